@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# make, make check, make check-root, make check-fuzz, make bench, make install DESTDIR=
+# V=1 shows the commands; CC=clang, SANITIZE=address,undefined and BUILD=folder change the build.
+
+VERSION := 0.1.0
+BUILD   ?= build
+MAKEFLAGS += --no-builtin-rules
+.SUFFIXES:
+.DELETE_ON_ERROR:
+.SECONDARY:
+.DEFAULT_GOAL := all
+
+prefix     ?= /usr/local
+bindir     ?= $(prefix)/bin
+libexecdir ?= $(prefix)/libexec
+
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+AR           := ar
+CLANG        ?= clang
+CLANG_FORMAT ?= clang-format
+LLVM_STRIP   ?= llvm-strip
+PROTOC_C     ?= protoc-c
+BPFTOOL      ?= $(or $(shell command -v bpftool),/usr/sbin/bpftool)
+FUZZ_SECONDS ?= 60
+
+MACHINE  := $(shell uname -m)
+BPF_ARCH := $(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(MACHINE)))
+
+ifeq ($(V),1)
+say :=
+Q   :=
+else
+say = @printf '  %-8s %s\n' '$(1)' '$(patsubst $(BUILD)/%,%,$@)';
+Q   := @
+endif
+
+# ---- what each executable is made of ----------------------------------------------------------
+
+# The privileged link: by name, so that a diff shows its growth. tests/lint/loader-files.sh checks.
+LOADER := command events identity ksyms main monitor options output programs record rights runtime spawner summary
+BROKER := answers main
+
+WORKER_FOLDERS := worker/base worker/elf worker/unwind worker/symbol worker/profile worker/format \
+	worker/process worker/target worker/sample
+FOLDERS := ipc policy $(WORKER_FOLDERS) worker worker/exporter
+
+LOADER_OBJECTS   := $(LOADER:%=$(BUILD)/obj/loader/%.o)
+BROKER_OBJECTS   := $(BROKER:%=$(BUILD)/obj/loader/broker/%.o)
+
+archive   = $(BUILD)/lib/$(subst /,-,$(1)).a
+objects   = $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard $(1)/*.c)))
+not_main  = $(filter-out %/main.o,$(1))
+group     = -Wl,--start-group $(1) -Wl,--end-group
+
+SHARED_ARCHIVES := $(call archive,ipc) $(call archive,policy)
+WORKER_ARCHIVES := $(foreach folder,worker $(WORKER_FOLDERS),$(call archive,$(folder)))
+
+PROTO_SOURCES := $(patsubst %.proto,$(BUILD)/%.pb-c.c,$(wildcard proto/*.proto))
+PROTO_HEADERS := $(PROTO_SOURCES:.c=.h)
+PROTO_OBJECTS := $(PROTO_SOURCES:$(BUILD)/%.c=$(BUILD)/obj/%.o)
+PROTO_ARCHIVE := $(BUILD)/lib/proto.a
+
+SKELETONS := $(patsubst bpf/%.bpf.c,$(BUILD)/bpf/%.skel.h,$(wildcard bpf/*.bpf.c))
+
+LOADER_LIBS   := -lbpf -levent_core -lseccomp -lcap
+BROKER_LIBS   := -lseccomp -lcap
+EXPORTER_LIBS := -levent_core -lseccomp -lcap
+WORKER_LIBS   := -lelf -lz -lprotobuf-c -liberty -levent_core -lseccomp -lcap -lpthread
+
+EXECUTABLES := $(addprefix $(BUILD)/,keyhole keyhole-broker keyhole-exporter keyhole-worker)
+
+# ---- flags ------------------------------------------------------------------------------------
+
+WARNINGS := -Wall -Wextra -Werror -Wshadow -Wmissing-prototypes -Wstrict-prototypes -Wvla \
+	-Wold-style-definition -Wwrite-strings -Wundef
+INCLUDES := -iquote . -iquote $(BUILD)
+DEFINES  := -D_GNU_SOURCE -DKEYHOLE_VERSION='"$(VERSION)"' \
+	-DKEYHOLE_LIBEXECDIR='"$(libexecdir)/keyhole"'
+OPTIMISE ?= -O2 -g
+COMMON   := -std=gnu11 $(INCLUDES) $(DEFINES) -ffile-prefix-map=$(CURDIR)=. -MMD -MP
+
+HARDEN  := -fPIE -fstack-protector-strong -fstack-clash-protection
+LDFLAGS += -Wl,-z,relro,-z,now,-z,noexecstack
+ifeq ($(SANITIZE),)
+HARDEN      += -D_FORTIFY_SOURCE=2
+quiet_ld    := -Wl,--no-warnings
+# libevent_core refers to resolver functions that the static glibc warns about; nothing calls them.
+WORKER_LINK := -static-pie $(if $(shell ld --help | grep -e --no-warnings),$(quiet_ld))
+else
+HARDEN      += -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
+LDFLAGS     += -fsanitize=$(SANITIZE)
+WORKER_LINK := -pie
+endif
+ALL_CFLAGS = $(COMMON) $(OPTIMISE) $(HARDEN) $(WARNINGS) $(CFLAGS)
+
+BPF_CFLAGS := -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) $(INCLUDES) \
+	-I/usr/include/$(MACHINE)-linux-gnu -Wall -Wextra -Werror -Wno-unused-function -Wno-unused-parameter \
+	-ffile-prefix-map=$(CURDIR)=. -MMD -MP
+
+FUZZ_SANITIZERS := address,undefined
+FUZZ_CFLAGS := $(COMMON) -O1 -g -fPIE -fsanitize=fuzzer-no-link,$(FUZZ_SANITIZERS) \
+	-fno-sanitize-recover=all -fno-omit-frame-pointer $(WARNINGS)
+
+.PHONY: all
+all: $(EXECUTABLES)
+
+# Objects are rebuilt when the compiler or a flag changes.
+$(BUILD)/flags: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(subst ','\'',$(CC) $(ALL_CFLAGS))' | cmp -s - $@ || \
+		printf '%s\n' '$(subst ','\'',$(CC) $(ALL_CFLAGS))' > $@
+.PHONY: FORCE
+FORCE:
+
+# ---- compile ----------------------------------------------------------------------------------
+
+$(BUILD)/obj/%.o: %.c $(BUILD)/flags
+	$(call say,CC)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) -c -o $@ $<
+
+$(BUILD)/obj/proto/%.o: $(BUILD)/proto/%.c $(BUILD)/flags
+	$(call say,CC)mkdir -p $(@D) && $(CC) $(COMMON) $(OPTIMISE) $(HARDEN) -c -o $@ $<
+
+$(BUILD)/proto/%.pb-c.c $(BUILD)/proto/%.pb-c.h: proto/%.proto
+	$(call say,PROTOC)mkdir -p $(BUILD) && $(PROTOC_C) --c_out=$(BUILD) $<
+
+$(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c
+	$(call say,BPF)mkdir -p $(@D) && $(CLANG) $(BPF_CFLAGS) -c -o $@ $< && $(LLVM_STRIP) -g $@
+
+$(BUILD)/bpf/%.skel.h: $(BUILD)/bpf/%.bpf.o
+	$(call say,SKELETON)$(BPFTOOL) gen skeleton $< name $*_bpf > $@
+
+define archive_rule
+$(call archive,$(1)): $(call not_main,$(call objects,$(1)))
+	$$(call say,AR)mkdir -p $$(@D) && rm -f $$@ && $(AR) rcs $$@ $$^
+endef
+$(foreach folder,$(FOLDERS),$(eval $(call archive_rule,$(folder))))
+
+$(PROTO_ARCHIVE): $(PROTO_OBJECTS)
+	$(call say,AR)mkdir -p $(@D) && rm -f $@ && $(AR) rcs $@ $^
+
+$(LOADER_OBJECTS): | $(SKELETONS)
+$(call objects,worker/format): | $(PROTO_HEADERS)
+
+# ---- link -------------------------------------------------------------------------------------
+
+$(BUILD)/keyhole: $(LOADER_OBJECTS) $(SHARED_ARCHIVES)
+	$(call say,LINK)$(CC) $(LDFLAGS) -pie -o $@ $(LOADER_OBJECTS) \
+		$(call group,$(SHARED_ARCHIVES)) $(LOADER_LIBS)
+
+$(BUILD)/keyhole-broker: $(BROKER_OBJECTS) $(SHARED_ARCHIVES)
+	$(call say,LINK)$(CC) $(LDFLAGS) -pie -o $@ $(BROKER_OBJECTS) \
+		$(call group,$(SHARED_ARCHIVES)) $(BROKER_LIBS)
+
+EXPORTER_PARTS := $(BUILD)/obj/worker/exporter/main.o $(call archive,worker/exporter)
+$(BUILD)/keyhole-exporter: $(EXPORTER_PARTS) $(SHARED_ARCHIVES)
+	$(call say,LINK)$(CC) $(LDFLAGS) -pie -o $@ \
+		$(call group,$(EXPORTER_PARTS) $(SHARED_ARCHIVES)) $(EXPORTER_LIBS)
+
+WORKER_PARTS := $(BUILD)/obj/worker/main.o $(WORKER_ARCHIVES) $(PROTO_ARCHIVE)
+$(BUILD)/keyhole-worker: $(WORKER_PARTS) $(SHARED_ARCHIVES)
+	$(call say,LINK)$(CC) $(LDFLAGS) $(WORKER_LINK) -o $@ \
+		$(call group,$(WORKER_PARTS) $(SHARED_ARCHIVES) $(WORKER_LIBS))
+
+# ---- tests ------------------------------------------------------------------------------------
+
+# Every tests/<suite>/test_*.c is a program; the other .c files there and in tests/unit help them.
+SUITES       := unit bpf privsep
+TEST_LIBS    := $(LOADER_LIBS) $(WORKER_LIBS) -lcmocka
+test_sources  = $(sort $(wildcard tests/$(1)/test_*.c))
+test_helpers  = $(filter-out $(call test_sources,$(1)),$(sort $(wildcard tests/$(1)/*.c)))
+test_programs = $(patsubst %.c,$(BUILD)/%,$(call test_sources,$(1)))
+FUZZERS       := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
+TEST_OBJECTS := $(foreach suite,$(SUITES),$(call objects,tests/$(suite)))
+TEST_ARCHIVES := $(foreach suite,$(SUITES),$(call archive,tests/$(suite))) \
+	$(BUILD)/lib/loader.a $(BUILD)/lib/broker.a $(call archive,worker/exporter) \
+	$(WORKER_ARCHIVES) $(PROTO_ARCHIVE) $(SHARED_ARCHIVES)
+
+define suite_rule
+$(call archive,tests/$(1)): $(patsubst %.c,$(BUILD)/obj/%.o,$(call test_helpers,$(1)))
+	$$(call say,AR)mkdir -p $$(@D) && rm -f $$@ && $(AR) rcs $$@ $$^
+endef
+$(foreach suite,$(SUITES),$(eval $(call suite_rule,$(suite))))
+
+$(BUILD)/lib/loader.a: $(call not_main,$(LOADER_OBJECTS))
+$(BUILD)/lib/broker.a: $(call not_main,$(BROKER_OBJECTS))
+$(BUILD)/lib/loader.a $(BUILD)/lib/broker.a:
+	$(call say,AR)mkdir -p $(@D) && rm -f $@ && $(AR) rcs $@ $^
+
+$(TEST_OBJECTS): | $(PROTO_HEADERS)
+
+$(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(TEST_ARCHIVES)
+	$(call say,LINK)mkdir -p $(@D) && $(CC) $(LDFLAGS) -pie -o $@ $< \
+		$(call group,$(TEST_ARCHIVES)) $(TEST_LIBS)
+
+RUN := BUILD='$(BUILD)' CC='$(CC)' CLANG='$(CLANG)' CLANG_FORMAT='$(CLANG_FORMAT)' \
+	LOADER='$(LOADER)' BROKER='$(BROKER)' tests/run.sh
+
+.PHONY: test-programs
+test-programs: $(foreach suite,$(SUITES),$(call test_programs,$(suite))) $(FUZZERS)
+
+.PHONY: check check-unit check-bpf-host check-lint check-root check-privsep check-e2e
+check: all
+	@rm -rf $(BUILD)/results
+	@$(MAKE) -k check-unit check-bpf-host check-lint; r=$$?; \
+		tests/total.sh $(BUILD)/results && exit $$r
+
+check-unit: $(call test_programs,unit)
+	@$(RUN) unit $^
+
+check-bpf-host: $(call test_programs,bpf)
+	@$(RUN) bpf $^
+
+check-lint: $(EXECUTABLES) $(PROTO_HEADERS) $(SKELETONS)
+	@$(RUN) lint $(sort $(wildcard tests/lint/*.sh))
+
+check-root: all
+	@rm -rf $(BUILD)/results/privsep $(BUILD)/results/e2e
+	@$(MAKE) -k check-privsep check-e2e
+
+check-privsep: $(call test_programs,privsep) $(EXECUTABLES)
+	@$(RUN) privsep $(call test_programs,privsep) $(sort $(wildcard tests/privsep/*.sh))
+
+check-e2e: $(EXECUTABLES) workloads
+	@$(RUN) e2e tests/e2e/run.sh
+
+# ---- fuzzers ----------------------------------------------------------------------------------
+
+fuzz_objects  = $(patsubst $(BUILD)/obj/%,$(BUILD)/fuzz/obj/%,$(1))
+FUZZ_OBJECTS := $(call fuzz_objects,$(call not_main,$(foreach folder,$(FOLDERS), \
+	$(call objects,$(folder)))) $(PROTO_OBJECTS) \
+	$(patsubst %.c,$(BUILD)/obj/%.o,$(foreach suite,unit bpf,$(call test_helpers,$(suite)))))
+FUZZ_ARCHIVE := $(BUILD)/lib/fuzz.a
+
+$(BUILD)/fuzz/obj/%.o: %.c
+	$(call say,FUZZ-CC)mkdir -p $(@D) && $(CLANG) $(FUZZ_CFLAGS) -c -o $@ $<
+
+$(BUILD)/fuzz/obj/proto/%.o: $(BUILD)/proto/%.c
+	$(call say,FUZZ-CC)mkdir -p $(@D) && $(CLANG) $(FUZZ_CFLAGS) -Wno-error -c -o $@ $<
+
+$(FUZZ_OBJECTS): | $(PROTO_HEADERS)
+$(FUZZ_ARCHIVE): $(FUZZ_OBJECTS)
+	$(call say,AR)mkdir -p $(@D) && rm -f $@ && $(AR) rcs $@ $^
+
+$(BUILD)/tests/fuzz/%: $(BUILD)/fuzz/obj/tests/fuzz/%.o $(FUZZ_ARCHIVE)
+	$(call say,FUZZ-LD)mkdir -p $(@D) && $(CLANG) -fsanitize=fuzzer,$(FUZZ_SANITIZERS) -pie \
+		-o $@ $< $(call group,$(FUZZ_ARCHIVE)) $(WORKER_LIBS)
+
+.PHONY: check-fuzz check-fuzz-smoke
+check-fuzz: $(FUZZERS)
+	@FUZZ_SECONDS=$(FUZZ_SECONDS) $(RUN) fuzz tests/fuzz/run.sh
+
+check-fuzz-smoke: $(FUZZERS)
+	@FUZZ_SECONDS=5 $(RUN) fuzz tests/fuzz/run.sh
+
+# ---- everything else --------------------------------------------------------------------------
+
+.PHONY: workloads bench install size legal format clean
+workloads:
+	@$(MAKE) --no-print-directory -f tests/e2e/workloads/workloads.mk OUT=$(BUILD)/workloads \
+		V=$(V)
+
+bench: all workloads
+	@BUILD='$(BUILD)' tests/bench/bench.sh
+
+install: all
+	install -D -m 0755 $(BUILD)/keyhole '$(DESTDIR)$(bindir)/keyhole'
+	install -d -m 0755 '$(DESTDIR)$(libexecdir)/keyhole'
+	install -m 0755 $(filter-out $(BUILD)/keyhole,$(EXECUTABLES)) \
+		'$(DESTDIR)$(libexecdir)/keyhole'
+
+size: all
+	@BUILD='$(BUILD)' tests/lint/size.sh report
+
+legal: all
+	@BUILD='$(BUILD)' contrib/legal
+
+format:
+	@$(CLANG_FORMAT) -i $$(tests/lint/sources)
+
+clean:
+	rm -rf $(BUILD)
+
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
