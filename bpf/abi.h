@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Everything that crosses between bpf/ and user space: fixed-width types, no pointers, sizes
+ * asserted. Included by BPF programs, by the loader, by the worker and by host tests, so it may
+ * include nothing that one of them cannot.
+ *
+ * Addresses: "pc" is an address in the object's own ELF address space (p_vaddr), "address" is one
+ * of the process. bias = address - pc.
+ */
+#ifndef KEYHOLE_BPF_ABI_H
+#define KEYHOLE_BPF_ABI_H
+
+#ifndef KEYHOLE_BPF_TYPES
+#define KEYHOLE_BPF_TYPES
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+typedef signed char s8;
+typedef short s16;
+typedef int s32;
+typedef long long s64;
+#endif
+
+#define ABI_MAX_CPUS   1024u
+#define ABI_COMM_BYTES 16u
+
+/* ---- segments: 1 MiB mmapable arrays of words, addressed by one global word number ---------- */
+
+#define SEGMENT_WORD_BITS 18u
+#define SEGMENT_WORDS	  (1u << SEGMENT_WORD_BITS) /* u32 words in a segment */
+#define SEGMENT_BYTES	  (SEGMENT_WORDS * 4u)
+#define SEGMENT_MAX	  1024u /* entries of the map of segments: word numbers have 28 bits */
+#define SEGMENT_WORD_NONE 0u	/* word 0 of segment 0 is never handed out */
+
+struct segment {
+	u32 word[SEGMENT_WORDS];
+};
+
+/* ---- unwind rules ---------------------------------------------------------------------------
+ *
+ * A rule is one u64:
+ *   bits  0- 3  kind
+ *   bits  4- 7  reg: DWARF number of a register, or a small operand (see the kinds)
+ *   bits  8-31  six 4-bit save slots: rbp rbx r12 r13 r14 r15 (in this order, rbp lowest)
+ *   bits 32-55  offset, signed 24 bit
+ *   bits 56-63  flags
+ * Save slot 0: the register keeps its value. Slot k = 1..15: saved at CFA - 8 - 8 * k; in
+ * RULE_DRAP and RULE_REALIGN frames at *(rbp + 8 - 8 * k): k = 1 is what rbp itself points to, the
+ * saved rbp, and for the other registers it stands for CFA - 16 instead.
+ * The return address is at CFA - 8 except where the kind says otherwise.
+ */
+enum rule_kind {
+	RULE_NONE = 0,	   /* no information: frame pointer or leaf fallback */
+	RULE_SP = 1,	   /* CFA = rsp + offset */
+	RULE_BP = 2,	   /* CFA = rbp + offset */
+	RULE_REG = 3,	   /* CFA = reg + offset */
+	RULE_PLT = 4,	   /* CFA = rsp + 8 + ((pc & 15) >= reg ? 8 : 0) */
+	RULE_DEREF_SP = 5, /* CFA = *(rsp + offset) + 8 * reg */
+	RULE_DEREF_BP = 6, /* CFA = *(rbp + offset) + 8 * reg; saves relative to CFA */
+	RULE_DRAP = 7,	 /* CFA = *(rbp + offset); saves relative to rbp (GCC's realigned frames) */
+	RULE_SIGNAL = 8, /* rt_sigreturn trampoline: everything from the ucontext at rsp */
+	RULE_END = 9,	 /* return address undefined, or the program's entry point: a proven root */
+	RULE_WIDE = 10,	 /* offset is the dictionary index of a struct rule_wide */
+	RULE_REALIGN = 11, /* CFA = reg + offset; saves relative to rbp, as in RULE_DRAP */
+	RULE_UNSUPPORTED = 15, /* the table knows the frame, but not how to describe it */
+};
+
+#define RULE_SLOTS	6u /* rbp rbx r12 r13 r14 r15 */
+#define RULE_OFFSET_MAX ((1 << 23) - 1)
+#define RULE_OFFSET_MIN (-(1 << 23))
+
+#define RULE_FLAG_SIGNAL  0x01u /* the caller's pc is exact, not a return address */
+#define RULE_FLAG_ENTRY	  0x02u /* reached without a call: no call check on its address */
+#define RULE_FLAG_DERIVED 0x04u /* from instructions, not from unwind information */
+#define RULE_FLAG_RUNTIME 0x08u /* entry of an interpreter loop */
+
+#define RULE_MAKE(kind, reg, slots, offset, flags)                           \
+	((u64)(kind) | (u64)((reg)&15) << 4 | (u64)((slots)&0xffffff) << 8 | \
+	 (u64)((u32)(offset)&0xffffff) << 32 | (u64)((flags)&0xff) << 56)
+
+static inline u32 rule_kind(u64 rule)
+{
+	return rule & 15;
+}
+static inline u32 rule_reg(u64 rule)
+{
+	return rule >> 4 & 15;
+}
+static inline u32 rule_slots(u64 rule)
+{
+	return rule >> 8 & 0xffffff;
+}
+static inline s64 rule_offset(u64 rule)
+{
+	return (s64)(rule << 8) >> 40;
+}
+static inline u32 rule_flags(u64 rule)
+{
+	return rule >> 56;
+}
+
+/* What does not fit a rule; 48 bytes = 6 dictionary entries, 8-byte aligned in the dictionary. */
+#define RULE_WIDE_SAME ((s32)0x80000000) /* save[i]: the register keeps its value */
+#define RULE_WIDE_LOST ((s32)0x80000001) /* save[i]: somewhere no rule can say; never rbp */
+#define RULE_WIDE_IN(reg) ((s32)(0x80000010u + (reg))) /* save[i]: in that register */
+struct rule_wide {
+	s32 cfa_offset; /* CFA = base + cfa_offset, or *(base + cfa_offset) + cfa_add */
+	s32 cfa_add;
+	u8 base;   /* DWARF register */
+	u8 deref;  /* 1: CFA is read from memory */
+	u8 flags;  /* RULE_FLAG_* */
+	u8 ra_reg; /* 16: return address in memory at CFA + ra_offset, else in this register */
+	s32 ra_offset;
+	s32 save[RULE_SLOTS]; /* relative to the CFA */
+	s32 pad[2];
+};
+_Static_assert(sizeof(struct rule_wide) == 48, "struct rule_wide is six dictionary entries");
+
+/* ---- chunked tables -------------------------------------------------------------------------
+ *
+ * Text is cut into pages of 256 bytes of pc and chunks of 64 pages (16 KiB). An object has
+ *  - a dictionary: u64 rules, 8-byte aligned, most frequent first; rows name entries 0..254;
+ *  - a directory: one u32 per chunk, the global word number of the chunk, 0 = no rows there;
+ *  - chunks: u16 first_row[65] (index into the chunk's rows of each page's first own row),
+ *    u16 escapes, u16 rows, u16 zero, then `rows` rows of u16 {low byte: pc & 255, high byte:
+ *    rule}, padded to a word, then `escapes` words {low half: row, high half: dictionary index}
+ *    sorted by row. A row whose rule byte is ROW_ESCAPE is looked up there.
+ * Row 0 of a chunk is the carry-in: the rule in force at the chunk's start, pc byte 0; first_row[0]
+ * is 1. A page without rows of its own, and the part of a page before its first row, take the row
+ * before it. A gap in the unwind information is a row with RULE_NONE.
+ * Dictionary, directory and each chunk lie within one segment.
+ */
+#define PAGE_BITS	 8u
+#define CHUNK_PAGE_BITS	 6u
+#define CHUNK_PAGES	 (1u << CHUNK_PAGE_BITS)
+#define CHUNK_BITS	 (PAGE_BITS + CHUNK_PAGE_BITS)
+#define ROW_ESCAPE	 255u
+#define CHUNK_ESCAPES_AT 65u /* u16 index of the head's fields */
+#define CHUNK_ROWS_AT	 66u
+#define CHUNK_HEAD_U16	 68u
+#define CHUNK_HEAD_WORDS (CHUNK_HEAD_U16 / 2u)
+#define CHUNK_ROWS_MAX	 16385u /* a row per byte and the carry-in */
+
+/* ---- mappings of a process ------------------------------------------------------------------
+ *
+ * A block: `count` u64 start addresses, sorted, then padding to 64 bytes, then `count` struct
+ * mapping_entry in the same order. 64-byte aligned, within one segment. Only executable mappings.
+ */
+#define BLOCK_MAPPINGS_MAX 8191u
+
+#define MAPPING_HAS_TABLE 1u
+#define MAPPING_PENDING	  2u /* its table is still being made: the walk ends as cut_not_ready */
+
+struct mapping_entry {
+	u64 start, end; /* addresses, end exclusive */
+	u64 bias;
+	u32 first_page; /* pc >> PAGE_BITS of the directory's first page, chunk aligned */
+	u32 pages;	/* covered by the directory */
+	u32 directory;	/* global word number */
+	u32 dictionary; /* global word number */
+	u32 flags;	/* MAPPING_* */
+	u32 pad[5];
+};
+_Static_assert(sizeof(struct mapping_entry) == 64, "one cache line");
+
+/*
+ * Where a process's block is: open addressing, linear probing from process_slot_hash(pid).
+ *   key:   pid (22 bits) | generation << 22; 0 = never used (ends a probe), PROCESS_SLOT_GONE = free
+ *   block: block >> 4 (24 bits) | count << 24 (13 bits) | version << 37
+ * block is a global word number, a multiple of 16. The worker stores block, then key; BPF reads
+ * key, block, key. Within one key it replaces `block` by one store. The version changes whenever
+ * an address of the process changes its meaning; adding a mapping does not change it.
+ */
+#define PROCESS_SLOTS	  4096u
+#define PROCESS_PROBES	  16u
+#define PROCESS_SLOT_GONE (~0ull)
+#define PROCESS_PID_BITS  22u
+#define PROCESS_PID_MAX	  ((1u << PROCESS_PID_BITS) - 1)
+
+struct process_slot {
+	u64 key;
+	u64 block;
+};
+struct process_table {
+	struct process_slot slot[PROCESS_SLOTS];
+};
+
+static inline u64 process_slot_key(u32 pid, u64 generation)
+{
+	return (u64)pid | generation << PROCESS_PID_BITS;
+}
+static inline u32 process_slot_hash(u32 pid)
+{
+	return pid * 2654435761u >> 20; /* 12 bits: PROCESS_SLOTS */
+}
+static inline u64 process_slot_block(u32 block, u32 count, u64 version)
+{
+	return (u64)(block >> 4) | (u64)count << 24 | version << 37;
+}
+
+/* ---- records in the sample rings ------------------------------------------------------------
+ *
+ * One ring per CPU, written in place by BPF, read by the worker, never read back by BPF. A
+ * position is a byte count that only grows; its place is position & (ring bytes - 1). A record is
+ * never wrapped: when fewer than RECORD_BYTES_MAX bytes are left before the end, it starts at the
+ * ring's next beginning. The commit word is stored last and is record_commit(position, bytes), so
+ * what an earlier lap left behind never passes for a record.
+ */
+#define RECORD_FRAMES_MAX	 1024u
+#define RECORD_KERNEL_FRAMES_MAX 127u
+#define RECORD_BYTES_MAX	 9472u
+#define RING_BYTES_MIN		 (1u << 18)
+#define RING_BYTES_MAX		 (1u << 22)
+
+enum sample_reason {
+#define X(name, class, help) REASON_##name,
+#include "bpf/counters.def"
+#undef X
+	REASON_COUNT
+};
+
+#define RECORD_FLAG_KERNEL_MODE 1u /* the sample hit kernel mode */
+#define RECORD_FLAG_KERNEL_CUT	2u /* the kernel stack did not fit or could not be read */
+
+struct record {
+	u64 commit;
+	u64 time;		 /* CLOCK_MONOTONIC, ns */
+	u64 generation;		 /* of the process, 0 for kernel threads */
+	u32 pid, tid;		 /* process and thread, initial pid namespace */
+	u8 comm[ABI_COMM_BYTES]; /* the thread's name at this moment, NUL padded */
+	u16 cpu;
+	u16 kernel_frames;
+	u16 user_frames;
+	u8 reason; /* enum sample_reason: END or CUT */
+	u8 flags;  /* RECORD_FLAG_* */
+		   /* u64 frame[kernel_frames + user_frames], leaf first */
+};
+_Static_assert(sizeof(struct record) == 56, "record head");
+_Static_assert(sizeof(struct record) + 8 * (RECORD_FRAMES_MAX + RECORD_KERNEL_FRAMES_MAX) <=
+		       RECORD_BYTES_MAX,
+	       "a full record fits");
+
+static inline u64 record_commit(u64 position, u64 bytes)
+{
+	return position << 16 | bytes; /* bytes is a multiple of 8, never 0 */
+}
+
+/*
+ * A user frame: the address in the low 48 bits (user addresses are below 2^47), FRAME_EXACT set
+ * when it is the pc itself (leaf, interrupted by a signal) and not a return address.
+ * A kernel frame: offset from the start of kernel text or of a module in the low 32 bits, the
+ * range's number above it (0 = kernel, n = n-th module of the kernel symbol file, 0xffff = none of
+ * them, offset 0). Never an absolute kernel address.
+ */
+#define FRAME_EXACT		    (1ull << 63)
+#define FRAME_ADDRESS(frame)	    ((frame)&0xffffffffffffull)
+#define KERNEL_FRAME(range, offset) ((u64)(range) << 32 | (u32)(offset))
+#define KERNEL_FRAME_RANGE(frame)   ((u32)((frame) >> 32) & 0xffff)
+#define KERNEL_FRAME_OFFSET(frame)  ((u32)(frame))
+#define KERNEL_RANGE_UNKNOWN	    0xffffu
+#define KERNEL_RANGES_MAX	    512u
+
+/* How far the worker has read each ring, written by it alone; page aligned map of its own. */
+struct ring_tails {
+	u64 tail[ABI_MAX_CPUS];
+};
+
+/* ---- life of processes, in a BPF ring buffer --------------------------------------------- */
+
+enum event_kind {
+	EVENT_SEEN = 1, /* first sample of a process that was there before us */
+	EVENT_FORK = 2, /* generation of the child; parent_* say whose mappings it has */
+	EVENT_EXEC = 3, /* a new program; its segments are mapped already */
+	EVENT_EXIT = 4, /* last thread gone */
+};
+
+struct event {
+	u64 time; /* CLOCK_MONOTONIC, ns */
+	u64 generation;
+	u64 parent_generation; /* FORK */
+	u64 cgroup;	       /* v2 id at this moment, of the current task */
+	u32 kind;
+	u32 pid;
+	u32 parent_pid; /* FORK */
+	u32 pad;
+};
+_Static_assert(sizeof(struct event) == 48, "struct event");
+
+#define EVENT_RING_BYTES (1u << 18)
+
+/* ---- counters: one row per CPU, written by BPF, mapped by the loader alone ----------------- */
+
+struct counters {
+	u64 samples; /* after the filter; = sum of reason[] */
+	u64 reason[REASON_COUNT];
+	u64 events_lost; /* life events that did not fit */
+	u64 user_frames, kernel_frames;
+	u64 cache_trail, cache_text, cache_miss;
+	u64 fallback_frames; /* user frames found by frame pointer or leaf fallback */
+	u64 exited_runtime;  /* ns of CPU time of sampled tasks at their exit */
+	u64 bytes;	     /* written to the ring */
+	u64 pad[64 - 10 - REASON_COUNT];
+};
+_Static_assert(sizeof(struct counters) == 512, "struct counters");
+
+/* Result of the task iterator: CPU time of all sampled tasks that are alive. */
+struct task_runtime {
+	u64 nanoseconds;
+	u64 tasks;
+};
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the pure headers need (bpf/table.bpf.h, bpf/step.bpf.h), supplied by the kernel. */
+#ifndef KEYHOLE_BPF_ENV_BPF_H
+#define KEYHOLE_BPF_ENV_BPF_H
+
+#include "bpf/maps.bpf.h"
+
+#define INLINE static inline __attribute__((always_inline))
+#define GLOBAL __attribute__((noinline))
+
+/* On the very register that is used: a C comparison may land on a copy (refused on 5.10, 6.1). */
+#define BOUND(x, n)                                                                                \
+	({                                                                                         \
+		u64 bounded_ = (x);                                                                \
+		asm volatile("if %0 < %1 goto +1; %0 = 0" : "+r"(bounded_) : "i"(n));              \
+		bounded_;                                                                          \
+	})
+/* The verifier forgets what it knew: states after a search merge. */
+#define HIDE(walk, x)                                                                              \
+	({                                                                                         \
+		*(volatile u64 *)&(walk)->hide = (x);                                              \
+		*(volatile u64 *)&(walk)->hide;                                                    \
+	})
+
+INLINE struct scratch *scratch_state(void)
+{
+	u32 zero = 0;
+
+	return bpf_map_lookup_elem(&scratches, &zero);
+}
+
+INLINE struct walk *walk_state(void)
+{
+	struct scratch *scratch = scratch_state();
+
+	return scratch ? &scratch->walk : NULL;
+}
+
+INLINE struct segment *walk_segment(u32 word)
+{
+	u32 number = word >> SEGMENT_WORD_BITS, zero = 0;
+	void *inner = bpf_map_lookup_elem(&segments, &number);
+
+	return inner ? bpf_map_lookup_elem(inner, &zero) : NULL;
+}
+
+INLINE struct rule_cache *walk_cache(void)
+{
+	u32 zero = 0;
+
+	return bpf_map_lookup_elem(&rule_caches, &zero);
+}
+
+INLINE u64 walk_clock(void)
+{
+	return bpf_ktime_get_ns();
+}
+
+INLINE int walk_read(void *to, u64 bytes, u64 address)
+{
+	return bpf_probe_read_user(to, bytes, (void *)address) != 0;
+}
+
+/* The record under way on this CPU. */
+INLINE struct record *record_of(struct scratch *scratch)
+{
+	u32 cpu = scratch->cpu;
+	u64 at = scratch->head & (ring_bytes - 1), limit = ring_bytes - RECORD_BYTES_MAX;
+	u8 *ring = bpf_map_lookup_elem(&rings, &cpu);
+
+	asm volatile("if %0 <= %1 goto +1; %0 = 0" : "+r"(at) : "r"(limit));
+	return ring ? (struct record *)(ring + at) : NULL;
+}
+
+/* Stores the walk's next frame behind the kernel frames. */
+INLINE int walk_emit(struct walk *walk, u64 frame)
+{
+	struct scratch *scratch = scratch_state();
+
+	if (!scratch)
+		return 1;
+	struct record *record = record_of(scratch);
+	u64 at = (u64)scratch->kernel_frames + walk->frames;
+
+	if (!record)
+		return 1;
+	at = BOUND(at, RECORD_FRAMES_MAX + RECORD_KERNEL_FRAMES_MAX);
+	((u64 *)(record + 1))[at] = frame;
+	return 0;
+}
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The few kernel types the programs read, relocated to the running kernel by CO-RE. Only the
+ * members used; names as in include/linux/sched.h and friends. So the build needs no kernel BTF.
+ */
+#ifndef KEYHOLE_BPF_KERNEL_H
+#define KEYHOLE_BPF_KERNEL_H
+
+#include "bpf/abi.h"
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+typedef struct {
+	int counter;
+} atomic_t;
+
+struct mm_struct;
+struct seq_file;
+
+struct signal_struct {
+	atomic_t live; /* threads that have not reached do_exit() */
+};
+
+struct sched_entity {
+	u64 sum_exec_runtime; /* ns */
+};
+
+struct task_struct {
+	unsigned int flags;
+	struct sched_entity se;
+	struct mm_struct *mm;
+	int pid;
+	int tgid;
+	struct signal_struct *signal;
+	char comm[16];
+};
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+	u64 session_id;
+	u64 seq_num;
+};
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+};
+
+#pragma clang attribute pop
+
+#define PF_KTHREAD 0x00200000 /* include/linux/sched.h; the same since 2.6.23 */
+
+/* struct pt_regs of x86-64 as an array of words (arch/x86/include/asm/ptrace.h). */
+enum pt_reg {
+	PT_R15, PT_R14, PT_R13, PT_R12, PT_RBP, PT_RBX, PT_R11, PT_R10, PT_R9, PT_R8, PT_RAX,
+	PT_RCX, PT_RDX, PT_RSI, PT_RDI, PT_ORIG_RAX, PT_RIP, PT_CS, PT_FLAGS, PT_RSP, PT_SS,
+	PT_WORDS
+};
+#define CS_RPL_USER 3u
+#define CS_USER32 0x23u
+#define NR_RT_SIGRETURN 15u /* arch/x86/entry/syscalls/syscall_64.tbl; undone once it has returned */
+
+#endif

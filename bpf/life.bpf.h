@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Who is sampled, and the life of processes: generations are given at fork, exec and first sight,
+ * and only here. The worker is told through the events ring and cannot write them.
+ */
+#ifndef KEYHOLE_BPF_LIFE_BPF_H
+#define KEYHOLE_BPF_LIFE_BPF_H
+
+#include "bpf/env.bpf.h"
+#include "bpf/kernel.h"
+
+/* ---- filter ---- */
+
+INLINE int is_target(u32 pid)
+{
+	return bpf_map_lookup_elem(&targets, &pid) != NULL;
+}
+
+/* Filters on the current task that do not depend on the process table. */
+INLINE int wanted_now(void)
+{
+	return filter_mode != FILTER_CGROUP || bpf_current_task_under_cgroup(&cgroup_filter, 0) == 1;
+}
+
+/* ---- generations ---- */
+
+/* Never given twice, and not known to the worker beforehand. Zero: failed. */
+INLINE u64 next_generation(void)
+{
+	struct scratch *scratch = scratch_state();
+
+	if (!scratch)
+		return 0;
+	return (++scratch->generations * cpu_count + bpf_get_smp_processor_id()) &
+	       ((1ull << (64 - PROCESS_PID_BITS)) - 1);
+}
+
+INLINE void tell(u32 kind, u32 pid, u64 generation, u32 parent_pid, u64 parent_generation, u64 flags)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+	struct event *event = bpf_ringbuf_reserve(&events, sizeof(*event), 0);
+
+	if (!event) {
+		struct counters *count = bpf_map_lookup_elem(&counters, &cpu);
+
+		if (count)
+			__sync_fetch_and_add(&count->events_lost, 1);
+		return;
+	}
+	event->time = bpf_ktime_get_ns();
+	event->generation = generation;
+	event->parent_generation = parent_generation;
+	event->cgroup = bpf_get_current_cgroup_id();
+	event->kind = kind;
+	event->pid = pid;
+	event->parent_pid = parent_pid;
+	event->pad = 0;
+	bpf_ringbuf_submit(event, flags);
+}
+
+/* A process that was there before us, or whose fork was not wanted. */
+INLINE struct generation *first_sight(u32 pid, u64 mm)
+{
+	struct generation fresh = {.number = next_generation(), .mm = mm};
+
+	if (!fresh.number || bpf_map_update_elem(&generations, &pid, &fresh, BPF_NOEXIST))
+		return NULL;
+	tell(EVENT_SEEN, pid, fresh.number, 0, 0, 0);
+	return bpf_map_lookup_elem(&generations, &pid);
+}
+
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
+{
+	u32 parent_pid = parent->tgid, pid = child->tgid;
+
+	if (pid == parent_pid)
+		return 0;
+	struct generation *from = bpf_map_lookup_elem(&generations, &parent_pid);
+
+	if (!from && !(filter_mode == FILTER_TARGETS && is_target(parent_pid)))
+		return 0;
+	struct generation fresh = {.number = next_generation(), .mm = (u64)child->mm};
+
+	if (from) {
+		fresh.base_pid = parent_pid;
+		fresh.base_number = from->number;
+	}
+	if (!fresh.number || bpf_map_update_elem(&generations, &pid, &fresh, BPF_ANY))
+		return 0;
+	if (from)
+		tell(EVENT_FORK, pid, fresh.number, parent_pid, fresh.base_number,
+		     BPF_RB_NO_WAKEUP);
+	else
+		tell(EVENT_SEEN, pid, fresh.number, 0, 0, 0);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(on_exec, struct task_struct *task)
+{
+	u32 pid = task->tgid;
+
+	if (filter_mode == FILTER_TARGETS && !bpf_map_lookup_elem(&generations, &pid) &&
+	    !is_target(pid))
+		return 0;
+	if (!wanted_now())
+		return 0;
+	struct generation fresh = {.number = next_generation(), .mm = (u64)task->mm};
+
+	if (fresh.number && !bpf_map_update_elem(&generations, &pid, &fresh, BPF_ANY))
+		tell(EVENT_EXEC, pid, fresh.number, 0, 0, 0);
+	return 0;
+}
+
+/* CPU time of sampled tasks that are gone, for the number of samples to expect. */
+INLINE void count_exited(struct task_struct *task)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+	struct counters *count = bpf_map_lookup_elem(&counters, &cpu);
+
+	if (count)
+		count->exited_runtime += task->se.sum_exec_runtime;
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(on_exit, struct task_struct *task)
+{
+	u32 pid = task->tgid;
+	struct generation *gone = bpf_map_lookup_elem(&generations, &pid);
+
+	if (filter_mode == FILTER_ALL || gone || is_target(pid))
+		count_exited(task);
+	if (!gone || task->signal->live.counter)
+		return 0;
+	u64 number = gone->number;
+
+	bpf_map_delete_elem(&generations, &pid);
+	tell(EVENT_EXIT, pid, number, 0, 0, BPF_RB_NO_WAKEUP);
+	return 0;
+}
+
+/* CPU time of all sampled tasks that are alive; a reading of the iterator yields one result. */
+SEC("iter/task")
+int on_task(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	u32 zero = 0, pid;
+	struct task_runtime *sum = bpf_map_lookup_elem(&task_runtimes, &zero);
+
+	if (!sum)
+		return 0;
+	if (ctx->meta->seq_num == 0)
+		sum->nanoseconds = sum->tasks = 0;
+	if (!task) {
+		bpf_seq_write(ctx->meta->seq, sum, sizeof(*sum));
+		return 0;
+	}
+	pid = task->tgid;
+	if (filter_mode != FILTER_ALL && !is_target(pid) &&
+	    !bpf_map_lookup_elem(&generations, &pid))
+		return 0;
+	sum->nanoseconds += task->se.sum_exec_runtime;
+	sum->tasks++;
+	return 0;
+}
+
+#endif

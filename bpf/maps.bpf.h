@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* All maps. For each: who writes, who reads, how long an entry lives. See bpf/README.md. */
+#ifndef KEYHOLE_BPF_MAPS_BPF_H
+#define KEYHOLE_BPF_MAPS_BPF_H
+
+#include "bpf/abi.h"
+#include "bpf/cache.bpf.h"
+#include "bpf/walk.bpf.h"
+
+/* ---- mapped by the worker ---- */
+
+/* Sample records. Written here, never read back; value size and entries are set before load. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__uint(key_size, sizeof(u32));
+	__uint(value_size, RING_BYTES_MIN);
+} rings SEC(".maps");
+
+/* Written by the worker: a wrong value only makes it lose or overwrite records of its own. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct ring_tails);
+} tails SEC(".maps");
+
+/* Written by the worker, untrusted: every index taken from it is masked. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct process_table);
+} processes SEC(".maps");
+
+/* Unwind tables and mapping blocks, likewise untrusted; the broker adds segments. */
+struct segment_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__uint(key_size, sizeof(u32));
+	__uint(value_size, SEGMENT_BYTES);
+};
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, SEGMENT_MAX);
+	__uint(key_size, sizeof(u32));
+	__array(values, struct segment_map);
+} segments SEC(".maps");
+
+/* Life of processes; read by the worker through its mapping. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, EVENT_RING_BYTES);
+} events SEC(".maps");
+
+/* ---- mapped by the loader alone ---- */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct counters);
+} counters SEC(".maps");
+
+/* ---- private: no process has them mapped ---- */
+
+/* Who a process is: set at fork, exec and first sight, deleted when its last thread exits. */
+struct generation {
+	u64 number;
+	u64 mm;		 /* the address space it was given for: tells an exec in progress */
+	u64 base_number; /* fork: whose mappings hold until its own are published */
+	u32 base_pid;
+	u32 reserved;
+};
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 8192);
+	__type(key, u32); /* process id */
+	__type(value, struct generation);
+} generations SEC(".maps");
+
+/* Processes asked for on the command line; their children come by the fork hook. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 128);
+	__type(key, u32);
+	__type(value, u32);
+} targets SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_CGROUP_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, u32);
+} cgroup_filter SEC(".maps");
+
+/* [0] kernel text, then the modules by address; filled before load. */
+struct kernel_range {
+	u64 start, end;
+};
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, KERNEL_RANGES_MAX);
+	__type(key, u32);
+	__type(value, struct kernel_range);
+} kernel_ranges SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct rule_cache);
+} rule_caches SEC(".maps");
+
+/* Everything of one sample, and what a CPU keeps between samples. */
+struct scratch {
+	u64 head; /* of this CPU's ring */
+	u64 generations; /* handed out by this CPU */
+	u64 busy;
+	u32 cpu;
+	u32 kernel_frames;
+	struct walk walk;
+	u64 regs[24];
+	u64 kernel[RECORD_KERNEL_FRAMES_MAX + 1];
+};
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct scratch);
+} scratches SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct task_runtime);
+} task_runtimes SEC(".maps");
+
+#endif

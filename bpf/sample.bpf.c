@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The sampler: filter, kernel part, user part, record. Its object also holds the hooks that follow
+ * the life of processes (life.bpf.h).
+ */
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_tracing.h>
+
+#include "bpf/abi.h"
+#include "bpf/kernel.h"
+#include "bpf/maps.bpf.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+/* set by the loader before load */
+enum filter_mode { FILTER_ALL, FILTER_TARGETS, FILTER_CGROUP };
+const volatile u32 ring_bytes = RING_BYTES_MIN;
+const volatile u32 filter_mode = FILTER_ALL;
+const volatile u32 kernel_range_count = 0;
+const volatile u32 cpu_count = 1;
+const volatile u64 cache_multiplier = 0x9e3779b97f4a7c15ull;
+const volatile u64 walk_budget_ns = 100000;
+
+#include "bpf/env.bpf.h"
+#include "bpf/life.bpf.h"
+#include "bpf/step.bpf.h"
+
+/* ---- kernel part ---- */
+
+/* The range that holds a kernel address, by binary search over modules; kernel text first. */
+GLOBAL u64 kernel_frame(u64 address)
+{
+	u32 low = 0, high = kernel_range_count;
+	struct kernel_range *range = bpf_map_lookup_elem(&kernel_ranges, &low);
+
+	if (!range || !high)
+		return KERNEL_FRAME(KERNEL_RANGE_UNKNOWN, 0);
+	if (address - range->start < range->end - range->start)
+		return KERNEL_FRAME(0, address - range->start);
+	for (u32 i = 0; i < 10; i++) {
+		u32 middle = (low + high) >> 1;
+
+		if (middle == low)
+			break;
+		range = bpf_map_lookup_elem(&kernel_ranges, &middle);
+		if (!range)
+			break;
+		if (range->start <= address)
+			low = middle;
+		else
+			high = middle;
+	}
+	range = bpf_map_lookup_elem(&kernel_ranges, &low);
+	if (!range || !low || address - range->start >= range->end - range->start)
+		return KERNEL_FRAME(KERNEL_RANGE_UNKNOWN, 0);
+	return KERNEL_FRAME(low & 0xffff, address - range->start);
+}
+
+/* Number of kernel frames stored; absolute addresses stay in scratch, which no process maps. */
+INLINE u32 kernel_part(void *ctx, struct scratch *scratch, u64 *frames, u8 *flags)
+{
+	long bytes = bpf_get_stack(ctx, scratch->kernel, RECORD_KERNEL_FRAMES_MAX * 8, 0);
+	u32 count = bytes > 0 ? (u32)bytes >> 3 : 0;
+
+	if (bytes <= 0 || count >= RECORD_KERNEL_FRAMES_MAX)
+		*flags |= RECORD_FLAG_KERNEL_CUT;
+	for (u32 i = 0; i < RECORD_KERNEL_FRAMES_MAX; i++) {
+		if (i >= count)
+			break;
+		frames[i] = kernel_frame(scratch->kernel[i]);
+	}
+	return count > RECORD_KERNEL_FRAMES_MAX ? RECORD_KERNEL_FRAMES_MAX : count;
+}
+
+/* ---- user part ---- */
+
+#define PT_REGISTERS(X)                                                                            \
+	X(REG_RAX, PT_RAX) X(REG_RDX, PT_RDX) X(REG_RCX, PT_RCX) X(REG_RBX, PT_RBX)                \
+	X(REG_RSI, PT_RSI) X(REG_RDI, PT_RDI) X(REG_RBP, PT_RBP) X(REG_RSP, PT_RSP)                \
+	X(REG_R8, PT_R8) X(REG_R9, PT_R9) X(REG_R10, PT_R10) X(REG_R11, PT_R11)                    \
+	X(REG_R12, PT_R12) X(REG_R13, PT_R13) X(REG_R14, PT_R14) X(REG_R15, PT_R15)
+
+/* Interrupted in user mode: the registers are the context. */
+INLINE u64 registers_of_context(struct walk *walk, void *ctx)
+{
+	volatile u64 *regs = ctx;
+
+#define X(number, at) walk->reg[number] = regs[at];
+	PT_REGISTERS(X)
+#undef X
+	walk->address = regs[PT_RIP];
+	return regs[PT_CS];
+}
+
+/* Interrupted in the kernel: what its entry saved. */
+INLINE u64 registers_of_entry(struct walk *walk, u64 *regs, struct task_struct *task)
+{
+	if (bpf_probe_read_kernel(regs, PT_WORDS * 8, (void *)bpf_task_pt_regs((void *)task)))
+		return 0;
+#define X(number, at) walk->reg[number] = regs[at];
+	PT_REGISTERS(X)
+#undef X
+	walk->address = regs[PT_RIP];
+	walk->in_sigreturn = regs[PT_ORIG_RAX] == NR_RT_SIGRETURN;
+	return regs[PT_CS];
+}
+
+/* The published mappings of (pid, generation) -> walk. */
+INLINE int find_block(struct walk *walk, u32 pid, u64 generation)
+{
+	u32 zero = 0, hash = process_slot_hash(pid);
+	struct process_table *table = bpf_map_lookup_elem(&processes, &zero);
+	u64 want = process_slot_key(pid, generation);
+
+	if (!table || !generation)
+		return 0;
+	for (u32 i = 0; i < PROCESS_PROBES; i++) {
+		volatile struct process_slot *slot =
+			&table->slot[(hash + i) & (PROCESS_SLOTS - 1)];
+		u64 key = slot->key, block;
+
+		if (!key)
+			return 0;
+		if (key != want)
+			continue;
+		block = slot->block;
+		if (slot->key != want) /* reused between the two loads */
+			return 0;
+		walk->block = (u32)(block & 0xffffff) << 4;
+		walk->mappings = block >> 24 & BLOCK_MAPPINGS_MAX;
+		walk->seed = cache_seed(want, block >> 37, walk->multiplier);
+		return 1;
+	}
+	return 0;
+}
+
+static long walk_loop_body(u32 index, void *unused)
+{
+	return BOUND((u64)(u32)walk_step(), 2);
+}
+
+/* Why there can be no walk, or REASON_COUNT. */
+INLINE u32 prepare_walk(struct walk *walk, const struct generation *generation, u32 pid, u64 mm,
+			u64 cs)
+{
+	if (generation->mm != mm)
+		return REASON_cut_exec;
+	if (cs == CS_USER32)
+		return REASON_cut_compat;
+	if (!find_block(walk, pid, generation->number) &&
+	    !find_block(walk, generation->base_pid, generation->base_number))
+		return REASON_cut_not_ready;
+	return REASON_COUNT;
+}
+
+/* The user part; returns the reason of its end. */
+INLINE u32 user_part(void *ctx, struct scratch *scratch, struct task_struct *task,
+		     const struct generation *generation, u32 pid, int kernel_mode, u64 now)
+{
+	struct walk *walk = &scratch->walk;
+	u64 cs = kernel_mode ? registers_of_entry(walk, scratch->regs, task) :
+			       registers_of_context(walk, ctx);
+	u32 reason;
+
+	if ((cs & CS_RPL_USER) != CS_RPL_USER)
+		return REASON_end_no_user;
+	walk->deadline = now + walk_budget_ns;
+	walk->multiplier = cache_multiplier;
+	reason = prepare_walk(walk, generation, pid, (u64)task->mm, cs);
+	if (reason == REASON_COUNT) {
+		bpf_loop(RECORD_FRAMES_MAX + 1, walk_loop_body, NULL, 0);
+		return walk->reason;
+	}
+	/* the pc itself is known, and says where the time went; after an exec it means nothing */
+	if (reason != REASON_cut_exec && walk->address < WALK_ADDRESS_END &&
+	    !walk_emit(walk, walk->address | FRAME_EXACT))
+		walk->frames++;
+	return reason;
+}
+
+/* ---- the record ---- */
+
+/* Makes room for the largest record; 0 when the worker has not drained. */
+INLINE int reserve(struct scratch *scratch, u32 cpu)
+{
+	u32 zero = 0;
+	u64 at = scratch->head & (ring_bytes - 1);
+	struct ring_tails *tail = bpf_map_lookup_elem(&tails, &zero);
+
+	if (!tail)
+		return 0;
+	if (at > ring_bytes - RECORD_BYTES_MAX)
+		scratch->head += ring_bytes - at;
+	u64 read = *(volatile u64 *)&tail->tail[BOUND((u64)cpu, ABI_MAX_CPUS)];
+
+	return scratch->head + RECORD_BYTES_MAX - read <= ring_bytes;
+}
+
+INLINE void commit(struct scratch *scratch, struct record *record, struct counters *count,
+		   u32 reason)
+{
+	struct walk *walk = &scratch->walk;
+	u64 bytes = sizeof(*record) + 8 * ((u64)scratch->kernel_frames + walk->frames);
+
+	count->reason[BOUND((u64)reason, REASON_COUNT)]++;
+	count->bytes += bytes;
+	count->kernel_frames += scratch->kernel_frames;
+	count->user_frames += walk->frames;
+	count->cache_trail += walk->trail_hits;
+	count->cache_text += walk->text_hits;
+	count->cache_miss += walk->misses;
+	count->fallback_frames += walk->fallbacks;
+	record->kernel_frames = scratch->kernel_frames;
+	record->user_frames = walk->frames;
+	record->reason = reason;
+	/* x86 keeps stores in order; the compiler must as well */
+	asm volatile("" ::: "memory");
+	*(volatile u64 *)&record->commit = record_commit(scratch->head, bytes);
+	scratch->head += bytes;
+}
+
+/* One sample of a task that passed the filter. */
+INLINE void take(void *ctx, struct scratch *scratch, struct counters *count, u64 id,
+		 struct task_struct *task, const struct generation *generation)
+{
+	volatile u64 *regs = ctx;
+	int kernel_mode = (regs[PT_CS] & CS_RPL_USER) != CS_RPL_USER;
+	u32 reason = REASON_end_no_user;
+	u8 flags = kernel_mode ? RECORD_FLAG_KERNEL_MODE : 0;
+	u64 now = bpf_ktime_get_ns();
+
+	if (!reserve(scratch, scratch->cpu)) {
+		count->reason[REASON_lost_ring_full]++;
+		return;
+	}
+	struct record *record = record_of(scratch);
+
+	if (!record) {
+		count->reason[REASON_lost_internal]++;
+		return;
+	}
+	record->time = now;
+	record->generation = generation ? generation->number : 0;
+	record->pid = id >> 32;
+	record->tid = (u32)id;
+	record->cpu = scratch->cpu;
+	bpf_get_current_comm(record->comm, sizeof(record->comm));
+	scratch->kernel_frames = 0;
+	walk_init(&scratch->walk);
+	if (kernel_mode)
+		scratch->kernel_frames =
+			kernel_part(ctx, scratch, (u64 *)(record + 1), &flags);
+	record->flags = flags;
+	if (generation)
+		reason = user_part(ctx, scratch, task, generation, id >> 32, kernel_mode, now);
+	commit(scratch, record, count, reason);
+}
+
+SEC("perf_event")
+int on_sample(void *ctx)
+{
+	u64 id = bpf_get_current_pid_tgid();
+	u32 zero = 0, cpu = bpf_get_smp_processor_id(), pid = id >> 32;
+	struct task_struct *task = (void *)bpf_get_current_task_btf();
+	struct generation *generation = NULL;
+
+	if (!id || !wanted_now())
+		return 0;
+	/* no address space: a kernel thread, or a task past its exit */
+	int has_user = task->mm && !(task->flags & PF_KTHREAD);
+
+	if (has_user || filter_mode == FILTER_TARGETS)
+		generation = bpf_map_lookup_elem(&generations, &pid);
+	if (filter_mode == FILTER_TARGETS && !generation && !is_target(pid))
+		return 0;
+
+	struct counters *count = bpf_map_lookup_elem(&counters, &cpu);
+	struct scratch *scratch = bpf_map_lookup_elem(&scratches, &zero);
+
+	if (!count || !scratch)
+		return 0;
+	count->samples++;
+	if (scratch->busy) {
+		count->reason[REASON_lost_nested]++;
+		return 0;
+	}
+	if (!has_user) {
+		generation = NULL;
+	} else if (!generation) {
+		generation = first_sight(pid, (u64)task->mm);
+		if (!generation) {
+			count->reason[REASON_lost_generation]++;
+			return 0;
+		}
+	}
+	scratch->busy = 1;
+	scratch->cpu = cpu;
+	take(ctx, scratch, count, id, task, generation);
+	scratch->busy = 0;
+	return 0;
+}

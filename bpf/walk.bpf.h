@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The walk over one user stack. Pure C: compiled into the BPF program and, unchanged, into host
+ * tests. Whoever includes walk_step.bpf.h supplies the environment declared there.
+ *
+ * The tables are written by a process that may have been taken over, so nothing read from them is
+ * trusted: indices are masked, loops bounded, the stack pointer only rises (but at a signal frame),
+ * memory is read within WALK_REACH of it, in aligned words, and a return address is emitted only if
+ * it is a user address behind a call instruction.
+ */
+#ifndef KEYHOLE_BPF_WALK_BPF_H
+#define KEYHOLE_BPF_WALK_BPF_H
+
+#include "bpf/abi.h"
+
+/* DWARF numbers (System V x86-64 psABI, figure 3.36) */
+enum walk_register {
+	REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP,
+	REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15
+};
+
+#define WALK_CALLEE_SAVED                                                                          \
+	(1u << REG_RBX | 1u << REG_RBP | 1u << REG_RSP | 1u << REG_R12 | 1u << REG_R13 |           \
+	 1u << REG_R14 | 1u << REG_R15)
+#define WALK_ALL_REGISTERS 0xffffu
+
+#define WALK_WINDOW_BYTES 2048u
+#define WALK_SLOTS_BYTES  128u		/* the save slots of a rule lie in [CFA - 128, CFA) */
+#define WALK_REACH	  (8ull << 20)	/* bytes above the stack pointer that a frame may span */
+#define WALK_SWITCHES	  8u		/* signal frames, which may lower the stack pointer */
+#define WALK_ADDRESS_END  (1ull << 47)
+#define WALK_CLOCK_FRAMES 32u		/* frames between two looks at the clock */
+
+/* State of one walk; lives in a per-CPU value. */
+struct walk {
+	u64 hide; /* values pass through here when the verifier must forget their range */
+
+	u64 address;	 /* of the frame to do next */
+	u64 reg[16];	 /* DWARF numbers */
+	u32 valid;	 /* registers whose value is known */
+	u32 exact;	 /* address is a pc, not a return address */
+	u32 in_sigreturn; /* address is behind the rt_sigreturn that the leaf is in */
+	u32 chained;	 /* the last frame was found by frame pointer */
+	u32 switches;
+	u32 frames;
+	u32 reason;	 /* why it ended; WALK_GOES_ON before */
+	u64 deadline;	 /* CLOCK_MONOTONIC */
+
+	/* the process */
+	u32 block;	 /* global word number of its mapping block */
+	u32 mappings;
+	u64 seed;	 /* of its cache keys */
+	u64 multiplier;
+
+	/* the mapping the last look-up hit */
+	u64 mapping_start, mapping_end, bias;
+	u32 first_page, pages, directory, dictionary, mapping_flags;
+
+	/* result of the last look-up */
+	u64 rule;
+
+	u64 trail_hits, text_hits, misses, fallbacks;
+
+	/* the stack bytes at hand: [window_start, window_start + window_bytes) */
+	u64 window_start, window_bytes;
+	u64 window[WALK_WINDOW_BYTES / 8];
+};
+
+#define WALK_GOES_ON 255u
+
+static inline void walk_init(struct walk *walk)
+{
+	walk->valid = WALK_ALL_REGISTERS;
+	walk->exact = 1;
+	walk->in_sigreturn = 0;
+	walk->chained = 0;
+	walk->switches = 0;
+	walk->frames = 0;
+	walk->reason = WALK_GOES_ON;
+	walk->mapping_start = 1;
+	walk->mapping_end = 0;
+	walk->window_start = 0;
+	walk->window_bytes = 0;
+	walk->trail_hits = walk->text_hits = walk->misses = walk->fallbacks = 0;
+}
+
+#endif
