@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ipc/channel.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include "ipc/guard.h"
+#include "ipc/log.h"
+#include "ipc/time.h"
+
+/* Linux 6.16, 77cbe1a6d873 "af_unix: Introduce SO_PASSRIGHTS" */
+#ifndef SO_PASSRIGHTS
+#define SO_PASSRIGHTS 83
+#endif
+
+/* Room to see that too many came; whatever does not fit sets MSG_CTRUNC and is never installed. */
+#define FDS_SEEN 4
+
+_Static_assert(MESSAGE_COUNT <= 64, "channel.seen has a bit for each type");
+
+union control {
+	struct cmsghdr align;
+	char bytes[CMSG_SPACE(FDS_SEEN * sizeof(int))];
+};
+
+static bool party_is(unsigned int wanted, enum message_party party)
+{
+	if (wanted == PARTY_CHILD)
+		return party == PARTY_WORKER || party == PARTY_EXPORTER || party == PARTY_BROKER;
+	return wanted == party;
+}
+
+static bool rule_joins(const struct message_rule *rule, enum message_party from,
+		       enum message_party to)
+{
+	return party_is(rule->from, from) && party_is(rule->to, to);
+}
+
+static bool rule_in_phase(const struct message_rule *rule, enum message_phase phase)
+{
+	return phase >= rule->first && phase <= rule->last;
+}
+
+static bool rule_fds(const struct message_rule *rule, const void *payload, unsigned int fds)
+{
+	int32_t error;
+
+	if (rule->fds < FDS_REPLY)
+		return fds == rule->fds;
+	memcpy(&error, payload, sizeof(error));
+	if (error)
+		return fds == 0;
+	return fds == 1 || (fds == 0 && rule->fds == FDS_MAYBE);
+}
+
+static bool rule_zeroes(const struct message_rule *rule, const unsigned char *payload)
+{
+	unsigned char sum = 0;
+
+	for (unsigned int i = 0; i < rule->reserved_bytes; i++)
+		sum |= payload[rule->reserved + i];
+	return sum == 0;
+}
+
+int channel_check(const struct channel *channel, const struct message_head *head,
+		  const void *payload, size_t size, unsigned int fds)
+{
+	const struct message_rule *rule;
+
+	if (size < sizeof(*head) || head->magic != MESSAGE_MAGIC ||
+	    head->version != MESSAGE_VERSION)
+		return -EPROTO;
+	rule = message_rule(head->type);
+	if (!rule || !rule_joins(rule, channel->peer, channel->self) ||
+	    !rule_in_phase(rule, channel->phase))
+		return -EPROTO;
+	if (head->sequence != channel->received + 1 || head->reply_to > channel->sent)
+		return -EPROTO;
+	if (rule->once && channel->seen >> head->type & 1)
+		return -EPROTO;
+	if (size != sizeof(*head) + rule->payload || !rule_fds(rule, payload, fds) ||
+	    !rule_zeroes(rule, payload))
+		return -EPROTO;
+	return 0;
+}
+
+static bool may_receive_fds(const struct channel *channel)
+{
+	for (unsigned int type = MESSAGE_NONE + 1; type < MESSAGE_COUNT; type++) {
+		const struct message_rule *rule = message_rule(type);
+
+		if (rule->fds && rule_joins(rule, channel->peer, channel->self))
+			return true;
+	}
+	return false;
+}
+
+void channel_init(struct channel *channel, int fd, enum message_party self, enum message_party peer)
+{
+	int off = 0;
+
+	*channel = (struct channel){.fd = fd, .self = self, .peer = peer, .phase = PHASE_START};
+	fcntl(fd, F_SETFD, FD_CLOEXEC);
+	/* Older kernels refuse the option: then a surplus descriptor is closed on receipt. */
+	if (!may_receive_fds(channel))
+		setsockopt(fd, SOL_SOCKET, SO_PASSRIGHTS, &off, sizeof(off));
+}
+
+void channel_release(struct channel *channel)
+{
+	if (channel->fd >= 0)
+		close(channel->fd);
+	channel->fd = -1;
+}
+
+int channel_pair(int ret_fds[2])
+{
+	int fds[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds))
+		return -errno;
+	memcpy(ret_fds, fds, sizeof(fds));
+	return 0;
+}
+
+/* Until one of the events or the deadline: -ETIMEDOUT. */
+static int wait_until(int fd, short events, uint64_t deadline)
+{
+	struct pollfd poll_fd = {.fd = fd, .events = events};
+	uint64_t now;
+	int r;
+
+	do {
+		now = time_now();
+		if (now >= deadline)
+			return -ETIMEDOUT;
+		r = poll(&poll_fd, 1, (int)((deadline - now + NS_PER_MS - 1) / NS_PER_MS));
+	} while (r == 0 || (r < 0 && errno == EINTR));
+	return r < 0 ? -errno : 0;
+}
+
+static void attach_fd(struct msghdr *packet, union control *control, int fd)
+{
+	struct cmsghdr *part;
+
+	packet->msg_control = control->bytes;
+	packet->msg_controllen = CMSG_SPACE(sizeof(fd));
+	part = CMSG_FIRSTHDR(packet);
+	part->cmsg_level = SOL_SOCKET;
+	part->cmsg_type = SCM_RIGHTS;
+	part->cmsg_len = CMSG_LEN(sizeof(fd));
+	memcpy(CMSG_DATA(part), &fd, sizeof(fd));
+}
+
+static int send_packet(int fd, const struct msghdr *packet)
+{
+	uint64_t deadline = time_now() + CHANNEL_SEND_MS * NS_PER_MS;
+	int r;
+
+	while (sendmsg(fd, packet, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
+		if (errno == EPIPE || errno == ECONNRESET)
+			return -EPIPE;
+		if (errno != EAGAIN && errno != EINTR)
+			return -errno;
+		r = wait_until(fd, POLLOUT, deadline);
+		if (r < 0)
+			return r == -ETIMEDOUT ? -EAGAIN : r;
+	}
+	return 0;
+}
+
+static int send_message(struct channel *channel, struct message_head *head, const void *payload,
+			size_t size, int fd)
+{
+	const struct message_rule *rule = message_rule(head->type);
+	struct iovec parts[] = {{head, sizeof(*head)}, {(void *)(uintptr_t)payload, size}};
+	struct msghdr packet = {.msg_iov = parts, .msg_iovlen = 2};
+	union control control = {0};
+	int r;
+
+	if (!rule || !rule_joins(rule, channel->self, channel->peer) ||
+	    !rule_in_phase(rule, channel->phase) || size != rule->payload ||
+	    !rule_fds(rule, payload, fd >= 0))
+		return -EINVAL;
+	if (fd >= 0)
+		attach_fd(&packet, &control, fd);
+	r = send_packet(channel->fd, &packet);
+	if (r == 0)
+		channel->sent++;
+	return r;
+}
+
+int channel_send(struct channel *channel, enum message_type type, const void *payload, size_t size,
+		 int fd)
+{
+	struct message_head head = {.magic = MESSAGE_MAGIC,
+				    .type = (uint16_t)type,
+				    .version = MESSAGE_VERSION,
+				    .sequence = channel->sent + 1};
+
+	return send_message(channel, &head, payload, size, fd);
+}
+
+int channel_reply(struct channel *channel, const struct message *request, enum message_type type,
+		  const void *payload, size_t size, int fd)
+{
+	struct message_head head = {.magic = MESSAGE_MAGIC,
+				    .type = (uint16_t)type,
+				    .version = MESSAGE_VERSION,
+				    .sequence = channel->sent + 1,
+				    .reply_to = request->head.sequence};
+
+	return send_message(channel, &head, payload, size, fd);
+}
+
+int channel_send_ready(struct channel *channel, unsigned int failed)
+{
+	struct message_ready ready = {
+		.role = channel->self, .failed = failed, .build = KEYHOLE_VERSION};
+
+	_Static_assert(sizeof(KEYHOLE_VERSION) <= sizeof(ready.build), "the version fits");
+	return channel_send(channel, MESSAGE_READY, &ready, sizeof(ready), -1);
+}
+
+/* Keeps the first descriptor, closes the others; returns how many came. */
+static unsigned int take_fds(struct msghdr *packet, int *ret_fd)
+{
+	unsigned int count = 0;
+
+	for (struct cmsghdr *part = CMSG_FIRSTHDR(packet); part; part = CMSG_NXTHDR(packet, part)) {
+		size_t bytes = part->cmsg_len - CMSG_LEN(0);
+
+		if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS)
+			continue;
+		for (size_t at = 0; at + sizeof(int) <= bytes; at += sizeof(int)) {
+			int fd;
+
+			memcpy(&fd, CMSG_DATA(part) + at, sizeof(fd));
+			if (count++ == 0)
+				*ret_fd = fd;
+			else
+				close(fd);
+		}
+	}
+	return count;
+}
+
+static ssize_t receive_packet(int fd, struct msghdr *packet)
+{
+	ssize_t size;
+
+	/* ECONNRESET comes before what the peer sent earlier, once: read on to that. */
+	do
+		size = recvmsg(fd, packet, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	while (size < 0 && (errno == EINTR || errno == ECONNRESET));
+	return size;
+}
+
+/* A datagram without bytes looks like the end of the stream. */
+static int end_or_violation(int fd)
+{
+	struct pollfd poll_fd = {.fd = fd, .events = POLLRDHUP};
+
+	return poll(&poll_fd, 1, 0) == 1 && poll_fd.revents & (POLLHUP | POLLRDHUP) ? -EPIPE
+										    : -EPROTO;
+}
+
+int channel_receive(struct channel *channel, struct message *ret_message)
+{
+	struct message message = {.fd = -1};
+	struct iovec parts[] = {{&message.head, sizeof(message.head)},
+				{message.payload, sizeof(message.payload)}};
+	union control control;
+	struct msghdr packet = {.msg_iov = parts,
+				.msg_iovlen = 2,
+				.msg_control = control.bytes,
+				.msg_controllen = sizeof(control.bytes)};
+	ssize_t size = receive_packet(channel->fd, &packet);
+	guard_fd int fd = -1;
+	unsigned int fds;
+
+	if (size < 0)
+		return errno == EAGAIN ? 0 : -errno;
+	fds = take_fds(&packet, &fd);
+	if (size == 0)
+		return fds ? -EPROTO : end_or_violation(channel->fd);
+	if (packet.msg_flags & (MSG_TRUNC | MSG_CTRUNC) ||
+	    channel_check(channel, &message.head, message.payload, (size_t)size, fds))
+		return -EPROTO;
+	channel->received++;
+	channel->seen |= 1ull << message.head.type;
+	message.fd = take_fd(&fd);
+	*ret_message = message;
+	return 1;
+}
+
+static int receive_until(struct channel *channel, uint64_t deadline, struct message *ret_message)
+{
+	int r;
+
+	for (;;) {
+		r = channel_receive(channel, ret_message);
+		if (r)
+			return r;
+		r = wait_until(channel->fd, POLLIN, deadline);
+		if (r < 0)
+			return r;
+	}
+}
+
+int channel_wait(struct channel *channel, int milliseconds, struct message *ret_message)
+{
+	uint64_t deadline = time_now() + (uint64_t)milliseconds * NS_PER_MS;
+
+	return receive_until(channel, deadline, ret_message);
+}
+
+int channel_expect(struct channel *channel, enum message_type type, int milliseconds,
+		   struct message *ret_message)
+{
+	uint64_t deadline = time_now() + (uint64_t)milliseconds * NS_PER_MS;
+	struct message message;
+	int r;
+
+	for (;;) {
+		r = receive_until(channel, deadline, &message);
+		if (r < 0)
+			return r;
+		if (message.head.type == type)
+			break;
+		r = message.head.type == MESSAGE_LOG
+			    ? log_from_message(message_party_name(channel->peer), &message.LOG)
+			    : -EPROTO;
+		message_release(&message);
+		if (r < 0)
+			return r;
+	}
+	*ret_message = message;
+	return 0;
+}
+
+void message_release(struct message *message)
+{
+	if (message->fd >= 0)
+		close(message->fd);
+	message->fd = -1;
+}

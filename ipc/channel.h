@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One end of a SEQPACKET socket pair on which messages of ipc/messages.def travel. Receiving
+ * checks everything the table says (sender, receiver, phase, exact size, number of descriptors,
+ * once) before the caller sees a byte.
+ */
+#ifndef KEYHOLE_IPC_CHANNEL_H
+#define KEYHOLE_IPC_CHANNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ipc/messages.h"
+
+struct channel {
+	int fd; /* owned */
+	enum message_party self, peer;
+	enum message_phase phase; /* set by the owner as it goes on */
+	uint32_t sent, received;
+	uint64_t seen; /* bit per message type received */
+};
+
+struct message {
+	struct message_head head;
+	int fd; /* -1, or owned by the receiver: take it or message_release() closes it */
+	union {
+		unsigned char payload[MESSAGE_PAYLOAD_MAX];
+#define M(name, from, to, first, last, type, fds, times) struct type name;
+#include "ipc/messages.def"
+#undef M
+	};
+};
+
+/* Takes ownership of fd; makes it close-on-exec. No call on it waits in the kernel but poll(). */
+void channel_init(struct channel *channel, int fd, enum message_party self,
+		  enum message_party peer);
+void channel_release(struct channel *channel);
+
+/* Both ends of a new socket pair, close-on-exec. Returns 0 or a negative errno. */
+int channel_pair(int ret_fds[2]);
+
+/*
+ * Sends one message; fd -1 for none, never consumed. Waits up to CHANNEL_SEND_MS for room.
+ * Returns 0, -EPIPE when the peer is gone, -EAGAIN when it does not read, or a negative errno.
+ */
+#define CHANNEL_SEND_MS 1000
+int channel_send(struct channel *channel, enum message_type type, const void *payload, size_t size,
+		 int fd);
+int channel_reply(struct channel *channel, const struct message *request, enum message_type type,
+		  const void *payload, size_t size, int fd);
+
+/* Child to loader: READY for the channel's own party and this build. */
+int channel_send_ready(struct channel *channel, unsigned int failed);
+
+/*
+ * The rules, on bytes alone: whether this datagram of `size` bytes with that many descriptors may
+ * come next on the channel. 0 or -EPROTO; at most `size` bytes are looked at.
+ */
+int channel_check(const struct channel *channel, const struct message_head *head,
+		  const void *payload, size_t size, unsigned int fds);
+
+/*
+ * Receives one message without waiting. Returns 1 with a checked message, 0 when there is none,
+ * -EPIPE at the end of the stream, -EPROTO for a violation (the caller ends the peer), or another
+ * negative errno. On anything but 1, no descriptor is left open.
+ */
+int channel_receive(struct channel *channel, struct message *ret_message);
+
+/* The same, waiting up to milliseconds: -ETIMEDOUT when nothing came. */
+int channel_wait(struct channel *channel, int milliseconds, struct message *ret_message);
+
+/* Waits for one type: 0, or -EPROTO for any other but LOG, which is printed. */
+int channel_expect(struct channel *channel, enum message_type type, int milliseconds,
+		   struct message *ret_message);
+
+void message_release(struct message *message);
+
+#endif

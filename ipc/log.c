@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ipc/log.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ipc/channel.h"
+
+#define LINE_BYTES 1024
+
+static struct {
+	const char *process;
+	enum log_level limit;
+	struct channel *channel;
+} sink = {.process = "keyhole", .limit = LOG_LEVEL_INFO};
+
+void log_init(const char *process, enum log_level limit)
+{
+	sink.process = process;
+	sink.limit = limit;
+}
+
+void log_to_channel(struct channel *channel)
+{
+	sink.channel = channel;
+}
+
+static bool printable(unsigned char byte)
+{
+	return byte >= ' ' && byte <= '~';
+}
+
+static void to_stderr(const char *process, const char *text)
+{
+	char line[LINE_BYTES + 64];
+	int length = snprintf(line, sizeof(line), "%s: %s\n", process, text);
+	ssize_t written;
+
+	if (length >= (int)sizeof(line))
+		length = (int)sizeof(line) - 1;
+	written = write(STDERR_FILENO, line, (size_t)length);
+	(void)written; /* nobody is left to tell */
+}
+
+static void to_channel(enum log_level level, const char *text)
+{
+	struct message_log log = {.level = level};
+	size_t length = strnlen(text, sizeof(log.text));
+
+	if (length == 0)
+		return;
+	log.length = (uint32_t)length;
+	for (size_t i = 0; i < length; i++)
+		log.text[i] = printable((unsigned char)text[i]) ? text[i] : '?';
+	channel_send(sink.channel, MESSAGE_LOG, &log, sizeof(log), -1);
+}
+
+__attribute__((format(printf, 2, 0))) static void log_line(enum log_level level, const char *format,
+							   va_list arguments)
+{
+	char text[LINE_BYTES];
+
+	if (level > sink.limit)
+		return;
+	vsnprintf(text, sizeof(text), format, arguments);
+	if (sink.channel) {
+		to_channel(level, text);
+		return;
+	}
+	/* The user's own file names may hold UTF-8, but nothing that moves a cursor. */
+	for (char *c = text; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			*c = '?';
+	to_stderr(sink.process, text);
+}
+
+#define LOG_AT(name, level)                         \
+	void name(const char *format, ...)          \
+	{                                           \
+		va_list arguments;                  \
+                                                    \
+		va_start(arguments, format);        \
+		log_line(level, format, arguments); \
+		va_end(arguments);                  \
+	}
+
+LOG_AT(log_error, LOG_LEVEL_ERROR)
+LOG_AT(log_warning, LOG_LEVEL_WARNING)
+LOG_AT(log_info, LOG_LEVEL_INFO)
+LOG_AT(log_debug, LOG_LEVEL_DEBUG)
+
+int log_from_message(const char *process, const struct message_log *message)
+{
+	char text[LOG_TEXT_BYTES + 1] = "";
+
+	if (message->level > LOG_LEVEL_DEBUG || message->length == 0 ||
+	    message->length > sizeof(message->text))
+		return -EPROTO;
+	for (unsigned int i = 0; i < sizeof(message->text); i++)
+		if (i < message->length ? !printable((unsigned char)message->text[i])
+					: message->text[i] != 0)
+			return -EPROTO;
+	memcpy(text, message->text, message->length);
+	if (message->level <= sink.limit)
+		to_stderr(process, text);
+	return 0;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One line a message: "what: object: reason". A confined process logs over its channel. */
+#ifndef KEYHOLE_IPC_LOG_H
+#define KEYHOLE_IPC_LOG_H
+
+enum log_level {
+	LOG_LEVEL_ERROR,
+	LOG_LEVEL_WARNING,
+	LOG_LEVEL_INFO,
+	LOG_LEVEL_DEBUG
+};
+
+struct channel;
+
+/* Lines go to standard error until a channel is set. Levels above the limit are dropped. */
+void log_init(const char *process, enum log_level limit);
+void log_to_channel(struct channel *channel);
+
+void log_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void log_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void log_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void log_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+struct message_log;
+/* Loader side: prints a child's line; -EPROTO when level, length or a byte is not allowed. */
+int log_from_message(const char *process, const struct message_log *message);
+
+#endif

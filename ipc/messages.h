@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Payloads of ipc/messages.def. Fixed size, fixed-width fields, no pointers, no padding; reserved
+ * fields are zero. Times are nanoseconds, CLOCK_MONOTONIC unless the name says realtime.
+ */
+#ifndef KEYHOLE_IPC_MESSAGES_H
+#define KEYHOLE_IPC_MESSAGES_H
+
+#include <stdint.h>
+
+#ifndef KEYHOLE_VERSION
+#define KEYHOLE_VERSION "0.1.0"
+#endif
+
+enum message_party {
+	PARTY_LOADER,
+	PARTY_WORKER,
+	PARTY_EXPORTER,
+	PARTY_BROKER,
+	PARTY_SPAWNER,
+	PARTY_COMMITTER,
+	PARTY_CHILD, /* worker, exporter or broker */
+};
+
+enum message_phase {
+	PHASE_START,
+	PHASE_RUN,
+	PHASE_FINISH
+};
+
+enum message_type {
+	MESSAGE_NONE,
+#define M(name, from, to, first, last, payload, fds, times) MESSAGE_##name,
+#include "ipc/messages.def"
+#undef M
+	MESSAGE_COUNT
+};
+
+struct message_head {
+	uint32_t magic; /* MESSAGE_MAGIC */
+	uint16_t type;
+	uint16_t version;  /* MESSAGE_VERSION: all processes are of one build */
+	uint32_t sequence; /* counts up per direction and socket, from 1 */
+	uint32_t reply_to; /* sequence of the request, else 0 */
+};
+#define MESSAGE_MAGIC	0x6c68796bu
+#define MESSAGE_VERSION 1
+
+struct message_none {
+	uint64_t zero;
+};
+
+/* Child to loader: confined, the self-test tried each refused operation. */
+struct message_ready {
+	uint32_t role;	 /* enum message_party */
+	uint32_t failed; /* self-tests that succeeded in doing what must be refused; must be 0 */
+	char build[24];	 /* version string; must equal the loader's */
+};
+
+#define CONFIG_BY_THREAD 1u
+#define CONFIG_VERBOSE	 2u
+
+enum profile_format {
+	FORMAT_FOLDED = 1,
+	FORMAT_PPROF = 2
+};
+
+struct message_config {
+	uint64_t period;	  /* ns of CPU time per sample */
+	uint64_t realtime_offset; /* realtime = monotonic + this */
+	uint32_t cpus;		  /* rings: entries 0..cpus-1 of the ring map */
+	uint32_t ring_bytes;	  /* of each */
+	uint32_t sideband_bytes;  /* data part of each side-band ring */
+	uint32_t segments;	  /* attached at start */
+	uint32_t segments_max;
+	uint32_t flags;	 /* CONFIG_* */
+	uint32_t format; /* enum profile_format */
+	uint32_t reserved;
+};
+
+enum descriptor_kind {
+	DESCRIPTOR_RINGS = 1,	   /* mmapable array: cpus * ring_bytes */
+	DESCRIPTOR_TAILS,	   /* mmapable array: struct ring_tails */
+	DESCRIPTOR_PROCESSES,	   /* mmapable array: struct process_table */
+	DESCRIPTOR_EVENTS,	   /* BPF ring buffer of struct event, EVENT_RING_BYTES */
+	DESCRIPTOR_SEGMENT,	   /* index = segment number */
+	DESCRIPTOR_SIDEBAND,	   /* index = CPU; perf event fd that can sample nothing */
+	DESCRIPTOR_KERNEL_SYMBOLS, /* sealed memfd, see loader/ksyms.h */
+	DESCRIPTOR_BROKER,	   /* socket */
+	DESCRIPTOR_EXPORTER,	   /* socket */
+};
+struct message_descriptor {
+	uint32_t kind; /* enum descriptor_kind */
+	uint32_t index;
+};
+
+struct message_progress {
+	uint64_t samples, complete, cut;
+};
+
+#define LOG_TEXT_BYTES 232
+struct message_log {
+	uint32_t level; /* enum log_level */
+	uint32_t length;
+	char text[LOG_TEXT_BYTES]; /* printable ASCII only, the loader checks */
+};
+
+struct message_stop {
+	uint64_t started, stopped; /* monotonic */
+	uint64_t samples_lost;	   /* by BPF, all reasons */
+	uint64_t reserved;
+};
+
+#define SUMMARY_REASONS 32
+struct message_summary {
+	uint64_t samples;	/* records read */
+	uint64_t without_names; /* at least one frame has no function name */
+	uint64_t discarded;	/* records that were not well-formed */
+	uint64_t stacks;	/* distinct */
+	uint64_t processes, objects, objects_failed;
+	uint64_t table_bytes, table_rows;
+	uint64_t sideband_lost; /* records the kernel could not deliver */
+	uint64_t relists;	/* mappings listed again for an unknown address */
+	uint64_t profile_bytes;
+	uint64_t reason[SUMMARY_REASONS]; /* by enum sample_reason of bpf/abi.h */
+};
+
+struct message_maps {
+	uint32_t pid;
+	uint32_t reserved;
+};
+
+struct message_reply {
+	int32_t error; /* 0 or a negative errno */
+	uint32_t reserved;
+};
+
+#define OBJECT_WANT_FD 1u
+struct message_object {
+	uint64_t start, end; /* of the mapping, as the kernel lists it */
+	uint32_t pid;
+	uint32_t flags; /* OBJECT_WANT_FD: open it, else identify it only */
+};
+struct message_object_reply {
+	int32_t error; /* 0 or a negative errno */
+	uint32_t reserved;
+	uint64_t device; /* makedev(stx_dev_major, stx_dev_minor) */
+	uint64_t inode;
+	uint64_t size;
+	uint64_t change_time; /* ns, realtime */
+};
+
+struct message_segment {
+	uint32_t index; /* must be the next one */
+	uint32_t reserved;
+};
+
+struct message_profile {
+	uint64_t bytes; /* size of the sealed memfd */
+};
+struct message_written {
+	uint64_t bytes;
+	int32_t error; /* 0 or a negative errno */
+	uint32_t reserved;
+};
+
+/* The first one names the spawner itself, once it has given up its privilege. */
+struct message_spawned {
+	int32_t pid; /* > 0, or a negative errno */
+	uint32_t reserved;
+};
+struct message_exited {
+	int32_t pid;
+	int32_t status; /* as from waitpid() */
+};
+
+#define MESSAGE_PAYLOAD_MAX 384u
+
+/* One row of the table, for checks and tests. */
+struct message_rule {
+	const char *name;
+	uint8_t from, to;    /* enum message_party */
+	uint8_t first, last; /* enum message_phase */
+	uint16_t payload;    /* exact size */
+	uint8_t fds;	     /* 0, 1, FDS_REPLY or FDS_MAYBE */
+	uint8_t once;
+	uint16_t reserved, reserved_bytes; /* where the payload must be zero */
+};
+#define FDS_REPLY 2
+#define FDS_MAYBE 3
+
+/* NULL for a type that does not exist. */
+const struct message_rule *message_rule(unsigned int type);
+
+/* The program's name: "keyhole", "keyhole-worker", ... */
+const char *message_party_name(enum message_party party);
+
+#define M(name, from, to, first, last, payload, fds, times)                   \
+	_Static_assert(sizeof(struct payload) % 8 == 0 &&                     \
+			       sizeof(struct payload) <= MESSAGE_PAYLOAD_MAX, \
+		       #name " has a fixed, aligned size");
+#include "ipc/messages.def"
+#undef M
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KEYHOLE_IPC_TIME_H
+#define KEYHOLE_IPC_TIME_H
+
+#include <stdint.h>
+#include <time.h>
+
+#define NS_PER_SECOND 1000000000ull
+#define NS_PER_MS     1000000ull
+
+/* CLOCK_MONOTONIC in nanoseconds: the clock of samples, events and side-band records. */
+static inline uint64_t time_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
+}
+
+#endif
