@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Private to policy/. */
+#ifndef KEYHOLE_POLICY_POLICY_IMPL_H
+#define KEYHOLE_POLICY_POLICY_IMPL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "policy/policy.h"
+
+/* Sanitizers map, open and signal as they like: such builds run without limits and filter. */
+#if defined(__SANITIZE_ADDRESS__)
+#define POLICY_UNCONFINED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer)
+#define POLICY_UNCONFINED 1
+#endif
+#endif
+#ifndef POLICY_UNCONFINED
+#define POLICY_UNCONFINED 0
+#endif
+
+struct limit {
+	unsigned int resource;
+	uint64_t value;
+};
+#define ROLE_LIMITS 6 /* RLIMIT_CPU = 0 is in no table: it ends the list */
+
+struct role {
+	const char *program;
+	unsigned int id;       /* uid and gid */
+	uint64_t capabilities; /* bit per capability: permitted, effective, inheritable, ambient */
+	struct limit limits[ROLE_LIMITS + 1];
+};
+
+/* NULL for a role that does not exist. */
+const struct role *policy_role(enum policy_role role);
+
+int policy_limit(const struct role *role);
+int policy_filter(enum policy_role role);
+
+/* Whether the self-test of the role makes this row's call of the probe table. */
+bool policy_probe_applies(enum policy_role role, size_t index);
+
+#endif

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The system calls of each role once it is confined. All others kill the process. Read by
+ * seccomp.c and selftest.c; a unit test evaluates the filters made of this.
+ */
+#ifndef KEYHOLE_POLICY_SYSCALLS_H
+#define KEYHOLE_POLICY_SYSCALLS_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/bpf.h>
+#include <linux/futex.h>
+#include <linux/perf_event.h>
+#include <seccomp.h>
+#include <stddef.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+
+#include "policy/policy.h"
+
+struct call {
+	int number;
+	unsigned int conditions; /* all must hold; several rows of one call are alternatives */
+	struct scmp_arg_cmp condition[2];
+};
+
+/* clang-format off */
+#define CALL(name)		    {SCMP_SYS(name), 0, {{0}}}
+#define CALL_EQ(name, arg, value)   {SCMP_SYS(name), 1, {{arg, SCMP_CMP_EQ, value, 0}}}
+#define CALL_ZERO(name, arg, mask)  {SCMP_SYS(name), 1, {{arg, SCMP_CMP_MASKED_EQ, mask, 0}}}
+#define CALL_EQ2(name, arg1, value1, arg2, value2) \
+	{SCMP_SYS(name), 2, {{arg1, SCMP_CMP_EQ, value1, 0}, {arg2, SCMP_CMP_EQ, value2, 0}}}
+
+#ifndef SO_PASSRIGHTS
+#define SO_PASSRIGHTS 83
+#endif
+#define NOT_READ_WRITE (~(uint64_t)(PROT_READ | PROT_WRITE))
+#define OPEN_CHANGES   (O_ACCMODE | O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY))
+
+static const struct call calls_end[] = {
+	CALL(exit), CALL(exit_group), CALL(rt_sigreturn), CALL(restart_syscall), CALL(close),
+};
+
+static const struct call calls_messages[] = {
+	CALL(recvmsg), CALL(sendmsg), CALL(poll),
+	CALL_EQ2(setsockopt, 1, SOL_SOCKET, 2, SO_PASSRIGHTS),
+	CALL_EQ2(fcntl, 1, F_SETFD, 2, FD_CLOEXEC),
+};
+
+/* Nothing executable, neither mapped nor made so. */
+static const struct call calls_memory[] = {
+	CALL(brk), CALL(munmap), CALL(mremap),
+	CALL_ZERO(mmap, 2, NOT_READ_WRITE), CALL_ZERO(mprotect, 2, NOT_READ_WRITE),
+	CALL_EQ(madvise, 2, MADV_DONTNEED), CALL_EQ(madvise, 2, MADV_FREE),
+	CALL_EQ(madvise, 2, MADV_DONTDUMP),
+};
+
+static const struct call calls_files[] = {
+	CALL(read), CALL(write), CALL(pread64), CALL(lseek), CALL(fstat), CALL_EQ(fcntl, 1, F_GETFL),
+	/* glibc 2.33 to 2.38 ask for a descriptor's status this way; the path cannot be looked at,
+	 * so stat() of what the role's uid may reach stays possible. */
+	CALL_EQ(newfstatat, 3, AT_EMPTY_PATH),
+};
+
+/* What the C library asks on its own: time, arenas (CPUs), qsort (memory), hash seeds. */
+static const struct call calls_libc[] = {
+	CALL(clock_gettime), CALL(getrandom), CALL(sysinfo), CALL(sched_getaffinity),
+	CALL(rt_sigprocmask),
+};
+
+/* The first steps of a thread are set_robust_list and rseq: it was created just before. */
+static const struct call calls_threads[] = {
+	CALL(sched_yield), CALL(clock_nanosleep), CALL(membarrier), CALL(set_robust_list),
+	CALL(rseq), CALL_EQ(futex, 1, FUTEX_WAIT_PRIVATE), CALL_EQ(futex, 1, FUTEX_WAKE_PRIVATE),
+	CALL_EQ(futex, 1, FUTEX_REQUEUE_PRIVATE), CALL_EQ(futex, 1, FUTEX_CMP_REQUEUE_PRIVATE),
+	CALL_EQ(futex, 1, FUTEX_WAIT_BITSET_PRIVATE),
+	CALL_EQ(futex, 1, FUTEX_WAIT_BITSET_PRIVATE | FUTEX_CLOCK_REALTIME),
+};
+
+static const struct call calls_events[] = {
+	CALL(epoll_wait), CALL(epoll_pwait), CALL(epoll_ctl), CALL(timerfd_settime),
+};
+
+/* The profile: a memfd, sealed before it is given away. libelf asks whether its descriptor is open. */
+static const struct call calls_profile[] = {
+	CALL_EQ(fcntl, 1, F_GETFD),
+	CALL(memfd_create), CALL(ftruncate), CALL_EQ(fcntl, 1, F_ADD_SEALS),
+};
+
+static const struct call calls_deliver[] = {
+	CALL(fsync), CALL_EQ(fcntl, 1, F_GET_SEALS),
+};
+
+/* Opens, never creates or writes; what it opened goes to the worker as a descriptor. */
+static const struct call calls_broker[] = {
+	CALL_ZERO(openat, 2, OPEN_CHANGES), CALL(statx), CALL_EQ(bpf, 0, BPF_MAP_CREATE),
+	CALL_EQ(bpf, 0, BPF_MAP_UPDATE_ELEM), CALL_EQ(bpf, 0, BPF_MAP_LOOKUP_ELEM),
+};
+
+/* Supervision: children, signals, the terminal, sampling on and off, /proc for status and times. */
+static const struct call calls_loader[] = {
+	CALL(wait4), CALL(waitid), CALL(kill), CALL(tgkill), CALL(getpid), CALL(gettid),
+	CALL(getuid), CALL(geteuid), CALL(getgid), CALL(getegid), CALL(getppid),
+	CALL(rt_sigaction), CALL(sigaltstack), CALL(dup), CALL(dup3), CALL(pipe2), CALL(eventfd2),
+	CALL(epoll_create1), CALL(epoll_pwait2), CALL(timerfd_create), CALL(readv), CALL(writev),
+	CALL(recvfrom), CALL(sendto), CALL(getdents64), CALL(ppoll), CALL(nanosleep), CALL(prctl),
+	CALL_EQ(fcntl, 1, F_SETFL), CALL_EQ(fcntl, 1, F_GETFD), CALL_EQ(fcntl, 1, F_DUPFD_CLOEXEC),
+	CALL_EQ(socketpair, 0, AF_UNIX), CALL_ZERO(openat, 2, OPEN_CHANGES),
+	CALL_EQ(ioctl, 1, PERF_EVENT_IOC_ENABLE), CALL_EQ(ioctl, 1, PERF_EVENT_IOC_DISABLE),
+	CALL_EQ(ioctl, 1, TCGETS), CALL_EQ(ioctl, 1, TIOCGWINSZ), CALL_EQ(ioctl, 1, FIONBIO),
+	CALL_EQ(bpf, 0, BPF_ITER_CREATE),
+};
+
+struct group {
+	const struct call *calls;
+	size_t count;
+};
+#define GROUP(calls) {calls, sizeof(calls) / sizeof(*(calls))}
+
+static const struct group role_groups[ROLE_COUNT][9] = { /* the last one is empty */
+	[ROLE_LOADER] = {GROUP(calls_end), GROUP(calls_messages), GROUP(calls_memory),
+			 GROUP(calls_files), GROUP(calls_libc), GROUP(calls_threads),
+			 GROUP(calls_events), GROUP(calls_loader)},
+	[ROLE_WORKER] = {GROUP(calls_end), GROUP(calls_messages), GROUP(calls_memory),
+			 GROUP(calls_files), GROUP(calls_libc), GROUP(calls_threads),
+			 GROUP(calls_events), GROUP(calls_profile)},
+	[ROLE_EXPORTER] = {GROUP(calls_end), GROUP(calls_messages), GROUP(calls_memory),
+			   GROUP(calls_files), GROUP(calls_libc), GROUP(calls_deliver)},
+	[ROLE_BROKER] = {GROUP(calls_end), GROUP(calls_messages), GROUP(calls_libc),
+			 GROUP(calls_broker)},
+};
+/* clang-format on */
+
+/*
+ * Calls that would do harm and that the self-test makes for good. The mark in the sixth argument,
+ * which none of them has, asks the filter for PROBE_ERRNO in place of death: the same filter that
+ * kills without it. Where a role may make the call, its row is left out.
+ */
+#define PROBE_MARK  0x6b65796c6full
+#define PROBE_ERRNO ENOTUNIQ
+
+struct probe {
+	int number;
+	unsigned long argument[5];
+	unsigned int condition; /* argument that makes an allowed call a forbidden one, else 0 */
+	unsigned long mask;
+};
+
+static const struct probe probes[] = {
+	{SCMP_SYS(openat), {(unsigned long)AT_FDCWD, (unsigned long)"/", O_RDONLY}, 0, 0},
+	{SCMP_SYS(socket), {AF_UNIX, SOCK_DGRAM}, 0, 0},
+	{SCMP_SYS(ptrace), {PTRACE_TRACEME}, 0, 0},
+	{SCMP_SYS(bpf), {BPF_MAP_GET_NEXT_ID}, 0, 0},
+	{SCMP_SYS(unshare), {0}, 0, 0},
+	{SCMP_SYS(kill), {0, 0}, 0, 0},
+	{SCMP_SYS(execve), {0, 0, 0}, 0, 0},
+	{SCMP_SYS(mprotect), {0, 0, PROT_READ | PROT_EXEC}, 2, PROT_EXEC}};
+#define PROBES (sizeof(probes) / sizeof(*probes))
+
+#endif
