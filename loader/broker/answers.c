@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "loader/broker/answers.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/bpf.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "bpf/abi.h"
+#include "ipc/guard.h"
+#include "ipc/time.h"
+
+#define PATH_BYTES 80
+
+/* ---- processes ----------------------------------------------------------------------------- */
+
+static bool pid_exists_in_range(uint32_t pid)
+{
+	return pid >= 1 && pid <= PROCESS_PID_MAX;
+}
+
+int answer_maps(const struct message_maps *request)
+{
+	char path[PATH_BYTES];
+	int fd;
+
+	if (!pid_exists_in_range(request->pid))
+		return -EINVAL;
+	snprintf(path, sizeof(path), "/proc/%u/maps", request->pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/* ---- objects ------------------------------------------------------------------------------- */
+
+static bool object_valid(const struct message_object *request)
+{
+	long page = sysconf(_SC_PAGESIZE);
+
+	return pid_exists_in_range(request->pid) && !(request->flags & ~OBJECT_WANT_FD) &&
+	       request->start < request->end && request->start % (uint64_t)page == 0 &&
+	       request->end % (uint64_t)page == 0;
+}
+
+/* The link leads to the mapped inode itself, whatever its name is by now; O_PATH does not open it,
+ * so a file system that does not answer cannot hold the broker here. */
+static int open_mapped(const struct message_object *request)
+{
+	char path[PATH_BYTES];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", request->pid,
+		 (unsigned long long)request->start, (unsigned long long)request->end);
+	fd = open(path, O_PATH | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/* Cached attributes only, for the same reason. */
+static int identify(int fd, struct message_object_reply *ret_reply)
+{
+	struct statx status;
+
+	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BASIC_STATS, &status))
+		return -errno;
+	if (!S_ISREG(status.stx_mode))
+		return -EACCES;
+	ret_reply->device = makedev(status.stx_dev_major, status.stx_dev_minor);
+	ret_reply->inode = status.stx_ino;
+	ret_reply->size = status.stx_size;
+	ret_reply->change_time =
+		(uint64_t)status.stx_ctime.tv_sec * NS_PER_SECOND + status.stx_ctime.tv_nsec;
+	return 0;
+}
+
+static int reopen(int fd)
+{
+	char path[PATH_BYTES];
+	int readable;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	readable = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	return readable < 0 ? -errno : readable;
+}
+
+int answer_object(const struct message_object *request, struct message_object_reply *ret_reply,
+		  int *ret_fd)
+{
+	guard_fd int fd = -1;
+	int readable, r;
+
+	if (!object_valid(request))
+		return -EINVAL;
+	fd = open_mapped(request);
+	r = fd < 0 ? fd : identify(fd, ret_reply);
+	if (r < 0 || !(request->flags & OBJECT_WANT_FD))
+		return r;
+	readable = reopen(fd);
+	if (readable < 0)
+		return readable;
+	*ret_fd = readable;
+	return 0;
+}
+
+/* ---- table memory -------------------------------------------------------------------------- */
+
+/* Raw: the attributes are a union whose unused bytes the kernel wants to be zero. */
+static int segment_call(enum bpf_cmd command, union bpf_attr *attr)
+{
+	long r = syscall(SYS_bpf, command, attr, sizeof(*attr));
+
+	return r < 0 ? -errno : (int)r;
+}
+
+static int segment_element(enum bpf_cmd command, int map, uint32_t index, uint32_t *value)
+{
+	union bpf_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.map_fd = (uint32_t)map;
+	attr.key = (uintptr_t)&index;
+	attr.value = (uintptr_t)value;
+	return segment_call(command, &attr);
+}
+
+static int segment_create(void)
+{
+	union bpf_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.map_type = BPF_MAP_TYPE_ARRAY;
+	attr.key_size = 4;
+	attr.value_size = SEGMENT_BYTES;
+	attr.max_entries = 1;
+	attr.map_flags = BPF_F_MMAPABLE;
+	memcpy(attr.map_name, "segment", sizeof("segment"));
+	return segment_call(BPF_MAP_CREATE, &attr);
+}
+
+int segments_init(struct segments *ret_segments, int map)
+{
+	uint32_t next = 0, id;
+	int r = 0;
+
+	while (next < SEGMENT_MAX &&
+	       (r = segment_element(BPF_MAP_LOOKUP_ELEM, map, next, &id)) == 0)
+		next++;
+	if (r && r != -ENOENT)
+		return r;
+	*ret_segments = (struct segments){.map = map, .next = next};
+	return 0;
+}
+
+int answer_segment(struct segments *segments, const struct message_segment *request)
+{
+	guard_fd int fd = -1;
+	uint32_t inner;
+	int r;
+
+	if (request->index != segments->next || request->index >= SEGMENT_MAX)
+		return -EINVAL;
+	fd = segment_create();
+	if (fd < 0)
+		return fd;
+	inner = (uint32_t)fd;
+	r = segment_element(BPF_MAP_UPDATE_ELEM, segments->map, request->index, &inner);
+	if (r < 0)
+		return r;
+	segments->next++;
+	return take_fd(&fd);
+}

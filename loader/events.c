@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "loader/events.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ipc/time.h"
+
+/* One per online CPU. Returns how many, or a negative errno with none left open. */
+static int open_all(struct perf_event_attr *attr, uint32_t cpus, int *fds)
+{
+	int online = 0;
+
+	attr->size = sizeof(*attr);
+	for (uint32_t cpu = 0; cpu < cpus; cpu++) {
+		fds[cpu] =
+			(int)syscall(SYS_perf_event_open, attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+		if (fds[cpu] < 0 && errno != ENODEV) { /* ENODEV: not online */
+			int r = -errno;
+
+			while (cpu-- > 0)
+				if (fds[cpu] >= 0)
+					close(fds[cpu]);
+			return r;
+		}
+		online += fds[cpu] >= 0;
+	}
+	return online ? online : -ENODEV;
+}
+
+static int open_sampling(uint32_t frequency, struct events *events)
+{
+	struct perf_event_attr attr = {.type = PERF_TYPE_HARDWARE,
+				       .config = PERF_COUNT_HW_CPU_CYCLES,
+				       .freq = 1,
+				       .sample_freq = frequency,
+				       .disabled = 1,
+				       .exclude_idle = 1,
+				       .exclude_hv = 1};
+	int r = open_all(&attr, events->cpus, events->sample);
+
+	events->name = r < 0 ? "cpu-clock" : "cycles";
+	if (r >= 0)
+		return r;
+	attr.type = PERF_TYPE_SOFTWARE;
+	attr.config = PERF_COUNT_SW_CPU_CLOCK;
+	attr.freq = 0;
+	attr.sample_period = NS_PER_SECOND / frequency;
+	return open_all(&attr, events->cpus, events->sample);
+}
+
+static int open_sideband(struct events *events)
+{
+	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
+				       .config = PERF_COUNT_SW_DUMMY,
+				       .sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
+				       .sample_id_all = 1,
+				       .mmap = 1,
+				       .mmap2 = 1,
+				       .comm = 1,
+				       .comm_exec = 1,
+				       .exclude_kernel = 1,
+				       .use_clockid = 1,
+				       .clockid = CLOCK_MONOTONIC,
+				       .watermark = 1,
+				       .wakeup_watermark = 1};
+
+	return open_all(&attr, events->cpus, events->sideband);
+}
+
+static int control(const struct events *events, unsigned long request, unsigned long argument)
+{
+	for (uint32_t i = 0; i < events->cpus; i++)
+		if (events->sample[i] >= 0 && ioctl(events->sample[i], request, argument))
+			return -errno;
+	return 0;
+}
+
+int events_open(uint32_t cpus, uint32_t frequency, int program, struct events *ret_events)
+{
+	int r;
+
+	ret_events->cpus = cpus;
+	r = open_sampling(frequency, ret_events);
+	if (r >= 0) {
+		ret_events->online = (uint32_t)r;
+		r = open_sideband(ret_events);
+	}
+	/* Not by libbpf: its attach enables the event. */
+	if (r >= 0)
+		r = control(ret_events, PERF_EVENT_IOC_SET_BPF, (unsigned long)program);
+	return r;
+}
+
+int events_enable(const struct events *events)
+{
+	return control(events, PERF_EVENT_IOC_ENABLE, 0);
+}
+
+/* On a CPU that went away there is nothing left to disable. */
+void events_disable(const struct events *events)
+{
+	for (uint32_t i = 0; i < events->cpus; i++)
+		if (events->sample[i] >= 0)
+			ioctl(events->sample[i], PERF_EVENT_IOC_DISABLE, 0);
+}

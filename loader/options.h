@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command line of `keyhole record`, checked as far as it can be without asking the system. */
+#ifndef KEYHOLE_LOADER_OPTIONS_H
+#define KEYHOLE_LOADER_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "ipc/messages.h"
+
+enum options_target {
+	TARGET_DEFAULT, /* nothing said: all */
+	TARGET_ALL,
+	TARGET_PIDS,
+	TARGET_CGROUP,
+	TARGET_COMMAND,
+};
+
+#define OPTIONS_PIDS_MAX      64
+#define OPTIONS_FREQUENCY_MAX 10000u
+
+struct options {
+	enum options_target target;
+	pid_t pids[OPTIONS_PIDS_MAX];
+	unsigned int pid_count;
+	const char *cgroup;
+	char **command; /* NULL terminated, in the caller's argv */
+	unsigned int frequency;
+	uint64_t duration;  /* ns, 0 = until stopped */
+	const char *output; /* "-" for standard output */
+	enum profile_format format;
+	bool all, force, by_thread, verbose, quiet, help;
+	char default_output[48];
+};
+
+/* 0, or -EINVAL after one line on standard error. argv[0] is "record". No copy of the result. */
+int options_parse(int argc, char **argv, struct options *ret_options);
+
+void options_usage(FILE *stream);
+const char *options_format_name(enum profile_format format);
+
+#endif

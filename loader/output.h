@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The output file. Its name belongs to a process with the invoking user's rights, the committer,
+ * which makes the finished file appear under it at once and whole, or not at all.
+ */
+#ifndef KEYHOLE_LOADER_OUTPUT_H
+#define KEYHOLE_LOADER_OUTPUT_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "ipc/channel.h"
+#include "loader/identity.h"
+
+struct output_request {
+	const char *path; /* "-": standard output, nothing to commit */
+	bool force;	  /* replace a file of that name */
+	const struct identity *identity;
+};
+
+struct output {
+	int fd;	   /* for the exporter; write only, owned */
+	pid_t pid; /* committer, 0 for standard output */
+	struct channel channel;
+};
+
+/*
+ * Before the loader gives up its privilege. 0, or why the file cannot be written: -EEXIST (without
+ * force), -EACCES, -ENOENT (no such directory), -EISDIR, -EINVAL (neither file nor link), ...
+ */
+int output_start(struct output *ret_output, const struct output_request *request);
+
+/* After the exporter has written and synced it. */
+int output_commit(struct output *output);
+
+/* Always, at the end: without output_commit() nothing stays behind. */
+void output_abandon(struct output *output);
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "loader/summary.h"
+
+#include <inttypes.h>
+
+enum reason_class {
+	END,
+	CUT,
+	LOST
+};
+
+static const struct {
+	const char *name, *help;
+	enum reason_class class;
+} reasons[REASON_COUNT] = {
+#define X(name, class, help) {#name, help, class},
+#include "bpf/counters.def"
+#undef X
+};
+_Static_assert(REASON_COUNT <= SUMMARY_REASONS, "the worker's summary has room for each reason");
+
+static const char *const class_names[] = {[END] = "end", [CUT] = "cut", [LOST] = "lost"};
+
+static uint64_t min(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+void summary_make(const struct counters *counters, const struct message_summary *worker,
+		  uint64_t expected, struct summary *ret_summary)
+{
+	struct summary sum = {.expected = expected};
+	uint64_t classes[3] = {0};
+
+	for (unsigned int i = 0; i < REASON_COUNT; i++) {
+		uint64_t counted = counters->reason[i];
+
+		sum.reason[i] =
+			reasons[i].class == LOST ? counted : min(counted, worker->reason[i]);
+		sum.discarded += counted - sum.reason[i];
+		sum.taken += counted;
+		classes[reasons[i].class] += sum.reason[i];
+	}
+	sum.complete = classes[END];
+	sum.cut = classes[CUT];
+	sum.lost = classes[LOST] + sum.discarded;
+	sum.without_names = min(worker->without_names, sum.complete + sum.cut);
+	*ret_summary = sum;
+}
+
+void summary_print(const struct summary *summary, bool verbose, FILE *stream)
+{
+	/* Rounded down: 100.00 % means every one. */
+	uint64_t share = summary->taken ? summary->complete * 10000 / summary->taken : 0;
+
+	fprintf(stream,
+		"samples: expected %" PRIu64 ", taken %" PRIu64 ", complete %" PRIu64 " (%" PRIu64
+		".%02" PRIu64 " %%), cut %" PRIu64 ", without names %" PRIu64 ", lost %" PRIu64
+		"\n",
+		summary->expected, summary->taken, summary->complete, share / 100, share % 100,
+		summary->cut, summary->without_names, summary->lost);
+	for (unsigned int i = 0; i < REASON_COUNT; i++)
+		if (summary->reason[i] && (reasons[i].class != END || verbose))
+			fprintf(stream, "  %-4s %s: %" PRIu64 "  (%s)\n",
+				class_names[reasons[i].class], reasons[i].name, summary->reason[i],
+				reasons[i].help);
+	if (summary->discarded)
+		fprintf(stream, "  lost lost_discarded: %" PRIu64 "  (%s)\n", summary->discarded,
+			"not drained by the worker, or not well-formed");
+}

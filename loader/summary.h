@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The last word of a recording: what was expected, what was taken and what became of it. */
+#ifndef KEYHOLE_LOADER_SUMMARY_H
+#define KEYHOLE_LOADER_SUMMARY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "bpf/abi.h"
+#include "ipc/messages.h"
+
+struct summary {
+	uint64_t expected; /* CPU time / period */
+	uint64_t taken, complete, cut, lost, without_names;
+	uint64_t reason[REASON_COUNT]; /* with discarded they add up to taken */
+	uint64_t discarded;	       /* emitted by BPF, but not in the profile: lost */
+};
+
+/* counters: of all CPUs. A reason never has more than BPF counted, whatever the worker says. */
+void summary_make(const struct counters *counters, const struct message_summary *worker,
+		  uint64_t expected, struct summary *ret_summary);
+
+void summary_print(const struct summary *summary, bool verbose, FILE *stream);
+
+#endif
