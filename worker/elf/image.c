@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/elf/image.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <gelf.h>
+#include <libelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ipc/guard.h"
+#include "worker/base/reader.h"
+
+#define NOTES_MAX      (64u << 10) /* bytes of one PT_NOTE that are looked at */
+#define EH_PE_PCREL_SDATA4 0x1b
+#define EH_PE_ABSPTR	   0x00
+
+struct image {
+	Elf *elf;
+	char *copy; /* of an image in memory */
+	GElf_Ehdr header;
+	size_t program_headers;
+	struct image_segment segments[IMAGE_SEGMENTS_MAX];
+	size_t segment_count;
+};
+
+void image_close(struct image *image)
+{
+	if (!image)
+		return;
+	elf_end(image->elf);
+	free(image->copy);
+	free(image);
+}
+
+static void guard_image_(struct image **image)
+{
+	image_close(*image);
+}
+#define guard_image __attribute__((cleanup(guard_image_)))
+
+/* Only what we unwind; asked before libelf sees the file. */
+static int check_ident(const unsigned char *ident, size_t size)
+{
+	if (size < sizeof(Elf64_Ehdr) || memcmp(ident, ELFMAG, SELFMAG) != 0)
+		return -ENOEXEC;
+	return ident[EI_CLASS] == ELFCLASS64 && ident[EI_DATA] == ELFDATA2LSB ? 0 : -ENOEXEC;
+}
+
+static int add_segment(struct image *image, const GElf_Phdr *header)
+{
+	if (image->segment_count == IMAGE_SEGMENTS_MAX)
+		return -EBADMSG;
+	if (header->p_vaddr + header->p_memsz < header->p_vaddr)
+		return -EBADMSG;
+	image->segments[image->segment_count++] = (struct image_segment){
+		.address = header->p_vaddr,
+		.file_offset = header->p_offset,
+		.file_size = header->p_filesz,
+		.memory_size = header->p_memsz,
+		.executable = header->p_flags & PF_X,
+	};
+	return 0;
+}
+
+static int load_headers(struct image *image)
+{
+	GElf_Phdr header;
+	int r;
+
+	if (elf_kind(image->elf) != ELF_K_ELF || !gelf_getehdr(image->elf, &image->header))
+		return -EBADMSG;
+	if (image->header.e_machine != EM_X86_64 ||
+	    (image->header.e_type != ET_EXEC && image->header.e_type != ET_DYN))
+		return -ENOEXEC;
+	if (elf_getphdrnum(image->elf, &image->program_headers) != 0)
+		return -EBADMSG;
+	for (size_t i = 0; i < image->program_headers; i++) {
+		if (!gelf_getphdr(image->elf, (int)i, &header))
+			return -EBADMSG;
+		r = header.p_type == PT_LOAD ? add_segment(image, &header) : 0;
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+int image_open(int fd, struct image **ret_image)
+{
+	struct image *image guard_image = NULL;
+	unsigned char ident[sizeof(Elf64_Ehdr)];
+	ssize_t got = pread(fd, ident, sizeof(ident), 0);
+	int r;
+
+	if (got < 0)
+		return -EIO;
+	r = check_ident(ident, (size_t)got);
+	if (r < 0)
+		return r;
+	image = calloc(1, sizeof(*image));
+	if (!image)
+		return -ENOMEM;
+	elf_version(EV_CURRENT);
+	image->elf = elf_begin(fd, ELF_C_READ, NULL);
+	r = load_headers(image);
+	if (r < 0)
+		return r;
+	*ret_image = take_pointer(image);
+	return 0;
+}
+
+int image_open_memory(const void *bytes, size_t size, struct image **ret_image)
+{
+	struct image *image guard_image = NULL;
+	int r = check_ident(bytes, size);
+
+	if (r < 0)
+		return r;
+	image = calloc(1, sizeof(*image));
+	if (!image)
+		return -ENOMEM;
+	image->copy = malloc(size);
+	if (!image->copy)
+		return -ENOMEM;
+	memcpy(image->copy, bytes, size);
+	elf_version(EV_CURRENT);
+	image->elf = elf_memory(image->copy, size);
+	r = load_headers(image);
+	if (r < 0)
+		return r;
+	*ret_image = take_pointer(image);
+	return 0;
+}
+
+size_t image_segments(const struct image *image, const struct image_segment **ret_segments)
+{
+	*ret_segments = image->segments;
+	return image->segment_count;
+}
+
+uint64_t image_entry(const struct image *image)
+{
+	return image->header.e_entry;
+}
+
+/* ---- sections ---- */
+
+static int section_bytes(Elf_Scn *section, const GElf_Shdr *header, struct image_bytes *ret_bytes)
+{
+	Elf_Data *data;
+
+	if (header->sh_type == SHT_NOBITS || header->sh_flags & SHF_COMPRESSED)
+		return -ENOENT;
+	if (header->sh_size > IMAGE_SECTION_MAX)
+		return -EFBIG;
+	*ret_bytes = (struct image_bytes){
+		.bytes = (const unsigned char *)"",
+		.address = header->sh_flags & SHF_ALLOC ? header->sh_addr : 0,
+		.link = header->sh_link,
+		.entry_size = (uint32_t)header->sh_entsize,
+	};
+	if (header->sh_size == 0)
+		return 0;
+	data = elf_rawdata(section, NULL);
+	if (!data || !data->d_buf || data->d_size < header->sh_size)
+		return -EBADMSG;
+	ret_bytes->bytes = data->d_buf;
+	ret_bytes->size = header->sh_size;
+	return 0;
+}
+
+int image_section(struct image *image, const char *name, struct image_bytes *ret_bytes)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	size_t names;
+
+	if (elf_getshdrstrndx(image->elf, &names) != 0)
+		return -ENOENT;
+	while ((section = elf_nextscn(image->elf, section))) {
+		const char *found;
+
+		if (!gelf_getshdr(section, &header))
+			return -EBADMSG;
+		found = elf_strptr(image->elf, names, header.sh_name);
+		if (found && strcmp(found, name) == 0)
+			return section_bytes(section, &header, ret_bytes);
+	}
+	return -ENOENT;
+}
+
+int image_section_at(struct image *image, uint32_t index, struct image_bytes *ret_bytes)
+{
+	Elf_Scn *section = index > 0 ? elf_getscn(image->elf, index) : NULL;
+	GElf_Shdr header;
+
+	if (!section)
+		return -ENOENT;
+	if (!gelf_getshdr(section, &header))
+		return -EBADMSG;
+	return section_bytes(section, &header, ret_bytes);
+}
+
+/* ---- parts of segments ---- */
+
+static bool find_program_header(struct image *image, uint32_t type, GElf_Phdr *ret_header)
+{
+	for (size_t i = 0; i < image->program_headers; i++) {
+		if (gelf_getphdr(image->elf, (int)i, ret_header) && ret_header->p_type == type)
+			return true;
+	}
+	return false;
+}
+
+bool image_is_program(struct image *image)
+{
+	GElf_Phdr header;
+
+	return image->header.e_type == ET_EXEC || find_program_header(image, PT_INTERP, &header);
+}
+
+static int file_bytes(struct image *image, uint64_t offset, uint64_t size,
+		      struct image_bytes *ret_bytes)
+{
+	Elf_Data *data;
+
+	if (size > IMAGE_SECTION_MAX)
+		return -EFBIG;
+	if (offset > INT64_MAX || size == 0)
+		return -EBADMSG;
+	data = elf_getdata_rawchunk(image->elf, (int64_t)offset, size, ELF_T_BYTE);
+	if (!data || !data->d_buf || data->d_size != size)
+		return -EBADMSG;
+	*ret_bytes = (struct image_bytes){.bytes = data->d_buf, .size = size};
+	return 0;
+}
+
+/* From an address to the end of the file's part of its segment. */
+static int address_bytes(struct image *image, uint64_t address, struct image_bytes *ret_bytes)
+{
+	int r;
+
+	for (size_t i = 0; i < image->segment_count; i++) {
+		const struct image_segment *segment = &image->segments[i];
+		uint64_t inside = address - segment->address;
+
+		if (address < segment->address || inside >= segment->file_size)
+			continue;
+		r = file_bytes(image, segment->file_offset + inside, segment->file_size - inside,
+			       ret_bytes);
+		if (r == 0)
+			ret_bytes->address = address;
+		return r;
+	}
+	return -EBADMSG;
+}
+
+/* .eh_frame_ptr of PT_GNU_EH_FRAME: LSB Core, "The .eh_frame_hdr section". */
+static int eh_frame_address(struct image *image, const GElf_Phdr *header, uint64_t *ret_address)
+{
+	struct image_bytes bytes;
+	struct reader reader;
+	uint8_t encoding;
+	int r = file_bytes(image, header->p_offset, header->p_filesz, &bytes);
+
+	if (r < 0)
+		return r;
+	reader_init(&reader, bytes.bytes, bytes.size);
+	if (reader_u8(&reader) != 1)
+		return -EBADMSG;
+	encoding = reader_u8(&reader);
+	reader_skip(&reader, 2);
+	if (encoding == EH_PE_PCREL_SDATA4)
+		*ret_address = header->p_vaddr + 4 + (uint64_t)(int32_t)reader_u32(&reader);
+	else if (encoding == EH_PE_ABSPTR)
+		*ret_address = reader_u64(&reader);
+	else
+		return -ENOENT;
+	return reader_failed(&reader) ? -EBADMSG : 0;
+}
+
+/* Nothing says how long it is: it ends at the first record of length zero. */
+static size_t eh_frame_size(const struct image_bytes *bytes)
+{
+	struct reader reader;
+	uint64_t length;
+
+	reader_init(&reader, bytes->bytes, bytes->size);
+	do {
+		length = reader_u32(&reader);
+		if (length == UINT32_MAX)
+			length = reader_u64(&reader);
+		reader_skip(&reader, length);
+	} while (length != 0 && !reader_failed(&reader));
+	return reader_offset(&reader);
+}
+
+int image_eh_frame(struct image *image, struct image_bytes *ret_bytes)
+{
+	GElf_Phdr header;
+	uint64_t address;
+	int r = image_section(image, ".eh_frame", ret_bytes);
+
+	if (r != -ENOENT)
+		return r;
+	if (!find_program_header(image, PT_GNU_EH_FRAME, &header))
+		return -ENOENT;
+	r = eh_frame_address(image, &header, &address);
+	if (r == 0)
+		r = address_bytes(image, address, ret_bytes);
+	if (r == 0)
+		ret_bytes->size = eh_frame_size(ret_bytes);
+	return r;
+}
+
+/* ---- notes ---- */
+
+/* The first GNU build id among notes whose parts are padded to `alignment`. */
+static size_t find_build_id(struct reader *notes, uint64_t alignment,
+			    unsigned char ret_id[IMAGE_BUILD_ID_MAX])
+{
+	while (reader_left(notes) > 0) {
+		uint32_t name_size = reader_u32(notes), size = reader_u32(notes);
+		uint32_t type = reader_u32(notes);
+		const void *name = reader_bytes(notes, name_size);
+		const void *id;
+
+		reader_skip(notes, -reader_offset(notes) & (alignment - 1));
+		id = reader_bytes(notes, size);
+		if (reader_failed(notes))
+			return 0;
+		if (type == NT_GNU_BUILD_ID && name_size == sizeof(ELF_NOTE_GNU) &&
+		    memcmp(name, ELF_NOTE_GNU, name_size) == 0 && size > 0) {
+			size = size < IMAGE_BUILD_ID_MAX ? size : IMAGE_BUILD_ID_MAX;
+			memcpy(ret_id, id, size);
+			return size;
+		}
+		reader_skip(notes, -reader_offset(notes) & (alignment - 1));
+	}
+	return 0;
+}
+
+size_t image_build_id(struct image *image, unsigned char ret_id[IMAGE_BUILD_ID_MAX])
+{
+	struct image_bytes bytes;
+	struct reader reader;
+	GElf_Phdr header;
+	size_t length;
+
+	for (size_t i = 0; i < image->program_headers; i++) {
+		if (!gelf_getphdr(image->elf, (int)i, &header) || header.p_type != PT_NOTE ||
+		    header.p_filesz > NOTES_MAX ||
+		    file_bytes(image, header.p_offset, header.p_filesz, &bytes) < 0)
+			continue;
+		reader_init(&reader, bytes.bytes, bytes.size);
+		length = find_build_id(&reader, header.p_align == 8 ? 8 : 4, ret_id);
+		if (length > 0)
+			return length;
+	}
+	return 0;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An ELF file behind a descriptor, read with pread() (libelf, never mmap: a target may truncate
+ * the file under us). Also an image in memory (our own vDSO). x86-64, little endian, 64-bit
+ * executables and shared objects only; anything else is -ENOEXEC.
+ */
+#ifndef KEYHOLE_WORKER_ELF_IMAGE_H
+#define KEYHOLE_WORKER_ELF_IMAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct image;
+
+/* Borrows fd, which must stay open. 0, -ENOEXEC (not such an ELF), -EBADMSG (damaged), -EIO, -ENOMEM. */
+int image_open(int fd, struct image **ret_image);
+/* Copies the bytes. */
+int image_open_memory(const void *bytes, size_t size, struct image **ret_image);
+void image_close(struct image *image); /* NULL is fine */
+
+struct image_segment {					       /* a PT_LOAD */
+	uint64_t address, file_offset, file_size, memory_size; /* as in the program header */
+	bool executable;
+};
+#define IMAGE_SEGMENTS_MAX 64
+size_t image_segments(const struct image *image, const struct image_segment **ret_segments);
+uint64_t image_entry(const struct image *image); /* e_entry */
+/* Its entry point is where a program starts; of a shared library e_entry says nothing. */
+bool image_is_program(struct image *image);
+
+/* A named section, or a part of the file by other means; bytes live until image_close(). */
+struct image_bytes {
+	const unsigned char *bytes; /* NULL: not there */
+	size_t size;
+	uint64_t address;	   /* of the first byte, in p_vaddr terms; 0 when not mapped */
+	uint32_t link, entry_size; /* sh_link, sh_entsize */
+};
+#define IMAGE_SECTION_MAX (256u << 20) /* larger ones are -EFBIG */
+/* 0 with bytes, -ENOENT, -EFBIG, -EBADMSG or -EIO. SHT_NOBITS and compressed sections: -ENOENT. */
+int image_section(struct image *image, const char *name, struct image_bytes *ret_bytes);
+int image_section_at(struct image *image, uint32_t index, struct image_bytes *ret_bytes);
+/* .eh_frame by section, else through PT_GNU_EH_FRAME (then up to the first record of length 0). */
+int image_eh_frame(struct image *image, struct image_bytes *ret_bytes);
+
+/* GNU build id; length 0: none. At most 64 bytes are taken. */
+#define IMAGE_BUILD_ID_MAX 64
+size_t image_build_id(struct image *image, unsigned char ret_id[IMAGE_BUILD_ID_MAX]);
+
+#endif
