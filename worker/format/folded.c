@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Folded stacks, the input of flame graphs: a line for each distinct stack,
+ *   process;[thread/tid;]root;...;leaf count
+ * ordered by its frames from the root on, so that equal profiles give equal files. Frame names are
+ * replaced by their ranks in order first: lines are compared and merged without being spelled out.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ipc/messages.h"
+#include "worker/base/intern.h"
+#include "worker/format/format.h"
+#include "worker/format/output.h"
+#include "worker/profile/profile.h"
+
+struct folded_line { /* texts by rank */
+	uint32_t process, thread;
+	uint32_t stack;
+	uint64_t count;
+};
+
+struct folded {
+	const struct profile *profile;
+	const struct format_options *options;
+	struct intern *texts;
+	uint32_t *order;  /* ids of texts, sorted */
+	uint32_t *ranks;  /* by id: its index in order */
+	uint32_t *frames; /* by location: the rank of its text */
+	struct folded_line *lines;
+	size_t count;
+};
+
+static uint32_t folded_text(struct folded *folded, char *text)
+{
+	for (char *at = text; (at = strchr(at, ';'));)
+		*at = ':';
+	return intern_string(folded->texts, text[0] ? text : "[unknown]");
+}
+
+static bool location_is_kernel(const struct profile *profile, uint32_t id)
+{
+	const struct profile_location *location = profile_location_get(profile, id);
+	const struct profile_object *object = profile_object_get(profile, location->object);
+
+	return object && object->kind == KIND_KERNEL;
+}
+
+/* Kernel frames carry the suffix by which flame graphs colour them. */
+static int folded_frames(struct folded *folded)
+{
+	static const char kernel_suffix[] = "_[k]";
+	uint32_t count = profile_locations(folded->profile);
+	char text[FORMAT_NAME_MAX + sizeof(kernel_suffix)];
+
+	folded->frames = calloc(count + 1u, sizeof(*folded->frames));
+	if (!folded->frames)
+		return -ENOMEM;
+	for (uint32_t id = 1; id <= count; id++) {
+		format_frame_name(text, FORMAT_NAME_MAX, folded->profile, id);
+		if (location_is_kernel(folded->profile, id))
+			memcpy(text + strlen(text), kernel_suffix, sizeof(kernel_suffix));
+		folded->frames[id] = folded_text(folded, text);
+		if (folded->frames[id] == INTERN_FAILED)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int folded_line(struct folded *folded, const struct profile_sample *sample,
+		       struct folded_line *ret_line)
+{
+	char name[FORMAT_NAME_MAX], text[FORMAT_NAME_MAX + 16];
+
+	format_clean_name(name, sizeof(name),
+			  profile_string_get(folded->profile, sample->process_name));
+	*ret_line = (struct folded_line){.stack = sample->stack, .count = sample->count};
+	ret_line->process = folded_text(folded, name);
+	if (folded->options->by_thread) {
+		format_clean_name(name, sizeof(name),
+				  profile_string_get(folded->profile, sample->thread_name));
+		snprintf(text, sizeof(text), "%s/%" PRIu32, name, sample->tid);
+		ret_line->thread = folded_text(folded, text);
+	}
+	return ret_line->process == INTERN_FAILED || ret_line->thread == INTERN_FAILED ? -ENOMEM
+										       : 0;
+}
+
+static int folded_lines(struct folded *folded)
+{
+	const struct profile_sample *samples = profile_samples(folded->profile, &folded->count);
+	int r = 0;
+
+	folded->lines = calloc(folded->count + 1, sizeof(*folded->lines));
+	if (!folded->lines)
+		return -ENOMEM;
+	for (size_t i = 0; i < folded->count && r == 0; i++)
+		r = folded_line(folded, &samples[i], &folded->lines[i]);
+	return r;
+}
+
+static int compare_texts(const void *a, const void *b, void *context)
+{
+	const struct folded *folded = context;
+
+	return strcmp(intern_get(folded->texts, *(const uint32_t *)a, NULL),
+		      intern_get(folded->texts, *(const uint32_t *)b, NULL));
+}
+
+/* The empty text, id 0, has rank 0: it stands for "no thread". */
+static int folded_rank(struct folded *folded)
+{
+	uint32_t count = intern_count(folded->texts);
+
+	folded->order = calloc(count, sizeof(*folded->order));
+	folded->ranks = calloc(count, sizeof(*folded->ranks));
+	if (!folded->order || !folded->ranks)
+		return -ENOMEM;
+	for (uint32_t id = 0; id < count; id++)
+		folded->order[id] = id;
+	qsort_r(folded->order, count, sizeof(*folded->order), compare_texts, folded);
+	for (uint32_t rank = 0; rank < count; rank++)
+		folded->ranks[folded->order[rank]] = rank;
+	for (uint32_t id = 1; id <= profile_locations(folded->profile); id++)
+		folded->frames[id] = folded->ranks[folded->frames[id]];
+	for (size_t i = 0; i < folded->count; i++) {
+		folded->lines[i].process = folded->ranks[folded->lines[i].process];
+		folded->lines[i].thread = folded->ranks[folded->lines[i].thread];
+	}
+	return 0;
+}
+
+static int compare_numbers(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int compare_stacks(const struct folded *folded, uint32_t a, uint32_t b)
+{
+	const uint32_t *a_at, *b_at;
+	size_t a_count, b_count;
+	int order;
+
+	if (a == b)
+		return 0;
+	a_count = profile_stack_get(folded->profile, a, &a_at);
+	b_count = profile_stack_get(folded->profile, b, &b_at);
+	for (; a_count > 0 && b_count > 0; a_count--, b_count--) {
+		order = compare_numbers(folded->frames[a_at[a_count - 1]],
+					folded->frames[b_at[b_count - 1]]);
+		if (order != 0)
+			return order;
+	}
+	return compare_numbers(a_count, b_count);
+}
+
+static int compare_lines(const void *a, const void *b, void *context)
+{
+	const struct folded_line *a_line = a, *b_line = b;
+	int order = compare_numbers(a_line->process, b_line->process);
+
+	if (order == 0)
+		order = compare_numbers(a_line->thread, b_line->thread);
+	if (order == 0)
+		order = compare_stacks(context, a_line->stack, b_line->stack);
+	return order;
+}
+
+static void folded_put(const struct folded *folded, struct output *output, uint32_t rank)
+{
+	output_string(output, intern_get(folded->texts, folded->order[rank], NULL));
+}
+
+static void folded_write(const struct folded *folded, struct output *output,
+			 const struct folded_line *line, uint64_t count)
+{
+	const uint32_t *stack;
+	size_t left = profile_stack_get(folded->profile, line->stack, &stack);
+	char number[32];
+
+	folded_put(folded, output, line->process);
+	if (line->thread) {
+		output_string(output, ";");
+		folded_put(folded, output, line->thread);
+	}
+	while (left-- > 0) {
+		output_string(output, ";");
+		folded_put(folded, output, folded->frames[stack[left]]);
+	}
+	snprintf(number, sizeof(number), " %" PRIu64 "\n", count);
+	output_string(output, number);
+}
+
+static void folded_write_all(struct folded *folded, struct output *output)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < folded->count; i++) {
+		count += folded->lines[i].count;
+		if (i + 1 < folded->count &&
+		    compare_lines(&folded->lines[i], &folded->lines[i + 1], folded) == 0)
+			continue;
+		folded_write(folded, output, &folded->lines[i], count);
+		count = 0;
+	}
+}
+
+static int folded_sort(struct folded *folded)
+{
+	int r = folded_frames(folded);
+
+	if (r == 0)
+		r = folded_lines(folded);
+	if (r == 0)
+		r = folded_rank(folded);
+	if (r == 0)
+		qsort_r(folded->lines, folded->count, sizeof(*folded->lines), compare_lines,
+			folded);
+	return r;
+}
+
+static int folded_render(const struct profile *profile, const struct profile_times *times,
+			 const struct format_options *options, int fd)
+{
+	struct folded folded = {.profile = profile, .options = options};
+	struct output output;
+	int r;
+
+	(void)times; /* counts of samples are all the format knows */
+	r = output_init(&output, fd, false);
+	if (r < 0)
+		return r;
+	folded.texts = intern_new();
+	r = folded.texts ? folded_sort(&folded) : -ENOMEM;
+	if (r == 0) {
+		folded_write_all(&folded, &output);
+		r = output_finish(&output);
+	}
+	output_release(&output);
+	intern_free(folded.texts);
+	free(folded.order);
+	free(folded.ranks);
+	free(folded.frames);
+	free(folded.lines);
+	return r;
+}
+
+const struct format format_folded = {
+	.id = FORMAT_FOLDED,
+	.name = "folded",
+	.render = folded_render,
+};

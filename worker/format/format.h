@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A format is one file with one const struct, and a row in registry.c. */
+#ifndef KEYHOLE_WORKER_FORMAT_FORMAT_H
+#define KEYHOLE_WORKER_FORMAT_FORMAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct profile;
+struct profile_times;
+
+struct format_options {
+	bool by_thread; /* thread name and id as a frame above the process */
+};
+
+struct format {
+	uint32_t id; /* enum profile_format of ipc/messages.h */
+	const char *name;
+	/* Writes the whole profile to fd (a memfd). 0 or a negative errno. */
+	int (*render)(const struct profile *profile, const struct profile_times *times,
+		      const struct format_options *options, int fd);
+};
+
+extern const struct format format_folded;
+extern const struct format format_pprof;
+
+const struct format *format_find(uint32_t id); /* NULL: no such format */
+
+/*
+ * Names are chosen by attackers: valid UTF-8, no character that controls a terminal or the direction
+ * of text, at most max bytes with the NUL. What is replaced becomes '?'; what is cut ends in "...".
+ */
+#define FORMAT_NAME_MAX 4096
+void format_clean_name(char *ret_text, size_t max, const char *name);
+
+/* A location's name, clean: of its function, else of its object with the address. Never empty. */
+void format_frame_name(char *ret_text, size_t max, const struct profile *profile,
+		       uint32_t location);
+
+#endif

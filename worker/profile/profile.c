@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Whatever must be unique is the bytes of a key in a struct intern, whose ids count up from 1: they
+ * are the ids of the model.
+ */
+#include "worker/profile/profile.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "worker/base/array.h"
+#include "worker/base/intern.h"
+
+_Static_assert(PROFILE_FAILED == INTERN_FAILED, "ids are those of struct intern");
+_Static_assert(sizeof(struct profile_sample) == 40, "a key has no padding");
+
+struct profile {
+	struct intern *strings;
+	struct intern *functions;     /* struct profile_function */
+	struct intern *location_keys; /* struct location_key */
+	struct intern *stacks;	      /* uint32_t[] */
+	struct intern *sample_keys;   /* struct profile_sample of count 0 */
+	struct profile_object *objects;
+	struct profile_location *locations;
+	struct profile_sample *samples;
+	size_t object_count, object_capacity;
+	size_t location_count, location_capacity;
+	size_t sample_count, sample_capacity;
+};
+
+struct location_key {
+	uint64_t object, address;
+};
+
+enum reason_class {
+	END,
+	CUT,
+	LOST
+};
+
+static const struct profile_reason reasons[] = {
+#define X(name, class, help) {#name, (class) == CUT},
+#include "bpf/counters.def"
+#undef X
+};
+
+const struct profile_reason *profile_reason(uint32_t reason)
+{
+	return reason < sizeof(reasons) / sizeof(reasons[0]) ? &reasons[reason] : NULL;
+}
+
+struct profile *profile_new(void)
+{
+	struct profile *profile = calloc(1, sizeof(*profile));
+
+	if (!profile)
+		return NULL;
+	profile->strings = intern_new();
+	profile->functions = intern_new();
+	profile->location_keys = intern_new();
+	profile->stacks = intern_new();
+	profile->sample_keys = intern_new();
+	if (!profile->strings || !profile->functions || !profile->location_keys ||
+	    !profile->stacks || !profile->sample_keys) {
+		profile_free(profile);
+		return NULL;
+	}
+	return profile;
+}
+
+void profile_free(struct profile *profile)
+{
+	if (!profile)
+		return;
+	intern_free(profile->strings);
+	intern_free(profile->functions);
+	intern_free(profile->location_keys);
+	intern_free(profile->stacks);
+	intern_free(profile->sample_keys);
+	free(profile->objects);
+	free(profile->locations);
+	free(profile->samples);
+	free(profile);
+}
+
+uint32_t profile_string(struct profile *profile, const char *string)
+{
+	return intern_string(profile->strings, string);
+}
+
+uint32_t profile_bytes(struct profile *profile, const void *bytes, size_t size)
+{
+	return intern_add(profile->strings, bytes, size);
+}
+
+const char *profile_string_get(const struct profile *profile, uint32_t id)
+{
+	return intern_get(profile->strings, id, NULL);
+}
+
+uint32_t profile_strings(const struct profile *profile)
+{
+	return intern_count(profile->strings);
+}
+
+uint32_t profile_object_add(struct profile *profile, const struct profile_object *object)
+{
+	if (ARRAY_RESERVE(profile->objects, profile->object_capacity, profile->object_count + 1) <
+	    0)
+		return PROFILE_FAILED;
+	profile->objects[profile->object_count++] = *object;
+	return (uint32_t)profile->object_count;
+}
+
+struct profile_object *profile_object_get(const struct profile *profile, uint32_t id)
+{
+	return id > 0 && id <= profile->object_count ? &profile->objects[id - 1] : NULL;
+}
+
+uint32_t profile_objects(const struct profile *profile)
+{
+	return (uint32_t)profile->object_count;
+}
+
+uint32_t profile_function_add(struct profile *profile, const struct profile_function *function)
+{
+	struct profile_function key;
+
+	memset(&key, 0, sizeof(key)); /* its padding is hashed, too */
+	key.name = function->name;
+	key.system_name = function->system_name;
+	key.object = function->object;
+	key.start = function->start;
+	key.named = function->named;
+	return intern_add(profile->functions, &key, sizeof(key));
+}
+
+const struct profile_function *profile_function_get(const struct profile *profile, uint32_t id)
+{
+	size_t size;
+	const void *function = intern_get(profile->functions, id, &size);
+
+	return size > 0 ? function : NULL;
+}
+
+uint32_t profile_functions(const struct profile *profile)
+{
+	return intern_count(profile->functions) - 1;
+}
+
+uint32_t profile_location_add(struct profile *profile, uint32_t object, uint64_t address)
+{
+	struct location_key key = {.object = object, .address = address};
+	uint32_t id;
+
+	if (ARRAY_RESERVE(profile->locations, profile->location_capacity,
+			  profile->location_count + 1) < 0)
+		return PROFILE_FAILED;
+	id = intern_add(profile->location_keys, &key, sizeof(key));
+	if (id != PROFILE_FAILED && id > profile->location_count)
+		profile->locations[profile->location_count++] =
+			(struct profile_location){.object = object, .address = address};
+	return id;
+}
+
+struct profile_location *profile_location_get(const struct profile *profile, uint32_t id)
+{
+	return id > 0 && id <= profile->location_count ? &profile->locations[id - 1] : NULL;
+}
+
+uint32_t profile_locations(const struct profile *profile)
+{
+	return (uint32_t)profile->location_count;
+}
+
+uint32_t profile_stack_add(struct profile *profile, const uint32_t *locations, size_t count)
+{
+	if (count > PROFILE_STACK_MAX)
+		return PROFILE_FAILED;
+	return intern_add(profile->stacks, locations, count * sizeof(*locations));
+}
+
+size_t profile_stack_get(const struct profile *profile, uint32_t id, const uint32_t **ret_locations)
+{
+	size_t size;
+
+	*ret_locations = intern_get(profile->stacks, id, &size);
+	return size / sizeof(**ret_locations);
+}
+
+uint32_t profile_stacks(const struct profile *profile)
+{
+	return intern_count(profile->stacks) - 1;
+}
+
+int profile_sample_add(struct profile *profile, const struct profile_sample *sample)
+{
+	struct profile_sample key = *sample;
+	uint32_t id;
+
+	key.count = 0;
+	if (ARRAY_RESERVE(profile->samples, profile->sample_capacity, profile->sample_count + 1) <
+	    0)
+		return -ENOMEM;
+	id = intern_add(profile->sample_keys, &key, sizeof(key));
+	if (id == INTERN_FAILED)
+		return -ENOMEM;
+	if (id > profile->sample_count)
+		profile->samples[profile->sample_count++] = key;
+	profile->samples[id - 1].count += sample->count;
+	return 0;
+}
+
+const struct profile_sample *profile_samples(const struct profile *profile, size_t *ret_count)
+{
+	*ret_count = profile->sample_count;
+	return profile->samples;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The one model behind every format: interned strings, objects, functions, locations, stacks and
+ * counted samples of one recording. Ids start at 1; 0 means none. Adders return the id of an equal
+ * earlier entry, or PROFILE_FAILED when there is no memory.
+ */
+#ifndef KEYHOLE_WORKER_PROFILE_PROFILE_H
+#define KEYHOLE_WORKER_PROFILE_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PROFILE_FAILED	  UINT32_MAX
+#define PROFILE_STACK_MAX 1200 /* locations */
+
+enum profile_kind {
+	KIND_NATIVE,
+	KIND_KERNEL,
+	KIND_MARKER /* "[cut: ...]" and the like */
+};
+
+struct profile_object {	       /* a file or pseudo file; pprof's mapping */
+	uint32_t name;	       /* string: path as the process saw it, "[kernel]", "[vdso]" … */
+	uint32_t build_id;     /* string of lower-case hex, or 0 */
+	uint64_t start, limit; /* of its executable segment, in its own address space */
+	uint64_t file_offset;
+	bool has_functions; /* names were looked for and at least one found */
+	enum profile_kind kind;
+};
+
+struct profile_function {
+	uint32_t name;	      /* string: for people (demangled), or object+0xoffset */
+	uint32_t system_name; /* string: as in the symbol table; equal to name when not mangled */
+	uint32_t object;
+	uint64_t start;
+	bool named; /* false: object+0xoffset */
+};
+
+struct profile_location {
+	uint32_t object;
+	uint32_t function; /* 0 until names are known */
+	uint64_t address;  /* in the object's address space; return addresses already minus 1 */
+};
+
+struct profile_sample { /* count of equal ones */
+	uint32_t pid, tid;
+	uint32_t process_name; /* string: name of the process's main thread or program */
+	uint32_t thread_name;  /* string: comm of the thread when it was sampled */
+	uint32_t stack;
+	uint32_t reason; /* enum sample_reason of bpf/abi.h */
+	uint64_t cgroup;
+	uint64_t count;
+};
+
+struct profile_times {
+	uint64_t period_ns;
+	uint64_t start_realtime_ns;
+	uint64_t duration_ns;
+};
+
+/* Reasons by enum sample_reason; NULL: there is no such reason. */
+struct profile_reason {
+	const char *name; /* as in bpf/counters.def */
+	bool cut;	  /* the stack is not whole */
+};
+const struct profile_reason *profile_reason(uint32_t reason);
+
+struct profile;
+
+struct profile *profile_new(void);
+void profile_free(struct profile *profile);
+
+/* NULL, "" or an empty stack stand for an id that does not exist, 0 among them. */
+uint32_t profile_string(struct profile *profile, const char *string);
+uint32_t profile_bytes(struct profile *profile, const void *bytes, size_t size);
+const char *profile_string_get(const struct profile *profile, uint32_t id);
+uint32_t profile_strings(const struct profile *profile); /* ids are 0..n-1 */
+
+/*
+ * Always a new object; the caller knows which of its objects has which id. What the getters of
+ * objects and locations return is valid until the next one is added.
+ */
+uint32_t profile_object_add(struct profile *profile, const struct profile_object *object);
+struct profile_object *profile_object_get(const struct profile *profile, uint32_t id);
+uint32_t profile_objects(const struct profile *profile); /* ids are 1..n */
+
+uint32_t profile_function_add(struct profile *profile, const struct profile_function *function);
+const struct profile_function *profile_function_get(const struct profile *profile, uint32_t id);
+uint32_t profile_functions(const struct profile *profile);
+
+uint32_t profile_location_add(struct profile *profile, uint32_t object, uint64_t address);
+struct profile_location *profile_location_get(const struct profile *profile, uint32_t id);
+uint32_t profile_locations(const struct profile *profile);
+
+/* Locations leaf first; more than PROFILE_STACK_MAX fail. No location at all is stack 0. */
+uint32_t profile_stack_add(struct profile *profile, const uint32_t *locations, size_t count);
+size_t profile_stack_get(const struct profile *profile, uint32_t id,
+			 const uint32_t **ret_locations);
+uint32_t profile_stacks(const struct profile *profile);
+
+/* Adds sample->count (usually 1) to an equal sample. 0 or -ENOMEM. */
+int profile_sample_add(struct profile *profile, const struct profile_sample *sample);
+const struct profile_sample *profile_samples(const struct profile *profile, size_t *ret_count);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Names of addresses from .symtab and .dynsym. Addresses are resolved in one pass, so that no
+ * symbol table stays in memory. A sizeless symbol matches its own address only.
+ */
+#ifndef KEYHOLE_WORKER_SYMBOL_SYMTAB_H
+#define KEYHOLE_WORKER_SYMBOL_SYMTAB_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct image;
+
+#define SYMBOL_NAME_MAX 16384 /* longer names are cut */
+
+struct symbol_match {
+	char *name;	/* as in the table (mangled); malloc()ed, NULL: none */
+	uint64_t start; /* of the symbol */
+};
+
+/* pcs ascending. Fills all ret_matches; returns 0, or a negative errno with all of them empty. */
+int symtab_resolve(struct image *image, const uint64_t *pcs, size_t count,
+		   struct symbol_match *ret_matches);
+
+#endif
