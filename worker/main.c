@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * keyhole-worker: start, event loop, end. Everything it needs is made or received before it looks
+ * at the first byte of a target; from then on it can open nothing.
+ */
+#include <errno.h>
+#include <event2/event.h>
+#include <malloc.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "ipc/channel.h"
+#include "ipc/guard.h"
+#include "ipc/log.h"
+#include "ipc/time.h"
+#include "policy/policy.h"
+#include "worker/process/parser.h"
+#include "worker/regions.h"
+#include "worker/session.h"
+#include "worker/symbol/kernel_symbols.h"
+#include "worker/target/broker.h"
+#include "worker/vdso.h"
+
+#define LOADER_FD	3
+#define START_MS	10000
+#define FINISH_NS	(300 * NS_PER_MS) /* for answers that samples still need */
+#define FINISH_POLL_MS	5
+#define TURN_GAP	(2 * NS_PER_MS) /* between turns that something woke */
+#define DESCRIPTORS_MAX 4096
+#define DESCRIPTORS_OWN 64 /* what is left for anything but objects */
+
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 0x0008U
+#endif
+
+struct worker {
+	struct channel loader, exporter;
+	struct regions regions;
+	struct broker *broker;
+	struct parser *parser;
+	struct kernel_symbols *symbols;
+	struct session *session;
+	struct event_base *base;
+	struct event *timer;
+	struct event **wakers; /* one-shot: added again by the next turn */
+	size_t waker_count;
+	uint64_t last_turn, last_progress;
+	size_t descriptors;
+	int result;
+};
+
+/* ---- start ---- */
+
+static struct event_base *make_base(void)
+{
+	struct event_config *config = event_config_new();
+	struct event_base *base;
+
+	if (!config)
+		return NULL;
+	event_config_avoid_method(config, "select");
+	event_config_avoid_method(config, "poll");
+	event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK);
+	event_config_set_flag(config, EVENT_BASE_FLAG_IGNORE_ENV);
+	base = event_base_new_with_config(config);
+	event_config_free(config);
+	return base;
+}
+
+/* The limit that the policy sets may be lower than what we were started with, and the other way. */
+static size_t object_descriptors(void)
+{
+	struct rlimit limit;
+	size_t most = DESCRIPTORS_MAX;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_max < most)
+		most = limit.rlim_max;
+	return most > 2 * DESCRIPTORS_OWN ? most - DESCRIPTORS_OWN : DESCRIPTORS_OWN;
+}
+
+/* All that cannot be made any more once confined. */
+static int prepare(struct worker *worker)
+{
+	/* One arena: two threads, of which one parses, do not need more; large tables go back. */
+	mallopt(M_ARENA_MAX, 1);
+	mallopt(M_MMAP_THRESHOLD, 256 << 10);
+	mallopt(M_TRIM_THRESHOLD, 1 << 20);
+	regions_init(&worker->regions, (size_t)sysconf(_SC_PAGESIZE));
+	worker->descriptors = object_descriptors();
+	worker->base = make_base();
+	return worker->base ? parser_new(&worker->parser) : -ENOMEM;
+}
+
+static int confine(struct worker *worker)
+{
+	unsigned int failed;
+	int r = policy_confine(ROLE_WORKER);
+
+	if (r < 0)
+		return r;
+	failed = policy_selftest(ROLE_WORKER);
+	r = channel_send_ready(&worker->loader, failed);
+	return failed > 0 ? -EPERM : r;
+}
+
+static int take_start_message(struct worker *worker, struct message *message)
+{
+	switch (message->head.type) {
+	case MESSAGE_CONFIG:
+		log_init("keyhole-worker", message->CONFIG.flags & CONFIG_VERBOSE
+						   ? LOG_LEVEL_DEBUG
+						   : LOG_LEVEL_WARNING);
+		return regions_configure(&worker->regions, &message->CONFIG);
+	case MESSAGE_DESCRIPTOR:
+		return regions_add(&worker->regions, &message->DESCRIPTOR, take_fd(&message->fd));
+	case MESSAGE_START:
+		return regions_complete(&worker->regions);
+	default:
+		return -EPROTO;
+	}
+}
+
+static int receive_start(struct worker *worker)
+{
+	bool started = false;
+
+	while (!started) {
+		struct message message;
+		int r = channel_wait(&worker->loader, START_MS, &message);
+
+		if (r < 0)
+			return r;
+		r = take_start_message(worker, &message);
+		started = message.head.type == MESSAGE_START;
+		message_release(&message);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static void read_symbols(struct worker *worker)
+{
+	int r;
+
+	if (worker->regions.symbols_fd < 0)
+		return;
+	r = kernel_symbols_new(worker->regions.symbols_fd, &worker->symbols);
+	if (r < 0)
+		log_warning("kernel symbols: %s", strerror(-r));
+	close(take_fd(&worker->regions.symbols_fd));
+}
+
+static int make_session(struct worker *worker)
+{
+	struct session_parts parts = {
+		.descriptors = worker->descriptors,
+		.parser = worker->parser,
+		.clock = time_now,
+	};
+	int r;
+
+	channel_init(&worker->exporter, take_fd(&worker->regions.exporter_fd), PARTY_WORKER,
+		     PARTY_EXPORTER);
+	worker->exporter.phase = PHASE_RUN;
+	worker->broker = broker_new(take_fd(&worker->regions.broker_fd));
+	if (!worker->broker)
+		return -ENOMEM;
+	read_symbols(worker);
+	parts.target = broker_target(worker->broker);
+	parts.symbols = worker->symbols;
+	parts.vdso = vdso_image(&parts.vdso_bytes);
+	regions_describe(&worker->regions, &parts);
+	r = session_new(&parts, &worker->session);
+	return r < 0 ? r : regions_give_segments(&worker->regions, worker->session);
+}
+
+/* ---- running ---- */
+
+static void schedule(struct worker *worker, uint64_t in)
+{
+	const struct timeval wait = {
+		.tv_sec = (time_t)(in / NS_PER_SECOND),
+		.tv_usec = (suseconds_t)(in % NS_PER_SECOND / 1000),
+	};
+
+	event_add(worker->timer, &wait);
+}
+
+static void progress(struct worker *worker, uint64_t now)
+{
+	struct message_progress message;
+
+	if (now < worker->last_progress + NS_PER_SECOND)
+		return;
+	worker->last_progress = now;
+	session_progress(worker->session, &message);
+	channel_send(&worker->loader, MESSAGE_PROGRESS, &message, sizeof(message), -1);
+}
+
+static void on_turn(int fd, short what, void *argument)
+{
+	struct worker *worker = argument;
+	uint64_t wait = session_turn(worker->session);
+
+	(void)fd;
+	(void)what;
+	worker->last_turn = time_now();
+	progress(worker, worker->last_turn);
+	for (size_t i = 0; i < worker->waker_count; i++)
+		event_add(worker->wakers[i], NULL);
+	schedule(worker, wait);
+}
+
+static void turn_soon(struct worker *worker)
+{
+	uint64_t now = time_now(), due = worker->last_turn + TURN_GAP;
+
+	schedule(worker, due > now ? due - now : 0);
+}
+
+static void on_wake(int fd, short what, void *argument)
+{
+	(void)fd;
+	(void)what;
+	turn_soon(argument);
+}
+
+static void on_broker(int fd, short what, void *argument)
+{
+	struct worker *worker = argument;
+	int r = broker_receive(worker->broker);
+
+	(void)fd;
+	(void)what;
+	turn_soon(worker);
+	if (r >= 0)
+		return;
+	log_error("broker: requests: %s", strerror(-r));
+	/* What is known already stays usable; the loader decides what else follows. */
+	event_del(worker->wakers[0]);
+	memmove(worker->wakers, worker->wakers + 1,
+		--worker->waker_count * sizeof(*worker->wakers));
+}
+
+static void finish(struct worker *worker, const struct message_stop *stop);
+
+static void on_loader(int fd, short what, void *argument)
+{
+	struct worker *worker = argument;
+	struct message message;
+	int r = channel_receive(&worker->loader, &message);
+
+	(void)fd;
+	(void)what;
+	if (r == 0)
+		return;
+	if (r > 0 && message.head.type == MESSAGE_STOP) {
+		finish(worker, &message.STOP);
+		return;
+	}
+	worker->result = r == -EPIPE ? worker->result : -EPROTO;
+	event_base_loopbreak(worker->base);
+}
+
+static int add_waker(struct worker *worker, int fd, event_callback_fn on_ready)
+{
+	struct event *waker = event_new(worker->base, fd, EV_READ, on_ready, worker);
+
+	if (!waker || event_add(waker, NULL) < 0)
+		return -ENOMEM;
+	worker->wakers[worker->waker_count++] = waker;
+	return 0;
+}
+
+/* The broker's comes first, see on_broker(). */
+static int add_wakers(struct worker *worker)
+{
+	const struct regions *regions = &worker->regions;
+	int r;
+
+	worker->wakers = calloc(regions->sideband_count + 3, sizeof(struct event *));
+	if (!worker->wakers)
+		return -ENOMEM;
+	r = add_waker(worker, broker_fd(worker->broker), on_broker);
+	if (r == 0)
+		r = add_waker(worker, regions->event_fd, on_wake);
+	if (r == 0)
+		r = add_waker(worker, parser_fd(worker->parser), on_wake);
+	for (size_t i = 0; i < regions->sideband_count && r == 0; i++)
+		r = add_waker(worker, regions->sideband_fds[i], on_wake);
+	return r;
+}
+
+static int run(struct worker *worker)
+{
+	const struct message_none none = {0};
+	struct event *loader = event_new(worker->base, LOADER_FD, EV_READ | EV_PERSIST, on_loader,
+					 worker);
+	int r = add_wakers(worker);
+
+	worker->timer = event_new(worker->base, -1, 0, on_turn, worker);
+	if (r < 0 || !worker->timer || !loader || event_add(loader, NULL) < 0)
+		return -ENOMEM;
+	r = channel_send(&worker->loader, MESSAGE_RUNNING, &none, sizeof(none), -1);
+	if (r < 0)
+		return r;
+	worker->loader.phase = PHASE_RUN;
+	schedule(worker, 0);
+	return event_base_dispatch(worker->base) < 0 ? -EIO : worker->result;
+}
+
+/* ---- end ---- */
+
+/* Answers that samples wait for, but not for long. */
+static void settle(struct worker *worker)
+{
+	uint64_t deadline = time_now() + FINISH_NS;
+	struct pollfd fds[] = {
+		{.fd = broker_fd(worker->broker), .events = POLLIN},
+		{.fd = parser_fd(worker->parser), .events = POLLIN},
+	};
+
+	do {
+		session_turn(worker->session);
+		if (!session_waiting(worker->session))
+			break;
+		poll(fds, 2, FINISH_POLL_MS);
+		if (broker_receive(worker->broker) < 0)
+			fds[0].fd = -1;
+	} while (time_now() < deadline);
+}
+
+static int profile_file(void)
+{
+	int fd = memfd_create("keyhole-profile",
+			      MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
+
+	/* Linux 6.3, 105ff5339f49 "mm/memfd: add MFD_NOEXEC_SEAL and MFD_EXEC" */
+	if (fd < 0 && errno == EINVAL)
+		fd = memfd_create("keyhole-profile", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	return fd < 0 ? -errno : fd;
+}
+
+static int send_profile(struct worker *worker, const struct message_stop *stop,
+			uint64_t *ret_bytes)
+{
+	guard_fd int fd = profile_file();
+	struct message_profile message;
+	off_t bytes;
+	int r;
+
+	if (fd < 0)
+		return fd;
+	r = session_render(worker->session, stop, fd);
+	if (r < 0)
+		return r;
+	bytes = lseek(fd, 0, SEEK_END);
+	if (bytes < 0 ||
+	    fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0)
+		return -errno;
+	message = (struct message_profile){.bytes = (uint64_t)bytes};
+	*ret_bytes = message.bytes;
+	return channel_send(&worker->exporter, MESSAGE_PROFILE, &message, sizeof(message), fd);
+}
+
+static void stop_turns(struct worker *worker)
+{
+	event_del(worker->timer);
+	for (size_t i = 0; i < worker->waker_count; i++)
+		event_del(worker->wakers[i]);
+}
+
+static void finish(struct worker *worker, const struct message_stop *stop)
+{
+	struct message_summary summary;
+	uint64_t bytes = 0;
+	int r;
+
+	worker->loader.phase = PHASE_FINISH;
+	worker->exporter.phase = PHASE_FINISH;
+	stop_turns(worker);
+	settle(worker);
+	parser_cancel(worker->parser);
+	r = session_finish(worker->session);
+	if (r == 0)
+		r = send_profile(worker, stop, &bytes);
+	if (r < 0) {
+		log_error("profile: write: %s", strerror(-r));
+		worker->result = r;
+		event_base_loopbreak(worker->base);
+		return;
+	}
+	session_summary(worker->session, &summary);
+	summary.profile_bytes = bytes;
+	r = channel_send(&worker->loader, MESSAGE_SUMMARY, &summary, sizeof(summary), -1);
+	if (r < 0)
+		event_base_loopbreak(worker->base);
+}
+
+int main(void)
+{
+	static struct worker worker;
+	int r;
+
+	log_init("keyhole-worker", LOG_LEVEL_WARNING);
+	channel_init(&worker.loader, LOADER_FD, PARTY_WORKER, PARTY_LOADER);
+	log_to_channel(&worker.loader);
+	r = prepare(&worker);
+	if (r == 0)
+		r = confine(&worker);
+	if (r == 0)
+		r = receive_start(&worker);
+	if (r == 0)
+		r = make_session(&worker);
+	if (r < 0)
+		log_error("worker: start: %s", strerror(-r));
+	else
+		r = run(&worker);
+	/* Without the pleasantries of exit(): the parse thread may be in the middle of an object. */
+	_exit(r < 0 ? EXIT_FAILURE : EXIT_SUCCESS);
+}

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/process/file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ipc/guard.h"
+#include "worker/base/map.h"
+#include "worker/process/object.h"
+#include "worker/target/target.h"
+
+enum file_state {
+	FILE_UNKNOWN,
+	FILE_VERIFYING, /* asked whether it still is its object */
+	FILE_OPENING,	/* asked for a descriptor */
+	FILE_KNOWN,
+	FILE_FAILED,
+	FILE_STATES
+};
+
+struct file {
+	uint64_t number, device, inode, generation;
+	char *path;
+	enum file_state state;
+	struct object *object;
+	uint64_t verified, asked; /* times */
+	uint32_t pid;		  /* the mapping it is asked through */
+	uint64_t start, end;
+	bool marked;
+	struct file *next; /* with the same hash */
+};
+
+struct files {
+	struct objects *objects;
+	struct target *target;
+	struct map *by_listing, *by_number;
+	struct map *own_devices; /* whose files are answered as they are listed */
+	uint64_t numbers, changes;
+};
+
+static void set_state(struct file *file, enum file_state state)
+{
+	static const unsigned int next[FILE_STATES] = {
+		[FILE_UNKNOWN] = 1u << FILE_OPENING | 1u << FILE_FAILED,
+		[FILE_VERIFYING] = 1u << FILE_OPENING | 1u << FILE_KNOWN | 1u << FILE_FAILED,
+		[FILE_OPENING] = 1u << FILE_KNOWN | 1u << FILE_FAILED,
+		[FILE_KNOWN] = 1u << FILE_VERIFYING,
+		[FILE_FAILED] = 1u << FILE_OPENING | 1u << FILE_FAILED,
+	};
+
+	if (!(next[file->state] >> state & 1))
+		abort();
+	file->state = state;
+}
+
+static uint64_t listing_hash(uint64_t device, uint64_t inode)
+{
+	return device * 0x9e3779b97f4a7c15ull ^ inode;
+}
+
+struct files *files_new(struct objects *objects, struct target *target)
+{
+	struct files *files = calloc(1, sizeof(*files));
+
+	if (!files)
+		return NULL;
+	files->objects = objects;
+	files->target = target;
+	files->by_listing = map_new();
+	files->by_number = map_new();
+	files->own_devices = map_new();
+	if (!files->by_listing || !files->by_number || !files->own_devices) {
+		files_free(files);
+		return NULL;
+	}
+	return files;
+}
+
+static void file_free(struct file *file)
+{
+	free(file->path);
+	free(file);
+}
+
+void files_free(struct files *files)
+{
+	size_t cursor = 0;
+	uint64_t key;
+	void *value;
+
+	if (!files)
+		return;
+	while (files->by_number && map_next(files->by_number, &cursor, &key, &value))
+		file_free(value);
+	map_free(files->by_listing);
+	map_free(files->by_number);
+	map_free(files->own_devices);
+	free(files);
+}
+
+static struct file *find(const struct files *files, uint64_t device, uint64_t inode,
+			 uint64_t generation)
+{
+	struct file *file = map_get(files->by_listing, listing_hash(device, inode));
+
+	for (; file; file = file->next) {
+		if (file->device != device || file->inode != inode)
+			continue;
+		if (generation == 0 || file->generation == 0 || file->generation == generation)
+			return file;
+	}
+	return NULL;
+}
+
+static struct file *add(struct files *files, uint64_t device, uint64_t inode, const char *path)
+{
+	struct file *file = calloc(1, sizeof(*file));
+	uint64_t hash = listing_hash(device, inode);
+
+	if (!file)
+		return NULL;
+	file->number = ++files->numbers;
+	file->device = device;
+	file->inode = inode;
+	file->path = strdup(path);
+	file->next = map_get(files->by_listing, hash);
+	if (!file->path || map_put(files->by_number, file->number, file) < 0) {
+		file_free(file);
+		return NULL;
+	}
+	if (map_put(files->by_listing, hash, file) < 0) {
+		map_remove(files->by_number, file->number);
+		file_free(file);
+		return NULL;
+	}
+	return file;
+}
+
+struct file *files_get(struct files *files, uint64_t device, uint64_t inode, uint64_t generation,
+		       const char *path)
+{
+	struct file *file = find(files, device, inode, generation);
+
+	if (!file)
+		file = add(files, device, inode, path);
+	if (file && file->generation == 0)
+		file->generation = generation;
+	return file;
+}
+
+static void file_fail(struct files *files, struct file *file, int reason, uint64_t when)
+{
+	file->verified = when;
+	set_state(file, FILE_FAILED);
+	if (!file->object || file->object->state != OBJECT_FAILED)
+		file->object = objects_add_failed(files->objects, file->path, reason);
+	files->changes++;
+}
+
+static void file_know(struct files *files, struct file *file, struct object *object)
+{
+	file->object = object;
+	file->verified = file->asked;
+	set_state(file, FILE_KNOWN);
+	files->changes++;
+}
+
+/*
+ * The mapping may have been replaced between listing and answer. Where the file system answers as
+ * it lists, both numbers must agree; a stacked one answers others, but never those of a device
+ * whose own files are known to be answered truly.
+ */
+static bool plausible(struct files *files, const struct file *file,
+		      const struct target_identity *identity)
+{
+	if (identity->device != file->device)
+		return !map_get(files->own_devices, identity->device);
+	if (identity->inode != file->inode)
+		return false;
+	map_put(files->own_devices, file->device, files);
+	return true;
+}
+
+static void ask(struct files *files, struct file *file, bool want_fd);
+
+static void on_verified(struct files *files, struct file *file, const struct target_reply *reply)
+{
+	bool gone = reply->error == -ESRCH || reply->error == -ENOENT;
+
+	/* The process may be over before the answer; the kernel's generation vouches for the inode. */
+	if (gone && file->generation != 0)
+		file_know(files, file, file->object);
+	else if (reply->error < 0)
+		file_fail(files, file, reply->error, file->asked);
+	else if (objects_find(files->objects, &reply->identity) == file->object)
+		file_know(files, file, file->object);
+	else
+		ask(files, file, true);
+}
+
+static void on_opened(struct files *files, struct file *file, struct target_reply *reply)
+{
+	struct object *object;
+
+	if (reply->error == 0 && !plausible(files, file, &reply->identity))
+		reply->error = -ESTALE;
+	if (reply->error < 0) {
+		file_fail(files, file, reply->error, file->asked);
+		return;
+	}
+	object = objects_find(files->objects, &reply->identity);
+	if (object)
+		objects_reopen(files->objects, object, take_fd(&reply->fd));
+	else
+		object = objects_add(files->objects, &reply->identity, file->path,
+				     take_fd(&reply->fd));
+	if (object)
+		file_know(files, file, object);
+	else
+		file_fail(files, file, -ENOMEM, file->asked);
+}
+
+static void on_object(void *context, uint64_t key, struct target_reply *reply)
+{
+	struct files *files = context;
+	struct file *file = map_get(files->by_number, key);
+
+	if (!file)
+		return;
+	if (file->state == FILE_VERIFYING)
+		on_verified(files, file, reply);
+	else if (file->state == FILE_OPENING)
+		on_opened(files, file, reply);
+}
+
+static void ask(struct files *files, struct file *file, bool want_fd)
+{
+	const struct target_request request = {
+		.kind = TARGET_OBJECT,
+		.pid = file->pid,
+		.start = file->start,
+		.end = file->end,
+		.want_fd = want_fd,
+		.done = on_object,
+		.context = files,
+		.key = file->number,
+	};
+	int r;
+
+	set_state(file, want_fd ? FILE_OPENING : FILE_VERIFYING);
+	r = files->target->ask(files->target, &request);
+	if (r < 0)
+		file_fail(files, file, r, file->asked);
+}
+
+struct object *files_object(struct files *files, struct file *file, uint32_t pid, uint64_t start,
+			    uint64_t end, uint64_t now)
+{
+	bool fresh = file->object && now - file->verified < FILE_VERIFIED_FOR;
+
+	if (file->state == FILE_VERIFYING || file->state == FILE_OPENING)
+		return NULL;
+	if (fresh && file->state != FILE_UNKNOWN)
+		return file->object;
+	file->pid = pid;
+	file->start = start;
+	file->end = end;
+	file->asked = now;
+	ask(files, file, file->state != FILE_KNOWN);
+	return file->state == FILE_FAILED ? file->object : NULL;
+}
+
+struct object *files_last_object(struct files *files, struct file *file)
+{
+	if (file->state == FILE_VERIFYING || file->state == FILE_OPENING)
+		return NULL;
+	if (!file->object)
+		file_fail(files, file, -ESTALE, 0);
+	return file->object;
+}
+
+uint64_t files_changes(const struct files *files)
+{
+	return files->changes;
+}
+
+void file_mark(struct file *file)
+{
+	file->marked = true;
+	if (file->object)
+		file->object->marked = true;
+}
+
+static void forget(struct files *files, const struct file *file)
+{
+	uint64_t hash = listing_hash(file->device, file->inode);
+	struct file *first = map_get(files->by_listing, hash);
+
+	if (first == file && file->next)
+		map_put(files->by_listing, hash, file->next);
+	else if (first == file)
+		map_remove(files->by_listing, hash);
+	while (first && first->next != file)
+		first = first->next;
+	if (first)
+		first->next = file->next;
+	map_remove(files->by_number, file->number);
+}
+
+void files_sweep(struct files *files)
+{
+	size_t cursor = 0;
+	uint64_t key;
+	void *value;
+
+	while (map_next(files->by_number, &cursor, &key, &value)) {
+		struct file *file = value;
+		bool asked = file->state == FILE_VERIFYING || file->state == FILE_OPENING;
+
+		if (file->marked || asked) {
+			if (asked && file->object)
+				file->object->marked = true;
+			file->marked = false;
+			continue;
+		}
+		forget(files, file);
+		file_free(file);
+	}
+}

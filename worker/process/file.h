@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the kernel lists for a mapping (device, inode, inode generation), and which object that is.
+ * The listing is only a hint: inode numbers are reused and stacked file systems list others than
+ * they answer, so the object behind it is asked for through the target, and again after a second.
+ */
+#ifndef KEYHOLE_WORKER_PROCESS_FILE_H
+#define KEYHOLE_WORKER_PROCESS_FILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct file;
+struct files;
+struct object;
+struct objects;
+struct target;
+
+#define FILE_VERIFIED_FOR 1000000000ull /* ns */
+
+struct files *files_new(struct objects *objects, struct target *target); /* NULL: no memory */
+void files_free(struct files *files);					 /* NULL is fine */
+
+/* generation 0: not told. NULL: no memory. */
+struct file *files_get(struct files *files, uint64_t device, uint64_t inode, uint64_t generation,
+		       const char *path);
+/*
+ * The object of a file that is mapped at start..end of a process: at once when that is known, else
+ * NULL and the target is asked; files_changes() counts when asking again may help.
+ */
+struct object *files_object(struct files *files, struct file *file, uint32_t pid, uint64_t start,
+			    uint64_t end, uint64_t now);
+/* For a mapping that is gone: what was known, or a failed object; NULL while an answer is due. */
+struct object *files_last_object(struct files *files, struct file *file);
+uint64_t files_changes(const struct files *files);
+
+/* Mark, then sweep: see object.h. Marks the file's object as well. */
+void file_mark(struct file *file);
+void files_sweep(struct files *files);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Programs being started: from the side-band's COMM record with the exec flag, which comes before
+ * the program's segments are mapped, to the EXEC event, which comes after. Most are of processes
+ * that nobody samples, so they are few and short-lived.
+ */
+#ifndef KEYHOLE_WORKER_PROCESS_LAUNCH_H
+#define KEYHOLE_WORKER_PROCESS_LAUNCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/abi.h"
+
+struct launches;
+struct mappings;
+
+#define LAUNCHES_MAX 256
+#define LAUNCH_AGE   1000000000ull /* ns */
+
+struct launch {
+	uint32_t pid;
+	uint64_t time;
+	uint64_t losses; /* of the side-band before it */
+	char comm[ABI_COMM_BYTES];
+	struct mappings *mappings;
+};
+
+struct launches *launches_new(void); /* NULL: no memory */
+void launches_free(struct launches *launches); /* NULL is fine */
+
+/* In place of an earlier one of the pid. NULL: no memory. */
+struct launch *launches_begin(struct launches *launches, uint32_t pid, uint64_t time,
+			      const char *comm);
+struct launch *launches_find(const struct launches *launches, uint32_t pid);
+/* The launch is over; its mappings go with it unless they were taken (set to NULL). */
+void launches_end(struct launches *launches, struct launch *launch);
+void launches_prune(struct launches *launches, uint64_t now);
+struct launch *launches_next(const struct launches *launches, size_t *cursor);
+
+#endif

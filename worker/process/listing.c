@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/process/listing.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ipc/guard.h"
+#include "worker/base/array.h"
+#include "worker/process/file.h"
+#include "worker/process/maps_text.h"
+#include "worker/process/object.h"
+
+#define READ_BYTES (64u << 10)
+
+bool listing_mapping(const struct tracker_parts *parts, const struct tracker_mapping *told,
+		     struct mapping *ret_mapping)
+{
+	struct mapping mapping = {.start = told->start, .end = told->end};
+
+	if (told->start >= told->end || told->end > MAPPING_ADDRESS_END)
+		return false;
+	if (strcmp(told->path, "[vdso]") == 0) {
+		mapping.object = objects_vdso(parts->objects);
+	} else if (told->inode == 0) {
+		mapping.object = objects_anonymous(parts->objects);
+	} else {
+		mapping.offset = told->offset;
+		mapping.file = files_get(parts->files, told->device, told->inode,
+					 told->inode_generation, told->path);
+		if (!mapping.file)
+			return false;
+	}
+	*ret_mapping = mapping;
+	return true;
+}
+
+static int add_line(const struct tracker_parts *parts, const struct maps_line *line,
+		    struct listing *listing)
+{
+	const struct tracker_mapping told = {
+		.start = line->start,
+		.end = line->end,
+		.offset = line->offset,
+		.device = line->device,
+		.inode = line->inode,
+		.path = line->path,
+	};
+	struct mapping mapping;
+	int r;
+
+	if (!line->executable || listing->count >= MAPPINGS_MAX ||
+	    !listing_mapping(parts, &told, &mapping))
+		return 0;
+	/* Sorted by nature; a text that is not would break the search. */
+	if (listing->count > 0 && listing->items[listing->count - 1].end > mapping.start)
+		return 0;
+	r = ARRAY_RESERVE(listing->items, listing->capacity, listing->count + 1);
+	if (r == 0)
+		listing->items[listing->count++] = mapping;
+	return r;
+}
+
+int listing_parse(const struct tracker_parts *parts, const void *text, size_t size,
+		  struct listing *ret_listing)
+{
+	struct listing listing = {0};
+	struct maps_line line;
+	struct reader reader;
+	int r;
+
+	reader_init(&reader, text, size);
+	while ((r = maps_text_next(&reader, &line)) != 0) {
+		if (r > 0)
+			r = add_line(parts, &line, &listing);
+		if (r < 0 && r != -EBADMSG) {
+			listing_release(&listing);
+			return r;
+		}
+	}
+	*ret_listing = listing;
+	return 0;
+}
+
+int listing_read(const struct tracker_parts *parts, int fd, struct listing *ret_listing)
+{
+	guard_free char *text = NULL;
+	size_t size = 0, capacity = 0;
+	ssize_t got;
+	int r;
+
+	do {
+		r = ARRAY_RESERVE(text, capacity, size + READ_BYTES);
+		if (r < 0)
+			return r;
+		got = read(fd, text + size, capacity - size);
+		if (got < 0 && errno != EINTR)
+			return -errno;
+		size += got > 0 ? (size_t)got : 0;
+	} while (got != 0 && size < LISTING_TEXT_MAX);
+	return listing_parse(parts, text, size, ret_listing);
+}
+
+void listing_release(struct listing *listing)
+{
+	free(listing->items);
+	*listing = (struct listing){0};
+}

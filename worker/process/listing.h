@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From what the kernel tells of mappings, in text or in a record, to struct mapping. */
+#ifndef KEYHOLE_WORKER_PROCESS_LISTING_H
+#define KEYHOLE_WORKER_PROCESS_LISTING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "worker/process/mapping.h"
+#include "worker/process/tracker.h"
+
+#define LISTING_TEXT_MAX (16u << 20) /* bytes; what is beyond is not looked at */
+
+/* False: not one to follow (outside the user's addresses, or no memory). */
+bool listing_mapping(const struct tracker_parts *parts, const struct tracker_mapping *told,
+		     struct mapping *ret_mapping);
+
+struct listing {
+	struct mapping *items; /* sorted */
+	size_t count, capacity;
+};
+/* All executable mappings of a maps file. 0 or a negative errno; lines that are none are skipped. */
+int listing_read(const struct tracker_parts *parts, int fd, struct listing *ret_listing);
+int listing_parse(const struct tracker_parts *parts, const void *text, size_t size,
+		  struct listing *ret_listing);
+void listing_release(struct listing *listing);
+
+#endif

@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/process/object.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ipc/log.h"
+#include "worker/base/map.h"
+#include "worker/elf/image.h"
+#include "worker/process/parser.h"
+#include "worker/process/segments.h"
+#include "worker/process/table.h"
+#include "worker/unwind/unwind_table.h"
+
+#define FAILURES_LOGGED 50
+#define PAGE_MASK	4095ull
+
+struct objects {
+	struct tables *tables;
+	struct segments *segments;
+	struct parser *parser;
+	struct map *by_identity, *by_number;
+	struct object *vdso, *anonymous;
+	size_t descriptors, open, parsing, storing;
+	uint64_t numbers, changes, room;
+	struct objects_counts counts;
+};
+
+static bool may_follow(enum object_state from, enum object_state to)
+{
+	static const unsigned int next[OBJECT_STATES] = {
+		[OBJECT_NEW] = 1u << OBJECT_PARSING | 1u << OBJECT_READY | 1u << OBJECT_FAILED,
+		[OBJECT_PARSING] = 1u << OBJECT_STORING | 1u << OBJECT_READY | 1u << OBJECT_FAILED,
+		[OBJECT_STORING] = 1u << OBJECT_READY,
+	};
+
+	return next[from] >> to & 1;
+}
+
+static void set_state(struct objects *objects, struct object *object, enum object_state state)
+{
+	if (!may_follow(object->state, state))
+		abort();
+	objects->parsing -= object->state == OBJECT_PARSING;
+	objects->storing -= object->state == OBJECT_STORING;
+	objects->parsing += state == OBJECT_PARSING;
+	objects->storing += state == OBJECT_STORING;
+	object->state = state;
+	objects->changes += state == OBJECT_READY || state == OBJECT_FAILED;
+}
+
+static void fail(struct objects *objects, struct object *object, int reason)
+{
+	object->reason = reason;
+	set_state(objects, object, OBJECT_FAILED);
+	if (objects->counts.failed++ >= FAILURES_LOGGED)
+		return;
+	/* Gone before we looked, or no program at all: everyday life. */
+	if (reason == -ESRCH || reason == -ENOENT || reason == -ESTALE || reason == -ENOEXEC)
+		log_info("object: %s: %s", object->name, strerror(-reason));
+	else
+		log_warning("object: %s: %s", object->name, strerror(-reason));
+}
+
+static uint64_t identity_hash(const struct target_identity *identity)
+{
+	uint64_t hash = identity->device * 0x9e3779b97f4a7c15ull + identity->inode;
+
+	hash = hash * 0x9e3779b97f4a7c15ull + identity->size;
+	return hash * 0x9e3779b97f4a7c15ull + identity->change_time;
+}
+
+static bool identity_equal(const struct target_identity *a, const struct target_identity *b)
+{
+	return a->device == b->device && a->inode == b->inode && a->size == b->size &&
+	       a->change_time == b->change_time;
+}
+
+static void close_fd(struct objects *objects, struct object *object)
+{
+	if (object->fd < 0)
+		return;
+	close(object->fd);
+	object->fd = -1;
+	objects->open--;
+}
+
+static void object_free(struct objects *objects, struct object *object)
+{
+	close_fd(objects, object);
+	if (object->state == OBJECT_STORING)
+		tables_release(objects->tables, object->table, 0);
+	unwind_table_free(object->source);
+	free(object->segments);
+	free(object->build_id);
+	free(object->name);
+	free(object);
+}
+
+static struct object *object_new(struct objects *objects, const char *name)
+{
+	struct object *object = calloc(1, sizeof(*object));
+
+	if (!object)
+		return NULL;
+	object->fd = -1;
+	object->number = ++objects->numbers;
+	object->name = strdup(name);
+	if (!object->name || map_put(objects->by_number, object->number, object) < 0) {
+		free(object->name);
+		free(object);
+		return NULL;
+	}
+	return object;
+}
+
+struct objects *objects_new(struct tables *tables, struct segments *segments,
+			    struct parser *parser, size_t descriptors)
+{
+	struct objects *objects = calloc(1, sizeof(*objects));
+
+	if (!objects)
+		return NULL;
+	objects->tables = tables;
+	objects->segments = segments;
+	objects->parser = parser;
+	objects->descriptors = descriptors;
+	objects->by_identity = map_new();
+	objects->by_number = map_new();
+	if (objects->by_identity && objects->by_number)
+		objects->anonymous = object_new(objects, "[anon]");
+	if (!objects->anonymous) {
+		objects_free(objects);
+		return NULL;
+	}
+	objects->anonymous->anonymous = true;
+	objects->anonymous->detached = true;
+	set_state(objects, objects->anonymous, OBJECT_READY);
+	return objects;
+}
+
+struct object *objects_next(const struct objects *objects, size_t *cursor)
+{
+	uint64_t key;
+	void *value;
+
+	return map_next(objects->by_number, cursor, &key, &value) ? value : NULL;
+}
+
+void objects_free(struct objects *objects)
+{
+	size_t cursor = 0;
+	struct object *object;
+
+	if (!objects)
+		return;
+	while (objects->by_number && (object = objects_next(objects, &cursor)) != NULL)
+		object_free(objects, object);
+	map_free(objects->by_identity);
+	map_free(objects->by_number);
+	free(objects);
+}
+
+struct object *objects_vdso(const struct objects *objects)
+{
+	return objects->vdso ? objects->vdso : objects->anonymous;
+}
+
+struct object *objects_anonymous(const struct objects *objects)
+{
+	return objects->anonymous;
+}
+
+static void submit(struct objects *objects, struct object *object, size_t size)
+{
+	const struct parser_job job = {
+		.number = object->number,
+		.fd = object->fd,
+		.bytes = object->bytes,
+		.size = size,
+	};
+	int r = parser_submit(objects->parser, &job);
+
+	if (r < 0)
+		fail(objects, object, r);
+	else
+		set_state(objects, object, OBJECT_PARSING);
+}
+
+int objects_set_vdso(struct objects *objects, const void *bytes, size_t size)
+{
+	struct object *object = object_new(objects, "[vdso]");
+
+	if (!object)
+		return -ENOMEM;
+	object->bytes = bytes;
+	object->size = size;
+	object->detached = true;
+	objects->vdso = object;
+	submit(objects, object, size);
+	return 0;
+}
+
+struct object *objects_find(const struct objects *objects, const struct target_identity *identity)
+{
+	struct object *object = map_get(objects->by_identity, identity_hash(identity));
+
+	while (object && !identity_equal(&object->identity, identity))
+		object = object->next;
+	return object;
+}
+
+/* Which of two to close first: not named by samples, then sampled longest ago. */
+static bool more_idle(const struct object *a, const struct object *b)
+{
+	if (!b)
+		return true;
+	if ((a->sampled == 0) != (b->sampled == 0))
+		return a->sampled == 0;
+	return a->sampled != b->sampled ? a->sampled < b->sampled : a->number < b->number;
+}
+
+static void limit_descriptors(struct objects *objects)
+{
+	struct object *object, *idle = NULL;
+	size_t cursor = 0;
+
+	if (objects->open <= objects->descriptors)
+		return;
+	while ((object = objects_next(objects, &cursor)) != NULL)
+		if (object->fd >= 0 && object->state != OBJECT_PARSING && more_idle(object, idle))
+			idle = object;
+	if (!idle)
+		return;
+	close_fd(objects, idle);
+	objects->counts.descriptors_closed++;
+}
+
+void objects_reopen(struct objects *objects, struct object *object, int fd)
+{
+	if (object->fd >= 0 || object->state == OBJECT_FAILED) {
+		close(fd);
+		return;
+	}
+	object->fd = fd;
+	objects->open++;
+	limit_descriptors(objects);
+}
+
+static int attach(struct objects *objects, struct object *object)
+{
+	uint64_t hash = identity_hash(&object->identity);
+
+	object->next = map_get(objects->by_identity, hash);
+	return map_put(objects->by_identity, hash, object);
+}
+
+static void detach(struct objects *objects, struct object *object)
+{
+	uint64_t hash = identity_hash(&object->identity);
+	struct object *first = map_get(objects->by_identity, hash);
+
+	if (object->detached)
+		return;
+	object->detached = true;
+	if (first == object) {
+		if (object->next)
+			map_put(objects->by_identity, hash, object->next);
+		else
+			map_remove(objects->by_identity, hash);
+		return;
+	}
+	while (first && first->next != object)
+		first = first->next;
+	if (first)
+		first->next = object->next;
+}
+
+struct object *objects_add(struct objects *objects, const struct target_identity *identity,
+			   const char *name, int fd)
+{
+	struct object *object = object_new(objects, name);
+
+	if (!object) {
+		close(fd);
+		return NULL;
+	}
+	object->identity = *identity;
+	object->fd = fd;
+	objects->open++;
+	objects->counts.objects++;
+	object->detached = attach(objects, object) < 0;
+	submit(objects, object, identity->size);
+	limit_descriptors(objects);
+	return object;
+}
+
+struct object *objects_add_failed(struct objects *objects, const char *name, int reason)
+{
+	struct object *object = object_new(objects, name);
+
+	if (!object)
+		return NULL;
+	object->detached = true;
+	objects->counts.objects++;
+	fail(objects, object, reason);
+	return object;
+}
+
+static void store(struct objects *objects, struct object *object, uint64_t now)
+{
+	int r = tables_store(objects->tables, object->source, &object->table, now);
+
+	if (r == -EAGAIN) {
+		if (object->state != OBJECT_STORING)
+			set_state(objects, object, OBJECT_STORING);
+		return;
+	}
+	if (r < 0)
+		log_warning("tables: %s: %s", object->name, strerror(-r));
+	unwind_table_free(object->source);
+	object->source = NULL;
+	set_state(objects, object, OBJECT_READY);
+}
+
+static void finish(struct objects *objects, struct object *object, struct parser_result *result,
+		   uint64_t now)
+{
+	if (result->error < 0) {
+		fail(objects, object, result->error);
+		close_fd(objects, object);
+		return;
+	}
+	object->segments = result->segments;
+	object->segment_count = result->segment_count;
+	object->source = result->table;
+	result->segments = NULL;
+	result->table = NULL;
+	if (result->build_id[0])
+		object->build_id = strdup(result->build_id);
+	if (result->table_error < 0 && result->table_error != -ENOENT)
+		log_info("unwind: %s: %s", object->name, strerror(-result->table_error));
+	if (object->source)
+		store(objects, object, now);
+	else
+		set_state(objects, object, OBJECT_READY);
+}
+
+void objects_turn(struct objects *objects, uint64_t now)
+{
+	struct parser_result result;
+	struct object *object;
+	size_t cursor = 0;
+
+	while (parser_take(objects->parser, &result)) {
+		object = map_get(objects->by_number, result.number);
+		if (object && object->state == OBJECT_PARSING)
+			finish(objects, object, &result, now);
+		parser_result_release(&result);
+	}
+	if (objects->storing == 0 || objects->room == segments_generation(objects->segments))
+		return;
+	objects->room = segments_generation(objects->segments);
+	while ((object = objects_next(objects, &cursor)) != NULL)
+		if (object->state == OBJECT_STORING)
+			store(objects, object, now);
+}
+
+uint64_t objects_changes(const struct objects *objects)
+{
+	return objects->changes;
+}
+
+size_t objects_unfinished(const struct objects *objects)
+{
+	return objects->parsing + objects->storing;
+}
+
+const struct image_segment *object_segment(const struct object *object, uint64_t offset,
+					   uint64_t size)
+{
+	const struct image_segment *best = NULL;
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < object->segment_count; i++) {
+		const struct image_segment *segment = &object->segments[i];
+		uint64_t start = segment->file_offset & ~PAGE_MASK, end;
+		uint64_t from = offset > start ? offset : start, to = offset + size;
+
+		if (__builtin_add_overflow(segment->file_offset, segment->file_size, &end))
+			continue;
+		if (to > end)
+			to = end;
+		if (to > from && to - from > most) {
+			most = to - from;
+			best = segment;
+		}
+	}
+	return best;
+}
+
+size_t objects_count(const struct objects *objects)
+{
+	return map_count(objects->by_number);
+}
+
+void objects_sweep(struct objects *objects, uint64_t now)
+{
+	struct object *object;
+	size_t cursor = 0;
+
+	while ((object = objects_next(objects, &cursor)) != NULL) {
+		bool kept = object->marked || object == objects->anonymous ||
+			    object == objects->vdso || object->state < OBJECT_READY;
+
+		object->marked = false;
+		if (kept)
+			continue;
+		detach(objects, object);
+		tables_release(objects->tables, object->table, now);
+		object->table = NULL;
+		if (object->sampled)
+			continue;
+		map_remove(objects->by_number, object->number);
+		object_free(objects, object);
+	}
+}
+
+void objects_counts(const struct objects *objects, struct objects_counts *ret_counts)
+{
+	*ret_counts = objects->counts;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Objects: files with code, one for each identity (device, inode, size, change time), and the few
+ * pseudo objects. They live until nothing maps them and no sample names them.
+ */
+#ifndef KEYHOLE_WORKER_PROCESS_OBJECT_H
+#define KEYHOLE_WORKER_PROCESS_OBJECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "worker/target/target.h"
+
+struct image_segment;
+struct objects;
+struct parser;
+struct segments;
+struct table;
+struct tables;
+struct unwind_table;
+
+enum object_state {
+	OBJECT_NEW,
+	OBJECT_PARSING, /* with the parse thread, or waiting for it */
+	OBJECT_STORING, /* its table waits for room in a segment */
+	OBJECT_READY,	/* parsed; table may be NULL */
+	OBJECT_FAILED,	/* reason says why */
+	OBJECT_STATES
+};
+
+struct object {
+	uint64_t number;
+	struct target_identity identity;
+	char *name; /* path as first seen, or "[vdso]" and the like */
+	enum object_state state;
+	int reason;
+	bool anonymous; /* no file: an address in it is one of the process */
+	bool detached;	/* cannot be found any more: kept for its name */
+	bool marked;
+	int fd;		   /* -1: none, or closed to make room */
+	const void *bytes; /* image in memory, instead of fd */
+	size_t size;	   /* of bytes */
+	struct image_segment *segments; /* executable */
+	size_t segment_count;
+	char *build_id;	     /* hex, or NULL */
+	struct table *table; /* READY */
+	struct unwind_table *source;
+	uint64_t sampled;    /* time of the last sample in it, 0: none */
+	uint32_t profile_id; /* belongs to who counts samples; 0 at first */
+	struct object *next; /* with the same hash of the identity */
+};
+
+struct objects_counts {
+	uint64_t objects, failed, descriptors_closed;
+};
+
+/* At most `descriptors` files are kept open. NULL: no memory. */
+struct objects *objects_new(struct tables *tables, struct segments *segments,
+			    struct parser *parser, size_t descriptors);
+void objects_free(struct objects *objects); /* after the parser; NULL is fine */
+
+/* The vDSO every process has, as a copy of our own; bytes are borrowed. */
+int objects_set_vdso(struct objects *objects, const void *bytes, size_t size);
+struct object *objects_vdso(const struct objects *objects);
+struct object *objects_anonymous(const struct objects *objects); /* "[anon]" */
+
+struct object *objects_find(const struct objects *objects, const struct target_identity *identity);
+/* Takes fd and has it parsed. NULL: no memory. */
+struct object *objects_add(struct objects *objects, const struct target_identity *identity,
+			   const char *name, int fd);
+/* An object that cannot be opened: for its name only, never found again. */
+struct object *objects_add_failed(struct objects *objects, const char *name, int reason);
+/* A descriptor for an object that has lost its own; taken. */
+void objects_reopen(struct objects *objects, struct object *object, int fd);
+
+/* Takes what the parse thread has done and stores tables. */
+void objects_turn(struct objects *objects, uint64_t now);
+uint64_t objects_changes(const struct objects *objects); /* counts objects becoming ready, failed */
+size_t objects_unfinished(const struct objects *objects);
+
+/* The executable segment a part of the file belongs to; NULL: none. */
+const struct image_segment *object_segment(const struct object *object, uint64_t offset,
+					   uint64_t size);
+
+/* Mark, then sweep: frees what is neither marked nor named by samples. */
+size_t objects_count(const struct objects *objects);
+void objects_sweep(struct objects *objects, uint64_t now);
+/* Visits all; *cursor starts at 0. NULL at the end. */
+struct object *objects_next(const struct objects *objects, size_t *cursor);
+void objects_counts(const struct objects *objects, struct objects_counts *ret_counts);
+
+#endif

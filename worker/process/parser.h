@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parse thread: compiles unwind tables of objects, small files first, beside the event loop. */
+#ifndef KEYHOLE_WORKER_PROCESS_PARSER_H
+#define KEYHOLE_WORKER_PROCESS_PARSER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "worker/elf/image.h"
+
+struct parser;
+struct unwind_table;
+
+struct parser_job {
+	uint64_t number;   /* comes back with the result */
+	int fd;		   /* borrowed until then; -1: an image in memory */
+	const void *bytes; /* the image, borrowed */
+	size_t size;	   /* of the file or image */
+};
+
+struct parser_result {
+	uint64_t number;
+	int error;		    /* of the object: it cannot be read at all */
+	int table_error;	    /* why there is no table: -ENOENT, -EBADMSG, … */
+	struct unwind_table *table; /* owned, may be NULL */
+	struct image_segment *segments; /* executable ones, owned */
+	size_t segment_count;
+	char build_id[2 * IMAGE_BUILD_ID_MAX + 1];
+};
+
+/* Starts the thread: before the process is confined. 0 or a negative errno. */
+int parser_new(struct parser **ret_parser);
+void parser_free(struct parser *parser); /* waits for the job under way; NULL is fine */
+
+int parser_submit(struct parser *parser, const struct parser_job *job);
+/* A result that is there, without waiting. */
+bool parser_take(struct parser *parser, struct parser_result *ret_result);
+void parser_result_release(struct parser_result *result);
+/* Readable when there are results. */
+int parser_fd(const struct parser *parser);
+/* Jobs that have not begun are dropped without a result. */
+void parser_cancel(struct parser *parser);
+
+/* What the thread does with a job. */
+void parser_run(const struct parser_job *job, struct parser_result *ret_result);
+
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/process/process.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "worker/base/map.h"
+#include "worker/process/mapping.h"
+#include "worker/process/object.h"
+
+struct processes {
+	struct map *all;  /* process_slot_key() */
+	struct map *live; /* pid */
+	uint64_t seen;
+};
+
+struct processes *processes_new(void)
+{
+	struct processes *processes = calloc(1, sizeof(*processes));
+
+	if (!processes)
+		return NULL;
+	processes->all = map_new();
+	processes->live = map_new();
+	if (!processes->all || !processes->live) {
+		processes_free(processes);
+		return NULL;
+	}
+	return processes;
+}
+
+void processes_free(struct processes *processes)
+{
+	struct process *process;
+	size_t cursor = 0;
+
+	if (!processes)
+		return;
+	while (processes->all && (process = processes_next(processes, &cursor)) != NULL) {
+		if (process->mappings && mappings_unshare(process->mappings))
+			mappings_free(process->mappings);
+		free(process);
+	}
+	map_free(processes->all);
+	map_free(processes->live);
+	free(processes);
+}
+
+struct process *processes_add_ended(struct processes *processes, uint32_t pid, uint64_t generation,
+				    uint64_t time)
+{
+	struct process *process = calloc(1, sizeof(*process));
+
+	if (!process)
+		return NULL;
+	process->pid = pid;
+	process->generation = generation;
+	process->started = time;
+	process->ended = time;
+	if (map_put(processes->all, process_slot_key(pid, generation), process) < 0) {
+		free(process);
+		return NULL;
+	}
+	processes->seen++;
+	return process;
+}
+
+struct process *processes_add(struct processes *processes, uint32_t pid, uint64_t generation,
+			      uint64_t time)
+{
+	struct process *process = processes_add_ended(processes, pid, generation, time);
+
+	if (process && map_put(processes->live, pid, process) < 0) {
+		processes_remove(processes, process);
+		return NULL;
+	}
+	if (process)
+		process->ended = 0;
+	return process;
+}
+
+struct process *processes_find(const struct processes *processes, uint32_t pid,
+			       uint64_t generation)
+{
+	return map_get(processes->all, process_slot_key(pid, generation));
+}
+
+struct process *processes_live(const struct processes *processes, uint32_t pid)
+{
+	return map_get(processes->live, pid);
+}
+
+void processes_end(struct processes *processes, struct process *process, uint64_t time)
+{
+	process->ended = time ? time : 1;
+	if (map_get(processes->live, process->pid) == process)
+		map_remove(processes->live, process->pid);
+}
+
+void processes_remove(struct processes *processes, struct process *process)
+{
+	map_remove(processes->all, process_slot_key(process->pid, process->generation));
+	free(process);
+}
+
+struct process *processes_next(const struct processes *processes, size_t *cursor)
+{
+	uint64_t key;
+	void *value;
+
+	return map_next(processes->all, cursor, &key, &value) ? value : NULL;
+}
+
+uint64_t processes_seen(const struct processes *processes)
+{
+	return processes->seen;
+}
+
+static void cut_name(char ret_name[ABI_COMM_BYTES], const char *name)
+{
+	size_t length = strnlen(name, ABI_COMM_BYTES - 1);
+
+	memset(ret_name, 0, ABI_COMM_BYTES);
+	memcpy(ret_name, name, length);
+}
+
+void process_set_comm(struct process *process, const char *comm)
+{
+	cut_name(process->comm, comm);
+}
+
+void process_name(const struct process *process, char ret_name[ABI_COMM_BYTES])
+{
+	const char *slash;
+
+	cut_name(ret_name, process->comm);
+	if (ret_name[0] || !process->mappings)
+		return;
+	/* The program lies below its libraries, with or without PIE. */
+	for (size_t i = 0; i < process->mappings->open_count; i++) {
+		const struct object *object = process->mappings->open[i].object;
+
+		if (!object || object->name[0] != '/')
+			continue;
+		slash = strrchr(object->name, '/');
+		cut_name(ret_name, slash + 1);
+		return;
+	}
+}

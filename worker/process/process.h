@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Processes by (pid, generation): a generation is one program of one process. */
+#ifndef KEYHOLE_WORKER_PROCESS_PROCESS_H
+#define KEYHOLE_WORKER_PROCESS_PROCESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/abi.h"
+
+struct mappings;
+struct processes;
+
+enum process_listing {
+	LISTING_NONE,
+	LISTING_ASKED,
+	LISTING_DONE,
+};
+
+struct process {
+	uint32_t pid;
+	uint64_t generation;
+	uint64_t started, ended; /* ended 0: alive */
+	uint64_t cgroup;
+	char comm[ABI_COMM_BYTES]; /* of the main thread; empty: not known yet */
+	struct mappings *mappings;
+	bool complete; /* mappings are all there are: listed, or told from the start */
+	enum process_listing listing;
+	uint64_t listed;		    /* when, or 0 */
+	uint64_t relist_after, relist_gap;
+	uint64_t losses; /* of the side-band, as far as its mappings reflect them */
+};
+
+struct processes *processes_new(void); /* NULL: no memory */
+void processes_free(struct processes *processes); /* each with its mappings; NULL is fine */
+
+/* A new live process; the pid has no other one. Mappings are the caller's to set. NULL: no memory. */
+struct process *processes_add(struct processes *processes, uint32_t pid, uint64_t generation,
+			      uint64_t time);
+/* One that is over already, whatever has its pid now. */
+struct process *processes_add_ended(struct processes *processes, uint32_t pid, uint64_t generation,
+				    uint64_t time);
+struct process *processes_find(const struct processes *processes, uint32_t pid,
+			       uint64_t generation);
+struct process *processes_live(const struct processes *processes, uint32_t pid);
+void processes_end(struct processes *processes, struct process *process, uint64_t time);
+/* Frees an ended process, but not its mappings. */
+void processes_remove(struct processes *processes, struct process *process);
+/* Visits all; the one just visited may be removed. *cursor starts at 0; NULL at the end. */
+struct process *processes_next(const struct processes *processes, size_t *cursor);
+uint64_t processes_seen(const struct processes *processes); /* ever */
+
+/* Names are at most 15 bytes and a NUL. */
+void process_set_comm(struct process *process, const char *comm);
+/* Of the main thread, else of the program's file; empty: neither is known. */
+void process_name(const struct process *process, char ret_name[ABI_COMM_BYTES]);
+
+#endif

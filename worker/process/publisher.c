@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/process/publisher.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ipc/time.h"
+#include "worker/elf/image.h"
+#include "worker/process/mapping.h"
+#include "worker/process/object.h"
+#include "worker/process/segments.h"
+#include "worker/process/table.h"
+
+#define GAP_FIRST (5 * NS_PER_MS)
+#define GAP_MAX	  (160 * NS_PER_MS)
+#define GAP_QUIET NS_PER_SECOND
+
+_Static_assert(MAPPINGS_MAX == BLOCK_MAPPINGS_MAX, "all mappings of a process fit a block");
+
+struct block {
+	unsigned int references;
+	uint32_t word, words, count;
+};
+
+struct publisher {
+	struct segments *segments;
+	struct process_table *table;
+	uint64_t failures;
+};
+
+struct publisher *publisher_new(struct segments *segments, struct process_table *table)
+{
+	struct publisher *publisher = calloc(1, sizeof(*publisher));
+
+	if (!publisher)
+		return NULL;
+	publisher->segments = segments;
+	publisher->table = table;
+	return publisher;
+}
+
+void publisher_free(struct publisher *publisher)
+{
+	free(publisher);
+}
+
+void publisher_entry(const struct mapping *mapping, struct mapping_entry *ret_entry)
+{
+	const struct object *object = mapping->object;
+	const struct image_segment *segment;
+
+	*ret_entry = (struct mapping_entry){.start = mapping->start, .end = mapping->end};
+	if (!object || object->state < OBJECT_READY) {
+		ret_entry->flags = MAPPING_PENDING;
+		return;
+	}
+	segment = object_segment(object, mapping->offset, mapping->end - mapping->start);
+	if (!object->table || !segment)
+		return;
+	ret_entry->bias = mapping->start - mapping->offset + segment->file_offset -
+			  segment->address;
+	ret_entry->first_page = object->table->first_page;
+	ret_entry->pages = object->table->pages;
+	ret_entry->directory = object->table->directory;
+	ret_entry->dictionary = object->table->dictionary;
+	ret_entry->flags = MAPPING_HAS_TABLE;
+}
+
+/* Words of the start addresses with what pads them to an entry. */
+static uint32_t starts_words(size_t count)
+{
+	return ((uint32_t)count * 2 + 15) & ~15u;
+}
+
+static void fill(struct mappings *mappings, u32 *words)
+{
+	struct mapping_entry entry;
+	uint32_t entries = starts_words(mappings->open_count);
+
+	for (size_t i = 0; i < mappings->open_count; i++) {
+		uint64_t start = mappings->open[i].start;
+
+		publisher_entry(&mappings->open[i], &entry);
+		memcpy(words + 2 * i, &start, sizeof(start));
+		memcpy(words + entries + i * (sizeof(entry) / sizeof(u32)), &entry, sizeof(entry));
+		mappings->open[i].pending = entry.flags & MAPPING_PENDING;
+	}
+}
+
+static struct block *block_new(struct publisher *publisher, const struct mappings *mappings,
+			       int *ret_error)
+{
+	struct block *block = calloc(1, sizeof(*block));
+	uint32_t count = (uint32_t)mappings->open_count;
+
+	*ret_error = -ENOMEM;
+	if (!block)
+		return NULL;
+	block->references = 1;
+	block->count = count;
+	block->words = starts_words(count) + count * (sizeof(struct mapping_entry) / sizeof(u32));
+	if (block->words == 0)
+		block->words = SEGMENTS_ALIGN;
+	*ret_error = segments_alloc(publisher->segments, block->words, &block->word);
+	if (*ret_error == 0)
+		return block;
+	free(block);
+	return NULL;
+}
+
+static void pace(struct mappings *mappings, uint64_t now)
+{
+	if (mappings->published == 0 || now - mappings->published > GAP_QUIET)
+		mappings->publish_gap = 0;
+	else if (mappings->publish_gap == 0)
+		mappings->publish_gap = GAP_FIRST;
+	else if (mappings->publish_gap < GAP_MAX)
+		mappings->publish_gap *= 2;
+	mappings->published = now;
+}
+
+int publisher_build(struct publisher *publisher, struct mappings *mappings, uint64_t now)
+{
+	struct block *block;
+	int r;
+
+	if (!mappings->dirty)
+		return 0;
+	if (now < mappings->published + mappings->publish_gap)
+		return -EAGAIN;
+	block = block_new(publisher, mappings, &r);
+	if (!block) {
+		publisher->failures += r != -EAGAIN;
+		return r;
+	}
+	fill(mappings, segments_at(publisher->segments, block->word));
+	mappings->dirty = false;
+	publisher_release(publisher, mappings, now);
+	mappings->block = block;
+	pace(mappings, now);
+	return 1;
+}
+
+void publisher_share(struct mappings *copy, const struct mappings *mappings)
+{
+	copy->block = mappings->block;
+	if (copy->block)
+		copy->block->references++;
+}
+
+void publisher_release(struct publisher *publisher, struct mappings *mappings, uint64_t now)
+{
+	struct block *block = mappings->block;
+
+	mappings->block = NULL;
+	if (!block || --block->references > 0)
+		return;
+	segments_release(publisher->segments, block->word, block->words, now);
+	free(block);
+}
+
+static uint32_t key_pid(uint64_t key)
+{
+	return key & PROCESS_PID_MAX;
+}
+
+/* The slot of a pid, else one that is free; NULL: neither within PROCESS_PROBES. */
+static struct process_slot *find_slot(const struct publisher *publisher, uint32_t pid,
+				      bool only_own)
+{
+	struct process_slot *slot, *unused = NULL;
+
+	for (uint32_t i = 0; i < PROCESS_PROBES; i++) {
+		uint64_t key;
+
+		slot = &publisher->table->slot[(process_slot_hash(pid) + i) & (PROCESS_SLOTS - 1)];
+		key = slot->key;
+		if (key != 0 && key != PROCESS_SLOT_GONE && key_pid(key) == pid)
+			return slot;
+		if ((key == 0 || key == PROCESS_SLOT_GONE) && !unused)
+			unused = slot;
+		if (key == 0)
+			break;
+	}
+	return only_own ? NULL : unused;
+}
+
+int publisher_publish(struct publisher *publisher, uint32_t pid, uint64_t generation,
+		      const struct mappings *mappings)
+{
+	const struct block *block = mappings->block;
+	struct process_slot *slot = find_slot(publisher, pid, false);
+	u64 value, key = process_slot_key(pid, generation);
+
+	if (!block)
+		return -ENOENT;
+	if (!slot) {
+		publisher->failures++;
+		return -ENOSPC;
+	}
+	value = process_slot_block(block->word, block->count, mappings->version);
+	if (slot->key == key && slot->block == value)
+		return 0;
+	__atomic_store_n(&slot->block, value, __ATOMIC_RELEASE);
+	__atomic_store_n(&slot->key, key, __ATOMIC_RELEASE);
+	return 0;
+}
+
+void publisher_retract(struct publisher *publisher, uint32_t pid, uint64_t generation)
+{
+	struct process_slot *slots = publisher->table->slot;
+	struct process_slot *slot = find_slot(publisher, pid, true);
+	size_t at;
+
+	if (!slot || slot->key != process_slot_key(pid, generation))
+		return;
+	__atomic_store_n(&slot->key, PROCESS_SLOT_GONE, __ATOMIC_RELEASE);
+	/* Before a slot that ends probes, tombstones are of no use. */
+	at = (size_t)(slot - slots);
+	if (slots[(at + 1) & (PROCESS_SLOTS - 1)].key != 0)
+		return;
+	for (; slots[at].key == PROCESS_SLOT_GONE; at = (at - 1) & (PROCESS_SLOTS - 1))
+		__atomic_store_n(&slots[at].key, 0, __ATOMIC_RELEASE);
+}
+
+uint64_t publisher_failures(const struct publisher *publisher)
+{
+	return publisher->failures;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writes what BPF reads of processes (bpf/abi.h): blocks of mappings, and the slots that name them. */
+#ifndef KEYHOLE_WORKER_PROCESS_PUBLISHER_H
+#define KEYHOLE_WORKER_PROCESS_PUBLISHER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bpf/abi.h"
+
+struct block;
+struct mapping;
+struct mappings;
+struct publisher;
+struct segments;
+
+/* The table is borrowed. NULL: no memory. */
+struct publisher *publisher_new(struct segments *segments, struct process_table *table);
+void publisher_free(struct publisher *publisher);
+
+/*
+ * Makes a new block of mappings that changed, or whose tables got ready; the old one is given back.
+ * One that changes all the time is made less and less often. 1: there is a new block, 0: nothing to
+ * do, -EAGAIN: not now, -ENOSPC, -ENOMEM.
+ */
+int publisher_build(struct publisher *publisher, struct mappings *mappings, uint64_t now);
+/* A copy of mappings begins with the same block. */
+void publisher_share(struct mappings *copy, const struct mappings *mappings);
+void publisher_release(struct publisher *publisher, struct mappings *mappings, uint64_t now);
+
+/* Names the block under (pid, generation), in place of an older generation. 0, -ENOSPC, -ENOENT. */
+int publisher_publish(struct publisher *publisher, uint32_t pid, uint64_t generation,
+		      const struct mappings *mappings);
+void publisher_retract(struct publisher *publisher, uint32_t pid, uint64_t generation);
+
+/* What BPF is told of one mapping. */
+void publisher_entry(const struct mapping *mapping, struct mapping_entry *ret_entry);
+
+uint64_t publisher_failures(const struct publisher *publisher); /* no slot or no room */
+
+#endif

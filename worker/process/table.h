@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Unwind tables in segments: copied there once, shared by objects with equal bytes. */
+#ifndef KEYHOLE_WORKER_PROCESS_TABLE_H
+#define KEYHOLE_WORKER_PROCESS_TABLE_H
+
+#include <stdint.h>
+
+struct segments;
+struct tables;
+struct unwind_table;
+
+struct table {
+	unsigned int references;
+	uint32_t first_page, pages;
+	uint32_t directory, dictionary; /* global word numbers */
+	uint64_t rows, bytes;
+	/* private to table.c */
+	uint64_t content_hash;
+	uint32_t dictionary_words, chunks, stored;
+	uint32_t *chunk_at, *chunk_words; /* word numbers and lengths; 0: none */
+	struct table *next;
+};
+
+struct tables *tables_new(struct segments *segments); /* NULL: no memory */
+void tables_free(struct tables *tables);	      /* every table with it; NULL is fine */
+
+/*
+ * Stores a table, or takes an equal one that is there. *table is NULL at first; on -EAGAIN it holds
+ * what was done, and the same call goes on when there is room. 0, -EAGAIN, -ENOSPC, -ENOMEM, -E2BIG.
+ */
+int tables_store(struct tables *tables, const struct unwind_table *source, struct table **table,
+		 uint64_t now);
+/* One user less. */
+void tables_release(struct tables *tables, struct table *table, uint64_t now);
+
+/* Of all that are stored. */
+void tables_totals(const struct tables *tables, uint64_t *ret_bytes, uint64_t *ret_rows);
+
+#endif

@@ -1,0 +1,580 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/process/tracker.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ipc/time.h"
+#include "worker/process/file.h"
+#include "worker/process/launch.h"
+#include "worker/process/listing.h"
+#include "worker/process/mapping.h"
+#include "worker/process/object.h"
+#include "worker/process/process.h"
+#include "worker/process/publisher.h"
+#include "worker/target/target.h"
+
+#define KEEP_ENDED	   (3 * NS_PER_SECOND) /* longer than any sample is held */
+#define KEEP_CLOSED	   (3 * NS_PER_SECOND)
+#define RELIST_GAP_FIRST   (100 * NS_PER_MS)
+#define RELIST_GAP_MAX	   (5 * NS_PER_SECOND)
+#define RELISTS_PER_SECOND 200
+#define SWEEP_OBJECTS	   1024 /* objects and half as many again since the last sweep */
+
+struct tracker {
+	struct tracker_parts parts;
+	struct processes *processes;
+	struct launches *launches;
+	struct tracker_counts counts;
+	uint64_t now; /* of the last turn */
+	uint64_t losses;
+	bool work; /* something changed since the last turn */
+	uint64_t seen_objects, seen_files;
+	uint64_t tidied, sweep_at, failures;
+	uint64_t second, relists; /* in this second */
+};
+
+struct tracker *tracker_new(const struct tracker_parts *parts)
+{
+	struct tracker *tracker = calloc(1, sizeof(*tracker));
+
+	if (!tracker)
+		return NULL;
+	tracker->parts = *parts;
+	tracker->sweep_at = SWEEP_OBJECTS;
+	tracker->processes = processes_new();
+	tracker->launches = launches_new();
+	if (!tracker->processes || !tracker->launches) {
+		tracker_free(tracker);
+		return NULL;
+	}
+	return tracker;
+}
+
+static void drop_mappings(struct tracker *tracker, struct process *process)
+{
+	struct mappings *mappings = process->mappings;
+
+	process->mappings = NULL;
+	if (!mappings || !mappings_unshare(mappings))
+		return;
+	publisher_release(tracker->parts.publisher, mappings, tracker->now);
+	mappings_free(mappings);
+}
+
+void tracker_free(struct tracker *tracker)
+{
+	struct process *process;
+	size_t cursor = 0;
+
+	if (!tracker)
+		return;
+	while (tracker->processes &&
+	       (process = processes_next(tracker->processes, &cursor)) != NULL)
+		drop_mappings(tracker, process);
+	processes_free(tracker->processes);
+	launches_free(tracker->launches);
+	free(tracker);
+}
+
+/* ---- mappings ---- */
+
+/* Before a change: mappings that others share are copied. */
+static int own_mappings(struct process *process)
+{
+	struct mappings *shared = process->mappings, *copy;
+
+	if (shared->references == 1)
+		return 0;
+	copy = mappings_copy(shared);
+	if (!copy)
+		return -ENOMEM;
+	publisher_share(copy, shared);
+	mappings_unshare(shared);
+	process->mappings = copy;
+	return 0;
+}
+
+static void add_mapping(struct tracker *tracker, struct mappings *mappings,
+			const struct mapping *mapping)
+{
+	int r = mappings_add(mappings, mapping);
+
+	tracker->work |= r > 0;
+	tracker->counts.mappings_refused += r < 0;
+}
+
+/* Mapped already, as a shared listing or record would say again. */
+static bool known_mapping(const struct process *process, const struct mapping *mapping)
+{
+	const struct mapping *there =
+		mappings_find(process->mappings, mapping->start, mapping->from);
+
+	return there && there->until == MAPPING_OPEN && there->end >= mapping->end &&
+	       there->file == mapping->file &&
+	       (!mapping->file ||
+		there->start - there->offset == mapping->start - mapping->offset) &&
+	       (mapping->file || there->object == mapping->object);
+}
+
+void tracker_mmap(struct tracker *tracker, uint64_t time, uint32_t pid,
+		  const struct tracker_mapping *told)
+{
+	struct launch *launch = launches_find(tracker->launches, pid);
+	struct process *process = processes_live(tracker->processes, pid);
+	struct mapping mapping;
+
+	if ((!launch && !process) || !listing_mapping(&tracker->parts, told, &mapping))
+		return;
+	mapping.from = time;
+	if (launch)
+		add_mapping(tracker, launch->mappings, &mapping);
+	else if (!known_mapping(process, &mapping) && own_mappings(process) == 0)
+		add_mapping(tracker, process->mappings, &mapping);
+}
+
+/* ---- listing ---- */
+
+static void on_maps(void *context, uint64_t key, struct target_reply *reply);
+
+static bool list(struct tracker *tracker, struct process *process)
+{
+	const struct target_request request = {
+		.kind = TARGET_MAPS,
+		.pid = process->pid,
+		.done = on_maps,
+		.context = tracker,
+		.key = process_slot_key(process->pid, process->generation),
+	};
+	bool asked = tracker->parts.target->ask(tracker->parts.target, &request) == 0;
+
+	process->listing = asked ? LISTING_ASKED : LISTING_DONE;
+	return asked;
+}
+
+static struct process *by_key(const struct tracker *tracker, uint64_t key)
+{
+	return processes_find(tracker->processes, key & PROCESS_PID_MAX, key >> PROCESS_PID_BITS);
+}
+
+static void on_maps(void *context, uint64_t key, struct target_reply *reply)
+{
+	struct tracker *tracker = context;
+	struct process *process = by_key(tracker, key);
+	struct listing listing;
+	uint64_t now = tracker->parts.clock();
+
+	if (!process || process->listing != LISTING_ASKED)
+		return;
+	process->listing = LISTING_DONE;
+	tracker->work = true;
+	/* By now the pid may be another program's; its own events tell. */
+	if (reply->error < 0 || process->ended ||
+	    listing_read(&tracker->parts, reply->fd, &listing) < 0)
+		return;
+	if (listing.count > 0 && own_mappings(process) == 0) {
+		int r = mappings_replace(process->mappings, listing.items, listing.count, now);
+
+		tracker->counts.mappings_refused += r < 0;
+		process->complete = true;
+		process->listed = now;
+	}
+	listing_release(&listing);
+}
+
+/* At most one for a process at a time, with growing gaps, and so many for all in a second. */
+static bool relist(struct tracker *tracker, struct process *process, uint64_t now)
+{
+	if (process->listing == LISTING_ASKED)
+		return true;
+	if (process->ended || now < process->relist_after)
+		return false;
+	if (now / NS_PER_SECOND != tracker->second) {
+		tracker->second = now / NS_PER_SECOND;
+		tracker->relists = 0;
+	}
+	if (tracker->relists >= RELISTS_PER_SECOND)
+		return false;
+	tracker->relists++;
+	tracker->counts.relists++;
+	process->relist_gap = process->relist_gap == 0 ? RELIST_GAP_FIRST : process->relist_gap * 2;
+	if (process->relist_gap > RELIST_GAP_MAX)
+		process->relist_gap = RELIST_GAP_MAX;
+	process->relist_after = now + process->relist_gap;
+	process->losses = tracker->losses;
+	return list(tracker, process);
+}
+
+bool tracker_unknown(struct tracker *tracker, struct process *process, uint64_t now)
+{
+	return relist(tracker, process, now);
+}
+
+bool tracker_doubtful(struct tracker *tracker, struct process *process, uint64_t now)
+{
+	if (process->listing == LISTING_ASKED)
+		return true;
+	return process->losses != tracker->losses && relist(tracker, process, now);
+}
+
+void tracker_lost(struct tracker *tracker, uint64_t records)
+{
+	tracker->counts.sideband_lost += records;
+	tracker->losses++;
+}
+
+/* ---- life ---- */
+
+static void end_process(struct tracker *tracker, struct process *process, uint64_t time)
+{
+	processes_end(tracker->processes, process, time);
+	tracker->work = true;
+}
+
+/* Mappings are taken; NULL is replaced by none. */
+static struct process *add_process(struct tracker *tracker, uint32_t pid, uint64_t generation,
+				   uint64_t time, struct mappings *mappings, bool ended)
+{
+	struct process *old = processes_live(tracker->processes, pid), *process = NULL;
+
+	if (old && !ended)
+		end_process(tracker, old, time);
+	if (!mappings)
+		mappings = mappings_new();
+	if (mappings && ended)
+		process = processes_add_ended(tracker->processes, pid, generation, time);
+	else if (mappings)
+		process = processes_add(tracker->processes, pid, generation, time);
+	if (!process) {
+		if (mappings && mappings_unshare(mappings))
+			mappings_free(mappings);
+		return NULL;
+	}
+	process->mappings = mappings;
+	process->losses = tracker->losses;
+	tracker->counts.processes++;
+	tracker->work = true;
+	return process;
+}
+
+/* An event may tell of a process that a record has told of already. */
+static bool known_process(const struct tracker *tracker, const struct event *event)
+{
+	return processes_find(tracker->processes, event->pid, event->generation) != NULL;
+}
+
+static void on_seen(struct tracker *tracker, const struct event *event)
+{
+	struct process *process;
+
+	if (known_process(tracker, event))
+		return;
+	process = add_process(tracker, event->pid, event->generation, event->time, NULL, false);
+	if (!process)
+		return;
+	process->cgroup = event->cgroup;
+	list(tracker, process);
+}
+
+static void on_forked(struct tracker *tracker, const struct event *event)
+{
+	struct process *parent = processes_find(tracker->processes, event->parent_pid,
+						event->parent_generation);
+	struct mappings *mappings = NULL;
+	struct process *child;
+
+	if (known_process(tracker, event))
+		return;
+	if (parent && parent->mappings)
+		mappings = mappings_share(parent->mappings);
+	child = add_process(tracker, event->pid, event->generation, event->time, mappings,
+			      false);
+	if (!child)
+		return;
+	child->cgroup = event->cgroup;
+	if (parent) {
+		process_set_comm(child, parent->comm);
+		child->complete = parent->complete;
+		child->losses = parent->losses;
+	}
+	if (!child->complete)
+		list(tracker, child);
+}
+
+static void on_execed(struct tracker *tracker, const struct event *event)
+{
+	struct launch *launch = launches_find(tracker->launches, event->pid);
+	struct mappings *mappings = NULL;
+	struct process *process;
+	bool told;
+
+	if (known_process(tracker, event))
+		return;
+	told = launch && launch->mappings->open_count > 0;
+	if (told) {
+		mappings = launch->mappings;
+		launch->mappings = NULL;
+	}
+	process = add_process(tracker, event->pid, event->generation, event->time, mappings,
+			      false);
+	if (process) {
+		process->cgroup = event->cgroup;
+		process->complete = told;
+		if (launch)
+			process_set_comm(process, launch->comm);
+		if (!told || launch->losses != tracker->losses)
+			list(tracker, process);
+	}
+	if (launch)
+		launches_end(tracker->launches, launch);
+}
+
+static void on_exited(struct tracker *tracker, const struct event *event)
+{
+	struct process *process =
+		processes_find(tracker->processes, event->pid, event->generation);
+
+	if (!process || process->ended)
+		return;
+	publisher_retract(tracker->parts.publisher, process->pid, process->generation);
+	end_process(tracker, process, event->time);
+}
+
+void tracker_event(struct tracker *tracker, const struct event *event)
+{
+	static void (*const handlers[])(struct tracker *, const struct event *) = {
+		[EVENT_SEEN] = on_seen,
+		[EVENT_FORK] = on_forked,
+		[EVENT_EXEC] = on_execed,
+		[EVENT_EXIT] = on_exited,
+	};
+
+	if (event->kind >= sizeof(handlers) / sizeof(*handlers) || !handlers[event->kind])
+		return;
+	if (event->pid == 0 || event->pid > PROCESS_PID_MAX || event->generation == 0)
+		return;
+	handlers[event->kind](tracker, event);
+}
+
+void tracker_comm(struct tracker *tracker, uint64_t time, uint32_t pid, uint32_t tid,
+		  const char *comm, bool exec)
+{
+	struct process *process = processes_live(tracker->processes, pid);
+	struct launch *launch;
+
+	if (exec) {
+		launch = launches_begin(tracker->launches, pid, time, comm);
+		if (launch)
+			launch->losses = tracker->losses;
+	} else if (process && pid == tid) {
+		process_set_comm(process, comm);
+	}
+}
+
+struct process *tracker_process(struct tracker *tracker, uint32_t pid, uint64_t generation,
+				uint64_t time, uint64_t now)
+{
+	struct process *process = processes_find(tracker->processes, pid, generation);
+	struct process *live;
+
+	if (process)
+		return process;
+	live = processes_live(tracker->processes, pid);
+	if (live && live->started >= time)
+		return add_process(tracker, pid, generation, now, NULL, true);
+	process = add_process(tracker, pid, generation, time, NULL, false);
+	if (process)
+		list(tracker, process);
+	return process;
+}
+
+/* ---- turns ---- */
+
+/* False: some object is not identified yet. */
+static bool settle_open(struct tracker *tracker, struct process *process, uint64_t now)
+{
+	struct mappings *mappings = process->mappings;
+	struct files *files = tracker->parts.files;
+	bool settled = true;
+
+	for (size_t i = 0; i < mappings->open_count; i++) {
+		struct mapping *mapping = &mappings->open[i];
+
+		if (mapping->object)
+			continue;
+		/* Of a process that is over, only what was found out before counts. */
+		mapping->object = process->ended
+					  ? files_last_object(files, mapping->file)
+					  : files_object(files, mapping->file, process->pid,
+							 mapping->start, mapping->end, now);
+		settled &= mapping->object != NULL;
+		mappings->dirty |= mapping->object != NULL;
+	}
+	return settled;
+}
+
+static bool settle_closed(struct tracker *tracker, struct mappings *mappings)
+{
+	bool settled = true;
+
+	for (size_t i = 0; i < mappings->closed_count; i++) {
+		struct mapping *mapping = &mappings->closed[i];
+
+		if (!mapping->object)
+			mapping->object = files_last_object(tracker->parts.files, mapping->file);
+		settled &= mapping->object != NULL;
+	}
+	return settled;
+}
+
+static void settle(struct tracker *tracker, struct process *process, uint64_t now)
+{
+	struct mappings *mappings = process->mappings;
+	bool settled;
+
+	if (!mappings->unsettled || (process->ended && mappings->references > 1))
+		return;
+	settled = settle_open(tracker, process, now);
+	settled &= settle_closed(tracker, mappings);
+	mappings->unsettled = !settled;
+}
+
+/* Tables that are ready now, but not yet in the block. */
+static void look_for_ready(struct mappings *mappings)
+{
+	for (size_t i = 0; i < mappings->open_count && !mappings->dirty; i++) {
+		const struct mapping *mapping = &mappings->open[i];
+
+		mappings->dirty = mapping->pending && mapping->object &&
+				  mapping->object->state >= OBJECT_READY;
+	}
+}
+
+static int publish(struct tracker *tracker, struct process *process, uint64_t now)
+{
+	struct mappings *mappings = process->mappings;
+	int r;
+
+	if (process->ended || !process->complete)
+		return 0;
+	mappings->dirty |= !mappings->block;
+	r = publisher_build(tracker->parts.publisher, mappings, now);
+	if (mappings->block)
+		publisher_publish(tracker->parts.publisher, process->pid, process->generation,
+				  mappings);
+	return r;
+}
+
+/* True: something has to wait for a moment that comes soon. */
+static bool publish_all(struct tracker *tracker, uint64_t now)
+{
+	struct process *process;
+	size_t cursor = 0;
+	bool soon = false;
+
+	while ((process = processes_next(tracker->processes, &cursor)) != NULL) {
+		int r = publish(tracker, process, now);
+
+		tracker->work |= r < 0;
+		soon |= r == -EAGAIN;
+	}
+	return soon;
+}
+
+static void forget_ended(struct tracker *tracker, uint64_t now)
+{
+	struct process *process;
+	size_t cursor = 0;
+
+	while ((process = processes_next(tracker->processes, &cursor)) != NULL) {
+		if (process->mappings->closed_count > 0 && now > KEEP_CLOSED)
+			mappings_prune(process->mappings, now - KEEP_CLOSED);
+		if (process->ended == 0 || process->ended + KEEP_ENDED > now)
+			continue;
+		drop_mappings(tracker, process);
+		processes_remove(tracker->processes, process);
+	}
+}
+
+static void mark(const struct mappings *mappings)
+{
+	const struct mapping *lists[] = {mappings->open, mappings->closed};
+	size_t counts[] = {mappings->open_count, mappings->closed_count};
+
+	for (size_t list_at = 0; list_at < 2; list_at++) {
+		for (size_t i = 0; i < counts[list_at]; i++) {
+			const struct mapping *mapping = &lists[list_at][i];
+
+			if (mapping->file)
+				file_mark(mapping->file);
+			if (mapping->object)
+				mapping->object->marked = true;
+		}
+	}
+}
+
+/* Frees files and objects that nothing maps, when many have come or room for tables is short. */
+static void sweep(struct tracker *tracker, uint64_t now)
+{
+	uint64_t failures = publisher_failures(tracker->parts.publisher);
+	const struct process *process;
+	const struct launch *launch;
+	size_t cursor = 0;
+
+	if (objects_count(tracker->parts.objects) < tracker->sweep_at &&
+	    failures == tracker->failures)
+		return;
+	tracker->failures = failures;
+	while ((process = processes_next(tracker->processes, &cursor)) != NULL)
+		mark(process->mappings);
+	cursor = 0;
+	while ((launch = launches_next(tracker->launches, &cursor)) != NULL)
+		mark(launch->mappings);
+	files_sweep(tracker->parts.files);
+	objects_sweep(tracker->parts.objects, now);
+	tracker->sweep_at = objects_count(tracker->parts.objects) * 3 / 2 + SWEEP_OBJECTS;
+}
+
+static void tidy(struct tracker *tracker, uint64_t now)
+{
+	if (now < tracker->tidied + NS_PER_SECOND)
+		return;
+	tracker->tidied = now;
+	launches_prune(tracker->launches, now);
+	forget_ended(tracker, now);
+	sweep(tracker, now);
+}
+
+bool tracker_turn(struct tracker *tracker, uint64_t now)
+{
+	uint64_t objects = objects_changes(tracker->parts.objects);
+	uint64_t files = files_changes(tracker->parts.files);
+	bool ready = objects != tracker->seen_objects;
+	struct process *process;
+	size_t cursor = 0;
+
+	tracker->now = now;
+	tidy(tracker, now);
+	if (!tracker->work && !ready && files == tracker->seen_files)
+		return false;
+	tracker->seen_objects = objects;
+	tracker->seen_files = files;
+	tracker->work = false;
+	while ((process = processes_next(tracker->processes, &cursor)) != NULL) {
+		settle(tracker, process, now);
+		if (ready)
+			look_for_ready(process->mappings);
+	}
+	return publish_all(tracker, now);
+}
+
+void tracker_counts(const struct tracker *tracker, struct tracker_counts *ret_counts)
+{
+	*ret_counts = tracker->counts;
+}
+
+const struct processes *tracker_processes(const struct tracker *tracker)
+{
+	return tracker->processes;
+}

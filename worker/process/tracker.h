@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Follows processes through their life: events of the BPF programs and the kernel's side-band
+ * records, applied in the order of time, become processes with mappings, which are published.
+ */
+#ifndef KEYHOLE_WORKER_PROCESS_TRACKER_H
+#define KEYHOLE_WORKER_PROCESS_TRACKER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bpf/abi.h"
+
+struct files;
+struct objects;
+struct process;
+struct processes;
+struct publisher;
+struct target;
+struct tracker;
+
+/* All borrowed. */
+struct tracker_parts {
+	struct target *target;
+	struct objects *objects;
+	struct files *files;
+	struct publisher *publisher;
+	uint64_t (*clock)(void); /* CLOCK_MONOTONIC */
+};
+
+/* An executable mapping as the kernel tells it. */
+struct tracker_mapping {
+	uint64_t start, end, offset;
+	uint64_t device, inode, inode_generation; /* inode 0: no file; generation 0: not told */
+	const char *path;
+};
+
+struct tracker *tracker_new(const struct tracker_parts *parts); /* NULL: no memory */
+void tracker_free(struct tracker *tracker);			/* NULL is fine */
+
+/* Input, by time. */
+void tracker_event(struct tracker *tracker, const struct event *event);
+void tracker_comm(struct tracker *tracker, uint64_t time, uint32_t pid, uint32_t tid,
+		  const char *comm, bool exec);
+void tracker_mmap(struct tracker *tracker, uint64_t time, uint32_t pid,
+		  const struct tracker_mapping *mapping);
+void tracker_lost(struct tracker *tracker, uint64_t records);
+
+/* Identifies, publishes, lists again, forgets. True: wants a turn soon, not only at the next tick. */
+bool tracker_turn(struct tracker *tracker, uint64_t now);
+
+/* The process of a record; one that no event told of is made and listed. NULL: no memory. */
+struct process *tracker_process(struct tracker *tracker, uint32_t pid, uint64_t generation,
+				uint64_t time, uint64_t now);
+/* A record names an address that is in no known mapping: true when an answer is under way. */
+bool tracker_unknown(struct tracker *tracker, struct process *process, uint64_t now);
+/* Called for every sample: lists again what side-band losses made doubtful. As above. */
+bool tracker_doubtful(struct tracker *tracker, struct process *process, uint64_t now);
+
+struct tracker_counts {
+	uint64_t processes, relists, sideband_lost, mappings_refused;
+};
+void tracker_counts(const struct tracker *tracker, struct tracker_counts *ret_counts);
+const struct processes *tracker_processes(const struct tracker *tracker);
+
+#endif

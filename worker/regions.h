@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The memory the loader's descriptors stand for, mapped; the descriptors that must stay open. */
+#ifndef KEYHOLE_WORKER_REGIONS_H
+#define KEYHOLE_WORKER_REGIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ipc/messages.h"
+
+struct sideband;
+struct session;
+struct session_parts;
+
+struct regions {
+	struct message_config config;
+	size_t page;
+	void *rings, *tails, *processes, *event_consumer, *event_producer;
+	void **segments; /* in order; go to the session */
+	uint32_t segment_count;
+	struct sideband *sidebands;
+	int *sideband_fds; /* owned, to be waited for; as is event_fd */
+	size_t sideband_count;
+	int event_fd, symbols_fd, broker_fd, exporter_fd; /* owned; -1: not given */
+};
+
+void regions_init(struct regions *regions, size_t page);
+/* Before any descriptor. 0, -EINVAL or -ENOMEM. */
+int regions_configure(struct regions *regions, const struct message_config *config);
+/* Takes fd in any case. 0 or a negative errno. */
+int regions_add(struct regions *regions, const struct message_descriptor *descriptor, int fd);
+/* -ENODATA when something is missing. */
+int regions_complete(const struct regions *regions);
+/* Fills in what is mapped. */
+void regions_describe(const struct regions *regions, struct session_parts *parts);
+int regions_give_segments(struct regions *regions, struct session *session);
+
+#endif

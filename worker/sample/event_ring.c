@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/sample/event_ring.h"
+
+#include <string.h>
+
+#define HEAD_BYTES  8u
+#define BUSY_BIT    (1u << 31)
+#define DISCARD_BIT (1u << 30)
+
+void event_ring_init(struct event_ring *ring, void *consumer, const void *producer, uint64_t page,
+		     uint64_t bytes)
+{
+	*ring = (struct event_ring){
+		.consumer = consumer,
+		.producer = producer,
+		.data = (const unsigned char *)producer + page,
+		.bytes = bytes,
+	};
+}
+
+/* Takes one record; true when it is an event. */
+static bool take(struct event_ring *ring, uint64_t position, uint32_t head, uint64_t left,
+		 struct event *ret_event)
+{
+	uint32_t size = head & ~(BUSY_BIT | DISCARD_BIT);
+	uint64_t step = (HEAD_BYTES + (uint64_t)size + 7) & ~7ull;
+	const unsigned char *at = ring->data + (position & (ring->bytes - 1)) + HEAD_BYTES;
+	bool good = size == sizeof(*ret_event) && !(head & DISCARD_BIT) && step <= left;
+
+	if (good)
+		memcpy(ret_event, at, sizeof(*ret_event));
+	else if (!(head & DISCARD_BIT) || step > left)
+		ring->discarded++;
+	/* A length that makes no sense: nothing behind it can be found. */
+	__atomic_store_n(ring->consumer, position + (step <= left ? step : left),
+			 __ATOMIC_RELEASE);
+	return good;
+}
+
+bool event_ring_next(struct event_ring *ring, struct event *ret_event)
+{
+	for (;;) {
+		uint64_t position = *ring->consumer;
+		uint64_t end = __atomic_load_n(ring->producer, __ATOMIC_ACQUIRE);
+		uint64_t left = end - position;
+		uint32_t head;
+
+		if (left == 0 || position % 8 != 0)
+			return false;
+		if (left > ring->bytes)
+			left = ring->bytes;
+		head = __atomic_load_n(
+			(const uint32_t *)(ring->data + (position & (ring->bytes - 1))),
+			__ATOMIC_ACQUIRE);
+		if (head & BUSY_BIT)
+			return false;
+		if (take(ring, position, head, left, ret_event))
+			return true;
+	}
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Consumer of a BPF ring buffer through its mapping (Linux, kernel/bpf/ringbuf.c): a page with the
+ * consumer's position, a page with the producer's, then the data, mapped twice in a row.
+ */
+#ifndef KEYHOLE_WORKER_SAMPLE_EVENT_RING_H
+#define KEYHOLE_WORKER_SAMPLE_EVENT_RING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bpf/abi.h"
+
+struct event_ring {
+	uint64_t *consumer;
+	const uint64_t *producer;
+	const unsigned char *data;
+	uint64_t bytes; /* a power of two */
+	uint64_t discarded;
+};
+
+/* Memory is borrowed: consumer is one page, producer one page and 2 * bytes of data. */
+void event_ring_init(struct event_ring *ring, void *consumer, const void *producer, uint64_t page,
+		     uint64_t bytes);
+/* The next event; false when there is none. Others than struct event are passed over. */
+bool event_ring_next(struct event_ring *ring, struct event *ret_event);
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/sample/ring.h"
+
+#include <string.h>
+
+/* What may have become of a sample that has a record. */
+enum reason_class {
+	END,
+	CUT,
+	LOST
+};
+static const unsigned char classes[REASON_COUNT] = {
+#define X(name, class, help) class,
+#include "bpf/counters.def"
+#undef X
+};
+
+void ring_init(struct ring *ring, const void *base, uint64_t bytes, u64 *tail)
+{
+	*ring = (struct ring){.base = base, .bytes = bytes, .tail = tail, .position = *tail};
+}
+
+/* Where a record at or behind a position begins: never so near the end that it may not fit. */
+static uint64_t skip_end(const struct ring *ring, uint64_t position)
+{
+	uint64_t left = ring->bytes - (position & (ring->bytes - 1));
+
+	return left < RECORD_BYTES_MAX ? position + left : position;
+}
+
+static bool well_formed(const struct record *head, uint64_t bytes)
+{
+	uint64_t frames = (uint64_t)head->kernel_frames + head->user_frames;
+
+	return head->kernel_frames <= RECORD_KERNEL_FRAMES_MAX &&
+	       head->user_frames <= RECORD_FRAMES_MAX && bytes == sizeof(*head) + 8 * frames &&
+	       head->reason < REASON_COUNT && classes[head->reason] != LOST &&
+	        head->cpu < ABI_MAX_CPUS &&
+	       head->pid <= PROCESS_PID_MAX && head->tid <= PROCESS_PID_MAX &&
+	       head->generation <= UINT64_MAX >> PROCESS_PID_BITS;
+}
+
+/* Bytes of the record at a position, 0: none there. */
+static uint64_t committed(const struct ring *ring, uint64_t position)
+{
+	const unsigned char *at = ring->base + (position & (ring->bytes - 1));
+	u64 commit = __atomic_load_n((const u64 *)at, __ATOMIC_ACQUIRE);
+	uint64_t bytes = commit & 0xffff;
+
+	if (commit != record_commit(position, bytes) || bytes < sizeof(struct record) ||
+	    bytes > RECORD_BYTES_MAX || bytes % 8 != 0)
+		return 0;
+	return bytes;
+}
+
+bool ring_next(struct ring *ring, struct record *ret_head, const u64 **ret_frames)
+{
+	for (;;) {
+		uint64_t position = skip_end(ring, ring->position);
+		const unsigned char *at = ring->base + (position & (ring->bytes - 1));
+		uint64_t bytes = committed(ring, position);
+
+		if (bytes == 0)
+			return false;
+		memcpy(ret_head, at, sizeof(*ret_head));
+		ring->position = position + bytes;
+		if (well_formed(ret_head, bytes)) {
+			ret_head->comm[ABI_COMM_BYTES - 1] = 0;
+			*ret_frames = (const u64 *)(at + sizeof(*ret_head));
+			return true;
+		}
+		ring->discarded++;
+	}
+}
+
+void ring_publish(struct ring *ring)
+{
+	__atomic_store_n(ring->tail, ring->position, __ATOMIC_RELEASE);
+}

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/sample/samples.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "worker/base/array.h"
+#include "worker/process/mapping.h"
+#include "worker/process/object.h"
+#include "worker/process/process.h"
+#include "worker/process/tracker.h"
+#include "worker/profile/profile.h"
+#include "worker/symbol/kernel_symbols.h"
+
+struct held {
+	uint64_t bytes; /* with the frames */
+	uint64_t turn, since;
+	struct record head;
+	u64 frame[];
+};
+
+struct samples {
+	struct samples_parts parts;
+	struct samples_counts counts;
+	unsigned char *buffer; /* struct held, one after another */
+	size_t used, capacity, records;
+	uint32_t kernel_object[KERNEL_RANGES_MAX + 1];
+	uint32_t unknown_object;
+	uint32_t kernel_cut, cut[REASON_COUNT]; /* locations */
+	uint32_t stack[PROFILE_STACK_MAX];
+	size_t depth;
+};
+
+/* What one attempt to resolve a record found. */
+struct attempt {
+	bool wait;    /* an answer is under way */
+	bool unknown; /* an address in no mapping */
+	bool failed;  /* no memory */
+};
+
+struct samples *samples_new(const struct samples_parts *parts)
+{
+	struct samples *samples = calloc(1, sizeof(*samples));
+
+	if (samples)
+		samples->parts = *parts;
+	return samples;
+}
+
+void samples_free(struct samples *samples)
+{
+	if (!samples)
+		return;
+	free(samples->buffer);
+	free(samples);
+}
+
+/* ---- locations ---- */
+
+static uint32_t add_object(struct samples *samples, const char *name, enum profile_kind kind)
+{
+	struct profile_object object = {.kind = kind};
+
+	object.name = profile_string(samples->parts.profile, name);
+	if (object.name == PROFILE_FAILED)
+		return 0;
+	return profile_object_add(samples->parts.profile, &object);
+}
+
+static void push(struct samples *samples, uint32_t location, struct attempt *attempt)
+{
+	if (location == 0 || location == PROFILE_FAILED)
+		attempt->failed = true;
+	else if (samples->depth < PROFILE_STACK_MAX)
+		samples->stack[samples->depth++] = location;
+}
+
+static void push_address(struct samples *samples, uint32_t *object, const char *name,
+			 enum profile_kind kind, uint64_t address, struct attempt *attempt)
+{
+	if (*object == 0)
+		*object = add_object(samples, name, kind);
+	if (*object == 0 || *object == PROFILE_FAILED) {
+		*object = 0;
+		attempt->failed = true;
+		return;
+	}
+	push(samples, profile_location_add(samples->parts.profile, *object, address), attempt);
+}
+
+/* A location that is its own name: an object for each, so that names cannot be mistaken. */
+static void push_marker(struct samples *samples, uint32_t *location, const char *name,
+			struct attempt *attempt)
+{
+	uint32_t object = 0;
+
+	if (*location != 0) {
+		push(samples, *location, attempt);
+		return;
+	}
+	push_address(samples, &object, name, KIND_MARKER, 0, attempt);
+	if (!attempt->failed)
+		*location = samples->stack[samples->depth - 1];
+}
+
+static void push_unknown(struct samples *samples, struct attempt *attempt)
+{
+	attempt->unknown = true;
+	push_address(samples, &samples->unknown_object, "[unknown]", KIND_MARKER, 0, attempt);
+}
+
+static void push_kernel(struct samples *samples, u64 frame, bool leaf, struct attempt *attempt)
+{
+	uint32_t range = KERNEL_FRAME_RANGE(frame), offset = KERNEL_FRAME_OFFSET(frame);
+	const char *name = "[kernel]";
+
+	if (range < KERNEL_RANGES_MAX && samples->parts.symbols)
+		name = kernel_symbols_range(samples->parts.symbols, range);
+	if (range >= KERNEL_RANGES_MAX || !name) {
+		range = KERNEL_RANGES_MAX;
+		name = "[kernel unknown]";
+	}
+	push_address(samples, &samples->kernel_object[range], name, KIND_KERNEL,
+		     leaf || offset == 0 ? offset : offset - 1, attempt);
+}
+
+static void push_user(struct samples *samples, const struct process *process,
+		      const struct record *head, u64 frame, struct attempt *attempt)
+{
+	uint64_t pc = FRAME_ADDRESS(frame) - (frame & FRAME_EXACT ? 0 : 1);
+	const struct mapping *mapping =
+		process ? mappings_find(process->mappings, pc, head->time) : NULL;
+	struct object *object = mapping ? mapping->object : NULL;
+
+	attempt->wait |= mapping && !object;
+	if (!object) {
+		push_unknown(samples, attempt);
+		return;
+	}
+	if (object->sampled < head->time)
+		object->sampled = head->time;
+	push_address(samples, &object->profile_id, object->name, KIND_NATIVE,
+		     object->anonymous ? pc : pc - mapping->start + mapping->offset, attempt);
+}
+
+static void push_cut(struct samples *samples, unsigned int reason, struct attempt *attempt)
+{
+	const struct profile_reason *why = profile_reason(reason);
+	char name[64];
+
+	if (!why->cut)
+		return;
+	snprintf(name, sizeof(name), "[cut: %s]",
+		 strncmp(why->name, "cut_", 4) == 0 ? why->name + 4 : why->name);
+	push_marker(samples, &samples->cut[reason], name, attempt);
+}
+
+/* ---- one record ---- */
+
+static void make_stack(struct samples *samples, const struct held *held,
+		       const struct process *process, struct attempt *attempt)
+{
+	const struct record *head = &held->head;
+	const u64 *user = held->frame + head->kernel_frames;
+
+	samples->depth = 0;
+	for (unsigned int i = 0; i < head->kernel_frames; i++)
+		push_kernel(samples, held->frame[i], i == 0, attempt);
+	if (head->flags & RECORD_FLAG_KERNEL_CUT)
+		push_marker(samples, &samples->kernel_cut, "[cut: kernel stack]", attempt);
+	for (unsigned int i = 0; i < head->user_frames; i++)
+		push_user(samples, process, head, user[i], attempt);
+	push_cut(samples, head->reason, attempt);
+}
+
+static int add_sample(struct samples *samples, const struct record *head,
+		      const struct process *process)
+{
+	struct profile *profile = samples->parts.profile;
+	struct profile_sample sample = {
+		.pid = head->pid,
+		.tid = head->tid,
+		.reason = head->reason,
+		.cgroup = process ? process->cgroup : 0,
+		.count = 1,
+	};
+	char name[ABI_COMM_BYTES] = "";
+
+	if (process)
+		process_name(process, name);
+	sample.thread_name = profile_string(profile, (const char *)head->comm);
+	sample.process_name = name[0] ? profile_string(profile, name) : sample.thread_name;
+	sample.stack = profile_stack_add(profile, samples->stack, samples->depth);
+	if (sample.thread_name == PROFILE_FAILED || sample.process_name == PROFILE_FAILED ||
+	    sample.stack == PROFILE_FAILED)
+		return -1;
+	return profile_sample_add(profile, &sample);
+}
+
+/* Asks for what would explain the record; true when it should wait for the answer. */
+static bool ask(struct samples *samples, struct process *process, const struct record *head,
+		const struct attempt *attempt, uint64_t now)
+{
+	struct tracker *tracker = samples->parts.tracker;
+	bool wait = attempt->wait;
+
+	if (!process || head->user_frames == 0)
+		return false;
+	wait |= tracker_doubtful(tracker, process, now);
+	if (head->reason == REASON_cut_no_mapping && attempt->unknown)
+		wait |= tracker_unknown(tracker, process, now);
+	return wait;
+}
+
+/* False: it has to wait. */
+static bool resolve(struct samples *samples, const struct held *held, uint64_t now, bool force)
+{
+	const struct record *head = &held->head;
+	struct attempt attempt = {0};
+	struct process *process = NULL;
+
+	if (head->generation != 0)
+		process = tracker_process(samples->parts.tracker, head->pid, head->generation,
+					  head->time, now);
+	if (process && head->pid == head->tid)
+		process_set_comm(process, (const char *)head->comm);
+	make_stack(samples, held, process, &attempt);
+	if (!force && now < held->since + SAMPLES_HELD_FOR &&
+	    ask(samples, process, head, &attempt, now))
+		return false;
+	samples->counts.early += attempt.wait;
+	if (attempt.failed || add_sample(samples, head, process) < 0)
+		samples->counts.failed++;
+	return true;
+}
+
+/* ---- all records ---- */
+
+static void count(struct samples *samples, const struct record *head)
+{
+	samples->counts.samples++;
+	samples->counts.reason[head->reason]++;
+	if (profile_reason(head->reason)->cut)
+		samples->counts.cut++;
+	else
+		samples->counts.complete++;
+}
+
+void samples_hold(struct samples *samples, const struct record *head, const u64 *frames,
+		  uint64_t turn, uint64_t now)
+{
+	size_t frame_bytes = sizeof(u64) * ((size_t)head->kernel_frames + head->user_frames);
+	size_t bytes = sizeof(struct held) + frame_bytes;
+	struct held *held;
+
+	count(samples, head);
+	if (samples->used + bytes > SAMPLES_HELD_MAX) {
+		samples->counts.early += samples->records;
+		samples_resolve(samples, UINT64_MAX, now, true);
+	}
+	if (ARRAY_RESERVE(samples->buffer, samples->capacity, samples->used + bytes) < 0) {
+		samples->counts.failed++;
+		return;
+	}
+	held = (struct held *)(samples->buffer + samples->used);
+	*held = (struct held){.bytes = bytes, .turn = turn, .since = now, .head = *head};
+	memcpy(held->frame, frames, frame_bytes);
+	samples->used += bytes;
+	samples->records++;
+}
+
+void samples_resolve(struct samples *samples, uint64_t turn, uint64_t now, bool force)
+{
+	size_t kept = 0, records = 0, bytes;
+
+	for (size_t at = 0; at < samples->used; at += bytes) {
+		const struct held *held = (const struct held *)(samples->buffer + at);
+
+		bytes = held->bytes;
+		if (held->turn < turn && resolve(samples, held, now, force))
+			continue;
+		memmove(samples->buffer + kept, samples->buffer + at, bytes);
+		kept += bytes;
+		records++;
+	}
+	samples->used = kept;
+	samples->records = records;
+}
+
+size_t samples_held(const struct samples *samples)
+{
+	return samples->records;
+}
+
+uint32_t samples_kernel_object(const struct samples *samples, uint32_t range)
+{
+	return range <= KERNEL_RANGES_MAX ? samples->kernel_object[range] : 0;
+}
+
+uint32_t samples_unknown_object(const struct samples *samples)
+{
+	return samples->unknown_object;
+}
+
+void samples_counts(const struct samples *samples, struct samples_counts *ret_counts)
+{
+	*ret_counts = samples->counts;
+}

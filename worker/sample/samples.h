@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sample records between the rings and the profile. A record is held until the side-band has been
+ * read once more after it, and while an answer about its addresses is under way; then its addresses
+ * become locations. Locations in a file carry the offset in the file until the names are made, so
+ * that no record waits for a parse.
+ */
+#ifndef KEYHOLE_WORKER_SAMPLE_SAMPLES_H
+#define KEYHOLE_WORKER_SAMPLE_SAMPLES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/abi.h"
+
+struct kernel_symbols;
+struct profile;
+struct samples;
+struct tracker;
+
+#define SAMPLES_HELD_MAX (8u << 20)	/* bytes */
+#define SAMPLES_HELD_FOR 1500000000ull /* ns */
+
+struct samples_parts { /* all borrowed */
+	struct tracker *tracker;
+	struct profile *profile;
+	const struct kernel_symbols *symbols;
+};
+
+struct samples_counts {
+	uint64_t samples, complete, cut;
+	uint64_t early;	 /* resolved before all answers were there */
+	uint64_t failed; /* not in the profile: no memory */
+	uint64_t reason[REASON_COUNT];
+};
+
+struct samples *samples_new(const struct samples_parts *parts); /* NULL: no memory */
+void samples_free(struct samples *samples);			/* NULL is fine */
+
+/* A record from a ring, copied; turn is the turn it was read in. */
+void samples_hold(struct samples *samples, const struct record *head, const u64 *frames,
+		  uint64_t turn, uint64_t now);
+/* Resolves what was read before this turn and has its answers; with force, everything. */
+void samples_resolve(struct samples *samples, uint64_t turn, uint64_t now, bool force);
+size_t samples_held(const struct samples *samples); /* records */
+
+/* The profile's object for a kernel range, 0: none yet. KERNEL_RANGES_MAX stands for unknown. */
+uint32_t samples_kernel_object(const struct samples *samples, uint32_t range);
+/* The profile's object of addresses in no known mapping, 0: none yet. */
+uint32_t samples_unknown_object(const struct samples *samples);
+void samples_counts(const struct samples *samples, struct samples_counts *ret_counts);
+
+#endif

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/session.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "bpf/abi.h"
+#include "ipc/log.h"
+#include "worker/format/format.h"
+#include "worker/naming.h"
+#include "worker/process/file.h"
+#include "worker/process/object.h"
+#include "worker/process/publisher.h"
+#include "worker/process/segments.h"
+#include "worker/process/table.h"
+#include "worker/process/tracker.h"
+#include "worker/profile/profile.h"
+#include "worker/sample/event_ring.h"
+#include "worker/sample/ring.h"
+#include "worker/sample/samples.h"
+#include "worker/sample/sideband.h"
+#include "worker/stream.h"
+
+_Static_assert(REASON_COUNT <= SUMMARY_REASONS, "the summary has room for all reasons");
+
+#define FIRST_RECORD_BYTES 1024 /* a guess, until records were seen */
+#define INTERVAL_MIN	   (2ull * 1000 * 1000)
+
+struct session {
+	struct session_parts parts;
+	struct ring *rings;
+	struct event_ring events;
+	struct segments *segments;
+	struct tables *tables;
+	struct objects *objects;
+	struct files *files;
+	struct publisher *publisher;
+	struct tracker *tracker;
+	struct profile *profile;
+	struct samples *samples;
+	struct stream *stream;
+	uint64_t turn, last, fullest; /* fullest: bytes of the ring that had most */
+	uint64_t interval;
+	uint64_t without_names;
+};
+
+/* ---- life ---- */
+
+static int init_rings(struct session *session)
+{
+	const struct message_config *config = &session->parts.config;
+
+	session->rings = calloc(config->cpus, sizeof(*session->rings));
+	if (!session->rings)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < config->cpus; i++)
+		ring_init(&session->rings[i],
+			  (const char *)session->parts.rings + (size_t)i * config->ring_bytes,
+			  config->ring_bytes, &session->parts.tails->tail[i]);
+	event_ring_init(&session->events, session->parts.event_consumer,
+			session->parts.event_producer, session->parts.page, EVENT_RING_BYTES);
+	return 0;
+}
+
+static int init_process(struct session *session)
+{
+	const struct session_parts *parts = &session->parts;
+	struct tracker_parts tracker = {.target = parts->target, .clock = parts->clock};
+
+	session->segments = segments_new(parts->target, parts->config.segments_max);
+	if (session->segments)
+		session->tables = tables_new(session->segments);
+	if (session->tables)
+		session->objects = objects_new(session->tables, session->segments, parts->parser,
+					       parts->descriptors);
+	if (session->objects)
+		session->files = files_new(session->objects, parts->target);
+	if (session->files)
+		session->publisher = publisher_new(session->segments, parts->processes);
+	if (!session->publisher)
+		return -ENOMEM;
+	tracker.objects = session->objects;
+	tracker.files = session->files;
+	tracker.publisher = session->publisher;
+	session->tracker = tracker_new(&tracker);
+	return session->tracker ? 0 : -ENOMEM;
+}
+
+static int init_samples(struct session *session)
+{
+	struct samples_parts samples = {.tracker = session->tracker,
+					.symbols = session->parts.symbols};
+
+	session->profile = profile_new();
+	session->stream = stream_new();
+	samples.profile = session->profile;
+	if (session->profile)
+		session->samples = samples_new(&samples);
+	return session->samples && session->stream ? 0 : -ENOMEM;
+}
+
+static int init(struct session *session)
+{
+	const struct session_parts *parts = &session->parts;
+	int r = init_rings(session);
+
+	if (r == 0)
+		r = init_process(session);
+	if (r == 0)
+		r = init_samples(session);
+	if (r == 0 && parts->vdso)
+		r = objects_set_vdso(session->objects, parts->vdso, parts->vdso_bytes);
+	return r;
+}
+
+static bool valid(const struct message_config *config)
+{
+	uint32_t bytes = config->ring_bytes;
+
+	return config->cpus > 0 && config->cpus <= ABI_MAX_CPUS && bytes >= RING_BYTES_MIN &&
+	       bytes <= RING_BYTES_MAX && (bytes & (bytes - 1)) == 0 && config->period > 0 &&
+	       config->segments > 0 && config->segments <= config->segments_max &&
+	       config->segments_max <= SEGMENT_MAX && format_find(config->format);
+}
+
+/* From rate and a guessed size: a quarter of a ring at most. */
+static uint64_t first_interval(const struct message_config *config)
+{
+	uint64_t records = config->ring_bytes / 4 / FIRST_RECORD_BYTES;
+	uint64_t interval = records * config->period;
+
+	return interval < SESSION_TICK ? interval : SESSION_TICK;
+}
+
+int session_new(const struct session_parts *parts, struct session **ret_session)
+{
+	struct session *session;
+	int r;
+
+	if (!valid(&parts->config))
+		return -EINVAL;
+	session = calloc(1, sizeof(*session));
+	if (!session)
+		return -ENOMEM;
+	session->parts = *parts;
+	session->interval = first_interval(&parts->config);
+	r = init(session);
+	if (r < 0) {
+		session_free(session);
+		return r;
+	}
+	*ret_session = session;
+	return 0;
+}
+
+void session_free(struct session *session)
+{
+	if (!session)
+		return;
+	stream_free(session->stream);
+	samples_free(session->samples);
+	profile_free(session->profile);
+	tracker_free(session->tracker);
+	publisher_free(session->publisher);
+	files_free(session->files);
+	objects_free(session->objects);
+	tables_free(session->tables);
+	segments_free(session->segments);
+	free(session->rings);
+	free(session);
+}
+
+int session_attach_segment(struct session *session, struct segment *memory)
+{
+	return segments_attach(session->segments, memory);
+}
+
+/* ---- turns ---- */
+
+static void read_rings(struct session *session, uint64_t now)
+{
+	struct record head;
+	const u64 *frames;
+
+	session->fullest = 0;
+	for (uint32_t i = 0; i < session->parts.config.cpus; i++) {
+		struct ring *ring = &session->rings[i];
+		uint64_t before = ring->position;
+
+		while (ring_next(ring, &head, &frames))
+			samples_hold(session->samples, &head, frames, session->turn, now);
+		ring_publish(ring);
+		if (ring->position - before > session->fullest)
+			session->fullest = ring->position - before;
+	}
+}
+
+/* So that the ring that fills fastest is a quarter full at the next turn. */
+static void adapt_interval(struct session *session, uint64_t now)
+{
+	uint64_t passed = now - session->last, quarter = session->parts.config.ring_bytes / 4;
+	uint64_t wanted = SESSION_TICK;
+
+	if (session->last != 0 && session->fullest > 0 && passed >= INTERVAL_MIN)
+		wanted = passed * quarter / session->fullest;
+	else if (session->last != 0 && session->fullest > 0)
+		return;
+	if (wanted > session->interval * 2)
+		wanted = session->interval * 2;
+	if (wanted > SESSION_TICK)
+		wanted = SESSION_TICK;
+	session->interval = wanted > INTERVAL_MIN ? wanted : INTERVAL_MIN;
+}
+
+uint64_t session_turn(struct session *session)
+{
+	uint64_t now = session->parts.clock();
+	bool soon;
+
+	session->turn++;
+	read_rings(session, now);
+	adapt_interval(session, now);
+	session->last = now;
+	stream_read(session->stream, &session->events, session->parts.sidebands,
+		    session->parts.sideband_count);
+	soon = stream_apply(session->stream, session->tracker, now);
+	objects_turn(session->objects, now);
+	segments_turn(session->segments, now);
+	soon |= tracker_turn(session->tracker, now);
+	samples_resolve(session->samples, session->turn, now, false);
+	return soon && session->interval > SESSION_SOON ? SESSION_SOON : session->interval;
+}
+
+bool session_waiting(const struct session *session)
+{
+	return samples_held(session->samples) > 0;
+}
+
+/* ---- end ---- */
+
+int session_finish(struct session *session)
+{
+	const struct naming_parts naming = {
+		.profile = session->profile,
+		.objects = session->objects,
+		.samples = session->samples,
+		.symbols = session->parts.symbols,
+	};
+	int r;
+
+	session_turn(session);
+	samples_resolve(session->samples, UINT64_MAX, session->last, true);
+	r = naming_run(&naming);
+	session->without_names = naming_without(session->profile);
+	return r;
+}
+
+int session_render(const struct session *session, const struct message_stop *stop, int fd)
+{
+	const struct message_config *config = &session->parts.config;
+	const struct profile_times times = {
+		.period_ns = config->period,
+		.start_realtime_ns = stop->started + config->realtime_offset,
+		.duration_ns = stop->stopped - stop->started,
+	};
+	const struct format_options options = {.by_thread = config->flags & CONFIG_BY_THREAD};
+
+	return format_find(config->format)->render(session->profile, &times, &options, fd);
+}
+
+void session_progress(const struct session *session, struct message_progress *ret_progress)
+{
+	struct samples_counts counts;
+
+	samples_counts(session->samples, &counts);
+	*ret_progress = (struct message_progress){counts.samples, counts.complete, counts.cut};
+}
+
+static uint64_t discarded(const struct session *session)
+{
+	uint64_t sum = session->events.discarded;
+
+	for (uint32_t i = 0; i < session->parts.config.cpus; i++)
+		sum += session->rings[i].discarded;
+	for (size_t i = 0; i < session->parts.sideband_count; i++)
+		sum += session->parts.sidebands[i].discarded;
+	return sum;
+}
+
+static void count_objects(const struct session *session, struct message_summary *summary)
+{
+	struct objects_counts counts;
+
+	objects_counts(session->objects, &counts);
+	summary->objects = counts.objects;
+	summary->objects_failed = counts.failed;
+	tables_totals(session->tables, &summary->table_bytes, &summary->table_rows);
+	if (counts.descriptors_closed > 0)
+		log_info("objects: %llu closed to stay below the limit of open files",
+			 (unsigned long long)counts.descriptors_closed);
+	if (segments_failures(session->segments) > 0)
+		log_warning("tables: no room in %u segments, %llu times",
+			    session->parts.config.segments_max,
+			    (unsigned long long)segments_failures(session->segments));
+}
+
+static void count_processes(const struct session *session, struct message_summary *summary)
+{
+	struct tracker_counts counts;
+
+	tracker_counts(session->tracker, &counts);
+	summary->processes = counts.processes;
+	summary->sideband_lost = counts.sideband_lost + stream_dropped(session->stream);
+	summary->relists = counts.relists;
+	if (counts.mappings_refused > 0)
+		log_info("mappings: %llu not followed",
+			 (unsigned long long)counts.mappings_refused);
+}
+
+void session_summary(const struct session *session, struct message_summary *ret_summary)
+{
+	struct samples_counts counts;
+
+	*ret_summary = (struct message_summary){.discarded = discarded(session)};
+	samples_counts(session->samples, &counts);
+	ret_summary->samples = counts.samples;
+	ret_summary->without_names = session->without_names;
+	ret_summary->stacks = profile_stacks(session->profile);
+	for (unsigned int i = 0; i < REASON_COUNT; i++)
+		ret_summary->reason[i] = counts.reason[i];
+	count_objects(session, ret_summary);
+	count_processes(session, ret_summary);
+	if (counts.failed > 0)
+		log_warning("samples: %llu not in the profile: no memory",
+			    (unsigned long long)counts.failed);
+	if (counts.early > 0)
+		log_info("samples: %llu resolved before all was known",
+			 (unsigned long long)counts.early);
+}
+
+const struct profile *session_profile(const struct session *session)
+{
+	return session->profile;
+}
+
+struct tracker *session_tracker(struct session *session)
+{
+	return session->tracker;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The core of the worker: memory regions and answers in, a profile out. It knows no process, file
+ * or clock of its own, so tests drive it with made-up ones.
+ */
+#ifndef KEYHOLE_WORKER_SESSION_H
+#define KEYHOLE_WORKER_SESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ipc/messages.h"
+
+struct kernel_symbols;
+struct parser;
+struct process_table;
+struct profile;
+struct ring_tails;
+struct segment;
+struct session;
+struct sideband;
+struct target;
+struct tracker;
+
+#define SESSION_TICK (100ull * 1000 * 1000) /* ns: the longest time between turns */
+#define SESSION_SOON (5ull * 1000 * 1000)
+
+/* Everything is borrowed but the segments. */
+struct session_parts {
+	struct message_config config;
+	const void *rings;
+	struct ring_tails *tails;
+	struct process_table *processes;
+	void *event_consumer;
+	const void *event_producer; /* a page, then 2 * EVENT_RING_BYTES */
+	struct sideband *sidebands; /* initialised */
+	size_t sideband_count;
+	size_t page;
+	const void *vdso; /* NULL: none */
+	size_t vdso_bytes;
+	size_t descriptors; /* objects that may be kept open */
+	struct target *target;
+	struct parser *parser;
+	const struct kernel_symbols *symbols; /* NULL: none */
+	uint64_t (*clock)(void);	      /* CLOCK_MONOTONIC */
+};
+
+/* 0 or a negative errno. */
+int session_new(const struct session_parts *parts, struct session **ret_session);
+void session_free(struct session *session); /* after the parser and the target; NULL is fine */
+int session_attach_segment(struct session *session, struct segment *memory);
+
+/* Reads all streams and does what follows. Returns the time in ns after which to do it again. */
+uint64_t session_turn(struct session *session);
+
+/* Whether records still wait for answers. */
+bool session_waiting(const struct session *session);
+/* No more records: resolves all and makes the names. 0 or -ENOMEM. */
+int session_finish(struct session *session);
+/* The finished profile to fd. 0 or a negative errno. */
+int session_render(const struct session *session, const struct message_stop *stop, int fd);
+
+void session_progress(const struct session *session, struct message_progress *ret_progress);
+void session_summary(const struct session *session, struct message_summary *ret_summary);
+const struct profile *session_profile(const struct session *session);
+struct tracker *session_tracker(struct session *session);
+
+#endif

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/stream.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "bpf/abi.h"
+#include "worker/base/array.h"
+#include "worker/process/tracker.h"
+#include "worker/sample/event_ring.h"
+#include "worker/sample/sideband.h"
+
+struct item {
+	uint64_t time, order;
+	bool is_event;
+	char *text; /* of the record */
+	union {
+		struct event event;
+		struct sideband_record record;
+	};
+};
+
+struct stream {
+	struct item *items;
+	size_t count, capacity;
+	uint64_t order, dropped;
+};
+
+struct stream *stream_new(void)
+{
+	return calloc(1, sizeof(struct stream));
+}
+
+void stream_free(struct stream *stream)
+{
+	if (!stream)
+		return;
+	for (size_t i = 0; i < stream->count; i++)
+		free(stream->items[i].text);
+	free(stream->items);
+	free(stream);
+}
+
+static struct item *add(struct stream *stream, uint64_t time)
+{
+	struct item *item;
+
+	if (ARRAY_RESERVE(stream->items, stream->capacity, stream->count + 1) < 0) {
+		stream->dropped++;
+		return NULL;
+	}
+	item = &stream->items[stream->count++];
+	*item = (struct item){.time = time, .order = stream->order++};
+	return item;
+}
+
+static void add_event(struct stream *stream, const struct event *event)
+{
+	struct item *item = add(stream, event->time);
+
+	if (!item)
+		return;
+	item->is_event = true;
+	item->event = *event;
+}
+
+static void add_record(struct stream *stream, const struct sideband_record *record)
+{
+	char *text = record->text ? strdup(record->text) : NULL;
+	struct item *item = NULL;
+
+	if (!record->text || text)
+		item = add(stream, record->time);
+	else
+		stream->dropped++;
+	if (!item) {
+		free(text);
+		return;
+	}
+	item->record = *record;
+	item->text = text;
+}
+
+void stream_read(struct stream *stream, struct event_ring *events, struct sideband *sidebands,
+		 size_t count)
+{
+	struct sideband_record record;
+	struct event event;
+
+	while (event_ring_next(events, &event))
+		add_event(stream, &event);
+	for (size_t i = 0; i < count; i++)
+		while (sideband_next(&sidebands[i], &record))
+			add_record(stream, &record);
+}
+
+/* At one moment, the side-band comes before what the event makes of it. */
+static int by_time(const void *a, const void *b)
+{
+	const struct item *left = a, *right = b;
+
+	if (left->time != right->time)
+		return left->time < right->time ? -1 : 1;
+	if (left->is_event != right->is_event)
+		return left->is_event ? 1 : -1;
+	return left->order < right->order ? -1 : left->order > right->order;
+}
+
+static void apply_mmap(struct tracker *tracker, const struct item *item)
+{
+	const struct sideband_record *record = &item->record;
+	const struct tracker_mapping mapping = {
+		.start = record->start,
+		.end = record->end,
+		.offset = record->offset,
+		.device = record->device,
+		.inode = record->inode,
+		.inode_generation = record->inode_generation,
+		.path = item->text,
+	};
+
+	tracker_mmap(tracker, record->time, record->pid, &mapping);
+}
+
+static void apply_comm(struct tracker *tracker, const struct item *item)
+{
+	tracker_comm(tracker, item->time, item->record.pid, item->record.tid, item->text,
+		     item->record.kind == SIDEBAND_EXEC);
+}
+
+static void apply_lost(struct tracker *tracker, const struct item *item)
+{
+	tracker_lost(tracker, item->record.lost);
+}
+
+static void apply(struct tracker *tracker, const struct item *item)
+{
+	static void (*const appliers[])(struct tracker *, const struct item *) = {
+		[SIDEBAND_MMAP] = apply_mmap,
+		[SIDEBAND_COMM] = apply_comm,
+		[SIDEBAND_EXEC] = apply_comm,
+		[SIDEBAND_LOST] = apply_lost,
+	};
+
+	if (item->is_event)
+		tracker_event(tracker, &item->event);
+	else
+		appliers[item->record.kind](tracker, item);
+}
+
+bool stream_apply(struct stream *stream, struct tracker *tracker, uint64_t until)
+{
+	size_t done = 0;
+
+	if (stream->count == 0)
+		return false;
+	qsort(stream->items, stream->count, sizeof(*stream->items), by_time);
+	for (; done < stream->count && stream->items[done].time <= until; done++) {
+		apply(tracker, &stream->items[done]);
+		free(stream->items[done].text);
+	}
+	stream->count -= done;
+	memmove(stream->items, stream->items + done, stream->count * sizeof(*stream->items));
+	return stream->count > 0;
+}
+
+uint64_t stream_dropped(const struct stream *stream)
+{
+	return stream->dropped;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Merges the events of the BPF programs with the side-band of all CPUs by time, and gives them to
+ * the tracker in that order.
+ */
+#ifndef KEYHOLE_WORKER_STREAM_H
+#define KEYHOLE_WORKER_STREAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct event_ring;
+struct sideband;
+struct stream;
+struct tracker;
+
+struct stream *stream_new(void); /* NULL: no memory */
+void stream_free(struct stream *stream); /* NULL is fine */
+
+/* Reads everything that is there: first events, so that what the side-band says before is read. */
+void stream_read(struct stream *stream, struct event_ring *events, struct sideband *sidebands,
+		 size_t count);
+/* Applies what happened up to a time. True: something later is kept for the next call. */
+bool stream_apply(struct stream *stream, struct tracker *tracker, uint64_t until);
+uint64_t stream_dropped(const struct stream *stream); /* no memory */
+
+#endif

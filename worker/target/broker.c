@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/target/broker.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ipc/channel.h"
+#include "ipc/guard.h"
+#include "ipc/messages.h"
+#include "worker/base/array.h"
+
+struct broker {
+	struct target target; /* first: a target is its broker */
+	struct channel channel;
+	struct target_request *queue; /* [first] is the one under way, if sequence is not 0 */
+	size_t first, count, capacity;
+	uint32_t sequence;
+	int lost;
+};
+
+static int send_maps(struct broker *broker, const struct target_request *request)
+{
+	const struct message_maps maps = {.pid = request->pid};
+
+	return channel_send(&broker->channel, MESSAGE_MAPS, &maps, sizeof(maps), -1);
+}
+
+static int send_object(struct broker *broker, const struct target_request *request)
+{
+	const struct message_object object = {
+		.start = request->start,
+		.end = request->end,
+		.pid = request->pid,
+		.flags = request->want_fd ? OBJECT_WANT_FD : 0,
+	};
+
+	return channel_send(&broker->channel, MESSAGE_OBJECT, &object, sizeof(object), -1);
+}
+
+static int send_segment(struct broker *broker, const struct target_request *request)
+{
+	const struct message_segment segment = {.index = request->index};
+
+	return channel_send(&broker->channel, MESSAGE_SEGMENT, &segment, sizeof(segment), -1);
+}
+
+static void read_reply(const struct message *message, struct target_reply *ret_reply)
+{
+	ret_reply->error = message->MAPS_REPLY.error;
+}
+
+static void read_object(const struct message *message, struct target_reply *ret_reply)
+{
+	const struct message_object_reply *reply = &message->OBJECT_REPLY;
+
+	ret_reply->error = reply->error;
+	ret_reply->identity = (struct target_identity){reply->device, reply->inode, reply->size,
+						       reply->change_time};
+}
+
+static const struct exchange {
+	int (*send)(struct broker *broker, const struct target_request *request);
+	enum message_type reply;
+	void (*read)(const struct message *message, struct target_reply *ret_reply);
+} exchanges[TARGET_KIND_COUNT] = {
+	[TARGET_MAPS] = {send_maps, MESSAGE_MAPS_REPLY, read_reply},
+	[TARGET_OBJECT] = {send_object, MESSAGE_OBJECT_REPLY, read_object},
+	[TARGET_SEGMENT] = {send_segment, MESSAGE_SEGMENT_REPLY, read_reply},
+};
+
+static void answer(struct broker *broker, struct target_reply *reply)
+{
+	const struct target_request request = broker->queue[broker->first];
+
+	broker->first++;
+	broker->count--;
+	broker->sequence = 0;
+	request.done(request.context, request.key, reply);
+	if (reply->fd >= 0)
+		close(reply->fd);
+}
+
+static int lose(struct broker *broker, int error)
+{
+	broker->lost = error;
+	while (broker->count > 0) {
+		struct target_reply reply = {.error = error, .fd = -1};
+
+		answer(broker, &reply);
+	}
+	return error;
+}
+
+static int send_next(struct broker *broker)
+{
+	const struct target_request *request;
+	int r;
+
+	if (broker->lost < 0 || broker->sequence != 0 || broker->count == 0)
+		return broker->lost;
+	request = &broker->queue[broker->first];
+	r = exchanges[request->kind].send(broker, request);
+	if (r < 0)
+		return r;
+	broker->sequence = broker->channel.sent;
+	return 0;
+}
+
+static int broker_ask(struct target *target, const struct target_request *request)
+{
+	struct broker *broker = (struct broker *)target;
+	int r;
+
+	if (broker->lost < 0)
+		return broker->lost;
+	if (broker->count >= BROKER_QUEUE_MAX)
+		return -EAGAIN;
+	if (broker->first > 0 && broker->first + broker->count == broker->capacity) {
+		memmove(broker->queue, broker->queue + broker->first,
+			broker->count * sizeof(*broker->queue));
+		broker->first = 0;
+	}
+	r = ARRAY_RESERVE(broker->queue, broker->capacity, broker->first + broker->count + 1);
+	if (r < 0)
+		return r;
+	broker->queue[broker->first + broker->count++] = *request;
+	/* A failure to send shows again, and is handled, when answers are taken. */
+	send_next(broker);
+	return 0;
+}
+
+static size_t broker_outstanding(const struct target *target)
+{
+	return ((const struct broker *)target)->count;
+}
+
+struct broker *broker_new(int fd)
+{
+	struct broker *broker = calloc(1, sizeof(*broker));
+
+	if (!broker) {
+		close(fd);
+		return NULL;
+	}
+	broker->target = (struct target){broker_ask, broker_outstanding};
+	channel_init(&broker->channel, fd, PARTY_WORKER, PARTY_BROKER);
+	broker->channel.phase = PHASE_RUN;
+	return broker;
+}
+
+void broker_free(struct broker *broker)
+{
+	if (!broker)
+		return;
+	channel_release(&broker->channel);
+	free(broker->queue);
+	free(broker);
+}
+
+struct target *broker_target(struct broker *broker)
+{
+	return &broker->target;
+}
+
+int broker_fd(const struct broker *broker)
+{
+	return broker->channel.fd;
+}
+
+static int take_answer(struct broker *broker, struct message *message)
+{
+	const struct exchange *exchange;
+	struct target_reply reply = {.fd = -1};
+
+	if (broker->sequence == 0 || message->head.reply_to != broker->sequence)
+		return -EPROTO;
+	exchange = &exchanges[broker->queue[broker->first].kind];
+	if (message->head.type != exchange->reply)
+		return -EPROTO;
+	exchange->read(message, &reply);
+	if (reply.error > 0)
+		return -EPROTO;
+	reply.fd = take_fd(&message->fd);
+	answer(broker, &reply);
+	return 0;
+}
+
+int broker_receive(struct broker *broker)
+{
+	int r = broker->lost;
+
+	while (r >= 0) {
+		struct message message;
+
+		r = send_next(broker);
+		if (r < 0)
+			break;
+		r = channel_receive(&broker->channel, &message);
+		if (r <= 0)
+			break;
+		r = take_answer(broker, &message);
+		message_release(&message);
+	}
+	if (r < 0 && broker->lost == 0)
+		return lose(broker, r);
+	return r;
+}

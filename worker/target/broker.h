@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The target by way of the broker: one request on its socket at a time, the others queued here. */
+#ifndef KEYHOLE_WORKER_TARGET_BROKER_H
+#define KEYHOLE_WORKER_TARGET_BROKER_H
+
+#include "worker/target/target.h"
+
+struct broker;
+
+#define BROKER_QUEUE_MAX 65536 /* requests; more are -EAGAIN */
+
+struct broker *broker_new(int fd); /* takes fd, also when it returns NULL (no memory) */
+void broker_free(struct broker *broker); /* open requests are never answered; NULL is fine */
+
+struct target *broker_target(struct broker *broker);
+int broker_fd(const struct broker *broker);
+/*
+ * Takes all answers that have come. -EPIPE, -EPROTO or another negative errno once the broker is
+ * lost: every open request has then been answered with that error, and further ones are refused.
+ */
+int broker_receive(struct broker *broker);
+
+#endif
