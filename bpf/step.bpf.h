@@ -59,10 +59,12 @@ INLINE u64 walk_word(struct walk *walk, u64 address, u64 *failed)
 	return walk->window[at >> 3 & (WALK_WINDOW_BYTES / 8 - 1)];
 }
 
-/* One word above the stack pointer and within reach of it. */
+/* One word above the red zone's end and within reach of the stack pointer. */
 INLINE int walk_far_word(struct walk *walk, u64 address, u64 *ret_word)
 {
-	if (address & 7 || address - walk->reg[REG_RSP] >= WALK_REACH)
+	u64 above = address - (walk->reg[REG_RSP] - WALK_RED_ZONE);
+
+	if (address & 7 || above >= WALK_REACH)
 		return 1;
 	return walk_read(ret_word, 8, address);
 }
@@ -372,12 +374,19 @@ INLINE u64 walk_drap_slot(u64 bp, u64 cfa, u32 number, u64 k)
 
 INLINE u64 walk_restore_drap(struct walk *walk, u32 slots, u64 cfa)
 {
-	u64 failed = 0, bp = walk->reg[REG_RBP];
+	u64 failed = 0, bp = walk->reg[REG_RBP], low = walk->reg[REG_RSP];
 
+	if (walk->exact) {
+		/* GCC's rules do not say that `leave` or pop has restored rbp, and all else before it */
+		if (bp - low >= cfa - low)
+			return 0;
+		low -= WALK_SLOTS_BYTES;
+	}
 #define X(slot, register)                                                                          \
 	if (slots >> slot * 4 & 15) {                                                              \
 		u64 at_ = walk_drap_slot(bp, cfa, register, slots >> slot * 4 & 15);               \
-		failed |= !!walk_far_word(walk, at_, &walk->reg[register]);                        \
+		failed |= (at_ & 7) || at_ - low >= WALK_REACH ||                                  \
+			  walk_read(&walk->reg[register], 8, at_);                                 \
 		walk->valid |= 1u << register;                                                     \
 	}
 	WALK_SLOT_REGISTERS(X)

@@ -27,6 +27,7 @@ enum walk_register {
 #define WALK_WINDOW_BYTES 2048u
 #define WALK_SLOTS_BYTES  128u		/* the save slots of a rule lie in [CFA - 128, CFA) */
 #define WALK_REACH	  (8ull << 20)	/* bytes above the stack pointer that a frame may span */
+#define WALK_RED_ZONE	  128u		/* below the stack pointer; hand-written code keeps its CFA there */
 #define WALK_SWITCHES	  8u		/* signal frames, which may lower the stack pointer */
 #define WALK_ADDRESS_END  (1ull << 47)
 #define WALK_CLOCK_FRAMES 32u		/* frames between two looks at the clock */

@@ -215,7 +215,7 @@ static int open_program(enum policy_role role)
 	return fd >= 0 ? fd : open_in(KEYHOLE_LIBEXECDIR, policy_role_name(role));
 }
 
-/* SPAWNED; what it says of children that were replaced is of no interest. */
+/* The SPAWNED to what was sent last; what it says of replaced children is of no interest. */
 static int receive_spawned(struct spawner *spawner)
 {
 	struct message message;
@@ -223,7 +223,8 @@ static int receive_spawned(struct spawner *spawner)
 
 	do
 		r = channel_wait(&spawner->channel, START_MS, &message);
-	while (r == 1 && message.head.type == MESSAGE_EXITED);
+	while (r == 1 && (message.head.type == MESSAGE_EXITED ||
+			  message.head.reply_to != spawner->channel.sent));
 	if (r < 0)
 		return r;
 	return message.SPAWNED.pid ? message.SPAWNED.pid : -EPROTO;

@@ -30,7 +30,7 @@ int policy_confine(enum policy_role role)
 
 	if (!data)
 		return -EINVAL;
-	/* Before Linux 6.14 a program started by descriptor is called by the descriptor's number. */
+	/* Before Linux 6.14 a program started by descriptor is named after its number. */
 	if (prctl(PR_SET_NAME, data->program) || prctl(PR_SET_DUMPABLE, 0))
 		return -errno;
 	if (POLICY_UNCONFINED) {

@@ -58,7 +58,8 @@ static const struct call calls_memory[] = {
 };
 
 static const struct call calls_files[] = {
-	CALL(read), CALL(write), CALL(pread64), CALL(lseek), CALL(fstat), CALL_EQ(fcntl, 1, F_GETFL),
+	CALL(read), CALL(write), CALL(pread64), CALL(lseek), CALL(fstat),
+	CALL_EQ(fcntl, 1, F_GETFL),
 	/* glibc 2.33 to 2.38 ask for a descriptor's status this way; the path cannot be looked at,
 	 * so stat() of what the role's uid may reach stays possible. */
 	CALL_EQ(newfstatat, 3, AT_EMPTY_PATH),
@@ -77,13 +78,14 @@ static const struct call calls_threads[] = {
 	CALL_EQ(futex, 1, FUTEX_REQUEUE_PRIVATE), CALL_EQ(futex, 1, FUTEX_CMP_REQUEUE_PRIVATE),
 	CALL_EQ(futex, 1, FUTEX_WAIT_BITSET_PRIVATE),
 	CALL_EQ(futex, 1, FUTEX_WAIT_BITSET_PRIVATE | FUTEX_CLOCK_REALTIME),
+	CALL_EQ(futex, 1, FUTEX_WAIT_BITSET | FUTEX_CLOCK_REALTIME), /* pthread_join() */
 };
 
 static const struct call calls_events[] = {
 	CALL(epoll_wait), CALL(epoll_pwait), CALL(epoll_ctl), CALL(timerfd_settime),
 };
 
-/* The profile: a memfd, sealed before it is given away. libelf asks whether its descriptor is open. */
+/* The profile: a memfd, sealed before it is given away. libelf asks if its descriptor is open. */
 static const struct call calls_profile[] = {
 	CALL_EQ(fcntl, 1, F_GETFD),
 	CALL(memfd_create), CALL(ftruncate), CALL_EQ(fcntl, 1, F_ADD_SEALS),

@@ -7,7 +7,7 @@
 
 #include "policy/policy_impl.h"
 
-/* Lines of /proc/<pid>/status as proc_pid_status(5) gives them; the first line, Name, is escaped. */
+/* Lines of /proc/<pid>/status, see proc(5); the first line, Name, is escaped. */
 #define STATUS_BYTES 8192
 
 enum value {

@@ -25,6 +25,7 @@ struct file {
 	enum file_state state;
 	struct object *object;
 	uint64_t verified, asked; /* times */
+	bool gone;		  /* the mapping it was asked through last */
 	uint32_t pid;		  /* the mapping it is asked through */
 	uint64_t start, end;
 	bool marked;
@@ -43,8 +44,9 @@ static void set_state(struct file *file, enum file_state state)
 {
 	static const unsigned int next[FILE_STATES] = {
 		[FILE_UNKNOWN] = 1u << FILE_OPENING | 1u << FILE_FAILED,
-		[FILE_VERIFYING] = 1u << FILE_OPENING | 1u << FILE_KNOWN | 1u << FILE_FAILED,
-		[FILE_OPENING] = 1u << FILE_KNOWN | 1u << FILE_FAILED,
+		[FILE_VERIFYING] = 1u << FILE_OPENING | 1u << FILE_KNOWN | 1u << FILE_FAILED |
+				   1u << FILE_UNKNOWN,
+		[FILE_OPENING] = 1u << FILE_KNOWN | 1u << FILE_FAILED | 1u << FILE_UNKNOWN,
 		[FILE_KNOWN] = 1u << FILE_VERIFYING,
 		[FILE_FAILED] = 1u << FILE_OPENING | 1u << FILE_FAILED,
 	};
@@ -184,13 +186,28 @@ static bool plausible(struct files *files, const struct file *file,
 
 static void ask(struct files *files, struct file *file, bool want_fd);
 
+/* The mapping it was asked through is gone, which says nothing of the file: another may ask. */
+static bool mapping_gone(int error)
+{
+	return error == -ESRCH || error == -ENOENT;
+}
+
+/* The kernel's inode generation vouches for the inode; without it the next one asks again. */
+static void asker_gone(struct files *files, struct file *file)
+{
+	bool known = file->object && file->object->state != OBJECT_FAILED;
+
+	file->gone = true;
+	if (known && file->generation != 0)
+		file->verified = file->asked;
+	set_state(file, known ? FILE_KNOWN : FILE_UNKNOWN);
+	files->changes++;
+}
+
 static void on_verified(struct files *files, struct file *file, const struct target_reply *reply)
 {
-	bool gone = reply->error == -ESRCH || reply->error == -ENOENT;
-
-	/* The process may be over before the answer; the kernel's generation vouches for the inode. */
-	if (gone && file->generation != 0)
-		file_know(files, file, file->object);
+	if (mapping_gone(reply->error))
+		asker_gone(files, file);
 	else if (reply->error < 0)
 		file_fail(files, file, reply->error, file->asked);
 	else if (objects_find(files->objects, &reply->identity) == file->object)
@@ -205,6 +222,10 @@ static void on_opened(struct files *files, struct file *file, struct target_repl
 
 	if (reply->error == 0 && !plausible(files, file, &reply->identity))
 		reply->error = -ESTALE;
+	if (mapping_gone(reply->error)) {
+		asker_gone(files, file);
+		return;
+	}
 	if (reply->error < 0) {
 		file_fail(files, file, reply->error, file->asked);
 		return;
@@ -263,6 +284,11 @@ struct object *files_object(struct files *files, struct file *file, uint32_t pid
 		return NULL;
 	if (fresh && file->state != FILE_UNKNOWN)
 		return file->object;
+	/* not again and again through a mapping that is no more */
+	if (file->gone && file->pid == pid && file->start == start &&
+	    now - file->asked < FILE_VERIFIED_FOR)
+		return file->state == FILE_KNOWN ? file->object : NULL;
+	file->gone = false;
 	file->pid = pid;
 	file->start = start;
 	file->end = end;
