@@ -301,8 +301,8 @@ static int add_wakers(struct worker *worker)
 static int run(struct worker *worker)
 {
 	const struct message_none none = {0};
-	struct event *loader = event_new(worker->base, LOADER_FD, EV_READ | EV_PERSIST, on_loader,
-					 worker);
+	struct event *loader =
+		event_new(worker->base, LOADER_FD, EV_READ | EV_PERSIST, on_loader, worker);
 	int r = add_wakers(worker);
 
 	worker->timer = event_new(worker->base, -1, 0, on_turn, worker);
@@ -339,8 +339,7 @@ static void settle(struct worker *worker)
 
 static int profile_file(void)
 {
-	int fd = memfd_create("keyhole-profile",
-			      MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
+	int fd = memfd_create("keyhole-profile", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
 
 	/* Linux 6.3, 105ff5339f49 "mm/memfd: add MFD_NOEXEC_SEAL and MFD_EXEC" */
 	if (fd < 0 && errno == EINVAL)
@@ -348,8 +347,7 @@ static int profile_file(void)
 	return fd < 0 ? -errno : fd;
 }
 
-static int send_profile(struct worker *worker, const struct message_stop *stop,
-			uint64_t *ret_bytes)
+static int send_profile(struct worker *worker, const struct message_stop *stop, uint64_t *ret_bytes)
 {
 	guard_fd int fd = profile_file();
 	struct message_profile message;
@@ -423,6 +421,6 @@ int main(void)
 		log_error("worker: start: %s", strerror(-r));
 	else
 		r = run(&worker);
-	/* Without the pleasantries of exit(): the parse thread may be in the middle of an object. */
+	/* Without the pleasantries of exit(): the parse thread may be in the middle of a file. */
 	_exit(r < 0 ? EXIT_FAILURE : EXIT_SUCCESS);
 }

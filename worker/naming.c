@@ -62,8 +62,7 @@ static void fill_groups(const struct profile *profile, struct groups *groups)
 static int make_groups(const struct profile *profile, struct groups *groups)
 {
 	groups->first = calloc((size_t)profile_objects(profile) + 3, sizeof(*groups->first));
-	groups->places =
-		calloc((size_t)profile_locations(profile) + 1, sizeof(*groups->places));
+	groups->places = calloc((size_t)profile_locations(profile) + 1, sizeof(*groups->places));
 	if (!groups->first || !groups->places)
 		return -ENOMEM;
 	fill_groups(profile, groups);
@@ -170,8 +169,7 @@ static void offsets_to_addresses(struct naming *naming)
 static int describe(const struct naming *naming)
 {
 	struct profile *profile = naming->parts->profile;
-	struct profile_object *object =
-		profile_object_get(profile, naming->object->profile_id);
+	struct profile_object *object = profile_object_get(profile, naming->object->profile_id);
 	const struct image_segment *segments;
 	size_t count = segments_of(naming, &segments);
 	uint32_t build_id = 0;
@@ -200,9 +198,8 @@ static void find_starts(struct naming *naming)
 	for (size_t i = 0; i < naming->count; i++)
 		if (!naming->matches[i].name)
 			naming->pcs[count++] = naming->places[i].address;
-	if (count == 0 ||
-	    unwind_function_starts(naming->image, (const u64 *)naming->pcs, count,
-				   naming->starts) < 0)
+	if (count == 0 || unwind_function_starts(naming->image, (const u64 *)naming->pcs, count,
+						 naming->starts) < 0)
 		memset(naming->starts, 0, naming->count * sizeof(*naming->starts));
 }
 
@@ -263,8 +260,8 @@ static int name_anonymous(const struct naming *naming)
 	int r = 0;
 
 	for (size_t i = 0; i < naming->count && r == 0; i++)
-		r = set_name(naming->parts->profile, &naming->places[i],
-			     naming->object->profile_id, naming->object->name, 0, false);
+		r = set_name(naming->parts->profile, &naming->places[i], naming->object->profile_id,
+			     naming->object->name, 0, false);
 	return r;
 }
 
@@ -315,8 +312,8 @@ static int name_kernel(const struct naming_parts *parts, const struct groups *gr
 		char text[320];
 
 		if (parts->symbols && range < KERNEL_RANGES_MAX)
-			name = kernel_symbols_find(parts->symbols, range,
-						   (uint32_t)place->address, &start);
+			name = kernel_symbols_find(parts->symbols, range, (uint32_t)place->address,
+						   &start);
 		if (name) {
 			r = set_name(parts->profile, place, object, name, start, true);
 			continue;

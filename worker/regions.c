@@ -85,8 +85,8 @@ static int add_events(struct regions *regions, uint32_t index, int *fd)
 
 	(void)index;
 	if (r == 0)
-		r = map(*fd, regions->page + 2 * (size_t)EVENT_RING_BYTES, PROT_READ,
-			regions->page, &regions->event_producer);
+		r = map(*fd, regions->page + 2 * (size_t)EVENT_RING_BYTES, PROT_READ, regions->page,
+			&regions->event_producer);
 	return r < 0 ? r : keep(fd, &regions->event_fd);
 }
 

@@ -249,6 +249,7 @@ int session_finish(struct session *session)
 	int r;
 
 	session_turn(session);
+	tracker_finish(session->tracker);
 	samples_resolve(session->samples, UINT64_MAX, session->last, true);
 	r = naming_run(&naming);
 	session->without_names = naming_without(session->profile);

@@ -15,7 +15,7 @@ struct sideband;
 struct stream;
 struct tracker;
 
-struct stream *stream_new(void); /* NULL: no memory */
+struct stream *stream_new(void);	 /* NULL: no memory */
 void stream_free(struct stream *stream); /* NULL is fine */
 
 /* Reads everything that is there: first events, so that what the side-band says before is read. */

@@ -17,6 +17,14 @@ void reader_fail(struct reader *reader)
 	reader->end = reader->position;
 }
 
+/* A number that is too large fails where it starts. */
+static void fail_at(struct reader *reader, const unsigned char *start)
+{
+	if (!reader->bad)
+		reader->position = start;
+	reader_fail(reader);
+}
+
 /* One group of seven bits; false after the last one. */
 static bool next_group(struct reader *reader, uint8_t *ret_bits)
 {
@@ -36,14 +44,12 @@ uint64_t reader_uleb_long(struct reader *reader)
 
 	do {
 		more = next_group(reader, &bits);
-		if ((shift >= 64 && bits != 0) || (shift == 63 && bits > 1)) {
-			reader->position = start;
-			reader_fail(reader);
-		} else if (shift < 64) {
+		if ((shift >= 64 && bits != 0) || (shift == 63 && bits > 1))
+			fail_at(reader, start);
+		else if (shift < 64)
 			value |= (uint64_t)bits << shift;
-			shift += 7;
-		}
-	} while (more);
+		shift = shift < 64 ? shift + 7 : shift;
+	} while (more && !reader->bad);
 	return reader->bad ? 0 : value;
 }
 
@@ -67,11 +73,9 @@ int64_t reader_sleb(struct reader *reader)
 			shift = 64;
 		}
 		/* the 64th bit and all padding repeat the sign */
-		if (bits != (value >> 63 ? 0x7f : 0)) {
-			reader->position = start;
-			reader_fail(reader);
-		}
-	} while (more);
+		if (bits != (value >> 63 ? 0x7f : 0))
+			fail_at(reader, start);
+	} while (more && !reader->bad);
 	if (reader->bad)
 		return 0;
 	if (shift < 64 && bits & 0x40)

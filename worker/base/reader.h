@@ -37,18 +37,18 @@ static inline size_t reader_left(const struct reader *reader)
 	return (size_t)(reader->end - reader->position);
 }
 
-#define READER_GETTER(name, type)                             \
-	static inline type name(struct reader *reader)        \
-	{                                                     \
-		type value;                                   \
-                                                              \
-		if (reader_left(reader) < sizeof(value)) {    \
-			reader_fail(reader);                  \
-			return 0;                             \
-		}                                             \
+#define READER_GETTER(name, type)                                \
+	static inline type name(struct reader *reader)           \
+	{                                                        \
+		type value;                                      \
+                                                                 \
+		if (reader_left(reader) < sizeof(value)) {       \
+			reader_fail(reader);                     \
+			return 0;                                \
+		}                                                \
 		memcpy(&value, reader->position, sizeof(value)); \
-		reader->position += sizeof(value);            \
-		return value;                                 \
+		reader->position += sizeof(value);               \
+		return value;                                    \
 	}
 READER_GETTER(reader_u8, uint8_t)
 READER_GETTER(reader_u16, uint16_t)

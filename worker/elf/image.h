@@ -13,7 +13,7 @@
 
 struct image;
 
-/* Borrows fd, which must stay open. 0, -ENOEXEC (not such an ELF), -EBADMSG (damaged), -EIO, -ENOMEM. */
+/* Borrows fd, which must stay open. -ENOEXEC (no such ELF), -EBADMSG (damaged), -EIO, -ENOMEM. */
 int image_open(int fd, struct image **ret_image);
 /* Copies the bytes. */
 int image_open_memory(const void *bytes, size_t size, struct image **ret_image);

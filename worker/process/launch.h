@@ -26,7 +26,7 @@ struct launch {
 	struct mappings *mappings;
 };
 
-struct launches *launches_new(void); /* NULL: no memory */
+struct launches *launches_new(void);	       /* NULL: no memory */
 void launches_free(struct launches *launches); /* NULL is fine */
 
 /* In place of an earlier one of the pid. NULL: no memory. */

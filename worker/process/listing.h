@@ -9,7 +9,7 @@
 #include "worker/process/mapping.h"
 #include "worker/process/tracker.h"
 
-#define LISTING_TEXT_MAX (16u << 20) /* bytes; what is beyond is not looked at */
+#define LISTING_TEXT_MAX (16u << 20) /* bytes; the rest is not looked at */
 
 /* False: not one to follow (outside the user's addresses, or no memory). */
 bool listing_mapping(const struct tracker_parts *parts, const struct tracker_mapping *told,
@@ -19,7 +19,7 @@ struct listing {
 	struct mapping *items; /* sorted */
 	size_t count, capacity;
 };
-/* All executable mappings of a maps file. 0 or a negative errno; lines that are none are skipped. */
+/* All executable mappings of a maps file. 0 or a negative errno; other lines are skipped. */
 int listing_read(const struct tracker_parts *parts, int fd, struct listing *ret_listing);
 int listing_parse(const struct tracker_parts *parts, const void *text, size_t size,
 		  struct listing *ret_listing);

@@ -116,8 +116,8 @@ static struct object *object_new(struct objects *objects, const char *name)
 	return object;
 }
 
-struct objects *objects_new(struct tables *tables, struct segments *segments,
-			    struct parser *parser, size_t descriptors)
+struct objects *objects_new(struct tables *tables, struct segments *segments, struct parser *parser,
+			    size_t descriptors)
 {
 	struct objects *objects = calloc(1, sizeof(*objects));
 

@@ -38,9 +38,9 @@ struct object {
 	bool anonymous; /* no file: an address in it is one of the process */
 	bool detached;	/* cannot be found any more: kept for its name */
 	bool marked;
-	int fd;		   /* -1: none, or closed to make room */
-	const void *bytes; /* image in memory, instead of fd */
-	size_t size;	   /* of bytes */
+	int fd;				/* -1: none, or closed to make room */
+	const void *bytes;		/* image in memory, instead of fd */
+	size_t size;			/* of bytes */
 	struct image_segment *segments; /* executable */
 	size_t segment_count;
 	char *build_id;	     /* hex, or NULL */
@@ -56,8 +56,8 @@ struct objects_counts {
 };
 
 /* At most `descriptors` files are kept open. NULL: no memory. */
-struct objects *objects_new(struct tables *tables, struct segments *segments,
-			    struct parser *parser, size_t descriptors);
+struct objects *objects_new(struct tables *tables, struct segments *segments, struct parser *parser,
+			    size_t descriptors);
 void objects_free(struct objects *objects); /* after the parser; NULL is fine */
 
 /* The vDSO every process has, as a copy of our own; bytes are borrowed. */

@@ -21,9 +21,9 @@ struct parser_job {
 
 struct parser_result {
 	uint64_t number;
-	int error;		    /* of the object: it cannot be read at all */
-	int table_error;	    /* why there is no table: -ENOENT, -EBADMSG, … */
-	struct unwind_table *table; /* owned, may be NULL */
+	int error;			/* of the object: it cannot be read at all */
+	int table_error;		/* why there is no table: -ENOENT, -EBADMSG, … */
+	struct unwind_table *table;	/* owned, may be NULL */
 	struct image_segment *segments; /* executable ones, owned */
 	size_t segment_count;
 	char build_id[2 * IMAGE_BUILD_ID_MAX + 1];

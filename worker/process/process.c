@@ -79,8 +79,7 @@ struct process *processes_add(struct processes *processes, uint32_t pid, uint64_
 	return process;
 }
 
-struct process *processes_find(const struct processes *processes, uint32_t pid,
-			       uint64_t generation)
+struct process *processes_find(const struct processes *processes, uint32_t pid, uint64_t generation)
 {
 	return map_get(processes->all, process_slot_key(pid, generation));
 }

@@ -27,15 +27,15 @@ struct process {
 	struct mappings *mappings;
 	bool complete; /* mappings are all there are: listed, or told from the start */
 	enum process_listing listing;
-	uint64_t listed;		    /* when, or 0 */
+	uint64_t listed; /* when, or 0 */
 	uint64_t relist_after, relist_gap;
 	uint64_t losses; /* of the side-band, as far as its mappings reflect them */
 };
 
-struct processes *processes_new(void); /* NULL: no memory */
+struct processes *processes_new(void);		  /* NULL: no memory */
 void processes_free(struct processes *processes); /* each with its mappings; NULL is fine */
 
-/* A new live process; the pid has no other one. Mappings are the caller's to set. NULL: no memory. */
+/* A new live process, the only one of its pid, without mappings yet. NULL: no memory. */
 struct process *processes_add(struct processes *processes, uint32_t pid, uint64_t generation,
 			      uint64_t time);
 /* One that is over already, whatever has its pid now. */

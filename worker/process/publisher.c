@@ -58,8 +58,8 @@ void publisher_entry(const struct mapping *mapping, struct mapping_entry *ret_en
 	segment = object_segment(object, mapping->offset, mapping->end - mapping->start);
 	if (!object->table || !segment)
 		return;
-	ret_entry->bias = mapping->start - mapping->offset + segment->file_offset -
-			  segment->address;
+	ret_entry->bias =
+		mapping->start - mapping->offset + segment->file_offset - segment->address;
 	ret_entry->first_page = object->table->first_page;
 	ret_entry->pages = object->table->pages;
 	ret_entry->directory = object->table->directory;

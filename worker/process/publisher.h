@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes what BPF reads of processes (bpf/abi.h): blocks of mappings, and the slots that name them. */
+/* Writes what BPF reads of processes (bpf/abi.h): blocks of mappings, slots that name them. */
 #ifndef KEYHOLE_WORKER_PROCESS_PUBLISHER_H
 #define KEYHOLE_WORKER_PROCESS_PUBLISHER_H
 

@@ -15,7 +15,7 @@
 struct segments;
 struct target;
 
-#define SEGMENTS_ALIGN 16u		/* words */
+#define SEGMENTS_ALIGN 16u	     /* words */
 #define SEGMENTS_GRACE 2000000000ull /* ns */
 
 /* Asks the target for more, up to max in all. NULL: no memory. */
@@ -32,7 +32,8 @@ int segments_attach(struct segments *segments, struct segment *memory);
 int segments_alloc(struct segments *segments, uint32_t words, uint32_t *ret_word);
 /* With the same number of words as in segments_alloc(). */
 void segments_release(struct segments *segments, uint32_t word, uint32_t words, uint64_t now);
-void segments_discard(struct segments *segments, uint32_t word, uint32_t words); /* never published */
+void segments_discard(struct segments *segments, uint32_t word,
+		      uint32_t words); /* never published */
 u32 *segments_at(const struct segments *segments, uint32_t word);
 
 /* Takes back what has waited long enough and keeps a spare segment attached. */

@@ -117,7 +117,8 @@ static void give_back(struct tables *tables, const struct table *table, bool see
 {
 	struct {
 		uint32_t word, words;
-	} area[] = {{table->dictionary, table->dictionary_words}, {table->directory, table->chunks}};
+	} area[] = {{table->dictionary, table->dictionary_words},
+		    {table->directory, table->chunks}};
 
 	for (uint32_t i = 0; i < table->chunks + 2; i++) {
 		uint32_t word = i < 2 ? area[i].word : table->chunk_at[i - 2];

@@ -25,8 +25,8 @@ struct tables *tables_new(struct segments *segments); /* NULL: no memory */
 void tables_free(struct tables *tables);	      /* every table with it; NULL is fine */
 
 /*
- * Stores a table, or takes an equal one that is there. *table is NULL at first; on -EAGAIN it holds
- * what was done, and the same call goes on when there is room. 0, -EAGAIN, -ENOSPC, -ENOMEM, -E2BIG.
+ * Stores a table, or takes an equal one. *table is NULL at first; on -EAGAIN it holds what was
+ * done, and the same call goes on when there is room. 0, -EAGAIN, -ENOSPC, -ENOMEM, -E2BIG.
  */
 int tables_store(struct tables *tables, const struct unwind_table *source, struct table **table,
 		 uint64_t now);

@@ -13,6 +13,7 @@
 #include "worker/process/object.h"
 #include "worker/process/process.h"
 #include "worker/process/publisher.h"
+#include "worker/process/sweep.h"
 #include "worker/target/target.h"
 
 #define KEEP_ENDED	   (3 * NS_PER_SECOND) /* longer than any sample is held */
@@ -27,9 +28,9 @@ struct tracker {
 	struct processes *processes;
 	struct launches *launches;
 	struct tracker_counts counts;
-	uint64_t now; /* of the last turn */
-	uint64_t losses;
-	bool work; /* something changed since the last turn */
+	uint64_t now;		   /* of the last turn */
+	uint64_t losses, listings; /* answered */
+	bool work;		   /* something changed since the last turn */
 	uint64_t seen_objects, seen_files;
 	uint64_t tidied, sweep_at, failures;
 	uint64_t second, relists; /* in this second */
@@ -169,6 +170,7 @@ static void on_maps(void *context, uint64_t key, struct target_reply *reply)
 		return;
 	process->listing = LISTING_DONE;
 	tracker->work = true;
+	tracker->listings++;
 	/* By now the pid may be another program's; its own events tell. */
 	if (reply->error < 0 || process->ended ||
 	    listing_read(&tracker->parts, reply->fd, &listing) < 0)
@@ -279,8 +281,8 @@ static void on_seen(struct tracker *tracker, const struct event *event)
 
 static void on_forked(struct tracker *tracker, const struct event *event)
 {
-	struct process *parent = processes_find(tracker->processes, event->parent_pid,
-						event->parent_generation);
+	struct process *parent =
+		processes_find(tracker->processes, event->parent_pid, event->parent_generation);
 	struct mappings *mappings = NULL;
 	struct process *child;
 
@@ -288,8 +290,7 @@ static void on_forked(struct tracker *tracker, const struct event *event)
 		return;
 	if (parent && parent->mappings)
 		mappings = mappings_share(parent->mappings);
-	child = add_process(tracker, event->pid, event->generation, event->time, mappings,
-			      false);
+	child = add_process(tracker, event->pid, event->generation, event->time, mappings, false);
 	if (!child)
 		return;
 	child->cgroup = event->cgroup;
@@ -316,8 +317,7 @@ static void on_execed(struct tracker *tracker, const struct event *event)
 		mappings = launch->mappings;
 		launch->mappings = NULL;
 	}
-	process = add_process(tracker, event->pid, event->generation, event->time, mappings,
-			      false);
+	process = add_process(tracker, event->pid, event->generation, event->time, mappings, false);
 	if (process) {
 		process->cgroup = event->cgroup;
 		process->complete = told;
@@ -332,8 +332,7 @@ static void on_execed(struct tracker *tracker, const struct event *event)
 
 static void on_exited(struct tracker *tracker, const struct event *event)
 {
-	struct process *process =
-		processes_find(tracker->processes, event->pid, event->generation);
+	struct process *process = processes_find(tracker->processes, event->pid, event->generation);
 
 	if (!process || process->ended)
 		return;
@@ -404,22 +403,22 @@ static bool settle_open(struct tracker *tracker, struct process *process, uint64
 		if (mapping->object)
 			continue;
 		/* Of a process that is over, only what was found out before counts. */
-		mapping->object = process->ended
-					  ? files_last_object(files, mapping->file)
-					  : files_object(files, mapping->file, process->pid,
-							 mapping->start, mapping->end, now);
+		mapping->object = process->ended ? files_last_object(files, mapping->file)
+						 : files_object(files, mapping->file, process->pid,
+								mapping->start, mapping->end, now);
 		settled &= mapping->object != NULL;
 		mappings->dirty |= mapping->object != NULL;
 	}
 	return settled;
 }
 
-static bool settle_closed(struct tracker *tracker, struct mappings *mappings)
+/* Without asking. */
+static bool settle_last(struct tracker *tracker, struct mapping *list, size_t count)
 {
 	bool settled = true;
 
-	for (size_t i = 0; i < mappings->closed_count; i++) {
-		struct mapping *mapping = &mappings->closed[i];
+	for (size_t i = 0; i < count; i++) {
+		struct mapping *mapping = &list[i];
 
 		if (!mapping->object)
 			mapping->object = files_last_object(tracker->parts.files, mapping->file);
@@ -436,7 +435,7 @@ static void settle(struct tracker *tracker, struct process *process, uint64_t no
 	if (!mappings->unsettled || (process->ended && mappings->references > 1))
 		return;
 	settled = settle_open(tracker, process, now);
-	settled &= settle_closed(tracker, mappings);
+	settled &= settle_last(tracker, mappings->closed, mappings->closed_count);
 	mappings->unsettled = !settled;
 }
 
@@ -497,42 +496,16 @@ static void forget_ended(struct tracker *tracker, uint64_t now)
 	}
 }
 
-static void mark(const struct mappings *mappings)
-{
-	const struct mapping *lists[] = {mappings->open, mappings->closed};
-	size_t counts[] = {mappings->open_count, mappings->closed_count};
-
-	for (size_t list_at = 0; list_at < 2; list_at++) {
-		for (size_t i = 0; i < counts[list_at]; i++) {
-			const struct mapping *mapping = &lists[list_at][i];
-
-			if (mapping->file)
-				file_mark(mapping->file);
-			if (mapping->object)
-				mapping->object->marked = true;
-		}
-	}
-}
-
-/* Frees files and objects that nothing maps, when many have come or room for tables is short. */
+/* When many have come or room for tables is short. */
 static void sweep(struct tracker *tracker, uint64_t now)
 {
 	uint64_t failures = publisher_failures(tracker->parts.publisher);
-	const struct process *process;
-	const struct launch *launch;
-	size_t cursor = 0;
 
 	if (objects_count(tracker->parts.objects) < tracker->sweep_at &&
 	    failures == tracker->failures)
 		return;
 	tracker->failures = failures;
-	while ((process = processes_next(tracker->processes, &cursor)) != NULL)
-		mark(process->mappings);
-	cursor = 0;
-	while ((launch = launches_next(tracker->launches, &cursor)) != NULL)
-		mark(launch->mappings);
-	files_sweep(tracker->parts.files);
-	objects_sweep(tracker->parts.objects, now);
+	sweep_unmapped(&tracker->parts, tracker->processes, tracker->launches, now);
 	tracker->sweep_at = objects_count(tracker->parts.objects) * 3 / 2 + SWEEP_OBJECTS;
 }
 
@@ -567,6 +540,24 @@ bool tracker_turn(struct tracker *tracker, uint64_t now)
 			look_for_ready(process->mappings);
 	}
 	return publish_all(tracker, now);
+}
+
+void tracker_finish(struct tracker *tracker)
+{
+	struct process *process;
+	size_t cursor = 0;
+
+	while ((process = processes_next(tracker->processes, &cursor)) != NULL) {
+		struct mappings *mappings = process->mappings;
+
+		settle_last(tracker, mappings->open, mappings->open_count);
+		settle_last(tracker, mappings->closed, mappings->closed_count);
+	}
+}
+
+uint64_t tracker_answers(const struct tracker *tracker)
+{
+	return tracker->listings + files_changes(tracker->parts.files);
 }
 
 void tracker_counts(const struct tracker *tracker, struct tracker_counts *ret_counts)

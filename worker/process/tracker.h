@@ -46,8 +46,11 @@ void tracker_mmap(struct tracker *tracker, uint64_t time, uint32_t pid,
 		  const struct tracker_mapping *mapping);
 void tracker_lost(struct tracker *tracker, uint64_t records);
 
-/* Identifies, publishes, lists again, forgets. True: wants a turn soon, not only at the next tick. */
+/* Identifies, publishes, lists again, forgets. True: wants a turn soon, before the next tick. */
 bool tracker_turn(struct tracker *tracker, uint64_t now);
+
+/* At the end: what is not identified by now is named by its path alone. */
+void tracker_finish(struct tracker *tracker);
 
 /* The process of a record; one that no event told of is made and listed. NULL: no memory. */
 struct process *tracker_process(struct tracker *tracker, uint32_t pid, uint64_t generation,
@@ -56,6 +59,9 @@ struct process *tracker_process(struct tracker *tracker, uint32_t pid, uint64_t 
 bool tracker_unknown(struct tracker *tracker, struct process *process, uint64_t now);
 /* Called for every sample: lists again what side-band losses made doubtful. As above. */
 bool tracker_doubtful(struct tracker *tracker, struct process *process, uint64_t now);
+
+/* Counts answers of the target: before another one, a record that waits would wait again. */
+uint64_t tracker_answers(const struct tracker *tracker);
 
 struct tracker_counts {
 	uint64_t processes, relists, sideband_lost, mappings_refused;

@@ -32,8 +32,7 @@ static bool take(struct event_ring *ring, uint64_t position, uint32_t head, uint
 	else if (!(head & DISCARD_BIT) || step > left)
 		ring->discarded++;
 	/* A length that makes no sense: nothing behind it can be found. */
-	__atomic_store_n(ring->consumer, position + (step <= left ? step : left),
-			 __ATOMIC_RELEASE);
+	__atomic_store_n(ring->consumer, position + (step <= left ? step : left), __ATOMIC_RELEASE);
 	return good;
 }
 
@@ -47,8 +46,11 @@ bool event_ring_next(struct event_ring *ring, struct event *ret_event)
 
 		if (left == 0 || position % 8 != 0)
 			return false;
-		if (left > ring->bytes)
-			left = ring->bytes;
+		if (left > ring->bytes) {
+			ring->discarded++;
+			__atomic_store_n(ring->consumer, end, __ATOMIC_RELEASE);
+			return false;
+		}
 		head = __atomic_load_n(
 			(const uint32_t *)(ring->data + (position & (ring->bytes - 1))),
 			__ATOMIC_ACQUIRE);

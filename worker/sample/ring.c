@@ -35,9 +35,8 @@ static bool well_formed(const struct record *head, uint64_t bytes)
 	return head->kernel_frames <= RECORD_KERNEL_FRAMES_MAX &&
 	       head->user_frames <= RECORD_FRAMES_MAX && bytes == sizeof(*head) + 8 * frames &&
 	       head->reason < REASON_COUNT && classes[head->reason] != LOST &&
-	        head->cpu < ABI_MAX_CPUS &&
-	       head->pid <= PROCESS_PID_MAX && head->tid <= PROCESS_PID_MAX &&
-	       head->generation <= UINT64_MAX >> PROCESS_PID_BITS;
+	       head->cpu < ABI_MAX_CPUS && head->pid <= PROCESS_PID_MAX &&
+	       head->tid <= PROCESS_PID_MAX && head->generation <= UINT64_MAX >> PROCESS_PID_BITS;
 }
 
 /* Bytes of the record at a position, 0: none there. */

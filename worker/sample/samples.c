@@ -14,8 +14,8 @@
 #include "worker/symbol/kernel_symbols.h"
 
 struct held {
-	uint64_t bytes; /* with the frames */
-	uint64_t turn, since;
+	uint64_t bytes;		       /* with the frames */
+	uint64_t turn, since, answers; /* answers: what had come when it was last looked at */
 	struct record head;
 	u64 frame[];
 };
@@ -32,9 +32,9 @@ struct samples {
 	size_t depth;
 };
 
-/* What one attempt to resolve a record found. */
+/* What a look at a record's addresses found. */
 struct attempt {
-	bool wait;    /* an answer is under way */
+	bool wait;    /* an object is being identified */
 	bool unknown; /* an address in no mapping */
 	bool failed;  /* no memory */
 };
@@ -106,7 +106,6 @@ static void push_marker(struct samples *samples, uint32_t *location, const char 
 
 static void push_unknown(struct samples *samples, struct attempt *attempt)
 {
-	attempt->unknown = true;
 	push_address(samples, &samples->unknown_object, "[unknown]", KIND_MARKER, 0, attempt);
 }
 
@@ -125,15 +124,25 @@ static void push_kernel(struct samples *samples, u64 frame, bool leaf, struct at
 		     leaf || offset == 0 ? offset : offset - 1, attempt);
 }
 
+/* The byte of the instruction a frame is at; a return address may be another function's first. */
+static uint64_t frame_pc(u64 frame)
+{
+	return FRAME_ADDRESS(frame) - (frame & FRAME_EXACT ? 0 : 1);
+}
+
+static const struct mapping *frame_mapping(const struct process *process, const struct record *head,
+					   u64 frame)
+{
+	return process ? mappings_find(process->mappings, frame_pc(frame), head->time) : NULL;
+}
+
 static void push_user(struct samples *samples, const struct process *process,
 		      const struct record *head, u64 frame, struct attempt *attempt)
 {
-	uint64_t pc = FRAME_ADDRESS(frame) - (frame & FRAME_EXACT ? 0 : 1);
-	const struct mapping *mapping =
-		process ? mappings_find(process->mappings, pc, head->time) : NULL;
+	const struct mapping *mapping = frame_mapping(process, head, frame);
 	struct object *object = mapping ? mapping->object : NULL;
+	uint64_t pc = frame_pc(frame);
 
-	attempt->wait |= mapping && !object;
 	if (!object) {
 		push_unknown(samples, attempt);
 		return;
@@ -157,6 +166,19 @@ static void push_cut(struct samples *samples, unsigned int reason, struct attemp
 }
 
 /* ---- one record ---- */
+
+static void look(const struct held *held, const struct process *process, struct attempt *attempt)
+{
+	const struct record *head = &held->head;
+
+	for (unsigned int i = 0; i < head->user_frames; i++) {
+		const struct mapping *mapping =
+			frame_mapping(process, head, held->frame[head->kernel_frames + i]);
+
+		attempt->wait |= mapping && !mapping->object;
+		attempt->unknown |= !mapping;
+	}
+}
 
 static void make_stack(struct samples *samples, const struct held *held,
 		       const struct process *process, struct attempt *attempt)
@@ -214,21 +236,26 @@ static bool ask(struct samples *samples, struct process *process, const struct r
 }
 
 /* False: it has to wait. */
-static bool resolve(struct samples *samples, const struct held *held, uint64_t now, bool force)
+static bool resolve(struct samples *samples, struct held *held, uint64_t now, bool force)
 {
 	const struct record *head = &held->head;
+	uint64_t answers = tracker_answers(samples->parts.tracker);
+	bool may_wait = !force && now < held->since + SAMPLES_HELD_FOR;
 	struct attempt attempt = {0};
 	struct process *process = NULL;
 
+	if (may_wait && held->answers == answers)
+		return false;
+	held->answers = answers;
 	if (head->generation != 0)
 		process = tracker_process(samples->parts.tracker, head->pid, head->generation,
 					  head->time, now);
 	if (process && head->pid == head->tid)
 		process_set_comm(process, (const char *)head->comm);
-	make_stack(samples, held, process, &attempt);
-	if (!force && now < held->since + SAMPLES_HELD_FOR &&
-	    ask(samples, process, head, &attempt, now))
+	look(held, process, &attempt);
+	if (may_wait && ask(samples, process, head, &attempt, now))
 		return false;
+	make_stack(samples, held, process, &attempt);
 	samples->counts.early += attempt.wait;
 	if (attempt.failed || add_sample(samples, head, process) < 0)
 		samples->counts.failed++;
@@ -264,7 +291,8 @@ void samples_hold(struct samples *samples, const struct record *head, const u64 
 		return;
 	}
 	held = (struct held *)(samples->buffer + samples->used);
-	*held = (struct held){.bytes = bytes, .turn = turn, .since = now, .head = *head};
+	*held = (struct held){
+		.bytes = bytes, .turn = turn, .since = now, .answers = UINT64_MAX, .head = *head};
 	memcpy(held->frame, frames, frame_bytes);
 	samples->used += bytes;
 	samples->records++;
@@ -275,7 +303,7 @@ void samples_resolve(struct samples *samples, uint64_t turn, uint64_t now, bool 
 	size_t kept = 0, records = 0, bytes;
 
 	for (size_t at = 0; at < samples->used; at += bytes) {
-		const struct held *held = (const struct held *)(samples->buffer + at);
+		struct held *held = (struct held *)(samples->buffer + at);
 
 		bytes = held->bytes;
 		if (held->turn < turn && resolve(samples, held, now, force))

@@ -19,7 +19,7 @@ struct profile;
 struct samples;
 struct tracker;
 
-#define SAMPLES_HELD_MAX (8u << 20)	/* bytes */
+#define SAMPLES_HELD_MAX (8u << 20)    /* bytes */
 #define SAMPLES_HELD_FOR 1500000000ull /* ns */
 
 struct samples_parts { /* all borrowed */

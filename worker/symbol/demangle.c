@@ -4,7 +4,8 @@
  * double the text each time; and with a parameter pack libiberty walks all of that before it prints
  * anything. So a C++ name is decoded to its tree first, where shared parts are there once, and is
  * printed only if the tree is small when written out. libiberty cannot be told to stop printing
- * either; but then it keeps nothing on the heap, so the callback leaves by longjmp() at the limit.
+ * either; but by then it keeps nothing on the heap, so the callback leaves by longjmp() at the limit.
+ * Rust's newer names have their own hazards: worker/symbol/rust_v0.h.
  */
 #include "worker/symbol/demangle.h"
 
@@ -15,6 +16,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "worker/symbol/rust_v0.h"
 
 #define DEMANGLE_OUTPUT_MAX 16384u
 #define DEMANGLE_TREE_MAX   4096u /* nodes when written out */
@@ -144,6 +147,8 @@ static bool demangle_cplusplus(const char *name, struct demangled *demangled)
 
 static bool demangle_rust(const char *name, struct demangled *demangled)
 {
+	if (name[1] == 'R' && !rust_v0_is_harmless(name))
+		return false;
 	if (setjmp(demangled->too_long) != 0)
 		return false;
 	return rust_demangle_callback(name, DMGL_NO_OPTS, on_piece, demangled) != 0;

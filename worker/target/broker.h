@@ -9,7 +9,7 @@ struct broker;
 
 #define BROKER_QUEUE_MAX 65536 /* requests; more are -EAGAIN */
 
-struct broker *broker_new(int fd); /* takes fd, also when it returns NULL (no memory) */
+struct broker *broker_new(int fd);	 /* takes fd, also when it returns NULL (no memory) */
 void broker_free(struct broker *broker); /* open requests are never answered; NULL is fine */
 
 struct target *broker_target(struct broker *broker);

@@ -299,9 +299,14 @@ static void (*const operations[64])(struct cfi *cfi) = {
 	[0x2f] = op_gnu_negative_offset_extended,
 };
 
-enum { PRIMARY_NONE, PRIMARY_ADVANCE, PRIMARY_OFFSET, PRIMARY_RESTORE };
+enum {
+	PRIMARY_NONE,
+	PRIMARY_ADVANCE,
+	PRIMARY_OFFSET,
+	PRIMARY_RESTORE
+};
 
-/* One instruction: three have an operand in the opcode's low six bits, the rest are in the table. */
+/* One instruction: three have an operand in the low six bits, the rest are in the table. */
 static void execute(struct cfi *cfi)
 {
 	uint8_t opcode = reader_u8(&cfi->reader), low = opcode & 0x3f;

@@ -40,7 +40,7 @@ enum cfi_column {
 };
 
 enum cfi_how {
-	CFI_UNSET,	    /* no instruction said anything: the register keeps its value */
+	CFI_UNSET, /* no instruction said anything: the register keeps its value */
 	CFI_SAME,
 	CFI_UNDEFINED,
 	CFI_OFFSET,	    /* saved at CFA + value */

@@ -143,7 +143,7 @@ int dictionary_layout(const struct dictionary *dictionary, const u32 *uses, u16 
 	if (!by_use)
 		return -ENOMEM;
 	used = order(dictionary, uses, by_use);
-	wide_at = (used + 1) & ~1u;
+	wide_at = dictionary->wide_count > 0 ? (used + 1) & ~1u : used;
 	*ret_count = wide_at + dictionary->wide_count * (u32)WIDE_ENTRIES;
 	entries = calloc(*ret_count, sizeof(*entries));
 	if (!entries)

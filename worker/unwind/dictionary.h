@@ -7,7 +7,10 @@
 
 struct dictionary;
 
-enum { DICTIONARY_NONE, DICTIONARY_UNSUPPORTED }; /* numbers that are always there */
+enum {
+	DICTIONARY_NONE,
+	DICTIONARY_UNSUPPORTED
+}; /* numbers that are always there */
 
 #define DICTIONARY_RULES_MAX 32768u
 #define DICTIONARY_WIDE_MAX  4096u

@@ -19,8 +19,8 @@ struct frame_cie {
 	uint32_t slot; /* of the section's cache, < FRAME_CIES */
 	bool cached;
 	bool valid;
-	bool has_data; /* augmentation 'z': FDEs carry data with a length */
-	bool signal;   /* 'S': the frame was interrupted, its caller's pc is exact */
+	bool has_data;	  /* augmentation 'z': FDEs carry data with a length */
+	bool signal;	  /* 'S': the frame was interrupted, its caller's pc is exact */
 	uint8_t encoding; /* DW_EH_PE_* of addresses in FDEs */
 	uint64_t code_alignment;
 	int64_t data_alignment;

@@ -9,7 +9,7 @@
 #define EXPRESSION_DEPTH_MAX 8
 #define WIDE_OFFSET_MAX	     (1ll << 30) /* keeps away from RULE_WIDE_SAME and its like */
 
-/* Where the kernel puts registers in the frame of a signal handler: rt_sigframe above its pretcode. */
+/* Where the kernel puts registers in a signal handler's frame: rt_sigframe above its pretcode. */
 #define SIGNAL_RBP 120
 #define SIGNAL_RSP 160
 #define SIGNAL_RIP 168
@@ -19,7 +19,7 @@ static const u8 slot_register[RULE_SLOTS] = {REGISTER_RBP, REGISTER_RBX, REGISTE
 
 /* ---- values of the caller in terms of this frame ---- */
 
-/* base + offset, or *(base + offset) + add; base is a register, the CFA, or nothing (a constant). */
+/* base + offset, or *(base + offset) + add; base: a register, the CFA, or nothing (a constant). */
 #define BASE_CFA      32
 #define BASE_CONSTANT 33
 struct value {
@@ -46,7 +46,7 @@ static bool value_add(struct value *value, s64 more)
 	return !__builtin_add_overflow(*sum, more, sum);
 }
 
-/* ---- expressions: those that say base + offset, or one word read from there (DWARF 5, 2.5.1) ---- */
+/* ---- expressions: base + offset, or one word read from there (DWARF 5, 2.5.1) ---- */
 
 enum {
 	OP_DEREF = 0x06,
@@ -210,8 +210,8 @@ static bool is_plt(const struct cfi_place *cfa, const struct frame_section *sect
 /* ---- the frame's caller ---- */
 
 /*
- * sp is what the caller's stack pointer was: the CFA of our rules. It is DWARF's CFA + shift, or has
- * nothing to do with it (cfa_known is false: what was saved around DWARF's CFA is out of reach).
+ * sp is what the caller's stack pointer was: the CFA of our rules. It is DWARF's CFA + shift, or
+ * has nothing to do with it (cfa_known is false: what was saved around that is out of reach).
  */
 struct caller {
 	struct value cfa, sp;
@@ -222,7 +222,7 @@ struct caller {
 
 /* What instructions or an expression say; false when they say nothing we can use. */
 static bool raw_value(const struct cfi_place *place, u32 own, const struct frame_section *section,
-			 struct value *ret_value)
+		      struct value *ret_value)
 {
 	*ret_value = (struct value){.base = BASE_CFA, .offset = place->value};
 	switch (place->how) {
@@ -251,8 +251,8 @@ static bool raw_value(const struct cfi_place *place, u32 own, const struct frame
 }
 
 /* A register's value in the caller, offsets in 32 bits. False: not known. */
-static bool column_value(const struct cfi_place *place, u32 own, const struct frame_section *section,
-			 struct value *ret_value)
+static bool column_value(const struct cfi_place *place, u32 own,
+			 const struct frame_section *section, struct value *ret_value)
 {
 	return raw_value(place, own, section, ret_value) && fits_s32(ret_value->offset) &&
 	       fits_s32(ret_value->add);
@@ -317,7 +317,13 @@ static bool find_stack_pointer(const struct cfi_row *row, const struct frame_sec
 	return value.base < 16;
 }
 
-enum place_how { PLACE_LOST, PLACE_SAME, PLACE_CFA, PLACE_BP, PLACE_REGISTER };
+enum place_how {
+	PLACE_LOST,
+	PLACE_SAME,
+	PLACE_CFA,
+	PLACE_BP,
+	PLACE_REGISTER
+};
 struct place {
 	enum place_how how;
 	s64 value;

@@ -17,7 +17,7 @@
 #include "worker/unwind/frame.h"
 #include "worker/unwind/rule.h"
 
-#define GAP_MIN	    16u /* smaller ones are padding between functions: the rule before them goes on */
+#define GAP_MIN	    16u /* smaller ones are padding: the rule before them goes on */
 #define ENTRY_BYTES 64u /* of an entry point without an FDE; such code calls the program at once */
 #define CHUNK_BYTES (1ull << CHUNK_BITS)
 #define NO_RECORD   UINT32_MAX /* "offset" of the entry point, larger than any section */
@@ -130,8 +130,7 @@ static int add_entry(struct builder *builder, bool covered)
 {
 	u64 entry = image_entry(builder->image);
 
-	if (covered || !image_is_program(builder->image) ||
-	    text_end(builder->image, entry) == 0 ||
+	if (covered || entry == 0 || text_end(builder->image, entry) == 0 ||
 	    entry - builder->base > UINT32_MAX - ENTRY_BYTES)
 		return 0;
 	return add_item(builder, frame_item((u32)(entry - builder->base), NO_RECORD));
@@ -252,9 +251,9 @@ static void add_frame_rows(struct builder *builder, const struct frame_fde *fde,
 	cfi_init(cfi, &builder->section, fde, initial, limit);
 	while (cfi_next(cfi)) {
 		u64 rule = rule_maker_next(&maker, cfi, &wide);
-		u16 number = rule_kind(rule) == RULE_WIDE ?
-				     dictionary_add_wide(builder->dictionary, rule, &wide) :
-				     dictionary_add(builder->dictionary, rule);
+		u16 number = rule_kind(rule) == RULE_WIDE
+				     ? dictionary_add_wide(builder->dictionary, rule, &wide)
+				     : dictionary_add(builder->dictionary, rule);
 
 		add_row(builder, cfi->start - builder->base, number);
 	}
@@ -315,14 +314,14 @@ static int add_all_rows(struct builder *builder)
 	for (size_t i = 0; i < builder->item_count && r == 0; i++) {
 		u32 offset = (u32)builder->items[i];
 		u64 start = builder->base + (builder->items[i] >> 32);
-		u64 limit = i + 1 < builder->item_count ?
-				    builder->base + (builder->items[i + 1] >> 32) :
-				    UINT64_MAX;
+		u64 limit = i + 1 < builder->item_count
+				    ? builder->base + (builder->items[i + 1] >> 32)
+				    : UINT64_MAX;
 
 		if (start == limit)
 			continue;
-		r = offset == NO_RECORD ? add_entry_rows(builder, start, limit) :
-					  add_frame(builder, offset, limit);
+		r = offset == NO_RECORD ? add_entry_rows(builder, start, limit)
+					: add_frame(builder, offset, limit);
 	}
 	if (r < 0 || builder->row_count == 0)
 		return r < 0 ? r : -EBADMSG;
@@ -501,7 +500,8 @@ int unwind_function_starts(struct image *image, const u64 *pcs, size_t count, u6
 	section = malloc(sizeof(*section));
 	if (r < 0 || !section || !ends)
 		return r < 0 ? r : -ENOMEM;
-	memset(ret_starts, 0, count * sizeof(*ret_starts));
+	for (size_t i = 0; i < count; i++)
+		ret_starts[i] = 0;
 	frame_section_init(section, bytes.bytes, bytes.size, bytes.address);
 	/* the last start before each pc, and then before all pcs that follow it */
 	while (frame_next(section, &fde)) {

@@ -36,7 +36,7 @@ struct unwind_table {
 int unwind_table_build(struct image *image, struct unwind_table **ret_table, u64 *ret_damaged);
 void unwind_table_free(struct unwind_table *table); /* NULL is fine */
 
-/* The rule for a pc, decoded from the compiled form exactly as the walker does. For tests and oracles. */
+/* The rule for a pc, decoded from the compiled form as the walker does. For tests and oracles. */
 u64 unwind_table_rule(const struct unwind_table *table, u64 pc);
 
 /*

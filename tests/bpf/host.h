@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the walker's pure headers need, supplied by a made-up machine: memory regions, segments, a
+ * clock. Reads outside a region fail and zero what they were to fill, as the kernel's do.
+ */
+#ifndef KEYHOLE_TESTS_BPF_HOST_H
+#define KEYHOLE_TESTS_BPF_HOST_H
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "bpf/abi.h"
+#include "bpf/cache.bpf.h"
+#include "bpf/walk.bpf.h"
+#include "tests/bpf/build_process.h"
+
+#define HOST_REGIONS 64u
+#define HOST_UNUSED  __attribute__((unused))
+
+struct host_region {
+	u64 start, bytes;
+	const void *data;
+};
+
+struct host {
+	struct walk walk;
+	struct rule_cache cache;
+	struct build build;
+	struct host_region region[HOST_REGIONS];
+	u64 clock, clock_step; /* the clock moves at each look */
+	bool cold;	       /* nothing is ever found in a cache */
+	u64 frame[RECORD_FRAMES_MAX];
+};
+
+static struct host host;
+
+#define INLINE static inline __attribute__((always_inline, unused))
+#define GLOBAL static __attribute__((noinline, unused))
+
+INLINE u64 host_bound(u64 x, u64 n)
+{
+	return x < n ? x : 0;
+}
+#define BOUND(x, n) host_bound(x, n)
+
+INLINE u64 host_hide(struct walk *walk, u64 x)
+{
+	*(volatile u64 *)&walk->hide = x;
+	return *(volatile u64 *)&walk->hide;
+}
+#define HIDE(walk, x) host_hide(walk, x)
+
+INLINE struct walk *walk_state(void)
+{
+	return &host.walk;
+}
+
+INLINE struct segment *walk_segment(u32 word)
+{
+	u32 number = word >> SEGMENT_WORD_BITS;
+
+	return number < SEGMENT_MAX ? host.build.segment[number] : NULL;
+}
+
+INLINE struct rule_cache *walk_cache(void)
+{
+	if (host.cold)
+		memset(&host.cache, 0, sizeof(host.cache));
+	return &host.cache;
+}
+
+INLINE u64 walk_clock(void)
+{
+	return host.clock += host.clock_step;
+}
+
+/* A stack that is really one has bytes in it that AddressSanitizer guards. */
+__attribute__((no_sanitize("address"))) static void host_copy(void *to, const void *from, u64 bytes)
+{
+	for (u64 i = 0; i < bytes; i++)
+		((volatile u8 *)to)[i] = ((const volatile u8 *)from)[i];
+}
+
+static HOST_UNUSED int walk_read(void *to, u64 bytes, u64 address)
+{
+	assert(bytes <= WALK_WINDOW_BYTES);
+	for (u32 i = 0; i < HOST_REGIONS; i++) {
+		const struct host_region *region = &host.region[i];
+		u64 at = address - region->start;
+
+		if (address < region->start || at > region->bytes || region->bytes - at < bytes)
+			continue;
+		host_copy(to, (const u8 *)region->data + at, bytes);
+		return 0;
+	}
+	memset(to, 0, bytes);
+	return 1;
+}
+
+static HOST_UNUSED int walk_emit(struct walk *walk, u64 frame)
+{
+	assert(walk->frames < RECORD_FRAMES_MAX);
+	host.frame[walk->frames] = frame;
+	return 0;
+}
+
+#include "bpf/step.bpf.h"
+
+/* Steps to the end; returns their number. */
+static HOST_UNUSED u32 host_walk(void)
+{
+	for (u32 i = 0;; i++) {
+		assert(i <= RECORD_FRAMES_MAX);
+		if (walk_step())
+			return i;
+		assert(host.walk.reason == WALK_GOES_ON);
+	}
+}
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Frees files and objects that no process maps any more. */
+#ifndef KEYHOLE_WORKER_PROCESS_SWEEP_H
+#define KEYHOLE_WORKER_PROCESS_SWEEP_H
+
+#include <stdint.h>
+
+struct launches;
+struct processes;
+struct tracker_parts;
+
+/* Marks what is mapped, then sweeps the rest; see object.h. */
+void sweep_unmapped(const struct tracker_parts *parts, const struct processes *processes,
+		    const struct launches *launches, uint64_t now);
+
+#endif
