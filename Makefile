@@ -167,7 +167,7 @@ $(BUILD)/keyhole-worker: $(WORKER_PARTS) $(SHARED_ARCHIVES)
 # ---- tests ------------------------------------------------------------------------------------
 
 # Every tests/<suite>/test_*.c is a program; the other .c files there and in tests/unit help them.
-SUITES       := unit bpf privsep
+SUITES       := unit bpf privsep oracle
 TEST_LIBS    := $(LOADER_LIBS) $(WORKER_LIBS) -lcmocka
 test_sources  = $(sort $(wildcard tests/$(1)/test_*.c))
 test_helpers  = $(filter-out $(call test_sources,$(1)),$(sort $(wildcard tests/$(1)/*.c)))
@@ -189,22 +189,27 @@ $(BUILD)/lib/broker.a: $(call not_main,$(BROKER_OBJECTS))
 $(BUILD)/lib/loader.a $(BUILD)/lib/broker.a:
 	$(call say,AR)mkdir -p $(@D) && rm -f $@ && $(AR) rcs $@ $^
 
-$(TEST_OBJECTS): | $(PROTO_HEADERS)
+$(TEST_OBJECTS) $(call objects,tests/oracle): | $(PROTO_HEADERS)
 
 $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(TEST_ARCHIVES)
 	$(call say,LINK)mkdir -p $(@D) && $(CC) $(LDFLAGS) -pie -o $@ $< \
 		$(call group,$(TEST_ARCHIVES)) $(TEST_LIBS)
 
+# Our tables beside those of libdw: the one test that links it.
+ORACLE := $(call test_programs,oracle)
+$(ORACLE): TEST_LIBS += -ldw
+
 RUN := BUILD='$(BUILD)' CC='$(CC)' CLANG='$(CLANG)' CLANG_FORMAT='$(CLANG_FORMAT)' \
-	LOADER='$(LOADER)' BROKER='$(BROKER)' tests/run.sh
+	LOADER='$(LOADER)' BROKER='$(BROKER)' SANITIZE='$(SANITIZE)' tests/run.sh
 
 .PHONY: test-programs
-test-programs: $(foreach suite,$(SUITES),$(call test_programs,$(suite))) $(FUZZERS)
+test-programs: $(foreach suite,$(SUITES),$(call test_programs,$(suite))) $(ORACLE) $(FUZZERS)
 
-.PHONY: check check-unit check-bpf-host check-lint check-root check-privsep check-e2e
+CHECKS := check-unit check-bpf-host check-formats check-oracle check-lint
+.PHONY: check $(CHECKS) check-root check-privsep check-e2e
 check: all
 	@rm -rf $(BUILD)/results
-	@$(MAKE) -k check-unit check-bpf-host check-lint; r=$$?; \
+	@$(MAKE) -k $(CHECKS); r=$$?; \
 		tests/total.sh $(BUILD)/results && exit $$r
 
 check-unit: $(call test_programs,unit)
@@ -212,6 +217,13 @@ check-unit: $(call test_programs,unit)
 
 check-bpf-host: $(call test_programs,bpf)
 	@$(RUN) bpf $^
+
+check-formats: $(call archive,worker/format) $(call archive,worker/profile) \
+		$(call archive,worker/base) $(PROTO_ARCHIVE)
+	@$(RUN) formats tests/e2e/pprof_readable.sh
+
+check-oracle: $(ORACLE)
+	@$(RUN) oracle tests/oracle/run.sh
 
 check-lint: $(EXECUTABLES) $(PROTO_HEADERS) $(SKELETONS)
 	@$(RUN) lint $(sort $(wildcard tests/lint/*.sh))

@@ -213,11 +213,21 @@ static bool find_program_header(struct image *image, uint32_t type, GElf_Phdr *r
 	return false;
 }
 
+/* Linkers give libraries the start of .text for want of an entry point. */
+static bool is_default_entry(struct image *image)
+{
+	struct image_bytes text;
+
+	return image->header.e_entry == 0 || image_section(image, ".text", &text) != 0 ||
+	       text.address == image->header.e_entry;
+}
+
 bool image_is_program(struct image *image)
 {
 	GElf_Phdr header;
 
-	return image->header.e_type == ET_EXEC || find_program_header(image, PT_INTERP, &header);
+	return image->header.e_type == ET_EXEC || find_program_header(image, PT_INTERP, &header) ||
+	       !is_default_entry(image);
 }
 
 static int file_bytes(struct image *image, uint64_t offset, uint64_t size,

@@ -26,7 +26,7 @@ struct image_segment {					       /* a PT_LOAD */
 #define IMAGE_SEGMENTS_MAX 64
 size_t image_segments(const struct image *image, const struct image_segment **ret_segments);
 uint64_t image_entry(const struct image *image); /* e_entry */
-/* Its entry point is where a program starts; of a shared library e_entry says nothing. */
+/* Whether e_entry is where a program starts; the dynamic linker is one, a library is not. */
 bool image_is_program(struct image *image);
 
 /* A named section, or a part of the file by other means; bytes live until image_close(). */

@@ -28,8 +28,9 @@ extern const struct format format_pprof;
 const struct format *format_find(uint32_t id); /* NULL: no such format */
 
 /*
- * Names are chosen by attackers: valid UTF-8, no character that controls a terminal or the direction
- * of text, at most max bytes with the NUL. What is replaced becomes '?'; what is cut ends in "...".
+ * Names are chosen by attackers: valid UTF-8, no character that controls a terminal or the
+ * direction of text, at most max bytes with the NUL. What is replaced becomes '?'; what is cut ends
+ * in "...".
  */
 #define FORMAT_NAME_MAX 4096
 void format_clean_name(char *ret_text, size_t max, const char *name);

@@ -20,9 +20,9 @@ static const struct code_range refused[] = {
 	{0x200b, 0x200f}, /* of no width, too */
 	{0x2028, 0x202e}, /* line and paragraph ends, too */
 	{0x2060, 0x206f},
-	{0xfeff, 0xfeff},     /* byte order mark */
-	{0xfff9, 0xfffb},     /* annotations */
-	{0xe0000, 0xe007f},   /* invisible tags */
+	{0xfeff, 0xfeff},	  /* byte order mark */
+	{0xfff9, 0xfffb},	  /* annotations */
+	{0xe0000, 0xe007f},	  /* invisible tags */
 	{0x110000, ~(uint32_t)0}, /* not Unicode */
 };
 
@@ -81,7 +81,8 @@ void format_clean_name(char *ret_text, size_t max, const char *name)
 			length = length ? length : 1;
 		}
 		if (used + piece_length >= max) {
-			length = max - 1 - cut < strlen(CUT_MARK) ? max - 1 - cut : strlen(CUT_MARK);
+			length =
+				max - 1 - cut < strlen(CUT_MARK) ? max - 1 - cut : strlen(CUT_MARK);
 			memcpy(ret_text + cut, CUT_MARK, length);
 			used = cut + length;
 			break;

@@ -69,9 +69,8 @@ static void output_deflate(struct output *output, const void *bytes, size_t size
 		output->used = OUTPUT_BUFFER_BYTES - stream->avail_out;
 		if (output->used == OUTPUT_BUFFER_BYTES)
 			output_flush(output);
-	} while (output->r == 0 &&
-		 (flush == Z_FINISH ? status == Z_OK || status == Z_BUF_ERROR
-				    : stream->avail_in > 0));
+	} while (output->r == 0 && (flush == Z_FINISH ? status == Z_OK || status == Z_BUF_ERROR
+						      : stream->avail_in > 0));
 }
 
 static void output_copy(struct output *output, const unsigned char *bytes, size_t size)

@@ -31,16 +31,11 @@ enum own_string {
 };
 
 static const char *const own_strings[OWN_STRINGS] = {
-	[OWN_SAMPLES] = "samples",
-	[OWN_COUNT] = "count",
-	[OWN_CPU] = "cpu",
-	[OWN_NANOSECONDS] = "nanoseconds",
-	[OWN_PID] = "pid",
-	[OWN_TID] = "tid",
-	[OWN_COMM] = "comm",
-	[OWN_THREAD] = "thread",
-	[OWN_CGROUP] = "cgroup",
-	[OWN_REASON] = "reason",
+	[OWN_SAMPLES] = "samples", [OWN_COUNT] = "count",
+	[OWN_CPU] = "cpu",	   [OWN_NANOSECONDS] = "nanoseconds",
+	[OWN_PID] = "pid",	   [OWN_TID] = "tid",
+	[OWN_COMM] = "comm",	   [OWN_THREAD] = "thread",
+	[OWN_CGROUP] = "cgroup",   [OWN_REASON] = "reason",
 };
 
 #define LABELS_MAX  6u /* one for each label's name above */
@@ -150,8 +145,9 @@ static void pprof_put_comments(struct pprof *pprof)
 		samples += sample->count;
 		cut += pprof_reason(pprof, sample->reason) ? sample->count : 0;
 	}
-	snprintf(totals, sizeof(totals), "samples: %" PRIu64 ", complete: %" PRIu64 ", cut: %" PRIu64,
-		 samples, samples - cut, cut);
+	snprintf(totals, sizeof(totals),
+		 "samples: %" PRIu64 ", complete: %" PRIu64 ", cut: %" PRIu64, samples,
+		 samples - cut, cut);
 	comments[0] = pprof_put_string(pprof, "keyhole " KEYHOLE_VERSION);
 	comments[1] = pprof_put_string(pprof, totals);
 	part.n_comment = 2;
@@ -285,8 +281,7 @@ static void pprof_put_sample(struct pprof *pprof, const struct profile_sample *f
 	Perftools__Profiles__Profile part = PERFTOOLS__PROFILES__PROFILE__INIT;
 	Perftools__Profiles__Sample sample = PERFTOOLS__PROFILES__SAMPLE__INIT;
 	Perftools__Profiles__Sample *samples[] = {&sample};
-	int64_t values[] = {(int64_t)from->count,
-			    (int64_t)(from->count * pprof->times->period_ns)};
+	int64_t values[] = {(int64_t)from->count, (int64_t)(from->count * pprof->times->period_ns)};
 	const uint32_t *locations;
 	struct label_list labels;
 

@@ -4,8 +4,8 @@
  * double the text each time; and with a parameter pack libiberty walks all of that before it prints
  * anything. So a C++ name is decoded to its tree first, where shared parts are there once, and is
  * printed only if the tree is small when written out. libiberty cannot be told to stop printing
- * either; but by then it keeps nothing on the heap, so the callback leaves by longjmp() at the limit.
- * Rust's newer names have their own hazards: worker/symbol/rust_v0.h.
+ * either; but by then it keeps nothing on the heap, so the callback leaves by longjmp() at the
+ * limit. Rust's newer names have their own hazards: worker/symbol/rust_v0.h.
  */
 #include "worker/symbol/demangle.h"
 
@@ -61,12 +61,12 @@ static const unsigned char shapes[] = {
 };
 
 _Static_assert(offsetof(struct demangle_component, u.s_binary.right) ==
-			      offsetof(struct demangle_component, u.s_ctor.name) &&
-		      offsetof(struct demangle_component, u.s_binary.right) ==
-			      offsetof(struct demangle_component, u.s_dtor.name) &&
-		      offsetof(struct demangle_component, u.s_binary.right) ==
-			      offsetof(struct demangle_component, u.s_extended_operator.name),
-	      "a tree after a number is where the right one is");
+			       offsetof(struct demangle_component, u.s_ctor.name) &&
+		       offsetof(struct demangle_component, u.s_binary.right) ==
+			       offsetof(struct demangle_component, u.s_dtor.name) &&
+		       offsetof(struct demangle_component, u.s_binary.right) ==
+			       offsetof(struct demangle_component, u.s_extended_operator.name),
+	       "a tree after a number is where the right one is");
 
 /* All components are in one array; what is not in it is no tree (or a shape we do not know). */
 static bool tree_index(const struct tree *tree, const struct demangle_component *at,

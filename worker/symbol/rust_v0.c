@@ -262,8 +262,8 @@ struct production {
 };
 
 static const struct production paths[] = {
-	{'C', v0_crate},      {'N', v0_nested}, {'M', v0_inherent_impl}, {'X', v0_trait_impl},
-	{'Y', v0_trait},      {'I', v0_generic}, {'B', v0_reference},
+	{'C', v0_crate}, {'N', v0_nested},  {'M', v0_inherent_impl}, {'X', v0_trait_impl},
+	{'Y', v0_trait}, {'I', v0_generic}, {'B', v0_reference},
 };
 
 static const struct production types[] = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libiberty prints Rust's v0 names, but a hostile one keeps it busy for ever: nineteen bytes may ask
- * for 2^60 lifetimes in a part that is not printed. This goes through a name by the grammar first
- * (Rust RFC 2603, "Syntax of mangled names"), without following what it refers back to.
+ * libiberty prints Rust's v0 names, but a hostile one keeps it busy for ever: nineteen bytes may
+ * ask for 2^60 lifetimes in a part that is not printed. This goes through a name by the grammar
+ * first (Rust RFC 2603, "Syntax of mangled names"), without following what it refers back to.
  */
 #ifndef KEYHOLE_WORKER_SYMBOL_RUST_V0_H
 #define KEYHOLE_WORKER_SYMBOL_RUST_V0_H

@@ -48,8 +48,8 @@ struct symtab {
 	uint64_t steps;
 };
 
-static const unsigned int binding_ranks[16] = {[STB_GLOBAL] = 3, [STB_GNU_UNIQUE] = 3,
-					       [STB_WEAK] = 2, [STB_LOCAL] = 1};
+static const unsigned int binding_ranks[16] = {
+	[STB_GLOBAL] = 3, [STB_GNU_UNIQUE] = 3, [STB_WEAK] = 2, [STB_LOCAL] = 1};
 
 static struct symtab_symbol symtab_read(struct reader *reader)
 {
@@ -80,7 +80,8 @@ static bool symtab_in_text(struct image *image, uint64_t address)
 
 static bool symtab_is_code(const struct symtab *symtab, const struct symtab_symbol *symbol)
 {
-	if (symbol->section == SHN_UNDEF || symbol->name == 0 || binding_ranks[symbol->binding] == 0)
+	if (symbol->section == SHN_UNDEF || symbol->name == 0 ||
+	    binding_ranks[symbol->binding] == 0)
 		return false;
 	if (symbol->type == STT_FUNC || symbol->type == STT_GNU_IFUNC)
 		return true;

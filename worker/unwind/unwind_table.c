@@ -130,7 +130,7 @@ static int add_entry(struct builder *builder, bool covered)
 {
 	u64 entry = image_entry(builder->image);
 
-	if (covered || entry == 0 || text_end(builder->image, entry) == 0 ||
+	if (covered || !image_is_program(builder->image) || text_end(builder->image, entry) == 0 ||
 	    entry - builder->base > UINT32_MAX - ENTRY_BYTES)
 		return 0;
 	return add_item(builder, frame_item((u32)(entry - builder->base), NO_RECORD));
