@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The input is a whole file: everything that is asked of one. */
+#include <stdint.h>
+
+#include "worker/elf/image.h"
+#include "worker/unwind/unwind_table.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static volatile unsigned char seen;
+
+static void touch(const struct image_bytes *bytes)
+{
+	for (size_t i = 0; i < bytes->size; i++)
+		seen = bytes->bytes[i];
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	unsigned char id[IMAGE_BUILD_ID_MAX];
+	struct unwind_table *table = NULL;
+	struct image_bytes bytes;
+	struct image *image;
+	u64 damaged;
+
+	if (image_open_memory(data, size, &image) < 0)
+		return 0;
+	image_build_id(image, id);
+	if (image_section(image, ".symtab", &bytes) == 0)
+		touch(&bytes);
+	for (uint32_t i = 0; i < 8; i++) {
+		if (image_section_at(image, i, &bytes) == 0)
+			touch(&bytes);
+	}
+	if (unwind_table_build(image, &table, &damaged) == 0)
+		unwind_table_rule(table, image_entry(image));
+	unwind_table_free(table);
+	image_close(image);
+	return 0;
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/unit/build_profile.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "bpf/abi.h"
+#include "worker/format/format.h"
+#include "worker/profile/profile.h"
+
+const struct profile_times build_profile_times = {
+	.period_ns = 10000000,
+	.start_realtime_ns = 1700000000000000000,
+	.duration_ns = 2000000000,
+};
+
+enum object {
+	APP = 1,
+	KERNEL,
+	MARKER,
+	LIBRARY
+};
+
+static void add_objects(struct profile *profile)
+{
+	const struct profile_object objects[] = {
+		{.name = profile_string(profile, "/usr/bin/app"),
+		 .build_id = profile_string(profile, "0123456789abcdef"),
+		 .start = 0x1000,
+		 .limit = 0x5000,
+		 .file_offset = 0x1000,
+		 .has_functions = true},
+		{.name = profile_string(profile, "[kernel]"), .kind = KIND_KERNEL},
+		{.name = profile_string(profile, "[marker]"), .kind = KIND_MARKER},
+		{.name = profile_string(profile, "/usr/lib/libplain.so.1"),
+		 .start = 0x2000,
+		 .limit = 0x3000,
+		 .file_offset = 0x800},
+	};
+
+	for (size_t i = 0; i < sizeof(objects) / sizeof(objects[0]); i++)
+		profile_object_add(profile, &objects[i]);
+}
+
+static uint32_t add_location(struct profile *profile, enum object object, uint64_t address,
+			     const char *name, const char *system_name)
+{
+	uint32_t id = profile_location_add(profile, object, address);
+	struct profile_function function = {.object = object, .start = address & ~0xffull};
+
+	if (name) {
+		function.name = profile_string(profile, name);
+		function.system_name = profile_string(profile, system_name);
+		function.named = true;
+		profile_location_get(profile, id)->function =
+			profile_function_add(profile, &function);
+	}
+	return id;
+}
+
+static void add_sample(struct profile *profile, struct profile_sample sample,
+		       const char *process_name, const char *thread_name, const uint32_t *stack,
+		       size_t count)
+{
+	sample.process_name = profile_string(profile, process_name);
+	sample.thread_name = profile_string(profile, thread_name);
+	sample.stack = profile_stack_add(profile, stack, count);
+	profile_sample_add(profile, &sample);
+}
+
+static void add_samples(struct profile *profile)
+{
+	uint32_t main_at = add_location(profile, APP, 0x1234, "main", "main");
+	uint32_t work = add_location(profile, APP, 0x2345, "ns::work", "_ZN2ns4workEv");
+	uint32_t read_it = add_location(profile, KERNEL, 0x40, "read_it", "__x64_sys_read");
+	uint32_t plain = add_location(profile, LIBRARY, 0x2234, NULL, NULL);
+	uint32_t cut = add_location(profile, MARKER, 1, "[cut: no rule]", "[cut: no rule]");
+	const uint32_t user[] = {work, main_at}, both[] = {read_it, work, main_at};
+	const uint32_t cut_short[] = {plain, cut};
+
+	add_sample(profile, (struct profile_sample){.pid = 100, .tid = 100, .count = 3}, "app",
+		   "app", user, 2);
+	add_sample(profile,
+		   (struct profile_sample){.pid = 100, .tid = 101, .cgroup = 77, .count = 2}, "app",
+		   "work;er\n", both, 3);
+	add_sample(profile,
+		   (struct profile_sample){
+			   .pid = 200, .tid = 200, .reason = REASON_cut_no_rule, .count = 1},
+		   "evil;\033[2J", "evil", cut_short, 2);
+	add_sample(profile,
+		   (struct profile_sample){
+			   .pid = 2, .tid = 2, .reason = REASON_end_no_user, .count = 4},
+		   "kthreadd", "kthreadd", &read_it, 1);
+}
+
+struct profile *build_profile(void)
+{
+	struct profile *profile = profile_new();
+
+	if (!profile)
+		return NULL;
+	add_objects(profile);
+	add_samples(profile);
+	return profile;
+}
+
+unsigned char *build_profile_render(const struct format *format, const struct profile *profile,
+				    bool by_thread, size_t *ret_size)
+{
+	struct format_options options = {.by_thread = by_thread};
+	int fd = memfd_create("profile", MFD_CLOEXEC);
+	unsigned char *bytes = NULL;
+	off_t size;
+
+	if (format->render(profile, &build_profile_times, &options, fd) == 0) {
+		size = lseek(fd, 0, SEEK_END);
+		bytes = malloc((size_t)size + 1);
+		*ret_size = (size_t)size;
+		if (pread(fd, bytes, *ret_size, 0) != size)
+			*ret_size = 0;
+		bytes[*ret_size] = '\0';
+	}
+	close(fd);
+	return bytes;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A small profile with one of everything: native, kernel and marker frames, a frame without a
+ * function, threads, a cgroup, a cut stack and names that want cleaning.
+ */
+#ifndef KEYHOLE_TESTS_UNIT_BUILD_PROFILE_H
+#define KEYHOLE_TESTS_UNIT_BUILD_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct format;
+struct profile;
+struct profile_times;
+
+extern const struct profile_times build_profile_times;
+
+struct profile *build_profile(void);
+
+/* Renders into memory: malloc()ed bytes. NULL: it failed. */
+unsigned char *build_profile_render(const struct format *format, const struct profile *profile,
+				    bool by_thread, size_t *ret_size);
+
+#endif

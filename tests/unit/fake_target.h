@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A target for tests: keeps requests until it is told to answer them. */
+#ifndef KEYHOLE_TESTS_UNIT_FAKE_TARGET_H
+#define KEYHOLE_TESTS_UNIT_FAKE_TARGET_H
+
+#include "worker/target/target.h"
+
+#define FAKE_REQUESTS 256
+
+struct fake_target {
+	struct target target; /* first */
+	struct target_request requests[FAKE_REQUESTS];
+	size_t count;
+	size_t asked[TARGET_KIND_COUNT];
+	/* What fake_target_answer() says. */
+	const char *maps;		 /* text; NULL: -ESRCH */
+	const char *object;		 /* path of the file to hand out; NULL: -ENOENT */
+	struct target_identity identity; /* inode 0: that of the mapping's start >> 12 */
+	int segment_error;
+};
+
+void fake_target_init(struct fake_target *fake);
+/* Answers everything, also what is asked meanwhile. */
+void fake_target_answer(struct fake_target *fake);
+/* A memfd with these bytes. */
+int fake_file(const void *bytes, size_t size);
+/* Zeroed memory as of a segment. */
+void *fake_segment(void);
+
+#endif

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/unit/session_rig.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "ipc/time.h"
+#include "worker/process/parser.h"
+#include "worker/profile/profile.h"
+
+#define PAGE 4096u
+
+static struct rig *current;
+
+static uint64_t rig_clock(void)
+{
+	return current->now;
+}
+
+static void configure(struct rig *rig)
+{
+	rig->parts = (struct session_parts){
+		.config = {.period = 10101010,
+			   .cpus = 1,
+			   .ring_bytes = RING_BYTES_MIN,
+			   .sideband_bytes = BUILD_SIDEBAND_BYTES,
+			   .segments = 1,
+			   .segments_max = 64,
+			   .format = FORMAT_FOLDED},
+		.rings = rig->rings,
+		.tails = &rig->tails,
+		.processes = rig->slots,
+		.event_consumer = &rig->consumer,
+		.event_producer = rig->producer,
+		.sidebands = &rig->build.sideband,
+		.sideband_count = 1,
+		.page = PAGE,
+		.descriptors = 100,
+		.target = &rig->fake.target,
+		.parser = rig->parser,
+		.clock = rig_clock,
+	};
+}
+
+void rig_init(struct rig *rig)
+{
+	memset(rig, 0, sizeof(*rig));
+	current = rig;
+	rig->now = 1000 * NS_PER_SECOND;
+	fake_target_init(&rig->fake);
+	build_sideband_init(&rig->build);
+	rig->rings = aligned_alloc(PAGE, RING_BYTES_MIN);
+	rig->slots = calloc(1, sizeof(*rig->slots));
+	rig->producer = calloc(1, PAGE + 2 * EVENT_RING_BYTES);
+	rig->segment = fake_segment();
+	if (!rig->rings || !rig->slots || !rig->producer || parser_new(&rig->parser) < 0)
+		abort();
+	memset(rig->rings, 0, RING_BYTES_MIN);
+	configure(rig);
+	if (session_new(&rig->parts, &rig->session) < 0 ||
+	    session_attach_segment(rig->session, rig->segment) < 0)
+		abort();
+}
+
+void rig_release(struct rig *rig)
+{
+	parser_free(rig->parser);
+	session_free(rig->session);
+	build_sideband_release(&rig->build);
+	free(rig->rings);
+	free(rig->slots);
+	free(rig->producer);
+}
+
+void rig_event(struct rig *rig, uint32_t kind, uint32_t pid, uint64_t generation, uint32_t parent,
+	       uint64_t parent_generation)
+{
+	const struct event event = {
+		.time = ++rig->now,
+		.kind = kind,
+		.pid = pid,
+		.generation = generation,
+		.parent_pid = parent,
+		.parent_generation = parent_generation,
+		.cgroup = 4711,
+	};
+	const uint32_t head = sizeof(event);
+	uint64_t *end = (uint64_t *)rig->producer;
+	unsigned char *at = rig->producer + PAGE + *end % EVENT_RING_BYTES;
+
+	memcpy(at, &head, sizeof(head));
+	memcpy(at + 8, &event, sizeof(event));
+	*end += 8 + sizeof(event);
+}
+
+struct record *rig_sample(struct rig *rig, uint32_t pid, uint64_t generation, uint32_t reason,
+			  const u64 *frames, uint16_t kernel, uint16_t user)
+{
+	size_t frame_bytes = sizeof(u64) * ((size_t)kernel + user);
+	uint64_t bytes = sizeof(struct record) + frame_bytes;
+	struct record *record = (struct record *)(rig->rings + rig->head % RING_BYTES_MIN);
+
+	*record = (struct record){
+		.time = ++rig->now,
+		.generation = generation,
+		.pid = pid,
+		.tid = pid,
+		.comm = "thread",
+		.kernel_frames = kernel,
+		.user_frames = user,
+		.reason = (u8)reason,
+	};
+	memcpy(record + 1, frames, frame_bytes);
+	record->commit = record_commit(rig->head, bytes);
+	rig->head += bytes;
+	return record;
+}
+
+void rig_turn(struct rig *rig)
+{
+	rig->now += 10 * NS_PER_MS;
+	session_turn(rig->session);
+}
+
+void rig_settle(struct rig *rig)
+{
+	struct pollfd fd = {.fd = parser_fd(rig->parser), .events = POLLIN};
+
+	do {
+		rig_turn(rig);
+		fake_target_answer(&rig->fake);
+		rig_turn(rig);
+	} while (rig->fake.count > 0 || poll(&fd, 1, 100) > 0);
+	rig_turn(rig);
+}
+
+static u64 slot_block(const struct rig *rig, uint32_t pid, uint64_t generation)
+{
+	for (size_t i = 0; i < PROCESS_SLOTS; i++)
+		if (rig->slots->slot[i].key == process_slot_key(pid, generation))
+			return rig->slots->slot[i].block;
+	return 0;
+}
+
+const struct mapping_entry *rig_find(const struct rig *rig, uint32_t pid, uint64_t generation,
+				     uint64_t address)
+{
+	u64 block = slot_block(rig, pid, generation);
+	uint32_t count = block >> 24 & 0x1fff, word = (uint32_t)(block & 0xffffff) << 4;
+	const struct mapping_entry *entries =
+		(const struct mapping_entry *)(rig->segment->word + word +
+					       (count * 2 + 15) / 16 * 16);
+
+	for (uint32_t i = 0; block && i < count; i++)
+		if (address >= entries[i].start && address < entries[i].end)
+			return &entries[i];
+	return NULL;
+}
+
+uint64_t rig_version(const struct rig *rig, uint32_t pid, uint64_t generation)
+{
+	return slot_block(rig, pid, generation) >> 37;
+}
+
+char *rig_stack(const struct rig *rig, size_t sample)
+{
+	const struct profile *profile = session_profile(rig->session);
+	const uint32_t *locations;
+	size_t count, depth;
+	const struct profile_sample *samples = profile_samples(profile, &count);
+	char *text = calloc(1, 65536);
+
+	if (sample >= count || !text)
+		abort();
+	depth = profile_stack_get(profile, samples[sample].stack, &locations);
+	for (size_t i = 0; i < depth; i++) {
+		const struct profile_location *location =
+			profile_location_get(profile, locations[i]);
+		const struct profile_function *function =
+			profile_function_get(profile, location->function);
+
+		if (i > 0)
+			strncat(text, ";", 2);
+		strncat(text, function ? profile_string_get(profile, function->name) : "?", 1000);
+	}
+	return text;
+}

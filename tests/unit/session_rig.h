@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A session with made-up memory, clock and target, for tests. One at a time. */
+#ifndef KEYHOLE_TESTS_UNIT_SESSION_RIG_H
+#define KEYHOLE_TESTS_UNIT_SESSION_RIG_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/abi.h"
+#include "tests/unit/build_sideband.h"
+#include "tests/unit/fake_target.h"
+#include "worker/session.h"
+
+struct rig {
+	struct fake_target fake;
+	struct build_sideband build;
+	struct session_parts parts;
+	struct session *session;
+	struct parser *parser;
+	struct segment *segment; /* the first one */
+	struct process_table *slots;
+	unsigned char *rings;
+	struct ring_tails tails;
+	uint64_t head;
+	uint64_t consumer;
+	unsigned char *producer;
+	uint64_t now;
+};
+
+void rig_init(struct rig *rig);
+void rig_release(struct rig *rig);
+
+void rig_event(struct rig *rig, uint32_t kind, uint32_t pid, uint64_t generation, uint32_t parent,
+	       uint64_t parent_generation);
+/* Returns the record, which may be changed before the next turn. */
+struct record *rig_sample(struct rig *rig, uint32_t pid, uint64_t generation, uint32_t reason,
+			  const u64 *frames, uint16_t kernel, uint16_t user);
+/* A turn, 10 ms later. */
+void rig_turn(struct rig *rig);
+/* Turns, answers and parses until nothing is under way. */
+void rig_settle(struct rig *rig);
+/* The mapping BPF would find; NULL: the process is not ready, or none. */
+const struct mapping_entry *rig_find(const struct rig *rig, uint32_t pid, uint64_t generation,
+				     uint64_t address);
+uint64_t rig_version(const struct rig *rig, uint32_t pid, uint64_t generation);
+/* The profile's stacks: the functions' names from the leaf on, ";" between; free(). */
+char *rig_stack(const struct rig *rig, size_t sample);
+
+#endif

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "ipc/channel.h"
+#include "tests/unit/fake_target.h"
+#include "worker/target/broker.h"
+
+static struct channel peer;
+static struct broker *broker;
+static uint64_t keys[16];
+static struct target_reply replies[16];
+static size_t answered;
+
+static int setup(void **state)
+{
+	int fds[2];
+
+	(void)state;
+	answered = 0;
+	assert_int_equal(channel_pair(fds), 0);
+	channel_init(&peer, fds[0], PARTY_BROKER, PARTY_WORKER);
+	peer.phase = PHASE_RUN;
+	broker = broker_new(fds[1]);
+	return broker ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	broker_free(broker);
+	channel_release(&peer);
+	return 0;
+}
+
+static void on_done(void *context, uint64_t key, struct target_reply *reply)
+{
+	(void)context;
+	keys[answered] = key;
+	replies[answered++] = *reply;
+}
+
+static int ask(enum target_kind kind, uint64_t key)
+{
+	const struct target_request request = {.kind = kind,
+					       .pid = 5,
+					       .index = 2,
+					       .start = 0x1000,
+					       .end = 0x2000,
+					       .want_fd = true,
+					       .done = on_done,
+					       .key = key};
+	struct target *target = broker_target(broker);
+
+	return target->ask(target, &request);
+}
+
+/* Answers the request that has come; there must be exactly one. */
+static void reply(enum message_type wanted, enum message_type type, const void *payload,
+		  size_t size, int fd)
+{
+	struct message request, second;
+
+	assert_int_equal(channel_receive(&peer, &request), 1);
+	assert_int_equal(request.head.type, wanted);
+	assert_int_equal(channel_receive(&peer, &second), 0);
+	assert_int_equal(channel_reply(&peer, &request, type, payload, size, fd), 0);
+}
+
+static void test_broker__one_request_at_a_time_in_order(void **state)
+{
+	const struct message_reply none = {.error = -ESRCH}, good = {0};
+	const struct message_object_reply object = {.device = 1, .inode = 2, .size = 3};
+	int fd = fake_file("x", 1);
+
+	(void)state;
+	assert_int_equal(ask(TARGET_MAPS, 10), 0);
+	assert_int_equal(ask(TARGET_OBJECT, 11), 0);
+	assert_int_equal(ask(TARGET_SEGMENT, 12), 0);
+	assert_int_equal(broker_target(broker)->outstanding(broker_target(broker)), 3);
+	reply(MESSAGE_MAPS, MESSAGE_MAPS_REPLY, &none, sizeof(none), -1);
+	assert_int_equal(broker_receive(broker), 0);
+	reply(MESSAGE_OBJECT, MESSAGE_OBJECT_REPLY, &object, sizeof(object), fd);
+	assert_int_equal(broker_receive(broker), 0);
+	reply(MESSAGE_SEGMENT, MESSAGE_SEGMENT_REPLY, &good, sizeof(good), fd);
+	assert_int_equal(broker_receive(broker), 0);
+	assert_int_equal(answered, 3);
+	assert_int_equal(keys[0], 10);
+	assert_int_equal(replies[0].error, -ESRCH);
+	assert_int_equal(replies[0].fd, -1);
+	assert_int_equal(keys[1], 11);
+	assert_int_equal(replies[1].identity.inode, 2);
+	assert_true(replies[1].fd >= 0);
+	assert_int_equal(keys[2], 12);
+	close(fd);
+}
+
+static void test_broker__wrong_answer_loses_it(void **state)
+{
+	const struct message_reply none = {.error = -ESRCH};
+
+	(void)state;
+	ask(TARGET_MAPS, 10);
+	ask(TARGET_MAPS, 11);
+	reply(MESSAGE_MAPS, MESSAGE_SEGMENT_REPLY, &none, sizeof(none), -1);
+	assert_int_equal(broker_receive(broker), -EPROTO);
+	assert_int_equal(answered, 2);
+	assert_int_equal(replies[1].error, -EPROTO);
+	assert_int_equal(ask(TARGET_MAPS, 12), -EPROTO);
+}
+
+static void test_broker__end_answers_everything(void **state)
+{
+	(void)state;
+	ask(TARGET_MAPS, 10);
+	ask(TARGET_MAPS, 11);
+	channel_release(&peer);
+	assert_int_equal(broker_receive(broker), -EPIPE);
+	assert_int_equal(answered, 2);
+	assert_int_equal(broker_receive(broker), -EPIPE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_broker__one_request_at_a_time_in_order, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_broker__wrong_answer_loses_it, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_broker__end_answers_everything, setup,
+						teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "worker/sample/event_ring.h"
+
+#define PAGE  4096u
+#define BYTES 4096u
+
+struct fixture {
+	uint64_t consumer;
+	unsigned char *producer; /* page, data, data again */
+	struct event_ring ring;
+};
+
+static struct fixture fixture;
+
+/* The data twice in a row, as the kernel maps it. */
+static int setup(void **state)
+{
+	int fd = memfd_create("ring", MFD_CLOEXEC);
+	unsigned char *at =
+		mmap(NULL, PAGE + 2 * BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	*state = &fixture;
+	fixture = (struct fixture){.producer = at};
+	if (fd < 0 || ftruncate(fd, PAGE + BYTES) < 0)
+		return -1;
+	mmap(at, PAGE + BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
+	mmap(at + PAGE + BYTES, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, PAGE);
+	close(fd);
+	event_ring_init(&fixture.ring, &fixture.consumer, fixture.producer, PAGE, BYTES);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	munmap(fixture.producer, PAGE + 2 * BYTES);
+	return 0;
+}
+
+static uint64_t *end(void)
+{
+	return (uint64_t *)fixture.producer;
+}
+
+static void put(uint32_t head, uint32_t kind)
+{
+	unsigned char *at = fixture.producer + PAGE + *end() % BYTES;
+	struct event event = {.kind = kind, .pid = 5};
+
+	memcpy(at, &head, sizeof(head));
+	memcpy(at + 8, &event, sizeof(event));
+	*end() += 8 + ((head & 0xffff) + 7) / 8 * 8;
+}
+
+static void test_event_ring__events_come_in_order(void **state)
+{
+	struct event event;
+
+	(void)state;
+	for (uint32_t i = 1; i < 500; i++) {
+		put(sizeof(event), i);
+		assert_true(event_ring_next(&fixture.ring, &event));
+		assert_int_equal(event.kind, i);
+		assert_int_equal(fixture.consumer, *end());
+		assert_false(event_ring_next(&fixture.ring, &event));
+	}
+	assert_int_equal(fixture.ring.discarded, 0);
+}
+
+static void test_event_ring__busy_record_is_waited_for(void **state)
+{
+	struct event event;
+
+	(void)state;
+	put(sizeof(event) | 1u << 31, 1);
+	put(sizeof(event), 2);
+	assert_false(event_ring_next(&fixture.ring, &event));
+	assert_int_equal(fixture.consumer, 0);
+}
+
+static void test_event_ring__discarded_and_odd_ones_are_passed_over(void **state)
+{
+	struct event event;
+
+	(void)state;
+	put(sizeof(event) | 1u << 30, 1);
+	put(24, 2);
+	put(sizeof(event), 3);
+	assert_true(event_ring_next(&fixture.ring, &event));
+	assert_int_equal(event.kind, 3);
+	assert_int_equal(fixture.ring.discarded, 1);
+}
+
+static void test_event_ring__senseless_length_skips_to_the_end(void **state)
+{
+	struct event event;
+	uint32_t head = 0x3fffffff;
+
+	(void)state;
+	put(sizeof(event), 1);
+	memcpy(fixture.producer + PAGE, &head, sizeof(head));
+	put(sizeof(event), 2);
+	assert_false(event_ring_next(&fixture.ring, &event));
+	assert_int_equal(fixture.consumer, *end());
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_event_ring__events_come_in_order, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_event_ring__busy_record_is_waited_for, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(
+			test_event_ring__discarded_and_odd_ones_are_passed_over, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_event_ring__senseless_length_skips_to_the_end,
+						setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ipc/messages.h"
+#include "tests/unit/build_profile.h"
+#include "worker/format/format.h"
+#include "worker/profile/profile.h"
+
+static void assert_folded(const struct profile *profile, bool by_thread, const char *expected)
+{
+	size_t size;
+	unsigned char *text = build_profile_render(&format_folded, profile, by_thread, &size);
+
+	assert_non_null(text);
+	assert_string_equal((const char *)text, expected);
+	assert_int_equal(size, strlen(expected));
+	free(text);
+}
+
+static void test_folded__a_line_per_stack(void **state)
+{
+	struct profile *profile = build_profile();
+
+	(void)state;
+	assert_folded(profile, false,
+		      "app;main;ns::work 3\n"
+		      "app;main;ns::work;read_it_[k] 2\n"
+		      "evil:?[2J;[cut: no rule];libplain.so.1+0x2234 1\n"
+		      "kthreadd;read_it_[k] 4\n");
+	profile_free(profile);
+}
+
+static void test_folded__threads_are_frames_when_wanted(void **state)
+{
+	struct profile *profile = build_profile();
+
+	(void)state;
+	assert_folded(profile, true,
+		      "app;app/100;main;ns::work 3\n"
+		      "app;work:er?/101;main;ns::work;read_it_[k] 2\n"
+		      "evil:?[2J;evil/200;[cut: no rule];libplain.so.1+0x2234 1\n"
+		      "kthreadd;kthreadd/2;read_it_[k] 4\n");
+	profile_free(profile);
+}
+
+static uint32_t add_named(struct profile *profile, uint64_t address, const char *name)
+{
+	struct profile_function function = {.name = profile_string(profile, name),
+					    .start = address};
+	uint32_t id = profile_location_add(profile, 0, address);
+
+	profile_location_get(profile, id)->function = profile_function_add(profile, &function);
+	return id;
+}
+
+static void add_sample(struct profile *profile, uint32_t pid, const uint32_t *stack, size_t count)
+{
+	struct profile_sample sample = {.pid = pid,
+					.process_name = profile_string(profile, "p"),
+					.stack = profile_stack_add(profile, stack, count),
+					.count = 1};
+
+	assert_int_equal(profile_sample_add(profile, &sample), 0);
+}
+
+/* Two addresses of one function, two processes of one name. */
+static void test_folded__lines_of_equal_text_are_one(void **state)
+{
+	struct profile *profile = profile_new();
+	uint32_t a = add_named(profile, 1, "f"), b = add_named(profile, 2, "f");
+	uint32_t first[] = {a, b}, second[] = {b, a};
+
+	(void)state;
+	add_sample(profile, 1, first, 2);
+	add_sample(profile, 2, second, 2);
+	add_sample(profile, 2, first, 2);
+	assert_folded(profile, false, "p;f;f 3\n");
+	profile_free(profile);
+}
+
+static void test_folded__order_is_by_frames_from_the_root(void **state)
+{
+	struct profile *profile = profile_new();
+	uint32_t a = add_named(profile, 1, "a"), ab = add_named(profile, 2, "a b");
+	uint32_t c = add_named(profile, 3, "c");
+	uint32_t c_ab[] = {c, ab}, c_a[] = {c, a}, ab_c[] = {ab, c};
+
+	(void)state;
+	add_sample(profile, 1, ab_c, 2);
+	add_sample(profile, 1, c_ab, 2);
+	add_sample(profile, 1, c_a, 2);
+	add_sample(profile, 1, &a, 1);
+	add_sample(profile, 1, NULL, 0);
+	assert_folded(profile, false, "p 1\np;a 1\np;a;c 1\np;a b;c 1\np;c;a b 1\n");
+	profile_free(profile);
+}
+
+static void test_folded__names_that_are_missing(void **state)
+{
+	struct profile *profile = profile_new();
+	uint32_t nowhere = profile_location_add(profile, 0, 0x10);
+	struct profile_sample sample = {.stack = profile_stack_add(profile, &nowhere, 1),
+					.count = 1};
+
+	(void)state;
+	profile_sample_add(profile, &sample);
+	assert_folded(profile, false, "[unknown];[unknown]+0x10 1\n");
+	profile_free(profile);
+}
+
+static void test_folded__an_empty_profile_is_an_empty_file(void **state)
+{
+	struct profile *profile = profile_new();
+
+	(void)state;
+	assert_folded(profile, false, "");
+	profile_free(profile);
+}
+
+static void test_folded__a_failed_write_is_reported(void **state)
+{
+	struct profile *profile = build_profile();
+	struct format_options options = {0};
+	int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
+
+	(void)state;
+	assert_int_equal(format_folded.render(profile, &build_profile_times, &options, fd),
+			 -ENOSPC);
+	close(fd);
+	profile_free(profile);
+}
+
+static void test_folded__is_found_by_its_id(void **state)
+{
+	(void)state;
+	assert_ptr_equal(format_find(FORMAT_FOLDED), &format_folded);
+	assert_ptr_equal(format_find(FORMAT_PPROF), &format_pprof);
+	assert_null(format_find(0));
+	assert_null(format_find(99));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_folded__a_line_per_stack),
+		cmocka_unit_test(test_folded__threads_are_frames_when_wanted),
+		cmocka_unit_test(test_folded__lines_of_equal_text_are_one),
+		cmocka_unit_test(test_folded__order_is_by_frames_from_the_root),
+		cmocka_unit_test(test_folded__names_that_are_missing),
+		cmocka_unit_test(test_folded__an_empty_profile_is_an_empty_file),
+		cmocka_unit_test(test_folded__a_failed_write_is_reported),
+		cmocka_unit_test(test_folded__is_found_by_its_id),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

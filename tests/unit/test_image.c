@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "tests/unit/build_elf.h"
+#include "worker/elf/image.h"
+
+static struct image *open_built(struct build_elf *elf)
+{
+	struct image *image = NULL;
+	size_t size;
+	unsigned char *bytes = build_elf_finish(elf, &size);
+
+	assert_int_equal(image_open_memory(bytes, size, &image), 0);
+	free(bytes);
+	return image;
+}
+
+static int open_result(struct build_elf *elf)
+{
+	struct image *image = NULL;
+	size_t size;
+	unsigned char *bytes = build_elf_finish(elf, &size);
+	int r = image_open_memory(bytes, size, &image);
+
+	free(bytes);
+	image_close(image);
+	return r;
+}
+
+static void test_image__segments_entry_and_kind(void **state)
+{
+	const struct image_segment *segments;
+	struct build_elf elf;
+	struct image *image;
+
+	(void)state;
+	build_elf_init(&elf);
+	elf.header.e_entry = 0x1234;
+	build_elf_segment(&elf, PT_LOAD, PF_R, 0x1000, "abc", 3);
+	build_elf_segment(&elf, PT_NOTE, PF_R, 0x1000, "", 1);
+	build_elf_segment(&elf, PT_LOAD, PF_R | PF_X, 0x2000, "abcd", 4)->p_memsz = 100;
+	image = open_built(&elf);
+	assert_int_equal(image_segments(image, &segments), 2);
+	assert_false(segments[0].executable);
+	assert_int_equal(segments[0].file_size, 3);
+	assert_true(segments[1].executable);
+	assert_int_equal(segments[1].address, 0x2000);
+	assert_int_equal(segments[1].memory_size, 100);
+	assert_int_equal(image_entry(image), 0x1234);
+	assert_false(image_is_program(image));
+	image_close(image);
+
+	build_elf_init(&elf);
+	build_elf_segment(&elf, PT_INTERP, PF_R, 0x1000, "ld.so", 6);
+	image = open_built(&elf);
+	assert_true(image_is_program(image));
+	image_close(image);
+
+	build_elf_init(&elf);
+	elf.header.e_type = ET_EXEC;
+	image = open_built(&elf);
+	assert_true(image_is_program(image));
+	image_close(image);
+
+	/* a library has none or the start of .text, the dynamic linker has one of its own */
+	for (uint64_t entry = 0; entry <= 0x2010; entry += 0x1008) {
+		build_elf_init(&elf);
+		elf.header.e_entry = entry;
+		build_elf_section(&elf, ".text", SHT_PROGBITS, 0x1008, "abcd", 4);
+		image = open_built(&elf);
+		assert_int_equal(image_is_program(image), entry == 0x2010);
+		image_close(image);
+	}
+}
+
+static void test_image__other_files_are_refused(void **state)
+{
+	static const char text[100] = "#!/bin/sh";
+	struct build_elf elf;
+	struct image *image = NULL;
+
+	(void)state;
+	assert_int_equal(image_open_memory(text, sizeof(text), &image), -ENOEXEC);
+	assert_int_equal(image_open_memory(ELFMAG, 4, &image), -ENOEXEC);
+	build_elf_init(&elf);
+	elf.header.e_machine = EM_AARCH64;
+	assert_int_equal(open_result(&elf), -ENOEXEC);
+	build_elf_init(&elf);
+	elf.header.e_type = ET_REL;
+	assert_int_equal(open_result(&elf), -ENOEXEC);
+	build_elf_init(&elf);
+	elf.header.e_ident[EI_CLASS] = ELFCLASS32;
+	assert_int_equal(open_result(&elf), -ENOEXEC);
+	build_elf_init(&elf);
+	elf.header.e_ident[EI_DATA] = ELFDATA2MSB;
+	assert_int_equal(open_result(&elf), -ENOEXEC);
+	build_elf_init(&elf);
+	for (int i = 0; i < IMAGE_SEGMENTS_MAX + 1; i++)
+		build_elf_segment(&elf, PT_LOAD, PF_R, 0x1000, "", 0);
+	assert_int_equal(open_result(&elf), -EBADMSG);
+	build_elf_init(&elf);
+	build_elf_segment(&elf, PT_LOAD, PF_R, UINT64_MAX - 1, "", 0)->p_memsz = 16;
+	assert_int_equal(open_result(&elf), -EBADMSG);
+	image_close(NULL);
+}
+
+static void test_image__sections_by_name_and_number(void **state)
+{
+	struct image_bytes bytes;
+	struct build_elf elf;
+	struct image *image;
+
+	(void)state;
+	build_elf_init(&elf);
+	build_elf_section(&elf, ".one", SHT_PROGBITS, 0x5000, "first", 5)->sh_entsize = 24;
+	build_elf_section(&elf, ".two", SHT_PROGBITS, 0, "second", 6)->sh_link = 1;
+	build_elf_section(&elf, ".empty", SHT_PROGBITS, 0, "", 0);
+	build_elf_section(&elf, ".bss", SHT_NOBITS, 0x6000, "", 0)->sh_size = 1000;
+	build_elf_section(&elf, ".packed", SHT_PROGBITS, 0, "xx", 2)->sh_flags = SHF_COMPRESSED;
+	build_elf_section(&elf, ".cut", SHT_PROGBITS, 0, "xx", 2)->sh_size = 100000;
+	build_elf_section(&elf, ".huge", SHT_PROGBITS, 0, "xx", 2)->sh_size = 1ull << 40;
+	image = open_built(&elf);
+	assert_int_equal(image_section(image, ".one", &bytes), 0);
+	assert_memory_equal(bytes.bytes, "first", 5);
+	assert_int_equal(bytes.size, 5);
+	assert_int_equal(bytes.address, 0x5000);
+	assert_int_equal(bytes.entry_size, 24);
+	assert_int_equal(image_section(image, ".two", &bytes), 0);
+	assert_int_equal(bytes.link, 1);
+	assert_int_equal(bytes.address, 0);
+	assert_int_equal(image_section_at(image, 1, &bytes), 0);
+	assert_memory_equal(bytes.bytes, "first", 5);
+	assert_int_equal(image_section(image, ".empty", &bytes), 0);
+	assert_int_equal(bytes.size, 0);
+	assert_int_equal(image_section(image, ".bss", &bytes), -ENOENT);
+	assert_int_equal(image_section(image, ".packed", &bytes), -ENOENT);
+	assert_int_equal(image_section(image, ".cut", &bytes), -EBADMSG);
+	assert_int_equal(image_section(image, ".huge", &bytes), -EFBIG);
+	assert_int_equal(image_section(image, ".none", &bytes), -ENOENT);
+	assert_int_equal(image_section_at(image, 0, &bytes), -ENOENT);
+	assert_int_equal(image_section_at(image, 100, &bytes), -ENOENT);
+	image_close(image);
+}
+
+static void test_image__eh_frame_section(void **state)
+{
+	struct image_bytes bytes;
+	struct build_elf elf;
+	struct image *image;
+
+	(void)state;
+	build_elf_init(&elf);
+	build_elf_section(&elf, ".eh_frame", SHT_X86_64_UNWIND, 0x7000, "frames", 6);
+	image = open_built(&elf);
+	assert_int_equal(image_eh_frame(image, &bytes), 0);
+	assert_int_equal(bytes.size, 6);
+	assert_int_equal(bytes.address, 0x7000);
+	image_close(image);
+}
+
+#define HEADER_AT 0x3000
+#define FRAMES_AT 0x3010
+
+/* A file without sections: .eh_frame_hdr at HEADER_AT, its eh_frame_ptr encoded by the caller. */
+static struct image *open_without_sections(const void *header, size_t header_size)
+{
+	/* a record of 4 bytes, the end, and what is none of ours */
+	static const unsigned char frames[] = {4, 0, 0, 0, 9, 9, 9, 9, 0, 0, 0, 0, 7, 7, 7, 7};
+	unsigned char segment[0x10 + sizeof(frames)] = {0};
+	struct build_elf elf;
+	Elf64_Phdr *load;
+
+	memcpy(segment, header, header_size);
+	memcpy(segment + 0x10, frames, sizeof(frames));
+	build_elf_init(&elf);
+	load = build_elf_segment(&elf, PT_LOAD, PF_R, HEADER_AT, segment, sizeof(segment));
+	*build_elf_segment(&elf, PT_GNU_EH_FRAME, PF_R, HEADER_AT, "", 0) =
+		(Elf64_Phdr){.p_type = PT_GNU_EH_FRAME,
+			     .p_vaddr = HEADER_AT,
+			     .p_offset = load->p_offset,
+			     .p_filesz = 12};
+	return open_built(&elf);
+}
+
+static void test_image__eh_frame_through_its_header(void **state)
+{
+	static const unsigned char relative[] = {1, 0x1b, 3, 0x3b, 0x0c, 0, 0, 0};
+	static const unsigned char absolute[] = {1, 0, 3, 0x3b, 0x10, 0x30, 0, 0, 0, 0, 0, 0};
+	static const unsigned char version[] = {2, 0x1b, 3, 0x3b, 0x0c, 0, 0, 0};
+	static const unsigned char nowhere[] = {1, 0x1b, 3, 0x3b, 0, 0, 0, 1};
+	struct image_bytes bytes;
+	struct image *image = open_without_sections(relative, sizeof(relative));
+
+	(void)state;
+	assert_int_equal(image_eh_frame(image, &bytes), 0);
+	assert_int_equal(bytes.address, FRAMES_AT);
+	assert_int_equal(bytes.size, 12);
+	assert_int_equal(bytes.bytes[4], 9);
+	image_close(image);
+	image = open_without_sections(absolute, sizeof(absolute));
+	assert_int_equal(image_eh_frame(image, &bytes), 0);
+	assert_int_equal(bytes.address, FRAMES_AT);
+	image_close(image);
+	image = open_without_sections(version, sizeof(version));
+	assert_int_equal(image_eh_frame(image, &bytes), -EBADMSG);
+	image_close(image);
+	image = open_without_sections(nowhere, sizeof(nowhere));
+	assert_int_equal(image_eh_frame(image, &bytes), -EBADMSG);
+	image_close(image);
+}
+
+static void test_image__no_eh_frame(void **state)
+{
+	struct image_bytes bytes;
+	struct build_elf elf;
+	struct image *image;
+
+	(void)state;
+	build_elf_init(&elf);
+	image = open_built(&elf);
+	assert_int_equal(image_eh_frame(image, &bytes), -ENOENT);
+	image_close(image);
+}
+
+static size_t build_id_of(const void *notes, size_t size, uint64_t alignment,
+			  unsigned char id[IMAGE_BUILD_ID_MAX])
+{
+	struct build_elf elf;
+	struct image *image;
+	size_t length;
+
+	build_elf_init(&elf);
+	build_elf_segment(&elf, PT_NOTE, PF_R, 0x1000, notes, size)->p_align = alignment;
+	image = open_built(&elf);
+	length = image_build_id(image, id);
+	image_close(image);
+	return length;
+}
+
+static void test_image__build_id(void **state)
+{
+	/* a note of another owner with an odd size, then the build id */
+	static const unsigned char notes[] = {
+		2, 0, 0, 0, 5, 0, 0, 0, 3, 0, 0, 0, 'X', 0, 0,	 0,   1,   2, 3,    4,	  5,   0,
+		0, 0, 4, 0, 0, 0, 3, 0, 0, 0, 3, 0, 0,	 0, 'G', 'N', 'U', 0, 0xab, 0xcd, 0xef};
+	static const unsigned char property[] = {
+		4, 0, 0, 0, 4, 0, 0, 0, 5, 0, 0, 0, 'G', 'N', 'U', 0,	1,   2,	  3, 4,	  0,
+		0, 0, 0, 4, 0, 0, 0, 1, 0, 0, 0, 3, 0,	 0,   0,   'G', 'N', 'U', 0, 0x77};
+	unsigned char id[IMAGE_BUILD_ID_MAX], large[16 + 200] = {4, 0, 0, 0, 200, 0, 0, 0, 3};
+
+	(void)state;
+	assert_int_equal(build_id_of(notes, sizeof(notes), 4, id), 3);
+	assert_memory_equal(id, "\xab\xcd\xef", 3);
+	assert_int_equal(build_id_of(property, sizeof(property), 8, id), 1);
+	assert_int_equal(id[0], 0x77);
+	memcpy(large + 12, "GNU", 4);
+	assert_int_equal(build_id_of(large, sizeof(large), 4, id), IMAGE_BUILD_ID_MAX);
+	assert_int_equal(build_id_of(large, sizeof(large) - 1, 4, id), 0);
+	assert_int_equal(build_id_of(notes, 5, 4, id), 0);
+	assert_int_equal(build_id_of("", 0, 4, id), 0);
+}
+
+static int open_bytes(const void *bytes, size_t size)
+{
+	int fd = memfd_create("image", MFD_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, bytes, size), size);
+	return fd;
+}
+
+static void test_image__a_file_is_read_by_descriptor(void **state)
+{
+	struct image_bytes bytes;
+	struct build_elf elf;
+	struct image *image;
+	unsigned char *built;
+	size_t size;
+	int fd;
+
+	(void)state;
+	build_elf_init(&elf);
+	build_elf_section(&elf, ".eh_frame", SHT_PROGBITS, 0x7000, "frames", 6);
+	built = build_elf_finish(&elf, &size);
+	fd = open_bytes(built, size);
+	assert_int_equal(image_open(fd, &image), 0);
+	assert_int_equal(image_eh_frame(image, &bytes), 0);
+	assert_memory_equal(bytes.bytes, "frames", 6);
+	image_close(image);
+
+	/* cut short while it is open: an error, not a signal */
+	assert_int_equal(image_open(fd, &image), 0);
+	assert_int_equal(ftruncate(fd, 64), 0);
+	assert_true(image_eh_frame(image, &bytes) < 0);
+	image_close(image);
+	close(fd);
+	assert_int_equal(image_open(fd, &image), -EIO);
+	free(built);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_image__segments_entry_and_kind),
+		cmocka_unit_test(test_image__other_files_are_refused),
+		cmocka_unit_test(test_image__sections_by_name_and_number),
+		cmocka_unit_test(test_image__eh_frame_section),
+		cmocka_unit_test(test_image__eh_frame_through_its_header),
+		cmocka_unit_test(test_image__no_eh_frame),
+		cmocka_unit_test(test_image__build_id),
+		cmocka_unit_test(test_image__a_file_is_read_by_descriptor),
+	};
+
+	return cmocka_run_group_tests_name("image", tests, NULL, NULL);
+}

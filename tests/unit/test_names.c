@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "worker/format/format.h"
+
+static void assert_clean(const char *name, const char *expected)
+{
+	char text[64];
+
+	format_clean_name(text, sizeof(text), name);
+	assert_string_equal(text, expected);
+}
+
+static void test_names__good_ones_stay(void **state)
+{
+	(void)state;
+	assert_clean("", "");
+	assert_clean("std::vector<int, std::allocator<int> >",
+		     "std::vector<int, std::allocator<int> >");
+	assert_clean("h\303\251 \342\202\254 \360\237\231\202",
+		     "h\303\251 \342\202\254 \360\237\231\202");
+	assert_clean("\364\217\277\277", "\364\217\277\277"); /* U+10FFFF */
+}
+
+static void test_names__control_characters_are_replaced(void **state)
+{
+	(void)state;
+	assert_clean("a\nb\rc\td\033[31m\177", "a?b?c?d?[31m?");
+	assert_clean("c1 \302\233 nel \302\205", "c1 ? nel ?");
+	assert_clean("rlo \342\200\256 ls \342\200\250 bom \357\273\277", "rlo ? ls ? bom ?");
+	assert_clean("isolate \342\201\246", "isolate ?");
+}
+
+static void test_names__bytes_that_are_not_utf8_are_replaced(void **state)
+{
+	(void)state;
+	assert_clean("\377\376", "??");
+	assert_clean("\200x", "?x");
+	assert_clean("\300\257", "??");		/* overlong slash */
+	assert_clean("\340\200\257", "???");	/* overlong */
+	assert_clean("\355\240\200", "?");	/* surrogate */
+	assert_clean("\364\220\200\200", "?");	/* above U+10FFFF */
+	assert_clean("cut \342\202", "cut ??"); /* the text ends within a character */
+	assert_clean("\360\237\231x", "???x");
+}
+
+static void test_names__long_ones_are_cut_between_characters(void **state)
+{
+	static const char euros[] = "\342\202\254\342\202\254\342\202\254\342\202\254";
+	char text[16];
+
+	(void)state;
+	format_clean_name(text, 13, euros);
+	assert_string_equal(text, euros);
+	format_clean_name(text, 12, euros);
+	assert_string_equal(text, "\342\202\254\342\202\254...");
+	format_clean_name(text, 10, euros);
+	assert_string_equal(text, "\342\202\254\342\202\254...");
+	format_clean_name(text, 9, euros);
+	assert_string_equal(text, "\342\202\254...");
+	format_clean_name(text, 5, "123456");
+	assert_string_equal(text, "1...");
+	format_clean_name(text, 3, "123456");
+	assert_string_equal(text, "..");
+	format_clean_name(text, 1, "123456");
+	assert_string_equal(text, "");
+	memset(text, 'x', sizeof(text));
+	format_clean_name(text, 0, "123456");
+	assert_int_equal(text[0], 'x');
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_names__good_ones_stay),
+		cmocka_unit_test(test_names__control_characters_are_replaced),
+		cmocka_unit_test(test_names__bytes_that_are_not_utf8_are_replaced),
+		cmocka_unit_test(test_names__long_ones_are_cut_between_characters),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

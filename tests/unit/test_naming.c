@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <stdio.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "tests/unit/session_rig.h"
+#include "worker/elf/image.h"
+#include "worker/profile/profile.h"
+
+#define PLACE 0x40000000ull /* where the test's own text is said to be mapped */
+
+static struct rig rig;
+
+static int setup(void **state)
+{
+	(void)state;
+	rig_init(&rig);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	rig_release(&rig);
+	return 0;
+}
+
+extern const char __ehdr_start;
+void landmark(void);
+
+__attribute__((noinline)) void landmark(void)
+{
+	__asm__ volatile("" ::: "memory");
+}
+
+static struct image_segment own_text(void)
+{
+	const struct image_segment *segments;
+	struct image_segment text = {0};
+	struct image *image;
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+
+	assert_int_equal(image_open(fd, &image), 0);
+	for (size_t i = image_segments(image, &segments); i-- > 0;)
+		if (segments[i].executable)
+			text = segments[i];
+	image_close(image);
+	close(fd);
+	return text;
+}
+
+static char maps[256];
+
+/* The address that landmark() would have if the test were mapped there. */
+static uint64_t map_own_text(struct image_segment *text)
+{
+	uint64_t pc = (uint64_t)(uintptr_t)landmark - (uint64_t)(uintptr_t)&__ehdr_start;
+	uint64_t offset;
+
+	*text = own_text();
+	offset = text->file_offset & ~4095ull;
+	snprintf(maps, sizeof(maps), "%llx-%llx r-xp %llx 08:01 262144 /opt/test (deleted)\n",
+		 PLACE, (PLACE + text->file_size + 8191) & ~4095ull, (unsigned long long)offset);
+	rig.fake.maps = maps;
+	rig.fake.object = "/proc/self/exe";
+	rig.fake.identity.device = makedev(8, 1);
+	return PLACE + pc - text->address + text->file_offset - offset;
+}
+
+static void test_naming__symbols_of_a_file(void **state)
+{
+	const struct profile *profile = session_profile(rig.session);
+	struct image_segment text;
+	u64 address = map_own_text(&text), frames[2];
+	struct message_summary summary;
+	const struct profile_object *object;
+	char *stack;
+
+	(void)state;
+	frames[0] = address | FRAME_EXACT;
+	frames[1] = address + 1;
+	rig_event(&rig, EVENT_SEEN, 5, 100, 0, 0);
+	rig_sample(&rig, 5, 100, REASON_end_root, frames, 0, 2);
+	rig_settle(&rig);
+	assert_int_equal(rig_find(&rig, 5, 100, address)->flags, MAPPING_HAS_TABLE);
+	assert_int_equal(
+		rig_find(&rig, 5, 100, address)->bias,
+		address - ((uint64_t)(uintptr_t)landmark - (uint64_t)(uintptr_t)&__ehdr_start));
+	assert_int_equal(session_finish(rig.session), 0);
+	stack = rig_stack(&rig, 0);
+	assert_string_equal(stack, "landmark;landmark");
+	free(stack);
+	object = profile_object_get(profile, 1);
+	assert_string_equal(profile_string_get(profile, object->name), "/opt/test (deleted)");
+	assert_int_equal(object->start, text.address);
+	assert_int_equal(object->limit, text.address + text.memory_size);
+	assert_int_equal(object->file_offset, text.file_offset);
+	assert_true(object->has_functions);
+	assert_int_equal(profile_location_get(profile, 1)->address,
+			 (uint64_t)(uintptr_t)landmark - (uint64_t)(uintptr_t)&__ehdr_start);
+	session_summary(rig.session, &summary);
+	assert_int_equal(summary.without_names, 0);
+	assert_int_equal(summary.objects, 1);
+	assert_true(summary.table_rows > 0);
+}
+
+static void test_naming__no_file_no_names(void **state)
+{
+	const u64 frames[] = {PLACE + 0x10, PLACE + 0x20};
+	struct message_summary summary;
+	char *stack;
+
+	(void)state;
+	rig.fake.maps = "40000000-40001000 r-xp 5000 08:01 262144 /opt/gone\n";
+	rig.fake.object = NULL;
+	rig_event(&rig, EVENT_SEEN, 5, 100, 0, 0);
+	rig_sample(&rig, 5, 100, REASON_end_root, frames, 0, 2);
+	rig_settle(&rig);
+	session_finish(rig.session);
+	stack = rig_stack(&rig, 0);
+	assert_string_equal(stack, "gone+0x500f;gone+0x501f");
+	free(stack);
+	session_summary(rig.session, &summary);
+	assert_int_equal(summary.without_names, 1);
+	assert_int_equal(summary.objects_failed, 1);
+}
+
+static void test_naming__markers_are_names(void **state)
+{
+	struct message_summary summary;
+	u64 none = 0;
+
+	(void)state;
+	rig_sample(&rig, 5, 0, REASON_cut_compat, &none, 0, 0);
+	rig_settle(&rig);
+	session_finish(rig.session);
+	session_summary(rig.session, &summary);
+	assert_int_equal(summary.samples, 1);
+	assert_int_equal(summary.without_names, 0);
+	assert_int_equal(summary.reason[REASON_cut_compat], 1);
+}
+
+static void test_naming__rendered(void **state)
+{
+	const struct message_stop stop = {.started = 1, .stopped = 2};
+	struct image_segment text;
+	u64 frame = map_own_text(&text) | FRAME_EXACT;
+	char line[256] = "";
+	int fd = fake_file("", 0);
+
+	(void)state;
+	rig_event(&rig, EVENT_SEEN, 5, 100, 0, 0);
+	rig_sample(&rig, 5, 100, REASON_end_root, &frame, 0, 1);
+	rig_settle(&rig);
+	session_finish(rig.session);
+	assert_int_equal(session_render(rig.session, &stop, fd), 0);
+	assert_true(pread(fd, line, sizeof(line) - 1, 0) > 0);
+	assert_string_equal(line, "thread;landmark 1\n");
+	close(fd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_naming__symbols_of_a_file, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_naming__no_file_no_names, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_naming__markers_are_names, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_naming__rendered, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ipc/time.h"
+#include "tests/unit/fake_target.h"
+#include "worker/process/file.h"
+#include "worker/process/object.h"
+#include "worker/process/parser.h"
+#include "worker/process/segments.h"
+#include "worker/process/table.h"
+
+#define DEVICE 2049u
+#define START  0x40000000ull
+#define END    0x40004000ull
+
+static struct fake_target fake;
+static struct segments *segments;
+static struct tables *tables;
+static struct parser *parser;
+static struct objects *objects;
+static struct files *files;
+static uint64_t now;
+
+static int setup(void **state)
+{
+	(void)state;
+	fake_target_init(&fake);
+	fake.object = "/proc/self/exe";
+	fake.identity = (struct target_identity){DEVICE, 0, 1000, 1};
+	now = 100 * NS_PER_SECOND;
+	segments = segments_new(&fake.target, 64);
+	segments_attach(segments, fake_segment());
+	tables = tables_new(segments);
+	assert_int_equal(parser_new(&parser), 0);
+	objects = objects_new(tables, segments, parser, 4);
+	files = files_new(objects, &fake.target);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	parser_free(parser);
+	files_free(files);
+	objects_free(objects);
+	tables_free(tables);
+	segments_free(segments);
+	return 0;
+}
+
+/* The file whose inode the fake target answers for a mapping at this start. */
+static struct file *file_at(uint64_t start)
+{
+	return files_get(files, DEVICE, start >> 12, 77, "/bin/program");
+}
+
+static struct object *identify(uint64_t start)
+{
+	struct object *object = files_object(files, file_at(start), 5, start, start + 0x1000, now);
+
+	if (object)
+		return object;
+	fake_target_answer(&fake);
+	return files_object(files, file_at(start), 5, start, start + 0x1000, now);
+}
+
+static void parse(void)
+{
+	struct pollfd fd = {.fd = parser_fd(parser), .events = POLLIN};
+
+	while (objects_unfinished(objects) > 0) {
+		poll(&fd, 1, 100);
+		objects_turn(objects, now);
+		fake_target_answer(&fake);
+	}
+}
+
+static void test_object__is_opened_parsed_and_stored(void **state)
+{
+	struct object *object = identify(START);
+	uint64_t bytes, rows;
+
+	(void)state;
+	assert_int_equal(object->state, OBJECT_PARSING);
+	assert_string_equal(object->name, "/bin/program");
+	parse();
+	assert_int_equal(object->state, OBJECT_READY);
+	assert_non_null(object->table);
+	assert_true(object->segment_count > 0);
+	tables_totals(tables, &bytes, &rows);
+	assert_true(rows > 0 && bytes > rows);
+	assert_ptr_equal(objects_find(objects, &object->identity), object);
+}
+
+static void test_object__known_one_is_verified_after_a_second(void **state)
+{
+	struct object *object = identify(START);
+
+	(void)state;
+	now += NS_PER_SECOND / 2;
+	assert_ptr_equal(files_object(files, file_at(START), 6, START, END, now), object);
+	assert_int_equal(fake.asked[TARGET_OBJECT], 1);
+	now += NS_PER_SECOND;
+	assert_null(files_object(files, file_at(START), 6, START, END, now));
+	assert_false(fake.requests[0].want_fd);
+	fake_target_answer(&fake);
+	assert_ptr_equal(files_object(files, file_at(START), 6, START, END, now), object);
+	assert_int_equal(fake.asked[TARGET_OBJECT], 2);
+}
+
+static void test_object__replaced_content_is_another(void **state)
+{
+	struct object *object = identify(START), *other;
+
+	(void)state;
+	now += 2 * NS_PER_SECOND;
+	fake.identity.change_time = 2;
+	other = identify(START);
+	assert_non_null(other);
+	assert_ptr_not_equal(other, object);
+	assert_int_equal(fake.asked[TARGET_OBJECT], 3);
+}
+
+static void test_object__other_generation_is_another_file(void **state)
+{
+	(void)state;
+	assert_ptr_equal(files_get(files, DEVICE, 9, 0, "/x"),
+			 files_get(files, DEVICE, 9, 1, "/x"));
+	assert_ptr_not_equal(files_get(files, DEVICE, 9, 1, "/x"),
+			     files_get(files, DEVICE, 9, 2, "/y"));
+}
+
+static void test_object__mapping_replaced_meanwhile_is_refused(void **state)
+{
+	struct object *object;
+
+	(void)state;
+	identify(START);
+	fake.identity.inode = 4711;
+	object = identify(0x50000000);
+	assert_int_equal(object->state, OBJECT_FAILED);
+	assert_int_equal(object->reason, -ESTALE);
+	/* nor may another device's listing be answered by this one */
+	object = files_object(files, files_get(files, 99, 4711, 1, "/o"), 5, 1, 2, now);
+	fake_target_answer(&fake);
+	object = files_object(files, files_get(files, 99, 4711, 1, "/o"), 5, 1, 2, now);
+	assert_int_equal(object->state, OBJECT_FAILED);
+}
+
+static void test_object__stacked_file_systems_answer_others(void **state)
+{
+	struct object *object;
+
+	(void)state;
+	fake.identity.device = 55;
+	fake.identity.inode = 1;
+	object = identify(START);
+	assert_int_equal(object->state, OBJECT_PARSING);
+}
+
+static void test_object__no_program_fails(void **state)
+{
+	struct objects_counts counts;
+	struct object *object;
+
+	(void)state;
+	fake.object = "/dev/null";
+	object = identify(START);
+	parse();
+	assert_int_equal(object->state, OBJECT_FAILED);
+	assert_int_equal(object->fd, -1);
+	objects_counts(objects, &counts);
+	assert_int_equal(counts.failed, 1);
+}
+
+static void test_object__equal_tables_are_shared(void **state)
+{
+	struct object *a = identify(START), *b;
+
+	(void)state;
+	b = identify(0x50000000);
+	assert_ptr_not_equal(a, b);
+	parse();
+	assert_ptr_equal(a->table, b->table);
+	assert_int_equal(a->table->references, 2);
+}
+
+static void test_object__table_waits_for_a_segment(void **state)
+{
+	struct object *object;
+	uint32_t word;
+
+	(void)state;
+	assert_int_equal(segments_alloc(segments, SEGMENT_WORDS - 1024, &word), 0);
+	object = identify(START);
+	parse();
+	assert_int_equal(object->state, OBJECT_READY);
+	assert_non_null(object->table);
+	assert_true(fake.asked[TARGET_SEGMENT] > 0);
+}
+
+static void test_object__idle_descriptors_are_closed(void **state)
+{
+	struct object *list[8];
+	struct objects_counts counts;
+	size_t open_count = 0;
+
+	(void)state;
+	for (uint64_t i = 0; i < 8; i++) {
+		list[i] = identify(START + (i << 20));
+		if (i < 2)
+			list[i]->sampled = now;
+		parse();
+	}
+	for (size_t i = 0; i < 8; i++)
+		open_count += list[i]->fd >= 0;
+	assert_int_equal(open_count, 4);
+	assert_true(list[0]->fd >= 0 && list[1]->fd >= 0);
+	objects_counts(objects, &counts);
+	assert_int_equal(counts.descriptors_closed, 4);
+}
+
+static void test_object__sweep_keeps_what_is_named_or_marked(void **state)
+{
+	struct object *sampled = identify(START), *marked, *unused;
+	size_t before;
+
+	(void)state;
+	marked = identify(START + 0x100000);
+	unused = identify(START + 0x200000);
+	parse();
+	before = objects_count(objects);
+	sampled->sampled = now;
+	file_mark(file_at(START + 0x100000));
+	files_sweep(files);
+	objects_sweep(objects, now);
+	assert_int_equal(objects_count(objects), before - 1);
+	assert_ptr_equal(objects_find(objects, &marked->identity), marked);
+	assert_true(sampled->detached);
+	assert_null(sampled->table);
+	assert_null(objects_find(objects, &sampled->identity));
+	(void)unused;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(test_object__##name, setup, teardown)
+		TEST(is_opened_parsed_and_stored),
+		TEST(known_one_is_verified_after_a_second),
+		TEST(replaced_content_is_another),
+		TEST(other_generation_is_another_file),
+		TEST(mapping_replaced_meanwhile_is_refused),
+		TEST(stacked_file_systems_answer_others),
+		TEST(no_program_fails),
+		TEST(equal_tables_are_shared),
+		TEST(table_waits_for_a_segment),
+		TEST(idle_descriptors_are_closed),
+		TEST(sweep_keeps_what_is_named_or_marked),
+#undef TEST
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

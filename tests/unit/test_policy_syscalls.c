@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The filters of policy/syscalls.h, evaluated here instead of by the kernel. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/bpf.h>
+#include <linux/filter.h>
+#include <linux/perf_event.h>
+#include <linux/seccomp.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "policy/policy.h"
+
+#define INSTRUCTIONS_MAX 4096
+#define ANY		 (~0ull)
+
+#if defined(__x86_64__)
+#define ARCH	   AUDIT_ARCH_X86_64
+#define OTHER_ARCH AUDIT_ARCH_I386
+#elif defined(__aarch64__)
+#define ARCH	   AUDIT_ARCH_AARCH64
+#define OTHER_ARCH AUDIT_ARCH_ARM
+#endif
+
+struct filter {
+	struct sock_filter code[INSTRUCTIONS_MAX];
+	size_t count;
+};
+
+static struct filter filters[ROLE_COUNT];
+
+static int set_up(void **state)
+{
+	(void)state;
+	for (int role = 0; role < ROLE_COUNT; role++) {
+		int fd = memfd_create("filter", MFD_CLOEXEC);
+		ssize_t size;
+
+		assert_true(fd >= 0);
+		assert_int_equal(policy_export_filter((enum policy_role)role, fd), 0);
+		size = pread(fd, filters[role].code, sizeof(filters[role].code), 0);
+		assert_true(size > 0 && (size_t)size < sizeof(filters[role].code));
+		filters[role].count = (size_t)size / sizeof(struct sock_filter);
+		close(fd);
+	}
+	return 0;
+}
+
+static size_t jump(const struct sock_filter *at, uint32_t a)
+{
+	uint32_t k = at->k;
+	int taken = 0;
+
+	switch (BPF_OP(at->code)) {
+	case BPF_JA:
+		return k;
+	case BPF_JEQ:
+		taken = a == k;
+		break;
+	case BPF_JGT:
+		taken = a > k;
+		break;
+	case BPF_JGE:
+		taken = a >= k;
+		break;
+	case BPF_JSET:
+		taken = (a & k) != 0;
+		break;
+	}
+	return taken ? at->jt : at->jf;
+}
+
+/* The part of classic BPF that libseccomp emits. */
+static uint32_t evaluate(const struct filter *filter, const struct seccomp_data *data)
+{
+	uint32_t a = 0;
+
+	for (size_t pc = 0; pc < filter->count; pc++) {
+		const struct sock_filter *at = &filter->code[pc];
+
+		switch (BPF_CLASS(at->code)) {
+		case BPF_LD:
+			assert_int_equal(at->code, BPF_LD | BPF_W | BPF_ABS);
+			assert_true(at->k + sizeof(a) <= sizeof(*data));
+			memcpy(&a, (const char *)data + at->k, sizeof(a));
+			break;
+		case BPF_ALU:
+			assert_int_equal(at->code, BPF_ALU | BPF_AND | BPF_K);
+			a &= at->k;
+			break;
+		case BPF_JMP:
+			pc += jump(at, a);
+			break;
+		case BPF_RET:
+			return at->k;
+		default:
+			fail_msg("instruction %zu: code %#x", pc, at->code);
+		}
+	}
+	fail_msg("the filter has no end");
+	return 0;
+}
+
+static uint32_t verdict(enum policy_role role, long number, const uint64_t *arguments)
+{
+	struct seccomp_data data = {.nr = (int)number, .arch = ARCH};
+
+	memcpy(data.args, arguments, sizeof(data.args));
+	return evaluate(&filters[role], &data);
+}
+
+#define CALL(role, number, ...) verdict(role, number, (const uint64_t[6]){__VA_ARGS__})
+#define assert_allowed(...)	assert_int_equal(CALL(__VA_ARGS__), SECCOMP_RET_ALLOW)
+#define assert_killed(...)	assert_int_equal(CALL(__VA_ARGS__), SECCOMP_RET_KILL_PROCESS)
+
+/* How many calls pass whatever their arguments are. */
+static unsigned int plain_calls(enum policy_role role)
+{
+	unsigned int count = 0;
+
+	for (long number = 0; number < 1024; number++)
+		count += CALL(role, number, ANY, ANY, ANY, ANY, ANY, ANY) == SECCOMP_RET_ALLOW;
+	return count;
+}
+
+static void test_policy_syscalls__stay_few(void **state)
+{
+	(void)state;
+	assert_in_range(plain_calls(ROLE_WORKER), 20, 32);
+	assert_in_range(plain_calls(ROLE_EXPORTER), 15, 24);
+	assert_in_range(plain_calls(ROLE_BROKER), 10, 16);
+	assert_in_range(plain_calls(ROLE_LOADER), 30, 62);
+}
+
+static void test_policy_syscalls__nobody_gets_the_dangerous_ones(void **state)
+{
+	static const long numbers[] = {
+		SYS_execve,
+		SYS_execveat,
+		SYS_clone,
+		SYS_clone3,
+		SYS_ptrace,
+		SYS_unshare,
+		SYS_setns,
+		SYS_mount,
+		SYS_socket,
+		SYS_connect,
+		SYS_bind,
+		SYS_listen,
+		SYS_accept4,
+		SYS_setuid,
+		SYS_setgid,
+		SYS_setresuid,
+		SYS_setresgid,
+		SYS_setgroups,
+		SYS_capset,
+		SYS_init_module,
+		SYS_finit_module,
+		SYS_kexec_load,
+		SYS_perf_event_open,
+		SYS_process_vm_readv,
+		SYS_process_vm_writev,
+		SYS_io_uring_setup,
+		SYS_userfaultfd,
+		SYS_keyctl,
+		SYS_add_key,
+		SYS_personality,
+		SYS_pidfd_getfd,
+		SYS_pidfd_open,
+		SYS_open_by_handle_at,
+		SYS_openat2,
+		SYS_unlinkat,
+		SYS_renameat2,
+		SYS_linkat,
+		SYS_symlinkat,
+		SYS_mkdirat,
+		SYS_chroot,
+		SYS_pivot_root,
+		SYS_seccomp,
+		SYS_kcmp,
+		SYS_shmat,
+	};
+
+	(void)state;
+	for (int role = 0; role < ROLE_COUNT; role++)
+		for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+			assert_killed((enum policy_role)role, numbers[i], 0, 0, 0, 0, 0, 0);
+			assert_killed((enum policy_role)role, numbers[i], ANY, ANY, ANY, ANY, ANY,
+				      ANY);
+		}
+}
+
+static void test_policy_syscalls__worker_opens_nothing(void **state)
+{
+	const enum policy_role role = ROLE_WORKER;
+
+	(void)state;
+	assert_killed(role, SYS_openat, (uint64_t)AT_FDCWD, 0, O_RDONLY);
+	assert_killed(role, SYS_socketpair, AF_UNIX);
+	assert_killed(role, SYS_ioctl, 3, PERF_EVENT_IOC_ENABLE);
+	assert_killed(role, SYS_kill, 1, 9);
+	assert_killed(role, SYS_statx, 0);
+	for (uint64_t command = 0; command < 64; command++)
+		assert_killed(role, SYS_bpf, command);
+}
+
+static void test_policy_syscalls__worker_does_its_work(void **state)
+{
+	static const long numbers[] = {
+		SYS_read,	   SYS_write,	  SYS_pread64,	  SYS_close,	   SYS_recvmsg,
+		SYS_sendmsg,	   SYS_brk,	  SYS_munmap,	  SYS_mremap,	   SYS_epoll_pwait,
+		SYS_memfd_create,  SYS_ftruncate, SYS_membarrier, SYS_exit_group,  SYS_getrandom,
+		SYS_clock_gettime, SYS_fstat,	  SYS_lseek,	  SYS_sched_yield, SYS_rt_sigreturn,
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+		assert_allowed(ROLE_WORKER, numbers[i], 0);
+	assert_allowed(ROLE_WORKER, SYS_mmap, 0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, 5, 0);
+	assert_allowed(ROLE_WORKER, SYS_mprotect, 0, 4096, PROT_READ | PROT_WRITE);
+	assert_allowed(ROLE_WORKER, SYS_madvise, 0, 4096, MADV_DONTNEED);
+	assert_allowed(ROLE_WORKER, SYS_fcntl, 3, F_ADD_SEALS, F_SEAL_WRITE);
+	assert_allowed(ROLE_WORKER, SYS_futex, 0, 128 /* FUTEX_WAIT_PRIVATE */);
+	assert_allowed(ROLE_WORKER, SYS_newfstatat, 3, 0, 0, AT_EMPTY_PATH);
+}
+
+static void test_policy_syscalls__no_executable_memory(void **state)
+{
+	const uint64_t executable = PROT_READ | PROT_EXEC;
+
+	(void)state;
+	for (int i = 0; i < ROLE_COUNT; i++) {
+		enum policy_role role = (enum policy_role)i;
+
+		assert_killed(role, SYS_mmap, 0, 4096, executable, MAP_PRIVATE, ANY, 0);
+		assert_killed(role, SYS_mmap, 0, 4096, PROT_EXEC, MAP_PRIVATE, ANY, 0);
+		assert_killed(role, SYS_mprotect, 0, 4096, executable);
+		assert_killed(role, SYS_mprotect, 0, 4096, 1ull << 32);
+		assert_killed(role, SYS_pkey_mprotect, 0, 4096, PROT_READ);
+	}
+}
+
+static void test_policy_syscalls__arguments_are_looked_at(void **state)
+{
+	(void)state;
+	assert_killed(ROLE_WORKER, SYS_fcntl, 3, F_SETLEASE, F_WRLCK);
+	assert_killed(ROLE_WORKER, SYS_fcntl, 3, F_SETFL, 0);
+	assert_killed(ROLE_WORKER, SYS_fcntl, 3, F_SETFD, 0);
+	assert_allowed(ROLE_WORKER, SYS_fcntl, 3, F_SETFD, FD_CLOEXEC);
+	assert_killed(ROLE_WORKER, SYS_newfstatat, AT_FDCWD, 0, 0, 0);
+	assert_killed(ROLE_WORKER, SYS_madvise, 0, 4096, MADV_HUGEPAGE);
+	assert_killed(ROLE_WORKER, SYS_setsockopt, 3, SOL_SOCKET, SO_SNDBUFFORCE);
+	assert_killed(ROLE_WORKER, SYS_futex, 0, 0);
+	assert_killed(ROLE_EXPORTER, SYS_fcntl, 3, F_ADD_SEALS, 1);
+	assert_allowed(ROLE_EXPORTER, SYS_fcntl, 3, F_GET_SEALS);
+	assert_allowed(ROLE_LOADER, SYS_ioctl, 3, PERF_EVENT_IOC_ENABLE);
+	assert_killed(ROLE_LOADER, SYS_ioctl, 3, PERF_EVENT_IOC_PERIOD);
+	assert_killed(ROLE_LOADER, SYS_ioctl, 3, PERF_EVENT_IOC_SET_BPF);
+	assert_killed(ROLE_LOADER, SYS_ioctl, 0, 0x5412 /* TIOCSTI */);
+	assert_allowed(ROLE_LOADER, SYS_bpf, BPF_ITER_CREATE);
+	assert_killed(ROLE_LOADER, SYS_bpf, BPF_MAP_CREATE);
+	assert_killed(ROLE_LOADER, SYS_socketpair, 2 /* AF_INET */);
+}
+
+static void test_policy_syscalls__broker_only_opens_for_reading(void **state)
+{
+	(void)state;
+	assert_allowed(ROLE_BROKER, SYS_openat, (uint64_t)AT_FDCWD, 0, O_RDONLY | O_CLOEXEC);
+	assert_allowed(ROLE_BROKER, SYS_openat, (uint64_t)AT_FDCWD, 0, O_PATH | O_CLOEXEC);
+	assert_killed(ROLE_BROKER, SYS_openat, (uint64_t)AT_FDCWD, 0, O_WRONLY);
+	assert_killed(ROLE_BROKER, SYS_openat, (uint64_t)AT_FDCWD, 0, O_RDWR);
+	assert_killed(ROLE_BROKER, SYS_openat, (uint64_t)AT_FDCWD, 0, O_RDONLY | O_CREAT);
+	assert_killed(ROLE_BROKER, SYS_openat, (uint64_t)AT_FDCWD, 0, O_RDONLY | O_TRUNC);
+	assert_killed(ROLE_BROKER, SYS_openat, (uint64_t)AT_FDCWD, 0, O_TMPFILE);
+	assert_killed(ROLE_BROKER, SYS_pread64, 3);
+	assert_killed(ROLE_BROKER, SYS_read, 3);
+	assert_killed(ROLE_BROKER, SYS_mmap, 0, 4096, PROT_READ);
+	for (uint64_t command = 0; command < 64; command++) {
+		int allowed = command == BPF_MAP_CREATE || command == BPF_MAP_UPDATE_ELEM ||
+			      command == BPF_MAP_LOOKUP_ELEM;
+
+		assert_int_equal(CALL(ROLE_BROKER, SYS_bpf, command) == SECCOMP_RET_ALLOW, allowed);
+	}
+}
+
+static void test_policy_syscalls__other_architectures_are_killed(void **state)
+{
+	struct seccomp_data data = {.nr = SYS_read, .arch = OTHER_ARCH};
+
+	(void)state;
+	for (int role = 0; role < ROLE_COUNT; role++) {
+		assert_int_equal(evaluate(&filters[role], &data), SECCOMP_RET_KILL_PROCESS);
+		assert_killed((enum policy_role)role, 0x40000000 + SYS_read, 0);
+	}
+}
+
+static void test_policy_syscalls__marked_probes_get_an_errno(void **state)
+{
+	const uint64_t mark = 0x6b65796c6f;
+
+	(void)state;
+	for (int i = 0; i < ROLE_COUNT; i++) {
+		enum policy_role role = (enum policy_role)i;
+
+		assert_int_equal(CALL(role, SYS_socket, 1, 2, 0, 0, 0, mark),
+				 SECCOMP_RET_ERRNO | ENOTUNIQ);
+		assert_killed(role, SYS_socket, 1, 2, 0, 0, 0, mark + 1);
+		assert_killed(role, SYS_clone, 0, 0, 0, 0, 0, mark);
+	}
+	assert_int_equal(CALL(ROLE_WORKER, SYS_mprotect, 0, 0, PROT_EXEC, 0, 0, mark),
+			 SECCOMP_RET_ERRNO | ENOTUNIQ);
+	assert_allowed(ROLE_WORKER, SYS_mprotect, 0, 0, PROT_READ, 0, 0, mark);
+}
+
+static void test_policy_syscalls__unknown_role(void **state)
+{
+	(void)state;
+	assert_int_equal(policy_export_filter(ROLE_COUNT, -1), -EINVAL);
+	assert_int_equal(policy_become(ROLE_COUNT), -EINVAL);
+	assert_int_equal(policy_confine(ROLE_COUNT), -EINVAL);
+	assert_string_equal(policy_role_name(ROLE_COUNT), "?");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_policy_syscalls__stay_few),
+		cmocka_unit_test(test_policy_syscalls__nobody_gets_the_dangerous_ones),
+		cmocka_unit_test(test_policy_syscalls__worker_opens_nothing),
+		cmocka_unit_test(test_policy_syscalls__worker_does_its_work),
+		cmocka_unit_test(test_policy_syscalls__no_executable_memory),
+		cmocka_unit_test(test_policy_syscalls__arguments_are_looked_at),
+		cmocka_unit_test(test_policy_syscalls__broker_only_opens_for_reading),
+		cmocka_unit_test(test_policy_syscalls__other_architectures_are_killed),
+		cmocka_unit_test(test_policy_syscalls__marked_probes_get_an_errno),
+		cmocka_unit_test(test_policy_syscalls__unknown_role),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, NULL);
+}

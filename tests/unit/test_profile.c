@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "bpf/abi.h"
+#include "worker/profile/profile.h"
+
+static void test_profile__strings_are_unique_and_zero_is_empty(void **state)
+{
+	struct profile *profile = profile_new();
+
+	(void)state;
+	assert_int_equal(profile_string(profile, ""), 0);
+	assert_int_equal(profile_string(profile, "main"), 1);
+	assert_int_equal(profile_bytes(profile, "mainly", 4), 1);
+	assert_int_equal(profile_strings(profile), 2);
+	assert_string_equal(profile_string_get(profile, 1), "main");
+	assert_string_equal(profile_string_get(profile, 99), "");
+	profile_free(profile);
+}
+
+static void test_profile__objects_are_always_new(void **state)
+{
+	struct profile *profile = profile_new();
+	struct profile_object object = {.start = 0x1000, .kind = KIND_KERNEL};
+
+	(void)state;
+	assert_int_equal(profile_object_add(profile, &object), 1);
+	assert_int_equal(profile_object_add(profile, &object), 2);
+	profile_object_get(profile, 2)->has_functions = true;
+	assert_false(profile_object_get(profile, 1)->has_functions);
+	assert_true(profile_object_get(profile, 2)->has_functions);
+	assert_null(profile_object_get(profile, 0));
+	assert_null(profile_object_get(profile, 3));
+	assert_int_equal(profile_objects(profile), 2);
+	profile_free(profile);
+}
+
+static void test_profile__equal_functions_are_one_whatever_their_padding(void **state)
+{
+	struct profile *profile = profile_new();
+	struct profile_function a, b;
+
+	(void)state;
+	memset(&a, 0x55, sizeof(a));
+	memset(&b, 0xaa, sizeof(b));
+	a.name = b.name = 1;
+	a.system_name = b.system_name = 2;
+	a.object = b.object = 3;
+	a.start = b.start = 0x1234;
+	a.named = b.named = true;
+	assert_int_equal(profile_function_add(profile, &a), 1);
+	assert_int_equal(profile_function_add(profile, &b), 1);
+	b.named = false;
+	assert_int_equal(profile_function_add(profile, &b), 2);
+	assert_int_equal(profile_functions(profile), 2);
+	assert_int_equal(profile_function_get(profile, 1)->start, 0x1234);
+	assert_true(profile_function_get(profile, 1)->named);
+	assert_false(profile_function_get(profile, 2)->named);
+	assert_null(profile_function_get(profile, 0));
+	assert_null(profile_function_get(profile, 3));
+	profile_free(profile);
+}
+
+static void test_profile__locations_get_their_function_later(void **state)
+{
+	struct profile *profile = profile_new();
+
+	(void)state;
+	assert_int_equal(profile_location_add(profile, 1, 0x10), 1);
+	assert_int_equal(profile_location_add(profile, 1, 0x11), 2);
+	assert_int_equal(profile_location_add(profile, 2, 0x10), 3);
+	profile_location_get(profile, 1)->function = 7;
+	assert_int_equal(profile_location_add(profile, 1, 0x10), 1);
+	assert_int_equal(profile_location_get(profile, 1)->function, 7);
+	assert_int_equal(profile_location_get(profile, 3)->object, 2);
+	assert_int_equal(profile_location_get(profile, 3)->address, 0x10);
+	assert_null(profile_location_get(profile, 0));
+	assert_null(profile_location_get(profile, 4));
+	assert_int_equal(profile_locations(profile), 3);
+	profile_free(profile);
+}
+
+static void test_profile__stacks_are_unique(void **state)
+{
+	static const uint32_t locations[PROFILE_STACK_MAX + 1] = {3, 2, 1};
+	struct profile *profile = profile_new();
+	const uint32_t *found;
+
+	(void)state;
+	assert_int_equal(profile_stack_add(profile, locations, 0), 0);
+	assert_int_equal(profile_stack_add(profile, locations, 3), 1);
+	assert_int_equal(profile_stack_add(profile, locations, 2), 2);
+	assert_int_equal(profile_stack_add(profile, locations, 3), 1);
+	assert_int_equal(profile_stack_add(profile, locations, PROFILE_STACK_MAX), 3);
+	assert_int_equal(profile_stack_add(profile, locations, PROFILE_STACK_MAX + 1),
+			 PROFILE_FAILED);
+	assert_int_equal(profile_stacks(profile), 3);
+	assert_int_equal(profile_stack_get(profile, 1, &found), 3);
+	assert_memory_equal(found, locations, 3 * sizeof(*found));
+	assert_int_equal(profile_stack_get(profile, 0, &found), 0);
+	assert_int_equal(profile_stack_get(profile, 9, &found), 0);
+	profile_free(profile);
+}
+
+static void test_profile__equal_samples_are_counted(void **state)
+{
+	struct profile *profile = profile_new();
+	struct profile_sample sample = {.pid = 1, .tid = 2, .stack = 3, .cgroup = 4, .count = 1};
+	const struct profile_sample *samples;
+	size_t count;
+
+	(void)state;
+	assert_int_equal(profile_sample_add(profile, &sample), 0);
+	sample.count = 5;
+	assert_int_equal(profile_sample_add(profile, &sample), 0);
+	sample.reason = REASON_cut_read;
+	assert_int_equal(profile_sample_add(profile, &sample), 0);
+	samples = profile_samples(profile, &count);
+	assert_int_equal(count, 2);
+	assert_int_equal(samples[0].count, 6);
+	assert_int_equal(samples[1].count, 5);
+	assert_int_equal(samples[1].cgroup, 4);
+	profile_free(profile);
+}
+
+static void test_profile__many_of_everything(void **state)
+{
+	struct profile *profile = profile_new();
+	const uint32_t *found;
+	size_t count;
+
+	(void)state;
+	for (uint32_t i = 1; i <= 50000; i++) {
+		struct profile_sample sample = {.pid = i, .stack = i, .count = i};
+
+		assert_int_equal(profile_location_add(profile, 1, i), i);
+		assert_int_equal(profile_stack_add(profile, &i, 1), i);
+		assert_int_equal(profile_sample_add(profile, &sample), 0);
+	}
+	for (uint32_t i = 1; i <= 50000; i++) {
+		assert_int_equal(profile_stack_get(profile, i, &found), 1);
+		assert_int_equal(found[0], i);
+		assert_int_equal(profile_samples(profile, &count)[i - 1].count, i);
+	}
+	assert_int_equal(count, 50000);
+	profile_free(profile);
+}
+
+static void test_profile__reasons_are_those_of_the_counters(void **state)
+{
+	(void)state;
+	assert_string_equal(profile_reason(REASON_end_root)->name, "end_root");
+	assert_false(profile_reason(REASON_end_no_user)->cut);
+	assert_true(profile_reason(REASON_cut_no_rule)->cut);
+	assert_false(profile_reason(REASON_lost_nested)->cut);
+	assert_non_null(profile_reason(REASON_COUNT - 1));
+	assert_null(profile_reason(REASON_COUNT));
+}
+
+static void test_profile__an_empty_one(void **state)
+{
+	struct profile *profile = profile_new();
+	size_t count = 1;
+
+	(void)state;
+	profile_samples(profile, &count);
+	assert_int_equal(count, 0);
+	assert_int_equal(profile_functions(profile), 0);
+	assert_int_equal(profile_stacks(profile), 0);
+	profile_free(profile);
+	profile_free(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_profile__strings_are_unique_and_zero_is_empty),
+		cmocka_unit_test(test_profile__objects_are_always_new),
+		cmocka_unit_test(test_profile__equal_functions_are_one_whatever_their_padding),
+		cmocka_unit_test(test_profile__locations_get_their_function_later),
+		cmocka_unit_test(test_profile__stacks_are_unique),
+		cmocka_unit_test(test_profile__equal_samples_are_counted),
+		cmocka_unit_test(test_profile__many_of_everything),
+		cmocka_unit_test(test_profile__reasons_are_those_of_the_counters),
+		cmocka_unit_test(test_profile__an_empty_one),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ipc/time.h"
+#include "tests/unit/fake_target.h"
+#include "worker/elf/image.h"
+#include "worker/process/mapping.h"
+#include "worker/process/object.h"
+#include "worker/process/publisher.h"
+#include "worker/process/segments.h"
+#include "worker/process/table.h"
+
+static struct fake_target fake;
+static struct process_table slots;
+static struct segments *segments;
+static struct publisher *publisher;
+
+static int setup(void **state)
+{
+	(void)state;
+	fake_target_init(&fake);
+	memset(&slots, 0, sizeof(slots));
+	segments = segments_new(&fake.target, 1);
+	segments_attach(segments, fake_segment());
+	publisher = publisher_new(segments, &slots);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	publisher_free(publisher);
+	segments_free(segments);
+	return 0;
+}
+
+/* As BPF finds it. */
+static u64 find(uint32_t pid, u64 generation)
+{
+	for (uint32_t i = 0; i < PROCESS_PROBES; i++) {
+		const struct process_slot *slot =
+			&slots.slot[(process_slot_hash(pid) + i) & (PROCESS_SLOTS - 1)];
+
+		if (slot->key == 0)
+			return 0;
+		if (slot->key == process_slot_key(pid, generation))
+			return slot->block;
+	}
+	return 0;
+}
+
+static const struct mapping_entry *entry(u64 block, uint32_t index)
+{
+	uint32_t word = (uint32_t)(block & 0xffffff) << 4, count = block >> 24 & 0x1fff;
+	uintptr_t at = (uintptr_t)(segments_at(segments, word) + 2 * (size_t)count);
+
+	return (const struct mapping_entry *)((at + 63) / 64 * 64) + index;
+}
+
+static struct mappings *make(uint32_t count, struct object *object)
+{
+	struct mappings *mappings = mappings_new();
+
+	for (uint64_t i = 0; i < count; i++) {
+		const struct mapping mapping = {.start = 0x100000 * (i + 1),
+						.end = 0x100000 * (i + 1) + 0x4000,
+						.offset = 0x1000,
+						.file = (struct file *)(i + 1),
+						.object = object};
+
+		assert_int_equal(mappings_add(mappings, &mapping), 1);
+	}
+	return mappings;
+}
+
+static void test_publisher__block_reads_back(void **state)
+{
+	struct image_segment text = {
+		.address = 0x401000, .file_offset = 0x1000, .file_size = 0x4000};
+	struct table table = {.first_page = 64, .pages = 128, .directory = 32, .dictionary = 48};
+	struct object object = {
+		.state = OBJECT_READY, .segments = &text, .segment_count = 1, .table = &table};
+
+	(void)state;
+	for (uint32_t count = 1; count < 40; count++) {
+		struct mappings *mappings = make(count, &object);
+		const u64 *starts;
+		u64 block;
+
+		mappings->version = 5;
+		assert_int_equal(publisher_build(publisher, mappings, count), 1);
+		assert_int_equal(publisher_publish(publisher, count, 9, mappings), 0);
+		block = find(count, 9);
+		assert_int_equal(block >> 24 & 0x1fff, count);
+		assert_int_equal(block >> 37, 5);
+		starts = (const u64 *)segments_at(segments, (uint32_t)(block & 0xffffff) << 4);
+		for (uint32_t i = 0; i < count; i++) {
+			assert_int_equal(starts[i], 0x100000 * (i + 1));
+			assert_int_equal(entry(block, i)->start, starts[i]);
+			assert_int_equal(entry(block, i)->bias, starts[i] - 0x401000);
+			assert_int_equal(entry(block, i)->flags, MAPPING_HAS_TABLE);
+			assert_int_equal(entry(block, i)->first_page, 64);
+			assert_int_equal(entry(block, i)->dictionary, 48);
+		}
+		publisher_release(publisher, mappings, count);
+		mappings_free(mappings);
+	}
+}
+
+static void test_publisher__flags_follow_the_object(void **state)
+{
+	struct object object = {.state = OBJECT_PARSING};
+	struct mappings *mappings = make(1, &object);
+
+	(void)state;
+	publisher_build(publisher, mappings, 1);
+	assert_true(mappings->open[0].pending);
+	publisher_publish(publisher, 1, 1, mappings);
+	assert_int_equal(entry(find(1, 1), 0)->flags, MAPPING_PENDING);
+	object.state = OBJECT_FAILED;
+	mappings->dirty = true;
+	assert_int_equal(publisher_build(publisher, mappings, 2), 1);
+	publisher_publish(publisher, 1, 1, mappings);
+	assert_int_equal(entry(find(1, 1), 0)->flags, 0);
+	publisher_release(publisher, mappings, 3);
+	mappings_free(mappings);
+}
+
+static void test_publisher__constant_change_is_slowed_down(void **state)
+{
+	struct mappings *mappings = make(1, NULL);
+	uint64_t now = NS_PER_SECOND;
+	unsigned int built = 0;
+
+	(void)state;
+	for (; now < 2 * NS_PER_SECOND; now += NS_PER_MS) {
+		mappings->dirty = true;
+		built += publisher_build(publisher, mappings, now) > 0;
+	}
+	assert_in_range(built, 8, 14);
+	now += 2 * NS_PER_SECOND;
+	mappings->dirty = true;
+	assert_int_equal(publisher_build(publisher, mappings, now), 1);
+	mappings->dirty = true;
+	assert_int_equal(publisher_build(publisher, mappings, now + 1), 1);
+	publisher_release(publisher, mappings, now);
+	mappings_free(mappings);
+}
+
+static void test_publisher__newer_generation_takes_the_slot(void **state)
+{
+	struct mappings *mappings = make(1, NULL);
+
+	(void)state;
+	publisher_build(publisher, mappings, 1);
+	publisher_publish(publisher, 77, 1, mappings);
+	publisher_publish(publisher, 77, 2, mappings);
+	assert_int_equal(find(77, 1), 0);
+	assert_true(find(77, 2) != 0);
+	publisher_retract(publisher, 77, 1);
+	assert_true(find(77, 2) != 0);
+	publisher_retract(publisher, 77, 2);
+	assert_int_equal(find(77, 2), 0);
+	publisher_release(publisher, mappings, 1);
+	mappings_free(mappings);
+}
+
+static void test_publisher__many_come_and_go(void **state)
+{
+	struct mappings *mappings = make(1, NULL);
+	uint32_t used = 0;
+
+	(void)state;
+	publisher_build(publisher, mappings, 1);
+	for (uint32_t pid = 1; pid < 200000; pid++) {
+		assert_int_equal(publisher_publish(publisher, pid, 3, mappings), 0);
+		if (pid > 1000) {
+			assert_true(find(pid - 1000, 3) != 0);
+			publisher_retract(publisher, pid - 1000, 3);
+			assert_int_equal(find(pid - 1000, 3), 0);
+		}
+	}
+	for (size_t i = 0; i < PROCESS_SLOTS; i++)
+		used += slots.slot[i].key != 0 && slots.slot[i].key != PROCESS_SLOT_GONE;
+	assert_int_equal(used, 1000);
+	publisher_release(publisher, mappings, 1);
+	mappings_free(mappings);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_publisher__block_reads_back, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_publisher__flags_follow_the_object, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_publisher__constant_change_is_slowed_down,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(test_publisher__newer_generation_takes_the_slot,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(test_publisher__many_come_and_go, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

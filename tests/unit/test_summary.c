@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "loader/summary.h"
+
+static const char *print(const struct summary *summary, bool verbose)
+{
+	static char text[4096];
+	FILE *stream = fmemopen(text, sizeof(text), "w");
+
+	summary_print(summary, verbose, stream);
+	fclose(stream);
+	return text;
+}
+
+static void test_summary__classes(void **state)
+{
+	struct counters counters = {0};
+	struct message_summary worker = {.without_names = 4};
+	struct summary sum;
+
+	(void)state;
+	counters.reason[REASON_end_root] = worker.reason[REASON_end_root] = 90;
+	counters.reason[REASON_end_no_user] = worker.reason[REASON_end_no_user] = 5;
+	counters.reason[REASON_cut_exec] = worker.reason[REASON_cut_exec] = 3;
+	counters.reason[REASON_lost_ring_full] = 2;
+	summary_make(&counters, &worker, 101, &sum);
+	assert_int_equal(sum.taken, 100);
+	assert_int_equal(sum.complete, 95);
+	assert_int_equal(sum.cut, 3);
+	assert_int_equal(sum.lost, 2);
+	assert_int_equal(sum.discarded, 0);
+	assert_non_null(strstr(print(&sum, false),
+			       "samples: expected 101, taken 100, complete 95 (95.00 %), cut 3, "
+			       "without names 4, lost 2\n  cut  cut_exec: 3  ("));
+	assert_non_null(strstr(print(&sum, false), "\n  lost lost_ring_full: 2  ("));
+	assert_null(strstr(print(&sum, false), "end_root"));
+	assert_non_null(strstr(print(&sum, true), "\n  end  end_root: 90  ("));
+}
+
+static void test_summary__every_sample_has_one_fate(void **state)
+{
+	struct counters counters;
+	struct message_summary worker = {.without_names = ~0ull};
+	struct summary sum;
+	uint64_t all = 0;
+
+	(void)state;
+	for (unsigned int i = 0; i < REASON_COUNT; i++) {
+		counters.reason[i] = 10 + i;
+		all += 10 + i;
+		worker.reason[i] = i % 3 ? ~0ull : i; /* too many, too few */
+	}
+	summary_make(&counters, &worker, 0, &sum);
+	assert_int_equal(sum.taken, all);
+	assert_int_equal(sum.complete + sum.cut + sum.lost, all);
+	assert_int_equal(sum.without_names, sum.complete + sum.cut);
+	assert_true(sum.discarded > 0);
+	assert_non_null(strstr(print(&sum, false), "lost_discarded"));
+}
+
+static void test_summary__share_is_rounded_down(void **state)
+{
+	struct summary sum = {.taken = 1000000, .complete = 999999, .cut = 1};
+
+	(void)state;
+	assert_non_null(strstr(print(&sum, false), "(99.99 %)"));
+	sum.complete++;
+	assert_non_null(strstr(print(&sum, false), "(100.00 %)"));
+	sum = (struct summary){0};
+	assert_non_null(strstr(print(&sum, false), "(0.00 %)"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_summary__classes),
+		cmocka_unit_test(test_summary__every_sample_has_one_fate),
+		cmocka_unit_test(test_summary__share_is_rounded_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
