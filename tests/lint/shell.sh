@@ -1,0 +1,16 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# Scripts parse.
+
+failed=0
+for script in $(grep -rlE '^#!/bin/(ba)?sh' tests contrib .ci); do
+	"$(sed -n '1s/^#!//p' "$script")" -n "$script" || failed=1
+done
+for script in $(find tests contrib -name '*.py'); do
+	python3 - "$script" <<'END' || failed=1
+import ast, sys
+ast.parse(open(sys.argv[1]).read(), sys.argv[1])
+END
+done
+exit $failed

@@ -1,0 +1,68 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# Budgets of files, functions and of the privileged part. "size.sh report" prints the figures.
+
+build=${BUILD:-build}
+LONG_FUNCTIONS=""	# decoder tables that may exceed the limit, by name
+
+lines() {
+	[ -z "$*" ] && echo 0 || cat "$@" | wc -l
+}
+
+functions() {	# length, name, file of every function
+	tests/lint/sources bpf ipc loader policy worker |
+		ctags -L - --languages=C --langmap=C:.c.h --kinds-C=f --fields=+ne --output-format=json \
+			-f - 2>/dev/null |
+		sed -nE 's/.*"name": "([^"]+)", "path": "([^"]+)".*"line": ([0-9]+),.*"end": ([0-9]+).*/\3 \4 \1 \2/p' |
+		awk '{ print $2 - $1 + 1, $3, $4 }' | sort -n
+}
+
+broker=$(lines $(tests/lint/sources loader/broker))
+loader=$(($(lines $(tests/lint/sources loader)) - broker))
+shared=$(($(lines $(tests/lint/sources ipc)) + $(lines $(tests/lint/sources policy))))
+
+report() {
+	printf '%-34s %6d of < 2000\n' 'lines of loader' "$loader"
+	printf '%-34s %6d of <= 600\n' 'lines of broker' "$broker"
+	printf '%-34s %6d of < 4200\n' 'lines of loader + ipc + policy' $((loader + shared))
+	for folder in ipc policy bpf worker tests; do
+		printf '%-34s %6d\n' "lines of $folder" "$(lines $(tests/lint/sources $folder))"
+	done
+	printf '%-34s %6d\n' 'lines of everything' "$(lines $(tests/lint/sources))"
+	functions | awk '{ l[NR] = $1 } END { if (NR) printf \
+		"functions: %d, median %d, p90 %d, longest %d\n", NR, l[int((NR + 1) / 2)],
+		l[int(NR * 0.9 + 0.5)], l[NR] }'
+	for program in keyhole keyhole-broker keyhole-exporter keyhole-worker; do
+		[ -x "$build/$program" ] || continue
+		printf '%s: %d KB' "$program" $(($(stat -c %s "$build/$program") / 1024))
+		ldd "$build/$program" 2>/dev/null | awk '/=>/ { printf " %s", $1 } END { print "" }'
+	done
+}
+
+check() {
+	report | head -n 3
+	[ "$loader" -lt 2000 ] && [ "$broker" -le 600 ] && [ $((loader + shared)) -lt 4200 ] || failed=1
+	for file in $(tests/lint/sources); do
+		count=$(lines "$file")
+		[ "$count" -le 600 ] || { echo "$file: $count lines, 600 are the limit"; failed=1; }
+	done
+	functions | awk -v long="$LONG_FUNCTIONS" '
+		{ l[NR] = $1 }
+		$1 > 100 && index(" " long " ", " " $2 " ") == 0 {
+			printf "%s: %s() has %d lines, 100 are the limit\n", $3, $2, $1; bad = 1 }
+		END {
+			median = l[int((NR + 1) / 2)]
+			if (median > 15) { printf "median function has %d lines\n", median; bad = 1 }
+			exit bad
+		}' || failed=1
+}
+
+failed=0
+if [ "$1" = report ]; then
+	report
+else
+	command -v ctags >/dev/null || { echo 'ctags is not installed' >&2; exit 77; }
+	check
+fi
+exit $failed

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The broker as it runs; the test is loader and worker. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/bpf.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bpf/abi.h"
+#include "tests/privsep/child.h"
+#include "tests/privsep/privsep.h"
+
+static int bpf_array(uint32_t type, uint32_t value_size, uint32_t entries, int inner)
+{
+	union bpf_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.map_type = type;
+	attr.key_size = 4;
+	attr.value_size = value_size;
+	attr.max_entries = entries;
+	if (inner < 0)
+		attr.map_flags = BPF_F_MMAPABLE;
+	else
+		attr.inner_map_fd = (uint32_t)inner;
+	return (int)syscall(SYS_bpf, BPF_MAP_CREATE, &attr, sizeof(attr));
+}
+
+static int segment_map(void)
+{
+	int inner = bpf_array(BPF_MAP_TYPE_ARRAY, SEGMENT_BYTES, 1, -1);
+	int outer = bpf_array(BPF_MAP_TYPE_ARRAY_OF_MAPS, 4, SEGMENT_MAX, inner);
+
+	assert_true(inner >= 0 && outer >= 0);
+	close(inner);
+	return outer;
+}
+
+static void start_broker(struct child *child, int map)
+{
+	child_start(child, ROLE_BROKER);
+	child_give(child, MESSAGE_SEGMENT_MAP, map);
+	child_give_peer(child, MESSAGE_REQUEST_PEER);
+}
+
+static int receive_reply(struct child *child, enum message_type type, struct message *ret_message)
+{
+	assert_int_equal(channel_wait(&child->worker, CHILD_WAIT_MS, ret_message), 1);
+	assert_int_equal(ret_message->head.type, type);
+	assert_int_equal(ret_message->head.reply_to, child->worker.sent);
+	return ret_message->MAPS_REPLY.error; /* the same place in every reply */
+}
+
+static int ask_maps(struct child *child, uint32_t pid, int *ret_fd)
+{
+	const struct message_maps maps = {.pid = pid};
+	struct message message;
+	int r;
+
+	assert_int_equal(channel_send(&child->worker, MESSAGE_MAPS, &maps, sizeof(maps), -1), 0);
+	r = receive_reply(child, MESSAGE_MAPS_REPLY, &message);
+	*ret_fd = message.fd;
+	return r;
+}
+
+static int ask_object(struct child *child, const struct message_object *object,
+		      struct message *ret_message)
+{
+	assert_int_equal(channel_send(&child->worker, MESSAGE_OBJECT, object, sizeof(*object), -1),
+			 0);
+	return receive_reply(child, MESSAGE_OBJECT_REPLY, ret_message);
+}
+
+static int ask_segment(struct child *child, uint32_t index, int *ret_fd)
+{
+	const struct message_segment segment = {.index = index};
+	struct message message;
+	int r;
+
+	assert_int_equal(
+		channel_send(&child->worker, MESSAGE_SEGMENT, &segment, sizeof(segment), -1), 0);
+	r = receive_reply(child, MESSAGE_SEGMENT_REPLY, &message);
+	*ret_fd = message.fd;
+	return r;
+}
+
+/* A process of another user, as hard to look into as can be, with mappings of all kinds. */
+static void be_target(const void *fds)
+{
+	for (const int *fd = fds; *fd >= 0; fd++)
+		mmap(NULL, 4096, PROT_READ, MAP_SHARED, *fd, 0);
+	if (setresgid(GROUP_ID, GROUP_ID, GROUP_ID) || setresuid(USER_ID, USER_ID, USER_ID))
+		_exit(1);
+}
+
+/* Its uid is the last thing that it changes. */
+static void wait_for_user(pid_t pid)
+{
+	char path[32], line[256];
+	bool changed = false;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	for (int i = 0; i < 200 && !changed; i++) {
+		FILE *file = fopen(path, "re");
+
+		assert_non_null(file);
+		while (!changed && fgets(line, sizeof(line), file))
+			changed = strncmp(line, "Uid:\t1000\t", 10) == 0;
+		fclose(file);
+		poll(NULL, 0, 5);
+	}
+	assert_true(changed);
+}
+
+/* The first mapping of that text in a maps file, as a request. */
+static struct message_object find_mapping(int maps, pid_t pid, const char *text)
+{
+	struct message_object object = {.pid = (uint32_t)pid};
+	FILE *file = fdopen(dup(maps), "r");
+	unsigned long long start, end;
+	char line[512];
+
+	assert_non_null(file);
+	rewind(file);
+	while (fgets(line, sizeof(line), file)) {
+		if (!strstr(line, text) || sscanf(line, "%llx-%llx", &start, &end) != 2)
+			continue;
+		object.start = start;
+		object.end = end;
+		break;
+	}
+	fclose(file);
+	if (!object.end)
+		fail_msg("no mapping of %s", text);
+	return object;
+}
+
+/* The target is a fork of ours. */
+static void find_libc(struct stat *ret_status)
+{
+	char line[512], path[256];
+	FILE *file = fopen("/proc/self/maps", "re");
+	bool found = false;
+
+	assert_non_null(file);
+	while (!found && fgets(line, sizeof(line), file))
+		found = strstr(line, "/libc.so.6") &&
+			sscanf(line, "%*s %*s %*s %*s %*s %255s", path) == 1;
+	fclose(file);
+	assert_true(found);
+	assert_int_equal(stat(path, ret_status), 0);
+}
+
+static void check_object(struct child *child, const struct message_object *object,
+			 const struct stat *expected)
+{
+	struct message_object wanted = *object;
+	const struct message_object_reply *reply;
+	struct message message;
+	struct stat status;
+
+	assert_int_equal(ask_object(child, object, &message), 0);
+	assert_int_equal(message.fd, -1);
+	reply = &message.OBJECT_REPLY;
+	assert_int_equal(reply->device, expected->st_dev);
+	assert_int_equal(reply->inode, expected->st_ino);
+	assert_int_equal(reply->size, expected->st_size);
+	assert_int_equal(reply->change_time, (uint64_t)expected->st_ctim.tv_sec * 1000000000 +
+						     (uint64_t)expected->st_ctim.tv_nsec);
+	wanted.flags = OBJECT_WANT_FD;
+	assert_int_equal(ask_object(child, &wanted, &message), 0);
+	assert_int_equal(fstat(message.fd, &status), 0);
+	assert_int_equal(status.st_ino, expected->st_ino);
+	assert_int_equal(fcntl(message.fd, F_GETFL) & (O_ACCMODE | O_PATH), O_RDONLY);
+	message_release(&message);
+}
+
+/* A file that is deleted, a memfd, and memory of the kernel that is no regular file. */
+struct target {
+	pid_t pid;
+	int fds[4];
+	struct stat deleted, memory;
+};
+
+static void start_target(struct target *target)
+{
+	char path[] = "/tmp/keyhole-test-XXXXXX";
+
+	target->fds[0] = mkostemp(path, O_CLOEXEC);
+	target->fds[1] = memfd_create("some code", MFD_CLOEXEC);
+	target->fds[2] = bpf_array(BPF_MAP_TYPE_ARRAY, 4096, 1, -1);
+	target->fds[3] = -1;
+	assert_int_equal(ftruncate(target->fds[0], 5000), 0);
+	assert_int_equal(ftruncate(target->fds[1], 6000), 0);
+	target->pid = privsep_start(be_target, target->fds);
+	wait_for_user(target->pid);
+	unlink(path);
+	fstat(target->fds[0], &target->deleted);
+	fstat(target->fds[1], &target->memory);
+}
+
+static void stop_target(struct target *target)
+{
+	privsep_end(target->pid);
+	for (int i = 0; i < 3; i++)
+		close(target->fds[i]);
+}
+
+static void test_broker__opens_maps_and_objects(void **state)
+{
+	struct child child;
+	struct target target;
+	struct message_object object;
+	struct message message;
+	struct stat libc;
+	int map = segment_map(), maps;
+	const char *reason;
+
+	(void)state;
+	start_target(&target);
+	start_broker(&child, map);
+	reason = privsep_wait_verified(ROLE_BROKER, child.pid);
+	if (reason)
+		fail_msg("broker: %s", reason);
+	assert_int_equal(ask_maps(&child, (uint32_t)target.pid, &maps), 0);
+
+	object = find_mapping(maps, target.pid, "/libc.so.6");
+	find_libc(&libc);
+	check_object(&child, &object, &libc);
+	object = find_mapping(maps, target.pid, "/tmp/keyhole-test-");
+	check_object(&child, &object, &target.deleted);
+	object = find_mapping(maps, target.pid, "/memfd:some code");
+	check_object(&child, &object, &target.memory);
+
+	object = find_mapping(maps, target.pid, "anon_inode:");
+	object.flags = OBJECT_WANT_FD;
+	assert_int_equal(ask_object(&child, &object, &message), -EACCES);
+	object = find_mapping(maps, target.pid, "[stack]");
+	assert_int_equal(ask_object(&child, &object, &message), -ENOENT);
+	close(maps);
+	child_stop(&child);
+	stop_target(&target);
+	close(map);
+}
+
+static void test_broker__refuses_without_ending(void **state)
+{
+	static const struct message_object refused[] = {
+		{.start = 0x1000, .end = 0x2000, .pid = 0},
+		{.start = 0x1000, .end = 0x2000, .pid = 1u << 22},
+		{.start = 0x1000, .end = 0x2000, .pid = 1, .flags = 2},
+		{.start = 0x1001, .end = 0x2000, .pid = 1},
+		{.start = 0x1000, .end = 0x2fff, .pid = 1},
+		{.start = 0x2000, .end = 0x2000, .pid = 1},
+		{.start = 0x3000, .end = 0x2000, .pid = 1},
+	};
+	struct message_object absent = {.start = 0x1000, .end = 0x2000, .pid = (uint32_t)getpid()};
+	struct child child;
+	struct message message;
+	int map = segment_map(), fd;
+
+	(void)state;
+	start_broker(&child, map);
+	for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++) {
+		assert_int_equal(ask_object(&child, &refused[i], &message), -EINVAL);
+		assert_int_equal(message.OBJECT_REPLY.inode, 0);
+	}
+	assert_int_equal(ask_object(&child, &absent, &message), -ENOENT);
+	assert_int_equal(ask_maps(&child, 0, &fd), -EINVAL);
+	assert_int_equal(ask_maps(&child, ~0u, &fd), -EINVAL);
+	assert_int_equal(ask_maps(&child, PROCESS_PID_MAX, &fd), -ENOENT);
+	assert_int_equal(ask_maps(&child, (uint32_t)getpid(), &fd), 0);
+	close(fd);
+	child_stop(&child);
+	close(map);
+}
+
+static void test_broker__adds_segments_in_order(void **state)
+{
+	struct child child;
+	int map = segment_map(), fd;
+	uint32_t *words;
+
+	(void)state;
+	start_broker(&child, map);
+	assert_int_equal(ask_segment(&child, 1, &fd), -EINVAL);
+	assert_int_equal(ask_segment(&child, 0, &fd), 0);
+	words = mmap(NULL, SEGMENT_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	assert_true(words != MAP_FAILED);
+	words[SEGMENT_WORDS - 1] = 7;
+	munmap(words, SEGMENT_BYTES);
+	close(fd);
+	assert_int_equal(ask_segment(&child, 0, &fd), -EINVAL);
+	assert_int_equal(ask_segment(&child, 1, &fd), 0);
+	close(fd);
+	child_stop(&child);
+
+	start_broker(&child, map); /* another one goes on where that one was */
+	assert_int_equal(ask_segment(&child, 0, &fd), -EINVAL);
+	assert_int_equal(ask_segment(&child, SEGMENT_MAX, &fd), -EINVAL);
+	assert_int_equal(ask_segment(&child, 2, &fd), 0);
+	close(fd);
+	child_stop(&child);
+	close(map);
+}
+
+static void test_broker__ends_on_a_violation(void **state)
+{
+	struct message_head head = {MESSAGE_MAGIC, MESSAGE_MAPS, MESSAGE_VERSION, 1, 0};
+	struct child child;
+	int map = segment_map();
+
+	(void)state;
+	start_broker(&child, map);
+	assert_int_equal(write(child.worker.fd, &head, sizeof(head)), sizeof(head));
+	assert_int_equal(WEXITSTATUS(child_wait_exit(&child)), 1);
+	child_stop(&child);
+	close(map);
+}
+
+static void test_broker__wants_a_map_of_maps(void **state)
+{
+	struct child child;
+
+	(void)state;
+	child_start(&child, ROLE_BROKER);
+	child_give(&child, MESSAGE_SEGMENT_MAP, 0);
+	assert_int_equal(WEXITSTATUS(child_wait_exit(&child)), 1);
+	child_stop(&child);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_broker__opens_maps_and_objects),
+		cmocka_unit_test(test_broker__refuses_without_ending),
+		cmocka_unit_test(test_broker__adds_segments_in_order),
+		cmocka_unit_test(test_broker__ends_on_a_violation),
+		cmocka_unit_test(test_broker__wants_a_map_of_maps),
+	};
+
+	privsep_need_root();
+	return cmocka_run_group_tests(tests, privsep_link_programs, NULL);
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `record -- CMD`: whose process it is, and that it has nothing of ours. */
+#include "loader/command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/privsep/privsep.h"
+
+static const struct identity user = {USER_ID, GROUP_ID, "no-such-user"};
+
+struct output_of {
+	char text[4096];
+	int status;
+};
+
+/* What the script prints on standard output and its status. */
+static void run_shell(const char *script, struct output_of *ret_output)
+{
+	char *argv[] = {(char[]){"sh"}, (char[]){"-c"}, strdup(script), NULL};
+	int ends[2], saved = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	struct command command;
+	size_t length = 0;
+	ssize_t got;
+
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	dup2(ends[1], STDOUT_FILENO);
+	assert_int_equal(command_start(&command, argv, &user), 0);
+	dup2(saved, STDOUT_FILENO);
+	close(ends[1]);
+	close(saved);
+	assert_int_equal(command_release(&command), 0);
+	while ((got = read(ends[0], ret_output->text + length,
+			   sizeof(ret_output->text) - 1 - length)) > 0)
+		length += (size_t)got;
+	ret_output->text[length] = '\0';
+	close(ends[0]);
+	assert_int_equal(waitpid(command.pid, &ret_output->status, 0), command.pid);
+	free(argv[2]);
+}
+
+static void test_command__runs_as_the_user(void **state)
+{
+	struct output_of output;
+
+	(void)state;
+	run_shell("id -u; id -g; id -G; grep -E '^Cap(Prm|Eff|Amb)|NoNew|Seccomp:' "
+		  "/proc/self/status; exit 7",
+		  &output);
+	assert_string_equal(output.text,
+			    "1000\n1001\n1001\n"
+			    "CapPrm:\t0000000000000000\nCapEff:\t0000000000000000\n"
+			    "CapAmb:\t0000000000000000\nNoNewPrivs:\t0\nSeccomp:\t0\n");
+	assert_int_equal(WEXITSTATUS(output.status), 7);
+}
+
+static void test_command__inherits_environment_and_three_descriptors(void **state)
+{
+	struct output_of output;
+	int open_one = open("/dev/null", O_RDONLY); /* without O_CLOEXEC */
+
+	(void)state;
+	setenv("KEYHOLE_TEST_VARIABLE", "here", 1);
+	run_shell("echo $KEYHOLE_TEST_VARIABLE; for f in 0 1 2 3 4 5 6 7 8 9 10 11 12; do "
+		  "[ ! -e /proc/self/fd/$f ] || echo $f; done",
+		  &output);
+	assert_string_equal(output.text, "here\n0\n1\n2\n");
+	close(open_one);
+}
+
+static void test_command__waits_until_it_is_released(void **state)
+{
+	char *argv[] = {(char[]){"true"}, NULL};
+	struct command command;
+
+	(void)state;
+	assert_int_equal(command_start(&command, argv, &user), 0);
+	usleep(50000);
+	assert_int_equal(waitpid(command.pid, NULL, WNOHANG), 0);
+	command_abandon(&command);
+	assert_int_equal(command.pid, 0);
+	command_abandon(&command);
+}
+
+static void test_command__exec_failures_come_back(void **state)
+{
+	char *absent[] = {(char[]){"/no/such/program"}, NULL};
+	char *forbidden[] = {(char[]){"/etc/passwd"}, NULL};
+	struct command command;
+
+	(void)state;
+	assert_int_equal(command_start(&command, absent, &user), 0);
+	assert_int_equal(command_release(&command), -ENOENT);
+	assert_int_equal(command.pid, 0);
+	assert_int_equal(command_start(&command, forbidden, &user), 0);
+	assert_int_equal(command_release(&command), -EACCES);
+	command_abandon(&command);
+}
+
+static void test_command__identity_is_sudos(void **state)
+{
+	struct identity identity;
+
+	(void)state;
+	unsetenv("SUDO_UID");
+	assert_int_equal(identity_read(&identity), 0);
+	assert_int_equal(identity.uid, 0);
+	assert_null(identity.user);
+	setenv("SUDO_UID", "1000", 1);
+	setenv("SUDO_GID", "1001", 1);
+	setenv("SUDO_USER", "alice", 1);
+	assert_int_equal(identity_read(&identity), 0);
+	assert_int_equal(identity.uid, 1000);
+	assert_int_equal(identity.gid, 1001);
+	assert_string_equal(identity.user, "alice");
+}
+
+static void test_command__identity_refuses_what_sudo_would_not_set(void **state)
+{
+	static const char *const bad[] = {"",	 "-1", "4294967295",
+					  "12x", " 5", "99999999999999999999"};
+	struct identity identity;
+
+	(void)state;
+	setenv("SUDO_GID", "1001", 1);
+	setenv("SUDO_USER", "alice", 1);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		setenv("SUDO_UID", bad[i], 1);
+		assert_int_equal(identity_read(&identity), -EINVAL);
+	}
+	setenv("SUDO_UID", "1000", 1);
+	unsetenv("SUDO_GID");
+	assert_int_equal(identity_read(&identity), -EINVAL);
+	setenv("SUDO_GID", "1001", 1);
+	unsetenv("SUDO_USER");
+	assert_int_equal(identity_read(&identity), -EINVAL);
+	unsetenv("SUDO_UID");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_command__runs_as_the_user),
+		cmocka_unit_test(test_command__inherits_environment_and_three_descriptors),
+		cmocka_unit_test(test_command__waits_until_it_is_released),
+		cmocka_unit_test(test_command__exec_failures_come_back),
+		cmocka_unit_test(test_command__identity_is_sudos),
+		cmocka_unit_test(test_command__identity_refuses_what_sudo_would_not_set),
+	};
+
+	privsep_need_root();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Each role: what it becomes, that each layer holds alone, and that a missing one is noticed. */
+#include "tests/privsep/privsep.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/bpf.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/capability.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "policy/policy_impl.h"
+
+#define FOR_EACH_ROLE(role) for (enum policy_role role = ROLE_LOADER; role < ROLE_COUNT; role++)
+
+static void become(const void *role)
+{
+	if (policy_become(*(const enum policy_role *)role))
+		_exit(99);
+}
+
+static void confine(const void *role)
+{
+	if (policy_confine(*(const enum policy_role *)role) ||
+	    policy_selftest(*(const enum policy_role *)role))
+		_exit(98);
+}
+
+static void become_and_confine(const void *role)
+{
+	become(role);
+	confine(role);
+}
+
+/* ---- seen from outside --------------------------------------------------------------------- */
+
+static void test_confinement__roles_verify(void **state)
+{
+	(void)state;
+	FOR_EACH_ROLE(role)
+	{
+		pid_t pid = privsep_start(become_and_confine, &role);
+		const char *reason = privsep_wait_verified(role, pid);
+
+		if (reason)
+			fail_msg("%s: %s", policy_role_name(role), reason);
+		FOR_EACH_ROLE(other)
+		{
+			int r = policy_verify(other, pid, &reason);
+
+			assert_int_equal(r, other == role ? 0 : -EPERM);
+			assert_int_equal(reason != NULL, other != role);
+		}
+		privsep_end(pid);
+		assert_int_equal(policy_verify(role, pid, &reason), -EPERM);
+	}
+}
+
+static void test_confinement__roles_share_no_uid(void **state)
+{
+	(void)state;
+	FOR_EACH_ROLE(role)
+	{
+		assert_in_range(policy_role_uid(role), 60000, 65533 + 1);
+		FOR_EACH_ROLE(other)
+		{
+			if (other != role)
+				assert_int_not_equal(policy_role_uid(role), policy_role_uid(other));
+		}
+	}
+}
+
+static void test_confinement__missing_filter_is_noticed(void **state)
+{
+	(void)state;
+	if (POLICY_UNCONFINED)
+		skip();
+	FOR_EACH_ROLE(role)
+	{
+		pid_t pid = privsep_start(become, &role);
+
+		assert_string_equal(privsep_wait_verified(role, pid),
+				    "it has no system call filter");
+		privsep_end(pid);
+	}
+}
+
+static void test_confinement__missing_drop_is_noticed(void **state)
+{
+	(void)state;
+	FOR_EACH_ROLE(role)
+	{
+		pid_t pid = privsep_start(confine, &role);
+
+		assert_string_equal(privsep_wait_verified(role, pid), "it does not have its uid");
+		privsep_end(pid);
+	}
+}
+
+static void become_user(const void *role)
+{
+	uid_t id = policy_role_uid(*(const enum policy_role *)role);
+
+	if (setresgid(id, id, id) || setresuid(id, id, id))
+		_exit(97);
+}
+
+static void test_confinement__half_a_drop_is_noticed(void **state)
+{
+	const enum policy_role role = ROLE_WORKER;
+	pid_t pid = privsep_start(become_user, &role);
+	const char *reason = privsep_wait_verified(role, pid);
+
+	(void)state;
+	/* root had no other groups where the tests run: then the bounding set is what is left */
+	assert_true(strcmp(reason, "it is in other groups") == 0 ||
+		    strcmp(reason, "its bounding set is not empty") == 0);
+	privsep_end(pid);
+}
+
+/* ---- from inside: ids and capabilities, without the filter ---------------------------------- */
+
+static void try_what_ids_refuse(const void *argument)
+{
+	const enum policy_role role = *(const enum policy_role *)argument;
+	bool broker = role == ROLE_BROKER;
+
+	become(argument);
+	if (!setuid(0) || !setgid(0) || !setgroups(0, NULL))
+		_exit(1);
+	if (kill(1, 0) == 0 || (!broker && open("/etc/shadow", O_RDONLY) >= 0))
+		_exit(2);
+	if (open("/etc/passwd", O_WRONLY) >= 0 || !chroot("/") || !unshare(CLONE_NEWNS))
+		_exit(3);
+	if (!broker && ptrace(PTRACE_ATTACH, getppid(), 0, 0) == 0)
+		_exit(4);
+	if (cap_set_ambient(CAP_SYS_ADMIN, CAP_SET) == 0 || cap_drop_bound(CAP_CHOWN) == 0)
+		_exit(5);
+	if (prctl(PR_SET_SECUREBITS, 0) == 0 || prctl(PR_SET_KEEPCAPS, 1) == 0)
+		_exit(6);
+}
+
+static void test_confinement__ids_hold_without_the_filter(void **state)
+{
+	(void)state;
+	FOR_EACH_ROLE(role)
+	assert_int_equal(privsep_run(try_what_ids_refuse, &role), 0);
+}
+
+static void exec_and_print_capabilities(const void *role)
+{
+	dup2(*(const int *)((const char *)role + sizeof(enum policy_role)), STDOUT_FILENO);
+	become(role);
+	execl("/bin/grep", "grep", "-E", "^Cap(Inh|Prm|Eff|Bnd|Amb)", "/proc/self/status", NULL);
+}
+
+static void test_confinement__capabilities_survive_exec_as_the_table_says(void **state)
+{
+	char expected[160], got[512];
+
+	(void)state;
+	FOR_EACH_ROLE(role)
+	{
+		unsigned long long caps = policy_role(role)->capabilities;
+		struct {
+			enum policy_role role;
+			int fd;
+		} argument = {.role = role};
+		int ends[2];
+		ssize_t size;
+
+		assert_int_equal(pipe(ends), 0);
+		argument.fd = ends[1];
+		assert_int_equal(privsep_run(exec_and_print_capabilities, &argument), 0);
+		size = read(ends[0], got, sizeof(got) - 1);
+		got[size > 0 ? size : 0] = '\0';
+		snprintf(expected, sizeof(expected),
+			 "CapInh:\t%016llx\nCapPrm:\t%016llx\nCapEff:\t%016llx\n"
+			 "CapBnd:\t%016llx\nCapAmb:\t%016llx\n",
+			 caps, caps, caps, 0ull, caps);
+		assert_string_equal(got, expected);
+		close(ends[0]);
+		close(ends[1]);
+	}
+}
+
+/* ---- from inside: the filter, without the drop of privilege --------------------------------- */
+
+struct attempt {
+	const char *name;
+	long number;
+	unsigned long argument[4];
+	unsigned int allowed_for; /* bit per role */
+};
+
+#define ROLE_BIT(role) (1u << (role))
+static const struct attempt attempts[] = {
+	{"execve", SYS_execve, {(unsigned long)"/bin/true"}, 0},
+	{"socket", SYS_socket, {AF_INET, SOCK_DGRAM}, 0},
+	{"ptrace", SYS_ptrace, {PTRACE_TRACEME}, 0},
+	{"fork", SYS_clone, {SIGCHLD}, 0},
+	{"unshare", SYS_unshare, {0}, 0},
+	{"setuid", SYS_setuid, {0}, 0},
+	{"mprotect exec", SYS_mprotect, {0, 4096, PROT_READ | PROT_EXEC}, 0},
+	{"open to write",
+	 SYS_openat,
+	 {(unsigned long)AT_FDCWD, (unsigned long)"/dev/null", O_WRONLY},
+	 0},
+	{"open",
+	 SYS_openat,
+	 {(unsigned long)AT_FDCWD, (unsigned long)"/", O_PATH},
+	 ROLE_BIT(ROLE_LOADER) | ROLE_BIT(ROLE_BROKER)},
+	{"bpf prog load", SYS_bpf, {BPF_PROG_LOAD, 0, 0}, 0},
+	{"bpf map create", SYS_bpf, {BPF_MAP_CREATE, 0, 0}, ROLE_BIT(ROLE_BROKER)},
+	{"perf_event_open", SYS_perf_event_open, {0}, 0},
+	{"ioctl", SYS_ioctl, {0, 0x5412}, 0},
+	{"kill", SYS_kill, {0, 0}, ROLE_BIT(ROLE_LOADER)},
+	{"close", SYS_close, {77}, ~0u},
+};
+
+struct confined_attempt {
+	enum policy_role role;
+	const struct attempt *attempt;
+};
+
+static void confine_and_try(const void *argument)
+{
+	const struct confined_attempt *confined = argument;
+	const unsigned long *a = confined->attempt->argument;
+
+	confine(&confined->role);
+	syscall(confined->attempt->number, a[0], a[1], a[2], a[3]);
+}
+
+static void test_confinement__filter_holds_for_root(void **state)
+{
+	(void)state;
+	if (POLICY_UNCONFINED)
+		skip();
+	FOR_EACH_ROLE(role)
+	for (size_t i = 0; i < sizeof(attempts) / sizeof(*attempts); i++) {
+		struct confined_attempt confined = {role, &attempts[i]};
+		int status = privsep_run(confine_and_try, &confined);
+		bool allowed = attempts[i].allowed_for & ROLE_BIT(role);
+
+		if (allowed ? status != 0 : !privsep_killed_by_filter(status))
+			fail_msg("%s: %s: status %#x", policy_role_name(role), attempts[i].name,
+				 status);
+	}
+}
+
+static void check_limits(const void *role)
+{
+	const struct limit *limit = policy_role(*(const enum policy_role *)role)->limits;
+	struct rlimit both;
+
+	if (policy_limit(policy_role(*(const enum policy_role *)role)))
+		_exit(1);
+	for (; limit->resource; limit++)
+		if (getrlimit((int)limit->resource, &both) || both.rlim_max > limit->value ||
+		    both.rlim_cur > limit->value)
+			_exit(2);
+}
+
+static void test_confinement__limits_are_set(void **state)
+{
+	(void)state;
+	FOR_EACH_ROLE(role)
+	assert_int_equal(privsep_run(check_limits, &role), 0);
+}
+
+static void check_dumpable(const void *role)
+{
+	confine(role);
+	if (prctl(PR_GET_DUMPABLE) != 0)
+		_exit(3);
+}
+
+static void test_confinement__loader_is_not_dumpable(void **state)
+{
+	const enum policy_role role = ROLE_LOADER;
+
+	(void)state;
+	assert_int_equal(privsep_run(check_dumpable, &role), 0);
+}
+
+static void selftest_unconfined(const void *role)
+{
+	signal(SIGTTOU, SIG_IGN);
+	if (policy_selftest(*(const enum policy_role *)role) == 0)
+		_exit(1);
+}
+
+static void test_confinement__selftest_notices_a_missing_filter(void **state)
+{
+	(void)state;
+	if (POLICY_UNCONFINED)
+		skip();
+	FOR_EACH_ROLE(role)
+	assert_int_equal(privsep_run(selftest_unconfined, &role), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_confinement__roles_verify),
+		cmocka_unit_test(test_confinement__roles_share_no_uid),
+		cmocka_unit_test(test_confinement__missing_filter_is_noticed),
+		cmocka_unit_test(test_confinement__missing_drop_is_noticed),
+		cmocka_unit_test(test_confinement__half_a_drop_is_noticed),
+		cmocka_unit_test(test_confinement__ids_hold_without_the_filter),
+		cmocka_unit_test(test_confinement__capabilities_survive_exec_as_the_table_says),
+		cmocka_unit_test(test_confinement__filter_holds_for_root),
+		cmocka_unit_test(test_confinement__limits_are_set),
+		cmocka_unit_test(test_confinement__loader_is_not_dumpable),
+		cmocka_unit_test(test_confinement__selftest_notices_a_missing_filter),
+	};
+
+	privsep_need_root();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

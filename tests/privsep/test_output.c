@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The committer: whose file it is, and that it appears whole or not at all. */
+#include "loader/output.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/privsep/privsep.h"
+
+static const struct identity root = {0, 0, NULL};
+static const struct identity user = {USER_ID, GROUP_ID, "no-such-user"};
+
+struct folder {
+	char path[64];
+	char file[80];
+};
+
+static int set_up(void **state)
+{
+	static const char template[] = "/tmp/keyhole-output-XXXXXX";
+	static struct folder folder;
+
+	memcpy(folder.path, template, sizeof(template));
+	if (!mkdtemp(folder.path) || chown(folder.path, USER_ID, GROUP_ID))
+		return -1;
+	snprintf(folder.file, sizeof(folder.file), "%s/out.folded", folder.path);
+	*state = &folder;
+	return 0;
+}
+
+static unsigned int count_files(const struct folder *folder)
+{
+	DIR *dir = opendir(folder->path);
+	unsigned int count = 0;
+
+	for (struct dirent *entry; (entry = readdir(dir));)
+		count += strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..");
+	closedir(dir);
+	return count;
+}
+
+static int tear_down(void **state)
+{
+	const struct folder *folder = *state;
+
+	unlink(folder->file);
+	return rmdir(folder->path); /* fails where something stayed behind */
+}
+
+static int start(struct output *output, const char *path, bool force, const struct identity *who)
+{
+	const struct output_request request = {path, force, who};
+
+	return output_start(output, &request);
+}
+
+static void put(const char *path, const char *text)
+{
+	int fd = open(path, O_CREAT | O_WRONLY | O_TRUNC, 0644);
+
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+}
+
+static void check_content(const char *path, const char *text)
+{
+	char got[64] = "";
+	int fd = open(path, O_RDONLY);
+
+	assert_true(fd >= 0);
+	assert_true(read(fd, got, sizeof(got) - 1) >= 0);
+	assert_string_equal(got, text);
+	close(fd);
+}
+
+static void test_output__appears_whole_and_private(void **state)
+{
+	const struct folder *folder = *state;
+	struct output output;
+	struct stat status;
+
+	assert_int_equal(start(&output, folder->file, false, &user), 0);
+	assert_int_equal(write(output.fd, "profile", 7), 7);
+	assert_int_equal(fcntl(output.fd, F_GETFL) & O_ACCMODE, O_WRONLY);
+	assert_int_equal(access(folder->file, F_OK), -1);
+	assert_int_equal(output_commit(&output), 0);
+	output_abandon(&output);
+	assert_int_equal(stat(folder->file, &status), 0);
+	assert_int_equal(status.st_mode, S_IFREG | 0600);
+	assert_int_equal(status.st_uid, USER_ID);
+	assert_int_equal(status.st_gid, GROUP_ID);
+	assert_int_equal(count_files(folder), 1);
+	check_content(folder->file, "profile");
+}
+
+static void test_output__without_commit_nothing_stays(void **state)
+{
+	const struct folder *folder = *state;
+	struct output output;
+
+	assert_int_equal(start(&output, folder->file, false, &user), 0);
+	assert_int_equal(write(output.fd, "profile", 7), 7);
+	output_abandon(&output);
+	assert_int_equal(count_files(folder), 0);
+}
+
+static void start_and_die(const void *path)
+{
+	struct output output;
+
+	if (start(&output, path, false, &user))
+		_exit(1);
+	raise(SIGKILL);
+}
+
+static void test_output__a_killed_loader_leaves_nothing(void **state)
+{
+	const struct folder *folder = *state;
+
+	privsep_run(start_and_die, folder->file);
+	for (int i = 0; i < 100 && count_files(folder); i++)
+		usleep(10000);
+	assert_int_equal(count_files(folder), 0);
+}
+
+static void test_output__existing_files_are_kept(void **state)
+{
+	const struct folder *folder = *state;
+	struct output output;
+
+	put(folder->file, "precious");
+	assert_int_equal(start(&output, folder->file, false, &user), -EEXIST);
+	check_content(folder->file, "precious");
+	assert_int_equal(count_files(folder), 1);
+}
+
+static void test_output__a_file_that_came_meanwhile_is_kept(void **state)
+{
+	const struct folder *folder = *state;
+	struct output output;
+
+	assert_int_equal(start(&output, folder->file, false, &user), 0);
+	put(folder->file, "precious");
+	assert_int_equal(output_commit(&output), -EEXIST);
+	output_abandon(&output);
+	check_content(folder->file, "precious");
+	assert_int_equal(count_files(folder), 1);
+}
+
+static void test_output__force_replaces(void **state)
+{
+	const struct folder *folder = *state;
+	struct output output;
+	struct stat status;
+
+	put(folder->file, "old");
+	assert_int_equal(start(&output, folder->file, true, &user), 0);
+	assert_int_equal(write(output.fd, "new", 3), 3);
+	check_content(folder->file, "old");
+	assert_int_equal(output_commit(&output), 0);
+	output_abandon(&output);
+	check_content(folder->file, "new");
+	assert_int_equal(stat(folder->file, &status), 0);
+	assert_int_equal(status.st_mode & 07777, 0600);
+	assert_int_equal(count_files(folder), 1);
+}
+
+static void test_output__a_link_is_replaced_not_followed(void **state)
+{
+	const struct folder *folder = *state;
+	struct output output;
+	struct stat status;
+
+	assert_int_equal(symlink("/etc/passwd", folder->file), 0);
+	assert_int_equal(start(&output, folder->file, false, &user), -EEXIST);
+	assert_int_equal(start(&output, folder->file, true, &user), 0);
+	assert_int_equal(output_commit(&output), 0);
+	output_abandon(&output);
+	assert_int_equal(lstat(folder->file, &status), 0);
+	assert_true(S_ISREG(status.st_mode));
+}
+
+static void test_output__reasons(void **state)
+{
+	const struct folder *folder = *state;
+	struct output output;
+	char path[128];
+
+	assert_int_equal(start(&output, folder->path, true, &user), -EISDIR);
+	snprintf(path, sizeof(path), "%s/", folder->path);
+	assert_int_equal(start(&output, path, true, &user), -EISDIR);
+	snprintf(path, sizeof(path), "%s/none/out", folder->path);
+	assert_int_equal(start(&output, path, false, &user), -ENOENT);
+	assert_int_equal(start(&output, "/root/out.folded", false, &user), -EACCES);
+	assert_int_equal(start(&output, "/etc/out.folded", false, &user), -EACCES);
+	assert_int_equal(start(&output, "/dev/null", true, &root), -EINVAL);
+	assert_int_equal(start(&output, "/etc/passwd/x", false, &user), -ENOTDIR);
+}
+
+static void test_output__root_without_sudo(void **state)
+{
+	const struct folder *folder = *state;
+	struct output output;
+	struct stat status;
+
+	assert_int_equal(chdir(folder->path), 0);
+	assert_int_equal(start(&output, "out.folded", false, &root), 0);
+	assert_int_equal(output_commit(&output), 0);
+	output_abandon(&output);
+	assert_int_equal(stat(folder->file, &status), 0);
+	assert_int_equal(status.st_uid, 0);
+	assert_int_equal(chdir("/"), 0);
+}
+
+static void test_output__standard_output_needs_nobody(void **state)
+{
+	struct output output;
+
+	(void)state;
+	assert_int_equal(start(&output, "-", false, &user), 0);
+	assert_int_equal(output.pid, 0);
+	assert_true(output.fd > 2);
+	assert_int_equal(output_commit(&output), 0);
+	output_abandon(&output);
+	assert_int_equal(fcntl(STDOUT_FILENO, F_GETFD), 0);
+}
+
+#define output_test(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		output_test(test_output__appears_whole_and_private),
+		output_test(test_output__without_commit_nothing_stays),
+		output_test(test_output__a_killed_loader_leaves_nothing),
+		output_test(test_output__existing_files_are_kept),
+		output_test(test_output__a_file_that_came_meanwhile_is_kept),
+		output_test(test_output__force_replaces),
+		output_test(test_output__a_link_is_replaced_not_followed),
+		output_test(test_output__reasons),
+		output_test(test_output__root_without_sudo),
+		output_test(test_output__standard_output_needs_nobody),
+	};
+
+	privsep_need_root();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
