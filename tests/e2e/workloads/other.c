@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* other [SECONDS]: stands in for what a package upgrade puts in the place of spin. */
+#include "work.h"
+
+FUNCTION void other_inner(void)
+{
+	burn_rounds(20000);
+	KEEP_FRAME();
+}
+
+FUNCTION void other_outer(void)
+{
+	other_inner();
+	KEEP_FRAME();
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t end = clock_ns(CLOCK_MONOTONIC) + 1e9 * seconds_argument(argc, argv, 1, 2);
+
+	while (clock_ns(CLOCK_MONOTONIC) < end)
+		other_outer();
+	return 0;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* spin [SECONDS]: the plainest case. */
+#include "work.h"
+
+FUNCTION void spin_inner(void)
+{
+	burn_rounds(20000);
+	KEEP_FRAME();
+}
+
+FUNCTION void spin_outer(void)
+{
+	spin_inner();
+	KEEP_FRAME();
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t end = clock_ns(CLOCK_MONOTONIC) + 1e9 * seconds_argument(argc, argv, 1, 2);
+
+	while (clock_ns(CLOCK_MONOTONIC) < end)
+		spin_outer();
+	return 0;
+}

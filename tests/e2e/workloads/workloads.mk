@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Programs to be profiled, compiled as a distribution would: -O2, no frame pointers. What the
+# variables below say is part of a test.
+
+OUT  ?= build/workloads
+HERE := $(dir $(lastword $(MAKEFILE_LIST)))
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+ifeq ($(origin CXX),default)
+CXX := g++
+endif
+MAKEFLAGS += --no-builtin-rules
+.DELETE_ON_ERROR:
+
+C_PROGRAMS   := recursion bigframe frames signals threads2000 short exec_a exec_b spin other \
+	memfd forkserver dlopen
+CXX_PROGRAMS := mixed
+PLAIN        := -O2 -g0 -fomit-frame-pointer -fno-optimize-sibling-calls -Wall -Wextra
+
+.PHONY: all
+all: $(addprefix $(OUT)/,$(C_PROGRAMS) $(CXX_PROGRAMS) framepointer plugin.so)
+
+ifneq ($(V),1)
+Q := @
+endif
+
+$(addprefix $(OUT)/,$(C_PROGRAMS)): $(OUT)/%: $(HERE)%.c $(wildcard $(HERE)*.h)
+	$(Q)mkdir -p $(@D) && $(CC) -std=gnu11 -D_GNU_SOURCE $(PLAIN) -o $@ $< -lpthread -ldl
+
+$(OUT)/mixed: $(HERE)mixed.cpp
+	$(Q)mkdir -p $(@D) && $(CXX) -std=gnu++17 $(PLAIN) -o $@ $< -lpthread
+
+# No unwind information at all: only the frame pointer leads out of these functions.
+$(OUT)/framepointer: $(HERE)framepointer.c $(HERE)framepointer_code.c $(HERE)work.h
+	$(Q)mkdir -p $(@D) && $(CC) -std=gnu11 -D_GNU_SOURCE -O2 -g0 -fno-omit-frame-pointer \
+		-fno-optimize-sibling-calls -fno-asynchronous-unwind-tables -fno-unwind-tables \
+		-fno-stack-protector -fcf-protection=none -c -o $@.code.o $(HERE)framepointer_code.c
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE $(PLAIN) -o $@ $(HERE)framepointer.c $@.code.o
+
+$(OUT)/plugin.so: $(HERE)plugin.c $(HERE)work.h
+	$(Q)mkdir -p $(@D) && $(CC) -std=gnu11 -D_GNU_SOURCE $(PLAIN) -fPIC -shared -o $@ $<
