@@ -170,7 +170,8 @@ _Static_assert(sizeof(struct mapping_entry) == 64, "one cache line");
  *   block: block >> 4 (24 bits) | count << 24 (13 bits) | version << 37
  * block is a global word number, a multiple of 16. The worker stores block, then key; BPF reads
  * key, block, key. Within one key it replaces `block` by one store. The version changes whenever
- * an address of the process changes its meaning; adding a mapping does not change it.
+ * an address of the process changes its meaning; adding a mapping does not change it. Processes
+ * that came from each other by fork share cached rules where their versions are equal.
  */
 #define PROCESS_SLOTS	  4096u
 #define PROCESS_PROBES	  16u

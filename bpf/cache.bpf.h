@@ -4,7 +4,7 @@
  *
  * Two arrays of 64-byte lines with four entries each: one line per 256 bytes of stack ("trail"),
  * and one found by a hash of the 64-byte text granule ("text"). Both only choose where to look; an
- * entry is keyed by (granule, generation, version), so that a hit is a table look-up and nothing of
+ * entry is keyed by (granule, family, version), so that a hit is a table look-up and nothing of
  * the stack is remembered. Only BPF writes them and no process maps them.
  *
  * entry: d = the rule; k = (tag | first << 6 | last) ^ d * odd, where tag is the top 52 bits of the
@@ -48,10 +48,10 @@ static inline __attribute__((always_inline)) u64 cache_key(u64 address, u64 seed
 	return (key ^ key >> 32) * multiplier;
 }
 
-static inline __attribute__((always_inline)) u64 cache_seed(u64 generation, u64 version,
+static inline __attribute__((always_inline)) u64 cache_seed(u64 family, u64 version,
 							    u64 multiplier)
 {
-	return (generation * multiplier ^ version) * multiplier;
+	return (family * multiplier ^ version) * multiplier;
 }
 
 /* The entry's packed key (tag and range), or CACHE_MISS; *ret_rule on a hit. */

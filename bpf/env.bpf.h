@@ -3,23 +3,24 @@
 #ifndef KEYHOLE_BPF_ENV_BPF_H
 #define KEYHOLE_BPF_ENV_BPF_H
 
+#include "bpf/kernel.h"
 #include "bpf/maps.bpf.h"
 
 #define INLINE static inline __attribute__((always_inline))
 #define GLOBAL __attribute__((noinline))
 
 /* On the very register that is used: a C comparison may land on a copy (refused on 5.10, 6.1). */
-#define BOUND(x, n)                                                                                \
-	({                                                                                         \
-		u64 bounded_ = (x);                                                                \
-		asm volatile("if %0 < %1 goto +1; %0 = 0" : "+r"(bounded_) : "i"(n));              \
-		bounded_;                                                                          \
+#define BOUND(x, n)                                                                   \
+	({                                                                            \
+		u64 bounded_ = (x);                                                   \
+		asm volatile("if %0 < %1 goto +1; %0 = 0" : "+r"(bounded_) : "i"(n)); \
+		bounded_;                                                             \
 	})
 /* The verifier forgets what it knew: states after a search merge. */
-#define HIDE(walk, x)                                                                              \
-	({                                                                                         \
-		*(volatile u64 *)&(walk)->hide = (x);                                              \
-		*(volatile u64 *)&(walk)->hide;                                                    \
+#define HIDE(walk, x)                                 \
+	({                                            \
+		*(volatile u64 *)&(walk)->hide = (x); \
+		*(volatile u64 *)&(walk)->hide;       \
 	})
 
 INLINE struct scratch *scratch_state(void)
@@ -59,6 +60,22 @@ INLINE u64 walk_clock(void)
 INLINE int walk_read(void *to, u64 bytes, u64 address)
 {
 	return bpf_probe_read_user(to, bytes, (void *)address) != 0;
+}
+
+static long is_executable(struct task_struct *task, struct vm_area_struct *area, void *result)
+{
+	*(int *)result = (area->vm_flags & VM_EXEC) != 0;
+	return 0;
+}
+
+/* Not when somebody else changes the address space at this moment. */
+GLOBAL int walk_executable(u64 address)
+{
+	struct task_struct *task = (void *)bpf_get_current_task_btf();
+	int result = 0;
+
+	bpf_find_vma(task, address, is_executable, &result, 0);
+	return result;
 }
 
 /* The record under way on this CPU. */

@@ -35,6 +35,10 @@ struct task_struct {
 	char comm[16];
 };
 
+struct vm_area_struct {
+	unsigned long vm_flags;
+};
+
 struct bpf_iter_meta {
 	struct seq_file *seq;
 	u64 session_id;
@@ -48,6 +52,7 @@ struct bpf_iter__task {
 
 #pragma clang attribute pop
 
+#define VM_EXEC	   0x00000004 /* include/linux/mm.h */
 #define PF_KTHREAD 0x00200000 /* include/linux/sched.h; the same since 2.6.23 */
 
 /* struct pt_regs of x86-64 as an array of words (arch/x86/include/asm/ptrace.h). */

@@ -19,7 +19,8 @@ INLINE int is_target(u32 pid)
 /* Filters on the current task that do not depend on the process table. */
 INLINE int wanted_now(void)
 {
-	return filter_mode != FILTER_CGROUP || bpf_current_task_under_cgroup(&cgroup_filter, 0) == 1;
+	return filter_mode != FILTER_CGROUP ||
+	       bpf_current_task_under_cgroup(&cgroup_filter, 0) == 1;
 }
 
 /* ---- generations ---- */
@@ -35,7 +36,9 @@ INLINE u64 next_generation(void)
 	       ((1ull << (64 - PROCESS_PID_BITS)) - 1);
 }
 
-INLINE void tell(u32 kind, u32 pid, u64 generation, u32 parent_pid, u64 parent_generation, u64 flags)
+/* An event without a wake-up leaves the ring unread, and then only a forced one wakes. */
+INLINE void tell(u32 kind, u32 pid, u64 generation, u32 parent_pid, u64 parent_generation,
+		 u64 flags)
 {
 	u32 cpu = bpf_get_smp_processor_id();
 	struct event *event = bpf_ringbuf_reserve(&events, sizeof(*event), 0);
@@ -63,9 +66,10 @@ INLINE struct generation *first_sight(u32 pid, u64 mm)
 {
 	struct generation fresh = {.number = next_generation(), .mm = mm};
 
+	fresh.family = fresh.number;
 	if (!fresh.number || bpf_map_update_elem(&generations, &pid, &fresh, BPF_NOEXIST))
 		return NULL;
-	tell(EVENT_SEEN, pid, fresh.number, 0, 0, 0);
+	tell(EVENT_SEEN, pid, fresh.number, 0, 0, BPF_RB_FORCE_WAKEUP);
 	return bpf_map_lookup_elem(&generations, &pid);
 }
 
@@ -82,6 +86,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 		return 0;
 	struct generation fresh = {.number = next_generation(), .mm = (u64)child->mm};
 
+	fresh.family = from ? from->family : fresh.number;
 	if (from) {
 		fresh.base_pid = parent_pid;
 		fresh.base_number = from->number;
@@ -92,7 +97,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 		tell(EVENT_FORK, pid, fresh.number, parent_pid, fresh.base_number,
 		     BPF_RB_NO_WAKEUP);
 	else
-		tell(EVENT_SEEN, pid, fresh.number, 0, 0, 0);
+		tell(EVENT_SEEN, pid, fresh.number, 0, 0, BPF_RB_FORCE_WAKEUP);
 	return 0;
 }
 
@@ -108,8 +113,9 @@ int BPF_PROG(on_exec, struct task_struct *task)
 		return 0;
 	struct generation fresh = {.number = next_generation(), .mm = (u64)task->mm};
 
+	fresh.family = fresh.number;
 	if (fresh.number && !bpf_map_update_elem(&generations, &pid, &fresh, BPF_ANY))
-		tell(EVENT_EXEC, pid, fresh.number, 0, 0, 0);
+		tell(EVENT_EXEC, pid, fresh.number, 0, 0, BPF_RB_FORCE_WAKEUP);
 	return 0;
 }
 

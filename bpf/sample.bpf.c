@@ -15,7 +15,11 @@
 char LICENSE[] SEC("license") = "GPL";
 
 /* set by the loader before load */
-enum filter_mode { FILTER_ALL, FILTER_TARGETS, FILTER_CGROUP };
+enum filter_mode {
+	FILTER_ALL,
+	FILTER_TARGETS,
+	FILTER_CGROUP
+};
 const volatile u32 ring_bytes = RING_BYTES_MIN;
 const volatile u32 filter_mode = FILTER_ALL;
 const volatile u32 kernel_range_count = 0;
@@ -76,11 +80,12 @@ INLINE u32 kernel_part(void *ctx, struct scratch *scratch, u64 *frames, u8 *flag
 
 /* ---- user part ---- */
 
-#define PT_REGISTERS(X)                                                                            \
-	X(REG_RAX, PT_RAX) X(REG_RDX, PT_RDX) X(REG_RCX, PT_RCX) X(REG_RBX, PT_RBX)                \
-	X(REG_RSI, PT_RSI) X(REG_RDI, PT_RDI) X(REG_RBP, PT_RBP) X(REG_RSP, PT_RSP)                \
-	X(REG_R8, PT_R8) X(REG_R9, PT_R9) X(REG_R10, PT_R10) X(REG_R11, PT_R11)                    \
-	X(REG_R12, PT_R12) X(REG_R13, PT_R13) X(REG_R14, PT_R14) X(REG_R15, PT_R15)
+#define PT_REGISTERS(X)                                                                           \
+	X(REG_RAX, PT_RAX)                                                                        \
+	X(REG_RDX, PT_RDX) X(REG_RCX, PT_RCX) X(REG_RBX, PT_RBX) X(REG_RSI, PT_RSI)               \
+		X(REG_RDI, PT_RDI) X(REG_RBP, PT_RBP) X(REG_RSP, PT_RSP) X(REG_R8, PT_R8)         \
+			X(REG_R9, PT_R9) X(REG_R10, PT_R10) X(REG_R11, PT_R11) X(REG_R12, PT_R12) \
+				X(REG_R13, PT_R13) X(REG_R14, PT_R14) X(REG_R15, PT_R15)
 
 /* Interrupted in user mode: the registers are the context. */
 INLINE u64 registers_of_context(struct walk *walk, void *ctx)
@@ -108,7 +113,7 @@ INLINE u64 registers_of_entry(struct walk *walk, u64 *regs, struct task_struct *
 }
 
 /* The published mappings of (pid, generation) -> walk. */
-INLINE int find_block(struct walk *walk, u32 pid, u64 generation)
+INLINE int find_block(struct walk *walk, u32 pid, u64 generation, u64 family)
 {
 	u32 zero = 0, hash = process_slot_hash(pid);
 	struct process_table *table = bpf_map_lookup_elem(&processes, &zero);
@@ -117,8 +122,7 @@ INLINE int find_block(struct walk *walk, u32 pid, u64 generation)
 	if (!table || !generation)
 		return 0;
 	for (u32 i = 0; i < PROCESS_PROBES; i++) {
-		volatile struct process_slot *slot =
-			&table->slot[(hash + i) & (PROCESS_SLOTS - 1)];
+		volatile struct process_slot *slot = &table->slot[(hash + i) & (PROCESS_SLOTS - 1)];
 		u64 key = slot->key, block;
 
 		if (!key)
@@ -130,7 +134,7 @@ INLINE int find_block(struct walk *walk, u32 pid, u64 generation)
 			return 0;
 		walk->block = (u32)(block & 0xffffff) << 4;
 		walk->mappings = block >> 24 & BLOCK_MAPPINGS_MAX;
-		walk->seed = cache_seed(want, block >> 37, walk->multiplier);
+		walk->seed = cache_seed(family, block >> 37, walk->multiplier);
 		return 1;
 	}
 	return 0;
@@ -149,8 +153,8 @@ INLINE u32 prepare_walk(struct walk *walk, const struct generation *generation, 
 		return REASON_cut_exec;
 	if (cs == CS_USER32)
 		return REASON_cut_compat;
-	if (!find_block(walk, pid, generation->number) &&
-	    !find_block(walk, generation->base_pid, generation->base_number))
+	if (!find_block(walk, pid, generation->number, generation->family) &&
+	    !find_block(walk, generation->base_pid, generation->base_number, generation->family))
 		return REASON_cut_not_ready;
 	return REASON_COUNT;
 }
@@ -160,8 +164,8 @@ INLINE u32 user_part(void *ctx, struct scratch *scratch, struct task_struct *tas
 		     const struct generation *generation, u32 pid, int kernel_mode, u64 now)
 {
 	struct walk *walk = &scratch->walk;
-	u64 cs = kernel_mode ? registers_of_entry(walk, scratch->regs, task) :
-			       registers_of_context(walk, ctx);
+	u64 cs = kernel_mode ? registers_of_entry(walk, scratch->regs, task)
+			     : registers_of_context(walk, ctx);
 	u32 reason;
 
 	if ((cs & CS_RPL_USER) != CS_RPL_USER)
@@ -250,8 +254,7 @@ INLINE void take(void *ctx, struct scratch *scratch, struct counters *count, u64
 	scratch->kernel_frames = 0;
 	walk_init(&scratch->walk);
 	if (kernel_mode)
-		scratch->kernel_frames =
-			kernel_part(ctx, scratch, (u64 *)(record + 1), &flags);
+		scratch->kernel_frames = kernel_part(ctx, scratch, (u64 *)(record + 1), &flags);
 	record->flags = flags;
 	if (generation)
 		reason = user_part(ctx, scratch, task, generation, id >> 32, kernel_mode, now);

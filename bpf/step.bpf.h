@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * One frame of the walk. Pure C, see bpf/walk.bpf.h; needs, besides what bpf/table.bpf.h names:
- * walk_read(to, bytes, address) = 0 when user memory was read; walk_cache() = the rule caches or
+ * walk_read(to, bytes, address) = 0 when user memory was read;
+ * walk_executable(address) = whether the kernel says so of the current task; walk_cache() = the rule caches or
  * NULL; walk_clock(); walk_emit(walk, frame) = store frame number walk->frames.
  */
 #ifndef KEYHOLE_BPF_STEP_BPF_H
@@ -10,7 +11,6 @@
 #include "bpf/cache.bpf.h"
 #include "bpf/table.bpf.h"
 #include "bpf/walk.bpf.h"
-
 
 INLINE int walk_end(struct walk *walk, u32 reason)
 {
@@ -84,13 +84,17 @@ INLINE int walk_is_call(u64 before)
 	       (before >> 8 & 0x38ff) == 0x10ff;
 }
 
+/*
+ * A child does not have its parent's text in its page tables until it runs it, and the kernel may
+ * take text back: then that the address is executable must do.
+ */
 INLINE int walk_after_call(u64 address)
 {
 	u64 before = 0;
 
-	if (address < 8 || address >= WALK_ADDRESS_END || walk_read(&before, 8, address - 8))
+	if (address < 8 || address >= WALK_ADDRESS_END)
 		return 0;
-	return walk_is_call(before);
+	return walk_read(&before, 8, address - 8) ? walk_executable(address) : walk_is_call(before);
 }
 
 /* mov $15, %rax; sysc.. : what the kernel returns to from a signal handler (glibc, musl) */
@@ -100,7 +104,7 @@ INLINE int walk_is_sigreturn(u64 address)
 {
 	u64 code = 0;
 
-	return !walk_read(&code, 8, address) && code == SIGRETURN_CODE;
+	return walk_read(&code, 8, address) ? walk_executable(address) : code == SIGRETURN_CODE;
 }
 
 /* A handler returns to its first byte; a leaf is at one of both instructions, or in the kernel. */
@@ -235,9 +239,9 @@ GLOBAL int walk_fallback(void)
 /* ucontext_t of the kernel at rsp: uc_mcontext.gregs at 40 (r8..r15 rdi rsi rbp rbx rdx rax rcx rsp rip) */
 GLOBAL int walk_signal(void)
 {
-	static const u8 order[15] = {REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13,
-				     REG_R14, REG_R15, REG_RDI, REG_RSI, REG_RBP, REG_RBX,
-				     REG_RDX, REG_RAX, REG_RCX};
+	static const u8 order[15] = {REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12,
+				     REG_R13, REG_R14, REG_R15, REG_RDI, REG_RSI,
+				     REG_RBP, REG_RBX, REG_RDX, REG_RAX, REG_RCX};
 	struct walk *walk = walk_state();
 
 	if (!walk)
@@ -258,7 +262,7 @@ GLOBAL int walk_signal(void)
 }
 
 /* The callee-saved registers in the order of a rule's slots. */
-#define WALK_SLOT_REGISTERS(X)                                                                     \
+#define WALK_SLOT_REGISTERS(X) \
 	X(0, REG_RBP) X(1, REG_RBX) X(2, REG_R12) X(3, REG_R13) X(4, REG_R14) X(5, REG_R15)
 
 /* The caller's value of a callee-saved register by a wide rule; `known` is what of it is valid. */
@@ -319,8 +323,8 @@ GLOBAL int walk_wide(void)
 	u64 known = walk->valid & WALK_CALLEE_SAVED;
 	u64 saved[RULE_SLOTS];
 
-#define X(slot, register)                                                                          \
-	if (walk_wide_saved(walk, wide->save[slot], cfa, register, &saved[slot], &known))          \
+#define X(slot, register)                                                                 \
+	if (walk_wide_saved(walk, wide->save[slot], cfa, register, &saved[slot], &known)) \
 		return walk_end(walk, REASON_cut_read);
 	WALK_SLOT_REGISTERS(X)
 #undef X
@@ -382,12 +386,12 @@ INLINE u64 walk_restore_drap(struct walk *walk, u32 slots, u64 cfa)
 			return 0;
 		low -= WALK_SLOTS_BYTES;
 	}
-#define X(slot, register)                                                                          \
-	if (slots >> slot * 4 & 15) {                                                              \
-		u64 at_ = walk_drap_slot(bp, cfa, register, slots >> slot * 4 & 15);               \
-		failed |= (at_ & 7) || at_ - low >= WALK_REACH ||                                  \
-			  walk_read(&walk->reg[register], 8, at_);                                 \
-		walk->valid |= 1u << register;                                                     \
+#define X(slot, register)                                                            \
+	if (slots >> slot * 4 & 15) {                                                \
+		u64 at_ = walk_drap_slot(bp, cfa, register, slots >> slot * 4 & 15); \
+		failed |= (at_ & 7) || at_ - low >= WALK_REACH ||                    \
+			  walk_read(&walk->reg[register], 8, at_);                   \
+		walk->valid |= 1u << register;                                       \
 	}
 	WALK_SLOT_REGISTERS(X)
 #undef X
@@ -398,11 +402,11 @@ INLINE u64 walk_restore(struct walk *walk, u32 slots, u64 cfa)
 {
 	u64 failed = HIDE(walk, 0);
 
-#define X(slot, register)                                                                          \
-	if (slots >> slot * 4 & 15) {                                                              \
-		walk->reg[register] =                                                              \
-			walk_word(walk, cfa - 8 - 8 * (u64)(slots >> slot * 4 & 15), &failed);     \
-		walk->valid |= 1u << register;                                                     \
+#define X(slot, register)                                                                      \
+	if (slots >> slot * 4 & 15) {                                                          \
+		walk->reg[register] =                                                          \
+			walk_word(walk, cfa - 8 - 8 * (u64)(slots >> slot * 4 & 15), &failed); \
+		walk->valid |= 1u << register;                                                 \
 	}
 	if (slots & 15)
 		walk->reg[REG_RBP] = walk_word(walk, cfa - 8 - 8 * (u64)(slots & 15), &failed);

@@ -30,6 +30,7 @@ struct host {
 	struct build build;
 	struct host_region region[HOST_REGIONS];
 	u64 clock, clock_step; /* the clock moves at each look */
+	u64 executable, executable_end; /* what the kernel says where text cannot be read */
 	bool cold;	       /* nothing is ever found in a cache */
 	u64 frame[RECORD_FRAMES_MAX];
 };
@@ -97,6 +98,11 @@ static HOST_UNUSED int walk_read(void *to, u64 bytes, u64 address)
 	}
 	memset(to, 0, bytes);
 	return 1;
+}
+
+static HOST_UNUSED int walk_executable(u64 address)
+{
+	return host.executable && address >= host.executable && address < host.executable_end;
 }
 
 static HOST_UNUSED int walk_emit(struct walk *walk, u64 frame)

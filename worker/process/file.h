@@ -7,6 +7,7 @@
 #ifndef KEYHOLE_WORKER_PROCESS_FILE_H
 #define KEYHOLE_WORKER_PROCESS_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,6 +31,8 @@ struct file *files_get(struct files *files, uint64_t device, uint64_t inode, uin
  */
 struct object *files_object(struct files *files, struct file *file, uint32_t pid, uint64_t start,
 			    uint64_t end, uint64_t now);
+/* The target knows no such mapping: the process, or its listing, is out of date. */
+bool file_is_gone(const struct file *file, uint32_t pid, uint64_t start, uint64_t end);
 /* For a mapping that is gone: what was known, or a failed object; NULL while an answer is due. */
 struct object *files_last_object(struct files *files, struct file *file);
 uint64_t files_changes(const struct files *files);

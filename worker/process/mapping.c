@@ -7,6 +7,15 @@
 
 #include "worker/base/array.h"
 
+/* Never twice in one family of forked processes, whose members share cached rules; 27 bits of it
+ * reach the BPF programs. */
+static uint32_t next_version(void)
+{
+	static uint32_t version;
+
+	return ++version;
+}
+
 struct mappings *mappings_new(void)
 {
 	struct mappings *mappings = calloc(1, sizeof(*mappings));
@@ -49,7 +58,7 @@ struct mappings *mappings_copy(const struct mappings *mappings)
 	}
 	copy->open_count = mappings->open_count;
 	copy->closed_count = mappings->closed_count;
-	copy->version = mappings->version;
+	copy->version = next_version();
 	copy->unsettled = mappings->unsettled;
 	copy->dirty = mappings->dirty;
 	return copy;
@@ -107,7 +116,7 @@ static void mark_changed(struct mappings *mappings, bool meaning)
 {
 	mappings->dirty = true;
 	if (meaning)
-		mappings->version++;
+		mappings->version = next_version();
 }
 
 static void close_at(struct mappings *mappings, size_t index, uint64_t time)

@@ -30,7 +30,7 @@ struct mapping {
 
 struct mappings {
 	unsigned int references;
-	uint32_t version; /* changes when an address changes its meaning */
+	uint32_t version; /* new when an address changes its meaning, and for a copy */
 	bool unsettled;	  /* an open mapping has no object */
 	bool dirty;	  /* differs from what the block says */
 	struct mapping *open, *closed;

@@ -12,9 +12,7 @@
 #include "worker/process/segments.h"
 #include "worker/process/table.h"
 
-#define GAP_FIRST (5 * NS_PER_MS)
-#define GAP_MAX	  (160 * NS_PER_MS)
-#define GAP_QUIET NS_PER_SECOND
+#define BLOCK_BYTES_PER_SECOND (4u << 20) /* of one process: so much waits out its grace twice */
 
 _Static_assert(MAPPINGS_MAX == BLOCK_MAPPINGS_MAX, "all mappings of a process fit a block");
 
@@ -109,15 +107,12 @@ static struct block *block_new(struct publisher *publisher, const struct mapping
 	return NULL;
 }
 
+/* A process that keeps changing its mappings must not fill the segments with old blocks. */
 static void pace(struct mappings *mappings, uint64_t now)
 {
-	if (mappings->published == 0 || now - mappings->published > GAP_QUIET)
-		mappings->publish_gap = 0;
-	else if (mappings->publish_gap == 0)
-		mappings->publish_gap = GAP_FIRST;
-	else if (mappings->publish_gap < GAP_MAX)
-		mappings->publish_gap *= 2;
 	mappings->published = now;
+	mappings->publish_gap =
+		mappings->block->words * sizeof(u32) * NS_PER_SECOND / BLOCK_BYTES_PER_SECOND;
 }
 
 int publisher_build(struct publisher *publisher, struct mappings *mappings, uint64_t now)

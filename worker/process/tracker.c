@@ -408,6 +408,11 @@ static bool settle_open(struct tracker *tracker, struct process *process, uint64
 								mapping->start, mapping->end, now);
 		settled &= mapping->object != NULL;
 		mappings->dirty |= mapping->object != NULL;
+		/* The dynamic linker maps a whole file and then others over its end, of which only
+		 * executable ones are told. */
+		if (!mapping->object && !process->ended && mapping->file &&
+		    file_is_gone(mapping->file, process->pid, mapping->start, mapping->end))
+			relist(tracker, process, now);
 	}
 	return settled;
 }
