@@ -62,7 +62,7 @@ enum rule_kind {
 	RULE_SIGNAL = 8, /* rt_sigreturn trampoline: everything from the ucontext at rsp */
 	RULE_END = 9,	 /* return address undefined, or the program's entry point: a proven root */
 	RULE_WIDE = 10,	 /* offset is the dictionary index of a struct rule_wide */
-	RULE_REALIGN = 11, /* CFA = reg + offset; saves relative to rbp, as in RULE_DRAP */
+	RULE_REALIGN = 11,     /* CFA = reg + offset; saves relative to rbp, as in RULE_DRAP */
 	RULE_UNSUPPORTED = 15, /* the table knows the frame, but not how to describe it */
 };
 
@@ -101,8 +101,8 @@ static inline u32 rule_flags(u64 rule)
 }
 
 /* What does not fit a rule; 48 bytes = 6 dictionary entries, 8-byte aligned in the dictionary. */
-#define RULE_WIDE_SAME ((s32)0x80000000) /* save[i]: the register keeps its value */
-#define RULE_WIDE_LOST ((s32)0x80000001) /* save[i]: somewhere no rule can say; never rbp */
+#define RULE_WIDE_SAME	  ((s32)0x80000000) /* save[i]: the register keeps its value */
+#define RULE_WIDE_LOST	  ((s32)0x80000001) /* save[i]: somewhere no rule can say; never rbp */
 #define RULE_WIDE_IN(reg) ((s32)(0x80000010u + (reg))) /* save[i]: in that register */
 struct rule_wide {
 	s32 cfa_offset; /* CFA = base + cfa_offset, or *(base + cfa_offset) + cfa_add */
@@ -166,7 +166,8 @@ _Static_assert(sizeof(struct mapping_entry) == 64, "one cache line");
 
 /*
  * Where a process's block is: open addressing, linear probing from process_slot_hash(pid).
- *   key:   pid (22 bits) | generation << 22; 0 = never used (ends a probe), PROCESS_SLOT_GONE = free
+ *   key:   pid (22 bits) | generation << 22; 0 = never used (ends a probe),
+ *          PROCESS_SLOT_GONE = free
  *   block: block >> 4 (24 bits) | count << 24 (13 bits) | version << 37
  * block is a global word number, a multiple of 16. The worker stores block, then key; BPF reads
  * key, block, key. Within one key it replaces `block` by one store. The version changes whenever

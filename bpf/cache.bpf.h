@@ -19,8 +19,8 @@
 #include "bpf/abi.h"
 
 #define CACHE_LINES 2048u
-#define CACHE_WAYS 4u
-#define CACHE_MISS (~0ull)
+#define CACHE_WAYS  4u
+#define CACHE_MISS  (~0ull)
 
 struct cache_entry {
 	u64 k, d;
@@ -48,16 +48,14 @@ static inline __attribute__((always_inline)) u64 cache_key(u64 address, u64 seed
 	return (key ^ key >> 32) * multiplier;
 }
 
-static inline __attribute__((always_inline)) u64 cache_seed(u64 family, u64 version,
-							    u64 multiplier)
+static inline __attribute__((always_inline)) u64 cache_seed(u64 family, u64 version, u64 multiplier)
 {
 	return (family * multiplier ^ version) * multiplier;
 }
 
 /* The entry's packed key (tag and range), or CACHE_MISS; *ret_rule on a hit. */
-static inline __attribute__((always_inline)) u64 cache_probe(const struct cache_line *line,
-							     u64 key, u64 offset, u64 multiplier,
-							     u64 *ret_rule)
+static inline __attribute__((always_inline)) u64
+cache_probe(const struct cache_line *line, u64 key, u64 offset, u64 multiplier, u64 *ret_rule)
 {
 	for (u32 i = 0; i < CACHE_WAYS; i++) {
 		u64 d = *(const volatile u64 *)&line->way[i].d;
@@ -71,8 +69,8 @@ static inline __attribute__((always_inline)) u64 cache_probe(const struct cache_
 	return CACHE_MISS;
 }
 
-static inline __attribute__((always_inline)) void cache_put(struct cache_line *line, u64 way,
-							    u64 k, u64 rule, u64 multiplier)
+static inline __attribute__((always_inline)) void cache_put(struct cache_line *line, u64 way, u64 k,
+							    u64 rule, u64 multiplier)
 {
 	struct cache_entry *entry = &line->way[way & (CACHE_WAYS - 1)];
 

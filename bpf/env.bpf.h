@@ -3,6 +3,7 @@
 #ifndef KEYHOLE_BPF_ENV_BPF_H
 #define KEYHOLE_BPF_ENV_BPF_H
 
+#include "bpf/config.bpf.h"
 #include "bpf/kernel.h"
 #include "bpf/maps.bpf.h"
 

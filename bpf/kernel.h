@@ -57,12 +57,32 @@ struct bpf_iter__task {
 
 /* struct pt_regs of x86-64 as an array of words (arch/x86/include/asm/ptrace.h). */
 enum pt_reg {
-	PT_R15, PT_R14, PT_R13, PT_R12, PT_RBP, PT_RBX, PT_R11, PT_R10, PT_R9, PT_R8, PT_RAX,
-	PT_RCX, PT_RDX, PT_RSI, PT_RDI, PT_ORIG_RAX, PT_RIP, PT_CS, PT_FLAGS, PT_RSP, PT_SS,
+	PT_R15,
+	PT_R14,
+	PT_R13,
+	PT_R12,
+	PT_RBP,
+	PT_RBX,
+	PT_R11,
+	PT_R10,
+	PT_R9,
+	PT_R8,
+	PT_RAX,
+	PT_RCX,
+	PT_RDX,
+	PT_RSI,
+	PT_RDI,
+	PT_ORIG_RAX,
+	PT_RIP,
+	PT_CS,
+	PT_FLAGS,
+	PT_RSP,
+	PT_SS,
 	PT_WORDS
 };
 #define CS_RPL_USER 3u
-#define CS_USER32 0x23u
-#define NR_RT_SIGRETURN 15u /* arch/x86/entry/syscalls/syscall_64.tbl; undone once it has returned */
+#define CS_USER32   0x23u
+/* arch/x86/entry/syscalls/syscall_64.tbl; undone once it has returned */
+#define NR_RT_SIGRETURN 15u
 
 #endif

@@ -6,6 +6,12 @@
 #ifndef KEYHOLE_BPF_LIFE_BPF_H
 #define KEYHOLE_BPF_LIFE_BPF_H
 
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_tracing.h>
+
+#include "bpf/config.bpf.h"
 #include "bpf/env.bpf.h"
 #include "bpf/kernel.h"
 

@@ -3,6 +3,9 @@
 #ifndef KEYHOLE_BPF_MAPS_BPF_H
 #define KEYHOLE_BPF_MAPS_BPF_H
 
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+
 #include "bpf/abi.h"
 #include "bpf/cache.bpf.h"
 #include "bpf/walk.bpf.h"
@@ -120,7 +123,7 @@ struct {
 
 /* Everything of one sample, and what a CPU keeps between samples. */
 struct scratch {
-	u64 head; /* of this CPU's ring */
+	u64 head;	 /* of this CPU's ring */
 	u64 generations; /* handed out by this CPU */
 	u64 busy;
 	u32 cpu;

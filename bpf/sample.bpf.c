@@ -5,31 +5,16 @@
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
-#include <bpf/bpf_core_read.h>
-#include <bpf/bpf_tracing.h>
 
 #include "bpf/abi.h"
+#include "bpf/config.bpf.h"
+#include "bpf/env.bpf.h"
 #include "bpf/kernel.h"
+#include "bpf/life.bpf.h"
 #include "bpf/maps.bpf.h"
+#include "bpf/step.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
-
-/* set by the loader before load */
-enum filter_mode {
-	FILTER_ALL,
-	FILTER_TARGETS,
-	FILTER_CGROUP
-};
-const volatile u32 ring_bytes = RING_BYTES_MIN;
-const volatile u32 filter_mode = FILTER_ALL;
-const volatile u32 kernel_range_count = 0;
-const volatile u32 cpu_count = 1;
-const volatile u64 cache_multiplier = 0x9e3779b97f4a7c15ull;
-const volatile u64 walk_budget_ns = 100000;
-
-#include "bpf/env.bpf.h"
-#include "bpf/life.bpf.h"
-#include "bpf/step.bpf.h"
 
 /* ---- kernel part ---- */
 
@@ -80,12 +65,13 @@ INLINE u32 kernel_part(void *ctx, struct scratch *scratch, u64 *frames, u8 *flag
 
 /* ---- user part ---- */
 
-#define PT_REGISTERS(X)                                                                           \
-	X(REG_RAX, PT_RAX)                                                                        \
-	X(REG_RDX, PT_RDX) X(REG_RCX, PT_RCX) X(REG_RBX, PT_RBX) X(REG_RSI, PT_RSI)               \
-		X(REG_RDI, PT_RDI) X(REG_RBP, PT_RBP) X(REG_RSP, PT_RSP) X(REG_R8, PT_R8)         \
-			X(REG_R9, PT_R9) X(REG_R10, PT_R10) X(REG_R11, PT_R11) X(REG_R12, PT_R12) \
-				X(REG_R13, PT_R13) X(REG_R14, PT_R14) X(REG_R15, PT_R15)
+/* clang-format off */
+#define PT_REGISTERS(X) \
+	X(REG_RAX, PT_RAX) X(REG_RDX, PT_RDX) X(REG_RCX, PT_RCX) X(REG_RBX, PT_RBX) \
+	X(REG_RSI, PT_RSI) X(REG_RDI, PT_RDI) X(REG_RBP, PT_RBP) X(REG_RSP, PT_RSP) \
+	X(REG_R8, PT_R8) X(REG_R9, PT_R9) X(REG_R10, PT_R10) X(REG_R11, PT_R11) \
+	X(REG_R12, PT_R12) X(REG_R13, PT_R13) X(REG_R14, PT_R14) X(REG_R15, PT_R15)
+/* clang-format on */
 
 /* Interrupted in user mode: the registers are the context. */
 INLINE u64 registers_of_context(struct walk *walk, void *ctx)

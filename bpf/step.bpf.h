@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One frame of the walk. Pure C, see bpf/walk.bpf.h; needs, besides what bpf/table.bpf.h names:
- * walk_read(to, bytes, address) = 0 when user memory was read;
- * walk_executable(address) = whether the kernel says so of the current task; walk_cache() = the rule caches or
- * NULL; walk_clock(); walk_emit(walk, frame) = store frame number walk->frames.
+ * One frame of the walk. Pure C, see bpf/walk.bpf.h. Needed from the includer, besides what
+ * bpf/table.bpf.h names: walk_read(to, bytes, address) = 0 when user memory was read;
+ * walk_executable(address) = whether the kernel says so of the current task; walk_cache() = the
+ * rule caches or NULL; walk_clock(); walk_emit(walk, frame) = store frame number walk->frames.
  */
 #ifndef KEYHOLE_BPF_STEP_BPF_H
 #define KEYHOLE_BPF_STEP_BPF_H
@@ -25,7 +25,7 @@ INLINE int walk_window(struct walk *walk, u64 cfa)
 {
 	u64 from = cfa - WALK_SLOTS_BYTES, sp = walk->reg[REG_RSP];
 
-	/* an epilogue has popped, but its rule still names the slots below the leaf's stack pointer */
+	/* an epilogue has popped, but its rule still names slots below the leaf's rsp */
 	if (!walk->exact && from < sp)
 		from = sp;
 	if (from >= walk->window_start && cfa - walk->window_start <= walk->window_bytes)
@@ -207,7 +207,7 @@ INLINE int walk_next(struct walk *walk, u64 cfa, u64 return_address)
 	return 0;
 }
 
-/* Nothing is known of this code: a leaf's return address at the stack pointer, else frame pointer. */
+/* Nothing is known of this code: a leaf's return address at rsp, else the frame pointer. */
 GLOBAL int walk_fallback(void)
 {
 	struct walk *walk = walk_state();
@@ -236,7 +236,7 @@ GLOBAL int walk_fallback(void)
 	return walk_next(walk, bp + 16, pair[1]);
 }
 
-/* ucontext_t of the kernel at rsp: uc_mcontext.gregs at 40 (r8..r15 rdi rsi rbp rbx rdx rax rcx rsp rip) */
+/* The kernel's ucontext_t at rsp: gregs at 40 (r8..r15 rdi rsi rbp rbx rdx rax rcx rsp rip). */
 GLOBAL int walk_signal(void)
 {
 	static const u8 order[15] = {REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12,
@@ -381,7 +381,7 @@ INLINE u64 walk_restore_drap(struct walk *walk, u32 slots, u64 cfa)
 	u64 failed = 0, bp = walk->reg[REG_RBP], low = walk->reg[REG_RSP];
 
 	if (walk->exact) {
-		/* GCC's rules do not say that `leave` or pop has restored rbp, and all else before it */
+		/* GCC's rules do not say that `leave` or pop has restored rbp, and the rest */
 		if (bp - low >= cfa - low)
 			return 0;
 		low -= WALK_SLOTS_BYTES;
@@ -461,7 +461,7 @@ GLOBAL int walk_step(void)
 		return walk_end(walk, REASON_cut_budget);
 	if (address >= WALK_ADDRESS_END)
 		return walk_end(walk, REASON_cut_no_mapping);
-	/* the rule is that of the call; rt_sigreturn, too, may be the last instruction of its code */
+	/* the rule is that of the call; rt_sigreturn, too, may be the last of its code */
 	inside = address - (!walk->exact || walk->in_sigreturn);
 	walk->in_sigreturn = 0;
 	walk->rule = 0;

@@ -5,8 +5,8 @@
  * verifier checks each once.
  *
  * Needed from the includer: BOUND(x, n) = x if x < n else 0, on the very register that is used;
- * HIDE(walk, x) = x, range forgotten; INLINE; GLOBAL; walk_state(); walk_segment(word) = the segment that
- * holds a global word number, or NULL.
+ * HIDE(walk, x) = x, range forgotten; INLINE; GLOBAL; walk_state(); walk_segment(word) = the
+ * segment that holds a global word number, or NULL.
  */
 #ifndef KEYHOLE_BPF_TABLE_BPF_H
 #define KEYHOLE_BPF_TABLE_BPF_H
@@ -19,17 +19,17 @@
  * Moves base to the last index in [base, base + n), n >= 1, whose key is <= value; the key of the
  * first one counts as smaller. `load` is an expression of `mid`, `bound` what mid must stay below.
  */
-#define TABLE_SEARCH(walk, base, n, steps, bound, load, value)                                     \
-	do {                                                                                       \
-		for (u32 step_ = 0; step_ < (steps); step_++) {                                    \
-			if ((n) <= 1)                                                              \
-				break;                                                             \
-			u64 stride_ = (n) >> 1, mid = BOUND((base) + stride_, bound);                    \
-			u64 key_ = (load);                                                         \
-			(base) += stride_ & (0 - ((key_ - (value) - 1) >> 63));                       \
-			(n) -= stride_;                                                               \
-		}                                                                                  \
-		(base) = HIDE(walk, base);                                                         \
+#define TABLE_SEARCH(walk, base, n, steps, bound, load, value)                        \
+	do {                                                                          \
+		for (u32 step_ = 0; step_ < (steps); step_++) {                       \
+			if ((n) <= 1)                                                 \
+				break;                                                \
+			u64 stride_ = (n) >> 1, mid = BOUND((base) + stride_, bound); \
+			u64 key_ = (load);                                            \
+			(base) += stride_ & (0 - ((key_ - (value)-1) >> 63));         \
+			(n) -= stride_;                                               \
+		}                                                                     \
+		(base) = HIDE(walk, base);                                            \
 	} while (0)
 
 /* The mapping that holds an address -> walk->mapping_*. 0 or TABLE_FAILED. */

@@ -15,42 +15,56 @@
 
 /* DWARF numbers (System V x86-64 psABI, figure 3.36) */
 enum walk_register {
-	REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP,
-	REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15
+	REG_RAX,
+	REG_RDX,
+	REG_RCX,
+	REG_RBX,
+	REG_RSI,
+	REG_RDI,
+	REG_RBP,
+	REG_RSP,
+	REG_R8,
+	REG_R9,
+	REG_R10,
+	REG_R11,
+	REG_R12,
+	REG_R13,
+	REG_R14,
+	REG_R15
 };
 
-#define WALK_CALLEE_SAVED                                                                          \
-	(1u << REG_RBX | 1u << REG_RBP | 1u << REG_RSP | 1u << REG_R12 | 1u << REG_R13 |           \
+#define WALK_CALLEE_SAVED                                                                \
+	(1u << REG_RBX | 1u << REG_RBP | 1u << REG_RSP | 1u << REG_R12 | 1u << REG_R13 | \
 	 1u << REG_R14 | 1u << REG_R15)
 #define WALK_ALL_REGISTERS 0xffffu
 
 #define WALK_WINDOW_BYTES 2048u
-#define WALK_SLOTS_BYTES  128u		/* the save slots of a rule lie in [CFA - 128, CFA) */
-#define WALK_REACH	  (8ull << 20)	/* bytes above the stack pointer that a frame may span */
-#define WALK_RED_ZONE	  128u		/* below the stack pointer; hand-written code keeps its CFA there */
-#define WALK_SWITCHES	  8u		/* signal frames, which may lower the stack pointer */
+#define WALK_SLOTS_BYTES  128u	       /* the save slots of a rule lie in [CFA - 128, CFA) */
+#define WALK_REACH	  (8ull << 20) /* bytes above the stack pointer that a frame may span */
+#define WALK_RED_ZONE	  128u /* below the stack pointer; hand-written code keeps its CFA there */
+#define WALK_SWITCHES	  8u   /* signal frames, which may lower the stack pointer */
 #define WALK_ADDRESS_END  (1ull << 47)
-#define WALK_CLOCK_FRAMES 32u		/* frames between two looks at the clock */
+#define WALK_CLOCK_FRAMES 32u /* frames between two looks at the clock */
 
 /* State of one walk; lives in a per-CPU value. */
 struct walk {
 	u64 hide; /* values pass through here when the verifier must forget their range */
 
-	u64 address;	 /* of the frame to do next */
-	u64 reg[16];	 /* DWARF numbers */
-	u32 valid;	 /* registers whose value is known */
-	u32 exact;	 /* address is a pc, not a return address */
+	u64 address;	  /* of the frame to do next */
+	u64 reg[16];	  /* DWARF numbers */
+	u32 valid;	  /* registers whose value is known */
+	u32 exact;	  /* address is a pc, not a return address */
 	u32 in_sigreturn; /* address is behind the rt_sigreturn that the leaf is in */
-	u32 chained;	 /* the last frame was found by frame pointer */
+	u32 chained;	  /* the last frame was found by frame pointer */
 	u32 switches;
 	u32 frames;
-	u32 reason;	 /* why it ended; WALK_GOES_ON before */
-	u64 deadline;	 /* CLOCK_MONOTONIC */
+	u32 reason;   /* why it ended; WALK_GOES_ON before */
+	u64 deadline; /* CLOCK_MONOTONIC */
 
 	/* the process */
-	u32 block;	 /* global word number of its mapping block */
+	u32 block; /* global word number of its mapping block */
 	u32 mappings;
-	u64 seed;	 /* of its cache keys */
+	u64 seed; /* of its cache keys */
 	u64 multiplier;
 
 	/* the mapping the last look-up hit */

@@ -29,9 +29,9 @@ struct host {
 	struct rule_cache cache;
 	struct build build;
 	struct host_region region[HOST_REGIONS];
-	u64 clock, clock_step; /* the clock moves at each look */
+	u64 clock, clock_step;		/* the clock moves at each look */
 	u64 executable, executable_end; /* what the kernel says where text cannot be read */
-	bool cold;	       /* nothing is ever found in a cache */
+	bool cold;			/* nothing is ever found in a cache */
 	u64 frame[RECORD_FRAMES_MAX];
 };
 
