@@ -306,6 +306,10 @@ static int name_kernel(const struct naming_parts *parts, const struct groups *gr
 
 	if (object == 0)
 		return 0;
+	/* How long the range is has not been told; places are sorted. */
+	if (groups->first[object] < groups->first[object + 1])
+		profile_object_get(parts->profile, object)->limit =
+			groups->places[groups->first[object + 1] - 1].address + 1;
 	for (uint32_t i = groups->first[object]; i < groups->first[object + 1] && r == 0; i++) {
 		const struct place *place = &groups->places[i];
 		const char *name = NULL;

@@ -115,8 +115,10 @@ def measure(command, seconds, path, with_bpf):
         entry.get("run_time_ns", 0) - bpf.get(number, {}).get("run_time_ns", 0),
         entry.get("run_cnt", 0) - bpf.get(number, {}).get("run_cnt", 0))
         for number, entry in after.items() if number not in programs}
-    maps = {entry.get("name", "?"): entry.get("bytes_memlock", 0)
-            for number, entry in bpftool("map", "show").items() if number not in maps}
+    old, maps = maps, collections.Counter()
+    for number, entry in bpftool("map", "show").items():
+        if number not in old:
+            maps[entry.get("name", "?")] += entry.get("bytes_memlock", 0)
 
     process.send_signal(signal.SIGINT)
     try:
