@@ -70,7 +70,8 @@ INLINE void tell(u32 kind, u32 pid, u64 generation, u32 parent_pid, u64 parent_g
 /* A process that was there before us, or whose fork was not wanted. */
 INLINE struct generation *first_sight(u32 pid, u64 mm)
 {
-	struct generation fresh = {.number = next_generation(), .mm = mm};
+	struct generation fresh = {
+		.number = next_generation(), .mm = mm, .born = bpf_ktime_get_ns()};
 
 	fresh.family = fresh.number;
 	if (!fresh.number || bpf_map_update_elem(&generations, &pid, &fresh, BPF_NOEXIST))
@@ -90,7 +91,8 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 
 	if (!from && !(filter_mode == FILTER_TARGETS && is_target(parent_pid)))
 		return 0;
-	struct generation fresh = {.number = next_generation(), .mm = (u64)child->mm};
+	struct generation fresh = {
+		.number = next_generation(), .mm = (u64)child->mm, .born = bpf_ktime_get_ns()};
 
 	fresh.family = from ? from->family : fresh.number;
 	if (from) {
@@ -117,7 +119,8 @@ int BPF_PROG(on_exec, struct task_struct *task)
 		return 0;
 	if (!wanted_now())
 		return 0;
-	struct generation fresh = {.number = next_generation(), .mm = (u64)task->mm};
+	struct generation fresh = {
+		.number = next_generation(), .mm = (u64)task->mm, .born = bpf_ktime_get_ns()};
 
 	fresh.family = fresh.number;
 	if (fresh.number && !bpf_map_update_elem(&generations, &pid, &fresh, BPF_ANY))

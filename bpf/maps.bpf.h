@@ -76,6 +76,7 @@ struct {
 struct generation {
 	u64 number;
 	u64 mm;		 /* the address space it was given for: tells an exec in progress */
+	u64 born;	 /* CLOCK_MONOTONIC */
 	u64 family;	 /* of its first ancestor that runs this program: key of cached rules */
 	u64 base_number; /* fork: whose mappings hold until its own are published */
 	u32 base_pid;

@@ -145,6 +145,9 @@ INLINE u32 prepare_walk(struct walk *walk, const struct generation *generation, 
 	return REASON_COUNT;
 }
 
+/* The dynamic linker goes on mapping: what is missing so early is on its way to the worker. */
+#define NEW_FOR_NS 100000000ull
+
 /* The user part; returns the reason of its end. */
 INLINE u32 user_part(void *ctx, struct scratch *scratch, struct task_struct *task,
 		     const struct generation *generation, u32 pid, int kernel_mode, u64 now)
@@ -161,6 +164,8 @@ INLINE u32 user_part(void *ctx, struct scratch *scratch, struct task_struct *tas
 	reason = prepare_walk(walk, generation, pid, (u64)task->mm, cs);
 	if (reason == REASON_COUNT) {
 		bpf_loop(RECORD_FRAMES_MAX + 1, walk_loop_body, NULL, 0);
+		if (walk->reason == REASON_cut_no_mapping && now - generation->born < NEW_FOR_NS)
+			return REASON_cut_not_ready;
 		return walk->reason;
 	}
 	/* the pc itself is known, and says where the time went; after an exec it means nothing */

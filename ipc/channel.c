@@ -173,11 +173,16 @@ static int send_packet(int fd, const struct msghdr *packet)
 	return 0;
 }
 
-static int send_message(struct channel *channel, struct message_head *head, const void *payload,
-			size_t size, int fd)
+int channel_reply(struct channel *channel, const struct message *request, enum message_type type,
+		  const void *payload, size_t size, int fd)
 {
-	const struct message_rule *rule = message_rule(head->type);
-	struct iovec parts[] = {{head, sizeof(*head)}, {(void *)(uintptr_t)payload, size}};
+	const struct message_rule *rule = message_rule(type);
+	struct message_head head = {.magic = MESSAGE_MAGIC,
+				    .type = (uint16_t)type,
+				    .version = MESSAGE_VERSION,
+				    .sequence = channel->sent + 1,
+				    .reply_to = request ? request->head.sequence : 0};
+	struct iovec parts[] = {{&head, sizeof(head)}, {(void *)(uintptr_t)payload, size}};
 	struct msghdr packet = {.msg_iov = parts, .msg_iovlen = 2};
 	union control control = {0};
 	int r;
@@ -197,24 +202,14 @@ static int send_message(struct channel *channel, struct message_head *head, cons
 int channel_send(struct channel *channel, enum message_type type, const void *payload, size_t size,
 		 int fd)
 {
-	struct message_head head = {.magic = MESSAGE_MAGIC,
-				    .type = (uint16_t)type,
-				    .version = MESSAGE_VERSION,
-				    .sequence = channel->sent + 1};
-
-	return send_message(channel, &head, payload, size, fd);
+	return channel_reply(channel, NULL, type, payload, size, fd);
 }
 
-int channel_reply(struct channel *channel, const struct message *request, enum message_type type,
-		  const void *payload, size_t size, int fd)
+int channel_send_bare(struct channel *channel, enum message_type type, int fd)
 {
-	struct message_head head = {.magic = MESSAGE_MAGIC,
-				    .type = (uint16_t)type,
-				    .version = MESSAGE_VERSION,
-				    .sequence = channel->sent + 1,
-				    .reply_to = request->head.sequence};
+	const struct message_none none = {0};
 
-	return send_message(channel, &head, payload, size, fd);
+	return channel_send(channel, type, &none, sizeof(none), fd);
 }
 
 int channel_send_ready(struct channel *channel, unsigned int failed)

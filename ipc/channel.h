@@ -47,6 +47,8 @@ int channel_pair(int ret_fds[2]);
 #define CHANNEL_SEND_MS 1000
 int channel_send(struct channel *channel, enum message_type type, const void *payload, size_t size,
 		 int fd);
+/* The same for a message that has no payload, and for one that answers another. */
+int channel_send_bare(struct channel *channel, enum message_type type, int fd);
 int channel_reply(struct channel *channel, const struct message *request, enum message_type type,
 		  const void *payload, size_t size, int fd);
 
