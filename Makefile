@@ -40,7 +40,7 @@ endif
 # ---- what each executable is made of ----------------------------------------------------------
 
 # The privileged link: by name, so that a diff shows its growth. tests/lint/loader-files.sh checks.
-LOADER := command events identity ksyms main monitor options output programs record rights runtime spawner summary
+LOADER := command events identity ksyms main monitor options output programs rights spawner summary
 BROKER := answers main
 
 WORKER_FOLDERS := worker/base worker/elf worker/unwind worker/symbol worker/profile worker/format \
@@ -65,7 +65,7 @@ PROTO_ARCHIVE := $(BUILD)/lib/proto.a
 
 SKELETONS := $(patsubst bpf/%.bpf.c,$(BUILD)/bpf/%.skel.h,$(wildcard bpf/*.bpf.c))
 
-LOADER_LIBS   := -lbpf -levent_core -lseccomp -lcap
+LOADER_LIBS   := -lbpf -lseccomp -lcap -lpthread
 BROKER_LIBS   := -lseccomp -lcap
 EXPORTER_LIBS := -levent_core -lseccomp -lcap
 WORKER_LIBS   := -lelf -lz -lprotobuf-c -liberty -levent_core -lseccomp -lcap -lpthread

@@ -27,6 +27,7 @@ struct sched_entity {
 
 struct task_struct {
 	unsigned int flags;
+	int exit_state; /* not 0: past sched_process_exit */
 	struct sched_entity se;
 	struct mm_struct *mm;
 	int pid;

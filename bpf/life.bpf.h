@@ -171,6 +171,9 @@ int on_task(struct bpf_iter__task *ctx)
 		bpf_seq_write(ctx->meta->seq, sum, sizeof(*sum));
 		return 0;
 	}
+	/* a zombie was counted at its exit */
+	if (task->exit_state)
+		return 0;
 	pid = task->tgid;
 	if (filter_mode != FILTER_ALL && !is_target(pid) &&
 	    !bpf_map_lookup_elem(&generations, &pid))

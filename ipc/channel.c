@@ -119,12 +119,9 @@ void channel_release(struct channel *channel)
 
 int channel_pair(int ret_fds[2])
 {
-	int fds[2];
+	const int type = SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK;
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds))
-		return -errno;
-	memcpy(ret_fds, fds, sizeof(fds));
-	return 0;
+	return socketpair(AF_UNIX, type, 0, ret_fds) ? -errno : 0;
 }
 
 /* Until one of the events or the deadline: -ETIMEDOUT. */
@@ -318,24 +315,19 @@ int channel_expect(struct channel *channel, enum message_type type, int millisec
 		   struct message *ret_message)
 {
 	uint64_t deadline = time_now() + (uint64_t)milliseconds * NS_PER_MS;
-	struct message message;
 	int r;
 
-	for (;;) {
-		r = receive_until(channel, deadline, &message);
-		if (r < 0)
-			return r;
-		if (message.head.type == type)
-			break;
-		r = message.head.type == MESSAGE_LOG
-			    ? log_from_message(message_party_name(channel->peer), &message.LOG)
+	while ((r = receive_until(channel, deadline, ret_message)) == 1) {
+		if (ret_message->head.type == type)
+			return 0;
+		r = ret_message->head.type == MESSAGE_LOG
+			    ? log_from_message(message_party_name(channel->peer), &ret_message->LOG)
 			    : -EPROTO;
-		message_release(&message);
+		message_release(ret_message);
 		if (r < 0)
 			return r;
 	}
-	*ret_message = message;
-	return 0;
+	return r;
 }
 
 void message_release(struct message *message)

@@ -34,18 +34,6 @@ static bool printable(unsigned char byte)
 	return byte >= ' ' && byte <= '~';
 }
 
-static void to_stderr(const char *process, const char *text)
-{
-	char line[LINE_BYTES + 64];
-	int length = snprintf(line, sizeof(line), "%s: %s\n", process, text);
-	ssize_t written;
-
-	if (length >= (int)sizeof(line))
-		length = (int)sizeof(line) - 1;
-	written = write(STDERR_FILENO, line, (size_t)length);
-	(void)written; /* nobody is left to tell */
-}
-
 static void to_channel(enum log_level level, const char *text)
 {
 	struct message_log log = {.level = level};
@@ -75,7 +63,7 @@ __attribute__((format(printf, 2, 0))) static void log_line(enum log_level level,
 	for (char *c = text; *c; c++)
 		if ((unsigned char)*c < ' ' || *c == 0x7f)
 			*c = '?';
-	to_stderr(sink.process, text);
+	dprintf(STDERR_FILENO, "%s: %s\n", sink.process, text);
 }
 
 #define LOG_AT(name, level)                         \
@@ -106,6 +94,6 @@ int log_from_message(const char *process, const struct message_log *message)
 			return -EPROTO;
 	memcpy(text, message->text, message->length);
 	if (message->level <= sink.limit)
-		to_stderr(process, text);
+		dprintf(STDERR_FILENO, "%s: %s\n", process, text);
 	return 0;
 }

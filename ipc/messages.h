@@ -164,7 +164,6 @@ struct message_written {
 	uint32_t reserved;
 };
 
-/* The first one names the spawner itself, once it has given up its privilege. */
 struct message_spawned {
 	int32_t pid; /* > 0, or a negative errno */
 	uint32_t reserved;

@@ -3,87 +3,66 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
-#include <sys/socket.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "ipc/guard.h"
+#include "ipc/log.h"
 
-#define SOCKET_FD 3
-#define EXEC_MS	  10000 /* a file system that does not answer */
+#define HOLD_FD 3
 
-/* Never returns: exec, or an errno for the loader. Nothing of the loader stays open. */
-static void hold_and_exec(int socket, char **argv, const struct identity *identity)
+/* Never returns. Nothing of the loader stays open. */
+static void hold_and_exec(int hold, char **argv, const struct identity *identity)
 {
-	ssize_t written;
 	char byte;
 	int r;
 
-	if (socket != SOCKET_FD && dup3(socket, SOCKET_FD, O_CLOEXEC) < 0)
+	if (hold != HOLD_FD && dup3(hold, HOLD_FD, O_CLOEXEC) < 0)
 		_exit(127);
-	close_range(SOCKET_FD + 1, ~0u, 0);
+	close_range(HOLD_FD + 1, ~0u, 0);
 	r = identity_become(identity);
-	if (read(SOCKET_FD, &byte, 1) != 1)
+	if (read(HOLD_FD, &byte, 1) != 1)
 		_exit(127);
 	if (r == 0) {
 		execvp(argv[0], argv);
 		r = -errno;
 	}
-	written = write(SOCKET_FD, &r, sizeof(r));
-	_exit(written == sizeof(r) ? 127 : 126);
+	log_error("record: %s: %s", argv[0], strerror(-r));
+	_exit(127);
 }
 
 int command_start(struct command *ret_command, char **argv, const struct identity *identity)
 {
-	int ends[2];
+	int ends[2], r;
 	pid_t pid;
-	int r;
 
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
+	if (pipe2(ends, O_CLOEXEC))
 		return -errno;
 	pid = fork();
 	if (pid == 0)
-		hold_and_exec(ends[1], argv, identity);
+		hold_and_exec(ends[0], argv, identity);
 	r = pid < 0 ? -errno : 0;
-	close(ends[1]);
+	close(ends[0]);
 	if (r)
-		close(ends[0]);
+		close(ends[1]);
 	else
-		*ret_command = (struct command){.pid = pid, .socket = ends[0]};
+		*ret_command = (struct command){.pid = pid, .hold = ends[1]};
 	return r;
 }
 
-static void close_socket(struct command *command)
+void command_release(struct command *command)
 {
-	guard_fd_(&command->socket);
-	command->socket = -1;
+	/* Where nobody reads any more it has ended, which is noticed. */
+	if (write(command->hold, "", 1) >= 0)
+		close(command->hold);
 }
 
-int command_release(struct command *command)
+void command_reap(struct command *command)
 {
-	struct pollfd poll_fd = {.fd = command->socket, .events = POLLIN};
-	int r = 0;
+	int status;
 
-	if (write(command->socket, "", 1) != 1)
-		r = -errno;
-	else if (poll(&poll_fd, 1, EXEC_MS) != 1)
-		r = -ETIMEDOUT;
-	else if (read(command->socket, &r, sizeof(r)) < 0)
-		r = -errno;
-	close_socket(command);
-	if (r && r != -ETIMEDOUT) {
-		waitpid(command->pid, NULL, 0);
-		command->pid = 0;
-	}
-	return r;
-}
-
-void command_abandon(struct command *command)
-{
-	if (command->pid <= 0 || command->socket < 0)
+	if (command->pid <= 0 || waitpid(command->pid, &status, WNOHANG) != command->pid)
 		return;
-	close_socket(command);
-	waitpid(command->pid, NULL, 0);
 	command->pid = 0;
+	command->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }

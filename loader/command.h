@@ -9,16 +9,17 @@
 
 struct command {
 	pid_t pid;  /* 0: none. The owner waits for it. */
-	int socket; /* a byte lets it exec, closing it ends it; an errno comes back, or EOF */
+	int hold;   /* a byte lets it exec, closing it ends it */
+	int status; /* 0 until it was reaped */
 };
 
 /* Before umask, limits, signals or rights of the loader change: the command inherits them. */
 int command_start(struct command *ret_command, char **argv, const struct identity *identity);
 
-/* Lets it run. 0, or the negative errno of its exec (-ENOENT: no such program); it is gone then. */
-int command_release(struct command *command);
+/* Lets it run. Where it cannot, it says why and ends with status 127. */
+void command_release(struct command *command);
 
-/* Ends a command that was never released; leaves a running one alone. */
-void command_abandon(struct command *command);
+/* Takes the exit status of one that has ended, as shells put it: 128 + the signal that ended it. */
+void command_reap(struct command *command);
 
 #endif

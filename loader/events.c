@@ -10,26 +10,20 @@
 
 #include "ipc/time.h"
 
-/* One per online CPU. Returns how many, or a negative errno with none left open. */
+/* One per online CPU. 0 or a negative errno; what was opened until then stays, disabled. */
 static int open_all(struct perf_event_attr *attr, uint32_t cpus, int *fds)
 {
-	int online = 0;
+	int r = -ENODEV;
 
 	attr->size = sizeof(*attr);
 	for (uint32_t cpu = 0; cpu < cpus; cpu++) {
 		fds[cpu] =
 			(int)syscall(SYS_perf_event_open, attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-		if (fds[cpu] < 0 && errno != ENODEV) { /* ENODEV: not online */
-			int r = -errno;
-
-			while (cpu-- > 0)
-				if (fds[cpu] >= 0)
-					close(fds[cpu]);
-			return r;
-		}
-		online += fds[cpu] >= 0;
+		if (fds[cpu] < 0 && errno != ENODEV) /* ENODEV: not online */
+			return -errno;
+		r = fds[cpu] < 0 ? r : 0;
 	}
-	return online ? online : -ENODEV;
+	return r;
 }
 
 static int open_sampling(uint32_t frequency, struct events *events)
@@ -41,11 +35,11 @@ static int open_sampling(uint32_t frequency, struct events *events)
 				       .disabled = 1,
 				       .exclude_idle = 1,
 				       .exclude_hv = 1};
-	int r = open_all(&attr, events->cpus, events->sample);
 
-	events->name = r < 0 ? "cpu-clock" : "cycles";
-	if (r >= 0)
-		return r;
+	events->name = "cycles";
+	if (open_all(&attr, events->cpus, events->sample) == 0)
+		return 0;
+	events->name = "cpu-clock";
 	attr.type = PERF_TYPE_SOFTWARE;
 	attr.config = PERF_COUNT_SW_CPU_CLOCK;
 	attr.freq = 0;
@@ -72,12 +66,15 @@ static int open_sideband(struct events *events)
 	return open_all(&attr, events->cpus, events->sideband);
 }
 
+/* All of them, also after an error. */
 static int control(const struct events *events, unsigned long request, unsigned long argument)
 {
+	int r = 0;
+
 	for (uint32_t i = 0; i < events->cpus; i++)
 		if (events->sample[i] >= 0 && ioctl(events->sample[i], request, argument))
-			return -errno;
-	return 0;
+			r = -errno;
+	return r;
 }
 
 int events_open(uint32_t cpus, uint32_t frequency, int program, struct events *ret_events)
@@ -86,14 +83,9 @@ int events_open(uint32_t cpus, uint32_t frequency, int program, struct events *r
 
 	ret_events->cpus = cpus;
 	r = open_sampling(frequency, ret_events);
-	if (r >= 0) {
-		ret_events->online = (uint32_t)r;
-		r = open_sideband(ret_events);
-	}
+	r = r ? r : open_sideband(ret_events);
 	/* Not by libbpf: its attach enables the event. */
-	if (r >= 0)
-		r = control(ret_events, PERF_EVENT_IOC_SET_BPF, (unsigned long)program);
-	return r;
+	return r ? r : control(ret_events, PERF_EVENT_IOC_SET_BPF, (unsigned long)program);
 }
 
 int events_enable(const struct events *events)
@@ -104,7 +96,5 @@ int events_enable(const struct events *events)
 /* On a CPU that went away there is nothing left to disable. */
 void events_disable(const struct events *events)
 {
-	for (uint32_t i = 0; i < events->cpus; i++)
-		if (events->sample[i] >= 0)
-			ioctl(events->sample[i], PERF_EVENT_IOC_DISABLE, 0);
+	control(events, PERF_EVENT_IOC_DISABLE, 0);
 }

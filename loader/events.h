@@ -16,8 +16,7 @@ struct events {
 	int sample[ABI_MAX_CPUS];   /* -1: CPU not online */
 	int sideband[ABI_MAX_CPUS]; /* the same */
 	uint32_t cpus;		    /* entries */
-	uint32_t online;
-	const char *name; /* of the sampling event */
+	const char *name;	    /* of the sampling event */
 };
 
 /* Opens all, the sampling ones disabled, with program attached. Returns 0 or a negative errno. */

@@ -11,17 +11,14 @@
 
 static bool parse_id(const char *text, unsigned int *ret_id)
 {
-	unsigned long value;
 	char *end;
+	unsigned long value;
 
 	if (!text || *text < '0' || *text > '9')
 		return false;
-	errno = 0;
 	value = strtoul(text, &end, 10);
-	if (errno || *end || value >= (uid_t)-1)
-		return false;
 	*ret_id = (unsigned int)value;
-	return true;
+	return !*end && value < (uid_t)-1;
 }
 
 int identity_read(struct identity *ret_identity)
@@ -50,10 +47,11 @@ static int drop_capabilities(void)
 
 int identity_become(const struct identity *identity)
 {
-	if (identity->user && initgroups(identity->user, identity->gid))
+	const uid_t uid = identity->uid;
+	const gid_t gid = identity->gid;
+
+	if ((identity->user && initgroups(identity->user, gid)) || setresgid(gid, gid, gid) ||
+	    setresuid(uid, uid, uid))
 		return -errno;
-	if (setresgid(identity->gid, identity->gid, identity->gid) ||
-	    setresuid(identity->uid, identity->uid, identity->uid))
-		return -errno;
-	return identity->uid ? drop_capabilities() : 0;
+	return uid ? drop_capabilities() : 0;
 }

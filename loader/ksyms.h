@@ -6,25 +6,32 @@
 #ifndef KEYHOLE_LOADER_KSYMS_H
 #define KEYHOLE_LOADER_KSYMS_H
 
-#include <stddef.h>
+#include <pthread.h>
 #include <stdint.h>
 
-struct ksyms_range { /* absolute: for the BPF program's private map only */
-	uint64_t start, end;
+#include "bpf/abi.h"
+
+struct ksyms_part {
+	uint64_t start, end; /* absolute: for the BPF program's private map only */
+	char name[64];
 };
 
 struct ksyms {
-	struct ksyms_range *ranges; /* sorted; [0] = the kernel's text */
-	uint32_t count;		    /* at most KERNEL_RANGES_MAX */
-	int fd;			    /* sealed memfd, owned */
+	struct ksyms_part parts[KERNEL_RANGES_MAX]; /* [0]: kernel text, then modules by address */
+	uint32_t count;				    /* known from the start */
+	int fd;					    /* sealed memfd, owned */
+	int result;
+	pthread_t thread;
 };
 
-/* 0; -EACCES when addresses are hidden (no CAP_SYSLOG): no ranges, and fd is an empty table. */
-int ksyms_read(struct ksyms *ret_ksyms);
-void ksyms_release(struct ksyms *ksyms);
+/* Goes on in a thread: reading 120,000 symbols takes as long as loading the BPF programs. */
+int ksyms_start(struct ksyms *ksyms);
 
-/* The same from texts; they are modified. modules may be empty. */
-int ksyms_build(char *kallsyms, size_t kallsyms_size, char *modules, size_t modules_size,
-		struct ksyms *ret_ksyms);
+/* 0; -EACCES when addresses are hidden (no CAP_SYSLOG): then there are no symbols. */
+int ksyms_wait(struct ksyms *ksyms);
+
+/* Its two halves. A file that does not exist is an empty one. */
+void ksyms_read_modules(struct ksyms *ksyms, const char *path);
+int ksyms_read_symbols(struct ksyms *ksyms, const char *path);
 
 #endif

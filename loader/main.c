@@ -1,15 +1,439 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The keyhole command. Privileged while it starts: record.c has the order in which that ends. */
+/*
+ * The keyhole command: one recording in the order of its steps; drop_privilege() is the last that
+ * has rights. A step returns an exit status: EXIT_DONE goes on, anything else was explained on
+ * standard error.
+ */
+#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
+#include <inttypes.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "ipc/log.h"
 #include "ipc/messages.h"
 #include "ipc/time.h"
-#include "loader/options.h"
-#include "loader/record.h"
+#include "loader/command.h"
+#include "loader/events.h"
+#include "loader/ksyms.h"
+#include "loader/monitor.h"
+#include "loader/output.h"
+#include "loader/programs.h"
+#include "loader/rights.h"
+#include "loader/summary.h"
+
+#define CHILD_START_MS 5000
+#define FINISH_NS      (30 * NS_PER_SECOND)
+#define PROGRESS_NS    NS_PER_SECOND
+
+enum exit_status {
+	EXIT_DONE = 0,
+	EXIT_FAILED = 1,
+	EXIT_USAGE = 2,
+	EXIT_RIGHTS = 3,
+	EXIT_EMPTY = 4,
+	EXIT_NO_COMMAND = 127,
+};
+
+struct recording {
+	const struct options *options;
+	struct identity identity;
+	int cgroup; /* directory, or -1 */
+	struct command command;
+	struct output output;
+	struct ksyms ksyms;
+	struct programs programs;
+	struct events events;
+	struct monitor monitor;
+	uint64_t begun, started; /* monotonic */
+	uint64_t runtime;	 /* of the profiled tasks when it started */
+	bool progress;		 /* is shown */
+};
+
+static int failed(const char *what, const char *object, int r)
+{
+	log_error("%s: %s: %s", what, object, strerror(-r));
+	return EXIT_FAILED;
+}
+
+static int check(struct recording *rec)
+{
+	const struct options *options = rec->options;
+
+	if (rights_check())
+		return EXIT_RIGHTS;
+	if (identity_read(&rec->identity)) {
+		log_error("record: SUDO_UID: not what sudo sets; run: env -u SUDO_UID keyhole ...");
+		return EXIT_USAGE;
+	}
+	for (unsigned int i = 0; i < options->pid_count; i++) {
+		int fd = rights_open_pid(options->pids[i]);
+
+		if (fd < 0)
+			return EXIT_USAGE;
+		monitor_watch(&rec->monitor, fd);
+	}
+	rec->cgroup = options->cgroup ? rights_open_cgroup(options->cgroup) : -1;
+	return options->cgroup && rec->cgroup < 0 ? EXIT_USAGE : EXIT_DONE;
+}
+
+/* What runs with the user's rights, while nothing of ours has changed that it could inherit. */
+static int start_users_part(struct recording *rec)
+{
+	const struct options *options = rec->options;
+	int r = output_start(&rec->output, options->output, options->force, &rec->identity);
+
+	if (r) {
+		log_error("output: %s: %s; %s", options->output, strerror(-r),
+			  r == -EEXIST ? "to replace it add: --force"
+				       : "name another one: -o FILE");
+		return EXIT_USAGE;
+	}
+	if (!options->command)
+		return EXIT_DONE;
+	r = command_start(&rec->command, options->command, &rec->identity);
+	if (r)
+		return failed("record", options->command[0], r);
+	monitor_watch(&rec->monitor, rights_open_pid(rec->command.pid));
+	return EXIT_DONE;
+}
+
+static void secure_ourselves(void)
+{
+	const struct rlimit none = {0, 0}, infinite = {RLIM_INFINITY, RLIM_INFINITY};
+	struct rlimit files;
+
+	umask(077);
+	signal(SIGPIPE, SIG_IGN);
+	prctl(PR_SET_DUMPABLE, 0);
+	setrlimit(RLIMIT_CORE, &none);
+	setrlimit(RLIMIT_MEMLOCK, &infinite);
+	if (!getrlimit(RLIMIT_NOFILE, &files)) {
+		files.rlim_cur = files.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
+}
+
+/*
+ * Early, because a child needs time to get ready that open_kernel() needs too. It gets nothing of
+ * value, and nothing it says is read, before this process has given up its privilege.
+ */
+static int start_children(struct recording *rec)
+{
+	static const enum policy_role roles[CHILD_COUNT] = {ROLE_WORKER, ROLE_EXPORTER,
+							    ROLE_BROKER};
+
+	secure_ourselves();
+	for (int i = 0; i < CHILD_COUNT; i++) {
+		struct child *child = &rec->monitor.children[i];
+		int r = spawner_start(&child->spawner, roles[i]);
+
+		r = r ? r : spawner_spawn(&child->spawner, &child->channel);
+		if (r)
+			return failed("spawner", policy_role_name(roles[i]), r);
+	}
+	return EXIT_DONE;
+}
+
+static int open_kernel(struct recording *rec)
+{
+	struct programs *programs = &rec->programs;
+	int r = ksyms_start(&rec->ksyms);
+
+	r = r ? r
+	      : programs_load(programs, rec->options, &rec->ksyms, rec->cgroup, rec->command.pid);
+	if (r)
+		return failed("programs", "load (-v says more)", r);
+	r = events_open(programs->cpus, rec->options->frequency, programs->sampler, &rec->events);
+	return r ? failed("events", "perf_event_open", r) : EXIT_DONE;
+}
+
+static int drop_privilege(struct recording *rec)
+{
+	int r = monitor_start(&rec->monitor);
+
+	r = r ? r : policy_become(ROLE_LOADER);
+	r = r ? r : policy_confine(ROLE_LOADER);
+	return r ? failed("policy", "keyhole", r) : EXIT_DONE;
+}
+
+static int expect_ready(struct child *child)
+{
+	const char *name = policy_role_name(child->spawner.role), *reason = NULL;
+	pid_t pid = spawner_started(&child->spawner);
+	struct message message;
+	int r = pid < 0 ? pid
+			: channel_expect(&child->channel, MESSAGE_READY, CHILD_START_MS, &message);
+
+	if (r < 0)
+		return failed("start", name, r);
+	if (message.READY.failed || message.READY.role != (uint32_t)child->channel.peer)
+		reason = "its self-test failed: not confined";
+	else if (strncmp(message.READY.build, KEYHOLE_VERSION, sizeof(message.READY.build)))
+		reason = "of another build; install all programs together";
+	else
+		policy_verify(child->spawner.role, pid, &reason);
+	if (reason)
+		log_error("start: %s: %s", name, reason);
+	return reason ? EXIT_FAILED : EXIT_DONE;
+}
+
+static int expect_children(struct recording *rec)
+{
+	int r = EXIT_DONE;
+
+	for (int i = 0; r == EXIT_DONE && i < CHILD_COUNT; i++)
+		r = expect_ready(&rec->monitor.children[i]);
+	return r;
+}
+
+static int give(struct child *worker, enum descriptor_kind kind, uint32_t index, int fd)
+{
+	struct message_descriptor descriptor = {.kind = kind, .index = index};
+
+	return channel_send(&worker->channel, MESSAGE_DESCRIPTOR, &descriptor, sizeof(descriptor),
+			    fd);
+}
+
+/* A socket of their own between the worker and another child. */
+static int connect_child(struct child *worker, enum descriptor_kind kind, struct child *child,
+			 enum message_type type)
+{
+	int pair[2], r = channel_pair(pair);
+
+	if (r)
+		return r;
+	r = give(worker, kind, 0, pair[0]);
+	r = r ? r : channel_send_bare(&child->channel, type, pair[1]);
+	close(pair[0]);
+	close(pair[1]);
+	return r;
+}
+
+static int send_config(const struct recording *rec, struct child *worker)
+{
+	const struct options *options = rec->options;
+	struct message_config config = {
+		.period = NS_PER_SECOND / options->frequency,
+		.cpus = rec->programs.cpus,
+		.ring_bytes = rec->programs.ring_bytes,
+		.sideband_bytes = EVENTS_SIDEBAND_BYTES,
+		.segments = PROGRAMS_SEGMENTS,
+		.segments_max = SEGMENT_MAX,
+		.flags = (options->by_thread ? CONFIG_BY_THREAD : 0) |
+			 (options->verbose ? CONFIG_VERBOSE : 0),
+		.format = options->format,
+	};
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	config.realtime_offset =
+		(uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec - time_now();
+	return channel_send(&worker->channel, MESSAGE_CONFIG, &config, sizeof(config), -1);
+}
+
+static int give_descriptors(const struct recording *rec, struct child *worker)
+{
+	const struct programs *programs = &rec->programs;
+	int r = give(worker, DESCRIPTOR_KERNEL_SYMBOLS, 0, rec->ksyms.fd);
+
+	for (uint32_t kind = DESCRIPTOR_RINGS; !r && kind <= DESCRIPTOR_EVENTS; kind++)
+		r = give(worker, (enum descriptor_kind)kind, 0, programs->maps[kind]);
+	for (uint32_t i = 0; !r && i < PROGRAMS_SEGMENTS; i++)
+		r = give(worker, DESCRIPTOR_SEGMENT, i, programs->segments[i]);
+	for (uint32_t i = 0; !r && i < rec->events.cpus; i++)
+		if (rec->events.sideband[i] >= 0)
+			r = give(worker, DESCRIPTOR_SIDEBAND, i, rec->events.sideband[i]);
+	return r;
+}
+
+static void enter_phase(struct recording *rec, enum message_phase phase)
+{
+	for (int i = 0; i < CHILD_COUNT; i++)
+		rec->monitor.children[i].channel.phase = phase;
+}
+
+static int equip_children(struct recording *rec)
+{
+	struct child *worker = &rec->monitor.children[CHILD_WORKER];
+	struct child *exporter = &rec->monitor.children[CHILD_EXPORTER];
+	struct child *broker = &rec->monitor.children[CHILD_BROKER];
+	struct message message;
+	int r = send_config(rec, worker);
+
+	r = r ? r : give_descriptors(rec, worker);
+	r = r ? r : channel_send_bare(&exporter->channel, MESSAGE_OUTPUT, rec->output.fd);
+	r = r ? r : connect_child(worker, DESCRIPTOR_EXPORTER, exporter, MESSAGE_PROFILE_PEER);
+	r = r ? r
+	      : channel_send_bare(&broker->channel, MESSAGE_SEGMENT_MAP, rec->programs.segment_map);
+	r = r ? r : connect_child(worker, DESCRIPTOR_BROKER, broker, MESSAGE_REQUEST_PEER);
+	r = r ? r : channel_send_bare(&worker->channel, MESSAGE_START, -1);
+	r = r ? r : channel_expect(&worker->channel, MESSAGE_RUNNING, CHILD_START_MS, &message);
+	enter_phase(rec, PHASE_RUN);
+	return r ? failed("start", "equipping the children", r) : EXIT_DONE;
+}
+
+static void show_progress(const struct recording *rec)
+{
+	const struct message_progress *progress = &rec->monitor.progress;
+	struct counters counters;
+
+	if (!rec->progress)
+		return;
+	counters = programs_counters(&rec->programs);
+	fprintf(stderr, "\r%.0f s: %llu samples, %" PRIu64 " %% complete, %" PRIu64 " lost\033[K",
+		(double)(time_now() - rec->started) / NS_PER_SECOND, counters.samples,
+		progress->samples ? progress->complete * 100 / progress->samples : 0,
+		summary_lost(&counters));
+}
+
+static enum monitor_result await_end(struct recording *rec)
+{
+	uint64_t end = rec->options->duration ? rec->started + rec->options->duration : UINT64_MAX;
+	enum monitor_result result = MONITOR_TIMEOUT;
+
+	while (result == MONITOR_TIMEOUT && time_now() < end) {
+		uint64_t next = time_now() + PROGRESS_NS;
+
+		result = monitor_run(&rec->monitor, GOAL_STOP, next < end ? next : end);
+		show_progress(rec);
+	}
+	if (rec->progress)
+		fputs("\r\033[K", stderr);
+	return result;
+}
+
+static int sample(struct recording *rec)
+{
+	enum monitor_result result;
+	int r = programs_runtime(&rec->programs, 0, &rec->runtime);
+
+	rec->started = time_now();
+	r = r ? r : events_enable(&rec->events);
+	if (r)
+		return failed("record", "start of sampling", r);
+	log_info("mode: brokered; event: %s, enabled %.0f ms after the start of keyhole",
+		 rec->events.name, (double)(time_now() - rec->begun) / NS_PER_MS);
+	if (rec->command.pid)
+		command_release(&rec->command);
+	result = await_end(rec);
+	/* Now: a zombie would be counted among the living and the dead. */
+	command_reap(&rec->command);
+	return result == MONITOR_FAILED ? EXIT_FAILED : EXIT_DONE;
+}
+
+static int empty(struct recording *rec, uint64_t expected, uint64_t lost)
+{
+	if (rec->command.status == EXIT_NO_COMMAND)
+		return EXIT_NO_COMMAND; /* it said why */
+	log_error("record: no samples: CPU time for %" PRIu64 " was used, %" PRIu64
+		  " were lost; record longer (-d) or at another rate (-F)",
+		  expected, lost);
+	return EXIT_EMPTY;
+}
+
+static int stop_worker(struct recording *rec, uint64_t stopped, uint64_t lost)
+{
+	struct child *worker = &rec->monitor.children[CHILD_WORKER];
+	const struct message_stop stop = {
+		.started = rec->started, .stopped = stopped, .samples_lost = lost};
+	int r = channel_send(&worker->channel, MESSAGE_STOP, &stop, sizeof(stop), -1);
+
+	enter_phase(rec, PHASE_FINISH);
+	return r ? failed("record", "keyhole-worker", r) : EXIT_DONE;
+}
+
+static int await_profile(struct recording *rec)
+{
+	struct monitor *monitor = &rec->monitor;
+	enum monitor_result result = monitor_run(monitor, GOAL_WRITTEN, time_now() + FINISH_NS);
+
+	if (result == MONITOR_ABORTED)
+		log_error("record: %s: aborted, nothing written", rec->options->output);
+	else if (result == MONITOR_TIMEOUT)
+		log_error("record: %s: not finished within 30 s", rec->options->output);
+	if (result != MONITOR_REACHED)
+		return EXIT_FAILED;
+	return monitor->written.error
+		       ? failed("output", rec->options->output, monitor->written.error)
+		       : EXIT_DONE;
+}
+
+static void report(const struct recording *rec, const struct summary *sum)
+{
+	const struct message_summary *worker = &rec->monitor.summary;
+
+	summary_print(sum, rec->options->verbose, stderr);
+	if (worker->sideband_lost)
+		fprintf(stderr, "  side-band records lost: %" PRIu64 "\n", worker->sideband_lost);
+	log_info("tables: %" PRIu64 " bytes, %" PRIu64 " rows of %" PRIu64 " objects (%" PRIu64
+		 " failed), %" PRIu64 " processes, listed again %" PRIu64 " times",
+		 worker->table_bytes, worker->table_rows, worker->objects, worker->objects_failed,
+		 worker->processes, worker->relists);
+	fprintf(stderr, "wrote %s (%" PRIu64 " bytes)\n", rec->options->output,
+		rec->monitor.written.bytes);
+}
+
+/* Events off, then everything that is read after them. */
+static int finish(struct recording *rec)
+{
+	struct counters counters;
+	struct summary sum;
+	uint64_t stopped, expected;
+	int r;
+
+	events_disable(&rec->events);
+	stopped = time_now();
+	counters = programs_counters(&rec->programs);
+	r = programs_runtime(&rec->programs, 1, &expected);
+	if (r)
+		return failed("runtime", "task iterator", r);
+	expected = expected > rec->runtime ? expected - rec->runtime : 0;
+	expected = expected * rec->options->frequency / NS_PER_SECOND;
+	if (!counters.samples)
+		return empty(rec, expected, 0);
+	r = stop_worker(rec, stopped, summary_lost(&counters));
+	r = r ? r : await_profile(rec);
+	if (r)
+		return r;
+	summary_make(&counters, &rec->monitor.summary, expected, &sum);
+	if (sum.taken == sum.lost)
+		return empty(rec, expected, sum.lost);
+	r = output_commit(&rec->output);
+	if (r)
+		return failed("output", rec->options->output, r);
+	report(rec, &sum);
+	return EXIT_DONE;
+}
+
+static int run(const struct options *options, uint64_t begun)
+{
+	static int (*const steps[])(struct recording * rec) = {
+		check,		 start_users_part, start_children, open_kernel, drop_privilege,
+		expect_children, equip_children,   sample,	   finish,
+	};
+	/* Of what it holds, only what others wait for is released: the process ends. */
+	static struct recording recording;
+	struct recording *rec = &recording;
+	int r = EXIT_DONE;
+
+	rec->options = options;
+	rec->begun = begun;
+	rec->progress = isatty(STDERR_FILENO);
+	rec->output.fd = rec->output.channel.fd = -1;
+	for (int i = 0; i < CHILD_COUNT; i++)
+		rec->monitor.children[i] = (struct child){{.channel.fd = -1}, {.fd = -1}};
+	for (size_t i = 0; r == EXIT_DONE && i < sizeof(steps) / sizeof(steps[0]); i++)
+		r = steps[i](rec);
+	monitor_stop_children(&rec->monitor);
+	command_reap(&rec->command);
+	output_abandon(&rec->output);
+	return r == EXIT_DONE ? rec->command.status : r;
+}
 
 /* Descriptors 0 to 2 exist from here on, so that no file of ours is mistaken for one of them. */
 static int sanitise_descriptors(void)
@@ -22,38 +446,27 @@ static int sanitise_descriptors(void)
 	return fd < 0 ? fd : close(fd);
 }
 
-static int run_record(int argc, char **argv, uint64_t begun)
+int main(int argc, char **argv)
 {
-	struct options options;
+	uint64_t begun = time_now();
+	const char *verb = argc > 1 ? argv[1] : "";
+	struct options options = {.help = !strcmp(verb, "help") || !strcmp(verb, "--help")};
 
-	if (options_parse(argc, argv, &options))
+	log_init("keyhole", LOG_LEVEL_WARNING);
+	if (sanitise_descriptors())
+		return EXIT_FAILED;
+	if (!strcmp(verb, "--version"))
+		return puts("keyhole " KEYHOLE_VERSION) < 0;
+	if (!strcmp(verb, "record") && options_parse(argc - 1, argv + 1, &options))
 		return EXIT_USAGE;
 	if (options.help) {
 		options_usage(stdout);
 		return EXIT_DONE;
 	}
+	if (strcmp(verb, "record")) {
+		log_error("%s: not a command; run: keyhole help", *verb ? verb : "(nothing)");
+		return EXIT_USAGE;
+	}
 	log_init("keyhole", options.verbose ? LOG_LEVEL_DEBUG : LOG_LEVEL_WARNING);
-	return record_run(&options, begun);
-}
-
-int main(int argc, char **argv)
-{
-	uint64_t begun = time_now();
-	const char *verb = argc > 1 ? argv[1] : "";
-
-	log_init("keyhole", LOG_LEVEL_WARNING);
-	if (sanitise_descriptors())
-		return EXIT_FAILED;
-	if (!strcmp(verb, "record"))
-		return run_record(argc - 1, argv + 1, begun);
-	if (!strcmp(verb, "--version")) {
-		puts("keyhole " KEYHOLE_VERSION);
-		return EXIT_DONE;
-	}
-	if (!strcmp(verb, "help") || !strcmp(verb, "--help") || !strcmp(verb, "-h")) {
-		options_usage(stdout);
-		return EXIT_DONE;
-	}
-	log_error("%s: not a command; run: keyhole help", *verb ? verb : "(nothing)");
-	return EXIT_USAGE;
+	return run(&options, begun);
 }

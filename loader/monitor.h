@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Supervision without privilege: one event loop over the children, signals, time, and what is
- * profiled. A child that ends or breaks the rules of its channel fails the recording.
+ * Supervision without privilege: one loop over the children, signals, time, and the processes that
+ * are profiled. A child that ends or breaks the rules of its channel fails the recording.
  */
 #ifndef KEYHOLE_LOADER_MONITOR_H
 #define KEYHOLE_LOADER_MONITOR_H
 
-#include <stdbool.h>
+#include <poll.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "ipc/channel.h"
+#include "loader/options.h"
 #include "loader/spawner.h"
 
 enum monitor_child {
@@ -21,12 +22,12 @@ enum monitor_child {
 };
 
 enum monitor_goal {
-	GOAL_STOP,    /* something ends the recording: signal, time, command, processes gone */
+	GOAL_STOP,    /* something ends the recording: a signal, the profiled processes are gone */
 	GOAL_WRITTEN, /* SUMMARY and WRITTEN are there */
-	GOAL_COMMAND, /* the command has exited, or a signal */
 };
 
 enum monitor_result {
+	MONITOR_RUNNING,
 	MONITOR_REACHED,
 	MONITOR_TIMEOUT,
 	MONITOR_FAILED,	 /* said why */
@@ -36,40 +37,32 @@ enum monitor_result {
 struct child {
 	struct spawner spawner;
 	struct channel channel;
-	pid_t pid; /* 0: not started */
 };
 
-struct event_base;
-struct event;
+#define MONITOR_OWN_FDS (1 + 2 * CHILD_COUNT)
 
 struct monitor {
-	struct event_base *base;
-	struct event *events[96];
-	unsigned int event_count;
 	enum monitor_goal goal;
 	enum monitor_result result;
-	unsigned int signals;
-	unsigned int targets; /* processes of -p that are left */
-	pid_t command;	      /* 0: none, or it has exited */
-	int command_status;   /* as from waitpid() */
+	unsigned int signals; /* received */
 	struct child children[CHILD_COUNT];
+	/* Signals; of each child its channel and its spawner's; pidfds of targets. */
+	struct pollfd fds[MONITOR_OWN_FDS + OPTIONS_PIDS_MAX];
+	unsigned int targets, targets_left;
 	struct message_progress progress;
 	struct message_summary summary;
 	struct message_written written;
-	bool has_summary, has_written;
-	void (*tick)(void *context); /* once a second while it records */
-	void *context;
 };
 
-/* Catches the signals: before confinement, after everything was forked. 0 or a negative errno. */
-int monitor_init(struct monitor *monitor);
+/* A process that is profiled, before monitor_start(): the end of the last one is the goal too. */
+void monitor_watch(struct monitor *monitor, int pidfd);
 
-int monitor_watch_children(struct monitor *monitor);
+/* Once the children are spawned. From here on SIGINT and SIGTERM are the monitor's. */
+int monitor_start(struct monitor *monitor);
+
+/* Until the goal or the time, by the monotonic clock, is reached. */
+enum monitor_result monitor_run(struct monitor *monitor, enum monitor_goal goal, uint64_t until);
+
 void monitor_stop_children(struct monitor *monitor);
-int monitor_watch_process(struct monitor *monitor, int pidfd);
-
-/* nanoseconds: 0 = no limit. */
-enum monitor_result monitor_run(struct monitor *monitor, enum monitor_goal goal,
-				uint64_t nanoseconds);
 
 #endif

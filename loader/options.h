@@ -10,19 +10,10 @@
 
 #include "ipc/messages.h"
 
-enum options_target {
-	TARGET_DEFAULT, /* nothing said: all */
-	TARGET_ALL,
-	TARGET_PIDS,
-	TARGET_CGROUP,
-	TARGET_COMMAND,
-};
-
 #define OPTIONS_PIDS_MAX      64
 #define OPTIONS_FREQUENCY_MAX 10000u
 
-struct options {
-	enum options_target target;
+struct options { /* at most one of pids, cgroup and command; otherwise the whole machine */
 	pid_t pids[OPTIONS_PIDS_MAX];
 	unsigned int pid_count;
 	const char *cgroup;
@@ -31,7 +22,7 @@ struct options {
 	uint64_t duration;  /* ns, 0 = until stopped */
 	const char *output; /* "-" for standard output */
 	enum profile_format format;
-	bool all, force, by_thread, verbose, quiet, help;
+	bool all, force, by_thread, verbose, help;
 	char default_output[48];
 };
 
@@ -39,6 +30,5 @@ struct options {
 int options_parse(int argc, char **argv, struct options *ret_options);
 
 void options_usage(FILE *stream);
-const char *options_format_name(enum profile_format format);
 
 #endif

@@ -4,11 +4,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/capability.h>
 #include <sys/prctl.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,40 +18,31 @@
 #define START_MS  10000 /* the file systems of homes can be slow */
 #define COMMIT_MS 60000
 
-struct committer {
-	struct channel channel;
-	const char *name; /* in the folder */
-	bool force;
-	bool named; /* the temporary file has a name: no O_TMPFILE here */
-	int folder, file;
-	char temporary[48];
-};
-
 /* ---- the committer's side ------------------------------------------------------------------ */
 
-static int open_folder(struct committer *c, const char *path)
+struct committer {
+	const char *name; /* in its working directory, the output's folder */
+	bool force;
+	char temporary[32];
+};
+
+static int enter_folder(struct committer *c, const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	char folder[PATH_MAX];
-	size_t length = slash ? (size_t)(slash - path) + 1 : 0;
+	guard_free char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
 
 	c->name = slash ? slash + 1 : path;
 	if (!*c->name)
 		return -EISDIR;
-	if (length >= sizeof(folder))
-		return -ENAMETOOLONG;
-	memcpy(folder, path, length);
-	folder[length] = '\0';
-	c->folder = open(length ? folder : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	return c->folder < 0 ? -errno : 0;
+	return !folder || chdir(folder) ? -errno : 0;
 }
 
-/* Early and without a guarantee: linkat() and RENAME_NOREPLACE decide in the end. */
+/* Early and without a guarantee: rename and link decide in the end. */
 static int check_name(const struct committer *c)
 {
 	struct stat status;
 
-	if (fstatat(c->folder, c->name, &status, AT_SYMLINK_NOFOLLOW))
+	if (lstat(c->name, &status))
 		return errno == ENOENT ? 0 : -errno;
 	if (S_ISDIR(status.st_mode))
 		return -EISDIR;
@@ -62,62 +53,65 @@ static int check_name(const struct committer *c)
 
 static int open_file(struct committer *c)
 {
-	unsigned long long number = 0;
+	int fd;
 
-	if (getrandom(&number, sizeof(number), GRND_NONBLOCK) < 0)
-		number = (unsigned long long)getpid();
-	snprintf(c->temporary, sizeof(c->temporary), ".keyhole-%016llx.tmp", number);
-	c->file = openat(c->folder, c->temporary,
-			 O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0600);
-	return c->file < 0 ? -errno : 0;
+	snprintf(c->temporary, sizeof(c->temporary), ".keyhole-%08x.tmp", arc4random());
+	fd = open(c->temporary, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0600);
+	return fd < 0 ? -errno : fd;
+}
+
+/* The descriptor of the temporary file, or a negative errno. */
+static int prepare(struct committer *c, const char *path, const struct identity *identity)
+{
+	int r = identity_become(identity);
+
+	r = r ? r : enter_folder(c, path);
+	r = r ? r : check_name(c);
+	return r ? r : open_file(c);
 }
 
 static int commit(const struct committer *c)
 {
-	unsigned int flags = c->force ? 0 : RENAME_NOREPLACE;
 	int r = check_name(c);
 
-	if (r || renameat2(c->folder, c->temporary, c->folder, c->name, flags) == 0)
+	if (r)
 		return r;
+	r = renameat2(AT_FDCWD, c->temporary, AT_FDCWD, c->name, c->force ? 0 : RENAME_NOREPLACE);
 	/* NFS and others know no flags, but links; the temporary name goes at the end. */
-	if (errno == EINVAL && !c->force)
-		r = linkat(c->folder, c->temporary, c->folder, c->name, 0);
-	else
-		r = -1;
+	if (r && errno == EINVAL && !c->force)
+		r = link(c->temporary, c->name);
 	return r ? -errno : 0;
 }
 
-static int prepare(struct committer *c, const struct output_request *request)
+/* Started by root itself, all it may need later is to write into somebody else's folder. */
+static int drop_capabilities(void)
 {
-	int r = identity_become(request->identity);
+	const cap_value_t override = CAP_DAC_OVERRIDE;
+	cap_t none = cap_init(), current = cap_get_proc();
+	int r = -ENOMEM;
 
-	if (r || (r = open_folder(c, request->path)) || (r = check_name(c)))
-		return r;
-	return open_file(c);
-}
-
-static void serve_commit(struct committer *c)
-{
-	struct pollfd poll_fd = {.fd = c->channel.fd, .events = POLLIN};
-	struct message_reply reply = {0};
-	struct message request;
-	int r;
-
-	do {
-		poll(&poll_fd, 1, -1);
-		r = channel_receive(&c->channel, &request);
-	} while (r == 0);
-	if (r == 1) {
-		reply.error = commit(c);
-		channel_reply(&c->channel, &request, MESSAGE_COMMITTED, &reply, sizeof(reply), -1);
+	if (none && current) {
+		cap_clear_flag(current, CAP_EFFECTIVE);
+		r = cap_set_proc(current);
+		if (!r && faccessat(AT_FDCWD, ".", W_OK | X_OK, AT_EACCESS)) {
+			cap_set_flag(none, CAP_PERMITTED, 1, &override, CAP_SET);
+			cap_set_flag(none, CAP_EFFECTIVE, 1, &override, CAP_SET);
+		}
+		r = r || cap_set_proc(none) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? -errno : 0;
 	}
+	cap_free(none);
+	cap_free(current);
+	return r;
 }
 
 /* Never returns. */
-static void committer_main(int socket, const struct output_request *request)
+static void committer_main(int socket, struct committer *c, const char *path,
+			   const struct identity *identity)
 {
-	struct committer c = {.folder = -1, .file = -1, .force = request->force};
-	struct message_reply reply;
+	struct message_reply reply = {0};
+	struct channel channel;
+	struct message request;
+	int file, r;
 
 	/* A terminal's Ctrl-C is for the loader, which still wants the file. */
 	setsid();
@@ -125,27 +119,29 @@ static void committer_main(int socket, const struct output_request *request)
 	if (dup2(socket, 3) < 0)
 		_exit(1);
 	close_range(4, ~0u, 0);
-	channel_init(&c.channel, 3, PARTY_COMMITTER, PARTY_LOADER);
-	reply = (struct message_reply){.error = prepare(&c, request)};
-	if (channel_send(&c.channel, MESSAGE_OUTPUT_FILE, &reply, sizeof(reply), c.file) == 0 &&
-	    c.file >= 0)
-		serve_commit(&c);
-	if (c.file >= 0)
-		unlinkat(c.folder, c.temporary, 0);
+	channel_init(&channel, 3, PARTY_COMMITTER, PARTY_LOADER);
+	file = prepare(c, path, identity);
+	r = geteuid() || file < 0 ? 0 : drop_capabilities();
+	if (r) {
+		unlink(c->temporary);
+		file = r;
+	}
+	reply.error = file < 0 ? file : 0;
+	r = channel_send(&channel, MESSAGE_OUTPUT_FILE, &reply, sizeof(reply),
+			 file < 0 ? -1 : file);
+	if (file < 0)
+		_exit(0);
+	while (r == 0 || r == -ETIMEDOUT)
+		r = channel_wait(&channel, INT_MAX, &request);
+	if (r == 1) {
+		reply.error = commit(c);
+		channel_reply(&channel, &request, MESSAGE_COMMITTED, &reply, sizeof(reply), -1);
+	}
+	unlink(c->temporary);
 	_exit(0);
 }
 
 /* ---- the loader's side --------------------------------------------------------------------- */
-
-static int standard_output(struct output *ret_output)
-{
-	int fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-
-	if (fd < 0)
-		return -errno;
-	*ret_output = (struct output){.fd = fd, .channel = {.fd = -1}};
-	return 0;
-}
 
 static int receive_file(struct output *output)
 {
@@ -158,43 +154,42 @@ static int receive_file(struct output *output)
 	return message.OUTPUT_FILE.error;
 }
 
-int output_start(struct output *ret_output, const struct output_request *request)
+int output_start(struct output *ret_output, const char *path, bool force,
+		 const struct identity *identity)
 {
-	struct output output = {.fd = -1};
-	int fds[2];
-	int r;
+	struct committer committer = {.force = force};
+	struct output *output = ret_output;
+	int fds[2], r;
 
-	if (strcmp(request->path, "-") == 0)
-		return standard_output(ret_output);
+	*output = (struct output){.fd = -1, .channel = {.fd = -1}};
+	if (strcmp(path, "-") == 0) {
+		output->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+		return output->fd < 0 ? -errno : 0;
+	}
 	r = channel_pair(fds);
 	if (r)
 		return r;
-	output.pid = fork();
-	if (output.pid == 0)
-		committer_main(fds[1], request);
-	r = output.pid < 0 ? -errno : 0;
+	output->pid = fork();
+	if (output->pid == 0)
+		committer_main(fds[1], &committer, path, identity);
+	r = output->pid < 0 ? -errno : 0;
 	close(fds[1]);
-	channel_init(&output.channel, fds[0], PARTY_LOADER, PARTY_COMMITTER);
-	if (r == 0)
-		r = receive_file(&output);
+	channel_init(&output->channel, fds[0], PARTY_LOADER, PARTY_COMMITTER);
+	r = r ? r : receive_file(output);
 	if (r)
-		output_abandon(&output);
-	else
-		*ret_output = output;
+		output_abandon(output);
 	return r > 0 ? -EPROTO : r;
 }
 
 int output_commit(struct output *output)
 {
-	const struct message_none none = {0};
 	struct message message;
 	int r;
 
 	if (output->pid == 0)
 		return 0;
-	r = channel_send(&output->channel, MESSAGE_COMMIT, &none, sizeof(none), -1);
-	if (r == 0)
-		r = channel_expect(&output->channel, MESSAGE_COMMITTED, COMMIT_MS, &message);
+	r = channel_send_bare(&output->channel, MESSAGE_COMMIT, -1);
+	r = r ? r : channel_expect(&output->channel, MESSAGE_COMMITTED, COMMIT_MS, &message);
 	return r ? r : message.COMMITTED.error;
 }
 

@@ -12,12 +12,6 @@
 #include "ipc/channel.h"
 #include "loader/identity.h"
 
-struct output_request {
-	const char *path; /* "-": standard output, nothing to commit */
-	bool force;	  /* replace a file of that name */
-	const struct identity *identity;
-};
-
 struct output {
 	int fd;	   /* for the exporter; write only, owned */
 	pid_t pid; /* committer, 0 for standard output */
@@ -25,10 +19,12 @@ struct output {
 };
 
 /*
- * Before the loader gives up its privilege. 0, or why the file cannot be written: -EEXIST (without
- * force), -EACCES, -ENOENT (no such directory), -EISDIR, -EINVAL (neither file nor link), ...
+ * Before the loader gives up its privilege. "-" is standard output, with nothing to commit; force
+ * replaces a file of that name. 0, or why the file cannot be written: -EEXIST (without force),
+ * -EACCES, -ENOENT (no such directory), -EISDIR, -EINVAL (neither file nor link), ...
  */
-int output_start(struct output *ret_output, const struct output_request *request);
+int output_start(struct output *ret_output, const char *path, bool force,
+		 const struct identity *identity);
 
 /* After the exporter has written and synced it. */
 int output_commit(struct output *output);

@@ -4,9 +4,10 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <stdio.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "bpf/sample.skel.h"
@@ -17,17 +18,8 @@
 #define FILTER_TARGETS	   1u
 #define FILTER_CGROUP	   2u
 
-static int print_debug(enum libbpf_print_level level, const char *format, va_list arguments)
-{
-	char line[512];
-	int length = vsnprintf(line, sizeof(line), format, arguments);
-
-	if (level != LIBBPF_DEBUG && length > 0 && (size_t)length < sizeof(line))
-		log_debug("libbpf: %.*s", length - (line[length - 1] == '\n'), line);
-	return 0;
-}
-
-uint32_t programs_ring_bytes(uint32_t frequency)
+/* At this rate: a power of two. */
+static uint32_t size_of_ring(uint32_t frequency)
 {
 	uint32_t bytes = RING_BYTES_MIN;
 
@@ -54,25 +46,20 @@ static int size_maps(struct programs *programs)
 	return r ? r : bpf_map__set_max_entries(skeleton->maps.counters, programs->cpus);
 }
 
-static int set_constants(struct programs *programs, const struct options *options,
-			 const struct ksyms *ksyms)
+static void set_constants(struct programs *programs, const struct options *options, uint32_t ranges)
 {
-	static const uint32_t modes[] = {[TARGET_DEFAULT] = FILTER_ALL,
-					 [TARGET_ALL] = FILTER_ALL,
-					 [TARGET_PIDS] = FILTER_TARGETS,
-					 [TARGET_CGROUP] = FILTER_CGROUP,
-					 [TARGET_COMMAND] = FILTER_TARGETS};
 	struct sample_bpf__rodata *constants = programs->skeleton->rodata;
 	uint64_t random;
 
-	if (getrandom(&random, sizeof(random), 0) != (ssize_t)sizeof(random))
-		return -errno;
+	arc4random_buf(&random, sizeof(random));
 	constants->cache_multiplier = random | 1;
 	constants->cpu_count = programs->cpus;
 	constants->ring_bytes = programs->ring_bytes;
-	constants->kernel_range_count = ksyms->count;
-	constants->filter_mode = modes[options->target];
-	return 0;
+	constants->kernel_range_count = ranges;
+	if (options->pid_count || options->command)
+		constants->filter_mode = FILTER_TARGETS;
+	else
+		constants->filter_mode = options->cgroup ? FILTER_CGROUP : FILTER_ALL;
 }
 
 static int put(const struct bpf_map *map, uint32_t key, const void *value)
@@ -80,8 +67,8 @@ static int put(const struct bpf_map *map, uint32_t key, const void *value)
 	return bpf_map_update_elem(bpf_map__fd(map), &key, value, BPF_ANY);
 }
 
-static int fill_maps(struct programs *programs, const struct options *options,
-		     const struct ksyms *ksyms, int cgroup, pid_t command)
+static int fill_maps(struct programs *programs, const struct options *options, int cgroup,
+		     pid_t command)
 {
 	struct sample_bpf *skeleton = programs->skeleton;
 	const uint32_t yes = 1;
@@ -89,8 +76,6 @@ static int fill_maps(struct programs *programs, const struct options *options,
 
 	for (uint32_t i = 0; !r && i < PROGRAMS_SEGMENTS; i++)
 		r = put(skeleton->maps.segments, i, &programs->segments[i]);
-	for (uint32_t i = 0; !r && i < ksyms->count; i++)
-		r = put(skeleton->maps.kernel_ranges, i, &ksyms->ranges[i]);
 	for (uint32_t i = 0; !r && i < options->pid_count; i++)
 		r = put(skeleton->maps.targets, (uint32_t)options->pids[i], &yes);
 	if (!r && command)
@@ -100,59 +85,75 @@ static int fill_maps(struct programs *programs, const struct options *options,
 	return r;
 }
 
-static int attach(struct programs *programs)
+static int fill_kernel_ranges(const struct programs *programs, struct ksyms *ksyms)
 {
-	struct sample_bpf *skeleton = programs->skeleton;
-	struct bpf_program *hooks[] = {skeleton->progs.on_fork, skeleton->progs.on_exec,
-				       skeleton->progs.on_exit, skeleton->progs.on_task};
-	struct bpf_link **links[] = {&skeleton->links.on_fork, &skeleton->links.on_exec,
-				     &skeleton->links.on_exit, &skeleton->links.on_task};
+	int r = ksyms_wait(ksyms);
 
-	for (size_t i = 0; i < sizeof(hooks) / sizeof(hooks[0]); i++) {
-		*links[i] = bpf_program__attach(hooks[i]);
-		if (!*links[i])
-			return -errno;
+	if (r == -EACCES)
+		log_warning("ksyms: /proc/kallsyms: addresses hidden, kernel frames have no names; "
+			    "run: sudo sysctl kernel.kptr_restrict=1");
+	r = r == -EACCES ? 0 : r;
+	for (uint32_t i = 0; !r && i < ksyms->count; i++)
+		r = put(programs->skeleton->maps.kernel_ranges, i, &ksyms->parts[i]);
+	return r;
+}
+
+/* While there are rights to: what programs_runtime() reads later. */
+static int open_runtime(struct programs *programs, int cgroup)
+{
+	int link = bpf_link__fd(programs->skeleton->links.on_task);
+
+	programs->cpu_stat = cgroup < 0 ? -1 : openat(cgroup, "cpu.stat", O_RDONLY | O_CLOEXEC);
+	if (cgroup >= 0)
+		return programs->cpu_stat < 0 ? -errno : 0;
+	for (int i = 0; i < 2; i++) {
+		programs->readings[i] = bpf_iter_create(link);
+		if (programs->readings[i] < 0)
+			return programs->readings[i];
 	}
-	programs->task_iterator = bpf_link__fd(skeleton->links.on_task);
-	programs->sampler = bpf_program__fd(skeleton->progs.on_sample);
-	programs->rings = bpf_map__fd(skeleton->maps.rings);
-	programs->tails = bpf_map__fd(skeleton->maps.tails);
-	programs->processes = bpf_map__fd(skeleton->maps.processes);
-	programs->events = bpf_map__fd(skeleton->maps.events);
-	programs->segment_map = bpf_map__fd(skeleton->maps.segments);
 	return 0;
 }
 
-static int map_counters(struct programs *programs)
+static int take_maps(struct programs *programs)
 {
-	void *memory = mmap(NULL, programs->cpus * sizeof(struct counters), PROT_READ, MAP_SHARED,
-			    bpf_map__fd(programs->skeleton->maps.counters), 0);
+	const struct sample_bpf *skeleton = programs->skeleton;
+	void *counters;
 
-	if (memory == MAP_FAILED)
-		return -errno;
-	programs->counters = memory;
-	return 0;
+	programs->maps[DESCRIPTOR_RINGS] = bpf_map__fd(skeleton->maps.rings);
+	programs->maps[DESCRIPTOR_TAILS] = bpf_map__fd(skeleton->maps.tails);
+	programs->maps[DESCRIPTOR_PROCESSES] = bpf_map__fd(skeleton->maps.processes);
+	programs->maps[DESCRIPTOR_EVENTS] = bpf_map__fd(skeleton->maps.events);
+	programs->segment_map = bpf_map__fd(skeleton->maps.segments);
+	programs->sampler = bpf_program__fd(skeleton->progs.on_sample);
+	counters = mmap(NULL, programs->cpus * sizeof(struct counters), PROT_READ, MAP_SHARED,
+			bpf_map__fd(skeleton->maps.counters), 0);
+	programs->counters = counters;
+	return counters == MAP_FAILED ? -errno : 0;
 }
 
-int programs_load(struct programs *programs, const struct options *options,
-		  const struct ksyms *ksyms, int cgroup, pid_t command)
+int programs_load(struct programs *programs, const struct options *options, struct ksyms *ksyms,
+		  int cgroup, pid_t command)
 {
 	int cpus = libbpf_num_possible_cpus(), r;
 
 	if (cpus <= 0 || cpus > (int)ABI_MAX_CPUS)
 		return cpus < 0 ? cpus : -E2BIG;
-	libbpf_set_print(print_debug);
+	if (!options->verbose)
+		libbpf_set_print(NULL);
 	programs->cpus = (uint32_t)cpus;
-	programs->ring_bytes = programs_ring_bytes(options->frequency);
+	programs->ring_bytes = size_of_ring(options->frequency);
 	programs->skeleton = sample_bpf__open();
 	if (!programs->skeleton)
 		return -errno;
 	r = size_maps(programs);
-	r = r ? r : set_constants(programs, options, ksyms);
+	set_constants(programs, options, ksyms->count);
 	r = r ? r : sample_bpf__load(programs->skeleton);
-	r = r ? r : fill_maps(programs, options, ksyms, cgroup, command);
-	r = r ? r : map_counters(programs);
-	return r ? r : attach(programs);
+	r = r ? r : fill_maps(programs, options, cgroup, command);
+	r = r ? r : fill_kernel_ranges(programs, ksyms);
+	r = r ? r : take_maps(programs);
+	/* The sampler is left out: attaching it would enable its event. */
+	r = r ? r : sample_bpf__attach(programs->skeleton);
+	return r ? r : open_runtime(programs, cgroup);
 }
 
 /* A row is an array of words, all of them sums. */
@@ -170,4 +171,36 @@ struct counters programs_counters(const struct programs *programs)
 			sum.word[i] += row[i];
 	}
 	return sum.counters;
+}
+
+static int read_cgroup(int fd, uint64_t *ret_nanoseconds)
+{
+	static const char key[] = "usage_usec ";
+	char text[1024];
+	ssize_t size = pread(fd, text, sizeof(text) - 1, 0);
+	const char *line;
+
+	if (size < 0)
+		return -errno;
+	text[size] = 0;
+	line = strstr(text, key);
+	if (!line)
+		return -EBADMSG;
+	*ret_nanoseconds = strtoull(line + sizeof(key) - 1, NULL, 10) * 1000;
+	return 0;
+}
+
+int programs_runtime(const struct programs *programs, int reading, uint64_t *ret_nanoseconds)
+{
+	uint64_t exited = programs_counters(programs).exited_runtime;
+	struct task_runtime alive;
+	ssize_t size;
+
+	if (programs->cpu_stat >= 0)
+		return read_cgroup(programs->cpu_stat, ret_nanoseconds);
+	size = read(programs->readings[reading], &alive, sizeof(alive));
+	if (size != (ssize_t)sizeof(alive))
+		return size < 0 ? -errno : -EBADMSG;
+	*ret_nanoseconds = alive.nanoseconds + exited;
+	return 0;
 }

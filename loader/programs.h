@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "bpf/abi.h"
+#include "ipc/messages.h"
 #include "loader/ksyms.h"
 #include "loader/options.h"
 
@@ -19,17 +20,23 @@ struct programs {
 	const struct counters *counters; /* cpus rows, mapped */
 	uint32_t cpus, ring_bytes;
 	int segments[PROGRAMS_SEGMENTS];
-	int rings, tails, processes, events, segment_map; /* maps, borrowed */
-	int sampler, task_iterator;			  /* program and link, borrowed */
+	int maps[DESCRIPTOR_EVENTS + 1]; /* for the worker, by enum descriptor_kind; borrowed */
+	int segment_map, sampler;	 /* borrowed */
+	int readings[2];		 /* of the task iterator, each good for one reading */
+	int cpu_stat;			 /* of the cgroup, or -1 */
 };
 
-/* cgroup: directory or -1; command: process to profile or 0. Returns 0 or a negative errno. */
-int programs_load(struct programs *programs, const struct options *options,
-		  const struct ksyms *ksyms, int cgroup, pid_t command);
+/*
+ * cgroup: directory or -1; command: process to profile or 0. ksyms is still being read and waited
+ * for when it is needed. Returns 0 or a negative errno.
+ */
+int programs_load(struct programs *programs, const struct options *options, struct ksyms *ksyms,
+		  int cgroup, pid_t command);
 
+/* Of all CPUs. */
 struct counters programs_counters(const struct programs *programs);
 
-/* Bytes of a ring at this rate: a power of two. */
-uint32_t programs_ring_bytes(uint32_t frequency);
+/* CPU time of the profiled tasks, alive and gone: reading 0 before and 1 after. */
+int programs_runtime(const struct programs *programs, int reading, uint64_t *ret_nanoseconds);
 
 #endif

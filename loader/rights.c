@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
-#include <stdio.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/capability.h>
 #include <sys/stat.h>
@@ -12,6 +12,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "ipc/guard.h"
 #include "ipc/log.h"
 
 #define PID_NAMESPACE_INIT_INODE 0xeffffffcu /* PROC_PID_INIT_INO of the kernel: fixed */
@@ -25,36 +26,30 @@ static const cap_value_t needed[] = {
 /* Above 2 (Debian's addition to the kernel) CAP_PERFMON does not do. */
 static bool events_are_restricted(void)
 {
-	char level = '3';
-	int fd = open("/proc/sys/kernel/perf_event_paranoid", O_RDONLY | O_CLOEXEC);
+	guard_fd int fd = open("/proc/sys/kernel/perf_event_paranoid", O_RDONLY | O_CLOEXEC);
+	char level;
 
-	if (fd >= 0 && read(fd, &level, 1) != 1)
-		level = '3';
-	close(fd);
-	return level > '2';
+	return fd < 0 || read(fd, &level, 1) != 1 || level > '2';
 }
 
 static int check_capabilities(void)
 {
 	cap_t held = cap_get_proc();
-	char missing[256] = "";
-	size_t used = 0;
+	int r = 0;
 
-	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
+	for (size_t i = 0; !r && i < sizeof(needed) / sizeof(needed[0]); i++) {
 		cap_flag_value_t set = CAP_CLEAR;
-		char *name;
+		char *name = cap_to_name(needed[i]);
 
 		cap_get_flag(held, needed[i], CAP_EFFECTIVE, &set);
-		if (set == CAP_SET || (needed[i] == CAP_SYS_ADMIN && !events_are_restricted()))
-			continue;
-		name = cap_to_name(needed[i]);
-		used += (size_t)snprintf(missing + used, sizeof(missing) - used, " %s", name);
+		if (set != CAP_SET && (needed[i] != CAP_SYS_ADMIN || events_are_restricted())) {
+			log_error("rights: %s: not held; run: sudo keyhole record ...", name);
+			r = -EPERM;
+		}
 		cap_free(name);
 	}
 	cap_free(held);
-	if (used)
-		log_error("rights:%s: not held; run: sudo keyhole record ...", missing);
-	return used ? -EPERM : 0;
+	return r;
 }
 
 int rights_check(void)
@@ -65,12 +60,9 @@ int rights_check(void)
 
 	if (r)
 		return r;
-	if (syscall(SYS_bpf, 0, NULL, 0) && errno == ENOSYS)
-		mend = "kernel: no BPF; boot one with CONFIG_BPF_SYSCALL=y";
-	else if (access("/sys/kernel/btf/vmlinux", R_OK))
+	if (access("/sys/kernel/btf/vmlinux", R_OK))
 		mend = "/sys/kernel/btf/vmlinux: missing; run: mount -t sysfs sysfs /sys, or boot "
-		       "a "
-		       "kernel with CONFIG_DEBUG_INFO_BTF=y";
+		       "a kernel with CONFIG_DEBUG_INFO_BTF=y";
 	else if (!stat("/proc/self/ns/pid", &namespace) &&
 		 namespace.st_ino != PID_NAMESPACE_INIT_INODE)
 		mend = "pid namespace: not the host's; start the container with: --pid=host";
@@ -79,54 +71,31 @@ int rights_check(void)
 	return mend ? -EPERM : 0;
 }
 
-static int open_pid(pid_t pid, int *ret_fd)
+int rights_open_pid(pid_t pid)
 {
 	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
 
-	if (fd < 0) {
-		/* A thread's id: EINVAL, since 6.9 ENOENT. */
+	/* A thread's id: EINVAL, since 6.9 ENOENT. */
+	if (fd < 0)
 		log_error("record: -p %d: %s; list processes with: ps -e", pid,
-			  errno == ESRCH ? "no such process"
-			  : errno == EINVAL || errno == ENOENT
+			  errno == EINVAL || errno == ENOENT
 				  ? "a thread, take the id of its process"
 				  : strerror(errno));
-		return -EINVAL;
-	}
-	fcntl(fd, F_SETFD, FD_CLOEXEC);
-	*ret_fd = fd;
-	return 0;
+	return fd;
 }
 
-static int open_cgroup(const char *path, int *ret_fd)
+int rights_open_cgroup(const char *path)
 {
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	struct statfs file_system;
+	guard_fd int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct statfs file_system = {0};
 	const char *reason = "not a cgroup";
 
-	if (fd < 0) {
-		log_error("record: --cgroup %s: %s; list them with: systemd-cgls", path,
-			  strerror(errno));
-		return -EINVAL;
-	}
-	if (!fstatfs(fd, &file_system)) {
-		if (file_system.f_type == CGROUP2_SUPER_MAGIC) {
-			*ret_fd = fd;
-			return 0;
-		}
-		if (file_system.f_type == CGROUP_SUPER_MAGIC)
-			reason = "is cgroup v1, only v2 can be filtered";
-	}
-	close(fd);
+	if (fd < 0)
+		reason = strerror(errno);
+	else if (!fstatfs(fd, &file_system) && file_system.f_type == CGROUP2_SUPER_MAGIC)
+		return take_fd(&fd);
+	else if (file_system.f_type == CGROUP_SUPER_MAGIC)
+		reason = "is cgroup v1, only v2 can be filtered";
 	log_error("record: --cgroup %s: %s; find v2 with: findmnt -t cgroup2", path, reason);
 	return -EINVAL;
-}
-
-int rights_open_targets(const struct options *options, struct rights_targets *ret_targets)
-{
-	int r = 0;
-
-	ret_targets->cgroup = -1;
-	for (unsigned int i = 0; !r && i < options->pid_count; i++)
-		r = open_pid(options->pids[i], &ret_targets->pidfds[i]);
-	return r || !options->cgroup ? r : open_cgroup(options->cgroup, &ret_targets->cgroup);
 }

@@ -13,19 +13,21 @@
 
 struct spawner {
 	enum policy_role role;
-	pid_t pid;		/* of the spawner */
-	pid_t child;		/* last one started, 0 when it is known to have exited */
+	pid_t pid;
 	struct channel channel; /* carries EXITED at any time */
 };
 
 /* Finds the role's program and forks. As early as possible: the fork has the loader's memory. */
-int spawner_start(struct spawner *ret_spawner, enum policy_role role);
+int spawner_start(struct spawner *spawner, enum policy_role role);
 
-/* Starts the program; a child that still runs is killed first. Its exec's errno comes back. */
-int spawner_spawn(struct spawner *spawner, struct channel *ret_channel, pid_t *ret_pid);
+/* Has the program started, after a child that still runs was killed. Waits for nothing. */
+int spawner_spawn(struct spawner *spawner, struct channel *ret_channel);
 
-/* One EXITED when spawner->channel is readable: 1 with status as from waitpid(), 0, or an error. */
-int spawner_exited(struct spawner *spawner, int *ret_status);
+/* Waits for the answer: its pid, or why the spawner, its fork or its exec failed. */
+pid_t spawner_started(struct spawner *spawner);
+
+/* Waits for the end of the child. 0 with its status as from waitpid(), or a negative errno. */
+int spawner_exited(struct spawner *spawner, int milliseconds, int *ret_status);
 
 /* Ends the spawner, which kills its child. */
 void spawner_stop(struct spawner *spawner);

@@ -6,7 +6,8 @@
 enum reason_class {
 	END,
 	CUT,
-	LOST
+	LOST,
+	CLASS_COUNT
 };
 
 static const struct {
@@ -19,8 +20,6 @@ static const struct {
 };
 _Static_assert(REASON_COUNT <= SUMMARY_REASONS, "the worker's summary has room for each reason");
 
-static const char *const class_names[] = {[END] = "end", [CUT] = "cut", [LOST] = "lost"};
-
 static uint64_t min(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
@@ -30,7 +29,7 @@ void summary_make(const struct counters *counters, const struct message_summary 
 		  uint64_t expected, struct summary *ret_summary)
 {
 	struct summary sum = {.expected = expected};
-	uint64_t classes[3] = {0};
+	uint64_t classes[CLASS_COUNT] = {0};
 
 	for (unsigned int i = 0; i < REASON_COUNT; i++) {
 		uint64_t counted = counters->reason[i];
@@ -48,8 +47,18 @@ void summary_make(const struct counters *counters, const struct message_summary 
 	*ret_summary = sum;
 }
 
+uint64_t summary_lost(const struct counters *counters)
+{
+	uint64_t lost = 0;
+
+	for (unsigned int i = 0; i < REASON_COUNT; i++)
+		lost += reasons[i].class == LOST ? counters->reason[i] : 0;
+	return lost;
+}
+
 void summary_print(const struct summary *summary, bool verbose, FILE *stream)
 {
+	static const char *const class_names[] = {[END] = "end", [CUT] = "cut", [LOST] = "lost"};
 	/* Rounded down: 100.00 % means every one. */
 	uint64_t share = summary->taken ? summary->complete * 10000 / summary->taken : 0;
 

@@ -21,6 +21,9 @@ struct summary {
 void summary_make(const struct counters *counters, const struct message_summary *worker,
 		  uint64_t expected, struct summary *ret_summary);
 
+/* Samples that BPF itself lost. */
+uint64_t summary_lost(const struct counters *counters);
+
 void summary_print(const struct summary *summary, bool verbose, FILE *stream);
 
 #endif

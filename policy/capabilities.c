@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <grp.h>
 #include <linux/securebits.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/capability.h>
 #include <sys/prctl.h>

@@ -3,8 +3,6 @@
 #ifndef KEYHOLE_POLICY_POLICY_IMPL_H
 #define KEYHOLE_POLICY_POLICY_IMPL_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "policy/policy.h"
@@ -39,8 +37,5 @@ const struct role *policy_role(enum policy_role role);
 
 int policy_limit(const struct role *role);
 int policy_filter(enum policy_role role);
-
-/* Whether the self-test of the role makes this row's call of the probe table. */
-bool policy_probe_applies(enum policy_role role, size_t index);
 
 #endif

@@ -1,44 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <stdbool.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "policy/policy_impl.h"
 #include "policy/syscalls.h"
 
-/* Debug builds alone can let a forbidden call pass, to find in the kernel's log what is missing. */
-static uint32_t default_action(void)
-{
-#ifdef KEYHOLE_DEBUG
-	const char *value = getenv("KEYHOLE_SECCOMP_LOG");
-
-	if (value && strcmp(value, "1") == 0) {
-		fputs("keyhole: KEYHOLE_SECCOMP_LOG: forbidden system calls only logged\n", stderr);
-		return SCMP_ACT_LOG;
-	}
-#endif
-	return SCMP_ACT_KILL_PROCESS;
-}
-
-static int add_call(scmp_filter_ctx filter, const struct call *call)
-{
-	return seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, call->number, call->conditions,
-				      call->condition);
-}
-
 static int add_groups(scmp_filter_ctx filter, enum policy_role role)
 {
-	int r;
+	int r = 0;
 
 	for (const struct group *group = role_groups[role]; group->calls; group++) {
-		for (size_t i = 0; i < group->count; i++) {
-			r = add_call(filter, &group->calls[i]);
-			if (r)
-				return r;
+		for (size_t i = 0; i < group->count && r == 0; i++) {
+			const struct call *call = &group->calls[i];
+
+			r = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, call->number,
+						   call->conditions, call->condition);
 		}
 	}
-	return 0;
+	return r;
+}
+
+static bool role_calls(enum policy_role role, int number)
+{
+	for (const struct group *group = role_groups[role]; group->calls; group++)
+		for (size_t i = 0; i < group->count; i++)
+			if (group->calls[i].number == number)
+				return true;
+	return false;
+}
+
+/* A row with a condition is the forbidden form of a call that may be made otherwise. */
+static bool probe_applies(enum policy_role role, const struct probe *probe)
+{
+	return role_calls(role, probe->number) == (probe->condition != 0);
 }
 
 static int add_probes(scmp_filter_ctx filter, enum policy_role role)
@@ -52,7 +48,7 @@ static int add_probes(scmp_filter_ctx filter, enum policy_role role)
 			{probe->condition, SCMP_CMP_MASKED_EQ, probe->mask, probe->mask},
 		};
 
-		if (policy_probe_applies(role, i))
+		if (probe_applies(role, probe))
 			r = seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(PROBE_ERRNO),
 						   probe->number, probe->condition ? 2 : 1,
 						   conditions);
@@ -72,40 +68,47 @@ static int build(scmp_filter_ctx filter, enum policy_role role)
 	return add_probes(filter, role);
 }
 
-static int with_filter(enum policy_role role, int (*use)(scmp_filter_ctx filter, int fd), int fd)
+/* fd: where it is written to; -1 to put it into force. */
+static int make_filter(enum policy_role role, int fd)
 {
 	scmp_filter_ctx filter;
 	int r;
 
 	if ((unsigned int)role >= ROLE_COUNT)
 		return -EINVAL;
-	filter = seccomp_init(default_action());
+	filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
 	if (!filter)
 		return -ENOMEM;
 	r = build(filter, role);
 	if (r == 0)
-		r = use(filter, fd);
+		r = fd < 0 ? seccomp_load(filter) : seccomp_export_bpf(filter, fd);
 	seccomp_release(filter);
 	return r;
 }
 
-static int load(scmp_filter_ctx filter, int fd)
-{
-	(void)fd;
-	return seccomp_load(filter);
-}
-
-static int export(scmp_filter_ctx filter, int fd)
-{
-	return seccomp_export_bpf(filter, fd);
-}
-
 int policy_filter(enum policy_role role)
 {
-	return with_filter(role, load, -1);
+	return make_filter(role, -1);
 }
 
 int policy_export_filter(enum policy_role role, int fd)
 {
-	return with_filter(role, export, fd);
+	return make_filter(role, fd);
+}
+
+static bool refused(const struct probe *probe)
+{
+	const unsigned long *a = probe->argument;
+
+	return syscall(probe->number, a[0], a[1], a[2], a[3], a[4], PROBE_MARK) == -1 &&
+	       errno == PROBE_ERRNO;
+}
+
+unsigned int policy_selftest(enum policy_role role)
+{
+	unsigned int succeeded = 0;
+
+	for (size_t i = 0; i < PROBES && !POLICY_UNCONFINED; i++)
+		succeeded += probe_applies(role, &probes[i]) && !refused(&probes[i]);
+	return succeeded;
 }

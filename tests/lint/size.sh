@@ -18,14 +18,24 @@ functions() {	# length, name, file of every function
 		awk '{ print $2 - $1 + 1, $3, $4 }' | sort -n
 }
 
+code() {	# lines that are neither blank nor comment
+	cat "$@" | sed 's|/\*.*\*/||' | awk '
+		/\/\*/ { comment = 1 }
+		!comment && NF { n++ }
+		/\*\// { comment = 0 }
+		END { print n + 0 }'
+}
+
 broker=$(lines $(tests/lint/sources loader/broker))
 loader=$(($(lines $(tests/lint/sources loader)) - broker))
+loader_code=$(code $(tests/lint/sources loader | grep -v '^loader/broker/'))
 shared=$(($(lines $(tests/lint/sources ipc)) + $(lines $(tests/lint/sources policy))))
 
 report() {
-	printf '%-34s %6d of < 2000\n' 'lines of loader' "$loader"
+	printf '%-34s %6d of < 2000\n' 'lines of code of loader' "$loader_code"
 	printf '%-34s %6d of <= 600\n' 'lines of broker' "$broker"
 	printf '%-34s %6d of < 4200\n' 'lines of loader + ipc + policy' $((loader + shared))
+	printf '%-34s %6d\n' 'lines of loader, with comments' "$loader"
 	for folder in ipc policy bpf worker tests; do
 		printf '%-34s %6d\n' "lines of $folder" "$(lines $(tests/lint/sources $folder))"
 	done
@@ -42,7 +52,7 @@ report() {
 
 check() {
 	report | head -n 3
-	[ "$loader" -lt 2000 ] && [ "$broker" -le 600 ] && [ $((loader + shared)) -lt 4200 ] || failed=1
+	[ "$loader_code" -lt 2000 ] && [ "$broker" -le 600 ] && [ $((loader + shared)) -lt 4200 ] || failed=1
 	for file in $(tests/lint/sources); do
 		count=$(lines "$file")
 		[ "$count" -le 600 ] || { echo "$file: $count lines, 600 are the limit"; failed=1; }

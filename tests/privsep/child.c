@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/privsep/child.h"
 
-#include <poll.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -11,7 +10,10 @@ void child_spawn(struct child *child)
 {
 	struct message message;
 
-	assert_int_equal(spawner_spawn(&child->spawner, &child->loader, &child->pid), 0);
+	assert_int_equal(spawner_spawn(&child->spawner, &child->loader), 0);
+	child->pid = spawner_started(&child->spawner);
+	if (child->pid < 0)
+		fail_msg("spawner_started: %s", strerror(-child->pid));
 	assert_int_equal(channel_expect(&child->loader, MESSAGE_READY, CHILD_WAIT_MS, &message), 0);
 	assert_int_equal(message.READY.role, child->loader.peer);
 	assert_int_equal(message.READY.failed, 0);
@@ -37,9 +39,7 @@ void child_stop(struct child *child)
 
 void child_give(struct child *child, enum message_type type, int fd)
 {
-	const struct message_none none = {0};
-
-	assert_int_equal(channel_send(&child->loader, type, &none, sizeof(none), fd), 0);
+	assert_int_equal(channel_send_bare(&child->loader, type, fd), 0);
 }
 
 void child_give_peer(struct child *child, enum message_type type)
@@ -55,11 +55,8 @@ void child_give_peer(struct child *child, enum message_type type)
 
 int child_wait_exit(struct child *child)
 {
-	struct pollfd poll_fd = {.fd = child->spawner.channel.fd, .events = POLLIN};
-	int status = -1, r = 0;
+	int status = -1;
 
-	while (r == 0 && poll(&poll_fd, 1, CHILD_WAIT_MS) == 1)
-		r = spawner_exited(&child->spawner, &status);
-	assert_int_equal(r, 1);
+	assert_int_equal(spawner_exited(&child->spawner, CHILD_WAIT_MS, &status), 0);
 	return status;
 }

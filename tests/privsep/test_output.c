@@ -56,9 +56,7 @@ static int tear_down(void **state)
 
 static int start(struct output *output, const char *path, bool force, const struct identity *who)
 {
-	const struct output_request request = {path, force, who};
-
-	return output_start(output, &request);
+	return output_start(output, path, force, who);
 }
 
 static void put(const char *path, const char *text)

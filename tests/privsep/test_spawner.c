@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -63,7 +64,6 @@ static void test_spawner__reports_a_killed_child_and_starts_another(void **state
 		assert_null(privsep_wait_verified(ROLE_BROKER, child.pid));
 		channel_release(&child.loader);
 	}
-	assert_int_equal(child.spawner.child, child.pid);
 	child_stop(&child);
 }
 
@@ -78,12 +78,27 @@ static void test_spawner__its_end_is_the_childs_end(void **state)
 	child_stop(&child);
 }
 
+static void test_spawner__the_worker_comes_first(void **state)
+{
+	(void)state;
+	for (enum policy_role role = ROLE_WORKER; role < ROLE_COUNT; role++) {
+		struct child child;
+
+		child_start(&child, role);
+		assert_int_equal(getpriority(PRIO_PROCESS, (id_t)child.pid),
+				 role == ROLE_WORKER ? -10 : 0);
+		child_stop(&child);
+	}
+}
+
 static void start_unprivileged(const void *argument)
 {
 	struct spawner spawner;
+	struct channel channel;
 
 	(void)argument;
-	if (setresuid(USER_ID, USER_ID, USER_ID) || spawner_start(&spawner, ROLE_BROKER) != -EPERM)
+	if (setresuid(USER_ID, USER_ID, USER_ID) || spawner_start(&spawner, ROLE_BROKER) ||
+	    spawner_spawn(&spawner, &channel) || spawner_started(&spawner) != -EPERM)
 		_exit(1);
 }
 
@@ -100,6 +115,7 @@ int main(void)
 		cmocka_unit_test(test_spawner__child_ends_with_its_channel),
 		cmocka_unit_test(test_spawner__reports_a_killed_child_and_starts_another),
 		cmocka_unit_test(test_spawner__its_end_is_the_childs_end),
+		cmocka_unit_test(test_spawner__the_worker_comes_first),
 		cmocka_unit_test(test_spawner__without_privilege_says_so),
 	};
 

@@ -22,17 +22,24 @@ static union {
 	char bytes[1 << 18];
 } file;
 
-/* kallsyms and modules are literals: given as copies, which have room for the NUL. */
+static const char *in_memory(const char *text, char path[32])
+{
+	int fd = memfd_create("text", 0);
+
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	snprintf(path, 32, "/proc/self/fd/%d", fd);
+	return path;
+}
+
 static int build(const char *kallsyms, const char *modules, struct ksyms *ret_ksyms)
 {
-	char *copies[] = {strdup(kallsyms), strdup(modules)};
-	int r = ksyms_build(copies[0], strlen(kallsyms), copies[1], strlen(modules), ret_ksyms);
+	char path[32];
+	int r;
 
+	ksyms_read_modules(ret_ksyms, modules ? in_memory(modules, path) : "/no/such/file");
+	r = ksyms_read_symbols(ret_ksyms, in_memory(kallsyms, path));
 	memset(&file, 0, sizeof(file));
-	if (!r)
-		assert_true(pread(ret_ksyms->fd, &file, sizeof(file), 0) > 0);
-	free(copies[0]);
-	free(copies[1]);
+	assert_true(pread(ret_ksyms->fd, &file, sizeof(file), 0) > 0);
 	return r;
 }
 
@@ -66,13 +73,13 @@ static const char kernel[] = "ffffffff81000000 T _stext\n"
 
 static void test_ksyms__kernel_text_only(void **state)
 {
-	struct ksyms ksyms;
+	static struct ksyms ksyms;
 
 	(void)state;
-	assert_int_equal(build(kernel, "", &ksyms), 0);
+	assert_int_equal(build(kernel, NULL, &ksyms), 0);
 	assert_int_equal(ksyms.count, 1);
-	assert_true(ksyms.ranges[0].start == 0xffffffff81000000 &&
-		    ksyms.ranges[0].end == 0xffffffff82000000);
+	assert_true(ksyms.parts[0].start == 0xffffffff81000000 &&
+		    ksyms.parts[0].end == 0xffffffff82000000);
 	assert_int_equal(file.head.magic, KSYMS_MAGIC);
 	assert_int_equal(file.head.ranges, 1);
 	assert_int_equal(file.head.symbols, 3);
@@ -81,13 +88,13 @@ static void test_ksyms__kernel_text_only(void **state)
 	assert_symbol(1, 0, 0x100, "second");
 	assert_symbol(2, 0, 0x300, "weak");
 	assert_int_equal(name(file.head.name_bytes - 1)[0], 0);
-	ksyms_release(&ksyms);
+	close(ksyms.fd);
 }
 
 static void test_ksyms__modules_by_address(void **state)
 {
 	char kallsyms[1024];
-	struct ksyms ksyms;
+	static struct ksyms ksyms;
 
 	(void)state;
 	snprintf(kallsyms, sizeof(kallsyms),
@@ -102,50 +109,50 @@ static void test_ksyms__modules_by_address(void **state)
 			       &ksyms),
 			 0);
 	assert_int_equal(ksyms.count, 3);
-	assert_true(ksyms.ranges[1].start == 0xffffffffc0000000);
-	assert_true(ksyms.ranges[1].end == 0xffffffffc0002000); /* up to the next one */
-	assert_true(ksyms.ranges[2].end == 0xffffffffc0004000);
+	assert_true(ksyms.parts[1].start == 0xffffffffc0000000);
+	assert_true(ksyms.parts[1].end == 0xffffffffc0002000); /* up to the next one */
+	assert_true(ksyms.parts[2].end == 0xffffffffc0004000);
 	assert_string_equal(name(file.words[5]), "low");
 	assert_string_equal(name(file.words[6]), "high");
 	assert_int_equal(file.head.symbols, 5);
 	assert_symbol(3, 1, 0x10, "low_one");
 	assert_symbol(4, 2, 0x10, "high_init");
-	ksyms_release(&ksyms);
+	close(ksyms.fd);
 }
 
 static void test_ksyms__hidden_addresses(void **state)
 {
-	struct ksyms ksyms;
+	static struct ksyms ksyms;
 
 	(void)state;
 	assert_int_equal(build("0000000000000000 T _stext\n0000000000000000 T _etext\n"
 			       "0000000000000000 t one\n",
 			       "m 4096 0 - Live 0x0000000000000000\n", &ksyms),
 			 -EACCES);
-	assert_int_equal(ksyms.count, 0);
-	assert_int_equal(pread(ksyms.fd, &file, sizeof(file), 0), 16);
+	assert_int_equal(ksyms.count, 1);
+	assert_true(ksyms.parts[0].start == 0 && ksyms.parts[0].end == 0);
 	assert_int_equal(file.head.symbols, 0);
-	ksyms_release(&ksyms);
+	close(ksyms.fd);
 }
 
 static void test_ksyms__lines_that_are_not_whole(void **state)
 {
-	struct ksyms ksyms;
+	static struct ksyms ksyms;
 
 	(void)state;
 	assert_int_equal(build("", "", &ksyms), -EACCES);
-	ksyms_release(&ksyms);
+	close(ksyms.fd);
 	assert_int_equal(build("ffffffff81000000 T _stext\nffffffff82000000 T _etext\n\n \nzz\n"
 			       "ffffffff81000001\nffffffff81000002 t\nffffffff81000003 t last",
 			       "\nm\nm 1\n", &ksyms),
 			 0);
 	assert_string_equal(name(symbol(file.head.symbols - 1)->name), "last");
-	ksyms_release(&ksyms);
+	close(ksyms.fd);
 }
 
 static void test_ksyms__no_absolute_address_and_sealed(void **state)
 {
-	struct ksyms ksyms;
+	static struct ksyms ksyms;
 
 	(void)state;
 	assert_int_equal(build(kernel, "", &ksyms), 0);
@@ -155,7 +162,20 @@ static void test_ksyms__no_absolute_address_and_sealed(void **state)
 	assert_int_equal(ftruncate(ksyms.fd, 0), -1);
 	assert_ptr_equal(mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, ksyms.fd, 0),
 			 MAP_FAILED);
-	ksyms_release(&ksyms);
+	close(ksyms.fd);
+}
+
+static void test_ksyms__of_this_machine(void **state)
+{
+	static struct ksyms ksyms;
+	int r;
+
+	(void)state;
+	assert_int_equal(ksyms_start(&ksyms), 0);
+	r = ksyms_wait(&ksyms);
+	assert_true(r == 0 || r == -EACCES);
+	assert_true(ksyms.count >= 1 && ksyms.fd >= 0);
+	close(ksyms.fd);
 }
 
 int main(void)
@@ -166,6 +186,7 @@ int main(void)
 		cmocka_unit_test(test_ksyms__hidden_addresses),
 		cmocka_unit_test(test_ksyms__lines_that_are_not_whole),
 		cmocka_unit_test(test_ksyms__no_absolute_address_and_sealed),
+		cmocka_unit_test(test_ksyms__of_this_machine),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,7 +25,7 @@ static void test_options__defaults(void **state)
 
 	(void)state;
 	assert_int_equal(PARSE(&options, "-v"), 0);
-	assert_int_equal(options.target, TARGET_DEFAULT);
+	assert_true(!options.all && !options.pid_count && !options.cgroup && !options.command);
 	assert_int_equal(options.frequency, 99);
 	assert_int_equal(options.duration, 0);
 	assert_int_equal(options.format, FORMAT_PPROF);
@@ -41,16 +41,15 @@ static void test_options__everything(void **state)
 
 	(void)state;
 	assert_int_equal(PARSE(&options, "-p", "12", "--pid=34", "-F10000", "-d", "1.5", "-o",
-			       "x.folded", "--force", "--by-thread", "-q"),
+			       "x.folded", "--force", "--by-thread"),
 			 0);
-	assert_int_equal(options.target, TARGET_PIDS);
 	assert_int_equal(options.pid_count, 2);
 	assert_int_equal(options.pids[0], 12);
 	assert_int_equal(options.pids[1], 34);
 	assert_int_equal(options.frequency, 10000);
 	assert_int_equal(options.duration, 1500000000);
 	assert_int_equal(options.format, FORMAT_FOLDED);
-	assert_true(options.force && options.by_thread && options.quiet);
+	assert_true(options.force && options.by_thread);
 }
 
 static void test_options__command_keeps_its_options(void **state)
@@ -59,7 +58,6 @@ static void test_options__command_keeps_its_options(void **state)
 
 	(void)state;
 	assert_int_equal(PARSE(&options, "-F", "20", "--", "ls", "-a", "--"), 0);
-	assert_int_equal(options.target, TARGET_COMMAND);
 	assert_string_equal(options.command[0], "ls");
 	assert_string_equal(options.command[1], "-a");
 	assert_string_equal(options.command[2], "--");
@@ -79,7 +77,7 @@ static void test_options__targets_exclude_each_other(void **state)
 	assert_int_equal(PARSE(&options, "-a", "--", "ls"), -EINVAL);
 	assert_int_equal(PARSE(&options, "--cgroup", "/x", "--cgroup", "/y"), -EINVAL);
 	assert_int_equal(PARSE(&options, "-a"), 0);
-	assert_int_equal(options.target, TARGET_ALL);
+	assert_true(options.all);
 }
 
 static void test_options__more_processes_than_room(void **state)
@@ -119,16 +117,17 @@ static void test_options__format_from_suffix(void **state)
 	struct options options;
 
 	(void)state;
-	assert_int_equal(PARSE(&options, "-o", "a.txt"), 0);
-	assert_int_equal(options.format, FORMAT_FOLDED);
-	assert_int_equal(PARSE(&options, "-o", "a.pprof"), 0);
+	assert_int_equal(PARSE(&options, "-o", "a.pb.gz"), 0);
 	assert_int_equal(options.format, FORMAT_PPROF);
+	assert_int_equal(PARSE(&options, "-f", "folded"), 0);
+	assert_string_equal(strchr(options.output, '.'), ".folded");
 	assert_int_equal(PARSE(&options, "-o", "a.folded", "-f", "pprof"), 0);
 	assert_int_equal(options.format, FORMAT_PPROF);
 	assert_int_equal(PARSE(&options, "-o", "-", "-f", "folded"), 0);
 	assert_string_equal(options.output, "-");
 	assert_int_equal(PARSE(&options, "-o", "-"), -EINVAL);
 	assert_int_equal(PARSE(&options, "-o", "a.svg"), -EINVAL);
+	assert_int_equal(PARSE(&options, "-o", "a.txt"), -EINVAL);
 	assert_int_equal(PARSE(&options, "-o", ""), -EINVAL);
 	assert_int_equal(PARSE(&options, "-o", ".folded"), -EINVAL);
 	assert_int_equal(PARSE(&options, "-f", "svg"), -EINVAL);
