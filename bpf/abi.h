@@ -70,8 +70,8 @@ enum rule_kind {
 #define RULE_OFFSET_MAX ((1 << 23) - 1)
 #define RULE_OFFSET_MIN (-(1 << 23))
 
-#define RULE_FLAG_SIGNAL  0x01u /* the caller's pc is exact, not a return address */
-#define RULE_FLAG_ENTRY	  0x02u /* reached without a call: no call check on its address */
+#define RULE_FLAG_SIGNAL  0x01u /* of RULE_SIGNAL: the interrupted pc is exact */
+#define RULE_FLAG_ENTRY	  0x02u /* of RULE_END: the program's entry point */
 #define RULE_FLAG_DERIVED 0x04u /* from instructions, not from unwind information */
 #define RULE_FLAG_RUNTIME 0x08u /* entry of an interpreter loop */
 

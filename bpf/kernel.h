@@ -54,6 +54,7 @@ struct bpf_iter__task {
 #pragma clang attribute pop
 
 #define VM_EXEC	   0x00000004 /* include/linux/mm.h */
+#define PF_EXITING 0x00000004
 #define PF_KTHREAD 0x00200000 /* include/linux/sched.h; the same since 2.6.23 */
 
 /* struct pt_regs of x86-64 as an array of words (arch/x86/include/asm/ptrace.h). */

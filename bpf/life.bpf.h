@@ -38,7 +38,9 @@ INLINE u64 next_generation(void)
 
 	if (!scratch)
 		return 0;
-	return (++scratch->generations * cpu_count + bpf_get_smp_processor_id()) &
+	u64 count = __sync_fetch_and_add(&scratch->generations, 1) + 1;
+
+	return (count * cpu_count + bpf_get_smp_processor_id()) &
 	       ((1ull << (64 - PROCESS_PID_BITS)) - 1);
 }
 
@@ -74,9 +76,11 @@ INLINE struct generation *first_sight(u32 pid, u64 mm)
 		.number = next_generation(), .mm = mm, .born = bpf_ktime_get_ns()};
 
 	fresh.family = fresh.number;
-	if (!fresh.number || bpf_map_update_elem(&generations, &pid, &fresh, BPF_NOEXIST))
+	if (!fresh.number)
 		return NULL;
-	tell(EVENT_SEEN, pid, fresh.number, 0, 0, BPF_RB_FORCE_WAKEUP);
+	/* another thread of it may have been sampled on another CPU at this moment */
+	if (!bpf_map_update_elem(&generations, &pid, &fresh, BPF_NOEXIST))
+		tell(EVENT_SEEN, pid, fresh.number, 0, 0, BPF_RB_FORCE_WAKEUP);
 	return bpf_map_lookup_elem(&generations, &pid);
 }
 
@@ -146,7 +150,11 @@ int BPF_PROG(on_exit, struct task_struct *task)
 
 	if (filter_mode == FILTER_ALL || gone || is_target(pid))
 		count_exited(task);
-	if (!gone || task->signal->live.counter)
+	if (task->signal->live.counter)
+		return 0;
+	/* the pid may be another's soon */
+	bpf_map_delete_elem(&targets, &pid);
+	if (!gone)
 		return 0;
 	u64 number = gone->number;
 

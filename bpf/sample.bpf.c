@@ -262,8 +262,8 @@ int on_sample(void *ctx)
 
 	if (!id || !wanted_now())
 		return 0;
-	/* no address space: a kernel thread, or a task past its exit */
-	int has_user = task->mm && !(task->flags & PF_KTHREAD);
+	/* a kernel thread, or a task in its exit, whose process may be forgotten already */
+	int has_user = task->mm && !(task->flags & (PF_KTHREAD | PF_EXITING));
 
 	if (has_user || filter_mode == FILTER_TARGETS)
 		generation = bpf_map_lookup_elem(&generations, &pid);

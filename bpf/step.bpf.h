@@ -137,10 +137,10 @@ INLINE u32 walk_check_address(struct walk *walk, u64 address)
 
 	if (kind == RULE_SIGNAL)
 		return walk_at_sigreturn(address, walk->exact) ? 0 : REASON_cut_not_a_call;
-	/* a thread or context may start in code that nobody called; such a frame is the last one */
-	if (walk->exact || kind == RULE_END)
+	if (walk->exact || walk_after_call(address))
 		return 0;
-	return walk_after_call(address) ? 0 : REASON_cut_not_a_call;
+	/* a context may start in code that nobody called; such a frame is the last one */
+	return kind == RULE_END && walk_executable(address) ? 0 : REASON_cut_not_a_call;
 }
 
 /* 0 with walk->rule, or the reason why there is none; `address` is within the call. */
@@ -246,7 +246,7 @@ GLOBAL int walk_signal(void)
 
 	if (!walk)
 		return 1;
-	if (walk->switches++ >= WALK_SWITCHES)
+	if (walk->switches++ >= WALK_SWITCHES || walk->reg[REG_RSP] & 7)
 		return walk_end(walk, REASON_cut_stack_order);
 	walk->window_bytes = 0;
 	if (walk_read(walk->window, 17 * 8, walk->reg[REG_RSP] + 40))
@@ -336,7 +336,7 @@ GLOBAL int walk_wide(void)
 	walk->valid = known;
 	walk->chained = 0;
 	if (!ra)
-		return walk_end(walk, REASON_end_zero_return);
+		return walk_end(walk, REASON_cut_zero_return);
 	return walk_next(walk, cfa, ra);
 }
 
@@ -441,7 +441,7 @@ INLINE int walk_leave(struct walk *walk, u64 address)
 	walk->valid &= WALK_CALLEE_SAVED;
 	walk->chained = 0;
 	if (!ra)
-		return walk_end(walk, REASON_end_zero_return);
+		return walk_end(walk, REASON_cut_zero_return);
 	return walk_next(walk, cfa, ra);
 }
 

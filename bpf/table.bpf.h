@@ -151,8 +151,8 @@ GLOBAL u64 table_find_rule(u64 pc)
 	if (base + 1 < end)
 		high = half[base + 1] & 0xff;
 	if (index == ROW_ESCAPE)
-		index = table_escape((word & ~0u) + CHUNK_HEAD_WORDS + ((row_count + 1) >> 1),
-				     escapes, (u32)(base - rows) & 0xffff);
+		index = table_escape(word + CHUNK_HEAD_WORDS + ((row_count + 1) >> 1), escapes,
+				     (u32)(base - rows) & 0xffff);
 	if (index == TABLE_FAILED || table_dictionary(index))
 		return TABLE_FAILED;
 	u64 granule = value & 192;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The walk over one user stack. Pure C: compiled into the BPF program and, unchanged, into host
- * tests. Whoever includes walk_step.bpf.h supplies the environment declared there.
+ * tests. Whoever includes bpf/step.bpf.h supplies the environment declared there.
  *
  * The tables are written by a process that may have been taken over, so nothing read from them is
  * trusted: indices are masked, loops bounded, the stack pointer only rises (but at a signal frame),

@@ -28,7 +28,8 @@ static uint64_t min(uint64_t a, uint64_t b)
 void summary_make(const struct counters *counters, const struct message_summary *worker,
 		  uint64_t expected, struct summary *ret_summary)
 {
-	struct summary sum = {.expected = expected};
+	/* not the sum of the reasons: that the two agree is tested */
+	struct summary sum = {.expected = expected, .taken = counters->samples};
 	uint64_t classes[CLASS_COUNT] = {0};
 
 	for (unsigned int i = 0; i < REASON_COUNT; i++) {
@@ -37,7 +38,6 @@ void summary_make(const struct counters *counters, const struct message_summary 
 		sum.reason[i] =
 			reasons[i].class == LOST ? counted : min(counted, worker->reason[i]);
 		sum.discarded += counted - sum.reason[i];
-		sum.taken += counted;
 		classes[reasons[i].class] += sum.reason[i];
 	}
 	sum.complete = classes[END];

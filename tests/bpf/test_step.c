@@ -233,14 +233,18 @@ static void test_step__end_in_the_leaf(void **state)
 	EXPECT(end_root, EXACT(scene.pc));
 }
 
-/* clone() puts a thread's first address on its stack itself: nothing called it. */
+/* A context's first address is put on its stack: nothing called it, but it is code. */
 static void test_step__end_without_a_call(void **state)
 {
 	(void)state;
 	scene.rule[0] = RULE(SP, 0, 0, 8);
 	scene.rule[1] = RULE_LAST;
 	WORD(SP) = FUNCTION(1) + 0x20;
+	EXPECT(cut_not_a_call, EXACT(scene.pc));
+	host.executable = SCENE_TEXT;
+	host.executable_end = SCENE_TEXT + sizeof(scene.text);
 	EXPECT(end_root, EXACT(scene.pc), FUNCTION(1) + 0x20);
+	host.executable = host.executable_end = 0;
 }
 
 static void test_step__zero_return(void **state)
@@ -249,7 +253,7 @@ static void test_step__zero_return(void **state)
 	scene.rule[0] = scene.rule[1] = RULE(SP, 0, 0, 8);
 	WORD(SP) = RETURN(1);
 	WORD(SP + 8) = 0;
-	EXPECT(end_zero_return, EXACT(scene.pc), RETURN(1));
+	EXPECT(cut_zero_return, EXACT(scene.pc), RETURN(1));
 }
 
 static void test_step__unknown_kinds_are_unsupported(void **state)

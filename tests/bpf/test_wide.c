@@ -205,7 +205,7 @@ static void test_wide__zero_return(void **state)
 	(void)state;
 	use(&wide);
 	WORD(SP) = 0;
-	EXPECT(end_zero_return, EXACT(scene.pc));
+	EXPECT(cut_zero_return, EXACT(scene.pc));
 }
 
 static void unreadable(void **state, const struct rule_wide *wide)

@@ -21,7 +21,7 @@ static const char *print(const struct summary *summary, bool verbose)
 
 static void test_summary__classes(void **state)
 {
-	struct counters counters = {0};
+	struct counters counters = {.samples = 100};
 	struct message_summary worker = {.without_names = 4};
 	struct summary sum;
 
@@ -57,6 +57,7 @@ static void test_summary__every_sample_has_one_fate(void **state)
 		all += 10 + i;
 		worker.reason[i] = i % 3 ? ~0ull : i; /* too many, too few */
 	}
+	counters.samples = all;
 	summary_make(&counters, &worker, 0, &sum);
 	assert_int_equal(sum.taken, all);
 	assert_int_equal(sum.complete + sum.cut + sum.lost, all);
