@@ -48,15 +48,31 @@ static bool object_valid(const struct message_object *request)
 	       request->end % (uint64_t)page == 0;
 }
 
+/*
+ * The link has the access mode of the mapping's file as its permissions (proc(5)). The kernel and
+ * dynamic linkers open code read-only; what is open for writing is data, or shared memory.
+ */
+static int check_mode(const char *path)
+{
+	struct statx link;
+
+	if (statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC, STATX_MODE, &link))
+		return -errno;
+	return link.stx_mode & S_IWUSR ? -EACCES : 0;
+}
+
 /* The link leads to the mapped inode itself, whatever its name is by now; O_PATH does not open it,
  * so a file system that does not answer cannot hold the broker here. */
 static int open_mapped(const struct message_object *request)
 {
 	char path[PATH_BYTES];
-	int fd;
+	int fd, r;
 
 	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", request->pid,
 		 (unsigned long long)request->start, (unsigned long long)request->end);
+	r = check_mode(path);
+	if (r < 0)
+		return r;
 	fd = open(path, O_PATH | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
 }

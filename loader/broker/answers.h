@@ -22,7 +22,10 @@ int segments_init(struct segments *ret_segments, int map);
 int answer_maps(const struct message_maps *request);
 int answer_segment(struct segments *segments, const struct message_segment *request);
 
-/* 0 with the identity and, where it was asked for, a new descriptor; or a negative errno. */
+/*
+ * 0 with the identity and, where it was asked for, a new descriptor; or a negative errno. -EACCES:
+ * no regular file, or one that the process opened for writing.
+ */
 int answer_object(const struct message_object *request, struct message_object_reply *ret_reply,
 		  int *ret_fd);
 

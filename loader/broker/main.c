@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * keyhole-broker: opens for the worker what it may not open itself. The one process that keeps
- * capabilities while sampling goes on. Disposable: what hangs here hangs nobody but the worker's
- * request, and the loader replaces it.
+ * capabilities while sampling goes on. Nobody waits for it: what hangs here holds up the worker's
+ * requests only. It is not replaced: a recording whose broker is stuck or gone goes on without new
+ * objects.
  */
 #include <errno.h>
 #include <poll.h>
