@@ -62,10 +62,29 @@ static int init_rings(struct session *session)
 	return 0;
 }
 
+static bool read_streams(struct session *session, uint64_t now)
+{
+	stream_read(session->stream, &session->events, session->parts.sidebands,
+		    session->parts.sideband_count);
+	return stream_apply(session->stream, session->tracker, now);
+}
+
+static void catch_up(void *context)
+{
+	struct session *session = context;
+
+	read_streams(session, session->parts.clock());
+}
+
 static int init_process(struct session *session)
 {
 	const struct session_parts *parts = &session->parts;
-	struct tracker_parts tracker = {.target = parts->target, .clock = parts->clock};
+	struct tracker_parts tracker = {
+		.target = parts->target,
+		.clock = parts->clock,
+		.catch_up = catch_up,
+		.catch_up_context = session,
+	};
 
 	session->segments = segments_new(parts->target, parts->config.segments_max);
 	if (session->segments)
@@ -221,9 +240,7 @@ uint64_t session_turn(struct session *session)
 	read_rings(session, now);
 	adapt_interval(session, now);
 	session->last = now;
-	stream_read(session->stream, &session->events, session->parts.sidebands,
-		    session->parts.sideband_count);
-	soon = stream_apply(session->stream, session->tracker, now);
+	soon = read_streams(session, now);
 	objects_turn(session->objects, now);
 	segments_turn(session->segments, now);
 	soon |= tracker_turn(session->tracker, now);
@@ -245,6 +262,7 @@ int session_finish(struct session *session)
 		.objects = session->objects,
 		.samples = session->samples,
 		.symbols = session->parts.symbols,
+		.clock = session->parts.clock,
 	};
 	int r;
 
@@ -313,6 +331,9 @@ static void count_processes(const struct session *session, struct message_summar
 	summary->processes = counts.processes;
 	summary->sideband_lost = counts.sideband_lost + stream_dropped(session->stream);
 	summary->relists = counts.relists;
+	if (publisher_failures(session->publisher) > 0)
+		log_info("processes: %llu times no room to publish one",
+			 (unsigned long long)publisher_failures(session->publisher));
 	if (counts.mappings_refused > 0)
 		log_info("mappings: %llu not followed",
 			 (unsigned long long)counts.mappings_refused);

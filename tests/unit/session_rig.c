@@ -16,7 +16,7 @@ static struct rig *current;
 
 static uint64_t rig_clock(void)
 {
-	return current->now;
+	return current->now += current->tick;
 }
 
 static void configure(struct rig *rig)

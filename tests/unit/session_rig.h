@@ -25,6 +25,7 @@ struct rig {
 	uint64_t consumer;
 	unsigned char *producer;
 	uint64_t now;
+	uint64_t tick; /* how long everything between two looks at the clock takes */
 };
 
 void rig_init(struct rig *rig);

@@ -50,11 +50,12 @@ static const struct file *at(const struct mappings *mappings, uint64_t address, 
 static void test_mapping__adding_keeps_the_version(void **state)
 {
 	struct mappings *mappings = *state;
+	uint32_t version = mappings->version;
 
 	assert_int_equal(add(mappings, FILE_B, 0x5000, 0x6000, 0, 10), 1);
 	assert_int_equal(add(mappings, FILE_A, 0x1000, 0x3000, 0, 11), 1);
 	assert_int_equal(add(mappings, FILE_A, 0x1000, 0x3000, 0, 12), 0);
-	assert_int_equal(mappings->version, 0);
+	assert_int_equal(mappings->version, version);
 	assert_true(mappings->dirty);
 	assert_int_equal(mappings->open[0].start, 0x1000);
 	assert_ptr_equal(at(mappings, 0x2fff, 20), FILE_A);
@@ -66,10 +67,11 @@ static void test_mapping__adding_keeps_the_version(void **state)
 static void test_mapping__overlap_closes_the_old_one(void **state)
 {
 	struct mappings *mappings = *state;
+	uint32_t version = mappings->version;
 
 	add(mappings, FILE_A, 0x1000, 0x5000, 0, 10);
 	assert_int_equal(add(mappings, FILE_B, 0x1000, 0x5000, 0, 20), 1);
-	assert_true(mappings->version > 0);
+	assert_true(mappings->version > version);
 	assert_int_equal(mappings->open_count, 1);
 	assert_ptr_equal(at(mappings, 0x1000, 19), FILE_A);
 	assert_ptr_equal(at(mappings, 0x1000, 20), FILE_B);
@@ -101,6 +103,7 @@ static void test_mapping__what_is_left_on_both_sides_stays(void **state)
 static void test_mapping__neighbours_of_one_file_grow_together(void **state)
 {
 	struct mappings *mappings = *state;
+	uint32_t version = mappings->version;
 
 	add(mappings, FILE_A, 0x2000, 0x3000, 0x1000, 10);
 	add(mappings, FILE_A, 0x4000, 0x5000, 0x3000, 10);
@@ -109,11 +112,11 @@ static void test_mapping__neighbours_of_one_file_grow_together(void **state)
 	assert_int_equal(mappings->open[0].start, 0x1000);
 	assert_int_equal(mappings->open[0].end, 0x6000);
 	assert_int_equal(mappings->open[0].offset, 0);
-	assert_int_equal(mappings->version, 0);
+	assert_int_equal(mappings->version, version);
 	/* without a file: code that is made at run time */
 	add(mappings, NULL, 0x10000, 0x11000, 0, 10);
 	assert_int_equal(add(mappings, NULL, 0x10000, 0x20000, 0, 20), 1);
-	assert_int_equal(mappings->version, 0);
+	assert_int_equal(mappings->version, version);
 	assert_int_equal(mappings->open_count, 2);
 }
 
@@ -129,7 +132,7 @@ static void test_mapping__listing_closes_and_adds(void **state)
 	add(mappings, FILE_A, 0x1000, 0x3000, 0, 10);
 	add(mappings, FILE_B, 0x5000, 0x6000, 0, 10);
 	add(mappings, FILE_B, 0x6000, 0x7000, 0, 10);
-	assert_int_equal(mappings_replace(mappings, list, 3, 50), 1);
+	assert_int_equal(mappings_replace(mappings, list, 3, 50, 50), 1);
 	assert_int_equal(mappings->open_count, 3);
 	assert_true(mappings->version > 0);
 	assert_ptr_equal(at(mappings, 0x1000, 20), FILE_A);
@@ -137,7 +140,7 @@ static void test_mapping__listing_closes_and_adds(void **state)
 	assert_ptr_equal(at(mappings, 0x5000, 60), FILE_A);
 	assert_ptr_equal(at(mappings, 0x6000, 60), NULL);
 	assert_ptr_equal(at(mappings, 0x8000, 1), FILE_B);
-	assert_int_equal(mappings_replace(mappings, list, 3, 60), 0);
+	assert_int_equal(mappings_replace(mappings, list, 3, 60, 60), 0);
 }
 
 static void test_mapping__copies_are_their_own(void **state)
@@ -166,6 +169,47 @@ static void test_mapping__number_is_limited(void **state)
 	assert_true(mappings->open_count <= MAPPINGS_MAX);
 }
 
+static void test_mapping__what_came_after_the_question_stays(void **state)
+{
+	struct mappings *mappings = *state;
+	const struct mapping list[] = {{.start = 0x1000, .end = 0x2000, .file = FILE_A},
+				       {.start = 0x8000, .end = 0x9000, .file = FILE_A}};
+
+	add(mappings, FILE_B, 0x1000, 0x2000, 0, 30);
+	add(mappings, FILE_B, 0x5000, 0x6000, 0, 30);
+	add(mappings, FILE_B, 0x7000, 0x8000, 0, 10);
+	assert_int_equal(mappings_replace(mappings, list, 2, 20, 40), 1);
+	assert_ptr_equal(at(mappings, 0x1000, 50), FILE_B);
+	assert_ptr_equal(at(mappings, 0x5000, 50), FILE_B);
+	assert_ptr_equal(at(mappings, 0x7000, 50), NULL);
+	assert_ptr_equal(at(mappings, 0x8000, 50), FILE_A);
+}
+
+static void test_mapping__new_lists_have_their_own_version(void **state)
+{
+	struct mappings *mappings = *state, *other = mappings_new(), *copy;
+
+	assert_int_not_equal(mappings->version, other->version);
+	copy = mappings_copy(other);
+	assert_int_not_equal(copy->version, other->version);
+	mappings_free(copy);
+	mappings_free(other);
+}
+
+static void test_mapping__closed_ones_are_bounded(void **state)
+{
+	struct mappings *mappings = *state;
+
+	for (uint64_t i = 1; i < 3 * MAPPINGS_CLOSED_MAX; i++) {
+		/* all at one moment, as when a process replaces much at once */
+		add(mappings, FILE_A, 0x1000 * i, 0x1000 * (i + 1), i << 32, 10);
+		assert_int_equal(mappings_replace(mappings, NULL, 0, 20, 20), 1);
+		assert_true(mappings->closed_count <= MAPPINGS_CLOSED_MAX);
+		assert_ptr_equal(at(mappings, 0x1000 * i, 15), FILE_A);
+	}
+	assert_true(mappings->closed_count >= MAPPINGS_CLOSED_MAX / 2);
+}
+
 /* Against a plain model: a byte per page. */
 static void test_mapping__random_changes_match_a_model(void **state)
 {
@@ -192,6 +236,12 @@ static void test_mapping__random_changes_match_a_model(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_mapping__what_came_after_the_question_stays,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(test_mapping__new_lists_have_their_own_version,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(test_mapping__closed_ones_are_bounded, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(test_mapping__adding_keeps_the_version, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_mapping__overlap_closes_the_old_one, setup,

@@ -102,20 +102,48 @@ static void test_object__is_opened_parsed_and_stored(void **state)
 	assert_ptr_equal(objects_find(objects, &object->identity), object);
 }
 
-static void test_object__known_one_is_verified_after_a_second(void **state)
+static void test_object__known_one_is_verified_after_a_while(void **state)
 {
 	struct object *object = identify(START);
 
 	(void)state;
-	now += NS_PER_SECOND / 2;
+	now += FILE_VERIFIED_FOR / 2;
 	assert_ptr_equal(files_object(files, file_at(START), 6, START, END, now), object);
 	assert_int_equal(fake.asked[TARGET_OBJECT], 1);
-	now += NS_PER_SECOND;
+	/* then in the background, */
+	now += FILE_VERIFIED_FOR;
+	assert_ptr_equal(files_object(files, file_at(START), 6, START, END, now), object);
+	assert_ptr_equal(files_object(files, file_at(START), 7, START, END, now), object);
+	assert_int_equal(fake.count, 1);
+	assert_false(fake.requests[0].want_fd);
+	fake_target_answer(&fake);
+	assert_int_equal(files_replaced(files), 0);
+	/* and after long before it is used */
+	now += FILE_TRUSTED_FOR;
 	assert_null(files_object(files, file_at(START), 6, START, END, now));
 	assert_false(fake.requests[0].want_fd);
 	fake_target_answer(&fake);
 	assert_ptr_equal(files_object(files, file_at(START), 6, START, END, now), object);
-	assert_int_equal(fake.asked[TARGET_OBJECT], 2);
+	assert_int_equal(fake.asked[TARGET_OBJECT], 3);
+}
+
+static void test_object__rewritten_in_place_is_told(void **state)
+{
+	struct object *object = identify(START), *other;
+	uint64_t before = now - 1, then;
+
+	(void)state;
+	then = now += 2 * FILE_VERIFIED_FOR;
+	fake.identity.change_time = 2;
+	assert_ptr_equal(files_object(files, file_at(START), 6, START, END, now), object);
+	fake_target_answer(&fake);
+	assert_int_equal(files_replaced(files), 1);
+	assert_true(file_replaces(file_at(START), object, then));
+	assert_false(file_replaces(file_at(START), object, before));
+	other = files_object(files, file_at(START), 6, START, END, now);
+	assert_non_null(other);
+	assert_ptr_not_equal(other, object);
+	assert_false(file_replaces(file_at(START), other, then));
 }
 
 static void test_object__replaced_content_is_another(void **state)
@@ -147,25 +175,47 @@ static void test_object__mapping_replaced_meanwhile_is_refused(void **state)
 	(void)state;
 	identify(START);
 	fake.identity.inode = 4711;
-	object = identify(0x50000000);
+	assert_null(identify(0x50000000));
+	/* which says nothing of the file: another process may have it */
+	fake.identity.inode = 0;
+	object = files_object(files, file_at(0x50000000), 6, 0x50000000, 0x50001000, now);
+	assert_null(object);
+	fake_target_answer(&fake);
+	object = files_object(files, file_at(0x50000000), 6, 0x50000000, 0x50001000, now);
+	assert_int_equal(object->state, OBJECT_PARSING);
+	/* but not for ever */
+	fake.identity.inode = 4711;
+	for (int i = 0; i < 3; i++) {
+		now += 2 * NS_PER_SECOND;
+		object = identify(0x60000000);
+	}
 	assert_int_equal(object->state, OBJECT_FAILED);
 	assert_int_equal(object->reason, -ESTALE);
 	/* nor may another device's listing be answered by this one */
 	object = files_object(files, files_get(files, 99, 4711, 1, "/o"), 5, 1, 2, now);
 	fake_target_answer(&fake);
 	object = files_object(files, files_get(files, 99, 4711, 1, "/o"), 5, 1, 2, now);
-	assert_int_equal(object->state, OBJECT_FAILED);
+	assert_null(object);
+	assert_true(file_is_gone(files_get(files, 99, 4711, 1, "/o"), 5, 1, 2));
 }
 
 static void test_object__stacked_file_systems_answer_others(void **state)
 {
-	struct object *object;
+	struct object *object, *other;
 
 	(void)state;
 	fake.identity.device = 55;
 	fake.identity.inode = 1;
 	object = identify(START);
 	assert_int_equal(object->state, OBJECT_PARSING);
+	/* and to another process yet another, of another stack */
+	assert_ptr_equal(files_object(files, file_at(START), 5, START, END, now), object);
+	fake.identity.inode = 2;
+	assert_null(files_object(files, file_at(START), 6, START, END, now));
+	fake_target_answer(&fake);
+	other = files_object(files, file_at(START), 6, START, END, now);
+	assert_non_null(other);
+	assert_ptr_not_equal(other, object);
 }
 
 static void test_object__no_program_fails(void **state)
@@ -257,7 +307,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_object__##name, setup, teardown)
 		TEST(is_opened_parsed_and_stored),
-		TEST(known_one_is_verified_after_a_second),
+		TEST(rewritten_in_place_is_told),
+		TEST(known_one_is_verified_after_a_while),
 		TEST(replaced_content_is_another),
 		TEST(other_generation_is_another_file),
 		TEST(mapping_replaced_meanwhile_is_refused),

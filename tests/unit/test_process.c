@@ -130,6 +130,70 @@ static void test_process__exit_frees_the_slot(void **state)
 	assert_null(processes_find(tracker_processes(tracker), 5, 100));
 }
 
+static void test_process__exec_frees_the_slot_of_the_old_program(void **state)
+{
+	(void)state;
+	seen(5, 100);
+	rig_settle(&rig);
+	rig.fake.maps = NULL;
+	rig_event(&rig, EVENT_EXEC, 5, 200, 0, 0);
+	rig_turn(&rig);
+	assert_null(rig_find(&rig, 5, 100, 0x10000000));
+	rig_event(&rig, EVENT_EXIT, 5, 200, 0, 0);
+	rig_settle(&rig);
+	for (size_t i = 0; i < PROCESS_SLOTS; i++)
+		assert_int_equal(rig.slots->slot[i].key, 0);
+}
+
+/* /proc/PID/maps of a process whose main thread has exited is empty. */
+static void test_process__failed_listing_is_tried_through_a_thread(void **state)
+{
+	const u64 frames[] = {0x10000000 | FRAME_EXACT};
+
+	(void)state;
+	seen(5, 100);
+	rig.fake.maps = "";
+	rig_settle(&rig);
+	assert_null(rig_find(&rig, 5, 100, 0x10000000));
+	rig.now += NS_PER_SECOND;
+	rig_sample(&rig, 5, 100, REASON_cut_not_ready, frames, 0, 1)->tid = 7;
+	rig_turn(&rig);
+	rig_turn(&rig);
+	assert_int_equal(rig.fake.count, 1);
+	if (rig.fake.requests[0].pid == 5) {
+		fake_target_answer(&rig.fake);
+		rig.now += NS_PER_SECOND;
+		rig_sample(&rig, 5, 100, REASON_cut_not_ready, frames, 0, 1)->tid = 7;
+		rig_turn(&rig);
+		rig_turn(&rig);
+	}
+	assert_int_equal(rig.fake.requests[0].pid, 7);
+	rig.fake.maps = TWO_MAPPINGS;
+	rig_settle(&rig);
+	assert_non_null(rig_find(&rig, 5, 100, 0x10000000));
+}
+
+static void test_process__file_rewritten_in_place_is_identified_again(void **state)
+{
+	uint64_t version, asked;
+
+	(void)state;
+	seen(5, 100);
+	rig_settle(&rig);
+	version = rig_version(&rig, 5, 100);
+	asked = rig.fake.asked[TARGET_OBJECT];
+	rig.now += 100 * NS_PER_MS;
+	rig.fake.identity.change_time = 2;
+	seen(6, 101);
+	rig_settle(&rig);
+	assert_true(rig.fake.asked[TARGET_OBJECT] > asked);
+	assert_int_not_equal(rig_version(&rig, 5, 100), version);
+	version = rig_version(&rig, 6, 101);
+	rig_settle(&rig);
+	assert_int_equal(rig_version(&rig, 6, 101), version);
+	assert_non_null(rig_find(&rig, 6, 101, 0x10000000));
+}
+
 static void test_process__mapping_over_another_changes_the_version(void **state)
 {
 	uint64_t version;
@@ -226,6 +290,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_process__exec_without_side_band_is_listed,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(test_process__exit_frees_the_slot, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			test_process__exec_frees_the_slot_of_the_old_program, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			test_process__failed_listing_is_tried_through_a_thread, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			test_process__file_rewritten_in_place_is_identified_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			test_process__mapping_over_another_changes_the_version, setup, teardown),
 		cmocka_unit_test_setup_teardown(

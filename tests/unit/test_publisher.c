@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -177,6 +178,27 @@ static void test_publisher__newer_generation_takes_the_slot(void **state)
 	mappings_free(mappings);
 }
 
+static void test_publisher__an_old_block_keeps_its_version(void **state)
+{
+	struct mappings *mappings = make(1000, NULL);
+
+	(void)state;
+	mappings->version = 5;
+	assert_int_equal(publisher_build(publisher, mappings, NS_PER_SECOND), 1);
+	assert_false(publisher_outdated(mappings));
+	mappings->version = 6;
+	mappings->dirty = true;
+	assert_int_equal(publisher_build(publisher, mappings, NS_PER_SECOND + 1), -EAGAIN);
+	assert_true(publisher_outdated(mappings));
+	publisher_publish(publisher, 1, 1, mappings);
+	assert_int_equal(find(1, 1) >> 37, 5);
+	assert_int_equal(publisher_build(publisher, mappings, 2 * NS_PER_SECOND), 1);
+	publisher_publish(publisher, 1, 1, mappings);
+	assert_int_equal(find(1, 1) >> 37, 6);
+	publisher_release(publisher, mappings, 2 * NS_PER_SECOND);
+	mappings_free(mappings);
+}
+
 static void test_publisher__many_come_and_go(void **state)
 {
 	struct mappings *mappings = make(1, NULL);
@@ -208,6 +230,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			test_publisher__constant_change_of_much_is_slowed_down, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_publisher__newer_generation_takes_the_slot,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(test_publisher__an_old_block_keeps_its_version,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(test_publisher__many_come_and_go, setup, teardown),
 	};

@@ -151,6 +151,42 @@ static void test_samples__exec_is_a_boundary(void **state)
 	check_stack(1, "fresh+0x7100");
 }
 
+/* An answer that comes when the exec was told, but not yet looked at, is the new program's. */
+static void test_samples__answer_after_exec_is_not_the_old_program(void **state)
+{
+	const u64 frames[] = {0x10000100 | FRAME_EXACT};
+
+	(void)state;
+	start(5, 100);
+	rig_turn(&rig);
+	rig_sample(&rig, 5, 100, REASON_cut_not_ready, frames, 0, 1);
+	build_comm(&rig.build, ++rig.now, 5, 5, "fresh", 1);
+	fake_target_answer(&rig.fake);
+	rig_event(&rig, EVENT_EXEC, 5, 200, 0, 0);
+	rig_settle(&rig);
+	session_finish(rig.session);
+	check_stack(0, "[unknown];[cut: not_ready]");
+}
+
+static void test_samples__name_of_the_next_program_is_not_taken(void **state)
+{
+	const u64 frames[] = {0x10000100 | FRAME_EXACT};
+	const struct profile_sample *samples;
+	size_t count;
+
+	(void)state;
+	start(5, 100);
+	rig_settle(&rig);
+	memcpy(rig_sample(&rig, 5, 100, REASON_cut_exec, frames, 0, 0)->comm, "next", 5);
+	rig_sample(&rig, 5, 100, REASON_end_root, frames, 0, 1)->tid = 6;
+	rig_settle(&rig);
+	samples = profile_samples(session_profile(rig.session), &count);
+	assert_int_equal(count, 2);
+	assert_string_equal(
+		profile_string_get(session_profile(rig.session), samples[1].process_name),
+		"program");
+}
+
 static void test_samples__unknown_generation_is_listed(void **state)
 {
 	const u64 frames[] = {0x10000100 | FRAME_EXACT};
@@ -205,6 +241,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_samples__names_of_process_and_thread, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_samples__exec_is_a_boundary, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			test_samples__answer_after_exec_is_not_the_old_program, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_samples__name_of_the_next_program_is_not_taken,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(test_samples__unknown_generation_is_listed, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_samples__held_bytes_are_bounded, setup,

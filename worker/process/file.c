@@ -10,6 +10,8 @@
 #include "worker/process/object.h"
 #include "worker/target/target.h"
 
+#define STALE_MAX 3
+
 enum file_state {
 	FILE_UNKNOWN,
 	FILE_VERIFYING, /* asked whether it still is its object */
@@ -25,8 +27,11 @@ struct file {
 	enum file_state state;
 	struct object *object;
 	uint64_t verified, asked; /* times */
-	bool gone;		  /* the mapping it was asked through last */
-	uint32_t pid;		  /* the mapping it is asked through */
+	uint64_t replaced;	  /* the last time it was an earlier object */
+	unsigned int stale;	  /* answers in a row that were another file's */
+	bool foreign; /* answered by another device: true for the process it was asked through */
+	bool gone;    /* the mapping it was asked through last */
+	uint32_t pid; /* the mapping it is asked through */
 	uint64_t start, end;
 	bool marked;
 	struct file *next; /* with the same hash */
@@ -37,7 +42,7 @@ struct files {
 	struct target *target;
 	struct map *by_listing, *by_number;
 	struct map *own_devices; /* whose files are answered as they are listed */
-	uint64_t numbers, changes;
+	uint64_t numbers, changes, replaced;
 };
 
 static void set_state(struct file *file, enum file_state state)
@@ -162,8 +167,14 @@ static void file_fail(struct files *files, struct file *file, int reason, uint64
 
 static void file_know(struct files *files, struct file *file, struct object *object)
 {
+	if (file->object && file->object != object && file->object->state != OBJECT_FAILED &&
+	    !file->foreign) {
+		file->replaced = file->verified;
+		files->replaced++;
+	}
 	file->object = object;
 	file->verified = file->asked;
+	file->stale = 0;
 	set_state(file, FILE_KNOWN);
 	files->changes++;
 }
@@ -187,8 +198,11 @@ static bool plausible(struct files *files, const struct file *file,
 static void ask(struct files *files, struct file *file, bool want_fd);
 
 /* The mapping it was asked through is gone, which says nothing of the file: another may ask. */
-static bool mapping_gone(int error)
+static bool mapping_gone(struct file *file, int error)
 {
+	/* Something else is there now, unless its file system always answers others. */
+	if (error == -ESTALE)
+		return ++file->stale < STALE_MAX;
 	return error == -ESRCH || error == -ENOENT;
 }
 
@@ -206,7 +220,7 @@ static void asker_gone(struct files *files, struct file *file)
 
 static void on_verified(struct files *files, struct file *file, const struct target_reply *reply)
 {
-	if (mapping_gone(reply->error))
+	if (mapping_gone(file, reply->error))
 		asker_gone(files, file);
 	else if (reply->error < 0)
 		file_fail(files, file, reply->error, file->asked);
@@ -222,7 +236,7 @@ static void on_opened(struct files *files, struct file *file, struct target_repl
 
 	if (reply->error == 0 && !plausible(files, file, &reply->identity))
 		reply->error = -ESTALE;
-	if (mapping_gone(reply->error)) {
+	if (mapping_gone(file, reply->error)) {
 		asker_gone(files, file);
 		return;
 	}
@@ -230,6 +244,7 @@ static void on_opened(struct files *files, struct file *file, struct target_repl
 		file_fail(files, file, reply->error, file->asked);
 		return;
 	}
+	file->foreign = reply->identity.device != file->device;
 	object = objects_find(files->objects, &reply->identity);
 	if (object)
 		objects_reopen(files->objects, object, take_fd(&reply->fd));
@@ -275,17 +290,26 @@ static void ask(struct files *files, struct file *file, bool want_fd)
 		file_fail(files, file, r, file->asked);
 }
 
+/* Two stacked file systems may list the same numbers for different files. */
+static bool is_fresh(const struct file *file, uint32_t pid, uint64_t now)
+{
+	if (file->foreign && file->pid != pid)
+		return false;
+	return file->object && now - file->verified < FILE_TRUSTED_FOR;
+}
+
 struct object *files_object(struct files *files, struct file *file, uint32_t pid, uint64_t start,
 			    uint64_t end, uint64_t now)
 {
-	bool fresh = file->object && now - file->verified < FILE_VERIFIED_FOR;
+	bool fresh = is_fresh(file, pid, now);
 
 	if (file->state == FILE_VERIFYING || file->state == FILE_OPENING)
-		return NULL;
-	if (fresh && file->state != FILE_UNKNOWN)
+		return fresh && file->state == FILE_VERIFYING ? file->object : NULL;
+	if (fresh && (file->state == FILE_FAILED ||
+		      (file->state == FILE_KNOWN && now - file->verified < FILE_VERIFIED_FOR)))
 		return file->object;
 	/* not again and again through a mapping that is no more */
-	if (file_is_gone(file, pid, start, end) && now - file->asked < FILE_VERIFIED_FOR)
+	if (file_is_gone(file, pid, start, end) && now - file->asked < FILE_RETRY_AFTER)
 		return file->state == FILE_KNOWN ? file->object : NULL;
 	file->gone = false;
 	file->pid = pid;
@@ -293,7 +317,9 @@ struct object *files_object(struct files *files, struct file *file, uint32_t pid
 	file->end = end;
 	file->asked = now;
 	ask(files, file, file->state != FILE_KNOWN);
-	return file->state == FILE_FAILED ? file->object : NULL;
+	/* A known one is in use while that is being found out: see file_replaces(). */
+	return file->state == FILE_FAILED || (fresh && file->state == FILE_VERIFYING) ? file->object
+										      : NULL;
 }
 
 bool file_is_gone(const struct file *file, uint32_t pid, uint64_t start, uint64_t end)
@@ -308,6 +334,17 @@ struct object *files_last_object(struct files *files, struct file *file)
 	if (!file->object)
 		file_fail(files, file, -ESTALE, 0);
 	return file->object;
+}
+
+uint64_t files_replaced(const struct files *files)
+{
+	return files->replaced;
+}
+
+bool file_replaces(const struct file *file, const struct object *object, uint64_t identified)
+{
+	return file->state == FILE_KNOWN && !file->foreign && file->replaced != 0 &&
+	       file->object != object && identified >= file->replaced;
 }
 
 uint64_t files_changes(const struct files *files)

@@ -2,7 +2,7 @@
 /*
  * What the kernel lists for a mapping (device, inode, inode generation), and which object that is.
  * The listing is only a hint: inode numbers are reused and stacked file systems list others than
- * they answer, so the object behind it is asked for through the target, and again after a second.
+ * they answer, so the object behind it is asked for through the target, and again after a while.
  */
 #ifndef KEYHOLE_WORKER_PROCESS_FILE_H
 #define KEYHOLE_WORKER_PROCESS_FILE_H
@@ -17,7 +17,9 @@ struct object;
 struct objects;
 struct target;
 
-#define FILE_VERIFIED_FOR 1000000000ull /* ns */
+#define FILE_VERIFIED_FOR 50000000ull	/* ns: a file may be written to in place */
+#define FILE_TRUSTED_FOR  1000000000ull /* ns: meanwhile taken for what it was */
+#define FILE_RETRY_AFTER  1000000000ull /* ns: what failed, or a mapping that was gone */
 
 struct files *files_new(struct objects *objects, struct target *target); /* NULL: no memory */
 void files_free(struct files *files);					 /* NULL is fine */
@@ -36,6 +38,10 @@ bool file_is_gone(const struct file *file, uint32_t pid, uint64_t start, uint64_
 /* For a mapping that is gone: what was known, or a failed object; NULL while an answer is due. */
 struct object *files_last_object(struct files *files, struct file *file);
 uint64_t files_changes(const struct files *files);
+/* Files that turned out to hold something else than what they were taken for. */
+uint64_t files_replaced(const struct files *files);
+/* Whether that is so for a mapping which got an object at a time. */
+bool file_replaces(const struct file *file, const struct object *object, uint64_t identified);
 
 /* Mark, then sweep: see object.h. Marks the file's object as well. */
 void file_mark(struct file *file);

@@ -20,8 +20,10 @@ struct mappings *mappings_new(void)
 {
 	struct mappings *mappings = calloc(1, sizeof(*mappings));
 
-	if (mappings)
-		mappings->references = 1;
+	if (!mappings)
+		return NULL;
+	mappings->references = 1;
+	mappings->version = next_version();
 	return mappings;
 }
 
@@ -58,7 +60,6 @@ struct mappings *mappings_copy(const struct mappings *mappings)
 	}
 	copy->open_count = mappings->open_count;
 	copy->closed_count = mappings->closed_count;
-	copy->version = next_version();
 	copy->unsettled = mappings->unsettled;
 	copy->dirty = mappings->dirty;
 	return copy;
@@ -96,6 +97,15 @@ static size_t first_above(const struct mappings *mappings, uint64_t address)
 	return above(mappings->open, mappings->open_count, address);
 }
 
+static void drop_older_half(struct mappings *mappings)
+{
+	size_t dropped = mappings->closed_count / 2;
+
+	mappings->closed_count -= dropped;
+	memmove(mappings->closed, mappings->closed + dropped,
+		mappings->closed_count * sizeof(*mappings->closed));
+}
+
 /* Keeps a closed mapping for earlier samples; when there is no room, they lose a name. */
 static void keep_closed(struct mappings *mappings, const struct mapping *mapping, uint64_t time)
 {
@@ -104,7 +114,7 @@ static void keep_closed(struct mappings *mappings, const struct mapping *mapping
 	if (mapping->from >= time)
 		return;
 	if (mappings->closed_count >= MAPPINGS_CLOSED_MAX)
-		mappings_prune(mappings, mappings->closed[MAPPINGS_CLOSED_MAX / 2].until);
+		drop_older_half(mappings);
 	if (ARRAY_RESERVE(mappings->closed, mappings->closed_capacity, mappings->closed_count + 1))
 		return;
 	kept = &mappings->closed[mappings->closed_count++];
@@ -250,13 +260,24 @@ static bool overlaps_any(const struct mappings *mappings, const struct mapping *
 	return first < mappings->open_count && mappings->open[first].start < mapping->end;
 }
 
+/* Contradicts what was told after the list was asked for. */
+static bool is_late(const struct mappings *mappings, const struct mapping *mapping, uint64_t asked)
+{
+	size_t i = first_above(mappings, mapping->start);
+
+	for (; i < mappings->open_count && mappings->open[i].start < mapping->end; i++)
+		if (mappings->open[i].from >= asked && !continues(&mappings->open[i], mapping))
+			return true;
+	return false;
+}
+
 int mappings_replace(struct mappings *mappings, const struct mapping *list, size_t count,
-		     uint64_t time)
+		     uint64_t asked, uint64_t time)
 {
 	int changed = 0, r = 0;
 
 	for (size_t i = mappings->open_count; i-- > 0;) {
-		if (listed(list, count, &mappings->open[i]))
+		if (mappings->open[i].from >= asked || listed(list, count, &mappings->open[i]))
 			continue;
 		close_at(mappings, i, time);
 		changed = 1;
@@ -264,6 +285,8 @@ int mappings_replace(struct mappings *mappings, const struct mapping *list, size
 	for (size_t i = 0; i < count && r >= 0; i++) {
 		struct mapping mapping = list[i];
 
+		if (is_late(mappings, &mapping, asked))
+			continue;
 		mapping.from = overlaps_any(mappings, &mapping) ? time : 0;
 		r = mappings_add(mappings, &mapping);
 		changed |= r > 0;
@@ -288,6 +311,13 @@ const struct mapping *mappings_find(const struct mappings *mappings, uint64_t ad
 	    time < mappings->open[i].from)
 		return NULL;
 	return &mappings->open[i];
+}
+
+void mappings_forget_object(struct mappings *mappings, size_t index)
+{
+	mappings->open[index].object = NULL;
+	mappings->unsettled = true;
+	mark_changed(mappings, true);
 }
 
 void mappings_prune(struct mappings *mappings, uint64_t before)

@@ -18,11 +18,12 @@ struct object;
 #define MAPPING_OPEN	    UINT64_MAX /* until */
 #define MAPPING_ADDRESS_END (1ull << 47)
 #define MAPPINGS_MAX	    8191
-#define MAPPINGS_CLOSED_MAX 4096
+#define MAPPINGS_CLOSED_MAX 256 /* each look-up goes through them */
 
 struct mapping {
 	uint64_t start, end, offset; /* offset in the file of start */
 	uint64_t from, until;	     /* when it was there */
+	uint64_t identified;	     /* when it got its object, if that may be replaced */
 	struct file *file;	     /* NULL: no file */
 	struct object *object;	     /* NULL: not identified yet */
 	bool pending;		     /* written to the block without its table */
@@ -54,14 +55,17 @@ void mappings_free(struct mappings *mappings); /* whatever the references say */
  */
 int mappings_add(struct mappings *mappings, const struct mapping *mapping);
 /*
- * All mappings at a moment, sorted: closes what is not among them and adds what is new. The `from`
- * of what overlaps nothing known becomes 0, for it may always have been there. Returns as above.
+ * All mappings at a moment between asked and time, sorted: closes what is not among them and adds
+ * what is new, but what was told to be there since it was asked stays. The `from` of what overlaps
+ * nothing known becomes 0, for it may always have been there. Returns as above.
  */
 int mappings_replace(struct mappings *mappings, const struct mapping *list, size_t count,
-		     uint64_t time);
+		     uint64_t asked, uint64_t time);
 /* What was at an address at a time; NULL: nothing known. */
 const struct mapping *mappings_find(const struct mappings *mappings, uint64_t address,
 				    uint64_t time);
+/* What an open mapping was taken for is not so. */
+void mappings_forget_object(struct mappings *mappings, size_t index);
 /* Forgets what was closed before a time. */
 void mappings_prune(struct mappings *mappings, uint64_t before);
 

@@ -115,6 +115,11 @@ uint64_t processes_seen(const struct processes *processes)
 	return processes->seen;
 }
 
+uint32_t process_asked(const struct process *process)
+{
+	return process->by_thread && process->tid != 0 ? process->tid : process->pid;
+}
+
 static void cut_name(char ret_name[ABI_COMM_BYTES], const char *name)
 {
 	size_t length = strnlen(name, ABI_COMM_BYTES - 1);

@@ -25,9 +25,11 @@ struct process {
 	uint64_t cgroup;
 	char comm[ABI_COMM_BYTES]; /* of the main thread; empty: not known yet */
 	struct mappings *mappings;
-	bool complete; /* mappings are all there are: listed, or told from the start */
+	uint32_t tid;	/* of the thread that was sampled last, or 0 */
+	bool by_thread; /* it is asked for through that thread: the main one may have exited */
+	bool complete;	/* mappings are all there are: listed, or told from the start */
 	enum process_listing listing;
-	uint64_t listed; /* when, or 0 */
+	uint64_t asked, listed; /* when, or 0 */
 	uint64_t relist_after, relist_gap;
 	uint64_t losses; /* of the side-band, as far as its mappings reflect them */
 };
@@ -51,6 +53,8 @@ void processes_remove(struct processes *processes, struct process *process);
 struct process *processes_next(const struct processes *processes, size_t *cursor);
 uint64_t processes_seen(const struct processes *processes); /* ever */
 
+/* The thread that /proc is to be asked for. */
+uint32_t process_asked(const struct process *process);
 /* Names are at most 15 bytes and a NUL. */
 void process_set_comm(struct process *process, const char *comm);
 /* Of the main thread, else of the program's file; empty: neither is known. */

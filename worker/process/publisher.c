@@ -19,6 +19,7 @@ _Static_assert(MAPPINGS_MAX == BLOCK_MAPPINGS_MAX, "all mappings of a process fi
 struct block {
 	unsigned int references;
 	uint32_t word, words, count;
+	uint32_t version; /* of the mappings it was made of */
 };
 
 struct publisher {
@@ -97,6 +98,7 @@ static struct block *block_new(struct publisher *publisher, const struct mapping
 		return NULL;
 	block->references = 1;
 	block->count = count;
+	block->version = mappings->version;
 	block->words = starts_words(count) + count * (sizeof(struct mapping_entry) / sizeof(u32));
 	if (block->words == 0)
 		block->words = SEGMENTS_ALIGN;
@@ -113,6 +115,16 @@ static void pace(struct mappings *mappings, uint64_t now)
 	mappings->published = now;
 	mappings->publish_gap =
 		mappings->block->words * sizeof(u32) * NS_PER_SECOND / BLOCK_BYTES_PER_SECOND;
+}
+
+void publisher_look_for_ready(struct mappings *mappings)
+{
+	for (size_t i = 0; i < mappings->open_count && !mappings->dirty; i++) {
+		const struct mapping *mapping = &mappings->open[i];
+
+		mappings->dirty = mapping->pending && mapping->object &&
+				  mapping->object->state >= OBJECT_READY;
+	}
 }
 
 int publisher_build(struct publisher *publisher, struct mappings *mappings, uint64_t now)
@@ -135,6 +147,11 @@ int publisher_build(struct publisher *publisher, struct mappings *mappings, uint
 	mappings->block = block;
 	pace(mappings, now);
 	return 1;
+}
+
+bool publisher_outdated(const struct mappings *mappings)
+{
+	return mappings->block && mappings->block->version != mappings->version;
 }
 
 void publisher_share(struct mappings *copy, const struct mappings *mappings)
@@ -194,9 +211,12 @@ int publisher_publish(struct publisher *publisher, uint32_t pid, uint64_t genera
 		publisher->failures++;
 		return -ENOSPC;
 	}
-	value = process_slot_block(block->word, block->count, mappings->version);
+	value = process_slot_block(block->word, block->count, block->version);
 	if (slot->key == key && slot->block == value)
 		return 0;
+	/* Who finds the old key again after it loaded the block has loaded the old block. */
+	if (slot->key != key)
+		__atomic_store_n(&slot->key, PROCESS_SLOT_GONE, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&slot->block, value, __ATOMIC_RELEASE);
 	__atomic_store_n(&slot->key, key, __ATOMIC_RELEASE);
 	return 0;

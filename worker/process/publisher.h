@@ -18,12 +18,16 @@ struct segments;
 struct publisher *publisher_new(struct segments *segments, struct process_table *table);
 void publisher_free(struct publisher *publisher);
 
+/* Marks mappings as changed whose tables are ready now, but not yet in the block. */
+void publisher_look_for_ready(struct mappings *mappings);
 /*
  * Makes a new block of mappings that changed, or whose tables got ready; the old one is given back.
  * One that changes all the time is made less and less often. 1: there is a new block, 0: nothing to
  * do, -EAGAIN: not now, -ENOSPC, -ENOMEM.
  */
 int publisher_build(struct publisher *publisher, struct mappings *mappings, uint64_t now);
+/* An address has changed its meaning since the block was made. */
+bool publisher_outdated(const struct mappings *mappings);
 /* A copy of mappings begins with the same block. */
 void publisher_share(struct mappings *copy, const struct mappings *mappings);
 void publisher_release(struct publisher *publisher, struct mappings *mappings, uint64_t now);

@@ -24,6 +24,27 @@ static void mark(const struct mappings *mappings)
 	mark_list(mappings->closed, mappings->closed_count);
 }
 
+static void forget_replaced(struct mappings *mappings)
+{
+	for (size_t i = 0; i < mappings->open_count; i++) {
+		const struct mapping *mapping = &mappings->open[i];
+
+		if (mapping->file && mapping->object &&
+		    file_replaces(mapping->file, mapping->object, mapping->identified))
+			mappings_forget_object(mappings, i);
+	}
+}
+
+void sweep_replaced(const struct processes *processes)
+{
+	const struct process *process;
+	size_t cursor = 0;
+
+	while ((process = processes_next(processes, &cursor)) != NULL)
+		if (!process->ended)
+			forget_replaced(process->mappings);
+}
+
 void sweep_unmapped(const struct tracker_parts *parts, const struct processes *processes,
 		    const struct launches *launches, uint64_t now)
 {

@@ -12,5 +12,7 @@ struct tracker_parts;
 /* Marks what is mapped, then sweeps the rest; see object.h. */
 void sweep_unmapped(const struct tracker_parts *parts, const struct processes *processes,
 		    const struct launches *launches, uint64_t now);
+/* Forgets what mappings of live processes were taken for, where the file was written to since. */
+void sweep_replaced(const struct processes *processes);
 
 #endif

@@ -31,7 +31,7 @@ struct tracker {
 	uint64_t now;		   /* of the last turn */
 	uint64_t losses, listings; /* answered */
 	bool work;		   /* something changed since the last turn */
-	uint64_t seen_objects, seen_files;
+	uint64_t seen_objects, seen_files, seen_replaced;
 	uint64_t tidied, sweep_at, failures;
 	uint64_t second, relists; /* in this second */
 };
@@ -143,13 +143,14 @@ static bool list(struct tracker *tracker, struct process *process)
 {
 	const struct target_request request = {
 		.kind = TARGET_MAPS,
-		.pid = process->pid,
+		.pid = process_asked(process),
 		.done = on_maps,
 		.context = tracker,
 		.key = process_slot_key(process->pid, process->generation),
 	};
 	bool asked = tracker->parts.target->ask(tracker->parts.target, &request) == 0;
 
+	process->asked = tracker->parts.clock();
 	process->listing = asked ? LISTING_ASKED : LISTING_DONE;
 	return asked;
 }
@@ -159,30 +160,55 @@ static struct process *by_key(const struct tracker *tracker, uint64_t key)
 	return processes_find(tracker->processes, key & PROCESS_PID_MAX, key >> PROCESS_PID_BITS);
 }
 
-static void on_maps(void *context, uint64_t key, struct target_reply *reply)
-{
-	struct tracker *tracker = context;
-	struct process *process = by_key(tracker, key);
-	struct listing listing;
-	uint64_t now = tracker->parts.clock();
+static bool relist(struct tracker *tracker, struct process *process, uint64_t now);
 
-	if (!process || process->listing != LISTING_ASKED)
-		return;
-	process->listing = LISTING_DONE;
-	tracker->work = true;
-	tracker->listings++;
-	/* By now the pid may be another program's; its own events tell. */
-	if (reply->error < 0 || process->ended ||
-	    listing_read(&tracker->parts, reply->fd, &listing) < 0)
-		return;
-	if (listing.count > 0 && own_mappings(process) == 0) {
-		int r = mappings_replace(process->mappings, listing.items, listing.count, now);
+/* False: there is nothing in it, as in that of a main thread that has exited before others. */
+static bool take_listing(struct tracker *tracker, struct process *process,
+			 const struct target_reply *reply, uint64_t now)
+{
+	struct listing listing;
+	bool useful;
+
+	if (reply->error < 0 || listing_read(&tracker->parts, reply->fd, &listing) < 0)
+		return false;
+	useful = listing.count > 0;
+	if (useful && own_mappings(process) == 0) {
+		int r = mappings_replace(process->mappings, listing.items, listing.count,
+					 process->asked, now);
 
 		tracker->counts.mappings_refused += r < 0;
 		process->complete = true;
 		process->listed = now;
 	}
 	listing_release(&listing);
+	return useful;
+}
+
+static void on_maps(void *context, uint64_t key, struct target_reply *reply)
+{
+	struct tracker *tracker = context;
+	struct process *process;
+	uint64_t now = tracker->parts.clock();
+
+	if (tracker->parts.catch_up)
+		tracker->parts.catch_up(tracker->parts.catch_up_context);
+	process = by_key(tracker, key);
+	if (!process || process->listing != LISTING_ASKED)
+		return;
+	process->listing = LISTING_DONE;
+	tracker->work = true;
+	tracker->listings++;
+	if (process->ended)
+		return;
+	/* A launch: the pid may be another program's by now, of which its own events tell. */
+	if (!launches_find(tracker->launches, process->pid)) {
+		if (take_listing(tracker, process, reply, now))
+			return;
+		process->by_thread = !process->by_thread;
+		if (process->tid == 0)
+			return;
+	}
+	relist(tracker, process, now);
 }
 
 /* At most one for a process at a time, with growing gaps, and so many for all in a second. */
@@ -230,6 +256,7 @@ void tracker_lost(struct tracker *tracker, uint64_t records)
 
 static void end_process(struct tracker *tracker, struct process *process, uint64_t time)
 {
+	publisher_retract(tracker->parts.publisher, process->pid, process->generation);
 	processes_end(tracker->processes, process, time);
 	tracker->work = true;
 }
@@ -336,7 +363,6 @@ static void on_exited(struct tracker *tracker, const struct event *event)
 
 	if (!process || process->ended)
 		return;
-	publisher_retract(tracker->parts.publisher, process->pid, process->generation);
 	end_process(tracker, process, event->time);
 }
 
@@ -403,15 +429,18 @@ static bool settle_open(struct tracker *tracker, struct process *process, uint64
 		if (mapping->object)
 			continue;
 		/* Of a process that is over, only what was found out before counts. */
-		mapping->object = process->ended ? files_last_object(files, mapping->file)
-						 : files_object(files, mapping->file, process->pid,
-								mapping->start, mapping->end, now);
+		mapping->object =
+			process->ended ? files_last_object(files, mapping->file)
+				       : files_object(files, mapping->file, process_asked(process),
+						      mapping->start, mapping->end, now);
+		mapping->identified = now;
 		settled &= mapping->object != NULL;
 		mappings->dirty |= mapping->object != NULL;
 		/* The dynamic linker maps a whole file and then others over its end, of which only
 		 * executable ones are told. */
 		if (!mapping->object && !process->ended && mapping->file &&
-		    file_is_gone(mapping->file, process->pid, mapping->start, mapping->end))
+		    file_is_gone(mapping->file, process_asked(process), mapping->start,
+				 mapping->end))
 			relist(tracker, process, now);
 	}
 	return settled;
@@ -444,17 +473,6 @@ static void settle(struct tracker *tracker, struct process *process, uint64_t no
 	mappings->unsettled = !settled;
 }
 
-/* Tables that are ready now, but not yet in the block. */
-static void look_for_ready(struct mappings *mappings)
-{
-	for (size_t i = 0; i < mappings->open_count && !mappings->dirty; i++) {
-		const struct mapping *mapping = &mappings->open[i];
-
-		mappings->dirty = mapping->pending && mapping->object &&
-				  mapping->object->state >= OBJECT_READY;
-	}
-}
-
 static int publish(struct tracker *tracker, struct process *process, uint64_t now)
 {
 	struct mappings *mappings = process->mappings;
@@ -464,7 +482,10 @@ static int publish(struct tracker *tracker, struct process *process, uint64_t no
 		return 0;
 	mappings->dirty |= !mappings->block;
 	r = publisher_build(tracker->parts.publisher, mappings, now);
-	if (mappings->block)
+	/* What has waited may wait a little more; what may never come must not stay wrong. */
+	if (r < 0 && r != -EAGAIN && publisher_outdated(mappings))
+		publisher_retract(tracker->parts.publisher, process->pid, process->generation);
+	else if (mappings->block)
 		publisher_publish(tracker->parts.publisher, process->pid, process->generation,
 				  mappings);
 	return r;
@@ -539,10 +560,13 @@ bool tracker_turn(struct tracker *tracker, uint64_t now)
 	tracker->seen_objects = objects;
 	tracker->seen_files = files;
 	tracker->work = false;
+	if (files_replaced(tracker->parts.files) != tracker->seen_replaced)
+		sweep_replaced(tracker->processes);
+	tracker->seen_replaced = files_replaced(tracker->parts.files);
 	while ((process = processes_next(tracker->processes, &cursor)) != NULL) {
 		settle(tracker, process, now);
 		if (ready)
-			look_for_ready(process->mappings);
+			publisher_look_for_ready(process->mappings);
 	}
 	return publish_all(tracker, now);
 }

@@ -26,6 +26,9 @@ struct tracker_parts {
 	struct files *files;
 	struct publisher *publisher;
 	uint64_t (*clock)(void); /* CLOCK_MONOTONIC */
+	/* Applies what was told up to now, before an answer that may reflect it. NULL: nothing. */
+	void (*catch_up)(void *context);
+	void *catch_up_context;
 };
 
 /* An executable mapping as the kernel tells it. */

@@ -227,7 +227,13 @@ static bool ask(struct samples *samples, struct process *process, const struct r
 	struct tracker *tracker = samples->parts.tracker;
 	bool wait = attempt->wait;
 
-	if (!process || head->user_frames == 0)
+	if (!process)
+		return false;
+	process->tid = head->tid;
+	/* Its first listing may have failed; without it, it will never be ready. */
+	if (head->reason == REASON_cut_not_ready && !process->complete)
+		wait |= tracker_unknown(tracker, process, now);
+	if (head->user_frames == 0)
 		return false;
 	wait |= tracker_doubtful(tracker, process, now);
 	if (head->reason == REASON_cut_no_mapping && attempt->unknown)
@@ -250,7 +256,8 @@ static bool resolve(struct samples *samples, struct held *held, uint64_t now, bo
 	if (head->generation != 0)
 		process = tracker_process(samples->parts.tracker, head->pid, head->generation,
 					  head->time, now);
-	if (process && head->pid == head->tid)
+	/* cut_exec: it has its new name, but not yet its new generation */
+	if (process && head->pid == head->tid && head->reason != REASON_cut_exec)
 		process_set_comm(process, (const char *)head->comm);
 	look(held, process, &attempt);
 	if (may_wait && ask(samples, process, head, &attempt, now))
