@@ -109,7 +109,7 @@ struct rule_wide {
 	s32 cfa_add;
 	u8 base;   /* DWARF register */
 	u8 deref;  /* 1: CFA is read from memory */
-	u8 flags;  /* RULE_FLAG_* */
+	u8 flags;  /* 0 */
 	u8 ra_reg; /* 16: return address in memory at CFA + ra_offset, else in this register */
 	s32 ra_offset;
 	s32 save[RULE_SLOTS]; /* relative to the CFA */

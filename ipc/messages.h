@@ -85,7 +85,7 @@ enum descriptor_kind {
 	DESCRIPTOR_EVENTS,	   /* BPF ring buffer of struct event, EVENT_RING_BYTES */
 	DESCRIPTOR_SEGMENT,	   /* index = segment number */
 	DESCRIPTOR_SIDEBAND,	   /* index = CPU; perf event fd that can sample nothing */
-	DESCRIPTOR_KERNEL_SYMBOLS, /* sealed memfd, see loader/ksyms.h */
+	DESCRIPTOR_KERNEL_SYMBOLS, /* sealed memfd, see ipc/ksyms_file.h */
 	DESCRIPTOR_BROKER,	   /* socket */
 	DESCRIPTOR_EXPORTER,	   /* socket */
 };
@@ -114,7 +114,7 @@ struct message_stop {
 #define SUMMARY_REASONS 32
 struct message_summary {
 	uint64_t samples;	/* records read */
-	uint64_t without_names; /* at least one frame has no function name */
+	uint64_t without_names; /* the innermost frame has no symbol's name */
 	uint64_t discarded;	/* records that were not well-formed */
 	uint64_t stacks;	/* distinct */
 	uint64_t processes, objects, objects_failed;

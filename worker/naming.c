@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "ipc/guard.h"
+#include "ipc/log.h"
 #include "worker/elf/image.h"
 #include "worker/process/object.h"
 #include "worker/profile/profile.h"
@@ -28,11 +29,19 @@ struct groups {
 	struct place *places;
 };
 
+/* What is not named by then is not opened any more. */
+struct late {
+	uint64_t deadline, objects;
+};
+
 /* One object being named. */
 struct naming {
 	const struct naming_parts *parts;
 	const struct object *object;
-	struct image *image; /* NULL: cannot be read */
+	struct late *late;
+	struct image *image;				   /* NULL: cannot be read */
+	struct image_segment segments[IMAGE_SEGMENTS_MAX]; /* executable */
+	size_t segment_count;
 	struct place *places;
 	size_t count;
 	uint64_t *pcs;
@@ -120,28 +129,28 @@ static int set_offset(struct profile *profile, const struct place *place,
 
 /* ---- one object ---- */
 
-static size_t segments_of(const struct naming *naming, const struct image_segment **ret_segments)
+/* An object that was not parsed in time has none of its own. */
+static void find_segments(struct naming *naming)
 {
-	if (naming->image)
-		return image_segments(naming->image, ret_segments);
-	*ret_segments = naming->object->segments;
-	return naming->object->segment_count;
+	const struct image_segment *segments = naming->object->segments;
+	size_t count = naming->object->segment_count;
+
+	if (!segments && naming->image)
+		count = image_segments(naming->image, &segments);
+	for (size_t i = 0; i < count && naming->segment_count < IMAGE_SEGMENTS_MAX; i++)
+		if (segments[i].executable)
+			naming->segments[naming->segment_count++] = segments[i];
 }
 
-static const struct image_segment *segment_of_offset(const struct naming *naming, uint64_t offset)
+/* As for the mappings. */
+static const struct image_segment *segment_of_offset(struct naming *naming, uint64_t offset)
 {
-	const struct image_segment *segments;
-	size_t count = segments_of(naming, &segments);
+	const struct object parsed = {
+		.segments = naming->segments,
+		.segment_count = naming->segment_count,
+	};
 
-	for (size_t i = 0; i < count; i++) {
-		/* The page before a segment's first byte is mapped with it. */
-		uint64_t start = segments[i].file_offset & ~4095ull;
-
-		if (segments[i].executable && offset >= start &&
-		    offset - start < segments[i].file_size + segments[i].file_offset - start)
-			return &segments[i];
-	}
-	return NULL;
+	return object_segment(&parsed, offset, 1);
 }
 
 static int by_address(const void *a, const void *b)
@@ -166,21 +175,23 @@ static void offsets_to_addresses(struct naming *naming)
 	qsort(naming->places, naming->count, sizeof(*naming->places), by_address);
 }
 
+/* One mapping for all text of an object, whichever part of it was executed. */
 static int describe(const struct naming *naming)
 {
 	struct profile *profile = naming->parts->profile;
 	struct profile_object *object = profile_object_get(profile, naming->object->profile_id);
-	const struct image_segment *segments;
-	size_t count = segments_of(naming, &segments);
 	uint32_t build_id = 0;
 
-	for (size_t i = 0; i < count; i++) {
-		if (!segments[i].executable)
-			continue;
-		object->start = segments[i].address;
-		object->limit = segments[i].address + segments[i].memory_size;
-		object->file_offset = segments[i].file_offset;
-		break;
+	for (size_t i = 0; i < naming->segment_count; i++) {
+		const struct image_segment *segment = &naming->segments[i];
+		uint64_t end = segment->address + segment->memory_size;
+
+		if (i == 0 || segment->address < object->start) {
+			object->start = segment->address;
+			object->file_offset = segment->file_offset;
+		}
+		if (i == 0 || end > object->limit)
+			object->limit = end;
 	}
 	if (naming->object->build_id)
 		build_id = profile_string(profile, naming->object->build_id);
@@ -265,13 +276,29 @@ static int name_anonymous(const struct naming *naming)
 	return r;
 }
 
+static int open_image(struct naming *naming)
+{
+	const struct object *object = naming->object;
+	bool in_file = object->fd >= 0;
+
+	if (!in_file && !object->bytes)
+		return -ENOENT;
+	if (naming->parts->clock() >= naming->late->deadline) {
+		naming->late->objects++;
+		return -ETIME;
+	}
+	return in_file ? image_open(object->fd, &naming->image)
+		       : image_open_memory(object->bytes, object->size, &naming->image);
+}
+
 static int name_object(const struct naming_parts *parts, const struct object *object,
-		       const struct groups *groups)
+		       const struct groups *groups, struct late *late)
 {
 	uint32_t first = groups->first[object->profile_id];
 	struct naming naming = {
 		.parts = parts,
 		.object = object,
+		.late = late,
 		.places = groups->places + first,
 		.count = groups->first[object->profile_id + 1] - first,
 	};
@@ -281,14 +308,9 @@ static int name_object(const struct naming_parts *parts, const struct object *ob
 		return 0;
 	if (object->anonymous)
 		return name_anonymous(&naming);
-	if (object->fd >= 0)
-		r = image_open(object->fd, &naming.image);
-	else if (object->bytes)
-		r = image_open_memory(object->bytes, object->size, &naming.image);
-	else
-		r = -ENOENT;
-	if (r < 0)
+	if (open_image(&naming) < 0)
 		naming.image = NULL;
+	find_segments(&naming);
 	r = describe(&naming);
 	if (r == 0)
 		r = name_places(&naming);
@@ -347,12 +369,16 @@ static int name_marker(const struct naming_parts *parts, const struct groups *gr
 static int name_all(const struct naming_parts *parts, const struct groups *groups)
 {
 	const struct object *object;
+	struct late late = {.deadline = parts->clock() + NAMING_BUDGET};
 	size_t cursor = 0;
 	int r = 0;
 
 	while (r == 0 && (object = objects_next(parts->objects, &cursor)) != NULL)
 		if (object->profile_id)
-			r = name_object(parts, object, groups);
+			r = name_object(parts, object, groups, &late);
+	if (late.objects > 0)
+		log_warning("names: %" PRIu64 " objects: time is over, shown by offset",
+			    late.objects);
 	for (uint32_t range = 0; range <= KERNEL_RANGES_MAX && r == 0; range++)
 		r = name_kernel(parts, groups, range);
 	for (uint32_t id = 1; id <= profile_objects(parts->profile) && r == 0; id++)
@@ -373,18 +399,16 @@ int naming_run(const struct naming_parts *parts)
 	return r;
 }
 
+/* Of the code that ran; its callers' names are missing where the leaf's is not, and not counted. */
 static bool nameless(const struct profile *profile, uint32_t stack)
 {
 	const uint32_t *locations;
-	size_t depth = profile_stack_get(profile, stack, &locations);
+	uint32_t id;
 
-	for (size_t i = 0; i < depth; i++) {
-		uint32_t id = profile_location_get(profile, locations[i])->function;
-
-		if (id == 0 || !profile_function_get(profile, id)->named)
-			return true;
-	}
-	return false;
+	if (profile_stack_get(profile, stack, &locations) == 0)
+		return true;
+	id = profile_location_get(profile, locations[0])->function;
+	return id == 0 || !profile_function_get(profile, id)->named;
 }
 
 uint64_t naming_without(const struct profile *profile)

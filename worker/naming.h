@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#include "ipc/time.h"
+
 struct kernel_symbols;
 struct objects;
 struct profile;
@@ -15,16 +17,20 @@ struct naming_parts {
 	const struct objects *objects;
 	const struct samples *samples;
 	const struct kernel_symbols *symbols;
+	uint64_t (*clock)(void); /* CLOCK_MONOTONIC, ns */
 };
+
+/* A recording must end, whatever its targets put into their files. */
+#define NAMING_BUDGET (10 * NS_PER_SECOND)
 
 /*
  * Turns offsets in files into addresses of the object, describes the objects and names all
  * locations. To be called once, when no more samples come. 0 or -ENOMEM; an object that cannot be
- * read any more costs its names only.
+ * read any more, or not within NAMING_BUDGET, costs its names only. The latter are logged.
  */
 int naming_run(const struct naming_parts *parts);
 
-/* Samples with at least one frame without a name; after naming_run(). */
+/* Samples whose innermost frame has no symbol's name; after naming_run(). */
 uint64_t naming_without(const struct profile *profile);
 
 #endif

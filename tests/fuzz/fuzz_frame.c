@@ -8,7 +8,7 @@
 #include "worker/unwind/unwind_table.h"
 
 #define TEXT	  0x1000ull
-#define TEXT_SIZE (1ull << 24)
+#define TEXT_SIZE (1ull << 16)
 #define PCS	  64u
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

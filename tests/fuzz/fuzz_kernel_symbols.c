@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "ipc/ksyms_file.h"
 #include "worker/symbol/kernel_symbols.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -17,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (fd < 0)
 		return 0;
 	if (write(fd, data, size) == (ssize_t)size && kernel_symbols_new(fd, &symbols) == 0) {
-		for (uint32_t range = 0; range <= kernel_symbols_ranges(symbols); range++) {
+		for (uint32_t range = 0; range <= KSYMS_RANGES_MAX; range++) {
 			const char *name = kernel_symbols_range(symbols, range);
 			const char *found = kernel_symbols_find(symbols, range, ~0u, &start);
 

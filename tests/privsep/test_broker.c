@@ -182,12 +182,37 @@ static void check_object(struct child *child, const struct message_object *objec
 	message_release(&message);
 }
 
-/* A file that is deleted, a memfd, and memory of the kernel that is no regular file. */
+/*
+ * A file that is deleted and a memfd, both opened again for reading as programs are, memory of the
+ * kernel that is no regular file, and a file and a memfd that are open for writing.
+ */
 struct target {
 	pid_t pid;
-	int fds[4];
+	int fds[6];
 	struct stat deleted, memory;
 };
+
+static int open_again(int fd)
+{
+	char path[32];
+	int again;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	again = open(path, O_RDONLY | O_CLOEXEC);
+	assert_true(again >= 0);
+	close(fd);
+	return again;
+}
+
+static int open_written(void)
+{
+	char path[] = "/tmp/keyhole-written-XXXXXX";
+	int fd = mkostemp(path, O_CLOEXEC);
+
+	assert_int_equal(ftruncate(fd, 5000), 0);
+	unlink(path);
+	return fd;
+}
 
 static void start_target(struct target *target)
 {
@@ -196,9 +221,14 @@ static void start_target(struct target *target)
 	target->fds[0] = mkostemp(path, O_CLOEXEC);
 	target->fds[1] = memfd_create("some code", MFD_CLOEXEC);
 	target->fds[2] = bpf_array(BPF_MAP_TYPE_ARRAY, 4096, 1, -1);
-	target->fds[3] = -1;
+	target->fds[3] = open_written();
+	target->fds[4] = memfd_create("some data", MFD_CLOEXEC);
+	target->fds[5] = -1;
 	assert_int_equal(ftruncate(target->fds[0], 5000), 0);
 	assert_int_equal(ftruncate(target->fds[1], 6000), 0);
+	assert_int_equal(ftruncate(target->fds[4], 6000), 0);
+	for (int i = 0; i < 2; i++)
+		target->fds[i] = open_again(target->fds[i]);
 	target->pid = privsep_start(be_target, target->fds);
 	wait_for_user(target->pid);
 	unlink(path);
@@ -209,8 +239,35 @@ static void start_target(struct target *target)
 static void stop_target(struct target *target)
 {
 	privsep_end(target->pid);
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 5; i++)
 		close(target->fds[i]);
+}
+
+static void test_broker__refuses_what_is_open_for_writing(void **state)
+{
+	static const char *const names[] = {"/tmp/keyhole-written-", "/memfd:some data"};
+	struct message_object object;
+	struct message message;
+	struct target target;
+	struct child child;
+	int map = segment_map(), maps;
+
+	(void)state;
+	start_target(&target);
+	start_broker(&child, map);
+	assert_int_equal(ask_maps(&child, (uint32_t)target.pid, &maps), 0);
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		object = find_mapping(maps, target.pid, names[i]);
+		assert_int_equal(ask_object(&child, &object, &message), -EACCES);
+		assert_int_equal(message.OBJECT_REPLY.inode, 0);
+		object.flags = OBJECT_WANT_FD;
+		assert_int_equal(ask_object(&child, &object, &message), -EACCES);
+		assert_int_equal(message.fd, -1);
+	}
+	close(maps);
+	child_stop(&child);
+	stop_target(&target);
+	close(map);
 }
 
 static void test_broker__opens_maps_and_objects(void **state)
@@ -340,6 +397,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_broker__opens_maps_and_objects),
+		cmocka_unit_test(test_broker__refuses_what_is_open_for_writing),
 		cmocka_unit_test(test_broker__refuses_without_ending),
 		cmocka_unit_test(test_broker__adds_segments_in_order),
 		cmocka_unit_test(test_broker__ends_on_a_violation),

@@ -86,6 +86,15 @@ Elf64_Shdr *build_elf_section(struct build_elf *elf, const char *name, uint32_t 
 	return section;
 }
 
+void build_elf_text(struct build_elf *elf, uint64_t text, uint64_t text_size)
+{
+	unsigned char *zeros = calloc(text_size, 1);
+
+	must(zeros != NULL);
+	build_elf_segment(elf, PT_LOAD, PF_R | PF_X, text, zeros, text_size);
+	free(zeros);
+}
+
 unsigned char *build_elf_finish(struct build_elf *elf, size_t *ret_size)
 {
 	if (elf->segment_count > 0)
@@ -113,7 +122,7 @@ unsigned char *build_elf_with_frames(uint64_t text, uint64_t text_size, const vo
 	struct build_elf elf;
 
 	build_elf_init(&elf);
-	build_elf_segment(&elf, PT_LOAD, PF_R | PF_X, text, NULL, 0)->p_memsz = text_size;
+	build_elf_text(&elf, text, text_size);
 	build_elf_section(&elf, ".eh_frame", SHT_PROGBITS, BUILD_ELF_EH_FRAME, eh_frame,
 			  eh_frame_size);
 	return build_elf_finish(&elf, ret_size);

@@ -29,6 +29,8 @@ Elf64_Phdr *build_elf_segment(struct build_elf *elf, uint32_t type, uint32_t fla
 			      uint64_t address, const void *bytes, size_t size);
 Elf64_Shdr *build_elf_section(struct build_elf *elf, const char *name, uint32_t type,
 			      uint64_t address, const void *bytes, size_t size);
+/* Executable zeros, which are in the file. */
+void build_elf_text(struct build_elf *elf, uint64_t text, uint64_t text_size);
 /* The file (free()); sections are left out when there are none. */
 unsigned char *build_elf_finish(struct build_elf *elf, size_t *ret_size);
 

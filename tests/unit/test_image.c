@@ -114,6 +114,39 @@ static void test_image__other_files_are_refused(void **state)
 	image_close(NULL);
 }
 
+/* In memory and, with a hole where its headers would be, as a file. */
+static void check_counts(uint16_t sections, uint64_t size, uint16_t segments, uint32_t info,
+			 int expected)
+{
+	int fd = memfd_create("counts", MFD_CLOEXEC);
+	struct image *image = NULL;
+	Elf64_Shdr section = {.sh_size = size, .sh_info = info};
+	struct build_elf elf;
+	unsigned char *bytes;
+	size_t length;
+
+	build_elf_init(&elf);
+	elf.header.e_shoff = build_elf_bytes(&elf, &section, sizeof(section));
+	elf.header.e_shnum = sections;
+	bytes = build_elf_finish(&elf, &length);
+	((Elf64_Ehdr *)(void *)bytes)->e_phnum = segments;
+	assert_int_equal(image_open_memory(bytes, length, &image), expected);
+	assert_int_equal(write(fd, bytes, length), length);
+	assert_int_equal(ftruncate(fd, 512 << 20), 0);
+	assert_int_equal(image_open(fd, &image), expected);
+	free(bytes);
+	close(fd);
+}
+
+static void test_image__too_many_headers_are_refused(void **state)
+{
+	(void)state;
+	check_counts(0, 4000000, 0, 0, -EFBIG);
+	check_counts(0, IMAGE_HEADERS_MAX + 1, 0, 0, -EFBIG);
+	check_counts(1, 0, PN_XNUM, IMAGE_HEADERS_MAX + 1, -EFBIG);
+	check_counts(0, 1, PN_XNUM, UINT32_MAX, -EFBIG);
+}
+
 static void test_image__sections_by_name_and_number(void **state)
 {
 	struct image_bytes bytes;
@@ -313,6 +346,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_image__segments_entry_and_kind),
 		cmocka_unit_test(test_image__other_files_are_refused),
+		cmocka_unit_test(test_image__too_many_headers_are_refused),
 		cmocka_unit_test(test_image__sections_by_name_and_number),
 		cmocka_unit_test(test_image__eh_frame_section),
 		cmocka_unit_test(test_image__eh_frame_through_its_header),

@@ -12,8 +12,10 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "tests/unit/build_elf.h"
 #include "tests/unit/session_rig.h"
 #include "worker/elf/image.h"
+#include "worker/naming.h"
 #include "worker/profile/profile.h"
 
 #define PLACE 0x40000000ull /* where the test's own text is said to be mapped */
@@ -113,6 +115,81 @@ static void test_naming__symbols_of_a_file(void **state)
 	assert_true(summary.table_rows > 0);
 }
 
+/* Two executable segments, the second one far from the first. */
+static int two_texts(void)
+{
+	struct build_elf elf;
+	unsigned char *bytes;
+	size_t size;
+	int fd;
+
+	build_elf_init(&elf);
+	for (uint64_t i = 0; i < 2; i++) {
+		Elf64_Phdr *segment =
+			build_elf_segment(&elf, PT_LOAD, PF_R | PF_X, 0x1000 + i * 0x7000, NULL, 0);
+
+		segment->p_offset = 0x1000 + i * 0x1000;
+		segment->p_filesz = segment->p_memsz = 0x1000;
+	}
+	bytes = build_elf_finish(&elf, &size);
+	fd = fake_file(bytes, size);
+	assert_int_equal(ftruncate(fd, 0x3000), 0);
+	free(bytes);
+	return fd;
+}
+
+static void test_naming__one_mapping_for_all_text(void **state)
+{
+	const struct profile *profile = session_profile(rig.session);
+	const u64 frames[] = {PLACE + 0x10, PLACE + 0x7020};
+	const struct profile_object *object;
+	int fd = two_texts();
+	char path[32], *stack;
+
+	(void)state;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	rig.fake.maps = "40000000-40001000 r-xp 1000 08:01 262144 /opt/two\n"
+			"40007000-40008000 r-xp 2000 08:01 262144 /opt/two\n";
+	rig.fake.object = path;
+	rig.fake.identity = (struct target_identity){.device = makedev(8, 1), .inode = 262144};
+	rig_event(&rig, EVENT_SEEN, 5, 100, 0, 0);
+	rig_sample(&rig, 5, 100, REASON_end_root, frames, 0, 2);
+	rig_settle(&rig);
+	assert_int_equal(session_finish(rig.session), 0);
+	stack = rig_stack(&rig, 0);
+	assert_string_equal(stack, "two+0x100f;two+0x801f");
+	free(stack);
+	object = profile_object_get(profile, 1);
+	assert_int_equal(object->start, 0x1000);
+	assert_int_equal(object->limit, 0x9000);
+	assert_int_equal(object->file_offset, 0x1000);
+	close(fd);
+}
+
+static void test_naming__no_names_when_time_is_over(void **state)
+{
+	struct message_summary summary;
+	struct image_segment text;
+	u64 frame = map_own_text(&text) | FRAME_EXACT;
+	char *stack;
+
+	(void)state;
+	rig_event(&rig, EVENT_SEEN, 5, 100, 0, 0);
+	rig_sample(&rig, 5, 100, REASON_end_root, &frame, 0, 1);
+	rig_settle(&rig);
+	rig.tick = NAMING_BUDGET;
+	assert_int_equal(session_finish(rig.session), 0);
+	stack = rig_stack(&rig, 0);
+	assert_memory_equal(stack, "test (deleted)+0x", strlen("test (deleted)+0x"));
+	free(stack);
+	/* its mapping is described as ever */
+	assert_int_equal(profile_object_get(session_profile(rig.session), 1)->start, text.address);
+	assert_int_equal(profile_location_get(session_profile(rig.session), 1)->address,
+			 (uint64_t)(uintptr_t)landmark - (uint64_t)(uintptr_t)&__ehdr_start);
+	session_summary(rig.session, &summary);
+	assert_int_equal(summary.without_names, 1);
+}
+
 static void test_naming__no_file_no_names(void **state)
 {
 	const u64 frames[] = {PLACE + 0x10, PLACE + 0x20};
@@ -172,6 +249,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_naming__symbols_of_a_file, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_naming__one_mapping_for_all_text, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_naming__no_names_when_time_is_over, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(test_naming__no_file_no_names, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_naming__markers_are_names, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_naming__rendered, setup, teardown),

@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "tests/unit/build_cfi.h"
 #include "tests/unit/build_elf.h"
@@ -364,7 +366,7 @@ static int build_program(u64 entry, u16 type)
 	build_elf_init(&elf);
 	elf.header.e_type = type;
 	elf.header.e_entry = entry;
-	build_elf_segment(&elf, PT_LOAD, PF_R | PF_X, TEXT, NULL, 0)->p_memsz = TEXT_SIZE;
+	build_elf_text(&elf, TEXT, TEXT_SIZE);
 	build_elf_section(&elf, ".eh_frame", SHT_PROGBITS, BUILD_ELF_EH_FRAME, frames.bytes,
 			  frames.size);
 	bytes = build_elf_finish(&elf, &size);
@@ -416,23 +418,66 @@ static void test_unwind_table__other_entry_points_are_not(void **state)
 
 /* ---- limits of addresses ---- */
 
-static int build_at(u64 text, u64 text_size, u64 start)
+/* The text is a hole in the file. */
+static int build_sparse(u64 text, u64 text_size, u64 file_size)
 {
+	int fd = memfd_create("text", MFD_CLOEXEC), r;
 	struct image *image = NULL;
+	struct build_elf elf;
 	unsigned char *bytes;
+	Elf64_Phdr *segment;
 	size_t size;
-	int r;
 
-	start_frames();
-	add_plain(start, 0x20, 16);
-	bytes = build_elf_with_frames(text, text_size, frames.bytes, frames.size, &size);
-	assert_int_equal(image_open_memory(bytes, size, &image), 0);
+	build_elf_init(&elf);
+	segment = build_elf_segment(&elf, PT_LOAD, PF_R | PF_X, text, NULL, 0);
+	segment->p_offset = 0;
+	segment->p_filesz = segment->p_memsz = text_size;
+	build_elf_section(&elf, ".eh_frame", SHT_PROGBITS, BUILD_ELF_EH_FRAME, frames.bytes,
+			  frames.size);
+	bytes = build_elf_finish(&elf, &size);
+	assert_int_equal(write(fd, bytes, size), size);
+	assert_int_equal(ftruncate(fd, (off_t)(file_size > size ? file_size : size)), 0);
 	free(bytes);
+	assert_int_equal(image_open(fd, &image), 0);
 	unwind_table_free(table);
 	table = NULL;
 	r = unwind_table_build(image, &table, &damaged);
 	image_close(image);
+	close(fd);
 	return r;
+}
+
+static int build_at(u64 text, u64 text_size, u64 start)
+{
+	start_frames();
+	add_plain(start, 0x20, 16);
+	return build_sparse(text, text_size, text_size);
+}
+
+static void test_unwind_table__text_is_what_the_file_has(void **state)
+{
+	(void)state;
+	start_frames();
+	add_plain(TEXT, 0x100000, 16);
+	assert_int_equal(build_sparse(TEXT, 0x100000, 0x100000), 0);
+	assert_int_equal(build_sparse(TEXT, 0x100000, 0xfffff), -EBADMSG);
+	assert_int_equal(build_sparse(TEXT, 0xfffff, 0x100000), -EBADMSG);
+}
+
+static void test_unwind_table__little_information_for_much_text_is_refused(void **state)
+{
+	(void)state;
+	start_frames();
+	add_plain(TEXT, 25ull << 20, 16);
+	assert_int_equal(build_sparse(TEXT, 1ull << 32, 1ull << 32), 0);
+	start_frames();
+	add_plain(TEXT, 0xf0000000, 16);
+	assert_int_equal(build_sparse(TEXT, 1ull << 32, 1ull << 32), -EFBIG);
+	/* the directory counts too */
+	start_frames();
+	add_plain(TEXT, 16, 16);
+	add_plain(0xf0000000, 16, 16);
+	assert_int_equal(build_sparse(TEXT, 1ull << 32, 1ull << 32), -EFBIG);
 }
 
 static void test_unwind_table__text_at_the_limits(void **state)
@@ -523,6 +568,8 @@ int main(void)
 		cmocka_unit_test(test_unwind_table__no_unwind_information),
 		cmocka_unit_test(test_unwind_table__an_uncovered_entry_point_is_a_root),
 		cmocka_unit_test(test_unwind_table__other_entry_points_are_not),
+		cmocka_unit_test(test_unwind_table__text_is_what_the_file_has),
+		cmocka_unit_test(test_unwind_table__little_information_for_much_text_is_refused),
 		cmocka_unit_test(test_unwind_table__text_at_the_limits),
 		cmocka_unit_test(test_unwind_table__equal_content_has_an_equal_hash),
 		cmocka_unit_test(test_unwind_table__function_starts),

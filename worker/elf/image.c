@@ -7,6 +7,7 @@
 #include <libelf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "ipc/guard.h"
@@ -19,6 +20,7 @@
 struct image {
 	Elf *elf;
 	char *copy; /* of an image in memory */
+	uint64_t size;
 	GElf_Ehdr header;
 	size_t program_headers;
 	struct image_segment segments[IMAGE_SEGMENTS_MAX];
@@ -46,6 +48,47 @@ static int check_ident(const unsigned char *ident, size_t size)
 	if (size < sizeof(Elf64_Ehdr) || memcmp(ident, ELFMAG, SELFMAG) != 0)
 		return -ENOEXEC;
 	return ident[EI_CLASS] == ELFCLASS64 && ident[EI_DATA] == ELFDATA2LSB ? 0 : -ENOEXEC;
+}
+
+/* sh_size and sh_info of section 0, which say what does not fit the header (gABI). */
+static int check_first_section(const unsigned char *section, bool sections, bool segments)
+{
+	struct reader reader;
+	uint64_t size;
+
+	reader_init(&reader, section, sizeof(Elf64_Shdr));
+	reader_seek(&reader, offsetof(Elf64_Shdr, sh_size));
+	size = reader_u64(&reader);
+	reader_seek(&reader, offsetof(Elf64_Shdr, sh_info));
+	if ((sections && size > IMAGE_HEADERS_MAX) ||
+	    (segments && reader_u32(&reader) > IMAGE_HEADERS_MAX))
+		return -EFBIG;
+	return 0;
+}
+
+/* libelf allocates for as many headers as the file says: asked before it sees the file. */
+static int check_header_counts(const unsigned char *header, const void *bytes, size_t size, int fd)
+{
+	unsigned char section[sizeof(Elf64_Shdr)] = {0};
+	struct reader reader;
+	uint64_t offset;
+	uint16_t segments, sections;
+
+	reader_init(&reader, header, sizeof(Elf64_Ehdr));
+	reader_seek(&reader, offsetof(Elf64_Ehdr, e_shoff));
+	offset = reader_u64(&reader);
+	reader_seek(&reader, offsetof(Elf64_Ehdr, e_phnum));
+	segments = reader_u16(&reader);
+	reader_skip(&reader, sizeof(uint16_t));
+	sections = reader_u16(&reader);
+	if (offset == 0 || offset > INT64_MAX || (sections > 0 && segments < PN_XNUM))
+		return 0;
+	if (!bytes && pread(fd, section, sizeof(section), (off_t)offset) < 0)
+		return -EIO;
+	if (bytes && offset <= size)
+		memcpy(section, (const char *)bytes + offset,
+		       size - offset < sizeof(section) ? size - offset : sizeof(section));
+	return check_first_section(section, sections == 0, segments == PN_XNUM);
 }
 
 static int add_segment(struct image *image, const GElf_Phdr *header)
@@ -89,18 +132,22 @@ static int load_headers(struct image *image)
 int image_open(int fd, struct image **ret_image)
 {
 	struct image *image guard_image = NULL;
-	unsigned char ident[sizeof(Elf64_Ehdr)];
-	ssize_t got = pread(fd, ident, sizeof(ident), 0);
+	unsigned char header[sizeof(Elf64_Ehdr)];
+	ssize_t got = pread(fd, header, sizeof(header), 0);
+	struct stat status;
 	int r;
 
-	if (got < 0)
+	if (got < 0 || fstat(fd, &status) < 0)
 		return -EIO;
-	r = check_ident(ident, (size_t)got);
+	r = check_ident(header, (size_t)got);
+	if (r == 0)
+		r = check_header_counts(header, NULL, 0, fd);
 	if (r < 0)
 		return r;
 	image = calloc(1, sizeof(*image));
 	if (!image)
 		return -ENOMEM;
+	image->size = (uint64_t)status.st_size;
 	elf_version(EV_CURRENT);
 	image->elf = elf_begin(fd, ELF_C_READ, NULL);
 	r = load_headers(image);
@@ -115,11 +162,14 @@ int image_open_memory(const void *bytes, size_t size, struct image **ret_image)
 	struct image *image guard_image = NULL;
 	int r = check_ident(bytes, size);
 
+	if (r == 0)
+		r = check_header_counts(bytes, bytes, size, -1);
 	if (r < 0)
 		return r;
 	image = calloc(1, sizeof(*image));
 	if (!image)
 		return -ENOMEM;
+	image->size = size;
 	image->copy = malloc(size);
 	if (!image->copy)
 		return -ENOMEM;
@@ -137,6 +187,17 @@ size_t image_segments(const struct image *image, const struct image_segment **re
 {
 	*ret_segments = image->segments;
 	return image->segment_count;
+}
+
+uint64_t image_segment_end(const struct image *image, const struct image_segment *segment)
+{
+	uint64_t there =
+		image->size > segment->file_offset ? image->size - segment->file_offset : 0;
+
+	if (there > segment->file_size)
+		there = segment->file_size;
+	/* address + memory_size does not overflow */
+	return segment->address + (there < segment->memory_size ? there : segment->memory_size);
 }
 
 uint64_t image_entry(const struct image *image)

@@ -13,7 +13,11 @@
 
 struct image;
 
-/* Borrows fd, which must stay open. -ENOEXEC (no such ELF), -EBADMSG (damaged), -EIO, -ENOMEM. */
+/*
+ * Borrows fd, which must stay open. -ENOEXEC (no such ELF), -EBADMSG (damaged), -EFBIG (more than
+ * IMAGE_HEADERS_MAX headers of sections or of segments), -EIO, -ENOMEM.
+ */
+#define IMAGE_HEADERS_MAX 65535u
 int image_open(int fd, struct image **ret_image);
 /* Copies the bytes. */
 int image_open_memory(const void *bytes, size_t size, struct image **ret_image);
@@ -25,6 +29,8 @@ struct image_segment {					       /* a PT_LOAD */
 };
 #define IMAGE_SEGMENTS_MAX 64
 size_t image_segments(const struct image *image, const struct image_segment **ret_segments);
+/* The end of a segment's bytes that are really in the file, as an address. */
+uint64_t image_segment_end(const struct image *image, const struct image_segment *segment);
 uint64_t image_entry(const struct image *image); /* e_entry */
 /* Whether e_entry is where a program starts; the dynamic linker is one, a library is not. */
 bool image_is_program(struct image *image);

@@ -89,11 +89,6 @@ uint32_t profile_string(struct profile *profile, const char *string)
 	return intern_string(profile->strings, string);
 }
 
-uint32_t profile_bytes(struct profile *profile, const void *bytes, size_t size)
-{
-	return intern_add(profile->strings, bytes, size);
-}
-
 const char *profile_string_get(const struct profile *profile, uint32_t id)
 {
 	return intern_get(profile->strings, id, NULL);

@@ -73,7 +73,6 @@ void profile_free(struct profile *profile);
 
 /* NULL, "" or an empty stack stand for an id that does not exist, 0 among them. */
 uint32_t profile_string(struct profile *profile, const char *string);
-uint32_t profile_bytes(struct profile *profile, const void *bytes, size_t size);
 const char *profile_string_get(const struct profile *profile, uint32_t id);
 uint32_t profile_strings(const struct profile *profile); /* ids are 0..n-1 */
 

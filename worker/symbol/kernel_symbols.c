@@ -9,6 +9,7 @@
 
 #include "ipc/ksyms_file.h"
 #include "worker/base/reader.h"
+#include "worker/symbol/alias.h"
 
 #define CHUNK_SYMBOLS	 1024u
 #define RANGE_NAME_BYTES 64u
@@ -113,14 +114,9 @@ static int kernel_symbols_range_names(struct kernel_symbols *symbols, int fd, ui
 
 static bool kernel_symbols_name_is_better(const char *a, const char *b)
 {
-	size_t a_underscores = strspn(a, "_"), b_underscores = strspn(b, "_");
-	size_t a_length = strlen(a), b_length = strlen(b);
+	struct alias first = alias_make(a, strlen(a)), second = alias_make(b, strlen(b));
 
-	if (a_underscores != b_underscores)
-		return a_underscores < b_underscores;
-	if (a_length != b_length)
-		return a_length < b_length;
-	return strcmp(a, b) < 0;
+	return alias_is_better(&first, &second);
 }
 
 static int kernel_symbols_compare(const struct ksyms_file_symbol *a, uint32_t range,
@@ -253,9 +249,4 @@ const char *kernel_symbols_find(const struct kernel_symbols *symbols, uint32_t r
 const char *kernel_symbols_range(const struct kernel_symbols *symbols, uint32_t range)
 {
 	return range < symbols->head.ranges ? symbols->ranges[range].text : NULL;
-}
-
-uint32_t kernel_symbols_ranges(const struct kernel_symbols *symbols)
-{
-	return symbols->head.ranges;
 }

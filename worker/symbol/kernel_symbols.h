@@ -20,6 +20,5 @@ const char *kernel_symbols_find(const struct kernel_symbols *symbols, uint32_t r
 				uint32_t offset, uint32_t *ret_start);
 /* "[kernel]" or the module's name in brackets; NULL when there is no such range. */
 const char *kernel_symbols_range(const struct kernel_symbols *symbols, uint32_t range);
-uint32_t kernel_symbols_ranges(const struct kernel_symbols *symbols);
 
 #endif

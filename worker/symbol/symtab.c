@@ -14,6 +14,7 @@
 
 #include "worker/base/reader.h"
 #include "worker/elf/image.h"
+#include "worker/symbol/alias.h"
 
 /*
  * Symbols of a hostile file may all cover all pcs. One step is a candidate looked at or 64 bytes of
@@ -27,9 +28,7 @@ struct candidate {
 	uint64_t start;
 	bool function; /* FUNC or IFUNC; else NOTYPE */
 	unsigned int binding;
-	unsigned int underscores;
-	const char *name; /* NULL: no candidate */
-	size_t length;
+	struct alias alias; /* its name is NULL: no candidate */
 };
 
 struct symtab_symbol {
@@ -95,7 +94,7 @@ static void symtab_name(struct symtab *symtab, uint32_t offset, struct candidate
 {
 	struct reader reader = symtab->strings;
 	const char *name, *end;
-	size_t most;
+	size_t most, length;
 
 	reader_seek(&reader, offset);
 	most = reader_left(&reader) < SYMBOL_NAME_MAX ? reader_left(&reader) : SYMBOL_NAME_MAX;
@@ -103,35 +102,25 @@ static void symtab_name(struct symtab *symtab, uint32_t offset, struct candidate
 	if (!name || most == 0)
 		return;
 	end = memchr(name, '\0', most);
-	candidate->length = end ? (size_t)(end - name) : most;
-	symtab->steps += candidate->length / 64;
-	end = memchr(name, '@', candidate->length);
+	length = end ? (size_t)(end - name) : most;
+	symtab->steps += length / 64;
+	end = memchr(name, '@', length);
 	if (end && end > name)
-		candidate->length = (size_t)(end - name);
-	while (candidate->underscores < candidate->length && name[candidate->underscores] == '_')
-		candidate->underscores++;
-	candidate->name = candidate->length > 0 ? name : NULL;
+		length = (size_t)(end - name);
+	if (length > 0)
+		candidate->alias = alias_make(name, length);
 }
 
 /* Labels that an assembler keeps for itself. */
-static bool symtab_name_is_noise(const struct candidate *candidate)
+static bool symtab_name_is_noise(const struct alias *alias)
 {
-	return !candidate->name || (candidate->length >= 2 && !memcmp(candidate->name, ".L", 2));
-}
-
-static bool symtab_name_is_better(const struct candidate *a, const struct candidate *b)
-{
-	if (a->underscores != b->underscores)
-		return a->underscores < b->underscores;
-	if (a->length != b->length)
-		return a->length < b->length;
-	return memcmp(a->name, b->name, a->length) < 0;
+	return !alias->name || (alias->length >= 2 && !memcmp(alias->name, ".L", 2));
 }
 
 /* Positive: a is better, 0: their names decide. */
 static int symtab_compare(const struct candidate *a, const struct candidate *b)
 {
-	if (!b->name)
+	if (!b->alias.name)
 		return 1;
 	if (a->sized != b->sized)
 		return a->sized ? 1 : -1;
@@ -166,11 +155,11 @@ static void symtab_offer(struct symtab *symtab, struct candidate *candidate, uin
 	symtab->steps++;
 	if (order < 0)
 		return;
-	if (!candidate->name)
+	if (!candidate->alias.name)
 		symtab_name(symtab, name, candidate);
-	if (symtab_name_is_noise(candidate))
+	if (symtab_name_is_noise(&candidate->alias))
 		return;
-	if (order > 0 || symtab_name_is_better(candidate, best))
+	if (order > 0 || alias_is_better(&candidate->alias, &best->alias))
 		*best = *candidate;
 }
 
@@ -241,9 +230,9 @@ static int symtab_copy(const struct symtab *symtab, struct symbol_match *ret_mat
 	const struct candidate *best = symtab->best;
 
 	for (size_t i = 0; i < symtab->count; i++) {
-		if (!best[i].name)
+		if (!best[i].alias.name)
 			continue;
-		ret_matches[i].name = strndup(best[i].name, best[i].length);
+		ret_matches[i].name = strndup(best[i].alias.name, best[i].alias.length);
 		if (!ret_matches[i].name)
 			return -ENOMEM;
 		ret_matches[i].start = best[i].start;

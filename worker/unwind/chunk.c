@@ -95,12 +95,13 @@ static struct span next_span(const struct chunk_rows *rows, u32 chunk, size_t *r
 	return span;
 }
 
-static int append(struct unwind_table *table, const struct span *span, size_t *words_capacity)
+static int append(struct unwind_table *table, const struct span *span, u64 words_max,
+		  size_t *words_capacity)
 {
 	u32 words = chunk_words(span);
 	int r;
 
-	if ((u64)table->words_count + words >= CHUNK_NONE)
+	if ((u64)table->words_count + words > words_max)
 		return -EFBIG;
 	r = ARRAY_RESERVE(table->words, *words_capacity, (size_t)table->words_count + words);
 	if (r < 0)
@@ -127,8 +128,12 @@ int chunk_write_all(const struct chunk_rows *rows, u16 none, struct unwind_table
 	u32 chunks = (rows->pc[rows->count - 1] >> CHUNK_BITS) + 1;
 	size_t row = 0, words_capacity = 0;
 	u16 carry = none;
+	u64 words_max = rows->words_max < CHUNK_NONE ? rows->words_max : CHUNK_NONE - 1;
 	int r = 0;
 
+	if (chunks > words_max)
+		return -EFBIG;
+	words_max -= chunks;
 	table->chunk_at = calloc(chunks, sizeof(*table->chunk_at));
 	table->chunk_words = calloc(chunks, sizeof(*table->chunk_words));
 	if (!table->chunk_at || !table->chunk_words)
@@ -138,7 +143,7 @@ int chunk_write_all(const struct chunk_rows *rows, u16 none, struct unwind_table
 
 		table->chunk_at[table->chunks] = CHUNK_NONE;
 		if (span.count > 0 || span.carry != none)
-			r = append(table, &span, &words_capacity);
+			r = append(table, &span, words_max, &words_capacity);
 	}
 	if (r == 0 && table->words_count > 0)
 		shrink(table);

@@ -410,46 +410,46 @@ static bool realigned_slots(const struct places *places, u32 *ret_slots)
 	return true;
 }
 
-static u64 register_rule(u32 base, u32 slots, s64 offset, u32 flags)
+static u64 register_rule(u32 base, u32 slots, s64 offset)
 {
 	if (base == REGISTER_RSP)
-		return RULE_MAKE(RULE_SP, 0, slots, offset, flags);
+		return RULE_MAKE(RULE_SP, 0, slots, offset, 0);
 	if (base == REGISTER_RBP)
-		return RULE_MAKE(RULE_BP, 0, slots, offset, flags);
-	return RULE_MAKE(RULE_REG, base, slots, offset, flags);
+		return RULE_MAKE(RULE_BP, 0, slots, offset, 0);
+	return RULE_MAKE(RULE_REG, base, slots, offset, 0);
 }
 
 /* Eight bytes for saves below the CFA, or RULE_UNSUPPORTED. */
-static u64 encode_plain(const struct caller *caller, u32 slots, u32 flags)
+static u64 encode_plain(const struct caller *caller, u32 slots)
 {
 	const struct value *sp = &caller->sp;
 
 	if (caller->plt)
-		return RULE_MAKE(RULE_PLT, caller->plt_from, slots, 0, flags);
+		return RULE_MAKE(RULE_PLT, caller->plt_from, slots, 0, 0);
 	if (sp->offset < RULE_OFFSET_MIN || sp->offset > RULE_OFFSET_MAX)
 		return RULE_UNSUPPORTED;
 	if (!sp->deref)
-		return register_rule(sp->base, slots, sp->offset, flags);
+		return register_rule(sp->base, slots, sp->offset);
 	if (sp->add < 0 || sp->add > 15 * 8 || sp->add % 8 != 0)
 		return RULE_UNSUPPORTED;
 	if (sp->base == REGISTER_RSP)
-		return RULE_MAKE(RULE_DEREF_SP, sp->add / 8, slots, sp->offset, flags);
+		return RULE_MAKE(RULE_DEREF_SP, sp->add / 8, slots, sp->offset, 0);
 	if (sp->base == REGISTER_RBP)
-		return RULE_MAKE(RULE_DEREF_BP, sp->add / 8, slots, sp->offset, flags);
+		return RULE_MAKE(RULE_DEREF_BP, sp->add / 8, slots, sp->offset, 0);
 	return RULE_UNSUPPORTED;
 }
 
 /* The same for saves around rbp, as GCC writes for functions that realign the stack. */
-static u64 encode_realigned(const struct caller *caller, u32 slots, u32 flags)
+static u64 encode_realigned(const struct caller *caller, u32 slots)
 {
 	const struct value *sp = &caller->sp;
 
 	if (caller->plt || sp->offset < RULE_OFFSET_MIN || sp->offset > RULE_OFFSET_MAX)
 		return RULE_UNSUPPORTED;
 	if (!sp->deref)
-		return RULE_MAKE(RULE_REALIGN, sp->base, slots, sp->offset, flags);
+		return RULE_MAKE(RULE_REALIGN, sp->base, slots, sp->offset, 0);
 	if (sp->base == REGISTER_RBP && sp->add == 0)
-		return RULE_MAKE(RULE_DRAP, 0, slots, sp->offset, flags);
+		return RULE_MAKE(RULE_DRAP, 0, slots, sp->offset, 0);
 	return RULE_UNSUPPORTED;
 }
 
@@ -467,7 +467,7 @@ static s32 wide_save(const struct place *place)
 	}
 }
 
-static u64 encode_wide(const struct caller *caller, const struct places *places, u32 flags,
+static u64 encode_wide(const struct caller *caller, const struct places *places,
 		       struct rule_wide *ret_wide)
 {
 	const struct value *sp = &caller->sp;
@@ -481,7 +481,6 @@ static u64 encode_wide(const struct caller *caller, const struct places *places,
 		.cfa_add = (s32)sp->add,
 		.base = (u8)sp->base,
 		.deref = sp->deref,
-		.flags = (u8)flags,
 		.ra_reg = in_memory ? REGISTER_RIP : (u8)places->ra.value,
 		.ra_offset = in_memory ? (s32)places->ra.value : 0,
 	};
@@ -490,7 +489,7 @@ static u64 encode_wide(const struct caller *caller, const struct places *places,
 	/* every caller may use rbp, so a frame without it is worth nothing */
 	if (ret_wide->save[COLUMN_RBP] == RULE_WIDE_LOST)
 		return RULE_UNSUPPORTED;
-	return RULE_MAKE(RULE_WIDE, 0, 0, 0, flags);
+	return RULE_MAKE(RULE_WIDE, 0, 0, 0, 0);
 }
 
 /* All registers in the kernel's signal frame, as glibc's __restore_rt says. */
@@ -511,15 +510,18 @@ u64 rule_make(const struct cfi_row *row, const struct frame_section *section, bo
 {
 	struct caller caller = {.plt = false};
 	struct places places;
-	u32 flags = signal ? RULE_FLAG_SIGNAL : 0, slots;
+	u32 slots;
 	u64 rule = RULE_UNSUPPORTED;
 
 	if (row->column[COLUMN_RETURN].how == CFI_UNDEFINED)
 		return RULE_MAKE(RULE_END, 0, 0, 0, RULE_FLAG_ENTRY);
 	if (!find_cfa(row, section, &caller))
 		return RULE_UNSUPPORTED;
-	if (signal && is_signal_frame(row, section, &caller))
-		return RULE_MAKE(RULE_SIGNAL, 0, 0, 0, flags);
+	/* No other kind of rule can say that the caller's pc is exact. */
+	if (signal)
+		return is_signal_frame(row, section, &caller)
+			       ? RULE_MAKE(RULE_SIGNAL, 0, 0, 0, RULE_FLAG_SIGNAL)
+			       : RULE_UNSUPPORTED;
 	if (!find_stack_pointer(row, section, &caller))
 		return RULE_UNSUPPORTED;
 	for (u32 i = 0; i < RULE_SLOTS; i++)
@@ -527,11 +529,11 @@ u64 rule_make(const struct cfi_row *row, const struct frame_section *section, bo
 	places.ra = find_place(&row->column[COLUMN_RETURN], REGISTER_RIP, section, &caller);
 	if (places.ra.how == PLACE_CFA && places.ra.value == -8) {
 		if (plain_slots(&places, &slots))
-			rule = encode_plain(&caller, slots, flags);
+			rule = encode_plain(&caller, slots);
 		else if (realigned_slots(&places, &slots))
-			rule = encode_realigned(&caller, slots, flags);
+			rule = encode_realigned(&caller, slots);
 	}
-	return rule != RULE_UNSUPPORTED ? rule : encode_wide(&caller, &places, flags, ret_wide);
+	return rule != RULE_UNSUPPORTED ? rule : encode_wide(&caller, &places, ret_wide);
 }
 
 /* ---- the common case ---- */
@@ -567,9 +569,8 @@ u64 rule_maker_next(struct rule_maker *maker, struct cfi *cfi, struct rule_wide 
 		maker->simple = simple_columns(&cfi->row, &maker->slots);
 		cfi->columns_changed = false;
 	}
-	if (maker->simple && row->cfa.how == CFI_REGISTER && row->cfa_register < 16 &&
+	if (maker->simple && !signal && row->cfa.how == CFI_REGISTER && row->cfa_register < 16 &&
 	    row->cfa_offset >= RULE_OFFSET_MIN && row->cfa_offset <= RULE_OFFSET_MAX)
-		return register_rule((u32)row->cfa_register, maker->slots, row->cfa_offset,
-				     signal ? RULE_FLAG_SIGNAL : 0);
+		return register_rule((u32)row->cfa_register, maker->slots, row->cfa_offset);
 	return rule_make(row, maker->section, signal, ret_wide);
 }

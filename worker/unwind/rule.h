@@ -11,7 +11,8 @@
 
 /*
  * The rule for a row; expressions are bytes of the section. RULE_WIDE: the rest is in *ret_wide and
- * the offset is the caller's to fill in. RULE_UNSUPPORTED when nothing can say it.
+ * the offset is the caller's to fill in. RULE_UNSUPPORTED when nothing can say it, which includes
+ * every frame marked as one of a signal that is not the kernel's.
  */
 u64 rule_make(const struct cfi_row *row, const struct frame_section *section, bool signal,
 	      struct rule_wide *ret_wide);

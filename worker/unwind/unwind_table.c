@@ -22,6 +22,14 @@
 #define CHUNK_BYTES (1ull << CHUNK_BITS)
 #define NO_RECORD   UINT32_MAX /* "offset" of the entry point, larger than any section */
 
+/*
+ * Chunks without own rows cost as much as their rows would: few bytes of unwind information for
+ * much text are no program, but an attempt on the kernel's memory. 64 Ki words are 30 MB of text
+ * under a single FDE; the densest instructions need 5 words a byte.
+ */
+#define TABLE_WORDS_MIN	     (64u << 10)
+#define TABLE_WORDS_PER_BYTE 16u
+
 /* An FDE in order of address: start - base in the high half, its record's offset in the low one. */
 static u64 frame_item(u32 start, u32 offset)
 {
@@ -81,16 +89,20 @@ void unwind_table_free(struct unwind_table *table)
 
 /* ---- text ---- */
 
-/* The end of the executable segment that holds an address, or 0. */
+/*
+ * The end of the executable segment that holds an address, or 0. Only text that is in the file:
+ * what a header promises beyond costs its author nothing, but us a table.
+ */
 static u64 text_end(const struct image *image, u64 address)
 {
 	const struct image_segment *segments;
 	size_t count = image_segments(image, &segments);
 
 	for (size_t i = 0; i < count; i++) {
-		if (segments[i].executable && address >= segments[i].address &&
-		    address - segments[i].address < segments[i].memory_size)
-			return segments[i].address + segments[i].memory_size;
+		u64 end = image_segment_end(image, &segments[i]);
+
+		if (segments[i].executable && address >= segments[i].address && address < end)
+			return end;
 	}
 	return 0;
 }
@@ -358,11 +370,12 @@ static int lay_out_rows(struct builder *builder, u16 none, struct unwind_table *
 {
 	u32 first = builder->row_pc[0] & ~(u32)(CHUNK_BYTES - 1);
 	u64 first_page = (builder->base + first) >> PAGE_BITS;
-	struct chunk_rows rows = {builder->row_pc, builder->row_rule, builder->row_count};
+	struct chunk_rows rows = {builder->row_pc, builder->row_rule, builder->row_count, 0};
 	int r;
 
 	for (size_t i = 0; i < builder->row_count; i++)
 		builder->row_pc[i] -= first;
+	rows.words_max = TABLE_WORDS_MIN + TABLE_WORDS_PER_BYTE * builder->section.size;
 	r = chunk_write_all(&rows, none, table);
 	if (r < 0)
 		return r;
@@ -405,7 +418,7 @@ static u64 content_hash(struct builder *builder)
 		if (!segments[i].executable)
 			continue;
 		word[words++] = segments[i].address;
-		word[words++] = segments[i].memory_size;
+		word[words++] = image_segment_end(builder->image, &segments[i]);
 	}
 	return hash_bytes(&key, word, words * sizeof(*word));
 }
