@@ -84,11 +84,11 @@ else
 	same "without a complaint" "$tmp/err" </dev/null
 	has "-raw shows types, samples, labels, locations and mappings" "$tmp/raw" \
 		'^PeriodType: cpu nanoseconds$' '^Period: 10000000$' '^Duration: 2s$' \
-		'^samples/count cpu/nanoseconds\[dflt\]$' '^ +3 +30000000: 2 1 *$' \
-		'^ +2 +20000000: 3 2 1 *$' 'comm:\[app\]' 'thread:\[work;er\?\]' \
+		'^samples/count cpu/nanoseconds\[dflt\]$' '^ +3 +30000000: [0-9]+ [0-9]+ *$' \
+		'^ +2 +20000000: [0-9]+ [0-9]+ [0-9]+ *$' 'comm:\[app\]' 'thread:\[work;er\?\]' \
 		'reason:\[cut_no_rule\]' 'pid:\[200\]' 'cgroup:\[77\]' \
-		'^ +4: 0x2234 M=4 libplain.so.1\+0x2234 ' '^ +5: 0x1 \[cut: no rule\]' \
-		'^1: 0x1000/0x5000/0x1000 /usr/bin/app 0123456789abcdef \[FN\]$' \
+		'^ +[0-9]+: 0x2234 M=[0-9]+ libplain.so.1\+0x2234 ' '^ +[0-9]+: 0x1 \[cut: no rule\]' \
+		'^[0-9]+: 0x1000/0x5000/0x1000 /usr/bin/app 0123456789abcdef \[FN\]$' \
 		'keyhole [0-9.]+'
 
 	go tool pprof -top "$tmp/profile.pb.gz" 2>"$tmp/err" | sed 's/ *$//' >"$tmp/top"
