@@ -93,23 +93,21 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 		return 0;
 	struct generation *from = bpf_map_lookup_elem(&generations, &parent_pid);
 
-	if (!from && !(filter_mode == FILTER_TARGETS && is_target(parent_pid)))
+	/* a server that sleeps while its children work is not sampled itself */
+	if (!from && filter_mode == FILTER_TARGETS && is_target(parent_pid))
+		from = first_sight(parent_pid, (u64)parent->mm);
+	if (!from)
 		return 0;
-	struct generation fresh = {
-		.number = next_generation(), .mm = (u64)child->mm, .born = bpf_ktime_get_ns()};
+	struct generation fresh = {.number = next_generation(),
+				   .mm = (u64)child->mm,
+				   .born = bpf_ktime_get_ns(),
+				   .family = from->family,
+				   .base_number = from->number,
+				   .base_pid = parent_pid};
 
-	fresh.family = from ? from->family : fresh.number;
-	if (from) {
-		fresh.base_pid = parent_pid;
-		fresh.base_number = from->number;
-	}
-	if (!fresh.number || bpf_map_update_elem(&generations, &pid, &fresh, BPF_ANY))
-		return 0;
-	if (from)
+	if (fresh.number && !bpf_map_update_elem(&generations, &pid, &fresh, BPF_ANY))
 		tell(EVENT_FORK, pid, fresh.number, parent_pid, fresh.base_number,
 		     BPF_RB_NO_WAKEUP);
-	else
-		tell(EVENT_SEEN, pid, fresh.number, 0, 0, BPF_RB_FORCE_WAKEUP);
 	return 0;
 }
 
