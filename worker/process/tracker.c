@@ -441,7 +441,7 @@ static bool settle_open(struct tracker *tracker, struct process *process, uint64
 		if (!mapping->object && !process->ended && mapping->file &&
 		    file_is_gone(mapping->file, process_asked(process), mapping->start,
 				 mapping->end))
-			relist(tracker, process, now);
+			tracker->work |= !relist(tracker, process, now);
 	}
 	return settled;
 }
