@@ -26,6 +26,12 @@ PROTOC_C     ?= protoc-c
 BPFTOOL      ?= $(or $(shell command -v bpftool),/usr/sbin/bpftool)
 FUZZ_SECONDS ?= 60
 
+# Test builds, in a folder of their own: a header that changes limits, one whose functions see each
+# sample (bpf/sample.bpf.h), and `for`, the object of old kernels in place of the one of new ones.
+LIMITS     ?=
+OBSERVER   ?=
+BPF_OBJECT ?= loop
+
 MACHINE  := $(shell uname -m)
 BPF_ARCH := $(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(MACHINE)))
 
@@ -40,7 +46,7 @@ endif
 # ---- what each executable is made of ----------------------------------------------------------
 
 # The privileged link: by name, so that a diff shows its growth. tests/lint/loader-files.sh checks.
-LOADER := command events identity ksyms main monitor options output programs rights spawner summary
+LOADER := command events features identity ksyms main monitor options output programs rights spawner summary
 BROKER := answers main
 
 WORKER_FOLDERS := worker/base worker/elf worker/unwind worker/symbol worker/profile worker/format \
@@ -80,7 +86,8 @@ INCLUDES := -iquote . -iquote $(BUILD)
 DEFINES  := -D_GNU_SOURCE -DKEYHOLE_VERSION='"$(VERSION)"' \
 	-DKEYHOLE_LIBEXECDIR='"$(libexecdir)/keyhole"'
 OPTIMISE ?= -O2 -g
-COMMON   := -std=gnu11 $(INCLUDES) $(DEFINES) -ffile-prefix-map=$(CURDIR)=. -MMD -MP
+LIMITED  := $(if $(LIMITS),-include $(LIMITS))
+COMMON   := -std=gnu11 $(LIMITED) $(INCLUDES) $(DEFINES) -ffile-prefix-map=$(CURDIR)=. -MMD -MP
 
 HARDEN  := -fPIE -fstack-protector-strong -fstack-clash-protection
 LDFLAGS += -Wl,-z,relro,-z,now,-z,noexecstack
@@ -96,7 +103,7 @@ WORKER_LINK := -pie
 endif
 ALL_CFLAGS = $(COMMON) $(OPTIMISE) $(HARDEN) $(WARNINGS) $(CFLAGS)
 
-BPF_CFLAGS := -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) $(INCLUDES) \
+BPF_CFLAGS := $(LIMITED) $(if $(OBSERVER),-DOBSERVER='"$(OBSERVER)"') -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) $(INCLUDES) \
 	-I/usr/include/$(MACHINE)-linux-gnu -Wall -Wextra -Werror -Wno-unused-function -Wno-unused-parameter \
 	-ffile-prefix-map=$(CURDIR)=. -MMD -MP
 
@@ -130,7 +137,9 @@ $(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c
 	$(call say,BPF)mkdir -p $(@D) && $(CLANG) $(BPF_CFLAGS) -c -o $@ $< && $(LLVM_STRIP) -g $@
 
 $(BUILD)/bpf/%.skel.h: $(BUILD)/bpf/%.bpf.o
-	$(call say,SKELETON)$(BPFTOOL) gen skeleton $< name $*_bpf > $@
+	$(call say,SKELETON)$(BPFTOOL) gen skeleton $(<:walk_loop.bpf.o=walk_$(BPF_OBJECT).bpf.o) \
+		name $*_bpf > $@
+$(BUILD)/bpf/walk_loop.skel.h: $(BUILD)/bpf/walk_$(BPF_OBJECT).bpf.o
 
 define archive_rule
 $(call archive,$(1)): $(call not_main,$(call objects,$(1)))

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the pure headers need (bpf/table.bpf.h, bpf/step.bpf.h), supplied by the kernel. */
+/*
+ * What the pure headers need (bpf/table.bpf.h, bpf/step.bpf.h), supplied by every kernel; the rest
+ * is in kernel_loop.bpf.h or kernel_for.bpf.h.
+ */
 #ifndef KEYHOLE_BPF_ENV_BPF_H
 #define KEYHOLE_BPF_ENV_BPF_H
 
@@ -61,22 +64,6 @@ INLINE u64 walk_clock(void)
 INLINE int walk_read(void *to, u64 bytes, u64 address)
 {
 	return bpf_probe_read_user(to, bytes, (void *)address) != 0;
-}
-
-static long is_executable(struct task_struct *task, struct vm_area_struct *area, void *result)
-{
-	*(int *)result = (area->vm_flags & VM_EXEC) != 0;
-	return 0;
-}
-
-/* Not when somebody else changes the address space at this moment. */
-GLOBAL int walk_executable(u64 address)
-{
-	struct task_struct *task = (void *)bpf_get_current_task_btf();
-	int result = 0;
-
-	bpf_find_vma(task, address, is_executable, &result, 0);
-	return result;
 }
 
 /* The record under way on this CPU. */

@@ -14,8 +14,20 @@ typedef struct {
 	int counter;
 } atomic_t;
 
-struct mm_struct;
 struct seq_file;
+
+struct rb_node {
+	struct rb_node *rb_right;
+	struct rb_node *rb_left;
+};
+
+struct rb_root {
+	struct rb_node *rb_node;
+};
+
+struct mm_struct {
+	struct rb_root mm_rb; /* before 6.1 */
+};
 
 struct signal_struct {
 	atomic_t live; /* threads that have not reached do_exit() */
@@ -26,6 +38,7 @@ struct sched_entity {
 };
 
 struct task_struct {
+	void *stack; /* lowest address of the kernel's stack */
 	unsigned int flags;
 	int exit_state; /* not 0: past sched_process_exit */
 	struct sched_entity se;
@@ -37,6 +50,8 @@ struct task_struct {
 };
 
 struct vm_area_struct {
+	unsigned long vm_start, vm_end;
+	struct rb_node vm_rb; /* before 6.1 */
 	unsigned long vm_flags;
 };
 

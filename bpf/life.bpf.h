@@ -31,14 +31,24 @@ INLINE int wanted_now(void)
 
 /* ---- generations ---- */
 
-/* Never given twice, and not known to the worker beforehand. Zero: failed. */
-INLINE u64 next_generation(void)
+/* The sampler interrupts a hook on its CPU; neither interrupts its like. */
+enum giver {
+	GIVEN_BY_HOOK,
+	GIVEN_BY_SAMPLER,
+	GIVERS
+};
+
+/*
+ * Never given twice, and not known to the worker beforehand. Zero: failed. Each giver counts on its
+ * own, because before 5.12 BPF has no atomic operation that returns a value.
+ */
+INLINE u64 next_generation(enum giver giver)
 {
 	struct scratch *scratch = scratch_state();
 
 	if (!scratch)
 		return 0;
-	u64 count = __sync_fetch_and_add(&scratch->generations, 1) + 1;
+	u64 count = next_count(&scratch->generations[giver]) * GIVERS + giver;
 
 	return (count * cpu_count + bpf_get_smp_processor_id()) &
 	       ((1ull << (64 - PROCESS_PID_BITS)) - 1);
@@ -70,10 +80,10 @@ INLINE void tell(u32 kind, u32 pid, u64 generation, u32 parent_pid, u64 parent_g
 }
 
 /* A process that was there before us, or whose fork was not wanted. */
-INLINE struct generation *first_sight(u32 pid, u64 mm)
+INLINE struct generation *first_sight(u32 pid, u64 mm, enum giver giver)
 {
 	struct generation fresh = {
-		.number = next_generation(), .mm = mm, .born = bpf_ktime_get_ns()};
+		.number = next_generation(giver), .mm = mm, .born = bpf_ktime_get_ns()};
 
 	fresh.family = fresh.number;
 	if (!fresh.number)
@@ -95,10 +105,10 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 
 	/* a server that sleeps while its children work is not sampled itself */
 	if (!from && filter_mode == FILTER_TARGETS && is_target(parent_pid))
-		from = first_sight(parent_pid, (u64)parent->mm);
+		from = first_sight(parent_pid, (u64)parent->mm, GIVEN_BY_HOOK);
 	if (!from)
 		return 0;
-	struct generation fresh = {.number = next_generation(),
+	struct generation fresh = {.number = next_generation(GIVEN_BY_HOOK),
 				   .mm = (u64)child->mm,
 				   .born = bpf_ktime_get_ns(),
 				   .family = from->family,
@@ -121,8 +131,9 @@ int BPF_PROG(on_exec, struct task_struct *task)
 		return 0;
 	if (!wanted_now())
 		return 0;
-	struct generation fresh = {
-		.number = next_generation(), .mm = (u64)task->mm, .born = bpf_ktime_get_ns()};
+	struct generation fresh = {.number = next_generation(GIVEN_BY_HOOK),
+				   .mm = (u64)task->mm,
+				   .born = bpf_ktime_get_ns()};
 
 	fresh.family = fresh.number;
 	if (fresh.number && !bpf_map_update_elem(&generations, &pid, &fresh, BPF_ANY))

@@ -124,8 +124,8 @@ struct {
 
 /* Everything of one sample, and what a CPU keeps between samples. */
 struct scratch {
-	u64 head;	 /* of this CPU's ring */
-	u64 generations; /* handed out by this CPU */
+	u64 head;	    /* of this CPU's ring */
+	u64 generations[2]; /* handed out by this CPU, by giver */
 	u64 busy;
 	u32 cpu;
 	u32 kernel_frames;

@@ -10,8 +10,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "bpf/sample.skel.h"
+#include "bpf/walk_for.skel.h"
+#include "bpf/walk_loop.skel.h"
 #include "ipc/log.h"
+#include "loader/features.h"
 
 #define RECORD_BYTES_USUAL 512u
 #define FILTER_ALL	   0u
@@ -30,7 +32,7 @@ static uint32_t size_of_ring(uint32_t frequency)
 
 static int size_maps(struct programs *programs)
 {
-	struct sample_bpf *skeleton = programs->skeleton;
+	struct walk_loop_bpf *skeleton = programs->skeleton;
 	LIBBPF_OPTS(bpf_map_create_opts, mmapable, .map_flags = BPF_F_MMAPABLE);
 	int r;
 
@@ -48,7 +50,7 @@ static int size_maps(struct programs *programs)
 
 static void set_constants(struct programs *programs, const struct options *options, uint32_t ranges)
 {
-	struct sample_bpf__rodata *constants = programs->skeleton->rodata;
+	struct walk_loop_bpf__rodata *constants = programs->skeleton->rodata;
 	uint64_t random;
 
 	arc4random_buf(&random, sizeof(random));
@@ -70,7 +72,7 @@ static int put(const struct bpf_map *map, uint32_t key, const void *value)
 static int fill_maps(struct programs *programs, const struct options *options, int cgroup,
 		     pid_t command)
 {
-	struct sample_bpf *skeleton = programs->skeleton;
+	struct walk_loop_bpf *skeleton = programs->skeleton;
 	const uint32_t yes = 1;
 	int r = 0;
 
@@ -116,7 +118,7 @@ static int open_runtime(struct programs *programs, int cgroup)
 
 static int take_maps(struct programs *programs)
 {
-	const struct sample_bpf *skeleton = programs->skeleton;
+	const struct walk_loop_bpf *skeleton = programs->skeleton;
 	void *counters;
 
 	programs->maps[DESCRIPTOR_RINGS] = bpf_map__fd(skeleton->maps.rings);
@@ -131,6 +133,24 @@ static int take_maps(struct programs *programs)
 	return counters == MAP_FAILED ? -errno : 0;
 }
 
+_Static_assert(sizeof(struct walk_for_bpf__rodata) == sizeof(struct walk_loop_bpf__rodata),
+	       "both objects have the same programs, maps and constants");
+
+/* One skeleton describes both. */
+static int open_object(struct programs *programs)
+{
+	struct walk_loop_bpf *object = calloc(1, sizeof(*object));
+	struct bpf_object_skeleton *skeleton;
+
+	if (!object || walk_loop_bpf__create_skeleton(object))
+		return -ENOMEM;
+	programs->skeleton = object;
+	skeleton = object->skeleton;
+	if (!features_have_callbacks())
+		skeleton->data = (void *)walk_for_bpf__elf_bytes(&skeleton->data_sz);
+	return bpf_object__open_skeleton(skeleton, NULL);
+}
+
 int programs_load(struct programs *programs, const struct options *options, struct ksyms *ksyms,
 		  int cgroup, pid_t command)
 {
@@ -142,17 +162,16 @@ int programs_load(struct programs *programs, const struct options *options, stru
 		libbpf_set_print(NULL);
 	programs->cpus = (uint32_t)cpus;
 	programs->ring_bytes = size_of_ring(options->frequency);
-	programs->skeleton = sample_bpf__open();
-	if (!programs->skeleton)
-		return -errno;
-	r = size_maps(programs);
-	set_constants(programs, options, ksyms->count);
-	r = r ? r : sample_bpf__load(programs->skeleton);
+	r = open_object(programs);
+	r = r ? r : size_maps(programs);
+	if (!r)
+		set_constants(programs, options, ksyms->count);
+	r = r ? r : walk_loop_bpf__load(programs->skeleton);
 	r = r ? r : fill_maps(programs, options, cgroup, command);
 	r = r ? r : fill_kernel_ranges(programs, ksyms);
 	r = r ? r : take_maps(programs);
 	/* The sampler is left out: attaching it would enable its event. */
-	r = r ? r : sample_bpf__attach(programs->skeleton);
+	r = r ? r : walk_loop_bpf__attach(programs->skeleton);
 	return r ? r : open_runtime(programs, cgroup);
 }
 

@@ -13,10 +13,10 @@
 
 #define PROGRAMS_SEGMENTS 2 /* attached at start: one in use, one spare */
 
-struct sample_bpf;
+struct walk_loop_bpf;
 
 struct programs {
-	struct sample_bpf *skeleton;
+	struct walk_loop_bpf *skeleton;
 	const struct counters *counters; /* cpus rows, mapped */
 	uint32_t cpus, ring_bytes;
 	int segments[PROGRAMS_SEGMENTS];

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "loader/rights.h"
 
-#include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -15,6 +14,7 @@
 
 #include "ipc/guard.h"
 #include "ipc/log.h"
+#include "loader/features.h"
 
 #define PID_NAMESPACE_INIT_INODE 0xeffffffcu /* PROC_PID_INIT_INO of the kernel: fixed */
 
@@ -67,8 +67,8 @@ int rights_check(void)
 	else if (!stat("/proc/self/ns/pid", &namespace) &&
 		 namespace.st_ino != PID_NAMESPACE_INIT_INODE)
 		mend = "pid namespace: not the host's; start the container with: --pid=host";
-	else if (libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_find_vma, NULL) == 0)
-		mend = "kernel: has no bpf_find_vma; boot Linux 5.17 or newer";
+	else if (!features_suffice())
+		mend = "kernel: has no BPF ring buffer; boot Linux 5.10 or newer";
 	if (mend)
 		log_error("rights: %s", mend);
 	return mend ? -EPERM : 0;

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The sampler: filter, kernel part, user part, record. Its object also holds the hooks that follow
- * the life of processes (life.bpf.h).
+ * the life of processes (life.bpf.h). Body of the objects walk_*.bpf.c, each of which first
+ * includes what its kernels offer (kernel_*.bpf.h).
  */
+#ifndef KEYHOLE_BPF_SAMPLE_BPF_H
+#define KEYHOLE_BPF_SAMPLE_BPF_H
+
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 
@@ -13,6 +17,13 @@
 #include "bpf/life.bpf.h"
 #include "bpf/maps.bpf.h"
 #include "bpf/step.bpf.h"
+
+#ifdef OBSERVER
+#include OBSERVER /* a test build's: sees each walk begin and each sample end */
+#else
+#define observe_walk(ctx, scratch)
+#define observe_sample(scratch, record, reason)
+#endif
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -88,7 +99,7 @@ INLINE u64 registers_of_context(struct walk *walk, void *ctx)
 /* Interrupted in the kernel: what its entry saved. */
 INLINE u64 registers_of_entry(struct walk *walk, u64 *regs, struct task_struct *task)
 {
-	if (bpf_probe_read_kernel(regs, PT_WORDS * 8, (void *)bpf_task_pt_regs((void *)task)))
+	if (bpf_probe_read_kernel(regs, PT_WORDS * 8, task_registers(task)))
 		return 0;
 #define X(number, at) walk->reg[number] = regs[at];
 	PT_REGISTERS(X)
@@ -126,11 +137,6 @@ INLINE int find_block(struct walk *walk, u32 pid, u64 generation, u64 family)
 	return 0;
 }
 
-static long walk_loop_body(u32 index, void *unused)
-{
-	return BOUND((u64)(u32)walk_step(), 2);
-}
-
 /* Why there can be no walk, or REASON_COUNT. */
 INLINE u32 prepare_walk(struct walk *walk, const struct generation *generation, u32 pid, u64 mm,
 			u64 cs)
@@ -161,9 +167,10 @@ INLINE u32 user_part(void *ctx, struct scratch *scratch, struct task_struct *tas
 		return REASON_end_no_user;
 	walk->deadline = now + walk_budget_ns;
 	walk->multiplier = cache_multiplier;
-	reason = prepare_walk(walk, generation, pid, (u64)task->mm, cs);
+	observe_walk(ctx, scratch);
+	reason = prepare_walk(walk, generation, pid, task_mm(task), cs);
 	if (reason == REASON_COUNT) {
-		bpf_loop(RECORD_FRAMES_MAX + 1, walk_loop_body, NULL, 0);
+		walk_all();
 		if (walk->reason == REASON_cut_no_mapping && now - generation->born < NEW_FOR_NS)
 			return REASON_cut_not_ready;
 		return walk->reason;
@@ -250,6 +257,7 @@ INLINE void take(void *ctx, struct scratch *scratch, struct counters *count, u64
 	if (generation)
 		reason = user_part(ctx, scratch, task, generation, id >> 32, kernel_mode, now);
 	commit(scratch, record, count, reason);
+	observe_sample(scratch, record, reason);
 }
 
 SEC("perf_event")
@@ -257,13 +265,13 @@ int on_sample(void *ctx)
 {
 	u64 id = bpf_get_current_pid_tgid();
 	u32 zero = 0, cpu = bpf_get_smp_processor_id(), pid = id >> 32;
-	struct task_struct *task = (void *)bpf_get_current_task_btf();
+	struct task_struct *task = task_now();
 	struct generation *generation = NULL;
 
 	if (!id || !wanted_now())
 		return 0;
 	/* a kernel thread, or a task in its exit, whose process may be forgotten already */
-	int has_user = task->mm && !(task->flags & (PF_KTHREAD | PF_EXITING));
+	int has_user = task_mm(task) && !(task_flags(task) & (PF_KTHREAD | PF_EXITING));
 
 	if (has_user || filter_mode == FILTER_TARGETS)
 		generation = bpf_map_lookup_elem(&generations, &pid);
@@ -283,7 +291,7 @@ int on_sample(void *ctx)
 	if (!has_user) {
 		generation = NULL;
 	} else if (!generation) {
-		generation = first_sight(pid, (u64)task->mm);
+		generation = first_sight(pid, task_mm(task), GIVEN_BY_SAMPLER);
 		if (!generation) {
 			count->reason[REASON_lost_generation]++;
 			return 0;
@@ -295,3 +303,5 @@ int on_sample(void *ctx)
 	scratch->busy = 0;
 	return 0;
 }
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What Linux 5.10 offers; the same names as in kernel_loop.bpf.h. Helpers that came later are used
+ * where the running kernel has them: CO-RE makes that a constant, and the verifier skips the rest.
+ */
+#ifndef KEYHOLE_BPF_KERNEL_FOR_BPF_H
+#define KEYHOLE_BPF_KERNEL_FOR_BPF_H
+
+#include <bpf/bpf_core_read.h>
+
+#include "bpf/env.bpf.h"
+
+#define HAS_HELPER(name) bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_##name)
+
+INLINE struct task_struct *task_now(void)
+{
+	return (void *)bpf_get_current_task();
+}
+
+INLINE u64 task_mm(struct task_struct *task)
+{
+	return (u64)BPF_CORE_READ(task, mm);
+}
+
+INLINE u32 task_flags(struct task_struct *task)
+{
+	return BPF_CORE_READ(task, flags);
+}
+
+/* THREAD_SIZE of x86-64 (arch/x86/include/asm/page_64_types.h), without KASAN. */
+#define KERNEL_STACK_BYTES 16384u
+
+/*
+ * What the entry to the kernel saved: struct pt_regs, to be read as kernel memory. Kernels that
+ * leave room above it (FRED, 6.9) have the helper.
+ */
+INLINE void *task_registers(struct task_struct *task)
+{
+	if (HAS_HELPER(task_pt_regs))
+		return (void *)bpf_task_pt_regs((void *)bpf_get_current_task_btf());
+	return (char *)BPF_CORE_READ(task, stack) + KERNEL_STACK_BYTES - PT_WORDS * 8;
+}
+
+/* Counts up; before 6.0 a hook is not preempted, so none of its kind is between the two. */
+INLINE u64 next_count(u64 *count)
+{
+	return *(volatile u64 *)count = *(volatile u64 *)count + 1;
+}
+
+/* The areas of an address space, until the maple tree of 6.1 (include/linux/mm_types.h). */
+#define AREA_TREE_DEPTH 40u
+
+/*
+ * By the red-black tree, without its lock: while somebody else changes the address space the
+ * answer may be wrong in either direction, and the reads fail or end.
+ */
+GLOBAL int walk_executable(u64 address)
+{
+	struct mm_struct *mm = BPF_CORE_READ(task_now(), mm);
+	struct rb_node *node;
+
+	if (!bpf_core_field_exists(mm->mm_rb))
+		return 0;
+	node = BPF_CORE_READ(mm, mm_rb.rb_node);
+	for (u32 i = 0; node && i < AREA_TREE_DEPTH; i++) {
+		struct vm_area_struct *area =
+			(void *)((char *)node -
+				 bpf_core_field_offset(struct vm_area_struct, vm_rb));
+
+		if (address >= BPF_CORE_READ(area, vm_end))
+			node = BPF_CORE_READ(node, rb_right);
+		else if (address < BPF_CORE_READ(area, vm_start))
+			node = BPF_CORE_READ(node, rb_left);
+		else
+			return (BPF_CORE_READ(area, vm_flags) & VM_EXEC) != 0;
+	}
+	return 0;
+}
+
+int walk_step(void);
+
+/* All frames. */
+INLINE void walk_all(void)
+{
+	for (u32 i = 0; i <= RECORD_FRAMES_MAX; i++)
+		if (walk_step())
+			break;
+}
+
+#endif
