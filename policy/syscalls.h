@@ -65,10 +65,13 @@ static const struct call calls_files[] = {
 	CALL_EQ(newfstatat, 3, AT_EMPTY_PATH),
 };
 
-/* What the C library asks on its own: time, arenas (CPUs), qsort (memory), hash seeds. */
+/*
+ * What the C library asks on its own: time (both, where the clock source has no vDSO), arenas
+ * (CPUs), qsort (memory), hash seeds.
+ */
 static const struct call calls_libc[] = {
-	CALL(clock_gettime), CALL(getrandom), CALL(sysinfo), CALL(sched_getaffinity),
-	CALL(rt_sigprocmask),
+	CALL(clock_gettime), CALL(gettimeofday), CALL(getrandom), CALL(sysinfo),
+	CALL(sched_getaffinity), CALL(rt_sigprocmask),
 };
 
 /* The first steps of a thread are set_robust_list and rseq: it was created just before. */
