@@ -73,7 +73,7 @@ SKELETONS := $(patsubst bpf/%.bpf.c,$(BUILD)/bpf/%.skel.h,$(wildcard bpf/*.bpf.c
 
 LOADER_LIBS   := -lbpf -lseccomp -lcap -lpthread
 BROKER_LIBS   := -lseccomp -lcap
-EXPORTER_LIBS := -levent_core -lseccomp -lcap
+EXPORTER_LIBS := -lseccomp -lcap
 WORKER_LIBS   := -lelf -lz -lprotobuf-c -liberty -levent_core -lseccomp -lcap -lpthread
 
 EXECUTABLES := $(addprefix $(BUILD)/,keyhole keyhole-broker keyhole-exporter keyhole-worker)
@@ -95,11 +95,11 @@ ifeq ($(SANITIZE),)
 HARDEN      += -D_FORTIFY_SOURCE=2
 quiet_ld    := -Wl,--no-warnings
 # libevent_core refers to resolver functions that the static glibc warns about; nothing calls them.
-WORKER_LINK := -static-pie $(if $(shell ld --help | grep -e --no-warnings),$(quiet_ld))
+CHILD_LINK := -static-pie $(if $(shell ld --help | grep -e --no-warnings),$(quiet_ld))
 else
 HARDEN      += -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
 LDFLAGS     += -fsanitize=$(SANITIZE)
-WORKER_LINK := -pie
+CHILD_LINK := -pie
 endif
 ALL_CFLAGS = $(COMMON) $(OPTIMISE) $(HARDEN) $(WARNINGS) $(CFLAGS)
 
@@ -160,17 +160,17 @@ $(BUILD)/keyhole: $(LOADER_OBJECTS) $(SHARED_ARCHIVES)
 		$(call group,$(SHARED_ARCHIVES)) $(LOADER_LIBS)
 
 $(BUILD)/keyhole-broker: $(BROKER_OBJECTS) $(SHARED_ARCHIVES)
-	$(call say,LINK)$(CC) $(LDFLAGS) -pie -o $@ $(BROKER_OBJECTS) \
+	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ $(BROKER_OBJECTS) \
 		$(call group,$(SHARED_ARCHIVES)) $(BROKER_LIBS)
 
 EXPORTER_PARTS := $(BUILD)/obj/worker/exporter/main.o $(call archive,worker/exporter)
 $(BUILD)/keyhole-exporter: $(EXPORTER_PARTS) $(SHARED_ARCHIVES)
-	$(call say,LINK)$(CC) $(LDFLAGS) -pie -o $@ \
+	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ \
 		$(call group,$(EXPORTER_PARTS) $(SHARED_ARCHIVES)) $(EXPORTER_LIBS)
 
 WORKER_PARTS := $(BUILD)/obj/worker/main.o $(WORKER_ARCHIVES) $(PROTO_ARCHIVE)
 $(BUILD)/keyhole-worker: $(WORKER_PARTS) $(SHARED_ARCHIVES)
-	$(call say,LINK)$(CC) $(LDFLAGS) $(WORKER_LINK) -o $@ \
+	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ \
 		$(call group,$(WORKER_PARTS) $(SHARED_ARCHIVES) $(WORKER_LIBS))
 
 # ---- tests ------------------------------------------------------------------------------------

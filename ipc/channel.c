@@ -209,10 +209,12 @@ int channel_send_bare(struct channel *channel, enum message_type type, int fd)
 	return channel_send(channel, type, &none, sizeof(none), fd);
 }
 
-int channel_send_ready(struct channel *channel, unsigned int failed)
+int channel_send_ready(struct channel *channel, uint32_t lacking, uint32_t proven)
 {
-	struct message_ready ready = {
-		.role = channel->self, .failed = failed, .build = KEYHOLE_VERSION};
+	struct message_ready ready = {.role = channel->self,
+				      .lacking = lacking,
+				      .proven = proven,
+				      .build = KEYHOLE_VERSION};
 
 	_Static_assert(sizeof(KEYHOLE_VERSION) <= sizeof(ready.build), "the version fits");
 	return channel_send(channel, MESSAGE_READY, &ready, sizeof(ready), -1);

@@ -53,7 +53,7 @@ int channel_reply(struct channel *channel, const struct message *request, enum m
 		  const void *payload, size_t size, int fd);
 
 /* Child to loader: READY for the channel's own party and this build. */
-int channel_send_ready(struct channel *channel, unsigned int failed);
+int channel_send_ready(struct channel *channel, uint32_t lacking, uint32_t proven);
 
 /*
  * The rules, on bytes alone: whether this datagram of `size` bytes with that many descriptors may

@@ -7,7 +7,7 @@
 #define ZERO(type, field)	  offsetof(struct type, field), sizeof(((struct type *)0)->field)
 #define ZERO_NOTHING		  0, 0
 #define ZERO_message_none	  ZERO(message_none, zero)
-#define ZERO_message_ready	  ZERO_NOTHING
+#define ZERO_message_ready	  ZERO(message_ready, reserved)
 #define ZERO_message_config	  ZERO(message_config, reserved)
 #define ZERO_message_descriptor	  ZERO_NOTHING
 #define ZERO_message_progress	  ZERO_NOTHING
@@ -21,7 +21,7 @@
 #define ZERO_message_segment	  ZERO(message_segment, reserved)
 #define ZERO_message_profile	  ZERO_NOTHING
 #define ZERO_message_written	  ZERO(message_written, reserved)
-#define ZERO_message_spawned	  ZERO(message_spawned, reserved)
+#define ZERO_message_spawned	  ZERO_NOTHING
 #define ZERO_message_exited	  ZERO_NOTHING
 
 /* Where a reply's error is found without knowing its type. */

@@ -50,11 +50,13 @@ struct message_none {
 	uint64_t zero;
 };
 
-/* Child to loader: confined, the self-test tried each refused operation. */
+/* Child to loader: confined. Layers are bits of policy/layers.def. */
 struct message_ready {
-	uint32_t role;	 /* enum message_party */
-	uint32_t failed; /* self-tests that succeeded in doing what must be refused; must be 0 */
-	char build[24];	 /* version string; must equal the loader's */
+	uint32_t role;	  /* enum message_party */
+	uint32_t lacking; /* layers that this kernel does not have */
+	uint32_t proven;  /* layers whose test, from inside, showed that they hold */
+	uint32_t reserved;
+	char build[24]; /* version string; must equal the loader's */
 };
 
 #define CONFIG_BY_THREAD 1u
@@ -164,9 +166,10 @@ struct message_written {
 	uint32_t reserved;
 };
 
+/* The child comes as a pidfd, because its number is another one in its namespace. */
 struct message_spawned {
-	int32_t pid; /* > 0, or a negative errno */
-	uint32_t reserved;
+	int32_t error;	  /* 0 or a negative errno */
+	uint32_t lacking; /* layers that cannot be had: of policy_isolate() */
 };
 struct message_exited {
 	int32_t pid;

@@ -152,16 +152,41 @@ static int open_kernel(struct recording *rec)
 	return r ? failed("events", "perf_event_open", r) : EXIT_DONE;
 }
 
+/* A layer may be missing when the kernel has it not and nobody insists; never without a word. */
+static int check_layers(const struct recording *rec, enum policy_role role, uint32_t lacking,
+			uint32_t proven)
+{
+	const char *name = policy_role_name(role);
+	uint32_t missing = policy_layers_of(role) & ~proven;
+	int r = EXIT_DONE;
+
+	for (unsigned int layer = 0; layer < LAYER_COUNT; layer++) {
+		if (!(missing >> layer & 1))
+			continue;
+		if (lacking & ~rec->options->require & 1u << layer) {
+			log_info("start: %s: without %s", name, policy_layer_name(layer));
+			continue;
+		}
+		log_error("start: %s: not confined: %s; nothing is sampled", name,
+			  policy_layer_name(layer));
+		r = EXIT_FAILED;
+	}
+	return r;
+}
+
 static int drop_privilege(struct recording *rec)
 {
+	struct policy_layers layers;
 	int r = monitor_start(&rec->monitor);
 
 	r = r ? r : policy_become(ROLE_LOADER);
-	r = r ? r : policy_confine(ROLE_LOADER);
-	return r ? failed("policy", "keyhole", r) : EXIT_DONE;
+	r = r ? r : policy_confine(ROLE_LOADER, &layers);
+	if (r)
+		return failed("policy", "keyhole", r);
+	return check_layers(rec, ROLE_LOADER, layers.lacking, layers.proven);
 }
 
-static int expect_ready(struct child *child)
+static int expect_ready(const struct recording *rec, struct child *child)
 {
 	const char *name = policy_role_name(child->spawner.role), *reason = NULL;
 	pid_t pid = spawner_started(&child->spawner);
@@ -171,15 +196,18 @@ static int expect_ready(struct child *child)
 
 	if (r < 0)
 		return failed("start", name, r);
-	if (message.READY.failed || message.READY.role != (uint32_t)child->channel.peer)
-		reason = "its self-test failed: not confined";
+	if (message.READY.role != (uint32_t)child->channel.peer)
+		reason = "is of another role";
 	else if (strncmp(message.READY.build, KEYHOLE_VERSION, sizeof(message.READY.build)))
 		reason = "of another build; install all programs together";
 	else
 		policy_verify(child->spawner.role, pid, &reason);
-	if (reason)
+	if (reason) {
 		log_error("start: %s: %s", name, reason);
-	return reason ? EXIT_FAILED : EXIT_DONE;
+		return EXIT_FAILED;
+	}
+	return check_layers(rec, child->spawner.role,
+			    message.READY.lacking | child->spawner.lacking, message.READY.proven);
 }
 
 static int expect_children(struct recording *rec)
@@ -187,7 +215,7 @@ static int expect_children(struct recording *rec)
 	int r = EXIT_DONE;
 
 	for (int i = 0; r == EXIT_DONE && i < CHILD_COUNT; i++)
-		r = expect_ready(&rec->monitor.children[i]);
+		r = expect_ready(rec, &rec->monitor.children[i]);
 	return r;
 }
 

@@ -10,6 +10,7 @@
 
 #include "ipc/log.h"
 #include "ipc/time.h"
+#include "policy/policy.h"
 
 static const char usage[] =
 	"usage: keyhole record [OPTIONS] [-- CMD ARGS]\n"
@@ -24,6 +25,7 @@ static const char usage[] =
 	"  -f, --format FORMAT      folded or pprof, else from the suffix of FILE\n"
 	"      --force              replace FILE when it exists\n"
 	"      --by-thread          keep threads apart\n"
+	"      --require LAYERS     do not start without: namespaces,pid,root,landlock\n"
 	"  -v, --verbose            say more\n"
 	"  -h, --help               this text\n\n"
 	"exit status: 0 done, 1 failed while recording, 2 usage, 3 missing rights,\n"
@@ -32,6 +34,7 @@ static const char usage[] =
 enum {
 	OPTION_CGROUP = 256,
 	OPTION_FORCE,
+	OPTION_REQUIRE,
 	OPTION_BY_THREAD
 };
 
@@ -44,6 +47,7 @@ static const struct option longs[] = {
 	{"output", required_argument, NULL, 'o'},
 	{"format", required_argument, NULL, 'f'},
 	{"force", no_argument, NULL, OPTION_FORCE},
+	{"require", required_argument, NULL, OPTION_REQUIRE},
 	{"by-thread", no_argument, NULL, OPTION_BY_THREAD},
 	{"verbose", no_argument, NULL, 'v'},
 	{"help", no_argument, NULL, 'h'},
@@ -108,11 +112,22 @@ static const char *set_format(struct options *options, const char *arg)
 	return NULL;
 }
 
+static const char *set_require(struct options *options, const char *arg)
+{
+	const char *bad;
+
+	return policy_layers_parse(arg, &options->require, &bad)
+		       ? "names a layer that is not known; see policy/layers.def"
+		       : NULL;
+}
+
 static const char *apply(struct options *options, int option, const char *arg)
 {
 	switch (option) {
 	case 'p':
 		return add_pid(options, arg);
+	case OPTION_REQUIRE:
+		return set_require(options, arg);
 	case OPTION_CGROUP:
 		return set_cgroup(options, arg);
 	case 'F':

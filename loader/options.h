@@ -22,6 +22,7 @@ struct options { /* at most one of pids, cgroup and command; otherwise the whole
 	uint64_t duration;  /* ns, 0 = until stopped */
 	const char *output; /* "-" for standard output */
 	enum profile_format format;
+	uint32_t require; /* layers of confinement, bits of policy/layers.def */
 	bool all, force, by_thread, verbose, help;
 	char default_output[48];
 };

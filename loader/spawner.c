@@ -34,9 +34,10 @@ _Static_assert((int)ROLE_WORKER == PARTY_WORKER && (int)ROLE_EXPORTER == PARTY_E
 struct nursery {
 	struct channel channel;
 	const char *program;
-	pid_t child;  /* 0: none alive */
-	int child_fd; /* its pidfd, or -1 */
-	int error;    /* why no program may be started: it would have too many rights */
+	uint32_t lacking; /* layers */
+	pid_t child;	  /* 0: none alive */
+	int child_fd;	  /* its pidfd, or -1 */
+	int error;	  /* why no program may be started: it would have too many rights */
 };
 
 /* In the child, returns a negative errno or not at all. The environment is empty. */
@@ -77,9 +78,20 @@ static void forget_child(struct nursery *nursery)
 	nursery->child = 0;
 }
 
+static int start_child(struct nursery *nursery, int channel)
+{
+	pid_t pid = nursery->error ? nursery->error : start_program(nursery, channel);
+
+	if (pid < 0)
+		return pid;
+	nursery->child = pid;
+	nursery->child_fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	return nursery->child_fd < 0 ? -errno : 0;
+}
+
 static int on_spawn(struct nursery *nursery)
 {
-	struct message_spawned spawned = {.pid = nursery->error};
+	struct message_spawned spawned = {.lacking = nursery->lacking};
 	struct message request;
 	int r = channel_receive(&nursery->channel, &request);
 
@@ -89,14 +101,9 @@ static int on_spawn(struct nursery *nursery)
 	if (nursery->child)
 		kill(nursery->child, SIGKILL);
 	forget_child(nursery);
-	if (!nursery->error)
-		spawned.pid = start_program(nursery, request.fd);
-	if (spawned.pid > 0) {
-		nursery->child = spawned.pid;
-		nursery->child_fd = (int)syscall(SYS_pidfd_open, spawned.pid, 0);
-	}
+	spawned.error = start_child(nursery, request.fd);
 	r = channel_reply(&nursery->channel, &request, MESSAGE_SPAWNED, &spawned, sizeof(spawned),
-			  -1);
+			  spawned.error ? -1 : nursery->child_fd);
 	message_release(&request);
 	return r;
 }
@@ -162,9 +169,10 @@ static void raise_priority(void)
 }
 
 /* Never returns. A terminal's Ctrl-C is the loader's affair, therefore the session. */
-static void spawner_main(enum policy_role role, int socket, int program)
+static void spawner_main(enum policy_role role, int socket, int program, uint32_t lacking)
 {
-	struct nursery nursery = {.program = policy_role_name(role), .child_fd = -1};
+	struct nursery nursery = {
+		.program = policy_role_name(role), .lacking = lacking, .child_fd = -1};
 
 	setsid();
 	prctl(PR_SET_NAME, "keyhole-spawner");
@@ -173,6 +181,7 @@ static void spawner_main(enum policy_role role, int socket, int program)
 	channel_init(&nursery.channel, SOCKET_FD, PARTY_SPAWNER, PARTY_LOADER);
 	if (role == ROLE_WORKER)
 		raise_priority();
+	nursery.lacking |= policy_isolate(role);
 	nursery.error = policy_become(role);
 	serve(&nursery);
 	_exit(0);
@@ -206,6 +215,7 @@ static int open_program(const char *name)
 int spawner_start(struct spawner *spawner, enum policy_role role)
 {
 	guard_fd int program = open_program(policy_role_name(role));
+	uint32_t lacking;
 	int fds[2];
 	int r;
 
@@ -215,9 +225,9 @@ int spawner_start(struct spawner *spawner, enum policy_role role)
 	r = channel_pair(fds);
 	if (r)
 		return r;
-	spawner->pid = fork();
+	spawner->pid = policy_fork(role, &lacking);
 	if (spawner->pid == 0)
-		spawner_main(role, fds[1], program);
+		spawner_main(role, fds[1], program, lacking);
 	r = spawner->pid < 0 ? -errno : 0;
 	close(fds[1]);
 	channel_init(&spawner->channel, fds[0], PARTY_LOADER, PARTY_SPAWNER);
@@ -238,6 +248,24 @@ int spawner_spawn(struct spawner *spawner, struct channel *ret_channel)
 	return r;
 }
 
+/* The number in our own namespace: proc_pid_fdinfo(5). */
+static pid_t pid_of(int pidfd)
+{
+	char path[40], text[512];
+	guard_fd int fd = -1;
+	const char *line;
+	ssize_t size;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", pidfd);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	size = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (size < 0)
+		return -errno;
+	text[size] = 0;
+	line = strstr(text, "\nPid:\t");
+	return line ? (pid_t)strtol(line + 6, NULL, 10) : -ESRCH;
+}
+
 pid_t spawner_started(struct spawner *spawner)
 {
 	struct message message;
@@ -249,7 +277,10 @@ pid_t spawner_started(struct spawner *spawner)
 		if (r < 0)
 			return r;
 	} while (message.head.reply_to != spawner->channel.sent);
-	return message.SPAWNED.pid ? message.SPAWNED.pid : -EPROTO;
+	spawner->lacking = message.SPAWNED.lacking;
+	r = message.SPAWNED.error ? message.SPAWNED.error : pid_of(message.fd);
+	message_release(&message);
+	return r ? r : -EPROTO;
 }
 
 int spawner_exited(struct spawner *spawner, int milliseconds, int *ret_status)

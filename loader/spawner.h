@@ -14,6 +14,7 @@
 struct spawner {
 	enum policy_role role;
 	pid_t pid;
+	uint32_t lacking;	/* layers that its child cannot have */
 	struct channel channel; /* carries EXITED at any time */
 };
 
@@ -23,7 +24,7 @@ int spawner_start(struct spawner *spawner, enum policy_role role);
 /* Has the program started, after a child that still runs was killed. Waits for nothing. */
 int spawner_spawn(struct spawner *spawner, struct channel *ret_channel);
 
-/* Waits for the answer: its pid, or why the spawner, its fork or its exec failed. */
+/* Waits for the answer: the child's pid, or why the spawner, its fork or its exec failed. */
 pid_t spawner_started(struct spawner *spawner);
 
 /* Waits for the end of the child. 0 with its status as from waitpid(), or a negative errno. */

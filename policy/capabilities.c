@@ -67,6 +67,8 @@ static int prepare(uint64_t mask)
 
 static int empty_bounding_set(void)
 {
+	if (!POLICY_PUTS_ON(capabilities))
+		return 0;
 	for (cap_value_t cap = 0; cap_get_bound(cap) >= 0; cap++)
 		if (cap_drop_bound(cap))
 			return -errno;
@@ -87,10 +89,9 @@ static int drop_the_rest(uint64_t mask)
 {
 	guard_cap cap_t caps = state_of(mask);
 
-	if (!caps || cap_set_secbits(SECUREBITS) || cap_set_proc(caps) ||
-	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+	if (!caps || cap_set_secbits(SECUREBITS) || cap_set_proc(caps))
 		return -errno;
-	return 0;
+	return POLICY_PUTS_ON(no_new_privs) && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? -errno : 0;
 }
 
 static bool ids_are(unsigned int id)
@@ -116,16 +117,22 @@ static bool capabilities_are(uint64_t mask)
 	return true;
 }
 
-/* By what the kernel says, and by trying the two ways back. */
-static int verify_inside(const struct role *role)
+/* By what the kernel says, and by trying the way back. */
+bool policy_has_ids(const struct role *role)
 {
-	if (!ids_are(role->id) || !capabilities_are(role->capabilities) ||
-	    (unsigned int)cap_get_secbits() != SECUREBITS ||
-	    prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1)
-		return -EPERM;
-	if (!setresuid(0, 0, 0) || !setresgid(0, 0, 0) || !prctl(PR_SET_KEEPCAPS, 1))
-		return -EPERM;
-	return 0;
+	return ids_are(role->id) && setresuid(0, 0, 0) && setresgid(0, 0, 0);
+}
+
+bool policy_has_capabilities(const struct role *role)
+{
+	return capabilities_are(role->capabilities) &&
+	       (unsigned int)cap_get_secbits() == SECUREBITS && prctl(PR_SET_KEEPCAPS, 1);
+}
+
+bool policy_has_no_new_privs(const struct role *role)
+{
+	(void)role;
+	return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1;
 }
 
 int policy_become(enum policy_role role)
@@ -139,5 +146,5 @@ int policy_become(enum policy_role role)
 	    (r = empty_bounding_set()) || (r = set_ambient(data->capabilities)) ||
 	    (r = drop_the_rest(data->capabilities)))
 		return r;
-	return verify_inside(data);
+	return policy_has_ids(data) && policy_has_capabilities(data) ? 0 : -EPERM;
 }

@@ -3,6 +3,7 @@
 #ifndef KEYHOLE_POLICY_POLICY_IMPL_H
 #define KEYHOLE_POLICY_POLICY_IMPL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "policy/policy.h"
@@ -19,6 +20,24 @@
 #define POLICY_UNCONFINED 0
 #endif
 
+/* A test build leaves one layer off and says nothing of it: no sample may be taken then. */
+#ifndef POLICY_SABOTAGE
+#define POLICY_SABOTAGE LAYER_COUNT
+#endif
+#define POLICY_PUTS_ON(name) ((int)LAYER_##name != (int)POLICY_SABOTAGE)
+
+enum role_root {
+	ROOT_HOST,
+	ROOT_EMPTY,
+	ROOT_PROC /* nothing but /proc */
+};
+
+enum role_landlock {
+	LANDLOCK_NONE,
+	LANDLOCK_DENY_ALL,
+	LANDLOCK_SUPERVISOR /* reads files and signals its children */
+};
+
 struct limit {
 	unsigned int resource;
 	uint64_t value;
@@ -29,6 +48,9 @@ struct role {
 	const char *program;
 	unsigned int id;       /* uid and gid */
 	uint64_t capabilities; /* bit per capability: permitted, effective, inheritable, ambient */
+	bool namespaces, pid_namespace;
+	enum role_root root;
+	enum role_landlock landlock;
 	struct limit limits[ROLE_LIMITS + 1];
 };
 
@@ -36,6 +58,21 @@ struct role {
 const struct role *policy_role(enum policy_role role);
 
 int policy_limit(const struct role *role);
+int policy_landlock(const struct role *role); /* -ENOSYS: the kernel has none */
 int policy_filter(enum policy_role role);
+
+/* Whether the layer holds, from inside; those above the filter before it is put on. */
+bool policy_has_namespaces(const struct role *role);
+bool policy_has_pid(const struct role *role);
+bool policy_has_root(const struct role *role);
+bool policy_has_ids(const struct role *role);
+bool policy_has_capabilities(const struct role *role);
+bool policy_has_no_new_privs(const struct role *role);
+bool policy_has_limits(const struct role *role);
+bool policy_has_dumpable(const struct role *role);
+bool policy_has_landlock(const struct role *role);
+
+/* The filter: tries what must be refused; the number of attempts that succeeded (0 is right). */
+unsigned int policy_selftest(enum policy_role role);
 
 #endif

@@ -18,10 +18,15 @@
 static const struct role role_table[ROLE_COUNT] = {
 	[ROLE_LOADER] = {.program = "keyhole",
 			 .id = 65434,
+			 .landlock = LANDLOCK_SUPERVISOR,
 			 .limits = {{RLIMIT_CORE, 0}, {RLIMIT_NPROC, 0}}},
 	/* A descriptor for each segment, CPU and object in work; a profile is a memfd. */
 	[ROLE_WORKER] = {.program = "keyhole-worker",
 			 .id = 65431,
+			 .namespaces = true,
+			 .pid_namespace = true,
+			 .root = ROOT_EMPTY,
+			 .landlock = LANDLOCK_DENY_ALL,
 			 .limits = {{RLIMIT_CORE, 0},
 				    {RLIMIT_NPROC, 0},
 				    {RLIMIT_NOFILE, 4096},
@@ -29,13 +34,22 @@ static const struct role role_table[ROLE_COUNT] = {
 				    {RLIMIT_DATA, 2048 * MIB}}},
 	[ROLE_EXPORTER] = {.program = "keyhole-exporter",
 			   .id = 65432,
+			   .namespaces = true,
+			   .pid_namespace = true,
+			   .root = ROOT_EMPTY,
+			   .landlock = LANDLOCK_DENY_ALL,
 			   .limits = {{RLIMIT_CORE, 0},
 				      {RLIMIT_NPROC, 0},
 				      {RLIMIT_NOFILE, 16},
 				      {RLIMIT_DATA, 256 * MIB}}},
-	/* map_files of another user: ptrace access, the links themselves, the folder's mode. */
+	/*
+	 * map_files of another user: ptrace access, the links themselves, the folder's mode. Those
+	 * need the host's pid namespace, and Landlock refuses ptrace access outside of its domain.
+	 */
 	[ROLE_BROKER] = {.program = "keyhole-broker",
 			 .id = 65433,
+			 .namespaces = true,
+			 .root = ROOT_PROC,
 			 .capabilities = CAPABILITY(CAP_SYS_PTRACE) |
 					 CAPABILITY(CAP_CHECKPOINT_RESTORE) |
 					 CAPABILITY(CAP_DAC_READ_SEARCH) | CAPABILITY(CAP_BPF),

@@ -99,14 +99,10 @@ static int prepare(struct worker *worker)
 
 static int confine(struct worker *worker)
 {
-	unsigned int failed;
-	int r = policy_confine(ROLE_WORKER);
+	struct policy_layers layers;
+	int r = policy_confine(ROLE_WORKER, &layers);
 
-	if (r < 0)
-		return r;
-	failed = policy_selftest(ROLE_WORKER);
-	r = channel_send_ready(&worker->loader, failed);
-	return failed > 0 ? -EPERM : r;
+	return r < 0 ? r : channel_send_ready(&worker->loader, layers.lacking, layers.proven);
 }
 
 static int take_start_message(struct worker *worker, struct message *message)

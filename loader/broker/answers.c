@@ -32,7 +32,7 @@ int answer_maps(const struct message_maps *request)
 
 	if (!pid_exists_in_range(request->pid))
 		return -EINVAL;
-	snprintf(path, sizeof(path), "/proc/%u/maps", request->pid);
+	snprintf(path, sizeof(path), "%u/maps", request->pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
 }
@@ -68,7 +68,7 @@ static int open_mapped(const struct message_object *request)
 	char path[PATH_BYTES];
 	int fd, r;
 
-	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", request->pid,
+	snprintf(path, sizeof(path), "%u/map_files/%llx-%llx", request->pid,
 		 (unsigned long long)request->start, (unsigned long long)request->end);
 	r = check_mode(path);
 	if (r < 0)
@@ -99,7 +99,7 @@ static int reopen(int fd)
 	char path[PATH_BYTES];
 	int readable;
 
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	snprintf(path, sizeof(path), "self/fd/%d", fd);
 	readable = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	return readable < 0 ? -errno : readable;
 }

@@ -64,16 +64,17 @@ static int (*const handlers[MESSAGE_COUNT])(struct broker *, const struct messag
 
 static int start(struct broker *broker)
 {
+	struct policy_layers layers;
 	struct message map, peer;
 	int r;
 
 	channel_init(&broker->loader, LOADER_FD, PARTY_BROKER, PARTY_LOADER);
 	log_init(message_party_name(PARTY_BROKER), LOG_LEVEL_INFO);
 	log_to_channel(&broker->loader);
-	r = policy_confine(ROLE_BROKER);
+	r = policy_confine(ROLE_BROKER, &layers);
 	if (r)
 		return r;
-	r = channel_send_ready(&broker->loader, policy_selftest(ROLE_BROKER));
+	r = channel_send_ready(&broker->loader, layers.lacking, layers.proven);
 	if (r || (r = channel_expect(&broker->loader, MESSAGE_SEGMENT_MAP, START_MS, &map)))
 		return r;
 	r = segments_init(&broker->segments, map.fd);

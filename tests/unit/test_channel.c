@@ -485,10 +485,11 @@ static void test_channel__expect_insists(void **state)
 	struct message message;
 
 	assert_int_equal(channel_send(&ends->worker, MESSAGE_LOG, &log, sizeof(log), -1), 0);
-	assert_int_equal(channel_send_ready(&ends->worker, 2), 0);
+	assert_int_equal(channel_send_ready(&ends->worker, 2, 5), 0);
 	assert_int_equal(channel_expect(&ends->loader, MESSAGE_READY, 100, &message), 0);
 	assert_int_equal(message.READY.role, PARTY_WORKER);
-	assert_int_equal(message.READY.failed, 2);
+	assert_int_equal(message.READY.lacking, 2);
+	assert_int_equal(message.READY.proven, 5);
 	assert_string_equal(message.READY.build, KEYHOLE_VERSION);
 	assert_int_equal(channel_send(&ends->worker, MESSAGE_RUNNING, &none, sizeof(none), -1), 0);
 	assert_int_equal(channel_expect(&ends->loader, MESSAGE_SUMMARY, 100, &message), -EPROTO);

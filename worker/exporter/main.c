@@ -29,6 +29,7 @@ struct exporter {
 
 static int start(struct exporter *exporter)
 {
+	struct policy_layers layers;
 	struct message output, peer;
 	int r;
 
@@ -37,10 +38,10 @@ static int start(struct exporter *exporter)
 	log_to_channel(&exporter->loader);
 	/* `| head` is an error to report, not an end without a word. */
 	signal(SIGPIPE, SIG_IGN);
-	r = policy_confine(ROLE_EXPORTER);
+	r = policy_confine(ROLE_EXPORTER, &layers);
 	if (r)
 		return r;
-	r = channel_send_ready(&exporter->loader, policy_selftest(ROLE_EXPORTER));
+	r = channel_send_ready(&exporter->loader, layers.lacking, layers.proven);
 	if (r || (r = channel_expect(&exporter->loader, MESSAGE_OUTPUT, START_MS, &output)))
 		return r;
 	exporter->output = output.fd;
