@@ -21,7 +21,7 @@
 #define ZERO_message_segment	  ZERO(message_segment, reserved)
 #define ZERO_message_profile	  ZERO_NOTHING
 #define ZERO_message_written	  ZERO(message_written, reserved)
-#define ZERO_message_spawned	  ZERO_NOTHING
+#define ZERO_message_spawned	  ZERO(message_spawned, reserved)
 #define ZERO_message_exited	  ZERO_NOTHING
 
 /* Where a reply's error is found without knowing its type. */

@@ -169,7 +169,9 @@ struct message_written {
 /* The child comes as a pidfd, because its number is another one in its namespace. */
 struct message_spawned {
 	int32_t error;	  /* 0 or a negative errno */
-	uint32_t lacking; /* layers that cannot be had: of policy_isolate() */
+	uint32_t lacking; /* layers that cannot be had: policy_fork(), policy_isolate() */
+	uint32_t proven;  /* layers that were seen to hold */
+	uint32_t reserved;
 };
 struct message_exited {
 	int32_t pid;

@@ -152,22 +152,21 @@ static int open_kernel(struct recording *rec)
 	return r ? failed("events", "perf_event_open", r) : EXIT_DONE;
 }
 
-/* A layer may be missing when the kernel has it not and nobody insists; never without a word. */
-static int check_layers(const struct recording *rec, enum policy_role role, uint32_t lacking,
-			uint32_t proven)
+/* A layer may be missing when it cannot be had and nobody insists; never without a word. */
+static int check_layers(const struct recording *rec, const char *who, uint32_t missing,
+			uint32_t lacking)
 {
-	const char *name = policy_role_name(role);
-	uint32_t missing = policy_layers_of(role) & ~proven;
+	const uint32_t allowed = lacking & LAYERS_THAT_MAY_LACK & ~rec->options->require;
 	int r = EXIT_DONE;
 
 	for (unsigned int layer = 0; layer < LAYER_COUNT; layer++) {
 		if (!(missing >> layer & 1))
 			continue;
-		if (lacking & ~rec->options->require & 1u << layer) {
-			log_info("start: %s: without %s", name, policy_layer_name(layer));
+		if (allowed >> layer & 1) {
+			log_info("start: %s: without %s", who, policy_layer_name(layer));
 			continue;
 		}
-		log_error("start: %s: not confined: %s; nothing is sampled", name,
+		log_error("start: %s: not confined: %s; nothing is sampled", who,
 			  policy_layer_name(layer));
 		r = EXIT_FAILED;
 	}
@@ -176,14 +175,31 @@ static int check_layers(const struct recording *rec, enum policy_role role, uint
 
 static int drop_privilege(struct recording *rec)
 {
+	const enum policy_role role = ROLE_LOADER;
 	struct policy_layers layers;
-	int r = monitor_start(&rec->monitor);
+	int r = monitor_start(&rec->monitor), checked;
 
-	r = r ? r : policy_become(ROLE_LOADER);
-	r = r ? r : policy_confine(ROLE_LOADER, &layers);
-	if (r)
-		return failed("policy", "keyhole", r);
-	return check_layers(rec, ROLE_LOADER, layers.lacking, layers.proven);
+	policy_verify_prepare();
+	r = r ? r : policy_become(role);
+	policy_confine(role, &layers);
+	checked = check_layers(rec, policy_role_name(role), policy_layers_of(role) & ~layers.proven,
+			       layers.lacking);
+	return checked == EXIT_DONE && r ? failed("policy", policy_role_name(role), r) : checked;
+}
+
+/* Spawner and child from outside, and what they saw themselves. */
+static int check_child(const struct recording *rec, const struct spawner *spawner, pid_t pid,
+		       const struct message_ready *ready)
+{
+	const enum policy_role role = spawner->role;
+	uint32_t lacking = spawner->layers.lacking | ready->lacking;
+	uint32_t proven = (spawner->layers.proven | ready->proven) & ~policy_verify(role, pid, 1);
+	uint32_t missing = policy_verify(role, spawner->pid, 0) & ~lacking;
+	int r = check_layers(rec, "spawner", missing, 0);
+
+	return r ? r
+		 : check_layers(rec, policy_role_name(role), policy_layers_of(role) & ~proven,
+				lacking);
 }
 
 static int expect_ready(const struct recording *rec, struct child *child)
@@ -200,14 +216,10 @@ static int expect_ready(const struct recording *rec, struct child *child)
 		reason = "is of another role";
 	else if (strncmp(message.READY.build, KEYHOLE_VERSION, sizeof(message.READY.build)))
 		reason = "of another build; install all programs together";
-	else
-		policy_verify(child->spawner.role, pid, &reason);
-	if (reason) {
-		log_error("start: %s: %s", name, reason);
-		return EXIT_FAILED;
-	}
-	return check_layers(rec, child->spawner.role,
-			    message.READY.lacking | child->spawner.lacking, message.READY.proven);
+	if (!reason)
+		return check_child(rec, &child->spawner, pid, &message.READY);
+	log_error("start: %s: %s", name, reason);
+	return EXIT_FAILED;
 }
 
 static int expect_children(struct recording *rec)

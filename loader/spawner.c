@@ -34,10 +34,10 @@ _Static_assert((int)ROLE_WORKER == PARTY_WORKER && (int)ROLE_EXPORTER == PARTY_E
 struct nursery {
 	struct channel channel;
 	const char *program;
-	uint32_t lacking; /* layers */
-	pid_t child;	  /* 0: none alive */
-	int child_fd;	  /* its pidfd, or -1 */
-	int error;	  /* why no program may be started: it would have too many rights */
+	struct policy_layers layers;
+	pid_t child;  /* 0: none alive */
+	int child_fd; /* its pidfd, or -1 */
+	int error;    /* why no program may be started: it would have too many rights */
 };
 
 /* In the child, returns a negative errno or not at all. The environment is empty. */
@@ -91,7 +91,8 @@ static int start_child(struct nursery *nursery, int channel)
 
 static int on_spawn(struct nursery *nursery)
 {
-	struct message_spawned spawned = {.lacking = nursery->lacking};
+	struct message_spawned spawned = {.lacking = nursery->layers.lacking,
+					  .proven = nursery->layers.proven};
 	struct message request;
 	int r = channel_receive(&nursery->channel, &request);
 
@@ -169,10 +170,11 @@ static void raise_priority(void)
 }
 
 /* Never returns. A terminal's Ctrl-C is the loader's affair, therefore the session. */
-static void spawner_main(enum policy_role role, int socket, int program, uint32_t lacking)
+static void spawner_main(enum policy_role role, int socket, int program,
+			 struct policy_layers layers)
 {
 	struct nursery nursery = {
-		.program = policy_role_name(role), .lacking = lacking, .child_fd = -1};
+		.program = policy_role_name(role), .layers = layers, .child_fd = -1};
 
 	setsid();
 	prctl(PR_SET_NAME, "keyhole-spawner");
@@ -181,8 +183,10 @@ static void spawner_main(enum policy_role role, int socket, int program, uint32_
 	channel_init(&nursery.channel, SOCKET_FD, PARTY_SPAWNER, PARTY_LOADER);
 	if (role == ROLE_WORKER)
 		raise_priority();
-	nursery.lacking |= policy_isolate(role);
+	policy_isolate(role, &nursery.layers);
 	nursery.error = policy_become(role);
+	if (nursery.error == 0)
+		nursery.error = policy_confine_spawner(role);
 	serve(&nursery);
 	_exit(0);
 }
@@ -215,7 +219,7 @@ static int open_program(const char *name)
 int spawner_start(struct spawner *spawner, enum policy_role role)
 {
 	guard_fd int program = open_program(policy_role_name(role));
-	uint32_t lacking;
+	struct policy_layers layers;
 	int fds[2];
 	int r;
 
@@ -225,9 +229,9 @@ int spawner_start(struct spawner *spawner, enum policy_role role)
 	r = channel_pair(fds);
 	if (r)
 		return r;
-	spawner->pid = policy_fork(role, &lacking);
+	spawner->pid = policy_fork(role, &layers);
 	if (spawner->pid == 0)
-		spawner_main(role, fds[1], program, lacking);
+		spawner_main(role, fds[1], program, layers);
 	r = spawner->pid < 0 ? -errno : 0;
 	close(fds[1]);
 	channel_init(&spawner->channel, fds[0], PARTY_LOADER, PARTY_SPAWNER);
@@ -277,7 +281,7 @@ pid_t spawner_started(struct spawner *spawner)
 		if (r < 0)
 			return r;
 	} while (message.head.reply_to != spawner->channel.sent);
-	spawner->lacking = message.SPAWNED.lacking;
+	spawner->layers = (struct policy_layers){message.SPAWNED.lacking, message.SPAWNED.proven};
 	r = message.SPAWNED.error ? message.SPAWNED.error : pid_of(message.fd);
 	message_release(&message);
 	return r ? r : -EPROTO;

@@ -14,8 +14,8 @@
 struct spawner {
 	enum policy_role role;
 	pid_t pid;
-	uint32_t lacking;	/* layers that its child cannot have */
-	struct channel channel; /* carries EXITED at any time */
+	struct policy_layers layers; /* of its child, as far as they are its own */
+	struct channel channel;	     /* carries EXITED at any time */
 };
 
 /* Finds the role's program and forks. As early as possible: the fork has the loader's memory. */

@@ -47,8 +47,10 @@ static cap_t state_of(uint64_t mask)
 /* What was permitted stays so for the next steps. */
 static int change_ids(unsigned int id)
 {
-	if (prctl(PR_SET_KEEPCAPS, 1) || setgroups(0, NULL) || setresgid(id, id, id) ||
-	    setresuid(id, id, id))
+	if (prctl(PR_SET_KEEPCAPS, 1))
+		return -errno;
+	if (POLICY_PUTS_ON(ids) &&
+	    (setgroups(0, NULL) || setresgid(id, id, id) || setresuid(id, id, id)))
 		return -errno;
 	return 0;
 }

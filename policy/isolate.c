@@ -1,102 +1,222 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* policy_isolate(): namespaces(7) and pivot_root(2). */
+/* policy_fork() and policy_isolate(): namespaces(7), user_namespaces(7), pivot_root(2). */
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
+#include <linux/magic.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
-#include <sys/utsname.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "policy/policy_impl.h"
 
-/* One call: they come together or not at all, so that one of them seen proves the others. */
-#define NAMESPACES (CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP)
-#define HARMLESS   (MS_NOSUID | MS_NODEV | MS_NOEXEC)
-#define OLD_ROOT   "/proc" /* a folder that every root has */
-
-/* ---- namespaces ---- */
+#define HARMLESS      (MS_NOSUID | MS_NODEV | MS_NOEXEC)
+#define OLD_ROOT      "/proc" /* a folder that every root has */
+#define PROC_ROOT_INO 1
+#define TEXT_BYTES    48
 
 /*
- * The caller goes on in its own namespace, so that its next child can have another one. The C
- * library has to know of the fork, so it is not clone() with a flag.
+ * Not an accident: the rights, a security module, a kernel that was built without it (tmpfs:
+ * ENODEV), user.max_*_namespaces (ENOSPC) or their depth (EUSERS). Any other error leaves the
+ * layer neither lacking nor proven, which stops the start.
  */
-pid_t policy_fork(enum policy_role role, uint32_t *ret_lacking)
+static uint32_t lacking_if_refused(int error, uint32_t layers)
 {
-	const struct role *data = policy_role(role);
-	int own;
+	switch (error) {
+	case EPERM:
+	case EACCES:
+	case EINVAL:
+	case ENOSYS:
+	case ENODEV:
+	case ENOSPC:
+	case EUSERS:
+		return layers;
+	default:
+		return 0;
+	}
+}
+
+/* ---- pid and user namespace ---- */
+
+/*
+ * In place of fork(), with a flag, so that the caller stays where it is and its next child can have
+ * another namespace. There is one thread, and the child needs no C library that knows its tid.
+ */
+static pid_t fork_into(unsigned long namespaces)
+{
+	return (pid_t)syscall(SYS_clone, namespaces | SIGCHLD, NULL, NULL, NULL, NULL);
+}
+
+static int write_map(pid_t pid, const char *name, unsigned int id)
+{
+	char path[TEXT_BYTES], text[TEXT_BYTES];
+	int length = snprintf(text, sizeof(text), "%u %u 1", id, id);
+	int fd, r;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	r = write(fd, text, (size_t)length) == length ? 0 : -errno;
+	close(fd);
+	return r;
+}
+
+/* The child's side of the gate: its maps have to be there, and to bring rights (AppArmor). */
+static void await_maps(int gate)
+{
+	char byte;
+
+	if (read(gate, &byte, 1) != 1 || setgroups(0, NULL) || write(gate, &byte, 1) != 1)
+		_exit(1);
+	close(gate);
+}
+
+static bool map_ids(pid_t pid, const struct role *role, int gate)
+{
+	char byte = 0;
+
+	return !write_map(pid, "gid_map", role->id) && !write_map(pid, "uid_map", role->id) &&
+	       write(gate, &byte, 1) == 1 && read(gate, &byte, 1) == 1;
+}
+
+/*
+ * Where CAP_SYS_ADMIN is missing, as in most containers, a user namespace brings one that counts
+ * in it alone. It knows one id, the role's; its owner is who started us.
+ */
+static pid_t fork_with_user_namespace(const struct role *role)
+{
+	int gate[2];
 	pid_t pid;
 
-	*ret_lacking = 0;
-	if (!data->pid_namespace || !POLICY_PUTS_ON(pid))
-		return fork();
-	own = open("/proc/self/ns/pid", O_RDONLY | O_CLOEXEC);
-	if (own < 0 || unshare(CLONE_NEWPID))
-		*ret_lacking = LAYER_BIT(pid);
-	pid = fork();
-	if (pid > 0 && !*ret_lacking && setns(own, CLONE_NEWPID)) {
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, gate))
+		return -1;
+	pid = fork_into(CLONE_NEWUSER | CLONE_NEWPID);
+	close(gate[pid == 0 ? 0 : 1]);
+	if (pid == 0)
+		await_maps(gate[1]);
+	if (pid > 0 && !map_ids(pid, role, gate[0])) {
 		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+		errno = EPERM;
 		pid = -1;
 	}
-	if (pid && own >= 0)
-		close(own);
+	if (pid)
+		close(gate[0]);
 	return pid;
 }
 
-static int unshare_all(const struct role *role)
+pid_t policy_fork(enum policy_role role, struct policy_layers *ret_layers)
 {
-	if (unshare(NAMESPACES) || setdomainname(role->program, strlen(role->program)))
-		return -errno;
-	return 0;
+	const struct role *data = policy_role(role);
+	pid_t pid;
+
+	*ret_layers = (struct policy_layers){0, 0};
+	if (!data->pid_namespace || !POLICY_PUTS_ON(pid))
+		return fork();
+	pid = fork_into(CLONE_NEWPID);
+	if (pid < 0 && errno == EPERM)
+		pid = fork_with_user_namespace(data);
+	if (pid >= 0)
+		return pid;
+	ret_layers->lacking = lacking_if_refused(errno, LAYER_BIT(pid));
+	return fork();
 }
 
-bool policy_has_namespaces(const struct role *role)
-{
-	struct utsname names;
-
-	return !uname(&names) && !strcmp(names.domainname, role->program);
-}
-
-/* The spawner is the first process of the namespace; its child finds it by its number. */
+/* The spawner is the first process of the namespace; policy_verify() sees that there is one. */
 bool policy_has_pid(const struct role *role)
 {
 	(void)role;
 	return getppid() == 1;
 }
 
+/* ---- the other namespaces ---- */
+
+static const struct {
+	const char *file;
+	int flag;
+} namespaces[] = {
+	{"mnt", CLONE_NEWNS},  {"net", CLONE_NEWNET},	    {"ipc", CLONE_NEWIPC},
+	{"uts", CLONE_NEWUTS}, {"cgroup", CLONE_NEWCGROUP},
+};
+#define NAMESPACES (sizeof(namespaces) / sizeof(*namespaces))
+#define MOUNT	   0
+
+static ino_t namespace_of(const char *file)
+{
+	char path[TEXT_BYTES];
+	struct stat status;
+
+	snprintf(path, sizeof(path), "/proc/self/ns/%s", file);
+	return stat(path, &status) ? 0 : status.st_ino;
+}
+
+/* Whether the kernel shows another one than before. Without a mount namespace there is no root. */
+static bool leave_namespace(size_t i, struct policy_layers *layers)
+{
+	const uint32_t lost = LAYER_BIT(namespaces) | (i == MOUNT ? LAYER_BIT(root) : 0);
+	ino_t before = namespace_of(namespaces[i].file), after;
+
+	if (unshare(namespaces[i].flag))
+		layers->lacking |= lacking_if_refused(errno, lost);
+	after = namespace_of(namespaces[i].file);
+	return before && after && before != after;
+}
+
+/* One after the other: a kernel without one of them has the others. Bit per row. */
+static unsigned int leave_namespaces(struct policy_layers *layers)
+{
+	unsigned int left = 0;
+
+	for (size_t i = 0; i < NAMESPACES && POLICY_PUTS_ON(namespaces); i++)
+		left |= (unsigned int)leave_namespace(i, layers) << i;
+	if (left == (1u << NAMESPACES) - 1)
+		layers->proven |= LAYER_BIT(namespaces);
+	return left;
+}
+
 /* ---- root ---- */
 
-/* The working directory becomes the root; an initial ramfs cannot be pivoted away from. */
+/*
+ * The working directory becomes the root. EINVAL: the old one is an initial ramfs or a chroot; it
+ * stays where it is, out of reach without CAP_SYS_CHROOT and a descriptor that leads to it.
+ */
 static int enter_root(void)
 {
 	if (!syscall(SYS_pivot_root, ".", "."))
 		return umount2(".", MNT_DETACH) ? -errno : 0;
-	if (errno != EINVAL || mount(".", "/", NULL, MS_MOVE, NULL) || chroot("."))
-		return -errno;
-	return 0;
+	return errno != EINVAL || chroot(".") ? -errno : 0;
 }
 
-static int make_empty_root(void)
+/* So that the host sees nothing of what follows. In a chroot "/" need not be a mount. */
+static int make_private(void)
 {
-	if (mount("keyhole", OLD_ROOT, "tmpfs", HARMLESS, "size=4k,nr_inodes=1,mode=0555"))
+	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) &&
+	    mount(NULL, OLD_ROOT, NULL, MS_REC | MS_PRIVATE, NULL))
 		return -errno;
 	return 0;
 }
 
-/* The broker's: /proc and nothing beside it. */
+/* Room for the one folder, so that nothing can ever be in it. The broker's: /proc, bound. */
 static int change_root(const struct role *role)
 {
 	const unsigned long bind = role->root == ROOT_PROC ? MS_BIND : 0;
-	int r;
+	int r = make_private();
 
-	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
-		return -errno;
-	r = role->root == ROOT_EMPTY ? make_empty_root() : 0;
 	if (r)
 		return r;
+	if (role->root == ROOT_EMPTY &&
+	    mount("keyhole", OLD_ROOT, "tmpfs", HARMLESS, "size=4k,nr_inodes=1,mode=0555"))
+		return -errno;
 	if (chdir(OLD_ROOT))
 		return -errno;
 	r = enter_root();
@@ -107,27 +227,41 @@ static int change_root(const struct role *role)
 	return 0;
 }
 
+/* By what no other root has: room for one file that is taken, or the root of a procfs. */
+static bool is_root(const char *path, enum role_root root)
+{
+	const unsigned long flags = ST_RDONLY | ST_NOSUID | ST_NODEV | ST_NOEXEC;
+	struct statfs fs;
+	struct stat status;
+
+	if (statfs(path, &fs) || stat(path, &status) ||
+	    ((unsigned long)fs.f_flags & flags) != flags)
+		return false;
+	if (root == ROOT_PROC)
+		return fs.f_type == PROC_SUPER_MAGIC && status.st_ino == PROC_ROOT_INO;
+	return fs.f_type == TMPFS_MAGIC && fs.f_files == 1 && fs.f_ffree == 0;
+}
+
+/* ".." would show an old root that is still mounted over this one. */
 bool policy_has_root(const struct role *role)
 {
-	if (role->root == ROOT_PROC)
-		return access("/self", F_OK) == 0 && access("/proc", F_OK) && access("/etc", F_OK);
-	return access("/proc", F_OK) && access("/etc", F_OK) && access("/dev", F_OK) &&
-	       mkdir("/x", 0700) && errno == EROFS;
+	return is_root("/", role->root) && is_root("/..", role->root) && is_root(".", role->root);
 }
 
 /* ---- both ---- */
 
-uint32_t policy_isolate(enum policy_role role)
+void policy_isolate(enum policy_role role, struct policy_layers *layers)
 {
 	const struct role *data = policy_role(role);
-	uint32_t lacking = 0;
+	unsigned int left = data->namespaces ? leave_namespaces(layers) : 0;
+	int r = 0;
 
-	if (data->namespaces && POLICY_PUTS_ON(namespaces) && unshare_all(data))
-		lacking = LAYER_BIT(namespaces) | LAYER_BIT(root);
-	else if (data->root != ROOT_HOST && POLICY_PUTS_ON(root) && change_root(data))
-		lacking = LAYER_BIT(root);
-	/* the broker's paths begin here, whichever root it has */
-	if (data->root == ROOT_PROC && chdir("/proc") && chdir("/"))
-		lacking |= LAYER_BIT(root);
-	return lacking;
+	/* only in a mount namespace that was seen to be another: else it would be the host's */
+	if (left & 1u << MOUNT && POLICY_PUTS_ON(root))
+		r = change_root(data);
+	if (r)
+		layers->lacking |= lacking_if_refused(-r, LAYER_BIT(root));
+	/* the broker's paths begin here, whichever root it has; without it, no start */
+	if (data->root == ROOT_PROC && !policy_has_root(data) && chdir("/proc"))
+		layers->lacking &= ~LAYER_BIT(root);
 }

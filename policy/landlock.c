@@ -39,38 +39,49 @@ static const struct {
 };
 #define VERSIONS ((long)(sizeof(versions) / sizeof(*versions)))
 
-int policy_landlock(const struct role *role)
-{
-	long version = syscall(SYS_landlock_create_ruleset, NULL, 0, RULESET_VERSION);
-	struct ruleset refused;
-	size_t size;
-	long fd;
-
-	if (version <= 0)
-		return -ENOSYS;
-	version = version < VERSIONS ? version : VERSIONS;
-	refused = versions[version - 1].handled;
-	size = versions[version - 1].size;
-	if (role->landlock == LANDLOCK_SUPERVISOR) {
-		refused.files &= ~(uint64_t)FS_READ;
-		refused.scoped &= ~(uint64_t)SCOPE_SIGNAL;
-	}
-	fd = syscall(SYS_landlock_create_ruleset, &refused, size, 0);
-	if (fd < 0)
-		return -errno;
-	if (syscall(SYS_landlock_restrict_self, fd, 0))
-		return -errno;
-	return close((int)fd) ? -errno : 0;
-}
-
-/* Before the filter, which would kill: each path may be opened so but for Landlock. */
-bool policy_has_landlock(const struct role *role)
+/* What the files' modes allow, and Landlock refuses: the one or the other, as it comes out. */
+static int try(const struct role *role)
 {
 	bool supervisor = role->landlock == LANDLOCK_SUPERVISOR;
 	int fd = open(supervisor ? "/dev/null" : "/",
 		      (supervisor ? O_WRONLY : O_RDONLY | O_DIRECTORY) | O_CLOEXEC);
 
-	if (fd >= 0)
-		close(fd);
-	return fd < 0 && errno == EACCES;
+	return fd < 0 ? -errno : close(fd);
+}
+
+static bool was_allowed; /* before Landlock: the test means something */
+
+static int restrict_self(const struct ruleset *refused, size_t size)
+{
+	long fd = syscall(SYS_landlock_create_ruleset, refused, size, 0);
+	int r;
+
+	if (fd < 0)
+		return -errno;
+	r = syscall(SYS_landlock_restrict_self, fd, 0) ? -errno : 0;
+	close((int)fd);
+	return r;
+}
+
+int policy_landlock(const struct role *role)
+{
+	long version = syscall(SYS_landlock_create_ruleset, NULL, 0, RULESET_VERSION);
+	struct ruleset refused;
+
+	if (version <= 0)
+		return -ENOSYS;
+	version = version < VERSIONS ? version : VERSIONS;
+	refused = versions[version - 1].handled;
+	if (role->landlock == LANDLOCK_SUPERVISOR) {
+		refused.files &= ~(uint64_t)FS_READ;
+		refused.scoped &= ~(uint64_t)SCOPE_SIGNAL;
+	}
+	was_allowed = try(role) == 0;
+	return restrict_self(&refused, versions[version - 1].size);
+}
+
+/* Before the filter, which would kill. */
+bool policy_has_landlock(const struct role *role)
+{
+	return was_allowed && try(role) == -EACCES;
 }

@@ -62,11 +62,13 @@ bool policy_has_dumpable(const struct role *role)
 	return prctl(PR_GET_DUMPABLE) == 0;
 }
 
-/* In the order of the numbers; the filter, which is last, has a test of its own. */
+/* Those without one are proven where they are put on. */
 static bool (*const tests[LAYER_COUNT])(const struct role *role) = {
-#define L(name, help)	   [LAYER_##name] = policy_has_##name,
-#define policy_has_seccomp NULL
+#define L(name, help)	      [LAYER_##name] = policy_has_##name,
+#define policy_has_namespaces NULL
+#define policy_has_seccomp    NULL
 #include "policy/layers.def"
+#undef policy_has_namespaces
 #undef policy_has_seccomp
 #undef L
 };
@@ -81,43 +83,38 @@ static uint32_t prove(const struct role *role, uint32_t layers)
 	return proven;
 }
 
-static int put_on(const struct role *role, uint32_t *ret_lacking)
+/* Returns the layers that the kernel has not. What fails otherwise is noticed by its test. */
+static uint32_t put_on(const struct role *role)
 {
 	int r = 0;
 
 	/* Before Linux 6.14 a program started by descriptor is named after its number. */
-	if (prctl(PR_SET_NAME, role->program))
-		return -errno;
-	if (POLICY_PUTS_ON(dumpable) && prctl(PR_SET_DUMPABLE, 0))
-		return -errno;
+	prctl(PR_SET_NAME, role->program);
+	if (POLICY_PUTS_ON(dumpable))
+		prctl(PR_SET_DUMPABLE, 0);
 	if (POLICY_PUTS_ON(limits))
-		r = policy_limit(role);
-	if (r == 0 && POLICY_PUTS_ON(landlock) && role->landlock != LANDLOCK_NONE)
+		policy_limit(role);
+	if (POLICY_PUTS_ON(landlock) && role->landlock != LANDLOCK_NONE)
 		r = policy_landlock(role);
-	*ret_lacking = r == -ENOSYS ? LAYER_BIT(landlock) : 0;
-	return r == -ENOSYS ? 0 : r;
+	return r == -ENOSYS ? LAYER_BIT(landlock) : 0;
 }
 
-int policy_confine(enum policy_role role, struct policy_layers *ret_layers)
+void policy_confine(enum policy_role role, struct policy_layers *ret_layers)
 {
 	const struct role *data = policy_role(role);
 	uint32_t layers = policy_layers_of(role);
-	int r;
 
 	*ret_layers = (struct policy_layers){0, 0};
 	if (!data)
-		return -EINVAL;
+		return;
 	if (POLICY_UNCONFINED) {
 		fprintf(stderr, "%s: built with a sanitizer, NOT confined\n", data->program);
 		ret_layers->proven = layers;
-		return prctl(PR_SET_DUMPABLE, 0) ? -errno : 0;
+		prctl(PR_SET_DUMPABLE, 0);
+		return;
 	}
-	r = put_on(data, &ret_layers->lacking);
-	if (r)
-		return r;
-	ret_layers->proven = prove(data, layers & ~ret_layers->lacking);
-	r = POLICY_PUTS_ON(seccomp) ? policy_filter(role) : 0;
-	if (r == 0 && policy_selftest(role) == 0)
+	ret_layers->lacking = put_on(data);
+	ret_layers->proven = prove(data, layers);
+	if (POLICY_PUTS_ON(seccomp) && policy_filter(role) == 0 && policy_selftest(role) == 0)
 		ret_layers->proven |= LAYER_BIT(seccomp);
-	return r;
 }

@@ -19,6 +19,10 @@ enum policy_layer {
 };
 #define LAYER_BIT(name) (1u << LAYER_##name)
 
+/* The others every kernel has, and every process that may start at all can put on. */
+#define LAYERS_THAT_MAY_LACK \
+	(LAYER_BIT(namespaces) | LAYER_BIT(pid) | LAYER_BIT(root) | LAYER_BIT(landlock))
+
 enum policy_role {
 	ROLE_LOADER, /* after start: supervision */
 	ROLE_WORKER,
@@ -27,25 +31,30 @@ enum policy_role {
 	ROLE_COUNT
 };
 
-/* fork(), in a pid namespace of its own if the role has one; *ret_lacking: layers that cannot be. */
-pid_t policy_fork(enum policy_role role, uint32_t *ret_lacking);
+/* A layer that is in neither could be had and was not put on: the role must not go on. */
+struct policy_layers {
+	uint32_t lacking; /* this kernel or these rights do not allow them */
+	uint32_t proven;  /* seen, or what they refuse was tried: not what was meant to be put on */
+};
 
-/* Before policy_become(): the other namespaces, the root. Returns the layers that cannot be had, by
- * this kernel or with these rights. The working directory is where the role finds /proc. */
-uint32_t policy_isolate(enum policy_role role);
+/* fork(), in a pid namespace of its own if the role has one. For the spawner, with one thread. */
+pid_t policy_fork(enum policy_role role, struct policy_layers *ret_layers);
+
+/* In the spawner, before policy_become(): the other namespaces, the root. The working directory is
+ * where the role finds /proc. */
+void policy_isolate(enum policy_role role, struct policy_layers *layers);
 
 /* Before exec, with privilege: no groups, the role's own uid and gid, its capabilities (ambient, so
  * that exec keeps them; none but for the broker), empty bounding set, locked securebits,
  * no_new_privs. Irreversible; verified before it returns. */
 int policy_become(enum policy_role role);
 
-struct policy_layers {
-	uint32_t lacking; /* the kernel has them not */
-	uint32_t proven;  /* seen, or what they refuse was tried: not what was meant to be put on */
-};
+/* In the spawner, last: the filter that its children inherit. */
+int policy_confine_spawner(enum policy_role role);
 
-/* After exec (the loader: after start): rlimits, not dumpable, Landlock, seccomp for all threads. */
-int policy_confine(enum policy_role role, struct policy_layers *ret_layers);
+/* After exec (the loader: after start): rlimits, not dumpable, Landlock, seccomp for all threads.
+ * What fails is not proven: whoever started the process decides. */
+void policy_confine(enum policy_role role, struct policy_layers *ret_layers);
 
 /* The layers that a role has, and those without which it must not go on. */
 uint32_t policy_layers_of(enum policy_role role);
@@ -56,15 +65,19 @@ const char *policy_layer_name(unsigned int layer);
 /* "landlock,pid" -> *ret_mask. -EINVAL: *ret_bad is what is no layer's name. */
 int policy_layers_parse(const char *list, uint32_t *ret_mask, const char **ret_bad);
 
-/* From outside: what /proc/<pid>/status says (capabilities, NoNewPrivs, Seccomp, uid). 0, or
- * -EPERM with a static reason. */
-int policy_verify(enum policy_role role, pid_t pid, const char **ret_reason);
+/*
+ * From outside, by /proc/<pid>/status: the layers that do not hold of ids, capabilities,
+ * no_new_privs, seccomp (as many filters more than our own) and pid; all of them when it cannot be
+ * read. Call policy_verify_prepare() with privilege: it finds a /proc that hides nobody.
+ */
+void policy_verify_prepare(void);
+uint32_t policy_verify(enum policy_role role, pid_t pid, unsigned int filters);
 
 /* The program of the role ("keyhole-worker") and its uid, which is its gid too. */
 const char *policy_role_name(enum policy_role role);
 uid_t policy_role_uid(enum policy_role role);
 
-/* The system call filter as an array of struct sock_filter, for tests and for reading. */
-int policy_export_filter(enum policy_role role, int fd);
+/* The filter of the role or of its spawner as struct sock_filter, for tests and for reading. */
+int policy_export_filter(enum policy_role role, bool spawner, int fd);
 
 #endif

@@ -61,8 +61,10 @@ int policy_limit(const struct role *role);
 int policy_landlock(const struct role *role); /* -ENOSYS: the kernel has none */
 int policy_filter(enum policy_role role);
 
-/* Whether the layer holds, from inside; those above the filter before it is put on. */
-bool policy_has_namespaces(const struct role *role);
+/*
+ * Whether the layer holds, from inside and before the filter is put on. Each asks for what cannot
+ * be so by accident; policy_isolate() itself sees the namespaces change.
+ */
 bool policy_has_pid(const struct role *role);
 bool policy_has_root(const struct role *role);
 bool policy_has_ids(const struct role *role);

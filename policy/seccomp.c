@@ -56,30 +56,60 @@ static int add_probes(scmp_filter_ctx filter, enum policy_role role)
 	return r;
 }
 
-static int build(scmp_filter_ctx filter, enum policy_role role)
+static int build_role(scmp_filter_ctx filter, enum policy_role role)
+{
+	int r = add_groups(filter, role);
+
+	return r ? r : add_probes(filter, role);
+}
+
+/*
+ * Of the rows of calls_never, those of the role's own filter are left out. The mark gets an errno
+ * here too, another one: death here would keep the role's filter from answering its self-test.
+ */
+static int build_spawner(scmp_filter_ctx filter, enum policy_role role)
+{
+	const struct scmp_arg_cmp marked = {5, SCMP_CMP_EQ, PROBE_MARK, 0};
+	const struct scmp_arg_cmp unmarked = {5, SCMP_CMP_NE, PROBE_MARK, 0};
+	int r = seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0, NULL);
+
+	for (size_t i = 0; i < sizeof(calls_never) / sizeof(*calls_never) && r == 0; i++) {
+		const struct call *call = &calls_never[i];
+
+		if (role_calls(role, call->number))
+			continue;
+		r = seccomp_rule_add_array(filter, SCMP_ACT_KILL_PROCESS, call->number, 1,
+					   call->conditions ? call->condition : &unmarked);
+		if (r == 0 && !call->conditions)
+			r = seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(SPAWNER_ERRNO),
+						   call->number, 1, &marked);
+	}
+	return r;
+}
+
+static int build(scmp_filter_ctx filter, enum policy_role role, bool spawner)
 {
 	int r;
 
 	if ((r = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS)) ||
 	    (r = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1)) ||
-	    (r = seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2)) ||
-	    (r = add_groups(filter, role)))
+	    (r = seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2)))
 		return r;
-	return add_probes(filter, role);
+	return spawner ? build_spawner(filter, role) : build_role(filter, role);
 }
 
 /* fd: where it is written to; -1 to put it into force. */
-static int make_filter(enum policy_role role, int fd)
+static int make_filter(enum policy_role role, bool spawner, int fd)
 {
 	scmp_filter_ctx filter;
 	int r;
 
 	if ((unsigned int)role >= ROLE_COUNT)
 		return -EINVAL;
-	filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
+	filter = seccomp_init(spawner ? SCMP_ACT_ALLOW : SCMP_ACT_KILL_PROCESS);
 	if (!filter)
 		return -ENOMEM;
-	r = build(filter, role);
+	r = build(filter, role, spawner);
 	if (r == 0)
 		r = fd < 0 ? seccomp_load(filter) : seccomp_export_bpf(filter, fd);
 	seccomp_release(filter);
@@ -88,12 +118,19 @@ static int make_filter(enum policy_role role, int fd)
 
 int policy_filter(enum policy_role role)
 {
-	return make_filter(role, -1);
+	return make_filter(role, false, -1);
 }
 
-int policy_export_filter(enum policy_role role, int fd)
+int policy_confine_spawner(enum policy_role role)
 {
-	return make_filter(role, fd);
+	if (POLICY_UNCONFINED || !POLICY_PUTS_ON(seccomp))
+		return 0;
+	return make_filter(role, true, -1);
+}
+
+int policy_export_filter(enum policy_role role, bool spawner, int fd)
+{
+	return make_filter(role, spawner, fd);
 }
 
 static bool refused(const struct probe *probe)

@@ -11,12 +11,14 @@
 #include <linux/bpf.h>
 #include <linux/futex.h>
 #include <linux/perf_event.h>
+#include <linux/sched.h>
 #include <seccomp.h>
 #include <stddef.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 
 #include "policy/policy.h"
 
@@ -60,8 +62,8 @@ static const struct call calls_memory[] = {
 static const struct call calls_files[] = {
 	CALL(read), CALL(write), CALL(pread64), CALL(lseek), CALL(fstat),
 	CALL_EQ(fcntl, 1, F_GETFL),
-	/* glibc 2.33 to 2.38 ask for a descriptor's status this way; the path cannot be looked at,
-	 * so stat() of what the role's uid may reach stays possible. */
+	/* glibc 2.33 to 2.38 ask for a descriptor's status this way; the path cannot be looked at:
+	 * where the root is empty there is none. */
 	CALL_EQ(newfstatat, 3, AT_EMPTY_PATH),
 };
 
@@ -84,8 +86,14 @@ static const struct call calls_threads[] = {
 	CALL_EQ(futex, 1, FUTEX_WAIT_BITSET | FUTEX_CLOCK_REALTIME), /* pthread_join() */
 };
 
+/* epoll_wait() of the C library is the older call where there is one. */
 static const struct call calls_events[] = {
-	CALL(epoll_wait), CALL(epoll_pwait), CALL(epoll_ctl), CALL(timerfd_settime),
+#ifdef SYS_epoll_wait
+	CALL(epoll_wait),
+#else
+	CALL(epoll_pwait),
+#endif
+	CALL(epoll_ctl), CALL(timerfd_settime),
 };
 
 /* The profile: a memfd, sealed before it is given away. libelf asks if its descriptor is open. */
@@ -113,6 +121,29 @@ static const struct call calls_loader[] = {
 	CALL_EQ(ioctl, 1, TCGETS), CALL_EQ(bpf, 0, BPF_ITER_CREATE),
 };
 
+#define CALL_SET(name, arg, bits)   {SCMP_SYS(name), 1, {{arg, SCMP_CMP_MASKED_EQ, bits, bits}}}
+#define CALL_NOT(name, arg, value)  {SCMP_SYS(name), 1, {{arg, SCMP_CMP_NE, value, 0}}}
+
+/*
+ * What neither a spawner nor the start of its child needs: the ways into parts of the kernel that
+ * they have no business with, for the time before the child has its own filter. The rest is
+ * allowed there, as it is the C library's start. clone3 hides its flags: it is not there (ENOSYS).
+ */
+static const struct call calls_never[] = {
+	CALL(ptrace), CALL(process_vm_readv), CALL(process_vm_writev), CALL(process_madvise),
+	CALL(pidfd_getfd), CALL(kcmp), CALL(bpf), CALL(perf_event_open), CALL(userfaultfd),
+	CALL(io_uring_setup), CALL(io_uring_enter), CALL(io_uring_register),
+	CALL(add_key), CALL(request_key), CALL(keyctl), CALL(unshare), CALL(setns),
+	CALL_SET(clone, 0, CLONE_NEWUSER), CALL(mount), CALL(umount2), CALL(pivot_root),
+	CALL(chroot), CALL(open_tree), CALL(move_mount), CALL(mount_setattr), CALL(fsopen),
+	CALL(fsconfig), CALL(fsmount), CALL(fspick), CALL(name_to_handle_at),
+	CALL(open_by_handle_at), CALL(fanotify_init), CALL(init_module), CALL(finit_module),
+	CALL(delete_module), CALL(kexec_load), CALL(kexec_file_load), CALL(reboot), CALL(swapon),
+	CALL(swapoff), CALL(acct), CALL(quotactl), CALL(syslog), CALL(settimeofday),
+	CALL(clock_settime), CALL(sethostname), CALL(setdomainname), CALL(personality),
+	CALL_NOT(socket, 0, AF_UNIX),
+};
+
 struct group {
 	const struct call *calls;
 	size_t count;
@@ -138,8 +169,9 @@ static const struct group role_groups[ROLE_COUNT][9] = { /* the last one is empt
  * which none of them has, asks the filter for PROBE_ERRNO in place of death: the same filter that
  * kills without it. Where a role may make the call, its row is left out.
  */
-#define PROBE_MARK  0x6b65796c6full
-#define PROBE_ERRNO ENOTUNIQ
+#define PROBE_MARK    0x6b65796c6full
+#define PROBE_ERRNO   ENOTUNIQ
+#define SPAWNER_ERRNO EUNATCH /* of the filter below: the youngest filter's errno is returned */
 
 struct probe {
 	int number;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <unistd.h>
 
 #include "policy/policy_impl.h"
@@ -16,67 +17,110 @@ enum value {
 	VALUE_CAPABILITIES,
 	VALUE_NO_CAPABILITIES,
 	VALUE_YES,
-	VALUE_FILTER,
+	VALUE_FILTERS,
 	VALUE_COUNT
 };
 
 static const struct {
 	const char *field;
 	enum value value;
-	const char *reason;
+	enum policy_layer layer;
 } checks[] = {
-	{"Uid", VALUE_ID, "it does not have its uid"},
-	{"Gid", VALUE_ID, "it does not have its gid"},
-	{"Groups", VALUE_NO_GROUPS, "it is in other groups"},
-	{"CapInh", VALUE_CAPABILITIES, "its inheritable capabilities differ"},
-	{"CapPrm", VALUE_CAPABILITIES, "its permitted capabilities differ"},
-	{"CapEff", VALUE_CAPABILITIES, "its effective capabilities differ"},
-	{"CapAmb", VALUE_CAPABILITIES, "its ambient capabilities differ"},
-	{"CapBnd", VALUE_NO_CAPABILITIES, "its bounding set is not empty"},
-	{"NoNewPrivs", VALUE_YES, "no_new_privs is not set"},
-	{"Seccomp", VALUE_FILTER, "it has no system call filter"},
+	{"Uid", VALUE_ID, LAYER_ids},
+	{"Gid", VALUE_ID, LAYER_ids},
+	{"Groups", VALUE_NO_GROUPS, LAYER_ids},
+	{"CapInh", VALUE_CAPABILITIES, LAYER_capabilities},
+	{"CapPrm", VALUE_CAPABILITIES, LAYER_capabilities},
+	{"CapEff", VALUE_CAPABILITIES, LAYER_capabilities},
+	{"CapAmb", VALUE_CAPABILITIES, LAYER_capabilities},
+	{"CapBnd", VALUE_NO_CAPABILITIES, LAYER_capabilities},
+	{"NoNewPrivs", VALUE_YES, LAYER_no_new_privs},
+	{"Seccomp_filters", VALUE_FILTERS, LAYER_seccomp},
 };
 
-static int read_status(pid_t pid, char text[STATUS_BYTES])
+static int proc = AT_FDCWD;
+
+/* An instance of our own: the host's may have hidepid=. Without CAP_SYS_ADMIN that has to do. */
+void policy_verify_prepare(void)
+{
+	int context = fsopen("proc", FSOPEN_CLOEXEC);
+
+	if (context < 0)
+		return;
+	fsconfig(context, FSCONFIG_SET_STRING, "subset", "pid", 0);
+	if (!fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0))
+		proc = fsmount(context, FSMOUNT_CLOEXEC,
+			       MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
+				       MOUNT_ATTR_NOEXEC);
+	proc = proc < 0 ? AT_FDCWD : proc;
+	close(context);
+}
+
+static bool read_status(pid_t pid, char text[STATUS_BYTES])
 {
 	char path[32];
 	ssize_t length;
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	snprintf(path, sizeof(path), "%s%d/status", proc == AT_FDCWD ? "/proc/" : "", (int)pid);
+	fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return -errno;
+		return false;
 	length = read(fd, text, STATUS_BYTES - 1);
 	close(fd);
 	text[length > 0 ? length : 0] = '\0';
-	return 0;
+	return length > 0;
 }
 
-int policy_verify(enum policy_role role, pid_t pid, const char **ret_reason)
+static unsigned long number_of(const char *text, const char *field)
+{
+	const char *at = strstr(text, field);
+
+	return at ? strtoul(at + strlen(field), NULL, 10) : 0;
+}
+
+/* A number for each namespace, from the outer one to the inner. */
+static bool has_pid_namespace(const char *text)
+{
+	const char *at = strstr(text, "\nNSpid:\t");
+	const char *end = at ? strchr(at + 1, '\n') : NULL;
+	const char *second = end ? strchr(at + strlen("\nNSpid:\t"), '\t') : NULL;
+
+	return second && second < end;
+}
+
+static uint32_t compare(const char *text, const char *const values[VALUE_COUNT])
+{
+	uint32_t failed = 0;
+	char line[80];
+
+	for (size_t i = 0; i < sizeof(checks) / sizeof(*checks); i++) {
+		snprintf(line, sizeof(line), "\n%s:\t%s\n", checks[i].field,
+			 values[checks[i].value]);
+		if (!strstr(text, line))
+			failed |= 1u << checks[i].layer;
+	}
+	return failed;
+}
+
+uint32_t policy_verify(enum policy_role role, pid_t pid, unsigned int filters)
 {
 	const struct role *data = policy_role(role);
-	char id[48], capabilities[20], text[STATUS_BYTES], line[80];
-	const char *const values[VALUE_COUNT] = {id,  " ", capabilities, "0000000000000000",
-						 "1", "2"};
+	char id[48], capabilities[20], count[12], text[STATUS_BYTES];
+	const char *const values[VALUE_COUNT] = {id,  " ",  capabilities, "0000000000000000",
+						 "1", count};
+	uint32_t failed;
 
-	if (!data)
-		return -EINVAL;
-	*ret_reason = "its /proc/<pid>/status cannot be read";
-	if (read_status(pid, text))
-		return -EPERM;
+	if (!data || !read_status(getpid(), text))
+		return policy_layers_of(role);
 	snprintf(id, sizeof(id), "%u\t%u\t%u\t%u", data->id, data->id, data->id, data->id);
 	snprintf(capabilities, sizeof(capabilities), "%016llx",
 		 (unsigned long long)data->capabilities);
-	for (size_t i = 0; i < sizeof(checks) / sizeof(*checks); i++) {
-		if (POLICY_UNCONFINED && checks[i].value == VALUE_FILTER)
-			continue;
-		snprintf(line, sizeof(line), "\n%s:\t%s\n", checks[i].field,
-			 values[checks[i].value]);
-		*ret_reason = checks[i].reason;
-		if (!strstr(text, line))
-			return -EPERM;
-	}
-	*ret_reason = NULL;
-	return 0;
+	snprintf(count, sizeof(count), "%lu", number_of(text, "\nSeccomp_filters:\t") + filters);
+	if (!read_status(pid, text))
+		return policy_layers_of(role);
+	failed = compare(text, values);
+	if (data->pid_namespace && !has_pid_namespace(text))
+		failed |= LAYER_BIT(pid);
+	return POLICY_UNCONFINED ? failed & ~LAYER_BIT(seccomp) : failed;
 }

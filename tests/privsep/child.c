@@ -9,6 +9,7 @@
 void child_spawn(struct child *child)
 {
 	struct message message;
+	uint32_t layers;
 
 	assert_int_equal(spawner_spawn(&child->spawner, &child->loader), 0);
 	child->pid = spawner_started(&child->spawner);
@@ -16,7 +17,9 @@ void child_spawn(struct child *child)
 		fail_msg("spawner_started: %s", strerror(-child->pid));
 	assert_int_equal(channel_expect(&child->loader, MESSAGE_READY, CHILD_WAIT_MS, &message), 0);
 	assert_int_equal(message.READY.role, child->loader.peer);
-	assert_int_equal(message.READY.failed, 0);
+	layers = (message.READY.proven | child->spawner.layers.proven) |
+		 (message.READY.lacking | child->spawner.layers.lacking);
+	assert_int_equal(layers, policy_layers_of(child->spawner.role));
 	assert_string_equal(message.READY.build, KEYHOLE_VERSION);
 }
 

@@ -76,16 +76,16 @@ void privsep_end(pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
-const char *privsep_wait_verified(enum policy_role role, pid_t pid)
+uint32_t privsep_wait_verified(enum policy_role role, pid_t pid, unsigned int filters,
+			       uint32_t expected)
 {
-	const char *reason = NULL;
+	uint32_t failed = policy_verify(role, pid, filters);
 
-	for (int i = 0; i < 100; i++) {
-		if (policy_verify(role, pid, &reason) == 0)
-			return NULL;
+	for (int i = 0; i < 100 && failed != expected; i++) {
 		poll(NULL, 0, 10);
+		failed = policy_verify(role, pid, filters);
 	}
-	return reason;
+	return failed;
 }
 
 static char state_of(pid_t pid)

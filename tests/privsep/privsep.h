@@ -30,8 +30,9 @@ int privsep_run(void (*function)(const void *argument), const void *argument);
 pid_t privsep_start(void (*function)(const void *argument), const void *argument);
 void privsep_end(pid_t pid);
 
-/* Waits until the process has the confinement of the role; the last reason otherwise. */
-const char *privsep_wait_verified(enum policy_role role, pid_t pid);
+/* policy_verify(), as soon as its answer is `expected` or after a second. */
+uint32_t privsep_wait_verified(enum policy_role role, pid_t pid, unsigned int filters,
+			       uint32_t expected);
 
 /* Whether it ends within a second; nobody need have waited for it. */
 bool privsep_gone(pid_t pid);

@@ -278,14 +278,11 @@ static void test_broker__opens_maps_and_objects(void **state)
 	struct message message;
 	struct stat libc;
 	int map = segment_map(), maps;
-	const char *reason;
 
 	(void)state;
 	start_target(&target);
 	start_broker(&child, map);
-	reason = privsep_wait_verified(ROLE_BROKER, child.pid);
-	if (reason)
-		fail_msg("broker: %s", reason);
+	assert_int_equal(policy_verify(ROLE_BROKER, child.pid, 2), 0);
 	assert_int_equal(ask_maps(&child, (uint32_t)target.pid, &maps), 0);
 
 	object = find_mapping(maps, target.pid, "/libc.so.6");

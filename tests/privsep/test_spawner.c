@@ -2,6 +2,7 @@
 #include "loader/spawner.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/capability.h>
 #include <sys/resource.h>
@@ -15,17 +16,16 @@
 static void test_spawner__child_is_confined(void **state)
 {
 	struct child child;
-	const char *reason;
 
 	(void)state;
 	child_start(&child, ROLE_EXPORTER);
-	reason = privsep_wait_verified(ROLE_EXPORTER, child.pid);
-	if (reason)
-		fail_msg("exporter: %s", reason);
+	assert_int_equal(policy_verify(ROLE_EXPORTER, child.pid, 2), 0);
 	assert_int_equal(privsep_count_fds(child.pid), 4);
+	assert_int_equal(policy_verify(ROLE_EXPORTER, child.spawner.pid, 1), 0);
 	if (!POLICY_UNCONFINED) {
-		assert_int_equal(policy_verify(ROLE_EXPORTER, child.spawner.pid, &reason), -EPERM);
-		assert_string_equal(reason, "it has no system call filter");
+		assert_int_equal(policy_verify(ROLE_EXPORTER, child.pid, 1), LAYER_BIT(seccomp));
+		assert_int_equal(policy_verify(ROLE_EXPORTER, child.spawner.pid, 2),
+				 LAYER_BIT(seccomp));
 	}
 	child_stop(&child);
 	assert_true(privsep_gone(child.pid));
@@ -42,7 +42,7 @@ static void test_spawner__child_ends_with_its_channel(void **state)
 	status = child_wait_exit(&child);
 	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 	child_spawn(&child);
-	assert_null(privsep_wait_verified(ROLE_EXPORTER, child.pid));
+	assert_int_equal(policy_verify(ROLE_EXPORTER, child.pid, 2), 0);
 	child_stop(&child);
 }
 
@@ -62,7 +62,7 @@ static void test_spawner__reports_a_killed_child_and_starts_another(void **state
 
 		child_spawn(&child); /* the one before still runs: it is replaced */
 		assert_int_not_equal(child.pid, before);
-		assert_null(privsep_wait_verified(ROLE_BROKER, child.pid));
+		assert_int_equal(policy_verify(ROLE_BROKER, child.pid, 2), 0);
 		channel_release(&child.loader);
 	}
 	child_stop(&child);
@@ -92,6 +92,23 @@ static void test_spawner__the_worker_comes_first(void **state)
 	}
 }
 
+static void forbidden_in_spawner(const void *role)
+{
+	if (policy_become(*(const enum policy_role *)role) ||
+	    policy_confine_spawner(*(const enum policy_role *)role))
+		_exit(1);
+	unshare(CLONE_NEWUSER);
+}
+
+static void test_spawner__filter_kills(void **state)
+{
+	(void)state;
+	if (POLICY_UNCONFINED)
+		skip();
+	for (enum policy_role role = ROLE_WORKER; role < ROLE_COUNT; role++)
+		assert_true(privsep_killed_by_filter(privsep_run(forbidden_in_spawner, &role)));
+}
+
 static void start_unprivileged(const void *argument)
 {
 	struct spawner spawner;
@@ -119,6 +136,7 @@ int main(void)
 		cmocka_unit_test(test_spawner__reports_a_killed_child_and_starts_another),
 		cmocka_unit_test(test_spawner__its_end_is_the_childs_end),
 		cmocka_unit_test(test_spawner__the_worker_comes_first),
+		cmocka_unit_test(test_spawner__filter_kills),
 		cmocka_unit_test(test_spawner__without_privilege_says_so),
 	};
 

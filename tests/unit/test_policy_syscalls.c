@@ -7,8 +7,11 @@
 #include <linux/filter.h>
 #include <linux/perf_event.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -38,21 +41,27 @@ struct filter {
 	size_t count;
 };
 
-static struct filter filters[ROLE_COUNT];
+static struct filter filters[ROLE_COUNT], spawners[ROLE_COUNT];
+
+static void export(enum policy_role role, bool spawner, struct filter *ret_filter)
+{
+	int fd = memfd_create("filter", MFD_CLOEXEC);
+	ssize_t size;
+
+	assert_true(fd >= 0);
+	assert_int_equal(policy_export_filter(role, spawner, fd), 0);
+	size = pread(fd, ret_filter->code, sizeof(ret_filter->code), 0);
+	assert_true(size > 0 && (size_t)size < sizeof(ret_filter->code));
+	ret_filter->count = (size_t)size / sizeof(struct sock_filter);
+	close(fd);
+}
 
 static int set_up(void **state)
 {
 	(void)state;
 	for (int role = 0; role < ROLE_COUNT; role++) {
-		int fd = memfd_create("filter", MFD_CLOEXEC);
-		ssize_t size;
-
-		assert_true(fd >= 0);
-		assert_int_equal(policy_export_filter((enum policy_role)role, fd), 0);
-		size = pread(fd, filters[role].code, sizeof(filters[role].code), 0);
-		assert_true(size > 0 && (size_t)size < sizeof(filters[role].code));
-		filters[role].count = (size_t)size / sizeof(struct sock_filter);
-		close(fd);
+		export((enum policy_role)role, false, &filters[role]);
+		export((enum policy_role)role, true, &spawners[role]);
 	}
 	return 0;
 }
@@ -112,17 +121,19 @@ static uint32_t evaluate(const struct filter *filter, const struct seccomp_data 
 	return 0;
 }
 
-static uint32_t verdict(enum policy_role role, long number, const uint64_t *arguments)
+static uint32_t verdict(const struct filter *filter, long number, const uint64_t *arguments)
 {
 	struct seccomp_data data = {.nr = (int)number, .arch = ARCH};
 
 	memcpy(data.args, arguments, sizeof(data.args));
-	return evaluate(&filters[role], &data);
+	return evaluate(filter, &data);
 }
 
-#define CALL(role, number, ...) verdict(role, number, (const uint64_t[6]){__VA_ARGS__})
-#define assert_allowed(...)	assert_int_equal(CALL(__VA_ARGS__), SECCOMP_RET_ALLOW)
-#define assert_killed(...)	assert_int_equal(CALL(__VA_ARGS__), SECCOMP_RET_KILL_PROCESS)
+#define CALL(role, number, ...) verdict(&filters[role], number, (const uint64_t[6]){__VA_ARGS__})
+#define SPAWNER_CALL(role, number, ...) \
+	verdict(&spawners[role], number, (const uint64_t[6]){__VA_ARGS__})
+#define assert_allowed(...) assert_int_equal(CALL(__VA_ARGS__), SECCOMP_RET_ALLOW)
+#define assert_killed(...)  assert_int_equal(CALL(__VA_ARGS__), SECCOMP_RET_KILL_PROCESS)
 
 /* How many calls pass whatever their arguments are. */
 static unsigned int plain_calls(enum policy_role role)
@@ -219,7 +230,7 @@ static void test_policy_syscalls__worker_does_its_work(void **state)
 {
 	static const long numbers[] = {
 		SYS_read,	   SYS_write,	  SYS_pread64,	  SYS_close,	   SYS_recvmsg,
-		SYS_sendmsg,	   SYS_brk,	  SYS_munmap,	  SYS_mremap,	   SYS_epoll_pwait,
+		SYS_sendmsg,	   SYS_brk,	  SYS_munmap,	  SYS_mremap,	   SYS_epoll_ctl,
 		SYS_memfd_create,  SYS_ftruncate, SYS_membarrier, SYS_exit_group,  SYS_getrandom,
 		SYS_clock_gettime, SYS_fstat,	  SYS_lseek,	  SYS_sched_yield, SYS_rt_sigreturn,
 	};
@@ -323,12 +334,80 @@ static void test_policy_syscalls__marked_probes_get_an_errno(void **state)
 	assert_allowed(ROLE_WORKER, SYS_mprotect, 0, 0, PROT_READ, 0, 0, mark);
 }
 
+/* What is refused before a child has its own filter; a mark does not open it. */
+static void test_policy_syscalls__spawners_refuse_what_no_child_needs(void **state)
+{
+	static const long numbers[] = {
+		SYS_ptrace,
+		SYS_perf_event_open,
+		SYS_mount,
+		SYS_unshare,
+		SYS_setns,
+		SYS_kexec_load,
+		SYS_finit_module,
+		SYS_keyctl,
+		SYS_io_uring_setup,
+		SYS_userfaultfd,
+		SYS_pidfd_getfd,
+		SYS_process_vm_readv,
+		SYS_open_by_handle_at,
+		SYS_chroot,
+		SYS_pivot_root,
+		SYS_fsmount,
+		SYS_move_mount,
+	};
+	const uint64_t mark = 0x6b65796c6f;
+
+	(void)state;
+	for (int i = ROLE_WORKER; i < ROLE_COUNT; i++) {
+		enum policy_role role = (enum policy_role)i;
+
+		for (size_t n = 0; n < sizeof(numbers) / sizeof(*numbers); n++) {
+			assert_int_equal(SPAWNER_CALL(role, numbers[n], 0),
+					 SECCOMP_RET_KILL_PROCESS);
+			assert_int_equal(SPAWNER_CALL(role, numbers[n], 0, 0, 0, 0, 0, mark),
+					 SECCOMP_RET_ERRNO | EUNATCH);
+		}
+		assert_int_equal(SPAWNER_CALL(role, SYS_bpf, BPF_MAP_CREATE),
+				 role == ROLE_BROKER ? SECCOMP_RET_ALLOW
+						     : SECCOMP_RET_KILL_PROCESS);
+		assert_int_equal(SPAWNER_CALL(role, SYS_socket, 2 /* AF_INET */, 0, 0, 0, 0, mark),
+				 SECCOMP_RET_KILL_PROCESS);
+		assert_int_equal(SPAWNER_CALL(role, SYS_clone, CLONE_NEWUSER | SIGCHLD),
+				 SECCOMP_RET_KILL_PROCESS);
+		assert_int_equal(SPAWNER_CALL(role, SYS_clone3, ANY, ANY),
+				 SECCOMP_RET_ERRNO | ENOSYS);
+		assert_int_equal(SPAWNER_CALL(role, 0x40000000 + SYS_read),
+				 SECCOMP_RET_KILL_PROCESS);
+	}
+}
+
+static void test_policy_syscalls__spawners_start_programs(void **state)
+{
+	static const long numbers[] = {
+		SYS_execveat, SYS_clone,   SYS_wait4,	 SYS_kill,    SYS_poll,
+		SYS_prctl,    SYS_seccomp, SYS_recvmsg,	 SYS_sendmsg, SYS_pidfd_open,
+		SYS_mmap,     SYS_openat,  SYS_mprotect, SYS_futex,   444 /* landlock */,
+	};
+
+	(void)state;
+	for (int i = ROLE_WORKER; i < ROLE_COUNT; i++) {
+		for (size_t n = 0; n < sizeof(numbers) / sizeof(*numbers); n++)
+			assert_int_equal(SPAWNER_CALL(i, numbers[n], 0), SECCOMP_RET_ALLOW);
+		/* all that the child's own filter allows */
+		for (long number = 0; number < 1024; number++)
+			if (CALL(i, number, 0) == SECCOMP_RET_ALLOW)
+				assert_int_equal(SPAWNER_CALL(i, number, 0), SECCOMP_RET_ALLOW);
+	}
+}
+
 static void test_policy_syscalls__unknown_role(void **state)
 {
 	(void)state;
-	assert_int_equal(policy_export_filter(ROLE_COUNT, -1), -EINVAL);
+	assert_int_equal(policy_export_filter(ROLE_COUNT, false, -1), -EINVAL);
+	assert_int_equal(policy_export_filter(ROLE_COUNT, true, -1), -EINVAL);
 	assert_int_equal(policy_become(ROLE_COUNT), -EINVAL);
-	assert_int_equal(policy_confine(ROLE_COUNT), -EINVAL);
+	assert_int_equal(policy_layers_of(ROLE_COUNT), 0);
 	assert_string_equal(policy_role_name(ROLE_COUNT), "?");
 }
 
@@ -344,6 +423,8 @@ int main(void)
 		cmocka_unit_test(test_policy_syscalls__broker_only_opens_for_reading),
 		cmocka_unit_test(test_policy_syscalls__other_architectures_are_killed),
 		cmocka_unit_test(test_policy_syscalls__marked_probes_get_an_errno),
+		cmocka_unit_test(test_policy_syscalls__spawners_refuse_what_no_child_needs),
+		cmocka_unit_test(test_policy_syscalls__spawners_start_programs),
 		cmocka_unit_test(test_policy_syscalls__unknown_role),
 	};
 
