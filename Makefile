@@ -32,6 +32,12 @@ LIMITS     ?=
 OBSERVER   ?=
 BPF_OBJECT ?= loop
 
+# SABOTAGE=layer: programs in a folder below, of the same objects but for a policy/ that leaves that
+# layer of policy/layers.def off. They must refuse to sample.
+SABOTAGE ?=
+OUT      := $(BUILD)$(SABOTAGE:%=/sabotage/%)
+LAYERS   := $(shell awk -F'[^a-z_]+' '/^L/ { print $$2 }' policy/layers.def)
+
 MACHINE  := $(shell uname -m)
 BPF_ARCH := $(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(MACHINE)))
 
@@ -56,8 +62,9 @@ FOLDERS := ipc policy $(WORKER_FOLDERS) worker worker/exporter
 LOADER_OBJECTS   := $(LOADER:%=$(BUILD)/obj/loader/%.o)
 BROKER_OBJECTS   := $(BROKER:%=$(BUILD)/obj/loader/broker/%.o)
 
-archive   = $(BUILD)/lib/$(subst /,-,$(1)).a
-objects   = $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard $(1)/*.c)))
+place     = $(if $(filter policy,$(1)),$(OUT),$(BUILD))
+archive   = $(place)/lib/$(subst /,-,$(1)).a
+objects   = $(patsubst %.c,$(place)/obj/%.o,$(sort $(wildcard $(1)/*.c)))
 not_main  = $(filter-out %/main.o,$(1))
 group     = -Wl,--start-group $(1) -Wl,--end-group
 
@@ -76,7 +83,7 @@ BROKER_LIBS   := -lseccomp -lcap
 EXPORTER_LIBS := -lseccomp -lcap
 WORKER_LIBS   := -lelf -lz -lprotobuf-c -liberty -levent_core -lseccomp -lcap -lpthread
 
-EXECUTABLES := $(addprefix $(BUILD)/,keyhole keyhole-broker keyhole-exporter keyhole-worker)
+EXECUTABLES := $(addprefix $(OUT)/,keyhole keyhole-broker keyhole-exporter keyhole-worker)
 
 # ---- flags ------------------------------------------------------------------------------------
 
@@ -127,6 +134,11 @@ FORCE:
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	$(call say,CC)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) -c -o $@ $<
 
+ifneq ($(SABOTAGE),)
+$(OUT)/obj/policy/%.o: policy/%.c $(BUILD)/flags
+	$(call say,CC)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) -DPOLICY_SABOTAGE=LAYER_$(SABOTAGE) -c -o $@ $<
+endif
+
 $(BUILD)/obj/proto/%.o: $(BUILD)/proto/%.c $(BUILD)/flags
 	$(call say,CC)mkdir -p $(@D) && $(CC) $(COMMON) $(OPTIMISE) $(HARDEN) -c -o $@ $<
 
@@ -155,21 +167,21 @@ $(call objects,worker/format): | $(PROTO_HEADERS)
 
 # ---- link -------------------------------------------------------------------------------------
 
-$(BUILD)/keyhole: $(LOADER_OBJECTS) $(SHARED_ARCHIVES)
+$(OUT)/keyhole: $(LOADER_OBJECTS) $(SHARED_ARCHIVES)
 	$(call say,LINK)$(CC) $(LDFLAGS) -pie -o $@ $(LOADER_OBJECTS) \
 		$(call group,$(SHARED_ARCHIVES)) $(LOADER_LIBS)
 
-$(BUILD)/keyhole-broker: $(BROKER_OBJECTS) $(SHARED_ARCHIVES)
+$(OUT)/keyhole-broker: $(BROKER_OBJECTS) $(SHARED_ARCHIVES)
 	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ $(BROKER_OBJECTS) \
 		$(call group,$(SHARED_ARCHIVES)) $(BROKER_LIBS)
 
 EXPORTER_PARTS := $(BUILD)/obj/worker/exporter/main.o $(call archive,worker/exporter)
-$(BUILD)/keyhole-exporter: $(EXPORTER_PARTS) $(SHARED_ARCHIVES)
+$(OUT)/keyhole-exporter: $(EXPORTER_PARTS) $(SHARED_ARCHIVES)
 	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ \
 		$(call group,$(EXPORTER_PARTS) $(SHARED_ARCHIVES)) $(EXPORTER_LIBS)
 
 WORKER_PARTS := $(BUILD)/obj/worker/main.o $(WORKER_ARCHIVES) $(PROTO_ARCHIVE)
-$(BUILD)/keyhole-worker: $(WORKER_PARTS) $(SHARED_ARCHIVES)
+$(OUT)/keyhole-worker: $(WORKER_PARTS) $(SHARED_ARCHIVES)
 	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ \
 		$(call group,$(WORKER_PARTS) $(SHARED_ARCHIVES) $(WORKER_LIBS))
 
@@ -241,7 +253,11 @@ check-root: all
 	@rm -rf $(BUILD)/results/privsep $(BUILD)/results/e2e
 	@$(MAKE) -k check-privsep check-e2e
 
-check-privsep: $(call test_programs,privsep) $(EXECUTABLES)
+.PHONY: sabotage
+sabotage: all
+	@for layer in $(LAYERS); do $(MAKE) --no-print-directory SABOTAGE=$$layer all || exit; done
+
+check-privsep: $(call test_programs,privsep) $(EXECUTABLES) sabotage
 	@$(RUN) privsep $(call test_programs,privsep) $(sort $(wildcard tests/privsep/*.sh))
 
 check-e2e: $(EXECUTABLES) workloads
@@ -289,7 +305,7 @@ bench: all workloads
 install: all
 	install -D -m 0755 $(BUILD)/keyhole '$(DESTDIR)$(bindir)/keyhole'
 	install -d -m 0755 '$(DESTDIR)$(libexecdir)/keyhole'
-	install -m 0755 $(filter-out $(BUILD)/keyhole,$(EXECUTABLES)) \
+	install -m 0755 $(filter-out %/keyhole,$(EXECUTABLES)) \
 		'$(DESTDIR)$(libexecdir)/keyhole'
 
 size: all

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Starts keyhole in several ways and looks at its processes from outside, by /proc, as root.
+
+starts.py KEYHOLE README [print]: the rows between the two marks of README are what was measured.
+"""
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+BEGIN, END = "<!-- measured by tests/privsep/starts.sh -->", "<!-- end -->"
+PROGRAMS = ["keyhole", "keyhole-worker", "keyhole-exporter", "keyhole-broker"]
+NAMESPACES = ["user", "pid", "mnt", "net", "ipc", "uts", "cgroup"]
+CAPABILITIES = {2: "DAC_READ_SEARCH", 19: "SYS_PTRACE", 21: "SYS_ADMIN", 39: "BPF",
+                40: "CHECKPOINT_RESTORE"}
+HEAD = ["process", "uid", "capabilities", "own namespaces", "root", "filters", "locked",
+        "spawner"]
+
+# Run by sh -c with the command in "$@". A root that is no mount point: pivot_root() refuses it,
+# and the kernel refuses user namespaces there.
+CHROOT = """
+mount -t tmpfs none "$STARTS_FOLDER" && cd "$STARTS_FOLDER" && mkdir root && cd root || exit 1
+for f in /*; do
+	if [ -L "$f" ]; then cp -P "$f" .; continue; fi
+	[ -d "$f" ] && mkdir ".$f" && mount --rbind "$f" ".$f"
+done
+"""
+WITHOUT = 'exec capsh --drop=cap_sys_admin -- -c \'exec "$@"\' - "$@"'
+STARTS = [
+    ("sudo", None),
+    ("sudo, /proc with hidepid=2", 'mount -t proc -o hidepid=2 proc /proc && exec "$@"'),
+    ("sudo, in a chroot", CHROOT + 'exec chroot . "$@"'),
+    ("without CAP_SYS_ADMIN (container)", WITHOUT),
+    ("without CAP_SYS_ADMIN, no user namespaces",
+     CHROOT + "exec chroot . /bin/sh -c '" + WITHOUT.replace("'", "'\\''") + "' - \"$@\""),
+]
+
+
+def status(pid):
+    with open(f"/proc/{pid}/status") as file:
+        lines = (line.rstrip("\n").split(":\t", 1) for line in file)
+        return {pair[0]: pair[1] for pair in lines if len(pair) == 2}
+
+
+def family(pid):
+    """pid and all its descendants."""
+    found = [pid]
+    for entry in sorted(filter(str.isdigit, os.listdir("/proc")), key=int):
+        try:
+            if int(status(entry)["PPid"]) in found and int(entry) not in found:
+                found.append(int(entry))
+        except (OSError, KeyError):
+            pass
+    return found
+
+
+def capabilities(of):
+    sets = {of[name] for name in ("CapInh", "CapPrm", "CapEff", "CapAmb")}
+    if int(of["CapBnd"], 16) or len(sets) != 1:
+        return "BOUNDING SET, OR SETS DIFFER"
+    mask = int(sets.pop(), 16)
+    names = [name for bit, name in CAPABILITIES.items() if mask >> bit & 1]
+    return ", ".join(names) if mask else "none"
+
+
+def namespaces(pid, loader):
+    """Those that the loader does not share: it may run in some that the start made."""
+    return [name for name in NAMESPACES
+            if os.readlink(f"/proc/{pid}/ns/{name}") != os.readlink(f"/proc/{loader}/ns/{name}")]
+
+
+def root_of(pid):
+    root = f"/proc/{pid}/root"
+    names = os.listdir(root)
+    if not names:
+        return "empty"
+    return "/proc" if "self" in names and "etc" not in names else "of the host"
+
+
+def locked(pid, of):
+    """no_new_privs, not dumpable (then /proc/<pid> is root's), no core, no processes."""
+    with open(f"/proc/{pid}/limits") as file:
+        limits = file.read().splitlines()
+    facts = {
+        "nnp": of["NoNewPrivs"] == "1",
+        "dump": os.stat(f"/proc/{pid}/environ").st_uid == 0,
+        "core": any(line.split()[:6] == ["Max", "core", "file", "size", "0", "0"]
+                    for line in limits),
+        "proc": any(line.split()[:4] == ["Max", "processes", "0", "0"] for line in limits),
+        "groups": of["Groups"].strip() == "",
+    }
+    missing = [name for name, holds in facts.items() if not holds]
+    return "not: " + ", ".join(missing) if missing else "yes"
+
+
+def row(name, pid, loader, base, spawner):
+    of = status(pid)
+    own = namespaces(pid, loader)
+    behind = "–"
+    if spawner:
+        its = status(spawner)
+        same = (its["Uid"] == of["Uid"] and capabilities(its) == capabilities(of)
+                and namespaces(spawner, loader) == own and root_of(spawner) == root_of(pid)
+                and its["NoNewPrivs"] == "1")
+        behind = ("same" if same else "DIFFERS") + f", {int(its['Seccomp_filters']) - base} filter"
+    uids = set(of["Uid"].split()) | set(of["Gid"].split())
+    return [f"`{name}`", ", ".join(sorted(uids)), capabilities(of),
+            " ".join(own) or "none", root_of(pid),
+            str(int(of["Seccomp_filters"]) - base), locked(pid, of), behind]
+
+
+def measure(keyhole, shell):
+    command = [keyhole, "record", "-v", "-a", "-f", "folded", "-o", "-", "-d", "20"]
+    if shell:
+        command = ["unshare", "-m", "sh", "-c", shell, "-"] + command
+    with tempfile.TemporaryFile() as err, tempfile.TemporaryDirectory() as folder:
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=err,
+                                   env={**os.environ, "STARTS_FOLDER": folder})
+        try:
+            text = ""
+            for _ in range(1500):
+                err.seek(0)
+                text = err.read().decode(errors="replace")
+                if "mode: brokered" in text or process.poll() is not None:
+                    break
+                time.sleep(0.01)
+            if "mode: brokered" not in text:
+                raise RuntimeError("did not start: " + text)
+            pids = family(process.pid)
+            names = {pid: status(pid)["Name"] for pid in pids}
+            base = int(status("self")["Seccomp_filters"])
+            rows = []
+            for name in PROGRAMS:
+                pid = next(pid for pid in pids if names[pid] == name[:15])
+                parent = int(status(pid)["PPid"])
+                rows.append(row(name, pid, process.pid, base, parent if name != "keyhole" else 0))
+            lacking = [line.split("start: ", 1)[1] for line in text.splitlines()
+                       if ": without " in line]
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.wait(timeout=60)
+    return rows, lacking
+
+
+def table(keyhole):
+    """Starts with the same rows share a table."""
+    parts = []
+    for name, shell in STARTS:
+        rows, lacking = measure(keyhole, shell)
+        if parts and parts[-1][1:] == [rows, lacking]:
+            parts[-1][0] += "; " + name
+        else:
+            parts.append([name, rows, lacking])
+    lines = []
+    for name, rows, lacking in parts:
+        said = "; ".join(lacking) if lacking else "nothing"
+        lines += [f"**{name}**; `-v` says it is missing: {said}", ""]
+        lines += ["| " + " | ".join(cells) + " |" for cells in [HEAD, ["---"] * len(HEAD)] + rows]
+        lines += [""]
+    return "\n".join(lines).rstrip("\n")
+
+
+def main():
+    measured = table(sys.argv[1])
+    if sys.argv[3:] == ["print"]:
+        print(measured)
+        return 0
+    with open(sys.argv[2]) as file:
+        written = file.read().partition(BEGIN)[2].partition(END)[0].strip("\n")
+    if written == measured:
+        print("ok 1 - starts: policy/README.md has what was measured")
+        return 0
+    print("not ok 1 - starts: policy/README.md differs from what was measured:\n" + measured)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
