@@ -257,7 +257,7 @@ check-root: all
 sabotage: all
 	@for layer in $(LAYERS); do $(MAKE) --no-print-directory SABOTAGE=$$layer all || exit; done
 
-check-privsep: $(call test_programs,privsep) $(EXECUTABLES) sabotage
+check-privsep: $(call test_programs,privsep) $(EXECUTABLES) $(if $(SANITIZE),,sabotage)
 	@$(RUN) privsep $(call test_programs,privsep) $(sort $(wildcard tests/privsep/*.sh))
 
 check-e2e: $(EXECUTABLES) workloads

@@ -115,10 +115,13 @@ static const char *set_format(struct options *options, const char *arg)
 static const char *set_require(struct options *options, const char *arg)
 {
 	const char *bad;
+	uint32_t layers;
 
-	return policy_layers_parse(arg, &options->require, &bad)
-		       ? "names a layer that is not known; see policy/layers.def"
-		       : NULL;
+	if (policy_layers_parse(arg, &layers, &bad))
+		return "a layer that is not known; namespaces, pid, root and landlock can be "
+		       "missing";
+	options->require |= layers;
+	return NULL;
 }
 
 static const char *apply(struct options *options, int option, const char *arg)

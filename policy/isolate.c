@@ -121,7 +121,7 @@ pid_t policy_fork(enum policy_role role, struct policy_layers *ret_layers)
 	pid_t pid;
 
 	*ret_layers = (struct policy_layers){0, 0};
-	if (!data->pid_namespace || !POLICY_PUTS_ON(pid))
+	if (!data->pid_namespace || !POLICY_ISOLATES(pid))
 		return fork();
 	pid = fork_into(CLONE_NEWPID);
 	if (pid < 0 && errno == EPERM)
@@ -177,7 +177,7 @@ static unsigned int leave_namespaces(struct policy_layers *layers)
 {
 	unsigned int left = 0;
 
-	for (size_t i = 0; i < NAMESPACES && POLICY_PUTS_ON(namespaces); i++)
+	for (size_t i = 0; i < NAMESPACES && POLICY_ISOLATES(namespaces); i++)
 		left |= (unsigned int)leave_namespace(i, layers) << i;
 	if (left == (1u << NAMESPACES) - 1)
 		layers->proven |= LAYER_BIT(namespaces);

@@ -8,7 +8,10 @@
 
 #include "policy/policy.h"
 
-/* Sanitizers map, open and signal as they like: such builds run without limits and filter. */
+/*
+ * Sanitizers load libraries, map, open and signal as they like: such builds only change their ids
+ * and capabilities.
+ */
 #if defined(__SANITIZE_ADDRESS__)
 #define POLICY_UNCONFINED 1
 #elif defined(__has_feature)
@@ -24,7 +27,8 @@
 #ifndef POLICY_SABOTAGE
 #define POLICY_SABOTAGE LAYER_COUNT
 #endif
-#define POLICY_PUTS_ON(name) ((int)LAYER_##name != (int)POLICY_SABOTAGE)
+#define POLICY_PUTS_ON(name)  ((int)LAYER_##name != (int)POLICY_SABOTAGE)
+#define POLICY_ISOLATES(name) (!POLICY_UNCONFINED && POLICY_PUTS_ON(name))
 
 enum role_root {
 	ROOT_HOST,

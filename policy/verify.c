@@ -122,5 +122,5 @@ uint32_t policy_verify(enum policy_role role, pid_t pid, unsigned int filters)
 	failed = compare(text, values);
 	if (data->pid_namespace && !has_pid_namespace(text))
 		failed |= LAYER_BIT(pid);
-	return POLICY_UNCONFINED ? failed & ~LAYER_BIT(seccomp) : failed;
+	return POLICY_UNCONFINED ? failed & ~(LAYER_BIT(seccomp) | LAYER_BIT(pid)) : failed;
 }

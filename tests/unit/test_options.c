@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "loader/options.h"
+#include "policy/policy.h"
 
 #define PARSE(options, ...)                                                          \
 	({                                                                           \
@@ -112,6 +113,24 @@ static void test_options__numbers_out_of_range(void **state)
 	assert_int_equal(PARSE(&options, "--nonsense"), -EINVAL);
 }
 
+static void test_options__required_layers(void **state)
+{
+	struct options options;
+
+	(void)state;
+	assert_int_equal(PARSE(&options, "-a"), 0);
+	assert_int_equal(options.require, 0);
+	assert_int_equal(PARSE(&options, "--require=landlock,pid", "--require", "seccomp"), 0);
+	assert_int_equal(options.require,
+			 LAYER_BIT(landlock) | LAYER_BIT(pid) | LAYER_BIT(seccomp));
+	assert_int_equal(PARSE(&options, "--require", ""), -EINVAL);
+	assert_int_equal(PARSE(&options, "--require", ","), -EINVAL);
+	assert_int_equal(PARSE(&options, "--require", "landlock,"), -EINVAL);
+	assert_int_equal(PARSE(&options, "--require", "land"), -EINVAL);
+	assert_int_equal(PARSE(&options, "--require", "landlock pid"), -EINVAL);
+	assert_int_equal(PARSE(&options, "--require"), -EINVAL);
+}
+
 static void test_options__format_from_suffix(void **state)
 {
 	struct options options;
@@ -159,6 +178,7 @@ int main(void)
 		cmocka_unit_test(test_options__targets_exclude_each_other),
 		cmocka_unit_test(test_options__more_processes_than_room),
 		cmocka_unit_test(test_options__numbers_out_of_range),
+		cmocka_unit_test(test_options__required_layers),
 		cmocka_unit_test(test_options__format_from_suffix),
 		cmocka_unit_test(test_options__help_names_each_option),
 	};
