@@ -81,12 +81,15 @@ static void forget_child(struct nursery *nursery)
 static int start_child(struct nursery *nursery, int channel)
 {
 	pid_t pid = nursery->error ? nursery->error : start_program(nursery, channel);
+	const struct f_owner_ex owner = {F_OWNER_PID, pid};
 
 	if (pid < 0)
 		return pid;
 	nursery->child = pid;
 	nursery->child_fd = (int)syscall(SYS_pidfd_open, pid, 0);
-	return nursery->child_fd < 0 ? -errno : 0;
+	if (nursery->child_fd < 0 || fcntl(nursery->child_fd, F_SETOWN_EX, &owner))
+		return -errno;
+	return 0;
 }
 
 static int on_spawn(struct nursery *nursery)
@@ -252,22 +255,17 @@ int spawner_spawn(struct spawner *spawner, struct channel *ret_channel)
 	return r;
 }
 
-/* The number in our own namespace: proc_pid_fdinfo(5). */
+/*
+ * The number in our own namespace, as the kernel translates the owner that the spawner set.
+ * Before Linux 5.14 a process that is not dumpable may not read its own fdinfo.
+ */
 static pid_t pid_of(int pidfd)
 {
-	char path[40], text[512];
-	guard_fd int fd = -1;
-	const char *line;
-	ssize_t size;
+	struct f_owner_ex owner = {0};
 
-	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", pidfd);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	size = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	if (size < 0)
+	if (fcntl(pidfd, F_GETOWN_EX, &owner))
 		return -errno;
-	text[size] = 0;
-	line = strstr(text, "\nPid:\t");
-	return line ? (pid_t)strtol(line + 6, NULL, 10) : -ESRCH;
+	return owner.type == F_OWNER_PID && owner.pid > 0 ? owner.pid : -ESRCH;
 }
 
 pid_t spawner_started(struct spawner *spawner)

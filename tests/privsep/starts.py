@@ -121,8 +121,7 @@ def measure(keyhole, shell):
         try:
             text = ""
             for _ in range(1500):
-                err.seek(0)
-                text = err.read().decode(errors="replace")
+                text = os.pread(err.fileno(), 1 << 20, 0).decode(errors="replace")
                 if "mode: brokered" in text or process.poll() is not None:
                     break
                 time.sleep(0.01)
