@@ -14,16 +14,6 @@ const struct role *policy_role(enum policy_role role)
 	return (unsigned int)role < ROLE_COUNT ? &role_table[role] : NULL;
 }
 
-const char *policy_role_name(enum policy_role role)
-{
-	return (unsigned int)role < ROLE_COUNT ? role_table[role].program : "?";
-}
-
-uid_t policy_role_uid(enum policy_role role)
-{
-	return (unsigned int)role < ROLE_COUNT ? role_table[role].id : (uid_t)-1;
-}
-
 /* Without CAP_SYS_RESOURCE a limit only goes down, so a lower one from outside stands. */
 static int lower(const struct limit *limit)
 {
@@ -61,5 +51,5 @@ int policy_confine(enum policy_role role)
 		return 0;
 	}
 	r = policy_limit(data);
-	return r ? r : policy_filter(role);
+	return r ? r : policy_filter(role, -1);
 }

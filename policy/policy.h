@@ -29,15 +29,8 @@ int policy_confine(enum policy_role role);
 /* From inside: tries what must be refused; the number of attempts that succeeded (0 is right). */
 unsigned int policy_selftest(enum policy_role role);
 
-/* From outside: what /proc/<pid>/status says (capabilities, NoNewPrivs, Seccomp, uid). 0, or
- * -EPERM with a static reason. */
-int policy_verify(enum policy_role role, pid_t pid, const char **ret_reason);
-
-/* The program of the role ("keyhole-worker") and its uid, which is its gid too. */
-const char *policy_role_name(enum policy_role role);
-uid_t policy_role_uid(enum policy_role role);
-
-/* The system call filter as an array of struct sock_filter, for tests and for reading. */
-int policy_export_filter(enum policy_role role, int fd);
+/* From outside: what /proc/<pid>/status says (capabilities, NoNewPrivs, Seccomp, uid). NULL, or
+ * what is wrong. */
+const char *policy_verify(enum policy_role role, pid_t pid);
 
 #endif

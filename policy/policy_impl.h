@@ -36,6 +36,9 @@ struct role {
 const struct role *policy_role(enum policy_role role);
 
 int policy_limit(const struct role *role);
-int policy_filter(enum policy_role role);
+
+/* Puts the system call filter into force; with fd >= 0 writes it there instead, as an array of
+ * struct sock_filter, for tests and for reading. */
+int policy_filter(enum policy_role role, int fd);
 
 #endif

@@ -68,8 +68,7 @@ static int build(scmp_filter_ctx filter, enum policy_role role)
 	return add_probes(filter, role);
 }
 
-/* fd: where it is written to; -1 to put it into force. */
-static int make_filter(enum policy_role role, int fd)
+int policy_filter(enum policy_role role, int fd)
 {
 	scmp_filter_ctx filter;
 	int r;
@@ -84,16 +83,6 @@ static int make_filter(enum policy_role role, int fd)
 		r = fd < 0 ? seccomp_load(filter) : seccomp_export_bpf(filter, fd);
 	seccomp_release(filter);
 	return r;
-}
-
-int policy_filter(enum policy_role role)
-{
-	return make_filter(role, -1);
-}
-
-int policy_export_filter(enum policy_role role, int fd)
-{
-	return make_filter(role, fd);
 }
 
 static bool refused(const struct probe *probe)

@@ -17,6 +17,7 @@
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 
 #include "policy/policy.h"
 
@@ -84,8 +85,15 @@ static const struct call calls_threads[] = {
 	CALL_EQ(futex, 1, FUTEX_WAIT_BITSET | FUTEX_CLOCK_REALTIME), /* pthread_join() */
 };
 
+/* How the C library waits: arm64 has no epoll_wait. */
+#ifdef __NR_epoll_wait
+#define WAIT_FOR_EVENTS CALL(epoll_wait)
+#else
+#define WAIT_FOR_EVENTS CALL(epoll_pwait)
+#endif
+
 static const struct call calls_events[] = {
-	CALL(epoll_wait), CALL(epoll_pwait), CALL(epoll_ctl), CALL(timerfd_settime),
+	WAIT_FOR_EVENTS, CALL(epoll_ctl), CALL(timerfd_settime),
 };
 
 /* The profile: a memfd, sealed before it is given away. libelf asks if its descriptor is open. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -37,7 +37,7 @@ static const struct {
 	{"Seccomp", VALUE_FILTER, "it has no system call filter"},
 };
 
-static int read_status(pid_t pid, char text[STATUS_BYTES])
+static bool read_status(pid_t pid, char text[STATUS_BYTES])
 {
 	char path[32];
 	ssize_t length;
@@ -46,14 +46,14 @@ static int read_status(pid_t pid, char text[STATUS_BYTES])
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return -errno;
+		return false;
 	length = read(fd, text, STATUS_BYTES - 1);
 	close(fd);
 	text[length > 0 ? length : 0] = '\0';
-	return 0;
+	return length > 0;
 }
 
-int policy_verify(enum policy_role role, pid_t pid, const char **ret_reason)
+const char *policy_verify(enum policy_role role, pid_t pid)
 {
 	const struct role *data = policy_role(role);
 	char id[48], capabilities[20], text[STATUS_BYTES], line[80];
@@ -61,10 +61,9 @@ int policy_verify(enum policy_role role, pid_t pid, const char **ret_reason)
 						 "1", "2"};
 
 	if (!data)
-		return -EINVAL;
-	*ret_reason = "its /proc/<pid>/status cannot be read";
-	if (read_status(pid, text))
-		return -EPERM;
+		return "there is no such role";
+	if (!read_status(pid, text))
+		return "its /proc/<pid>/status cannot be read";
 	snprintf(id, sizeof(id), "%u\t%u\t%u\t%u", data->id, data->id, data->id, data->id);
 	snprintf(capabilities, sizeof(capabilities), "%016llx",
 		 (unsigned long long)data->capabilities);
@@ -73,10 +72,8 @@ int policy_verify(enum policy_role role, pid_t pid, const char **ret_reason)
 			continue;
 		snprintf(line, sizeof(line), "\n%s:\t%s\n", checks[i].field,
 			 values[checks[i].value]);
-		*ret_reason = checks[i].reason;
 		if (!strstr(text, line))
-			return -EPERM;
+			return checks[i].reason;
 	}
-	*ret_reason = NULL;
-	return 0;
+	return NULL;
 }
