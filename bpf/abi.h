@@ -27,11 +27,15 @@ typedef long long s64;
 
 /* ---- segments: 1 MiB mmapable arrays of words, addressed by one global word number ---------- */
 
+#ifndef SEGMENT_WORD_BITS
 #define SEGMENT_WORD_BITS 18u
-#define SEGMENT_WORDS	  (1u << SEGMENT_WORD_BITS) /* u32 words in a segment */
-#define SEGMENT_BYTES	  (SEGMENT_WORDS * 4u)
-#define SEGMENT_MAX	  1024u /* entries of the map of segments: word numbers have 28 bits */
-#define SEGMENT_WORD_NONE 0u	/* word 0 of segment 0 is never handed out */
+#endif
+#define SEGMENT_WORDS (1u << SEGMENT_WORD_BITS) /* u32 words in a segment */
+#define SEGMENT_BYTES (SEGMENT_WORDS * 4u)
+#ifndef SEGMENT_MAX
+#define SEGMENT_MAX 1024u /* entries of the map of segments: word numbers have 28 bits */
+#endif
+#define SEGMENT_WORD_NONE 0u /* word 0 of segment 0 is never handed out */
 
 struct segment {
 	u32 word[SEGMENT_WORDS];
@@ -147,10 +151,13 @@ _Static_assert(sizeof(struct rule_wide) == 48, "struct rule_wide is six dictiona
  * A block: `count` u64 start addresses, sorted, then padding to 64 bytes, then `count` struct
  * mapping_entry in the same order. 64-byte aligned, within one segment. Only executable mappings.
  */
+#ifndef BLOCK_MAPPINGS_MAX
 #define BLOCK_MAPPINGS_MAX 8191u
+#endif
 
 #define MAPPING_HAS_TABLE 1u
 #define MAPPING_PENDING	  2u /* its table is still being made: the walk ends as cut_not_ready */
+#define MAPPING_NO_ROOM	  4u /* no segment has room for its table: cut_no_room */
 
 struct mapping_entry {
 	u64 start, end; /* addresses, end exclusive */
@@ -169,16 +176,27 @@ _Static_assert(sizeof(struct mapping_entry) == 64, "one cache line");
  *   key:   pid (22 bits) | generation << 22; 0 = never used (ends a probe),
  *          PROCESS_SLOT_GONE = free
  *   block: block >> 4 (24 bits) | count << 24 (13 bits) | version << 37
- * block is a global word number, a multiple of 16. The worker stores block, then key; BPF reads
- * key, block, key. Within one key it replaces `block` by one store. The version changes whenever
- * an address of the process changes its meaning; adding a mapping does not change it. Processes
- * that came from each other by fork share cached rules where their versions are equal.
+ * block is a global word number, a multiple of 16; 0: no segment has room for it. The worker stores
+ * block, then key; BPF reads key, block, key. Within one key it replaces `block` by one store. The
+ * version changes whenever an address of the process changes its meaning; adding a mapping does not
+ * change it. Processes that came from each other by fork share cached rules where their versions
+ * are equal.
  */
-#define PROCESS_SLOTS	  4096u
-#define PROCESS_PROBES	  16u
+#ifndef PROCESS_SLOTS
+#define PROCESS_SLOTS 4096u
+#endif
+#ifndef PROCESS_PROBES
+#define PROCESS_PROBES 16u
+#endif
 #define PROCESS_SLOT_GONE (~0ull)
 #define PROCESS_PID_BITS  22u
 #define PROCESS_PID_MAX	  ((1u << PROCESS_PID_BITS) - 1)
+
+_Static_assert(PROCESS_SLOTS <= 4096 && (PROCESS_SLOTS & (PROCESS_SLOTS - 1)) == 0 &&
+		       PROCESS_PROBES <= PROCESS_SLOTS,
+	       "a hash finds every slot");
+_Static_assert(BLOCK_MAPPINGS_MAX < 8192 && (BLOCK_MAPPINGS_MAX & (BLOCK_MAPPINGS_MAX + 1)) == 0,
+	       "a mask of the count's 13 bits");
 
 struct process_slot {
 	u64 key;
@@ -209,11 +227,21 @@ static inline u64 process_slot_block(u32 block, u32 count, u64 version)
  * ring's next beginning. The commit word is stored last and is record_commit(position, bytes), so
  * what an earlier lap left behind never passes for a record.
  */
-#define RECORD_FRAMES_MAX	 1024u
+#ifndef RECORD_FRAMES_MAX
+#define RECORD_FRAMES_MAX 1024u
+#endif
+#ifndef RECORD_KERNEL_FRAMES_MAX
 #define RECORD_KERNEL_FRAMES_MAX 127u
-#define RECORD_BYTES_MAX	 9472u
-#define RING_BYTES_MIN		 (1u << 18)
-#define RING_BYTES_MAX		 (1u << 22)
+#endif
+#ifndef RECORD_BYTES_MAX
+#define RECORD_BYTES_MAX 9472u
+#endif
+#ifndef RING_BYTES_MIN
+#define RING_BYTES_MIN (1u << 18)
+#endif
+#ifndef RING_BYTES_MAX
+#define RING_BYTES_MAX (1u << 22)
+#endif
 
 enum sample_reason {
 #define X(name, class, help) REASON_##name,
@@ -261,7 +289,9 @@ static inline u64 record_commit(u64 position, u64 bytes)
 #define KERNEL_FRAME_RANGE(frame)   ((u32)((frame) >> 32) & 0xffff)
 #define KERNEL_FRAME_OFFSET(frame)  ((u32)(frame))
 #define KERNEL_RANGE_UNKNOWN	    0xffffu
-#define KERNEL_RANGES_MAX	    512u
+#ifndef KERNEL_RANGES_MAX
+#define KERNEL_RANGES_MAX 512u
+#endif
 
 /* How far the worker has read each ring, written by it alone; page aligned map of its own. */
 struct ring_tails {
@@ -289,20 +319,23 @@ struct event {
 };
 _Static_assert(sizeof(struct event) == 48, "struct event");
 
+#ifndef EVENT_RING_BYTES
 #define EVENT_RING_BYTES (1u << 18)
+#endif
 
 /* ---- counters: one row per CPU, written by BPF, mapped by the loader alone ----------------- */
 
 struct counters {
 	u64 samples; /* after the filter; = sum of reason[] */
 	u64 reason[REASON_COUNT];
-	u64 events_lost; /* life events that did not fit */
+	u64 events_lost;    /* life events that did not fit */
+	u64 processes_lost; /* forks and execs that the table of generations had no room for */
 	u64 user_frames, kernel_frames;
 	u64 cache_trail, cache_text, cache_miss;
 	u64 fallback_frames; /* user frames found by frame pointer or leaf fallback */
 	u64 exited_runtime;  /* ns of CPU time of sampled tasks at their exit */
 	u64 bytes;	     /* written to the ring */
-	u64 pad[64 - 10 - REASON_COUNT];
+	u64 pad[64 - 11 - REASON_COUNT];
 };
 _Static_assert(sizeof(struct counters) == 512, "struct counters");
 

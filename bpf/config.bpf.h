@@ -5,10 +5,28 @@
 
 #include "bpf/abi.h"
 
-/* From the interrupt on, kernel part included. */
+/*
+ * From the interrupt on, kernel part included. With what a frame takes after the last look at the
+ * clock, and the record, 99.9 % of samples take no more than 60 us.
+ */
 #ifndef WALK_BUDGET_NS
-#define WALK_BUDGET_NS 100000
+#define WALK_BUDGET_NS 45000
 #endif
+
+/*
+ * With less than about 1,000 samples a second nothing is in the caches and an ordinary deep stack
+ * may take longer: then some walks (WALK_EXTEND_EVERY_NS) may take 2.5 times as long.
+ */
+#define COLD_PERIOD 1000000
+
+/*
+ * The kernel's own stack walk cannot look at the clock. So many frames are taken however long it
+ * takes, cold 15 us and 0.5 us each; all others if these took no more than a quarter of the budget.
+ */
+#ifndef KERNEL_FRAMES_FIRST
+#define KERNEL_FRAMES_FIRST 64
+#endif
+#define KERNEL_FIRST_SHARE 4
 
 enum filter_mode {
 	FILTER_ALL,

@@ -26,7 +26,8 @@ struct rb_root {
 };
 
 struct mm_struct {
-	struct rb_root mm_rb; /* before 6.1 */
+	unsigned long start_code, end_code; /* of the program, its dynamic linker not included */
+	struct rb_root mm_rb;		    /* before 6.1 */
 };
 
 struct signal_struct {

@@ -32,19 +32,36 @@ INLINE u64 next_count(u64 *count)
 	return __sync_fetch_and_add(count, 1) + 1;
 }
 
-static long is_executable(struct task_struct *task, struct vm_area_struct *area, void *result)
+static long remember_code(struct task_struct *task, struct vm_area_struct *area, void *unused)
 {
-	*(int *)result = (area->vm_flags & VM_EXEC) != 0;
+	struct walk *walk = walk_state();
+
+	if (walk && area->vm_flags & VM_EXEC) {
+		walk->code_start = area->vm_start;
+		walk->code_end = area->vm_end;
+	}
 	return 0;
 }
 
-/* Not when somebody else changes the address space at this moment. */
+/*
+ * The kernel answers once an interrupt: until the lock it took is given back, by work that waits
+ * for the interrupt's end, further questions are -EBUSY. Hence what it said is kept, and its word
+ * for where the program lies is taken. Not when somebody else changes the address space.
+ */
 GLOBAL int walk_executable(u64 address)
 {
-	int result = 0;
+	struct task_struct *task = task_now();
+	struct walk *walk = walk_state();
 
-	bpf_find_vma(task_now(), address, is_executable, &result, 0);
-	return result;
+	if (!walk)
+		return 0;
+	if (address - walk->code_start >= walk->code_end - walk->code_start)
+		bpf_find_vma(task, address, remember_code, NULL, 0);
+	if (address - walk->code_start < walk->code_end - walk->code_start)
+		return 1;
+	struct mm_struct *mm = task->mm;
+
+	return mm && address >= mm->start_code && address < mm->end_code;
 }
 
 int walk_step(void);

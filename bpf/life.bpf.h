@@ -2,6 +2,8 @@
 /*
  * Who is sampled, and the life of processes: generations are given at fork, exec and first sight,
  * and only here. The worker is told through the events ring and cannot write them.
+ *
+ * Needed from the includer: what its kernels offer (kernel_*.bpf.h).
  */
 #ifndef KEYHOLE_BPF_LIFE_BPF_H
 #define KEYHOLE_BPF_LIFE_BPF_H
@@ -54,15 +56,21 @@ INLINE u64 next_generation(enum giver giver)
 	       ((1ull << (64 - PROCESS_PID_BITS)) - 1);
 }
 
+INLINE struct counters *counters_now(void)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+
+	return bpf_map_lookup_elem(&counters, &cpu);
+}
+
 /* An event without a wake-up leaves the ring unread, and then only a forced one wakes. */
 INLINE void tell(u32 kind, u32 pid, u64 generation, u32 parent_pid, u64 parent_generation,
 		 u64 flags)
 {
-	u32 cpu = bpf_get_smp_processor_id();
 	struct event *event = bpf_ringbuf_reserve(&events, sizeof(*event), 0);
 
 	if (!event) {
-		struct counters *count = bpf_map_lookup_elem(&counters, &cpu);
+		struct counters *count = counters_now();
 
 		if (count)
 			__sync_fetch_and_add(&count->events_lost, 1);
@@ -77,6 +85,23 @@ INLINE void tell(u32 kind, u32 pid, u64 generation, u32 parent_pid, u64 parent_g
 	event->parent_pid = parent_pid;
 	event->pad = 0;
 	bpf_ringbuf_submit(event, flags);
+}
+
+/* Without a generation its samples are lost_generation, or not taken where only some are wanted. */
+INLINE void lose_process(void)
+{
+	struct counters *count = counters_now();
+
+	if (count)
+		__sync_fetch_and_add(&count->processes_lost, 1);
+}
+
+INLINE void born(u32 pid, const struct generation *fresh, u32 kind, u64 flags)
+{
+	if (fresh->number && !bpf_map_update_elem(&generations, &pid, fresh, BPF_ANY))
+		tell(kind, pid, fresh->number, fresh->base_pid, fresh->base_number, flags);
+	else
+		lose_process();
 }
 
 /* A process that was there before us, or whose fork was not wanted. */
@@ -104,8 +129,11 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	struct generation *from = bpf_map_lookup_elem(&generations, &parent_pid);
 
 	/* a server that sleeps while its children work is not sampled itself */
-	if (!from && filter_mode == FILTER_TARGETS && is_target(parent_pid))
+	if (!from && filter_mode == FILTER_TARGETS && is_target(parent_pid)) {
 		from = first_sight(parent_pid, (u64)parent->mm, GIVEN_BY_HOOK);
+		if (!from)
+			lose_process();
+	}
 	if (!from)
 		return 0;
 	struct generation fresh = {.number = next_generation(GIVEN_BY_HOOK),
@@ -115,9 +143,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 				   .base_number = from->number,
 				   .base_pid = parent_pid};
 
-	if (fresh.number && !bpf_map_update_elem(&generations, &pid, &fresh, BPF_ANY))
-		tell(EVENT_FORK, pid, fresh.number, parent_pid, fresh.base_number,
-		     BPF_RB_NO_WAKEUP);
+	born(pid, &fresh, EVENT_FORK, BPF_RB_NO_WAKEUP);
 	return 0;
 }
 
@@ -136,16 +162,14 @@ int BPF_PROG(on_exec, struct task_struct *task)
 				   .born = bpf_ktime_get_ns()};
 
 	fresh.family = fresh.number;
-	if (fresh.number && !bpf_map_update_elem(&generations, &pid, &fresh, BPF_ANY))
-		tell(EVENT_EXEC, pid, fresh.number, 0, 0, BPF_RB_FORCE_WAKEUP);
+	born(pid, &fresh, EVENT_EXEC, BPF_RB_FORCE_WAKEUP);
 	return 0;
 }
 
 /* CPU time of sampled tasks that are gone, for the number of samples to expect. */
 INLINE void count_exited(struct task_struct *task)
 {
-	u32 cpu = bpf_get_smp_processor_id();
-	struct counters *count = bpf_map_lookup_elem(&counters, &cpu);
+	struct counters *count = counters_now();
 
 	if (count)
 		count->exited_runtime += task->se.sum_exec_runtime;

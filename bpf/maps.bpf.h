@@ -10,6 +10,13 @@
 #include "bpf/cache.bpf.h"
 #include "bpf/walk.bpf.h"
 
+#ifndef GENERATIONS_MAX
+#define GENERATIONS_MAX 8192 /* processes */
+#endif
+#ifndef TARGETS_MAX
+#define TARGETS_MAX 128
+#endif
+
 /* ---- mapped by the worker ---- */
 
 /* Sample records. Written here, never read back; value size and entries are set before load. */
@@ -84,7 +91,7 @@ struct generation {
 };
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 8192);
+	__uint(max_entries, GENERATIONS_MAX);
 	__type(key, u32); /* process id */
 	__type(value, struct generation);
 } generations SEC(".maps");
@@ -92,7 +99,7 @@ struct {
 /* Processes asked for on the command line; their children come by the fork hook. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 128);
+	__uint(max_entries, TARGETS_MAX);
 	__type(key, u32);
 	__type(value, u32);
 } targets SEC(".maps");

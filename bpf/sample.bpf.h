@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The sampler: filter, kernel part, user part, record. Its object also holds the hooks that follow
- * the life of processes (life.bpf.h). Body of the objects walk_*.bpf.c, each of which first
- * includes what its kernels offer (kernel_*.bpf.h).
+ * the life of processes (life.bpf.h). Body of the objects walk_*.bpf.c. Needed from the includer:
+ * what its kernels offer (kernel_*.bpf.h).
  */
 #ifndef KEYHOLE_BPF_SAMPLE_BPF_H
 #define KEYHOLE_BPF_SAMPLE_BPF_H
@@ -29,18 +29,27 @@ char LICENSE[] SEC("license") = "GPL";
 
 /* ---- kernel part ---- */
 
-/* The range that holds a kernel address, by binary search over modules; kernel text first. */
-GLOBAL u64 kernel_frame(u64 address)
+INLINE int range_holds(u32 number, u64 address, u64 *ret_frame)
+{
+	struct kernel_range *range = bpf_map_lookup_elem(&kernel_ranges, &number);
+
+	if (!range || address - range->start >= range->end - range->start)
+		return 0;
+	*ret_frame = KERNEL_FRAME(number & 0xffff, address - range->start);
+	return 1;
+}
+
+/* A kernel address in its range: that of the frame before, kernel text, or by binary search. */
+GLOBAL u64 kernel_frame(u64 address, u32 before)
 {
 	u32 low = 0, high = kernel_range_count;
-	struct kernel_range *range = bpf_map_lookup_elem(&kernel_ranges, &low);
+	u64 frame = KERNEL_FRAME(KERNEL_RANGE_UNKNOWN, 0);
 
-	if (!range || !high)
-		return KERNEL_FRAME(KERNEL_RANGE_UNKNOWN, 0);
-	if (address - range->start < range->end - range->start)
-		return KERNEL_FRAME(0, address - range->start);
+	if (range_holds(before, address, &frame) || range_holds(0, address, &frame))
+		return frame;
 	for (u32 i = 0; i < 10; i++) {
 		u32 middle = (low + high) >> 1;
+		struct kernel_range *range;
 
 		if (middle == low)
 			break;
@@ -52,24 +61,42 @@ GLOBAL u64 kernel_frame(u64 address)
 		else
 			high = middle;
 	}
-	range = bpf_map_lookup_elem(&kernel_ranges, &low);
-	if (!range || !low || address - range->start >= range->end - range->start)
-		return KERNEL_FRAME(KERNEL_RANGE_UNKNOWN, 0);
-	return KERNEL_FRAME(low & 0xffff, address - range->start);
+	if (low)
+		range_holds(low, address, &frame);
+	return frame;
+}
+
+/*
+ * The kernel's own stack walk cannot be stopped by the clock: deep stacks are taken whole only
+ * where their leaf part was cheap, which is taken first and costs the ordinary sample nothing.
+ */
+INLINE u32 kernel_stack(void *ctx, struct scratch *scratch, u64 now, u8 *flags)
+{
+	u32 limit = KERNEL_FRAMES_FIRST;
+	long bytes = bpf_get_stack(ctx, scratch->kernel, KERNEL_FRAMES_FIRST * 8, 0);
+
+	if (bytes >= KERNEL_FRAMES_FIRST * 8 &&
+	    bpf_ktime_get_ns() - now < walk_budget_ns / KERNEL_FIRST_SHARE) {
+		limit = RECORD_KERNEL_FRAMES_MAX;
+		bytes = bpf_get_stack(ctx, scratch->kernel, RECORD_KERNEL_FRAMES_MAX * 8, 0);
+	}
+	if (bytes <= 0 || bytes >= (long)limit * 8)
+		*flags |= RECORD_FLAG_KERNEL_CUT;
+	return bytes > 0 ? (u32)bytes >> 3 : 0;
 }
 
 /* Number of kernel frames stored; absolute addresses stay in scratch, which no process maps. */
-INLINE u32 kernel_part(void *ctx, struct scratch *scratch, u64 *frames, u8 *flags)
+INLINE u32 kernel_part(void *ctx, struct scratch *scratch, u64 *frames, u8 *flags, u64 now)
 {
-	long bytes = bpf_get_stack(ctx, scratch->kernel, RECORD_KERNEL_FRAMES_MAX * 8, 0);
-	u32 count = bytes > 0 ? (u32)bytes >> 3 : 0;
+	u32 count = kernel_stack(ctx, scratch, now, flags), range = 0;
 
-	if (bytes <= 0 || count >= RECORD_KERNEL_FRAMES_MAX)
-		*flags |= RECORD_FLAG_KERNEL_CUT;
 	for (u32 i = 0; i < RECORD_KERNEL_FRAMES_MAX; i++) {
 		if (i >= count)
 			break;
-		frames[i] = kernel_frame(scratch->kernel[i]);
+		u64 frame = kernel_frame(scratch->kernel[i], range);
+
+		range = KERNEL_FRAME_RANGE(frame);
+		frames[i] = frame;
 	}
 	return count > RECORD_KERNEL_FRAMES_MAX ? RECORD_KERNEL_FRAMES_MAX : count;
 }
@@ -109,32 +136,34 @@ INLINE u64 registers_of_entry(struct walk *walk, u64 *regs, struct task_struct *
 	return regs[PT_CS];
 }
 
-/* The published mappings of (pid, generation) -> walk. */
-INLINE int find_block(struct walk *walk, u32 pid, u64 generation, u64 family)
+/* The published mappings of (pid, generation) -> walk: REASON_COUNT, else why there are none. */
+INLINE u32 find_block(struct walk *walk, u32 pid, u64 generation, u64 family)
 {
 	u32 zero = 0, hash = process_slot_hash(pid);
 	struct process_table *table = bpf_map_lookup_elem(&processes, &zero);
-	u64 want = process_slot_key(pid, generation);
+	u64 want = process_slot_key(pid, generation), taken = 1;
 
 	if (!table || !generation)
-		return 0;
+		return REASON_cut_not_ready;
 	for (u32 i = 0; i < PROCESS_PROBES; i++) {
 		volatile struct process_slot *slot = &table->slot[(hash + i) & (PROCESS_SLOTS - 1)];
-		u64 key = slot->key, block;
+		u64 key = slot->key, block, gone = key - PROCESS_SLOT_GONE;
 
 		if (!key)
-			return 0;
+			return REASON_cut_not_ready;
+		/* without a branch, which would double the verifier's states: 0 at a free place */
+		taken &= (gone | -gone) >> 63;
 		if (key != want)
 			continue;
 		block = slot->block;
 		if (slot->key != want) /* reused between the two loads */
-			return 0;
+			return REASON_cut_not_ready;
 		walk->block = (u32)(block & 0xffffff) << 4;
 		walk->mappings = block >> 24 & BLOCK_MAPPINGS_MAX;
 		walk->seed = cache_seed(family, block >> 37, walk->multiplier);
-		return 1;
+		return walk->block ? REASON_COUNT : REASON_cut_no_room;
 	}
-	return 0;
+	return taken ? REASON_cut_no_slot : REASON_cut_not_ready;
 }
 
 /* Why there can be no walk, or REASON_COUNT. */
@@ -145,10 +174,20 @@ INLINE u32 prepare_walk(struct walk *walk, const struct generation *generation, 
 		return REASON_cut_exec;
 	if (cs == CS_USER32)
 		return REASON_cut_compat;
-	if (!find_block(walk, pid, generation->number, generation->family) &&
-	    !find_block(walk, generation->base_pid, generation->base_number, generation->family))
-		return REASON_cut_not_ready;
-	return REASON_COUNT;
+	u32 reason = find_block(walk, pid, generation->number, generation->family);
+
+	if (reason == REASON_COUNT || reason == REASON_cut_no_room)
+		return reason;
+	if (find_block(walk, generation->base_pid, generation->base_number, generation->family) ==
+	    REASON_COUNT)
+		return REASON_COUNT;
+	return reason;
+}
+
+/* What is behind the registers in struct bpf_perf_event_data: ns of cpu-clock, or CPU cycles. */
+INLINE u64 sample_period(volatile u64 *ctx)
+{
+	return ctx[PT_WORDS];
 }
 
 /* The dynamic linker goes on mapping: what is missing so early is on its way to the worker. */
@@ -166,6 +205,9 @@ INLINE u32 user_part(void *ctx, struct scratch *scratch, struct task_struct *tas
 	if ((cs & CS_RPL_USER) != CS_RPL_USER)
 		return REASON_end_no_user;
 	walk->deadline = now + walk_budget_ns;
+	walk->extension = sample_period(ctx) < COLD_PERIOD ? 0 : walk_budget_ns * 3 / 2;
+	if (kernel_mode)
+		walk->look_at = 1; /* the kernel part may have used it up */
 	walk->multiplier = cache_multiplier;
 	observe_walk(ctx, scratch);
 	reason = prepare_walk(walk, generation, pid, task_mm(task), cs);
@@ -225,13 +267,12 @@ INLINE void commit(struct scratch *scratch, struct record *record, struct counte
 
 /* One sample of a task that passed the filter. */
 INLINE void take(void *ctx, struct scratch *scratch, struct counters *count, u64 id,
-		 struct task_struct *task, const struct generation *generation)
+		 struct task_struct *task, const struct generation *generation, u64 now)
 {
 	volatile u64 *regs = ctx;
 	int kernel_mode = (regs[PT_CS] & CS_RPL_USER) != CS_RPL_USER;
 	u32 reason = REASON_end_no_user;
 	u8 flags = kernel_mode ? RECORD_FLAG_KERNEL_MODE : 0;
-	u64 now = bpf_ktime_get_ns();
 
 	if (!reserve(scratch, scratch->cpu)) {
 		count->reason[REASON_lost_ring_full]++;
@@ -252,7 +293,8 @@ INLINE void take(void *ctx, struct scratch *scratch, struct counters *count, u64
 	scratch->kernel_frames = 0;
 	walk_init(&scratch->walk);
 	if (kernel_mode)
-		scratch->kernel_frames = kernel_part(ctx, scratch, (u64 *)(record + 1), &flags);
+		scratch->kernel_frames =
+			kernel_part(ctx, scratch, (u64 *)(record + 1), &flags, now);
 	record->flags = flags;
 	if (generation)
 		reason = user_part(ctx, scratch, task, generation, id >> 32, kernel_mode, now);
@@ -263,7 +305,7 @@ INLINE void take(void *ctx, struct scratch *scratch, struct counters *count, u64
 SEC("perf_event")
 int on_sample(void *ctx)
 {
-	u64 id = bpf_get_current_pid_tgid();
+	u64 now = bpf_ktime_get_ns(), id = bpf_get_current_pid_tgid();
 	u32 zero = 0, cpu = bpf_get_smp_processor_id(), pid = id >> 32;
 	struct task_struct *task = task_now();
 	struct generation *generation = NULL;
@@ -299,7 +341,7 @@ int on_sample(void *ctx)
 	}
 	scratch->busy = 1;
 	scratch->cpu = cpu;
-	take(ctx, scratch, count, id, task, generation);
+	take(ctx, scratch, count, id, task, generation, now);
 	scratch->busy = 0;
 	return 0;
 }

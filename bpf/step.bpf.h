@@ -18,6 +18,24 @@ INLINE int walk_end(struct walk *walk, u32 reason)
 	return 1;
 }
 
+/* ---- time ---- */
+
+/* Past the deadline, which is moved once if that has not been done too often on this CPU. */
+INLINE int walk_late(struct walk *walk)
+{
+	u64 now = walk_clock(), since = now - walk->extended_at;
+
+	walk->look_at = walk_work(walk) + WALK_CLOCK_FRAMES;
+	if (now > walk->deadline && walk->extension && since >= WALK_EXTEND_EVERY_NS) {
+		if (since > WALK_EXTENSIONS * WALK_EXTEND_EVERY_NS)
+			since = WALK_EXTENSIONS * WALK_EXTEND_EVERY_NS;
+		walk->extended_at = now - since + WALK_EXTEND_EVERY_NS;
+		walk->deadline += walk->extension;
+		walk->extension = 0;
+	}
+	return now > walk->deadline;
+}
+
 /* ---- memory ---- */
 
 /* Makes [cfa - WALK_SLOTS_BYTES, cfa) available, as far as the stack goes. */
@@ -174,6 +192,8 @@ INLINE u32 walk_find_rule(struct walk *walk, u64 address)
 		return REASON_cut_no_mapping;
 	if (walk->mapping_flags & MAPPING_PENDING)
 		return REASON_cut_not_ready;
+	if (walk->mapping_flags & MAPPING_NO_ROOM)
+		return REASON_cut_no_room;
 	u64 range = 63;
 	u32 reason;
 
@@ -457,7 +477,7 @@ GLOBAL int walk_step(void)
 
 	if (walk->frames >= RECORD_FRAMES_MAX)
 		return walk_end(walk, REASON_cut_depth);
-	if (!((walk->frames + 1) & (WALK_CLOCK_FRAMES - 1)) && walk_clock() > walk->deadline)
+	if (walk_work(walk) >= walk->look_at && walk_late(walk))
 		return walk_end(walk, REASON_cut_budget);
 	if (address >= WALK_ADDRESS_END)
 		return walk_end(walk, REASON_cut_no_mapping);

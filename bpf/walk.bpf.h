@@ -44,7 +44,15 @@ enum walk_register {
 #define WALK_RED_ZONE	  128u /* below the stack pointer; hand-written code keeps its CFA there */
 #define WALK_SWITCHES	  8u   /* signal frames, which may lower the stack pointer */
 #define WALK_ADDRESS_END  (1ull << 47)
-#define WALK_CLOCK_FRAMES 32u /* frames between two looks at the clock */
+
+/* Looks at the clock: every so many frames with a cached rule, of 0.1 to 0.3 us, */
+#define WALK_CLOCK_FRAMES 16u
+/* and after each that was looked up in tables or found by frame pointer, of up to 5 us. */
+#define WALK_MISS_FRAMES (WALK_CLOCK_FRAMES - 1)
+
+/* A CPU may extend one walk in so much time, and so many at once if it did not for long. */
+#define WALK_EXTEND_EVERY_NS 250000000ull
+#define WALK_EXTENSIONS	     8u
 
 /* State of one walk; lives in a per-CPU value. */
 struct walk {
@@ -58,8 +66,11 @@ struct walk {
 	u32 chained;	  /* the last frame was found by frame pointer */
 	u32 switches;
 	u32 frames;
-	u32 reason;   /* why it ended; WALK_GOES_ON before */
-	u64 deadline; /* CLOCK_MONOTONIC */
+	u32 reason;	 /* why it ended; WALK_GOES_ON before */
+	u64 deadline;	 /* CLOCK_MONOTONIC */
+	u64 look_at;	 /* the clock again, at this much walk_work() */
+	u64 extension;	 /* ns by which the deadline may be moved, or 0 */
+	u64 extended_at; /* CLOCK_MONOTONIC, less what is left; kept from walk to walk */
 
 	/* the process */
 	u32 block; /* global word number of its mapping block */
@@ -70,6 +81,8 @@ struct walk {
 	/* the mapping the last look-up hit */
 	u64 mapping_start, mapping_end, bias;
 	u32 first_page, pages, directory, dictionary, mapping_flags;
+
+	u64 code_start, code_end; /* an executable area, as the kernel said */
 
 	/* result of the last look-up */
 	u64 rule;
@@ -83,6 +96,12 @@ struct walk {
 
 #define WALK_GOES_ON 255u
 
+/* In frames whose rule was cached. */
+static inline u64 walk_work(const struct walk *walk)
+{
+	return walk->frames + WALK_MISS_FRAMES * (walk->misses + walk->fallbacks);
+}
+
 static inline void walk_init(struct walk *walk)
 {
 	walk->valid = WALK_ALL_REGISTERS;
@@ -94,8 +113,10 @@ static inline void walk_init(struct walk *walk)
 	walk->reason = WALK_GOES_ON;
 	walk->mapping_start = 1;
 	walk->mapping_end = 0;
+	walk->code_start = walk->code_end = 0;
 	walk->window_start = 0;
 	walk->window_bytes = 0;
+	walk->look_at = WALK_CLOCK_FRAMES;
 	walk->trail_hits = walk->text_hits = walk->misses = walk->fallbacks = 0;
 }
 

@@ -5,8 +5,10 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include "ipc/guard.h"
 #include "ipc/log.h"
@@ -57,15 +59,6 @@ static bool rule_fds(const struct message_rule *rule, const void *payload, unsig
 	return fds == 1 || (fds == 0 && rule->fds == FDS_MAYBE);
 }
 
-static bool rule_zeroes(const struct message_rule *rule, const unsigned char *payload)
-{
-	unsigned char sum = 0;
-
-	for (unsigned int i = 0; i < rule->reserved_bytes; i++)
-		sum |= payload[rule->reserved + i];
-	return sum == 0;
-}
-
 int channel_check(const struct channel *channel, const struct message_head *head,
 		  const void *payload, size_t size, unsigned int fds)
 {
@@ -82,8 +75,7 @@ int channel_check(const struct channel *channel, const struct message_head *head
 		return -EPROTO;
 	if (rule->once && channel->seen >> head->type & 1)
 		return -EPROTO;
-	if (size != sizeof(*head) + rule->payload || !rule_fds(rule, payload, fds) ||
-	    !rule_zeroes(rule, payload))
+	if (size != sizeof(*head) + rule->payload || !rule_fds(rule, payload, fds))
 		return -EPROTO;
 	return 0;
 }
@@ -112,9 +104,7 @@ void channel_init(struct channel *channel, int fd, enum message_party self, enum
 
 void channel_release(struct channel *channel)
 {
-	if (channel->fd >= 0)
-		close(channel->fd);
-	channel->fd = -1;
+	close_fd(&channel->fd);
 }
 
 int channel_pair(int ret_fds[2])
@@ -122,6 +112,32 @@ int channel_pair(int ret_fds[2])
 	const int type = SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK;
 
 	return socketpair(AF_UNIX, type, 0, ret_fds) ? -errno : 0;
+}
+
+/* Above CHANNEL_FD, where keep need not be. */
+static int close_all_but(int keep)
+{
+	if (keep > CHANNEL_FD + 1 && close_range(CHANNEL_FD + 1, (unsigned int)keep - 1, 0))
+		return -errno;
+	return close_range((unsigned int)(keep > CHANNEL_FD ? keep : CHANNEL_FD) + 1, ~0u, 0);
+}
+
+pid_t channel_forked(struct channel *ret_channel, enum message_party child, const int fds[2],
+		     int keep, pid_t pid)
+{
+	int r = pid < 0 ? -errno : pid;
+
+	if (pid == 0) {
+		setsid();
+		prctl(PR_SET_NAME, message_party_name(child));
+		if (dup2(fds[1], CHANNEL_FD) < 0 || close_all_but(keep))
+			_exit(1);
+		channel_init(ret_channel, CHANNEL_FD, child, PARTY_LOADER);
+		return 0;
+	}
+	close(fds[1]);
+	channel_init(ret_channel, fds[0], PARTY_LOADER, child);
+	return r;
 }
 
 /* Until one of the events or the deadline: -ETIMEDOUT. */
@@ -204,9 +220,7 @@ int channel_send(struct channel *channel, enum message_type type, const void *pa
 
 int channel_send_bare(struct channel *channel, enum message_type type, int fd)
 {
-	const struct message_none none = {0};
-
-	return channel_send(channel, type, &none, sizeof(none), fd);
+	return channel_send(channel, type, NULL, 0, fd);
 }
 
 int channel_send_ready(struct channel *channel, uint32_t lacking, uint32_t proven)
@@ -334,7 +348,5 @@ int channel_expect(struct channel *channel, enum message_type type, int millisec
 
 void message_release(struct message *message)
 {
-	if (message->fd >= 0)
-		close(message->fd);
-	message->fd = -1;
+	close_fd(&message->fd);
 }

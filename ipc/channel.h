@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "ipc/messages.h"
 
@@ -41,7 +42,19 @@ void channel_release(struct channel *channel);
 int channel_pair(int ret_fds[2]);
 
 /*
- * Sends one message; fd -1 for none, never consumed. Waits up to CHANNEL_SEND_MS for room.
+ * Right after fork(), given a pair and what it returned: a channel between the loader and the party
+ * that the child is. 0, the pid or a negative errno. Of what the loader has open only 0 to 2 and
+ * `keep`, opened after the pair, stay open in the child, which leads a session of its own, because
+ * a terminal's Ctrl-C is the loader's affair.
+ */
+pid_t channel_forked(struct channel *ret_channel, enum message_party child, const int fds[2],
+		     int keep, pid_t pid);
+
+/* Where the end of the channel to the loader is, in a child of channel_forked() and after exec. */
+#define CHANNEL_FD 3
+
+/*
+ * Sends one message; fd < 0 for none, never consumed. Waits up to CHANNEL_SEND_MS for room.
  * Returns 0, -EPIPE when the peer is gone, -EAGAIN when it does not read, or a negative errno.
  */
 #define CHANNEL_SEND_MS 1000

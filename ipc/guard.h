@@ -12,12 +12,13 @@ static inline void guard_free_(void *pointer)
 }
 #define guard_free __attribute__((cleanup(guard_free_)))
 
-static inline void guard_fd_(int *fd)
+static inline void close_fd(int *fd)
 {
 	if (*fd >= 0)
 		close(*fd);
+	*fd = -1;
 }
-#define guard_fd __attribute__((cleanup(guard_fd_)))
+#define guard_fd __attribute__((cleanup(close_fd)))
 
 static inline int take_fd(int *fd)
 {

@@ -47,14 +47,16 @@ static void to_channel(enum log_level level, const char *text)
 	channel_send(sink.channel, MESSAGE_LOG, &log, sizeof(log), -1);
 }
 
-__attribute__((format(printf, 2, 0))) static void log_line(enum log_level level, const char *format,
-							   va_list arguments)
+void log_line(enum log_level level, const char *format, ...)
 {
 	char text[LINE_BYTES];
+	va_list arguments;
 
 	if (level > sink.limit)
 		return;
+	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
 	if (sink.channel) {
 		to_channel(level, text);
 		return;
@@ -65,21 +67,6 @@ __attribute__((format(printf, 2, 0))) static void log_line(enum log_level level,
 			*c = '?';
 	dprintf(STDERR_FILENO, "%s: %s\n", sink.process, text);
 }
-
-#define LOG_AT(name, level)                         \
-	void name(const char *format, ...)          \
-	{                                           \
-		va_list arguments;                  \
-                                                    \
-		va_start(arguments, format);        \
-		log_line(level, format, arguments); \
-		va_end(arguments);                  \
-	}
-
-LOG_AT(log_error, LOG_LEVEL_ERROR)
-LOG_AT(log_warning, LOG_LEVEL_WARNING)
-LOG_AT(log_info, LOG_LEVEL_INFO)
-LOG_AT(log_debug, LOG_LEVEL_DEBUG)
 
 int log_from_message(const char *process, const struct message_log *message)
 {

@@ -16,10 +16,11 @@ struct channel;
 void log_init(const char *process, enum log_level limit);
 void log_to_channel(struct channel *channel);
 
-void log_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void log_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void log_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void log_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void log_line(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+#define log_error(...)	 log_line(LOG_LEVEL_ERROR, __VA_ARGS__)
+#define log_warning(...) log_line(LOG_LEVEL_WARNING, __VA_ARGS__)
+#define log_info(...)	 log_line(LOG_LEVEL_INFO, __VA_ARGS__)
+#define log_debug(...)	 log_line(LOG_LEVEL_DEBUG, __VA_ARGS__)
 
 struct message_log;
 /* Loader side: prints a child's line; -EPROTO when level, length or a byte is not allowed. */

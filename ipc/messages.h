@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Payloads of ipc/messages.def. Fixed size, fixed-width fields, no pointers, no padding; reserved
- * fields are zero. Times are nanoseconds, CLOCK_MONOTONIC unless the name says realtime.
+ * Payloads of ipc/messages.def. Fixed size, fixed-width fields, no pointers, no padding and no byte
+ * without a meaning. Times are nanoseconds, CLOCK_MONOTONIC unless the name says realtime.
  */
 #ifndef KEYHOLE_IPC_MESSAGES_H
 #define KEYHOLE_IPC_MESSAGES_H
 
 #include <stdint.h>
-
-#ifndef KEYHOLE_VERSION
-#define KEYHOLE_VERSION "0.1.0"
-#endif
 
 enum message_party {
 	PARTY_LOADER,
@@ -47,7 +43,6 @@ struct message_head {
 #define MESSAGE_VERSION 1
 
 struct message_none {
-	uint64_t zero;
 };
 
 /* Child to loader: confined. Layers are bits of policy/layers.def. */
@@ -55,8 +50,7 @@ struct message_ready {
 	uint32_t role;	  /* enum message_party */
 	uint32_t lacking; /* layers that this kernel does not have */
 	uint32_t proven;  /* layers whose test, from inside, showed that they hold */
-	uint32_t reserved;
-	char build[24]; /* version string; must equal the loader's */
+	char build[24];	  /* version string; must equal the loader's */
 };
 
 #define CONFIG_BY_THREAD 1u
@@ -68,16 +62,13 @@ enum profile_format {
 };
 
 struct message_config {
-	uint64_t period;	  /* ns of CPU time per sample */
-	uint64_t realtime_offset; /* realtime = monotonic + this */
-	uint32_t cpus;		  /* rings: entries 0..cpus-1 of the ring map */
-	uint32_t ring_bytes;	  /* of each */
-	uint32_t sideband_bytes;  /* data part of each side-band ring */
-	uint32_t segments;	  /* attached at start */
-	uint32_t segments_max;
-	uint32_t flags;	 /* CONFIG_* */
-	uint32_t format; /* enum profile_format */
-	uint32_t reserved;
+	uint64_t period;	 /* ns of CPU time per sample */
+	uint32_t cpus;		 /* rings: entries 0..cpus-1 of the ring map */
+	uint32_t ring_bytes;	 /* of each */
+	uint32_t sideband_bytes; /* data part of each side-band ring */
+	uint32_t segments;	 /* attached at start */
+	uint32_t flags;		 /* CONFIG_* */
+	uint32_t format;	 /* enum profile_format */
 };
 
 enum descriptor_kind {
@@ -97,7 +88,7 @@ struct message_descriptor {
 };
 
 struct message_progress {
-	uint64_t samples, complete, cut;
+	uint64_t samples, complete;
 };
 
 #define LOG_TEXT_BYTES 232
@@ -108,33 +99,37 @@ struct message_log {
 };
 
 struct message_stop {
-	uint64_t started, stopped; /* monotonic */
-	uint64_t samples_lost;	   /* by BPF, all reasons */
-	uint64_t reserved;
+	uint64_t started, stopped;
+};
+
+enum summary_limit {
+#define L(name, help) LIMIT_##name,
+#include "ipc/limits.def"
+#undef L
+	LIMIT_COUNT
 };
 
 #define SUMMARY_REASONS 32
+#define SUMMARY_LIMITS	20
 struct message_summary {
-	uint64_t samples;	/* records read */
 	uint64_t without_names; /* the innermost frame has no symbol's name */
 	uint64_t discarded;	/* records that were not well-formed */
-	uint64_t stacks;	/* distinct */
+	uint64_t unkept;	/* records that there was no memory for */
 	uint64_t processes, objects, objects_failed;
 	uint64_t table_bytes, table_rows;
-	uint64_t sideband_lost; /* records the kernel could not deliver */
-	uint64_t relists;	/* mappings listed again for an unknown address */
-	uint64_t profile_bytes;
+	uint64_t relists;		  /* mappings listed again for an unknown address */
 	uint64_t reason[SUMMARY_REASONS]; /* by enum sample_reason of bpf/abi.h */
+	uint64_t limit[SUMMARY_LIMITS];	  /* by enum summary_limit */
 };
+
+_Static_assert(LIMIT_COUNT <= SUMMARY_LIMITS, "the summary has room for each limit");
 
 struct message_maps {
 	uint32_t pid;
-	uint32_t reserved;
 };
 
 struct message_reply {
 	int32_t error; /* 0 or a negative errno */
-	uint32_t reserved;
 };
 
 #define OBJECT_WANT_FD 1u
@@ -144,26 +139,22 @@ struct message_object {
 	uint32_t flags; /* OBJECT_WANT_FD: open it, else identify it only */
 };
 struct message_object_reply {
-	int32_t error; /* 0 or a negative errno */
-	uint32_t reserved;
-	uint64_t device; /* makedev(stx_dev_major, stx_dev_minor) */
-	uint64_t inode;
-	uint64_t size;
-	uint64_t change_time; /* ns, realtime */
+	int32_t error;		     /* 0 or a negative errno */
+	uint32_t change_nanoseconds; /* realtime, with change_seconds */
+	uint64_t device;	     /* makedev(stx_dev_major, stx_dev_minor) */
+	uint64_t inode, size, change_seconds;
 };
 
 struct message_segment {
 	uint32_t index; /* must be the next one */
-	uint32_t reserved;
 };
 
 struct message_profile {
 	uint64_t bytes; /* size of the sealed memfd */
 };
 struct message_written {
-	uint64_t bytes;
-	int32_t error; /* 0 or a negative errno */
-	uint32_t reserved;
+	int32_t error;	/* 0 or a negative errno */
+	uint32_t bytes; /* no more than a profile may have */
 };
 
 /* The child comes as a pidfd, because its number is another one in its namespace. */
@@ -171,14 +162,12 @@ struct message_spawned {
 	int32_t error;	  /* 0 or a negative errno */
 	uint32_t lacking; /* layers that cannot be had: policy_fork(), policy_isolate() */
 	uint32_t proven;  /* layers that were seen to hold */
-	uint32_t reserved;
 };
 struct message_exited {
-	int32_t pid;
 	int32_t status; /* as from waitpid() */
 };
 
-#define MESSAGE_PAYLOAD_MAX 384u
+#define MESSAGE_PAYLOAD_MAX 512u
 
 /* One row of the table, for checks and tests. */
 struct message_rule {
@@ -188,7 +177,6 @@ struct message_rule {
 	uint16_t payload;    /* exact size */
 	uint8_t fds;	     /* 0, 1, FDS_REPLY or FDS_MAYBE */
 	uint8_t once;
-	uint16_t reserved, reserved_bytes; /* where the payload must be zero */
 };
 #define FDS_REPLY 2
 #define FDS_MAYBE 3
@@ -200,7 +188,7 @@ const struct message_rule *message_rule(unsigned int type);
 const char *message_party_name(enum message_party party);
 
 #define M(name, from, to, first, last, payload, fds, times)                   \
-	_Static_assert(sizeof(struct payload) % 8 == 0 &&                     \
+	_Static_assert(sizeof(struct payload) % 4 == 0 &&                     \
 			       sizeof(struct payload) <= MESSAGE_PAYLOAD_MAX, \
 		       #name " has a fixed, aligned size");
 #include "ipc/messages.def"

@@ -9,19 +9,16 @@
 
 #include "ipc/log.h"
 
-#define HOLD_FD 3
-
 /* Never returns. Nothing of the loader stays open. */
 static void hold_and_exec(int hold, char **argv, const struct identity *identity)
 {
 	char byte;
 	int r;
 
-	if (hold != HOLD_FD && dup3(hold, HOLD_FD, O_CLOEXEC) < 0)
-		_exit(127);
-	close_range(HOLD_FD + 1, ~0u, 0);
+	close_range(STDERR_FILENO + 1, (unsigned int)hold - 1, 0);
+	close_range((unsigned int)hold + 1, ~0u, 0);
 	r = identity_become(identity);
-	if (read(HOLD_FD, &byte, 1) != 1)
+	if (read(hold, &byte, 1) != 1)
 		_exit(127);
 	if (r == 0) {
 		execvp(argv[0], argv);
@@ -33,21 +30,15 @@ static void hold_and_exec(int hold, char **argv, const struct identity *identity
 
 int command_start(struct command *ret_command, char **argv, const struct identity *identity)
 {
-	int ends[2], r;
-	pid_t pid;
+	int ends[2];
 
 	if (pipe2(ends, O_CLOEXEC))
 		return -errno;
-	pid = fork();
-	if (pid == 0)
+	*ret_command = (struct command){.pid = fork(), .hold = ends[1]};
+	if (ret_command->pid == 0)
 		hold_and_exec(ends[0], argv, identity);
-	r = pid < 0 ? -errno : 0;
 	close(ends[0]);
-	if (r)
-		close(ends[1]);
-	else
-		*ret_command = (struct command){.pid = pid, .hold = ends[1]};
-	return r;
+	return ret_command->pid < 0 ? -errno : 0;
 }
 
 void command_release(struct command *command)

@@ -10,7 +10,9 @@
 
 #include "bpf/abi.h"
 
+#ifndef EVENTS_SIDEBAND_BYTES
 #define EVENTS_SIDEBAND_BYTES (1u << 17) /* data part of each side-band ring */
+#endif
 
 struct events {
 	int sample[ABI_MAX_CPUS];   /* -1: CPU not online */

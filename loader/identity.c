@@ -3,33 +3,24 @@
 
 #include <errno.h>
 #include <grp.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/capability.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
-static bool parse_id(const char *text, unsigned int *ret_id)
-{
-	char *end;
-	unsigned long value;
+#include "loader/options.h"
 
-	if (!text || *text < '0' || *text > '9')
-		return false;
-	value = strtoul(text, &end, 10);
-	*ret_id = (unsigned int)value;
-	return !*end && value < (uid_t)-1;
-}
+#define ID_MAX ((uid_t)-1 - 1)
 
 int identity_read(struct identity *ret_identity)
 {
 	struct identity identity = {.uid = getuid(), .gid = getgid()};
+	const char *uid = getenv("SUDO_UID"), *gid = getenv("SUDO_GID");
 
 	/* Only sudo, as root, is believed about who stands behind it. */
-	if (identity.uid == 0 && getenv("SUDO_UID")) {
+	if (identity.uid == 0 && uid) {
 		identity.user = getenv("SUDO_USER");
-		if (!identity.user || !parse_id(getenv("SUDO_UID"), &identity.uid) ||
-		    !parse_id(getenv("SUDO_GID"), &identity.gid))
+		if (!identity.user || !gid || !options_number(uid, 0, ID_MAX, &identity.uid) ||
+		    !options_number(gid, 0, ID_MAX, &identity.gid))
 			return -EINVAL;
 	}
 	*ret_identity = identity;
@@ -39,7 +30,7 @@ int identity_read(struct identity *ret_identity)
 static int drop_capabilities(void)
 {
 	cap_t none = cap_init();
-	int r = !none || cap_reset_ambient() || cap_set_proc(none) ? -errno : 0;
+	int r = !none || cap_set_proc(none) ? -errno : 0; /* the ambient ones go with them */
 
 	cap_free(none);
 	return r;

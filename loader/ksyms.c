@@ -136,6 +136,7 @@ static int write_file(const struct ksyms *ksyms, struct symbol *symbols, size_t 
 	guard_fd int fd = memfd_create("keyhole-ksyms", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	FILE *file = fd < 0 ? NULL : fdopen(dup(fd), "w");
 	struct ksyms_file_range range = {0};
+	int r;
 
 	if (!file)
 		return -errno;
@@ -147,9 +148,12 @@ static int write_file(const struct ksyms *ksyms, struct symbol *symbols, size_t 
 	}
 	head.symbols = write_symbols(ksyms, symbols, count, file);
 	fwrite(names, 1, name_bytes, file);
+	r = fflush(file) || ferror(file) ? -errno : 0; /* rewind() forgets it */
 	rewind(file);
 	fwrite(&head, sizeof(head), 1, file);
-	return fclose(file) || fcntl(fd, F_ADD_SEALS, seals) ? -errno : take_fd(&fd);
+	if (fclose(file) || fcntl(fd, F_ADD_SEALS, seals))
+		return -errno;
+	return r ? r : take_fd(&fd);
 }
 
 int ksyms_read_symbols(struct ksyms *ksyms, const char *path)
@@ -182,22 +186,20 @@ int ksyms_read_symbols(struct ksyms *ksyms, const char *path)
 
 /* ---- both, from /proc ---------------------------------------------------------------------- */
 
-static void *read_symbols(void *context)
+static int read_symbols(void *ksyms)
 {
-	struct ksyms *ksyms = context;
-
-	ksyms->result = ksyms_read_symbols(ksyms, "/proc/kallsyms");
-	return NULL;
+	return ksyms_read_symbols(ksyms, "/proc/kallsyms");
 }
 
 int ksyms_start(struct ksyms *ksyms)
 {
 	ksyms_read_modules(ksyms, "/proc/modules");
-	return -pthread_create(&ksyms->thread, NULL, read_symbols, ksyms);
+	return thrd_create(&ksyms->thread, read_symbols, ksyms) == thrd_success ? 0 : -EAGAIN;
 }
 
 int ksyms_wait(struct ksyms *ksyms)
 {
-	pthread_join(ksyms->thread, NULL);
-	return ksyms->result;
+	int r;
+
+	return thrd_join(ksyms->thread, &r) == thrd_success ? r : -EIO;
 }

@@ -6,8 +6,8 @@
 #ifndef KEYHOLE_LOADER_KSYMS_H
 #define KEYHOLE_LOADER_KSYMS_H
 
-#include <pthread.h>
 #include <stdint.h>
+#include <threads.h>
 
 #include "bpf/abi.h"
 
@@ -20,8 +20,7 @@ struct ksyms {
 	struct ksyms_part parts[KERNEL_RANGES_MAX]; /* [0]: kernel text, then modules by address */
 	uint32_t count;				    /* known from the start */
 	int fd;					    /* sealed memfd, owned */
-	int result;
-	pthread_t thread;
+	thrd_t thread;
 };
 
 /* Goes on in a thread: reading 120,000 symbols takes as long as loading the BPF programs. */

@@ -51,7 +51,6 @@ struct recording {
 	struct monitor monitor;
 	uint64_t begun, started; /* monotonic */
 	uint64_t runtime;	 /* of the profiled tasks when it started */
-	bool progress;		 /* is shown */
 };
 
 static int failed(const char *what, const char *object, int r)
@@ -109,6 +108,7 @@ static void secure_ourselves(void)
 
 	umask(077);
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN); /* EFBIG says it, here and in the children */
 	prctl(PR_SET_DUMPABLE, 0);
 	setrlimit(RLIMIT_CORE, &none);
 	setrlimit(RLIMIT_MEMLOCK, &infinite);
@@ -124,17 +124,14 @@ static void secure_ourselves(void)
  */
 static int start_children(struct recording *rec)
 {
-	static const enum policy_role roles[CHILD_COUNT] = {ROLE_WORKER, ROLE_EXPORTER,
-							    ROLE_BROKER};
-
 	secure_ourselves();
-	for (int i = 0; i < CHILD_COUNT; i++) {
-		struct child *child = &rec->monitor.children[i];
-		int r = spawner_start(&child->spawner, roles[i]);
+	for (enum policy_role role = ROLE_WORKER; role < ROLE_COUNT; role++) {
+		struct child *child = &rec->monitor.children[role];
+		int r = spawner_start(&child->spawner, role);
 
 		r = r ? r : spawner_spawn(&child->spawner, &child->channel);
 		if (r)
-			return failed("spawner", policy_role_name(roles[i]), r);
+			return failed("spawner", message_party_name((enum message_party)role), r);
 	}
 	return EXIT_DONE;
 }
@@ -182,15 +179,16 @@ static int drop_privilege(struct recording *rec)
 	policy_verify_prepare();
 	r = r ? r : policy_become(role);
 	policy_confine(role, &layers);
-	checked = check_layers(rec, policy_role_name(role), policy_layers_of(role) & ~layers.proven,
+	checked = check_layers(rec, "keyhole", policy_layers_of(role) & ~layers.proven,
 			       layers.lacking);
-	return checked == EXIT_DONE && r ? failed("policy", policy_role_name(role), r) : checked;
+	return checked == EXIT_DONE && r ? failed("policy", "keyhole", r) : checked;
 }
 
 /* Spawner and child from outside, and what they saw themselves. */
-static int check_child(const struct recording *rec, const struct spawner *spawner, pid_t pid,
+static int check_child(const struct recording *rec, const struct child *child, pid_t pid,
 		       const struct message_ready *ready)
 {
+	const struct spawner *spawner = &child->spawner;
 	const enum policy_role role = spawner->role;
 	uint32_t lacking = spawner->layers.lacking | ready->lacking;
 	uint32_t proven = (spawner->layers.proven | ready->proven) & ~policy_verify(role, pid, 1);
@@ -198,13 +196,13 @@ static int check_child(const struct recording *rec, const struct spawner *spawne
 	int r = check_layers(rec, "spawner", missing, 0);
 
 	return r ? r
-		 : check_layers(rec, policy_role_name(role), policy_layers_of(role) & ~proven,
-				lacking);
+		 : check_layers(rec, message_party_name(child->channel.peer),
+				policy_layers_of(role) & ~proven, lacking);
 }
 
 static int expect_ready(const struct recording *rec, struct child *child)
 {
-	const char *name = policy_role_name(child->spawner.role), *reason = NULL;
+	const char *name = message_party_name(child->channel.peer), *reason;
 	pid_t pid = spawner_started(&child->spawner);
 	struct message message;
 	int r = pid < 0 ? pid
@@ -216,8 +214,8 @@ static int expect_ready(const struct recording *rec, struct child *child)
 		reason = "is of another role";
 	else if (strncmp(message.READY.build, KEYHOLE_VERSION, sizeof(message.READY.build)))
 		reason = "of another build; install all programs together";
-	if (!reason)
-		return check_child(rec, &child->spawner, pid, &message.READY);
+	else
+		return check_child(rec, child, pid, &message.READY);
 	log_error("start: %s: %s", name, reason);
 	return EXIT_FAILED;
 }
@@ -226,8 +224,8 @@ static int expect_children(struct recording *rec)
 {
 	int r = EXIT_DONE;
 
-	for (int i = 0; r == EXIT_DONE && i < CHILD_COUNT; i++)
-		r = expect_ready(rec, &rec->monitor.children[i]);
+	for (int role = ROLE_WORKER; r == EXIT_DONE && role < ROLE_COUNT; role++)
+		r = expect_ready(rec, &rec->monitor.children[role]);
 	return r;
 }
 
@@ -257,22 +255,17 @@ static int connect_child(struct child *worker, enum descriptor_kind kind, struct
 static int send_config(const struct recording *rec, struct child *worker)
 {
 	const struct options *options = rec->options;
-	struct message_config config = {
+	const struct message_config config = {
 		.period = NS_PER_SECOND / options->frequency,
 		.cpus = rec->programs.cpus,
 		.ring_bytes = rec->programs.ring_bytes,
 		.sideband_bytes = EVENTS_SIDEBAND_BYTES,
 		.segments = PROGRAMS_SEGMENTS,
-		.segments_max = SEGMENT_MAX,
 		.flags = (options->by_thread ? CONFIG_BY_THREAD : 0) |
 			 (options->verbose ? CONFIG_VERBOSE : 0),
 		.format = options->format,
 	};
-	struct timespec now;
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	config.realtime_offset =
-		(uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec - time_now();
 	return channel_send(&worker->channel, MESSAGE_CONFIG, &config, sizeof(config), -1);
 }
 
@@ -293,15 +286,15 @@ static int give_descriptors(const struct recording *rec, struct child *worker)
 
 static void enter_phase(struct recording *rec, enum message_phase phase)
 {
-	for (int i = 0; i < CHILD_COUNT; i++)
-		rec->monitor.children[i].channel.phase = phase;
+	for (int role = ROLE_WORKER; role < ROLE_COUNT; role++)
+		rec->monitor.children[role].channel.phase = phase;
 }
 
 static int equip_children(struct recording *rec)
 {
-	struct child *worker = &rec->monitor.children[CHILD_WORKER];
-	struct child *exporter = &rec->monitor.children[CHILD_EXPORTER];
-	struct child *broker = &rec->monitor.children[CHILD_BROKER];
+	struct child *worker = &rec->monitor.children[ROLE_WORKER];
+	struct child *exporter = &rec->monitor.children[ROLE_EXPORTER];
+	struct child *broker = &rec->monitor.children[ROLE_BROKER];
 	struct message message;
 	int r = send_config(rec, worker);
 
@@ -322,7 +315,7 @@ static void show_progress(const struct recording *rec)
 	const struct message_progress *progress = &rec->monitor.progress;
 	struct counters counters;
 
-	if (!rec->progress)
+	if (!isatty(STDERR_FILENO))
 		return;
 	counters = programs_counters(&rec->programs);
 	fprintf(stderr, "\r%.0f s: %llu samples, %" PRIu64 " %% complete, %" PRIu64 " lost\033[K",
@@ -342,7 +335,7 @@ static enum monitor_result await_end(struct recording *rec)
 		result = monitor_run(&rec->monitor, GOAL_STOP, next < end ? next : end);
 		show_progress(rec);
 	}
-	if (rec->progress)
+	if (isatty(STDERR_FILENO))
 		fputs("\r\033[K", stderr);
 	return result;
 }
@@ -376,11 +369,10 @@ static int empty(struct recording *rec, uint64_t expected, uint64_t lost)
 	return EXIT_EMPTY;
 }
 
-static int stop_worker(struct recording *rec, uint64_t stopped, uint64_t lost)
+static int stop_worker(struct recording *rec, uint64_t stopped)
 {
-	struct child *worker = &rec->monitor.children[CHILD_WORKER];
-	const struct message_stop stop = {
-		.started = rec->started, .stopped = stopped, .samples_lost = lost};
+	struct child *worker = &rec->monitor.children[ROLE_WORKER];
+	const struct message_stop stop = {.started = rec->started, .stopped = stopped};
 	int r = channel_send(&worker->channel, MESSAGE_STOP, &stop, sizeof(stop), -1);
 
 	enter_phase(rec, PHASE_FINISH);
@@ -408,13 +400,11 @@ static void report(const struct recording *rec, const struct summary *sum)
 	const struct message_summary *worker = &rec->monitor.summary;
 
 	summary_print(sum, rec->options->verbose, stderr);
-	if (worker->sideband_lost)
-		fprintf(stderr, "  side-band records lost: %" PRIu64 "\n", worker->sideband_lost);
 	log_info("tables: %" PRIu64 " bytes, %" PRIu64 " rows of %" PRIu64 " objects (%" PRIu64
 		 " failed), %" PRIu64 " processes, listed again %" PRIu64 " times",
 		 worker->table_bytes, worker->table_rows, worker->objects, worker->objects_failed,
 		 worker->processes, worker->relists);
-	fprintf(stderr, "wrote %s (%" PRIu64 " bytes)\n", rec->options->output,
+	fprintf(stderr, "wrote %s (%" PRIu32 " bytes)\n", rec->options->output,
 		rec->monitor.written.bytes);
 }
 
@@ -436,13 +426,15 @@ static int finish(struct recording *rec)
 	expected = expected * rec->options->frequency / NS_PER_SECOND;
 	if (!counters.samples)
 		return empty(rec, expected, 0);
-	r = stop_worker(rec, stopped, summary_lost(&counters));
+	r = stop_worker(rec, stopped);
 	r = r ? r : await_profile(rec);
 	if (r)
 		return r;
 	summary_make(&counters, &rec->monitor.summary, expected, &sum);
-	if (sum.taken == sum.lost)
+	if (sum.taken == sum.lost) {
+		summary_print(&sum, rec->options->verbose, stderr);
 		return empty(rec, expected, sum.lost);
+	}
 	r = output_commit(&rec->output);
 	if (r)
 		return failed("output", rec->options->output, r);
@@ -463,10 +455,9 @@ static int run(const struct options *options, uint64_t begun)
 
 	rec->options = options;
 	rec->begun = begun;
-	rec->progress = isatty(STDERR_FILENO);
 	rec->output.fd = rec->output.channel.fd = -1;
-	for (int i = 0; i < CHILD_COUNT; i++)
-		rec->monitor.children[i] = (struct child){{.channel.fd = -1}, {.fd = -1}};
+	for (int role = 0; role < ROLE_COUNT; role++)
+		rec->monitor.children[role] = (struct child){{.channel.fd = -1}, {.fd = -1}};
 	for (size_t i = 0; r == EXIT_DONE && i < sizeof(steps) / sizeof(steps[0]); i++)
 		r = steps[i](rec);
 	monitor_stop_children(&rec->monitor);

@@ -23,11 +23,9 @@ int monitor_start(struct monitor *monitor)
 	sigaddset(&signals, SIGTERM);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	monitor->fds[0].fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
-	for (int i = 0; i < CHILD_COUNT; i++) {
-		monitor->fds[1 + 2 * i].fd = monitor->children[i].channel.fd;
-		monitor->fds[2 + 2 * i].fd = monitor->children[i].spawner.channel.fd;
-	}
-	for (unsigned int i = 0; i < MONITOR_OWN_FDS + monitor->targets; i++)
+	for (int role = ROLE_WORKER; role < ROLE_COUNT; role++)
+		monitor->fds[role].fd = monitor->children[role].channel.fd;
+	for (unsigned int i = 0; i < ROLE_COUNT + monitor->targets; i++)
 		monitor->fds[i].events = POLLIN;
 	monitor->targets_left = monitor->targets;
 	return monitor->fds[0].fd < 0 ? -errno : 0;
@@ -35,7 +33,7 @@ int monitor_start(struct monitor *monitor)
 
 void monitor_watch(struct monitor *monitor, int pidfd)
 {
-	monitor->fds[MONITOR_OWN_FDS + monitor->targets++].fd = pidfd;
+	monitor->fds[ROLE_COUNT + monitor->targets++].fd = pidfd;
 }
 
 static void on_signal(struct monitor *monitor)
@@ -58,18 +56,20 @@ static void on_target(struct monitor *monitor, struct pollfd *target)
 		monitor->result = MONITOR_REACHED;
 }
 
-/* Its channel has ended or its spawner has something to say: in both cases it is gone. */
+/* Its channel has ended: nobody else holds that end, so it is gone. */
 static void on_end(struct monitor *monitor, struct child *child)
 {
-	const char *name = policy_role_name(child->spawner.role);
-	int status;
+	const char *name = message_party_name(child->channel.peer);
+	struct message message;
+	int r = channel_expect(&child->spawner.channel, MESSAGE_EXITED, EXIT_WAIT_MS, &message);
+	int status = r ? 0 : message.EXITED.status;
 
-	if (spawner_exited(&child->spawner, EXIT_WAIT_MS, &status) == 0)
+	if (r)
+		log_error("monitor: %s: closed its channel", name);
+	else
 		log_error("monitor: %s: ended by itself, %s %d", name,
 			  WIFSIGNALED(status) ? "signal" : "status",
 			  WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
-	else
-		log_error("monitor: %s: closed its channel", name);
 	monitor->result = MONITOR_FAILED;
 }
 
@@ -78,7 +78,7 @@ static int dispatch(struct monitor *monitor, const struct child *child,
 {
 	switch (message->head.type) {
 	case MESSAGE_LOG:
-		return log_from_message(policy_role_name(child->spawner.role), &message->LOG);
+		return log_from_message(message_party_name(child->channel.peer), &message->LOG);
 	case MESSAGE_PROGRESS:
 		monitor->progress = message->PROGRESS;
 		return 0;
@@ -112,33 +112,29 @@ static void on_message(struct monitor *monitor, struct child *child)
 	if (r == -EPIPE) {
 		on_end(monitor, child);
 	} else if (r < 0) {
-		log_error("monitor: %s: %s; ended", policy_role_name(child->spawner.role),
+		log_error("monitor: %s: %s; ended", message_party_name(child->channel.peer),
 			  r == -EPROTO ? "violation of the protocol" : strerror(-r));
 		monitor->result = MONITOR_FAILED;
 	} else if (monitor->goal == GOAL_WRITTEN &&
-		   has_sent(&monitor->children[CHILD_WORKER], MESSAGE_SUMMARY) &&
-		   has_sent(&monitor->children[CHILD_EXPORTER], MESSAGE_WRITTEN)) {
+		   has_sent(&monitor->children[ROLE_WORKER], MESSAGE_SUMMARY) &&
+		   has_sent(&monitor->children[ROLE_EXPORTER], MESSAGE_WRITTEN)) {
 		monitor->result = MONITOR_REACHED;
 	}
 }
 
 static void on_ready(struct monitor *monitor, unsigned int index)
 {
-	struct child *child = &monitor->children[(index - 1) / 2 % CHILD_COUNT];
-
 	if (index == 0)
 		on_signal(monitor);
-	else if (index >= MONITOR_OWN_FDS)
-		on_target(monitor, &monitor->fds[index]);
-	else if (index % 2)
-		on_message(monitor, child);
+	else if (index < ROLE_COUNT)
+		on_message(monitor, &monitor->children[index]);
 	else
-		on_end(monitor, child);
+		on_target(monitor, &monitor->fds[index]);
 }
 
 enum monitor_result monitor_run(struct monitor *monitor, enum monitor_goal goal, uint64_t until)
 {
-	const unsigned int count = MONITOR_OWN_FDS + monitor->targets;
+	const unsigned int count = ROLE_COUNT + monitor->targets;
 	uint64_t now;
 
 	monitor->goal = goal;
@@ -158,8 +154,8 @@ enum monitor_result monitor_run(struct monitor *monitor, enum monitor_goal goal,
 
 void monitor_stop_children(struct monitor *monitor)
 {
-	for (int i = 0; i < CHILD_COUNT; i++)
+	for (int i = ROLE_WORKER; i < ROLE_COUNT; i++)
 		channel_release(&monitor->children[i].channel);
-	for (int i = 0; i < CHILD_COUNT; i++)
+	for (int i = ROLE_WORKER; i < ROLE_COUNT; i++)
 		spawner_stop(&monitor->children[i].spawner);
 }

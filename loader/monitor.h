@@ -14,13 +14,6 @@
 #include "loader/options.h"
 #include "loader/spawner.h"
 
-enum monitor_child {
-	CHILD_WORKER,
-	CHILD_EXPORTER,
-	CHILD_BROKER,
-	CHILD_COUNT
-};
-
 enum monitor_goal {
 	GOAL_STOP,    /* something ends the recording: a signal, the profiled processes are gone */
 	GOAL_WRITTEN, /* SUMMARY and WRITTEN are there */
@@ -39,15 +32,13 @@ struct child {
 	struct channel channel;
 };
 
-#define MONITOR_OWN_FDS (1 + 2 * CHILD_COUNT)
-
 struct monitor {
 	enum monitor_goal goal;
 	enum monitor_result result;
-	unsigned int signals; /* received */
-	struct child children[CHILD_COUNT];
-	/* Signals; of each child its channel and its spawner's; pidfds of targets. */
-	struct pollfd fds[MONITOR_OWN_FDS + OPTIONS_PIDS_MAX];
+	unsigned int signals;		   /* received */
+	struct child children[ROLE_COUNT]; /* by role; the loader is none */
+	/* Signals, in the loader's place; by role the children's channels; pidfds of targets. */
+	struct pollfd fds[ROLE_COUNT + OPTIONS_PIDS_MAX];
 	unsigned int targets, targets_left;
 	struct message_progress progress;
 	struct message_summary summary;

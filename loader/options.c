@@ -2,6 +2,7 @@
 #include "loader/options.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <getopt.h>
 #include <math.h>
 #include <stdlib.h>
@@ -31,44 +32,41 @@ static const char usage[] =
 	"exit status: 0 done, 1 failed while recording, 2 usage, 3 missing rights,\n"
 	"  4 no samples; with CMD that of CMD, 128 + N when signal N ended it\n";
 
-enum {
-	OPTION_CGROUP = 256,
-	OPTION_FORCE,
-	OPTION_REQUIRE,
-	OPTION_BY_THREAD
-};
-
+/* C, Q, R and T stand for those that have no short form. */
 static const struct option longs[] = {
 	{"all", no_argument, NULL, 'a'},
 	{"pid", required_argument, NULL, 'p'},
-	{"cgroup", required_argument, NULL, OPTION_CGROUP},
+	{"cgroup", required_argument, NULL, 'C'},
 	{"frequency", required_argument, NULL, 'F'},
 	{"duration", required_argument, NULL, 'd'},
 	{"output", required_argument, NULL, 'o'},
 	{"format", required_argument, NULL, 'f'},
-	{"force", no_argument, NULL, OPTION_FORCE},
-	{"require", required_argument, NULL, OPTION_REQUIRE},
-	{"by-thread", no_argument, NULL, OPTION_BY_THREAD},
+	{"force", no_argument, NULL, 'R'},
+	{"require", required_argument, NULL, 'Q'},
+	{"by-thread", no_argument, NULL, 'T'},
 	{"verbose", no_argument, NULL, 'v'},
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
 };
 
-/* What takes an option's argument returns NULL, or why that is refused. */
-
-static unsigned long number(const char *text, unsigned long max)
+bool options_number(const char *text, unsigned int min, unsigned int max, unsigned int *ret_number)
 {
 	char *end;
 	unsigned long value = strtoul(text, &end, 10);
 
-	return *text < '0' || *text > '9' || *end || value > max ? 0 : value;
+	if (*text < '0' || *text > '9' || *end || value < min || value > max)
+		return false;
+	*ret_number = (unsigned int)value;
+	return true;
 }
+
+/* What takes an option's argument returns NULL, or why that is refused. */
 
 static const char *add_pid(struct options *options, const char *arg)
 {
-	unsigned long pid = number(arg, 1u << 22);
+	unsigned int pid;
 
-	if (!pid)
+	if (!options_number(arg, 1, 1u << 22, &pid))
 		return "not a process id";
 	if (options->pid_count == OPTIONS_PIDS_MAX)
 		return "more than 64 processes; take -a or --cgroup";
@@ -76,18 +74,11 @@ static const char *add_pid(struct options *options, const char *arg)
 	return NULL;
 }
 
-static const char *set_cgroup(struct options *options, const char *arg)
-{
-	if (options->cgroup)
-		return "only one cgroup can be given";
-	options->cgroup = arg;
-	return NULL;
-}
-
 static const char *set_frequency(struct options *options, const char *arg)
 {
-	options->frequency = (unsigned int)number(arg, OPTIONS_FREQUENCY_MAX);
-	return options->frequency ? NULL : "not a frequency of 1 to 10000 Hz";
+	return options_number(arg, 1, OPTIONS_FREQUENCY_MAX, &options->frequency)
+		       ? NULL
+		       : "not a frequency of 1 to 10000 Hz";
 }
 
 static const char *set_duration(struct options *options, const char *arg)
@@ -114,10 +105,9 @@ static const char *set_format(struct options *options, const char *arg)
 
 static const char *set_require(struct options *options, const char *arg)
 {
-	const char *bad;
 	uint32_t layers;
 
-	if (policy_layers_parse(arg, &layers, &bad))
+	if (policy_layers_parse(arg, &layers))
 		return "a layer that is not known; namespaces, pid, root and landlock can be "
 		       "missing";
 	options->require |= layers;
@@ -129,10 +119,13 @@ static const char *apply(struct options *options, int option, const char *arg)
 	switch (option) {
 	case 'p':
 		return add_pid(options, arg);
-	case OPTION_REQUIRE:
+	case 'Q':
 		return set_require(options, arg);
-	case OPTION_CGROUP:
-		return set_cgroup(options, arg);
+	case 'C':
+		if (options->cgroup)
+			return "only one cgroup can be given";
+		options->cgroup = arg;
+		return NULL;
 	case 'F':
 		return set_frequency(options, arg);
 	case 'd':
@@ -148,8 +141,8 @@ static const char *apply(struct options *options, int option, const char *arg)
 		return "unknown option";
 	}
 	options->all |= option == 'a';
-	options->force |= option == OPTION_FORCE;
-	options->by_thread |= option == OPTION_BY_THREAD;
+	options->force |= option == 'R';
+	options->by_thread |= option == 'T';
 	options->verbose |= option == 'v';
 	options->help |= option == 'h';
 	return NULL;
@@ -169,30 +162,23 @@ static const char *finish_target(struct options *options, int argc, char **argv)
 	return NULL;
 }
 
-static bool ends_with(const char *name, const char *suffix)
-{
-	size_t length = strlen(name), end = strlen(suffix);
-
-	return length > end && !strcmp(name + length - end, suffix);
-}
-
 static const char *finish_output(struct options *options)
 {
+	static char name[48];
 	time_t now = time(NULL);
-	struct tm local;
 
 	if (!options->output) {
-		strftime(options->default_output, sizeof(options->default_output),
+		strftime(name, sizeof(name),
 			 options->format == FORMAT_FOLDED ? "keyhole-%Y%m%d-%H%M%S.folded"
 							  : "keyhole-%Y%m%d-%H%M%S.pb.gz",
-			 localtime_r(&now, &local));
-		options->output = options->default_output;
+			 localtime(&now));
+		options->output = name;
 	}
 	if (!*options->output)
 		return "the file has no name";
-	if (!options->format && ends_with(options->output, ".folded"))
+	if (!options->format && !fnmatch("?*.folded", options->output, 0))
 		options->format = FORMAT_FOLDED;
-	if (!options->format && ends_with(options->output, ".pb.gz"))
+	if (!options->format && !fnmatch("?*.pb.gz", options->output, 0))
 		options->format = FORMAT_PPROF;
 	return options->format ? NULL : "suffix not known: .folded or .pb.gz; or give -f";
 }

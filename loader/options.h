@@ -24,12 +24,14 @@ struct options { /* at most one of pids, cgroup and command; otherwise the whole
 	enum profile_format format;
 	uint32_t require; /* layers of confinement, bits of policy/layers.def */
 	bool all, force, by_thread, verbose, help;
-	char default_output[48];
 };
 
-/* 0, or -EINVAL after one line on standard error. argv[0] is "record". No copy of the result. */
+/* 0, or -EINVAL after one line on standard error. argv[0] is "record". */
 int options_parse(int argc, char **argv, struct options *ret_options);
 
 void options_usage(FILE *stream);
+
+/* A decimal number without sign, blank or anything behind it. */
+bool options_number(const char *text, unsigned int min, unsigned int max, unsigned int *ret_number);
 
 #endif

@@ -60,12 +60,30 @@ static int open_file(struct committer *c)
 	return fd < 0 ? -errno : fd;
 }
 
+/* Started by root itself, all it may need later is to write into somebody else's folder. */
+static int drop_capabilities(void)
+{
+	const cap_value_t override = CAP_DAC_OVERRIDE;
+	cap_t caps = cap_get_proc();
+	int r = !caps || cap_clear_flag(caps, CAP_EFFECTIVE) || cap_set_proc(caps) ||
+		cap_clear(caps) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+
+	if (!r && faccessat(AT_FDCWD, ".", W_OK | X_OK, AT_EACCESS)) {
+		cap_set_flag(caps, CAP_PERMITTED, 1, &override, CAP_SET);
+		cap_set_flag(caps, CAP_EFFECTIVE, 1, &override, CAP_SET);
+	}
+	r = r || cap_set_proc(caps) ? -errno : 0;
+	cap_free(caps);
+	return r;
+}
+
 /* The descriptor of the temporary file, or a negative errno. */
 static int prepare(struct committer *c, const char *path, const struct identity *identity)
 {
 	int r = identity_become(identity);
 
 	r = r ? r : enter_folder(c, path);
+	r = r || geteuid() ? r : drop_capabilities();
 	r = r ? r : check_name(c);
 	return r ? r : open_file(c);
 }
@@ -83,59 +101,23 @@ static int commit(const struct committer *c)
 	return r ? -errno : 0;
 }
 
-/* Started by root itself, all it may need later is to write into somebody else's folder. */
-static int drop_capabilities(void)
-{
-	const cap_value_t override = CAP_DAC_OVERRIDE;
-	cap_t none = cap_init(), current = cap_get_proc();
-	int r = -ENOMEM;
-
-	if (none && current) {
-		cap_clear_flag(current, CAP_EFFECTIVE);
-		r = cap_set_proc(current);
-		if (!r && faccessat(AT_FDCWD, ".", W_OK | X_OK, AT_EACCESS)) {
-			cap_set_flag(none, CAP_PERMITTED, 1, &override, CAP_SET);
-			cap_set_flag(none, CAP_EFFECTIVE, 1, &override, CAP_SET);
-		}
-		r = r || cap_set_proc(none) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? -errno : 0;
-	}
-	cap_free(none);
-	cap_free(current);
-	return r;
-}
-
 /* Never returns. */
-static void committer_main(int socket, struct committer *c, const char *path,
+static void committer_main(struct channel *channel, struct committer *c, const char *path,
 			   const struct identity *identity)
 {
 	struct message_reply reply = {0};
-	struct channel channel;
 	struct message request;
-	int file, r;
+	int file = prepare(c, path, identity), r;
 
-	/* A terminal's Ctrl-C is for the loader, which still wants the file. */
-	setsid();
-	prctl(PR_SET_NAME, "keyhole-commit");
-	if (dup2(socket, 3) < 0)
-		_exit(1);
-	close_range(4, ~0u, 0);
-	channel_init(&channel, 3, PARTY_COMMITTER, PARTY_LOADER);
-	file = prepare(c, path, identity);
-	r = geteuid() || file < 0 ? 0 : drop_capabilities();
-	if (r) {
-		unlink(c->temporary);
-		file = r;
-	}
 	reply.error = file < 0 ? file : 0;
-	r = channel_send(&channel, MESSAGE_OUTPUT_FILE, &reply, sizeof(reply),
-			 file < 0 ? -1 : file);
+	r = channel_send(channel, MESSAGE_OUTPUT_FILE, &reply, sizeof(reply), file);
 	if (file < 0)
 		_exit(0);
 	while (r == 0 || r == -ETIMEDOUT)
-		r = channel_wait(&channel, INT_MAX, &request);
+		r = channel_wait(channel, INT_MAX, &request);
 	if (r == 1) {
 		reply.error = commit(c);
-		channel_reply(&channel, &request, MESSAGE_COMMITTED, &reply, sizeof(reply), -1);
+		channel_reply(channel, &request, MESSAGE_COMMITTED, &reply, sizeof(reply), -1);
 	}
 	unlink(c->temporary);
 	_exit(0);
@@ -158,26 +140,19 @@ int output_start(struct output *ret_output, const char *path, bool force,
 		 const struct identity *identity)
 {
 	struct committer committer = {.force = force};
-	struct output *output = ret_output;
 	int fds[2], r;
 
-	*output = (struct output){.fd = -1, .channel = {.fd = -1}};
+	*ret_output = (struct output){.fd = -1, .channel = {.fd = -1}};
 	if (strcmp(path, "-") == 0) {
-		output->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-		return output->fd < 0 ? -errno : 0;
+		ret_output->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+		return ret_output->fd < 0 ? -errno : 0;
 	}
 	r = channel_pair(fds);
-	if (r)
-		return r;
-	output->pid = fork();
-	if (output->pid == 0)
-		committer_main(fds[1], &committer, path, identity);
-	r = output->pid < 0 ? -errno : 0;
-	close(fds[1]);
-	channel_init(&output->channel, fds[0], PARTY_LOADER, PARTY_COMMITTER);
-	r = r ? r : receive_file(output);
-	if (r)
-		output_abandon(output);
+	ret_output->pid =
+		r ? r : channel_forked(&ret_output->channel, PARTY_COMMITTER, fds, -1, fork());
+	if (ret_output->pid == 0)
+		committer_main(&ret_output->channel, &committer, path, identity);
+	r = ret_output->pid < 0 ? ret_output->pid : receive_file(ret_output);
 	return r > 0 ? -EPROTO : r;
 }
 
@@ -195,10 +170,8 @@ int output_commit(struct output *output)
 
 void output_abandon(struct output *output)
 {
-	if (output->fd >= 0)
-		close(output->fd);
+	close_fd(&output->fd);
 	channel_release(&output->channel);
 	if (output->pid > 0)
 		waitpid(output->pid, NULL, 0);
-	*output = (struct output){.fd = -1, .channel = {.fd = -1}};
 }

@@ -3,10 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -17,13 +17,7 @@
 
 #include "ipc/guard.h"
 
-#ifndef KEYHOLE_LIBEXECDIR
-#define KEYHOLE_LIBEXECDIR "/usr/local/libexec/keyhole"
-#endif
-
-#define START_MS   5000
-#define SOCKET_FD  3 /* the spawner's socket; in the program: its channel to the loader */
-#define PROGRAM_FD 4
+#define START_MS 5000
 
 _Static_assert((int)ROLE_WORKER == PARTY_WORKER && (int)ROLE_EXPORTER == PARTY_EXPORTER &&
 		       (int)ROLE_BROKER == PARTY_BROKER,
@@ -33,29 +27,37 @@ _Static_assert((int)ROLE_WORKER == PARTY_WORKER && (int)ROLE_EXPORTER == PARTY_E
 
 struct nursery {
 	struct channel channel;
-	const char *program;
 	struct policy_layers layers;
+	const char *name;
+	int program;  /* descriptor */
 	pid_t child;  /* 0: none alive */
 	int child_fd; /* its pidfd, or -1 */
-	int error;    /* why no program may be started: it would have too many rights */
+	int error;    /* why none is started: not found, or it would have too many rights */
 };
 
 /* In the child, returns a negative errno or not at all. The environment is empty. */
 static int exec_program(const struct nursery *nursery, pid_t spawner, int channel)
 {
-	char *argv[] = {(char *)(uintptr_t)nursery->program, NULL};
+	char *argv[] = {(char *)(uintptr_t)nursery->name, NULL};
 	char *envp[] = {NULL};
 
 	/* The same uid, so the signal is allowed; the spawner may be gone already. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() == spawner && dup2(channel, SOCKET_FD) == SOCKET_FD)
-		syscall(SYS_execveat, PROGRAM_FD, "", argv, envp, AT_EMPTY_PATH);
+	if (getppid() == spawner && dup2(channel, CHANNEL_FD) == CHANNEL_FD)
+		syscall(SYS_execveat, nursery->program, "", argv, envp, AT_EMPTY_PATH);
 	return -errno;
 }
 
-/* The pid, or the negative errno of fork or exec: of the child's memory until then, by vfork. */
-static pid_t start_program(const struct nursery *nursery, int channel)
+static void forget_child(struct nursery *nursery)
 {
+	close_fd(&nursery->child_fd);
+	nursery->child = 0;
+}
+
+/* 0, or the negative errno of fork or exec: of the child's memory until then, by vfork. */
+static int start_program(struct nursery *nursery, int channel)
+{
+	struct f_owner_ex owner = {.type = F_OWNER_PID};
 	pid_t spawner = getpid();
 	volatile int error = 0;
 	pid_t pid = vfork();
@@ -66,26 +68,11 @@ static pid_t start_program(const struct nursery *nursery, int channel)
 	}
 	if (pid < 0)
 		return -errno;
-	if (error)
+	if (error) {
 		waitpid(pid, NULL, 0);
-	return error ? error : pid;
-}
-
-static void forget_child(struct nursery *nursery)
-{
-	guard_fd_(&nursery->child_fd);
-	nursery->child_fd = -1;
-	nursery->child = 0;
-}
-
-static int start_child(struct nursery *nursery, int channel)
-{
-	pid_t pid = nursery->error ? nursery->error : start_program(nursery, channel);
-	const struct f_owner_ex owner = {F_OWNER_PID, pid};
-
-	if (pid < 0)
-		return pid;
-	nursery->child = pid;
+		return error;
+	}
+	nursery->child = owner.pid = pid;
 	nursery->child_fd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (nursery->child_fd < 0 || fcntl(nursery->child_fd, F_SETOWN_EX, &owner))
 		return -errno;
@@ -105,7 +92,7 @@ static int on_spawn(struct nursery *nursery)
 	if (nursery->child)
 		kill(nursery->child, SIGKILL);
 	forget_child(nursery);
-	spawned.error = start_child(nursery, request.fd);
+	spawned.error = nursery->error ? nursery->error : start_program(nursery, request.fd);
 	r = channel_reply(&nursery->channel, &request, MESSAGE_SPAWNED, &spawned, sizeof(spawned),
 			  spawned.error ? -1 : nursery->child_fd);
 	message_release(&request);
@@ -114,7 +101,7 @@ static int on_spawn(struct nursery *nursery)
 
 static int on_exit_of_child(struct nursery *nursery)
 {
-	struct message_exited exited = {.pid = nursery->child};
+	struct message_exited exited = {0};
 
 	waitpid(nursery->child, &exited.status, 0);
 	forget_child(nursery);
@@ -140,22 +127,6 @@ static void serve(struct nursery *nursery)
 		kill(nursery->child, SIGKILL);
 }
 
-/* 0-2 are /dev/null, 3 the socket, 4 the program; nothing of the loader's stays open. */
-static int take_descriptors(int socket, int program)
-{
-	const char *debug = getenv("KEYHOLE_DEBUG_STDERR");
-	bool keep_stderr = debug && strcmp(debug, "1") == 0;
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	int high_socket = fcntl(socket, F_DUPFD_CLOEXEC, 10);
-	int high_program = fcntl(program, F_DUPFD_CLOEXEC, 10);
-
-	if (null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 ||
-	    (!keep_stderr && dup2(null, 2) < 0) || dup3(high_socket, SOCKET_FD, O_CLOEXEC) < 0 ||
-	    dup3(high_program, PROGRAM_FD, O_CLOEXEC) < 0)
-		return -errno;
-	return close_range(PROGRAM_FD + 1, ~0u, 0) ? -errno : 0;
-}
-
 /*
  * A new process is unwound only once the worker has listed its mappings and published their
  * tables; what it samples until then is cut. On a saturated machine the worker must not wait
@@ -172,24 +143,38 @@ static void raise_priority(void)
 		return;
 }
 
-/* Never returns. A terminal's Ctrl-C is the loader's affair, therefore the session. */
-static void spawner_main(enum policy_role role, int socket, int program,
+static int leave_terminal_and_folder(void)
+{
+	const char *debug = getenv("KEYHOLE_DEBUG_STDERR");
+	guard_fd int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	if (dup2(null, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0 || chdir("/"))
+		return -errno;
+	if (debug && strcmp(debug, "1") == 0)
+		return 0;
+	return dup2(null, STDERR_FILENO) < 0 ? -errno : 0;
+}
+
+/* Never returns. */
+static void spawner_main(enum policy_role role, const struct channel *channel, int program,
 			 struct policy_layers layers)
 {
-	struct nursery nursery = {
-		.program = policy_role_name(role), .layers = layers, .child_fd = -1};
+	struct nursery nursery = {.channel = *channel,
+				  .name = message_party_name((enum message_party)role),
+				  .layers = layers,
+				  .program = program,
+				  .child_fd = -1};
 
-	setsid();
-	prctl(PR_SET_NAME, "keyhole-spawner");
-	if (take_descriptors(socket, program) || chdir("/"))
+	if (leave_terminal_and_folder())
 		_exit(1);
-	channel_init(&nursery.channel, SOCKET_FD, PARTY_SPAWNER, PARTY_LOADER);
 	if (role == ROLE_WORKER)
 		raise_priority();
 	policy_isolate(role, &nursery.layers);
 	nursery.error = policy_become(role);
-	if (nursery.error == 0)
+	if (!nursery.error)
 		nursery.error = policy_confine_spawner(role);
+	if (program < 0 && !nursery.error)
+		nursery.error = program;
 	serve(&nursery);
 	_exit(0);
 }
@@ -202,51 +187,39 @@ static void spawner_main(enum policy_role role, int socket, int program,
  */
 static int open_program(const char *name)
 {
-	char path[PATH_MAX];
-	ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	char own[PATH_MAX] = "";
+	ssize_t length = readlink("/proc/self/exe", own, sizeof(own) - 1);
+	const char *const folders[] = {length > 0 ? dirname(own) : "", KEYHOLE_LIBEXECDIR};
 	int fd = -1;
 
-	while (length > 0 && path[length - 1] != '/')
-		length--;
-	if (length > 0) {
-		snprintf(path + length, sizeof(path) - (size_t)length, "%s", name);
-		fd = open(path, O_PATH | O_CLOEXEC);
-	}
-	if (fd < 0) {
-		snprintf(path, sizeof(path), KEYHOLE_LIBEXECDIR "/%s", name);
-		fd = open(path, O_PATH | O_CLOEXEC);
+	for (size_t i = 0; fd < 0 && i < sizeof(folders) / sizeof(folders[0]); i++) {
+		guard_fd int folder = open(folders[i], O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+		fd = folder < 0 ? -1 : openat(folder, name, O_PATH | O_CLOEXEC);
 	}
 	return fd < 0 ? -errno : fd;
 }
 
 int spawner_start(struct spawner *spawner, enum policy_role role)
 {
-	guard_fd int program = open_program(policy_role_name(role));
+	int fds[2], r = channel_pair(fds);
+	/* Here: in a user namespace, being root does not open everybody's folders. */
+	guard_fd int program = open_program(message_party_name((enum message_party)role));
 	struct policy_layers layers;
-	int fds[2];
-	int r;
 
 	*spawner = (struct spawner){.role = role, .channel = {.fd = -1}};
-	if (program < 0)
-		return program;
-	r = channel_pair(fds);
-	if (r)
-		return r;
-	spawner->pid = policy_fork(role, &layers);
+	spawner->pid = r ? r
+			 : channel_forked(&spawner->channel, PARTY_SPAWNER, fds, program,
+					  policy_fork(role, &layers));
 	if (spawner->pid == 0)
-		spawner_main(role, fds[1], program, layers);
-	r = spawner->pid < 0 ? -errno : 0;
-	close(fds[1]);
-	channel_init(&spawner->channel, fds[0], PARTY_LOADER, PARTY_SPAWNER);
-	return r;
+		spawner_main(role, &spawner->channel, program, layers);
+	return spawner->pid < 0 ? spawner->pid : 0;
 }
 
 int spawner_spawn(struct spawner *spawner, struct channel *ret_channel)
 {
-	int fds[2];
-	int r;
+	int fds[2], r = channel_pair(fds);
 
-	r = channel_pair(fds);
 	if (r)
 		return r;
 	channel_init(ret_channel, fds[0], PARTY_LOADER, (enum message_party)spawner->role);
@@ -283,16 +256,6 @@ pid_t spawner_started(struct spawner *spawner)
 	r = message.SPAWNED.error ? message.SPAWNED.error : pid_of(message.fd);
 	message_release(&message);
 	return r ? r : -EPROTO;
-}
-
-int spawner_exited(struct spawner *spawner, int milliseconds, int *ret_status)
-{
-	struct message message;
-	int r = channel_expect(&spawner->channel, MESSAGE_EXITED, milliseconds, &message);
-
-	if (r == 0)
-		*ret_status = message.EXITED.status;
-	return r;
 }
 
 void spawner_stop(struct spawner *spawner)

@@ -15,10 +15,10 @@ struct spawner {
 	enum policy_role role;
 	pid_t pid;
 	struct policy_layers layers; /* of its child, as far as they are its own */
-	struct channel channel;	     /* carries EXITED at any time */
+	struct channel channel;	     /* carries EXITED when the child has ended */
 };
 
-/* Finds the role's program and forks. As early as possible: the fork has the loader's memory. */
+/* As early as possible: the fork has the loader's memory. */
 int spawner_start(struct spawner *spawner, enum policy_role role);
 
 /* Has the program started, after a child that still runs was killed. Waits for nothing. */
@@ -26,9 +26,6 @@ int spawner_spawn(struct spawner *spawner, struct channel *ret_channel);
 
 /* Waits for the answer: the child's pid, or why the spawner, its fork or its exec failed. */
 pid_t spawner_started(struct spawner *spawner);
-
-/* Waits for the end of the child. 0 with its status as from waitpid(), or a negative errno. */
-int spawner_exited(struct spawner *spawner, int milliseconds, int *ret_status);
 
 /* Ends the spawner, which kills its child. */
 void spawner_stop(struct spawner *spawner);

@@ -2,6 +2,7 @@
 #include "loader/summary.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 enum reason_class {
 	END,
@@ -17,6 +18,13 @@ static const struct {
 #define X(name, class, help) {#name, help, class},
 #include "bpf/counters.def"
 #undef X
+};
+static const struct {
+	const char *name, *help;
+} limits[LIMIT_COUNT] = {
+#define L(name, help) {#name, help},
+#include "ipc/limits.def"
+#undef L
 };
 _Static_assert(REASON_COUNT <= SUMMARY_REASONS, "the worker's summary has room for each reason");
 
@@ -43,6 +51,11 @@ void summary_make(const struct counters *counters, const struct message_summary 
 	sum.complete = classes[END];
 	sum.cut = classes[CUT];
 	sum.lost = classes[LOST] + sum.discarded;
+	sum.malformed = min(worker->discarded, sum.discarded);
+	sum.unkept = min(worker->unkept, sum.discarded - sum.malformed);
+	memcpy(sum.limit, worker->limit, sizeof(sum.limit));
+	sum.limit[LIMIT_generations] = counters->processes_lost;
+	sum.limit[LIMIT_events] = counters->events_lost;
 	sum.without_names = min(worker->without_names, sum.complete + sum.cut);
 	*ret_summary = sum;
 }
@@ -54,6 +67,12 @@ uint64_t summary_lost(const struct counters *counters)
 	for (unsigned int i = 0; i < REASON_COUNT; i++)
 		lost += reasons[i].class == LOST ? counters->reason[i] : 0;
 	return lost;
+}
+
+static void print_lost(uint64_t count, const char *name, const char *help, FILE *stream)
+{
+	if (count)
+		fprintf(stream, "  lost lost_%s: %" PRIu64 "  (%s)\n", name, count, help);
 }
 
 void summary_print(const struct summary *summary, bool verbose, FILE *stream)
@@ -73,7 +92,12 @@ void summary_print(const struct summary *summary, bool verbose, FILE *stream)
 			fprintf(stream, "  %-4s %s: %" PRIu64 "  (%s)\n",
 				class_names[reasons[i].class], reasons[i].name, summary->reason[i],
 				reasons[i].help);
-	if (summary->discarded)
-		fprintf(stream, "  lost lost_discarded: %" PRIu64 "  (%s)\n", summary->discarded,
-			"not drained by the worker, or not well-formed");
+	print_lost(summary->malformed, "malformed", "record not well-formed", stream);
+	print_lost(summary->unkept, "unkept", "no memory for the record", stream);
+	print_lost(summary->discarded - summary->malformed - summary->unkept, "unread",
+		   "not read by the worker", stream);
+	for (unsigned int i = 0; i < LIMIT_COUNT; i++)
+		if (summary->limit[i])
+			fprintf(stream, "  note %s: %" PRIu64 "  (%s)\n", limits[i].name,
+				summary->limit[i], limits[i].help);
 }

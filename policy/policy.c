@@ -14,16 +14,6 @@ const struct role *policy_role(enum policy_role role)
 	return (unsigned int)role < ROLE_COUNT ? &role_table[role] : NULL;
 }
 
-const char *policy_role_name(enum policy_role role)
-{
-	return (unsigned int)role < ROLE_COUNT ? role_table[role].program : "?";
-}
-
-uid_t policy_role_uid(enum policy_role role)
-{
-	return (unsigned int)role < ROLE_COUNT ? role_table[role].id : (uid_t)-1;
-}
-
 /* Without CAP_SYS_RESOURCE a limit only goes down, so a lower one from outside stands. */
 static int lower(const struct limit *limit)
 {
@@ -115,6 +105,6 @@ void policy_confine(enum policy_role role, struct policy_layers *ret_layers)
 	}
 	ret_layers->lacking = put_on(data);
 	ret_layers->proven = prove(data, layers);
-	if (POLICY_PUTS_ON(seccomp) && policy_filter(role) == 0 && policy_selftest(role) == 0)
+	if (POLICY_PUTS_ON(seccomp) && !policy_filter(role, false, -1) && !policy_selftest(role))
 		ret_layers->proven |= LAYER_BIT(seccomp);
 }

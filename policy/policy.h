@@ -62,8 +62,8 @@ uint32_t policy_layers_of(enum policy_role role);
 /* NULL: no such layer. */
 const char *policy_layer_name(unsigned int layer);
 
-/* "landlock,pid" -> *ret_mask. -EINVAL: *ret_bad is what is no layer's name. */
-int policy_layers_parse(const char *list, uint32_t *ret_mask, const char **ret_bad);
+/* "landlock,pid" -> *ret_mask. -EINVAL: what is no layer's name. */
+int policy_layers_parse(const char *list, uint32_t *ret_mask);
 
 /*
  * From outside, by /proc/<pid>/status: the layers that do not hold of ids, capabilities,
@@ -72,12 +72,5 @@ int policy_layers_parse(const char *list, uint32_t *ret_mask, const char **ret_b
  */
 void policy_verify_prepare(void);
 uint32_t policy_verify(enum policy_role role, pid_t pid, unsigned int filters);
-
-/* The program of the role ("keyhole-worker") and its uid, which is its gid too. */
-const char *policy_role_name(enum policy_role role);
-uid_t policy_role_uid(enum policy_role role);
-
-/* The filter of the role or of its spawner as struct sock_filter, for tests and for reading. */
-int policy_export_filter(enum policy_role role, bool spawner, int fd);
 
 #endif

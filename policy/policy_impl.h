@@ -63,7 +63,10 @@ const struct role *policy_role(enum policy_role role);
 
 int policy_limit(const struct role *role);
 int policy_landlock(const struct role *role); /* -ENOSYS: the kernel has none */
-int policy_filter(enum policy_role role);
+
+/* Puts the system call filter of the role, or of its spawner, into force; with fd >= 0 writes it
+ * there instead, as an array of struct sock_filter, for tests and for reading. */
+int policy_filter(enum policy_role role, bool spawner, int fd);
 
 /*
  * Whether the layer holds, from inside and before the filter is put on. Each asks for what cannot

@@ -98,8 +98,7 @@ static int build(scmp_filter_ctx filter, enum policy_role role, bool spawner)
 	return spawner ? build_spawner(filter, role) : build_role(filter, role);
 }
 
-/* fd: where it is written to; -1 to put it into force. */
-static int make_filter(enum policy_role role, bool spawner, int fd)
+int policy_filter(enum policy_role role, bool spawner, int fd)
 {
 	scmp_filter_ctx filter;
 	int r;
@@ -116,21 +115,11 @@ static int make_filter(enum policy_role role, bool spawner, int fd)
 	return r;
 }
 
-int policy_filter(enum policy_role role)
-{
-	return make_filter(role, false, -1);
-}
-
 int policy_confine_spawner(enum policy_role role)
 {
 	if (POLICY_UNCONFINED || !POLICY_PUTS_ON(seccomp))
 		return 0;
-	return make_filter(role, true, -1);
-}
-
-int policy_export_filter(enum policy_role role, bool spawner, int fd)
-{
-	return make_filter(role, spawner, fd);
+	return policy_filter(role, true, -1);
 }
 
 static bool refused(const struct probe *probe)

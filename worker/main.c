@@ -27,13 +27,19 @@
 #include "worker/target/broker.h"
 #include "worker/vdso.h"
 
-#define LOADER_FD	3
-#define START_MS	10000
-#define FINISH_NS	(300 * NS_PER_MS) /* for answers that samples still need */
-#define FINISH_POLL_MS	5
-#define TURN_GAP	(2 * NS_PER_MS) /* between turns that something woke */
-#define DESCRIPTORS_MAX 4096
+#define LOADER_FD 3
+#define START_MS  10000
+#ifndef SETTLE_NS
+#define SETTLE_NS (300 * NS_PER_MS) /* for answers that samples still need */
+#endif
+#define FINISH_POLL_MS 5
+#define TURN_GAP       (2 * NS_PER_MS) /* between turns that something woke */
+#ifndef OBJECT_DESCRIPTORS_MAX
+#define OBJECT_DESCRIPTORS_MAX 4096
+#endif
+#ifndef DESCRIPTORS_OWN
 #define DESCRIPTORS_OWN 64 /* what is left for anything but objects */
+#endif
 
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 0x0008U
@@ -77,7 +83,7 @@ static struct event_base *make_base(void)
 static size_t object_descriptors(void)
 {
 	struct rlimit limit;
-	size_t most = DESCRIPTORS_MAX;
+	size_t most = OBJECT_DESCRIPTORS_MAX;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_max < most)
 		most = limit.rlim_max;
@@ -296,7 +302,6 @@ static int add_wakers(struct worker *worker)
 
 static int run(struct worker *worker)
 {
-	const struct message_none none = {0};
 	struct event *loader =
 		event_new(worker->base, LOADER_FD, EV_READ | EV_PERSIST, on_loader, worker);
 	int r = add_wakers(worker);
@@ -304,7 +309,7 @@ static int run(struct worker *worker)
 	worker->timer = event_new(worker->base, -1, 0, on_turn, worker);
 	if (r < 0 || !worker->timer || !loader || event_add(loader, NULL) < 0)
 		return -ENOMEM;
-	r = channel_send(&worker->loader, MESSAGE_RUNNING, &none, sizeof(none), -1);
+	r = channel_send_bare(&worker->loader, MESSAGE_RUNNING, -1);
 	if (r < 0)
 		return r;
 	worker->loader.phase = PHASE_RUN;
@@ -317,7 +322,7 @@ static int run(struct worker *worker)
 /* Answers that samples wait for, but not for long. */
 static void settle(struct worker *worker)
 {
-	uint64_t deadline = time_now() + FINISH_NS;
+	uint64_t deadline = time_now() + SETTLE_NS;
 	struct pollfd fds[] = {
 		{.fd = broker_fd(worker->broker), .events = POLLIN},
 		{.fd = parser_fd(worker->parser), .events = POLLIN},
@@ -343,7 +348,7 @@ static int profile_file(void)
 	return fd < 0 ? -errno : fd;
 }
 
-static int send_profile(struct worker *worker, const struct message_stop *stop, uint64_t *ret_bytes)
+static int send_profile(struct worker *worker, const struct message_stop *stop)
 {
 	guard_fd int fd = profile_file();
 	struct message_profile message;
@@ -360,7 +365,6 @@ static int send_profile(struct worker *worker, const struct message_stop *stop, 
 	    fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0)
 		return -errno;
 	message = (struct message_profile){.bytes = (uint64_t)bytes};
-	*ret_bytes = message.bytes;
 	return channel_send(&worker->exporter, MESSAGE_PROFILE, &message, sizeof(message), fd);
 }
 
@@ -374,7 +378,6 @@ static void stop_turns(struct worker *worker)
 static void finish(struct worker *worker, const struct message_stop *stop)
 {
 	struct message_summary summary;
-	uint64_t bytes = 0;
 	int r;
 
 	worker->loader.phase = PHASE_FINISH;
@@ -384,7 +387,7 @@ static void finish(struct worker *worker, const struct message_stop *stop)
 	parser_cancel(worker->parser);
 	r = session_finish(worker->session);
 	if (r == 0)
-		r = send_profile(worker, stop, &bytes);
+		r = send_profile(worker, stop);
 	if (r < 0) {
 		log_error("profile: write: %s", strerror(-r));
 		worker->result = r;
@@ -392,7 +395,7 @@ static void finish(struct worker *worker, const struct message_stop *stop)
 		return;
 	}
 	session_summary(worker->session, &summary);
-	summary.profile_bytes = bytes;
+	summary.limit[LIMIT_requests] = broker_refused(worker->broker);
 	r = channel_send(&worker->loader, MESSAGE_SUMMARY, &summary, sizeof(summary), -1);
 	if (r < 0)
 		event_base_loopbreak(worker->base);

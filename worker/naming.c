@@ -80,20 +80,20 @@ static int make_groups(const struct profile *profile, struct groups *groups)
 
 /* ---- functions ---- */
 
-static int set_function(struct profile *profile, uint32_t location,
-			const struct profile_function *function)
+static void set_function(struct profile *profile, uint32_t location,
+			 const struct profile_function *function)
 {
-	uint32_t id = profile_function_add(profile, function);
+	uint32_t id = PROFILE_FAILED;
 
-	if (id == PROFILE_FAILED || function->name == PROFILE_FAILED ||
-	    function->system_name == PROFILE_FAILED)
-		return -ENOMEM;
-	profile_location_get(profile, location)->function = id;
-	return 0;
+	if (function->name != PROFILE_FAILED && function->system_name != PROFILE_FAILED)
+		id = profile_function_add(profile, function);
+	/* Without memory it is shown by its address, and counted. */
+	if (id != PROFILE_FAILED)
+		profile_location_get(profile, location)->function = id;
 }
 
-static int set_name(struct profile *profile, const struct place *place, uint32_t object,
-		    const char *name, uint64_t start, bool named)
+static void set_name(struct profile *profile, const struct place *place, uint32_t object,
+		     const char *name, uint64_t start, bool named)
 {
 	struct profile_function function = {.object = object, .start = start, .named = named};
 
@@ -101,11 +101,11 @@ static int set_name(struct profile *profile, const struct place *place, uint32_t
 	function.system_name = function.name;
 	if (named)
 		profile_object_get(profile, object)->has_functions = true;
-	return set_function(profile, place->location, &function);
+	set_function(profile, place->location, &function);
 }
 
-static int set_symbol(struct profile *profile, const struct place *place, uint32_t object,
-		      const struct symbol_match *match)
+static void set_symbol(struct profile *profile, const struct place *place, uint32_t object,
+		       const struct symbol_match *match)
 {
 	struct profile_function function = {.object = object, .start = match->start, .named = true};
 	guard_free char *readable = demangle(match->name);
@@ -113,18 +113,18 @@ static int set_symbol(struct profile *profile, const struct place *place, uint32
 	function.system_name = profile_string(profile, match->name);
 	function.name = readable ? profile_string(profile, readable) : function.system_name;
 	profile_object_get(profile, object)->has_functions = true;
-	return set_function(profile, place->location, &function);
+	set_function(profile, place->location, &function);
 }
 
-static int set_offset(struct profile *profile, const struct place *place,
-		      const struct object *object, uint64_t start)
+static void set_offset(struct profile *profile, const struct place *place,
+		       const struct object *object, uint64_t start)
 {
 	const char *slash = strrchr(object->name, '/');
 	uint64_t shown = start ? start : place->address;
 	char name[320];
 
 	snprintf(name, sizeof(name), "%.256s+0x%" PRIx64, slash ? slash + 1 : object->name, shown);
-	return set_name(profile, place, object->profile_id, name, shown, false);
+	set_name(profile, place, object->profile_id, name, shown, false);
 }
 
 /* ---- one object ---- */
@@ -142,17 +142,6 @@ static void find_segments(struct naming *naming)
 			naming->segments[naming->segment_count++] = segments[i];
 }
 
-/* As for the mappings. */
-static const struct image_segment *segment_of_offset(struct naming *naming, uint64_t offset)
-{
-	const struct object parsed = {
-		.segments = naming->segments,
-		.segment_count = naming->segment_count,
-	};
-
-	return object_segment(&parsed, offset, 1);
-}
-
 static int by_address(const void *a, const void *b)
 {
 	const struct place *left = a, *right = b;
@@ -164,7 +153,8 @@ static void offsets_to_addresses(struct naming *naming)
 {
 	for (size_t i = 0; i < naming->count; i++) {
 		struct place *place = &naming->places[i];
-		const struct image_segment *segment = segment_of_offset(naming, place->address);
+		const struct image_segment *segment = image_segment_of(
+			naming->segments, naming->segment_count, place->address, 1);
 
 		if (!segment)
 			continue;
@@ -176,7 +166,7 @@ static void offsets_to_addresses(struct naming *naming)
 }
 
 /* One mapping for all text of an object, whichever part of it was executed. */
-static int describe(const struct naming *naming)
+static void describe(const struct naming *naming)
 {
 	struct profile *profile = naming->parts->profile;
 	struct profile_object *object = profile_object_get(profile, naming->object->profile_id);
@@ -193,12 +183,15 @@ static int describe(const struct naming *naming)
 		if (i == 0 || end > object->limit)
 			object->limit = end;
 	}
+	/* A file that could not be read has addresses all the same: offsets in it. */
+	for (size_t i = 0; i < naming->count && naming->segment_count == 0; i++)
+		if (naming->places[i].address >= object->limit)
+			object->limit = naming->places[i].address + 1;
 	if (naming->object->build_id)
 		build_id = profile_string(profile, naming->object->build_id);
 	if (build_id == PROFILE_FAILED)
-		return -ENOMEM;
+		build_id = 0;
 	profile_object_get(profile, naming->object->profile_id)->build_id = build_id;
-	return 0;
 }
 
 /* Function starts for the addresses that have no symbol. */
@@ -219,13 +212,12 @@ static bool same_symbol(const struct symbol_match *a, const struct symbol_match 
 	return a->name && b->name && a->start == b->start && strcmp(a->name, b->name) == 0;
 }
 
-static int set_functions(const struct naming *naming)
+static void set_functions(const struct naming *naming)
 {
 	struct profile *profile = naming->parts->profile;
 	size_t unnamed = 0;
-	int r = 0;
 
-	for (size_t i = 0; i < naming->count && r == 0; i++) {
+	for (size_t i = 0; i < naming->count; i++) {
 		const struct place *place = &naming->places[i];
 		const struct symbol_match *match = &naming->matches[i];
 
@@ -233,23 +225,21 @@ static int set_functions(const struct naming *naming)
 			profile_location_get(profile, place->location)->function =
 				profile_location_get(profile, place[-1].location)->function;
 		else if (match->name)
-			r = set_symbol(profile, place, naming->object->profile_id, match);
+			set_symbol(profile, place, naming->object->profile_id, match);
 		else
-			r = set_offset(profile, place, naming->object, naming->starts[unnamed]);
+			set_offset(profile, place, naming->object, naming->starts[unnamed]);
 		unnamed += !match->name;
 	}
-	return r;
 }
 
-static int name_places(struct naming *naming)
+static void name_places(struct naming *naming)
 {
 	guard_free uint64_t *pcs = calloc(naming->count, sizeof(*pcs));
 	guard_free struct symbol_match *matches = calloc(naming->count, sizeof(*matches));
 	guard_free u64 *starts = calloc(naming->count, sizeof(*starts));
-	int r;
 
 	if (!pcs || !matches || !starts)
-		return -ENOMEM;
+		return;
 	naming->pcs = pcs;
 	naming->matches = matches;
 	naming->starts = starts;
@@ -260,20 +250,16 @@ static int name_places(struct naming *naming)
 		symtab_resolve(naming->image, pcs, naming->count, matches);
 		find_starts(naming);
 	}
-	r = set_functions(naming);
+	set_functions(naming);
 	for (size_t i = 0; i < naming->count; i++)
 		free(matches[i].name);
-	return r;
 }
 
-static int name_anonymous(const struct naming *naming)
+static void name_anonymous(const struct naming *naming)
 {
-	int r = 0;
-
-	for (size_t i = 0; i < naming->count && r == 0; i++)
-		r = set_name(naming->parts->profile, &naming->places[i], naming->object->profile_id,
-			     naming->object->name, 0, false);
-	return r;
+	for (size_t i = 0; i < naming->count; i++)
+		set_name(naming->parts->profile, &naming->places[i], naming->object->profile_id,
+			 naming->object->name, 0, false);
 }
 
 static int open_image(struct naming *naming)
@@ -291,8 +277,8 @@ static int open_image(struct naming *naming)
 		       : image_open_memory(object->bytes, object->size, &naming->image);
 }
 
-static int name_object(const struct naming_parts *parts, const struct object *object,
-		       const struct groups *groups, struct late *late)
+static void name_object(const struct naming_parts *parts, const struct object *object,
+			const struct groups *groups, struct late *late)
 {
 	uint32_t first = groups->first[object->profile_id];
 	struct naming naming = {
@@ -302,37 +288,33 @@ static int name_object(const struct naming_parts *parts, const struct object *ob
 		.places = groups->places + first,
 		.count = groups->first[object->profile_id + 1] - first,
 	};
-	int r;
 
-	if (naming.count == 0)
-		return 0;
-	if (object->anonymous)
-		return name_anonymous(&naming);
-	if (open_image(&naming) < 0)
+	if (object->anonymous) {
+		name_anonymous(&naming);
+		return;
+	}
+	if (naming.count == 0 || open_image(&naming) < 0)
 		naming.image = NULL;
 	find_segments(&naming);
-	r = describe(&naming);
-	if (r == 0)
-		r = name_places(&naming);
+	describe(&naming);
+	name_places(&naming);
 	image_close(naming.image);
-	return r;
 }
 
 /* ---- kernel and markers ---- */
 
-static int name_kernel(const struct naming_parts *parts, const struct groups *groups,
-		       uint32_t range)
+static void name_kernel(const struct naming_parts *parts, const struct groups *groups,
+			uint32_t range)
 {
 	uint32_t object = samples_kernel_object(parts->samples, range), start = 0;
-	int r = 0;
 
 	if (object == 0)
-		return 0;
+		return;
 	/* How long the range is has not been told; places are sorted. */
 	if (groups->first[object] < groups->first[object + 1])
 		profile_object_get(parts->profile, object)->limit =
 			groups->places[groups->first[object + 1] - 1].address + 1;
-	for (uint32_t i = groups->first[object]; i < groups->first[object + 1] && r == 0; i++) {
+	for (uint32_t i = groups->first[object]; i < groups->first[object + 1]; i++) {
 		const struct place *place = &groups->places[i];
 		const char *name = NULL;
 		char text[320];
@@ -341,50 +323,45 @@ static int name_kernel(const struct naming_parts *parts, const struct groups *gr
 			name = kernel_symbols_find(parts->symbols, range, (uint32_t)place->address,
 						   &start);
 		if (name) {
-			r = set_name(parts->profile, place, object, name, start, true);
+			set_name(parts->profile, place, object, name, start, true);
 			continue;
 		}
 		snprintf(text, sizeof(text), "%.256s+0x%" PRIx64,
 			 profile_string_get(parts->profile,
 					    profile_object_get(parts->profile, object)->name),
 			 place->address);
-		r = set_name(parts->profile, place, object, text, place->address, false);
+		set_name(parts->profile, place, object, text, place->address, false);
 	}
-	return r;
 }
 
-static int name_marker(const struct naming_parts *parts, const struct groups *groups,
-		       uint32_t object)
+static void name_marker(const struct naming_parts *parts, const struct groups *groups,
+			uint32_t object)
 {
 	bool named = object != samples_unknown_object(parts->samples);
 	const char *name = profile_string_get(parts->profile,
 					      profile_object_get(parts->profile, object)->name);
-	int r = 0;
 
-	for (uint32_t i = groups->first[object]; i < groups->first[object + 1] && r == 0; i++)
-		r = set_name(parts->profile, &groups->places[i], object, name, 0, named);
-	return r;
+	for (uint32_t i = groups->first[object]; i < groups->first[object + 1]; i++)
+		set_name(parts->profile, &groups->places[i], object, name, 0, named);
 }
 
-static int name_all(const struct naming_parts *parts, const struct groups *groups)
+static void name_all(const struct naming_parts *parts, const struct groups *groups)
 {
 	const struct object *object;
 	struct late late = {.deadline = parts->clock() + NAMING_BUDGET};
 	size_t cursor = 0;
-	int r = 0;
 
-	while (r == 0 && (object = objects_next(parts->objects, &cursor)) != NULL)
+	while ((object = objects_next(parts->objects, &cursor)) != NULL)
 		if (object->profile_id)
-			r = name_object(parts, object, groups, &late);
+			name_object(parts, object, groups, &late);
 	if (late.objects > 0)
 		log_warning("names: %" PRIu64 " objects: time is over, shown by offset",
 			    late.objects);
-	for (uint32_t range = 0; range <= KERNEL_RANGES_MAX && r == 0; range++)
-		r = name_kernel(parts, groups, range);
-	for (uint32_t id = 1; id <= profile_objects(parts->profile) && r == 0; id++)
+	for (uint32_t range = 0; range <= KERNEL_RANGES_MAX; range++)
+		name_kernel(parts, groups, range);
+	for (uint32_t id = 1; id <= profile_objects(parts->profile); id++)
 		if (profile_object_get(parts->profile, id)->kind == KIND_MARKER)
-			r = name_marker(parts, groups, id);
-	return r;
+			name_marker(parts, groups, id);
 }
 
 int naming_run(const struct naming_parts *parts)
@@ -393,7 +370,7 @@ int naming_run(const struct naming_parts *parts)
 	int r = make_groups(parts->profile, &groups);
 
 	if (r == 0)
-		r = name_all(parts, &groups);
+		name_all(parts, &groups);
 	free(groups.first);
 	free(groups.places);
 	return r;
@@ -409,6 +386,15 @@ static bool nameless(const struct profile *profile, uint32_t stack)
 		return true;
 	id = profile_location_get(profile, locations[0])->function;
 	return id == 0 || !profile_function_get(profile, id)->named;
+}
+
+uint64_t naming_failed(const struct profile *profile)
+{
+	uint64_t failed = 0;
+
+	for (uint32_t id = 1; id <= profile_locations(profile); id++)
+		failed += profile_location_get(profile, id)->function == 0;
+	return failed;
 }
 
 uint64_t naming_without(const struct profile *profile)

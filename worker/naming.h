@@ -21,7 +21,9 @@ struct naming_parts {
 };
 
 /* A recording must end, whatever its targets put into their files. */
+#ifndef NAMING_BUDGET
 #define NAMING_BUDGET (10 * NS_PER_SECOND)
+#endif
 
 /*
  * Turns offsets in files into addresses of the object, describes the objects and names all
@@ -32,5 +34,7 @@ int naming_run(const struct naming_parts *parts);
 
 /* Samples whose innermost frame has no symbol's name; after naming_run(). */
 uint64_t naming_without(const struct profile *profile);
+/* Locations that got no name at all, for want of memory. */
+uint64_t naming_failed(const struct profile *profile);
 
 #endif

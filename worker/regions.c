@@ -25,11 +25,11 @@ void regions_init(struct regions *regions, size_t page)
 int regions_configure(struct regions *regions, const struct message_config *config)
 {
 	if (regions->segments || config->cpus == 0 || config->cpus > ABI_MAX_CPUS ||
-	    config->segments_max > SEGMENT_MAX || config->sideband_bytes < regions->page ||
+	    config->segments > SEGMENT_MAX || config->sideband_bytes < regions->page ||
 	    (config->sideband_bytes & (config->sideband_bytes - 1)) != 0)
 		return -EINVAL;
 	regions->config = *config;
-	regions->segments = calloc(config->segments_max + 1, sizeof(*regions->segments));
+	regions->segments = calloc(config->segments + 1, sizeof(*regions->segments));
 	regions->sidebands = calloc(config->cpus, sizeof(*regions->sidebands));
 	regions->sideband_fds = calloc(config->cpus, sizeof(*regions->sideband_fds));
 	if (!regions->segments || !regions->sidebands || !regions->sideband_fds)

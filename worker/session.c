@@ -9,6 +9,7 @@
 #include "worker/format/format.h"
 #include "worker/naming.h"
 #include "worker/process/file.h"
+#include "worker/process/mapping.h"
 #include "worker/process/object.h"
 #include "worker/process/publisher.h"
 #include "worker/process/segments.h"
@@ -86,7 +87,7 @@ static int init_process(struct session *session)
 		.catch_up_context = session,
 	};
 
-	session->segments = segments_new(parts->target, parts->config.segments_max);
+	session->segments = segments_new(parts->target, SEGMENT_MAX);
 	if (session->segments)
 		session->tables = tables_new(session->segments);
 	if (session->tables)
@@ -138,8 +139,8 @@ static bool valid(const struct message_config *config)
 
 	return config->cpus > 0 && config->cpus <= ABI_MAX_CPUS && bytes >= RING_BYTES_MIN &&
 	       bytes <= RING_BYTES_MAX && (bytes & (bytes - 1)) == 0 && config->period > 0 &&
-	       config->segments > 0 && config->segments <= config->segments_max &&
-	       config->segments_max <= SEGMENT_MAX && format_find(config->format);
+	       config->segments > 0 && config->segments <= SEGMENT_MAX &&
+	       format_find(config->format);
 }
 
 /* From rate and a guessed size: a quarter of a ring at most. */
@@ -274,12 +275,21 @@ int session_finish(struct session *session)
 	return r;
 }
 
+/* realtime = monotonic + this */
+static uint64_t realtime_offset(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec - time_now();
+}
+
 int session_render(const struct session *session, const struct message_stop *stop, int fd)
 {
 	const struct message_config *config = &session->parts.config;
 	const struct profile_times times = {
 		.period_ns = config->period,
-		.start_realtime_ns = stop->started + config->realtime_offset,
+		.start_realtime_ns = stop->started + realtime_offset(),
 		.duration_ns = stop->stopped - stop->started,
 	};
 	const struct format_options options = {.by_thread = config->flags & CONFIG_BY_THREAD};
@@ -292,15 +302,13 @@ void session_progress(const struct session *session, struct message_progress *re
 	struct samples_counts counts;
 
 	samples_counts(session->samples, &counts);
-	*ret_progress = (struct message_progress){counts.samples, counts.complete, counts.cut};
+	*ret_progress = (struct message_progress){counts.samples, counts.complete};
 }
 
-static uint64_t discarded(const struct session *session)
+static uint64_t count_malformed(const struct session *session)
 {
 	uint64_t sum = session->events.discarded;
 
-	for (uint32_t i = 0; i < session->parts.config.cpus; i++)
-		sum += session->rings[i].discarded;
 	for (size_t i = 0; i < session->parts.sideband_count; i++)
 		sum += session->parts.sidebands[i].discarded;
 	return sum;
@@ -313,51 +321,54 @@ static void count_objects(const struct session *session, struct message_summary 
 	objects_counts(session->objects, &counts);
 	summary->objects = counts.objects;
 	summary->objects_failed = counts.failed;
+	summary->limit[LIMIT_tables] = counts.no_room;
+	summary->limit[LIMIT_unwind] = counts.no_rules;
+	summary->limit[LIMIT_descriptors] = counts.descriptors_closed;
 	tables_totals(session->tables, &summary->table_bytes, &summary->table_rows);
-	if (counts.descriptors_closed > 0)
-		log_info("objects: %llu closed to stay below the limit of open files",
-			 (unsigned long long)counts.descriptors_closed);
-	if (segments_failures(session->segments) > 0)
-		log_warning("tables: no room in %u segments, %llu times",
-			    session->parts.config.segments_max,
-			    (unsigned long long)segments_failures(session->segments));
 }
 
 static void count_processes(const struct session *session, struct message_summary *summary)
 {
 	struct tracker_counts counts;
+	struct publisher_counts published;
 
 	tracker_counts(session->tracker, &counts);
+	publisher_counts(session->publisher, &published);
 	summary->processes = counts.processes;
-	summary->sideband_lost = counts.sideband_lost + stream_dropped(session->stream);
 	summary->relists = counts.relists;
-	if (publisher_failures(session->publisher) > 0)
-		log_info("processes: %llu times no room to publish one",
-			 (unsigned long long)publisher_failures(session->publisher));
-	if (counts.mappings_refused > 0)
-		log_info("mappings: %llu not followed",
-			 (unsigned long long)counts.mappings_refused);
+	summary->limit[LIMIT_sideband] = counts.sideband_lost;
+	summary->limit[LIMIT_slots] = published.no_slot;
+	summary->limit[LIMIT_blocks] = published.no_room;
+	summary->limit[LIMIT_mappings] = counts.mappings_refused;
+	summary->limit[LIMIT_closed] = mappings_forgotten();
+	summary->limit[LIMIT_launches] = counts.launches_dropped;
+	summary->limit[LIMIT_listings] = counts.relists_refused;
+}
+
+static void count_samples(const struct session *session, struct message_summary *summary)
+{
+	struct samples_counts counts;
+
+	samples_counts(session->samples, &counts);
+	summary->unkept = counts.failed;
+	for (unsigned int i = 0; i < REASON_COUNT; i++)
+		summary->reason[i] = counts.reason[i];
+	for (uint32_t i = 0; i < session->parts.config.cpus; i++)
+		summary->discarded += session->rings[i].discarded;
+	summary->limit[LIMIT_held] = counts.held;
+	summary->limit[LIMIT_early] = counts.early;
+	summary->limit[LIMIT_kernel_stack] = counts.kernel_cut;
+	summary->limit[LIMIT_kernel_ranges] = counts.kernel_unknown;
 }
 
 void session_summary(const struct session *session, struct message_summary *ret_summary)
 {
-	struct samples_counts counts;
-
-	*ret_summary = (struct message_summary){.discarded = discarded(session)};
-	samples_counts(session->samples, &counts);
-	ret_summary->samples = counts.samples;
-	ret_summary->without_names = session->without_names;
-	ret_summary->stacks = profile_stacks(session->profile);
-	for (unsigned int i = 0; i < REASON_COUNT; i++)
-		ret_summary->reason[i] = counts.reason[i];
+	*ret_summary = (struct message_summary){.without_names = session->without_names};
+	count_samples(session, ret_summary);
 	count_objects(session, ret_summary);
 	count_processes(session, ret_summary);
-	if (counts.failed > 0)
-		log_warning("samples: %llu not in the profile: no memory",
-			    (unsigned long long)counts.failed);
-	if (counts.early > 0)
-		log_info("samples: %llu resolved before all was known",
-			 (unsigned long long)counts.early);
+	ret_summary->limit[LIMIT_malformed] = count_malformed(session);
+	ret_summary->limit[LIMIT_names] = naming_failed(session->profile);
 }
 
 const struct profile *session_profile(const struct session *session)

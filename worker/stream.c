@@ -23,7 +23,7 @@ struct item {
 struct stream {
 	struct item *items;
 	size_t count, capacity;
-	uint64_t order, dropped;
+	uint64_t order, dropped; /* dropped: no memory */
 };
 
 struct stream *stream_new(void)
@@ -152,6 +152,10 @@ bool stream_apply(struct stream *stream, struct tracker *tracker, uint64_t until
 {
 	size_t done = 0;
 
+	/* as if the kernel had lost them */
+	if (stream->dropped > 0)
+		tracker_lost(tracker, stream->dropped);
+	stream->dropped = 0;
 	if (stream->count == 0)
 		return false;
 	qsort(stream->items, stream->count, sizeof(*stream->items), by_time);
@@ -162,9 +166,4 @@ bool stream_apply(struct stream *stream, struct tracker *tracker, uint64_t until
 	stream->count -= done;
 	memmove(stream->items, stream->items + done, stream->count * sizeof(*stream->items));
 	return stream->count > 0;
-}
-
-uint64_t stream_dropped(const struct stream *stream)
-{
-	return stream->dropped;
 }

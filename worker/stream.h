@@ -23,6 +23,5 @@ void stream_read(struct stream *stream, struct event_ring *events, struct sideba
 		 size_t count);
 /* Applies what happened up to a time. True: something later is kept for the next call. */
 bool stream_apply(struct stream *stream, struct tracker *tracker, uint64_t until);
-uint64_t stream_dropped(const struct stream *stream); /* no memory */
 
 #endif

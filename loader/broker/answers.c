@@ -14,7 +14,6 @@
 
 #include "bpf/abi.h"
 #include "ipc/guard.h"
-#include "ipc/time.h"
 
 #define PATH_BYTES 80
 
@@ -89,8 +88,8 @@ static int identify(int fd, struct message_object_reply *ret_reply)
 	ret_reply->device = makedev(status.stx_dev_major, status.stx_dev_minor);
 	ret_reply->inode = status.stx_ino;
 	ret_reply->size = status.stx_size;
-	ret_reply->change_time =
-		(uint64_t)status.stx_ctime.tv_sec * NS_PER_SECOND + status.stx_ctime.tv_nsec;
+	ret_reply->change_seconds = (uint64_t)status.stx_ctime.tv_sec;
+	ret_reply->change_nanoseconds = status.stx_ctime.tv_nsec;
 	return 0;
 }
 

@@ -15,8 +15,7 @@
 #include "loader/broker/answers.h"
 #include "policy/policy.h"
 
-#define LOADER_FD 3
-#define START_MS  10000
+#define START_MS 10000
 
 struct broker {
 	struct channel loader, worker;
@@ -68,7 +67,7 @@ static int start(struct broker *broker)
 	struct message map, peer;
 	int r;
 
-	channel_init(&broker->loader, LOADER_FD, PARTY_BROKER, PARTY_LOADER);
+	channel_init(&broker->loader, CHANNEL_FD, PARTY_BROKER, PARTY_LOADER);
 	log_init(message_party_name(PARTY_BROKER), LOG_LEVEL_INFO);
 	log_to_channel(&broker->loader);
 	policy_confine(ROLE_BROKER, &layers);
@@ -105,11 +104,9 @@ static int serve(struct broker *broker)
 
 int main(void)
 {
-	struct broker broker;
-	int r;
+	struct broker broker = {0};
+	int r = start(&broker);
 
-	memset(&broker, 0, sizeof(broker));
-	r = start(&broker);
 	if (r == 0)
 		r = serve(&broker);
 	if (r < 0 && r != -EPIPE)

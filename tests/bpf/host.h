@@ -16,8 +16,10 @@
 #include "bpf/walk.bpf.h"
 #include "tests/bpf/build_process.h"
 
+#ifndef HOST_REGIONS
 #define HOST_REGIONS 64u
-#define HOST_UNUSED  __attribute__((unused))
+#endif
+#define HOST_UNUSED __attribute__((unused))
 
 struct host_region {
 	u64 start, bytes;

@@ -32,6 +32,14 @@ static void test_fallback__chain_ends_with_two_zeros(void **state)
 	EXPECT(end_frame_pointer, EXACT(scene.pc), RETURN(1));
 }
 
+/* There are rules for this code, only not here: nothing else is tried. */
+static void test_fallback__no_room_for_the_table(void **state)
+{
+	(void)state;
+	scene.mapping.flags = MAPPING_NO_ROOM;
+	EXPECT(cut_no_room, EXACT(scene.pc));
+}
+
 /* Pushed rbp and moved rsp to it a moment ago. */
 static void test_fallback__frame_at_the_stack_pointer(void **state)
 {
@@ -200,6 +208,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(chain_ends_with_zero),
 		TEST(chain_ends_with_two_zeros),
+		TEST(no_room_for_the_table),
 		TEST(frame_at_the_stack_pointer),
 		TEST(garbage_in_rbp),
 		TEST(leaf_return_address),

@@ -287,19 +287,6 @@ static void test_step__record_full(void **state)
 	scene_expect(__FILE__, __LINE__, REASON_end_root, RECORD_FRAMES_MAX, frames);
 }
 
-static void test_step__budget(void **state)
-{
-	(void)state;
-	scene.rule[0] = RULE(SP, 0, 0, 16);
-	for (u32 i = 0; i < 1000; i++)
-		WORD(SP + 16 * i + 8) = RETURN(0);
-	host.clock_step = 600; /* the second look is past the deadline */
-	scene_publish();
-	scene_walk();
-	assert_int_equal(host.walk.reason, REASON_cut_budget);
-	assert_int_equal(host.walk.frames, 2 * WALK_CLOCK_FRAMES - 1);
-}
-
 /* ---- return address and table ---- */
 
 /* A function may end in a call that never returns: the caller's rule is of the byte before. */
@@ -560,7 +547,6 @@ int main(void)
 		TEST(zero_return),
 		TEST(unknown_kinds_are_unsupported),
 		TEST(record_full),
-		TEST(budget),
 		TEST(rule_is_that_of_the_call),
 		TEST(rule_of_the_leaf_is_that_of_its_pc),
 		TEST(every_call_is_accepted),

@@ -7,6 +7,7 @@ stacks.py check FILE PROCESS ...        holds one process (a regular expression)
                                         test knows of it; says what differs and exits 1
 stacks.py pprof FILE                    every field that readers of pprof use is there and right
 stacks.py top FILE [NUMBER]             the hottest functions
+stacks.py total FILE                    the number of samples
 
 A sample is complete when no frame of it is a marker "[cut: reason]" (pprof: no label "cut" or
 "reason" that names one). Samples taken before a process was known are reported apart: their share
@@ -151,12 +152,17 @@ def top(args):
     return 0
 
 
+def total(args):
+    print(sum(sample.count for sample in read(args.file)))
+    return 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(required=True)
     for name, function in (("summary", summary), ("check", check), ("pprof", check_pprof),
-                           ("top", top)):
+                           ("top", top), ("total", total)):
         command = commands.add_parser(name)
         command.add_argument("file")
         command.set_defaults(function=function)

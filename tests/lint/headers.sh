@@ -13,9 +13,9 @@ for header in $(tests/lint/sources bpf ipc loader policy worker | grep '\.h$'); 
 		compile="${CC:-gcc} -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wstrict-prototypes
 			-Wmissing-prototypes -Wundef"
 	fi
-	# Says in its comment that what it needs comes from the includer: env.bpf.h in the kernel.
+	# Says in its comment that what it needs comes from the includer: an object of new kernels.
 	environment=
-	! grep -q 'Needed from the includer' "$header" || environment='#include "bpf/env.bpf.h"'
+	! grep -q 'Needed from the includer' "$header" || environment='#include "bpf/kernel_loop.bpf.h"'
 	printf '%s\n' "$environment" "#include \"$header\"" |
 		$compile -Werror -Wno-unused -iquote . -iquote "$build" -fsyntax-only -xc - || failed=1
 done

@@ -58,8 +58,10 @@ void child_give_peer(struct child *child, enum message_type type)
 
 int child_wait_exit(struct child *child)
 {
-	int status = -1;
+	struct message message;
 
-	assert_int_equal(spawner_exited(&child->spawner, CHILD_WAIT_MS, &status), 0);
-	return status;
+	assert_int_equal(
+		channel_expect(&child->spawner.channel, MESSAGE_EXITED, CHILD_WAIT_MS, &message),
+		0);
+	return message.EXITED.status;
 }

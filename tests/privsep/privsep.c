@@ -13,6 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "policy/policy_impl.h"
+
 void privsep_need_root(void)
 {
 	if (geteuid() == 0)
@@ -33,8 +35,8 @@ int privsep_link_programs(void **state)
 	self[length] = '\0';
 	dirname(self);
 	for (size_t i = 0; i < sizeof(roles) / sizeof(*roles); i++) {
-		snprintf(path, sizeof(path), "%s/%s", self, policy_role_name(roles[i]));
-		snprintf(target, sizeof(target), "../../%s", policy_role_name(roles[i]));
+		snprintf(path, sizeof(path), "%s/%s", self, policy_role(roles[i])->program);
+		snprintf(target, sizeof(target), "../../%s", policy_role(roles[i])->program);
 		if (symlink(target, path) && errno != EEXIST)
 			return -1;
 	}

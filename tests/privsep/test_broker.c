@@ -172,8 +172,8 @@ static void check_object(struct child *child, const struct message_object *objec
 	assert_int_equal(reply->device, expected->st_dev);
 	assert_int_equal(reply->inode, expected->st_ino);
 	assert_int_equal(reply->size, expected->st_size);
-	assert_int_equal(reply->change_time, (uint64_t)expected->st_ctim.tv_sec * 1000000000 +
-						     (uint64_t)expected->st_ctim.tv_nsec);
+	assert_int_equal(reply->change_seconds, expected->st_ctim.tv_sec);
+	assert_int_equal(reply->change_nanoseconds, expected->st_ctim.tv_nsec);
 	wanted.flags = OBJECT_WANT_FD;
 	assert_int_equal(ask_object(child, &wanted, &message), 0);
 	assert_int_equal(fstat(message.fd, &status), 0);

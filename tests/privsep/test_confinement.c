@@ -80,11 +80,11 @@ static void test_confinement__roles_share_no_uid(void **state)
 	(void)state;
 	FOR_EACH_ROLE(role)
 	{
-		assert_in_range(policy_role_uid(role), 60000, 65533 + 1);
+		assert_in_range(policy_role(role)->id, 60000, 65533 + 1);
 		FOR_EACH_ROLE(other)
 		{
 			if (other != role)
-				assert_int_not_equal(policy_role_uid(role), policy_role_uid(other));
+				assert_int_not_equal(policy_role(role)->id, policy_role(other)->id);
 		}
 	}
 }
@@ -124,7 +124,7 @@ static void test_confinement__missing_drop_is_noticed(void **state)
 
 static void become_user(const void *role)
 {
-	uid_t id = policy_role_uid(*(const enum policy_role *)role);
+	uid_t id = policy_role(*(const enum policy_role *)role)->id;
 
 	if (setresgid(id, id, id) || setresuid(id, id, id))
 		_exit(97);
@@ -270,7 +270,7 @@ static void test_confinement__filter_holds_for_root(void **state)
 		bool allowed = attempts[i].allowed_for & ROLE_BIT(role);
 
 		if (allowed ? status != 0 : !privsep_killed_by_filter(status))
-			fail_msg("%s: %s: status %#x", policy_role_name(role), attempts[i].name,
+			fail_msg("%s: %s: status %#x", policy_role(role)->program, attempts[i].name,
 				 status);
 	}
 }

@@ -68,7 +68,7 @@ static bool apply(enum variant variant, const struct message_rule *rule, struct 
 		break;
 	case VARIANT_HEAD_ONLY:
 		datagram->size = sizeof(datagram->head);
-		break;
+		return rule->payload > 0;
 	case VARIANT_PHASE:
 		receiver->phase = rule->first ? PHASE_START : PHASE_FINISH;
 		return rule->first > PHASE_START || rule->last < PHASE_FINISH;

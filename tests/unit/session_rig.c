@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/session_rig.h"
 
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
+#include <sys/sysmacros.h>
 
 #include "ipc/time.h"
 #include "worker/process/parser.h"
@@ -12,7 +16,7 @@
 
 #define PAGE 4096u
 
-static struct rig *current;
+static struct rig *current; /* for the clock, which is told nothing */
 
 static uint64_t rig_clock(void)
 {
@@ -27,7 +31,6 @@ static void configure(struct rig *rig)
 			   .ring_bytes = RING_BYTES_MIN,
 			   .sideband_bytes = BUILD_SIDEBAND_BYTES,
 			   .segments = 1,
-			   .segments_max = 64,
 			   .format = FORMAT_FOLDED},
 		.rings = rig->rings,
 		.tails = &rig->tails,
@@ -44,10 +47,13 @@ static void configure(struct rig *rig)
 	};
 }
 
-void rig_init(struct rig *rig)
+int rig_setup(void **state)
 {
-	memset(rig, 0, sizeof(*rig));
-	current = rig;
+	struct rig *rig = calloc(1, sizeof(*rig));
+
+	if (!rig)
+		abort();
+	current = *state = rig;
 	rig->now = 1000 * NS_PER_SECOND;
 	fake_target_init(&rig->fake);
 	build_sideband_init(&rig->build);
@@ -62,16 +68,21 @@ void rig_init(struct rig *rig)
 	if (session_new(&rig->parts, &rig->session) < 0 ||
 	    session_attach_segment(rig->session, rig->segment) < 0)
 		abort();
+	return 0;
 }
 
-void rig_release(struct rig *rig)
+int rig_teardown(void **state)
 {
+	struct rig *rig = *state;
+
 	parser_free(rig->parser);
 	session_free(rig->session);
 	build_sideband_release(&rig->build);
 	free(rig->rings);
 	free(rig->slots);
 	free(rig->producer);
+	free(rig);
+	return 0;
 }
 
 void rig_event(struct rig *rig, uint32_t kind, uint32_t pid, uint64_t generation, uint32_t parent,
@@ -93,6 +104,15 @@ void rig_event(struct rig *rig, uint32_t kind, uint32_t pid, uint64_t generation
 	memcpy(at, &head, sizeof(head));
 	memcpy(at + 8, &event, sizeof(event));
 	*end += 8 + sizeof(event);
+}
+
+void rig_seen(struct rig *rig, uint32_t pid, uint64_t generation, const char *maps,
+	      const char *object)
+{
+	rig->fake.maps = maps;
+	rig->fake.object = object;
+	rig->fake.identity.device = makedev(8, 1);
+	rig_event(rig, EVENT_SEEN, pid, generation, 0, 0);
 }
 
 struct record *rig_sample(struct rig *rig, uint32_t pid, uint64_t generation, uint32_t reason,
@@ -186,4 +206,12 @@ char *rig_stack(const struct rig *rig, size_t sample)
 		strncat(text, function ? profile_string_get(profile, function->name) : "?", 1000);
 	}
 	return text;
+}
+
+void rig_check_stack(const struct rig *rig, size_t sample, const char *wanted)
+{
+	char *stack = rig_stack(rig, sample);
+
+	assert_string_equal(stack, wanted);
+	free(stack);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A session with made-up memory, clock and target, for tests. One at a time. */
+/* A session with made-up memory, clock and target, the state of each RIG_TEST(); with cmocka. */
 #ifndef KEYHOLE_TESTS_UNIT_SESSION_RIG_H
 #define KEYHOLE_TESTS_UNIT_SESSION_RIG_H
 
@@ -28,8 +28,13 @@ struct rig {
 	uint64_t tick; /* how long everything between two looks at the clock takes */
 };
 
-void rig_init(struct rig *rig);
-void rig_release(struct rig *rig);
+#define RIG_TEST(test) cmocka_unit_test_setup_teardown(test, rig_setup, rig_teardown)
+int rig_setup(void **state); /* a struct rig */
+int rig_teardown(void **state);
+
+/* A process that was there before: with these mappings, each of that file (on device 08:01). */
+void rig_seen(struct rig *rig, uint32_t pid, uint64_t generation, const char *maps,
+	      const char *object);
 
 void rig_event(struct rig *rig, uint32_t kind, uint32_t pid, uint64_t generation, uint32_t parent,
 	       uint64_t parent_generation);
@@ -46,5 +51,6 @@ const struct mapping_entry *rig_find(const struct rig *rig, uint32_t pid, uint64
 uint64_t rig_version(const struct rig *rig, uint32_t pid, uint64_t generation);
 /* The profile's stacks: the functions' names from the leaf on, ";" between; free(). */
 char *rig_stack(const struct rig *rig, size_t sample);
+void rig_check_stack(const struct rig *rig, size_t sample, const char *wanted);
 
 #endif

@@ -83,7 +83,7 @@ static void test_broker__one_request_at_a_time_in_order(void **state)
 	assert_int_equal(ask(TARGET_MAPS, 10), 0);
 	assert_int_equal(ask(TARGET_OBJECT, 11), 0);
 	assert_int_equal(ask(TARGET_SEGMENT, 12), 0);
-	assert_int_equal(broker_target(broker)->outstanding(broker_target(broker)), 3);
+	assert_int_equal(answered, 0);
 	reply(MESSAGE_MAPS, MESSAGE_MAPS_REPLY, &none, sizeof(none), -1);
 	assert_int_equal(broker_receive(broker), 0);
 	reply(MESSAGE_OBJECT, MESSAGE_OBJECT_REPLY, &object, sizeof(object), fd);

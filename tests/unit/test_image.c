@@ -341,6 +341,75 @@ static void test_image__a_file_is_read_by_descriptor(void **state)
 	free(built);
 }
 
+static const struct image_segment *of(const struct image_segment *segments, uint64_t offset,
+				      uint64_t size)
+{
+	return image_segment_of(segments, 2, offset, size);
+}
+
+static void check_bytes(const struct image_segment *segments)
+{
+	for (size_t i = 0; i < 2; i++)
+		for (uint64_t at = 0; at < segments[i].file_size; at++)
+			assert_ptr_equal(of(segments, segments[i].file_offset + at, 1),
+					 &segments[i]);
+}
+
+/* The first page of the second segment is the last one of the first, mapped twice. */
+static void test_image__segments_that_share_a_page(void **state)
+{
+	static const struct image_segment segments[] = {
+		{.address = 0x1000, .file_offset = 0x1000, .file_size = 0x400},
+		{.address = 0x2400, .file_offset = 0x1400, .file_size = 0x1c00},
+	};
+
+	(void)state;
+	assert_ptr_equal(of(segments, 0x1000, 0x1000), &segments[0]);
+	assert_ptr_equal(of(segments, 0x1000, 0x2000), &segments[1]);
+	check_bytes(segments);
+	/* a part of a mapping, and what comes behind the last byte of the file */
+	assert_ptr_equal(of(segments, 0x2000, 0x1000), &segments[1]);
+	assert_ptr_equal(of(segments, 0x2000, 0x9000), &segments[1]);
+	assert_null(of(segments, 0x3000, 0x1000));
+	assert_null(of(segments, 0, 0x1000));
+}
+
+static void test_image__segments_in_one_page(void **state)
+{
+	static const struct image_segment
+		apart[] =
+			{
+				{.address = 0x1000, .file_offset = 0x1000, .file_size = 0x400},
+				{.address = 0x2400, .file_offset = 0x1400, .file_size = 0x800},
+			},
+		together[] = {
+			{.address = 0x5000, .file_offset = 0x1000, .file_size = 0x1000},
+			{.address = 0x6000, .file_offset = 0x2000, .file_size = 0x1000},
+		};
+
+	(void)state;
+	/* which of the two mappings it is cannot be told */
+	assert_null(of(apart, 0x1000, 0x1000));
+	check_bytes(apart);
+	/* one mapping of both: either is right */
+	assert_non_null(of(together, 0x1000, 0x2000));
+	check_bytes(together);
+}
+
+static void test_image__segments_that_cannot_be(void **state)
+{
+	static const struct image_segment segments[] = {
+		{.file_offset = UINT64_MAX - 10, .file_size = 100},
+		{.file_offset = 0x1000, .file_size = 0},
+	};
+
+	(void)state;
+	assert_null(of(segments, UINT64_MAX - 10, 5));
+	assert_null(of(segments, UINT64_MAX - 10, 100));
+	assert_null(of(segments, 0x1000, 0x1000));
+	assert_null(image_segment_of(NULL, 0, 0x1000, 0x1000));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -353,6 +422,9 @@ int main(void)
 		cmocka_unit_test(test_image__no_eh_frame),
 		cmocka_unit_test(test_image__build_id),
 		cmocka_unit_test(test_image__a_file_is_read_by_descriptor),
+		cmocka_unit_test(test_image__segments_that_share_a_page),
+		cmocka_unit_test(test_image__segments_in_one_page),
+		cmocka_unit_test(test_image__segments_that_cannot_be),
 	};
 
 	return cmocka_run_group_tests_name("image", tests, NULL, NULL);

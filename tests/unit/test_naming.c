@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <stdio.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "tests/unit/build_elf.h"
@@ -19,22 +18,6 @@
 #include "worker/profile/profile.h"
 
 #define PLACE 0x40000000ull /* where the test's own text is said to be mapped */
-
-static struct rig rig;
-
-static int setup(void **state)
-{
-	(void)state;
-	rig_init(&rig);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	rig_release(&rig);
-	return 0;
-}
 
 extern const char __ehdr_start;
 void landmark(void);
@@ -62,8 +45,8 @@ static struct image_segment own_text(void)
 
 static char maps[256];
 
-/* The address that landmark() would have if the test were mapped there. */
-static uint64_t map_own_text(struct image_segment *text)
+/* Process 5 has the test mapped there; returns the address that landmark() has in it. */
+static uint64_t start_own_text(struct rig *rig, struct image_segment *text)
 {
 	uint64_t pc = (uint64_t)(uintptr_t)landmark - (uint64_t)(uintptr_t)&__ehdr_start;
 	uint64_t offset;
@@ -72,35 +55,29 @@ static uint64_t map_own_text(struct image_segment *text)
 	offset = text->file_offset & ~4095ull;
 	snprintf(maps, sizeof(maps), "%llx-%llx r-xp %llx 08:01 262144 /opt/test (deleted)\n",
 		 PLACE, (PLACE + text->file_size + 8191) & ~4095ull, (unsigned long long)offset);
-	rig.fake.maps = maps;
-	rig.fake.object = "/proc/self/exe";
-	rig.fake.identity.device = makedev(8, 1);
+	rig_seen(rig, 5, 100, maps, "/proc/self/exe");
 	return PLACE + pc - text->address + text->file_offset - offset;
 }
 
 static void test_naming__symbols_of_a_file(void **state)
 {
-	const struct profile *profile = session_profile(rig.session);
+	struct rig *rig = *state;
+	const struct profile *profile = session_profile(rig->session);
 	struct image_segment text;
-	u64 address = map_own_text(&text), frames[2];
+	u64 address = start_own_text(rig, &text), frames[2];
 	struct message_summary summary;
 	const struct profile_object *object;
-	char *stack;
 
-	(void)state;
 	frames[0] = address | FRAME_EXACT;
 	frames[1] = address + 1;
-	rig_event(&rig, EVENT_SEEN, 5, 100, 0, 0);
-	rig_sample(&rig, 5, 100, REASON_end_root, frames, 0, 2);
-	rig_settle(&rig);
-	assert_int_equal(rig_find(&rig, 5, 100, address)->flags, MAPPING_HAS_TABLE);
+	rig_sample(rig, 5, 100, REASON_end_root, frames, 0, 2);
+	rig_settle(rig);
+	assert_int_equal(rig_find(rig, 5, 100, address)->flags, MAPPING_HAS_TABLE);
 	assert_int_equal(
-		rig_find(&rig, 5, 100, address)->bias,
+		rig_find(rig, 5, 100, address)->bias,
 		address - ((uint64_t)(uintptr_t)landmark - (uint64_t)(uintptr_t)&__ehdr_start));
-	assert_int_equal(session_finish(rig.session), 0);
-	stack = rig_stack(&rig, 0);
-	assert_string_equal(stack, "landmark;landmark");
-	free(stack);
+	assert_int_equal(session_finish(rig->session), 0);
+	rig_check_stack(rig, 0, "landmark;landmark");
 	object = profile_object_get(profile, 1);
 	assert_string_equal(profile_string_get(profile, object->name), "/opt/test (deleted)");
 	assert_int_equal(object->start, text.address);
@@ -109,27 +86,33 @@ static void test_naming__symbols_of_a_file(void **state)
 	assert_true(object->has_functions);
 	assert_int_equal(profile_location_get(profile, 1)->address,
 			 (uint64_t)(uintptr_t)landmark - (uint64_t)(uintptr_t)&__ehdr_start);
-	session_summary(rig.session, &summary);
+	session_summary(rig->session, &summary);
 	assert_int_equal(summary.without_names, 0);
 	assert_int_equal(summary.objects, 1);
 	assert_true(summary.table_rows > 0);
 }
 
-/* Two executable segments, the second one far from the first. */
-static int two_texts(void)
+/* Two executable segments, the second one far from the first, but right behind it in the file. */
+static int two_texts(uint64_t first_bytes)
 {
+	const struct image_segment texts[] = {
+		{.address = 0x1000, .file_offset = 0x1000, .file_size = first_bytes},
+		{.address = 0x8000 + first_bytes % 4096,
+		 .file_offset = 0x1000 + first_bytes,
+		 .file_size = 0x1000},
+	};
 	struct build_elf elf;
 	unsigned char *bytes;
 	size_t size;
 	int fd;
 
 	build_elf_init(&elf);
-	for (uint64_t i = 0; i < 2; i++) {
+	for (size_t i = 0; i < 2; i++) {
 		Elf64_Phdr *segment =
-			build_elf_segment(&elf, PT_LOAD, PF_R | PF_X, 0x1000 + i * 0x7000, NULL, 0);
+			build_elf_segment(&elf, PT_LOAD, PF_R | PF_X, texts[i].address, NULL, 0);
 
-		segment->p_offset = 0x1000 + i * 0x1000;
-		segment->p_filesz = segment->p_memsz = 0x1000;
+		segment->p_offset = texts[i].file_offset;
+		segment->p_filesz = segment->p_memsz = texts[i].file_size;
 	}
 	bytes = build_elf_finish(&elf, &size);
 	fd = fake_file(bytes, size);
@@ -138,108 +121,116 @@ static int two_texts(void)
 	return fd;
 }
 
+/* Names two addresses in that file. */
+static void name_in_two_texts(struct rig *rig, int fd, const char *lines, const u64 frames[2])
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	rig_seen(rig, 5, 100, lines, path);
+	rig->fake.identity.inode = 262144;
+	rig_sample(rig, 5, 100, REASON_end_root, frames, 0, 2);
+	rig_settle(rig);
+	assert_int_equal(session_finish(rig->session), 0);
+	close(fd);
+}
+
 static void test_naming__one_mapping_for_all_text(void **state)
 {
-	const struct profile *profile = session_profile(rig.session);
+	struct rig *rig = *state;
 	const u64 frames[] = {PLACE + 0x10, PLACE + 0x7020};
 	const struct profile_object *object;
-	int fd = two_texts();
-	char path[32], *stack;
 
-	(void)state;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	rig.fake.maps = "40000000-40001000 r-xp 1000 08:01 262144 /opt/two\n"
-			"40007000-40008000 r-xp 2000 08:01 262144 /opt/two\n";
-	rig.fake.object = path;
-	rig.fake.identity = (struct target_identity){.device = makedev(8, 1), .inode = 262144};
-	rig_event(&rig, EVENT_SEEN, 5, 100, 0, 0);
-	rig_sample(&rig, 5, 100, REASON_end_root, frames, 0, 2);
-	rig_settle(&rig);
-	assert_int_equal(session_finish(rig.session), 0);
-	stack = rig_stack(&rig, 0);
-	assert_string_equal(stack, "two+0x100f;two+0x801f");
-	free(stack);
-	object = profile_object_get(profile, 1);
+	name_in_two_texts(rig, two_texts(0x1000),
+			  "40000000-40001000 r-xp 1000 08:01 262144 /opt/two\n"
+			  "40007000-40008000 r-xp 2000 08:01 262144 /opt/two\n",
+			  frames);
+	rig_check_stack(rig, 0, "two+0x100f;two+0x801f");
+	object = profile_object_get(session_profile(rig->session), 1);
 	assert_int_equal(object->start, 0x1000);
 	assert_int_equal(object->limit, 0x9000);
 	assert_int_equal(object->file_offset, 0x1000);
-	close(fd);
+}
+
+/* See test_publisher__mapping_has_the_bias_of_its_own_segment. */
+static void test_naming__two_segments_share_a_page(void **state)
+{
+	struct rig *rig = *state;
+	const u64 frames[] = {PLACE + 0x3ff, PLACE + 0x7421};
+
+	name_in_two_texts(rig, two_texts(0x400),
+			  "40000000-40001000 r-xp 1000 08:01 262144 /opt/two\n"
+			  "40007000-40009000 r-xp 1000 08:01 262144 /opt/two\n",
+			  frames);
+	rig_check_stack(rig, 0, "two+0x13fe;two+0x8420");
 }
 
 static void test_naming__no_names_when_time_is_over(void **state)
 {
+	struct rig *rig = *state;
 	struct message_summary summary;
 	struct image_segment text;
-	u64 frame = map_own_text(&text) | FRAME_EXACT;
+	u64 frame = start_own_text(rig, &text) | FRAME_EXACT;
 	char *stack;
 
-	(void)state;
-	rig_event(&rig, EVENT_SEEN, 5, 100, 0, 0);
-	rig_sample(&rig, 5, 100, REASON_end_root, &frame, 0, 1);
-	rig_settle(&rig);
-	rig.tick = NAMING_BUDGET;
-	assert_int_equal(session_finish(rig.session), 0);
-	stack = rig_stack(&rig, 0);
+	rig_sample(rig, 5, 100, REASON_end_root, &frame, 0, 1);
+	rig_settle(rig);
+	rig->tick = NAMING_BUDGET;
+	assert_int_equal(session_finish(rig->session), 0);
+	stack = rig_stack(rig, 0);
 	assert_memory_equal(stack, "test (deleted)+0x", strlen("test (deleted)+0x"));
 	free(stack);
 	/* its mapping is described as ever */
-	assert_int_equal(profile_object_get(session_profile(rig.session), 1)->start, text.address);
-	assert_int_equal(profile_location_get(session_profile(rig.session), 1)->address,
+	assert_int_equal(profile_object_get(session_profile(rig->session), 1)->start, text.address);
+	assert_int_equal(profile_location_get(session_profile(rig->session), 1)->address,
 			 (uint64_t)(uintptr_t)landmark - (uint64_t)(uintptr_t)&__ehdr_start);
-	session_summary(rig.session, &summary);
+	session_summary(rig->session, &summary);
 	assert_int_equal(summary.without_names, 1);
 }
 
 static void test_naming__no_file_no_names(void **state)
 {
+	struct rig *rig = *state;
 	const u64 frames[] = {PLACE + 0x10, PLACE + 0x20};
 	struct message_summary summary;
-	char *stack;
 
-	(void)state;
-	rig.fake.maps = "40000000-40001000 r-xp 5000 08:01 262144 /opt/gone\n";
-	rig.fake.object = NULL;
-	rig_event(&rig, EVENT_SEEN, 5, 100, 0, 0);
-	rig_sample(&rig, 5, 100, REASON_end_root, frames, 0, 2);
-	rig_settle(&rig);
-	session_finish(rig.session);
-	stack = rig_stack(&rig, 0);
-	assert_string_equal(stack, "gone+0x500f;gone+0x501f");
-	free(stack);
-	session_summary(rig.session, &summary);
+	rig_seen(rig, 5, 100, "40000000-40001000 r-xp 5000 08:01 262144 /opt/gone\n", NULL);
+	rig_sample(rig, 5, 100, REASON_end_root, frames, 0, 2);
+	rig_settle(rig);
+	session_finish(rig->session);
+	rig_check_stack(rig, 0, "gone+0x500f;gone+0x501f");
+	session_summary(rig->session, &summary);
 	assert_int_equal(summary.without_names, 1);
 	assert_int_equal(summary.objects_failed, 1);
 }
 
 static void test_naming__markers_are_names(void **state)
 {
+	struct rig *rig = *state;
 	struct message_summary summary;
 	u64 none = 0;
 
-	(void)state;
-	rig_sample(&rig, 5, 0, REASON_cut_compat, &none, 0, 0);
-	rig_settle(&rig);
-	session_finish(rig.session);
-	session_summary(rig.session, &summary);
-	assert_int_equal(summary.samples, 1);
+	rig_sample(rig, 5, 0, REASON_cut_compat, &none, 0, 0);
+	rig_settle(rig);
+	session_finish(rig->session);
+	session_summary(rig->session, &summary);
 	assert_int_equal(summary.without_names, 0);
 	assert_int_equal(summary.reason[REASON_cut_compat], 1);
 }
 
 static void test_naming__rendered(void **state)
 {
+	struct rig *rig = *state;
 	const struct message_stop stop = {.started = 1, .stopped = 2};
 	struct image_segment text;
-	u64 frame = map_own_text(&text) | FRAME_EXACT;
+	u64 frame = start_own_text(rig, &text) | FRAME_EXACT;
 	char line[256] = "";
 	int fd = fake_file("", 0);
 
-	(void)state;
-	rig_event(&rig, EVENT_SEEN, 5, 100, 0, 0);
-	rig_sample(&rig, 5, 100, REASON_end_root, &frame, 0, 1);
-	rig_settle(&rig);
-	session_finish(rig.session);
-	assert_int_equal(session_render(rig.session, &stop, fd), 0);
+	rig_sample(rig, 5, 100, REASON_end_root, &frame, 0, 1);
+	rig_settle(rig);
+	session_finish(rig->session);
+	assert_int_equal(session_render(rig->session, &stop, fd), 0);
 	assert_true(pread(fd, line, sizeof(line) - 1, 0) > 0);
 	assert_string_equal(line, "thread;landmark 1\n");
 	close(fd);
@@ -248,14 +239,13 @@ static void test_naming__rendered(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_naming__symbols_of_a_file, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_naming__one_mapping_for_all_text, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(test_naming__no_names_when_time_is_over, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(test_naming__no_file_no_names, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_naming__markers_are_names, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_naming__rendered, setup, teardown),
+		RIG_TEST(test_naming__symbols_of_a_file),
+		RIG_TEST(test_naming__one_mapping_for_all_text),
+		RIG_TEST(test_naming__two_segments_share_a_page),
+		RIG_TEST(test_naming__no_names_when_time_is_over),
+		RIG_TEST(test_naming__no_file_no_names),
+		RIG_TEST(test_naming__markers_are_names),
+		RIG_TEST(test_naming__rendered),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

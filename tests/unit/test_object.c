@@ -74,11 +74,22 @@ static struct object *identify(uint64_t start)
 	return files_object(files, file_at(start), 5, start, start + 0x1000, now);
 }
 
+static bool all_parsed(void)
+{
+	const struct object *object;
+	size_t cursor = 0;
+
+	while ((object = objects_next(objects, &cursor)) != NULL)
+		if (object->state < OBJECT_READY)
+			return false;
+	return true;
+}
+
 static void parse(void)
 {
 	struct pollfd fd = {.fd = parser_fd(parser), .events = POLLIN};
 
-	while (objects_unfinished(objects) > 0) {
+	while (!all_parsed()) {
 		poll(&fd, 1, 100);
 		objects_turn(objects, now);
 		fake_target_answer(&fake);
@@ -100,6 +111,25 @@ static void test_object__is_opened_parsed_and_stored(void **state)
 	tables_totals(tables, &bytes, &rows);
 	assert_true(rows > 0 && bytes > rows);
 	assert_ptr_equal(objects_find(objects, &object->identity), object);
+}
+
+/* More requests than may wait: asked again, not given up. */
+static void test_object__is_asked_for_again_when_there_is_room(void **state)
+{
+	struct object *object;
+
+	(void)state;
+	fake.count = FAKE_REQUESTS;
+	assert_null(files_object(files, file_at(START), 5, START, END, now));
+	fake.count = 0;
+	object = identify(START);
+	assert_int_equal(object->state, OBJECT_PARSING);
+	now += FILE_TRUSTED_FOR / 2;
+	fake.count = FAKE_REQUESTS;
+	assert_ptr_equal(files_object(files, file_at(START), 5, START, END, now), object);
+	fake.count = 0;
+	assert_ptr_equal(files_object(files, file_at(START), 5, START, END, now), object);
+	assert_int_equal(fake.count, 1);
 }
 
 static void test_object__known_one_is_verified_after_a_while(void **state)
@@ -296,9 +326,8 @@ static void test_object__sweep_keeps_what_is_named_or_marked(void **state)
 	objects_sweep(objects, now);
 	assert_int_equal(objects_count(objects), before - 1);
 	assert_ptr_equal(objects_find(objects, &marked->identity), marked);
-	assert_true(sampled->detached);
-	assert_null(sampled->table);
 	assert_null(objects_find(objects, &sampled->identity));
+	assert_null(sampled->table);
 	(void)unused;
 }
 
@@ -307,6 +336,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_object__##name, setup, teardown)
 		TEST(is_opened_parsed_and_stored),
+		TEST(is_asked_for_again_when_there_is_room),
 		TEST(rewritten_in_place_is_told),
 		TEST(known_one_is_verified_after_a_while),
 		TEST(replaced_content_is_another),

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/sysmacros.h>
 
 #include "ipc/time.h"
 #include "tests/unit/session_rig.h"
@@ -21,291 +20,265 @@
 	"7f0000000000-7f0000010000 r-xp 0 08:01 34091302912 /lib/l.so\n" \
 	"ffffffffff600000-ffffffffff601000 --xp 0 00:00 0 [vsyscall]\n"
 
-static struct rig rig;
-
-static int setup(void **state)
+static void seen(struct rig *rig, uint32_t pid, uint64_t generation)
 {
-	(void)state;
-	rig_init(&rig);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	rig_release(&rig);
-	return 0;
-}
-
-static void seen(uint32_t pid, uint64_t generation)
-{
-	rig.fake.maps = TWO_MAPPINGS;
-	rig.fake.object = "/proc/self/exe";
-	rig.fake.identity.device = makedev(8, 1);
-	rig_event(&rig, EVENT_SEEN, pid, generation, 0, 0);
+	rig_seen(rig, pid, generation, TWO_MAPPINGS, "/proc/self/exe");
 }
 
 static void test_process__seen_is_listed_and_published(void **state)
 {
-	(void)state;
-	seen(5, 100);
-	rig_turn(&rig);
-	assert_int_equal(rig.fake.asked[TARGET_MAPS], 1);
-	assert_null(rig_find(&rig, 5, 100, 0x10000000));
-	rig_settle(&rig);
-	assert_non_null(rig_find(&rig, 5, 100, 0x10003fff));
-	assert_non_null(rig_find(&rig, 5, 100, 0x7f0000000000));
-	assert_null(rig_find(&rig, 5, 100, 0xffffffffff600000));
-	assert_int_equal(rig.fake.asked[TARGET_OBJECT], 2);
+	struct rig *rig = *state;
+
+	seen(rig, 5, 100);
+	rig_turn(rig);
+	assert_int_equal(rig->fake.asked[TARGET_MAPS], 1);
+	assert_null(rig_find(rig, 5, 100, 0x10000000));
+	rig_settle(rig);
+	assert_non_null(rig_find(rig, 5, 100, 0x10003fff));
+	assert_non_null(rig_find(rig, 5, 100, 0x7f0000000000));
+	assert_null(rig_find(rig, 5, 100, 0xffffffffff600000));
+	assert_int_equal(rig->fake.asked[TARGET_OBJECT], 2);
 }
 
 static void test_process__fork_shares_at_once(void **state)
 {
+	struct rig *rig = *state;
 	uint64_t asked;
 
-	(void)state;
-	seen(5, 100);
-	rig_settle(&rig);
-	asked = rig.fake.asked[TARGET_MAPS];
-	rig_event(&rig, EVENT_FORK, 6, 101, 5, 100);
-	rig_turn(&rig);
-	assert_ptr_equal(rig_find(&rig, 6, 101, 0x10000000), rig_find(&rig, 5, 100, 0x10000000));
-	assert_int_equal(rig.fake.asked[TARGET_MAPS], asked);
+	seen(rig, 5, 100);
+	rig_settle(rig);
+	asked = rig->fake.asked[TARGET_MAPS];
+	rig_event(rig, EVENT_FORK, 6, 101, 5, 100);
+	rig_turn(rig);
+	assert_ptr_equal(rig_find(rig, 6, 101, 0x10000000), rig_find(rig, 5, 100, 0x10000000));
+	assert_int_equal(rig->fake.asked[TARGET_MAPS], asked);
 	/* The child's own mappings are not the parent's. */
-	build_mmap(&rig.build, ++rig.now, 6, 0x20000000, 0x1000, 0, 0, PROT_EXEC, "//anon");
-	rig_settle(&rig);
-	assert_non_null(rig_find(&rig, 6, 101, 0x20000000));
-	assert_null(rig_find(&rig, 5, 100, 0x20000000));
+	build_mmap(&rig->build, ++rig->now, 6, 0x20000000, 0x1000, 0, 0, PROT_EXEC, "//anon");
+	rig_settle(rig);
+	assert_non_null(rig_find(rig, 6, 101, 0x20000000));
+	assert_null(rig_find(rig, 5, 100, 0x20000000));
 }
 
 static void test_process__exec_needs_no_listing(void **state)
 {
+	struct rig *rig = *state;
 	uint64_t asked;
 
-	(void)state;
-	seen(5, 100);
-	rig_settle(&rig);
-	asked = rig.fake.asked[TARGET_MAPS];
-	build_comm(&rig.build, ++rig.now, 5, 5, "fresh", 1);
-	build_mmap(&rig.build, ++rig.now, 5, 0x30000000, 0x4000, 0x1000, 0x30000, PROT_EXEC,
+	seen(rig, 5, 100);
+	rig_settle(rig);
+	asked = rig->fake.asked[TARGET_MAPS];
+	build_comm(&rig->build, ++rig->now, 5, 5, "fresh", 1);
+	build_mmap(&rig->build, ++rig->now, 5, 0x30000000, 0x4000, 0x1000, 0x30000, PROT_EXEC,
 		   "/bin/fresh");
-	rig_turn(&rig);
-	assert_null(rig_find(&rig, 5, 100, 0x30000000));
-	rig_event(&rig, EVENT_EXEC, 5, 200, 0, 0);
-	rig_turn(&rig);
-	assert_int_equal(rig_find(&rig, 5, 200, 0x30000000)->flags, MAPPING_PENDING);
-	assert_null(rig_find(&rig, 5, 200, 0x10000000));
-	assert_null(rig_find(&rig, 5, 100, 0x10000000));
+	rig_turn(rig);
+	assert_null(rig_find(rig, 5, 100, 0x30000000));
+	rig_event(rig, EVENT_EXEC, 5, 200, 0, 0);
+	rig_turn(rig);
+	assert_int_equal(rig_find(rig, 5, 200, 0x30000000)->flags, MAPPING_PENDING);
+	assert_null(rig_find(rig, 5, 200, 0x10000000));
+	assert_null(rig_find(rig, 5, 100, 0x10000000));
 	/* What the loader of the program maps afterwards is the new program's. */
-	build_mmap(&rig.build, ++rig.now, 5, 0x40000000, 0x1000, 0, 0x40000, PROT_EXEC, "/lib/x");
-	rig_settle(&rig);
-	assert_non_null(rig_find(&rig, 5, 200, 0x40000000));
-	assert_int_equal(rig.fake.asked[TARGET_MAPS], asked);
+	build_mmap(&rig->build, ++rig->now, 5, 0x40000000, 0x1000, 0, 0x40000, PROT_EXEC, "/lib/x");
+	rig_settle(rig);
+	assert_non_null(rig_find(rig, 5, 200, 0x40000000));
+	assert_int_equal(rig->fake.asked[TARGET_MAPS], asked);
 }
 
 static void test_process__exec_without_side_band_is_listed(void **state)
 {
-	(void)state;
-	rig.fake.maps = TWO_MAPPINGS;
-	rig_event(&rig, EVENT_EXEC, 5, 200, 0, 0);
-	rig_turn(&rig);
-	assert_int_equal(rig.fake.asked[TARGET_MAPS], 1);
-	rig_settle(&rig);
-	assert_non_null(rig_find(&rig, 5, 200, 0x10000000));
+	struct rig *rig = *state;
+
+	rig->fake.maps = TWO_MAPPINGS;
+	rig_event(rig, EVENT_EXEC, 5, 200, 0, 0);
+	rig_turn(rig);
+	assert_int_equal(rig->fake.asked[TARGET_MAPS], 1);
+	rig_settle(rig);
+	assert_non_null(rig_find(rig, 5, 200, 0x10000000));
 }
 
 static void test_process__exit_frees_the_slot(void **state)
 {
-	struct tracker *tracker = session_tracker(rig.session);
+	struct rig *rig = *state;
+	struct tracker *tracker = session_tracker(rig->session);
 
-	(void)state;
-	seen(5, 100);
-	rig_settle(&rig);
-	rig_event(&rig, EVENT_EXIT, 5, 100, 0, 0);
-	rig_turn(&rig);
-	assert_null(rig_find(&rig, 5, 100, 0x10000000));
+	seen(rig, 5, 100);
+	rig_settle(rig);
+	rig_event(rig, EVENT_EXIT, 5, 100, 0, 0);
+	rig_turn(rig);
+	assert_null(rig_find(rig, 5, 100, 0x10000000));
 	assert_non_null(processes_find(tracker_processes(tracker), 5, 100));
-	rig.now += 5 * NS_PER_SECOND;
-	rig_turn(&rig);
+	rig->now += 5 * NS_PER_SECOND;
+	rig_turn(rig);
 	assert_null(processes_find(tracker_processes(tracker), 5, 100));
 }
 
 static void test_process__exec_frees_the_slot_of_the_old_program(void **state)
 {
-	(void)state;
-	seen(5, 100);
-	rig_settle(&rig);
-	rig.fake.maps = NULL;
-	rig_event(&rig, EVENT_EXEC, 5, 200, 0, 0);
-	rig_turn(&rig);
-	assert_null(rig_find(&rig, 5, 100, 0x10000000));
-	rig_event(&rig, EVENT_EXIT, 5, 200, 0, 0);
-	rig_settle(&rig);
+	struct rig *rig = *state;
+
+	seen(rig, 5, 100);
+	rig_settle(rig);
+	rig->fake.maps = NULL;
+	rig_event(rig, EVENT_EXEC, 5, 200, 0, 0);
+	rig_turn(rig);
+	assert_null(rig_find(rig, 5, 100, 0x10000000));
+	rig_event(rig, EVENT_EXIT, 5, 200, 0, 0);
+	rig_settle(rig);
 	for (size_t i = 0; i < PROCESS_SLOTS; i++)
-		assert_int_equal(rig.slots->slot[i].key, 0);
+		assert_int_equal(rig->slots->slot[i].key, 0);
 }
 
 /* /proc/PID/maps of a process whose main thread has exited is empty. */
 static void test_process__failed_listing_is_tried_through_a_thread(void **state)
 {
+	struct rig *rig = *state;
 	const u64 frames[] = {0x10000000 | FRAME_EXACT};
 
-	(void)state;
-	seen(5, 100);
-	rig.fake.maps = "";
-	rig_settle(&rig);
-	assert_null(rig_find(&rig, 5, 100, 0x10000000));
-	rig.now += NS_PER_SECOND;
-	rig_sample(&rig, 5, 100, REASON_cut_not_ready, frames, 0, 1)->tid = 7;
-	rig_turn(&rig);
-	rig_turn(&rig);
-	assert_int_equal(rig.fake.count, 1);
-	if (rig.fake.requests[0].pid == 5) {
-		fake_target_answer(&rig.fake);
-		rig.now += NS_PER_SECOND;
-		rig_sample(&rig, 5, 100, REASON_cut_not_ready, frames, 0, 1)->tid = 7;
-		rig_turn(&rig);
-		rig_turn(&rig);
+	seen(rig, 5, 100);
+	rig->fake.maps = "";
+	rig_settle(rig);
+	assert_null(rig_find(rig, 5, 100, 0x10000000));
+	rig->now += NS_PER_SECOND;
+	rig_sample(rig, 5, 100, REASON_cut_not_ready, frames, 0, 1)->tid = 7;
+	rig_turn(rig);
+	rig_turn(rig);
+	assert_int_equal(rig->fake.count, 1);
+	if (rig->fake.requests[0].pid == 5) {
+		fake_target_answer(&rig->fake);
+		rig->now += NS_PER_SECOND;
+		rig_sample(rig, 5, 100, REASON_cut_not_ready, frames, 0, 1)->tid = 7;
+		rig_turn(rig);
+		rig_turn(rig);
 	}
-	assert_int_equal(rig.fake.requests[0].pid, 7);
-	rig.fake.maps = TWO_MAPPINGS;
-	rig_settle(&rig);
-	assert_non_null(rig_find(&rig, 5, 100, 0x10000000));
+	assert_int_equal(rig->fake.requests[0].pid, 7);
+	rig->fake.maps = TWO_MAPPINGS;
+	rig_settle(rig);
+	assert_non_null(rig_find(rig, 5, 100, 0x10000000));
 }
 
 static void test_process__file_rewritten_in_place_is_identified_again(void **state)
 {
+	struct rig *rig = *state;
 	uint64_t version, asked;
 
-	(void)state;
-	seen(5, 100);
-	rig_settle(&rig);
-	version = rig_version(&rig, 5, 100);
-	asked = rig.fake.asked[TARGET_OBJECT];
-	rig.now += 100 * NS_PER_MS;
-	rig.fake.identity.change_time = 2;
-	seen(6, 101);
-	rig_settle(&rig);
-	assert_true(rig.fake.asked[TARGET_OBJECT] > asked);
-	assert_int_not_equal(rig_version(&rig, 5, 100), version);
-	version = rig_version(&rig, 6, 101);
-	rig_settle(&rig);
-	assert_int_equal(rig_version(&rig, 6, 101), version);
-	assert_non_null(rig_find(&rig, 6, 101, 0x10000000));
+	seen(rig, 5, 100);
+	rig_settle(rig);
+	version = rig_version(rig, 5, 100);
+	asked = rig->fake.asked[TARGET_OBJECT];
+	rig->now += 100 * NS_PER_MS;
+	rig->fake.identity.change_time = 2;
+	seen(rig, 6, 101);
+	rig_settle(rig);
+	assert_true(rig->fake.asked[TARGET_OBJECT] > asked);
+	assert_int_not_equal(rig_version(rig, 5, 100), version);
+	version = rig_version(rig, 6, 101);
+	rig_settle(rig);
+	assert_int_equal(rig_version(rig, 6, 101), version);
+	assert_non_null(rig_find(rig, 6, 101, 0x10000000));
 }
 
 static void test_process__mapping_over_another_changes_the_version(void **state)
 {
+	struct rig *rig = *state;
 	uint64_t version;
 
-	(void)state;
-	seen(5, 100);
-	rig_settle(&rig);
-	version = rig_version(&rig, 5, 100);
-	build_mmap(&rig.build, ++rig.now, 5, 0x50000000, 0x1000, 0, 0x50000, PROT_EXEC, "/lib/x");
-	rig_settle(&rig);
-	assert_int_equal(rig_version(&rig, 5, 100), version);
-	build_mmap(&rig.build, ++rig.now, 5, 0x50000000, 0x1000, 0, 0x50000, PROT_EXEC, "/lib/x");
-	rig_settle(&rig);
-	assert_int_equal(rig_version(&rig, 5, 100), version);
-	build_mmap(&rig.build, ++rig.now, 5, 0x50000000, 0x1000, 0, 0x50001, PROT_EXEC, "/lib/y");
-	rig_settle(&rig);
-	assert_int_not_equal(rig_version(&rig, 5, 100), version);
+	seen(rig, 5, 100);
+	rig_settle(rig);
+	version = rig_version(rig, 5, 100);
+	build_mmap(&rig->build, ++rig->now, 5, 0x50000000, 0x1000, 0, 0x50000, PROT_EXEC, "/lib/x");
+	rig_settle(rig);
+	assert_int_equal(rig_version(rig, 5, 100), version);
+	build_mmap(&rig->build, ++rig->now, 5, 0x50000000, 0x1000, 0, 0x50000, PROT_EXEC, "/lib/x");
+	rig_settle(rig);
+	assert_int_equal(rig_version(rig, 5, 100), version);
+	build_mmap(&rig->build, ++rig->now, 5, 0x50000000, 0x1000, 0, 0x50001, PROT_EXEC, "/lib/y");
+	rig_settle(rig);
+	assert_int_not_equal(rig_version(rig, 5, 100), version);
 }
 
 static void test_process__unknown_address_is_listed_with_growing_gaps(void **state)
 {
+	struct rig *rig = *state;
 	const u64 frames[] = {0x66660000 | FRAME_EXACT};
 	struct message_summary summary;
 
-	(void)state;
-	seen(5, 100);
-	rig_settle(&rig);
+	seen(rig, 5, 100);
+	rig_settle(rig);
 	for (int i = 0; i < 300; i++) {
-		rig_sample(&rig, 5, 100, REASON_cut_no_mapping, frames, 0, 1);
-		rig_turn(&rig);
-		fake_target_answer(&rig.fake);
+		rig_sample(rig, 5, 100, REASON_cut_no_mapping, frames, 0, 1);
+		rig_turn(rig);
+		fake_target_answer(&rig->fake);
 	}
-	session_summary(rig.session, &summary);
+	session_summary(rig->session, &summary);
 	assert_in_range(summary.relists, 4, 6);
 }
 
 static void test_process__losses_make_all_doubtful(void **state)
 {
+	struct rig *rig = *state;
 	const u64 frames[] = {0x10000000 | FRAME_EXACT};
 	struct message_summary summary;
 
-	(void)state;
-	seen(5, 100);
-	rig_settle(&rig);
-	build_lost(&rig.build, ++rig.now, 10);
-	rig_settle(&rig);
-	assert_int_equal(rig.fake.asked[TARGET_MAPS], 1);
-	rig_sample(&rig, 5, 100, REASON_end_root, frames, 0, 1);
-	rig_settle(&rig);
-	assert_int_equal(rig.fake.asked[TARGET_MAPS], 2);
-	rig_sample(&rig, 5, 100, REASON_end_root, frames, 0, 1);
-	rig_settle(&rig);
-	assert_int_equal(rig.fake.asked[TARGET_MAPS], 2);
-	session_summary(rig.session, &summary);
-	assert_int_equal(summary.sideband_lost, 10);
+	seen(rig, 5, 100);
+	rig_settle(rig);
+	build_lost(&rig->build, ++rig->now, 10);
+	rig_settle(rig);
+	assert_int_equal(rig->fake.asked[TARGET_MAPS], 1);
+	rig_sample(rig, 5, 100, REASON_end_root, frames, 0, 1);
+	rig_settle(rig);
+	assert_int_equal(rig->fake.asked[TARGET_MAPS], 2);
+	rig_sample(rig, 5, 100, REASON_end_root, frames, 0, 1);
+	rig_settle(rig);
+	assert_int_equal(rig->fake.asked[TARGET_MAPS], 2);
+	session_summary(rig->session, &summary);
+	assert_int_equal(summary.limit[LIMIT_sideband], 10);
 }
 
 static void test_process__launches_are_bounded(void **state)
 {
-	(void)state;
+	struct rig *rig = *state;
+
 	for (uint32_t pid = 1000; pid < 3000; pid++) {
-		build_comm(&rig.build, ++rig.now, pid, pid, "x", 1);
-		build_mmap(&rig.build, ++rig.now, pid, 0x1000, 0x1000, 0, 0x1, PROT_EXEC, "/x");
-		rig_turn(&rig);
+		build_comm(&rig->build, ++rig->now, pid, pid, "x", 1);
+		build_mmap(&rig->build, ++rig->now, pid, 0x1000, 0x1000, 0, 0x1, PROT_EXEC, "/x");
+		rig_turn(rig);
 	}
-	rig_event(&rig, EVENT_EXEC, 2999, 1, 0, 0);
-	rig_event(&rig, EVENT_EXEC, 1000, 2, 0, 0);
-	rig_turn(&rig);
-	assert_non_null(rig_find(&rig, 2999, 1, 0x1000));
-	assert_int_equal(rig.fake.asked[TARGET_MAPS], 1);
+	rig_event(rig, EVENT_EXEC, 2999, 1, 0, 0);
+	rig_event(rig, EVENT_EXEC, 1000, 2, 0, 0);
+	rig_turn(rig);
+	assert_non_null(rig_find(rig, 2999, 1, 0x1000));
+	assert_int_equal(rig->fake.asked[TARGET_MAPS], 1);
 }
 
 static void test_process__broker_gone_is_survived(void **state)
 {
+	struct rig *rig = *state;
 	const u64 frames[] = {0x10000000 | FRAME_EXACT};
 
-	(void)state;
-	rig.fake.maps = NULL;
-	rig_event(&rig, EVENT_SEEN, 5, 100, 0, 0);
-	rig_sample(&rig, 5, 100, REASON_cut_not_ready, frames, 0, 1);
-	rig_settle(&rig);
-	assert_int_equal(session_finish(rig.session), 0);
-	assert_false(session_waiting(rig.session));
+	rig->fake.maps = NULL;
+	rig_event(rig, EVENT_SEEN, 5, 100, 0, 0);
+	rig_sample(rig, 5, 100, REASON_cut_not_ready, frames, 0, 1);
+	rig_settle(rig);
+	assert_int_equal(session_finish(rig->session), 0);
+	assert_false(session_waiting(rig->session));
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_process__seen_is_listed_and_published, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(test_process__fork_shares_at_once, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_process__exec_needs_no_listing, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(test_process__exec_without_side_band_is_listed,
-						setup, teardown),
-		cmocka_unit_test_setup_teardown(test_process__exit_frees_the_slot, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			test_process__exec_frees_the_slot_of_the_old_program, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			test_process__failed_listing_is_tried_through_a_thread, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			test_process__file_rewritten_in_place_is_identified_again, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			test_process__mapping_over_another_changes_the_version, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			test_process__unknown_address_is_listed_with_growing_gaps, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_process__losses_make_all_doubtful, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(test_process__launches_are_bounded, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(test_process__broker_gone_is_survived, setup,
-						teardown),
+		RIG_TEST(test_process__seen_is_listed_and_published),
+		RIG_TEST(test_process__fork_shares_at_once),
+		RIG_TEST(test_process__exec_needs_no_listing),
+		RIG_TEST(test_process__exec_without_side_band_is_listed),
+		RIG_TEST(test_process__exit_frees_the_slot),
+		RIG_TEST(test_process__exec_frees_the_slot_of_the_old_program),
+		RIG_TEST(test_process__failed_listing_is_tried_through_a_thread),
+		RIG_TEST(test_process__file_rewritten_in_place_is_identified_again),
+		RIG_TEST(test_process__mapping_over_another_changes_the_version),
+		RIG_TEST(test_process__unknown_address_is_listed_with_growing_gaps),
+		RIG_TEST(test_process__losses_make_all_doubtful),
+		RIG_TEST(test_process__launches_are_bounded),
+		RIG_TEST(test_process__broker_gone_is_survived),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

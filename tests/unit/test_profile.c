@@ -156,9 +156,9 @@ static void test_profile__reasons_are_those_of_the_counters(void **state)
 {
 	(void)state;
 	assert_string_equal(profile_reason(REASON_end_root)->name, "end_root");
-	assert_false(profile_reason(REASON_end_no_user)->cut);
-	assert_true(profile_reason(REASON_cut_no_rule)->cut);
-	assert_false(profile_reason(REASON_lost_nested)->cut);
+	assert_int_equal(profile_reason(REASON_end_no_user)->class, CLASS_END);
+	assert_int_equal(profile_reason(REASON_cut_no_rule)->class, CLASS_CUT);
+	assert_int_equal(profile_reason(REASON_lost_nested)->class, CLASS_LOST);
 	assert_non_null(profile_reason(REASON_COUNT - 1));
 	assert_null(profile_reason(REASON_COUNT));
 }

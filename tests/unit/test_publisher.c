@@ -14,6 +14,7 @@
 #include "worker/elf/image.h"
 #include "worker/process/mapping.h"
 #include "worker/process/object.h"
+#include "worker/process/process.h"
 #include "worker/process/publisher.h"
 #include "worker/process/segments.h"
 #include "worker/process/table.h"
@@ -115,6 +116,37 @@ static void test_publisher__block_reads_back(void **state)
 	}
 }
 
+/* As in test_naming__two_segments_share_a_page. */
+static void test_publisher__mapping_has_the_bias_of_its_own_segment(void **state)
+{
+	struct image_segment texts[] = {
+		{.address = 0x1000, .file_offset = 0x1000, .file_size = 0x400},
+		{.address = 0x8400, .file_offset = 0x1400, .file_size = 0x1000},
+	};
+	struct table table = {0};
+	struct object object = {
+		.state = OBJECT_READY, .segments = texts, .segment_count = 2, .table = &table};
+	const struct mapping first = {.start = 0x40000000,
+				      .end = 0x40001000,
+				      .offset = 0x1000,
+				      .object = &object},
+			     second = {.start = 0x40007000,
+				       .end = 0x40009000,
+				       .offset = 0x1000,
+				       .object = &object};
+	struct mapping_entry entry;
+
+	(void)state;
+	publisher_entry(&first, &entry);
+	assert_int_equal(0x400003fe - entry.bias, 0x13fe);
+	publisher_entry(&second, &entry);
+	assert_int_equal(0x40007420 - entry.bias, 0x8420);
+	/* no guess */
+	texts[1].file_size = 0x800;
+	publisher_entry(&first, &entry);
+	assert_int_equal(entry.flags, 0);
+}
+
 static void test_publisher__flags_follow_the_object(void **state)
 {
 	struct object object = {.state = OBJECT_PARSING};
@@ -122,7 +154,7 @@ static void test_publisher__flags_follow_the_object(void **state)
 
 	(void)state;
 	publisher_build(publisher, mappings, 1);
-	assert_true(mappings->open[0].pending);
+	assert_int_equal(mappings->open[0].flags, MAPPING_PENDING);
 	publisher_publish(publisher, 1, 1, mappings);
 	assert_int_equal(entry(find(1, 1), 0)->flags, MAPPING_PENDING);
 	object.state = OBJECT_FAILED;
@@ -131,6 +163,77 @@ static void test_publisher__flags_follow_the_object(void **state)
 	publisher_publish(publisher, 1, 1, mappings);
 	assert_int_equal(entry(find(1, 1), 0)->flags, 0);
 	publisher_release(publisher, mappings, NS_PER_MS);
+	mappings_free(mappings);
+}
+
+/* Nothing but the label changes: pending, no room, a table at last. */
+static void test_publisher__no_room_for_a_table_is_said(void **state)
+{
+	struct image_segment text = {
+		.address = 0x401000, .file_offset = 0x1000, .file_size = 0x4000};
+	struct table table = {.directory = 32, .dictionary = 48};
+	struct object object = {.state = OBJECT_STORING, .segments = &text, .segment_count = 1};
+	struct process process = {.pid = 1, .generation = 1, .complete = true};
+	struct mappings *mappings = process.mappings = make(1, &object);
+
+	(void)state;
+	assert_int_equal(publisher_update(publisher, &process, NS_PER_SECOND), 1);
+	assert_int_equal(entry(find(1, 1), 0)->flags, MAPPING_PENDING);
+	object.no_room = true;
+	publisher_look_for_ready(mappings);
+	assert_int_equal(publisher_update(publisher, &process, 2 * NS_PER_SECOND), 1);
+	assert_int_equal(entry(find(1, 1), 0)->flags, MAPPING_NO_ROOM);
+	publisher_look_for_ready(mappings);
+	assert_false(mappings->dirty);
+	object.state = OBJECT_READY;
+	publisher_look_for_ready(mappings);
+	assert_false(mappings->dirty);
+	object.table = &table;
+	publisher_look_for_ready(mappings);
+	assert_int_equal(publisher_update(publisher, &process, 3 * NS_PER_SECOND), 1);
+	assert_int_equal(entry(find(1, 1), 0)->flags, MAPPING_HAS_TABLE);
+	publisher_release(publisher, mappings, NS_PER_SECOND);
+	mappings_free(mappings);
+}
+
+static void test_publisher__no_room_for_a_block_is_said(void **state)
+{
+	struct process process = {.pid = 1, .generation = 1, .complete = true};
+	struct mappings *mappings = process.mappings = make(1, NULL);
+	struct publisher_counts counts;
+	uint32_t all;
+
+	(void)state;
+	assert_int_equal(segments_alloc(segments, SEGMENT_WORDS - SEGMENTS_ALIGN, &all), 0);
+	assert_int_equal(publisher_update(publisher, &process, 1), -ENOSPC);
+	assert_int_equal(publisher_update(publisher, &process, 2), -ENOSPC);
+	assert_int_equal(slots.slot[process_slot_hash(1)].key, process_slot_key(1, 1));
+	assert_int_equal(find(1, 1), 0);
+	publisher_counts(publisher, &counts);
+	assert_int_equal(counts.no_room, 1);
+	assert_int_equal(counts.no_slot, 0);
+	segments_discard(segments, all, SEGMENT_WORDS - SEGMENTS_ALIGN);
+	assert_int_equal(publisher_update(publisher, &process, 3), 1);
+	assert_true(find(1, 1) != 0);
+	publisher_release(publisher, mappings, 3);
+	mappings_free(mappings);
+}
+
+static void test_publisher__no_slot_is_counted(void **state)
+{
+	struct process process = {.pid = 1, .generation = 1, .complete = true};
+	struct mappings *mappings = process.mappings = make(1, NULL);
+	struct publisher_counts counts;
+
+	(void)state;
+	for (size_t i = 0; i < PROCESS_SLOTS; i++)
+		slots.slot[i].key = process_slot_key(1000 + (u32)i, 1);
+	publisher_update(publisher, &process, 1);
+	publisher_update(publisher, &process, 2);
+	publisher_counts(publisher, &counts);
+	assert_int_equal(counts.no_slot, 1);
+	assert_int_equal(counts.no_room, 0);
+	publisher_release(publisher, mappings, 2);
 	mappings_free(mappings);
 }
 
@@ -225,7 +328,15 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_publisher__block_reads_back, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			test_publisher__mapping_has_the_bias_of_its_own_segment, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_publisher__flags_follow_the_object, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_publisher__no_room_for_a_table_is_said, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_publisher__no_room_for_a_block_is_said, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_publisher__no_slot_is_counted, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(
 			test_publisher__constant_change_of_much_is_slowed_down, setup, teardown),

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/sysmacros.h>
 
 #include "tests/unit/session_rig.h"
 #include "worker/profile/profile.h"
@@ -17,108 +16,100 @@
 
 #define TEXT "10000000-10004000 r-xp 00000000 08:01 65536 /bin/program\n"
 
-static struct rig rig;
-
-static int setup(void **state)
+static void start(struct rig *rig, uint32_t pid, uint64_t generation)
 {
-	(void)state;
-	rig_init(&rig);
-	return 0;
+	rig_seen(rig, pid, generation, TEXT, "/dev/null");
 }
 
-static int teardown(void **state)
-{
-	(void)state;
-	rig_release(&rig);
-	return 0;
-}
-
-static void start(uint32_t pid, uint64_t generation)
-{
-	rig.fake.maps = TEXT;
-	rig.fake.object = "/dev/null";
-	rig.fake.identity.device = makedev(8, 1);
-	rig_event(&rig, EVENT_SEEN, pid, generation, 0, 0);
-}
-
-static size_t resolved(void)
+static size_t resolved(const struct rig *rig)
 {
 	size_t count;
 
-	profile_samples(session_profile(rig.session), &count);
+	profile_samples(session_profile(rig->session), &count);
 	return count;
-}
-
-static void check_stack(size_t sample, const char *wanted)
-{
-	char *stack = rig_stack(&rig, sample);
-
-	assert_string_equal(stack, wanted);
-	free(stack);
 }
 
 static void test_samples__wait_for_the_next_side_band(void **state)
 {
+	struct rig *rig = *state;
 	const u64 frames[] = {0x20000010 | FRAME_EXACT};
 
-	(void)state;
-	start(5, 100);
-	rig_settle(&rig);
-	rig_sample(&rig, 5, 100, REASON_end_root, frames, 0, 1);
-	rig_turn(&rig);
-	assert_int_equal(resolved(), 0);
+	start(rig, 5, 100);
+	rig_settle(rig);
+	rig_sample(rig, 5, 100, REASON_end_root, frames, 0, 1);
+	rig_turn(rig);
+	assert_int_equal(resolved(rig), 0);
 	/* The record of the mapping comes late, but its time is before the sample. */
-	build_mmap(&rig.build, rig.now - 20 * 1000 * 1000, 5, 0x20000000, 0x1000, 0, 0, PROT_EXEC,
+	build_mmap(&rig->build, rig->now - 20 * 1000 * 1000, 5, 0x20000000, 0x1000, 0, 0, PROT_EXEC,
 		   "//anon");
-	rig_turn(&rig);
-	assert_int_equal(resolved(), 1);
-	session_finish(rig.session);
-	check_stack(0, "[anon]");
+	rig_turn(rig);
+	assert_int_equal(resolved(rig), 1);
+	session_finish(rig->session);
+	rig_check_stack(rig, 0, "[anon]");
 }
 
 static void test_samples__return_addresses_are_one_less(void **state)
 {
+	struct rig *rig = *state;
 	const u64 frames[] = {0x10000100 | FRAME_EXACT, 0x10000200, 0x10004000};
 
-	(void)state;
-	start(5, 100);
-	rig_sample(&rig, 5, 100, REASON_end_root, frames, 0, 3);
-	rig_settle(&rig);
-	assert_int_equal(resolved(), 1);
-	session_finish(rig.session);
-	check_stack(0, "program+0x100;program+0x1ff;program+0x3fff");
+	start(rig, 5, 100);
+	rig_sample(rig, 5, 100, REASON_end_root, frames, 0, 3);
+	rig_settle(rig);
+	assert_int_equal(resolved(rig), 1);
+	session_finish(rig->session);
+	rig_check_stack(rig, 0, "program+0x100;program+0x1ff;program+0x3fff");
 }
 
 static void test_samples__kernel_comes_first_and_cuts_last(void **state)
 {
+	struct rig *rig = *state;
 	const u64 frames[] = {KERNEL_FRAME(0, 0x500), KERNEL_FRAME(0, 0x600),
 			      KERNEL_FRAME(KERNEL_RANGE_UNKNOWN, 0), 0x10000100 | FRAME_EXACT,
 			      0x99999999};
 
-	(void)state;
-	start(5, 100);
-	rig_sample(&rig, 5, 100, REASON_cut_stack_order, frames, 3, 2);
-	rig_settle(&rig);
-	session_finish(rig.session);
-	check_stack(0, "[kernel]+0x500;[kernel]+0x5ff;[kernel unknown]+0x0;program+0x100;"
-		       "[unknown];[cut: stack_order]");
+	start(rig, 5, 100);
+	rig_sample(rig, 5, 100, REASON_cut_stack_order, frames, 3, 2);
+	rig_settle(rig);
+	session_finish(rig->session);
+	rig_check_stack(rig, 0,
+			"[kernel]+0x500;[kernel]+0x5ff;[kernel unknown]+0x0;program+0x100;"
+			"[unknown];[cut: stack_order]");
+}
+
+static void test_samples__what_the_kernel_part_lacks_is_counted(void **state)
+{
+	struct rig *rig = *state;
+	const u64 frames[] = {KERNEL_FRAME(0, 0x500), KERNEL_FRAME(KERNEL_RANGE_UNKNOWN, 0)};
+	struct message_summary summary;
+
+	start(rig, 5, 100);
+	rig_sample(rig, 5, 100, REASON_end_no_user, frames, 2, 0)->flags = RECORD_FLAG_KERNEL_CUT;
+	rig_sample(rig, 5, 100, REASON_end_no_user, frames, 1, 0);
+	rig_settle(rig);
+	session_finish(rig->session);
+	session_summary(rig->session, &summary);
+	assert_int_equal(summary.limit[LIMIT_kernel_stack], 1);
+	assert_int_equal(summary.limit[LIMIT_kernel_ranges], 1);
+	assert_int_equal(summary.limit[LIMIT_slots], 0);
+	assert_int_equal(summary.unkept, 0);
 }
 
 static void test_samples__names_of_process_and_thread(void **state)
 {
+	struct rig *rig = *state;
 	const u64 frames[] = {0x10000100 | FRAME_EXACT};
-	const struct profile *profile = session_profile(rig.session);
+	const struct profile *profile = session_profile(rig->session);
 	const struct profile_sample *samples;
 	size_t count;
 
-	(void)state;
-	start(5, 100);
-	rig_sample(&rig, 5, 100, REASON_end_root, frames, 0, 1)->tid = 6;
-	rig_settle(&rig);
-	memcpy(rig_sample(&rig, 5, 100, REASON_end_root, frames, 0, 1)->comm, "main", 5);
-	rig_sample(&rig, 5, 100, REASON_end_root, frames, 0, 1)->tid = 6;
-	rig_sample(&rig, 9, 0, REASON_end_no_user, frames, 0, 0);
-	rig_settle(&rig);
+	start(rig, 5, 100);
+	rig_sample(rig, 5, 100, REASON_end_root, frames, 0, 1)->tid = 6;
+	rig_settle(rig);
+	memcpy(rig_sample(rig, 5, 100, REASON_end_root, frames, 0, 1)->comm, "main", 5);
+	rig_sample(rig, 5, 100, REASON_end_root, frames, 0, 1)->tid = 6;
+	rig_sample(rig, 9, 0, REASON_end_no_user, frames, 0, 0);
+	rig_settle(rig);
 	samples = profile_samples(profile, &count);
 	assert_int_equal(count, 4);
 	assert_string_equal(profile_string_get(profile, samples[0].process_name), "program");
@@ -133,97 +124,97 @@ static void test_samples__names_of_process_and_thread(void **state)
 /* No sample gets the mappings of the program before or after an exec. */
 static void test_samples__exec_is_a_boundary(void **state)
 {
+	struct rig *rig = *state;
 	const u64 frames[] = {0x10000100 | FRAME_EXACT};
 
-	(void)state;
-	start(5, 100);
-	rig_settle(&rig);
-	rig_sample(&rig, 5, 100, REASON_end_root, frames, 0, 1);
-	build_comm(&rig.build, ++rig.now, 5, 5, "fresh", 1);
-	build_mmap(&rig.build, ++rig.now, 5, 0x10000000, 0x4000, 0x7000, 0x30000, PROT_EXEC,
+	start(rig, 5, 100);
+	rig_settle(rig);
+	rig_sample(rig, 5, 100, REASON_end_root, frames, 0, 1);
+	build_comm(&rig->build, ++rig->now, 5, 5, "fresh", 1);
+	build_mmap(&rig->build, ++rig->now, 5, 0x10000000, 0x4000, 0x7000, 0x30000, PROT_EXEC,
 		   "/bin/fresh");
-	rig_event(&rig, EVENT_EXEC, 5, 200, 0, 0);
-	rig_sample(&rig, 5, 200, REASON_end_root, frames, 0, 1);
-	rig.fake.identity.inode = 0x30000;
-	rig_settle(&rig);
-	session_finish(rig.session);
-	check_stack(0, "program+0x100");
-	check_stack(1, "fresh+0x7100");
+	rig_event(rig, EVENT_EXEC, 5, 200, 0, 0);
+	rig_sample(rig, 5, 200, REASON_end_root, frames, 0, 1);
+	rig->fake.identity.inode = 0x30000;
+	rig_settle(rig);
+	session_finish(rig->session);
+	rig_check_stack(rig, 0, "program+0x100");
+	rig_check_stack(rig, 1, "fresh+0x7100");
 }
 
 /* An answer that comes when the exec was told, but not yet looked at, is the new program's. */
 static void test_samples__answer_after_exec_is_not_the_old_program(void **state)
 {
+	struct rig *rig = *state;
 	const u64 frames[] = {0x10000100 | FRAME_EXACT};
 
-	(void)state;
-	start(5, 100);
-	rig_turn(&rig);
-	rig_sample(&rig, 5, 100, REASON_cut_not_ready, frames, 0, 1);
-	build_comm(&rig.build, ++rig.now, 5, 5, "fresh", 1);
-	fake_target_answer(&rig.fake);
-	rig_event(&rig, EVENT_EXEC, 5, 200, 0, 0);
-	rig_settle(&rig);
-	session_finish(rig.session);
-	check_stack(0, "[unknown];[cut: not_ready]");
+	start(rig, 5, 100);
+	rig_turn(rig);
+	rig_sample(rig, 5, 100, REASON_cut_not_ready, frames, 0, 1);
+	build_comm(&rig->build, ++rig->now, 5, 5, "fresh", 1);
+	fake_target_answer(&rig->fake);
+	rig_event(rig, EVENT_EXEC, 5, 200, 0, 0);
+	rig_settle(rig);
+	session_finish(rig->session);
+	rig_check_stack(rig, 0, "[unknown];[cut: not_ready]");
 }
 
 static void test_samples__name_of_the_next_program_is_not_taken(void **state)
 {
+	struct rig *rig = *state;
 	const u64 frames[] = {0x10000100 | FRAME_EXACT};
 	const struct profile_sample *samples;
 	size_t count;
 
-	(void)state;
-	start(5, 100);
-	rig_settle(&rig);
-	memcpy(rig_sample(&rig, 5, 100, REASON_cut_exec, frames, 0, 0)->comm, "next", 5);
-	rig_sample(&rig, 5, 100, REASON_end_root, frames, 0, 1)->tid = 6;
-	rig_settle(&rig);
-	samples = profile_samples(session_profile(rig.session), &count);
+	start(rig, 5, 100);
+	rig_settle(rig);
+	memcpy(rig_sample(rig, 5, 100, REASON_cut_exec, frames, 0, 0)->comm, "next", 5);
+	rig_sample(rig, 5, 100, REASON_end_root, frames, 0, 1)->tid = 6;
+	rig_settle(rig);
+	samples = profile_samples(session_profile(rig->session), &count);
 	assert_int_equal(count, 2);
 	assert_string_equal(
-		profile_string_get(session_profile(rig.session), samples[1].process_name),
+		profile_string_get(session_profile(rig->session), samples[1].process_name),
 		"program");
 }
 
 static void test_samples__unknown_generation_is_listed(void **state)
 {
+	struct rig *rig = *state;
 	const u64 frames[] = {0x10000100 | FRAME_EXACT};
 
-	(void)state;
-	start(5, 100);
-	rig_settle(&rig);
-	rig_sample(&rig, 5, 300, REASON_cut_not_ready, frames, 0, 1);
-	rig_settle(&rig);
-	assert_int_equal(rig.fake.asked[TARGET_MAPS], 2);
-	session_finish(rig.session);
-	check_stack(0, "program+0x100;[cut: not_ready]");
+	start(rig, 5, 100);
+	rig_settle(rig);
+	rig_sample(rig, 5, 300, REASON_cut_not_ready, frames, 0, 1);
+	rig_settle(rig);
+	assert_int_equal(rig->fake.asked[TARGET_MAPS], 2);
+	session_finish(rig->session);
+	rig_check_stack(rig, 0, "program+0x100;[cut: not_ready]");
 }
 
 static void test_samples__held_bytes_are_bounded(void **state)
 {
+	struct rig *rig = *state;
 	u64 frames[1000];
 	struct message_progress progress;
 	size_t total = 0, count;
 	const struct profile_sample *samples;
 
-	(void)state;
 	for (size_t i = 0; i < 1000; i++)
 		frames[i] = 0x10000000 + 16 * i;
-	start(5, 100);
+	start(rig, 5, 100);
 	/* Nobody answers. */
 	for (int i = 0; i < 3000; i++) {
-		if (rig.head % RING_BYTES_MIN + RECORD_BYTES_MAX > RING_BYTES_MIN)
-			rig.head = (rig.head / RING_BYTES_MIN + 1) * RING_BYTES_MIN;
-		rig_sample(&rig, 5, 100, REASON_end_root, frames, 0, 1000);
-		session_turn(rig.session);
-		rig.now -= 1;
+		if (rig->head % RING_BYTES_MIN + RECORD_BYTES_MAX > RING_BYTES_MIN)
+			rig->head = (rig->head / RING_BYTES_MIN + 1) * RING_BYTES_MIN;
+		rig_sample(rig, 5, 100, REASON_end_root, frames, 0, 1000);
+		session_turn(rig->session);
+		rig->now -= 1;
 	}
-	session_finish(rig.session);
-	session_progress(rig.session, &progress);
+	session_finish(rig->session);
+	session_progress(rig->session, &progress);
 	assert_int_equal(progress.samples, 3000);
-	samples = profile_samples(session_profile(rig.session), &count);
+	samples = profile_samples(session_profile(rig->session), &count);
 	for (size_t i = 0; i < count; i++)
 		total += samples[i].count;
 	assert_int_equal(total, 3000);
@@ -232,23 +223,16 @@ static void test_samples__held_bytes_are_bounded(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_samples__wait_for_the_next_side_band, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(test_samples__return_addresses_are_one_less, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(test_samples__kernel_comes_first_and_cuts_last,
-						setup, teardown),
-		cmocka_unit_test_setup_teardown(test_samples__names_of_process_and_thread, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(test_samples__exec_is_a_boundary, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			test_samples__answer_after_exec_is_not_the_old_program, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_samples__name_of_the_next_program_is_not_taken,
-						setup, teardown),
-		cmocka_unit_test_setup_teardown(test_samples__unknown_generation_is_listed, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(test_samples__held_bytes_are_bounded, setup,
-						teardown),
+		RIG_TEST(test_samples__wait_for_the_next_side_band),
+		RIG_TEST(test_samples__return_addresses_are_one_less),
+		RIG_TEST(test_samples__kernel_comes_first_and_cuts_last),
+		RIG_TEST(test_samples__what_the_kernel_part_lacks_is_counted),
+		RIG_TEST(test_samples__names_of_process_and_thread),
+		RIG_TEST(test_samples__exec_is_a_boundary),
+		RIG_TEST(test_samples__answer_after_exec_is_not_the_old_program),
+		RIG_TEST(test_samples__name_of_the_next_program_is_not_taken),
+		RIG_TEST(test_samples__unknown_generation_is_listed),
+		RIG_TEST(test_samples__held_bytes_are_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,7 @@
 
 static const char *print(const struct summary *summary, bool verbose)
 {
-	static char text[4096];
+	static char text[8192];
 	FILE *stream = fmemopen(text, sizeof(text), "w");
 
 	summary_print(summary, verbose, stream);
@@ -46,8 +46,8 @@ static void test_summary__classes(void **state)
 
 static void test_summary__every_sample_has_one_fate(void **state)
 {
-	struct counters counters;
-	struct message_summary worker = {.without_names = ~0ull};
+	struct counters counters = {0};
+	struct message_summary worker = {.without_names = ~0ull, .discarded = 3, .unkept = 4};
 	struct summary sum;
 	uint64_t all = 0;
 
@@ -63,7 +63,33 @@ static void test_summary__every_sample_has_one_fate(void **state)
 	assert_int_equal(sum.complete + sum.cut + sum.lost, all);
 	assert_int_equal(sum.without_names, sum.complete + sum.cut);
 	assert_true(sum.discarded > 0);
-	assert_non_null(strstr(print(&sum, false), "lost_discarded"));
+	assert_int_equal(sum.malformed, 3);
+	assert_int_equal(sum.unkept, 4);
+	assert_non_null(strstr(print(&sum, false), "\n  lost lost_malformed: 3  ("));
+	assert_non_null(strstr(print(&sum, false), "\n  lost lost_unkept: 4  ("));
+	assert_non_null(strstr(print(&sum, false), "\n  lost lost_unread: "));
+	/* no more than there are, whatever the worker says */
+	worker.discarded = worker.unkept = ~0ull;
+	summary_make(&counters, &worker, 0, &sum);
+	assert_int_equal(sum.malformed, sum.discarded);
+	assert_int_equal(sum.unkept, 0);
+	assert_null(strstr(print(&sum, false), "lost_unread"));
+}
+
+static void test_summary__limits(void **state)
+{
+	struct counters counters = {.events_lost = 5, .processes_lost = 6};
+	struct message_summary worker = {0};
+	struct summary sum;
+
+	(void)state;
+	worker.limit[LIMIT_events] = 99; /* not its to tell */
+	worker.limit[LIMIT_tables] = 7;
+	summary_make(&counters, &worker, 0, &sum);
+	assert_non_null(strstr(print(&sum, false), "\n  note events: 5  ("));
+	assert_non_null(strstr(print(&sum, false), "\n  note generations: 6  ("));
+	assert_non_null(strstr(print(&sum, false), "\n  note tables: 7  ("));
+	assert_null(strstr(print(&sum, false), "note slots"));
 }
 
 static void test_summary__share_is_rounded_down(void **state)
@@ -83,6 +109,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_summary__classes),
 		cmocka_unit_test(test_summary__every_sample_has_one_fate),
+		cmocka_unit_test(test_summary__limits),
 		cmocka_unit_test(test_summary__share_is_rounded_down),
 	};
 

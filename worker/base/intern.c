@@ -9,11 +9,15 @@
 #include "worker/base/array.h"
 #include "worker/base/hash.h"
 
-#define INTERN_BLOCK_BYTES   (64u << 10)
-#define INTERN_ALIGNMENT     8u /* callers intern arrays and structs, too */
-#define INTERN_FIRST_SLOTS   64u
-#define INTERN_COUNT_MAX     (1u << 30)
+#define INTERN_BLOCK_BYTES (64u << 10)
+#define INTERN_ALIGNMENT   8u /* callers intern arrays and structs, too */
+#define INTERN_FIRST_SLOTS 64u
+#ifndef INTERN_COUNT_MAX
+#define INTERN_COUNT_MAX (1u << 30)
+#endif
+#ifndef INTERN_ITEM_SIZE_MAX
 #define INTERN_ITEM_SIZE_MAX (1u << 30)
+#endif
 
 struct intern_block {
 	struct intern_block *next;

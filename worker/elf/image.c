@@ -13,9 +13,12 @@
 #include "ipc/guard.h"
 #include "worker/base/reader.h"
 
-#define NOTES_MAX	   (64u << 10) /* bytes of one PT_NOTE that are looked at */
+#ifndef IMAGE_NOTES_MAX
+#define IMAGE_NOTES_MAX (64u << 10) /* bytes of one PT_NOTE that are looked at */
+#endif
 #define EH_PE_PCREL_SDATA4 0x1b
 #define EH_PE_ABSPTR	   0x00
+#define PAGE_MASK	   4095ull
 
 struct image {
 	Elf *elf;
@@ -187,6 +190,73 @@ size_t image_segments(const struct image *image, const struct image_segment **re
 {
 	*ret_segments = image->segments;
 	return image->segment_count;
+}
+
+/* How well a part of the file fits a segment. */
+struct fit {
+	uint64_t pages;	  /* bytes of the part in the segment's pages */
+	bool own;	  /* some of them are the segment's */
+	uint64_t outside; /* bytes of the segment that are elsewhere */
+};
+
+static uint64_t overlap(uint64_t start, uint64_t end, uint64_t from, uint64_t to)
+{
+	uint64_t low = start > from ? start : from, high = end < to ? end : to;
+
+	return high > low ? high - low : 0;
+}
+
+static bool fit_make(const struct image_segment *segment, uint64_t offset, uint64_t size,
+		     struct fit *ret_fit)
+{
+	uint64_t start = segment->file_offset, end, last, stop, own;
+
+	if (segment->file_size == 0 || __builtin_add_overflow(offset, size, &stop) ||
+	    __builtin_add_overflow(start, segment->file_size, &end) ||
+	    __builtin_add_overflow(end, PAGE_MASK, &last))
+		return false;
+	own = overlap(offset, stop, start, end);
+	ret_fit->pages = overlap(offset, stop, start & ~PAGE_MASK, last & ~PAGE_MASK);
+	ret_fit->own = own > 0;
+	ret_fit->outside = segment->file_size - own;
+	return ret_fit->pages > 0;
+}
+
+/* Positive: a is better. */
+static int fit_compare(const struct fit *a, const struct fit *b)
+{
+	if (a->pages != b->pages)
+		return a->pages > b->pages ? 1 : -1;
+	if (a->own != b->own)
+		return a->own ? 1 : -1;
+	return a->outside < b->outside ? 1 : -(a->outside > b->outside);
+}
+
+static bool same_shift(const struct image_segment *a, const struct image_segment *b)
+{
+	return a->address - a->file_offset == b->address - b->file_offset;
+}
+
+const struct image_segment *image_segment_of(const struct image_segment *segments, size_t count,
+					     uint64_t offset, uint64_t size)
+{
+	const struct image_segment *best = NULL;
+	struct fit best_fit = {0}, fit;
+	bool unclear = false;
+
+	for (size_t i = 0; i < count; i++) {
+		int order = fit_make(&segments[i], offset, size, &fit)
+				    ? fit_compare(&fit, &best_fit)
+				    : -1;
+
+		if (order > 0) {
+			best = &segments[i];
+			best_fit = fit;
+			unclear = false;
+		}
+		unclear |= order == 0 && !same_shift(best, &segments[i]);
+	}
+	return unclear ? NULL : best;
 }
 
 uint64_t image_segment_end(const struct image *image, const struct image_segment *segment)
@@ -421,7 +491,7 @@ size_t image_build_id(struct image *image, unsigned char ret_id[IMAGE_BUILD_ID_M
 
 	for (size_t i = 0; i < image->program_headers; i++) {
 		if (!gelf_getphdr(image->elf, (int)i, &header) || header.p_type != PT_NOTE ||
-		    header.p_filesz > NOTES_MAX ||
+		    header.p_filesz > IMAGE_NOTES_MAX ||
 		    file_bytes(image, header.p_offset, header.p_filesz, &bytes) < 0)
 			continue;
 		reader_init(&reader, bytes.bytes, bytes.size);

@@ -17,7 +17,9 @@ struct image;
  * Borrows fd, which must stay open. -ENOEXEC (no such ELF), -EBADMSG (damaged), -EFBIG (more than
  * IMAGE_HEADERS_MAX headers of sections or of segments), -EIO, -ENOMEM.
  */
+#ifndef IMAGE_HEADERS_MAX
 #define IMAGE_HEADERS_MAX 65535u
+#endif
 int image_open(int fd, struct image **ret_image);
 /* Copies the bytes. */
 int image_open_memory(const void *bytes, size_t size, struct image **ret_image);
@@ -27,8 +29,18 @@ struct image_segment {					       /* a PT_LOAD */
 	uint64_t address, file_offset, file_size, memory_size; /* as in the program header */
 	bool executable;
 };
+#ifndef IMAGE_SEGMENTS_MAX
 #define IMAGE_SEGMENTS_MAX 64
+#endif
 size_t image_segments(const struct image *image, const struct image_segment **ret_segments);
+/*
+ * The one of a list of executable segments that a part of the file was mapped for, or that a byte
+ * of it belongs to. NULL: none, or nothing tells. What is mapped are whole pages, so that at both
+ * ends of a segment there may be another's bytes. Therefore the one whose pages hold most of the
+ * part, then one that has bytes of its own in it, then the one with fewest of its own elsewhere.
+ */
+const struct image_segment *image_segment_of(const struct image_segment *segments, size_t count,
+					     uint64_t offset, uint64_t size);
 /* The end of a segment's bytes that are really in the file, as an address. */
 uint64_t image_segment_end(const struct image *image, const struct image_segment *segment);
 uint64_t image_entry(const struct image *image); /* e_entry */
@@ -42,7 +54,9 @@ struct image_bytes {
 	uint64_t address;	   /* of the first byte, in p_vaddr terms; 0 when not mapped */
 	uint32_t link, entry_size; /* sh_link, sh_entsize */
 };
+#ifndef IMAGE_SECTION_MAX
 #define IMAGE_SECTION_MAX (256u << 20) /* larger ones are -EFBIG */
+#endif
 /* 0 with bytes, -ENOENT, -EFBIG, -EBADMSG or -EIO. SHT_NOBITS and compressed sections: -ENOENT. */
 int image_section(struct image *image, const char *name, struct image_bytes *ret_bytes);
 int image_section_at(struct image *image, uint32_t index, struct image_bytes *ret_bytes);
@@ -50,7 +64,9 @@ int image_section_at(struct image *image, uint32_t index, struct image_bytes *re
 int image_eh_frame(struct image *image, struct image_bytes *ret_bytes);
 
 /* GNU build id; length 0: none. At most 64 bytes are taken. */
+#ifndef IMAGE_BUILD_ID_MAX
 #define IMAGE_BUILD_ID_MAX 64
+#endif
 size_t image_build_id(struct image *image, unsigned char ret_id[IMAGE_BUILD_ID_MAX]);
 
 #endif

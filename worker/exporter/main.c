@@ -16,11 +16,13 @@
 #include "ipc/log.h"
 #include "policy/policy.h"
 
-#define LOADER_FD     3
-#define START_MS      10000
+#define LOADER_FD 3
+#define START_MS  10000
+#ifndef PROFILE_BYTES
 #define PROFILE_BYTES (1ull << 30) /* at most */
-#define COPY_BYTES    65536
-#define SEALS	      (F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+#endif
+#define COPY_BYTES 65536
+#define SEALS	   (F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
 struct exporter {
 	struct channel loader, worker;
@@ -138,7 +140,7 @@ static int export_profile(struct exporter *exporter, const struct message *messa
 	if (r == 0)
 		r = sync_output(exporter->output);
 	written.error = r;
-	written.bytes = r ? 0 : bytes;
+	written.bytes = r ? 0 : (uint32_t)bytes;
 	return channel_send(&exporter->loader, MESSAGE_WRITTEN, &written, sizeof(written), -1);
 }
 

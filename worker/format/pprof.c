@@ -101,7 +101,7 @@ static void pprof_put_strings(struct pprof *pprof)
 	for (size_t i = 0; i < OWN_STRINGS; i++)
 		pprof->own[i] = pprof_put_string(pprof, own_strings[i]);
 	for (uint32_t i = 0; i < REASONS_MAX && (reason = profile_reason(i)); i++) {
-		if (reason->cut)
+		if (reason->class == CLASS_CUT)
 			pprof->reasons[i] = pprof_put_string(pprof, reason->name);
 	}
 }

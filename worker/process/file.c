@@ -6,11 +6,14 @@
 #include <string.h>
 
 #include "ipc/guard.h"
+#include "worker/base/chain.h"
 #include "worker/base/map.h"
 #include "worker/process/object.h"
 #include "worker/target/target.h"
 
-#define STALE_MAX 3
+#ifndef FILE_STALE_MAX
+#define FILE_STALE_MAX 3
+#endif
 
 enum file_state {
 	FILE_UNKNOWN,
@@ -22,6 +25,7 @@ enum file_state {
 };
 
 struct file {
+	struct chain chain; /* with the same hash */
 	uint64_t number, device, inode, generation;
 	char *path;
 	enum file_state state;
@@ -34,7 +38,6 @@ struct file {
 	uint32_t pid; /* the mapping it is asked through */
 	uint64_t start, end;
 	bool marked;
-	struct file *next; /* with the same hash */
 };
 
 struct files {
@@ -109,9 +112,11 @@ void files_free(struct files *files)
 static struct file *find(const struct files *files, uint64_t device, uint64_t inode,
 			 uint64_t generation)
 {
-	struct file *file = map_get(files->by_listing, listing_hash(device, inode));
+	struct chain *at = map_get(files->by_listing, listing_hash(device, inode));
 
-	for (; file; file = file->next) {
+	for (; at; at = at->next) {
+		struct file *file = (struct file *)at;
+
 		if (file->device != device || file->inode != inode)
 			continue;
 		if (generation == 0 || file->generation == 0 || file->generation == generation)
@@ -123,7 +128,6 @@ static struct file *find(const struct files *files, uint64_t device, uint64_t in
 static struct file *add(struct files *files, uint64_t device, uint64_t inode, const char *path)
 {
 	struct file *file = calloc(1, sizeof(*file));
-	uint64_t hash = listing_hash(device, inode);
 
 	if (!file)
 		return NULL;
@@ -131,12 +135,11 @@ static struct file *add(struct files *files, uint64_t device, uint64_t inode, co
 	file->device = device;
 	file->inode = inode;
 	file->path = strdup(path);
-	file->next = map_get(files->by_listing, hash);
 	if (!file->path || map_put(files->by_number, file->number, file) < 0) {
 		file_free(file);
 		return NULL;
 	}
-	if (map_put(files->by_listing, hash, file) < 0) {
+	if (chain_add(files->by_listing, listing_hash(device, inode), &file->chain) < 0) {
 		map_remove(files->by_number, file->number);
 		file_free(file);
 		return NULL;
@@ -202,7 +205,7 @@ static bool mapping_gone(struct file *file, int error)
 {
 	/* Something else is there now, unless its file system always answers others. */
 	if (error == -ESTALE)
-		return ++file->stale < STALE_MAX;
+		return ++file->stale < FILE_STALE_MAX;
 	return error == -ESRCH || error == -ENOENT;
 }
 
@@ -286,7 +289,10 @@ static void ask(struct files *files, struct file *file, bool want_fd)
 
 	set_state(file, want_fd ? FILE_OPENING : FILE_VERIFYING);
 	r = files->target->ask(files->target, &request);
-	if (r < 0)
+	/* with the next answer there is room for it */
+	if (r == -EAGAIN)
+		set_state(file, want_fd ? FILE_UNKNOWN : FILE_KNOWN);
+	else if (r < 0)
 		file_fail(files, file, r, file->asked);
 }
 
@@ -318,8 +324,9 @@ struct object *files_object(struct files *files, struct file *file, uint32_t pid
 	file->asked = now;
 	ask(files, file, file->state != FILE_KNOWN);
 	/* A known one is in use while that is being found out: see file_replaces(). */
-	return file->state == FILE_FAILED || (fresh && file->state == FILE_VERIFYING) ? file->object
-										      : NULL;
+	if (fresh && (file->state == FILE_VERIFYING || file->state == FILE_KNOWN))
+		return file->object;
+	return file->state == FILE_FAILED ? file->object : NULL;
 }
 
 bool file_is_gone(const struct file *file, uint32_t pid, uint64_t start, uint64_t end)
@@ -361,17 +368,7 @@ void file_mark(struct file *file)
 
 static void forget(struct files *files, const struct file *file)
 {
-	uint64_t hash = listing_hash(file->device, file->inode);
-	struct file *first = map_get(files->by_listing, hash);
-
-	if (first == file && file->next)
-		map_put(files->by_listing, hash, file->next);
-	else if (first == file)
-		map_remove(files->by_listing, hash);
-	while (first && first->next != file)
-		first = first->next;
-	if (first)
-		first->next = file->next;
+	chain_remove(files->by_listing, listing_hash(file->device, file->inode), &file->chain);
 	map_remove(files->by_number, file->number);
 }
 

@@ -9,6 +9,7 @@
 
 struct launches {
 	struct map *by_pid;
+	uint64_t dropped;
 };
 
 struct launches *launches_new(void)
@@ -66,8 +67,10 @@ static void drop_oldest(struct launches *launches)
 	while ((launch = launches_next(launches, &cursor)) != NULL)
 		if (!oldest || launch->time < oldest->time)
 			oldest = launch;
-	if (oldest)
-		launches_end(launches, oldest);
+	if (!oldest)
+		return;
+	launches->dropped++;
+	launches_end(launches, oldest);
 }
 
 static struct launch *launch_new(uint32_t pid)
@@ -103,6 +106,11 @@ struct launch *launches_begin(struct launches *launches, uint32_t pid, uint64_t 
 	mappings_free(launch->mappings);
 	free(launch);
 	return NULL;
+}
+
+uint64_t launches_dropped(const struct launches *launches)
+{
+	return launches->dropped;
 }
 
 void launches_prune(struct launches *launches, uint64_t now)

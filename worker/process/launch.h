@@ -15,8 +15,10 @@
 struct launches;
 struct mappings;
 
+#ifndef LAUNCHES_MAX
 #define LAUNCHES_MAX 256
-#define LAUNCH_AGE   1000000000ull /* ns */
+#endif
+#define LAUNCH_AGE 1000000000ull /* ns */
 
 struct launch {
 	uint32_t pid;
@@ -35,6 +37,7 @@ struct launch *launches_begin(struct launches *launches, uint32_t pid, uint64_t 
 struct launch *launches_find(const struct launches *launches, uint32_t pid);
 /* The launch is over; its mappings go with it unless they were taken (set to NULL). */
 void launches_end(struct launches *launches, struct launch *launch);
+uint64_t launches_dropped(const struct launches *launches); /* for LAUNCHES_MAX */
 void launches_prune(struct launches *launches, uint64_t now);
 struct launch *launches_next(const struct launches *launches, size_t *cursor);
 

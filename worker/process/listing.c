@@ -50,9 +50,12 @@ static int add_line(const struct tracker_parts *parts, const struct maps_line *l
 	struct mapping mapping;
 	int r;
 
-	if (!line->executable || listing->count >= MAPPINGS_MAX ||
-	    !listing_mapping(parts, &told, &mapping))
+	if (!line->executable || !listing_mapping(parts, &told, &mapping))
 		return 0;
+	if (listing->count >= MAPPINGS_MAX) {
+		listing->refused++;
+		return 0;
+	}
 	/* Sorted by nature; a text that is not would break the search. */
 	if (listing->count > 0 && listing->items[listing->count - 1].end > mapping.start)
 		return 0;
@@ -99,7 +102,10 @@ int listing_read(const struct tracker_parts *parts, int fd, struct listing *ret_
 			return -errno;
 		size += got > 0 ? (size_t)got : 0;
 	} while (got != 0 && size < LISTING_TEXT_MAX);
-	return listing_parse(parts, text, size, ret_listing);
+	r = listing_parse(parts, text, size, ret_listing);
+	if (r == 0 && got != 0)
+		ret_listing->refused++;
+	return r;
 }
 
 void listing_release(struct listing *listing)

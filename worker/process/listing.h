@@ -9,7 +9,9 @@
 #include "worker/process/mapping.h"
 #include "worker/process/tracker.h"
 
+#ifndef LISTING_TEXT_MAX
 #define LISTING_TEXT_MAX (16u << 20) /* bytes; the rest is not looked at */
+#endif
 
 /* False: not one to follow (outside the user's addresses, or no memory). */
 bool listing_mapping(const struct tracker_parts *parts, const struct tracker_mapping *told,
@@ -18,6 +20,7 @@ bool listing_mapping(const struct tracker_parts *parts, const struct tracker_map
 struct listing {
 	struct mapping *items; /* sorted */
 	size_t count, capacity;
+	size_t refused; /* beyond MAPPINGS_MAX; one for the rest of a text that is too long */
 };
 /* All executable mappings of a maps file. 0 or a negative errno; other lines are skipped. */
 int listing_read(const struct tracker_parts *parts, int fd, struct listing *ret_listing);

@@ -97,10 +97,18 @@ static size_t first_above(const struct mappings *mappings, uint64_t address)
 	return above(mappings->open, mappings->open_count, address);
 }
 
+static uint64_t forgotten;
+
+uint64_t mappings_forgotten(void)
+{
+	return forgotten;
+}
+
 static void drop_older_half(struct mappings *mappings)
 {
-	size_t dropped = mappings->closed_count / 2;
+	size_t dropped = (mappings->closed_count + 1) / 2;
 
+	forgotten += dropped;
 	mappings->closed_count -= dropped;
 	memmove(mappings->closed, mappings->closed + dropped,
 		mappings->closed_count * sizeof(*mappings->closed));

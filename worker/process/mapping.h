@@ -17,8 +17,12 @@ struct object;
 
 #define MAPPING_OPEN	    UINT64_MAX /* until */
 #define MAPPING_ADDRESS_END (1ull << 47)
-#define MAPPINGS_MAX	    8191
+#ifndef MAPPINGS_MAX
+#define MAPPINGS_MAX 8191
+#endif
+#ifndef MAPPINGS_CLOSED_MAX
 #define MAPPINGS_CLOSED_MAX 256 /* each look-up goes through them */
+#endif
 
 struct mapping {
 	uint64_t start, end, offset; /* offset in the file of start */
@@ -26,7 +30,7 @@ struct mapping {
 	uint64_t identified;	     /* when it got its object, if that may be replaced */
 	struct file *file;	     /* NULL: no file */
 	struct object *object;	     /* NULL: not identified yet */
-	bool pending;		     /* written to the block without its table */
+	uint32_t flags;		     /* MAPPING_* as they are in the block */
 };
 
 struct mappings {
@@ -66,6 +70,8 @@ const struct mapping *mappings_find(const struct mappings *mappings, uint64_t ad
 				    uint64_t time);
 /* What an open mapping was taken for is not so. */
 void mappings_forget_object(struct mappings *mappings, size_t index);
+/* Closed ones that were forgotten before their time, of all processes: MAPPINGS_CLOSED_MAX. */
+uint64_t mappings_forgotten(void);
 /* Forgets what was closed before a time. */
 void mappings_prune(struct mappings *mappings, uint64_t before);
 

@@ -14,8 +14,9 @@
 #include "worker/process/table.h"
 #include "worker/unwind/unwind_table.h"
 
+#ifndef FAILURES_LOGGED
 #define FAILURES_LOGGED 50
-#define PAGE_MASK	4095ull
+#endif
 
 struct objects {
 	struct tables *tables;
@@ -23,7 +24,7 @@ struct objects {
 	struct parser *parser;
 	struct map *by_identity, *by_number;
 	struct object *vdso, *anonymous;
-	size_t descriptors, open, parsing, storing;
+	size_t descriptors, open, storing;
 	uint64_t numbers, changes, room;
 	struct objects_counts counts;
 };
@@ -43,9 +44,7 @@ static void set_state(struct objects *objects, struct object *object, enum objec
 {
 	if (!may_follow(object->state, state))
 		abort();
-	objects->parsing -= object->state == OBJECT_PARSING;
 	objects->storing -= object->state == OBJECT_STORING;
-	objects->parsing += state == OBJECT_PARSING;
 	objects->storing += state == OBJECT_STORING;
 	object->state = state;
 	objects->changes += state == OBJECT_READY || state == OBJECT_FAILED;
@@ -136,7 +135,6 @@ struct objects *objects_new(struct tables *tables, struct segments *segments, st
 		return NULL;
 	}
 	objects->anonymous->anonymous = true;
-	objects->anonymous->detached = true;
 	set_state(objects, objects->anonymous, OBJECT_READY);
 	return objects;
 }
@@ -197,7 +195,6 @@ int objects_set_vdso(struct objects *objects, const void *bytes, size_t size)
 		return -ENOMEM;
 	object->bytes = bytes;
 	object->size = size;
-	object->detached = true;
 	objects->vdso = object;
 	submit(objects, object, size);
 	return 0;
@@ -205,11 +202,11 @@ int objects_set_vdso(struct objects *objects, const void *bytes, size_t size)
 
 struct object *objects_find(const struct objects *objects, const struct target_identity *identity)
 {
-	struct object *object = map_get(objects->by_identity, identity_hash(identity));
+	struct chain *at = map_get(objects->by_identity, identity_hash(identity));
 
-	while (object && !identity_equal(&object->identity, identity))
-		object = object->next;
-	return object;
+	while (at && !identity_equal(&((struct object *)at)->identity, identity))
+		at = at->next;
+	return (struct object *)at;
 }
 
 /* Which of two to close first: not named by samples, then sampled longest ago. */
@@ -249,35 +246,6 @@ void objects_reopen(struct objects *objects, struct object *object, int fd)
 	limit_descriptors(objects);
 }
 
-static int attach(struct objects *objects, struct object *object)
-{
-	uint64_t hash = identity_hash(&object->identity);
-
-	object->next = map_get(objects->by_identity, hash);
-	return map_put(objects->by_identity, hash, object);
-}
-
-static void detach(struct objects *objects, struct object *object)
-{
-	uint64_t hash = identity_hash(&object->identity);
-	struct object *first = map_get(objects->by_identity, hash);
-
-	if (object->detached)
-		return;
-	object->detached = true;
-	if (first == object) {
-		if (object->next)
-			map_put(objects->by_identity, hash, object->next);
-		else
-			map_remove(objects->by_identity, hash);
-		return;
-	}
-	while (first && first->next != object)
-		first = first->next;
-	if (first)
-		first->next = object->next;
-}
-
 struct object *objects_add(struct objects *objects, const struct target_identity *identity,
 			   const char *name, int fd)
 {
@@ -291,7 +259,8 @@ struct object *objects_add(struct objects *objects, const struct target_identity
 	object->fd = fd;
 	objects->open++;
 	objects->counts.objects++;
-	object->detached = attach(objects, object) < 0;
+	/* Without memory it is not found again, but opened once more. */
+	chain_add(objects->by_identity, identity_hash(identity), &object->chain);
 	submit(objects, object, identity->size);
 	limit_descriptors(objects);
 	return object;
@@ -303,10 +272,18 @@ struct object *objects_add_failed(struct objects *objects, const char *name, int
 
 	if (!object)
 		return NULL;
-	object->detached = true;
 	objects->counts.objects++;
 	fail(objects, object, reason);
 	return object;
+}
+
+static void mark_no_room(struct objects *objects, struct object *object)
+{
+	if (object->no_room)
+		return;
+	object->no_room = true;
+	objects->counts.no_room++;
+	objects->changes++;
 }
 
 static void store(struct objects *objects, struct object *object, uint64_t now)
@@ -316,10 +293,14 @@ static void store(struct objects *objects, struct object *object, uint64_t now)
 	if (r == -EAGAIN) {
 		if (object->state != OBJECT_STORING)
 			set_state(objects, object, OBJECT_STORING);
+		if (segments_full(objects->segments))
+			mark_no_room(objects, object);
 		return;
 	}
-	if (r < 0)
-		log_warning("tables: %s: %s", object->name, strerror(-r));
+	if (r < 0) {
+		log_info("tables: %s: %s", object->name, strerror(-r));
+		mark_no_room(objects, object);
+	}
 	unwind_table_free(object->source);
 	object->source = NULL;
 	set_state(objects, object, OBJECT_READY);
@@ -340,8 +321,10 @@ static void finish(struct objects *objects, struct object *object, struct parser
 	result->table = NULL;
 	if (result->build_id[0])
 		object->build_id = strdup(result->build_id);
-	if (result->table_error < 0 && result->table_error != -ENOENT)
+	if (result->table_error < 0 && result->table_error != -ENOENT) {
+		objects->counts.no_rules++;
 		log_info("unwind: %s: %s", object->name, strerror(-result->table_error));
+	}
 	if (object->source)
 		store(objects, object, now);
 	else
@@ -373,34 +356,6 @@ uint64_t objects_changes(const struct objects *objects)
 	return objects->changes;
 }
 
-size_t objects_unfinished(const struct objects *objects)
-{
-	return objects->parsing + objects->storing;
-}
-
-const struct image_segment *object_segment(const struct object *object, uint64_t offset,
-					   uint64_t size)
-{
-	const struct image_segment *best = NULL;
-	uint64_t most = 0;
-
-	for (size_t i = 0; i < object->segment_count; i++) {
-		const struct image_segment *segment = &object->segments[i];
-		uint64_t start = segment->file_offset & ~PAGE_MASK, end;
-		uint64_t from = offset > start ? offset : start, to = offset + size;
-
-		if (__builtin_add_overflow(segment->file_offset, segment->file_size, &end))
-			continue;
-		if (to > end)
-			to = end;
-		if (to > from && to - from > most) {
-			most = to - from;
-			best = segment;
-		}
-	}
-	return best;
-}
-
 size_t objects_count(const struct objects *objects)
 {
 	return map_count(objects->by_number);
@@ -418,7 +373,8 @@ void objects_sweep(struct objects *objects, uint64_t now)
 		object->marked = false;
 		if (kept)
 			continue;
-		detach(objects, object);
+		chain_remove(objects->by_identity, identity_hash(&object->identity),
+			     &object->chain);
 		tables_release(objects->tables, object->table, now);
 		object->table = NULL;
 		if (object->sampled)

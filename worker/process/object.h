@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "worker/base/chain.h"
 #include "worker/target/target.h"
 
 struct image_segment;
@@ -30,13 +31,14 @@ enum object_state {
 };
 
 struct object {
+	struct chain chain; /* with the same hash of the identity */
 	uint64_t number;
 	struct target_identity identity;
 	char *name; /* path as first seen, or "[vdso]" and the like */
 	enum object_state state;
 	int reason;
+	bool no_room;	/* for its table: none (READY), or not for now (STORING) */
 	bool anonymous; /* no file: an address in it is one of the process */
-	bool detached;	/* cannot be found any more: kept for its name */
 	bool marked;
 	int fd;				/* -1: none, or closed to make room */
 	const void *bytes;		/* image in memory, instead of fd */
@@ -48,11 +50,11 @@ struct object {
 	struct unwind_table *source;
 	uint64_t sampled;    /* time of the last sample in it, 0: none */
 	uint32_t profile_id; /* belongs to who counts samples; 0 at first */
-	struct object *next; /* with the same hash of the identity */
 };
 
 struct objects_counts {
 	uint64_t objects, failed, descriptors_closed;
+	uint64_t no_room, no_rules; /* for the table; unwind information that cannot be used */
 };
 
 /* At most `descriptors` files are kept open. NULL: no memory. */
@@ -77,11 +79,6 @@ void objects_reopen(struct objects *objects, struct object *object, int fd);
 /* Takes what the parse thread has done and stores tables. */
 void objects_turn(struct objects *objects, uint64_t now);
 uint64_t objects_changes(const struct objects *objects); /* counts objects becoming ready, failed */
-size_t objects_unfinished(const struct objects *objects);
-
-/* The executable segment a part of the file belongs to; NULL: none. */
-const struct image_segment *object_segment(const struct object *object, uint64_t offset,
-					   uint64_t size);
 
 /* Mark, then sweep: frees what is neither marked nor named by samples. */
 size_t objects_count(const struct objects *objects);

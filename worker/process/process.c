@@ -11,7 +11,6 @@
 struct processes {
 	struct map *all;  /* process_slot_key() */
 	struct map *live; /* pid */
-	uint64_t seen;
 };
 
 struct processes *processes_new(void)
@@ -61,7 +60,6 @@ struct process *processes_add_ended(struct processes *processes, uint32_t pid, u
 		free(process);
 		return NULL;
 	}
-	processes->seen++;
 	return process;
 }
 
@@ -108,11 +106,6 @@ struct process *processes_next(const struct processes *processes, size_t *cursor
 	void *value;
 
 	return map_next(processes->all, cursor, &key, &value) ? value : NULL;
-}
-
-uint64_t processes_seen(const struct processes *processes)
-{
-	return processes->seen;
 }
 
 uint32_t process_asked(const struct process *process)

@@ -31,7 +31,9 @@ struct process {
 	enum process_listing listing;
 	uint64_t asked, listed; /* when, or 0 */
 	uint64_t relist_after, relist_gap;
-	uint64_t losses; /* of the side-band, as far as its mappings reflect them */
+	uint64_t refused;      /* mappings of a listing */
+	bool no_slot, no_room; /* it was so at least once */
+	uint64_t losses;       /* of the side-band, as far as its mappings reflect them */
 };
 
 struct processes *processes_new(void);		  /* NULL: no memory */
@@ -51,7 +53,6 @@ void processes_end(struct processes *processes, struct process *process, uint64_
 void processes_remove(struct processes *processes, struct process *process);
 /* Visits all; the one just visited may be removed. *cursor starts at 0; NULL at the end. */
 struct process *processes_next(const struct processes *processes, size_t *cursor);
-uint64_t processes_seen(const struct processes *processes); /* ever */
 
 /* The thread that /proc is to be asked for. */
 uint32_t process_asked(const struct process *process);

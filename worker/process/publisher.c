@@ -9,12 +9,15 @@
 #include "worker/elf/image.h"
 #include "worker/process/mapping.h"
 #include "worker/process/object.h"
+#include "worker/process/process.h"
 #include "worker/process/segments.h"
 #include "worker/process/table.h"
 
+#ifndef BLOCK_BYTES_PER_SECOND
 #define BLOCK_BYTES_PER_SECOND (4u << 20) /* of one process: so much waits out its grace twice */
+#endif
 
-_Static_assert(MAPPINGS_MAX == BLOCK_MAPPINGS_MAX, "all mappings of a process fit a block");
+_Static_assert(MAPPINGS_MAX <= BLOCK_MAPPINGS_MAX, "all mappings of a process fit a block");
 
 struct block {
 	unsigned int references;
@@ -26,6 +29,7 @@ struct publisher {
 	struct segments *segments;
 	struct process_table *table;
 	uint64_t failures;
+	struct publisher_counts counts;
 };
 
 struct publisher *publisher_new(struct segments *segments, struct process_table *table)
@@ -44,26 +48,38 @@ void publisher_free(struct publisher *publisher)
 	free(publisher);
 }
 
+static uint32_t publisher_flags(const struct object *object)
+{
+	bool ready = object && object->state >= OBJECT_READY;
+
+	if (ready && object->table)
+		return MAPPING_HAS_TABLE;
+	if (object && object->no_room)
+		return MAPPING_NO_ROOM;
+	return ready ? 0 : MAPPING_PENDING;
+}
+
 void publisher_entry(const struct mapping *mapping, struct mapping_entry *ret_entry)
 {
 	const struct object *object = mapping->object;
 	const struct image_segment *segment;
 
 	*ret_entry = (struct mapping_entry){.start = mapping->start, .end = mapping->end};
-	if (!object || object->state < OBJECT_READY) {
-		ret_entry->flags = MAPPING_PENDING;
+	ret_entry->flags = publisher_flags(object);
+	if (!object || object->state < OBJECT_READY)
+		return;
+	segment = image_segment_of(object->segments, object->segment_count, mapping->offset,
+				   mapping->end - mapping->start);
+	if (!object->table || !segment) {
+		ret_entry->flags &= ~MAPPING_HAS_TABLE;
 		return;
 	}
-	segment = object_segment(object, mapping->offset, mapping->end - mapping->start);
-	if (!object->table || !segment)
-		return;
 	ret_entry->bias =
 		mapping->start - mapping->offset + segment->file_offset - segment->address;
 	ret_entry->first_page = object->table->first_page;
 	ret_entry->pages = object->table->pages;
 	ret_entry->directory = object->table->directory;
 	ret_entry->dictionary = object->table->dictionary;
-	ret_entry->flags = MAPPING_HAS_TABLE;
 }
 
 /* Words of the start addresses with what pads them to an entry. */
@@ -83,7 +99,7 @@ static void fill(struct mappings *mappings, u32 *words)
 		publisher_entry(&mappings->open[i], &entry);
 		memcpy(words + 2 * i, &start, sizeof(start));
 		memcpy(words + entries + i * (sizeof(entry) / sizeof(u32)), &entry, sizeof(entry));
-		mappings->open[i].pending = entry.flags & MAPPING_PENDING;
+		mappings->open[i].flags = publisher_flags(mappings->open[i].object);
 	}
 }
 
@@ -122,8 +138,7 @@ void publisher_look_for_ready(struct mappings *mappings)
 	for (size_t i = 0; i < mappings->open_count && !mappings->dirty; i++) {
 		const struct mapping *mapping = &mappings->open[i];
 
-		mappings->dirty = mapping->pending && mapping->object &&
-				  mapping->object->state >= OBJECT_READY;
+		mappings->dirty = publisher_flags(mapping->object) != mapping->flags;
 	}
 }
 
@@ -137,6 +152,8 @@ int publisher_build(struct publisher *publisher, struct mappings *mappings, uint
 	if (now < mappings->published + mappings->publish_gap)
 		return -EAGAIN;
 	block = block_new(publisher, mappings, &r);
+	if (!block && r == -EAGAIN && segments_full(publisher->segments))
+		r = -ENOSPC; /* what is to come back may be long in coming */
 	if (!block) {
 		publisher->failures += r != -EAGAIN;
 		return r;
@@ -198,20 +215,15 @@ static struct process_slot *find_slot(const struct publisher *publisher, uint32_
 	return only_own ? NULL : unused;
 }
 
-int publisher_publish(struct publisher *publisher, uint32_t pid, uint64_t generation,
-		      const struct mappings *mappings)
+static int put(struct publisher *publisher, uint32_t pid, uint64_t generation, u64 value)
 {
-	const struct block *block = mappings->block;
 	struct process_slot *slot = find_slot(publisher, pid, false);
-	u64 value, key = process_slot_key(pid, generation);
+	u64 key = process_slot_key(pid, generation);
 
-	if (!block)
-		return -ENOENT;
 	if (!slot) {
 		publisher->failures++;
 		return -ENOSPC;
 	}
-	value = process_slot_block(block->word, block->count, block->version);
 	if (slot->key == key && slot->block == value)
 		return 0;
 	/* Who finds the old key again after it loaded the block has loaded the old block. */
@@ -220,6 +232,24 @@ int publisher_publish(struct publisher *publisher, uint32_t pid, uint64_t genera
 	__atomic_store_n(&slot->block, value, __ATOMIC_RELEASE);
 	__atomic_store_n(&slot->key, key, __ATOMIC_RELEASE);
 	return 0;
+}
+
+int publisher_publish(struct publisher *publisher, uint32_t pid, uint64_t generation,
+		      const struct mappings *mappings)
+{
+	const struct block *block = mappings->block;
+
+	if (!block)
+		return -ENOENT;
+	return put(publisher, pid, generation,
+		   process_slot_block(block->word, block->count, block->version));
+}
+
+/* The walk is told that there is no room for the mappings as they are. */
+static int refuse(struct publisher *publisher, const struct process *process)
+{
+	return put(publisher, process->pid, process->generation,
+		   process_slot_block(SEGMENT_WORD_NONE, 0, 0));
 }
 
 void publisher_retract(struct publisher *publisher, uint32_t pid, uint64_t generation)
@@ -237,6 +267,38 @@ void publisher_retract(struct publisher *publisher, uint32_t pid, uint64_t gener
 		return;
 	for (; slots[at].key == PROCESS_SLOT_GONE; at = (at - 1) & (PROCESS_SLOTS - 1))
 		__atomic_store_n(&slots[at].key, 0, __ATOMIC_RELEASE);
+}
+
+static void once(bool *flag, uint64_t *count)
+{
+	*count += !*flag;
+	*flag = true;
+}
+
+int publisher_update(struct publisher *publisher, struct process *process, uint64_t now)
+{
+	struct mappings *mappings = process->mappings;
+	int r, placed = 0;
+
+	if (process->ended || !process->complete)
+		return 0;
+	mappings->dirty |= !mappings->block;
+	r = publisher_build(publisher, mappings, now);
+	/* What has waited may wait a little more; what may never come must not stay wrong. */
+	if (r < 0 && r != -EAGAIN && (!mappings->block || publisher_outdated(mappings))) {
+		placed = refuse(publisher, process);
+		once(&process->no_room, &publisher->counts.no_room);
+	} else if (mappings->block) {
+		placed = publisher_publish(publisher, process->pid, process->generation, mappings);
+	}
+	if (placed < 0)
+		once(&process->no_slot, &publisher->counts.no_slot);
+	return r;
+}
+
+void publisher_counts(const struct publisher *publisher, struct publisher_counts *ret_counts)
+{
+	*ret_counts = publisher->counts;
 }
 
 uint64_t publisher_failures(const struct publisher *publisher)

@@ -11,6 +11,7 @@
 struct block;
 struct mapping;
 struct mappings;
+struct process;
 struct publisher;
 struct segments;
 
@@ -18,7 +19,7 @@ struct segments;
 struct publisher *publisher_new(struct segments *segments, struct process_table *table);
 void publisher_free(struct publisher *publisher);
 
-/* Marks mappings as changed whose tables are ready now, but not yet in the block. */
+/* Marks mappings as changed whose tables' state is another now than in the block. */
 void publisher_look_for_ready(struct mappings *mappings);
 /*
  * Makes a new block of mappings that changed, or whose tables got ready; the old one is given back.
@@ -36,6 +37,17 @@ void publisher_release(struct publisher *publisher, struct mappings *mappings, u
 int publisher_publish(struct publisher *publisher, uint32_t pid, uint64_t generation,
 		      const struct mappings *mappings);
 void publisher_retract(struct publisher *publisher, uint32_t pid, uint64_t generation);
+
+/*
+ * Both for a process that is there and whose mappings are complete; where there is no room, the
+ * walk is told. Returns as publisher_build().
+ */
+int publisher_update(struct publisher *publisher, struct process *process, uint64_t now);
+
+struct publisher_counts { /* processes that at least once had no slot, or no room for a block */
+	uint64_t no_slot, no_room;
+};
+void publisher_counts(const struct publisher *publisher, struct publisher_counts *ret_counts);
 
 /* What BPF is told of one mapping. */
 void publisher_entry(const struct mapping *mapping, struct mapping_entry *ret_entry);

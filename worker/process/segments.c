@@ -33,7 +33,7 @@ struct segments {
 	size_t first, count, capacity;
 	uint32_t attached, max;
 	uint64_t free, failures, generation;
-	bool asking, refused;
+	bool asking, refused, wanted; /* wanted: could not be asked for, try again */
 };
 
 struct segments *segments_new(struct target *target, uint32_t max)
@@ -181,6 +181,11 @@ static void on_segment(void *context, uint64_t key, struct target_reply *reply)
 	}
 }
 
+bool segments_full(const struct segments *segments)
+{
+	return segments->attached >= segments->max || segments->refused;
+}
+
 /* Whether more room is under way. */
 static bool ask(struct segments *segments)
 {
@@ -192,12 +197,16 @@ static bool ask(struct segments *segments)
 		.key = segments->attached,
 	};
 
+	int r;
+
 	if (segments->asking)
 		return true;
-	if (segments->attached >= segments->max || segments->refused || !segments->target)
+	if (segments_full(segments) || !segments->target)
 		return false;
-	segments->asking = segments->target->ask(segments->target, &request) == 0;
-	return segments->asking;
+	r = segments->target->ask(segments->target, &request);
+	segments->asking = r == 0;
+	segments->wanted = r == -EAGAIN;
+	return r == 0 || r == -EAGAIN;
 }
 
 static bool area_take(struct area *area, uint32_t words, uint32_t *ret_start)
@@ -224,6 +233,14 @@ static bool area_take(struct area *area, uint32_t words, uint32_t *ret_start)
 	return false;
 }
 
+static int no_room(struct segments *segments)
+{
+	if (segments->count > 0)
+		return -EAGAIN;
+	segments->failures++;
+	return -ENOSPC;
+}
+
 int segments_alloc(struct segments *segments, uint32_t words, uint32_t *ret_word)
 {
 	uint32_t need = rounded(words), start;
@@ -237,10 +254,14 @@ int segments_alloc(struct segments *segments, uint32_t words, uint32_t *ret_word
 		*ret_word = i << SEGMENT_WORD_BITS | start;
 		return 0;
 	}
-	if (ask(segments) || segments->count > 0)
-		return -EAGAIN;
-	segments->failures++;
-	return -ENOSPC;
+	return ask(segments) ? -EAGAIN : no_room(segments);
+}
+
+int segments_alloc_spare(struct segments *segments, uint32_t words, uint32_t *ret_word)
+{
+	if (segments_full(segments) && segments->free < rounded(words) + SEGMENTS_RESERVE)
+		return no_room(segments);
+	return segments_alloc(segments, words, ret_word);
 }
 
 void segments_discard(struct segments *segments, uint32_t word, uint32_t words)
@@ -284,13 +305,8 @@ void segments_turn(struct segments *segments, uint64_t now)
 		segments->first++;
 		segments->count--;
 	}
-	if (segments->free < SEGMENT_WORDS / 2)
+	if (segments->wanted || segments->free < SEGMENT_WORDS / 2)
 		ask(segments);
-}
-
-uint64_t segments_used(const struct segments *segments)
-{
-	return (uint64_t)segments->attached * SEGMENT_WORDS - segments->free;
 }
 
 uint64_t segments_failures(const struct segments *segments)

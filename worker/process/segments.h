@@ -15,8 +15,13 @@
 struct segments;
 struct target;
 
-#define SEGMENTS_ALIGN 16u	     /* words */
+#define SEGMENTS_ALIGN 16u /* words */
+#ifndef SEGMENTS_RESERVE
+#define SEGMENTS_RESERVE (SEGMENT_WORDS / 4) /* words */
+#endif
+#ifndef SEGMENTS_GRACE
 #define SEGMENTS_GRACE 2000000000ull /* ns */
+#endif
 
 /* Asks the target for more, up to max in all. NULL: no memory. */
 struct segments *segments_new(struct target *target, uint32_t max);
@@ -30,6 +35,11 @@ int segments_attach(struct segments *segments, struct segment *memory);
  * again when segments_generation() has changed; -ENOSPC: the ceiling is reached; -E2BIG; -ENOMEM.
  */
 int segments_alloc(struct segments *segments, uint32_t words, uint32_t *ret_word);
+/*
+ * The same for tables: at the ceiling they leave SEGMENTS_RESERVE to blocks, without which BPF
+ * would not even be told that tables found no room.
+ */
+int segments_alloc_spare(struct segments *segments, uint32_t words, uint32_t *ret_word);
 /* With the same number of words as in segments_alloc(). */
 void segments_release(struct segments *segments, uint32_t word, uint32_t words, uint64_t now);
 void segments_discard(struct segments *segments, uint32_t word,
@@ -39,7 +49,7 @@ u32 *segments_at(const struct segments *segments, uint32_t word);
 /* Takes back what has waited long enough and keeps a spare segment attached. */
 void segments_turn(struct segments *segments, uint64_t now);
 
-uint64_t segments_used(const struct segments *segments);       /* words, grace included */
+bool segments_full(const struct segments *segments);	       /* there will be no more of them */
 uint64_t segments_failures(const struct segments *segments);   /* -ENOSPC */
 uint64_t segments_generation(const struct segments *segments); /* counts whenever room appears */
 

@@ -46,9 +46,9 @@ void tables_free(struct tables *tables)
 	if (!tables)
 		return;
 	while (map_next(tables->stored, &cursor, &key, &value)) {
-		for (struct table *table = value, *next; table; table = next) {
-			next = table->next;
-			table_free(table);
+		for (struct chain *at = value, *next; at; at = next) {
+			next = at->next;
+			table_free((struct table *)at);
 		}
 	}
 	map_free(tables->stored);
@@ -83,11 +83,11 @@ static bool table_equals(const struct tables *tables, const struct table *table,
 
 static struct table *find_equal(const struct tables *tables, const struct unwind_table *source)
 {
-	struct table *table = map_get(tables->stored, source->content_hash);
+	struct chain *at = map_get(tables->stored, source->content_hash);
 
-	while (table && !table_equals(tables, table, source))
-		table = table->next;
-	return table;
+	while (at && !table_equals(tables, (struct table *)at, source))
+		at = at->next;
+	return (struct table *)at;
 }
 
 static struct table *table_new(const struct unwind_table *source)
@@ -139,7 +139,7 @@ static int store_words(struct tables *tables, const void *bytes, uint32_t words,
 
 	if (*word != SEGMENT_WORD_NONE || words == 0)
 		return 0;
-	r = segments_alloc(tables->segments, words, word);
+	r = segments_alloc_spare(tables->segments, words, word);
 	if (r == 0)
 		memcpy(segments_at(tables->segments, *word), bytes, words * sizeof(u32));
 	return r;
@@ -170,11 +170,14 @@ static int store(struct tables *tables, const struct unwind_table *source, struc
 
 static int keep(struct tables *tables, struct table *table)
 {
+	int r = chain_add(tables->stored, table->content_hash, &table->chain);
+
+	if (r < 0)
+		return r;
 	table->bytes += (table->dictionary_words + table->chunks) * sizeof(u32);
-	table->next = map_get(tables->stored, table->content_hash);
 	tables->bytes += table->bytes;
 	tables->rows += table->rows;
-	return map_put(tables->stored, table->content_hash, table);
+	return 0;
 }
 
 int tables_store(struct tables *tables, const struct unwind_table *source, struct table **table,
@@ -203,30 +206,12 @@ int tables_store(struct tables *tables, const struct unwind_table *source, struc
 	return r;
 }
 
-static void forget(struct tables *tables, const struct table *table)
-{
-	struct table *first = map_get(tables->stored, table->content_hash);
-
-	if (first == table && table->next) {
-		map_put(tables->stored, table->content_hash, table->next);
-		return;
-	}
-	if (first == table) {
-		map_remove(tables->stored, table->content_hash);
-		return;
-	}
-	while (first && first->next != table)
-		first = first->next;
-	if (!first) /* was never finished */
-		return;
-	first->next = table->next;
-}
-
 void tables_release(struct tables *tables, struct table *table, uint64_t now)
 {
 	if (!table || --table->references > 0)
 		return;
-	forget(tables, table);
+	/* not there if it was never finished */
+	chain_remove(tables->stored, table->content_hash, &table->chain);
 	if (table->directory != SEGMENT_WORD_NONE) {
 		tables->bytes -= table->bytes;
 		tables->rows -= table->rows;

@@ -5,11 +5,14 @@
 
 #include <stdint.h>
 
+#include "worker/base/chain.h"
+
 struct segments;
 struct tables;
 struct unwind_table;
 
 struct table {
+	struct chain chain; /* with the same content hash */
 	unsigned int references;
 	uint32_t first_page, pages;
 	uint32_t directory, dictionary; /* global word numbers */
@@ -18,7 +21,6 @@ struct table {
 	uint64_t content_hash;
 	uint32_t dictionary_words, chunks, stored;
 	uint32_t *chunk_at, *chunk_words; /* word numbers and lengths; 0: none */
-	struct table *next;
 };
 
 struct tables *tables_new(struct segments *segments); /* NULL: no memory */

@@ -16,12 +16,10 @@
 #include "worker/process/sweep.h"
 #include "worker/target/target.h"
 
-#define KEEP_ENDED	   (3 * NS_PER_SECOND) /* longer than any sample is held */
-#define KEEP_CLOSED	   (3 * NS_PER_SECOND)
-#define RELIST_GAP_FIRST   (100 * NS_PER_MS)
-#define RELIST_GAP_MAX	   (5 * NS_PER_SECOND)
-#define RELISTS_PER_SECOND 200
-#define SWEEP_OBJECTS	   1024 /* objects and half as many again since the last sweep */
+#define KEEP_ENDED	 (3 * NS_PER_SECOND) /* longer than any sample is held */
+#define KEEP_CLOSED	 (3 * NS_PER_SECOND)
+#define RELIST_GAP_FIRST (100 * NS_PER_MS)
+#define RELIST_GAP_MAX	 (5 * NS_PER_SECOND)
 
 struct tracker {
 	struct tracker_parts parts;
@@ -43,7 +41,7 @@ struct tracker *tracker_new(const struct tracker_parts *parts)
 	if (!tracker)
 		return NULL;
 	tracker->parts = *parts;
-	tracker->sweep_at = SWEEP_OBJECTS;
+	tracker->sweep_at = TRACKER_SWEEP_OBJECTS;
 	tracker->processes = processes_new();
 	tracker->launches = launches_new();
 	if (!tracker->processes || !tracker->launches) {
@@ -162,6 +160,15 @@ static struct process *by_key(const struct tracker *tracker, uint64_t key)
 
 static bool relist(struct tracker *tracker, struct process *process, uint64_t now);
 
+/* Each listing refuses the same again. */
+static void count_refused(struct tracker *tracker, struct process *process, uint64_t refused)
+{
+	if (refused <= process->refused)
+		return;
+	tracker->counts.mappings_refused += refused - process->refused;
+	process->refused = refused;
+}
+
 /* False: there is nothing in it, as in that of a main thread that has exited before others. */
 static bool take_listing(struct tracker *tracker, struct process *process,
 			 const struct target_reply *reply, uint64_t now)
@@ -176,7 +183,7 @@ static bool take_listing(struct tracker *tracker, struct process *process,
 		int r = mappings_replace(process->mappings, listing.items, listing.count,
 					 process->asked, now);
 
-		tracker->counts.mappings_refused += r < 0;
+		count_refused(tracker, process, listing.refused + (r < 0));
 		process->complete = true;
 		process->listed = now;
 	}
@@ -222,8 +229,10 @@ static bool relist(struct tracker *tracker, struct process *process, uint64_t no
 		tracker->second = now / NS_PER_SECOND;
 		tracker->relists = 0;
 	}
-	if (tracker->relists >= RELISTS_PER_SECOND)
+	if (tracker->relists >= TRACKER_RELISTS_PER_SECOND) {
+		tracker->counts.relists_refused++;
 		return false;
+	}
 	tracker->relists++;
 	tracker->counts.relists++;
 	process->relist_gap = process->relist_gap == 0 ? RELIST_GAP_FIRST : process->relist_gap * 2;
@@ -473,24 +482,6 @@ static void settle(struct tracker *tracker, struct process *process, uint64_t no
 	mappings->unsettled = !settled;
 }
 
-static int publish(struct tracker *tracker, struct process *process, uint64_t now)
-{
-	struct mappings *mappings = process->mappings;
-	int r;
-
-	if (process->ended || !process->complete)
-		return 0;
-	mappings->dirty |= !mappings->block;
-	r = publisher_build(tracker->parts.publisher, mappings, now);
-	/* What has waited may wait a little more; what may never come must not stay wrong. */
-	if (r < 0 && r != -EAGAIN && publisher_outdated(mappings))
-		publisher_retract(tracker->parts.publisher, process->pid, process->generation);
-	else if (mappings->block)
-		publisher_publish(tracker->parts.publisher, process->pid, process->generation,
-				  mappings);
-	return r;
-}
-
 /* True: something has to wait for a moment that comes soon. */
 static bool publish_all(struct tracker *tracker, uint64_t now)
 {
@@ -499,7 +490,7 @@ static bool publish_all(struct tracker *tracker, uint64_t now)
 	bool soon = false;
 
 	while ((process = processes_next(tracker->processes, &cursor)) != NULL) {
-		int r = publish(tracker, process, now);
+		int r = publisher_update(tracker->parts.publisher, process, now);
 
 		tracker->work |= r < 0;
 		soon |= r == -EAGAIN;
@@ -532,7 +523,7 @@ static void sweep(struct tracker *tracker, uint64_t now)
 		return;
 	tracker->failures = failures;
 	sweep_unmapped(&tracker->parts, tracker->processes, tracker->launches, now);
-	tracker->sweep_at = objects_count(tracker->parts.objects) * 3 / 2 + SWEEP_OBJECTS;
+	tracker->sweep_at = objects_count(tracker->parts.objects) * 3 / 2 + TRACKER_SWEEP_OBJECTS;
 }
 
 static void tidy(struct tracker *tracker, uint64_t now)
@@ -592,6 +583,7 @@ uint64_t tracker_answers(const struct tracker *tracker)
 void tracker_counts(const struct tracker *tracker, struct tracker_counts *ret_counts)
 {
 	*ret_counts = tracker->counts;
+	ret_counts->launches_dropped = launches_dropped(tracker->launches);
 }
 
 const struct processes *tracker_processes(const struct tracker *tracker)

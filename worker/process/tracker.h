@@ -19,6 +19,13 @@ struct publisher;
 struct target;
 struct tracker;
 
+#ifndef TRACKER_RELISTS_PER_SECOND
+#define TRACKER_RELISTS_PER_SECOND 200 /* of all processes */
+#endif
+#ifndef TRACKER_SWEEP_OBJECTS
+#define TRACKER_SWEEP_OBJECTS 1024 /* and half as many again since the last sweep */
+#endif
+
 /* All borrowed. */
 struct tracker_parts {
 	struct target *target;
@@ -67,7 +74,8 @@ bool tracker_doubtful(struct tracker *tracker, struct process *process, uint64_t
 uint64_t tracker_answers(const struct tracker *tracker);
 
 struct tracker_counts {
-	uint64_t processes, relists, sideband_lost, mappings_refused;
+	uint64_t processes, relists, sideband_lost;
+	uint64_t mappings_refused, launches_dropped, relists_refused;
 };
 void tracker_counts(const struct tracker *tracker, struct tracker_counts *ret_counts);
 const struct processes *tracker_processes(const struct tracker *tracker);

@@ -33,14 +33,8 @@ struct location_key {
 	uint64_t object, address;
 };
 
-enum reason_class {
-	END,
-	CUT,
-	LOST
-};
-
 static const struct profile_reason reasons[] = {
-#define X(name, class, help) {#name, (class) == CUT},
+#define X(name, class, help) {#name, CLASS_##class},
 #include "bpf/counters.def"
 #undef X
 };

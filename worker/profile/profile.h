@@ -11,8 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PROFILE_FAILED	  UINT32_MAX
+#define PROFILE_FAILED UINT32_MAX
+#ifndef PROFILE_STACK_MAX
 #define PROFILE_STACK_MAX 1200 /* locations */
+#endif
 
 enum profile_kind {
 	KIND_NATIVE,
@@ -59,10 +61,16 @@ struct profile_times {
 	uint64_t duration_ns;
 };
 
+enum reason_class { /* see bpf/counters.def */
+	CLASS_END,
+	CLASS_CUT,
+	CLASS_LOST
+};
+
 /* Reasons by enum sample_reason; NULL: there is no such reason. */
 struct profile_reason {
 	const char *name; /* as in bpf/counters.def */
-	bool cut;	  /* the stack is not whole */
+	enum reason_class class;
 };
 const struct profile_reason *profile_reason(uint32_t reason);
 

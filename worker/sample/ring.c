@@ -3,17 +3,7 @@
 
 #include <string.h>
 
-/* What may have become of a sample that has a record. */
-enum reason_class {
-	END,
-	CUT,
-	LOST
-};
-static const unsigned char classes[REASON_COUNT] = {
-#define X(name, class, help) class,
-#include "bpf/counters.def"
-#undef X
-};
+#include "worker/profile/profile.h"
 
 void ring_init(struct ring *ring, const void *base, uint64_t bytes, u64 *tail)
 {
@@ -28,15 +18,23 @@ static uint64_t skip_end(const struct ring *ring, uint64_t position)
 	return left < RECORD_BYTES_MAX ? position + left : position;
 }
 
+/* A sample that was lost has no record. */
+static bool may_end_record(uint32_t number)
+{
+	const struct profile_reason *reason = profile_reason(number);
+
+	return reason && reason->class != CLASS_LOST;
+}
+
 static bool well_formed(const struct record *head, uint64_t bytes)
 {
 	uint64_t frames = (uint64_t)head->kernel_frames + head->user_frames;
 
 	return head->kernel_frames <= RECORD_KERNEL_FRAMES_MAX &&
 	       head->user_frames <= RECORD_FRAMES_MAX && bytes == sizeof(*head) + 8 * frames &&
-	       head->reason < REASON_COUNT && classes[head->reason] != LOST &&
-	       head->cpu < ABI_MAX_CPUS && head->pid <= PROCESS_PID_MAX &&
-	       head->tid <= PROCESS_PID_MAX && head->generation <= UINT64_MAX >> PROCESS_PID_BITS;
+	       may_end_record(head->reason) && head->cpu < ABI_MAX_CPUS &&
+	       head->pid <= PROCESS_PID_MAX && head->tid <= PROCESS_PID_MAX &&
+	       head->generation <= UINT64_MAX >> PROCESS_PID_BITS;
 }
 
 /* Bytes of the record at a position, 0: none there. */

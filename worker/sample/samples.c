@@ -13,6 +13,9 @@
 #include "worker/profile/profile.h"
 #include "worker/symbol/kernel_symbols.h"
 
+_Static_assert(RECORD_KERNEL_FRAMES_MAX + RECORD_FRAMES_MAX + 2 <= PROFILE_STACK_MAX,
+	       "a record and its markers fit a stack");
+
 struct held {
 	uint64_t bytes;		       /* with the frames */
 	uint64_t turn, since, answers; /* answers: what had come when it was last looked at */
@@ -119,6 +122,7 @@ static void push_kernel(struct samples *samples, u64 frame, bool leaf, struct at
 	if (range >= KERNEL_RANGES_MAX || !name) {
 		range = KERNEL_RANGES_MAX;
 		name = "[kernel unknown]";
+		samples->counts.kernel_unknown++;
 	}
 	push_address(samples, &samples->kernel_object[range], name, KIND_KERNEL,
 		     leaf || offset == 0 ? offset : offset - 1, attempt);
@@ -158,7 +162,7 @@ static void push_cut(struct samples *samples, unsigned int reason, struct attemp
 	const struct profile_reason *why = profile_reason(reason);
 	char name[64];
 
-	if (!why->cut)
+	if (why->class != CLASS_CUT)
 		return;
 	snprintf(name, sizeof(name), "[cut: %s]",
 		 strncmp(why->name, "cut_", 4) == 0 ? why->name + 4 : why->name);
@@ -191,6 +195,7 @@ static void make_stack(struct samples *samples, const struct held *held,
 		push_kernel(samples, held->frame[i], i == 0, attempt);
 	if (head->flags & RECORD_FLAG_KERNEL_CUT)
 		push_marker(samples, &samples->kernel_cut, "[cut: kernel stack]", attempt);
+	samples->counts.kernel_cut += (head->flags & RECORD_FLAG_KERNEL_CUT) != 0;
 	for (unsigned int i = 0; i < head->user_frames; i++)
 		push_user(samples, process, head, user[i], attempt);
 	push_cut(samples, head->reason, attempt);
@@ -241,6 +246,22 @@ static bool ask(struct samples *samples, struct process *process, const struct r
 	return wait;
 }
 
+static void count(struct samples *samples, const struct record *head, uint64_t by)
+{
+	samples->counts.reason[head->reason] += by;
+	if (profile_reason(head->reason)->class == CLASS_CUT)
+		samples->counts.cut += by;
+	else
+		samples->counts.complete += by;
+}
+
+/* What is not in the profile is not complete or cut either. */
+static void fail(struct samples *samples, const struct record *head)
+{
+	samples->counts.failed++;
+	count(samples, head, -1ull);
+}
+
 /* False: it has to wait. */
 static bool resolve(struct samples *samples, struct held *held, uint64_t now, bool force)
 {
@@ -265,21 +286,11 @@ static bool resolve(struct samples *samples, struct held *held, uint64_t now, bo
 	make_stack(samples, held, process, &attempt);
 	samples->counts.early += attempt.wait;
 	if (attempt.failed || add_sample(samples, head, process) < 0)
-		samples->counts.failed++;
+		fail(samples, head);
 	return true;
 }
 
 /* ---- all records ---- */
-
-static void count(struct samples *samples, const struct record *head)
-{
-	samples->counts.samples++;
-	samples->counts.reason[head->reason]++;
-	if (profile_reason(head->reason)->cut)
-		samples->counts.cut++;
-	else
-		samples->counts.complete++;
-}
 
 void samples_hold(struct samples *samples, const struct record *head, const u64 *frames,
 		  uint64_t turn, uint64_t now)
@@ -288,13 +299,14 @@ void samples_hold(struct samples *samples, const struct record *head, const u64 
 	size_t bytes = sizeof(struct held) + frame_bytes;
 	struct held *held;
 
-	count(samples, head);
+	samples->counts.samples++;
+	count(samples, head, 1);
 	if (samples->used + bytes > SAMPLES_HELD_MAX) {
-		samples->counts.early += samples->records;
+		samples->counts.held += samples->records;
 		samples_resolve(samples, UINT64_MAX, now, true);
 	}
 	if (ARRAY_RESERVE(samples->buffer, samples->capacity, samples->used + bytes) < 0) {
-		samples->counts.failed++;
+		fail(samples, head);
 		return;
 	}
 	held = (struct held *)(samples->buffer + samples->used);

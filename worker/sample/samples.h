@@ -19,8 +19,12 @@ struct profile;
 struct samples;
 struct tracker;
 
-#define SAMPLES_HELD_MAX (8u << 20)    /* bytes */
+#ifndef SAMPLES_HELD_MAX
+#define SAMPLES_HELD_MAX (8u << 20) /* bytes */
+#endif
+#ifndef SAMPLES_HELD_FOR
 #define SAMPLES_HELD_FOR 1500000000ull /* ns */
+#endif
 
 struct samples_parts { /* all borrowed */
 	struct tracker *tracker;
@@ -30,8 +34,10 @@ struct samples_parts { /* all borrowed */
 
 struct samples_counts {
 	uint64_t samples, complete, cut;
+	uint64_t held;	 /* resolved to make room for others */
 	uint64_t early;	 /* resolved before all answers were there */
-	uint64_t failed; /* not in the profile: no memory */
+	uint64_t failed; /* not in the profile, nor counted above but in samples: no memory */
+	uint64_t kernel_cut, kernel_unknown; /* stacks; frames in no range */
 	uint64_t reason[REASON_COUNT];
 };
 

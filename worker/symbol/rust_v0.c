@@ -7,8 +7,12 @@
 
 #include "worker/symbol/demangle.h"
 
-#define DEPTH_MAX     200u
-#define LIFETIMES_MAX 64u
+#ifndef RUST_DEPTH_MAX
+#define RUST_DEPTH_MAX 200u
+#endif
+#ifndef RUST_LIFETIMES_MAX
+#define RUST_LIFETIMES_MAX 64u
+#endif
 #define BASIC_TYPES   "abcdefhijlmnopstuvxyz"
 #define INTEGER_TYPES "ahijlmnostxy"
 
@@ -59,7 +63,7 @@ static bool is_digit(char c)
 
 static void v0_begin(struct rust_v0 *v0)
 {
-	if (++v0->depth > DEPTH_MAX)
+	if (++v0->depth > RUST_DEPTH_MAX)
 		v0->bad = true;
 	if (!v0->bad)
 		v0->starts[v0->at / 8] |= (uint8_t)(1u << v0->at % 8);
@@ -164,7 +168,7 @@ static void v0_list(struct rust_v0 *v0, void (*item)(struct rust_v0 *v0))
 
 static void v0_binder(struct rust_v0 *v0)
 {
-	if (v0_eat(v0, 'G') && v0_base62(v0) >= LIFETIMES_MAX)
+	if (v0_eat(v0, 'G') && v0_base62(v0) >= RUST_LIFETIMES_MAX)
 		v0->bad = true;
 }
 

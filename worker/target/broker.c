@@ -8,6 +8,7 @@
 #include "ipc/channel.h"
 #include "ipc/guard.h"
 #include "ipc/messages.h"
+#include "ipc/time.h"
 #include "worker/base/array.h"
 
 struct broker {
@@ -16,6 +17,7 @@ struct broker {
 	struct target_request *queue; /* [first] is the one under way, if sequence is not 0 */
 	size_t first, count, capacity;
 	uint32_t sequence;
+	uint64_t refused;
 	int lost;
 };
 
@@ -55,8 +57,12 @@ static void read_object(const struct message *message, struct target_reply *ret_
 	const struct message_object_reply *reply = &message->OBJECT_REPLY;
 
 	ret_reply->error = reply->error;
-	ret_reply->identity = (struct target_identity){reply->device, reply->inode, reply->size,
-						       reply->change_time};
+	ret_reply->identity = (struct target_identity){
+		.device = reply->device,
+		.inode = reply->inode,
+		.size = reply->size,
+		.change_time = reply->change_seconds * NS_PER_SECOND + reply->change_nanoseconds,
+	};
 }
 
 static const struct exchange {
@@ -114,8 +120,10 @@ static int broker_ask(struct target *target, const struct target_request *reques
 
 	if (broker->lost < 0)
 		return broker->lost;
-	if (broker->count >= BROKER_QUEUE_MAX)
+	if (broker->count >= BROKER_QUEUE_MAX) {
+		broker->refused++;
 		return -EAGAIN;
+	}
 	if (broker->first > 0 && broker->first + broker->count == broker->capacity) {
 		memmove(broker->queue, broker->queue + broker->first,
 			broker->count * sizeof(*broker->queue));
@@ -130,11 +138,6 @@ static int broker_ask(struct target *target, const struct target_request *reques
 	return 0;
 }
 
-static size_t broker_outstanding(const struct target *target)
-{
-	return ((const struct broker *)target)->count;
-}
-
 struct broker *broker_new(int fd)
 {
 	struct broker *broker = calloc(1, sizeof(*broker));
@@ -143,7 +146,7 @@ struct broker *broker_new(int fd)
 		close(fd);
 		return NULL;
 	}
-	broker->target = (struct target){broker_ask, broker_outstanding};
+	broker->target = (struct target){broker_ask};
 	channel_init(&broker->channel, fd, PARTY_WORKER, PARTY_BROKER);
 	broker->channel.phase = PHASE_RUN;
 	return broker;
@@ -166,6 +169,11 @@ struct target *broker_target(struct broker *broker)
 int broker_fd(const struct broker *broker)
 {
 	return broker->channel.fd;
+}
+
+uint64_t broker_refused(const struct broker *broker)
+{
+	return broker->refused;
 }
 
 static int take_answer(struct broker *broker, struct message *message)

@@ -7,13 +7,16 @@
 
 struct broker;
 
+#ifndef BROKER_QUEUE_MAX
 #define BROKER_QUEUE_MAX 65536 /* requests; more are -EAGAIN */
+#endif
 
 struct broker *broker_new(int fd);	 /* takes fd, also when it returns NULL (no memory) */
 void broker_free(struct broker *broker); /* open requests are never answered; NULL is fine */
 
 struct target *broker_target(struct broker *broker);
 int broker_fd(const struct broker *broker);
+uint64_t broker_refused(const struct broker *broker); /* requests, for BROKER_QUEUE_MAX */
 /*
  * Takes all answers that have come. -EPIPE, -EPROTO or another negative errno once the broker is
  * lost: every open request has then been answered with that error, and further ones are refused.

@@ -41,8 +41,6 @@ struct target_request {
 struct target {
 	/* 0: done() will be called, never from within this call; else a negative errno. */
 	int (*ask)(struct target *target, const struct target_request *request);
-	/* Requests without an answer yet. */
-	size_t (*outstanding)(const struct target *target);
 };
 
 #endif

@@ -3,7 +3,9 @@
 
 #include <errno.h>
 
-#define CODE_ALIGNMENT_MAX 4096u
+#ifndef CFI_CODE_ALIGNMENT_MAX
+#define CFI_CODE_ALIGNMENT_MAX 4096u
+#endif
 
 /* ---- registers ---- */
 
@@ -334,7 +336,7 @@ static void program_init(struct cfi *cfi, const struct frame_section *section,
 	reader_init(&cfi->reader, section->bytes, to);
 	reader_seek(&cfi->reader, from);
 	cfi->finished = false;
-	cfi->damaged = cie->code_alignment > CODE_ALIGNMENT_MAX;
+	cfi->damaged = cie->code_alignment > CFI_CODE_ALIGNMENT_MAX;
 	cfi->columns_changed = true;
 	cfi->states = 0;
 }

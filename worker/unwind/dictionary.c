@@ -7,9 +7,11 @@
 
 #include "ipc/guard.h"
 
-#define TABLE_SLOTS  65536u
-#define WIDE_SLOTS   8192u
-#define PROBES_MAX   64u /* rules can be chosen to collide: then they are unsupported */
+#define TABLE_SLOTS 65536u
+#define WIDE_SLOTS  8192u
+#ifndef DICTIONARY_PROBES_MAX
+#define DICTIONARY_PROBES_MAX 64u /* rules can be chosen to collide: then they are unsupported */
+#endif
 #define WIDE_ENTRIES (sizeof(struct rule_wide) / sizeof(u64))
 
 /* Open addressing; a slot holds a number + 1. */
@@ -49,7 +51,7 @@ static u16 find_or_add(struct dictionary *dictionary, u64 rule)
 {
 	u32 at = mix(rule) >> 48;
 
-	for (u32 probe = 0; probe < PROBES_MAX; probe++, at = (at + 1) % TABLE_SLOTS) {
+	for (u32 probe = 0; probe < DICTIONARY_PROBES_MAX; probe++, at = (at + 1) % TABLE_SLOTS) {
 		u16 *slot = &dictionary->slot[at];
 
 		if (*slot != 0 && dictionary->rule[*slot - 1] == rule)
@@ -81,7 +83,7 @@ u16 dictionary_add_wide(struct dictionary *dictionary, u64 rule, const struct ru
 	for (u32 i = 0; i < WIDE_ENTRIES; i++)
 		hash = mix(hash ^ words[i]);
 	at = hash >> 51;
-	for (u32 probe = 0; probe < PROBES_MAX; probe++, at = (at + 1) % WIDE_SLOTS) {
+	for (u32 probe = 0; probe < DICTIONARY_PROBES_MAX; probe++, at = (at + 1) % WIDE_SLOTS) {
 		u16 *slot = &dictionary->wide_slot[at];
 
 		if (*slot == 0) {

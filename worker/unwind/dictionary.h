@@ -12,8 +12,12 @@ enum {
 	DICTIONARY_UNSUPPORTED
 }; /* numbers that are always there */
 
+#ifndef DICTIONARY_RULES_MAX
 #define DICTIONARY_RULES_MAX 32768u
-#define DICTIONARY_WIDE_MAX  4096u
+#endif
+#ifndef DICTIONARY_WIDE_MAX
+#define DICTIONARY_WIDE_MAX 4096u
+#endif
 
 struct dictionary *dictionary_new(void); /* NULL: no memory */
 void dictionary_free(struct dictionary *dictionary);

@@ -32,7 +32,9 @@ struct unwind_table {
  * without unwind information gives -ENOENT. Damaged records are skipped and counted in
  * *ret_damaged; -EBADMSG when nothing is usable; -ENOMEM, -EFBIG (limits below).
  */
+#ifndef UNWIND_ROWS_MAX
 #define UNWIND_ROWS_MAX (64u << 20)
+#endif
 int unwind_table_build(struct image *image, struct unwind_table **ret_table, u64 *ret_damaged);
 void unwind_table_free(struct unwind_table *table); /* NULL is fine */
 

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The sampler (bpf/sample.bpf.h) compiled for the host: maps are what struct sampler holds, and any
+ * of them can be made to have no room.
+ */
+#ifndef KEYHOLE_TESTS_BPF_SAMPLER_H
+#define KEYHOLE_TESTS_BPF_SAMPLER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#pragma GCC diagnostic ignored "-Wunknown-pragmas"
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+#pragma GCC diagnostic ignored "-Wunused-function"
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#ifdef __clang__
+#pragma GCC diagnostic ignored "-Wunknown-attributes" /* of CO-RE, bpf/kernel.h */
+#endif
+
+/* In place of <bpf/bpf_helpers.h> and its like. */
+#define __BPF_HELPERS__
+#define __BPF_TRACING_H__
+#define __BPF_CORE_READ_H__
+#define SEC(name)
+#define __uint(name, value)  int(*name)[value]
+#define __type(name, value)  __typeof__(value) *name
+#define __array(name, value) __typeof__(value) *name[1]
+#define BPF_PROG(name, ...)  name(__VA_ARGS__)
+
+/* In place of bpf/env.bpf.h. */
+#define KEYHOLE_BPF_ENV_BPF_H
+#define INLINE	      static inline
+#define GLOBAL	      static
+#define BOUND(x, n)   ((u64)(x) < (u64)(n) ? (u64)(x) : 0)
+#define HIDE(walk, x) (x)
+
+#include "bpf/config.bpf.h"
+#include "bpf/kernel.h"
+#include "bpf/maps.bpf.h"
+
+static struct sampler {
+	bool no_ring, no_room; /* look-up of the ring fails; generations are full */
+	bool events_full;
+	u64 id, now;
+	struct task_struct task;
+	u64 regs[PT_WORDS + 1]; /* and the period */
+	struct scratch scratch;
+	struct rule_cache cache;
+	struct counters counters;
+	struct ring_tails tails;
+	struct process_table processes;
+	struct generation generation; /* the only one; number 0: none */
+	struct event event;
+	u32 generation_pid;
+	_Alignas(8) u8 ring[RING_BYTES_MIN + 64];
+} sampler;
+
+static void *bpf_map_lookup_elem(const void *map, const void *key)
+{
+	u32 number = *(const u32 *)key;
+
+	if (map == &rings)
+		return sampler.no_ring ? NULL : sampler.ring;
+	if (map == &generations)
+		return sampler.generation.number && sampler.generation_pid == number
+			       ? &sampler.generation
+			       : NULL;
+	if (map == &scratches)
+		return &sampler.scratch;
+	if (map == &counters)
+		return &sampler.counters;
+	if (map == &tails)
+		return &sampler.tails;
+	return map == &processes ? &sampler.processes : NULL;
+}
+
+static long bpf_map_update_elem(const void *map, const void *key, const void *value, u64 flags)
+{
+	if (map != &generations || sampler.no_room)
+		return -7;
+	sampler.generation = *(const struct generation *)value;
+	sampler.generation_pid = *(const u32 *)key;
+	return 0;
+}
+
+static long bpf_map_delete_elem(const void *map, const void *key)
+{
+	if (map == &generations)
+		sampler.generation.number = 0;
+	return 0;
+}
+
+static void *bpf_ringbuf_reserve(const void *map, u64 bytes, u64 flags)
+{
+	return sampler.events_full ? NULL : &sampler.event;
+}
+
+static void bpf_ringbuf_submit(void *event, u64 flags)
+{
+}
+
+static u64 bpf_ktime_get_ns(void)
+{
+	return ++sampler.now;
+}
+
+static u64 bpf_get_current_pid_tgid(void)
+{
+	return sampler.id;
+}
+
+static u32 bpf_get_smp_processor_id(void)
+{
+	return 0;
+}
+
+static u64 bpf_get_current_cgroup_id(void)
+{
+	return 0;
+}
+
+static long bpf_current_task_under_cgroup(const void *map, u32 index)
+{
+	return 0;
+}
+
+static long bpf_get_current_comm(void *name, u32 bytes)
+{
+	memset(name, 0, bytes);
+	return 0;
+}
+
+static long bpf_get_stack(void *ctx, void *to, u32 bytes, u64 flags)
+{
+	return 0;
+}
+
+static long bpf_probe_read_kernel(void *to, u32 bytes, const void *from)
+{
+	return -14;
+}
+
+static long bpf_seq_write(void *file, const void *data, u32 bytes)
+{
+	return 0;
+}
+
+/* ---- what env.bpf.h and kernel_*.bpf.h offer ---- */
+
+static struct scratch *scratch_state(void)
+{
+	return &sampler.scratch;
+}
+
+static struct walk *walk_state(void)
+{
+	return &sampler.scratch.walk;
+}
+
+static struct segment *walk_segment(u32 word)
+{
+	return NULL;
+}
+
+static struct rule_cache *walk_cache(void)
+{
+	return &sampler.cache;
+}
+
+static u64 walk_clock(void)
+{
+	return sampler.now;
+}
+
+static int walk_read(void *to, u64 bytes, u64 address)
+{
+	return 1;
+}
+
+static int walk_executable(u64 address)
+{
+	return 0;
+}
+
+static struct record *record_of(struct scratch *scratch)
+{
+	return sampler.no_ring
+		       ? NULL
+		       : (struct record *)(sampler.ring + (scratch->head & (RING_BYTES_MIN - 1)));
+}
+
+static int walk_emit(struct walk *walk, u64 frame)
+{
+	((u64 *)(record_of(&sampler.scratch) + 1))[walk->frames] = frame;
+	return 0;
+}
+
+static struct task_struct *task_now(void)
+{
+	return &sampler.task;
+}
+
+static u64 task_mm(struct task_struct *task)
+{
+	return (u64)task->mm;
+}
+
+static u32 task_flags(struct task_struct *task)
+{
+	return task->flags;
+}
+
+static void *task_registers(struct task_struct *task)
+{
+	return NULL;
+}
+
+static u64 next_count(u64 *count)
+{
+	return ++*count;
+}
+
+static int walk_step(void);
+
+static void walk_all(void)
+{
+	for (u32 i = 0; i <= RECORD_FRAMES_MAX && !walk_step(); i++)
+		;
+}
+
+#include "bpf/sample.bpf.h"
+
+#endif

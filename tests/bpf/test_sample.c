@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the sampler counts where something has no room: every sample has one fate. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tests/bpf/sampler.h"
+
+#define PID 77u
+
+static char address_space;
+
+static int setup(void **state)
+{
+	(void)state;
+	memset(&sampler, 0, sizeof(sampler));
+	sampler.id = (u64)PID << 32 | PID;
+	sampler.task.mm = (struct mm_struct *)&address_space;
+	sampler.task.tgid = PID;
+	sampler.regs[PT_CS] = 0x33;
+	sampler.regs[PT_RIP] = 0x400000;
+	return 0;
+}
+
+/* So many samples; all are accounted for, so many under the reason. */
+static void take_samples(u64 samples, enum sample_reason reason, u64 wanted)
+{
+	u64 sum = 0;
+
+	for (u64 i = 0; i < samples; i++)
+		assert_int_equal(on_sample(sampler.regs), 0);
+	for (u32 i = 0; i < REASON_COUNT; i++)
+		sum += sampler.counters.reason[i];
+	assert_int_equal(sum, sampler.counters.samples);
+	assert_int_equal(sampler.counters.reason[reason], wanted);
+}
+
+static void test_sample__nested_is_lost(void **state)
+{
+	(void)state;
+	sampler.scratch.busy = 1;
+	take_samples(3, REASON_lost_nested, 3);
+	assert_int_equal(sampler.scratch.busy, 1);
+	assert_int_equal(sampler.scratch.head, 0);
+	sampler.scratch.busy = 0;
+	take_samples(1, REASON_lost_nested, 3);
+	assert_int_equal(sampler.scratch.busy, 0);
+	assert_int_equal(sampler.counters.reason[REASON_cut_not_ready], 1);
+}
+
+static void test_sample__ring_is_filled_to_its_end_only(void **state)
+{
+	u64 most = (RING_BYTES_MIN - RECORD_BYTES_MAX) / (sizeof(struct record) + 8) + 1;
+
+	(void)state;
+	memset(sampler.ring + RING_BYTES_MIN, 0xa5, 64);
+	take_samples(most + 10, REASON_lost_ring_full, 10);
+	assert_true(sampler.scratch.head <= RING_BYTES_MIN);
+	for (u32 i = 0; i < 64; i++)
+		assert_int_equal(sampler.ring[RING_BYTES_MIN + i], 0xa5);
+	sampler.tails.tail[0] = sampler.scratch.head;
+	take_samples(1, REASON_lost_ring_full, 10);
+}
+
+static void test_sample__no_ring(void **state)
+{
+	(void)state;
+	sampler.no_ring = true;
+	take_samples(2, REASON_lost_internal, 2);
+	assert_int_equal(sampler.scratch.busy, 0);
+}
+
+static void test_sample__no_generation(void **state)
+{
+	(void)state;
+	sampler.no_room = true;
+	take_samples(4, REASON_lost_generation, 4);
+	sampler.no_room = false;
+	take_samples(1, REASON_lost_generation, 4);
+}
+
+static struct process_slot *slot_of(u32 probe)
+{
+	return &sampler.processes.slot[(process_slot_hash(PID) + probe) & (PROCESS_SLOTS - 1)];
+}
+
+static void test_sample__table_of_processes_full(void **state)
+{
+	(void)state;
+	for (u32 i = 0; i < PROCESS_PROBES; i++)
+		slot_of(i)->key = process_slot_key(PID + 1 + i, 5);
+	take_samples(1, REASON_cut_no_slot, 1);
+	/* a place is free: the worker has only not come to it yet */
+	slot_of(3)->key = PROCESS_SLOT_GONE;
+	take_samples(1, REASON_cut_not_ready, 1);
+	slot_of(3)->key = 0;
+	take_samples(1, REASON_cut_not_ready, 2);
+}
+
+static void test_sample__no_room_for_mappings(void **state)
+{
+	(void)state;
+	take_samples(1, REASON_cut_not_ready, 1);
+	slot_of(2)->key = process_slot_key(PID, sampler.generation.number);
+	slot_of(1)->key = PROCESS_SLOT_GONE;
+	slot_of(0)->key = process_slot_key(PID + 1, 5);
+	take_samples(2, REASON_cut_no_room, 2);
+}
+
+static void test_sample__no_room_is_not_the_parents(void **state)
+{
+	(void)state;
+	take_samples(1, REASON_cut_not_ready, 1);
+	sampler.generation.base_pid = PID;
+	sampler.generation.base_number = sampler.generation.number + 1;
+	slot_of(1)->key = process_slot_key(PID, sampler.generation.base_number);
+	slot_of(1)->block = process_slot_block(16, 1, 1);
+	/* without an answer of its own it has its parent's mappings */
+	slot_of(0)->key = PROCESS_SLOT_GONE;
+	take_samples(1, REASON_cut_no_mapping, 0);
+	assert_int_equal(sampler.counters.reason[REASON_cut_not_ready], 2);
+	assert_int_equal(sampler.scratch.walk.mappings, 1);
+	slot_of(0)->key = process_slot_key(PID, sampler.generation.number);
+	take_samples(1, REASON_cut_no_room, 1);
+}
+
+static void test_sample__events_that_do_not_fit(void **state)
+{
+	(void)state;
+	sampler.events_full = true;
+	take_samples(2, REASON_cut_not_ready, 2);
+	assert_int_equal(sampler.counters.events_lost, 1);
+	on_exit(&(struct task_struct){.tgid = PID, .signal = &(struct signal_struct){{0}}});
+	assert_int_equal(sampler.counters.events_lost, 2);
+}
+
+static void test_sample__forks_that_do_not_fit(void **state)
+{
+	struct task_struct child = {.tgid = PID + 1, .mm = sampler.task.mm};
+
+	(void)state;
+	take_samples(1, REASON_cut_not_ready, 1);
+	sampler.no_room = true;
+	on_fork(&sampler.task, &child);
+	on_exec(&child);
+	assert_int_equal(sampler.counters.processes_lost, 2);
+	assert_int_equal(sampler.counters.events_lost, 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup(test_sample__##name, setup)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(nested_is_lost),
+		TEST(ring_is_filled_to_its_end_only),
+		TEST(no_ring),
+		TEST(no_generation),
+		TEST(table_of_processes_full),
+		TEST(no_room_for_mappings),
+		TEST(no_room_is_not_the_parents),
+		TEST(events_that_do_not_fit),
+		TEST(forks_that_do_not_fit),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the worker keeps, and asks for. */
+#define INTERN_COUNT_MAX       400u
+#define SAMPLES_HELD_MAX       8192u
+#define BROKER_QUEUE_MAX       1
+#define LAUNCHES_MAX	       1
+#define OBJECT_DESCRIPTORS_MAX 4
+#define DESCRIPTORS_OWN	       2
+#define MAPPINGS_CLOSED_MAX    4

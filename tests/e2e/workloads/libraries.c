@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * libraries SECONDS LIBRARY...: calls plugin_work() of each in turn, all of them loaded; with
+ * "close" for the first, each is unloaded before the next is loaded where it was.
+ */
+#include <dlfcn.h>
+#include <string.h>
+#include "work.h"
+
+FUNCTION void libraries_call(void *library)
+{
+	void (*work)(void) = (void (*)(void))dlsym(library, "plugin_work");
+
+	for (int i = 0; i < 20; i++)
+		work();
+	KEEP_FRAME();
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t end = clock_ns(CLOCK_MONOTONIC) + 1e9 * seconds_argument(argc, argv, 1, 2);
+	int close = argc > 2 && strcmp(argv[2], "close") == 0, first = close ? 3 : 2;
+
+	do {
+		for (int i = first; i < argc; i++) {
+			void *library = dlopen(argv[i], RTLD_NOW);
+
+			if (!library)
+				return 1;
+			libraries_call(library);
+			if (close)
+				dlclose(library);
+		}
+	} while (clock_ns(CLOCK_MONOTONIC) < end);
+	return 0;
+}

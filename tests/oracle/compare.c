@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/oracle/compare.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "bpf/walk.bpf.h"
+#include "tests/oracle/captured.h"
+#include "tests/oracle/libdw_walk.h"
+#include "tests/oracle/rewalk.h"
+#include "tests/oracle/snapshot.h"
+#include "worker/elf/image.h"
+
+#define GAP_MIN	     16 /* smaller gaps belong to the function before them */
+#define FUNCTION_MAX 4096
+#define NEW_FOR_NS   100000000ull
+
+static u64 address_of(const struct stack *stack, u32 index)
+{
+	return FRAME_ADDRESS(stack->frame[index]);
+}
+
+static bool in_file(const struct stack *stack, u64 address)
+{
+	const struct area *area = snapshot_find(stack->snapshot, address);
+
+	return area && area->object;
+}
+
+/* The number of frames up to and with the first one in code of no file. */
+static u32 comparable(const struct stack *stack)
+{
+	for (u32 i = 0; i < stack->frames; i++)
+		if (!in_file(stack, address_of(stack, i)))
+			return i + 1;
+	return RECORD_FRAMES_MAX + 1;
+}
+
+static bool is_outside(const struct stack *stack, enum verdict *ret_verdict)
+{
+	*ret_verdict = CLASS_NOT_READY;
+	if (stack->reason == REASON_cut_not_ready || stack->reason == REASON_cut_exec)
+		return true;
+	*ret_verdict = CLASS_GONE;
+	return stack->frames && !snapshot_find(stack->snapshot, address_of(stack, 0));
+}
+
+/* ---- reasons for a difference ---- */
+
+static bool row_near(const struct stack *stack, u64 pc, int step)
+{
+	for (u64 i = 1; i < GAP_MIN; i++)
+		if (libdw_has_row(stack, (pc + (u64)step * i) | FRAME_EXACT))
+			return true;
+	return false;
+}
+
+/* Rows on both sides: glibc leaves the syscall of clone3() out, which is right for the parent. */
+static bool is_gap(const struct stack *stack)
+{
+	u64 pc = address_of(stack, 0);
+
+	return !libdw_has_row(stack, stack->frame[0]) &&
+	       rule_kind(rewalk_rule(stack, stack->frame[0])) != RULE_NONE &&
+	       row_near(stack, pc, -1) && row_near(stack, pc, 1);
+}
+
+/* Where the direct call or jump of five bytes that ends at an address goes to, or 0. */
+static u64 target_of(const struct stack *stack, u64 address, u8 opcode)
+{
+	u8 code[5];
+	s32 offset;
+
+	if (snapshot_read(stack->snapshot, address - 5, 5, code) < 0 || code[0] != opcode)
+		return 0;
+	memcpy(&offset, code + 1, 4);
+	return address + (u64)(s64)offset;
+}
+
+/* Nothing between a function's first byte and the leaf has a row. */
+static bool reaches(const struct stack *stack, u64 target, u64 pc)
+{
+	if (!target || target > pc || pc - target > FUNCTION_MAX)
+		return false;
+	for (u64 at = target; at <= pc; at++)
+		if (libdw_has_row(stack, at | FRAME_EXACT))
+			return false;
+	return true;
+}
+
+/* Our second frame called just this function, or one that is nothing but a jump to it. */
+static bool is_called(const struct stack *stack)
+{
+	u64 pc = address_of(stack, 0), target = target_of(stack, address_of(stack, 1), 0xe8);
+	u64 jump = target ? target_of(stack, target + 5, 0xe9) : 0;
+
+	return reaches(stack, jump ? jump : target, pc);
+}
+
+/* The leaf is at the first instruction of what the linker calls at the start or the end. */
+static bool is_entry(const struct stack *stack)
+{
+	static const char *const names[] = {".init", ".fini", ".init_array", ".fini_array"};
+	static const u8 endbr64[4] = {0xf3, 0x0f, 0x1e, 0xfa};
+	const struct area *area = snapshot_find(stack->snapshot, address_of(stack, 0));
+	u64 pc = area ? address_of(stack, 0) - area->bias : 0, word;
+	struct image_bytes part;
+	u8 code[4];
+
+	if (!area || !area->object || captured_read(stack, stack->reg[REG_RSP], 8, &word) < 0 ||
+	    word != address_of(stack, 1))
+		return false;
+	if (snapshot_read(stack->snapshot, address_of(stack, 0) - 4, 4, code) == 0 &&
+	    memcmp(code, endbr64, 4) == 0)
+		pc -= 4;
+	for (u32 i = 0; i < 4; i++) {
+		if (image_section(area->object->image, names[i], &part) < 0)
+			continue;
+		if (i < 2 && part.address == pc)
+			return true;
+		for (size_t at = 0; i >= 2 && at + 8 <= part.size; at += 8)
+			if (memcmp(part.bytes + at, &pc, 8) == 0)
+				return true;
+	}
+	return false;
+}
+
+/* A snapshot of just before did not have it, and the sample was taken about then. */
+static bool is_new_mapping(const struct stack *stack, u64 address)
+{
+	const struct snapshot *first = NULL, *before = NULL;
+
+	if (stack->reason != REASON_cut_no_mapping)
+		return false;
+	for (const struct snapshot *at = stack->snapshot; at; at = at->next) {
+		if (at->pid != stack->pid)
+			continue;
+		if (snapshot_find(at, address)) {
+			first = at;
+			before = NULL;
+		} else if (!before) {
+			before = at;
+		}
+	}
+	return first && before && stack->time < first->time + NEW_FOR_NS;
+}
+
+/* All the same, and then an address that is not one of code, at which we stop. */
+static bool is_no_code(const struct stack *stack, const struct libdw_frames *theirs, u32 at)
+{
+	return stack->reason == REASON_cut_no_mapping && theirs->count == at + 1 &&
+	       !snapshot_find(stack->snapshot, FRAME_ADDRESS(theirs->frame[at]));
+}
+
+static enum verdict explain(const struct stack *stack, const struct libdw_frames *theirs,
+			    const struct rewalk_frames *again, u32 at)
+{
+	u64 next = at < theirs->count ? FRAME_ADDRESS(theirs->frame[at]) : 0;
+	bool cut = at == stack->frames, row;
+
+	if (!at)
+		return CLASS_UNEXPLAINED;
+	row = libdw_has_row(stack, stack->frame[at - 1]);
+	if (at == 1 && stack->in_sigreturn && !row &&
+	    rule_kind(rewalk_rule(stack, stack->frame[0])) == RULE_SIGNAL)
+		return CLASS_SIGRETURN;
+	if (at == 1 && is_gap(stack))
+		return CLASS_GAP;
+	if (at == 1 && !row && stack->frames > 2 && (!next || next == address_of(stack, 2)) &&
+	    (is_called(stack) || is_entry(stack)))
+		return CLASS_GUESS;
+	if (cut && stack->reason == REASON_cut_no_rule && !row)
+		return CLASS_NO_RULE;
+	if (cut && next && is_new_mapping(stack, next))
+		return CLASS_MAPPED;
+	if (cut && stack->reason == REASON_cut_not_a_call && again->count > at &&
+	    FRAME_ADDRESS(again->frame[at]) == next)
+		return CLASS_UNREAD;
+	if (cut && is_no_code(stack, theirs, at))
+		return CLASS_NO_CODE;
+	return CLASS_UNEXPLAINED;
+}
+
+/* ---- comparing ---- */
+
+enum verdict compare(const struct stack *stack, const struct libdw_frames *theirs,
+		     const struct rewalk_frames *again, u32 *ret_at)
+{
+	u32 limit = comparable(stack), at = 0;
+	enum verdict verdict;
+
+	*ret_at = 0;
+	if (is_outside(stack, &verdict))
+		return verdict;
+	while (at < stack->frames && at < theirs->count &&
+	       address_of(stack, at) == FRAME_ADDRESS(theirs->frame[at]) &&
+	       (theirs->frame[at] & FRAME_EXACT || !(stack->frame[at] & FRAME_EXACT)))
+		at++;
+	*ret_at = at;
+	if (at >= limit)
+		return CLASS_SAME_TO_CODE;
+	if (at == stack->frames && at == theirs->count)
+		return CLASS_SAME;
+	if (at == theirs->count && at < stack->frames && theirs->missed &&
+	    libdw_has_row(stack, stack->frame[at - 1]))
+		return CLASS_BEYOND;
+	return explain(stack, theirs, again, at);
+}
+
+enum verdict compare_replay(const struct stack *stack, const struct rewalk_frames *again,
+			    u32 *ret_at)
+{
+	u32 limit = comparable(stack), at = 0;
+	enum verdict verdict;
+
+	*ret_at = 0;
+	if (is_outside(stack, &verdict))
+		return verdict;
+	while (at < again->count && at < stack->frames && again->frame[at] == stack->frame[at])
+		at++;
+	*ret_at = at;
+	if (at == again->count && at == stack->frames && again->reason == stack->reason)
+		return CLASS_SAME;
+	if (at >= limit)
+		return CLASS_SAME_TO_CODE;
+	if (at == again->count && at < stack->frames && again->reason == REASON_cut_read)
+		return CLASS_BEYOND;
+	if (at == stack->frames && stack->reason == REASON_cut_not_a_call && again->count > at)
+		return CLASS_UNREAD;
+	if (at == stack->frames && again->count > at &&
+	    is_new_mapping(stack, FRAME_ADDRESS(again->frame[at])))
+		return CLASS_MAPPED;
+	return CLASS_UNEXPLAINED;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What becomes of a captured stack when BPF's frames are held against libdw's and the
+ * host-compiled walker's. A class other than identical is given only where the code can show its
+ * reason; what it cannot is `unexplained`.
+ */
+#ifndef KEYHOLE_TESTS_ORACLE_COMPARE_H
+#define KEYHOLE_TESTS_ORACLE_COMPARE_H
+
+#include "bpf/abi.h"
+
+struct stack;
+struct libdw_frames;
+struct rewalk_frames;
+
+/*
+ * X(name, side, text, test). AGREE: all that can be compared is identical. OUT: nothing can be
+ * compared. ORACLE: libdw is shown to be wrong or to know less. OURS: we know less, and say so.
+ * `test` is the regression test of what the walk does there.
+ */
+/* clang-format off */
+#define CLASSES(X) \
+	X(SAME, AGREE, "identical", "") \
+	X(SAME_TO_CODE, AGREE, "identical up to code that is in no file", "") \
+	X(BEYOND, AGREE, "identical up to the end of what was captured", "") \
+	X(NOT_READY, OUT, "not compared: process not known to the worker yet", "") \
+	X(GONE, OUT, "not compared: another program when its mappings were read", "") \
+	X(SIGRETURN, ORACLE, "leaf in rt_sigreturn, behind the row of the trampoline", \
+	  "test_signal__leaf_behind_the_trampoline, stacks/signals-alt-*") \
+	X(GAP, ORACLE, "leaf in a gap below 16 bytes between rows", \
+	  "test_unwind_table__small_gaps_are_padding") \
+	X(GUESS, ORACLE, "leaf without a row: libdw's guess skips its caller", \
+	  "test_fallback__leaf_return_address") \
+	X(NO_CODE, ORACLE, "return address in no mapping: libdw makes it a frame", \
+	  "test_step__return_addresses_outside") \
+	X(NO_RULE, OURS, "cut: code without a row, rbp is no frame pointer; libdw guesses", \
+	  "test_fallback__garbage_in_rbp") \
+	X(MAPPED, OURS, "cut: library mapped a moment before the sample", \
+	  "case_library_loaded_later") \
+	X(UNREAD, OURS, "cut: text not in the page tables, areas not to be asked", \
+	  "test_step__text_that_cannot_be_read") \
+	X(UNEXPLAINED, OURS, "unexplained", "")
+/* clang-format on */
+
+enum verdict {
+#define X(name, side, text, test) CLASS_##name,
+	CLASSES(X)
+#undef X
+	CLASS_COUNT
+};
+
+enum side {
+	SIDE_AGREE,
+	SIDE_OUT,
+	SIDE_ORACLE,
+	SIDE_OURS
+};
+
+/* *ret_at: the first frame that differs. */
+enum verdict compare(const struct stack *stack, const struct libdw_frames *theirs,
+		     const struct rewalk_frames *again, u32 *ret_at);
+
+/* The same for the replay; whatever is not AGREE or OUT is a failure, but for UNREAD. */
+enum verdict compare_replay(const struct stack *stack, const struct rewalk_frames *again,
+			    u32 *ret_at);
+
+#endif

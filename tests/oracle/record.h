@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Some captured stacks of each kind written as regression data (tests/bpf/test_stacks.c). */
+#ifndef KEYHOLE_TESTS_ORACLE_RECORD_H
+#define KEYHOLE_TESTS_ORACLE_RECORD_H
+
+#include "bpf/abi.h"
+
+struct stack;
+
+#define RECORD_KINDS 64u
+
+struct record_folder {
+	const char *path, *name; /* the folder, the workload */
+	u32 kind[RECORD_KINDS];	 /* that have been written */
+	u32 kinds;
+};
+
+/*
+ * Writes the first stack of each kind: rules it needs, how it ended, how deep it is; `special`
+ * names one more difference. What of it is not needed for the walk is left out.
+ */
+void record_stack(struct record_folder *folder, const struct stack *stack, const char *special);
+
+#endif
