@@ -243,8 +243,15 @@ check-formats: $(call archive,worker/format) $(call archive,worker/profile) \
 		$(call archive,worker/base) $(PROTO_ARCHIVE)
 	@$(RUN) formats tests/e2e/pprof_readable.sh
 
-check-oracle: $(ORACLE)
-	@$(RUN) oracle tests/oracle/run.sh
+# Stacks that a test build captures on the running kernel: root, else a skip.
+check-oracle: $(ORACLE) $(if $(filter 0,$(shell id -u)),capture-build workloads)
+	@$(RUN) oracle tests/oracle/run.sh tests/oracle/stacks.sh; r=$$?; \
+		sed -n 's/^# |/ /p' $(BUILD)/results/oracle/stacks.tap; exit $$r
+
+.PHONY: capture-build
+capture-build:
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/capture OBSERVER=tests/oracle/capture.bpf.h \
+		LIMITS=tests/oracle/capture_limits.h all
 
 check-lint: $(EXECUTABLES) $(PROTO_HEADERS) $(SKELETONS)
 	@$(RUN) lint $(sort $(wildcard tests/lint/*.sh))
@@ -260,8 +267,27 @@ sabotage: all
 check-privsep: $(call test_programs,privsep) $(EXECUTABLES) $(if $(SANITIZE),,sabotage)
 	@$(RUN) privsep $(call test_programs,privsep) $(sort $(wildcard tests/privsep/*.sh))
 
-check-e2e: $(EXECUTABLES) workloads
+check-e2e: $(EXECUTABLES) workloads duration-build
 	@$(RUN) e2e tests/e2e/run.sh
+
+# How long each sample takes (tests/e2e/bounds.cases, make bench).
+.PHONY: duration-build
+duration-build:
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/duration OBSERVER=tests/bench/duration.bpf.h all
+
+# Emulated kernels. What they run is of two builds with a larger walk budget, one for each object.
+KERNEL_BUILDS := $(BUILD)/kernels/loop $(BUILD)/kernels/for
+OBJECT_LOADER := $(BUILD)/tests/kernels/load_objects
+$(OBJECT_LOADER): TEST_LIBS := -lbpf
+
+.PHONY: kernel-builds check-kernels $(KERNEL_BUILDS)
+$(KERNEL_BUILDS):
+	@$(MAKE) --no-print-directory BUILD=$@ BPF_OBJECT=$(@F) LIMITS=tests/kernels/limits.h
+
+kernel-builds: $(KERNEL_BUILDS) $(OBJECT_LOADER)
+check-kernels: $(EXECUTABLES) workloads kernel-builds
+	@TEST_SECONDS=1800 $(RUN) kernels tests/kernels/run.sh; r=$$?; \
+		sed -n 's/^# |/ /p' $(BUILD)/results/kernels/run.tap; exit $$r
 
 # ---- fuzzers ----------------------------------------------------------------------------------
 
@@ -299,7 +325,7 @@ workloads:
 	@$(MAKE) --no-print-directory -f tests/e2e/workloads/workloads.mk OUT=$(BUILD)/workloads \
 		V=$(V)
 
-bench: all workloads
+bench: all workloads duration-build
 	@BUILD='$(BUILD)' tests/bench/bench.sh
 
 install: all

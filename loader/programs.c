@@ -146,8 +146,10 @@ static int open_object(struct programs *programs)
 		return -ENOMEM;
 	programs->skeleton = object;
 	skeleton = object->skeleton;
-	if (!features_have_callbacks())
+	if (!features_have_callbacks()) {
 		skeleton->data = (void *)walk_for_bpf__elf_bytes(&skeleton->data_sz);
+		log_info("kernel: hence the programs of walk_for");
+	}
 	return bpf_object__open_skeleton(skeleton, NULL);
 }
 

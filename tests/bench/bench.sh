@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Cost and completeness under a mixed load on all CPUs, beside perf record --call-graph dwarf in the
-# same run. BENCH_SECONDS=60, BENCH_ROUNDS=1, BENCH_ONLY=cost|readiness. Root.
+# same run; readiness; time of a sample under the load built to make it long. BENCH_SECONDS=60,
+# BENCH_ROUNDS=1, BENCH_ONLY=cost|readiness|duration. Root.
 
 cd "$(dirname "$0")/../.." || exit 1
 [ "$(id -u)" = 0 ] || { echo 'bench needs root: sudo make bench' >&2; exit 3; }
@@ -20,4 +21,15 @@ if [ "${BENCH_ONLY:-cost}" = cost ]; then
 fi
 if [ "${BENCH_ONLY:-readiness}" = readiness ]; then
 	python3 tests/bench/readiness.py || exit 1
+fi
+if [ "${BENCH_ONLY:-duration}" = duration ]; then
+	folder=$(mktemp -d) || exit 1
+	for words in narrow 'narrow edge' 'wide edge' bare mixed; do
+		printf '\n## 10,000 Hz, coldstack %s\n' "$words"
+		# shellcheck disable=SC2086
+		python3 tests/bench/duration.py --judge -- "$BUILD/duration/keyhole" record -F 10000 \
+			-o "$folder/${words// /_}.folded" -- "$BUILD/workloads/coldstack" 10 $words || failed=1
+	done
+	rm -rf "$folder"
+	exit "${failed:-0}"
 fi

@@ -4,6 +4,7 @@
  * the loader gave it. Sealed, because nobody may change the bytes once their size was checked.
  */
 #include <errno.h>
+#include <limits.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -17,7 +18,7 @@
 #include "policy/policy.h"
 
 #define LOADER_FD 3
-#define START_MS  10000
+#define START_MS  INT_MAX /* however long loading takes; the end of the loader is seen */
 #ifndef PROFILE_BYTES
 #define PROFILE_BYTES (1ull << 30) /* at most */
 #endif

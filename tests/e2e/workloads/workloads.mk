@@ -15,12 +15,12 @@ MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 
 C_PROGRAMS   := recursion bigframe frames signals threads2000 short exec_a exec_b spin other \
-	memfd forkserver dlopen
+	memfd forkserver dlopen depths libraries
 CXX_PROGRAMS := mixed
 PLAIN        := -O2 -g0 -fomit-frame-pointer -fno-optimize-sibling-calls -Wall -Wextra
 
 .PHONY: all
-all: $(addprefix $(OUT)/,$(C_PROGRAMS) $(CXX_PROGRAMS) framepointer plugin.so)
+all: $(addprefix $(OUT)/,$(C_PROGRAMS) $(CXX_PROGRAMS) framepointer plugin.so coldstack)
 
 ifneq ($(V),1)
 Q := @
@@ -41,3 +41,10 @@ $(OUT)/framepointer: $(HERE)framepointer.c $(HERE)framepointer_code.c $(HERE)wor
 
 $(OUT)/plugin.so: $(HERE)plugin.c $(HERE)work.h
 	$(Q)mkdir -p $(@D) && $(CC) -std=gnu11 -D_GNU_SOURCE $(PLAIN) -fPIC -shared -o $@ $<
+
+# Beside it 500 objects, which differ in their build id: coldstack_objects.py replaces this one.
+$(OUT)/coldstack: $(HERE)coldstack.c $(HERE)coldstack_object.S $(HERE)coldstack_objects.py $(HERE)work.h
+	$(Q)mkdir -p $(@D) && $(CC) -shared -nostdlib -s -o $@.so $(HERE)coldstack_object.S \
+		-Wl,--build-id=0x00112233445566778899aabbccddeeff00112233
+	$(Q)python3 $(HERE)coldstack_objects.py $@.so $@.objects 500
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE $(PLAIN) -o $@ $< -ldl

@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a keyhole built with OBSERVER=tests/bench/duration.bpf.h; prints how long samples took.
+
+duration.py [--judge] -- COMMAND...
+--judge: fails where the bounds do not hold after what the machine itself adds, or too few samples
+were cut by the clock to tell.
+
+A virtual machine loses its CPU at times, with interrupts off as well. A control of constant work
+in the same interrupts says how often: samples may be late as often per second, not more.
+"""
+
+import ctypes
+import math
+import os
+import subprocess
+import sys
+import time
+
+SYS_BPF = 321  # x86-64
+MAP_LOOKUP, MAP_NEXT_ID, MAP_BY_ID, OBJECT_INFO = 1, 12, 14, 15
+BUCKETS, FINE, COARSE, ROWS = 512, 400, 100, 32  # duration.bpf.h
+WORDS = 3 + BUCKETS
+P999_US, LONGEST_US = 60, 200
+ENOUGH = 2000  # samples cut by the clock
+CHANCE = 0.001
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def bpf(command, attributes):
+    """Like the system call; attributes is a ctypes array of u64, written in place."""
+    result = libc.syscall(SYS_BPF, command, attributes, ctypes.sizeof(attributes))
+    if result < 0:
+        raise OSError(ctypes.get_errno(), "bpf")
+    return result
+
+
+def map_ids():
+    number, ids = 0, set()
+    while True:
+        attributes = (ctypes.c_uint32 * 4)(number, 0, 0, 0)
+        try:
+            bpf(MAP_NEXT_ID, attributes)
+        except OSError:
+            return ids
+        number = attributes[1]
+        ids.add(number)
+
+
+def map_name(fd):
+    info = ctypes.create_string_buffer(88)
+    attributes = (ctypes.c_uint64 * 2)(fd | ctypes.sizeof(info) << 32, ctypes.addressof(info))
+    bpf(OBJECT_INFO, attributes)
+    return info.raw[24:40].rstrip(b"\0").decode()  # struct bpf_map_info: name
+
+
+def find_map(name, known):
+    """An fd of the new map of this name, or None; it keeps the map when its owner is gone."""
+    for number in map_ids() - known:
+        try:
+            fd = bpf(MAP_BY_ID, (ctypes.c_uint32 * 4)(number, 0, 0, 0))
+        except OSError:
+            continue
+        if map_name(fd) == name:
+            return fd
+        os.close(fd)
+        known.add(number)
+    return None
+
+
+def possible_cpus():
+    with open("/sys/devices/system/cpu/possible", encoding="ascii") as file:
+        return int(file.read().replace(",", "-").split("-")[-1]) + 1
+
+
+class Row:
+    """Durations of one kind: a histogram in microseconds."""
+
+    def __init__(self):
+        self.count = self.nanoseconds = self.longest = 0
+        self.bucket = [0] * BUCKETS
+
+    def add(self, words):
+        self.count += words[0]
+        self.nanoseconds += words[1]
+        self.longest = max(self.longest, words[2])
+        for i in range(BUCKETS):
+            self.bucket[i] += words[3 + i]
+
+    def merge(self, other):
+        self.add([other.count, other.nanoseconds, other.longest, *other.bucket])
+        return self
+
+    def mean(self):
+        return self.nanoseconds / 1e3 / max(1, self.count)
+
+    def quantile(self, share):
+        """Upper end of the bucket that holds it."""
+        left = self.count - math.floor(self.count * (1 - share))
+        for i, number in enumerate(self.bucket):
+            left -= number
+            if left <= 0:
+                return i + 1 if i < FINE else FINE + (i + 1 - FINE) * COARSE
+        return 0
+
+    def above(self, microseconds):
+        return sum(self.bucket[microseconds:])
+
+
+def read_rows(fd):
+    """[user, kernel], each {row number: Row}"""
+    cpus = possible_cpus()
+    value = (ctypes.c_uint64 * (WORDS * cpus))()
+    result = [{}, {}]
+    for number in range(2 * ROWS):
+        key = ctypes.c_uint32(number)
+        attributes = (ctypes.c_uint64 * 4)(fd, ctypes.addressof(key), ctypes.addressof(value), 0)
+        bpf(MAP_LOOKUP, attributes)
+        row = Row()
+        for cpu in range(cpus):
+            row.add(value[cpu * WORDS:(cpu + 1) * WORDS])
+        if row.count:
+            result[number // ROWS][number % ROWS] = row
+    return result
+
+
+def reasons():
+    path = os.path.join(os.path.dirname(__file__), "..", "..", "bpf", "counters.def")
+    with open(path, encoding="ascii") as file:
+        return [line[2:].split(",")[0] for line in file if line.startswith("X(")]
+
+
+LINE = "%-22s %8s %7s %6s %6s %6s %7s %7s %6s %6s %9s"
+
+
+def show(name, row):
+    print(LINE % (name, row.count, "%.1f" % row.mean(), row.quantile(.5), row.quantile(.9),
+                  row.quantile(.99), row.quantile(.999), row.quantile(.9999),
+                  row.above(P999_US), row.above(LONGEST_US), "%.1f" % (row.longest / 1e3)))
+
+
+def histogram(row, control):
+    print("%14s %19s %19s" % ("us", "samples", "control"))
+    for low in [*range(0, 100, 10), *range(100, 200, 50)]:
+        high = low + (10 if low < 100 else 50)
+        counts = [sum(one.bucket[low:high]) for one in (row, control)]
+        if any(counts):
+            print("    %4d - %-4d %9d %7.3f %% %9d %7.3f %%" % (
+                low, high, counts[0], 100 * counts[0] / max(1, row.count),
+                counts[1], 100 * counts[1] / max(1, control.count)))
+    print("    %4d and up %8d %9s %10d" % (LONGEST_US, row.above(LONGEST_US), "",
+                                           control.above(LONGEST_US)))
+
+
+def chance(late, control_late, share):
+    """Of so many late samples or more, were both late for one cause that comes at any time.
+
+    share: what the samples took of all time with interrupts off.
+    """
+    total = late + control_late
+    if not late or not 0 < share < 1:
+        return 1.0
+
+    def binomial(i):
+        return math.exp(math.lgamma(total + 1) - math.lgamma(i + 1) - math.lgamma(total - i + 1)
+                        + i * math.log(share) + (total - i) * math.log(1 - share))
+    return min(1.0, sum(binomial(i) for i in range(late, total + 1)))
+
+
+def judge(everything, control, usual, limit, allowed):
+    """Whether a bound holds but for so many samples and for what the machine adds."""
+    late = max(0, everything.above(limit) - math.floor(allowed))
+    control_late = control.above(control.quantile(.5) + max(0, limit - usual))
+    share = everything.nanoseconds / max(1, everything.nanoseconds + control.nanoseconds)
+    likely = chance(late, control_late, share)
+    good = usual < limit and likely >= CHANCE
+    print("%s: above %d us %d of %d, beyond those allowed %d; control later by as much %d times in "
+          "%.1f s, samples in %.1f s; chance %.4f" % (
+              "holds" if good else "BROKEN", limit, everything.above(limit), everything.count,
+              late, control_late, control.nanoseconds / 1e9, everything.nanoseconds / 1e9, likely))
+    return good
+
+
+def run(command):
+    """(exit status, fd of the map)"""
+    known, fd = map_ids(), None
+    process = subprocess.Popen(command)
+    while fd is None and process.poll() is None:
+        fd = find_map("durations", known)
+        time.sleep(0.02)
+    status = process.wait()
+    if fd is None:
+        sys.exit("no map of durations: is it built with OBSERVER=tests/bench/duration.bpf.h?")
+    return status, fd
+
+
+def main():
+    split = sys.argv.index("--")
+    judged, command = "--judge" in sys.argv[:split], sys.argv[split + 1:]
+    status, fd = run(command)
+    names, everything, control, cut = reasons(), Row(), Row(), Row()
+    print(LINE % ("us", "samples", "mean", "p50", "p90", "p99", "p99.9", "p99.99",
+                  ">%d" % P999_US, ">%d" % LONGEST_US, "longest"))
+    for mode, rows in zip(("user", "kernel"), read_rows(fd)):
+        for number, row in rows.items():
+            if number == len(names):
+                control.merge(row)
+                continue
+            show("%s %s" % (mode, names[number]), row)
+            everything.merge(row)
+            if names[number] == "cut_budget":
+                cut.merge(row)
+    show("all", everything)
+    show("control", control)
+    histogram(everything, control)
+    slow = cut if judged else everything  # many cheap samples must not make room for late ones
+    usual = slow.quantile(.5)
+    good = judge(everything, control, usual, P999_US, slow.count * .001)
+    good &= judge(everything, control, usual, LONGEST_US, 0)
+    if judged and cut.count < ENOUGH:
+        print("too few samples cut by the clock: %d" % cut.count)
+        good = False
+    return status or int(judged and not good)
+
+
+sys.exit(main())

@@ -1,0 +1,85 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# tests/kernels/fetch.sh [KERNEL...]: the kernels of tests/kernels/matrix, from the Debian mirror
+# that this machine's apt uses, by an apt root of their own: nothing below /etc or /var/lib is
+# touched. Prints "KERNEL FILE" for each, or "KERNEL - REASON". What is in the cache stays; empty it
+# for newer ones: ${XDG_CACHE_HOME:-~/.cache}/keyhole/kernels
+
+here=$(dirname "$(realpath "$0")")
+cache=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/keyhole/kernels
+keys=/usr/share/keyrings/debian-archive-keyring.gpg
+export LC_ALL=C
+
+mirror() {	# what a "deb" line or a "URIs:" field names, of the archive itself
+	cat /etc/apt/sources.list /etc/apt/sources.list.d/*.{list,sources} 2>/dev/null |
+		awk '/^URIs:/ { print $2 }
+			$1 == "deb" { for (i = 2; i <= NF; i++) if ($i ~ ":/") { print $i; break } }' |
+		sed 's|/*$||' | grep -m 1 '/debian$'
+}
+
+# apt SUITE TOOL ARGUMENTS...
+private_apt() {
+	local root=$cache/apt/$1 tool=$2
+	shift 2
+	timeout 120 "$tool" -qq -o APT::Architecture=amd64 -o APT::Architectures=amd64 \
+		-o Dir::State="$root" -o Dir::State::status="$root/status" -o Dir::Cache="$root/cache" \
+		-o Dir::Etc::sourcelist="$root/sources.list" -o Dir::Etc::sourceparts=/dev/null \
+		-o Dir::Etc::preferences=/dev/null -o Dir::Etc::preferencesparts=/dev/null \
+		-o Acquire::Languages=none -o Acquire::Check-Valid-Until=false \
+		-o Acquire::Retries=0 -o Acquire::http::Timeout=15 -o APT::Sandbox::User= "$@"
+}
+
+# The lists of a suite; where it has security updates, theirs as well.
+update() {	# SUITE MIRROR
+	local root=$cache/apt/$1
+	mkdir -p "$root"/{lists/partial,cache/archives/partial}
+	: >"$root/status"
+	echo "deb [signed-by=$keys] $2 $1 main" >"$root/sources.list"
+	case $1 in
+	*-backports | sid | experimental) ;;
+	*) echo "deb [signed-by=$keys] $2-security $1-security main" >>"$root/sources.list" ;;
+	esac
+	private_apt "$1" apt-get update >"$root/log" 2>&1
+	ls "$root"/lists/*_Packages* >/dev/null 2>&1	# its status does not tell
+}
+
+# The newest first: an old version may be listed and gone.
+download() {	# SUITE PACKAGE FOLDER
+	local package
+	for package in $(private_apt "$1" apt-cache search --names-only "^$2\$" | cut -d' ' -f1 |
+		sort -rV | head -n 4); do
+		(cd "$3" && private_apt "$1" apt-get download "$package" >>"$cache/apt/$1/log" 2>&1) &&
+			return 0
+	done
+	return 1
+}
+
+unpack() {	# FOLDER FILE
+	dpkg-deb --fsys-tarfile "$1"/*.deb | tar -x -C "$1" --wildcards './boot/vmlinuz*' \
+		'./usr/lib/modules/*/vmlinuz' 2>/dev/null
+	find "$1" -name 'vmlinuz*' -type f -size +1M -exec mv {} "$2" \; -quit
+	[ -s "$2" ]
+}
+
+fetch() {	# KERNEL SUITE PACKAGE
+	local file=$cache/vmlinuz-$1 from folder status=1
+	[ -s "$file" ] && { echo "$1 $file"; return; }
+	command -v apt-get >/dev/null || { echo "$1 - not a Debian system"; return; }
+	from=$(mirror)
+	[ -n "$from" ] || { echo "$1 - apt knows no Debian mirror"; return; }
+	update "$2" "$from" || { echo "$1 - the lists of $2 cannot be had"; return; }
+	folder=$(mktemp -d "$cache/new.XXXXXX") || { echo "$1 - $cache cannot be written"; return; }
+	if download "$2" "$3" "$folder"; then
+		unpack "$folder" "$folder/vmlinuz" && mv "$folder/vmlinuz" "$file" && status=0
+	fi
+	rm -rf "$folder"
+	[ $status = 0 ] && echo "$1 $file" || echo "$1 - $2 has no package $3"
+}
+
+mkdir -p "$cache"
+while read -r kernel suite package; do
+	[[ -z $kernel || $kernel = \#* ]] && continue
+	[[ $# -gt 0 && " $* " != *" $kernel "* ]] && continue
+	fetch "$kernel" "$suite" "$package" </dev/null
+done <"$here/matrix"

@@ -1,0 +1,60 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# Process 1 of a guest: loads the objects or records, as the kernel's command line says ($part), and
+# hands /out over by the second serial port. tests/kernels/run.sh put what it runs into /test.
+
+export PATH=/test:/bin LC_ALL=C HOME=/
+mount -t proc proc /proc
+mount -t sysfs sysfs /sys
+mount -t devtmpfs devtmpfs /dev
+mount -t tmpfs tmpfs /tmp
+mkdir -p /out /usr/local/libexec
+. /test/settings
+cd /out || poweroff -f
+
+say() {
+	read -r uptime rest </proc/uptime
+	echo "guest: $uptime s: $*"
+}
+
+record() {	# NAME BUILD ARGUMENTS...: leaves NAME.folded, NAME.log and NAME.status
+	name=$1 build=$2
+	shift 2
+	say "$name"
+	ln -sfn "/test/$build" /usr/local/libexec/keyhole
+	timeout 60 "/test/$build/keyhole" record -v -F "$HZ" -o "$name.folded" "$@" \
+		>"$name.log" 2>&1
+	echo $? >"$name.status"
+}
+
+load_all() {
+	say loading
+	load_objects 1 /test/objects/*.bpf.o >load 2>load.log
+}
+
+record_all() {
+	record mixed loop -- mixed "$MIXED_SECONDS"
+	# With its fallback named, that was the other object already.
+	grep -q 'bpf_loop.*missing' mixed.log || record mixed-for for -- mixed "$MIXED_SECONDS"
+	record signals loop -- signals "$SIGNALS_SECONDS"
+	record all loop -a -d "$ALL_SECONDS" &
+	recorder=$!
+	# Not before: starting to record would take many times as long.
+	until grep -qs enabled all.log || [ -e all.status ]; do
+		sleep 0.1
+	done
+	mixed "$ALL_SECONDS"
+	wait $recorder
+}
+
+"${part:-record}_all"
+uname -r >release
+cat /proc/sys/kernel/perf_event_paranoid >paranoid
+dmesg >messages
+
+say sending
+stty -F /dev/ttyS1 raw
+tar -c . | gzip -1 >/dev/ttyS1
+say 'done'
+poweroff -f

@@ -1,0 +1,319 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# tests/kernels/run.sh [KERNEL...]: the built keyhole on the kernels of tests/kernels/matrix, in
+# qemu without hardware acceleration, and its BPF objects on the running kernel. Prints TAP and a
+# table. Root is needed for the running kernel alone.
+
+cd "$(dirname "$0")/../.." || exit 1
+here=tests/kernels
+build=$(realpath "${BUILD:-build}")
+loader=$build/tests/kernels/load_objects
+export PYTHONDONTWRITEBYTECODE=1 LC_ALL=C
+LOAD_MS=100
+INSTRUCTIONS=60000
+BOOT_SECONDS=240
+CHOSEN='bpf_loop bpf_find_vma bpf_task_pt_regs bpf_get_current_task_btf'	# loader/features.c
+HZ=199
+ALL_SECONDS=3
+
+skip_all() {
+	echo "1..0 # SKIP $*" | tee /dev/stderr
+	exit 77
+}
+
+[ "$(uname -m)" = x86_64 ] || skip_all 'the kernels are of x86-64'
+[ -z "$SANITIZE" ] || skip_all 'the sanitizers are for the suites that need no emulation'
+for program in qemu-system-x86_64 busybox cpio python3; do
+	command -v $program >/dev/null || skip_all "$program is not installed"
+done
+for folder in loop for; do
+	[ -x "$build/kernels/$folder/keyhole" ] || skip_all 'not built: make check-kernels'
+done
+top=$(mktemp -d "${TMPDIR:-/tmp}/keyhole-kernels.XXXXXX") || exit 1
+emulator=
+trap '[ -z "$emulator" ] || kill "$emulator"; rm -rf "$top"' EXIT
+trap 'exit 1' INT TERM
+
+# ---- results ----------------------------------------------------------------------------------
+
+number=0 failed=0
+
+# result NAME COMMAND...: one test, told in a line; what the command prints is shown behind it.
+result() {
+	local name=$1 status
+	shift
+	number=$((number + 1))
+	"$@" >"$top/said" 2>&1
+	status=$?
+	case $status in
+	0) echo "ok $number - $name" ;;
+	77) echo "ok $number - $name # SKIP $(tail -n 1 "$top/said")" ;;
+	*) echo "not ok $number - $name"; failed=1 ;;
+	esac
+	[ $status = 77 ] || sed 's/^/#   /' "$top/said"
+	return $status
+}
+
+skipped() {
+	echo "$*"
+	return 77
+}
+
+# ---- the guest --------------------------------------------------------------------------------
+
+libraries() {	# FILE...
+	ldd "$@" 2>/dev/null | grep -oE '/[^ ]+\.so[^ ]*' | sort -u
+}
+
+make_root() {
+	local root=$top/root name library
+	mkdir -p "$root"/{bin,proc,sys,dev,tmp,test/objects}
+	chmod 755 "$root"
+	cp "$(command -v busybox)" "$root/bin/busybox"
+	for name in $(busybox --list); do
+		[ "$name" = busybox ] || ln -s busybox "$root/bin/$name"
+	done
+	install -m 755 $here/init.sh "$root/init"
+	cp "$loader" "$build"/workloads/{mixed,signals} "$root/test"
+	cp "$build"/bpf/walk_{loop,for}.bpf.o "$root/test/objects"
+	for name in loop for; do
+		install -D -t "$root/test/$name" \
+			"$build/kernels/$name"/keyhole{,-broker,-exporter,-worker}
+	done
+	echo "HZ=$HZ MIXED_SECONDS=8 SIGNALS_SECONDS=4 ALL_SECONDS=$ALL_SECONDS" \
+		>"$root/test/settings"
+	for library in $(libraries "$root"/test/{mixed,signals,load_objects} "$root"/test/loop/*); do
+		install -D "$library" "$root$library"
+	done
+	(cd "$root" && find . | cpio -o -H newc -R 0:0 --quiet) >"$top/initrd"
+}
+
+# Adds what the guest sent to $guest; its console stays beside.
+boot() {	# FILE PART ARGUMENTS...
+	local kernel=$1 part=$2
+	shift 2
+	rm -f "$guest/messages"
+	timeout -k 5 $BOOT_SECONDS qemu-system-x86_64 -M q35 -cpu max -m 1024 "$@" -display none \
+		-nodefaults -no-reboot -kernel "$kernel" -initrd "$top/initrd" \
+		-serial "file:$guest.console" -serial "file:$guest.sent" \
+		-append "console=ttyS0 quiet panic=-1 mitigations=off part=$part" \
+		</dev/null >"$guest.emulator" 2>&1 &
+	emulator=$!
+	wait $emulator
+	emulator=
+	tar -xzf "$guest.sent" -C "$guest" 2>/dev/null && [ -s "$guest/messages" ]
+}
+
+# For recordings, two CPUs and real time. For loading, a clock that counts instructions, so that no
+# load of this machine changes the result.
+boot_to() {	# FILE PART
+	case $2 in
+	record) boot "$1" "$2" -accel tcg,thread=multi -smp 2 ;;
+	load) boot "$1" "$2" -accel tcg,thread=single -icount shift=0,sleep=off -smp 1 ;;
+	esac
+}
+
+# An emulated boot may die of a race that no machine has.
+check_boot() {	# FILE PART
+	local started=$SECONDS
+	boot_to "$@" || boot_to "$@" || {
+		tail -n 20 "$guest.console" "$guest.emulator" | tr -d '\r'
+		return 1
+	}
+	echo "$(cat "$guest/release"), $((SECONDS - started)) s"
+	[ "$(cat "$guest/paranoid")" = 3 ] || { echo 'perf_event_paranoid is not 3'; return 1; }
+	! grep -E 'BUG:|WARNING:|Oops|Call Trace|general protection|rcu.*stall' "$guest/messages"
+}
+
+# ---- loading ----------------------------------------------------------------------------------
+
+# Figures of an object: instructions of all programs and of the largest in the dearest mode,
+# milliseconds of CPU time of the slowest mode, raw and at native speed, and how much slower than at
+# best natively the machine was just then; or why it was refused.
+figures() {	# LOAD OBJECT
+	awk -v object="$2.bpf.o" -v native="$native" '
+		$2 != object { next }
+		$1 == "program" { sum[$3] += $5; if ($5 > largest) largest = $5 }
+		$1 == "object" {
+			modes++
+			if ($6 != "ok")
+				why = $6
+			ratio = native && $5 > native ? $5 / native : 1
+			if ($4 / ratio > scaled) {
+				scaled = $4 / ratio
+				raw = $4
+			}
+		}
+		END {
+			for (mode in sum)
+				if (sum[mode] > most)
+					most = sum[mode]
+			if (why)
+				print "refused", why
+			else if (modes != 3)
+				print "untried", modes + 0
+			else
+				printf "%d %d %.1f %.1f %.1f\n", most, largest, raw, scaled, raw / scaled
+		}' "$1"
+}
+
+budget() {	# KERNEL OBJECT
+	awk -v kernel="$1" -v object="$2" '$1 == kernel && $2 == object { print $3 }' $here/budget
+}
+
+check_load() {	# KERNEL OBJECT FOLDER
+	local allowed instructions largest raw scaled ratio
+	allowed=$(budget "$1" "$2")
+	read -r instructions largest raw scaled ratio < <(figures "$3/load" "$2")
+	if [[ $instructions != [0-9]* ]]; then
+		echo "$instructions: $largest; tests/kernels/budget: $allowed"
+		[ "$instructions $allowed" = 'refused none' ] && return
+		grep -A 20 "^$2" "$3/load.log"
+		return 1
+	fi
+	echo "$instructions instructions, $allowed allowed; largest program $largest"
+	echo "$raw ms, $ratio times as slow as natively at best: $scaled ms"
+	[ "$allowed" != none ] || { echo 'tests/kernels/budget says that it cannot be loaded'; return 1; }
+	[ "$instructions" -le "$allowed" ] && [ "$instructions" -le $INSTRUCTIONS ] &&
+		awk -v ms="$scaled" -v limit=$LOAD_MS 'BEGIN { exit ms > limit }'
+}
+
+# ---- recordings -------------------------------------------------------------------------------
+
+ended() {	# NAME
+	[ "$(cat "$guest/$1.status")" = 0 ] && return
+	echo "$1: ended with $(cat "$guest/$1.status")"
+	cat "$guest/$1.log"
+	return 1
+}
+
+stacks() {
+	python3 tests/e2e/stacks.py check "$@"
+}
+
+# Which object -v says was taken, against which one could be loaded.
+check_choice() {	# KERNEL
+	local helper status=0
+	for helper in $CHOSEN; do
+		if grep -q "^keyhole: kernel: $helper .*: missing, " "$guest/mixed.log"; then
+			[ "$(budget "$1" walk_loop)" = none ]
+		else
+			[ "$(budget "$1" walk_loop)" != none ]
+		fi || { status=1; echo "$helper: not what is expected of this kernel"; }
+	done
+	grep '^keyhole: kernel: ' "$guest/mixed.log"
+	return $status
+}
+
+# Function by function, as natively (tests/e2e/unwind.cases).
+check_mixed() {	# NAME
+	local recursion='work::thread_main(\([^;]*\))?;(work::recurse(\([^;]*\))?;)'
+	ended "$1" && stacks "$guest/$1.folded" mixed --samples 800 --complete 98 --ready 90 \
+		--excuse '_Unwind_|uw_|libgcc' --share 98 \
+		--chain 'work::less(\(.*)?' 'work::thread_main.*work::sort.*work::less' \
+		--chain 'work::spin(\(.*)?' \
+			"(functions.*call|alloca_frame|aligned_frame|$recursion{41}).*work::spin" \
+		--chain 'work::compare(\(.*)?' 'work::thread_main.*work::callback.*qsort.*work::compare' \
+		--chain 'work::raise(\(.*)?' 'work::thread_main.*work::exceptions.*work::raise' \
+		--chain 'work::recurse(\(.*)?' "$recursion+"
+}
+
+# Signal frames; and samples in the kernel, whose user part starts at what its entry saved.
+check_signals() {
+	local main='^_start;([^;]+;){1,2}main;' handler='([^;]+;)*'
+	ended signals && stacks "$guest/signals.folded" signals --samples 200 --complete 98 --ready 80 \
+		--share 98 --chain signals_inner \
+			"${main}signals_base;${handler}signals_outer;${handler}signals_inner;" \
+		--chain '.*kill_\[k\]' "${main}signals_base;"
+}
+
+check_all() {
+	ended all || return
+	local line pattern='taken ([0-9]+), complete ([0-9]+) .*, cut ([0-9]+), .*, lost ([0-9]+)$'
+	line=$(grep '^samples: ' "$guest/all.log")
+	echo "$line"
+	[[ $line =~ $pattern ]] || return
+	local taken=${BASH_REMATCH[1]} written
+	local sum=$((BASH_REMATCH[2] + BASH_REMATCH[3] + BASH_REMATCH[4]))
+	written=$(awk '{ sum += $NF } END { print sum }' "$guest/all.folded")
+	[ "$taken" -ge $((HZ * ALL_SECONDS / 2)) ] || { echo 'too few samples'; return 1; }
+	[ $sum = "$taken" ] || { echo 'complete + cut + lost is not taken'; return 1; }
+	[ $((written + BASH_REMATCH[4])) = "$taken" ] || { echo "written: $written"; return 1; }
+	stacks "$guest/all.folded" mixed --samples 100 --complete 98 --ready 50
+}
+
+# ---- the table --------------------------------------------------------------------------------
+
+row() {	# KERNEL OBJECT FOLDER RECORDING
+	local instructions largest raw scaled ratio samples='-' complete='-' of_all='-'
+	read -r instructions largest raw scaled ratio < <(figures "$3/load" "$2")
+	[[ $instructions = [0-9]* ]] || { instructions=- largest=- raw=- scaled=-; }
+	if [ -s "$3/$4.folded" ] && [ "$instructions" != - ]; then
+		read -r samples complete < <(stacks "$3/$4.folded" mixed | head -n 1 |
+			sed -E 's/.*mixed: ([0-9]+) samples, .* readiness, ([0-9.]+) % .*/\1 \2/')
+		of_all=$(sed -nE 's/^samples: .*\(([0-9.]+) %\).*/\1/p' "$3/$4.log")
+	fi
+	printf '# | %-7s %-10s %8s %8s %8s %8s %8s %9s %9s\n' "$1" "$2" "$instructions" "$largest" \
+		"$raw" "$scaled" "$samples" "$complete" "$of_all" >>"$top/table"
+}
+
+rows() {	# KERNEL FOLDER
+	local with_for=mixed-for
+	[ "$(budget "$1" walk_loop)" != none ] || with_for=mixed
+	row "$1" walk_loop "$2" mixed
+	row "$1" walk_for "$2" $with_for
+}
+
+printf '# | %-7s %-10s %8s %8s %8s %8s %8s %9s %9s\n' kernel object verified largest 'load ms' \
+	scaled samples complete 'of all' >"$top/table"
+
+# ---- run --------------------------------------------------------------------------------------
+
+load_natively() {
+	[ "$(id -u)" = 0 ] || skipped 'needs root' || return
+	"$loader" 5 "$build"/bpf/walk_{loop,for}.bpf.o >"$top/native/load" 2>"$top/native/load.log"
+}
+
+# The best of all times: others may keep the machine busy.
+calibrate() {
+	local now
+	now=$("$loader" | sed -n 's/^calibration //p')
+	[ -n "$native" ] && [ "$native" -lt "$now" ] || native=$now
+}
+
+native=
+mkdir "$top/native"
+calibrate
+if result 'native: objects' load_natively; then
+	for object in walk_loop walk_for; do
+		result "native: $object" check_load native $object "$top/native"
+	done
+	rows native "$top/native"
+fi
+
+run_kernel() {	# KERNEL FILE|- REASON
+	[ "$2" != - ] || { result "$1" skipped "$3"; return; }
+	guest=$top/$1
+	mkdir "$guest"
+	calibrate
+	result "$1: boot to load" check_boot "$2" load || return
+	for object in walk_loop walk_for; do
+		result "$1: $object" check_load "$1" $object "$guest"
+	done
+	result "$1: boot to record" check_boot "$2" record || return
+	result "$1: choice of the object" check_choice "$1"
+	result "$1: mixed" check_mixed mixed
+	[ "$(budget "$1" walk_loop)" = none ] || result "$1: mixed, walk_for" check_mixed mixed-for
+	result "$1: signals and system calls" check_signals
+	result "$1: whole machine" check_all
+	rows "$1" "$guest"
+}
+
+make_root
+while read -r kernel file reason; do
+	run_kernel "$kernel" "$file" "$reason"
+done < <($here/fetch.sh "$@" 2>/dev/null)
+cat "$top/table"
+echo "1..$number"
+exit $failed
