@@ -263,6 +263,33 @@ check-privsep: $(call test_programs,privsep) $(EXECUTABLES) $(if $(SANITIZE),,sa
 check-e2e: $(EXECUTABLES) workloads
 	@$(RUN) e2e tests/e2e/run.sh
 
+# ---- escape suite ---------------------------------------------------------------------------------
+
+# policy/ once more, with layers that can be left off, under the programs that try to get out.
+ESCAPE         := $(BUILD)/escape
+ESCAPE_POLICY  := $(patsubst policy/%.c,$(ESCAPE)/obj/policy/%.o,$(sort $(wildcard policy/*.c)))
+ESCAPE_RENAMES := -Dpolicy_become=real_become -Dpolicy_isolate=real_isolate
+ESCAPE_PARTS   := $(BUILD)/obj/tests/escape/masked.o $(ESCAPE_POLICY) $(call archive,ipc)
+ESCAPE_INSIDE  := $(patsubst %,$(BUILD)/obj/tests/escape/%.o,prisoner attempts held)
+ESCAPE_TESTS   := $(patsubst tests/escape/%.c,$(ESCAPE)/%,$(sort $(wildcard tests/escape/test_*.c)))
+ESCAPE_LIBS    := -lseccomp -lcap
+
+$(ESCAPE)/obj/policy/%.o: policy/%.c tests/escape/mask.h $(BUILD)/flags
+	$(call say,CC)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) $(ESCAPE_RENAMES) \
+		-include tests/escape/mask.h -c -o $@ $<
+$(ESCAPE)/obj/policy/seccomp.o: ESCAPE_RENAMES += -Dpolicy_selftest=real_selftest
+
+# Under the names by which the loader's code starts its children.
+$(ESCAPE)/prisoner: $(ESCAPE_INSIDE) $(ESCAPE_PARTS)
+	$(call say,LINK)mkdir -p $(@D) && $(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ \
+		$(call group,$^) $(ESCAPE_LIBS)
+	@ln -sf prisoner $(ESCAPE)/keyhole
+	@for role in worker exporter broker; do ln -sf prisoner $(ESCAPE)/keyhole-$$role; done
+
+$(ESCAPE)/test_%: $(BUILD)/obj/tests/escape/test_%.o $(BUILD)/obj/tests/escape/cell.o \
+		$(BUILD)/obj/loader/spawner.o $(ESCAPE_PARTS)
+	$(call say,LINK)mkdir -p $(@D) && $(CC) $(LDFLAGS) -pie -o $@ $(call group,$^) $(ESCAPE_LIBS)
+
 # ---- fuzzers ----------------------------------------------------------------------------------
 
 fuzz_objects  = $(patsubst $(BUILD)/obj/%,$(BUILD)/fuzz/obj/%,$(1))
