@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "tests/escape/mask.h"
-#include "tests/escape/orders.h"
+#include "tests/escape/prisoner.h"
 
 const struct surroundings *around;
 int order_fd = -1;
@@ -133,7 +133,7 @@ int main(int argc, char **argv)
 
 	/* Executed by an attempt: what did that gain? */
 	if (role == ROLE_COUNT)
-		return argc == 1 && geteuid() == 0 ? 0 : 1;
+		return argc > 1 || geteuid() == 0 ? 0 : 1;
 	around = &order.around;
 	if (!take(&order) || become_prisoner(role, &order))
 		return 90;
