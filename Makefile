@@ -270,7 +270,8 @@ ESCAPE         := $(BUILD)/escape
 ESCAPE_POLICY  := $(patsubst policy/%.c,$(ESCAPE)/obj/policy/%.o,$(sort $(wildcard policy/*.c)))
 ESCAPE_RENAMES := -Dpolicy_become=real_become -Dpolicy_isolate=real_isolate
 ESCAPE_PARTS   := $(BUILD)/obj/tests/escape/masked.o $(ESCAPE_POLICY) $(call archive,ipc)
-ESCAPE_INSIDE  := $(patsubst %,$(BUILD)/obj/tests/escape/%.o,prisoner attempts held)
+ESCAPE_INSIDE  := $(patsubst %,$(BUILD)/obj/tests/escape/%.o,prisoner attempts \
+	attempts_kernel held)
 ESCAPE_TESTS   := $(patsubst tests/escape/%.c,$(ESCAPE)/%,$(sort $(wildcard tests/escape/test_*.c)))
 ESCAPE_LIBS    := -lseccomp -lcap
 
