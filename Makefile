@@ -291,6 +291,17 @@ $(ESCAPE)/test_%: $(BUILD)/obj/tests/escape/test_%.o $(BUILD)/obj/tests/escape/c
 		$(BUILD)/obj/loader/spawner.o $(ESCAPE_PARTS)
 	$(call say,LINK)mkdir -p $(@D) && $(CC) $(LDFLAGS) -pie -o $@ $(call group,$^) $(ESCAPE_LIBS)
 
+# Beside the real programs.
+ESCAPE_MALICIOUS := $(BUILD)/obj/tests/escape/malicious.o
+$(BUILD)/test_peers: $(BUILD)/obj/tests/escape/test_peers.o $(BUILD)/obj/tests/escape/cell.o \
+		$(ESCAPE_MALICIOUS) $(BUILD)/obj/loader/spawner.o $(ESCAPE_PARTS)
+	$(call say,LINK)$(CC) $(LDFLAGS) -pie -o $@ $(call group,$^) $(ESCAPE_LIBS)
+
+$(ESCAPE)/malicious_worker: $(BUILD)/obj/tests/escape/malicious_worker.o $(ESCAPE_MALICIOUS) \
+		$(SHARED_ARCHIVES)
+	$(call say,LINK)mkdir -p $(@D) && $(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ \
+		$(call group,$^) $(ESCAPE_LIBS)
+
 # ---- fuzzers ----------------------------------------------------------------------------------
 
 fuzz_objects  = $(patsubst $(BUILD)/obj/%,$(BUILD)/fuzz/obj/%,$(1))
