@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# make, make check, make check-root, make check-fuzz, make bench, make install DESTDIR=
+# make, make check, make check-root, make check-escape, make check-fuzz, make bench,
+# make install DESTDIR=
 # V=1 shows the commands; CC=clang, SANITIZE=address,undefined and BUILD=folder change the build.
 
 VERSION := 0.1.0
@@ -272,7 +273,8 @@ ESCAPE_RENAMES := -Dpolicy_become=real_become -Dpolicy_isolate=real_isolate
 ESCAPE_PARTS   := $(BUILD)/obj/tests/escape/masked.o $(ESCAPE_POLICY) $(call archive,ipc)
 ESCAPE_INSIDE  := $(patsubst %,$(BUILD)/obj/tests/escape/%.o,prisoner attempts \
 	attempts_kernel held)
-ESCAPE_TESTS   := $(patsubst tests/escape/%.c,$(ESCAPE)/%,$(sort $(wildcard tests/escape/test_*.c)))
+ESCAPE_PROGRAMS := $(addprefix $(ESCAPE)/,test_calls test_layers test_held malicious_worker) \
+	$(BUILD)/test_peers
 ESCAPE_LIBS    := -lseccomp -lcap
 
 $(ESCAPE)/obj/policy/%.o: policy/%.c tests/escape/mask.h $(BUILD)/flags
@@ -301,6 +303,10 @@ $(ESCAPE)/malicious_worker: $(BUILD)/obj/tests/escape/malicious_worker.o $(ESCAP
 		$(SHARED_ARCHIVES)
 	$(call say,LINK)mkdir -p $(@D) && $(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ \
 		$(call group,$^) $(ESCAPE_LIBS)
+
+.PHONY: check-escape
+check-escape: $(EXECUTABLES) $(ESCAPE)/prisoner $(ESCAPE_PROGRAMS)
+	@$(RUN) escape tests/escape/run.sh
 
 # ---- fuzzers ----------------------------------------------------------------------------------
 

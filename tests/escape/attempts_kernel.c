@@ -161,4 +161,3 @@ int64_t try_many_descriptors(void)
 		fd = CALL(SYS_memfd_create, "escape", 0);
 	return fd < 0 ? fd : 0;
 }
-

@@ -187,6 +187,39 @@ def look(tap, loader, when, show):
     tap(not wrong, f"inventory: {len(roles)} processes hold {total} descriptors as listed, {when}")
 
 
+# One of each kind that is not made by the process itself.
+HELD = {
+    "keyhole-worker": {("file", "r"): "object", ("map ringbuf", "rw"): "ring",
+                       ("perf", "rw"): "sideband", ("socket", "rw"): "socket",
+                       ("null", "rw"): "null"},
+    "keyhole-exporter": {("file", "w"): "output", ("socket", "rw"): "socket"},
+    "keyhole-broker": {("map other", "rw"): "segments", ("socket", "rw"): "socket"},
+    "loader": {("perf", "rw"): "sampling", ("file", "w"): "output", ("map ringbuf", "rw"): "ring",
+               ("prog", "rw"): "program", ("socket", "rw"): "socket"},
+}
+
+
+def try_held(tap, loader):
+    arguments = []
+    for pid, role in sorted(processes(loader).items()):
+        wanted = dict(HELD.get(role, {}))
+        numbers = set(os.listdir(f"/proc/{pid}/fd"))
+        time.sleep(0.3)     # not one that is on its way
+        for number in sorted(numbers & set(os.listdir(f"/proc/{pid}/fd")), key=int,
+                             reverse=role == "keyhole-worker"):
+            label = wanted.pop(kind_of(pid, number, role), None)
+            if label:
+                name = "keyhole" if role == "loader" else role
+                arguments.append(f"{name}:{label}:{pid}:{number}")
+    run = subprocess.run([os.path.join(sys.argv[1], "escape", "test_held")] + arguments,
+                         stdout=subprocess.PIPE, text=True)
+    for line in run.stdout.splitlines():
+        if line.startswith(("ok", "not ok")):
+            tap(line.startswith("ok"), line.split(" - ", 1)[1])
+        elif line.startswith("#"):
+            print(line)
+
+
 def main():
     if os.geteuid():
         print("not root", file=sys.stderr)
@@ -207,6 +240,7 @@ def main():
         while time.monotonic() < begun + SOAK and process.poll() is None:
             time.sleep(0.2)
         look(tap, process.pid, f"after {SOAK:.0f} s", show)
+        try_held(tap, process.pid)
         process.send_signal(signal.SIGINT)
         status = process.wait()
         tap(status == 0, f"inventory: the recording ended well after {SOAK:.0f} s")

@@ -26,9 +26,9 @@ enum moment {
 
 enum deed {
 	DEED_MESSAGE,
-	DEED_FLOOD,   /* the same message, for ever */
-	DEED_STALL,   /* reads and sends nothing any more */
-	DEED_EXIT,    /* status 0 */
+	DEED_FLOOD, /* the same message, for ever */
+	DEED_STALL, /* reads and sends nothing any more */
+	DEED_EXIT,  /* status 0 */
 	DEED_CRASH,
 	DEED_HANG_UP, /* closes the channel and stays */
 	DEED_READY,   /* a lie in READY: variant says which */
@@ -146,8 +146,7 @@ static void send_profile(unsigned int kind)
 	int fd = kind == 5 ? STDIN_FILENO : profile_file(message.bytes);
 
 	if (kind != 1)
-		fcntl(fd, F_ADD_SEALS,
-		      F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE);
+		fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE);
 	message.bytes += kind == 3 ? 1 : 0;
 	message.bytes -= kind == 2 ? 1 : 0;
 	peers[1].phase = PHASE_FINISH;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Forced into the files of policy/ for this suite: layers are left off at run time, any number of them, so
- * that each can be tried alone. Everything else of policy/ is as in the product.
+ * Forced into the files of policy/ for this suite: layers are left off at run time, any number of
+ * them, so that each can be tried alone. Everything else of policy/ is as in the product.
  */
 #ifndef KEYHOLE_TESTS_MASK_H
 #define KEYHOLE_TESTS_MASK_H

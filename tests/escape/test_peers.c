@@ -204,8 +204,10 @@ static void test_messages(struct peer *peer, bool run)
 			try_wrong(peer, type, variant, &sum);
 		}
 	forget(peer);
-	tap(!sum.wrong && sum.ended, "%s: %u violations %s end it without an answer, %u refused "
-	    "by the kernel", policy_role_name(peer->role), sum.ended,
+	tap(!sum.wrong && sum.ended,
+	    "%s: %u violations %s end it without an answer, %u refused "
+	    "by the kernel",
+	    policy_role_name(peer->role), sum.ended,
 	    run ? "by the worker" : "before it has a worker", sum.refused);
 	end_of(peer, WAIT_MS);
 }
@@ -301,7 +303,8 @@ static void test_segments(struct peer *peer)
 
 static int ask_object(struct peer *peer, uint32_t pid, uint64_t from, uint64_t to, uint32_t flags)
 {
-	const struct message_object request = {.start = from, .end = to, .pid = pid, .flags = flags};
+	const struct message_object request = {
+		.start = from, .end = to, .pid = pid, .flags = flags};
 	struct message reply;
 	int r;
 
@@ -322,10 +325,18 @@ static void test_odd_objects(struct peer *peer)
 		uint64_t from, to;
 		uint32_t flags;
 	} odd[] = {
-		{0, 4096, 8192, 1},	      {1u << 22, 4096, 8192, 1}, {~0u, 4096, 8192, 1},
-		{1, 8192, 4096, 1},	      {1, 4096, 4096, 1},	 {1, 4097, 8192, 1},
-		{1, 4096, 8193, 1},	      {1, 4096, 8192, 2},	 {1, 4096, 8192, ~0u},
-		{1, 0, ~0ull & ~4095ull, 1},  {1, 0, 0, 1},		 {1, ~4095ull, ~0ull, 1},
+		{0, 4096, 8192, 1},
+		{1u << 22, 4096, 8192, 1},
+		{~0u, 4096, 8192, 1},
+		{1, 8192, 4096, 1},
+		{1, 4096, 4096, 1},
+		{1, 4097, 8192, 1},
+		{1, 4096, 8193, 1},
+		{1, 4096, 8192, 2},
+		{1, 4096, 8192, ~0u},
+		{1, 0, ~0ull & ~4095ull, 1},
+		{1, 0, 0, 1},
+		{1, ~4095ull, ~0ull, 1},
 		{4194303, 4096, 8192, 1},
 	};
 	unsigned int granted = 0;
