@@ -269,7 +269,7 @@ check-e2e: $(EXECUTABLES) workloads
 # policy/ once more, with layers that can be left off, under the programs that try to get out.
 ESCAPE         := $(BUILD)/escape
 ESCAPE_POLICY  := $(patsubst policy/%.c,$(ESCAPE)/obj/policy/%.o,$(sort $(wildcard policy/*.c)))
-ESCAPE_RENAMES := -Dpolicy_become=real_become -Dpolicy_isolate=real_isolate
+ESCAPE_RENAMES := -Dpolicy_become=real_become
 ESCAPE_PARTS   := $(BUILD)/obj/tests/escape/masked.o $(ESCAPE_POLICY) $(call archive,ipc)
 ESCAPE_INSIDE  := $(patsubst %,$(BUILD)/obj/tests/escape/%.o,prisoner attempts \
 	attempts_kernel held)

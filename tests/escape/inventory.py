@@ -9,6 +9,7 @@ import collections
 import os
 import re
 import signal
+import stat
 import subprocess
 import sys
 import tempfile
@@ -29,6 +30,7 @@ GOLDEN = {
         ("file", "w"): (1, 1, "the temporary output, given to the exporter"),
         ("signalfd", "rw"): (1, 1, "SIGINT and SIGTERM"),
         ("socket", "rw"): (7, 7, "three children, three spawners, the committer"),
+        ("folder", "path"): (0, 1, "/proc, to look at children"),
         ("map ringbuf", "rw"): (1, 1, "events"),
         ("map array", "rw"): (8, 80, "segments, rings, tails, processes, counters, constants"),
         ("map other", "rw"): (1, 16, "segments, targets, caches of the sampler"),
@@ -84,6 +86,7 @@ GOLDEN = {
 def kind_of(pid, number, role):
     try:
         target = os.readlink(f"/proc/{pid}/fd/{number}")
+        status = os.stat(f"/proc/{pid}/fd/{number}")
         info = dict(re.findall(r"^([\w-]+):\s+(\S+)", open(f"/proc/{pid}/fdinfo/{number}").read(),
                                re.M))
     except OSError:
@@ -111,6 +114,8 @@ def kind_of(pid, number, role):
         return match.group(1), mode
     if re.search(r"/\d*/?maps$", target):
         return "maps", mode
+    if stat.S_ISDIR(status.st_mode):
+        return "folder", mode
     if role == "spawner" and number == "4":
         return "program", mode
     return "file", mode
@@ -195,7 +200,8 @@ HELD = {
     "keyhole-exporter": {("file", "w"): "output", ("socket", "rw"): "socket"},
     "keyhole-broker": {("map other", "rw"): "segments", ("socket", "rw"): "socket"},
     "loader": {("perf", "rw"): "sampling", ("file", "w"): "output", ("map ringbuf", "rw"): "ring",
-               ("prog", "rw"): "program", ("socket", "rw"): "socket"},
+               ("prog", "rw"): "program", ("socket", "rw"): "socket",
+               ("folder", "path"): "folder"},
 }
 
 
@@ -229,7 +235,8 @@ def main():
     tap = Tap()
     with tempfile.TemporaryDirectory(prefix="keyhole-escape.") as folder:
         log = open(folder + "/log", "w+")
-        process = subprocess.Popen([keyhole, "record", "-v", "-o", folder + "/p.folded"],
+        process = subprocess.Popen([keyhole, "record", "-v", "-d", str(SOAK + 120), "-o",
+                                    folder + "/p.folded"],
                                    stderr=log, stdin=subprocess.DEVNULL)
         begun = time.monotonic()
         while "enabled" not in open(folder + "/log").read() and time.monotonic() < begun + 20:

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
-#include <sched.h>
-#include <sys/mount.h>
 #include <sys/prctl.h>
 
 #include "tests/escape/mask.h"
@@ -14,15 +12,6 @@ int policy_become(enum policy_role role)
 	if (POLICY_PUTS_ON(ids))
 		return real_become(role);
 	return POLICY_PUTS_ON(no_new_privs) && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? -errno : 0;
-}
-
-/* Without its namespaces a role's root would become everybody's. */
-uint32_t policy_isolate(enum policy_role role)
-{
-	if (!POLICY_PUTS_ON(namespaces) && POLICY_PUTS_ON(root) &&
-	    (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL)))
-		return LAYER_BIT(root);
-	return real_isolate(role);
 }
 
 /* Its calls would succeed, one of them is PTRACE_TRACEME. */

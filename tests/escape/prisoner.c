@@ -121,8 +121,8 @@ static int become_prisoner(enum policy_role role, const struct order *order)
 		attempt_prepare(order->number);
 	if (role == ROLE_LOADER)
 		r = policy_become(role);
-	if (r == 0 && !order->spawner)
-		r = policy_confine(role, &layers);
+	if (!order->spawner)
+		policy_confine(role, &layers);
 	return r;
 }
 

@@ -69,7 +69,6 @@ static const struct {
 	{SYS_set_robust_list, W | L},
 	{SYS_rseq, W | L},
 	{SYS_epoll_wait, W},
-	{SYS_epoll_pwait, W},
 	{SYS_epoll_ctl, W},
 	{SYS_timerfd_settime, W},
 	{SYS_memfd_create, W},

@@ -42,6 +42,7 @@ static const struct {
 	{"keyhole", "output", "write_bytes stat_it", "it gave it to the exporter"},
 	{"keyhole", "ring", "map_read map_write stat_it", "it gave it to the worker"},
 	{"keyhole", "program", "stat_it", "it keeps it loaded"},
+	{"keyhole", "folder", "stat_it reopen_read", "/proc, which it may read anyway"},
 	{"keyhole", "socket", "write_bytes stat_it", "messages"},
 };
 

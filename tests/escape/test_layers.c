@@ -38,6 +38,7 @@ enum column {
 	COLUMN_S,
 	COLUMN_ALL_BUT_S,
 	COLUMN_ALL,
+	COLUMN_F,
 	COLUMN_SPAWNER,
 	COLUMN_COUNT
 };
@@ -64,7 +65,8 @@ static const struct {
 	[COLUMN_S] = {"seccmp", LAYER_BIT(seccomp), LAYER_seccomp},
 	[COLUMN_ALL_BUT_S] = {"all-s", EVERY & ~LAYER_BIT(seccomp), LAYER_COUNT},
 	[COLUMN_ALL] = {"all", EVERY, LAYER_COUNT},
-	[COLUMN_SPAWNER] = {"spawnr", BEFORE, LAYER_namespaces},
+	[COLUMN_F] = {"filter", LAYER_BIT(seccomp), LAYER_namespaces}, /* its spawner's */
+	[COLUMN_SPAWNER] = {"spawnr", BEFORE | LAYER_BIT(seccomp), LAYER_namespaces},
 };
 
 #define NOTHING 0
@@ -76,6 +78,7 @@ static const struct {
 #define M	(1u << COLUMN_M)
 #define L	(1u << COLUMN_L)
 #define S	(1u << COLUMN_S)
+#define F	(1u << COLUMN_F)
 
 static const struct {
 	const char *name;
@@ -103,6 +106,30 @@ static bool has_column(enum policy_role role, enum column column)
 	return policy_layers_of(role) >> columns[column].layer & 1;
 }
 
+/* By the filter that a spawner has and its child inherits. */
+static const size_t spawner_filter[] = {
+	NUMBER_open_by_handle, NUMBER_mount_tmpfs,   NUMBER_pivot_root,	    NUMBER_change_root,
+	NUMBER_new_user_ns,    NUMBER_new_net_ns,    NUMBER_join_net_ns,    NUMBER_fanotify,
+	NUMBER_clone3_child,   NUMBER_personality,   NUMBER_tcp_connect,    NUMBER_tcp_bind,
+	NUMBER_udp_send,       NUMBER_packet_socket, NUMBER_netlink_socket, NUMBER_pidfd_getfd,
+	NUMBER_ptrace_seize,   NUMBER_vm_readv,	     NUMBER_vm_writev,	    NUMBER_kcmp_victim,
+	NUMBER_io_uring,       NUMBER_userfaultfd,   NUMBER_keyctl,	    NUMBER_add_key,
+	NUMBER_perf_machine,   NUMBER_perf_self,     NUMBER_bpf_program,    NUMBER_bpf_map,
+	NUMBER_bpf_next_id,
+};
+
+static unsigned int by_spawner(enum policy_role role, size_t i)
+{
+	bool bpf = i == NUMBER_bpf_program || i == NUMBER_bpf_map || i == NUMBER_bpf_next_id;
+
+	if (role == ROLE_LOADER || (role == ROLE_BROKER && bpf))
+		return 0;
+	for (size_t at = 0; at < sizeof(spawner_filter) / sizeof(*spawner_filter); at++)
+		if (spawner_filter[at] == i)
+			return F;
+	return 0;
+}
+
 static unsigned int claims(enum policy_role role, size_t i)
 {
 	unsigned int mask = role == ROLE_BROKER	  ? attempts[i].broker
@@ -114,7 +141,7 @@ static unsigned int claims(enum policy_role role, size_t i)
 		return S;
 	if (role == ROLE_EXPORTER && i == NUMBER_many_descriptors)
 		return M | S;
-	return mask;
+	return mask | by_spawner(role, i);
 }
 
 /* ---- what is there to be attacked ---- */
@@ -339,7 +366,7 @@ static void try_column(enum policy_role role, enum column column, const struct s
 	struct cell cell;
 
 	cell_open(&cell, role, EVERY & ~columns[column].on);
-	cell.as_spawner = column == COLUMN_SPAWNER;
+	cell.as_spawner = column == COLUMN_SPAWNER || column == COLUMN_F;
 	for (size_t i = 0; i < ATTEMPTS; i++)
 		try_one(&cell, i, column, around);
 	cell_close(&cell);
@@ -504,10 +531,12 @@ int main(int argc, char **argv)
 	for (enum column column = COLUMN_N; column <= COLUMN_S; column++)
 		if (has_column(role, column))
 			judge_layer(role, column);
+	if (has_column(role, COLUMN_F))
+		judge_layer(role, COLUMN_F);
 	judge_together(role, COLUMN_ALL_BUT_S, N | P | R | I | W | M | L, "all but seccomp");
 	judge_together(role, COLUMN_ALL, ~0u, "all layers");
 	if (has_column(role, COLUMN_SPAWNER))
-		judge_together(role, COLUMN_SPAWNER, N | P | R | I | W, "its spawner's layers");
+		judge_together(role, COLUMN_SPAWNER, N | P | R | I | W | F, "its spawner's layers");
 	test_dumpable(role);
 	remove_surroundings(&around);
 	return tap_end();
