@@ -499,8 +499,8 @@ static void test_dumpable(enum policy_role role)
 		traced[on] = can_be_traced(&cell);
 		cell_close(&cell);
 	}
-	/* who lacks the broker's capabilities cannot trace it; the loader changes its uid after exec,
-	 * and that alone has the same effect */
+	/* who lacks the broker's capabilities cannot trace it; the loader changes its uid after
+	 * exec, and that alone has the same effect */
 	tap(!traced[1] && traced[0] == (role == ROLE_WORKER || role == ROLE_EXPORTER),
 	    "%s: dumpable alone keeps tracers of the same uid off", policy_role_name(role));
 }
