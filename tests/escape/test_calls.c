@@ -205,6 +205,8 @@ static bool may_fcntl(enum policy_role role, uint64_t command, uint64_t argument
 		return role == ROLE_WORKER;
 	case F_GET_SEALS:
 		return role == ROLE_EXPORTER;
+	case F_GETOWN_EX: /* of a pidfd, the number of a child in another pid namespace */
+		return role == ROLE_LOADER;
 	default:
 		return false;
 	}
