@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# make, make check, make check-root, make check-fuzz, make bench, make install DESTDIR=
+# make, make check, make check-root, make check-escape, make check-fuzz, make bench,
+# make install DESTDIR=
 # V=1 shows the commands; CC=clang, SANITIZE=address,undefined and BUILD=folder change the build.
 
 VERSION := 0.1.0
@@ -288,6 +289,49 @@ kernel-builds: $(KERNEL_BUILDS) $(OBJECT_LOADER)
 check-kernels: $(EXECUTABLES) workloads kernel-builds
 	@TEST_SECONDS=1800 $(RUN) kernels tests/kernels/run.sh; r=$$?; \
 		sed -n 's/^# |/ /p' $(BUILD)/results/kernels/run.tap; exit $$r
+# ---- escape suite ---------------------------------------------------------------------------------
+
+# policy/ once more, with layers that can be left off, under the programs that try to get out.
+ESCAPE         := $(BUILD)/escape
+ESCAPE_POLICY  := $(patsubst policy/%.c,$(ESCAPE)/obj/policy/%.o,$(sort $(wildcard policy/*.c)))
+ESCAPE_RENAMES := -Dpolicy_become=real_become
+ESCAPE_PARTS   := $(BUILD)/obj/tests/escape/masked.o $(ESCAPE_POLICY) $(call archive,ipc)
+ESCAPE_INSIDE  := $(patsubst %,$(BUILD)/obj/tests/escape/%.o,prisoner attempts \
+	attempts_kernel held)
+ESCAPE_PROGRAMS := $(addprefix $(ESCAPE)/,test_calls test_layers test_held malicious_worker) \
+	$(BUILD)/test_peers
+ESCAPE_LIBS    := -lseccomp -lcap
+
+$(ESCAPE)/obj/policy/%.o: policy/%.c tests/escape/mask.h $(BUILD)/flags
+	$(call say,CC)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) $(ESCAPE_RENAMES) \
+		-include tests/escape/mask.h -c -o $@ $<
+$(ESCAPE)/obj/policy/seccomp.o: ESCAPE_RENAMES += -Dpolicy_selftest=real_selftest
+
+# Under the names by which the loader's code starts its children.
+$(ESCAPE)/prisoner: $(ESCAPE_INSIDE) $(ESCAPE_PARTS)
+	$(call say,LINK)mkdir -p $(@D) && $(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ \
+		$(call group,$^) $(ESCAPE_LIBS)
+	@ln -sf prisoner $(ESCAPE)/keyhole
+	@for role in worker exporter broker; do ln -sf prisoner $(ESCAPE)/keyhole-$$role; done
+
+$(ESCAPE)/test_%: $(BUILD)/obj/tests/escape/test_%.o $(BUILD)/obj/tests/escape/cell.o \
+		$(BUILD)/obj/loader/spawner.o $(ESCAPE_PARTS)
+	$(call say,LINK)mkdir -p $(@D) && $(CC) $(LDFLAGS) -pie -o $@ $(call group,$^) $(ESCAPE_LIBS)
+
+# Beside the real programs.
+ESCAPE_MALICIOUS := $(BUILD)/obj/tests/escape/malicious.o
+$(BUILD)/test_peers: $(BUILD)/obj/tests/escape/test_peers.o $(BUILD)/obj/tests/escape/cell.o \
+		$(ESCAPE_MALICIOUS) $(BUILD)/obj/loader/spawner.o $(ESCAPE_PARTS)
+	$(call say,LINK)$(CC) $(LDFLAGS) -pie -o $@ $(call group,$^) $(ESCAPE_LIBS)
+
+$(ESCAPE)/malicious_worker: $(BUILD)/obj/tests/escape/malicious_worker.o $(ESCAPE_MALICIOUS) \
+		$(SHARED_ARCHIVES)
+	$(call say,LINK)mkdir -p $(@D) && $(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ \
+		$(call group,$^) $(ESCAPE_LIBS)
+
+.PHONY: check-escape
+check-escape: $(EXECUTABLES) $(ESCAPE)/prisoner $(ESCAPE_PROGRAMS)
+	@$(RUN) escape tests/escape/run.sh
 
 # ---- fuzzers ----------------------------------------------------------------------------------
 

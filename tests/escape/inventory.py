@@ -1,0 +1,260 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""inventory.py BUILD [print]: which descriptors each process of a recording holds.
+
+Kind, access mode and number of each, against the table below: when sampling starts, while it goes
+on, and after ESCAPE_SOAK_SECONDS (60). Prints TAP. Root.
+"""
+import collections
+import os
+import re
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+
+SOAK = float(os.environ.get("ESCAPE_SOAK_SECONDS", "60"))
+CPUS = os.cpu_count()
+POSSIBLE = 4096     # objects that the worker may have open
+MODES = ("r", "w", "rw", "?")
+NAMES = {"keyhole": "loader", "keyhole-commit": "committer", "keyhole-spawner": "spawner",
+         "keyhole-exporte": "keyhole-exporter"}
+
+# kind of descriptor, mode: least, most, and what it is for.
+GOLDEN = {
+    "loader": {
+        ("inherited", "*"): (3, 3, "standard input, output and error of who started it"),
+        ("memfd", "rw"): (0, 1, "kernel symbols, given to the worker"),
+        ("file", "w"): (1, 1, "the temporary output, given to the exporter"),
+        ("signalfd", "rw"): (1, 1, "SIGINT and SIGTERM"),
+        ("socket", "rw"): (7, 7, "three children, three spawners, the committer"),
+        ("folder", "path"): (0, 1, "/proc, to look at children"),
+        ("map ringbuf", "rw"): (1, 1, "events"),
+        ("map array", "rw"): (8, 80, "segments, rings, tails, processes, counters, constants"),
+        ("map other", "rw"): (1, 16, "segments, targets, caches of the sampler"),
+        ("prog", "rw"): (1, 16, "programs"),
+        ("link", "r"): (1, 16, "attachments: tracepoints and the task iterator"),
+        ("iter", "r"): (1, 2, "run time of all tasks, one for each end"),
+        ("perf", "rw"): (2 * 1, 2 * CPUS, "sampling and side-band of each CPU"),
+        ("btf", "r"): (0, 2, "types of the object"),
+        ("pipe", "r"): (0, 1, "symbols, from the process that reads them"),
+    },
+    "committer": {
+        ("inherited", "*"): (3, 3, "as the loader"),
+        ("socket", "rw"): (1, 1, "loader"),
+        ("file", "w"): (0, 1, "the temporary output"),
+    },
+    "spawner": {
+        ("null", "rw"): (3, 3, "standard input, output and error"),
+        ("socket", "rw"): (1, 1, "loader"),
+        ("program", "path"): (1, 1, "the role's program, to execute it again"),
+        ("pidfd", "rw"): (1, 1, "its child"),
+    },
+    "keyhole-worker": {
+        ("null", "rw"): (3, 3, "standard input, output and error"),
+        ("socket", "rw"): (3, 3, "loader, broker, exporter"),
+        ("eventpoll", "rw"): (1, 1, "event loop"),
+        ("eventfd", "rw"): (0, 2, "parser thread to event loop"),
+        ("timerfd", "rw"): (0, 1, "event loop"),
+        ("pipe", "r"): (0, 1, "signals of the event loop"),
+        ("pipe", "w"): (0, 1, "signals of the event loop"),
+        ("map ringbuf", "rw"): (1, 1, "events: it writes how far it has read"),
+        ("map array", "rw"): (0, 1100, "rings, tails, process table, segments"),
+        ("perf", "rw"): (1, CPUS, "side-band: cannot sample"),
+        ("file", "r"): (0, POSSIBLE, "objects that are being read, from the broker"),
+        ("maps", "r"): (0, 64, "lists of mappings, from the broker"),
+    },
+    "keyhole-exporter": {
+        ("null", "rw"): (3, 3, "standard input, output and error"),
+        ("socket", "rw"): (2, 2, "loader, worker"),
+        ("file", "w"): (1, 1, "the temporary output"),
+    },
+    "keyhole-broker": {
+        ("null", "rw"): (3, 3, "standard input, output and error"),
+        ("socket", "rw"): (2, 2, "loader, worker"),
+        ("map other", "rw"): (1, 1, "map of segments"),
+        ("file", "r"): (0, 1, "on its way to the worker"),
+        ("file", "path"): (0, 1, "being looked at"),
+        ("maps", "r"): (0, 1, "on its way to the worker"),
+        ("map array", "rw"): (0, 1, "a segment on its way to the worker"),
+    },
+}
+
+
+def kind_of(pid, number, role):
+    try:
+        target = os.readlink(f"/proc/{pid}/fd/{number}")
+        status = os.stat(f"/proc/{pid}/fd/{number}")
+        info = dict(re.findall(r"^([\w-]+):\s+(\S+)", open(f"/proc/{pid}/fdinfo/{number}").read(),
+                               re.M))
+    except OSError:
+        return None
+    flags = int(info["flags"], 8)
+    mode = "path" if flags & os.O_PATH else MODES[flags & 3]
+    if role in ("loader", "committer") and int(number) <= 2:
+        return "inherited", "*"
+    if target == "/dev/null":
+        return "null", mode
+    if "map_type" in info:
+        names = {"2": "map array", "27": "map ringbuf"}
+        return names.get(info["map_type"], "map other"), mode
+    for text, kind in (("socket:", "socket"), ("pipe:", "pipe"), ("anon_inode:bpf-prog", "prog"),
+                       ("anon_inode:bpf_link", "link"), ("anon_inode:bpf_iter", "iter"),
+                       ("anon_inode:bpf-link", "link"), ("anon_inode:btf", "btf"),
+                       ("anon_inode:[perf_event]", "perf"), ("pidfd:", "pidfd")):
+        if target.startswith(text):
+            return kind, mode
+    # a program may have been a memfd
+    if target.startswith("/memfd:") and role == "loader":
+        return "memfd", mode
+    match = re.match(r"anon_inode:\[(\w+)\]", target)
+    if match:
+        return match.group(1), mode
+    if re.search(r"/\d*/?maps$", target):
+        return "maps", mode
+    if stat.S_ISDIR(status.st_mode):
+        return "folder", mode
+    if role == "spawner" and number == "4":
+        return "program", mode
+    return "file", mode
+
+
+def inventory(pid, role):
+    kinds = (kind_of(pid, number, role) for number in os.listdir(f"/proc/{pid}/fd"))
+    return collections.Counter(kind for kind in kinds if kind)
+
+
+def stat_of(pid):
+    comm, rest = open(f"/proc/{pid}/stat", errors="replace").read().split("(", 1)[1].rsplit(")", 1)
+    return comm, int(rest.split()[1])
+
+
+def processes(loader):
+    """{pid: role} of the recording."""
+    parents, names = {}, {}
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                names[int(name)], parents[int(name)] = stat_of(name)
+            except OSError:
+                pass
+    family = {loader}
+    for _ in range(2):
+        family |= {pid for pid, parent in parents.items() if parent in family}
+    return {pid: NAMES.get(names[pid], names[pid]) for pid in family if pid in names}
+
+
+def differences(role, found):
+    golden = GOLDEN.get(role)
+    if golden is None:
+        return [f"a process that is not in the table: {role}"]
+    wrong = [f"{kind} {mode}: {count}, not in the table" for (kind, mode), count in found.items()
+             if (kind, mode) not in golden]
+    for (kind, mode), (least, most, _) in golden.items():
+        if not least <= found[kind, mode] <= most:
+            wrong.append(f"{kind} {mode}: {found[kind, mode]}, not {least} to {most}")
+    return wrong
+
+
+class Tap:
+    count = failed = 0
+
+    def __call__(self, good, text):
+        self.count += 1
+        self.failed += not good
+        print(("ok" if good else "not ok") + f" - {text}", flush=True)
+
+
+def look(tap, loader, when, show):
+    roles = sorted(processes(loader).items(), key=lambda item: item[1])
+    wrong, total = [], 0
+    for pid, role in roles:
+        try:
+            found = inventory(pid, role)
+        except OSError:
+            wrong.append(f"{role}: gone")
+            continue
+        total += sum(found.values())
+        if show:
+            print(f"# {role}: " + ", ".join(f"{k} {m} {n}" for (k, m), n in sorted(found.items())))
+        # what is on its way may be seen twice or not at all: look again
+        bad = differences(role, found)
+        if bad and differences(role, inventory(pid, role)):
+            wrong += [f"{role}: {text}" for text in bad]
+    expected = sorted(["loader", "committer"] + ["spawner"] * 3 +
+                      ["keyhole-worker", "keyhole-exporter", "keyhole-broker"])
+    if sorted(role for _, role in roles) != expected:
+        wrong.append(f"processes: {[role for _, role in roles]}")
+    for text in wrong:
+        print(f"# {text}")
+    tap(not wrong, f"inventory: {len(roles)} processes hold {total} descriptors as listed, {when}")
+
+
+# One of each kind that is not made by the process itself.
+HELD = {
+    "keyhole-worker": {("file", "r"): "object", ("map ringbuf", "rw"): "ring",
+                       ("perf", "rw"): "sideband", ("socket", "rw"): "socket",
+                       ("null", "rw"): "null"},
+    "keyhole-exporter": {("file", "w"): "output", ("socket", "rw"): "socket"},
+    "keyhole-broker": {("map other", "rw"): "segments", ("socket", "rw"): "socket"},
+    "loader": {("perf", "rw"): "sampling", ("file", "w"): "output", ("map ringbuf", "rw"): "ring",
+               ("prog", "rw"): "program", ("socket", "rw"): "socket",
+               ("folder", "path"): "folder"},
+}
+
+
+def try_held(tap, loader):
+    arguments = []
+    for pid, role in sorted(processes(loader).items()):
+        wanted = dict(HELD.get(role, {}))
+        numbers = set(os.listdir(f"/proc/{pid}/fd"))
+        time.sleep(0.3)     # not one that is on its way
+        for number in sorted(numbers & set(os.listdir(f"/proc/{pid}/fd")), key=int,
+                             reverse=role == "keyhole-worker"):
+            label = wanted.pop(kind_of(pid, number, role), None)
+            if label:
+                name = "keyhole" if role == "loader" else role
+                arguments.append(f"{name}:{label}:{pid}:{number}")
+    run = subprocess.run([os.path.join(sys.argv[1], "escape", "test_held")] + arguments,
+                         stdout=subprocess.PIPE, text=True)
+    for line in run.stdout.splitlines():
+        if line.startswith(("ok", "not ok")):
+            tap(line.startswith("ok"), line.split(" - ", 1)[1])
+        elif line.startswith("#"):
+            print(line)
+
+
+def main():
+    if os.geteuid():
+        print("not root", file=sys.stderr)
+        return 77
+    keyhole = os.path.join(sys.argv[1], "keyhole")
+    show = len(sys.argv) > 2
+    tap = Tap()
+    with tempfile.TemporaryDirectory(prefix="keyhole-escape.") as folder:
+        log = open(folder + "/log", "w+")
+        process = subprocess.Popen([keyhole, "record", "-v", "-d", str(SOAK + 120), "-o",
+                                    folder + "/p.folded"],
+                                   stderr=log, stdin=subprocess.DEVNULL)
+        begun = time.monotonic()
+        while "enabled" not in open(folder + "/log").read() and time.monotonic() < begun + 20:
+            time.sleep(0.01)
+        look(tap, process.pid, "at the start", show)
+        time.sleep(min(5, SOAK / 2))
+        look(tap, process.pid, "while sampling", show)
+        while time.monotonic() < begun + SOAK and process.poll() is None:
+            time.sleep(0.2)
+        look(tap, process.pid, f"after {SOAK:.0f} s", show)
+        try_held(tap, process.pid)
+        process.send_signal(signal.SIGINT)
+        status = process.wait()
+        tap(status == 0, f"inventory: the recording ended well after {SOAK:.0f} s")
+        if status:
+            print("# " + open(folder + "/log").read()[-500:].replace("\n", "\n# "))
+    return tap.failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A worker that was taken over, in a real recording: started by the real spawner in place of
+ * keyhole-worker, confined like it, honest until its moment. What it does then is written into the
+ * file itself by violations.py: it has neither arguments nor environment nor files.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "ipc/channel.h"
+#include "ipc/time.h"
+#include "policy/policy.h"
+#include "tests/escape/malicious.h"
+
+enum moment {
+	MOMENT_FIRST, /* in place of READY */
+	MOMENT_START, /* after READY */
+	MOMENT_RUN,   /* a while after RUNNING */
+	MOMENT_FINISH /* after STOP */
+};
+
+enum deed {
+	DEED_MESSAGE,
+	DEED_FLOOD, /* the same message, for ever */
+	DEED_STALL, /* reads and sends nothing any more */
+	DEED_EXIT,  /* status 0 */
+	DEED_CRASH,
+	DEED_HANG_UP, /* closes the channel and stays */
+	DEED_READY,   /* a lie in READY: variant says which */
+	DEED_SUMMARY, /* numbers that cannot be, with a profile */
+	DEED_PROFILE, /* variant: which profile */
+	DEED_LOG,     /* variant: which text */
+	DEED_SEGMENTS /* asks the broker for all memory there is */
+};
+
+struct scenario {
+	char marker[16];
+	uint32_t moment, deed, target, type, variant;
+};
+
+/* Not const: the compiler must believe what the file says. */
+static volatile struct scenario scenario = {"escape-scenario", 0, 0, 0, 0, 0};
+
+static struct channel loader, peers[2]; /* broker, exporter */
+
+static struct channel *target(void)
+{
+	return scenario.target == 0 ? &loader : &peers[scenario.target - 1];
+}
+
+/* With KEYHOLE_DEBUG_STDERR=1 standard error is the test's: when it happened. */
+static void mark(void)
+{
+	char line[40];
+	int length = snprintf(line, sizeof(line), "T %llu\n", (unsigned long long)time_now());
+
+	if (write(STDERR_FILENO, line, (size_t)length) < 0)
+		return;
+}
+
+static void wait_ms(int milliseconds)
+{
+	poll(NULL, 0, milliseconds);
+}
+
+static _Noreturn void stall(void)
+{
+	while (true)
+		wait_ms(1000);
+}
+
+/* ---- lies ---- */
+
+static void lie_ready(void)
+{
+	struct message_ready ready = {.role = PARTY_WORKER,
+				      .proven = policy_layers_of(ROLE_WORKER),
+				      .build = KEYHOLE_VERSION};
+
+	switch (scenario.variant) {
+	case 0:
+		ready.role = PARTY_BROKER;
+		break;
+	case 1:
+		memcpy(ready.build, "9.9.9", 6);
+		break;
+	case 2:
+		memset(ready.build, 'x', sizeof(ready.build));
+		break;
+	case 3:
+		ready.proven = 0;
+		break;
+	default:
+		ready.proven &= ~LAYER_BIT(landlock);
+	}
+	channel_send(&loader, MESSAGE_READY, &ready, sizeof(ready), -1);
+}
+
+static void lie_log(void)
+{
+	struct message_log log = {1, 4, "fine"};
+
+	switch (scenario.variant) {
+	case 0:
+		log.text[1] = '\033';
+		break;
+	case 1:
+		log.text[2] = '\n';
+		break;
+	case 2:
+		log.length = LOG_TEXT_BYTES + 1;
+		break;
+	case 3:
+		log.length = 0;
+		break;
+	case 4:
+		log.level = 77;
+		break;
+	case 5:
+		log.text[100] = 'x'; /* behind its end */
+		break;
+	default:
+		log.text[0] = (char)0xff;
+	}
+	channel_send(&loader, MESSAGE_LOG, &log, sizeof(log), -1);
+}
+
+static int profile_file(uint64_t bytes)
+{
+	int fd = memfd_create("escape", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (fd < 0 || ftruncate(fd, (off_t)bytes))
+		return -1;
+	return fd;
+}
+
+/* 0: right. 1: not sealed. 2: says less than it is. 3: more. 4: empty. 5: no memfd at all. */
+static void send_profile(unsigned int kind)
+{
+	struct message_profile message = {.bytes = kind == 4 ? 0 : 4096};
+	int fd = kind == 5 ? STDIN_FILENO : profile_file(message.bytes);
+
+	if (kind != 1)
+		fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE);
+	message.bytes += kind == 3 ? 1 : 0;
+	message.bytes -= kind == 2 ? 1 : 0;
+	peers[1].phase = PHASE_FINISH;
+	channel_send(&peers[1], MESSAGE_PROFILE, &message, sizeof(message), fd);
+}
+
+static void send_summary(void)
+{
+	struct message_summary summary;
+
+	memset(&summary, 0xff, sizeof(summary));
+	channel_send(&loader, MESSAGE_SUMMARY, &summary, sizeof(summary), -1);
+}
+
+static void ask_segments(void)
+{
+	struct message_segment request = {0};
+	struct message reply;
+
+	/* the answers come with descriptors, which are not kept */
+	for (request.index = 64; request.index < 2048; request.index++) {
+		if (channel_send(&peers[0], MESSAGE_SEGMENT, &request, sizeof(request), -1) ||
+		    channel_wait(&peers[0], 1000, &reply) != 1)
+			return;
+		message_release(&reply);
+	}
+}
+
+/* ---- deeds ---- */
+
+static void flood(void)
+{
+	while (true) {
+		int r = malicious_send(target(), scenario.type, VARIANT_GOOD);
+
+		if (r == -EAGAIN)
+			wait_ms(0);
+		else if (r < 0)
+			stall();
+	}
+}
+
+/* Refused by the kernel itself (SO_PASSRIGHTS): say so, and be wrong in another way. */
+static void send_message(void)
+{
+	enum variant variant = (enum variant)scenario.variant;
+
+	if (variant == VARIANT_TWICE && malicious_send(target(), scenario.type, VARIANT_GOOD))
+		return;
+	if (malicious_send(target(), scenario.type, variant) != -EPERM)
+		return;
+	if (write(STDERR_FILENO, "R\n", 2) == 2)
+		malicious_send(target(), MESSAGE_LOG, VARIANT_UNKNOWN_TYPE);
+}
+
+static void act(void)
+{
+	mark();
+	switch (scenario.deed) {
+	case DEED_MESSAGE:
+		send_message();
+		break;
+	case DEED_FLOOD:
+		flood();
+		break;
+	case DEED_EXIT:
+		_exit(0);
+	case DEED_CRASH:
+		__builtin_trap();
+		break;
+	case DEED_HANG_UP:
+		close(loader.fd);
+		break;
+	case DEED_READY:
+		lie_ready();
+		break;
+	case DEED_SUMMARY:
+		send_profile(0);
+		send_summary();
+		break;
+	case DEED_PROFILE:
+		send_profile(scenario.variant);
+		send_summary();
+		break;
+	case DEED_LOG:
+		lie_log();
+		break;
+	case DEED_SEGMENTS:
+		ask_segments();
+		break;
+	default:
+		break;
+	}
+	stall();
+}
+
+static void at(enum moment moment)
+{
+	if (scenario.moment == (uint32_t)moment)
+		act();
+}
+
+/* ---- the honest part ---- */
+
+static void keep(const struct message *message)
+{
+	if (message->DESCRIPTOR.kind == DESCRIPTOR_BROKER)
+		channel_init(&peers[0], message->fd, PARTY_WORKER, PARTY_BROKER);
+	if (message->DESCRIPTOR.kind == DESCRIPTOR_EXPORTER)
+		channel_init(&peers[1], message->fd, PARTY_WORKER, PARTY_EXPORTER);
+}
+
+static void be_equipped(void)
+{
+	struct message message = {.fd = -1};
+
+	do {
+		if (channel_wait(&loader, 10000, &message) != 1)
+			_exit(1);
+		if (message.head.type == MESSAGE_DESCRIPTOR)
+			keep(&message);
+	} while (message.head.type != MESSAGE_START);
+	peers[0].phase = peers[1].phase = PHASE_RUN;
+}
+
+int main(void)
+{
+	struct policy_layers layers;
+	struct message message;
+
+	channel_init(&loader, 3, PARTY_WORKER, PARTY_LOADER);
+	policy_confine(ROLE_WORKER, &layers);
+	at(MOMENT_FIRST);
+	if (channel_send_ready(&loader, layers.lacking, layers.proven))
+		return 1;
+	at(MOMENT_START);
+	be_equipped();
+	if (channel_send_bare(&loader, MESSAGE_RUNNING, -1))
+		return 1;
+	loader.phase = PHASE_RUN;
+	wait_ms(100);
+	at(MOMENT_RUN);
+	if (channel_wait(&loader, 60000, &message) != 1)
+		return 1;
+	loader.phase = PHASE_FINISH;
+	at(MOMENT_FINISH);
+	return 0;
+}

@@ -1,0 +1,401 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""violations.py BUILD [PATTERN]: real recordings whose worker has been taken over.
+
+For each scenario the worker is malicious_worker with the scenario written into it. The recording
+must end at once with one line that says why, with a failure, without a file and without a process
+left behind; or, where what the worker does is allowed, go on and stay in command. Prints TAP. Root.
+"""
+import ctypes
+import os
+import re
+import selectors
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+WORKERS = int(os.environ.get("ESCAPE_JOBS", "3"))
+STALL_MS = 100
+END_MS = 300        # from a signal to the end of everything, teardown in the kernel included
+FIRST, START, RUN, FINISH = range(4)
+(MESSAGE, FLOOD, STALL, EXIT, CRASH, HANG_UP, READY, SUMMARY, PROFILE, LOG, SEGMENTS) = range(11)
+LOADER, BROKER, EXPORTER = range(3)
+MOMENTS = ("first", "start", "run", "finish")
+PHASES = {"START": 0, "RUN": 1, "FINISH": 2}
+PR_SET_CHILD_SUBREAPER = 36
+
+
+def rows(path, letter):
+    text = re.sub(r"/\*.*?\*/", "", open(os.path.join(ROOT, path)).read(), flags=re.S)
+    return [[field.strip() for field in row.split(",")]
+            for row in re.findall(r"^%s\(([^)]*)\)" % letter, text, re.M)]
+
+
+TYPES = {row[0]: (number, row) for number, row in enumerate(rows("ipc/messages.def", "M"), 1)}
+VARIANTS = {row[0]: number for number, row in enumerate(rows("tests/escape/variants.def", "V"))}
+LIMITED = {"SURPLUS_FD", "RESERVED", "TWICE", "CREDENTIALS", "GOOD"}
+
+
+class Scenario:
+    """expect: a pattern for the one line, or the name of a method of Run."""
+
+    def __init__(self, name, moment, deed, expect, target=LOADER, kind="LOG", variant=0, **more):
+        self.name, self.moment, self.deed, self.expect = name, moment, deed, expect
+        self.target, self.kind, self.variant = target, TYPES[kind][0], variant
+        self.seconds = more.get("seconds", "5")
+        self.signals = more.get("signals", ())
+        self.status = more.get("status", 1)
+        self.limit = more.get("limit", 20)
+
+    def bytes(self):
+        return struct.pack("<16s5I", b"escape-scenario", self.moment, self.deed, self.target,
+                           self.kind, self.variant)
+
+
+def allowed(kind, moment):
+    _, sender, receiver, first, last, *rest = TYPES[kind][1]
+    if sender not in ("WORKER", "CHILD") or receiver != "LOADER":
+        return False
+    phase = max(0, moment - 1)
+    return (PHASES[first] <= phase <= PHASES[last]) and not (kind == "READY" and moment == START)
+
+
+# What the loader says where. The start has no monitor yet.
+VIOLATION = {
+    FIRST: r"start: keyhole-worker: ",
+    START: r"start: (keyhole-worker|equipping the children): ",
+    RUN: r"monitor: keyhole-worker: violation of the protocol; ended",
+    FINISH: r"monitor: keyhole-worker: violation of the protocol; ended",
+}
+# The exporter ends with the worker, and either may be seen first.
+GONE = {
+    START: r"(start|monitor): .*",
+    RUN: r"monitor: keyhole-(worker|exporter|broker): (ended by itself|closed its channel)",
+    FINISH: r"monitor: keyhole-(worker|exporter|broker): (ended by itself|closed its channel)",
+}
+# Rather long: the recording ends when FINISH comes.
+SECONDS = {FIRST: "5", START: "5", RUN: "5", FINISH: "0.2"}
+
+
+def types():
+    for moment in (FIRST, START, RUN, FINISH):
+        for kind in TYPES:
+            # before READY it is the same code as after
+            if not allowed(kind, moment) and (moment != FIRST or kind in ("RUNNING", "MAPS")):
+                yield Scenario(f"{kind} at {MOMENTS[moment]}", moment, MESSAGE, VIOLATION[moment],
+                               kind=kind, seconds=SECONDS[moment])
+
+
+def variants():
+    for moment, kind in ((START, "RUNNING"), (RUN, "PROGRESS"), (FINISH, "SUMMARY")):
+        for variant, number in VARIANTS.items():
+            if variant in LIMITED or (variant, kind) == ("NOISE", "PROGRESS") or \
+                    (variant, kind) == ("NOISE", "SUMMARY"):
+                continue
+            yield Scenario(f"{kind} at {MOMENTS[moment]}, {variant}", moment, MESSAGE,
+                           VIOLATION[moment], kind=kind, variant=number, seconds=SECONDS[moment])
+    for kind, moment, variant in (("RUNNING", START, "RESERVED"), ("SUMMARY", FINISH, "TWICE")):
+        yield Scenario(f"{kind} at {MOMENTS[moment]}, {variant}", moment, MESSAGE,
+                       VIOLATION[moment], kind=kind, variant=VARIANTS[variant],
+                       seconds=SECONDS[moment])
+
+
+def lies():
+    for variant in range(5):
+        yield Scenario(f"READY, lie {variant}", FIRST, READY,
+                       "unproven" if variant == 3 else VIOLATION[FIRST], variant=variant)
+    for variant in range(7):
+        yield Scenario(f"LOG, lie {variant}", RUN, LOG, VIOLATION[RUN], variant=variant)
+    yield Scenario("SUMMARY that cannot be", FINISH, SUMMARY, "clamped", seconds="0.2", status=0)
+    for variant, reason in ((1, "Operation not permitted"), (2, "Bad message"),
+                            (3, "Bad message"), (4, "No data available"),
+                            (5, "Operation not permitted|Bad message|Invalid argument")):
+        yield Scenario(f"PROFILE, lie {variant}", FINISH, PROFILE, rf"output: .*: ({reason})",
+                       variant=variant, seconds="0.2")
+
+
+def ends():
+    for deed, name in ((EXIT, "exits"), (CRASH, "crashes"), (HANG_UP, "hangs up")):
+        for moment in (START, RUN, FINISH):
+            yield Scenario(f"{name} at {MOMENTS[moment]}", moment, deed, GONE[moment],
+                           seconds=SECONDS[moment])
+
+
+def commands():
+    """The worker does what it may: the loader must still obey."""
+    for kind in ("LOG", "PROGRESS"):
+        yield Scenario(f"flood of {kind} at run", RUN, FLOOD, "obeys", kind=kind, seconds="60",
+                       signals=(0.3, 0.6))
+        yield Scenario(f"flood of {kind} at finish", FINISH, FLOOD, "obeys", kind=kind,
+                       seconds="0.2", signals=(0.4, 0.6))
+    yield Scenario("stall at run", RUN, STALL, "obeys", seconds="60", signals=(0.2, 0.4))
+    yield Scenario("stall at finish", FINISH, STALL, "obeys", seconds="0.2", signals=(0.3, 0.5))
+    yield Scenario("stall at first", FIRST, STALL, r"start: keyhole-worker: ", limit=8)
+    yield Scenario("stall at start", START, STALL, r"start: .*", limit=8)
+    yield Scenario("all segments", RUN, SEGMENTS, "obeys", seconds="60", signals=(1.0, 1.2))
+
+
+def peers():
+    for target, name in ((BROKER, "broker"), (EXPORTER, "exporter")):
+        for kind, variant in (("LOG", "GOOD"), ("STOP", "GOOD"), ("MAPS", "OVERSIZED"),
+                              ("MAPS", "MANY_FDS"), ("MAPS", "EMPTY"), ("PROFILE", "TWO_FDS"),
+                              ("OBJECT", "SHORT"), ("SEGMENT", "NOISE")):
+            yield Scenario(f"{kind} to {name}, {variant}", RUN, MESSAGE,
+                           "passed_on", target=target, kind=kind,
+                           variant=VARIANTS[variant])
+    # it reads no answer: whoever answers must not wait for it, and nobody for him
+    yield Scenario("flood of MAPS to broker", RUN, FLOOD, "passed_on", target=BROKER, kind="MAPS")
+    yield Scenario("flood of PROFILE to exporter", RUN, FLOOD, "obeys", target=EXPORTER,
+                   kind="PROFILE", seconds="60", signals=(0.3, 0.5))
+
+
+def scenarios():
+    for group in (commands, types, variants, lies, ends, peers):
+        yield from group()
+
+
+class Failure(Exception):
+    pass
+
+
+class Run:
+    def __init__(self, build, folder):
+        self.build, self.folder = build, folder
+        self.programs = os.path.join(folder, "bin")
+        self.output = os.path.join(folder, "out")
+        os.makedirs(self.programs)
+        os.makedirs(self.output)
+        os.chmod(folder, 0o755)
+        shutil.copy(os.path.join(build, "keyhole"), self.programs)
+        for name in ("keyhole-broker", "keyhole-exporter"):
+            os.symlink(os.path.join(build, name), os.path.join(self.programs, name))
+        self.worker = open(os.path.join(build, "escape", "malicious_worker"), "rb").read()
+        self.at = self.worker.index(b"escape-scenario\0")
+
+    def write_worker(self, scenario):
+        path = os.path.join(self.programs, "keyhole-worker")
+        if os.path.lexists(path):
+            os.unlink(path)
+        image = bytearray(self.worker)
+        image[self.at:self.at + len(scenario.bytes())] = scenario.bytes()
+        with open(path, "wb") as file:
+            file.write(image)
+        os.chmod(path, 0o755)
+
+    def execute(self, scenario):
+        self.write_worker(scenario)
+        command = [os.path.join(self.programs, "keyhole"), "record", "-F", "997", "-d", scenario.seconds, "-o",
+                   os.path.join(self.output, "p.folded")]
+        environment = {"PATH": "/usr/bin:/bin", "KEYHOLE_DEBUG_STDERR": "1"}
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.PIPE, env=environment)
+        self.watch(process, scenario)
+
+    def watch(self, process, scenario):
+        """Collects lines with the times they came at; sends the signals after the deed."""
+        self.lines, self.deed, self.sent, self.refused, rest = [], None, [], 0, b""
+        begun = time.monotonic()
+        os.set_blocking(process.stderr.fileno(), False)
+        selector = selectors.DefaultSelector()
+        selector.register(process.stderr, selectors.EVENT_READ)
+        signals = list(scenario.signals)
+        while True:
+            selector.select(0.01)
+            now = time.monotonic()
+            data = process.stderr.read(1 << 20)
+            *whole, rest = (rest + (data or b"")).split(b"\n")
+            for line in whole:
+                if line.startswith(b"T "):
+                    self.deed = int(line[2:]) / 1e9
+                elif line == b"R":
+                    self.refused += 1
+                elif len(self.lines) < 1000:
+                    self.lines.append((now, line.decode(errors="replace")))
+            if data == b"":
+                break
+            if self.deed and signals and now >= self.deed + signals[0]:
+                process.send_signal(signal.SIGTERM)
+                self.sent.append(now)
+                signals.pop(0)
+            if now > begun + scenario.limit:
+                process.kill()
+                process.wait()
+                self.clean()
+                raise Failure(f"still there after {scenario.limit} s")
+        self.status = process.wait()
+        self.ended = time.monotonic()
+
+    def children(self):
+        """Whose parent we became: anything that the recording left behind."""
+        found, me = [], os.getpid()
+        for name in os.listdir("/proc"):
+            if not name.isdigit():
+                continue
+            try:
+                fields = open(f"/proc/{name}/stat", errors="replace").read().rsplit(")", 1)[1].split()
+            except OSError:
+                continue
+            if int(fields[1]) == me:
+                if fields[0] == "Z":
+                    os.waitpid(int(name), 0)
+                else:
+                    found.append(int(name))
+        return found
+
+    def clean(self):
+        for pid in self.children():
+            os.kill(pid, signal.SIGKILL)
+        for name in os.listdir(self.output):
+            os.unlink(os.path.join(self.output, name))
+
+    def check_nothing_left(self):
+        deadline = time.monotonic() + 0.3
+        while (left := self.children()) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        if left:
+            raise Failure(f"{len(left)} processes left")
+        if self.status and os.listdir(self.output):
+            raise Failure("a file was left")
+
+    def check_line(self, pattern):
+        if len(self.lines) != 1:
+            raise Failure(f"{len(self.lines)} lines, not one: {[l for _, l in self.lines[:3]]}")
+        if not re.fullmatch(r"keyhole: " + pattern + r".*", self.lines[0][1]):
+            raise Failure(f"says: {self.lines[0][1]}")
+
+    def clamped(self):
+        text = "\n".join(line for _, line in self.lines)
+        match = re.search(r"taken (\d+), complete (\d+).*cut (\d+).*"
+                          r"without names (\d+), lost (\d+)", text)
+        if not match:
+            raise Failure("no summary: " + text[:200])
+        taken, complete, cut, nameless, lost = map(int, match.groups())
+        if complete + cut + lost != taken or nameless > complete + cut:
+            raise Failure("impossible: " + match.group())
+
+    def obeys(self):
+        """The last of the signals ended it."""
+        took = (self.ended - self.sent[-1]) * 1000 if self.sent else 1e9
+        self.reaction = took
+        if took > END_MS:
+            raise Failure(f"obeyed after {took:.0f} ms")
+        if len(self.lines) > 200:
+            raise Failure(f"printed {len(self.lines)} lines or more")
+
+    def passed_on(self):
+        """The peer says what it saw, the loader that it is gone."""
+        texts = [line for _, line in self.lines]
+        if len(texts) != 2 or not re.match(r"keyhole-(\w+): \1: ", texts[0]) or \
+                not re.match(r"keyhole: monitor: keyhole-\w+: ended by itself", texts[1]):
+            raise Failure(f"says: {texts[:3]}")
+
+    def unproven(self):
+        """A line for each layer."""
+        for _, line in self.lines:
+            if not re.match(r"keyhole: start: keyhole-worker: not confined: ", line):
+                raise Failure(f"says: {line}")
+        if not self.lines:
+            raise Failure("nothing said")
+
+    def judge(self, scenario):
+        self.execute(scenario)
+        try:
+            if self.status != scenario.status:
+                raise Failure(f"exit status {self.status}: {[l for _, l in self.lines[:3]]}")
+            self.check_nothing_left()
+            method = getattr(self, scenario.expect, None) if scenario.expect.isidentifier() else None
+            if method:
+                method()
+            else:
+                self.check_line(scenario.expect)
+                self.check_time(scenario)
+        finally:
+            self.clean()
+
+    def check_time(self, scenario):
+        """While it samples. Before, the loader looks at nobody until it has no rights."""
+        if scenario.moment < RUN or not self.deed:
+            return
+        took = (self.lines[0][0] - self.deed) * 1000
+        self.reaction = took
+        self.over = (self.ended - self.deed) * 1000
+        if took > STALL_MS:
+            raise Failure(f"noticed after {took:.0f} ms")
+
+
+def work(build, top, number, results):
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    run = Run(build, os.path.join(top, str(number)))
+    wanted = sys.argv[2] if len(sys.argv) > 2 else ""
+    chosen = [s for s in scenarios() if re.search(wanted, s.name)]
+    with open(results, "w") as file:
+        for scenario in chosen[number::WORKERS]:
+            begun = time.monotonic()
+            # a stall of the loader comes again, one of a busy machine does not
+            for _ in range(3):
+                run.reaction, run.deed, run.refused, run.over = 0, None, 0, 0
+                try:
+                    run.judge(scenario)
+                    verdict = "ok"
+                except Failure as failure:
+                    verdict = str(failure)
+                if not verdict.startswith(("noticed after", "obeyed after")):
+                    break
+            took = time.monotonic() - begun
+            print(f"{scenario.name}\t{run.reaction:.1f}\t{took:.2f}\t{verdict}\t{run.refused}\t"
+                  f"{run.over:.0f}", file=file,
+                  flush=True)
+
+
+def main():
+    if os.geteuid():
+        print("not root", file=sys.stderr)
+        return 77
+    build = os.path.abspath(sys.argv[1])
+    top = tempfile.mkdtemp(prefix="keyhole-escape.")
+    os.chmod(top, 0o755)
+    pids = []
+    try:
+        for number in range(WORKERS):
+            pid = os.fork()
+            if pid == 0:
+                status = 1
+                try:
+                    work(build, top, number, os.path.join(top, f"results{number}"))
+                    status = 0
+                except BaseException:
+                    traceback.print_exc()
+                os._exit(status)
+            pids.append(pid)
+        crashed = [pid for pid in pids if os.waitpid(pid, 0)[1]]
+        lines = [line.rstrip("\n").split("\t") for number in range(WORKERS)
+                 for line in open(os.path.join(top, f"results{number}"))]
+    finally:
+        shutil.rmtree(top)
+    bad = [line for line in lines if line[3] != "ok"]
+    for line in bad:
+        print(f"not ok - violations: {line[0]}: {line[3]}")
+    if crashed:
+        print("not ok - violations: the test itself failed")
+    slowest = max((float(line[1]) for line in lines if line[3] == "ok"), default=0)
+    print(f"# {len(lines)} recordings, {sum(float(line[2]) for line in lines):.0f} s in all; "
+          f"the slowest reaction took {slowest:.0f} ms; "
+          f"{sum(int(line[4]) for line in lines)} messages refused by the kernel itself")
+    late = max((int(line[5]) for line in lines if line[3] == "ok"), default=0)
+    print(f"# {late} ms at most from a violation to the end of keyhole, and so of sampling")
+    for line in sorted(lines, key=lambda l: -float(l[2]))[:5]:
+        print(f"# {line[2]} s: {line[0]}")
+    if not bad and not crashed:
+        print(f"ok - violations: {len(lines)} recordings with a worker that was taken over")
+    return bool(bad or crashed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
