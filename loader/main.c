@@ -457,9 +457,15 @@ static int run(const struct options *options, uint64_t begun)
 	rec->begun = begun;
 	rec->output.fd = rec->output.channel.fd = -1;
 	for (int role = 0; role < ROLE_COUNT; role++)
-		rec->monitor.children[role] = (struct child){{.channel.fd = -1}, {.fd = -1}};
+		rec->monitor.children[role] =
+			(struct child){.spawner.channel.fd = -1, .channel.fd = -1};
 	for (size_t i = 0; r == EXIT_DONE && i < sizeof(steps) / sizeof(steps[0]); i++)
 		r = steps[i](rec);
+	if (r != EXIT_DONE) {
+		/* before anything that may have to wait */
+		events_disable(&rec->events);
+		monitor_explain(&rec->monitor);
+	}
 	monitor_stop_children(&rec->monitor);
 	command_reap(&rec->command);
 	output_abandon(&rec->output);

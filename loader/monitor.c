@@ -12,7 +12,9 @@
 #include "ipc/log.h"
 #include "ipc/time.h"
 
-#define EXIT_WAIT_MS 500
+#define EXIT_WAIT_MS  500
+#define TURN_MESSAGES 64  /* of one child, before the others and the signals have their turn */
+#define LOG_LINES     200 /* of one child in a second: more are a violation */
 
 int monitor_start(struct monitor *monitor)
 {
@@ -56,29 +58,24 @@ static void on_target(struct monitor *monitor, struct pollfd *target)
 		monitor->result = MONITOR_REACHED;
 }
 
-/* Its channel has ended: nobody else holds that end, so it is gone. */
-static void on_end(struct monitor *monitor, struct child *child)
+static int on_log(struct child *child, const struct message_log *line)
 {
-	const char *name = message_party_name(child->channel.peer);
-	struct message message;
-	int r = channel_expect(&child->spawner.channel, MESSAGE_EXITED, EXIT_WAIT_MS, &message);
-	int status = r ? 0 : message.EXITED.status;
+	uint64_t now = time_now();
 
-	if (r)
-		log_error("monitor: %s: closed its channel", name);
-	else
-		log_error("monitor: %s: ended by itself, %s %d", name,
-			  WIFSIGNALED(status) ? "signal" : "status",
-			  WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
-	monitor->result = MONITOR_FAILED;
+	if (now >= child->log_until) {
+		child->log_until = now + NS_PER_SECOND;
+		child->log_lines = 0;
+	}
+	if (child->log_lines++ >= LOG_LINES)
+		return -EPROTO;
+	return log_from_message(message_party_name(child->channel.peer), line);
 }
 
-static int dispatch(struct monitor *monitor, const struct child *child,
-		    const struct message *message)
+static int dispatch(struct monitor *monitor, struct child *child, const struct message *message)
 {
 	switch (message->head.type) {
 	case MESSAGE_LOG:
-		return log_from_message(message_party_name(child->channel.peer), &message->LOG);
+		return on_log(child, &message->LOG);
 	case MESSAGE_PROGRESS:
 		monitor->progress = message->PROGRESS;
 		return 0;
@@ -101,16 +98,19 @@ static bool has_sent(const struct child *child, enum message_type type)
 static void on_message(struct monitor *monitor, struct child *child)
 {
 	struct message message;
-	int r;
+	int r = 0;
 
-	while ((r = channel_receive(&child->channel, &message)) == 1) {
+	for (int i = 0; i < TURN_MESSAGES && r >= 0; i++) {
+		r = channel_receive(&child->channel, &message);
+		if (r <= 0)
+			break;
 		r = dispatch(monitor, child, &message);
 		message_release(&message);
-		if (r)
-			break;
 	}
 	if (r == -EPIPE) {
-		on_end(monitor, child);
+		/* nobody else holds that end, so it is gone, or about to be */
+		child->ended = true;
+		monitor->result = MONITOR_FAILED;
 	} else if (r < 0) {
 		log_error("monitor: %s: %s; ended", message_party_name(child->channel.peer),
 			  r == -EPROTO ? "violation of the protocol" : strerror(-r));
@@ -150,6 +150,33 @@ enum monitor_result monitor_run(struct monitor *monitor, enum monitor_goal goal,
 				on_ready(monitor, i);
 	}
 	return monitor->result;
+}
+
+/* When one ends others follow, and may be seen first: a signal or an error is the cause. */
+void monitor_explain(struct monitor *monitor)
+{
+	const uint64_t deadline = time_now() + EXIT_WAIT_MS * NS_PER_MS;
+	const char *name = NULL, *what = "closed its channel; status";
+	int number = 0;
+
+	for (int role = ROLE_WORKER; role < ROLE_COUNT && !number; role++) {
+		struct child *child = &monitor->children[role];
+		uint64_t now = time_now();
+		int wait = child->ended && now < deadline ? (int)((deadline - now) / NS_PER_MS) : 0;
+		struct message message;
+		int r = channel_expect(&child->spawner.channel, MESSAGE_EXITED, wait, &message);
+		int status = r ? 0 : message.EXITED.status;
+
+		if (r && !child->ended)
+			continue;
+		name = message_party_name(child->channel.peer);
+		number = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+		if (!r)
+			what = WIFSIGNALED(status) ? "ended by itself, signal"
+						   : "ended by itself, status";
+	}
+	if (name)
+		log_error("monitor: %s: %s %d", name, what, number);
 }
 
 void monitor_stop_children(struct monitor *monitor)

@@ -7,6 +7,7 @@
 #define KEYHOLE_LOADER_MONITOR_H
 
 #include <poll.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -23,13 +24,16 @@ enum monitor_result {
 	MONITOR_RUNNING,
 	MONITOR_REACHED,
 	MONITOR_TIMEOUT,
-	MONITOR_FAILED,	 /* said why */
+	MONITOR_FAILED,	 /* monitor_explain() says why */
 	MONITOR_ABORTED, /* second signal */
 };
 
 struct child {
 	struct spawner spawner;
 	struct channel channel;
+	bool ended;	    /* its channel has */
+	uint64_t log_until; /* monotonic; the second that log_lines is of */
+	unsigned int log_lines;
 };
 
 struct monitor {
@@ -53,6 +57,9 @@ int monitor_start(struct monitor *monitor);
 
 /* Until the goal or the time, by the monotonic clock, is reached. */
 enum monitor_result monitor_run(struct monitor *monitor, enum monitor_goal goal, uint64_t until);
+
+/* After a failure, and after sampling was stopped: waits a little for what became of children. */
+void monitor_explain(struct monitor *monitor);
 
 void monitor_stop_children(struct monitor *monitor);
 

@@ -114,8 +114,8 @@ static const struct call calls_broker[] = {
 
 /* Supervision: children, sampling on and off, /proc for status; how the C library aborts. */
 static const struct call calls_loader[] = {
-	CALL(wait4), CALL(waitid), CALL(kill), CALL(tgkill), CALL(getpid), CALL(gettid),
-	CALL(rt_sigaction), CALL(writev), CALL(prctl),
+	CALL(wait4), CALL(waitid), CALL(tgkill), CALL(getpid), CALL(gettid),
+	CALL(rt_sigaction), CALL(writev),
 	CALL_EQ(socketpair, 0, AF_UNIX), CALL_ZERO(openat, 2, OPEN_CHANGES),
 	CALL_EQ(ioctl, 1, PERF_EVENT_IOC_ENABLE), CALL_EQ(ioctl, 1, PERF_EVENT_IOC_DISABLE),
 	CALL_EQ(ioctl, 1, TCGETS), CALL_EQ(bpf, 0, BPF_ITER_CREATE),

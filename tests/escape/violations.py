@@ -130,11 +130,14 @@ def ends():
 
 def commands():
     """The worker does what it may: the loader must still obey."""
-    for kind in ("LOG", "PROGRESS"):
-        yield Scenario(f"flood of {kind} at run", RUN, FLOOD, "obeys", kind=kind, seconds="60",
-                       signals=(0.3, 0.6))
-        yield Scenario(f"flood of {kind} at finish", FINISH, FLOOD, "obeys", kind=kind,
-                       seconds="0.2", signals=(0.4, 0.6))
+    yield Scenario("flood of PROGRESS at run", RUN, FLOOD, "obeys", kind="PROGRESS", seconds="60",
+                   signals=(0.3, 0.6))
+    yield Scenario("flood of PROGRESS at finish", FINISH, FLOOD, "obeys", kind="PROGRESS",
+                   seconds="0.2", signals=(0.4, 0.6))
+    # a terminal is not the worker's to fill
+    for moment in (RUN, FINISH):
+        yield Scenario(f"flood of LOG at {MOMENTS[moment]}", moment, FLOOD, VIOLATION[moment],
+                       kind="LOG", seconds=SECONDS[moment])
     yield Scenario("stall at run", RUN, STALL, "obeys", seconds="60", signals=(0.2, 0.4))
     yield Scenario("stall at finish", FINISH, STALL, "obeys", seconds="0.2", signals=(0.3, 0.5))
     yield Scenario("stall at first", FIRST, STALL, r"start: keyhole-worker: ", limit=8)
