@@ -207,6 +207,7 @@ static void on_turn(int fd, short what, void *argument)
 
 	(void)fd;
 	(void)what;
+	broker_turn(worker->broker);
 	worker->last_turn = time_now();
 	progress(worker, worker->last_turn);
 	for (size_t i = 0; i < worker->waker_count; i++)
@@ -325,6 +326,7 @@ static void settle(struct worker *worker)
 
 	do {
 		session_turn(worker->session);
+		broker_turn(worker->broker);
 		if (!session_waiting(worker->session))
 			break;
 		poll(fds, 2, FINISH_POLL_MS);

@@ -244,8 +244,13 @@ static void on_opened(struct files *files, struct file *file, struct target_repl
 		file_fail(files, file, reply->error, file->asked);
 		return;
 	}
-	file->foreign = reply->identity.device != file->device;
 	object = objects_find(files->objects, &reply->identity);
+	/* Opened within the last minute, but forgotten since: by and by. */
+	if (!object && reply->fd < 0) {
+		asker_gone(files, file);
+		return;
+	}
+	file->foreign = reply->identity.device != file->device;
 	if (object)
 		objects_reopen(files->objects, object, take_fd(&reply->fd));
 	else

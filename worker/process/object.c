@@ -60,6 +60,10 @@ static void fail(struct objects *objects, struct object *object, int reason)
 	/* Gone before we looked, or no program at all: everyday life. */
 	if (reason == -ESRCH || reason == -ENOENT || reason == -ESTALE || reason == -ENOEXEC)
 		log_info("object: %s: %s", object->name, strerror(-reason));
+	else if (reason == -EACCES)
+		log_warning("object: %s: not opened: no regular file, open for writing, or on a "
+			    "file system that is not allowed",
+			    object->name);
 	else
 		log_warning("object: %s: %s", object->name, strerror(-reason));
 }
@@ -240,6 +244,8 @@ static void limit_descriptors(struct objects *objects)
 
 void objects_reopen(struct objects *objects, struct object *object, int fd)
 {
+	if (fd < 0)
+		return;
 	if (object->fd >= 0 || object->state == OBJECT_FAILED) {
 		close(fd);
 		return;

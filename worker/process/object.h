@@ -71,7 +71,7 @@ struct object *objects_add(struct objects *objects, const struct target_identity
 			   const char *name, int fd);
 /* An object that cannot be opened: for its name only, never found again. */
 struct object *objects_add_failed(struct objects *objects, const char *name, int reason);
-/* A descriptor for an object that has lost its own; taken. */
+/* A descriptor for an object that has lost its own; taken. -1 is fine. */
 void objects_reopen(struct objects *objects, struct object *object, int fd);
 
 /* Takes what the parse thread has done and stores tables. */
