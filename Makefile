@@ -47,7 +47,7 @@ endif
 
 # The privileged link: by name, so that a diff shows its growth. tests/lint/loader-files.sh checks.
 LOADER := command events features identity ksyms main monitor options output programs rights spawner summary
-BROKER := answers main
+BROKER := answers limits main mounts
 
 WORKER_FOLDERS := worker/base worker/elf worker/unwind worker/symbol worker/profile worker/format \
 	worker/process worker/target worker/sample
