@@ -293,7 +293,7 @@ static void test_object__sweep_keeps_what_is_named_or_marked(void **state)
 	sampled->sampled = now;
 	file_mark(file_at(START + 0x100000));
 	files_sweep(files);
-	objects_sweep(objects, now);
+	objects_sweep(objects, now, true);
 	assert_int_equal(objects_count(objects), before - 1);
 	assert_ptr_equal(objects_find(objects, &marked->identity), marked);
 	assert_true(sampled->detached);

@@ -172,6 +172,7 @@ static void file_know(struct files *files, struct file *file, struct object *obj
 		file->replaced = file->verified;
 		files->replaced++;
 	}
+	objects_name(object, file->path);
 	file->object = object;
 	file->verified = file->asked;
 	file->stale = 0;
@@ -230,12 +231,22 @@ static void on_verified(struct files *files, struct file *file, const struct tar
 		ask(files, file, true);
 }
 
+/* It is not given again for a minute, and may be what others wait for: who swaps mappings at the
+ * right moment must not take a library from them. */
+static void keep_other(struct files *files, struct target_reply *reply)
+{
+	if (reply->fd >= 0 && !objects_find(files->objects, &reply->identity))
+		objects_add(files->objects, &reply->identity, NULL, take_fd(&reply->fd));
+}
+
 static void on_opened(struct files *files, struct file *file, struct target_reply *reply)
 {
 	struct object *object;
 
-	if (reply->error == 0 && !plausible(files, file, &reply->identity))
+	if (reply->error == 0 && !plausible(files, file, &reply->identity)) {
+		keep_other(files, reply);
 		reply->error = -ESTALE;
+	}
 	if (mapping_gone(file, reply->error)) {
 		asker_gone(files, file);
 		return;

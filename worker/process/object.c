@@ -14,8 +14,10 @@
 #include "worker/process/table.h"
 #include "worker/unwind/unwind_table.h"
 
-#define FAILURES_LOGGED 50
+#define FAILURES_LOGGED 1000 /* in detail (-v) */
+#define FAILURES_WARNED 50
 #define PAGE_MASK	4095ull
+#define UNNAMED		"(a file in place of another)"
 
 struct objects {
 	struct tables *tables;
@@ -25,6 +27,8 @@ struct objects {
 	struct object *vdso, *anonymous;
 	size_t descriptors, open, parsing, storing;
 	uint64_t numbers, changes, room;
+	uint64_t warned, logged; /* failures */
+	uint64_t now;		 /* of the last turn */
 	struct objects_counts counts;
 };
 
@@ -51,21 +55,28 @@ static void set_state(struct objects *objects, struct object *object, enum objec
 	objects->changes += state == OBJECT_READY || state == OBJECT_FAILED;
 }
 
+/* Each once, and not without end: who makes the files may make as many as it likes. */
+static void name_failure(struct objects *objects, const struct object *object, int reason)
+{
+	/* Gone before we looked, or no program at all. */
+	bool everyday =
+		reason == -ESRCH || reason == -ENOENT || reason == -ESTALE || reason == -ENOEXEC;
+	const char *why = reason == -EACCES ? "not opened: no regular file, open for writing, or "
+					      "its file system is not allowed"
+					    : strerror(-reason);
+
+	if (!everyday && objects->warned++ < FAILURES_WARNED)
+		log_warning("object: %s: %s", object->name, why);
+	else if (objects->logged++ < FAILURES_LOGGED)
+		log_info("object: %s: %s", object->name, why);
+}
+
 static void fail(struct objects *objects, struct object *object, int reason)
 {
 	object->reason = reason;
+	objects->counts.failed++;
 	set_state(objects, object, OBJECT_FAILED);
-	if (objects->counts.failed++ >= FAILURES_LOGGED)
-		return;
-	/* Gone before we looked, or no program at all: everyday life. */
-	if (reason == -ESRCH || reason == -ENOENT || reason == -ESTALE || reason == -ENOEXEC)
-		log_info("object: %s: %s", object->name, strerror(-reason));
-	else if (reason == -EACCES)
-		log_warning("object: %s: not opened: no regular file, open for writing, or on a "
-			    "file system that is not allowed",
-			    object->name);
-	else
-		log_warning("object: %s: %s", object->name, strerror(-reason));
+	name_failure(objects, object, reason);
 }
 
 static uint64_t identity_hash(const struct target_identity *identity)
@@ -287,12 +298,14 @@ static void detach(struct objects *objects, struct object *object)
 struct object *objects_add(struct objects *objects, const struct target_identity *identity,
 			   const char *name, int fd)
 {
-	struct object *object = object_new(objects, name);
+	struct object *object = object_new(objects, name ? name : UNNAMED);
 
 	if (!object) {
 		close(fd);
 		return NULL;
 	}
+	object->unnamed = !name;
+	object->opened = objects->now;
 	object->identity = *identity;
 	object->fd = fd;
 	objects->open++;
@@ -301,6 +314,17 @@ struct object *objects_add(struct objects *objects, const struct target_identity
 	submit(objects, object, identity->size);
 	limit_descriptors(objects);
 	return object;
+}
+
+void objects_name(struct object *object, const char *name)
+{
+	char *copy = object->unnamed ? strdup(name) : NULL;
+
+	if (!copy)
+		return;
+	free(object->name);
+	object->name = copy;
+	object->unnamed = false;
 }
 
 struct object *objects_add_failed(struct objects *objects, const char *name, int reason)
@@ -360,6 +384,7 @@ void objects_turn(struct objects *objects, uint64_t now)
 	struct object *object;
 	size_t cursor = 0;
 
+	objects->now = now;
 	while (parser_take(objects->parser, &result)) {
 		object = map_get(objects->by_number, result.number);
 		if (object && object->state == OBJECT_PARSING)
@@ -412,14 +437,21 @@ size_t objects_count(const struct objects *objects)
 	return map_count(objects->by_number);
 }
 
-void objects_sweep(struct objects *objects, uint64_t now)
+/* The broker opens it once a minute only. */
+static bool may_come_back(const struct object *object, uint64_t now)
+{
+	return object->opened != 0 && now - object->opened < OBJECT_KEPT_FOR;
+}
+
+void objects_sweep(struct objects *objects, uint64_t now, bool all)
 {
 	struct object *object;
 	size_t cursor = 0;
 
 	while ((object = objects_next(objects, &cursor)) != NULL) {
 		bool kept = object->marked || object == objects->anonymous ||
-			    object == objects->vdso || object->state < OBJECT_READY;
+			    object == objects->vdso || object->state < OBJECT_READY ||
+			    (!all && may_come_back(object, now));
 
 		object->marked = false;
 		if (kept)
