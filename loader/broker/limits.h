@@ -8,8 +8,8 @@
 #include "ipc/messages.h"
 
 /*
- * Tokens at first, and a second. An honest worker that starts among 2,000 processes asks for 2,000
- * lists and some 10,000 objects; later for 200 lists a second, and at most 20 times for each object.
+ * At first, and a second. An honest worker that starts among 2,000 processes asks for 2,000 lists
+ * and some 10,000 objects; later for 200 lists a second, and at most 20 times for each object.
  */
 #define LIMIT_REQUESTS	    65536
 #define LIMIT_REQUESTS_RATE 5000

@@ -18,14 +18,14 @@
 #define TYPE_BYTES	16	   /* with its NUL; a longer type is none of those below */
 
 /*
- * What these read comes from a block device, from memory or from another one of them, by code of the
- * kernel's alone. Left out are those that ask a process or a server, which need not answer: fuse and
+ * What these read comes from a block device, from memory or from another of them, by code of the
+ * kernel alone. Left out are those that ask a process or a server, which need not answer: fuse and
  * fuseblk (ntfs-3g, sshfs, fuse-overlayfs), nfs, cifs, ceph, afs, 9p, virtiofs, autofs; and those
  * whose files are no programs: proc, sysfs, devtmpfs, hugetlbfs, secretmem.
  */
 /* clang-format off */
 static const char *const allowed[] = {
-	"ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "bcachefs", "zfs", "vfat", "exfat", /* disks */
+	"ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "bcachefs", "zfs", "vfat", "exfat",
 	"squashfs", "erofs", "iso9660", /* images */
 	"tmpfs", "ramfs", "rootfs",	/* memory */
 	"overlay",			/* of containers; as slow as the slowest of its layers */
@@ -109,7 +109,7 @@ static int look_up(uint32_t pid, uint64_t id)
 }
 
 /*
- * An id is unique over all namespaces while the descriptor keeps its mount, so that it does not matter
+ * An id is unique over all namespaces while the descriptor keeps its mount, so it does not matter
  * who lists it: a process that changed its root does not see the mount of its own program any more.
  */
 int mounts_check(uint32_t pid, int fd)
