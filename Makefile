@@ -247,6 +247,12 @@ check-privsep: $(call test_programs,privsep) $(EXECUTABLES)
 check-e2e: $(EXECUTABLES) workloads
 	@$(RUN) e2e tests/e2e/run.sh
 
+# Longer than the others, and root's: not a part of check-root.
+.PHONY: check-hostile
+check-hostile: $(EXECUTABLES) workloads
+	@$(MAKE) --no-print-directory -f tests/hostile/targets/targets.mk OUT=$(BUILD)/hostile V=$(V)
+	@$(RUN) hostile tests/hostile/run.sh
+
 # ---- fuzzers ----------------------------------------------------------------------------------
 
 fuzz_objects  = $(patsubst $(BUILD)/obj/%,$(BUILD)/fuzz/obj/%,$(1))
