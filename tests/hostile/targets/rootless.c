@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rootless SECONDS FOLDER: leaves its mount namespace and its root, in which its own program lies. */
+/* rootless SECONDS FOLDER: leaves its mount namespace and its root, where its own program lies. */
 #include <sched.h>
 
 #include "tests/hostile/targets/hostile.h"
