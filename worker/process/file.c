@@ -11,6 +11,8 @@
 #include "worker/target/target.h"
 
 #define STALE_MAX 3
+/* Being opened or parsed: each holds a descriptor, of which there are 4096 (policy/roles.h). */
+#define AT_ONCE 2048
 
 enum file_state {
 	FILE_UNKNOWN,
@@ -43,6 +45,7 @@ struct files {
 	struct map *by_listing, *by_number;
 	struct map *own_devices; /* whose files are answered as they are listed */
 	uint64_t numbers, changes, replaced;
+	size_t opening;
 };
 
 static void set_state(struct file *file, enum file_state state)
@@ -280,10 +283,12 @@ static void on_object(void *context, uint64_t key, struct target_reply *reply)
 
 	if (!file)
 		return;
-	if (file->state == FILE_VERIFYING)
+	if (file->state == FILE_VERIFYING) {
 		on_verified(files, file, reply);
-	else if (file->state == FILE_OPENING)
+	} else if (file->state == FILE_OPENING) {
+		files->opening--;
 		on_opened(files, file, reply);
+	}
 }
 
 static void ask(struct files *files, struct file *file, bool want_fd)
@@ -301,9 +306,12 @@ static void ask(struct files *files, struct file *file, bool want_fd)
 	int r;
 
 	set_state(file, want_fd ? FILE_OPENING : FILE_VERIFYING);
+	files->opening += want_fd;
 	r = files->target->ask(files->target, &request);
-	if (r < 0)
+	if (r < 0) {
+		files->opening -= want_fd;
 		file_fail(files, file, r, file->asked);
+	}
 }
 
 /* Two stacked file systems may list the same numbers for different files. */
@@ -327,6 +335,10 @@ struct object *files_object(struct files *files, struct file *file, uint32_t pid
 	/* not again and again through a mapping that is no more */
 	if (file_is_gone(file, pid, start, end) && now - file->asked < FILE_RETRY_AFTER)
 		return file->state == FILE_KNOWN ? file->object : NULL;
+	/* When one of them is done, files_changes() or objects_changes() tell. */
+	if (file->state != FILE_KNOWN &&
+	    files->opening + objects_unfinished(files->objects) >= AT_ONCE)
+		return file->state == FILE_FAILED ? file->object : NULL;
 	file->gone = false;
 	file->pid = pid;
 	file->start = start;
