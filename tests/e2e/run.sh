@@ -68,6 +68,8 @@ end_children() {
 		kill "$pid" 2>/dev/null
 	done
 	wait 2>/dev/null
+	awk -v dir="$dir/" 'index($2, dir) == 1 { print $2 }' /proc/mounts | sort -r |
+		xargs -r umount -l
 }
 
 # refused STATUS[|STATUS] TEXT: the last record said no in one line that holds TEXT (a regexp).

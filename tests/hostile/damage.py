@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """damage.py SOURCE FOLDER          damaged copies of an ELF file, always the same ones, one a line
 damage.py --huge SOURCE FOLDER   the same code with huge tables
+damage.py --many SOURCE FOLDER   many files with tables
 damage.py --names SOURCE FILE    function names that no terminal should see
 damage.py --offset SOURCE        where its function lies in the file (hex)
 
@@ -182,6 +183,15 @@ def huge(elf):
         yield label, data
 
 
+def many(elf):
+    """5,000 files of 128 KB, all unwind table."""
+    frames, size = elf.place(".eh_frame")
+    table = (elf.bytes[frames:frames + size - 4] * ((128 << 10) // size))[:128 << 10]
+    data = add_section(elf.bytes, elf, ".eh_frame", table)
+    for i in range(5000):
+        yield "%d.so" % i, data + struct.pack("<I", i)
+
+
 def damage(elf):
     for family in (damage_headers, damage_sections, damage_contents, damage_length, damage_bytes):
         yield from family(elf)
@@ -216,7 +226,8 @@ def main():
     elif command == "--names":
         odd_names(elf, os.fsencode(sys.argv[3]))
     else:
-        write(sys.argv[-1], huge(elf) if command == "--huge" else damage(elf))
+        kinds = {"--huge": huge, "--many": many}
+        write(sys.argv[-1], kinds.get(command, damage)(elf))
 
 
 main()
