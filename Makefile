@@ -54,7 +54,7 @@ endif
 
 # The privileged link: by name, so that a diff shows its growth. tests/lint/loader-files.sh checks.
 LOADER := command events features identity ksyms main monitor options output programs rights spawner summary
-BROKER := answers main
+BROKER := answers limits main mounts
 
 WORKER_FOLDERS := worker/base worker/elf worker/unwind worker/symbol worker/profile worker/format \
 	worker/process worker/target worker/sample
@@ -289,6 +289,7 @@ kernel-builds: $(KERNEL_BUILDS) $(OBJECT_LOADER)
 check-kernels: $(EXECUTABLES) workloads kernel-builds
 	@TEST_SECONDS=1800 $(RUN) kernels tests/kernels/run.sh; r=$$?; \
 		sed -n 's/^# |/ /p' $(BUILD)/results/kernels/run.tap; exit $$r
+
 # ---- escape suite ---------------------------------------------------------------------------------
 
 # policy/ once more, with layers that can be left off, under the programs that try to get out.
@@ -332,6 +333,14 @@ $(ESCAPE)/malicious_worker: $(BUILD)/obj/tests/escape/malicious_worker.o $(ESCAP
 .PHONY: check-escape
 check-escape: $(EXECUTABLES) $(ESCAPE)/prisoner $(ESCAPE_PROGRAMS)
 	@$(RUN) escape tests/escape/run.sh
+
+# ---- hostile targets ------------------------------------------------------------------------------
+
+# Longer than the others, and root's: not a part of check-root.
+.PHONY: check-hostile
+check-hostile: $(EXECUTABLES) workloads
+	@$(MAKE) --no-print-directory -f tests/hostile/targets/targets.mk OUT=$(BUILD)/hostile V=$(V)
+	@$(RUN) hostile tests/hostile/run.sh
 
 # ---- fuzzers ----------------------------------------------------------------------------------
 

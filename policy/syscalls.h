@@ -106,8 +106,10 @@ static const struct call calls_deliver[] = {
 	CALL(fsync), CALL_EQ(fcntl, 1, F_GET_SEALS),
 };
 
-/* Opens, never creates or writes; what it opened goes to the worker as a descriptor. */
+/* Opens, never creates or writes; what it opened goes to the worker as a descriptor. What it reads
+ * itself is lists of mounts. */
 static const struct call calls_broker[] = {
+	CALL(read),
 	CALL_ZERO(openat, 2, OPEN_CHANGES), CALL(statx), CALL_EQ(bpf, 0, BPF_MAP_CREATE),
 	CALL_EQ(bpf, 0, BPF_MAP_UPDATE_ELEM), CALL_EQ(bpf, 0, BPF_MAP_LOOKUP_ELEM),
 };

@@ -58,6 +58,7 @@ struct worker {
 	struct event **wakers; /* one-shot: added again by the next turn */
 	size_t waker_count;
 	uint64_t last_turn, last_progress;
+	uint64_t longest; /* ns that one event took, until the end was asked for */
 	size_t descriptors;
 	int result;
 };
@@ -207,18 +208,27 @@ static void progress(struct worker *worker, uint64_t now)
 	channel_send(&worker->loader, MESSAGE_PROGRESS, &message, sizeof(message), -1);
 }
 
+static void measure(struct worker *worker, uint64_t began)
+{
+	uint64_t took = time_now() - began;
+
+	worker->longest = took > worker->longest ? took : worker->longest;
+}
+
 static void on_turn(int fd, short what, void *argument)
 {
 	struct worker *worker = argument;
-	uint64_t wait = session_turn(worker->session);
+	uint64_t began = time_now(), wait = session_turn(worker->session);
 
 	(void)fd;
 	(void)what;
+	broker_turn(worker->broker);
 	worker->last_turn = time_now();
 	progress(worker, worker->last_turn);
 	for (size_t i = 0; i < worker->waker_count; i++)
 		event_add(worker->wakers[i], NULL);
 	schedule(worker, wait);
+	measure(worker, began);
 }
 
 static void turn_soon(struct worker *worker)
@@ -238,10 +248,12 @@ static void on_wake(int fd, short what, void *argument)
 static void on_broker(int fd, short what, void *argument)
 {
 	struct worker *worker = argument;
+	uint64_t began = time_now();
 	int r = broker_receive(worker->broker);
 
 	(void)fd;
 	(void)what;
+	measure(worker, began);
 	turn_soon(worker);
 	if (r >= 0)
 		return;
@@ -331,6 +343,7 @@ static void settle(struct worker *worker)
 
 	do {
 		session_turn(worker->session);
+		broker_turn(worker->broker);
 		if (!session_waiting(worker->session))
 			break;
 		poll(fds, 2, FINISH_POLL_MS);
@@ -383,6 +396,7 @@ static void finish(struct worker *worker, const struct message_stop *stop)
 
 	worker->loader.phase = PHASE_FINISH;
 	worker->exporter.phase = PHASE_FINISH;
+	log_info("events: the longest took %.1f ms", (double)worker->longest / NS_PER_MS);
 	stop_turns(worker);
 	settle(worker);
 	parser_cancel(worker->parser);

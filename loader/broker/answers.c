@@ -14,6 +14,9 @@
 
 #include "bpf/abi.h"
 #include "ipc/guard.h"
+#include "ipc/time.h"
+#include "loader/broker/limits.h"
+#include "loader/broker/mounts.h"
 
 #define PATH_BYTES 80
 
@@ -96,18 +99,17 @@ static int identify(int fd, struct message_object_reply *ret_reply)
 static int reopen(int fd)
 {
 	char path[PATH_BYTES];
-	int readable;
 
 	snprintf(path, sizeof(path), "self/fd/%d", fd);
-	readable = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	return readable < 0 ? -errno : readable;
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
 }
 
-int answer_object(const struct message_object *request, struct message_object_reply *ret_reply,
-		  int *ret_fd)
+int answer_object(struct limits *limits, const struct message_object *request,
+		  struct message_object_reply *ret_reply, int *ret_fd)
 {
 	guard_fd int fd = -1;
-	int readable, r;
+	int r;
 
 	if (!object_valid(request))
 		return -EINVAL;
@@ -115,11 +117,12 @@ int answer_object(const struct message_object *request, struct message_object_re
 	r = fd < 0 ? fd : identify(fd, ret_reply);
 	if (r < 0 || !(request->flags & OBJECT_WANT_FD))
 		return r;
-	readable = reopen(fd);
-	if (readable < 0)
-		return readable;
-	*ret_fd = readable;
-	return 0;
+	r = mounts_check(request->pid, fd);
+	r = r < 0 ? r : limits_open(limits, ret_reply, time_now());
+	if (r < 0)
+		return r == -EALREADY ? 0 : r;
+	*ret_fd = reopen(fd);
+	return *ret_fd < 0 ? *ret_fd : 0;
 }
 
 /* ---- table memory -------------------------------------------------------------------------- */

@@ -10,6 +10,8 @@
 
 #include "ipc/messages.h"
 
+struct limits;
+
 struct segments {
 	int map;       /* the outer ARRAY_OF_MAPS */
 	uint32_t next; /* index of the next segment */
@@ -23,10 +25,11 @@ int answer_maps(const struct message_maps *request);
 int answer_segment(struct segments *segments, const struct message_segment *request);
 
 /*
- * 0 with the identity and, where it was asked for, a new descriptor; or a negative errno. -EACCES:
- * no regular file, or one that the process opened for writing.
+ * 0 with the identity and, where it was asked for and not given within the last minute, a new
+ * descriptor; or a negative errno. -EACCES: no regular file, one that the process opened for
+ * writing, or on a file system that is not allowed.
  */
-int answer_object(const struct message_object *request, struct message_object_reply *ret_reply,
-		  int *ret_fd);
+int answer_object(struct limits *limits, const struct message_object *request,
+		  struct message_object_reply *ret_reply, int *ret_fd);
 
 #endif

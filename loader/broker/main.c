@@ -13,7 +13,10 @@
 #include "ipc/channel.h"
 #include "ipc/guard.h"
 #include "ipc/log.h"
+#include "ipc/time.h"
 #include "loader/broker/answers.h"
+#include "loader/broker/limits.h"
+#include "loader/broker/mounts.h"
 #include "policy/policy.h"
 
 #define START_MS INT_MAX /* however long loading takes; the end of the loader is seen */
@@ -21,6 +24,7 @@
 struct broker {
 	struct channel loader, worker;
 	struct segments segments;
+	struct limits limits;
 };
 
 /* Sends the descriptor or the negative errno in r, and closes the descriptor. */
@@ -33,30 +37,32 @@ static int reply_fd(struct broker *broker, const struct message *request, enum m
 	return channel_reply(&broker->worker, request, type, &reply, sizeof(reply), fd);
 }
 
-static int on_maps(struct broker *broker, const struct message *request)
+/* r < 0: refused already. */
+static int on_maps(struct broker *broker, const struct message *request, int r)
 {
-	return reply_fd(broker, request, MESSAGE_MAPS_REPLY, answer_maps(&request->MAPS));
+	return reply_fd(broker, request, MESSAGE_MAPS_REPLY, r ? r : answer_maps(&request->MAPS));
 }
 
-static int on_object(struct broker *broker, const struct message *request)
+static int on_object(struct broker *broker, const struct message *request, int r)
 {
 	struct message_object_reply reply = {0};
 	guard_fd int fd = -1;
-	int r = answer_object(&request->OBJECT, &reply, &fd);
 
+	if (r == 0)
+		r = answer_object(&broker->limits, &request->OBJECT, &reply, &fd);
 	if (r < 0)
 		reply = (struct message_object_reply){.error = r};
 	return channel_reply(&broker->worker, request, MESSAGE_OBJECT_REPLY, &reply, sizeof(reply),
 			     fd);
 }
 
-static int on_segment(struct broker *broker, const struct message *request)
+static int on_segment(struct broker *broker, const struct message *request, int r)
 {
 	return reply_fd(broker, request, MESSAGE_SEGMENT_REPLY,
-			answer_segment(&broker->segments, &request->SEGMENT));
+			r ? r : answer_segment(&broker->segments, &request->SEGMENT));
 }
 
-static int (*const handlers[MESSAGE_COUNT])(struct broker *, const struct message *) = {
+static int (*const handlers[MESSAGE_COUNT])(struct broker *, const struct message *, int) = {
 	[MESSAGE_MAPS] = on_maps,
 	[MESSAGE_OBJECT] = on_object,
 	[MESSAGE_SEGMENT] = on_segment,
@@ -71,8 +77,9 @@ static int start(struct broker *broker)
 	channel_init(&broker->loader, CHANNEL_FD, PARTY_BROKER, PARTY_LOADER);
 	log_init(message_party_name(PARTY_BROKER), LOG_LEVEL_INFO);
 	log_to_channel(&broker->loader);
+	r = mounts_init();
 	policy_confine(ROLE_BROKER, &layers);
-	r = channel_send_ready(&broker->loader, layers.lacking, layers.proven);
+	r = r ? r : channel_send_ready(&broker->loader, layers.lacking, layers.proven);
 	if (r || (r = channel_expect(&broker->loader, MESSAGE_SEGMENT_MAP, START_MS, &map)))
 		return r;
 	r = segments_init(&broker->segments, map.fd);
@@ -80,7 +87,7 @@ static int start(struct broker *broker)
 		return r;
 	channel_init(&broker->worker, peer.fd, PARTY_BROKER, PARTY_WORKER);
 	broker->loader.phase = broker->worker.phase = PHASE_RUN;
-	return 0;
+	return limits_init(&broker->limits, time_now());
 }
 
 /* Until the worker or the loader is gone, -EPIPE. The loader has nothing more to say. */
@@ -98,14 +105,15 @@ static int serve(struct broker *broker)
 		if (r == 0)
 			r = channel_receive(&broker->worker, &message);
 		if (r == 1)
-			r = handlers[message.head.type](broker, &message);
+			r = handlers[message.head.type](
+				broker, &message, limits_request(&broker->limits, time_now()));
 	}
 	return r;
 }
 
 int main(void)
 {
-	struct broker broker = {0};
+	static struct broker broker; /* zero */
 	int r = start(&broker);
 
 	if (r == 0)

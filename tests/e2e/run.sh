@@ -5,7 +5,7 @@
 # Every function case_* of the *.cases files is a test; PATTERN chooses some. Prints TAP. Root.
 
 cd "$(dirname "$0")/../.." || exit 1
-here=tests/e2e
+here=${CASES:-tests/e2e}
 build=$(realpath "${BUILD:-build}")
 workloads=$build/workloads
 KEYHOLE=$build/keyhole
@@ -49,7 +49,7 @@ profile() {
 }
 
 stacks() {
-	python3 $here/stacks.py "$@"
+	python3 tests/e2e/stacks.py "$@"
 }
 
 check() {
@@ -68,6 +68,8 @@ end_children() {
 		kill "$pid" 2>/dev/null
 	done
 	wait 2>/dev/null
+	awk -v dir="$dir/" 'index($2, dir) == 1 { print $2 }' /proc/mounts | sort -r |
+		xargs -r umount -l
 }
 
 # refused STATUS[|STATUS] TEXT: the last record said no in one line that holds TEXT (a regexp).

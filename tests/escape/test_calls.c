@@ -58,7 +58,7 @@ static const struct {
 	{SYS_brk, W | E | L},
 	{SYS_munmap, W | E | L},
 	{SYS_mremap, W | E | L},
-	{SYS_read, W | E | L},
+	{SYS_read, W | E | B | L},
 	{SYS_write, W | E | L},
 	{SYS_pread64, W | E | L},
 	{SYS_lseek, W | E | L},

@@ -304,6 +304,60 @@ static void test_broker__opens_maps_and_objects(void **state)
 	close(map);
 }
 
+static void test_broker__opens_an_object_once_a_minute(void **state)
+{
+	struct message first, second;
+	struct message_object object;
+	struct target target;
+	struct child child;
+	int map = segment_map(), maps;
+
+	(void)state;
+	start_target(&target);
+	start_broker(&child, map);
+	assert_int_equal(ask_maps(&child, (uint32_t)target.pid, &maps), 0);
+	object = find_mapping(maps, target.pid, "/libc.so.6");
+	object.flags = OBJECT_WANT_FD;
+	assert_int_equal(ask_object(&child, &object, &first), 0);
+	assert_true(first.fd >= 0);
+	assert_int_equal(ask_object(&child, &object, &second), 0);
+	assert_int_equal(second.fd, -1);
+	assert_int_equal(second.OBJECT_REPLY.inode, first.OBJECT_REPLY.inode);
+	message_release(&first);
+	object = find_mapping(maps, target.pid, "/tmp/keyhole-test-");
+	object.flags = OBJECT_WANT_FD;
+	assert_int_equal(ask_object(&child, &object, &first), 0);
+	assert_true(first.fd >= 0);
+	message_release(&first);
+	child_stop(&child);
+
+	start_broker(&child, map); /* which another worker has */
+	assert_int_equal(ask_object(&child, &object, &first), 0);
+	assert_true(first.fd >= 0);
+	message_release(&first);
+	close(maps);
+	child_stop(&child);
+	stop_target(&target);
+	close(map);
+}
+
+static void test_broker__answers_floods_with_later(void **state)
+{
+	struct child child;
+	int map = segment_map(), fd, r = -ENOENT, answered = 0;
+
+	(void)state;
+	start_broker(&child, map);
+	for (; r == -ENOENT && answered < 400000; answered++)
+		r = ask_maps(&child, PROCESS_PID_MAX, &fd);
+	assert_int_equal(r, -EAGAIN);
+	assert_true(answered > 65536);
+	poll(NULL, 0, 20);
+	assert_int_equal(ask_maps(&child, PROCESS_PID_MAX, &fd), -ENOENT);
+	child_stop(&child);
+	close(map);
+}
+
 static void test_broker__refuses_without_ending(void **state)
 {
 	static const struct message_object refused[] = {
@@ -395,6 +449,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_broker__opens_maps_and_objects),
 		cmocka_unit_test(test_broker__refuses_what_is_open_for_writing),
+		cmocka_unit_test(test_broker__opens_an_object_once_a_minute),
+		cmocka_unit_test(test_broker__answers_floods_with_later),
 		cmocka_unit_test(test_broker__refuses_without_ending),
 		cmocka_unit_test(test_broker__adds_segments_in_order),
 		cmocka_unit_test(test_broker__ends_on_a_violation),

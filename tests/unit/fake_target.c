@@ -65,7 +65,7 @@ static void answer_object(struct fake_target *fake, const struct target_request 
 	reply->identity = fake->identity;
 	if (fake->identity.inode == 0)
 		reply->identity.inode = request->start >> 12;
-	if (request->want_fd)
+	if (request->want_fd && !fake->opened)
 		reply->fd = open(fake->object, O_RDONLY | O_CLOEXEC);
 }
 

@@ -16,6 +16,7 @@ struct fake_target {
 	const char *maps;		 /* text; NULL: -ESRCH */
 	const char *object;		 /* path of the file to hand out; NULL: -ENOENT */
 	struct target_identity identity; /* inode 0: that of the mapping's start >> 12 */
+	bool opened; /* objects were opened within the last minute: they are identified only */
 	int segment_error;
 };
 

@@ -101,6 +101,31 @@ static void test_broker__one_request_at_a_time_in_order(void **state)
 	close(fd);
 }
 
+static void test_broker__asks_again_at_the_next_turn(void **state)
+{
+	const struct message_reply later = {.error = -EAGAIN}, none = {.error = -ESRCH};
+	struct message message;
+
+	(void)state;
+	assert_int_equal(ask(TARGET_MAPS, 10), 0);
+	assert_int_equal(ask(TARGET_MAPS, 11), 0);
+	reply(MESSAGE_MAPS, MESSAGE_MAPS_REPLY, &later, sizeof(later), -1);
+	assert_int_equal(broker_receive(broker), 0);
+	assert_int_equal(answered, 0);
+	assert_int_equal(broker_refused(broker), 1);
+	assert_int_equal(ask(TARGET_MAPS, 12), 0);
+	assert_int_equal(channel_receive(&peer, &message), 0);
+	for (int i = 0; i < 3; i++) {
+		broker_turn(broker);
+		reply(MESSAGE_MAPS, MESSAGE_MAPS_REPLY, &none, sizeof(none), -1);
+		assert_int_equal(broker_receive(broker), 0);
+	}
+	assert_int_equal(answered, 3);
+	assert_int_equal(keys[0], 10);
+	assert_int_equal(replies[0].error, -ESRCH);
+	assert_int_equal(keys[2], 12);
+}
+
 static void test_broker__wrong_answer_loses_it(void **state)
 {
 	const struct message_reply none = {.error = -ESRCH};
@@ -130,6 +155,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_broker__one_request_at_a_time_in_order, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_broker__asks_again_at_the_next_turn, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_broker__wrong_answer_loses_it, setup,
 						teardown),

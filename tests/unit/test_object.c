@@ -229,6 +229,39 @@ static void test_object__mapping_replaced_meanwhile_is_refused(void **state)
 	assert_true(file_is_gone(files_get(files, 99, 4711, 1, "/o"), 5, 1, 2));
 }
 
+/* Who swaps mappings between listing and answer takes no file from others. */
+static void test_object__what_came_instead_is_kept(void **state)
+{
+	const uint64_t other = 0x50000000;
+	struct object *object;
+
+	(void)state;
+	identify(0x70000000); /* the device answers as it lists */
+	fake.identity.inode = other >> 12;
+	assert_null(identify(START));
+	fake.identity.inode = 0;
+	fake.opened = true;
+	object = identify(other);
+	assert_non_null(object);
+	assert_true(object->fd >= 0);
+	assert_string_equal(object->name, "/bin/program");
+}
+
+static void test_object__opened_and_forgotten_comes_back(void **state)
+{
+	struct object *object;
+
+	(void)state;
+	fake.opened = true;
+	assert_null(identify(START));
+	assert_int_equal(fake.asked[TARGET_OBJECT], 1);
+	fake.opened = false;
+	now += 2 * FILE_RETRY_AFTER;
+	object = identify(START);
+	assert_non_null(object);
+	assert_int_equal(object->state, OBJECT_PARSING);
+}
+
 static void test_object__stacked_file_systems_answer_others(void **state)
 {
 	struct object *object, *other;
@@ -323,7 +356,7 @@ static void test_object__sweep_keeps_what_is_named_or_marked(void **state)
 	sampled->sampled = now;
 	file_mark(file_at(START + 0x100000));
 	files_sweep(files);
-	objects_sweep(objects, now);
+	objects_sweep(objects, now, true);
 	assert_int_equal(objects_count(objects), before - 1);
 	assert_ptr_equal(objects_find(objects, &marked->identity), marked);
 	assert_null(objects_find(objects, &sampled->identity));
@@ -342,6 +375,8 @@ int main(void)
 		TEST(replaced_content_is_another),
 		TEST(other_generation_is_another_file),
 		TEST(mapping_replaced_meanwhile_is_refused),
+		TEST(what_came_instead_is_kept),
+		TEST(opened_and_forgotten_comes_back),
 		TEST(stacked_file_systems_answer_others),
 		TEST(no_program_fails),
 		TEST(equal_tables_are_shared),

@@ -295,7 +295,7 @@ static void test_policy_syscalls__broker_only_opens_for_reading(void **state)
 	assert_killed(ROLE_BROKER, SYS_openat, (uint64_t)AT_FDCWD, 0, O_RDONLY | O_TRUNC);
 	assert_killed(ROLE_BROKER, SYS_openat, (uint64_t)AT_FDCWD, 0, O_TMPFILE);
 	assert_killed(ROLE_BROKER, SYS_pread64, 3);
-	assert_killed(ROLE_BROKER, SYS_read, 3);
+	assert_killed(ROLE_BROKER, SYS_readv, 3);
 	assert_killed(ROLE_BROKER, SYS_mmap, 0, 4096, PROT_READ);
 	for (uint64_t command = 0; command < 64; command++) {
 		int allowed = command == BPF_MAP_CREATE || command == BPF_MAP_UPDATE_ELEM ||

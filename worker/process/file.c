@@ -14,6 +14,10 @@
 #ifndef FILE_STALE_MAX
 #define FILE_STALE_MAX 3
 #endif
+/* Being opened or parsed: each holds a descriptor, of which there are 4096 (policy/roles.h). */
+#ifndef FILES_AT_ONCE
+#define FILES_AT_ONCE 2048
+#endif
 
 enum file_state {
 	FILE_UNKNOWN,
@@ -46,6 +50,7 @@ struct files {
 	struct map *by_listing, *by_number;
 	struct map *own_devices; /* whose files are answered as they are listed */
 	uint64_t numbers, changes, replaced;
+	size_t opening;
 };
 
 static void set_state(struct file *file, enum file_state state)
@@ -175,6 +180,7 @@ static void file_know(struct files *files, struct file *file, struct object *obj
 		file->replaced = file->verified;
 		files->replaced++;
 	}
+	objects_name(object, file->path);
 	file->object = object;
 	file->verified = file->asked;
 	file->stale = 0;
@@ -233,12 +239,22 @@ static void on_verified(struct files *files, struct file *file, const struct tar
 		ask(files, file, true);
 }
 
+/* It is not given again for a minute, and may be what others wait for: who swaps mappings at the
+ * right moment must not take a library from them. */
+static void keep_other(struct files *files, struct target_reply *reply)
+{
+	if (reply->fd >= 0 && !objects_find(files->objects, &reply->identity))
+		objects_add(files->objects, &reply->identity, NULL, take_fd(&reply->fd));
+}
+
 static void on_opened(struct files *files, struct file *file, struct target_reply *reply)
 {
 	struct object *object;
 
-	if (reply->error == 0 && !plausible(files, file, &reply->identity))
+	if (reply->error == 0 && !plausible(files, file, &reply->identity)) {
+		keep_other(files, reply);
 		reply->error = -ESTALE;
+	}
 	if (mapping_gone(file, reply->error)) {
 		asker_gone(files, file);
 		return;
@@ -247,8 +263,13 @@ static void on_opened(struct files *files, struct file *file, struct target_repl
 		file_fail(files, file, reply->error, file->asked);
 		return;
 	}
-	file->foreign = reply->identity.device != file->device;
 	object = objects_find(files->objects, &reply->identity);
+	/* Opened within the last minute, but forgotten since: by and by. */
+	if (!object && reply->fd < 0) {
+		asker_gone(files, file);
+		return;
+	}
+	file->foreign = reply->identity.device != file->device;
 	if (object)
 		objects_reopen(files->objects, object, take_fd(&reply->fd));
 	else
@@ -267,10 +288,12 @@ static void on_object(void *context, uint64_t key, struct target_reply *reply)
 
 	if (!file)
 		return;
-	if (file->state == FILE_VERIFYING)
+	if (file->state == FILE_VERIFYING) {
 		on_verified(files, file, reply);
-	else if (file->state == FILE_OPENING)
+	} else if (file->state == FILE_OPENING) {
+		files->opening--;
 		on_opened(files, file, reply);
+	}
 }
 
 static void ask(struct files *files, struct file *file, bool want_fd)
@@ -288,7 +311,10 @@ static void ask(struct files *files, struct file *file, bool want_fd)
 	int r;
 
 	set_state(file, want_fd ? FILE_OPENING : FILE_VERIFYING);
+	files->opening += want_fd;
 	r = files->target->ask(files->target, &request);
+	if (r < 0)
+		files->opening -= want_fd;
 	/* with the next answer there is room for it */
 	if (r == -EAGAIN)
 		set_state(file, want_fd ? FILE_UNKNOWN : FILE_KNOWN);
@@ -317,6 +343,10 @@ struct object *files_object(struct files *files, struct file *file, uint32_t pid
 	/* not again and again through a mapping that is no more */
 	if (file_is_gone(file, pid, start, end) && now - file->asked < FILE_RETRY_AFTER)
 		return file->state == FILE_KNOWN ? file->object : NULL;
+	/* When one of them is done, files_changes() or objects_changes() tell. */
+	if (file->state != FILE_KNOWN &&
+	    files->opening + objects_parsing(files->objects) >= FILES_AT_ONCE)
+		return file->state == FILE_FAILED ? file->object : NULL;
 	file->gone = false;
 	file->pid = pid;
 	file->start = start;

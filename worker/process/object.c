@@ -14,9 +14,14 @@
 #include "worker/process/table.h"
 #include "worker/unwind/unwind_table.h"
 
+/* Together fewer than the lines of a second that end the worker (loader/monitor.c). */
 #ifndef FAILURES_LOGGED
-#define FAILURES_LOGGED 50
+#define FAILURES_LOGGED 100 /* in detail (-v) */
 #endif
+#ifndef FAILURES_WARNED
+#define FAILURES_WARNED 50
+#endif
+#define UNNAMED "(a file in place of another)"
 
 struct objects {
 	struct tables *tables;
@@ -24,8 +29,10 @@ struct objects {
 	struct parser *parser;
 	struct map *by_identity, *by_number;
 	struct object *vdso, *anonymous;
-	size_t descriptors, open, storing;
+	size_t descriptors, open, parsing, storing;
 	uint64_t numbers, changes, room;
+	uint64_t warned, logged; /* failures */
+	uint64_t now;		 /* of the last turn */
 	struct objects_counts counts;
 };
 
@@ -44,23 +51,43 @@ static void set_state(struct objects *objects, struct object *object, enum objec
 {
 	if (!may_follow(object->state, state))
 		abort();
+	objects->parsing -= object->state == OBJECT_PARSING;
 	objects->storing -= object->state == OBJECT_STORING;
+	objects->parsing += state == OBJECT_PARSING;
 	objects->storing += state == OBJECT_STORING;
 	object->state = state;
 	objects->changes += state == OBJECT_READY || state == OBJECT_FAILED;
 }
 
+static void name_detail(struct objects *objects, const char *part, const char *name,
+			const char *why)
+{
+	if (objects->logged++ < FAILURES_LOGGED)
+		log_info("%s: %s: %s", part, name, why);
+}
+
+/* Each once, and not without end: who makes the files may make as many as it likes. */
+static void name_failure(struct objects *objects, const struct object *object, int reason)
+{
+	/* Gone before we looked, or no program at all. */
+	bool everyday =
+		reason == -ESRCH || reason == -ENOENT || reason == -ESTALE || reason == -ENOEXEC;
+	const char *why = reason == -EACCES ? "not opened: no regular file, open for writing, or "
+					      "its file system is not allowed"
+					    : strerror(-reason);
+
+	if (!everyday && objects->warned++ < FAILURES_WARNED)
+		log_warning("object: %s: %s", object->name, why);
+	else
+		name_detail(objects, "object", object->name, why);
+}
+
 static void fail(struct objects *objects, struct object *object, int reason)
 {
 	object->reason = reason;
+	objects->counts.failed++;
 	set_state(objects, object, OBJECT_FAILED);
-	if (objects->counts.failed++ >= FAILURES_LOGGED)
-		return;
-	/* Gone before we looked, or no program at all: everyday life. */
-	if (reason == -ESRCH || reason == -ENOENT || reason == -ESTALE || reason == -ENOEXEC)
-		log_info("object: %s: %s", object->name, strerror(-reason));
-	else
-		log_warning("object: %s: %s", object->name, strerror(-reason));
+	name_failure(objects, object, reason);
 }
 
 static uint64_t identity_hash(const struct target_identity *identity)
@@ -237,6 +264,8 @@ static void limit_descriptors(struct objects *objects)
 
 void objects_reopen(struct objects *objects, struct object *object, int fd)
 {
+	if (fd < 0)
+		return;
 	if (object->fd >= 0 || object->state == OBJECT_FAILED) {
 		close(fd);
 		return;
@@ -249,12 +278,14 @@ void objects_reopen(struct objects *objects, struct object *object, int fd)
 struct object *objects_add(struct objects *objects, const struct target_identity *identity,
 			   const char *name, int fd)
 {
-	struct object *object = object_new(objects, name);
+	struct object *object = object_new(objects, name ? name : UNNAMED);
 
 	if (!object) {
 		close(fd);
 		return NULL;
 	}
+	object->unnamed = !name;
+	object->opened = objects->now;
 	object->identity = *identity;
 	object->fd = fd;
 	objects->open++;
@@ -264,6 +295,17 @@ struct object *objects_add(struct objects *objects, const struct target_identity
 	submit(objects, object, identity->size);
 	limit_descriptors(objects);
 	return object;
+}
+
+void objects_name(struct object *object, const char *name)
+{
+	char *copy = object->unnamed ? strdup(name) : NULL;
+
+	if (!copy)
+		return;
+	free(object->name);
+	object->name = copy;
+	object->unnamed = false;
 }
 
 struct object *objects_add_failed(struct objects *objects, const char *name, int reason)
@@ -298,7 +340,7 @@ static void store(struct objects *objects, struct object *object, uint64_t now)
 		return;
 	}
 	if (r < 0) {
-		log_info("tables: %s: %s", object->name, strerror(-r));
+		name_detail(objects, "tables", object->name, strerror(-r));
 		mark_no_room(objects, object);
 	}
 	unwind_table_free(object->source);
@@ -323,7 +365,7 @@ static void finish(struct objects *objects, struct object *object, struct parser
 		object->build_id = strdup(result->build_id);
 	if (result->table_error < 0 && result->table_error != -ENOENT) {
 		objects->counts.no_rules++;
-		log_info("unwind: %s: %s", object->name, strerror(-result->table_error));
+		name_detail(objects, "unwind", object->name, strerror(-result->table_error));
 	}
 	if (object->source)
 		store(objects, object, now);
@@ -337,6 +379,7 @@ void objects_turn(struct objects *objects, uint64_t now)
 	struct object *object;
 	size_t cursor = 0;
 
+	objects->now = now;
 	while (parser_take(objects->parser, &result)) {
 		object = map_get(objects->by_number, result.number);
 		if (object && object->state == OBJECT_PARSING)
@@ -356,19 +399,31 @@ uint64_t objects_changes(const struct objects *objects)
 	return objects->changes;
 }
 
+size_t objects_parsing(const struct objects *objects)
+{
+	return objects->parsing;
+}
+
 size_t objects_count(const struct objects *objects)
 {
 	return map_count(objects->by_number);
 }
 
-void objects_sweep(struct objects *objects, uint64_t now)
+/* The broker opens it once a minute only. */
+static bool may_come_back(const struct object *object, uint64_t now)
+{
+	return object->opened != 0 && now - object->opened < OBJECT_KEPT_FOR;
+}
+
+void objects_sweep(struct objects *objects, uint64_t now, bool all)
 {
 	struct object *object;
 	size_t cursor = 0;
 
 	while ((object = objects_next(objects, &cursor)) != NULL) {
 		bool kept = object->marked || object == objects->anonymous ||
-			    object == objects->vdso || object->state < OBJECT_READY;
+			    object == objects->vdso || object->state < OBJECT_READY ||
+			    (!all && may_come_back(object, now));
 
 		object->marked = false;
 		if (kept)

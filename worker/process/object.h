@@ -21,6 +21,8 @@ struct table;
 struct tables;
 struct unwind_table;
 
+#define OBJECT_KEPT_FOR 60000000000ull /* ns */
+
 enum object_state {
 	OBJECT_NEW,
 	OBJECT_PARSING, /* with the parse thread, or waiting for it */
@@ -39,6 +41,7 @@ struct object {
 	int reason;
 	bool no_room;	/* for its table: none (READY), or not for now (STORING) */
 	bool anonymous; /* no file: an address in it is one of the process */
+	bool unnamed;	/* name says that it is not known */
 	bool marked;
 	int fd;				/* -1: none, or closed to make room */
 	const void *bytes;		/* image in memory, instead of fd */
@@ -48,6 +51,7 @@ struct object {
 	char *build_id;	     /* hex, or NULL */
 	struct table *table; /* READY */
 	struct unwind_table *source;
+	uint64_t opened;     /* time, 0: not a file */
 	uint64_t sampled;    /* time of the last sample in it, 0: none */
 	uint32_t profile_id; /* belongs to who counts samples; 0 at first */
 };
@@ -68,21 +72,24 @@ struct object *objects_vdso(const struct objects *objects);
 struct object *objects_anonymous(const struct objects *objects); /* "[anon]" */
 
 struct object *objects_find(const struct objects *objects, const struct target_identity *identity);
-/* Takes fd and has it parsed. NULL: no memory. */
+/* Takes fd and has it parsed. A NULL name is given later. NULL: no memory. */
 struct object *objects_add(struct objects *objects, const struct target_identity *identity,
 			   const char *name, int fd);
+void objects_name(struct object *object, const char *name); /* if it has none yet */
 /* An object that cannot be opened: for its name only, never found again. */
 struct object *objects_add_failed(struct objects *objects, const char *name, int reason);
-/* A descriptor for an object that has lost its own; taken. */
+/* A descriptor for an object that has lost its own; taken. -1 is fine. */
 void objects_reopen(struct objects *objects, struct object *object, int fd);
 
 /* Takes what the parse thread has done and stores tables. */
 void objects_turn(struct objects *objects, uint64_t now);
 uint64_t objects_changes(const struct objects *objects); /* counts objects becoming ready, failed */
+size_t objects_parsing(const struct objects *objects);	 /* or waiting for it */
 
-/* Mark, then sweep: frees what is neither marked nor named by samples. */
+/* Mark, then sweep: frees what is neither marked nor named by samples, nor, unless it is all, was
+ * opened so lately that it could not be opened again. */
 size_t objects_count(const struct objects *objects);
-void objects_sweep(struct objects *objects, uint64_t now);
+void objects_sweep(struct objects *objects, uint64_t now, bool all);
 /* Visits all; *cursor starts at 0. NULL at the end. */
 struct object *objects_next(const struct objects *objects, size_t *cursor);
 void objects_counts(const struct objects *objects, struct objects_counts *ret_counts);

@@ -46,7 +46,7 @@ void sweep_replaced(const struct processes *processes)
 }
 
 void sweep_unmapped(const struct tracker_parts *parts, const struct processes *processes,
-		    const struct launches *launches, uint64_t now)
+		    const struct launches *launches, uint64_t now, bool all)
 {
 	const struct process *process;
 	const struct launch *launch;
@@ -58,5 +58,5 @@ void sweep_unmapped(const struct tracker_parts *parts, const struct processes *p
 	while ((launch = launches_next(launches, &cursor)) != NULL)
 		mark(launch->mappings);
 	files_sweep(parts->files);
-	objects_sweep(parts->objects, now);
+	objects_sweep(parts->objects, now, all);
 }

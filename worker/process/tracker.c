@@ -517,12 +517,12 @@ static void forget_ended(struct tracker *tracker, uint64_t now)
 static void sweep(struct tracker *tracker, uint64_t now)
 {
 	uint64_t failures = publisher_failures(tracker->parts.publisher);
+	bool no_room = failures != tracker->failures;
 
-	if (objects_count(tracker->parts.objects) < tracker->sweep_at &&
-	    failures == tracker->failures)
+	if (objects_count(tracker->parts.objects) < tracker->sweep_at && !no_room)
 		return;
 	tracker->failures = failures;
-	sweep_unmapped(&tracker->parts, tracker->processes, tracker->launches, now);
+	sweep_unmapped(&tracker->parts, tracker->processes, tracker->launches, now, no_room);
 	tracker->sweep_at = objects_count(tracker->parts.objects) * 3 / 2 + TRACKER_SWEEP_OBJECTS;
 }
 

@@ -18,6 +18,7 @@ struct broker {
 	size_t first, count, capacity;
 	uint32_t sequence;
 	uint64_t refused;
+	bool paused; /* refused for now: it asks again at the next turn */
 	int lost;
 };
 
@@ -103,7 +104,7 @@ static int send_next(struct broker *broker)
 	const struct target_request *request;
 	int r;
 
-	if (broker->lost < 0 || broker->sequence != 0 || broker->count == 0)
+	if (broker->lost < 0 || broker->sequence != 0 || broker->paused || broker->count == 0)
 		return broker->lost;
 	request = &broker->queue[broker->first];
 	r = exchanges[request->kind].send(broker, request);
@@ -189,9 +190,22 @@ static int take_answer(struct broker *broker, struct message *message)
 	exchange->read(message, &reply);
 	if (reply.error > 0)
 		return -EPROTO;
+	if (reply.error == -EAGAIN) {
+		broker->sequence = 0;
+		broker->paused = true;
+		broker->refused++;
+		return 0;
+	}
 	reply.fd = take_fd(&message->fd);
 	answer(broker, &reply);
 	return 0;
+}
+
+void broker_turn(struct broker *broker)
+{
+	broker->paused = false;
+	/* A failure to send is handled when answers are taken. */
+	send_next(broker);
 }
 
 int broker_receive(struct broker *broker)

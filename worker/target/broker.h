@@ -16,7 +16,9 @@ void broker_free(struct broker *broker); /* open requests are never answered; NU
 
 struct target *broker_target(struct broker *broker);
 int broker_fd(const struct broker *broker);
-uint64_t broker_refused(const struct broker *broker); /* requests, for BROKER_QUEUE_MAX */
+uint64_t broker_refused(const struct broker *broker); /* requests, for now: -EAGAIN of either end */
+/* Asks again what the broker refused for now (-EAGAIN); the requests behind it have waited too. */
+void broker_turn(struct broker *broker);
 /*
  * Takes all answers that have come. -EPIPE, -EPROTO or another negative errno once the broker is
  * lost: every open request has then been answered with that error, and further ones are refused.

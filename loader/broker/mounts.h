@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which file systems files may be opened on. */
+#ifndef KEYHOLE_LOADER_BROKER_MOUNTS_H
+#define KEYHOLE_LOADER_BROKER_MOUNTS_H
+
+#include <stdint.h>
+
+/* Makes a memfd, to know where such are: before the broker is confined. 0 or a negative errno. */
+int mounts_init(void);
+/* For a descriptor of O_PATH of what a process maps. 0 or -EACCES; waits for no file system. */
+int mounts_check(uint32_t pid, int fd);
+
+#endif
