@@ -11,9 +11,7 @@
 #include "worker/process/object.h"
 #include "worker/target/target.h"
 
-#ifndef FILE_STALE_MAX
 #define FILE_STALE_MAX 3
-#endif
 
 enum file_state {
 	FILE_UNKNOWN,

@@ -14,9 +14,7 @@
 #include "worker/process/table.h"
 #include "worker/unwind/unwind_table.h"
 
-#ifndef FAILURES_LOGGED
 #define FAILURES_LOGGED 50
-#endif
 
 struct objects {
 	struct tables *tables;

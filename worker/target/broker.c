@@ -17,7 +17,8 @@ struct broker {
 	struct target_request *queue; /* [first] is the one under way, if sequence is not 0 */
 	size_t first, count, capacity;
 	uint32_t sequence;
-	uint64_t refused;
+	uint64_t refused; /* times */
+	bool full;	  /* asked in vain since the last answer */
 	int lost;
 };
 
@@ -82,6 +83,7 @@ static void answer(struct broker *broker, struct target_reply *reply)
 	broker->first++;
 	broker->count--;
 	broker->sequence = 0;
+	broker->full = false;
 	request.done(request.context, request.key, reply);
 	if (reply->fd >= 0)
 		close(reply->fd);
@@ -121,7 +123,8 @@ static int broker_ask(struct target *target, const struct target_request *reques
 	if (broker->lost < 0)
 		return broker->lost;
 	if (broker->count >= BROKER_QUEUE_MAX) {
-		broker->refused++;
+		broker->refused += !broker->full;
+		broker->full = true;
 		return -EAGAIN;
 	}
 	if (broker->first > 0 && broker->first + broker->count == broker->capacity) {

@@ -16,7 +16,8 @@ void broker_free(struct broker *broker); /* open requests are never answered; NU
 
 struct target *broker_target(struct broker *broker);
 int broker_fd(const struct broker *broker);
-uint64_t broker_refused(const struct broker *broker); /* requests, for BROKER_QUEUE_MAX */
+/* Times that BROKER_QUEUE_MAX was reached; whoever asks again meanwhile is not counted again. */
+uint64_t broker_refused(const struct broker *broker);
 /*
  * Takes all answers that have come. -EPIPE, -EPROTO or another negative errno once the broker is
  * lost: every open request has then been answered with that error, and further ones are refused.
