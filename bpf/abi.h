@@ -175,12 +175,14 @@ _Static_assert(sizeof(struct mapping_entry) == 64, "one cache line");
  * Where a process's block is: open addressing, linear probing from process_slot_hash(pid).
  *   key:   pid (22 bits) | generation << 22; 0 = never used (ends a probe),
  *          PROCESS_SLOT_GONE = free
- *   block: block >> 4 (24 bits) | count << 24 (13 bits) | version << 37
- * block is a global word number, a multiple of 16; 0: no segment has room for it. The worker stores
- * block, then key; BPF reads key, block, key. Within one key it replaces `block` by one store. The
- * version changes whenever an address of the process changes its meaning; adding a mapping does not
- * change it. Processes that came from each other by fork share cached rules where their versions
- * are equal.
+ *   block: block >> 4 (24 bits) | count << 24 (13 bits) | flag | version << 38
+ * block is a global word number, a multiple of 16. The worker stores block, then key; BPF reads
+ * key, block, key. Within one key it replaces `block` by one store. The version changes whenever an
+ * address of the process changes its meaning; adding a mapping does not change it. Processes that
+ * came from each other by fork share cached rules where their versions are equal.
+ * Block 0: no segment has room for it, and an older block, the process's own or one it shares with
+ * its parent, would say of some address what it no longer means. So it hides the parent's block,
+ * which serves a child only as long as the child has no slot.
  */
 #ifndef PROCESS_SLOTS
 #define PROCESS_SLOTS 4096u
@@ -188,6 +190,10 @@ _Static_assert(sizeof(struct mapping_entry) == 64, "one cache line");
 #ifndef PROCESS_PROBES
 #define PROCESS_PROBES 16u
 #endif
+/* The block lacks what no segment has room for: an address in none of its mappings is cut_no_room,
+ * and so is one in a mapping that it calls pending. */
+#define PROCESS_SLOT_INCOMPLETE (1ull << 37)
+
 #define PROCESS_SLOT_GONE (~0ull)
 #define PROCESS_PID_BITS  22u
 #define PROCESS_PID_MAX	  ((1u << PROCESS_PID_BITS) - 1)
@@ -216,7 +222,11 @@ static inline u32 process_slot_hash(u32 pid)
 }
 static inline u64 process_slot_block(u32 block, u32 count, u64 version)
 {
-	return (u64)(block >> 4) | (u64)count << 24 | version << 37;
+	return (u64)(block >> 4) | (u64)count << 24 | version << 38;
+}
+static inline u64 process_slot_version(u64 block)
+{
+	return block >> 38;
 }
 
 /* ---- records in the sample rings ------------------------------------------------------------

@@ -14,12 +14,6 @@
 #endif
 
 /*
- * With less than about 1,000 samples a second nothing is in the caches and an ordinary deep stack
- * may take longer: then some walks (WALK_EXTEND_EVERY_NS) may take 2.5 times as long.
- */
-#define COLD_PERIOD 1000000
-
-/*
  * The kernel's own stack walk cannot look at the clock. So many frames are taken however long it
  * takes, cold 15 us and 0.5 us each; all others if these took no more than a quarter of the budget.
  */
@@ -27,6 +21,7 @@
 #define KERNEL_FRAMES_FIRST 64
 #endif
 #define KERNEL_FIRST_SHARE 4
+_Static_assert(KERNEL_FRAMES_FIRST <= RECORD_KERNEL_FRAMES_MAX, "there is a place for them");
 
 enum filter_mode {
 	FILTER_ALL,
@@ -39,5 +34,10 @@ const volatile u32 kernel_range_count = 0;
 const volatile u32 cpu_count = 1;
 const volatile u64 cache_multiplier = 0x9e3779b97f4a7c15ull;
 const volatile u64 walk_budget_ns = WALK_BUDGET_NS;
+/*
+ * Where samples are rare nothing is in the caches, and an ordinary deep stack may take longer: then
+ * some walks (WALK_EXTEND_EVERY_NS) may take 2.5 times as long. 0 at high rates.
+ */
+const volatile u64 walk_extension_ns = WALK_BUDGET_NS / 2 * 3;
 
 #endif

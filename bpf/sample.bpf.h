@@ -160,7 +160,8 @@ INLINE u32 find_block(struct walk *walk, u32 pid, u64 generation, u64 family)
 			return REASON_cut_not_ready;
 		walk->block = (u32)(block & 0xffffff) << 4;
 		walk->mappings = block >> 24 & BLOCK_MAPPINGS_MAX;
-		walk->seed = cache_seed(family, block >> 37, walk->multiplier);
+		walk->incomplete = (block & PROCESS_SLOT_INCOMPLETE) != 0;
+		walk->seed = cache_seed(family, process_slot_version(block), walk->multiplier);
 		return walk->block ? REASON_COUNT : REASON_cut_no_room;
 	}
 	return taken ? REASON_cut_no_slot : REASON_cut_not_ready;
@@ -184,12 +185,6 @@ INLINE u32 prepare_walk(struct walk *walk, const struct generation *generation, 
 	return reason;
 }
 
-/* What is behind the registers in struct bpf_perf_event_data: ns of cpu-clock, or CPU cycles. */
-INLINE u64 sample_period(volatile u64 *ctx)
-{
-	return ctx[PT_WORDS];
-}
-
 /* The dynamic linker goes on mapping: what is missing so early is on its way to the worker. */
 #define NEW_FOR_NS 100000000ull
 
@@ -205,7 +200,7 @@ INLINE u32 user_part(void *ctx, struct scratch *scratch, struct task_struct *tas
 	if ((cs & CS_RPL_USER) != CS_RPL_USER)
 		return REASON_end_no_user;
 	walk->deadline = now + walk_budget_ns;
-	walk->extension = sample_period(ctx) < COLD_PERIOD ? 0 : walk_budget_ns * 3 / 2;
+	walk->extension = walk_extension_ns;
 	if (kernel_mode)
 		walk->look_at = 1; /* the kernel part may have used it up */
 	walk->multiplier = cache_multiplier;

@@ -50,6 +50,7 @@ INLINE int walk_window(struct walk *walk, u64 cfa)
 		return 0;
 	u64 bytes = 4096 - (from & 4095);
 
+	walk->reads++;
 	if (bytes > WALK_WINDOW_BYTES)
 		bytes = WALK_WINDOW_BYTES;
 	if (from + bytes < cfa)
@@ -84,6 +85,7 @@ INLINE int walk_far_word(struct walk *walk, u64 address, u64 *ret_word)
 
 	if (address & 7 || above >= WALK_REACH)
 		return 1;
+	walk->reads++;
 	return walk_read(ret_word, 8, address);
 }
 
@@ -189,9 +191,9 @@ INLINE u32 walk_find_rule(struct walk *walk, u64 address)
 	walk->misses++;
 	if ((address < walk->mapping_start || address >= walk->mapping_end) &&
 	    table_find_mapping(address))
-		return REASON_cut_no_mapping;
+		return walk->incomplete ? REASON_cut_no_room : REASON_cut_no_mapping;
 	if (walk->mapping_flags & MAPPING_PENDING)
-		return REASON_cut_not_ready;
+		return walk->incomplete ? REASON_cut_no_room : REASON_cut_not_ready;
 	if (walk->mapping_flags & MAPPING_NO_ROOM)
 		return REASON_cut_no_room;
 	u64 range = 63;
@@ -400,6 +402,7 @@ INLINE u64 walk_restore_drap(struct walk *walk, u32 slots, u64 cfa)
 {
 	u64 failed = 0, bp = walk->reg[REG_RBP], low = walk->reg[REG_RSP];
 
+	walk->reads++; /* the slots are side by side */
 	if (walk->exact) {
 		/* GCC's rules do not say that `leave` or pop has restored rbp, and the rest */
 		if (bp - low >= cfa - low)

@@ -15,16 +15,10 @@
 
 #include <stdint.h>
 
-#define KSYMS_MAGIC 0x6d79736bu
-#ifndef KSYMS_RANGES_MAX
-#define KSYMS_RANGES_MAX 512u
-#endif
-#ifndef KSYMS_SYMBOLS_MAX
-#define KSYMS_SYMBOLS_MAX (2u << 20)
-#endif
-#ifndef KSYMS_NAME_BYTES_MAX
+#define KSYMS_MAGIC	     0x6d79736bu
+#define KSYMS_RANGES_MAX     512u
+#define KSYMS_SYMBOLS_MAX    (2u << 20)
 #define KSYMS_NAME_BYTES_MAX (64u << 20)
-#endif
 
 struct ksyms_file_head {
 	uint32_t magic; /* KSYMS_MAGIC */

@@ -19,6 +19,7 @@
 #define FILTER_ALL	   0u
 #define FILTER_TARGETS	   1u
 #define FILTER_CGROUP	   2u
+#define COLD_FREQUENCY_MAX 1000u /* Hz; up to there walk_extension_ns holds */
 
 /* At this rate: a power of two. */
 static uint32_t size_of_ring(uint32_t frequency)
@@ -58,6 +59,8 @@ static void set_constants(struct programs *programs, const struct options *optio
 	constants->cpu_count = programs->cpus;
 	constants->ring_bytes = programs->ring_bytes;
 	constants->kernel_range_count = ranges;
+	if (options->frequency > COLD_FREQUENCY_MAX)
+		constants->walk_extension_ns = 0;
 	if (options->pid_count || options->command)
 		constants->filter_mode = FILTER_TARGETS;
 	else

@@ -28,11 +28,9 @@
 #include "worker/target/broker.h"
 #include "worker/vdso.h"
 
-#define LOADER_FD 3
-#define START_MS  INT_MAX /* however long loading takes; the end of the loader is seen */
-#ifndef SETTLE_NS
-#define SETTLE_NS (300 * NS_PER_MS) /* for answers that samples still need */
-#endif
+#define LOADER_FD      3
+#define START_MS       INT_MAX /* however long loading takes; the end of the loader is seen */
+#define SETTLE_NS      (300 * NS_PER_MS) /* for answers that samples still need */
 #define FINISH_POLL_MS 5
 #define TURN_GAP       (2 * NS_PER_MS) /* between turns that something woke */
 #ifndef OBJECT_DESCRIPTORS_MAX

@@ -245,7 +245,7 @@ uint64_t session_turn(struct session *session)
 	objects_turn(session->objects, now);
 	segments_turn(session->segments, now);
 	soon |= tracker_turn(session->tracker, now);
-	samples_resolve(session->samples, session->turn, now, false);
+	samples_resolve(session->samples, session->turn, now);
 	return soon && session->interval > SESSION_SOON ? SESSION_SOON : session->interval;
 }
 
@@ -269,7 +269,7 @@ int session_finish(struct session *session)
 
 	session_turn(session);
 	tracker_finish(session->tracker);
-	samples_resolve(session->samples, UINT64_MAX, session->last, true);
+	samples_finish(session->samples, session->last);
 	r = naming_run(&naming);
 	session->without_names = naming_without(session->profile);
 	return r;

@@ -35,6 +35,7 @@ struct host {
 	u64 executable, executable_end; /* what the kernel says where text cannot be read */
 	bool cold;			/* nothing is ever found in a cache */
 	u64 frame[RECORD_FRAMES_MAX];
+	u64 missed; /* the last word of what was last asked for and not there */
 };
 
 static struct host host;
@@ -99,6 +100,7 @@ static HOST_UNUSED int walk_read(void *to, u64 bytes, u64 address)
 		return 0;
 	}
 	memset(to, 0, bytes);
+	host.missed = address + bytes - 8;
 	return 1;
 }
 

@@ -44,7 +44,7 @@ static struct sampler {
 	bool events_full;
 	u64 id, now;
 	struct task_struct task;
-	u64 regs[PT_WORDS + 1]; /* and the period */
+	u64 regs[PT_WORDS];
 	struct scratch scratch;
 	struct rule_cache cache;
 	struct counters counters;

@@ -4,30 +4,50 @@
 
 #define SP (scene.reg[REG_RSP])
 
-static void walk_without_end(void)
+static void walk_without_end(u32 frame_bytes)
 {
-	scene.rule[0] = RULE(SP, 0, 0, 16);
-	for (u32 i = 0; i < 1000; i++)
-		WORD(SP + 16 * i + 8) = RETURN(0);
+	scene.rule[0] = RULE(SP, 0, 0, frame_bytes);
+	for (u64 at = SP + frame_bytes; at <= SCENE_STACK_END; at += frame_bytes)
+		WORD(at - 8) = RETURN(0);
 	host.clock_step = 600; /* of 1000 */
 	scene_publish();
+}
+
+/* So many looks; what is done between two of them may end with a read. */
+static void expect_looks(u32 looks)
+{
+	assert_int_equal(host.walk.reason, REASON_cut_budget);
+	assert_in_range(walk_work(&host.walk), looks * WALK_CLOCK_FRAMES,
+			looks * (WALK_CLOCK_FRAMES + WALK_READ_FRAMES));
 }
 
 static void test_budget__cached_frames(void **state)
 {
 	(void)state;
-	walk_without_end();
+	walk_without_end(16);
 	scene_walk();
-	assert_int_equal(host.walk.reason, REASON_cut_budget);
-	assert_int_equal(walk_work(&host.walk), 2 * WALK_CLOCK_FRAMES);
+	scene_walk();
+	expect_looks(2);
 	assert_true(host.walk.frames > WALK_CLOCK_FRAMES);
+}
+
+/* Frames with a cached rule, but each far from the one before: the stack is read anew. */
+static void test_budget__frames_far_apart(void **state)
+{
+	(void)state;
+	walk_without_end(WALK_WINDOW_BYTES);
+	scene_walk();
+	scene_walk();
+	expect_looks(2);
+	assert_int_equal(host.walk.misses, 0);
+	assert_in_range(host.walk.frames, 2, 5);
 }
 
 /* Frames that are looked up are dear: the clock is read more often. */
 static void test_budget__misses(void **state)
 {
 	(void)state;
-	walk_without_end();
+	walk_without_end(16);
 	scene.rule[0] = RULE(NONE, 0, 0, 0);
 	for (u32 i = 0; i < 1000; i++) {
 		WORD(SP + 16 * i) = SP + 16 * (i + 1);
@@ -44,19 +64,17 @@ static void test_budget__misses(void **state)
 static void test_budget__extended(void **state)
 {
 	(void)state;
-	walk_without_end();
+	walk_without_end(16);
 	host.walk.extended_at = 0 - WALK_EXTENSIONS * WALK_EXTEND_EVERY_NS;
 	for (u32 i = 0; i < WALK_EXTENSIONS + 2; i++) {
 		host.walk.extension = 1500;
 		scene_walk();
-		assert_int_equal(host.walk.reason, REASON_cut_budget);
-		assert_int_equal(walk_work(&host.walk),
-				 (i < WALK_EXTENSIONS ? 5 : 2) * WALK_CLOCK_FRAMES);
+		expect_looks(i < WALK_EXTENSIONS ? 5 : 2);
 	}
 	host.walk.extended_at -= WALK_EXTEND_EVERY_NS;
 	host.walk.extension = 1500;
 	scene_walk();
-	assert_int_equal(walk_work(&host.walk), 5 * WALK_CLOCK_FRAMES);
+	expect_looks(5);
 	host.walk.extension = 0;
 }
 
@@ -65,6 +83,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(cached_frames),
+		TEST(frames_far_apart),
 		TEST(misses),
 		TEST(extended),
 	};

@@ -127,6 +127,18 @@ static void test_sample__no_room_is_not_the_parents(void **state)
 	take_samples(1, REASON_cut_no_room, 1);
 }
 
+/* There was room for some of the mappings, but not for the one that the address is in. */
+static void test_sample__no_room_for_all_mappings(void **state)
+{
+	(void)state;
+	take_samples(1, REASON_cut_not_ready, 1);
+	slot_of(0)->key = process_slot_key(PID, sampler.generation.number);
+	slot_of(0)->block = process_slot_block(16, 1, 1) | PROCESS_SLOT_INCOMPLETE;
+	take_samples(2, REASON_cut_no_room, 2);
+	slot_of(0)->block = process_slot_block(16, 1, 1);
+	take_samples(1, REASON_cut_no_room, 2);
+}
+
 static void test_sample__events_that_do_not_fit(void **state)
 {
 	(void)state;
@@ -162,6 +174,7 @@ int main(void)
 		TEST(table_of_processes_full),
 		TEST(no_room_for_mappings),
 		TEST(no_room_is_not_the_parents),
+		TEST(no_room_for_all_mappings),
 		TEST(events_that_do_not_fit),
 		TEST(forks_that_do_not_fit),
 	};

@@ -5,6 +5,7 @@
 # that this machine's apt uses, by an apt root of their own: nothing below /etc or /var/lib is
 # touched. Prints "KERNEL FILE" for each, or "KERNEL - REASON". What is in the cache stays; empty it
 # for newer ones: ${XDG_CACHE_HOME:-~/.cache}/keyhole/kernels
+# Exit status: 0: at least one; 77: not one, and no mirror answers; 1: not one, although it does.
 
 here=$(dirname "$(realpath "$0")")
 cache=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/keyhole/kernels
@@ -64,7 +65,7 @@ unpack() {	# FOLDER FILE
 
 fetch() {	# KERNEL SUITE PACKAGE
 	local file=$cache/vmlinuz-$1 from folder status=1
-	[ -s "$file" ] && { echo "$1 $file"; return; }
+	[ -s "$file" ] && { had=1; echo "$1 $file"; return; }
 	command -v apt-get >/dev/null || { echo "$1 - not a Debian system"; return; }
 	from=$(mirror)
 	[ -n "$from" ] || { echo "$1 - apt knows no Debian mirror"; return; }
@@ -74,12 +75,35 @@ fetch() {	# KERNEL SUITE PACKAGE
 		unpack "$folder" "$folder/vmlinuz" && mv "$folder/vmlinuz" "$file" && status=0
 	fi
 	rm -rf "$folder"
-	[ $status = 0 ] && echo "$1 $file" || echo "$1 - $2 has no package $3"
+	[ $status = 0 ] || { echo "$1 - $2 has no package $3"; return; }
+	had=1
+	echo "$1 $file"
+}
+
+# By a file that every mirror has, without the lists and keys that fetching needs.
+answers() {
+	local from folder version status
+	from=$(mirror)
+	[ -n "$from" ] && folder=$(mktemp -d) || return
+	version=$(. /etc/os-release && echo "$VERSION_CODENAME")
+	timeout 60 /usr/lib/apt/apt-helper -o Acquire::Retries=0 -o Acquire::http::Timeout=15 \
+		-o APT::Sandbox::User= download-file "$from/dists/${version:-stable}/Release" \
+		"$folder/Release" >&2
+	status=$?
+	rm -rf "$folder"
+	return $status
 }
 
 mkdir -p "$cache"
+had=0
 while read -r kernel suite package; do
 	[[ -z $kernel || $kernel = \#* ]] && continue
 	[[ $# -gt 0 && " $* " != *" $kernel "* ]] && continue
 	fetch "$kernel" "$suite" "$package" </dev/null
 done <"$here/matrix"
+[ $had = 1 ] && exit
+if answers; then
+	echo "not one kernel, although $(mirror) answers" >&2
+	exit 1
+fi
+exit 77

@@ -45,6 +45,37 @@ static bool is_outside(const struct stack *stack, enum verdict *ret_verdict)
 	return stack->frames && !snapshot_find(stack->snapshot, address_of(stack, 0));
 }
 
+/* ---- what was not captured ---- */
+
+static bool is_within(const struct stack_bytes *part, u64 address)
+{
+	return part->bytes && address >= part->start && address - part->start < part->bytes;
+}
+
+/* To the last page that is ever captured, rather than to one that could not be read. */
+static bool is_cut_short(const struct stack *stack)
+{
+	u64 start = (stack->reg[REG_RSP] - CAPTURE_BELOW) & ~(CAPTURE_PAGE - 1ull);
+
+	return stack->part[0].start + stack->part[0].bytes == start + CAPTURE_NEAR * CAPTURE_PAGE;
+}
+
+/*
+ * A word that a frame needs, whose stack pointer is known, is in no captured part but below where
+ * BPF's walk ended: in the middle of its stack, or of the one it came to.
+ */
+static bool is_beyond(const struct stack *stack, u64 sp, u64 missed)
+{
+	const struct stack_bytes *end = &stack->part[1];
+	u64 word;
+
+	if (!end->bytes || captured_read(stack, missed, 8, &word) == 0 ||
+	    (is_within(&stack->part[0], sp) && !is_cut_short(stack)))
+		return false;
+	return missed - (sp - WALK_RED_ZONE) < WALK_REACH && missed < end->start &&
+	       end->start - missed < WALK_REACH;
+}
+
 /* ---- reasons for a difference ---- */
 
 static bool row_near(const struct stack *stack, u64 pc, int step)
@@ -198,10 +229,11 @@ enum verdict compare(const struct stack *stack, const struct libdw_frames *their
 		at++;
 	*ret_at = at;
 	if (at >= limit)
-		return CLASS_SAME_TO_CODE;
+		return at > 1 ? CLASS_SAME_TO_CODE : CLASS_LEAF_IN_CODE;
 	if (at == stack->frames && at == theirs->count)
-		return CLASS_SAME;
-	if (at == theirs->count && at < stack->frames && theirs->missed &&
+		return at > 1 ? CLASS_SAME : CLASS_ALONE;
+	if (at > 1 && at == theirs->count && at < stack->frames &&
+	    is_beyond(stack, theirs->sp[at - 1], theirs->missed) &&
 	    libdw_has_row(stack, stack->frame[at - 1]))
 		return CLASS_BEYOND;
 	return explain(stack, theirs, again, at);
@@ -222,8 +254,9 @@ enum verdict compare_replay(const struct stack *stack, const struct rewalk_frame
 	if (at == again->count && at == stack->frames && again->reason == stack->reason)
 		return CLASS_SAME;
 	if (at >= limit)
-		return CLASS_SAME_TO_CODE;
-	if (at == again->count && at < stack->frames && again->reason == REASON_cut_read)
+		return at > 1 ? CLASS_SAME_TO_CODE : CLASS_LEAF_IN_CODE;
+	if (at > 1 && at == again->count && at < stack->frames &&
+	    again->reason == REASON_cut_read && is_beyond(stack, again->sp, again->missed))
 		return CLASS_BEYOND;
 	if (at == stack->frames && stack->reason == REASON_cut_not_a_call && again->count > at)
 		return CLASS_UNREAD;

@@ -14,8 +14,9 @@ struct libdw_frames;
 struct rewalk_frames;
 
 /*
- * X(name, side, text, test). AGREE: all that can be compared is identical. OUT: nothing can be
- * compared. ORACLE: libdw is shown to be wrong or to know less. OURS: we know less, and say so.
+ * X(name, side, text, test). AGREE: all that can be compared is identical, and that is at least one
+ * return address, because the leaf is what both were given. OUT: nothing can be compared. ORACLE:
+ * libdw is shown to be wrong or to know less. OURS: we know less, and say so.
  * `test` is the regression test of what the walk does there.
  */
 /* clang-format off */
@@ -23,6 +24,8 @@ struct rewalk_frames;
 	X(SAME, AGREE, "identical", "") \
 	X(SAME_TO_CODE, AGREE, "identical up to code that is in no file", "") \
 	X(BEYOND, AGREE, "identical up to the end of what was captured", "") \
+	X(LEAF_IN_CODE, OUT, "not compared: leaf in code that is in no file", "") \
+	X(ALONE, OUT, "not compared: a leaf without a caller on both sides", "") \
 	X(NOT_READY, OUT, "not compared: process not known to the worker yet", "") \
 	X(GONE, OUT, "not compared: another program when its mappings were read", "") \
 	X(SIGRETURN, ORACLE, "leaf in rt_sigreturn, behind the row of the trampoline", \
@@ -60,7 +63,7 @@ enum side {
 enum verdict compare(const struct stack *stack, const struct libdw_frames *theirs,
 		     const struct rewalk_frames *again, u32 *ret_at);
 
-/* The same for the replay; whatever is not AGREE or OUT is a failure, but for UNREAD. */
+/* The same for the replay; whatever is not AGREE or OUT is a failure, but for UNREAD and MAPPED. */
 enum verdict compare_replay(const struct stack *stack, const struct rewalk_frames *again,
 			    u32 *ret_at);
 

@@ -135,7 +135,11 @@ struct rewalk_frames rewalk(const struct stack *stack)
 	set_memory(stack);
 	start_walk(stack);
 	host_walk();
-	return (struct rewalk_frames){host.walk.frames, host.walk.reason, host.frame};
+	return (struct rewalk_frames){.count = host.walk.frames,
+				      .reason = host.walk.reason,
+				      .frame = host.frame,
+				      .sp = host.walk.reg[REG_RSP],
+				      .missed = host.missed};
 }
 
 u64 rewalk_rule(const struct stack *stack, u64 frame)

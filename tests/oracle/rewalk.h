@@ -12,6 +12,7 @@ struct stack;
 struct rewalk_frames {
 	u32 count, reason;
 	const u64 *frame;
+	u64 sp, missed; /* of the last frame; the last word that could not be read */
 };
 
 struct rewalk_frames rewalk(const struct stack *stack);

@@ -12,7 +12,7 @@ build=$(realpath "${BUILD:-build}")
 keyhole=$build/capture/keyhole
 seconds=${STACKS_SECONDS:-4}
 minimum=${STACKS_MINIMUM:-5000}
-cc=${CC:-cc}
+read -ra cc <<<"${CC:-cc}"
 unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND
 
 [ "$(id -u)" = 0 ] || { echo "1..0 # SKIP needs root: sudo make check-oracle" | tee /dev/stderr; exit 77; }
@@ -23,6 +23,7 @@ trap 'rm -rf "$top"' EXIT
 [ $? = 3 ] && { echo "1..0 # SKIP $(tail -n 1 "$top/err")" | tee /dev/stderr; exit 77; }
 
 number=0 failed=0
+: >"$top/table"
 
 # result STATUS NAME [SKIP]: one line of TAP.
 result() {
@@ -33,6 +34,7 @@ result() {
 		echo "not ok $number - $2"
 		failed=1
 	fi
+	return "$1"
 }
 
 wanted() {
@@ -45,8 +47,7 @@ workload() {
 	"$build/tests/oracle/test_stacks" -v -m 100 ${STACKS_RECORD:+-r "$STACKS_RECORD"} "$1" \
 		"$keyhole" record -F "${STACKS_HZ:-999}" -o "$top/p.folded" --force -- "${@:2}" \
 		>"$top/out" 2>"$top/err"
-	result $? "$1"
-	[ "$failed" = 0 ] || tail -n 10 "$top/err" | sed 's/^/# /'
+	result $? "$1" || tail -n 10 "$top/err" | sed 's/^/# /'
 	grep '^#' "$top/out"
 	grep -v '^#' "$top/out" >>"$top/table"
 }
@@ -64,8 +65,14 @@ own() {
 	workload recursion "$build/workloads/recursion" "$seconds"
 	workload signals "$build/workloads/signals" "$seconds"
 	workload signals-alt "$build/workloads/signals" "$seconds" alt
-	"$cc" -O2 -fno-optimize-sibling-calls -fno-builtin -o "$top/shapes" $here/workloads/shapes.c &&
+	wanted shapes || return
+	if "${cc[@]}" -O2 -fno-optimize-sibling-calls -fno-builtin -o "$top/shapes" \
+		$here/workloads/shapes.c 2>"$top/err"; then
 		workload shapes "$top/shapes" "$seconds"
+	else
+		result 1 'shapes: compiled'
+		sed 's/^/# /' "$top/err"
+	fi
 }
 
 assembly() {
@@ -91,7 +98,7 @@ others
 # ---- the table --------------------------------------------------------------------------------
 
 {
-	printf '%-11s %9s %9s %7s %6s %6s %9s\n' workload compared identical % libdw ours replay
+	printf '%-11s %9s %9s %7s %6s %6s %7s %5s\n' workload compared identical % libdw ours replay out
 	awk -F '\t' '
 		!($2 in seen) { seen[$2]; name[++names] = $2 }
 		$1 == "libdw" { side[$2, $3] += $5; side["all", $3] += $5 }
@@ -103,9 +110,10 @@ others
 			for (i = 1; i <= names; i++) {
 				n = name[i]
 				all = side[n, "agree"] + side[n, "oracle"] + side[n, "ours"]
-				printf "%-11s %9d %9d %7.2f %6d %6d %9d\n", n, all,
+				printf "%-11s %9d %9d %7.2f %6d %6d %7d %5d\n", n, all,
 					side[n, "agree"], all ? 100 * side[n, "agree"] / all : 0,
-					side[n, "oracle"], side[n, "ours"], bad[n]
+					side[n, "oracle"], side[n, "ours"], bad[n],
+					side[n, "out"]
 			}
 			print "\n   stacks  beside libdw"
 			for (text in class)

@@ -52,7 +52,7 @@ static void answer_maps(struct fake_target *fake, const struct target_request *r
 	if (fake->maps)
 		reply->fd = fake_file(fake->maps, strlen(fake->maps));
 	else
-		reply->error = -ESRCH;
+		reply->error = fake->maps_error ? fake->maps_error : -ESRCH;
 }
 
 static void answer_object(struct fake_target *fake, const struct target_request *request,

@@ -13,7 +13,8 @@ struct fake_target {
 	size_t count;
 	size_t asked[TARGET_KIND_COUNT];
 	/* What fake_target_answer() says. */
-	const char *maps;		 /* text; NULL: -ESRCH */
+	const char *maps;		 /* text; NULL: maps_error */
+	int maps_error;			 /* 0: -ESRCH */
 	const char *object;		 /* path of the file to hand out; NULL: -ENOENT */
 	struct target_identity identity; /* inode 0: that of the mapping's start >> 12 */
 	bool opened; /* objects were opened within the last minute: they are identified only */

@@ -181,7 +181,7 @@ const struct mapping_entry *rig_find(const struct rig *rig, uint32_t pid, uint64
 
 uint64_t rig_version(const struct rig *rig, uint32_t pid, uint64_t generation)
 {
-	return slot_block(rig, pid, generation) >> 37;
+	return process_slot_version(slot_block(rig, pid, generation));
 }
 
 char *rig_stack(const struct rig *rig, size_t sample)

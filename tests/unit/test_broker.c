@@ -151,6 +151,23 @@ static void test_broker__end_answers_everything(void **state)
 	assert_int_equal(broker_receive(broker), -EPIPE);
 }
 
+static void test_broker__full_queue_is_counted_once(void **state)
+{
+	const struct message_reply none = {.error = -ESRCH};
+
+	(void)state;
+	for (size_t i = 0; i < BROKER_QUEUE_MAX; i++)
+		assert_int_equal(ask(TARGET_MAPS, i), 0);
+	for (int times = 1; times < 3; times++) {
+		assert_int_equal(ask(TARGET_MAPS, 1), -EAGAIN);
+		assert_int_equal(ask(TARGET_SEGMENT, 2), -EAGAIN);
+		assert_int_equal(broker_refused(broker), times);
+		reply(MESSAGE_MAPS, MESSAGE_MAPS_REPLY, &none, sizeof(none), -1);
+		assert_true(broker_receive(broker) >= 0);
+		assert_int_equal(ask(TARGET_MAPS, 1), 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -159,6 +176,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_broker__asks_again_at_the_next_turn, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_broker__wrong_answer_loses_it, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_broker__full_queue_is_counted_once, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_broker__end_answers_everything, setup,
 						teardown),

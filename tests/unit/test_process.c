@@ -112,6 +112,29 @@ static void test_process__exit_frees_the_slot(void **state)
 	assert_null(processes_find(tracker_processes(tracker), 5, 100));
 }
 
+/* Slots have run out, and one of them is of a process whose exit nobody told of. */
+static void test_process__exit_that_was_lost_frees_the_slot(void **state)
+{
+	struct rig *rig = *state;
+
+	seen(rig, 5, 100);
+	rig_settle(rig);
+	rig->now += 2 * NS_PER_SECOND;
+	rig_settle(rig);
+	assert_int_equal(rig->fake.asked[TARGET_MAPS], 1);
+	for (size_t i = 0; i < PROCESS_SLOTS; i++)
+		if (rig->slots->slot[i].key == 0)
+			rig->slots->slot[i].key = process_slot_key(100000 + (u32)i, 1);
+	seen(rig, 6, 101);
+	rig_settle(rig);
+	assert_null(rig_find(rig, 6, 101, 0x10000000));
+	rig->now += 2 * NS_PER_SECOND;
+	rig->fake.maps = NULL;
+	rig->fake.maps_error = -ENOENT;
+	rig_settle(rig);
+	assert_null(rig_find(rig, 5, 100, 0x10000000));
+}
+
 static void test_process__exec_frees_the_slot_of_the_old_program(void **state)
 {
 	struct rig *rig = *state;
@@ -211,6 +234,35 @@ static void test_process__unknown_address_is_listed_with_growing_gaps(void **sta
 	}
 	session_summary(rig->session, &summary);
 	assert_in_range(summary.relists, 4, 6);
+	assert_int_equal(summary.limit[LIMIT_listings], 0);
+}
+
+/* Each that has to wait counts once, however often it is looked at meanwhile. */
+static void test_process__listings_put_off_are_counted_once(void **state)
+{
+	struct rig *rig = *state;
+	const u64 frames[] = {0x66660000 | FRAME_EXACT};
+	const uint32_t processes = TRACKER_RELISTS_PER_SECOND + 10;
+	struct message_summary summary;
+
+	rig->now -= rig->now % NS_PER_SECOND;
+	for (uint32_t i = 0; i < processes; i++) {
+		seen(rig, 1000 + i, 100);
+		rig_turn(rig);
+		fake_target_answer(&rig->fake);
+	}
+	rig_settle(rig);
+	rig->now += 2 * NS_PER_SECOND;
+	rig->now -= rig->now % NS_PER_SECOND;
+	for (int turn = 0; turn < 3; turn++) {
+		for (uint32_t i = 0; i < processes; i++)
+			rig_sample(rig, 1000 + i, 100, REASON_cut_no_mapping, frames, 0, 1);
+		rig_turn(rig);
+		rig_turn(rig);
+		fake_target_answer(&rig->fake);
+	}
+	session_summary(rig->session, &summary);
+	assert_int_equal(summary.limit[LIMIT_listings], 10);
 }
 
 static void test_process__losses_make_all_doubtful(void **state)
@@ -271,11 +323,13 @@ int main(void)
 		RIG_TEST(test_process__exec_needs_no_listing),
 		RIG_TEST(test_process__exec_without_side_band_is_listed),
 		RIG_TEST(test_process__exit_frees_the_slot),
+		RIG_TEST(test_process__exit_that_was_lost_frees_the_slot),
 		RIG_TEST(test_process__exec_frees_the_slot_of_the_old_program),
 		RIG_TEST(test_process__failed_listing_is_tried_through_a_thread),
 		RIG_TEST(test_process__file_rewritten_in_place_is_identified_again),
 		RIG_TEST(test_process__mapping_over_another_changes_the_version),
 		RIG_TEST(test_process__unknown_address_is_listed_with_growing_gaps),
+		RIG_TEST(test_process__listings_put_off_are_counted_once),
 		RIG_TEST(test_process__losses_make_all_doubtful),
 		RIG_TEST(test_process__launches_are_bounded),
 		RIG_TEST(test_process__broker_gone_is_survived),

@@ -101,7 +101,7 @@ static void test_publisher__block_reads_back(void **state)
 		assert_int_equal(publisher_publish(publisher, count, 9, mappings), 0);
 		block = find(count, 9);
 		assert_int_equal(block >> 24 & 0x1fff, count);
-		assert_int_equal(block >> 37, 5);
+		assert_int_equal(process_slot_version(block), 5);
 		starts = (const u64 *)segments_at(segments, (uint32_t)(block & 0xffffff) << 4);
 		for (uint32_t i = 0; i < count; i++) {
 			assert_int_equal(starts[i], 0x100000 * (i + 1));
@@ -219,6 +219,45 @@ static void test_publisher__no_room_for_a_block_is_said(void **state)
 	mappings_free(mappings);
 }
 
+/* The block says too little, which the walk is told, and goes once it says what is wrong. */
+static void test_publisher__no_room_for_another_block_is_said(void **state)
+{
+	const struct mapping added = {.start = 0x900000, .end = 0x904000};
+	const struct mapping instead = {.start = 0x900000, .end = 0x904000, .file = (void *)9};
+	struct process process = {.pid = 1, .generation = 1, .complete = true};
+	struct mappings *mappings = process.mappings = make(1, NULL);
+	struct publisher_counts counts;
+	uint32_t all, rest, words;
+	u64 block;
+
+	(void)state;
+	assert_int_equal(publisher_update(publisher, &process, NS_PER_SECOND), 1);
+	block = find(1, 1);
+	assert_false(block & PROCESS_SLOT_INCOMPLETE);
+	words = SEGMENT_WORDS - SEGMENTS_ALIGN - 2 * SEGMENTS_ALIGN;
+	assert_int_equal(segments_alloc(segments, words, &all), 0);
+	assert_int_equal(mappings_add(mappings, &added), 1);
+	assert_int_equal(publisher_update(publisher, &process, 2 * NS_PER_SECOND), -ENOSPC);
+	assert_int_equal(find(1, 1), block | PROCESS_SLOT_INCOMPLETE);
+	publisher_counts(publisher, &counts);
+	assert_int_equal(counts.no_room, 1);
+	/* an address has another meaning now: nobody walks the block, nobody keeps it */
+	assert_int_equal(mappings_add(mappings, &instead), 1);
+	assert_int_equal(publisher_update(publisher, &process, 3 * NS_PER_SECOND), -ENOSPC);
+	assert_int_equal(find(1, 1), 0);
+	assert_null(mappings->block);
+	segments_turn(segments, 3 * NS_PER_SECOND + SEGMENTS_GRACE);
+	assert_int_equal(segments_alloc(segments, 2 * SEGMENTS_ALIGN, &rest), 0);
+	assert_int_equal(rest, (block & 0xffffff) << 4);
+	segments_discard(segments, all, words);
+	assert_int_equal(publisher_update(publisher, &process, 6 * NS_PER_SECOND), 1);
+	assert_true(find(1, 1) != 0 && !(find(1, 1) & PROCESS_SLOT_INCOMPLETE));
+	publisher_counts(publisher, &counts);
+	assert_int_equal(counts.no_room, 1);
+	publisher_release(publisher, mappings, 6 * NS_PER_SECOND);
+	mappings_free(mappings);
+}
+
 static void test_publisher__no_slot_is_counted(void **state)
 {
 	struct process process = {.pid = 1, .generation = 1, .complete = true};
@@ -294,10 +333,10 @@ static void test_publisher__an_old_block_keeps_its_version(void **state)
 	assert_int_equal(publisher_build(publisher, mappings, NS_PER_SECOND + 1), -EAGAIN);
 	assert_true(publisher_outdated(mappings));
 	publisher_publish(publisher, 1, 1, mappings);
-	assert_int_equal(find(1, 1) >> 37, 5);
+	assert_int_equal(process_slot_version(find(1, 1)), 5);
 	assert_int_equal(publisher_build(publisher, mappings, 2 * NS_PER_SECOND), 1);
 	publisher_publish(publisher, 1, 1, mappings);
-	assert_int_equal(find(1, 1) >> 37, 6);
+	assert_int_equal(process_slot_version(find(1, 1)), 6);
 	publisher_release(publisher, mappings, 2 * NS_PER_SECOND);
 	mappings_free(mappings);
 }
@@ -336,6 +375,8 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(test_publisher__no_room_for_a_block_is_said, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(test_publisher__no_room_for_another_block_is_said,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(test_publisher__no_slot_is_counted, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(

@@ -197,6 +197,7 @@ static void test_samples__held_bytes_are_bounded(void **state)
 	struct rig *rig = *state;
 	u64 frames[1000];
 	struct message_progress progress;
+	struct message_summary summary;
 	size_t total = 0, count;
 	const struct profile_sample *samples;
 
@@ -218,6 +219,55 @@ static void test_samples__held_bytes_are_bounded(void **state)
 	for (size_t i = 0; i < count; i++)
 		total += samples[i].count;
 	assert_int_equal(total, 3000);
+	session_summary(rig->session, &summary);
+	assert_true(summary.limit[LIMIT_held] > 0 && summary.limit[LIMIT_early] > 0);
+	assert_int_equal(summary.limit[LIMIT_held] + summary.limit[LIMIT_early], 3000);
+}
+
+/* Whoever has its answers is not early, whatever it goes for. */
+static void test_samples__room_is_made_by_those_that_wait_for_nothing(void **state)
+{
+	struct rig *rig = *state;
+	u64 frames[1000];
+	struct message_summary summary;
+
+	for (size_t i = 0; i < 1000; i++)
+		frames[i] = 0x10000000 + 8 * i + 1;
+	start(rig, 5, 100);
+	rig_settle(rig);
+	for (int i = 0; i < 3000; i++) {
+		if (rig->head % RING_BYTES_MIN + RECORD_BYTES_MAX > RING_BYTES_MIN)
+			rig->head = (rig->head / RING_BYTES_MIN + 1) * RING_BYTES_MIN;
+		rig_sample(rig, 5, 100, REASON_end_root, frames, 0, 1000);
+		rig_turn(rig);
+	}
+	session_finish(rig->session);
+	session_summary(rig->session, &summary);
+	assert_int_equal(summary.limit[LIMIT_held], 0);
+	assert_int_equal(summary.limit[LIMIT_early], 0);
+}
+
+/* A mapping whose object is not known when the time is over. */
+static void test_samples__answer_that_does_not_come_is_not_waited_for(void **state)
+{
+	struct rig *rig = *state;
+	const u64 frames[] = {0x20000010 | FRAME_EXACT};
+	struct message_summary summary;
+
+	start(rig, 5, 100);
+	rig_settle(rig);
+	build_mmap(&rig->build, ++rig->now, 5, 0x20000000, 0x1000, 0, 0x20000, PROT_EXEC, "/lib/x");
+	rig_turn(rig);
+	rig_sample(rig, 5, 100, REASON_cut_not_ready, frames, 0, 1);
+	rig_turn(rig);
+	rig_turn(rig);
+	assert_int_equal(resolved(rig), 0);
+	rig->now += SAMPLES_HELD_FOR;
+	rig_turn(rig);
+	assert_int_equal(resolved(rig), 1);
+	session_summary(rig->session, &summary);
+	assert_int_equal(summary.limit[LIMIT_early], 1);
+	assert_int_equal(summary.limit[LIMIT_held], 0);
 }
 
 int main(void)
@@ -233,6 +283,8 @@ int main(void)
 		RIG_TEST(test_samples__name_of_the_next_program_is_not_taken),
 		RIG_TEST(test_samples__unknown_generation_is_listed),
 		RIG_TEST(test_samples__held_bytes_are_bounded),
+		RIG_TEST(test_samples__room_is_made_by_those_that_wait_for_nothing),
+		RIG_TEST(test_samples__answer_that_does_not_come_is_not_waited_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,9 +15,7 @@
 #ifndef INTERN_COUNT_MAX
 #define INTERN_COUNT_MAX (1u << 30)
 #endif
-#ifndef INTERN_ITEM_SIZE_MAX
 #define INTERN_ITEM_SIZE_MAX (1u << 30)
-#endif
 
 struct intern_block {
 	struct intern_block *next;

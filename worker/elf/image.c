@@ -13,9 +13,7 @@
 #include "ipc/guard.h"
 #include "worker/base/reader.h"
 
-#ifndef IMAGE_NOTES_MAX
-#define IMAGE_NOTES_MAX (64u << 10) /* bytes of one PT_NOTE that are looked at */
-#endif
+#define IMAGE_NOTES_MAX	   (64u << 10) /* bytes of one PT_NOTE that are looked at */
 #define EH_PE_PCREL_SDATA4 0x1b
 #define EH_PE_ABSPTR	   0x00
 #define PAGE_MASK	   4095ull

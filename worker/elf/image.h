@@ -17,9 +17,7 @@ struct image;
  * Borrows fd, which must stay open. -ENOEXEC (no such ELF), -EBADMSG (damaged), -EFBIG (more than
  * IMAGE_HEADERS_MAX headers of sections or of segments), -EIO, -ENOMEM.
  */
-#ifndef IMAGE_HEADERS_MAX
 #define IMAGE_HEADERS_MAX 65535u
-#endif
 int image_open(int fd, struct image **ret_image);
 /* Copies the bytes. */
 int image_open_memory(const void *bytes, size_t size, struct image **ret_image);
@@ -29,9 +27,7 @@ struct image_segment {					       /* a PT_LOAD */
 	uint64_t address, file_offset, file_size, memory_size; /* as in the program header */
 	bool executable;
 };
-#ifndef IMAGE_SEGMENTS_MAX
 #define IMAGE_SEGMENTS_MAX 64
-#endif
 size_t image_segments(const struct image *image, const struct image_segment **ret_segments);
 /*
  * The one of a list of executable segments that a part of the file was mapped for, or that a byte
@@ -54,9 +50,7 @@ struct image_bytes {
 	uint64_t address;	   /* of the first byte, in p_vaddr terms; 0 when not mapped */
 	uint32_t link, entry_size; /* sh_link, sh_entsize */
 };
-#ifndef IMAGE_SECTION_MAX
 #define IMAGE_SECTION_MAX (256u << 20) /* larger ones are -EFBIG */
-#endif
 /* 0 with bytes, -ENOENT, -EFBIG, -EBADMSG or -EIO. SHT_NOBITS and compressed sections: -ENOENT. */
 int image_section(struct image *image, const char *name, struct image_bytes *ret_bytes);
 int image_section_at(struct image *image, uint32_t index, struct image_bytes *ret_bytes);
@@ -64,9 +58,7 @@ int image_section_at(struct image *image, uint32_t index, struct image_bytes *re
 int image_eh_frame(struct image *image, struct image_bytes *ret_bytes);
 
 /* GNU build id; length 0: none. At most 64 bytes are taken. */
-#ifndef IMAGE_BUILD_ID_MAX
 #define IMAGE_BUILD_ID_MAX 64
-#endif
 size_t image_build_id(struct image *image, unsigned char ret_id[IMAGE_BUILD_ID_MAX]);
 
 #endif

@@ -32,9 +32,7 @@ const struct format *format_find(uint32_t id); /* NULL: no such format */
  * direction of text, at most max bytes with the NUL. What is replaced becomes '?'; what is cut ends
  * in "...".
  */
-#ifndef FORMAT_NAME_MAX
 #define FORMAT_NAME_MAX 4096
-#endif
 void format_clean_name(char *ret_text, size_t max, const char *name);
 
 /* A location's name, clean: of its function, else of its object with the address. Never empty. */

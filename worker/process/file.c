@@ -11,13 +11,9 @@
 #include "worker/process/object.h"
 #include "worker/target/target.h"
 
-#ifndef FILE_STALE_MAX
 #define FILE_STALE_MAX 3
-#endif
 /* Being opened or parsed: each holds a descriptor, of which there are 4096 (policy/roles.h). */
-#ifndef FILES_AT_ONCE
 #define FILES_AT_ONCE 2048
-#endif
 
 enum file_state {
 	FILE_UNKNOWN,

@@ -52,6 +52,16 @@ struct launch *launches_find(const struct launches *launches, uint32_t pid)
 	return map_get(launches->by_pid, pid);
 }
 
+struct mappings *launch_take(struct launch *launch)
+{
+	struct mappings *mappings = launch->mappings;
+
+	if (mappings->open_count == 0)
+		return NULL;
+	launch->mappings = NULL;
+	return mappings;
+}
+
 void launches_end(struct launches *launches, struct launch *launch)
 {
 	map_remove(launches->by_pid, launch->pid);

@@ -35,7 +35,9 @@ void launches_free(struct launches *launches); /* NULL is fine */
 struct launch *launches_begin(struct launches *launches, uint32_t pid, uint64_t time,
 			      const char *comm);
 struct launch *launches_find(const struct launches *launches, uint32_t pid);
-/* The launch is over; its mappings go with it unless they were taken (set to NULL). */
+/* Its mappings, which are the caller's then; NULL: none were told. */
+struct mappings *launch_take(struct launch *launch);
+/* The launch is over, and what mappings it still has go with it. */
 void launches_end(struct launches *launches, struct launch *launch);
 uint64_t launches_dropped(const struct launches *launches); /* for LAUNCHES_MAX */
 void launches_prune(struct launches *launches, uint64_t now);

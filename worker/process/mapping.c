@@ -7,7 +7,7 @@
 
 #include "worker/base/array.h"
 
-/* Never twice in one family of forked processes, whose members share cached rules; 27 bits of it
+/* Never twice in one family of forked processes, whose members share cached rules; 26 bits of it
  * reach the BPF programs. */
 static uint32_t next_version(void)
 {
@@ -319,6 +319,14 @@ const struct mapping *mappings_find(const struct mappings *mappings, uint64_t ad
 	    time < mappings->open[i].from)
 		return NULL;
 	return &mappings->open[i];
+}
+
+bool mappings_know(const struct mappings *mappings, const struct mapping *mapping)
+{
+	const struct mapping *there = mappings_find(mappings, mapping->start, mapping->from);
+
+	return there && there->until == MAPPING_OPEN && there->end >= mapping->end &&
+	       continues(there, mapping);
 }
 
 void mappings_forget_object(struct mappings *mappings, size_t index)

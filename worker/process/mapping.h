@@ -38,6 +38,7 @@ struct mappings {
 	uint32_t version; /* new when an address changes its meaning, and for a copy */
 	bool unsettled;	  /* an open mapping has no object */
 	bool dirty;	  /* differs from what the block says */
+	bool incomplete;  /* and there was no room for another block */
 	struct mapping *open, *closed;
 	size_t open_count, open_capacity, closed_count, closed_capacity;
 	/* The publisher's: what BPF sees, and when it may be replaced again. */
@@ -68,6 +69,8 @@ int mappings_replace(struct mappings *mappings, const struct mapping *list, size
 /* What was at an address at a time; NULL: nothing known. */
 const struct mapping *mappings_find(const struct mappings *mappings, uint64_t address,
 				    uint64_t time);
+/* It was there already at mapping->from, and is. */
+bool mappings_know(const struct mappings *mappings, const struct mapping *mapping);
 /* What an open mapping was taken for is not so. */
 void mappings_forget_object(struct mappings *mappings, size_t index);
 /* Closed ones that were forgotten before their time, of all processes: MAPPINGS_CLOSED_MAX. */

@@ -9,9 +9,7 @@
 
 #include "worker/base/reader.h"
 
-#ifndef MAPS_PATH_MAX
 #define MAPS_PATH_MAX 4096
-#endif
 
 struct maps_line {
 	uint64_t start, end, offset, device, inode;

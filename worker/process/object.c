@@ -15,13 +15,9 @@
 #include "worker/unwind/unwind_table.h"
 
 /* Together fewer than the lines of a second that end the worker (loader/monitor.c). */
-#ifndef FAILURES_LOGGED
 #define FAILURES_LOGGED 100 /* in detail (-v) */
-#endif
-#ifndef FAILURES_WARNED
 #define FAILURES_WARNED 50
-#endif
-#define UNNAMED "(a file in place of another)"
+#define UNNAMED		"(a file in place of another)"
 
 struct objects {
 	struct tables *tables;

@@ -13,9 +13,7 @@
 #include "worker/process/segments.h"
 #include "worker/process/table.h"
 
-#ifndef BLOCK_BYTES_PER_SECOND
 #define BLOCK_BYTES_PER_SECOND (4u << 20) /* of one process: so much waits out its grace twice */
-#endif
 
 _Static_assert(MAPPINGS_MAX <= BLOCK_MAPPINGS_MAX, "all mappings of a process fit a block");
 
@@ -156,10 +154,12 @@ int publisher_build(struct publisher *publisher, struct mappings *mappings, uint
 		r = -ENOSPC; /* what is to come back may be long in coming */
 	if (!block) {
 		publisher->failures += r != -EAGAIN;
+		mappings->incomplete |= r != -EAGAIN;
 		return r;
 	}
 	fill(mappings, segments_at(publisher->segments, block->word));
 	mappings->dirty = false;
+	mappings->incomplete = false;
 	publisher_release(publisher, mappings, now);
 	mappings->block = block;
 	pace(mappings, now);
@@ -174,6 +174,7 @@ bool publisher_outdated(const struct mappings *mappings)
 void publisher_share(struct mappings *copy, const struct mappings *mappings)
 {
 	copy->block = mappings->block;
+	copy->incomplete = mappings->incomplete;
 	if (copy->block)
 		copy->block->references++;
 }
@@ -238,11 +239,12 @@ int publisher_publish(struct publisher *publisher, uint32_t pid, uint64_t genera
 		      const struct mappings *mappings)
 {
 	const struct block *block = mappings->block;
+	u64 flags = mappings->incomplete ? PROCESS_SLOT_INCOMPLETE : 0;
 
 	if (!block)
 		return -ENOENT;
 	return put(publisher, pid, generation,
-		   process_slot_block(block->word, block->count, block->version));
+		   process_slot_block(block->word, block->count, block->version) | flags);
 }
 
 /* The walk is told that there is no room for the mappings as they are. */
@@ -279,18 +281,22 @@ int publisher_update(struct publisher *publisher, struct process *process, uint6
 {
 	struct mappings *mappings = process->mappings;
 	int r, placed = 0;
+	bool refused;
 
 	if (process->ended || !process->complete)
 		return 0;
 	mappings->dirty |= !mappings->block;
 	r = publisher_build(publisher, mappings, now);
 	/* What has waited may wait a little more; what may never come must not stay wrong. */
-	if (r < 0 && r != -EAGAIN && (!mappings->block || publisher_outdated(mappings))) {
-		placed = refuse(publisher, process);
+	refused = r < 0 && r != -EAGAIN;
+	if (refused)
 		once(&process->no_room, &publisher->counts.no_room);
-	} else if (mappings->block) {
+	if (refused && publisher_outdated(mappings))
+		publisher_release(publisher, mappings, now);
+	if (mappings->block)
 		placed = publisher_publish(publisher, process->pid, process->generation, mappings);
-	}
+	else if (refused)
+		placed = refuse(publisher, process);
 	if (placed < 0)
 		once(&process->no_slot, &publisher->counts.no_slot);
 	return r;

@@ -39,8 +39,9 @@ int publisher_publish(struct publisher *publisher, uint32_t pid, uint64_t genera
 void publisher_retract(struct publisher *publisher, uint32_t pid, uint64_t generation);
 
 /*
- * Both for a process that is there and whose mappings are complete; where there is no room, the
- * walk is told. Returns as publisher_build().
+ * Both for a process that is there and whose mappings are complete. Where there is no room the walk
+ * is told: that the block lacks something, or, where it has become wrong, that there is none.
+ * Returns as publisher_build().
  */
 int publisher_update(struct publisher *publisher, struct process *process, uint64_t now);
 

@@ -32,7 +32,7 @@ struct segments {
 	struct waiting *waiting; /* by time; [first] is the oldest */
 	size_t first, count, capacity;
 	uint32_t attached, max;
-	uint64_t free, failures, generation;
+	uint64_t free, generation;
 	bool asking, refused, wanted; /* wanted: could not be asked for, try again */
 };
 
@@ -233,12 +233,10 @@ static bool area_take(struct area *area, uint32_t words, uint32_t *ret_start)
 	return false;
 }
 
-static int no_room(struct segments *segments)
+/* What waits for its grace to pass will be room. */
+static int no_room(const struct segments *segments)
 {
-	if (segments->count > 0)
-		return -EAGAIN;
-	segments->failures++;
-	return -ENOSPC;
+	return segments->count > 0 ? -EAGAIN : -ENOSPC;
 }
 
 int segments_alloc(struct segments *segments, uint32_t words, uint32_t *ret_word)
@@ -307,11 +305,6 @@ void segments_turn(struct segments *segments, uint64_t now)
 	}
 	if (segments->wanted || segments->free < SEGMENT_WORDS / 2)
 		ask(segments);
-}
-
-uint64_t segments_failures(const struct segments *segments)
-{
-	return segments->failures;
 }
 
 uint64_t segments_generation(const struct segments *segments)

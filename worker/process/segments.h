@@ -15,13 +15,9 @@
 struct segments;
 struct target;
 
-#define SEGMENTS_ALIGN 16u /* words */
-#ifndef SEGMENTS_RESERVE
+#define SEGMENTS_ALIGN	 16u		     /* words */
 #define SEGMENTS_RESERVE (SEGMENT_WORDS / 4) /* words */
-#endif
-#ifndef SEGMENTS_GRACE
-#define SEGMENTS_GRACE 2000000000ull /* ns */
-#endif
+#define SEGMENTS_GRACE	 2000000000ull	     /* ns */
 
 /* Asks the target for more, up to max in all. NULL: no memory. */
 struct segments *segments_new(struct target *target, uint32_t max);
@@ -50,7 +46,6 @@ u32 *segments_at(const struct segments *segments, uint32_t word);
 void segments_turn(struct segments *segments, uint64_t now);
 
 bool segments_full(const struct segments *segments);	       /* there will be no more of them */
-uint64_t segments_failures(const struct segments *segments);   /* -ENOSPC */
 uint64_t segments_generation(const struct segments *segments); /* counts whenever room appears */
 
 #endif

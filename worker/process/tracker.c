@@ -20,6 +20,7 @@
 #define KEEP_CLOSED	 (3 * NS_PER_SECOND)
 #define RELIST_GAP_FIRST (100 * NS_PER_MS)
 #define RELIST_GAP_MAX	 (5 * NS_PER_SECOND)
+#define CHECKS_A_SECOND	 100
 
 struct tracker {
 	struct tracker_parts parts;
@@ -32,6 +33,7 @@ struct tracker {
 	uint64_t seen_objects, seen_files, seen_replaced;
 	uint64_t tidied, sweep_at, failures;
 	uint64_t second, relists; /* in this second */
+	size_t check;		  /* cursor of look_for_ended() */
 };
 
 struct tracker *tracker_new(const struct tracker_parts *parts)
@@ -104,19 +106,6 @@ static void add_mapping(struct tracker *tracker, struct mappings *mappings,
 	tracker->counts.mappings_refused += r < 0;
 }
 
-/* Mapped already, as a shared listing or record would say again. */
-static bool known_mapping(const struct process *process, const struct mapping *mapping)
-{
-	const struct mapping *there =
-		mappings_find(process->mappings, mapping->start, mapping->from);
-
-	return there && there->until == MAPPING_OPEN && there->end >= mapping->end &&
-	       there->file == mapping->file &&
-	       (!mapping->file ||
-		there->start - there->offset == mapping->start - mapping->offset) &&
-	       (mapping->file || there->object == mapping->object);
-}
-
 void tracker_mmap(struct tracker *tracker, uint64_t time, uint32_t pid,
 		  const struct tracker_mapping *told)
 {
@@ -129,11 +118,18 @@ void tracker_mmap(struct tracker *tracker, uint64_t time, uint32_t pid,
 	mapping.from = time;
 	if (launch)
 		add_mapping(tracker, launch->mappings, &mapping);
-	else if (!known_mapping(process, &mapping) && own_mappings(process) == 0)
+	else if (!mappings_know(process->mappings, &mapping) && own_mappings(process) == 0)
 		add_mapping(tracker, process->mappings, &mapping);
 }
 
 /* ---- listing ---- */
+
+static void end_process(struct tracker *tracker, struct process *process, uint64_t time)
+{
+	publisher_retract(tracker->parts.publisher, process->pid, process->generation);
+	processes_end(tracker->processes, process, time);
+	tracker->work = true;
+}
 
 static void on_maps(void *context, uint64_t key, struct target_reply *reply);
 
@@ -151,11 +147,6 @@ static bool list(struct tracker *tracker, struct process *process)
 	process->asked = tracker->parts.clock();
 	process->listing = asked ? LISTING_ASKED : LISTING_DONE;
 	return asked;
-}
-
-static struct process *by_key(const struct tracker *tracker, uint64_t key)
-{
-	return processes_find(tracker->processes, key & PROCESS_PID_MAX, key >> PROCESS_PID_BITS);
 }
 
 static bool relist(struct tracker *tracker, struct process *process, uint64_t now);
@@ -199,7 +190,8 @@ static void on_maps(void *context, uint64_t key, struct target_reply *reply)
 
 	if (tracker->parts.catch_up)
 		tracker->parts.catch_up(tracker->parts.catch_up_context);
-	process = by_key(tracker, key);
+	process =
+		processes_find(tracker->processes, key & PROCESS_PID_MAX, key >> PROCESS_PID_BITS);
 	if (!process || process->listing != LISTING_ASKED)
 		return;
 	process->listing = LISTING_DONE;
@@ -209,6 +201,12 @@ static void on_maps(void *context, uint64_t key, struct target_reply *reply)
 		return;
 	/* A launch: the pid may be another program's by now, of which its own events tell. */
 	if (!launches_find(tracker->launches, process->pid)) {
+		/* shown once and gone now: it is over, whatever became of its event */
+		if (reply->error == -ENOENT && process->complete &&
+		    process_asked(process) == process->pid) {
+			end_process(tracker, process, now);
+			return;
+		}
 		if (take_listing(tracker, process, reply, now))
 			return;
 		process->by_thread = !process->by_thread;
@@ -230,9 +228,11 @@ static bool relist(struct tracker *tracker, struct process *process, uint64_t no
 		tracker->relists = 0;
 	}
 	if (tracker->relists >= TRACKER_RELISTS_PER_SECOND) {
-		tracker->counts.relists_refused++;
+		tracker->counts.relists_refused += !process->put_off;
+		process->put_off = true;
 		return false;
 	}
+	process->put_off = false;
 	tracker->relists++;
 	tracker->counts.relists++;
 	process->relist_gap = process->relist_gap == 0 ? RELIST_GAP_FIRST : process->relist_gap * 2;
@@ -262,13 +262,6 @@ void tracker_lost(struct tracker *tracker, uint64_t records)
 }
 
 /* ---- life ---- */
-
-static void end_process(struct tracker *tracker, struct process *process, uint64_t time)
-{
-	publisher_retract(tracker->parts.publisher, process->pid, process->generation);
-	processes_end(tracker->processes, process, time);
-	tracker->work = true;
-}
 
 /* Mappings are taken; NULL is replaced by none. */
 static struct process *add_process(struct tracker *tracker, uint32_t pid, uint64_t generation,
@@ -342,17 +335,14 @@ static void on_forked(struct tracker *tracker, const struct event *event)
 static void on_execed(struct tracker *tracker, const struct event *event)
 {
 	struct launch *launch = launches_find(tracker->launches, event->pid);
-	struct mappings *mappings = NULL;
+	struct mappings *mappings;
 	struct process *process;
 	bool told;
 
 	if (known_process(tracker, event))
 		return;
-	told = launch && launch->mappings->open_count > 0;
-	if (told) {
-		mappings = launch->mappings;
-		launch->mappings = NULL;
-	}
+	mappings = launch ? launch_take(launch) : NULL;
+	told = mappings != NULL;
 	process = add_process(tracker, event->pid, event->generation, event->time, mappings, false);
 	if (process) {
 		process->cgroup = event->cgroup;
@@ -513,12 +503,30 @@ static void forget_ended(struct tracker *tracker, uint64_t now)
 	}
 }
 
-/* When many have come or room for tables is short. */
+/* Lists some again: each event of an exit that was lost keeps a slot and a block. */
+static void look_for_ended(struct tracker *tracker)
+{
+	struct process *process;
+
+	for (int asked = 0; asked < CHECKS_A_SECOND;) {
+		process = processes_next(tracker->processes, &tracker->check);
+		if (!process) {
+			tracker->check = 0;
+			return;
+		}
+		if (!process->ended && process->listing != LISTING_ASKED)
+			asked += list(tracker, process);
+	}
+}
+
+/* When many have come, or there is no room for blocks or no slot for a process. */
 static void sweep(struct tracker *tracker, uint64_t now)
 {
 	uint64_t failures = publisher_failures(tracker->parts.publisher);
 	bool no_room = failures != tracker->failures;
 
+	if (no_room)
+		look_for_ended(tracker);
 	if (objects_count(tracker->parts.objects) < tracker->sweep_at && !no_room)
 		return;
 	tracker->failures = failures;

@@ -22,9 +22,7 @@ struct tracker;
 #ifndef TRACKER_RELISTS_PER_SECOND
 #define TRACKER_RELISTS_PER_SECOND 200 /* of all processes */
 #endif
-#ifndef TRACKER_SWEEP_OBJECTS
 #define TRACKER_SWEEP_OBJECTS 1024 /* and half as many again since the last sweep */
-#endif
 
 /* All borrowed. */
 struct tracker_parts {

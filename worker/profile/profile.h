@@ -11,10 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PROFILE_FAILED UINT32_MAX
-#ifndef PROFILE_STACK_MAX
+#define PROFILE_FAILED	  UINT32_MAX
 #define PROFILE_STACK_MAX 1200 /* locations */
-#endif
 
 enum profile_kind {
 	KIND_NATIVE,

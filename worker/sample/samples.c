@@ -42,6 +42,13 @@ struct attempt {
 	bool failed;  /* no memory */
 };
 
+/* What makes records go before their answers are there. */
+enum hurry {
+	HURRY_NOT, /* but for those that have waited for too long */
+	HURRY_ROOM,
+	HURRY_END,
+};
+
 struct samples *samples_new(const struct samples_parts *parts)
 {
 	struct samples *samples = calloc(1, sizeof(*samples));
@@ -241,7 +248,8 @@ static bool ask(struct samples *samples, struct process *process, const struct r
 	if (head->user_frames == 0)
 		return false;
 	wait |= tracker_doubtful(tracker, process, now);
-	if (head->reason == REASON_cut_no_mapping && attempt->unknown)
+	if (attempt->unknown &&
+	    (head->reason == REASON_cut_no_mapping || head->reason == REASON_cut_no_room))
 		wait |= tracker_unknown(tracker, process, now);
 	return wait;
 }
@@ -262,12 +270,19 @@ static void fail(struct samples *samples, const struct record *head)
 	count(samples, head, -1ull);
 }
 
-/* False: it has to wait. */
-static bool resolve(struct samples *samples, struct held *held, uint64_t now, bool force)
+/* What would have been waited for: an object, or a listing that may tell of an address. */
+static bool unanswered(const struct process *process, const struct attempt *attempt)
+{
+	return attempt->wait || (attempt->unknown && process && process->listing == LISTING_ASKED);
+}
+
+/* False: it has to wait. In a hurry, what is not of an earlier turn lacks the side-band as well. */
+static bool resolve(struct samples *samples, struct held *held, uint64_t turn, uint64_t now,
+		    enum hurry hurry)
 {
 	const struct record *head = &held->head;
 	uint64_t answers = tracker_answers(samples->parts.tracker);
-	bool may_wait = !force && now < held->since + SAMPLES_HELD_FOR;
+	bool may_wait = hurry == HURRY_NOT && now < held->since + SAMPLES_HELD_FOR;
 	struct attempt attempt = {0};
 	struct process *process = NULL;
 
@@ -283,14 +298,36 @@ static bool resolve(struct samples *samples, struct held *held, uint64_t now, bo
 	look(held, process, &attempt);
 	if (may_wait && ask(samples, process, head, &attempt, now))
 		return false;
+	if (hurry == HURRY_ROOM)
+		samples->counts.held += held->turn >= turn || unanswered(process, &attempt);
+	else if (!may_wait)
+		samples->counts.early += unanswered(process, &attempt);
 	make_stack(samples, held, process, &attempt);
-	samples->counts.early += attempt.wait;
 	if (attempt.failed || add_sample(samples, head, process) < 0)
 		fail(samples, head);
 	return true;
 }
 
 /* ---- all records ---- */
+
+static void resolve_all(struct samples *samples, uint64_t turn, uint64_t now, enum hurry hurry)
+{
+	size_t kept = 0, records = 0, bytes;
+
+	for (size_t at = 0; at < samples->used; at += bytes) {
+		struct held *held = (struct held *)(samples->buffer + at);
+
+		bytes = held->bytes;
+		if ((hurry != HURRY_NOT || held->turn < turn) &&
+		    resolve(samples, held, turn, now, hurry))
+			continue;
+		memmove(samples->buffer + kept, samples->buffer + at, bytes);
+		kept += bytes;
+		records++;
+	}
+	samples->used = kept;
+	samples->records = records;
+}
 
 void samples_hold(struct samples *samples, const struct record *head, const u64 *frames,
 		  uint64_t turn, uint64_t now)
@@ -301,10 +338,8 @@ void samples_hold(struct samples *samples, const struct record *head, const u64 
 
 	samples->counts.samples++;
 	count(samples, head, 1);
-	if (samples->used + bytes > SAMPLES_HELD_MAX) {
-		samples->counts.held += samples->records;
-		samples_resolve(samples, UINT64_MAX, now, true);
-	}
+	if (samples->used + bytes > SAMPLES_HELD_MAX)
+		resolve_all(samples, turn, now, HURRY_ROOM);
 	if (ARRAY_RESERVE(samples->buffer, samples->capacity, samples->used + bytes) < 0) {
 		fail(samples, head);
 		return;
@@ -317,22 +352,14 @@ void samples_hold(struct samples *samples, const struct record *head, const u64 
 	samples->records++;
 }
 
-void samples_resolve(struct samples *samples, uint64_t turn, uint64_t now, bool force)
+void samples_resolve(struct samples *samples, uint64_t turn, uint64_t now)
 {
-	size_t kept = 0, records = 0, bytes;
+	resolve_all(samples, turn, now, HURRY_NOT);
+}
 
-	for (size_t at = 0; at < samples->used; at += bytes) {
-		struct held *held = (struct held *)(samples->buffer + at);
-
-		bytes = held->bytes;
-		if (held->turn < turn && resolve(samples, held, now, force))
-			continue;
-		memmove(samples->buffer + kept, samples->buffer + at, bytes);
-		kept += bytes;
-		records++;
-	}
-	samples->used = kept;
-	samples->records = records;
+void samples_finish(struct samples *samples, uint64_t now)
+{
+	resolve_all(samples, UINT64_MAX, now, HURRY_END);
 }
 
 size_t samples_held(const struct samples *samples)

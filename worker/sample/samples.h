@@ -8,7 +8,6 @@
 #ifndef KEYHOLE_WORKER_SAMPLE_SAMPLES_H
 #define KEYHOLE_WORKER_SAMPLE_SAMPLES_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,8 +33,8 @@ struct samples_parts { /* all borrowed */
 
 struct samples_counts {
 	uint64_t samples, complete, cut;
-	uint64_t held;	 /* resolved to make room for others */
-	uint64_t early;	 /* resolved before all answers were there */
+	uint64_t held;	 /* resolved before all answers were there, to make room for others */
+	uint64_t early;	 /* the same after SAMPLES_HELD_FOR, or at the end */
 	uint64_t failed; /* not in the profile, nor counted above but in samples: no memory */
 	uint64_t kernel_cut, kernel_unknown; /* stacks; frames in no range */
 	uint64_t reason[REASON_COUNT];
@@ -47,9 +46,10 @@ void samples_free(struct samples *samples);			/* NULL is fine */
 /* A record from a ring, copied; turn is the turn it was read in. */
 void samples_hold(struct samples *samples, const struct record *head, const u64 *frames,
 		  uint64_t turn, uint64_t now);
-/* Resolves what was read before this turn and has its answers; with force, everything. */
-void samples_resolve(struct samples *samples, uint64_t turn, uint64_t now, bool force);
-size_t samples_held(const struct samples *samples); /* records */
+/* Resolves what was read before this turn and has its answers, or has waited for long. */
+void samples_resolve(struct samples *samples, uint64_t turn, uint64_t now);
+void samples_finish(struct samples *samples, uint64_t now); /* everything */
+size_t samples_held(const struct samples *samples);	    /* records */
 
 /* The profile's object for a kernel range, 0: none yet. KERNEL_RANGES_MAX stands for unknown. */
 uint32_t samples_kernel_object(const struct samples *samples, uint32_t range);

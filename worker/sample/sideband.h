@@ -13,9 +13,7 @@
 
 struct perf_event_mmap_page;
 
-#ifndef SIDEBAND_RECORD_MAX
 #define SIDEBAND_RECORD_MAX 8192
-#endif
 
 enum sideband_kind {
 	SIDEBAND_MMAP,

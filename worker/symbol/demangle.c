@@ -19,12 +19,8 @@
 
 #include "worker/symbol/rust_v0.h"
 
-#ifndef DEMANGLE_OUTPUT_MAX
 #define DEMANGLE_OUTPUT_MAX 16384u
-#endif
-#ifndef DEMANGLE_TREE_MAX
-#define DEMANGLE_TREE_MAX 4096u /* nodes when written out */
-#endif
+#define DEMANGLE_TREE_MAX   4096u /* nodes when written out */
 
 struct demangled {
 	char text[DEMANGLE_OUTPUT_MAX];

@@ -7,9 +7,7 @@
  * is not mangled, not decodable or expands to too much. Names over DEMANGLE_INPUT_MAX are left
  * alone: that bounds libiberty's recursion to 1 MiB of stack.
  */
-#ifndef DEMANGLE_INPUT_MAX
 #define DEMANGLE_INPUT_MAX 4096
-#endif
 char *demangle(const char *name);
 
 #endif

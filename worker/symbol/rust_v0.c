@@ -7,14 +7,10 @@
 
 #include "worker/symbol/demangle.h"
 
-#ifndef RUST_DEPTH_MAX
-#define RUST_DEPTH_MAX 200u
-#endif
-#ifndef RUST_LIFETIMES_MAX
+#define RUST_DEPTH_MAX	   200u
 #define RUST_LIFETIMES_MAX 64u
-#endif
-#define BASIC_TYPES   "abcdefhijlmnopstuvxyz"
-#define INTEGER_TYPES "ahijlmnostxy"
+#define BASIC_TYPES	   "abcdefhijlmnopstuvxyz"
+#define INTEGER_TYPES	   "ahijlmnostxy"
 
 struct rust_v0 {
 	const char *name; /* after "_R", up to a '.' */

@@ -20,9 +20,7 @@
  * Symbols of a hostile file may all cover all pcs. One step is a candidate looked at or 64 bytes of
  * a name; ordinary files need about one per pc.
  */
-#ifndef SYMTAB_STEPS_MAX
 #define SYMTAB_STEPS_MAX (32u << 20)
-#endif
 
 /* Compared from the top: what covers the pc, how near it starts, then which alias is best known. */
 struct candidate {

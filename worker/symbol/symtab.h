@@ -11,9 +11,7 @@
 
 struct image;
 
-#ifndef SYMBOL_NAME_MAX
 #define SYMBOL_NAME_MAX 16384 /* longer names are cut */
-#endif
 
 struct symbol_match {
 	char *name;	/* as in the table (mangled); malloc()ed, NULL: none */

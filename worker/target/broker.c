@@ -17,8 +17,9 @@ struct broker {
 	struct target_request *queue; /* [first] is the one under way, if sequence is not 0 */
 	size_t first, count, capacity;
 	uint32_t sequence;
-	uint64_t refused;
-	bool paused; /* refused for now: it asks again at the next turn */
+	uint64_t refused; /* times */
+	bool full;	  /* asked in vain since the last answer */
+	bool paused;	  /* refused for now: it asks again at the next turn */
 	int lost;
 };
 
@@ -83,6 +84,7 @@ static void answer(struct broker *broker, struct target_reply *reply)
 	broker->first++;
 	broker->count--;
 	broker->sequence = 0;
+	broker->full = false;
 	request.done(request.context, request.key, reply);
 	if (reply->fd >= 0)
 		close(reply->fd);
@@ -122,7 +124,8 @@ static int broker_ask(struct target *target, const struct target_request *reques
 	if (broker->lost < 0)
 		return broker->lost;
 	if (broker->count >= BROKER_QUEUE_MAX) {
-		broker->refused++;
+		broker->refused += !broker->full;
+		broker->full = true;
 		return -EAGAIN;
 	}
 	if (broker->first > 0 && broker->first + broker->count == broker->capacity) {
@@ -193,7 +196,8 @@ static int take_answer(struct broker *broker, struct message *message)
 	if (reply.error == -EAGAIN) {
 		broker->sequence = 0;
 		broker->paused = true;
-		broker->refused++;
+		broker->refused += !broker->full;
+		broker->full = true;
 		return 0;
 	}
 	reply.fd = take_fd(&message->fd);

@@ -16,7 +16,9 @@ void broker_free(struct broker *broker); /* open requests are never answered; NU
 
 struct target *broker_target(struct broker *broker);
 int broker_fd(const struct broker *broker);
-uint64_t broker_refused(const struct broker *broker); /* requests, for now: -EAGAIN of either end */
+/* Times that BROKER_QUEUE_MAX was reached, or that the broker refused for now; whoever asks again
+ * meanwhile is not counted again. */
+uint64_t broker_refused(const struct broker *broker);
 /* Asks again what the broker refused for now (-EAGAIN); the requests behind it have waited too. */
 void broker_turn(struct broker *broker);
 /*

@@ -3,9 +3,7 @@
 
 #include <errno.h>
 
-#ifndef CFI_CODE_ALIGNMENT_MAX
 #define CFI_CODE_ALIGNMENT_MAX 4096u
-#endif
 
 /* ---- registers ---- */
 

@@ -67,9 +67,7 @@ struct cfi_row {
 	struct cfi_place column[COLUMN_COUNT];
 };
 
-#ifndef CFI_STATES_MAX
 #define CFI_STATES_MAX 16
-#endif
 
 struct cfi {
 	uint64_t start, end; /* of the row, after cfi_next() returned true */

@@ -7,12 +7,10 @@
 
 #include "ipc/guard.h"
 
-#define TABLE_SLOTS 65536u
-#define WIDE_SLOTS  8192u
-#ifndef DICTIONARY_PROBES_MAX
+#define TABLE_SLOTS	      65536u
+#define WIDE_SLOTS	      8192u
 #define DICTIONARY_PROBES_MAX 64u /* rules can be chosen to collide: then they are unsupported */
-#endif
-#define WIDE_ENTRIES (sizeof(struct rule_wide) / sizeof(u64))
+#define WIDE_ENTRIES	      (sizeof(struct rule_wide) / sizeof(u64))
 
 /* Open addressing; a slot holds a number + 1. */
 struct dictionary {

@@ -12,12 +12,8 @@ enum {
 	DICTIONARY_UNSUPPORTED
 }; /* numbers that are always there */
 
-#ifndef DICTIONARY_RULES_MAX
 #define DICTIONARY_RULES_MAX 32768u
-#endif
-#ifndef DICTIONARY_WIDE_MAX
-#define DICTIONARY_WIDE_MAX 4096u
-#endif
+#define DICTIONARY_WIDE_MAX  4096u
 
 struct dictionary *dictionary_new(void); /* NULL: no memory */
 void dictionary_free(struct dictionary *dictionary);

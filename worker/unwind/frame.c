@@ -23,11 +23,9 @@ enum {
 	ENCODING_OMIT = 0xff,
 };
 
-#define LENGTH_64 UINT32_MAX /* the length follows in 64 bits */
-#ifndef CIE_BUDGET_TIMES
-#define CIE_BUDGET_TIMES 32u /* how often a section's size may be spent on CIEs */
-#endif
-#define CIE_COST 64u /* of decoding one, in bytes */
+#define LENGTH_64	 UINT32_MAX /* the length follows in 64 bits */
+#define CIE_BUDGET_TIMES 32u	    /* how often a section's size may be spent on CIEs */
+#define CIE_COST	 64u	    /* of decoding one, in bytes */
 
 void frame_section_init(struct frame_section *section, const void *bytes, size_t size,
 			uint64_t address)

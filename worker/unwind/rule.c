@@ -5,13 +5,9 @@
 
 #include "worker/base/reader.h"
 
-#ifndef EXPRESSION_STEPS_MAX
 #define EXPRESSION_STEPS_MAX 64
-#endif
-#ifndef EXPRESSION_DEPTH_MAX
 #define EXPRESSION_DEPTH_MAX 8
-#endif
-#define WIDE_OFFSET_MAX (1ll << 30) /* keeps away from RULE_WIDE_SAME and its like */
+#define WIDE_OFFSET_MAX	     (1ll << 30) /* keeps away from RULE_WIDE_SAME and its like */
 
 /* Where the kernel puts registers in a signal handler's frame: rt_sigframe above its pretcode. */
 #define SIGNAL_RBP 120

@@ -27,12 +27,8 @@
  * much text are no program, but an attempt on the kernel's memory. 64 Ki words are 30 MB of text
  * under a single FDE; the densest instructions need 5 words a byte.
  */
-#ifndef TABLE_WORDS_MIN
-#define TABLE_WORDS_MIN (64u << 10)
-#endif
-#ifndef TABLE_WORDS_PER_BYTE
+#define TABLE_WORDS_MIN	     (64u << 10)
 #define TABLE_WORDS_PER_BYTE 16u
-#endif
 
 /* An FDE in order of address: start - base in the high half, its record's offset in the low one. */
 static u64 frame_item(u32 start, u32 offset)

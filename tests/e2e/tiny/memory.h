@@ -2,6 +2,7 @@
 /* What the worker keeps, and asks for. */
 #define INTERN_COUNT_MAX       400u
 #define SAMPLES_HELD_MAX       8192u
+#define SAMPLES_HELD_FOR       200000000
 #define BROKER_QUEUE_MAX       1
 #define LAUNCHES_MAX	       1
 #define OBJECT_DESCRIPTORS_MAX 4

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * coldstack [SECONDS] [narrow|bare|wide|mixed|dropped|edge|fibers=N|frames=N|cpus=N]...
+ * coldstack [SECONDS] [narrow|bare|wide|mixed|edge|dropped|objects=N]...
  *
  * What a walk finds worst: stacks of 1,024 frames of 64 KiB, each frame in a function of another
  * object than the one before, in random order; after each interrupt another such stack, and between
  * them cold caches. A process for each CPU. The words choose the kind of the functions
  * (coldstack_object.S); dropped: their text is not in the page tables, so that no call before a
- * return address can be read; edge: the page below each return address was never touched.
+ * return address can be read; edge: the page below each return address was never touched;
+ * objects=1: few enough functions that their rules are cached, and only the stack is cold.
  */
 #include <dlfcn.h>
 #include <err.h>
@@ -19,13 +20,14 @@
 
 #include "work.h"
 
-#define OBJECTS	      500
+#define OBJECTS_MAX   500
 #define CHUNKS	      4 /* of coldstack_object.S */
 #define CHUNK_BYTES   16384u
 #define KIND_BYTES    4096u
 #define SITES	      16
 #define FRAME_BYTES   65536u
-#define FIBERS_MAX    1024
+#define FIBERS	      16
+#define FRAMES	      1024
 #define BUFFER_BYTES  (64u << 20)
 #define INTERRUPT_TSC 8000 /* a gap of a few microseconds */
 
@@ -40,12 +42,12 @@ struct step {
 	uint64_t function, site;
 };
 
-static char *code[OBJECTS]; /* of each object */
+static char *code[OBJECTS_MAX]; /* of each object */
 static struct {
-	unsigned int fibers, frames, cpus, kinds;
+	unsigned int objects, kinds;
 	int dropped, edge;
-} options = {16, 1024, 0, 1 << NARROW, 0, 0};
-static void *fibers[FIBERS_MAX], *starter;
+} options = {OBJECTS_MAX, 1 << NARROW, 0, 0};
+static void *fibers[FIBERS], *starter;
 static unsigned int running;
 static uint64_t end, random_state = 88172645463325252u;
 static volatile char *buffer;
@@ -113,16 +115,14 @@ FUNCTION void coldstack_evict(void)
 
 FUNCTION void coldstack_leaf(void)
 {
-	unsigned int self = running, next;
+	unsigned int self = running;
 
 	fiber_switch(&fibers[self], starter);
 	for (;;) {
 		coldstack_evict();
 		if (clock_ns(CLOCK_MONOTONIC) >= end)
 			_exit(0);
-		next = (self + 1) % options.fibers;
-		if (next != self)
-			fiber_switch(&fibers[self], fibers[next]);
+		fiber_switch(&fibers[self], fibers[(self + 1) % FIBERS]);
 	}
 }
 
@@ -139,33 +139,33 @@ static unsigned int random_kind(void)
 /* In random order through all objects, to the leaf. */
 static struct step *make_path(void)
 {
-	struct step *path = calloc(options.frames + 1, sizeof(*path));
-	unsigned int order[OBJECTS];
+	struct step *path = calloc(FRAMES + 1, sizeof(*path));
+	unsigned int order[OBJECTS_MAX];
 
 	if (!path)
 		err(1, "calloc");
-	for (unsigned int i = 0; i < OBJECTS; i++) {
+	for (unsigned int i = 0; i < options.objects; i++) {
 		unsigned int other = next_random() % (i + 1);
 
 		order[i] = order[other];
 		order[other] = i;
 	}
-	for (unsigned int i = 0; i < options.frames; i++) {
+	for (unsigned int i = 0; i < FRAMES; i++) {
 		/* no saved register in the last chunk: the page below is not needed */
 		uint64_t chunk = options.edge ? CHUNKS - 1 : next_random() % CHUNKS;
 		uint64_t at = chunk * CHUNK_BYTES + random_kind() * KIND_BYTES;
 
-		path[i].function = (uint64_t)(code[order[i % OBJECTS]] + at);
+		path[i].function = (uint64_t)(code[order[i % options.objects]] + at);
 		path[i + 1].site = next_random() % SITES; /* from where it calls the next */
 	}
-	path[options.frames].function = (uint64_t)coldstack_leaf;
+	path[FRAMES].function = (uint64_t)coldstack_leaf;
 	return path;
 }
 
 /* Its whole stack, down to the leaf. */
 static void start_fiber(unsigned int number)
 {
-	size_t bytes = (size_t)FRAME_BYTES * (options.frames + 2);
+	size_t bytes = (size_t)FRAME_BYTES * (FRAMES + 2);
 	char *stack = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	struct step *path = make_path();
@@ -190,11 +190,11 @@ static void start_fiber(unsigned int number)
 
 static void load_objects(const char *program)
 {
-	for (int i = 0; i < OBJECTS; i++) {
+	for (unsigned int i = 0; i < options.objects; i++) {
 		char path[4096];
 		void *object;
 
-		snprintf(path, sizeof(path), "%s.objects/%d.so", program, i);
+		snprintf(path, sizeof(path), "%s.objects/%u.so", program, i);
 		object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 		code[i] = object ? dlsym(object, "coldstack_code") : NULL;
 		if (!code[i])
@@ -211,7 +211,7 @@ static void pin(unsigned int cpu)
 	sched_setaffinity(0, sizeof(set), &set);
 }
 
-static void run(unsigned int cpu)
+static void run(unsigned int cpu, double seconds)
 {
 	pin(cpu);
 	random_state += 0x9e3779b97f4a7c15u * (cpu + 1);
@@ -219,10 +219,11 @@ static void run(unsigned int cpu)
 		      0);
 	if (buffer == MAP_FAILED)
 		err(1, "mmap");
-	for (unsigned int i = 0; i < options.fibers; i++)
+	for (unsigned int i = 0; i < FIBERS; i++)
 		start_fiber(i);
-	for (unsigned int i = 0; options.dropped && i < OBJECTS; i++)
+	for (unsigned int i = 0; options.dropped && i < options.objects; i++)
 		madvise(code[i], (size_t)CHUNKS * CHUNK_BYTES, MADV_DONTNEED);
+	end = clock_ns(CLOCK_MONOTONIC) + 1e9 * seconds;
 	fiber_switch(&starter, fibers[0]);
 }
 
@@ -237,23 +238,21 @@ static void parse(const char *word)
 		options.kinds = (1u << KINDS) - 1;
 	options.dropped |= strcmp(word, "dropped") == 0;
 	options.edge |= strcmp(word, "edge") == 0;
-	sscanf(word, "fibers=%u", &options.fibers);
-	sscanf(word, "frames=%u", &options.frames);
-	sscanf(word, "cpus=%u", &options.cpus);
+	sscanf(word, "objects=%u", &options.objects);
 }
 
 int main(int argc, char **argv)
 {
-	options.cpus = (unsigned int)sysconf(_SC_NPROCESSORS_ONLN);
+	unsigned int cpus = (unsigned int)sysconf(_SC_NPROCESSORS_ONLN);
+
 	for (int i = 2; i < argc; i++)
 		parse(argv[i]);
-	if (options.fibers < 1 || options.fibers > FIBERS_MAX || options.frames < 2)
-		errx(2, "fibers or frames");
+	if (options.objects < 1 || options.objects > OBJECTS_MAX)
+		errx(2, "objects");
 	load_objects(argv[0]);
-	end = clock_ns(CLOCK_MONOTONIC) + 1e9 * seconds_argument(argc, argv, 1, 5);
-	for (unsigned int cpu = 0; cpu < options.cpus; cpu++)
+	for (unsigned int cpu = 0; cpu < cpus; cpu++)
 		if (fork() == 0)
-			run(cpu);
+			run(cpu, seconds_argument(argc, argv, 1, 5));
 	for (int status = 0; wait(&status) > 0;)
 		if (status)
 			return 1;
