@@ -28,11 +28,6 @@
 #endif
 #define KERNEL_FIRST_SHARE 4
 
-enum filter_mode {
-	FILTER_ALL,
-	FILTER_TARGETS,
-	FILTER_CGROUP
-};
 const volatile u32 ring_bytes = RING_BYTES_MIN;
 const volatile u32 filter_mode = FILTER_ALL;
 const volatile u32 kernel_range_count = 0;

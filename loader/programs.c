@@ -16,9 +16,6 @@
 #include "loader/features.h"
 
 #define RECORD_BYTES_USUAL 512u
-#define FILTER_ALL	   0u
-#define FILTER_TARGETS	   1u
-#define FILTER_CGROUP	   2u
 
 /* At this rate: a power of two. */
 static uint32_t size_of_ring(uint32_t frequency)
