@@ -1,48 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "loader/identity.h"
-
 #include <errno.h>
-#include <grp.h>
 #include <stdlib.h>
-#include <sys/capability.h>
 #include <unistd.h>
 
-#include "loader/options.h"
+#include "policy/policy.h"
 
 #define ID_MAX ((uid_t)-1 - 1)
 
-int identity_read(struct identity *ret_identity)
+static bool id_of(const char *text, uid_t *ret_id)
 {
-	struct identity identity = {.uid = getuid(), .gid = getgid()};
-	const char *uid = getenv("SUDO_UID"), *gid = getenv("SUDO_GID");
+	char *end;
+	unsigned long value = text ? strtoul(text, &end, 10) : 0;
+
+	if (!text || *text < '0' || *text > '9' || *end || value > ID_MAX)
+		return false;
+	*ret_id = (uid_t)value;
+	return true;
+}
+
+int policy_user_read(struct policy_user *ret_user)
+{
+	struct policy_user user = {.uid = getuid(), .gid = getgid()};
 
 	/* Only sudo, as root, is believed about who stands behind it. */
-	if (identity.uid == 0 && uid) {
-		identity.user = getenv("SUDO_USER");
-		if (!identity.user || !gid || !options_number(uid, 0, ID_MAX, &identity.uid) ||
-		    !options_number(gid, 0, ID_MAX, &identity.gid))
+	if (user.uid == 0 && getenv("SUDO_UID")) {
+		user.name = getenv("SUDO_USER");
+		if (!user.name || !id_of(getenv("SUDO_UID"), &user.uid) ||
+		    !id_of(getenv("SUDO_GID"), &user.gid))
 			return -EINVAL;
 	}
-	*ret_identity = identity;
+	*ret_user = user;
 	return 0;
-}
-
-static int drop_capabilities(void)
-{
-	cap_t none = cap_init();
-	int r = !none || cap_set_proc(none) ? -errno : 0; /* the ambient ones go with them */
-
-	cap_free(none);
-	return r;
-}
-
-int identity_become(const struct identity *identity)
-{
-	const uid_t uid = identity->uid;
-	const gid_t gid = identity->gid;
-
-	if ((identity->user && initgroups(identity->user, gid)) || setresgid(gid, gid, gid) ||
-	    setresuid(uid, uid, uid))
-		return -errno;
-	return uid ? drop_capabilities() : 0;
 }
