@@ -200,7 +200,7 @@ static void test_process__unknown_address_is_listed_with_growing_gaps(void **sta
 {
 	struct rig *rig = *state;
 	const u64 frames[] = {0x66660000 | FRAME_EXACT};
-	struct message_summary summary;
+	struct session_totals totals;
 
 	seen(rig, 5, 100);
 	rig_settle(rig);
@@ -209,8 +209,8 @@ static void test_process__unknown_address_is_listed_with_growing_gaps(void **sta
 		rig_turn(rig);
 		fake_target_answer(&rig->fake);
 	}
-	session_summary(rig->session, &summary);
-	assert_in_range(summary.relists, 4, 6);
+	session_totals(rig->session, &totals);
+	assert_in_range(totals.relists, 4, 6);
 }
 
 static void test_process__losses_make_all_doubtful(void **state)
