@@ -308,6 +308,14 @@ struct ring_tails {
 	u64 tail[ABI_MAX_CPUS];
 };
 
+/* ---- what is sampled, a constant that the loader sets -------------------------------------- */
+
+enum filter_mode {
+	FILTER_ALL,
+	FILTER_TARGETS,
+	FILTER_CGROUP
+};
+
 /* ---- life of processes, in a BPF ring buffer --------------------------------------------- */
 
 enum event_kind {

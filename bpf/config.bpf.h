@@ -23,11 +23,6 @@
 #define KERNEL_FIRST_SHARE 4
 _Static_assert(KERNEL_FRAMES_FIRST <= RECORD_KERNEL_FRAMES_MAX, "there is a place for them");
 
-enum filter_mode {
-	FILTER_ALL,
-	FILTER_TARGETS,
-	FILTER_CGROUP
-};
 const volatile u32 ring_bytes = RING_BYTES_MIN;
 const volatile u32 filter_mode = FILTER_ALL;
 const volatile u32 kernel_range_count = 0;

@@ -4,11 +4,11 @@
  * absolute address. Little endian, in this order, nothing before, between or after:
  *
  *   struct ksyms_file_head
- *   struct ksyms_file_range   [ranges]   0 is the kernel, named "kernel"; n is the n-th module
  *   struct ksyms_file_symbol  [symbols]  text only, ascending by (range, offset)
  *   char                      [name_bytes]  NUL-terminated names, the last byte is a NUL
  *
- * A name is an offset into the names. A table without ranges has no symbols.
+ * The first names are those of the ranges: 0 is the kernel, named "kernel"; n is the n-th module.
+ * A symbol's name is an offset into the names. A table without ranges has no symbols.
  */
 #ifndef KEYHOLE_IPC_KSYMS_FILE_H
 #define KEYHOLE_IPC_KSYMS_FILE_H
@@ -25,16 +25,11 @@ struct ksyms_file_head {
 	uint32_t ranges, symbols, name_bytes;
 };
 
-struct ksyms_file_range {
-	uint32_t name;
-};
-
 struct ksyms_file_symbol {
 	uint32_t range, offset, name;
 };
 
 _Static_assert(sizeof(struct ksyms_file_head) == 16, "struct ksyms_file_head");
-_Static_assert(sizeof(struct ksyms_file_range) == 4, "struct ksyms_file_range");
 _Static_assert(sizeof(struct ksyms_file_symbol) == 12, "struct ksyms_file_symbol");
 
 #endif

@@ -112,12 +112,9 @@ enum summary_limit {
 #define SUMMARY_REASONS 32
 #define SUMMARY_LIMITS	20
 struct message_summary {
-	uint64_t without_names; /* the innermost frame has no symbol's name */
-	uint64_t discarded;	/* records that were not well-formed */
-	uint64_t unkept;	/* records that there was no memory for */
-	uint64_t processes, objects, objects_failed;
-	uint64_t table_bytes, table_rows;
-	uint64_t relists;		  /* mappings listed again for an unknown address */
+	uint64_t without_names;		  /* the innermost frame has no symbol's name */
+	uint64_t discarded;		  /* records that were not well-formed */
+	uint64_t unkept;		  /* records that there was no memory for */
 	uint64_t reason[SUMMARY_REASONS]; /* by enum sample_reason of bpf/abi.h */
 	uint64_t limit[SUMMARY_LIMITS];	  /* by enum summary_limit */
 };

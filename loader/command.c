@@ -10,14 +10,14 @@
 #include "ipc/log.h"
 
 /* Never returns. Nothing of the loader stays open. */
-static void hold_and_exec(int hold, char **argv, const struct identity *identity)
+static void hold_and_exec(int hold, char **argv, const struct policy_user *user)
 {
 	char byte;
 	int r;
 
 	close_range(STDERR_FILENO + 1, (unsigned int)hold - 1, 0);
 	close_range((unsigned int)hold + 1, ~0u, 0);
-	r = identity_become(identity);
+	r = policy_user_become(user);
 	if (read(hold, &byte, 1) != 1)
 		_exit(127);
 	if (r == 0) {
@@ -28,7 +28,7 @@ static void hold_and_exec(int hold, char **argv, const struct identity *identity
 	_exit(127);
 }
 
-int command_start(struct command *ret_command, char **argv, const struct identity *identity)
+int command_start(struct command *ret_command, char **argv, const struct policy_user *user)
 {
 	int ends[2];
 
@@ -36,7 +36,7 @@ int command_start(struct command *ret_command, char **argv, const struct identit
 		return -errno;
 	*ret_command = (struct command){.pid = fork(), .hold = ends[1]};
 	if (ret_command->pid == 0)
-		hold_and_exec(ends[0], argv, identity);
+		hold_and_exec(ends[0], argv, user);
 	close(ends[0]);
 	return ret_command->pid < 0 ? -errno : 0;
 }

@@ -5,7 +5,7 @@
 
 #include <sys/types.h>
 
-#include "loader/identity.h"
+#include "policy/policy.h"
 
 struct command {
 	pid_t pid;  /* 0: none. The owner waits for it. */
@@ -14,7 +14,7 @@ struct command {
 };
 
 /* Before umask, limits, signals or rights of the loader change: the command inherits them. */
-int command_start(struct command *ret_command, char **argv, const struct identity *identity);
+int command_start(struct command *ret_command, char **argv, const struct policy_user *user);
 
 /* Lets it run. Where it cannot, it says why and ends with status 127. */
 void command_release(struct command *command);

@@ -135,17 +135,12 @@ static int write_file(const struct ksyms *ksyms, struct symbol *symbols, size_t 
 	struct ksyms_file_head head = {KSYMS_MAGIC, ksyms->count, 0, (uint32_t)name_bytes};
 	guard_fd int fd = memfd_create("keyhole-ksyms", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	FILE *file = fd < 0 ? NULL : fdopen(dup(fd), "w");
-	struct ksyms_file_range range = {0};
 	int r;
 
 	if (!file)
 		return -errno;
 	qsort(symbols, count, sizeof(*symbols), compare_symbols);
 	fwrite(&head, sizeof(head), 1, file);
-	for (uint32_t i = 0; i < ksyms->count; i++) {
-		fwrite(&range, sizeof(range), 1, file);
-		range.name += (uint32_t)strlen(ksyms->parts[i].name) + 1;
-	}
 	head.symbols = write_symbols(ksyms, symbols, count, file);
 	fwrite(names, 1, name_bytes, file);
 	r = fflush(file) || ferror(file) ? -errno : 0; /* rewind() forgets it */

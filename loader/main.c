@@ -41,7 +41,7 @@ enum exit_status {
 
 struct recording {
 	const struct options *options;
-	struct identity identity;
+	struct policy_user user;
 	int cgroup; /* directory, or -1 */
 	struct command command;
 	struct output output;
@@ -65,7 +65,7 @@ static int check(struct recording *rec)
 
 	if (rights_check())
 		return EXIT_RIGHTS;
-	if (identity_read(&rec->identity)) {
+	if (policy_user_read(&rec->user)) {
 		log_error("record: SUDO_UID: not what sudo sets; run: env -u SUDO_UID keyhole ...");
 		return EXIT_USAGE;
 	}
@@ -84,7 +84,7 @@ static int check(struct recording *rec)
 static int start_users_part(struct recording *rec)
 {
 	const struct options *options = rec->options;
-	int r = output_start(&rec->output, options->output, options->force, &rec->identity);
+	int r = output_start(&rec->output, options->output, options->force, &rec->user);
 
 	if (r) {
 		log_error("output: %s: %s; %s", options->output, strerror(-r),
@@ -94,7 +94,7 @@ static int start_users_part(struct recording *rec)
 	}
 	if (!options->command)
 		return EXIT_DONE;
-	r = command_start(&rec->command, options->command, &rec->identity);
+	r = command_start(&rec->command, options->command, &rec->user);
 	if (r)
 		return failed("record", options->command[0], r);
 	monitor_watch(&rec->monitor, rights_open_pid(rec->command.pid));
@@ -395,19 +395,6 @@ static int await_profile(struct recording *rec)
 		       : EXIT_DONE;
 }
 
-static void report(const struct recording *rec, const struct summary *sum)
-{
-	const struct message_summary *worker = &rec->monitor.summary;
-
-	summary_print(sum, rec->options->verbose, stderr);
-	log_info("tables: %" PRIu64 " bytes, %" PRIu64 " rows of %" PRIu64 " objects (%" PRIu64
-		 " failed), %" PRIu64 " processes, listed again %" PRIu64 " times",
-		 worker->table_bytes, worker->table_rows, worker->objects, worker->objects_failed,
-		 worker->processes, worker->relists);
-	fprintf(stderr, "wrote %s (%" PRIu32 " bytes)\n", rec->options->output,
-		rec->monitor.written.bytes);
-}
-
 /* Events off, then everything that is read after them. */
 static int finish(struct recording *rec)
 {
@@ -438,7 +425,9 @@ static int finish(struct recording *rec)
 	r = output_commit(&rec->output);
 	if (r)
 		return failed("output", rec->options->output, r);
-	report(rec, &sum);
+	summary_print(&sum, rec->options->verbose, stderr);
+	fprintf(stderr, "wrote %s (%" PRIu32 " bytes)\n", rec->options->output,
+		rec->monitor.written.bytes);
 	return EXIT_DONE;
 }
 

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>

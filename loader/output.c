@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/capability.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -60,30 +58,13 @@ static int open_file(struct committer *c)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Started by root itself, all it may need later is to write into somebody else's folder. */
-static int drop_capabilities(void)
-{
-	const cap_value_t override = CAP_DAC_OVERRIDE;
-	cap_t caps = cap_get_proc();
-	int r = !caps || cap_clear_flag(caps, CAP_EFFECTIVE) || cap_set_proc(caps) ||
-		cap_clear(caps) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-
-	if (!r && faccessat(AT_FDCWD, ".", W_OK | X_OK, AT_EACCESS)) {
-		cap_set_flag(caps, CAP_PERMITTED, 1, &override, CAP_SET);
-		cap_set_flag(caps, CAP_EFFECTIVE, 1, &override, CAP_SET);
-	}
-	r = r || cap_set_proc(caps) ? -errno : 0;
-	cap_free(caps);
-	return r;
-}
-
 /* The descriptor of the temporary file, or a negative errno. */
-static int prepare(struct committer *c, const char *path, const struct identity *identity)
+static int prepare(struct committer *c, const char *path, const struct policy_user *user)
 {
-	int r = identity_become(identity);
+	int r = policy_user_become(user);
 
 	r = r ? r : enter_folder(c, path);
-	r = r || geteuid() ? r : drop_capabilities();
+	r = r || geteuid() ? r : policy_user_limit_root();
 	r = r ? r : check_name(c);
 	return r ? r : open_file(c);
 }
@@ -103,11 +84,11 @@ static int commit(const struct committer *c)
 
 /* Never returns. */
 static void committer_main(struct channel *channel, struct committer *c, const char *path,
-			   const struct identity *identity)
+			   const struct policy_user *user)
 {
 	struct message_reply reply = {0};
 	struct message request;
-	int file = prepare(c, path, identity), r;
+	int file = prepare(c, path, user), r;
 
 	reply.error = file < 0 ? file : 0;
 	r = channel_send(channel, MESSAGE_OUTPUT_FILE, &reply, sizeof(reply), file);
@@ -137,7 +118,7 @@ static int receive_file(struct output *output)
 }
 
 int output_start(struct output *ret_output, const char *path, bool force,
-		 const struct identity *identity)
+		 const struct policy_user *user)
 {
 	struct committer committer = {.force = force};
 	int fds[2], r;
@@ -151,7 +132,7 @@ int output_start(struct output *ret_output, const char *path, bool force,
 	ret_output->pid =
 		r ? r : channel_forked(&ret_output->channel, PARTY_COMMITTER, fds, -1, fork());
 	if (ret_output->pid == 0)
-		committer_main(&ret_output->channel, &committer, path, identity);
+		committer_main(&ret_output->channel, &committer, path, user);
 	r = ret_output->pid < 0 ? ret_output->pid : receive_file(ret_output);
 	return r > 0 ? -EPROTO : r;
 }

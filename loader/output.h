@@ -10,7 +10,7 @@
 #include <sys/types.h>
 
 #include "ipc/channel.h"
-#include "loader/identity.h"
+#include "policy/policy.h"
 
 struct output {
 	int fd;	   /* for the exporter; write only, owned */
@@ -24,7 +24,7 @@ struct output {
  * -EACCES, -ENOENT (no such directory), -EISDIR, -EINVAL (neither file nor link), ...
  */
 int output_start(struct output *ret_output, const char *path, bool force,
-		 const struct identity *identity);
+		 const struct policy_user *user);
 
 /* After the exporter has written and synced it. */
 int output_commit(struct output *output);

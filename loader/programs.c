@@ -16,9 +16,6 @@
 #include "loader/features.h"
 
 #define RECORD_BYTES_USUAL 512u
-#define FILTER_ALL	   0u
-#define FILTER_TARGETS	   1u
-#define FILTER_CGROUP	   2u
 #define COLD_FREQUENCY_MAX 1000u /* Hz; up to there walk_extension_ns holds */
 
 /* At this rate: a power of two. */

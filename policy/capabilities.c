@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* policy_become(): see capabilities(7) and credentials(7) for the order of the steps. */
+/*
+ * policy_become(), policy_user_become(): see capabilities(7) and credentials(7) for the order of
+ * the steps.
+ */
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <linux/securebits.h>
 #include <stdbool.h>
@@ -149,4 +153,31 @@ int policy_become(enum policy_role role)
 	    (r = drop_the_rest(data->capabilities)))
 		return r;
 	return policy_has_ids(data) && policy_has_capabilities(data) ? 0 : -EPERM;
+}
+
+int policy_user_become(const struct policy_user *user)
+{
+	const uid_t uid = user->uid;
+	const gid_t gid = user->gid;
+	guard_cap cap_t none = state_of(0);
+
+	if ((user->name && initgroups(user->name, gid)) || setresgid(gid, gid, gid) ||
+	    setresuid(uid, uid, uid))
+		return -errno;
+	/* the ambient ones go with them */
+	return uid && (!none || cap_set_proc(none)) ? -errno : 0;
+}
+
+int policy_user_limit_root(void)
+{
+	const uint64_t override = 1ull << CAP_DAC_OVERRIDE;
+	guard_cap cap_t caps = cap_get_proc();
+
+	if (!caps || cap_clear_flag(caps, CAP_EFFECTIVE) || cap_set_proc(caps) || cap_clear(caps) ||
+	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		return -errno;
+	if (faccessat(AT_FDCWD, ".", W_OK | X_OK, AT_EACCESS) &&
+	    (set_flag(caps, CAP_PERMITTED, override) || set_flag(caps, CAP_EFFECTIVE, override)))
+		return -errno;
+	return cap_set_proc(caps) ? -errno : 0;
 }

@@ -56,6 +56,23 @@ int policy_confine_spawner(enum policy_role role);
  * What fails is not proven: whoever started the process decides. */
 void policy_confine(enum policy_role role, struct policy_layers *ret_layers);
 
+/* Who asked for the recording: the user behind sudo, else who runs us. */
+struct policy_user {
+	uid_t uid;
+	gid_t gid;
+	const char *name; /* login name for the groups, from the environment; NULL: keep them */
+};
+
+/* 0, or -EINVAL when sudo's variables are not what sudo sets. */
+int policy_user_read(struct policy_user *ret_user);
+
+/* In a forked child: their ids and groups, and no capability unless they are root. */
+int policy_user_become(const struct policy_user *user);
+
+/* Where they are root itself: all that is kept is to write into somebody else's folder, and that
+ * only if the working directory is one. */
+int policy_user_limit_root(void);
+
 /* The layers that a role has, and those without which it must not go on. */
 uint32_t policy_layers_of(enum policy_role role);
 

@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <unistd.h>
 
 #include "ipc/channel.h"
@@ -387,6 +388,17 @@ static void stop_turns(struct worker *worker)
 		event_del(worker->wakers[i]);
 }
 
+static void log_totals(const struct worker *worker)
+{
+	struct session_totals totals;
+
+	session_totals(worker->session, &totals);
+	log_info("tables: %" PRIu64 " bytes, %" PRIu64 " rows of %" PRIu64 " objects (%" PRIu64
+		 " failed), %" PRIu64 " processes, listed again %" PRIu64 " times",
+		 totals.table_bytes, totals.table_rows, totals.objects, totals.objects_failed,
+		 totals.processes, totals.relists);
+}
+
 static void finish(struct worker *worker, const struct message_stop *stop)
 {
 	struct message_summary summary;
@@ -409,6 +421,7 @@ static void finish(struct worker *worker, const struct message_stop *stop)
 	}
 	session_summary(worker->session, &summary);
 	summary.limit[LIMIT_requests] = broker_refused(worker->broker);
+	log_totals(worker);
 	r = channel_send(&worker->loader, MESSAGE_SUMMARY, &summary, sizeof(summary), -1);
 	if (r < 0)
 		event_base_loopbreak(worker->base);

@@ -319,12 +319,9 @@ static void count_objects(const struct session *session, struct message_summary 
 	struct objects_counts counts;
 
 	objects_counts(session->objects, &counts);
-	summary->objects = counts.objects;
-	summary->objects_failed = counts.failed;
 	summary->limit[LIMIT_tables] = counts.no_room;
 	summary->limit[LIMIT_unwind] = counts.no_rules;
 	summary->limit[LIMIT_descriptors] = counts.descriptors_closed;
-	tables_totals(session->tables, &summary->table_bytes, &summary->table_rows);
 }
 
 static void count_processes(const struct session *session, struct message_summary *summary)
@@ -334,8 +331,6 @@ static void count_processes(const struct session *session, struct message_summar
 
 	tracker_counts(session->tracker, &counts);
 	publisher_counts(session->publisher, &published);
-	summary->processes = counts.processes;
-	summary->relists = counts.relists;
 	summary->limit[LIMIT_sideband] = counts.sideband_lost;
 	summary->limit[LIMIT_slots] = published.no_slot;
 	summary->limit[LIMIT_blocks] = published.no_room;
@@ -369,6 +364,22 @@ void session_summary(const struct session *session, struct message_summary *ret_
 	count_processes(session, ret_summary);
 	ret_summary->limit[LIMIT_malformed] = count_malformed(session);
 	ret_summary->limit[LIMIT_names] = naming_failed(session->profile);
+}
+
+void session_totals(const struct session *session, struct session_totals *ret_totals)
+{
+	struct objects_counts objects;
+	struct tracker_counts tracker;
+
+	objects_counts(session->objects, &objects);
+	tracker_counts(session->tracker, &tracker);
+	*ret_totals = (struct session_totals){
+		.processes = tracker.processes,
+		.objects = objects.objects,
+		.objects_failed = objects.failed,
+		.relists = tracker.relists,
+	};
+	tables_totals(session->tables, &ret_totals->table_bytes, &ret_totals->table_rows);
 }
 
 const struct profile *session_profile(const struct session *session)

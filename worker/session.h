@@ -63,6 +63,14 @@ int session_render(const struct session *session, const struct message_stop *sto
 
 void session_progress(const struct session *session, struct message_progress *ret_progress);
 void session_summary(const struct session *session, struct message_summary *ret_summary);
+
+/* What it was about, for whoever wants to know more. */
+struct session_totals {
+	uint64_t processes, objects, objects_failed;
+	uint64_t table_bytes, table_rows;
+	uint64_t relists; /* mappings listed again for an unknown address */
+};
+void session_totals(const struct session *session, struct session_totals *ret_totals);
 const struct profile *session_profile(const struct session *session);
 struct tracker *session_tracker(struct session *session);
 

@@ -84,7 +84,7 @@ void cell_setup(void)
 /* The loader is no spawner's child. */
 static pid_t start_loader(struct channel *channel)
 {
-	char *argv[] = {(char *)(uintptr_t)policy_role_name(ROLE_LOADER), NULL};
+	char *argv[] = {(char *)(uintptr_t)policy_role(ROLE_LOADER)->program, NULL};
 	char *envp[] = {NULL};
 	int fds[2];
 	pid_t pid;
@@ -121,13 +121,23 @@ static void start(struct cell *cell)
 	cell->started++;
 }
 
+int cell_await_exit(struct spawner *spawner, int milliseconds, int *ret_status)
+{
+	struct message message;
+	int r = channel_expect(&spawner->channel, MESSAGE_EXITED, milliseconds, &message);
+
+	if (r == 0)
+		*ret_status = message.EXITED.status;
+	return r;
+}
+
 static void await_death(struct cell *cell)
 {
 	channel_release(&cell->channel);
 	cell->alive = false;
 	if (cell->role == ROLE_LOADER)
 		waitpid(cell->pid, &cell->status, 0);
-	else if (spawner_exited(&cell->spawner, WAIT_MS, &cell->status))
+	else if (cell_await_exit(&cell->spawner, WAIT_MS, &cell->status))
 		give_up("end of a prisoner");
 }
 

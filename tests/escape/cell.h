@@ -32,6 +32,8 @@ void cell_open(struct cell *cell, enum policy_role role, uint32_t off);
 void cell_close(struct cell *cell);
 /* The next order goes to a new prisoner. */
 void cell_renew(struct cell *cell);
+/* Its end, as the spawner tells it: 0 and the status, or -ETIMEDOUT. For any child of a spawner. */
+int cell_await_exit(struct spawner *spawner, int milliseconds, int *ret_status);
 /* Starts one if none is alive. Failures of the test itself end it. */
 enum outcome cell_do(struct cell *cell, struct order *order, int fd, int64_t *ret_result);
 

@@ -19,7 +19,7 @@ SOAK = float(os.environ.get("ESCAPE_SOAK_SECONDS", "60"))
 CPUS = os.cpu_count()
 POSSIBLE = 4096     # objects that the worker may have open
 MODES = ("r", "w", "rw", "?")
-NAMES = {"keyhole": "loader", "keyhole-commit": "committer", "keyhole-spawner": "spawner",
+NAMES = {"keyhole": "loader", "keyhole-committ": "committer", "keyhole-spawner": "spawner",
          "keyhole-exporte": "keyhole-exporter"}
 
 # kind of descriptor, mode: least, most, and what it is for.
@@ -116,7 +116,7 @@ def kind_of(pid, number, role):
         return "maps", mode
     if stat.S_ISDIR(status.st_mode):
         return "folder", mode
-    if role == "spawner" and number == "4":
+    if role == "spawner" and mode == "path" and os.path.basename(target).startswith("keyhole-"):
         return "program", mode
     return "file", mode
 

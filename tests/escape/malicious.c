@@ -26,10 +26,11 @@ bool variant_applies(enum variant variant, unsigned int type)
 	switch (variant) {
 	case VARIANT_SURPLUS_FD:
 		return rule->fds == 0;
-	case VARIANT_RESERVED:
-		return rule->reserved_bytes > 0;
 	case VARIANT_TWICE:
 		return rule->once;
+	case VARIANT_HEAD_ONLY: /* of a message that has no payload, these are the good one */
+	case VARIANT_NOISE:
+		return rule->payload > 0;
 	case VARIANT_CREDENTIALS: /* nobody asked to see them: they are not delivered */
 		return false;
 	default:
@@ -43,8 +44,6 @@ static void fill(struct datagram *datagram, const struct message_rule *rule, enu
 	if (datagram->head.type == MESSAGE_LOG)
 		memcpy(datagram->payload, &(struct message_log){0, 1, "x"},
 		       sizeof(struct message_log));
-	if (variant == VARIANT_RESERVED)
-		memset(datagram->payload + rule->reserved, 0xff, rule->reserved_bytes);
 	for (size_t i = 0; variant == VARIANT_NOISE && i < rule->payload; i++)
 		datagram->payload[i] = (unsigned char)(i * 151 + 77);
 }

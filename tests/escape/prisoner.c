@@ -22,7 +22,7 @@ static enum policy_role own_role(const char *name)
 {
 	enum policy_role role = ROLE_LOADER;
 
-	while (role < ROLE_COUNT && strcmp(name, policy_role_name(role)))
+	while (role < ROLE_COUNT && strcmp(name, policy_role(role)->program))
 		role++;
 	return role;
 }

@@ -77,13 +77,11 @@ static const struct {
 	{SYS_statx, B},
 	{SYS_wait4, L},
 	{SYS_waitid, L},
-	{SYS_kill, L},
 	{SYS_tgkill, L},
 	{SYS_getpid, L},
 	{SYS_gettid, L},
 	{SYS_rt_sigaction, L},
 	{SYS_writev, L},
-	{SYS_prctl, L},
 };
 
 static bool may_call(enum policy_role role, unsigned int number)
@@ -120,7 +118,7 @@ static void count(struct score *score, bool killed, bool may, const char *what, 
 
 static void test_numbers(struct cell *cell)
 {
-	const char *name = policy_role_name(cell->role);
+	const char *name = policy_role(cell->role)->program;
 	struct score score = {0};
 	int64_t result;
 
@@ -153,7 +151,7 @@ static void test_entry(struct cell *cell, enum order_kind kind, uint32_t bit, ui
 
 		count(&score, killed || none, false, entry, number);
 	}
-	tap(!score.wrong, "%s: %u calls by %s killed, %u allowed", policy_role_name(cell->role),
+	tap(!score.wrong, "%s: %u calls by %s killed, %u allowed", policy_role(cell->role)->program,
 	    score.killed, entry, score.allowed);
 }
 
@@ -397,7 +395,7 @@ static void test_matrix(struct cell *cell, const struct matrix *matrix)
 	if (matrix->high)
 		try_ranges(cell, matrix, 1ull << 40, &score);
 	tap(!score.wrong, "%s: %s: %u combinations killed, %u allowed",
-	    policy_role_name(cell->role), matrix->name, score.killed, score.allowed);
+	    policy_role(cell->role)->program, matrix->name, score.killed, score.allowed);
 }
 
 /* ---- all ---- */
@@ -406,7 +404,7 @@ static enum policy_role role_of(const char *name)
 {
 	enum policy_role role = ROLE_LOADER;
 
-	while (role < ROLE_COUNT && strcmp(name, policy_role_name(role)))
+	while (role < ROLE_COUNT && strcmp(name, policy_role(role)->program))
 		role++;
 	return role;
 }

@@ -295,7 +295,7 @@ static void make_surroundings(enum policy_role role, struct surroundings *around
 	if (name_to_handle_at(AT_FDCWD, "/etc/shadow", handle, &mount_id, 0))
 		printf("# name_to_handle_at: %s\n", strerror(errno));
 	around->victim = start_sleeper(1000);
-	around->sibling = start_sleeper(policy_role_uid(role));
+	around->sibling = start_sleeper(policy_role(role)->id);
 	around->victim_address = (uintptr_t)&secret;
 }
 
@@ -344,7 +344,7 @@ static void try_one(struct cell *cell, size_t i, enum column column,
 	struct order order = {.kind = ORDER_ATTEMPT, .number = (uint32_t)i, .around = *around};
 	int64_t result = 0;
 
-	make_file("own/removed", policy_role_uid(cell->role));
+	make_file("own/removed", policy_role(cell->role)->id);
 	switch (cell_do(cell, &order, descriptor_of(i), &result)) {
 	case OUTCOME_RETURNED:
 		stopped[i][column] = result < 0;
@@ -376,7 +376,7 @@ static void try_column(enum policy_role role, enum column column, const struct s
 
 static void print_table(enum policy_role role)
 {
-	printf("# %-16s", policy_role_name(role));
+	printf("# %-16s", policy_role(role)->program);
 	for (enum column column = 0; column < COLUMN_COUNT; column++)
 		if (has_column(role, column))
 			printf(" %-6s", columns[column].name);
@@ -416,7 +416,7 @@ static void judge_layer(enum policy_role role, enum column column)
 		count += !!(claims(role, i) & 1u << column);
 		wrong += !as_claimed(role, i, column);
 	}
-	tap(!wrong, "%s: %s alone stops its %u attempts and no other", policy_role_name(role),
+	tap(!wrong, "%s: %s alone stops its %u attempts and no other", policy_role(role)->program,
 	    columns[column].name, count);
 }
 
@@ -431,7 +431,7 @@ static void judge_none(enum policy_role role)
 			       strerror((int)-results[i][COLUMN_NONE]));
 	}
 	tap(possible + 3 >= ATTEMPTS, "%s: %u of %u attempts succeed without any layer",
-	    policy_role_name(role), possible, (unsigned int)ATTEMPTS);
+	    policy_role(role)->program, possible, (unsigned int)ATTEMPTS);
 }
 
 static bool in_vain(enum policy_role role, size_t i, enum column column, unsigned int layers)
@@ -454,7 +454,7 @@ static void judge_together(enum policy_role role, enum column column, unsigned i
 			   const char *what)
 {
 	unsigned int count = 0, wrong = 0;
-	const char *name = policy_role_name(role);
+	const char *name = policy_role(role)->program;
 
 	for (size_t i = 0; i < ATTEMPTS; i++) {
 		count += stopped[i][column];
@@ -472,7 +472,7 @@ static void judge_together(enum policy_role role, enum column column, unsigned i
 static bool can_be_traced(struct cell *cell)
 {
 	struct order order = {.kind = ORDER_NOTHING};
-	uid_t uid = policy_role_uid(cell->role);
+	uid_t uid = policy_role(cell->role)->id;
 	int64_t result;
 	int status;
 	pid_t pid;
@@ -502,14 +502,14 @@ static void test_dumpable(enum policy_role role)
 	/* who lacks the broker's capabilities cannot trace it; the loader changes its uid after
 	 * exec, and that alone has the same effect */
 	tap(!traced[1] && traced[0] == (role == ROLE_WORKER || role == ROLE_EXPORTER),
-	    "%s: dumpable alone keeps tracers of the same uid off", policy_role_name(role));
+	    "%s: dumpable alone keeps tracers of the same uid off", policy_role(role)->program);
 }
 
 static enum policy_role role_of(const char *name)
 {
 	enum policy_role role = ROLE_LOADER;
 
-	while (role < ROLE_COUNT && strcmp(name, policy_role_name(role)))
+	while (role < ROLE_COUNT && strcmp(name, policy_role(role)->program))
 		role++;
 	return role;
 }

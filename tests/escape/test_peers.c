@@ -96,7 +96,7 @@ static int end_of(struct peer *peer, int milliseconds)
 {
 	int status;
 
-	return spawner_exited(&peer->spawner, milliseconds, &status) ? -1 : status;
+	return cell_await_exit(&peer->spawner, milliseconds, &status) ? -1 : status;
 }
 
 static void forget(struct peer *peer)
@@ -183,7 +183,7 @@ static bool is_wrong(const struct peer *peer, unsigned int type, enum variant va
 	if (variant == VARIANT_GOOD)
 		return !request && !due;
 	if (variant == VARIANT_NOISE)
-		return !request || rule->reserved_bytes > 0;
+		return !request && variant_applies(variant, type);
 	/* the profile's answer goes out before the second comes */
 	if (variant == VARIANT_TWICE && request)
 		return false;
@@ -207,7 +207,7 @@ static void test_messages(struct peer *peer, bool run)
 	tap(!sum.wrong && sum.ended,
 	    "%s: %u violations %s end it without an answer, %u refused "
 	    "by the kernel",
-	    policy_role_name(peer->role), sum.ended,
+	    policy_role(peer->role)->program, sum.ended,
 	    run ? "by the worker" : "before it has a worker", sum.refused);
 	end_of(peer, WAIT_MS);
 }
@@ -234,7 +234,7 @@ static void test_flood(struct peer *peer, unsigned int type)
 
 	tap(status >= 0 && WIFEXITED(status),
 	    "%s: a flood of %s that nobody reads ends it, after %llu ms",
-	    policy_role_name(peer->role), message_rule(type)->name,
+	    policy_role(peer->role)->program, message_rule(type)->name,
 	    (unsigned long long)((time_now() - begun) / NS_PER_MS));
 	forget(peer);
 }
@@ -267,7 +267,7 @@ static void test_deaf(struct peer *peer)
 	status = end_of(peer, WAIT_MS);
 	tap(status >= 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0,
 	    "%s: ends with its loader while the worker's channel is open",
-	    policy_role_name(peer->role));
+	    policy_role(peer->role)->program);
 	forget(peer);
 }
 

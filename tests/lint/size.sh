@@ -2,6 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Budgets of files, functions and of the privileged part. "size.sh report" prints the figures.
+#
+# The privileged part is counted in lines of code, neither blank nor comment, as the figures are
+# that others give of how much of theirs is privileged; all lines are printed beside them. It is
+# the loader, the broker (which is a process of its own) and what both are linked with, ipc/ and
+# policy/. The broker's own budget is in all lines: it is to be read on ten pages.
 
 build=${BUILD:-build}
 LONG_FUNCTIONS=""	# decoder tables that may exceed the limit, by name
@@ -29,17 +34,28 @@ code() {	# lines that are neither blank nor comment
 broker=$(lines $(tests/lint/sources loader/broker))
 loader=$(($(lines $(tests/lint/sources loader)) - broker))
 loader_code=$(code $(tests/lint/sources loader | grep -v '^loader/broker/'))
-shared=$(($(lines $(tests/lint/sources ipc)) + $(lines $(tests/lint/sources policy))))
+broker_code=$(code $(tests/lint/sources loader/broker))
+ipc=$(lines $(tests/lint/sources ipc))
+ipc_code=$(code $(tests/lint/sources ipc))
+policy=$(lines $(tests/lint/sources policy))
+policy_code=$(code $(tests/lint/sources policy))
+privileged=$((loader + broker + ipc + policy))
+privileged_code=$((loader_code + broker_code + ipc_code + policy_code))
+
+row() {	# what, lines of code, lines, budget
+	printf '%-30s %6d of code, %6d in all%s\n' "$1" "$2" "$3" "${4:+ ($4)}"
+}
 
 report() {
-	printf '%-34s %6d of < 2000\n' 'lines of code of loader' "$loader_code"
-	printf '%-34s %6d of <= 600\n' 'lines of broker' "$broker"
-	printf '%-34s %6d of < 4200\n' 'lines of loader + ipc + policy' $((loader + shared))
-	printf '%-34s %6d\n' 'lines of loader, with comments' "$loader"
-	for folder in ipc policy bpf worker tests; do
-		printf '%-34s %6d\n' "lines of $folder" "$(lines $(tests/lint/sources $folder))"
+	row 'loader' "$loader_code" "$loader" 'code < 2000'
+	row 'broker' "$broker_code" "$broker" 'all <= 600'
+	row 'ipc' "$ipc_code" "$ipc"
+	row 'policy' "$policy_code" "$policy"
+	row 'loader + broker + ipc + policy' "$privileged_code" "$privileged" 'code < 4200'
+	for folder in bpf worker tests; do
+		row $folder "$(code $(tests/lint/sources $folder))" "$(lines $(tests/lint/sources $folder))"
 	done
-	printf '%-34s %6d\n' 'lines of everything' "$(lines $(tests/lint/sources))"
+	row everything "$(code $(tests/lint/sources))" "$(lines $(tests/lint/sources))"
 	functions | awk '{ l[NR] = $1 } END { if (NR) printf \
 		"functions: %d, median %d, p90 %d, longest %d\n", NR, l[int((NR + 1) / 2)],
 		l[int(NR * 0.9 + 0.5)], l[NR] }'
@@ -51,8 +67,8 @@ report() {
 }
 
 check() {
-	report | head -n 3
-	[ "$loader_code" -lt 2000 ] && [ "$broker" -le 600 ] && [ $((loader + shared)) -lt 4200 ] || failed=1
+	report | head -n 5
+	[ "$loader_code" -lt 2000 ] && [ "$broker" -le 600 ] && [ "$privileged_code" -lt 4200 ] || failed=1
 	for file in $(tests/lint/sources); do
 		count=$(lines "$file")
 		[ "$count" -le 600 ] || { echo "$file: $count lines, 600 are the limit"; failed=1; }

@@ -13,7 +13,7 @@
 
 #include "tests/privsep/privsep.h"
 
-static const struct identity user = {USER_ID, GROUP_ID, "no-such-user"};
+static const struct policy_user user = {USER_ID, GROUP_ID, "no-such-user"};
 
 struct output_of {
 	char text[4096];
@@ -120,41 +120,41 @@ static void test_command__exit_status(void **state)
 
 static void test_command__identity_is_sudos(void **state)
 {
-	struct identity identity;
+	struct policy_user found;
 
 	(void)state;
 	unsetenv("SUDO_UID");
-	assert_int_equal(identity_read(&identity), 0);
-	assert_int_equal(identity.uid, 0);
-	assert_null(identity.user);
+	assert_int_equal(policy_user_read(&found), 0);
+	assert_int_equal(found.uid, 0);
+	assert_null(found.name);
 	setenv("SUDO_UID", "1000", 1);
 	setenv("SUDO_GID", "1001", 1);
 	setenv("SUDO_USER", "alice", 1);
-	assert_int_equal(identity_read(&identity), 0);
-	assert_int_equal(identity.uid, 1000);
-	assert_int_equal(identity.gid, 1001);
-	assert_string_equal(identity.user, "alice");
+	assert_int_equal(policy_user_read(&found), 0);
+	assert_int_equal(found.uid, 1000);
+	assert_int_equal(found.gid, 1001);
+	assert_string_equal(found.name, "alice");
 }
 
 static void test_command__identity_refuses_what_sudo_would_not_set(void **state)
 {
 	static const char *const bad[] = {"",	 "-1", "4294967295",
 					  "12x", " 5", "99999999999999999999"};
-	struct identity identity;
+	struct policy_user found;
 
 	(void)state;
 	setenv("SUDO_GID", "1001", 1);
 	setenv("SUDO_USER", "alice", 1);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		setenv("SUDO_UID", bad[i], 1);
-		assert_int_equal(identity_read(&identity), -EINVAL);
+		assert_int_equal(policy_user_read(&found), -EINVAL);
 	}
 	setenv("SUDO_UID", "1000", 1);
 	unsetenv("SUDO_GID");
-	assert_int_equal(identity_read(&identity), -EINVAL);
+	assert_int_equal(policy_user_read(&found), -EINVAL);
 	setenv("SUDO_GID", "1001", 1);
 	unsetenv("SUDO_USER");
-	assert_int_equal(identity_read(&identity), -EINVAL);
+	assert_int_equal(policy_user_read(&found), -EINVAL);
 	unsetenv("SUDO_UID");
 }
 

@@ -14,8 +14,8 @@
 
 #include "tests/privsep/privsep.h"
 
-static const struct identity root = {0, 0, NULL};
-static const struct identity user = {USER_ID, GROUP_ID, "no-such-user"};
+static const struct policy_user root = {0, 0, NULL};
+static const struct policy_user user = {USER_ID, GROUP_ID, "no-such-user"};
 
 struct folder {
 	char path[64];
@@ -54,7 +54,7 @@ static int tear_down(void **state)
 	return rmdir(folder->path); /* fails where something stayed behind */
 }
 
-static int start(struct output *output, const char *path, bool force, const struct identity *who)
+static int start(struct output *output, const char *path, bool force, const struct policy_user *who)
 {
 	return output_start(output, path, force, who);
 }

@@ -86,7 +86,25 @@ static void test_sideband__records_wrap(void **state)
 		assert_true(sideband_next(&build->sideband, &record));
 		assert_int_equal(record.time, i);
 		assert_string_equal(record.text, path);
+		assert_false(sideband_next(&build->sideband, &record));
 	}
+}
+
+/* Whoever reads as fast as others write must have an end. */
+static void test_sideband__what_comes_meanwhile_is_read_later(void **state)
+{
+	struct build_sideband *build = *state;
+	struct sideband_record record;
+
+	build_comm(build, 1, 7, 7, "a", 0);
+	build_comm(build, 2, 7, 7, "b", 0);
+	assert_true(sideband_next(&build->sideband, &record));
+	build_comm(build, 3, 7, 7, "c", 0);
+	assert_true(sideband_next(&build->sideband, &record));
+	assert_string_equal(record.text, "b");
+	assert_false(sideband_next(&build->sideband, &record));
+	assert_true(sideband_next(&build->sideband, &record));
+	assert_string_equal(record.text, "c");
 }
 
 static void test_sideband__senseless_sizes_skip_to_the_end(void **state)
@@ -104,6 +122,7 @@ static void test_sideband__senseless_sizes_skip_to_the_end(void **state)
 		build_comm(build, 1, 7, 7, "y", 0);
 		assert_true(sideband_next(&build->sideband, &record));
 		assert_string_equal(record.text, "y");
+		assert_false(sideband_next(&build->sideband, &record));
 	}
 	assert_int_equal(build->sideband.discarded, 4);
 }
@@ -126,6 +145,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_sideband__mapping, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_sideband__names_and_losses, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_sideband__records_wrap, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_sideband__what_comes_meanwhile_is_read_later,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(test_sideband__senseless_sizes_skip_to_the_end,
 						setup, teardown),
 		cmocka_unit_test(test_sideband__short_records_are_refused),

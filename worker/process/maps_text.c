@@ -2,6 +2,7 @@
 #include "worker/process/maps_text.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/sysmacros.h>
 
 static int digit(unsigned char byte)
@@ -69,12 +70,10 @@ static uint64_t inode(struct reader *line)
 /* seq_path() writes a newline as \012 and leaves everything else alone. */
 static bool escaped_newline(const struct reader *line)
 {
-	struct reader ahead = *line;
-	const unsigned char *bytes = reader_bytes(&ahead, 4);
-
-	return bytes && bytes[0] == '\\' && bytes[1] == '0' && bytes[2] == '1' && bytes[3] == '2';
+	return reader_left(line) >= 4 && memcmp(line->position, "\\012", 4) == 0;
 }
 
+/* In long pieces: a listing may hold thousands of paths of 4 KB. */
 static void path(struct reader *line, char *ret_path)
 {
 	size_t length = 0;
@@ -82,12 +81,22 @@ static void path(struct reader *line, char *ret_path)
 	while (reader_left(line) > 0 && *line->position == ' ')
 		reader_skip(line, 1);
 	while (reader_left(line) > 0 && length < MAPS_PATH_MAX - 1) {
+		size_t most = MAPS_PATH_MAX - 1 - length, left = reader_left(line);
+		const void *piece = line->position, *escape;
+		size_t size = left < most ? left : most;
+
 		if (escaped_newline(line)) {
 			reader_skip(line, 4);
 			ret_path[length++] = '\n';
-		} else {
-			ret_path[length++] = (char)reader_u8(line);
+			continue;
 		}
+		/* a first one that escapes nothing is a part of the piece */
+		escape = memchr(line->position + 1, '\\', size - 1);
+		if (escape)
+			size = (size_t)((const char *)escape - (const char *)piece);
+		memcpy(ret_path + length, piece, size);
+		reader_skip(line, size);
+		length += size;
 	}
 	ret_path[length] = '\0';
 }

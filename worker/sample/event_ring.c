@@ -38,17 +38,19 @@ static bool take(struct event_ring *ring, uint64_t position, uint32_t head, uint
 
 bool event_ring_next(struct event_ring *ring, struct event *ret_event)
 {
+	if (!ring->reading)
+		ring->end = __atomic_load_n(ring->producer, __ATOMIC_ACQUIRE);
+	ring->reading = false;
 	for (;;) {
 		uint64_t position = *ring->consumer;
-		uint64_t end = __atomic_load_n(ring->producer, __ATOMIC_ACQUIRE);
-		uint64_t left = end - position;
+		uint64_t left = ring->end - position;
 		uint32_t head;
 
 		if (left == 0 || position % 8 != 0)
 			return false;
 		if (left > ring->bytes) {
 			ring->discarded++;
-			__atomic_store_n(ring->consumer, end, __ATOMIC_RELEASE);
+			__atomic_store_n(ring->consumer, ring->end, __ATOMIC_RELEASE);
 			return false;
 		}
 		head = __atomic_load_n(
@@ -56,7 +58,8 @@ bool event_ring_next(struct event_ring *ring, struct event *ret_event)
 			__ATOMIC_ACQUIRE);
 		if (head & BUSY_BIT)
 			return false;
-		if (take(ring, position, head, left, ret_event))
+		ring->reading = take(ring, position, head, left, ret_event);
+		if (ring->reading)
 			return true;
 	}
 }

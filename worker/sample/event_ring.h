@@ -17,12 +17,15 @@ struct event_ring {
 	const unsigned char *data;
 	uint64_t bytes; /* a power of two */
 	uint64_t discarded;
+	uint64_t end; /* of what the calls of event_ring_next() until the next false return */
+	bool reading;
 };
 
 /* Memory is borrowed: consumer is one page, producer one page and 2 * bytes of data. */
 void event_ring_init(struct event_ring *ring, void *consumer, const void *producer, uint64_t page,
 		     uint64_t bytes);
-/* The next event; false when there is none. Others than struct event are passed over. */
+/* The next event; false when there is none, or none but those that came after the first call.
+ * Others than struct event are passed over. */
 bool event_ring_next(struct event_ring *ring, struct event *ret_event);
 
 #endif

@@ -17,6 +17,7 @@ void sideband_init(struct sideband *sideband, void *page, const void *data, uint
 	sideband->data = data;
 	sideband->bytes = bytes;
 	sideband->discarded = 0;
+	sideband->reading = false;
 }
 
 static int parse_mmap2(struct reader *reader, uint16_t misc, struct sideband_record *record)
@@ -116,9 +117,11 @@ static size_t record_size(const struct sideband *sideband, uint64_t tail)
 
 bool sideband_next(struct sideband *sideband, struct sideband_record *ret_record)
 {
+	if (!sideband->reading)
+		sideband->end = __atomic_load_n(&sideband->page->data_head, __ATOMIC_ACQUIRE);
+	sideband->reading = false;
 	for (;;) {
-		uint64_t head = __atomic_load_n(&sideband->page->data_head, __ATOMIC_ACQUIRE);
-		uint64_t tail = sideband->page->data_tail, left = head - tail;
+		uint64_t tail = sideband->page->data_tail, left = sideband->end - tail;
 		size_t size;
 		int r;
 
@@ -128,7 +131,8 @@ bool sideband_next(struct sideband *sideband, struct sideband_record *ret_record
 		if (size < sizeof(struct perf_event_header) || size % 8 != 0 || size > left) {
 			/* Nothing behind it can be found. */
 			sideband->discarded++;
-			__atomic_store_n(&sideband->page->data_tail, head, __ATOMIC_RELEASE);
+			__atomic_store_n(&sideband->page->data_tail, sideband->end,
+					 __ATOMIC_RELEASE);
 			return false;
 		}
 		r = size <= SIDEBAND_RECORD_MAX
@@ -140,6 +144,7 @@ bool sideband_next(struct sideband *sideband, struct sideband_record *ret_record
 			ret_record->text = memmove(sideband->linear, ret_record->text,
 						   strlen(ret_record->text) + 1);
 		__atomic_store_n(&sideband->page->data_tail, tail + size, __ATOMIC_RELEASE);
+		sideband->reading = r > 0;
 		if (r > 0)
 			return true;
 	}

@@ -37,12 +37,15 @@ struct sideband {
 	const unsigned char *data;
 	uint64_t bytes; /* a power of two */
 	uint64_t discarded;
+	uint64_t end; /* of what the calls of sideband_next() until the next false return */
+	bool reading;
 	unsigned char linear[SIDEBAND_RECORD_MAX]; /* a record that wraps */
 };
 
 /* Memory is borrowed: the control page, then the data. */
 void sideband_init(struct sideband *sideband, void *page, const void *data, uint64_t bytes);
-/* The next record of interest; false when there is none. */
+/* The next record of interest; false when there is none, or none but those that came after the
+ * first call: who floods the ring does not keep its reader. */
 bool sideband_next(struct sideband *sideband, struct sideband_record *ret_record);
 
 /* One record with its head: 1 of interest, 0 not, -EBADMSG. */

@@ -70,8 +70,8 @@ static int kernel_symbols_head(struct kernel_symbols *symbols, int fd, uint64_t 
 static int kernel_symbols_names(struct kernel_symbols *symbols, int fd)
 {
 	const struct ksyms_file_head *head = &symbols->head;
-	uint64_t offset = sizeof(*head) + head->ranges * sizeof(struct ksyms_file_range) +
-			  head->symbols * (uint64_t)sizeof(struct ksyms_file_symbol);
+	uint64_t offset =
+		sizeof(*head) + head->symbols * (uint64_t)sizeof(struct ksyms_file_symbol);
 	int r;
 
 	symbols->names = malloc(head->name_bytes + 1u);
@@ -84,31 +84,24 @@ static int kernel_symbols_names(struct kernel_symbols *symbols, int fd)
 	return head->name_bytes > 0 && symbols->names[head->name_bytes - 1] != '\0' ? -EBADMSG : 0;
 }
 
-static int kernel_symbols_range_names(struct kernel_symbols *symbols, int fd, uint64_t *offset)
+static int kernel_symbols_range_names(struct kernel_symbols *symbols)
 {
-	unsigned char bytes[KSYMS_RANGES_MAX * sizeof(struct ksyms_file_range)];
-	size_t size = symbols->head.ranges * sizeof(struct ksyms_file_range), length;
-	struct reader reader;
-	int r = kernel_symbols_pread(fd, bytes, size, *offset);
+	uint32_t name = 0;
 
-	if (r < 0)
-		return r;
 	symbols->ranges = calloc(symbols->head.ranges + 1u, sizeof(*symbols->ranges));
 	if (!symbols->ranges)
 		return -ENOMEM;
-	reader_init(&reader, bytes, size);
 	for (uint32_t i = 0; i < symbols->head.ranges; i++) {
-		uint32_t name = reader_u32(&reader);
+		const char *from = symbols->names + name;
 		char *to = symbols->ranges[i].text;
 
 		if (name >= symbols->head.name_bytes)
 			return -EBADMSG;
-		length = strnlen(symbols->names + name, RANGE_NAME_BYTES - 3);
 		to[0] = '[';
-		memcpy(to + 1, symbols->names + name, length);
-		to[1 + length] = ']';
+		memcpy(to + 1, from, strnlen(from, RANGE_NAME_BYTES - 3));
+		to[strlen(to)] = ']';
+		name += (uint32_t)strlen(from) + 1;
 	}
-	*offset += size;
 	return 0;
 }
 
@@ -194,7 +187,7 @@ static int kernel_symbols_load(struct kernel_symbols *symbols, int fd)
 	if (r == 0)
 		r = kernel_symbols_names(symbols, fd);
 	if (r == 0)
-		r = kernel_symbols_range_names(symbols, fd, &offset);
+		r = kernel_symbols_range_names(symbols);
 	if (r == 0)
 		r = kernel_symbols_table(symbols, fd, offset);
 	return r;
