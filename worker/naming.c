@@ -165,6 +165,17 @@ static void offsets_to_addresses(struct naming *naming)
 	qsort(naming->places, naming->count, sizeof(*naming->places), by_address);
 }
 
+/* One that could not be read: from its first byte to the last one that was executed. */
+static uint64_t end_of_places(const struct naming *naming)
+{
+	uint64_t last = 0;
+
+	for (size_t i = 0; i < naming->count; i++)
+		if (naming->places[i].address > last)
+			last = naming->places[i].address;
+	return last < UINT64_MAX ? last + 1 : last;
+}
+
 /* One mapping for all text of an object, whichever part of it was executed. */
 static void describe(const struct naming *naming)
 {
@@ -183,10 +194,8 @@ static void describe(const struct naming *naming)
 		if (i == 0 || end > object->limit)
 			object->limit = end;
 	}
-	/* A file that could not be read has addresses all the same: offsets in it. */
-	for (size_t i = 0; i < naming->count && naming->segment_count == 0; i++)
-		if (naming->places[i].address >= object->limit)
-			object->limit = naming->places[i].address + 1;
+	if (naming->segment_count == 0)
+		object->limit = end_of_places(naming);
 	if (naming->object->build_id)
 		build_id = profile_string(profile, naming->object->build_id);
 	if (build_id == PROFILE_FAILED)
