@@ -34,7 +34,7 @@ struct rewalk_frames;
 	  "test_unwind_table__small_gaps_are_padding") \
 	X(GUESS, ORACLE, "leaf without a row: libdw's guess skips its caller", \
 	  "test_fallback__leaf_return_address") \
-	X(UNSAID, ORACLE, "CFA by a register of which the frame below says nothing: libdw loses it", \
+	X(UNSAID, ORACLE, "CFA by a register that the frame below does not mention", \
 	  "stacks/lazy-*") \
 	X(NO_CODE, ORACLE, "return address in no mapping: libdw makes it a frame", \
 	  "test_step__return_addresses_outside") \

@@ -36,7 +36,7 @@ int main(int argc, char **argv)
 		return 1;
 	for (size_t i = 0; i < count; i++)
 		unbound[i] = slots[i];
-	for (end = time(NULL) + atoi(argv[1]); time(NULL) < end;) {
+	for (end = time(NULL) + strtol(argv[1], NULL, 10); time(NULL) < end;) {
 		for (int round = 0; round < 200; round++) {
 			sum += labs(sum);
 			for (size_t i = 0; i < count; i++)
