@@ -56,8 +56,8 @@ enum walk_register {
 #define WALK_MISS_FRAMES  (WALK_CLOCK_FRAMES - 1)
 
 /* A CPU may extend one walk in so much time, and so many at once if it did not for long. */
-#define WALK_EXTEND_EVERY_NS 250000000ull
-#define WALK_EXTENSIONS	     8u
+#define WALK_EXTEND_EVERY_NS 50000000ull
+#define WALK_EXTENSIONS	     40u
 
 /* State of one walk; lives in a per-CPU value. */
 struct walk {

@@ -183,6 +183,30 @@ static bool is_no_code(const struct stack *stack, const struct libdw_frames *the
 	       !snapshot_find(stack->snapshot, FRAME_ADDRESS(theirs->frame[at]));
 }
 
+/* The slot of a callee-saved register in a rule (bpf/abi.h), 0: it keeps its value. */
+static u32 slot_of(u64 rule, u32 reg)
+{
+	static const u8 order[RULE_SLOTS] = {REG_RBP, REG_RBX, REG_R12, REG_R13, REG_R14, REG_R15};
+
+	for (u32 i = 0; i < RULE_SLOTS; i++)
+		if (order[i] == reg)
+			return rule_slots(rule) >> (4 * i) & 15;
+	return 15;
+}
+
+/*
+ * A register that the unwind information does not mention keeps its value when the ABI has the
+ * callee save it. libdw 0.188 has it undefined: where the next frame's CFA is by that register, as
+ * in glibc's lazy binding, it ends there.
+ */
+static bool is_unsaid(const struct stack *stack, const struct libdw_frames *theirs, u32 at)
+{
+	u64 rule = at > 1 ? rewalk_rule(stack, stack->frame[at - 1]) : 0;
+
+	return rule_kind(rule) == RULE_REG && theirs->count == at && !theirs->missed &&
+	       !slot_of(rewalk_rule(stack, stack->frame[at - 2]), rule_reg(rule));
+}
+
 static enum verdict explain(const struct stack *stack, const struct libdw_frames *theirs,
 			    const struct rewalk_frames *again, u32 at)
 {
@@ -197,6 +221,8 @@ static enum verdict explain(const struct stack *stack, const struct libdw_frames
 		return CLASS_SIGRETURN;
 	if (at == 1 && is_gap(stack))
 		return CLASS_GAP;
+	if (is_unsaid(stack, theirs, at))
+		return CLASS_UNSAID;
 	if (at == 1 && !row && stack->frames > 2 && (!next || next == address_of(stack, 2)) &&
 	    (is_called(stack) || is_entry(stack)))
 		return CLASS_GUESS;

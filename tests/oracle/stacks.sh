@@ -65,12 +65,18 @@ own() {
 	workload recursion "$build/workloads/recursion" "$seconds"
 	workload signals "$build/workloads/signals" "$seconds"
 	workload signals-alt "$build/workloads/signals" "$seconds" alt
-	wanted shapes || return
-	if "${cc[@]}" -O2 -fno-optimize-sibling-calls -fno-builtin -o "$top/shapes" \
-		$here/workloads/shapes.c 2>"$top/err"; then
-		workload shapes "$top/shapes" "$seconds"
+	shapes shapes -O2 -fno-optimize-sibling-calls -fno-builtin
+	# bound at the first call, each time anew
+	shapes lazy -O1 -fno-builtin -Wl,-z,lazy -Wl,-z,norelro
+}
+
+# shapes NAME OPTIONS...: what only the compiler of this machine makes.
+shapes() {
+	wanted "$1" || return
+	if "${cc[@]}" "${@:2}" -o "$top/$1" $here/workloads/"$1".c 2>"$top/err"; then
+		workload "$1" "$top/$1" "$seconds"
 	else
-		result 1 'shapes: compiled'
+		result 1 "$1: compiled"
 		sed 's/^/# /' "$top/err"
 	fi
 }
