@@ -200,6 +200,7 @@ INLINE u32 user_part(void *ctx, struct scratch *scratch, struct task_struct *tas
 	if ((cs & CS_RPL_USER) != CS_RPL_USER)
 		return REASON_end_no_user;
 	walk->deadline = now + walk_budget_ns;
+	walk->looked = now;
 	walk->extension = walk_extension_ns;
 	if (kernel_mode)
 		walk->look_at = 1; /* the kernel part may have used it up */

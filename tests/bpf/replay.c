@@ -156,6 +156,7 @@ struct replay_stack replay_walk(const long long *gregs)
 		host.walk.reg[i] = (u64)gregs[order[i]];
 	host.walk.address = (u64)gregs[16];
 	host.walk.deadline = ~0ull;
+	host.walk.looked = host.clock;
 	host_walk();
 	return (struct replay_stack){host.walk.reason, host.walk.frames, host.frame};
 }

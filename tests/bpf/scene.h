@@ -111,6 +111,7 @@ static HOST_UNUSED void scene_walk(void)
 	host.walk.first_page = host.walk.pages = host.walk.mapping_flags = ~0u;
 	host.clock = 0;
 	host.walk.deadline = 1000;
+	host.walk.looked = host.clock;
 	host_walk();
 }
 

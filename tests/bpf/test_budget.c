@@ -78,6 +78,20 @@ static void test_budget__extended(void **state)
 	host.walk.extension = 0;
 }
 
+/* What a hypervisor takes is not the walk's doing: forgiven once. */
+static void test_budget__stall(void **state)
+{
+	(void)state;
+	walk_without_end(16);
+	scene_walk();
+	host.clock_step = WALK_STALL_NS + 1;
+	scene_walk();
+	expect_looks(2);
+	host.clock_step = WALK_STALL_NS / 2;
+	scene_walk();
+	expect_looks(1);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(test_budget__##name, scene_setup, scene_teardown)
 int main(void)
 {
@@ -86,6 +100,7 @@ int main(void)
 		TEST(frames_far_apart),
 		TEST(misses),
 		TEST(extended),
+		TEST(stall),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

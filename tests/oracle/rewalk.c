@@ -128,6 +128,7 @@ static void start_walk(const struct stack *stack)
 	host.walk.address = stack->reg[16];
 	host.walk.in_sigreturn = stack->in_sigreturn;
 	host.walk.deadline = ~0ull;
+	host.walk.looked = host.clock;
 }
 
 struct rewalk_frames rewalk(const struct stack *stack)
