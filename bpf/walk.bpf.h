@@ -56,8 +56,8 @@ enum walk_register {
 #define WALK_MISS_FRAMES  (WALK_CLOCK_FRAMES - 1)
 
 /*
- * No work between two looks takes so long: a hypervisor, or firmware, had the CPU meanwhile. Once in
- * a walk that is not held against it.
+ * No work between two looks takes so long: a hypervisor, or firmware, had the CPU meanwhile. Once
+ * in a walk that is not held against it.
  */
 #define WALK_STALL_NS 60000ull
 

@@ -96,10 +96,7 @@ static void test_budget__stall(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(cached_frames),
-		TEST(frames_far_apart),
-		TEST(misses),
-		TEST(extended),
+		TEST(cached_frames), TEST(frames_far_apart), TEST(misses), TEST(extended),
 		TEST(stall),
 	};
 
