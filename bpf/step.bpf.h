@@ -26,8 +26,8 @@ INLINE int walk_late(struct walk *walk)
 	u64 now = walk_clock(), since = now - walk->extended_at;
 
 	walk->look_at = walk_work(walk) + WALK_CLOCK_FRAMES;
-	if (now - walk->looked > WALK_STALL_NS && !walk->stalled) {
-		walk->stalled = 1;
+	if (now - walk->looked > WALK_STALL_NS && walk->forgiving) {
+		walk->forgiving = 0;
 		walk->deadline += now - walk->looked;
 	}
 	walk->looked = now;

@@ -76,7 +76,7 @@ struct walk {
 	u32 in_sigreturn; /* address is behind the rt_sigreturn that the leaf is in */
 	u32 chained;	  /* the last frame was found by frame pointer */
 	u32 switches;
-	u32 stalled; /* a stall has been forgiven */
+	u32 forgiving; /* a stall may be forgiven: once, and at low rates */
 	u32 frames;
 	u32 reason;	 /* why it ended; WALK_GOES_ON before */
 	u64 deadline;	 /* CLOCK_MONOTONIC */
@@ -125,7 +125,7 @@ static inline void walk_init(struct walk *walk)
 	walk->in_sigreturn = 0;
 	walk->chained = 0;
 	walk->switches = 0;
-	walk->stalled = 0;
+	walk->forgiving = 0;
 	walk->frames = 0;
 	walk->reason = WALK_GOES_ON;
 	walk->mapping_start = 1;
