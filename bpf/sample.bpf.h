@@ -202,7 +202,7 @@ INLINE u32 user_part(void *ctx, struct scratch *scratch, struct task_struct *tas
 	walk->deadline = now + walk_budget_ns;
 	walk->looked = now;
 	walk->extension = walk_extension_ns;
-	walk->forgiving = walk_extension_ns != 0;
+	walk->forgiving = walk_extension_ns ? WALK_STALLS : 0;
 	if (kernel_mode)
 		walk->look_at = 1; /* the kernel part may have used it up */
 	walk->multiplier = cache_multiplier;

@@ -27,7 +27,7 @@ INLINE int walk_late(struct walk *walk)
 
 	walk->look_at = walk_work(walk) + WALK_CLOCK_FRAMES;
 	if (now - walk->looked > WALK_STALL_NS && walk->forgiving) {
-		walk->forgiving = 0;
+		walk->forgiving--;
 		walk->deadline += now - walk->looked;
 	}
 	walk->looked = now;

@@ -56,10 +56,11 @@ enum walk_register {
 #define WALK_MISS_FRAMES  (WALK_CLOCK_FRAMES - 1)
 
 /*
- * No work between two looks takes so long: a hypervisor, or firmware, had the CPU meanwhile. Once
- * in a walk that is not held against it.
+ * No work between two looks takes so long: a hypervisor, or firmware, had the CPU meanwhile. So
+ * many times in a walk that is not held against it, at low rates.
  */
 #define WALK_STALL_NS 60000ull
+#define WALK_STALLS   4u
 
 /* A CPU may extend one walk in so much time, and so many at once if it did not for long. */
 #define WALK_EXTEND_EVERY_NS 50000000ull
@@ -76,7 +77,7 @@ struct walk {
 	u32 in_sigreturn; /* address is behind the rt_sigreturn that the leaf is in */
 	u32 chained;	  /* the last frame was found by frame pointer */
 	u32 switches;
-	u32 forgiving; /* a stall may be forgiven: once, and at low rates */
+	u32 forgiving; /* so many stalls more */
 	u32 frames;
 	u32 reason;	 /* why it ended; WALK_GOES_ON before */
 	u64 deadline;	 /* CLOCK_MONOTONIC */
