@@ -16,14 +16,15 @@
 #include "bpf/kernel.h"
 #include "bpf/life.bpf.h"
 #include "bpf/maps.bpf.h"
-#include "bpf/step.bpf.h"
 
 #ifdef OBSERVER
-#include OBSERVER /* a test build's: sees each walk begin and each sample end */
+#include OBSERVER /* a test build's: sees each walk begin and look at the clock, each sample end */
 #else
 #define observe_walk(ctx, scratch)
 #define observe_sample(scratch, record, reason)
 #endif
+
+#include "bpf/step.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
