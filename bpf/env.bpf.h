@@ -27,6 +27,8 @@
 		*(volatile u64 *)&(walk)->hide;       \
 	})
 
+int walk_step(void); /* step.bpf.h */
+
 INLINE struct scratch *scratch_state(void)
 {
 	u32 zero = 0;

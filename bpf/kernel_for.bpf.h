@@ -100,8 +100,6 @@ GLOBAL int walk_executable(u64 address)
 	return 1;
 }
 
-int walk_step(void);
-
 /* All frames. */
 INLINE void walk_all(void)
 {

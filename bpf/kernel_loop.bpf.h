@@ -64,8 +64,6 @@ GLOBAL int walk_executable(u64 address)
 	return mm && address >= mm->start_code && address < mm->end_code;
 }
 
-int walk_step(void);
-
 static long walk_loop_body(u32 index, void *unused)
 {
 	return BOUND((u64)(u32)walk_step(), 2);

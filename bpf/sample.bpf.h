@@ -16,14 +16,15 @@
 #include "bpf/kernel.h"
 #include "bpf/life.bpf.h"
 #include "bpf/maps.bpf.h"
-#include "bpf/step.bpf.h"
 
 #ifdef OBSERVER
-#include OBSERVER /* a test build's: sees each walk begin and each sample end */
+#include OBSERVER /* a test build's: sees each walk begin and look at the clock, each sample end */
 #else
 #define observe_walk(ctx, scratch)
 #define observe_sample(scratch, record, reason)
 #endif
+
+#include "bpf/step.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -200,7 +201,9 @@ INLINE u32 user_part(void *ctx, struct scratch *scratch, struct task_struct *tas
 	if ((cs & CS_RPL_USER) != CS_RPL_USER)
 		return REASON_end_no_user;
 	walk->deadline = now + walk_budget_ns;
+	walk->looked = now;
 	walk->extension = walk_extension_ns;
+	walk->forgiving = walk_extension_ns ? WALK_STALLS : 0;
 	if (kernel_mode)
 		walk->look_at = 1; /* the kernel part may have used it up */
 	walk->multiplier = cache_multiplier;

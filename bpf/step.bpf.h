@@ -26,6 +26,11 @@ INLINE int walk_late(struct walk *walk)
 	u64 now = walk_clock(), since = now - walk->extended_at;
 
 	walk->look_at = walk_work(walk) + WALK_CLOCK_FRAMES;
+	if (now - walk->looked > WALK_STALL_NS && walk->forgiving) {
+		walk->forgiving--;
+		walk->deadline += now - walk->looked;
+	}
+	walk->looked = now;
 	if (now > walk->deadline && walk->extension && since >= WALK_EXTEND_EVERY_NS) {
 		if (since > WALK_EXTENSIONS * WALK_EXTEND_EVERY_NS)
 			since = WALK_EXTENSIONS * WALK_EXTEND_EVERY_NS;

@@ -55,6 +55,13 @@ enum walk_register {
 #define WALK_READ_FRAMES  7u
 #define WALK_MISS_FRAMES  (WALK_CLOCK_FRAMES - 1)
 
+/*
+ * No work between two looks takes so long: a hypervisor, or firmware, had the CPU meanwhile. So
+ * many times in a walk that is not held against it, at low rates.
+ */
+#define WALK_STALL_NS 60000ull
+#define WALK_STALLS   4u
+
 /* A CPU may extend one walk in so much time, and so many at once if it did not for long. */
 #define WALK_EXTEND_EVERY_NS 50000000ull
 #define WALK_EXTENSIONS	     40u
@@ -70,9 +77,11 @@ struct walk {
 	u32 in_sigreturn; /* address is behind the rt_sigreturn that the leaf is in */
 	u32 chained;	  /* the last frame was found by frame pointer */
 	u32 switches;
+	u32 forgiving; /* so many stalls more */
 	u32 frames;
 	u32 reason;	 /* why it ended; WALK_GOES_ON before */
 	u64 deadline;	 /* CLOCK_MONOTONIC */
+	u64 looked;	 /* the clock, when it was looked at last */
 	u64 look_at;	 /* the clock again, at this much walk_work() */
 	u64 extension;	 /* ns by which the deadline may be moved, or 0 */
 	u64 extended_at; /* CLOCK_MONOTONIC, less what is left; kept from walk to walk */
@@ -117,6 +126,7 @@ static inline void walk_init(struct walk *walk)
 	walk->in_sigreturn = 0;
 	walk->chained = 0;
 	walk->switches = 0;
+	walk->forgiving = 0;
 	walk->frames = 0;
 	walk->reason = WALK_GOES_ON;
 	walk->mapping_start = 1;

@@ -26,6 +26,10 @@ CASES = [
 ]
 
 
+# stalls of 10 s of samples, of 10 s of the control; it holds
+RATES = [(0, 0, True), (10, 0, True), (11, 0, False), (900, 100, True), (1100, 100, False)]
+
+
 def make_row(usual, late):
     row = duration.Row()
     counts = {us: SAMPLES * share // 100000 for us, share in late.items()}
@@ -41,13 +45,21 @@ def make_row(usual, late):
 
 def main():
     failed = 0
-    print("1..%d" % len(CASES))
+    print("1..%d" % (len(CASES) + len(RATES)))
     for number, (name, samples, control, limit, holds) in enumerate(CASES, 1):
         row = make_row(*samples)
         allowed = row.count * .001 if limit == duration.P999_US else 0
         good = duration.judge(row, make_row(*control), row.quantile(.5), limit, allowed)
         failed |= good != holds
         print("%s %d - judge: %s" % ("ok" if good == holds else "not ok", number, name))
+    for number, (stalls, control_stalls, holds) in enumerate(RATES, len(CASES) + 1):
+        worked, stalled, control_stalled = (duration.Row() for _ in range(3))
+        worked.nanoseconds = 10**10
+        stalled.count, control_stalled.count = stalls, control_stalls
+        good = duration.judge_rates(worked, stalled, worked, control_stalled)
+        failed |= good != holds
+        print("%s %d - rates: %d, %d" % ("ok" if good == holds else "not ok", number, stalls,
+                                         control_stalls))
     return failed
 
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "worker/unwind/unwind_table.h"
+
 #define CHUNK_BYTES (1u << CHUNK_BITS)
 
 void build_init(struct build *build)
@@ -196,4 +198,26 @@ u64 build_random(u64 *state)
 	*state ^= *state << 25;
 	*state ^= *state >> 27;
 	return *state * 2685821657736338717ull;
+}
+
+void build_compiled(struct build *build, const struct unwind_table *from,
+		    struct mapping_entry *entry)
+{
+	u32 directory = build_words(build, from->chunks, 1);
+
+	for (u32 i = 0; i < from->chunks; i++) {
+		if (from->chunk_at[i] == UINT32_MAX)
+			continue;
+		u32 chunk = build_words(build, from->chunk_words[i], 1);
+
+		memcpy(build_at(build, chunk), from->words + from->chunk_at[i],
+		       from->chunk_words[i] * 4ul);
+		*build_at(build, directory + i) = chunk;
+	}
+	entry->directory = directory;
+	entry->dictionary = build_words(build, from->dictionary_count * 2, 2);
+	memcpy(build_at(build, entry->dictionary), from->dictionary, from->dictionary_count * 8ul);
+	entry->first_page = from->first_page;
+	entry->pages = from->pages;
+	entry->flags = MAPPING_HAS_TABLE;
 }

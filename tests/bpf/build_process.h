@@ -48,6 +48,10 @@ u64 build_naive(const struct build_table *table, const struct build_row *rows, s
 
 /* Entries ascend by start; returns the block's word number. */
 u32 build_block(struct build *build, const struct mapping_entry *entries, u32 count);
+/* A table as the worker compiled it; sets what the entry says of it. */
+struct unwind_table;
+void build_compiled(struct build *build, const struct unwind_table *from,
+		    struct mapping_entry *entry);
 /* An entry for a table at start..end. */
 struct mapping_entry build_mapping(const struct build_table *table, u64 start, u64 end, u64 bias);
 

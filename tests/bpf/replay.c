@@ -26,28 +26,6 @@ void replay_allow(const void *start, u64 bytes)
 
 /* ---- tables ---- */
 
-static void publish(const struct unwind_table *from, struct mapping_entry *entry)
-{
-	struct build *build = &host.build;
-	u32 directory = build_words(build, from->chunks, 1);
-
-	for (u32 i = 0; i < from->chunks; i++) {
-		if (from->chunk_at[i] == UINT32_MAX)
-			continue;
-		u32 chunk = build_words(build, from->chunk_words[i], 1);
-
-		memcpy(build_at(build, chunk), from->words + from->chunk_at[i],
-		       from->chunk_words[i] * 4ul);
-		*build_at(build, directory + i) = chunk;
-	}
-	entry->directory = directory;
-	entry->dictionary = build_words(build, from->dictionary_count * 2, 2);
-	memcpy(build_at(build, entry->dictionary), from->dictionary, from->dictionary_count * 8ul);
-	entry->first_page = from->first_page;
-	entry->pages = from->pages;
-	entry->flags = MAPPING_HAS_TABLE;
-}
-
 /* The vDSO is in no file; it is all of two or three pages. */
 static int open_image(const struct dl_phdr_info *info, int *ret_fd, struct image **ret_image)
 {
@@ -74,7 +52,7 @@ static int add_table(const struct dl_phdr_info *info, struct mapping_entry *entr
 	if (r >= 0)
 		r = unwind_table_build(image, &table, &damaged);
 	if (r >= 0) {
-		publish(table, entry);
+		build_compiled(&host.build, table, entry);
 		tables++;
 	}
 	unwind_table_free(table);
@@ -156,6 +134,7 @@ struct replay_stack replay_walk(const long long *gregs)
 		host.walk.reg[i] = (u64)gregs[order[i]];
 	host.walk.address = (u64)gregs[16];
 	host.walk.deadline = ~0ull;
+	host.walk.looked = host.clock;
 	host_walk();
 	return (struct replay_stack){host.walk.reason, host.walk.frames, host.frame};
 }

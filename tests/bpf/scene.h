@@ -36,6 +36,7 @@ struct scene {
 	struct build_table table;
 	struct mapping_entry mapping;
 	u64 generation;
+	u32 forgiving; /* of stalls */
 };
 static struct scene scene;
 
@@ -111,6 +112,8 @@ static HOST_UNUSED void scene_walk(void)
 	host.walk.first_page = host.walk.pages = host.walk.mapping_flags = ~0u;
 	host.clock = 0;
 	host.walk.deadline = 1000;
+	host.walk.looked = host.clock;
+	host.walk.forgiving = scene.forgiving;
 	host_walk();
 }
 

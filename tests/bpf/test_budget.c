@@ -78,14 +78,30 @@ static void test_budget__extended(void **state)
 	host.walk.extension = 0;
 }
 
+/* What a hypervisor takes is not the walk's doing: forgiven so many times. */
+static void test_budget__stall(void **state)
+{
+	(void)state;
+	walk_without_end(16);
+	scene_walk();
+	host.clock_step = WALK_STALL_NS + 1;
+	scene_walk();
+	expect_looks(1);
+	scene.forgiving = WALK_STALLS;
+	scene_walk();
+	expect_looks(1 + WALK_STALLS);
+	scene.forgiving = 0;
+	host.clock_step = WALK_STALL_NS / 2;
+	scene_walk();
+	expect_looks(1);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(test_budget__##name, scene_setup, scene_teardown)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(cached_frames),
-		TEST(frames_far_apart),
-		TEST(misses),
-		TEST(extended),
+		TEST(cached_frames), TEST(frames_far_apart), TEST(misses), TEST(extended),
+		TEST(stall),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -222,6 +222,7 @@ static void walk_stack(u32 block)
 	host.walk.address = stack.reg[16];
 	host.walk.in_sigreturn = stack.in_sigreturn;
 	host.walk.deadline = ~0ull;
+	host.walk.looked = host.clock;
 	host_walk();
 }
 

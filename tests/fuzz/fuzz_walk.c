@@ -118,6 +118,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		1 + (u32)(take(&data, &size) & take(&data, &size) & BLOCK_MAPPINGS_MAX);
 	host.walk.multiplier = take(&data, &size) | 1;
 	host.walk.deadline = ~0ull;
+	host.walk.looked = host.clock;
 	make_thread(&data, &size);
 	host.walk.in_sigreturn = size & 1;
 	assert(host_walk() <= RECORD_FRAMES_MAX);

@@ -69,8 +69,11 @@ static bool is_beyond(const struct stack *stack, u64 sp, u64 missed)
 	const struct stack_bytes *end = &stack->part[1];
 	u64 word;
 
-	if (!end->bytes || captured_read(stack, missed, 8, &word) == 0 ||
-	    (is_within(&stack->part[0], sp) && !is_cut_short(stack)))
+	if (!end->bytes || captured_read(stack, missed, 8, &word) == 0)
+		return false;
+	/* Or behind a page that could not be read: a frame whose middle nothing has touched. */
+	if (is_within(&stack->part[0], sp) && !is_cut_short(stack) &&
+	    missed - (stack->part[0].start + stack->part[0].bytes) < CAPTURE_PAGE)
 		return false;
 	return missed - (sp - WALK_RED_ZONE) < WALK_REACH && missed < end->start &&
 	       end->start - missed < WALK_REACH;

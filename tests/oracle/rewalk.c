@@ -23,29 +23,8 @@ static const char *const reasons[] = {
 
 static void publish(struct elf_object *object)
 {
-	const struct unwind_table *from = object->table;
-	struct build *build = &host.build;
-	u32 directory;
-
-	if (!from || object->entry.flags)
-		return;
-	directory = build_words(build, from->chunks, 1);
-	for (u32 i = 0; i < from->chunks; i++) {
-		if (from->chunk_at[i] == UINT32_MAX)
-			continue;
-		u32 chunk = build_words(build, from->chunk_words[i], 1);
-
-		memcpy(build_at(build, chunk), from->words + from->chunk_at[i],
-		       from->chunk_words[i] * 4ul);
-		*build_at(build, directory + i) = chunk;
-	}
-	object->entry.directory = directory;
-	object->entry.dictionary = build_words(build, from->dictionary_count * 2, 2);
-	memcpy(build_at(build, object->entry.dictionary), from->dictionary,
-	       from->dictionary_count * 8ul);
-	object->entry.first_page = from->first_page;
-	object->entry.pages = from->pages;
-	object->entry.flags = MAPPING_HAS_TABLE;
+	if (object->table && !object->entry.flags)
+		build_compiled(&host.build, object->table, &object->entry);
 }
 
 static u32 block_of(struct snapshot *snapshot)
@@ -128,6 +107,7 @@ static void start_walk(const struct stack *stack)
 	host.walk.address = stack->reg[16];
 	host.walk.in_sigreturn = stack->in_sigreturn;
 	host.walk.deadline = ~0ull;
+	host.walk.looked = host.clock;
 }
 
 struct rewalk_frames rewalk(const struct stack *stack)

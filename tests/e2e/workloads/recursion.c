@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* recursion [SECONDS]: 300 frames of one function above the leaf. */
+/*
+ * recursion [SECONDS [DEPTHS]]: 300 frames of one function above the leaf, or 1 to DEPTHS by turns,
+ * so that hardly two stacks are the same.
+ */
 #include "work.h"
 
 FUNCTION void recursion_leaf(void)
@@ -20,8 +23,9 @@ FUNCTION void recursion_step(int depth)
 int main(int argc, char **argv)
 {
 	uint64_t end = clock_ns(CLOCK_MONOTONIC) + 1e9 * seconds_argument(argc, argv, 1, 2);
+	int depths = seconds_argument(argc, argv, 2, 1);
 
-	while (clock_ns(CLOCK_MONOTONIC) < end)
-		recursion_step(300);
+	for (int turn = 0; clock_ns(CLOCK_MONOTONIC) < end; turn++)
+		recursion_step(argc > 2 ? 1 + turn % depths : 300);
 	return 0;
 }
