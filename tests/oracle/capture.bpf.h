@@ -69,7 +69,7 @@ INLINE int capture_lacks(const struct capture *capture, u64 end)
 	return (capture->near_read & pages) != pages;
 }
 
-/* Downwards from where the walk ended: another stack, far up, or behind a page that is not there. */
+/* Downwards from where the walk ended: another stack, far up, or behind a page not there. */
 INLINE void capture_far(struct capture *capture, u64 sp)
 {
 	capture->far_start = (sp & ~(CAPTURE_PAGE - 1ull)) - (CAPTURE_FAR - 1) * CAPTURE_PAGE;
