@@ -56,12 +56,25 @@ INLINE void capture_near(struct capture *capture, u64 sp)
 	}
 }
 
-/* Downwards from where the walk ended, when that was another stack or far up. */
+/* A page that the walk went through may have come between the capture and the walk. */
+INLINE int capture_lacks(const struct capture *capture, u64 end)
+{
+	u64 first = (capture->reg[REG_RSP] - capture->near_start) / CAPTURE_PAGE;
+	u64 last = (end - 8 - capture->near_start) / CAPTURE_PAGE;
+	u64 pages;
+
+	if (last >= CAPTURE_NEAR)
+		last = CAPTURE_NEAR - 1; /* further up, or another stack */
+	pages = (2ull << last) - (1ull << first);
+	return (capture->near_read & pages) != pages;
+}
+
+/* Downwards from where the walk ended: another stack, far up, or behind a page not there. */
 INLINE void capture_far(struct capture *capture, u64 sp)
 {
 	capture->far_start = (sp & ~(CAPTURE_PAGE - 1ull)) - (CAPTURE_FAR - 1) * CAPTURE_PAGE;
 	capture->far_read = 0;
-	if (sp - capture->near_start < CAPTURE_NEAR * CAPTURE_PAGE)
+	if (sp - capture->near_start < CAPTURE_NEAR * CAPTURE_PAGE && !capture_lacks(capture, sp))
 		return;
 	for (u32 i = CAPTURE_FAR; i-- > 0;) {
 		u64 from = capture->far_start + i * CAPTURE_PAGE;
@@ -98,6 +111,7 @@ INLINE void observe_walk(void *ctx, struct scratch *scratch)
 
 INLINE void observe_sample(struct scratch *scratch, struct record *record, u32 reason)
 {
+	u64 end = scratch->walk.reg[REG_RSP];
 	u32 zero = 0;
 	u64 *now = bpf_map_lookup_elem(&capture_now, &zero);
 
@@ -116,7 +130,9 @@ INLINE void observe_sample(struct scratch *scratch, struct record *record, u32 r
 	capture->reason = reason;
 	capture->frames = scratch->walk.frames;
 	bpf_probe_read_kernel(capture->frame, bytes, (u64 *)(record + 1) + first);
-	capture_far(capture, scratch->walk.reg[REG_RSP]);
+	if (scratch->walk.frames > 1 && capture_lacks(capture, end))
+		capture_near(capture, capture->reg[REG_RSP]);
+	capture_far(capture, end);
 	asm volatile("" ::: "memory");
 	*(volatile u64 *)&capture->ended = *now;
 	*now = 0;

@@ -131,6 +131,33 @@ static bool is_called(const struct stack *stack)
 	return reaches(stack, jump ? jump : target, pc);
 }
 
+/* call *r/m64: an optional REX prefix, ff /2 */
+static bool ends_indirect_call(const u8 *code, u32 bytes)
+{
+	u32 at = (code[0] & 0xf0) == 0x40;
+
+	return at + 1 < bytes && code[at] == 0xff && (code[at + 1] >> 3 & 7) == 2;
+}
+
+/*
+ * The word at the stack pointer is our second frame, behind a call through a register or a table,
+ * and its own row gives the frame that libdw came to by frame pointer.
+ */
+static bool is_called_by_pointer(const struct stack *stack, u64 next)
+{
+	u64 caller = address_of(stack, 1), word;
+	u8 code[7];
+
+	if (next != address_of(stack, 2) || !libdw_has_row(stack, stack->frame[1]) ||
+	    captured_read(stack, stack->reg[REG_RSP], 8, &word) < 0 || word != caller ||
+	    snapshot_read(stack->snapshot, caller - sizeof(code), sizeof(code), code) < 0)
+		return false;
+	for (u32 bytes = 2; bytes <= sizeof(code); bytes++)
+		if (ends_indirect_call(code + sizeof(code) - bytes, bytes))
+			return true;
+	return false;
+}
+
 /* The leaf is at the first instruction of what the linker calls at the start or the end. */
 static bool is_entry(const struct stack *stack)
 {
@@ -227,7 +254,7 @@ static enum verdict explain(const struct stack *stack, const struct libdw_frames
 	if (is_unsaid(stack, theirs, at))
 		return CLASS_UNSAID;
 	if (at == 1 && !row && stack->frames > 2 && (!next || next == address_of(stack, 2)) &&
-	    (is_called(stack) || is_entry(stack)))
+	    (is_called(stack) || is_entry(stack) || is_called_by_pointer(stack, next)))
 		return CLASS_GUESS;
 	if (cut && stack->reason == REASON_cut_no_rule && !row)
 		return CLASS_NO_RULE;
