@@ -96,7 +96,7 @@ static int fill_kernel_ranges(const struct programs *programs, struct ksyms *ksy
 			    "run: sudo sysctl kernel.kptr_restrict=1");
 	r = r == -EACCES ? 0 : r;
 	for (uint32_t i = 0; !r && i < ksyms->count; i++)
-		r = put(programs->skeleton->maps.kernel_ranges, i, &ksyms->parts[i]);
+		r = put(programs->skeleton->maps.kernel_ranges, i, &ksyms->ranges[i]);
 	return r;
 }
 
