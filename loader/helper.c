@@ -44,7 +44,7 @@ pid_t helper_start(enum message_party party, const char *const *argv,
 	pid = program < 0 ? program : fork();
 	if (pid == 0)
 		exec_helper(program, fds[1], argv, user);
-	r = pid == -1 ? -errno : pid;
+	r = program >= 0 && pid < 0 ? -errno : pid;
 	close(fds[1]);
 	return r;
 }

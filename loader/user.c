@@ -13,26 +13,23 @@
 #define START_MS  10000 /* the file systems of homes can be slow */
 #define COMMIT_MS 60000
 
-static int receive_file(struct output *output)
-{
-	struct message message;
-	int r = channel_expect(&output->channel, MESSAGE_OUTPUT_FILE, START_MS, &message);
-
-	if (r)
-		return r;
-	output->fd = take_fd(&message.fd);
-	return message.OUTPUT_FILE.error;
-}
-
 int output_start(struct output *ret_output, const char *path, bool force,
 		 const struct policy_user *user)
 {
 	const char *const argv[] = {message_party_name(PARTY_COMMITTER),
 				    force ? "replace" : "write", path, NULL};
+	struct message message;
+	int r;
 
 	*ret_output = (struct output){.fd = -1};
 	ret_output->pid = helper_start(PARTY_COMMITTER, argv, user, &ret_output->channel);
-	return ret_output->pid < 0 ? ret_output->pid : receive_file(ret_output);
+	if (ret_output->pid < 0)
+		return ret_output->pid;
+	r = channel_expect(&ret_output->channel, MESSAGE_OUTPUT_FILE, START_MS, &message);
+	if (r)
+		return r;
+	ret_output->fd = message.fd;
+	return message.OUTPUT_FILE.error;
 }
 
 int output_commit(struct output *output, const struct message_counted *counted,

@@ -75,8 +75,8 @@ uint32_t policy_layers_of(enum policy_role role);
 /* NULL: no such layer. */
 const char *policy_layer_name(unsigned int layer);
 
-/* "landlock,pid" -> *ret_mask. -EINVAL: what is no layer's name. */
-int policy_layers_parse(const char *list, uint32_t *ret_mask);
+/* "landlock,pid": adds their bits. -EINVAL: what is no layer's name. */
+int policy_layers_parse(const char *list, uint32_t *mask);
 
 /*
  * From outside, by /proc/<pid>/status: the layers that do not hold of ids, capabilities,
