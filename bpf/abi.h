@@ -303,6 +303,10 @@ static inline u64 record_commit(u64 position, u64 bytes)
 #define KERNEL_RANGES_MAX 512u
 #endif
 
+struct kernel_range {
+	u64 start, end;
+};
+
 /* How far the worker has read each ring, written by it alone; page aligned map of its own. */
 struct ring_tails {
 	u64 tail[ABI_MAX_CPUS];

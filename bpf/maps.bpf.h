@@ -112,9 +112,6 @@ struct {
 } cgroup_filter SEC(".maps");
 
 /* [0] kernel text, then the modules by address; filled before load. */
-struct kernel_range {
-	u64 start, end;
-};
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, KERNEL_RANGES_MAX);

@@ -40,7 +40,8 @@ const char *message_party_name(enum message_party party)
 		[PARTY_EXPORTER] = "keyhole-exporter",
 		[PARTY_BROKER] = "keyhole-broker",
 		[PARTY_SPAWNER] = "keyhole-spawner",
-		[PARTY_COMMITTER] = "keyhole-committer",
+		[PARTY_COMMITTER] = "keyhole-output",
+		[PARTY_KSYMS] = "keyhole-ksyms",
 	};
 
 	return (unsigned int)party < sizeof(names) / sizeof(*names) ? names[party] : "keyhole-?";

@@ -15,6 +15,7 @@ enum message_party {
 	PARTY_BROKER,
 	PARTY_SPAWNER,
 	PARTY_COMMITTER,
+	PARTY_KSYMS,
 	PARTY_CHILD, /* worker, exporter or broker */
 };
 
@@ -121,6 +122,21 @@ struct message_summary {
 
 _Static_assert(LIMIT_COUNT <= SUMMARY_LIMITS, "the summary has room for each limit");
 
+/* What the user is shown: by the loader, of all CPUs. */
+struct message_counted {
+	uint64_t elapsed;	 /* ns since the start of sampling, 0 when it is over */
+	uint64_t expected;	 /* CPU time / period, once it is over */
+	uint64_t seen, complete; /* samples, as the worker says: message_progress */
+	uint64_t samples, events_lost, processes_lost; /* struct counters of bpf/abi.h */
+	uint64_t reason[SUMMARY_REASONS];
+};
+
+#define COMMIT_VERBOSE 1u
+struct message_commit {
+	uint32_t bytes; /* of the finished file */
+	uint32_t flags; /* COMMIT_* */
+};
+
 struct message_maps {
 	uint32_t pid;
 };
@@ -162,6 +178,11 @@ struct message_spawned {
 };
 struct message_exited {
 	int32_t status; /* as from waitpid() */
+};
+
+struct message_ranges {
+	int32_t error;	/* 0 or a negative errno */
+	uint32_t count; /* of struct kernel_range: the kernel, then modules by address */
 };
 
 #define MESSAGE_PAYLOAD_MAX 512u

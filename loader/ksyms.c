@@ -3,198 +3,60 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "ipc/guard.h"
-#include "ipc/ksyms_file.h"
+#include "loader/helper.h"
 
-#define READ_BYTES 65536
+#define READ_MS 60000 /* on a saturated machine, or an emulated one */
 
-struct symbol {
-	uint64_t address;
-	uint32_t name; /* offset */
-};
-
-struct builder {
-	struct ksyms_part *kernel;
-	FILE *symbols, *names; /* in memory */
-	uint32_t name_bytes;
-};
-
-/* ---- modules ------------------------------------------------------------------------------- */
-
-static int compare_parts(const void *left, const void *right)
+/* Both are readable by whoever holds them; one that does not exist is empty. */
+static int send_file(struct channel *channel, const char *path)
 {
-	const struct ksyms_part *a = left, *b = right;
+	guard_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
 
-	return (a->start > b->start) - (a->start < b->start);
-}
-
-/* Lines: name size references users state 0xaddress */
-void ksyms_read_modules(struct ksyms *ksyms, const char *path)
-{
-	FILE *file = fopen(path, "re");
-	struct ksyms_part *part = &ksyms->parts[0];
-	guard_free char *line = NULL;
-	unsigned long long bytes, start;
-	size_t room = 0;
-
-	*part++ = (struct ksyms_part){.name = "kernel"};
-	while (part < ksyms->parts + KERNEL_RANGES_MAX && file && getline(&line, &room, file) > 0) {
-		if (sscanf(line, "%63s %llu %*s %*s %*s %llx", part->name, &bytes, &start) != 3 ||
-		    !start)
-			continue;
-		part->start = start;
-		part++->end = start + bytes;
-	}
-	if (file)
-		fclose(file);
-	ksyms->count = (uint32_t)(part - ksyms->parts);
-	qsort(ksyms->parts + 1, ksyms->count - 1, sizeof(*part), compare_parts);
-	/* The size counts data too, which lies elsewhere since 6.4: up to the next module. */
-	for (part = ksyms->parts + 1; part + 1 < ksyms->parts + ksyms->count; part++)
-		if (part->end > part[1].start)
-			part->end = part[1].start;
-}
-
-/* ---- symbols ------------------------------------------------------------------------------- */
-
-static uint32_t put_name(struct builder *builder, const char *name, size_t length)
-{
-	uint32_t at = builder->name_bytes;
-
-	fwrite_unlocked(name, 1, length, builder->names);
-	putc_unlocked(0, builder->names);
-	builder->name_bytes += (uint32_t)length + 1;
-	return at;
-}
-
-/* A line: address type name, and [module] of those that are not the kernel's own */
-static void parse_symbol(struct builder *builder, const char *line)
-{
-	char *type; /* behind the address: blank, letter, blank, name */
-	struct symbol symbol = {.address = strtoull(line, &type, 16)};
-	const char *name = type + 3;
-	size_t length;
-
-	if (type[0] != ' ' || !type[1] || !strchr("tTwW", type[1]) || type[2] != ' ')
-		return;
-	length = strcspn(name, " \t\n");
-	if (!strncmp(name, "_stext\n", 7)) {
-		builder->kernel->start = symbol.address;
-	} else if (!strncmp(name, "_etext\n", 7)) {
-		builder->kernel->end = symbol.address;
-	} else if (length && !strstr(name + length, "[bpf]")) {
-		symbol.name = put_name(builder, name, length);
-		fwrite_unlocked(&symbol, sizeof(symbol), 1, builder->symbols);
-	}
-}
-
-/* By address, then in the order of the text. */
-static int compare_symbols(const void *left, const void *right)
-{
-	const struct symbol *a = left, *b = right;
-
-	if (a->address != b->address)
-		return a->address < b->address ? -1 : 1;
-	return (a->name > b->name) - (a->name < b->name);
-}
-
-/* Those that lie in a part; returns how many. */
-static uint32_t write_symbols(const struct ksyms *ksyms, const struct symbol *symbols, size_t count,
-			      FILE *file)
-{
-	const struct ksyms_part *part = ksyms->parts, *end = part + ksyms->count;
-	struct ksyms_file_symbol out;
-	uint32_t written = 0;
-
-	for (const struct symbol *symbol = symbols; symbol < symbols + count; symbol++) {
-		while (part < end && part->end <= symbol->address)
-			part++;
-		if (part == end)
-			break;
-		if (symbol->address - part->start >= UINT32_MAX) /* below it: huge */
-			continue;
-		out.range = (uint32_t)(part - ksyms->parts);
-		out.offset = (uint32_t)(symbol->address - part->start);
-		out.name = symbol->name;
-		written += (uint32_t)fwrite_unlocked(&out, sizeof(out), 1, file);
-	}
-	return written;
-}
-
-/* The names begin with those of the parts. The head comes last: it holds the count. */
-static int write_file(const struct ksyms *ksyms, struct symbol *symbols, size_t count,
-		      const char *names, size_t name_bytes)
-{
-	const int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
-	struct ksyms_file_head head = {KSYMS_MAGIC, ksyms->count, 0, (uint32_t)name_bytes};
-	guard_fd int fd = memfd_create("keyhole-ksyms", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	FILE *file = fd < 0 ? NULL : fdopen(dup(fd), "w");
-	int r;
-
-	if (!file)
-		return -errno;
-	qsort(symbols, count, sizeof(*symbols), compare_symbols);
-	fwrite(&head, sizeof(head), 1, file);
-	head.symbols = write_symbols(ksyms, symbols, count, file);
-	fwrite(names, 1, name_bytes, file);
-	r = fflush(file) || ferror(file) ? -errno : 0; /* rewind() forgets it */
-	rewind(file);
-	fwrite(&head, sizeof(head), 1, file);
-	if (fclose(file) || fcntl(fd, F_ADD_SEALS, seals))
-		return -errno;
-	return r ? r : take_fd(&fd);
-}
-
-int ksyms_read_symbols(struct ksyms *ksyms, const char *path)
-{
-	FILE *file = fopen(path, "re");
-	struct builder builder = {.kernel = ksyms->parts};
-	guard_free char *symbols = NULL, *names = NULL, *line = NULL;
-	size_t symbol_bytes, name_bytes, room = 0;
-
-	builder.symbols = open_memstream(&symbols, &symbol_bytes);
-	builder.names = open_memstream(&names, &name_bytes);
-	if (!builder.symbols || !builder.names)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < ksyms->count; i++)
-		put_name(&builder, ksyms->parts[i].name, strlen(ksyms->parts[i].name));
-	if (file) /* /proc names a block size of 1 KiB, which is what stdio would read at a time */
-		setvbuf(file, NULL, _IOFBF, READ_BYTES);
-	while (file && getline(&line, &room, file) > 0)
-		parse_symbol(&builder, line);
-	if (file)
-		fclose(file);
-	if (fclose(builder.symbols) || fclose(builder.names))
-		return -ENOMEM;
-	ksyms->fd = write_file(ksyms, (struct symbol *)(void *)symbols,
-			       symbol_bytes / sizeof(struct symbol), names, name_bytes);
-	if (ksyms->fd < 0)
-		return ksyms->fd;
-	return ksyms->parts[0].end ? 0 : -EACCES;
-}
-
-/* ---- both, from /proc ---------------------------------------------------------------------- */
-
-static int read_symbols(void *ksyms)
-{
-	return ksyms_read_symbols(ksyms, "/proc/kallsyms");
+	if (fd < 0)
+		fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : channel_send_bare(channel, MESSAGE_KERNEL_FILE, fd);
 }
 
 int ksyms_start(struct ksyms *ksyms)
 {
-	ksyms_read_modules(ksyms, "/proc/modules");
-	return thrd_create(&ksyms->thread, read_symbols, ksyms) == thrd_success ? 0 : -EAGAIN;
+	const char *const argv[] = {message_party_name(PARTY_KSYMS), NULL};
+	struct message message;
+	int r;
+
+	ksyms->pid = helper_start(PARTY_KSYMS, argv, NULL, &ksyms->channel);
+	r = ksyms->pid < 0 ? ksyms->pid : send_file(&ksyms->channel, "/proc/modules");
+	r = r ? r : send_file(&ksyms->channel, "/proc/kallsyms");
+	r = r ? r : channel_expect(&ksyms->channel, MESSAGE_RANGES, READ_MS, &message);
+	if (r)
+		return r;
+	ksyms->known = message.fd;
+	ksyms->count = message.RANGES.count;
+	if (message.RANGES.error)
+		return message.RANGES.error;
+	return ksyms->count <= KERNEL_RANGES_MAX ? 0 : -EPROTO;
 }
 
 int ksyms_wait(struct ksyms *ksyms)
 {
-	int r;
+	const size_t bytes = ksyms->count * sizeof(*ksyms->ranges);
+	struct message message;
+	ssize_t got;
+	int r = channel_expect(&ksyms->channel, MESSAGE_SYMBOLS, READ_MS, &message);
 
-	return thrd_join(ksyms->thread, &r) == thrd_success ? r : -EIO;
+	if (r)
+		return r;
+	ksyms->fd = message.fd;
+	channel_release(&ksyms->channel);
+	waitpid(ksyms->pid, NULL, 0);
+	got = pread(ksyms->known, ksyms->ranges, bytes, 0);
+	close_fd(&ksyms->known);
+	if (message.SYMBOLS.error)
+		return message.SYMBOLS.error;
+	if (got != (ssize_t)bytes)
+		return -EBADMSG;
+	return ksyms->ranges[0].end ? 0 : -EACCES;
 }

@@ -1,36 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernel symbols, read once from /proc/kallsyms and /proc/modules while privileged, and written
- * without any absolute address into a sealed memfd for the worker: ipc/ksyms_file.h.
+ * Kernel symbols: /proc/kallsyms and /proc/modules are opened here while privileged, and read by a
+ * process that is not, keyhole-ksyms.
  */
 #ifndef KEYHOLE_LOADER_KSYMS_H
 #define KEYHOLE_LOADER_KSYMS_H
 
 #include <stdint.h>
-#include <threads.h>
+#include <sys/types.h>
 
 #include "bpf/abi.h"
-
-struct ksyms_part {
-	uint64_t start, end; /* absolute: for the BPF program's private map only */
-	char name[64];
-};
+#include "ipc/channel.h"
 
 struct ksyms {
-	struct ksyms_part parts[KERNEL_RANGES_MAX]; /* [0]: kernel text, then modules by address */
-	uint32_t count;				    /* known from the start */
-	int fd;					    /* sealed memfd, owned */
-	thrd_t thread;
+	struct kernel_range ranges[KERNEL_RANGES_MAX]; /* absolute: for BPF's private map only */
+	uint32_t count;				       /* known from the start */
+	int fd;	   /* for the worker: sealed memfd, see ipc/ksyms_file.h; owned */
+	int known; /* the ranges, once they are; owned */
+	pid_t pid;
+	struct channel channel;
 };
 
-/* Goes on in a thread: reading 120,000 symbols takes as long as loading the BPF programs. */
+/* Goes on beside us: reading 120,000 symbols takes as long as loading the BPF programs. */
 int ksyms_start(struct ksyms *ksyms);
 
 /* 0; -EACCES when addresses are hidden (no CAP_SYSLOG): then there are no symbols. */
 int ksyms_wait(struct ksyms *ksyms);
-
-/* Its two halves. A file that does not exist is an empty one. */
-void ksyms_read_modules(struct ksyms *ksyms, const char *path);
-int ksyms_read_symbols(struct ksyms *ksyms, const char *path);
 
 #endif

@@ -17,14 +17,12 @@
 #include "ipc/log.h"
 #include "ipc/messages.h"
 #include "ipc/time.h"
-#include "loader/command.h"
 #include "loader/events.h"
 #include "loader/ksyms.h"
 #include "loader/monitor.h"
-#include "loader/output.h"
 #include "loader/programs.h"
 #include "loader/rights.h"
-#include "loader/summary.h"
+#include "loader/user.h"
 
 #define CHILD_START_MS 5000
 #define FINISH_NS      (30 * NS_PER_SECOND)
@@ -310,18 +308,27 @@ static int equip_children(struct recording *rec)
 	return r ? failed("start", "equipping the children", r) : EXIT_DONE;
 }
 
-static void show_progress(const struct recording *rec)
+/* What BPF counted until now, and how much of it the worker has seen. */
+static struct message_counted count(const struct recording *rec)
 {
-	const struct message_progress *progress = &rec->monitor.progress;
-	struct counters counters;
+	const struct counters counters = programs_counters(&rec->programs);
+	struct message_counted counted = {.seen = rec->monitor.progress.samples,
+					  .complete = rec->monitor.progress.complete,
+					  .samples = counters.samples,
+					  .events_lost = counters.events_lost,
+					  .processes_lost = counters.processes_lost};
 
-	if (!isatty(STDERR_FILENO))
-		return;
-	counters = programs_counters(&rec->programs);
-	fprintf(stderr, "\r%.0f s: %llu samples, %" PRIu64 " %% complete, %" PRIu64 " lost\033[K",
-		(double)(time_now() - rec->started) / NS_PER_SECOND, counters.samples,
-		progress->samples ? progress->complete * 100 / progress->samples : 0,
-		summary_lost(&counters));
+	_Static_assert(sizeof(counters.reason) <= sizeof(counted.reason), "a place for each");
+	memcpy(counted.reason, counters.reason, sizeof(counters.reason));
+	return counted;
+}
+
+static void show_progress(struct recording *rec)
+{
+	struct message_counted counted = count(rec);
+
+	counted.elapsed = time_now() - rec->started;
+	channel_send(&rec->output.channel, MESSAGE_COUNTED, &counted, sizeof(counted), -1);
 }
 
 static enum monitor_result await_end(struct recording *rec)
@@ -332,8 +339,8 @@ static enum monitor_result await_end(struct recording *rec)
 	while (result == MONITOR_TIMEOUT && time_now() < end) {
 		uint64_t next = time_now() + PROGRESS_NS;
 
-		result = monitor_run(&rec->monitor, GOAL_STOP, next < end ? next : end);
 		show_progress(rec);
+		result = monitor_run(&rec->monitor, GOAL_STOP, next < end ? next : end);
 	}
 	if (isatty(STDERR_FILENO))
 		fputs("\r\033[K", stderr);
@@ -359,13 +366,13 @@ static int sample(struct recording *rec)
 	return result == MONITOR_FAILED ? EXIT_FAILED : EXIT_DONE;
 }
 
-static int empty(struct recording *rec, uint64_t expected, uint64_t lost)
+static int empty(const struct recording *rec, const struct message_counted *counted)
 {
 	if (rec->command.status == EXIT_NO_COMMAND)
 		return EXIT_NO_COMMAND; /* it said why */
 	log_error("record: no samples: CPU time for %" PRIu64 " was used, %" PRIu64
 		  " were lost; record longer (-d) or at another rate (-F)",
-		  expected, lost);
+		  counted->expected, counted->samples);
 	return EXIT_EMPTY;
 }
 
@@ -398,37 +405,31 @@ static int await_profile(struct recording *rec)
 /* Events off, then everything that is read after them. */
 static int finish(struct recording *rec)
 {
-	struct counters counters;
-	struct summary sum;
-	uint64_t stopped, expected;
+	const struct monitor *monitor = &rec->monitor;
+	struct message_commit commit = {.flags = rec->options->verbose ? COMMIT_VERBOSE : 0};
+	struct message_counted counted;
+	uint64_t stopped, runtime;
 	int r;
 
 	events_disable(&rec->events);
 	stopped = time_now();
-	counters = programs_counters(&rec->programs);
-	r = programs_runtime(&rec->programs, 1, &expected);
+	counted = count(rec);
+	r = programs_runtime(&rec->programs, 1, &runtime);
 	if (r)
 		return failed("runtime", "task iterator", r);
-	expected = expected > rec->runtime ? expected - rec->runtime : 0;
-	expected = expected * rec->options->frequency / NS_PER_SECOND;
-	if (!counters.samples)
-		return empty(rec, expected, 0);
+	runtime = runtime > rec->runtime ? runtime - rec->runtime : 0;
+	counted.expected = runtime * rec->options->frequency / NS_PER_SECOND;
+	if (!counted.samples)
+		return empty(rec, &counted);
 	r = stop_worker(rec, stopped);
 	r = r ? r : await_profile(rec);
 	if (r)
 		return r;
-	summary_make(&counters, &rec->monitor.summary, expected, &sum);
-	if (sum.taken == sum.lost) {
-		summary_print(&sum, rec->options->verbose, stderr);
-		return empty(rec, expected, sum.lost);
-	}
-	r = output_commit(&rec->output);
-	if (r)
-		return failed("output", rec->options->output, r);
-	summary_print(&sum, rec->options->verbose, stderr);
-	fprintf(stderr, "wrote %s (%" PRIu32 " bytes)\n", rec->options->output,
-		rec->monitor.written.bytes);
-	return EXIT_DONE;
+	commit.bytes = monitor->written.bytes;
+	r = output_commit(&rec->output, &counted, &monitor->summary, &commit);
+	if (r == -ENODATA)
+		return empty(rec, &counted);
+	return r ? failed("output", rec->options->output, r) : EXIT_DONE;
 }
 
 static int run(const struct options *options, uint64_t begun)

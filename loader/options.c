@@ -49,7 +49,8 @@ static const struct option longs[] = {
 	{NULL, 0, NULL, 0},
 };
 
-bool options_number(const char *text, unsigned int min, unsigned int max, unsigned int *ret_number)
+/* A decimal number without sign, blank or anything behind it. */
+static bool number(const char *text, unsigned int min, unsigned int max, unsigned int *ret_number)
 {
 	char *end;
 	unsigned long value = strtoul(text, &end, 10);
@@ -66,19 +67,12 @@ static const char *add_pid(struct options *options, const char *arg)
 {
 	unsigned int pid;
 
-	if (!options_number(arg, 1, 1u << 22, &pid))
+	if (!number(arg, 1, 1u << 22, &pid))
 		return "not a process id";
 	if (options->pid_count == OPTIONS_PIDS_MAX)
 		return "more than 64 processes; take -a or --cgroup";
 	options->pids[options->pid_count++] = (pid_t)pid;
 	return NULL;
-}
-
-static const char *set_frequency(struct options *options, const char *arg)
-{
-	return options_number(arg, 1, OPTIONS_FREQUENCY_MAX, &options->frequency)
-		       ? NULL
-		       : "not a frequency of 1 to 10000 Hz";
 }
 
 static const char *set_duration(struct options *options, const char *arg)
@@ -103,31 +97,25 @@ static const char *set_format(struct options *options, const char *arg)
 	return NULL;
 }
 
-static const char *set_require(struct options *options, const char *arg)
-{
-	uint32_t layers;
-
-	if (policy_layers_parse(arg, &layers))
-		return "a layer that is not known; namespaces, pid, root and landlock can be "
-		       "missing";
-	options->require |= layers;
-	return NULL;
-}
-
 static const char *apply(struct options *options, int option, const char *arg)
 {
 	switch (option) {
 	case 'p':
 		return add_pid(options, arg);
 	case 'Q':
-		return set_require(options, arg);
+		return policy_layers_parse(arg, &options->require)
+			       ? "a layer that is not known; namespaces, pid, root and landlock "
+				 "can be missing"
+			       : NULL;
 	case 'C':
 		if (options->cgroup)
 			return "only one cgroup can be given";
 		options->cgroup = arg;
 		return NULL;
 	case 'F':
-		return set_frequency(options, arg);
+		return number(arg, 1, OPTIONS_FREQUENCY_MAX, &options->frequency)
+			       ? NULL
+			       : "not a frequency of 1 to 10000 Hz";
 	case 'd':
 		return set_duration(options, arg);
 	case 'f':

@@ -31,7 +31,4 @@ int options_parse(int argc, char **argv, struct options *ret_options);
 
 void options_usage(FILE *stream);
 
-/* A decimal number without sign, blank or anything behind it. */
-bool options_number(const char *text, unsigned int min, unsigned int max, unsigned int *ret_number);
-
 #endif

@@ -13,10 +13,50 @@
 #include "bpf/walk_for.skel.h"
 #include "bpf/walk_loop.skel.h"
 #include "ipc/log.h"
-#include "loader/features.h"
 
 #define RECORD_BYTES_USUAL 512u
 #define COLD_FREQUENCY_MAX 1000u /* Hz; up to there walk_extension_ns holds */
+
+/* ---- what the running kernel offers -------------------------------------------------------- */
+
+/* Helpers of bpf/kernel_loop.bpf.h, and what bpf/kernel_for.bpf.h does where there is none. */
+static const struct {
+	enum bpf_func_id helper;
+	const char *name, *instead;
+} newer[] = {
+	{BPF_FUNC_loop, "bpf_loop (5.17)", "frames are walked by a bounded loop"},
+	{BPF_FUNC_find_vma, "bpf_find_vma (5.17)", "areas are looked up without their lock"},
+	{BPF_FUNC_task_pt_regs, "bpf_task_pt_regs (5.15)", "registers are found by their place"},
+	{BPF_FUNC_get_current_task_btf, "bpf_get_current_task_btf (5.11)",
+	 "tasks are read by copy"},
+};
+
+static bool lacks(enum bpf_func_id helper)
+{
+	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, helper, NULL) == 0;
+}
+
+bool programs_supported(void)
+{
+	/* The newest of what both objects use. */
+	return !lacks(BPF_FUNC_ringbuf_reserve);
+}
+
+/* Whether the object of new kernels can be loaded: probed, never inferred from a version. */
+static bool have_callbacks(void)
+{
+	bool all = true;
+
+	for (size_t i = 0; i < sizeof(newer) / sizeof(newer[0]); i++) {
+		if (!lacks(newer[i].helper))
+			continue;
+		log_info("kernel: %s: missing, %s", newer[i].name, newer[i].instead);
+		all = false;
+	}
+	return all;
+}
+
+/* ---- sizes and contents -------------------------------------------------------------------- */
 
 /* At this rate: a power of two. */
 static uint32_t size_of_ring(uint32_t frequency)
@@ -96,7 +136,7 @@ static int fill_kernel_ranges(const struct programs *programs, struct ksyms *ksy
 			    "run: sudo sysctl kernel.kptr_restrict=1");
 	r = r == -EACCES ? 0 : r;
 	for (uint32_t i = 0; !r && i < ksyms->count; i++)
-		r = put(programs->skeleton->maps.kernel_ranges, i, &ksyms->parts[i]);
+		r = put(programs->skeleton->maps.kernel_ranges, i, &ksyms->ranges[i]);
 	return r;
 }
 
@@ -146,7 +186,7 @@ static int open_object(struct programs *programs)
 		return -ENOMEM;
 	programs->skeleton = object;
 	skeleton = object->skeleton;
-	if (!features_have_callbacks()) {
+	if (!have_callbacks()) {
 		skeleton->data = (void *)walk_for_bpf__elf_bytes(&skeleton->data_sz);
 		log_info("kernel: hence the programs of walk_for");
 	}

@@ -3,6 +3,7 @@
 #ifndef KEYHOLE_LOADER_PROGRAMS_H
 #define KEYHOLE_LOADER_PROGRAMS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -25,6 +26,9 @@ struct programs {
 	int readings[2];		 /* of the task iterator, each good for one reading */
 	int cpu_stat;			 /* of the cgroup, or -1 */
 };
+
+/* Whether those of the floor, Linux 5.10, can be loaded. */
+bool programs_supported(void);
 
 /*
  * cgroup: directory or -1; command: process to profile or 0. ksyms is still being read and waited

@@ -14,7 +14,7 @@
 
 #include "ipc/guard.h"
 #include "ipc/log.h"
-#include "loader/features.h"
+#include "loader/programs.h"
 
 #define PID_NAMESPACE_INIT_INODE 0xeffffffcu /* PROC_PID_INIT_INO of the kernel: fixed */
 
@@ -67,7 +67,7 @@ int rights_check(void)
 	else if (!stat("/proc/self/ns/pid", &namespace) &&
 		 namespace.st_ino != PID_NAMESPACE_INIT_INODE)
 		mend = "pid namespace: not the host's; start the container with: --pid=host";
-	else if (!features_suffice())
+	else if (!programs_supported())
 		mend = "kernel: has no BPF ring buffer; boot Linux 5.10 or newer";
 	if (mend)
 		log_error("rights: %s", mend);

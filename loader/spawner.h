@@ -18,6 +18,12 @@ struct spawner {
 	struct channel channel;	     /* carries EXITED when the child has ended */
 };
 
+/*
+ * O_PATH, of a program beside our own, else where it gets installed; or a negative errno. By
+ * descriptor: the uid that it will have need not be able to reach the folder it lies in.
+ */
+int spawner_open_program(const char *name);
+
 /* As early as possible: the fork has the loader's memory. */
 int spawner_start(struct spawner *spawner, enum policy_role role);
 

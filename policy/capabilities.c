@@ -167,17 +167,3 @@ int policy_user_become(const struct policy_user *user)
 	/* the ambient ones go with them */
 	return uid && (!none || cap_set_proc(none)) ? -errno : 0;
 }
-
-int policy_user_limit_root(void)
-{
-	const uint64_t override = 1ull << CAP_DAC_OVERRIDE;
-	guard_cap cap_t caps = cap_get_proc();
-
-	if (!caps || cap_clear_flag(caps, CAP_EFFECTIVE) || cap_set_proc(caps) || cap_clear(caps) ||
-	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-		return -errno;
-	if (faccessat(AT_FDCWD, ".", W_OK | X_OK, AT_EACCESS) &&
-	    (set_flag(caps, CAP_PERMITTED, override) || set_flag(caps, CAP_EFFECTIVE, override)))
-		return -errno;
-	return cap_set_proc(caps) ? -errno : 0;
-}

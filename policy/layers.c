@@ -24,16 +24,15 @@ static uint32_t bit_of(const char *name, size_t length)
 	return 0;
 }
 
-int policy_layers_parse(const char *list, uint32_t *ret_mask)
+int policy_layers_parse(const char *list, uint32_t *mask)
 {
-	*ret_mask = 0;
 	for (const char *name = list; name; name = *name ? name + 1 : NULL) {
 		size_t length = strcspn(name, ",");
 		uint32_t bit = bit_of(name, length);
 
 		if (!bit)
 			return -EINVAL;
-		*ret_mask |= bit;
+		*mask |= bit;
 		name += length;
 	}
 	return 0;

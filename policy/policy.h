@@ -69,18 +69,14 @@ int policy_user_read(struct policy_user *ret_user);
 /* In a forked child: their ids and groups, and no capability unless they are root. */
 int policy_user_become(const struct policy_user *user);
 
-/* Where they are root itself: all that is kept is to write into somebody else's folder, and that
- * only if the working directory is one. */
-int policy_user_limit_root(void);
-
 /* The layers that a role has, and those without which it must not go on. */
 uint32_t policy_layers_of(enum policy_role role);
 
 /* NULL: no such layer. */
 const char *policy_layer_name(unsigned int layer);
 
-/* "landlock,pid" -> *ret_mask. -EINVAL: what is no layer's name. */
-int policy_layers_parse(const char *list, uint32_t *ret_mask);
+/* "landlock,pid": adds their bits. -EINVAL: what is no layer's name. */
+int policy_layers_parse(const char *list, uint32_t *mask);
 
 /*
  * From outside, by /proc/<pid>/status: the layers that do not hold of ids, capabilities,

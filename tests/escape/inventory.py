@@ -19,7 +19,7 @@ SOAK = float(os.environ.get("ESCAPE_SOAK_SECONDS", "60"))
 CPUS = os.cpu_count()
 POSSIBLE = 4096     # objects that the worker may have open
 MODES = ("r", "w", "rw", "?")
-NAMES = {"keyhole": "loader", "keyhole-committ": "committer", "keyhole-spawner": "spawner",
+NAMES = {"keyhole": "loader", "keyhole-output": "committer", "keyhole-spawner": "spawner",
          "keyhole-exporte": "keyhole-exporter"}
 
 # kind of descriptor, mode: least, most, and what it is for.

@@ -14,7 +14,7 @@ INSTRUCTIONS=60000
 LOAD_MS=100
 GUEST_MS=650	# the same by the clock of a guest, at 6.5 of its ns to a native one
 BOOT_SECONDS=240
-CHOSEN='bpf_loop bpf_find_vma bpf_task_pt_regs bpf_get_current_task_btf'	# loader/features.c
+CHOSEN='bpf_loop bpf_find_vma bpf_task_pt_regs bpf_get_current_task_btf'	# loader/programs.c
 HZ=199
 ALL_SECONDS=3
 
@@ -80,7 +80,7 @@ make_root() {
 	cp "$build"/bpf/walk_{loop,for}.bpf.o "$root/test/objects"
 	for name in loop for; do
 		install -D -t "$root/test/$name" \
-			"$build/kernels/$name"/keyhole{,-broker,-exporter,-worker}
+			"$build/kernels/$name"/keyhole{,-broker,-exporter,-ksyms,-output,-worker}
 	done
 	echo "HZ=$HZ MIXED_SECONDS=8 SIGNALS_SECONDS=4 ALL_SECONDS=$ALL_SECONDS" \
 		>"$root/test/settings"

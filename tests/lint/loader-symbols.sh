@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# No symbol that worker/ or proto/ defines is in the loader or the broker.
+# No symbol that worker/, helper/ or proto/ defines is in the loader or the broker.
 
 build=${BUILD:-build}
 defined() {
@@ -9,7 +9,7 @@ defined() {
 }
 unprivileged=$(mktemp) || exit 1
 trap 'rm -f "$unprivileged"' EXIT
-defined "$build"/lib/worker*.a "$build"/lib/proto.a | grep -vx main >"$unprivileged"
+defined "$build"/lib/worker*.a "$build"/lib/helper*.a "$build"/lib/proto.a | grep -vx main >"$unprivileged"
 [ -s "$unprivileged" ] || { echo 'worker archives are not built'; exit 1; }
 failed=0
 for program in keyhole keyhole-broker; do

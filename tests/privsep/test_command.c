@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `record -- CMD`: whose process it is, and that it has nothing of ours. */
-#include "loader/command.h"
+#include "loader/user.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -94,7 +94,7 @@ static void test_command__waits_until_it_is_released(void **state)
 	assert_int_equal(command_start(&command, argv, &user), 0);
 	usleep(50000);
 	assert_int_equal(waitpid(command.pid, NULL, WNOHANG), 0);
-	close(command.hold); /* as when the loader ends */
+	channel_release(&command.hold); /* as when the loader ends */
 	assert_int_equal(exit_status(&command), 127);
 }
 
@@ -170,5 +170,5 @@ int main(void)
 	};
 
 	privsep_need_root();
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, privsep_link_programs, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The committer: whose file it is, and that it appears whole or not at all. */
-#include "loader/output.h"
+/* keyhole-output: whose file it is, and that it appears whole or not at all. */
+#include "loader/user.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bpf/abi.h"
 #include "tests/privsep/privsep.h"
 
 static const struct policy_user root = {0, 0, NULL};
@@ -59,6 +60,17 @@ static int start(struct output *output, const char *path, bool force, const stru
 	return output_start(output, path, force, who);
 }
 
+/* As after a recording of so many samples, all of them complete. */
+static int commit(struct output *output, uint64_t samples)
+{
+	const struct message_counted counted = {.samples = samples,
+						.reason = {[REASON_end_root] = samples}};
+	const struct message_summary named = {.reason = {[REASON_end_root] = samples}};
+	const struct message_commit commit = {.bytes = 7};
+
+	return output_commit(output, &counted, &named, &commit);
+}
+
 static void put(const char *path, const char *text)
 {
 	int fd = open(path, O_CREAT | O_WRONLY | O_TRUNC, 0644);
@@ -88,7 +100,7 @@ static void test_output__appears_whole_and_private(void **state)
 	assert_int_equal(write(output.fd, "profile", 7), 7);
 	assert_int_equal(fcntl(output.fd, F_GETFL) & O_ACCMODE, O_WRONLY);
 	assert_int_equal(access(folder->file, F_OK), -1);
-	assert_int_equal(output_commit(&output), 0);
+	assert_int_equal(commit(&output, 1), 0);
 	output_abandon(&output);
 	assert_int_equal(stat(folder->file, &status), 0);
 	assert_int_equal(status.st_mode, S_IFREG | 0600);
@@ -105,6 +117,17 @@ static void test_output__without_commit_nothing_stays(void **state)
 
 	assert_int_equal(start(&output, folder->file, false, &user), 0);
 	assert_int_equal(write(output.fd, "profile", 7), 7);
+	output_abandon(&output);
+	assert_int_equal(count_files(folder), 0);
+}
+
+static void test_output__without_samples_nothing_stays(void **state)
+{
+	const struct folder *folder = *state;
+	struct output output;
+
+	assert_int_equal(start(&output, folder->file, false, &user), 0);
+	assert_int_equal(commit(&output, 0), -ENODATA);
 	output_abandon(&output);
 	assert_int_equal(count_files(folder), 0);
 }
@@ -146,7 +169,7 @@ static void test_output__a_file_that_came_meanwhile_is_kept(void **state)
 
 	assert_int_equal(start(&output, folder->file, false, &user), 0);
 	put(folder->file, "precious");
-	assert_int_equal(output_commit(&output), -EEXIST);
+	assert_int_equal(commit(&output, 1), -EEXIST);
 	output_abandon(&output);
 	check_content(folder->file, "precious");
 	assert_int_equal(count_files(folder), 1);
@@ -162,7 +185,7 @@ static void test_output__force_replaces(void **state)
 	assert_int_equal(start(&output, folder->file, true, &user), 0);
 	assert_int_equal(write(output.fd, "new", 3), 3);
 	check_content(folder->file, "old");
-	assert_int_equal(output_commit(&output), 0);
+	assert_int_equal(commit(&output, 1), 0);
 	output_abandon(&output);
 	check_content(folder->file, "new");
 	assert_int_equal(stat(folder->file, &status), 0);
@@ -179,7 +202,7 @@ static void test_output__a_link_is_replaced_not_followed(void **state)
 	assert_int_equal(symlink("/etc/passwd", folder->file), 0);
 	assert_int_equal(start(&output, folder->file, false, &user), -EEXIST);
 	assert_int_equal(start(&output, folder->file, true, &user), 0);
-	assert_int_equal(output_commit(&output), 0);
+	assert_int_equal(commit(&output, 1), 0);
 	output_abandon(&output);
 	assert_int_equal(lstat(folder->file, &status), 0);
 	assert_true(S_ISREG(status.st_mode));
@@ -210,22 +233,21 @@ static void test_output__root_without_sudo(void **state)
 
 	assert_int_equal(chdir(folder->path), 0);
 	assert_int_equal(start(&output, "out.folded", false, &root), 0);
-	assert_int_equal(output_commit(&output), 0);
+	assert_int_equal(commit(&output, 1), 0);
 	output_abandon(&output);
 	assert_int_equal(stat(folder->file, &status), 0);
 	assert_int_equal(status.st_uid, 0);
 	assert_int_equal(chdir("/"), 0);
 }
 
-static void test_output__standard_output_needs_nobody(void **state)
+static void test_output__standard_output_is_not_a_file(void **state)
 {
 	struct output output;
 
 	(void)state;
 	assert_int_equal(start(&output, "-", false, &user), 0);
-	assert_int_equal(output.pid, 0);
 	assert_true(output.fd > 2);
-	assert_int_equal(output_commit(&output), 0);
+	assert_int_equal(commit(&output, 1), 0);
 	output_abandon(&output);
 	assert_int_equal(fcntl(STDOUT_FILENO, F_GETFD), 0);
 }
@@ -237,6 +259,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		output_test(test_output__appears_whole_and_private),
 		output_test(test_output__without_commit_nothing_stays),
+		output_test(test_output__without_samples_nothing_stays),
 		output_test(test_output__a_killed_loader_leaves_nothing),
 		output_test(test_output__existing_files_are_kept),
 		output_test(test_output__a_file_that_came_meanwhile_is_kept),
@@ -244,9 +267,9 @@ int main(void)
 		output_test(test_output__a_link_is_replaced_not_followed),
 		output_test(test_output__reasons),
 		output_test(test_output__root_without_sudo),
-		output_test(test_output__standard_output_needs_nobody),
+		output_test(test_output__standard_output_is_not_a_file),
 	};
 
 	privsep_need_root();
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, privsep_link_programs, NULL);
 }

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "loader/summary.h"
+#include "helper/output/summary.h"
 
 static const char *print(const struct summary *summary, bool verbose)
 {
@@ -21,16 +21,16 @@ static const char *print(const struct summary *summary, bool verbose)
 
 static void test_summary__classes(void **state)
 {
-	struct counters counters = {.samples = 100};
+	struct message_counted counted = {.expected = 101, .samples = 100};
 	struct message_summary worker = {.without_names = 4};
 	struct summary sum;
 
 	(void)state;
-	counters.reason[REASON_end_root] = worker.reason[REASON_end_root] = 90;
-	counters.reason[REASON_end_no_user] = worker.reason[REASON_end_no_user] = 5;
-	counters.reason[REASON_cut_exec] = worker.reason[REASON_cut_exec] = 3;
-	counters.reason[REASON_lost_ring_full] = 2;
-	summary_make(&counters, &worker, 101, &sum);
+	counted.reason[REASON_end_root] = worker.reason[REASON_end_root] = 90;
+	counted.reason[REASON_end_no_user] = worker.reason[REASON_end_no_user] = 5;
+	counted.reason[REASON_cut_exec] = worker.reason[REASON_cut_exec] = 3;
+	counted.reason[REASON_lost_ring_full] = 2;
+	summary_make(&counted, &worker, &sum);
 	assert_int_equal(sum.taken, 100);
 	assert_int_equal(sum.complete, 95);
 	assert_int_equal(sum.cut, 3);
@@ -46,19 +46,19 @@ static void test_summary__classes(void **state)
 
 static void test_summary__every_sample_has_one_fate(void **state)
 {
-	struct counters counters = {0};
+	struct message_counted counted = {0};
 	struct message_summary worker = {.without_names = ~0ull, .discarded = 3, .unkept = 4};
 	struct summary sum;
 	uint64_t all = 0;
 
 	(void)state;
 	for (unsigned int i = 0; i < REASON_COUNT; i++) {
-		counters.reason[i] = 10 + i;
+		counted.reason[i] = 10 + i;
 		all += 10 + i;
 		worker.reason[i] = i % 3 ? ~0ull : i; /* too many, too few */
 	}
-	counters.samples = all;
-	summary_make(&counters, &worker, 0, &sum);
+	counted.samples = all;
+	summary_make(&counted, &worker, &sum);
 	assert_int_equal(sum.taken, all);
 	assert_int_equal(sum.complete + sum.cut + sum.lost, all);
 	assert_int_equal(sum.without_names, sum.complete + sum.cut);
@@ -70,7 +70,7 @@ static void test_summary__every_sample_has_one_fate(void **state)
 	assert_non_null(strstr(print(&sum, false), "\n  lost lost_unread: "));
 	/* no more than there are, whatever the worker says */
 	worker.discarded = worker.unkept = ~0ull;
-	summary_make(&counters, &worker, 0, &sum);
+	summary_make(&counted, &worker, &sum);
 	assert_int_equal(sum.malformed, sum.discarded);
 	assert_int_equal(sum.unkept, 0);
 	assert_null(strstr(print(&sum, false), "lost_unread"));
@@ -78,18 +78,34 @@ static void test_summary__every_sample_has_one_fate(void **state)
 
 static void test_summary__limits(void **state)
 {
-	struct counters counters = {.events_lost = 5, .processes_lost = 6};
+	struct message_counted counted = {.events_lost = 5, .processes_lost = 6};
 	struct message_summary worker = {0};
 	struct summary sum;
 
 	(void)state;
 	worker.limit[LIMIT_events] = 99; /* not its to tell */
 	worker.limit[LIMIT_tables] = 7;
-	summary_make(&counters, &worker, 0, &sum);
+	summary_make(&counted, &worker, &sum);
 	assert_non_null(strstr(print(&sum, false), "\n  note events: 5  ("));
 	assert_non_null(strstr(print(&sum, false), "\n  note generations: 6  ("));
 	assert_non_null(strstr(print(&sum, false), "\n  note tables: 7  ("));
 	assert_null(strstr(print(&sum, false), "note slots"));
+}
+
+static void test_summary__progress(void **state)
+{
+	struct message_counted counted = {
+		.elapsed = 2100000000, .samples = 100, .seen = 8, .complete = 7};
+	char text[128];
+	FILE *stream = fmemopen(text, sizeof(text), "w");
+
+	(void)state;
+	counted.reason[REASON_end_root] = 90;
+	counted.reason[REASON_cut_exec] = 7;
+	counted.reason[REASON_lost_ring_full] = 3;
+	summary_print_progress(&counted, stream);
+	fclose(stream);
+	assert_string_equal(text, "\r2 s: 100 samples, 87 % complete, 3 lost\033[K");
 }
 
 static void test_summary__share_is_rounded_down(void **state)
@@ -110,6 +126,7 @@ int main(void)
 		cmocka_unit_test(test_summary__classes),
 		cmocka_unit_test(test_summary__every_sample_has_one_fate),
 		cmocka_unit_test(test_summary__limits),
+		cmocka_unit_test(test_summary__progress),
 		cmocka_unit_test(test_summary__share_is_rounded_down),
 	};
 

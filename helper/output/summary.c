@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "loader/summary.h"
+#include "helper/output/summary.h"
 
 #include <inttypes.h>
 #include <string.h>
+
+#include "ipc/time.h"
 
 enum reason_class {
 	END,
@@ -33,19 +35,19 @@ static uint64_t min(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-void summary_make(const struct counters *counters, const struct message_summary *worker,
-		  uint64_t expected, struct summary *ret_summary)
+void summary_make(const struct message_counted *counted, const struct message_summary *worker,
+		  struct summary *ret_summary)
 {
 	/* not the sum of the reasons: that the two agree is tested */
-	struct summary sum = {.expected = expected, .taken = counters->samples};
+	struct summary sum = {.expected = counted->expected, .taken = counted->samples};
 	uint64_t classes[CLASS_COUNT] = {0};
 
 	for (unsigned int i = 0; i < REASON_COUNT; i++) {
-		uint64_t counted = counters->reason[i];
+		uint64_t emitted = counted->reason[i];
 
 		sum.reason[i] =
-			reasons[i].class == LOST ? counted : min(counted, worker->reason[i]);
-		sum.discarded += counted - sum.reason[i];
+			reasons[i].class == LOST ? emitted : min(emitted, worker->reason[i]);
+		sum.discarded += emitted - sum.reason[i];
 		classes[reasons[i].class] += sum.reason[i];
 	}
 	sum.complete = classes[END];
@@ -54,19 +56,22 @@ void summary_make(const struct counters *counters, const struct message_summary 
 	sum.malformed = min(worker->discarded, sum.discarded);
 	sum.unkept = min(worker->unkept, sum.discarded - sum.malformed);
 	memcpy(sum.limit, worker->limit, sizeof(sum.limit));
-	sum.limit[LIMIT_generations] = counters->processes_lost;
-	sum.limit[LIMIT_events] = counters->events_lost;
+	sum.limit[LIMIT_generations] = counted->processes_lost;
+	sum.limit[LIMIT_events] = counted->events_lost;
 	sum.without_names = min(worker->without_names, sum.complete + sum.cut);
 	*ret_summary = sum;
 }
 
-uint64_t summary_lost(const struct counters *counters)
+void summary_print_progress(const struct message_counted *counted, FILE *stream)
 {
 	uint64_t lost = 0;
 
 	for (unsigned int i = 0; i < REASON_COUNT; i++)
-		lost += reasons[i].class == LOST ? counters->reason[i] : 0;
-	return lost;
+		lost += reasons[i].class == LOST ? counted->reason[i] : 0;
+	fprintf(stream,
+		"\r%.0f s: %" PRIu64 " samples, %" PRIu64 " %% complete, %" PRIu64 " lost\033[K",
+		(double)counted->elapsed / NS_PER_SECOND, counted->samples,
+		counted->seen ? counted->complete * 100 / counted->seen : 0, lost);
 }
 
 static void print_lost(uint64_t count, const char *name, const char *help, FILE *stream)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The last word of a recording: what was expected, what was taken and what became of it. */
-#ifndef KEYHOLE_LOADER_SUMMARY_H
-#define KEYHOLE_LOADER_SUMMARY_H
+#ifndef KEYHOLE_HELPER_SUMMARY_H
+#define KEYHOLE_HELPER_SUMMARY_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,12 +19,12 @@ struct summary {
 	uint64_t limit[LIMIT_COUNT];   /* see ipc/limits.def */
 };
 
-/* counters: of all CPUs. Nothing has more samples than BPF counted, whatever the worker says. */
-void summary_make(const struct counters *counters, const struct message_summary *worker,
-		  uint64_t expected, struct summary *ret_summary);
+/* Nothing has more samples than BPF counted, whatever the worker says. */
+void summary_make(const struct message_counted *counted, const struct message_summary *worker,
+		  struct summary *ret_summary);
 
-/* Samples that BPF itself lost. */
-uint64_t summary_lost(const struct counters *counters);
+/* One line that the next one replaces, while the recording goes on. */
+void summary_print_progress(const struct message_counted *counted, FILE *stream);
 
 void summary_print(const struct summary *summary, bool verbose, FILE *stream);
 

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * keyhole-output: what of a recording is the invoking user's, with that user's rights. It makes the
+ * output file, shows what the loader counts on standard error, and makes the finished file appear
+ * under its name; or it holds `record -- CMD` until CMD may run.
+ *
+ *   keyhole-output write|replace FILE
+ *   keyhole-output hold CMD ARGS
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/capability.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "helper/output/summary.h"
+#include "ipc/channel.h"
+#include "ipc/guard.h"
+#include "ipc/log.h"
+
+struct committer {
+	struct channel loader;
+	const char *path;
+	const char *name; /* in its working directory, the output's folder */
+	bool force;
+	char temporary[32]; /* "": standard output */
+	struct message_counted counted;
+	struct message_summary named; /* by the worker */
+};
+
+/* ---- the file ------------------------------------------------------------------------------ */
+
+static int enter_folder(struct committer *c)
+{
+	const char *slash = strrchr(c->path, '/');
+	guard_free char *folder =
+		slash ? strndup(c->path, (size_t)(slash - c->path) + 1) : strdup(".");
+
+	c->name = slash ? slash + 1 : c->path;
+	if (!*c->name)
+		return -EISDIR;
+	return !folder || chdir(folder) ? -errno : 0;
+}
+
+/* All that root keeps is to write into somebody else's folder, and that only if this is one. */
+static int limit_root(void)
+{
+	const cap_value_t override = CAP_DAC_OVERRIDE;
+	cap_t caps = cap_get_proc();
+
+	if (!caps || cap_clear_flag(caps, CAP_EFFECTIVE) || cap_set_proc(caps) || cap_clear(caps) ||
+	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		return -errno;
+	if (faccessat(AT_FDCWD, ".", W_OK | X_OK, AT_EACCESS) &&
+	    (cap_set_flag(caps, CAP_PERMITTED, 1, &override, CAP_SET) ||
+	     cap_set_flag(caps, CAP_EFFECTIVE, 1, &override, CAP_SET)))
+		return -errno;
+	return cap_set_proc(caps) ? -errno : 0;
+}
+
+/* Early and without a guarantee: rename and link decide in the end. */
+static int check_name(const struct committer *c)
+{
+	struct stat status;
+
+	if (lstat(c->name, &status))
+		return errno == ENOENT ? 0 : -errno;
+	if (S_ISDIR(status.st_mode))
+		return -EISDIR;
+	if (!S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode))
+		return -EINVAL;
+	return c->force ? 0 : -EEXIST;
+}
+
+static int open_file(struct committer *c)
+{
+	int fd;
+
+	snprintf(c->temporary, sizeof(c->temporary), ".keyhole-%08x.tmp", arc4random());
+	fd = open(c->temporary, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0600);
+	return fd < 0 ? -errno : fd;
+}
+
+/* The descriptor of the temporary file or of standard output, or a negative errno. */
+static int prepare(struct committer *c)
+{
+	int r;
+
+	if (strcmp(c->path, "-") == 0)
+		return STDOUT_FILENO;
+	r = enter_folder(c);
+	r = r || geteuid() ? r : limit_root();
+	r = r ? r : check_name(c);
+	return r ? r : open_file(c);
+}
+
+static int move_file(const struct committer *c)
+{
+	int r;
+
+	if (!*c->temporary)
+		return 0;
+	r = check_name(c);
+	if (r)
+		return r;
+	r = renameat2(AT_FDCWD, c->temporary, AT_FDCWD, c->name, c->force ? 0 : RENAME_NOREPLACE);
+	/* NFS and others know no flags, but links; the temporary name goes at the end. */
+	if (r && errno == EINVAL && !c->force)
+		r = link(c->temporary, c->name);
+	return r ? -errno : 0;
+}
+
+/* ---- the loader's messages ----------------------------------------------------------------- */
+
+/* -ENODATA: not one sample is in the file, and it does not appear. */
+static int commit(const struct committer *c, const struct message_commit *commit)
+{
+	const bool verbose = commit->flags & COMMIT_VERBOSE;
+	struct summary sum;
+	int r;
+
+	summary_make(&c->counted, &c->named, &sum);
+	r = sum.taken == sum.lost ? -ENODATA : move_file(c);
+	if (r == 0 || r == -ENODATA)
+		summary_print(&sum, verbose, stderr);
+	if (r == 0)
+		fprintf(stderr, "wrote %s (%u bytes)\n", c->path, commit->bytes);
+	return r;
+}
+
+/* 0 until COMMIT was answered. */
+static int on_message(struct committer *c, const struct message *message)
+{
+	struct message_reply reply;
+	int r;
+
+	switch (message->head.type) {
+	case MESSAGE_COUNTED:
+		c->counted = message->COUNTED;
+		if (c->counted.elapsed && isatty(STDERR_FILENO))
+			summary_print_progress(&c->counted, stderr);
+		return 0;
+	case MESSAGE_NAMED:
+		c->named = message->NAMED;
+		return 0;
+	case MESSAGE_COMMIT:
+		reply.error = commit(c, &message->COMMIT);
+		r = channel_reply(&c->loader, message, MESSAGE_COMMITTED, &reply, sizeof(reply),
+				  -1);
+		return r ? r : 1;
+	default:
+		return -EPROTO;
+	}
+}
+
+static int write_file(struct committer *c)
+{
+	struct message_reply reply = {0};
+	struct message message;
+	int file, r;
+
+	/* a terminal's Ctrl-C is the loader's affair */
+	setsid();
+	signal(SIGPIPE, SIG_IGN);
+	prctl(PR_SET_NAME, message_party_name(PARTY_COMMITTER));
+	file = prepare(c);
+	reply.error = file < 0 ? file : 0;
+	r = channel_send(&c->loader, MESSAGE_OUTPUT_FILE, &reply, sizeof(reply), file);
+	while (file >= 0 && (r == 0 || r == -ETIMEDOUT)) {
+		r = channel_wait(&c->loader, INT_MAX, &message);
+		r = r == 1 ? on_message(c, &message) : r;
+	}
+	if (*c->temporary)
+		unlink(c->temporary);
+	return r < 0;
+}
+
+/* ---- a command ----------------------------------------------------------------------------- */
+
+static int hold(struct channel *loader, char **argv)
+{
+	struct message message;
+
+	if (channel_expect(loader, MESSAGE_RELEASE, INT_MAX, &message))
+		return 127;
+	execvp(argv[0], argv);
+	log_error("record: %s: %s", argv[0], strerror(errno));
+	return 127;
+}
+
+int main(int argc, char **argv)
+{
+	static struct committer committer; /* zero */
+
+	if (argc < 3 || close_range(CHANNEL_FD + 1, ~0u, 0))
+		return 1;
+	channel_init(&committer.loader, CHANNEL_FD, PARTY_COMMITTER, PARTY_LOADER);
+	if (strcmp(argv[1], "hold") == 0)
+		return hold(&committer.loader, argv + 2);
+	committer.path = argv[2];
+	committer.force = strcmp(argv[1], "replace") == 0;
+	return write_file(&committer);
+}

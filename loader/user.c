@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "loader/user.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "ipc/guard.h"
+#include "loader/helper.h"
+
+#define START_MS  10000 /* the file systems of homes can be slow */
+#define COMMIT_MS 60000
+
+int output_start(struct output *ret_output, const char *path, bool force,
+		 const struct policy_user *user)
+{
+	const char *const argv[] = {message_party_name(PARTY_COMMITTER),
+				    force ? "replace" : "write", path, NULL};
+	struct message message;
+	int r;
+
+	*ret_output = (struct output){.fd = -1};
+	ret_output->pid = helper_start(PARTY_COMMITTER, argv, user, &ret_output->channel);
+	if (ret_output->pid < 0)
+		return ret_output->pid;
+	r = channel_expect(&ret_output->channel, MESSAGE_OUTPUT_FILE, START_MS, &message);
+	if (r)
+		return r;
+	ret_output->fd = message.fd;
+	return message.OUTPUT_FILE.error;
+}
+
+int output_commit(struct output *output, const struct message_counted *counted,
+		  const struct message_summary *named, const struct message_commit *commit)
+{
+	struct channel *channel = &output->channel;
+	struct message message;
+	int r = channel_send(channel, MESSAGE_COUNTED, counted, sizeof(*counted), -1);
+
+	r = r ? r : channel_send(channel, MESSAGE_NAMED, named, sizeof(*named), -1);
+	r = r ? r : channel_send(channel, MESSAGE_COMMIT, commit, sizeof(*commit), -1);
+	r = r ? r : channel_expect(channel, MESSAGE_COMMITTED, COMMIT_MS, &message);
+	return r ? r : message.COMMITTED.error;
+}
+
+void output_abandon(struct output *output)
+{
+	close_fd(&output->fd);
+	channel_release(&output->channel);
+	if (output->pid > 0)
+		waitpid(output->pid, NULL, 0);
+}
+
+int command_start(struct command *ret_command, char **argv, const struct policy_user *user)
+{
+	const char *const own[] = {message_party_name(PARTY_COMMITTER), "hold"};
+	guard_free const char **whole = NULL;
+	size_t count = 0;
+
+	while (argv[count])
+		count++;
+	whole = calloc(2 + count + 1, sizeof(*whole));
+	if (!whole)
+		return -ENOMEM;
+	memcpy(whole, own, sizeof(own));
+	memcpy(whole + 2, argv, count * sizeof(*argv));
+	ret_command->pid = helper_start(PARTY_COMMITTER, whole, user, &ret_command->hold);
+	return ret_command->pid < 0 ? ret_command->pid : 0;
+}
+
+void command_release(struct command *command)
+{
+	/* Where nobody reads any more it has ended, which is noticed. */
+	channel_send_bare(&command->hold, MESSAGE_RELEASE, -1);
+	channel_release(&command->hold);
+}
+
+void command_reap(struct command *command)
+{
+	int status;
+
+	if (command->pid <= 0 || waitpid(command->pid, &status, WNOHANG) != command->pid)
+		return;
+	command->pid = 0;
+	command->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* keyhole-ksyms, started and asked as the loader does it. */
+#include "loader/ksyms.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ipc/ksyms_file.h"
+#include "loader/helper.h"
+#include "policy/policy_impl.h"
+#include "tests/privsep/privsep.h"
+
+static struct ksyms ksyms;
+
+static void test_helpers__kernel_symbols_of_this_machine(void **state)
+{
+	const int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
+	struct ksyms_file_head head;
+
+	(void)state;
+	assert_int_equal(ksyms_start(&ksyms), 0);
+	assert_true(ksyms.count >= 1);
+	assert_int_equal(ksyms_wait(&ksyms), 0);
+	assert_true(ksyms.ranges[0].start < ksyms.ranges[0].end);
+	for (uint32_t i = 2; i < ksyms.count; i++)
+		assert_true(ksyms.ranges[i - 1].end <= ksyms.ranges[i].start);
+	assert_int_equal(fcntl(ksyms.fd, F_GET_SEALS), seals);
+	assert_int_equal(pread(ksyms.fd, &head, sizeof(head), 0), sizeof(head));
+	assert_int_equal(head.ranges, ksyms.count);
+	assert_true(head.symbols > 10000);
+	assert_true(privsep_gone(ksyms.pid));
+	close(ksyms.fd);
+}
+
+static uint64_t number_of(pid_t pid, const char *field, int base)
+{
+	char path[32], line[128], name[32];
+	uint64_t value = ~0ull;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	snprintf(name, sizeof(name), "%s:\t", field);
+	file = fopen(path, "re");
+	assert_non_null(file);
+	while (fgets(line, sizeof(line), file))
+		if (!strncmp(line, name, strlen(name)))
+			value = strtoull(line + strlen(name), NULL, base);
+	fclose(file);
+	return value;
+}
+
+/* It waits for the second file. */
+static void test_helpers__kernel_symbols_are_read_without_rights(void **state)
+{
+	static const char *const sets[] = {"CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"};
+	const char *const argv[] = {"keyhole-ksyms", NULL};
+	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	struct channel channel;
+	struct message message;
+	pid_t pid = helper_start(PARTY_KSYMS, argv, NULL, &channel);
+
+	(void)state;
+	assert_true(pid > 0);
+	assert_int_equal(channel_send_bare(&channel, MESSAGE_KERNEL_FILE, null), 0);
+	assert_int_equal(channel_expect(&channel, MESSAGE_RANGES, 10000, &message), 0);
+	assert_int_equal(message.RANGES.count, 1);
+	message_release(&message);
+	assert_int_equal(number_of(pid, "Uid", 10), policy_role(ROLE_LOADER)->id);
+	assert_int_equal(number_of(pid, "NoNewPrivs", 10), 1);
+	for (size_t i = 0; i < sizeof(sets) / sizeof(*sets); i++)
+		assert_int_equal(number_of(pid, sets[i], 16), 0);
+	assert_int_equal(privsep_count_fds(pid), 3 + 1 + 1 + 1); /* channel, file, ranges */
+	channel_release(&channel);
+	assert_true(privsep_gone(pid));
+	close(null);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_helpers__kernel_symbols_of_this_machine),
+		cmocka_unit_test(test_helpers__kernel_symbols_are_read_without_rights),
+	};
+
+	privsep_need_root();
+	return cmocka_run_group_tests(tests, privsep_link_programs, NULL);
+}
