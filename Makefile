@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# make, make check, make check-root, make check-escape, make check-fuzz, make bench,
+# make, make check, make check-root, make check-escape, make check-fuzz, make evidence, make bench,
 # make install DESTDIR=
 # V=1 shows the commands; CC=clang, SANITIZE=address,undefined and BUILD=folder change the build.
 
@@ -349,6 +349,14 @@ check-escape: $(EXECUTABLES) $(ESCAPE)/prisoner $(ESCAPE_PROGRAMS)
 check-hostile: $(EXECUTABLES) workloads
 	@$(MAKE) --no-print-directory -f tests/hostile/targets/targets.mk OUT=$(BUILD)/hostile V=$(V)
 	@$(RUN) hostile tests/hostile/run.sh
+
+# ---- evidence -------------------------------------------------------------------------------------
+
+# What is claimed of the confinement beside what the suites that were run have shown.
+# EVIDENCE_ALL=1 makes a claim whose tests were not run a failure.
+.PHONY: evidence
+evidence:
+	@PYTHONDONTWRITEBYTECODE=1 tests/evidence/evidence.py $(BUILD)
 
 # ---- fuzzers ----------------------------------------------------------------------------------
 

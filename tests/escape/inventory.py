@@ -201,7 +201,9 @@ HELD = {
     "keyhole-broker": {("map other", "rw"): "segments", ("socket", "rw"): "socket"},
     "loader": {("perf", "rw"): "sampling", ("file", "w"): "output", ("map ringbuf", "rw"): "ring",
                ("prog", "rw"): "program", ("socket", "rw"): "socket",
-               ("folder", "path"): "folder"},
+               ("folder", "path"): "folder", ("map array", "rw"): "array",
+               ("map other", "rw"): "map", ("link", "r"): "link", ("iter", "r"): "iterator",
+               ("memfd", "rw"): "symbols", ("signalfd", "rw"): "signals"},
 }
 
 

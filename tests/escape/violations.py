@@ -12,6 +12,7 @@ import re
 import selectors
 import shutil
 import signal
+import socket
 import struct
 import subprocess
 import sys
@@ -32,6 +33,7 @@ LOADER, BROKER, EXPORTER = range(3)
 MOMENTS = ("first", "start", "run", "finish")
 PHASES = {"START": 0, "RUN": 1, "FINISH": 2}
 PR_SET_CHILD_SUBREAPER = 36
+SO_PASSRIGHTS = 83  # Linux 6.16
 
 
 def rows(path, letter):
@@ -369,6 +371,19 @@ def work(build, top, number, results):
                   flush=True)
 
 
+def judge_refusals(count):
+    """Where the kernel can refuse descriptors on a socket, none came as far as our checks."""
+    what = f"violations: {count} messages with descriptors refused by the kernel itself"
+    with socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)[0] as probe:
+        try:
+            probe.setsockopt(socket.SOL_SOCKET, SO_PASSRIGHTS, 0)
+        except OSError:
+            print(f"ok - {what} # SKIP it has no SO_PASSRIGHTS")
+            return True
+    print(f"{'ok' if count else 'not ok'} - {what}")
+    return count > 0
+
+
 def main():
     if os.geteuid():
         print("not root", file=sys.stderr)
@@ -401,15 +416,15 @@ def main():
         print("not ok - violations: the test itself failed")
     slowest = max((float(line[1]) for line in lines if line[3] == "ok"), default=0)
     print(f"# {len(lines)} recordings, {sum(float(line[2]) for line in lines):.0f} s in all; "
-          f"the slowest reaction took {slowest:.0f} ms; "
-          f"{sum(int(line[4]) for line in lines)} messages refused by the kernel itself")
+          f"the slowest reaction took {slowest:.0f} ms")
+    refused = len(sys.argv) > 2 or judge_refusals(sum(int(line[4]) for line in lines))
     late = max((int(line[5]) for line in lines if line[3] == "ok"), default=0)
     print(f"# {late} ms at most from a violation to the end of keyhole, and so of sampling")
     for line in sorted(lines, key=lambda l: -float(l[2]))[:5]:
         print(f"# {line[2]} s: {line[0]}")
     if not bad and not crashed:
         print(f"ok - violations: {len(lines)} recordings with a worker that was taken over")
-    return bool(bad or crashed)
+    return bool(bad or crashed or not refused)
 
 
 if __name__ == "__main__":

@@ -33,6 +33,17 @@ load_all() {
 	load_objects 1 /test/objects/*.bpf.o >load 2>load.log
 }
 
+# With none allowed, first those of users, then of any kind; these settings are this guest's alone.
+record_without_namespaces() {
+	echo 0 >/proc/sys/user/max_user_namespaces
+	record no_user_namespaces loop -a -d 0.5
+	for file in /proc/sys/user/max_*_namespaces; do
+		echo 0 >"$file"
+	done
+	record no_namespaces loop -a -d 0.5
+	record required loop -a -d 0.5 --require=namespaces
+}
+
 record_all() {
 	record mixed loop -- mixed "$MIXED_SECONDS"
 	# With its fallback named, that was the other object already.
@@ -46,6 +57,9 @@ record_all() {
 	done
 	mixed "$ALL_SECONDS"
 	wait $recorder
+	mixed 30 & # something to sample
+	record_without_namespaces
+	kill $!
 }
 
 "${part:-record}_all"

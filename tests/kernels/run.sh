@@ -264,6 +264,19 @@ check_all() {
 	stacks "$guest/all.folded" mixed --samples 100 --complete 98 --ready 50
 }
 
+# Where user.max_user_namespaces is 0 nothing is missing; where all of them are, it is named.
+check_namespaces() {
+	local layer said="$guest/no_namespaces.log"
+	ended no_user_namespaces && ended no_namespaces || return
+	! grep -E ': without (namespaces|pid|root)$' "$guest/no_user_namespaces.log" || return
+	for layer in namespaces pid root; do
+		grep "keyhole-worker: without $layer$" "$said" || { cat "$said"; return 1; }
+	done
+	cat "$guest/required.log"
+	[ "$(cat "$guest/required.status")" = 1 ] &&
+		grep -q 'not confined: namespaces; nothing is sampled' "$guest/required.log"
+}
+
 # ---- the table --------------------------------------------------------------------------------
 
 row() {	# KERNEL OBJECT FOLDER RECORDING
@@ -331,6 +344,7 @@ run_kernel() {	# KERNEL FILE|- REASON
 	! is_loadable "$1" walk_loop || result "$1: mixed, walk_for" check_mixed mixed-for
 	result "$1: signals and system calls" check_signals
 	result "$1: whole machine" check_all
+	result "$1: user.max_*_namespaces=0" check_namespaces
 	rows "$1" "$guest"
 }
 

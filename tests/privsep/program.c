@@ -2,6 +2,7 @@
 #include "tests/privsep/program.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
@@ -12,10 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "policy/policy_impl.h"
 #include "tests/privsep/privsep.h"
 
 #define LIMIT_MS 30000
@@ -110,6 +113,31 @@ static void build_folder(char *ret_path, size_t size)
 	snprintf(ret_path, size, "%s", dirname(dirname(dirname(self))));
 }
 
+static void link_anew(const char *from, const char *to)
+{
+	unlink(to);
+	assert_int_equal(link(from, to), 0);
+}
+
+/* A folder of links: one program of the program's folder among those of the build. */
+static void link_alone(const struct program *program, const char *build, char *ret_path,
+		       size_t size)
+{
+	char from[PATH_MAX + 128], to[PATH_MAX + 128];
+
+	snprintf(ret_path, size, "%s/sabotage/alone", build);
+	assert_true(mkdir(ret_path, 0755) == 0 || errno == EEXIST);
+	for (enum policy_role role = ROLE_LOADER; role < ROLE_COUNT; role++) {
+		const char *name = policy_role(role)->program;
+		bool alone = strcmp(name, program->alone) == 0;
+
+		snprintf(from, sizeof(from), "%s/%s/%s", build, alone ? program->folder : "", name);
+		snprintf(to, sizeof(to), "%s/sabotage/alone/%s", build, name);
+		link_anew(from, to);
+	}
+	snprintf(ret_path, size, "%s/sabotage/alone/keyhole", build);
+}
+
 /* Its programs are sought beside the name that it was started by. */
 static void program_path(const struct program *program, char *ret_path, size_t size)
 {
@@ -119,10 +147,10 @@ static void program_path(const struct program *program, char *ret_path, size_t s
 	snprintf(ret_path, size, "%s/%s/keyhole%s", build, program->folder,
 		 program->whole_loader ? "-whole" : "");
 	snprintf(whole, sizeof(whole), "%s/keyhole", build);
-	if (program->whole_loader) {
-		unlink(ret_path);
-		assert_int_equal(link(whole, ret_path), 0);
-	}
+	if (program->whole_loader)
+		link_anew(whole, ret_path);
+	if (program->alone)
+		link_alone(program, build, ret_path, size);
 }
 
 static pid_t start(const struct program *program, const char *output, int err)

@@ -9,6 +9,7 @@
 struct program {
 	const char *folder;	/* below the build: "" or "sabotage/<layer>" */
 	bool whole_loader;	/* that of the build, with the children of the folder */
+	const char *alone;	/* the one program that is the folder's, the others the build's */
 	const char *require;	/* --require, or NULL */
 	void (*set_up)(void *); /* in the child before exec, or NULL */
 	void *argument;		/* of set_up */

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/bpf.h>
+#include <linux/securebits.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -173,6 +174,36 @@ static void test_confinement__ids_hold_without_the_filter(void **state)
 	(void)state;
 	FOR_EACH_ROLE(role)
 	assert_int_equal(privsep_run(try_what_ids_refuse, &role), 0);
+}
+
+/* All but keep_caps, which an exec clears, and all of them locked (capabilities(7)). */
+static const int locked_bits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP |
+			       SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED |
+			       SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
+
+/* Of a capability that it has, so that nothing but the bit can refuse to raise it. */
+static bool can_raise(cap_value_t cap)
+{
+	return !cap_reset_ambient() && !cap_set_ambient(cap, CAP_SET);
+}
+
+static void try_securebits(const void *role)
+{
+	become(role);
+	if (prctl(PR_GET_SECUREBITS) != locked_bits)
+		_exit(1);
+	for (int bit = 0; bit < 8; bit++)
+		if (prctl(PR_SET_SECUREBITS, locked_bits ^ 1 << bit) == 0)
+			_exit(2);
+	if (*(const enum policy_role *)role == ROLE_BROKER && can_raise(CAP_SYS_PTRACE))
+		_exit(3);
+}
+
+static void test_confinement__securebits_are_set_and_locked(void **state)
+{
+	(void)state;
+	FOR_EACH_ROLE(role)
+	assert_int_equal(privsep_run(try_securebits, &role), 0);
 }
 
 static void exec_and_print_capabilities(const void *role)
@@ -369,6 +400,7 @@ int main(void)
 		cmocka_unit_test(test_confinement__missing_drop_is_noticed),
 		cmocka_unit_test(test_confinement__half_a_drop_is_noticed),
 		cmocka_unit_test(test_confinement__ids_hold_without_the_filter),
+		cmocka_unit_test(test_confinement__securebits_are_set_and_locked),
 		cmocka_unit_test(test_confinement__capabilities_survive_exec_as_the_table_says),
 		cmocka_unit_test(test_confinement__filter_holds_for_root),
 		cmocka_unit_test(test_confinement__limits_are_set),

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/capability.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -92,6 +94,69 @@ static void test_spawner__the_worker_comes_first(void **state)
 	}
 }
 
+/* As /proc/<pid>/limits has it, the soft and the hard one; -1 is unlimited. */
+static void read_limit(pid_t pid, const char *name, long long ret_values[2])
+{
+	char path[40], line[128];
+	bool found = false;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/limits", (int)pid);
+	file = fopen(path, "re");
+	assert_non_null(file);
+	while (!found && fgets(line, sizeof(line), file))
+		found = strncmp(line, name, strlen(name)) == 0;
+	fclose(file);
+	assert_true(found);
+	if (sscanf(line + strlen(name), "%lld %lld", &ret_values[0], &ret_values[1]) != 2)
+		ret_values[0] = ret_values[1] = -1;
+}
+
+static const char *name_of_limit(unsigned int resource)
+{
+	switch (resource) {
+	case RLIMIT_CORE:
+		return "Max core file size";
+	case RLIMIT_NPROC:
+		return "Max processes";
+	case RLIMIT_NOFILE:
+		return "Max open files";
+	case RLIMIT_FSIZE:
+		return "Max file size";
+	case RLIMIT_DATA:
+		return "Max data size";
+	default:
+		fail_msg("limit %u has no name here", resource);
+		return "";
+	}
+}
+
+static void check_limits(const struct child *child, const struct limit *limit)
+{
+	long long values[2];
+
+	for (; limit->resource; limit++) {
+		read_limit(child->pid, name_of_limit(limit->resource), values);
+		for (int i = 0; i < 2; i++)
+			assert_true(values[i] >= 0 && (uint64_t)values[i] <= limit->value);
+	}
+}
+
+/* From outside, of the programs themselves. */
+static void test_spawner__each_child_has_its_limits(void **state)
+{
+	(void)state;
+	if (POLICY_UNCONFINED)
+		skip();
+	for (enum policy_role role = ROLE_WORKER; role < ROLE_COUNT; role++) {
+		struct child child;
+
+		child_start(&child, role);
+		check_limits(&child, policy_role(role)->limits);
+		child_stop(&child);
+	}
+}
+
 static void forbidden_in_spawner(const void *role)
 {
 	if (policy_become(*(const enum policy_role *)role) ||
@@ -136,6 +201,7 @@ int main(void)
 		cmocka_unit_test(test_spawner__reports_a_killed_child_and_starts_another),
 		cmocka_unit_test(test_spawner__its_end_is_the_childs_end),
 		cmocka_unit_test(test_spawner__the_worker_comes_first),
+		cmocka_unit_test(test_spawner__each_child_has_its_limits),
 		cmocka_unit_test(test_spawner__filter_kills),
 		cmocka_unit_test(test_spawner__without_privilege_says_so),
 	};

@@ -80,6 +80,33 @@ static void test_start__each_layer_that_a_child_leaves_off_stops_it(void **state
 	}
 }
 
+static void leave_off_alone(enum policy_role role, const char *layer)
+{
+	const char *name = policy_role(role)->program;
+	struct program_result result;
+	char folder[64];
+	const struct program program = {.folder = folder, .alone = name};
+
+	snprintf(folder, sizeof(folder), "sabotage/%s", layer);
+	program_record(&program, &result);
+	expect_refusal(&result, name, layer);
+}
+
+/* One program of four: none is taken for confined because the others are. */
+static void test_start__one_child_that_leaves_one_off_stops_it(void **state)
+{
+	static const enum policy_layer layers[] = {LAYER_limits, LAYER_dumpable, LAYER_landlock,
+						   LAYER_seccomp};
+
+	(void)state;
+	if (POLICY_UNCONFINED)
+		skip();
+	for (enum policy_role role = ROLE_WORKER; role < ROLE_COUNT; role++)
+		for (size_t i = 0; i < sizeof(layers) / sizeof(*layers); i++)
+			if (policy_layers_of(role) >> layers[i] & 1)
+				leave_off_alone(role, policy_layer_name(layers[i]));
+}
+
 /* ---- a machine that does not have it ------------------------------------------------------- */
 
 struct refusal {
@@ -191,6 +218,7 @@ int main(void)
 		cmocka_unit_test(test_start__samples_when_all_is_right),
 		cmocka_unit_test(test_start__each_layer_left_off_stops_it),
 		cmocka_unit_test(test_start__each_layer_that_a_child_leaves_off_stops_it),
+		cmocka_unit_test(test_start__one_child_that_leaves_one_off_stops_it),
 		cmocka_unit_test(test_start__names_what_the_machine_lacks),
 		cmocka_unit_test(test_start__requires_what_the_machine_lacks),
 		cmocka_unit_test(test_start__requires_what_the_machine_has),

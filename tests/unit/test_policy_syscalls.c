@@ -24,6 +24,7 @@
 #include <cmocka.h>
 
 #include "policy/policy_impl.h"
+#include "policy/syscalls.h"
 
 #define INSTRUCTIONS_MAX 4096
 #define ANY		 (~0ull)
@@ -129,6 +130,8 @@ static uint32_t verdict(const struct filter *filter, long number, const uint64_t
 	return evaluate(filter, &data);
 }
 
+/* Those of the tables have been expanded. */
+#undef CALL
 #define CALL(role, number, ...) verdict(&filters[role], number, (const uint64_t[6]){__VA_ARGS__})
 #define SPAWNER_CALL(role, number, ...) \
 	verdict(&spawners[role], number, (const uint64_t[6]){__VA_ARGS__})
@@ -152,6 +155,32 @@ static void test_policy_syscalls__stay_few(void **state)
 	assert_in_range(plain_calls(ROLE_EXPORTER), 15, 24);
 	assert_in_range(plain_calls(ROLE_BROKER), 10, 16);
 	assert_in_range(plain_calls(ROLE_LOADER), 30, 62);
+}
+
+/* One that is wrong with arguments of ones is among those that the count above does not see. */
+static unsigned int filtered_calls(enum policy_role role)
+{
+	bool filtered[1024] = {false};
+	unsigned int count = 0;
+
+	for (const struct group *group = role_groups[role]; group->calls; group++)
+		for (size_t i = 0; i < group->count; i++) {
+			assert_in_range(group->calls[i].number, 0, 1023);
+			if (group->calls[i].conditions)
+				filtered[group->calls[i].number] = true;
+		}
+	for (int number = 0; number < 1024; number++)
+		count += filtered[number];
+	return count;
+}
+
+static void test_policy_syscalls__those_filtered_by_argument_stay_few(void **state)
+{
+	(void)state;
+	assert_in_range(filtered_calls(ROLE_WORKER), 4, 7);
+	assert_in_range(filtered_calls(ROLE_EXPORTER), 4, 6);
+	assert_in_range(filtered_calls(ROLE_BROKER), 3, 4);
+	assert_in_range(filtered_calls(ROLE_LOADER), 8, 11);
 }
 
 static void test_policy_syscalls__nobody_gets_the_dangerous_ones(void **state)
@@ -414,6 +443,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_policy_syscalls__stay_few),
+		cmocka_unit_test(test_policy_syscalls__those_filtered_by_argument_stay_few),
 		cmocka_unit_test(test_policy_syscalls__nobody_gets_the_dangerous_ones),
 		cmocka_unit_test(test_policy_syscalls__worker_opens_nothing),
 		cmocka_unit_test(test_policy_syscalls__worker_does_its_work),
