@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# make, make check, make check-root, make check-escape, make check-fuzz, make bench,
+# make, make check, make check-root, make check-escape, make check-fuzz, make soak, make bench,
 # make install DESTDIR=
 # V=1 shows the commands; CC=clang, SANITIZE=address,undefined and BUILD=folder change the build.
 
@@ -341,6 +341,15 @@ check-escape: $(EXECUTABLES) $(ESCAPE)/prisoner $(ESCAPE_PROGRAMS)
 check-hostile: $(EXECUTABLES) workloads
 	@$(MAKE) --no-print-directory -f tests/hostile/targets/targets.mk OUT=$(BUILD)/hostile V=$(V)
 	@$(RUN) hostile tests/hostile/run.sh
+
+# ---- soak -----------------------------------------------------------------------------------------
+
+# An hour, so in no list; check-hostile has it for a minute.
+export SOAK_SECONDS ?= 3600
+.PHONY: soak
+soak: $(EXECUTABLES) workloads
+	@TEST_SECONDS=$$(($(SOAK_SECONDS) + 300)) $(RUN) soak tests/soak/soak.py; r=$$?; \
+		sed -n 's/^# / /p' $(BUILD)/results/soak/soak.py.tap; exit $$r
 
 # ---- fuzzers ----------------------------------------------------------------------------------
 
