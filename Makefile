@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# make, make check, make check-root, make check-escape, make check-fuzz, make evidence, make bench,
+# make, make check, make check-root, make check-escape, make check-fuzz, make soak, make evidence,
+# make bench,
 # make install DESTDIR=
 # V=1 shows the commands; CC=clang, SANITIZE=address,undefined and BUILD=folder change the build.
 
@@ -357,6 +358,15 @@ check-hostile: $(EXECUTABLES) workloads
 .PHONY: evidence
 evidence:
 	@PYTHONDONTWRITEBYTECODE=1 tests/evidence/evidence.py $(BUILD)
+
+# ---- soak -----------------------------------------------------------------------------------------
+
+# An hour, so in no list; check-hostile has it for a minute.
+export SOAK_SECONDS ?= 3600
+.PHONY: soak
+soak: $(EXECUTABLES) workloads
+	@TEST_SECONDS=$$(($(SOAK_SECONDS) + 300)) $(RUN) soak tests/soak/soak.py; r=$$?; \
+		sed -n 's/^# / /p' $(BUILD)/results/soak/soak.py.tap; exit $$r
 
 # ---- fuzzers ----------------------------------------------------------------------------------
 

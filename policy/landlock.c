@@ -18,8 +18,7 @@
 #endif
 #define RULESET_VERSION 1u /* LANDLOCK_CREATE_RULESET_VERSION */
 
-#define FS_READ	     (1u << 2 | 1u << 3) /* READ_FILE, READ_DIR */
-#define SCOPE_SIGNAL (1u << 1)
+#define FS_READ (1u << 2 | 1u << 3) /* READ_FILE, READ_DIR */
 
 struct ruleset {
 	uint64_t files, net, scoped;
@@ -72,10 +71,8 @@ int policy_landlock(const struct role *role)
 		return -ENOSYS;
 	version = version < VERSIONS ? version : VERSIONS;
 	refused = versions[version - 1].handled;
-	if (role->landlock == LANDLOCK_SUPERVISOR) {
+	if (role->landlock == LANDLOCK_SUPERVISOR)
 		refused.files &= ~(uint64_t)FS_READ;
-		refused.scoped &= ~(uint64_t)SCOPE_SIGNAL;
-	}
 	was_allowed = try(role) == 0;
 	return restrict_self(&refused, versions[version - 1].size);
 }

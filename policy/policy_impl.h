@@ -39,7 +39,7 @@ enum role_root {
 enum role_landlock {
 	LANDLOCK_NONE,
 	LANDLOCK_DENY_ALL,
-	LANDLOCK_SUPERVISOR /* reads files and signals its children */
+	LANDLOCK_SUPERVISOR /* reads files; its children are ended by their spawners */
 };
 
 struct limit {

@@ -321,6 +321,7 @@ static void count_objects(const struct session *session, struct message_summary 
 	objects_counts(session->objects, &counts);
 	summary->limit[LIMIT_tables] = counts.no_room;
 	summary->limit[LIMIT_unwind] = counts.no_rules;
+	summary->limit[LIMIT_files] = files_put_off(session->files);
 	summary->limit[LIMIT_descriptors] = counts.descriptors_closed;
 }
 

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -13,9 +14,7 @@
 #include "ipc/guard.h"
 
 #define PATH_BYTES	32
-#define READ_BYTES	4096
 #define MOUNTINFO_BYTES (1u << 20) /* some 8,000 mounts, 3 ms; a process may make 100,000 */
-#define TYPE_BYTES	16	   /* with its NUL; a longer type is none of those below */
 
 /*
  * What these read comes from a block device, from memory or from another of them, by code of the
@@ -28,7 +27,7 @@ static const char *const allowed[] = {
 	"ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "bcachefs", "zfs", "vfat", "exfat",
 	"squashfs", "erofs", "iso9660", /* images */
 	"tmpfs", "ramfs", "rootfs",	/* memory */
-	"overlay",			/* of containers; as slow as the slowest of its layers */
+	"overlay",			/* of containers, where all layers are on the others */
 };
 /* clang-format on */
 
@@ -60,52 +59,90 @@ static int verdict(const char *type)
 	return -EACCES;
 }
 
-/* "ID PARENT DEVICE ... - TYPE ...": the kernel escapes blanks and newlines of names, and none of
- * the fields before is a dash alone. */
-struct scan {
-	uint64_t wanted, id;
-	bool numbered;
-	unsigned int dash; /* so much of " - " has come */
-	unsigned int length;
-	char type[TYPE_BYTES];
+/* "ID PARENT DEVICE ROOT POINT OPTIONS ... - TYPE SOURCE OPTIONS": the kernel escapes blanks and
+ * newlines of names, and none of the fields before is a dash alone. */
+struct mount {
+	uint64_t id;
+	const char *device, *point, *type, *options;
 };
 
-/* 1: go on, else the verdict. */
-static int scan_byte(struct scan *scan, char byte)
+static bool next_mount(char **list, struct mount *ret_mount)
 {
-	if (byte == '\n')
-		*scan = (struct scan){.wanted = scan->wanted};
-	else if (!scan->numbered && byte != ' ')
-		scan->id = scan->id * 10 + (uint64_t)(byte - '0');
-	else if (!scan->numbered)
-		scan->numbered = true;
-	else if (scan->dash < 3)
-		scan->dash = byte == " - "[scan->dash] ? scan->dash + 1 : byte == ' ';
-	else if (byte == ' ' && scan->id == scan->wanted)
-		return verdict(scan->type);
-	else if (scan->length < TYPE_BYTES - 1)
-		scan->type[scan->length++] = byte;
-	return 1;
+	char *line = strsep(list, "\n"), *rest = line ? strstr(line, " - ") : NULL;
+
+	if (!rest)
+		return false;
+	*rest = '\0';
+	rest += strlen(" - ");
+	ret_mount->id = strtoull(strsep(&line, " "), NULL, 10);
+	strsep(&line, " ");
+	ret_mount->device = strsep(&line, " ");
+	strsep(&line, " ");
+	ret_mount->point = strsep(&line, " ");
+	ret_mount->type = strsep(&rest, " ");
+	strsep(&rest, " ");
+	ret_mount->options = rest;
+	return ret_mount->point && rest;
 }
 
-/* 1: not in this list. */
-static int look_up(uint32_t pid, uint64_t id)
+/* "lowerdir=A:B,upperdir=C": whether one of them is on, or below, this mount. */
+static bool has_layer_on(const char *options, const char *point)
 {
-	struct scan scan = {.wanted = id};
-	char path[PATH_BYTES], bytes[READ_BYTES];
+	size_t length = strlen(point);
+
+	for (const char *at = options; (at = strstr(at, point)) != NULL; at++)
+		if (at > options && strchr("=:", at[-1]) && strchr("/:,", at[length]))
+			return true;
+	return false;
+}
+
+/*
+ * A user's own namespace may show anything as a layer. So only what the first process sees too is
+ * judged, by where it has the layers. What that process itself runs on answers, or nothing does.
+ */
+int mounts_overlay(const char *device, const char *options, char *first)
+{
+	bool named = strstr(options, "lowerdir=/") || strstr(options, "lowerdir+=/");
+	bool seen = false, refused = !named || strchr(options, '\\');
+	struct mount mount;
+
+	while (next_mount(&first, &mount)) {
+		bool root = strcmp(mount.point, "/") == 0;
+
+		if (strcmp(mount.device, device) == 0 && root)
+			return 0;
+		if (strcmp(mount.device, device) == 0)
+			seen = true;
+		else if (!root && (verdict(mount.type) || strcmp(mount.type, "overlay") == 0))
+			refused |= has_layer_on(options, mount.point);
+	}
+	return seen && !refused ? 0 : -EACCES;
+}
+
+/* As much of it as fits; "" where there is none. */
+static char *read_list(uint32_t pid, char *list)
+{
+	char path[PATH_BYTES];
 	guard_fd int fd = -1;
+	size_t size = 0;
 	ssize_t got = 1;
-	int r = 1;
 
 	snprintf(path, sizeof(path), "%u/mountinfo", pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	for (size_t sum = 0; fd >= 0 && r == 1 && got > 0 && sum < MOUNTINFO_BYTES;) {
-		got = read(fd, bytes, sizeof(bytes));
-		for (ssize_t i = 0; i < got && r == 1; i++)
-			r = scan_byte(&scan, bytes[i]);
-		sum += got > 0 ? (size_t)got : 0;
+	while (fd >= 0 && got > 0 && size < MOUNTINFO_BYTES) {
+		got = read(fd, list + size, MOUNTINFO_BYTES - size);
+		size += got > 0 ? (size_t)got : 0;
 	}
-	return r;
+	list[size] = '\0';
+	return list;
+}
+
+static bool find(char *list, uint64_t id, struct mount *ret_mount)
+{
+	while (next_mount(&list, ret_mount))
+		if (ret_mount->id == id)
+			return true;
+	return false;
 }
 
 /*
@@ -114,13 +151,16 @@ static int look_up(uint32_t pid, uint64_t id)
  */
 int mounts_check(uint32_t pid, int fd)
 {
+	static char own[MOUNTINFO_BYTES + 1], first[MOUNTINFO_BYTES + 1];
+	struct mount mount;
 	uint64_t id = 0;
 	int r = mount_id(fd, &id);
 
 	if (r < 0 || id == memfds)
 		return r;
-	r = look_up(pid, id);
-	if (r == 1 && pid != 1)
-		r = look_up(1, id);
-	return r == 1 ? -EACCES : r;
+	if (!find(read_list(pid, own), id, &mount) && !find(read_list(1, own), id, &mount))
+		return -EACCES;
+	if (strcmp(mount.type, "overlay") == 0)
+		return mounts_overlay(mount.device, mount.options, read_list(1, first));
+	return verdict(mount.type);
 }

@@ -3,6 +3,7 @@
 """damage.py SOURCE FOLDER          damaged copies of an ELF file, always the same ones, one a line
 damage.py --huge SOURCE FOLDER   the same code with huge tables
 damage.py --many SOURCE FOLDER   many files with tables
+damage.py --small SOURCE FOLDER  2,000 small ones
 damage.py --names SOURCE FILE    function names that no terminal should see
 damage.py --offset SOURCE        where its function lies in the file (hex)
 
@@ -183,13 +184,17 @@ def huge(elf):
         yield label, data
 
 
-def many(elf):
-    """5,000 files of 128 KB, all unwind table."""
+def many(elf, count=5000, table_bytes=128 << 10):
+    """Files that are all unwind table."""
     frames, size = elf.place(".eh_frame")
-    table = (elf.bytes[frames:frames + size - 4] * ((128 << 10) // size))[:128 << 10]
+    table = (elf.bytes[frames:frames + size - 4] * (table_bytes // size))[:table_bytes]
     data = add_section(elf.bytes, elf, ".eh_frame", table)
-    for i in range(5000):
+    for i in range(count):
         yield "%d.so" % i, data + struct.pack("<I", i)
+
+
+def small(elf):
+    return many(elf, 2000, 64 << 10)
 
 
 def damage(elf):
@@ -226,7 +231,7 @@ def main():
     elif command == "--names":
         odd_names(elf, os.fsencode(sys.argv[3]))
     else:
-        kinds = {"--huge": huge, "--many": many}
+        kinds = {"--huge": huge, "--many": many, "--small": small}
         write(sys.argv[-1], kinds.get(command, damage)(elf))
 
 

@@ -10,7 +10,7 @@ import sys
 import time
 
 STALL = 0.1		# seconds, loader and worker
-STUCK = float("inf") if os.environ.get("BROKER_MAY_WAIT") else 2.0	# the broker
+STUCK = 2.0		# the broker
 PARSER = 1		# the worker's second thread may compute as long as it likes
 
 

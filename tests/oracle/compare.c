@@ -251,6 +251,8 @@ static enum verdict explain(const struct stack *stack, const struct libdw_frames
 		return CLASS_SIGRETURN;
 	if (at == 1 && is_gap(stack))
 		return CLASS_GAP;
+	if (!row && rule_flags(rewalk_rule(stack, stack->frame[at - 1])) & RULE_FLAG_DERIVED)
+		return CLASS_DERIVED;
 	if (is_unsaid(stack, theirs, at))
 		return CLASS_UNSAID;
 	if (at == 1 && !row && stack->frames > 2 && (!next || next == address_of(stack, 2)) &&

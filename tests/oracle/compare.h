@@ -34,6 +34,8 @@ struct rewalk_frames;
 	  "test_unwind_table__small_gaps_are_padding") \
 	X(GUESS, ORACLE, "leaf without a row: libdw's guess skips its caller", \
 	  "test_fallback__leaf_return_address") \
+	X(DERIVED, ORACLE, "in what the compiler adds to all, for which libdw has no row", \
+	  "test_stub__init_and_fini_of_the_c_library") \
 	X(UNSAID, ORACLE, "CFA by a register that the frame below does not mention", \
 	  "stacks/lazy-*") \
 	X(NO_CODE, ORACLE, "return address in no mapping: libdw makes it a frame", \

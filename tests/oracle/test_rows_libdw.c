@@ -146,6 +146,20 @@ static int compare_ranges(const void *a, const void *b)
 	return left->start < right->start ? -1 : left->start > right->start;
 }
 
+static bool is_derived(const struct file *file, u64 pc)
+{
+	return rule_flags(unwind_table_rule(file->table, pc)) & RULE_FLAG_DERIVED;
+}
+
+/* What little there is before code that is known without an FDE takes the rule before it. */
+static bool before_derived(const struct file *file, u64 pc)
+{
+	for (u64 i = 1; i < GAP_MIN; i++)
+		if (is_derived(file, pc + i))
+			return true;
+	return false;
+}
+
 static void compare_gap(struct file *file, u64 from, u64 to)
 {
 	u64 entry = image_entry(file->image), pcs[2] = {from, to - 1};
@@ -156,7 +170,8 @@ static void compare_gap(struct file *file, u64 from, u64 to)
 		bool at_entry = kind == RULE_END && pcs[i] - entry < 64;
 		bool padding = pcs[i] < entry && entry < to && entry - from < GAP_MIN;
 
-		if (kind != RULE_NONE && !at_entry && !padding)
+		padding |= i == 0 && before_derived(file, from);
+		if (kind != RULE_NONE && !at_entry && !padding && !is_derived(file, pcs[i]))
 			difference(file, pcs[i], "a gap has a rule");
 	}
 }

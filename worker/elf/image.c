@@ -375,9 +375,9 @@ static int file_bytes(struct image *image, uint64_t offset, uint64_t size,
 	return 0;
 }
 
-/* From an address to the end of the file's part of its segment. */
-static int address_bytes(struct image *image, uint64_t address, struct image_bytes *ret_bytes)
+int image_text(struct image *image, uint64_t address, uint64_t most, struct image_bytes *ret_bytes)
 {
+	uint64_t size;
 	int r;
 
 	for (size_t i = 0; i < image->segment_count; i++) {
@@ -386,7 +386,8 @@ static int address_bytes(struct image *image, uint64_t address, struct image_byt
 
 		if (address < segment->address || inside >= segment->file_size)
 			continue;
-		r = file_bytes(image, segment->file_offset + inside, segment->file_size - inside,
+		size = segment->file_size - inside;
+		r = file_bytes(image, segment->file_offset + inside, size < most ? size : most,
 			       ret_bytes);
 		if (r == 0)
 			ret_bytes->address = address;
@@ -447,7 +448,7 @@ int image_eh_frame(struct image *image, struct image_bytes *ret_bytes)
 		return -ENOENT;
 	r = eh_frame_address(image, &header, &address);
 	if (r == 0)
-		r = address_bytes(image, address, ret_bytes);
+		r = image_text(image, address, UINT64_MAX, ret_bytes);
 	if (r == 0)
 		ret_bytes->size = eh_frame_size(ret_bytes);
 	return r;

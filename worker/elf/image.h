@@ -54,6 +54,8 @@ struct image_bytes {
 /* 0 with bytes, -ENOENT, -EFBIG, -EBADMSG or -EIO. SHT_NOBITS and compressed sections: -ENOENT. */
 int image_section(struct image *image, const char *name, struct image_bytes *ret_bytes);
 int image_section_at(struct image *image, uint32_t index, struct image_bytes *ret_bytes);
+/* What the file has from an address on, at most to the end of its segment. */
+int image_text(struct image *image, uint64_t address, uint64_t most, struct image_bytes *ret_bytes);
 /* .eh_frame by section, else through PT_GNU_EH_FRAME (then up to the first record of length 0). */
 int image_eh_frame(struct image *image, struct image_bytes *ret_bytes);
 

@@ -8,12 +8,13 @@
 #include "ipc/guard.h"
 #include "worker/base/chain.h"
 #include "worker/base/map.h"
+#include "worker/base/tally.h"
 #include "worker/process/object.h"
 #include "worker/target/target.h"
 
 #define FILE_STALE_MAX 3
-/* Being opened or parsed: each holds a descriptor, of which there are 4096 (policy/roles.h). */
-#define FILES_AT_ONCE 2048
+/* Asked for at a time, for a process: the broker answers one after the other, those of all. */
+#define FILES_ASKED_MAX 16
 
 enum file_state {
 	FILE_UNKNOWN,
@@ -37,6 +38,7 @@ struct file {
 	bool gone;    /* the mapping it was asked through last */
 	uint32_t pid; /* the mapping it is asked through */
 	uint64_t start, end;
+	bool put_off;
 	bool marked;
 };
 
@@ -45,7 +47,8 @@ struct files {
 	struct target *target;
 	struct map *by_listing, *by_number;
 	struct map *own_devices; /* whose files are answered as they are listed */
-	uint64_t numbers, changes, replaced;
+	struct map *opening_for; /* counts of processes */
+	uint64_t numbers, changes, replaced, put_off;
 	size_t opening;
 };
 
@@ -81,7 +84,8 @@ struct files *files_new(struct objects *objects, struct target *target)
 	files->by_listing = map_new();
 	files->by_number = map_new();
 	files->own_devices = map_new();
-	if (!files->by_listing || !files->by_number || !files->own_devices) {
+	files->opening_for = map_new();
+	if (!files->by_listing || !files->by_number || !files->own_devices || !files->opening_for) {
 		files_free(files);
 		return NULL;
 	}
@@ -107,6 +111,7 @@ void files_free(struct files *files)
 	map_free(files->by_listing);
 	map_free(files->by_number);
 	map_free(files->own_devices);
+	map_free(files->opening_for);
 	free(files);
 }
 
@@ -235,12 +240,18 @@ static void on_verified(struct files *files, struct file *file, const struct tar
 		ask(files, file, true);
 }
 
+static void count_opening(struct files *files, const struct file *file, int more)
+{
+	files->opening += (size_t)more;
+	tally_add(files->opening_for, file->pid, more);
+}
+
 /* It is not given again for a minute, and may be what others wait for: who swaps mappings at the
  * right moment must not take a library from them. */
-static void keep_other(struct files *files, struct target_reply *reply)
+static void keep_other(struct files *files, struct target_reply *reply, uint32_t pid)
 {
 	if (reply->fd >= 0 && !objects_find(files->objects, &reply->identity))
-		objects_add(files->objects, &reply->identity, NULL, take_fd(&reply->fd));
+		objects_add(files->objects, &reply->identity, NULL, take_fd(&reply->fd), pid);
 }
 
 static void on_opened(struct files *files, struct file *file, struct target_reply *reply)
@@ -248,7 +259,7 @@ static void on_opened(struct files *files, struct file *file, struct target_repl
 	struct object *object;
 
 	if (reply->error == 0 && !plausible(files, file, &reply->identity)) {
-		keep_other(files, reply);
+		keep_other(files, reply, file->pid);
 		reply->error = -ESTALE;
 	}
 	if (mapping_gone(file, reply->error)) {
@@ -270,7 +281,7 @@ static void on_opened(struct files *files, struct file *file, struct target_repl
 		objects_reopen(files->objects, object, take_fd(&reply->fd));
 	else
 		object = objects_add(files->objects, &reply->identity, file->path,
-				     take_fd(&reply->fd));
+				     take_fd(&reply->fd), file->pid);
 	if (object)
 		file_know(files, file, object);
 	else
@@ -287,7 +298,7 @@ static void on_object(void *context, uint64_t key, struct target_reply *reply)
 	if (file->state == FILE_VERIFYING) {
 		on_verified(files, file, reply);
 	} else if (file->state == FILE_OPENING) {
-		files->opening--;
+		count_opening(files, file, -1);
 		on_opened(files, file, reply);
 	}
 }
@@ -307,10 +318,9 @@ static void ask(struct files *files, struct file *file, bool want_fd)
 	int r;
 
 	set_state(file, want_fd ? FILE_OPENING : FILE_VERIFYING);
-	files->opening += want_fd;
 	r = files->target->ask(files->target, &request);
-	if (r < 0)
-		files->opening -= want_fd;
+	if (r == 0 && want_fd)
+		count_opening(files, file, 1);
 	/* with the next answer there is room for it */
 	if (r == -EAGAIN)
 		set_state(file, want_fd ? FILE_UNKNOWN : FILE_KNOWN);
@@ -324,6 +334,29 @@ static bool is_fresh(const struct file *file, uint32_t pid, uint64_t now)
 	if (file->foreign && file->pid != pid)
 		return false;
 	return file->object && now - file->verified < FILE_TRUSTED_FOR;
+}
+
+/* Who has many of its own may not have all: as many as are left for others at most, so that
+ * something is left for whoever comes next. */
+static bool is_within_limits(const struct files *files, uint32_t pid)
+{
+	size_t all = files->opening + objects_parsing(files->objects);
+	size_t own = tally_get(files->opening_for, pid) + objects_parsing_for(files->objects, pid);
+
+	return own < FILES_OF_PROCESS_MAX && all < FILES_AT_ONCE_MAX &&
+	       own < FILES_AT_ONCE_MAX - all;
+}
+
+static bool may_open(struct files *files, struct file *file, uint32_t pid)
+{
+	bool within;
+
+	if (tally_get(files->opening_for, pid) >= FILES_ASKED_MAX)
+		return false;
+	within = is_within_limits(files, pid);
+	files->put_off += !within && !file->put_off;
+	file->put_off = !within;
+	return within;
 }
 
 struct object *files_object(struct files *files, struct file *file, uint32_t pid, uint64_t start,
@@ -340,8 +373,7 @@ struct object *files_object(struct files *files, struct file *file, uint32_t pid
 	if (file_is_gone(file, pid, start, end) && now - file->asked < FILE_RETRY_AFTER)
 		return file->state == FILE_KNOWN ? file->object : NULL;
 	/* When one of them is done, files_changes() or objects_changes() tell. */
-	if (file->state != FILE_KNOWN &&
-	    files->opening + objects_parsing(files->objects) >= FILES_AT_ONCE)
+	if (file->state != FILE_KNOWN && !may_open(files, file, pid))
 		return file->state == FILE_FAILED ? file->object : NULL;
 	file->gone = false;
 	file->pid = pid;
@@ -378,6 +410,11 @@ bool file_replaces(const struct file *file, const struct object *object, uint64_
 {
 	return file->state == FILE_KNOWN && !file->foreign && file->replaced != 0 &&
 	       file->object != object && identified >= file->replaced;
+}
+
+uint64_t files_put_off(const struct files *files)
+{
+	return files->put_off;
 }
 
 uint64_t files_changes(const struct files *files)

@@ -21,6 +21,15 @@ struct target;
 #define FILE_TRUSTED_FOR  1000000000ull /* ns: meanwhile taken for what it was */
 #define FILE_RETRY_AFTER  1000000000ull /* ns: what failed, or a mapping that was gone */
 
+/* Being opened or parsed at a time, each with a descriptor (policy/roles.h: 4096), and those of one
+ * process. More wait. */
+#ifndef FILES_AT_ONCE_MAX
+#define FILES_AT_ONCE_MAX 2048
+#endif
+#ifndef FILES_OF_PROCESS_MAX
+#define FILES_OF_PROCESS_MAX 256
+#endif
+
 struct files *files_new(struct objects *objects, struct target *target); /* NULL: no memory */
 void files_free(struct files *files);					 /* NULL is fine */
 
@@ -38,6 +47,7 @@ bool file_is_gone(const struct file *file, uint32_t pid, uint64_t start, uint64_
 /* For a mapping that is gone: what was known, or a failed object; NULL while an answer is due. */
 struct object *files_last_object(struct files *files, struct file *file);
 uint64_t files_changes(const struct files *files);
+uint64_t files_put_off(const struct files *files); /* so many had to wait */
 /* Files that turned out to hold something else than what they were taken for. */
 uint64_t files_replaced(const struct files *files);
 /* Whether that is so for a mapping which got an object at a time. */

@@ -8,6 +8,7 @@
 
 #include "ipc/log.h"
 #include "worker/base/map.h"
+#include "worker/base/tally.h"
 #include "worker/elf/image.h"
 #include "worker/process/parser.h"
 #include "worker/process/segments.h"
@@ -24,6 +25,7 @@ struct objects {
 	struct segments *segments;
 	struct parser *parser;
 	struct map *by_identity, *by_number;
+	struct map *parsing_for; /* owners' counts */
 	struct object *vdso, *anonymous;
 	size_t descriptors, open, parsing, storing;
 	uint64_t numbers, changes, room;
@@ -45,11 +47,14 @@ static bool may_follow(enum object_state from, enum object_state to)
 
 static void set_state(struct objects *objects, struct object *object, enum object_state state)
 {
+	int parsing = (state == OBJECT_PARSING) - (object->state == OBJECT_PARSING);
+
 	if (!may_follow(object->state, state))
 		abort();
-	objects->parsing -= object->state == OBJECT_PARSING;
+	objects->parsing += (size_t)parsing;
+	if (parsing)
+		tally_add(objects->parsing_for, object->owner, parsing);
 	objects->storing -= object->state == OBJECT_STORING;
-	objects->parsing += state == OBJECT_PARSING;
 	objects->storing += state == OBJECT_STORING;
 	object->state = state;
 	objects->changes += state == OBJECT_READY || state == OBJECT_FAILED;
@@ -151,7 +156,8 @@ struct objects *objects_new(struct tables *tables, struct segments *segments, st
 	objects->descriptors = descriptors;
 	objects->by_identity = map_new();
 	objects->by_number = map_new();
-	if (objects->by_identity && objects->by_number)
+	objects->parsing_for = map_new();
+	if (objects->by_identity && objects->by_number && objects->parsing_for)
 		objects->anonymous = object_new(objects, "[anon]");
 	if (!objects->anonymous) {
 		objects_free(objects);
@@ -181,6 +187,7 @@ void objects_free(struct objects *objects)
 		object_free(objects, object);
 	map_free(objects->by_identity);
 	map_free(objects->by_number);
+	map_free(objects->parsing_for);
 	free(objects);
 }
 
@@ -198,6 +205,7 @@ static void submit(struct objects *objects, struct object *object, size_t size)
 {
 	const struct parser_job job = {
 		.number = object->number,
+		.owner = object->owner,
 		.fd = object->fd,
 		.bytes = object->bytes,
 		.size = size,
@@ -272,7 +280,7 @@ void objects_reopen(struct objects *objects, struct object *object, int fd)
 }
 
 struct object *objects_add(struct objects *objects, const struct target_identity *identity,
-			   const char *name, int fd)
+			   const char *name, int fd, uint32_t owner)
 {
 	struct object *object = object_new(objects, name ? name : UNNAMED);
 
@@ -283,6 +291,7 @@ struct object *objects_add(struct objects *objects, const struct target_identity
 	object->unnamed = !name;
 	object->opened = objects->now;
 	object->identity = *identity;
+	object->owner = owner;
 	object->fd = fd;
 	objects->open++;
 	objects->counts.objects++;
@@ -398,6 +407,11 @@ uint64_t objects_changes(const struct objects *objects)
 size_t objects_parsing(const struct objects *objects)
 {
 	return objects->parsing;
+}
+
+size_t objects_parsing_for(const struct objects *objects, uint32_t owner)
+{
+	return tally_get(objects->parsing_for, owner);
 }
 
 size_t objects_count(const struct objects *objects)

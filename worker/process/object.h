@@ -43,6 +43,7 @@ struct object {
 	bool anonymous; /* no file: an address in it is one of the process */
 	bool unnamed;	/* name says that it is not known */
 	bool marked;
+	uint32_t owner;			/* pid of the process it was opened for; 0: none */
 	int fd;				/* -1: none, or closed to make room */
 	const void *bytes;		/* image in memory, instead of fd */
 	size_t size;			/* of bytes */
@@ -72,9 +73,9 @@ struct object *objects_vdso(const struct objects *objects);
 struct object *objects_anonymous(const struct objects *objects); /* "[anon]" */
 
 struct object *objects_find(const struct objects *objects, const struct target_identity *identity);
-/* Takes fd and has it parsed. A NULL name is given later. NULL: no memory. */
+/* Takes fd and has it parsed for a process. A NULL name is given later. NULL: no memory. */
 struct object *objects_add(struct objects *objects, const struct target_identity *identity,
-			   const char *name, int fd);
+			   const char *name, int fd, uint32_t owner);
 void objects_name(struct object *object, const char *name); /* if it has none yet */
 /* An object that cannot be opened: for its name only, never found again. */
 struct object *objects_add_failed(struct objects *objects, const char *name, int reason);
@@ -85,6 +86,7 @@ void objects_reopen(struct objects *objects, struct object *object, int fd);
 void objects_turn(struct objects *objects, uint64_t now);
 uint64_t objects_changes(const struct objects *objects); /* counts objects becoming ready, failed */
 size_t objects_parsing(const struct objects *objects);	 /* or waiting for it */
+size_t objects_parsing_for(const struct objects *objects, uint32_t owner);
 
 /* Mark, then sweep: frees what is neither marked nor named by samples, nor, unless it is all, was
  * opened so lately that it could not be opened again. */

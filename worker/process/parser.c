@@ -8,19 +8,14 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "worker/process/queue.h"
 #include "worker/unwind/unwind_table.h"
-
-struct task {
-	struct parser_job job;
-	struct parser_result result;
-	struct task *next;
-};
 
 struct parser {
 	pthread_t thread;
 	pthread_mutex_t mutex;
 	pthread_cond_t work;
-	struct task *waiting; /* smallest first */
+	struct queue waiting;
 	struct task *done, **done_end;
 	int event;
 	bool stop;
@@ -81,14 +76,10 @@ void parser_result_release(struct parser_result *result)
 /* With the mutex held: the next task, or NULL at the end. */
 static struct task *next_task(struct parser *parser)
 {
-	struct task *task;
+	struct task *task = NULL;
 
-	while (!parser->waiting && !parser->stop)
+	while (!parser->stop && !(task = queue_take(&parser->waiting)))
 		pthread_cond_wait(&parser->work, &parser->mutex);
-	if (parser->stop)
-		return NULL;
-	task = parser->waiting;
-	parser->waiting = task->next;
 	return task;
 }
 
@@ -146,22 +137,24 @@ int parser_new(struct parser **ret_parser)
 	return 0;
 }
 
-static void free_tasks(struct task *task)
+static void free_task(struct task *task)
 {
-	while (task) {
-		struct task *next = task->next;
+	parser_result_release(&task->result);
+	free(task);
+}
 
-		parser_result_release(&task->result);
-		free(task);
-		task = next;
-	}
+static void free_waiting(struct parser *parser)
+{
+	struct task *task;
+
+	while ((task = queue_take(&parser->waiting)) != NULL)
+		free_task(task);
 }
 
 void parser_cancel(struct parser *parser)
 {
 	pthread_mutex_lock(&parser->mutex);
-	free_tasks(parser->waiting);
-	parser->waiting = NULL;
+	free_waiting(parser);
 	pthread_mutex_unlock(&parser->mutex);
 }
 
@@ -174,8 +167,13 @@ void parser_free(struct parser *parser)
 	pthread_cond_signal(&parser->work);
 	pthread_mutex_unlock(&parser->mutex);
 	pthread_join(parser->thread, NULL);
-	free_tasks(parser->waiting);
-	free_tasks(parser->done);
+	free_waiting(parser);
+	while (parser->done) {
+		struct task *task = parser->done;
+
+		parser->done = task->next;
+		free_task(task);
+	}
 	close(parser->event);
 	pthread_cond_destroy(&parser->work);
 	pthread_mutex_destroy(&parser->mutex);
@@ -184,19 +182,19 @@ void parser_free(struct parser *parser)
 
 int parser_submit(struct parser *parser, const struct parser_job *job)
 {
-	struct task *task = calloc(1, sizeof(*task)), **place;
+	struct task *task = calloc(1, sizeof(*task));
+	int r;
 
 	if (!task)
 		return -ENOMEM;
 	task->job = *job;
 	pthread_mutex_lock(&parser->mutex);
-	for (place = &parser->waiting; *place && (*place)->job.size <= job->size;)
-		place = &(*place)->next;
-	task->next = *place;
-	*place = task;
+	r = queue_put(&parser->waiting, task);
 	pthread_cond_signal(&parser->work);
 	pthread_mutex_unlock(&parser->mutex);
-	return 0;
+	if (r < 0)
+		free(task);
+	return r;
 }
 
 bool parser_take(struct parser *parser, struct parser_result *ret_result)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parse thread: compiles unwind tables of objects, small files first, beside the event loop. */
+/*
+ * The parse thread: compiles unwind tables of objects beside the event loop. Those for whom it does
+ * so have equal shares of it, by the size of files; of each, small files come first.
+ */
 #ifndef KEYHOLE_WORKER_PROCESS_PARSER_H
 #define KEYHOLE_WORKER_PROCESS_PARSER_H
 
@@ -14,6 +17,7 @@ struct unwind_table;
 
 struct parser_job {
 	uint64_t number;   /* comes back with the result */
+	uint32_t owner;	   /* for whom: a pid; 0: for all */
 	int fd;		   /* borrowed until then; -1: an image in memory */
 	const void *bytes; /* the image, borrowed */
 	size_t size;	   /* of the file or image */

@@ -16,11 +16,14 @@
 #include "worker/unwind/dictionary.h"
 #include "worker/unwind/frame.h"
 #include "worker/unwind/rule.h"
+#include "worker/unwind/stub.h"
 
 #define GAP_MIN	    16u /* smaller ones are padding: the rule before them goes on */
 #define ENTRY_BYTES 64u /* of an entry point without an FDE; such code calls the program at once */
 #define CHUNK_BYTES (1ull << CHUNK_BITS)
-#define NO_RECORD   UINT32_MAX /* "offset" of the entry point, larger than any section */
+/* "Offsets" larger than any section: of the entry point, of the first stub. */
+#define NO_RECORD   UINT32_MAX
+#define STUB_RECORD (NO_RECORD - STUBS)
 
 /*
  * Chunks without own rows cost as much as their rows would: few bytes of unwind information for
@@ -47,6 +50,7 @@ struct builder {
 	size_t row_count, pc_capacity, rule_capacity;
 	u64 frames;
 	struct dictionary *dictionary;
+	struct stub stubs[STUBS];
 	size_t initial_of[FRAME_CIES]; /* CIE's offset + 1 */
 	struct cfi_row initial[FRAME_CIES];
 	struct frame_section section;
@@ -148,6 +152,22 @@ static int add_entry(struct builder *builder, bool covered)
 	return add_item(builder, frame_item((u32)(entry - builder->base), NO_RECORD));
 }
 
+static int add_stubs(struct builder *builder)
+{
+	int r = 0;
+
+	for (u32 i = 0; i < STUBS && r == 0; i++) {
+		const struct stub *stub = &builder->stubs[i];
+		const struct frame_fde range = {.start = stub->start,
+						.end = stub->start + stub->size};
+
+		if (stub->size > 0 && is_text(builder->image, builder->base, &range))
+			r = add_item(builder, frame_item((u32)(stub->start - builder->base),
+							 STUB_RECORD + i));
+	}
+	return r;
+}
+
 static int collect(struct builder *builder)
 {
 	u64 entry = image_entry(builder->image);
@@ -155,12 +175,14 @@ static int collect(struct builder *builder)
 	struct frame_fde fde;
 	int r;
 
+	stubs_find(builder->image, builder->stubs);
 	while (frame_next(&builder->section, &fde)) {
 		if (!is_text(builder->image, builder->base, &fde)) {
 			builder->section.damaged++;
 			continue;
 		}
 		entry_covered |= entry >= fde.start && entry < fde.end;
+		stubs_cover(builder->stubs, fde.start, fde.end);
 		r = add_item(builder,
 			     frame_item((u32)(fde.start - builder->base), (u32)fde.offset));
 		if (r < 0)
@@ -169,7 +191,8 @@ static int collect(struct builder *builder)
 	}
 	if (builder->frames == 0)
 		return builder->section.damaged > 0 ? -EBADMSG : -ENOENT;
-	return add_entry(builder, entry_covered);
+	r = add_stubs(builder);
+	return r < 0 ? r : add_entry(builder, entry_covered);
 }
 
 #define RADIX_BITS 11u
@@ -299,6 +322,30 @@ static int add_entry_rows(struct builder *builder, u64 start, u64 limit)
 	return 0;
 }
 
+static void add_stub_row(struct builder *builder, u64 pc, u32 cfa, u32 slots)
+{
+	u64 rule = RULE_MAKE(RULE_SP, 0, slots, cfa, RULE_FLAG_DERIVED);
+
+	add_row(builder, pc - builder->base, dictionary_add(builder->dictionary, rule));
+}
+
+/* Whole or not at all: what else begins within it knows better. */
+static int add_stub_rows(struct builder *builder, const struct stub *stub, u64 limit)
+{
+	int r;
+
+	if (limit - stub->start < stub->size)
+		return 0;
+	r = begin_frame(builder, stub->start, 3);
+	if (r < 0)
+		return r;
+	add_stub_row(builder, stub->start, 8, 0);
+	add_stub_row(builder, stub->start + stub->inside, 16, stub->slots);
+	add_stub_row(builder, stub->start + stub->outside, 8, 0);
+	builder->covered = stub->start + stub->size;
+	return 0;
+}
+
 /* One FDE up to where the next one starts: an unwinder finds the last start before a pc. */
 static int add_frame(struct builder *builder, u32 offset, u64 limit)
 {
@@ -332,8 +379,12 @@ static int add_all_rows(struct builder *builder)
 
 		if (start == limit)
 			continue;
-		r = offset == NO_RECORD ? add_entry_rows(builder, start, limit)
-					: add_frame(builder, offset, limit);
+		if (offset == NO_RECORD)
+			r = add_entry_rows(builder, start, limit);
+		else if (offset >= STUB_RECORD)
+			r = add_stub_rows(builder, &builder->stubs[offset - STUB_RECORD], limit);
+		else
+			r = add_frame(builder, offset, limit);
 	}
 	if (r < 0 || builder->row_count == 0)
 		return r < 0 ? r : -EBADMSG;
@@ -408,12 +459,16 @@ static u64 content_hash(struct builder *builder)
 	struct hash_key key = content_key();
 	const struct image_segment *segments;
 	size_t count = image_segments(builder->image, &segments), words = 0;
-	u64 word[4 + 2 * IMAGE_SEGMENTS_MAX];
+	u64 word[4 + 2 * STUBS + 2 * IMAGE_SEGMENTS_MAX];
 
 	word[words++] = hash_bytes(&key, builder->section.bytes, builder->section.size);
 	word[words++] = builder->section.address;
 	word[words++] = image_entry(builder->image);
 	word[words++] = image_is_program(builder->image);
+	for (int i = 0; i < STUBS; i++) {
+		word[words++] = builder->stubs[i].start;
+		word[words++] = (u64)builder->stubs[i].size << 32 | builder->stubs[i].inside;
+	}
 	for (size_t i = 0; i < count; i++) {
 		if (!segments[i].executable)
 			continue;
