@@ -181,13 +181,18 @@ int ksyms_read_symbols(struct ksyms *ksyms, const char *path)
 
 /* ---- both, from /proc ---------------------------------------------------------------------- */
 
-static int read_symbols(void *ksyms)
+static int read_symbols(void *argument)
 {
-	return ksyms_read_symbols(ksyms, "/proc/kallsyms");
+	struct ksyms *ksyms = argument;
+	char path[48];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d/kallsyms", ksyms->proc);
+	return ksyms_read_symbols(ksyms, path);
 }
 
-int ksyms_start(struct ksyms *ksyms)
+int ksyms_start(struct ksyms *ksyms, int proc)
 {
+	ksyms->proc = proc;
 	ksyms_read_modules(ksyms, "/proc/modules");
 	return thrd_create(&ksyms->thread, read_symbols, ksyms) == thrd_success ? 0 : -EAGAIN;
 }

@@ -20,11 +20,13 @@ struct ksyms {
 	struct ksyms_part parts[KERNEL_RANGES_MAX]; /* [0]: kernel text, then modules by address */
 	uint32_t count;				    /* known from the start */
 	int fd;					    /* sealed memfd, owned */
+	int proc;				    /* folder, not owned */
 	thrd_t thread;
 };
 
-/* Goes on in a thread: reading 120,000 symbols takes as long as loading the BPF programs. */
-int ksyms_start(struct ksyms *ksyms);
+/* Goes on in a thread: reading 120,000 symbols takes as long as loading the BPF programs.
+ * proc: an instance of procfs that shows kallsyms. */
+int ksyms_start(struct ksyms *ksyms, int proc);
 
 /* 0; -EACCES when addresses are hidden (no CAP_SYSLOG): then there are no symbols. */
 int ksyms_wait(struct ksyms *ksyms);

@@ -139,7 +139,7 @@ static int start_children(struct recording *rec)
 static int open_kernel(struct recording *rec)
 {
 	struct programs *programs = &rec->programs;
-	int r = ksyms_start(&rec->ksyms);
+	int r = ksyms_start(&rec->ksyms, policy_proc());
 
 	r = r ? r
 	      : programs_load(programs, rec->options, &rec->ksyms, rec->cgroup, rec->command.pid);
@@ -176,7 +176,6 @@ static int drop_privilege(struct recording *rec)
 	struct policy_layers layers;
 	int r = monitor_start(&rec->monitor), checked;
 
-	policy_verify_prepare();
 	r = r ? r : policy_become(role);
 	policy_confine(role, &layers);
 	checked = check_layers(rec, "keyhole", policy_layers_of(role) & ~layers.proven,
