@@ -21,6 +21,7 @@
 #include "loader/events.h"
 #include "loader/ksyms.h"
 #include "loader/monitor.h"
+#include "loader/notify.h"
 #include "loader/output.h"
 #include "loader/programs.h"
 #include "loader/rights.h"
@@ -62,7 +63,10 @@ static int failed(const char *what, const char *object, int r)
 static int check(struct recording *rec)
 {
 	const struct options *options = rec->options;
+	int r = notify_open();
 
+	if (r)
+		return failed("notify", "NOTIFY_SOCKET", r);
 	if (rights_check())
 		return EXIT_RIGHTS;
 	if (policy_user_read(&rec->user)) {
@@ -331,7 +335,10 @@ static enum monitor_result await_end(struct recording *rec)
 	while (result == MONITOR_TIMEOUT && time_now() < end) {
 		uint64_t next = time_now() + PROGRESS_NS;
 
+		rec->monitor.progressed = false;
 		result = monitor_run(&rec->monitor, GOAL_STOP, next < end ? next : end);
+		if (rec->monitor.progressed)
+			notify_send("WATCHDOG=1");
 		show_progress(rec);
 	}
 	if (isatty(STDERR_FILENO))
@@ -348,6 +355,7 @@ static int sample(struct recording *rec)
 	r = r ? r : events_enable(&rec->events);
 	if (r)
 		return failed("record", "start of sampling", r);
+	notify_send("READY=1");
 	log_info("mode: brokered; event: %s, enabled %.0f ms after the start of keyhole",
 		 rec->events.name, (double)(time_now() - rec->begun) / NS_PER_MS);
 	if (rec->command.pid)
@@ -402,6 +410,7 @@ static int finish(struct recording *rec)
 	uint64_t stopped, expected;
 	int r;
 
+	notify_send("STOPPING=1");
 	events_disable(&rec->events);
 	stopped = time_now();
 	counters = programs_counters(&rec->programs);
