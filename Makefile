@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# make, make check, make check-root, make check-escape, make check-fuzz, make soak, make evidence,
-# make bench,
-# make install DESTDIR=
+# make, make check, make check-root, make check-escape, make check-systemd, make check-fuzz,
+# make soak, make evidence, make bench, make install DESTDIR=
 # V=1 shows the commands; CC=clang, SANITIZE=address,undefined and BUILD=folder change the build.
 
 VERSION := 0.1.0
@@ -54,7 +53,7 @@ endif
 # ---- what each executable is made of ----------------------------------------------------------
 
 # The privileged link: by name, so that a diff shows its growth. tests/lint/loader-files.sh checks.
-LOADER := events helper ksyms main monitor options programs rights spawner user
+LOADER := events helper ksyms main monitor notify options programs rights spawner user
 BROKER := answers limits main mounts
 
 WORKER_FOLDERS := worker/base worker/elf worker/unwind worker/symbol worker/profile worker/format \
@@ -368,6 +367,13 @@ soak: $(EXECUTABLES) workloads
 	@TEST_SECONDS=$$(($(SOAK_SECONDS) + 300)) $(RUN) soak tests/soak/soak.py; r=$$?; \
 		sed -n 's/^# / /p' $(BUILD)/results/soak/soak.py.tap; exit $$r
 
+# ---- the systemd unit ------------------------------------------------------------------------------
+
+.PHONY: check-systemd
+check-systemd: $(EXECUTABLES) workloads
+	@$(RUN) systemd tests/systemd/run.sh; r=$$?; \
+		sed -n 's/^# |/ /p' $(BUILD)/results/systemd/run.tap; exit $$r
+
 # ---- fuzzers ----------------------------------------------------------------------------------
 
 fuzz_objects  = $(patsubst $(BUILD)/obj/%,$(BUILD)/fuzz/obj/%,$(1))
@@ -399,7 +405,7 @@ check-fuzz-smoke: $(FUZZERS)
 
 # ---- everything else --------------------------------------------------------------------------
 
-.PHONY: workloads bench install size legal format clean
+.PHONY: workloads bench install install-systemd size legal format clean
 workloads:
 	@$(MAKE) --no-print-directory -f tests/e2e/workloads/workloads.mk OUT=$(BUILD)/workloads \
 		V=$(V)
@@ -412,6 +418,16 @@ install: all
 	install -d -m 0755 '$(DESTDIR)$(libexecdir)/keyhole'
 	install -m 0755 $(filter-out %/keyhole,$(EXECUTABLES)) \
 		'$(DESTDIR)$(libexecdir)/keyhole'
+
+# Beside an installed keyhole. The service runs the one of $(bindir).
+install-systemd:
+	install -d '$(DESTDIR)$(prefix)/lib/systemd/system'
+	sed 's|^ExecStart=/usr/bin/|ExecStart=$(bindir)/|' contrib/systemd/keyhole.service \
+		> '$(DESTDIR)$(prefix)/lib/systemd/system/keyhole.service'
+	install -D -m 0644 contrib/systemd/keyhole.sysusers \
+		'$(DESTDIR)$(prefix)/lib/sysusers.d/keyhole.conf'
+	install -D -m 0644 contrib/systemd/keyhole.tmpfiles \
+		'$(DESTDIR)$(prefix)/lib/tmpfiles.d/keyhole.conf'
 
 size: all
 	@BUILD='$(BUILD)' tests/lint/size.sh report

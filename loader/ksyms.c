@@ -12,24 +12,24 @@
 #define READ_MS 60000 /* on a saturated machine, or an emulated one */
 
 /* Both are readable by whoever holds them; one that does not exist is empty. */
-static int send_file(struct channel *channel, const char *path)
+static int send_file(struct channel *channel, int proc, const char *name)
 {
-	guard_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
+	guard_fd int fd = openat(proc, name, O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0)
 		fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	return fd < 0 ? -errno : channel_send_bare(channel, MESSAGE_KERNEL_FILE, fd);
 }
 
-int ksyms_start(struct ksyms *ksyms)
+int ksyms_start(struct ksyms *ksyms, int proc)
 {
 	const char *const argv[] = {message_party_name(PARTY_KSYMS), NULL};
 	struct message message;
 	int r;
 
 	ksyms->pid = helper_start(PARTY_KSYMS, argv, NULL, &ksyms->channel);
-	r = ksyms->pid < 0 ? ksyms->pid : send_file(&ksyms->channel, "/proc/modules");
-	r = r ? r : send_file(&ksyms->channel, "/proc/kallsyms");
+	r = ksyms->pid < 0 ? ksyms->pid : send_file(&ksyms->channel, proc, "modules");
+	r = r ? r : send_file(&ksyms->channel, proc, "kallsyms");
 	r = r ? r : channel_expect(&ksyms->channel, MESSAGE_RANGES, READ_MS, &message);
 	if (r)
 		return r;

@@ -21,8 +21,11 @@ struct ksyms {
 	struct channel channel;
 };
 
-/* Goes on beside us: reading 120,000 symbols takes as long as loading the BPF programs. */
-int ksyms_start(struct ksyms *ksyms);
+/*
+ * Goes on beside us: reading 120,000 symbols takes as long as loading the BPF programs. proc: an
+ * instance of procfs that shows kallsyms.
+ */
+int ksyms_start(struct ksyms *ksyms, int proc);
 
 /* 0; -EACCES when addresses are hidden (no CAP_SYSLOG): then there are no symbols. */
 int ksyms_wait(struct ksyms *ksyms);

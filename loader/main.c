@@ -20,6 +20,7 @@
 #include "loader/events.h"
 #include "loader/ksyms.h"
 #include "loader/monitor.h"
+#include "loader/notify.h"
 #include "loader/programs.h"
 #include "loader/rights.h"
 #include "loader/user.h"
@@ -60,7 +61,10 @@ static int failed(const char *what, const char *object, int r)
 static int check(struct recording *rec)
 {
 	const struct options *options = rec->options;
+	int r = notify_open();
 
+	if (r)
+		return failed("notify", "NOTIFY_SOCKET", r);
 	if (rights_check())
 		return EXIT_RIGHTS;
 	if (policy_user_read(&rec->user)) {
@@ -137,7 +141,7 @@ static int start_children(struct recording *rec)
 static int open_kernel(struct recording *rec)
 {
 	struct programs *programs = &rec->programs;
-	int r = ksyms_start(&rec->ksyms);
+	int r = ksyms_start(&rec->ksyms, policy_proc());
 
 	r = r ? r
 	      : programs_load(programs, rec->options, &rec->ksyms, rec->cgroup, rec->command.pid);
@@ -174,7 +178,6 @@ static int drop_privilege(struct recording *rec)
 	struct policy_layers layers;
 	int r = monitor_start(&rec->monitor), checked;
 
-	policy_verify_prepare();
 	r = r ? r : policy_become(role);
 	policy_confine(role, &layers);
 	checked = check_layers(rec, "keyhole", policy_layers_of(role) & ~layers.proven,
@@ -340,7 +343,10 @@ static enum monitor_result await_end(struct recording *rec)
 		uint64_t next = time_now() + PROGRESS_NS;
 
 		show_progress(rec);
+		rec->monitor.progressed = false;
 		result = monitor_run(&rec->monitor, GOAL_STOP, next < end ? next : end);
+		if (rec->monitor.progressed)
+			notify_send("WATCHDOG=1");
 	}
 	if (isatty(STDERR_FILENO))
 		fputs("\r\033[K", stderr);
@@ -356,6 +362,7 @@ static int sample(struct recording *rec)
 	r = r ? r : events_enable(&rec->events);
 	if (r)
 		return failed("record", "start of sampling", r);
+	notify_send("READY=1");
 	log_info("mode: brokered; event: %s, enabled %.0f ms after the start of keyhole",
 		 rec->events.name, (double)(time_now() - rec->begun) / NS_PER_MS);
 	if (rec->command.pid)
@@ -411,6 +418,7 @@ static int finish(struct recording *rec)
 	uint64_t stopped, runtime;
 	int r;
 
+	notify_send("STOPPING=1");
 	events_disable(&rec->events);
 	stopped = time_now();
 	counted = count(rec);

@@ -77,6 +77,7 @@ static int dispatch(struct monitor *monitor, struct child *child, const struct m
 		return on_log(child, &message->LOG);
 	case MESSAGE_PROGRESS:
 		monitor->progress = message->PROGRESS;
+		monitor->progressed = true;
 		return 0;
 	case MESSAGE_SUMMARY:
 		monitor->summary = message->SUMMARY;

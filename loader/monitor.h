@@ -44,6 +44,7 @@ struct monitor {
 	/* Signals, in the loader's place; by role the children's channels; pidfds of targets. */
 	struct pollfd fds[ROLE_COUNT + OPTIONS_PIDS_MAX];
 	unsigned int targets, targets_left;
+	bool progressed; /* PROGRESS came; the owner clears it */
 	struct message_progress progress;
 	struct message_summary summary;
 	struct message_written written;

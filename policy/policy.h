@@ -79,11 +79,17 @@ const char *policy_layer_name(unsigned int layer);
 int policy_layers_parse(const char *list, uint32_t *mask);
 
 /*
+ * The folder of an instance of procfs of our own, read-only: the one that is mounted may hide
+ * processes (hidepid=) or kallsyms (a systemd unit). Without CAP_SYS_ADMIN it has to do. Call it
+ * first with privilege; it stays open.
+ */
+int policy_proc(void);
+
+/*
  * From outside, by /proc/<pid>/status: the layers that do not hold of ids, capabilities,
  * no_new_privs, seccomp (as many filters more than our own) and pid; all of them when it cannot be
- * read. Call policy_verify_prepare() with privilege: it finds a /proc that hides nobody.
+ * read.
  */
-void policy_verify_prepare(void);
 uint32_t policy_verify(enum policy_role role, pid_t pid, unsigned int filters);
 
 #endif

@@ -39,22 +39,21 @@ static const struct {
 	{"Seccomp_filters", VALUE_FILTERS, LAYER_seccomp},
 };
 
-static int proc = AT_FDCWD;
+static int proc = -1;
 
-/* An instance of our own: the host's may have hidepid=. Without CAP_SYS_ADMIN that has to do. */
-void policy_verify_prepare(void)
+int policy_proc(void)
 {
-	int context = fsopen("proc", FSOPEN_CLOEXEC);
+	int context = proc < 0 ? fsopen("proc", FSOPEN_CLOEXEC) : -1;
 
-	if (context < 0)
-		return;
-	fsconfig(context, FSCONFIG_SET_STRING, "subset", "pid", 0);
-	if (!fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0))
+	if (context >= 0 && !fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0))
 		proc = fsmount(context, FSMOUNT_CLOEXEC,
 			       MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
 				       MOUNT_ATTR_NOEXEC);
-	proc = proc < 0 ? AT_FDCWD : proc;
-	close(context);
+	if (context >= 0)
+		close(context);
+	if (proc < 0)
+		proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return proc;
 }
 
 static bool read_status(pid_t pid, char text[STATUS_BYTES])
@@ -63,8 +62,8 @@ static bool read_status(pid_t pid, char text[STATUS_BYTES])
 	ssize_t length;
 	int fd;
 
-	snprintf(path, sizeof(path), "%s%d/status", proc == AT_FDCWD ? "/proc/" : "", (int)pid);
-	fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
+	snprintf(path, sizeof(path), "%d/status", (int)pid);
+	fd = openat(policy_proc(), path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
 	length = read(fd, text, STATUS_BYTES - 1);

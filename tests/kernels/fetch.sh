@@ -12,13 +12,6 @@ cache=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/keyhole/kernels
 keys=/usr/share/keyrings/debian-archive-keyring.gpg
 export LC_ALL=C
 
-mirror() {	# what a "deb" line or a "URIs:" field names, of the archive itself
-	cat /etc/apt/sources.list /etc/apt/sources.list.d/*.{list,sources} 2>/dev/null |
-		awk '/^URIs:/ { print $2 }
-			$1 == "deb" { for (i = 2; i <= NF; i++) if ($i ~ ":/") { print $i; break } }' |
-		sed 's|/*$||' | grep -m 1 '/debian$'
-}
-
 # apt SUITE TOOL ARGUMENTS...
 private_apt() {
 	local root=$cache/apt/$1 tool=$2
@@ -67,7 +60,7 @@ fetch() {	# KERNEL SUITE PACKAGE
 	local file=$cache/vmlinuz-$1 from folder status=1
 	[ -s "$file" ] && { had=1; echo "$1 $file"; return; }
 	command -v apt-get >/dev/null || { echo "$1 - not a Debian system"; return; }
-	from=$(mirror)
+	from=$("$here/mirror.sh")
 	[ -n "$from" ] || { echo "$1 - apt knows no Debian mirror"; return; }
 	update "$2" "$from" || { echo "$1 - the lists of $2 cannot be had"; return; }
 	folder=$(mktemp -d "$cache/new.XXXXXX") || { echo "$1 - $cache cannot be written"; return; }
@@ -83,7 +76,7 @@ fetch() {	# KERNEL SUITE PACKAGE
 # By a file that every mirror has, without the lists and keys that fetching needs.
 answers() {
 	local from folder version status
-	from=$(mirror)
+	from=$("$here/mirror.sh")
 	[ -n "$from" ] && folder=$(mktemp -d) || return
 	version=$(. /etc/os-release && echo "$VERSION_CODENAME")
 	timeout 60 /usr/lib/apt/apt-helper -o Acquire::Retries=0 -o Acquire::http::Timeout=15 \
@@ -103,7 +96,7 @@ while read -r kernel suite package; do
 done <"$here/matrix"
 [ $had = 1 ] && exit
 if answers; then
-	echo "not one kernel, although $(mirror) answers" >&2
+	echo "not one kernel, although $("$here/mirror.sh") answers" >&2
 	exit 1
 fi
 exit 77

@@ -113,6 +113,22 @@ def row(name, pid, loader, base, spawner):
             str(int(of["Seccomp_filters"]) - base), locked(pid, of), behind]
 
 
+def look(loader, base):
+    """A row for each process of the loader; base: filters that it was started with."""
+    pids = family(loader)
+    names = {pid: status(pid)["Name"] for pid in pids}
+    rows = []
+    for name in PROGRAMS:
+        pid = next(pid for pid in pids if names[pid] == name[:15])
+        parent = int(status(pid)["PPid"])
+        rows.append(row(name, pid, loader, base, parent if name != "keyhole" else 0))
+    return rows
+
+
+def as_table(rows):
+    return ["| " + " | ".join(cells) + " |" for cells in [HEAD, ["---"] * len(HEAD)] + rows]
+
+
 def measure(keyhole, shell):
     command = [keyhole, "record", "-v", "-a", "-f", "folded", "-o", "-", "-d", "20"]
     if shell:
@@ -129,14 +145,7 @@ def measure(keyhole, shell):
                 time.sleep(0.01)
             if "mode: brokered" not in text:
                 raise RuntimeError("did not start: " + text)
-            pids = family(process.pid)
-            names = {pid: status(pid)["Name"] for pid in pids}
-            base = int(status("self")["Seccomp_filters"])
-            rows = []
-            for name in PROGRAMS:
-                pid = next(pid for pid in pids if names[pid] == name[:15])
-                parent = int(status(pid)["PPid"])
-                rows.append(row(name, pid, process.pid, base, parent if name != "keyhole" else 0))
+            rows = look(process.pid, int(status("self")["Seccomp_filters"]))
             lacking = [line.split("start: ", 1)[1] for line in text.splitlines()
                        if ": without " in line]
         finally:
@@ -170,8 +179,7 @@ def table(keyhole):
     for name, rows, lacking in parts:
         said = "; ".join(lacking) if lacking else "nothing"
         lines += [f"**{name}**; `-v` says it is missing: {said}", ""]
-        lines += ["| " + " | ".join(cells) + " |" for cells in [HEAD, ["---"] * len(HEAD)] + rows]
-        lines += [""]
+        lines += as_table(rows) + [""]
     return "\n".join(lines).rstrip("\n")
 
 

@@ -22,7 +22,7 @@ static void test_helpers__kernel_symbols_of_this_machine(void **state)
 	struct ksyms_file_head head;
 
 	(void)state;
-	assert_int_equal(ksyms_start(&ksyms), 0);
+	assert_int_equal(ksyms_start(&ksyms, policy_proc()), 0);
 	assert_true(ksyms.count >= 1);
 	assert_int_equal(ksyms_wait(&ksyms), 0);
 	assert_true(ksyms.ranges[0].start < ksyms.ranges[0].end);

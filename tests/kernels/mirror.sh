@@ -1,0 +1,10 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# tests/kernels/mirror.sh: the Debian mirror that this machine's apt uses, as a "deb" line or a
+# "URIs:" field names it, of the archive itself; nothing where there is none.
+
+cat /etc/apt/sources.list /etc/apt/sources.list.d/*.{list,sources} 2>/dev/null |
+	awk '/^URIs:/ { print $2 }
+		$1 == "deb" { for (i = 2; i <= NF; i++) if ($i ~ ":/") { print $i; break } }' |
+	sed 's|/*$||' | grep -m 1 '/debian$'

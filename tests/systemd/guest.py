@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs as root in the machine of tests/systemd/run.sh: starts, looks at, disturbs and stops the
+service, prints TAP. What the host compares is left in the current folder.
+"""
+import grp
+import os
+import pwd
+import re
+import signal
+import stat
+import subprocess
+import sys
+import time
+
+import starts
+
+UNIT = "keyhole.service"
+DROP_IN = "/run/systemd/system/keyhole.service.d"
+FILE = "/var/lib/keyhole/profile.pb.gz"
+USERS = {"keyhole-worker": 65431, "keyhole-exporter": 65432, "keyhole-broker": 65433,
+         "keyhole": 65434}
+CAPABILITIES = {"BPF", "PERFMON", "SYS_ADMIN", "SETUID", "SETGID", "SETPCAP", "SYSLOG",
+                "SYS_PTRACE", "CHECKPOINT_RESTORE", "DAC_READ_SEARCH"}
+EXPOSURE = 2.6
+WATCHDOG = 8    # seconds, for this test; the unit's are longer
+# Of the unit file to what the manager made of it.
+WANTED = {"Type": "notify", "NotifyAccess": "main", "User": "keyhole", "UMask": "0077",
+          "NoNewPrivileges": "yes", "ProtectSystem": "strict", "ProtectHome": "yes",
+          "ProtectProc": "invisible", "PrivateNetwork": "yes", "KillMode": "mixed",
+          "MemoryMax": str(2 << 30), "TasksMax": "16", "LimitCORE": "0",
+          "KeyringMode": "private", "Restart": "on-failure", "LoadState": "loaded"}
+
+tests, failed = 0, 0
+
+
+def run(*command):
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    return done.returncode, done.stdout
+
+
+def show(name):
+    return run("systemctl", "show", "-P", name, UNIT)[1].strip()
+
+
+def until(what, condition, seconds=60):
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise AssertionError("waited %d s for: %s" % (seconds, what))
+        time.sleep(0.2)
+
+
+def equal(what, have, want):
+    assert have == want, f"{what}: {have}, not {want}"
+
+
+def main_pid():
+    return int(show("MainPID"))
+
+
+def is_gone(pid):
+    """A zombie whose parent has not looked yet runs no more."""
+    try:
+        return starts.status(pid)["State"].startswith("Z")
+    except (OSError, KeyError):
+        return True
+
+
+# ---- in this order ----------------------------------------------------------------------------
+
+
+def users_are_reserved():
+    status, text = run("systemd-sysusers", "keyhole.conf")
+    assert status == 0, text
+    equal("systemd-tmpfiles", run("systemd-tmpfiles", "--create", "--boot", "keyhole.conf"),
+          (0, ""))
+    for name, number in USERS.items():
+        equal(name, (pwd.getpwnam(name).pw_uid, pwd.getpwnam(name).pw_gid), (number, number))
+        equal(name, (pwd.getpwuid(number).pw_name, grp.getgrgid(number).gr_name), (name, name))
+        assert pwd.getpwnam(name).pw_shell.endswith("nologin")
+
+
+def unit_is_understood():
+    status, text = run("systemd-analyze", "verify", UNIT)
+    equal("systemd-analyze verify", (status, text), (0, ""))
+    assert "\nWatchdogSec=30\n" in run("systemctl", "cat", UNIT)[1]
+
+
+def exposure():
+    text = run("systemd-analyze", "security", "--offline=true", "--no-pager", UNIT)[1]
+    level = float(re.search(r"Overall exposure level for \S+ ([0-9.]+) ", text).group(1))
+    print(f"# |systemd {run('systemctl', '--version')[1].split()[1]}: "
+          f"exposure {level}, {EXPOSURE} allowed")
+    assert level <= EXPOSURE, text
+
+
+def becomes_active():
+    os.makedirs(DROP_IN)
+    with open(f"{DROP_IN}/test.conf", "w") as file:
+        file.write(f"[Service]\nWatchdogSec={WATCHDOG}\nRestartSec=1\n")
+    equal("daemon-reload", run("systemctl", "daemon-reload"), (0, ""))
+    began = time.monotonic()
+    equal("start", run("systemctl", "start", UNIT), (0, ""))
+    print(f"# |started in {time.monotonic() - began:.1f} s, emulated")
+    for name, want in dict(WANTED, ActiveState="active", SubState="running", NRestarts="0").items():
+        equal(name, show(name), want)
+    bounding = {name.upper()[4:] for name in show("CapabilityBoundingSet").split()}
+    equal("CapabilityBoundingSet", bounding, CAPABILITIES)
+
+
+def active_means_sampling():
+    loader = starts.status(main_pid())
+    equal("Uid", loader["Uid"].split(), ["65434"] * 4)
+    events = [os.readlink(f"/proc/{main_pid()}/fd/{fd}")
+              for fd in os.listdir(f"/proc/{main_pid()}/fd")]
+    assert "anon_inode:[perf_event]" in events, events
+
+
+def runs_confined():
+    loader = main_pid()
+    committer = next(pid for pid in starts.family(loader)
+                     if starts.status(pid)["Name"] == "keyhole-committ")
+    of = starts.status(committer)
+    equal("committer", (of["Uid"].split()[0], of["CapPrm"], of["NoNewPrivs"]),
+          ("65434", "0" * 16, "1"))
+    # The committer has no filter of ours: all of its are those of the unit.
+    base = int(of["Seccomp_filters"])
+    with open("table", "w") as file:
+        file.write("\n".join(starts.as_table(starts.look(loader, base))) + "\n")
+    print(f"# |{base} filters of the unit below ours")
+
+
+def nobody_is_root():
+    for pid in starts.family(main_pid()):
+        assert "0" not in starts.status(pid)["Uid"].split(), starts.status(pid)["Name"]
+
+
+def folders():
+    for folder in ("/var/lib/keyhole", "/run/keyhole"):
+        of = os.stat(folder)
+        equal(folder, (of.st_uid, of.st_gid, stat.S_IMODE(of.st_mode)), (65434, 65434, 0o700))
+
+
+def stays_active():
+    """Left alone for longer than the watchdog waits."""
+    active = int(show("ActiveEnterTimestampMonotonic")) / 1e6
+    time.sleep(max(0, active + WATCHDOG + 2 - time.monotonic()))
+    equal("left alone", (show("ActiveState"), show("NRestarts")), ("active", "0"))
+    print(f"# |memory {int(show('MemoryCurrent')) >> 20} MB, {show('TasksCurrent')} tasks")
+
+
+def profile_is_written():
+    run("/test/mixed", "5")
+    began = time.monotonic()
+    equal("stop", run("systemctl", "stop", UNIT), (0, ""))
+    print(f"# |stopped in {time.monotonic() - began:.1f} s, emulated")
+    equal("result", (show("ActiveState"), show("Result"), show("ExecMainStatus")),
+          ("inactive", "success", "0"))
+    of = os.stat(FILE)
+    equal(FILE, (of.st_uid, stat.S_IMODE(of.st_mode)), (65434, 0o600))
+    equal("state directory", os.listdir("/var/lib/keyhole"), ["profile.pb.gz"])
+    assert not os.path.exists("/run/keyhole")
+    run("cp", FILE, ".")
+
+
+def restarts(what, do, reason):
+    """After do(pids) the manager says why the service ended, all of it is gone, and it runs again."""
+    old, number = starts.family(main_pid()), int(show("NRestarts"))
+    began = time.monotonic()
+    do(old)
+    until("restart", lambda: int(show("NRestarts")) == number + 1)
+    until("active", lambda: show("ActiveState") == "active")
+    print(f"# |{what}: active again after {time.monotonic() - began:.1f} s")
+    left = [pid for pid in old if not is_gone(pid)]
+    equal("left over", left, [])
+    assert reason in run("journalctl", "-u", UNIT, "-o", "cat")[1].split("Started ")[-2]
+
+
+def signal_to(name, number):
+    def do(pids):
+        os.kill(next(pid for pid in pids if starts.status(pid)["Name"] == name), number)
+    return do
+
+
+def stopped_loader_is_noticed():
+    restarts("SIGSTOP to the loader", signal_to("keyhole", signal.SIGSTOP), "Watchdog timeout")
+
+
+def stopped_worker_is_noticed():
+    restarts("SIGSTOP to the worker", signal_to("keyhole-worker", signal.SIGSTOP),
+             "Watchdog timeout")
+
+
+def killed_loader_leaves_nobody():
+    def kill(pids):
+        signal_to("keyhole", signal.SIGKILL)(pids)
+        until("children to end", lambda: all(is_gone(pid) for pid in pids), 2)
+    restarts("SIGKILL to the loader", kill, "status=9/KILL")
+
+
+TESTS = [users_are_reserved, unit_is_understood, exposure, becomes_active, active_means_sampling,
+         runs_confined, nobody_is_root, folders, stays_active, stopped_loader_is_noticed,
+         stopped_worker_is_noticed, killed_loader_leaves_nobody, profile_is_written]
+
+
+def main():
+    global tests, failed
+    for test in TESTS:
+        tests += 1
+        try:
+            test()
+            print(f"ok {tests} - {test.__name__}", flush=True)
+        except Exception as error:
+            failed += 1
+            print(f"not ok {tests} - {test.__name__}")
+            print("\n".join("#   " + line for line in str(error).split("\n")), flush=True)
+    if failed:
+        print("\n".join("# " + line for line in run("journalctl", "-b", "-u", UNIT)[1].split("\n")))
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())
