@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "ipc/guard.h"
@@ -133,8 +134,7 @@ static int write_file(const struct ksyms *ksyms, struct symbol *symbols, size_t 
 {
 	const int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
 	struct ksyms_file_head head = {KSYMS_MAGIC, ksyms->count, 0, (uint32_t)name_bytes};
-	guard_fd int fd = memfd_create("keyhole-ksyms", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	FILE *file = fd < 0 ? NULL : fdopen(dup(fd), "w");
+	FILE *file = fdopen(dup(ksyms->fd), "w");
 	int r;
 
 	if (!file)
@@ -146,9 +146,9 @@ static int write_file(const struct ksyms *ksyms, struct symbol *symbols, size_t 
 	r = fflush(file) || ferror(file) ? -errno : 0; /* rewind() forgets it */
 	rewind(file);
 	fwrite(&head, sizeof(head), 1, file);
-	if (fclose(file) || fcntl(fd, F_ADD_SEALS, seals))
+	if (fclose(file) || fcntl(ksyms->fd, F_ADD_SEALS, seals))
 		return -errno;
-	return r ? r : take_fd(&fd);
+	return r;
 }
 
 int ksyms_read_symbols(struct ksyms *ksyms, const char *path)
@@ -157,6 +157,7 @@ int ksyms_read_symbols(struct ksyms *ksyms, const char *path)
 	struct builder builder = {.kernel = ksyms->parts};
 	guard_free char *symbols = NULL, *names = NULL, *line = NULL;
 	size_t symbol_bytes, name_bytes, room = 0;
+	int r;
 
 	builder.symbols = open_memstream(&symbols, &symbol_bytes);
 	builder.names = open_memstream(&names, &name_bytes);
@@ -172,29 +173,62 @@ int ksyms_read_symbols(struct ksyms *ksyms, const char *path)
 		fclose(file);
 	if (fclose(builder.symbols) || fclose(builder.names))
 		return -ENOMEM;
-	ksyms->fd = write_file(ksyms, (struct symbol *)(void *)symbols,
-			       symbol_bytes / sizeof(struct symbol), names, name_bytes);
-	if (ksyms->fd < 0)
-		return ksyms->fd;
-	return ksyms->parts[0].end ? 0 : -EACCES;
+	r = write_file(ksyms, (struct symbol *)(void *)symbols,
+		       symbol_bytes / sizeof(struct symbol), names, name_bytes);
+	return r || ksyms->parts[0].end ? r : -EACCES;
 }
 
 /* ---- both, from /proc ---------------------------------------------------------------------- */
 
-static int read_symbols(void *ksyms)
+static int read_modules(struct ksyms *ksyms)
+{
+	ksyms_read_modules(ksyms, "/proc/modules");
+	return 0;
+}
+
+static int read_symbols(struct ksyms *ksyms)
 {
 	return ksyms_read_symbols(ksyms, "/proc/kallsyms");
 }
 
-int ksyms_start(struct ksyms *ksyms)
+static int start_child(struct ksyms *ksyms, int (*work)(struct ksyms *ksyms))
 {
-	ksyms_read_modules(ksyms, "/proc/modules");
-	return thrd_create(&ksyms->thread, read_symbols, ksyms) == thrd_success ? 0 : -EAGAIN;
+	ksyms->child = fork();
+	if (ksyms->child == 0)
+		_exit(-work(ksyms));
+	return ksyms->child < 0 ? -errno : 0;
+}
+
+int ksyms_start(struct ksyms **ret_ksyms)
+{
+	struct ksyms *ksyms = mmap(NULL, sizeof(*ksyms), PROT_READ | PROT_WRITE,
+				   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int r;
+
+	if (ksyms == MAP_FAILED)
+		return -errno;
+	*ret_ksyms = ksyms;
+	ksyms->fd = memfd_create("keyhole-ksyms", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (ksyms->fd < 0)
+		return -errno;
+	r = start_child(ksyms, read_modules);
+	r = r ? r : ksyms_wait(ksyms);
+	return r ? r : start_child(ksyms, read_symbols);
 }
 
 int ksyms_wait(struct ksyms *ksyms)
 {
-	int r;
+	int status;
 
-	return thrd_join(ksyms->thread, &r) == thrd_success ? r : -EIO;
+	if (waitpid(ksyms->child, &status, 0) < 0)
+		return -errno;
+	return WIFEXITED(status) ? -WEXITSTATUS(status) : -EIO;
+}
+
+int ksyms_forget(struct ksyms *ksyms)
+{
+	int fd = ksyms->fd;
+
+	munmap(ksyms, sizeof(*ksyms));
+	return fd;
 }

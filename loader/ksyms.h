@@ -7,7 +7,7 @@
 #define KEYHOLE_LOADER_KSYMS_H
 
 #include <stdint.h>
-#include <threads.h>
+#include <sys/types.h>
 
 #include "bpf/abi.h"
 
@@ -19,17 +19,23 @@ struct ksyms_part {
 struct ksyms {
 	struct ksyms_part parts[KERNEL_RANGES_MAX]; /* [0]: kernel text, then modules by address */
 	uint32_t count;				    /* known from the start */
-	int fd;					    /* sealed memfd, owned */
-	thrd_t thread;
+	int fd;					    /* memfd, owned; sealed once written */
+	pid_t child;
 };
 
-/* Goes on in a thread: reading 120,000 symbols takes as long as loading the BPF programs. */
-int ksyms_start(struct ksyms *ksyms);
+/*
+ * Goes on in a child, because reading 120,000 symbols takes as long as loading the BPF programs,
+ * and what it leaves behind in memory must not stay. *ret_ksyms is shared with it.
+ */
+int ksyms_start(struct ksyms **ret_ksyms);
 
 /* 0; -EACCES when addresses are hidden (no CAP_SYSLOG): then there are no symbols. */
 int ksyms_wait(struct ksyms *ksyms);
 
-/* Its two halves. A file that does not exist is an empty one. */
+/* Unmaps it, and with it the last absolute address. Returns the memfd. */
+int ksyms_forget(struct ksyms *ksyms);
+
+/* The two halves of reading; fd is open. A file that does not exist is an empty one. */
 void ksyms_read_modules(struct ksyms *ksyms, const char *path);
 int ksyms_read_symbols(struct ksyms *ksyms, const char *path);
 

@@ -45,7 +45,7 @@ struct recording {
 	int cgroup; /* directory, or -1 */
 	struct command command;
 	struct output output;
-	struct ksyms ksyms;
+	int symbols; /* memfd */
 	struct programs programs;
 	struct events events;
 	struct monitor monitor;
@@ -139,12 +139,13 @@ static int start_children(struct recording *rec)
 static int open_kernel(struct recording *rec)
 {
 	struct programs *programs = &rec->programs;
-	int r = ksyms_start(&rec->ksyms);
+	struct ksyms *ksyms;
+	int r = ksyms_start(&ksyms);
 
-	r = r ? r
-	      : programs_load(programs, rec->options, &rec->ksyms, rec->cgroup, rec->command.pid);
+	r = r ? r : programs_load(programs, rec->options, ksyms, rec->cgroup, rec->command.pid);
 	if (r)
 		return failed("programs", "load (-v says more)", r);
+	rec->symbols = ksyms_forget(ksyms);
 	r = events_open(programs->cpus, rec->options->frequency, programs->sampler, &rec->events);
 	return r ? failed("events", "perf_event_open", r) : EXIT_DONE;
 }
@@ -272,7 +273,7 @@ static int send_config(const struct recording *rec, struct child *worker)
 static int give_descriptors(const struct recording *rec, struct child *worker)
 {
 	const struct programs *programs = &rec->programs;
-	int r = give(worker, DESCRIPTOR_KERNEL_SYMBOLS, 0, rec->ksyms.fd);
+	int r = give(worker, DESCRIPTOR_KERNEL_SYMBOLS, 0, rec->symbols);
 
 	for (uint32_t kind = DESCRIPTOR_RINGS; !r && kind <= DESCRIPTOR_EVENTS; kind++)
 		r = give(worker, (enum descriptor_kind)kind, 0, programs->maps[kind]);

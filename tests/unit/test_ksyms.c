@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,7 @@ static int build(const char *kallsyms, const char *modules, struct ksyms *ret_ks
 	char path[32];
 	int r;
 
+	ret_ksyms->fd = memfd_create("ksyms", MFD_ALLOW_SEALING);
 	ksyms_read_modules(ret_ksyms, modules ? in_memory(modules, path) : "/no/such/file");
 	r = ksyms_read_symbols(ret_ksyms, in_memory(kallsyms, path));
 	memset(&file, 0, sizeof(file));
@@ -167,15 +169,17 @@ static void test_ksyms__no_absolute_address_and_sealed(void **state)
 
 static void test_ksyms__of_this_machine(void **state)
 {
-	static struct ksyms ksyms;
+	struct ksyms *ksyms;
 	int r;
 
 	(void)state;
 	assert_int_equal(ksyms_start(&ksyms), 0);
-	r = ksyms_wait(&ksyms);
+	assert_true(ksyms->count >= 1 && ksyms->fd >= 0);
+	r = ksyms_wait(ksyms);
 	assert_true(r == 0 || r == -EACCES);
-	assert_true(ksyms.count >= 1 && ksyms.fd >= 0);
-	close(ksyms.fd);
+	r = ksyms_forget(ksyms);
+	assert_int_equal(fcntl(r, F_GETFD) & ~FD_CLOEXEC, 0);
+	close(r);
 }
 
 int main(void)
