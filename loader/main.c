@@ -27,6 +27,7 @@
 #include "loader/summary.h"
 
 #define CHILD_START_MS 5000
+#define BROKERS_MAX    20 /* replaced in a recording */
 #define FINISH_NS      (30 * NS_PER_SECOND)
 #define PROGRESS_NS    NS_PER_SECOND
 
@@ -49,6 +50,7 @@ struct recording {
 	struct programs programs;
 	struct events events;
 	struct monitor monitor;
+	unsigned int brokers;	 /* replaced */
 	uint64_t begun, started; /* monotonic */
 	uint64_t runtime;	 /* of the profiled tasks when it started */
 };
@@ -290,20 +292,43 @@ static void enter_phase(struct recording *rec, enum message_phase phase)
 		rec->monitor.children[role].channel.phase = phase;
 }
 
+static int equip_broker(struct recording *rec)
+{
+	struct child *broker = &rec->monitor.children[ROLE_BROKER];
+	int r = channel_send_bare(&broker->channel, MESSAGE_SEGMENT_MAP, rec->programs.segment_map);
+
+	return r ? r
+		 : connect_child(&rec->monitor.children[ROLE_WORKER], DESCRIPTOR_BROKER, broker,
+				 MESSAGE_REQUEST_PEER);
+}
+
+/* Without one the recording goes on: what is new is not named any more. */
+static void replace_broker(struct recording *rec)
+{
+	struct child *broker = &rec->monitor.children[ROLE_BROKER];
+	int r = EXIT_FAILED;
+
+	channel_release(&broker->channel);
+	if (rec->brokers++ < BROKERS_MAX && !spawner_spawn(&broker->spawner, &broker->channel))
+		r = expect_ready(rec, broker);
+	if (r == EXIT_DONE && !equip_broker(rec))
+		broker->channel.phase = PHASE_RUN;
+	else
+		log_error("broker: keyhole-broker: not replaced; new files are not read any more");
+	monitor_watch_child(&rec->monitor, ROLE_BROKER);
+}
+
 static int equip_children(struct recording *rec)
 {
 	struct child *worker = &rec->monitor.children[ROLE_WORKER];
 	struct child *exporter = &rec->monitor.children[ROLE_EXPORTER];
-	struct child *broker = &rec->monitor.children[ROLE_BROKER];
 	struct message message;
 	int r = send_config(rec, worker);
 
 	r = r ? r : give_descriptors(rec, worker);
 	r = r ? r : channel_send_bare(&exporter->channel, MESSAGE_OUTPUT, rec->output.fd);
 	r = r ? r : connect_child(worker, DESCRIPTOR_EXPORTER, exporter, MESSAGE_PROFILE_PEER);
-	r = r ? r
-	      : channel_send_bare(&broker->channel, MESSAGE_SEGMENT_MAP, rec->programs.segment_map);
-	r = r ? r : connect_child(worker, DESCRIPTOR_BROKER, broker, MESSAGE_REQUEST_PEER);
+	r = r ? r : equip_broker(rec);
 	r = r ? r : channel_send_bare(&worker->channel, MESSAGE_START, -1);
 	r = r ? r : channel_expect(&worker->channel, MESSAGE_RUNNING, CHILD_START_MS, &message);
 	enter_phase(rec, PHASE_RUN);
@@ -333,6 +358,10 @@ static enum monitor_result await_end(struct recording *rec)
 		uint64_t next = time_now() + PROGRESS_NS;
 
 		result = monitor_run(&rec->monitor, GOAL_STOP, next < end ? next : end);
+		if (result == MONITOR_BROKER) {
+			replace_broker(rec);
+			result = MONITOR_TIMEOUT;
+		}
 		show_progress(rec);
 	}
 	if (isatty(STDERR_FILENO))
@@ -382,8 +411,12 @@ static int stop_worker(struct recording *rec, uint64_t stopped)
 static int await_profile(struct recording *rec)
 {
 	struct monitor *monitor = &rec->monitor;
-	enum monitor_result result = monitor_run(monitor, GOAL_WRITTEN, time_now() + FINISH_NS);
+	const uint64_t deadline = time_now() + FINISH_NS;
+	enum monitor_result result;
 
+	do
+		result = monitor_run(monitor, GOAL_WRITTEN, deadline);
+	while (result == MONITOR_BROKER);
 	if (result == MONITOR_ABORTED)
 		log_error("record: %s: aborted, nothing written", rec->options->output);
 	else if (result == MONITOR_TIMEOUT)

@@ -11,9 +11,10 @@
 #include "ipc/log.h"
 #include "ipc/time.h"
 
-#define EXIT_WAIT_MS  500
-#define TURN_MESSAGES 64  /* of one child, before the others and the signals have their turn */
-#define LOG_LINES     200 /* of one child in a second: more are a violation */
+#define EXIT_WAIT_MS   500
+#define KILLED_WAIT_MS 20
+#define TURN_MESSAGES  64  /* of one child, before the others and the signals have their turn */
+#define LOG_LINES      200 /* of one child in a second: more are a violation */
 
 int monitor_start(struct monitor *monitor)
 {
@@ -30,6 +31,12 @@ int monitor_start(struct monitor *monitor)
 		monitor->fds[i].events = POLLIN;
 	monitor->targets_left = monitor->targets;
 	return monitor->fds[0].fd < 0 ? -errno : 0;
+}
+
+void monitor_watch_child(struct monitor *monitor, enum policy_role role)
+{
+	monitor->fds[role] =
+		(struct pollfd){.fd = monitor->children[role].channel.fd, .events = POLLIN};
 }
 
 void monitor_watch(struct monitor *monitor, int pidfd)
@@ -84,6 +91,10 @@ static int dispatch(struct monitor *monitor, struct child *child, const struct m
 	case MESSAGE_WRITTEN:
 		monitor->written = message->WRITTEN;
 		return 0;
+	case MESSAGE_BROKER_STUCK:
+		log_warning("monitor: keyhole-broker: no answer for 2 s, given up");
+		monitor->result = MONITOR_BROKER;
+		return 0;
 	default:
 		return -EPROTO;
 	}
@@ -92,6 +103,26 @@ static int dispatch(struct monitor *monitor, struct child *child, const struct m
 static bool has_sent(const struct child *child, enum message_type type)
 {
 	return child->channel.seen >> type & 1;
+}
+
+/* A target, or somebody with the right to, can end the broker alone; its own exit is a verdict. */
+static bool was_killed(struct child *child)
+{
+	struct message message;
+
+	return child->channel.peer == PARTY_BROKER &&
+	       !channel_expect(&child->spawner.channel, MESSAGE_EXITED, KILLED_WAIT_MS, &message) &&
+	       WIFSIGNALED(message.EXITED.status);
+}
+
+static void on_end(struct monitor *monitor, struct child *child)
+{
+	child->ended = !was_killed(child);
+	monitor->result = child->ended ? MONITOR_FAILED : MONITOR_BROKER;
+	if (child->ended)
+		return;
+	log_warning("monitor: keyhole-broker: killed");
+	monitor->fds[ROLE_BROKER].fd = -1;
 }
 
 static void on_message(struct monitor *monitor, struct child *child)
@@ -108,8 +139,7 @@ static void on_message(struct monitor *monitor, struct child *child)
 	}
 	if (r == -EPIPE) {
 		/* nobody else holds that end, so it is gone, or about to be */
-		child->ended = true;
-		monitor->result = MONITOR_FAILED;
+		on_end(monitor, child);
 	} else if (r < 0) {
 		log_error("monitor: %s: %s; ended", message_party_name(child->channel.peer),
 			  r == -EPROTO ? "violation of the protocol" : strerror(-r));

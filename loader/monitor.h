@@ -26,6 +26,7 @@ enum monitor_result {
 	MONITOR_TIMEOUT,
 	MONITOR_FAILED,	 /* monitor_explain() says why */
 	MONITOR_ABORTED, /* second signal */
+	MONITOR_BROKER,	 /* stuck, or killed: to be replaced */
 };
 
 struct child {
@@ -54,6 +55,9 @@ void monitor_watch(struct monitor *monitor, int pidfd);
 
 /* Once the children are spawned. From here on SIGINT and SIGTERM are the monitor's. */
 int monitor_start(struct monitor *monitor);
+
+/* The child's channel is another one. */
+void monitor_watch_child(struct monitor *monitor, enum policy_role role);
 
 /* Until the goal or the time, by the monotonic clock, is reached. */
 enum monitor_result monitor_run(struct monitor *monitor, enum monitor_goal goal, uint64_t until);

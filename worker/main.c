@@ -54,6 +54,7 @@ struct worker {
 	struct session *session;
 	struct event_base *base;
 	struct event *timer;
+	struct event *answers; /* of the broker; one-shot like the wakers, NULL: there is none */
 	struct event **wakers; /* one-shot: added again by the next turn */
 	size_t waker_count;
 	uint64_t last_turn, last_progress;
@@ -214,6 +215,32 @@ static void measure(struct worker *worker, uint64_t began)
 	worker->longest = took > worker->longest ? took : worker->longest;
 }
 
+static void on_broker(int fd, short what, void *argument);
+
+static int connect_broker(struct worker *worker)
+{
+	worker->answers =
+		event_new(worker->base, broker_fd(worker->broker), EV_READ, on_broker, worker);
+	return worker->answers && event_add(worker->answers, NULL) == 0 ? 0 : -ENOMEM;
+}
+
+static void forget_broker(struct worker *worker)
+{
+	if (worker->answers)
+		event_free(worker->answers);
+	worker->answers = NULL;
+}
+
+static void watch_broker(struct worker *worker)
+{
+	if (broker_give_up(worker->broker, time_now())) {
+		forget_broker(worker);
+		channel_send_bare(&worker->loader, MESSAGE_BROKER_STUCK, -1);
+	} else if (worker->answers) {
+		event_add(worker->answers, NULL);
+	}
+}
+
 static void on_turn(int fd, short what, void *argument)
 {
 	struct worker *worker = argument;
@@ -222,6 +249,7 @@ static void on_turn(int fd, short what, void *argument)
 	(void)fd;
 	(void)what;
 	broker_turn(worker->broker);
+	watch_broker(worker);
 	worker->last_turn = time_now();
 	progress(worker, worker->last_turn);
 	for (size_t i = 0; i < worker->waker_count; i++)
@@ -256,11 +284,20 @@ static void on_broker(int fd, short what, void *argument)
 	turn_soon(worker);
 	if (r >= 0)
 		return;
-	log_error("broker: requests: %s", strerror(-r));
-	/* What is known already stays usable; the loader decides what else follows. */
-	event_del(worker->wakers[0]);
-	memmove(worker->wakers, worker->wakers + 1,
-		--worker->waker_count * sizeof(*worker->wakers));
+	log_info("broker: requests: %s", strerror(-r));
+	/* What is known already stays usable. Its end the loader sees for itself. */
+	forget_broker(worker);
+	if (r != -EPIPE)
+		channel_send_bare(&worker->loader, MESSAGE_BROKER_STUCK, -1);
+}
+
+static int replace_broker(struct worker *worker, struct message *message)
+{
+	if (message->DESCRIPTOR.kind != DESCRIPTOR_BROKER)
+		return -EPROTO;
+	forget_broker(worker);
+	broker_replace(worker->broker, take_fd(&message->fd));
+	return connect_broker(worker);
 }
 
 static void finish(struct worker *worker, const struct message_stop *stop);
@@ -279,6 +316,8 @@ static void on_loader(int fd, short what, void *argument)
 		finish(worker, &message.STOP);
 		return;
 	}
+	if (r > 0 && message.head.type == MESSAGE_DESCRIPTOR && !replace_broker(worker, &message))
+		return;
 	worker->result = r == -EPIPE ? worker->result : -EPROTO;
 	event_base_loopbreak(worker->base);
 }
@@ -293,16 +332,15 @@ static int add_waker(struct worker *worker, int fd, event_callback_fn on_ready)
 	return 0;
 }
 
-/* The broker's comes first, see on_broker(). */
 static int add_wakers(struct worker *worker)
 {
 	const struct regions *regions = &worker->regions;
 	int r;
 
-	worker->wakers = calloc(regions->sideband_count + 3, sizeof(struct event *));
+	worker->wakers = calloc(regions->sideband_count + 2, sizeof(struct event *));
 	if (!worker->wakers)
 		return -ENOMEM;
-	r = add_waker(worker, broker_fd(worker->broker), on_broker);
+	r = connect_broker(worker);
 	if (r == 0)
 		r = add_waker(worker, regions->event_fd, on_wake);
 	if (r == 0)
@@ -384,6 +422,7 @@ static int send_profile(struct worker *worker, const struct message_stop *stop)
 static void stop_turns(struct worker *worker)
 {
 	event_del(worker->timer);
+	forget_broker(worker);
 	for (size_t i = 0; i < worker->waker_count; i++)
 		event_del(worker->wakers[i]);
 }

@@ -2,8 +2,7 @@
 /*
  * keyhole-broker: opens for the worker what it may not open itself. The one process that keeps
  * capabilities while sampling goes on. Nobody waits for it: what hangs here holds up the worker's
- * requests only. It is not replaced: a recording whose broker is stuck or gone goes on without new
- * objects.
+ * requests only, and another one is started in its place when that lasts.
  */
 #include <errno.h>
 #include <limits.h>
