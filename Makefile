@@ -53,7 +53,8 @@ endif
 # ---- what each executable is made of ----------------------------------------------------------
 
 # The privileged link: by name, so that a diff shows its growth. tests/lint/loader-files.sh checks.
-LOADER := command events features ksyms main monitor options output programs rights spawner summary
+LOADER := command events features ksyms main monitor options output programs replace rights \
+	spawner summary
 BROKER := answers limits main mounts
 
 WORKER_FOLDERS := worker/base worker/elf worker/unwind worker/symbol worker/profile worker/format \

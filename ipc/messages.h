@@ -63,6 +63,7 @@ enum profile_format {
 
 struct message_config {
 	uint64_t period;	 /* ns of CPU time per sample */
+	uint64_t epoch;		 /* of the worker, see bpf/abi.h; not 0: others were before it */
 	uint32_t cpus;		 /* rings: entries 0..cpus-1 of the ring map */
 	uint32_t ring_bytes;	 /* of each */
 	uint32_t sideband_bytes; /* data part of each side-band ring */
@@ -143,7 +144,8 @@ struct message_object_reply {
 };
 
 struct message_segment {
-	uint32_t index; /* must be the next one */
+	/* must be the next one; SEGMENT_MAP: which that is, 0: behind all that there are */
+	uint32_t index;
 };
 
 struct message_profile {

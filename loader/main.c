@@ -17,45 +17,15 @@
 #include "ipc/log.h"
 #include "ipc/messages.h"
 #include "ipc/time.h"
-#include "loader/command.h"
-#include "loader/events.h"
-#include "loader/ksyms.h"
-#include "loader/monitor.h"
-#include "loader/output.h"
-#include "loader/programs.h"
+#include "loader/recording.h"
 #include "loader/rights.h"
 #include "loader/summary.h"
 
 #define CHILD_START_MS 5000
-#define BROKERS_MAX    20 /* replaced in a recording */
 #define FINISH_NS      (30 * NS_PER_SECOND)
 #define PROGRESS_NS    NS_PER_SECOND
 
-enum exit_status {
-	EXIT_DONE = 0,
-	EXIT_FAILED = 1,
-	EXIT_USAGE = 2,
-	EXIT_RIGHTS = 3,
-	EXIT_EMPTY = 4,
-	EXIT_NO_COMMAND = 127,
-};
-
-struct recording {
-	const struct options *options;
-	struct policy_user user;
-	int cgroup; /* directory, or -1 */
-	struct command command;
-	struct output output;
-	struct ksyms ksyms;
-	struct programs programs;
-	struct events events;
-	struct monitor monitor;
-	unsigned int brokers;	 /* replaced */
-	uint64_t begun, started; /* monotonic */
-	uint64_t runtime;	 /* of the profiled tasks when it started */
-};
-
-static int failed(const char *what, const char *object, int r)
+int failed(const char *what, const char *object, int r)
 {
 	log_error("%s: %s: %s", what, object, strerror(-r));
 	return EXIT_FAILED;
@@ -202,7 +172,7 @@ static int check_child(const struct recording *rec, const struct child *child, p
 				policy_layers_of(role) & ~proven, lacking);
 }
 
-static int expect_ready(const struct recording *rec, struct child *child)
+int expect_ready(const struct recording *rec, struct child *child)
 {
 	const char *name = message_party_name(child->channel.peer), *reason;
 	pid_t pid = spawner_started(&child->spawner);
@@ -259,6 +229,7 @@ static int send_config(const struct recording *rec, struct child *worker)
 	const struct options *options = rec->options;
 	const struct message_config config = {
 		.period = NS_PER_SECOND / options->frequency,
+		.epoch = rec->epoch,
 		.cpus = rec->programs.cpus,
 		.ring_bytes = rec->programs.ring_bytes,
 		.sideband_bytes = EVENTS_SIDEBAND_BYTES,
@@ -292,43 +263,37 @@ static void enter_phase(struct recording *rec, enum message_phase phase)
 		rec->monitor.children[role].channel.phase = phase;
 }
 
-static int equip_broker(struct recording *rec)
+int equip_broker(struct recording *rec, uint32_t segments)
 {
-	struct child *broker = &rec->monitor.children[ROLE_BROKER];
-	int r = channel_send_bare(&broker->channel, MESSAGE_SEGMENT_MAP, rec->programs.segment_map);
+	struct child *children = rec->monitor.children;
+	const struct message_segment first = {segments};
+	int r = channel_send(&children[ROLE_BROKER].channel, MESSAGE_SEGMENT_MAP, &first,
+			     sizeof(first), rec->programs.segment_map);
 
 	return r ? r
-		 : connect_child(&rec->monitor.children[ROLE_WORKER], DESCRIPTOR_BROKER, broker,
+		 : connect_child(&children[ROLE_WORKER], DESCRIPTOR_BROKER, &children[ROLE_BROKER],
 				 MESSAGE_REQUEST_PEER);
 }
 
-/* Without one the recording goes on: what is new is not named any more. */
-static void replace_broker(struct recording *rec)
+int equip_exporter(struct recording *rec)
 {
-	struct child *broker = &rec->monitor.children[ROLE_BROKER];
-	int r = EXIT_FAILED;
+	struct child *children = rec->monitor.children;
+	int r = channel_send_bare(&children[ROLE_EXPORTER].channel, MESSAGE_OUTPUT, rec->output.fd);
 
-	channel_release(&broker->channel);
-	if (rec->brokers++ < BROKERS_MAX && !spawner_spawn(&broker->spawner, &broker->channel))
-		r = expect_ready(rec, broker);
-	if (r == EXIT_DONE && !equip_broker(rec))
-		broker->channel.phase = PHASE_RUN;
-	else
-		log_error("broker: keyhole-broker: not replaced; new files are not read any more");
-	monitor_watch_child(&rec->monitor, ROLE_BROKER);
+	return r ? r
+		 : connect_child(&children[ROLE_WORKER], DESCRIPTOR_EXPORTER,
+				 &children[ROLE_EXPORTER], MESSAGE_PROFILE_PEER);
 }
 
-static int equip_children(struct recording *rec)
+int equip_children(struct recording *rec)
 {
 	struct child *worker = &rec->monitor.children[ROLE_WORKER];
-	struct child *exporter = &rec->monitor.children[ROLE_EXPORTER];
 	struct message message;
 	int r = send_config(rec, worker);
 
 	r = r ? r : give_descriptors(rec, worker);
-	r = r ? r : channel_send_bare(&exporter->channel, MESSAGE_OUTPUT, rec->output.fd);
-	r = r ? r : connect_child(worker, DESCRIPTOR_EXPORTER, exporter, MESSAGE_PROFILE_PEER);
-	r = r ? r : equip_broker(rec);
+	r = r ? r : equip_exporter(rec);
+	r = r ? r : equip_broker(rec, PROGRAMS_SEGMENTS);
 	r = r ? r : channel_send_bare(&worker->channel, MESSAGE_START, -1);
 	r = r ? r : channel_expect(&worker->channel, MESSAGE_RUNNING, CHILD_START_MS, &message);
 	enter_phase(rec, PHASE_RUN);
@@ -357,11 +322,7 @@ static enum monitor_result await_end(struct recording *rec)
 	while (result == MONITOR_TIMEOUT && time_now() < end) {
 		uint64_t next = time_now() + PROGRESS_NS;
 
-		result = monitor_run(&rec->monitor, GOAL_STOP, next < end ? next : end);
-		if (result == MONITOR_BROKER) {
-			replace_broker(rec);
-			result = MONITOR_TIMEOUT;
-		}
+		result = replace_watch(rec, GOAL_STOP, next < end ? next : end);
 		show_progress(rec);
 	}
 	if (isatty(STDERR_FILENO))
@@ -411,12 +372,8 @@ static int stop_worker(struct recording *rec, uint64_t stopped)
 static int await_profile(struct recording *rec)
 {
 	struct monitor *monitor = &rec->monitor;
-	const uint64_t deadline = time_now() + FINISH_NS;
-	enum monitor_result result;
+	enum monitor_result result = replace_watch(rec, GOAL_WRITTEN, time_now() + FINISH_NS);
 
-	do
-		result = monitor_run(monitor, GOAL_WRITTEN, deadline);
-	while (result == MONITOR_BROKER);
 	if (result == MONITOR_ABORTED)
 		log_error("record: %s: aborted, nothing written", rec->options->output);
 	else if (result == MONITOR_TIMEOUT)
@@ -450,7 +407,7 @@ static int finish(struct recording *rec)
 	r = r ? r : await_profile(rec);
 	if (r)
 		return r;
-	summary_make(&counters, &rec->monitor.summary, expected, &sum);
+	summary_make(&counters, &rec->before, &rec->monitor.summary, expected, &sum);
 	if (sum.taken == sum.lost) {
 		summary_print(&sum, rec->options->verbose, stderr);
 		return empty(rec, expected, sum.lost);
@@ -491,6 +448,7 @@ static int run(const struct options *options, uint64_t begun)
 	monitor_stop_children(&rec->monitor);
 	command_reap(&rec->command);
 	output_abandon(&rec->output);
+	r = r == EXIT_DONE ? rec->status : r;
 	return r == EXIT_DONE ? rec->command.status : r;
 }
 

@@ -11,10 +11,9 @@
 #include "ipc/log.h"
 #include "ipc/time.h"
 
-#define EXIT_WAIT_MS   500
-#define KILLED_WAIT_MS 20
-#define TURN_MESSAGES  64  /* of one child, before the others and the signals have their turn */
-#define LOG_LINES      200 /* of one child in a second: more are a violation */
+#define EXIT_WAIT_MS  500
+#define TURN_MESSAGES 64  /* of one child, before the others and the signals have their turn */
+#define LOG_LINES     200 /* of one child in a second: more are a violation */
 
 int monitor_start(struct monitor *monitor)
 {
@@ -92,8 +91,11 @@ static int dispatch(struct monitor *monitor, struct child *child, const struct m
 		monitor->written = message->WRITTEN;
 		return 0;
 	case MESSAGE_BROKER_STUCK:
+		if (monitor->brokers_stuck++ > BROKERS_MAX)
+			return -EPROTO;
 		log_warning("monitor: keyhole-broker: no answer for 2 s, given up");
-		monitor->result = MONITOR_BROKER;
+		monitor->broker_stuck = true;
+		monitor->result = MONITOR_ENDED;
 		return 0;
 	default:
 		return -EPROTO;
@@ -103,26 +105,6 @@ static int dispatch(struct monitor *monitor, struct child *child, const struct m
 static bool has_sent(const struct child *child, enum message_type type)
 {
 	return child->channel.seen >> type & 1;
-}
-
-/* A target, or somebody with the right to, can end the broker alone; its own exit is a verdict. */
-static bool was_killed(struct child *child)
-{
-	struct message message;
-
-	return child->channel.peer == PARTY_BROKER &&
-	       !channel_expect(&child->spawner.channel, MESSAGE_EXITED, KILLED_WAIT_MS, &message) &&
-	       WIFSIGNALED(message.EXITED.status);
-}
-
-static void on_end(struct monitor *monitor, struct child *child)
-{
-	child->ended = !was_killed(child);
-	monitor->result = child->ended ? MONITOR_FAILED : MONITOR_BROKER;
-	if (child->ended)
-		return;
-	log_warning("monitor: keyhole-broker: killed");
-	monitor->fds[ROLE_BROKER].fd = -1;
 }
 
 static void on_message(struct monitor *monitor, struct child *child)
@@ -139,7 +121,8 @@ static void on_message(struct monitor *monitor, struct child *child)
 	}
 	if (r == -EPIPE) {
 		/* nobody else holds that end, so it is gone, or about to be */
-		on_end(monitor, child);
+		child->ended = true;
+		monitor->result = MONITOR_ENDED;
 	} else if (r < 0) {
 		log_error("monitor: %s: %s; ended", message_party_name(child->channel.peer),
 			  r == -EPROTO ? "violation of the protocol" : strerror(-r));
@@ -181,31 +164,42 @@ enum monitor_result monitor_run(struct monitor *monitor, enum monitor_goal goal,
 	return monitor->result;
 }
 
-/* When one ends others follow, and may be seen first: a signal or an error is the cause. */
-void monitor_explain(struct monitor *monitor)
+/*
+ * When the worker ends, the others follow by themselves, and may be seen first: it comes last here,
+ * and is waited for if anybody has ended. A signal or an error is the cause.
+ */
+enum policy_role monitor_explain(struct monitor *monitor)
 {
 	const uint64_t deadline = time_now() + EXIT_WAIT_MS * NS_PER_MS;
+	enum policy_role cause = ROLE_LOADER;
 	const char *name = NULL, *what = "closed its channel; status";
 	int number = 0;
 
-	for (int role = ROLE_WORKER; role < ROLE_COUNT && !number; role++) {
+	for (int role = ROLE_COUNT - 1; role >= ROLE_WORKER && !number; role--) {
 		struct child *child = &monitor->children[role];
+		bool ended = child->ended;
 		uint64_t now = time_now();
-		int wait = child->ended && now < deadline ? (int)((deadline - now) / NS_PER_MS) : 0;
+		int wait =
+			(ended || name) && now < deadline ? (int)((deadline - now) / NS_PER_MS) : 0;
 		struct message message;
 		int r = channel_expect(&child->spawner.channel, MESSAGE_EXITED, wait, &message);
 		int status = r ? 0 : message.EXITED.status;
 
-		if (r && !child->ended)
+		child->ended = false;
+		number = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+		if (!ended && !number && (r || !name))
 			continue;
 		name = message_party_name(child->channel.peer);
-		number = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
-		if (!r)
-			what = WIFSIGNALED(status) ? "ended by itself, signal"
-						   : "ended by itself, status";
+		if (r)
+			continue;
+		what = WIFSIGNALED(status) ? "ended by itself, signal" : "ended by itself, status";
+		if (WIFSIGNALED(status) || role == ROLE_WORKER)
+			cause = (enum policy_role)role;
 	}
 	if (name)
-		log_error("monitor: %s: %s %d", name, what, number);
+		log_error("monitor: %s: %s %d%s", name, what, number,
+			  cause && number == SIGSYS ? ", the filter of system calls" : "");
+	return cause;
 }
 
 void monitor_stop_children(struct monitor *monitor)

@@ -33,24 +33,27 @@ static uint64_t min(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-void summary_make(const struct counters *counters, const struct message_summary *worker,
-		  uint64_t expected, struct summary *ret_summary)
+void summary_make(const struct counters *counters, const struct counters *before,
+		  const struct message_summary *worker, uint64_t expected,
+		  struct summary *ret_summary)
 {
 	/* not the sum of the reasons: that the two agree is tested */
 	struct summary sum = {.expected = expected, .taken = counters->samples};
 	uint64_t classes[CLASS_COUNT] = {0};
 
 	for (unsigned int i = 0; i < REASON_COUNT; i++) {
-		uint64_t counted = counters->reason[i];
+		const bool lost = reasons[i].class == LOST;
+		uint64_t gone = lost ? 0 : before->reason[i];
+		uint64_t counted = counters->reason[i] - gone;
 
-		sum.reason[i] =
-			reasons[i].class == LOST ? counted : min(counted, worker->reason[i]);
+		sum.restarted += gone;
+		sum.reason[i] = lost ? counted : min(counted, worker->reason[i]);
 		sum.discarded += counted - sum.reason[i];
 		classes[reasons[i].class] += sum.reason[i];
 	}
 	sum.complete = classes[END];
 	sum.cut = classes[CUT];
-	sum.lost = classes[LOST] + sum.discarded;
+	sum.lost = classes[LOST] + sum.discarded + sum.restarted;
 	sum.malformed = min(worker->discarded, sum.discarded);
 	sum.unkept = min(worker->unkept, sum.discarded - sum.malformed);
 	memcpy(sum.limit, worker->limit, sizeof(sum.limit));
@@ -92,6 +95,7 @@ void summary_print(const struct summary *summary, bool verbose, FILE *stream)
 			fprintf(stream, "  %-4s %s: %" PRIu64 "  (%s)\n",
 				class_names[reasons[i].class], reasons[i].name, summary->reason[i],
 				reasons[i].help);
+	print_lost(summary->restarted, "restart", "with a worker that ended", stream);
 	print_lost(summary->malformed, "malformed", "record not well-formed", stream);
 	print_lost(summary->unkept, "unkept", "no memory for the record", stream);
 	print_lost(summary->discarded - summary->malformed - summary->unkept, "unread",

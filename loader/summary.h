@@ -14,14 +14,17 @@ struct summary {
 	uint64_t expected; /* CPU time / period */
 	uint64_t taken, complete, cut, lost, without_names;
 	uint64_t reason[REASON_COUNT]; /* with discarded they add up to taken */
-	uint64_t discarded;	       /* emitted by BPF, but not in the profile: lost */
+	uint64_t discarded;	       /* emitted for this worker, but not in the profile: lost */
 	uint64_t malformed, unkept;    /* of the discarded: not well-formed, no memory */
+	uint64_t restarted;	       /* with a worker that ended: lost too */
 	uint64_t limit[LIMIT_COUNT];   /* see ipc/limits.def */
 };
 
-/* counters: of all CPUs. Nothing has more samples than BPF counted, whatever the worker says. */
-void summary_make(const struct counters *counters, const struct message_summary *worker,
-		  uint64_t expected, struct summary *ret_summary);
+/* counters: of all CPUs; before: the same when this worker began. Nothing has more samples than BPF
+ * counted, whatever the worker says. */
+void summary_make(const struct counters *counters, const struct counters *before,
+		  const struct message_summary *worker, uint64_t expected,
+		  struct summary *ret_summary);
 
 /* Samples that BPF itself lost. */
 uint64_t summary_lost(const struct counters *counters);

@@ -47,6 +47,7 @@
 
 struct worker {
 	struct channel loader, exporter;
+	int profile; /* once it is made, or -1 */
 	struct regions regions;
 	struct broker *broker;
 	struct parser *parser;
@@ -161,6 +162,12 @@ static void read_symbols(struct worker *worker)
 	close(take_fd(&worker->regions.symbols_fd));
 }
 
+static void connect_exporter(struct worker *worker, int fd)
+{
+	channel_init(&worker->exporter, fd, PARTY_WORKER, PARTY_EXPORTER);
+	worker->exporter.phase = PHASE_RUN;
+}
+
 static int make_session(struct worker *worker)
 {
 	struct session_parts parts = {
@@ -170,9 +177,7 @@ static int make_session(struct worker *worker)
 	};
 	int r;
 
-	channel_init(&worker->exporter, take_fd(&worker->regions.exporter_fd), PARTY_WORKER,
-		     PARTY_EXPORTER);
-	worker->exporter.phase = PHASE_RUN;
+	connect_exporter(worker, take_fd(&worker->regions.exporter_fd));
 	worker->broker = broker_new(take_fd(&worker->regions.broker_fd));
 	if (!worker->broker)
 		return -ENOMEM;
@@ -291,13 +296,35 @@ static void on_broker(int fd, short what, void *argument)
 		channel_send_bare(&worker->loader, MESSAGE_BROKER_STUCK, -1);
 }
 
-static int replace_broker(struct worker *worker, struct message *message)
+/* With what is left to do: at the end nobody is asked any more. */
+static int replace_broker(struct worker *worker, int fd)
 {
-	if (message->DESCRIPTOR.kind != DESCRIPTOR_BROKER)
-		return -EPROTO;
+	if (worker->loader.phase == PHASE_FINISH)
+		return close(fd);
 	forget_broker(worker);
-	broker_replace(worker->broker, take_fd(&message->fd));
+	broker_replace(worker->broker, fd);
 	return connect_broker(worker);
+}
+
+static int deliver(struct worker *worker);
+
+static int replace_exporter(struct worker *worker, int fd)
+{
+	channel_release(&worker->exporter);
+	connect_exporter(worker, fd);
+	return worker->profile < 0 ? 0 : deliver(worker);
+}
+
+static int replace_peer(struct worker *worker, struct message *message)
+{
+	switch (message->DESCRIPTOR.kind) {
+	case DESCRIPTOR_BROKER:
+		return replace_broker(worker, take_fd(&message->fd));
+	case DESCRIPTOR_EXPORTER:
+		return replace_exporter(worker, take_fd(&message->fd));
+	default:
+		return -EPROTO;
+	}
 }
 
 static void finish(struct worker *worker, const struct message_stop *stop);
@@ -316,7 +343,7 @@ static void on_loader(int fd, short what, void *argument)
 		finish(worker, &message.STOP);
 		return;
 	}
-	if (r > 0 && message.head.type == MESSAGE_DESCRIPTOR && !replace_broker(worker, &message))
+	if (r > 0 && message.head.type == MESSAGE_DESCRIPTOR && !replace_peer(worker, &message))
 		return;
 	worker->result = r == -EPIPE ? worker->result : -EPROTO;
 	event_base_loopbreak(worker->base);
@@ -399,11 +426,23 @@ static int profile_file(void)
 	return fd < 0 ? -errno : fd;
 }
 
+/* Where the exporter is gone, it waits for another one. */
+static int deliver(struct worker *worker)
+{
+	off_t bytes = lseek(worker->profile, 0, SEEK_END);
+	struct message_profile message = {.bytes = (uint64_t)bytes};
+	int r;
+
+	if (bytes < 0)
+		return -errno;
+	r = channel_send(&worker->exporter, MESSAGE_PROFILE, &message, sizeof(message),
+			 worker->profile);
+	return r == -EPIPE ? 0 : r;
+}
+
 static int send_profile(struct worker *worker, const struct message_stop *stop)
 {
 	guard_fd int fd = profile_file();
-	struct message_profile message;
-	off_t bytes;
 	int r;
 
 	if (fd < 0)
@@ -411,12 +450,10 @@ static int send_profile(struct worker *worker, const struct message_stop *stop)
 	r = session_render(worker->session, stop, fd);
 	if (r < 0)
 		return r;
-	bytes = lseek(fd, 0, SEEK_END);
-	if (bytes < 0 ||
-	    fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0)
+	if (fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0)
 		return -errno;
-	message = (struct message_profile){.bytes = (uint64_t)bytes};
-	return channel_send(&worker->exporter, MESSAGE_PROFILE, &message, sizeof(message), fd);
+	worker->profile = take_fd(&fd);
+	return deliver(worker);
 }
 
 static void stop_turns(struct worker *worker)
@@ -468,7 +505,7 @@ static void finish(struct worker *worker, const struct message_stop *stop)
 
 int main(void)
 {
-	static struct worker worker;
+	static struct worker worker = {.profile = -1};
 	int r;
 
 	log_init("keyhole-worker", LOG_LEVEL_WARNING);

@@ -81,7 +81,7 @@ static int start(struct broker *broker)
 	r = r ? r : channel_send_ready(&broker->loader, layers.lacking, layers.proven);
 	if (r || (r = channel_expect(&broker->loader, MESSAGE_SEGMENT_MAP, START_MS, &map)))
 		return r;
-	r = segments_init(&broker->segments, map.fd);
+	r = segments_init(&broker->segments, map.fd, map.SEGMENT_MAP.index);
 	if (r || (r = channel_expect(&broker->loader, MESSAGE_REQUEST_PEER, START_MS, &peer)))
 		return r;
 	channel_init(&broker->worker, peer.fd, PARTY_BROKER, PARTY_WORKER);

@@ -9,6 +9,8 @@
 
 #include "loader/summary.h"
 
+static const struct counters none;
+
 static const char *print(const struct summary *summary, bool verbose)
 {
 	static char text[8192];
@@ -30,7 +32,7 @@ static void test_summary__classes(void **state)
 	counters.reason[REASON_end_no_user] = worker.reason[REASON_end_no_user] = 5;
 	counters.reason[REASON_cut_exec] = worker.reason[REASON_cut_exec] = 3;
 	counters.reason[REASON_lost_ring_full] = 2;
-	summary_make(&counters, &worker, 101, &sum);
+	summary_make(&counters, &none, &worker, 101, &sum);
 	assert_int_equal(sum.taken, 100);
 	assert_int_equal(sum.complete, 95);
 	assert_int_equal(sum.cut, 3);
@@ -58,7 +60,7 @@ static void test_summary__every_sample_has_one_fate(void **state)
 		worker.reason[i] = i % 3 ? ~0ull : i; /* too many, too few */
 	}
 	counters.samples = all;
-	summary_make(&counters, &worker, 0, &sum);
+	summary_make(&counters, &none, &worker, 0, &sum);
 	assert_int_equal(sum.taken, all);
 	assert_int_equal(sum.complete + sum.cut + sum.lost, all);
 	assert_int_equal(sum.without_names, sum.complete + sum.cut);
@@ -70,7 +72,7 @@ static void test_summary__every_sample_has_one_fate(void **state)
 	assert_non_null(strstr(print(&sum, false), "\n  lost lost_unread: "));
 	/* no more than there are, whatever the worker says */
 	worker.discarded = worker.unkept = ~0ull;
-	summary_make(&counters, &worker, 0, &sum);
+	summary_make(&counters, &none, &worker, 0, &sum);
 	assert_int_equal(sum.malformed, sum.discarded);
 	assert_int_equal(sum.unkept, 0);
 	assert_null(strstr(print(&sum, false), "lost_unread"));
@@ -85,11 +87,38 @@ static void test_summary__limits(void **state)
 	(void)state;
 	worker.limit[LIMIT_events] = 99; /* not its to tell */
 	worker.limit[LIMIT_tables] = 7;
-	summary_make(&counters, &worker, 0, &sum);
+	summary_make(&counters, &none, &worker, 0, &sum);
 	assert_non_null(strstr(print(&sum, false), "\n  note events: 5  ("));
 	assert_non_null(strstr(print(&sum, false), "\n  note generations: 6  ("));
 	assert_non_null(strstr(print(&sum, false), "\n  note tables: 7  ("));
 	assert_null(strstr(print(&sum, false), "note slots"));
+}
+
+/* What another worker had is lost with it; this one can report no more than its own. */
+static void test_summary__restart(void **state)
+{
+	struct counters counters = {.samples = 100}, before = {.samples = 40};
+	struct message_summary worker = {0};
+	struct summary sum;
+
+	(void)state;
+	before.reason[REASON_end_root] = 30;
+	before.reason[REASON_cut_exec] = 5;
+	before.reason[REASON_lost_ring_full] = 5;
+	counters.reason[REASON_end_root] = 80;
+	counters.reason[REASON_cut_exec] = 10;
+	counters.reason[REASON_lost_ring_full] = 10;
+	worker.reason[REASON_end_root] = 80;
+	worker.reason[REASON_cut_exec] = 4;
+	summary_make(&counters, &before, &worker, 0, &sum);
+	assert_int_equal(sum.complete, 50);
+	assert_int_equal(sum.cut, 4);
+	assert_int_equal(sum.lost, 46);
+	assert_int_equal(sum.restarted, 35);
+	assert_int_equal(sum.discarded, 1);
+	assert_non_null(strstr(print(&sum, false), "\n  lost lost_restart: 35  ("));
+	assert_non_null(strstr(print(&sum, false), "\n  lost lost_unread: 1  ("));
+	assert_non_null(strstr(print(&sum, false), "\n  lost lost_ring_full: 10  ("));
 }
 
 static void test_summary__share_is_rounded_down(void **state)
@@ -110,6 +139,7 @@ int main(void)
 		cmocka_unit_test(test_summary__classes),
 		cmocka_unit_test(test_summary__every_sample_has_one_fate),
 		cmocka_unit_test(test_summary__limits),
+		cmocka_unit_test(test_summary__restart),
 		cmocka_unit_test(test_summary__share_is_rounded_down),
 	};
 
