@@ -94,11 +94,12 @@ static int replace_exporter(struct recording *rec)
 	if (rec->monitor.goal == GOAL_WRITTEN &&
 	    (!rec->output.pid || lseek(rec->output.fd, 0, SEEK_SET)))
 		return failed("output", rec->options->output, -ESPIPE);
-	r = spawn_again(rec, ROLE_EXPORTER, ROLE_EXPORTER);
-	if (!r && equip_exporter(rec))
-		r = failed("start", "keyhole-exporter", -EPIPE);
+	if (spawn_again(rec, ROLE_EXPORTER, ROLE_EXPORTER))
+		return EXIT_FAILED;
+	r = equip_exporter(rec);
 	rec->monitor.children[ROLE_EXPORTER].channel.phase = PHASE_RUN;
-	return r;
+	/* the end of either of the two is seen like any other */
+	return r && r != -EPIPE ? failed("start", "keyhole-exporter", r) : EXIT_DONE;
 }
 
 /* MONITOR_TIMEOUT: the recording goes on. What a worker made is gone with it. */
