@@ -17,11 +17,8 @@
 #include "ipc/log.h"
 #include "ipc/messages.h"
 #include "ipc/time.h"
-#include "loader/events.h"
-#include "loader/ksyms.h"
-#include "loader/monitor.h"
 #include "loader/notify.h"
-#include "loader/programs.h"
+#include "loader/recording.h"
 #include "loader/rights.h"
 #include "loader/user.h"
 
@@ -29,30 +26,7 @@
 #define FINISH_NS      (30 * NS_PER_SECOND)
 #define PROGRESS_NS    NS_PER_SECOND
 
-enum exit_status {
-	EXIT_DONE = 0,
-	EXIT_FAILED = 1,
-	EXIT_USAGE = 2,
-	EXIT_RIGHTS = 3,
-	EXIT_EMPTY = 4,
-	EXIT_NO_COMMAND = 127,
-};
-
-struct recording {
-	const struct options *options;
-	struct policy_user user;
-	int cgroup; /* directory, or -1 */
-	struct command command;
-	struct output output;
-	struct ksyms ksyms;
-	struct programs programs;
-	struct events events;
-	struct monitor monitor;
-	uint64_t begun, started; /* monotonic */
-	uint64_t runtime;	 /* of the profiled tasks when it started */
-};
-
-static int failed(const char *what, const char *object, int r)
+int failed(const char *what, const char *object, int r)
 {
 	log_error("%s: %s: %s", what, object, strerror(-r));
 	return EXIT_FAILED;
@@ -202,7 +176,7 @@ static int check_child(const struct recording *rec, const struct child *child, p
 				policy_layers_of(role) & ~proven, lacking);
 }
 
-static int expect_ready(const struct recording *rec, struct child *child)
+int expect_ready(const struct recording *rec, struct child *child)
 {
 	const char *name = message_party_name(child->channel.peer), *reason;
 	pid_t pid = spawner_started(&child->spawner);
@@ -259,6 +233,7 @@ static int send_config(const struct recording *rec, struct child *worker)
 	const struct options *options = rec->options;
 	const struct message_config config = {
 		.period = NS_PER_SECOND / options->frequency,
+		.epoch = rec->epoch,
 		.cpus = rec->programs.cpus,
 		.ring_bytes = rec->programs.ring_bytes,
 		.sideband_bytes = EVENTS_SIDEBAND_BYTES,
@@ -292,20 +267,37 @@ static void enter_phase(struct recording *rec, enum message_phase phase)
 		rec->monitor.children[role].channel.phase = phase;
 }
 
-static int equip_children(struct recording *rec)
+int equip_broker(struct recording *rec, uint32_t segments)
+{
+	struct child *children = rec->monitor.children;
+	const struct message_segment first = {segments};
+	int r = channel_send(&children[ROLE_BROKER].channel, MESSAGE_SEGMENT_MAP, &first,
+			     sizeof(first), rec->programs.segment_map);
+
+	return r ? r
+		 : connect_child(&children[ROLE_WORKER], DESCRIPTOR_BROKER, &children[ROLE_BROKER],
+				 MESSAGE_REQUEST_PEER);
+}
+
+int equip_exporter(struct recording *rec)
+{
+	struct child *children = rec->monitor.children;
+	int r = channel_send_bare(&children[ROLE_EXPORTER].channel, MESSAGE_OUTPUT, rec->output.fd);
+
+	return r ? r
+		 : connect_child(&children[ROLE_WORKER], DESCRIPTOR_EXPORTER,
+				 &children[ROLE_EXPORTER], MESSAGE_PROFILE_PEER);
+}
+
+int equip_children(struct recording *rec)
 {
 	struct child *worker = &rec->monitor.children[ROLE_WORKER];
-	struct child *exporter = &rec->monitor.children[ROLE_EXPORTER];
-	struct child *broker = &rec->monitor.children[ROLE_BROKER];
 	struct message message;
 	int r = send_config(rec, worker);
 
 	r = r ? r : give_descriptors(rec, worker);
-	r = r ? r : channel_send_bare(&exporter->channel, MESSAGE_OUTPUT, rec->output.fd);
-	r = r ? r : connect_child(worker, DESCRIPTOR_EXPORTER, exporter, MESSAGE_PROFILE_PEER);
-	r = r ? r
-	      : channel_send_bare(&broker->channel, MESSAGE_SEGMENT_MAP, rec->programs.segment_map);
-	r = r ? r : connect_child(worker, DESCRIPTOR_BROKER, broker, MESSAGE_REQUEST_PEER);
+	r = r ? r : equip_exporter(rec);
+	r = r ? r : equip_broker(rec, PROGRAMS_SEGMENTS);
 	r = r ? r : channel_send_bare(&worker->channel, MESSAGE_START, -1);
 	r = r ? r : channel_expect(&worker->channel, MESSAGE_RUNNING, CHILD_START_MS, &message);
 	enter_phase(rec, PHASE_RUN);
@@ -324,6 +316,10 @@ static struct message_counted count(const struct recording *rec)
 
 	_Static_assert(sizeof(counters.reason) <= sizeof(counted.reason), "a place for each");
 	memcpy(counted.reason, counters.reason, sizeof(counters.reason));
+	for (unsigned int i = 0; i < REASON_lost_ring_full; i++) { /* of which there were records */
+		counted.reason[i] -= rec->before.reason[i];
+		counted.restarted += rec->before.reason[i];
+	}
 	return counted;
 }
 
@@ -345,7 +341,7 @@ static enum monitor_result await_end(struct recording *rec)
 
 		show_progress(rec);
 		rec->monitor.progressed = false;
-		result = monitor_run(&rec->monitor, GOAL_STOP, next < end ? next : end);
+		result = replace_watch(rec, GOAL_STOP, next < end ? next : end);
 		if (rec->monitor.progressed)
 			notify_send("WATCHDOG=1");
 	}
@@ -397,7 +393,7 @@ static int stop_worker(struct recording *rec, uint64_t stopped)
 static int await_profile(struct recording *rec)
 {
 	struct monitor *monitor = &rec->monitor;
-	enum monitor_result result = monitor_run(monitor, GOAL_WRITTEN, time_now() + FINISH_NS);
+	enum monitor_result result = replace_watch(rec, GOAL_WRITTEN, time_now() + FINISH_NS);
 
 	if (result == MONITOR_ABORTED)
 		log_error("record: %s: aborted, nothing written", rec->options->output);
@@ -468,6 +464,7 @@ static int run(const struct options *options, uint64_t begun)
 	monitor_stop_children(&rec->monitor);
 	command_reap(&rec->command);
 	output_abandon(&rec->output);
+	r = r == EXIT_DONE ? rec->status : r;
 	return r == EXIT_DONE ? rec->command.status : r;
 }
 

@@ -2,8 +2,7 @@
 /*
  * keyhole-broker: opens for the worker what it may not open itself. The one process that keeps
  * capabilities while sampling goes on. Nobody waits for it: what hangs here holds up the worker's
- * requests only. It is not replaced: a recording whose broker is stuck or gone goes on without new
- * objects.
+ * requests only, and another one is started in its place when that lasts.
  */
 #include <errno.h>
 #include <limits.h>
@@ -82,7 +81,7 @@ static int start(struct broker *broker)
 	r = r ? r : channel_send_ready(&broker->loader, layers.lacking, layers.proven);
 	if (r || (r = channel_expect(&broker->loader, MESSAGE_SEGMENT_MAP, START_MS, &map)))
 		return r;
-	r = segments_init(&broker->segments, map.fd);
+	r = segments_init(&broker->segments, map.fd, map.SEGMENT_MAP.index);
 	if (r || (r = channel_expect(&broker->loader, MESSAGE_REQUEST_PEER, START_MS, &peer)))
 		return r;
 	channel_init(&broker->worker, peer.fd, PARTY_BROKER, PARTY_WORKER);
