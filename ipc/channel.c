@@ -342,6 +342,8 @@ int channel_expect(struct channel *channel, enum message_type type, int millisec
 		message_release(ret_message);
 		if (r < 0)
 			return r;
+		if (time_now() >= deadline)
+			return -ETIMEDOUT;
 	}
 	return r;
 }

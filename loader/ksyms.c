@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -60,9 +59,4 @@ int ksyms_wait(struct ksyms *ksyms)
 	if (got != (ssize_t)bytes)
 		return -EBADMSG;
 	return ksyms->ranges[0].end ? 0 : -EACCES;
-}
-
-void ksyms_forget(struct ksyms *ksyms)
-{
-	explicit_bzero(ksyms->ranges, sizeof(ksyms->ranges));
 }

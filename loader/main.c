@@ -121,7 +121,8 @@ static int open_kernel(struct recording *rec)
 	      : programs_load(programs, rec->options, &rec->ksyms, rec->cgroup, rec->command.pid);
 	if (r)
 		return failed("programs", "load (-v says more)", r);
-	ksyms_forget(&rec->ksyms);
+	/* nobody needs to know any more where the kernel lies */
+	explicit_bzero(rec->ksyms.ranges, sizeof(rec->ksyms.ranges));
 	r = events_open(programs->cpus, rec->options->frequency, programs->sampler, &rec->events);
 	return r ? failed("events", "perf_event_open", r) : EXIT_DONE;
 }
@@ -323,12 +324,13 @@ static struct message_counted count(const struct recording *rec)
 	return counted;
 }
 
-static void show_progress(struct recording *rec)
+/* -EPIPE: who would make the file appear has ended. */
+static int show_progress(struct recording *rec)
 {
 	struct message_counted counted = count(rec);
 
 	counted.elapsed = time_now() - rec->started;
-	channel_send(&rec->output.channel, MESSAGE_COUNTED, &counted, sizeof(counted), -1);
+	return channel_send(&rec->output.channel, MESSAGE_COUNTED, &counted, sizeof(counted), -1);
 }
 
 static enum monitor_result await_end(struct recording *rec)
@@ -337,9 +339,12 @@ static enum monitor_result await_end(struct recording *rec)
 	enum monitor_result result = MONITOR_TIMEOUT;
 
 	while (result == MONITOR_TIMEOUT && time_now() < end) {
-		uint64_t next = time_now() + PROGRESS_NS;
+		uint64_t next;
 
-		show_progress(rec);
+		/* this may take a second, when the helper does not read */
+		if (show_progress(rec) == -EPIPE && failed("output", "keyhole-output", -EPIPE))
+			return MONITOR_FAILED;
+		next = time_now() + PROGRESS_NS;
 		rec->monitor.progressed = false;
 		result = replace_watch(rec, GOAL_STOP, next < end ? next : end);
 		if (rec->monitor.progressed)

@@ -23,6 +23,7 @@ static bool is_recent(uint64_t time)
 static void release(struct recording *rec, enum policy_role first, enum policy_role last)
 {
 	for (int role = first; role <= (int)last; role++) {
+		rec->monitor.children[role].ended = false;
 		channel_release(&rec->monitor.children[role].channel);
 		monitor_watch_child(&rec->monitor, (enum policy_role)role);
 	}
@@ -58,7 +59,7 @@ static int replace_worker(struct recording *rec)
 	if (monitor_run(&rec->monitor, GOAL_STOP,
 			ended + (is_recent(worker->deaths[1]) ? AGAIN_NS : PAUSE_NS)) !=
 	    MONITOR_TIMEOUT)
-		return EXIT_FAILED;
+		return failed("record", rec->options->output, -ECANCELED);
 	rec->before = programs_counters(&rec->programs);
 	rec->epoch++;
 	r = spawn_again(rec, ROLE_WORKER, ROLE_BROKER);
@@ -137,7 +138,8 @@ static enum monitor_result on_end(struct recording *rec)
 
 	if (monitor->broker_stuck) {
 		monitor->broker_stuck = false;
-		replace_broker(rec);
+		if (monitor->goal == GOAL_STOP) /* after STOP the worker takes none */
+			replace_broker(rec);
 		return MONITOR_TIMEOUT;
 	}
 	/* before anything that may have to wait */

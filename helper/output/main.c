@@ -90,12 +90,12 @@ static int open_file(struct committer *c)
 /* The descriptor of the temporary file or of standard output, or a negative errno. */
 static int prepare(struct committer *c)
 {
-	int r;
+	const bool stream = strcmp(c->path, "-") == 0;
+	int r = !stream ? enter_folder(c) : chdir("/") ? -errno : 0;
 
-	if (strcmp(c->path, "-") == 0)
-		return STDOUT_FILENO;
-	r = enter_folder(c);
 	r = r || geteuid() ? r : limit_root();
+	if (r == 0 && stream)
+		return STDOUT_FILENO;
 	r = r ? r : check_name(c);
 	return r ? r : open_file(c);
 }

@@ -170,7 +170,7 @@ int segments_init(struct segments *ret_segments, int map, uint32_t first)
 		next++;
 	if (r && r != -ENOENT)
 		return r;
-	*ret_segments = (struct segments){.map = map, .next = next};
+	*ret_segments = (struct segments){.map = map, .next = next, .anchored = first != 0};
 	return 0;
 }
 
@@ -180,7 +180,8 @@ int answer_segment(struct segments *segments, const struct message_segment *requ
 	uint32_t inner;
 	int r;
 
-	if (request->index != segments->next || request->index >= SEGMENT_MAX)
+	if (request->index >= SEGMENT_MAX || request->index > segments->next ||
+	    (segments->anchored && request->index != segments->next))
 		return -EINVAL;
 	fd = segment_create();
 	if (fd < 0)
@@ -189,6 +190,7 @@ int answer_segment(struct segments *segments, const struct message_segment *requ
 	r = segment_element(BPF_MAP_UPDATE_ELEM, segments->map, request->index, &inner);
 	if (r < 0)
 		return r;
-	segments->next++;
+	segments->anchored = true;
+	segments->next = request->index + 1;
 	return take_fd(&fd);
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the broker does for the worker. It decides by numbers alone, reads no byte of a target and
- * allocates nothing; each answer is a descriptor or a negative errno.
+ * What the broker does for the worker. Of targets it reads lists of mounts alone, and it allocates
+ * nothing; each answer is a descriptor or a negative errno.
  */
 #ifndef KEYHOLE_LOADER_BROKER_ANSWERS_H
 #define KEYHOLE_LOADER_BROKER_ANSWERS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "ipc/messages.h"
@@ -14,10 +15,12 @@ struct limits;
 
 struct segments {
 	int map;       /* the outer ARRAY_OF_MAPS */
-	uint32_t next; /* index of the next segment */
+	uint32_t next; /* index of the next segment, or of the last one possible */
+	bool anchored; /* next is known: otherwise the worker's first request tells */
 };
 
-/* first: the worker's next one; 0: it lost a broker, so the one behind all that there are. */
+/* first: the worker's next one; 0: it lost a broker, and asks for one of those that there are (of
+ * a worker before it, it may be) or for the one behind them. */
 int segments_init(struct segments *ret_segments, int map, uint32_t first);
 
 /* Each returns a new descriptor, or a negative errno. */

@@ -119,7 +119,7 @@ int mounts_overlay(const char *device, const char *options, char *first)
 	return seen && !refused ? 0 : -EACCES;
 }
 
-/* As much of it as fits; "" where there is none. */
+/* As many whole lines of it as fit; "" where there are none. */
 static char *read_list(uint32_t pid, char *list)
 {
 	char path[PATH_BYTES];
@@ -133,6 +133,8 @@ static char *read_list(uint32_t pid, char *list)
 		got = read(fd, list + size, MOUNTINFO_BYTES - size);
 		size += got > 0 ? (size_t)got : 0;
 	}
+	while (size && list[size - 1] != '\n')
+		size--;
 	list[size] = '\0';
 	return list;
 }
@@ -160,7 +162,10 @@ int mounts_check(uint32_t pid, int fd)
 		return r;
 	if (!find(read_list(pid, own), id, &mount) && !find(read_list(1, own), id, &mount))
 		return -EACCES;
-	if (strcmp(mount.type, "overlay") == 0)
-		return mounts_overlay(mount.device, mount.options, read_list(1, first));
-	return verdict(mount.type);
+	if (strcmp(mount.type, "overlay"))
+		return verdict(mount.type);
+	/* one that was cut hides what is below */
+	if (strlen(read_list(1, first)) > MOUNTINFO_BYTES / 2)
+		return -EACCES;
+	return mounts_overlay(mount.device, mount.options, first);
 }

@@ -425,10 +425,17 @@ static void test_broker__adds_segments_in_order(void **state)
 	child_stop(&child);
 
 	start_broker(&child, map); /* another one goes on where that one was */
-	assert_int_equal(ask_segment(&child, 0, &fd), -EINVAL);
+	assert_int_equal(ask_segment(&child, 3, &fd), -EINVAL);
 	assert_int_equal(ask_segment(&child, SEGMENT_MAX, &fd), -EINVAL);
 	assert_int_equal(ask_segment(&child, 2, &fd), 0);
 	close(fd);
+	assert_int_equal(ask_segment(&child, 2, &fd), -EINVAL);
+	child_stop(&child);
+
+	start_broker(&child, map); /* or where the worker is, whose last answer was lost */
+	assert_int_equal(ask_segment(&child, 2, &fd), 0);
+	close(fd);
+	assert_int_equal(ask_segment(&child, 1, &fd), -EINVAL);
 	child_stop(&child);
 
 	start_broker_at(&child, map, 1); /* another worker has its own in the place of these */

@@ -40,6 +40,7 @@ struct file {
 	uint32_t pid;	  /* the mapping it is asked through */
 	uint64_t start, end;
 	bool put_off;
+	uint64_t waited; /* when it was wanted last and could not be asked for yet */
 	bool marked;
 };
 
@@ -377,8 +378,10 @@ struct object *files_object(struct files *files, struct file *file, uint32_t pid
 	if (file_is_gone(file, pid, start, end) && now - file->asked < FILE_RETRY_AFTER)
 		return file->state == FILE_KNOWN ? file->object : NULL;
 	/* When one of them is done, files_changes() or objects_changes() tell. */
-	if (file->state != FILE_KNOWN && !may_open(files, file, pid))
+	if (file->state != FILE_KNOWN && !may_open(files, file, pid)) {
+		file->waited = now;
 		return file->state == FILE_FAILED ? file->object : NULL;
+	}
 	file->gone = false;
 	file->pid = pid;
 	file->start = start;
@@ -396,9 +399,12 @@ bool file_is_gone(const struct file *file, uint32_t pid, uint64_t start, uint64_
 	return file->gone && file->pid == pid && file->start == start && file->end == end;
 }
 
-struct object *files_last_object(struct files *files, struct file *file)
+struct object *files_last_object(struct files *files, struct file *file, uint64_t now)
 {
 	if (file->state == FILE_VERIFYING || file->state == FILE_OPENING)
+		return NULL;
+	/* somebody who can still be asked waits for a turn */
+	if (!file->object && file->waited && now - file->waited < FILE_RETRY_AFTER)
 		return NULL;
 	if (!file->object)
 		file_fail(files, file, -ESTALE, 0);

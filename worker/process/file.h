@@ -45,7 +45,7 @@ struct object *files_object(struct files *files, struct file *file, uint32_t pid
 /* The target knows no such mapping: the process, or its listing, is out of date. */
 bool file_is_gone(const struct file *file, uint32_t pid, uint64_t start, uint64_t end);
 /* For a mapping that is gone: what was known, or a failed object; NULL while an answer is due. */
-struct object *files_last_object(struct files *files, struct file *file);
+struct object *files_last_object(struct files *files, struct file *file, uint64_t now);
 uint64_t files_changes(const struct files *files);
 uint64_t files_put_off(const struct files *files); /* so many had to wait */
 /* Files that turned out to hold something else than what they were taken for. */

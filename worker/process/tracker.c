@@ -429,7 +429,7 @@ static bool settle_open(struct tracker *tracker, struct process *process, uint64
 			continue;
 		/* Of a process that is over, only what was found out before counts. */
 		mapping->object =
-			process->ended ? files_last_object(files, mapping->file)
+			process->ended ? files_last_object(files, mapping->file, now)
 				       : files_object(files, mapping->file, process_asked(process),
 						      mapping->start, mapping->end, now);
 		mapping->identified = now;
@@ -446,7 +446,7 @@ static bool settle_open(struct tracker *tracker, struct process *process, uint64
 }
 
 /* Without asking. */
-static bool settle_last(struct tracker *tracker, struct mapping *list, size_t count)
+static bool settle_last(struct files *files, struct mapping *list, size_t count, uint64_t now)
 {
 	bool settled = true;
 
@@ -454,7 +454,7 @@ static bool settle_last(struct tracker *tracker, struct mapping *list, size_t co
 		struct mapping *mapping = &list[i];
 
 		if (!mapping->object)
-			mapping->object = files_last_object(tracker->parts.files, mapping->file);
+			mapping->object = files_last_object(files, mapping->file, now);
 		settled &= mapping->object != NULL;
 	}
 	return settled;
@@ -468,7 +468,7 @@ static void settle(struct tracker *tracker, struct process *process, uint64_t no
 	if (!mappings->unsettled || (process->ended && mappings->references > 1))
 		return;
 	settled = settle_open(tracker, process, now);
-	settled &= settle_last(tracker, mappings->closed, mappings->closed_count);
+	settled &= settle_last(tracker->parts.files, mappings->closed, mappings->closed_count, now);
 	mappings->unsettled = !settled;
 }
 
@@ -576,10 +576,10 @@ void tracker_finish(struct tracker *tracker)
 	size_t cursor = 0;
 
 	while ((process = processes_next(tracker->processes, &cursor)) != NULL) {
-		struct mappings *mappings = process->mappings;
+		struct mappings *all = process->mappings;
 
-		settle_last(tracker, mappings->open, mappings->open_count);
-		settle_last(tracker, mappings->closed, mappings->closed_count);
+		settle_last(tracker->parts.files, all->open, all->open_count, UINT64_MAX);
+		settle_last(tracker->parts.files, all->closed, all->closed_count, UINT64_MAX);
 	}
 }
 
