@@ -163,7 +163,7 @@ static int segment_create(void)
 int segments_init(struct segments *ret_segments, int map, uint32_t first)
 {
 	uint32_t next = first, id;
-	int r = first < SEGMENT_MAX ? 0 : -EINVAL;
+	int r = first <= SEGMENT_MAX ? 0 : -EINVAL;
 
 	while (next < SEGMENT_MAX &&
 	       (r = segment_element(BPF_MAP_LOOKUP_ELEM, map, next, &id)) == 0 && !first)
