@@ -205,3 +205,12 @@ enum outcome cell_do(struct cell *cell, struct order *order, int fd, int64_t *re
 	return WIFSIGNALED(cell->status) && WTERMSIG(cell->status) == SIGSYS ? OUTCOME_KILLED
 									     : OUTCOME_ENDED;
 }
+
+enum policy_role cell_role(const char *name)
+{
+	enum policy_role role = ROLE_LOADER;
+
+	while (role < ROLE_COUNT && strcmp(name, policy_role(role)->program))
+		role++;
+	return role;
+}

@@ -505,18 +505,9 @@ static void test_dumpable(enum policy_role role)
 	    "%s: dumpable alone keeps tracers of the same uid off", policy_role(role)->program);
 }
 
-static enum policy_role role_of(const char *name)
-{
-	enum policy_role role = ROLE_LOADER;
-
-	while (role < ROLE_COUNT && strcmp(name, policy_role(role)->program))
-		role++;
-	return role;
-}
-
 int main(int argc, char **argv)
 {
-	enum policy_role role = argc == 2 ? role_of(argv[1]) : ROLE_COUNT;
+	enum policy_role role = argc == 2 ? cell_role(argv[1]) : ROLE_COUNT;
 	static struct surroundings around;
 
 	if (role == ROLE_COUNT)

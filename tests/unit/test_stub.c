@@ -45,25 +45,30 @@ static void expect(u64 from, u64 to, u64 rule)
 		assert_true(unwind_table_rule(table, pc) == rule);
 }
 
-static void build_stub(const char *section, u64 address, struct build_cfi_code code)
+static void build(struct build_elf *elf)
 {
 	struct image *image = NULL;
-	struct build_elf elf;
-	unsigned char *bytes;
 	size_t size;
+	unsigned char *bytes = build_elf_finish(elf, &size);
 
-	build_elf_init(&elf);
-	build_elf_text(&elf, TEXT, TEXT_SIZE);
-	build_elf_section(&elf, ".eh_frame", SHT_PROGBITS, BUILD_ELF_EH_FRAME, frames.bytes,
-			  frames.size);
-	build_elf_section(&elf, section, SHT_PROGBITS, address, code.bytes, code.size);
-	bytes = build_elf_finish(&elf, &size);
 	assert_int_equal(image_open_memory(bytes, size, &image), 0);
 	free(bytes);
 	unwind_table_free(table);
 	table = NULL;
 	assert_int_equal(unwind_table_build(image, &table, &damaged), 0);
 	image_close(image);
+}
+
+static void build_stub(const char *section, u64 address, struct build_cfi_code code)
+{
+	struct build_elf elf;
+
+	build_elf_init(&elf);
+	build_elf_text(&elf, TEXT, TEXT_SIZE);
+	build_elf_section(&elf, ".eh_frame", SHT_PROGBITS, BUILD_ELF_EH_FRAME, frames.bytes,
+			  frames.size);
+	build_elf_section(&elf, section, SHT_PROGBITS, address, code.bytes, code.size);
+	build(&elf);
 }
 
 static void test_stub__init_and_fini_of_the_c_library(void **state)
@@ -147,10 +152,7 @@ static void test_stub__elsewhere_and_across_functions(void **state)
 /* The code is all of the text, at TEXT. */
 static void build_dtors(u64 address, const void *code, size_t code_size)
 {
-	struct image *image = NULL;
 	struct build_elf elf;
-	unsigned char *bytes;
-	size_t size;
 
 	build_elf_init(&elf);
 	build_elf_segment(&elf, PT_LOAD, PF_R | PF_X, TEXT, code, code_size);
@@ -158,13 +160,7 @@ static void build_dtors(u64 address, const void *code, size_t code_size)
 	build_elf_section(&elf, ".eh_frame", SHT_PROGBITS, BUILD_ELF_EH_FRAME, frames.bytes,
 			  frames.size);
 	build_elf_section(&elf, ".fini_array", SHT_FINI_ARRAY, 0x200000, &address, sizeof(address));
-	bytes = build_elf_finish(&elf, &size);
-	assert_int_equal(image_open_memory(bytes, size, &image), 0);
-	free(bytes);
-	unwind_table_free(table);
-	table = NULL;
-	assert_int_equal(unwind_table_build(image, &table, &damaged), 0);
-	image_close(image);
+	build(&elf);
 }
 
 static void test_stub__first_function_of_fini_array(void **state)
