@@ -425,7 +425,7 @@ check-canary: $(EXECUTABLES) $(CANARY_PROGRAMS) leaky-build
 
 fuzz_objects  = $(patsubst $(BUILD)/obj/%,$(BUILD)/fuzz/obj/%,$(1))
 FUZZ_OBJECTS := $(call fuzz_objects,$(call not_main,$(foreach folder,$(FOLDERS), \
-	$(call objects,$(folder)))) $(PROTO_OBJECTS) \
+	$(call objects,$(folder)))) $(PROTO_OBJECTS) $(call not_main,$(BROKER_OBJECTS)) \
 	$(patsubst %.c,$(BUILD)/obj/%.o,$(foreach suite,unit bpf,$(call test_helpers,$(suite)))))
 FUZZ_ARCHIVE := $(BUILD)/lib/fuzz.a
 

@@ -66,9 +66,9 @@ struct mount {
 	const char *device, *point, *type, *options;
 };
 
-static bool next_mount(char **list, struct mount *ret_mount)
+static bool parse(char *line, struct mount *ret_mount)
 {
-	char *line = strsep(list, "\n"), *rest = line ? strstr(line, " - ") : NULL;
+	char *rest = strstr(line, " - ");
 
 	if (!rest)
 		return false;
@@ -82,7 +82,18 @@ static bool next_mount(char **list, struct mount *ret_mount)
 	ret_mount->type = strsep(&rest, " ");
 	strsep(&rest, " ");
 	ret_mount->options = rest;
-	return ret_mount->point && rest;
+	return rest && ret_mount->point && *ret_mount->point == '/';
+}
+
+/* A line that is no mount does not hide those behind it. */
+static bool next_mount(char **list, struct mount *ret_mount)
+{
+	char *line;
+
+	while ((line = strsep(list, "\n")) != NULL)
+		if (parse(line, ret_mount))
+			return true;
+	return false;
 }
 
 /* "lowerdir=A:B,upperdir=C": whether one of them is on, or below, this mount. */

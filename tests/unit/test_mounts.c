@@ -74,6 +74,9 @@ static void test_mounts__who_mounted_it(void **state)
 {
 	char root[] = "21 1 0:50 / / rw - overlay overlay rw,lowerdir=/not/to/be/seen\n";
 	char nothing[] = "", damaged[] = "21 1 0:50 / /\n- \n - \n\n";
+	char between[] =
+		"34 21 0:51 / /m rw - overlay o rw\n\n1 1 0:9 /\n2 1 0:9 /  rw - fuse s rw\n"
+		"30 21 0:40 / /fuse rw - fuse.sshfs host: rw\n";
 
 	(void)state;
 	/* in a namespace of its own */
@@ -83,6 +86,8 @@ static void test_mounts__who_mounted_it(void **state)
 	assert_int_equal(mounts_overlay("0:50", "rw,lowerdir=l", root), 0);
 	assert_int_equal(mounts_overlay("0:50", "rw,lowerdir=/a", nothing), -EACCES);
 	assert_int_equal(mounts_overlay("0:50", "rw,lowerdir=/a", damaged), -EACCES);
+	/* what is no mount hides none */
+	assert_int_equal(mounts_overlay("0:51", "rw,lowerdir=/fuse/a", between), -EACCES);
 }
 
 int main(void)
