@@ -58,7 +58,8 @@ BROKER := answers limits main mounts
 
 WORKER_FOLDERS := worker/base worker/elf worker/unwind worker/symbol worker/profile worker/format \
 	worker/process worker/target worker/sample
-FOLDERS := ipc policy $(WORKER_FOLDERS) worker worker/exporter helper/output helper/ksyms
+FOLDERS := ipc policy $(WORKER_FOLDERS) worker worker/exporter helper/output helper/ksyms \
+	helper/options
 
 LOADER_OBJECTS   := $(LOADER:%=$(BUILD)/obj/loader/%.o)
 BROKER_OBJECTS   := $(BROKER:%=$(BUILD)/obj/loader/broker/%.o)
@@ -86,7 +87,7 @@ HELPER_LIBS   := -lcap
 WORKER_LIBS   := -lelf -lz -lprotobuf-c -liberty -levent_core -lseccomp -lcap -lpthread
 
 EXECUTABLES := $(addprefix $(OUT)/,keyhole keyhole-broker keyhole-exporter keyhole-ksyms \
-	keyhole-output keyhole-worker)
+	keyhole-options keyhole-output keyhole-worker)
 
 # ---- flags ------------------------------------------------------------------------------------
 
@@ -183,7 +184,7 @@ $(OUT)/keyhole-exporter: $(EXPORTER_PARTS) $(SHARED_ARCHIVES)
 	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ \
 		$(call group,$(EXPORTER_PARTS) $(SHARED_ARCHIVES)) $(EXPORTER_LIBS)
 
-HELPERS := $(OUT)/keyhole-ksyms $(OUT)/keyhole-output
+HELPERS := $(addprefix $(OUT)/keyhole-,ksyms options output)
 $(HELPERS): $(OUT)/keyhole-%: $(BUILD)/obj/helper/%/main.o $(BUILD)/lib/helper-%.a \
 		$(call archive,ipc)
 	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ $(call group,$^) $(HELPER_LIBS)
@@ -205,7 +206,7 @@ FUZZERS       := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c
 TEST_OBJECTS := $(foreach suite,$(SUITES),$(call objects,tests/$(suite)))
 TEST_ARCHIVES := $(foreach suite,$(SUITES),$(call archive,tests/$(suite))) \
 	$(BUILD)/lib/loader.a $(BUILD)/lib/broker.a $(call archive,worker/exporter) \
-	$(call archive,helper/output) $(call archive,helper/ksyms) \
+	$(call archive,helper/output) $(call archive,helper/ksyms) $(call archive,helper/options) \
 	$(WORKER_ARCHIVES) $(PROTO_ARCHIVE) $(SHARED_ARCHIVES)
 
 define suite_rule
@@ -415,7 +416,7 @@ $(CANARY)/keyhole-worker: $(BUILD)/obj/tests/canary/hostile_worker.o $(WORKER_AR
 leaky-build: $(EXECUTABLES)
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/leaky OBSERVER=tests/canary/leak.bpf.h \
 		$(BUILD)/leaky/keyhole
-	@for role in worker exporter broker ksyms output; do \
+	@for role in worker exporter broker ksyms options output; do \
 		ln -sf ../keyhole-$$role $(BUILD)/leaky/keyhole-$$role; done
 
 check-canary: $(EXECUTABLES) $(CANARY_PROGRAMS) leaky-build
@@ -426,6 +427,7 @@ check-canary: $(EXECUTABLES) $(CANARY_PROGRAMS) leaky-build
 fuzz_objects  = $(patsubst $(BUILD)/obj/%,$(BUILD)/fuzz/obj/%,$(1))
 FUZZ_OBJECTS := $(call fuzz_objects,$(call not_main,$(foreach folder,$(FOLDERS), \
 	$(call objects,$(folder)))) $(PROTO_OBJECTS) $(call not_main,$(BROKER_OBJECTS)) \
+	$(patsubst %,$(BUILD)/obj/loader/%.o,options helper spawner) \
 	$(patsubst %.c,$(BUILD)/obj/%.o,$(foreach suite,unit bpf,$(call test_helpers,$(suite)))))
 FUZZ_ARCHIVE := $(BUILD)/lib/fuzz.a
 

@@ -16,6 +16,7 @@ enum message_party {
 	PARTY_SPAWNER,
 	PARTY_COMMITTER,
 	PARTY_KSYMS,
+	PARTY_OPTIONS,
 	PARTY_CHILD, /* worker, exporter or broker */
 };
 
@@ -58,8 +59,11 @@ struct message_ready {
 #define CONFIG_VERBOSE	 2u
 
 enum profile_format {
-	FORMAT_FOLDED = 1,
-	FORMAT_PPROF = 2
+	FORMAT_NONE,
+#define F(number, name, suffix) FORMAT_##name = (number),
+#include "ipc/formats.def"
+#undef F
+	FORMAT_COUNT
 };
 
 struct message_config {
@@ -186,6 +190,44 @@ struct message_exited {
 struct message_ranges {
 	int32_t error;	/* 0 or a negative errno */
 	uint32_t count; /* of struct kernel_range: the kernel, then modules by address */
+};
+
+enum exit_status {
+	EXIT_DONE = 0,
+	EXIT_FAILED = 1,
+	EXIT_USAGE = 2,
+	EXIT_RIGHTS = 3,
+	EXIT_EMPTY = 4,
+	EXIT_NO_COMMAND = 127,
+};
+
+/* argv[index] + offset; index 0: nothing was given */
+struct message_text {
+	uint32_t index, offset;
+};
+
+#define OPTIONS_FORCE	      1u
+#define OPTIONS_BY_THREAD     2u
+#define OPTIONS_VERBOSE	      4u
+#define OPTIONS_RECORD	      (-1)
+#define OPTIONS_PIDS_MAX      64
+#define OPTIONS_PID_MAX	      (1u << 22)
+#define OPTIONS_FREQUENCY_MAX 10000u
+#define OPTIONS_DURATION_MAX  100000000000000000ull
+#define OPTIONS_NAME_BYTES    44
+
+/* What `keyhole record` is to do; at most one of pids, cgroup and command. */
+struct message_options {
+	uint64_t duration; /* ns, 0: until stopped */
+	int32_t status;	   /* OPTIONS_RECORD, or what keyhole exits with: the rest means nothing */
+	uint32_t flags;	   /* OPTIONS_FORCE, OPTIONS_BY_THREAD, OPTIONS_VERBOSE */
+	uint32_t frequency;
+	uint32_t format;  /* enum profile_format */
+	uint32_t require; /* bits of policy/layers.def */
+	uint32_t command; /* its index in argv, behind `--`; 0: none */
+	struct message_text cgroup, output;
+	uint32_t pid_count, pids[OPTIONS_PIDS_MAX];
+	char name[OPTIONS_NAME_BYTES]; /* of the output where none was given, NUL padded */
 };
 
 #define MESSAGE_PAYLOAD_MAX 512u

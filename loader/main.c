@@ -8,10 +8,12 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "ipc/log.h"
@@ -62,6 +64,8 @@ static int start_users_part(struct recording *rec)
 	const struct options *options = rec->options;
 	int r = output_start(&rec->output, options->output, options->force, &rec->user);
 
+	if (rec->output.pid < 0)
+		return EXIT_FAILED; /* helper_start() said why: here and below */
 	if (r) {
 		log_error("output: %s: %s; %s", options->output, strerror(-r),
 			  r == -EEXIST ? "to replace it add: --force"
@@ -70,9 +74,8 @@ static int start_users_part(struct recording *rec)
 	}
 	if (!options->command)
 		return EXIT_DONE;
-	r = command_start(&rec->command, options->command, &rec->user);
-	if (r)
-		return failed("record", options->command[0], r);
+	if (command_start(&rec->command, options->command, &rec->user))
+		return EXIT_FAILED;
 	monitor_watch(&rec->monitor, rights_open_pid(rec->command.pid));
 	return EXIT_DONE;
 }
@@ -117,6 +120,8 @@ static int open_kernel(struct recording *rec)
 	struct programs *programs = &rec->programs;
 	int r = ksyms_start(&rec->ksyms, policy_proc());
 
+	if (rec->ksyms.pid < 0)
+		return EXIT_FAILED;
 	r = r ? r
 	      : programs_load(programs, rec->options, &rec->ksyms, rec->cgroup, rec->command.pid);
 	if (r)
@@ -484,27 +489,36 @@ static int sanitise_descriptors(void)
 	return fd < 0 ? fd : close(fd);
 }
 
+/* Returns only when no program has this verb, or it cannot be run: that was said. */
+static int exec_verb(char **argv)
+{
+	const char *program = NULL;
+	int fd;
+
+#define V(verb, name, help) program = strcmp(argv[0], #verb) ? program : (name);
+#include "ipc/verbs.def"
+#undef V
+	if (!program)
+		return EXIT_DONE;
+	fd = spawner_open_program(program);
+	if (fd >= 0)
+		syscall(SYS_execveat, fd, "", argv, environ, AT_EMPTY_PATH);
+	return failed(argv[0], program, fd < 0 ? fd : -errno);
+}
+
 int main(int argc, char **argv)
 {
 	uint64_t begun = time_now();
-	const char *verb = argc > 1 ? argv[1] : "";
-	struct options options = {.help = !strcmp(verb, "help") || !strcmp(verb, "--help")};
+	struct options options;
+	int r;
 
 	log_init("keyhole", LOG_LEVEL_WARNING);
 	if (sanitise_descriptors())
 		return EXIT_FAILED;
-	if (!strcmp(verb, "--version"))
-		return puts("keyhole " KEYHOLE_VERSION) < 0;
-	if (!strcmp(verb, "record") && options_parse(argc - 1, argv + 1, &options))
-		return EXIT_USAGE;
-	if (options.help) {
-		options_usage(stdout);
-		return EXIT_DONE;
-	}
-	if (strcmp(verb, "record")) {
-		log_error("%s: not a command; run: keyhole help", *verb ? verb : "(nothing)");
-		return EXIT_USAGE;
-	}
+	r = argc > 1 ? exec_verb(argv + 1) : EXIT_DONE;
+	r = r ? r : options_read(argc, argv, &options);
+	if (r != OPTIONS_RECORD)
+		return r;
 	log_init("keyhole", options.verbose ? LOG_LEVEL_DEBUG : LOG_LEVEL_WARNING);
 	return run(&options, begun);
 }

@@ -1,34 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command line of `keyhole record`, checked as far as it can be without asking the system. */
+/* What `keyhole record` is to do, as keyhole-options read it: the loader parses no command line. */
 #ifndef KEYHOLE_LOADER_OPTIONS_H
 #define KEYHOLE_LOADER_OPTIONS_H
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <sys/types.h>
 
 #include "ipc/messages.h"
-
-#define OPTIONS_PIDS_MAX      64
-#define OPTIONS_FREQUENCY_MAX 10000u
 
 struct options { /* at most one of pids, cgroup and command; otherwise the whole machine */
 	pid_t pids[OPTIONS_PIDS_MAX];
 	unsigned int pid_count;
 	const char *cgroup;
-	char **command; /* NULL terminated, in the caller's argv */
+	char **command; /* NULL terminated, in the caller's argv behind `--` */
 	unsigned int frequency;
 	uint64_t duration;  /* ns, 0 = until stopped */
 	const char *output; /* "-" for standard output */
 	enum profile_format format;
 	uint32_t require; /* layers of confinement, bits of policy/layers.def */
-	bool all, force, by_thread, verbose, help;
+	bool force, by_thread, verbose;
 };
 
-/* 0, or -EINVAL after one line on standard error. argv[0] is "record". */
-int options_parse(int argc, char **argv, struct options *ret_options);
+/*
+ * 0, or -EPROTO for a message with which the loader could not go on. The message, about argv, says
+ * OPTIONS_RECORD; the result points into both.
+ */
+int options_check(int argc, char **argv, const struct message_options *message,
+		  struct options *ret_options);
 
-void options_usage(FILE *stream);
+/*
+ * Before anything else: starts keyhole-options and waits for its answer. OPTIONS_RECORD, or the
+ * exit status where nothing is to be recorded; why not was printed.
+ */
+int options_read(int argc, char **argv, struct options *ret_options);
 
 #endif

@@ -12,15 +12,6 @@
 #include "loader/programs.h"
 #include "loader/user.h"
 
-enum exit_status {
-	EXIT_DONE = 0,
-	EXIT_FAILED = 1,
-	EXIT_USAGE = 2,
-	EXIT_RIGHTS = 3,
-	EXIT_EMPTY = 4,
-	EXIT_NO_COMMAND = 127,
-};
-
 struct recording {
 	const struct options *options;
 	struct policy_user user;

@@ -2,8 +2,6 @@
 #include "loader/user.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -55,18 +53,9 @@ void output_abandon(struct output *output)
 
 int command_start(struct command *ret_command, char **argv, const struct policy_user *user)
 {
-	const char *const own[] = {message_party_name(PARTY_COMMITTER), "hold"};
-	guard_free const char **whole = NULL;
-	size_t count = 0;
+	const char *const *own = (const char *const *)argv - 2;
 
-	while (argv[count])
-		count++;
-	whole = calloc(2 + count + 1, sizeof(*whole));
-	if (!whole)
-		return -ENOMEM;
-	memcpy(whole, own, sizeof(own));
-	memcpy(whole + 2, argv, count * sizeof(*argv));
-	ret_command->pid = helper_start(PARTY_COMMITTER, whole, user, &ret_command->hold);
+	ret_command->pid = helper_start(PARTY_COMMITTER, own, user, &ret_command->hold);
 	return ret_command->pid < 0 ? ret_command->pid : 0;
 }
 

@@ -43,6 +43,7 @@ struct command {
 	int status;	     /* 0 until it was reaped */
 };
 
+/* argv: of a longer one, behind `--`. keyhole-output gets that and what is before it as well. */
 int command_start(struct command *ret_command, char **argv, const struct policy_user *user);
 
 /* Lets it run. Where it cannot, it says why and ends with status 127. */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
 #include <stddef.h>
-#include <string.h>
 
 #include "policy/policy_impl.h"
 
@@ -14,28 +12,6 @@ static const char *const names[LAYER_COUNT] = {
 const char *policy_layer_name(unsigned int layer)
 {
 	return layer < LAYER_COUNT ? names[layer] : NULL;
-}
-
-static uint32_t bit_of(const char *name, size_t length)
-{
-	for (unsigned int i = 0; i < LAYER_COUNT; i++)
-		if (strlen(names[i]) == length && !strncmp(names[i], name, length))
-			return 1u << i;
-	return 0;
-}
-
-int policy_layers_parse(const char *list, uint32_t *mask)
-{
-	for (const char *name = list; name; name = *name ? name + 1 : NULL) {
-		size_t length = strcspn(name, ",");
-		uint32_t bit = bit_of(name, length);
-
-		if (!bit)
-			return -EINVAL;
-		*mask |= bit;
-		name += length;
-	}
-	return 0;
 }
 
 uint32_t policy_layers_of(enum policy_role role)

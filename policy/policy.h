@@ -75,9 +75,6 @@ uint32_t policy_layers_of(enum policy_role role);
 /* NULL: no such layer. */
 const char *policy_layer_name(unsigned int layer);
 
-/* "landlock,pid": adds their bits. -EINVAL: what is no layer's name. */
-int policy_layers_parse(const char *list, uint32_t *mask);
-
 /*
  * The folder of an instance of procfs of our own, read-only: the one that is mounted may hide
  * processes (hidepid=) or kallsyms (a systemd unit). Without CAP_SYS_ADMIN it has to do. Call it

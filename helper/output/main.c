@@ -5,7 +5,7 @@
  * under its name; or it holds `record -- CMD` until CMD may run.
  *
  *   keyhole-output write|replace FILE
- *   keyhole-output hold CMD ARGS
+ *   ... -- CMD ARGS
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -201,7 +201,7 @@ int main(int argc, char **argv)
 	if (argc < 3 || close_range(CHANNEL_FD + 1, ~0u, 0))
 		return 1;
 	channel_init(&committer.loader, CHANNEL_FD, PARTY_COMMITTER, PARTY_LOADER);
-	if (strcmp(argv[1], "hold") == 0)
+	if (strcmp(argv[1], "--") == 0)
 		return hold(&committer.loader, argv + 2);
 	committer.path = argv[2];
 	committer.force = strcmp(argv[1], "replace") == 0;

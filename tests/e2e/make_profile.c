@@ -15,7 +15,7 @@ int main(int argc, char **argv)
 	struct profile *profile = build_profile();
 	int r = -1;
 
-	for (uint32_t id = FORMAT_FOLDED; argc == 2 && profile && id <= FORMAT_PPROF; id++) {
+	for (uint32_t id = FORMAT_NONE; argc == 2 && profile && id < FORMAT_COUNT; id++) {
 		const struct format *format = format_find(id);
 
 		if (format && !strcmp(format->name, argv[1]))

@@ -23,7 +23,8 @@ struct output_of {
 /* What the script prints on standard output and its status. */
 static void run_shell(const char *script, struct output_of *ret_output)
 {
-	char *argv[] = {(char[]){"sh"}, (char[]){"-c"}, strdup(script), NULL};
+	char *argv[] = {(char[]){"record"}, (char[]){"--"}, (char[]){"sh"},
+			(char[]){"-c"},	    strdup(script), NULL};
 	int ends[2], saved = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
 	struct command command;
 	size_t length = 0;
@@ -31,7 +32,7 @@ static void run_shell(const char *script, struct output_of *ret_output)
 
 	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
 	dup2(ends[1], STDOUT_FILENO);
-	assert_int_equal(command_start(&command, argv, &user), 0);
+	assert_int_equal(command_start(&command, argv + 2, &user), 0);
 	dup2(saved, STDOUT_FILENO);
 	close(ends[1]);
 	close(saved);
@@ -42,7 +43,7 @@ static void run_shell(const char *script, struct output_of *ret_output)
 	ret_output->text[length] = '\0';
 	close(ends[0]);
 	assert_int_equal(waitpid(command.pid, &ret_output->status, 0), command.pid);
-	free(argv[2]);
+	free(argv[4]);
 }
 
 static void test_command__runs_as_the_user(void **state)
@@ -87,11 +88,11 @@ static int exit_status(struct command *command)
 
 static void test_command__waits_until_it_is_released(void **state)
 {
-	char *argv[] = {(char[]){"true"}, NULL};
+	char *argv[] = {(char[]){"record"}, (char[]){"--"}, (char[]){"true"}, NULL};
 	struct command command;
 
 	(void)state;
-	assert_int_equal(command_start(&command, argv, &user), 0);
+	assert_int_equal(command_start(&command, argv + 2, &user), 0);
 	usleep(50000);
 	assert_int_equal(waitpid(command.pid, NULL, WNOHANG), 0);
 	channel_release(&command.hold); /* as when the loader ends */
@@ -100,12 +101,12 @@ static void test_command__waits_until_it_is_released(void **state)
 
 static int status_of(const char *program)
 {
-	char *argv[] = {strdup(program), NULL};
+	char *argv[] = {(char[]){"record"}, (char[]){"--"}, strdup(program), NULL};
 	struct command command;
 
-	assert_int_equal(command_start(&command, argv, &user), 0);
+	assert_int_equal(command_start(&command, argv + 2, &user), 0);
 	command_release(&command);
-	free(argv[0]);
+	free(argv[2]);
 	return exit_status(&command);
 }
 

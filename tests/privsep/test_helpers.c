@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* keyhole-ksyms, started and asked as the loader does it. */
+/* keyhole-ksyms and keyhole-options, started and asked as the loader does it. */
 #include "loader/ksyms.h"
 
 #include <errno.h>
@@ -7,10 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "ipc/ksyms_file.h"
 #include "loader/helper.h"
+#include "loader/options.h"
 #include "policy/policy_impl.h"
 #include "tests/privsep/privsep.h"
 
@@ -53,10 +55,19 @@ static uint64_t number_of(pid_t pid, const char *field, int base)
 	return value;
 }
 
+static void assert_has_no_rights(pid_t pid)
+{
+	static const char *const sets[] = {"CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"};
+
+	assert_int_equal(number_of(pid, "Uid", 10), policy_role(ROLE_LOADER)->id);
+	assert_int_equal(number_of(pid, "NoNewPrivs", 10), 1);
+	for (size_t i = 0; i < sizeof(sets) / sizeof(*sets); i++)
+		assert_int_equal(number_of(pid, sets[i], 16), 0);
+}
+
 /* It waits for the second file. */
 static void test_helpers__kernel_symbols_are_read_without_rights(void **state)
 {
-	static const char *const sets[] = {"CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"};
 	const char *const argv[] = {"keyhole-ksyms", NULL};
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	struct channel channel;
@@ -69,14 +80,63 @@ static void test_helpers__kernel_symbols_are_read_without_rights(void **state)
 	assert_int_equal(channel_expect(&channel, MESSAGE_RANGES, 10000, &message), 0);
 	assert_int_equal(message.RANGES.count, 1);
 	message_release(&message);
-	assert_int_equal(number_of(pid, "Uid", 10), policy_role(ROLE_LOADER)->id);
-	assert_int_equal(number_of(pid, "NoNewPrivs", 10), 1);
-	for (size_t i = 0; i < sizeof(sets) / sizeof(*sets); i++)
-		assert_int_equal(number_of(pid, sets[i], 16), 0);
+	assert_has_no_rights(pid);
 	assert_int_equal(privsep_count_fds(pid), 3 + 1 + 1 + 1); /* channel, file, ranges */
 	channel_release(&channel);
 	assert_true(privsep_gone(pid));
 	close(null);
+}
+
+/* Standard output is a pipe that is full: its help waits there. */
+static void test_helpers__the_command_line_is_read_without_rights(void **state)
+{
+	static char bytes[65536];
+	const char *const argv[] = {"keyhole", "help", NULL};
+	int ends[2], saved = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 10);
+	struct channel channel;
+	struct message message;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	assert_int_equal(write(ends[1], bytes, sizeof(bytes)), sizeof(bytes));
+	dup2(ends[1], STDOUT_FILENO);
+	close(ends[1]);
+	pid = helper_start(PARTY_OPTIONS, argv, NULL, &channel);
+	dup2(saved, STDOUT_FILENO);
+	close(saved);
+	assert_true(pid > 0);
+	assert_int_equal(channel_wait(&channel, 200, &message), -ETIMEDOUT);
+	assert_has_no_rights(pid);
+	assert_int_equal(privsep_count_fds(pid), 3 + 1);
+	assert_int_equal(read(ends[0], bytes, sizeof(bytes)), sizeof(bytes));
+	assert_int_equal(channel_expect(&channel, MESSAGE_OPTIONS, 10000, &message), 0);
+	assert_int_equal(message.OPTIONS.status, EXIT_DONE);
+	assert_true(read(ends[0], bytes, sizeof(bytes)) > 1000);
+	channel_release(&channel);
+	assert_true(privsep_gone(pid));
+	close(ends[0]);
+}
+
+static void test_helpers__the_command_line_as_the_loader_gets_it(void **state)
+{
+	char *argv[] = {
+		(char[]){"keyhole"}, (char[]){"record"}, (char[]){"-vF7"}, (char[]){"-oa.folded"},
+		(char[]){"--"},	     (char[]){"ls"},	 (char[]){"-a"},   NULL};
+	struct options options;
+
+	(void)state;
+	while (waitpid(-1, NULL, WNOHANG) > 0) /* of other tests */
+		;
+	assert_int_equal(options_read(7, argv, &options), OPTIONS_RECORD);
+	assert_int_equal(options.frequency, 7);
+	assert_int_equal(options.format, FORMAT_folded);
+	assert_true(options.verbose);
+	assert_ptr_equal(options.output, argv[3] + 2);
+	assert_ptr_equal(options.command, argv + 5);
+	argv[4] = argv[3];
+	assert_int_equal(options_read(7, argv, &options), EXIT_USAGE);
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* none is left */
 }
 
 int main(void)
@@ -84,6 +144,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_helpers__kernel_symbols_of_this_machine),
 		cmocka_unit_test(test_helpers__kernel_symbols_are_read_without_rights),
+		cmocka_unit_test(test_helpers__the_command_line_is_read_without_rights),
+		cmocka_unit_test(test_helpers__the_command_line_as_the_loader_gets_it),
 	};
 
 	privsep_need_root();

@@ -31,7 +31,7 @@ static void configure(struct rig *rig)
 			   .ring_bytes = RING_BYTES_MIN,
 			   .sideband_bytes = BUILD_SIDEBAND_BYTES,
 			   .segments = 1,
-			   .format = FORMAT_FOLDED},
+			   .format = FORMAT_folded},
 		.rings = rig->rings,
 		.tails = &rig->tails,
 		.processes = rig->slots,

@@ -143,8 +143,8 @@ static void test_folded__a_failed_write_is_reported(void **state)
 static void test_folded__is_found_by_its_id(void **state)
 {
 	(void)state;
-	assert_ptr_equal(format_find(FORMAT_FOLDED), &format_folded);
-	assert_ptr_equal(format_find(FORMAT_PPROF), &format_pprof);
+	assert_ptr_equal(format_find(FORMAT_folded), &format_folded);
+	assert_ptr_equal(format_find(FORMAT_pprof), &format_pprof);
 	assert_null(format_find(0));
 	assert_null(format_find(99));
 }

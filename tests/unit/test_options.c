@@ -4,20 +4,38 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "helper/options/command_line.h"
 #include "loader/options.h"
 #include "policy/policy.h"
 
-#define PARSE(options, ...)                                                          \
-	({                                                                           \
-		static const char *const argv_[] = {"record", __VA_ARGS__, NULL};    \
-		static char *copy_[sizeof(argv_) / sizeof(argv_[0])];                \
-                                                                                     \
-		memcpy(copy_, argv_, sizeof(argv_));                                 \
-		options_parse(sizeof(argv_) / sizeof(argv_[0]) - 1, copy_, options); \
+/* 0, or the status of a refusal: what keyhole-options says, as the loader takes it. */
+static int parse(int argc, char **argv, struct options *ret_options)
+{
+	static struct message_options message;
+	FILE *null = fopen("/dev/null", "we");
+
+	assert_non_null(null);
+	command_line_read(argc, argv, null, &message);
+	fclose(null);
+	if (message.status != OPTIONS_RECORD)
+		return message.status;
+	assert_int_equal(options_check(argc, argv, &message, ret_options), 0);
+	return 0;
+}
+
+#define PARSE(options, ...)                                                                  \
+	({                                                                                   \
+		static const char *const argv_[] = {"keyhole", "record", __VA_ARGS__, NULL}; \
+		static char *copy_[sizeof(argv_) / sizeof(argv_[0])];                        \
+                                                                                             \
+		memcpy(copy_, argv_, sizeof(argv_));                                         \
+		parse(sizeof(argv_) / sizeof(argv_[0]) - 1, copy_, options);                 \
 	})
 
 static void test_options__defaults(void **state)
@@ -26,10 +44,10 @@ static void test_options__defaults(void **state)
 
 	(void)state;
 	assert_int_equal(PARSE(&options, "-v"), 0);
-	assert_true(!options.all && !options.pid_count && !options.cgroup && !options.command);
+	assert_true(!options.pid_count && !options.cgroup && !options.command);
 	assert_int_equal(options.frequency, 99);
 	assert_int_equal(options.duration, 0);
-	assert_int_equal(options.format, FORMAT_PPROF);
+	assert_int_equal(options.format, FORMAT_pprof);
 	assert_true(options.verbose);
 	assert_false(options.force);
 	assert_memory_equal(options.output, "keyhole-2", 9);
@@ -49,7 +67,7 @@ static void test_options__everything(void **state)
 	assert_int_equal(options.pids[1], 34);
 	assert_int_equal(options.frequency, 10000);
 	assert_int_equal(options.duration, 1500000000);
-	assert_int_equal(options.format, FORMAT_FOLDED);
+	assert_int_equal(options.format, FORMAT_folded);
 	assert_true(options.force && options.by_thread);
 }
 
@@ -63,8 +81,8 @@ static void test_options__command_keeps_its_options(void **state)
 	assert_string_equal(options.command[1], "-a");
 	assert_string_equal(options.command[2], "--");
 	assert_null(options.command[3]);
-	assert_int_equal(PARSE(&options, "ls"), -EINVAL);
-	assert_int_equal(PARSE(&options, "-v", "--"), -EINVAL);
+	assert_int_equal(PARSE(&options, "ls"), EXIT_USAGE);
+	assert_int_equal(PARSE(&options, "-v", "--"), EXIT_USAGE);
 }
 
 static void test_options__targets_exclude_each_other(void **state)
@@ -72,26 +90,27 @@ static void test_options__targets_exclude_each_other(void **state)
 	struct options options;
 
 	(void)state;
-	assert_int_equal(PARSE(&options, "-a", "-p", "1"), -EINVAL);
-	assert_int_equal(PARSE(&options, "-p", "1", "--cgroup", "/x"), -EINVAL);
-	assert_int_equal(PARSE(&options, "-p", "1", "--", "ls"), -EINVAL);
-	assert_int_equal(PARSE(&options, "-a", "--", "ls"), -EINVAL);
-	assert_int_equal(PARSE(&options, "--cgroup", "/x", "--cgroup", "/y"), -EINVAL);
+	assert_int_equal(PARSE(&options, "-a", "-p", "1"), EXIT_USAGE);
+	assert_int_equal(PARSE(&options, "-p", "1", "--cgroup", "/x"), EXIT_USAGE);
+	assert_int_equal(PARSE(&options, "-p", "1", "--", "ls"), EXIT_USAGE);
+	assert_int_equal(PARSE(&options, "-a", "--", "ls"), EXIT_USAGE);
+	assert_int_equal(PARSE(&options, "--cgroup", "/x", "--cgroup", "/y"), EXIT_USAGE);
 	assert_int_equal(PARSE(&options, "-a"), 0);
-	assert_true(options.all);
+	assert_true(!options.pid_count && !options.cgroup && !options.command);
 }
 
 static void test_options__more_processes_than_room(void **state)
 {
 	char record[] = "record", pid[] = "-p7";
-	char *argv[2 + OPTIONS_PIDS_MAX + 1] = {record};
+	char *argv[3 + OPTIONS_PIDS_MAX + 1] = {record, record};
 	struct options options;
 
 	(void)state;
-	for (int i = 1; i <= OPTIONS_PIDS_MAX + 1; i++)
+	for (int i = 2; i <= OPTIONS_PIDS_MAX + 2; i++)
 		argv[i] = pid;
-	assert_int_equal(options_parse(OPTIONS_PIDS_MAX + 1, argv, &options), 0);
-	assert_int_equal(options_parse(OPTIONS_PIDS_MAX + 2, argv, &options), -EINVAL);
+	assert_int_equal(parse(OPTIONS_PIDS_MAX + 2, argv, &options), 0);
+	assert_int_equal(options.pid_count, OPTIONS_PIDS_MAX);
+	assert_int_equal(parse(OPTIONS_PIDS_MAX + 3, argv, &options), EXIT_USAGE);
 }
 
 static void test_options__numbers_out_of_range(void **state)
@@ -99,18 +118,18 @@ static void test_options__numbers_out_of_range(void **state)
 	struct options options;
 
 	(void)state;
-	assert_int_equal(PARSE(&options, "-F", "0"), -EINVAL);
-	assert_int_equal(PARSE(&options, "-F", "10001"), -EINVAL);
-	assert_int_equal(PARSE(&options, "-F", "99x"), -EINVAL);
-	assert_int_equal(PARSE(&options, "-F", "-1"), -EINVAL);
-	assert_int_equal(PARSE(&options, "-F", ""), -EINVAL);
-	assert_int_equal(PARSE(&options, "-F"), -EINVAL);
-	assert_int_equal(PARSE(&options, "-d", "nan"), -EINVAL);
-	assert_int_equal(PARSE(&options, "-d", "0"), -EINVAL);
-	assert_int_equal(PARSE(&options, "-d", "1e30"), -EINVAL);
-	assert_int_equal(PARSE(&options, "-p", "0"), -EINVAL);
-	assert_int_equal(PARSE(&options, "-p", "99999999999999999999"), -EINVAL);
-	assert_int_equal(PARSE(&options, "--nonsense"), -EINVAL);
+	assert_int_equal(PARSE(&options, "-F", "0"), EXIT_USAGE);
+	assert_int_equal(PARSE(&options, "-F", "10001"), EXIT_USAGE);
+	assert_int_equal(PARSE(&options, "-F", "99x"), EXIT_USAGE);
+	assert_int_equal(PARSE(&options, "-F", "-1"), EXIT_USAGE);
+	assert_int_equal(PARSE(&options, "-F", ""), EXIT_USAGE);
+	assert_int_equal(PARSE(&options, "-F"), EXIT_USAGE);
+	assert_int_equal(PARSE(&options, "-d", "nan"), EXIT_USAGE);
+	assert_int_equal(PARSE(&options, "-d", "0"), EXIT_USAGE);
+	assert_int_equal(PARSE(&options, "-d", "1e30"), EXIT_USAGE);
+	assert_int_equal(PARSE(&options, "-p", "0"), EXIT_USAGE);
+	assert_int_equal(PARSE(&options, "-p", "99999999999999999999"), EXIT_USAGE);
+	assert_int_equal(PARSE(&options, "--nonsense"), EXIT_USAGE);
 }
 
 static void test_options__required_layers(void **state)
@@ -123,12 +142,12 @@ static void test_options__required_layers(void **state)
 	assert_int_equal(PARSE(&options, "--require=landlock,pid", "--require", "seccomp"), 0);
 	assert_int_equal(options.require,
 			 LAYER_BIT(landlock) | LAYER_BIT(pid) | LAYER_BIT(seccomp));
-	assert_int_equal(PARSE(&options, "--require", ""), -EINVAL);
-	assert_int_equal(PARSE(&options, "--require", ","), -EINVAL);
-	assert_int_equal(PARSE(&options, "--require", "landlock,"), -EINVAL);
-	assert_int_equal(PARSE(&options, "--require", "land"), -EINVAL);
-	assert_int_equal(PARSE(&options, "--require", "landlock pid"), -EINVAL);
-	assert_int_equal(PARSE(&options, "--require"), -EINVAL);
+	assert_int_equal(PARSE(&options, "--require", ""), EXIT_USAGE);
+	assert_int_equal(PARSE(&options, "--require", ","), EXIT_USAGE);
+	assert_int_equal(PARSE(&options, "--require", "landlock,"), EXIT_USAGE);
+	assert_int_equal(PARSE(&options, "--require", "land"), EXIT_USAGE);
+	assert_int_equal(PARSE(&options, "--require", "landlock pid"), EXIT_USAGE);
+	assert_int_equal(PARSE(&options, "--require"), EXIT_USAGE);
 }
 
 static void test_options__format_from_suffix(void **state)
@@ -137,36 +156,185 @@ static void test_options__format_from_suffix(void **state)
 
 	(void)state;
 	assert_int_equal(PARSE(&options, "-o", "a.pb.gz"), 0);
-	assert_int_equal(options.format, FORMAT_PPROF);
+	assert_int_equal(options.format, FORMAT_pprof);
 	assert_int_equal(PARSE(&options, "-f", "folded"), 0);
 	assert_string_equal(strchr(options.output, '.'), ".folded");
 	assert_int_equal(PARSE(&options, "-o", "a.folded", "-f", "pprof"), 0);
-	assert_int_equal(options.format, FORMAT_PPROF);
+	assert_int_equal(options.format, FORMAT_pprof);
 	assert_int_equal(PARSE(&options, "-o", "-", "-f", "folded"), 0);
 	assert_string_equal(options.output, "-");
-	assert_int_equal(PARSE(&options, "-o", "-"), -EINVAL);
-	assert_int_equal(PARSE(&options, "-o", "a.svg"), -EINVAL);
-	assert_int_equal(PARSE(&options, "-o", "a.txt"), -EINVAL);
-	assert_int_equal(PARSE(&options, "-o", ""), -EINVAL);
-	assert_int_equal(PARSE(&options, "-o", ".folded"), -EINVAL);
-	assert_int_equal(PARSE(&options, "-f", "svg"), -EINVAL);
+	assert_int_equal(PARSE(&options, "-o", "-"), EXIT_USAGE);
+	assert_int_equal(PARSE(&options, "-o", "a.svg"), EXIT_USAGE);
+	assert_int_equal(PARSE(&options, "-o", "a.txt"), EXIT_USAGE);
+	assert_int_equal(PARSE(&options, "-o", ""), EXIT_USAGE);
+	assert_int_equal(PARSE(&options, "-o", ".folded"), EXIT_USAGE);
+	assert_int_equal(PARSE(&options, "-f", "svg"), EXIT_USAGE);
+}
+
+static void test_options__texts_are_where_they_were_given(void **state)
+{
+	struct options options;
+
+	(void)state;
+	assert_int_equal(PARSE(&options, "-oa.folded", "--cgroup=/x"), 0);
+	assert_string_equal(options.output, "a.folded");
+	assert_string_equal(options.cgroup, "/x");
+	assert_int_equal(PARSE(&options, "-vo", "b.folded", "--cgroup", "/y"), 0);
+	assert_string_equal(options.output, "b.folded");
+	assert_string_equal(options.cgroup, "/y");
+	assert_int_equal(PARSE(&options, "-ob.folded", "-o", "c.folded", "--", "ls"), 0);
+	assert_string_equal(options.output, "c.folded");
+	assert_string_equal(options.command[-1], "--");
+}
+
+/* What was printed; the status in *ret_status. */
+static const char *printed(const char *verb, const char *option, int *ret_status)
+{
+	static char text[4096];
+	char *argv[] = {(char[]){"keyhole"}, strdup(verb), strdup(option), NULL};
+	FILE *stream = fmemopen(text, sizeof(text), "w");
+	struct message_options message;
+
+	memset(text, 0, sizeof(text));
+	command_line_read(*option ? 3 : *verb ? 2 : 1, argv, stream, &message);
+	fclose(stream);
+	*ret_status = message.status;
+	free(argv[1]);
+	free(argv[2]);
+	return text;
 }
 
 static void test_options__help_names_each_option(void **state)
 {
-	static const char *const names[] = {"--all",	"--pid",       "--cgroup", "--frequency",
-					    "--output", "--by-thread", "--force",  "-- CMD"};
-	char text[4096] = "";
-	FILE *stream = fmemopen(text, sizeof(text), "w");
+	static const char *const names[] = {"--all",	   "--pid",   "--cgroup",
+					    "--frequency", "-- CMD",  "--output",
+					    "--by-thread", "--force", ".pb.gz"};
+	static const char *const ways[][2] = {{"help", ""}, {"--help", ""}, {"record", "-h"}};
+	int status;
+
+	(void)state;
+	for (size_t way = 0; way < 3; way++) {
+		const char *text = printed(ways[way][0], ways[way][1], &status);
+
+		assert_int_equal(status, EXIT_DONE);
+		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+			assert_non_null(strstr(text, names[i]));
+#define F(number, name, suffix) assert_non_null(strstr(text, #name));
+#include "ipc/formats.def"
+#undef F
+	}
+	assert_string_equal(printed("--version", "", &status), "keyhole " KEYHOLE_VERSION "\n");
+	assert_int_equal(status, EXIT_DONE);
+}
+
+static void test_options__other_verbs_are_refused(void **state)
+{
+	int status;
+
+	(void)state;
+	assert_string_equal(printed("recor", "", &status), "");
+	assert_int_equal(status, EXIT_USAGE);
+	assert_string_equal(printed("", "", &status), "");
+	assert_int_equal(status, EXIT_USAGE);
+	assert_string_equal(printed("-v", "record", &status), "");
+	assert_int_equal(status, EXIT_USAGE);
+}
+
+static void test_options__full_standard_output_is_a_failure(void **state)
+{
+	char *argv[] = {(char[]){"keyhole"}, (char[]){"help"}, NULL};
+	struct message_options message;
+	FILE *full = fopen("/dev/full", "we");
+
+	(void)state;
+	assert_non_null(full);
+	command_line_read(2, argv, full, &message);
+	fclose(full);
+	assert_int_equal(message.status, EXIT_FAILED);
+}
+
+/* ---- what the loader takes ------------------------------------------------------------------- */
+
+static char *given[] = {(char[]){"keyhole"}, (char[]){"record"}, (char[]){"--cgroup=/x"},
+			(char[]){"--"},	     (char[]){"ls"},	 NULL};
+
+static struct message_options good(void)
+{
+	return (struct message_options){
+		.status = OPTIONS_RECORD, .frequency = 99, .format = FORMAT_pprof, .name = "n"};
+}
+
+static int check(const struct message_options *message)
+{
+	struct options options;
+
+	return options_check(5, given, message, &options);
+}
+
+#define REFUSED(...)                                         \
+	do {                                                 \
+		struct message_options message_ = good();    \
+                                                             \
+		__VA_ARGS__;                                 \
+		assert_int_equal(check(&message_), -EPROTO); \
+	} while (0)
+
+static void test_options__hostile_numbers_are_refused(void **state)
+{
+	(void)state;
+	REFUSED(message_.frequency = 0);
+	REFUSED(message_.frequency = OPTIONS_FREQUENCY_MAX + 1);
+	REFUSED(message_.duration = OPTIONS_DURATION_MAX + 1);
+	REFUSED(message_.duration = UINT64_MAX);
+	REFUSED(message_.format = FORMAT_NONE);
+	REFUSED(message_.format = FORMAT_COUNT);
+	REFUSED(message_.format = UINT32_MAX);
+	REFUSED(message_.pid_count = OPTIONS_PIDS_MAX + 1);
+	REFUSED(message_.pid_count = UINT32_MAX);
+}
+
+static void test_options__hostile_places_are_refused(void **state)
+{
+	(void)state;
+	REFUSED(message_.command = 5);
+	REFUSED(message_.command = 1); /* two come before it */
+	REFUSED(message_.command = UINT32_MAX);
+	REFUSED(message_.output.index = 5);
+	REFUSED(message_.output.index = UINT32_MAX);
+	REFUSED(message_.cgroup.index = 5);
+	REFUSED((message_.cgroup = (struct message_text){2, 12}));
+	REFUSED((message_.output = (struct message_text){2, UINT32_MAX}));
+	REFUSED(memset(message_.name, 'x', sizeof(message_.name)));
+}
+
+static void test_options__places_at_the_edge(void **state)
+{
+	struct message_options message = good();
 	struct options options;
 
 	(void)state;
-	options_usage(stream);
-	fclose(stream);
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		assert_non_null(strstr(text, names[i]));
-	assert_int_equal(PARSE(&options, "--help", "ls"), 0);
-	assert_true(options.help);
+	message.cgroup = (struct message_text){2, 11};
+	message.output = (struct message_text){4, 0};
+	message.frequency = OPTIONS_FREQUENCY_MAX;
+	message.duration = OPTIONS_DURATION_MAX;
+	assert_int_equal(options_check(5, given, &message, &options), 0);
+	assert_string_equal(options.cgroup, "");
+	assert_string_equal(options.output, "ls");
+	message = good();
+	message.command = 4;
+	message.name[OPTIONS_NAME_BYTES - 1] = '\0';
+	memset(message.name, 'x', OPTIONS_NAME_BYTES - 1);
+	assert_int_equal(options_check(5, given, &message, &options), 0);
+	assert_ptr_equal(options.command, given + 4);
+	assert_int_equal(strlen(options.output), OPTIONS_NAME_BYTES - 1);
+}
+
+static void test_options__two_targets_of_a_message_are_refused(void **state)
+{
+	(void)state;
+	REFUSED(message_.command = 4; message_.pid_count = 1);
+	REFUSED(message_.command = 4; message_.cgroup.index = 2);
+	REFUSED(message_.cgroup.index = 2; message_.pid_count = 1);
 }
 
 int main(void)
@@ -180,7 +348,14 @@ int main(void)
 		cmocka_unit_test(test_options__numbers_out_of_range),
 		cmocka_unit_test(test_options__required_layers),
 		cmocka_unit_test(test_options__format_from_suffix),
+		cmocka_unit_test(test_options__texts_are_where_they_were_given),
 		cmocka_unit_test(test_options__help_names_each_option),
+		cmocka_unit_test(test_options__other_verbs_are_refused),
+		cmocka_unit_test(test_options__full_standard_output_is_a_failure),
+		cmocka_unit_test(test_options__hostile_numbers_are_refused),
+		cmocka_unit_test(test_options__hostile_places_are_refused),
+		cmocka_unit_test(test_options__places_at_the_edge),
+		cmocka_unit_test(test_options__two_targets_of_a_message_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -249,7 +249,7 @@ static int folded_render(const struct profile *profile, const struct profile_tim
 }
 
 const struct format format_folded = {
-	.id = FORMAT_FOLDED,
+	.id = FORMAT_folded,
 	.name = "folded",
 	.render = folded_render,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A format is one file with one const struct, and a row in registry.c. */
+/* A format is one file with one const struct, and a row in ipc/formats.def. */
 #ifndef KEYHOLE_WORKER_FORMAT_FORMAT_H
 #define KEYHOLE_WORKER_FORMAT_FORMAT_H
 
@@ -22,8 +22,9 @@ struct format {
 		      const struct format_options *options, int fd);
 };
 
-extern const struct format format_folded;
-extern const struct format format_pprof;
+#define F(number, name, suffix) extern const struct format format_##name;
+#include "ipc/formats.def"
+#undef F
 
 const struct format *format_find(uint32_t id); /* NULL: no such format */
 

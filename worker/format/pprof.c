@@ -338,7 +338,7 @@ static int pprof_render(const struct profile *profile, const struct profile_time
 }
 
 const struct format format_pprof = {
-	.id = FORMAT_PPROF,
+	.id = FORMAT_pprof,
 	.name = "pprof",
 	.render = pprof_render,
 };

@@ -2,8 +2,9 @@
 #include "worker/format/format.h"
 
 static const struct format *const formats[] = {
-	&format_folded,
-	&format_pprof,
+#define F(number, name, suffix) &format_##name,
+#include "ipc/formats.def"
+#undef F
 };
 
 const struct format *format_find(uint32_t id)

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "helper/options/command_line.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "helper/options/formats.h"
+#include "ipc/log.h"
+#include "ipc/time.h"
+#include "policy/policy.h"
+
+struct line {
+	struct message_options *options;
+	const char *output;
+	bool all, help;
+};
+
+/* ---- help ---------------------------------------------------------------------------------- */
+
+static const char usage_target[] =
+	"Profile with stacks and write them to a file. Ctrl-C stops and writes.\n\n"
+	"  -a, --all                the whole machine (default)\n"
+	"  -p, --pid PID            a process, its threads and later children (repeatable)\n"
+	"      --cgroup PATH        the processes of a cgroup v2 directory\n"
+	"  -- CMD ARGS              run CMD as the invoking user, profile it until it exits\n"
+	"  -F, --frequency HZ       samples per second and CPU, 1-10000 (99)\n"
+	"  -d, --duration SECONDS   stop after so long, may be fractional\n";
+static const char usage_rest[] =
+	"      --force              replace FILE when it exists\n"
+	"      --by-thread          keep threads apart\n"
+	"      --require LAYERS     do not start without: namespaces,pid,root,landlock\n"
+	"  -v, --verbose            say more\n"
+	"  -h, --help               this text\n\n"
+	"exit status: 0 done, 1 failed while recording, 2 usage, 3 missing rights,\n"
+	"  4 no samples; with CMD that of CMD, 128 + N when signal N ended it\n";
+
+static void print_usage(FILE *out)
+{
+	fputs("usage: keyhole record [OPTIONS] [-- CMD ARGS]\n", out);
+#define V(verb, program, help) fprintf(out, "       keyhole %-9s %s\n", #verb, help);
+#include "ipc/verbs.def"
+#undef V
+	fputs(usage_target, out);
+	fprintf(out, "  -o, --output FILE        write here (keyhole-DATE-TIME%s), - for stdout\n",
+		formats_suffix(FORMAT_pprof));
+	fprintf(out, "  -f, --format FORMAT      %s, else from the suffix of FILE\n",
+		formats_names(" or "));
+	fputs(usage_rest, out);
+}
+
+/* ---- options ------------------------------------------------------------------------------- */
+
+/* C, Q, R and T stand for those that have no short form. */
+static const struct option longs[] = {
+	{"all", no_argument, NULL, 'a'},
+	{"pid", required_argument, NULL, 'p'},
+	{"cgroup", required_argument, NULL, 'C'},
+	{"frequency", required_argument, NULL, 'F'},
+	{"duration", required_argument, NULL, 'd'},
+	{"output", required_argument, NULL, 'o'},
+	{"format", required_argument, NULL, 'f'},
+	{"force", no_argument, NULL, 'R'},
+	{"require", required_argument, NULL, 'Q'},
+	{"by-thread", no_argument, NULL, 'T'},
+	{"verbose", no_argument, NULL, 'v'},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
+};
+
+/* A decimal number without sign, blank or anything behind it. */
+static bool number(const char *text, unsigned int min, unsigned int max, unsigned int *ret_number)
+{
+	char *end;
+	unsigned long value = strtoul(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || *end || value < min || value > max)
+		return false;
+	*ret_number = (unsigned int)value;
+	return true;
+}
+
+/* What takes an option's argument returns NULL, or why that is refused. */
+
+static const char *add_pid(struct message_options *options, const char *arg)
+{
+	if (options->pid_count == OPTIONS_PIDS_MAX)
+		return "more than 64 processes; take -a or --cgroup";
+	return number(arg, 1, OPTIONS_PID_MAX, &options->pids[options->pid_count++])
+		       ? NULL
+		       : "not a process id";
+}
+
+static const char *set_duration(struct message_options *options, const char *arg)
+{
+	const double most = (double)OPTIONS_DURATION_MAX / (double)NS_PER_SECOND;
+	char *end;
+	double seconds = strtod(arg, &end);
+
+	if (end == arg || *end || !isfinite(seconds) || seconds < 0.001 || seconds > most)
+		return "not a number of seconds";
+	options->duration = (uint64_t)(seconds * (double)NS_PER_SECOND);
+	return NULL;
+}
+
+static const char *set_format(struct message_options *options, const char *arg)
+{
+	static char text[640];
+
+	options->format = formats_by_name(arg);
+	snprintf(text, sizeof(text), "not a format; %s are known", formats_names(" and "));
+	return options->format ? NULL : text;
+}
+
+static uint32_t layer_bit(const char *name, size_t length)
+{
+	static const char *const names[LAYER_COUNT] = {
+#define L(name, help) #name,
+#include "policy/layers.def"
+#undef L
+	};
+
+	for (unsigned int i = 0; i < LAYER_COUNT; i++)
+		if (strlen(names[i]) == length && !strncmp(names[i], name, length))
+			return 1u << i;
+	return 0;
+}
+
+/* "landlock,pid" */
+static const char *add_layers(struct message_options *options, const char *list)
+{
+	for (const char *name = list; name; name = *name ? name + 1 : NULL) {
+		size_t length = strcspn(name, ",");
+		uint32_t bit = layer_bit(name, length);
+
+		if (!bit)
+			return "a layer that is not known; namespaces, pid, root and landlock can "
+			       "be missing";
+		options->require |= bit;
+		name += length;
+	}
+	return NULL;
+}
+
+/* It is in the argument that getopt() took last, counted without the program's name. */
+static struct message_text place(char **argv, const char *arg)
+{
+	return (struct message_text){(uint32_t)optind, (uint32_t)(arg - argv[optind - 1])};
+}
+
+static const char *apply(struct line *line, char **argv, int option, const char *arg)
+{
+	struct message_options *options = line->options;
+
+	switch (option) {
+	case 'p':
+		return add_pid(options, arg);
+	case 'Q':
+		return add_layers(options, arg);
+	case 'C':
+		if (options->cgroup.index)
+			return "only one cgroup can be given";
+		options->cgroup = place(argv, arg);
+		return NULL;
+	case 'F':
+		return number(arg, 1, OPTIONS_FREQUENCY_MAX, &options->frequency)
+			       ? NULL
+			       : "not a frequency of 1 to 10000 Hz";
+	case 'd':
+		return set_duration(options, arg);
+	case 'f':
+		return set_format(options, arg);
+	case 'o':
+		options->output = place(argv, arg);
+		line->output = arg;
+		return NULL;
+	case ':':
+		return "needs an argument";
+	case '?':
+		return "unknown option";
+	}
+	options->flags |= option == 'R' ? OPTIONS_FORCE : 0;
+	options->flags |= option == 'T' ? OPTIONS_BY_THREAD : 0;
+	options->flags |= option == 'v' ? OPTIONS_VERBOSE : 0;
+	line->all |= option == 'a';
+	line->help |= option == 'h';
+	return NULL;
+}
+
+static const char *finish_target(struct line *line, int argc, char **argv)
+{
+	struct message_options *options = line->options;
+	bool dashes = !strcmp(argv[optind - 1], "--");
+
+	if (optind < argc && !dashes)
+		return "unexpected; a command goes after --";
+	if (optind == argc && dashes)
+		return "no command follows";
+	options->command = dashes ? (uint32_t)optind + 1 : 0;
+	if (line->all + !!options->pid_count + !!options->cgroup.index + dashes > 1)
+		return "only one of -a, -p, --cgroup and -- CMD can be given";
+	return NULL;
+}
+
+static const char *finish_output(struct line *line)
+{
+	static char text[640];
+	struct message_options *options = line->options;
+	time_t now = time(NULL);
+	size_t used;
+
+	if (!line->output) {
+		options->format = options->format ?: FORMAT_pprof;
+		used = strftime(options->name, sizeof(options->name), "keyhole-%Y%m%d-%H%M%S",
+				localtime(&now));
+		snprintf(options->name + used, sizeof(options->name) - used, "%s",
+			 formats_suffix((enum profile_format)options->format));
+		line->output = options->name;
+	}
+	if (!*line->output)
+		return "the file has no name";
+	if (!options->format)
+		options->format = formats_by_suffix(line->output);
+	snprintf(text, sizeof(text), "suffix not known: %s; or give -f", formats_suffixes(" or "));
+	return options->format ? NULL : text;
+}
+
+static int refuse(const char *object, const char *reason)
+{
+	if (reason)
+		log_error("record: %s: %s (see: keyhole record --help)", object, reason);
+	return reason ? EXIT_USAGE : 0;
+}
+
+/* argv[0] is "record". OPTIONS_RECORD, EXIT_USAGE after one line, or EXIT_DONE: help is wanted. */
+static int read_record(int argc, char **argv, struct message_options *ret_options)
+{
+	struct line line = {.options = ret_options};
+	int r = 0, option;
+
+	ret_options->frequency = 99;
+	optind = 0; /* glibc: start anew */
+	opterr = 0;
+	/* The first character: stop at CMD. The second: the messages are ours. */
+	while (!r && (option = getopt_long(argc, argv, "+:ap:F:d:o:f:vh", longs, NULL)) != -1)
+		r = refuse(optarg ? optarg : argv[optind - 1], apply(&line, argv, option, optarg));
+	if (r || line.help)
+		return r;
+	r = refuse(optind < argc ? argv[optind] : "options", finish_target(&line, argc, argv));
+	r = r ? r : refuse(line.output ? line.output : "output", finish_output(&line));
+	return r ? r : OPTIONS_RECORD;
+}
+
+static int flush(FILE *out, const char *verb)
+{
+	if (fflush(out) == 0)
+		return EXIT_DONE;
+	log_error("%s: standard output: %s", verb, strerror(errno));
+	return EXIT_FAILED;
+}
+
+void command_line_read(int argc, char **argv, FILE *out, struct message_options *ret_options)
+{
+	const char *verb = argc > 1 ? argv[1] : "";
+	int status = EXIT_DONE;
+
+	memset(ret_options, 0, sizeof(*ret_options));
+	if (!strcmp(verb, "record")) {
+		status = read_record(argc - 1, argv + 1, ret_options);
+	} else if (strcmp(verb, "help") && strcmp(verb, "--help") && strcmp(verb, "--version")) {
+		log_error("%s: not a command; run: keyhole help", *verb ? verb : "(nothing)");
+		status = EXIT_USAGE;
+	}
+	if (status == EXIT_DONE) {
+		if (!strcmp(verb, "--version"))
+			fputs("keyhole " KEYHOLE_VERSION "\n", out);
+		else
+			print_usage(out);
+		status = flush(out, verb);
+	}
+	ret_options->status = status;
+}
