@@ -185,7 +185,7 @@ $(OUT)/keyhole-exporter: $(EXPORTER_PARTS) $(SHARED_ARCHIVES)
 
 HELPERS := $(OUT)/keyhole-ksyms $(OUT)/keyhole-output
 $(HELPERS): $(OUT)/keyhole-%: $(BUILD)/obj/helper/%/main.o $(BUILD)/lib/helper-%.a \
-		$(call archive,ipc)
+		$(call archive,ipc) $(call archive,worker/base)
 	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ $(call group,$^) $(HELPER_LIBS)
 
 WORKER_PARTS := $(BUILD)/obj/worker/main.o $(WORKER_ARCHIVES) $(PROTO_ARCHIVE)

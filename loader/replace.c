@@ -60,9 +60,9 @@ static int replace_worker(struct recording *rec)
 			ended + (is_recent(worker->deaths[1]) ? AGAIN_NS : PAUSE_NS)) !=
 	    MONITOR_TIMEOUT)
 		return failed("record", rec->options->output, -ECANCELED);
-	rec->before = programs_counters(&rec->programs);
 	rec->epoch++;
-	r = spawn_again(rec, ROLE_WORKER, ROLE_BROKER);
+	r = take_step(rec, STEP_WORKER);
+	r = r ? r : spawn_again(rec, ROLE_WORKER, ROLE_BROKER);
 	r = r ? r : equip_children(rec);
 	if (r)
 		return r;

@@ -45,6 +45,7 @@ GOLDEN = {
         ("inherited", "*"): (3, 3, "as the loader"),
         ("socket", "rw"): (1, 1, "loader"),
         ("file", "w"): (0, 1, "the temporary output"),
+        ("iter", "r"): (1, 1, "run time of all tasks, for the end"),
     },
     "spawner": {
         ("null", "rw"): (3, 3, "standard input, output and error"),
