@@ -291,8 +291,9 @@ $(BUILD)/doomed/keyhole-exporter: $(call doomed_parts,exporter) $(EXPORTER_PARTS
 	$(call say,LINK)mkdir -p $(@D) && $(call doomed_link,$(call doomed_parts,exporter) \
 		$(EXPORTER_PARTS),write,$(EXPORTER_LIBS))
 
-$(BUILD)/doomed/keyhole-broker: $(call doomed_parts) $(BROKER_OBJECTS) $(SHARED_ARCHIVES)
-	$(call say,LINK)mkdir -p $(@D) && $(call doomed_link,$(call doomed_parts) $(BROKER_OBJECTS),, \
+$(BUILD)/doomed/keyhole-broker: $(call doomed_parts,broker) $(BROKER_OBJECTS) $(SHARED_ARCHIVES)
+	$(call say,LINK)mkdir -p $(@D) && $(call doomed_link,$(call doomed_parts,broker) \
+		$(BROKER_OBJECTS),poll, \
 		$(BROKER_LIBS))
 
 check-e2e: $(EXECUTABLES) workloads duration-build $(DOOMED)

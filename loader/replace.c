@@ -80,7 +80,8 @@ static int replace_broker(struct recording *rec)
 
 	if (rec->brokers++ < BROKERS_MAX)
 		r = spawn_again(rec, ROLE_BROKER, ROLE_BROKER);
-	if (r || equip_broker(rec, 0)) {
+	r = r ? r : equip_broker(rec, 0);
+	if (r && r != -EPIPE) { /* as below */
 		log_error("broker: keyhole-broker: not replaced; new files are not read any more");
 		release(rec, ROLE_BROKER, ROLE_BROKER);
 	}
