@@ -305,21 +305,6 @@ int equip_children(struct recording *rec)
 	return r ? failed("start", "equipping the children", r) : EXIT_DONE;
 }
 
-/* With it keyhole-output can only read. */
-static int equip_output(struct recording *rec)
-{
-	const struct programs *programs = &rec->programs;
-	const struct message_counts counts = {.cpus = programs->cpus,
-					      .frequency = rec->options->frequency,
-					      .cgroup = rec->cgroup >= 0};
-	int r = 0;
-
-	for (int i = 0; !r && i < COUNTS_DESCRIPTORS; i++)
-		r = channel_send(&rec->output.channel, MESSAGE_COUNTS, &counts, sizeof(counts),
-				 programs->counts[i]);
-	return r ? failed("output", "keyhole-output", r) : EXIT_DONE;
-}
-
 int take_step(struct recording *rec, enum output_step step)
 {
 	struct channel *channel = &rec->output.channel;
@@ -338,6 +323,21 @@ int take_step(struct recording *rec, enum output_step step)
 	if (r == -ENODATA)
 		return quiet ? EXIT_NO_COMMAND : EXIT_EMPTY;
 	return r ? failed("output", rec->options->output, r) : EXIT_DONE;
+}
+
+/* By descriptors with which keyhole-output can only read. */
+static int begin_counting(struct recording *rec)
+{
+	const struct programs *programs = &rec->programs;
+	const struct message_counts counts = {.cpus = programs->cpus,
+					      .frequency = rec->options->frequency,
+					      .cgroup = rec->cgroup >= 0};
+	int r = 0;
+
+	for (int i = 0; !r && i < COUNTS_DESCRIPTORS; i++)
+		r = channel_send(&rec->output.channel, MESSAGE_COUNTS, &counts, sizeof(counts),
+				 programs->counts[i]);
+	return r ? failed("output", "keyhole-output", r) : take_step(rec, STEP_BEGIN);
 }
 
 static enum monitor_result await_end(struct recording *rec)
@@ -366,9 +366,8 @@ static enum monitor_result await_end(struct recording *rec)
 static int sample(struct recording *rec)
 {
 	enum monitor_result result;
-	int r = equip_output(rec);
+	int r = begin_counting(rec);
 
-	r = r ? r : take_step(rec, STEP_BEGIN);
 	if (r)
 		return r;
 	rec->started = time_now();
