@@ -186,7 +186,7 @@ $(OUT)/keyhole-exporter: $(EXPORTER_PARTS) $(SHARED_ARCHIVES)
 
 HELPERS := $(addprefix $(OUT)/keyhole-,ksyms options output)
 $(HELPERS): $(OUT)/keyhole-%: $(BUILD)/obj/helper/%/main.o $(BUILD)/lib/helper-%.a \
-		$(call archive,ipc)
+		$(call archive,ipc) $(call archive,worker/base)
 	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ $(call group,$^) $(HELPER_LIBS)
 
 WORKER_PARTS := $(BUILD)/obj/worker/main.o $(WORKER_ARCHIVES) $(PROTO_ARCHIVE)
@@ -292,8 +292,9 @@ $(BUILD)/doomed/keyhole-exporter: $(call doomed_parts,exporter) $(EXPORTER_PARTS
 	$(call say,LINK)mkdir -p $(@D) && $(call doomed_link,$(call doomed_parts,exporter) \
 		$(EXPORTER_PARTS),write,$(EXPORTER_LIBS))
 
-$(BUILD)/doomed/keyhole-broker: $(call doomed_parts) $(BROKER_OBJECTS) $(SHARED_ARCHIVES)
-	$(call say,LINK)mkdir -p $(@D) && $(call doomed_link,$(call doomed_parts) $(BROKER_OBJECTS),, \
+$(BUILD)/doomed/keyhole-broker: $(call doomed_parts,broker) $(BROKER_OBJECTS) $(SHARED_ARCHIVES)
+	$(call say,LINK)mkdir -p $(@D) && $(call doomed_link,$(call doomed_parts,broker) \
+		$(BROKER_OBJECTS),poll, \
 		$(BROKER_LIBS))
 
 check-e2e: $(EXECUTABLES) workloads duration-build $(DOOMED)
@@ -384,8 +385,8 @@ evidence:
 export SOAK_SECONDS ?= 3600
 .PHONY: soak
 soak: $(EXECUTABLES) workloads
-	@TEST_SECONDS=$$(($(SOAK_SECONDS) + 300)) $(RUN) soak tests/soak/soak.py; r=$$?; \
-		sed -n 's/^# / /p' $(BUILD)/results/soak/soak.py.tap; exit $$r
+	@TEST_SECONDS=$$(($(SOAK_SECONDS) + 300)) $(RUN) soak tests/soak/growth.py tests/soak/soak.py; \
+		r=$$?; sed -n 's/^# / /p' $(BUILD)/results/soak/*.tap; exit $$r
 
 # ---- the systemd unit ------------------------------------------------------------------------------
 

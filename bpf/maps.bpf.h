@@ -68,8 +68,9 @@ struct {
 	__uint(max_entries, EVENT_RING_BYTES);
 } events SEC(".maps");
 
-/* ---- mapped by the loader alone ---- */
+/* ---- mapped by keyhole-output ---- */
 
+/* Frozen once it is there: nobody but BPF can write. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);

@@ -127,20 +127,25 @@ struct message_summary {
 
 _Static_assert(LIMIT_COUNT <= SUMMARY_LIMITS, "the summary has room for each limit");
 
-/* What the user is shown: by the loader, of all CPUs. */
-struct message_counted {
-	uint64_t elapsed;	 /* ns since the start of sampling, 0 when it is over */
-	uint64_t expected;	 /* CPU time / period, once it is over */
-	uint64_t seen, complete; /* samples, as the worker says: message_progress */
-	uint64_t samples, events_lost, processes_lost; /* struct counters of bpf/abi.h */
-	uint64_t restarted; /* samples that workers had which ended: not in reason[] */
-	uint64_t reason[SUMMARY_REASONS];
+#define COUNTS_DESCRIPTORS 3 /* map of struct counters (bpf/abi.h); CPU time before and after */
+struct message_counts {
+	uint32_t cpus;	    /* entries of the map */
+	uint32_t frequency; /* samples in a second of CPU time */
+	uint32_t cgroup;    /* CPU time is the text of a cgroup's cpu.stat, else task_runtime */
 };
 
-#define COMMIT_VERBOSE 1u
-struct message_commit {
-	uint32_t bytes; /* of the finished file */
-	uint32_t flags; /* COMMIT_* */
+enum output_step {
+	STEP_BEGIN = 1, /* before the first sample */
+	STEP_WORKER,	/* after the last sample of a worker, before the first of the next one */
+	STEP_END,	/* after the last sample */
+	STEP_COMMIT,	/* the file is whole, NAMED came */
+};
+#define STEP_VERBOSE 1u
+#define STEP_QUIET   2u /* no word on it when there are no samples */
+struct message_step {
+	uint32_t step;	/* enum output_step */
+	uint32_t flags; /* STEP_VERBOSE, STEP_QUIET */
+	uint32_t bytes; /* STEP_COMMIT: of the finished file */
 };
 
 struct message_maps {

@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,6 +25,7 @@
 
 #define CHILD_START_MS 5000
 #define FINISH_NS      (30 * NS_PER_SECOND)
+#define STEP_MS	       60000 /* the file systems of homes can be slow */
 #define PROGRESS_NS    NS_PER_SECOND
 
 int failed(const char *what, const char *object, int r)
@@ -310,32 +310,39 @@ int equip_children(struct recording *rec)
 	return r ? failed("start", "equipping the children", r) : EXIT_DONE;
 }
 
-/* What BPF counted until now, and how much of it the worker has seen. */
-static struct message_counted count(const struct recording *rec)
+int take_step(struct recording *rec, enum output_step step)
 {
-	const struct counters counters = programs_counters(&rec->programs);
-	struct message_counted counted = {.seen = rec->monitor.progress.samples,
-					  .complete = rec->monitor.progress.complete,
-					  .samples = counters.samples,
-					  .events_lost = counters.events_lost,
-					  .processes_lost = counters.processes_lost};
+	struct channel *channel = &rec->output.channel;
+	/* a command that could not be run has said so */
+	const bool quiet = rec->command.status == EXIT_NO_COMMAND;
+	const struct message_step request = {
+		.step = step,
+		.flags = (quiet ? STEP_QUIET : 0) | (rec->options->verbose ? STEP_VERBOSE : 0),
+		.bytes = rec->monitor.written.bytes,
+	};
+	struct message message;
+	int r = channel_send(channel, MESSAGE_STEP, &request, sizeof(request), -1);
 
-	_Static_assert(sizeof(counters.reason) <= sizeof(counted.reason), "a place for each");
-	memcpy(counted.reason, counters.reason, sizeof(counters.reason));
-	for (unsigned int i = 0; i < REASON_lost_ring_full; i++) { /* of which there were records */
-		counted.reason[i] -= rec->before.reason[i];
-		counted.restarted += rec->before.reason[i];
-	}
-	return counted;
+	r = r ? r : channel_expect(channel, MESSAGE_STEPPED, STEP_MS, &message);
+	r = r ? r : message.STEPPED.error;
+	if (r == -ENODATA)
+		return quiet ? EXIT_NO_COMMAND : EXIT_EMPTY;
+	return r ? failed("output", rec->options->output, r) : EXIT_DONE;
 }
 
-/* -EPIPE: who would make the file appear has ended. */
-static int show_progress(struct recording *rec)
+/* By descriptors with which keyhole-output can only read. */
+static int begin_counting(struct recording *rec)
 {
-	struct message_counted counted = count(rec);
+	const struct programs *programs = &rec->programs;
+	const struct message_counts counts = {.cpus = programs->cpus,
+					      .frequency = rec->options->frequency,
+					      .cgroup = rec->cgroup >= 0};
+	int r = 0;
 
-	counted.elapsed = time_now() - rec->started;
-	return channel_send(&rec->output.channel, MESSAGE_COUNTED, &counted, sizeof(counted), -1);
+	for (int i = 0; !r && i < COUNTS_DESCRIPTORS; i++)
+		r = channel_send(&rec->output.channel, MESSAGE_COUNTS, &counts, sizeof(counts),
+				 programs->counts[i]);
+	return r ? failed("output", "keyhole-output", r) : take_step(rec, STEP_BEGIN);
 }
 
 static enum monitor_result await_end(struct recording *rec)
@@ -344,10 +351,13 @@ static enum monitor_result await_end(struct recording *rec)
 	enum monitor_result result = MONITOR_TIMEOUT;
 
 	while (result == MONITOR_TIMEOUT && time_now() < end) {
+		const struct message_progress *progress = &rec->monitor.progress;
 		uint64_t next;
 
-		/* this may take a second, when the helper does not read */
-		if (show_progress(rec) == -EPIPE && failed("output", "keyhole-output", -EPIPE))
+		/* this may take a second, when keyhole-output does not read */
+		if (channel_send(&rec->output.channel, MESSAGE_SEEN, progress, sizeof(*progress),
+				 -1) == -EPIPE &&
+		    failed("output", "keyhole-output", -EPIPE))
 			return MONITOR_FAILED;
 		next = time_now() + PROGRESS_NS;
 		rec->monitor.progressed = false;
@@ -355,18 +365,18 @@ static enum monitor_result await_end(struct recording *rec)
 		if (rec->monitor.progressed)
 			notify_send("WATCHDOG=1");
 	}
-	if (isatty(STDERR_FILENO))
-		fputs("\r\033[K", stderr);
 	return result;
 }
 
 static int sample(struct recording *rec)
 {
 	enum monitor_result result;
-	int r = programs_runtime(&rec->programs, 0, &rec->runtime);
+	int r = begin_counting(rec);
 
+	if (r)
+		return r;
 	rec->started = time_now();
-	r = r ? r : events_enable(&rec->events);
+	r = events_enable(&rec->events);
 	if (r)
 		return failed("record", "start of sampling", r);
 	notify_send("READY=1");
@@ -378,16 +388,6 @@ static int sample(struct recording *rec)
 	/* Now: a zombie would be counted among the living and the dead. */
 	command_reap(&rec->command);
 	return result == MONITOR_FAILED ? EXIT_FAILED : EXIT_DONE;
-}
-
-static int empty(const struct recording *rec, const struct message_counted *counted)
-{
-	if (rec->command.status == EXIT_NO_COMMAND)
-		return EXIT_NO_COMMAND; /* it said why */
-	log_error("record: no samples: CPU time for %" PRIu64 " was used, %" PRIu64
-		  " were lost; record longer (-d) or at another rate (-F)",
-		  counted->expected, counted->samples);
-	return EXIT_EMPTY;
 }
 
 static int stop_worker(struct recording *rec, uint64_t stopped)
@@ -419,32 +419,20 @@ static int await_profile(struct recording *rec)
 /* Events off, then everything that is read after them. */
 static int finish(struct recording *rec)
 {
-	const struct monitor *monitor = &rec->monitor;
-	struct message_commit commit = {.flags = rec->options->verbose ? COMMIT_VERBOSE : 0};
-	struct message_counted counted;
-	uint64_t stopped, runtime;
+	const struct message_summary *summary = &rec->monitor.summary;
+	uint64_t stopped;
 	int r;
 
 	notify_send("STOPPING=1");
 	events_disable(&rec->events);
 	stopped = time_now();
-	counted = count(rec);
-	r = programs_runtime(&rec->programs, 1, &runtime);
-	if (r)
-		return failed("runtime", "task iterator", r);
-	runtime = runtime > rec->runtime ? runtime - rec->runtime : 0;
-	counted.expected = runtime * rec->options->frequency / NS_PER_SECOND;
-	if (!counted.samples)
-		return empty(rec, &counted);
-	r = stop_worker(rec, stopped);
+	r = take_step(rec, STEP_END);
+	r = r ? r : stop_worker(rec, stopped);
 	r = r ? r : await_profile(rec);
 	if (r)
 		return r;
-	commit.bytes = monitor->written.bytes;
-	r = output_commit(&rec->output, &counted, &monitor->summary, &commit);
-	if (r == -ENODATA)
-		return empty(rec, &counted);
-	return r ? failed("output", rec->options->output, r) : EXIT_DONE;
+	r = channel_send(&rec->output.channel, MESSAGE_NAMED, summary, sizeof(*summary), -1);
+	return r ? failed("output", rec->options->output, r) : take_step(rec, STEP_COMMIT);
 }
 
 static int run(const struct options *options, uint64_t begun)

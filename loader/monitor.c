@@ -191,6 +191,9 @@ enum policy_role monitor_explain(struct monitor *monitor)
 		if (!ended && !number && (r || !name))
 			continue;
 		name = message_party_name(child->channel.peer);
+		/* after STOP nobody needs it, whatever became of it */
+		cause = role == ROLE_BROKER && monitor->goal == GOAL_WRITTEN ? ROLE_BROKER
+									     : ROLE_LOADER;
 		if (r)
 			continue;
 		what = WIFSIGNALED(status) ? "ended by itself, signal" : "ended by itself, status";

@@ -70,9 +70,9 @@ void monitor_watch_child(struct monitor *monitor, enum policy_role role);
 enum monitor_result monitor_run(struct monitor *monitor, enum monitor_goal goal, uint64_t until);
 
 /*
- * Waits a little for what became of children and says so, once. Returns the one to replace:
- * whom a signal ended, or the worker; ROLE_LOADER: none, for others end by themselves only when
- * something is wrong, or with the worker.
+ * Waits a little for what became of children and says so, once. Returns the one to replace or to do
+ * without: whom a signal ended, the worker, and after STOP the broker; ROLE_LOADER: none, for
+ * others end by themselves only when something is wrong, or with the worker.
  */
 enum policy_role monitor_explain(struct monitor *monitor);
 

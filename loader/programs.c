@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "bpf/walk_for.skel.h"
@@ -140,18 +139,16 @@ static int fill_kernel_ranges(const struct programs *programs, struct ksyms *ksy
 	return r;
 }
 
-/* While there are rights to: what programs_runtime() reads later. */
-static int open_runtime(struct programs *programs, int cgroup)
+/* While there are rights to: the CPU time of the profiled tasks, alive and gone. */
+static int open_readings(struct programs *programs, int cgroup)
 {
 	int link = bpf_link__fd(programs->skeleton->links.on_task);
 
-	programs->cpu_stat = cgroup < 0 ? -1 : openat(cgroup, "cpu.stat", O_RDONLY | O_CLOEXEC);
-	if (cgroup >= 0)
-		return programs->cpu_stat < 0 ? -errno : 0;
-	for (int i = 0; i < 2; i++) {
-		programs->readings[i] = bpf_iter_create(link);
-		if (programs->readings[i] < 0)
-			return programs->readings[i];
+	for (int i = 1; i < COUNTS_DESCRIPTORS; i++) {
+		programs->counts[i] = cgroup < 0 ? bpf_iter_create(link)
+						 : openat(cgroup, "cpu.stat", O_RDONLY | O_CLOEXEC);
+		if (programs->counts[i] < 0)
+			return -errno;
 	}
 	return 0;
 }
@@ -159,7 +156,6 @@ static int open_runtime(struct programs *programs, int cgroup)
 static int take_maps(struct programs *programs)
 {
 	const struct walk_loop_bpf *skeleton = programs->skeleton;
-	void *counters;
 
 	programs->maps[DESCRIPTOR_RINGS] = bpf_map__fd(skeleton->maps.rings);
 	programs->maps[DESCRIPTOR_TAILS] = bpf_map__fd(skeleton->maps.tails);
@@ -167,10 +163,8 @@ static int take_maps(struct programs *programs)
 	programs->maps[DESCRIPTOR_EVENTS] = bpf_map__fd(skeleton->maps.events);
 	programs->segment_map = bpf_map__fd(skeleton->maps.segments);
 	programs->sampler = bpf_program__fd(skeleton->progs.on_sample);
-	counters = mmap(NULL, programs->cpus * sizeof(struct counters), PROT_READ, MAP_SHARED,
-			bpf_map__fd(skeleton->maps.counters), 0);
-	programs->counters = counters;
-	return counters == MAP_FAILED ? -errno : 0;
+	programs->counts[0] = bpf_map__fd(skeleton->maps.counters);
+	return bpf_map_freeze(programs->counts[0]); /* BPF goes on writing to it, nobody else */
 }
 
 _Static_assert(sizeof(struct walk_for_bpf__rodata) == sizeof(struct walk_loop_bpf__rodata),
@@ -214,59 +208,10 @@ int programs_load(struct programs *programs, const struct options *options, stru
 	r = r ? r : take_maps(programs);
 	/* The sampler is left out: attaching it would enable its event. */
 	r = r ? r : walk_loop_bpf__attach(programs->skeleton);
-	return r ? r : open_runtime(programs, cgroup);
+	return r ? r : open_readings(programs, cgroup);
 }
 
 void programs_begin_epoch(struct programs *programs, uint32_t epoch)
 {
 	programs->skeleton->bss->worker_epoch = epoch;
-}
-
-/* A row is an array of words, all of them sums. */
-struct counters programs_counters(const struct programs *programs)
-{
-	union {
-		struct counters counters;
-		u64 word[sizeof(struct counters) / sizeof(u64)];
-	} sum = {0};
-
-	for (uint32_t cpu = 0; cpu < programs->cpus; cpu++) {
-		const volatile u64 *row = (const volatile u64 *)&programs->counters[cpu];
-
-		for (size_t i = 0; i < sizeof(sum.word) / sizeof(sum.word[0]); i++)
-			sum.word[i] += row[i];
-	}
-	return sum.counters;
-}
-
-static int read_cgroup(int fd, uint64_t *ret_nanoseconds)
-{
-	static const char key[] = "usage_usec ";
-	char text[1024];
-	ssize_t size = pread(fd, text, sizeof(text) - 1, 0);
-	const char *line;
-
-	if (size < 0)
-		return -errno;
-	text[size] = 0;
-	line = strstr(text, key);
-	if (!line)
-		return -EBADMSG;
-	*ret_nanoseconds = strtoull(line + sizeof(key) - 1, NULL, 10) * 1000;
-	return 0;
-}
-
-int programs_runtime(const struct programs *programs, int reading, uint64_t *ret_nanoseconds)
-{
-	uint64_t exited = programs_counters(programs).exited_runtime;
-	struct task_runtime alive;
-	ssize_t size;
-
-	if (programs->cpu_stat >= 0)
-		return read_cgroup(programs->cpu_stat, ret_nanoseconds);
-	size = read(programs->readings[reading], &alive, sizeof(alive));
-	if (size != (ssize_t)sizeof(alive))
-		return size < 0 ? -errno : -EBADMSG;
-	*ret_nanoseconds = alive.nanoseconds + exited;
-	return 0;
 }

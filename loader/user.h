@@ -27,14 +27,7 @@ struct output {
 int output_start(struct output *ret_output, const char *path, bool force,
 		 const struct policy_user *user);
 
-/*
- * After the exporter has written and synced it: shows the summary, and makes the file appear. It
- * does not when not one sample is in it: -ENODATA.
- */
-int output_commit(struct output *output, const struct message_counted *counted,
-		  const struct message_summary *named, const struct message_commit *commit);
-
-/* Always, at the end: without output_commit() nothing stays behind. */
+/* Always, at the end: without STEP_COMMIT nothing stays behind. */
 void output_abandon(struct output *output);
 
 struct command {

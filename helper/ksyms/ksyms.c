@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,6 +57,19 @@ void ksyms_read_modules(struct ksyms *ksyms, FILE *file)
 	for (part = ksyms->parts + 1; part + 1 < ksyms->parts + ksyms->count; part++)
 		if (part->range.end > part[1].range.start)
 			part->range.end = part[1].range.start;
+}
+
+int ksyms_write_ranges(const struct ksyms *ksyms, int fd)
+{
+	const size_t size = sizeof(struct kernel_range);
+
+	for (uint32_t i = 0; i < ksyms->count; i++) {
+		ssize_t written = write(fd, &ksyms->parts[i].range, size);
+
+		if (written != (ssize_t)size)
+			return written < 0 ? -errno : -ENOSPC;
+	}
+	return 0;
 }
 
 /* ---- symbols ------------------------------------------------------------------------------- */
@@ -132,7 +146,7 @@ static int write_file(const struct ksyms *ksyms, struct symbol *symbols, size_t 
 	struct ksyms_file_head head = {KSYMS_MAGIC, ksyms->count, 0, (uint32_t)name_bytes};
 	guard_fd int fd = memfd_create("keyhole-ksyms", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	FILE *file = fd < 0 ? NULL : fdopen(dup(fd), "w");
-	int r;
+	bool whole;
 
 	if (!file)
 		return -errno;
@@ -140,12 +154,12 @@ static int write_file(const struct ksyms *ksyms, struct symbol *symbols, size_t 
 	fwrite(&head, sizeof(head), 1, file);
 	head.symbols = write_symbols(ksyms, symbols, count, file);
 	fwrite(names, 1, name_bytes, file);
-	r = fflush(file) || ferror(file) ? -errno : 0; /* rewind() forgets it */
+	whole = !fflush(file) && !ferror(file); /* rewind() forgets it */
 	rewind(file);
-	fwrite(&head, sizeof(head), 1, file);
-	if (fclose(file) || fcntl(fd, F_ADD_SEALS, seals))
-		return -errno;
-	return r ? r : take_fd(&fd);
+	whole &= fwrite(&head, sizeof(head), 1, file) == 1;
+	if (fclose(file) || !whole) /* errno may be that of any call before */
+		return -ENOSPC;
+	return fcntl(fd, F_ADD_SEALS, seals) ? -errno : take_fd(&fd);
 }
 
 int ksyms_read_symbols(struct ksyms *ksyms, FILE *file)

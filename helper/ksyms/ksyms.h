@@ -25,6 +25,9 @@ struct ksyms {
 /* Gives the parts but the kernel's own range. NULL is an empty file. */
 void ksyms_read_modules(struct ksyms *ksyms, FILE *file);
 
+/* All parts, one after another, into an empty file: 0 or a negative errno. */
+int ksyms_write_ranges(const struct ksyms *ksyms, int fd);
+
 /* Gives that and the memfd. -EACCES when addresses are hidden: then there are no symbols. */
 int ksyms_read_symbols(struct ksyms *ksyms, FILE *file);
 

@@ -34,14 +34,6 @@ static int send_ranges(struct channel *loader, const struct ksyms *ksyms, int fd
 	return channel_send(loader, MESSAGE_RANGES, &ranges, sizeof(ranges), fd);
 }
 
-static int write_ranges(const struct ksyms *ksyms, int fd)
-{
-	for (uint32_t i = 0; i < ksyms->count; i++)
-		if (write(fd, &ksyms->parts[i].range, sizeof(struct kernel_range)) < 0)
-			return -errno;
-	return 0;
-}
-
 int main(void)
 {
 	static struct ksyms ksyms;
@@ -65,7 +57,7 @@ int main(void)
 		return 1;
 	file = receive_file(&loader);
 	r = ksyms_read_symbols(&ksyms, file);
-	reply.error = ksyms.fd < 0 ? r : write_ranges(&ksyms, ranges);
+	reply.error = ksyms.fd < 0 ? r : ksyms_write_ranges(&ksyms, ranges);
 	r = channel_send(&loader, MESSAGE_SYMBOLS, &reply, sizeof(reply),
 			 reply.error ? -1 : ksyms.fd);
 	return r != 0;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * keyhole-output: what of a recording is the invoking user's, with that user's rights. It makes the
- * output file, shows what the loader counts on standard error, and makes the finished file appear
- * under its name; or it holds `record -- CMD` until CMD may run.
+ * output file, shows on standard error what BPF counts, and makes the finished file appear under
+ * its name; or it holds `record -- CMD` until CMD may run.
  *
  *   keyhole-output write|replace FILE
  *   ... -- CMD ARGS
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "helper/output/counts.h"
 #include "helper/output/summary.h"
 #include "ipc/channel.h"
 #include "ipc/guard.h"
@@ -30,7 +32,8 @@ struct committer {
 	const char *name; /* in its working directory, the output's folder */
 	bool force;
 	char temporary[32]; /* "": standard output */
-	struct message_counted counted;
+	struct counts counts;
+	struct counted counted;	      /* when sampling was over */
 	struct message_summary named; /* by the worker */
 };
 
@@ -118,42 +121,90 @@ static int move_file(const struct committer *c)
 
 /* ---- the loader's messages ----------------------------------------------------------------- */
 
-/* -ENODATA: not one sample is in the file, and it does not appear. */
-static int commit(const struct committer *c, const struct message_commit *commit)
+static int say_no_samples(const struct committer *c, uint32_t flags)
 {
-	const bool verbose = commit->flags & COMMIT_VERBOSE;
+	if (!(flags & STEP_QUIET))
+		log_error("record: no samples: CPU time for %" PRIu64 " was used, %" PRIu64
+			  " were lost; record longer (-d) or at another rate (-F)",
+			  c->counted.expected, c->counted.samples);
+	return -ENODATA;
+}
+
+static void show_progress(const struct committer *c, const struct message_progress *seen)
+{
+	struct counted counted;
+
+	if (!isatty(STDERR_FILENO))
+		return;
+	counted = counts_sum(&c->counts);
+	counted.seen = seen->samples;
+	counted.complete = seen->complete;
+	summary_print_progress(&counted, stderr);
+}
+
+static int end(struct committer *c, uint32_t flags)
+{
+	int r = counts_end(&c->counts, &c->counted);
+
+	if (isatty(STDERR_FILENO))
+		fputs("\r\033[K", stderr);
+	return r || c->counted.samples ? r : say_no_samples(c, flags);
+}
+
+/* -ENODATA: not one sample is in the file, and it does not appear. */
+static int commit(const struct committer *c, const struct message_step *step)
+{
 	struct summary sum;
+	bool any;
 	int r;
 
 	summary_make(&c->counted, &c->named, &sum);
-	r = sum.taken == sum.lost ? -ENODATA : move_file(c);
-	if (r == 0 || r == -ENODATA)
-		summary_print(&sum, verbose, stderr);
-	if (r == 0)
-		fprintf(stderr, "wrote %s (%u bytes)\n", c->path, commit->bytes);
-	return r;
+	any = sum.taken != sum.lost;
+	r = any ? move_file(c) : 0;
+	if (r)
+		return r;
+	summary_print(&sum, step->flags & STEP_VERBOSE, stderr);
+	if (!any)
+		return say_no_samples(c, step->flags);
+	fprintf(stderr, "wrote %s (%u bytes)\n", c->path, step->bytes);
+	return 0;
 }
 
-/* 0 until COMMIT was answered. */
-static int on_message(struct committer *c, const struct message *message)
+static int take_step(struct committer *c, const struct message_step *step)
+{
+	switch (step->step) {
+	case STEP_BEGIN:
+		return counts_begin(&c->counts);
+	case STEP_WORKER:
+		counts_replace(&c->counts);
+		return 0;
+	case STEP_END:
+		return end(c, step->flags);
+	case STEP_COMMIT:
+		return commit(c, step);
+	default:
+		return -EPROTO;
+	}
+}
+
+/* 0, or a negative errno that ends the conversation. */
+static int on_message(struct committer *c, struct message *message)
 {
 	struct message_reply reply;
-	int r;
 
 	switch (message->head.type) {
-	case MESSAGE_COUNTED:
-		c->counted = message->COUNTED;
-		if (c->counted.elapsed && isatty(STDERR_FILENO))
-			summary_print_progress(&c->counted, stderr);
+	case MESSAGE_COUNTS:
+		return counts_take(&c->counts, &message->COUNTS, take_fd(&message->fd));
+	case MESSAGE_SEEN:
+		show_progress(c, &message->SEEN);
 		return 0;
 	case MESSAGE_NAMED:
 		c->named = message->NAMED;
 		return 0;
-	case MESSAGE_COMMIT:
-		reply.error = commit(c, &message->COMMIT);
-		r = channel_reply(&c->loader, message, MESSAGE_COMMITTED, &reply, sizeof(reply),
-				  -1);
-		return r ? r : 1;
+	case MESSAGE_STEP:
+		reply.error = take_step(c, &message->STEP);
+		return channel_reply(&c->loader, message, MESSAGE_STEPPED, &reply, sizeof(reply),
+				     -1);
 	default:
 		return -EPROTO;
 	}
@@ -178,7 +229,7 @@ static int write_file(struct committer *c)
 	}
 	if (*c->temporary)
 		unlink(c->temporary);
-	return r < 0;
+	return r != -EPIPE;
 }
 
 /* ---- a command ----------------------------------------------------------------------------- */

@@ -17,7 +17,8 @@ import time
 
 SOAK = float(os.environ.get("ESCAPE_SOAK_SECONDS", "60"))
 CPUS = os.cpu_count()
-POSSIBLE = 4096     # objects that the worker may have open
+COUNTERS_BYTES = 512    # sizeof(struct counters), bpf/abi.h
+POSSIBLE = 4096         # objects that the worker may have open
 MODES = ("r", "w", "rw", "?")
 NAMES = {"keyhole": "loader", "keyhole-output": "committer", "keyhole-spawner": "spawner",
          "keyhole-exporte": "keyhole-exporter"}
@@ -36,7 +37,7 @@ GOLDEN = {
         ("map other", "rw"): (1, 16, "segments, targets, caches of the sampler"),
         ("prog", "rw"): (1, 16, "programs"),
         ("link", "r"): (1, 16, "attachments: tracepoints and the task iterator"),
-        ("iter", "r"): (1, 2, "run time of all tasks, one for each end"),
+        ("iter", "r"): (1, 2, "run time of all tasks, one for each end, given to the committer"),
         ("perf", "rw"): (2 * 1, 2 * CPUS, "sampling and side-band of each CPU"),
         ("btf", "r"): (0, 2, "types of the object"),
         ("pipe", "r"): (0, 1, "symbols, from the process that reads them"),
@@ -45,6 +46,7 @@ GOLDEN = {
         ("inherited", "*"): (3, 3, "as the loader"),
         ("socket", "rw"): (1, 1, "loader"),
         ("file", "w"): (0, 1, "the temporary output"),
+        ("iter", "r"): (1, 1, "run time of all tasks, for the end"),
     },
     "spawner": {
         ("null", "rw"): (3, 3, "standard input, output and error"),
@@ -192,6 +194,17 @@ def look(tap, loader, when, show):
     tap(not wrong, f"inventory: {len(roles)} processes hold {total} descriptors as listed, {when}")
 
 
+def counters_are_frozen(tap, loader):
+    """What the committer was given: nobody but BPF can write to it, by any descriptor."""
+    frozen = []
+    for number in os.listdir(f"/proc/{loader}/fd"):
+        info = dict(re.findall(r"^(\w+):\s+(\S+)", open(f"/proc/{loader}/fdinfo/{number}").read(),
+                               re.M))
+        if info.get("map_type") == "2" and info["value_size"] == str(COUNTERS_BYTES):
+            frozen.append(info["frozen"])
+    tap(frozen == ["1"], "inventory: the map of counters is frozen")
+
+
 # One of each kind that is not made by the process itself.
 HELD = {
     "keyhole-worker": {("file", "r"): "object", ("map ringbuf", "rw"): "ring",
@@ -244,6 +257,7 @@ def main():
         while "enabled" not in open(folder + "/log").read() and time.monotonic() < begun + 20:
             time.sleep(0.01)
         look(tap, process.pid, "at the start", show)
+        counters_are_frozen(tap, process.pid)
         time.sleep(min(5, SOAK / 2))
         look(tap, process.pid, "while sampling", show)
         while time.monotonic() < begun + SOAK and process.poll() is None:

@@ -45,7 +45,7 @@ static const struct {
 	{"keyhole", "array", "map_read map_write stat_it", "it gave it to the worker"},
 	{"keyhole", "map", "stat_it", "it keeps it loaded"},
 	{"keyhole", "link", "stat_it", "it keeps it attached"},
-	{"keyhole", "iterator", "stat_it", "it reads the run time of all tasks"},
+	{"keyhole", "iterator", "stat_it", "it gave it to keyhole-output"},
 	{"keyhole", "symbols", "read_bytes map_read map_private stat_it reopen_read",
 	 "sealed; it gave it to the worker"},
 	{"keyhole", "signals", "stat_it", "SIGINT and SIGTERM"},

@@ -5,10 +5,12 @@
 #include <stdint.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -169,6 +171,60 @@ static void test_ksyms__no_absolute_address_and_sealed(void **state)
 	close(ksyms.fd);
 }
 
+/* Up to the limit a file gets a part of what is written, which is no error of write(2). */
+static void limit_file_size(rlim_t bytes)
+{
+	struct rlimit limit;
+
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	limit.rlim_cur = bytes == RLIM_INFINITY ? limit.rlim_max : bytes;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+static void test_ksyms__ranges_are_written_whole(void **state)
+{
+	static const struct ksyms ksyms = {.parts = {{.range = {1, 2}}, {.range = {3, 4}}},
+					   .count = 2};
+	struct kernel_range got[2];
+	int fd = memfd_create("ranges", MFD_CLOEXEC);
+
+	(void)state;
+	assert_int_equal(ksyms_write_ranges(&ksyms, fd), 0);
+	assert_int_equal(pread(fd, got, sizeof(got), 0), sizeof(got));
+	assert_int_equal(got[1].start, 3);
+	for (rlim_t bytes = 0; bytes < sizeof(got); bytes++) {
+		assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+		limit_file_size(bytes);
+		assert_true(ksyms_write_ranges(&ksyms, fd) < 0);
+		limit_file_size(RLIM_INFINITY);
+	}
+	close(fd);
+}
+
+/* Wherever it ends: at the head, in the symbols, in the names, in the last byte. */
+static void test_ksyms__symbols_are_written_whole(void **state)
+{
+	static struct ksyms ksyms;
+	off_t whole;
+
+	(void)state;
+	assert_int_equal(build(kernel, "", &ksyms), 0);
+	whole = lseek(ksyms.fd, 0, SEEK_END);
+	close(ksyms.fd);
+	for (rlim_t bytes = 0; bytes < (rlim_t)whole; bytes++) {
+		FILE *symbols = in_memory(kernel);
+		int r;
+
+		ksyms_read_modules(&ksyms, NULL);
+		limit_file_size(bytes);
+		r = ksyms_read_symbols(&ksyms, symbols);
+		limit_file_size(RLIM_INFINITY);
+		fclose(symbols);
+		assert_true(r < 0 && r != -EACCES);
+		assert_true(ksyms.fd < 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -177,7 +233,10 @@ int main(void)
 		cmocka_unit_test(test_ksyms__hidden_addresses),
 		cmocka_unit_test(test_ksyms__lines_that_are_not_whole),
 		cmocka_unit_test(test_ksyms__no_absolute_address_and_sealed),
+		cmocka_unit_test(test_ksyms__ranges_are_written_whole),
+		cmocka_unit_test(test_ksyms__symbols_are_written_whole),
 	};
 
+	signal(SIGXFSZ, SIG_IGN);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

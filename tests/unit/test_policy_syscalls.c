@@ -308,7 +308,8 @@ static void test_policy_syscalls__arguments_are_looked_at(void **state)
 	assert_killed(ROLE_LOADER, SYS_ioctl, 3, PERF_EVENT_IOC_PERIOD);
 	assert_killed(ROLE_LOADER, SYS_ioctl, 3, PERF_EVENT_IOC_SET_BPF);
 	assert_killed(ROLE_LOADER, SYS_ioctl, 0, 0x5412 /* TIOCSTI */);
-	assert_allowed(ROLE_LOADER, SYS_bpf, BPF_ITER_CREATE);
+	assert_killed(ROLE_LOADER, SYS_ioctl, 2, 0x5401 /* TCGETS */);
+	assert_killed(ROLE_LOADER, SYS_bpf, BPF_ITER_CREATE);
 	assert_killed(ROLE_LOADER, SYS_bpf, BPF_MAP_CREATE);
 	assert_killed(ROLE_LOADER, SYS_socketpair, 2 /* AF_INET */);
 }
