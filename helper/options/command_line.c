@@ -116,17 +116,22 @@ static const char *set_format(struct message_options *options, const char *arg)
 	return options->format ? NULL : text;
 }
 
-static uint32_t layer_bit(const char *name, size_t length)
+/* A layer's, or of several: what a process can have of its own by a user namespace alone. */
+static uint32_t layer_bits(const char *name, size_t length)
 {
-	static const char *const names[LAYER_COUNT] = {
-#define L(name, help) #name,
+	static const struct {
+		const char *name;
+		uint32_t bits;
+	} names[] = {
+#define L(name, help) {#name, LAYER_BIT(name)},
 #include "policy/layers.def"
 #undef L
+		{"userns", LAYER_BIT(namespaces) | LAYER_BIT(pid) | LAYER_BIT(root)},
 	};
 
-	for (unsigned int i = 0; i < LAYER_COUNT; i++)
-		if (strlen(names[i]) == length && !strncmp(names[i], name, length))
-			return 1u << i;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strlen(names[i].name) == length && !strncmp(names[i].name, name, length))
+			return names[i].bits;
 	return 0;
 }
 
@@ -135,12 +140,12 @@ static const char *add_layers(struct message_options *options, const char *list)
 {
 	for (const char *name = list; name; name = *name ? name + 1 : NULL) {
 		size_t length = strcspn(name, ",");
-		uint32_t bit = layer_bit(name, length);
+		uint32_t bits = layer_bits(name, length);
 
-		if (!bit)
+		if (!bits)
 			return "a layer that is not known; namespaces, pid, root and landlock can "
 			       "be missing";
-		options->require |= bit;
+		options->require |= bits;
 		name += length;
 	}
 	return NULL;

@@ -142,6 +142,9 @@ static void test_options__required_layers(void **state)
 	assert_int_equal(PARSE(&options, "--require=landlock,pid", "--require", "seccomp"), 0);
 	assert_int_equal(options.require,
 			 LAYER_BIT(landlock) | LAYER_BIT(pid) | LAYER_BIT(seccomp));
+	assert_int_equal(PARSE(&options, "--require", "landlock,userns"), 0);
+	assert_int_equal(options.require, LAYER_BIT(landlock) | LAYER_BIT(namespaces) |
+						  LAYER_BIT(pid) | LAYER_BIT(root));
 	assert_int_equal(PARSE(&options, "--require", ""), EXIT_USAGE);
 	assert_int_equal(PARSE(&options, "--require", ","), EXIT_USAGE);
 	assert_int_equal(PARSE(&options, "--require", "landlock,"), EXIT_USAGE);
