@@ -146,6 +146,24 @@ struct message_segment {
 	uint32_t index; /* must be the next one */
 };
 
+enum operation {
+	OPERATION_MAPS,
+	OPERATION_OBJECT,
+	OPERATION_SEGMENT,
+	OPERATION_COUNT
+};
+
+/* So many operations that are alike. */
+#define TALLY_SEVERAL 1
+struct message_audit {
+	uint64_t device, inode; /* of the object as far as it is known, or 0 */
+	uint32_t count;
+	uint32_t granted;   /* of these: a descriptor was given */
+	uint32_t pid;	    /* or 0: a segment, or of several processes and objects */
+	uint16_t operation; /* enum operation */
+	int16_t error;	    /* 0, a negative errno, or TALLY_SEVERAL of these */
+};
+
 struct message_profile {
 	uint64_t bytes; /* size of the sealed memfd */
 };

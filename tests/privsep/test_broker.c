@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "bpf/abi.h"
+#include "ipc/tally.h"
 #include "tests/privsep/child.h"
 #include "tests/privsep/privsep.h"
 
@@ -390,6 +391,115 @@ static void test_broker__refuses_without_ending(void **state)
 	close(map);
 }
 
+/* ---- what it says it did ------------------------------------------------------------------- */
+
+struct sums {
+	uint64_t count[OPERATION_COUNT], granted[OPERATION_COUNT], refused[OPERATION_COUNT];
+	uint64_t messages;
+};
+
+static void add_reports(struct child *child, int wait, struct sums *sums)
+{
+	struct message message;
+
+	while (channel_wait(&child->loader, wait, &message) == 1) {
+		const struct message_audit *audit = &message.AUDIT;
+
+		if (message.head.type == MESSAGE_LOG)
+			continue; /* requests that were too many */
+		assert_int_equal(message.head.type, MESSAGE_AUDIT);
+		assert_true(audit->operation < OPERATION_COUNT && audit->count > 0);
+		assert_true(audit->error <= TALLY_SEVERAL);
+		sums->messages++;
+		sums->count[audit->operation] += audit->count;
+		sums->granted[audit->operation] += audit->granted;
+		sums->refused[audit->operation] += audit->error ? audit->count : 0;
+	}
+}
+
+static void start_counting_broker(struct child *child, int map)
+{
+	start_broker(child, map);
+	assert_int_equal(channel_send_bare(&child->loader, MESSAGE_AUDIT_ON, -1), 0);
+}
+
+static void test_broker__counts_each_operation(void **state)
+{
+	const struct message_object absent = {
+		.start = 0x1000, .end = 0x2000, .pid = (uint32_t)getpid()};
+	struct sums sums = {0};
+	struct message message;
+	struct child child;
+	int map = segment_map(), fd;
+
+	(void)state;
+	start_counting_broker(&child, map);
+	for (int i = 0; i < 70; i++) {
+		assert_int_equal(ask_maps(&child, (uint32_t)getpid(), &fd), 0);
+		close(fd);
+	}
+	for (int i = 0; i < 7; i++)
+		assert_int_equal(ask_maps(&child, PROCESS_PID_MAX, &fd), -ENOENT);
+	for (int i = 0; i < 5; i++)
+		assert_int_equal(ask_object(&child, &absent, &message), -ENOENT);
+	assert_int_equal(ask_segment(&child, 1, &fd), -EINVAL);
+	assert_int_equal(ask_segment(&child, 0, &fd), 0);
+	close(fd);
+	add_reports(&child, 1200, &sums);
+	assert_int_equal(sums.messages, 5);
+	assert_int_equal(ask_segment(&child, 1, &fd), 0);
+	close(fd);
+	channel_release(&child.worker);
+	add_reports(&child, CHILD_WAIT_MS, &sums);
+	assert_int_equal(sums.messages, 6);
+	assert_int_equal(sums.count[OPERATION_MAPS], 77);
+	assert_int_equal(sums.granted[OPERATION_MAPS], 70);
+	assert_int_equal(sums.count[OPERATION_OBJECT], 5);
+	assert_int_equal(sums.refused[OPERATION_OBJECT], 5);
+	assert_int_equal(sums.count[OPERATION_SEGMENT], 3);
+	assert_int_equal(sums.granted[OPERATION_SEGMENT], 2);
+	child_stop(&child);
+	close(map);
+}
+
+/* Another process each time, faster than it may ask, and nobody reads meanwhile. */
+static void test_broker__counts_a_flood_in_few_messages(void **state)
+{
+	struct sums sums = {0};
+	struct child child;
+	int map = segment_map(), fd;
+	uint32_t asked = 0;
+
+	(void)state;
+	start_counting_broker(&child, map);
+	for (; asked < 100000; asked++)
+		ask_maps(&child, PROCESS_PID_MAX - asked, &fd);
+	channel_release(&child.worker);
+	add_reports(&child, CHILD_WAIT_MS, &sums);
+	assert_int_equal(sums.count[OPERATION_MAPS], asked);
+	assert_true(sums.messages < TALLY_AT_ONCE);
+	print_message("# %u operations in %llu messages\n", asked,
+		      (unsigned long long)sums.messages);
+	child_stop(&child);
+	close(map);
+}
+
+static void test_broker__counts_only_when_asked(void **state)
+{
+	struct sums sums = {0};
+	struct child child;
+	int map = segment_map(), fd;
+
+	(void)state;
+	start_broker(&child, map);
+	assert_int_equal(ask_maps(&child, PROCESS_PID_MAX, &fd), -ENOENT);
+	channel_release(&child.worker);
+	add_reports(&child, CHILD_WAIT_MS, &sums);
+	assert_int_equal(sums.messages, 0);
+	child_stop(&child);
+	close(map);
+}
+
 static void test_broker__adds_segments_in_order(void **state)
 {
 	struct child child;
@@ -452,6 +562,9 @@ int main(void)
 		cmocka_unit_test(test_broker__opens_an_object_once_a_minute),
 		cmocka_unit_test(test_broker__answers_floods_with_later),
 		cmocka_unit_test(test_broker__refuses_without_ending),
+		cmocka_unit_test(test_broker__counts_each_operation),
+		cmocka_unit_test(test_broker__counts_a_flood_in_few_messages),
+		cmocka_unit_test(test_broker__counts_only_when_asked),
 		cmocka_unit_test(test_broker__adds_segments_in_order),
 		cmocka_unit_test(test_broker__ends_on_a_violation),
 		cmocka_unit_test(test_broker__wants_a_map_of_maps),
