@@ -53,7 +53,7 @@ endif
 # ---- what each executable is made of ----------------------------------------------------------
 
 # The privileged link: by name, so that a diff shows its growth. tests/lint/loader-files.sh checks.
-LOADER := command events features ksyms main monitor options output programs rights spawner summary
+LOADER := audit command events features ksyms main monitor options output programs rights spawner summary
 BROKER := answers limits main mounts
 
 WORKER_FOLDERS := worker/base worker/elf worker/unwind worker/symbol worker/profile worker/format \

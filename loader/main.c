@@ -17,6 +17,7 @@
 #include "ipc/log.h"
 #include "ipc/messages.h"
 #include "ipc/time.h"
+#include "loader/audit.h"
 #include "loader/command.h"
 #include "loader/events.h"
 #include "loader/ksyms.h"
@@ -59,6 +60,22 @@ static int failed(const char *what, const char *object, int r)
 	return EXIT_FAILED;
 }
 
+static int start_audit(const struct recording *rec)
+{
+	const struct options *options = rec->options;
+	int r = options->audit ? audit_open(options->audit) : 0;
+
+	if (r) {
+		log_error("audit: %s: %s; name a new file, or one with mode 0600 of root's",
+			  options->audit, strerror(-r));
+		return EXIT_USAGE;
+	}
+	audit_write(start, AUDIT_TEXT(KEYHOLE_VERSION), AUDIT_NUMBER(rec->user.uid),
+		    AUDIT_TEXT(rec->user.name ? rec->user.name : ""), AUDIT_TEXT("brokered"),
+		    AUDIT_TEXT("none"), AUDIT_WORDS(options->arguments));
+	return EXIT_DONE;
+}
+
 static int check(struct recording *rec)
 {
 	const struct options *options = rec->options;
@@ -77,7 +94,7 @@ static int check(struct recording *rec)
 		monitor_watch(&rec->monitor, fd);
 	}
 	rec->cgroup = options->cgroup ? rights_open_cgroup(options->cgroup) : -1;
-	return options->cgroup && rec->cgroup < 0 ? EXIT_USAGE : EXIT_DONE;
+	return options->cgroup && rec->cgroup < 0 ? EXIT_USAGE : start_audit(rec);
 }
 
 /* What runs with the user's rights, while nothing of ours has changed that it could inherit. */
@@ -150,23 +167,29 @@ static int open_kernel(struct recording *rec)
 }
 
 /* A layer may be missing when it cannot be had and nobody insists; never without a word. */
-static int check_layers(const struct recording *rec, const char *who, uint32_t missing,
+static int check_layers(const struct recording *rec, const char *who, pid_t pid, uint32_t missing,
 			uint32_t lacking)
 {
 	const uint32_t allowed = lacking & LAYERS_THAT_MAY_LACK & ~rec->options->require;
-	int r = EXIT_DONE;
+	const char *without[LAYER_COUNT + 1] = {NULL};
+	int r = EXIT_DONE, count = 0;
 
 	for (unsigned int layer = 0; layer < LAYER_COUNT; layer++) {
 		if (!(missing >> layer & 1))
 			continue;
 		if (allowed >> layer & 1) {
 			log_info("start: %s: without %s", who, policy_layer_name(layer));
+			without[count++] = policy_layer_name(layer);
 			continue;
 		}
+		audit_write(refused, AUDIT_TEXT(who), AUDIT_NUMBER(pid),
+			    AUDIT_TEXT(policy_layer_name(layer)));
 		log_error("start: %s: not confined: %s; nothing is sampled", who,
 			  policy_layer_name(layer));
 		r = EXIT_FAILED;
 	}
+	if (r == EXIT_DONE)
+		audit_write(confined, AUDIT_TEXT(who), AUDIT_NUMBER(pid), AUDIT_WORDS(without));
 	return r;
 }
 
@@ -179,7 +202,7 @@ static int drop_privilege(struct recording *rec)
 	policy_verify_prepare();
 	r = r ? r : policy_become(role);
 	policy_confine(role, &layers);
-	checked = check_layers(rec, "keyhole", policy_layers_of(role) & ~layers.proven,
+	checked = check_layers(rec, "keyhole", getpid(), policy_layers_of(role) & ~layers.proven,
 			       layers.lacking);
 	return checked == EXIT_DONE && r ? failed("policy", "keyhole", r) : checked;
 }
@@ -193,10 +216,10 @@ static int check_child(const struct recording *rec, const struct child *child, p
 	uint32_t lacking = spawner->layers.lacking | ready->lacking;
 	uint32_t proven = (spawner->layers.proven | ready->proven) & ~policy_verify(role, pid, 1);
 	uint32_t missing = policy_verify(role, spawner->pid, 0) & ~lacking;
-	int r = check_layers(rec, "spawner", missing, 0);
+	int r = check_layers(rec, "spawner", spawner->pid, missing, 0);
 
 	return r ? r
-		 : check_layers(rec, message_party_name(child->channel.peer),
+		 : check_layers(rec, message_party_name(child->channel.peer), pid,
 				policy_layers_of(role) & ~proven, lacking);
 }
 
@@ -304,6 +327,8 @@ static int equip_children(struct recording *rec)
 	r = r ? r
 	      : channel_send_bare(&broker->channel, MESSAGE_SEGMENT_MAP, rec->programs.segment_map);
 	r = r ? r : connect_child(worker, DESCRIPTOR_BROKER, broker, MESSAGE_REQUEST_PEER);
+	if (!r && audit_is_open())
+		r = channel_send_bare(&broker->channel, MESSAGE_AUDIT_ON, -1);
 	r = r ? r : channel_send_bare(&worker->channel, MESSAGE_START, -1);
 	r = r ? r : channel_expect(&worker->channel, MESSAGE_RUNNING, CHILD_START_MS, &message);
 	enter_phase(rec, PHASE_RUN);
@@ -351,6 +376,7 @@ static int sample(struct recording *rec)
 		return failed("record", "start of sampling", r);
 	log_info("mode: brokered; event: %s, enabled %.0f ms after the start of keyhole",
 		 rec->events.name, (double)(time_now() - rec->begun) / NS_PER_MS);
+	audit_write(sampling, AUDIT_NUMBER(rec->options->frequency), AUDIT_TEXT(rec->events.name));
 	if (rec->command.pid)
 		command_release(&rec->command);
 	result = await_end(rec);
@@ -456,6 +482,7 @@ static int run(const struct options *options, uint64_t begun)
 		monitor_explain(&rec->monitor);
 	}
 	monitor_stop_children(&rec->monitor);
+	audit_end(r);
 	command_reap(&rec->command);
 	output_abandon(&rec->output);
 	return r == EXIT_DONE ? rec->command.status : r;

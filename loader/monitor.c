@@ -10,8 +10,10 @@
 
 #include "ipc/log.h"
 #include "ipc/time.h"
+#include "loader/audit.h"
 
 #define EXIT_WAIT_MS  500
+#define AUDIT_WAIT_MS 1000
 #define TURN_MESSAGES 64  /* of one child, before the others and the signals have their turn */
 #define LOG_LINES     200 /* of one child in a second: more are a violation */
 
@@ -75,6 +77,8 @@ static int dispatch(struct monitor *monitor, struct child *child, const struct m
 	switch (message->head.type) {
 	case MESSAGE_LOG:
 		return on_log(child, &message->LOG);
+	case MESSAGE_AUDIT:
+		return audit_operations(&message->AUDIT);
 	case MESSAGE_PROGRESS:
 		monitor->progress = message->PROGRESS;
 		return 0;
@@ -111,8 +115,11 @@ static void on_message(struct monitor *monitor, struct child *child)
 		child->ended = true;
 		monitor->result = MONITOR_FAILED;
 	} else if (r < 0) {
-		log_error("monitor: %s: %s; ended", message_party_name(child->channel.peer),
-			  r == -EPROTO ? "violation of the protocol" : strerror(-r));
+		const char *name = message_party_name(child->channel.peer);
+		const char *reason = r == -EPROTO ? "violation of the protocol" : strerror(-r);
+
+		log_error("monitor: %s: %s; ended", name, reason);
+		audit_write(violation, AUDIT_TEXT(name), AUDIT_TEXT(reason));
 		monitor->result = MONITOR_FAILED;
 	} else if (monitor->goal == GOAL_WRITTEN &&
 		   has_sent(&monitor->children[ROLE_WORKER], MESSAGE_SUMMARY) &&
@@ -174,14 +181,38 @@ void monitor_explain(struct monitor *monitor)
 			what = WIFSIGNALED(status) ? "ended by itself, signal"
 						   : "ended by itself, status";
 	}
-	if (name)
-		log_error("monitor: %s: %s %d", name, what, number);
+	if (!name)
+		return;
+	log_error("monitor: %s: %s %d", name, what, number);
+	audit_write(exited, AUDIT_TEXT(name), AUDIT_TEXT(what), AUDIT_NUMBER(number));
+}
+
+/* The worker is gone: the broker says what it did for it, and ends. */
+static void take_last_audit(struct monitor *monitor, struct child *broker)
+{
+	const uint64_t deadline = time_now() + AUDIT_WAIT_MS * NS_PER_MS;
+	struct message message;
+	uint64_t now;
+	int r = 1;
+
+	while (r == 1 && (now = time_now()) < deadline) {
+		r = channel_wait(&broker->channel, (int)((deadline - now) / NS_PER_MS), &message);
+		if (r == 1)
+			r = dispatch(monitor, broker, &message) ? -EPROTO : 1;
+	}
+	if (r != -EPIPE)
+		audit_write(incomplete, AUDIT_TEXT(message_party_name(broker->channel.peer)),
+			    AUDIT_TEXT(r < 0 ? strerror(-r) : "too slow"));
 }
 
 void monitor_stop_children(struct monitor *monitor)
 {
-	for (int i = ROLE_WORKER; i < ROLE_COUNT; i++)
-		channel_release(&monitor->children[i].channel);
-	for (int i = ROLE_WORKER; i < ROLE_COUNT; i++)
-		spawner_stop(&monitor->children[i].spawner);
+	for (int i = ROLE_WORKER; i < ROLE_COUNT; i++) {
+		struct child *child = &monitor->children[i];
+
+		if (i == ROLE_BROKER && audit_is_open() && child->channel.phase != PHASE_START)
+			take_last_audit(monitor, child);
+		channel_release(&child->channel);
+		spawner_stop(&child->spawner);
+	}
 }
