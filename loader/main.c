@@ -499,6 +499,16 @@ static int sanitise_descriptors(void)
 	return fd < 0 ? fd : close(fd);
 }
 
+/* A program of its own, of which nothing is in here. */
+static int exec_check(char **argv)
+{
+	int fd = spawner_open_program("keyhole-check");
+
+	if (fd >= 0)
+		fexecve(fd, argv, environ);
+	return failed("check", "keyhole-check", fd < 0 ? fd : -errno);
+}
+
 int main(int argc, char **argv)
 {
 	uint64_t begun = time_now();
@@ -510,6 +520,8 @@ int main(int argc, char **argv)
 		return EXIT_FAILED;
 	if (!strcmp(verb, "--version"))
 		return puts("keyhole " KEYHOLE_VERSION) < 0;
+	if (!strcmp(verb, "check"))
+		return exec_check(argv + 1);
 	if (!strcmp(verb, "record") && options_parse(argc - 1, argv + 1, &options))
 		return EXIT_USAGE;
 	if (options.help) {

@@ -185,7 +185,7 @@ static void spawner_main(enum policy_role role, const struct channel *channel, i
  * Beside our own program, else where it gets installed. By descriptor: the role's uid need not be
  * able to reach the folder it lies in.
  */
-static int open_program(const char *name)
+int spawner_open_program(const char *name)
 {
 	char own[PATH_MAX] = "";
 	ssize_t length = readlink("/proc/self/exe", own, sizeof(own) - 1);
@@ -204,7 +204,7 @@ int spawner_start(struct spawner *spawner, enum policy_role role)
 {
 	int fds[2], r = channel_pair(fds);
 	/* Here: in a user namespace, being root does not open everybody's folders. */
-	guard_fd int program = open_program(message_party_name((enum message_party)role));
+	guard_fd int program = spawner_open_program(message_party_name((enum message_party)role));
 	struct policy_layers layers;
 
 	*spawner = (struct spawner){.role = role, .channel = {.fd = -1}};

@@ -18,6 +18,9 @@ struct spawner {
 	struct channel channel;	     /* carries EXITED when the child has ended */
 };
 
+/* One of ours, O_PATH, to execute it; or a negative errno. */
+int spawner_open_program(const char *name);
+
 /* As early as possible: the fork has the loader's memory. */
 int spawner_start(struct spawner *spawner, enum policy_role role);
 
