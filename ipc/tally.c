@@ -33,7 +33,7 @@ static struct message_audit *place_of(struct tally *tally, const struct message_
 
 static void add(struct message_audit *row, const struct message_audit *operation)
 {
-	const uint32_t count = row->count, granted = row->granted;
+	const uint32_t count = row->count, granted = count ? row->granted : 0;
 
 	*row = *operation;
 	row->count += count;
@@ -81,8 +81,6 @@ void tally_count(struct tally *tally, const struct message_audit *operation, uin
 	if (row->count && !alike(row, operation) &&
 	    !(may_detail(tally, now) && has_room(tally) && report(tally, row)))
 		add_to_others(tally, row);
-	if (!row->count)
-		row->granted = 0;
 	add(row, operation);
 	if (!tally->due)
 		tally->due = now + NS_PER_SECOND;

@@ -18,14 +18,6 @@
 #include "ipc/tally.h"
 #include "ipc/time.h"
 
-#define RECORD_BYTES 4096
-#define TEXT_BYTES   3072 /* text ends there: keys and numbers always have room */
-
-struct record {
-	char bytes[RECORD_BYTES];
-	size_t length;
-};
-
 static struct {
 	int fd;
 	bool json;
@@ -69,63 +61,45 @@ bool audit_is_open(void)
 	return audit.fd >= 0;
 }
 
-__attribute__((format(printf, 2, 3))) static void put(struct record *record, const char *format,
-						      ...)
+/* In both formats \xHH stands for a byte that could be mistaken. */
+static void put_text(FILE *record, const char *text, const char *also)
 {
-	size_t room = sizeof(record->bytes) - record->length;
-	va_list arguments;
-	int length;
-
-	va_start(arguments, format);
-	length = vsnprintf(record->bytes + record->length, room, format, arguments);
-	va_end(arguments);
-	record->length += length < 0 ? 0 : (size_t)length < room ? (size_t)length : room - 1;
-}
-
-/* In both formats \xHH stands for a byte that could be mistaken, and \... for what was cut off. */
-static void put_text(struct record *record, const char *text, const char *also)
-{
-	const char *escape = audit.json ? "\\\\" : "\\";
-
-	for (; *text && record->length < TEXT_BYTES; text++) {
+	for (; *text; text++)
 		if (*text < ' ' || *text > '~' || strchr("\"\\", *text) || strchr(also, *text))
-			put(record, "%sx%02x", escape, (unsigned char)*text);
+			fprintf(record, audit.json ? "\\\\x%02x" : "\\x%02x", (unsigned char)*text);
 		else
-			put(record, "%c", *text);
-	}
-	if (*text)
-		put(record, "%s...", escape);
+			fputc(*text, record);
 }
 
-static void put_value(struct record *record, const struct audit_value *value)
+static void put_value(FILE *record, const struct audit_value *value)
 {
 	if (!value->text && !value->words) {
-		put(record, "%" PRIu64, value->number);
+		fprintf(record, "%" PRIu64, value->number);
 		return;
 	}
-	put(record, "\"");
-	if (value->text)
-		put_text(record, value->text, "");
+	fputc('"', record);
+	put_text(record, value->text ? value->text : "", "");
 	for (const char *const *word = value->words; word && *word; word++) {
-		put(record, "%s", word == value->words ? "" : " ");
+		fputs(word == value->words ? "" : " ", record);
 		put_text(record, *word, " ");
 	}
-	put(record, "\"");
+	fputc('"', record);
 }
 
-static void put_fields(struct record *record, const char *names, const struct audit_value *values)
+/* Each behind `separator`, which is another one before the first field of all. */
+static void put_fields(FILE *record, const char *separator, const char *names,
+		       const struct audit_value *values)
 {
 	for (size_t length; *names; names += length + (names[length] == ' '), values++) {
 		length = strcspn(names, " ");
-		if (record->length)
-			put(record, audit.json ? "," : " ");
-		put(record, audit.json ? "%s\"%.*s\":" : "%s%.*s=",
-		    audit.json && !record->length ? "{" : "", (int)length, names);
+		fprintf(record, audit.json ? "%s\"%.*s\":" : "%s%.*s=", separator, (int)length,
+			names);
 		put_value(record, values);
+		separator = audit.json ? "," : " ";
 	}
 }
 
-static void put_head(struct record *record, enum audit_event event)
+static void put_record(FILE *record, enum audit_event event, const struct audit_value *values)
 {
 	struct timespec now;
 	struct tm utc;
@@ -134,28 +108,35 @@ static void put_head(struct record *record, enum audit_event event)
 	clock_gettime(CLOCK_REALTIME, &now);
 	strftime(seconds, sizeof(seconds), "%FT%T", gmtime_r(&now.tv_sec, &utc));
 	snprintf(time, sizeof(time), "%s.%09ldZ", seconds, now.tv_nsec);
-	put_fields(record, "seq time run id event",
-		   (const struct audit_value[]){AUDIT_NUMBER(++audit.sequence), AUDIT_TEXT(time),
+	put_fields(record, audit.json ? "{" : "", "seq time run id event",
+		   (const struct audit_value[]){AUDIT_NUMBER(audit.sequence), AUDIT_TEXT(time),
 						AUDIT_TEXT(audit.run), AUDIT_NUMBER(event),
 						AUDIT_TEXT(events[event].name)});
+	put_fields(record, audit.json ? "," : " ", events[event].fields, values);
+	fputs(audit.json ? "}\n" : "\n", record);
 }
 
 void audit_record(enum audit_event event, const struct audit_value *values)
 {
-	struct record record = {.length = 0};
+	guard_free char *bytes = NULL;
+	size_t length = 0;
+	FILE *record;
 	ssize_t written;
 
-	if (audit.fd < 0)
+	if (!audit_is_open())
 		return;
+	audit.sequence++;
 	audit.restarts += event == AUDIT_restart; /* that broker reports anew */
-	put_head(&record, event);
-	put_fields(&record, events[event].fields, values);
-	put(&record, audit.json ? "}\n" : "\n");
+	record = open_memstream(&bytes, &length);
+	if (record)
+		put_record(record, event, values);
+	if (!record || fclose(record))
+		length = 0;
 	/* After half a line this one must begin on its own. */
 	if (audit.torn && write(audit.fd, "\n", 1) == 1)
 		audit.torn = false;
-	written = audit.torn ? -1 : write(audit.fd, record.bytes, record.length);
-	if (written == (ssize_t)record.length)
+	written = length && !audit.torn ? write(audit.fd, bytes, length) : -1;
+	if (written > 0 && (size_t)written == length)
 		return;
 	audit.error = written < 0 ? errno : ENOSPC;
 	audit.torn |= written > 0;

@@ -93,7 +93,7 @@ static void test_tally__alike_ones_in_one_message_a_second(void **state)
 static void test_tally__many_are_counted_together(void **state)
 {
 	const uint32_t asked = 500000;
-	uint64_t now = 0;
+	uint64_t now = 0, granted = 0;
 
 	(void)state;
 	for (uint32_t pid = 1; pid <= asked; pid++) {
@@ -108,9 +108,13 @@ static void test_tally__many_are_counted_together(void **state)
 	assert_true(count > TALLY_AT_ONCE / 2);
 	assert_true(count <= TALLY_AT_ONCE + now / NS_PER_SECOND * TALLY_RATE);
 	assert_true(sum(0) > asked / 2);
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		if (got[i].pid == 0)
 			assert_true(got[i].error == 0 || got[i].error == TALLY_SEVERAL);
+		assert_int_equal(got[i].granted, got[i].error ? 0 : got[i].count);
+		granted += got[i].granted;
+	}
+	assert_int_equal(granted, asked - asked / 3);
 }
 
 static void test_tally__does_not_wait_for_a_loader_that_does_not_read(void **state)
