@@ -14,7 +14,7 @@
 #include "policy/policy.h"
 
 static const char usage[] =
-	"usage: keyhole record [OPTIONS] [-- CMD ARGS]\n"
+	"usage: keyhole record [OPTIONS] [-- CMD ARGS]\n       keyhole check [--json]\n"
 	"Profile with stacks and write them to a file. Ctrl-C stops and writes.\n\n"
 	"  -a, --all                the whole machine (default)\n"
 	"  -p, --pid PID            a process, its threads and later children (repeatable)\n"
