@@ -79,6 +79,16 @@ static void test_audit__events_never_change(void **state)
 	assert_ptr_equal(row, rows + sizeof(rows) / sizeof(*rows));
 }
 
+static void test_audit__without_a_stream(void **state)
+{
+	const struct message_audit good = {.count = 1};
+
+	(void)state;
+	assert_false(audit_is_open());
+	audit_write(kill, AUDIT_TEXT("x"), AUDIT_NUMBER(1), AUDIT_TEXT("y"));
+	assert_int_equal(audit_operations(&good), -EPROTO);
+}
+
 static void test_audit__key_value(void **state)
 {
 	const char *line;
@@ -254,6 +264,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_audit__events_never_change),
+		cmocka_unit_test(test_audit__without_a_stream),
 		cmocka_unit_test(test_audit__key_value),
 		cmocka_unit_test(test_audit__json),
 		cmocka_unit_test(test_audit__escapes),
