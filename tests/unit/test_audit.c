@@ -239,7 +239,8 @@ static void test_audit__a_flood_is_a_violation(void **state)
 	begin("flood.log");
 	while (sent < 2 * TALLY_AT_ONCE && audit_operations(&good) == 0)
 		sent++;
-	assert_in_range(sent, TALLY_AT_ONCE, TALLY_AT_ONCE + 60 * TALLY_RATE);
+	/* the tests before had some */
+	assert_in_range(sent, TALLY_AT_ONCE - 16, TALLY_AT_ONCE + 60 * TALLY_RATE);
 }
 
 static int make_folder(void **state)
