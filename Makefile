@@ -53,15 +53,16 @@ endif
 # ---- what each executable is made of ----------------------------------------------------------
 
 # The privileged link: by name, so that a diff shows its growth. tests/lint/loader-files.sh checks.
-LOADER := events helper ksyms main monitor notify options programs rights spawner user
+LOADER := audit events helper ksyms main monitor notify options programs rights spawner user
 BROKER := answers limits main mounts
 
 WORKER_FOLDERS := worker/base worker/elf worker/unwind worker/symbol worker/profile worker/format \
 	worker/process worker/target worker/sample
-FOLDERS := ipc policy $(WORKER_FOLDERS) worker worker/exporter helper/output helper/ksyms
+FOLDERS := ipc policy $(WORKER_FOLDERS) worker worker/exporter helper/output helper/ksyms helper/audit
 
 LOADER_OBJECTS   := $(LOADER:%=$(BUILD)/obj/loader/%.o)
 BROKER_OBJECTS   := $(BROKER:%=$(BUILD)/obj/loader/broker/%.o)
+CHECK_OBJECTS    := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard check/*.c)))
 
 place     = $(if $(filter policy,$(1)),$(OUT),$(BUILD))
 archive   = $(place)/lib/$(subst /,-,$(1)).a
@@ -82,11 +83,12 @@ SKELETONS := $(patsubst bpf/%.bpf.c,$(BUILD)/bpf/%.skel.h,$(wildcard bpf/*.bpf.c
 LOADER_LIBS   := -lbpf -lseccomp -lcap
 BROKER_LIBS   := -lseccomp -lcap
 EXPORTER_LIBS := -lseccomp -lcap
-HELPER_LIBS   := -lcap
+HELPER_LIBS   := -lseccomp -lcap
+CHECK_LIBS    := -lcrypto -lseccomp -lcap
 WORKER_LIBS   := -lelf -lz -lprotobuf-c -liberty -levent_core -lseccomp -lcap -lpthread
 
-EXECUTABLES := $(addprefix $(OUT)/,keyhole keyhole-broker keyhole-exporter keyhole-ksyms \
-	keyhole-output keyhole-worker)
+EXECUTABLES := $(addprefix $(OUT)/,keyhole keyhole-audit keyhole-broker keyhole-check \
+	keyhole-exporter keyhole-ksyms keyhole-output keyhole-worker)
 
 # ---- flags ------------------------------------------------------------------------------------
 
@@ -165,7 +167,8 @@ $(foreach folder,$(FOLDERS),$(eval $(call archive_rule,$(folder))))
 $(PROTO_ARCHIVE): $(PROTO_OBJECTS)
 	$(call say,AR)mkdir -p $(@D) && rm -f $@ && $(AR) rcs $@ $^
 
-$(LOADER_OBJECTS): | $(SKELETONS)
+$(LOADER_OBJECTS) $(CHECK_OBJECTS): | $(SKELETONS)
+$(CHECK_OBJECTS): CFLAGS += -DKEYHOLE_BINDIR='"$(bindir)"'
 $(call objects,worker/format): | $(PROTO_HEADERS)
 
 # ---- link -------------------------------------------------------------------------------------
@@ -178,12 +181,17 @@ $(OUT)/keyhole-broker: $(BROKER_OBJECTS) $(SHARED_ARCHIVES)
 	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ $(BROKER_OBJECTS) \
 		$(call group,$(SHARED_ARCHIVES)) $(BROKER_LIBS)
 
+# Whoever may run it: with root's rights it gives up all but looking.
+$(OUT)/keyhole-check: $(CHECK_OBJECTS) $(SHARED_ARCHIVES)
+	$(call say,LINK)$(CC) $(LDFLAGS) -pie -o $@ $(CHECK_OBJECTS) \
+		$(call group,$(SHARED_ARCHIVES)) $(CHECK_LIBS)
+
 EXPORTER_PARTS := $(BUILD)/obj/worker/exporter/main.o $(call archive,worker/exporter)
 $(OUT)/keyhole-exporter: $(EXPORTER_PARTS) $(SHARED_ARCHIVES)
 	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ \
 		$(call group,$(EXPORTER_PARTS) $(SHARED_ARCHIVES)) $(EXPORTER_LIBS)
 
-HELPERS := $(OUT)/keyhole-ksyms $(OUT)/keyhole-output
+HELPERS := $(addprefix $(OUT)/keyhole-,audit ksyms output)
 $(HELPERS): $(OUT)/keyhole-%: $(BUILD)/obj/helper/%/main.o $(BUILD)/lib/helper-%.a \
 		$(call archive,ipc)
 	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ $(call group,$^) $(HELPER_LIBS)
@@ -197,15 +205,15 @@ $(OUT)/keyhole-worker: $(WORKER_PARTS) $(SHARED_ARCHIVES)
 
 # Every tests/<suite>/test_*.c is a program; the other .c files there and in tests/unit help them.
 SUITES       := unit bpf privsep oracle
-TEST_LIBS    := $(LOADER_LIBS) $(WORKER_LIBS) -lcmocka
+TEST_LIBS    := $(LOADER_LIBS) $(WORKER_LIBS) -lcrypto -lcmocka
 test_sources  = $(sort $(wildcard tests/$(1)/test_*.c))
 test_helpers  = $(filter-out $(call test_sources,$(1)),$(sort $(wildcard tests/$(1)/*.c)))
 test_programs = $(patsubst %.c,$(BUILD)/%,$(call test_sources,$(1)))
 FUZZERS       := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 TEST_OBJECTS := $(foreach suite,$(SUITES),$(call objects,tests/$(suite)))
 TEST_ARCHIVES := $(foreach suite,$(SUITES),$(call archive,tests/$(suite))) \
-	$(BUILD)/lib/loader.a $(BUILD)/lib/broker.a $(call archive,worker/exporter) \
-	$(call archive,helper/output) $(call archive,helper/ksyms) \
+	$(BUILD)/lib/loader.a $(BUILD)/lib/broker.a $(BUILD)/lib/check.a $(call archive,worker/exporter) \
+	$(call archive,helper/output) $(call archive,helper/ksyms) $(call archive,helper/audit) \
 	$(WORKER_ARCHIVES) $(PROTO_ARCHIVE) $(SHARED_ARCHIVES)
 
 define suite_rule
@@ -216,7 +224,8 @@ $(foreach suite,$(SUITES),$(eval $(call suite_rule,$(suite))))
 
 $(BUILD)/lib/loader.a: $(call not_main,$(LOADER_OBJECTS))
 $(BUILD)/lib/broker.a: $(call not_main,$(BROKER_OBJECTS))
-$(BUILD)/lib/loader.a $(BUILD)/lib/broker.a:
+$(BUILD)/lib/check.a: $(call not_main,$(CHECK_OBJECTS))
+$(BUILD)/lib/loader.a $(BUILD)/lib/broker.a $(BUILD)/lib/check.a:
 	$(call say,AR)mkdir -p $(@D) && rm -f $@ && $(AR) rcs $@ $^
 
 $(TEST_OBJECTS) $(call objects,tests/oracle): | $(PROTO_HEADERS)

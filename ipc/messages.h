@@ -16,6 +16,7 @@ enum message_party {
 	PARTY_SPAWNER,
 	PARTY_COMMITTER,
 	PARTY_KSYMS,
+	PARTY_AUDITOR,
 	PARTY_CHILD, /* worker, exporter or broker */
 };
 
@@ -160,6 +161,36 @@ struct message_object_reply {
 
 struct message_segment {
 	uint32_t index; /* must be the next one */
+};
+
+enum operation {
+	OPERATION_MAPS,
+	OPERATION_OBJECT,
+	OPERATION_SEGMENT,
+	OPERATION_COUNT
+};
+
+struct message_audit {
+	uint64_t device, inode; /* of the object as far as it is known, or 0 */
+	uint32_t operation;	/* enum operation */
+	uint32_t pid;		/* 0: a segment */
+	int32_t error;		/* 0 or a negative errno */
+	uint32_t granted;	/* 1: a descriptor was given */
+};
+
+enum audit_event {
+#define A(id, name, types, names) AUDIT_##name = id,
+#include "ipc/audit.def"
+#undef A
+};
+
+struct message_audit_event {
+	uint32_t event;	  /* enum audit_event */
+	char fields[500]; /* of ipc/audit.def, a newline between them; NUL terminated */
+};
+
+struct message_audit_file {
+	uint32_t json; /* 1; else key=value */
 };
 
 struct message_profile {

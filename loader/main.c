@@ -17,6 +17,7 @@
 #include "ipc/log.h"
 #include "ipc/messages.h"
 #include "ipc/time.h"
+#include "loader/audit.h"
 #include "loader/events.h"
 #include "loader/ksyms.h"
 #include "loader/monitor.h"
@@ -58,6 +59,27 @@ static int failed(const char *what, const char *object, int r)
 	return EXIT_FAILED;
 }
 
+static int start_audit(const struct recording *rec)
+{
+	const struct options *options = rec->options;
+	int r = options->audit ? audit_open(options->audit, options->arguments) : 0;
+
+	if (r) {
+		log_error("audit: %s: %s; name a new file, or one with mode 0600 of root's",
+			  options->audit, strerror(-r));
+		return EXIT_USAGE;
+	}
+	audit_write(AUDIT_start, "%s\n%u\n%s\n%s\n%s", KEYHOLE_VERSION, rec->user.uid,
+		    rec->user.name ? rec->user.name : "", "brokered", "none");
+	return EXIT_DONE;
+}
+
+static int check_audit(void)
+{
+	return audit_lost() ? failed("audit", message_party_name(PARTY_AUDITOR), -EPIPE)
+			    : EXIT_DONE;
+}
+
 static int check(struct recording *rec)
 {
 	const struct options *options = rec->options;
@@ -79,7 +101,7 @@ static int check(struct recording *rec)
 		monitor_watch(&rec->monitor, fd);
 	}
 	rec->cgroup = options->cgroup ? rights_open_cgroup(options->cgroup) : -1;
-	return options->cgroup && rec->cgroup < 0 ? EXIT_USAGE : EXIT_DONE;
+	return options->cgroup && rec->cgroup < 0 ? EXIT_USAGE : start_audit(rec);
 }
 
 /* What runs with the user's rights, while nothing of ours has changed that it could inherit. */
@@ -152,7 +174,7 @@ static int open_kernel(struct recording *rec)
 }
 
 /* A layer may be missing when it cannot be had and nobody insists; never without a word. */
-static int check_layers(const struct recording *rec, const char *who, uint32_t missing,
+static int check_layers(const struct recording *rec, const char *who, pid_t pid, uint32_t missing,
 			uint32_t lacking)
 {
 	const uint32_t allowed = lacking & LAYERS_THAT_MAY_LACK & ~rec->options->require;
@@ -165,10 +187,13 @@ static int check_layers(const struct recording *rec, const char *who, uint32_t m
 			log_info("start: %s: without %s", who, policy_layer_name(layer));
 			continue;
 		}
+		audit_write(AUDIT_refused, "%s\n%d\n%s", who, pid, policy_layer_name(layer));
 		log_error("start: %s: not confined: %s; nothing is sampled", who,
 			  policy_layer_name(layer));
 		r = EXIT_FAILED;
 	}
+	if (r == EXIT_DONE)
+		audit_write(AUDIT_confined, "%s\n%d\n%u", who, pid, missing);
 	return r;
 }
 
@@ -180,7 +205,7 @@ static int drop_privilege(struct recording *rec)
 
 	r = r ? r : policy_become(role);
 	policy_confine(role, &layers);
-	checked = check_layers(rec, "keyhole", policy_layers_of(role) & ~layers.proven,
+	checked = check_layers(rec, "keyhole", getpid(), policy_layers_of(role) & ~layers.proven,
 			       layers.lacking);
 	return checked == EXIT_DONE && r ? failed("policy", "keyhole", r) : checked;
 }
@@ -194,10 +219,10 @@ static int check_child(const struct recording *rec, const struct child *child, p
 	uint32_t lacking = spawner->layers.lacking | ready->lacking;
 	uint32_t proven = (spawner->layers.proven | ready->proven) & ~policy_verify(role, pid, 1);
 	uint32_t missing = policy_verify(role, spawner->pid, 0) & ~lacking;
-	int r = check_layers(rec, "spawner", missing, 0);
+	int r = check_layers(rec, "spawner", spawner->pid, missing, 0);
 
 	return r ? r
-		 : check_layers(rec, message_party_name(child->channel.peer),
+		 : check_layers(rec, message_party_name(child->channel.peer), pid,
 				policy_layers_of(role) & ~proven, lacking);
 }
 
@@ -305,6 +330,7 @@ static int equip_children(struct recording *rec)
 	r = r ? r
 	      : channel_send_bare(&broker->channel, MESSAGE_SEGMENT_MAP, rec->programs.segment_map);
 	r = r ? r : connect_child(worker, DESCRIPTOR_BROKER, broker, MESSAGE_REQUEST_PEER);
+	r = r ? r : audit_connect(&broker->channel);
 	r = r ? r : channel_send_bare(&worker->channel, MESSAGE_START, -1);
 	r = r ? r : channel_expect(&worker->channel, MESSAGE_RUNNING, CHILD_START_MS, &message);
 	enter_phase(rec, PHASE_RUN);
@@ -339,7 +365,7 @@ static enum monitor_result await_end(struct recording *rec)
 	uint64_t end = rec->options->duration ? rec->started + rec->options->duration : UINT64_MAX;
 	enum monitor_result result = MONITOR_TIMEOUT;
 
-	while (result == MONITOR_TIMEOUT && time_now() < end) {
+	while (result == MONITOR_TIMEOUT && time_now() < end && !audit_lost()) {
 		uint64_t next = time_now() + PROGRESS_NS;
 
 		show_progress(rec);
@@ -365,12 +391,13 @@ static int sample(struct recording *rec)
 	notify_send("READY=1");
 	log_info("mode: brokered; event: %s, enabled %.0f ms after the start of keyhole",
 		 rec->events.name, (double)(time_now() - rec->begun) / NS_PER_MS);
+	audit_write(AUDIT_sampling, "%u\n%s", rec->options->frequency, rec->events.name);
 	if (rec->command.pid)
 		command_release(&rec->command);
 	result = await_end(rec);
 	/* Now: a zombie would be counted among the living and the dead. */
 	command_reap(&rec->command);
-	return result == MONITOR_FAILED ? EXIT_FAILED : EXIT_DONE;
+	return result == MONITOR_FAILED ? EXIT_FAILED : check_audit();
 }
 
 static int empty(const struct recording *rec, const struct message_counted *counted)
@@ -431,6 +458,7 @@ static int finish(struct recording *rec)
 		return empty(rec, &counted);
 	r = stop_worker(rec, stopped);
 	r = r ? r : await_profile(rec);
+	r = r ? r : check_audit();
 	if (r)
 		return r;
 	commit.bytes = monitor->written.bytes;
@@ -464,7 +492,8 @@ static int run(const struct options *options, uint64_t begun)
 		events_disable(&rec->events);
 		monitor_explain(&rec->monitor);
 	}
-	monitor_stop_children(&rec->monitor);
+	monitor_stop_children(&rec->monitor, r);
+	r = r ? r : check_audit();
 	command_reap(&rec->command);
 	output_abandon(&rec->output);
 	return r == EXIT_DONE ? rec->command.status : r;
@@ -481,6 +510,16 @@ static int sanitise_descriptors(void)
 	return fd < 0 ? fd : close(fd);
 }
 
+/* A program of its own, of which nothing is in here. */
+static int exec_check(char **argv)
+{
+	int fd = spawner_open_program("keyhole-check");
+
+	if (fd >= 0)
+		fexecve(fd, argv, environ);
+	return failed("check", "keyhole-check", fd < 0 ? fd : -errno);
+}
+
 int main(int argc, char **argv)
 {
 	uint64_t begun = time_now();
@@ -492,6 +531,8 @@ int main(int argc, char **argv)
 		return EXIT_FAILED;
 	if (!strcmp(verb, "--version"))
 		return puts("keyhole " KEYHOLE_VERSION) < 0;
+	if (!strcmp(verb, "check"))
+		return exec_check(argv + 1);
 	if (!strcmp(verb, "record") && options_parse(argc - 1, argv + 1, &options))
 		return EXIT_USAGE;
 	if (options.help) {

@@ -10,6 +10,7 @@
 
 #include "ipc/log.h"
 #include "ipc/time.h"
+#include "loader/audit.h"
 
 #define EXIT_WAIT_MS  500
 #define TURN_MESSAGES 64  /* of one child, before the others and the signals have their turn */
@@ -112,8 +113,11 @@ static void on_message(struct monitor *monitor, struct child *child)
 		child->ended = true;
 		monitor->result = MONITOR_FAILED;
 	} else if (r < 0) {
-		log_error("monitor: %s: %s; ended", message_party_name(child->channel.peer),
-			  r == -EPROTO ? "violation of the protocol" : strerror(-r));
+		const char *name = message_party_name(child->channel.peer);
+		const char *reason = r == -EPROTO ? "violation of the protocol" : strerror(-r);
+
+		log_error("monitor: %s: %s; ended", name, reason);
+		audit_write(AUDIT_violation, "%s\n%s", name, reason);
 		monitor->result = MONITOR_FAILED;
 	} else if (monitor->goal == GOAL_WRITTEN &&
 		   has_sent(&monitor->children[ROLE_WORKER], MESSAGE_SUMMARY) &&
@@ -175,14 +179,19 @@ void monitor_explain(struct monitor *monitor)
 			what = WIFSIGNALED(status) ? "ended by itself, signal"
 						   : "ended by itself, status";
 	}
-	if (name)
-		log_error("monitor: %s: %s %d", name, what, number);
+	if (!name)
+		return;
+	log_error("monitor: %s: %s %d", name, what, number);
+	audit_write(AUDIT_exited, "%s\n%s\n%d", name, what, number);
 }
 
-void monitor_stop_children(struct monitor *monitor)
+void monitor_stop_children(struct monitor *monitor, int status)
 {
-	for (int i = ROLE_WORKER; i < ROLE_COUNT; i++)
+	for (int i = ROLE_WORKER; i < ROLE_COUNT; i++) {
+		/* nobody asks it for anything any more, and it ends */
+		if (i == ROLE_BROKER)
+			audit_end(status);
 		channel_release(&monitor->children[i].channel);
-	for (int i = ROLE_WORKER; i < ROLE_COUNT; i++)
 		spawner_stop(&monitor->children[i].spawner);
+	}
 }

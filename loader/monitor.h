@@ -62,6 +62,7 @@ enum monitor_result monitor_run(struct monitor *monitor, enum monitor_goal goal,
 /* After a failure, and after sampling was stopped: waits a little for what became of children. */
 void monitor_explain(struct monitor *monitor);
 
-void monitor_stop_children(struct monitor *monitor);
+/* Between the worker and the broker the audit stream ends, with this status. */
+void monitor_stop_children(struct monitor *monitor, int status);
 
 #endif

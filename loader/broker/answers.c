@@ -20,8 +20,6 @@
 
 #define PATH_BYTES 80
 
-/* ---- processes ----------------------------------------------------------------------------- */
-
 static bool pid_exists_in_range(uint32_t pid)
 {
 	return pid >= 1 && pid <= PROCESS_PID_MAX;
@@ -38,8 +36,6 @@ int answer_maps(const struct message_maps *request)
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
 }
-
-/* ---- objects ------------------------------------------------------------------------------- */
 
 static bool object_valid(const struct message_object *request)
 {
@@ -125,8 +121,6 @@ int answer_object(struct limits *limits, const struct message_object *request,
 	return *ret_fd < 0 ? *ret_fd : 0;
 }
 
-/* ---- table memory -------------------------------------------------------------------------- */
-
 /* Raw: the attributes are a union whose unused bytes the kernel wants to be zero. */
 static int segment_call(enum bpf_cmd command, union bpf_attr *attr)
 {
@@ -156,7 +150,6 @@ static int segment_create(void)
 	attr.value_size = SEGMENT_BYTES;
 	attr.max_entries = 1;
 	attr.map_flags = BPF_F_MMAPABLE;
-	memcpy(attr.map_name, "segment", sizeof("segment"));
 	return segment_call(BPF_MAP_CREATE, &attr);
 }
 

@@ -22,51 +22,70 @@
 #define START_MS INT_MAX /* however long loading takes; the end of the loader is seen */
 
 struct broker {
-	struct channel loader, worker;
+	struct channel loader, worker, audit;
 	struct segments segments;
 	struct limits limits;
 };
 
-/* Sends the descriptor or the negative errno in r, and closes the descriptor. */
-static int reply_fd(struct broker *broker, const struct message *request, enum message_type type,
-		    int r)
-{
-	struct message_reply reply = {.error = r < 0 ? r : 0};
-	guard_fd int fd = r < 0 ? -1 : r;
+static const struct {
+	uint16_t operation, reply; /* enum operation, enum message_type */
+} requests[MESSAGE_COUNT] = {
+	[MESSAGE_MAPS] = {OPERATION_MAPS, MESSAGE_MAPS_REPLY},
+	[MESSAGE_OBJECT] = {OPERATION_OBJECT, MESSAGE_OBJECT_REPLY},
+	[MESSAGE_SEGMENT] = {OPERATION_SEGMENT, MESSAGE_SEGMENT_REPLY},
+};
 
-	return channel_reply(&broker->worker, request, type, &reply, sizeof(reply), fd);
+/* Returns a negative errno, or anything else. */
+static int answer(struct broker *broker, const struct message *request,
+		  struct message_object_reply *ret_reply, int *ret_fd)
+{
+	int r = limits_request(&broker->limits, time_now());
+
+	if (r < 0)
+		return r;
+	if (request->head.type == MESSAGE_OBJECT)
+		return answer_object(&broker->limits, &request->OBJECT, ret_reply, ret_fd);
+	*ret_fd = request->head.type == MESSAGE_MAPS
+			  ? answer_maps(&request->MAPS)
+			  : answer_segment(&broker->segments, &request->SEGMENT);
+	return *ret_fd;
 }
 
-/* r < 0: refused already. */
-static int on_maps(struct broker *broker, const struct message *request, int r)
+/* First, however long it takes: nothing is given that is not in the audit stream. */
+static int say(struct broker *broker, const struct message_audit *audit)
 {
-	return reply_fd(broker, request, MESSAGE_MAPS_REPLY, r ? r : answer_maps(&request->MAPS));
+	int r = -EAGAIN;
+
+	if (broker->audit.fd < 0)
+		return 0;
+	while (r == -EAGAIN)
+		r = channel_send(&broker->audit, MESSAGE_AUDIT, audit, sizeof(*audit), -1);
+	return r;
 }
 
-static int on_object(struct broker *broker, const struct message *request, int r)
+/* All replies begin as that to OBJECT, with the error. What a SEGMENT has no field for is 0. */
+static int on_request(struct broker *broker, const struct message *request)
 {
+	const unsigned int type = request->head.type, reply_type = requests[type].reply;
 	struct message_object_reply reply = {0};
 	guard_fd int fd = -1;
+	int r = answer(broker, request, &reply, &fd);
+	const struct message_audit audit = {.device = reply.device,
+					    .inode = reply.inode,
+					    .operation = requests[type].operation,
+					    .pid = type == MESSAGE_MAPS ? request->MAPS.pid
+									: request->OBJECT.pid,
+					    .error = r < 0 ? r : 0,
+					    .granted = fd >= 0};
 
-	if (r == 0)
-		r = answer_object(&broker->limits, &request->OBJECT, &reply, &fd);
 	if (r < 0)
 		reply = (struct message_object_reply){.error = r};
-	return channel_reply(&broker->worker, request, MESSAGE_OBJECT_REPLY, &reply, sizeof(reply),
-			     fd);
+	r = say(broker, &audit);
+	if (r)
+		return r;
+	return channel_reply(&broker->worker, request, reply_type, &reply,
+			     message_rule(reply_type)->payload, fd);
 }
-
-static int on_segment(struct broker *broker, const struct message *request, int r)
-{
-	return reply_fd(broker, request, MESSAGE_SEGMENT_REPLY,
-			r ? r : answer_segment(&broker->segments, &request->SEGMENT));
-}
-
-static int (*const handlers[MESSAGE_COUNT])(struct broker *, const struct message *, int) = {
-	[MESSAGE_MAPS] = on_maps,
-	[MESSAGE_OBJECT] = on_object,
-	[MESSAGE_SEGMENT] = on_segment,
-};
 
 static int start(struct broker *broker)
 {
@@ -74,6 +93,7 @@ static int start(struct broker *broker)
 	struct message map, peer;
 	int r;
 
+	broker->audit.fd = -1;
 	channel_init(&broker->loader, CHANNEL_FD, PARTY_BROKER, PARTY_LOADER);
 	log_init(message_party_name(PARTY_BROKER), LOG_LEVEL_INFO);
 	log_to_channel(&broker->loader);
@@ -90,7 +110,7 @@ static int start(struct broker *broker)
 	return limits_init(&broker->limits, time_now());
 }
 
-/* Until the worker or the loader is gone, -EPIPE. The loader has nothing more to say. */
+/* Until the worker or the loader is gone, -EPIPE. All that the loader may still say is AUDIT_PEER. */
 static int serve(struct broker *broker)
 {
 	struct pollfd fds[] = {{.fd = broker->worker.fd, .events = POLLIN},
@@ -101,12 +121,10 @@ static int serve(struct broker *broker)
 	while (r == 0) {
 		if (poll(fds, 2, -1) < 0 && errno != EINTR)
 			return -errno;
-		r = channel_receive(&broker->loader, &message);
-		if (r == 0)
-			r = channel_receive(&broker->worker, &message);
-		if (r == 1)
-			r = handlers[message.head.type](
-				broker, &message, limits_request(&broker->limits, time_now()));
+		while ((r = channel_receive(&broker->loader, &message)) == 1)
+			channel_init(&broker->audit, message.fd, PARTY_BROKER, PARTY_AUDITOR);
+		r = r ? r : channel_receive(&broker->worker, &message);
+		r = r == 1 ? on_request(broker, &message) : r;
 	}
 	return r;
 }
@@ -116,8 +134,7 @@ int main(void)
 	static struct broker broker; /* zero */
 	int r = start(&broker);
 
-	if (r == 0)
-		r = serve(&broker);
+	r = r ? r : serve(&broker);
 	if (r < 0 && r != -EPIPE)
 		log_error("broker: %s", strerror(-r));
 	return r < 0 && r != -EPIPE;

@@ -17,9 +17,9 @@ struct broker {
 	struct target_request *queue; /* [first] is the one under way, if sequence is not 0 */
 	size_t first, count, capacity;
 	uint32_t sequence;
-	uint64_t refused; /* times */
-	bool full;	  /* asked in vain since the last answer */
-	bool paused;	  /* refused for now: it asks again at the next turn */
+	uint64_t asked[TARGET_KIND_COUNT], refused; /* times */
+	bool full;				    /* asked in vain since the last answer */
+	bool paused; /* refused for now: it asks again at the next turn */
 	int lost;
 };
 
@@ -113,6 +113,7 @@ static int send_next(struct broker *broker)
 	if (r < 0)
 		return r;
 	broker->sequence = broker->channel.sent;
+	broker->asked[request->kind]++;
 	return 0;
 }
 
@@ -178,6 +179,11 @@ int broker_fd(const struct broker *broker)
 uint64_t broker_refused(const struct broker *broker)
 {
 	return broker->refused;
+}
+
+uint64_t broker_asked(const struct broker *broker, enum target_kind kind)
+{
+	return broker->asked[kind];
 }
 
 static int take_answer(struct broker *broker, struct message *message)

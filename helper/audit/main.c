@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * keyhole-audit: writes the audit stream to a file that the loader opened while it could. It has
+ * the loader's uid and no rights; a filter leaves it to append, no more. The loader tells it what
+ * happens, the broker what it did. Its arguments are those of keyhole, for the first record.
+ *
+ * Where it cannot go on it ends, and the recording with it: the stream has no last record then.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <seccomp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "helper/audit/record.h"
+#include "helper/audit/tally.h"
+#include "ipc/channel.h"
+#include "ipc/log.h"
+#include "ipc/time.h"
+
+#define START_MS      10000
+#define LAST_MS	      1000 /* for a broker whose worker is gone */
+#define TURN_MESSAGES 256
+
+struct auditor {
+	struct channel loader, broker;
+	struct tally tally;
+};
+
+static int on_audit(struct auditor *auditor, const struct message_audit *audit)
+{
+	const struct operations operation = {.device = audit->device,
+					     .inode = audit->inode,
+					     .count = 1,
+					     .granted = audit->granted,
+					     .pid = audit->pid,
+					     .operation = audit->operation,
+					     .error = audit->error};
+
+	if (audit->operation >= OPERATION_COUNT || audit->granted > 1 || audit->error > 0 ||
+	    audit->error < -4095 || !strerrorname_np(-audit->error))
+		return -EPROTO;
+	tally_count(&auditor->tally, &operation, time_now());
+	return 1;
+}
+
+/* r: what a channel said. 0, or -EPROTO for what must not go on. */
+static int on_end_of_broker(struct auditor *auditor, int r)
+{
+	const char *reason = r == -EPROTO ? "violation of the protocol" : strerror(-r);
+	const enum audit_event event = r == -EPROTO ? AUDIT_violation : AUDIT_incomplete;
+
+	channel_release(&auditor->broker);
+	if (r == -EPIPE)
+		return 0;
+	record_write(event, (const struct record_value[]){
+				    {.text = message_party_name(PARTY_BROKER)}, {.text = reason}});
+	return r == -EPROTO ? r : 0;
+}
+
+static int on_broker(struct auditor *auditor)
+{
+	struct message message;
+	int r = 1;
+
+	for (int i = 0; i < TURN_MESSAGES && r == 1; i++) {
+		r = channel_receive(&auditor->broker, &message);
+		r = r == 1 ? on_audit(auditor, &message.AUDIT) : r;
+	}
+	return r < 0 ? on_end_of_broker(auditor, r) : 0;
+}
+
+/* What it still says, for a while. */
+static int await_end_of_broker(struct auditor *auditor)
+{
+	const uint64_t deadline = time_now() + LAST_MS * NS_PER_MS;
+	struct message message;
+	uint64_t now;
+	int r = 1;
+
+	if (auditor->broker.fd < 0)
+		return 0;
+	while (r == 1 && (now = time_now()) < deadline) {
+		r = channel_wait(&auditor->broker, (int)((deadline - now) / NS_PER_MS) + 1,
+				 &message);
+		r = r == 1 ? on_audit(auditor, &message.AUDIT) : r;
+	}
+	return on_end_of_broker(auditor, r == 1 ? -ETIMEDOUT : r);
+}
+
+/* 0, 1 at the end of the stream, or a negative errno. */
+static int on_loader(struct auditor *auditor)
+{
+	const struct message_audit_event *event;
+	struct message message;
+	int r = channel_receive(&auditor->loader, &message);
+
+	if (r <= 0)
+		return r;
+	event = &message.AUDIT_EVENT;
+	if (message.head.type == MESSAGE_AUDIT_EVENT && event->event != AUDIT_end)
+		return record_event(event);
+	r = await_end_of_broker(auditor);
+	if (message.head.type == MESSAGE_AUDIT_BROKER)
+		channel_init(&auditor->broker, message.fd, PARTY_AUDITOR, PARTY_BROKER);
+	if (r || message.head.type == MESSAGE_AUDIT_BROKER)
+		return r;
+	tally_turn(&auditor->tally, time_now(), true);
+	record_end(strtoull(event->fields, NULL, 10));
+	return 1;
+}
+
+static int serve(struct auditor *auditor)
+{
+	int r = 0;
+
+	while (r == 0) {
+		struct pollfd fds[] = {{.fd = auditor->broker.fd, .events = POLLIN},
+				       {.fd = auditor->loader.fd, .events = POLLIN}};
+
+		if (poll(fds, 2, tally_turn(&auditor->tally, time_now(), false)) < 0)
+			continue;
+		if (fds[0].revents)
+			r = on_broker(auditor);
+		if (fds[1].revents && r == 0)
+			r = on_loader(auditor);
+	}
+	return r;
+}
+
+/* Not to be made other than it is: what was written stays. */
+static int limit_ourselves(void)
+{
+	static const int calls[] = {
+		SCMP_SYS(recvmsg),
+		SCMP_SYS(poll),
+		SCMP_SYS(write),
+		SCMP_SYS(close),
+		SCMP_SYS(clock_gettime),
+		SCMP_SYS(getrandom),
+		SCMP_SYS(brk),
+		SCMP_SYS(munmap),
+		SCMP_SYS(mremap),
+		SCMP_SYS(exit_group),
+		SCMP_SYS(restart_syscall),
+		SCMP_SYS(rt_sigreturn),
+	};
+	const uint64_t executable = PROT_EXEC;
+	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
+	int r = filter ? 0 : -ENOMEM;
+
+	for (size_t i = 0; r == 0 && i < sizeof(calls) / sizeof(*calls); i++)
+		r = seccomp_rule_add(filter, SCMP_ACT_ALLOW, calls[i], 0);
+	r = r ? r
+	      : seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 1,
+				 SCMP_A1(SCMP_CMP_EQ, F_SETFD));
+	r = r ? r
+	      : seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(setsockopt), 1,
+				 SCMP_A1(SCMP_CMP_EQ, SOL_SOCKET));
+	r = r ? r
+	      : seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1,
+				 SCMP_A2(SCMP_CMP_MASKED_EQ, executable, 0));
+	r = r ? r : seccomp_load(filter);
+	seccomp_release(filter);
+	return r;
+}
+
+int main(int argc, char **argv)
+{
+	static struct auditor auditor; /* zero */
+	const struct rlimit none = {0, 0};
+	struct message message;
+	int r;
+
+	(void)argc;
+	if (close_range(CHANNEL_FD + 1, ~0u, 0))
+		return 1;
+	setsid(); /* a terminal's Ctrl-C is the loader's affair */
+	signal(SIGXFSZ, SIG_IGN);
+	signal(SIGPIPE, SIG_IGN);
+	prctl(PR_SET_NAME, message_party_name(PARTY_AUDITOR));
+	prctl(PR_SET_DUMPABLE, 0);
+	setrlimit(RLIMIT_CORE, &none);
+	log_init("keyhole", LOG_LEVEL_INFO);
+	auditor.broker.fd = -1;
+	channel_init(&auditor.loader, CHANNEL_FD, PARTY_AUDITOR, PARTY_LOADER);
+	r = channel_expect(&auditor.loader, MESSAGE_AUDIT_FILE, START_MS, &message);
+	r = r ? r : limit_ourselves();
+	if (r)
+		return 1;
+	record_start(message.fd, message.AUDIT_FILE.json, (const char *const *)argv);
+	tally_start(&auditor.tally, record_operations, time_now());
+	r = serve(&auditor);
+	if (r == -EPROTO)
+		log_error("audit: violation of the protocol; ended");
+	return r != 1;
+}
