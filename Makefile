@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# make, make check, make check-root, make check-escape, make check-systemd, make check-fuzz,
-# make soak, make evidence, make bench, make install DESTDIR=
+# make, make check, make check-root, make check-escape, make check-canary, make check-systemd,
+# make check-fuzz, make soak, make evidence, make bench, make install DESTDIR=
 # V=1 shows the commands; CC=clang, SANITIZE=address,undefined and BUILD=folder change the build.
 
 VERSION := 0.1.0
@@ -382,6 +382,34 @@ soak: $(EXECUTABLES) workloads
 check-systemd: $(EXECUTABLES) workloads
 	@$(RUN) systemd tests/systemd/run.sh; r=$$?; \
 		sed -n 's/^# |/ /p' $(BUILD)/results/systemd/run.tap; exit $$r
+
+# ---- secrets of targets, addresses of the kernel --------------------------------------------------
+
+# `leaky` is the control: its sampler tells what it must not (tests/canary/leak.bpf.h).
+CANARY          := $(BUILD)/canary
+CANARY_PROGRAMS := $(addprefix $(CANARY)/,target victim load search watch keyhole-worker)
+
+$(CANARY)/target $(CANARY)/victim $(CANARY)/load: $(CANARY)/%: $(BUILD)/obj/tests/canary/%.o
+	$(call say,LINK)mkdir -p $(@D) && $(CC) $(LDFLAGS) -pie -o $@ $^ -lpthread
+
+$(CANARY)/search $(CANARY)/watch: $(CANARY)/%: $(BUILD)/obj/tests/canary/%.o \
+		$(BUILD)/obj/tests/canary/place.o
+	$(call say,LINK)mkdir -p $(@D) && $(CC) $(LDFLAGS) -pie -o $@ $^ -lpthread
+
+$(CANARY)/keyhole-worker: $(BUILD)/obj/tests/canary/hostile_worker.o $(WORKER_ARCHIVES) \
+		$(PROTO_ARCHIVE) $(SHARED_ARCHIVES)
+	$(call say,LINK)mkdir -p $(@D) && $(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ \
+		$(call group,$^ $(WORKER_LIBS))
+
+.PHONY: leaky-build check-canary
+leaky-build: $(EXECUTABLES)
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/leaky OBSERVER=tests/canary/leak.bpf.h \
+		$(BUILD)/leaky/keyhole
+	@for role in worker exporter broker ksyms output; do \
+		ln -sf ../keyhole-$$role $(BUILD)/leaky/keyhole-$$role; done
+
+check-canary: $(EXECUTABLES) $(CANARY_PROGRAMS) leaky-build
+	@$(RUN) canary tests/canary/run.sh
 
 # ---- fuzzers ----------------------------------------------------------------------------------
 

@@ -94,6 +94,12 @@ INLINE int walk_far_word(struct walk *walk, u64 address, u64 *ret_word)
 	return walk_read(ret_word, 8, address);
 }
 
+/* As far as an ordinary rule's offset goes: more would test words that are no addresses at all. */
+INLINE int walk_near(s64 offset)
+{
+	return (u64)offset + WALK_REACH <= 2 * WALK_REACH;
+}
+
 /* ---- is it a return address ---- */
 
 /*
@@ -155,17 +161,33 @@ GLOBAL int walk_plausible(u64 address)
 
 /* ---- finding the rule ---- */
 
-/* 0 when an address that no cache knows may be emitted, or the reason why not. */
+/*
+ * Whether an address that no cache knows is one of code at all. Asked before the tables: their
+ * writer may be hostile, and how a look-up of any other word ends, read from the record's reason,
+ * would tell that word to him, bit by bit.
+ */
+INLINE int walk_is_code(struct walk *walk, u64 address)
+{
+	if (walk->exact == WALK_PC)
+		return 1;
+	/* a saved pc may be at any instruction */
+	if (walk->exact == WALK_PC_SAVED)
+		return walk_executable(address);
+	walk->called = walk_after_call(address);
+	return walk->called || walk_is_sigreturn(address) || walk_executable(address);
+}
+
+/* 0 when such an address may be emitted as what its rule says it is, or the reason why not. */
 INLINE u32 walk_check_address(struct walk *walk, u64 address)
 {
 	u32 kind = rule_kind(walk->rule);
 
 	if (kind == RULE_SIGNAL)
 		return walk_at_sigreturn(address, walk->exact) ? 0 : REASON_cut_not_a_call;
-	if (walk->exact || walk_after_call(address))
-		return 0;
 	/* a context may start in code that nobody called; such a frame is the last one */
-	return kind == RULE_END && walk_executable(address) ? 0 : REASON_cut_not_a_call;
+	return walk->exact || walk->called || (kind == RULE_END && walk_executable(address))
+		       ? 0
+		       : REASON_cut_not_a_call;
 }
 
 /* 0 with walk->rule, or the reason why there is none; `address` is within the call. */
@@ -194,6 +216,8 @@ INLINE u32 walk_find_rule(struct walk *walk, u64 address)
 		return 0;
 	}
 	walk->misses++;
+	if (!walk_is_code(walk, walk->address))
+		return REASON_cut_not_a_call;
 	if ((address < walk->mapping_start || address >= walk->mapping_end) &&
 	    table_find_mapping(address))
 		return walk->incomplete ? REASON_cut_no_room : REASON_cut_no_mapping;
@@ -230,7 +254,7 @@ INLINE int walk_next(struct walk *walk, u64 cfa, u64 return_address)
 {
 	walk->reg[REG_RSP] = cfa;
 	walk->address = return_address;
-	walk->exact = 0;
+	walk->exact = WALK_RETURN;
 	return 0;
 }
 
@@ -283,7 +307,7 @@ GLOBAL int walk_signal(void)
 	walk->reg[REG_RSP] = walk->window[15];
 	walk->address = walk->window[16];
 	walk->valid = WALK_ALL_REGISTERS;
-	walk->exact = 1;
+	walk->exact = WALK_PC_SAVED;
 	walk->chained = 0;
 	return 0;
 }
@@ -332,6 +356,8 @@ GLOBAL int walk_wide(void)
 
 	if (!(walk->valid >> base & 1))
 		return walk_end(walk, REASON_cut_unsupported);
+	if (!walk_near(wide->cfa_offset) || !walk_near(wide->cfa_add))
+		return walk_end(walk, REASON_cut_stack_order);
 	if (wide->deref) {
 		if (walk_far_word(walk, cfa, &cfa))
 			return walk_end(walk, REASON_cut_read);
@@ -488,13 +514,15 @@ GLOBAL int walk_step(void)
 	if (walk_work(walk) >= walk->look_at && walk_late(walk))
 		return walk_end(walk, REASON_cut_budget);
 	if (address >= WALK_ADDRESS_END)
-		return walk_end(walk, REASON_cut_no_mapping);
+		return walk_end(walk, walk->exact == WALK_PC ? REASON_cut_no_mapping
+							     : REASON_cut_not_a_call);
 	/* the rule is that of the call; rt_sigreturn, too, may be the last of its code */
 	inside = address - (!walk->exact || walk->in_sigreturn);
 	walk->in_sigreturn = 0;
 	walk->rule = 0;
 	reason = walk_find_rule(walk, inside);
-	if (reason && !walk->exact)
+	if (reason &&
+	    (!walk->exact || (walk->exact == WALK_PC_SAVED && reason == REASON_cut_not_a_call)))
 		return walk_end(walk, reason);
 	if (walk_emit(walk, address | (walk->exact ? FRAME_EXACT : 0)))
 		return walk_end(walk, REASON_cut_depth);

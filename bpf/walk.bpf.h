@@ -66,6 +66,13 @@ enum walk_register {
 #define WALK_EXTEND_EVERY_NS 50000000ull
 #define WALK_EXTENSIONS	     40u
 
+/* What the address of a frame is: all but WALK_RETURN are not behind a call. */
+enum walk_exact {
+	WALK_RETURN,
+	WALK_PC,       /* the CPU's */
+	WALK_PC_SAVED, /* from a signal's context, which is memory like any other */
+};
+
 /* State of one walk; lives in a per-CPU value. */
 struct walk {
 	u64 hide; /* values pass through here when the verifier must forget their range */
@@ -73,7 +80,7 @@ struct walk {
 	u64 address;	  /* of the frame to do next */
 	u64 reg[16];	  /* DWARF numbers */
 	u32 valid;	  /* registers whose value is known */
-	u32 exact;	  /* address is a pc, not a return address */
+	u32 exact;	  /* enum walk_exact */
 	u32 in_sigreturn; /* address is behind the rt_sigreturn that the leaf is in */
 	u32 chained;	  /* the last frame was found by frame pointer */
 	u32 switches;
@@ -99,6 +106,7 @@ struct walk {
 
 	u64 code_start, code_end; /* an executable area, as the kernel said */
 	u32 area_levels;	  /* of trees of areas gone through; kernel_for.bpf.h */
+	u32 called;		  /* the address looked up last is behind a call */
 
 	/* result of the last look-up */
 	u64 rule;
@@ -122,7 +130,7 @@ static inline u64 walk_work(const struct walk *walk)
 static inline void walk_init(struct walk *walk)
 {
 	walk->valid = WALK_ALL_REGISTERS;
-	walk->exact = 1;
+	walk->exact = WALK_PC;
 	walk->in_sigreturn = 0;
 	walk->chained = 0;
 	walk->switches = 0;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -59,4 +60,9 @@ int ksyms_wait(struct ksyms *ksyms)
 	if (got != (ssize_t)bytes)
 		return -EBADMSG;
 	return ksyms->ranges[0].end ? 0 : -EACCES;
+}
+
+void ksyms_forget(struct ksyms *ksyms)
+{
+	explicit_bzero(ksyms->ranges, sizeof(ksyms->ranges));
 }

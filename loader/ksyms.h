@@ -30,4 +30,7 @@ int ksyms_start(struct ksyms *ksyms, int proc);
 /* 0; -EACCES when addresses are hidden (no CAP_SYSLOG): then there are no symbols. */
 int ksyms_wait(struct ksyms *ksyms);
 
+/* Where the kernel lies, which nobody needs to know any more. */
+void ksyms_forget(struct ksyms *ksyms);
+
 #endif

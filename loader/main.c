@@ -169,6 +169,7 @@ static int open_kernel(struct recording *rec)
 	      : programs_load(programs, rec->options, &rec->ksyms, rec->cgroup, rec->command.pid);
 	if (r)
 		return failed("programs", "load (-v says more)", r);
+	ksyms_forget(&rec->ksyms);
 	r = events_open(programs->cpus, rec->options->frequency, programs->sampler, &rec->events);
 	return r ? failed("events", "perf_event_open", r) : EXIT_DONE;
 }

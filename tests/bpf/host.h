@@ -32,7 +32,8 @@ struct host {
 	struct build build;
 	struct host_region region[HOST_REGIONS];
 	u64 clock, clock_step;		/* the clock moves at each look */
-	u64 executable, executable_end; /* what the kernel says where text cannot be read */
+	u64 executable, executable_end; /* what the kernel says is */
+	bool (*executable_at)(u64);	/* the same, in place of that range */
 	bool cold;			/* nothing is ever found in a cache */
 	u64 frame[RECORD_FRAMES_MAX];
 	u64 missed; /* the last word of what was last asked for and not there */
@@ -106,6 +107,8 @@ static HOST_UNUSED int walk_read(void *to, u64 bytes, u64 address)
 
 static HOST_UNUSED int walk_executable(u64 address)
 {
+	if (host.executable_at)
+		return host.executable_at(address);
 	return host.executable && address >= host.executable && address < host.executable_end;
 }
 

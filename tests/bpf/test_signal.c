@@ -23,6 +23,8 @@ static int setup(void **state)
 	scene.rule[19] = scene.rule[20] = RULE_MAKE(RULE_SIGNAL, 0, 0, 0, RULE_FLAG_SIGNAL);
 	scene.rule[0] = RULE(SP, 0, 0, 8);
 	scene.rule[1] = RULE_LAST;
+	host.executable = SCENE_TEXT;
+	host.executable_end = SCENE_TEXT_END;
 	return 0;
 }
 
@@ -207,9 +209,25 @@ static void test_signal__interrupted_outside_of_user_space(void **state)
 	(void)state;
 	WORD(SP) = TRAMPOLINE;
 	interrupted(SP + 8, 0xffffffff81000000ull, SP + 1000);
-	EXPECT(cut_no_mapping, EXACT(scene.pc), TRAMPOLINE);
+	EXPECT(cut_not_a_call, EXACT(scene.pc), TRAMPOLINE);
 	interrupted(SP + 8, 0, SP + 1000); /* called through a null pointer */
-	EXPECT(cut_no_mapping, EXACT(scene.pc), TRAMPOLINE, EXACT(0));
+	EXPECT(cut_not_a_call, EXACT(scene.pc), TRAMPOLINE);
+}
+
+/* The context is memory like any other: its pc is told only if it is one of code. */
+static void test_signal__interrupted_outside_of_code(void **state)
+{
+	(void)state;
+	WORD(SP) = TRAMPOLINE;
+	interrupted(SP + 8, 0x123456789abc, SP + 1000);
+	EXPECT(cut_not_a_call, EXACT(scene.pc), TRAMPOLINE);
+	interrupted(SP + 8, SCENE_STACK, SP + 1000);
+	EXPECT(cut_not_a_call, EXACT(scene.pc), TRAMPOLINE);
+	interrupted(SP + 8, SCENE_TEXT_END, SP + 1000);
+	EXPECT(cut_not_a_call, EXACT(scene.pc), TRAMPOLINE);
+	/* code of which no mapping is known */
+	host.executable_end = SCENE_TEXT_END + 4096;
+	EXPECT(cut_no_mapping, EXACT(scene.pc), TRAMPOLINE, EXACT(SCENE_TEXT_END));
 }
 
 /* A frame-pointer chain below a signal frame says nothing of what is above it. */
@@ -246,6 +264,7 @@ int main(void)
 		TEST(other_code_is_refused),
 		TEST(unreadable_context),
 		TEST(interrupted_outside_of_user_space),
+		TEST(interrupted_outside_of_code),
 		TEST(ends_a_chain),
 	};
 

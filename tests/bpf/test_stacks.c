@@ -213,9 +213,18 @@ static void release_stack(void)
 
 /* ---- a walk ---- */
 
+static bool is_mapped(u64 address)
+{
+	for (u32 i = 0; i < stack.maps; i++)
+		if (address - stack.map[i].start < stack.map[i].end - stack.map[i].start)
+			return true;
+	return false;
+}
+
 static void walk_stack(u32 block)
 {
 	walk_init(&host.walk);
+	host.executable_at = is_mapped;
 	host.walk.block = block;
 	host.walk.mappings = stack.maps;
 	memcpy(host.walk.reg, stack.reg, sizeof(host.walk.reg));

@@ -409,16 +409,47 @@ static void refused_return(void **state, u64 address, u32 reason)
 
 static void test_step__return_addresses_outside(void **state)
 {
-	refused_return(state, 1, REASON_cut_no_mapping);
-	refused_return(state, 7, REASON_cut_no_mapping);
-	refused_return(state, SCENE_TEXT, REASON_cut_no_mapping);
-	refused_return(state, SCENE_TEXT_END + 1, REASON_cut_no_mapping);
-	refused_return(state, SCENE_TEXT - 4096, REASON_cut_no_mapping);
-	refused_return(state, WALK_ADDRESS_END - 1, REASON_cut_no_mapping);
-	refused_return(state, WALK_ADDRESS_END, REASON_cut_no_mapping);
-	refused_return(state, 1ull << 63, REASON_cut_no_mapping);
-	refused_return(state, 0xffffffff81000000ull, REASON_cut_no_mapping);
-	refused_return(state, ~0ull, REASON_cut_no_mapping);
+	refused_return(state, 1, REASON_cut_not_a_call);
+	refused_return(state, 7, REASON_cut_not_a_call);
+	refused_return(state, SCENE_TEXT, REASON_cut_not_a_call);
+	refused_return(state, SCENE_TEXT_END + 1, REASON_cut_not_a_call);
+	refused_return(state, SCENE_TEXT - 4096, REASON_cut_not_a_call);
+	refused_return(state, WALK_ADDRESS_END - 1, REASON_cut_not_a_call);
+	refused_return(state, WALK_ADDRESS_END, REASON_cut_not_a_call);
+	refused_return(state, 1ull << 63, REASON_cut_not_a_call);
+	refused_return(state, 0xffffffff81000000ull, REASON_cut_not_a_call);
+	refused_return(state, ~0ull, REASON_cut_not_a_call);
+}
+
+/*
+ * Whatever the tables and mappings say of a word that is no address of code, the record does not
+ * tell how it compares with what they say.
+ */
+static void test_step__refused_word_is_compared_with_nothing(void **state)
+{
+	static const u32 flags[] = {0, MAPPING_HAS_TABLE, MAPPING_PENDING, MAPPING_NO_ROOM};
+	struct mapping_entry entry[3];
+
+	for (u32 lap = 0; lap < 64; lap++) {
+		scene_setup(state);
+		scene.rule[0] = RULE(SP, 0, 0, 8);
+		WORD(SP) = 0x123456789abcull << (lap & 1 ? 1 : 0);
+		scene_publish();
+		entry[0] = entry[1] = entry[2] = scene.mapping;
+		entry[0].start = 0;
+		entry[0].end = entry[1].start = lap & 2 ? 0x123456789abdull : 0x123456789abcull;
+		entry[0].flags = flags[lap >> 2 & 3];
+		entry[1].end = entry[2].start = scene.mapping.start;
+		entry[1].flags = flags[lap >> 4 & 3];
+		host.walk.block = build_block(&host.build, entry, 3);
+		host.walk.mappings = 3;
+		host.walk.incomplete = lap & 1;
+		scene_walk();
+		assert_int_equal(host.walk.reason, REASON_cut_not_a_call);
+		assert_int_equal(host.walk.frames, 1);
+		scene_teardown(state);
+	}
+	host.walk.incomplete = 0;
 }
 
 static void test_step__leaf_outside(void **state)
@@ -554,6 +585,7 @@ int main(void)
 		TEST(text_that_cannot_be_read),
 		TEST(refused_address_stays_refused),
 		TEST(return_addresses_outside),
+		TEST(refused_word_is_compared_with_nothing),
 		TEST(leaf_outside),
 		TEST(pending_mapping),
 		TEST(damaged_table),

@@ -237,6 +237,30 @@ static void test_wide__unreadable(void **state)
 	unreadable(state, &wide);
 }
 
+/*
+ * A base is near the stack, and so is what is added to it. Else a rule could ask whether any word
+ * below 2^31, which is no address at all, is above another, where a stack lies that low.
+ */
+static void test_wide__offset_from_afar(void **state)
+{
+	const s32 far = 64 << 20;
+	struct rule_wide wide = plain(8);
+
+	(void)state;
+	wide.base = REG_RBX;
+	wide.cfa_offset = far;
+	scene.reg[REG_RBX] = SP + 8 - (u64)far;
+	WORD(SP) = RETURN(1);
+	use(&wide);
+	EXPECT(cut_stack_order, EXACT(scene.pc));
+	wide = plain(16);
+	wide.deref = 1;
+	wide.cfa_add = -far;
+	WORD(SP + 16) = SP + 8 + (u64)far;
+	use(&wide);
+	EXPECT(cut_stack_order, EXACT(scene.pc));
+}
+
 /* An index that leads out of the dictionary, into nothing or over a segment's end. */
 static void test_wide__damaged_index(void **state)
 {
@@ -272,6 +296,7 @@ int main(void)
 		TEST(lost_register),
 		TEST(zero_return),
 		TEST(unreadable),
+		TEST(offset_from_afar),
 		TEST(damaged_index),
 	};
 

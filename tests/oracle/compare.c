@@ -209,7 +209,7 @@ static bool is_new_mapping(const struct stack *stack, u64 address)
 /* All the same, and then an address that is not one of code, at which we stop. */
 static bool is_no_code(const struct stack *stack, const struct libdw_frames *theirs, u32 at)
 {
-	return stack->reason == REASON_cut_no_mapping && theirs->count == at + 1 &&
+	return stack->reason == REASON_cut_not_a_call && theirs->count == at + 1 &&
 	       !snapshot_find(stack->snapshot, FRAME_ADDRESS(theirs->frame[at]));
 }
 

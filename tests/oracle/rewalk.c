@@ -61,13 +61,11 @@ static void set_region(u32 *count, u64 start, u64 bytes, const void *data)
 		host.region[(*count)++] = (struct host_region){start, bytes, data};
 }
 
-/* Code of no file: all that is known of it is that the kernel held it for executable. */
-static void set_executable(const struct area *area)
+static const struct snapshot *walked;
+
+static bool is_executable(u64 address)
 {
-	if (!host.executable || area->start < host.executable)
-		host.executable = area->start;
-	if (area->end > host.executable_end)
-		host.executable_end = area->end;
+	return snapshot_find(walked, address) != NULL;
 }
 
 static void set_memory(const struct stack *stack)
@@ -75,15 +73,14 @@ static void set_memory(const struct stack *stack)
 	u32 count = 0;
 
 	memset(host.region, 0, sizeof(host.region));
-	host.executable = host.executable_end = 0;
+	host.executable_at = is_executable;
+	walked = stack->snapshot;
 	for (int i = 0; i < 2; i++)
 		set_region(&count, stack->part[i].start, stack->part[i].bytes, stack->part[i].data);
 	for (size_t i = 0; i < stack->snapshot->count; i++) {
 		const struct area *area = &stack->snapshot->area[i];
 		u64 bytes = area->end - area->start;
 
-		if (!area->object)
-			set_executable(area);
 		if (!area->object || area->offset >= area->object->size)
 			continue;
 		if (bytes > area->object->size - area->offset)

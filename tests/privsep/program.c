@@ -123,6 +123,7 @@ static void link_anew(const char *from, const char *to)
 static void link_alone(const struct program *program, const char *build, char *ret_path,
 		       size_t size)
 {
+	static const char *const helpers[] = {"keyhole-ksyms", "keyhole-output"};
 	char from[PATH_MAX + 128], to[PATH_MAX + 128];
 
 	snprintf(ret_path, size, "%s/sabotage/alone", build);
@@ -133,6 +134,11 @@ static void link_alone(const struct program *program, const char *build, char *r
 
 		snprintf(from, sizeof(from), "%s/%s/%s", build, alone ? program->folder : "", name);
 		snprintf(to, sizeof(to), "%s/sabotage/alone/%s", build, name);
+		link_anew(from, to);
+	}
+	for (size_t i = 0; i < sizeof(helpers) / sizeof(*helpers); i++) {
+		snprintf(from, sizeof(from), "%s/%s", build, helpers[i]);
+		snprintf(to, sizeof(to), "%s/sabotage/alone/%s", build, helpers[i]);
 		link_anew(from, to);
 	}
 	snprintf(ret_path, size, "%s/sabotage/alone/keyhole", build);

@@ -119,7 +119,7 @@ def active_means_sampling():
 def runs_confined():
     loader = main_pid()
     committer = next(pid for pid in starts.family(loader)
-                     if starts.status(pid)["Name"] == "keyhole-committ")
+                     if starts.status(pid)["Name"] == "keyhole-output")
     of = starts.status(committer)
     equal("committer", (of["Uid"].split()[0], of["CapPrm"], of["NoNewPrivs"]),
           ("65434", "0" * 16, "1"))

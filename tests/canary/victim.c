@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * victim FD SECONDS: spins in a function below a stack full of secrets, and writes struct victim
+ * and struct victim_secrets to FD. victim spin SECONDS: only spins.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/canary/victim.h"
+
+#define CALLS	   4096u
+#define CALL_BYTES 5u
+#define HEAP_BYTES 65536u
+
+volatile int victim_stop __attribute__((visibility("hidden")));
+volatile uint64_t victim_sp __attribute__((visibility("hidden")));
+void victim_leaf(const uint64_t *registers);
+extern const char victim_leaf_end[], victim_calls[];
+
+/* The leaf has a page to itself; its registers are those of VICTIM_REGISTER_NUMBERS. */
+__asm__(".section .text.victim, \"ax\", @progbits\n"
+	".globl victim_leaf, victim_leaf_end, victim_calls\n"
+	".hidden victim_leaf, victim_leaf_end, victim_calls\n"
+	".balign 4096\n"
+	".type victim_leaf, @function\n"
+	"victim_leaf: push %rbx\n push %rbp\n push %r12\n push %r13\n push %r14\n push %r15\n"
+	"sub $8, %rsp\n"
+	"mov (%rdi), %rbx\n mov 8(%rdi), %r12\n mov 16(%rdi), %r13\n mov 24(%rdi), %r14\n"
+	"mov 32(%rdi), %r15\n mov 40(%rdi), %rsi\n mov 48(%rdi), %r8\n mov 56(%rdi), %r9\n"
+	"mov %rsp, victim_sp(%rip)\n"
+	"1: cmpl $0, victim_stop(%rip)\n je 1b\n"
+	"add $8, %rsp\n"
+	"pop %r15\n pop %r14\n pop %r13\n pop %r12\n pop %rbp\n pop %rbx\n ret\n"
+	".balign 4096\n"
+	"victim_leaf_end:\n"
+	"victim_calls:\n"
+	".rept 4096\n call victim_leaf\n .endr\n"
+	".text\n");
+
+struct stack {
+	struct secret_slot slot[SECRET_KINDS][VICTIM_SLOTS];
+	struct fake_signal signal[VICTIM_SLOTS];
+	uint64_t code[VICTIM_CODE], end, pointer;
+};
+
+static struct victim told;
+static struct victim_secrets secrets;
+static int told_fd, seconds;
+
+static uint64_t random_word(void)
+{
+	uint64_t word;
+
+	if (getrandom(&word, sizeof(word), 0) != sizeof(word))
+		abort();
+	return word;
+}
+
+static uint64_t small_word(void)
+{
+	return random_word() >> 18 | 1;
+}
+
+static uint64_t called(void)
+{
+	return (uint64_t)victim_calls + CALL_BYTES * (1 + random_word() % (CALLS - 1));
+}
+
+static uint64_t make_secret(enum secret_kind kind)
+{
+	static unsigned char *heap;
+
+	if (!heap) {
+		heap = malloc(HEAP_BYTES);
+		for (size_t i = 0; i < HEAP_BYTES; i++)
+			heap[i] = (unsigned char)random_word();
+	}
+	switch (kind) {
+	case SECRET_RANDOM:
+		return random_word();
+	case SECRET_SMALL:
+		return small_word();
+	case SECRET_CALLED:
+		return called();
+	case SECRET_CODE:
+		return called() + 1 + random_word() % (CALL_BYTES - 1);
+	default:
+		return (uint64_t)heap + 8 + random_word() % (HEAP_BYTES - 16);
+	}
+}
+
+/* As the C library has told the kernel. */
+static uint64_t find_restorer(void)
+{
+	struct {
+		uint64_t handler, flags, restorer, mask;
+	} action = {0};
+
+	signal(SIGUSR2, SIG_IGN);
+	syscall(SYS_rt_sigaction, SIGUSR2, NULL, &action, 8);
+	return action.restorer;
+}
+
+static void fill(struct stack *stack)
+{
+	for (unsigned int kind = 0; kind < SECRET_KINDS; kind++) {
+		told.slot[kind] = (uint64_t)stack->slot[kind];
+		for (unsigned int i = 0; i < VICTIM_SLOTS; i++) {
+			secrets.slot[kind][i] = make_secret((enum secret_kind)kind);
+			stack->slot[kind][i] =
+				(struct secret_slot){secrets.slot[kind][i], called()};
+		}
+	}
+	told.signal = (uint64_t)stack->signal;
+	for (unsigned int i = 0; i < VICTIM_SLOTS; i++) {
+		secrets.signal[i] = small_word();
+		stack->signal[i] = (struct fake_signal){.restorer = told.restorer,
+							.sp = told.slot[SECRET_RANDOM],
+							.pc = secrets.signal[i]};
+	}
+	told.code = (uint64_t)stack->code;
+	for (unsigned int i = 0; i < VICTIM_CODE; i++)
+		stack->code[i] = secrets.code[i] = called();
+	stack->end = 0;
+	stack->pointer = told.slot[SECRET_RANDOM];
+	told.pointer = (uint64_t)&stack->pointer;
+	for (unsigned int i = 0; i < VICTIM_REGISTERS; i++)
+		secrets.registers[i] = i & 1 ? small_word() : random_word();
+}
+
+static void *tell(void *unused)
+{
+	while (!victim_sp)
+		usleep(1000);
+	told.sp = victim_sp;
+	if (write(told_fd, &told, sizeof(told)) != sizeof(told) ||
+	    write(told_fd, &secrets, sizeof(secrets)) != sizeof(secrets))
+		abort();
+	close(told_fd);
+	sleep((unsigned int)seconds);
+	victim_stop = 1;
+	return unused;
+}
+
+static __attribute__((noinline)) void run(void)
+{
+	struct stack stack;
+
+	memset(&stack, 0, sizeof(stack));
+	fill(&stack);
+	__asm__ volatile("" : : "r"(&stack) : "memory");
+	victim_leaf(secrets.registers);
+	__asm__ volatile("" : : "r"(&stack) : "memory");
+}
+
+static int spin(void)
+{
+	time_t end = time(NULL) + seconds;
+
+	while (time(NULL) < end)
+		for (volatile int i = 0; i < 100000; i++)
+			;
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t thread;
+
+	if (argc != 3)
+		return 2;
+	seconds = (int)strtol(argv[2], NULL, 10);
+	if (!strcmp(argv[1], "spin"))
+		return spin();
+	told_fd = (int)strtol(argv[1], NULL, 10);
+	told.pid = (uint32_t)getpid();
+	told.leaf = (uint64_t)victim_leaf;
+	told.leaf_end = (uint64_t)victim_leaf_end;
+	told.text = (uint64_t)victim_leaf & ~0xffffull;
+	told.restorer = find_restorer();
+	if (pthread_create(&thread, NULL, tell, NULL))
+		return 1;
+	run();
+	pthread_join(thread, NULL);
+	return 0;
+}

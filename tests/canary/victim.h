@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the victim tells the test, and the test writes into the worker that was taken over: where
+ * things are on the stack, as an attacker may well know, and of the secrets only where they are.
+ */
+#ifndef KEYHOLE_TESTS_CANARY_VICTIM_H
+#define KEYHOLE_TESTS_CANARY_VICTIM_H
+
+#include <stdint.h>
+
+#define VICTIM_SLOTS	 16u /* of each kind */
+#define VICTIM_CODE	 1024u
+#define VICTIM_REGISTERS 8u
+
+enum secret_kind {
+	SECRET_RANDOM,	/* 64 random bits */
+	SECRET_SMALL,	/* 46 random bits: passes for a user address */
+	SECRET_CALLED,	/* a random address of code, behind a call */
+	SECRET_CODE,	/* a random address of code, behind none */
+	SECRET_POINTER, /* into random bytes of the heap */
+	SECRET_KINDS
+};
+
+/* Secrets lie beside a return address that is none, as saved registers do. */
+struct secret_slot {
+	uint64_t secret, anchor;
+};
+
+/* A copy of what a signal pushes: its return address, then registers that are secrets. */
+struct fake_signal {
+	uint64_t restorer, before[20], sp, pc, after[3];
+};
+
+struct victim {
+	uint32_t pid, control;
+	uint64_t sp, leaf, leaf_end; /* of the innermost function, which spins */
+	uint64_t text, restorer;     /* the program's text; where signal handlers return to */
+	uint64_t slot[SECRET_KINDS]; /* addresses of struct secret_slot [VICTIM_SLOTS] */
+	uint64_t signal;	     /* of struct fake_signal [VICTIM_SLOTS] */
+	uint64_t code;		     /* of VICTIM_CODE addresses in a row, each behind a call */
+	uint64_t pointer;	     /* of a word that holds slot[SECRET_RANDOM] */
+};
+
+/* In its registers: random and small ones by turns. DWARF numbers, in this order. */
+#define VICTIM_REGISTER_NUMBERS            \
+	{                                  \
+		3, 12, 13, 14, 15, 4, 8, 9 \
+	}
+
+struct victim_secrets {
+	uint64_t slot[SECRET_KINDS][VICTIM_SLOTS];
+	uint64_t signal[VICTIM_SLOTS];
+	uint64_t registers[VICTIM_REGISTERS];
+	uint64_t code[VICTIM_CODE];
+};
+
+#endif
