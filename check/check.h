@@ -8,9 +8,11 @@
 #include <sys/types.h>
 
 #include "check/report.h"
+#include "ipc/messages.h"
 #include "policy/policy.h"
 
-/* Of this build, by role: the loader's is "keyhole". */
+/* Of this build, by enum message_party: the loader's is "keyhole"; the spawners have none. */
+#define EXECUTABLES PARTY_CHILD
 struct executable {
 	char path[4096];
 	dev_t device;
@@ -22,10 +24,10 @@ struct executable {
 void check_machine(struct report *report, uint32_t *ret_lacking);
 
 /* Finds, hashes and compares the files of this build. */
-void check_files(struct report *report, struct executable ret_executables[ROLE_COUNT]);
+void check_files(struct report *report, struct executable ret_executables[EXECUTABLES]);
 
 /* Every process of a running keyhole, held against policy/roles.h. */
-void check_processes(struct report *report, const struct executable executables[ROLE_COUNT],
+void check_processes(struct report *report, const struct executable executables[EXECUTABLES],
 		     uint32_t lacking);
 
 /* All of a file, NUL added; NULL with errno set. The caller frees it. */

@@ -104,16 +104,16 @@ static void compare_objects(struct report *report, const char *bytes, size_t siz
 				   objects[i].name);
 }
 
-static void report_executable(struct report *report, enum policy_role role,
+static void report_executable(struct report *report, enum message_party party,
 			      struct executable *ret_executable)
 {
-	const char *name = message_party_name((enum message_party)role);
+	const char *name = message_party_name(party);
 	guard_free char *bytes = NULL;
 	struct stat status;
 	size_t size;
 
 	*ret_executable = (struct executable){.there = false};
-	if (!locate(name, role == ROLE_LOADER, ret_executable->path) ||
+	if (!locate(name, party == PARTY_LOADER, ret_executable->path) ||
 	    stat(ret_executable->path, &status)) {
 		report_add(report, FINDING_DEVIATION, name, "executable: missing");
 		return;
@@ -128,7 +128,7 @@ static void report_executable(struct report *report, enum policy_role role,
 		report_add(report, FINDING_UNKNOWN, name, "executable: %s", strerror(errno));
 	else if (status.st_mode & (S_IWGRP | S_IWOTH))
 		report_add(report, FINDING_DEVIATION, name, "executable: others may write to it");
-	else if (role == ROLE_LOADER)
+	else if (party == PARTY_LOADER)
 		compare_objects(report, bytes, size);
 }
 
@@ -146,13 +146,15 @@ static void report_objects(struct report *report)
 	report_close(report);
 }
 
-void check_files(struct report *report, struct executable ret_executables[ROLE_COUNT])
+void check_files(struct report *report, struct executable ret_executables[EXECUTABLES])
 {
 	size_t size;
 
 	report_open(report, "executables", '{');
-	for (int role = ROLE_LOADER; role < ROLE_COUNT; role++)
-		report_executable(report, (enum policy_role)role, &ret_executables[role]);
+	for (int party = PARTY_LOADER; party < EXECUTABLES; party++)
+		if (party != PARTY_SPAWNER)
+			report_executable(report, (enum message_party)party,
+					  &ret_executables[party]);
 	report_close(report);
 	report_objects(report);
 	report_open(report, "policy", '{');

@@ -47,7 +47,7 @@ static void limit_ourselves(void)
 int main(int argc, char **argv)
 {
 	static struct report report;
-	static struct executable executables[ROLE_COUNT];
+	static struct executable executables[EXECUTABLES];
 	uint32_t lacking;
 	int r;
 

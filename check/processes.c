@@ -23,14 +23,15 @@
 enum kind {
 	KIND_PROGRAM, /* a role's own */
 	KIND_SPAWNER, /* of that role */
-	KIND_USER,    /* the committer: the invoking user's */
+	KIND_USER,    /* keyhole-output: the invoking user's */
+	KIND_HELPER,  /* has the loader's later ids, and nothing else of it */
 	KIND_START,   /* the loader and its helpers before it has given its rights up */
 	KIND_OTHER,   /* has a role's uid and is none of ours */
 	KIND_COUNT
 };
 
 static const char *const kinds[KIND_COUNT] = {
-	"program", "spawner", "committer", "starting", "foreign",
+	"program", "spawner", "committer", "helper", "starting", "foreign",
 };
 
 struct process {
@@ -278,8 +279,8 @@ static int role_of_id(unsigned int id)
 	return -1;
 }
 
-/* The role whose executable it runs; -1: none of this build, -2: cannot be seen. */
-static int role_of_program(const struct process *process, const struct executable *executables)
+/* The party whose executable it runs; -1: none of this build, -2: cannot be seen. */
+static int party_of_program(const struct process *process, const struct executable *executables)
 {
 	char path[PATH_BYTES];
 	struct stat status;
@@ -287,10 +288,10 @@ static int role_of_program(const struct process *process, const struct executabl
 	path_of(process, "exe", path);
 	if (stat(path, &status))
 		return errno == ENOENT ? -1 : -2;
-	for (int role = 0; role < ROLE_COUNT; role++)
-		if (executables[role].there && executables[role].device == status.st_dev &&
-		    executables[role].inode == status.st_ino)
-			return role;
+	for (int party = 0; party < EXECUTABLES; party++)
+		if (executables[party].there && executables[party].device == status.st_dev &&
+		    executables[party].inode == status.st_ino)
+			return party;
 	return -1;
 }
 
@@ -298,7 +299,7 @@ static int role_of_program(const struct process *process, const struct executabl
 static bool classify(struct process *process, const struct executable *executables)
 {
 	int by_id = role_of_id((unsigned int)number(process, "Uid", 10));
-	int by_program = role_of_program(process, executables);
+	int by_program = party_of_program(process, executables);
 
 	if (by_id < 0 && by_program < 0)
 		return false;
@@ -315,8 +316,9 @@ static bool classify(struct process *process, const struct executable *executabl
 	} else if (by_program == ROLE_LOADER && !strcmp(process->name, "keyhole-spawner")) {
 		process->kind = KIND_SPAWNER;
 		process->role = (enum policy_role)(by_id > 0 ? by_id : ROLE_LOADER);
-	} else if (by_program == ROLE_LOADER && !strncmp(process->name, "keyhole-commit", 14)) {
-		process->kind = KIND_USER;
+	} else if (by_program >= ROLE_COUNT) {
+		process->kind = by_program == PARTY_COMMITTER ? KIND_USER : KIND_HELPER;
+		process->role = ROLE_LOADER;
 	} else if (by_program == ROLE_LOADER &&
 		   (by_id != ROLE_LOADER || strcmp(process->name, "keyhole"))) {
 		process->kind = KIND_START;
@@ -423,7 +425,7 @@ static void compare_counts(struct report *report, const unsigned int counts[][RO
 					   kinds[kind], loaders);
 }
 
-void check_processes(struct report *report, const struct executable executables[ROLE_COUNT],
+void check_processes(struct report *report, const struct executable executables[EXECUTABLES],
 		     uint32_t lacking)
 {
 	unsigned int counts[KIND_COUNT][ROLE_COUNT] = {0};

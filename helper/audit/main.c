@@ -17,6 +17,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "helper/audit/record.h"
@@ -139,17 +140,10 @@ static int serve(struct auditor *auditor)
 static int limit_ourselves(void)
 {
 	static const int calls[] = {
-		SCMP_SYS(recvmsg),
-		SCMP_SYS(poll),
-		SCMP_SYS(write),
-		SCMP_SYS(close),
-		SCMP_SYS(clock_gettime),
-		SCMP_SYS(getrandom),
-		SCMP_SYS(brk),
-		SCMP_SYS(munmap),
-		SCMP_SYS(mremap),
-		SCMP_SYS(exit_group),
-		SCMP_SYS(restart_syscall),
+		SCMP_SYS(recvmsg),	SCMP_SYS(lseek),      SCMP_SYS(poll),
+		SCMP_SYS(write),	SCMP_SYS(close),      SCMP_SYS(clock_gettime),
+		SCMP_SYS(getrandom),	SCMP_SYS(brk),	      SCMP_SYS(munmap),
+		SCMP_SYS(mremap),	SCMP_SYS(exit_group), SCMP_SYS(restart_syscall),
 		SCMP_SYS(rt_sigreturn),
 	};
 	const uint64_t executable = PROT_EXEC;
@@ -189,6 +183,8 @@ int main(int argc, char **argv)
 	prctl(PR_SET_DUMPABLE, 0);
 	setrlimit(RLIMIT_CORE, &none);
 	log_init("keyhole", LOG_LEVEL_INFO);
+	setenv("TZ", "UTC0", 1); /* else the C library looks for a file */
+	tzset();
 	auditor.broker.fd = -1;
 	channel_init(&auditor.loader, CHANNEL_FD, PARTY_AUDITOR, PARTY_LOADER);
 	r = channel_expect(&auditor.loader, MESSAGE_AUDIT_FILE, START_MS, &message);

@@ -22,6 +22,8 @@ def parent(pid):
 
 
 def ours(pid, loader):
+    if not loader:
+        return False
     for _ in range(3):
         if pid == loader:
             return True
