@@ -136,31 +136,34 @@ static int serve(struct auditor *auditor)
 	return r;
 }
 
-/* Not to be made other than it is: what was written stays. */
+/* clang-format off */
+#define CALL(name)	       {SCMP_SYS(name), 0, {0}}
+#define CALL_IF(name, ...)     {SCMP_SYS(name), 1, {__VA_ARGS__}}
+
+/* What was written stays. Of a descriptor the C library asks what it is before it writes text. */
+static const struct {
+	int number;
+	unsigned int conditions;
+	struct scmp_arg_cmp condition;
+} calls[] = {
+	CALL(recvmsg), CALL(poll), CALL(write), CALL(lseek), CALL(close), CALL(fstat),
+	CALL_IF(newfstatat, 3, SCMP_CMP_EQ, AT_EMPTY_PATH, 0),
+	CALL_IF(fcntl, 1, SCMP_CMP_EQ, F_SETFD, 0),
+	CALL_IF(setsockopt, 1, SCMP_CMP_EQ, SOL_SOCKET, 0),
+	CALL(brk), CALL(munmap), CALL(mremap), CALL_IF(mmap, 2, SCMP_CMP_MASKED_EQ, PROT_EXEC, 0),
+	CALL(clock_gettime), CALL(getrandom),
+	CALL(exit_group), CALL(restart_syscall), CALL(rt_sigreturn),
+};
+/* clang-format on */
+
 static int limit_ourselves(void)
 {
-	static const int calls[] = {
-		SCMP_SYS(recvmsg),	SCMP_SYS(lseek),      SCMP_SYS(poll),
-		SCMP_SYS(write),	SCMP_SYS(close),      SCMP_SYS(clock_gettime),
-		SCMP_SYS(getrandom),	SCMP_SYS(brk),	      SCMP_SYS(munmap),
-		SCMP_SYS(mremap),	SCMP_SYS(exit_group), SCMP_SYS(restart_syscall),
-		SCMP_SYS(rt_sigreturn),
-	};
-	const uint64_t executable = PROT_EXEC;
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
 	int r = filter ? 0 : -ENOMEM;
 
 	for (size_t i = 0; r == 0 && i < sizeof(calls) / sizeof(*calls); i++)
-		r = seccomp_rule_add(filter, SCMP_ACT_ALLOW, calls[i], 0);
-	r = r ? r
-	      : seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 1,
-				 SCMP_A1(SCMP_CMP_EQ, F_SETFD));
-	r = r ? r
-	      : seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(setsockopt), 1,
-				 SCMP_A1(SCMP_CMP_EQ, SOL_SOCKET));
-	r = r ? r
-	      : seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1,
-				 SCMP_A2(SCMP_CMP_MASKED_EQ, executable, 0));
+		r = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, calls[i].number,
+					   calls[i].conditions, &calls[i].condition);
 	r = r ? r : seccomp_load(filter);
 	seccomp_release(filter);
 	return r;

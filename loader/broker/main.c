@@ -110,7 +110,7 @@ static int start(struct broker *broker)
 	return limits_init(&broker->limits, time_now());
 }
 
-/* Until the worker or the loader is gone, -EPIPE. All that the loader may still say is AUDIT_PEER. */
+/* Until who it speaks to is gone, -EPIPE. All that the loader may still say is AUDIT_PEER. */
 static int serve(struct broker *broker)
 {
 	struct pollfd fds[] = {{.fd = broker->worker.fd, .events = POLLIN},
