@@ -223,6 +223,20 @@ int channel_send_bare(struct channel *channel, enum message_type type, int fd)
 	return channel_send(channel, type, NULL, 0, fd);
 }
 
+int channel_join(struct channel *one, enum message_type type, const void *payload, size_t size,
+		 struct channel *other, enum message_type other_type)
+{
+	int pair[2], r = channel_pair(pair);
+
+	if (r)
+		return r;
+	r = channel_send(one, type, payload, size, pair[0]);
+	r = r ? r : channel_send_bare(other, other_type, pair[1]);
+	close(pair[0]);
+	close(pair[1]);
+	return r;
+}
+
 int channel_send_ready(struct channel *channel, uint32_t lacking, uint32_t proven)
 {
 	struct message_ready ready = {.role = channel->self,

@@ -65,6 +65,13 @@ int channel_send_bare(struct channel *channel, enum message_type type, int fd);
 int channel_reply(struct channel *channel, const struct message *request, enum message_type type,
 		  const void *payload, size_t size, int fd);
 
+/*
+ * A socket of their own between the peers of two channels: one gets its end with a message that has
+ * a payload, the other with one that has none. 0, or what channel_send() returns.
+ */
+int channel_join(struct channel *one, enum message_type type, const void *payload, size_t size,
+		 struct channel *other, enum message_type other_type);
+
 /* Child to loader: READY for the channel's own party and this build. */
 int channel_send_ready(struct channel *channel, uint32_t lacking, uint32_t proven);
 

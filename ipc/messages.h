@@ -189,10 +189,6 @@ struct message_audit_event {
 	char fields[500]; /* of ipc/audit.def, a newline between them; NUL terminated */
 };
 
-struct message_audit_file {
-	uint32_t json; /* 1; else key=value */
-};
-
 struct message_profile {
 	uint64_t bytes; /* size of the sealed memfd */
 };

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -34,8 +33,6 @@ static int open_file(const char *path)
 
 int audit_open(const char *path, const char *const *arguments)
 {
-	const char *end = strrchr(path, '.');
-	const struct message_audit_file file = {.json = end && strcmp(end, ".json") == 0};
 	guard_fd int fd = open_file(path);
 
 	if (fd < 0)
@@ -44,7 +41,7 @@ int audit_open(const char *path, const char *const *arguments)
 	audit.pid = helper_start(PARTY_AUDITOR, arguments, NULL, &audit.channel);
 	if (audit.pid < 0)
 		return audit.pid;
-	return channel_send(&audit.channel, MESSAGE_AUDIT_FILE, &file, sizeof(file), fd);
+	return channel_send_bare(&audit.channel, MESSAGE_AUDIT_FILE, fd);
 }
 
 void audit_write(enum audit_event event, const char *format, ...)
@@ -63,18 +60,9 @@ void audit_write(enum audit_event event, const char *format, ...)
 
 int audit_connect(struct channel *broker)
 {
-	int pair[2], r;
-
-	if (audit.pid <= 0)
-		return 0;
-	r = channel_pair(pair);
-	if (r)
-		return r;
-	r = channel_send_bare(&audit.channel, MESSAGE_AUDIT_BROKER, pair[0]);
-	r = r ? r : channel_send_bare(broker, MESSAGE_AUDIT_PEER, pair[1]);
-	close(pair[0]);
-	close(pair[1]);
-	return r;
+	return audit.pid <= 0 ? 0
+			      : channel_join(&audit.channel, MESSAGE_AUDIT_BROKER, NULL, 0, broker,
+					     MESSAGE_AUDIT_PEER);
 }
 
 bool audit_lost(void)

@@ -264,19 +264,13 @@ static int give(struct child *worker, enum descriptor_kind kind, uint32_t index,
 			    fd);
 }
 
-/* A socket of their own between the worker and another child. */
 static int connect_child(struct child *worker, enum descriptor_kind kind, struct child *child,
 			 enum message_type type)
 {
-	int pair[2], r = channel_pair(pair);
+	const struct message_descriptor descriptor = {.kind = kind};
 
-	if (r)
-		return r;
-	r = give(worker, kind, 0, pair[0]);
-	r = r ? r : channel_send_bare(&child->channel, type, pair[1]);
-	close(pair[0]);
-	close(pair[1]);
-	return r;
+	return channel_join(&worker->channel, MESSAGE_DESCRIPTOR, &descriptor, sizeof(descriptor),
+			    &child->channel, type);
 }
 
 static int send_config(const struct recording *rec, struct child *worker)
@@ -514,11 +508,8 @@ static int sanitise_descriptors(void)
 /* A program of its own, of which nothing is in here. */
 static int exec_check(char **argv)
 {
-	int fd = spawner_open_program("keyhole-check");
-
-	if (fd >= 0)
-		fexecve(fd, argv, environ);
-	return failed("check", "keyhole-check", fd < 0 ? fd : -errno);
+	fexecve(spawner_open_program("keyhole-check"), argv, environ);
+	return failed("check", "keyhole-check", -errno);
 }
 
 int main(int argc, char **argv)

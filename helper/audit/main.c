@@ -11,6 +11,8 @@
 #include <poll.h>
 #include <seccomp.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -136,6 +138,19 @@ static int serve(struct auditor *auditor)
 	return r;
 }
 
+/* The loader followed no link: the name is the one that was asked for. */
+static bool is_json(int fd)
+{
+	char link[32], name[PATH_MAX] = "";
+	const char *end;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	if (readlink(link, name, sizeof(name) - 1) < 0)
+		return false;
+	end = strrchr(name, '.');
+	return end && strcmp(end, ".json") == 0;
+}
+
 /* clang-format off */
 #define CALL(name)	       {SCMP_SYS(name), 0, {0}}
 #define CALL_IF(name, ...)     {SCMP_SYS(name), 1, {__VA_ARGS__}}
@@ -174,6 +189,7 @@ int main(int argc, char **argv)
 	static struct auditor auditor; /* zero */
 	const struct rlimit none = {0, 0};
 	struct message message;
+	bool json;
 	int r;
 
 	(void)argc;
@@ -191,10 +207,11 @@ int main(int argc, char **argv)
 	auditor.broker.fd = -1;
 	channel_init(&auditor.loader, CHANNEL_FD, PARTY_AUDITOR, PARTY_LOADER);
 	r = channel_expect(&auditor.loader, MESSAGE_AUDIT_FILE, START_MS, &message);
+	json = r == 0 && is_json(message.fd);
 	r = r ? r : limit_ourselves();
 	if (r)
 		return 1;
-	record_start(message.fd, message.AUDIT_FILE.json, (const char *const *)argv);
+	record_start(message.fd, json, (const char *const *)argv);
 	tally_start(&auditor.tally, record_operations, time_now());
 	r = serve(&auditor);
 	if (r == -EPROTO)
