@@ -53,7 +53,7 @@ endif
 # ---- what each executable is made of ----------------------------------------------------------
 
 # The privileged link: by name, so that a diff shows its growth. tests/lint/loader-files.sh checks.
-LOADER := audit events helper ksyms main monitor notify options programs rights spawner user
+LOADER := audit events helper ksyms main monitor notify options programs replace rights spawner user
 BROKER := answers limits main mounts
 
 WORKER_FOLDERS := worker/base worker/elf worker/unwind worker/symbol worker/profile worker/format \
@@ -285,7 +285,26 @@ sabotage: all
 check-privsep: $(call test_programs,privsep) $(EXECUTABLES) $(if $(SANITIZE),,sabotage)
 	@$(RUN) privsep $(call test_programs,privsep) $(sort $(wildcard tests/privsep/*.sh))
 
-check-e2e: $(EXECUTABLES) workloads duration-build
+# Our programs, made to end at a moment (tests/e2e/restart.cases).
+DOOMED      := $(addprefix $(BUILD)/doomed/,keyhole-worker keyhole-exporter keyhole-broker)
+doomed_link  = $(CC) $(LDFLAGS) $(CHILD_LINK) $(foreach name,policy_confine channel_send_ready $(2), \
+	-Wl,--wrap=$(name)) -o $@ $(call group,$(1) $(SHARED_ARCHIVES) $(3))
+doomed_parts = $(patsubst %,$(BUILD)/obj/tests/e2e/doomed/%.o,doomed $(1))
+
+$(BUILD)/doomed/keyhole-worker: $(call doomed_parts,worker) $(WORKER_PARTS) $(SHARED_ARCHIVES)
+	$(call say,LINK)mkdir -p $(@D) && $(call doomed_link,$(call doomed_parts,worker) $(WORKER_PARTS), \
+		regions_configure regions_add session_turn session_finish unwind_table_build \
+		mmap,$(WORKER_LIBS))
+
+$(BUILD)/doomed/keyhole-exporter: $(call doomed_parts,exporter) $(EXPORTER_PARTS) $(SHARED_ARCHIVES)
+	$(call say,LINK)mkdir -p $(@D) && $(call doomed_link,$(call doomed_parts,exporter) \
+		$(EXPORTER_PARTS),write,$(EXPORTER_LIBS))
+
+$(BUILD)/doomed/keyhole-broker: $(call doomed_parts) $(BROKER_OBJECTS) $(SHARED_ARCHIVES)
+	$(call say,LINK)mkdir -p $(@D) && $(call doomed_link,$(call doomed_parts) $(BROKER_OBJECTS),, \
+		$(BROKER_LIBS))
+
+check-e2e: $(EXECUTABLES) workloads duration-build $(DOOMED)
 	@$(RUN) e2e tests/e2e/run.sh
 
 # How long each sample takes (tests/e2e/bounds.cases, make bench).

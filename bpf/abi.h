@@ -307,9 +307,32 @@ struct kernel_range {
 	u64 start, end;
 };
 
+/*
+ * The epoch counts workers, from 0: each CPU's positions begin anew with it. So a worker knows
+ * where its records are whatever the one before wrote, and no record of that one passes for its
+ * own.
+ */
+#define RING_START(epoch) ((u64)(epoch) << 40)
+
+/* An object, by what the broker says it is; all 0: none. */
+struct journal_object {
+	u64 device, inode, size, change_time;
+};
+
+/*
+ * A worker's word to the next one, which BPF does not read: what it is parsing, and what earlier
+ * ones ended with. Bounded data that may be wrong: all it does is to keep objects from being
+ * parsed.
+ */
+#define JOURNAL_QUARANTINED 8
+struct journal {
+	struct journal_object parsing, quarantined[JOURNAL_QUARANTINED];
+};
+
 /* How far the worker has read each ring, written by it alone; page aligned map of its own. */
 struct ring_tails {
 	u64 tail[ABI_MAX_CPUS];
+	struct journal journal;
 };
 
 /* ---- what is sampled, a constant that the loader sets -------------------------------------- */

@@ -23,6 +23,9 @@
 #define KERNEL_FIRST_SHARE 4
 _Static_assert(KERNEL_FRAMES_FIRST <= RECORD_KERNEL_FRAMES_MAX, "there is a place for them");
 
+/* Of the worker. Raised by the loader alone, while no event is enabled, once a new one is ready. */
+volatile u32 worker_epoch;
+
 const volatile u32 ring_bytes = RING_BYTES_MIN;
 const volatile u32 filter_mode = FILTER_ALL;
 const volatile u32 kernel_range_count = 0;

@@ -108,7 +108,11 @@ INLINE void born(u32 pid, const struct generation *fresh, u32 kind, u64 flags)
 INLINE struct generation *first_sight(u32 pid, u64 mm, enum giver giver)
 {
 	struct generation fresh = {
-		.number = next_generation(giver), .mm = mm, .born = bpf_ktime_get_ns()};
+		.number = next_generation(giver),
+		.mm = mm,
+		.born = bpf_ktime_get_ns(),
+		.epoch = worker_epoch,
+	};
 
 	fresh.family = fresh.number;
 	if (!fresh.number)
@@ -117,6 +121,15 @@ INLINE struct generation *first_sight(u32 pid, u64 mm, enum giver giver)
 	if (!bpf_map_update_elem(&generations, &pid, &fresh, BPF_NOEXIST))
 		tell(EVENT_SEEN, pid, fresh.number, 0, 0, BPF_RB_FORCE_WAKEUP);
 	return bpf_map_lookup_elem(&generations, &pid);
+}
+
+/* The worker is another one than was told of it. Told twice, by two CPUs, it is still the same. */
+INLINE void meet_again(u32 pid, struct generation *generation, u32 epoch)
+{
+	if (generation->epoch == epoch)
+		return;
+	generation->epoch = epoch;
+	tell(EVENT_SEEN, pid, generation->number, 0, 0, BPF_RB_FORCE_WAKEUP);
 }
 
 SEC("tp_btf/sched_process_fork")
@@ -141,7 +154,8 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 				   .born = bpf_ktime_get_ns(),
 				   .family = from->family,
 				   .base_number = from->number,
-				   .base_pid = parent_pid};
+				   .base_pid = parent_pid,
+				   .epoch = worker_epoch};
 
 	born(pid, &fresh, EVENT_FORK, BPF_RB_NO_WAKEUP);
 	return 0;
@@ -159,7 +173,8 @@ int BPF_PROG(on_exec, struct task_struct *task)
 		return 0;
 	struct generation fresh = {.number = next_generation(GIVEN_BY_HOOK),
 				   .mm = (u64)task->mm,
-				   .born = bpf_ktime_get_ns()};
+				   .born = bpf_ktime_get_ns(),
+				   .epoch = worker_epoch};
 
 	fresh.family = fresh.number;
 	born(pid, &fresh, EVENT_EXEC, BPF_RB_FORCE_WAKEUP);

@@ -28,7 +28,8 @@ struct {
 	__uint(value_size, RING_BYTES_MIN);
 } rings SEC(".maps");
 
-/* Written by the worker: a wrong value only makes it lose or overwrite records of its own. */
+/* Written by the worker: a wrong value only makes it lose or overwrite records of its own. Behind
+ * the tails is its word to the next worker. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -87,7 +88,7 @@ struct generation {
 	u64 family;	 /* of its first ancestor that runs this program: key of cached rules */
 	u64 base_number; /* fork: whose mappings hold until its own are published */
 	u32 base_pid;
-	u32 reserved;
+	u32 epoch; /* of the worker that was told of it */
 };
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -133,6 +134,8 @@ struct scratch {
 	u64 busy;
 	u32 cpu;
 	u32 kernel_frames;
+	u32 epoch; /* that head is of */
+	u32 reserved;
 	struct walk walk;
 	u64 regs[24];
 	u64 kernel[RECORD_KERNEL_FRAMES_MAX + 1];

@@ -206,7 +206,7 @@ INLINE u32 user_part(void *ctx, struct scratch *scratch, struct task_struct *tas
 	walk->forgiving = walk_extension_ns ? WALK_STALLS : 0;
 	if (kernel_mode)
 		walk->look_at = 1; /* the kernel part may have used it up */
-	walk->multiplier = cache_multiplier;
+	walk->multiplier = cache_multiplier + 2 * (u64)scratch->epoch;
 	observe_walk(ctx, scratch);
 	reason = prepare_walk(walk, generation, pid, task_mm(task), cs);
 	if (reason == REASON_COUNT) {
@@ -304,7 +304,7 @@ SEC("perf_event")
 int on_sample(void *ctx)
 {
 	u64 now = bpf_ktime_get_ns(), id = bpf_get_current_pid_tgid();
-	u32 zero = 0, cpu = bpf_get_smp_processor_id(), pid = id >> 32;
+	u32 zero = 0, cpu = bpf_get_smp_processor_id(), pid = id >> 32, epoch = worker_epoch;
 	struct task_struct *task = task_now();
 	struct generation *generation = NULL;
 
@@ -336,9 +336,14 @@ int on_sample(void *ctx)
 			count->reason[REASON_lost_generation]++;
 			return 0;
 		}
+	} else {
+		meet_again(pid, generation, epoch);
 	}
 	scratch->busy = 1;
 	scratch->cpu = cpu;
+	if (scratch->epoch != epoch)
+		scratch->head = RING_START(epoch);
+	scratch->epoch = epoch;
 	take(ctx, scratch, count, id, task, generation, now);
 	scratch->busy = 0;
 	return 0;

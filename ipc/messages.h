@@ -65,6 +65,7 @@ enum profile_format {
 
 struct message_config {
 	uint64_t period;	 /* ns of CPU time per sample */
+	uint64_t epoch;		 /* of the worker, see bpf/abi.h; not 0: others were before it */
 	uint32_t cpus;		 /* rings: entries 0..cpus-1 of the ring map */
 	uint32_t ring_bytes;	 /* of each */
 	uint32_t sideband_bytes; /* data part of each side-band ring */
@@ -129,6 +130,7 @@ struct message_counted {
 	uint64_t expected;	 /* CPU time / period, once it is over */
 	uint64_t seen, complete; /* samples, as the worker says: message_progress */
 	uint64_t samples, events_lost, processes_lost; /* struct counters of bpf/abi.h */
+	uint64_t restarted; /* samples that workers had which ended: not in reason[] */
 	uint64_t reason[SUMMARY_REASONS];
 };
 
@@ -160,7 +162,8 @@ struct message_object_reply {
 };
 
 struct message_segment {
-	uint32_t index; /* must be the next one */
+	/* must be the next one; SEGMENT_MAP: which that is, 0: behind all that there are */
+	uint32_t index;
 };
 
 enum operation {

@@ -18,11 +18,8 @@
 #include "ipc/messages.h"
 #include "ipc/time.h"
 #include "loader/audit.h"
-#include "loader/events.h"
-#include "loader/ksyms.h"
-#include "loader/monitor.h"
 #include "loader/notify.h"
-#include "loader/programs.h"
+#include "loader/recording.h"
 #include "loader/rights.h"
 #include "loader/user.h"
 
@@ -30,30 +27,7 @@
 #define FINISH_NS      (30 * NS_PER_SECOND)
 #define PROGRESS_NS    NS_PER_SECOND
 
-enum exit_status {
-	EXIT_DONE = 0,
-	EXIT_FAILED = 1,
-	EXIT_USAGE = 2,
-	EXIT_RIGHTS = 3,
-	EXIT_EMPTY = 4,
-	EXIT_NO_COMMAND = 127,
-};
-
-struct recording {
-	const struct options *options;
-	struct policy_user user;
-	int cgroup; /* directory, or -1 */
-	struct command command;
-	struct output output;
-	struct ksyms ksyms;
-	struct programs programs;
-	struct events events;
-	struct monitor monitor;
-	uint64_t begun, started; /* monotonic */
-	uint64_t runtime;	 /* of the profiled tasks when it started */
-};
-
-static int failed(const char *what, const char *object, int r)
+int failed(const char *what, const char *object, int r)
 {
 	log_error("%s: %s: %s", what, object, strerror(-r));
 	return EXIT_FAILED;
@@ -72,12 +46,6 @@ static int start_audit(const struct recording *rec)
 	audit_write(AUDIT_start, "%s\n%u\n%s\n%s\n%s", KEYHOLE_VERSION, rec->user.uid,
 		    rec->user.name ? rec->user.name : "", "brokered", "none");
 	return EXIT_DONE;
-}
-
-static int check_audit(void)
-{
-	return audit_lost() ? failed("audit", message_party_name(PARTY_AUDITOR), -EPIPE)
-			    : EXIT_DONE;
 }
 
 static int check(struct recording *rec)
@@ -227,9 +195,10 @@ static int check_child(const struct recording *rec, const struct child *child, p
 				policy_layers_of(role) & ~proven, lacking);
 }
 
-static int expect_ready(const struct recording *rec, struct child *child)
+int expect_ready(const struct recording *rec, struct child *child)
 {
 	const char *name = message_party_name(child->channel.peer), *reason;
+	const uint32_t attempt = child->spawner.channel.sent; /* what it is sent is to spawn one */
 	pid_t pid = spawner_started(&child->spawner);
 	struct message message;
 	int r = pid < 0 ? pid
@@ -237,6 +206,8 @@ static int expect_ready(const struct recording *rec, struct child *child)
 
 	if (r < 0)
 		return failed("start", name, r);
+	if (attempt > 1)
+		audit_write(AUDIT_restart, "%s\n%d\n%u", name, pid, attempt - 1);
 	if (message.READY.role != (uint32_t)child->channel.peer)
 		reason = "is of another role";
 	else if (strncmp(message.READY.build, KEYHOLE_VERSION, sizeof(message.READY.build)))
@@ -278,6 +249,7 @@ static int send_config(const struct recording *rec, struct child *worker)
 	const struct options *options = rec->options;
 	const struct message_config config = {
 		.period = NS_PER_SECOND / options->frequency,
+		.epoch = rec->epoch,
 		.cpus = rec->programs.cpus,
 		.ring_bytes = rec->programs.ring_bytes,
 		.sideband_bytes = EVENTS_SIDEBAND_BYTES,
@@ -311,21 +283,38 @@ static void enter_phase(struct recording *rec, enum message_phase phase)
 		rec->monitor.children[role].channel.phase = phase;
 }
 
-static int equip_children(struct recording *rec)
+int equip_broker(struct recording *rec, uint32_t segments)
+{
+	struct child *children = rec->monitor.children;
+	const struct message_segment first = {segments};
+	int r = channel_send(&children[ROLE_BROKER].channel, MESSAGE_SEGMENT_MAP, &first,
+			     sizeof(first), rec->programs.segment_map);
+
+	r = r ? r : audit_connect(&children[ROLE_BROKER].channel);
+	return r ? r
+		 : connect_child(&children[ROLE_WORKER], DESCRIPTOR_BROKER, &children[ROLE_BROKER],
+				 MESSAGE_REQUEST_PEER);
+}
+
+int equip_exporter(struct recording *rec)
+{
+	struct child *children = rec->monitor.children;
+	int r = channel_send_bare(&children[ROLE_EXPORTER].channel, MESSAGE_OUTPUT, rec->output.fd);
+
+	return r ? r
+		 : connect_child(&children[ROLE_WORKER], DESCRIPTOR_EXPORTER,
+				 &children[ROLE_EXPORTER], MESSAGE_PROFILE_PEER);
+}
+
+int equip_children(struct recording *rec)
 {
 	struct child *worker = &rec->monitor.children[ROLE_WORKER];
-	struct child *exporter = &rec->monitor.children[ROLE_EXPORTER];
-	struct child *broker = &rec->monitor.children[ROLE_BROKER];
 	struct message message;
 	int r = send_config(rec, worker);
 
 	r = r ? r : give_descriptors(rec, worker);
-	r = r ? r : channel_send_bare(&exporter->channel, MESSAGE_OUTPUT, rec->output.fd);
-	r = r ? r : connect_child(worker, DESCRIPTOR_EXPORTER, exporter, MESSAGE_PROFILE_PEER);
-	r = r ? r
-	      : channel_send_bare(&broker->channel, MESSAGE_SEGMENT_MAP, rec->programs.segment_map);
-	r = r ? r : connect_child(worker, DESCRIPTOR_BROKER, broker, MESSAGE_REQUEST_PEER);
-	r = r ? r : audit_connect(&broker->channel);
+	r = r ? r : equip_exporter(rec);
+	r = r ? r : equip_broker(rec, PROGRAMS_SEGMENTS);
 	r = r ? r : channel_send_bare(&worker->channel, MESSAGE_START, -1);
 	r = r ? r : channel_expect(&worker->channel, MESSAGE_RUNNING, CHILD_START_MS, &message);
 	enter_phase(rec, PHASE_RUN);
@@ -344,6 +333,10 @@ static struct message_counted count(const struct recording *rec)
 
 	_Static_assert(sizeof(counters.reason) <= sizeof(counted.reason), "a place for each");
 	memcpy(counted.reason, counters.reason, sizeof(counters.reason));
+	for (unsigned int i = 0; i < REASON_lost_ring_full; i++) { /* of which there were records */
+		counted.reason[i] -= rec->before.reason[i];
+		counted.restarted += rec->before.reason[i];
+	}
 	return counted;
 }
 
@@ -365,7 +358,7 @@ static enum monitor_result await_end(struct recording *rec)
 
 		show_progress(rec);
 		rec->monitor.progressed = false;
-		result = monitor_run(&rec->monitor, GOAL_STOP, next < end ? next : end);
+		result = replace_watch(rec, GOAL_STOP, next < end ? next : end);
 		if (rec->monitor.progressed)
 			notify_send("WATCHDOG=1");
 	}
@@ -392,7 +385,7 @@ static int sample(struct recording *rec)
 	result = await_end(rec);
 	/* Now: a zombie would be counted among the living and the dead. */
 	command_reap(&rec->command);
-	return result == MONITOR_FAILED ? EXIT_FAILED : check_audit();
+	return result == MONITOR_FAILED || audit_lost() ? EXIT_FAILED : EXIT_DONE;
 }
 
 static int empty(const struct recording *rec, const struct message_counted *counted)
@@ -418,7 +411,7 @@ static int stop_worker(struct recording *rec, uint64_t stopped)
 static int await_profile(struct recording *rec)
 {
 	struct monitor *monitor = &rec->monitor;
-	enum monitor_result result = monitor_run(monitor, GOAL_WRITTEN, time_now() + FINISH_NS);
+	enum monitor_result result = replace_watch(rec, GOAL_WRITTEN, time_now() + FINISH_NS);
 
 	if (result == MONITOR_ABORTED)
 		log_error("record: %s: aborted, nothing written", rec->options->output);
@@ -453,9 +446,8 @@ static int finish(struct recording *rec)
 		return empty(rec, &counted);
 	r = stop_worker(rec, stopped);
 	r = r ? r : await_profile(rec);
-	r = r ? r : check_audit();
-	if (r)
-		return r;
+	if (r || audit_lost())
+		return EXIT_FAILED;
 	commit.bytes = monitor->written.bytes;
 	r = output_commit(&rec->output, &counted, &monitor->summary, &commit);
 	if (r == -ENODATA)
@@ -488,9 +480,11 @@ static int run(const struct options *options, uint64_t begun)
 		monitor_explain(&rec->monitor);
 	}
 	monitor_stop_children(&rec->monitor, r);
-	r = r ? r : check_audit();
+	if (audit_lost())
+		r = failed("audit", "keyhole-audit", -EPIPE);
 	command_reap(&rec->command);
 	output_abandon(&rec->output);
+	r = r == EXIT_DONE ? rec->status : r;
 	return r == EXIT_DONE ? rec->command.status : r;
 }
 

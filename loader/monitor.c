@@ -33,6 +33,12 @@ int monitor_start(struct monitor *monitor)
 	return monitor->fds[0].fd < 0 ? -errno : 0;
 }
 
+void monitor_watch_child(struct monitor *monitor, enum policy_role role)
+{
+	monitor->fds[role] =
+		(struct pollfd){.fd = monitor->children[role].channel.fd, .events = POLLIN};
+}
+
 void monitor_watch(struct monitor *monitor, int pidfd)
 {
 	monitor->fds[ROLE_COUNT + monitor->targets++].fd = pidfd;
@@ -86,6 +92,14 @@ static int dispatch(struct monitor *monitor, struct child *child, const struct m
 	case MESSAGE_WRITTEN:
 		monitor->written = message->WRITTEN;
 		return 0;
+	case MESSAGE_BROKER_STUCK:
+		if (monitor->brokers_stuck++ > BROKERS_MAX)
+			return -EPROTO;
+		log_warning("monitor: keyhole-broker: no answer for 2 s, given up");
+		audit_write(AUDIT_kill, "keyhole-broker\n0\nno answer for 2 s");
+		monitor->broker_stuck = true;
+		monitor->result = MONITOR_ENDED;
+		return 0;
 	default:
 		return -EPROTO;
 	}
@@ -111,7 +125,7 @@ static void on_message(struct monitor *monitor, struct child *child)
 	if (r == -EPIPE) {
 		/* nobody else holds that end, so it is gone, or about to be */
 		child->ended = true;
-		monitor->result = MONITOR_FAILED;
+		monitor->result = MONITOR_ENDED;
 	} else if (r < 0) {
 		const char *name = message_party_name(child->channel.peer);
 		const char *reason = r == -EPROTO ? "violation of the protocol" : strerror(-r);
@@ -156,33 +170,44 @@ enum monitor_result monitor_run(struct monitor *monitor, enum monitor_goal goal,
 	return monitor->result;
 }
 
-/* When one ends others follow, and may be seen first: a signal or an error is the cause. */
-void monitor_explain(struct monitor *monitor)
+/*
+ * When the worker ends, the others follow by themselves, and may be seen first: it comes last here,
+ * and is waited for if anybody has ended. A signal or an error is the cause.
+ */
+enum policy_role monitor_explain(struct monitor *monitor)
 {
 	const uint64_t deadline = time_now() + EXIT_WAIT_MS * NS_PER_MS;
+	enum policy_role cause = ROLE_LOADER;
 	const char *name = NULL, *what = "closed its channel; status";
 	int number = 0;
 
-	for (int role = ROLE_WORKER; role < ROLE_COUNT && !number; role++) {
+	for (int role = ROLE_COUNT - 1; role >= ROLE_WORKER && !number; role--) {
 		struct child *child = &monitor->children[role];
+		bool ended = child->ended;
 		uint64_t now = time_now();
-		int wait = child->ended && now < deadline ? (int)((deadline - now) / NS_PER_MS) : 0;
+		int wait =
+			(ended || name) && now < deadline ? (int)((deadline - now) / NS_PER_MS) : 0;
 		struct message message;
 		int r = channel_expect(&child->spawner.channel, MESSAGE_EXITED, wait, &message);
 		int status = r ? 0 : message.EXITED.status;
 
-		if (r && !child->ended)
+		child->ended = false;
+		number = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+		if (!ended && !number && (r || !name))
 			continue;
 		name = message_party_name(child->channel.peer);
-		number = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
-		if (!r)
-			what = WIFSIGNALED(status) ? "ended by itself, signal"
-						   : "ended by itself, status";
+		if (r)
+			continue;
+		what = WIFSIGNALED(status) ? "ended by itself, signal" : "ended by itself, status";
+		if (WIFSIGNALED(status) || role == ROLE_WORKER)
+			cause = (enum policy_role)role;
 	}
-	if (!name)
-		return;
-	log_error("monitor: %s: %s %d", name, what, number);
-	audit_write(AUDIT_exited, "%s\n%s\n%d", name, what, number);
+	if (name) {
+		log_error("monitor: %s: %s %d%s", name, what, number,
+			  cause && number == SIGSYS ? ", the filter of system calls" : "");
+		audit_write(AUDIT_exited, "%s\n%s\n%d", name, what, number);
+	}
+	return cause;
 }
 
 void monitor_stop_children(struct monitor *monitor, int status)

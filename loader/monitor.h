@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Supervision without privilege: one loop over the children, signals, time, and the processes that
- * are profiled. A child that ends or breaks the rules of its channel fails the recording.
+ * are profiled. A child that breaks the rules of its channel fails the recording; one that ends may
+ * be replaced.
  */
 #ifndef KEYHOLE_LOADER_MONITOR_H
 #define KEYHOLE_LOADER_MONITOR_H
@@ -15,6 +16,8 @@
 #include "loader/options.h"
 #include "loader/spawner.h"
 
+#define BROKERS_MAX 20 /* replaced in a recording */
+
 enum monitor_goal {
 	GOAL_STOP,    /* something ends the recording: a signal, the profiled processes are gone */
 	GOAL_WRITTEN, /* SUMMARY and WRITTEN are there */
@@ -26,12 +29,14 @@ enum monitor_result {
 	MONITOR_TIMEOUT,
 	MONITOR_FAILED,	 /* monitor_explain() says why */
 	MONITOR_ABORTED, /* second signal */
+	MONITOR_ENDED,	 /* a child has, or the broker hangs */
 };
 
 struct child {
 	struct spawner spawner;
 	struct channel channel;
-	bool ended;	    /* its channel has */
+	bool ended;	    /* its channel has, which nobody has explained yet */
+	uint64_t deaths[2]; /* monotonic; the last ones, the latest first */
 	uint64_t log_until; /* monotonic; the second that log_lines is of */
 	unsigned int log_lines;
 };
@@ -45,6 +50,8 @@ struct monitor {
 	struct pollfd fds[ROLE_COUNT + OPTIONS_PIDS_MAX];
 	unsigned int targets, targets_left;
 	bool progressed; /* PROGRESS came; the owner clears it */
+	bool broker_stuck;
+	unsigned int brokers_stuck; /* times */
 	struct message_progress progress;
 	struct message_summary summary;
 	struct message_written written;
@@ -56,11 +63,18 @@ void monitor_watch(struct monitor *monitor, int pidfd);
 /* Once the children are spawned. From here on SIGINT and SIGTERM are the monitor's. */
 int monitor_start(struct monitor *monitor);
 
+/* The child's channel is another one, or none. */
+void monitor_watch_child(struct monitor *monitor, enum policy_role role);
+
 /* Until the goal or the time, by the monotonic clock, is reached. */
 enum monitor_result monitor_run(struct monitor *monitor, enum monitor_goal goal, uint64_t until);
 
-/* After a failure, and after sampling was stopped: waits a little for what became of children. */
-void monitor_explain(struct monitor *monitor);
+/*
+ * Waits a little for what became of children and says so, once. Returns the one to replace:
+ * whom a signal ended, or the worker; ROLE_LOADER: none, for others end by themselves only when
+ * something is wrong, or with the worker.
+ */
+enum policy_role monitor_explain(struct monitor *monitor);
 
 /* Between the worker and the broker the audit stream ends, with this status. */
 void monitor_stop_children(struct monitor *monitor, int status);

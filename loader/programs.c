@@ -217,6 +217,11 @@ int programs_load(struct programs *programs, const struct options *options, stru
 	return r ? r : open_runtime(programs, cgroup);
 }
 
+void programs_begin_epoch(struct programs *programs, uint32_t epoch)
+{
+	programs->skeleton->bss->worker_epoch = epoch;
+}
+
 /* A row is an array of words, all of them sums. */
 struct counters programs_counters(const struct programs *programs)
 {

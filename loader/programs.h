@@ -37,6 +37,9 @@ bool programs_supported(void);
 int programs_load(struct programs *programs, const struct options *options, struct ksyms *ksyms,
 		  int cgroup, pid_t command);
 
+/* While no event is enabled: what another worker wrote is distrusted from here on. */
+void programs_begin_epoch(struct programs *programs, uint32_t epoch);
+
 /* Of all CPUs. */
 struct counters programs_counters(const struct programs *programs);
 

@@ -18,6 +18,8 @@
 #include "ipc/guard.h"
 
 #define START_MS 5000
+#define LEAVE_MS 50
+#define LEFT_MAX 2 /* that may hang at a time */
 
 _Static_assert((int)ROLE_WORKER == PARTY_WORKER && (int)ROLE_EXPORTER == PARTY_EXPORTER &&
 		       (int)ROLE_BROKER == PARTY_BROKER,
@@ -29,10 +31,11 @@ struct nursery {
 	struct channel channel;
 	struct policy_layers layers;
 	const char *name;
-	int program;  /* descriptor */
-	pid_t child;  /* 0: none alive */
-	int child_fd; /* its pidfd, or -1 */
-	int error;    /* why none is started: not found, or it would have too many rights */
+	int program;	   /* descriptor */
+	pid_t child;	   /* 0: none alive */
+	int child_fd;	   /* its pidfd, or -1 */
+	unsigned int left; /* killed, and not known to have ended: a target may hold them */
+	int error;	   /* why none is started: not found, or it would have too many rights */
 };
 
 /* In the child, returns a negative errno or not at all. The environment is empty. */
@@ -79,6 +82,21 @@ static int start_program(struct nursery *nursery, int channel)
 	return 0;
 }
 
+/* One that hangs in the kernel is not waited for. */
+static void leave_child(struct nursery *nursery)
+{
+	struct pollfd end = {.fd = nursery->child_fd, .events = POLLIN};
+
+	if (nursery->child) {
+		kill(nursery->child, SIGKILL);
+		poll(&end, 1, LEAVE_MS);
+		nursery->left++;
+	}
+	forget_child(nursery);
+	while (nursery->left && waitpid(-1, NULL, WNOHANG) > 0)
+		nursery->left--;
+}
+
 static int on_spawn(struct nursery *nursery)
 {
 	struct message_spawned spawned = {.lacking = nursery->layers.lacking,
@@ -88,11 +106,10 @@ static int on_spawn(struct nursery *nursery)
 
 	if (r <= 0)
 		return r;
-	/* Not waited for: one that hangs in the kernel is left behind. */
-	if (nursery->child)
-		kill(nursery->child, SIGKILL);
-	forget_child(nursery);
-	spawned.error = nursery->error ? nursery->error : start_program(nursery, request.fd);
+	leave_child(nursery);
+	spawned.error = nursery->left > LEFT_MAX ? -EBUSY : nursery->error;
+	if (!spawned.error)
+		spawned.error = start_program(nursery, request.fd);
 	r = channel_reply(&nursery->channel, &request, MESSAGE_SPAWNED, &spawned, sizeof(spawned),
 			  spawned.error ? -1 : nursery->child_fd);
 	message_release(&request);

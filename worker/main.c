@@ -47,6 +47,7 @@
 
 struct worker {
 	struct channel loader, exporter;
+	int profile; /* once it is made, or -1 */
 	struct regions regions;
 	struct broker *broker;
 	struct parser *parser;
@@ -54,6 +55,7 @@ struct worker {
 	struct session *session;
 	struct event_base *base;
 	struct event *timer;
+	struct event *answers; /* of the broker; one-shot like the wakers, NULL: there is none */
 	struct event **wakers; /* one-shot: added again by the next turn */
 	size_t waker_count;
 	uint64_t last_turn, last_progress;
@@ -160,6 +162,12 @@ static void read_symbols(struct worker *worker)
 	close(take_fd(&worker->regions.symbols_fd));
 }
 
+static void connect_exporter(struct worker *worker, int fd)
+{
+	channel_init(&worker->exporter, fd, PARTY_WORKER, PARTY_EXPORTER);
+	worker->exporter.phase = PHASE_RUN;
+}
+
 static int make_session(struct worker *worker)
 {
 	struct session_parts parts = {
@@ -169,9 +177,7 @@ static int make_session(struct worker *worker)
 	};
 	int r;
 
-	channel_init(&worker->exporter, take_fd(&worker->regions.exporter_fd), PARTY_WORKER,
-		     PARTY_EXPORTER);
-	worker->exporter.phase = PHASE_RUN;
+	connect_exporter(worker, take_fd(&worker->regions.exporter_fd));
 	worker->broker = broker_new(take_fd(&worker->regions.broker_fd));
 	if (!worker->broker)
 		return -ENOMEM;
@@ -214,6 +220,32 @@ static void measure(struct worker *worker, uint64_t began)
 	worker->longest = took > worker->longest ? took : worker->longest;
 }
 
+static void on_broker(int fd, short what, void *argument);
+
+static int connect_broker(struct worker *worker)
+{
+	worker->answers =
+		event_new(worker->base, broker_fd(worker->broker), EV_READ, on_broker, worker);
+	return worker->answers && event_add(worker->answers, NULL) == 0 ? 0 : -ENOMEM;
+}
+
+static void forget_broker(struct worker *worker)
+{
+	if (worker->answers)
+		event_free(worker->answers);
+	worker->answers = NULL;
+}
+
+static void watch_broker(struct worker *worker)
+{
+	if (broker_give_up(worker->broker, time_now())) {
+		forget_broker(worker);
+		channel_send_bare(&worker->loader, MESSAGE_BROKER_STUCK, -1);
+	} else if (worker->answers) {
+		event_add(worker->answers, NULL);
+	}
+}
+
 static void on_turn(int fd, short what, void *argument)
 {
 	struct worker *worker = argument;
@@ -222,6 +254,7 @@ static void on_turn(int fd, short what, void *argument)
 	(void)fd;
 	(void)what;
 	broker_turn(worker->broker);
+	watch_broker(worker);
 	worker->last_turn = time_now();
 	progress(worker, worker->last_turn);
 	for (size_t i = 0; i < worker->waker_count; i++)
@@ -256,11 +289,42 @@ static void on_broker(int fd, short what, void *argument)
 	turn_soon(worker);
 	if (r >= 0)
 		return;
-	log_error("broker: requests: %s", strerror(-r));
-	/* What is known already stays usable; the loader decides what else follows. */
-	event_del(worker->wakers[0]);
-	memmove(worker->wakers, worker->wakers + 1,
-		--worker->waker_count * sizeof(*worker->wakers));
+	log_info("broker: requests: %s", strerror(-r));
+	/* What is known already stays usable. Its end the loader sees for itself. */
+	forget_broker(worker);
+	if (r != -EPIPE)
+		channel_send_bare(&worker->loader, MESSAGE_BROKER_STUCK, -1);
+}
+
+/* With what is left to do: at the end nobody is asked any more. */
+static int replace_broker(struct worker *worker, int fd)
+{
+	if (worker->loader.phase == PHASE_FINISH)
+		return close(fd);
+	forget_broker(worker);
+	broker_replace(worker->broker, fd);
+	return connect_broker(worker);
+}
+
+static int deliver(struct worker *worker);
+
+static int replace_exporter(struct worker *worker, int fd)
+{
+	channel_release(&worker->exporter);
+	connect_exporter(worker, fd);
+	return worker->profile < 0 ? 0 : deliver(worker);
+}
+
+static int replace_peer(struct worker *worker, struct message *message)
+{
+	switch (message->DESCRIPTOR.kind) {
+	case DESCRIPTOR_BROKER:
+		return replace_broker(worker, take_fd(&message->fd));
+	case DESCRIPTOR_EXPORTER:
+		return replace_exporter(worker, take_fd(&message->fd));
+	default:
+		return -EPROTO;
+	}
 }
 
 static void finish(struct worker *worker, const struct message_stop *stop);
@@ -279,6 +343,8 @@ static void on_loader(int fd, short what, void *argument)
 		finish(worker, &message.STOP);
 		return;
 	}
+	if (r > 0 && message.head.type == MESSAGE_DESCRIPTOR && !replace_peer(worker, &message))
+		return;
 	worker->result = r == -EPIPE ? worker->result : -EPROTO;
 	event_base_loopbreak(worker->base);
 }
@@ -293,16 +359,15 @@ static int add_waker(struct worker *worker, int fd, event_callback_fn on_ready)
 	return 0;
 }
 
-/* The broker's comes first, see on_broker(). */
 static int add_wakers(struct worker *worker)
 {
 	const struct regions *regions = &worker->regions;
 	int r;
 
-	worker->wakers = calloc(regions->sideband_count + 3, sizeof(struct event *));
+	worker->wakers = calloc(regions->sideband_count + 2, sizeof(struct event *));
 	if (!worker->wakers)
 		return -ENOMEM;
-	r = add_waker(worker, broker_fd(worker->broker), on_broker);
+	r = connect_broker(worker);
 	if (r == 0)
 		r = add_waker(worker, regions->event_fd, on_wake);
 	if (r == 0)
@@ -361,11 +426,23 @@ static int profile_file(void)
 	return fd < 0 ? -errno : fd;
 }
 
+/* Where the exporter is gone, it waits for another one. */
+static int deliver(struct worker *worker)
+{
+	off_t bytes = lseek(worker->profile, 0, SEEK_END);
+	struct message_profile message = {.bytes = (uint64_t)bytes};
+	int r;
+
+	if (bytes < 0)
+		return -errno;
+	r = channel_send(&worker->exporter, MESSAGE_PROFILE, &message, sizeof(message),
+			 worker->profile);
+	return r == -EPIPE ? 0 : r;
+}
+
 static int send_profile(struct worker *worker, const struct message_stop *stop)
 {
 	guard_fd int fd = profile_file();
-	struct message_profile message;
-	off_t bytes;
 	int r;
 
 	if (fd < 0)
@@ -373,17 +450,16 @@ static int send_profile(struct worker *worker, const struct message_stop *stop)
 	r = session_render(worker->session, stop, fd);
 	if (r < 0)
 		return r;
-	bytes = lseek(fd, 0, SEEK_END);
-	if (bytes < 0 ||
-	    fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0)
+	if (fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0)
 		return -errno;
-	message = (struct message_profile){.bytes = (uint64_t)bytes};
-	return channel_send(&worker->exporter, MESSAGE_PROFILE, &message, sizeof(message), fd);
+	worker->profile = take_fd(&fd);
+	return deliver(worker);
 }
 
 static void stop_turns(struct worker *worker)
 {
 	event_del(worker->timer);
+	forget_broker(worker);
 	for (size_t i = 0; i < worker->waker_count; i++)
 		event_del(worker->wakers[i]);
 }
@@ -433,7 +509,7 @@ static void finish(struct worker *worker, const struct message_stop *stop)
 
 int main(void)
 {
-	static struct worker worker;
+	static struct worker worker = {.profile = -1};
 	int r;
 
 	log_init("keyhole-worker", LOG_LEVEL_WARNING);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include "bpf/abi.h"
@@ -50,12 +51,26 @@ static int map(int fd, size_t bytes, int protection, size_t offset, void **ret_m
 	return 0;
 }
 
+/* A worker before this one may have written records there, of this one's positions even. */
+static int clear(int fd, size_t bytes)
+{
+	void *memory = NULL;
+	int r = map(fd, bytes, PROT_READ | PROT_WRITE, 0, &memory);
+
+	if (r < 0)
+		return r;
+	memset(memory, 0, bytes);
+	munmap(memory, bytes);
+	return 0;
+}
+
 static int add_rings(struct regions *regions, uint32_t index, int *fd)
 {
 	size_t bytes = (size_t)regions->config.cpus * regions->config.ring_bytes;
+	int r = regions->config.epoch > 0 ? clear(*fd, bytes) : 0;
 
 	(void)index;
-	return map(*fd, bytes, PROT_READ, 0, &regions->rings);
+	return r < 0 ? r : map(*fd, bytes, PROT_READ, 0, &regions->rings);
 }
 
 static int add_tails(struct regions *regions, uint32_t index, int *fd)

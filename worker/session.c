@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "bpf/abi.h"
 #include "ipc/log.h"
@@ -11,6 +12,7 @@
 #include "worker/process/file.h"
 #include "worker/process/mapping.h"
 #include "worker/process/object.h"
+#include "worker/process/parser.h"
 #include "worker/process/publisher.h"
 #include "worker/process/segments.h"
 #include "worker/process/table.h"
@@ -47,6 +49,17 @@ struct session {
 
 /* ---- life ---- */
 
+/* Whatever a worker before has left there. BPF writes nothing yet that this one has to know. */
+static void distrust(const struct session_parts *parts)
+{
+	memset(parts->processes, 0, sizeof(*parts->processes));
+	for (uint32_t i = 0; i < ABI_MAX_CPUS; i++)
+		parts->tails->tail[i] = RING_START(parts->config.epoch);
+	if (parts->config.epoch > 0)
+		event_ring_skip(parts->event_consumer, parts->event_producer);
+	parser_keep_journal(parts->parser, &parts->tails->journal);
+}
+
 static int init_rings(struct session *session)
 {
 	const struct message_config *config = &session->parts.config;
@@ -54,6 +67,7 @@ static int init_rings(struct session *session)
 	session->rings = calloc(config->cpus, sizeof(*session->rings));
 	if (!session->rings)
 		return -ENOMEM;
+	distrust(&session->parts);
 	for (uint32_t i = 0; i < config->cpus; i++)
 		ring_init(&session->rings[i],
 			  (const char *)session->parts.rings + (size_t)i * config->ring_bytes,

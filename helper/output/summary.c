@@ -42,6 +42,7 @@ void summary_make(const struct message_counted *counted, const struct message_su
 	struct summary sum = {.expected = counted->expected, .taken = counted->samples};
 	uint64_t classes[CLASS_COUNT] = {0};
 
+	sum.restarted = counted->restarted;
 	for (unsigned int i = 0; i < REASON_COUNT; i++) {
 		uint64_t emitted = counted->reason[i];
 
@@ -52,7 +53,7 @@ void summary_make(const struct message_counted *counted, const struct message_su
 	}
 	sum.complete = classes[END];
 	sum.cut = classes[CUT];
-	sum.lost = classes[LOST] + sum.discarded;
+	sum.lost = classes[LOST] + sum.discarded + sum.restarted;
 	sum.malformed = min(worker->discarded, sum.discarded);
 	sum.unkept = min(worker->unkept, sum.discarded - sum.malformed);
 	memcpy(sum.limit, worker->limit, sizeof(sum.limit));
@@ -97,6 +98,7 @@ void summary_print(const struct summary *summary, bool verbose, FILE *stream)
 			fprintf(stream, "  %-4s %s: %" PRIu64 "  (%s)\n",
 				class_names[reasons[i].class], reasons[i].name, summary->reason[i],
 				reasons[i].help);
+	print_lost(summary->restarted, "restart", "with a worker that ended", stream);
 	print_lost(summary->malformed, "malformed", "record not well-formed", stream);
 	print_lost(summary->unkept, "unkept", "no memory for the record", stream);
 	print_lost(summary->discarded - summary->malformed - summary->unkept, "unread",

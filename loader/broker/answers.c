@@ -153,13 +153,13 @@ static int segment_create(void)
 	return segment_call(BPF_MAP_CREATE, &attr);
 }
 
-int segments_init(struct segments *ret_segments, int map)
+int segments_init(struct segments *ret_segments, int map, uint32_t first)
 {
-	uint32_t next = 0, id;
-	int r = 0;
+	uint32_t next = first, id;
+	int r = first < SEGMENT_MAX ? 0 : -EINVAL;
 
 	while (next < SEGMENT_MAX &&
-	       (r = segment_element(BPF_MAP_LOOKUP_ELEM, map, next, &id)) == 0)
+	       (r = segment_element(BPF_MAP_LOOKUP_ELEM, map, next, &id)) == 0 && !first)
 		next++;
 	if (r && r != -ENOENT)
 		return r;

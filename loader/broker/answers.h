@@ -17,8 +17,8 @@ struct segments {
 	uint32_t next; /* index of the next segment */
 };
 
-/* Where the map is empty: a restarted broker goes on after the last segment. */
-int segments_init(struct segments *ret_segments, int map);
+/* first: the worker's next one; 0: it lost a broker, so the one behind all that there are. */
+int segments_init(struct segments *ret_segments, int map, uint32_t first);
 
 /* Each returns a new descriptor, or a negative errno. */
 int answer_maps(const struct message_maps *request);

@@ -2,8 +2,7 @@
 /*
  * keyhole-broker: opens for the worker what it may not open itself. The one process that keeps
  * capabilities while sampling goes on. Nobody waits for it: what hangs here holds up the worker's
- * requests only. It is not replaced: a recording whose broker is stuck or gone goes on without new
- * objects.
+ * requests only, and another one is started in its place when that lasts.
  */
 #include <errno.h>
 #include <limits.h>
@@ -87,10 +86,26 @@ static int on_request(struct broker *broker, const struct message *request)
 			     message_rule(reply_type)->payload, fd);
 }
 
+/* Before it may be asked: the audit stream's socket, where there is one. */
+static int expect_peers(struct broker *broker)
+{
+	struct message message;
+	int r = channel_wait(&broker->loader, START_MS, &message);
+
+	if (r == 1 && message.head.type == MESSAGE_AUDIT_PEER) {
+		channel_init(&broker->audit, message.fd, PARTY_BROKER, PARTY_AUDITOR);
+		r = channel_wait(&broker->loader, START_MS, &message);
+	}
+	if (r < 0 || message.head.type != MESSAGE_REQUEST_PEER)
+		return r < 0 ? r : -EPROTO;
+	channel_init(&broker->worker, message.fd, PARTY_BROKER, PARTY_WORKER);
+	return 0;
+}
+
 static int start(struct broker *broker)
 {
 	struct policy_layers layers;
-	struct message map, peer;
+	struct message map;
 	int r;
 
 	broker->audit.fd = -1;
@@ -102,15 +117,14 @@ static int start(struct broker *broker)
 	r = r ? r : channel_send_ready(&broker->loader, layers.lacking, layers.proven);
 	if (r || (r = channel_expect(&broker->loader, MESSAGE_SEGMENT_MAP, START_MS, &map)))
 		return r;
-	r = segments_init(&broker->segments, map.fd);
-	if (r || (r = channel_expect(&broker->loader, MESSAGE_REQUEST_PEER, START_MS, &peer)))
+	r = segments_init(&broker->segments, map.fd, map.SEGMENT_MAP.index);
+	if (r || (r = expect_peers(broker)))
 		return r;
-	channel_init(&broker->worker, peer.fd, PARTY_BROKER, PARTY_WORKER);
 	broker->loader.phase = broker->worker.phase = PHASE_RUN;
 	return limits_init(&broker->limits, time_now());
 }
 
-/* Until who it speaks to is gone, -EPIPE. All that the loader may still say is AUDIT_PEER. */
+/* Until who it speaks to is gone, -EPIPE. The loader has nothing more to say. */
 static int serve(struct broker *broker)
 {
 	struct pollfd fds[] = {{.fd = broker->worker.fd, .events = POLLIN},
@@ -121,8 +135,7 @@ static int serve(struct broker *broker)
 	while (r == 0) {
 		if (poll(fds, 2, -1) < 0 && errno != EINTR)
 			return -errno;
-		while ((r = channel_receive(&broker->loader, &message)) == 1)
-			channel_init(&broker->audit, message.fd, PARTY_BROKER, PARTY_AUDITOR);
+		r = channel_receive(&broker->loader, &message);
 		r = r ? r : channel_receive(&broker->worker, &message);
 		r = r == 1 ? on_request(broker, &message) : r;
 	}

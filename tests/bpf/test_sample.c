@@ -22,6 +22,7 @@ static int setup(void **state)
 	sampler.task.tgid = PID;
 	sampler.regs[PT_CS] = 0x33;
 	sampler.regs[PT_RIP] = 0x400000;
+	worker_epoch = 0;
 	return 0;
 }
 
@@ -162,6 +163,98 @@ static void test_sample__forks_that_do_not_fit(void **state)
 	assert_int_equal(sampler.counters.events_lost, 0);
 }
 
+static void publish(u64 number)
+{
+	slot_of(0)->key = process_slot_key(PID, number);
+	slot_of(0)->block = process_slot_block(16, 1, 1);
+}
+
+/* What the loader and an honest worker do. */
+static void begin_epoch(u32 epoch)
+{
+	worker_epoch = epoch;
+	sampler.tails.tail[0] = RING_START(epoch);
+}
+
+/* Another worker is told of a process once, under the generation that it has. */
+static void test_sample__epoch_announces_processes_again(void **state)
+{
+	u64 number;
+
+	(void)state;
+	take_samples(1, REASON_cut_not_ready, 1);
+	number = sampler.generation.number;
+	memset(&sampler.event, 0, sizeof(sampler.event));
+	take_samples(1, REASON_cut_not_ready, 2);
+	assert_int_equal(sampler.event.kind, 0);
+	begin_epoch(1);
+	take_samples(1, REASON_cut_not_ready, 3);
+	assert_int_equal(sampler.event.kind, EVENT_SEEN);
+	assert_int_equal(sampler.event.pid, PID);
+	assert_int_equal(sampler.event.generation, number);
+	memset(&sampler.event, 0, sizeof(sampler.event));
+	take_samples(1, REASON_cut_not_ready, 4);
+	assert_int_equal(sampler.event.kind, 0);
+	assert_int_equal(sampler.generation.number, number);
+	/* what starts in this epoch is told by its own event alone */
+	on_exec(&sampler.task);
+	assert_int_equal(sampler.event.kind, EVENT_EXEC);
+	take_samples(1, REASON_cut_not_ready, 5);
+	assert_int_equal(sampler.event.kind, EVENT_EXEC);
+}
+
+/* A process that was forked while there was no worker: its parent is met again, and so is it. */
+static void test_sample__epoch_of_a_fork(void **state)
+{
+	struct task_struct child = {.tgid = PID + 1, .mm = sampler.task.mm};
+
+	(void)state;
+	take_samples(1, REASON_cut_not_ready, 1);
+	on_fork(&sampler.task, &child);
+	assert_int_equal(sampler.generation_pid, PID + 1);
+	begin_epoch(1);
+	sampler.id = (u64)(PID + 1) << 32 | (PID + 1);
+	memset(&sampler.event, 0, sizeof(sampler.event));
+	take_samples(1, REASON_cut_not_ready, 2);
+	assert_int_equal(sampler.event.kind, EVENT_SEEN);
+	assert_int_equal(sampler.event.pid, PID + 1);
+}
+
+/* Positions begin anew, wherever the worker before says that it was, and none comes again. */
+static void test_sample__epoch_begins_the_ring_anew(void **state)
+{
+	const struct record *record = (const struct record *)sampler.ring;
+
+	(void)state;
+	take_samples(3, REASON_lost_ring_full, 0);
+	sampler.tails.tail[0] = 0xdeadbeefdeadbeef;
+	take_samples(1, REASON_lost_ring_full, 1);
+	begin_epoch(1);
+	take_samples(1, REASON_lost_ring_full, 1);
+	assert_int_equal(record->commit >> 16, RING_START(1));
+	assert_true(sampler.scratch.head > RING_START(1));
+	take_samples(1, REASON_lost_ring_full, 1);
+	begin_epoch(2);
+	take_samples(1, REASON_lost_ring_full, 1);
+	assert_int_equal(record->commit >> 16, RING_START(2));
+}
+
+/* Rules that were cached from an earlier worker's tables are not found by any address. */
+static void test_sample__epoch_forgets_cached_rules(void **state)
+{
+	u64 before;
+
+	(void)state;
+	take_samples(1, REASON_cut_not_ready, 1);
+	publish(sampler.generation.number);
+	take_samples(1, REASON_cut_not_ready, 2);
+	before = sampler.scratch.walk.multiplier;
+	begin_epoch(1);
+	take_samples(1, REASON_cut_not_ready, 3);
+	assert_int_not_equal(sampler.scratch.walk.multiplier, before);
+	assert_true(sampler.scratch.walk.multiplier & 1);
+}
+
 #define TEST(name) cmocka_unit_test_setup(test_sample__##name, setup)
 
 int main(void)
@@ -177,6 +270,10 @@ int main(void)
 		TEST(no_room_for_all_mappings),
 		TEST(events_that_do_not_fit),
 		TEST(forks_that_do_not_fit),
+		TEST(epoch_announces_processes_again),
+		TEST(epoch_of_a_fork),
+		TEST(epoch_begins_the_ring_anew),
+		TEST(epoch_forgets_cached_rules),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,7 +2,7 @@
 """audit.py FILE [NAME=NUMBER...]: reads an audit stream back and holds it to its rules.
 
 maps, object, segment: so many operations of the broker in the last run. runs: so many runs.
-incomplete=1: records must be missing, and show; else none may be.
+confined: so many processes, else 7. incomplete=1: records must be missing, and show; else none may be.
 """
 import json
 import re
@@ -72,7 +72,7 @@ def main():
     if not incomplete:
         events = [record["event"] for record in runs[-1]]
         # keyhole, three children and their spawners
-        assert events.count("confined") == 7 and "sampling" in events, events
+        assert events.count("confined") == int(wanted.pop("confined", "7")) and "sampling" in events, events
     sums = {}
     for record in runs[-1]:
         if record["event"] == "operations":

@@ -60,7 +60,10 @@ static int make_segments(void)
 
 static void give(struct peer *peer, enum message_type type, int fd)
 {
-	if (channel_send_bare(&peer->loader, type, fd))
+	const struct message_segment none = {0};
+	const bool map = type == MESSAGE_SEGMENT_MAP;
+
+	if (channel_send(&peer->loader, type, map ? &none : NULL, map ? sizeof(none) : 0, fd))
 		give_up("equipment");
 }
 

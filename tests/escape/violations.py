@@ -88,6 +88,10 @@ GONE = {
     RUN: r"monitor: keyhole-(worker|exporter|broker): (ended by itself|closed its channel)",
     FINISH: r"monitor: keyhole-(worker|exporter|broker): (ended by itself|closed its channel)",
 }
+# It ends each time that it runs.
+ENDS = r"record: keyhole-worker: ended three times within ten minutes; the recording ends"
+REPLACED = (r"keyhole: monitor: keyhole-worker: ended by itself, (signal|status) \d+"
+            r"|keyhole: record: keyhole-worker: replaced after \d+ ms; its samples are lost")
 # Rather long: the recording ends when FINISH comes.
 SECONDS = {FIRST: "5", START: "5", RUN: "5", FINISH: "0.2"}
 
@@ -129,9 +133,9 @@ def lies():
 def ends():
     for moment in (START, RUN, FINISH):
         for deed, name in ((EXIT, "exits"), (CRASH, "crashes")):
-            yield Scenario(f"{name} at {MOMENTS[moment]}", moment, deed, GONE[moment],
-                           seconds=SECONDS[moment],
-                           echo=r"keyhole: start: .*" if moment == START else None)
+            yield Scenario(f"{name} at {MOMENTS[moment]}", moment, deed,
+                           ENDS if moment == RUN else GONE[moment], seconds=SECONDS[moment],
+                           echo={START: r"keyhole: start: .*", RUN: REPLACED}.get(moment))
         # nothing is sampled any more while the loader waits for how it ended
         yield Scenario(f"hangs up at {MOMENTS[moment]}", moment, HANG_UP, GONE[moment],
                        seconds=SECONDS[moment], stall=STALL_MS + EXIT_WAIT_MS)
@@ -147,6 +151,10 @@ def commands():
     for moment in (RUN, FINISH):
         yield Scenario(f"flood of LOG at {MOMENTS[moment]}", moment, FLOOD, VIOLATION[moment],
                        kind="LOG", seconds=SECONDS[moment], echo="keyhole-worker: x")
+    # each costs a broker, of which there are so many
+    yield Scenario("flood of BROKER_STUCK at run", RUN, FLOOD, VIOLATION[RUN],
+                   kind="BROKER_STUCK", seconds="60", stall=10000,
+                   echo=r"keyhole: (monitor: keyhole-broker: no answer|broker: .*not replaced).*")
     yield Scenario("stall at run", RUN, STALL, "obeys", seconds="60", signals=(0.2, 0.4))
     yield Scenario("stall at finish", FINISH, STALL, "obeys", seconds="0.2", signals=(0.3, 0.5))
     yield Scenario("stall at first", FIRST, STALL, r"start: keyhole-worker: ", limit=8)

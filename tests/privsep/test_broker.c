@@ -43,11 +43,25 @@ static int segment_map(void)
 	return outer;
 }
 
-static void start_broker(struct child *child, int map)
+static void give_map(struct child *child, int map, uint32_t index)
+{
+	const struct message_segment first = {index};
+
+	assert_int_equal(
+		channel_send(&child->loader, MESSAGE_SEGMENT_MAP, &first, sizeof(first), map), 0);
+}
+
+/* first: the segment that the worker asks for first, 0: behind all that there are. */
+static void start_broker_at(struct child *child, int map, uint32_t first)
 {
 	child_start(child, ROLE_BROKER);
-	child_give(child, MESSAGE_SEGMENT_MAP, map);
+	give_map(child, map, first);
 	child_give_peer(child, MESSAGE_REQUEST_PEER);
+}
+
+static void start_broker(struct child *child, int map)
+{
+	start_broker_at(child, map, 0);
 }
 
 static int receive_reply(struct child *child, enum message_type type, struct message *ret_message)
@@ -418,11 +432,13 @@ static void start_audited_broker(struct child *child, int map, struct channel *a
 {
 	int pair[2];
 
-	start_broker(child, map);
+	child_start(child, ROLE_BROKER);
+	give_map(child, map, 0);
 	assert_int_equal(channel_pair(pair), 0);
 	channel_init(auditor, pair[0], PARTY_AUDITOR, PARTY_BROKER);
 	child_give(child, MESSAGE_AUDIT_PEER, pair[1]);
 	close(pair[1]);
+	child_give_peer(child, MESSAGE_REQUEST_PEER);
 }
 
 static void test_broker__counts_each_operation(void **state)
@@ -551,6 +567,19 @@ static void test_broker__adds_segments_in_order(void **state)
 	assert_int_equal(ask_segment(&child, 2, &fd), 0);
 	close(fd);
 	child_stop(&child);
+
+	start_broker_at(&child, map, 1); /* another worker has its own in the place of these */
+	assert_int_equal(ask_segment(&child, 3, &fd), -EINVAL);
+	for (uint32_t i = 1; i < 4; i++) {
+		assert_int_equal(ask_segment(&child, i, &fd), 0);
+		words = mmap(NULL, SEGMENT_BYTES, PROT_READ, MAP_SHARED, fd, 0);
+		assert_true(words != MAP_FAILED);
+		assert_int_equal(words[SEGMENT_WORDS - 1], 0);
+		munmap(words, SEGMENT_BYTES);
+		close(fd);
+		assert_int_equal(ask_segment(&child, i, &fd), -EINVAL); /* each once */
+	}
+	child_stop(&child);
 	close(map);
 }
 
@@ -574,7 +603,7 @@ static void test_broker__wants_a_map_of_maps(void **state)
 
 	(void)state;
 	child_start(&child, ROLE_BROKER);
-	child_give(&child, MESSAGE_SEGMENT_MAP, 0);
+	give_map(&child, 0, 0);
 	assert_int_equal(WEXITSTATUS(child_wait_exit(&child)), 1);
 	child_stop(&child);
 }

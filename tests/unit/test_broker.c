@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "ipc/channel.h"
+#include "ipc/time.h"
 #include "tests/unit/fake_target.h"
 #include "worker/target/broker.h"
 
@@ -135,20 +136,62 @@ static void test_broker__wrong_answer_loses_it(void **state)
 	ask(TARGET_MAPS, 11);
 	reply(MESSAGE_MAPS, MESSAGE_SEGMENT_REPLY, &none, sizeof(none), -1);
 	assert_int_equal(broker_receive(broker), -EPROTO);
-	assert_int_equal(answered, 2);
-	assert_int_equal(replies[1].error, -EPROTO);
-	assert_int_equal(ask(TARGET_MAPS, 12), -EPROTO);
+	assert_int_equal(answered, 1);
+	assert_int_equal(replies[0].error, -EPROTO);
+	assert_int_equal(ask(TARGET_MAPS, 12), 0);
+	assert_int_equal(broker_receive(broker), 0);
+	assert_int_equal(answered, 1);
 }
 
-static void test_broker__end_answers_everything(void **state)
+static void replace(void)
 {
+	int fds[2];
+
+	channel_release(&peer);
+	assert_int_equal(channel_pair(fds), 0);
+	channel_init(&peer, fds[0], PARTY_BROKER, PARTY_WORKER);
+	peer.phase = PHASE_RUN;
+	broker_replace(broker, fds[1]);
+}
+
+/* What it was doing is not asked again, the rest is. */
+static void test_broker__another_one_goes_on(void **state)
+{
+	const struct message_reply none = {.error = -ESRCH};
+
 	(void)state;
 	ask(TARGET_MAPS, 10);
-	ask(TARGET_MAPS, 11);
+	ask(TARGET_SEGMENT, 11);
 	channel_release(&peer);
 	assert_int_equal(broker_receive(broker), -EPIPE);
+	assert_int_equal(answered, 1);
+	assert_int_equal(replies[0].error, -EPIPE);
+	assert_int_equal(broker_receive(broker), 0);
+	replace();
+	reply(MESSAGE_SEGMENT, MESSAGE_SEGMENT_REPLY, &none, sizeof(none), -1);
+	assert_int_equal(broker_receive(broker), 0);
 	assert_int_equal(answered, 2);
-	assert_int_equal(broker_receive(broker), -EPIPE);
+	assert_int_equal(keys[1], 11);
+}
+
+static void test_broker__overdue_is_given_up(void **state)
+{
+	const struct message_reply none = {.error = -ESRCH};
+	uint64_t now = time_now();
+
+	(void)state;
+	assert_false(broker_give_up(broker, now + 2 * BROKER_DEADLINE)); /* nothing asked */
+	ask(TARGET_OBJECT, 10);
+	ask(TARGET_MAPS, 11);
+	assert_false(broker_give_up(broker, now + BROKER_DEADLINE / 2));
+	assert_true(broker_give_up(broker, now + 2 * BROKER_DEADLINE));
+	assert_int_equal(answered, 1);
+	assert_int_equal(replies[0].error, -ETIMEDOUT);
+	assert_false(broker_give_up(broker, now + 9 * BROKER_DEADLINE));
+	replace();
+	reply(MESSAGE_MAPS, MESSAGE_MAPS_REPLY, &none, sizeof(none), -1);
+	assert_int_equal(broker_receive(broker), 0);
+	assert_int_equal(keys[1], 11);
 }
 
 static void test_broker__full_queue_is_counted_once(void **state)
@@ -179,8 +222,8 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(test_broker__full_queue_is_counted_once, setup,
 						teardown),
-		cmocka_unit_test_setup_teardown(test_broker__end_answers_everything, setup,
-						teardown),
+		cmocka_unit_test_setup_teardown(test_broker__another_one_goes_on, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_broker__overdue_is_given_up, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

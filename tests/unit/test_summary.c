@@ -108,6 +108,30 @@ static void test_summary__progress(void **state)
 	assert_string_equal(text, "\r2 s: 100 samples, 87 % complete, 3 lost\033[K");
 }
 
+/* What another worker had is lost with it; this one can report no more than its own. */
+static void test_summary__restart(void **state)
+{
+	struct message_counted counted = {.samples = 100, .restarted = 35};
+	struct message_summary worker = {0};
+	struct summary sum;
+
+	(void)state;
+	counted.reason[REASON_end_root] = 50;
+	counted.reason[REASON_cut_exec] = 5;
+	counted.reason[REASON_lost_ring_full] = 10;
+	worker.reason[REASON_end_root] = 80;
+	worker.reason[REASON_cut_exec] = 4;
+	summary_make(&counted, &worker, &sum);
+	assert_int_equal(sum.complete, 50);
+	assert_int_equal(sum.cut, 4);
+	assert_int_equal(sum.lost, 46);
+	assert_int_equal(sum.restarted, 35);
+	assert_int_equal(sum.discarded, 1);
+	assert_non_null(strstr(print(&sum, false), "\n  lost lost_restart: 35  ("));
+	assert_non_null(strstr(print(&sum, false), "\n  lost lost_unread: 1  ("));
+	assert_non_null(strstr(print(&sum, false), "\n  lost lost_ring_full: 10  ("));
+}
+
 static void test_summary__share_is_rounded_down(void **state)
 {
 	struct summary sum = {.taken = 1000000, .complete = 999999, .cut = 1};
@@ -127,6 +151,7 @@ int main(void)
 		cmocka_unit_test(test_summary__every_sample_has_one_fate),
 		cmocka_unit_test(test_summary__limits),
 		cmocka_unit_test(test_summary__progress),
+		cmocka_unit_test(test_summary__restart),
 		cmocka_unit_test(test_summary__share_is_rounded_down),
 	};
 

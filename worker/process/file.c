@@ -36,7 +36,8 @@ struct file {
 	unsigned int stale;	  /* answers in a row that were another file's */
 	bool foreign; /* answered by another device: true for the process it was asked through */
 	bool gone;    /* the mapping it was asked through last */
-	uint32_t pid; /* the mapping it is asked through */
+	bool quarantined; /* a broker hung or ended with it: one bad file costs one of them */
+	uint32_t pid;	  /* the mapping it is asked through */
 	uint64_t start, end;
 	bool put_off;
 	bool marked;
@@ -168,6 +169,7 @@ struct file *files_get(struct files *files, uint64_t device, uint64_t inode, uin
 static void file_fail(struct files *files, struct file *file, int reason, uint64_t when)
 {
 	file->verified = when;
+	file->quarantined |= reason == -ETIMEDOUT || reason == -EPIPE;
 	set_state(file, FILE_FAILED);
 	if (!file->object || file->object->state != OBJECT_FAILED)
 		file->object = objects_add_failed(files->objects, file->path, reason);
@@ -366,6 +368,8 @@ struct object *files_object(struct files *files, struct file *file, uint32_t pid
 
 	if (file->state == FILE_VERIFYING || file->state == FILE_OPENING)
 		return fresh && file->state == FILE_VERIFYING ? file->object : NULL;
+	if (file->quarantined && file->state == FILE_FAILED)
+		return file->object;
 	if (fresh && (file->state == FILE_FAILED ||
 		      (file->state == FILE_KNOWN && now - file->verified < FILE_VERIFIED_FOR)))
 		return file->object;

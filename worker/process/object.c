@@ -77,7 +77,9 @@ static void name_failure(struct objects *objects, const struct object *object, i
 					      "its file system is not allowed"
 					    : strerror(-reason);
 
-	if (!everyday && objects->warned++ < FAILURES_WARNED)
+	if (reason == -EOWNERDEAD)
+		log_warning("quarantined: %s: a worker ended while it parsed it", object->name);
+	else if (!everyday && objects->warned++ < FAILURES_WARNED)
 		log_warning("object: %s: %s", object->name, why);
 	else
 		name_detail(objects, "object", object->name, why);
@@ -209,13 +211,16 @@ static void submit(struct objects *objects, struct object *object, size_t size)
 		.fd = object->fd,
 		.bytes = object->bytes,
 		.size = size,
+		.identity = object->identity,
 	};
 	int r = parser_submit(objects->parser, &job);
 
-	if (r < 0)
+	if (r < 0) {
 		fail(objects, object, r);
-	else
-		set_state(objects, object, OBJECT_PARSING);
+		close_fd(objects, object);
+		return;
+	}
+	set_state(objects, object, OBJECT_PARSING);
 }
 
 int objects_set_vdso(struct objects *objects, const void *bytes, size_t size)

@@ -8,6 +8,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "worker/process/journal.h"
 #include "worker/process/queue.h"
 #include "worker/unwind/unwind_table.h"
 
@@ -17,6 +18,7 @@ struct parser {
 	pthread_cond_t work;
 	struct queue waiting;
 	struct task *done, **done_end;
+	struct journal *journal; /* NULL: none */
 	int event;
 	bool stop;
 };
@@ -103,7 +105,9 @@ static void *parser_main(void *argument)
 	pthread_mutex_lock(&parser->mutex);
 	while ((task = next_task(parser)) != NULL) {
 		pthread_mutex_unlock(&parser->mutex);
+		journal_begin(parser->journal, &task->job.identity);
 		parser_run(&task->job, &task->result);
+		journal_end(parser->journal);
 		pthread_mutex_lock(&parser->mutex);
 		hand_back(parser, task);
 	}
@@ -180,11 +184,20 @@ void parser_free(struct parser *parser)
 	free(parser);
 }
 
+void parser_keep_journal(struct parser *parser, struct journal *journal)
+{
+	parser->journal = journal;
+	journal_take_over(journal);
+}
+
 int parser_submit(struct parser *parser, const struct parser_job *job)
 {
-	struct task *task = calloc(1, sizeof(*task));
+	struct task *task;
 	int r;
 
+	if (journal_has(parser->journal, &job->identity))
+		return -EOWNERDEAD;
+	task = calloc(1, sizeof(*task));
 	if (!task)
 		return -ENOMEM;
 	task->job = *job;

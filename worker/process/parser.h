@@ -11,16 +11,19 @@
 #include <stdint.h>
 
 #include "worker/elf/image.h"
+#include "worker/target/target.h"
 
+struct journal;
 struct parser;
 struct unwind_table;
 
 struct parser_job {
-	uint64_t number;   /* comes back with the result */
-	uint32_t owner;	   /* for whom: a pid; 0: for all */
-	int fd;		   /* borrowed until then; -1: an image in memory */
-	const void *bytes; /* the image, borrowed */
-	size_t size;	   /* of the file or image */
+	uint64_t number;		 /* comes back with the result */
+	uint32_t owner;			 /* for whom: a pid; 0: for all */
+	int fd;				 /* borrowed until then; -1: an image in memory */
+	const void *bytes;		 /* the image, borrowed */
+	size_t size;			 /* of the file or image */
+	struct target_identity identity; /* of the file */
 };
 
 struct parser_result {
@@ -37,6 +40,13 @@ struct parser_result {
 int parser_new(struct parser **ret_parser);
 void parser_free(struct parser *parser); /* waits for the job under way; NULL is fine */
 
+/*
+ * Before any job: each is written down while it is under way. Memory is borrowed, and may hold
+ * what a worker before this one was doing when it ended: that is quarantined.
+ */
+void parser_keep_journal(struct parser *parser, struct journal *journal);
+
+/* -EOWNERDEAD: a worker ended while it parsed that file. */
 int parser_submit(struct parser *parser, const struct parser_job *job);
 /* A result that is there, without waiting. */
 bool parser_take(struct parser *parser, struct parser_result *ret_result);

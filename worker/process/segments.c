@@ -172,6 +172,11 @@ static void on_segment(void *context, uint64_t key, struct target_reply *reply)
 	segments->asking = false;
 	if (key != segments->attached)
 		return;
+	/* the broker is gone: another will be asked */
+	if (r == -EPIPE || r == -ETIMEDOUT) {
+		segments->wanted = true;
+		return;
+	}
 	if (r == 0)
 		r = attach_fd(segments, reply->fd);
 	if (r < 0) {

@@ -18,6 +18,13 @@ void event_ring_init(struct event_ring *ring, void *consumer, const void *produc
 	};
 }
 
+void event_ring_skip(void *consumer, const void *producer)
+{
+	const uint64_t end = __atomic_load_n((const uint64_t *)producer, __ATOMIC_ACQUIRE);
+
+	__atomic_store_n((uint64_t *)consumer, end, __ATOMIC_RELEASE);
+}
+
 /* Takes one record; true when it is an event. */
 static bool take(struct event_ring *ring, uint64_t position, uint32_t head, uint64_t left,
 		 struct event *ret_event)

@@ -24,6 +24,8 @@ struct event_ring {
 /* Memory is borrowed: consumer is one page, producer one page and 2 * bytes of data. */
 void event_ring_init(struct event_ring *ring, void *consumer, const void *producer, uint64_t page,
 		     uint64_t bytes);
+/* To its end: what came before was another reader's. */
+void event_ring_skip(void *consumer, const void *producer);
 /* The next event; false when there is none, or none but those that came after the first call.
  * Others than struct event are passed over. */
 bool event_ring_next(struct event_ring *ring, struct event *ret_event);

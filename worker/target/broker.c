@@ -17,10 +17,11 @@ struct broker {
 	struct target_request *queue; /* [first] is the one under way, if sequence is not 0 */
 	size_t first, count, capacity;
 	uint32_t sequence;
-	uint64_t asked[TARGET_KIND_COUNT], refused; /* times */
-	bool full;				    /* asked in vain since the last answer */
-	bool paused; /* refused for now: it asks again at the next turn */
-	int lost;
+	uint64_t asked;	  /* monotonic */
+	bool gone;	  /* its channel stays open until there is another: events are on it */
+	uint64_t requests[TARGET_KIND_COUNT], refused; /* times */
+	bool full;	  /* asked in vain since the last answer */
+	bool paused;	  /* refused for now: it asks again at the next turn */
 };
 
 static int send_maps(struct broker *broker, const struct target_request *request)
@@ -90,14 +91,14 @@ static void answer(struct broker *broker, struct target_reply *reply)
 		close(reply->fd);
 }
 
+/* What it was doing may be what ended it: that request is not made again. */
 static int lose(struct broker *broker, int error)
 {
-	broker->lost = error;
-	while (broker->count > 0) {
-		struct target_reply reply = {.error = error, .fd = -1};
+	struct target_reply reply = {.error = error, .fd = -1};
 
+	broker->gone = true;
+	if (broker->sequence != 0)
 		answer(broker, &reply);
-	}
 	return error;
 }
 
@@ -106,14 +107,15 @@ static int send_next(struct broker *broker)
 	const struct target_request *request;
 	int r;
 
-	if (broker->lost < 0 || broker->sequence != 0 || broker->paused || broker->count == 0)
-		return broker->lost;
+	if (broker->gone || broker->sequence != 0 || broker->paused || broker->count == 0)
+		return 0;
 	request = &broker->queue[broker->first];
 	r = exchanges[request->kind].send(broker, request);
 	if (r < 0)
 		return r;
 	broker->sequence = broker->channel.sent;
-	broker->asked[request->kind]++;
+	broker->requests[request->kind]++;
+	broker->asked = time_now();
 	return 0;
 }
 
@@ -122,8 +124,6 @@ static int broker_ask(struct target *target, const struct target_request *reques
 	struct broker *broker = (struct broker *)target;
 	int r;
 
-	if (broker->lost < 0)
-		return broker->lost;
 	if (broker->count >= BROKER_QUEUE_MAX) {
 		broker->refused += !broker->full;
 		broker->full = true;
@@ -143,6 +143,14 @@ static int broker_ask(struct target *target, const struct target_request *reques
 	return 0;
 }
 
+static void connect_to(struct broker *broker, int fd)
+{
+	channel_init(&broker->channel, fd, PARTY_WORKER, PARTY_BROKER);
+	broker->channel.phase = PHASE_RUN;
+	broker->gone = false;
+	broker->paused = false;
+}
+
 struct broker *broker_new(int fd)
 {
 	struct broker *broker = calloc(1, sizeof(*broker));
@@ -152,8 +160,7 @@ struct broker *broker_new(int fd)
 		return NULL;
 	}
 	broker->target = (struct target){broker_ask};
-	channel_init(&broker->channel, fd, PARTY_WORKER, PARTY_BROKER);
-	broker->channel.phase = PHASE_RUN;
+	connect_to(broker, fd);
 	return broker;
 }
 
@@ -183,7 +190,7 @@ uint64_t broker_refused(const struct broker *broker)
 
 uint64_t broker_asked(const struct broker *broker, enum target_kind kind)
 {
-	return broker->asked[kind];
+	return broker->requests[kind];
 }
 
 static int take_answer(struct broker *broker, struct message *message)
@@ -220,9 +227,9 @@ void broker_turn(struct broker *broker)
 
 int broker_receive(struct broker *broker)
 {
-	int r = broker->lost;
+	int r = 0;
 
-	while (r >= 0) {
+	while (r >= 0 && !broker->gone) {
 		struct message message;
 
 		r = send_next(broker);
@@ -234,7 +241,21 @@ int broker_receive(struct broker *broker)
 		r = take_answer(broker, &message);
 		message_release(&message);
 	}
-	if (r < 0 && broker->lost == 0)
-		return lose(broker, r);
-	return r;
+	return r < 0 ? lose(broker, r) : r;
+}
+
+bool broker_give_up(struct broker *broker, uint64_t now)
+{
+	if (broker->sequence == 0 || now < broker->asked + BROKER_DEADLINE)
+		return false;
+	lose(broker, -ETIMEDOUT);
+	return true;
+}
+
+void broker_replace(struct broker *broker, int fd)
+{
+	lose(broker, -EPIPE);
+	channel_release(&broker->channel);
+	connect_to(broker, fd);
+	send_next(broker);
 }

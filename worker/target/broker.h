@@ -3,12 +3,19 @@
 #ifndef KEYHOLE_WORKER_TARGET_BROKER_H
 #define KEYHOLE_WORKER_TARGET_BROKER_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "worker/target/target.h"
 
 struct broker;
 
 #ifndef BROKER_QUEUE_MAX
 #define BROKER_QUEUE_MAX 65536 /* requests; more are -EAGAIN */
+#endif
+
+#ifndef BROKER_DEADLINE
+#define BROKER_DEADLINE (2ull * 1000 * 1000 * 1000) /* ns for an answer */
 #endif
 
 struct broker *broker_new(int fd);	 /* takes fd, also when it returns NULL (no memory) */
@@ -24,9 +31,16 @@ uint64_t broker_asked(const struct broker *broker, enum target_kind kind);
 /* Asks again what the broker refused for now (-EAGAIN); the requests behind it have waited too. */
 void broker_turn(struct broker *broker);
 /*
- * Takes all answers that have come. -EPIPE, -EPROTO or another negative errno once the broker is
- * lost: every open request has then been answered with that error, and further ones are refused.
+ * Takes all answers that have come. -EPIPE, -EPROTO or another negative errno when the broker is
+ * gone: the request that was under way has then been answered with that error, the others wait for
+ * another broker.
  */
 int broker_receive(struct broker *broker);
+
+/* A target can hang whoever touches it: true when an answer is overdue, and -ETIMEDOUT was given to
+ * the one who waited for it; the broker is gone as above. */
+bool broker_give_up(struct broker *broker, uint64_t now);
+/* Another one, at the other end of fd: takes it. */
+void broker_replace(struct broker *broker, int fd);
 
 #endif

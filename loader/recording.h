@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One recording, from the first step (loader/main.c) to the last, and what its start shares with
+ * another start of a child (loader/replace.c). Functions that fail have said why.
+ */
+#ifndef KEYHOLE_LOADER_RECORDING_H
+#define KEYHOLE_LOADER_RECORDING_H
+
+#include "loader/events.h"
+#include "loader/ksyms.h"
+#include "loader/monitor.h"
+#include "loader/programs.h"
+#include "loader/user.h"
+
+enum exit_status {
+	EXIT_DONE = 0,
+	EXIT_FAILED = 1,
+	EXIT_USAGE = 2,
+	EXIT_RIGHTS = 3,
+	EXIT_EMPTY = 4,
+	EXIT_NO_COMMAND = 127,
+};
+
+struct recording {
+	const struct options *options;
+	struct policy_user user;
+	int cgroup; /* directory, or -1 */
+	struct command command;
+	struct output output;
+	struct ksyms ksyms;
+	struct programs programs;
+	struct events events;
+	struct monitor monitor;
+	unsigned int brokers;	/* replaced */
+	uint32_t epoch;		/* workers before this one */
+	struct counters before; /* when this one began */
+	int status;
+	uint64_t begun, started; /* monotonic */
+	uint64_t runtime;	 /* of the profiled tasks when it started */
+};
+
+/* Says what failed, with the text of a negative errno. Returns EXIT_FAILED. */
+int failed(const char *what, const char *object, int r);
+
+/* A child that was spawned is who it should be, and confined: an exit status. */
+int expect_ready(const struct recording *rec, struct child *child);
+
+/* To children that are ready: 0 or a negative errno, and an exit status for all of them.
+ * segments: that the worker has, 0: as many as there are. */
+int equip_exporter(struct recording *rec);
+int equip_broker(struct recording *rec, uint32_t segments);
+int equip_children(struct recording *rec);
+
+/* monitor_run(), and another child in place of one that has ended or hangs. */
+enum monitor_result replace_watch(struct recording *rec, enum monitor_goal goal, uint64_t until);
+
+#endif
