@@ -166,16 +166,9 @@ struct message_segment {
 	uint32_t index;
 };
 
-enum operation {
-	OPERATION_MAPS,
-	OPERATION_OBJECT,
-	OPERATION_SEGMENT,
-	OPERATION_COUNT
-};
-
 struct message_audit {
 	uint64_t device, inode; /* of the object as far as it is known, or 0 */
-	uint32_t operation;	/* enum operation */
+	uint32_t request;	/* enum message_type: MAPS, OBJECT or SEGMENT */
 	uint32_t pid;		/* 0: a segment */
 	int32_t error;		/* 0 or a negative errno */
 	uint32_t granted;	/* 1: a descriptor was given */

@@ -40,17 +40,20 @@ struct auditor {
 
 static int on_audit(struct auditor *auditor, const struct message_audit *audit)
 {
-	const struct operations operation = {.device = audit->device,
-					     .inode = audit->inode,
-					     .count = 1,
-					     .granted = audit->granted,
-					     .pid = audit->pid,
-					     .operation = audit->operation,
-					     .error = audit->error};
+	static const uint8_t known[MESSAGE_COUNT] = {[MESSAGE_MAPS] = 1 + OPERATION_MAPS,
+						     [MESSAGE_OBJECT] = 1 + OPERATION_OBJECT,
+						     [MESSAGE_SEGMENT] = 1 + OPERATION_SEGMENT};
+	struct operations operation = {.device = audit->device,
+				       .inode = audit->inode,
+				       .count = 1,
+				       .granted = audit->granted,
+				       .pid = audit->pid,
+				       .error = audit->error};
 
-	if (audit->operation >= OPERATION_COUNT || audit->granted > 1 || audit->error > 0 ||
-	    audit->error < -4095 || !strerrorname_np(-audit->error))
+	if (audit->request >= MESSAGE_COUNT || !known[audit->request] || audit->granted > 1 ||
+	    audit->error > 0 || audit->error < -4095 || !strerrorname_np(-audit->error))
 		return -EPROTO;
+	operation.operation = known[audit->request] - 1u;
 	tally_count(&auditor->tally, &operation, time_now());
 	return 1;
 }

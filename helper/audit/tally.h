@@ -12,6 +12,13 @@
 
 #include "ipc/messages.h"
 
+enum operation {
+	OPERATION_MAPS,
+	OPERATION_OBJECT,
+	OPERATION_SEGMENT,
+	OPERATION_COUNT
+};
+
 /* Records at first, and a second. */
 #define TALLY_AT_ONCE 16384
 #define TALLY_RATE    64

@@ -26,13 +26,9 @@ struct broker {
 	struct limits limits;
 };
 
-static const struct {
-	uint16_t operation, reply; /* enum operation, enum message_type */
-} requests[MESSAGE_COUNT] = {
-	[MESSAGE_MAPS] = {OPERATION_MAPS, MESSAGE_MAPS_REPLY},
-	[MESSAGE_OBJECT] = {OPERATION_OBJECT, MESSAGE_OBJECT_REPLY},
-	[MESSAGE_SEGMENT] = {OPERATION_SEGMENT, MESSAGE_SEGMENT_REPLY},
-};
+static const uint16_t replies[MESSAGE_COUNT] = {[MESSAGE_MAPS] = MESSAGE_MAPS_REPLY,
+						[MESSAGE_OBJECT] = MESSAGE_OBJECT_REPLY,
+						[MESSAGE_SEGMENT] = MESSAGE_SEGMENT_REPLY};
 
 /* Returns a negative errno, or anything else. */
 static int answer(struct broker *broker, const struct message *request,
@@ -65,13 +61,13 @@ static int say(struct broker *broker, const struct message_audit *audit)
 /* All replies begin as that to OBJECT, with the error. What a SEGMENT has no field for is 0. */
 static int on_request(struct broker *broker, const struct message *request)
 {
-	const unsigned int type = request->head.type, reply_type = requests[type].reply;
+	const unsigned int type = request->head.type, reply_type = replies[type];
 	struct message_object_reply reply = {0};
 	guard_fd int fd = -1;
 	int r = answer(broker, request, &reply, &fd);
 	const struct message_audit audit = {.device = reply.device,
 					    .inode = reply.inode,
-					    .operation = requests[type].operation,
+					    .request = type,
 					    .pid = type == MESSAGE_MAPS ? request->MAPS.pid
 									: request->OBJECT.pid,
 					    .error = r < 0 ? r : 0,

@@ -407,7 +407,7 @@ static void test_broker__refuses_without_ending(void **state)
 /* ---- what it says it did ------------------------------------------------------------------- */
 
 struct sums {
-	uint64_t count[OPERATION_COUNT], granted[OPERATION_COUNT], refused[OPERATION_COUNT];
+	uint64_t count[MESSAGE_COUNT], granted[MESSAGE_COUNT], refused[MESSAGE_COUNT];
 };
 
 static int add_reports(struct channel *auditor, int wait, struct sums *sums)
@@ -419,11 +419,11 @@ static int add_reports(struct channel *auditor, int wait, struct sums *sums)
 		const struct message_audit *audit = &message.AUDIT;
 
 		assert_int_equal(message.head.type, MESSAGE_AUDIT);
-		assert_true(audit->operation < OPERATION_COUNT && audit->granted <= 1);
+		assert_true(audit->request < MESSAGE_COUNT && audit->granted <= 1);
 		assert_true(audit->error <= 0);
-		sums->count[audit->operation]++;
-		sums->granted[audit->operation] += audit->granted;
-		sums->refused[audit->operation] += audit->error < 0;
+		sums->count[audit->request]++;
+		sums->granted[audit->request] += audit->granted;
+		sums->refused[audit->request] += audit->error < 0;
 	}
 	return r;
 }
@@ -466,15 +466,15 @@ static void test_broker__counts_each_operation(void **state)
 	close(fd);
 	/* each is there before its answer is */
 	assert_int_equal(add_reports(&auditor, 0, &sums), -ETIMEDOUT);
-	assert_int_equal(sums.count[OPERATION_MAPS], 77);
-	assert_int_equal(sums.granted[OPERATION_MAPS], 70);
-	assert_int_equal(sums.count[OPERATION_OBJECT], 5);
-	assert_int_equal(sums.refused[OPERATION_OBJECT], 5);
-	assert_int_equal(sums.count[OPERATION_SEGMENT], 2);
-	assert_int_equal(sums.granted[OPERATION_SEGMENT], 1);
+	assert_int_equal(sums.count[MESSAGE_MAPS], 77);
+	assert_int_equal(sums.granted[MESSAGE_MAPS], 70);
+	assert_int_equal(sums.count[MESSAGE_OBJECT], 5);
+	assert_int_equal(sums.refused[MESSAGE_OBJECT], 5);
+	assert_int_equal(sums.count[MESSAGE_SEGMENT], 2);
+	assert_int_equal(sums.granted[MESSAGE_SEGMENT], 1);
 	channel_release(&child.worker);
 	assert_int_equal(add_reports(&auditor, CHILD_WAIT_MS, &sums), -EPIPE);
-	assert_int_equal(sums.count[OPERATION_MAPS], 77);
+	assert_int_equal(sums.count[MESSAGE_MAPS], 77);
 	channel_release(&auditor);
 	child_stop(&child);
 	close(map);
@@ -497,7 +497,7 @@ static void test_broker__counts_a_flood(void **state)
 	}
 	channel_release(&child.worker);
 	add_reports(&auditor, CHILD_WAIT_MS, &sums);
-	assert_int_equal(sums.count[OPERATION_MAPS], asked);
+	assert_int_equal(sums.count[MESSAGE_MAPS], asked);
 	channel_release(&auditor);
 	child_stop(&child);
 	close(map);
@@ -527,7 +527,7 @@ static void test_broker__gives_nothing_that_is_not_counted(void **state)
 	}
 	assert_int_equal(r, -ETIMEDOUT);
 	assert_int_equal(add_reports(&auditor, 2000, &sums), -ETIMEDOUT);
-	assert_int_equal(sums.count[OPERATION_MAPS], asked);
+	assert_int_equal(sums.count[MESSAGE_MAPS], asked);
 	assert_int_equal(channel_expect(&child.worker, MESSAGE_MAPS_REPLY, CHILD_WAIT_MS, &message),
 			 0);
 	message_release(&message);

@@ -17,11 +17,11 @@ struct broker {
 	struct target_request *queue; /* [first] is the one under way, if sequence is not 0 */
 	size_t first, count, capacity;
 	uint32_t sequence;
-	uint64_t asked;	  /* monotonic */
-	bool gone;	  /* its channel stays open until there is another: events are on it */
+	uint64_t asked; /* monotonic */
+	bool gone;	/* its channel stays open until there is another: events are on it */
 	uint64_t requests[TARGET_KIND_COUNT], refused; /* times */
-	bool full;	  /* asked in vain since the last answer */
-	bool paused;	  /* refused for now: it asks again at the next turn */
+	bool full;				       /* asked in vain since the last answer */
+	bool paused; /* refused for now: it asks again at the next turn */
 };
 
 static int send_maps(struct broker *broker, const struct target_request *request)
