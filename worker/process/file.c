@@ -14,7 +14,7 @@
 
 #define FILE_STALE_MAX 3
 /* Asked for at a time, for a process: the broker answers one after the other, those of all. */
-#define FILES_ASKED_MAX 16
+#define FILES_ASKED_MAX 2
 
 enum file_state {
 	FILE_UNKNOWN,
