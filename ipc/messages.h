@@ -16,6 +16,7 @@ enum message_party {
 	PARTY_SPAWNER,
 	PARTY_COMMITTER,
 	PARTY_KSYMS,
+	PARTY_AUDITOR,
 	PARTY_CHILD, /* worker, exporter or broker */
 };
 
@@ -163,6 +164,25 @@ struct message_object_reply {
 struct message_segment {
 	/* must be the next one; SEGMENT_MAP: which that is, 0: behind all that there are */
 	uint32_t index;
+};
+
+struct message_audit {
+	struct message_object_reply answer; /* when it is an error too: as far as it was known */
+	uint32_t pid;			    /* 0: a segment */
+	uint16_t request;		    /* enum message_type: MAPS, OBJECT or SEGMENT */
+	uint16_t granted;		    /* 1: a descriptor was given */
+};
+
+enum audit_event {
+#define A(id, name, types, names) AUDIT_##name = id,
+#include "ipc/audit.def"
+#undef A
+};
+
+struct message_audit_event {
+	uint32_t event;	   /* enum audit_event */
+	uint32_t party;	   /* enum message_party: whom it is about */
+	uint64_t value[2]; /* what it is, see helper/audit/event.c */
 };
 
 struct message_profile {

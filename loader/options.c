@@ -14,7 +14,7 @@
 #include "policy/policy.h"
 
 static const char usage[] =
-	"usage: keyhole record [OPTIONS] [-- CMD ARGS]\n"
+	"usage: keyhole record [OPTIONS] [-- CMD ARGS]\n       keyhole check [--json]\n"
 	"Profile with stacks and write them to a file. Ctrl-C stops and writes.\n\n"
 	"  -a, --all                the whole machine (default)\n"
 	"  -p, --pid PID            a process, its threads and later children (repeatable)\n"
@@ -26,13 +26,14 @@ static const char usage[] =
 	"  -f, --format FORMAT      folded or pprof, else from the suffix of FILE\n"
 	"      --force              replace FILE when it exists\n"
 	"      --by-thread          keep threads apart\n"
+	"      --audit FILE         append what was done to FILE; .json: as JSON lines\n"
 	"      --require LAYERS     do not start without: namespaces,pid,root,landlock\n"
 	"  -v, --verbose            say more\n"
 	"  -h, --help               this text\n\n"
 	"exit status: 0 done, 1 failed while recording, 2 usage, 3 missing rights,\n"
 	"  4 no samples; with CMD that of CMD, 128 + N when signal N ended it\n";
 
-/* C, Q, R and T stand for those that have no short form. */
+/* A, C, Q, R and T stand for those that have no short form. */
 static const struct option longs[] = {
 	{"all", no_argument, NULL, 'a'},
 	{"pid", required_argument, NULL, 'p'},
@@ -43,6 +44,7 @@ static const struct option longs[] = {
 	{"format", required_argument, NULL, 'f'},
 	{"force", no_argument, NULL, 'R'},
 	{"require", required_argument, NULL, 'Q'},
+	{"audit", required_argument, NULL, 'A'},
 	{"by-thread", no_argument, NULL, 'T'},
 	{"verbose", no_argument, NULL, 'v'},
 	{"help", no_argument, NULL, 'h'},
@@ -123,6 +125,9 @@ static const char *apply(struct options *options, int option, const char *arg)
 	case 'o':
 		options->output = arg;
 		return NULL;
+	case 'A':
+		options->audit = arg;
+		return NULL;
 	case ':':
 		return "needs an argument";
 	case '?':
@@ -182,7 +187,7 @@ int options_parse(int argc, char **argv, struct options *ret_options)
 {
 	int r = 0, option;
 
-	*ret_options = (struct options){.frequency = 99};
+	*ret_options = (struct options){.frequency = 99, .arguments = (const char *const *)argv};
 	optind = 0; /* glibc: start anew */
 	opterr = 0;
 	/* The first character: stop at CMD. The second: the messages are ours. */

@@ -43,7 +43,7 @@ struct recording {
 int failed(const char *what, const char *object, int r);
 
 /* A child that was spawned is who it should be, and confined: an exit status. */
-int expect_ready(const struct recording *rec, struct child *child);
+int expect_ready(struct recording *rec, struct child *child);
 
 /* To children that are ready: 0 or a negative errno, and an exit status for all of them.
  * segments: that the worker has, 0: as many as there are. */
