@@ -3,7 +3,7 @@
  * keyhole-check: what `keyhole check` runs. It only looks. Of root's capabilities it keeps those
  * that looking at other processes takes, and no more can be got by it.
  *
- * JSON (--json): format, version; kernel, layers (whether they can be had here), executables (path
+ * JSON (--json): format, version, mode; kernel, layers (whether they can be had here), executables (path
  * and sha256 by name), bpf_objects (sha256), policy; processes; deviations and unknown (object,
  * what); result. Keys stay; new ones may come, a change of meaning raises "format".
  */
@@ -64,6 +64,7 @@ int main(int argc, char **argv)
 	report_open(&report, NULL, '{');
 	report_number(&report, "format", FORMAT);
 	report_text(&report, "version", KEYHOLE_VERSION);
+	report_text(&report, "mode", "brokered"); /* there is no other */
 	check_machine(&report, &lacking);
 	check_files(&report, &programs);
 	check_processes(&report, &programs, lacking);

@@ -9,7 +9,7 @@ import os
 import re
 import sys
 
-KEYS = ["format", "version", "kernel", "layers", "executables", "bpf_objects", "policy",
+KEYS = ["format", "version", "mode", "kernel", "layers", "executables", "bpf_objects", "policy",
         "processes", "deviations", "unknown", "result"]
 STATUS = {"ok": 0, "deviation": 1, "unknown": 3}
 
