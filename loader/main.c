@@ -41,8 +41,6 @@ static int audit(struct monitor *monitor, enum audit_event event, uint64_t first
 	struct message message;
 	int r;
 
-	if (monitor->audit.fd < 0)
-		return 0;
 	monitor_audit(monitor, event, PARTY_LOADER, first, second);
 	r = channel_expect(&monitor->audit, MESSAGE_AUDIT_WRITTEN, AUDIT_MS, &message);
 	return r ? r : message.AUDIT_WRITTEN.error;
@@ -53,19 +51,15 @@ static int start_audit(struct recording *rec)
 {
 	const int flags = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
 	const struct options *options = rec->options;
-	struct monitor *monitor = &rec->monitor;
+	struct channel *channel = &rec->monitor.audit;
 	guard_fd int fd = open(options->audit, flags | O_CLOEXEC, 0600);
-	int r = fd < 0 ? -errno
-		       : helper_start(PARTY_AUDITOR, options->arguments, NULL, &monitor->audit);
+	int r = fd < 0 ? -errno : helper_start(PARTY_AUDITOR, options->arguments, NULL, channel);
 
-	r = r < 0 ? r : channel_send_bare(&monitor->audit, MESSAGE_AUDIT_FILE, fd);
-	r = r ? r : audit(monitor, AUDIT_start, rec->user.uid, geteuid());
-	if (r) {
-		log_error("audit: %s: %s; name a new file, or one of ours with mode 0600",
-			  options->audit, strerror(-r));
-		channel_release(&monitor->audit);
-	}
-	return r ? EXIT_USAGE : EXIT_DONE;
+	r = r < 0 ? r : channel_send_bare(channel, MESSAGE_AUDIT_FILE, fd);
+	r = r ? r : audit(&rec->monitor, AUDIT_start, rec->user.uid, geteuid());
+	if (r)
+		channel_release(channel);
+	return r;
 }
 
 static int check(struct recording *rec)
@@ -91,7 +85,8 @@ static int check(struct recording *rec)
 	rec->cgroup = options->cgroup ? rights_open_cgroup(options->cgroup) : -1;
 	if (options->cgroup && rec->cgroup < 0)
 		return EXIT_USAGE;
-	return options->audit ? start_audit(rec) : EXIT_DONE;
+	r = options->audit ? start_audit(rec) : 0;
+	return r && failed("audit", options->audit, r) ? EXIT_USAGE : EXIT_DONE;
 }
 
 /* What runs with the user's rights, while nothing of ours has changed that it could inherit. */
@@ -518,7 +513,7 @@ static int run(const struct options *options, uint64_t begun)
 	output_abandon(&rec->output);
 	r = r == EXIT_DONE ? rec->status : r;
 	r = r == EXIT_DONE ? rec->command.status : r;
-	if (audit(&rec->monitor, AUDIT_end, (uint64_t)r, 0))
+	if (rec->monitor.audit.fd >= 0 && audit(&rec->monitor, AUDIT_end, (uint64_t)r, 0))
 		return failed("audit", "keyhole-audit", -EPIPE);
 	return r;
 }

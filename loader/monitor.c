@@ -189,36 +189,34 @@ enum policy_role monitor_explain(struct monitor *monitor)
 {
 	const uint64_t deadline = time_now() + EXIT_WAIT_MS * NS_PER_MS;
 	enum policy_role cause = ROLE_LOADER;
-	enum message_party who = PARTY_LOADER;
-	const char *what = "closed its channel; status";
-	int number = 0, status = 0;
+	const char *name = NULL, *what = "closed its channel; status";
+	int number = 0;
 
 	for (int role = ROLE_COUNT - 1; role >= ROLE_WORKER && !number; role--) {
 		struct child *child = &monitor->children[role];
 		bool ended = child->ended;
 		uint64_t now = time_now();
 		int wait =
-			(ended || who) && now < deadline ? (int)((deadline - now) / NS_PER_MS) : 0;
+			(ended || name) && now < deadline ? (int)((deadline - now) / NS_PER_MS) : 0;
 		struct message message;
 		int r = channel_expect(&child->spawner.channel, MESSAGE_EXITED, wait, &message);
+		int status = r ? 0 : message.EXITED.status;
 
 		child->ended = false;
-		status = r ? 0 : message.EXITED.status;
 		number = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
-		if (!ended && !number && (r || !who))
+		if (!ended && !number && (r || !name))
 			continue;
-		who = child->channel.peer;
+		name = message_party_name(child->channel.peer);
 		if (r)
 			continue;
+		monitor_audit(monitor, AUDIT_exited, child->channel.peer, (uint64_t)status, 0);
 		what = WIFSIGNALED(status) ? "ended by itself, signal" : "ended by itself, status";
 		if (WIFSIGNALED(status) || role == ROLE_WORKER)
 			cause = (enum policy_role)role;
 	}
-	if (!who)
-		return cause;
-	log_error("monitor: %s: %s %d%s", message_party_name(who), what, number,
-		  cause && number == SIGSYS ? ", the filter of system calls" : "");
-	monitor_audit(monitor, AUDIT_exited, who, (uint64_t)status, 0);
+	if (name)
+		log_error("monitor: %s: %s %d%s", name, what, number,
+			  cause && number == SIGSYS ? ", the filter of system calls" : "");
 	return cause;
 }
 

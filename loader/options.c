@@ -26,7 +26,7 @@ static const char usage[] =
 	"  -f, --format FORMAT      folded or pprof, else from the suffix of FILE\n"
 	"      --force              replace FILE when it exists\n"
 	"      --by-thread          keep threads apart\n"
-	"      --audit FILE         append what was done to FILE; .json: as JSON lines\n"
+	"      --audit FILE         append what was done to FILE (ours, mode 0600; .json)\n"
 	"      --require LAYERS     do not start without: namespaces,pid,root,landlock\n"
 	"  -v, --verbose            say more\n"
 	"  -h, --help               this text\n\n"
