@@ -3,9 +3,9 @@
  * keyhole-check: what `keyhole check` runs. It only looks. Of root's capabilities it keeps those
  * that looking at other processes takes, and no more can be got by it.
  *
- * JSON (--json): format, version, mode; kernel, layers (whether they can be had here), executables (path
- * and sha256 by name), bpf_objects (sha256), policy; processes; deviations and unknown (object,
- * what); result. Keys stay; new ones may come, a change of meaning raises "format".
+ * JSON (--json): format, version, mode; kernel, layers (whether they can be had here), executables
+ * (path and sha256 by name), bpf_objects (sha256), policy; processes; deviations and unknown
+ * (object, what); result. Keys stay; new ones may come, a change of meaning raises "format".
  */
 #include <stdlib.h>
 #include <string.h>
