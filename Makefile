@@ -59,10 +59,11 @@ BROKER := answers limits main mounts
 WORKER_FOLDERS := worker/base worker/elf worker/unwind worker/symbol worker/profile worker/format \
 	worker/process worker/target worker/sample
 FOLDERS := ipc policy $(WORKER_FOLDERS) worker worker/exporter helper/output helper/ksyms \
-	helper/options
+	helper/options helper/audit
 
 LOADER_OBJECTS   := $(LOADER:%=$(BUILD)/obj/loader/%.o)
 BROKER_OBJECTS   := $(BROKER:%=$(BUILD)/obj/loader/broker/%.o)
+CHECK_OBJECTS    := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard check/*.c)))
 
 place     = $(if $(filter policy,$(1)),$(OUT),$(BUILD))
 archive   = $(place)/lib/$(subst /,-,$(1)).a
@@ -83,11 +84,13 @@ SKELETONS := $(patsubst bpf/%.bpf.c,$(BUILD)/bpf/%.skel.h,$(wildcard bpf/*.bpf.c
 LOADER_LIBS   := -lbpf -lseccomp -lcap
 BROKER_LIBS   := -lseccomp -lcap
 EXPORTER_LIBS := -lseccomp -lcap
-HELPER_LIBS   := -lcap
+HELPER_LIBS   := -lseccomp -lcap
+CHECK_LIBS    := -lcrypto -lseccomp -lcap
 WORKER_LIBS   := -lelf -lz -lprotobuf-c -liberty -levent_core -lseccomp -lcap -lpthread
 
-EXECUTABLES := $(addprefix $(OUT)/,keyhole keyhole-broker keyhole-exporter keyhole-ksyms \
-	keyhole-options keyhole-output keyhole-worker)
+EXECUTABLES := $(addprefix $(OUT)/,keyhole keyhole-audit keyhole-broker keyhole-check \
+	keyhole-exporter keyhole-ksyms keyhole-options keyhole-output keyhole-worker)
+MANIFEST    := $(OUT)/keyhole-programs.sha256
 
 # ---- flags ------------------------------------------------------------------------------------
 
@@ -123,7 +126,11 @@ FUZZ_CFLAGS := $(COMMON) -O1 -g -fPIE -fsanitize=fuzzer-no-link,$(FUZZ_SANITIZER
 	-fno-sanitize-recover=all -fno-omit-frame-pointer $(WARNINGS)
 
 .PHONY: all
-all: $(EXECUTABLES)
+all: $(EXECUTABLES) $(MANIFEST)
+
+# What keyhole check holds the programs against.
+$(MANIFEST): $(EXECUTABLES)
+	@cd $(OUT) && sha256sum $(notdir $^) > $(@F)
 
 # Objects are rebuilt when the compiler or a flag changes.
 $(BUILD)/flags: FORCE
@@ -166,7 +173,8 @@ $(foreach folder,$(FOLDERS),$(eval $(call archive_rule,$(folder))))
 $(PROTO_ARCHIVE): $(PROTO_OBJECTS)
 	$(call say,AR)mkdir -p $(@D) && rm -f $@ && $(AR) rcs $@ $^
 
-$(LOADER_OBJECTS): | $(SKELETONS)
+$(LOADER_OBJECTS) $(CHECK_OBJECTS): | $(SKELETONS)
+$(CHECK_OBJECTS): CFLAGS += -DKEYHOLE_BINDIR='"$(bindir)"' -DKEYHOLE_PROGRAMS='"$(notdir $(EXECUTABLES))"'
 $(call objects,worker/format): | $(PROTO_HEADERS)
 
 # ---- link -------------------------------------------------------------------------------------
@@ -179,12 +187,17 @@ $(OUT)/keyhole-broker: $(BROKER_OBJECTS) $(SHARED_ARCHIVES)
 	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ $(BROKER_OBJECTS) \
 		$(call group,$(SHARED_ARCHIVES)) $(BROKER_LIBS)
 
+# Whoever may run it: with root's rights it gives up all but looking.
+$(OUT)/keyhole-check: $(CHECK_OBJECTS) $(SHARED_ARCHIVES)
+	$(call say,LINK)$(CC) $(LDFLAGS) -pie -o $@ $(CHECK_OBJECTS) \
+		$(call group,$(SHARED_ARCHIVES)) $(CHECK_LIBS)
+
 EXPORTER_PARTS := $(BUILD)/obj/worker/exporter/main.o $(call archive,worker/exporter)
 $(OUT)/keyhole-exporter: $(EXPORTER_PARTS) $(SHARED_ARCHIVES)
 	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ \
 		$(call group,$(EXPORTER_PARTS) $(SHARED_ARCHIVES)) $(EXPORTER_LIBS)
 
-HELPERS := $(addprefix $(OUT)/keyhole-,ksyms options output)
+HELPERS := $(addprefix $(OUT)/keyhole-,audit ksyms options output)
 $(HELPERS): $(OUT)/keyhole-%: $(BUILD)/obj/helper/%/main.o $(BUILD)/lib/helper-%.a \
 		$(call archive,ipc) $(call archive,worker/base)
 	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ $(call group,$^) $(HELPER_LIBS)
@@ -198,15 +211,16 @@ $(OUT)/keyhole-worker: $(WORKER_PARTS) $(SHARED_ARCHIVES)
 
 # Every tests/<suite>/test_*.c is a program; the other .c files there and in tests/unit help them.
 SUITES       := unit bpf privsep oracle
-TEST_LIBS    := $(LOADER_LIBS) $(WORKER_LIBS) -lcmocka
+TEST_LIBS    := $(LOADER_LIBS) $(WORKER_LIBS) -lcrypto -lcmocka
 test_sources  = $(sort $(wildcard tests/$(1)/test_*.c))
 test_helpers  = $(filter-out $(call test_sources,$(1)),$(sort $(wildcard tests/$(1)/*.c)))
 test_programs = $(patsubst %.c,$(BUILD)/%,$(call test_sources,$(1)))
 FUZZERS       := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 TEST_OBJECTS := $(foreach suite,$(SUITES),$(call objects,tests/$(suite)))
 TEST_ARCHIVES := $(foreach suite,$(SUITES),$(call archive,tests/$(suite))) \
-	$(BUILD)/lib/loader.a $(BUILD)/lib/broker.a $(call archive,worker/exporter) \
+	$(BUILD)/lib/loader.a $(BUILD)/lib/broker.a $(BUILD)/lib/check.a $(call archive,worker/exporter) \
 	$(call archive,helper/output) $(call archive,helper/ksyms) $(call archive,helper/options) \
+	$(call archive,helper/audit) \
 	$(WORKER_ARCHIVES) $(PROTO_ARCHIVE) $(SHARED_ARCHIVES)
 
 define suite_rule
@@ -217,7 +231,8 @@ $(foreach suite,$(SUITES),$(eval $(call suite_rule,$(suite))))
 
 $(BUILD)/lib/loader.a: $(call not_main,$(LOADER_OBJECTS))
 $(BUILD)/lib/broker.a: $(call not_main,$(BROKER_OBJECTS))
-$(BUILD)/lib/loader.a $(BUILD)/lib/broker.a:
+$(BUILD)/lib/check.a: $(call not_main,$(CHECK_OBJECTS))
+$(BUILD)/lib/loader.a $(BUILD)/lib/broker.a $(BUILD)/lib/check.a:
 	$(call say,AR)mkdir -p $(@D) && rm -f $@ && $(AR) rcs $@ $^
 
 $(TEST_OBJECTS) $(call objects,tests/oracle): | $(PROTO_HEADERS)
@@ -297,7 +312,7 @@ $(BUILD)/doomed/keyhole-broker: $(call doomed_parts,broker) $(BROKER_OBJECTS) $(
 		$(BROKER_OBJECTS),poll, \
 		$(BROKER_LIBS))
 
-check-e2e: $(EXECUTABLES) workloads duration-build $(DOOMED)
+check-e2e: $(EXECUTABLES) $(MANIFEST) workloads duration-build $(DOOMED)
 	@$(RUN) e2e tests/e2e/run.sh
 
 # How long each sample takes (tests/e2e/bounds.cases, make bench).
@@ -379,6 +394,10 @@ check-hostile: $(EXECUTABLES) workloads
 evidence:
 	@PYTHONDONTWRITEBYTECODE=1 tests/evidence/evidence.py $(BUILD)
 
+.PHONY: figures
+figures: $(EXECUTABLES)
+	@BUILD='$(BUILD)' tests/evidence/figures.sh
+
 # ---- soak -----------------------------------------------------------------------------------------
 
 # An hour, so in no list; check-hostile has it for a minute.
@@ -428,7 +447,7 @@ check-canary: $(EXECUTABLES) $(CANARY_PROGRAMS) leaky-build
 fuzz_objects  = $(patsubst $(BUILD)/obj/%,$(BUILD)/fuzz/obj/%,$(1))
 FUZZ_OBJECTS := $(call fuzz_objects,$(call not_main,$(foreach folder,$(FOLDERS), \
 	$(call objects,$(folder)))) $(PROTO_OBJECTS) $(call not_main,$(BROKER_OBJECTS)) \
-	$(patsubst %,$(BUILD)/obj/loader/%.o,options helper spawner) \
+	$(patsubst %,$(BUILD)/obj/loader/%.o,options helper spawner) $(BUILD)/obj/check/text.o \
 	$(patsubst %.c,$(BUILD)/obj/%.o,$(foreach suite,unit bpf,$(call test_helpers,$(suite)))))
 FUZZ_ARCHIVE := $(BUILD)/lib/fuzz.a
 
@@ -468,6 +487,9 @@ install: all
 	install -d -m 0755 '$(DESTDIR)$(libexecdir)/keyhole'
 	install -m 0755 $(filter-out %/keyhole,$(EXECUTABLES)) \
 		'$(DESTDIR)$(libexecdir)/keyhole'
+	cd '$(DESTDIR)$(libexecdir)/keyhole' && rm -f $(notdir $(MANIFEST)) && \
+		(sha256sum keyhole-* && cd '$(DESTDIR)$(bindir)' && sha256sum keyhole) > .manifest && \
+		chmod 0644 .manifest && mv .manifest $(notdir $(MANIFEST))
 
 # Beside an installed keyhole. The service runs the one of $(bindir).
 install-systemd:

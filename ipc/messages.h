@@ -17,6 +17,7 @@ enum message_party {
 	PARTY_COMMITTER,
 	PARTY_KSYMS,
 	PARTY_OPTIONS,
+	PARTY_AUDITOR,
 	PARTY_CHILD, /* worker, exporter or broker */
 };
 
@@ -174,6 +175,25 @@ struct message_segment {
 	uint32_t index;
 };
 
+struct message_audit {
+	struct message_object_reply answer; /* when it is an error too: as far as it was known */
+	uint32_t pid;			    /* 0: a segment */
+	uint16_t request;		    /* enum message_type: MAPS, OBJECT or SEGMENT */
+	uint16_t granted;		    /* 1: a descriptor was given */
+};
+
+enum audit_event {
+#define A(id, name, types, names) AUDIT_##name = id,
+#include "ipc/audit.def"
+#undef A
+};
+
+struct message_audit_event {
+	uint32_t event;	   /* enum audit_event */
+	uint32_t party;	   /* enum message_party: whom it is about */
+	uint64_t value[2]; /* what it is, see helper/audit/event.c */
+};
+
 struct message_profile {
 	uint64_t bytes; /* size of the sealed memfd */
 };
@@ -230,7 +250,7 @@ struct message_options {
 	uint32_t format;  /* enum profile_format */
 	uint32_t require; /* bits of policy/layers.def */
 	uint32_t command; /* its index in argv, behind `--`; 0: none */
-	struct message_text cgroup, output;
+	struct message_text cgroup, output, audit;
 	uint32_t pid_count, pids[OPTIONS_PIDS_MAX];
 	char name[OPTIONS_NAME_BYTES]; /* of the output where none was given, NUL padded */
 };

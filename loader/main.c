@@ -15,14 +15,17 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "ipc/guard.h"
 #include "ipc/log.h"
 #include "ipc/messages.h"
 #include "ipc/time.h"
+#include "loader/helper.h"
 #include "loader/notify.h"
 #include "loader/recording.h"
 #include "loader/rights.h"
 #include "loader/user.h"
 
+#define AUDIT_MS       10000 /* a write of some records can be slow */
 #define CHILD_START_MS 5000
 #define FINISH_NS      (30 * NS_PER_SECOND)
 #define STEP_MS	       60000 /* the file systems of homes can be slow */
@@ -32,6 +35,33 @@ int failed(const char *what, const char *object, int r)
 {
 	log_error("%s: %s: %s", what, object, strerror(-r));
 	return EXIT_FAILED;
+}
+
+/* The first and the last record are waited for. */
+static int audit(struct monitor *monitor, enum audit_event event, uint64_t first, uint64_t second)
+{
+	struct message message;
+	int r;
+
+	monitor_audit(monitor, event, PARTY_LOADER, first, second);
+	r = channel_expect(&monitor->audit, MESSAGE_AUDIT_WRITTEN, AUDIT_MS, &message);
+	return r ? r : message.AUDIT_WRITTEN.error;
+}
+
+/* The file is opened while there are rights to; keyhole-audit, which has none, looks at it. */
+static int start_audit(struct recording *rec)
+{
+	const int flags = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+	const struct options *options = rec->options;
+	struct channel *channel = &rec->monitor.audit;
+	guard_fd int fd = open(options->audit, flags | O_CLOEXEC, 0600);
+	int r = fd < 0 ? -errno : helper_start(PARTY_AUDITOR, options->arguments, NULL, channel);
+
+	r = r < 0 ? r : channel_send_bare(channel, MESSAGE_AUDIT_FILE, fd);
+	r = r ? r : audit(&rec->monitor, AUDIT_start, rec->user.uid, geteuid());
+	if (r)
+		channel_release(channel);
+	return r;
 }
 
 static int check(struct recording *rec)
@@ -55,7 +85,10 @@ static int check(struct recording *rec)
 		monitor_watch(&rec->monitor, fd);
 	}
 	rec->cgroup = options->cgroup ? rights_open_cgroup(options->cgroup) : -1;
-	return options->cgroup && rec->cgroup < 0 ? EXIT_USAGE : EXIT_DONE;
+	if (options->cgroup && rec->cgroup < 0)
+		return EXIT_USAGE;
+	r = options->audit ? start_audit(rec) : 0;
+	return r && failed("audit", options->audit, r) ? EXIT_USAGE : EXIT_DONE;
 }
 
 /* What runs with the user's rights, while nothing of ours has changed that it could inherit. */
@@ -133,12 +166,15 @@ static int open_kernel(struct recording *rec)
 }
 
 /* A layer may be missing when it cannot be had and nobody insists; never without a word. */
-static int check_layers(const struct recording *rec, const char *who, uint32_t missing,
-			uint32_t lacking)
+static int check_layers(struct recording *rec, enum message_party party, pid_t pid,
+			uint32_t missing, uint32_t lacking)
 {
 	const uint32_t allowed = lacking & LAYERS_THAT_MAY_LACK & ~rec->options->require;
-	int r = EXIT_DONE;
+	const uint32_t refused = missing & ~allowed;
+	const char *who = message_party_name(party);
 
+	monitor_audit(&rec->monitor, refused ? AUDIT_refused : AUDIT_confined, party, (uint64_t)pid,
+		      refused ? refused : missing);
 	for (unsigned int layer = 0; layer < LAYER_COUNT; layer++) {
 		if (!(missing >> layer & 1))
 			continue;
@@ -148,9 +184,8 @@ static int check_layers(const struct recording *rec, const char *who, uint32_t m
 		}
 		log_error("start: %s: not confined: %s; nothing is sampled", who,
 			  policy_layer_name(layer));
-		r = EXIT_FAILED;
 	}
-	return r;
+	return refused ? EXIT_FAILED : EXIT_DONE;
 }
 
 static int drop_privilege(struct recording *rec)
@@ -161,13 +196,13 @@ static int drop_privilege(struct recording *rec)
 
 	r = r ? r : policy_become(role);
 	policy_confine(role, &layers);
-	checked = check_layers(rec, "keyhole", policy_layers_of(role) & ~layers.proven,
+	checked = check_layers(rec, PARTY_LOADER, getpid(), policy_layers_of(role) & ~layers.proven,
 			       layers.lacking);
 	return checked == EXIT_DONE && r ? failed("policy", "keyhole", r) : checked;
 }
 
 /* Spawner and child from outside, and what they saw themselves. */
-static int check_child(const struct recording *rec, const struct child *child, pid_t pid,
+static int check_child(struct recording *rec, const struct child *child, pid_t pid,
 		       const struct message_ready *ready)
 {
 	const struct spawner *spawner = &child->spawner;
@@ -175,14 +210,14 @@ static int check_child(const struct recording *rec, const struct child *child, p
 	uint32_t lacking = spawner->layers.lacking | ready->lacking;
 	uint32_t proven = (spawner->layers.proven | ready->proven) & ~policy_verify(role, pid, 1);
 	uint32_t missing = policy_verify(role, spawner->pid, 0) & ~lacking;
-	int r = check_layers(rec, "spawner", missing, 0);
+	int r = check_layers(rec, PARTY_SPAWNER, spawner->pid, missing, 0);
 
 	return r ? r
-		 : check_layers(rec, message_party_name(child->channel.peer),
-				policy_layers_of(role) & ~proven, lacking);
+		 : check_layers(rec, child->channel.peer, pid, policy_layers_of(role) & ~proven,
+				lacking);
 }
 
-int expect_ready(const struct recording *rec, struct child *child)
+int expect_ready(struct recording *rec, struct child *child)
 {
 	const char *name = message_party_name(child->channel.peer), *reason;
 	pid_t pid = spawner_started(&child->spawner);
@@ -219,15 +254,18 @@ static int give(struct child *worker, enum descriptor_kind kind, uint32_t index,
 			    fd);
 }
 
-/* A socket of their own between the worker and another child. */
-static int connect_child(struct child *worker, enum descriptor_kind kind, struct child *child,
-			 enum message_type type)
+/* A socket of their own between a child and another process, which is told what kind of child. */
+static int connect_child(struct child *child, enum message_type type, struct channel *other,
+			 enum descriptor_kind kind)
 {
+	const struct message_descriptor descriptor = {.kind = kind};
+	const bool worker = other->peer == PARTY_WORKER;
 	int pair[2], r = channel_pair(pair);
 
 	if (r)
 		return r;
-	r = give(worker, kind, 0, pair[0]);
+	r = channel_send(other, worker ? MESSAGE_DESCRIPTOR : MESSAGE_AUDIT_BROKER, &descriptor,
+			 sizeof(descriptor), pair[0]);
 	r = r ? r : channel_send_bare(&child->channel, type, pair[1]);
 	close(pair[0]);
 	close(pair[1]);
@@ -275,14 +313,17 @@ static void enter_phase(struct recording *rec, enum message_phase phase)
 
 int equip_broker(struct recording *rec, uint32_t segments)
 {
-	struct child *children = rec->monitor.children;
+	struct monitor *monitor = &rec->monitor;
+	struct child *broker = &monitor->children[ROLE_BROKER];
 	const struct message_segment first = {segments};
-	int r = channel_send(&children[ROLE_BROKER].channel, MESSAGE_SEGMENT_MAP, &first,
-			     sizeof(first), rec->programs.segment_map);
+	int r = channel_send(&broker->channel, MESSAGE_SEGMENT_MAP, &first, sizeof(first),
+			     rec->programs.segment_map);
 
+	if (r == 0 && monitor->audit.fd >= 0)
+		r = connect_child(broker, MESSAGE_AUDIT_PEER, &monitor->audit, DESCRIPTOR_BROKER);
 	return r ? r
-		 : connect_child(&children[ROLE_WORKER], DESCRIPTOR_BROKER, &children[ROLE_BROKER],
-				 MESSAGE_REQUEST_PEER);
+		 : connect_child(broker, MESSAGE_REQUEST_PEER,
+				 &monitor->children[ROLE_WORKER].channel, DESCRIPTOR_BROKER);
 }
 
 int equip_exporter(struct recording *rec)
@@ -291,8 +332,8 @@ int equip_exporter(struct recording *rec)
 	int r = channel_send_bare(&children[ROLE_EXPORTER].channel, MESSAGE_OUTPUT, rec->output.fd);
 
 	return r ? r
-		 : connect_child(&children[ROLE_WORKER], DESCRIPTOR_EXPORTER,
-				 &children[ROLE_EXPORTER], MESSAGE_PROFILE_PEER);
+		 : connect_child(&children[ROLE_EXPORTER], MESSAGE_PROFILE_PEER,
+				 &children[ROLE_WORKER].channel, DESCRIPTOR_EXPORTER);
 }
 
 int equip_children(struct recording *rec)
@@ -382,6 +423,7 @@ static int sample(struct recording *rec)
 	notify_send("READY=1");
 	log_info("mode: brokered; event: %s, enabled %.0f ms after the start of keyhole",
 		 rec->events.name, (double)(time_now() - rec->begun) / NS_PER_MS);
+	monitor_audit(&rec->monitor, AUDIT_sampling, PARTY_LOADER, rec->options->frequency, 0);
 	if (rec->command.pid)
 		command_release(&rec->command);
 	result = await_end(rec);
@@ -448,7 +490,7 @@ static int run(const struct options *options, uint64_t begun)
 
 	rec->options = options;
 	rec->begun = begun;
-	rec->output.fd = rec->output.channel.fd = -1;
+	rec->output.fd = rec->output.channel.fd = rec->monitor.audit.fd = -1;
 	for (int role = 0; role < ROLE_COUNT; role++)
 		rec->monitor.children[role] =
 			(struct child){.spawner.channel.fd = -1, .channel.fd = -1};
@@ -463,7 +505,10 @@ static int run(const struct options *options, uint64_t begun)
 	command_reap(&rec->command);
 	output_abandon(&rec->output);
 	r = r == EXIT_DONE ? rec->status : r;
-	return r == EXIT_DONE ? rec->command.status : r;
+	r = r == EXIT_DONE ? rec->command.status : r;
+	if (rec->monitor.audit.fd >= 0 && audit(&rec->monitor, AUDIT_end, (uint64_t)r, 0))
+		return failed("audit", "keyhole-audit", -EPIPE);
+	return r;
 }
 
 /* Descriptors 0 to 2 exist from here on, so that no file of ours is mistaken for one of them. */

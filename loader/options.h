@@ -15,8 +15,10 @@ struct options { /* at most one of pids, cgroup and command; otherwise the whole
 	const char *cgroup;
 	char **command; /* NULL terminated, in the caller's argv behind `--` */
 	unsigned int frequency;
-	uint64_t duration;  /* ns, 0 = until stopped */
-	const char *output; /* "-" for standard output */
+	uint64_t duration;	      /* ns, 0 = until stopped */
+	const char *output;	      /* "-" for standard output */
+	const char *audit;	      /* file, or NULL */
+	const char *const *arguments; /* NULL terminated: all of them */
 	enum profile_format format;
 	uint32_t require; /* layers of confinement, bits of policy/layers.def */
 	bool force, by_thread, verbose;

@@ -35,7 +35,7 @@ int failed(const char *what, const char *object, int r);
 int take_step(struct recording *rec, enum output_step step);
 
 /* A child that was spawned is who it should be, and confined: an exit status. */
-int expect_ready(const struct recording *rec, struct child *child);
+int expect_ready(struct recording *rec, struct child *child);
 
 /* To children that are ready: 0 or a negative errno, and an exit status for all of them.
  * segments: that the worker has, 0: as many as there are. */

@@ -39,6 +39,7 @@ static int spawn_again(struct recording *rec, enum policy_role first, enum polic
 		if (spawner_spawn(&children[role].spawner, &children[role].channel))
 			r = EXIT_FAILED;
 	for (int role = first; r == EXIT_DONE && role <= (int)last; role++) {
+		monitor_audit(&rec->monitor, AUDIT_restart, (enum message_party)role, 0, 0);
 		r = expect_ready(rec, &children[role]);
 		monitor_watch_child(&rec->monitor, (enum policy_role)role);
 	}

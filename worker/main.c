@@ -473,6 +473,10 @@ static void log_totals(const struct worker *worker)
 		 " failed), %" PRIu64 " processes, listed again %" PRIu64 " times",
 		 totals.table_bytes, totals.table_rows, totals.objects, totals.objects_failed,
 		 totals.processes, totals.relists);
+	log_info("requests: %" PRIu64 " maps, %" PRIu64 " object, %" PRIu64 " segment",
+		 broker_asked(worker->broker, TARGET_MAPS),
+		 broker_asked(worker->broker, TARGET_OBJECT),
+		 broker_asked(worker->broker, TARGET_SEGMENT));
 }
 
 static void finish(struct worker *worker, const struct message_stop *stop)

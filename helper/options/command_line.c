@@ -33,6 +33,7 @@ static const char usage_target[] =
 static const char usage_rest[] =
 	"      --force              replace FILE when it exists\n"
 	"      --by-thread          keep threads apart\n"
+	"      --audit FILE         append what was done to FILE (ours, mode 0600; .json)\n"
 	"      --require LAYERS     do not start without: namespaces,pid,root,landlock\n"
 	"  -v, --verbose            say more\n"
 	"  -h, --help               this text\n\n"
@@ -55,7 +56,7 @@ static void print_usage(FILE *out)
 
 /* ---- options ------------------------------------------------------------------------------- */
 
-/* C, Q, R and T stand for those that have no short form. */
+/* A, C, Q, R and T stand for those that have no short form. */
 static const struct option longs[] = {
 	{"all", no_argument, NULL, 'a'},
 	{"pid", required_argument, NULL, 'p'},
@@ -66,6 +67,7 @@ static const struct option longs[] = {
 	{"format", required_argument, NULL, 'f'},
 	{"force", no_argument, NULL, 'R'},
 	{"require", required_argument, NULL, 'Q'},
+	{"audit", required_argument, NULL, 'A'},
 	{"by-thread", no_argument, NULL, 'T'},
 	{"verbose", no_argument, NULL, 'v'},
 	{"help", no_argument, NULL, 'h'},
@@ -179,6 +181,9 @@ static const char *apply(struct line *line, char **argv, int option, const char 
 		return set_duration(options, arg);
 	case 'f':
 		return set_format(options, arg);
+	case 'A':
+		options->audit = place(argv, arg);
+		return NULL;
 	case 'o':
 		options->output = place(argv, arg);
 		line->output = arg;
