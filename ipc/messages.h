@@ -56,8 +56,10 @@ struct message_ready {
 	char build[24];	  /* version string; must equal the loader's */
 };
 
-#define CONFIG_BY_THREAD 1u
-#define CONFIG_VERBOSE	 2u
+/* What was asked for: in messages that say so the others mean nothing. */
+#define OPTIONS_FORCE	  1u
+#define OPTIONS_BY_THREAD 2u
+#define OPTIONS_VERBOSE	  4u
 
 enum profile_format {
 	FORMAT_NONE,
@@ -141,11 +143,10 @@ enum output_step {
 	STEP_END,	/* after the last sample */
 	STEP_COMMIT,	/* the file is whole, NAMED came */
 };
-#define STEP_VERBOSE 1u
-#define STEP_QUIET   2u /* no word on it when there are no samples */
+#define STEP_QUIET (1u << 31) /* no word on it when there are no samples */
 struct message_step {
 	uint32_t step;	/* enum output_step */
-	uint32_t flags; /* STEP_VERBOSE, STEP_QUIET */
+	uint32_t flags; /* OPTIONS_VERBOSE, STEP_QUIET */
 	uint32_t bytes; /* STEP_COMMIT: of the finished file */
 };
 
@@ -231,9 +232,6 @@ struct message_text {
 	uint32_t index, offset;
 };
 
-#define OPTIONS_FORCE	      1u
-#define OPTIONS_BY_THREAD     2u
-#define OPTIONS_VERBOSE	      4u
 #define OPTIONS_RECORD	      (-1)
 #define OPTIONS_PIDS_MAX      64
 #define OPTIONS_PID_MAX	      (1u << 22)

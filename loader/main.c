@@ -77,8 +77,8 @@ static int check(struct recording *rec)
 		log_error("record: SUDO_UID: not what sudo sets; run: env -u SUDO_UID keyhole ...");
 		return EXIT_USAGE;
 	}
-	for (unsigned int i = 0; i < options->pid_count; i++) {
-		int fd = rights_open_pid(options->pids[i]);
+	for (unsigned int i = 0; i < options->given.pid_count; i++) {
+		int fd = rights_open_pid(options->given.pids[i]);
 
 		if (fd < 0)
 			return EXIT_USAGE;
@@ -95,7 +95,8 @@ static int check(struct recording *rec)
 static int start_users_part(struct recording *rec)
 {
 	const struct options *options = rec->options;
-	int r = output_start(&rec->output, options->output, options->force, &rec->user);
+	int r = output_start(&rec->output, options->output, options->given.flags & OPTIONS_FORCE,
+			     &rec->user);
 
 	if (rec->output.pid < 0)
 		return EXIT_FAILED; /* helper_start() said why: here and below */
@@ -161,7 +162,8 @@ static int open_kernel(struct recording *rec)
 		return failed("programs", "load (-v says more)", r);
 	/* nobody needs to know any more where the kernel lies */
 	explicit_bzero(rec->ksyms.ranges, sizeof(rec->ksyms.ranges));
-	r = events_open(programs->cpus, rec->options->frequency, programs->sampler, &rec->events);
+	r = events_open(programs->cpus, rec->options->given.frequency, programs->sampler,
+			&rec->events);
 	return r ? failed("events", "perf_event_open", r) : EXIT_DONE;
 }
 
@@ -169,7 +171,7 @@ static int open_kernel(struct recording *rec)
 static int check_layers(struct recording *rec, enum message_party party, pid_t pid,
 			uint32_t missing, uint32_t lacking)
 {
-	const uint32_t allowed = lacking & LAYERS_THAT_MAY_LACK & ~rec->options->require;
+	const uint32_t allowed = lacking & LAYERS_THAT_MAY_LACK & ~rec->options->given.require;
 	const uint32_t refused = missing & ~allowed;
 	const char *who = message_party_name(party);
 
@@ -276,15 +278,14 @@ static int send_config(const struct recording *rec, struct child *worker)
 {
 	const struct options *options = rec->options;
 	const struct message_config config = {
-		.period = NS_PER_SECOND / options->frequency,
+		.period = NS_PER_SECOND / options->given.frequency,
 		.epoch = rec->epoch,
 		.cpus = rec->programs.cpus,
 		.ring_bytes = rec->programs.ring_bytes,
 		.sideband_bytes = EVENTS_SIDEBAND_BYTES,
 		.segments = PROGRAMS_SEGMENTS,
-		.flags = (options->by_thread ? CONFIG_BY_THREAD : 0) |
-			 (options->verbose ? CONFIG_VERBOSE : 0),
-		.format = options->format,
+		.flags = options->given.flags,
+		.format = options->given.format,
 	};
 
 	return channel_send(&worker->channel, MESSAGE_CONFIG, &config, sizeof(config), -1);
@@ -358,7 +359,7 @@ int take_step(struct recording *rec, enum output_step step)
 	const bool quiet = rec->command.status == EXIT_NO_COMMAND;
 	const struct message_step request = {
 		.step = step,
-		.flags = (quiet ? STEP_QUIET : 0) | (rec->options->verbose ? STEP_VERBOSE : 0),
+		.flags = (quiet ? STEP_QUIET : 0) | rec->options->given.flags,
 		.bytes = rec->monitor.written.bytes,
 	};
 	struct message message;
@@ -376,7 +377,7 @@ static int begin_counting(struct recording *rec)
 {
 	const struct programs *programs = &rec->programs;
 	const struct message_counts counts = {.cpus = programs->cpus,
-					      .frequency = rec->options->frequency,
+					      .frequency = rec->options->given.frequency,
 					      .cgroup = rec->cgroup >= 0};
 	int r = 0;
 
@@ -388,7 +389,8 @@ static int begin_counting(struct recording *rec)
 
 static enum monitor_result await_end(struct recording *rec)
 {
-	uint64_t end = rec->options->duration ? rec->started + rec->options->duration : UINT64_MAX;
+	uint64_t end = rec->options->given.duration ? rec->started + rec->options->given.duration
+						    : UINT64_MAX;
 	enum monitor_result result = MONITOR_TIMEOUT;
 
 	while (result == MONITOR_TIMEOUT && time_now() < end) {
@@ -423,7 +425,8 @@ static int sample(struct recording *rec)
 	notify_send("READY=1");
 	log_info("mode: brokered; event: %s, enabled %.0f ms after the start of keyhole",
 		 rec->events.name, (double)(time_now() - rec->begun) / NS_PER_MS);
-	monitor_audit(&rec->monitor, AUDIT_sampling, PARTY_LOADER, rec->options->frequency, 0);
+	monitor_audit(&rec->monitor, AUDIT_sampling, PARTY_LOADER, rec->options->given.frequency,
+		      0);
 	if (rec->command.pid)
 		command_release(&rec->command);
 	result = await_end(rec);
@@ -552,6 +555,7 @@ int main(int argc, char **argv)
 	r = r ? r : options_read(argc, argv, &options);
 	if (r != OPTIONS_RECORD)
 		return r;
-	log_init("keyhole", options.verbose ? LOG_LEVEL_DEBUG : LOG_LEVEL_WARNING);
+	log_init("keyhole",
+		 options.given.flags & OPTIONS_VERBOSE ? LOG_LEVEL_DEBUG : LOG_LEVEL_WARNING);
 	return run(&options, begun);
 }

@@ -95,9 +95,9 @@ static void set_constants(struct programs *programs, const struct options *optio
 	constants->cpu_count = programs->cpus;
 	constants->ring_bytes = programs->ring_bytes;
 	constants->kernel_range_count = ranges;
-	if (options->frequency > COLD_FREQUENCY_MAX)
+	if (options->given.frequency > COLD_FREQUENCY_MAX)
 		constants->walk_extension_ns = 0;
-	if (options->pid_count || options->command)
+	if (options->given.pid_count || options->command)
 		constants->filter_mode = FILTER_TARGETS;
 	else
 		constants->filter_mode = options->cgroup ? FILTER_CGROUP : FILTER_ALL;
@@ -117,8 +117,8 @@ static int fill_maps(struct programs *programs, const struct options *options, i
 
 	for (uint32_t i = 0; !r && i < PROGRAMS_SEGMENTS; i++)
 		r = put(skeleton->maps.segments, i, &programs->segments[i]);
-	for (uint32_t i = 0; !r && i < options->pid_count; i++)
-		r = put(skeleton->maps.targets, (uint32_t)options->pids[i], &yes);
+	for (uint32_t i = 0; !r && i < options->given.pid_count; i++)
+		r = put(skeleton->maps.targets, (uint32_t)options->given.pids[i], &yes);
 	if (!r && command)
 		r = put(skeleton->maps.targets, (uint32_t)command, &yes);
 	if (!r && cgroup >= 0)
@@ -194,10 +194,10 @@ int programs_load(struct programs *programs, const struct options *options, stru
 
 	if (cpus <= 0 || cpus > (int)ABI_MAX_CPUS)
 		return cpus < 0 ? cpus : -E2BIG;
-	if (!options->verbose)
+	if (!(options->given.flags & OPTIONS_VERBOSE))
 		libbpf_set_print(NULL);
 	programs->cpus = (uint32_t)cpus;
-	programs->ring_bytes = size_of_ring(options->frequency);
+	programs->ring_bytes = size_of_ring(options->given.frequency);
 	r = open_object(programs);
 	r = r ? r : size_maps(programs);
 	if (!r)

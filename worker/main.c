@@ -118,7 +118,7 @@ static int take_start_message(struct worker *worker, struct message *message)
 {
 	switch (message->head.type) {
 	case MESSAGE_CONFIG:
-		log_init("keyhole-worker", message->CONFIG.flags & CONFIG_VERBOSE
+		log_init("keyhole-worker", message->CONFIG.flags & OPTIONS_VERBOSE
 						   ? LOG_LEVEL_DEBUG
 						   : LOG_LEVEL_WARNING);
 		return regions_configure(&worker->regions, &message->CONFIG);

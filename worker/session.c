@@ -306,7 +306,7 @@ int session_render(const struct session *session, const struct message_stop *sto
 		.start_realtime_ns = stop->started + realtime_offset(),
 		.duration_ns = stop->stopped - stop->started,
 	};
-	const struct format_options options = {.by_thread = config->flags & CONFIG_BY_THREAD};
+	const struct format_options options = {.by_thread = config->flags & OPTIONS_BY_THREAD};
 
 	return format_find(config->format)->render(session->profile, &times, &options, fd);
 }

@@ -163,7 +163,7 @@ static int commit(const struct committer *c, const struct message_step *step)
 	r = any ? move_file(c) : 0;
 	if (r)
 		return r;
-	summary_print(&sum, step->flags & STEP_VERBOSE, stderr);
+	summary_print(&sum, step->flags & OPTIONS_VERBOSE, stderr);
 	if (!any)
 		return say_no_samples(c, step->flags);
 	fprintf(stderr, "wrote %s (%u bytes)\n", c->path, step->bytes);

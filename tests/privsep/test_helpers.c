@@ -129,9 +129,9 @@ static void test_helpers__the_command_line_as_the_loader_gets_it(void **state)
 	while (waitpid(-1, NULL, WNOHANG) > 0) /* of other tests */
 		;
 	assert_int_equal(options_read(7, argv, &options), OPTIONS_RECORD);
-	assert_int_equal(options.frequency, 7);
-	assert_int_equal(options.format, FORMAT_folded);
-	assert_true(options.verbose);
+	assert_int_equal(options.given.frequency, 7);
+	assert_int_equal(options.given.format, FORMAT_folded);
+	assert_true(options.given.flags & OPTIONS_VERBOSE);
 	assert_ptr_equal(options.output, argv[3] + 2);
 	assert_ptr_equal(options.command, argv + 5);
 	argv[4] = argv[3];
