@@ -20,7 +20,6 @@
 #include "ipc/messages.h"
 #include "ipc/time.h"
 #include "loader/helper.h"
-#include "loader/notify.h"
 #include "loader/recording.h"
 #include "loader/rights.h"
 #include "loader/user.h"
@@ -67,10 +66,8 @@ static int start_audit(struct recording *rec)
 static int check(struct recording *rec)
 {
 	const struct options *options = rec->options;
-	int r = notify_open();
+	int r;
 
-	if (r)
-		return failed("notify", "NOTIFY_SOCKET", r);
 	if (rights_check())
 		return EXIT_RIGHTS;
 	if (policy_user_read(&rec->user)) {
@@ -98,8 +95,8 @@ static int start_users_part(struct recording *rec)
 	int r = output_start(&rec->output, options->output, options->given.flags & OPTIONS_FORCE,
 			     &rec->user);
 
-	if (rec->output.pid < 0)
-		return EXIT_FAILED; /* helper_start() said why: here and below */
+	if (rec->output.pid < 0 || r == -EPIPE)
+		return EXIT_FAILED; /* it was said why: here and below */
 	if (r) {
 		log_error("output: %s: %s; %s", options->output, strerror(-r),
 			  r == -EEXIST ? "to replace it add: --force"
@@ -393,20 +390,20 @@ static enum monitor_result await_end(struct recording *rec)
 						    : UINT64_MAX;
 	enum monitor_result result = MONITOR_TIMEOUT;
 
+	rec->monitor.progressed = true; /* as far as to here */
 	while (result == MONITOR_TIMEOUT && time_now() < end) {
 		const struct message_progress *progress = &rec->monitor.progress;
 		uint64_t next;
 
 		/* this may take a second, when keyhole-output does not read */
-		if (channel_send(&rec->output.channel, MESSAGE_SEEN, progress, sizeof(*progress),
+		if (rec->monitor.progressed &&
+		    channel_send(&rec->output.channel, MESSAGE_SEEN, progress, sizeof(*progress),
 				 -1) == -EPIPE &&
 		    failed("output", "keyhole-output", -EPIPE))
 			return MONITOR_FAILED;
 		next = time_now() + PROGRESS_NS;
 		rec->monitor.progressed = false;
 		result = replace_watch(rec, GOAL_STOP, next < end ? next : end);
-		if (rec->monitor.progressed)
-			notify_send("WATCHDOG=1");
 	}
 	return result;
 }
@@ -422,7 +419,6 @@ static int sample(struct recording *rec)
 	r = events_enable(&rec->events);
 	if (r)
 		return failed("record", "start of sampling", r);
-	notify_send("READY=1");
 	log_info("mode: brokered; event: %s, enabled %.0f ms after the start of keyhole",
 		 rec->events.name, (double)(time_now() - rec->begun) / NS_PER_MS);
 	monitor_audit(&rec->monitor, AUDIT_sampling, PARTY_LOADER, rec->options->given.frequency,
@@ -468,7 +464,6 @@ static int finish(struct recording *rec)
 	uint64_t stopped;
 	int r;
 
-	notify_send("STOPPING=1");
 	events_disable(&rec->events);
 	stopped = time_now();
 	r = take_step(rec, STEP_END);

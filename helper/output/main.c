@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * keyhole-output: what of a recording is the invoking user's, with that user's rights. It makes the
- * output file, shows on standard error what BPF counts, and makes the finished file appear under
- * its name; or it holds `record -- CMD` until CMD may run.
+ * output file, shows on standard error what BPF counts, tells a service manager, and makes the
+ * finished file appear under its name; or it holds `record -- CMD` until CMD may run.
  *
  *   keyhole-output write|replace FILE
  *   ... -- CMD ARGS
@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "helper/output/counts.h"
+#include "helper/output/notify.h"
 #include "helper/output/summary.h"
 #include "ipc/channel.h"
 #include "ipc/guard.h"
@@ -32,6 +33,7 @@ struct committer {
 	const char *name; /* in its working directory, the output's folder */
 	bool force;
 	char temporary[32]; /* "": standard output */
+	bool ready;	    /* the service manager was told so */
 	struct counts counts;
 	struct counted counted;	      /* when sampling was over */
 	struct message_summary named; /* by the worker */
@@ -130,10 +132,13 @@ static int say_no_samples(const struct committer *c, uint32_t flags)
 	return -ENODATA;
 }
 
-static void show_progress(const struct committer *c, const struct message_progress *seen)
+/* A service manager hears of it too: the first one comes when sampling has begun. */
+static void show_progress(struct committer *c, const struct message_progress *seen)
 {
 	struct counted counted;
 
+	notify_send(c->ready ? "WATCHDOG=1" : "READY=1");
+	c->ready = true;
 	if (!isatty(STDERR_FILENO))
 		return;
 	counted = counts_sum(&c->counts);
@@ -179,6 +184,7 @@ static int take_step(struct committer *c, const struct message_step *step)
 		counts_replace(&c->counts);
 		return 0;
 	case STEP_END:
+		notify_send("STOPPING=1");
 		return end(c, step->flags);
 	case STEP_COMMIT:
 		return commit(c, step);
@@ -214,7 +220,12 @@ static int write_file(struct committer *c)
 {
 	struct message_reply reply = {0};
 	struct message message;
-	int file, r;
+	int file, r = notify_open();
+
+	if (r) {
+		log_error("notify: NOTIFY_SOCKET: %s", strerror(-r));
+		return 1;
+	}
 
 	/* a terminal's Ctrl-C is the loader's affair */
 	setsid();
