@@ -53,12 +53,13 @@ endif
 # ---- what each executable is made of ----------------------------------------------------------
 
 # The privileged link: by name, so that a diff shows its growth. tests/lint/loader-files.sh checks.
-LOADER := command events features ksyms main monitor options output programs rights spawner summary
+LOADER := command events features ksyms main monitor options output programs rights rules spawner \
+	summary
 BROKER := answers limits main mounts
 
 WORKER_FOLDERS := worker/base worker/elf worker/unwind worker/symbol worker/profile worker/format \
 	worker/process worker/target worker/sample
-FOLDERS := ipc policy $(WORKER_FOLDERS) worker worker/exporter
+FOLDERS := ipc policy policyfile $(WORKER_FOLDERS) worker worker/exporter
 
 LOADER_OBJECTS   := $(LOADER:%=$(BUILD)/obj/loader/%.o)
 BROKER_OBJECTS   := $(BROKER:%=$(BUILD)/obj/loader/broker/%.o)
@@ -84,7 +85,8 @@ BROKER_LIBS   := -lseccomp -lcap
 EXPORTER_LIBS := -lseccomp -lcap
 WORKER_LIBS   := -lelf -lz -lprotobuf-c -liberty -levent_core -lseccomp -lcap -lpthread
 
-EXECUTABLES := $(addprefix $(OUT)/,keyhole keyhole-broker keyhole-exporter keyhole-worker)
+EXECUTABLES := $(addprefix $(OUT)/,keyhole keyhole-broker keyhole-exporter keyhole-policy \
+	keyhole-worker)
 
 # ---- flags ------------------------------------------------------------------------------------
 
@@ -181,6 +183,11 @@ $(OUT)/keyhole-exporter: $(EXPORTER_PARTS) $(SHARED_ARCHIVES)
 	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ \
 		$(call group,$(EXPORTER_PARTS) $(SHARED_ARCHIVES)) $(EXPORTER_LIBS)
 
+POLICY_PARTS := $(BUILD)/obj/policyfile/main.o $(call archive,policyfile)
+$(OUT)/keyhole-policy: $(POLICY_PARTS) $(SHARED_ARCHIVES)
+	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ \
+		$(call group,$(POLICY_PARTS) $(SHARED_ARCHIVES)) $(EXPORTER_LIBS)
+
 WORKER_PARTS := $(BUILD)/obj/worker/main.o $(WORKER_ARCHIVES) $(PROTO_ARCHIVE)
 $(OUT)/keyhole-worker: $(WORKER_PARTS) $(SHARED_ARCHIVES)
 	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ \
@@ -198,7 +205,7 @@ FUZZERS       := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c
 TEST_OBJECTS := $(foreach suite,$(SUITES),$(call objects,tests/$(suite)))
 TEST_ARCHIVES := $(foreach suite,$(SUITES),$(call archive,tests/$(suite))) \
 	$(BUILD)/lib/loader.a $(BUILD)/lib/broker.a $(call archive,worker/exporter) \
-	$(WORKER_ARCHIVES) $(PROTO_ARCHIVE) $(SHARED_ARCHIVES)
+	$(call archive,policyfile) $(WORKER_ARCHIVES) $(PROTO_ARCHIVE) $(SHARED_ARCHIVES)
 
 define suite_rule
 $(call archive,tests/$(1)): $(patsubst %.c,$(BUILD)/obj/%.o,$(call test_helpers,$(1)))

@@ -32,7 +32,7 @@ union control {
 static bool party_is(unsigned int wanted, enum message_party party)
 {
 	if (wanted == PARTY_CHILD)
-		return party == PARTY_WORKER || party == PARTY_EXPORTER || party == PARTY_BROKER;
+		return party >= PARTY_WORKER && party <= PARTY_POLICY;
 	return wanted == party;
 }
 

@@ -39,6 +39,7 @@ const char *message_party_name(enum message_party party)
 		[PARTY_WORKER] = "keyhole-worker",
 		[PARTY_EXPORTER] = "keyhole-exporter",
 		[PARTY_BROKER] = "keyhole-broker",
+		[PARTY_POLICY] = "keyhole-policy",
 		[PARTY_SPAWNER] = "keyhole-spawner",
 		[PARTY_COMMITTER] = "keyhole-committer",
 	};

@@ -13,9 +13,10 @@ enum message_party {
 	PARTY_WORKER,
 	PARTY_EXPORTER,
 	PARTY_BROKER,
+	PARTY_POLICY,
 	PARTY_SPAWNER,
 	PARTY_COMMITTER,
-	PARTY_CHILD, /* worker, exporter or broker */
+	PARTY_CHILD, /* worker, exporter, broker or policy */
 };
 
 enum message_phase {
@@ -53,8 +54,54 @@ struct message_ready {
 	char build[24];	  /* version string; must equal the loader's */
 };
 
-#define CONFIG_BY_THREAD 1u
-#define CONFIG_VERBOSE	 2u
+/*
+ * One line of the policy file, in the order of the kinds and of the texts; the last row is END with
+ * the hash, or the first is ERROR with the reason. Texts are printable ASCII, padded with NULs.
+ */
+enum policy_row_kind {
+	ROW_END,   /* value: how many came before */
+	ROW_ERROR, /* line 0: the file as a whole */
+	ROW_UID,   /* value: the uid */
+	ROW_CGROUP,
+	ROW_COMM,
+	ROW_EXECUTABLE,
+	ROW_FREQUENCY, /* value: Hz */
+	ROW_NAMES,     /* value: NAMES_BITS() */
+	ROW_KINDS
+};
+#define POLICY_TEXT_BYTES 480
+struct message_policy_row {
+	uint32_t kind, line, value;
+	char text[POLICY_TEXT_BYTES];
+};
+#define DENY_RULES_MAX 64u /* of each kind */
+/* How each kind is written, before its text. */
+#define POLICY_ROW_WORDS                                                                     \
+	{                                                                                    \
+		[ROW_END] = "hash ", [ROW_UID] = "deny uid ", [ROW_CGROUP] = "deny cgroup ", \
+		[ROW_COMM] = "deny comm ", [ROW_EXECUTABLE] = "deny executable ",            \
+		[ROW_FREQUENCY] = "max-frequency ", [ROW_NAMES] = "names ",                  \
+	}
+
+/* What becomes of names of targets, two bits for each kind of them. */
+enum names_kind {
+	NAMES_COMM,
+	NAMES_PATH,
+	NAMES_THREAD,
+	NAMES_FUNCTION,
+	NAMES_KINDS
+};
+enum names_mode {
+	NAMES_KEEP,
+	NAMES_DROP,
+	NAMES_HASH
+};
+#define NAMES_BITS(kind, mode)	((mode) << 2 * (kind))
+#define NAMES_MODE(names, kind) ((names) >> 2 * (kind)&3)
+
+#define CONFIG_BY_THREAD   1u
+#define CONFIG_VERBOSE	   2u
+#define CONFIG_NAMES_SHIFT 8 /* NAMES_BITS() from this bit on */
 
 enum profile_format {
 	FORMAT_FOLDED = 1,

@@ -20,7 +20,7 @@
 #define START_MS 5000
 
 _Static_assert((int)ROLE_WORKER == PARTY_WORKER && (int)ROLE_EXPORTER == PARTY_EXPORTER &&
-		       (int)ROLE_BROKER == PARTY_BROKER,
+		       (int)ROLE_BROKER == PARTY_BROKER && (int)ROLE_POLICY == PARTY_POLICY,
 	       "a role is the party of the same number");
 
 /* ---- the spawner's side -------------------------------------------------------------------- */

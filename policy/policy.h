@@ -28,6 +28,7 @@ enum policy_role {
 	ROLE_WORKER,
 	ROLE_EXPORTER,
 	ROLE_BROKER,
+	ROLE_POLICY, /* reads the policy file, ends before the others are equipped */
 	ROLE_COUNT
 };
 

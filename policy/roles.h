@@ -58,6 +58,17 @@ static const struct role role_table[ROLE_COUNT] = {
 				    {RLIMIT_NOFILE, 16},
 				    {RLIMIT_FSIZE, 0},
 				    {RLIMIT_DATA, 64 * MIB}}},
+	[ROLE_POLICY] = {.program = "keyhole-policy",
+			 .id = 65435,
+			 .namespaces = true,
+			 .pid_namespace = true,
+			 .root = ROOT_EMPTY,
+			 .landlock = LANDLOCK_DENY_ALL,
+			 .limits = {{RLIMIT_CORE, 0},
+				    {RLIMIT_NPROC, 0},
+				    {RLIMIT_NOFILE, 16},
+				    {RLIMIT_FSIZE, 0},
+				    {RLIMIT_DATA, 16 * MIB}}},
 };
 
 #endif

@@ -114,6 +114,10 @@ static const struct call calls_broker[] = {
 	CALL_EQ(bpf, 0, BPF_MAP_UPDATE_ELEM), CALL_EQ(bpf, 0, BPF_MAP_LOOKUP_ELEM),
 };
 
+static const struct call calls_policy[] = {
+	CALL(read),
+};
+
 /* Supervision: children, sampling on and off, /proc for status; how the C library aborts. */
 static const struct call calls_loader[] = {
 	CALL(wait4), CALL(waitid), CALL(tgkill), CALL(getpid), CALL(gettid),
@@ -164,6 +168,8 @@ static const struct group role_groups[ROLE_COUNT][9] = { /* the last one is empt
 			   GROUP(calls_files), GROUP(calls_libc), GROUP(calls_deliver)},
 	[ROLE_BROKER] = {GROUP(calls_end), GROUP(calls_messages), GROUP(calls_libc),
 			 GROUP(calls_broker)},
+	[ROLE_POLICY] = {GROUP(calls_end), GROUP(calls_messages), GROUP(calls_libc),
+			 GROUP(calls_policy)},
 };
 /* clang-format on */
 

@@ -16,7 +16,7 @@ lines() {
 }
 
 functions() {	# length, name, file of every function
-	tests/lint/sources bpf ipc loader policy worker |
+	tests/lint/sources bpf ipc loader policy policyfile worker |
 		ctags -L - --languages=C --langmap=C:.c.h --kinds-C=f --fields=+ne --output-format=json \
 			-f - 2>/dev/null |
 		sed -nE 's/.*"name": "([^"]+)", "path": "([^"]+)".*"line": ([0-9]+),.*"end": ([0-9]+).*/\3 \4 \1 \2/p' |

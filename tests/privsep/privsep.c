@@ -25,7 +25,8 @@ void privsep_need_root(void)
 
 int privsep_link_programs(void **state)
 {
-	static const enum policy_role roles[] = {ROLE_WORKER, ROLE_EXPORTER, ROLE_BROKER};
+	static const enum policy_role roles[] = {ROLE_WORKER, ROLE_EXPORTER, ROLE_BROKER,
+						 ROLE_POLICY};
 	char self[PATH_MAX], path[PATH_MAX + 64], target[64];
 	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
 

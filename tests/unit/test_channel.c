@@ -193,7 +193,7 @@ static void test_channel__child_is_no_other_party(void **state)
 
 	(void)state;
 	for (unsigned int party = PARTY_LOADER; party <= PARTY_CHILD; party++) {
-		bool child = party >= PARTY_WORKER && party <= PARTY_BROKER;
+		bool child = party >= PARTY_WORKER && party <= PARTY_POLICY;
 
 		channel.peer = (enum message_party)party;
 		assert_int_equal(check(&channel, &packet), child ? 0 : -EPROTO);

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The policy file as text -> rows of ipc/messages.h, in one order whatever the file's is: equal
+ * policies give equal rows, and an equal hash. Touches nothing but its arguments.
+ */
+#ifndef KEYHOLE_POLICYFILE_PARSER_H
+#define KEYHOLE_POLICYFILE_PARSER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ipc/messages.h"
+
+#define POLICY_FILE_BYTES 65536u /* of a file */
+#define POLICY_HASH_BYTES 65	 /* SHA-256 in hex, with its NUL */
+#define POLICY_ROWS_MAX	  (4 * DENY_RULES_MAX + 1 + NAMES_KINDS)
+
+struct policy_rows {
+	struct message_policy_row row[POLICY_ROWS_MAX]; /* by kind, then text; without equal ones */
+	size_t count;
+	uint32_t line;	    /* of the error */
+	const char *reason; /* of the error: static */
+};
+
+/* 0, or -EINVAL with line and reason set: nothing of such a file holds. */
+int policy_parse(const char *text, size_t size, struct policy_rows *ret_rows);
+
+/* Of the rows' canonical lines ("deny uid 1000\n" ...): what a policy is known by. */
+void policy_hash(const struct policy_rows *rows, char ret_hex[POLICY_HASH_BYTES]);
+
+#endif
