@@ -14,6 +14,7 @@
 #include <bpf/bpf_tracing.h>
 
 #include "bpf/config.bpf.h"
+#include "bpf/deny.bpf.h"
 #include "bpf/env.bpf.h"
 #include "bpf/kernel.h"
 
@@ -79,7 +80,7 @@ INLINE void tell(u32 kind, u32 pid, u64 generation, u32 parent_pid, u64 parent_g
 	event->time = bpf_ktime_get_ns();
 	event->generation = generation;
 	event->parent_generation = parent_generation;
-	event->cgroup = bpf_get_current_cgroup_id();
+	event->cgroup = kind <= EVENT_EXEC ? bpf_get_current_cgroup_id() : 0;
 	event->kind = kind;
 	event->pid = pid;
 	event->parent_pid = parent_pid;
@@ -98,25 +99,83 @@ INLINE void lose_process(void)
 
 INLINE void born(u32 pid, const struct generation *fresh, u32 kind, u64 flags)
 {
-	if (fresh->number && !bpf_map_update_elem(&generations, &pid, fresh, BPF_ANY))
-		tell(kind, pid, fresh->number, fresh->base_pid, fresh->base_number, flags);
-	else
+	if (!fresh->number || bpf_map_update_elem(&generations, &pid, fresh, BPF_ANY))
 		lose_process();
+	else if (!fresh->denied)
+		tell(kind, pid, fresh->number, fresh->base_pid, fresh->base_number, flags);
 }
 
 /* A process that was there before us, or whose fork was not wanted. */
-INLINE struct generation *first_sight(u32 pid, u64 mm, enum giver giver)
+INLINE struct generation *first_sight(u32 pid, u64 mm, u32 denied, enum giver giver)
 {
-	struct generation fresh = {
-		.number = next_generation(giver), .mm = mm, .born = bpf_ktime_get_ns()};
+	struct generation fresh = {.number = next_generation(giver),
+				   .mm = mm,
+				   .born = bpf_ktime_get_ns(),
+				   .denied = denied};
 
 	fresh.family = fresh.number;
 	if (!fresh.number)
 		return NULL;
 	/* another thread of it may have been sampled on another CPU at this moment */
-	if (!bpf_map_update_elem(&generations, &pid, &fresh, BPF_NOEXIST))
+	if (!bpf_map_update_elem(&generations, &pid, &fresh, BPF_NOEXIST) && !denied)
 		tell(EVENT_SEEN, pid, fresh.number, 0, 0, BPF_RB_FORCE_WAKEUP);
 	return bpf_map_lookup_elem(&generations, &pid);
+}
+
+/* ---- denied processes ---- */
+
+/* Whether its samples are wanted wherever it is, so that it has an entry although it is denied. */
+INLINE int is_followed(u32 pid)
+{
+	return filter_mode == FILTER_ALL || (filter_mode == FILTER_TARGETS && is_target(pid));
+}
+
+/*
+ * From now on, by a rule that was found to hold. Of one that is starting a program the worker has
+ * to be told before its records of mappings are: else it would keep them. Any other is over for it.
+ */
+INLINE void deny(struct task_struct *task, u32 pid, int may_exec)
+{
+	struct generation *known = bpf_map_lookup_elem(&generations, &pid);
+	u64 mm = task_mm(task);
+
+	if (!known) {
+		if (!is_followed(pid))
+			return;
+		if (!first_sight(pid, mm, 1, GIVEN_BY_HOOK))
+			lose_process();
+		if (may_exec)
+			tell(EVENT_DENIED, pid, ~0ull >> PROCESS_PID_BITS, 0, 0, BPF_RB_NO_WAKEUP);
+	} else if (may_exec && known->mm != mm) {
+		known->denied = 1;
+		tell(EVENT_DENIED, pid, known->number, 0, 0, BPF_RB_NO_WAKEUP);
+	} else if (!known->denied) {
+		known->denied = 1;
+		tell(EVENT_EXIT, pid, known->number, 0, 0, BPF_RB_NO_WAKEUP);
+	}
+}
+
+/* prctl(PR_SET_NAME), /proc/<pid>/comm; and exec, whose new program is in place by then. */
+SEC("?tp_btf/task_rename")
+int BPF_PROG(on_rename, struct task_struct *task, const char *name)
+{
+	u64 comm[2] = {0, 0};
+
+	if (!deny_kinds || task->flags & PF_KTHREAD)
+		return 0;
+	bpf_probe_read_kernel_str(comm, sizeof(comm), name);
+	if (denies_task(number_of(task), comm[0], comm[1], ~0u))
+		deny(task, task->tgid, 1);
+	return 0;
+}
+
+/* Of a process or a thread, after it. */
+SEC("?tp_btf/cgroup_attach_task")
+int BPF_PROG(on_move, struct cgroup *to, const char *path, struct task_struct *task)
+{
+	if (denies_task(number_of(task), 0, 0, DENY_BIT(DENY_CGROUP)))
+		deny(task, task->tgid, 0);
+	return 0;
 }
 
 SEC("tp_btf/sched_process_fork")
@@ -130,18 +189,22 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 
 	/* a server that sleeps while its children work is not sampled itself */
 	if (!from && filter_mode == FILTER_TARGETS && is_target(parent_pid)) {
-		from = first_sight(parent_pid, (u64)parent->mm, GIVEN_BY_HOOK);
+		from = first_sight(parent_pid, (u64)parent->mm, denies_now(parent), GIVEN_BY_HOOK);
 		if (!from)
 			lose_process();
 	}
-	if (!from)
+	/* what it has of its parent's memory is denied with it, whatever it is called */
+	u32 denied = from && from->denied ? 1 : denies_now(child);
+
+	if (!from && !(denied && filter_mode == FILTER_ALL))
 		return 0;
 	struct generation fresh = {.number = next_generation(GIVEN_BY_HOOK),
 				   .mm = (u64)child->mm,
 				   .born = bpf_ktime_get_ns(),
-				   .family = from->family,
-				   .base_number = from->number,
-				   .base_pid = parent_pid};
+				   .family = from ? from->family : 0,
+				   .base_number = from ? from->number : 0,
+				   .base_pid = parent_pid,
+				   .denied = denied};
 
 	born(pid, &fresh, EVENT_FORK, BPF_RB_NO_WAKEUP);
 	return 0;
@@ -151,15 +214,20 @@ SEC("tp_btf/sched_process_exec")
 int BPF_PROG(on_exec, struct task_struct *task)
 {
 	u32 pid = task->tgid;
+	struct generation *old = bpf_map_lookup_elem(&generations, &pid);
 
-	if (filter_mode == FILTER_TARGETS && !bpf_map_lookup_elem(&generations, &pid) &&
-	    !is_target(pid))
+	if (filter_mode == FILTER_TARGETS && !old && !is_target(pid))
 		return 0;
 	if (!wanted_now())
 		return 0;
 	struct generation fresh = {.number = next_generation(GIVEN_BY_HOOK),
 				   .mm = (u64)task->mm,
-				   .born = bpf_ktime_get_ns()};
+				   .born = bpf_ktime_get_ns(),
+				   .denied = denies_now(task)};
+
+	/* the ids of a set-user-id program are in force only now */
+	if (fresh.denied)
+		tell(EVENT_EXIT, pid, old ? old->number : fresh.number, 0, 0, BPF_RB_NO_WAKEUP);
 
 	fresh.family = fresh.number;
 	born(pid, &fresh, EVENT_EXEC, BPF_RB_FORCE_WAKEUP);
@@ -181,7 +249,7 @@ int BPF_PROG(on_exit, struct task_struct *task)
 	u32 pid = task->tgid;
 	struct generation *gone = bpf_map_lookup_elem(&generations, &pid);
 
-	if (filter_mode == FILTER_ALL || gone || is_target(pid))
+	if (gone ? !gone->denied : filter_mode == FILTER_ALL || is_target(pid))
 		count_exited(task);
 	if (task->signal->live.counter)
 		return 0;
@@ -189,18 +257,27 @@ int BPF_PROG(on_exit, struct task_struct *task)
 	bpf_map_delete_elem(&targets, &pid);
 	if (!gone)
 		return 0;
-	u64 number = gone->number;
+	u64 number = gone->number, who = (u64)task->signal;
 
+	if (gone->denied) {
+		bpf_map_update_elem(&denied_exits, &pid, &who, BPF_ANY);
+		bpf_map_delete_elem(&generations, &pid);
+		return 0;
+	}
 	bpf_map_delete_elem(&generations, &pid);
 	tell(EVENT_EXIT, pid, number, 0, 0, BPF_RB_NO_WAKEUP);
 	return 0;
 }
 
-/* CPU time of all sampled tasks that are alive; a reading of the iterator yields one result. */
+/*
+ * CPU time of all sampled tasks that are alive; a reading of the iterator yields one result. The
+ * first one, before the events are enabled, denies what was there already.
+ */
 SEC("iter/task")
 int on_task(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
+	struct generation *known;
 	u32 zero = 0, pid;
 	struct task_runtime *sum = bpf_map_lookup_elem(&task_runtimes, &zero);
 
@@ -216,8 +293,15 @@ int on_task(struct bpf_iter__task *ctx)
 	if (task->exit_state)
 		return 0;
 	pid = task->tgid;
-	if (filter_mode != FILTER_ALL && !is_target(pid) &&
-	    !bpf_map_lookup_elem(&generations, &pid))
+	known = bpf_map_lookup_elem(&generations, &pid);
+	if (!known && filter_mode != FILTER_ALL && !is_target(pid))
+		return 0;
+	/* those that were there before the rules were */
+	if (!(task->flags & PF_KTHREAD) && !(known && known->denied) && denies_now(task)) {
+		deny(task, pid, 0);
+		return 0;
+	}
+	if (known && known->denied)
 		return 0;
 	sum->nanoseconds += task->se.sum_exec_runtime;
 	sum->tasks++;

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ipc/guard.h"
 #include "ipc/log.h"
 #include "ipc/messages.h"
 #include "ipc/time.h"
@@ -24,6 +25,7 @@
 #include "loader/output.h"
 #include "loader/programs.h"
 #include "loader/rights.h"
+#include "loader/rules.h"
 #include "loader/summary.h"
 
 #define CHILD_START_MS 5000
@@ -40,7 +42,8 @@ enum exit_status {
 };
 
 struct recording {
-	const struct options *options;
+	struct options *options;
+	struct rules rules;
 	struct policy_user user;
 	int cgroup; /* directory, or -1 */
 	struct command command;
@@ -78,6 +81,105 @@ static int check(struct recording *rec)
 	}
 	rec->cgroup = options->cgroup ? rights_open_cgroup(options->cgroup) : -1;
 	return options->cgroup && rec->cgroup < 0 ? EXIT_USAGE : EXIT_DONE;
+}
+
+static int start_child(struct recording *rec, enum policy_role role)
+{
+	struct child *child = &rec->monitor.children[role];
+	int r = spawner_start(&child->spawner, role);
+
+	r = r ? r : spawner_spawn(&child->spawner, &child->channel);
+	return r ? failed("spawner", message_party_name((enum message_party)role), r) : EXIT_DONE;
+}
+
+/* A layer may be missing when it cannot be had and nobody insists; never without a word. */
+static int check_layers(const struct recording *rec, const char *who, uint32_t missing,
+			uint32_t lacking)
+{
+	const uint32_t allowed = lacking & LAYERS_THAT_MAY_LACK & ~rec->options->require;
+	int r = EXIT_DONE;
+
+	for (unsigned int layer = 0; layer < LAYER_COUNT; layer++) {
+		if (!(missing >> layer & 1))
+			continue;
+		if (allowed >> layer & 1) {
+			log_info("start: %s: without %s", who, policy_layer_name(layer));
+			continue;
+		}
+		log_error("start: %s: not confined: %s; nothing is sampled", who,
+			  policy_layer_name(layer));
+		r = EXIT_FAILED;
+	}
+	return r;
+}
+
+/* Spawner and child from outside, and what they saw themselves. */
+static int check_child(const struct recording *rec, const struct child *child, pid_t pid,
+		       const struct message_ready *ready)
+{
+	const struct spawner *spawner = &child->spawner;
+	const enum policy_role role = spawner->role;
+	uint32_t lacking = spawner->layers.lacking | ready->lacking;
+	const unsigned int filters = role == ROLE_POLICY; /* more than we have: none of ours yet */
+	uint32_t proven =
+		(spawner->layers.proven | ready->proven) & ~policy_verify(role, pid, filters + 1);
+	uint32_t missing = policy_verify(role, spawner->pid, filters) & ~lacking;
+	int r = check_layers(rec, "spawner", missing, 0);
+
+	return r ? r
+		 : check_layers(rec, message_party_name(child->channel.peer),
+				policy_layers_of(role) & ~proven, lacking);
+}
+
+static int expect_ready(const struct recording *rec, struct child *child)
+{
+	const char *name = message_party_name(child->channel.peer), *reason;
+	pid_t pid = spawner_started(&child->spawner);
+	struct message message;
+	int r = pid < 0 ? pid
+			: channel_expect(&child->channel, MESSAGE_READY, CHILD_START_MS, &message);
+
+	if (r < 0)
+		return failed("start", name, r);
+	if (message.READY.role != (uint32_t)child->channel.peer)
+		reason = "is of another role";
+	else if (strncmp(message.READY.build, KEYHOLE_VERSION, sizeof(message.READY.build)))
+		reason = "of another build; install all programs together";
+	else
+		return check_child(rec, child, pid, &message.READY);
+	log_error("start: %s: %s", name, reason);
+	return EXIT_FAILED;
+}
+
+/*
+ * Before anything that its rules are about. Its child is confined and done with when the others
+ * begin; what it says is read with privilege: rows of a fixed size, of a file of root's.
+ */
+static int read_policy(struct recording *rec)
+{
+	struct options *options = rec->options;
+	struct child *child = &rec->monitor.children[ROLE_POLICY];
+	const char *name = options->policy ? options->policy : RULES_FILE;
+	guard_fd int file = rules_open(name);
+	int r;
+
+	if (file == -ENOENT && !options->policy)
+		return options->check && printf("%s: none, no rules\n", name) < 0;
+	r = file < 0 ? EXIT_USAGE : start_child(rec, ROLE_POLICY);
+	r = r ? r : expect_ready(rec, child);
+	if (r != EXIT_DONE)
+		return r;
+	if (channel_send_bare(&child->channel, MESSAGE_POLICY_FILE, file) ||
+	    rules_receive(&child->channel, name, options->check, &rec->rules))
+		r = EXIT_USAGE;
+	channel_release(&child->channel);
+	spawner_stop(&child->spawner);
+	if (rec->rules.frequency_max && options->frequency > rec->rules.frequency_max) {
+		log_warning("policy: -F %u: lowered to %u by %s", options->frequency,
+			    rec->rules.frequency_max, name);
+		options->frequency = rec->rules.frequency_max;
+	}
+	return r;
 }
 
 /* What runs with the user's rights, while nothing of ours has changed that it could inherit. */
@@ -124,16 +226,12 @@ static void secure_ourselves(void)
  */
 static int start_children(struct recording *rec)
 {
-	secure_ourselves();
-	for (enum policy_role role = ROLE_WORKER; role < ROLE_COUNT; role++) {
-		struct child *child = &rec->monitor.children[role];
-		int r = spawner_start(&child->spawner, role);
+	int r = EXIT_DONE;
 
-		r = r ? r : spawner_spawn(&child->spawner, &child->channel);
-		if (r)
-			return failed("spawner", message_party_name((enum message_party)role), r);
-	}
-	return EXIT_DONE;
+	secure_ourselves();
+	for (enum policy_role role = ROLE_WORKER; r == EXIT_DONE && role <= ROLE_BROKER; role++)
+		r = start_child(rec, role);
+	return r;
 }
 
 static int open_kernel(struct recording *rec)
@@ -142,32 +240,12 @@ static int open_kernel(struct recording *rec)
 	int r = ksyms_start(&rec->ksyms);
 
 	r = r ? r
-	      : programs_load(programs, rec->options, &rec->ksyms, rec->cgroup, rec->command.pid);
+	      : programs_load(programs, rec->options, &rec->rules, &rec->ksyms, rec->cgroup,
+			      rec->command.pid);
 	if (r)
 		return failed("programs", "load (-v says more)", r);
 	r = events_open(programs->cpus, rec->options->frequency, programs->sampler, &rec->events);
 	return r ? failed("events", "perf_event_open", r) : EXIT_DONE;
-}
-
-/* A layer may be missing when it cannot be had and nobody insists; never without a word. */
-static int check_layers(const struct recording *rec, const char *who, uint32_t missing,
-			uint32_t lacking)
-{
-	const uint32_t allowed = lacking & LAYERS_THAT_MAY_LACK & ~rec->options->require;
-	int r = EXIT_DONE;
-
-	for (unsigned int layer = 0; layer < LAYER_COUNT; layer++) {
-		if (!(missing >> layer & 1))
-			continue;
-		if (allowed >> layer & 1) {
-			log_info("start: %s: without %s", who, policy_layer_name(layer));
-			continue;
-		}
-		log_error("start: %s: not confined: %s; nothing is sampled", who,
-			  policy_layer_name(layer));
-		r = EXIT_FAILED;
-	}
-	return r;
 }
 
 static int drop_privilege(struct recording *rec)
@@ -184,47 +262,11 @@ static int drop_privilege(struct recording *rec)
 	return checked == EXIT_DONE && r ? failed("policy", "keyhole", r) : checked;
 }
 
-/* Spawner and child from outside, and what they saw themselves. */
-static int check_child(const struct recording *rec, const struct child *child, pid_t pid,
-		       const struct message_ready *ready)
-{
-	const struct spawner *spawner = &child->spawner;
-	const enum policy_role role = spawner->role;
-	uint32_t lacking = spawner->layers.lacking | ready->lacking;
-	uint32_t proven = (spawner->layers.proven | ready->proven) & ~policy_verify(role, pid, 1);
-	uint32_t missing = policy_verify(role, spawner->pid, 0) & ~lacking;
-	int r = check_layers(rec, "spawner", missing, 0);
-
-	return r ? r
-		 : check_layers(rec, message_party_name(child->channel.peer),
-				policy_layers_of(role) & ~proven, lacking);
-}
-
-static int expect_ready(const struct recording *rec, struct child *child)
-{
-	const char *name = message_party_name(child->channel.peer), *reason;
-	pid_t pid = spawner_started(&child->spawner);
-	struct message message;
-	int r = pid < 0 ? pid
-			: channel_expect(&child->channel, MESSAGE_READY, CHILD_START_MS, &message);
-
-	if (r < 0)
-		return failed("start", name, r);
-	if (message.READY.role != (uint32_t)child->channel.peer)
-		reason = "is of another role";
-	else if (strncmp(message.READY.build, KEYHOLE_VERSION, sizeof(message.READY.build)))
-		reason = "of another build; install all programs together";
-	else
-		return check_child(rec, child, pid, &message.READY);
-	log_error("start: %s: %s", name, reason);
-	return EXIT_FAILED;
-}
-
 static int expect_children(struct recording *rec)
 {
 	int r = EXIT_DONE;
 
-	for (int role = ROLE_WORKER; r == EXIT_DONE && role < ROLE_COUNT; role++)
+	for (int role = ROLE_WORKER; r == EXIT_DONE && role <= ROLE_BROKER; role++)
 		r = expect_ready(rec, &rec->monitor.children[role]);
 	return r;
 }
@@ -262,7 +304,8 @@ static int send_config(const struct recording *rec, struct child *worker)
 		.sideband_bytes = EVENTS_SIDEBAND_BYTES,
 		.segments = PROGRAMS_SEGMENTS,
 		.flags = (options->by_thread ? CONFIG_BY_THREAD : 0) |
-			 (options->verbose ? CONFIG_VERBOSE : 0),
+			 (options->verbose ? CONFIG_VERBOSE : 0) |
+			 rec->rules.names << CONFIG_NAMES_SHIFT,
 		.format = options->format,
 	};
 
@@ -303,6 +346,8 @@ static int equip_children(struct recording *rec)
 	r = r ? r : connect_child(worker, DESCRIPTOR_EXPORTER, exporter, MESSAGE_PROFILE_PEER);
 	r = r ? r
 	      : channel_send_bare(&broker->channel, MESSAGE_SEGMENT_MAP, rec->programs.segment_map);
+	r = r ? r
+	      : channel_send_bare(&broker->channel, MESSAGE_PROCESS_MAP, rec->programs.process_map);
 	r = r ? r : connect_child(worker, DESCRIPTOR_BROKER, broker, MESSAGE_REQUEST_PEER);
 	r = r ? r : channel_send_bare(&worker->channel, MESSAGE_START, -1);
 	r = r ? r : channel_expect(&worker->channel, MESSAGE_RUNNING, CHILD_START_MS, &message);
@@ -364,8 +409,8 @@ static int empty(struct recording *rec, uint64_t expected, uint64_t lost)
 	if (rec->command.status == EXIT_NO_COMMAND)
 		return EXIT_NO_COMMAND; /* it said why */
 	log_error("record: no samples: CPU time for %" PRIu64 " was used, %" PRIu64
-		  " were lost; record longer (-d) or at another rate (-F)",
-		  expected, lost);
+		  " were lost, %llu denied; record longer (-d) or at another rate (-F)",
+		  expected, lost, programs_counters(&rec->programs).denied);
 	return EXIT_EMPTY;
 }
 
@@ -431,12 +476,13 @@ static int finish(struct recording *rec)
 	return EXIT_DONE;
 }
 
-static int run(const struct options *options, uint64_t begun)
+static int run(struct options *options, uint64_t begun)
 {
 	static int (*const steps[])(struct recording * rec) = {
-		check,		 start_users_part, start_children, open_kernel, drop_privilege,
-		expect_children, equip_children,   sample,	   finish,
+		check,		read_policy,	 start_users_part, start_children, open_kernel,
+		drop_privilege, expect_children, equip_children,   sample,	   finish,
 	};
+	const size_t count = options->check ? 2 : sizeof(steps) / sizeof(steps[0]);
 	/* Of what it holds, only what others wait for is released: the process ends. */
 	static struct recording recording;
 	struct recording *rec = &recording;
@@ -448,7 +494,7 @@ static int run(const struct options *options, uint64_t begun)
 	for (int role = 0; role < ROLE_COUNT; role++)
 		rec->monitor.children[role] =
 			(struct child){.spawner.channel.fd = -1, .channel.fd = -1};
-	for (size_t i = 0; r == EXIT_DONE && i < sizeof(steps) / sizeof(steps[0]); i++)
+	for (size_t i = options->check; r == EXIT_DONE && i < count; i++)
 		r = steps[i](rec);
 	if (r != EXIT_DONE) {
 		/* before anything that may have to wait */
@@ -489,7 +535,9 @@ int main(int argc, char **argv)
 		options_usage(stdout);
 		return EXIT_DONE;
 	}
-	if (strcmp(verb, "record")) {
+	options.check = !strcmp(verb, "check-config");
+	options.policy = options.check ? argv[2] : options.policy;
+	if (strcmp(verb, "record") && !options.check) {
 		log_error("%s: not a command; run: keyhole help", *verb ? verb : "(nothing)");
 		return EXIT_USAGE;
 	}

@@ -46,7 +46,8 @@ static int size_maps(struct programs *programs)
 	return r ? r : bpf_map__set_max_entries(skeleton->maps.counters, programs->cpus);
 }
 
-static void set_constants(struct programs *programs, const struct options *options, uint32_t ranges)
+static void set_constants(struct programs *programs, const struct options *options,
+			  const struct rules *rules, uint32_t ranges)
 {
 	struct walk_loop_bpf__rodata *constants = programs->skeleton->rodata;
 	uint64_t random;
@@ -56,6 +57,10 @@ static void set_constants(struct programs *programs, const struct options *optio
 	constants->cpu_count = programs->cpus;
 	constants->ring_bytes = programs->ring_bytes;
 	constants->kernel_range_count = ranges;
+	constants->deny_kinds = rules->kinds;
+	bpf_program__set_autoload(programs->skeleton->progs.on_rename, rules->kinds);
+	bpf_program__set_autoload(programs->skeleton->progs.on_move,
+				  rules->kinds & DENY_BIT(DENY_CGROUP));
 	if (options->frequency > COLD_FREQUENCY_MAX)
 		constants->walk_extension_ns = 0;
 	if (options->pid_count || options->command)
@@ -85,6 +90,17 @@ static int fill_maps(struct programs *programs, const struct options *options, i
 	if (!r && cgroup >= 0)
 		r = put(skeleton->maps.cgroup_filter, 0, &cgroup);
 	return r;
+}
+
+/* Nothing changes them after that, this process neither. */
+static int fill_rules(const struct programs *programs, const struct rules *rules)
+{
+	const uint32_t yes = 1;
+	int fd = bpf_map__fd(programs->skeleton->maps.deny_rules), r = 0;
+
+	for (uint32_t i = 0; !r && i < rules->count; i++)
+		r = bpf_map_update_elem(fd, &rules->keys[i], &yes, BPF_ANY);
+	return r ? r : bpf_map_freeze(fd);
 }
 
 static int fill_kernel_ranges(const struct programs *programs, struct ksyms *ksyms)
@@ -126,6 +142,7 @@ static int take_maps(struct programs *programs)
 	programs->maps[DESCRIPTOR_PROCESSES] = bpf_map__fd(skeleton->maps.processes);
 	programs->maps[DESCRIPTOR_EVENTS] = bpf_map__fd(skeleton->maps.events);
 	programs->segment_map = bpf_map__fd(skeleton->maps.segments);
+	programs->process_map = bpf_map__fd(skeleton->maps.generations);
 	programs->sampler = bpf_program__fd(skeleton->progs.on_sample);
 	counters = mmap(NULL, programs->cpus * sizeof(struct counters), PROT_READ, MAP_SHARED,
 			bpf_map__fd(skeleton->maps.counters), 0);
@@ -153,8 +170,8 @@ static int open_object(struct programs *programs)
 	return bpf_object__open_skeleton(skeleton, NULL);
 }
 
-int programs_load(struct programs *programs, const struct options *options, struct ksyms *ksyms,
-		  int cgroup, pid_t command)
+int programs_load(struct programs *programs, const struct options *options,
+		  const struct rules *rules, struct ksyms *ksyms, int cgroup, pid_t command)
 {
 	int cpus = libbpf_num_possible_cpus(), r;
 
@@ -167,9 +184,10 @@ int programs_load(struct programs *programs, const struct options *options, stru
 	r = open_object(programs);
 	r = r ? r : size_maps(programs);
 	if (!r)
-		set_constants(programs, options, ksyms->count);
+		set_constants(programs, options, rules, ksyms->count);
 	r = r ? r : walk_loop_bpf__load(programs->skeleton);
 	r = r ? r : fill_maps(programs, options, cgroup, command);
+	r = r ? r : fill_rules(programs, rules);
 	r = r ? r : fill_kernel_ranges(programs, ksyms);
 	r = r ? r : take_maps(programs);
 	/* The sampler is left out: attaching it would enable its event. */

@@ -56,6 +56,7 @@ void summary_make(const struct counters *counters, const struct message_summary 
 	memcpy(sum.limit, worker->limit, sizeof(sum.limit));
 	sum.limit[LIMIT_generations] = counters->processes_lost;
 	sum.limit[LIMIT_events] = counters->events_lost;
+	sum.limit[LIMIT_denied] = counters->denied;
 	sum.without_names = min(worker->without_names, sum.complete + sum.cut);
 	*ret_summary = sum;
 }

@@ -6,6 +6,7 @@
 #include <linux/bpf.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -22,18 +23,62 @@
 
 /* ---- processes ----------------------------------------------------------------------------- */
 
-static bool pid_exists_in_range(uint32_t pid)
+/* Raw: the attributes are a union whose unused bytes the kernel wants to be zero. */
+static int bpf_call(enum bpf_cmd command, union bpf_attr *attr)
 {
-	return pid >= 1 && pid <= PROCESS_PID_MAX;
+	long r = syscall(SYS_bpf, command, attr, sizeof(*attr));
+
+	return r < 0 ? -errno : (int)r;
 }
 
-int answer_maps(const struct message_maps *request)
+static int map_element(enum bpf_cmd command, int map, uint32_t index, void *value)
+{
+	union bpf_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.map_fd = (uint32_t)map;
+	attr.key = (uintptr_t)&index;
+	attr.value = (uintptr_t)value;
+	return bpf_call(command, &attr);
+}
+
+/* Of a thread; proc(5): no line before this one can hold a newline of the thread's choice. */
+static uint32_t process_of(uint32_t thread)
+{
+	char path[PATH_BYTES], text[256] = "";
+	const char *at;
+
+	snprintf(path, sizeof(path), "%u/status", thread);
+	guard_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 || read(fd, text, sizeof(text) - 1) < 0)
+		return 0;
+	at = strstr(text, "\nTgid:\t");
+	return at ? (uint32_t)strtoul(at + strlen("\nTgid:\t"), NULL, 10) : 0;
+}
+
+/* Only those that BPF follows and no rule denies. Of one whose first thread is gone the worker
+ * asks for another. */
+static int check_process(int processes, uint32_t pid)
+{
+	struct generation process;
+	int r;
+
+	if (pid < 1 || pid > PROCESS_PID_MAX)
+		return -EINVAL;
+	r = map_element(BPF_MAP_LOOKUP_ELEM, processes, pid, &process);
+	if (r == -ENOENT)
+		r = map_element(BPF_MAP_LOOKUP_ELEM, processes, process_of(pid), &process);
+	return r == 0 && process.denied ? -EACCES : r;
+}
+
+int answer_maps(int processes, const struct message_maps *request)
 {
 	char path[PATH_BYTES];
-	int fd;
+	int fd, r = check_process(processes, request->pid);
 
-	if (!pid_exists_in_range(request->pid))
-		return -EINVAL;
+	if (r < 0)
+		return r;
 	snprintf(path, sizeof(path), "%u/maps", request->pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
@@ -45,9 +90,8 @@ static bool object_valid(const struct message_object *request)
 {
 	long page = sysconf(_SC_PAGESIZE);
 
-	return pid_exists_in_range(request->pid) && !(request->flags & ~OBJECT_WANT_FD) &&
-	       request->start < request->end && request->start % (uint64_t)page == 0 &&
-	       request->end % (uint64_t)page == 0;
+	return !(request->flags & ~OBJECT_WANT_FD) && request->start < request->end &&
+	       request->start % (uint64_t)page == 0 && request->end % (uint64_t)page == 0;
 }
 
 /*
@@ -105,14 +149,15 @@ static int reopen(int fd)
 	return fd < 0 ? -errno : fd;
 }
 
-int answer_object(struct limits *limits, const struct message_object *request,
+int answer_object(int processes, struct limits *limits, const struct message_object *request,
 		  struct message_object_reply *ret_reply, int *ret_fd)
 {
 	guard_fd int fd = -1;
 	int r;
 
-	if (!object_valid(request))
-		return -EINVAL;
+	r = object_valid(request) ? check_process(processes, request->pid) : -EINVAL;
+	if (r < 0)
+		return r;
 	fd = open_mapped(request);
 	r = fd < 0 ? fd : identify(fd, ret_reply);
 	if (r < 0 || !(request->flags & OBJECT_WANT_FD))
@@ -127,25 +172,6 @@ int answer_object(struct limits *limits, const struct message_object *request,
 
 /* ---- table memory -------------------------------------------------------------------------- */
 
-/* Raw: the attributes are a union whose unused bytes the kernel wants to be zero. */
-static int segment_call(enum bpf_cmd command, union bpf_attr *attr)
-{
-	long r = syscall(SYS_bpf, command, attr, sizeof(*attr));
-
-	return r < 0 ? -errno : (int)r;
-}
-
-static int segment_element(enum bpf_cmd command, int map, uint32_t index, uint32_t *value)
-{
-	union bpf_attr attr;
-
-	memset(&attr, 0, sizeof(attr));
-	attr.map_fd = (uint32_t)map;
-	attr.key = (uintptr_t)&index;
-	attr.value = (uintptr_t)value;
-	return segment_call(command, &attr);
-}
-
 static int segment_create(void)
 {
 	union bpf_attr attr;
@@ -157,7 +183,7 @@ static int segment_create(void)
 	attr.max_entries = 1;
 	attr.map_flags = BPF_F_MMAPABLE;
 	memcpy(attr.map_name, "segment", sizeof("segment"));
-	return segment_call(BPF_MAP_CREATE, &attr);
+	return bpf_call(BPF_MAP_CREATE, &attr);
 }
 
 int segments_init(struct segments *ret_segments, int map)
@@ -165,8 +191,7 @@ int segments_init(struct segments *ret_segments, int map)
 	uint32_t next = 0, id;
 	int r = 0;
 
-	while (next < SEGMENT_MAX &&
-	       (r = segment_element(BPF_MAP_LOOKUP_ELEM, map, next, &id)) == 0)
+	while (next < SEGMENT_MAX && (r = map_element(BPF_MAP_LOOKUP_ELEM, map, next, &id)) == 0)
 		next++;
 	if (r && r != -ENOENT)
 		return r;
@@ -186,7 +211,7 @@ int answer_segment(struct segments *segments, const struct message_segment *requ
 	if (fd < 0)
 		return fd;
 	inner = (uint32_t)fd;
-	r = segment_element(BPF_MAP_UPDATE_ELEM, segments->map, request->index, &inner);
+	r = map_element(BPF_MAP_UPDATE_ELEM, segments->map, request->index, &inner);
 	if (r < 0)
 		return r;
 	segments->next++;

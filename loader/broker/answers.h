@@ -20,8 +20,9 @@ struct segments {
 /* Where the map is empty: a restarted broker goes on after the last segment. */
 int segments_init(struct segments *ret_segments, int map);
 
-/* Each returns a new descriptor, or a negative errno. */
-int answer_maps(const struct message_maps *request);
+/* Each returns a new descriptor, or a negative errno. processes: of struct generation by id; who
+ * is not in it gets -ENOENT, who is denied -EACCES. */
+int answer_maps(int processes, const struct message_maps *request);
 int answer_segment(struct segments *segments, const struct message_segment *request);
 
 /*
@@ -29,7 +30,7 @@ int answer_segment(struct segments *segments, const struct message_segment *requ
  * descriptor; or a negative errno. -EACCES: no regular file, one that the process opened for
  * writing, or on a file system that is not allowed.
  */
-int answer_object(struct limits *limits, const struct message_object *request,
+int answer_object(int processes, struct limits *limits, const struct message_object *request,
 		  struct message_object_reply *ret_reply, int *ret_fd);
 
 #endif

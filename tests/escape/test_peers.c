@@ -70,6 +70,8 @@ static void equip(struct peer *peer)
 	int fds[2];
 
 	give(peer, broker ? MESSAGE_SEGMENT_MAP : MESSAGE_OUTPUT, peer->equipment);
+	if (broker)
+		give(peer, MESSAGE_PROCESS_MAP, peer->equipment); /* asked by id: knows nobody */
 	if (channel_pair(fds))
 		give_up("socketpair");
 	give(peer, broker ? MESSAGE_REQUEST_PEER : MESSAGE_PROFILE_PEER, fds[1]);

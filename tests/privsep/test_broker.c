@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <linux/bpf.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,10 +44,35 @@ static int segment_map(void)
 	return outer;
 }
 
+static int processes = -1; /* those that BPF would follow; it alone writes the real one */
+
+static void follow(pid_t pid, uint32_t denied)
+{
+	struct generation generation = {.number = 1, .denied = denied};
+	union bpf_attr attr;
+
+	if (processes < 0) {
+		memset(&attr, 0, sizeof(attr));
+		attr.map_type = BPF_MAP_TYPE_HASH;
+		attr.key_size = 4;
+		attr.value_size = sizeof(generation);
+		attr.max_entries = 64;
+		processes = (int)syscall(SYS_bpf, BPF_MAP_CREATE, &attr, sizeof(attr));
+		assert_true(processes >= 0);
+	}
+	memset(&attr, 0, sizeof(attr));
+	attr.map_fd = (uint32_t)processes;
+	attr.key = (uintptr_t)&pid;
+	attr.value = (uintptr_t)&generation;
+	assert_int_equal(syscall(SYS_bpf, BPF_MAP_UPDATE_ELEM, &attr, sizeof(attr)), 0);
+}
+
 static void start_broker(struct child *child, int map)
 {
+	follow(getpid(), 0);
 	child_start(child, ROLE_BROKER);
 	child_give(child, MESSAGE_SEGMENT_MAP, map);
+	child_give(child, MESSAGE_PROCESS_MAP, processes);
 	child_give_peer(child, MESSAGE_REQUEST_PEER);
 }
 
@@ -231,6 +257,7 @@ static void start_target(struct target *target)
 		target->fds[i] = open_again(target->fds[i]);
 	target->pid = privsep_start(be_target, target->fds);
 	wait_for_user(target->pid);
+	follow(target->pid, 0);
 	unlink(path);
 	fstat(target->fds[0], &target->deleted);
 	fstat(target->fds[1], &target->memory);
@@ -390,6 +417,69 @@ static void test_broker__refuses_without_ending(void **state)
 	close(map);
 }
 
+/* Of whom BPF does not know, and of whom a rule denies; by a thread's id as well. */
+static void test_broker__refuses_denied_processes(void **state)
+{
+	struct message_object object;
+	struct message message;
+	struct target target;
+	struct child child;
+	int map = segment_map(), maps;
+
+	(void)state;
+	start_target(&target);
+	start_broker(&child, map);
+	assert_int_equal(ask_maps(&child, (uint32_t)target.pid, &maps), 0);
+	object = find_mapping(maps, target.pid, "/memfd:some code");
+	close(maps);
+	follow(target.pid, 1);
+	assert_int_equal(ask_maps(&child, (uint32_t)target.pid, &maps), -EACCES);
+	assert_int_equal(maps, -1);
+	object.flags = OBJECT_WANT_FD;
+	assert_int_equal(ask_object(&child, &object, &message), -EACCES);
+	assert_int_equal(message.fd, -1);
+	assert_int_equal(message.OBJECT_REPLY.inode, 0);
+	assert_int_equal(ask_maps(&child, 1, &maps), -ENOENT);
+	follow(target.pid, 0);
+	assert_int_equal(ask_maps(&child, (uint32_t)target.pid, &maps), 0);
+	close(maps);
+	child_stop(&child);
+	stop_target(&target);
+	close(map);
+}
+
+static volatile pid_t thread_id;
+
+static void *be_thread(void *until)
+{
+	thread_id = (pid_t)syscall(SYS_gettid);
+	while (!*(volatile bool *)until)
+		usleep(1000);
+	return NULL;
+}
+
+static void test_broker__finds_the_process_of_a_thread(void **state)
+{
+	bool until = false;
+	pthread_t thread;
+	struct child child;
+	int map = segment_map(), maps;
+
+	(void)state;
+	start_broker(&child, map);
+	assert_int_equal(pthread_create(&thread, NULL, be_thread, &until), 0);
+	while (!thread_id)
+		usleep(1000);
+	assert_int_equal(ask_maps(&child, (uint32_t)thread_id, &maps), 0);
+	close(maps);
+	follow(getpid(), 1);
+	assert_int_equal(ask_maps(&child, (uint32_t)thread_id, &maps), -EACCES);
+	*(volatile bool *)&until = true;
+	pthread_join(thread, NULL);
+	child_stop(&child);
+	close(map);
+}
+
 static void test_broker__adds_segments_in_order(void **state)
 {
 	struct child child;
@@ -452,6 +542,8 @@ int main(void)
 		cmocka_unit_test(test_broker__opens_an_object_once_a_minute),
 		cmocka_unit_test(test_broker__answers_floods_with_later),
 		cmocka_unit_test(test_broker__refuses_without_ending),
+		cmocka_unit_test(test_broker__refuses_denied_processes),
+		cmocka_unit_test(test_broker__finds_the_process_of_a_thread),
 		cmocka_unit_test(test_broker__adds_segments_in_order),
 		cmocka_unit_test(test_broker__ends_on_a_violation),
 		cmocka_unit_test(test_broker__wants_a_map_of_maps),
