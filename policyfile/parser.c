@@ -160,6 +160,8 @@ static const char *rule(struct line *line)
 			continue;
 		line->row.kind = kind;
 		reason = parsers[kind](line);
+		if (!reason && memchr(line->rest.text, '\t', line->rest.size) && kind != ROW_NAMES)
+			reason = "a tab in a name";
 		if (!reason && !line->row.text[0])
 			memcpy(line->row.text, line->rest.text, line->rest.size);
 		return reason;

@@ -102,6 +102,8 @@ static void test_policyfile__what_is_refused(void **state)
 		"allow uid 5",
 		"deny comm \x1b[2J",
 		"deny comm \xc3\xa4",
+		"deny comm a\tb",
+		"deny executable /a\tb",
 		"deny uid 5\r",
 		"a-word-that-is-longer-than-any-word-of-a-rule",
 		"deny a-word-that-is-longer-than-any-word 5",
