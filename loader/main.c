@@ -83,6 +83,44 @@ static int check(struct recording *rec)
 	return options->cgroup && rec->cgroup < 0 ? EXIT_USAGE : EXIT_DONE;
 }
 
+/* What runs with the user's rights, while nothing of ours has changed that it could inherit. */
+static int start_users_part(struct recording *rec)
+{
+	const struct options *options = rec->options;
+	int r = output_start(&rec->output, options->output, options->force, &rec->user);
+
+	if (r) {
+		log_error("output: %s: %s; %s", options->output, strerror(-r),
+			  r == -EEXIST ? "to replace it add: --force"
+				       : "name another one: -o FILE");
+		return EXIT_USAGE;
+	}
+	if (!options->command)
+		return EXIT_DONE;
+	r = command_start(&rec->command, options->command, &rec->user);
+	if (r)
+		return failed("record", options->command[0], r);
+	monitor_watch(&rec->monitor, rights_open_pid(rec->command.pid));
+	return EXIT_DONE;
+}
+
+static void secure_ourselves(void)
+{
+	const struct rlimit none = {0, 0}, infinite = {RLIM_INFINITY, RLIM_INFINITY};
+	struct rlimit files;
+
+	umask(077);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN); /* EFBIG says it, here and in the children */
+	prctl(PR_SET_DUMPABLE, 0);
+	setrlimit(RLIMIT_CORE, &none);
+	setrlimit(RLIMIT_MEMLOCK, &infinite);
+	if (!getrlimit(RLIMIT_NOFILE, &files)) {
+		files.rlim_cur = files.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
+}
+
 static int start_child(struct recording *rec, enum policy_role role)
 {
 	struct child *child = &rec->monitor.children[role];
@@ -90,6 +128,34 @@ static int start_child(struct recording *rec, enum policy_role role)
 
 	r = r ? r : spawner_spawn(&child->spawner, &child->channel);
 	return r ? failed("spawner", message_party_name((enum message_party)role), r) : EXIT_DONE;
+}
+
+/*
+ * Early, because a child needs time to get ready that open_kernel() needs too. It gets nothing of
+ * value, and nothing it says is read, before this process has given up its privilege.
+ */
+static int start_children(struct recording *rec)
+{
+	int r = EXIT_DONE;
+
+	secure_ourselves();
+	for (enum policy_role role = ROLE_WORKER; r == EXIT_DONE && role <= ROLE_BROKER; role++)
+		r = start_child(rec, role);
+	return r;
+}
+
+static int open_kernel(struct recording *rec)
+{
+	struct programs *programs = &rec->programs;
+	int r = ksyms_start(&rec->ksyms);
+
+	r = r ? r
+	      : programs_load(programs, rec->options, &rec->rules, &rec->ksyms, rec->cgroup,
+			      rec->command.pid);
+	if (r)
+		return failed("programs", "load (-v says more)", r);
+	r = events_open(programs->cpus, rec->options->frequency, programs->sampler, &rec->events);
+	return r ? failed("events", "perf_event_open", r) : EXIT_DONE;
 }
 
 /* A layer may be missing when it cannot be had and nobody insists; never without a word. */
@@ -111,6 +177,20 @@ static int check_layers(const struct recording *rec, const char *who, uint32_t m
 		r = EXIT_FAILED;
 	}
 	return r;
+}
+
+static int drop_privilege(struct recording *rec)
+{
+	const enum policy_role role = ROLE_LOADER;
+	struct policy_layers layers;
+	int r = monitor_start(&rec->monitor), checked;
+
+	policy_verify_prepare();
+	r = r ? r : policy_become(role);
+	policy_confine(role, &layers);
+	checked = check_layers(rec, "keyhole", policy_layers_of(role) & ~layers.proven,
+			       layers.lacking);
+	return checked == EXIT_DONE && r ? failed("policy", "keyhole", r) : checked;
 }
 
 /* Spawner and child from outside, and what they saw themselves. */
@@ -151,6 +231,15 @@ static int expect_ready(const struct recording *rec, struct child *child)
 	return EXIT_FAILED;
 }
 
+static int expect_children(struct recording *rec)
+{
+	int r = EXIT_DONE;
+
+	for (int role = ROLE_WORKER; r == EXIT_DONE && role <= ROLE_BROKER; role++)
+		r = expect_ready(rec, &rec->monitor.children[role]);
+	return r;
+}
+
 /*
  * Before anything that its rules are about. Its child is confined and done with when the others
  * begin; what it says is read with privilege: rows of a fixed size, of a file of root's.
@@ -179,95 +268,6 @@ static int read_policy(struct recording *rec)
 			    rec->rules.frequency_max, name);
 		options->frequency = rec->rules.frequency_max;
 	}
-	return r;
-}
-
-/* What runs with the user's rights, while nothing of ours has changed that it could inherit. */
-static int start_users_part(struct recording *rec)
-{
-	const struct options *options = rec->options;
-	int r = output_start(&rec->output, options->output, options->force, &rec->user);
-
-	if (r) {
-		log_error("output: %s: %s; %s", options->output, strerror(-r),
-			  r == -EEXIST ? "to replace it add: --force"
-				       : "name another one: -o FILE");
-		return EXIT_USAGE;
-	}
-	if (!options->command)
-		return EXIT_DONE;
-	r = command_start(&rec->command, options->command, &rec->user);
-	if (r)
-		return failed("record", options->command[0], r);
-	monitor_watch(&rec->monitor, rights_open_pid(rec->command.pid));
-	return EXIT_DONE;
-}
-
-static void secure_ourselves(void)
-{
-	const struct rlimit none = {0, 0}, infinite = {RLIM_INFINITY, RLIM_INFINITY};
-	struct rlimit files;
-
-	umask(077);
-	signal(SIGPIPE, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN); /* EFBIG says it, here and in the children */
-	prctl(PR_SET_DUMPABLE, 0);
-	setrlimit(RLIMIT_CORE, &none);
-	setrlimit(RLIMIT_MEMLOCK, &infinite);
-	if (!getrlimit(RLIMIT_NOFILE, &files)) {
-		files.rlim_cur = files.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &files);
-	}
-}
-
-/*
- * Early, because a child needs time to get ready that open_kernel() needs too. It gets nothing of
- * value, and nothing it says is read, before this process has given up its privilege.
- */
-static int start_children(struct recording *rec)
-{
-	int r = EXIT_DONE;
-
-	secure_ourselves();
-	for (enum policy_role role = ROLE_WORKER; r == EXIT_DONE && role <= ROLE_BROKER; role++)
-		r = start_child(rec, role);
-	return r;
-}
-
-static int open_kernel(struct recording *rec)
-{
-	struct programs *programs = &rec->programs;
-	int r = ksyms_start(&rec->ksyms);
-
-	r = r ? r
-	      : programs_load(programs, rec->options, &rec->rules, &rec->ksyms, rec->cgroup,
-			      rec->command.pid);
-	if (r)
-		return failed("programs", "load (-v says more)", r);
-	r = events_open(programs->cpus, rec->options->frequency, programs->sampler, &rec->events);
-	return r ? failed("events", "perf_event_open", r) : EXIT_DONE;
-}
-
-static int drop_privilege(struct recording *rec)
-{
-	const enum policy_role role = ROLE_LOADER;
-	struct policy_layers layers;
-	int r = monitor_start(&rec->monitor), checked;
-
-	policy_verify_prepare();
-	r = r ? r : policy_become(role);
-	policy_confine(role, &layers);
-	checked = check_layers(rec, "keyhole", policy_layers_of(role) & ~layers.proven,
-			       layers.lacking);
-	return checked == EXIT_DONE && r ? failed("policy", "keyhole", r) : checked;
-}
-
-static int expect_children(struct recording *rec)
-{
-	int r = EXIT_DONE;
-
-	for (int role = ROLE_WORKER; r == EXIT_DONE && role <= ROLE_BROKER; role++)
-		r = expect_ready(rec, &rec->monitor.children[role]);
 	return r;
 }
 
