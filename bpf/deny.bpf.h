@@ -16,7 +16,7 @@
 #include "bpf/env.bpf.h"
 #include "bpf/kernel.h"
 
-#define DENY_CGROUP_DEPTH 16 /* below the root; one that is deeper is denied */
+#define DENY_CGROUP_DEPTH 12 /* below the root; one that is deeper is denied */
 #define DENY_COMM_MAX	  15
 
 INLINE int has_rule(u64 kind, u64 first, u64 second)

@@ -187,15 +187,17 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 		return 0;
 	struct generation *from = bpf_map_lookup_elem(&generations, &parent_pid);
 
-	/* a server that sleeps while its children work is not sampled itself */
+	u32 denied = denies_now(child);
+
+	/* a server that sleeps while its children work is not sampled itself; they are alike still */
 	if (!from && filter_mode == FILTER_TARGETS && is_target(parent_pid)) {
-		from = first_sight(parent_pid, (u64)parent->mm, denies_now(parent), GIVEN_BY_HOOK);
+		from = first_sight(parent_pid, (u64)parent->mm, denied, GIVEN_BY_HOOK);
 		if (!from)
 			lose_process();
 	}
 	/* what it has of its parent's memory is denied with it, whatever it is called */
-	u32 denied = from && from->denied ? 1 : denies_now(child);
-
+	if (from && from->denied)
+		denied = 1;
 	if (!from && !(denied && filter_mode == FILTER_ALL))
 		return 0;
 	struct generation fresh = {.number = next_generation(GIVEN_BY_HOOK),
