@@ -42,6 +42,7 @@ const char *message_party_name(enum message_party party)
 		[PARTY_SPAWNER] = "keyhole-spawner",
 		[PARTY_COMMITTER] = "keyhole-output",
 		[PARTY_KSYMS] = "keyhole-ksyms",
+		[PARTY_POLICY] = "keyhole-policy",
 	};
 
 	return (unsigned int)party < sizeof(names) / sizeof(*names) ? names[party] : "keyhole-?";

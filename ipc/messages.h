@@ -16,6 +16,7 @@ enum message_party {
 	PARTY_SPAWNER,
 	PARTY_COMMITTER,
 	PARTY_KSYMS,
+	PARTY_POLICY,
 	PARTY_CHILD, /* worker, exporter or broker */
 };
 
@@ -56,6 +57,7 @@ struct message_ready {
 
 #define CONFIG_BY_THREAD 1u
 #define CONFIG_VERBOSE	 2u
+#define CONFIG_NAMES	 8 /* from this bit on: message_policy_keys.names */
 
 enum profile_format {
 	FORMAT_FOLDED = 1,
@@ -112,7 +114,7 @@ enum summary_limit {
 };
 
 #define SUMMARY_REASONS 32
-#define SUMMARY_LIMITS	20
+#define SUMMARY_LIMITS	24
 struct message_summary {
 	uint64_t without_names;		  /* the innermost frame has no symbol's name */
 	uint64_t discarded;		  /* records that were not well-formed */
@@ -128,7 +130,7 @@ struct message_counted {
 	uint64_t elapsed;	 /* ns since the start of sampling, 0 when it is over */
 	uint64_t expected;	 /* CPU time / period, once it is over */
 	uint64_t seen, complete; /* samples, as the worker says: message_progress */
-	uint64_t samples, events_lost, processes_lost; /* struct counters of bpf/abi.h */
+	uint64_t samples, events_lost, processes_lost, denied; /* struct counters of bpf/abi.h */
 	uint64_t restarted; /* samples that workers had which ended: not in reason[] */
 	uint64_t reason[SUMMARY_REASONS];
 };
@@ -141,6 +143,7 @@ struct message_commit {
 
 struct message_maps {
 	uint32_t pid;
+	uint32_t thread; /* of it: the main one may have exited */
 };
 
 struct message_reply {
@@ -150,8 +153,8 @@ struct message_reply {
 #define OBJECT_WANT_FD 1u
 struct message_object {
 	uint64_t start, end; /* of the mapping, as the kernel lists it */
-	uint32_t pid;
-	uint32_t flags; /* OBJECT_WANT_FD: open it, else identify it only */
+	uint32_t pid, thread;
+	uint64_t flags; /* OBJECT_WANT_FD: open it, else identify it only */
 };
 struct message_object_reply {
 	int32_t error;		     /* 0 or a negative errno */
@@ -186,6 +189,20 @@ struct message_exited {
 struct message_ranges {
 	int32_t error;	/* 0 or a negative errno */
 	uint32_t count; /* of struct kernel_range: the kernel, then modules by address */
+};
+
+#define POLICY_PATH_BYTES 480
+struct message_policy_path {
+	char path[POLICY_PATH_BYTES]; /* NUL terminated */
+};
+
+/* With a file of struct deny_key (bpf/abi.h), to be read from where it is. */
+struct message_policy_keys {
+	int32_t error;		/* -EINVAL: what is wrong was said */
+	uint32_t kinds;		/* DENY_BIT() of those that there are */
+	uint32_t frequency_max; /* Hz, or 0 */
+	uint32_t names; /* what becomes of them: two bits a kind, see helper/policy/parser.h */
+	char hash[68];	/* of the policy: SHA-256 in hex, NUL padded */
 };
 
 #define MESSAGE_PAYLOAD_MAX 512u

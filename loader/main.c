@@ -34,13 +34,21 @@ int failed(const char *what, const char *object, int r)
 
 static int check(struct recording *rec)
 {
-	const struct options *options = rec->options;
+	const uint32_t *max = &rec->rules.said.frequency_max;
+	struct options *options = rec->options;
 	int r = notify_open();
 
 	if (r)
 		return failed("notify", "NOTIFY_SOCKET", r);
 	if (rights_check())
 		return EXIT_RIGHTS;
+	r = rules_read(options->policy, "record", &rec->rules);
+	if (r)
+		return r;
+	if (*max && options->frequency > *max) {
+		log_warning("policy: -F %u: lowered to %u", options->frequency, *max);
+		options->frequency = *max;
+	}
 	if (policy_user_read(&rec->user)) {
 		log_error("record: SUDO_UID: not what sudo sets; run: env -u SUDO_UID keyhole ...");
 		return EXIT_USAGE;
@@ -118,7 +126,8 @@ static int open_kernel(struct recording *rec)
 	int r = ksyms_start(&rec->ksyms, policy_proc());
 
 	r = r ? r
-	      : programs_load(programs, rec->options, &rec->ksyms, rec->cgroup, rec->command.pid);
+	      : programs_load(programs, rec->options, &rec->rules, &rec->ksyms, rec->cgroup,
+			      rec->command.pid);
 	if (r)
 		return failed("programs", "load (-v says more)", r);
 	/* nobody needs to know any more where the kernel lies */
@@ -240,7 +249,8 @@ static int send_config(const struct recording *rec, struct child *worker)
 		.sideband_bytes = EVENTS_SIDEBAND_BYTES,
 		.segments = PROGRAMS_SEGMENTS,
 		.flags = (options->by_thread ? CONFIG_BY_THREAD : 0) |
-			 (options->verbose ? CONFIG_VERBOSE : 0),
+			 (options->verbose ? CONFIG_VERBOSE : 0) |
+			 rec->rules.said.names << CONFIG_NAMES,
 		.format = options->format,
 	};
 
@@ -270,13 +280,15 @@ static void enter_phase(struct recording *rec, enum message_phase phase)
 
 int equip_broker(struct recording *rec, uint32_t segments)
 {
-	struct child *children = rec->monitor.children;
+	struct child *children = rec->monitor.children, *broker = &children[ROLE_BROKER];
 	const struct message_segment first = {segments};
-	int r = channel_send(&children[ROLE_BROKER].channel, MESSAGE_SEGMENT_MAP, &first,
-			     sizeof(first), rec->programs.segment_map);
+	int r = channel_send(&broker->channel, MESSAGE_SEGMENT_MAP, &first, sizeof(first),
+			     rec->programs.segment_map);
 
+	r = r ? r
+	      : channel_send_bare(&broker->channel, MESSAGE_PROCESS_MAP, rec->programs.process_map);
 	return r ? r
-		 : connect_child(&children[ROLE_WORKER], DESCRIPTOR_BROKER, &children[ROLE_BROKER],
+		 : connect_child(&children[ROLE_WORKER], DESCRIPTOR_BROKER, broker,
 				 MESSAGE_REQUEST_PEER);
 }
 
@@ -313,7 +325,8 @@ static struct message_counted count(const struct recording *rec)
 					  .complete = rec->monitor.progress.complete,
 					  .samples = counters.samples,
 					  .events_lost = counters.events_lost,
-					  .processes_lost = counters.processes_lost};
+					  .processes_lost = counters.processes_lost,
+					  .denied = counters.denied};
 
 	_Static_assert(sizeof(counters.reason) <= sizeof(counted.reason), "a place for each");
 	memcpy(counted.reason, counters.reason, sizeof(counters.reason));
@@ -380,8 +393,8 @@ static int empty(const struct recording *rec, const struct message_counted *coun
 	if (rec->command.status == EXIT_NO_COMMAND)
 		return EXIT_NO_COMMAND; /* it said why */
 	log_error("record: no samples: CPU time for %" PRIu64 " was used, %" PRIu64
-		  " were lost; record longer (-d) or at another rate (-F)",
-		  counted->expected, counted->samples);
+		  " were lost, %" PRIu64 " denied; record longer (-d) or at another rate (-F)",
+		  counted->expected, counted->samples, counted->denied);
 	return EXIT_EMPTY;
 }
 
@@ -442,7 +455,7 @@ static int finish(struct recording *rec)
 	return r ? failed("output", rec->options->output, r) : EXIT_DONE;
 }
 
-static int run(const struct options *options, uint64_t begun)
+static int run(struct options *options, uint64_t begun)
 {
 	static int (*const steps[])(struct recording * rec) = {
 		check,		 start_users_part, start_children, open_kernel, drop_privilege,
@@ -501,6 +514,8 @@ int main(int argc, char **argv)
 		options_usage(stdout);
 		return EXIT_DONE;
 	}
+	if (!strcmp(verb, "check-config"))
+		return rules_read(argv[2], verb, &(struct rules){.keys = -1});
 	if (strcmp(verb, "record")) {
 		log_error("%s: not a command; run: keyhole help", *verb ? verb : "(nothing)");
 		return EXIT_USAGE;

@@ -15,6 +15,7 @@
 
 static const char usage[] =
 	"usage: keyhole record [OPTIONS] [-- CMD ARGS]\n"
+	"       keyhole check-config [FILE]\n"
 	"Profile with stacks and write them to a file. Ctrl-C stops and writes.\n\n"
 	"  -a, --all                the whole machine (default)\n"
 	"  -p, --pid PID            a process, its threads and later children (repeatable)\n"
@@ -27,12 +28,13 @@ static const char usage[] =
 	"      --force              replace FILE when it exists\n"
 	"      --by-thread          keep threads apart\n"
 	"      --require LAYERS     do not start without: namespaces,pid,root,landlock\n"
+	"      --policy FILE        who is never sampled (/etc/keyhole/policy.conf)\n"
 	"  -v, --verbose            say more\n"
 	"  -h, --help               this text\n\n"
 	"exit status: 0 done, 1 failed while recording, 2 usage, 3 missing rights,\n"
 	"  4 no samples; with CMD that of CMD, 128 + N when signal N ended it\n";
 
-/* C, Q, R and T stand for those that have no short form. */
+/* C, P, Q, R and T stand for those that have no short form. */
 static const struct option longs[] = {
 	{"all", no_argument, NULL, 'a'},
 	{"pid", required_argument, NULL, 'p'},
@@ -42,6 +44,7 @@ static const struct option longs[] = {
 	{"output", required_argument, NULL, 'o'},
 	{"format", required_argument, NULL, 'f'},
 	{"force", no_argument, NULL, 'R'},
+	{"policy", required_argument, NULL, 'P'},
 	{"require", required_argument, NULL, 'Q'},
 	{"by-thread", no_argument, NULL, 'T'},
 	{"verbose", no_argument, NULL, 'v'},
@@ -122,6 +125,9 @@ static const char *apply(struct options *options, int option, const char *arg)
 		return set_format(options, arg);
 	case 'o':
 		options->output = arg;
+		return NULL;
+	case 'P':
+		options->policy = arg;
 		return NULL;
 	case ':':
 		return "needs an argument";

@@ -20,6 +20,7 @@ struct options { /* at most one of pids, cgroup and command; otherwise the whole
 	char **command; /* NULL terminated, in the caller's argv */
 	unsigned int frequency;
 	uint64_t duration;  /* ns, 0 = until stopped */
+	const char *policy; /* file; NULL: the default one, if it exists */
 	const char *output; /* "-" for standard output */
 	enum profile_format format;
 	uint32_t require; /* layers of confinement, bits of policy/layers.def */

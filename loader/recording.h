@@ -22,7 +22,8 @@ enum exit_status {
 };
 
 struct recording {
-	const struct options *options;
+	struct options *options;
+	struct rules rules;
 	struct policy_user user;
 	int cgroup; /* directory, or -1 */
 	struct command command;

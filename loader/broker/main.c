@@ -24,6 +24,7 @@ struct broker {
 	struct channel loader, worker;
 	struct segments segments;
 	struct limits limits;
+	int followed; /* map of BPF's, only to read */
 };
 
 /* Sends the descriptor or the negative errno in r, and closes the descriptor. */
@@ -39,7 +40,8 @@ static int reply_fd(struct broker *broker, const struct message *request, enum m
 /* r < 0: refused already. */
 static int on_maps(struct broker *broker, const struct message *request, int r)
 {
-	return reply_fd(broker, request, MESSAGE_MAPS_REPLY, r ? r : answer_maps(&request->MAPS));
+	return reply_fd(broker, request, MESSAGE_MAPS_REPLY,
+			r ? r : answer_maps(broker->followed, &request->MAPS));
 }
 
 static int on_object(struct broker *broker, const struct message *request, int r)
@@ -48,7 +50,7 @@ static int on_object(struct broker *broker, const struct message *request, int r
 	guard_fd int fd = -1;
 
 	if (r == 0)
-		r = answer_object(&broker->limits, &request->OBJECT, &reply, &fd);
+		r = answer_object(broker->followed, &broker->limits, &request->OBJECT, &reply, &fd);
 	if (r < 0)
 		reply = (struct message_object_reply){.error = r};
 	return channel_reply(&broker->worker, request, MESSAGE_OBJECT_REPLY, &reply, sizeof(reply),
@@ -70,7 +72,7 @@ static int (*const handlers[MESSAGE_COUNT])(struct broker *, const struct messag
 static int start(struct broker *broker)
 {
 	struct policy_layers layers;
-	struct message map, peer;
+	struct message map, processes, peer;
 	int r;
 
 	channel_init(&broker->loader, CHANNEL_FD, PARTY_BROKER, PARTY_LOADER);
@@ -82,8 +84,10 @@ static int start(struct broker *broker)
 	if (r || (r = channel_expect(&broker->loader, MESSAGE_SEGMENT_MAP, START_MS, &map)))
 		return r;
 	r = segments_init(&broker->segments, map.fd, map.SEGMENT_MAP.index);
+	r = r ? r : channel_expect(&broker->loader, MESSAGE_PROCESS_MAP, START_MS, &processes);
 	if (r || (r = channel_expect(&broker->loader, MESSAGE_REQUEST_PEER, START_MS, &peer)))
 		return r;
+	broker->followed = processes.fd;
 	channel_init(&broker->worker, peer.fd, PARTY_BROKER, PARTY_WORKER);
 	broker->loader.phase = broker->worker.phase = PHASE_RUN;
 	return limits_init(&broker->limits, time_now());

@@ -59,7 +59,7 @@ report() {
 	functions | awk '{ l[NR] = $1 } END { if (NR) printf \
 		"functions: %d, median %d, p90 %d, longest %d\n", NR, l[int((NR + 1) / 2)],
 		l[int(NR * 0.9 + 0.5)], l[NR] }'
-	for program in keyhole keyhole-broker keyhole-exporter keyhole-ksyms keyhole-output keyhole-worker; do
+	for program in keyhole keyhole-broker keyhole-exporter keyhole-ksyms keyhole-output keyhole-policy keyhole-worker; do
 		[ -x "$build/$program" ] || continue
 		printf '%s: %d KB' "$program" $(($(stat -c %s "$build/$program") / 1024))
 		ldd "$build/$program" 2>/dev/null | awk '/=>/ { printf " %s", $1 } END { print "" }'

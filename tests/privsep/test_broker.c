@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <linux/bpf.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +44,28 @@ static int segment_map(void)
 	return outer;
 }
 
+static int processes = -1; /* those that BPF would follow; it alone writes the real one */
+
+static void follow(pid_t pid, uint32_t denied)
+{
+	struct generation generation = {.number = 1, .denied = denied};
+	union bpf_attr attr;
+
+	if (processes < 0) {
+		memset(&attr, 0, sizeof(attr));
+		attr.map_type = BPF_MAP_TYPE_HASH;
+		attr.key_size = 4;
+		attr.value_size = sizeof(generation);
+		attr.max_entries = 64;
+		processes = (int)syscall(SYS_bpf, BPF_MAP_CREATE, &attr, sizeof(attr));
+	}
+	memset(&attr, 0, sizeof(attr));
+	attr.map_fd = (uint32_t)processes;
+	attr.key = (uintptr_t)&pid;
+	attr.value = (uintptr_t)&generation;
+	assert_int_equal(syscall(SYS_bpf, BPF_MAP_UPDATE_ELEM, &attr, sizeof(attr)), 0);
+}
+
 static void give_map(struct child *child, int map, uint32_t index)
 {
 	const struct message_segment first = {index};
@@ -54,8 +77,10 @@ static void give_map(struct child *child, int map, uint32_t index)
 /* first: the segment that the worker asks for first, 0: behind all that there are. */
 static void start_broker_at(struct child *child, int map, uint32_t first)
 {
+	follow(getpid(), 0);
 	child_start(child, ROLE_BROKER);
 	give_map(child, map, first);
+	child_give(child, MESSAGE_PROCESS_MAP, processes);
 	child_give_peer(child, MESSAGE_REQUEST_PEER);
 }
 
@@ -72,9 +97,9 @@ static int receive_reply(struct child *child, enum message_type type, struct mes
 	return ret_message->MAPS_REPLY.error; /* the same place in every reply */
 }
 
-static int ask_maps(struct child *child, uint32_t pid, int *ret_fd)
+static int ask_thread(struct child *child, uint32_t pid, uint32_t thread, int *ret_fd)
 {
-	const struct message_maps maps = {.pid = pid};
+	const struct message_maps maps = {.pid = pid, .thread = thread};
 	struct message message;
 	int r;
 
@@ -82,6 +107,11 @@ static int ask_maps(struct child *child, uint32_t pid, int *ret_fd)
 	r = receive_reply(child, MESSAGE_MAPS_REPLY, &message);
 	*ret_fd = message.fd;
 	return r;
+}
+
+static int ask_maps(struct child *child, uint32_t pid, int *ret_fd)
+{
+	return ask_thread(child, pid, pid, ret_fd);
 }
 
 static int ask_object(struct child *child, const struct message_object *object,
@@ -136,7 +166,7 @@ static void wait_for_user(pid_t pid)
 /* The first mapping of that text in a maps file, as a request. */
 static struct message_object find_mapping(int maps, pid_t pid, const char *text)
 {
-	struct message_object object = {.pid = (uint32_t)pid};
+	struct message_object object = {.pid = (uint32_t)pid, .thread = (uint32_t)pid};
 	FILE *file = fdopen(dup(maps), "r");
 	unsigned long long start, end;
 	char line[512];
@@ -245,6 +275,7 @@ static void start_target(struct target *target)
 		target->fds[i] = open_again(target->fds[i]);
 	target->pid = privsep_start(be_target, target->fds);
 	wait_for_user(target->pid);
+	follow(target->pid, 0);
 	unlink(path);
 	fstat(target->fds[0], &target->deleted);
 	fstat(target->fds[1], &target->memory);
@@ -383,7 +414,10 @@ static void test_broker__refuses_without_ending(void **state)
 		{.start = 0x2000, .end = 0x2000, .pid = 1},
 		{.start = 0x3000, .end = 0x2000, .pid = 1},
 	};
-	struct message_object absent = {.start = 0x1000, .end = 0x2000, .pid = (uint32_t)getpid()};
+	struct message_object absent = {.start = 0x1000,
+					.end = 0x2000,
+					.pid = (uint32_t)getpid(),
+					.thread = (uint32_t)getpid()};
 	struct child child;
 	struct message message;
 	int map = segment_map(), fd;
@@ -400,6 +434,74 @@ static void test_broker__refuses_without_ending(void **state)
 	assert_int_equal(ask_maps(&child, PROCESS_PID_MAX, &fd), -ENOENT);
 	assert_int_equal(ask_maps(&child, (uint32_t)getpid(), &fd), 0);
 	close(fd);
+	child_stop(&child);
+	close(map);
+}
+
+/* Of whom BPF does not know, and of whom a rule denies. */
+static void test_broker__refuses_denied_processes(void **state)
+{
+	const uint32_t self = (uint32_t)getpid();
+	struct message_object object;
+	struct message message;
+	struct child child;
+	int map = segment_map(), maps;
+
+	(void)state;
+	start_broker(&child, map);
+	assert_int_equal(ask_maps(&child, self, &maps), 0);
+	object = find_mapping(maps, getpid(), "/libc.so.6");
+	close(maps);
+	follow(getpid(), 1);
+	assert_int_equal(ask_maps(&child, self, &maps), -EACCES);
+	object.flags = OBJECT_WANT_FD;
+	assert_int_equal(ask_object(&child, &object, &message), -EACCES);
+	assert_int_equal(message.fd, -1);
+	assert_int_equal(message.OBJECT_REPLY.inode, 0);
+	assert_int_equal(ask_maps(&child, 1, &maps), -ENOENT);
+	child_stop(&child);
+	close(map);
+}
+
+static volatile pid_t thread_id;
+
+static void *be_thread(void *until)
+{
+	thread_id = (pid_t)syscall(SYS_gettid);
+	while (!*(volatile bool *)until)
+		usleep(1000);
+	return NULL;
+}
+
+/* Through a thread of the process: the main one may have exited. Through no other's. */
+static void test_broker__finds_a_process_by_its_threads(void **state)
+{
+	const uint32_t self = (uint32_t)getpid();
+	struct message_object object;
+	struct message message;
+	bool until = false;
+	pthread_t thread;
+	struct child child;
+	int map = segment_map(), maps;
+
+	(void)state;
+	start_broker(&child, map);
+	assert_int_equal(pthread_create(&thread, NULL, be_thread, &until), 0);
+	while (!thread_id)
+		usleep(1000);
+	assert_int_equal(ask_thread(&child, self, (uint32_t)thread_id, &maps), 0);
+	object = find_mapping(maps, getpid(), "/libc.so.6");
+	close(maps);
+	object.thread = (uint32_t)thread_id;
+	assert_int_equal(ask_object(&child, &object, &message), 0);
+	assert_int_equal(ask_thread(&child, self, 1, &maps), -ENOENT);
+	assert_int_equal(ask_maps(&child, (uint32_t)thread_id, &maps), -ENOENT);
+	object.thread = 1;
+	assert_int_equal(ask_object(&child, &object, &message), -ENOENT);
+	follow(getpid(), 1);
+	assert_int_equal(ask_thread(&child, self, (uint32_t)thread_id, &maps), -EACCES);
+	*(volatile bool *)&until = true;
+	pthread_join(thread, NULL);
 	child_stop(&child);
 	close(map);
 }
@@ -486,6 +588,8 @@ int main(void)
 		cmocka_unit_test(test_broker__opens_an_object_once_a_minute),
 		cmocka_unit_test(test_broker__answers_floods_with_later),
 		cmocka_unit_test(test_broker__refuses_without_ending),
+		cmocka_unit_test(test_broker__refuses_denied_processes),
+		cmocka_unit_test(test_broker__finds_a_process_by_its_threads),
 		cmocka_unit_test(test_broker__adds_segments_in_order),
 		cmocka_unit_test(test_broker__ends_on_a_violation),
 		cmocka_unit_test(test_broker__wants_a_map_of_maps),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* keyhole-ksyms, started and asked as the loader does it. */
+/* keyhole-ksyms and keyhole-policy, started and asked as the loader does it. */
 #include "loader/ksyms.h"
 
 #include <errno.h>
@@ -53,10 +53,19 @@ static uint64_t number_of(pid_t pid, const char *field, int base)
 	return value;
 }
 
+static void check_rights(pid_t pid)
+{
+	static const char *const sets[] = {"CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"};
+
+	assert_int_equal(number_of(pid, "Uid", 10), policy_role(ROLE_LOADER)->id);
+	assert_int_equal(number_of(pid, "NoNewPrivs", 10), 1);
+	for (size_t i = 0; i < sizeof(sets) / sizeof(*sets); i++)
+		assert_int_equal(number_of(pid, sets[i], 16), 0);
+}
+
 /* It waits for the second file. */
 static void test_helpers__kernel_symbols_are_read_without_rights(void **state)
 {
-	static const char *const sets[] = {"CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"};
 	const char *const argv[] = {"keyhole-ksyms", NULL};
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	struct channel channel;
@@ -69,14 +78,29 @@ static void test_helpers__kernel_symbols_are_read_without_rights(void **state)
 	assert_int_equal(channel_expect(&channel, MESSAGE_RANGES, 10000, &message), 0);
 	assert_int_equal(message.RANGES.count, 1);
 	message_release(&message);
-	assert_int_equal(number_of(pid, "Uid", 10), policy_role(ROLE_LOADER)->id);
-	assert_int_equal(number_of(pid, "NoNewPrivs", 10), 1);
-	for (size_t i = 0; i < sizeof(sets) / sizeof(*sets); i++)
-		assert_int_equal(number_of(pid, sets[i], 16), 0);
+	check_rights(pid);
 	assert_int_equal(privsep_count_fds(pid), 3 + 1 + 1 + 1); /* channel, file, ranges */
 	channel_release(&channel);
 	assert_true(privsep_gone(pid));
 	close(null);
+}
+
+/* It waits for the file, behind its filter. */
+static void test_helpers__the_policy_is_read_without_rights(void **state)
+{
+	const char *const argv[] = {"keyhole-policy", "record", "file", NULL};
+	struct channel channel;
+	pid_t pid = helper_start(PARTY_POLICY, argv, NULL, &channel);
+
+	(void)state;
+	assert_true(pid > 0);
+	for (int i = 0; i < 1000 && number_of(pid, "Seccomp", 10) != 2; i++)
+		usleep(1000);
+	assert_int_equal(number_of(pid, "Seccomp", 10), POLICY_UNCONFINED ? 0 : 2);
+	check_rights(pid);
+	assert_int_equal(privsep_count_fds(pid), 3 + 1 + 1); /* channel, keys */
+	channel_release(&channel);
+	assert_true(privsep_gone(pid));
 }
 
 int main(void)
@@ -84,6 +108,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_helpers__kernel_symbols_of_this_machine),
 		cmocka_unit_test(test_helpers__kernel_symbols_are_read_without_rights),
+		cmocka_unit_test(test_helpers__the_policy_is_read_without_rights),
 	};
 
 	privsep_need_root();
