@@ -468,7 +468,7 @@ static int run(struct options *options, uint64_t begun)
 
 	rec->options = options;
 	rec->begun = begun;
-	rec->output.fd = rec->output.channel.fd = -1;
+	rec->rules.keys = rec->output.fd = rec->output.channel.fd = -1;
 	for (int role = 0; role < ROLE_COUNT; role++)
 		rec->monitor.children[role] =
 			(struct child){.spawner.channel.fd = -1, .channel.fd = -1};

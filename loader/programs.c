@@ -93,8 +93,9 @@ static int fill_rules(const struct programs *programs, const struct rules *rules
 	const uint32_t yes = 1;
 	struct deny_key key;
 
-	while (!r && rules->said.kinds && read(rules->keys, &key, sizeof(key)) == sizeof(key))
+	while (!r && read(rules->keys, &key, sizeof(key)) == sizeof(key))
 		r = bpf_map_update_elem(map, &key, &yes, BPF_ANY);
+	close(rules->keys);
 	return r ? r : bpf_map_freeze(map);
 }
 

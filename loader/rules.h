@@ -7,7 +7,7 @@
 
 struct rules {
 	struct message_policy_keys said; /* hash empty: there is no file */
-	int keys; /* file of struct deny_key, owned; only where said.kinds is not 0 */
+	int keys; /* file of struct deny_key, or -1; programs_load() closes it */
 };
 
 /*

@@ -163,7 +163,7 @@ static int add_key(const struct policy_row *row)
 	reason = key_of_row(row, fd, &key);
 	if (reason)
 		return say(row->line, reason);
-	return write(policy.keys, &key, sizeof(key)) < 0 ? -errno : 0;
+	return write(policy.keys, &key, sizeof(key)) == sizeof(key) ? 0 : -EIO;
 }
 
 static int take_rows(struct message_policy_keys *keys)

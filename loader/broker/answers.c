@@ -140,9 +140,7 @@ int answer_object(int processes, struct limits *limits, const struct message_obj
 	guard_fd int fd = -1;
 	int r = object_valid(request) ? check_process(processes, request->pid) : -EINVAL;
 
-	if (r < 0)
-		return r;
-	fd = open_mapped(request);
+	fd = r < 0 ? r : open_mapped(request);
 	r = fd < 0 ? fd : identify(fd, ret_reply);
 	if (r < 0 || !(request->flags & OBJECT_WANT_FD))
 		return r;
