@@ -18,6 +18,7 @@ enum message_party {
 	PARTY_KSYMS,
 	PARTY_OPTIONS,
 	PARTY_AUDITOR,
+	PARTY_POLICY,
 	PARTY_CHILD, /* worker, exporter or broker */
 };
 
@@ -60,6 +61,7 @@ struct message_ready {
 #define OPTIONS_FORCE	  1u
 #define OPTIONS_BY_THREAD 2u
 #define OPTIONS_VERBOSE	  4u
+#define CONFIG_NAMES	  8 /* from this bit on: message_policy_keys.names */
 
 enum profile_format {
 	FORMAT_NONE,
@@ -119,7 +121,7 @@ enum summary_limit {
 };
 
 #define SUMMARY_REASONS 32
-#define SUMMARY_LIMITS	20
+#define SUMMARY_LIMITS	24
 struct message_summary {
 	uint64_t without_names;		  /* the innermost frame has no symbol's name */
 	uint64_t discarded;		  /* records that were not well-formed */
@@ -152,6 +154,7 @@ struct message_step {
 
 struct message_maps {
 	uint32_t pid;
+	uint32_t thread; /* of it: the main one may have exited */
 };
 
 struct message_reply {
@@ -161,8 +164,8 @@ struct message_reply {
 #define OBJECT_WANT_FD 1u
 struct message_object {
 	uint64_t start, end; /* of the mapping, as the kernel lists it */
-	uint32_t pid;
-	uint32_t flags; /* OBJECT_WANT_FD: open it, else identify it only */
+	uint32_t pid, thread;
+	uint64_t flags; /* OBJECT_WANT_FD: open it, else identify it only */
 };
 struct message_object_reply {
 	int32_t error;		     /* 0 or a negative errno */
@@ -248,9 +251,23 @@ struct message_options {
 	uint32_t format;  /* enum profile_format */
 	uint32_t require; /* bits of policy/layers.def */
 	uint32_t command; /* its index in argv, behind `--`; 0: none */
-	struct message_text cgroup, output, audit;
+	struct message_text cgroup, output, audit, policy;
 	uint32_t pid_count, pids[OPTIONS_PIDS_MAX];
 	char name[OPTIONS_NAME_BYTES]; /* of the output where none was given, NUL padded */
+};
+
+#define POLICY_PATH_BYTES 480
+struct message_policy_path {
+	char path[POLICY_PATH_BYTES]; /* NUL terminated */
+};
+
+/* With a file of struct deny_key (bpf/abi.h), to be read from where it is. */
+struct message_policy_keys {
+	int32_t error;		/* -EINVAL: what is wrong was said */
+	uint32_t kinds;		/* DENY_BIT() of those that there are */
+	uint32_t frequency_max; /* Hz, or 0 */
+	uint32_t names; /* what becomes of them: two bits a kind, see helper/policy/parser.h */
+	char hash[68];	/* of the policy: SHA-256 in hex, NUL padded */
 };
 
 #define MESSAGE_PAYLOAD_MAX 512u

@@ -56,7 +56,9 @@ static int start_audit(struct recording *rec)
 	guard_fd int fd = open(options->audit, flags | O_CLOEXEC, 0600);
 	int r = fd < 0 ? -errno : helper_start(PARTY_AUDITOR, options->arguments, NULL, channel);
 
-	r = r < 0 ? r : channel_send_bare(channel, MESSAGE_AUDIT_FILE, fd);
+	r = r < 0 ? r
+		  : channel_send(channel, MESSAGE_AUDIT_FILE, &rec->rules.said,
+				 sizeof(rec->rules.said), fd);
 	r = r ? r : audit(&rec->monitor, AUDIT_start, rec->user.uid, geteuid());
 	if (r)
 		channel_release(channel);
@@ -65,11 +67,19 @@ static int start_audit(struct recording *rec)
 
 static int check(struct recording *rec)
 {
-	const struct options *options = rec->options;
+	const uint32_t *max = &rec->rules.said.frequency_max;
+	struct options *options = rec->options;
 	int r;
 
 	if (rights_check())
 		return EXIT_RIGHTS;
+	r = rules_read(options->policy, "record", &rec->rules);
+	if (r)
+		return r;
+	if (*max && options->given.frequency > *max) {
+		log_warning("policy: -F %u: lowered to %u", options->given.frequency, *max);
+		options->given.frequency = *max;
+	}
 	if (policy_user_read(&rec->user)) {
 		log_error("record: SUDO_UID: not what sudo sets; run: env -u SUDO_UID keyhole ...");
 		return EXIT_USAGE;
@@ -154,7 +164,8 @@ static int open_kernel(struct recording *rec)
 	if (rec->ksyms.pid < 0)
 		return EXIT_FAILED;
 	r = r ? r
-	      : programs_load(programs, rec->options, &rec->ksyms, rec->cgroup, rec->command.pid);
+	      : programs_load(programs, rec->options, &rec->rules, &rec->ksyms, rec->cgroup,
+			      rec->command.pid);
 	if (r)
 		return failed("programs", "load (-v says more)", r);
 	/* nobody needs to know any more where the kernel lies */
@@ -281,7 +292,7 @@ static int send_config(const struct recording *rec, struct child *worker)
 		.ring_bytes = rec->programs.ring_bytes,
 		.sideband_bytes = EVENTS_SIDEBAND_BYTES,
 		.segments = PROGRAMS_SEGMENTS,
-		.flags = options->given.flags,
+		.flags = options->given.flags | rec->rules.said.names << CONFIG_NAMES,
 		.format = options->given.format,
 	};
 
@@ -317,6 +328,8 @@ int equip_broker(struct recording *rec, uint32_t segments)
 	int r = channel_send(&broker->channel, MESSAGE_SEGMENT_MAP, &first, sizeof(first),
 			     rec->programs.segment_map);
 
+	r = r ? r
+	      : channel_send_bare(&broker->channel, MESSAGE_PROCESS_MAP, rec->programs.process_map);
 	if (r == 0 && monitor->audit.fd >= 0)
 		r = connect_child(broker, MESSAGE_AUDIT_PEER, &monitor->audit, DESCRIPTOR_BROKER);
 	return r ? r
@@ -475,7 +488,7 @@ static int finish(struct recording *rec)
 	return r ? failed("output", rec->options->output, r) : take_step(rec, STEP_COMMIT);
 }
 
-static int run(const struct options *options, uint64_t begun)
+static int run(struct options *options, uint64_t begun)
 {
 	static int (*const steps[])(struct recording * rec) = {
 		check,		 start_users_part, start_children, open_kernel, drop_privilege,
@@ -488,7 +501,7 @@ static int run(const struct options *options, uint64_t begun)
 
 	rec->options = options;
 	rec->begun = begun;
-	rec->output.fd = rec->output.channel.fd = rec->monitor.audit.fd = -1;
+	rec->rules.keys = rec->output.fd = rec->output.channel.fd = rec->monitor.audit.fd = -1;
 	for (int role = 0; role < ROLE_COUNT; role++)
 		rec->monitor.children[role] =
 			(struct child){.spawner.channel.fd = -1, .channel.fd = -1};
@@ -546,6 +559,8 @@ int main(int argc, char **argv)
 	log_init("keyhole", LOG_LEVEL_WARNING);
 	if (sanitise_descriptors())
 		return EXIT_FAILED;
+	if (argc > 1 && !strcmp(argv[1], "check-config"))
+		return rules_read(argv[2], argv[1], &(struct rules){.keys = -1});
 	r = argc > 1 ? exec_verb(argv + 1) : EXIT_DONE;
 	r = r ? r : options_read(argc, argv, &options);
 	if (r != OPTIONS_RECORD)

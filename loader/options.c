@@ -35,6 +35,7 @@ int options_check(int argc, char **argv, struct options *options)
 	    !!given->pid_count + !!given->cgroup.index + command > 1)
 		return -EPROTO;
 	options->cgroup = text_at(argc, argv, given->cgroup, &r);
+	options->policy = text_at(argc, argv, given->policy, &r);
 	options->audit = text_at(argc, argv, given->audit, &r);
 	options->output = text_at(argc, argv, given->output, &r) ?: given->name;
 	options->command = command ? argv + given->command : NULL;

@@ -12,6 +12,7 @@
 struct options {
 	struct message_options given; /* its numbers; places of texts are looked up in the rest */
 	const char *cgroup, *audit;   /* NULL: none */
+	const char *policy;	      /* file; NULL: the default one, if it exists */
 	const char *output;	      /* "-" for standard output */
 	char **command; /* NULL terminated, in the caller's argv behind `--`, or NULL */
 	const char *const *arguments; /* NULL terminated: all of them */

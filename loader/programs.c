@@ -85,7 +85,21 @@ static int size_maps(struct programs *programs)
 	return r ? r : bpf_map__set_max_entries(skeleton->maps.counters, programs->cpus);
 }
 
-static void set_constants(struct programs *programs, const struct options *options, uint32_t ranges)
+/* Before anything is attached. Nobody changes them after that, this process neither. */
+static int fill_rules(const struct programs *programs, const struct rules *rules)
+{
+	int map = bpf_map__fd(programs->skeleton->maps.deny_rules), r = 0;
+	const uint32_t yes = 1;
+	struct deny_key key;
+
+	while (!r && read(rules->keys, &key, sizeof(key)) == sizeof(key))
+		r = bpf_map_update_elem(map, &key, &yes, BPF_ANY);
+	close(rules->keys);
+	return r ? r : bpf_map_freeze(map);
+}
+
+static void set_constants(struct programs *programs, const struct options *options,
+			  const struct rules *rules, uint32_t ranges)
 {
 	struct walk_loop_bpf__rodata *constants = programs->skeleton->rodata;
 	uint64_t random;
@@ -95,6 +109,9 @@ static void set_constants(struct programs *programs, const struct options *optio
 	constants->cpu_count = programs->cpus;
 	constants->ring_bytes = programs->ring_bytes;
 	constants->kernel_range_count = ranges;
+	constants->deny_kinds = rules->said.kinds;
+	bpf_program__set_autoload(programs->skeleton->progs.on_rename, rules->said.kinds);
+	bpf_program__set_autoload(programs->skeleton->progs.on_move, rules->said.kinds);
 	if (options->given.frequency > COLD_FREQUENCY_MAX)
 		constants->walk_extension_ns = 0;
 	if (options->given.pid_count || options->command)
@@ -162,6 +179,7 @@ static int take_maps(struct programs *programs)
 	programs->maps[DESCRIPTOR_PROCESSES] = bpf_map__fd(skeleton->maps.processes);
 	programs->maps[DESCRIPTOR_EVENTS] = bpf_map__fd(skeleton->maps.events);
 	programs->segment_map = bpf_map__fd(skeleton->maps.segments);
+	programs->process_map = bpf_map__fd(skeleton->maps.generations);
 	programs->sampler = bpf_program__fd(skeleton->progs.on_sample);
 	programs->counts[0] = bpf_map__fd(skeleton->maps.counters);
 	return bpf_map_freeze(programs->counts[0]); /* BPF goes on writing to it, nobody else */
@@ -187,8 +205,8 @@ static int open_object(struct programs *programs)
 	return bpf_object__open_skeleton(skeleton, NULL);
 }
 
-int programs_load(struct programs *programs, const struct options *options, struct ksyms *ksyms,
-		  int cgroup, pid_t command)
+int programs_load(struct programs *programs, const struct options *options,
+		  const struct rules *rules, struct ksyms *ksyms, int cgroup, pid_t command)
 {
 	int cpus = libbpf_num_possible_cpus(), r;
 
@@ -201,9 +219,10 @@ int programs_load(struct programs *programs, const struct options *options, stru
 	r = open_object(programs);
 	r = r ? r : size_maps(programs);
 	if (!r)
-		set_constants(programs, options, ksyms->count);
+		set_constants(programs, options, rules, ksyms->count);
 	r = r ? r : walk_loop_bpf__load(programs->skeleton);
 	r = r ? r : fill_maps(programs, options, cgroup, command);
+	r = r ? r : fill_rules(programs, rules);
 	r = r ? r : fill_kernel_ranges(programs, ksyms);
 	r = r ? r : take_maps(programs);
 	/* The sampler is left out: attaching it would enable its event. */

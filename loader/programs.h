@@ -11,6 +11,7 @@
 #include "ipc/messages.h"
 #include "loader/ksyms.h"
 #include "loader/options.h"
+#include "loader/rules.h"
 
 #define PROGRAMS_SEGMENTS 2 /* attached at start: one in use, one spare */
 
@@ -21,8 +22,8 @@ struct programs {
 	uint32_t cpus, ring_bytes;
 	int segments[PROGRAMS_SEGMENTS];
 	int maps[DESCRIPTOR_EVENTS + 1]; /* for the worker, by enum descriptor_kind; borrowed */
-	int segment_map, sampler;	 /* borrowed */
-	int counts[COUNTS_DESCRIPTORS];	 /* for keyhole-output, see COUNTS; the first is borrowed */
+	int segment_map, process_map, sampler; /* borrowed */
+	int counts[COUNTS_DESCRIPTORS]; /* for keyhole-output, see COUNTS; the first is borrowed */
 };
 
 /* Whether those of the floor, Linux 5.10, can be loaded. */
@@ -32,8 +33,8 @@ bool programs_supported(void);
  * cgroup: directory or -1; command: process to profile or 0. ksyms is still being read and waited
  * for when it is needed. Returns 0 or a negative errno.
  */
-int programs_load(struct programs *programs, const struct options *options, struct ksyms *ksyms,
-		  int cgroup, pid_t command);
+int programs_load(struct programs *programs, const struct options *options,
+		  const struct rules *rules, struct ksyms *ksyms, int cgroup, pid_t command);
 
 /* While no event is enabled: what another worker wrote is distrusted from here on. */
 void programs_begin_epoch(struct programs *programs, uint32_t epoch);

@@ -13,7 +13,8 @@
 #include "loader/user.h"
 
 struct recording {
-	const struct options *options;
+	struct options *options;
+	struct rules rules;
 	struct policy_user user;
 	int cgroup; /* directory, or -1 */
 	struct command command;

@@ -9,6 +9,7 @@
 
 #include "ipc/guard.h"
 #include "ipc/log.h"
+#include "worker/base/redact.h"
 #include "worker/elf/image.h"
 #include "worker/process/object.h"
 #include "worker/profile/profile.h"
@@ -105,26 +106,33 @@ static void set_name(struct profile *profile, const struct place *place, uint32_
 }
 
 static void set_symbol(struct profile *profile, const struct place *place, uint32_t object,
-		       const struct symbol_match *match)
+		       const struct symbol_match *match, const struct redact *redact)
 {
 	struct profile_function function = {.object = object, .start = match->start, .named = true};
-	guard_free char *readable = demangle(match->name);
+	guard_free char *readable = NULL;
+	char text[REDACT_BYTES];
+	const char *name = redact_name(redact, REDACT_FUNCTION, match->name, text);
 
-	function.system_name = profile_string(profile, match->name);
+	/* as the symbol table has it, so that a name is the same however it is shown */
+	if (name == match->name)
+		readable = demangle(name);
+	function.system_name = profile_string(profile, name);
 	function.name = readable ? profile_string(profile, readable) : function.system_name;
 	profile_object_get(profile, object)->has_functions = true;
 	set_function(profile, place->location, &function);
 }
 
 static void set_offset(struct profile *profile, const struct place *place,
-		       const struct object *object, uint64_t start)
+		       const struct object *object, uint64_t start, bool named,
+		       const struct redact *redact)
 {
-	const char *slash = strrchr(object->name, '/');
+	char name[320], text[REDACT_BYTES];
+	const char *path = redact_name(redact, REDACT_PATH, object->name, text);
+	const char *slash = strrchr(path, '/');
 	uint64_t shown = start ? start : place->address;
-	char name[320];
 
-	snprintf(name, sizeof(name), "%.256s+0x%" PRIx64, slash ? slash + 1 : object->name, shown);
-	set_name(profile, place, object->profile_id, name, shown, false);
+	snprintf(name, sizeof(name), "%.256s+0x%" PRIx64, slash ? slash + 1 : path, shown);
+	set_name(profile, place, object->profile_id, name, shown, named);
 }
 
 /* ---- one object ---- */
@@ -196,7 +204,8 @@ static void describe(const struct naming *naming)
 	}
 	if (naming->segment_count == 0)
 		object->limit = end_of_places(naming);
-	if (naming->object->build_id)
+	/* it says which file it is as well as the path does */
+	if (naming->object->build_id && redact_keeps(naming->parts->redact, REDACT_PATH))
 		build_id = profile_string(profile, naming->object->build_id);
 	if (build_id == PROFILE_FAILED)
 		build_id = 0;
@@ -224,6 +233,7 @@ static bool same_symbol(const struct symbol_match *a, const struct symbol_match 
 static void set_functions(const struct naming *naming)
 {
 	struct profile *profile = naming->parts->profile;
+	const struct redact *redact = naming->parts->redact;
 	size_t unnamed = 0;
 
 	for (size_t i = 0; i < naming->count; i++) {
@@ -233,10 +243,13 @@ static void set_functions(const struct naming *naming)
 		if (i > 0 && same_symbol(match, match - 1))
 			profile_location_get(profile, place->location)->function =
 				profile_location_get(profile, place[-1].location)->function;
+		else if (match->name && redact->mode[REDACT_FUNCTION] == REDACT_DROP)
+			set_offset(profile, place, naming->object, match->start, true, redact);
 		else if (match->name)
-			set_symbol(profile, place, naming->object->profile_id, match);
+			set_symbol(profile, place, naming->object->profile_id, match, redact);
 		else
-			set_offset(profile, place, naming->object, naming->starts[unnamed]);
+			set_offset(profile, place, naming->object, naming->starts[unnamed], false,
+				   redact);
 		unnamed += !match->name;
 	}
 }
@@ -266,9 +279,13 @@ static void name_places(struct naming *naming)
 
 static void name_anonymous(const struct naming *naming)
 {
+	char text[REDACT_BYTES];
+	const char *name =
+		redact_name(naming->parts->redact, REDACT_PATH, naming->object->name, text);
+
 	for (size_t i = 0; i < naming->count; i++)
 		set_name(naming->parts->profile, &naming->places[i], naming->object->profile_id,
-			 naming->object->name, 0, false);
+			 name, 0, false);
 }
 
 static int open_image(struct naming *naming)

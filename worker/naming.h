@@ -10,6 +10,7 @@
 struct kernel_symbols;
 struct objects;
 struct profile;
+struct redact;
 struct samples;
 
 struct naming_parts {
@@ -17,6 +18,7 @@ struct naming_parts {
 	const struct objects *objects;
 	const struct samples *samples;
 	const struct kernel_symbols *symbols;
+	const struct redact *redact;
 	uint64_t (*clock)(void); /* CLOCK_MONOTONIC, ns */
 };
 

@@ -7,6 +7,7 @@
 
 #include "bpf/abi.h"
 #include "ipc/log.h"
+#include "worker/base/redact.h"
 #include "worker/format/format.h"
 #include "worker/naming.h"
 #include "worker/process/file.h"
@@ -42,6 +43,7 @@ struct session {
 	struct profile *profile;
 	struct samples *samples;
 	struct stream *stream;
+	struct redact redact;
 	uint64_t turn, last, fullest; /* fullest: bytes of the ring that had most */
 	uint64_t interval;
 	uint64_t without_names;
@@ -113,6 +115,7 @@ static int init_process(struct session *session)
 		session->publisher = publisher_new(session->segments, parts->processes);
 	if (!session->publisher)
 		return -ENOMEM;
+	objects_set_redact(session->objects, &session->redact);
 	tracker.objects = session->objects;
 	tracker.files = session->files;
 	tracker.publisher = session->publisher;
@@ -123,7 +126,8 @@ static int init_process(struct session *session)
 static int init_samples(struct session *session)
 {
 	struct samples_parts samples = {.tracker = session->tracker,
-					.symbols = session->parts.symbols};
+					.symbols = session->parts.symbols,
+					.redact = &session->redact};
 
 	session->profile = profile_new();
 	session->stream = stream_new();
@@ -136,8 +140,10 @@ static int init_samples(struct session *session)
 static int init(struct session *session)
 {
 	const struct session_parts *parts = &session->parts;
-	int r = init_rings(session);
+	int r = redact_init(&session->redact, parts->config.flags >> CONFIG_NAMES);
 
+	if (r == 0)
+		r = init_rings(session);
 	if (r == 0)
 		r = init_process(session);
 	if (r == 0)
@@ -277,6 +283,7 @@ int session_finish(struct session *session)
 		.objects = session->objects,
 		.samples = session->samples,
 		.symbols = session->parts.symbols,
+		.redact = &session->redact,
 		.clock = session->parts.clock,
 	};
 	int r;

@@ -19,10 +19,17 @@ enum {
 };
 
 static char user[EVENT_USER_BYTES];
+static char policy[EVENT_HASH_BYTES] = "none";
 
 void event_user(const char *name)
 {
 	snprintf(user, sizeof(user), "%s", name);
+}
+
+void event_policy(const char *hash)
+{
+	if (*hash)
+		snprintf(policy, sizeof(policy), "%s", hash);
 }
 
 /* value: the uid of who runs keyhole, the loader's own. */
@@ -32,7 +39,7 @@ static int on_start(const struct message_audit_event *event, struct record_value
 	ret_values[1].number = event->value[0];
 	ret_values[2].text = user;
 	ret_values[3].text = "brokered";
-	ret_values[4].text = "none";
+	ret_values[4].text = policy;
 	return 0;
 }
 

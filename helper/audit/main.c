@@ -232,6 +232,9 @@ static int start(struct auditor *auditor, const char *const *arguments)
 	r = r ? r : channel_expect(&auditor->loader, MESSAGE_AUDIT_EVENT, START_MS, &first);
 	if (r || first.AUDIT_EVENT.event != AUDIT_start)
 		return r ? r : -EPROTO;
+	if (!memchr(file.AUDIT_FILE.hash, '\0', sizeof(file.AUDIT_FILE.hash)))
+		return -EPROTO;
+	event_policy(file.AUDIT_FILE.hash);
 	r = check_file(file.fd, first.AUDIT_EVENT.value[1]);
 	json = is_json(file.fd);
 	name_user(first.AUDIT_EVENT.value[0]);

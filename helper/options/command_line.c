@@ -33,6 +33,7 @@ static const char usage_target[] =
 static const char usage_rest[] =
 	"      --force              replace FILE when it exists\n"
 	"      --by-thread          keep threads apart\n"
+	"      --policy FILE        who is never sampled (/etc/keyhole/policy.conf)\n"
 	"      --audit FILE         append what was done to FILE (ours, mode 0600; .json)\n"
 	"      --require LAYERS     do not start without: namespaces,pid,root,landlock\n"
 	"  -v, --verbose            say more\n"
@@ -46,6 +47,9 @@ static void print_usage(FILE *out)
 #define V(verb, program, help) fprintf(out, "       keyhole %-9s %s\n", #verb, help);
 #include "ipc/verbs.def"
 #undef V
+	fputs("       keyhole check-config [FILE]: what the policy file says, or what is wrong "
+	      "with it\n",
+	      out);
 	fputs(usage_target, out);
 	fprintf(out, "  -o, --output FILE        write here (keyhole-DATE-TIME%s), - for stdout\n",
 		formats_suffix(FORMAT_pprof));
@@ -56,7 +60,7 @@ static void print_usage(FILE *out)
 
 /* ---- options ------------------------------------------------------------------------------- */
 
-/* A, C, Q, R and T stand for those that have no short form. */
+/* A, C, P, Q, R and T stand for those that have no short form. */
 static const struct option longs[] = {
 	{"all", no_argument, NULL, 'a'},
 	{"pid", required_argument, NULL, 'p'},
@@ -68,6 +72,7 @@ static const struct option longs[] = {
 	{"force", no_argument, NULL, 'R'},
 	{"require", required_argument, NULL, 'Q'},
 	{"audit", required_argument, NULL, 'A'},
+	{"policy", required_argument, NULL, 'P'},
 	{"by-thread", no_argument, NULL, 'T'},
 	{"verbose", no_argument, NULL, 'v'},
 	{"help", no_argument, NULL, 'h'},
@@ -183,6 +188,9 @@ static const char *apply(struct line *line, char **argv, int option, const char 
 		return set_format(options, arg);
 	case 'A':
 		options->audit = place(argv, arg);
+		return NULL;
+	case 'P':
+		options->policy = place(argv, arg);
 		return NULL;
 	case 'o':
 		options->output = place(argv, arg);

@@ -139,7 +139,8 @@ struct counted counts_sum(const struct counts *counts)
 	struct counted counted = {.elapsed = counts->rows ? time_now() - counts->started : 0,
 				  .samples = sum.samples,
 				  .events_lost = sum.events_lost,
-				  .processes_lost = sum.processes_lost};
+				  .processes_lost = sum.processes_lost,
+				  .denied = sum.denied};
 
 	memcpy(counted.reason, sum.reason, sizeof(counted.reason));
 	for (unsigned int i = 0; i < REASON_lost_ring_full; i++) { /* of which there were records */

@@ -127,8 +127,9 @@ static int say_no_samples(const struct committer *c, uint32_t flags)
 {
 	if (!(flags & STEP_QUIET))
 		log_error("record: no samples: CPU time for %" PRIu64 " was used, %" PRIu64
-			  " were lost; record longer (-d) or at another rate (-F)",
-			  c->counted.expected, c->counted.samples);
+			  " were lost, %" PRIu64
+			  " denied; record longer (-d) or at another rate (-F)",
+			  c->counted.expected, c->counted.samples, c->counted.denied);
 	return -ENODATA;
 }
 

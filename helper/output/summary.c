@@ -59,6 +59,7 @@ void summary_make(const struct counted *counted, const struct message_summary *w
 	memcpy(sum.limit, worker->limit, sizeof(sum.limit));
 	sum.limit[LIMIT_generations] = counted->processes_lost;
 	sum.limit[LIMIT_events] = counted->events_lost;
+	sum.limit[LIMIT_denied] = counted->denied;
 	sum.without_names = min(worker->without_names, sum.complete + sum.cut);
 	*ret_summary = sum;
 }

@@ -24,6 +24,7 @@ struct broker {
 	struct channel loader, worker, audit;
 	struct segments segments;
 	struct limits limits;
+	int followed; /* map of BPF's, only to read */
 };
 
 /* 0 or a negative errno. */
@@ -35,9 +36,10 @@ static int answer(struct broker *broker, const struct message *request,
 	if (r < 0)
 		return r;
 	if (request->head.type == MESSAGE_OBJECT)
-		return answer_object(&broker->limits, &request->OBJECT, ret_reply, ret_fd);
+		return answer_object(broker->followed, &broker->limits, &request->OBJECT, ret_reply,
+				     ret_fd);
 	*ret_fd = request->head.type == MESSAGE_MAPS
-			  ? answer_maps(&request->MAPS)
+			  ? answer_maps(broker->followed, &request->MAPS)
 			  : answer_segment(&broker->segments, &request->SEGMENT);
 	return *ret_fd < 0 ? *ret_fd : 0;
 }
@@ -71,7 +73,7 @@ static int on_request(struct broker *broker, const struct message *request)
 static int start(struct broker *broker)
 {
 	struct policy_layers layers;
-	struct message map, peer;
+	struct message map, processes, peer;
 	int r;
 
 	broker->audit.fd = -1;
@@ -84,6 +86,7 @@ static int start(struct broker *broker)
 	if (r || (r = channel_expect(&broker->loader, MESSAGE_SEGMENT_MAP, START_MS, &map)))
 		return r;
 	r = segments_init(&broker->segments, map.fd, map.SEGMENT_MAP.index);
+	r = r ? r : channel_expect(&broker->loader, MESSAGE_PROCESS_MAP, START_MS, &processes);
 	r = r ? r : channel_wait(&broker->loader, START_MS, &peer);
 	if (r == 1 && peer.head.type == MESSAGE_AUDIT_PEER) {
 		channel_init(&broker->audit, peer.fd, PARTY_BROKER, PARTY_AUDITOR);
@@ -91,6 +94,7 @@ static int start(struct broker *broker)
 	}
 	if (r < 0 || peer.head.type != MESSAGE_REQUEST_PEER)
 		return r < 0 ? r : -EPROTO;
+	broker->followed = processes.fd;
 	channel_init(&broker->worker, peer.fd, PARTY_BROKER, PARTY_WORKER);
 	broker->loader.phase = broker->worker.phase = PHASE_RUN;
 	return limits_init(&broker->limits, time_now());

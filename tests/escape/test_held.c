@@ -36,6 +36,7 @@ static const struct {
 	{"keyhole-exporter", "output", "write_bytes stat_it sync_it", "it writes it"},
 	{"keyhole-exporter", "socket", "write_bytes stat_it", "messages"},
 	{"keyhole-broker", "segments", "map_lookup map_update", "it adds segments"},
+	{"keyhole-broker", "processes", "map_lookup", "it asks who is denied"},
 	{"keyhole-broker", "socket", "", "messages"},
 	{"keyhole", "sampling", "map_read map_write stat_it perf_enable",
 	 "it turns sampling on and off"},

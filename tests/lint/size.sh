@@ -60,7 +60,7 @@ report() {
 		"functions: %d, median %d, p90 %d, longest %d\n", NR, l[int((NR + 1) / 2)],
 		l[int(NR * 0.9 + 0.5)], l[NR] }'
 	for program in keyhole keyhole-audit keyhole-broker keyhole-check keyhole-exporter keyhole-ksyms keyhole-options \
-			keyhole-output keyhole-worker; do
+			keyhole-output keyhole-policy keyhole-worker; do
 		[ -x "$build/$program" ] || continue
 		printf '%s: %d KB' "$program" $(($(stat -c %s "$build/$program") / 1024))
 		ldd "$build/$program" 2>/dev/null | awk '/=>/ { printf " %s", $1 } END { print "" }'

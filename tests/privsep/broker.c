@@ -35,6 +35,28 @@ int segment_map(void)
 	return outer;
 }
 
+static int processes = -1; /* those that BPF would follow; it alone writes the real one */
+
+void follow(pid_t pid, uint32_t denied)
+{
+	struct generation generation = {.number = 1, .denied = denied};
+	union bpf_attr attr;
+
+	if (processes < 0) {
+		memset(&attr, 0, sizeof(attr));
+		attr.map_type = BPF_MAP_TYPE_HASH;
+		attr.key_size = 4;
+		attr.value_size = sizeof(generation);
+		attr.max_entries = 64;
+		processes = (int)syscall(SYS_bpf, BPF_MAP_CREATE, &attr, sizeof(attr));
+	}
+	memset(&attr, 0, sizeof(attr));
+	attr.map_fd = (uint32_t)processes;
+	attr.key = (uintptr_t)&pid;
+	attr.value = (uintptr_t)&generation;
+	assert_int_equal(syscall(SYS_bpf, BPF_MAP_UPDATE_ELEM, &attr, sizeof(attr)), 0);
+}
+
 void give_map(struct child *child, int map, uint32_t index)
 {
 	const struct message_segment first = {index};
@@ -45,8 +67,10 @@ void give_map(struct child *child, int map, uint32_t index)
 
 void start_broker_at(struct child *child, int map, uint32_t first)
 {
+	follow(getpid(), 0);
 	child_start(child, ROLE_BROKER);
 	give_map(child, map, first);
+	child_give(child, MESSAGE_PROCESS_MAP, processes);
 	child_give_peer(child, MESSAGE_REQUEST_PEER);
 }
 
@@ -59,8 +83,10 @@ void start_audited_broker(struct child *child, int map, struct channel *ret_audi
 {
 	int pair[2];
 
+	follow(getpid(), 0);
 	child_start(child, ROLE_BROKER);
 	give_map(child, map, 0);
+	child_give(child, MESSAGE_PROCESS_MAP, processes);
 	assert_int_equal(channel_pair(pair), 0);
 	channel_init(ret_auditor, pair[0], PARTY_AUDITOR, PARTY_BROKER);
 	child_give(child, MESSAGE_AUDIT_PEER, pair[1]);
@@ -78,7 +104,12 @@ static int receive_reply(struct child *child, enum message_type type, struct mes
 
 int ask_maps(struct child *child, uint32_t pid, int *ret_fd)
 {
-	const struct message_maps maps = {.pid = pid};
+	return ask_thread(child, pid, pid, ret_fd);
+}
+
+int ask_thread(struct child *child, uint32_t pid, uint32_t thread, int *ret_fd)
+{
+	const struct message_maps maps = {.pid = pid, .thread = thread};
 	struct message message;
 	int r;
 

@@ -124,7 +124,7 @@ static void link_alone(const struct program *program, const char *build, char *r
 		       size_t size)
 {
 	static const char *const helpers[] = {"keyhole-audit", "keyhole-ksyms", "keyhole-options",
-					      "keyhole-output"};
+					      "keyhole-output", "keyhole-policy"};
 	char from[PATH_MAX + 128], to[PATH_MAX + 128];
 
 	snprintf(ret_path, size, "%s/sabotage/alone", build);

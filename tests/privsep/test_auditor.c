@@ -48,12 +48,15 @@ static int tell(struct auditor *auditor, uint32_t event, uint64_t first, uint64_
 static int start(struct auditor *auditor, int file, uint64_t owner)
 {
 	static const char *const argv[] = {"record", "--audit", "x", NULL};
+	static const struct message_policy_keys policy = {.hash = "5eed"};
 	struct message message;
 	int r;
 
 	auditor->pid = helper_start(PARTY_AUDITOR, argv, NULL, &auditor->channel);
 	assert_true(auditor->pid > 0);
-	assert_int_equal(channel_send_bare(&auditor->channel, MESSAGE_AUDIT_FILE, file), 0);
+	assert_int_equal(
+		channel_send(&auditor->channel, MESSAGE_AUDIT_FILE, &policy, sizeof(policy), file),
+		0);
 	close(file);
 	assert_int_equal(tell(auditor, AUDIT_start, 0, owner), 0);
 	r = channel_expect(&auditor->channel, MESSAGE_AUDIT_WRITTEN, WAIT_MS, &message);

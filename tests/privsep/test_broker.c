@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <linux/bpf.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +49,7 @@ static void wait_for_user(pid_t pid)
 /* The first mapping of that text in a maps file, as a request. */
 static struct message_object find_mapping(int maps, pid_t pid, const char *text)
 {
-	struct message_object object = {.pid = (uint32_t)pid};
+	struct message_object object = {.pid = (uint32_t)pid, .thread = (uint32_t)pid};
 	FILE *file = fdopen(dup(maps), "r");
 	unsigned long long start, end;
 	char line[512];
@@ -157,6 +158,7 @@ static void start_target(struct target *target)
 		target->fds[i] = open_again(target->fds[i]);
 	target->pid = privsep_start(be_target, target->fds);
 	wait_for_user(target->pid);
+	follow(target->pid, 0);
 	unlink(path);
 	fstat(target->fds[0], &target->deleted);
 	fstat(target->fds[1], &target->memory);
@@ -295,7 +297,10 @@ static void test_broker__refuses_without_ending(void **state)
 		{.start = 0x2000, .end = 0x2000, .pid = 1},
 		{.start = 0x3000, .end = 0x2000, .pid = 1},
 	};
-	struct message_object absent = {.start = 0x1000, .end = 0x2000, .pid = (uint32_t)getpid()};
+	struct message_object absent = {.start = 0x1000,
+					.end = 0x2000,
+					.pid = (uint32_t)getpid(),
+					.thread = (uint32_t)getpid()};
 	struct child child;
 	struct message message;
 	int map = segment_map(), fd;
@@ -312,6 +317,74 @@ static void test_broker__refuses_without_ending(void **state)
 	assert_int_equal(ask_maps(&child, PROCESS_PID_MAX, &fd), -ENOENT);
 	assert_int_equal(ask_maps(&child, (uint32_t)getpid(), &fd), 0);
 	close(fd);
+	child_stop(&child);
+	close(map);
+}
+
+/* Of whom BPF does not know, and of whom a rule denies. */
+static void test_broker__refuses_denied_processes(void **state)
+{
+	const uint32_t self = (uint32_t)getpid();
+	struct message_object object;
+	struct message message;
+	struct child child;
+	int map = segment_map(), maps;
+
+	(void)state;
+	start_broker(&child, map);
+	assert_int_equal(ask_maps(&child, self, &maps), 0);
+	object = find_mapping(maps, getpid(), "/libc.so.6");
+	close(maps);
+	follow(getpid(), 1);
+	assert_int_equal(ask_maps(&child, self, &maps), -EACCES);
+	object.flags = OBJECT_WANT_FD;
+	assert_int_equal(ask_object(&child, &object, &message), -EACCES);
+	assert_int_equal(message.fd, -1);
+	assert_int_equal(message.OBJECT_REPLY.inode, 0);
+	assert_int_equal(ask_maps(&child, 1, &maps), -ENOENT);
+	child_stop(&child);
+	close(map);
+}
+
+static volatile pid_t thread_id;
+
+static void *be_thread(void *until)
+{
+	thread_id = (pid_t)syscall(SYS_gettid);
+	while (!*(volatile bool *)until)
+		usleep(1000);
+	return NULL;
+}
+
+/* Through a thread of the process: the main one may have exited. Through no other's. */
+static void test_broker__finds_a_process_by_its_threads(void **state)
+{
+	const uint32_t self = (uint32_t)getpid();
+	struct message_object object;
+	struct message message;
+	bool until = false;
+	pthread_t thread;
+	struct child child;
+	int map = segment_map(), maps;
+
+	(void)state;
+	start_broker(&child, map);
+	assert_int_equal(pthread_create(&thread, NULL, be_thread, &until), 0);
+	while (!thread_id)
+		usleep(1000);
+	assert_int_equal(ask_thread(&child, self, (uint32_t)thread_id, &maps), 0);
+	object = find_mapping(maps, getpid(), "/libc.so.6");
+	close(maps);
+	object.thread = (uint32_t)thread_id;
+	assert_int_equal(ask_object(&child, &object, &message), 0);
+	assert_int_equal(ask_thread(&child, self, 1, &maps), -ENOENT);
+	assert_int_equal(ask_maps(&child, (uint32_t)thread_id, &maps), -ENOENT);
+	object.thread = 1;
+	assert_int_equal(ask_object(&child, &object, &message), -ENOENT);
+	follow(getpid(), 1);
+	assert_int_equal(ask_thread(&child, self, (uint32_t)thread_id, &maps), -EACCES);
+	*(volatile bool *)&until = true;
+	pthread_join(thread, NULL);
 	child_stop(&child);
 	close(map);
 }
@@ -398,6 +471,8 @@ int main(void)
 		cmocka_unit_test(test_broker__opens_an_object_once_a_minute),
 		cmocka_unit_test(test_broker__answers_floods_with_later),
 		cmocka_unit_test(test_broker__refuses_without_ending),
+		cmocka_unit_test(test_broker__refuses_denied_processes),
+		cmocka_unit_test(test_broker__finds_a_process_by_its_threads),
 		cmocka_unit_test(test_broker__adds_segments_in_order),
 		cmocka_unit_test(test_broker__ends_on_a_violation),
 		cmocka_unit_test(test_broker__wants_a_map_of_maps),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* keyhole-ksyms and keyhole-options, started and asked as the loader does it. */
+/* The helpers, started and asked as the loader does it. */
 #include "loader/ksyms.h"
 
 #include <errno.h>
@@ -139,6 +139,24 @@ static void test_helpers__the_command_line_as_the_loader_gets_it(void **state)
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* none is left */
 }
 
+/* It waits for the file, behind its filter. */
+static void test_helpers__the_policy_is_read_without_rights(void **state)
+{
+	const char *const argv[] = {"keyhole-policy", "record", "file", NULL};
+	struct channel channel;
+	pid_t pid = helper_start(PARTY_POLICY, argv, NULL, &channel);
+
+	(void)state;
+	assert_true(pid > 0);
+	for (int i = 0; i < 1000 && number_of(pid, "Seccomp", 10) != 2; i++)
+		usleep(1000);
+	assert_int_equal(number_of(pid, "Seccomp", 10), POLICY_UNCONFINED ? 0 : 2);
+	assert_has_no_rights(pid);
+	assert_int_equal(privsep_count_fds(pid), 3 + 1 + 1); /* channel, keys */
+	channel_release(&channel);
+	assert_true(privsep_gone(pid));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -146,6 +164,7 @@ int main(void)
 		cmocka_unit_test(test_helpers__kernel_symbols_are_read_without_rights),
 		cmocka_unit_test(test_helpers__the_command_line_is_read_without_rights),
 		cmocka_unit_test(test_helpers__the_command_line_as_the_loader_gets_it),
+		cmocka_unit_test(test_helpers__the_policy_is_read_without_rights),
 	};
 
 	privsep_need_root();

@@ -26,7 +26,8 @@ struct broker {
 
 static int send_maps(struct broker *broker, const struct target_request *request)
 {
-	const struct message_maps maps = {.pid = request->pid};
+	const struct message_maps maps = {.pid = request->process.pid,
+					  .thread = request->process.thread};
 
 	return channel_send(&broker->channel, MESSAGE_MAPS, &maps, sizeof(maps), -1);
 }
@@ -36,7 +37,8 @@ static int send_object(struct broker *broker, const struct target_request *reque
 	const struct message_object object = {
 		.start = request->start,
 		.end = request->end,
-		.pid = request->pid,
+		.pid = request->process.pid,
+		.thread = request->process.thread,
 		.flags = request->want_fd ? OBJECT_WANT_FD : 0,
 	};
 
