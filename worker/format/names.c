@@ -102,6 +102,14 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
+uint32_t format_location_function(const struct profile *profile, uint32_t location)
+{
+	const struct profile_location *at = profile_location_get(profile, location);
+	const struct profile_function *function = profile_function_get(profile, at->function);
+
+	return function && profile_string_get(profile, function->name)[0] ? at->function : 0;
+}
+
 void format_frame_name(char *ret_text, size_t max, const struct profile *profile, uint32_t location)
 {
 	const struct profile_location *at = profile_location_get(profile, location);
