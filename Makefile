@@ -251,7 +251,7 @@ check-bpf-host: $(call test_programs,bpf)
 
 check-formats: $(call archive,worker/format) $(call archive,worker/profile) \
 		$(call archive,worker/base) $(PROTO_ARCHIVE)
-	@$(RUN) formats tests/e2e/pprof_readable.sh
+	@$(RUN) formats tests/e2e/pprof_readable.sh tests/formats/run.sh
 
 # Stacks that a test build captures on the running kernel: root, else a skip.
 check-oracle: $(ORACLE) $(if $(filter 0,$(shell id -u)),capture-build workloads)
