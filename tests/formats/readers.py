@@ -8,6 +8,7 @@ import json
 import os
 import re
 import sys
+import xml.etree.ElementTree
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e"))
 import pprof as pprof_file  # noqa: E402
@@ -20,6 +21,10 @@ PERIOD, START, DURATION = 10000000, 1700000000000000000, 2000000000
 
 class Wrong(Exception):
     pass
+
+
+class Hidden(Exception):
+    """Not everything is in the file, which says so."""
 
 
 def need(condition, *what):
@@ -391,5 +396,52 @@ def otlp_json(path):
     return otlp_samples(read_json(path))
 
 
-READERS = {"folded": folded, "pprof": pprof, "speedscope": speedscope, "firefox": firefox,
+# ---- the page and the picture ----
+
+def page_data(path):
+    with open(path, encoding="utf-8", newline="\n") as file:
+        text = file.read().split(' id="data">\n')[1]
+    need(text.count("<") == 1 and text.endswith("}\n</script>\n"), "something behind the data")
+    return json.loads(text.split("</script>")[0])
+
+
+def page(path):
+    top = page_data(path)
+    strings, frames, nodes = top["strings"], top["frames"], top["nodes"]
+    need(is_or_unknown(top["period_ns"], PERIOD), "period")
+    need(top["samples"] == sum(nodes["self"]), "the total is not that of its nodes")
+    samples, path = [], []
+    for frame, level, count in zip(nodes["frame"], nodes["level"], nodes["self"]):
+        need(level <= len(path), "a level is left out")
+        path[level:] = [strings[frames["name"][frame]]]
+        if count:
+            process, thread, *rest = path[1:]
+            samples.append(Sample(process, None, int(thread.rsplit("/")[-1]), tuple(rest), count))
+    return samples
+
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def picture(path):
+    """Boxes are written each before those above it, a row is a level."""
+    root = xml.etree.ElementTree.parse(path).getroot()
+    texts = [each.text for each in root.iter(SVG + "text")]
+    hidden = [text for text in texts if re.match("[0-9]+ frames narrower", text)]
+    need(len(hidden) == 1, "the footer")
+    if not hidden[0].startswith("0 "):
+        raise Hidden(hidden[0])
+    samples, path, bottom = [], [], None
+    for box in root.iter(SVG + "g"):
+        title, y = box.find(SVG + "title").text, int(box.find(SVG + "rect").get("y"))
+        bottom = bottom or y
+        path[(bottom - y) // 17:] = [title.split("\n")[0]]
+        count = int(re.search(r", self ([0-9]+) \(.*\)$", title).group(1))
+        if count:
+            samples.append(Sample(path[1], None, None, tuple(path[2:]), count))
+    return samples
+
+
+READERS = {"folded": folded, "pprof": pprof, "html": page, "svg": picture,
+           "speedscope": speedscope, "firefox": firefox,
            "otlp": otlp, "otlp-json": otlp_json}

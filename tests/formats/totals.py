@@ -89,6 +89,9 @@ def main():
                 continue
             try:
                 samples = readers.READERS[name](paths[name])
+            except readers.Hidden as error:
+                skip(title, error)
+                continue
             except (readers.Wrong, ValueError, KeyError, IndexError, TypeError) as error:
                 result(False, title + ": is well-formed", "%s: %s" % (type(error).__name__, error))
                 continue

@@ -161,14 +161,16 @@ static void test_options__format_from_suffix(void **state)
 	assert_string_equal(strchr(options.output, '.'), ".folded");
 	assert_int_equal(PARSE(&options, "-o", "a.folded", "-f", "pprof"), 0);
 	assert_int_equal(options.format, FORMAT_pprof);
+	assert_int_equal(PARSE(&options, "-o", "a.html"), 0);
+	assert_int_equal(options.format, FORMAT_html);
 	assert_int_equal(PARSE(&options, "-o", "-", "-f", "folded"), 0);
 	assert_string_equal(options.output, "-");
 	assert_int_equal(PARSE(&options, "-o", "-"), EXIT_USAGE);
-	assert_int_equal(PARSE(&options, "-o", "a.svg"), EXIT_USAGE);
+	assert_int_equal(PARSE(&options, "-o", "a.png"), EXIT_USAGE);
 	assert_int_equal(PARSE(&options, "-o", "a.txt"), EXIT_USAGE);
 	assert_int_equal(PARSE(&options, "-o", ""), EXIT_USAGE);
 	assert_int_equal(PARSE(&options, "-o", ".folded"), EXIT_USAGE);
-	assert_int_equal(PARSE(&options, "-f", "svg"), EXIT_USAGE);
+	assert_int_equal(PARSE(&options, "-f", "png"), EXIT_USAGE);
 }
 
 static void test_options__texts_are_where_they_were_given(void **state)

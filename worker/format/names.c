@@ -22,6 +22,7 @@ static const struct code_range refused[] = {
 	{0x2060, 0x206f},
 	{0xfeff, 0xfeff},	  /* byte order mark */
 	{0xfff9, 0xfffb},	  /* annotations */
+	{0xfffe, 0xffff},	  /* no characters, and none of XML's */
 	{0xe0000, 0xe007f},	  /* invisible tags */
 	{0x110000, ~(uint32_t)0}, /* not Unicode */
 };
