@@ -213,6 +213,15 @@ def test_keys_do_what_the_mouse_does(browser, folder):
     assert browser.evaluate('document.getElementById("keys").open')
 
 
+def test_what_is_zoomed_to_is_in_view(browser, folder):
+    for shape in ('flame', 'icicle'):
+        page = Page(browser, f'{folder}/large.html', f'#shape={shape}&zoom=40', height=500)
+        name = page.crumbs()[-1]
+        assert len(page.crumbs()) > 30
+        tips = [page.hover(0.5, level, top=shape == 'icicle') for level in range(10)]
+        assert any(tip.startswith(name) for tip in tips), (name, tips)
+
+
 def test_icicle_has_the_root_at_the_top(browser, folder):
     page = Page(browser, f'{folder}/small.html', '#shape=icicle')
     has(page.hover(0.5, 0, top=True), 'all')

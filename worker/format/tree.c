@@ -246,6 +246,24 @@ static int set_order(struct tree *tree)
 	return 0;
 }
 
+/* So that the files one sees most of are the ones that are told apart. */
+static int count_objects(struct tree *tree)
+{
+	uint32_t known = 0;
+
+	tree->objects = calloc(intern_count(tree->texts), sizeof(*tree->objects));
+	if (!tree->objects)
+		return -ENOMEM;
+	for (size_t i = 1; i < tree->count; i++) {
+		uint32_t frame = tree->nodes[tree->order[i]].frame;
+		uint32_t object = tree_frame(tree, frame)->object;
+
+		if (object && tree->objects[object] == 0)
+			tree->objects[object] = ++known;
+	}
+	return 0;
+}
+
 int tree_build(struct tree *tree, const struct profile *profile, bool by_thread)
 {
 	struct builder builder = {.tree = tree, .profile = profile, .by_thread = by_thread};
@@ -263,7 +281,8 @@ int tree_build(struct tree *tree, const struct profile *profile, bool by_thread)
 	if (r < 0)
 		return r;
 	add_up(tree);
-	return set_order(tree);
+	r = set_order(tree);
+	return r < 0 ? r : count_objects(tree);
 }
 
 void tree_release(struct tree *tree)
@@ -273,6 +292,7 @@ void tree_release(struct tree *tree)
 	intern_free(tree->keys);
 	free(tree->nodes);
 	free(tree->order);
+	free(tree->objects);
 }
 
 const char *tree_text(const struct tree *tree, uint32_t id)
@@ -285,20 +305,13 @@ const struct tree_frame *tree_frame(const struct tree *tree, uint32_t id)
 	return intern_get(tree->frames, id, NULL);
 }
 
-static uint32_t hash_text(const struct tree *tree, uint32_t id) /* FNV-1a */
-{
-	uint32_t hash = 2166136261u;
-
-	for (const char *at = tree_text(tree, id); *at; at++)
-		hash = (hash ^ (unsigned char)*at) * 16777619u;
-	return hash ^ hash >> 16;
-}
-
-/* By file, and a little by name: the same in every profile. */
+/* By file, then a little by name (FNV-1a). */
 unsigned int tree_shade(const struct tree *tree, uint32_t id)
 {
 	const struct tree_frame *frame = tree_frame(tree, id);
+	uint32_t hash = 2166136261u;
 
-	return hash_text(tree, frame->object) % (TREE_SHADES / 2) * 2 +
-	       hash_text(tree, frame->name) % 2;
+	for (const char *at = tree_text(tree, frame->name); *at; at++)
+		hash = (hash ^ (unsigned char)*at) * 16777619u;
+	return tree->objects[frame->object] % (TREE_SHADES / 2) * 2 + (hash ^ hash >> 16) % 2;
 }

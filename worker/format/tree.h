@@ -47,6 +47,8 @@ struct tree {
 	struct tree_node *nodes; /* the root is 0, children come after their parents */
 	size_t count, capacity;
 	uint32_t *order; /* the nodes, each before its children, the hottest child first */
+	uint32_t
+		*objects; /* by id of an object's text: how many were met before it in that order */
 };
 
 /* 0 or -ENOMEM; to be released either way. */

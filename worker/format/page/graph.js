@@ -8,6 +8,7 @@
 const ROW_HEIGHT = 19;
 const BOX_MIN = 1; /* px */
 const LABEL_MIN = 34;
+const ROWS_ABOVE = 4;
 const PADDING = 4;
 const ELLIPSIS = '\u2026';
 const FONT = '12px system-ui, "Segoe UI", "Helvetica Neue", "DejaVu Sans", sans-serif';
@@ -51,7 +52,15 @@ class Graph {
 		this.#zoom = zoom;
 		this.layOut();
 		if (moved)
-			this.view.scrollTop = flame ? this.view.scrollHeight : 0;
+			this.#scrollToZoom();
+	}
+
+	/* Of what was zoomed into, a few rows stay in view. */
+	#scrollToZoom() {
+		const top = this.#top(this.tree.level[this.#zoom]);
+
+		this.view.scrollTop += this.flame ? top + (1 + ROWS_ABOVE) * ROW_HEIGHT - this.height
+			: top - ROWS_ABOVE * ROW_HEIGHT;
 	}
 
 	useTheme(dark) {

@@ -363,7 +363,7 @@ class Page {
 			if (node !== null)
 				this.change({ zoom: String(node) });
 		});
-		graph.view.addEventListener('scroll', () => this.hideTip());
+		graph.view.addEventListener('wheel', () => this.hideTip(), { passive: true });
 		new ResizeObserver(() => this.showHidden()).observe(graph.view);
 		addEventListener('popstate', () => {
 			this.#readAddress();
@@ -488,7 +488,7 @@ function percent(share) {
 
 function time(ns) {
 	const units = [[3600e9, 'h'], [60e9, 'min'], [1e9, 's'], [1e6, 'ms'], [1e3, '\u00b5s'], [1, 'ns']];
-	const [size, unit] = units.find(([least]) => ns >= least) || [1, 'ns'];
+	const [size, unit] = units.find(([least]) => ns >= least) || [1, 's'];
 	const value = ns / size;
 
 	return `${value.toFixed(value >= 100 || value === 0 ? 0 : value >= 10 ? 1 : 2)} ${unit}`;
