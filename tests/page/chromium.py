@@ -16,8 +16,9 @@ import tempfile
 import time
 
 NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
-OPTIONS = ['--headless=new', '--remote-debugging-pipe', '--no-first-run', '--no-default-browser-check',
-           '--disable-gpu', '--disable-dev-shm-usage', '--disable-extensions', '--mute-audio',
+OPTIONS = ['--headless=new', '--remote-debugging-pipe', '--no-first-run',
+           '--no-default-browser-check', '--disable-gpu', '--disable-dev-shm-usage',
+           '--disable-extensions', '--mute-audio',
            '--disable-background-networking', '--disable-component-update', '--disable-sync',
            '--hide-scrollbars', '--force-device-scale-factor=1', '--lang=en-US']
 # Chromium reads from 3 and writes to 4.
@@ -126,7 +127,8 @@ class Browser:
             self.call('Page.close')
         self.session = None
         target = self.call('Target.createTarget', url='about:blank')['targetId']
-        self.session = self.call('Target.attachToTarget', targetId=target, flatten=True)['sessionId']
+        attached = self.call('Target.attachToTarget', targetId=target, flatten=True)
+        self.session = attached['sessionId']
         for domain in ('Page', 'Runtime', 'Log', 'Network'):
             self.call(f'{domain}.enable')
         self.call('Performance.enable', timeDomain='threadTicks')
@@ -154,7 +156,8 @@ class Browser:
 
     def settle(self):
         """What was pressed has been drawn."""
-        self.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
+        self.evaluate('new Promise((done) =>'
+                      ' requestAnimationFrame(() => requestAnimationFrame(done)))')
 
     def mouse(self, kind, x, y):
         self.call('Input.dispatchMouseEvent', type=kind, x=x, y=y, clickCount=1,
@@ -197,13 +200,14 @@ class Browser:
         return by_clock, next(each['value'] for each in metrics if each['name'] == 'TaskDuration')
 
     def complaints(self):
-        """What the page wrote to the console, threw, or was refused; and what it asked the network for."""
+        """What the page wrote to the console, threw, was refused, or asked the network for."""
         self.evaluate('1')  # what is on its way has come then
         found = []
         for event in self.events:
             method, params = event.get('method'), event.get('params', {})
             if method == 'Runtime.exceptionThrown':
-                found.append(params['exceptionDetails'].get('exception', {}).get('description', 'exception'))
+                thrown = params['exceptionDetails'].get('exception', {})
+                found.append(thrown.get('description', 'exception'))
             elif method == 'Runtime.consoleAPICalled':
                 found.append(f'console: {params["args"]}')
             elif method == 'Log.entryAdded':

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """
-The page of worker/format/page/ as its reader uses it: in headless Chromium, by mouse and keys. The
-profiles are those of tests/page/make_page.c. Prints TAP; needs no root.
+page.py [PART]: the page of worker/format/page/ as its reader uses it, in headless Chromium, by
+mouse and keys; and the SVG. PART: of a test's name. The profiles are those of
+tests/page/make_page.c. Prints TAP; needs no root.
 """
 import json
 import os
@@ -21,9 +22,9 @@ ROW = 19         # px, ROW_HEIGHT of graph.js
 SECONDS_MAX = 2  # until 100,000 stacks are drawn
 SVG = '{http://www.w3.org/2000/svg}'
 HOSTILE = ['<script>alert(1)</script>', "</script><script>document.title='owned'</script>",
-           '"><img src=x onerror=alert(3)>', '<!-- ]]> --> &amp; &#60;b&#62;', '\\u003cscript>\\" \\',
-           '__proto__', 'constructor', 'control?[2J????', 'bidi ?gpj.exe ?', 'invalid ?? ?? ?',
-           "none of XML's ? ?"]
+           '"><img src=x onerror=alert(3)>', '<!-- ]]> --> &amp; &#60;b&#62;',
+           '\\u003cscript>\\" \\', '__proto__', 'constructor', 'control?[2J????',
+           'bidi ?gpj.exe ?', 'invalid ?? ?? ?', "none of XML's ? ?"]
 
 
 def make(profile, form, folder):
@@ -44,8 +45,8 @@ class Page:
         return self.browser.evaluate(f'document.querySelector({json.dumps(selector)}).innerText')
 
     def texts(self, selector):
-        return self.browser.evaluate(
-            f'[...document.querySelectorAll({json.dumps(selector)})].map((each) => each.textContent)')
+        return self.browser.evaluate(f'[...document.querySelectorAll({json.dumps(selector)})]'
+                                     '.map((each) => each.textContent)')
 
     def address(self):
         return self.browser.evaluate('location.hash')
@@ -54,7 +55,8 @@ class Page:
         return self.texts('#crumbs button')
 
     def pressed(self, button):
-        return self.browser.evaluate(f'document.getElementById("{button}").getAttribute("aria-pressed")') == 'true'
+        return self.browser.evaluate(
+            f'document.getElementById("{button}").getAttribute("aria-pressed") === "true"')
 
     def point(self, share, level, top=False):
         """In the box at that share of the width; levels are counted from the root's."""
@@ -188,9 +190,9 @@ def test_matches_have_a_colour_of_their_own(browser, folder):
 def test_keys_do_what_the_mouse_does(browser, folder):
     page = Page(browser, f'{folder}/small.html')
     browser.evaluate('document.getElementById("canvas").focus()')
-    for key, name in (('ArrowUp', 'all'), ('ArrowUp', 'app'), ('ArrowRight', 'other'), ('ArrowLeft', 'app'),
-                      ('ArrowUp', 'main'), ('ArrowUp', 'work'), ('ArrowDown', 'main'), ('ArrowUp', 'work')):
-        browser.key(key)
+    for key, name in (('Up', 'all'), ('Up', 'app'), ('Right', 'other'), ('Left', 'app'),
+                      ('Up', 'main'), ('Up', 'work'), ('Down', 'main'), ('Up', 'work')):
+        browser.key(f'Arrow{key}')
         equal(page.tip().splitlines()[0], name)
     has(page.text('#said') or page.texts('#said')[0], 'work')
     browser.key('Enter')
@@ -199,7 +201,8 @@ def test_keys_do_what_the_mouse_does(browser, folder):
     equal(page.crumbs(), ['all', 'app', 'main'])
     browser.key('0')
     equal(page.crumbs(), ['all'])
-    for key, button in (('i', 'icicle'), ('c', 'callers'), ('t', 'threads'), ('f', 'table'), ('d', 'dark')):
+    for key, button in (('i', 'icicle'), ('c', 'callers'), ('t', 'threads'), ('f', 'table'),
+                        ('d', 'dark')):
         before = page.pressed(button)
         browser.key(key)
         assert page.pressed(button) != before, button
@@ -287,7 +290,8 @@ def test_the_address_holds_what_is_shown(browser, folder):
     page = Page(browser, f'{folder}/small.html', shown[2])
     equal((page.crumbs(), page.text('#found'), page.address()), shown)
     assert page.pressed('icicle')
-    for nonsense in ('#zoom=99999999', '#zoom=-1&view=x&shape=y&theme=z&sort=w', '#zoom=1e1&%', '#search=('):
+    for nonsense in ('#zoom=99999999', '#zoom=-1&view=x&shape=y&theme=z&sort=w', '#zoom=1e1&%',
+                     '#search=('):
         page = Page(browser, f'{folder}/small.html', nonsense)
         equal(browser.complaints(), [])
 
@@ -313,7 +317,8 @@ def test_hostile_names_are_text(browser, folder):
         browser.click_on('#rows tr:first-child')
         equal(browser.complaints(), [])
     has(browser.evaluate('document.title'), 'keyhole: 1,016 samples')
-    equal(browser.evaluate('[...document.scripts].map((each) => each.type)'), ['', 'application/json'])
+    equal(browser.evaluate('[...document.scripts].map((each) => each.type)'),
+          ['', 'application/json'])
     equal(browser.evaluate('document.images.length'), 0)
 
 
@@ -324,7 +329,8 @@ def test_the_policy_lets_nothing_else_run(browser, folder):
         page = file.read()
     with open(path, 'w') as file:
         file.write(page + '<script>document.title = "owned"</script><p onclick="1">'
-                   '<img src=x onerror="document.title = \'owned\'"><link rel=stylesheet href=x.css>')
+                   '<img src=x onerror="document.title = \'owned\'">'
+                   '<link rel=stylesheet href=x.css>')
     Page(browser, path)
     assert 'owned' not in browser.evaluate('document.title')
     refused = browser.complaints()
@@ -347,7 +353,7 @@ def test_100000_stacks_are_drawn_in_time(browser, folder):
         page = Page(browser, f'{folder}/large.html')
         taken.append(browser.seconds())
     by_clock, of_thread = (min(each) for each in zip(*taken))
-    print(f'# 100,000 stacks: drawn after {by_clock:.2f} s, {of_thread:.2f} s of CPU time of the page')
+    print(f'# 100,000 stacks: drawn after {by_clock:.2f} s, {of_thread:.2f} s of CPU time')
     has(page.search('function_7'), ' %')
     page.click(0.3, 4)
     browser.key('c')
@@ -366,7 +372,7 @@ def svg_check(folder, profile):
     tree = xml.etree.ElementTree.parse(f'{folder}/{profile}.svg')
     for each in tree.iter():
         assert each.tag in {SVG + tag for tag in ('svg', 'g', 'rect', 'text', 'title')}, each.tag
-        assert not [name for name in each.attrib if name.startswith('on') or 'href' in name], each.attrib
+        assert not [name for name in each.attrib if name.startswith('on') or 'href' in name]
     return [each.text for each in tree.iter(f'{SVG}title')]
 
 
@@ -398,7 +404,9 @@ def test_totals_are_those_of_folded(_, folder):
 
 
 def main():
-    tests = [(name[5:].replace('_', ' '), test) for name, test in globals().items() if name.startswith('test_')]
+    wanted = sys.argv[1] if len(sys.argv) > 1 else ''
+    tests = [(name[5:].replace('_', ' '), test) for name, test in globals().items()
+             if name.startswith('test_') and wanted in name]
     browser = reason = None
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
@@ -419,7 +427,8 @@ def main():
             except Exception:  # whatever it is, the next one goes on
                 failed += 1
                 print(f'not ok {number} - {name}')
-                print(''.join(f'# {line}\n' for line in traceback.format_exc().splitlines()), end='', flush=True)
+                for line in traceback.format_exc().splitlines():
+                    print(f'# {line}', flush=True)
         if browser:
             browser.close()
     print(f'1..{len(tests)}')

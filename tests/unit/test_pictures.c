@@ -74,7 +74,7 @@ static void test_html__is_the_page_and_its_data(void **state)
 
 	(void)state;
 	assert_int_equal(strncmp(page, "<!DOCTYPE html>\n", 16), 0);
-	assert_has(page, "content=\"default-src 'none'; img-src data:; style-src 'sha256-");
+	assert_has(page, "content=\"default-src 'none'; img-src data:;\n\tstyle-src 'sha256-");
 	assert_null(strstr(page, "_HASH@"));
 	assert_int_equal(strncmp(data, "{\"keyhole\":", 11), 0);
 	assert_has(data, "\"samples\":10,\"period_ns\":10000000,\"start_ms\":1700000000000,"

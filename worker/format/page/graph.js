@@ -10,6 +10,7 @@ const BOX_MIN = 1; /* px */
 const LABEL_MIN = 34;
 const ROWS_ABOVE = 4;
 const PADDING = 4;
+const COLOURS = ['page', 'line', 'text', 'faint', 'ink', 'match', 'mark']; /* of page.css */
 const ELLIPSIS = '\u2026';
 const FONT = '12px system-ui, "Segoe UI", "Helvetica Neue", "DejaVu Sans", sans-serif';
 
@@ -58,16 +59,18 @@ class Graph {
 	/* Of what was zoomed into, a few rows stay in view. */
 	#scrollToZoom() {
 		const top = this.#top(this.tree.level[this.#zoom]);
+		const rows = ROWS_ABOVE * ROW_HEIGHT;
 
-		this.view.scrollTop += this.flame ? top + (1 + ROWS_ABOVE) * ROW_HEIGHT - this.height
-			: top - ROWS_ABOVE * ROW_HEIGHT;
+		this.view.scrollTop += this.flame
+			? top + ROW_HEIGHT + rows - this.height
+			: top - rows;
 	}
 
 	useTheme(dark) {
 		const style = getComputedStyle(document.documentElement);
 
 		this.dark = dark;
-		this.theme = Object.fromEntries(['page', 'text', 'faint', 'ink', 'match', 'mark', 'panel'].map(
+		this.theme = Object.fromEntries(COLOURS.map(
 			(name) => [name, style.getPropertyValue(`--${name}`).trim()]));
 		this.#colours.clear();
 		this.draw();
@@ -85,7 +88,8 @@ class Graph {
 		this.#rows = tree.path(zoom).map((node) => [{ node, x: 0, width: this.width }]);
 		this.#rows.pop();
 		this.#place(zoom, this.width / (tree.total[zoom] || 1));
-		this.sheet.style.height = `${Math.max(this.#rows.length * ROW_HEIGHT + 2, this.height)}px`;
+		this.sheetHeight = Math.max(this.#rows.length * ROW_HEIGHT, this.height);
+		this.sheet.style.height = `${this.sheetHeight}px`;
 		canvas.style.height = `${this.height}px`;
 		canvas.width = Math.round(this.width * ratio);
 		canvas.height = Math.round(this.height * ratio);
@@ -98,6 +102,7 @@ class Graph {
 		this.hidden = 0;
 		for (let node = zoom; node < tree.end[zoom];) {
 			const width = tree.total[node] * scale;
+			const x = (tree.start[node] - tree.start[zoom]) * scale;
 			const level = tree.level[node];
 
 			if (width < BOX_MIN && node !== zoom) {
@@ -106,15 +111,16 @@ class Graph {
 				continue;
 			}
 			this.#rows[level] ??= [];
-			this.#rows[level].push({ node, x: (tree.start[node] - tree.start[zoom]) * scale, width });
+			this.#rows[level].push({ node, x, width });
 			node++;
 		}
 	}
 
 	/* Of a level, in the view. */
 	#top(level) {
-		const height = Math.max(this.#rows.length * ROW_HEIGHT, this.flame ? this.height : 0);
-		const top = this.flame ? height - (level + 1) * ROW_HEIGHT : level * ROW_HEIGHT;
+		const top = this.flame
+			? this.sheetHeight - (level + 1) * ROW_HEIGHT
+			: level * ROW_HEIGHT;
 
 		return top - this.view.scrollTop;
 	}
@@ -157,13 +163,14 @@ class Graph {
 
 		context.globalAlpha = above ? 0.55 : this.matches && !matched ? 0.45 : 1;
 		context.fillStyle = matched ? theme.match : this.#colour(frame);
-		context.fillRect(x, top, width > 3 ? width - 1 : Math.max(width - 0.3, 0.7), ROW_HEIGHT - 1);
+		context.fillRect(x, top, width - (width > 3 ? 1 : 0.3), ROW_HEIGHT - 1);
 		if (this.profile.frames[frame].inlined)
 			this.#drawInlined(x, top, width);
 		context.globalAlpha = above ? 0.8 : 1;
 		if (width >= LABEL_MIN) {
 			context.fillStyle = this.matches && !matched ? theme.text : theme.ink;
-			context.fillText(this.#label(frame, width - 2 * PADDING), x + PADDING, top + ROW_HEIGHT / 2);
+			context.fillText(this.#label(frame, width - 2 * PADDING), x + PADDING,
+				top + ROW_HEIGHT / 2);
 		}
 		context.globalAlpha = 1;
 	}
@@ -195,10 +202,8 @@ class Graph {
 
 	/* A kind's colour, nearer to the page's the higher the shade. */
 	colourOf({ kind, shade }) {
-		const base = this.dark ? '#33383f' : '#e3e6ea';
-
-		return kind ? mixColours(this.dark ? kind.dark : kind.light, this.dark ? '#17191d' : '#ffffff',
-			shade * this.profile.shadePercent / 100) : base;
+		return kind ? mixColours(this.dark ? kind.dark : kind.light, this.theme.page,
+			shade * this.profile.shadePercent / 100) : this.theme.line;
 	}
 
 	/* As much of the name as fits, cut at the right. */
@@ -231,17 +236,17 @@ class Graph {
 
 	/* The node at a point of the view, or null. */
 	at(x, y) {
-		const level = this.#rows.findIndex((row, i) => y >= this.#top(i) && y < this.#top(i) + ROW_HEIGHT);
-		const box = this.#rows[level]?.find((each) => x >= each.x && x < each.x + each.width);
+		const holds = (top) => y >= top && y < top + ROW_HEIGHT;
+		const row = this.#rows.find((_, level) => holds(this.#top(level)));
 
-		return box ? box.node : null;
+		return row?.find((box) => x >= box.x && x < box.x + box.width)?.node ?? null;
 	}
 
 	/* The place of a node in the view, or null when it is not drawn. */
 	placeOf(node) {
 		const box = this.#box(node);
 
-		return box && { x: box.x, y: this.#top(this.tree.level[node]), width: box.width, height: ROW_HEIGHT };
+		return box ? { x: box.x, y: this.#top(this.tree.level[node]) } : null;
 	}
 
 	/* Selects a node and brings it into view. */
@@ -259,23 +264,23 @@ class Graph {
 	/* The drawn node beside one: 'outer', 'inner', 'left' or 'right'. */
 	beside(node, direction) {
 		const { tree } = this;
-		const row = this.#rows[tree.level[node]] || [];
+		const level = tree.level[node];
+		const row = this.#rows[level] || [];
 		const at = row.findIndex((box) => box.node === node);
+		const boxes = {
+			outer: this.#box(tree.parent[node]),
+			inner: this.#rows[level + 1]?.find((box) => tree.parent[box.node] === node),
+			left: row[at - 1],
+			right: row[at + 1],
+		};
 
-		switch (direction) {
-		case 'outer':
-			return tree.parent[node];
-		case 'inner':
-			return this.#rows[tree.level[node] + 1]?.find((box) => tree.parent[box.node] === node)?.node ??
-				node;
-		default:
-			return row[at + (direction === 'left' ? -1 : 1)]?.node ?? node;
-		}
+		return boxes[direction]?.node ?? node;
 	}
 
 	/* Nodes that are drawn and match, in the order of their numbers. */
 	drawnMatches() {
 		return this.#rows.flat().map((box) => box.node)
-			.filter((node) => this.matches?.[this.tree.frame[node]]).sort((a, b) => a - b);
+			.filter((node) => this.matches?.[this.tree.frame[node]])
+			.sort((a, b) => a - b);
 	}
 }

@@ -6,6 +6,7 @@
 'use strict';
 
 const ROWS_MAX = 200; /* of the table */
+const DOT = ' \u00b7 ';
 const NARROW = 1100;  /* px: no place for the table at first */
 
 class Page {
@@ -21,7 +22,7 @@ class Page {
 			threads: profile.byThread ? '1' : '0',
 			table: innerWidth > NARROW ? '1' : '0',
 			sort: 'self',    /* or total, name */
-			theme: matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light',
+			theme: prefersDark() ? 'dark' : 'light',
 			search: '',
 			zoom: '0',       /* a node of the tree that is shown */
 		};
@@ -43,7 +44,8 @@ class Page {
 	}
 
 	#address() {
-		const changed = Object.entries(this.state).filter(([key, value]) => value !== this.defaults[key]);
+		const changed = Object.entries(this.state)
+			.filter(([key, value]) => value !== this.defaults[key]);
 
 		return `#${new URLSearchParams(changed)}`;
 	}
@@ -88,7 +90,8 @@ class Page {
 
 	/* The same in each view: of the callees. */
 	get functions() {
-		this.#functions ??= sumFunctions(this.#treeOf('callees'), this.profile.frames.length);
+		this.#functions ??= sumFunctions(this.#treeOf('callees'),
+			this.profile.frames.length);
 		return this.#functions;
 	}
 
@@ -96,12 +99,14 @@ class Page {
 
 	show() {
 		const { state, graph } = this;
+		const changed = (...keys) => !this.#shown ||
+			keys.some((key) => this.#shown[key] !== state[key]);
 
-		if (!this.#shown || this.#shown.theme !== state.theme) {
+		if (changed('theme')) {
 			document.documentElement.dataset.theme = state.theme;
 			graph.useTheme(state.theme === 'dark');
 		}
-		if (this.#shown?.search !== state.search)
+		if (changed('search'))
 			this.#search();
 		graph.show(this.tree, this.zoom, state.shape !== 'icicle');
 		this.hideTip();
@@ -109,7 +114,8 @@ class Page {
 		this.#showButtons();
 		this.#showCrumbs();
 		this.#showFound();
-		this.#showTable();
+		if (changed('table', 'sort', 'search', 'theme'))
+			this.#showTable();
 		this.showHidden();
 		this.#shown = { ...state };
 	}
@@ -126,7 +132,7 @@ class Page {
 
 		if (profile.period > 0)
 			facts.splice(3, 0, `${Math.round(1e9 / profile.period)} Hz`);
-		element('facts').textContent = facts.join(' \u00b7 ');
+		element('facts').textContent = facts.join(DOT);
 		element('made').textContent = `keyhole ${profile.version}`;
 		document.title = `keyhole: ${facts[0]}, ${facts[1]}`;
 	}
@@ -174,19 +180,22 @@ class Page {
 			return crumb;
 		});
 
+		const nav = element('crumbs');
+
 		crumbs.at(-1).setAttribute('aria-current', 'true');
-		element('crumbs').replaceChildren(...crumbs.flatMap((crumb, i) => i ? [' \u203a ', crumb] : [crumb]));
+		nav.replaceChildren(...crumbs.flatMap((crumb) => [' \u203a ', crumb]).slice(1));
 		if (crumbs.length === 1)
-			element('crumbs').append(make('span', 'Click a frame to zoom into it.'));
-		element('crumbs').scrollLeft = element('crumbs').scrollWidth;
+			nav.append(make('span', 'Click a frame to zoom into it.'));
+		nav.scrollLeft = nav.scrollWidth;
 	}
 
 	showHidden() {
 		const { graph, tree } = this;
-		const share = BOX_MIN / Math.max(graph.width, 1);
+		const share = percent(BOX_MIN / Math.max(graph.width, 1));
 
-		element('hidden').textContent = `${count(graph.hidden)} of ${count(tree.count - 1)} frames are ` +
-			`narrower than ${BOX_MIN} px (${percent(share)} of what is shown) and not drawn`;
+		element('hidden').textContent = `${count(graph.hidden)} of ` +
+			`${count(tree.count - 1)} frames are narrower than ${BOX_MIN} px ` +
+			`(${share} of what is shown) and not drawn`;
 	}
 
 	/* ---- search ---- */
@@ -209,22 +218,26 @@ class Page {
 		if (!matches)
 			return;
 		const all = tree.matched(ROOT, matches);
+		const shown = tree.matched(zoom, matches) / tree.total[zoom];
 		const names = matches.reduce((sum, match) => sum + match, 0);
 
 		found.append(make('b', percent(all / profile.samples)),
-			` ${time(all * profile.period)}, ${count(all)} samples, ${count(names)} names`);
+			` ${time(all * profile.period)}, ${count(all)} samples, `,
+			`${count(names)} names`);
 		if (zoom !== ROOT)
-			found.append(`; ${percent(tree.matched(zoom, matches) / tree.total[zoom])} of what is shown`);
+			found.append(`; ${percent(shown)} of what is shown`);
 		if (element('query').classList.contains('literal'))
 			found.append(' (not a regular expression: taken as text)');
 	}
 
 	nextMatch(step) {
 		const nodes = this.graph.drawnMatches();
-		const at = nodes.indexOf(this.graph.selected);
+		let at = nodes.indexOf(this.graph.selected);
 
+		if (at < 0 && step < 0)
+			at = 0; /* none is selected: from the end on */
 		if (nodes.length > 0)
-			this.select(nodes[(at < 0 && step < 0 ? nodes.length - 1 : at + step + nodes.length) % nodes.length]);
+			this.select(nodes[(at + step + nodes.length) % nodes.length]);
 	}
 
 	/* ---- table ---- */
@@ -233,11 +246,10 @@ class Page {
 		const { frames } = this.profile;
 		const { self, total } = this.functions;
 		const byName = (a, b) => compareTexts(frames[a].name, frames[b].name) || a - b;
+		const byTotal = (a, b) => total[b] - total[a] || byName(a, b);
+		const bySelf = (a, b) => self[b] - self[a] || byTotal(a, b);
 
-		return {
-			name: byName,
-			total: (a, b) => total[b] - total[a] || byName(a, b),
-		}[this.state.sort] || ((a, b) => self[b] - self[a] || total[b] - total[a] || byName(a, b));
+		return { name: byName, total: byTotal }[this.state.sort] || bySelf;
 	}
 
 	#showTable() {
@@ -247,10 +259,12 @@ class Page {
 		if (state.table !== '1')
 			return;
 		const chosen = [...profile.frames.keys()]
-			.filter((frame) => profile.isFunction(frame) && (!matches || matches[frame]))
+			.filter((frame) => profile.isFunction(frame))
+			.filter((frame) => !matches || matches[frame])
 			.sort(this.#compare());
+		const rows = chosen.slice(0, ROWS_MAX).map((frame) => this.#row(frame));
 
-		element('rows').replaceChildren(...chosen.slice(0, ROWS_MAX).map((frame) => this.#row(frame)));
+		element('rows').replaceChildren(...rows);
 		element('more').textContent = chosen.length > ROWS_MAX
 			? `and ${count(chosen.length - ROWS_MAX)} more: search for them`
 			: chosen.length === 0 ? 'No function has such a name.' : '';
@@ -299,9 +313,13 @@ class Page {
 
 		tip.replaceChildren(...this.#tipContent(node));
 		tip.hidden = false;
-		tip.style.left = `${Math.max(4, Math.min(x + 14, innerWidth - tip.offsetWidth - 8))}px`;
-		tip.style.top = `${y + 18 + tip.offsetHeight < innerHeight ? y + 18
-			: Math.max(4, y - tip.offsetHeight - 8)}px`;
+		const left = Math.min(x + 14, innerWidth - tip.offsetWidth - 8);
+		const below = y + 22;
+		const above = y - tip.offsetHeight - 8;
+		const top = below + tip.offsetHeight < innerHeight ? below : above;
+
+		tip.style.left = `${Math.max(4, left)}px`;
+		tip.style.top = `${Math.max(4, top)}px`;
 	}
 
 	hideTip() {
@@ -312,9 +330,14 @@ class Page {
 		const { profile, tree } = this;
 		const frame = tree.frame[node];
 		const { name, object, file, line, kind, inlined } = profile.frames[frame];
-		const what = [kind?.label, inlined ? 'inlined' : '', object].filter(Boolean).join(' \u00b7 ');
-		const row = (label, samples) => make('tr', [make('td', label), make('td', percent(samples / profile.samples)),
-			make('td', time(samples * profile.period)), make('td', `${count(samples)} samples`)]);
+		const what = [kind?.label, inlined ? 'inlined' : '', object];
+		const place = line ? `${file}:${line}` : file;
+		const row = (label, samples) => make('tr', [
+			label,
+			percent(samples / profile.samples),
+			time(samples * profile.period),
+			`${count(samples)} samples`,
+		].map((text) => make('td', text)));
 		const rows = [row('total here', tree.total[node])];
 
 		if (this.state.view !== 'callers')
@@ -322,8 +345,8 @@ class Page {
 		if (profile.isFunction(frame))
 			rows.push(row('total, all stacks', this.functions.total[frame]),
 				row('self, all stacks', this.functions.self[frame]));
-		return [make('strong', name), make('p', what), make('p', file ? `${file}${line ? `:${line}` : ''}` : ''),
-			make('table', rows)];
+		return [make('strong', name), make('p', what.filter(Boolean).join(DOT)),
+			make('p', place), make('table', rows)];
 	}
 
 	select(node) {
@@ -351,8 +374,11 @@ class Page {
 
 		for (const [id, action] of Object.entries(this.#actions()))
 			element(id).addEventListener('click', action);
-		for (const button of document.querySelectorAll('[data-sort]'))
-			button.addEventListener('click', () => this.change({ sort: button.dataset.sort }));
+		for (const button of document.querySelectorAll('[data-sort]')) {
+			const { sort } = button.dataset;
+
+			button.addEventListener('click', () => this.change({ sort }));
+		}
 		query.addEventListener('input', () => this.change({ search: query.value }));
 		document.addEventListener('keydown', (event) => this.#key(event));
 		graph.canvas.addEventListener('mousemove', (event) => this.#hover(event));
@@ -428,6 +454,8 @@ class Page {
 		const { graph, state } = this;
 		const actions = this.#actions();
 		const onControl = event.target.closest?.('button, tr');
+		const zoom = () => graph.selected !== null &&
+			this.change({ zoom: String(graph.selected) });
 		const move = (direction) => this.select(graph.selected === null ? this.zoom
 			: graph.beside(graph.selected, direction));
 		const keys = {
@@ -450,7 +478,7 @@ class Page {
 		};
 
 		if (!onControl)
-			keys.Enter = () => graph.selected !== null && this.change({ zoom: String(graph.selected) });
+			keys.Enter = zoom;
 		keys[event.key]?.();
 		return event.key in keys;
 	}
@@ -460,6 +488,10 @@ class Page {
 
 function element(id) {
 	return document.getElementById(id);
+}
+
+function prefersDark() {
+	return matchMedia('(prefers-color-scheme: dark)').matches;
 }
 
 /* content: a text, or nodes and texts */
@@ -486,9 +518,10 @@ function percent(share) {
 	return `${value.toFixed(value === 0 ? 0 : value >= 10 ? 1 : value >= 0.1 ? 2 : 3)} %`;
 }
 
+const UNITS = [[3600e9, 'h'], [60e9, 'min'], [1e9, 's'], [1e6, 'ms'], [1e3, '\u00b5s'], [1, 'ns']];
+
 function time(ns) {
-	const units = [[3600e9, 'h'], [60e9, 'min'], [1e9, 's'], [1e6, 'ms'], [1e3, '\u00b5s'], [1, 'ns']];
-	const [size, unit] = units.find(([least]) => ns >= least) || [1, 's'];
+	const [size, unit] = UNITS.find(([least]) => ns >= least) || [1, 's'];
 	const value = ns / size;
 
 	return `${value.toFixed(value >= 100 || value === 0 ? 0 : value >= 10 ? 1 : 2)} ${unit}`;

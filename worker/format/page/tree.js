@@ -21,7 +21,8 @@ class Profile {
 			byThread: data.by_thread,
 			shadePercent: data.shade_percent,
 		});
-		this.kinds = data.kinds.map(([name, label, light, dark]) => ({ name, label, light, dark }));
+		this.kinds = data.kinds.map(
+			([name, label, light, dark]) => ({ name, label, light, dark }));
 		this.frames = frames.name.map((name, i) => ({
 			name: i === ROOT ? 'all' : strings[name],
 			object: strings[frames.object[i] || 0],
@@ -36,7 +37,8 @@ class Profile {
 			parent: Profile.#parents(nodes.level),
 			self: new Float64Array(nodes.self),
 		};
-		this.isThread = Uint8Array.from(this.frames, (frame) => Number(frame.kind?.name === 'THREAD'));
+		this.isThread = Uint8Array.from(this.frames,
+			({ kind }) => Number(kind?.name === 'THREAD'));
 	}
 
 	static #parents(levels) {
@@ -51,7 +53,9 @@ class Profile {
 	}
 
 	isFunction(frame) {
-		return frame !== ROOT && !['PROCESS', 'THREAD', 'MARKER'].includes(this.frames[frame].kind.name);
+		const { kind } = this.frames[frame];
+
+		return kind !== null && !['PROCESS', 'THREAD', 'MARKER'].includes(kind.name);
 	}
 }
 
@@ -71,7 +75,9 @@ class Merger {
 		for (let at = hash & mask; ; at = (at + 1) & mask) {
 			const node = this.#slots[at];
 
-			if (node === 0 || (this.parent[node] === parent && this.frame[node] === frame))
+			if (node === 0)
+				return at;
+			if (this.parent[node] === parent && this.frame[node] === frame)
 				return at;
 		}
 	}
@@ -155,7 +161,7 @@ class Tree {
 		const firsts = new Uint32Array(count + 2);
 		const children = new Uint32Array(count);
 
-		/* Each is counted two places on, so that filling moves firsts to where they belong. */
+		/* Counted two places on: filling moves firsts to where they belong. */
 		for (let node = 1; node < count; node++)
 			firsts[parent[node] + 2]++;
 		for (let node = 1; node < firsts.length; node++)
@@ -199,8 +205,8 @@ class Tree {
 	}
 
 	/*
-	 * Samples below the node whose stacks hold a frame of matches. A stack is counted once: what
-	 * is below a match is not looked at.
+	 * Samples below the node whose stacks hold a frame of matches. A stack is counted once:
+	 * what is below a match is not looked at.
 	 */
 	matched(node, matches) {
 		let sum = 0;
