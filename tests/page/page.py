@@ -143,6 +143,7 @@ def test_a_click_zooms_and_crumbs_lead_back(browser, folder):
     page = Page(browser, f'{folder}/small.html')
     page.click(0.85, 3)
     equal(page.crumbs(), ['all', 'app', 'main', 'work'])
+    has(page.text('#hidden'), '0 of 4 frames')
     has(page.hover(0.99, 3), 'work', '90 samples')
     has(page.hover(0.5, 4), 'leaf_a')       # 50 of 90 now
     browser.click_on('#crumbs button:nth-of-type(2)')

@@ -190,12 +190,13 @@ class Page {
 	}
 
 	showHidden() {
-		const { graph, tree } = this;
+		const { graph, tree, zoom } = this;
 		const share = percent(BOX_MIN / Math.max(graph.width, 1));
+		const below = tree.end[zoom] - zoom - 1;
 
-		element('hidden').textContent = `${count(graph.hidden)} of ` +
-			`${count(tree.count - 1)} frames are narrower than ${BOX_MIN} px ` +
-			`(${share} of what is shown) and not drawn`;
+		element('hidden').textContent = `${count(graph.hidden)} of ${count(below)} ` +
+			`frames are narrower than ${BOX_MIN} px (${share} of what is shown) ` +
+			'and not drawn';
 	}
 
 	/* ---- search ---- */
