@@ -24,11 +24,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "ipc/messages.h"
 #include "worker/base/intern.h"
 #include "worker/format/format.h"
+#include "worker/format/json.h"
 #include "worker/format/output.h"
 #include "worker/format/tree.h"
 #include "worker/profile/profile.h"
@@ -42,77 +42,50 @@ static const unsigned char page[] = {
 struct html {
 	struct tree tree;
 	struct output output;
+	struct json json;
 };
-
-/*
- * JSON (RFC 8259 section 7), and nothing that ends a <script> or begins a comment in it (HTML
- * section 4.12.1.3): no '<'. Names are clean: they have no control characters.
- */
-static void put_string(struct html *html, const char *text)
-{
-	size_t length;
-
-	output_string(&html->output, "\"");
-	for (;; text++) {
-		length = strcspn(text, "\"\\<");
-		output_write(&html->output, text, length);
-		text += length;
-		if (!*text)
-			break;
-		output_string(&html->output, *text == '<'   ? "\\u003c"
-					     : *text == '"' ? "\\\""
-							    : "\\\\");
-	}
-	output_string(&html->output, "\"");
-}
-
-/* What is before it in its array, of `index` elements. */
-static void put_number(struct html *html, size_t index, uint64_t number)
-{
-	char text[32];
-
-	snprintf(text, sizeof(text), "%s%" PRIu64, index > 0 ? "," : "", number);
-	output_string(&html->output, text);
-}
 
 static void put_times(struct html *html, const struct profile_times *times, bool by_thread)
 {
-	char text[512];
+	struct json *json = &html->json;
 
-	snprintf(text, sizeof(text),
-		 "{\"keyhole\":\"" KEYHOLE_VERSION "\",\"samples\":%" PRIu64
-		 ",\"period_ns\":%" PRIu64 ",\"start_ms\":%" PRIu64 ",\"duration_ms\":%" PRIu64
-		 ",\n\"by_thread\":%s,\"shade_percent\":%u",
-		 html->tree.nodes[0].total, times->period_ns, times->start_realtime_ns / NS_PER_MS,
-		 times->duration_ns / NS_PER_MS, by_thread ? "true" : "false", TREE_SHADE_PERCENT);
-	output_string(&html->output, text);
+	json_key_string(json, "keyhole", KEYHOLE_VERSION);
+	json_key_number(json, "samples", html->tree.nodes[0].total);
+	json_key_number(json, "period_ns", times->period_ns);
+	json_key_number(json, "start_ms", times->start_realtime_ns / NS_PER_MS);
+	json_key_number(json, "duration_ms", times->duration_ns / NS_PER_MS);
+	json_key_literal(json, "by_thread", by_thread ? "true" : "false");
+	json_key_number(json, "shade_percent", TREE_SHADE_PERCENT);
+}
+
+static void put_colour(struct html *html, uint32_t colour)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "#%06" PRIx32, colour);
+	json_string(&html->json, text);
 }
 
 static void put_kinds(struct html *html)
 {
-	char text[128];
-
-	output_string(&html->output, ",\n\"kinds\":[");
+	json_key_array(&html->json, "kinds");
 	for (size_t kind = 0; kind < TREE_KINDS; kind++) {
-		const struct tree_look *look = &tree_looks[kind];
-
-		snprintf(text, sizeof(text),
-			 "%s[\"%s\",\"%s\",\"#%06" PRIx32 "\",\"#%06" PRIx32 "\"]",
-			 kind > 0 ? ",\n" : "", look->name, look->label, look->light, look->dark);
-		output_string(&html->output, text);
+		json_array(&html->json);
+		json_string(&html->json, tree_looks[kind].name);
+		json_string(&html->json, tree_looks[kind].label);
+		put_colour(html, tree_looks[kind].light);
+		put_colour(html, tree_looks[kind].dark);
+		json_end(&html->json);
 	}
-	output_string(&html->output, "]");
+	json_end(&html->json);
 }
 
 static void put_strings(struct html *html)
 {
-	output_string(&html->output, ",\n\"strings\":[");
-	for (uint32_t id = 0; id < intern_count(html->tree.texts); id++) {
-		if (id > 0)
-			output_string(&html->output, ",\n");
-		put_string(html, tree_text(&html->tree, id));
-	}
-	output_string(&html->output, "]");
+	json_key_array(&html->json, "strings");
+	for (uint32_t id = 0; id < intern_count(html->tree.texts); id++)
+		json_string(&html->json, tree_text(&html->tree, id));
+	json_end(&html->json);
 }
 
 static uint64_t frame_name(const struct tree *tree, uint32_t id)
@@ -170,34 +143,44 @@ static const struct column node_columns[] = {
 /* The root has no frame. */
 static void put_frame_column(struct html *html, const struct column *column)
 {
-	put_number(html, 0, 0);
+	json_number(&html->json, 0);
 	for (uint32_t id = 1; id < intern_count(html->tree.frames); id++)
-		put_number(html, id, column->get(&html->tree, id));
+		json_number(&html->json, column->get(&html->tree, id));
 }
 
 static void put_node_column(struct html *html, const struct column *column)
 {
 	for (size_t i = 0; i < html->tree.count; i++)
-		put_number(html, i, column->get(&html->tree, html->tree.order[i]));
+		json_number(&html->json, column->get(&html->tree, html->tree.order[i]));
 }
 
 static void put_table(struct html *html, const char *name, const struct column *columns,
 		      void (*put)(struct html *html, const struct column *column))
 {
-	output_string(&html->output, ",\n\"");
-	output_string(&html->output, name);
-	output_string(&html->output, "\":{");
+	json_key_object(&html->json, name);
 	for (const struct column *column = columns; column->name; column++) {
-		output_string(&html->output, column == columns ? "\"" : ",\n\"");
-		output_string(&html->output, column->name);
-		output_string(&html->output, "\":[");
+		json_key_array(&html->json, column->name);
 		if (column->get)
 			put(html, column);
-		output_string(&html->output, "]");
+		json_end(&html->json);
 	}
-	output_string(&html->output, "}");
+	json_end(&html->json);
 }
 
+static void put_data(struct html *html, const struct profile_times *times, bool by_thread)
+{
+	json_init(&html->json, &html->output);
+	json_object(&html->json);
+	put_times(html, times, by_thread);
+	put_kinds(html);
+	put_strings(html);
+	put_table(html, "frames", frame_columns, put_frame_column);
+	put_table(html, "nodes", node_columns, put_node_column);
+	json_end(&html->json);
+	json_finish(&html->json);
+}
+
+/* json.h: nothing in the data ends the <script>. */
 static int html_write(struct html *html, const struct profile_times *times, bool by_thread, int fd)
 {
 	int r = output_init(&html->output, fd, false);
@@ -205,12 +188,8 @@ static int html_write(struct html *html, const struct profile_times *times, bool
 	if (r < 0)
 		return r;
 	output_write(&html->output, page, sizeof(page));
-	put_times(html, times, by_thread);
-	put_kinds(html);
-	put_strings(html);
-	put_table(html, "frames", frame_columns, put_frame_column);
-	put_table(html, "nodes", node_columns, put_node_column);
-	output_string(&html->output, "}\n</script>\n");
+	put_data(html, times, by_thread);
+	output_string(&html->output, "</script>\n");
 	r = output_finish(&html->output);
 	output_release(&html->output);
 	return r;
