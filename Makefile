@@ -174,9 +174,25 @@ $(foreach folder,$(FOLDERS),$(eval $(call archive_rule,$(folder))))
 $(PROTO_ARCHIVE): $(PROTO_OBJECTS)
 	$(call say,AR)mkdir -p $(@D) && rm -f $@ && $(AR) rcs $@ $^
 
+# The page of worker/format/html.c in one piece, as bytes for a C array. Its policy allows what has
+# these hashes alone: of all that is between the tags.
+PAGE         := worker/format/page
+PAGE_STYLE   := $(PAGE)/page.css
+PAGE_SCRIPTS := $(addprefix $(PAGE)/,tree.js graph.js page.js)
+PAGE_INC     := $(BUILD)/$(PAGE)/page.inc
+csp_hash      = sha256-$$({ echo; cat $(1); } | sha256sum | cut -c 1-64 | tr a-f A-F | \
+	basenc --base16 -d | base64)
+
+$(PAGE_INC): $(PAGE)/page.html $(PAGE_STYLE) $(PAGE_SCRIPTS)
+	$(call say,PAGE)mkdir -p $(@D) && sed -e "s|@STYLE_HASH@|$(call csp_hash,$(PAGE_STYLE))|" \
+		-e "s|@SCRIPT_HASH@|$(call csp_hash,$(PAGE_SCRIPTS))|" \
+		$(foreach file,$(PAGE_STYLE),-e '/^@STYLE@$$/r $(file)') -e '/^@STYLE@$$/d' \
+		$(foreach file,$(PAGE_SCRIPTS),-e '/^@SCRIPT@$$/r $(file)') -e '/^@SCRIPT@$$/d' $< | \
+		od -An -v -tx1 | sed 's/ \(..\)/0x\1,/g' > $@
+
 $(LOADER_OBJECTS) $(CHECK_OBJECTS): | $(SKELETONS)
 $(CHECK_OBJECTS): CFLAGS += -DKEYHOLE_BINDIR='"$(bindir)"' -DKEYHOLE_PROGRAMS='"$(notdir $(EXECUTABLES))"'
-$(call objects,worker/format): | $(PROTO_HEADERS)
+$(call objects,worker/format): | $(PROTO_HEADERS) $(PAGE_INC)
 
 # ---- link -------------------------------------------------------------------------------------
 
@@ -265,9 +281,13 @@ check-unit: $(call test_programs,unit)
 check-bpf-host: $(call test_programs,bpf)
 	@$(RUN) bpf $^
 
-check-formats: $(call archive,worker/format) $(call archive,worker/profile) \
-		$(call archive,worker/base) $(PROTO_ARCHIVE)
-	@$(RUN) formats tests/e2e/pprof_readable.sh
+MODEL_ARCHIVES := $(foreach folder,worker/format worker/profile worker/base,\
+	$(call archive,$(folder))) $(PROTO_ARCHIVE)
+$(BUILD)/page/make_page: $(BUILD)/obj/tests/page/make_page.o $(MODEL_ARCHIVES)
+	$(call say,LINK)mkdir -p $(@D) && $(CC) $(LDFLAGS) -pie -o $@ $(call group,$^) -lprotobuf-c -lz
+
+check-formats: $(MODEL_ARCHIVES) $(BUILD)/page/make_page
+	@$(RUN) formats tests/e2e/pprof_readable.sh tests/formats/run.sh tests/page/page.py
 
 # Stacks that a test build captures on the running kernel: root, else a skip.
 check-oracle: $(ORACLE) $(if $(filter 0,$(shell id -u)),capture-build workloads)
@@ -458,7 +478,7 @@ $(BUILD)/fuzz/obj/%.o: %.c
 $(BUILD)/fuzz/obj/proto/%.o: $(BUILD)/proto/%.c
 	$(call say,FUZZ-CC)mkdir -p $(@D) && $(CLANG) $(FUZZ_CFLAGS) -Wno-error -c -o $@ $<
 
-$(FUZZ_OBJECTS): | $(PROTO_HEADERS)
+$(FUZZ_OBJECTS): | $(PROTO_HEADERS) $(PAGE_INC)
 $(FUZZ_ARCHIVE): $(FUZZ_OBJECTS)
 	$(call say,AR)mkdir -p $(@D) && rm -f $@ && $(AR) rcs $@ $^
 

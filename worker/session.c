@@ -132,9 +132,12 @@ static int init_samples(struct session *session)
 	session->profile = profile_new();
 	session->stream = stream_new();
 	samples.profile = session->profile;
-	if (session->profile)
-		session->samples = samples_new(&samples);
-	return session->samples && session->stream ? 0 : -ENOMEM;
+	if (!session->profile || !session->stream)
+		return -ENOMEM;
+	if (format_find(session->parts.config.format)->wants_times)
+		profile_keep_times(session->profile);
+	session->samples = samples_new(&samples);
+	return session->samples ? 0 : -ENOMEM;
 }
 
 static int init(struct session *session)
@@ -310,6 +313,7 @@ int session_render(const struct session *session, const struct message_stop *sto
 	const struct message_config *config = &session->parts.config;
 	const struct profile_times times = {
 		.period_ns = config->period,
+		.start_monotonic_ns = stop->started,
 		.start_realtime_ns = stop->started + realtime_offset(),
 		.duration_ns = stop->stopped - stop->started,
 	};
@@ -386,6 +390,7 @@ void session_summary(const struct session *session, struct message_summary *ret_
 	count_processes(session, ret_summary);
 	ret_summary->limit[LIMIT_malformed] = count_malformed(session);
 	ret_summary->limit[LIMIT_names] = naming_failed(session->profile);
+	ret_summary->limit[LIMIT_times] = profile_moments_dropped(session->profile);
 }
 
 void session_totals(const struct session *session, struct session_totals *ret_totals)

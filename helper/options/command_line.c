@@ -53,7 +53,9 @@ static void print_usage(FILE *out)
 	fputs(usage_target, out);
 	fprintf(out, "  -o, --output FILE        write here (keyhole-DATE-TIME%s), - for stdout\n",
 		formats_suffix(FORMAT_pprof));
-	fprintf(out, "  -f, --format FORMAT      %s, else from the suffix of FILE\n",
+	fprintf(out,
+		"  -f, --format FORMAT      one of these, else from the suffix of FILE:\n      "
+		"%s\n",
 		formats_names(" or "));
 	fputs(usage_rest, out);
 }

@@ -214,13 +214,14 @@ static void pprof_put_functions(struct pprof *pprof)
 }
 
 /* Some readers drop frames without a function, so a location that has none is given its own. */
-static uint64_t pprof_location_function(struct pprof *pprof, uint32_t id, uint32_t function)
+static uint64_t pprof_location_function(struct pprof *pprof, uint32_t id)
 {
+	uint32_t function = format_location_function(pprof->profile, id);
 	char text[FORMAT_NAME_MAX];
 	uint64_t own = (uint64_t)profile_functions(pprof->profile) + id;
 	int64_t name;
 
-	if (profile_function_get(pprof->profile, function))
+	if (function)
 		return function;
 	format_frame_name(text, sizeof(text), pprof->profile, id);
 	name = pprof_put_string(pprof, text);
@@ -238,7 +239,7 @@ static void pprof_put_location(struct pprof *pprof, uint32_t id)
 	Perftools__Profiles__Line line = PERFTOOLS__PROFILES__LINE__INIT;
 	Perftools__Profiles__Line *lines[] = {&line};
 
-	line.function_id = pprof_location_function(pprof, id, at->function);
+	line.function_id = pprof_location_function(pprof, id);
 	location.id = id;
 	location.mapping_id = object && object->kind != KIND_MARKER ? at->object : 0;
 	location.address = at->address;

@@ -237,7 +237,7 @@ static int add_sample(struct samples *samples, const struct record *head,
 	if (sample.thread_name == PROFILE_FAILED || sample.process_name == PROFILE_FAILED ||
 	    sample.stack == PROFILE_FAILED)
 		return -1;
-	return profile_sample_add(profile, &sample);
+	return profile_sample_add_at(profile, &sample, head->time);
 }
 
 /* Asks for what would explain the record; true when it should wait for the answer. */
