@@ -83,7 +83,7 @@ LOADER_LIBS   := -lbpf -lseccomp -lcap
 BROKER_LIBS   := -lseccomp -lcap
 EXPORTER_LIBS := -lseccomp -lcap
 HELPER_LIBS   := -lcap
-WORKER_LIBS   := -lelf -lz -lprotobuf-c -liberty -levent_core -lseccomp -lcap -lpthread
+WORKER_LIBS   := -lelf -lz -llzma -lprotobuf-c -liberty -levent_core -lseccomp -lcap -lpthread
 
 EXECUTABLES := $(addprefix $(OUT)/,keyhole keyhole-broker keyhole-exporter keyhole-ksyms \
 	keyhole-output keyhole-worker)

@@ -112,7 +112,7 @@ enum summary_limit {
 };
 
 #define SUMMARY_REASONS 32
-#define SUMMARY_LIMITS	20
+#define SUMMARY_LIMITS	24
 struct message_summary {
 	uint64_t without_names;		  /* the innermost frame has no symbol's name */
 	uint64_t discarded;		  /* records that were not well-formed */

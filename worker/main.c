@@ -473,6 +473,12 @@ static void log_totals(const struct worker *worker)
 		 " failed), %" PRIu64 " processes, listed again %" PRIu64 " times",
 		 totals.table_bytes, totals.table_rows, totals.objects, totals.objects_failed,
 		 totals.processes, totals.relists);
+	log_info("names: %.0f ms, at most %zu KiB of symbols, %" PRIu64 " blocks evicted; "
+		 "addresses by kernel %" PRIu64 ", Go %" PRIu64 ", tables %" PRIu64
+		 ", .gnu_debugdata %" PRIu64 ", function starts %" PRIu64 ", nothing %" PRIu64,
+		 (double)totals.naming_time / NS_PER_MS, totals.cache.peak >> 10,
+		 totals.cache.evicted, totals.names.kernel, totals.names.go, totals.names.tables,
+		 totals.names.debugdata, totals.names.starts, totals.names.offsets);
 }
 
 static void finish(struct worker *worker, const struct message_stop *stop)

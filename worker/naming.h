@@ -12,11 +12,23 @@ struct objects;
 struct profile;
 struct samples;
 
+struct symbol_cache;
+
+/* Addresses by what gave them their name, for whoever wants to know more. */
+struct naming_counts {
+	uint64_t kernel, go;
+	uint64_t tables; /* .symtab, .dynsym */
+	uint64_t debugdata;
+	uint64_t starts, offsets; /* no name: by the start of the function, by themselves */
+};
+
 struct naming_parts {
 	struct profile *profile;
 	const struct objects *objects;
 	const struct samples *samples;
 	const struct kernel_symbols *symbols;
+	struct symbol_cache *cache;
+	struct naming_counts *counts;
 	uint64_t (*clock)(void); /* CLOCK_MONOTONIC, ns */
 };
 

@@ -11,6 +11,8 @@
 #include <stdint.h>
 
 #include "ipc/messages.h"
+#include "worker/naming.h"
+#include "worker/symbol/cache.h"
 
 struct kernel_symbols;
 struct parser;
@@ -69,6 +71,9 @@ struct session_totals {
 	uint64_t processes, objects, objects_failed;
 	uint64_t table_bytes, table_rows;
 	uint64_t relists; /* mappings listed again for an unknown address */
+	struct naming_counts names;
+	uint64_t naming_time; /* ns */
+	struct symbol_cache_counts cache;
 };
 void session_totals(const struct session *session, struct session_totals *ret_totals);
 const struct profile *session_profile(const struct session *session);
