@@ -83,6 +83,7 @@ enum descriptor_kind {
 	DESCRIPTOR_KERNEL_SYMBOLS, /* sealed memfd, see ipc/ksyms_file.h */
 	DESCRIPTOR_BROKER,	   /* socket */
 	DESCRIPTOR_EXPORTER,	   /* socket */
+	DESCRIPTOR_DEBUG_FILES,	   /* socket */
 };
 struct message_descriptor {
 	uint32_t kind; /* enum descriptor_kind */
@@ -98,6 +99,10 @@ struct message_log {
 	uint32_t level; /* enum log_level */
 	uint32_t length;
 	char text[LOG_TEXT_BYTES]; /* printable ASCII only, the loader checks */
+};
+
+struct message_debug_file {
+	char path[512]; /* below a folder of debug files, NUL padded; its end is ".debug" */
 };
 
 struct message_stop {

@@ -60,7 +60,8 @@ static int check(struct recording *rec)
 static int start_users_part(struct recording *rec)
 {
 	const struct options *options = rec->options;
-	int r = output_start(&rec->output, options->output, options->force, &rec->user);
+	int r = output_start(&rec->output, options->output, options->force, options->debug_dirs,
+			     &rec->user);
 
 	if (r) {
 		log_error("output: %s: %s; %s", options->output, strerror(-r),
@@ -215,7 +216,7 @@ static int give(struct child *worker, enum descriptor_kind kind, uint32_t index,
 }
 
 /* A socket of their own between the worker and another child. */
-static int connect_child(struct child *worker, enum descriptor_kind kind, struct child *child,
+static int connect_child(struct child *worker, enum descriptor_kind kind, struct channel *channel,
 			 enum message_type type)
 {
 	int pair[2], r = channel_pair(pair);
@@ -223,7 +224,7 @@ static int connect_child(struct child *worker, enum descriptor_kind kind, struct
 	if (r)
 		return r;
 	r = give(worker, kind, 0, pair[0]);
-	r = r ? r : channel_send_bare(&child->channel, type, pair[1]);
+	r = r ? r : channel_send_bare(channel, type, pair[1]);
 	close(pair[0]);
 	close(pair[1]);
 	return r;
@@ -276,8 +277,8 @@ int equip_broker(struct recording *rec, uint32_t segments)
 			     sizeof(first), rec->programs.segment_map);
 
 	return r ? r
-		 : connect_child(&children[ROLE_WORKER], DESCRIPTOR_BROKER, &children[ROLE_BROKER],
-				 MESSAGE_REQUEST_PEER);
+		 : connect_child(&children[ROLE_WORKER], DESCRIPTOR_BROKER,
+				 &children[ROLE_BROKER].channel, MESSAGE_REQUEST_PEER);
 }
 
 int equip_exporter(struct recording *rec)
@@ -287,7 +288,7 @@ int equip_exporter(struct recording *rec)
 
 	return r ? r
 		 : connect_child(&children[ROLE_WORKER], DESCRIPTOR_EXPORTER,
-				 &children[ROLE_EXPORTER], MESSAGE_PROFILE_PEER);
+				 &children[ROLE_EXPORTER].channel, MESSAGE_PROFILE_PEER);
 }
 
 int equip_children(struct recording *rec)
@@ -299,6 +300,9 @@ int equip_children(struct recording *rec)
 	r = r ? r : give_descriptors(rec, worker);
 	r = r ? r : equip_exporter(rec);
 	r = r ? r : equip_broker(rec, PROGRAMS_SEGMENTS);
+	r = r ? r
+	      : connect_child(worker, DESCRIPTOR_DEBUG_FILES, &rec->output.channel,
+			      MESSAGE_DEBUG_PEER);
 	r = r ? r : channel_send_bare(&worker->channel, MESSAGE_START, -1);
 	r = r ? r : channel_expect(&worker->channel, MESSAGE_RUNNING, CHILD_START_MS, &message);
 	enter_phase(rec, PHASE_RUN);

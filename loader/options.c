@@ -26,13 +26,14 @@ static const char usage[] =
 	"  -f, --format FORMAT      folded or pprof, else from the suffix of FILE\n"
 	"      --force              replace FILE when it exists\n"
 	"      --by-thread          keep threads apart\n"
+	"      --debug-dir DIR[:DIR] where debug files are (/usr/lib/debug)\n"
 	"      --require LAYERS     do not start without: namespaces,pid,root,landlock\n"
 	"  -v, --verbose            say more\n"
 	"  -h, --help               this text\n\n"
 	"exit status: 0 done, 1 failed while recording, 2 usage, 3 missing rights,\n"
 	"  4 no samples; with CMD that of CMD, 128 + N when signal N ended it\n";
 
-/* C, Q, R and T stand for those that have no short form. */
+/* C, D, Q, R and T stand for those that have no short form. */
 static const struct option longs[] = {
 	{"all", no_argument, NULL, 'a'},
 	{"pid", required_argument, NULL, 'p'},
@@ -42,6 +43,7 @@ static const struct option longs[] = {
 	{"output", required_argument, NULL, 'o'},
 	{"format", required_argument, NULL, 'f'},
 	{"force", no_argument, NULL, 'R'},
+	{"debug-dir", required_argument, NULL, 'D'},
 	{"require", required_argument, NULL, 'Q'},
 	{"by-thread", no_argument, NULL, 'T'},
 	{"verbose", no_argument, NULL, 'v'},
@@ -118,6 +120,9 @@ static const char *apply(struct options *options, int option, const char *arg)
 			       : "not a frequency of 1 to 10000 Hz";
 	case 'd':
 		return set_duration(options, arg);
+	case 'D':
+		options->debug_dirs = arg;
+		return NULL;
 	case 'f':
 		return set_format(options, arg);
 	case 'o':

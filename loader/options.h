@@ -19,8 +19,9 @@ struct options { /* at most one of pids, cgroup and command; otherwise the whole
 	const char *cgroup;
 	char **command; /* NULL terminated, in the caller's argv */
 	unsigned int frequency;
-	uint64_t duration;  /* ns, 0 = until stopped */
-	const char *output; /* "-" for standard output */
+	uint64_t duration;	/* ns, 0 = until stopped */
+	const char *output;	/* "-" for standard output */
+	const char *debug_dirs; /* separated by colons; NULL: the default */
 	enum profile_format format;
 	uint32_t require; /* layers of confinement, bits of policy/layers.def */
 	bool all, force, by_thread, verbose, help;

@@ -9,6 +9,7 @@
 
 #include "ipc/guard.h"
 #include "ipc/log.h"
+#include "worker/debug_file.h"
 #include "worker/elf/image.h"
 #include "worker/process/object.h"
 #include "worker/profile/profile.h"
@@ -268,6 +269,22 @@ static uint64_t by_debugdata(const struct naming *naming)
 	return named;
 }
 
+static uint64_t by_debug_file(const struct naming *naming)
+{
+	struct symbol_cache *cache = naming->parts->cache;
+	struct debug_file file;
+	uint64_t named;
+
+	if (!naming->parts->debug_files || rest(naming) == 0 ||
+	    debug_file_open(naming->parts->debug_files, naming->image, naming->object->name,
+			    &file) < 0)
+		return 0;
+	named = by_symbols(naming, file.image);
+	symbol_cache_forget(cache, file.image);
+	debug_file_close(&file);
+	return named;
+}
+
 /* What go_table_find() shows of one address. */
 struct go_place {
 	struct profile *profile;
@@ -353,6 +370,7 @@ static void name_from_all(const struct naming *naming)
 		counts->go += by_go_table(naming);
 		counts->tables += by_symbols(naming, naming->image);
 		counts->debugdata += by_debugdata(naming);
+		counts->debug_files += by_debug_file(naming);
 		symbol_cache_forget(naming->parts->cache, naming->image);
 	}
 	by_starts(naming, counts);

@@ -7,6 +7,7 @@
 
 #include "ipc/time.h"
 
+struct debug_files;
 struct kernel_symbols;
 struct objects;
 struct profile;
@@ -18,7 +19,7 @@ struct symbol_cache;
 struct naming_counts {
 	uint64_t kernel, go;
 	uint64_t tables; /* .symtab, .dynsym */
-	uint64_t debugdata;
+	uint64_t debugdata, debug_files;
 	uint64_t starts, offsets; /* no name: by the start of the function, by themselves */
 };
 
@@ -28,6 +29,7 @@ struct naming_parts {
 	const struct samples *samples;
 	const struct kernel_symbols *symbols;
 	struct symbol_cache *cache;
+	struct debug_files *debug_files; /* NULL: none */
 	struct naming_counts *counts;
 	uint64_t (*clock)(void); /* CLOCK_MONOTONIC, ns */
 };

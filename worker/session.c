@@ -299,6 +299,7 @@ int session_finish(struct session *session)
 		.samples = session->samples,
 		.symbols = session->parts.symbols,
 		.cache = session->cache,
+		.debug_files = session->parts.debug_files,
 		.counts = &session->names,
 		.clock = session->parts.clock,
 	};

@@ -14,6 +14,7 @@
 #include "worker/naming.h"
 #include "worker/symbol/cache.h"
 
+struct debug_files;
 struct kernel_symbols;
 struct parser;
 struct process_table;
@@ -45,6 +46,7 @@ struct session_parts {
 	struct target *target;
 	struct parser *parser;
 	const struct kernel_symbols *symbols; /* NULL: none */
+	struct debug_files *debug_files;      /* NULL: none */
 	uint64_t (*clock)(void);	      /* CLOCK_MONOTONIC */
 };
 

@@ -36,7 +36,8 @@ void ksyms_read_modules(struct ksyms *ksyms, FILE *file);
 /* How many there will be at most, once programs of BPF are known. */
 uint32_t ksyms_room(const struct ksyms *ksyms);
 
-/* Gives that, parts with programs of BPF and the memfd. -EACCES when addresses are hidden: then there are no symbols. */
+/* Gives that, parts with programs of BPF and the memfd. -EACCES when addresses are hidden: then
+ * there are no symbols. */
 int ksyms_read_symbols(struct ksyms *ksyms, FILE *file);
 
 #endif

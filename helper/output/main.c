@@ -2,9 +2,10 @@
 /*
  * keyhole-output: what of a recording is the invoking user's, with that user's rights. It makes the
  * output file, shows what the loader counts on standard error, and makes the finished file appear
- * under its name; or it holds `record -- CMD` until CMD may run.
+ * under its name; for the worker it opens files of debug information (debug_files.h). Or it holds
+ * `record -- CMD` until CMD may run.
  *
- *   keyhole-output write|replace FILE
+ *   keyhole-output write|replace FILE [FOLDERS]
  *   keyhole-output hold CMD ARGS
  */
 #include <errno.h>
@@ -19,6 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "helper/output/debug_files.h"
 #include "helper/output/summary.h"
 #include "ipc/channel.h"
 #include "ipc/guard.h"
@@ -32,6 +34,7 @@ struct committer {
 	char temporary[32]; /* "": standard output */
 	struct message_counted counted;
 	struct message_summary named; /* by the worker */
+	struct debug_folders folders;
 };
 
 /* ---- the file ------------------------------------------------------------------------------ */
@@ -141,6 +144,9 @@ static int on_message(struct committer *c, const struct message *message)
 	int r;
 
 	switch (message->head.type) {
+	case MESSAGE_DEBUG_PEER:
+		debug_files_serve(&c->folders, message->fd, c->loader.fd);
+		return 0;
 	case MESSAGE_COUNTED:
 		c->counted = message->COUNTED;
 		if (c->counted.elapsed && isatty(STDERR_FILENO))
@@ -205,5 +211,6 @@ int main(int argc, char **argv)
 		return hold(&committer.loader, argv + 2);
 	committer.path = argv[2];
 	committer.force = strcmp(argv[1], "replace") == 0;
+	debug_folders_open(&committer.folders, argv[3]);
 	return write_file(&committer);
 }

@@ -57,7 +57,7 @@ static int tear_down(void **state)
 
 static int start(struct output *output, const char *path, bool force, const struct policy_user *who)
 {
-	return output_start(output, path, force, who);
+	return output_start(output, path, force, NULL, who);
 }
 
 /* As after a recording of so many samples, all of them complete. */
