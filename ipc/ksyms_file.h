@@ -18,6 +18,7 @@
 
 #define KSYMS_MAGIC	     0x6d79736bu
 #define KSYMS_RANGES_MAX     512u
+#define KSYMS_BPF_PARTS_MAX  32u /* ranges with programs of BPF; more are left out */
 #define KSYMS_SYMBOLS_MAX    (2u << 20)
 #define KSYMS_NAME_BYTES_MAX (64u << 20)
 

@@ -14,6 +14,7 @@
 #include <stdio.h>
 
 #include "bpf/abi.h"
+#include "ipc/ksyms_file.h"
 
 struct ksyms_part {
 	struct kernel_range range;
@@ -26,14 +27,13 @@ struct ksyms {
 	int fd; /* sealed memfd, owned */
 };
 
-#define KSYMS_BPF_PARTS_MAX 32u		/* more are left out */
-#define KSYMS_BPF_GAP_MAX   (64u << 10) /* between the starts of two programs of a part */
-#define KSYMS_BPF_LAST_MAX  (16u << 10) /* of the last one, whose end nothing tells */
+#define KSYMS_BPF_GAP_MAX  (64u << 10) /* between the starts of two programs of a part */
+#define KSYMS_BPF_LAST_MAX (16u << 10) /* of the last one, whose end nothing tells */
 
 /* Gives the parts but the kernel's own range. NULL is an empty file. */
 void ksyms_read_modules(struct ksyms *ksyms, FILE *file);
 
-/* How many there will be at most, once programs of BPF are known. */
+/* How many there will be at most, once programs of BPF are known: KSYMS_BPF_PARTS_MAX more. */
 uint32_t ksyms_room(const struct ksyms *ksyms);
 
 /* Gives that, parts with programs of BPF and the memfd. -EACCES when addresses are hidden: then
