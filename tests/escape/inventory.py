@@ -54,7 +54,7 @@ GOLDEN = {
     },
     "keyhole-worker": {
         ("null", "rw"): (3, 3, "standard input, output and error"),
-        ("socket", "rw"): (3, 3, "loader, broker, exporter"),
+        ("socket", "rw"): (4, 4, "loader, broker, exporter, debug files"),
         ("eventpoll", "rw"): (1, 1, "event loop"),
         ("eventfd", "rw"): (0, 2, "parser thread to event loop"),
         ("timerfd", "rw"): (0, 1, "event loop"),
