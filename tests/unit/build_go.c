@@ -9,6 +9,7 @@
 #define TABLE_AT     0x100000ull
 #define CALLS_AT     0x200000ull
 #define MODULE_AT    0x300000ull
+#define MERGED_BYTES 4160 /* more than is looked at at a time */
 #define MODULE_WORDS 41
 
 struct bytes {
@@ -181,6 +182,23 @@ static void put_module(const struct build_go *build, struct build_elf *elf, uint
 		build_elf_section(elf, ".noptrdata", SHT_PROGBITS, MODULE_AT, words, sizeof(words));
 }
 
+static void put_section(const struct build_go *build, struct build_elf *elf,
+			const struct bytes *table)
+{
+	const size_t before = build->merged ? MERGED_BYTES : 0;
+	unsigned char *bytes = calloc(before + table->size, 1);
+
+	memcpy(bytes + before, table->data, table->size);
+	if (build->merged)
+		build_elf_section(elf, ".go.buildinfo", SHT_PROGBITS, 0x500, "", 0);
+	build_elf_section(elf,
+			  build->merged	     ? ".data.rel.ro"
+			  : build->relocated ? ".data.rel.ro.gopclntab"
+					     : ".gopclntab",
+			  SHT_PROGBITS, TABLE_AT - before, bytes, before + table->size);
+	free(bytes);
+}
+
 unsigned char *build_go(const struct build_go *build, size_t *ret_size)
 {
 	struct bytes *table = calloc(1, sizeof(*table)), *calls = calloc(1, sizeof(*calls));
@@ -192,8 +210,7 @@ unsigned char *build_go(const struct build_go *build, size_t *ret_size)
 	name_offset = put_table(build, table);
 	put_calls(build, calls);
 	build_elf_segment(&elf, PT_LOAD, PF_R, CALLS_AT, calls->data, calls->size);
-	build_elf_section(&elf, build->relocated ? ".data.rel.ro.gopclntab" : ".gopclntab",
-			  SHT_PROGBITS, TABLE_AT, table->data, table->size);
+	put_section(build, &elf, table);
 	if (!build->no_module)
 		put_module(build, &elf, name_offset);
 	free(table);

@@ -96,6 +96,8 @@ static void test_go_table__layouts_of_all_versions(void **state)
 		{.version = 20},
 		{.version = 18, .relocated = true},
 		{.version = 20, .relocated = true},
+		{.version = 18, .merged = true},
+		{.version = 20, .merged = true},
 	};
 
 	(void)state;

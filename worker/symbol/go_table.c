@@ -14,9 +14,12 @@
 #define HEADER_LEAST  64u
 #define POINTER_BYTES 8u
 #define RECORD_MAX    44u
-#define PIECE_BYTES   1024u /* of a table of varints */
-#define PAIR_MAX      20u   /* bytes of two varints */
-#define PCDATA_INLINE 2u    /* PCDATA_InlTreeIndex, FUNCDATA_InlTree of runtime/funcdata.h */
+#define HEADER_REST   0x08010000u /* behind the magic: zeros, quantum 1, pointers of 8 bytes */
+#define SCAN_MAX      (64u << 20) /* bytes of a section that may have the table in it */
+#define PIECE_BYTES   4096u	  /* that are looked at, of what is gone through */
+#define VARINT_BYTES  1024u	  /* of a table of them, at a time */
+#define PAIR_MAX      20u	  /* bytes of two varints */
+#define PCDATA_INLINE 2u	  /* PCDATA_InlTreeIndex, FUNCDATA_InlTree of runtime/funcdata.h */
 #define FUNCDATA_TREE 3u
 #define NO_OFFSET     UINT32_MAX
 
@@ -71,12 +74,44 @@ static const struct layout *find_layout(uint32_t magic)
 	return NULL;
 }
 
+/* Behind other data, where the linker of C made one section of both: by its first eight bytes. */
+static int find_header(struct image *image, struct image_place *place)
+{
+	unsigned char piece[PIECE_BYTES];
+	struct reader reader;
+	uint64_t most = place->size < SCAN_MAX ? place->size : SCAN_MAX, word, inside;
+
+	for (uint64_t at = 0; at < most; at += sizeof(piece)) {
+		reader_init(&reader, piece,
+			    image_read(image, place->offset + at, piece,
+				       most - at < sizeof(piece) ? (size_t)(most - at)
+								 : sizeof(piece)));
+		while (reader_left(&reader) >= sizeof(word)) {
+			inside = at + reader_offset(&reader);
+			word = reader_u64(&reader);
+			if (word >> 32 != HEADER_REST || !find_layout((uint32_t)word))
+				continue;
+			place->offset += inside;
+			place->address += inside;
+			place->size -= inside;
+			return 0;
+		}
+	}
+	return -ENOENT;
+}
+
 static int find_section(struct image *image, struct image_place *ret_place)
 {
+	struct image_place place;
 	int r = image_section_place(image, ".gopclntab", ret_place);
 
 	/* of position independent programs, until 1.25 */
-	return r == -ENOENT ? image_section_place(image, ".data.rel.ro.gopclntab", ret_place) : r;
+	if (r == -ENOENT)
+		r = image_section_place(image, ".data.rel.ro.gopclntab", ret_place);
+	if (r != -ENOENT || image_section_place(image, ".go.buildinfo", &place) < 0)
+		return r;
+	r = image_section_place(image, ".data.rel.ro", ret_place);
+	return r < 0 ? r : find_header(image, ret_place);
 }
 
 static uint64_t pair_bytes(const struct go_table *table)
@@ -174,14 +209,14 @@ struct varints {
 	const struct window *window;
 	uint64_t next; /* to be read */
 	struct reader reader;
-	unsigned char bytes[PIECE_BYTES];
+	unsigned char bytes[VARINT_BYTES];
 };
 
 static void refill(struct varints *varints)
 {
 	size_t left = reader_left(&varints->reader);
 	uint64_t at = varints->next - left;
-	size_t got = window_read(varints->window, at, varints->bytes, PIECE_BYTES);
+	size_t got = window_read(varints->window, at, varints->bytes, VARINT_BYTES);
 
 	varints->next = at + got;
 	reader_init(&varints->reader, varints->bytes, got);
