@@ -20,6 +20,7 @@
 #include "ipc/log.h"
 
 #define SUFFIX ".debug"
+#define NAME   "keyhole-debug" /* as ps shows it */
 
 /* Before the working directory changes: they may be relative. */
 void debug_folders_open(struct debug_folders *folders, const char *list)
@@ -117,6 +118,7 @@ void debug_files_serve(const struct debug_folders *folders, int peer, int own)
 	pid = fork();
 	if (pid == 0) {
 		close(own);
+		prctl(PR_SET_NAME, NAME);
 		if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent)
 			_exit(1);
 		serve(folders, peer);

@@ -178,6 +178,8 @@ static int write_file(struct committer *c)
 	file = prepare(c);
 	reply.error = file < 0 ? file : 0;
 	r = channel_send(&c->loader, MESSAGE_OUTPUT_FILE, &reply, sizeof(reply), file);
+	if (file > STDERR_FILENO)
+		close(file);
 	while (file >= 0 && (r == 0 || r == -ETIMEDOUT)) {
 		r = channel_wait(&c->loader, INT_MAX, &message);
 		r = r == 1 ? on_message(c, &message) : r;
