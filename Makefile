@@ -86,7 +86,7 @@ BROKER_LIBS   := -lseccomp -lcap
 EXPORTER_LIBS := -lseccomp -lcap
 HELPER_LIBS   := -lseccomp -lcap
 CHECK_LIBS    := -lcrypto -lseccomp -lcap
-WORKER_LIBS   := -lelf -lz -lprotobuf-c -liberty -levent_core -lseccomp -lcap -lpthread
+WORKER_LIBS   := -lelf -lz -llzma -lprotobuf-c -liberty -levent_core -lseccomp -lcap -lpthread
 
 EXECUTABLES := $(addprefix $(OUT)/,keyhole keyhole-audit keyhole-broker keyhole-check \
 	keyhole-exporter keyhole-ksyms keyhole-options keyhole-output keyhole-policy \
@@ -291,7 +291,7 @@ check-formats: $(MODEL_ARCHIVES) $(BUILD)/page/make_page
 
 # Stacks that a test build captures on the running kernel: root, else a skip.
 check-oracle: $(ORACLE) $(if $(filter 0,$(shell id -u)),capture-build workloads)
-	@$(RUN) oracle tests/oracle/run.sh tests/oracle/stacks.sh; r=$$?; \
+	@$(RUN) oracle tests/oracle/run.sh tests/oracle/names.sh tests/oracle/stacks.sh; r=$$?; \
 		sed -n 's/^# |/ /p' $(BUILD)/results/oracle/stacks.tap; exit $$r
 
 .PHONY: capture-build

@@ -290,7 +290,7 @@ static inline u64 record_commit(u64 position, u64 bytes)
  * A user frame: the address in the low 48 bits (user addresses are below 2^47), FRAME_EXACT set
  * when it is the pc itself (leaf, interrupted by a signal) and not a return address.
  * A kernel frame: offset from the start of kernel text or of a module in the low 32 bits, the
- * range's number above it (0 = kernel, n = n-th module of the kernel symbol file, 0xffff = none of
+ * range's number above it (0 = kernel, n = n-th range of the kernel symbol file, 0xffff = none of
  * them, offset 0). Never an absolute kernel address.
  */
 #define FRAME_EXACT		    (1ull << 63)

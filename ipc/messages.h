@@ -92,6 +92,7 @@ enum descriptor_kind {
 	DESCRIPTOR_KERNEL_SYMBOLS, /* sealed memfd, see ipc/ksyms_file.h */
 	DESCRIPTOR_BROKER,	   /* socket */
 	DESCRIPTOR_EXPORTER,	   /* socket */
+	DESCRIPTOR_DEBUG_FILES,	   /* socket */
 };
 struct message_descriptor {
 	uint32_t kind; /* enum descriptor_kind */
@@ -107,6 +108,10 @@ struct message_log {
 	uint32_t level; /* enum log_level */
 	uint32_t length;
 	char text[LOG_TEXT_BYTES]; /* printable ASCII only, the loader checks */
+};
+
+struct message_debug_file {
+	char path[512]; /* below a folder of debug files, NUL padded; its end is ".debug" */
 };
 
 struct message_stop {
@@ -251,7 +256,7 @@ struct message_options {
 	uint32_t format;  /* enum profile_format */
 	uint32_t require; /* bits of policy/layers.def */
 	uint32_t command; /* its index in argv, behind `--`; 0: none */
-	struct message_text cgroup, output, audit, policy;
+	struct message_text cgroup, output, audit, policy, debug_dirs;
 	uint32_t pid_count, pids[OPTIONS_PIDS_MAX];
 	char name[OPTIONS_NAME_BYTES]; /* of the output where none was given, NUL padded */
 };

@@ -103,7 +103,7 @@ static int start_users_part(struct recording *rec)
 {
 	const struct options *options = rec->options;
 	int r = output_start(&rec->output, options->output, options->given.flags & OPTIONS_FORCE,
-			     &rec->user);
+			     options->debug_dirs, &rec->user);
 
 	if (rec->output.pid < 0 || r == -EPIPE)
 		return EXIT_FAILED; /* it was said why: here and below */
@@ -265,7 +265,7 @@ static int give(struct child *worker, enum descriptor_kind kind, uint32_t index,
 }
 
 /* A socket of their own between a child and another process, which is told what kind of child. */
-static int connect_child(struct child *child, enum message_type type, struct channel *other,
+static int connect_child(struct channel *child, enum message_type type, struct channel *other,
 			 enum descriptor_kind kind)
 {
 	const struct message_descriptor descriptor = {.kind = kind};
@@ -276,7 +276,7 @@ static int connect_child(struct child *child, enum message_type type, struct cha
 		return r;
 	r = channel_send(other, worker ? MESSAGE_DESCRIPTOR : MESSAGE_AUDIT_BROKER, &descriptor,
 			 sizeof(descriptor), pair[0]);
-	r = r ? r : channel_send_bare(&child->channel, type, pair[1]);
+	r = r ? r : channel_send_bare(child, type, pair[1]);
 	close(pair[0]);
 	close(pair[1]);
 	return r;
@@ -331,9 +331,10 @@ int equip_broker(struct recording *rec, uint32_t segments)
 	r = r ? r
 	      : channel_send_bare(&broker->channel, MESSAGE_PROCESS_MAP, rec->programs.process_map);
 	if (r == 0 && monitor->audit.fd >= 0)
-		r = connect_child(broker, MESSAGE_AUDIT_PEER, &monitor->audit, DESCRIPTOR_BROKER);
+		r = connect_child(&broker->channel, MESSAGE_AUDIT_PEER, &monitor->audit,
+				  DESCRIPTOR_BROKER);
 	return r ? r
-		 : connect_child(broker, MESSAGE_REQUEST_PEER,
+		 : connect_child(&broker->channel, MESSAGE_REQUEST_PEER,
 				 &monitor->children[ROLE_WORKER].channel, DESCRIPTOR_BROKER);
 }
 
@@ -343,7 +344,7 @@ int equip_exporter(struct recording *rec)
 	int r = channel_send_bare(&children[ROLE_EXPORTER].channel, MESSAGE_OUTPUT, rec->output.fd);
 
 	return r ? r
-		 : connect_child(&children[ROLE_EXPORTER], MESSAGE_PROFILE_PEER,
+		 : connect_child(&children[ROLE_EXPORTER].channel, MESSAGE_PROFILE_PEER,
 				 &children[ROLE_WORKER].channel, DESCRIPTOR_EXPORTER);
 }
 
@@ -356,6 +357,9 @@ int equip_children(struct recording *rec)
 	r = r ? r : give_descriptors(rec, worker);
 	r = r ? r : equip_exporter(rec);
 	r = r ? r : equip_broker(rec, PROGRAMS_SEGMENTS);
+	r = r ? r
+	      : connect_child(&rec->output.channel, MESSAGE_DEBUG_PEER, &worker->channel,
+			      DESCRIPTOR_DEBUG_FILES);
 	r = r ? r : channel_send_bare(&worker->channel, MESSAGE_START, -1);
 	r = r ? r : channel_expect(&worker->channel, MESSAGE_RUNNING, CHILD_START_MS, &message);
 	enter_phase(rec, PHASE_RUN);

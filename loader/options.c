@@ -30,12 +30,13 @@ int options_check(int argc, char **argv, struct options *options)
 	if (given->command >= (uint32_t)argc || given->command == 1 ||
 	    given->pid_count > OPTIONS_PIDS_MAX || given->frequency < 1 ||
 	    given->frequency > OPTIONS_FREQUENCY_MAX || given->duration > OPTIONS_DURATION_MAX ||
-	    given->format == FORMAT_NONE || given->format >= FORMAT_COUNT ||
-	    !memchr(given->name, '\0', OPTIONS_NAME_BYTES) ||
+	    given->format == FORMAT_NONE || given->flags >> CONFIG_NAMES ||
+	    given->format >= FORMAT_COUNT || !memchr(given->name, '\0', OPTIONS_NAME_BYTES) ||
 	    !!given->pid_count + !!given->cgroup.index + command > 1)
 		return -EPROTO;
 	options->cgroup = text_at(argc, argv, given->cgroup, &r);
 	options->policy = text_at(argc, argv, given->policy, &r);
+	options->debug_dirs = text_at(argc, argv, given->debug_dirs, &r);
 	options->audit = text_at(argc, argv, given->audit, &r);
 	options->output = text_at(argc, argv, given->output, &r) ?: given->name;
 	options->command = command ? argv + given->command : NULL;

@@ -11,11 +11,11 @@
 #define START_MS 10000 /* the file systems of homes can be slow */
 #define STEP_MS	 60000
 
-int output_start(struct output *ret_output, const char *path, bool force,
+int output_start(struct output *ret_output, const char *path, bool force, const char *debug_dirs,
 		 const struct policy_user *user)
 {
 	const char *const argv[] = {message_party_name(PARTY_COMMITTER),
-				    force ? "replace" : "write", path, NULL};
+				    force ? "replace" : "write", path, debug_dirs, NULL};
 	struct message message;
 	int r;
 

@@ -20,11 +20,12 @@ struct output {
 };
 
 /*
- * "-" is standard output; force replaces a file of that name. 0, or why the file cannot be written:
+ * "-" is standard output; force replaces a file of that name; debug_dirs as in the options. 0, or
+ * why the file cannot be written:
  * -EEXIST (without force), -EACCES, -ENOENT (no such directory), -EISDIR, -EINVAL (neither file nor
  * link), ...
  */
-int output_start(struct output *ret_output, const char *path, bool force,
+int output_start(struct output *ret_output, const char *path, bool force, const char *debug_dirs,
 		 const struct policy_user *user);
 
 /* Always, at the end: without STEP_COMMIT nothing stays behind. */

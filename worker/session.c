@@ -24,6 +24,7 @@
 #include "worker/sample/samples.h"
 #include "worker/sample/sideband.h"
 #include "worker/stream.h"
+#include "worker/symbol/kernel_symbols.h"
 
 _Static_assert(REASON_COUNT <= SUMMARY_REASONS, "the summary has room for all reasons");
 
@@ -47,6 +48,9 @@ struct session {
 	uint64_t turn, last, fullest; /* fullest: bytes of the ring that had most */
 	uint64_t interval;
 	uint64_t without_names;
+	struct symbol_cache *cache;
+	struct naming_counts names;
+	uint64_t naming_time;
 };
 
 /* ---- life ---- */
@@ -123,6 +127,20 @@ static int init_process(struct session *session)
 	return session->tracker ? 0 : -ENOMEM;
 }
 
+/* What the kernel's symbols take is not left for others; beyond it there are none. */
+static int init_cache(struct session *session)
+{
+	struct session_parts *parts = &session->parts;
+
+	session->cache = symbol_cache_new(SYMBOL_BYTES_MAX);
+	if (!session->cache)
+		return -ENOMEM;
+	if (parts->symbols &&
+	    !symbol_cache_claim(session->cache, kernel_symbols_bytes(parts->symbols)))
+		parts->symbols = NULL;
+	return 0;
+}
+
 static int init_samples(struct session *session)
 {
 	struct samples_parts samples = {.tracker = session->tracker,
@@ -147,6 +165,8 @@ static int init(struct session *session)
 
 	if (r == 0)
 		r = init_rings(session);
+	if (r == 0)
+		r = init_cache(session);
 	if (r == 0)
 		r = init_process(session);
 	if (r == 0)
@@ -209,6 +229,7 @@ void session_free(struct session *session)
 	objects_free(session->objects);
 	tables_free(session->tables);
 	segments_free(session->segments);
+	symbol_cache_free(session->cache);
 	free(session->rings);
 	free(session);
 }
@@ -287,14 +308,20 @@ int session_finish(struct session *session)
 		.samples = session->samples,
 		.symbols = session->parts.symbols,
 		.redact = &session->redact,
+		.cache = session->cache,
+		.debug_files = session->parts.debug_files,
+		.counts = &session->names,
 		.clock = session->parts.clock,
 	};
+	uint64_t began;
 	int r;
 
 	session_turn(session);
 	tracker_finish(session->tracker);
 	samples_finish(session->samples, session->last);
+	began = session->parts.clock();
 	r = naming_run(&naming);
+	session->naming_time = session->parts.clock() - began;
 	session->without_names = naming_without(session->profile);
 	return r;
 }
@@ -384,10 +411,14 @@ static void count_samples(const struct session *session, struct message_summary 
 
 void session_summary(const struct session *session, struct message_summary *ret_summary)
 {
+	struct symbol_cache_counts cache;
+
 	*ret_summary = (struct message_summary){.without_names = session->without_names};
 	count_samples(session, ret_summary);
 	count_objects(session, ret_summary);
 	count_processes(session, ret_summary);
+	symbol_cache_counts(session->cache, &cache);
+	ret_summary->limit[LIMIT_symbols] = cache.refused;
 	ret_summary->limit[LIMIT_malformed] = count_malformed(session);
 	ret_summary->limit[LIMIT_names] = naming_failed(session->profile);
 	ret_summary->limit[LIMIT_times] = profile_moments_dropped(session->profile);
@@ -405,7 +436,10 @@ void session_totals(const struct session *session, struct session_totals *ret_to
 		.objects = objects.objects,
 		.objects_failed = objects.failed,
 		.relists = tracker.relists,
+		.names = session->names,
+		.naming_time = session->naming_time,
 	};
+	symbol_cache_counts(session->cache, &ret_totals->cache);
 	tables_totals(session->tables, &ret_totals->table_bytes, &ret_totals->table_rows);
 }
 

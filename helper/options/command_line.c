@@ -33,6 +33,7 @@ static const char usage_target[] =
 static const char usage_rest[] =
 	"      --force              replace FILE when it exists\n"
 	"      --by-thread          keep threads apart\n"
+	"      --debug-dir DIR[:DIR] where debug files are (/usr/lib/debug)\n"
 	"      --policy FILE        who is never sampled (/etc/keyhole/policy.conf)\n"
 	"      --audit FILE         append what was done to FILE (ours, mode 0600; .json)\n"
 	"      --require LAYERS     do not start without: namespaces,pid,root,landlock\n"
@@ -62,7 +63,7 @@ static void print_usage(FILE *out)
 
 /* ---- options ------------------------------------------------------------------------------- */
 
-/* A, C, P, Q, R and T stand for those that have no short form. */
+/* A, C, D, P, Q, R and T stand for those that have no short form. */
 static const struct option longs[] = {
 	{"all", no_argument, NULL, 'a'},
 	{"pid", required_argument, NULL, 'p'},
@@ -74,6 +75,7 @@ static const struct option longs[] = {
 	{"force", no_argument, NULL, 'R'},
 	{"require", required_argument, NULL, 'Q'},
 	{"audit", required_argument, NULL, 'A'},
+	{"debug-dir", required_argument, NULL, 'D'},
 	{"policy", required_argument, NULL, 'P'},
 	{"by-thread", no_argument, NULL, 'T'},
 	{"verbose", no_argument, NULL, 'v'},
@@ -190,6 +192,9 @@ static const char *apply(struct line *line, char **argv, int option, const char 
 		return set_format(options, arg);
 	case 'A':
 		options->audit = place(argv, arg);
+		return NULL;
+	case 'D':
+		options->debug_dirs = place(argv, arg);
 		return NULL;
 	case 'P':
 		options->policy = place(argv, arg);

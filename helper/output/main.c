@@ -2,9 +2,10 @@
 /*
  * keyhole-output: what of a recording is the invoking user's, with that user's rights. It makes the
  * output file, shows on standard error what BPF counts, tells a service manager, and makes the
- * finished file appear under its name; or it holds `record -- CMD` until CMD may run.
+ * finished file appear under its name; for the worker it opens files of debug information
+ * (debug_files.h). Or it holds `record -- CMD` until CMD may run.
  *
- *   keyhole-output write|replace FILE
+ *   keyhole-output write|replace FILE [FOLDERS]
  *   ... -- CMD ARGS
  */
 #include <errno.h>
@@ -21,6 +22,7 @@
 #include <unistd.h>
 
 #include "helper/output/counts.h"
+#include "helper/output/debug_files.h"
 #include "helper/output/notify.h"
 #include "helper/output/summary.h"
 #include "ipc/channel.h"
@@ -37,6 +39,7 @@ struct committer {
 	struct counts counts;
 	struct counted counted;	      /* when sampling was over */
 	struct message_summary named; /* by the worker */
+	struct debug_folders folders;
 };
 
 /* ---- the file ------------------------------------------------------------------------------ */
@@ -200,6 +203,9 @@ static int on_message(struct committer *c, struct message *message)
 	struct message_reply reply;
 
 	switch (message->head.type) {
+	case MESSAGE_DEBUG_PEER:
+		debug_files_serve(&c->folders, message->fd, c->loader.fd);
+		return 0;
 	case MESSAGE_COUNTS:
 		return counts_take(&c->counts, &message->COUNTS, take_fd(&message->fd));
 	case MESSAGE_SEEN:
@@ -235,6 +241,8 @@ static int write_file(struct committer *c)
 	file = prepare(c);
 	reply.error = file < 0 ? file : 0;
 	r = channel_send(&c->loader, MESSAGE_OUTPUT_FILE, &reply, sizeof(reply), file);
+	if (file > STDERR_FILENO)
+		close(file);
 	while (file >= 0 && (r == 0 || r == -ETIMEDOUT)) {
 		r = channel_wait(&c->loader, INT_MAX, &message);
 		r = r == 1 ? on_message(c, &message) : r;
@@ -268,5 +276,6 @@ int main(int argc, char **argv)
 		return hold(&committer.loader, argv + 2);
 	committer.path = argv[2];
 	committer.force = strcmp(argv[1], "replace") == 0;
+	debug_folders_open(&committer.folders, argv[3]);
 	return write_file(&committer);
 }

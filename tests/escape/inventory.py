@@ -48,6 +48,12 @@ GOLDEN = {
         ("socket", "rw"): (1, 1, "loader"),
         ("file", "w"): (0, 1, "the temporary output"),
         ("iter", "r"): (1, 1, "run time of all tasks, for the end"),
+        ("folder", "path"): (0, 8, "folders of debug files"),
+    },
+    "keyhole-debug": {
+        ("inherited", "*"): (3, 3, "as the loader"),
+        ("socket", "rw"): (1, 1, "worker"),
+        ("folder", "path"): (0, 8, "folders of debug files"),
     },
     "spawner": {
         ("null", "rw"): (3, 3, "standard input, output and error"),
@@ -57,7 +63,7 @@ GOLDEN = {
     },
     "keyhole-worker": {
         ("null", "rw"): (3, 3, "standard input, output and error"),
-        ("socket", "rw"): (3, 3, "loader, broker, exporter"),
+        ("socket", "rw"): (4, 4, "loader, broker, exporter, debug files"),
         ("eventpoll", "rw"): (1, 1, "event loop"),
         ("eventfd", "rw"): (0, 2, "parser thread to event loop"),
         ("timerfd", "rw"): (0, 1, "event loop"),
@@ -97,7 +103,7 @@ def kind_of(pid, number, role):
         return None
     flags = int(info["flags"], 8)
     mode = "path" if flags & os.O_PATH else MODES[flags & 3]
-    if role in ("loader", "committer") and int(number) <= 2:
+    if role in ("loader", "committer", "keyhole-debug") and int(number) <= 2:
         return "inherited", "*"
     if target == "/dev/null":
         return "null", mode
@@ -188,7 +194,7 @@ def look(tap, loader, when, show):
         if bad and differences(role, inventory(pid, role)):
             wrong += [f"{role}: {text}" for text in bad]
     expected = sorted(["loader", "committer"] + ["spawner"] * 3 +
-                      ["keyhole-worker", "keyhole-exporter", "keyhole-broker"])
+                      ["keyhole-worker", "keyhole-exporter", "keyhole-broker", "keyhole-debug"])
     if sorted(role for _, role in roles) != expected:
         wrong.append(f"processes: {[role for _, role in roles]}")
     for text in wrong:

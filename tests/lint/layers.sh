@@ -18,7 +18,7 @@ function allowed(name, words,    i, n, word) {
 }
 function known(name) {	# third-party headers that are not libc
 	return name ~ /^(bpf|event2|protobuf-c|libiberty|elfutils|openssl)\// ||
-		name ~ /^(libelf|gelf|seccomp|zlib|demangle|event|cmocka|vmlinux)\.h$/ ||
+		name ~ /^(libelf|gelf|seccomp|zlib|lzma|demangle|event|cmocka|vmlinux)\.h$/ ||
 		name == "sys/capability.h"
 }
 BEGIN {

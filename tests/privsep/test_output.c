@@ -59,7 +59,7 @@ static int tear_down(void **state)
 
 static int start(struct output *output, const char *path, bool force, const struct policy_user *who)
 {
-	return output_start(output, path, force, who);
+	return output_start(output, path, force, NULL, who);
 }
 
 static int step(struct output *output, enum output_step what)
