@@ -497,10 +497,10 @@ int main(int argc, char **argv)
 		return puts("keyhole " KEYHOLE_VERSION) < 0;
 	if (!strcmp(verb, "record") && options_parse(argc - 1, argv + 1, &options))
 		return EXIT_USAGE;
-	if (options.help) {
-		options_usage(stdout);
-		return EXIT_DONE;
-	}
+	if (options.help)
+		return options_usage(stdout);
+	if (!strcmp(verb, "report")) /* a program of its own, with the caller's rights */
+		fexecve(spawner_open_program("keyhole-report"), argv + 1, environ);
 	if (strcmp(verb, "record")) {
 		log_error("%s: not a command; run: keyhole help", *verb ? verb : "(nothing)");
 		return EXIT_USAGE;

@@ -195,7 +195,7 @@ int options_parse(int argc, char **argv, struct options *ret_options)
 	return r ? r : refuse(ret_options->output, finish_output(ret_options));
 }
 
-void options_usage(FILE *stream)
+int options_usage(FILE *stream)
 {
-	fputs(usage, stream);
+	return fputs(usage, stream) < 0;
 }

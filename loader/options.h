@@ -29,6 +29,6 @@ struct options { /* at most one of pids, cgroup and command; otherwise the whole
 /* 0, or -EINVAL after one line on standard error. argv[0] is "record". */
 int options_parse(int argc, char **argv, struct options *ret_options);
 
-void options_usage(FILE *stream);
+int options_usage(FILE *stream); /* 0, or 1: not written */
 
 #endif
