@@ -104,6 +104,12 @@ static int compare_pairs(const void *left, const void *right)
 	return (a->other > b->other) - (a->other < b->other);
 }
 
+static void sort_pairs(struct pairs *pairs)
+{
+	if (pairs->count)
+		qsort(pairs->items, pairs->count, sizeof(*pairs->items), compare_pairs);
+}
+
 /* ---- which ---- */
 
 static int match(struct callers *callers, const char *expression)
@@ -275,8 +281,8 @@ static int look(struct callers *callers)
 	if (r)
 		return r;
 	choose(callers);
-	qsort(callers->callers.items, callers->callers.count, sizeof(struct pair), compare_pairs);
-	qsort(callers->callees.items, callers->callees.count, sizeof(struct pair), compare_pairs);
+	sort_pairs(&callers->callers);
+	sort_pairs(&callers->callees);
 	return 0;
 }
 

@@ -41,15 +41,19 @@ struct filling {
 static int put(struct filling *filling, uint32_t name, uint32_t location)
 {
 	struct frames *frames = filling->frames;
+	uint32_t object;
 
 	if (name == INTERN_FAILED ||
 	    ARRAY_RESERVE(frames->ids, filling->capacity, filling->count + 1) < 0 ||
 	    ARRAY_RESERVE(frames->objects, filling->name_room, (size_t)name + 1) < 0)
 		return -ENOMEM;
 	frames->ids[filling->count++] = name;
+	object = profile_location_get(filling->profile, location)->object;
 	if (name >= filling->named) { /* names count up */
-		frames->objects[name] = profile_location_get(filling->profile, location)->object;
+		frames->objects[name] = object;
 		filling->named = (size_t)name + 1;
+	} else if (frames->objects[name] != object) {
+		frames->objects[name] = 0;
 	}
 	return 0;
 }

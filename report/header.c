@@ -106,7 +106,7 @@ static void print_notes(const struct report *report, const struct pprof_info *in
 	FILE *out = report->screen.out;
 
 	if (info->kept != info->total)
-		fprintf(out, "shown: %.2f %%, what was asked for\n",
+		fprintf(out, "shown: %.2f %% of it, by the filters that were given\n",
 			view_percent(info->kept, info->total));
 	if (info->stacks_cut)
 		fprintf(out,

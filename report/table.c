@@ -19,8 +19,9 @@ struct table {
 
 /* ---- one profile ---- */
 
-#define VALUE_COLUMNS 11u
-#define SHARE_COLUMNS 7u /* " 45.2% " */
+#define VALUE_COLUMNS  11u
+#define SHARE_COLUMNS  7u /* " 45.2% " */
+#define FOLDER_COLUMNS 8u /* for less it is not begun */
 
 static void print_amount(const struct table *table, uint64_t count)
 {
@@ -67,13 +68,35 @@ static void print_remark(const struct table *table, const struct row *row, unsig
 	} else if (row->pids == 1) {
 		snprintf(text, sizeof(text), " (%" PRIu32 ")", row->pid);
 	} else if (row->pids > 1) {
-		snprintf(text, sizeof(text), " (%" PRIu32 " of them)", row->pids);
+		snprintf(text, sizeof(text), " (%" PRIu32 " %s)", row->pids,
+			 table->report->options->by == BY_THREAD ? "threads" : "processes");
 	}
 	if (strlen(text) > columns || strlen(text) == sizeof(text) - 1)
 		return;
 	screen_style(screen, STYLE_DIM);
 	fputs(text, screen->out);
 	screen_style(screen, STYLE_PLAIN);
+}
+
+/* Of an object the file's name first: its folder is what there may be no room for. */
+static unsigned int print_path(const struct screen *screen, const char *path, unsigned int columns)
+{
+	const char *slash = strrchr(path, '/');
+	unsigned int left = columns;
+
+	if (path[0] != '/' || !slash[1])
+		return screen_name(screen, path, columns);
+	left -= screen_name(screen, slash + 1, left);
+	if (left < FOLDER_COLUMNS)
+		return columns;
+	screen_style(screen, STYLE_DIM);
+	fputs(" in ", screen->out);
+	if (slash - path < (int)left - 4)
+		fprintf(screen->out, "%.*s", slash > path ? (int)(slash - path) : 1, path);
+	else
+		screen_name(screen, path, left - 4);
+	screen_style(screen, STYLE_PLAIN);
+	return columns;
 }
 
 static void print_row(const struct table *table, const struct row *row)
@@ -88,7 +111,10 @@ static void print_row(const struct table *table, const struct row *row)
 	}
 	fputs("  ", screen->out);
 	left = screen->width - used;
-	left -= screen_name(screen, tally_name(&table->tally, row->name), left);
+	if (table->report->options->by == BY_OBJECT)
+		left -= print_path(screen, tally_name(&table->tally, row->name), left);
+	else
+		left -= screen_name(screen, tally_name(&table->tally, row->name), left);
 	print_remark(table, row, left);
 	putc('\n', screen->out);
 }

@@ -20,7 +20,7 @@ struct frames {
 	struct intern *names; /* clean text; ids from 1 */
 	uint32_t *first;      /* of location id: ids[first[id]] to ids[first[id + 1] - 1] */
 	uint32_t *ids;
-	uint32_t *objects; /* by name: the object of its first frame */
+	uint32_t *objects; /* by name: the object of all its frames, 0: of several */
 };
 
 int frames_make(const struct profile *profile, enum by by, struct frames *ret_frames);
