@@ -211,4 +211,5 @@ def cost(path, seconds, megabytes, program):
 
 
 if __name__ == "__main__":
+    sys.setrecursionlimit(50000)  # JSON of trees is as deep as they are
     globals()[sys.argv[1]](*sys.argv[2:])
