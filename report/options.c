@@ -237,22 +237,30 @@ static bool ends_in(const char *text, const char *suffix)
 	return length > tail && !strcmp(text + length - tail, suffix);
 }
 
-/* .NAME, .NAME.json and .NAME.gz are of the format NAME; pprof has its own. */
+/* ".NAME" and an ending; "_" of a name stands for "." */
+static bool is_of(const char *path, const char *name, const char *ending)
+{
+	char suffix[64];
+
+	snprintf(suffix, sizeof(suffix), ".%s%s", name, ending);
+	for (char *c = suffix; *c; c++)
+		*c = *c == '_' ? '.' : *c;
+	return ends_in(path, suffix);
+}
+
+/* .NAME, .NAME.json and .NAME.gz are of the format NAME, in this order; pprof has its own. */
 static const char *find_format(struct options *options)
 {
 	static const char *const endings[] = {"", ".json", ".gz"};
-	char suffix[64];
 
-	if (options->format)
-		return NULL;
-	if (ends_in(options->output, ".pb.gz") || ends_in(options->output, ".pb"))
+	if (!options->format &&
+	    (ends_in(options->output, ".pb.gz") || ends_in(options->output, ".pb")))
 		return set_format(options, "pprof");
-	for (uint32_t id = 0; id < FORMATS_MAX; id++) {
-		const struct format *format = format_find(id);
+	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+		for (uint32_t id = 0; id < FORMATS_MAX && !options->format; id++) {
+			const struct format *format = format_find(id);
 
-		for (size_t i = 0; format && i < sizeof(endings) / sizeof(endings[0]); i++) {
-			snprintf(suffix, sizeof(suffix), ".%s%s", format->name, endings[i]);
-			if (ends_in(options->output, suffix))
+			if (format && is_of(options->output, format->name, endings[i]))
 				options->format = format;
 		}
 	}
