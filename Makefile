@@ -59,7 +59,7 @@ BROKER := answers limits main mounts
 WORKER_FOLDERS := worker/base worker/elf worker/unwind worker/symbol worker/profile worker/format \
 	worker/process worker/target worker/sample
 FOLDERS := ipc policy $(WORKER_FOLDERS) worker worker/exporter helper/output helper/ksyms \
-	helper/options helper/audit helper/policy
+	helper/options helper/audit helper/policy report
 
 LOADER_OBJECTS   := $(LOADER:%=$(BUILD)/obj/loader/%.o)
 BROKER_OBJECTS   := $(BROKER:%=$(BUILD)/obj/loader/broker/%.o)
@@ -85,12 +85,13 @@ LOADER_LIBS   := -lbpf -lseccomp -lcap
 BROKER_LIBS   := -lseccomp -lcap
 EXPORTER_LIBS := -lseccomp -lcap
 HELPER_LIBS   := -lseccomp -lcap
+REPORT_LIBS   := -lprotobuf-c -lz -lseccomp -lcap
 CHECK_LIBS    := -lcrypto -lseccomp -lcap
 WORKER_LIBS   := -lelf -lz -llzma -lprotobuf-c -liberty -levent_core -lseccomp -lcap -lpthread
 
 EXECUTABLES := $(addprefix $(OUT)/,keyhole keyhole-audit keyhole-broker keyhole-check \
 	keyhole-exporter keyhole-ksyms keyhole-options keyhole-output keyhole-policy \
-	keyhole-worker)
+	keyhole-report keyhole-worker)
 MANIFEST    := $(OUT)/keyhole-programs.sha256
 
 # ---- flags ------------------------------------------------------------------------------------
@@ -219,6 +220,12 @@ $(HELPERS): $(OUT)/keyhole-%: $(BUILD)/obj/helper/%/main.o $(BUILD)/lib/helper-%
 		$(call archive,ipc) $(call archive,worker/base)
 	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ $(call group,$^) $(HELPER_LIBS)
 
+REPORT_PARTS := $(BUILD)/obj/report/main.o $(call archive,report) $(call archive,worker/format) \
+	$(call archive,worker/profile) $(call archive,worker/base) $(PROTO_ARCHIVE) \
+	$(call archive,ipc)
+$(OUT)/keyhole-report: $(REPORT_PARTS)
+	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ $(call group,$^) $(REPORT_LIBS)
+
 WORKER_PARTS := $(BUILD)/obj/worker/main.o $(WORKER_ARCHIVES) $(PROTO_ARCHIVE)
 $(OUT)/keyhole-worker: $(WORKER_PARTS) $(SHARED_ARCHIVES)
 	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ \
@@ -237,7 +244,7 @@ TEST_OBJECTS := $(foreach suite,$(SUITES),$(call objects,tests/$(suite)))
 TEST_ARCHIVES := $(foreach suite,$(SUITES),$(call archive,tests/$(suite))) \
 	$(BUILD)/lib/loader.a $(BUILD)/lib/broker.a $(BUILD)/lib/check.a $(call archive,worker/exporter) \
 	$(call archive,helper/output) $(call archive,helper/ksyms) $(call archive,helper/options) \
-	$(call archive,helper/audit) $(call archive,helper/policy) \
+	$(call archive,helper/audit) $(call archive,helper/policy) $(call archive,report) \
 	$(WORKER_ARCHIVES) $(PROTO_ARCHIVE) $(SHARED_ARCHIVES)
 
 define suite_rule

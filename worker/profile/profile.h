@@ -61,6 +61,7 @@ struct profile_sample { /* count of equal ones */
 	uint32_t reason; /* enum sample_reason of bpf/abi.h */
 	uint64_t cgroup;
 	uint64_t count;
+	uint64_t base; /* of a difference: the count in the profile that this one is held against */
 };
 
 /* When a sample was taken. Kept when asked for, of the first PROFILE_MOMENTS_MAX: 16 bytes each. */
@@ -115,6 +116,9 @@ const struct profile_function *profile_function_get(const struct profile *profil
 uint32_t profile_functions(const struct profile *profile);
 
 uint32_t profile_location_add(struct profile *profile, uint32_t object, uint64_t address);
+/* One of several with the same address: functions inlined there, or addresses that are not told. */
+uint32_t profile_location_add_variant(struct profile *profile, uint32_t object, uint64_t address,
+				      uint64_t variant);
 struct profile_location *profile_location_get(const struct profile *profile, uint32_t id);
 uint32_t profile_locations(const struct profile *profile);
 /*
@@ -133,11 +137,14 @@ size_t profile_stack_get(const struct profile *profile, uint32_t id,
 			 const uint32_t **ret_locations);
 uint32_t profile_stacks(const struct profile *profile);
 
-/* Adds sample->count (usually 1) to an equal sample. 0 or -ENOMEM. */
+/* Adds sample->count (usually 1) and sample->base to an equal sample. 0 or -ENOMEM. */
 int profile_sample_add(struct profile *profile, const struct profile_sample *sample);
 /* The same, of one that was taken then. A time that is not kept is counted. */
 int profile_sample_add_at(struct profile *profile, const struct profile_sample *sample,
 			  uint64_t time);
+/* A stack and a sample that are known to have no equal, as in a file of samples: only faster. */
+uint32_t profile_stack_append(struct profile *profile, const uint32_t *locations, size_t count);
+int profile_sample_append(struct profile *profile, const struct profile_sample *sample);
 const struct profile_sample *profile_samples(const struct profile *profile, size_t *ret_count);
 
 void profile_keep_times(struct profile *profile); /* of what is added from now on */
