@@ -197,7 +197,7 @@ static void print_pairs_json(const struct callers *callers, const struct pairs *
 		if (pairs->items[i].of != row->name)
 			continue;
 		fputs(some ? ", {\"name\": " : "{\"name\": ", out);
-		json_string(out, other_name(callers, &pairs->items[i], up));
+		screen_json_string(out, other_name(callers, &pairs->items[i], up));
 		fputs(", ", out);
 		view_json_value(callers->report, "total", pairs->items[i].count);
 		putc('}', out);
@@ -212,7 +212,7 @@ static void print_function_json(const struct callers *callers, const struct row 
 	FILE *out = callers->screen->out;
 
 	fputs("    {\"name\": ", out);
-	json_string(out, tally_name(&callers->tally, row->name));
+	screen_json_string(out, tally_name(&callers->tally, row->name));
 	fputs(", ", out);
 	view_json_value(callers->report, "self", row->now.self);
 	fputs(", ", out);

@@ -144,11 +144,11 @@ static void print_file_json(const struct report *report, const char *key, const 
 	const uint64_t by = info->is_time ? info->times.period_ns : 1;
 
 	fprintf(out, "  \"%s\": {\"file\": ", key);
-	json_string(out, path);
+	screen_json_string(out, path);
 	fputs(", \"type\": ", out);
-	json_string(out, info->type);
+	screen_json_string(out, info->type);
 	fputs(", \"unit\": ", out);
-	json_string(out, info->is_time ? "nanoseconds" : info->unit);
+	screen_json_string(out, info->is_time ? "nanoseconds" : info->unit);
 	fprintf(out,
 		", \"total\": %" PRIu64 ", \"shown\": %" PRIu64 ", \"samples\": %" PRIu64
 		", \"period_ns\": %" PRIu64 ", \"start_ns\": %" PRIu64 ", \"duration_ns\": %" PRIu64

@@ -153,12 +153,18 @@ static const char *set_where(struct options *options, enum where where)
 	return NULL;
 }
 
+/* As `record` has them: "otlp-json" is otlp_json. */
 static const char *set_format(struct options *options, const char *arg)
 {
 	for (uint32_t id = 0; id < FORMATS_MAX; id++) {
 		const struct format *format = format_find(id);
+		char name[32] = "";
 
-		if (format && !strcmp(format->name, arg))
+		if (format)
+			snprintf(name, sizeof(name), "%s", format->name);
+		for (char *c = name; *c; c++)
+			*c = *c == '_' ? '-' : *c;
+		if (*arg && !strcmp(name, arg))
 			options->format = format;
 	}
 	return options->format ? NULL : "not a format that is known";
@@ -237,31 +243,29 @@ static bool ends_in(const char *text, const char *suffix)
 	return length > tail && !strcmp(text + length - tail, suffix);
 }
 
-/* ".NAME" and an ending; "_" of a name stands for "." */
-static bool is_of(const char *path, const char *name, const char *ending)
-{
-	char suffix[64];
-
-	snprintf(suffix, sizeof(suffix), ".%s%s", name, ending);
-	for (char *c = suffix; *c; c++)
-		*c = *c == '_' ? '.' : *c;
-	return ends_in(path, suffix);
-}
-
-/* .NAME, .NAME.json and .NAME.gz are of the format NAME, in this order; pprof has its own. */
+/* The longest one that fits; ".pb" is a plain name for pprof. */
 static const char *find_format(struct options *options)
 {
-	static const char *const endings[] = {"", ".json", ".gz"};
+	static const struct {
+		const char *suffix;
+		uint32_t id;
+	} suffixes[] = {
+#define F(number, name, suffix) {suffix, number},
+#include "ipc/formats.def"
+#undef F
+	};
+	size_t longest = 0;
 
-	if (!options->format &&
-	    (ends_in(options->output, ".pb.gz") || ends_in(options->output, ".pb")))
+	if (options->format)
+		return NULL;
+	if (ends_in(options->output, ".pb"))
 		return set_format(options, "pprof");
-	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
-		for (uint32_t id = 0; id < FORMATS_MAX && !options->format; id++) {
-			const struct format *format = format_find(id);
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+		size_t length = strlen(suffixes[i].suffix);
 
-			if (format && is_of(options->output, format->name, endings[i]))
-				options->format = format;
+		if (length > longest && ends_in(options->output, suffixes[i].suffix)) {
+			longest = length;
+			options->format = format_find(suffixes[i].id);
 		}
 	}
 	return options->format ? NULL : "suffix not known; give -f";

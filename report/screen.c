@@ -112,7 +112,7 @@ void screen_value(const struct screen *screen, const struct scale *scale, double
 	fprintf(screen->out, "%*s", (int)columns, text);
 }
 
-void json_string(FILE *out, const char *text)
+void screen_json_string(FILE *out, const char *text)
 {
 	putc('"', out);
 	for (; *text; text++) {

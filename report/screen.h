@@ -49,6 +49,6 @@ void screen_value(const struct screen *screen, const struct scale *scale, double
 		  unsigned int columns);
 
 /* A JSON string with its quotes; text is valid UTF-8. */
-void json_string(FILE *out, const char *text);
+void screen_json_string(FILE *out, const char *text);
 
 #endif

@@ -221,7 +221,7 @@ static void print_row_json(const struct table *table, const struct row *row)
 	FILE *out = table->screen->out;
 
 	fputs("    {\"name\": ", out);
-	json_string(out, tally_name(&table->tally, row->name));
+	screen_json_string(out, tally_name(&table->tally, row->name));
 	fputs(", ", out);
 	view_json_value(report, "self", row->now.self);
 	fputs(", ", out);
@@ -234,7 +234,7 @@ static void print_row_json(const struct table *table, const struct row *row)
 	}
 	if (report->options->by == BY_FUNCTION) {
 		fputs(", \"object\": ", out);
-		json_string(out, object_of(table, row->name));
+		screen_json_string(out, object_of(table, row->name));
 	}
 	if (row->pids)
 		fprintf(out, ", \"ids\": %" PRIu32 ", \"first_id\": %" PRIu32, row->pids, row->pid);

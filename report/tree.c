@@ -160,7 +160,7 @@ static void print_node_json(const struct tree *tree, const struct part *part)
 	FILE *out = tree->screen->out;
 
 	fputs("{\"name\": ", out);
-	json_string(out, tally_name(&tree->tally, part->name));
+	screen_json_string(out, tally_name(&tree->tally, part->name));
 	fputs(", ", out);
 	view_json_value(tree->report, "self", part->self);
 	fputs(", ", out);

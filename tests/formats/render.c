@@ -53,9 +53,9 @@ static struct profile *build(const char *name)
 	if (!strcmp(name, "small"))
 		return build_profile();
 	if (!strcmp(name, "hostile"))
-		return build_random(&hostile);
+		return build_random_profile(&hostile);
 	if (!strcmp(name, "large"))
-		return build_random(&large);
+		return build_random_profile(&large);
 	return strcmp(name, "empty") ? NULL : profile_new();
 }
 

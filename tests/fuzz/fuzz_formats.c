@@ -53,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(text, data, size);
 	for (char *at = text; at <= text + size && of.name_count < NAMES_MAX; at += strlen(at) + 1)
 		names[of.name_count++] = at;
-	profile = build_random(&of);
+	profile = build_random_profile(&of);
 	for (uint32_t id = 1; id < FORMAT_COUNT; id++)
 		if (format_find(id))
 			check(format_find(id), profile);

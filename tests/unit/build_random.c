@@ -144,7 +144,7 @@ static void add_sample(struct builder *builder, uint32_t stack)
 		profile_sample_add_at(builder->profile, &sample, time);
 }
 
-struct profile *build_random(const struct build_random *of)
+struct profile *build_random_profile(const struct build_random *of)
 {
 	struct builder builder = {.of = of, .profile = profile_new(), .state = of->seed};
 	uint32_t *stacks = calloc(of->stacks, sizeof(*stacks));

@@ -21,6 +21,6 @@ extern const char *const build_random_hostile[];
 extern const size_t build_random_hostile_count;
 
 /* Times are kept, and are within build_profile_times. NULL: no memory. */
-struct profile *build_random(const struct build_random *of);
+struct profile *build_random_profile(const struct build_random *of);
 
 #endif

@@ -173,7 +173,7 @@ static void test_otlp__what_is_equal_is_one(void **state)
 				  .depth = 20,
 				  .threads = 30,
 				  .samples = 2000};
-	struct profile *profile = build_random(&of);
+	struct profile *profile = build_random_profile(&of);
 	Otlp__ProfilesData *found = unpack(profile);
 	const Otlp__ProfilesDictionary *tables = found->dictionary;
 
