@@ -73,6 +73,27 @@ static void add_sample(struct profile *profile, uint32_t pid, const uint32_t *st
 	assert_int_equal(profile_sample_add(profile, &sample), 0);
 }
 
+/* The inlined ones stand for frames of their own, and are compared as such. */
+static void test_folded__inlined_functions_are_frames(void **state)
+{
+	struct profile *profile = profile_new();
+	uint32_t outer = add_named(profile, 1, "outer"), leaf = add_named(profile, 2, "leaf");
+	uint32_t plain = add_named(profile, 3, "outer"), other = add_named(profile, 4, "z");
+	const struct profile_line inlined[] = {
+		{.function = profile_location_get(profile, leaf)->function, .line = 7},
+		{.function = profile_location_get(profile, other)->function},
+	};
+	uint32_t leaf_plain[] = {leaf, plain};
+
+	(void)state;
+	assert_int_equal(profile_location_set_inlined(profile, outer, inlined, 2), 0);
+	add_sample(profile, 1, &outer, 1);
+	add_sample(profile, 1, leaf_plain, 2);
+	add_sample(profile, 1, &plain, 1);
+	assert_folded(profile, false, "p;outer 1\np;outer;leaf 1\np;outer;z_[i];leaf_[i] 1\n");
+	profile_free(profile);
+}
+
 /* Two addresses of one function, two processes of one name. */
 static void test_folded__lines_of_equal_text_are_one(void **state)
 {
@@ -154,6 +175,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_folded__a_line_per_stack),
 		cmocka_unit_test(test_folded__threads_are_frames_when_wanted),
+		cmocka_unit_test(test_folded__inlined_functions_are_frames),
 		cmocka_unit_test(test_folded__lines_of_equal_text_are_one),
 		cmocka_unit_test(test_folded__order_is_by_frames_from_the_root),
 		cmocka_unit_test(test_folded__names_that_are_missing),

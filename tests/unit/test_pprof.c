@@ -172,6 +172,43 @@ static void test_pprof__locations_and_functions(void **state)
 	}
 }
 
+static void test_pprof__files_lines_and_inlined_functions(void **state)
+{
+	struct profile *profile = build_profile();
+	struct profile_function inlined = {.name = profile_string(profile, "within"),
+					   .system_name = profile_string(profile, "within"),
+					   .file = profile_string(profile, "/src/a.go"),
+					   .line = 30,
+					   .named = true};
+	const struct profile_line line = {profile_function_add(profile, &inlined), 33};
+	const Perftools__Profiles__Function *function;
+	const Perftools__Profiles__Location *location;
+	Perftools__Profiles__Profile *found;
+
+	(void)state;
+	profile_location_get(profile, 1)->line = 44;
+	assert_int_equal(profile_location_set_inlined(profile, 1, &line, 1), 0);
+	assert_int_equal(profile_location_set_inlined(profile, 4, &line, 1), 0);
+	found = unpack(profile);
+	location = found->location[0];
+	assert_int_equal(location->n_line, 2);
+	assert_int_equal(location->line[0]->line, 33);
+	assert_int_equal(location->line[1]->line, 44);
+	function = function_of(found, location->line[0]->function_id);
+	assert_string_equal(string(found, function->name), "within");
+	assert_string_equal(string(found, function->filename), "/src/a.go");
+	assert_int_equal(function->start_line, 30);
+	function = function_of(found, location->line[1]->function_id);
+	assert_string_equal(string(found, function->name), "main");
+	/* one that has no function of its own */
+	location = found->location[3];
+	assert_int_equal(location->n_line, 2);
+	function = function_of(found, location->line[1]->function_id);
+	assert_string_equal(string(found, function->name), "libplain.so.1+0x2234");
+	perftools__profiles__profile__free_unpacked(found, NULL);
+	profile_free(profile);
+}
+
 struct expected_label {
 	const char *key, *string;
 	int64_t number;
@@ -307,6 +344,7 @@ int main(void)
 		cmocka_unit_test(test_pprof__mappings),
 		cmocka_unit_test(test_pprof__locations_and_functions),
 		cmocka_unit_test(test_pprof__samples_and_labels),
+		cmocka_unit_test(test_pprof__files_lines_and_inlined_functions),
 		cmocka_unit_test(test_pprof__an_empty_profile_is_valid),
 		cmocka_unit_test(test_pprof__a_large_profile),
 		cmocka_unit_test(test_pprof__a_failed_write_is_reported),

@@ -51,6 +51,8 @@ static void test_profile__equal_functions_are_one_whatever_their_padding(void **
 	memset(&b, 0xaa, sizeof(b));
 	a.name = b.name = 1;
 	a.system_name = b.system_name = 2;
+	a.file = b.file = 4;
+	a.line = b.line = 5;
 	a.object = b.object = 3;
 	a.start = b.start = 0x1234;
 	a.named = b.named = true;
@@ -83,6 +85,34 @@ static void test_profile__locations_get_their_function_later(void **state)
 	assert_null(profile_location_get(profile, 0));
 	assert_null(profile_location_get(profile, 4));
 	assert_int_equal(profile_locations(profile), 3);
+	profile_free(profile);
+}
+
+static void test_profile__lines_of_a_location_end_with_its_function(void **state)
+{
+	struct profile *profile = profile_new();
+	struct profile_line lines[PROFILE_LINES_MAX], many[PROFILE_LINES_MAX + 5];
+	uint32_t id = profile_location_add(profile, 1, 0x1000);
+
+	(void)state;
+	assert_int_equal(profile_location_lines(profile, 0, lines), 1);
+	assert_int_equal(lines[0].function, 0);
+	profile_location_get(profile, id)->function = 9;
+	profile_location_get(profile, id)->line = 90;
+	assert_int_equal(profile_location_lines(profile, id, lines), 1);
+	assert_int_equal(lines[0].function, 9);
+	for (uint32_t i = 0; i < PROFILE_LINES_MAX + 5; i++)
+		many[i] = (struct profile_line){i + 1, i + 1};
+	assert_int_equal(profile_location_set_inlined(profile, id, many, 2), 0);
+	assert_int_equal(profile_location_lines(profile, id, lines), 3);
+	assert_int_equal(lines[0].function, 1);
+	assert_int_equal(lines[1].line, 2);
+	assert_int_equal(lines[2].line, 90);
+	/* the innermost ones are left out */
+	assert_int_equal(profile_location_set_inlined(profile, id, many, PROFILE_LINES_MAX + 5), 0);
+	assert_int_equal(profile_location_lines(profile, id, lines), PROFILE_LINES_MAX);
+	assert_int_equal(lines[0].function, 7);
+	assert_int_equal(lines[PROFILE_LINES_MAX - 1].function, 9);
 	profile_free(profile);
 }
 
@@ -184,6 +214,7 @@ int main(void)
 		cmocka_unit_test(test_profile__objects_are_always_new),
 		cmocka_unit_test(test_profile__equal_functions_are_one_whatever_their_padding),
 		cmocka_unit_test(test_profile__locations_get_their_function_later),
+		cmocka_unit_test(test_profile__lines_of_a_location_end_with_its_function),
 		cmocka_unit_test(test_profile__stacks_are_unique),
 		cmocka_unit_test(test_profile__equal_samples_are_counted),
 		cmocka_unit_test(test_profile__many_of_everything),

@@ -12,10 +12,13 @@
 #include <string.h>
 
 #include "ipc/messages.h"
+#include "worker/base/array.h"
 #include "worker/base/intern.h"
 #include "worker/format/format.h"
 #include "worker/format/output.h"
 #include "worker/profile/profile.h"
+
+#define SUFFIX_BYTES 8
 
 struct folded_line { /* texts by rank */
 	uint32_t process, thread;
@@ -29,7 +32,9 @@ struct folded {
 	struct intern *texts;
 	uint32_t *order;  /* ids of texts, sorted */
 	uint32_t *ranks;  /* by id: its index in order */
-	uint32_t *frames; /* by location: the rank of its text */
+	uint32_t *frames; /* ranks of texts, of one location after another, each from outside in */
+	size_t *first;	  /* by location: where its frames begin; the next one's is their end */
+	size_t frame_count, frame_capacity;
 	struct folded_line *lines;
 	size_t count;
 };
@@ -49,25 +54,51 @@ static bool location_is_kernel(const struct profile *profile, uint32_t id)
 	return object && object->kind == KIND_KERNEL;
 }
 
-/* Kernel frames carry the suffix by which flame graphs colour them. */
+static int folded_frame(struct folded *folded, char *text, const char *suffix)
+{
+	uint32_t id;
+
+	if (text[0])
+		memcpy(text + strlen(text), suffix, strlen(suffix) + 1);
+	id = folded_text(folded, text);
+	if (id == INTERN_FAILED ||
+	    ARRAY_RESERVE(folded->frames, folded->frame_capacity, folded->frame_count + 1) < 0)
+		return -ENOMEM;
+	folded->frames[folded->frame_count++] = id;
+	return 0;
+}
+
+/* Kernel and inlined frames carry the suffixes by which flame graphs colour them. */
+static int folded_location(struct folded *folded, uint32_t id)
+{
+	struct profile_line lines[PROFILE_LINES_MAX];
+	size_t inlined = profile_location_lines(folded->profile, id, lines) - 1;
+	char text[FORMAT_NAME_MAX + SUFFIX_BYTES];
+	int r;
+
+	format_frame_name(text, FORMAT_NAME_MAX, folded->profile, id);
+	r = folded_frame(folded, text, location_is_kernel(folded->profile, id) ? "_[k]" : "");
+	while (inlined-- > 0 && r == 0) {
+		format_function_name(text, FORMAT_NAME_MAX, folded->profile,
+				     lines[inlined].function);
+		r = folded_frame(folded, text, "_[i]");
+	}
+	return r;
+}
+
 static int folded_frames(struct folded *folded)
 {
-	static const char kernel_suffix[] = "_[k]";
 	uint32_t count = profile_locations(folded->profile);
-	char text[FORMAT_NAME_MAX + sizeof(kernel_suffix)];
+	int r = 0;
 
-	folded->frames = calloc(count + 1u, sizeof(*folded->frames));
-	if (!folded->frames)
+	folded->first = calloc(count + 2u, sizeof(*folded->first));
+	if (!folded->first)
 		return -ENOMEM;
-	for (uint32_t id = 1; id <= count; id++) {
-		format_frame_name(text, FORMAT_NAME_MAX, folded->profile, id);
-		if (location_is_kernel(folded->profile, id))
-			memcpy(text + strlen(text), kernel_suffix, sizeof(kernel_suffix));
-		folded->frames[id] = folded_text(folded, text);
-		if (folded->frames[id] == INTERN_FAILED)
-			return -ENOMEM;
+	for (uint32_t id = 1; id <= count && r == 0; id++) {
+		r = folded_location(folded, id);
+		folded->first[id + 1] = folded->frame_count;
 	}
-	return 0;
+	return r;
 }
 
 static int folded_line(struct folded *folded, const struct profile_sample *sample,
@@ -124,8 +155,8 @@ static int folded_rank(struct folded *folded)
 	qsort_r(folded->order, count, sizeof(*folded->order), compare_texts, folded);
 	for (uint32_t rank = 0; rank < count; rank++)
 		folded->ranks[folded->order[rank]] = rank;
-	for (uint32_t id = 1; id <= profile_locations(folded->profile); id++)
-		folded->frames[id] = folded->ranks[folded->frames[id]];
+	for (size_t i = 0; i < folded->frame_count; i++)
+		folded->frames[i] = folded->ranks[folded->frames[i]];
 	for (size_t i = 0; i < folded->count; i++) {
 		folded->lines[i].process = folded->ranks[folded->lines[i].process];
 		folded->lines[i].thread = folded->ranks[folded->lines[i].thread];
@@ -138,23 +169,45 @@ static int compare_numbers(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
+/* A stack's frames from the root on. */
+struct folded_walk {
+	const uint32_t *stack;
+	size_t left;	  /* locations */
+	size_t next, end; /* frames of the last one */
+};
+
+static struct folded_walk folded_walk(const struct folded *folded, uint32_t stack)
+{
+	struct folded_walk walk = {0};
+
+	walk.left = profile_stack_get(folded->profile, stack, &walk.stack);
+	return walk;
+}
+
+/* The next one's rank, 0: there is none. */
+static uint32_t folded_next(const struct folded *folded, struct folded_walk *walk)
+{
+	if (walk->next == walk->end) {
+		if (walk->left == 0)
+			return 0;
+		walk->next = folded->first[walk->stack[--walk->left]];
+		walk->end = folded->first[walk->stack[walk->left] + 1];
+	}
+	return folded->frames[walk->next++];
+}
+
 static int compare_stacks(const struct folded *folded, uint32_t a, uint32_t b)
 {
-	const uint32_t *a_at, *b_at;
-	size_t a_count, b_count;
-	int order;
+	struct folded_walk a_walk = folded_walk(folded, a), b_walk = folded_walk(folded, b);
+	uint32_t a_rank, b_rank;
 
 	if (a == b)
 		return 0;
-	a_count = profile_stack_get(folded->profile, a, &a_at);
-	b_count = profile_stack_get(folded->profile, b, &b_at);
-	for (; a_count > 0 && b_count > 0; a_count--, b_count--) {
-		order = compare_numbers(folded->frames[a_at[a_count - 1]],
-					folded->frames[b_at[b_count - 1]]);
-		if (order != 0)
-			return order;
-	}
-	return compare_numbers(a_count, b_count);
+	do {
+		a_rank = folded_next(folded, &a_walk);
+		b_rank = folded_next(folded, &b_walk);
+	} while (a_rank == b_rank && a_rank != 0);
+	return compare_numbers(a_rank, b_rank);
 }
 
 static int compare_lines(const void *a, const void *b, void *context)
@@ -177,8 +230,8 @@ static void folded_put(const struct folded *folded, struct output *output, uint3
 static void folded_write(const struct folded *folded, struct output *output,
 			 const struct folded_line *line, uint64_t count)
 {
-	const uint32_t *stack;
-	size_t left = profile_stack_get(folded->profile, line->stack, &stack);
+	struct folded_walk walk = folded_walk(folded, line->stack);
+	uint32_t rank;
 	char number[32];
 
 	folded_put(folded, output, line->process);
@@ -186,9 +239,9 @@ static void folded_write(const struct folded *folded, struct output *output,
 		output_string(output, ";");
 		folded_put(folded, output, line->thread);
 	}
-	while (left-- > 0) {
+	while ((rank = folded_next(folded, &walk)) != 0) {
 		output_string(output, ";");
-		folded_put(folded, output, folded->frames[stack[left]]);
+		folded_put(folded, output, rank);
 	}
 	snprintf(number, sizeof(number), " %" PRIu64 "\n", count);
 	output_string(output, number);
@@ -244,6 +297,7 @@ static int folded_render(const struct profile *profile, const struct profile_tim
 	free(folded.order);
 	free(folded.ranks);
 	free(folded.frames);
+	free(folded.first);
 	free(folded.lines);
 	return r;
 }

@@ -36,7 +36,14 @@ const struct format *format_find(uint32_t id); /* NULL: no such format */
 #define FORMAT_NAME_MAX 4096
 void format_clean_name(char *ret_text, size_t max, const char *name);
 
-/* A location's name, clean: of its function, else of its object with the address. Never empty. */
+/* A function's name, clean; "" when there is no such function, or it has none. */
+void format_function_name(char *ret_text, size_t max, const struct profile *profile,
+			  uint32_t function);
+
+/*
+ * A location's name, clean, without what is inlined there: of its function, else of its object with
+ * the address. Never empty.
+ */
 void format_frame_name(char *ret_text, size_t max, const struct profile *profile,
 		       uint32_t location);
 

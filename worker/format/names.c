@@ -102,19 +102,23 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
+void format_function_name(char *ret_text, size_t max, const struct profile *profile, uint32_t id)
+{
+	const struct profile_function *function = profile_function_get(profile, id);
+
+	format_clean_name(ret_text, max,
+			  function ? profile_string_get(profile, function->name) : "");
+}
+
 void format_frame_name(char *ret_text, size_t max, const struct profile *profile, uint32_t location)
 {
 	const struct profile_location *at = profile_location_get(profile, location);
-	const struct profile_function *function;
 	const struct profile_object *object;
 	char object_name[256];
 
-	function = profile_function_get(profile, at ? at->function : 0);
-	if (function) {
-		format_clean_name(ret_text, max, profile_string_get(profile, function->name));
-		if (ret_text[0])
-			return;
-	}
+	format_function_name(ret_text, max, profile, at ? at->function : 0);
+	if (ret_text[0])
+		return;
 	object = profile_object_get(profile, at ? at->object : 0);
 	format_clean_name(object_name, sizeof(object_name),
 			  object ? base_name(profile_string_get(profile, object->name)) : "");

@@ -49,6 +49,7 @@ struct pprof {
 	int64_t own[OWN_STRINGS];
 	int64_t reasons[REASONS_MAX]; /* 0: none, not written */
 	uint64_t locations[PROFILE_STACK_MAX];
+	Perftools__Profiles__Line lines[PROFILE_LINES_MAX], *line[PROFILE_LINES_MAX];
 	uint8_t *packed;
 	size_t capacity;
 };
@@ -190,15 +191,18 @@ static void pprof_put_mappings(struct pprof *pprof)
 	}
 }
 
-static void pprof_put_function(struct pprof *pprof, uint64_t id, int64_t name, int64_t system_name)
+static void pprof_put_function(struct pprof *pprof, uint64_t id,
+			       const struct profile_function *from)
 {
 	Perftools__Profiles__Profile part = PERFTOOLS__PROFILES__PROFILE__INIT;
 	Perftools__Profiles__Function function = PERFTOOLS__PROFILES__FUNCTION__INIT;
 	Perftools__Profiles__Function *functions[] = {&function};
 
 	function.id = id;
-	function.name = name;
-	function.system_name = system_name;
+	function.name = from->name;
+	function.system_name = from->system_name;
+	function.filename = from->file;
+	function.start_line = from->line;
 	part.n_function = 1;
 	part.function = functions;
 	pprof_put(pprof, &part);
@@ -207,9 +211,7 @@ static void pprof_put_function(struct pprof *pprof, uint64_t id, int64_t name, i
 static void pprof_put_functions(struct pprof *pprof)
 {
 	for (uint32_t id = 1; id <= profile_functions(pprof->profile); id++) {
-		const struct profile_function *function = profile_function_get(pprof->profile, id);
-
-		pprof_put_function(pprof, id, function->name, function->system_name);
+		pprof_put_function(pprof, id, profile_function_get(pprof->profile, id));
 	}
 }
 
@@ -218,14 +220,31 @@ static uint64_t pprof_location_function(struct pprof *pprof, uint32_t id, uint32
 {
 	char text[FORMAT_NAME_MAX];
 	uint64_t own = (uint64_t)profile_functions(pprof->profile) + id;
-	int64_t name;
+	struct profile_function unnamed = {0};
 
 	if (profile_function_get(pprof->profile, function))
 		return function;
 	format_frame_name(text, sizeof(text), pprof->profile, id);
-	name = pprof_put_string(pprof, text);
-	pprof_put_function(pprof, own, name, name);
+	unnamed.name = unnamed.system_name = (uint32_t)pprof_put_string(pprof, text);
+	pprof_put_function(pprof, own, &unnamed);
 	return own;
+}
+
+/* Inlined functions first, as in the model. */
+static size_t pprof_lines(struct pprof *pprof, uint32_t id)
+{
+	struct profile_line lines[PROFILE_LINES_MAX];
+	size_t count = profile_location_lines(pprof->profile, id, lines);
+
+	for (size_t i = 0; i < count; i++) {
+		perftools__profiles__line__init(&pprof->lines[i]);
+		pprof->lines[i].function_id = lines[i].function;
+		pprof->lines[i].line = lines[i].line;
+		pprof->line[i] = &pprof->lines[i];
+	}
+	pprof->lines[count - 1].function_id =
+		pprof_location_function(pprof, id, lines[count - 1].function);
+	return count;
 }
 
 static void pprof_put_location(struct pprof *pprof, uint32_t id)
@@ -235,15 +254,12 @@ static void pprof_put_location(struct pprof *pprof, uint32_t id)
 	Perftools__Profiles__Profile part = PERFTOOLS__PROFILES__PROFILE__INIT;
 	Perftools__Profiles__Location location = PERFTOOLS__PROFILES__LOCATION__INIT;
 	Perftools__Profiles__Location *locations[] = {&location};
-	Perftools__Profiles__Line line = PERFTOOLS__PROFILES__LINE__INIT;
-	Perftools__Profiles__Line *lines[] = {&line};
 
-	line.function_id = pprof_location_function(pprof, id, at->function);
 	location.id = id;
 	location.mapping_id = object && object->kind != KIND_MARKER ? at->object : 0;
 	location.address = at->address;
-	location.n_line = 1;
-	location.line = lines;
+	location.n_line = pprof_lines(pprof, id);
+	location.line = pprof->line;
 	part.n_location = 1;
 	part.location = locations;
 	pprof_put(pprof, &part);

@@ -19,6 +19,7 @@ struct profile {
 	struct intern *strings;
 	struct intern *functions;     /* struct profile_function */
 	struct intern *location_keys; /* struct location_key */
+	struct intern *inlined;	      /* struct profile_line[] */
 	struct intern *stacks;	      /* uint32_t[] */
 	struct intern *sample_keys;   /* struct profile_sample of count 0 */
 	struct profile_object *objects;
@@ -53,10 +54,11 @@ struct profile *profile_new(void)
 	profile->strings = intern_new();
 	profile->functions = intern_new();
 	profile->location_keys = intern_new();
+	profile->inlined = intern_new();
 	profile->stacks = intern_new();
 	profile->sample_keys = intern_new();
 	if (!profile->strings || !profile->functions || !profile->location_keys ||
-	    !profile->stacks || !profile->sample_keys) {
+	    !profile->inlined || !profile->stacks || !profile->sample_keys) {
 		profile_free(profile);
 		return NULL;
 	}
@@ -70,6 +72,7 @@ void profile_free(struct profile *profile)
 	intern_free(profile->strings);
 	intern_free(profile->functions);
 	intern_free(profile->location_keys);
+	intern_free(profile->inlined);
 	intern_free(profile->stacks);
 	intern_free(profile->sample_keys);
 	free(profile->objects);
@@ -119,6 +122,8 @@ uint32_t profile_function_add(struct profile *profile, const struct profile_func
 	memset(&key, 0, sizeof(key)); /* its padding is hashed, too */
 	key.name = function->name;
 	key.system_name = function->system_name;
+	key.file = function->file;
+	key.line = function->line;
 	key.object = function->object;
 	key.start = function->start;
 	key.named = function->named;
@@ -161,6 +166,39 @@ struct profile_location *profile_location_get(const struct profile *profile, uin
 uint32_t profile_locations(const struct profile *profile)
 {
 	return (uint32_t)profile->location_count;
+}
+
+size_t profile_location_lines(const struct profile *profile, uint32_t id,
+			      struct profile_line ret_lines[PROFILE_LINES_MAX])
+{
+	const struct profile_location *location = profile_location_get(profile, id);
+	const void *inlined;
+	size_t size, count;
+
+	ret_lines[0] = (struct profile_line){0};
+	if (!location)
+		return 1;
+	inlined = intern_get(profile->inlined, location->inlined, &size);
+	count = size / sizeof(*ret_lines);
+	if (count > 0)
+		memcpy(ret_lines, inlined, size);
+	ret_lines[count] = (struct profile_line){location->function, location->line};
+	return count + 1;
+}
+
+int profile_location_set_inlined(struct profile *profile, uint32_t id,
+				 const struct profile_line *inlined, size_t count)
+{
+	struct profile_location *location = profile_location_get(profile, id);
+	size_t kept = count < PROFILE_LINES_MAX ? count : PROFILE_LINES_MAX - 1;
+	uint32_t set =
+		intern_add(profile->inlined, inlined + count - kept, kept * sizeof(*inlined));
+
+	if (set == INTERN_FAILED)
+		return -ENOMEM;
+	if (location)
+		location->inlined = set;
+	return 0;
 }
 
 uint32_t profile_stack_add(struct profile *profile, const uint32_t *locations, size_t count)

@@ -13,6 +13,7 @@
 
 #define PROFILE_FAILED	  UINT32_MAX
 #define PROFILE_STACK_MAX 1200 /* locations */
+#define PROFILE_LINES_MAX 64   /* of a location: inlined functions and the one they are in */
 
 enum profile_kind {
 	KIND_NATIVE,
@@ -32,14 +33,23 @@ struct profile_object {	       /* a file or pseudo file; pprof's mapping */
 struct profile_function {
 	uint32_t name;	      /* string: for people (demangled), or object+0xoffset */
 	uint32_t system_name; /* string: as in the symbol table; equal to name when not mangled */
+	uint32_t file;	      /* string: of the source, 0: not known */
+	uint32_t line;	      /* where it begins there, 0: not known */
 	uint32_t object;
-	uint64_t start;
-	bool named; /* false: object+0xoffset */
+	uint64_t start; /* 0 where it is only ever inlined */
+	bool named;	/* false: object+0xoffset */
+};
+
+struct profile_line {
+	uint32_t function;
+	uint32_t line; /* in the function's file; 0: not known */
 };
 
 struct profile_location {
 	uint32_t object;
-	uint32_t function; /* 0 until names are known */
+	uint32_t function; /* whose code it is; 0 until names are known */
+	uint32_t line;	   /* in its file: of the call, where another is inlined; 0: not known */
+	uint32_t inlined;  /* see profile_location_lines(); 0: none */
 	uint64_t address;  /* in the object's address space; return addresses already minus 1 */
 };
 
@@ -97,6 +107,15 @@ uint32_t profile_functions(const struct profile *profile);
 uint32_t profile_location_add(struct profile *profile, uint32_t object, uint64_t address);
 struct profile_location *profile_location_get(const struct profile *profile, uint32_t id);
 uint32_t profile_locations(const struct profile *profile);
+/*
+ * What a location is shown as, one at least: functions inlined there, the innermost first, then
+ * the one whose code it is. Of those set the outermost PROFILE_LINES_MAX - 1 are kept; returns 0
+ * or -ENOMEM.
+ */
+size_t profile_location_lines(const struct profile *profile, uint32_t id,
+			      struct profile_line ret_lines[PROFILE_LINES_MAX]);
+int profile_location_set_inlined(struct profile *profile, uint32_t id,
+				 const struct profile_line *inlined, size_t count);
 
 /* Locations leaf first; more than PROFILE_STACK_MAX fail. No location at all is stack 0. */
 uint32_t profile_stack_add(struct profile *profile, const uint32_t *locations, size_t count);
