@@ -59,7 +59,7 @@ BROKER := answers limits main mounts
 WORKER_FOLDERS := worker/base worker/elf worker/unwind worker/symbol worker/profile worker/format \
 	worker/process worker/target worker/sample
 FOLDERS := ipc policy $(WORKER_FOLDERS) worker worker/exporter helper/output helper/ksyms \
-	helper/options
+	helper/options worker/dwarf
 
 LOADER_OBJECTS   := $(LOADER:%=$(BUILD)/obj/loader/%.o)
 BROKER_OBJECTS   := $(BROKER:%=$(BUILD)/obj/loader/broker/%.o)
@@ -207,6 +207,7 @@ TEST_OBJECTS := $(foreach suite,$(SUITES),$(call objects,tests/$(suite)))
 TEST_ARCHIVES := $(foreach suite,$(SUITES),$(call archive,tests/$(suite))) \
 	$(BUILD)/lib/loader.a $(BUILD)/lib/broker.a $(call archive,worker/exporter) \
 	$(call archive,helper/output) $(call archive,helper/ksyms) $(call archive,helper/options) \
+	$(call archive,worker/dwarf) \
 	$(WORKER_ARCHIVES) $(PROTO_ARCHIVE) $(SHARED_ARCHIVES)
 
 define suite_rule
@@ -226,9 +227,10 @@ $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(TEST_ARCHIVES)
 	$(call say,LINK)mkdir -p $(@D) && $(CC) $(LDFLAGS) -pie -o $@ $< \
 		$(call group,$(TEST_ARCHIVES)) $(TEST_LIBS)
 
-# Our tables beside those of libdw: the one test that links it.
+# Our tables beside those of libdw, and what reads debug information with it.
 ORACLE := $(call test_programs,oracle)
-$(ORACLE): TEST_LIBS += -ldw
+DWARF  := $(BUILD)/tests/dwarf/resolve
+$(ORACLE) $(DWARF) $(BUILD)/tests/unit/test_lines: TEST_LIBS += -ldw
 
 RUN := BUILD='$(BUILD)' CC='$(CC)' CLANG='$(CLANG)' CLANG_FORMAT='$(CLANG_FORMAT)' \
 	LOADER='$(LOADER)' BROKER='$(BROKER)' SANITIZE='$(SANITIZE)' tests/run.sh
@@ -236,7 +238,7 @@ RUN := BUILD='$(BUILD)' CC='$(CC)' CLANG='$(CLANG)' CLANG_FORMAT='$(CLANG_FORMAT
 .PHONY: test-programs
 test-programs: $(foreach suite,$(SUITES),$(call test_programs,$(suite))) $(ORACLE) $(FUZZERS)
 
-CHECKS := check-unit check-bpf-host check-formats check-oracle check-lint
+CHECKS := check-unit check-bpf-host check-formats check-oracle check-dwarf check-lint
 .PHONY: check $(CHECKS) check-root check-privsep check-e2e
 check: all
 	@rm -rf $(BUILD)/results
@@ -252,6 +254,10 @@ check-bpf-host: $(call test_programs,bpf)
 check-formats: $(call archive,worker/format) $(call archive,worker/profile) \
 		$(call archive,worker/base) $(PROTO_ARCHIVE)
 	@$(RUN) formats tests/e2e/pprof_readable.sh
+
+# Inlined functions and lines beside what addr2line says, of programs built here.
+check-dwarf: $(DWARF) $(EXECUTABLES)
+	@$(RUN) dwarf tests/dwarf/addr2line.sh tests/dwarf/damaged.sh
 
 # Stacks that a test build captures on the running kernel: root, else a skip.
 check-oracle: $(ORACLE) $(if $(filter 0,$(shell id -u)),capture-build workloads)

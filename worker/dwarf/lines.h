@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Functions, inlined functions and lines of addresses, from DWARF, by libdw. That maps the file and
+ * is large, so this runs in a process of its own that is confined and may be killed: a damaged file
+ * may make it crash, loop until a limit, or end when memory does. It needs the descriptors only:
+ * what libdw would open besides is refused, and counted.
+ */
+#ifndef KEYHOLE_WORKER_DWARF_LINES_H
+#define KEYHOLE_WORKER_DWARF_LINES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct answer;
+
+struct lines_input {
+	int file;		       /* the object, or its debug file */
+	int alternate;		       /* the file of its .gnu_debugaltlink (dwz), -1: none */
+	const unsigned char *build_id; /* that file must have */
+	size_t build_id_size;	       /* 0: any */
+	uint64_t deadline;	       /* CLOCK_MONOTONIC, ns */
+};
+
+/*
+ * Addresses ascending, in the object's address space; one that is a return address already minus 1.
+ * Fills the answer, which was made for as many, and its summary: 0 or -ENOMEM.
+ */
+int lines_resolve(const struct lines_input *input, const uint64_t *addresses, size_t count,
+		  struct answer *answer);
+
+#endif
