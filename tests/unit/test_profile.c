@@ -193,6 +193,47 @@ static void test_profile__reasons_are_those_of_the_counters(void **state)
 	assert_null(profile_reason(REASON_COUNT));
 }
 
+/* Also when equal ones are added before and after, so many that the tables grow. */
+static void test_profile__appended_ones_are_new(void **state)
+{
+	struct profile *profile = profile_new();
+	const uint32_t stack[] = {1, 2};
+	const struct profile_sample sample = {.pid = 1, .stack = 1, .count = 2, .base = 3};
+	const struct profile_sample *samples;
+	size_t count;
+
+	(void)state;
+	assert_int_equal(profile_stack_add(profile, stack, 2), 1);
+	assert_int_equal(profile_sample_add(profile, &sample), 0);
+	for (uint32_t i = 0; i < 200; i++) {
+		assert_int_equal(profile_stack_append(profile, stack, 2), i + 2);
+		assert_int_equal(profile_sample_append(profile, &sample), 0);
+	}
+	assert_int_equal(profile_stack_append(profile, stack, 0), 0);
+	assert_int_equal(profile_stack_add(profile, stack, 2), 1);
+	assert_int_equal(profile_stack_add(profile, stack, 1), 202);
+	assert_int_equal(profile_sample_add(profile, &sample), 0);
+	samples = profile_samples(profile, &count);
+	assert_int_equal(count, 201);
+	assert_int_equal(samples[0].count, 4);
+	assert_int_equal(samples[0].base, 6);
+	assert_int_equal(samples[200].count, 2);
+	assert_int_equal(samples[200].base, 3);
+	profile_free(profile);
+}
+
+static void test_profile__locations_of_one_address(void **state)
+{
+	struct profile *profile = profile_new();
+
+	(void)state;
+	assert_int_equal(profile_location_add(profile, 1, 16), 1);
+	assert_int_equal(profile_location_add_variant(profile, 1, 16, 1), 2);
+	assert_int_equal(profile_location_add_variant(profile, 1, 16, 1), 2);
+	assert_int_equal(profile_location_add(profile, 1, 16), 1);
+	profile_free(profile);
+}
+
 static void test_profile__an_empty_one(void **state)
 {
 	struct profile *profile = profile_new();
@@ -219,6 +260,8 @@ int main(void)
 		cmocka_unit_test(test_profile__equal_samples_are_counted),
 		cmocka_unit_test(test_profile__many_of_everything),
 		cmocka_unit_test(test_profile__reasons_are_those_of_the_counters),
+		cmocka_unit_test(test_profile__appended_ones_are_new),
+		cmocka_unit_test(test_profile__locations_of_one_address),
 		cmocka_unit_test(test_profile__an_empty_one),
 	};
 

@@ -26,7 +26,7 @@ struct intern_block {
 struct intern_item {
 	const unsigned char *bytes;
 	uint32_t size;
-	uint32_t hash;
+	uint32_t hash; /* 0: not in the table */
 };
 
 struct intern {
@@ -133,6 +133,8 @@ static bool intern_grow(struct intern *intern)
 	if (!slots)
 		return false;
 	for (uint32_t id = 1; id < intern->count; id++) {
+		if (!intern->items[id].hash)
+			continue;
 		at = intern->items[id].hash & (slot_count - 1);
 		while (slots[at])
 			at = (at + 1) & (slot_count - 1);
@@ -154,6 +156,7 @@ uint32_t intern_add(struct intern *intern, const void *bytes, size_t size)
 	if (size > INTERN_ITEM_SIZE_MAX)
 		return INTERN_FAILED;
 	item.hash = (uint32_t)hash_bytes(&intern->hash_key, bytes, size);
+	item.hash = item.hash ? item.hash : 1;
 	slot = intern_slot(intern, item.hash, bytes, size);
 	if (*slot)
 		return *slot;
@@ -167,6 +170,20 @@ uint32_t intern_add(struct intern *intern, const void *bytes, size_t size)
 	*slot = (uint32_t)intern->count;
 	intern->items[intern->count++] = item;
 	return *slot;
+}
+
+uint32_t intern_append(struct intern *intern, const void *bytes, size_t size)
+{
+	struct intern_item item = {.size = (uint32_t)size};
+
+	if (size > INTERN_ITEM_SIZE_MAX || intern->count >= INTERN_COUNT_MAX ||
+	    ARRAY_RESERVE(intern->items, intern->capacity, intern->count + 1) < 0)
+		return INTERN_FAILED;
+	item.bytes = size ? intern_store(intern, bytes, size) : empty_item.bytes;
+	if (!item.bytes)
+		return INTERN_FAILED;
+	intern->items[intern->count] = item;
+	return (uint32_t)intern->count++;
 }
 
 uint32_t intern_string(struct intern *intern, const char *string)

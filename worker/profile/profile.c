@@ -13,7 +13,7 @@
 #include "worker/base/intern.h"
 
 _Static_assert(PROFILE_FAILED == INTERN_FAILED, "ids are those of struct intern");
-_Static_assert(sizeof(struct profile_sample) == 40, "a key has no padding");
+_Static_assert(sizeof(struct profile_sample) == 48, "a key has no padding");
 
 struct profile {
 	struct intern *strings;
@@ -21,7 +21,7 @@ struct profile {
 	struct intern *location_keys; /* struct location_key */
 	struct intern *inlined;	      /* struct profile_line[] */
 	struct intern *stacks;	      /* uint32_t[] */
-	struct intern *sample_keys;   /* struct profile_sample of count 0 */
+	struct intern *sample_keys;   /* struct profile_sample of counts 0 */
 	struct profile_object *objects;
 	struct profile_location *locations;
 	struct profile_sample *samples;
@@ -31,7 +31,7 @@ struct profile {
 };
 
 struct location_key {
-	uint64_t object, address;
+	uint64_t object, address, variant;
 };
 
 static const struct profile_reason reasons[] = {
@@ -145,7 +145,13 @@ uint32_t profile_functions(const struct profile *profile)
 
 uint32_t profile_location_add(struct profile *profile, uint32_t object, uint64_t address)
 {
-	struct location_key key = {.object = object, .address = address};
+	return profile_location_add_variant(profile, object, address, 0);
+}
+
+uint32_t profile_location_add_variant(struct profile *profile, uint32_t object, uint64_t address,
+				      uint64_t variant)
+{
+	struct location_key key = {.object = object, .address = address, .variant = variant};
 	uint32_t id;
 
 	if (ARRAY_RESERVE(profile->locations, profile->location_capacity,
@@ -208,6 +214,15 @@ uint32_t profile_stack_add(struct profile *profile, const uint32_t *locations, s
 	return intern_add(profile->stacks, locations, count * sizeof(*locations));
 }
 
+uint32_t profile_stack_append(struct profile *profile, const uint32_t *locations, size_t count)
+{
+	if (count == 0)
+		return 0;
+	if (count > PROFILE_STACK_MAX)
+		return PROFILE_FAILED;
+	return intern_append(profile->stacks, locations, count * sizeof(*locations));
+}
+
 size_t profile_stack_get(const struct profile *profile, uint32_t id, const uint32_t **ret_locations)
 {
 	size_t size;
@@ -226,7 +241,7 @@ int profile_sample_add(struct profile *profile, const struct profile_sample *sam
 	struct profile_sample key = *sample;
 	uint32_t id;
 
-	key.count = 0;
+	key.count = key.base = 0;
 	if (ARRAY_RESERVE(profile->samples, profile->sample_capacity, profile->sample_count + 1) <
 	    0)
 		return -ENOMEM;
@@ -236,6 +251,17 @@ int profile_sample_add(struct profile *profile, const struct profile_sample *sam
 	if (id > profile->sample_count)
 		profile->samples[profile->sample_count++] = key;
 	profile->samples[id - 1].count += sample->count;
+	profile->samples[id - 1].base += sample->base;
+	return 0;
+}
+
+int profile_sample_append(struct profile *profile, const struct profile_sample *sample)
+{
+	if (ARRAY_RESERVE(profile->samples, profile->sample_capacity, profile->sample_count + 1) <
+		    0 ||
+	    intern_append(profile->sample_keys, NULL, 0) == INTERN_FAILED) /* ids are places */
+		return -ENOMEM;
+	profile->samples[profile->sample_count++] = *sample;
 	return 0;
 }
 

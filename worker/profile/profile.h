@@ -61,6 +61,7 @@ struct profile_sample { /* count of equal ones */
 	uint32_t reason; /* enum sample_reason of bpf/abi.h */
 	uint64_t cgroup;
 	uint64_t count;
+	uint64_t base; /* of a difference: the count in the profile that this one is held against */
 };
 
 struct profile_times {
@@ -105,6 +106,9 @@ const struct profile_function *profile_function_get(const struct profile *profil
 uint32_t profile_functions(const struct profile *profile);
 
 uint32_t profile_location_add(struct profile *profile, uint32_t object, uint64_t address);
+/* One of several with the same address: functions inlined there, or addresses that are not told. */
+uint32_t profile_location_add_variant(struct profile *profile, uint32_t object, uint64_t address,
+				      uint64_t variant);
 struct profile_location *profile_location_get(const struct profile *profile, uint32_t id);
 uint32_t profile_locations(const struct profile *profile);
 /*
@@ -123,8 +127,11 @@ size_t profile_stack_get(const struct profile *profile, uint32_t id,
 			 const uint32_t **ret_locations);
 uint32_t profile_stacks(const struct profile *profile);
 
-/* Adds sample->count (usually 1) to an equal sample. 0 or -ENOMEM. */
+/* Adds sample->count (usually 1) and sample->base to an equal sample. 0 or -ENOMEM. */
 int profile_sample_add(struct profile *profile, const struct profile_sample *sample);
+/* A stack and a sample that are known to have no equal, as in a file of samples: only faster. */
+uint32_t profile_stack_append(struct profile *profile, const uint32_t *locations, size_t count);
+int profile_sample_append(struct profile *profile, const struct profile_sample *sample);
 const struct profile_sample *profile_samples(const struct profile *profile, size_t *ret_count);
 
 #endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Protobuf's wire format, a field at a time, over the bounded reader (protobuf's encoding guide).
+ * Of a field that is not known only its size matters.
+ */
+#ifndef KEYHOLE_WORKER_FORMAT_WIRE_H
+#define KEYHOLE_WORKER_FORMAT_WIRE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "worker/base/reader.h"
+
+enum wire_type {
+	WIRE_VARINT = 0,
+	WIRE_FIXED64 = 1,
+	WIRE_BYTES = 2,
+	WIRE_FIXED32 = 5
+};
+
+struct wire {
+	uint32_t field;
+	enum wire_type type;
+	uint64_t value;	     /* of a number, else 0 */
+	struct reader bytes; /* of WIRE_BYTES: a message, string or packed numbers */
+};
+
+/* The next field; false at the end of the message or once it is not well-formed: reader_failed(). */
+static inline bool wire_next(struct reader *reader, struct wire *ret_field)
+{
+	uint64_t tag;
+
+	if (reader_left(reader) == 0)
+		return false;
+	tag = reader_uleb(reader);
+	ret_field->field = (uint32_t)(tag >> 3);
+	ret_field->type = (enum wire_type)(tag & 7);
+	ret_field->value = 0;
+	if (tag >> 3 == 0 || tag > UINT32_MAX)
+		reader_fail(reader);
+	if (ret_field->type == WIRE_VARINT)
+		ret_field->value = reader_uleb(reader);
+	else if (ret_field->type == WIRE_BYTES)
+		ret_field->bytes = reader_sub(reader, reader_uleb(reader));
+	else if (ret_field->type == WIRE_FIXED64)
+		ret_field->value = reader_u64(reader);
+	else if (ret_field->type == WIRE_FIXED32)
+		ret_field->value = reader_u32(reader);
+	else
+		reader_fail(reader); /* groups, which proto3 does not have */
+	return !reader_failed(reader);
+}
+
+/* Of a repeated number, packed or not: false after the last one of this field. */
+static inline bool wire_number(struct reader *reader, struct wire *field, uint64_t *ret_value)
+{
+	if (field->type == WIRE_VARINT) {
+		field->type = WIRE_FIXED32; /* taken */
+		*ret_value = field->value;
+		return true;
+	}
+	if (field->type != WIRE_BYTES || reader_left(&field->bytes) == 0)
+		return false;
+	*ret_value = reader_uleb(&field->bytes);
+	if (reader_failed(&field->bytes))
+		reader_fail(reader);
+	return !reader_failed(reader);
+}
+
+#endif
