@@ -59,7 +59,7 @@ BROKER := answers limits main mounts
 WORKER_FOLDERS := worker/base worker/elf worker/unwind worker/symbol worker/profile worker/format \
 	worker/process worker/target worker/sample
 FOLDERS := ipc policy $(WORKER_FOLDERS) worker worker/exporter helper/output helper/ksyms \
-	helper/options worker/dwarf
+	helper/options worker/dwarf symbolize
 
 LOADER_OBJECTS   := $(LOADER:%=$(BUILD)/obj/loader/%.o)
 BROKER_OBJECTS   := $(BROKER:%=$(BUILD)/obj/loader/broker/%.o)
@@ -84,10 +84,11 @@ LOADER_LIBS   := -lbpf -lseccomp -lcap
 BROKER_LIBS   := -lseccomp -lcap
 EXPORTER_LIBS := -lseccomp -lcap
 HELPER_LIBS   := -lcap
+SYMBOLIZE_LIBS := -ldw -lelf -lz -llzma -lbz2 -lprotobuf-c -liberty -lseccomp -lcap -lpthread
 WORKER_LIBS   := -lelf -lz -lprotobuf-c -liberty -levent_core -lseccomp -lcap -lpthread
 
 EXECUTABLES := $(addprefix $(OUT)/,keyhole keyhole-broker keyhole-exporter keyhole-ksyms \
-	keyhole-options keyhole-output keyhole-worker)
+	keyhole-options keyhole-output keyhole-symbolize keyhole-worker)
 
 # ---- flags ------------------------------------------------------------------------------------
 
@@ -189,6 +190,12 @@ $(HELPERS): $(OUT)/keyhole-%: $(BUILD)/obj/helper/%/main.o $(BUILD)/lib/helper-%
 		$(call archive,ipc)
 	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ $(call group,$^) $(HELPER_LIBS)
 
+SYMBOLIZE_PARTS := $(BUILD)/obj/symbolize/main.o $(foreach folder,symbolize worker/base worker/elf \
+	worker/dwarf worker/symbol worker/profile worker/format ipc,$(call archive,$(folder))) \
+	$(PROTO_ARCHIVE)
+$(OUT)/keyhole-symbolize: $(SYMBOLIZE_PARTS)
+	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ $(call group,$^ $(SYMBOLIZE_LIBS))
+
 WORKER_PARTS := $(BUILD)/obj/worker/main.o $(WORKER_ARCHIVES) $(PROTO_ARCHIVE)
 $(OUT)/keyhole-worker: $(WORKER_PARTS) $(SHARED_ARCHIVES)
 	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ \
@@ -207,7 +214,7 @@ TEST_OBJECTS := $(foreach suite,$(SUITES),$(call objects,tests/$(suite)))
 TEST_ARCHIVES := $(foreach suite,$(SUITES),$(call archive,tests/$(suite))) \
 	$(BUILD)/lib/loader.a $(BUILD)/lib/broker.a $(call archive,worker/exporter) \
 	$(call archive,helper/output) $(call archive,helper/ksyms) $(call archive,helper/options) \
-	$(call archive,worker/dwarf) \
+	$(call archive,worker/dwarf) $(call archive,symbolize) \
 	$(WORKER_ARCHIVES) $(PROTO_ARCHIVE) $(SHARED_ARCHIVES)
 
 define suite_rule

@@ -43,7 +43,6 @@ int main(int argc, char **argv)
 {
 	static uint64_t addresses[ADDRESSES_MAX];
 	struct lines_input input = {.file = -1, .alternate = -1, .deadline = time_now() + MOST_NS};
-	uint64_t began = time_now();
 	struct answer *answer;
 	struct rusage usage;
 	size_t count = 0;
@@ -58,16 +57,18 @@ int main(int argc, char **argv)
 	if (!answer || input.file < 0)
 		return 2;
 	r = lines_resolve(&input, addresses, count, answer);
+	getrusage(RUSAGE_SELF, &usage);
 	for (size_t i = 0; i < count; i++)
 		print(answer, addresses[i], i);
-	getrusage(RUSAGE_SELF, &usage);
 	fprintf(stderr,
 		"r=%d status=%" PRIu32 " damaged=%" PRIu32 " split=%" PRIu32 " cut=%" PRIu32
-		" alternate=%" PRIu32 " addresses=%zu ms=%.0f rss_mb=%.1f\n",
+		" alternate=%" PRIu32 " addresses=%zu cpu_ms=%.0f rss_mb=%.1f\n",
 		r, answer_summary(answer)->status, answer_summary(answer)->damaged,
 		answer_summary(answer)->split, answer_summary(answer)->cut,
 		answer_summary(answer)->alt_id_size, count,
-		(double)(time_now() - began) / NS_PER_MS, (double)usage.ru_maxrss / 1024);
+		(double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1e3 +
+			(double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e3,
+		(double)usage.ru_maxrss / 1024);
 	answer_free(answer);
 	return r < 0;
 }

@@ -15,6 +15,7 @@
 #include "ipc/time.h"
 #include "worker/dwarf/answer.h"
 #include "worker/dwarf/lines.h"
+#include "worker/elf/image.h"
 
 #define INLINED static inline __attribute__((always_inline))
 #define ALONE	__attribute__((noinline))
@@ -112,20 +113,22 @@ static void test_lines__finds_what_is_inlined(void **state)
 	close(fd);
 }
 
-static void test_lines__of_another_build_are_not_taken(void **state)
+static void test_lines__know_the_build_id(void **state)
 {
-	static const unsigned char id[] = {1, 2, 3};
+	static const unsigned char id[20] = {1, 2, 3};
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-	const uint64_t address = (uint64_t)(uintptr_t)&mark - base_of_program();
-	const struct answer_frame *frames;
-	struct answer *answer = resolve(
-		(struct lines_input){.file = fd, .build_id = id, .build_id_size = sizeof(id)},
-		&address, 1);
+	struct image *image;
+	unsigned char own[IMAGE_BUILD_ID_MAX];
+	size_t size;
 
 	(void)state;
-	assert_int_equal(answer_summary(answer)->status, ANSWER_OTHER);
-	assert_int_equal(answer_get(answer, 0, &frames), 0);
-	answer_free(answer);
+	assert_int_equal(image_open(fd, &image), 0);
+	size = image_build_id(image, own);
+	image_close(image);
+	assert_in_range(size, 1, sizeof(own));
+	assert_true(lines_has_build_id(fd, own, size));
+	assert_false(lines_has_build_id(fd, own, size - 1));
+	assert_false(lines_has_build_id(fd, id, sizeof(id)));
 	close(fd);
 }
 
@@ -160,7 +163,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lines__finds_what_is_inlined),
-		cmocka_unit_test(test_lines__of_another_build_are_not_taken),
+		cmocka_unit_test(test_lines__know_the_build_id),
 		cmocka_unit_test(test_lines__end_in_time),
 		cmocka_unit_test(test_lines__of_no_elf_are_none),
 	};

@@ -275,13 +275,23 @@ static int take_chains(struct answer *answer, struct reader *reader, const struc
 	return r;
 }
 
-static bool is_sound(const struct answer_head *head, size_t addresses)
+static bool is_sound(const struct answer_head *head)
 {
 	const struct answer_summary *summary = &head->summary;
 
-	return head->magic == ANSWER_MAGIC && head->addresses == addresses &&
-	       summary->status < ANSWER_STATUSES && summary->alt_id_size <= ANSWER_ALT_ID_MAX &&
+	return head->magic == ANSWER_MAGIC && summary->status < ANSWER_STATUSES &&
+	       summary->alt_id_size <= ANSWER_ALT_ID_MAX &&
 	       memchr(summary->alt_name, '\0', sizeof(summary->alt_name)) != NULL;
+}
+
+int answer_peek(int fd, struct answer_summary *ret_summary)
+{
+	struct answer_head head;
+
+	if (pread(fd, &head, sizeof(head), 0) != sizeof(head) || !is_sound(&head))
+		return -EBADMSG;
+	*ret_summary = head.summary;
+	return 0;
 }
 
 int answer_read(const void *bytes, size_t size, size_t addresses, struct answer **ret_answer)
@@ -299,7 +309,7 @@ int answer_read(const void *bytes, size_t size, size_t addresses, struct answer 
 	if (!start)
 		return -EBADMSG;
 	memcpy(&head, start, sizeof(head));
-	if (!is_sound(&head, addresses))
+	if (!is_sound(&head) || head.addresses != addresses)
 		return -EBADMSG;
 	answer = answer_new(addresses);
 	if (!answer)

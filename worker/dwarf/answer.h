@@ -19,7 +19,6 @@
 enum answer_status {
 	ANSWER_COMPLETE,
 	ANSWER_NONE,   /* no debug information */
-	ANSWER_OTHER,  /* another build id than the one asked for */
 	ANSWER_NO_ELF, /* not an ELF file, or its headers are damaged */
 	ANSWER_TIME,   /* the rest was not looked at */
 	ANSWER_STATUSES
@@ -67,6 +66,9 @@ int answer_set(struct answer *answer, size_t address, const struct answer_frame 
 /* At most ANSWER_CHAIN_MAX; 0: nothing is known. */
 size_t answer_get(const struct answer *answer, size_t address,
 		  const struct answer_frame **ret_frames);
+
+/* The summary at the start of a file, whatever follows: 0 or -EBADMSG. */
+int answer_peek(int fd, struct answer_summary *ret_summary);
 
 /* From the descriptor's position on: 0 or a negative errno. */
 int answer_write(const struct answer *answer, int fd);

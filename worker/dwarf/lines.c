@@ -406,17 +406,13 @@ static int prepare(struct lines *lines, const uint64_t *addresses, size_t count)
 	return 0;
 }
 
-static void resolve_file(struct lines *lines, Elf *elf, Dwarf *dwarf)
+static void resolve_file(struct lines *lines, Dwarf *dwarf)
 {
 	const struct lines_input *input = lines->input;
 	struct answer_summary *summary = answer_summary(lines->answer);
 	Dwarf *alternate = NULL;
 	Elf *alternate_elf = NULL;
 
-	if (input->build_id_size > 0 && !has_build_id(elf, input->build_id, input->build_id_size)) {
-		summary->status = ANSWER_OTHER;
-		return;
-	}
 	if (input->alternate >= 0)
 		open_dwarf(input->alternate, &alternate_elf, &alternate);
 	set_alternate(dwarf, alternate, summary);
@@ -424,6 +420,15 @@ static void resolve_file(struct lines *lines, Elf *elf, Dwarf *dwarf)
 	release(lines);
 	dwarf_end(alternate);
 	elf_end(alternate_elf);
+}
+
+bool lines_has_build_id(int fd, const unsigned char *id, size_t size)
+{
+	Elf *elf = elf_version(EV_CURRENT) == EV_NONE ? NULL : elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	bool has = elf_kind(elf) == ELF_K_ELF && has_build_id(elf, id, size);
+
+	elf_end(elf);
+	return has;
 }
 
 int lines_resolve(const struct lines_input *input, const uint64_t *addresses, size_t count,
@@ -438,7 +443,7 @@ int lines_resolve(const struct lines_input *input, const uint64_t *addresses, si
 
 	answer_summary(answer)->status = (uint32_t)status;
 	if (r == 0 && status == ANSWER_COMPLETE)
-		resolve_file(&lines, elf, dwarf);
+		resolve_file(&lines, dwarf);
 	else
 		release(&lines);
 	dwarf_end(dwarf);

@@ -8,17 +8,16 @@
 #ifndef KEYHOLE_WORKER_DWARF_LINES_H
 #define KEYHOLE_WORKER_DWARF_LINES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct answer;
 
 struct lines_input {
-	int file;		       /* the object, or its debug file */
-	int alternate;		       /* the file of its .gnu_debugaltlink (dwz), -1: none */
-	const unsigned char *build_id; /* that file must have */
-	size_t build_id_size;	       /* 0: any */
-	uint64_t deadline;	       /* CLOCK_MONOTONIC, ns */
+	int file;	   /* the object, or its debug file */
+	int alternate;	   /* the file of its .gnu_debugaltlink (dwz), -1: none */
+	uint64_t deadline; /* CLOCK_MONOTONIC, ns */
 };
 
 /*
@@ -27,5 +26,8 @@ struct lines_input {
  */
 int lines_resolve(const struct lines_input *input, const uint64_t *addresses, size_t count,
 		  struct answer *answer);
+
+/* Whether it is an ELF file of that build id. */
+bool lines_has_build_id(int fd, const unsigned char *id, size_t size);
 
 #endif
