@@ -236,7 +236,7 @@ $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(TEST_ARCHIVES)
 
 # Our tables beside those of libdw, and what reads debug information with it.
 ORACLE := $(call test_programs,oracle)
-DWARF  := $(BUILD)/tests/dwarf/resolve
+DWARF  := $(addprefix $(BUILD)/tests/dwarf/,resolve profile)
 $(ORACLE) $(DWARF) $(BUILD)/tests/unit/test_lines: TEST_LIBS += -ldw
 
 RUN := BUILD='$(BUILD)' CC='$(CC)' CLANG='$(CLANG)' CLANG_FORMAT='$(CLANG_FORMAT)' \
@@ -264,7 +264,7 @@ check-formats: $(call archive,worker/format) $(call archive,worker/profile) \
 
 # Inlined functions and lines beside what addr2line says, of programs built here.
 check-dwarf: $(DWARF) $(EXECUTABLES)
-	@$(RUN) dwarf tests/dwarf/addr2line.sh tests/dwarf/damaged.sh
+	@$(RUN) dwarf tests/dwarf/addr2line.sh tests/dwarf/damaged.sh tests/dwarf/symbolize.sh
 
 # Stacks that a test build captures on the running kernel: root, else a skip.
 check-oracle: $(ORACLE) $(if $(filter 0,$(shell id -u)),capture-build workloads)

@@ -131,7 +131,10 @@ static pid_t start(const struct exchange *exchange, const struct ask *ask,
 		return pid;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	alarm(DEBUG_WALL_MAX);
+	/* it has nothing to say but its answer, to nobody else */
 	close(exchange->socket);
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		close(fd);
 	_exit(-answer_question(exchange, ask, files));
 }
 

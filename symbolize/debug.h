@@ -19,7 +19,7 @@
 #define DEBUG_FILES_MAX 18
 
 struct debug_files {
-	int fds[DEBUG_FILES_MAX]; /* of that build id, it is said; the first that has some is taken */
+	int fds[DEBUG_FILES_MAX]; /* maybe of that build id; the first that has some is taken */
 	size_t count;
 	int alternate; /* -1: none */
 };

@@ -224,6 +224,8 @@ static int start(struct run *run)
 	}
 	close(pair[1]);
 	close(run->files.input);
+	if (run->files.output > STDERR_FILENO)
+		close(run->files.output);
 	signal(SIGINT, SIG_IGN);
 	r = folders_serve(&run->options.folders, exchange);
 	close(pair[0]);

@@ -9,6 +9,7 @@ for equal. Folders of files are compared without "./" and "x/..".
 """
 import bisect
 import os
+import re
 import subprocess
 import sys
 
@@ -31,7 +32,8 @@ def read(name):
             continue
         if i + 1 < len(lines):
             path, _, line = lines[i + 1].partition(" (")[0].rpartition(":")
-            at.append((lines[i], normal(path), line.replace("?", "0")))
+            name = "??" if re.fullmatch(r".*\+0x[0-9a-f]+", lines[i]) else lines[i]
+            at.append((name, normal(path), line.replace("?", "0")))
         i += 2
     return chains
 

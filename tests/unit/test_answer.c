@@ -46,7 +46,7 @@ static struct answer *make(void)
 	assert_int_equal(answer_set(answer, 2, frames, 2), 0);
 	assert_int_equal(answer_set(answer, 0, frames + 1, 1), 0);
 	answer_summary(answer)->split = 5;
-	strcpy(answer_summary(answer)->alt_name, "alternate");
+	memcpy(answer_summary(answer)->alt_name, "alternate", sizeof("alternate"));
 	return answer;
 }
 

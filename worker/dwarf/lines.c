@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ipc/guard.h"
 #include "ipc/time.h"
@@ -47,16 +48,25 @@ static uint32_t string_of(struct lines *lines, const char *string)
 	return id;
 }
 
-/* Some compilers (rustc) name files relative to the folder that a unit was compiled in. */
+/* libdw puts no folder before names that are relative to the one that a unit was compiled in, and
+ * has that one before names of files in it. */
+static bool is_relative(const char *file, const char *folder)
+{
+	size_t length = folder ? strlen(folder) : 0;
+
+	return file[0] != '/' && length > 0 && strcmp(folder, ".") != 0 &&
+	       (strncmp(file, folder, length) != 0 || file[length] != '/');
+}
+
 static uint32_t file_of(struct lines *lines, const char *file, Dwarf_Die *unit)
 {
 	char path[ANSWER_STRING_MAX];
 	Dwarf_Attribute attribute;
 	const char *folder = NULL;
 
-	if (file && file[0] != '/' && dwarf_attr(unit, DW_AT_comp_dir, &attribute))
+	if (file && dwarf_attr(unit, DW_AT_comp_dir, &attribute))
 		folder = dwarf_formstring(&attribute);
-	if (!folder || folder[0] != '/')
+	if (!file || !is_relative(file, folder))
 		return string_of(lines, file);
 	snprintf(path, sizeof(path), "%s/%s", folder, file);
 	return string_of(lines, path);
@@ -369,6 +379,12 @@ static void set_alternate(Dwarf *dwarf, Dwarf *alternate, struct answer_summary 
 	strncpy(summary->alt_name, name, sizeof(summary->alt_name) - 1);
 }
 
+/* libdw's own says something on standard error. It must not return. */
+static __attribute__((noreturn)) void on_no_memory(void)
+{
+	_exit(ENOMEM);
+}
+
 static int open_dwarf(int fd, Elf **ret_elf, Dwarf **ret_dwarf)
 {
 	*ret_dwarf = NULL;
@@ -376,7 +392,10 @@ static int open_dwarf(int fd, Elf **ret_elf, Dwarf **ret_dwarf)
 	if (elf_kind(*ret_elf) != ELF_K_ELF)
 		return ANSWER_NO_ELF;
 	*ret_dwarf = dwarf_begin_elf(*ret_elf, DWARF_C_READ, NULL);
-	return *ret_dwarf ? ANSWER_COMPLETE : ANSWER_NONE;
+	if (!*ret_dwarf)
+		return ANSWER_NONE;
+	dwarf_new_oom_handler(*ret_dwarf, on_no_memory);
+	return ANSWER_COMPLETE;
 }
 
 static void release(struct lines *lines)

@@ -2,8 +2,8 @@
 /*
  * Functions, inlined functions and lines of addresses, from DWARF, by libdw. That maps the file and
  * is large, so this runs in a process of its own that is confined and may be killed: a damaged file
- * may make it crash, loop until a limit, or end when memory does. It needs the descriptors only:
- * what libdw would open besides is refused, and counted.
+ * may make it crash, loop until a limit or, when memory ends, exit with ENOMEM as its status. It
+ * needs the descriptors only: what libdw would open besides is refused, and counted.
  */
 #ifndef KEYHOLE_WORKER_DWARF_LINES_H
 #define KEYHOLE_WORKER_DWARF_LINES_H
