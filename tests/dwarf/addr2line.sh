@@ -18,12 +18,12 @@ done
 [ "${#judges[@]}" -gt 1 ] || { echo "1..0 # SKIP needs binutils and llvm" | tee /dev/stderr; exit 77; }
 
 number=0 failed=0
-compare() {	# NAME FILE [ALTERNATE]
+compare() {	# NAME FILE [JUDGED ALTERNATE]: who judges gets FILE, or what it was before dwz
 	local said=() result=ok
 	addresses "$2" "$count" >"$top/addresses"
-	"$build/tests/dwarf/resolve" "$2" $3 <"$top/addresses" >"$top/ours" 2>"$top/cost"
+	"$build/tests/dwarf/resolve" "$2" $4 <"$top/addresses" >"$top/ours" 2>"$top/cost"
 	for judge in "${judges[@]:0:2}"; do
-		"$judge" -a -f -i -e "$2" <"$top/addresses" >"$top/$judge" 2>/dev/null
+		"$judge" -a -f -i -e "${3:-$2}" <"$top/addresses" >"$top/$judge" 2>/dev/null
 		said+=("$top/$judge")
 	done
 	python3 tests/dwarf/compare.py "$2" "$top/ours" "${said[@]}" >"$top/result" || result='not ok'
@@ -36,9 +36,9 @@ compare() {	# NAME FILE [ALTERNATE]
 
 mkdir "$top/programs"
 for name in $(make_programs "$top/programs"); do
-	alternate=
-	[ "$name" != dwz ] || alternate=$top/programs/dwz.alternate
-	compare "$name" "$top/programs/$name" $alternate
+	before=()
+	[ "$name" != dwz ] || before=("$top/programs/gcc-4" "$top/programs/dwz.alternate")
+	compare "$name" "$top/programs/$name" "${before[@]}"
 done
 for program in keyhole keyhole-worker; do
 	compare "$program" "$build/$program"

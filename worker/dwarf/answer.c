@@ -121,7 +121,7 @@ size_t answer_get(const struct answer *answer, size_t address,
 {
 	const struct chain *chain = &answer->chains[address];
 
-	*ret_frames = answer->frames + chain->first;
+	*ret_frames = chain->count > 0 ? answer->frames + chain->first : NULL;
 	return chain->count;
 }
 
@@ -160,9 +160,12 @@ static void put_chains(struct sink *sink, const struct answer *answer, uint32_t 
 		put(sink, &answer->chains[i].count, sizeof(uint32_t));
 		*ret_frames += answer->chains[i].count;
 	}
-	for (size_t i = 0; i < answer->addresses; i++)
-		put(sink, answer->frames + answer->chains[i].first,
-		    answer->chains[i].count * sizeof(*answer->frames));
+	for (size_t i = 0; i < answer->addresses; i++) {
+		const struct answer_frame *frames;
+		size_t count = answer_get(answer, i, &frames);
+
+		put(sink, frames, count * sizeof(*frames));
+	}
 }
 
 static int write_all(int fd, const char *bytes, size_t size)
