@@ -112,6 +112,14 @@ timeout 60 "$build/keyhole-symbolize" --force -d "$top/debug" -o "$top/out2" "$t
 	"$build/tests/dwarf/profile" show <"$top/out2" | cmp -s - <("$build/tests/dwarf/profile" show <"$top/out")
 result $? 'a second time changes nothing'
 
+here=$PWD
+(cd "$top" && ${CXX:-g++} -O2 -gdwarf-5 -gsplit-dwarf -Wl,--build-id=sha1 -o split \
+	"$here/tests/dwarf/program.cc" -lpthread)
+addresses "$top/split" 1000 >"$top/addresses"
+profile "$top/split" "$top/split"
+symbolize -d "$top/debug" && grep -q '\.dwo' "$top/err" && [ "$(lines)" -gt 900 ]
+result $? "what is in .dwo files is missing, which is said; $(lines) of 1000 addresses have lines"
+
 if command -v dwz >/dev/null; then
 	${CXX:-g++} -O2 -gdwarf-4 -Wl,--build-id=sha1 -o "$top/a" tests/dwarf/program.cc -lpthread
 	cp "$top/a" "$top/b" && (cd "$top" && dwz -m alternate a b)

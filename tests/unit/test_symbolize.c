@@ -21,9 +21,15 @@
 #include "worker/dwarf/answer.h"
 #include "worker/profile/profile.h"
 
+/* gcc says it so, clang so: such builds are not confined. */
 #if defined(__SANITIZE_ADDRESS__)
 #define SANITIZED 1
-#else
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#ifndef SANITIZED
 #define SANITIZED 0
 #endif
 

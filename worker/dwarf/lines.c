@@ -33,8 +33,6 @@ struct lines {
 	struct described *all;
 	struct scopes scopes;
 	Dwarf_Die unit;
-	Dwarf_Files *files; /* of the unit, may be NULL */
-	size_t file_count;
 	bool no_memory;
 };
 
@@ -72,12 +70,22 @@ static uint32_t file_of(struct lines *lines, const char *file, Dwarf_Die *unit)
 	return string_of(lines, path);
 }
 
-static uint32_t file_of_function(struct lines *lines, Dwarf_Die *die)
+/* The file that an attribute names, in the list of its unit, which has a first one since DWARF 5. */
+static uint32_t file_of_attribute(struct lines *lines, Dwarf_Die *die, unsigned int name)
 {
+	Dwarf_Attribute attribute;
+	Dwarf_Files *files;
+	Dwarf_Half version;
+	Dwarf_Word index;
 	Dwarf_Die unit;
+	size_t count;
 
-	return dwarf_diecu(die, &unit, NULL, NULL) ? file_of(lines, dwarf_decl_file(die), &unit)
-						   : 0;
+	if (!dwarf_attr_integrate(die, name, &attribute) || dwarf_formudata(&attribute, &index) ||
+	    !dwarf_cu_die(attribute.cu, &unit, &version, NULL, NULL, NULL, NULL, NULL) ||
+	    (index == 0 && version < 5) || dwarf_getsrcfiles(&unit, &files, &count) ||
+	    index >= count)
+		return 0;
+	return file_of(lines, dwarf_filesrc(files, index, NULL, NULL), &unit);
 }
 
 static const char *linkage_name(Dwarf_Die *die)
@@ -99,7 +107,7 @@ static void describe(struct lines *lines, Dwarf_Die *die, struct described *desc
 
 	described->system_name = string_of(lines, linkage ? linkage : name);
 	described->name = readable ? string_of(lines, readable) : described->system_name;
-	described->file = file_of_function(lines, die);
+	described->file = file_of_attribute(lines, die, DW_AT_decl_file);
 	if (dwarf_decl_line(die, &line) == 0 && line > 0)
 		described->line = (uint32_t)line;
 }
@@ -186,13 +194,8 @@ static uint32_t number_of(Dwarf_Die *die, unsigned int name)
 
 static struct place place_of_call(struct lines *lines, Dwarf_Die *inlined)
 {
-	struct place place = {0, number_of(inlined, DW_AT_call_line)};
-	uint32_t file = number_of(inlined, DW_AT_call_file);
-
-	if (lines->files && file < lines->file_count)
-		place.file =
-			file_of(lines, dwarf_filesrc(lines->files, file, NULL, NULL), &lines->unit);
-	return place;
+	return (struct place){file_of_attribute(lines, inlined, DW_AT_call_file),
+			      number_of(inlined, DW_AT_call_line)};
 }
 
 static void set_chain(struct lines *lines, const struct wanted *wanted)
@@ -288,8 +291,6 @@ static void resolve_unit(struct lines *lines, size_t count)
 	struct scopes *scopes = &lines->scopes;
 	size_t rest = count;
 
-	if (dwarf_getsrcfiles(&lines->unit, &lines->files, &lines->file_count) != 0)
-		lines->files = NULL;
 	for (int everywhere = 0; everywhere < 2 && rest > 0; everywhere++) {
 		scopes->wanted = lines->found;
 		scopes->wanted_count = rest;
