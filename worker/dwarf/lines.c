@@ -70,7 +70,7 @@ static uint32_t file_of(struct lines *lines, const char *file, Dwarf_Die *unit)
 	return string_of(lines, path);
 }
 
-/* The file that an attribute names, in the list of its unit, which has a first one since DWARF 5. */
+/* The file that an attribute names in the list of its unit. Since DWARF 5 the first one is 0. */
 static uint32_t file_of_attribute(struct lines *lines, Dwarf_Die *die, unsigned int name)
 {
 	Dwarf_Attribute attribute;
