@@ -53,16 +53,17 @@ endif
 # ---- what each executable is made of ----------------------------------------------------------
 
 # The privileged link: by name, so that a diff shows its growth. tests/lint/loader-files.sh checks.
-LOADER := events helper ksyms main monitor notify options programs replace rights spawner user
+LOADER := events helper ksyms main monitor options programs replace rights rules spawner user
 BROKER := answers limits main mounts
 
 WORKER_FOLDERS := worker/base worker/elf worker/unwind worker/symbol worker/profile worker/format \
 	worker/process worker/target worker/sample
 FOLDERS := ipc policy $(WORKER_FOLDERS) worker worker/exporter helper/output helper/ksyms \
-	helper/options worker/dwarf symbolize
+	helper/options helper/audit helper/policy report worker/dwarf symbolize
 
 LOADER_OBJECTS   := $(LOADER:%=$(BUILD)/obj/loader/%.o)
 BROKER_OBJECTS   := $(BROKER:%=$(BUILD)/obj/loader/broker/%.o)
+CHECK_OBJECTS    := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard check/*.c)))
 
 place     = $(if $(filter policy,$(1)),$(OUT),$(BUILD))
 archive   = $(place)/lib/$(subst /,-,$(1)).a
@@ -83,12 +84,16 @@ SKELETONS := $(patsubst bpf/%.bpf.c,$(BUILD)/bpf/%.skel.h,$(wildcard bpf/*.bpf.c
 LOADER_LIBS   := -lbpf -lseccomp -lcap
 BROKER_LIBS   := -lseccomp -lcap
 EXPORTER_LIBS := -lseccomp -lcap
-HELPER_LIBS   := -lcap
+HELPER_LIBS   := -lseccomp -lcap
+REPORT_LIBS   := -lprotobuf-c -lz -lseccomp -lcap
+CHECK_LIBS    := -lcrypto -lseccomp -lcap
 SYMBOLIZE_LIBS := -ldw -lelf -lz -llzma -lbz2 -lprotobuf-c -liberty -lseccomp -lcap -lpthread
-WORKER_LIBS   := -lelf -lz -lprotobuf-c -liberty -levent_core -lseccomp -lcap -lpthread
+WORKER_LIBS   := -lelf -lz -llzma -lprotobuf-c -liberty -levent_core -lseccomp -lcap -lpthread
 
-EXECUTABLES := $(addprefix $(OUT)/,keyhole keyhole-broker keyhole-exporter keyhole-ksyms \
-	keyhole-options keyhole-output keyhole-symbolize keyhole-worker)
+EXECUTABLES := $(addprefix $(OUT)/,keyhole keyhole-audit keyhole-broker keyhole-check \
+	keyhole-exporter keyhole-ksyms keyhole-options keyhole-output keyhole-policy \
+	keyhole-report keyhole-symbolize keyhole-worker)
+MANIFEST    := $(OUT)/keyhole-programs.sha256
 
 # ---- flags ------------------------------------------------------------------------------------
 
@@ -124,7 +129,11 @@ FUZZ_CFLAGS := $(COMMON) -O1 -g -fPIE -fsanitize=fuzzer-no-link,$(FUZZ_SANITIZER
 	-fno-sanitize-recover=all -fno-omit-frame-pointer $(WARNINGS)
 
 .PHONY: all
-all: $(EXECUTABLES)
+all: $(EXECUTABLES) $(MANIFEST)
+
+# What keyhole check holds the programs against.
+$(MANIFEST): $(EXECUTABLES)
+	@cd $(OUT) && sha256sum $(notdir $^) > $(@F)
 
 # Objects are rebuilt when the compiler or a flag changes.
 $(BUILD)/flags: FORCE
@@ -167,8 +176,25 @@ $(foreach folder,$(FOLDERS),$(eval $(call archive_rule,$(folder))))
 $(PROTO_ARCHIVE): $(PROTO_OBJECTS)
 	$(call say,AR)mkdir -p $(@D) && rm -f $@ && $(AR) rcs $@ $^
 
-$(LOADER_OBJECTS): | $(SKELETONS)
-$(call objects,worker/format): | $(PROTO_HEADERS)
+# The page of worker/format/html.c in one piece, as bytes for a C array. Its policy allows what has
+# these hashes alone: of all that is between the tags.
+PAGE         := worker/format/page
+PAGE_STYLE   := $(PAGE)/page.css
+PAGE_SCRIPTS := $(addprefix $(PAGE)/,tree.js graph.js page.js)
+PAGE_INC     := $(BUILD)/$(PAGE)/page.inc
+csp_hash      = sha256-$$({ echo; cat $(1); } | sha256sum | cut -c 1-64 | tr a-f A-F | \
+	basenc --base16 -d | base64)
+
+$(PAGE_INC): $(PAGE)/page.html $(PAGE_STYLE) $(PAGE_SCRIPTS)
+	$(call say,PAGE)mkdir -p $(@D) && sed -e "s|@STYLE_HASH@|$(call csp_hash,$(PAGE_STYLE))|" \
+		-e "s|@SCRIPT_HASH@|$(call csp_hash,$(PAGE_SCRIPTS))|" \
+		$(foreach file,$(PAGE_STYLE),-e '/^@STYLE@$$/r $(file)') -e '/^@STYLE@$$/d' \
+		$(foreach file,$(PAGE_SCRIPTS),-e '/^@SCRIPT@$$/r $(file)') -e '/^@SCRIPT@$$/d' $< | \
+		od -An -v -tx1 | sed 's/ \(..\)/0x\1,/g' > $@
+
+$(LOADER_OBJECTS) $(CHECK_OBJECTS): | $(SKELETONS)
+$(CHECK_OBJECTS): CFLAGS += -DKEYHOLE_BINDIR='"$(bindir)"' -DKEYHOLE_PROGRAMS='"$(notdir $(EXECUTABLES))"'
+$(call objects,worker/format): | $(PROTO_HEADERS) $(PAGE_INC)
 
 # ---- link -------------------------------------------------------------------------------------
 
@@ -180,15 +206,26 @@ $(OUT)/keyhole-broker: $(BROKER_OBJECTS) $(SHARED_ARCHIVES)
 	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ $(BROKER_OBJECTS) \
 		$(call group,$(SHARED_ARCHIVES)) $(BROKER_LIBS)
 
+# Whoever may run it: with root's rights it gives up all but looking.
+$(OUT)/keyhole-check: $(CHECK_OBJECTS) $(SHARED_ARCHIVES)
+	$(call say,LINK)$(CC) $(LDFLAGS) -pie -o $@ $(CHECK_OBJECTS) \
+		$(call group,$(SHARED_ARCHIVES)) $(CHECK_LIBS)
+
 EXPORTER_PARTS := $(BUILD)/obj/worker/exporter/main.o $(call archive,worker/exporter)
 $(OUT)/keyhole-exporter: $(EXPORTER_PARTS) $(SHARED_ARCHIVES)
 	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ \
 		$(call group,$(EXPORTER_PARTS) $(SHARED_ARCHIVES)) $(EXPORTER_LIBS)
 
-HELPERS := $(addprefix $(OUT)/keyhole-,ksyms options output)
+HELPERS := $(addprefix $(OUT)/keyhole-,audit ksyms options output policy)
 $(HELPERS): $(OUT)/keyhole-%: $(BUILD)/obj/helper/%/main.o $(BUILD)/lib/helper-%.a \
-		$(call archive,ipc)
+		$(call archive,ipc) $(call archive,worker/base)
 	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ $(call group,$^) $(HELPER_LIBS)
+
+REPORT_PARTS := $(BUILD)/obj/report/main.o $(call archive,report) $(call archive,worker/format) \
+	$(call archive,worker/profile) $(call archive,worker/base) $(PROTO_ARCHIVE) \
+	$(call archive,ipc)
+$(OUT)/keyhole-report: $(REPORT_PARTS)
+	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ $(call group,$^) $(REPORT_LIBS)
 
 SYMBOLIZE_PARTS := $(BUILD)/obj/symbolize/main.o $(foreach folder,symbolize worker/base worker/elf \
 	worker/dwarf worker/symbol worker/profile worker/format ipc,$(call archive,$(folder))) \
@@ -205,15 +242,16 @@ $(OUT)/keyhole-worker: $(WORKER_PARTS) $(SHARED_ARCHIVES)
 
 # Every tests/<suite>/test_*.c is a program; the other .c files there and in tests/unit help them.
 SUITES       := unit bpf privsep oracle
-TEST_LIBS    := $(LOADER_LIBS) $(WORKER_LIBS) -lcmocka
+TEST_LIBS    := $(LOADER_LIBS) $(WORKER_LIBS) -lcrypto -lcmocka
 test_sources  = $(sort $(wildcard tests/$(1)/test_*.c))
 test_helpers  = $(filter-out $(call test_sources,$(1)),$(sort $(wildcard tests/$(1)/*.c)))
 test_programs = $(patsubst %.c,$(BUILD)/%,$(call test_sources,$(1)))
 FUZZERS       := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 TEST_OBJECTS := $(foreach suite,$(SUITES),$(call objects,tests/$(suite)))
 TEST_ARCHIVES := $(foreach suite,$(SUITES),$(call archive,tests/$(suite))) \
-	$(BUILD)/lib/loader.a $(BUILD)/lib/broker.a $(call archive,worker/exporter) \
+	$(BUILD)/lib/loader.a $(BUILD)/lib/broker.a $(BUILD)/lib/check.a $(call archive,worker/exporter) \
 	$(call archive,helper/output) $(call archive,helper/ksyms) $(call archive,helper/options) \
+	$(call archive,helper/audit) $(call archive,helper/policy) $(call archive,report) \
 	$(call archive,worker/dwarf) $(call archive,symbolize) \
 	$(WORKER_ARCHIVES) $(PROTO_ARCHIVE) $(SHARED_ARCHIVES)
 
@@ -225,7 +263,8 @@ $(foreach suite,$(SUITES),$(eval $(call suite_rule,$(suite))))
 
 $(BUILD)/lib/loader.a: $(call not_main,$(LOADER_OBJECTS))
 $(BUILD)/lib/broker.a: $(call not_main,$(BROKER_OBJECTS))
-$(BUILD)/lib/loader.a $(BUILD)/lib/broker.a:
+$(BUILD)/lib/check.a: $(call not_main,$(CHECK_OBJECTS))
+$(BUILD)/lib/loader.a $(BUILD)/lib/broker.a $(BUILD)/lib/check.a:
 	$(call say,AR)mkdir -p $(@D) && rm -f $@ && $(AR) rcs $@ $^
 
 $(TEST_OBJECTS) $(call objects,tests/oracle): | $(PROTO_HEADERS)
@@ -258,9 +297,13 @@ check-unit: $(call test_programs,unit)
 check-bpf-host: $(call test_programs,bpf)
 	@$(RUN) bpf $^
 
-check-formats: $(call archive,worker/format) $(call archive,worker/profile) \
-		$(call archive,worker/base) $(PROTO_ARCHIVE)
-	@$(RUN) formats tests/e2e/pprof_readable.sh
+MODEL_ARCHIVES := $(foreach folder,worker/format worker/profile worker/base,\
+	$(call archive,$(folder))) $(PROTO_ARCHIVE)
+$(BUILD)/page/make_page: $(BUILD)/obj/tests/page/make_page.o $(MODEL_ARCHIVES)
+	$(call say,LINK)mkdir -p $(@D) && $(CC) $(LDFLAGS) -pie -o $@ $(call group,$^) -lprotobuf-c -lz
+
+check-formats: $(MODEL_ARCHIVES) $(BUILD)/page/make_page
+	@$(RUN) formats tests/e2e/pprof_readable.sh tests/formats/run.sh tests/page/page.py
 
 # Inlined functions and lines beside what addr2line says, of programs built here.
 check-dwarf: $(DWARF) $(EXECUTABLES)
@@ -268,7 +311,7 @@ check-dwarf: $(DWARF) $(EXECUTABLES)
 
 # Stacks that a test build captures on the running kernel: root, else a skip.
 check-oracle: $(ORACLE) $(if $(filter 0,$(shell id -u)),capture-build workloads)
-	@$(RUN) oracle tests/oracle/run.sh tests/oracle/stacks.sh; r=$$?; \
+	@$(RUN) oracle tests/oracle/run.sh tests/oracle/names.sh tests/oracle/stacks.sh; r=$$?; \
 		sed -n 's/^# |/ /p' $(BUILD)/results/oracle/stacks.tap; exit $$r
 
 .PHONY: capture-build
@@ -305,11 +348,12 @@ $(BUILD)/doomed/keyhole-exporter: $(call doomed_parts,exporter) $(EXPORTER_PARTS
 	$(call say,LINK)mkdir -p $(@D) && $(call doomed_link,$(call doomed_parts,exporter) \
 		$(EXPORTER_PARTS),write,$(EXPORTER_LIBS))
 
-$(BUILD)/doomed/keyhole-broker: $(call doomed_parts) $(BROKER_OBJECTS) $(SHARED_ARCHIVES)
-	$(call say,LINK)mkdir -p $(@D) && $(call doomed_link,$(call doomed_parts) $(BROKER_OBJECTS),, \
+$(BUILD)/doomed/keyhole-broker: $(call doomed_parts,broker) $(BROKER_OBJECTS) $(SHARED_ARCHIVES)
+	$(call say,LINK)mkdir -p $(@D) && $(call doomed_link,$(call doomed_parts,broker) \
+		$(BROKER_OBJECTS),poll, \
 		$(BROKER_LIBS))
 
-check-e2e: $(EXECUTABLES) workloads duration-build $(DOOMED)
+check-e2e: $(EXECUTABLES) $(MANIFEST) workloads duration-build $(DOOMED)
 	@$(RUN) e2e tests/e2e/run.sh
 
 # How long each sample takes (tests/e2e/bounds.cases, make bench).
@@ -391,14 +435,18 @@ check-hostile: $(EXECUTABLES) workloads
 evidence:
 	@PYTHONDONTWRITEBYTECODE=1 tests/evidence/evidence.py $(BUILD)
 
+.PHONY: figures
+figures: $(EXECUTABLES)
+	@BUILD='$(BUILD)' tests/evidence/figures.sh
+
 # ---- soak -----------------------------------------------------------------------------------------
 
 # An hour, so in no list; check-hostile has it for a minute.
 export SOAK_SECONDS ?= 3600
 .PHONY: soak
 soak: $(EXECUTABLES) workloads
-	@TEST_SECONDS=$$(($(SOAK_SECONDS) + 300)) $(RUN) soak tests/soak/soak.py; r=$$?; \
-		sed -n 's/^# / /p' $(BUILD)/results/soak/soak.py.tap; exit $$r
+	@TEST_SECONDS=$$(($(SOAK_SECONDS) + 300)) $(RUN) soak tests/soak/growth.py tests/soak/soak.py; \
+		r=$$?; sed -n 's/^# / /p' $(BUILD)/results/soak/*.tap; exit $$r
 
 # ---- the systemd unit ------------------------------------------------------------------------------
 
@@ -440,7 +488,7 @@ check-canary: $(EXECUTABLES) $(CANARY_PROGRAMS) leaky-build
 fuzz_objects  = $(patsubst $(BUILD)/obj/%,$(BUILD)/fuzz/obj/%,$(1))
 FUZZ_OBJECTS := $(call fuzz_objects,$(call not_main,$(foreach folder,$(FOLDERS), \
 	$(call objects,$(folder)))) $(PROTO_OBJECTS) $(call not_main,$(BROKER_OBJECTS)) \
-	$(patsubst %,$(BUILD)/obj/loader/%.o,options helper spawner) \
+	$(patsubst %,$(BUILD)/obj/loader/%.o,options helper spawner) $(BUILD)/obj/check/text.o \
 	$(patsubst %.c,$(BUILD)/obj/%.o,$(foreach suite,unit bpf,$(call test_helpers,$(suite)))))
 FUZZ_ARCHIVE := $(BUILD)/lib/fuzz.a
 
@@ -450,7 +498,7 @@ $(BUILD)/fuzz/obj/%.o: %.c
 $(BUILD)/fuzz/obj/proto/%.o: $(BUILD)/proto/%.c
 	$(call say,FUZZ-CC)mkdir -p $(@D) && $(CLANG) $(FUZZ_CFLAGS) -Wno-error -c -o $@ $<
 
-$(FUZZ_OBJECTS): | $(PROTO_HEADERS)
+$(FUZZ_OBJECTS): | $(PROTO_HEADERS) $(PAGE_INC)
 $(FUZZ_ARCHIVE): $(FUZZ_OBJECTS)
 	$(call say,AR)mkdir -p $(@D) && rm -f $@ && $(AR) rcs $@ $^
 
@@ -480,6 +528,9 @@ install: all
 	install -d -m 0755 '$(DESTDIR)$(libexecdir)/keyhole'
 	install -m 0755 $(filter-out %/keyhole,$(EXECUTABLES)) \
 		'$(DESTDIR)$(libexecdir)/keyhole'
+	cd '$(DESTDIR)$(libexecdir)/keyhole' && rm -f $(notdir $(MANIFEST)) && \
+		(sha256sum keyhole-* && cd '$(DESTDIR)$(bindir)' && sha256sum keyhole) > .manifest && \
+		chmod 0644 .manifest && mv .manifest $(notdir $(MANIFEST))
 
 # Beside an installed keyhole. The service runs the one of $(bindir).
 install-systemd:

@@ -290,7 +290,7 @@ static inline u64 record_commit(u64 position, u64 bytes)
  * A user frame: the address in the low 48 bits (user addresses are below 2^47), FRAME_EXACT set
  * when it is the pc itself (leaf, interrupted by a signal) and not a return address.
  * A kernel frame: offset from the start of kernel text or of a module in the low 32 bits, the
- * range's number above it (0 = kernel, n = n-th module of the kernel symbol file, 0xffff = none of
+ * range's number above it (0 = kernel, n = n-th range of the kernel symbol file, 0xffff = none of
  * them, offset 0). Never an absolute kernel address.
  */
 #define FRAME_EXACT		    (1ull << 63)
@@ -343,13 +343,44 @@ enum filter_mode {
 	FILTER_CGROUP
 };
 
+/* ---- who is never sampled: filled by the loader and frozen before the first sample ---------- */
+
+enum deny_kind {
+	DENY_UID,    /* first: real or effective user id, as the initial user namespace has it */
+	DENY_CGROUP, /* first: cgroup v2 id, of the process's own or one above it */
+	DENY_COMM,   /* first, second: bytes of a prefix, NUL padded */
+	DENY_EXECUTABLE, /* first: device as the kernel numbers it, second: inode */
+	DENY_KINDS
+};
+struct deny_key {
+	u64 kind, first, second;
+};
+#define DENY_BIT(kind)	   (1u << (kind))
+#define DENY_KEYS_MAX	   256u
+#define DENY_DEVICE_MINORS 20 /* bits: MINORBITS of include/linux/kdev_t.h */
+
+/* Who a process is: set at fork, exec and first sight, deleted when its last thread exits. */
+struct generation {
+	u64 number;
+	u64 mm;		 /* the address space it was given for: tells an exec in progress */
+	u64 born;	 /* CLOCK_MONOTONIC */
+	u64 family;	 /* of its first ancestor that runs this program: key of cached rules */
+	u64 base_number; /* fork: whose mappings hold until its own are published */
+	u32 base_pid;
+	u32 epoch;  /* of the worker that was told of it */
+	u64 denied; /* until its next exec */
+};
+
 /* ---- life of processes, in a BPF ring buffer --------------------------------------------- */
 
 enum event_kind {
 	EVENT_SEEN = 1, /* first sample of a process that was there before us */
 	EVENT_FORK = 2, /* generation of the child; parent_* say whose mappings it has */
 	EVENT_EXEC = 3, /* a new program; its segments are mapped already */
-	EVENT_EXIT = 4, /* last thread gone */
+	EVENT_EXIT = 4, /* last thread gone, or denied from now on */
+	/* A program is being started that is denied: its records of mappings and names follow. No
+	 * parent, no cgroup. EXIT tells that it has started. */
+	EVENT_DENIED = 5,
 };
 
 struct event {
@@ -380,7 +411,8 @@ struct counters {
 	u64 fallback_frames; /* user frames found by frame pointer or leaf fallback */
 	u64 exited_runtime;  /* ns of CPU time of sampled tasks at their exit */
 	u64 bytes;	     /* written to the ring */
-	u64 pad[64 - 11 - REASON_COUNT];
+	u64 denied;	     /* not among the samples: of processes that a rule denies */
+	u64 pad[64 - 12 - REASON_COUNT];
 };
 _Static_assert(sizeof(struct counters) == 512, "struct counters");
 

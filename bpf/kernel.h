@@ -25,7 +25,21 @@ struct rb_root {
 	struct rb_node *rb_node;
 };
 
+struct super_block {
+	unsigned int s_dev; /* dev_t */
+};
+
+struct inode {
+	struct super_block *i_sb;
+	unsigned long i_ino;
+};
+
+struct file {
+	struct inode *f_inode;
+};
+
 struct mm_struct {
+	struct file *exe_file;
 	unsigned long start_code, end_code; /* of the program, its dynamic linker not included */
 	struct rb_root mm_rb;		    /* before 6.1 */
 };
@@ -38,6 +52,31 @@ struct sched_entity {
 	u64 sum_exec_runtime; /* ns */
 };
 
+typedef struct {
+	unsigned int val; /* as in the initial user namespace */
+} kuid_t;
+
+struct cred {
+	kuid_t uid, euid;
+};
+
+struct kernfs_node {
+	u64 id;
+};
+
+struct cgroup_subsys_state {
+	struct cgroup_subsys_state *parent;
+};
+
+struct cgroup {
+	struct cgroup_subsys_state self;
+	struct kernfs_node *kn;
+};
+
+struct css_set {
+	struct cgroup *dfl_cgrp; /* of version 2 */
+};
+
 struct task_struct {
 	void *stack; /* lowest address of the kernel's stack */
 	unsigned int flags;
@@ -46,6 +85,8 @@ struct task_struct {
 	struct mm_struct *mm;
 	int pid;
 	int tgid;
+	const struct cred *real_cred;
+	struct css_set *cgroups;
 	struct signal_struct *signal;
 	char comm[16];
 };

@@ -14,6 +14,7 @@
 #include <bpf/bpf_tracing.h>
 
 #include "bpf/config.bpf.h"
+#include "bpf/deny.bpf.h"
 #include "bpf/env.bpf.h"
 #include "bpf/kernel.h"
 
@@ -63,9 +64,11 @@ INLINE struct counters *counters_now(void)
 	return bpf_map_lookup_elem(&counters, &cpu);
 }
 
-/* An event without a wake-up leaves the ring unread, and then only a forced one wakes. */
-INLINE void tell(u32 kind, u32 pid, u64 generation, u32 parent_pid, u64 parent_generation,
-		 u64 flags)
+/*
+ * An event without a wake-up leaves the ring unread, and then only a forced one wakes: for what is
+ * about to be sampled. A global function, because each program has it several times.
+ */
+GLOBAL int tell(u32 kind, u32 pid, u64 generation, u32 parent_pid, u64 parent_generation)
 {
 	struct event *event = bpf_ringbuf_reserve(&events, sizeof(*event), 0);
 
@@ -74,17 +77,19 @@ INLINE void tell(u32 kind, u32 pid, u64 generation, u32 parent_pid, u64 parent_g
 
 		if (count)
 			__sync_fetch_and_add(&count->events_lost, 1);
-		return;
+		return 0;
 	}
 	event->time = bpf_ktime_get_ns();
 	event->generation = generation;
 	event->parent_generation = parent_generation;
-	event->cgroup = bpf_get_current_cgroup_id();
+	event->cgroup = kind <= EVENT_EXEC ? bpf_get_current_cgroup_id() : 0;
 	event->kind = kind;
 	event->pid = pid;
 	event->parent_pid = parent_pid;
 	event->pad = 0;
-	bpf_ringbuf_submit(event, flags);
+	bpf_ringbuf_submit(event, kind == EVENT_SEEN || kind == EVENT_EXEC ? BPF_RB_FORCE_WAKEUP
+									   : BPF_RB_NO_WAKEUP);
+	return 0;
 }
 
 /* Without a generation its samples are lost_generation, or not taken where only some are wanted. */
@@ -96,30 +101,31 @@ INLINE void lose_process(void)
 		__sync_fetch_and_add(&count->processes_lost, 1);
 }
 
-INLINE void born(u32 pid, const struct generation *fresh, u32 kind, u64 flags)
+INLINE void born(u32 pid, const struct generation *fresh, u32 kind)
 {
-	if (fresh->number && !bpf_map_update_elem(&generations, &pid, fresh, BPF_ANY))
-		tell(kind, pid, fresh->number, fresh->base_pid, fresh->base_number, flags);
-	else
+	if (!fresh->number || bpf_map_update_elem(&generations, &pid, fresh, BPF_ANY))
 		lose_process();
+	else if (!fresh->denied)
+		tell(kind, pid, fresh->number, fresh->base_pid, fresh->base_number);
 }
 
 /* A process that was there before us, or whose fork was not wanted. */
-INLINE struct generation *first_sight(u32 pid, u64 mm, enum giver giver)
+INLINE struct generation *first_sight(u32 pid, u64 mm, u32 denied, enum giver giver)
 {
 	struct generation fresh = {
 		.number = next_generation(giver),
 		.mm = mm,
 		.born = bpf_ktime_get_ns(),
 		.epoch = worker_epoch,
+		.denied = denied,
 	};
 
 	fresh.family = fresh.number;
 	if (!fresh.number)
 		return NULL;
 	/* another thread of it may have been sampled on another CPU at this moment */
-	if (!bpf_map_update_elem(&generations, &pid, &fresh, BPF_NOEXIST))
-		tell(EVENT_SEEN, pid, fresh.number, 0, 0, BPF_RB_FORCE_WAKEUP);
+	if (!bpf_map_update_elem(&generations, &pid, &fresh, BPF_NOEXIST) && !denied)
+		tell(EVENT_SEEN, pid, fresh.number, 0, 0);
 	return bpf_map_lookup_elem(&generations, &pid);
 }
 
@@ -129,7 +135,63 @@ INLINE void meet_again(u32 pid, struct generation *generation, u32 epoch)
 	if (generation->epoch == epoch)
 		return;
 	generation->epoch = epoch;
-	tell(EVENT_SEEN, pid, generation->number, 0, 0, BPF_RB_FORCE_WAKEUP);
+	tell(EVENT_SEEN, pid, generation->number, 0, 0);
+}
+
+/* ---- denied processes ---- */
+
+/* Whether its samples are wanted wherever it is, so that it has an entry although it is denied. */
+INLINE int is_followed(u32 pid)
+{
+	return filter_mode == FILTER_ALL || (filter_mode == FILTER_TARGETS && is_target(pid));
+}
+
+/*
+ * From now on, by a rule that was found to hold. Of one that is starting a program the worker has
+ * to be told before its records of mappings are: else it would keep them. Any other is over for it.
+ */
+GLOBAL int deny(u32 pid, u64 mm, u32 may_exec)
+{
+	struct generation *known = bpf_map_lookup_elem(&generations, &pid);
+	u64 number = ~0ull >> PROCESS_PID_BITS;
+	u32 kind = EVENT_DENIED;
+
+	if (known) {
+		number = known->number;
+		if (!may_exec || known->mm == mm)
+			kind = known->denied ? 0 : EVENT_EXIT;
+		known->denied = 1;
+	} else {
+		if (!is_followed(pid))
+			return 0;
+		if (!first_sight(pid, mm, 1, GIVEN_BY_HOOK))
+			lose_process();
+		kind = may_exec ? EVENT_DENIED : 0;
+	}
+	return kind ? tell(kind, pid, number, 0, 0) : 0;
+}
+
+/* prctl(PR_SET_NAME), /proc/<pid>/comm; and exec, whose new program is in place by then. */
+SEC("?tp_btf/task_rename")
+int BPF_PROG(on_rename, struct task_struct *task, const char *name)
+{
+	u64 comm[2] = {0, 0};
+
+	if (task->flags & PF_KTHREAD)
+		return 0;
+	bpf_probe_read_kernel_str(comm, sizeof(comm), name);
+	if (denies_task(number_of(task), comm[0], comm[1], ~0u))
+		deny(task->tgid, number_of(task->mm), 1);
+	return 0;
+}
+
+/* Of a process or a thread, after it. */
+SEC("?tp_btf/cgroup_attach_task")
+int BPF_PROG(on_move, struct cgroup *to, const char *path, struct task_struct *task)
+{
+	if (denies_cgroup(task))
+		deny(task->tgid, number_of(task->mm), 0);
+	return 0;
 }
 
 SEC("tp_btf/sched_process_fork")
@@ -141,23 +203,29 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 		return 0;
 	struct generation *from = bpf_map_lookup_elem(&generations, &parent_pid);
 
-	/* a server that sleeps while its children work is not sampled itself */
+	u32 denied = denies_now(child);
+
+	/* a server that sleeps while its children work is not sampled itself; both are alike */
 	if (!from && filter_mode == FILTER_TARGETS && is_target(parent_pid)) {
-		from = first_sight(parent_pid, (u64)parent->mm, GIVEN_BY_HOOK);
+		from = first_sight(parent_pid, (u64)parent->mm, denied, GIVEN_BY_HOOK);
 		if (!from)
 			lose_process();
 	}
-	if (!from)
+	/* what it has of its parent's memory is denied with it, whatever it is called */
+	if (from)
+		denied |= (u32)from->denied;
+	if (!from && !(denied && filter_mode == FILTER_ALL))
 		return 0;
 	struct generation fresh = {.number = next_generation(GIVEN_BY_HOOK),
 				   .mm = (u64)child->mm,
 				   .born = bpf_ktime_get_ns(),
-				   .family = from->family,
-				   .base_number = from->number,
+				   .family = from ? from->family : 0,
+				   .base_number = from ? from->number : 0,
 				   .base_pid = parent_pid,
-				   .epoch = worker_epoch};
+				   .epoch = worker_epoch,
+				   .denied = denied};
 
-	born(pid, &fresh, EVENT_FORK, BPF_RB_NO_WAKEUP);
+	born(pid, &fresh, EVENT_FORK);
 	return 0;
 }
 
@@ -165,19 +233,24 @@ SEC("tp_btf/sched_process_exec")
 int BPF_PROG(on_exec, struct task_struct *task)
 {
 	u32 pid = task->tgid;
+	struct generation *old = bpf_map_lookup_elem(&generations, &pid);
 
-	if (filter_mode == FILTER_TARGETS && !bpf_map_lookup_elem(&generations, &pid) &&
-	    !is_target(pid))
+	if (filter_mode == FILTER_TARGETS && !old && !is_target(pid))
 		return 0;
 	if (!wanted_now())
 		return 0;
 	struct generation fresh = {.number = next_generation(GIVEN_BY_HOOK),
 				   .mm = (u64)task->mm,
 				   .born = bpf_ktime_get_ns(),
-				   .epoch = worker_epoch};
+				   .epoch = worker_epoch,
+				   .denied = denies_now(task)};
+
+	/* the ids of a set-user-id program are in force only now */
+	if (fresh.denied)
+		tell(EVENT_EXIT, pid, old ? old->number : fresh.number, 0, 0);
 
 	fresh.family = fresh.number;
-	born(pid, &fresh, EVENT_EXEC, BPF_RB_FORCE_WAKEUP);
+	born(pid, &fresh, EVENT_EXEC);
 	return 0;
 }
 
@@ -196,7 +269,7 @@ int BPF_PROG(on_exit, struct task_struct *task)
 	u32 pid = task->tgid;
 	struct generation *gone = bpf_map_lookup_elem(&generations, &pid);
 
-	if (filter_mode == FILTER_ALL || gone || is_target(pid))
+	if (gone ? !gone->denied : filter_mode == FILTER_ALL || is_target(pid))
 		count_exited(task);
 	if (task->signal->live.counter)
 		return 0;
@@ -204,18 +277,27 @@ int BPF_PROG(on_exit, struct task_struct *task)
 	bpf_map_delete_elem(&targets, &pid);
 	if (!gone)
 		return 0;
-	u64 number = gone->number;
+	u64 number = gone->number, who = (u64)task->signal;
 
+	if (gone->denied) {
+		bpf_map_update_elem(&denied_exits, &pid, &who, BPF_ANY);
+		bpf_map_delete_elem(&generations, &pid);
+		return 0;
+	}
 	bpf_map_delete_elem(&generations, &pid);
-	tell(EVENT_EXIT, pid, number, 0, 0, BPF_RB_NO_WAKEUP);
+	tell(EVENT_EXIT, pid, number, 0, 0);
 	return 0;
 }
 
-/* CPU time of all sampled tasks that are alive; a reading of the iterator yields one result. */
+/*
+ * CPU time of all sampled tasks that are alive; a reading of the iterator yields one result. The
+ * first one, before the events are enabled, denies what was there already.
+ */
 SEC("iter/task")
 int on_task(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
+	struct generation *known;
 	u32 zero = 0, pid;
 	struct task_runtime *sum = bpf_map_lookup_elem(&task_runtimes, &zero);
 
@@ -231,8 +313,15 @@ int on_task(struct bpf_iter__task *ctx)
 	if (task->exit_state)
 		return 0;
 	pid = task->tgid;
-	if (filter_mode != FILTER_ALL && !is_target(pid) &&
-	    !bpf_map_lookup_elem(&generations, &pid))
+	known = bpf_map_lookup_elem(&generations, &pid);
+	if (!known && filter_mode != FILTER_ALL && !is_target(pid))
+		return 0;
+	/* those that were there before the rules were */
+	if (!(task->flags & PF_KTHREAD) && !(known && known->denied) && denies_now(task)) {
+		deny(pid, number_of(task->mm), 0);
+		return 0;
+	}
+	if (known && known->denied)
 		return 0;
 	sum->nanoseconds += task->se.sum_exec_runtime;
 	sum->tasks++;

@@ -13,6 +13,7 @@
 #ifndef GENERATIONS_MAX
 #define GENERATIONS_MAX 8192 /* processes */
 #endif
+#define DENIED_EXITS_MAX 1024
 #ifndef TARGETS_MAX
 #define TARGETS_MAX 128
 #endif
@@ -68,8 +69,9 @@ struct {
 	__uint(max_entries, EVENT_RING_BYTES);
 } events SEC(".maps");
 
-/* ---- mapped by the loader alone ---- */
+/* ---- mapped by keyhole-output ---- */
 
+/* Frozen once it is there: nobody but BPF can write. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -80,22 +82,32 @@ struct {
 
 /* ---- private: no process has them mapped ---- */
 
-/* Who a process is: set at fork, exec and first sight, deleted when its last thread exits. */
-struct generation {
-	u64 number;
-	u64 mm;		 /* the address space it was given for: tells an exec in progress */
-	u64 born;	 /* CLOCK_MONOTONIC */
-	u64 family;	 /* of its first ancestor that runs this program: key of cached rules */
-	u64 base_number; /* fork: whose mappings hold until its own are published */
-	u32 base_pid;
-	u32 epoch; /* of the worker that was told of it */
-};
+/* Who a process is. Read by the broker; only BPF writes. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_RDONLY);
 	__uint(max_entries, GENERATIONS_MAX);
 	__type(key, u32); /* process id */
 	__type(value, struct generation);
 } generations SEC(".maps");
+
+/* The rules of the policy file, frozen by the loader: nobody changes them any more. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_RDONLY_PROG);
+	__uint(max_entries, DENY_KEYS_MAX);
+	__type(key, struct deny_key);
+	__type(value, u32);
+} deny_rules SEC(".maps");
+
+/* Denied processes whose last thread has exited: what they still do in the kernel is denied too.
+ * Process id -> its struct signal_struct, as another process may have the id by then. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, DENIED_EXITS_MAX);
+	__type(key, u32);
+	__type(value, u64);
+} denied_exits SEC(".maps");
 
 /* Processes asked for on the command line; their children come by the fork hook. */
 struct {

@@ -300,9 +300,59 @@ INLINE void take(void *ctx, struct scratch *scratch, struct counters *count, u64
 	observe_sample(scratch, record, reason);
 }
 
+/* By what is known of it, or as it is now; entry and the worker's knowledge follow. */
+INLINE int judge_sample(struct task_struct *task, u32 pid, struct generation *known)
+{
+	u32 flags = task_flags(task);
+
+	if (!known) {
+		if (flags & PF_EXITING && is_denied_exit(task, pid))
+			return 1;
+		if (!denies_now(task))
+			return 0;
+		if (!(flags & PF_EXITING))
+			first_sight(pid, task_mm(task), 1, GIVEN_BY_SAMPLER);
+		return 1;
+	}
+	if (known->denied)
+		return 1;
+	/* setuid() has no hook */
+	if (!(deny_kinds & DENY_BIT(DENY_UID)) ||
+	    !denies_task(number_of(task), 0, 0, DENY_BIT(DENY_UID)))
+		return 0;
+	known->denied = 1;
+	tell(EVENT_EXIT, pid, known->number, 0, 0);
+	return 1;
+}
+
+/*
+ * Whether this is a sample of a denied process, which is counted. Kernel threads are nobody's. A
+ * global function that comes before all else, so that its branches are not the walk's.
+ */
+GLOBAL int sample_is_denied(void)
+{
+	u32 pid = bpf_get_current_pid_tgid() >> 32, cpu = bpf_get_smp_processor_id();
+	struct generation *known = bpf_map_lookup_elem(&generations, &pid);
+	struct task_struct *task = task_now();
+
+	if (!pid || !wanted_now() || task_flags(task) & PF_KTHREAD)
+		return 0;
+	if (filter_mode == FILTER_TARGETS && !known && !is_target(pid))
+		return 0;
+	if (!judge_sample(task, pid, known))
+		return 0;
+	struct counters *count = bpf_map_lookup_elem(&counters, &cpu);
+
+	if (count)
+		count->denied++;
+	return 1;
+}
+
 SEC("perf_event")
 int on_sample(void *ctx)
 {
+	if (deny_kinds && sample_is_denied())
+		return 0;
 	u64 now = bpf_ktime_get_ns(), id = bpf_get_current_pid_tgid();
 	u32 zero = 0, cpu = bpf_get_smp_processor_id(), pid = id >> 32, epoch = worker_epoch;
 	struct task_struct *task = task_now();
@@ -331,7 +381,7 @@ int on_sample(void *ctx)
 	if (!has_user) {
 		generation = NULL;
 	} else if (!generation) {
-		generation = first_sight(pid, task_mm(task), GIVEN_BY_SAMPLER);
+		generation = first_sight(pid, task_mm(task), 0, GIVEN_BY_SAMPLER);
 		if (!generation) {
 			count->reason[REASON_lost_generation]++;
 			return 0;

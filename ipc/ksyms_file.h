@@ -7,7 +7,8 @@
  *   struct ksyms_file_symbol  [symbols]  text only, ascending by (range, offset)
  *   char                      [name_bytes]  NUL-terminated names, the last byte is a NUL
  *
- * The first names are those of the ranges: 0 is the kernel, named "kernel"; n is the n-th module.
+ * The first names are those of the ranges: 0 is the kernel, named "kernel"; the others are modules
+ * and, named "bpf", places with programs of BPF.
  * A symbol's name is an offset into the names. A table without ranges has no symbols.
  */
 #ifndef KEYHOLE_IPC_KSYMS_FILE_H
@@ -17,6 +18,7 @@
 
 #define KSYMS_MAGIC	     0x6d79736bu
 #define KSYMS_RANGES_MAX     512u
+#define KSYMS_BPF_PARTS_MAX  32u /* ranges with programs of BPF; more are left out */
 #define KSYMS_SYMBOLS_MAX    (2u << 20)
 #define KSYMS_NAME_BYTES_MAX (64u << 20)
 

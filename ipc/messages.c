@@ -43,6 +43,8 @@ const char *message_party_name(enum message_party party)
 		[PARTY_COMMITTER] = "keyhole-output",
 		[PARTY_KSYMS] = "keyhole-ksyms",
 		[PARTY_OPTIONS] = "keyhole-options",
+		[PARTY_AUDITOR] = "keyhole-audit",
+		[PARTY_POLICY] = "keyhole-policy",
 	};
 
 	return (unsigned int)party < sizeof(names) / sizeof(*names) ? names[party] : "keyhole-?";

@@ -17,6 +17,8 @@ enum message_party {
 	PARTY_COMMITTER,
 	PARTY_KSYMS,
 	PARTY_OPTIONS,
+	PARTY_AUDITOR,
+	PARTY_POLICY,
 	PARTY_CHILD, /* worker, exporter or broker */
 };
 
@@ -55,8 +57,11 @@ struct message_ready {
 	char build[24];	  /* version string; must equal the loader's */
 };
 
-#define CONFIG_BY_THREAD 1u
-#define CONFIG_VERBOSE	 2u
+/* What was asked for: in messages that say so the others mean nothing. */
+#define OPTIONS_FORCE	  1u
+#define OPTIONS_BY_THREAD 2u
+#define OPTIONS_VERBOSE	  4u
+#define CONFIG_NAMES	  8 /* from this bit on: message_policy_keys.names */
 
 enum profile_format {
 	FORMAT_NONE,
@@ -87,6 +92,7 @@ enum descriptor_kind {
 	DESCRIPTOR_KERNEL_SYMBOLS, /* sealed memfd, see ipc/ksyms_file.h */
 	DESCRIPTOR_BROKER,	   /* socket */
 	DESCRIPTOR_EXPORTER,	   /* socket */
+	DESCRIPTOR_DEBUG_FILES,	   /* socket */
 };
 struct message_descriptor {
 	uint32_t kind; /* enum descriptor_kind */
@@ -104,6 +110,10 @@ struct message_log {
 	char text[LOG_TEXT_BYTES]; /* printable ASCII only, the loader checks */
 };
 
+struct message_debug_file {
+	char path[512]; /* below a folder of debug files, NUL padded; its end is ".debug" */
+};
+
 struct message_stop {
 	uint64_t started, stopped;
 };
@@ -116,7 +126,7 @@ enum summary_limit {
 };
 
 #define SUMMARY_REASONS 32
-#define SUMMARY_LIMITS	20
+#define SUMMARY_LIMITS	24
 struct message_summary {
 	uint64_t without_names;		  /* the innermost frame has no symbol's name */
 	uint64_t discarded;		  /* records that were not well-formed */
@@ -127,24 +137,29 @@ struct message_summary {
 
 _Static_assert(LIMIT_COUNT <= SUMMARY_LIMITS, "the summary has room for each limit");
 
-/* What the user is shown: by the loader, of all CPUs. */
-struct message_counted {
-	uint64_t elapsed;	 /* ns since the start of sampling, 0 when it is over */
-	uint64_t expected;	 /* CPU time / period, once it is over */
-	uint64_t seen, complete; /* samples, as the worker says: message_progress */
-	uint64_t samples, events_lost, processes_lost; /* struct counters of bpf/abi.h */
-	uint64_t restarted; /* samples that workers had which ended: not in reason[] */
-	uint64_t reason[SUMMARY_REASONS];
+#define COUNTS_DESCRIPTORS 3 /* map of struct counters (bpf/abi.h); CPU time before and after */
+struct message_counts {
+	uint32_t cpus;	    /* entries of the map */
+	uint32_t frequency; /* samples in a second of CPU time */
+	uint32_t cgroup;    /* CPU time is the text of a cgroup's cpu.stat, else task_runtime */
 };
 
-#define COMMIT_VERBOSE 1u
-struct message_commit {
-	uint32_t bytes; /* of the finished file */
-	uint32_t flags; /* COMMIT_* */
+enum output_step {
+	STEP_BEGIN = 1, /* before the first sample */
+	STEP_WORKER,	/* after the last sample of a worker, before the first of the next one */
+	STEP_END,	/* after the last sample */
+	STEP_COMMIT,	/* the file is whole, NAMED came */
+};
+#define STEP_QUIET (1u << 31) /* no word on it when there are no samples */
+struct message_step {
+	uint32_t step;	/* enum output_step */
+	uint32_t flags; /* OPTIONS_VERBOSE, STEP_QUIET */
+	uint32_t bytes; /* STEP_COMMIT: of the finished file */
 };
 
 struct message_maps {
 	uint32_t pid;
+	uint32_t thread; /* of it: the main one may have exited */
 };
 
 struct message_reply {
@@ -154,8 +169,8 @@ struct message_reply {
 #define OBJECT_WANT_FD 1u
 struct message_object {
 	uint64_t start, end; /* of the mapping, as the kernel lists it */
-	uint32_t pid;
-	uint32_t flags; /* OBJECT_WANT_FD: open it, else identify it only */
+	uint32_t pid, thread;
+	uint64_t flags; /* OBJECT_WANT_FD: open it, else identify it only */
 };
 struct message_object_reply {
 	int32_t error;		     /* 0 or a negative errno */
@@ -167,6 +182,25 @@ struct message_object_reply {
 struct message_segment {
 	/* must be the next one; SEGMENT_MAP: which that is, 0: behind all that there are */
 	uint32_t index;
+};
+
+struct message_audit {
+	struct message_object_reply answer; /* when it is an error too: as far as it was known */
+	uint32_t pid;			    /* 0: a segment */
+	uint16_t request;		    /* enum message_type: MAPS, OBJECT or SEGMENT */
+	uint16_t granted;		    /* 1: a descriptor was given */
+};
+
+enum audit_event {
+#define A(id, name, types, names) AUDIT_##name = id,
+#include "ipc/audit.def"
+#undef A
+};
+
+struct message_audit_event {
+	uint32_t event;	   /* enum audit_event */
+	uint32_t party;	   /* enum message_party: whom it is about */
+	uint64_t value[2]; /* what it is, see helper/audit/event.c */
 };
 
 struct message_profile {
@@ -206,9 +240,6 @@ struct message_text {
 	uint32_t index, offset;
 };
 
-#define OPTIONS_FORCE	      1u
-#define OPTIONS_BY_THREAD     2u
-#define OPTIONS_VERBOSE	      4u
 #define OPTIONS_RECORD	      (-1)
 #define OPTIONS_PIDS_MAX      64
 #define OPTIONS_PID_MAX	      (1u << 22)
@@ -225,9 +256,23 @@ struct message_options {
 	uint32_t format;  /* enum profile_format */
 	uint32_t require; /* bits of policy/layers.def */
 	uint32_t command; /* its index in argv, behind `--`; 0: none */
-	struct message_text cgroup, output;
+	struct message_text cgroup, output, audit, policy, debug_dirs;
 	uint32_t pid_count, pids[OPTIONS_PIDS_MAX];
 	char name[OPTIONS_NAME_BYTES]; /* of the output where none was given, NUL padded */
+};
+
+#define POLICY_PATH_BYTES 480
+struct message_policy_path {
+	char path[POLICY_PATH_BYTES]; /* NUL terminated */
+};
+
+/* With a file of struct deny_key (bpf/abi.h), to be read from where it is. */
+struct message_policy_keys {
+	int32_t error;		/* -EINVAL: what is wrong was said */
+	uint32_t kinds;		/* DENY_BIT() of those that there are */
+	uint32_t frequency_max; /* Hz, or 0 */
+	uint32_t names; /* what becomes of them: two bits a kind, see helper/policy/parser.h */
+	char hash[68];	/* of the policy: SHA-256 in hex, NUL padded */
 };
 
 #define MESSAGE_PAYLOAD_MAX 512u

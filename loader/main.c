@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,16 +15,19 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "ipc/guard.h"
 #include "ipc/log.h"
 #include "ipc/messages.h"
 #include "ipc/time.h"
-#include "loader/notify.h"
+#include "loader/helper.h"
 #include "loader/recording.h"
 #include "loader/rights.h"
 #include "loader/user.h"
 
+#define AUDIT_MS       10000 /* a write of some records can be slow */
 #define CHILD_START_MS 5000
 #define FINISH_NS      (30 * NS_PER_SECOND)
+#define STEP_MS	       60000 /* the file systems of homes can be slow */
 #define PROGRESS_NS    NS_PER_SECOND
 
 int failed(const char *what, const char *object, int r)
@@ -34,38 +36,77 @@ int failed(const char *what, const char *object, int r)
 	return EXIT_FAILED;
 }
 
+/* The first and the last record are waited for. */
+static int audit(struct monitor *monitor, enum audit_event event, uint64_t first, uint64_t second)
+{
+	struct message message;
+	int r;
+
+	monitor_audit(monitor, event, PARTY_LOADER, first, second);
+	r = channel_expect(&monitor->audit, MESSAGE_AUDIT_WRITTEN, AUDIT_MS, &message);
+	return r ? r : message.AUDIT_WRITTEN.error;
+}
+
+/* The file is opened while there are rights to; keyhole-audit, which has none, looks at it. */
+static int start_audit(struct recording *rec)
+{
+	const int flags = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+	const struct options *options = rec->options;
+	struct channel *channel = &rec->monitor.audit;
+	guard_fd int fd = open(options->audit, flags | O_CLOEXEC, 0600);
+	int r = fd < 0 ? -errno : helper_start(PARTY_AUDITOR, options->arguments, NULL, channel);
+
+	r = r < 0 ? r
+		  : channel_send(channel, MESSAGE_AUDIT_FILE, &rec->rules.said,
+				 sizeof(rec->rules.said), fd);
+	r = r ? r : audit(&rec->monitor, AUDIT_start, rec->user.uid, geteuid());
+	if (r)
+		channel_release(channel);
+	return r;
+}
+
 static int check(struct recording *rec)
 {
-	const struct options *options = rec->options;
-	int r = notify_open();
+	const uint32_t *max = &rec->rules.said.frequency_max;
+	struct options *options = rec->options;
+	int r;
 
-	if (r)
-		return failed("notify", "NOTIFY_SOCKET", r);
 	if (rights_check())
 		return EXIT_RIGHTS;
+	r = rules_read(options->policy, "record", &rec->rules);
+	if (r)
+		return r;
+	if (*max && options->given.frequency > *max) {
+		log_warning("policy: -F %u: lowered to %u", options->given.frequency, *max);
+		options->given.frequency = *max;
+	}
 	if (policy_user_read(&rec->user)) {
 		log_error("record: SUDO_UID: not what sudo sets; run: env -u SUDO_UID keyhole ...");
 		return EXIT_USAGE;
 	}
-	for (unsigned int i = 0; i < options->pid_count; i++) {
-		int fd = rights_open_pid(options->pids[i]);
+	for (unsigned int i = 0; i < options->given.pid_count; i++) {
+		int fd = rights_open_pid(options->given.pids[i]);
 
 		if (fd < 0)
 			return EXIT_USAGE;
 		monitor_watch(&rec->monitor, fd);
 	}
 	rec->cgroup = options->cgroup ? rights_open_cgroup(options->cgroup) : -1;
-	return options->cgroup && rec->cgroup < 0 ? EXIT_USAGE : EXIT_DONE;
+	if (options->cgroup && rec->cgroup < 0)
+		return EXIT_USAGE;
+	r = options->audit ? start_audit(rec) : 0;
+	return r && failed("audit", options->audit, r) ? EXIT_USAGE : EXIT_DONE;
 }
 
 /* What runs with the user's rights, while nothing of ours has changed that it could inherit. */
 static int start_users_part(struct recording *rec)
 {
 	const struct options *options = rec->options;
-	int r = output_start(&rec->output, options->output, options->force, &rec->user);
+	int r = output_start(&rec->output, options->output, options->given.flags & OPTIONS_FORCE,
+			     options->debug_dirs, &rec->user);
 
-	if (rec->output.pid < 0)
-		return EXIT_FAILED; /* helper_start() said why: here and below */
+	if (rec->output.pid < 0 || r == -EPIPE)
+		return EXIT_FAILED; /* it was said why: here and below */
 	if (r) {
 		log_error("output: %s: %s; %s", options->output, strerror(-r),
 			  r == -EEXIST ? "to replace it add: --force"
@@ -123,22 +164,27 @@ static int open_kernel(struct recording *rec)
 	if (rec->ksyms.pid < 0)
 		return EXIT_FAILED;
 	r = r ? r
-	      : programs_load(programs, rec->options, &rec->ksyms, rec->cgroup, rec->command.pid);
+	      : programs_load(programs, rec->options, &rec->rules, &rec->ksyms, rec->cgroup,
+			      rec->command.pid);
 	if (r)
 		return failed("programs", "load (-v says more)", r);
 	/* nobody needs to know any more where the kernel lies */
 	explicit_bzero(rec->ksyms.ranges, sizeof(rec->ksyms.ranges));
-	r = events_open(programs->cpus, rec->options->frequency, programs->sampler, &rec->events);
+	r = events_open(programs->cpus, rec->options->given.frequency, programs->sampler,
+			&rec->events);
 	return r ? failed("events", "perf_event_open", r) : EXIT_DONE;
 }
 
 /* A layer may be missing when it cannot be had and nobody insists; never without a word. */
-static int check_layers(const struct recording *rec, const char *who, uint32_t missing,
-			uint32_t lacking)
+static int check_layers(struct recording *rec, enum message_party party, pid_t pid,
+			uint32_t missing, uint32_t lacking)
 {
-	const uint32_t allowed = lacking & LAYERS_THAT_MAY_LACK & ~rec->options->require;
-	int r = EXIT_DONE;
+	const uint32_t allowed = lacking & LAYERS_THAT_MAY_LACK & ~rec->options->given.require;
+	const uint32_t refused = missing & ~allowed;
+	const char *who = message_party_name(party);
 
+	monitor_audit(&rec->monitor, refused ? AUDIT_refused : AUDIT_confined, party, (uint64_t)pid,
+		      refused ? refused : missing);
 	for (unsigned int layer = 0; layer < LAYER_COUNT; layer++) {
 		if (!(missing >> layer & 1))
 			continue;
@@ -148,9 +194,8 @@ static int check_layers(const struct recording *rec, const char *who, uint32_t m
 		}
 		log_error("start: %s: not confined: %s; nothing is sampled", who,
 			  policy_layer_name(layer));
-		r = EXIT_FAILED;
 	}
-	return r;
+	return refused ? EXIT_FAILED : EXIT_DONE;
 }
 
 static int drop_privilege(struct recording *rec)
@@ -161,13 +206,13 @@ static int drop_privilege(struct recording *rec)
 
 	r = r ? r : policy_become(role);
 	policy_confine(role, &layers);
-	checked = check_layers(rec, "keyhole", policy_layers_of(role) & ~layers.proven,
+	checked = check_layers(rec, PARTY_LOADER, getpid(), policy_layers_of(role) & ~layers.proven,
 			       layers.lacking);
 	return checked == EXIT_DONE && r ? failed("policy", "keyhole", r) : checked;
 }
 
 /* Spawner and child from outside, and what they saw themselves. */
-static int check_child(const struct recording *rec, const struct child *child, pid_t pid,
+static int check_child(struct recording *rec, const struct child *child, pid_t pid,
 		       const struct message_ready *ready)
 {
 	const struct spawner *spawner = &child->spawner;
@@ -175,14 +220,14 @@ static int check_child(const struct recording *rec, const struct child *child, p
 	uint32_t lacking = spawner->layers.lacking | ready->lacking;
 	uint32_t proven = (spawner->layers.proven | ready->proven) & ~policy_verify(role, pid, 1);
 	uint32_t missing = policy_verify(role, spawner->pid, 0) & ~lacking;
-	int r = check_layers(rec, "spawner", missing, 0);
+	int r = check_layers(rec, PARTY_SPAWNER, spawner->pid, missing, 0);
 
 	return r ? r
-		 : check_layers(rec, message_party_name(child->channel.peer),
-				policy_layers_of(role) & ~proven, lacking);
+		 : check_layers(rec, child->channel.peer, pid, policy_layers_of(role) & ~proven,
+				lacking);
 }
 
-int expect_ready(const struct recording *rec, struct child *child)
+int expect_ready(struct recording *rec, struct child *child)
 {
 	const char *name = message_party_name(child->channel.peer), *reason;
 	pid_t pid = spawner_started(&child->spawner);
@@ -219,16 +264,19 @@ static int give(struct child *worker, enum descriptor_kind kind, uint32_t index,
 			    fd);
 }
 
-/* A socket of their own between the worker and another child. */
-static int connect_child(struct child *worker, enum descriptor_kind kind, struct child *child,
-			 enum message_type type)
+/* A socket of their own between a child and another process, which is told what kind of child. */
+static int connect_child(struct channel *child, enum message_type type, struct channel *other,
+			 enum descriptor_kind kind)
 {
+	const struct message_descriptor descriptor = {.kind = kind};
+	const bool worker = other->peer == PARTY_WORKER;
 	int pair[2], r = channel_pair(pair);
 
 	if (r)
 		return r;
-	r = give(worker, kind, 0, pair[0]);
-	r = r ? r : channel_send_bare(&child->channel, type, pair[1]);
+	r = channel_send(other, worker ? MESSAGE_DESCRIPTOR : MESSAGE_AUDIT_BROKER, &descriptor,
+			 sizeof(descriptor), pair[0]);
+	r = r ? r : channel_send_bare(child, type, pair[1]);
 	close(pair[0]);
 	close(pair[1]);
 	return r;
@@ -238,15 +286,14 @@ static int send_config(const struct recording *rec, struct child *worker)
 {
 	const struct options *options = rec->options;
 	const struct message_config config = {
-		.period = NS_PER_SECOND / options->frequency,
+		.period = NS_PER_SECOND / options->given.frequency,
 		.epoch = rec->epoch,
 		.cpus = rec->programs.cpus,
 		.ring_bytes = rec->programs.ring_bytes,
 		.sideband_bytes = EVENTS_SIDEBAND_BYTES,
 		.segments = PROGRAMS_SEGMENTS,
-		.flags = (options->by_thread ? CONFIG_BY_THREAD : 0) |
-			 (options->verbose ? CONFIG_VERBOSE : 0),
-		.format = options->format,
+		.flags = options->given.flags | rec->rules.said.names << CONFIG_NAMES,
+		.format = options->given.format,
 	};
 
 	return channel_send(&worker->channel, MESSAGE_CONFIG, &config, sizeof(config), -1);
@@ -275,14 +322,20 @@ static void enter_phase(struct recording *rec, enum message_phase phase)
 
 int equip_broker(struct recording *rec, uint32_t segments)
 {
-	struct child *children = rec->monitor.children;
+	struct monitor *monitor = &rec->monitor;
+	struct child *broker = &monitor->children[ROLE_BROKER];
 	const struct message_segment first = {segments};
-	int r = channel_send(&children[ROLE_BROKER].channel, MESSAGE_SEGMENT_MAP, &first,
-			     sizeof(first), rec->programs.segment_map);
+	int r = channel_send(&broker->channel, MESSAGE_SEGMENT_MAP, &first, sizeof(first),
+			     rec->programs.segment_map);
 
+	r = r ? r
+	      : channel_send_bare(&broker->channel, MESSAGE_PROCESS_MAP, rec->programs.process_map);
+	if (r == 0 && monitor->audit.fd >= 0)
+		r = connect_child(&broker->channel, MESSAGE_AUDIT_PEER, &monitor->audit,
+				  DESCRIPTOR_BROKER);
 	return r ? r
-		 : connect_child(&children[ROLE_WORKER], DESCRIPTOR_BROKER, &children[ROLE_BROKER],
-				 MESSAGE_REQUEST_PEER);
+		 : connect_child(&broker->channel, MESSAGE_REQUEST_PEER,
+				 &monitor->children[ROLE_WORKER].channel, DESCRIPTOR_BROKER);
 }
 
 int equip_exporter(struct recording *rec)
@@ -291,8 +344,8 @@ int equip_exporter(struct recording *rec)
 	int r = channel_send_bare(&children[ROLE_EXPORTER].channel, MESSAGE_OUTPUT, rec->output.fd);
 
 	return r ? r
-		 : connect_child(&children[ROLE_WORKER], DESCRIPTOR_EXPORTER,
-				 &children[ROLE_EXPORTER], MESSAGE_PROFILE_PEER);
+		 : connect_child(&children[ROLE_EXPORTER].channel, MESSAGE_PROFILE_PEER,
+				 &children[ROLE_WORKER].channel, DESCRIPTOR_EXPORTER);
 }
 
 int equip_children(struct recording *rec)
@@ -304,90 +357,95 @@ int equip_children(struct recording *rec)
 	r = r ? r : give_descriptors(rec, worker);
 	r = r ? r : equip_exporter(rec);
 	r = r ? r : equip_broker(rec, PROGRAMS_SEGMENTS);
+	r = r ? r
+	      : connect_child(&rec->output.channel, MESSAGE_DEBUG_PEER, &worker->channel,
+			      DESCRIPTOR_DEBUG_FILES);
 	r = r ? r : channel_send_bare(&worker->channel, MESSAGE_START, -1);
 	r = r ? r : channel_expect(&worker->channel, MESSAGE_RUNNING, CHILD_START_MS, &message);
 	enter_phase(rec, PHASE_RUN);
 	return r ? failed("start", "equipping the children", r) : EXIT_DONE;
 }
 
-/* What BPF counted until now, and how much of it the worker has seen. */
-static struct message_counted count(const struct recording *rec)
+int take_step(struct recording *rec, enum output_step step)
 {
-	const struct counters counters = programs_counters(&rec->programs);
-	struct message_counted counted = {.seen = rec->monitor.progress.samples,
-					  .complete = rec->monitor.progress.complete,
-					  .samples = counters.samples,
-					  .events_lost = counters.events_lost,
-					  .processes_lost = counters.processes_lost};
+	struct channel *channel = &rec->output.channel;
+	/* a command that could not be run has said so */
+	const bool quiet = rec->command.status == EXIT_NO_COMMAND;
+	const struct message_step request = {
+		.step = step,
+		.flags = (quiet ? STEP_QUIET : 0) | rec->options->given.flags,
+		.bytes = rec->monitor.written.bytes,
+	};
+	struct message message;
+	int r = channel_send(channel, MESSAGE_STEP, &request, sizeof(request), -1);
 
-	_Static_assert(sizeof(counters.reason) <= sizeof(counted.reason), "a place for each");
-	memcpy(counted.reason, counters.reason, sizeof(counters.reason));
-	for (unsigned int i = 0; i < REASON_lost_ring_full; i++) { /* of which there were records */
-		counted.reason[i] -= rec->before.reason[i];
-		counted.restarted += rec->before.reason[i];
-	}
-	return counted;
+	r = r ? r : channel_expect(channel, MESSAGE_STEPPED, STEP_MS, &message);
+	r = r ? r : message.STEPPED.error;
+	if (r == -ENODATA)
+		return quiet ? EXIT_NO_COMMAND : EXIT_EMPTY;
+	return r ? failed("output", rec->options->output, r) : EXIT_DONE;
 }
 
-/* -EPIPE: who would make the file appear has ended. */
-static int show_progress(struct recording *rec)
+/* By descriptors with which keyhole-output can only read. */
+static int begin_counting(struct recording *rec)
 {
-	struct message_counted counted = count(rec);
+	const struct programs *programs = &rec->programs;
+	const struct message_counts counts = {.cpus = programs->cpus,
+					      .frequency = rec->options->given.frequency,
+					      .cgroup = rec->cgroup >= 0};
+	int r = 0;
 
-	counted.elapsed = time_now() - rec->started;
-	return channel_send(&rec->output.channel, MESSAGE_COUNTED, &counted, sizeof(counted), -1);
+	for (int i = 0; !r && i < COUNTS_DESCRIPTORS; i++)
+		r = channel_send(&rec->output.channel, MESSAGE_COUNTS, &counts, sizeof(counts),
+				 programs->counts[i]);
+	return r ? failed("output", "keyhole-output", r) : take_step(rec, STEP_BEGIN);
 }
 
 static enum monitor_result await_end(struct recording *rec)
 {
-	uint64_t end = rec->options->duration ? rec->started + rec->options->duration : UINT64_MAX;
+	uint64_t end = rec->options->given.duration ? rec->started + rec->options->given.duration
+						    : UINT64_MAX;
 	enum monitor_result result = MONITOR_TIMEOUT;
 
+	rec->monitor.progressed = true; /* as far as to here */
 	while (result == MONITOR_TIMEOUT && time_now() < end) {
+		const struct message_progress *progress = &rec->monitor.progress;
 		uint64_t next;
 
-		/* this may take a second, when the helper does not read */
-		if (show_progress(rec) == -EPIPE && failed("output", "keyhole-output", -EPIPE))
+		/* this may take a second, when keyhole-output does not read */
+		if (rec->monitor.progressed &&
+		    channel_send(&rec->output.channel, MESSAGE_SEEN, progress, sizeof(*progress),
+				 -1) == -EPIPE &&
+		    failed("output", "keyhole-output", -EPIPE))
 			return MONITOR_FAILED;
 		next = time_now() + PROGRESS_NS;
 		rec->monitor.progressed = false;
 		result = replace_watch(rec, GOAL_STOP, next < end ? next : end);
-		if (rec->monitor.progressed)
-			notify_send("WATCHDOG=1");
 	}
-	if (isatty(STDERR_FILENO))
-		fputs("\r\033[K", stderr);
 	return result;
 }
 
 static int sample(struct recording *rec)
 {
 	enum monitor_result result;
-	int r = programs_runtime(&rec->programs, 0, &rec->runtime);
+	int r = begin_counting(rec);
 
+	if (r)
+		return r;
 	rec->started = time_now();
-	r = r ? r : events_enable(&rec->events);
+	r = events_enable(&rec->events);
 	if (r)
 		return failed("record", "start of sampling", r);
-	notify_send("READY=1");
 	log_info("mode: brokered; event: %s, enabled %.0f ms after the start of keyhole",
 		 rec->events.name, (double)(time_now() - rec->begun) / NS_PER_MS);
+	monitor_audit(&rec->monitor, AUDIT_sampling, PARTY_LOADER, rec->options->given.frequency,
+		      0);
 	if (rec->command.pid)
 		command_release(&rec->command);
 	result = await_end(rec);
 	/* Now: a zombie would be counted among the living and the dead. */
 	command_reap(&rec->command);
 	return result == MONITOR_FAILED ? EXIT_FAILED : EXIT_DONE;
-}
-
-static int empty(const struct recording *rec, const struct message_counted *counted)
-{
-	if (rec->command.status == EXIT_NO_COMMAND)
-		return EXIT_NO_COMMAND; /* it said why */
-	log_error("record: no samples: CPU time for %" PRIu64 " was used, %" PRIu64
-		  " were lost; record longer (-d) or at another rate (-F)",
-		  counted->expected, counted->samples);
-	return EXIT_EMPTY;
 }
 
 static int stop_worker(struct recording *rec, uint64_t stopped)
@@ -419,35 +477,22 @@ static int await_profile(struct recording *rec)
 /* Events off, then everything that is read after them. */
 static int finish(struct recording *rec)
 {
-	const struct monitor *monitor = &rec->monitor;
-	struct message_commit commit = {.flags = rec->options->verbose ? COMMIT_VERBOSE : 0};
-	struct message_counted counted;
-	uint64_t stopped, runtime;
+	const struct message_summary *summary = &rec->monitor.summary;
+	uint64_t stopped;
 	int r;
 
-	notify_send("STOPPING=1");
 	events_disable(&rec->events);
 	stopped = time_now();
-	counted = count(rec);
-	r = programs_runtime(&rec->programs, 1, &runtime);
-	if (r)
-		return failed("runtime", "task iterator", r);
-	runtime = runtime > rec->runtime ? runtime - rec->runtime : 0;
-	counted.expected = runtime * rec->options->frequency / NS_PER_SECOND;
-	if (!counted.samples)
-		return empty(rec, &counted);
-	r = stop_worker(rec, stopped);
+	r = take_step(rec, STEP_END);
+	r = r ? r : stop_worker(rec, stopped);
 	r = r ? r : await_profile(rec);
 	if (r)
 		return r;
-	commit.bytes = monitor->written.bytes;
-	r = output_commit(&rec->output, &counted, &monitor->summary, &commit);
-	if (r == -ENODATA)
-		return empty(rec, &counted);
-	return r ? failed("output", rec->options->output, r) : EXIT_DONE;
+	r = channel_send(&rec->output.channel, MESSAGE_NAMED, summary, sizeof(*summary), -1);
+	return r ? failed("output", rec->options->output, r) : take_step(rec, STEP_COMMIT);
 }
 
-static int run(const struct options *options, uint64_t begun)
+static int run(struct options *options, uint64_t begun)
 {
 	static int (*const steps[])(struct recording * rec) = {
 		check,		 start_users_part, start_children, open_kernel, drop_privilege,
@@ -460,7 +505,7 @@ static int run(const struct options *options, uint64_t begun)
 
 	rec->options = options;
 	rec->begun = begun;
-	rec->output.fd = rec->output.channel.fd = -1;
+	rec->rules.keys = rec->output.fd = rec->output.channel.fd = rec->monitor.audit.fd = -1;
 	for (int role = 0; role < ROLE_COUNT; role++)
 		rec->monitor.children[role] =
 			(struct child){.spawner.channel.fd = -1, .channel.fd = -1};
@@ -475,7 +520,10 @@ static int run(const struct options *options, uint64_t begun)
 	command_reap(&rec->command);
 	output_abandon(&rec->output);
 	r = r == EXIT_DONE ? rec->status : r;
-	return r == EXIT_DONE ? rec->command.status : r;
+	r = r == EXIT_DONE ? rec->command.status : r;
+	if (rec->monitor.audit.fd >= 0 && audit(&rec->monitor, AUDIT_end, (uint64_t)r, 0))
+		return failed("audit", "keyhole-audit", -EPIPE);
+	return r;
 }
 
 /* Descriptors 0 to 2 exist from here on, so that no file of ours is mistaken for one of them. */
@@ -515,10 +563,13 @@ int main(int argc, char **argv)
 	log_init("keyhole", LOG_LEVEL_WARNING);
 	if (sanitise_descriptors())
 		return EXIT_FAILED;
+	if (argc > 1 && !strcmp(argv[1], "check-config"))
+		return rules_read(argv[2], argv[1], &(struct rules){.keys = -1});
 	r = argc > 1 ? exec_verb(argv + 1) : EXIT_DONE;
 	r = r ? r : options_read(argc, argv, &options);
 	if (r != OPTIONS_RECORD)
 		return r;
-	log_init("keyhole", options.verbose ? LOG_LEVEL_DEBUG : LOG_LEVEL_WARNING);
+	log_init("keyhole",
+		 options.given.flags & OPTIONS_VERBOSE ? LOG_LEVEL_DEBUG : LOG_LEVEL_WARNING);
 	return run(&options, begun);
 }

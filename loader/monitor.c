@@ -11,6 +11,7 @@
 #include "ipc/log.h"
 #include "ipc/time.h"
 
+#define TARGETS	      (ROLE_COUNT + 1) /* their first place in fds[] */
 #define EXIT_WAIT_MS  500
 #define TURN_MESSAGES 64  /* of one child, before the others and the signals have their turn */
 #define LOG_LINES     200 /* of one child in a second: more are a violation */
@@ -26,7 +27,8 @@ int monitor_start(struct monitor *monitor)
 	monitor->fds[0].fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 	for (int role = ROLE_WORKER; role < ROLE_COUNT; role++)
 		monitor->fds[role].fd = monitor->children[role].channel.fd;
-	for (unsigned int i = 0; i < ROLE_COUNT + monitor->targets; i++)
+	monitor->fds[ROLE_COUNT].fd = monitor->audit.fd;
+	for (unsigned int i = 0; i < TARGETS + monitor->targets; i++)
 		monitor->fds[i].events = POLLIN;
 	monitor->targets_left = monitor->targets;
 	return monitor->fds[0].fd < 0 ? -errno : 0;
@@ -40,7 +42,17 @@ void monitor_watch_child(struct monitor *monitor, enum policy_role role)
 
 void monitor_watch(struct monitor *monitor, int pidfd)
 {
-	monitor->fds[ROLE_COUNT + monitor->targets++].fd = pidfd;
+	monitor->fds[TARGETS + monitor->targets++].fd = pidfd;
+}
+
+void monitor_audit(struct monitor *monitor, enum audit_event event, enum message_party party,
+		   uint64_t first, uint64_t second)
+{
+	const struct message_audit_event message = {event, party, {first, second}};
+
+	if (monitor->audit.fd >= 0)
+		monitor->unaudited |= channel_send(&monitor->audit, MESSAGE_AUDIT_EVENT, &message,
+						   sizeof(message), -1) != 0;
 }
 
 static void on_signal(struct monitor *monitor)
@@ -95,6 +107,7 @@ static int dispatch(struct monitor *monitor, struct child *child, const struct m
 		if (monitor->brokers_stuck++ > BROKERS_MAX)
 			return -EPROTO;
 		log_warning("monitor: keyhole-broker: no answer for 2 s, given up");
+		monitor_audit(monitor, AUDIT_kill, PARTY_BROKER, 0, 0);
 		monitor->broker_stuck = true;
 		monitor->result = MONITOR_ENDED;
 		return 0;
@@ -127,6 +140,7 @@ static void on_message(struct monitor *monitor, struct child *child)
 	} else if (r < 0) {
 		log_error("monitor: %s: %s; ended", message_party_name(child->channel.peer),
 			  r == -EPROTO ? "violation of the protocol" : strerror(-r));
+		monitor_audit(monitor, AUDIT_violation, child->channel.peer, (uint64_t)-r, 0);
 		monitor->result = MONITOR_FAILED;
 	} else if (monitor->goal == GOAL_WRITTEN &&
 		   has_sent(&monitor->children[ROLE_WORKER], MESSAGE_SUMMARY) &&
@@ -141,17 +155,19 @@ static void on_ready(struct monitor *monitor, unsigned int index)
 		on_signal(monitor);
 	else if (index < ROLE_COUNT)
 		on_message(monitor, &monitor->children[index]);
+	else if (index == ROLE_COUNT)
+		monitor->result = MONITOR_FAILED; /* it has nothing to say here: it has ended */
 	else
 		on_target(monitor, &monitor->fds[index]);
 }
 
 enum monitor_result monitor_run(struct monitor *monitor, enum monitor_goal goal, uint64_t until)
 {
-	const unsigned int count = ROLE_COUNT + monitor->targets;
+	const unsigned int count = TARGETS + monitor->targets;
 	uint64_t now;
 
 	monitor->goal = goal;
-	monitor->result = MONITOR_RUNNING;
+	monitor->result = monitor->unaudited ? MONITOR_FAILED : MONITOR_RUNNING;
 	while (monitor->result == MONITOR_RUNNING) {
 		now = time_now();
 		if (now >= until)
@@ -191,8 +207,12 @@ enum policy_role monitor_explain(struct monitor *monitor)
 		if (!ended && !number && (r || !name))
 			continue;
 		name = message_party_name(child->channel.peer);
+		/* after STOP nobody needs it, whatever became of it */
+		cause = role == ROLE_BROKER && monitor->goal == GOAL_WRITTEN ? ROLE_BROKER
+									     : ROLE_LOADER;
 		if (r)
 			continue;
+		monitor_audit(monitor, AUDIT_exited, child->channel.peer, (uint64_t)status, 0);
 		what = WIFSIGNALED(status) ? "ended by itself, signal" : "ended by itself, status";
 		if (WIFSIGNALED(status) || role == ROLE_WORKER)
 			cause = (enum policy_role)role;
@@ -205,8 +225,8 @@ enum policy_role monitor_explain(struct monitor *monitor)
 
 void monitor_stop_children(struct monitor *monitor)
 {
-	for (int i = ROLE_WORKER; i < ROLE_COUNT; i++)
+	for (int i = ROLE_WORKER; i < ROLE_COUNT; i++) {
 		channel_release(&monitor->children[i].channel);
-	for (int i = ROLE_WORKER; i < ROLE_COUNT; i++)
 		spawner_stop(&monitor->children[i].spawner);
+	}
 }

@@ -46,8 +46,12 @@ struct monitor {
 	enum monitor_result result;
 	unsigned int signals;		   /* received */
 	struct child children[ROLE_COUNT]; /* by role; the loader is none */
-	/* Signals, in the loader's place; by role the children's channels; pidfds of targets. */
-	struct pollfd fds[ROLE_COUNT + OPTIONS_PIDS_MAX];
+	/* keyhole-audit's, its fd -1 without an audit stream; the recording fails when it ends. */
+	struct channel audit;
+	bool unaudited; /* what it should have been told is not in the stream */
+	/* Signals, in the loader's place; by role the children's channels; the audit stream's;
+	 * pidfds of targets. */
+	struct pollfd fds[ROLE_COUNT + 1 + OPTIONS_PIDS_MAX];
 	unsigned int targets, targets_left;
 	bool progressed; /* PROGRESS came; the owner clears it */
 	bool broker_stuck;
@@ -70,11 +74,15 @@ void monitor_watch_child(struct monitor *monitor, enum policy_role role);
 enum monitor_result monitor_run(struct monitor *monitor, enum monitor_goal goal, uint64_t until);
 
 /*
- * Waits a little for what became of children and says so, once. Returns the one to replace:
- * whom a signal ended, or the worker; ROLE_LOADER: none, for others end by themselves only when
- * something is wrong, or with the worker.
+ * Waits a little for what became of children and says so, once. Returns the one to replace or to do
+ * without: whom a signal ended, the worker, and after STOP the broker; ROLE_LOADER: none, for
+ * others end by themselves only when something is wrong, or with the worker.
  */
 enum policy_role monitor_explain(struct monitor *monitor);
+
+/* Where there is an audit stream: the event, the values that it has. */
+void monitor_audit(struct monitor *monitor, enum audit_event event, enum message_party party,
+		   uint64_t first, uint64_t second);
 
 void monitor_stop_children(struct monitor *monitor);
 

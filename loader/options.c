@@ -21,39 +21,32 @@ static const char *text_at(int argc, char **argv, struct message_text text, int 
 	return NULL;
 }
 
-int options_check(int argc, char **argv, const struct message_options *message,
-		  struct options *ret_options)
+int options_check(int argc, char **argv, struct options *options)
 {
+	const struct message_options *given = &options->given;
+	const bool command = given->command != 0;
 	int r = 0;
 
-	if (message->command >= (uint32_t)argc || message->command == 1 ||
-	    message->pid_count > OPTIONS_PIDS_MAX || message->frequency < 1 ||
-	    message->frequency > OPTIONS_FREQUENCY_MAX ||
-	    message->duration > OPTIONS_DURATION_MAX || message->format == FORMAT_NONE ||
-	    message->format >= FORMAT_COUNT || !memchr(message->name, '\0', OPTIONS_NAME_BYTES))
+	if (given->command >= (uint32_t)argc || given->command == 1 ||
+	    given->pid_count > OPTIONS_PIDS_MAX || given->frequency < 1 ||
+	    given->frequency > OPTIONS_FREQUENCY_MAX || given->duration > OPTIONS_DURATION_MAX ||
+	    given->format == FORMAT_NONE || given->flags >> CONFIG_NAMES ||
+	    given->format >= FORMAT_COUNT || !memchr(given->name, '\0', OPTIONS_NAME_BYTES) ||
+	    !!given->pid_count + !!given->cgroup.index + command > 1)
 		return -EPROTO;
-	*ret_options = (struct options){
-		.pid_count = message->pid_count,
-		.cgroup = text_at(argc, argv, message->cgroup, &r),
-		.command = message->command ? argv + message->command : NULL,
-		.frequency = message->frequency,
-		.duration = message->duration,
-		.output = text_at(argc, argv, message->output, &r) ?: message->name,
-		.format = (enum profile_format)message->format,
-		.require = message->require,
-		.force = message->flags & OPTIONS_FORCE,
-		.by_thread = message->flags & OPTIONS_BY_THREAD,
-		.verbose = message->flags & OPTIONS_VERBOSE,
-	};
-	memcpy(ret_options->pids, message->pids, sizeof(message->pids));
-	if (!!ret_options->pid_count + !!ret_options->cgroup + !!ret_options->command > 1)
-		r = -EPROTO;
+	options->cgroup = text_at(argc, argv, given->cgroup, &r);
+	options->policy = text_at(argc, argv, given->policy, &r);
+	options->debug_dirs = text_at(argc, argv, given->debug_dirs, &r);
+	options->audit = text_at(argc, argv, given->audit, &r);
+	options->output = text_at(argc, argv, given->output, &r) ?: given->name;
+	options->command = command ? argv + given->command : NULL;
+	options->arguments = (const char *const *)argv + 1;
 	return r;
 }
 
 int options_read(int argc, char **argv, struct options *ret_options)
 {
-	static struct message message; /* as long as the options */
+	struct message message;
 	struct channel channel;
 	pid_t pid = helper_start(PARTY_OPTIONS, (const char *const *)argv, NULL, &channel);
 	int r;
@@ -67,7 +60,8 @@ int options_read(int argc, char **argv, struct options *ret_options)
 	waitpid(pid, NULL, 0);
 	if (r == 0 && message.OPTIONS.status != OPTIONS_RECORD)
 		return message.OPTIONS.status & 0xff;
-	r = r ? r : options_check(argc, argv, &message.OPTIONS, ret_options);
+	ret_options->given = message.OPTIONS;
+	r = r ? r : options_check(argc, argv, ret_options);
 	if (r)
 		log_error("start: %s: %s", message_party_name(PARTY_OPTIONS), strerror(-r));
 	return r ? EXIT_FAILED : OPTIONS_RECORD;

@@ -9,25 +9,21 @@
 
 #include "ipc/messages.h"
 
-struct options { /* at most one of pids, cgroup and command; otherwise the whole machine */
-	pid_t pids[OPTIONS_PIDS_MAX];
-	unsigned int pid_count;
-	const char *cgroup;
-	char **command; /* NULL terminated, in the caller's argv behind `--` */
-	unsigned int frequency;
-	uint64_t duration;  /* ns, 0 = until stopped */
-	const char *output; /* "-" for standard output */
-	enum profile_format format;
-	uint32_t require; /* layers of confinement, bits of policy/layers.def */
-	bool force, by_thread, verbose;
+struct options {
+	struct message_options given; /* its numbers; places of texts are looked up in the rest */
+	const char *cgroup, *audit;   /* NULL: none */
+	const char *policy;	      /* file; NULL: the default one, if it exists */
+	const char *debug_dirs;	      /* separated by colons; NULL: the default */
+	const char *output;	      /* "-" for standard output */
+	char **command; /* NULL terminated, in the caller's argv behind `--`, or NULL */
+	const char *const *arguments; /* NULL terminated: all of them */
 };
 
 /*
- * 0, or -EPROTO for a message with which the loader could not go on. The message, about argv, says
- * OPTIONS_RECORD; the result points into both.
+ * Looks up the texts of options->given, which says OPTIONS_RECORD, in argv, or in itself: the
+ * structure stays where it is. 0, or -EPROTO where the loader could not go on with what is given.
  */
-int options_check(int argc, char **argv, const struct message_options *message,
-		  struct options *ret_options);
+int options_check(int argc, char **argv, struct options *options);
 
 /*
  * Before anything else: starts keyhole-options and waits for its answer. OPTIONS_RECORD, or the

@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "bpf/walk_for.skel.h"
@@ -86,7 +85,21 @@ static int size_maps(struct programs *programs)
 	return r ? r : bpf_map__set_max_entries(skeleton->maps.counters, programs->cpus);
 }
 
-static void set_constants(struct programs *programs, const struct options *options, uint32_t ranges)
+/* Before anything is attached. Nobody changes them after that, this process neither. */
+static int fill_rules(const struct programs *programs, const struct rules *rules)
+{
+	int map = bpf_map__fd(programs->skeleton->maps.deny_rules), r = 0;
+	const uint32_t yes = 1;
+	struct deny_key key;
+
+	while (!r && read(rules->keys, &key, sizeof(key)) == sizeof(key))
+		r = bpf_map_update_elem(map, &key, &yes, BPF_ANY);
+	close(rules->keys);
+	return r ? r : bpf_map_freeze(map);
+}
+
+static void set_constants(struct programs *programs, const struct options *options,
+			  const struct rules *rules, uint32_t ranges)
 {
 	struct walk_loop_bpf__rodata *constants = programs->skeleton->rodata;
 	uint64_t random;
@@ -96,9 +109,12 @@ static void set_constants(struct programs *programs, const struct options *optio
 	constants->cpu_count = programs->cpus;
 	constants->ring_bytes = programs->ring_bytes;
 	constants->kernel_range_count = ranges;
-	if (options->frequency > COLD_FREQUENCY_MAX)
+	constants->deny_kinds = rules->said.kinds;
+	bpf_program__set_autoload(programs->skeleton->progs.on_rename, rules->said.kinds);
+	bpf_program__set_autoload(programs->skeleton->progs.on_move, rules->said.kinds);
+	if (options->given.frequency > COLD_FREQUENCY_MAX)
 		constants->walk_extension_ns = 0;
-	if (options->pid_count || options->command)
+	if (options->given.pid_count || options->command)
 		constants->filter_mode = FILTER_TARGETS;
 	else
 		constants->filter_mode = options->cgroup ? FILTER_CGROUP : FILTER_ALL;
@@ -118,8 +134,8 @@ static int fill_maps(struct programs *programs, const struct options *options, i
 
 	for (uint32_t i = 0; !r && i < PROGRAMS_SEGMENTS; i++)
 		r = put(skeleton->maps.segments, i, &programs->segments[i]);
-	for (uint32_t i = 0; !r && i < options->pid_count; i++)
-		r = put(skeleton->maps.targets, (uint32_t)options->pids[i], &yes);
+	for (uint32_t i = 0; !r && i < options->given.pid_count; i++)
+		r = put(skeleton->maps.targets, (uint32_t)options->given.pids[i], &yes);
 	if (!r && command)
 		r = put(skeleton->maps.targets, (uint32_t)command, &yes);
 	if (!r && cgroup >= 0)
@@ -140,18 +156,16 @@ static int fill_kernel_ranges(const struct programs *programs, struct ksyms *ksy
 	return r;
 }
 
-/* While there are rights to: what programs_runtime() reads later. */
-static int open_runtime(struct programs *programs, int cgroup)
+/* While there are rights to: the CPU time of the profiled tasks, alive and gone. */
+static int open_readings(struct programs *programs, int cgroup)
 {
 	int link = bpf_link__fd(programs->skeleton->links.on_task);
 
-	programs->cpu_stat = cgroup < 0 ? -1 : openat(cgroup, "cpu.stat", O_RDONLY | O_CLOEXEC);
-	if (cgroup >= 0)
-		return programs->cpu_stat < 0 ? -errno : 0;
-	for (int i = 0; i < 2; i++) {
-		programs->readings[i] = bpf_iter_create(link);
-		if (programs->readings[i] < 0)
-			return programs->readings[i];
+	for (int i = 1; i < COUNTS_DESCRIPTORS; i++) {
+		programs->counts[i] = cgroup < 0 ? bpf_iter_create(link)
+						 : openat(cgroup, "cpu.stat", O_RDONLY | O_CLOEXEC);
+		if (programs->counts[i] < 0)
+			return -errno;
 	}
 	return 0;
 }
@@ -159,18 +173,16 @@ static int open_runtime(struct programs *programs, int cgroup)
 static int take_maps(struct programs *programs)
 {
 	const struct walk_loop_bpf *skeleton = programs->skeleton;
-	void *counters;
 
 	programs->maps[DESCRIPTOR_RINGS] = bpf_map__fd(skeleton->maps.rings);
 	programs->maps[DESCRIPTOR_TAILS] = bpf_map__fd(skeleton->maps.tails);
 	programs->maps[DESCRIPTOR_PROCESSES] = bpf_map__fd(skeleton->maps.processes);
 	programs->maps[DESCRIPTOR_EVENTS] = bpf_map__fd(skeleton->maps.events);
 	programs->segment_map = bpf_map__fd(skeleton->maps.segments);
+	programs->process_map = bpf_map__fd(skeleton->maps.generations);
 	programs->sampler = bpf_program__fd(skeleton->progs.on_sample);
-	counters = mmap(NULL, programs->cpus * sizeof(struct counters), PROT_READ, MAP_SHARED,
-			bpf_map__fd(skeleton->maps.counters), 0);
-	programs->counters = counters;
-	return counters == MAP_FAILED ? -errno : 0;
+	programs->counts[0] = bpf_map__fd(skeleton->maps.counters);
+	return bpf_map_freeze(programs->counts[0]); /* BPF goes on writing to it, nobody else */
 }
 
 _Static_assert(sizeof(struct walk_for_bpf__rodata) == sizeof(struct walk_loop_bpf__rodata),
@@ -193,80 +205,32 @@ static int open_object(struct programs *programs)
 	return bpf_object__open_skeleton(skeleton, NULL);
 }
 
-int programs_load(struct programs *programs, const struct options *options, struct ksyms *ksyms,
-		  int cgroup, pid_t command)
+int programs_load(struct programs *programs, const struct options *options,
+		  const struct rules *rules, struct ksyms *ksyms, int cgroup, pid_t command)
 {
 	int cpus = libbpf_num_possible_cpus(), r;
 
 	if (cpus <= 0 || cpus > (int)ABI_MAX_CPUS)
 		return cpus < 0 ? cpus : -E2BIG;
-	if (!options->verbose)
+	if (!(options->given.flags & OPTIONS_VERBOSE))
 		libbpf_set_print(NULL);
 	programs->cpus = (uint32_t)cpus;
-	programs->ring_bytes = size_of_ring(options->frequency);
+	programs->ring_bytes = size_of_ring(options->given.frequency);
 	r = open_object(programs);
 	r = r ? r : size_maps(programs);
 	if (!r)
-		set_constants(programs, options, ksyms->count);
+		set_constants(programs, options, rules, ksyms->count);
 	r = r ? r : walk_loop_bpf__load(programs->skeleton);
 	r = r ? r : fill_maps(programs, options, cgroup, command);
+	r = r ? r : fill_rules(programs, rules);
 	r = r ? r : fill_kernel_ranges(programs, ksyms);
 	r = r ? r : take_maps(programs);
 	/* The sampler is left out: attaching it would enable its event. */
 	r = r ? r : walk_loop_bpf__attach(programs->skeleton);
-	return r ? r : open_runtime(programs, cgroup);
+	return r ? r : open_readings(programs, cgroup);
 }
 
 void programs_begin_epoch(struct programs *programs, uint32_t epoch)
 {
 	programs->skeleton->bss->worker_epoch = epoch;
-}
-
-/* A row is an array of words, all of them sums. */
-struct counters programs_counters(const struct programs *programs)
-{
-	union {
-		struct counters counters;
-		u64 word[sizeof(struct counters) / sizeof(u64)];
-	} sum = {0};
-
-	for (uint32_t cpu = 0; cpu < programs->cpus; cpu++) {
-		const volatile u64 *row = (const volatile u64 *)&programs->counters[cpu];
-
-		for (size_t i = 0; i < sizeof(sum.word) / sizeof(sum.word[0]); i++)
-			sum.word[i] += row[i];
-	}
-	return sum.counters;
-}
-
-static int read_cgroup(int fd, uint64_t *ret_nanoseconds)
-{
-	static const char key[] = "usage_usec ";
-	char text[1024];
-	ssize_t size = pread(fd, text, sizeof(text) - 1, 0);
-	const char *line;
-
-	if (size < 0)
-		return -errno;
-	text[size] = 0;
-	line = strstr(text, key);
-	if (!line)
-		return -EBADMSG;
-	*ret_nanoseconds = strtoull(line + sizeof(key) - 1, NULL, 10) * 1000;
-	return 0;
-}
-
-int programs_runtime(const struct programs *programs, int reading, uint64_t *ret_nanoseconds)
-{
-	uint64_t exited = programs_counters(programs).exited_runtime;
-	struct task_runtime alive;
-	ssize_t size;
-
-	if (programs->cpu_stat >= 0)
-		return read_cgroup(programs->cpu_stat, ret_nanoseconds);
-	size = read(programs->readings[reading], &alive, sizeof(alive));
-	if (size != (ssize_t)sizeof(alive))
-		return size < 0 ? -errno : -EBADMSG;
-	*ret_nanoseconds = alive.nanoseconds + exited;
-	return 0;
 }

@@ -11,6 +11,7 @@
 #include "ipc/messages.h"
 #include "loader/ksyms.h"
 #include "loader/options.h"
+#include "loader/rules.h"
 
 #define PROGRAMS_SEGMENTS 2 /* attached at start: one in use, one spare */
 
@@ -18,13 +19,11 @@ struct walk_loop_bpf;
 
 struct programs {
 	struct walk_loop_bpf *skeleton;
-	const struct counters *counters; /* cpus rows, mapped */
 	uint32_t cpus, ring_bytes;
 	int segments[PROGRAMS_SEGMENTS];
 	int maps[DESCRIPTOR_EVENTS + 1]; /* for the worker, by enum descriptor_kind; borrowed */
-	int segment_map, sampler;	 /* borrowed */
-	int readings[2];		 /* of the task iterator, each good for one reading */
-	int cpu_stat;			 /* of the cgroup, or -1 */
+	int segment_map, process_map, sampler; /* borrowed */
+	int counts[COUNTS_DESCRIPTORS]; /* for keyhole-output, see COUNTS; the first is borrowed */
 };
 
 /* Whether those of the floor, Linux 5.10, can be loaded. */
@@ -34,16 +33,10 @@ bool programs_supported(void);
  * cgroup: directory or -1; command: process to profile or 0. ksyms is still being read and waited
  * for when it is needed. Returns 0 or a negative errno.
  */
-int programs_load(struct programs *programs, const struct options *options, struct ksyms *ksyms,
-		  int cgroup, pid_t command);
+int programs_load(struct programs *programs, const struct options *options,
+		  const struct rules *rules, struct ksyms *ksyms, int cgroup, pid_t command);
 
 /* While no event is enabled: what another worker wrote is distrusted from here on. */
 void programs_begin_epoch(struct programs *programs, uint32_t epoch);
-
-/* Of all CPUs. */
-struct counters programs_counters(const struct programs *programs);
-
-/* CPU time of the profiled tasks, alive and gone: reading 0 before and 1 after. */
-int programs_runtime(const struct programs *programs, int reading, uint64_t *ret_nanoseconds);
 
 #endif

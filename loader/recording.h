@@ -13,7 +13,8 @@
 #include "loader/user.h"
 
 struct recording {
-	const struct options *options;
+	struct options *options;
+	struct rules rules;
 	struct policy_user user;
 	int cgroup; /* directory, or -1 */
 	struct command command;
@@ -22,19 +23,20 @@ struct recording {
 	struct programs programs;
 	struct events events;
 	struct monitor monitor;
-	unsigned int brokers;	/* replaced */
-	uint32_t epoch;		/* workers before this one */
-	struct counters before; /* when this one began */
+	unsigned int brokers; /* replaced */
+	uint32_t epoch;	      /* workers before this one */
 	int status;
 	uint64_t begun, started; /* monotonic */
-	uint64_t runtime;	 /* of the profiled tasks when it started */
 };
 
 /* Says what failed, with the text of a negative errno. Returns EXIT_FAILED. */
 int failed(const char *what, const char *object, int r);
 
+/* What keyhole-output has to do at this point, which may be to say that there are no samples. */
+int take_step(struct recording *rec, enum output_step step);
+
 /* A child that was spawned is who it should be, and confined: an exit status. */
-int expect_ready(const struct recording *rec, struct child *child);
+int expect_ready(struct recording *rec, struct child *child);
 
 /* To children that are ready: 0 or a negative errno, and an exit status for all of them.
  * segments: that the worker has, 0: as many as there are. */

@@ -39,6 +39,7 @@ static int spawn_again(struct recording *rec, enum policy_role first, enum polic
 		if (spawner_spawn(&children[role].spawner, &children[role].channel))
 			r = EXIT_FAILED;
 	for (int role = first; r == EXIT_DONE && role <= (int)last; role++) {
+		monitor_audit(&rec->monitor, AUDIT_restart, (enum message_party)role, 0, 0);
 		r = expect_ready(rec, &children[role]);
 		monitor_watch_child(&rec->monitor, (enum policy_role)role);
 	}
@@ -60,9 +61,9 @@ static int replace_worker(struct recording *rec)
 			ended + (is_recent(worker->deaths[1]) ? AGAIN_NS : PAUSE_NS)) !=
 	    MONITOR_TIMEOUT)
 		return failed("record", rec->options->output, -ECANCELED);
-	rec->before = programs_counters(&rec->programs);
 	rec->epoch++;
-	r = spawn_again(rec, ROLE_WORKER, ROLE_BROKER);
+	r = take_step(rec, STEP_WORKER);
+	r = r ? r : spawn_again(rec, ROLE_WORKER, ROLE_BROKER);
 	r = r ? r : equip_children(rec);
 	if (r)
 		return r;
@@ -80,7 +81,8 @@ static int replace_broker(struct recording *rec)
 
 	if (rec->brokers++ < BROKERS_MAX)
 		r = spawn_again(rec, ROLE_BROKER, ROLE_BROKER);
-	if (r || equip_broker(rec, 0)) {
+	r = r ? r : equip_broker(rec, 0);
+	if (r && r != -EPIPE) { /* as below */
 		log_error("broker: keyhole-broker: not replaced; new files are not read any more");
 		release(rec, ROLE_BROKER, ROLE_BROKER);
 	}

@@ -8,14 +8,14 @@
 #include "ipc/guard.h"
 #include "loader/helper.h"
 
-#define START_MS  10000 /* the file systems of homes can be slow */
-#define COMMIT_MS 60000
+#define START_MS 10000 /* the file systems of homes can be slow */
+#define STEP_MS	 60000
 
-int output_start(struct output *ret_output, const char *path, bool force,
+int output_start(struct output *ret_output, const char *path, bool force, const char *debug_dirs,
 		 const struct policy_user *user)
 {
 	const char *const argv[] = {message_party_name(PARTY_COMMITTER),
-				    force ? "replace" : "write", path, NULL};
+				    force ? "replace" : "write", path, debug_dirs, NULL};
 	struct message message;
 	int r;
 
@@ -28,19 +28,6 @@ int output_start(struct output *ret_output, const char *path, bool force,
 		return r;
 	ret_output->fd = message.fd;
 	return message.OUTPUT_FILE.error;
-}
-
-int output_commit(struct output *output, const struct message_counted *counted,
-		  const struct message_summary *named, const struct message_commit *commit)
-{
-	struct channel *channel = &output->channel;
-	struct message message;
-	int r = channel_send(channel, MESSAGE_COUNTED, counted, sizeof(*counted), -1);
-
-	r = r ? r : channel_send(channel, MESSAGE_NAMED, named, sizeof(*named), -1);
-	r = r ? r : channel_send(channel, MESSAGE_COMMIT, commit, sizeof(*commit), -1);
-	r = r ? r : channel_expect(channel, MESSAGE_COMMITTED, COMMIT_MS, &message);
-	return r ? r : message.COMMITTED.error;
 }
 
 void output_abandon(struct output *output)

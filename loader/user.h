@@ -20,21 +20,15 @@ struct output {
 };
 
 /*
- * "-" is standard output; force replaces a file of that name. 0, or why the file cannot be written:
+ * "-" is standard output; force replaces a file of that name; debug_dirs as in the options. 0, or
+ * why the file cannot be written:
  * -EEXIST (without force), -EACCES, -ENOENT (no such directory), -EISDIR, -EINVAL (neither file nor
  * link), ...
  */
-int output_start(struct output *ret_output, const char *path, bool force,
+int output_start(struct output *ret_output, const char *path, bool force, const char *debug_dirs,
 		 const struct policy_user *user);
 
-/*
- * After the exporter has written and synced it: shows the summary, and makes the file appear. It
- * does not when not one sample is in it: -ENODATA.
- */
-int output_commit(struct output *output, const struct message_counted *counted,
-		  const struct message_summary *named, const struct message_commit *commit);
-
-/* Always, at the end: without output_commit() nothing stays behind. */
+/* Always, at the end: without STEP_COMMIT nothing stays behind. */
 void output_abandon(struct output *output);
 
 struct command {

@@ -120,7 +120,6 @@ static const struct call calls_loader[] = {
 	CALL(rt_sigaction), CALL(writev),
 	CALL_EQ(socketpair, 0, AF_UNIX), CALL_ZERO(openat, 2, OPEN_CHANGES),
 	CALL_EQ(ioctl, 1, PERF_EVENT_IOC_ENABLE), CALL_EQ(ioctl, 1, PERF_EVENT_IOC_DISABLE),
-	CALL_EQ(ioctl, 1, TCGETS), CALL_EQ(bpf, 0, BPF_ITER_CREATE),
 	CALL_EQ(fcntl, 1, F_GETOWN_EX),
 };
 

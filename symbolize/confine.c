@@ -101,7 +101,7 @@ static int give_up_capabilities(void)
 	return r;
 }
 
-int confine(const struct confine_limits *limits)
+int confine_reader(const struct confine_limits *limits)
 {
 	int r = give_up_capabilities();
 

@@ -15,6 +15,6 @@ struct confine_limits {
 };
 
 /* 0 or a negative errno: then nothing must be read. To open a file is EACCES, as libdw tries to. */
-int confine(const struct confine_limits *limits);
+int confine_reader(const struct confine_limits *limits);
 
 #endif

@@ -14,6 +14,7 @@
 #include "worker/dwarf/answer.h"
 #include "worker/dwarf/lines.h"
 #include "worker/elf/image.h"
+#include "worker/symbol/cache.h"
 #include "worker/symbol/demangle.h"
 #include "worker/symbol/symtab.h"
 
@@ -60,15 +61,18 @@ static int add_names(struct debug *debug, int fd)
 {
 	const size_t count = debug->ask->count;
 	struct symbol_match *matches = calloc(count + 1, sizeof(*matches));
+	struct symbol_cache *cache = symbol_cache_new(SYMBOL_BYTES_MAX);
 	struct image *image = NULL;
-	int r = matches ? 0 : -ENOMEM;
+	int r = matches && cache ? 0 : -ENOMEM;
 
 	if (r == 0 && image_open(fd, &image) == 0)
-		symtab_resolve(image, debug->addresses, count, matches);
+		symtab_resolve(cache, image, debug->addresses, count, matches);
 	for (size_t i = 0; i < count && r == 0; i++)
 		if (matches[i].name)
 			r = set_name(debug, i, &matches[i]);
+	symbol_cache_forget(cache, image);
 	image_close(image); /* the process ends: the names are not freed */
+	symbol_cache_free(cache);
 	free(matches);
 	return r;
 }
@@ -105,7 +109,7 @@ static int answer_question(const struct exchange *exchange, const struct ask *as
 		.memory = DEBUG_MEMORY_MAX, .file = ANSWER_BYTES_MAX, .seconds = DEBUG_CPU_MAX};
 	struct debug debug = {.ask = ask};
 	const size_t size = ask->count * sizeof(*debug.addresses);
-	int r = confine(&limits);
+	int r = confine_reader(&limits);
 
 	if (r)
 		return r;

@@ -297,7 +297,7 @@ int model_run(const struct model_files *files, const struct exchange *exchange)
 {
 	static const struct confine_limits limits = {.memory = MODEL_MEMORY_MAX};
 	static struct model model;
-	int r = confine(&limits);
+	int r = confine_reader(&limits);
 
 	if (r)
 		return failed("confinement", strerror(-r));

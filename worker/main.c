@@ -27,6 +27,7 @@
 #include "worker/session.h"
 #include "worker/symbol/kernel_symbols.h"
 #include "worker/target/broker.h"
+#include "worker/target/debug_files.h"
 #include "worker/vdso.h"
 
 #define LOADER_FD      3
@@ -118,7 +119,7 @@ static int take_start_message(struct worker *worker, struct message *message)
 {
 	switch (message->head.type) {
 	case MESSAGE_CONFIG:
-		log_init("keyhole-worker", message->CONFIG.flags & CONFIG_VERBOSE
+		log_init("keyhole-worker", message->CONFIG.flags & OPTIONS_VERBOSE
 						   ? LOG_LEVEL_DEBUG
 						   : LOG_LEVEL_WARNING);
 		return regions_configure(&worker->regions, &message->CONFIG);
@@ -182,6 +183,8 @@ static int make_session(struct worker *worker)
 	if (!worker->broker)
 		return -ENOMEM;
 	read_symbols(worker);
+	if (worker->regions.debug_fd >= 0)
+		parts.debug_files = debug_files_new(take_fd(&worker->regions.debug_fd));
 	parts.target = broker_target(worker->broker);
 	parts.symbols = worker->symbols;
 	parts.vdso = vdso_image(&parts.vdso_bytes);
@@ -473,6 +476,18 @@ static void log_totals(const struct worker *worker)
 		 " failed), %" PRIu64 " processes, listed again %" PRIu64 " times",
 		 totals.table_bytes, totals.table_rows, totals.objects, totals.objects_failed,
 		 totals.processes, totals.relists);
+	log_info("requests: %" PRIu64 " maps, %" PRIu64 " object, %" PRIu64 " segment",
+		 broker_asked(worker->broker, TARGET_MAPS),
+		 broker_asked(worker->broker, TARGET_OBJECT),
+		 broker_asked(worker->broker, TARGET_SEGMENT));
+	log_info("names: %.0f ms, at most %zu KiB of symbols, %" PRIu64 " blocks evicted; "
+		 "addresses by kernel %" PRIu64 ", Go %" PRIu64 ", tables %" PRIu64
+		 ", .gnu_debugdata %" PRIu64 ", debug files %" PRIu64 ", function starts %" PRIu64
+		 ", nothing %" PRIu64,
+		 (double)totals.naming_time / NS_PER_MS, totals.cache.peak >> 10,
+		 totals.cache.evicted, totals.names.kernel, totals.names.go, totals.names.tables,
+		 totals.names.debugdata, totals.names.debug_files, totals.names.starts,
+		 totals.names.offsets);
 }
 
 static void finish(struct worker *worker, const struct message_stop *stop)

@@ -9,11 +9,16 @@
 
 #include "ipc/guard.h"
 #include "ipc/log.h"
+#include "worker/base/redact.h"
+#include "worker/debug_file.h"
 #include "worker/elf/image.h"
 #include "worker/process/object.h"
 #include "worker/profile/profile.h"
 #include "worker/sample/samples.h"
+#include "worker/symbol/cache.h"
+#include "worker/symbol/debugdata.h"
 #include "worker/symbol/demangle.h"
+#include "worker/symbol/go_table.h"
 #include "worker/symbol/kernel_symbols.h"
 #include "worker/symbol/symtab.h"
 #include "worker/unwind/unwind_table.h"
@@ -44,7 +49,8 @@ struct naming {
 	size_t segment_count;
 	struct place *places;
 	size_t count;
-	uint64_t *pcs;
+	struct place *rest; /* those without a name yet */
+	uint64_t *pcs;	    /* theirs */
 	struct symbol_match *matches;
 	u64 *starts;
 };
@@ -105,26 +111,33 @@ static void set_name(struct profile *profile, const struct place *place, uint32_
 }
 
 static void set_symbol(struct profile *profile, const struct place *place, uint32_t object,
-		       const struct symbol_match *match)
+		       const struct symbol_match *match, const struct redact *redact)
 {
 	struct profile_function function = {.object = object, .start = match->start, .named = true};
-	guard_free char *readable = demangle(match->name);
+	guard_free char *readable = NULL;
+	char text[REDACT_BYTES];
+	const char *name = redact_name(redact, REDACT_FUNCTION, match->name, text);
 
-	function.system_name = profile_string(profile, match->name);
+	/* as the symbol table has it, so that a name is the same however it is shown */
+	if (name == match->name)
+		readable = demangle(name);
+	function.system_name = profile_string(profile, name);
 	function.name = readable ? profile_string(profile, readable) : function.system_name;
 	profile_object_get(profile, object)->has_functions = true;
 	set_function(profile, place->location, &function);
 }
 
 static void set_offset(struct profile *profile, const struct place *place,
-		       const struct object *object, uint64_t start)
+		       const struct object *object, uint64_t start, bool named,
+		       const struct redact *redact)
 {
-	const char *slash = strrchr(object->name, '/');
+	char name[320], text[REDACT_BYTES];
+	const char *path = redact_name(redact, REDACT_PATH, object->name, text);
+	const char *slash = strrchr(path, '/');
 	uint64_t shown = start ? start : place->address;
-	char name[320];
 
-	snprintf(name, sizeof(name), "%.256s+0x%" PRIx64, slash ? slash + 1 : object->name, shown);
-	set_name(profile, place, object->profile_id, name, shown, false);
+	snprintf(name, sizeof(name), "%.256s+0x%" PRIx64, slash ? slash + 1 : path, shown);
+	set_name(profile, place, object->profile_id, name, shown, named);
 }
 
 /* ---- one object ---- */
@@ -196,24 +209,28 @@ static void describe(const struct naming *naming)
 	}
 	if (naming->segment_count == 0)
 		object->limit = end_of_places(naming);
-	if (naming->object->build_id)
+	/* it says which file it is as well as the path does */
+	if (naming->object->build_id && redact_keeps(naming->parts->redact, REDACT_PATH))
 		build_id = profile_string(profile, naming->object->build_id);
 	if (build_id == PROFILE_FAILED)
 		build_id = 0;
 	profile_object_get(profile, naming->object->profile_id)->build_id = build_id;
 }
 
-/* Function starts for the addresses that have no symbol. */
-static void find_starts(struct naming *naming)
+/* ---- where names come from ---- */
+
+/* Those that still have none, ascending. */
+static size_t rest(const struct naming *naming)
 {
+	const struct profile *profile = naming->parts->profile;
 	size_t count = 0;
 
 	for (size_t i = 0; i < naming->count; i++)
-		if (!naming->matches[i].name)
-			naming->pcs[count++] = naming->places[i].address;
-	if (count == 0 || unwind_function_starts(naming->image, (const u64 *)naming->pcs, count,
-						 naming->starts) < 0)
-		memset(naming->starts, 0, naming->count * sizeof(*naming->starts));
+		if (profile_location_get(profile, naming->places[i].location)->function == 0)
+			naming->rest[count++] = naming->places[i];
+	for (size_t i = 0; i < count; i++)
+		naming->pcs[i] = naming->rest[i].address;
+	return count;
 }
 
 static bool same_symbol(const struct symbol_match *a, const struct symbol_match *b)
@@ -221,54 +238,191 @@ static bool same_symbol(const struct symbol_match *a, const struct symbol_match 
 	return a->name && b->name && a->start == b->start && strcmp(a->name, b->name) == 0;
 }
 
-static void set_functions(const struct naming *naming)
+static uint64_t by_symbols(const struct naming *naming, struct image *image)
 {
 	struct profile *profile = naming->parts->profile;
-	size_t unnamed = 0;
+	const struct redact *redact = naming->parts->redact;
+	const struct symbol_match *match = naming->matches;
+	size_t count = rest(naming);
+	uint64_t named = 0;
 
-	for (size_t i = 0; i < naming->count; i++) {
-		const struct place *place = &naming->places[i];
-		const struct symbol_match *match = &naming->matches[i];
+	if (count == 0 ||
+	    symtab_resolve(naming->parts->cache, image, naming->pcs, count, naming->matches) < 0)
+		return 0;
+	for (size_t i = 0; i < count; i++, match++) {
+		const struct place *place = &naming->rest[i];
 
 		if (i > 0 && same_symbol(match, match - 1))
 			profile_location_get(profile, place->location)->function =
 				profile_location_get(profile, place[-1].location)->function;
+		else if (match->name && redact->mode[REDACT_FUNCTION] == REDACT_DROP)
+			set_offset(profile, place, naming->object, match->start, true, redact);
 		else if (match->name)
-			set_symbol(profile, place, naming->object->profile_id, match);
-		else
-			set_offset(profile, place, naming->object, naming->starts[unnamed]);
-		unnamed += !match->name;
+			set_symbol(profile, place, naming->object->profile_id, match, redact);
+		named += match->name != NULL;
 	}
+	for (size_t i = 0; i < count; i++)
+		free(naming->matches[i].name);
+	return named;
+}
+
+static uint64_t by_debugdata(const struct naming *naming)
+{
+	struct symbol_cache *cache = naming->parts->cache;
+	struct image *inner;
+	uint64_t named;
+	size_t bytes;
+
+	if (rest(naming) == 0 || debugdata_open(cache, naming->image, &inner, &bytes) < 0)
+		return 0;
+	named = by_symbols(naming, inner);
+	image_close(inner);
+	symbol_cache_release(cache, bytes);
+	return named;
+}
+
+static uint64_t by_debug_file(const struct naming *naming)
+{
+	struct symbol_cache *cache = naming->parts->cache;
+	struct debug_file file;
+	uint64_t named;
+
+	if (!naming->parts->debug_files || rest(naming) == 0 ||
+	    debug_file_open(naming->parts->debug_files, naming->image, naming->object->name,
+			    &file) < 0)
+		return 0;
+	named = by_symbols(naming, file.image);
+	symbol_cache_forget(cache, file.image);
+	debug_file_close(&file);
+	return named;
+}
+
+/* What go_table_find() shows of one address. */
+struct go_place {
+	const struct naming *naming;
+	const struct place *place;
+	struct profile_line lines[PROFILE_LINES_MAX];
+	size_t count;
+};
+
+static void on_go_frame(void *context, const struct go_frame *frame)
+{
+	struct go_place *go = context;
+	const struct object *object = go->naming->object;
+	const struct redact *redact = go->naming->parts->redact;
+	struct profile *profile = go->naming->parts->profile;
+	char name[REDACT_BYTES], file[REDACT_BYTES];
+	struct profile_function function = {
+		.name = profile_string(profile,
+				       redact_name(redact, REDACT_FUNCTION, frame->name, name)),
+		.file = profile_string(profile,
+				       redact_name(redact, REDACT_PATH, frame->file, file)),
+		.line = frame->first_line,
+		.object = object->profile_id,
+		.start = frame->start,
+		.named = true,
+	};
+	struct profile_location *location;
+
+	if (redact->mode[REDACT_FUNCTION] == REDACT_DROP) {
+		if (!frame->inlined)
+			set_offset(profile, go->place, object, frame->start, true, redact);
+		return;
+	}
+	function.system_name = function.name;
+	if (function.file == PROFILE_FAILED)
+		function.file = 0;
+	if (!frame->inlined) {
+		location = profile_location_get(profile, go->place->location);
+		location->line = frame->line;
+		set_function(profile, go->place->location, &function);
+		profile_object_get(profile, object->profile_id)->has_functions = true;
+	} else if (go->count < PROFILE_LINES_MAX && function.name != PROFILE_FAILED) {
+		go->lines[go->count].function = profile_function_add(profile, &function);
+		go->lines[go->count].line = frame->line;
+		go->count += go->lines[go->count].function != PROFILE_FAILED;
+	}
+}
+
+static uint64_t by_go_table(const struct naming *naming)
+{
+	struct go_place go = {.naming = naming};
+	struct profile *profile = naming->parts->profile;
+	struct go_table *table;
+	uint64_t named = 0;
+
+	if (go_table_open(naming->parts->cache, naming->image, &table) < 0)
+		return 0;
+	for (size_t i = 0; i < naming->count; i++) {
+		go.place = &naming->places[i];
+		go.count = 0;
+		if (go_table_find(table, go.place->address, on_go_frame, &go) < 0)
+			continue;
+		named++;
+		/* without memory for them there is the function itself */
+		profile_location_set_inlined(profile, go.place->location, go.lines, go.count);
+	}
+	go_table_close(table);
+	return named;
+}
+
+/* What has no name is shown by the start of its function, if the unwind information has it. */
+static void by_starts(const struct naming *naming, struct naming_counts *counts)
+{
+	size_t count = rest(naming);
+
+	if (!naming->image || count == 0 ||
+	    unwind_function_starts(naming->image, (const u64 *)naming->pcs, count, naming->starts) <
+		    0)
+		memset(naming->starts, 0, count * sizeof(*naming->starts));
+	for (size_t i = 0; i < count; i++) {
+		set_offset(naming->parts->profile, &naming->rest[i], naming->object,
+			   naming->starts[i], false, naming->parts->redact);
+		counts->starts += naming->starts[i] != 0;
+		counts->offsets += naming->starts[i] == 0;
+	}
+}
+
+static void name_from_all(const struct naming *naming)
+{
+	struct naming_counts *counts = naming->parts->counts;
+
+	if (naming->image) {
+		counts->go += by_go_table(naming);
+		counts->tables += by_symbols(naming, naming->image);
+		counts->debugdata += by_debugdata(naming);
+		counts->debug_files += by_debug_file(naming);
+		symbol_cache_forget(naming->parts->cache, naming->image);
+	}
+	by_starts(naming, counts);
 }
 
 static void name_places(struct naming *naming)
 {
+	guard_free struct place *places = calloc(naming->count, sizeof(*places));
 	guard_free uint64_t *pcs = calloc(naming->count, sizeof(*pcs));
 	guard_free struct symbol_match *matches = calloc(naming->count, sizeof(*matches));
 	guard_free u64 *starts = calloc(naming->count, sizeof(*starts));
 
-	if (!pcs || !matches || !starts)
+	if (!places || !pcs || !matches || !starts)
 		return;
+	naming->rest = places;
 	naming->pcs = pcs;
 	naming->matches = matches;
 	naming->starts = starts;
 	offsets_to_addresses(naming);
-	for (size_t i = 0; i < naming->count; i++)
-		pcs[i] = naming->places[i].address;
-	if (naming->image) {
-		symtab_resolve(naming->image, pcs, naming->count, matches);
-		find_starts(naming);
-	}
-	set_functions(naming);
-	for (size_t i = 0; i < naming->count; i++)
-		free(matches[i].name);
+	name_from_all(naming);
 }
 
 static void name_anonymous(const struct naming *naming)
 {
+	char text[REDACT_BYTES];
+	const char *name =
+		redact_name(naming->parts->redact, REDACT_PATH, naming->object->name, text);
+
 	for (size_t i = 0; i < naming->count; i++)
 		set_name(naming->parts->profile, &naming->places[i], naming->object->profile_id,
-			 naming->object->name, 0, false);
+			 name, 0, false);
 }
 
 static int open_image(struct naming *naming)
@@ -333,6 +487,7 @@ static void name_kernel(const struct naming_parts *parts, const struct groups *g
 						   &start);
 		if (name) {
 			set_name(parts->profile, place, object, name, start, true);
+			parts->counts->kernel++;
 			continue;
 		}
 		snprintf(text, sizeof(text), "%.256s+0x%" PRIx64,

@@ -7,16 +7,32 @@
 
 #include "ipc/time.h"
 
+struct debug_files;
 struct kernel_symbols;
 struct objects;
 struct profile;
+struct redact;
 struct samples;
+
+struct symbol_cache;
+
+/* Addresses by what gave them their name, for whoever wants to know more. */
+struct naming_counts {
+	uint64_t kernel, go;
+	uint64_t tables; /* .symtab, .dynsym */
+	uint64_t debugdata, debug_files;
+	uint64_t starts, offsets; /* no name: by the start of the function, by themselves */
+};
 
 struct naming_parts {
 	struct profile *profile;
 	const struct objects *objects;
 	const struct samples *samples;
 	const struct kernel_symbols *symbols;
+	const struct redact *redact;
+	struct symbol_cache *cache;
+	struct debug_files *debug_files; /* NULL: none */
+	struct naming_counts *counts;
 	uint64_t (*clock)(void); /* CLOCK_MONOTONIC, ns */
 };
 

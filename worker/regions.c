@@ -20,6 +20,7 @@ void regions_init(struct regions *regions, size_t page)
 		.symbols_fd = -1,
 		.broker_fd = -1,
 		.exporter_fd = -1,
+		.debug_fd = -1,
 	};
 }
 
@@ -151,6 +152,12 @@ static int add_exporter(struct regions *regions, uint32_t index, int *fd)
 	return keep(fd, &regions->exporter_fd);
 }
 
+static int add_debug_files(struct regions *regions, uint32_t index, int *fd)
+{
+	(void)index;
+	return keep(fd, &regions->debug_fd);
+}
+
 int regions_add(struct regions *regions, const struct message_descriptor *descriptor, int fd)
 {
 	static int (*const adders[])(struct regions *, uint32_t, int *) = {
@@ -163,6 +170,7 @@ int regions_add(struct regions *regions, const struct message_descriptor *descri
 		[DESCRIPTOR_KERNEL_SYMBOLS] = add_symbols,
 		[DESCRIPTOR_BROKER] = add_broker,
 		[DESCRIPTOR_EXPORTER] = add_exporter,
+		[DESCRIPTOR_DEBUG_FILES] = add_debug_files,
 	};
 	guard_fd int owned = fd;
 

@@ -21,7 +21,7 @@ struct regions {
 	struct sideband *sidebands;
 	int *sideband_fds; /* owned, to be waited for; as is event_fd */
 	size_t sideband_count;
-	int event_fd, symbols_fd, broker_fd, exporter_fd; /* owned; -1: not given */
+	int event_fd, symbols_fd, broker_fd, exporter_fd, debug_fd; /* owned; -1: not given */
 };
 
 void regions_init(struct regions *regions, size_t page);

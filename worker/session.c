@@ -7,6 +7,7 @@
 
 #include "bpf/abi.h"
 #include "ipc/log.h"
+#include "worker/base/redact.h"
 #include "worker/format/format.h"
 #include "worker/naming.h"
 #include "worker/process/file.h"
@@ -23,6 +24,7 @@
 #include "worker/sample/samples.h"
 #include "worker/sample/sideband.h"
 #include "worker/stream.h"
+#include "worker/symbol/kernel_symbols.h"
 
 _Static_assert(REASON_COUNT <= SUMMARY_REASONS, "the summary has room for all reasons");
 
@@ -42,9 +44,13 @@ struct session {
 	struct profile *profile;
 	struct samples *samples;
 	struct stream *stream;
+	struct redact redact;
 	uint64_t turn, last, fullest; /* fullest: bytes of the ring that had most */
 	uint64_t interval;
 	uint64_t without_names;
+	struct symbol_cache *cache;
+	struct naming_counts names;
+	uint64_t naming_time;
 };
 
 /* ---- life ---- */
@@ -113,6 +119,7 @@ static int init_process(struct session *session)
 		session->publisher = publisher_new(session->segments, parts->processes);
 	if (!session->publisher)
 		return -ENOMEM;
+	objects_set_redact(session->objects, &session->redact);
 	tracker.objects = session->objects;
 	tracker.files = session->files;
 	tracker.publisher = session->publisher;
@@ -120,24 +127,46 @@ static int init_process(struct session *session)
 	return session->tracker ? 0 : -ENOMEM;
 }
 
+/* What the kernel's symbols take is not left for others; beyond it there are none. */
+static int init_cache(struct session *session)
+{
+	struct session_parts *parts = &session->parts;
+
+	session->cache = symbol_cache_new(SYMBOL_BYTES_MAX);
+	if (!session->cache)
+		return -ENOMEM;
+	if (parts->symbols &&
+	    !symbol_cache_claim(session->cache, kernel_symbols_bytes(parts->symbols)))
+		parts->symbols = NULL;
+	return 0;
+}
+
 static int init_samples(struct session *session)
 {
 	struct samples_parts samples = {.tracker = session->tracker,
-					.symbols = session->parts.symbols};
+					.symbols = session->parts.symbols,
+					.redact = &session->redact};
 
 	session->profile = profile_new();
 	session->stream = stream_new();
 	samples.profile = session->profile;
-	if (session->profile)
-		session->samples = samples_new(&samples);
-	return session->samples && session->stream ? 0 : -ENOMEM;
+	if (!session->profile || !session->stream)
+		return -ENOMEM;
+	if (format_find(session->parts.config.format)->wants_times)
+		profile_keep_times(session->profile);
+	session->samples = samples_new(&samples);
+	return session->samples ? 0 : -ENOMEM;
 }
 
 static int init(struct session *session)
 {
 	const struct session_parts *parts = &session->parts;
-	int r = init_rings(session);
+	int r = redact_init(&session->redact, parts->config.flags >> CONFIG_NAMES);
 
+	if (r == 0)
+		r = init_rings(session);
+	if (r == 0)
+		r = init_cache(session);
 	if (r == 0)
 		r = init_process(session);
 	if (r == 0)
@@ -200,6 +229,7 @@ void session_free(struct session *session)
 	objects_free(session->objects);
 	tables_free(session->tables);
 	segments_free(session->segments);
+	symbol_cache_free(session->cache);
 	free(session->rings);
 	free(session);
 }
@@ -277,14 +307,21 @@ int session_finish(struct session *session)
 		.objects = session->objects,
 		.samples = session->samples,
 		.symbols = session->parts.symbols,
+		.redact = &session->redact,
+		.cache = session->cache,
+		.debug_files = session->parts.debug_files,
+		.counts = &session->names,
 		.clock = session->parts.clock,
 	};
+	uint64_t began;
 	int r;
 
 	session_turn(session);
 	tracker_finish(session->tracker);
 	samples_finish(session->samples, session->last);
+	began = session->parts.clock();
 	r = naming_run(&naming);
+	session->naming_time = session->parts.clock() - began;
 	session->without_names = naming_without(session->profile);
 	return r;
 }
@@ -303,10 +340,11 @@ int session_render(const struct session *session, const struct message_stop *sto
 	const struct message_config *config = &session->parts.config;
 	const struct profile_times times = {
 		.period_ns = config->period,
+		.start_monotonic_ns = stop->started,
 		.start_realtime_ns = stop->started + realtime_offset(),
 		.duration_ns = stop->stopped - stop->started,
 	};
-	const struct format_options options = {.by_thread = config->flags & CONFIG_BY_THREAD};
+	const struct format_options options = {.by_thread = config->flags & OPTIONS_BY_THREAD};
 
 	return format_find(config->format)->render(session->profile, &times, &options, fd);
 }
@@ -373,12 +411,17 @@ static void count_samples(const struct session *session, struct message_summary 
 
 void session_summary(const struct session *session, struct message_summary *ret_summary)
 {
+	struct symbol_cache_counts cache;
+
 	*ret_summary = (struct message_summary){.without_names = session->without_names};
 	count_samples(session, ret_summary);
 	count_objects(session, ret_summary);
 	count_processes(session, ret_summary);
+	symbol_cache_counts(session->cache, &cache);
+	ret_summary->limit[LIMIT_symbols] = cache.refused;
 	ret_summary->limit[LIMIT_malformed] = count_malformed(session);
 	ret_summary->limit[LIMIT_names] = naming_failed(session->profile);
+	ret_summary->limit[LIMIT_times] = profile_moments_dropped(session->profile);
 }
 
 void session_totals(const struct session *session, struct session_totals *ret_totals)
@@ -393,7 +436,10 @@ void session_totals(const struct session *session, struct session_totals *ret_to
 		.objects = objects.objects,
 		.objects_failed = objects.failed,
 		.relists = tracker.relists,
+		.names = session->names,
+		.naming_time = session->naming_time,
 	};
+	symbol_cache_counts(session->cache, &ret_totals->cache);
 	tables_totals(session->tables, &ret_totals->table_bytes, &ret_totals->table_rows);
 }
 

@@ -11,7 +11,10 @@
 #include <stdint.h>
 
 #include "ipc/messages.h"
+#include "worker/naming.h"
+#include "worker/symbol/cache.h"
 
+struct debug_files;
 struct kernel_symbols;
 struct parser;
 struct process_table;
@@ -43,6 +46,7 @@ struct session_parts {
 	struct target *target;
 	struct parser *parser;
 	const struct kernel_symbols *symbols; /* NULL: none */
+	struct debug_files *debug_files;      /* NULL: none */
 	uint64_t (*clock)(void);	      /* CLOCK_MONOTONIC */
 };
 
@@ -69,6 +73,9 @@ struct session_totals {
 	uint64_t processes, objects, objects_failed;
 	uint64_t table_bytes, table_rows;
 	uint64_t relists; /* mappings listed again for an unknown address */
+	struct naming_counts names;
+	uint64_t naming_time; /* ns */
+	struct symbol_cache_counts cache;
 };
 void session_totals(const struct session *session, struct session_totals *ret_totals);
 const struct profile *session_profile(const struct session *session);

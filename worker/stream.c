@@ -31,12 +31,20 @@ struct stream *stream_new(void)
 	return calloc(1, sizeof(struct stream));
 }
 
+/* Freed memory keeps its bytes, and this may be of a program that is denied. */
+static void forget(struct item *item)
+{
+	if (item->text)
+		explicit_bzero(item->text, strlen(item->text));
+	free(item->text);
+}
+
 void stream_free(struct stream *stream)
 {
 	if (!stream)
 		return;
 	for (size_t i = 0; i < stream->count; i++)
-		free(stream->items[i].text);
+		forget(&stream->items[i]);
 	free(stream->items);
 	free(stream);
 }
@@ -161,7 +169,7 @@ bool stream_apply(struct stream *stream, struct tracker *tracker, uint64_t until
 	qsort(stream->items, stream->count, sizeof(*stream->items), by_time);
 	for (; done < stream->count && stream->items[done].time <= until; done++) {
 		apply(tracker, &stream->items[done]);
-		free(stream->items[done].text);
+		forget(&stream->items[done]);
 	}
 	stream->count -= done;
 	memmove(stream->items, stream->items + done, stream->count * sizeof(*stream->items));

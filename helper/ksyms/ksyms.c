@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,7 @@ struct symbol {
 
 struct builder {
 	struct kernel_range *kernel;
-	FILE *symbols, *names; /* in memory */
+	FILE *symbols, *programs, *names; /* in memory; programs: of BPF, once more */
 	uint32_t name_bytes;
 };
 
@@ -32,6 +33,17 @@ static int compare_parts(const void *left, const void *right)
 	const struct ksyms_part *a = left, *b = right;
 
 	return (a->range.start > b->range.start) - (a->range.start < b->range.start);
+}
+
+/* The size counts data too, which lies elsewhere since 6.4: up to the next part. */
+static void cut_parts(struct ksyms *ksyms)
+{
+	struct ksyms_part *part = ksyms->parts + 1, *end = ksyms->parts + ksyms->count;
+
+	qsort(part, ksyms->count - 1, sizeof(*part), compare_parts);
+	for (; part + 1 < end; part++)
+		if (part->range.end > part[1].range.start)
+			part->range.end = part[1].range.start;
 }
 
 /* Lines: name size references users state 0xaddress */
@@ -51,11 +63,29 @@ void ksyms_read_modules(struct ksyms *ksyms, FILE *file)
 		part++->range.end = start + bytes;
 	}
 	ksyms->count = (uint32_t)(part - ksyms->parts);
-	qsort(ksyms->parts + 1, ksyms->count - 1, sizeof(*part), compare_parts);
-	/* The size counts data too, which lies elsewhere since 6.4: up to the next module. */
-	for (part = ksyms->parts + 1; part + 1 < ksyms->parts + ksyms->count; part++)
-		if (part->range.end > part[1].range.start)
-			part->range.end = part[1].range.start;
+	cut_parts(ksyms);
+}
+
+uint32_t ksyms_room(const struct ksyms *ksyms)
+{
+	uint32_t left = KERNEL_RANGES_MAX - ksyms->count;
+
+	return ksyms->count + (left < KSYMS_BPF_PARTS_MAX ? left : KSYMS_BPF_PARTS_MAX);
+}
+
+int ksyms_write_ranges(const struct ksyms *ksyms, uint32_t told, int fd)
+{
+	const struct kernel_range none = {UINT64_MAX, UINT64_MAX};
+	const size_t size = sizeof(none);
+
+	for (uint32_t i = 0; i < told; i++) {
+		ssize_t written =
+			write(fd, i < ksyms->count ? &ksyms->parts[i].range : &none, size);
+
+		if (written != (ssize_t)size)
+			return written < 0 ? -errno : -ENOSPC;
+	}
+	return 0;
 }
 
 /* ---- symbols ------------------------------------------------------------------------------- */
@@ -85,9 +115,11 @@ static void parse_symbol(struct builder *builder, const char *line)
 		builder->kernel->start = symbol.address;
 	} else if (!strncmp(name, "_etext\n", 7)) {
 		builder->kernel->end = symbol.address;
-	} else if (length && !strstr(name + length, "[bpf]")) {
+	} else if (length) {
 		symbol.name = put_name(builder, name, length);
 		fwrite_unlocked(&symbol, sizeof(symbol), 1, builder->symbols);
+		if (strstr(name + length, "[bpf]"))
+			fwrite_unlocked(&symbol, sizeof(symbol), 1, builder->programs);
 	}
 }
 
@@ -101,9 +133,41 @@ static int compare_symbols(const void *left, const void *right)
 	return (a->name > b->name) - (a->name < b->name);
 }
 
-/* Those that lie in a part; returns how many. */
+/* Where a module begins between two programs, they are not of one part. */
+static bool part_begins(const struct ksyms *ksyms, uint32_t modules, uint64_t after, uint64_t at)
+{
+	for (uint32_t i = 1; i < modules; i++)
+		if (ksyms->parts[i].range.start > after && ksyms->parts[i].range.start <= at)
+			return true;
+	return false;
+}
+
+static void add_programs(struct ksyms *ksyms, struct symbol *programs, size_t count)
+{
+	const uint32_t modules = ksyms->count, room = ksyms_room(ksyms);
+	struct ksyms_part *part = NULL;
+	uint64_t last = 0;
+
+	qsort(programs, count, sizeof(*programs), compare_symbols);
+	for (size_t i = 0; i < count && programs[i].address; i++) {
+		uint64_t at = programs[i].address;
+
+		if (!part || at - last > KSYMS_BPF_GAP_MAX ||
+		    part_begins(ksyms, modules, last, at)) {
+			if (ksyms->count == room)
+				break;
+			part = &ksyms->parts[ksyms->count++];
+			*part = (struct ksyms_part){.range.start = at, .name = "bpf"};
+		}
+		part->range.end = at + KSYMS_BPF_LAST_MAX;
+		last = at;
+	}
+	cut_parts(ksyms);
+}
+
+/* Those that lie in a part; returns how many. Their names come behind those of the parts. */
 static uint32_t write_symbols(const struct ksyms *ksyms, const struct symbol *symbols, size_t count,
-			      FILE *file)
+			      uint32_t part_names, FILE *file)
 {
 	const struct ksyms_part *part = ksyms->parts, *end = part + ksyms->count;
 	struct ksyms_file_symbol out;
@@ -118,7 +182,7 @@ static uint32_t write_symbols(const struct ksyms *ksyms, const struct symbol *sy
 			continue;
 		out.range = (uint32_t)(part - ksyms->parts);
 		out.offset = (uint32_t)(symbol->address - part->range.start);
-		out.name = symbol->name;
+		out.name = part_names + symbol->name;
 		written += (uint32_t)fwrite_unlocked(&out, sizeof(out), 1, file);
 	}
 	return written;
@@ -129,43 +193,50 @@ static int write_file(const struct ksyms *ksyms, struct symbol *symbols, size_t 
 		      const char *names, size_t name_bytes)
 {
 	const int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
-	struct ksyms_file_head head = {KSYMS_MAGIC, ksyms->count, 0, (uint32_t)name_bytes};
+	struct ksyms_file_head head = {KSYMS_MAGIC, ksyms->count, 0, 0};
 	guard_fd int fd = memfd_create("keyhole-ksyms", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	FILE *file = fd < 0 ? NULL : fdopen(dup(fd), "w");
-	int r;
+	bool whole;
+	uint32_t part_names = 0;
 
 	if (!file)
 		return -errno;
 	qsort(symbols, count, sizeof(*symbols), compare_symbols);
+	for (uint32_t i = 0; i < ksyms->count; i++)
+		part_names += (uint32_t)strlen(ksyms->parts[i].name) + 1;
+	head.name_bytes = part_names + (uint32_t)name_bytes;
 	fwrite(&head, sizeof(head), 1, file);
-	head.symbols = write_symbols(ksyms, symbols, count, file);
+	head.symbols = write_symbols(ksyms, symbols, count, part_names, file);
+	for (uint32_t i = 0; i < ksyms->count; i++)
+		fwrite(ksyms->parts[i].name, 1, strlen(ksyms->parts[i].name) + 1, file);
 	fwrite(names, 1, name_bytes, file);
-	r = fflush(file) || ferror(file) ? -errno : 0; /* rewind() forgets it */
+	whole = !fflush(file) && !ferror(file); /* rewind() forgets it */
 	rewind(file);
-	fwrite(&head, sizeof(head), 1, file);
-	if (fclose(file) || fcntl(fd, F_ADD_SEALS, seals))
-		return -errno;
-	return r ? r : take_fd(&fd);
+	whole &= fwrite(&head, sizeof(head), 1, file) == 1;
+	if (fclose(file) || !whole) /* errno may be that of any call before */
+		return -ENOSPC;
+	return fcntl(fd, F_ADD_SEALS, seals) ? -errno : take_fd(&fd);
 }
 
 int ksyms_read_symbols(struct ksyms *ksyms, FILE *file)
 {
 	struct builder builder = {.kernel = &ksyms->parts[0].range};
-	guard_free char *symbols = NULL, *names = NULL, *line = NULL;
-	size_t symbol_bytes, name_bytes, room = 0;
+	guard_free char *symbols = NULL, *programs = NULL, *names = NULL, *line = NULL;
+	size_t symbol_bytes, program_bytes, name_bytes, room = 0;
 
 	builder.symbols = open_memstream(&symbols, &symbol_bytes);
+	builder.programs = open_memstream(&programs, &program_bytes);
 	builder.names = open_memstream(&names, &name_bytes);
-	if (!builder.symbols || !builder.names)
+	if (!builder.symbols || !builder.programs || !builder.names)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < ksyms->count; i++)
-		put_name(&builder, ksyms->parts[i].name, strlen(ksyms->parts[i].name));
 	if (file) /* /proc names a block size of 1 KiB, which is what stdio would read at a time */
 		setvbuf(file, NULL, _IOFBF, READ_BYTES);
 	while (file && getline(&line, &room, file) > 0)
 		parse_symbol(&builder, line);
-	if (fclose(builder.symbols) || fclose(builder.names))
+	if (fclose(builder.symbols) || fclose(builder.programs) || fclose(builder.names))
 		return -ENOMEM;
+	add_programs(ksyms, (struct symbol *)(void *)programs,
+		     program_bytes / sizeof(struct symbol));
 	ksyms->fd = write_file(ksyms, (struct symbol *)(void *)symbols,
 			       symbol_bytes / sizeof(struct symbol), names, name_bytes);
 	if (ksyms->fd < 0)

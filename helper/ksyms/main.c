@@ -29,17 +29,10 @@ static FILE *receive_file(struct channel *loader)
 /* How many there are is needed before the programs are loaded, and what they are later. */
 static int send_ranges(struct channel *loader, const struct ksyms *ksyms, int fd)
 {
-	const struct message_ranges ranges = {.error = fd < 0 ? -errno : 0, .count = ksyms->count};
+	const struct message_ranges ranges = {.error = fd < 0 ? -errno : 0,
+					      .count = ksyms_room(ksyms)};
 
 	return channel_send(loader, MESSAGE_RANGES, &ranges, sizeof(ranges), fd);
-}
-
-static int write_ranges(const struct ksyms *ksyms, int fd)
-{
-	for (uint32_t i = 0; i < ksyms->count; i++)
-		if (write(fd, &ksyms->parts[i].range, sizeof(struct kernel_range)) < 0)
-			return -errno;
-	return 0;
 }
 
 int main(void)
@@ -48,6 +41,7 @@ int main(void)
 	struct message_reply reply;
 	guard_fd int ranges = -1;
 	struct channel loader;
+	uint32_t told;
 	FILE *file;
 	int r;
 
@@ -59,13 +53,14 @@ int main(void)
 	channel_init(&loader, CHANNEL_FD, PARTY_KSYMS, PARTY_LOADER);
 	file = receive_file(&loader);
 	ksyms_read_modules(&ksyms, file);
+	told = ksyms_room(&ksyms);
 	ranges = memfd_create("keyhole-ranges", MFD_CLOEXEC);
 	r = send_ranges(&loader, &ksyms, ranges);
 	if (r)
 		return 1;
 	file = receive_file(&loader);
 	r = ksyms_read_symbols(&ksyms, file);
-	reply.error = ksyms.fd < 0 ? r : write_ranges(&ksyms, ranges);
+	reply.error = ksyms.fd < 0 ? r : ksyms_write_ranges(&ksyms, told, ranges);
 	r = channel_send(&loader, MESSAGE_SYMBOLS, &reply, sizeof(reply),
 			 reply.error ? -1 : ksyms.fd);
 	return r != 0;

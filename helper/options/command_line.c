@@ -33,6 +33,9 @@ static const char usage_target[] =
 static const char usage_rest[] =
 	"      --force              replace FILE when it exists\n"
 	"      --by-thread          keep threads apart\n"
+	"      --debug-dir DIR[:DIR] where debug files are (/usr/lib/debug)\n"
+	"      --policy FILE        who is never sampled (/etc/keyhole/policy.conf)\n"
+	"      --audit FILE         append what was done to FILE (ours, mode 0600; .json)\n"
 	"      --require LAYERS     do not start without: namespaces,pid,root,landlock\n"
 	"  -v, --verbose            say more\n"
 	"  -h, --help               this text\n\n"
@@ -45,17 +48,22 @@ static void print_usage(FILE *out)
 #define V(verb, program, help) fprintf(out, "       keyhole %-9s %s\n", #verb, help);
 #include "ipc/verbs.def"
 #undef V
+	fputs("       keyhole check-config [FILE]: what the policy file says, or what is wrong "
+	      "with it\n",
+	      out);
 	fputs(usage_target, out);
 	fprintf(out, "  -o, --output FILE        write here (keyhole-DATE-TIME%s), - for stdout\n",
 		formats_suffix(FORMAT_pprof));
-	fprintf(out, "  -f, --format FORMAT      %s, else from the suffix of FILE\n",
+	fprintf(out,
+		"  -f, --format FORMAT      one of these, else from the suffix of FILE:\n      "
+		"%s\n",
 		formats_names(" or "));
 	fputs(usage_rest, out);
 }
 
 /* ---- options ------------------------------------------------------------------------------- */
 
-/* C, Q, R and T stand for those that have no short form. */
+/* A, C, D, P, Q, R and T stand for those that have no short form. */
 static const struct option longs[] = {
 	{"all", no_argument, NULL, 'a'},
 	{"pid", required_argument, NULL, 'p'},
@@ -66,6 +74,9 @@ static const struct option longs[] = {
 	{"format", required_argument, NULL, 'f'},
 	{"force", no_argument, NULL, 'R'},
 	{"require", required_argument, NULL, 'Q'},
+	{"audit", required_argument, NULL, 'A'},
+	{"debug-dir", required_argument, NULL, 'D'},
+	{"policy", required_argument, NULL, 'P'},
 	{"by-thread", no_argument, NULL, 'T'},
 	{"verbose", no_argument, NULL, 'v'},
 	{"help", no_argument, NULL, 'h'},
@@ -116,17 +127,22 @@ static const char *set_format(struct message_options *options, const char *arg)
 	return options->format ? NULL : text;
 }
 
-static uint32_t layer_bit(const char *name, size_t length)
+/* A layer's, or of several: what a process can have of its own by a user namespace alone. */
+static uint32_t layer_bits(const char *name, size_t length)
 {
-	static const char *const names[LAYER_COUNT] = {
-#define L(name, help) #name,
+	static const struct {
+		const char *name;
+		uint32_t bits;
+	} names[] = {
+#define L(name, help) {#name, LAYER_BIT(name)},
 #include "policy/layers.def"
 #undef L
+		{"userns", LAYER_BIT(namespaces) | LAYER_BIT(pid) | LAYER_BIT(root)},
 	};
 
-	for (unsigned int i = 0; i < LAYER_COUNT; i++)
-		if (strlen(names[i]) == length && !strncmp(names[i], name, length))
-			return 1u << i;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strlen(names[i].name) == length && !strncmp(names[i].name, name, length))
+			return names[i].bits;
 	return 0;
 }
 
@@ -135,12 +151,12 @@ static const char *add_layers(struct message_options *options, const char *list)
 {
 	for (const char *name = list; name; name = *name ? name + 1 : NULL) {
 		size_t length = strcspn(name, ",");
-		uint32_t bit = layer_bit(name, length);
+		uint32_t bits = layer_bits(name, length);
 
-		if (!bit)
+		if (!bits)
 			return "a layer that is not known; namespaces, pid, root and landlock can "
 			       "be missing";
-		options->require |= bit;
+		options->require |= bits;
 		name += length;
 	}
 	return NULL;
@@ -174,6 +190,15 @@ static const char *apply(struct line *line, char **argv, int option, const char 
 		return set_duration(options, arg);
 	case 'f':
 		return set_format(options, arg);
+	case 'A':
+		options->audit = place(argv, arg);
+		return NULL;
+	case 'D':
+		options->debug_dirs = place(argv, arg);
+		return NULL;
+	case 'P':
+		options->policy = place(argv, arg);
+		return NULL;
 	case 'o':
 		options->output = place(argv, arg);
 		line->output = arg;

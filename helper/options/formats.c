@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define LIST_BYTES 512
+#define NAME_BYTES 64
 
 static const struct {
 	enum profile_format id;
@@ -17,10 +18,21 @@ static const struct {
 };
 #define FORMATS (sizeof(formats) / sizeof(formats[0]))
 
+/* As people write it; valid until the next call. */
+static const char *name_of(size_t index)
+{
+	static char text[NAME_BYTES];
+
+	snprintf(text, sizeof(text), "%s", formats[index].name);
+	for (char *at = text; (at = strchr(at, '_'));)
+		*at = '-';
+	return text;
+}
+
 enum profile_format formats_by_name(const char *name)
 {
 	for (size_t i = 0; i < FORMATS; i++)
-		if (!strcmp(formats[i].name, name))
+		if (!strcmp(name_of(i), name))
 			return formats[i].id;
 	return FORMAT_NONE;
 }
@@ -62,11 +74,6 @@ static const char *list(const char *word, const char *(*text_of)(size_t index))
 					 text_of(i));
 	}
 	return text;
-}
-
-static const char *name_of(size_t index)
-{
-	return formats[index].name;
 }
 
 static const char *suffix_of(size_t index)

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * keyhole-output: what of a recording is the invoking user's, with that user's rights. It makes the
- * output file, shows what the loader counts on standard error, and makes the finished file appear
- * under its name; or it holds `record -- CMD` until CMD may run.
+ * output file, shows on standard error what BPF counts, tells a service manager, and makes the
+ * finished file appear under its name; for the worker it opens files of debug information
+ * (debug_files.h). Or it holds `record -- CMD` until CMD may run.
  *
- *   keyhole-output write|replace FILE
+ *   keyhole-output write|replace FILE [FOLDERS]
  *   ... -- CMD ARGS
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,6 +21,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "helper/output/counts.h"
+#include "helper/output/debug_files.h"
+#include "helper/output/notify.h"
 #include "helper/output/summary.h"
 #include "ipc/channel.h"
 #include "ipc/guard.h"
@@ -30,8 +35,11 @@ struct committer {
 	const char *name; /* in its working directory, the output's folder */
 	bool force;
 	char temporary[32]; /* "": standard output */
-	struct message_counted counted;
+	bool ready;	    /* the service manager was told so */
+	struct counts counts;
+	struct counted counted;	      /* when sampling was over */
 	struct message_summary named; /* by the worker */
+	struct debug_folders folders;
 };
 
 /* ---- the file ------------------------------------------------------------------------------ */
@@ -118,42 +126,98 @@ static int move_file(const struct committer *c)
 
 /* ---- the loader's messages ----------------------------------------------------------------- */
 
-/* -ENODATA: not one sample is in the file, and it does not appear. */
-static int commit(const struct committer *c, const struct message_commit *commit)
+static int say_no_samples(const struct committer *c, uint32_t flags)
 {
-	const bool verbose = commit->flags & COMMIT_VERBOSE;
+	if (!(flags & STEP_QUIET))
+		log_error("record: no samples: CPU time for %" PRIu64 " was used, %" PRIu64
+			  " were lost, %" PRIu64
+			  " denied; record longer (-d) or at another rate (-F)",
+			  c->counted.expected, c->counted.samples, c->counted.denied);
+	return -ENODATA;
+}
+
+/* A service manager hears of it too: the first one comes when sampling has begun. */
+static void show_progress(struct committer *c, const struct message_progress *seen)
+{
+	struct counted counted;
+
+	notify_send(c->ready ? "WATCHDOG=1" : "READY=1");
+	c->ready = true;
+	if (!isatty(STDERR_FILENO))
+		return;
+	counted = counts_sum(&c->counts);
+	counted.seen = seen->samples;
+	counted.complete = seen->complete;
+	summary_print_progress(&counted, stderr);
+}
+
+static int end(struct committer *c, uint32_t flags)
+{
+	int r = counts_end(&c->counts, &c->counted);
+
+	if (isatty(STDERR_FILENO))
+		fputs("\r\033[K", stderr);
+	return r || c->counted.samples ? r : say_no_samples(c, flags);
+}
+
+/* -ENODATA: not one sample is in the file, and it does not appear. */
+static int commit(const struct committer *c, const struct message_step *step)
+{
 	struct summary sum;
+	bool any;
 	int r;
 
 	summary_make(&c->counted, &c->named, &sum);
-	r = sum.taken == sum.lost ? -ENODATA : move_file(c);
-	if (r == 0 || r == -ENODATA)
-		summary_print(&sum, verbose, stderr);
-	if (r == 0)
-		fprintf(stderr, "wrote %s (%u bytes)\n", c->path, commit->bytes);
-	return r;
+	any = sum.taken != sum.lost;
+	r = any ? move_file(c) : 0;
+	if (r)
+		return r;
+	summary_print(&sum, step->flags & OPTIONS_VERBOSE, stderr);
+	if (!any)
+		return say_no_samples(c, step->flags);
+	fprintf(stderr, "wrote %s (%u bytes)\n", c->path, step->bytes);
+	return 0;
 }
 
-/* 0 until COMMIT was answered. */
-static int on_message(struct committer *c, const struct message *message)
+static int take_step(struct committer *c, const struct message_step *step)
+{
+	switch (step->step) {
+	case STEP_BEGIN:
+		return counts_begin(&c->counts);
+	case STEP_WORKER:
+		counts_replace(&c->counts);
+		return 0;
+	case STEP_END:
+		notify_send("STOPPING=1");
+		return end(c, step->flags);
+	case STEP_COMMIT:
+		return commit(c, step);
+	default:
+		return -EPROTO;
+	}
+}
+
+/* 0, or a negative errno that ends the conversation. */
+static int on_message(struct committer *c, struct message *message)
 {
 	struct message_reply reply;
-	int r;
 
 	switch (message->head.type) {
-	case MESSAGE_COUNTED:
-		c->counted = message->COUNTED;
-		if (c->counted.elapsed && isatty(STDERR_FILENO))
-			summary_print_progress(&c->counted, stderr);
+	case MESSAGE_DEBUG_PEER:
+		debug_files_serve(&c->folders, message->fd, c->loader.fd);
+		return 0;
+	case MESSAGE_COUNTS:
+		return counts_take(&c->counts, &message->COUNTS, take_fd(&message->fd));
+	case MESSAGE_SEEN:
+		show_progress(c, &message->SEEN);
 		return 0;
 	case MESSAGE_NAMED:
 		c->named = message->NAMED;
 		return 0;
-	case MESSAGE_COMMIT:
-		reply.error = commit(c, &message->COMMIT);
-		r = channel_reply(&c->loader, message, MESSAGE_COMMITTED, &reply, sizeof(reply),
-				  -1);
-		return r ? r : 1;
+	case MESSAGE_STEP:
+		reply.error = take_step(c, &message->STEP);
+		return channel_reply(&c->loader, message, MESSAGE_STEPPED, &reply, sizeof(reply),
+				     -1);
 	default:
 		return -EPROTO;
 	}
@@ -163,7 +227,12 @@ static int write_file(struct committer *c)
 {
 	struct message_reply reply = {0};
 	struct message message;
-	int file, r;
+	int file, r = notify_open();
+
+	if (r) {
+		log_error("notify: NOTIFY_SOCKET: %s", strerror(-r));
+		return 1;
+	}
 
 	/* a terminal's Ctrl-C is the loader's affair */
 	setsid();
@@ -172,13 +241,15 @@ static int write_file(struct committer *c)
 	file = prepare(c);
 	reply.error = file < 0 ? file : 0;
 	r = channel_send(&c->loader, MESSAGE_OUTPUT_FILE, &reply, sizeof(reply), file);
+	if (file > STDERR_FILENO)
+		close(file);
 	while (file >= 0 && (r == 0 || r == -ETIMEDOUT)) {
 		r = channel_wait(&c->loader, INT_MAX, &message);
 		r = r == 1 ? on_message(c, &message) : r;
 	}
 	if (*c->temporary)
 		unlink(c->temporary);
-	return r < 0;
+	return r != -EPIPE;
 }
 
 /* ---- a command ----------------------------------------------------------------------------- */
@@ -205,5 +276,6 @@ int main(int argc, char **argv)
 		return hold(&committer.loader, argv + 2);
 	committer.path = argv[2];
 	committer.force = strcmp(argv[1], "replace") == 0;
+	debug_folders_open(&committer.folders, argv[3]);
 	return write_file(&committer);
 }

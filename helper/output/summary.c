@@ -35,7 +35,7 @@ static uint64_t min(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-void summary_make(const struct message_counted *counted, const struct message_summary *worker,
+void summary_make(const struct counted *counted, const struct message_summary *worker,
 		  struct summary *ret_summary)
 {
 	/* not the sum of the reasons: that the two agree is tested */
@@ -59,11 +59,12 @@ void summary_make(const struct message_counted *counted, const struct message_su
 	memcpy(sum.limit, worker->limit, sizeof(sum.limit));
 	sum.limit[LIMIT_generations] = counted->processes_lost;
 	sum.limit[LIMIT_events] = counted->events_lost;
+	sum.limit[LIMIT_denied] = counted->denied;
 	sum.without_names = min(worker->without_names, sum.complete + sum.cut);
 	*ret_summary = sum;
 }
 
-void summary_print_progress(const struct message_counted *counted, FILE *stream)
+void summary_print_progress(const struct counted *counted, FILE *stream)
 {
 	uint64_t lost = 0;
 

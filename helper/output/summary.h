@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "bpf/abi.h"
+#include "helper/output/counts.h"
 #include "ipc/messages.h"
 
 struct summary {
@@ -21,11 +22,11 @@ struct summary {
 };
 
 /* Nothing has more samples than BPF counted, whatever the worker says. */
-void summary_make(const struct message_counted *counted, const struct message_summary *worker,
+void summary_make(const struct counted *counted, const struct message_summary *worker,
 		  struct summary *ret_summary);
 
 /* One line that the next one replaces, while the recording goes on. */
-void summary_print_progress(const struct message_counted *counted, FILE *stream);
+void summary_print_progress(const struct counted *counted, FILE *stream);
 
 void summary_print(const struct summary *summary, bool verbose, FILE *stream);
 

@@ -22,19 +22,44 @@
 
 /* ---- processes ----------------------------------------------------------------------------- */
 
-static bool pid_exists_in_range(uint32_t pid)
+/* Raw: the attributes are a union whose unused bytes the kernel wants to be zero. */
+static int bpf_call(enum bpf_cmd command, union bpf_attr *attr)
 {
-	return pid >= 1 && pid <= PROCESS_PID_MAX;
+	long r = syscall(SYS_bpf, command, attr, sizeof(*attr));
+
+	return r < 0 ? -errno : (int)r;
 }
 
-int answer_maps(const struct message_maps *request)
+static int map_element(enum bpf_cmd command, int map, uint32_t index, void *value)
+{
+	union bpf_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.map_fd = (uint32_t)map;
+	attr.key = (uintptr_t)&index;
+	attr.value = (uintptr_t)value;
+	return bpf_call(command, &attr);
+}
+
+/* Only those that BPF follows and no rule of the policy denies. */
+static int check_process(int processes, uint32_t pid)
+{
+	struct generation process;
+	int r = -EINVAL;
+
+	if (pid >= 1 && pid <= PROCESS_PID_MAX)
+		r = map_element(BPF_MAP_LOOKUP_ELEM, processes, pid, &process);
+	return r == 0 && process.denied ? -EACCES : r;
+}
+
+int answer_maps(int processes, const struct message_maps *request)
 {
 	char path[PATH_BYTES];
-	int fd;
+	int fd, r = check_process(processes, request->pid);
 
-	if (!pid_exists_in_range(request->pid))
-		return -EINVAL;
-	snprintf(path, sizeof(path), "%u/maps", request->pid);
+	if (r < 0)
+		return r;
+	snprintf(path, sizeof(path), "%u/task/%u/maps", request->pid, request->thread);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
 }
@@ -45,9 +70,8 @@ static bool object_valid(const struct message_object *request)
 {
 	long page = sysconf(_SC_PAGESIZE);
 
-	return pid_exists_in_range(request->pid) && !(request->flags & ~OBJECT_WANT_FD) &&
-	       request->start < request->end && request->start % (uint64_t)page == 0 &&
-	       request->end % (uint64_t)page == 0;
+	return !(request->flags & ~(uint64_t)OBJECT_WANT_FD) && request->start < request->end &&
+	       request->start % (uint64_t)page == 0 && request->end % (uint64_t)page == 0;
 }
 
 /*
@@ -68,9 +92,14 @@ static int check_mode(const char *path)
 static int open_mapped(const struct message_object *request)
 {
 	char path[PATH_BYTES];
+	struct statx thread;
 	int fd, r;
 
-	snprintf(path, sizeof(path), "%u/map_files/%llx-%llx", request->pid,
+	/* a folder that only its process has, not its threads */
+	snprintf(path, sizeof(path), "%u/task/%u", request->pid, request->thread);
+	if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, 0, &thread))
+		return -errno;
+	snprintf(path, sizeof(path), "%u/map_files/%llx-%llx", request->thread,
 		 (unsigned long long)request->start, (unsigned long long)request->end);
 	r = check_mode(path);
 	if (r < 0)
@@ -105,15 +134,13 @@ static int reopen(int fd)
 	return fd < 0 ? -errno : fd;
 }
 
-int answer_object(struct limits *limits, const struct message_object *request,
+int answer_object(int processes, struct limits *limits, const struct message_object *request,
 		  struct message_object_reply *ret_reply, int *ret_fd)
 {
 	guard_fd int fd = -1;
-	int r;
+	int r = object_valid(request) ? check_process(processes, request->pid) : -EINVAL;
 
-	if (!object_valid(request))
-		return -EINVAL;
-	fd = open_mapped(request);
+	fd = r < 0 ? r : open_mapped(request);
 	r = fd < 0 ? fd : identify(fd, ret_reply);
 	if (r < 0 || !(request->flags & OBJECT_WANT_FD))
 		return r;
@@ -127,25 +154,6 @@ int answer_object(struct limits *limits, const struct message_object *request,
 
 /* ---- table memory -------------------------------------------------------------------------- */
 
-/* Raw: the attributes are a union whose unused bytes the kernel wants to be zero. */
-static int segment_call(enum bpf_cmd command, union bpf_attr *attr)
-{
-	long r = syscall(SYS_bpf, command, attr, sizeof(*attr));
-
-	return r < 0 ? -errno : (int)r;
-}
-
-static int segment_element(enum bpf_cmd command, int map, uint32_t index, uint32_t *value)
-{
-	union bpf_attr attr;
-
-	memset(&attr, 0, sizeof(attr));
-	attr.map_fd = (uint32_t)map;
-	attr.key = (uintptr_t)&index;
-	attr.value = (uintptr_t)value;
-	return segment_call(command, &attr);
-}
-
 static int segment_create(void)
 {
 	union bpf_attr attr;
@@ -157,7 +165,7 @@ static int segment_create(void)
 	attr.max_entries = 1;
 	attr.map_flags = BPF_F_MMAPABLE;
 	memcpy(attr.map_name, "segment", sizeof("segment"));
-	return segment_call(BPF_MAP_CREATE, &attr);
+	return bpf_call(BPF_MAP_CREATE, &attr);
 }
 
 int segments_init(struct segments *ret_segments, int map, uint32_t first)
@@ -165,8 +173,8 @@ int segments_init(struct segments *ret_segments, int map, uint32_t first)
 	uint32_t next = first, id;
 	int r = first <= SEGMENT_MAX ? 0 : -EINVAL;
 
-	while (next < SEGMENT_MAX &&
-	       (r = segment_element(BPF_MAP_LOOKUP_ELEM, map, next, &id)) == 0 && !first)
+	while (next < SEGMENT_MAX && (r = map_element(BPF_MAP_LOOKUP_ELEM, map, next, &id)) == 0 &&
+	       !first)
 		next++;
 	if (r && r != -ENOENT)
 		return r;
@@ -187,7 +195,7 @@ int answer_segment(struct segments *segments, const struct message_segment *requ
 	if (fd < 0)
 		return fd;
 	inner = (uint32_t)fd;
-	r = segment_element(BPF_MAP_UPDATE_ELEM, segments->map, request->index, &inner);
+	r = map_element(BPF_MAP_UPDATE_ELEM, segments->map, request->index, &inner);
 	if (r < 0)
 		return r;
 	segments->anchored = true;

@@ -23,8 +23,11 @@ struct segments {
  * a worker before it, it may be) or for the one behind them. */
 int segments_init(struct segments *ret_segments, int map, uint32_t first);
 
-/* Each returns a new descriptor, or a negative errno. */
-int answer_maps(const struct message_maps *request);
+/*
+ * Each returns a new descriptor, or a negative errno. processes: of struct generation by id. A
+ * process that is not in it, or has no such thread, gives -ENOENT, one that is denied -EACCES.
+ */
+int answer_maps(int processes, const struct message_maps *request);
 int answer_segment(struct segments *segments, const struct message_segment *request);
 
 /*
@@ -32,7 +35,7 @@ int answer_segment(struct segments *segments, const struct message_segment *requ
  * descriptor; or a negative errno. -EACCES: no regular file, one that the process opened for
  * writing, or on a file system that is not allowed.
  */
-int answer_object(struct limits *limits, const struct message_object *request,
+int answer_object(int processes, struct limits *limits, const struct message_object *request,
 		  struct message_object_reply *ret_reply, int *ret_fd);
 
 #endif

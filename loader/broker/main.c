@@ -21,58 +21,62 @@
 #define START_MS INT_MAX /* however long loading takes; the end of the loader is seen */
 
 struct broker {
-	struct channel loader, worker;
+	struct channel loader, worker, audit;
 	struct segments segments;
 	struct limits limits;
+	int followed; /* map of BPF's, only to read */
 };
 
-/* Sends the descriptor or the negative errno in r, and closes the descriptor. */
-static int reply_fd(struct broker *broker, const struct message *request, enum message_type type,
-		    int r)
+/* 0 or a negative errno. */
+static int answer(struct broker *broker, const struct message *request,
+		  struct message_object_reply *ret_reply, int *ret_fd)
 {
-	struct message_reply reply = {.error = r < 0 ? r : 0};
-	guard_fd int fd = r < 0 ? -1 : r;
+	int r = limits_request(&broker->limits, time_now());
 
-	return channel_reply(&broker->worker, request, type, &reply, sizeof(reply), fd);
-}
-
-/* r < 0: refused already. */
-static int on_maps(struct broker *broker, const struct message *request, int r)
-{
-	return reply_fd(broker, request, MESSAGE_MAPS_REPLY, r ? r : answer_maps(&request->MAPS));
-}
-
-static int on_object(struct broker *broker, const struct message *request, int r)
-{
-	struct message_object_reply reply = {0};
-	guard_fd int fd = -1;
-
-	if (r == 0)
-		r = answer_object(&broker->limits, &request->OBJECT, &reply, &fd);
 	if (r < 0)
-		reply = (struct message_object_reply){.error = r};
-	return channel_reply(&broker->worker, request, MESSAGE_OBJECT_REPLY, &reply, sizeof(reply),
-			     fd);
+		return r;
+	if (request->head.type == MESSAGE_OBJECT)
+		return answer_object(broker->followed, &broker->limits, &request->OBJECT, ret_reply,
+				     ret_fd);
+	*ret_fd = request->head.type == MESSAGE_MAPS
+			  ? answer_maps(broker->followed, &request->MAPS)
+			  : answer_segment(&broker->segments, &request->SEGMENT);
+	return *ret_fd < 0 ? *ret_fd : 0;
 }
 
-static int on_segment(struct broker *broker, const struct message *request, int r)
+/*
+ * Nothing is given that is not in the audit stream, however long that takes. In the table of
+ * messages a reply follows its request, and begins as that to OBJECT does.
+ */
+static int on_request(struct broker *broker, const struct message *request)
 {
-	return reply_fd(broker, request, MESSAGE_SEGMENT_REPLY,
-			r ? r : answer_segment(&broker->segments, &request->SEGMENT));
-}
+	const uint16_t type = request->head.type;
+	/* what a SEGMENT has no field for is 0 */
+	struct message_audit audit = {
+		.pid = type == MESSAGE_MAPS ? request->MAPS.pid : request->OBJECT.pid,
+		.request = type,
+	};
+	guard_fd int fd = -1;
+	int error = answer(broker, request, &audit.answer, &fd), r;
 
-static int (*const handlers[MESSAGE_COUNT])(struct broker *, const struct message *, int) = {
-	[MESSAGE_MAPS] = on_maps,
-	[MESSAGE_OBJECT] = on_object,
-	[MESSAGE_SEGMENT] = on_segment,
-};
+	audit.answer.error = error;
+	audit.granted = fd >= 0;
+	for (r = broker->audit.fd < 0 ? 0 : -EAGAIN; r == -EAGAIN;)
+		r = channel_send(&broker->audit, MESSAGE_AUDIT, &audit, sizeof(audit), -1);
+	if (error)
+		audit.answer = (struct message_object_reply){.error = error};
+	return r ? r
+		 : channel_reply(&broker->worker, request, type + 1, &audit.answer,
+				 message_rule(type + 1u)->payload, fd);
+}
 
 static int start(struct broker *broker)
 {
 	struct policy_layers layers;
-	struct message map, peer;
+	struct message map, processes, peer;
 	int r;
 
+	broker->audit.fd = -1;
 	channel_init(&broker->loader, CHANNEL_FD, PARTY_BROKER, PARTY_LOADER);
 	log_init(message_party_name(PARTY_BROKER), LOG_LEVEL_INFO);
 	log_to_channel(&broker->loader);
@@ -82,8 +86,15 @@ static int start(struct broker *broker)
 	if (r || (r = channel_expect(&broker->loader, MESSAGE_SEGMENT_MAP, START_MS, &map)))
 		return r;
 	r = segments_init(&broker->segments, map.fd, map.SEGMENT_MAP.index);
-	if (r || (r = channel_expect(&broker->loader, MESSAGE_REQUEST_PEER, START_MS, &peer)))
-		return r;
+	r = r ? r : channel_expect(&broker->loader, MESSAGE_PROCESS_MAP, START_MS, &processes);
+	r = r ? r : channel_wait(&broker->loader, START_MS, &peer);
+	if (r == 1 && peer.head.type == MESSAGE_AUDIT_PEER) {
+		channel_init(&broker->audit, peer.fd, PARTY_BROKER, PARTY_AUDITOR);
+		r = channel_wait(&broker->loader, START_MS, &peer);
+	}
+	if (r < 0 || peer.head.type != MESSAGE_REQUEST_PEER)
+		return r < 0 ? r : -EPROTO;
+	broker->followed = processes.fd;
 	channel_init(&broker->worker, peer.fd, PARTY_BROKER, PARTY_WORKER);
 	broker->loader.phase = broker->worker.phase = PHASE_RUN;
 	return limits_init(&broker->limits, time_now());
@@ -104,8 +115,7 @@ static int serve(struct broker *broker)
 		if (r == 0)
 			r = channel_receive(&broker->worker, &message);
 		if (r == 1)
-			r = handlers[message.head.type](
-				broker, &message, limits_request(&broker->limits, time_now()));
+			r = on_request(broker, &message);
 	}
 	return r;
 }

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
@@ -27,6 +28,14 @@
 #define __type(name, value)  __typeof__(value) *name
 #define __array(name, value) __typeof__(value) *name[1]
 #define BPF_PROG(name, ...)  name(__VA_ARGS__)
+
+/* BPF_CORE_READ(): up to three members, none behind a NULL pointer. */
+#define READ_1(from, a)		    ((from)->a)
+#define READ_2(from, a, b)	    ((from)->a->b)
+#define READ_3(from, a, b, c)	    ((from)->a->b->c)
+#define READ_(a, b, c, name, ...)   name
+#define BPF_CORE_READ(from, ...)    READ_(__VA_ARGS__, READ_3, READ_2, READ_1)(from, __VA_ARGS__)
+#define bpf_core_field_offset(s, m) offsetof(s, m)
 
 /* In place of bpf/env.bpf.h. */
 #define KEYHOLE_BPF_ENV_BPF_H
@@ -51,10 +60,22 @@ static struct sampler {
 	struct ring_tails tails;
 	struct process_table processes;
 	struct generation generation; /* the only one; number 0: none */
-	struct event event;
+	struct deny_key rule[8];      /* of deny_rules */
+	u32 rules;
+	u64 exited;	    /* of denied_exits: of any process */
+	struct event event; /* the last one */
+	u32 events;
 	u32 generation_pid;
 	_Alignas(8) u8 ring[RING_BYTES_MIN + 64];
 } sampler;
+
+static void *find_rule(const struct deny_key *key)
+{
+	for (u32 i = 0; i < sampler.rules; i++)
+		if (!memcmp(&sampler.rule[i], key, sizeof(*key)))
+			return &sampler.rule[i];
+	return NULL;
+}
 
 static void *bpf_map_lookup_elem(const void *map, const void *key)
 {
@@ -66,6 +87,10 @@ static void *bpf_map_lookup_elem(const void *map, const void *key)
 		return sampler.generation.number && sampler.generation_pid == number
 			       ? &sampler.generation
 			       : NULL;
+	if (map == &deny_rules)
+		return find_rule(key);
+	if (map == &denied_exits)
+		return sampler.exited ? &sampler.exited : NULL;
 	if (map == &scratches)
 		return &sampler.scratch;
 	if (map == &counters)
@@ -77,6 +102,8 @@ static void *bpf_map_lookup_elem(const void *map, const void *key)
 
 static long bpf_map_update_elem(const void *map, const void *key, const void *value, u64 flags)
 {
+	if (map == &denied_exits)
+		sampler.exited = *(const u64 *)value;
 	if (map != &generations || sampler.no_room)
 		return -7;
 	sampler.generation = *(const struct generation *)value;
@@ -93,6 +120,7 @@ static long bpf_map_delete_elem(const void *map, const void *key)
 
 static void *bpf_ringbuf_reserve(const void *map, u64 bytes, u64 flags)
 {
+	sampler.events += !sampler.events_full;
 	return sampler.events_full ? NULL : &sampler.event;
 }
 
@@ -138,7 +166,16 @@ static long bpf_get_stack(void *ctx, void *to, u32 bytes, u64 flags)
 
 static long bpf_probe_read_kernel(void *to, u32 bytes, const void *from)
 {
-	return -14;
+	if (!from)
+		return -14;
+	memcpy(to, from, bytes);
+	return 0;
+}
+
+static long bpf_probe_read_kernel_str(void *to, u32 bytes, const void *from)
+{
+	snprintf(to, bytes, "%s", (const char *)from);
+	return 0;
 }
 
 static long bpf_seq_write(void *file, const void *data, u32 bytes)

@@ -94,7 +94,8 @@ class Recording:
         self.control, self.report, self.others = control, Report(), []
         self.done, self.clock = False, []
         for name in ("keyhole", "keyhole-broker", "keyhole-exporter", "keyhole-ksyms",
-                     "keyhole-options", "keyhole-output"):
+                     "keyhole-options", "keyhole-output", "keyhole-audit",
+                     "keyhole-policy"):
             os.symlink(os.path.join(build, name), os.path.join(folder, name))
         # the loader looks for the others beside itself
         os.unlink(os.path.join(folder, "keyhole"))

@@ -17,7 +17,8 @@ import time
 
 SOAK = float(os.environ.get("ESCAPE_SOAK_SECONDS", "60"))
 CPUS = os.cpu_count()
-POSSIBLE = 4096     # objects that the worker may have open
+COUNTERS_BYTES = 512    # sizeof(struct counters), bpf/abi.h
+POSSIBLE = 4096         # objects that the worker may have open
 MODES = ("r", "w", "rw", "?")
 NAMES = {"keyhole": "loader", "keyhole-output": "committer", "keyhole-spawner": "spawner",
          "keyhole-exporte": "keyhole-exporter"}
@@ -34,9 +35,10 @@ GOLDEN = {
         ("map ringbuf", "rw"): (1, 1, "events"),
         ("map array", "rw"): (8, 80, "segments, rings, tails, processes, counters, constants"),
         ("map other", "rw"): (1, 16, "segments, targets, caches of the sampler"),
+        ("map other", "r"): (1, 1, "processes and whether they are denied"),
         ("prog", "rw"): (1, 16, "programs"),
         ("link", "r"): (1, 16, "attachments: tracepoints and the task iterator"),
-        ("iter", "r"): (1, 2, "run time of all tasks, one for each end"),
+        ("iter", "r"): (1, 2, "run time of all tasks, one for each end, given to the committer"),
         ("perf", "rw"): (2 * 1, 2 * CPUS, "sampling and side-band of each CPU"),
         ("btf", "r"): (0, 2, "types of the object"),
         ("pipe", "r"): (0, 1, "symbols, from the process that reads them"),
@@ -45,6 +47,13 @@ GOLDEN = {
         ("inherited", "*"): (3, 3, "as the loader"),
         ("socket", "rw"): (1, 1, "loader"),
         ("file", "w"): (0, 1, "the temporary output"),
+        ("iter", "r"): (1, 1, "run time of all tasks, for the end"),
+        ("folder", "path"): (0, 8, "folders of debug files"),
+    },
+    "keyhole-debug": {
+        ("inherited", "*"): (3, 3, "as the loader"),
+        ("socket", "rw"): (1, 1, "worker"),
+        ("folder", "path"): (0, 8, "folders of debug files"),
     },
     "spawner": {
         ("null", "rw"): (3, 3, "standard input, output and error"),
@@ -54,7 +63,7 @@ GOLDEN = {
     },
     "keyhole-worker": {
         ("null", "rw"): (3, 3, "standard input, output and error"),
-        ("socket", "rw"): (3, 3, "loader, broker, exporter"),
+        ("socket", "rw"): (4, 4, "loader, broker, exporter, debug files"),
         ("eventpoll", "rw"): (1, 1, "event loop"),
         ("eventfd", "rw"): (0, 2, "parser thread to event loop"),
         ("timerfd", "rw"): (0, 1, "event loop"),
@@ -75,6 +84,7 @@ GOLDEN = {
         ("null", "rw"): (3, 3, "standard input, output and error"),
         ("socket", "rw"): (2, 2, "loader, worker"),
         ("map other", "rw"): (1, 1, "map of segments"),
+        ("map other", "r"): (1, 1, "processes and whether they are denied"),
         ("file", "r"): (0, 1, "on its way to the worker"),
         ("file", "path"): (0, 1, "being looked at"),
         ("maps", "r"): (0, 1, "on its way to the worker"),
@@ -93,7 +103,7 @@ def kind_of(pid, number, role):
         return None
     flags = int(info["flags"], 8)
     mode = "path" if flags & os.O_PATH else MODES[flags & 3]
-    if role in ("loader", "committer") and int(number) <= 2:
+    if role in ("loader", "committer", "keyhole-debug") and int(number) <= 2:
         return "inherited", "*"
     if target == "/dev/null":
         return "null", mode
@@ -184,12 +194,23 @@ def look(tap, loader, when, show):
         if bad and differences(role, inventory(pid, role)):
             wrong += [f"{role}: {text}" for text in bad]
     expected = sorted(["loader", "committer"] + ["spawner"] * 3 +
-                      ["keyhole-worker", "keyhole-exporter", "keyhole-broker"])
+                      ["keyhole-worker", "keyhole-exporter", "keyhole-broker", "keyhole-debug"])
     if sorted(role for _, role in roles) != expected:
         wrong.append(f"processes: {[role for _, role in roles]}")
     for text in wrong:
         print(f"# {text}")
     tap(not wrong, f"inventory: {len(roles)} processes hold {total} descriptors as listed, {when}")
+
+
+def counters_are_frozen(tap, loader):
+    """What the committer was given: nobody but BPF can write to it, by any descriptor."""
+    frozen = []
+    for number in os.listdir(f"/proc/{loader}/fd"):
+        info = dict(re.findall(r"^(\w+):\s+(\S+)", open(f"/proc/{loader}/fdinfo/{number}").read(),
+                               re.M))
+        if info.get("map_type") == "2" and info["value_size"] == str(COUNTERS_BYTES):
+            frozen.append(info["frozen"])
+    tap(frozen == ["1"], "inventory: the map of counters is frozen")
 
 
 # One of each kind that is not made by the process itself.
@@ -198,7 +219,8 @@ HELD = {
                        ("perf", "rw"): "sideband", ("socket", "rw"): "socket",
                        ("null", "rw"): "null"},
     "keyhole-exporter": {("file", "w"): "output", ("socket", "rw"): "socket"},
-    "keyhole-broker": {("map other", "rw"): "segments", ("socket", "rw"): "socket"},
+    "keyhole-broker": {("map other", "rw"): "segments", ("map other", "r"): "processes",
+                       ("socket", "rw"): "socket"},
     "loader": {("perf", "rw"): "sampling", ("file", "w"): "output", ("map ringbuf", "rw"): "ring",
                ("prog", "rw"): "program", ("socket", "rw"): "socket",
                ("folder", "path"): "folder", ("map array", "rw"): "array",
@@ -244,6 +266,7 @@ def main():
         while "enabled" not in open(folder + "/log").read() and time.monotonic() < begun + 20:
             time.sleep(0.01)
         look(tap, process.pid, "at the start", show)
+        counters_are_frozen(tap, process.pid)
         time.sleep(min(5, SOAK / 2))
         look(tap, process.pid, "while sampling", show)
         while time.monotonic() < begun + SOAK and process.poll() is None:

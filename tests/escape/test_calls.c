@@ -233,9 +233,8 @@ static bool may_open(enum policy_role role, uint64_t flags, uint64_t unused)
 
 static bool may_bpf(enum policy_role role, uint64_t command, uint64_t unused)
 {
+	(void)role;
 	(void)unused;
-	if (role == ROLE_LOADER)
-		return command == BPF_ITER_CREATE;
 	return command == BPF_MAP_CREATE || command == BPF_MAP_UPDATE_ELEM ||
 	       command == BPF_MAP_LOOKUP_ELEM;
 }
@@ -244,8 +243,7 @@ static bool may_control(enum policy_role role, uint64_t request, uint64_t unused
 {
 	(void)role;
 	(void)unused;
-	return request == PERF_EVENT_IOC_ENABLE || request == PERF_EVENT_IOC_DISABLE ||
-	       request == 0x5401; /* TCGETS */
+	return request == PERF_EVENT_IOC_ENABLE || request == PERF_EVENT_IOC_DISABLE;
 }
 
 static bool may_pair(enum policy_role role, uint64_t domain, uint64_t unused)
@@ -339,7 +337,7 @@ static const struct matrix matrices[] = {
 	 true,
 	 false,
 	 {(uint64_t)AT_FDCWD, ORDER_ROOT_PATH}},
-	{"bpf", SYS_bpf, B | L, may_bpf, {0, -1}, {{EACH(0, 48)}}, true, true, {0}},
+	{"bpf", SYS_bpf, B, may_bpf, {0, -1}, {{EACH(0, 48)}}, true, true, {0}},
 	{"ioctl",
 	 SYS_ioctl,
 	 L,

@@ -32,6 +32,7 @@ struct peer {
 	struct spawner spawner;
 	struct channel loader, worker; /* our ends */
 	int equipment;		       /* the map of segments, or the output */
+	int processes;		       /* the broker's: who is followed */
 	bool equipped;
 };
 
@@ -58,6 +59,27 @@ static int make_segments(void)
 	return (int)syscall(SYS_bpf, BPF_MAP_CREATE, &attr, sizeof(attr));
 }
 
+/* The first process is, and may be asked for. */
+static int make_processes(void)
+{
+	const struct generation generation = {.number = 1};
+	const uint32_t pid = 1;
+	union bpf_attr attr;
+	int map;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.map_type = BPF_MAP_TYPE_HASH;
+	attr.key_size = sizeof(pid);
+	attr.value_size = sizeof(generation);
+	attr.max_entries = 1;
+	map = (int)syscall(SYS_bpf, BPF_MAP_CREATE, &attr, sizeof(attr));
+	memset(&attr, 0, sizeof(attr));
+	attr.map_fd = (uint32_t)map;
+	attr.key = (uintptr_t)&pid;
+	attr.value = (uintptr_t)&generation;
+	return syscall(SYS_bpf, BPF_MAP_UPDATE_ELEM, &attr, sizeof(attr)) ? -1 : map;
+}
+
 static void give(struct peer *peer, enum message_type type, int fd)
 {
 	const struct message_segment none = {0};
@@ -73,6 +95,8 @@ static void equip(struct peer *peer)
 	int fds[2];
 
 	give(peer, broker ? MESSAGE_SEGMENT_MAP : MESSAGE_OUTPUT, peer->equipment);
+	if (broker)
+		give(peer, MESSAGE_PROCESS_MAP, peer->processes);
 	if (channel_pair(fds))
 		give_up("socketpair");
 	give(peer, broker ? MESSAGE_REQUEST_PEER : MESSAGE_PROFILE_PEER, fds[1]);
@@ -112,7 +136,8 @@ static void open_peer(struct peer *peer, enum policy_role role)
 {
 	*peer = (struct peer){.role = role, .worker = {.fd = -1}, .loader = {.fd = -1}};
 	peer->equipment = role == ROLE_BROKER ? make_segments() : memfd_create("output", 0);
-	if (peer->equipment < 0 || spawner_start(&peer->spawner, role))
+	peer->processes = make_processes();
+	if (peer->equipment < 0 || peer->processes < 0 || spawner_start(&peer->spawner, role))
 		give_up("a peer's spawner");
 }
 
@@ -307,7 +332,7 @@ static void test_segments(struct peer *peer)
 static int ask_object(struct peer *peer, uint32_t pid, uint64_t from, uint64_t to, uint32_t flags)
 {
 	const struct message_object request = {
-		.start = from, .end = to, .pid = pid, .flags = flags};
+		.start = from, .end = to, .pid = pid, .thread = pid, .flags = flags};
 	struct message reply;
 	int r;
 

@@ -19,6 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	unsigned char id[IMAGE_BUILD_ID_MAX];
 	struct unwind_table *table = NULL;
+	struct image_place place;
 	struct image_bytes bytes;
 	struct image *image;
 	u64 damaged;
@@ -29,8 +30,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (image_section(image, ".symtab", &bytes) == 0)
 		touch(&bytes);
 	for (uint32_t i = 0; i < 8; i++) {
-		if (image_section_at(image, i, &bytes) == 0)
-			touch(&bytes);
+		if (image_section_place_at(image, i, &place) == 0)
+			image_read(image, place.offset, id, sizeof(id));
 	}
 	if (unwind_table_build(image, &table, &damaged) == 0)
 		unwind_table_rule(table, image_entry(image));

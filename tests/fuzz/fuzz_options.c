@@ -16,7 +16,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static struct channel nowhere = {.fd = -1};
 	static FILE *null;
 	char *argv[100] = {strdup("keyhole"), strdup("record")};
-	struct message_options message;
 	struct options options;
 	int argc = 2;
 
@@ -30,8 +29,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		data += length;
 		size -= length;
 	}
-	command_line_read(argc, argv, null, &message);
-	if (message.status == OPTIONS_RECORD && options_check(argc, argv, &message, &options))
+	command_line_read(argc, argv, null, &options.given);
+	if (options.given.status == OPTIONS_RECORD && options_check(argc, argv, &options))
 		abort();
 	while (argc)
 		free(argv[--argc]);

@@ -11,22 +11,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char *const words[] = {"keyhole", "record", "-F99", "--cgroup=/x",
 					    "-o",      "f",	 "--",	 "ls"};
-	struct message_options message;
 	struct options options;
 	char *argv[9] = {NULL};
 	size_t length = 0;
 
-	if (size < sizeof(message))
+	if (size < sizeof(options.given))
 		return 0;
-	memcpy(&message, data, sizeof(message));
+	memcpy(&options.given, data, sizeof(options.given));
 	for (int i = 0; i < 8; i++) /* blocks of their own: an overrun is seen */
 		argv[i] = strdup(words[i]);
-	if (options_check(8, argv, &message, &options) == 0) {
+	if (options_check(8, argv, &options) == 0) {
 		length = strlen(options.output);
 		length += options.cgroup ? strlen(options.cgroup) : 0;
 		for (int i = -2; options.command && i < 1; i++)
 			length += strlen(options.command[i]);
-		if (options.pid_count > OPTIONS_PIDS_MAX || !options.frequency)
+		if (options.given.pid_count > OPTIONS_PIDS_MAX || !options.given.frequency)
 			abort();
 	}
 	for (int i = 0; i < 8; i++)

@@ -5,6 +5,7 @@
 
 #include "tests/unit/build_symbols.h"
 #include "worker/elf/image.h"
+#include "worker/symbol/cache.h"
 #include "worker/symbol/symtab.h"
 
 #define PCS 64u
@@ -14,14 +15,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void resolve(const void *bytes, size_t size)
 {
 	struct symbol_match matches[PCS];
+	static struct symbol_cache *cache;
 	uint64_t pcs[PCS];
 	struct image *image;
 
 	if (image_open_memory(bytes, size, &image) < 0)
 		return;
+	if (!cache)
+		cache = symbol_cache_new(SYMBOL_BYTES_MAX);
 	for (size_t i = 0; i < PCS; i++)
 		pcs[i] = i < PCS / 2 ? 0x1000 + i * 37 : 1ull << i;
-	if (symtab_resolve(image, pcs, PCS, matches) == 0) {
+	if (symtab_resolve(cache, image, pcs, PCS, matches) == 0) {
 		for (size_t i = 0; i < PCS; i++)
 			free(matches[i].name);
 	}

@@ -37,6 +37,7 @@ if [ ! -e "$seeds/program" ]; then
 			"$seeds/program" "$seeds/section$section" 2>/dev/null
 	done
 	head -c 4096 /proc/self/maps >"$seeds/maps"
+	command -v xz >/dev/null && xz -c0 "$seeds/program" >"$seeds/packed"
 fi
 
 fuzzers=$(ls "$build"/tests/fuzz/fuzz_* 2>/dev/null | grep -v '\.d$')

@@ -151,16 +151,19 @@ static uint32_t *find_constant(struct bpf_object *object, const char *name)
 static int prepare(struct bpf_object *object, struct attempt *attempt)
 {
 	uint32_t *mode = find_constant(object, "filter_mode");
+	uint32_t *kinds = find_constant(object, "deny_kinds");
 	struct bpf_program *program;
 
-	if (!mode)
+	if (!mode || !kinds)
 		return -ENOENT;
 	*mode = (uint32_t)attempt->mode;
+	*kinds = ~0u; /* a rule of each */
 	attempt->count = 0;
 	bpf_object__for_each_program(program, object)
 	{
 		if (attempt->count == PROGRAMS_MAX)
 			return -E2BIG;
+		bpf_program__set_autoload(program, true);
 		bpf_program__set_log_level(program, LOG_STATISTICS);
 		bpf_program__set_log_buf(program, attempt->log[attempt->count], LOG_BYTES);
 		attempt->log[attempt->count][0] = 0;

@@ -3,7 +3,7 @@
 #
 # Holds every #include against tests/lint/layers.txt.
 
-tests/lint/sources bpf helper ipc loader policy symbolize worker | xargs grep -nE '^[[:space:]]*#[[:space:]]*include' |
+tests/lint/sources bpf check helper ipc loader policy report symbolize worker | xargs grep -nE '^[[:space:]]*#[[:space:]]*include' |
 	awk -v rules=tests/lint/layers.txt '
 function glob(text) {
 	gsub(/[.+]/, "\\\\&", text)
@@ -18,7 +18,7 @@ function allowed(name, words,    i, n, word) {
 }
 function known(name) {	# third-party headers that are not libc
 	return name ~ /^(bpf|event2|protobuf-c|libiberty|elfutils|openssl)\// ||
-		name ~ /^(libelf|gelf|seccomp|zlib|demangle|event|cmocka|vmlinux)\.h$/ ||
+		name ~ /^(libelf|gelf|seccomp|zlib|lzma|demangle|event|cmocka|vmlinux)\.h$/ ||
 		name == "sys/capability.h"
 }
 BEGIN {

@@ -25,9 +25,9 @@ void privsep_need_root(void)
 
 int privsep_link_programs(void **state)
 {
-	static const char *const programs[] = {"keyhole-worker", "keyhole-exporter",
-					       "keyhole-broker", "keyhole-output",
-					       "keyhole-ksyms",	 "keyhole-options"};
+	static const char *const programs[] = {
+		"keyhole-worker", "keyhole-exporter", "keyhole-broker", "keyhole-output",
+		"keyhole-ksyms",  "keyhole-options",  "keyhole-audit",	"keyhole-policy"};
 	char self[PATH_MAX], path[PATH_MAX + 64], target[64];
 	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
 

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <linux/bpf.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,96 +15,8 @@
 #include <unistd.h>
 
 #include "bpf/abi.h"
-#include "tests/privsep/child.h"
+#include "tests/privsep/broker.h"
 #include "tests/privsep/privsep.h"
-
-static int bpf_array(uint32_t type, uint32_t value_size, uint32_t entries, int inner)
-{
-	union bpf_attr attr;
-
-	memset(&attr, 0, sizeof(attr));
-	attr.map_type = type;
-	attr.key_size = 4;
-	attr.value_size = value_size;
-	attr.max_entries = entries;
-	if (inner < 0)
-		attr.map_flags = BPF_F_MMAPABLE;
-	else
-		attr.inner_map_fd = (uint32_t)inner;
-	return (int)syscall(SYS_bpf, BPF_MAP_CREATE, &attr, sizeof(attr));
-}
-
-static int segment_map(void)
-{
-	int inner = bpf_array(BPF_MAP_TYPE_ARRAY, SEGMENT_BYTES, 1, -1);
-	int outer = bpf_array(BPF_MAP_TYPE_ARRAY_OF_MAPS, 4, SEGMENT_MAX, inner);
-
-	assert_true(inner >= 0 && outer >= 0);
-	close(inner);
-	return outer;
-}
-
-static void give_map(struct child *child, int map, uint32_t index)
-{
-	const struct message_segment first = {index};
-
-	assert_int_equal(
-		channel_send(&child->loader, MESSAGE_SEGMENT_MAP, &first, sizeof(first), map), 0);
-}
-
-/* first: the segment that the worker asks for first, 0: behind all that there are. */
-static void start_broker_at(struct child *child, int map, uint32_t first)
-{
-	child_start(child, ROLE_BROKER);
-	give_map(child, map, first);
-	child_give_peer(child, MESSAGE_REQUEST_PEER);
-}
-
-static void start_broker(struct child *child, int map)
-{
-	start_broker_at(child, map, 0);
-}
-
-static int receive_reply(struct child *child, enum message_type type, struct message *ret_message)
-{
-	assert_int_equal(channel_wait(&child->worker, CHILD_WAIT_MS, ret_message), 1);
-	assert_int_equal(ret_message->head.type, type);
-	assert_int_equal(ret_message->head.reply_to, child->worker.sent);
-	return ret_message->MAPS_REPLY.error; /* the same place in every reply */
-}
-
-static int ask_maps(struct child *child, uint32_t pid, int *ret_fd)
-{
-	const struct message_maps maps = {.pid = pid};
-	struct message message;
-	int r;
-
-	assert_int_equal(channel_send(&child->worker, MESSAGE_MAPS, &maps, sizeof(maps), -1), 0);
-	r = receive_reply(child, MESSAGE_MAPS_REPLY, &message);
-	*ret_fd = message.fd;
-	return r;
-}
-
-static int ask_object(struct child *child, const struct message_object *object,
-		      struct message *ret_message)
-{
-	assert_int_equal(channel_send(&child->worker, MESSAGE_OBJECT, object, sizeof(*object), -1),
-			 0);
-	return receive_reply(child, MESSAGE_OBJECT_REPLY, ret_message);
-}
-
-static int ask_segment(struct child *child, uint32_t index, int *ret_fd)
-{
-	const struct message_segment segment = {.index = index};
-	struct message message;
-	int r;
-
-	assert_int_equal(
-		channel_send(&child->worker, MESSAGE_SEGMENT, &segment, sizeof(segment), -1), 0);
-	r = receive_reply(child, MESSAGE_SEGMENT_REPLY, &message);
-	*ret_fd = message.fd;
-	return r;
-}
 
 /* A process of another user, as hard to look into as can be, with mappings of all kinds. */
 static void be_target(const void *fds)
@@ -136,7 +49,7 @@ static void wait_for_user(pid_t pid)
 /* The first mapping of that text in a maps file, as a request. */
 static struct message_object find_mapping(int maps, pid_t pid, const char *text)
 {
-	struct message_object object = {.pid = (uint32_t)pid};
+	struct message_object object = {.pid = (uint32_t)pid, .thread = (uint32_t)pid};
 	FILE *file = fdopen(dup(maps), "r");
 	unsigned long long start, end;
 	char line[512];
@@ -245,6 +158,7 @@ static void start_target(struct target *target)
 		target->fds[i] = open_again(target->fds[i]);
 	target->pid = privsep_start(be_target, target->fds);
 	wait_for_user(target->pid);
+	follow(target->pid, 0);
 	unlink(path);
 	fstat(target->fds[0], &target->deleted);
 	fstat(target->fds[1], &target->memory);
@@ -383,7 +297,10 @@ static void test_broker__refuses_without_ending(void **state)
 		{.start = 0x2000, .end = 0x2000, .pid = 1},
 		{.start = 0x3000, .end = 0x2000, .pid = 1},
 	};
-	struct message_object absent = {.start = 0x1000, .end = 0x2000, .pid = (uint32_t)getpid()};
+	struct message_object absent = {.start = 0x1000,
+					.end = 0x2000,
+					.pid = (uint32_t)getpid(),
+					.thread = (uint32_t)getpid()};
 	struct child child;
 	struct message message;
 	int map = segment_map(), fd;
@@ -400,6 +317,74 @@ static void test_broker__refuses_without_ending(void **state)
 	assert_int_equal(ask_maps(&child, PROCESS_PID_MAX, &fd), -ENOENT);
 	assert_int_equal(ask_maps(&child, (uint32_t)getpid(), &fd), 0);
 	close(fd);
+	child_stop(&child);
+	close(map);
+}
+
+/* Of whom BPF does not know, and of whom a rule denies. */
+static void test_broker__refuses_denied_processes(void **state)
+{
+	const uint32_t self = (uint32_t)getpid();
+	struct message_object object;
+	struct message message;
+	struct child child;
+	int map = segment_map(), maps;
+
+	(void)state;
+	start_broker(&child, map);
+	assert_int_equal(ask_maps(&child, self, &maps), 0);
+	object = find_mapping(maps, getpid(), "/libc.so.6");
+	close(maps);
+	follow(getpid(), 1);
+	assert_int_equal(ask_maps(&child, self, &maps), -EACCES);
+	object.flags = OBJECT_WANT_FD;
+	assert_int_equal(ask_object(&child, &object, &message), -EACCES);
+	assert_int_equal(message.fd, -1);
+	assert_int_equal(message.OBJECT_REPLY.inode, 0);
+	assert_int_equal(ask_maps(&child, 1, &maps), -ENOENT);
+	child_stop(&child);
+	close(map);
+}
+
+static volatile pid_t thread_id;
+
+static void *be_thread(void *until)
+{
+	thread_id = (pid_t)syscall(SYS_gettid);
+	while (!*(volatile bool *)until)
+		usleep(1000);
+	return NULL;
+}
+
+/* Through a thread of the process: the main one may have exited. Through no other's. */
+static void test_broker__finds_a_process_by_its_threads(void **state)
+{
+	const uint32_t self = (uint32_t)getpid();
+	struct message_object object;
+	struct message message;
+	bool until = false;
+	pthread_t thread;
+	struct child child;
+	int map = segment_map(), maps;
+
+	(void)state;
+	start_broker(&child, map);
+	assert_int_equal(pthread_create(&thread, NULL, be_thread, &until), 0);
+	while (!thread_id)
+		usleep(1000);
+	assert_int_equal(ask_thread(&child, self, (uint32_t)thread_id, &maps), 0);
+	object = find_mapping(maps, getpid(), "/libc.so.6");
+	close(maps);
+	object.thread = (uint32_t)thread_id;
+	assert_int_equal(ask_object(&child, &object, &message), 0);
+	assert_int_equal(ask_thread(&child, self, 1, &maps), -ENOENT);
+	assert_int_equal(ask_maps(&child, (uint32_t)thread_id, &maps), -ENOENT);
+	object.thread = 1;
+	assert_int_equal(ask_object(&child, &object, &message), -ENOENT);
+	follow(getpid(), 1);
+	assert_int_equal(ask_thread(&child, self, (uint32_t)thread_id, &maps), -EACCES);
+	*(volatile bool *)&until = true;
+	pthread_join(thread, NULL);
 	child_stop(&child);
 	close(map);
 }
@@ -486,6 +471,8 @@ int main(void)
 		cmocka_unit_test(test_broker__opens_an_object_once_a_minute),
 		cmocka_unit_test(test_broker__answers_floods_with_later),
 		cmocka_unit_test(test_broker__refuses_without_ending),
+		cmocka_unit_test(test_broker__refuses_denied_processes),
+		cmocka_unit_test(test_broker__finds_a_process_by_its_threads),
 		cmocka_unit_test(test_broker__adds_segments_in_order),
 		cmocka_unit_test(test_broker__ends_on_a_violation),
 		cmocka_unit_test(test_broker__wants_a_map_of_maps),

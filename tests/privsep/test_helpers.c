@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* keyhole-ksyms and keyhole-options, started and asked as the loader does it. */
+/* The helpers, started and asked as the loader does it. */
 #include "loader/ksyms.h"
 
 #include <errno.h>
@@ -32,7 +32,11 @@ static void test_helpers__kernel_symbols_of_this_machine(void **state)
 		assert_true(ksyms.ranges[i - 1].end <= ksyms.ranges[i].start);
 	assert_int_equal(fcntl(ksyms.fd, F_GET_SEALS), seals);
 	assert_int_equal(pread(ksyms.fd, &head, sizeof(head), 0), sizeof(head));
-	assert_int_equal(head.ranges, ksyms.count);
+	/* those that are told, but not needed, are empty */
+	assert_in_range(head.ranges, ksyms.count - KSYMS_BPF_PARTS_MAX, ksyms.count);
+	for (uint32_t i = head.ranges; i < ksyms.count; i++)
+		assert_true(ksyms.ranges[i].start == UINT64_MAX &&
+			    ksyms.ranges[i].end == UINT64_MAX);
 	assert_true(head.symbols > 10000);
 	assert_true(privsep_gone(ksyms.pid));
 	close(ksyms.fd);
@@ -78,7 +82,7 @@ static void test_helpers__kernel_symbols_are_read_without_rights(void **state)
 	assert_true(pid > 0);
 	assert_int_equal(channel_send_bare(&channel, MESSAGE_KERNEL_FILE, null), 0);
 	assert_int_equal(channel_expect(&channel, MESSAGE_RANGES, 10000, &message), 0);
-	assert_int_equal(message.RANGES.count, 1);
+	assert_int_equal(message.RANGES.count, 1 + KSYMS_BPF_PARTS_MAX);
 	message_release(&message);
 	assert_has_no_rights(pid);
 	assert_int_equal(privsep_count_fds(pid), 3 + 1 + 1 + 1); /* channel, file, ranges */
@@ -129,14 +133,32 @@ static void test_helpers__the_command_line_as_the_loader_gets_it(void **state)
 	while (waitpid(-1, NULL, WNOHANG) > 0) /* of other tests */
 		;
 	assert_int_equal(options_read(7, argv, &options), OPTIONS_RECORD);
-	assert_int_equal(options.frequency, 7);
-	assert_int_equal(options.format, FORMAT_folded);
-	assert_true(options.verbose);
+	assert_int_equal(options.given.frequency, 7);
+	assert_int_equal(options.given.format, FORMAT_folded);
+	assert_true(options.given.flags & OPTIONS_VERBOSE);
 	assert_ptr_equal(options.output, argv[3] + 2);
 	assert_ptr_equal(options.command, argv + 5);
 	argv[4] = argv[3];
 	assert_int_equal(options_read(7, argv, &options), EXIT_USAGE);
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* none is left */
+}
+
+/* It waits for the file, behind its filter. */
+static void test_helpers__the_policy_is_read_without_rights(void **state)
+{
+	const char *const argv[] = {"keyhole-policy", "record", "file", NULL};
+	struct channel channel;
+	pid_t pid = helper_start(PARTY_POLICY, argv, NULL, &channel);
+
+	(void)state;
+	assert_true(pid > 0);
+	for (int i = 0; i < 1000 && number_of(pid, "Seccomp", 10) != 2; i++)
+		usleep(1000);
+	assert_int_equal(number_of(pid, "Seccomp", 10), POLICY_UNCONFINED ? 0 : 2);
+	assert_has_no_rights(pid);
+	assert_int_equal(privsep_count_fds(pid), 3 + 1 + 1); /* channel, keys */
+	channel_release(&channel);
+	assert_true(privsep_gone(pid));
 }
 
 int main(void)
@@ -146,6 +168,7 @@ int main(void)
 		cmocka_unit_test(test_helpers__kernel_symbols_are_read_without_rights),
 		cmocka_unit_test(test_helpers__the_command_line_is_read_without_rights),
 		cmocka_unit_test(test_helpers__the_command_line_as_the_loader_gets_it),
+		cmocka_unit_test(test_helpers__the_policy_is_read_without_rights),
 	};
 
 	privsep_need_root();

@@ -2,6 +2,7 @@
 /* keyhole-output: whose file it is, and that it appears whole or not at all. */
 #include "loader/user.h"
 
+#include <bpf/bpf.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -9,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -57,18 +59,71 @@ static int tear_down(void **state)
 
 static int start(struct output *output, const char *path, bool force, const struct policy_user *who)
 {
-	return output_start(output, path, force, who);
+	return output_start(output, path, force, NULL, who);
 }
 
-/* As after a recording of so many samples, all of them complete. */
+static int step(struct output *output, enum output_step what)
+{
+	const struct message_step request = {.step = what, .bytes = 7};
+	struct message message;
+	int r = channel_send(&output->channel, MESSAGE_STEP, &request, sizeof(request), -1);
+
+	r = r ? r : channel_expect(&output->channel, MESSAGE_STEPPED, 5000, &message);
+	return r ? r : message.STEPPED.error;
+}
+
+static void give(struct output *output, int fd)
+{
+	const struct message_counts counts = {.cpus = 1, .frequency = 99};
+
+	assert_int_equal(
+		channel_send(&output->channel, MESSAGE_COUNTS, &counts, sizeof(counts), fd), 0);
+	close(fd);
+}
+
+static void give_runtime(struct output *output)
+{
+	const struct task_runtime runtime = {0};
+	int fd = memfd_create("runtime", MFD_CLOEXEC);
+
+	assert_int_equal(pwrite(fd, &runtime, sizeof(runtime), 0), sizeof(runtime));
+	give(output, fd);
+}
+
+/* As the loader makes it, with what BPF has counted in it. */
+static int make_map(uint64_t samples)
+{
+	const struct counters counters = {.samples = samples,
+					  .reason = {[REASON_end_root] = samples}};
+	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
+	const uint32_t zero = 0;
+	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "counters", sizeof(zero), sizeof(counters), 1,
+				&options);
+
+	assert_true(fd >= 0);
+	assert_int_equal(bpf_map_update_elem(fd, &zero, &counters, BPF_ANY), 0);
+	assert_int_equal(bpf_map_freeze(fd), 0);
+	return fd;
+}
+
+/* A recording of so many samples, all of them complete, up to its end. */
+static int count(struct output *output, uint64_t samples)
+{
+	give(output, make_map(samples));
+	give_runtime(output);
+	give_runtime(output);
+	assert_int_equal(step(output, STEP_BEGIN), 0);
+	return step(output, STEP_END);
+}
+
 static int commit(struct output *output, uint64_t samples)
 {
-	const struct message_counted counted = {.samples = samples,
-						.reason = {[REASON_end_root] = samples}};
 	const struct message_summary named = {.reason = {[REASON_end_root] = samples}};
-	const struct message_commit commit = {.bytes = 7};
 
-	return output_commit(output, &counted, &named, &commit);
+	assert_int_equal(count(output, samples), 0);
+	assert_int_equal(channel_send(&output->channel, MESSAGE_NAMED, &named, sizeof(named), -1),
+			 0);
+	return step(output, STEP_COMMIT);
 }
 
 static void put(const char *path, const char *text)
@@ -127,7 +182,68 @@ static void test_output__without_samples_nothing_stays(void **state)
 	struct output output;
 
 	assert_int_equal(start(&output, folder->file, false, &user), 0);
-	assert_int_equal(commit(&output, 0), -ENODATA);
+	assert_int_equal(count(&output, 0), -ENODATA);
+	output_abandon(&output);
+	assert_int_equal(count_files(folder), 0);
+}
+
+/* The worker has lost all that were taken. */
+static void test_output__without_samples_in_it_nothing_stays(void **state)
+{
+	const struct folder *folder = *state;
+	struct output output;
+
+	assert_int_equal(start(&output, folder->file, false, &user), 0);
+	assert_int_equal(count(&output, 3), 0);
+	assert_int_equal(step(&output, STEP_COMMIT), -ENODATA);
+	output_abandon(&output);
+	assert_int_equal(count_files(folder), 0);
+}
+
+/* What a user's keyhole-output may do with the map: by its rights, and even with ours. */
+static void try_map(const void *argument)
+{
+	const int fd = *(const int *)argument;
+	const struct counters counters = {.samples = 1};
+	const uint32_t zero = 0;
+	void *rows = mmap(NULL, sizeof(counters), PROT_READ, MAP_SHARED, fd, 0);
+
+	for (int pass = 0; pass < 2; pass++) {
+		if (rows == MAP_FAILED || ((const struct counters *)rows)->samples != 42)
+			_exit(1);
+		if (mmap(NULL, sizeof(counters), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) !=
+			    MAP_FAILED ||
+		    !mprotect(rows, sizeof(counters), PROT_READ | PROT_WRITE))
+			_exit(2);
+		if (!bpf_map_update_elem(fd, &zero, &counters, BPF_ANY) || !ftruncate(fd, 0))
+			_exit(3);
+		if (setgid(GROUP_ID) || setuid(USER_ID))
+			_exit(4);
+	}
+	_exit(0);
+}
+
+static void test_output__counters_cannot_be_written(void **state)
+{
+	int fd = make_map(42);
+
+	(void)state;
+	assert_int_equal(privsep_run(try_map, &fd), 0);
+	close(fd);
+}
+
+static void test_output__steps_out_of_order(void **state)
+{
+	const struct folder *folder = *state;
+	struct output output;
+
+	assert_int_equal(start(&output, folder->file, false, &user), 0);
+	assert_int_equal(step(&output, STEP_BEGIN), -EPROTO);
+	assert_int_equal(step(&output, STEP_END), -EPROTO);
+	assert_int_equal(step(&output, (enum output_step)99), -EPROTO);
+	assert_int_equal(count(&output, 1), 0);
+	give_runtime(&output); /* one too many: it ends */
+	assert_true(privsep_gone(output.pid));
 	output_abandon(&output);
 	assert_int_equal(count_files(folder), 0);
 }
@@ -260,6 +376,9 @@ int main(void)
 		output_test(test_output__appears_whole_and_private),
 		output_test(test_output__without_commit_nothing_stays),
 		output_test(test_output__without_samples_nothing_stays),
+		output_test(test_output__without_samples_in_it_nothing_stays),
+		output_test(test_output__counters_cannot_be_written),
+		output_test(test_output__steps_out_of_order),
 		output_test(test_output__a_killed_loader_leaves_nothing),
 		output_test(test_output__existing_files_are_kept),
 		output_test(test_output__a_file_that_came_meanwhile_is_kept),

@@ -14,16 +14,22 @@ import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "escape"))
+for part in (".", "../escape", "../e2e"):
+    sys.path.insert(0, os.path.join(HERE, part))
 import inventory  # noqa: E402
+import pprof  # noqa: E402
+from growth import of_profile as of_distinct  # noqa: E402
 
 SECONDS = float(os.environ.get("SOAK_SECONDS", "3600"))
 MIB = 1024
 
 RATE = 99
-# What the worker keeps for good is the profile: stacks, processes and objects that samples showed
-# first. There are at most RATE samples a CPU and second; beside processes that all are new they took
-# 190 bytes each. RLIMIT_DATA (policy/roles.h) ends that at 2 GiB; what finds no room is counted.
+# What the worker keeps for good is the profile: one entry for each distinct sample (process, thread,
+# stack), one for each distinct stack; another sample of the same takes nothing (growth.py shows both:
+# 250 bytes for one with a stack of 26 frames of its own). Beside processes that all are new hardly
+# two samples are the same, and took 190 bytes each. There are at most RATE a CPU and second; at the
+# end the profile itself says how many were distinct. RLIMIT_DATA (policy/roles.h) ends that at 2 GiB;
+# what finds no room is counted.
 BYTES_OF_SAMPLE = 256
 
 # Most of VmRSS, in MiB, but for the profile; the worker's has rings and tables, which it shares.
@@ -73,12 +79,15 @@ def measure(tap, loader, when, seconds):
     return found
 
 
-def growth(tap, middle, end):
+def growth(tap, middle, end, profile):
     tap(middle.keys() == end.keys(), "soak: the same processes from the middle to the end")
     grown = []
+    distinct, text = of_distinct(profile)
+    print(f"# the profile: {text}, at most {distinct / MIB / 1024:.1f} MiB")
     for pid in middle.keys() & end.keys():
         role, more = end[pid][0], end[pid][2] - middle[pid][2]
-        limit = GROWTH.get(role, GROWTH_OF_OTHERS) + of_profile(role, SECONDS / 2)
+        limit = GROWTH.get(role, GROWTH_OF_OTHERS) + \
+            min(of_profile(role, SECONDS / 2), distinct / MIB / 1024)
         if more > limit:
             grown.append(f"{role}: {more:.1f} MiB more, limit {limit:.1f}")
     for text in grown:
@@ -115,10 +124,11 @@ def soak(tap, build, folder):
     middle = measure(tap, process.pid, "in the middle", SECONDS / 2)
     sleep_until(begun + SECONDS, process)
     end = measure(tap, process.pid, f"after {SECONDS:.0f} s, at the end", SECONDS)
-    growth(tap, middle, end)
     process.send_signal(signal.SIGINT)
     status = process.wait()
     tap(status == 0, f"soak: the recording ends well after {SECONDS:.0f} s")
+    if status == 0:
+        growth(tap, middle, end, pprof.Profile(folder + "/p.pb.gz"))
     with open(log) as file:
         lines = file.read().splitlines()
     for line in lines:

@@ -50,7 +50,7 @@ static void on_done(void *context, uint64_t key, struct target_reply *reply)
 static int ask(enum target_kind kind, uint64_t key)
 {
 	const struct target_request request = {.kind = kind,
-					       .pid = 5,
+					       .process = {5, 5},
 					       .index = 2,
 					       .start = 0x1000,
 					       .end = 0x2000,

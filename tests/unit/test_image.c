@@ -149,7 +149,9 @@ static void test_image__too_many_headers_are_refused(void **state)
 
 static void test_image__sections_by_name_and_number(void **state)
 {
+	struct image_place place;
 	struct image_bytes bytes;
+	char text[5];
 	struct build_elf elf;
 	struct image *image;
 
@@ -171,8 +173,13 @@ static void test_image__sections_by_name_and_number(void **state)
 	assert_int_equal(image_section(image, ".two", &bytes), 0);
 	assert_int_equal(bytes.link, 1);
 	assert_int_equal(bytes.address, 0);
-	assert_int_equal(image_section_at(image, 1, &bytes), 0);
-	assert_memory_equal(bytes.bytes, "first", 5);
+	assert_int_equal(image_section_place_at(image, 1, &place), 0);
+	assert_int_equal(place.size, 5);
+	assert_int_equal(place.address, 0x5000);
+	assert_int_equal(image_read(image, place.offset, text, sizeof(text)), sizeof(text));
+	assert_memory_equal(text, "first", 5);
+	assert_int_equal(image_section_place(image, ".two", &place), 0);
+	assert_int_equal(place.link, 1);
 	assert_int_equal(image_section(image, ".empty", &bytes), 0);
 	assert_int_equal(bytes.size, 0);
 	assert_int_equal(image_section(image, ".bss", &bytes), -ENOENT);
@@ -180,8 +187,13 @@ static void test_image__sections_by_name_and_number(void **state)
 	assert_int_equal(image_section(image, ".cut", &bytes), -EBADMSG);
 	assert_int_equal(image_section(image, ".huge", &bytes), -EFBIG);
 	assert_int_equal(image_section(image, ".none", &bytes), -ENOENT);
-	assert_int_equal(image_section_at(image, 0, &bytes), -ENOENT);
-	assert_int_equal(image_section_at(image, 100, &bytes), -ENOENT);
+	assert_int_equal(image_section_place(image, ".bss", &place), -ENOENT);
+	assert_int_equal(image_section_place(image, ".packed", &place), -ENOENT);
+	assert_int_equal(image_section_place(image, ".cut", &place), -EBADMSG);
+	assert_int_equal(image_section_place(image, ".huge", &place), -EBADMSG);
+	assert_int_equal(image_section_place_at(image, 0, &place), -ENOENT);
+	assert_int_equal(image_section_place_at(image, 100, &place), -ENOENT);
+	assert_int_equal(image_read(image, 1ull << 63, text, sizeof(text)), 0);
 	image_close(image);
 }
 

@@ -5,10 +5,12 @@
 #include <stdint.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -112,15 +114,60 @@ static void test_ksyms__modules_by_address(void **state)
 			       "hidden 4096 0 - Live 0x0000000000000000\n",
 			       &ksyms),
 			 0);
-	assert_int_equal(ksyms.count, 3);
+	assert_int_equal(ksyms.count, 4);
 	assert_true(ksyms.parts[1].range.start == 0xffffffffc0000000);
-	assert_true(ksyms.parts[1].range.end == 0xffffffffc0002000); /* up to the next one */
-	assert_true(ksyms.parts[2].range.end == 0xffffffffc0004000);
+	assert_true(ksyms.parts[1].range.end == 0xffffffffc0000020); /* up to the next one */
+	assert_true(ksyms.parts[2].range.end == 0xffffffffc0002000); /* the program's */
+	assert_true(ksyms.parts[3].range.end == 0xffffffffc0004000);
 	assert_string_equal(name(sizeof("kernel")), "low");
-	assert_string_equal(name(sizeof("kernel\0low")), "high");
-	assert_int_equal(file.head.symbols, 5);
+	assert_string_equal(name(sizeof("kernel\0low")), "bpf");
+	assert_string_equal(name(sizeof("kernel\0low\0bpf")), "high");
+	assert_int_equal(file.head.symbols, 6);
 	assert_symbol(3, 1, 0x10, "low_one");
-	assert_symbol(4, 2, 0x10, "high_init");
+	assert_symbol(4, 2, 0, "bpf_prog_1");
+	assert_symbol(5, 3, 0x10, "high_init");
+	close(ksyms.fd);
+}
+
+static void test_ksyms__programs_of_bpf_that_lie_together_are_one_part(void **state)
+{
+	char kallsyms[1024];
+	static struct ksyms ksyms;
+
+	(void)state;
+	snprintf(kallsyms, sizeof(kallsyms),
+		 "%sffffffffc0100000 t bpf_a\t[bpf]\nffffffffc010ffc0 t bpf_b\t[bpf]\n"
+		 "ffffffffc0200000 t bpf_c\t[bpf]\nffffffffc0203000 t bpf_d\t[bpf]\n",
+		 kernel);
+	assert_int_equal(build(kallsyms, "m 4096 0 - Live 0xffffffffc0202000\n", &ksyms), 0);
+	assert_int_equal(ksyms.count, 5);
+	assert_true(ksyms.parts[1].range.start == 0xffffffffc0100000);
+	assert_true(ksyms.parts[1].range.end == 0xffffffffc010ffc0 + KSYMS_BPF_LAST_MAX);
+	assert_true(ksyms.parts[2].range.end == 0xffffffffc0202000);
+	assert_string_equal(ksyms.parts[3].name, "m");
+	assert_symbol(3, 1, 0, "bpf_a");
+	assert_symbol(4, 1, 0xffc0, "bpf_b");
+	assert_symbol(5, 2, 0, "bpf_c");
+	assert_symbol(6, 4, 0, "bpf_d");
+	close(ksyms.fd);
+}
+
+static void test_ksyms__no_more_parts_than_were_told(void **state)
+{
+	static struct ksyms ksyms;
+	static char kallsyms[1 << 16];
+	uint32_t told;
+
+	(void)state;
+	snprintf(kallsyms, sizeof(kallsyms), "%s", kernel);
+	for (uint32_t i = 0; i < 2 * KSYMS_BPF_PARTS_MAX; i++)
+		snprintf(kallsyms + strlen(kallsyms), 64, "ffffffffc%07x t p%u\t[bpf]\n", i << 20,
+			 i);
+	ksyms_read_modules(&ksyms, NULL);
+	told = ksyms_room(&ksyms);
+	assert_int_equal(told, 1 + KSYMS_BPF_PARTS_MAX);
+	assert_int_equal(build(kallsyms, NULL, &ksyms), 0);
+	assert_int_equal(ksyms.count, told);
 	close(ksyms.fd);
 }
 
@@ -169,15 +216,74 @@ static void test_ksyms__no_absolute_address_and_sealed(void **state)
 	close(ksyms.fd);
 }
 
+/* Up to the limit a file gets a part of what is written, which is no error of write(2). */
+static void limit_file_size(rlim_t bytes)
+{
+	struct rlimit limit;
+
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	limit.rlim_cur = bytes == RLIM_INFINITY ? limit.rlim_max : bytes;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+static void test_ksyms__ranges_are_written_whole(void **state)
+{
+	static const struct ksyms ksyms = {.parts = {{.range = {1, 2}}, {.range = {3, 4}}},
+					   .count = 2};
+	struct kernel_range got[2];
+	int fd = memfd_create("ranges", MFD_CLOEXEC);
+
+	(void)state;
+	assert_int_equal(ksyms_write_ranges(&ksyms, ksyms.count, fd), 0);
+	assert_int_equal(pread(fd, got, sizeof(got), 0), sizeof(got));
+	assert_int_equal(got[1].start, 3);
+	for (rlim_t bytes = 0; bytes < sizeof(got); bytes++) {
+		assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+		limit_file_size(bytes);
+		assert_true(ksyms_write_ranges(&ksyms, ksyms.count, fd) < 0);
+		limit_file_size(RLIM_INFINITY);
+	}
+	close(fd);
+}
+
+/* Wherever it ends: at the head, in the symbols, in the names, in the last byte. */
+static void test_ksyms__symbols_are_written_whole(void **state)
+{
+	static struct ksyms ksyms;
+	off_t whole;
+
+	(void)state;
+	assert_int_equal(build(kernel, "", &ksyms), 0);
+	whole = lseek(ksyms.fd, 0, SEEK_END);
+	close(ksyms.fd);
+	for (rlim_t bytes = 0; bytes < (rlim_t)whole; bytes++) {
+		FILE *symbols = in_memory(kernel);
+		int r;
+
+		ksyms_read_modules(&ksyms, NULL);
+		limit_file_size(bytes);
+		r = ksyms_read_symbols(&ksyms, symbols);
+		limit_file_size(RLIM_INFINITY);
+		fclose(symbols);
+		assert_true(r < 0 && r != -EACCES);
+		assert_true(ksyms.fd < 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ksyms__kernel_text_only),
 		cmocka_unit_test(test_ksyms__modules_by_address),
+		cmocka_unit_test(test_ksyms__programs_of_bpf_that_lie_together_are_one_part),
+		cmocka_unit_test(test_ksyms__no_more_parts_than_were_told),
 		cmocka_unit_test(test_ksyms__hidden_addresses),
 		cmocka_unit_test(test_ksyms__lines_that_are_not_whole),
 		cmocka_unit_test(test_ksyms__no_absolute_address_and_sealed),
+		cmocka_unit_test(test_ksyms__ranges_are_written_whole),
+		cmocka_unit_test(test_ksyms__symbols_are_written_whole),
 	};
 
+	signal(SIGXFSZ, SIG_IGN);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -91,6 +91,17 @@ static void test_messages__unknown_types_have_no_rule(void **state)
 	}
 }
 
+/* The broker's answers are sent by this: loader/broker/main.c. */
+static void test_messages__a_reply_follows_its_request(void **state)
+{
+	(void)state;
+	assert_int_equal(MESSAGE_MAPS_REPLY, MESSAGE_MAPS + 1);
+	assert_int_equal(MESSAGE_OBJECT_REPLY, MESSAGE_OBJECT + 1);
+	assert_int_equal(MESSAGE_SEGMENT_REPLY, MESSAGE_SEGMENT + 1);
+	assert_int_equal(offsetof(struct message_object_reply, error),
+			 offsetof(struct message_reply, error));
+}
+
 static void test_messages__parties_have_names(void **state)
 {
 	(void)state;
@@ -105,6 +116,7 @@ int main(void)
 		cmocka_unit_test(test_messages__protocol_lists_every_row),
 		cmocka_unit_test(test_messages__rules_follow_the_table),
 		cmocka_unit_test(test_messages__unknown_types_have_no_rule),
+		cmocka_unit_test(test_messages__a_reply_follows_its_request),
 		cmocka_unit_test(test_messages__parties_have_names),
 	};
 

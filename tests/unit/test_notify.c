@@ -15,7 +15,7 @@
 
 #include "ipc/guard.h"
 #include "ipc/time.h"
-#include "loader/notify.h"
+#include "helper/output/notify.h"
 
 /* A service manager's socket; "@name" is abstract. */
 static int listen_at(const char *name)

@@ -64,14 +64,20 @@ static struct file *file_at(uint64_t start)
 	return files_get(files, DEVICE, start >> 12, 77, "/bin/program");
 }
 
+static struct target_process in(uint32_t pid)
+{
+	return (struct target_process){pid, pid};
+}
+
 static struct object *identify(uint64_t start)
 {
-	struct object *object = files_object(files, file_at(start), 5, start, start + 0x1000, now);
+	struct object *object =
+		files_object(files, file_at(start), in(5), start, start + 0x1000, now);
 
 	if (object)
 		return object;
 	fake_target_answer(&fake);
-	return files_object(files, file_at(start), 5, start, start + 0x1000, now);
+	return files_object(files, file_at(start), in(5), start, start + 0x1000, now);
 }
 
 static bool all_parsed(void)
@@ -120,15 +126,15 @@ static void test_object__is_asked_for_again_when_there_is_room(void **state)
 
 	(void)state;
 	fake.count = FAKE_REQUESTS;
-	assert_null(files_object(files, file_at(START), 5, START, END, now));
+	assert_null(files_object(files, file_at(START), in(5), START, END, now));
 	fake.count = 0;
 	object = identify(START);
 	assert_int_equal(object->state, OBJECT_PARSING);
 	now += FILE_TRUSTED_FOR / 2;
 	fake.count = FAKE_REQUESTS;
-	assert_ptr_equal(files_object(files, file_at(START), 5, START, END, now), object);
+	assert_ptr_equal(files_object(files, file_at(START), in(5), START, END, now), object);
 	fake.count = 0;
-	assert_ptr_equal(files_object(files, file_at(START), 5, START, END, now), object);
+	assert_ptr_equal(files_object(files, file_at(START), in(5), START, END, now), object);
 	assert_int_equal(fake.count, 1);
 }
 
@@ -138,22 +144,22 @@ static void test_object__known_one_is_verified_after_a_while(void **state)
 
 	(void)state;
 	now += FILE_VERIFIED_FOR / 2;
-	assert_ptr_equal(files_object(files, file_at(START), 6, START, END, now), object);
+	assert_ptr_equal(files_object(files, file_at(START), in(6), START, END, now), object);
 	assert_int_equal(fake.asked[TARGET_OBJECT], 1);
 	/* then in the background, */
 	now += FILE_VERIFIED_FOR;
-	assert_ptr_equal(files_object(files, file_at(START), 6, START, END, now), object);
-	assert_ptr_equal(files_object(files, file_at(START), 7, START, END, now), object);
+	assert_ptr_equal(files_object(files, file_at(START), in(6), START, END, now), object);
+	assert_ptr_equal(files_object(files, file_at(START), in(7), START, END, now), object);
 	assert_int_equal(fake.count, 1);
 	assert_false(fake.requests[0].want_fd);
 	fake_target_answer(&fake);
 	assert_int_equal(files_replaced(files), 0);
 	/* and after long before it is used */
 	now += FILE_TRUSTED_FOR;
-	assert_null(files_object(files, file_at(START), 6, START, END, now));
+	assert_null(files_object(files, file_at(START), in(6), START, END, now));
 	assert_false(fake.requests[0].want_fd);
 	fake_target_answer(&fake);
-	assert_ptr_equal(files_object(files, file_at(START), 6, START, END, now), object);
+	assert_ptr_equal(files_object(files, file_at(START), in(6), START, END, now), object);
 	assert_int_equal(fake.asked[TARGET_OBJECT], 3);
 }
 
@@ -165,12 +171,12 @@ static void test_object__rewritten_in_place_is_told(void **state)
 	(void)state;
 	then = now += 2 * FILE_VERIFIED_FOR;
 	fake.identity.change_time = 2;
-	assert_ptr_equal(files_object(files, file_at(START), 6, START, END, now), object);
+	assert_ptr_equal(files_object(files, file_at(START), in(6), START, END, now), object);
 	fake_target_answer(&fake);
 	assert_int_equal(files_replaced(files), 1);
 	assert_true(file_replaces(file_at(START), object, then));
 	assert_false(file_replaces(file_at(START), object, before));
-	other = files_object(files, file_at(START), 6, START, END, now);
+	other = files_object(files, file_at(START), in(6), START, END, now);
 	assert_non_null(other);
 	assert_ptr_not_equal(other, object);
 	assert_false(file_replaces(file_at(START), other, then));
@@ -208,10 +214,10 @@ static void test_object__mapping_replaced_meanwhile_is_refused(void **state)
 	assert_null(identify(0x50000000));
 	/* which says nothing of the file: another process may have it */
 	fake.identity.inode = 0;
-	object = files_object(files, file_at(0x50000000), 6, 0x50000000, 0x50001000, now);
+	object = files_object(files, file_at(0x50000000), in(6), 0x50000000, 0x50001000, now);
 	assert_null(object);
 	fake_target_answer(&fake);
-	object = files_object(files, file_at(0x50000000), 6, 0x50000000, 0x50001000, now);
+	object = files_object(files, file_at(0x50000000), in(6), 0x50000000, 0x50001000, now);
 	assert_int_equal(object->state, OBJECT_PARSING);
 	/* but not for ever */
 	fake.identity.inode = 4711;
@@ -222,11 +228,11 @@ static void test_object__mapping_replaced_meanwhile_is_refused(void **state)
 	assert_int_equal(object->state, OBJECT_FAILED);
 	assert_int_equal(object->reason, -ESTALE);
 	/* nor may another device's listing be answered by this one */
-	object = files_object(files, files_get(files, 99, 4711, 1, "/o"), 5, 1, 2, now);
+	object = files_object(files, files_get(files, 99, 4711, 1, "/o"), in(5), 1, 2, now);
 	fake_target_answer(&fake);
-	object = files_object(files, files_get(files, 99, 4711, 1, "/o"), 5, 1, 2, now);
+	object = files_object(files, files_get(files, 99, 4711, 1, "/o"), in(5), 1, 2, now);
 	assert_null(object);
-	assert_true(file_is_gone(files_get(files, 99, 4711, 1, "/o"), 5, 1, 2));
+	assert_true(file_is_gone(files_get(files, 99, 4711, 1, "/o"), in(5), 1, 2));
 }
 
 /* Who swaps mappings between listing and answer takes no file from others. */
@@ -272,11 +278,11 @@ static void test_object__stacked_file_systems_answer_others(void **state)
 	object = identify(START);
 	assert_int_equal(object->state, OBJECT_PARSING);
 	/* and to another process yet another, of another stack */
-	assert_ptr_equal(files_object(files, file_at(START), 5, START, END, now), object);
+	assert_ptr_equal(files_object(files, file_at(START), in(5), START, END, now), object);
 	fake.identity.inode = 2;
-	assert_null(files_object(files, file_at(START), 6, START, END, now));
+	assert_null(files_object(files, file_at(START), in(6), START, END, now));
 	fake_target_answer(&fake);
-	other = files_object(files, file_at(START), 6, START, END, now);
+	other = files_object(files, file_at(START), in(6), START, END, now);
 	assert_non_null(other);
 	assert_ptr_not_equal(other, object);
 }

@@ -166,14 +166,14 @@ static void test_process__failed_listing_is_tried_through_a_thread(void **state)
 	rig_turn(rig);
 	rig_turn(rig);
 	assert_int_equal(rig->fake.count, 1);
-	if (rig->fake.requests[0].pid == 5) {
+	if (rig->fake.requests[0].process.thread == 5) {
 		fake_target_answer(&rig->fake);
 		rig->now += NS_PER_SECOND;
 		rig_sample(rig, 5, 100, REASON_cut_not_ready, frames, 0, 1)->tid = 7;
 		rig_turn(rig);
 		rig_turn(rig);
 	}
-	assert_int_equal(rig->fake.requests[0].pid, 7);
+	assert_int_equal(rig->fake.requests[0].process.thread, 7);
 	rig->fake.maps = TWO_MAPPINGS;
 	rig_settle(rig);
 	assert_non_null(rig_find(rig, 5, 100, 0x10000000));
@@ -288,6 +288,42 @@ static void test_process__losses_make_all_doubtful(void **state)
 	assert_int_equal(summary.limit[LIMIT_sideband], 10);
 }
 
+/* What the side-band tells of a denied program's start is not kept: an EXEC finds nothing. */
+static void test_process__a_denied_start_leaves_nothing(void **state)
+{
+	struct rig *rig = *state;
+
+	seen(rig, 5, 100);
+	rig_settle(rig);
+	rig_event(rig, EVENT_DENIED, 5, 100, 0, 0);
+	build_comm(&rig->build, ++rig->now, 5, 5, "secret", 1);
+	build_mmap(&rig->build, ++rig->now, 5, 0x1000, 0x1000, 0, 0x1, PROT_EXEC, "/secret");
+	rig_settle(rig);
+	assert_null(rig_find(rig, 5, 100, 0x1000));
+	rig_event(rig, EVENT_EXIT, 5, 100, 0, 0);
+	/* and now one that nobody denies */
+	build_comm(&rig->build, ++rig->now, 5, 5, "x", 1);
+	build_mmap(&rig->build, ++rig->now, 5, 0x3000, 0x1000, 0, 0x1, PROT_EXEC, "/x");
+	rig_event(rig, EVENT_EXEC, 5, 101, 0, 0);
+	rig_turn(rig);
+	assert_non_null(rig_find(rig, 5, 101, 0x3000));
+	assert_null(rig_find(rig, 5, 101, 0x1000));
+}
+
+/* Denied by what is in force only at the end of its exec: what was kept until then goes. */
+static void test_process__denied_at_the_end_of_its_start(void **state)
+{
+	struct rig *rig = *state;
+
+	build_comm(&rig->build, ++rig->now, 5, 5, "sudo", 1);
+	build_mmap(&rig->build, ++rig->now, 5, 0x1000, 0x1000, 0, 0x1, PROT_EXEC, "/sudo");
+	rig_event(rig, EVENT_EXIT, 5, 100, 0, 0);
+	rig_turn(rig);
+	rig_event(rig, EVENT_EXEC, 5, 101, 0, 0);
+	rig_turn(rig);
+	assert_null(rig_find(rig, 5, 101, 0x1000));
+}
+
 static void test_process__launches_are_bounded(void **state)
 {
 	struct rig *rig = *state;
@@ -333,6 +369,8 @@ int main(void)
 		RIG_TEST(test_process__unknown_address_is_listed_with_growing_gaps),
 		RIG_TEST(test_process__listings_put_off_are_counted_once),
 		RIG_TEST(test_process__losses_make_all_doubtful),
+		RIG_TEST(test_process__a_denied_start_leaves_nothing),
+		RIG_TEST(test_process__denied_at_the_end_of_its_start),
 		RIG_TEST(test_process__launches_are_bounded),
 		RIG_TEST(test_process__broker_gone_is_survived),
 	};

@@ -21,7 +21,7 @@ static const char *print(const struct summary *summary, bool verbose)
 
 static void test_summary__classes(void **state)
 {
-	struct message_counted counted = {.expected = 101, .samples = 100};
+	struct counted counted = {.expected = 101, .samples = 100};
 	struct message_summary worker = {.without_names = 4};
 	struct summary sum;
 
@@ -46,7 +46,7 @@ static void test_summary__classes(void **state)
 
 static void test_summary__every_sample_has_one_fate(void **state)
 {
-	struct message_counted counted = {0};
+	struct counted counted = {0};
 	struct message_summary worker = {.without_names = ~0ull, .discarded = 3, .unkept = 4};
 	struct summary sum;
 	uint64_t all = 0;
@@ -78,7 +78,7 @@ static void test_summary__every_sample_has_one_fate(void **state)
 
 static void test_summary__limits(void **state)
 {
-	struct message_counted counted = {.events_lost = 5, .processes_lost = 6};
+	struct counted counted = {.events_lost = 5, .processes_lost = 6};
 	struct message_summary worker = {0};
 	struct summary sum;
 
@@ -94,8 +94,7 @@ static void test_summary__limits(void **state)
 
 static void test_summary__progress(void **state)
 {
-	struct message_counted counted = {
-		.elapsed = 2100000000, .samples = 100, .seen = 8, .complete = 7};
+	struct counted counted = {.elapsed = 2100000000, .samples = 100, .seen = 8, .complete = 7};
 	char text[128];
 	FILE *stream = fmemopen(text, sizeof(text), "w");
 
@@ -111,7 +110,7 @@ static void test_summary__progress(void **state)
 /* What another worker had is lost with it; this one can report no more than its own. */
 static void test_summary__restart(void **state)
 {
-	struct message_counted counted = {.samples = 100, .restarted = 35};
+	struct counted counted = {.samples = 100, .restarted = 35};
 	struct message_summary worker = {0};
 	struct summary sum;
 

@@ -97,7 +97,7 @@ static int status_of(void (*act)(void))
 	pid_t pid = fork();
 
 	if (pid == 0) {
-		if (confine(&limits))
+		if (confine_reader(&limits))
 			_exit(99);
 		act();
 	}

@@ -12,6 +12,7 @@
 
 #include "tests/unit/build_symbols.h"
 #include "worker/elf/image.h"
+#include "worker/symbol/cache.h"
 #include "worker/symbol/symtab.h"
 
 #define FUNC(binding) ELF64_ST_INFO(STB_##binding, STT_FUNC)
@@ -59,6 +60,7 @@ static int resolve(const struct build_symbols_table *symtab,
 		   struct symbol_match *ret_matches)
 {
 	static const struct build_symbols_table none;
+	struct symbol_cache *cache = symbol_cache_new(SYMBOL_BYTES_MAX);
 	struct image *image;
 	size_t size;
 	unsigned char *bytes =
@@ -68,7 +70,8 @@ static int resolve(const struct build_symbols_table *symtab,
 	assert_non_null(bytes);
 	assert_int_equal(image_open_memory(bytes, size, &image), 0);
 	free(bytes);
-	r = symtab_resolve(image, pcs, count, ret_matches);
+	r = symtab_resolve(cache, image, pcs, count, ret_matches);
+	symbol_cache_free(cache);
 	image_close(image);
 	return r;
 }

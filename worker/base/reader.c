@@ -136,13 +136,12 @@ void reader_seek(struct reader *reader, size_t offset)
 		reader->position = reader->base;
 }
 
-struct reader reader_sub(struct reader *reader, size_t size)
+struct reader reader_sub_failed(struct reader *reader)
 {
-	const void *bytes = reader_bytes(reader, size);
 	struct reader sub;
 
-	reader_init(&sub, bytes, bytes ? size : 0);
-	if (reader->bad)
-		reader_fail(&sub);
+	reader_fail(reader);
+	reader_init(&sub, NULL, 0);
+	reader_fail(&sub);
 	return sub;
 }

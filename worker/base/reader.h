@@ -75,7 +75,18 @@ const char *reader_string(struct reader *reader);
 const char *reader_until(struct reader *reader, char stop, size_t *ret_length);
 void reader_skip(struct reader *reader, size_t size);
 void reader_seek(struct reader *reader, size_t offset);
+struct reader reader_sub_failed(struct reader *reader);
+
 /* A reader of the next `size` bytes with offsets of its own; moves past them. */
-struct reader reader_sub(struct reader *reader, size_t size);
+static inline struct reader reader_sub(struct reader *reader, size_t size)
+{
+	struct reader sub = {.base = reader->position, .position = reader->position};
+
+	if (reader_failed(reader) || size > reader_left(reader))
+		return reader_sub_failed(reader);
+	reader->position += size;
+	sub.end = reader->position;
+	return sub;
+}
 
 #endif

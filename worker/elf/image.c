@@ -20,7 +20,8 @@
 
 struct image {
 	Elf *elf;
-	char *copy; /* of an image in memory */
+	int fd;
+	char *copy; /* an image in memory */
 	uint64_t size;
 	GElf_Ehdr header;
 	size_t program_headers;
@@ -148,6 +149,7 @@ int image_open(int fd, struct image **ret_image)
 	image = calloc(1, sizeof(*image));
 	if (!image)
 		return -ENOMEM;
+	image->fd = fd;
 	image->size = (uint64_t)status.st_size;
 	elf_version(EV_CURRENT);
 	image->elf = elf_begin(fd, ELF_C_READ, NULL);
@@ -160,7 +162,18 @@ int image_open(int fd, struct image **ret_image)
 
 int image_open_memory(const void *bytes, size_t size, struct image **ret_image)
 {
+	void *copy = malloc(size + 1);
+
+	if (!copy)
+		return -ENOMEM;
+	memcpy(copy, bytes, size);
+	return image_adopt(copy, size, ret_image);
+}
+
+int image_adopt(void *adopted, size_t size, struct image **ret_image)
+{
 	struct image *image guard_image = NULL;
+	guard_free void *bytes = adopted;
 	int r = check_ident(bytes, size);
 
 	if (r == 0)
@@ -170,11 +183,9 @@ int image_open_memory(const void *bytes, size_t size, struct image **ret_image)
 	image = calloc(1, sizeof(*image));
 	if (!image)
 		return -ENOMEM;
+	image->fd = -1;
 	image->size = size;
-	image->copy = malloc(size);
-	if (!image->copy)
-		return -ENOMEM;
-	memcpy(image->copy, bytes, size);
+	image->copy = take_pointer(bytes);
 	elf_version(EV_CURRENT);
 	image->elf = elf_memory(image->copy, size);
 	r = load_headers(image);
@@ -275,11 +286,16 @@ uint64_t image_entry(const struct image *image)
 
 /* ---- sections ---- */
 
+static bool section_is_there(const GElf_Shdr *header)
+{
+	return header->sh_type != SHT_NOBITS && !(header->sh_flags & SHF_COMPRESSED);
+}
+
 static int section_bytes(Elf_Scn *section, const GElf_Shdr *header, struct image_bytes *ret_bytes)
 {
 	Elf_Data *data;
 
-	if (header->sh_type == SHT_NOBITS || header->sh_flags & SHF_COMPRESSED)
+	if (!section_is_there(header))
 		return -ENOENT;
 	if (header->sh_size > IMAGE_SECTION_MAX)
 		return -EFBIG;
@@ -299,10 +315,10 @@ static int section_bytes(Elf_Scn *section, const GElf_Shdr *header, struct image
 	return 0;
 }
 
-int image_section(struct image *image, const char *name, struct image_bytes *ret_bytes)
+static int find_section(struct image *image, const char *name, Elf_Scn **ret_section,
+			GElf_Shdr *ret_header)
 {
 	Elf_Scn *section = NULL;
-	GElf_Shdr header;
 	size_t names;
 
 	if (elf_getshdrstrndx(image->elf, &names) != 0)
@@ -310,16 +326,53 @@ int image_section(struct image *image, const char *name, struct image_bytes *ret
 	while ((section = elf_nextscn(image->elf, section))) {
 		const char *found;
 
-		if (!gelf_getshdr(section, &header))
+		if (!gelf_getshdr(section, ret_header))
 			return -EBADMSG;
-		found = elf_strptr(image->elf, names, header.sh_name);
-		if (found && strcmp(found, name) == 0)
-			return section_bytes(section, &header, ret_bytes);
+		found = elf_strptr(image->elf, names, ret_header->sh_name);
+		if (found && strcmp(found, name) == 0) {
+			*ret_section = section;
+			return 0;
+		}
 	}
 	return -ENOENT;
 }
 
-int image_section_at(struct image *image, uint32_t index, struct image_bytes *ret_bytes)
+int image_section(struct image *image, const char *name, struct image_bytes *ret_bytes)
+{
+	Elf_Scn *section;
+	GElf_Shdr header;
+	int r = find_section(image, name, &section, &header);
+
+	return r < 0 ? r : section_bytes(section, &header, ret_bytes);
+}
+
+static int section_place(const struct image *image, const GElf_Shdr *header,
+			 struct image_place *ret_place)
+{
+	if (!section_is_there(header))
+		return -ENOENT;
+	if (header->sh_offset > image->size || header->sh_size > image->size - header->sh_offset)
+		return -EBADMSG;
+	*ret_place = (struct image_place){
+		.offset = header->sh_offset,
+		.size = header->sh_size,
+		.address = header->sh_addr,
+		.link = header->sh_link,
+		.entry_size = (uint32_t)header->sh_entsize,
+	};
+	return 0;
+}
+
+int image_section_place(struct image *image, const char *name, struct image_place *ret_place)
+{
+	Elf_Scn *section;
+	GElf_Shdr header;
+	int r = find_section(image, name, &section, &header);
+
+	return r < 0 ? r : section_place(image, &header, ret_place);
+}
+
+int image_section_place_at(struct image *image, uint32_t index, struct image_place *ret_place)
 {
 	Elf_Scn *section = index > 0 ? elf_getscn(image->elf, index) : NULL;
 	GElf_Shdr header;
@@ -328,7 +381,46 @@ int image_section_at(struct image *image, uint32_t index, struct image_bytes *re
 		return -ENOENT;
 	if (!gelf_getshdr(section, &header))
 		return -EBADMSG;
-	return section_bytes(section, &header, ret_bytes);
+	return section_place(image, &header, ret_place);
+}
+
+int image_address_place(const struct image *image, uint64_t address, struct image_place *ret_place)
+{
+	for (size_t i = 0; i < image->segment_count; i++) {
+		const struct image_segment *segment = &image->segments[i];
+		uint64_t inside = address - segment->address;
+
+		if (address < segment->address || inside >= segment->file_size)
+			continue;
+		*ret_place = (struct image_place){
+			.offset = segment->file_offset + inside,
+			.size = segment->file_size - inside,
+			.address = address,
+		};
+		return 0;
+	}
+	return -ENOENT;
+}
+
+size_t image_read(const struct image *image, uint64_t offset, void *to, size_t size)
+{
+	ssize_t got;
+
+	if (offset >= image->size || offset > INT64_MAX)
+		return 0;
+	if (size > image->size - offset)
+		size = image->size - offset;
+	if (image->copy) {
+		memcpy(to, image->copy + offset, size);
+		return size;
+	}
+	got = pread(image->fd, to, size, (off_t)offset);
+	return got < 0 ? 0 : (size_t)got;
+}
+
+bool image_is_in_memory(const struct image *image)
+{
+	return image->copy != NULL;
 }
 
 /* ---- parts of segments ---- */

@@ -21,6 +21,8 @@ struct image;
 int image_open(int fd, struct image **ret_image);
 /* Copies the bytes. */
 int image_open_memory(const void *bytes, size_t size, struct image **ret_image);
+/* Takes malloc()ed bytes, also when it fails. */
+int image_adopt(void *bytes, size_t size, struct image **ret_image);
 void image_close(struct image *image); /* NULL is fine */
 
 struct image_segment {					       /* a PT_LOAD */
@@ -53,11 +55,24 @@ struct image_bytes {
 #define IMAGE_SECTION_MAX (256u << 20) /* larger ones are -EFBIG */
 /* 0 with bytes, -ENOENT, -EFBIG, -EBADMSG or -EIO. SHT_NOBITS and compressed sections: -ENOENT. */
 int image_section(struct image *image, const char *name, struct image_bytes *ret_bytes);
-int image_section_at(struct image *image, uint32_t index, struct image_bytes *ret_bytes);
 /* What the file has from an address on, at most to the end of its segment. */
 int image_text(struct image *image, uint64_t address, uint64_t most, struct image_bytes *ret_bytes);
 /* .eh_frame by section, else through PT_GNU_EH_FRAME (then up to the first record of length 0). */
 int image_eh_frame(struct image *image, struct image_bytes *ret_bytes);
+
+/* Where a section, or what an address stands for, is in the file: for reading it in parts. */
+struct image_place {
+	uint64_t offset, size, address;
+	uint32_t link, entry_size;
+};
+/* 0, -ENOENT (SHT_NOBITS and compressed ones, too) or -EBADMSG. */
+int image_section_place(struct image *image, const char *name, struct image_place *ret_place);
+int image_section_place_at(struct image *image, uint32_t index, struct image_place *ret_place);
+/* From the address to the end of what its segment has in the file. -ENOENT. */
+int image_address_place(const struct image *image, uint64_t address, struct image_place *ret_place);
+/* Copies bytes of the file and returns how many: fewer at its end, or when it cannot be read. */
+size_t image_read(const struct image *image, uint64_t offset, void *to, size_t size);
+bool image_is_in_memory(const struct image *image);
 
 /* GNU build id; length 0: none. At most 64 bytes are taken. */
 #define IMAGE_BUILD_ID_MAX 64

@@ -17,6 +17,7 @@ struct format_options {
 struct format {
 	uint32_t id; /* enum profile_format of ipc/messages.h */
 	const char *name;
+	bool wants_times; /* profile_moments() */
 	/* Writes the whole profile to fd (a memfd). 0 or a negative errno. */
 	int (*render)(const struct profile *profile, const struct profile_times *times,
 		      const struct format_options *options, int fd);
@@ -28,6 +29,12 @@ struct format {
 
 const struct format *format_find(uint32_t id); /* NULL: no such format */
 
+/* Samples, and those whose stack is cut (struct profile_reason). */
+struct format_totals {
+	uint64_t samples, cut;
+};
+void format_totals(const struct profile *profile, struct format_totals *ret_totals);
+
 /*
  * Names are chosen by attackers: valid UTF-8, no character that controls a terminal or the
  * direction of text, at most max bytes with the NUL. What is replaced becomes '?'; what is cut ends
@@ -35,6 +42,9 @@ const struct format *format_find(uint32_t id); /* NULL: no such format */
  */
 #define FORMAT_NAME_MAX 4096
 void format_clean_name(char *ret_text, size_t max, const char *name);
+
+/* The function that names a location, 0: there is none with a name. */
+uint32_t format_location_function(const struct profile *profile, uint32_t location);
 
 /* A function's name, clean; "" when there is no such function, or it has none. */
 void format_function_name(char *ret_text, size_t max, const struct profile *profile,

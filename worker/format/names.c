@@ -22,6 +22,7 @@ static const struct code_range refused[] = {
 	{0x2060, 0x206f},
 	{0xfeff, 0xfeff},	  /* byte order mark */
 	{0xfff9, 0xfffb},	  /* annotations */
+	{0xfffe, 0xffff},	  /* no characters, and none of XML's */
 	{0xe0000, 0xe007f},	  /* invisible tags */
 	{0x110000, ~(uint32_t)0}, /* not Unicode */
 };
@@ -100,6 +101,14 @@ static const char *base_name(const char *path)
 	const char *slash = strrchr(path, '/');
 
 	return slash && slash[1] ? slash + 1 : path;
+}
+
+uint32_t format_location_function(const struct profile *profile, uint32_t location)
+{
+	const struct profile_location *at = profile_location_get(profile, location);
+	const struct profile_function *function = profile_function_get(profile, at->function);
+
+	return function && profile_string_get(profile, function->name)[0] ? at->function : 0;
 }
 
 void format_function_name(char *ret_text, size_t max, const struct profile *profile, uint32_t id)

@@ -216,13 +216,14 @@ static void pprof_put_functions(struct pprof *pprof)
 }
 
 /* Some readers drop frames without a function, so a location that has none is given its own. */
-static uint64_t pprof_location_function(struct pprof *pprof, uint32_t id, uint32_t function)
+static uint64_t pprof_location_function(struct pprof *pprof, uint32_t id)
 {
+	uint32_t function = format_location_function(pprof->profile, id);
 	char text[FORMAT_NAME_MAX];
 	uint64_t own = (uint64_t)profile_functions(pprof->profile) + id;
 	struct profile_function unnamed = {0};
 
-	if (profile_function_get(pprof->profile, function))
+	if (function)
 		return function;
 	format_frame_name(text, sizeof(text), pprof->profile, id);
 	unnamed.name = unnamed.system_name = (uint32_t)pprof_put_string(pprof, text);
@@ -242,8 +243,7 @@ static size_t pprof_lines(struct pprof *pprof, uint32_t id)
 		pprof->lines[i].line = lines[i].line;
 		pprof->line[i] = &pprof->lines[i];
 	}
-	pprof->lines[count - 1].function_id =
-		pprof_location_function(pprof, id, lines[count - 1].function);
+	pprof->lines[count - 1].function_id = pprof_location_function(pprof, id);
 	return count;
 }
 

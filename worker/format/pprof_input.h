@@ -3,6 +3,7 @@
 #ifndef KEYHOLE_WORKER_FORMAT_PPROF_INPUT_H
 #define KEYHOLE_WORKER_FORMAT_PPROF_INPUT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -45,6 +46,7 @@ struct pprof_input {
 	uint32_t first_object, first_location; /* in the model, of those of this file */
 	uint32_t file_name;		       /* of processes that have no name */
 	uint64_t lines;
+	bool commented;	     /* by keyhole */
 	struct map *markers; /* objects of the model by name */
 	uint32_t column;     /* of a sample's values */
 	uint32_t checked;    /* a second one, which must be the first * checked_by */

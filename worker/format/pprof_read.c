@@ -247,6 +247,8 @@ static int add_sample(struct pprof_input *in, struct sample *sample, uint64_t co
 	if (options->keep &&
 	    !options->keep(in->profile, to, sample->depth ? in->stack[0] : 0, options->context))
 		return 0;
+	in->info->ours |=
+		in->commented && to->pid; /* others' files, converted, have no processes */
 	in->info->kept += count;
 	in->info->stacks_cut += sample->cut;
 	to->count = options->base ? 0 : count;
@@ -314,7 +316,7 @@ static int read_comments(struct pprof_input *in)
 
 	for (uint32_t i = 0; i < in->tables.comment_count; i++)
 		if (!strncmp(pprof_text(in, in->tables.comments[i], &r), "keyhole ", 8))
-			in->info->ours = true;
+			in->commented = true;
 	return r;
 }
 

@@ -24,7 +24,7 @@
 struct pprof_options {
 	const char *sample_type; /* NULL: the file's default, else its last */
 	bool base;		 /* counts go to struct profile_sample.base */
-	/* NULL, or whether a sample is kept. Its stack is not known yet, but the innermost location. */
+	/* NULL, or whether a sample is kept: its stack is not known yet, but its leaf is. */
 	bool (*keep)(const struct profile *profile, const struct profile_sample *sample,
 		     uint32_t leaf, void *context);
 	void *context;
@@ -32,21 +32,20 @@ struct pprof_options {
 
 struct pprof_info {
 	/*
-	 * Counts are samples of one period when the file has both and one is always a multiple of the
-	 * other; of another time they are nanoseconds, with a period of 1; else what the unit says,
-	 * with a period of 1.
+	 * Counts are samples of one period when the file has both and one is always a multiple of
+	 * the other; of another time they are nanoseconds, with a period of 1; else what the unit
+	 * says, with a period of 1.
 	 */
 	struct profile_times times;
 	char type[64], unit[32]; /* of the sample type: "cpu", "nanoseconds"; clean */
 	bool is_time;		 /* count * times.period_ns are nanoseconds */
 	uint64_t total, kept;	 /* sums of counts, before and after keep() */
-	uint64_t
-		stacks_cut; /* samples with more frames than PROFILE_STACK_MAX: roots are missing */
-	uint64_t lines_cut; /* functions inlined deeper than PROFILE_LINES_MAX */
-	uint64_t strings_cut; /* longer than FORMAT_NAME_MAX */
-	bool ours;	      /* written by keyhole: it says which stacks are cut */
-	char types[128];      /* all sample types of the file: "samples, cpu" */
-	char problem[192];    /* why it was refused, after -EBADMSG, -E2BIG or -ENOENT */
+	uint64_t stacks_cut;	 /* samples of more than PROFILE_STACK_MAX frames: without a root */
+	uint64_t lines_cut;	 /* functions inlined deeper than PROFILE_LINES_MAX */
+	uint64_t strings_cut;	 /* longer than FORMAT_NAME_MAX */
+	bool ours;		 /* written by keyhole: it says which stacks are cut */
+	char types[128];	 /* all sample types of the file: "samples, cpu" */
+	char problem[192];	 /* why it was refused, after -EBADMSG, -E2BIG or -ENOENT */
 };
 
 /*

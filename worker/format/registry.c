@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "worker/format/format.h"
 
+#include "worker/profile/profile.h"
+
 static const struct format *const formats[] = {
 #define F(number, name, suffix) &format_##name,
 #include "ipc/formats.def"
@@ -14,4 +16,19 @@ const struct format *format_find(uint32_t id)
 			return formats[i];
 	}
 	return NULL;
+}
+
+void format_totals(const struct profile *profile, struct format_totals *ret_totals)
+{
+	size_t count;
+	const struct profile_sample *sample = profile_samples(profile, &count);
+
+	*ret_totals = (struct format_totals){0};
+	for (; count > 0; count--, sample++) {
+		const struct profile_reason *reason = profile_reason(sample->reason);
+
+		ret_totals->samples += sample->count;
+		if (reason && reason->class == CLASS_CUT)
+			ret_totals->cut += sample->count;
+	}
 }

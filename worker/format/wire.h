@@ -25,23 +25,41 @@ struct wire {
 	struct reader bytes; /* of WIRE_BYTES: a message, string or packed numbers */
 };
 
-/* The next field; false at the end of the message or once it is not well-formed: reader_failed(). */
+/* Most numbers of a profile have two or three bytes. */
+static inline uint64_t wire_varint(struct reader *reader)
+{
+	const unsigned char *at = reader->position;
+
+	if (reader_left(reader) < 3 || at[0] < 0x80)
+		return reader_uleb(reader);
+	if (at[1] < 0x80) {
+		reader->position += 2;
+		return (at[0] & 0x7fu) | (uint32_t)at[1] << 7;
+	}
+	if (at[2] < 0x80) {
+		reader->position += 3;
+		return (at[0] & 0x7fu) | (at[1] & 0x7fu) << 7 | (uint32_t)at[2] << 14;
+	}
+	return reader_uleb(reader);
+}
+
+/* The next field; false at the end of the message, or when it is not well-formed. */
 static inline bool wire_next(struct reader *reader, struct wire *ret_field)
 {
 	uint64_t tag;
 
 	if (reader_left(reader) == 0)
 		return false;
-	tag = reader_uleb(reader);
+	tag = wire_varint(reader);
 	ret_field->field = (uint32_t)(tag >> 3);
 	ret_field->type = (enum wire_type)(tag & 7);
 	ret_field->value = 0;
 	if (tag >> 3 == 0 || tag > UINT32_MAX)
 		reader_fail(reader);
 	if (ret_field->type == WIRE_VARINT)
-		ret_field->value = reader_uleb(reader);
+		ret_field->value = wire_varint(reader);
 	else if (ret_field->type == WIRE_BYTES)
-		ret_field->bytes = reader_sub(reader, reader_uleb(reader));
+		ret_field->bytes = reader_sub(reader, wire_varint(reader));
 	else if (ret_field->type == WIRE_FIXED64)
 		ret_field->value = reader_u64(reader);
 	else if (ret_field->type == WIRE_FIXED32)
@@ -61,7 +79,7 @@ static inline bool wire_number(struct reader *reader, struct wire *field, uint64
 	}
 	if (field->type != WIRE_BYTES || reader_left(&field->bytes) == 0)
 		return false;
-	*ret_value = reader_uleb(&field->bytes);
+	*ret_value = wire_varint(&field->bytes);
 	if (reader_failed(&field->bytes))
 		reader_fail(reader);
 	return !reader_failed(reader);

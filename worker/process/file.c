@@ -37,7 +37,7 @@ struct file {
 	bool foreign; /* answered by another device: true for the process it was asked through */
 	bool gone;    /* the mapping it was asked through last */
 	bool quarantined; /* a broker hung or ended with it: one bad file costs one of them */
-	uint32_t pid;	  /* the mapping it is asked through */
+	struct target_process process; /* the mapping it is asked through */
 	uint64_t start, end;
 	bool put_off;
 	uint64_t waited; /* when it was wanted last and could not be asked for yet */
@@ -246,7 +246,7 @@ static void on_verified(struct files *files, struct file *file, const struct tar
 static void count_opening(struct files *files, const struct file *file, int more)
 {
 	files->opening += (size_t)more;
-	tally_add(files->opening_for, file->pid, more);
+	tally_add(files->opening_for, file->process.pid, more);
 }
 
 /* It is not given again for a minute, and may be what others wait for: who swaps mappings at the
@@ -262,7 +262,7 @@ static void on_opened(struct files *files, struct file *file, struct target_repl
 	struct object *object;
 
 	if (reply->error == 0 && !plausible(files, file, &reply->identity)) {
-		keep_other(files, reply, file->pid);
+		keep_other(files, reply, file->process.pid);
 		reply->error = -ESTALE;
 	}
 	if (mapping_gone(file, reply->error)) {
@@ -284,7 +284,7 @@ static void on_opened(struct files *files, struct file *file, struct target_repl
 		objects_reopen(files->objects, object, take_fd(&reply->fd));
 	else
 		object = objects_add(files->objects, &reply->identity, file->path,
-				     take_fd(&reply->fd), file->pid);
+				     take_fd(&reply->fd), file->process.pid);
 	if (object)
 		file_know(files, file, object);
 	else
@@ -310,7 +310,7 @@ static void ask(struct files *files, struct file *file, bool want_fd)
 {
 	const struct target_request request = {
 		.kind = TARGET_OBJECT,
-		.pid = file->pid,
+		.process = file->process,
 		.start = file->start,
 		.end = file->end,
 		.want_fd = want_fd,
@@ -334,7 +334,7 @@ static void ask(struct files *files, struct file *file, bool want_fd)
 /* Two stacked file systems may list the same numbers for different files. */
 static bool is_fresh(const struct file *file, uint32_t pid, uint64_t now)
 {
-	if (file->foreign && file->pid != pid)
+	if (file->foreign && file->process.pid != pid)
 		return false;
 	return file->object && now - file->verified < FILE_TRUSTED_FOR;
 }
@@ -362,10 +362,10 @@ static bool may_open(struct files *files, struct file *file, uint32_t pid)
 	return within;
 }
 
-struct object *files_object(struct files *files, struct file *file, uint32_t pid, uint64_t start,
-			    uint64_t end, uint64_t now)
+struct object *files_object(struct files *files, struct file *file, struct target_process process,
+			    uint64_t start, uint64_t end, uint64_t now)
 {
-	bool fresh = is_fresh(file, pid, now);
+	bool fresh = is_fresh(file, process.pid, now);
 
 	if (file->state == FILE_VERIFYING || file->state == FILE_OPENING)
 		return fresh && file->state == FILE_VERIFYING ? file->object : NULL;
@@ -375,15 +375,15 @@ struct object *files_object(struct files *files, struct file *file, uint32_t pid
 		      (file->state == FILE_KNOWN && now - file->verified < FILE_VERIFIED_FOR)))
 		return file->object;
 	/* not again and again through a mapping that is no more */
-	if (file_is_gone(file, pid, start, end) && now - file->asked < FILE_RETRY_AFTER)
+	if (file_is_gone(file, process, start, end) && now - file->asked < FILE_RETRY_AFTER)
 		return file->state == FILE_KNOWN ? file->object : NULL;
 	/* When one of them is done, files_changes() or objects_changes() tell. */
-	if (file->state != FILE_KNOWN && !may_open(files, file, pid)) {
+	if (file->state != FILE_KNOWN && !may_open(files, file, process.pid)) {
 		file->waited = now;
 		return file->state == FILE_FAILED ? file->object : NULL;
 	}
 	file->gone = false;
-	file->pid = pid;
+	file->process = process;
 	file->start = start;
 	file->end = end;
 	file->asked = now;
@@ -394,9 +394,11 @@ struct object *files_object(struct files *files, struct file *file, uint32_t pid
 	return file->state == FILE_FAILED ? file->object : NULL;
 }
 
-bool file_is_gone(const struct file *file, uint32_t pid, uint64_t start, uint64_t end)
+bool file_is_gone(const struct file *file, struct target_process process, uint64_t start,
+		  uint64_t end)
 {
-	return file->gone && file->pid == pid && file->start == start && file->end == end;
+	return file->gone && file->process.pid == process.pid &&
+	       file->process.thread == process.thread && file->start == start && file->end == end;
 }
 
 struct object *files_last_object(struct files *files, struct file *file, uint64_t now)

@@ -11,11 +11,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "worker/target/target.h"
+
 struct file;
 struct files;
 struct object;
 struct objects;
-struct target;
 
 #define FILE_VERIFIED_FOR 50000000ull	/* ns: a file may be written to in place */
 #define FILE_TRUSTED_FOR  1000000000ull /* ns: meanwhile taken for what it was */
@@ -40,10 +41,11 @@ struct file *files_get(struct files *files, uint64_t device, uint64_t inode, uin
  * The object of a file that is mapped at start..end of a process: at once when that is known, else
  * NULL and the target is asked; files_changes() counts when asking again may help.
  */
-struct object *files_object(struct files *files, struct file *file, uint32_t pid, uint64_t start,
-			    uint64_t end, uint64_t now);
+struct object *files_object(struct files *files, struct file *file, struct target_process process,
+			    uint64_t start, uint64_t end, uint64_t now);
 /* The target knows no such mapping: the process, or its listing, is out of date. */
-bool file_is_gone(const struct file *file, uint32_t pid, uint64_t start, uint64_t end);
+bool file_is_gone(const struct file *file, struct target_process process, uint64_t start,
+		  uint64_t end);
 /* For a mapping that is gone: what was known, or a failed object; NULL while an answer is due. */
 struct object *files_last_object(struct files *files, struct file *file, uint64_t now);
 uint64_t files_changes(const struct files *files);

@@ -64,6 +64,8 @@ struct mappings *launch_take(struct launch *launch)
 
 void launches_end(struct launches *launches, struct launch *launch)
 {
+	if (!launch)
+		return;
 	map_remove(launches->by_pid, launch->pid);
 	mappings_free(launch->mappings);
 	free(launch);
@@ -97,25 +99,47 @@ static struct launch *launch_new(uint32_t pid)
 	return NULL;
 }
 
-struct launch *launches_begin(struct launches *launches, uint32_t pid, uint64_t time,
-			      const char *comm)
+/* NULL: no memory. */
+static struct launch *replace(struct launches *launches, uint32_t pid, uint64_t time)
 {
-	struct launch *launch = launches_find(launches, pid);
+	struct launch *launch;
 
-	if (launch)
-		launches_end(launches, launch);
+	launches_end(launches, launches_find(launches, pid));
 	if (map_count(launches->by_pid) >= LAUNCHES_MAX)
 		drop_oldest(launches);
 	launch = launch_new(pid);
 	if (!launch)
 		return NULL;
 	launch->time = time;
-	memcpy(launch->comm, comm, strnlen(comm, ABI_COMM_BYTES - 1));
 	if (map_put(launches->by_pid, pid, launch) == 0)
 		return launch;
 	mappings_free(launch->mappings);
 	free(launch);
 	return NULL;
+}
+
+void launches_begin(struct launches *launches, uint32_t pid, uint64_t time, const char *comm,
+		    uint64_t losses)
+{
+	struct launch *launch = launches_find(launches, pid);
+
+	if (launch && launch->denied && !launch->named) {
+		launch->named = true;
+		return;
+	}
+	launch = replace(launches, pid, time);
+	if (!launch)
+		return;
+	memcpy(launch->comm, comm, strnlen(comm, ABI_COMM_BYTES - 1));
+	launch->losses = losses;
+}
+
+void launches_deny(struct launches *launches, uint32_t pid, uint64_t time)
+{
+	struct launch *launch = replace(launches, pid, time);
+
+	if (launch)
+		launch->denied = true;
 }
 
 uint64_t launches_dropped(const struct launches *launches)

@@ -7,6 +7,7 @@
 #ifndef KEYHOLE_WORKER_PROCESS_LAUNCH_H
 #define KEYHOLE_WORKER_PROCESS_LAUNCH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,18 +27,23 @@ struct launch {
 	uint64_t losses; /* of the side-band before it */
 	char comm[ABI_COMM_BYTES];
 	struct mappings *mappings;
+	/* Of a denied program: nothing of it is kept, and it only stands here until it has started.
+	 * named: its COMM record has come; the next one is of another program. */
+	bool denied, named;
 };
 
 struct launches *launches_new(void);	       /* NULL: no memory */
 void launches_free(struct launches *launches); /* NULL is fine */
 
-/* In place of an earlier one of the pid. NULL: no memory. */
-struct launch *launches_begin(struct launches *launches, uint32_t pid, uint64_t time,
-			      const char *comm);
+/* In place of an earlier one of the pid, unless it is the record that launches_deny() expects. */
+void launches_begin(struct launches *launches, uint32_t pid, uint64_t time, const char *comm,
+		    uint64_t losses);
+/* A denied program is being started: its records follow. */
+void launches_deny(struct launches *launches, uint32_t pid, uint64_t time);
 struct launch *launches_find(const struct launches *launches, uint32_t pid);
 /* Its mappings, which are the caller's then; NULL: none were told. */
 struct mappings *launch_take(struct launch *launch);
-/* The launch is over, and what mappings it still has go with it. */
+/* The launch is over, and what mappings it still has go with it. NULL is fine. */
 void launches_end(struct launches *launches, struct launch *launch);
 uint64_t launches_dropped(const struct launches *launches); /* for LAUNCHES_MAX */
 void launches_prune(struct launches *launches, uint64_t now);

@@ -8,6 +8,7 @@
 
 #include "ipc/log.h"
 #include "worker/base/map.h"
+#include "worker/base/redact.h"
 #include "worker/base/tally.h"
 #include "worker/elf/image.h"
 #include "worker/process/parser.h"
@@ -24,6 +25,7 @@ struct objects {
 	struct tables *tables;
 	struct segments *segments;
 	struct parser *parser;
+	const struct redact *redact; /* of what is logged, or NULL */
 	struct map *by_identity, *by_number;
 	struct map *parsing_for; /* owners' counts */
 	struct object *vdso, *anonymous;
@@ -60,11 +62,23 @@ static void set_state(struct objects *objects, struct object *object, enum objec
 	objects->changes += state == OBJECT_READY || state == OBJECT_FAILED;
 }
 
+void objects_set_redact(struct objects *objects, const struct redact *redact)
+{
+	objects->redact = redact;
+}
+
+static const char *shown(const struct objects *objects, const char *name, char text[REDACT_BYTES])
+{
+	return objects->redact ? redact_name(objects->redact, REDACT_PATH, name, text) : name;
+}
+
 static void name_detail(struct objects *objects, const char *part, const char *name,
 			const char *why)
 {
+	char text[REDACT_BYTES];
+
 	if (objects->logged++ < FAILURES_LOGGED)
-		log_info("%s: %s: %s", part, name, why);
+		log_info("%s: %s: %s", part, shown(objects, name, text), why);
 }
 
 /* Each once, and not without end: who makes the files may make as many as it likes. */
@@ -76,11 +90,13 @@ static void name_failure(struct objects *objects, const struct object *object, i
 	const char *why = reason == -EACCES ? "not opened: no regular file, open for writing, or "
 					      "its file system is not allowed"
 					    : strerror(-reason);
+	char text[REDACT_BYTES];
 
 	if (reason == -EOWNERDEAD)
-		log_warning("quarantined: %s: a worker ended while it parsed it", object->name);
+		log_warning("quarantined: %s: a worker ended while it parsed it",
+			    shown(objects, object->name, text));
 	else if (!everyday && objects->warned++ < FAILURES_WARNED)
-		log_warning("object: %s: %s", object->name, why);
+		log_warning("object: %s: %s", shown(objects, object->name, text), why);
 	else
 		name_detail(objects, "object", object->name, why);
 }

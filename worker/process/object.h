@@ -16,6 +16,7 @@
 struct image_segment;
 struct objects;
 struct parser;
+struct redact;
 struct segments;
 struct table;
 struct tables;
@@ -68,6 +69,8 @@ struct objects *objects_new(struct tables *tables, struct segments *segments, st
 void objects_free(struct objects *objects); /* after the parser; NULL is fine */
 
 /* The vDSO every process has, as a copy of our own; bytes are borrowed. */
+/* How their names are logged; borrowed. Without it, as they are. */
+void objects_set_redact(struct objects *objects, const struct redact *redact);
 int objects_set_vdso(struct objects *objects, const void *bytes, size_t size);
 struct object *objects_vdso(const struct objects *objects);
 struct object *objects_anonymous(const struct objects *objects); /* "[anon]" */

@@ -108,9 +108,11 @@ struct process *processes_next(const struct processes *processes, size_t *cursor
 	return map_next(processes->all, cursor, &key, &value) ? value : NULL;
 }
 
-uint32_t process_asked(const struct process *process)
+struct target_process process_asked(const struct process *process)
 {
-	return process->by_thread && process->tid != 0 ? process->tid : process->pid;
+	return (struct target_process){
+		.pid = process->pid,
+		.thread = process->by_thread && process->tid != 0 ? process->tid : process->pid};
 }
 
 static void cut_name(char ret_name[ABI_COMM_BYTES], const char *name)

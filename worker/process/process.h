@@ -55,8 +55,8 @@ void processes_remove(struct processes *processes, struct process *process);
 /* Visits all; the one just visited may be removed. *cursor starts at 0; NULL at the end. */
 struct process *processes_next(const struct processes *processes, size_t *cursor);
 
-/* The thread that /proc is to be asked for. */
-uint32_t process_asked(const struct process *process);
+/* How the target is to be asked for it. */
+struct target_process process_asked(const struct process *process);
 /* Names are at most 15 bytes and a NUL. */
 void process_set_comm(struct process *process, const char *comm);
 /* Of the main thread, else of the program's file; empty: neither is known. */

@@ -16,12 +16,6 @@
 #include "worker/process/sweep.h"
 #include "worker/target/target.h"
 
-#define KEEP_ENDED	 (3 * NS_PER_SECOND) /* longer than any sample is held */
-#define KEEP_CLOSED	 (3 * NS_PER_SECOND)
-#define RELIST_GAP_FIRST (100 * NS_PER_MS)
-#define RELIST_GAP_MAX	 (5 * NS_PER_SECOND)
-#define CHECKS_A_SECOND	 100
-
 struct tracker {
 	struct tracker_parts parts;
 	struct processes *processes;
@@ -113,7 +107,8 @@ void tracker_mmap(struct tracker *tracker, uint64_t time, uint32_t pid,
 	struct process *process = processes_live(tracker->processes, pid);
 	struct mapping mapping;
 
-	if ((!launch && !process) || !listing_mapping(&tracker->parts, told, &mapping))
+	if ((!launch && !process) || (launch && launch->denied) ||
+	    !listing_mapping(&tracker->parts, told, &mapping))
 		return;
 	mapping.from = time;
 	if (launch)
@@ -137,7 +132,7 @@ static bool list(struct tracker *tracker, struct process *process)
 {
 	const struct target_request request = {
 		.kind = TARGET_MAPS,
-		.pid = process_asked(process),
+		.process = process_asked(process),
 		.done = on_maps,
 		.context = tracker,
 		.key = process_slot_key(process->pid, process->generation),
@@ -203,7 +198,7 @@ static void on_maps(void *context, uint64_t key, struct target_reply *reply)
 	if (!launches_find(tracker->launches, process->pid)) {
 		/* shown once and gone now: it is over, whatever became of its event */
 		if (reply->error == -ENOENT && process->complete &&
-		    process_asked(process) == process->pid) {
+		    process_asked(process).thread == process->pid) {
 			end_process(tracker, process, now);
 			return;
 		}
@@ -352,26 +347,33 @@ static void on_execed(struct tracker *tracker, const struct event *event)
 		if (!told || launch->losses != tracker->losses)
 			list(tracker, process);
 	}
-	if (launch)
-		launches_end(tracker->launches, launch);
+	launches_end(tracker->launches, launch);
+}
+
+/* What the side-band tells of it from now on is not looked at. */
+static void on_denied(struct tracker *tracker, const struct event *event)
+{
+	struct process *process = processes_live(tracker->processes, event->pid);
+
+	launches_deny(tracker->launches, event->pid, event->time);
+	if (process)
+		end_process(tracker, process, event->time);
 }
 
 static void on_exited(struct tracker *tracker, const struct event *event)
 {
 	struct process *process = processes_find(tracker->processes, event->pid, event->generation);
 
-	if (!process || process->ended)
-		return;
-	end_process(tracker, process, event->time);
+	launches_end(tracker->launches, launches_find(tracker->launches, event->pid));
+	if (process && !process->ended)
+		end_process(tracker, process, event->time);
 }
 
 void tracker_event(struct tracker *tracker, const struct event *event)
 {
 	static void (*const handlers[])(struct tracker *, const struct event *) = {
-		[EVENT_SEEN] = on_seen,
-		[EVENT_FORK] = on_forked,
-		[EVENT_EXEC] = on_execed,
-		[EVENT_EXIT] = on_exited,
+		[EVENT_SEEN] = on_seen,	  [EVENT_FORK] = on_forked,   [EVENT_EXEC] = on_execed,
+		[EVENT_EXIT] = on_exited, [EVENT_DENIED] = on_denied,
 	};
 
 	if (event->kind >= sizeof(handlers) / sizeof(*handlers) || !handlers[event->kind])
@@ -385,15 +387,11 @@ void tracker_comm(struct tracker *tracker, uint64_t time, uint32_t pid, uint32_t
 		  const char *comm, bool exec)
 {
 	struct process *process = processes_live(tracker->processes, pid);
-	struct launch *launch;
 
-	if (exec) {
-		launch = launches_begin(tracker->launches, pid, time, comm);
-		if (launch)
-			launch->losses = tracker->losses;
-	} else if (process && pid == tid) {
+	if (exec)
+		launches_begin(tracker->launches, pid, time, comm, tracker->losses);
+	else if (process && pid == tid)
 		process_set_comm(process, comm);
-	}
 }
 
 struct process *tracker_process(struct tracker *tracker, uint32_t pid, uint64_t generation,

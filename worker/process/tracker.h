@@ -22,6 +22,12 @@ struct tracker;
 #ifndef TRACKER_RELISTS_PER_SECOND
 #define TRACKER_RELISTS_PER_SECOND 200 /* of all processes */
 #endif
+/* Of processes that have ended, of closed mappings, between listings; in ns. */
+#define KEEP_ENDED	      (3 * NS_PER_SECOND) /* longer than any sample is held */
+#define KEEP_CLOSED	      (3 * NS_PER_SECOND)
+#define RELIST_GAP_FIRST      (100 * NS_PER_MS)
+#define RELIST_GAP_MAX	      (5 * NS_PER_SECOND)
+#define CHECKS_A_SECOND	      100
 #define TRACKER_SWEEP_OBJECTS 1024 /* and half as many again since the last sweep */
 
 /* All borrowed. */

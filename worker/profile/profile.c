@@ -25,9 +25,13 @@ struct profile {
 	struct profile_object *objects;
 	struct profile_location *locations;
 	struct profile_sample *samples;
+	struct profile_moment *moments;
 	size_t object_count, object_capacity;
 	size_t location_count, location_capacity;
 	size_t sample_count, sample_capacity;
+	size_t moment_count, moment_capacity;
+	uint64_t moments_dropped;
+	bool keep_times;
 };
 
 struct location_key {
@@ -78,6 +82,7 @@ void profile_free(struct profile *profile)
 	free(profile->objects);
 	free(profile->locations);
 	free(profile->samples);
+	free(profile->moments);
 	free(profile);
 }
 
@@ -236,7 +241,8 @@ uint32_t profile_stacks(const struct profile *profile)
 	return intern_count(profile->stacks) - 1;
 }
 
-int profile_sample_add(struct profile *profile, const struct profile_sample *sample)
+/* The id of the sample, or INTERN_FAILED. */
+static uint32_t sample_add(struct profile *profile, const struct profile_sample *sample)
 {
 	struct profile_sample key = *sample;
 	uint32_t id;
@@ -244,14 +250,39 @@ int profile_sample_add(struct profile *profile, const struct profile_sample *sam
 	key.count = key.base = 0;
 	if (ARRAY_RESERVE(profile->samples, profile->sample_capacity, profile->sample_count + 1) <
 	    0)
-		return -ENOMEM;
+		return INTERN_FAILED;
 	id = intern_add(profile->sample_keys, &key, sizeof(key));
 	if (id == INTERN_FAILED)
-		return -ENOMEM;
+		return INTERN_FAILED;
 	if (id > profile->sample_count)
 		profile->samples[profile->sample_count++] = key;
 	profile->samples[id - 1].count += sample->count;
 	profile->samples[id - 1].base += sample->base;
+	return id;
+}
+
+int profile_sample_add(struct profile *profile, const struct profile_sample *sample)
+{
+	return sample_add(profile, sample) == INTERN_FAILED ? -ENOMEM : 0;
+}
+
+int profile_sample_add_at(struct profile *profile, const struct profile_sample *sample,
+			  uint64_t time)
+{
+	uint32_t id = sample_add(profile, sample);
+
+	if (id == INTERN_FAILED)
+		return -ENOMEM;
+	if (!profile->keep_times)
+		return 0;
+	if (profile->moment_count >= PROFILE_MOMENTS_MAX ||
+	    ARRAY_RESERVE(profile->moments, profile->moment_capacity, profile->moment_count + 1) <
+		    0) {
+		profile->moments_dropped++;
+		return 0;
+	}
+	profile->moments[profile->moment_count++] =
+		(struct profile_moment){.time = time, .sample = id - 1};
 	return 0;
 }
 
@@ -269,4 +300,20 @@ const struct profile_sample *profile_samples(const struct profile *profile, size
 {
 	*ret_count = profile->sample_count;
 	return profile->samples;
+}
+
+void profile_keep_times(struct profile *profile)
+{
+	profile->keep_times = true;
+}
+
+const struct profile_moment *profile_moments(const struct profile *profile, size_t *ret_count)
+{
+	*ret_count = profile->moment_count;
+	return profile->moments;
+}
+
+uint64_t profile_moments_dropped(const struct profile *profile)
+{
+	return profile->moments_dropped;
 }

@@ -64,8 +64,18 @@ struct profile_sample { /* count of equal ones */
 	uint64_t base; /* of a difference: the count in the profile that this one is held against */
 };
 
+/* When a sample was taken. Kept when asked for, of the first PROFILE_MOMENTS_MAX: 16 bytes each. */
+#ifndef PROFILE_MOMENTS_MAX
+#define PROFILE_MOMENTS_MAX (1u << 20)
+#endif
+struct profile_moment {
+	uint64_t time;	 /* CLOCK_MONOTONIC, ns */
+	uint32_t sample; /* index in profile_samples() */
+};
+
 struct profile_times {
 	uint64_t period_ns;
+	uint64_t start_monotonic_ns;
 	uint64_t start_realtime_ns;
 	uint64_t duration_ns;
 };
@@ -129,9 +139,17 @@ uint32_t profile_stacks(const struct profile *profile);
 
 /* Adds sample->count (usually 1) and sample->base to an equal sample. 0 or -ENOMEM. */
 int profile_sample_add(struct profile *profile, const struct profile_sample *sample);
+/* The same, of one that was taken then. A time that is not kept is counted. */
+int profile_sample_add_at(struct profile *profile, const struct profile_sample *sample,
+			  uint64_t time);
 /* A stack and a sample that are known to have no equal, as in a file of samples: only faster. */
 uint32_t profile_stack_append(struct profile *profile, const uint32_t *locations, size_t count);
 int profile_sample_append(struct profile *profile, const struct profile_sample *sample);
 const struct profile_sample *profile_samples(const struct profile *profile, size_t *ret_count);
+
+void profile_keep_times(struct profile *profile); /* of what is added from now on */
+/* In the order they were added, which is not quite that of time. */
+const struct profile_moment *profile_moments(const struct profile *profile, size_t *ret_count);
+uint64_t profile_moments_dropped(const struct profile *profile);
 
 #endif

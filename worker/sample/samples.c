@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "worker/base/array.h"
+#include "worker/base/redact.h"
 #include "worker/process/mapping.h"
 #include "worker/process/object.h"
 #include "worker/process/process.h"
@@ -153,6 +154,7 @@ static void push_user(struct samples *samples, const struct process *process,
 	const struct mapping *mapping = frame_mapping(process, head, frame);
 	struct object *object = mapping ? mapping->object : NULL;
 	uint64_t pc = frame_pc(frame);
+	char text[REDACT_BYTES];
 
 	if (!object) {
 		push_unknown(samples, attempt);
@@ -160,8 +162,10 @@ static void push_user(struct samples *samples, const struct process *process,
 	}
 	if (object->sampled < head->time)
 		object->sampled = head->time;
-	push_address(samples, &object->profile_id, object->name, KIND_NATIVE,
-		     object->anonymous ? pc : pc - mapping->start + mapping->offset, attempt);
+	push_address(samples, &object->profile_id,
+		     redact_name(samples->parts.redact, REDACT_PATH, object->name, text),
+		     KIND_NATIVE, object->anonymous ? pc : pc - mapping->start + mapping->offset,
+		     attempt);
 }
 
 static void push_cut(struct samples *samples, unsigned int reason, struct attempt *attempt)
@@ -219,17 +223,21 @@ static int add_sample(struct samples *samples, const struct record *head,
 		.cgroup = process ? process->cgroup : 0,
 		.count = 1,
 	};
-	char name[ABI_COMM_BYTES] = "";
+	const struct redact *redact = samples->parts.redact;
+	char name[ABI_COMM_BYTES] = "", text[REDACT_BYTES];
 
 	if (process)
 		process_name(process, name);
-	sample.thread_name = profile_string(profile, (const char *)head->comm);
-	sample.process_name = name[0] ? profile_string(profile, name) : sample.thread_name;
+	if (!name[0])
+		memcpy(name, head->comm, sizeof(name));
+	sample.process_name = profile_string(profile, redact_name(redact, REDACT_COMM, name, text));
+	sample.thread_name = profile_string(
+		profile, redact_name(redact, REDACT_THREAD, (const char *)head->comm, text));
 	sample.stack = profile_stack_add(profile, samples->stack, samples->depth);
 	if (sample.thread_name == PROFILE_FAILED || sample.process_name == PROFILE_FAILED ||
 	    sample.stack == PROFILE_FAILED)
 		return -1;
-	return profile_sample_add(profile, &sample);
+	return profile_sample_add_at(profile, &sample, head->time);
 }
 
 /* Asks for what would explain the record; true when it should wait for the answer. */

@@ -15,6 +15,7 @@
 
 struct kernel_symbols;
 struct profile;
+struct redact;
 struct samples;
 struct tracker;
 
@@ -29,6 +30,7 @@ struct samples_parts { /* all borrowed */
 	struct tracker *tracker;
 	struct profile *profile;
 	const struct kernel_symbols *symbols;
+	const struct redact *redact;
 };
 
 struct samples_counts {

@@ -125,8 +125,11 @@ bool sideband_next(struct sideband *sideband, struct sideband_record *ret_record
 		size_t size;
 		int r;
 
-		if (left == 0)
+		if (left == 0) {
+			/* may be of a program that is denied */
+			memset(sideband->linear, 0, sizeof(sideband->linear));
 			return false;
+		}
 		size = tail % 8 == 0 && left <= sideband->bytes ? record_size(sideband, tail) : 0;
 		if (size < sizeof(struct perf_event_header) || size % 8 != 0 || size > left) {
 			/* Nothing behind it can be found. */

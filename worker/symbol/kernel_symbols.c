@@ -219,6 +219,14 @@ void kernel_symbols_free(struct kernel_symbols *symbols)
 	free(symbols);
 }
 
+size_t kernel_symbols_bytes(const struct kernel_symbols *symbols)
+{
+	const struct ksyms_file_head *head = &symbols->head;
+
+	return sizeof(*symbols) + head->ranges * sizeof(*symbols->ranges) +
+	       head->symbols * sizeof(*symbols->symbols) + head->name_bytes;
+}
+
 const char *kernel_symbols_find(const struct kernel_symbols *symbols, uint32_t range,
 				uint32_t offset, uint32_t *ret_start)
 {

@@ -15,6 +15,9 @@ struct kernel_symbols;
 int kernel_symbols_new(int fd, struct kernel_symbols **ret_symbols);
 void kernel_symbols_free(struct kernel_symbols *symbols);
 
+/* What it keeps in memory. */
+size_t kernel_symbols_bytes(const struct kernel_symbols *symbols);
+
 /* Name of the function that covers the offset, NULL when unknown; lives as long as the table. */
 const char *kernel_symbols_find(const struct kernel_symbols *symbols, uint32_t range,
 				uint32_t offset, uint32_t *ret_start);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The symbols are read once, in file order; each is laid against the few of the sorted pcs that it
- * covers, and only the best candidate of each pc is kept. Candidates point into the string table,
- * which lives as long as the image.
+ * covers, and only the best candidate of each pc is kept: where its name is, not the name.
  */
 #include "worker/symbol/symtab.h"
 
@@ -12,9 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ipc/guard.h"
 #include "worker/base/reader.h"
 #include "worker/elf/image.h"
 #include "worker/symbol/alias.h"
+#include "worker/symbol/cache.h"
 
 /*
  * Symbols of a hostile file may all cover all pcs. One step is a candidate looked at or 64 bytes of
@@ -22,13 +23,19 @@
  */
 #define SYMTAB_STEPS_MAX (32u << 20)
 
+#define SYMBOLS_AT_ONCE 256u
+#define TABLES		2
+
 /* Compared from the top: what covers the pc, how near it starts, then which alias is best known. */
 struct candidate {
 	bool sized; /* by its size; else by its very address */
 	uint64_t start;
 	bool function; /* FUNC or IFUNC; else NOTYPE */
 	unsigned int binding;
-	struct alias alias; /* its name is NULL: no candidate */
+	const struct window *strings; /* NULL: no candidate */
+	uint32_t name;
+	bool looked_up;
+	struct alias alias; /* without the name itself; length 0: none, or none to be shown */
 };
 
 struct symtab_symbol {
@@ -43,8 +50,11 @@ struct symtab {
 	const uint64_t *pcs;
 	size_t count;
 	struct candidate *best; /* per pc */
-	struct reader strings;
+	struct symbol_cache *cache;
+	struct window strings[TABLES];
 	uint64_t steps;
+	char text[SYMBOL_NAME_MAX + 1]; /* of the symbol that is being looked at */
+	char other[SYMBOL_NAME_MAX + 1];
 };
 
 static const unsigned int binding_ranks[16] = {
@@ -89,38 +99,30 @@ static bool symtab_is_code(const struct symtab *symtab, const struct symtab_symb
 	       symtab_in_text(symtab->image, symbol->value);
 }
 
-/* Bounded even where the string table has no NUL; without the version of "name@@VERSION". */
-static void symtab_name(struct symtab *symtab, uint32_t offset, struct candidate *candidate)
+/* Without the version of "name@@VERSION". */
+static size_t symtab_text(const struct window *strings, uint32_t name, char *ret_text)
 {
-	struct reader reader = symtab->strings;
-	const char *name, *end;
-	size_t most, length;
+	size_t length = window_string(strings, name, ret_text, SYMBOL_NAME_MAX + 1);
+	const char *version = memchr(ret_text, '@', length);
 
-	reader_seek(&reader, offset);
-	most = reader_left(&reader) < SYMBOL_NAME_MAX ? reader_left(&reader) : SYMBOL_NAME_MAX;
-	name = reader_bytes(&reader, most);
-	if (!name || most == 0)
-		return;
-	end = memchr(name, '\0', most);
-	length = end ? (size_t)(end - name) : most;
-	symtab->steps += length / 64;
-	end = memchr(name, '@', length);
-	if (end && end > name)
-		length = (size_t)(end - name);
-	if (length > 0)
-		candidate->alias = alias_make(name, length);
+	return version && version > ret_text ? (size_t)(version - ret_text) : length;
 }
 
-/* Labels that an assembler keeps for itself. */
-static bool symtab_name_is_noise(const struct alias *alias)
+/* ".L": labels that an assembler keeps for itself. */
+static void symtab_name(struct symtab *symtab, struct candidate *candidate)
 {
-	return !alias->name || (alias->length >= 2 && !memcmp(alias->name, ".L", 2));
+	size_t length = symtab_text(candidate->strings, candidate->name, symtab->text);
+
+	symtab->steps += length / 64;
+	candidate->looked_up = true;
+	if (length < 2 || memcmp(symtab->text, ".L", 2) != 0)
+		candidate->alias = alias_make(symtab->text, length);
 }
 
 /* Positive: a is better, 0: their names decide. */
 static int symtab_compare(const struct candidate *a, const struct candidate *b)
 {
-	if (!b->alias.name)
+	if (!b->strings)
 		return 1;
 	if (a->sized != b->sized)
 		return a->sized ? 1 : -1;
@@ -147,23 +149,37 @@ static size_t symtab_first(const struct symtab *symtab, uint64_t address)
 	return low;
 }
 
-static void symtab_offer(struct symtab *symtab, struct candidate *candidate, uint32_t name,
-			 struct candidate *best)
+/* Both are names of one place, and equally good symbols. */
+static bool symtab_name_is_better(struct symtab *symtab, const struct candidate *a,
+				  const struct candidate *b)
+{
+	struct alias first = a->alias, second = b->alias;
+
+	if (first.underscores == second.underscores && first.length == second.length) {
+		first.name = symtab->text;
+		second.name = symtab->other;
+		window_string(b->strings, b->name, symtab->other, sizeof(symtab->other));
+	}
+	return alias_is_better(&first, &second);
+}
+
+static void symtab_offer(struct symtab *symtab, struct candidate *candidate, struct candidate *best)
 {
 	int order = symtab_compare(candidate, best);
 
 	symtab->steps++;
 	if (order < 0)
 		return;
-	if (!candidate->alias.name)
-		symtab_name(symtab, name, candidate);
-	if (symtab_name_is_noise(&candidate->alias))
+	if (!candidate->looked_up)
+		symtab_name(symtab, candidate);
+	if (candidate->alias.length == 0)
 		return;
-	if (order > 0 || alias_is_better(&candidate->alias, &best->alias))
+	if (order > 0 || symtab_name_is_better(symtab, candidate, best))
 		*best = *candidate;
 }
 
-static int symtab_symbol(struct symtab *symtab, const struct symtab_symbol *symbol)
+static int symtab_symbol(struct symtab *symtab, const struct symtab_symbol *symbol,
+			 const struct window *strings)
 {
 	uint64_t last = symbol->value + (symbol->size ? symbol->size - 1 : 0);
 	struct candidate candidate = {
@@ -171,6 +187,8 @@ static int symtab_symbol(struct symtab *symtab, const struct symtab_symbol *symb
 		.start = symbol->value,
 		.function = symbol->type != STT_NOTYPE,
 		.binding = binding_ranks[symbol->binding],
+		.strings = strings,
+		.name = symbol->name,
 	};
 
 	if (symbol->value > symtab->pcs[symtab->count - 1] || last < symbol->value ||
@@ -178,45 +196,60 @@ static int symtab_symbol(struct symtab *symtab, const struct symtab_symbol *symb
 		return 0;
 	for (size_t i = symtab_first(symtab, symbol->value);
 	     i < symtab->count && symtab->pcs[i] <= last; i++) {
-		symtab_offer(symtab, &candidate, symbol->name, &symtab->best[i]);
+		symtab_offer(symtab, &candidate, &symtab->best[i]);
 		if (symtab->steps > SYMTAB_STEPS_MAX)
 			return -EBADMSG;
 	}
 	return 0;
 }
 
-static int symtab_scan(struct symtab *symtab, const char *section)
+/* The table itself is gone through once, so it does not go through the cache. */
+static int symtab_symbols(struct symtab *symtab, const struct image_place *table,
+			  const struct window *strings)
 {
-	struct image_bytes table, strings;
+	unsigned char bytes[SYMBOLS_AT_ONCE * sizeof(Elf64_Sym)];
 	struct symtab_symbol symbol;
 	struct reader reader;
-	int r;
+	int r = 0;
 
-	r = image_section(symtab->image, section, &table);
+	for (uint64_t at = 0; at < table->size && r == 0; at += sizeof(bytes)) {
+		uint64_t left = table->size - at;
+
+		reader_init(&reader, bytes,
+			    image_read(symtab->image, table->offset + at, bytes,
+				       left < sizeof(bytes) ? (size_t)left : sizeof(bytes)));
+		while (reader_left(&reader) >= sizeof(Elf64_Sym) && r == 0) {
+			symbol = symtab_read(&reader);
+			r = symtab_symbol(symtab, &symbol, strings);
+		}
+	}
+	return r;
+}
+
+static int symtab_scan(struct symtab *symtab, const char *section, struct window *strings)
+{
+	struct image_place table, names;
+	int r = image_section_place(symtab->image, section, &table);
+
 	if (r == 0)
-		r = image_section_at(symtab->image, table.link, &strings);
+		r = image_section_place_at(symtab->image, table.link, &names);
 	if (r < 0)
 		return r;
 	if (table.entry_size != sizeof(Elf64_Sym))
 		return -EBADMSG;
-	reader_init(&reader, table.bytes, table.size);
-	reader_init(&symtab->strings, strings.bytes, strings.size);
-	while (reader_left(&reader) >= sizeof(Elf64_Sym) && r == 0) {
-		symbol = symtab_read(&reader);
-		r = symtab_symbol(symtab, &symbol);
-	}
-	return r;
+	*strings = window_make(symtab->cache, symtab->image, &names);
+	return symtab_symbols(symtab, &table, strings);
 }
 
 /* Damage counts only where nothing else gave names; a file without symbols is in order. */
 static int symtab_scan_all(struct symtab *symtab)
 {
-	static const char *const sections[] = {".symtab", ".dynsym"};
+	static const char *const sections[TABLES] = {".symtab", ".dynsym"};
 	bool usable = false;
 	int r, damage = 0;
 
-	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
-		r = symtab_scan(symtab, sections[i]);
+	for (size_t i = 0; i < TABLES; i++) {
+		r = symtab_scan(symtab, sections[i], &symtab->strings[i]);
 		if (r == 0)
 			usable = true;
 		else if (r != -ENOENT && damage == 0)
@@ -225,14 +258,16 @@ static int symtab_scan_all(struct symtab *symtab)
 	return usable || symtab->steps > SYMTAB_STEPS_MAX ? 0 : damage;
 }
 
-static int symtab_copy(const struct symtab *symtab, struct symbol_match *ret_matches)
+static int symtab_copy(struct symtab *symtab, struct symbol_match *ret_matches)
 {
 	const struct candidate *best = symtab->best;
+	size_t length;
 
 	for (size_t i = 0; i < symtab->count; i++) {
-		if (!best[i].alias.name)
+		if (!best[i].strings)
 			continue;
-		ret_matches[i].name = strndup(best[i].alias.name, best[i].alias.length);
+		length = symtab_text(best[i].strings, best[i].name, symtab->text);
+		ret_matches[i].name = strndup(symtab->text, length);
 		if (!ret_matches[i].name)
 			return -ENOMEM;
 		ret_matches[i].start = best[i].start;
@@ -248,24 +283,29 @@ static void symtab_forget(struct symbol_match *matches, size_t count)
 	}
 }
 
-int symtab_resolve(struct image *image, const uint64_t *pcs, size_t count,
-		   struct symbol_match *ret_matches)
+int symtab_resolve(struct symbol_cache *cache, struct image *image, const uint64_t *pcs,
+		   size_t count, struct symbol_match *ret_matches)
 {
-	struct symtab symtab = {.image = image, .pcs = pcs, .count = count};
+	struct symtab *symtab guard_free = NULL;
 	int r;
 
 	for (size_t i = 0; i < count; i++)
 		ret_matches[i] = (struct symbol_match){0};
 	if (count == 0)
 		return 0;
-	symtab.best = calloc(count, sizeof(*symtab.best));
-	if (!symtab.best)
+	symtab = calloc(1, sizeof(*symtab));
+	if (!symtab)
 		return -ENOMEM;
-	r = symtab_scan_all(&symtab);
+	symtab->cache = cache;
+	symtab->image = image;
+	symtab->pcs = pcs;
+	symtab->count = count;
+	symtab->best = calloc(count, sizeof(*symtab->best));
+	r = symtab->best ? symtab_scan_all(symtab) : -ENOMEM;
 	if (r == 0)
-		r = symtab_copy(&symtab, ret_matches);
+		r = symtab_copy(symtab, ret_matches);
 	if (r < 0)
 		symtab_forget(ret_matches, count);
-	free(symtab.best);
+	free(symtab->best);
 	return r;
 }

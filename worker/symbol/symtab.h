@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 struct image;
+struct symbol_cache;
 
 #define SYMBOL_NAME_MAX 16384 /* longer names are cut */
 
@@ -18,8 +19,11 @@ struct symbol_match {
 	uint64_t start; /* of the symbol */
 };
 
-/* pcs ascending. Fills all ret_matches; returns 0, or a negative errno with all of them empty. */
-int symtab_resolve(struct image *image, const uint64_t *pcs, size_t count,
-		   struct symbol_match *ret_matches);
+/*
+ * pcs ascending; the names are read through the cache. Fills all ret_matches; returns 0, or a
+ * negative errno with all of them empty.
+ */
+int symtab_resolve(struct symbol_cache *cache, struct image *image, const uint64_t *pcs,
+		   size_t count, struct symbol_match *ret_matches);
 
 #endif

@@ -17,16 +17,17 @@ struct broker {
 	struct target_request *queue; /* [first] is the one under way, if sequence is not 0 */
 	size_t first, count, capacity;
 	uint32_t sequence;
-	uint64_t asked;	  /* monotonic */
-	bool gone;	  /* its channel stays open until there is another: events are on it */
-	uint64_t refused; /* times */
-	bool full;	  /* asked in vain since the last answer */
-	bool paused;	  /* refused for now: it asks again at the next turn */
+	uint64_t asked; /* monotonic */
+	bool gone;	/* its channel stays open until there is another: events are on it */
+	uint64_t requests[TARGET_KIND_COUNT], refused; /* times */
+	bool full;				       /* asked in vain since the last answer */
+	bool paused; /* refused for now: it asks again at the next turn */
 };
 
 static int send_maps(struct broker *broker, const struct target_request *request)
 {
-	const struct message_maps maps = {.pid = request->pid};
+	const struct message_maps maps = {.pid = request->process.pid,
+					  .thread = request->process.thread};
 
 	return channel_send(&broker->channel, MESSAGE_MAPS, &maps, sizeof(maps), -1);
 }
@@ -36,7 +37,8 @@ static int send_object(struct broker *broker, const struct target_request *reque
 	const struct message_object object = {
 		.start = request->start,
 		.end = request->end,
-		.pid = request->pid,
+		.pid = request->process.pid,
+		.thread = request->process.thread,
 		.flags = request->want_fd ? OBJECT_WANT_FD : 0,
 	};
 
@@ -114,6 +116,7 @@ static int send_next(struct broker *broker)
 	if (r < 0)
 		return r;
 	broker->sequence = broker->channel.sent;
+	broker->requests[request->kind]++;
 	broker->asked = time_now();
 	return 0;
 }
@@ -185,6 +188,11 @@ int broker_fd(const struct broker *broker)
 uint64_t broker_refused(const struct broker *broker)
 {
 	return broker->refused;
+}
+
+uint64_t broker_asked(const struct broker *broker, enum target_kind kind)
+{
+	return broker->requests[kind];
 }
 
 static int take_answer(struct broker *broker, struct message *message)

@@ -26,6 +26,8 @@ int broker_fd(const struct broker *broker);
 /* Times that BROKER_QUEUE_MAX was reached, or that the broker refused for now; whoever asks again
  * meanwhile is not counted again. */
 uint64_t broker_refused(const struct broker *broker);
+/* Requests that were sent; one that was refused for now counts each time. */
+uint64_t broker_asked(const struct broker *broker, enum target_kind kind);
 /* Asks again what the broker refused for now (-EAGAIN); the requests behind it have waited too. */
 void broker_turn(struct broker *broker);
 /*

@@ -10,6 +10,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Whose mappings are asked for, and through which of its threads: the main one may have exited. */
+struct target_process {
+	uint32_t pid, thread;
+};
+
 struct target_identity {
 	uint64_t device, inode, size, change_time;
 };
@@ -21,18 +26,18 @@ struct target_reply {
 };
 
 enum target_kind {
-	TARGET_MAPS,	/* list the mappings of pid: fd of the text */
-	TARGET_OBJECT,	/* identify, or open, what is mapped at start..end of pid */
+	TARGET_MAPS,	/* list the mappings of process: fd of the text */
+	TARGET_OBJECT,	/* identify, or open, what is mapped at start..end of process */
 	TARGET_SEGMENT, /* one more segment for tables: fd to map */
 	TARGET_KIND_COUNT
 };
 
 struct target_request {
 	enum target_kind kind;
-	uint32_t pid;
-	uint32_t index;	     /* TARGET_SEGMENT */
-	bool want_fd;	     /* TARGET_OBJECT */
-	uint64_t start, end; /* TARGET_OBJECT */
+	struct target_process process; /* TARGET_MAPS, TARGET_OBJECT */
+	uint32_t index;		       /* TARGET_SEGMENT */
+	bool want_fd;		       /* TARGET_OBJECT */
+	uint64_t start, end;	       /* TARGET_OBJECT */
 	void (*done)(void *context, uint64_t key, struct target_reply *reply);
 	void *context;
 	uint64_t key;

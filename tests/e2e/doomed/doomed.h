@@ -12,7 +12,7 @@ enum moment {
 	MOMENT_NEVER,
 	MOMENT_FIRST,	/* before READY */
 	MOMENT_READY,	/* after it */
-	MOMENT_RUN,	/* worker: in a turn */
+	MOMENT_RUN,	/* worker: in a turn; broker: while it waits */
 	MOMENT_CORRUPT, /* the same, after it has written into all that it can write */
 	MOMENT_PARSE,	/* worker: at the file with that build id */
 	MOMENT_FINISH,	/* worker: after STOP */

@@ -8,4 +8,5 @@
 #define OBJECT_DESCRIPTORS_MAX 4
 #define DESCRIPTORS_OWN	       2
 #define MAPPINGS_CLOSED_MAX    4
+#define PROFILE_MOMENTS_MAX    50
 #define BROKER_DEADLINE	       (60ull * 1000 * 1000 * 1000)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "loader/notify.h"
+#include "helper/output/notify.h"
 
 #include <errno.h>
 #include <stddef.h>

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Whether a rule of the policy file holds for a task: by its ids, its cgroup, its name and its
+ * executable, as the kernel has them. What cannot be told is denied.
+ *
+ * Needed from the includer: what its kernels offer (kernel_*.bpf.h).
+ */
+#ifndef KEYHOLE_BPF_DENY_BPF_H
+#define KEYHOLE_BPF_DENY_BPF_H
+
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+
+#include "bpf/config.bpf.h"
+#include "bpf/env.bpf.h"
+#include "bpf/kernel.h"
+
+#define DENY_CGROUP_DEPTH 16 /* below the root; one that is deeper is denied */
+#define DENY_COMM_MAX	  15
+
+GLOBAL int has_rule(u64 kind, u64 first, u64 second)
+{
+	struct deny_key key = {kind, first, second};
+
+	return bpf_map_lookup_elem(&deny_rules, &key) != NULL;
+}
+
+INLINE int denies_ids(struct task_struct *task)
+{
+	const struct cred *cred = BPF_CORE_READ(task, real_cred);
+
+	return has_rule(DENY_UID, BPF_CORE_READ(cred, uid.val), 0) ||
+	       has_rule(DENY_UID, BPF_CORE_READ(cred, euid.val), 0);
+}
+
+#define CGROUP_DENIED 1 /* no address of any */
+
+/* The one above; 0: it is the root. */
+GLOBAL u64 cgroup_above(u64 number)
+{
+	struct cgroup *cgroup = (void *)number;
+	struct cgroup_subsys_state *above = BPF_CORE_READ(cgroup, self.parent);
+
+	if (has_rule(DENY_CGROUP, BPF_CORE_READ(cgroup, kn, id), 0))
+		return CGROUP_DENIED;
+	return above ? (u64)above - bpf_core_field_offset(struct cgroup, self) : 0;
+}
+
+INLINE int denies_cgroup(struct task_struct *task)
+{
+	u64 cgroup = (u64)BPF_CORE_READ(task, cgroups, dfl_cgrp);
+
+	for (u32 i = 0; i < DENY_CGROUP_DEPTH && cgroup > CGROUP_DENIED; i++)
+		cgroup = cgroup_above(cgroup);
+	return cgroup != 0;
+}
+
+/* Each prefix is a key of its own: 15 look-ups, however many rules there are. */
+INLINE int denies_comm(u64 first, u64 second)
+{
+	for (u32 i = 1; i <= 8; i++)
+		if (has_rule(DENY_COMM, first & ~0ull >> (64 - 8 * i), 0))
+			return 1;
+	for (u32 i = 1; i <= DENY_COMM_MAX - 8; i++)
+		if (has_rule(DENY_COMM, first, second & ~0ull >> (64 - 8 * i)))
+			return 1;
+	return 0;
+}
+
+/* A process that has given up its memory runs nothing of the file any more. */
+INLINE int denies_executable(struct task_struct *task)
+{
+	struct mm_struct *mm = BPF_CORE_READ(task, mm);
+	struct inode *inode;
+
+	if (!mm)
+		return 0;
+	inode = BPF_CORE_READ(mm, exe_file, f_inode);
+	return has_rule(DENY_EXECUTABLE, BPF_CORE_READ(inode, i_sb, s_dev),
+			BPF_CORE_READ(inode, i_ino));
+}
+
+/*
+ * By the kinds that are asked for and have rules; the name comes apart, because a new one is told
+ * before it is in place. A scalar for the task: the verifier checks a global function once.
+ */
+GLOBAL int denies_task(u64 number, u64 first, u64 second, u32 kinds)
+{
+	struct task_struct *task = (void *)number;
+
+	kinds &= deny_kinds;
+	if (kinds & DENY_BIT(DENY_UID) && denies_ids(task))
+		return 1;
+	if (kinds & DENY_BIT(DENY_COMM) && denies_comm(first, second))
+		return 1;
+	if (kinds & DENY_BIT(DENY_EXECUTABLE) && denies_executable(task))
+		return 1;
+	return kinds & DENY_BIT(DENY_CGROUP) && denies_cgroup(task);
+}
+
+/* An address as a number: no global function takes it as what it is. */
+INLINE u64 number_of(const void *address)
+{
+	u64 number = 0;
+
+	bpf_probe_read_kernel(&number, sizeof(number), &address);
+	return number;
+}
+
+/* By all rules, as the task is now. */
+INLINE int denies_now(struct task_struct *task)
+{
+	u64 comm[2] = {0, 0};
+
+	if (!deny_kinds)
+		return 0;
+	bpf_probe_read_kernel(comm, sizeof(comm), &task->comm);
+	return denies_task(number_of(task), comm[0], comm[1], ~0u);
+}
+
+/* Of a process without an entry: whether that was because it was denied and has exited. */
+INLINE int is_denied_exit(struct task_struct *task, u32 pid)
+{
+	u64 *who = bpf_map_lookup_elem(&denied_exits, &pid);
+
+	return who && *who == (u64)BPF_CORE_READ(task, signal);
+}
+
+#endif

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * keyhole-audit: writes the audit stream to a file that the loader opened while it could. It has
+ * the loader's uid and no rights; a filter leaves it to append, no more. The loader tells it what
+ * happens, in numbers, the broker what it did. Its arguments are those of keyhole, for the first
+ * record. The loader waits for that and for the last one: AUDIT_WRITTEN.
+ *
+ * Where it cannot go on it ends, and the recording with it: the stream has no last record then.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <pwd.h>
+#include <seccomp.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "helper/audit/event.h"
+#include "helper/audit/record.h"
+#include "helper/audit/tally.h"
+#include "ipc/channel.h"
+#include "ipc/log.h"
+#include "ipc/time.h"
+
+#define START_MS      10000
+#define LAST_MS	      1000 /* for a broker whose worker is gone */
+#define TURN_MESSAGES 256
+
+struct auditor {
+	struct channel loader, broker;
+	struct tally tally;
+};
+
+static int on_audit(struct auditor *auditor, const struct message_audit *audit)
+{
+	static const uint8_t known[MESSAGE_COUNT] = {[MESSAGE_MAPS] = 1 + OPERATION_MAPS,
+						     [MESSAGE_OBJECT] = 1 + OPERATION_OBJECT,
+						     [MESSAGE_SEGMENT] = 1 + OPERATION_SEGMENT};
+	const struct message_object_reply *answer = &audit->answer;
+	struct operations operation = {.device = answer->device,
+				       .inode = answer->inode,
+				       .count = 1,
+				       .granted = audit->granted,
+				       .pid = audit->pid,
+				       .error = answer->error};
+
+	if (audit->request >= MESSAGE_COUNT || !known[audit->request] || audit->granted > 1 ||
+	    answer->error > 0 || answer->error < -4095 || !strerrorname_np(-answer->error))
+		return -EPROTO;
+	operation.operation = known[audit->request] - 1u;
+	tally_count(&auditor->tally, &operation, time_now());
+	return 1;
+}
+
+/* r: what a channel said. 0, or -EPROTO for what must not go on. */
+static int on_end_of_broker(struct auditor *auditor, int r)
+{
+	const char *reason = r == -EPROTO ? "violation of the protocol" : strerror(-r);
+	const enum audit_event event = r == -EPROTO ? AUDIT_violation : AUDIT_incomplete;
+
+	channel_release(&auditor->broker);
+	if (r == -EPIPE)
+		return 0;
+	record_write(event, (const struct record_value[]){
+				    {.text = message_party_name(PARTY_BROKER)}, {.text = reason}});
+	return r == -EPROTO ? r : 0;
+}
+
+static int on_broker(struct auditor *auditor)
+{
+	struct message message;
+	int r = 1;
+
+	for (int i = 0; i < TURN_MESSAGES && r == 1; i++) {
+		r = channel_receive(&auditor->broker, &message);
+		r = r == 1 ? on_audit(auditor, &message.AUDIT) : r;
+	}
+	return r < 0 ? on_end_of_broker(auditor, r) : 0;
+}
+
+/* What it still says, for a while. */
+static int await_end_of_broker(struct auditor *auditor)
+{
+	const uint64_t deadline = time_now() + LAST_MS * NS_PER_MS;
+	struct message message;
+	uint64_t now;
+	int r = 1;
+
+	if (auditor->broker.fd < 0)
+		return 0;
+	while (r == 1 && (now = time_now()) < deadline) {
+		r = channel_wait(&auditor->broker, (int)((deadline - now) / NS_PER_MS) + 1,
+				 &message);
+		r = r == 1 ? on_audit(auditor, &message.AUDIT) : r;
+	}
+	return on_end_of_broker(auditor, r == 1 ? -ETIMEDOUT : r);
+}
+
+static int say_written(struct auditor *auditor, int error)
+{
+	const struct message_reply reply = {.error = error};
+
+	return channel_send(&auditor->loader, MESSAGE_AUDIT_WRITTEN, &reply, sizeof(reply), -1);
+}
+
+/* 0, 1 at the end of the stream, or a negative errno. */
+static int on_loader(struct auditor *auditor)
+{
+	const struct message_audit_event *event;
+	struct message message;
+	int r = channel_receive(&auditor->loader, &message);
+
+	if (r <= 0)
+		return r;
+	event = &message.AUDIT_EVENT;
+	if (message.head.type == MESSAGE_AUDIT_EVENT && event->event != AUDIT_end)
+		return event_record(event);
+	r = await_end_of_broker(auditor);
+	if (message.head.type == MESSAGE_AUDIT_BROKER)
+		channel_init(&auditor->broker, message.fd, PARTY_AUDITOR, PARTY_BROKER);
+	if (r || message.head.type == MESSAGE_AUDIT_BROKER)
+		return r;
+	tally_turn(&auditor->tally, time_now(), true);
+	record_end(event->value[0]);
+	r = say_written(auditor, 0);
+	return r ? r : 1;
+}
+
+static int serve(struct auditor *auditor)
+{
+	int r = 0;
+
+	while (r == 0) {
+		struct pollfd fds[] = {{.fd = auditor->broker.fd, .events = POLLIN},
+				       {.fd = auditor->loader.fd, .events = POLLIN}};
+
+		if (poll(fds, 2, tally_turn(&auditor->tally, time_now(), false)) < 0)
+			continue;
+		if (fds[0].revents)
+			r = on_broker(auditor);
+		if (fds[1].revents && r == 0)
+			r = on_loader(auditor);
+	}
+	return r;
+}
+
+/* The loader followed no link: the name is the one that was asked for. */
+static bool is_json(int fd)
+{
+	char link[32], name[PATH_MAX] = "";
+	const char *end;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	if (readlink(link, name, sizeof(name) - 1) < 0)
+		return false;
+	end = strrchr(name, '.');
+	return end && strcmp(end, ".json") == 0;
+}
+
+/* clang-format off */
+#define CALL(name)	       {SCMP_SYS(name), 0, {0}}
+#define CALL_IF(name, ...)     {SCMP_SYS(name), 1, {__VA_ARGS__}}
+
+/* What was written stays. Of a descriptor the C library asks what it is before it writes text. */
+static const struct {
+	int number;
+	unsigned int conditions;
+	struct scmp_arg_cmp condition;
+} calls[] = {
+	CALL(recvmsg), CALL(sendmsg), CALL(poll), CALL(write), CALL(lseek), CALL(close),
+	CALL(fstat),
+	CALL_IF(newfstatat, 3, SCMP_CMP_EQ, AT_EMPTY_PATH, 0),
+	CALL_IF(fcntl, 1, SCMP_CMP_EQ, F_SETFD, 0),
+	CALL_IF(setsockopt, 1, SCMP_CMP_EQ, SOL_SOCKET, 0),
+	CALL(brk), CALL(munmap), CALL(mremap), CALL_IF(mmap, 2, SCMP_CMP_MASKED_EQ, PROT_EXEC, 0),
+	CALL(clock_gettime), CALL(getrandom),
+	CALL(exit_group), CALL(restart_syscall), CALL(rt_sigreturn),
+};
+/* clang-format on */
+
+static int limit_ourselves(void)
+{
+	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
+	int r = filter ? 0 : -ENOMEM;
+
+	for (size_t i = 0; r == 0 && i < sizeof(calls) / sizeof(*calls); i++)
+		r = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, calls[i].number,
+					   calls[i].conditions, &calls[i].condition);
+	r = r ? r : seccomp_load(filter);
+	seccomp_release(filter);
+	return r;
+}
+
+/* 0, or why it must not be this one. Nobody else can read it, take it away or write to it. */
+static int check_file(int fd, uint64_t owner)
+{
+	struct stat status;
+
+	if (fstat(fd, &status))
+		return -errno;
+	return S_ISREG(status.st_mode) && !(status.st_mode & 077) && status.st_nlink == 1 &&
+			       status.st_uid == owner
+		       ? 0
+		       : -EPERM;
+}
+
+static void name_user(uint64_t uid)
+{
+	const struct passwd *user = getpwuid((uid_t)uid);
+
+	event_user(user ? user->pw_name : "");
+}
+
+/* The first record is written when the loader is told that all is well. */
+static int start(struct auditor *auditor, const char *const *arguments)
+{
+	struct message file, first;
+	int r = channel_expect(&auditor->loader, MESSAGE_AUDIT_FILE, START_MS, &file);
+	bool json;
+
+	r = r ? r : channel_expect(&auditor->loader, MESSAGE_AUDIT_EVENT, START_MS, &first);
+	if (r || first.AUDIT_EVENT.event != AUDIT_start)
+		return r ? r : -EPROTO;
+	if (!memchr(file.AUDIT_FILE.hash, '\0', sizeof(file.AUDIT_FILE.hash)))
+		return -EPROTO;
+	event_policy(file.AUDIT_FILE.hash);
+	r = check_file(file.fd, first.AUDIT_EVENT.value[1]);
+	json = is_json(file.fd);
+	name_user(first.AUDIT_EVENT.value[0]);
+	r = r ? r : limit_ourselves();
+	if (r == 0) {
+		record_start(file.fd, json, arguments);
+		tally_start(&auditor->tally, record_operations, time_now());
+		r = event_record(&first.AUDIT_EVENT);
+	}
+	say_written(auditor, r);
+	return r;
+}
+
+int main(int argc, char **argv)
+{
+	static struct auditor auditor; /* zero */
+	const struct rlimit none = {0, 0};
+	int r;
+
+	(void)argc;
+	if (close_range(CHANNEL_FD + 1, ~0u, 0))
+		return 1;
+	setsid(); /* a terminal's Ctrl-C is the loader's affair */
+	signal(SIGXFSZ, SIG_IGN);
+	signal(SIGPIPE, SIG_IGN);
+	prctl(PR_SET_NAME, message_party_name(PARTY_AUDITOR));
+	prctl(PR_SET_DUMPABLE, 0);
+	setrlimit(RLIMIT_CORE, &none);
+	log_init("keyhole", LOG_LEVEL_INFO);
+	setenv("TZ", "UTC0", 1); /* else the C library looks for a file */
+	tzset();
+	auditor.broker.fd = -1;
+	channel_init(&auditor.loader, CHANNEL_FD, PARTY_AUDITOR, PARTY_LOADER);
+	if (start(&auditor, (const char *const *)argv))
+		return 1;
+	r = serve(&auditor);
+	if (r == -EPROTO)
+		log_error("audit: violation of the protocol; ended");
+	return r != 1;
+}

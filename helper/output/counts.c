@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "helper/output/counts.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "ipc/guard.h"
+#include "ipc/time.h"
+#include "worker/base/reader.h"
+
+#define TEXT_BYTES  4096
+#define NS_PER_USEC 1000u
+
+int counts_take(struct counts *counts, const struct message_counts *source, int fd)
+{
+	if (counts->fd_count == COUNTS_DESCRIPTORS || source->cpus > ABI_MAX_CPUS) {
+		close(fd);
+		return -EPROTO;
+	}
+	counts->source = *source;
+	counts->fds[counts->fd_count++] = fd;
+	return 0;
+}
+
+/* ---- CPU time ------------------------------------------------------------------------------ */
+
+static bool parse_number(const char *text, size_t length, uint64_t *ret_number)
+{
+	uint64_t number = 0;
+
+	for (size_t i = 0; i < length; i++) {
+		if (text[i] < '0' || text[i] > '9' || number > UINT64_MAX / 10 - 1)
+			return false;
+		number = number * 10 + (uint64_t)(text[i] - '0');
+	}
+	*ret_number = number;
+	return length > 0;
+}
+
+int counts_parse_usage(const char *text, size_t size, uint64_t *ret_nanoseconds)
+{
+	static const char key[] = "usage_usec ";
+	const size_t key_length = sizeof(key) - 1;
+	struct reader reader;
+	uint64_t number;
+
+	reader_init(&reader, text, size);
+	while (reader_left(&reader) > 0) {
+		size_t length;
+		const char *line = reader_until(&reader, '\n', &length);
+
+		if (length < key_length || memcmp(line, key, key_length) != 0)
+			continue;
+		if (!parse_number(line + key_length, length - key_length, &number) ||
+		    number > UINT64_MAX / NS_PER_USEC)
+			return -EBADMSG;
+		*ret_nanoseconds = number * NS_PER_USEC;
+		return 0;
+	}
+	return -EBADMSG;
+}
+
+static int read_cgroup(int fd, uint64_t *ret_nanoseconds)
+{
+	char text[TEXT_BYTES];
+	ssize_t size = read(fd, text, sizeof(text));
+
+	return size < 0 ? -errno : counts_parse_usage(text, (size_t)size, ret_nanoseconds);
+}
+
+/* Tasks that are alive; those that have exited were counted by BPF. */
+static int read_tasks(int fd, uint64_t exited, uint64_t *ret_nanoseconds)
+{
+	struct task_runtime alive;
+	ssize_t size = read(fd, &alive, sizeof(alive));
+
+	if (size != (ssize_t)sizeof(alive))
+		return size < 0 ? -errno : -EBADMSG;
+	*ret_nanoseconds = alive.nanoseconds + exited;
+	return 0;
+}
+
+/* ---- counters ------------------------------------------------------------------------------ */
+
+/* A row is an array of words, all of them sums. */
+static struct counters add_rows(const struct counts *counts)
+{
+	union {
+		struct counters counters;
+		u64 word[sizeof(struct counters) / sizeof(u64)];
+	} sum = {0};
+
+	for (uint32_t cpu = 0; counts->rows && cpu < counts->source.cpus; cpu++) {
+		const volatile u64 *row = (const volatile u64 *)&counts->rows[cpu];
+
+		for (size_t i = 0; i < sizeof(sum.word) / sizeof(sum.word[0]); i++)
+			sum.word[i] += row[i];
+	}
+	return sum.counters;
+}
+
+/* 1 before, 2 after: each can be read once. */
+static int take_reading(struct counts *counts, int which, uint64_t *ret_nanoseconds)
+{
+	uint64_t exited = add_rows(counts).exited_runtime;
+	guard_fd int fd = take_fd(&counts->fds[which]);
+
+	return counts->source.cgroup ? read_cgroup(fd, ret_nanoseconds)
+				     : read_tasks(fd, exited, ret_nanoseconds);
+}
+
+int counts_begin(struct counts *counts)
+{
+	void *rows;
+
+	if (counts->rows || counts->fd_count != COUNTS_DESCRIPTORS)
+		return -EPROTO;
+	rows = mmap(NULL, counts->source.cpus * sizeof(struct counters), PROT_READ, MAP_SHARED,
+		    counts->fds[0], 0);
+	close_fd(&counts->fds[0]);
+	if (rows == MAP_FAILED)
+		return -errno;
+	counts->rows = rows;
+	counts->started = time_now();
+	return take_reading(counts, 1, &counts->runtime);
+}
+
+void counts_replace(struct counts *counts)
+{
+	counts->before = add_rows(counts);
+}
+
+struct counted counts_sum(const struct counts *counts)
+{
+	const struct counters sum = add_rows(counts);
+	struct counted counted = {.elapsed = counts->rows ? time_now() - counts->started : 0,
+				  .samples = sum.samples,
+				  .events_lost = sum.events_lost,
+				  .processes_lost = sum.processes_lost,
+				  .denied = sum.denied};
+
+	memcpy(counted.reason, sum.reason, sizeof(counted.reason));
+	for (unsigned int i = 0; i < REASON_lost_ring_full; i++) { /* of which there were records */
+		counted.reason[i] -= counts->before.reason[i];
+		counted.restarted += counts->before.reason[i];
+	}
+	return counted;
+}
+
+int counts_end(struct counts *counts, struct counted *ret_counted)
+{
+	uint64_t runtime, seconds;
+	int r;
+
+	if (!counts->rows)
+		return -EPROTO;
+	*ret_counted = counts_sum(counts);
+	r = take_reading(counts, 2, &runtime);
+	if (r)
+		return r;
+	runtime = runtime > counts->runtime ? runtime - counts->runtime : 0;
+	seconds = runtime / NS_PER_SECOND;
+	ret_counted->expected = seconds * counts->source.frequency +
+				runtime % NS_PER_SECOND * counts->source.frequency / NS_PER_SECOND;
+	return 0;
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * keyhole-policy VERB FILE: reads the policy file that the loader opened, asks it for what paths in
+ * it lead to, answers with keys and ends. It has the loader's uid and no rights, and a filter that
+ * leaves it to read, and to write what it was given. What is wrong is said here, with its line.
+ * VERB "check-config": the rules are printed.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <seccomp.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/capability.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "helper/policy/keys.h"
+#include "helper/policy/parser.h"
+#include "ipc/channel.h"
+#include "ipc/guard.h"
+#include "ipc/log.h"
+#include "policy/policy_impl.h"
+
+#define START_MS 10000
+
+/* ---- confinement ----------------------------------------------------------------------------- */
+
+/* clang-format off */
+#define CALL(name)	   {SCMP_SYS(name), 0, {0}}
+#define CALL_IF(name, ...) {SCMP_SYS(name), 1, {__VA_ARGS__}}
+
+static const struct {
+	int number;
+	unsigned int conditions;
+	struct scmp_arg_cmp condition;
+} calls[] = {
+	CALL(recvmsg), CALL(sendmsg), CALL(poll), CALL(read), CALL(write), CALL(lseek), CALL(close),
+	CALL(fstat), CALL(fstatfs), CALL_IF(newfstatat, 3, SCMP_CMP_EQ, AT_EMPTY_PATH, 0),
+	CALL_IF(fcntl, 1, SCMP_CMP_EQ, F_SETFD, 0),
+	CALL_IF(setsockopt, 1, SCMP_CMP_EQ, SOL_SOCKET, 0),
+	CALL(brk), CALL(munmap), CALL(mremap), CALL_IF(mmap, 2, SCMP_CMP_MASKED_EQ, PROT_EXEC, 0),
+	CALL(clock_gettime), CALL(getrandom),
+	CALL(exit_group), CALL(restart_syscall), CALL(rt_sigreturn),
+};
+/* clang-format on */
+
+static bool has_rights(void)
+{
+	cap_t none = cap_init(), own = cap_get_proc();
+	bool has = !none || !own || cap_compare(none, own) != 0;
+
+	cap_free(none);
+	cap_free(own);
+	return has;
+}
+
+static int limit_ourselves(void)
+{
+	scmp_filter_ctx filter;
+	int r;
+
+	if (has_rights())
+		return -EPERM;
+	if (POLICY_UNCONFINED)
+		return 0;
+	filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
+	r = filter ? 0 : -ENOMEM;
+
+	for (size_t i = 0; r == 0 && i < sizeof(calls) / sizeof(*calls); i++)
+		r = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, calls[i].number,
+					   calls[i].conditions, &calls[i].condition);
+	r = r ? r : seccomp_load(filter);
+	seccomp_release(filter);
+	return r;
+}
+
+/* ---- the file -------------------------------------------------------------------------------- */
+
+static struct policy {
+	struct channel loader;
+	const char *name;
+	struct policy_rows rows;
+	int keys; /* memfd of struct deny_key */
+} policy;
+
+static int say(uint32_t line, const char *reason)
+{
+	if (line)
+		log_error("%s:%u: %s", policy.name, line, reason);
+	else
+		log_error("policy: %s: %s", policy.name, reason);
+	return -EINVAL;
+}
+
+/* The whole file, and a byte more of one that is too large. */
+static ssize_t read_file(int fd, char *ret_text, size_t size)
+{
+	size_t used = 0;
+	ssize_t got;
+
+	do {
+		got = read(fd, ret_text + used, size - used);
+		if (got < 0 && errno != EINTR)
+			return -errno;
+		used += got > 0 ? (size_t)got : 0;
+	} while (got != 0 && used < size);
+	return (ssize_t)used;
+}
+
+static int parse(int fd)
+{
+	static char text[POLICY_FILE_BYTES + 1];
+	struct stat status;
+	ssize_t size;
+
+	if (fstat(fd, &status) || !S_ISREG(status.st_mode) || status.st_uid ||
+	    status.st_mode & (S_IWGRP | S_IWOTH))
+		return say(0, "not a file that only root can write");
+	size = read_file(fd, text, sizeof(text));
+	if (size < 0)
+		return say(0, strerror((int)-size));
+	return policy_parse(text, (size_t)size, &policy.rows)
+		       ? say(policy.rows.line, policy.rows.reason)
+		       : 0;
+}
+
+/* ---- the keys -------------------------------------------------------------------------------- */
+
+/* The loader opens it, to be looked at only. -1: none is needed. */
+static int ask_path(const struct policy_row *row, int *ret_fd)
+{
+	struct message_policy_path path;
+	struct message message;
+	int r;
+
+	*ret_fd = -1;
+	if (!row_has_path(row))
+		return 0;
+	memcpy(path.path, row->text, sizeof(path.path));
+	r = channel_send(&policy.loader, MESSAGE_POLICY_PATH, &path, sizeof(path), -1);
+	r = r ? r : channel_expect(&policy.loader, MESSAGE_POLICY_OBJECT, START_MS, &message);
+	if (r)
+		return r;
+	*ret_fd = message.fd;
+	return message.POLICY_OBJECT.error ? say(row->line, strerror(-message.POLICY_OBJECT.error))
+					   : 0;
+}
+
+static int add_key(const struct policy_row *row)
+{
+	struct deny_key key;
+	const char *reason;
+	guard_fd int fd = -1;
+	int r = ask_path(row, &fd);
+
+	if (r)
+		return r;
+	reason = key_of_row(row, fd, &key);
+	if (reason)
+		return say(row->line, reason);
+	return write(policy.keys, &key, sizeof(key)) == sizeof(key) ? 0 : -EIO;
+}
+
+static int take_rows(struct message_policy_keys *keys)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < policy.rows.count && r == 0; i++) {
+		const struct policy_row *row = &policy.rows.row[i];
+
+		if (row->kind == ROW_FREQUENCY) {
+			keys->frequency_max = row->value;
+		} else if (row->kind == ROW_NAMES) {
+			keys->names |= row->value;
+		} else {
+			keys->kinds |= DENY_BIT(row->kind);
+			r = add_key(row);
+		}
+	}
+	policy_hash(&policy.rows, keys->hash);
+	return r ? r : (int)lseek(policy.keys, 0, SEEK_SET);
+}
+
+static int print(const char *hash)
+{
+	for (size_t i = 0; i < policy.rows.count; i++)
+		printf("%s%s\n", policy_words[policy.rows.row[i].kind], policy.rows.row[i].text);
+	printf("hash %s\n", hash);
+	return fflush(stdout) || ferror(stdout) ? -EIO : 0;
+}
+
+static int answer(const struct message *file, bool check)
+{
+	struct message_policy_keys keys = {0};
+	int error = file->POLICY_FILE.error;
+	int r = error ? say(0, strerror(-error)) : parse(file->fd);
+
+	r = r ? r : take_rows(&keys);
+	r = r || !check ? r : print(keys.hash);
+	if (r)
+		keys = (struct message_policy_keys){.error = r};
+	return channel_send(&policy.loader, MESSAGE_POLICY_KEYS, &keys, sizeof(keys),
+			    r ? -1 : policy.keys);
+}
+
+int main(int argc, char **argv)
+{
+	const struct rlimit none = {0, 0};
+	struct message file;
+	int r;
+
+	if (argc != 3 || close_range(CHANNEL_FD + 1, ~0u, 0))
+		return 1;
+	prctl(PR_SET_NAME, message_party_name(PARTY_POLICY));
+	prctl(PR_SET_DUMPABLE, 0);
+	setrlimit(RLIMIT_CORE, &none);
+	log_init("keyhole", LOG_LEVEL_INFO);
+	policy.name = argv[2];
+	policy.keys = memfd_create("keyhole-rules", MFD_CLOEXEC);
+	channel_init(&policy.loader, CHANNEL_FD, PARTY_POLICY, PARTY_LOADER);
+	r = policy.keys < 0 ? -errno : limit_ourselves();
+	r = r ? r : channel_expect(&policy.loader, MESSAGE_POLICY_FILE, START_MS, &file);
+	r = r ? r : answer(&file, strcmp(argv[1], "check-config") == 0);
+	if (r)
+		log_error("policy: keyhole-policy: %s", strerror(-r));
+	return r != 0;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "loader/rules.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "ipc/guard.h"
+#include "loader/helper.h"
+#include "loader/recording.h"
+
+#define RULES_FILE "/etc/keyhole/policy.conf"
+#define ANSWER_MS  10000
+
+/* What the helper has no right to look at: to be read, or (O_PATH) only to be identified. */
+static int send_file(struct channel *channel, enum message_type type, const char *path, int flags)
+{
+	guard_fd int fd = open(path, flags | O_CLOEXEC);
+	const struct message_reply reply = {.error = fd < 0 ? -errno : 0};
+
+	return channel_send(channel, type, &reply, sizeof(reply), fd);
+}
+
+int rules_read(const char *file, const char *verb, struct rules *ret_rules)
+{
+	const char *name = file ? file : RULES_FILE;
+	const char *const argv[] = {message_party_name(PARTY_POLICY), verb, name, NULL};
+	struct message message;
+	struct channel channel;
+	pid_t pid;
+	int r;
+
+	if (!file && !strcmp(verb, "record") && access(name, F_OK) && errno == ENOENT)
+		return EXIT_DONE;
+	pid = helper_start(PARTY_POLICY, argv, NULL, &channel);
+	if (pid < 0)
+		return failed("policy", name, pid);
+	r = send_file(&channel, MESSAGE_POLICY_FILE, name, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+	while (!r && (r = channel_wait(&channel, ANSWER_MS, &message)) == 1 &&
+	       message.head.type == MESSAGE_POLICY_PATH) {
+		message.POLICY_PATH.path[POLICY_PATH_BYTES - 1] = 0;
+		r = send_file(&channel, MESSAGE_POLICY_OBJECT, message.POLICY_PATH.path, O_PATH);
+	}
+	if (r == 1) {
+		*ret_rules = (struct rules){message.POLICY_KEYS, message.fd};
+		r = message.POLICY_KEYS.error;
+	}
+	channel_release(&channel);
+	waitpid(pid, NULL, 0);
+	if (r && r != -EINVAL)
+		return failed("policy", name, r);
+	return r ? EXIT_USAGE : EXIT_DONE;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The policy file: opened here while privileged, read by a process that is not, keyhole-policy. */
+#ifndef KEYHOLE_LOADER_RULES_H
+#define KEYHOLE_LOADER_RULES_H
+
+#include "ipc/messages.h"
+
+struct rules {
+	struct message_policy_keys said; /* hash empty: there is no file */
+	int keys; /* file of struct deny_key, or -1; programs_load() closes it */
+};
+
+/*
+ * file NULL: the default one; "record" goes on without that, "check-config" has the rules printed.
+ * An exit status: what is wrong was said.
+ */
+int rules_read(const char *file, const char *verb, struct rules *ret_rules);
+
+#endif

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * keyhole-report: shows or converts recorded profiles. They may come from anywhere, so what reads
+ * them is a child that can do nothing but compute and write to what is open by then (confine.h).
+ * The parent opens, waits and gives the output its name; it reads nothing of what is in them.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "ipc/guard.h"
+#include "ipc/log.h"
+#include "report/confine.h"
+#include "report/filter.h"
+#include "report/options.h"
+#include "report/view.h"
+#include "worker/format/format.h"
+#include "worker/format/pprof_read.h"
+#include "worker/format/unpack.h"
+
+#define STDOUT_BYTES 65536
+
+struct run {
+	struct options options;
+	int files[2];
+	int output;	      /* -1: a report */
+	char temporary[4096]; /* beside the output; "": there is none */
+};
+
+static int failed(const char *object, const char *reason)
+{
+	log_error("report: %s: %s", object, reason);
+	return EXIT_FAILED;
+}
+
+static int usage(const char *object, const char *reason)
+{
+	log_error("report: %s: %s", object, reason);
+	return EXIT_USAGE;
+}
+
+/* ---- the child ---- */
+
+static const char *read_problem(int r, const struct pprof_info *info)
+{
+	switch (r) {
+	case -ENODATA:
+		return "is empty";
+	case -EFBIG:
+		return "larger than 1 GiB unpacked";
+	case -ENOMEM:
+		return "needs more memory than 4 GiB, or than there is";
+	default:
+		if (info->problem[0])
+			return info->problem;
+		return r == -EBADMSG ? "gzip is damaged or cut" : strerror(-r);
+	}
+}
+
+static int read_profile(const struct run *run, unsigned int index, struct filter *filter,
+			struct report *report)
+{
+	const bool old = run->options.diff && index == 0;
+	const struct pprof_options options = {.sample_type = run->options.sample_type,
+					      .base = old,
+					      .keep = filter_needed(filter) ? filter_keep : NULL,
+					      .context = filter};
+	struct pprof_info *info = old ? &report->old : &report->info;
+	unsigned char *bytes = NULL;
+	size_t size = 0;
+	int r = unpack_file(run->files[index], &bytes, &size);
+
+	r = r ? r : pprof_read(bytes, size, &options, report->profile, info);
+	free(bytes);
+	if (r == 0 && filter->failed)
+		r = -ENOMEM;
+	if (r == -ENOENT)
+		return usage(run->options.files[index], info->problem);
+	return r ? failed(run->options.files[index], read_problem(r, info)) : EXIT_DONE;
+}
+
+static int read_profiles(const struct run *run, struct report *report)
+{
+	struct filter filter;
+	const char *bad;
+	int r = EXIT_DONE;
+
+	if (filter_init(&filter, &run->options, &bad))
+		return usage(bad, "not a regular expression");
+	for (unsigned int i = 0; i < run->options.file_count && r == EXIT_DONE; i++)
+		r = read_profile(run, i, &filter, report);
+	filter_release(&filter);
+	if (r == EXIT_DONE && run->options.diff &&
+	    (strcmp(report->info.type, report->old.type) != 0 ||
+	     report->info.is_time != report->old.is_time))
+		return usage(run->options.files[1], "not of the same type of values as the first");
+	return r;
+}
+
+static int convert(const struct run *run, const struct report *report)
+{
+	const struct format_options options = {.by_thread = run->options.by_thread};
+	int r = run->options.format->render(report->profile, &report->info.times, &options,
+					    run->output);
+
+	return r ? failed(run->options.output, strerror(-r)) : EXIT_DONE;
+}
+
+static int show(const struct report *report)
+{
+	const struct options *options = report->options;
+	int r = options->tree			       ? view_tree(report)
+		: options->callers || options->callees ? view_callers(report)
+						       : view_table(report);
+
+	if (r == -EINVAL)
+		return usage(options->callers ? options->callers : options->callees,
+			     "not a regular expression");
+	if (r)
+		return failed("view", strerror(-r));
+	if (fflush(report->screen.out) || ferror(report->screen.out))
+		return failed("standard output", strerror(errno));
+	return EXIT_DONE;
+}
+
+static int work(const struct run *run, struct screen *screen)
+{
+	struct report report = {.options = &run->options, .screen = *screen};
+	int r = confine();
+
+	if (r)
+		return failed("confinement", strerror(-r));
+	report.profile = profile_new();
+	if (!report.profile)
+		return failed("profile", strerror(ENOMEM));
+	r = read_profiles(run, &report);
+	if (r == EXIT_DONE)
+		r = run->options.output ? convert(run, &report) : show(&report);
+	return r; /* the process ends: nothing is freed */
+}
+
+/* ---- the parent ---- */
+
+static int open_files(struct run *run)
+{
+	struct stat status;
+
+	for (unsigned int i = 0; i < run->options.file_count; i++) {
+		const char *path = run->options.files[i];
+
+		run->files[i] = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
+						  : STDIN_FILENO;
+		if (run->files[i] < 0)
+			return usage(path, strerror(errno));
+		if (!fstat(run->files[i], &status) && S_ISDIR(status.st_mode))
+			return usage(path, strerror(EISDIR));
+	}
+	return EXIT_DONE;
+}
+
+static int open_output(struct run *run)
+{
+	const char *path = run->options.output;
+	struct stat status;
+
+	run->output = -1;
+	if (!path)
+		return EXIT_DONE;
+	if (!strcmp(path, "-")) {
+		run->output = STDOUT_FILENO;
+		return EXIT_DONE;
+	}
+	if (!lstat(path, &status) && !S_ISREG(status.st_mode))
+		return usage(path, "there is something that is not a file");
+	if (!lstat(path, &status) && !run->options.force)
+		return usage(path, "exists; to replace it add: --force");
+	if ((size_t)snprintf(run->temporary, sizeof(run->temporary), "%s.XXXXXX", path) >=
+	    sizeof(run->temporary))
+		return usage(path, strerror(ENAMETOOLONG));
+	run->output = mkostemp(run->temporary, O_CLOEXEC); /* 0600 */
+	if (run->output < 0) {
+		run->temporary[0] = '\0';
+		return usage(path, strerror(errno));
+	}
+	return EXIT_DONE;
+}
+
+static int name_output(struct run *run, int r)
+{
+	const char *path = run->options.output;
+
+	if (!run->temporary[0])
+		return r;
+	if (r == EXIT_DONE && renameat2(AT_FDCWD, run->temporary, AT_FDCWD, path,
+					run->options.force ? 0 : RENAME_NOREPLACE)) {
+		/* file systems that know no flags know links */
+		if (errno != EINVAL || link(run->temporary, path))
+			r = failed(path, strerror(errno));
+	}
+	if (unlink(run->temporary) && errno != ENOENT)
+		log_warning("report: %s: %s", run->temporary, strerror(errno));
+	return r;
+}
+
+static int await(pid_t child)
+{
+	int status;
+
+	while (waitpid(child, &status, 0) < 0)
+		if (errno != EINTR)
+			return failed("keyhole-report", strerror(errno));
+	if (WIFEXITED(status))
+		return WEXITSTATUS(status);
+	log_error("report: the process that reads the profile: %s", strsignal(WTERMSIG(status)));
+	return EXIT_FAILED;
+}
+
+/* The parent outlives a Ctrl-C, which ends the child, to take its output away. */
+static int start(struct run *run)
+{
+	static char buffer[STDOUT_BYTES];
+	struct screen screen;
+	pid_t child;
+
+	screen_init(&screen, stdout);
+	setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
+	child = fork();
+	if (child < 0)
+		return failed("keyhole-report", strerror(errno));
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		_exit(work(run, &screen));
+	}
+	signal(SIGINT, SIG_IGN);
+	return await(child);
+}
+
+int main(int argc, char **argv)
+{
+	static struct run run;
+	int r;
+
+	log_init("keyhole", LOG_LEVEL_WARNING);
+	if (report_options_parse(argc, argv, &run.options))
+		return EXIT_USAGE;
+	if (run.options.help) {
+		report_options_usage(stdout);
+		return EXIT_DONE;
+	}
+	r = open_files(&run);
+	r = r ? r : open_output(&run);
+	return r ? r : name_output(&run, start(&run));
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/screen.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define WIDTH_MIN 40u
+#define WIDTH_MAX 400u
+#define CUT_MARK  "..."
+#define HOT	  10.0 /* percent */
+#define WARM	  1.0
+#define LEAST	  10.0 /* of a unit, so that small parts show */
+
+/* no-color.org: any value but the empty one; a terminal without colours is called dumb. */
+static bool wants_colour(void)
+{
+	const char *refusal = getenv("NO_COLOR"), *terminal = getenv("TERM");
+
+	return !(refusal && *refusal) && terminal && strcmp(terminal, "dumb") != 0;
+}
+
+void screen_init(struct screen *screen, FILE *out)
+{
+	struct winsize size;
+
+	*screen = (struct screen){.out = out, .width = SCREEN_WIDTH};
+	if (!isatty(fileno(out)))
+		return;
+	screen->colour = wants_colour();
+	if (ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+		screen->width = size.ws_col;
+	screen->width = screen->width < WIDTH_MIN   ? WIDTH_MIN
+			: screen->width > WIDTH_MAX ? WIDTH_MAX
+						    : screen->width;
+}
+
+void screen_style(const struct screen *screen, enum style style)
+{
+	static const char *const codes[] = {
+		[STYLE_PLAIN] = "\033[0m", [STYLE_HEAD] = "\033[1m",  [STYLE_DIM] = "\033[2m",
+		[STYLE_HOT] = "\033[31m",  [STYLE_WARM] = "\033[33m",
+	};
+
+	if (screen->colour)
+		fputs(codes[style], screen->out);
+}
+
+enum style screen_heat(double percent)
+{
+	return percent >= HOT ? STYLE_HOT : percent >= WARM ? STYLE_WARM : STYLE_PLAIN;
+}
+
+static bool continues(char byte)
+{
+	return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
+static unsigned int columns_of(const char *text)
+{
+	unsigned int columns = 0;
+
+	for (; *text; text++)
+		columns += !continues(*text);
+	return columns;
+}
+
+unsigned int screen_name(const struct screen *screen, const char *name, unsigned int columns)
+{
+	const unsigned int mark = sizeof(CUT_MARK) - 1, whole = columns_of(name);
+	const char *end = name;
+
+	if (whole <= columns) {
+		fputs(name, screen->out);
+		return whole;
+	}
+	for (unsigned int left = columns > mark ? columns - mark : 0; left > 0; left--)
+		for (end++; continues(*end);)
+			end++;
+	fprintf(screen->out, "%.*s%.*s", (int)(end - name), name, (int)columns, CUT_MARK);
+	return columns;
+}
+
+struct scale scale_for(double most, const char *unit)
+{
+	static const struct {
+		const char *of;
+		double by;
+		const char *unit;
+		int decimals;
+	} units[] = {
+		/* the first that is not too large */
+		{"nanoseconds", 1e9, " s", 2},	{"nanoseconds", 1e6, " ms", 0},
+		{"nanoseconds", 1e3, " us", 0}, {"nanoseconds", 1, " ns", 0},
+		{"bytes", 1 << 30, " GiB", 2},	{"bytes", 1 << 20, " MiB", 2},
+		{"bytes", 1 << 10, " KiB", 1},	{"bytes", 1, " B", 0},
+	};
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (!strcmp(units[i].of, unit) && (most >= LEAST * units[i].by || units[i].by <= 1))
+			return (struct scale){units[i].by, units[i].unit, units[i].decimals};
+	return (struct scale){1, "", 0};
+}
+
+void screen_value(const struct screen *screen, const struct scale *scale, double value,
+		  unsigned int columns)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "%.*f%s", scale->decimals, value / scale->by, scale->unit);
+	fprintf(screen->out, "%*s", (int)columns, text);
+}
+
+void screen_json_string(FILE *out, const char *text)
+{
+	putc('"', out);
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			putc('\\', out);
+		if ((unsigned char)*text < 0x20)
+			fprintf(out, "\\u%04x", (unsigned char)*text);
+		else
+			putc(*text, out);
+	}
+	putc('"', out);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Text of one width on standard output. Names are clean when they come here. */
+#ifndef KEYHOLE_REPORT_SCREEN_H
+#define KEYHOLE_REPORT_SCREEN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define SCREEN_WIDTH 80u /* where it is not a terminal */
+
+enum style {
+	STYLE_PLAIN,
+	STYLE_HEAD,
+	STYLE_DIM,
+	STYLE_HOT,
+	STYLE_WARM
+};
+
+struct screen {
+	FILE *out;
+	unsigned int width;
+	bool colour;
+};
+
+/* Before the process is confined. */
+void screen_init(struct screen *screen, FILE *out);
+
+void screen_style(const struct screen *screen, enum style style);
+/* Of a share in percent. */
+enum style screen_heat(double percent);
+
+/* At most `columns`, cut at the right; returns how many were used. */
+unsigned int screen_name(const struct screen *screen, const char *name, unsigned int columns);
+
+/* How values of a profile are written: all of a table in one unit. */
+struct scale {
+	double by;
+	const char *unit;
+	int decimals;
+};
+
+/* most: the largest one of the table. unit: "nanoseconds", "bytes", "count" … */
+struct scale scale_for(double most, const char *unit);
+
+/* Right-aligned in `columns`, the unit behind it included. */
+void screen_value(const struct screen *screen, const struct scale *scale, double value,
+		  unsigned int columns);
+
+/* A JSON string with its quotes; text is valid UTF-8. */
+void screen_json_string(FILE *out, const char *text);
+
+#endif

@@ -1,0 +1,447 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A reader for each format, of the standard library alone. A reader checks what the format's own
+readers depend on, and gives (process, pid, tid, frames from the root on, count) for each sample.
+Where a format has no pid or tid, they are None."""
+
+import collections
+import json
+import os
+import re
+import sys
+import xml.etree.ElementTree
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e"))
+import pprof as pprof_file  # noqa: E402
+
+Sample = collections.namedtuple("Sample", "process pid tid frames count")
+
+# Of the recording, ns; None: not known.
+PERIOD, START, DURATION = 10000000, 1700000000000000000, 2000000000
+
+
+class Wrong(Exception):
+    pass
+
+
+class Hidden(Exception):
+    """Not everything is in the file, which says so."""
+
+
+def need(condition, *what):
+    if not condition:
+        raise Wrong(" ".join(map(str, what)))
+
+
+def is_or_unknown(value, expected):
+    return expected is None or value == expected
+
+
+def read_json(path):
+    with open(path, "rb") as file:
+        data = file.read()
+    need(b"<" not in data and b"&" not in data, "a character that means something in HTML")
+    # no number is a float that JavaScript cannot hold, no constant is NaN
+    return json.loads(data.decode("utf-8"), parse_constant=lambda name: need(False, name))
+
+
+# ---- folded ----
+
+def folded(path):
+    samples = []
+    with open(path, encoding="utf-8", newline="\n") as file:
+        for line in file:
+            stack, count = line.rstrip("\n").rsplit(" ", 1)
+            process, *frames = stack.split(";")
+            frames = [re.sub(r"_\[k\]$", "", frame) for frame in frames]
+            samples.append(Sample(process, None, None, tuple(frames), int(count)))
+    return samples
+
+
+# ---- pprof ----
+
+def pprof(path):
+    profile = pprof_file.Profile(path)
+    problems = list(profile.problems()) if profile.samples else []
+    need(not problems, problems)
+    return [Sample(s["labels"].get("comm", ""), s["labels"]["pid"], s["labels"]["tid"],
+                   tuple(profile.frame(at) for at in reversed(s["locations"])), s["values"][0])
+            for s in profile.samples]
+
+
+# ---- speedscope ----
+
+def speedscope(path):
+    top = read_json(path)
+    need(top["$schema"] == "https://www.speedscope.app/file-format-schema.json", "schema")
+    need(top["exporter"].startswith("keyhole@"), "exporter")
+    frames = [frame["name"] for frame in top["shared"]["frames"]]
+    samples = []
+    totals = []
+    for profile in top["profiles"]:
+        need(profile["type"] == "sampled" and profile["unit"] == "nanoseconds", "type or unit")
+        need(len(profile["samples"]) == len(profile["weights"]), "samples and weights differ")
+        need(profile["startValue"] == 0 and profile["endValue"] == sum(profile["weights"]),
+             "weights are not the value")
+        need(all(a != b for a, b in zip(profile["samples"], profile["samples"][1:])),
+             "neighbours are equal")
+        names = re.fullmatch(r"(.*) \(pid (\d+)\) / (.*) \(tid (\d+)\)", profile["name"], re.S)
+        need(names, "name", profile["name"])
+        totals.append(profile["endValue"])
+        for stack, weight in zip(profile["samples"], profile["weights"]):
+            need(weight > 0 and weight % PERIOD == 0, "weight", weight)
+            samples.append(Sample(names[1], int(names[2]), int(names[4]),
+                                  tuple(frames[at] for at in stack), weight // PERIOD))
+    need(totals == sorted(totals, reverse=True), "threads are not by weight")
+    return samples
+
+
+# ---- Firefox ----
+
+# src/types/profile.ts of the profiler, processed profile version 70: columns, and of which table
+# (or how) the values are. "?": may be null; -1 stands for none where said.
+TABLES = {
+    "stackTable": {"frame": "frameTable", "prefixOffset": "offset"},
+    "frameTable": {"address": "number-", "lib": "libs-", "inlineDepth": "number",
+                   "category": "categories", "subcategory": "number", "func": "funcTable",
+                   "nativeSymbol": "nativeSymbols?", "innerWindowID": "number?",
+                   "line": "number?", "column": "number?",
+                   "originalLocation": "sourceLocationTable?"},
+    "funcTable": {"name": "stringArray", "isJS": "bool", "relevantForJS": "bool",
+                  "resource": "resourceTable-", "source": "sources?", "lineNumber": "number?",
+                  "columnNumber": "number?", "originalLocation": "sourceLocationTable?"},
+    "resourceTable": {"name": "stringArray", "host": "stringArray?", "type": "number"},
+    "nativeSymbols": {"libIndex": "libs", "address": "number", "name": "stringArray",
+                      "functionSize": "number?"},
+    "sources": {"id": "string?", "filename": "stringArray", "startLine": "number",
+                "startColumn": "number", "sourceMapURL": "stringArray?", "content": "string?"},
+    "sourceLocationTable": {"source": "sources", "line": "number", "column": "number"},
+}
+MARKERS = {"data", "name", "startTime", "endTime", "phase", "category", "length"}
+COLORS = {"transparent", "purple", "green", "orange", "yellow", "lightblue", "blue", "brown",
+          "magenta", "red", "lightred", "darkgrey", "grey"}
+
+
+def is_number(value):
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def check_value(value, kind, lengths, row):
+    if kind.endswith("?"):
+        if value is None:
+            return True
+        kind = kind[:-1]
+    if kind.endswith("-"):
+        if value == -1:
+            return True
+        kind = kind[:-1]
+    if kind == "bool":
+        return isinstance(value, bool)
+    if kind == "string":
+        return isinstance(value, str)
+    if not is_number(value) or value < 0:
+        return False
+    if kind == "offset":
+        return value <= row
+    return value < 2 ** 53 if kind == "number" else value < lengths[kind]
+
+
+def check_firefox_tables(top):
+    shared = top["shared"]
+    need(set(shared) == set(TABLES) | {"stringArray"}, "tables are", sorted(shared))
+    lengths = {name: shared[name]["length"] for name in TABLES}
+    lengths.update(libs=len(top["libs"]), stringArray=len(shared["stringArray"]),
+                   categories=len(top["meta"]["categories"]))
+    need(all(isinstance(text, str) for text in shared["stringArray"]), "stringArray")
+    for name, columns in TABLES.items():
+        table = shared[name]
+        need(set(table) == set(columns) | {"length"}, name, "has", sorted(table))
+        for column, kind in columns.items():
+            need(len(table[column]) == table["length"], name, column, "has another length")
+            for row, value in enumerate(table[column]):
+                need(check_value(value, kind, lengths, row), name, column, row, "is", value)
+
+
+def check_firefox_meta(top):
+    meta = top["meta"]
+    need(meta["preprocessedProfileVersion"] == 70 and meta["version"] == 36, "version")
+    need(meta["interval"] == PERIOD / 1e6, "interval")
+    need(is_or_unknown(meta["startTime"], START and START / 1e6), "start")
+    need(is_or_unknown(meta["profilingEndTime"], DURATION and DURATION / 1e6), "duration")
+    need(meta["symbolicated"] is True and meta["markerSchema"] == [], "meta")
+    need(meta["sampleUnits"] == {"time": "ms", "eventDelay": "ms", "threadCPUDelta": "ns"}, "units")
+    need(meta["categories"][0]["color"] == "grey", "no default category")
+    for category in meta["categories"]:
+        need(category["color"] in COLORS and category["subcategories"][0] == "Other", category)
+    for lib in top["libs"]:
+        need(set(lib) == {"arch", "name", "path", "debugName", "debugPath", "breakpadId", "codeId"},
+             "lib", lib)
+
+
+def check_firefox_thread(thread, shared, end):
+    samples = thread["samples"]
+    columns = {"stack", "time", "weight", "threadCPUDelta"}
+    need(set(samples) == columns | {"weightType", "length"}, "samples are", sorted(samples))
+    need(samples["weightType"] == "samples", "weightType")
+    for column in columns:
+        need(len(samples[column]) == samples["length"], "samples", column)
+    need(samples["time"] == sorted(samples["time"]), "samples are not in order of time")
+    need(not samples["time"] or 0 <= samples["time"][0] <= samples["time"][-1] < end,
+         "time is", samples["time"])
+    for stack, weight, cpu in zip(samples["stack"], samples["weight"], samples["threadCPUDelta"]):
+        need(stack is None or 0 <= stack < shared["stackTable"]["length"], "stack", stack)
+        need(cpu == weight * PERIOD and (weight > 0 or stack is None), "weight", weight)
+    need(set(thread["markers"]) == MARKERS and thread["markers"]["length"] == 0, "markers")
+    need(isinstance(thread["pid"], str) and isinstance(thread["tid"], (int, str)), "pid or tid")
+    for key in ("processType", "processStartupTime", "processShutdownTime", "registerTime",
+                "unregisterTime", "pausedRanges", "name", "isMainThread", "processName"):
+        need(key in thread, "thread has no", key)
+
+
+def firefox(path):
+    top = read_json(path)
+    check_firefox_meta(top)
+    check_firefox_tables(top)
+    shared, strings = top["shared"], top["shared"]["stringArray"]
+    stack_table, frame_table, functions = (shared["stackTable"], shared["frameTable"],
+                                           shared["funcTable"])
+    stacks, rows = [], set()
+    for row, (frame, offset) in enumerate(zip(stack_table["frame"], stack_table["prefixOffset"])):
+        rows.add((frame, row - offset if offset else None))
+        name = strings[functions["name"][frame_table["func"][frame]]]
+        stacks.append((stacks[row - offset] if offset else ()) + (name,))
+    need(len(rows) == len(stacks), "rows of stackTable are equal")
+    samples, seen = [], set()
+    for thread in top["threads"]:
+        check_firefox_thread(thread, shared, top["meta"]["profilingEndTime"])
+        need((thread["pid"], thread["tid"]) not in seen, "two threads", thread["tid"])
+        seen.add((thread["pid"], thread["tid"]))
+        numbers = [int(str(thread[key]).split(".")[0]) for key in ("pid", "tid")]
+        for stack, weight in zip(thread["samples"]["stack"], thread["samples"]["weight"]):
+            if weight:
+                samples.append(Sample(thread["processName"], *numbers,
+                                      stacks[stack] if stack is not None else (), weight))
+    main = [thread["pid"] for thread in top["threads"] if thread["isMainThread"]]
+    need(len(set(main)) == len(main), "a process has two main threads")
+    return samples
+
+
+# ---- OTLP ----
+
+class Proto:
+    """Messages of a .proto file, read and decoded into what protobuf's JSON mapping has."""
+
+    def __init__(self, path):
+        with open(path, encoding="utf-8") as file:
+            text = re.sub(r"//.*", "", file.read())
+        text = re.sub(r"oneof \w+ \{([^}]*)\}", r"\1", text)
+        self.messages = {}
+        for name, body in re.findall(r"message (\w+) \{([^}]*)\}", text):
+            self.messages[name] = {
+                int(number): (bool(repeated), kind, self.camel(field))
+                for repeated, kind, field, number in
+                re.findall(r"(repeated )?(\w+) (\w+) = (\d+);", body)}
+
+    @staticmethod
+    def camel(name):
+        return re.sub(r"_([a-z])", lambda match: match[1].upper(), name)
+
+    def scalar(self, kind, value):
+        if kind == "string":
+            return value.decode("utf-8")
+        if kind == "fixed64":
+            return str(int.from_bytes(value, "little"))
+        if kind == "int64":
+            return str(value - 2 ** 64 if value >> 63 else value)
+        if kind == "int32":
+            need(value < 2 ** 31, "a negative int32")
+            return value
+        need(kind == "uint64", "type", kind)
+        return str(value)
+
+    def values(self, kind, raw):
+        if kind in self.messages:
+            return [self.decode(kind, value) for value in raw]
+        if kind in ("int32", "int64"):
+            raw = pprof_file.numbers(raw)
+        return [self.scalar(kind, value) for value in raw]
+
+    def decode(self, name, data):
+        result = {}
+        for number, raw in pprof_file.fields(data).items():
+            need(number in self.messages[name], name, "has no field", number)
+            repeated, kind, field = self.messages[name][number]
+            values = self.values(kind, raw)
+            need(repeated or len(values) == 1, name, field, "is there", len(values), "times")
+            result[field] = values if repeated else values[0]
+        return result
+
+
+DICTIONARY = ("mappingTable", "locationTable", "functionTable", "linkTable", "stringTable",
+              "attributeTable", "stackTable")
+FRAME_TYPES = {"native", "kernel", "abort-marker"}
+
+
+class Otlp:
+    """The rules that receivers hold messages against (proto/README.md)."""
+
+    def __init__(self, top):
+        need(set(top) <= {"resourceProfiles", "dictionary"}, "fields are", sorted(top))
+        self.top = top
+        self.tables = top["dictionary"]
+        need(set(self.tables) == set(DICTIONARY), "tables are", sorted(self.tables))
+        self.used = {name: {0} for name in DICTIONARY}
+        for name in DICTIONARY:
+            need(self.tables[name][0] == ("" if name == "stringTable" else {}),
+                 name, "does not begin with an empty element")
+            texts = [json.dumps(element, sort_keys=True) for element in self.tables[name]]
+            need(len(set(texts)) == len(texts), name, "has equal elements")
+
+    def get(self, table, index):
+        need(0 <= index < len(self.tables[table]), table, "has no", index)
+        self.used[table].add(index)
+        return self.tables[table][index]
+
+    def string(self, element, key):
+        return self.get("stringTable", element.get(key, 0))
+
+    def attributes(self, element):
+        result = {}
+        for index in element.get("attributeIndices", []):
+            need(index != 0, "an attribute that is none")
+            attribute = self.get("attributeTable", index)
+            key = self.string(attribute, "keyStrindex")
+            need(key and key not in result, "attribute", key)
+            result[key] = self.any_value(attribute["value"])
+        return result
+
+    @staticmethod
+    def any_value(value):
+        need(len(value) == 1 and set(value) <= {"stringValue", "intValue"}, "value", value)
+        return int(value["intValue"]) if "intValue" in value else value["stringValue"]
+
+    def frame(self, index):
+        location = self.get("locationTable", index)
+        need(self.attributes(location).get("profile.frame.type") in FRAME_TYPES, "frame type")
+        mapping = self.get("mappingTable", location.get("mappingIndex", 0))
+        start, limit = int(mapping.get("memoryStart", 0)), int(mapping.get("memoryLimit", 0))
+        need(start < limit or start == limit == 0, "mapping is", mapping)
+        need(self.string(mapping, "filenameStrindex") or not mapping, "mapping has no name")
+        self.attributes(mapping)
+        need(len(location["lines"]) == 1, "lines", location)
+        function = self.get("functionTable", location["lines"][0]["functionIndex"])
+        self.string(function, "systemNameStrindex")
+        return self.string(function, "nameStrindex")
+
+    def value_type(self, value):
+        return self.string(value, "typeStrindex"), self.string(value, "unitStrindex")
+
+    def profile(self, profile, resource):
+        need(self.value_type(profile["sampleType"]) == ("samples", "count"), "sample type")
+        need(self.value_type(profile["periodType"]) == ("cpu", "nanoseconds"), "period type")
+        need(int(profile["period"]) == PERIOD, "period")
+        need(is_or_unknown(int(profile["timeUnixNano"]), START), "time")
+        need(is_or_unknown(int(profile["durationNano"]), DURATION), "duration")
+        need(profile["samples"], "a profile without samples")
+        identities = set()
+        for sample in profile["samples"]:
+            need(len(sample["values"]) == 1 and "timestampsUnixNano" not in sample, "shape")
+            attributes = self.attributes(sample)
+            identity = (sample.get("stackIndex", 0), tuple(sorted(attributes.items())))
+            need(identity not in identities, "two samples are", identity)
+            identities.add(identity)
+            stack = self.get("stackTable", sample.get("stackIndex", 0))
+            frames = tuple(map(self.frame, reversed(stack.get("locationIndices", []))))
+            yield Sample(resource["process.executable.name"], resource["process.pid"],
+                         attributes["thread.id"], frames, int(sample["values"][0]))
+
+    def samples(self):
+        result = []
+        for resource in self.top.get("resourceProfiles", []):
+            values = {pair["key"]: self.any_value(pair["value"])
+                      for pair in resource["resource"]["attributes"]}
+            for scope in resource["scopeProfiles"]:
+                need(scope["scope"]["name"] == "keyhole" and scope["scope"]["version"], "scope")
+                for profile in scope["profiles"]:
+                    result += self.profile(profile, values)
+        return result
+
+    def orphans(self):
+        for name in DICTIONARY:
+            unused = set(range(len(self.tables[name]))) - self.used[name]
+            need(not unused, name, "has elements that nothing uses:", sorted(unused)[:5])
+
+
+def proto_file():
+    return os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../proto/otlp.proto")
+
+
+def otlp_message(path):
+    with open(path, "rb") as file:
+        return Proto(proto_file()).decode("ProfilesData", file.read())
+
+
+def otlp_samples(top):
+    otlp = Otlp(top)
+    samples = otlp.samples()
+    if samples:
+        otlp.orphans()
+    return samples
+
+
+def otlp(path):
+    return otlp_samples(otlp_message(path))
+
+
+def otlp_json(path):
+    return otlp_samples(read_json(path))
+
+
+# ---- the page and the picture ----
+
+def page_data(path):
+    with open(path, encoding="utf-8", newline="\n") as file:
+        text = file.read().split(' id="data">\n')[1]
+    need(text.count("<") == 1 and text.endswith("}\n</script>\n"), "something behind the data")
+    return json.loads(text.split("</script>")[0])
+
+
+def page(path):
+    top = page_data(path)
+    strings, frames, nodes = top["strings"], top["frames"], top["nodes"]
+    need(is_or_unknown(top["period_ns"], PERIOD), "period")
+    need(top["samples"] == sum(nodes["self"]), "the total is not that of its nodes")
+    samples, path = [], []
+    for frame, level, count in zip(nodes["frame"], nodes["level"], nodes["self"]):
+        need(level <= len(path), "a level is left out")
+        path[level:] = [strings[frames["name"][frame]]]
+        if count:
+            process, thread, *rest = path[1:]
+            samples.append(Sample(process, None, int(thread.rsplit("/")[-1]), tuple(rest), count))
+    return samples
+
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def picture(path):
+    """Boxes are written each before those above it, a row is a level."""
+    root = xml.etree.ElementTree.parse(path).getroot()
+    texts = [each.text for each in root.iter(SVG + "text")]
+    hidden = [text for text in texts if re.match("[0-9]+ frames narrower", text)]
+    need(len(hidden) == 1, "the footer")
+    if not hidden[0].startswith("0 "):
+        raise Hidden(hidden[0])
+    samples, path, bottom = [], [], None
+    for box in root.iter(SVG + "g"):
+        title, y = box.find(SVG + "title").text, int(box.find(SVG + "rect").get("y"))
+        bottom = bottom or y
+        path[(bottom - y) // 17:] = [title.split("\n")[0]]
+        count = int(re.search(r", self ([0-9]+) \(.*\)$", title).group(1))
+        if count:
+            samples.append(Sample(path[1], None, None, tuple(path[2:]), count))
+    return samples
+
+
+READERS = {"folded": folded, "pprof": pprof, "html": page, "svg": picture,
+           "speedscope": speedscope, "firefox": firefox,
+           "otlp": otlp, "otlp-json": otlp_json}

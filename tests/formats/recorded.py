@@ -1,0 +1,28 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""recorded.py FORMAT FILE HZ [PROCESS CHAIN]: a recording is what the format's readers want; of the
+samples of PROCESS, 95 % have the frames of CHAIN (a;b;c) in that order. Prints how many samples
+there are."""
+
+import sys
+
+import readers
+
+kind, path, frequency = sys.argv[1:4]
+readers.PERIOD, readers.START, readers.DURATION = 10 ** 9 // int(frequency), None, None
+samples = readers.READERS[kind](path)
+print(sum(sample.count for sample in samples))
+
+
+def has(frames, chain):
+    rest = iter(frames)
+    return all(name in rest for name in chain)
+
+
+if len(sys.argv) > 4:
+    process, chain = sys.argv[4], sys.argv[5].split(";")
+    of_process = [sample for sample in samples if sample.process == process]
+    count = sum(sample.count for sample in of_process)
+    good = sum(sample.count for sample in of_process if has(sample.frames, chain))
+    if count == 0 or good < count * 0.95:
+        sys.exit("%d of %d samples of %s have %s" % (good, count, process, sys.argv[5]))

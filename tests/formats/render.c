@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * render                   lists the formats: name and suffix
+ * render FORMAT PROFILE    writes a profile to standard output, and what it took to standard error
+ *
+ * PROFILE: small (tests/unit/build_profile.c), hostile, empty, or large: 100,000 distinct stacks.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ipc/messages.h"
+#include "tests/unit/build_profile.h"
+#include "tests/unit/build_random.h"
+#include "worker/format/format.h"
+#include "worker/profile/profile.h"
+
+static const struct {
+	const char *name, *suffix;
+	uint32_t id;
+} formats[] = {
+#define F(number, name, suffix) {#name, suffix, number},
+#include "ipc/formats.def"
+#undef F
+};
+
+static struct profile *build(const char *name)
+{
+	const struct build_random hostile = {
+		.names = build_random_hostile,
+		.name_count = build_random_hostile_count,
+		.objects = 20,
+		.locations = 400,
+		.stacks = 300,
+		.depth = 40,
+		.threads = 40,
+		.samples = 5000,
+		.seed = 42,
+	};
+	const struct build_random large = {
+		.objects = 200,
+		.locations = 20000,
+		.stacks = 100000,
+		.depth = 50,
+		.threads = 400,
+		.samples = 120000,
+		.seed = 7,
+	};
+
+	if (!strcmp(name, "small"))
+		return build_profile();
+	if (!strcmp(name, "hostile"))
+		return build_random_profile(&hostile);
+	if (!strcmp(name, "large"))
+		return build_random_profile(&large);
+	return strcmp(name, "empty") ? NULL : profile_new();
+}
+
+static double seconds(void) /* of CPU time */
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static long most_memory(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return usage.ru_maxrss;
+}
+
+static int render(const struct format *format, const char *name)
+{
+	const struct format_options options = {0};
+	struct profile *profile = build(name);
+	double began = seconds();
+	long before = most_memory();
+	int r = -1;
+
+	if (profile)
+		r = format->render(profile, &build_profile_times, &options, STDOUT_FILENO);
+	fprintf(stderr, "%s: %s: %s, %.3f s, %ld KB beside %ld KB of the profile\n", format->name,
+		name, r < 0 ? "failed" : "done", seconds() - began, most_memory() - before, before);
+	profile_free(profile);
+	return r < 0;
+}
+
+int main(int argc, char **argv)
+{
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+		const struct format *format = format_find(formats[i].id);
+
+		if (argc < 3)
+			printf("%s %s\n", format->name, formats[i].suffix);
+		else if (!strcmp(format->name, argv[1]))
+			return render(format, argv[2]);
+	}
+	return argc >= 3;
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * make_page PROFILE FORMAT: writes a made up profile to standard output, for tests/page/. Of 100
+ * samples, with names that want to be more than names, or of 100,000 stacks.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ipc/messages.h"
+#include "worker/format/format.h"
+#include "worker/profile/profile.h"
+
+#define LARGE_STACKS	100000u
+#define LARGE_FUNCTIONS 4000u
+#define LARGE_DEPTH_MIN 10u
+#define LARGE_DEPTH_MAX 50u
+
+static const struct profile_times times = {
+	.period_ns = 10000000,
+	.start_realtime_ns = 1700000000000000000,
+	.duration_ns = 2000000000,
+};
+
+static uint32_t add_object(struct profile *profile, const char *name, enum profile_kind kind)
+{
+	const struct profile_object object = {.name = profile_string(profile, name), .kind = kind};
+
+	return profile_object_add(profile, &object);
+}
+
+/* One location for each name and object. */
+static uint32_t add_location(struct profile *profile, uint32_t object, const char *name)
+{
+	uint32_t string = profile_string(profile, name);
+	const struct profile_function function = {
+		.name = string, .system_name = string, .object = object, .named = true};
+	uint32_t id = profile_location_add(profile, object, string);
+
+	profile_location_get(profile, id)->function = profile_function_add(profile, &function);
+	return id;
+}
+
+static void add_sample(struct profile *profile, uint32_t tid, const char *process,
+		       const uint32_t *stack, size_t depth, uint64_t count)
+{
+	const struct profile_sample sample = {.pid = 100,
+					      .tid = tid,
+					      .process_name = profile_string(profile, process),
+					      .thread_name = profile_string(profile, process),
+					      .stack = profile_stack_add(profile, stack, depth),
+					      .count = count};
+
+	if (profile_sample_add(profile, &sample) < 0)
+		abort();
+}
+
+static void build_small(struct profile *profile)
+{
+	uint32_t app = add_object(profile, "/usr/bin/app", KIND_NATIVE);
+	uint32_t kernel = add_object(profile, "[kernel]", KIND_KERNEL);
+	uint32_t marker = add_object(profile, "[marker]", KIND_MARKER);
+	uint32_t start = add_location(profile, app, "main");
+	uint32_t work = add_location(profile, app, "work");
+	uint32_t leaf_a = add_location(profile, app, "leaf_a");
+	uint32_t leaf_b = add_location(profile, app, "leaf_b");
+	uint32_t call = add_location(profile, kernel, "sys_read");
+	uint32_t cut = add_location(profile, marker, "[cut: no rule]");
+
+	add_sample(profile, 100, "app", (uint32_t[]){leaf_a, work, start}, 3, 30);
+	add_sample(profile, 101, "app", (uint32_t[]){leaf_a, work, start}, 3, 20);
+	add_sample(profile, 100, "app", (uint32_t[]){leaf_b, work, start}, 3, 20);
+	add_sample(profile, 100, "app", (uint32_t[]){leaf_a, work, work, start}, 4, 10);
+	add_sample(profile, 100, "app", (uint32_t[]){work, start}, 2, 10);
+	add_sample(profile, 100, "app", (uint32_t[]){call, start}, 2, 5);
+	add_sample(profile, 200, "other", (uint32_t[]){leaf_b, cut}, 2, 5);
+}
+
+static const char *const hostile_names[] = {
+	"<script>alert(1)</script>",
+	"</script><script>document.title='owned'</script>",
+	"</title></svg><script>alert(2)</script>",
+	"\"><img src=x onerror=alert(3)>",
+	"<!-- ]]> --> &amp; &#60;b&#62;",
+	"\\u003cscript>\\\" \\",
+	"'; alert(4); //",
+	"javascript:alert(5)",
+	"${alert(6)} {{7*7}}",
+	"__proto__",
+	"constructor",
+	"control\033[2J\r\n\t\001",
+	"bidi \342\200\256gpj.exe \342\201\246",
+	"invalid \377\376 \300\257 \355\240\200",
+	"none of XML's \357\277\276 \357\277\277",
+	"operator()(int) const [clone .part.0]",
+};
+
+static void build_hostile(struct profile *profile)
+{
+	uint32_t stack[sizeof(hostile_names) / sizeof(hostile_names[0])];
+	size_t count = sizeof(stack) / sizeof(stack[0]);
+
+	for (size_t i = 0; i < count; i++) {
+		stack[i] = add_location(
+			profile, add_object(profile, hostile_names[count - 1 - i], KIND_NATIVE),
+			hostile_names[i]);
+		add_sample(profile, 1, hostile_names[i], stack, i + 1, 1);
+	}
+	add_sample(profile, 1, "all", stack, count, 1000);
+}
+
+/* One of four callees, nearly always the first: stacks of a program are much alike. */
+static uint32_t callee(uint32_t function, uint32_t depth, uint32_t random)
+{
+	uint32_t choice = random % 16 ? 0 : random / 16 % 4;
+
+	return (function * 31 + depth * 7 + choice * 1009 + 1) % LARGE_FUNCTIONS;
+}
+
+static void build_large(struct profile *profile)
+{
+	uint32_t object = add_object(profile, "/usr/bin/large", KIND_NATIVE);
+	uint32_t locations[LARGE_FUNCTIONS], path[LARGE_DEPTH_MAX], stack[LARGE_DEPTH_MAX];
+	uint32_t function, depth, random = 1;
+	char name[64];
+
+	for (uint32_t i = 0; i < LARGE_FUNCTIONS; i++) {
+		snprintf(name, sizeof(name), "large::module_%u::function_%u(unsigned long)", i % 40,
+			 i);
+		locations[i] = add_location(profile, object, name);
+	}
+	while (profile_stacks(profile) < LARGE_STACKS) {
+		random = random * 1664525 + 1013904223;
+		depth = LARGE_DEPTH_MIN + (random >> 8) % (LARGE_DEPTH_MAX - LARGE_DEPTH_MIN);
+		function = 0;
+		for (uint32_t i = 0; i < depth; i++) {
+			random = random * 1664525 + 1013904223;
+			path[i] = locations[function];
+			function = callee(function, i, random >> 20);
+		}
+		for (uint32_t i = 0; i < depth; i++)
+			stack[i] = path[depth - 1 - i];
+		add_sample(profile, 1 + path[3] % 8, "large", stack, depth, 1);
+	}
+}
+
+static const struct {
+	const char *name;
+	void (*build)(struct profile *profile);
+} profiles[] = {
+	{"small", build_small},
+	{"hostile", build_hostile},
+	{"large", build_large},
+};
+
+static int render(const struct profile *profile, const char *name)
+{
+	const struct format_options options = {0};
+
+	for (uint32_t id = 1; id < FORMAT_COUNT; id++) {
+		const struct format *format = format_find(id);
+
+		if (format && !strcmp(format->name, name))
+			return format->render(profile, &times, &options, STDOUT_FILENO);
+	}
+	return -1;
+}
+
+int main(int argc, char **argv)
+{
+	struct profile *profile = profile_new();
+	int r = -1;
+
+	for (size_t i = 0; i < sizeof(profiles) / sizeof(profiles[0]) && argc == 3; i++) {
+		if (strcmp(profiles[i].name, argv[1]) != 0)
+			continue;
+		profiles[i].build(profile);
+		r = render(profile, argv[2]);
+	}
+	profile_free(profile);
+	if (r < 0)
+		fprintf(stderr, "make_page: failed: %d\n", r);
+	return r < 0;
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The counts of keyhole-output, from files in place of the map and of the readings. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "helper/output/counts.h"
+
+#define CPUS 3
+
+static int file_of(const void *bytes, size_t size)
+{
+	int fd = memfd_create("counts", MFD_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, bytes, size), size);
+	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	return fd;
+}
+
+static int runtime_of(uint64_t nanoseconds)
+{
+	const struct task_runtime runtime = {nanoseconds, 1};
+
+	return file_of(&runtime, sizeof(runtime));
+}
+
+static int text_of(const char *text)
+{
+	return file_of(text, strlen(text));
+}
+
+/* Returns the counters, to be changed. */
+static struct counters *give(struct counts *counts, const struct message_counts *source, int before,
+			     int after)
+{
+	static const struct counters zero[CPUS];
+	int map = file_of(zero, sizeof(zero));
+	void *rows = mmap(NULL, sizeof(zero), PROT_READ | PROT_WRITE, MAP_SHARED, map, 0);
+
+	assert_true(rows != MAP_FAILED);
+	*counts = (struct counts){0};
+	assert_int_equal(counts_take(counts, source, map), 0);
+	assert_int_equal(counts_take(counts, source, before), 0);
+	assert_int_equal(counts_take(counts, source, after), 0);
+	return rows;
+}
+
+static void test_counts__of_all_cpus(void **state)
+{
+	const struct message_counts source = {.cpus = CPUS, .frequency = 99};
+	struct counted counted;
+	struct counters *rows;
+	struct counts counts;
+
+	(void)state;
+	rows = give(&counts, &source, runtime_of(5000000000), runtime_of(6000000000));
+	rows[0].exited_runtime = 500000000; /* before the start */
+	assert_int_equal(counts_begin(&counts), 0);
+	assert_int_equal(counts_sum(&counts).samples, 0);
+	for (unsigned int i = 0; i < CPUS; i++) {
+		rows[i].samples = 100 + i;
+		rows[i].reason[REASON_end_root] = 90;
+		rows[i].reason[REASON_lost_nested] = 10 + i;
+		rows[i].exited_runtime += 1000000000;
+		rows[i].events_lost = 1;
+		rows[i].processes_lost = 2;
+	}
+	counted = counts_sum(&counts);
+	assert_true(counted.elapsed > 0);
+	assert_int_equal(counted.samples, 303);
+	assert_int_equal(counted.reason[REASON_end_root], 270);
+	assert_int_equal(counts_end(&counts, &counted), 0);
+	assert_int_equal(counted.expected, 4 * 99);
+	assert_int_equal(counted.samples, 303);
+	assert_int_equal(counted.reason[REASON_lost_nested], 33);
+	assert_int_equal(counted.restarted, 0);
+	assert_int_equal(counted.events_lost, 3);
+	assert_int_equal(counted.processes_lost, 6);
+}
+
+/* Records of the one before are lost with it; what was lost already is so only once. */
+static void test_counts__another_worker(void **state)
+{
+	const struct message_counts source = {.cpus = CPUS, .frequency = 99};
+	struct counted counted;
+	struct counters *rows;
+	struct counts counts;
+
+	(void)state;
+	rows = give(&counts, &source, runtime_of(0), runtime_of(0));
+	assert_int_equal(counts_begin(&counts), 0);
+	rows[1].reason[REASON_end_root] = 40;
+	rows[1].reason[REASON_cut_exec] = 2;
+	rows[1].reason[REASON_lost_ring_full] = 5;
+	rows[1].samples = 47;
+	counts_replace(&counts);
+	rows[2].reason[REASON_end_root] = 10;
+	rows[2].samples = 10;
+	assert_int_equal(counts_end(&counts, &counted), 0);
+	assert_int_equal(counted.samples, 57);
+	assert_int_equal(counted.restarted, 42);
+	assert_int_equal(counted.reason[REASON_end_root], 10);
+	assert_int_equal(counted.reason[REASON_cut_exec], 0);
+	assert_int_equal(counted.reason[REASON_lost_ring_full], 5);
+	assert_int_equal(counted.expected, 0);
+}
+
+static void test_counts__of_a_cgroup(void **state)
+{
+	const struct message_counts source = {.cpus = CPUS, .frequency = 10000, .cgroup = 1};
+	struct counted counted;
+	struct counts counts;
+
+	(void)state;
+	give(&counts, &source, text_of("usage_usec 1000\nuser_usec 7\n"),
+	     text_of("usage_usec 604800001000\nuser_usec 7\n"));
+	assert_int_equal(counts_begin(&counts), 0);
+	assert_int_equal(counts_end(&counts, &counted), 0);
+	assert_int_equal(counted.expected, 6048000000); /* a week */
+}
+
+static void test_counts__what_is_missing_or_wrong(void **state)
+{
+	const struct message_counts source = {.cpus = CPUS, .frequency = 99};
+	const struct message_counts many = {.cpus = ABI_MAX_CPUS + 1};
+	struct counted counted;
+	struct counts counts = {0};
+
+	(void)state;
+	assert_int_equal(counts_end(&counts, &counted), -EPROTO);
+	assert_int_equal(counts_begin(&counts), -EPROTO);
+	assert_int_equal(counts_sum(&counts).samples, 0);
+	assert_int_equal(counts_take(&counts, &many, text_of("")), -EPROTO);
+	give(&counts, &source, runtime_of(0), text_of("short"));
+	assert_int_equal(counts_take(&counts, &source, text_of("")), -EPROTO);
+	assert_int_equal(counts_begin(&counts), 0);
+	assert_int_equal(counts_begin(&counts), -EPROTO);
+	assert_int_equal(counts_end(&counts, &counted), -EBADMSG);
+	assert_int_equal(counts_end(&counts, &counted), -EBADF); /* it is read once */
+}
+
+static int parse(const char *text, uint64_t *ret_nanoseconds)
+{
+	*ret_nanoseconds = 0;
+	return counts_parse_usage(text, strlen(text), ret_nanoseconds);
+}
+
+static void test_counts__usage(void **state)
+{
+	static const char *const bad[] = {
+		"",
+		"usage_usec\n",
+		"usage_usec \n",
+		"usage_usec 1x\n",
+		"user_usec 1",
+		"usage_usec -1\n",
+		"nr_usage_usec 1\n",
+		"usage_usec  1\n",
+		"usage_usec",
+		"Xusage_usec 12345",
+		"usage_usec 0x10\nx 1\n",
+		"usage_usec 18446744073709552\n",
+		"usage_usec 99999999999999999999999\n",
+	};
+	uint64_t nanoseconds;
+
+	(void)state;
+	assert_int_equal(parse("usage_usec 12\nuser_usec 3\n", &nanoseconds), 0);
+	assert_int_equal(nanoseconds, 12000);
+	assert_int_equal(parse("user_usec 3\nusage_usec 0", &nanoseconds), 0);
+	assert_int_equal(nanoseconds, 0);
+	assert_int_equal(parse("usage_usec 18446744073709551\n", &nanoseconds), 0);
+	assert_int_equal(nanoseconds, 18446744073709551000ull);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		assert_int_equal(parse(bad[i], &nanoseconds), -EBADMSG);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_counts__of_all_cpus),
+		cmocka_unit_test(test_counts__another_worker),
+		cmocka_unit_test(test_counts__of_a_cgroup),
+		cmocka_unit_test(test_counts__what_is_missing_or_wrong),
+		cmocka_unit_test(test_counts__usage),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

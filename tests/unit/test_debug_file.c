@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From an object to its debug file: what the worker asks, and what keyhole-output gives. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "helper/output/debug_files.h"
+#include "ipc/channel.h"
+#include "tests/unit/build_elf.h"
+#include "worker/debug_file.h"
+#include "worker/elf/image.h"
+#include "worker/target/debug_files.h"
+
+#define ID	 "\x01\x23\x45\x67\x89\xab\xcd\xef\x01\x23\x45\x67\x89\xab\xcd\xef\x01\x23\x45\x67"
+#define ID_BYTES 20
+#define ID_PATH	 ".build-id/01/23456789abcdef0123456789abcdef01234567.debug"
+
+struct folder {
+	char path[32];
+	struct debug_folders opened;
+	struct debug_files *files; /* asks what answers from there */
+};
+
+/* An object with a build id, a link, or neither. */
+static unsigned char *object(const char *id, const char *link, uint32_t sum, size_t *ret_size)
+{
+	unsigned char note[12 + 4 + ID_BYTES] = {4, 0, 0, 0, ID_BYTES, 0,   0,	0,
+						 3, 0, 0, 0, 'G',      'N', 'U'};
+	unsigned char bytes[64] = {0};
+	struct build_elf elf;
+	size_t length;
+
+	build_elf_init(&elf);
+	if (id) {
+		memcpy(note + 16, id, ID_BYTES);
+		build_elf_segment(&elf, PT_NOTE, PF_R, 0, note, sizeof(note))->p_align = 4;
+	}
+	if (link) {
+		length = strlen(link) + 1;
+		memcpy(bytes, link, length);
+		length = (length + 3) & ~(size_t)3;
+		memcpy(bytes + length, &sum, sizeof(sum));
+		build_elf_section(&elf, ".gnu_debuglink", SHT_PROGBITS, 0, bytes, length + 4);
+	}
+	return build_elf_finish(&elf, ret_size);
+}
+
+static void make_parents(int folder, const char *path)
+{
+	char part[128];
+
+	for (const char *at = path; (at = strchr(at, '/')); at++) {
+		snprintf(part, sizeof(part), "%.*s", (int)(at - path), path);
+		mkdirat(folder, part, 0755);
+	}
+}
+
+/* An object with that build id as a file; returns its sum. */
+static uint32_t put(const struct folder *folder, const char *path, const char *id)
+{
+	int at = open(folder->path, O_PATH | O_DIRECTORY | O_CLOEXEC), fd;
+	unsigned char *bytes;
+	uint32_t sum;
+	size_t size;
+
+	make_parents(at, path);
+	bytes = object(id, NULL, 0, &size);
+	sum = (uint32_t)crc32(0, bytes, (uInt)size);
+	fd = openat(at, path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0644);
+	assert_int_equal(write(fd, bytes, size), size);
+	free(bytes);
+	close(fd);
+	close(at);
+	return sum;
+}
+
+static int set_up(void **state)
+{
+	struct folder *folder = calloc(1, sizeof(*folder));
+	char list[128];
+	int fds[2];
+
+	snprintf(folder->path, sizeof(folder->path), "/tmp/keyhole-debug-XXXXXX");
+	if (!mkdtemp(folder->path) || channel_pair(fds))
+		return -1;
+	snprintf(list, sizeof(list), ":/no/such/folder:%s", folder->path);
+	debug_folders_open(&folder->opened, list);
+	debug_files_serve(&folder->opened, fds[1], -1);
+	folder->files = debug_files_new(fds[0]);
+	*state = folder;
+	return folder->opened.count == 1 ? 0 : -1;
+}
+
+static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *where)
+{
+	(void)status;
+	(void)kind;
+	(void)where;
+	return remove(path);
+}
+
+static int tear_down(void **state)
+{
+	struct folder *folder = *state;
+
+	nftw(folder->path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+	debug_files_free(folder->files);
+	close(folder->opened.fd[0]);
+	free(folder);
+	return 0;
+}
+
+static int look_up(const struct folder *folder, const char *id, const char *link, uint32_t sum,
+		   const char *path)
+{
+	struct debug_file file;
+	struct image *image;
+	unsigned char *bytes;
+	size_t size;
+	int r;
+
+	bytes = object(id, link, sum, &size);
+	assert_int_equal(image_adopt(bytes, size, &image), 0);
+	r = debug_file_open(folder->files, image, path, &file);
+	if (r == 0)
+		debug_file_close(&file);
+	image_close(image);
+	return r;
+}
+
+static void test_debug_file__by_build_id(void **state)
+{
+	const struct folder *folder = *state;
+
+	assert_int_equal(look_up(folder, ID, NULL, 0, "/usr/bin/a"), -ENOENT);
+	put(folder, ID_PATH, ID);
+	assert_int_equal(look_up(folder, ID, NULL, 0, "/usr/bin/a"), 0);
+	assert_int_equal(look_up(folder, NULL, NULL, 0, "/usr/bin/a"), -ENOENT);
+}
+
+static void test_debug_file__of_another_build_is_refused(void **state)
+{
+	const struct folder *folder = *state;
+	char other[ID_BYTES + 1] = ID;
+
+	other[19] ^= 1;
+	put(folder, ID_PATH, other);
+	assert_int_equal(look_up(folder, ID, NULL, 0, "/usr/bin/a"), -ESTALE);
+}
+
+static void test_debug_file__by_link_and_sum(void **state)
+{
+	const struct folder *folder = *state;
+	uint32_t sum = put(folder, "usr/bin/a.debug", NULL);
+
+	assert_int_equal(look_up(folder, NULL, "a.debug", sum, "/usr/bin/a"), 0);
+	assert_int_equal(look_up(folder, ID, "a.debug", sum, "/usr/bin/a"), 0);
+	assert_int_equal(look_up(folder, NULL, "a.debug", sum + 1, "/usr/bin/a"), -ESTALE);
+	assert_int_equal(look_up(folder, NULL, "a.debug", sum, "/usr/lib/a"), -ENOENT);
+	assert_int_equal(look_up(folder, NULL, "a.debug", sum, "[vdso]"), -ENOENT);
+	assert_int_equal(look_up(folder, NULL, "", sum, "/usr/bin/a"), -EBADMSG);
+	assert_int_equal(look_up(folder, NULL, "../bin/a.debug", sum, "/usr/bin/a"), -EBADMSG);
+}
+
+static int find(const struct folder *folder, const char *path)
+{
+	struct message_debug_file request = {0};
+	int fd;
+
+	memcpy(request.path, path, strlen(path));
+	fd = debug_folders_find(&folder->opened, &request);
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 ? fd : 0;
+}
+
+static void test_debug_file__nothing_else_is_opened(void **state)
+{
+	const struct folder *folder = *state;
+	struct message_debug_file endless;
+	int at = open(folder->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	put(folder, "in/a.debug", NULL);
+	assert_int_equal(find(folder, "in/a.debug"), 0);
+	assert_int_equal(find(folder, "in/../in/a.debug"), 0);
+	assert_int_equal(find(folder, "in/a"), -EINVAL);
+	assert_int_equal(find(folder, ".debug"), -EINVAL);
+	assert_int_equal(find(folder, ""), -EINVAL);
+	assert_int_equal(find(folder, "../../tmp/a.debug"), -EXDEV);
+	assert_int_equal(find(folder, "/etc/a.debug"), -EXDEV);
+	memset(&endless, 'a', sizeof(endless));
+	assert_int_equal(debug_folders_find(&folder->opened, &endless), -EINVAL);
+	/* links inside are followed, those that lead out are not */
+	assert_int_equal(symlinkat("a.debug", at, "in/b.debug"), 0);
+	assert_int_equal(find(folder, "in/b.debug"), 0);
+	assert_int_equal(symlinkat("/etc/passwd", at, "in/out.debug"), 0);
+	assert_int_equal(find(folder, "in/out.debug"), -EXDEV);
+	assert_int_equal(mkfifoat(at, "fifo.debug", 0644), 0);
+	assert_int_equal(find(folder, "fifo.debug"), -EACCES);
+	assert_int_equal(mkdirat(at, "folder.debug", 0755), 0);
+	assert_int_equal(find(folder, "folder.debug"), -EACCES);
+	close(at);
+}
+
+static void test_debug_file__nobody_answers(void **state)
+{
+	struct debug_files *files;
+	int fds[2];
+
+	(void)state;
+	assert_int_equal(channel_pair(fds), 0);
+	files = debug_files_new(fds[0]);
+	/* nobody reads: once, and not again */
+	assert_int_equal(debug_files_open(files, "a.debug"), -EPIPE);
+	close(fds[1]);
+	assert_int_equal(debug_files_open(files, "a.debug"), -EPIPE);
+	debug_files_free(files);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_debug_file__by_build_id, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_debug_file__of_another_build_is_refused,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_debug_file__by_link_and_sum, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(test_debug_file__nothing_else_is_opened, set_up,
+						tear_down),
+		cmocka_unit_test(test_debug_file__nobody_answers),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What reports add up and print, of the small profile of build_profile.c. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/filter.h"
+#include "report/options.h"
+#include "report/view.h"
+#include "tests/unit/build_profile.h"
+#include "worker/format/format.h"
+
+/* ---- options ---- */
+
+static int parse(struct options *options, ...)
+{
+	char *argv[16] = {(char *)"report"};
+	va_list words;
+	int argc = 1;
+
+	va_start(words, options);
+	while ((argv[argc] = va_arg(words, char *)))
+		argc++;
+	va_end(words);
+	return report_options_parse(argc, argv, options);
+}
+
+static void test_report__options(void **state)
+{
+	struct options options;
+
+	(void)state;
+	assert_int_equal(parse(&options, "a", NULL), 0);
+	assert_string_equal(options.files[0], "a");
+	assert_int_equal(options.lines, 20);
+	assert_int_equal(options.by, BY_FUNCTION);
+	assert_int_equal(parse(&options, "--by", "cgroup", "a", "-n", "0", "--sort=total", NULL),
+			 0);
+	assert_int_equal(options.by, BY_CGROUP);
+	assert_int_equal(options.lines, UINT_MAX);
+	assert_true(options.by_total);
+	assert_int_equal(parse(&options, "a", "-o", "x.folded", NULL), 0);
+	assert_string_equal(options.format->name, "folded");
+	assert_int_equal(parse(&options, "a", "-o", "x.pb.gz", NULL), 0);
+	assert_string_equal(options.format->name, "pprof");
+	assert_int_equal(parse(&options, "a", "-o", "-", "-f", "folded", NULL), 0);
+	assert_int_equal(parse(&options, "--diff", "a", "b", NULL), 0);
+	assert_int_equal(options.file_count, 2);
+}
+
+static void test_report__options_that_are_refused(void **state)
+{
+	struct options options;
+
+	(void)state;
+	assert_int_equal(parse(&options, NULL), -EINVAL);
+	assert_int_equal(parse(&options, "a", "b", NULL), -EINVAL);
+	assert_int_equal(parse(&options, "--diff", "a", NULL), -EINVAL);
+	assert_int_equal(parse(&options, "--diff", "-", "-", NULL), -EINVAL);
+	assert_int_equal(parse(&options, "a", "-o", ".folded", NULL), -EINVAL);
+	assert_int_equal(parse(&options, "a", "-o", "x", NULL), -EINVAL);
+	assert_int_equal(parse(&options, "a", "--min", "nan", NULL), -EINVAL);
+	assert_int_equal(parse(&options, "a", "--pid", "99999999999", NULL), -EINVAL);
+	assert_int_equal(parse(&options, "a", "--tree", "--callers", "x", NULL), -EINVAL);
+}
+
+/* ---- sums ---- */
+
+static const struct row *row_of(const struct tally *tally, const char *name)
+{
+	for (uint32_t i = 1; i < tally->count; i++)
+		if (!strcmp(tally_name(tally, i), name))
+			return &tally->rows[i];
+	fail_msg("no row %s", name);
+	return NULL;
+}
+
+static void assert_row(const struct tally *tally, const char *name, uint64_t self, uint64_t total)
+{
+	const struct row *row = row_of(tally, name);
+
+	assert_int_equal(row->now.self, self);
+	assert_int_equal(row->now.total, total);
+}
+
+static void test_report__sums_by_function_and_object(void **state)
+{
+	struct profile *profile = build_profile();
+	struct tally tally;
+
+	(void)state;
+	assert_int_equal(tally_make(profile, BY_FUNCTION, &tally), 0);
+	assert_int_equal(tally.sum, 10);
+	assert_row(&tally, "ns::work", 3, 5);
+	assert_row(&tally, "main", 0, 5);
+	assert_row(&tally, "read_it", 6, 6);
+	assert_row(&tally, "libplain.so.1+0x2234", 1, 1);
+	assert_row(&tally, "[cut: no rule]", 0, 1);
+	tally_release(&tally);
+	assert_int_equal(tally_make(profile, BY_OBJECT, &tally), 0);
+	assert_row(&tally, "/usr/bin/app", 3, 5);
+	assert_row(&tally, "[kernel]", 6, 6);
+	tally_release(&tally);
+	profile_free(profile);
+}
+
+static void test_report__sums_by_process_thread_reason_cgroup(void **state)
+{
+	struct profile *profile = build_profile();
+	struct tally tally;
+
+	(void)state;
+	assert_int_equal(tally_make(profile, BY_PROCESS, &tally), 0);
+	assert_row(&tally, "app", 5, 5);
+	assert_row(&tally, "kthreadd", 4, 4);
+	assert_row(&tally, "evil;?[2J", 1, 1);
+	assert_int_equal(row_of(&tally, "app")->pid, 100);
+	assert_int_equal(row_of(&tally, "app")->pids, 1);
+	tally_release(&tally);
+	assert_int_equal(tally_make(profile, BY_THREAD, &tally), 0);
+	assert_row(&tally, "app/app", 3, 3);
+	assert_row(&tally, "app/work;er?", 2, 2);
+	tally_release(&tally);
+	assert_int_equal(tally_make(profile, BY_REASON, &tally), 0);
+	assert_row(&tally, "complete", 9, 9);
+	assert_row(&tally, "cut_no_rule", 1, 1);
+	tally_release(&tally);
+	assert_int_equal(tally_make(profile, BY_CGROUP, &tally), 0);
+	assert_row(&tally, "77", 2, 2);
+	assert_row(&tally, "[not known]", 8, 8);
+	tally_release(&tally);
+	profile_free(profile);
+}
+
+/* A function that calls itself counts once, and inlined ones are frames. */
+static void test_report__recursion_and_inlined_functions(void **state)
+{
+	struct profile *profile = profile_new();
+	struct profile_function function = {.name = profile_string(profile, "outer")};
+	struct profile_line inlined = {0};
+	struct profile_sample sample = {.count = 7};
+	uint32_t id = profile_location_add(profile, 0, 1), stack[] = {id, id, id};
+	struct tally tally;
+
+	(void)state;
+	profile_location_get(profile, id)->function = profile_function_add(profile, &function);
+	function.name = profile_string(profile, "inner");
+	inlined.function = profile_function_add(profile, &function);
+	profile_location_set_inlined(profile, id, &inlined, 1);
+	sample.stack = profile_stack_add(profile, stack, 3);
+	profile_sample_add(profile, &sample);
+	assert_int_equal(tally_make(profile, BY_FUNCTION, &tally), 0);
+	assert_row(&tally, "inner", 7, 7);
+	assert_row(&tally, "outer", 0, 7);
+	tally_release(&tally);
+	profile_free(profile);
+}
+
+static void test_report__order(void **state)
+{
+	struct profile *profile = build_profile();
+	struct tally tally;
+	uint32_t *order;
+	size_t count;
+
+	(void)state;
+	assert_int_equal(tally_make(profile, BY_FUNCTION, &tally), 0);
+	order = tally_order(&tally, false, false, &count);
+	assert_int_equal(count, 5);
+	assert_string_equal(tally_name(&tally, order[0]), "read_it");
+	assert_string_equal(tally_name(&tally, order[1]), "ns::work");
+	assert_string_equal(tally_name(&tally, order[3]), "main");
+	free(order);
+	tally_release(&tally);
+	profile_free(profile);
+}
+
+/* ---- which samples ---- */
+
+static uint64_t kept(const struct options *options)
+{
+	struct profile *profile = build_profile();
+	const struct profile_sample *samples;
+	struct filter filter;
+	const uint32_t *stack;
+	const char *bad;
+	uint64_t sum = 0;
+	size_t count;
+
+	assert_int_equal(filter_init(&filter, options, &bad), 0);
+	samples = profile_samples(profile, &count);
+	for (size_t i = 0; i < count; i++) {
+		profile_stack_get(profile, samples[i].stack, &stack);
+		if (filter_keep(profile, &samples[i], stack[0], &filter))
+			sum += samples[i].count;
+	}
+	filter_release(&filter);
+	profile_free(profile);
+	return sum;
+}
+
+static void test_report__filters(void **state)
+{
+	struct filter filter;
+	const char *bad;
+
+	(void)state;
+	assert_int_equal(kept(&(struct options){0}), 10);
+	assert_int_equal(kept(&(struct options){.comm = "^app$"}), 5);
+	assert_int_equal(kept(&(struct options){.comm = "a|k"}), 9);
+	assert_int_equal(kept(&(struct options){.pid = 200}), 1);
+	assert_int_equal(kept(&(struct options){.where = WHERE_KERNEL}), 6);
+	assert_int_equal(kept(&(struct options){.where = WHERE_USER}), 4);
+	assert_int_equal(kept(&(struct options){.object = "libplain"}), 1);
+	assert_int_equal(kept(&(struct options){.object = "app", .comm = "kthreadd"}), 0);
+	assert_int_equal(filter_init(&filter, &(struct options){.comm = "("}, &bad), -EINVAL);
+	assert_string_equal(bad, "(");
+}
+
+/* ---- text ---- */
+
+static char *view(int (*show)(const struct report *report), const struct options *options,
+		  unsigned int width, int expected)
+{
+	struct report report = {.options = options, .profile = build_profile()};
+	char *text;
+	size_t size;
+
+	report.info = (struct pprof_info){.times = build_profile_times,
+					  .type = "cpu",
+					  .unit = "nanoseconds",
+					  .is_time = true,
+					  .ours = true,
+					  .total = 10,
+					  .kept = 10};
+	report.screen = (struct screen){.out = open_memstream(&text, &size), .width = width};
+	assert_int_equal(show(&report), expected);
+	fclose(report.screen.out);
+	profile_free(report.profile);
+	return text;
+}
+
+static void assert_view(int (*show)(const struct report *report), const struct options *options,
+			const char *expected)
+{
+	char *text = view(show, options, 80, 0);
+
+	assert_string_equal(text, expected);
+	free(text);
+}
+
+#define HEADER                                                   \
+	"a.pb.gz: 100 ms of cpu in 2.0 s, 10 samples of 10 ms\n" \
+	"complete 9 (90.00 %), cut 1: cut_no_rule 1\n\n"
+
+static void test_report__table(void **state)
+{
+	const struct options options = {.files = {"/tmp/a.pb.gz"}, .lines = 2};
+
+	(void)state;
+	assert_view(view_table, &options,
+		    HEADER "              self             total  function\n"
+			   "      60 ms  60.0%      60 ms  60.0%  read_it [kernel]\n"
+			   "      30 ms  30.0%      50 ms  50.0%  ns::work (app)\n"
+			   "      10 ms  10.0%                    3 more (-n 0: all)\n");
+}
+
+static void test_report__callers(void **state)
+{
+	const struct options options = {
+		.files = {"a.pb.gz"}, .lines = 20, .callers = "work", .callees = "work"};
+
+	(void)state;
+	assert_view(view_callers, &options,
+		    HEADER "ns::work\n"
+			   "  total 50 ms (50.0%), self 30 ms (30.0%)\n"
+			   "  called by\n"
+			   "          50 ms 100.0%  main\n"
+			   "  calls\n"
+			   "          30 ms  60.0%  [itself]\n"
+			   "          20 ms  40.0%  read_it\n\n");
+	free(view(view_callers, &(struct options){.files = {"a"}, .callers = "["}, 80, -EINVAL));
+}
+
+static void test_report__tree(void **state)
+{
+	const struct options options = {.files = {"a.pb.gz"}, .tree = true, .min = 15};
+
+	(void)state;
+	assert_view(view_tree, &options,
+		    HEADER "  total   self  function, from 15 % on\n"
+			   "  50.0%   0.0%  + main\n"
+			   "  50.0%  30.0%      ns::work\n"
+			   "  20.0%  20.0%      read_it\n"
+			   "  40.0%  40.0%  + read_it\n");
+}
+
+static void test_report__names_are_cut_at_the_right(void **state)
+{
+	struct screen screen = {.width = 80};
+	char *text;
+	size_t size;
+
+	(void)state;
+	screen.out = open_memstream(&text, &size);
+	assert_int_equal(screen_name(&screen, "abcdefgh", 8), 8);
+	putc('\n', screen.out);
+	assert_int_equal(screen_name(&screen, "abcdefghi", 8), 8);
+	putc('\n', screen.out);
+	assert_int_equal(screen_name(&screen, "\xc3\xa4\xc3\xb6\xc3\xbc\xc3\x9f", 4), 4);
+	putc('\n', screen.out);
+	assert_int_equal(screen_name(&screen, "\xc3\xa4\xc3\xb6\xc3\xbc\xc3\x9fss", 5), 5);
+	putc('\n', screen.out);
+	assert_int_equal(screen_name(&screen, "abcdefgh", 2), 2);
+	assert_int_equal(screen_name(&screen, "abcdefgh", 0), 0);
+	fclose(screen.out);
+	assert_string_equal(text, "abcdefgh\nabcde...\n\xc3\xa4\xc3\xb6\xc3\xbc\xc3\x9f\n"
+				  "\xc3\xa4\xc3\xb6...\n..");
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_report__options),
+		cmocka_unit_test(test_report__options_that_are_refused),
+		cmocka_unit_test(test_report__sums_by_function_and_object),
+		cmocka_unit_test(test_report__sums_by_process_thread_reason_cgroup),
+		cmocka_unit_test(test_report__recursion_and_inlined_functions),
+		cmocka_unit_test(test_report__order),
+		cmocka_unit_test(test_report__filters),
+		cmocka_unit_test(test_report__table),
+		cmocka_unit_test(test_report__callers),
+		cmocka_unit_test(test_report__tree),
+		cmocka_unit_test(test_report__names_are_cut_at_the_right),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "tests/unit/build_profile.h"
+#include "worker/format/tree.h"
+
+struct expected {
+	uint32_t level;
+	const char *name;
+	enum tree_kind kind;
+	uint64_t self, total;
+};
+
+static void assert_tree(bool by_thread, const struct expected *expected, size_t count)
+{
+	struct profile *profile = build_profile();
+	struct tree tree;
+
+	assert_int_equal(tree_build(&tree, profile, by_thread), 0);
+	assert_int_equal(tree.count, count + 1);
+	assert_int_equal(tree.order[0], 0);
+	assert_int_equal(tree.nodes[0].total, 10);
+	for (size_t i = 0; i < count; i++) {
+		const struct tree_node *node = &tree.nodes[tree.order[i + 1]];
+		const struct tree_frame *frame = tree_frame(&tree, node->frame);
+
+		assert_string_equal(tree_text(&tree, frame->name), expected[i].name);
+		assert_int_equal(frame->kind, expected[i].kind);
+		assert_int_equal(node->level, expected[i].level);
+		assert_int_equal(node->self, expected[i].self);
+		assert_int_equal(node->total, expected[i].total);
+	}
+	tree_release(&tree);
+	profile_free(profile);
+}
+
+static void test_tree__merges_from_the_process_on_the_hottest_first(void **state)
+{
+	static const struct expected expected[] = {
+		{1, "app", TREE_PROCESS, 0, 5},
+		{2, "main", TREE_NATIVE, 0, 5},
+		{3, "ns::work", TREE_NATIVE, 3, 5},
+		{4, "read_it", TREE_KERNEL, 2, 2},
+		{1, "kthreadd", TREE_PROCESS, 0, 4},
+		{2, "read_it", TREE_KERNEL, 4, 4},
+		{1, "evil;?[2J", TREE_PROCESS, 0, 1},
+		{2, "[cut: no rule]", TREE_MARKER, 0, 1},
+		{3, "libplain.so.1+0x2234", TREE_NATIVE, 1, 1},
+	};
+
+	(void)state;
+	assert_tree(false, expected, sizeof(expected) / sizeof(expected[0]));
+}
+
+static void test_tree__has_threads_above_their_process(void **state)
+{
+	static const struct expected expected[] = {
+		{1, "app", TREE_PROCESS, 0, 5},
+		{2, "app/100", TREE_THREAD, 0, 3},
+		{3, "main", TREE_NATIVE, 0, 3},
+		{4, "ns::work", TREE_NATIVE, 3, 3},
+		{2, "work;er?/101", TREE_THREAD, 0, 2},
+		{3, "main", TREE_NATIVE, 0, 2},
+		{4, "ns::work", TREE_NATIVE, 0, 2},
+		{5, "read_it", TREE_KERNEL, 2, 2},
+		{1, "kthreadd", TREE_PROCESS, 0, 4},
+		{2, "kthreadd/2", TREE_THREAD, 0, 4},
+		{3, "read_it", TREE_KERNEL, 4, 4},
+		{1, "evil;?[2J", TREE_PROCESS, 0, 1},
+		{2, "evil/200", TREE_THREAD, 0, 1},
+		{3, "[cut: no rule]", TREE_MARKER, 0, 1},
+		{4, "libplain.so.1+0x2234", TREE_NATIVE, 1, 1},
+	};
+
+	(void)state;
+	assert_tree(true, expected, sizeof(expected) / sizeof(expected[0]));
+}
+
+/* Addresses and processes differ, what is seen does not. */
+static void test_tree__equal_names_are_one_node(void **state)
+{
+	struct profile *profile = profile_new();
+	const struct profile_function function = {.name = profile_string(profile, "f")};
+	struct profile_sample sample = {.process_name = profile_string(profile, "p"), .count = 1};
+	struct tree tree;
+
+	(void)state;
+	for (uint32_t i = 1; i <= 4; i++) {
+		uint32_t id = profile_location_add(profile, 0, i);
+
+		profile_location_get(profile, id)->function =
+			profile_function_add(profile, &function);
+		sample.pid = i;
+		sample.stack = profile_stack_add(profile, &id, 1);
+		assert_int_equal(profile_sample_add(profile, &sample), 0);
+	}
+	assert_int_equal(tree_build(&tree, profile, false), 0);
+	assert_int_equal(tree.count, 3);
+	assert_int_equal(tree.nodes[2].self, 4);
+	assert_true(tree_shade(&tree, tree.nodes[2].frame) < TREE_SHADES);
+	tree_release(&tree);
+	profile_free(profile);
+}
+
+static void test_tree__siblings_of_one_size_are_in_order_of_their_names(void **state)
+{
+	struct profile *profile = profile_new();
+	static const char *const names[] = {"c", "a", "", "b"};
+	static const char *const sorted[] = {"[unknown]", "a", "b", "c"};
+	struct tree tree;
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		const struct profile_sample sample = {
+			.process_name = profile_string(profile, names[i]), .count = 7};
+
+		profile_sample_add(profile, &sample);
+	}
+	assert_int_equal(tree_build(&tree, profile, false), 0);
+	for (size_t i = 0; i < 4; i++) {
+		const struct tree_node *node = &tree.nodes[tree.order[i + 1]];
+
+		assert_string_equal(tree_text(&tree, tree_frame(&tree, node->frame)->name),
+				    sorted[i]);
+	}
+	tree_release(&tree);
+	profile_free(profile);
+}
+
+static void test_tree__of_nothing_is_the_root(void **state)
+{
+	struct profile *profile = profile_new();
+	struct tree tree;
+
+	(void)state;
+	assert_int_equal(tree_build(&tree, profile, true), 0);
+	assert_int_equal(tree.count, 1);
+	assert_int_equal(tree.nodes[tree.order[0]].total, 0);
+	tree_release(&tree);
+	profile_free(profile);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_tree__merges_from_the_process_on_the_hottest_first),
+		cmocka_unit_test(test_tree__has_threads_above_their_process),
+		cmocka_unit_test(test_tree__equal_names_are_one_node),
+		cmocka_unit_test(test_tree__siblings_of_one_size_are_in_order_of_their_names),
+		cmocka_unit_test(test_tree__of_nothing_is_the_root),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Within the format "firefox": what all threads share (firefox_tables.c), and columns. */
+#ifndef KEYHOLE_WORKER_FORMAT_FIREFOX_H
+#define KEYHOLE_WORKER_FORMAT_FIREFOX_H
+
+#include <stdint.h>
+
+#include "worker/format/json.h"
+#include "worker/format/output.h"
+#include "worker/format/threads.h"
+
+struct intern;
+struct profile;
+struct profile_times;
+
+struct firefox_node {
+	uint32_t parent; /* its row + 1, 0: none */
+	uint32_t location;
+};
+
+struct firefox {
+	const struct profile *profile;
+	const struct profile_times *times;
+	struct output output;
+	struct json json;
+	struct format_threads threads;
+	struct intern *strings;
+	struct firefox_node *nodes; /* the rows of the table of stacks */
+	uint32_t node_count;
+	size_t node_capacity;
+	uint32_t *stacks;    /* by stack: the row of its leaf + 1, 0: it has no frame */
+	uint32_t *functions; /* by location: index in funcTable */
+	uint32_t *own;	     /* locations that are functions of their own, */
+	uint32_t own_count;  /* behind those that have a function */
+};
+
+/* 0 or -ENOMEM. Finds functions and the tree of stacks; threads and output are the caller's. */
+int firefox_tables_init(struct firefox *firefox);
+void firefox_tables_release(struct firefox *firefox); /* also after a failure */
+
+/* Values of the profile's keys. */
+void firefox_put_categories(struct firefox *firefox);
+void firefox_put_libs(struct firefox *firefox);
+void firefox_put_shared(struct firefox *firefox);
+
+void firefox_column_of(struct firefox *firefox, const char *name, uint32_t length,
+		       const char *value);
+/* A table without rows; columns end with NULL. */
+void firefox_empty_table(struct firefox *firefox, const char *name, const char *const *columns);
+
+#endif

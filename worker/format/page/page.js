@@ -1,0 +1,533 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is shown is one state, which the fragment of the page's address holds: whatever is pressed
+ * changes it, and show() draws it. Names of the profile become text nodes and nothing else.
+ */
+'use strict';
+
+const ROWS_MAX = 200; /* of the table */
+const DOT = ' \u00b7 ';
+const NARROW = 1100;  /* px: no place for the table at first */
+
+class Page {
+	#trees = new Map();
+	#functions = null;
+	#shown = null;
+
+	constructor(profile) {
+		this.profile = profile;
+		this.defaults = {
+			view: 'callees', /* or callers */
+			shape: 'flame',  /* or icicle */
+			threads: profile.byThread ? '1' : '0',
+			table: innerWidth > NARROW ? '1' : '0',
+			sort: 'self',    /* or total, name */
+			theme: prefersDark() ? 'dark' : 'light',
+			search: '',
+			zoom: '0',       /* a node of the tree that is shown */
+		};
+		this.graph = new Graph(profile, element('canvas'));
+		this.#readAddress();
+		this.#describe();
+		this.#listen();
+		this.show();
+	}
+
+	/* ---- state ---- */
+
+	#readAddress() {
+		const given = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
+
+		this.state = { ...this.defaults };
+		for (const key of Object.keys(this.defaults))
+			this.state[key] = given[key] ?? this.defaults[key];
+	}
+
+	#address() {
+		const changed = Object.entries(this.state)
+			.filter(([key, value]) => value !== this.defaults[key]);
+
+		return `#${new URLSearchParams(changed)}`;
+	}
+
+	/* What changes where one is can be gone back from; the rest only mends the address. */
+	change(changes) {
+		const step = 'zoom' in changes || 'view' in changes;
+
+		if ('view' in changes || 'threads' in changes)
+			this.state.zoom = '0'; /* nodes have other numbers */
+		Object.assign(this.state, changes);
+		if (step)
+			history.pushState(null, '', this.#address());
+		else
+			history.replaceState(null, '', this.#address());
+		this.show();
+	}
+
+	toggle(key, one, other) {
+		this.change({ [key]: this.state[key] === one ? other : one });
+	}
+
+	#treeOf(view) {
+		const { threads } = this.state;
+		const key = `${view} ${threads}`;
+		const build = view === 'callers' ? Tree.callers : Tree.callees;
+
+		if (!this.#trees.has(key))
+			this.#trees.set(key, build(this.profile, threads === '1'));
+		return this.#trees.get(key);
+	}
+
+	get tree() {
+		return this.#treeOf(this.state.view);
+	}
+
+	get zoom() {
+		const zoom = Number(this.state.zoom);
+
+		return Number.isInteger(zoom) && zoom >= 0 && zoom < this.tree.count ? zoom : ROOT;
+	}
+
+	/* The same in each view: of the callees. */
+	get functions() {
+		this.#functions ??= sumFunctions(this.#treeOf('callees'),
+			this.profile.frames.length);
+		return this.#functions;
+	}
+
+	/* ---- show ---- */
+
+	show() {
+		const { state, graph } = this;
+		const changed = (...keys) => !this.#shown ||
+			keys.some((key) => this.#shown[key] !== state[key]);
+
+		if (changed('theme')) {
+			document.documentElement.dataset.theme = state.theme;
+			graph.useTheme(state.theme === 'dark');
+		}
+		if (changed('search'))
+			this.#search();
+		graph.show(this.tree, this.zoom, state.shape !== 'icicle');
+		this.hideTip();
+		this.#showLegend();
+		this.#showButtons();
+		this.#showCrumbs();
+		this.#showFound();
+		if (changed('table', 'sort', 'search', 'theme'))
+			this.#showTable();
+		this.showHidden();
+		this.#shown = { ...state };
+	}
+
+	#describe() {
+		const { profile } = this;
+		const seconds = profile.duration / 1000;
+		const facts = [
+			`${count(profile.samples)} samples`,
+			`${time(profile.samples * profile.period)} of CPU time`,
+			`in ${seconds.toFixed(seconds < 100 ? 1 : 0)} s`,
+			new Date(profile.start).toLocaleString(),
+		];
+
+		if (profile.period > 0)
+			facts.splice(3, 0, `${Math.round(1e9 / profile.period)} Hz`);
+		element('facts').textContent = facts.join(DOT);
+		element('made').textContent = `keyhole ${profile.version}`;
+		document.title = `keyhole: ${facts[0]}, ${facts[1]}`;
+	}
+
+	#showLegend() {
+		const { frames, kinds } = this.profile;
+		const used = kinds.filter((kind) => frames.some((frame) => frame.kind === kind) &&
+			(kind.name !== 'THREAD' || this.state.threads === '1'));
+
+		element('legend').replaceChildren(...used.map((kind) => {
+			const swatch = make('span', '', 'swatch');
+
+			swatch.style.background = this.graph.colourOf({ kind, shade: 0 });
+			return make('li', [swatch, kind.label]);
+		}));
+		if (frames.some((frame) => frame.inlined))
+			element('legend').append(make('li', 'dashed edge: inlined'));
+	}
+
+	#showButtons() {
+		const { state } = this;
+		const pressed = {
+			icicle: state.shape === 'icicle',
+			callers: state.view === 'callers',
+			threads: state.threads === '1',
+			table: state.table === '1',
+			dark: state.theme === 'dark',
+		};
+
+		for (const [id, value] of Object.entries(pressed))
+			element(id).setAttribute('aria-pressed', value);
+		element('functions').hidden = !pressed.table;
+		if (document.activeElement !== element('query'))
+			element('query').value = state.search;
+	}
+
+	#showCrumbs() {
+		const crumbs = this.tree.path(this.zoom).map((node) => {
+			const { name } = this.profile.frames[this.tree.frame[node]];
+			const crumb = make('button', name);
+
+			crumb.type = 'button';
+			crumb.title = name;
+			crumb.addEventListener('click', () => this.change({ zoom: String(node) }));
+			return crumb;
+		});
+
+		const nav = element('crumbs');
+
+		crumbs.at(-1).setAttribute('aria-current', 'true');
+		nav.replaceChildren(...crumbs.flatMap((crumb) => [' \u203a ', crumb]).slice(1));
+		if (crumbs.length === 1)
+			nav.append(make('span', 'Click a frame to zoom into it.'));
+		nav.scrollLeft = nav.scrollWidth;
+	}
+
+	showHidden() {
+		const { graph, tree, zoom } = this;
+		const share = percent(BOX_MIN / Math.max(graph.width, 1));
+		const below = tree.end[zoom] - zoom - 1;
+
+		element('hidden').textContent = `${count(graph.hidden)} of ${count(below)} ` +
+			`frames are narrower than ${BOX_MIN} px (${share} of what is shown) ` +
+			'and not drawn';
+	}
+
+	/* ---- search ---- */
+
+	#search() {
+		const query = parseQuery(this.state.search);
+
+		this.graph.matches = query && Uint8Array.from(this.profile.frames,
+			(frame, i) => Number(i !== ROOT && query.expression.test(frame.name)));
+		element('query').classList.toggle('literal', Boolean(query?.literal));
+		this.graph.draw();
+	}
+
+	#showFound() {
+		const { tree, zoom, profile } = this;
+		const { matches } = this.graph;
+		const found = element('found');
+
+		found.replaceChildren();
+		if (!matches)
+			return;
+		const all = tree.matched(ROOT, matches);
+		const shown = tree.matched(zoom, matches) / tree.total[zoom];
+		const names = matches.reduce((sum, match) => sum + match, 0);
+
+		found.append(make('b', percent(all / profile.samples)),
+			` ${time(all * profile.period)}, ${count(all)} samples, `,
+			`${count(names)} names`);
+		if (zoom !== ROOT)
+			found.append(`; ${percent(shown)} of what is shown`);
+		if (element('query').classList.contains('literal'))
+			found.append(' (not a regular expression: taken as text)');
+	}
+
+	nextMatch(step) {
+		const nodes = this.graph.drawnMatches();
+		let at = nodes.indexOf(this.graph.selected);
+
+		if (at < 0 && step < 0)
+			at = 0; /* none is selected: from the end on */
+		if (nodes.length > 0)
+			this.select(nodes[(at + step + nodes.length) % nodes.length]);
+	}
+
+	/* ---- table ---- */
+
+	#compare() {
+		const { frames } = this.profile;
+		const { self, total } = this.functions;
+		const byName = (a, b) => compareTexts(frames[a].name, frames[b].name) || a - b;
+		const byTotal = (a, b) => total[b] - total[a] || byName(a, b);
+		const bySelf = (a, b) => self[b] - self[a] || byTotal(a, b);
+
+		return { name: byName, total: byTotal }[this.state.sort] || bySelf;
+	}
+
+	#showTable() {
+		const { profile, state } = this;
+		const { matches } = this.graph;
+
+		if (state.table !== '1')
+			return;
+		const chosen = [...profile.frames.keys()]
+			.filter((frame) => profile.isFunction(frame))
+			.filter((frame) => !matches || matches[frame])
+			.sort(this.#compare());
+		const rows = chosen.slice(0, ROWS_MAX).map((frame) => this.#row(frame));
+
+		element('rows').replaceChildren(...rows);
+		element('more').textContent = chosen.length > ROWS_MAX
+			? `and ${count(chosen.length - ROWS_MAX)} more: search for them`
+			: chosen.length === 0 ? 'No function has such a name.' : '';
+		for (const button of document.querySelectorAll('[data-sort]')) {
+			const sorted = state.sort === button.dataset.sort;
+
+			button.parentElement.toggleAttribute('aria-sort', sorted);
+			if (sorted)
+				button.parentElement.setAttribute('aria-sort',
+					state.sort === 'name' ? 'ascending' : 'descending');
+		}
+	}
+
+	#row(frame) {
+		const { name, object, kind } = this.profile.frames[frame];
+		const swatch = make('span', '', 'swatch');
+		const row = make('tr', [this.#cell('self', frame), this.#cell('total', frame),
+			make('td', [swatch, make('span', name)])]);
+		const choose = () => {
+			const exact = `^${escapeExpression(name)}$`;
+
+			this.change({ search: this.state.search === exact ? '' : exact });
+		};
+
+		swatch.style.background = this.graph.colourOf({ kind, shade: 0 });
+		row.title = `${name}\n${object}`;
+		row.tabIndex = 0;
+		row.addEventListener('click', choose);
+		row.addEventListener('keydown', (event) => event.key === 'Enter' && choose());
+		return row;
+	}
+
+	#cell(column, frame) {
+		const share = this.functions[column][frame] / this.profile.samples;
+		const bar = make('i', '');
+
+		bar.style.width = `${100 * share}%`;
+		return make('td', [bar, make('span', percent(share))], 'number');
+	}
+
+	/* ---- a frame ---- */
+
+	/* Beside a point of the window. */
+	showTip(node, x, y) {
+		const tip = element('tip');
+
+		tip.replaceChildren(...this.#tipContent(node));
+		tip.hidden = false;
+		const left = Math.min(x + 14, innerWidth - tip.offsetWidth - 8);
+		const below = y + 22;
+		const above = y - tip.offsetHeight - 8;
+		const top = below + tip.offsetHeight < innerHeight ? below : above;
+
+		tip.style.left = `${Math.max(4, left)}px`;
+		tip.style.top = `${Math.max(4, top)}px`;
+	}
+
+	hideTip() {
+		element('tip').hidden = true;
+	}
+
+	#tipContent(node) {
+		const { profile, tree } = this;
+		const frame = tree.frame[node];
+		const { name, object, file, line, kind, inlined } = profile.frames[frame];
+		const what = [kind?.label, inlined ? 'inlined' : '', object];
+		const place = line ? `${file}:${line}` : file;
+		const row = (label, samples) => make('tr', [
+			label,
+			percent(samples / profile.samples),
+			time(samples * profile.period),
+			`${count(samples)} samples`,
+		].map((text) => make('td', text)));
+		const rows = [row('total here', tree.total[node])];
+
+		if (this.state.view !== 'callers')
+			rows.push(row('self here', tree.self[node]));
+		if (profile.isFunction(frame))
+			rows.push(row('total, all stacks', this.functions.total[frame]),
+				row('self, all stacks', this.functions.self[frame]));
+		return [make('strong', name), make('p', what.filter(Boolean).join(DOT)),
+			make('p', place), make('table', rows)];
+	}
+
+	select(node) {
+		const { graph } = this;
+
+		graph.select(node);
+		const place = graph.placeOf(node);
+		const view = graph.canvas.getBoundingClientRect();
+
+		if (place)
+			this.showTip(node, view.left + Math.max(place.x, 0), view.top + place.y);
+		element('said').textContent = element('tip').innerText;
+	}
+
+	zoomOut() {
+		if (this.zoom !== ROOT)
+			this.change({ zoom: String(this.tree.parent[this.zoom]) });
+	}
+
+	/* ---- what is pressed ---- */
+
+	#listen() {
+		const { graph } = this;
+		const query = element('query');
+
+		for (const [id, action] of Object.entries(this.#actions()))
+			element(id).addEventListener('click', action);
+		for (const button of document.querySelectorAll('[data-sort]')) {
+			const { sort } = button.dataset;
+
+			button.addEventListener('click', () => this.change({ sort }));
+		}
+		query.addEventListener('input', () => this.change({ search: query.value }));
+		document.addEventListener('keydown', (event) => this.#key(event));
+		graph.canvas.addEventListener('mousemove', (event) => this.#hover(event));
+		graph.canvas.addEventListener('mouseleave', () => this.#leave());
+		graph.canvas.addEventListener('click', (event) => {
+			const node = graph.at(event.offsetX, event.offsetY);
+
+			if (node !== null)
+				this.change({ zoom: String(node) });
+		});
+		graph.view.addEventListener('wheel', () => this.hideTip(), { passive: true });
+		new ResizeObserver(() => this.showHidden()).observe(graph.view);
+		addEventListener('popstate', () => {
+			this.#readAddress();
+			this.show();
+		});
+	}
+
+	#actions() {
+		return {
+			reset: () => this.change({ zoom: '0' }),
+			icicle: () => this.toggle('shape', 'flame', 'icicle'),
+			callers: () => this.toggle('view', 'callees', 'callers'),
+			threads: () => this.toggle('threads', '0', '1'),
+			table: () => this.toggle('table', '0', '1'),
+			dark: () => this.toggle('theme', 'light', 'dark'),
+			help: () => element('keys').showModal(),
+		};
+	}
+
+	#hover(event) {
+		const { graph } = this;
+		const node = graph.at(event.offsetX, event.offsetY);
+
+		if (graph.hovered !== node) {
+			graph.hovered = node;
+			graph.draw();
+		}
+		if (node === null)
+			this.hideTip();
+		else
+			this.showTip(node, event.clientX, event.clientY);
+	}
+
+	#leave() {
+		this.graph.hovered = null;
+		this.graph.draw();
+		this.hideTip();
+	}
+
+	#key(event) {
+		const inQuery = event.target === element('query');
+
+		if (element('keys').open || event.ctrlKey || event.altKey || event.metaKey)
+			return;
+		if (inQuery ? this.#queryKey(event.key) : this.#pageKey(event))
+			event.preventDefault();
+	}
+
+	/* True: the key was ours. */
+	#queryKey(key) {
+		if (key === 'Enter') {
+			this.nextMatch(1);
+		} else if (key === 'Escape') {
+			element('query').value = '';
+			element('canvas').focus();
+			this.change({ search: '' });
+		}
+		return key === 'Enter' || key === 'Escape';
+	}
+
+	#pageKey(event) {
+		const { graph, state } = this;
+		const actions = this.#actions();
+		const onControl = event.target.closest?.('button, tr');
+		const zoom = () => graph.selected !== null &&
+			this.change({ zoom: String(graph.selected) });
+		const move = (direction) => this.select(graph.selected === null ? this.zoom
+			: graph.beside(graph.selected, direction));
+		const keys = {
+			'/': () => element('query').select(),
+			'n': () => this.nextMatch(1),
+			'N': () => this.nextMatch(-1),
+			'ArrowUp': () => move(state.shape === 'flame' ? 'inner' : 'outer'),
+			'ArrowDown': () => move(state.shape === 'flame' ? 'outer' : 'inner'),
+			'ArrowLeft': () => move('left'),
+			'ArrowRight': () => move('right'),
+			'Backspace': () => this.zoomOut(),
+			'Escape': () => this.zoomOut(),
+			'0': actions.reset,
+			'i': actions.icicle,
+			'c': actions.callers,
+			't': actions.threads,
+			'f': actions.table,
+			'd': actions.dark,
+			'?': actions.help,
+		};
+
+		if (!onControl)
+			keys.Enter = zoom;
+		keys[event.key]?.();
+		return event.key in keys;
+	}
+}
+
+/* ---- small things ---- */
+
+function element(id) {
+	return document.getElementById(id);
+}
+
+function prefersDark() {
+	return matchMedia('(prefers-color-scheme: dark)').matches;
+}
+
+/* content: a text, or nodes and texts */
+function make(tag, content, className = '') {
+	const made = document.createElement(tag);
+
+	made.append(...[content].flat());
+	made.className = className;
+	return made;
+}
+
+function compareTexts(a, b) {
+	return Number(a > b) - Number(a < b);
+}
+
+function count(number) {
+	return number.toLocaleString('en');
+}
+
+/* Three digits or more, so that what is small is not 0. */
+function percent(share) {
+	const value = 100 * (share || 0);
+
+	return `${value.toFixed(value === 0 ? 0 : value >= 10 ? 1 : value >= 0.1 ? 2 : 3)} %`;
+}
+
+const UNITS = [[3600e9, 'h'], [60e9, 'min'], [1e9, 's'], [1e6, 'ms'], [1e3, '\u00b5s'], [1, 'ns']];
+
+function time(ns) {
+	const [size, unit] = UNITS.find(([least]) => ns >= least) || [1, 's'];
+	const value = ns / size;
+
+	return `${value.toFixed(value >= 100 || value === 0 ? 0 : value >= 10 ? 1 : 2)} ${unit}`;
+}
+
+document.addEventListener('DOMContentLoaded', () => {
+	new Page(new Profile(JSON.parse(element('data').textContent)));
+});

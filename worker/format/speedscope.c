@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * speedscope's own JSON ("file-format-schema"): a "sampled" profile for each thread, the one with
+ * most samples first. Its samples are whole stacks, root first, in the order of time; neighbours
+ * that are equal become one. Weights are CPU time.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "ipc/messages.h"
+#include "worker/format/format.h"
+#include "worker/format/json.h"
+#include "worker/format/output.h"
+#include "worker/format/threads.h"
+#include "worker/profile/profile.h"
+
+#define SCHEMA "https://www.speedscope.app/file-format-schema.json"
+
+struct speedscope {
+	const struct profile *profile;
+	const struct profile_times *times;
+	struct output output;
+	struct json json;
+	struct format_threads threads;
+	uint64_t own_frames; /* of locations without a function, written so far */
+	uint64_t *frames;    /* by location: index of its frame */
+};
+
+/* ---- frames ---- */
+
+static void speedscope_frame(struct speedscope *speedscope, const char *name, uint32_t object_id)
+{
+	const struct profile_object *object = profile_object_get(speedscope->profile, object_id);
+
+	json_object(&speedscope->json);
+	json_key_string(&speedscope->json, "name", name);
+	if (object && object->kind != KIND_MARKER)
+		json_key_string(&speedscope->json, "file",
+				profile_string_get(speedscope->profile, object->name));
+	json_end(&speedscope->json);
+}
+
+/* Functions are the first frames, in their order. */
+static void speedscope_functions(struct speedscope *speedscope)
+{
+	for (uint32_t id = 1; id <= profile_functions(speedscope->profile); id++) {
+		const struct profile_function *function =
+			profile_function_get(speedscope->profile, id);
+
+		speedscope_frame(speedscope,
+				 profile_string_get(speedscope->profile, function->name),
+				 function->object);
+	}
+}
+
+static void speedscope_location(struct speedscope *speedscope, uint32_t id)
+{
+	const struct profile_location *at = profile_location_get(speedscope->profile, id);
+	uint32_t function = format_location_function(speedscope->profile, id);
+	char name[FORMAT_NAME_MAX];
+
+	if (function) {
+		speedscope->frames[id] = function - 1;
+		return;
+	}
+	speedscope->frames[id] = profile_functions(speedscope->profile) + speedscope->own_frames++;
+	format_frame_name(name, sizeof(name), speedscope->profile, id);
+	speedscope_frame(speedscope, name, at->object);
+}
+
+static void speedscope_frames(struct speedscope *speedscope)
+{
+	json_key_object(&speedscope->json, "shared");
+	json_key_array(&speedscope->json, "frames");
+	speedscope_functions(speedscope);
+	for (uint32_t id = 1; id <= profile_locations(speedscope->profile); id++)
+		speedscope_location(speedscope, id);
+	json_end(&speedscope->json);
+	json_end(&speedscope->json);
+}
+
+/* ---- threads ---- */
+
+static uint32_t speedscope_stack_of(const struct speedscope *speedscope,
+				    const struct format_moment *moment)
+{
+	size_t count;
+
+	return profile_samples(speedscope->profile, &count)[moment->sample].stack;
+}
+
+/* Two addresses of one function are one frame. */
+static bool speedscope_equal(const struct speedscope *speedscope, uint32_t a, uint32_t b)
+{
+	const uint32_t *a_at, *b_at;
+	size_t count = profile_stack_get(speedscope->profile, a, &a_at);
+
+	if (a == b)
+		return true;
+	if (profile_stack_get(speedscope->profile, b, &b_at) != count)
+		return false;
+	while (count > 0 && speedscope->frames[*a_at] == speedscope->frames[*b_at]) {
+		count--;
+		a_at++;
+		b_at++;
+	}
+	return count == 0;
+}
+
+/* How many moments from this one on look the same, and what they weigh. */
+static size_t speedscope_run(const struct speedscope *speedscope,
+			     const struct format_moment *moments, size_t left, uint64_t *ret_weight)
+{
+	uint32_t stack = speedscope_stack_of(speedscope, moments);
+	size_t length = 0;
+
+	*ret_weight = 0;
+	do {
+		*ret_weight += format_moment_weight(&speedscope->threads, &moments[length++]);
+	} while (length < left &&
+		 speedscope_equal(speedscope, stack,
+				  speedscope_stack_of(speedscope, &moments[length])));
+	return length;
+}
+
+static void speedscope_stack(struct speedscope *speedscope, uint32_t stack)
+{
+	const uint32_t *locations;
+	size_t left = profile_stack_get(speedscope->profile, stack, &locations);
+
+	json_array(&speedscope->json);
+	while (left-- > 0)
+		json_number(&speedscope->json, speedscope->frames[locations[left]]);
+	json_end(&speedscope->json);
+}
+
+/* Samples and weights are two arrays, so this is done twice. */
+static void speedscope_runs(struct speedscope *speedscope, const struct format_thread *thread,
+			    bool weights)
+{
+	const struct format_moment *at = &speedscope->threads.moments[thread->first_moment];
+	size_t left = thread->moments, length;
+	uint64_t weight;
+
+	for (; left > 0; left -= length, at += length) {
+		length = speedscope_run(speedscope, at, left, &weight);
+		if (weights)
+			json_number(&speedscope->json, weight * speedscope->times->period_ns);
+		else
+			speedscope_stack(speedscope, speedscope_stack_of(speedscope, at));
+	}
+}
+
+static void speedscope_thread(struct speedscope *speedscope, const struct format_thread *thread)
+{
+	struct json *json = &speedscope->json;
+	char process[256], name[256], text[600];
+
+	format_clean_name(process, sizeof(process),
+			  profile_string_get(speedscope->profile, thread->process_name));
+	format_clean_name(name, sizeof(name),
+			  profile_string_get(speedscope->profile, thread->thread_name));
+	snprintf(text, sizeof(text), "%s (pid %" PRIu32 ") / %s (tid %" PRIu32 ")", process,
+		 thread->pid, name, thread->tid);
+	json_object(json);
+	json_key_string(json, "type", "sampled");
+	json_key_string(json, "name", text);
+	json_key_string(json, "unit", "nanoseconds");
+	json_key_number(json, "startValue", 0);
+	json_key_number(json, "endValue", thread->count * speedscope->times->period_ns);
+	json_key_array(json, "samples");
+	speedscope_runs(speedscope, thread, false);
+	json_end(json);
+	json_key_array(json, "weights");
+	speedscope_runs(speedscope, thread, true);
+	json_end(json);
+	json_end(json);
+}
+
+static void speedscope_write(struct speedscope *speedscope)
+{
+	struct json *json = &speedscope->json;
+
+	json_object(json);
+	json_key_string(json, "$schema", SCHEMA);
+	json_key_string(json, "exporter", "keyhole@" KEYHOLE_VERSION);
+	json_key_string(json, "name", "keyhole");
+	json_key_number(json, "activeProfileIndex", 0);
+	speedscope_frames(speedscope);
+	json_key_array(json, "profiles");
+	for (size_t i = 0; i < speedscope->threads.count; i++)
+		speedscope_thread(speedscope, &speedscope->threads.threads[i]);
+	json_end(json);
+	json_end(json);
+	json_finish(json);
+}
+
+static int speedscope_render(const struct profile *profile, const struct profile_times *times,
+			     const struct format_options *options, int fd)
+{
+	struct speedscope speedscope = {.profile = profile, .times = times};
+	int r = output_init(&speedscope.output, fd, false);
+
+	(void)options; /* each thread is a profile, always */
+	if (r < 0)
+		return r;
+	json_init(&speedscope.json, &speedscope.output);
+	speedscope.frames = calloc(profile_locations(profile) + 1u, sizeof(*speedscope.frames));
+	r = format_threads_init(&speedscope.threads, profile);
+	if (r == 0)
+		format_threads_by_count(&speedscope.threads);
+	if (r == 0)
+		r = format_threads_add_moments(&speedscope.threads, times);
+	if (r == 0 && !speedscope.frames)
+		r = -ENOMEM;
+	if (r == 0) {
+		speedscope_write(&speedscope);
+		r = output_finish(&speedscope.output);
+	}
+	format_threads_release(&speedscope.threads);
+	free(speedscope.frames);
+	output_release(&speedscope.output);
+	return r;
+}
+
+const struct format format_speedscope = {
+	.id = FORMAT_speedscope,
+	.name = "speedscope",
+	.wants_times = true,
+	.render = speedscope_render,
+};

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Nodes, frames and texts are interned: their ids count up, so a child's is above its parent's. */
+#include "worker/format/tree.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ipc/guard.h"
+#include "worker/base/array.h"
+#include "worker/base/intern.h"
+#include "worker/format/format.h"
+
+const struct tree_look tree_looks[TREE_KINDS] = {
+#define K(name, label, light, dark) {#name, label, light, dark},
+#include "worker/format/kinds.def"
+#undef K
+};
+
+_Static_assert(sizeof(struct tree_frame) == 12, "a key has no padding");
+
+struct node_key {
+	uint32_t parent, frame;
+};
+
+struct builder {
+	struct tree *tree;
+	const struct profile *profile;
+	bool by_thread;
+	uint32_t *frames; /* by location */
+};
+
+static uint32_t add_text(struct tree *tree, const char *text)
+{
+	return intern_string(tree->texts, text[0] ? text : "[unknown]");
+}
+
+static uint32_t add_frame(struct tree *tree, const struct tree_frame *frame)
+{
+	if (frame->name == INTERN_FAILED || frame->object == INTERN_FAILED)
+		return INTERN_FAILED;
+	return intern_add(tree->frames, frame, sizeof(*frame));
+}
+
+static enum tree_kind kind_of(const struct profile_object *object)
+{
+	static const enum tree_kind kinds[] = {
+		[KIND_NATIVE] = TREE_NATIVE,
+		[KIND_KERNEL] = TREE_KERNEL,
+		[KIND_MARKER] = TREE_MARKER,
+	};
+
+	return object ? kinds[object->kind] : TREE_NATIVE;
+}
+
+static uint32_t location_frame(const struct builder *builder, uint32_t id)
+{
+	const struct profile_location *location = profile_location_get(builder->profile, id);
+	const struct profile_object *object =
+		profile_object_get(builder->profile, location->object);
+	struct tree_frame frame = {.kind = kind_of(object)};
+	char text[FORMAT_NAME_MAX];
+
+	format_frame_name(text, sizeof(text), builder->profile, id);
+	frame.name = add_text(builder->tree, text);
+	if (object && object->kind != KIND_MARKER) {
+		format_clean_name(text, sizeof(text),
+				  profile_string_get(builder->profile, object->name));
+		frame.object = intern_string(builder->tree->texts, text);
+	}
+	return add_frame(builder->tree, &frame);
+}
+
+static int add_locations(struct builder *builder)
+{
+	uint32_t count = profile_locations(builder->profile);
+
+	builder->frames = calloc(count + 1u, sizeof(*builder->frames));
+	if (!builder->frames)
+		return -ENOMEM;
+	for (uint32_t id = 1; id <= count; id++) {
+		builder->frames[id] = location_frame(builder, id);
+		if (builder->frames[id] == INTERN_FAILED)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int add_node(struct tree *tree, struct tree_node node)
+{
+	if (ARRAY_RESERVE(tree->nodes, tree->capacity, tree->count + 1) < 0)
+		return -ENOMEM;
+	tree->nodes[tree->count++] = node;
+	return 0;
+}
+
+/* Moves *node to its child of that frame. */
+static int descend(struct tree *tree, uint32_t *node, uint32_t frame)
+{
+	struct node_key key = {.parent = *node, .frame = frame};
+	uint32_t id =
+		frame == INTERN_FAILED ? INTERN_FAILED : intern_add(tree->keys, &key, sizeof(key));
+	int r = 0;
+
+	if (id == INTERN_FAILED)
+		return -ENOMEM;
+	if (id == tree->count)
+		r = add_node(tree, (struct tree_node){.frame = frame,
+						      .parent = *node,
+						      .level = tree->nodes[*node].level + 1});
+	*node = id;
+	return r;
+}
+
+static uint32_t process_frame(const struct builder *builder, const struct profile_sample *sample)
+{
+	struct tree_frame frame = {.kind = TREE_PROCESS};
+	char text[FORMAT_NAME_MAX];
+
+	format_clean_name(text, sizeof(text),
+			  profile_string_get(builder->profile, sample->process_name));
+	frame.name = add_text(builder->tree, text);
+	return add_frame(builder->tree, &frame);
+}
+
+static uint32_t thread_frame(const struct builder *builder, const struct profile_sample *sample)
+{
+	struct tree_frame frame = {.kind = TREE_THREAD};
+	char name[FORMAT_NAME_MAX], text[FORMAT_NAME_MAX + 16];
+
+	format_clean_name(name, sizeof(name),
+			  profile_string_get(builder->profile, sample->thread_name));
+	snprintf(text, sizeof(text), "%s/%" PRIu32, name, sample->tid);
+	frame.name = add_text(builder->tree, text);
+	return add_frame(builder->tree, &frame);
+}
+
+static int add_sample(struct builder *builder, const struct profile_sample *sample)
+{
+	const uint32_t *stack;
+	size_t left = profile_stack_get(builder->profile, sample->stack, &stack);
+	uint32_t node = 0;
+	int r;
+
+	r = descend(builder->tree, &node, process_frame(builder, sample));
+	if (r == 0 && builder->by_thread)
+		r = descend(builder->tree, &node, thread_frame(builder, sample));
+	while (r == 0 && left-- > 0)
+		r = descend(builder->tree, &node, builder->frames[stack[left]]);
+	if (r == 0)
+		builder->tree->nodes[node].self += sample->count;
+	return r;
+}
+
+static int add_samples(struct builder *builder)
+{
+	size_t count;
+	const struct profile_sample *samples = profile_samples(builder->profile, &count);
+	int r = 0;
+
+	for (size_t i = 0; i < count && r == 0; i++)
+		r = add_sample(builder, &samples[i]);
+	return r;
+}
+
+static void add_up(struct tree *tree)
+{
+	for (size_t id = tree->count; id-- > 0;) {
+		struct tree_node *node = &tree->nodes[id];
+
+		node->total += node->self;
+		if (id > 0)
+			tree->nodes[node->parent].total += node->total;
+	}
+}
+
+static int compare_numbers(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+/* By parent, so that siblings are together; of them the one that is drawn last comes first. */
+static int compare_siblings(const void *a, const void *b, void *context)
+{
+	const struct tree *tree = context;
+	const struct tree_node *a_node = &tree->nodes[*(const uint32_t *)a];
+	const struct tree_node *b_node = &tree->nodes[*(const uint32_t *)b];
+	const struct tree_frame *a_frame, *b_frame;
+	int order = compare_numbers(a_node->parent, b_node->parent);
+
+	if (order == 0)
+		order = compare_numbers(a_node->total, b_node->total);
+	if (order != 0)
+		return order;
+	a_frame = tree_frame(tree, a_node->frame);
+	b_frame = tree_frame(tree, b_node->frame);
+	order = strcmp(tree_text(tree, b_frame->name), tree_text(tree, a_frame->name));
+	if (order == 0)
+		order = strcmp(tree_text(tree, b_frame->object), tree_text(tree, a_frame->object));
+	return order ? order : compare_numbers(b_frame->kind, a_frame->kind);
+}
+
+/* firsts[n] to firsts[n + 1]: where among the sorted ones n's children are. */
+static void find_children(const struct tree *tree, const uint32_t *sorted, uint32_t *firsts)
+{
+	size_t at = 0;
+
+	for (size_t id = 0; id <= tree->count; id++) {
+		firsts[id] = (uint32_t)at;
+		while (at < tree->count - 1 && tree->nodes[sorted[at]].parent == id)
+			at++;
+	}
+}
+
+static void walk(struct tree *tree, const uint32_t *sorted, const uint32_t *firsts,
+		 uint32_t *waiting)
+{
+	size_t count = 0, done = 0;
+	uint32_t id;
+
+	waiting[count++] = 0;
+	while (count > 0) {
+		id = waiting[--count];
+		tree->order[done++] = id;
+		for (uint32_t at = firsts[id]; at < firsts[id + 1]; at++)
+			waiting[count++] = sorted[at];
+	}
+}
+
+static int set_order(struct tree *tree)
+{
+	guard_free uint32_t *sorted = calloc(tree->count, sizeof(*sorted));
+	guard_free uint32_t *firsts = calloc(tree->count + 1, sizeof(*firsts));
+	guard_free uint32_t *waiting = calloc(tree->count, sizeof(*waiting));
+
+	tree->order = calloc(tree->count, sizeof(*tree->order));
+	if (!sorted || !firsts || !waiting || !tree->order)
+		return -ENOMEM;
+	for (uint32_t id = 1; id < tree->count; id++)
+		sorted[id - 1] = id;
+	qsort_r(sorted, tree->count - 1, sizeof(*sorted), compare_siblings, tree);
+	find_children(tree, sorted, firsts);
+	walk(tree, sorted, firsts, waiting);
+	return 0;
+}
+
+/* So that the files one sees most of are the ones that are told apart. */
+static int count_objects(struct tree *tree)
+{
+	uint32_t known = 0;
+
+	tree->objects = calloc(intern_count(tree->texts), sizeof(*tree->objects));
+	if (!tree->objects)
+		return -ENOMEM;
+	for (size_t i = 1; i < tree->count; i++) {
+		uint32_t frame = tree->nodes[tree->order[i]].frame;
+		uint32_t object = tree_frame(tree, frame)->object;
+
+		if (object && tree->objects[object] == 0)
+			tree->objects[object] = ++known;
+	}
+	return 0;
+}
+
+int tree_build(struct tree *tree, const struct profile *profile, bool by_thread)
+{
+	struct builder builder = {.tree = tree, .profile = profile, .by_thread = by_thread};
+	int r;
+
+	*tree = (struct tree){.texts = intern_new(), .frames = intern_new(), .keys = intern_new()};
+	if (!tree->texts || !tree->frames || !tree->keys)
+		return -ENOMEM;
+	r = add_node(tree, (struct tree_node){0});
+	if (r == 0)
+		r = add_locations(&builder);
+	if (r == 0)
+		r = add_samples(&builder);
+	free(builder.frames);
+	if (r < 0)
+		return r;
+	add_up(tree);
+	r = set_order(tree);
+	return r < 0 ? r : count_objects(tree);
+}
+
+void tree_release(struct tree *tree)
+{
+	intern_free(tree->texts);
+	intern_free(tree->frames);
+	intern_free(tree->keys);
+	free(tree->nodes);
+	free(tree->order);
+	free(tree->objects);
+}
+
+const char *tree_text(const struct tree *tree, uint32_t id)
+{
+	return intern_get(tree->texts, id, NULL);
+}
+
+const struct tree_frame *tree_frame(const struct tree *tree, uint32_t id)
+{
+	return intern_get(tree->frames, id, NULL);
+}
+
+/* By file, then a little by name (FNV-1a). */
+unsigned int tree_shade(const struct tree *tree, uint32_t id)
+{
+	const struct tree_frame *frame = tree_frame(tree, id);
+	uint32_t hash = 2166136261u;
+
+	for (const char *at = tree_text(tree, frame->name); *at; at++)
+		hash = (hash ^ (unsigned char)*at) * 16777619u;
+	return tree->objects[frame->object] % (TREE_SHADES / 2) * 2 + (hash ^ hash >> 16) % 2;
+}
