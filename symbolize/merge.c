@@ -2,6 +2,7 @@
 #include "symbolize/merge.h"
 
 #include <errno.h>
+#include <stdbool.h>
 
 #include "worker/dwarf/answer.h"
 #include "worker/profile/profile.h"
@@ -60,6 +61,17 @@ static uint32_t add_outermost(struct profile *profile, const struct profile_loca
 	return function.name ? add(profile, &function) : 0;
 }
 
+/* A symbol alone, for what has a name: its lines and inlined functions may come from elsewhere. */
+static bool tells_nothing(const struct profile *profile, const struct profile_location *location,
+			  const struct answer *answer, const struct answer_frame *frames,
+			  size_t count)
+{
+	const struct profile_function *had = profile_function_get(profile, location->function);
+
+	return count == 0 || (count == 1 && had && had->named && frames[0].line == 0 &&
+			      !answer_function_get(answer, frames[0].function)->file);
+}
+
 int merge(struct profile *profile, uint32_t id, const struct answer *answer, size_t address,
 	  struct merge_counts *counts)
 {
@@ -69,7 +81,7 @@ int merge(struct profile *profile, uint32_t id, const struct answer *answer, siz
 	size_t count = answer_get(answer, address, &frames), last = count - 1;
 	uint32_t function;
 
-	if (count == 0)
+	if (tells_nothing(profile, location, answer, frames, count))
 		return 0;
 	for (size_t i = 0; i < last; i++) {
 		inlined[i].function = add_inlined(profile, location->object, answer,

@@ -228,6 +228,26 @@ static void test_merge__keeps_a_name(void **state)
 	rig_release(&rig);
 }
 
+/* As of a Go program without DWARF, whose own tables have been read. */
+static void test_merge__keeps_lines_where_there_is_a_symbol_alone(void **state)
+{
+	const char *const names[] = {"inner", "outer"};
+	struct answer_function function = {.start = 0x1000};
+	struct answer_frame frame = {0};
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig, "x+0x1000", false);
+	rig_say(&rig, names, 2);
+	function.name = function.system_name = answer_string(rig.answer, "outer");
+	frame.function = answer_function_add(rig.answer, &function);
+	assert_int_equal(answer_set(rig.answer, 0, &frame, 1), 0);
+	assert_int_equal(merge(rig.profile, rig.location, rig.answer, 0, &rig.counts), 0);
+	assert_line(&rig, 0, 2, "inner", 10);
+	assert_line(&rig, 1, 2, "outer", 11);
+	rig_release(&rig);
+}
+
 static void test_merge__of_nothing_changes_nothing(void **state)
 {
 	struct profile_line lines[PROFILE_LINES_MAX];
@@ -263,6 +283,7 @@ int main(void)
 		cmocka_unit_test(test_confine__leaves_nothing),
 		cmocka_unit_test(test_merge__names_what_has_no_name),
 		cmocka_unit_test(test_merge__keeps_a_name),
+		cmocka_unit_test(test_merge__keeps_lines_where_there_is_a_symbol_alone),
 		cmocka_unit_test(test_merge__of_nothing_changes_nothing),
 		cmocka_unit_test(test_merge__takes_the_longest_chain),
 	};
