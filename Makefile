@@ -59,7 +59,7 @@ BROKER := answers limits main mounts
 WORKER_FOLDERS := worker/base worker/elf worker/unwind worker/symbol worker/profile worker/format \
 	worker/process worker/target worker/sample
 FOLDERS := ipc policy $(WORKER_FOLDERS) worker worker/exporter helper/output helper/ksyms \
-	helper/options helper/audit helper/policy report
+	helper/options helper/audit helper/policy report worker/dwarf symbolize
 
 LOADER_OBJECTS   := $(LOADER:%=$(BUILD)/obj/loader/%.o)
 BROKER_OBJECTS   := $(BROKER:%=$(BUILD)/obj/loader/broker/%.o)
@@ -87,11 +87,12 @@ EXPORTER_LIBS := -lseccomp -lcap
 HELPER_LIBS   := -lseccomp -lcap
 REPORT_LIBS   := -lprotobuf-c -lz -lseccomp -lcap
 CHECK_LIBS    := -lcrypto -lseccomp -lcap
+SYMBOLIZE_LIBS := -ldw -lelf -lz -llzma -lbz2 -lprotobuf-c -liberty -lseccomp -lcap -lpthread
 WORKER_LIBS   := -lelf -lz -llzma -lprotobuf-c -liberty -levent_core -lseccomp -lcap -lpthread
 
 EXECUTABLES := $(addprefix $(OUT)/,keyhole keyhole-audit keyhole-broker keyhole-check \
 	keyhole-exporter keyhole-ksyms keyhole-options keyhole-output keyhole-policy \
-	keyhole-report keyhole-worker)
+	keyhole-report keyhole-symbolize keyhole-worker)
 MANIFEST    := $(OUT)/keyhole-programs.sha256
 
 # ---- flags ------------------------------------------------------------------------------------
@@ -226,6 +227,12 @@ REPORT_PARTS := $(BUILD)/obj/report/main.o $(call archive,report) $(call archive
 $(OUT)/keyhole-report: $(REPORT_PARTS)
 	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ $(call group,$^) $(REPORT_LIBS)
 
+SYMBOLIZE_PARTS := $(BUILD)/obj/symbolize/main.o $(foreach folder,symbolize worker/base worker/elf \
+	worker/dwarf worker/symbol worker/profile worker/format ipc,$(call archive,$(folder))) \
+	$(PROTO_ARCHIVE)
+$(OUT)/keyhole-symbolize: $(SYMBOLIZE_PARTS)
+	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ $(call group,$^ $(SYMBOLIZE_LIBS))
+
 WORKER_PARTS := $(BUILD)/obj/worker/main.o $(WORKER_ARCHIVES) $(PROTO_ARCHIVE)
 $(OUT)/keyhole-worker: $(WORKER_PARTS) $(SHARED_ARCHIVES)
 	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ \
@@ -245,6 +252,7 @@ TEST_ARCHIVES := $(foreach suite,$(SUITES),$(call archive,tests/$(suite))) \
 	$(BUILD)/lib/loader.a $(BUILD)/lib/broker.a $(BUILD)/lib/check.a $(call archive,worker/exporter) \
 	$(call archive,helper/output) $(call archive,helper/ksyms) $(call archive,helper/options) \
 	$(call archive,helper/audit) $(call archive,helper/policy) $(call archive,report) \
+	$(call archive,worker/dwarf) $(call archive,symbolize) \
 	$(WORKER_ARCHIVES) $(PROTO_ARCHIVE) $(SHARED_ARCHIVES)
 
 define suite_rule
@@ -265,9 +273,10 @@ $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(TEST_ARCHIVES)
 	$(call say,LINK)mkdir -p $(@D) && $(CC) $(LDFLAGS) -pie -o $@ $< \
 		$(call group,$(TEST_ARCHIVES)) $(TEST_LIBS)
 
-# Our tables beside those of libdw: the one test that links it.
+# Our tables beside those of libdw, and what reads debug information with it.
 ORACLE := $(call test_programs,oracle)
-$(ORACLE): TEST_LIBS += -ldw
+DWARF  := $(addprefix $(BUILD)/tests/dwarf/,resolve profile)
+$(ORACLE) $(DWARF) $(BUILD)/tests/unit/test_lines: TEST_LIBS += -ldw
 
 RUN := BUILD='$(BUILD)' CC='$(CC)' CLANG='$(CLANG)' CLANG_FORMAT='$(CLANG_FORMAT)' \
 	LOADER='$(LOADER)' BROKER='$(BROKER)' SANITIZE='$(SANITIZE)' tests/run.sh
@@ -275,7 +284,7 @@ RUN := BUILD='$(BUILD)' CC='$(CC)' CLANG='$(CLANG)' CLANG_FORMAT='$(CLANG_FORMAT
 .PHONY: test-programs
 test-programs: $(foreach suite,$(SUITES),$(call test_programs,$(suite))) $(ORACLE) $(FUZZERS)
 
-CHECKS := check-unit check-bpf-host check-formats check-oracle check-lint
+CHECKS := check-unit check-bpf-host check-formats check-oracle check-dwarf check-lint
 .PHONY: check $(CHECKS) check-root check-privsep check-e2e
 check: all
 	@rm -rf $(BUILD)/results
@@ -295,6 +304,10 @@ $(BUILD)/page/make_page: $(BUILD)/obj/tests/page/make_page.o $(MODEL_ARCHIVES)
 
 check-formats: $(MODEL_ARCHIVES) $(BUILD)/page/make_page
 	@$(RUN) formats tests/e2e/pprof_readable.sh tests/formats/run.sh tests/page/page.py
+
+# Inlined functions and lines beside what addr2line says, of programs built here.
+check-dwarf: $(DWARF) $(EXECUTABLES)
+	@$(RUN) dwarf tests/dwarf/addr2line.sh tests/dwarf/damaged.sh tests/dwarf/symbolize.sh
 
 # Stacks that a test build captures on the running kernel: root, else a skip.
 check-oracle: $(ORACLE) $(if $(filter 0,$(shell id -u)),capture-build workloads)

@@ -3,7 +3,7 @@
 #
 # Holds every #include against tests/lint/layers.txt.
 
-tests/lint/sources bpf check helper ipc loader policy report worker | xargs grep -nE '^[[:space:]]*#[[:space:]]*include' |
+tests/lint/sources bpf check helper ipc loader policy report symbolize worker | xargs grep -nE '^[[:space:]]*#[[:space:]]*include' |
 	awk -v rules=tests/lint/layers.txt '
 function glob(text) {
 	gsub(/[.+]/, "\\\\&", text)

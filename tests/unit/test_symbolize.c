@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the processes of keyhole-symbolize that read files may do, and how answers are merged. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "symbolize/confine.h"
+#include "symbolize/merge.h"
+#include "worker/dwarf/answer.h"
+#include "worker/profile/profile.h"
+
+/* gcc says it so, clang so: such builds are not confined. */
+#if defined(__SANITIZE_ADDRESS__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#ifndef SANITIZED
+#define SANITIZED 0
+#endif
+
+/* ---- confinement ---- */
+
+static void open_a_file(void)
+{
+	_exit(open("/etc/passwd", O_RDONLY | O_CLOEXEC) < 0 ? errno : 0);
+}
+
+static void read_a_link(void)
+{
+	char text[64];
+
+	_exit(readlink("/proc/self/exe", text, sizeof(text)) < 0 ? errno : 0);
+}
+
+static void make_a_socket(void)
+{
+	_exit(socket(AF_UNIX, SOCK_STREAM, 0) >= 0);
+}
+
+static void make_a_process(void)
+{
+	_exit(fork() >= 0);
+}
+
+static void become_a_program(void)
+{
+	_exit(execl("/bin/true", "true", NULL));
+}
+
+static void trace(void)
+{
+	_exit(ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0);
+}
+
+static void map_code(void)
+{
+	_exit(mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) !=
+	      MAP_FAILED);
+}
+
+static void send_a_signal(void)
+{
+	_exit(kill(getppid(), 0) == 0);
+}
+
+static void use_memory(void)
+{
+	_exit(malloc(64u << 20) ? 0 : ENOMEM);
+}
+
+static void use_time(void)
+{
+	for (volatile unsigned int i = 0;; i++)
+		;
+}
+
+static int status_of(void (*act)(void))
+{
+	static const struct confine_limits limits = {
+		.memory = 16u << 20, .file = 4096, .seconds = 1};
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		if (confine_reader(&limits))
+			_exit(99);
+		act();
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return status;
+}
+
+static void assert_exits(void (*act)(void), int with)
+{
+	int status = status_of(act);
+
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), with);
+}
+
+static void assert_dies(void (*act)(void), int signal)
+{
+	int status = status_of(act);
+
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(WTERMSIG(status), signal);
+}
+
+static void test_confine__leaves_nothing(void **state)
+{
+	(void)state;
+	if (SANITIZED)
+		skip();
+	assert_exits(open_a_file, EACCES);
+	assert_exits(read_a_link, EACCES);
+	assert_exits(use_memory, ENOMEM);
+	assert_dies(make_a_socket, SIGSYS);
+	assert_dies(make_a_process, SIGSYS);
+	assert_dies(become_a_program, SIGSYS);
+	assert_dies(trace, SIGSYS);
+	assert_dies(map_code, SIGSYS);
+	assert_dies(send_a_signal, SIGSYS);
+	assert_true(WIFSIGNALED(status_of(use_time))); /* SIGXCPU or, at the hard limit, SIGKILL */
+}
+
+/* ---- merging ---- */
+
+struct rig {
+	struct profile *profile;
+	struct answer *answer;
+	uint32_t location;
+	struct merge_counts counts;
+};
+
+static void rig_init(struct rig *rig, const char *name, bool named)
+{
+	struct profile_object object = {.kind = KIND_NATIVE};
+	struct profile_function function = {.named = named, .start = 0x1000};
+
+	*rig = (struct rig){.profile = profile_new(), .answer = answer_new(1)};
+	object.name = profile_string(rig->profile, "/bin/x");
+	function.object = profile_object_add(rig->profile, &object);
+	rig->location = profile_location_add(rig->profile, function.object, 0x1001);
+	function.name = function.system_name = profile_string(rig->profile, name);
+	profile_location_get(rig->profile, rig->location)->function =
+		profile_function_add(rig->profile, &function);
+}
+
+static void rig_say(struct rig *rig, const char *const *names, size_t count)
+{
+	struct answer_frame frames[ANSWER_CHAIN_MAX];
+
+	for (size_t i = 0; i < count; i++) {
+		struct answer_function function = {.line = 5};
+
+		function.name = function.system_name = answer_string(rig->answer, names[i]);
+		function.file = answer_string(rig->answer, "/src/a.c");
+		frames[i] = (struct answer_frame){answer_function_add(rig->answer, &function),
+						  (uint32_t)i + 10};
+	}
+	assert_int_equal(answer_set(rig->answer, 0, frames, count), 0);
+	assert_int_equal(merge(rig->profile, rig->location, rig->answer, 0, &rig->counts), 0);
+}
+
+static void assert_line(struct rig *rig, size_t index, size_t of, const char *name, uint32_t line)
+{
+	struct profile_line lines[PROFILE_LINES_MAX];
+	const struct profile_function *function;
+
+	assert_int_equal(profile_location_lines(rig->profile, rig->location, lines), of);
+	function = profile_function_get(rig->profile, lines[index].function);
+	assert_string_equal(profile_string_get(rig->profile, function->name), name);
+	assert_string_equal(profile_string_get(rig->profile, function->file), "/src/a.c");
+	assert_int_equal(function->line, 5);
+	assert_int_equal(lines[index].line, line);
+}
+
+static void rig_release(struct rig *rig)
+{
+	profile_free(rig->profile);
+	answer_free(rig->answer);
+}
+
+static void test_merge__names_what_has_no_name(void **state)
+{
+	const char *const names[] = {"inner", "outer"};
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig, "x+0x1000", false);
+	rig_say(&rig, names, 2);
+	assert_line(&rig, 0, 2, "inner", 10);
+	assert_line(&rig, 1, 2, "outer", 11);
+	assert_int_equal(rig.counts.named, 1);
+	assert_int_equal(rig.counts.inlined, 1);
+	assert_int_equal(rig.counts.lines, 1);
+	rig_release(&rig);
+}
+
+static void test_merge__keeps_a_name(void **state)
+{
+	const char *const names[] = {"inner", "outer"};
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig, "outer.cold", true);
+	rig_say(&rig, names, 2);
+	assert_line(&rig, 0, 2, "inner", 10);
+	assert_line(&rig, 1, 2, "outer.cold", 11);
+	assert_int_equal(rig.counts.named, 0);
+	rig_say(&rig, names + 1, 1); /* in place of what was inlined */
+	assert_line(&rig, 0, 1, "outer.cold", 10);
+	rig_release(&rig);
+}
+
+/* As of a Go program without DWARF, whose own tables have been read. */
+static void test_merge__keeps_lines_where_there_is_a_symbol_alone(void **state)
+{
+	const char *const names[] = {"inner", "outer"};
+	struct answer_function function = {.start = 0x1000};
+	struct answer_frame frame = {0};
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig, "x+0x1000", false);
+	rig_say(&rig, names, 2);
+	function.name = function.system_name = answer_string(rig.answer, "outer");
+	frame.function = answer_function_add(rig.answer, &function);
+	assert_int_equal(answer_set(rig.answer, 0, &frame, 1), 0);
+	assert_int_equal(merge(rig.profile, rig.location, rig.answer, 0, &rig.counts), 0);
+	assert_line(&rig, 0, 2, "inner", 10);
+	assert_line(&rig, 1, 2, "outer", 11);
+	rig_release(&rig);
+}
+
+static void test_merge__of_nothing_changes_nothing(void **state)
+{
+	struct profile_line lines[PROFILE_LINES_MAX];
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig, "x+0x1000", false);
+	rig_say(&rig, NULL, 0);
+	assert_int_equal(profile_location_lines(rig.profile, rig.location, lines), 1);
+	assert_int_equal(profile_functions(rig.profile), 1);
+	rig_release(&rig);
+}
+
+static void test_merge__takes_the_longest_chain(void **state)
+{
+	const char *names[ANSWER_CHAIN_MAX];
+	struct profile_line lines[PROFILE_LINES_MAX];
+	struct rig rig;
+
+	(void)state;
+	for (size_t i = 0; i < ANSWER_CHAIN_MAX; i++)
+		names[i] = i % 2 ? "odd" : "even";
+	rig_init(&rig, "x+0x1000", false);
+	rig_say(&rig, names, ANSWER_CHAIN_MAX);
+	assert_int_equal(profile_location_lines(rig.profile, rig.location, lines),
+			 ANSWER_CHAIN_MAX);
+	rig_release(&rig);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_confine__leaves_nothing),
+		cmocka_unit_test(test_merge__names_what_has_no_name),
+		cmocka_unit_test(test_merge__keeps_a_name),
+		cmocka_unit_test(test_merge__keeps_lines_where_there_is_a_symbol_alone),
+		cmocka_unit_test(test_merge__of_nothing_changes_nothing),
+		cmocka_unit_test(test_merge__takes_the_longest_chain),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
