@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Scripts parse.
+# Scripts parse; of the cases, which are read into one shell, no function takes another one's name.
 
 failed=0
 for script in $(grep -rlE '^#!/bin/(ba)?sh' tests contrib .ci); do
@@ -13,4 +13,6 @@ import ast, sys
 ast.parse(open(sys.argv[1]).read(), sys.argv[1])
 END
 done
+twice=$(cat tests/e2e/*.cases | grep -oE '^[a-z_0-9]+\(\)' | sort | uniq -d)
+[ -z "$twice" ] || { echo "tests/e2e: defined twice: $twice"; failed=1; }
 exit $failed
