@@ -201,6 +201,7 @@ static int write_file(const struct ksyms *ksyms, struct symbol *symbols, size_t 
 
 	if (!file)
 		return -errno;
+	errno = 0; /* what follows sets it where it fails to write */
 	qsort(symbols, count, sizeof(*symbols), compare_symbols);
 	for (uint32_t i = 0; i < ksyms->count; i++)
 		part_names += (uint32_t)strlen(ksyms->parts[i].name) + 1;
@@ -213,8 +214,8 @@ static int write_file(const struct ksyms *ksyms, struct symbol *symbols, size_t 
 	whole = !fflush(file) && !ferror(file); /* rewind() forgets it */
 	rewind(file);
 	whole &= fwrite(&head, sizeof(head), 1, file) == 1;
-	if (fclose(file) || !whole) /* errno may be that of any call before */
-		return -ENOSPC;
+	if (fclose(file) || !whole)
+		return errno ? -errno : -ENOSPC;
 	return fcntl(fd, F_ADD_SEALS, seals) ? -errno : take_fd(&fd);
 }
 

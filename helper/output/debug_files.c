@@ -21,6 +21,7 @@
 
 #define SUFFIX ".debug"
 #define NAME   "keyhole-debug" /* as ps shows it */
+#define KEPT   100	       /* descriptors of keyhole-output are far below */
 
 /* Before the working directory changes: they may be relative. */
 void debug_folders_open(struct debug_folders *folders, const char *list)
@@ -110,18 +111,28 @@ static int serve(const struct debug_folders *folders, int peer)
 	return r;
 }
 
-void debug_files_serve(const struct debug_folders *folders, int peer, int own)
+/* What else there is stays with keyhole-output: they are moved to where nothing is, in order. */
+static int keep_only(struct debug_folders *folders, int *peer)
 {
+	*peer = fcntl(*peer, F_DUPFD_CLOEXEC, KEPT);
+	for (size_t i = 0; i < folders->count; i++)
+		folders->fd[i] = fcntl(folders->fd[i], F_DUPFD_CLOEXEC, KEPT);
+	return *peer < 0 || close_range(STDERR_FILENO + 1, KEPT - 1, 0);
+}
+
+void debug_files_serve(const struct debug_folders *folders, int peer)
+{
+	struct debug_folders own = *folders;
 	pid_t parent = getpid(), pid;
 
 	signal(SIGCHLD, SIG_IGN); /* nobody waits for them */
 	pid = fork();
 	if (pid == 0) {
-		close(own);
 		prctl(PR_SET_NAME, NAME);
-		if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent)
+		if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent ||
+		    keep_only(&own, &peer))
 			_exit(1);
-		serve(folders, peer);
+		serve(&own, peer);
 		_exit(0);
 	}
 	if (pid < 0)

@@ -28,7 +28,7 @@ int debug_folders_find(const struct debug_folders *folders,
 		       const struct message_debug_file *request);
 
 /* Starts the process that answers the worker at the other end of `peer`, which it takes, until that
- * end is closed. `own` is closed in it. */
-void debug_files_serve(const struct debug_folders *folders, int peer, int own);
+ * end is closed. It has the folders, and nothing else that is open here. */
+void debug_files_serve(const struct debug_folders *folders, int peer);
 
 #endif

@@ -204,7 +204,7 @@ static int on_message(struct committer *c, struct message *message)
 
 	switch (message->head.type) {
 	case MESSAGE_DEBUG_PEER:
-		debug_files_serve(&c->folders, message->fd, c->loader.fd);
+		debug_files_serve(&c->folders, message->fd);
 		return 0;
 	case MESSAGE_COUNTS:
 		return counts_take(&c->counts, &message->COUNTS, take_fd(&message->fd));

@@ -97,7 +97,7 @@ static int set_up(void **state)
 		return -1;
 	snprintf(list, sizeof(list), ":/no/such/folder:%s", folder->path);
 	debug_folders_open(&folder->opened, list);
-	debug_files_serve(&folder->opened, fds[1], -1);
+	debug_files_serve(&folder->opened, fds[1]);
 	folder->files = debug_files_new(fds[0]);
 	*state = folder;
 	return folder->opened.count == 1 ? 0 : -1;
