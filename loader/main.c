@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -22,7 +21,6 @@
 #include "loader/helper.h"
 #include "loader/recording.h"
 #include "loader/rights.h"
-#include "loader/user.h"
 
 #define AUDIT_MS       10000 /* a write of some records can be slow */
 #define CHILD_START_MS 5000
@@ -107,12 +105,8 @@ static int start_users_part(struct recording *rec)
 
 	if (rec->output.pid < 0 || r == -EPIPE)
 		return EXIT_FAILED; /* it was said why: here and below */
-	if (r) {
-		log_error("output: %s: %s; %s", options->output, strerror(-r),
-			  r == -EEXIST ? "to replace it add: --force"
-				       : "name another one: -o FILE");
-		return EXIT_USAGE;
-	}
+	if (r)
+		return r == -ETIMEDOUT ? failed("output", options->output, r) : EXIT_USAGE;
 	if (!options->command)
 		return EXIT_DONE;
 	if (command_start(&rec->command, options->command, &rec->user))
@@ -407,20 +401,20 @@ static enum monitor_result await_end(struct recording *rec)
 						    : UINT64_MAX;
 	enum monitor_result result = MONITOR_TIMEOUT;
 
-	rec->monitor.progressed = true; /* as far as to here */
 	while (result == MONITOR_TIMEOUT && time_now() < end) {
 		const struct message_progress *progress = &rec->monitor.progress;
 		uint64_t next;
 
 		/* this may take a second, when keyhole-output does not read */
-		if (rec->monitor.progressed &&
-		    channel_send(&rec->output.channel, MESSAGE_SEEN, progress, sizeof(*progress),
+		if (channel_send(&rec->output.channel, MESSAGE_SEEN, progress, sizeof(*progress),
 				 -1) == -EPIPE &&
 		    failed("output", "keyhole-output", -EPIPE))
 			return MONITOR_FAILED;
 		next = time_now() + PROGRESS_NS;
 		rec->monitor.progressed = false;
 		result = replace_watch(rec, GOAL_STOP, next < end ? next : end);
+		if (rec->monitor.progressed)
+			output_notify(&rec->output, "WATCHDOG=1");
 	}
 	return result;
 }
@@ -436,6 +430,7 @@ static int sample(struct recording *rec)
 	r = events_enable(&rec->events);
 	if (r)
 		return failed("record", "start of sampling", r);
+	output_notify(&rec->output, "READY=1");
 	log_info("mode: brokered; event: %s, enabled %.0f ms after the start of keyhole",
 		 rec->events.name, (double)(time_now() - rec->begun) / NS_PER_MS);
 	monitor_audit(&rec->monitor, AUDIT_sampling, PARTY_LOADER, rec->options->given.frequency,
@@ -481,6 +476,7 @@ static int finish(struct recording *rec)
 	uint64_t stopped;
 	int r;
 
+	output_notify(&rec->output, "STOPPING=1");
 	events_disable(&rec->events);
 	stopped = time_now();
 	r = take_step(rec, STEP_END);

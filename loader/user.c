@@ -2,6 +2,8 @@
 #include "loader/user.h"
 
 #include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -9,7 +11,6 @@
 #include "loader/helper.h"
 
 #define START_MS 10000 /* the file systems of homes can be slow */
-#define STEP_MS	 60000
 
 int output_start(struct output *ret_output, const char *path, bool force, const char *debug_dirs,
 		 const struct policy_user *user)
@@ -19,15 +20,27 @@ int output_start(struct output *ret_output, const char *path, bool force, const 
 	struct message message;
 	int r;
 
-	*ret_output = (struct output){.fd = -1};
+	*ret_output = (struct output){.fd = -1, .manager = -1};
 	ret_output->pid = helper_start(PARTY_COMMITTER, argv, user, &ret_output->channel);
 	if (ret_output->pid < 0)
 		return ret_output->pid;
+	r = channel_expect(&ret_output->channel, MESSAGE_NOTIFY, START_MS, &message);
+	if (r)
+		return r;
+	ret_output->manager = message.fd;
 	r = channel_expect(&ret_output->channel, MESSAGE_OUTPUT_FILE, START_MS, &message);
 	if (r)
 		return r;
 	ret_output->fd = message.fd;
 	return message.OUTPUT_FILE.error;
+}
+
+void output_notify(const struct output *output, const char *state)
+{
+	struct iovec line = {(void *)(uintptr_t)state, strlen(state)};
+	const struct msghdr message = {.msg_iov = &line, .msg_iovlen = 1};
+
+	sendmsg(output->manager, &message, 0);
 }
 
 void output_abandon(struct output *output)

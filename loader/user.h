@@ -14,7 +14,8 @@
 #include "policy/policy.h"
 
 struct output {
-	int fd; /* for the exporter; write only, owned */
+	int fd;	     /* for the exporter; write only, owned */
+	int manager; /* the service manager's socket, or -1; until the end */
 	pid_t pid;
 	struct channel channel;
 };
@@ -27,6 +28,9 @@ struct output {
  */
 int output_start(struct output *ret_output, const char *path, bool force, const char *debug_dirs,
 		 const struct policy_user *user);
+
+/* See sd_notify(3). Without waiting: what the manager has no room for is lost. */
+void output_notify(const struct output *output, const char *state);
 
 /* Always, at the end: without STEP_COMMIT nothing stays behind. */
 void output_abandon(struct output *output);

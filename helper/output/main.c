@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * keyhole-output: what of a recording is the invoking user's, with that user's rights. It makes the
- * output file, shows on standard error what BPF counts, tells a service manager, and makes the
+ * output file, connects to the service manager, shows on standard error what BPF counts, makes the
  * finished file appear under its name; for the worker it opens files of debug information
  * (debug_files.h). Or it holds `record -- CMD` until CMD may run.
  *
@@ -35,7 +35,6 @@ struct committer {
 	const char *name; /* in its working directory, the output's folder */
 	bool force;
 	char temporary[32]; /* "": standard output */
-	bool ready;	    /* the service manager was told so */
 	struct counts counts;
 	struct counted counted;	      /* when sampling was over */
 	struct message_summary named; /* by the worker */
@@ -136,13 +135,10 @@ static int say_no_samples(const struct committer *c, uint32_t flags)
 	return -ENODATA;
 }
 
-/* A service manager hears of it too: the first one comes when sampling has begun. */
-static void show_progress(struct committer *c, const struct message_progress *seen)
+static void show_progress(const struct committer *c, const struct message_progress *seen)
 {
 	struct counted counted;
 
-	notify_send(c->ready ? "WATCHDOG=1" : "READY=1");
-	c->ready = true;
 	if (!isatty(STDERR_FILENO))
 		return;
 	counted = counts_sum(&c->counts);
@@ -188,7 +184,6 @@ static int take_step(struct committer *c, const struct message_step *step)
 		counts_replace(&c->counts);
 		return 0;
 	case STEP_END:
-		notify_send("STOPPING=1");
 		return end(c, step->flags);
 	case STEP_COMMIT:
 		return commit(c, step);
@@ -223,23 +218,36 @@ static int on_message(struct committer *c, struct message *message)
 	}
 }
 
+static int send_manager(struct committer *c)
+{
+	guard_fd int fd = notify_open();
+	const struct message_reply reply = {.error = fd < 0 ? fd : 0};
+
+	if (fd < 0 && fd != -ENODATA) {
+		log_error("notify: NOTIFY_SOCKET: %s", strerror(-fd));
+		return fd;
+	}
+	return channel_send(&c->loader, MESSAGE_NOTIFY, &reply, sizeof(reply), fd);
+}
+
 static int write_file(struct committer *c)
 {
 	struct message_reply reply = {0};
 	struct message message;
-	int file, r = notify_open();
+	int file, r = send_manager(c);
 
-	if (r) {
-		log_error("notify: NOTIFY_SOCKET: %s", strerror(-r));
+	if (r)
 		return 1;
-	}
-
 	/* a terminal's Ctrl-C is the loader's affair */
 	setsid();
 	signal(SIGPIPE, SIG_IGN);
 	prctl(PR_SET_NAME, message_party_name(PARTY_COMMITTER));
 	file = prepare(c);
 	reply.error = file < 0 ? file : 0;
+	if (file < 0)
+		log_error("output: %s: %s; %s", c->path, strerror(-file),
+			  file == -EEXIST ? "to replace it add: --force"
+					  : "name another one: -o FILE");
 	r = channel_send(&c->loader, MESSAGE_OUTPUT_FILE, &reply, sizeof(reply), file);
 	if (file > STDERR_FILENO)
 		close(file);

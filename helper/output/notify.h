@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a service manager is told, see sd_notify(3): nothing where NOTIFY_SOCKET is not set. */
+/*
+ * The socket of a service manager, see sd_notify(3). The loader writes to it: the manager takes
+ * what the service's main process says.
+ */
 #ifndef KEYHOLE_HELPER_OUTPUT_NOTIFY_H
 #define KEYHOLE_HELPER_OUTPUT_NOTIFY_H
 
-/* 0 or a negative errno. */
+/* Connected to what NOTIFY_SOCKET names, or a negative errno; -ENODATA: it is not set. */
 int notify_open(void);
-
-/* Without waiting: what the manager has no room for is lost. */
-void notify_send(const char *state);
 
 #endif
