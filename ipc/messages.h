@@ -78,7 +78,7 @@ struct message_config {
 	uint32_t ring_bytes;	 /* of each */
 	uint32_t sideband_bytes; /* data part of each side-band ring */
 	uint32_t segments;	 /* attached at start */
-	uint32_t flags;		 /* CONFIG_* */
+	uint32_t flags;		 /* OPTIONS_*, CONFIG_NAMES */
 	uint32_t format;	 /* enum profile_format */
 };
 

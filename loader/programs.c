@@ -6,11 +6,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "bpf/walk_for.skel.h"
 #include "bpf/walk_loop.skel.h"
+#include "ipc/guard.h"
 #include "ipc/log.h"
 
 #define RECORD_BYTES_USUAL 512u
@@ -160,7 +160,12 @@ static int fill_kernel_ranges(const struct programs *programs, struct ksyms *ksy
 static int open_readings(struct programs *programs, int cgroup)
 {
 	int link = bpf_link__fd(programs->skeleton->links.on_task);
+	/* reading it has the rules judge what runs already: by nobody else's leave */
+	guard_fd int judge = cgroup < 0 ? bpf_iter_create(link) : -1;
+	struct task_runtime runtime;
 
+	if (cgroup < 0 && read(judge, &runtime, sizeof(runtime)) != sizeof(runtime))
+		return -EIO;
 	for (int i = 1; i < COUNTS_DESCRIPTORS; i++) {
 		programs->counts[i] = cgroup < 0 ? bpf_iter_create(link)
 						 : openat(cgroup, "cpu.stat", O_RDONLY | O_CLOEXEC);

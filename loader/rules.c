@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bpf/abi.h"
 #include "ipc/guard.h"
 #include "loader/helper.h"
 #include "loader/recording.h"
@@ -30,7 +32,7 @@ int rules_read(const char *file, const char *verb, struct rules *ret_rules)
 	struct message message;
 	struct channel channel;
 	pid_t pid;
-	int r;
+	int r, left = DENY_KEYS_MAX;
 
 	if (!file && !strcmp(verb, "record") && access(name, F_OK) && errno == ENOENT)
 		return EXIT_DONE;
@@ -41,13 +43,16 @@ int rules_read(const char *file, const char *verb, struct rules *ret_rules)
 	while (!r && (r = channel_wait(&channel, ANSWER_MS, &message)) == 1 &&
 	       message.head.type == MESSAGE_POLICY_PATH) {
 		message.POLICY_PATH.path[POLICY_PATH_BYTES - 1] = 0;
-		r = send_file(&channel, MESSAGE_POLICY_OBJECT, message.POLICY_PATH.path, O_PATH);
+		r = left-- > 0 ? send_file(&channel, MESSAGE_POLICY_OBJECT,
+					   message.POLICY_PATH.path, O_PATH)
+			       : -EPROTO;
 	}
 	if (r == 1) {
 		*ret_rules = (struct rules){message.POLICY_KEYS, message.fd};
 		r = message.POLICY_KEYS.error;
 	}
 	channel_release(&channel);
+	kill(pid, SIGKILL); /* that was all */
 	waitpid(pid, NULL, 0);
 	if (r && r != -EINVAL)
 		return failed("policy", name, r);

@@ -31,18 +31,12 @@
  */
 static uint32_t lacking_if_refused(int error, uint32_t layers)
 {
-	switch (error) {
-	case EPERM:
-	case EACCES:
-	case EINVAL:
-	case ENOSYS:
-	case ENODEV:
-	case ENOSPC:
-	case EUSERS:
-		return layers;
-	default:
-		return 0;
-	}
+	static const int refusals[] = {EPERM, EACCES, EINVAL, ENOSYS, ENODEV, ENOSPC, EUSERS};
+
+	for (size_t i = 0; i < sizeof(refusals) / sizeof(*refusals); i++)
+		if (refusals[i] == error)
+			return layers;
+	return 0;
 }
 
 /* ---- pid and user namespace ---- */

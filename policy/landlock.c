@@ -12,10 +12,6 @@
 
 #include "policy/policy_impl.h"
 
-#ifndef SYS_landlock_create_ruleset
-#define SYS_landlock_create_ruleset 444
-#define SYS_landlock_restrict_self  446
-#endif
 #define RULESET_VERSION 1u /* LANDLOCK_CREATE_RULESET_VERSION */
 
 #define FS_READ (1u << 2 | 1u << 3) /* READ_FILE, READ_DIR */

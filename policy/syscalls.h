@@ -118,7 +118,8 @@ static const struct call calls_broker[] = {
 static const struct call calls_loader[] = {
 	CALL(wait4), CALL(waitid), CALL(tgkill), CALL(getpid), CALL(gettid),
 	CALL(rt_sigaction), CALL(writev),
-	CALL_EQ(socketpair, 0, AF_UNIX), CALL_ZERO(openat, 2, OPEN_CHANGES),
+	CALL_EQ2(socketpair, 0, AF_UNIX, 1, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK),
+	CALL_ZERO(openat, 2, OPEN_CHANGES),
 	CALL_EQ(ioctl, 1, PERF_EVENT_IOC_ENABLE), CALL_EQ(ioctl, 1, PERF_EVENT_IOC_DISABLE),
 	CALL_EQ(fcntl, 1, F_GETOWN_EX),
 };

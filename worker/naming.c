@@ -287,6 +287,9 @@ static uint64_t by_debug_file(const struct naming *naming)
 	struct debug_file file;
 	uint64_t named;
 
+	/* who opens them is the user's own process, and could be made to tell the path */
+	if (!redact_keeps(naming->parts->redact, REDACT_PATH))
+		return 0;
 	if (!naming->parts->debug_files || rest(naming) == 0 ||
 	    debug_file_open(naming->parts->debug_files, naming->image, naming->object->name,
 			    &file) < 0)

@@ -211,6 +211,7 @@ static int answer(const struct message *file, bool check)
 int main(int argc, char **argv)
 {
 	const struct rlimit none = {0, 0};
+	static char printed[BUFSIZ];
 	struct message file;
 	int r;
 
@@ -223,6 +224,8 @@ int main(int argc, char **argv)
 	policy.name = argv[2];
 	policy.keys = memfd_create("keyhole-rules", MFD_CLOEXEC);
 	channel_init(&policy.loader, CHANNEL_FD, PARTY_POLICY, PARTY_LOADER);
+	setvbuf(stdout, printed, _IOFBF,
+		sizeof(printed)); /* else it asks whether it is a terminal */
 	r = policy.keys < 0 ? -errno : limit_ourselves();
 	r = r ? r : channel_expect(&policy.loader, MESSAGE_POLICY_FILE, START_MS, &file);
 	r = r ? r : answer(&file, strcmp(argv[1], "check-config") == 0);

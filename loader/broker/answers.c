@@ -41,7 +41,10 @@ static int map_element(enum bpf_cmd command, int map, uint32_t index, void *valu
 	return bpf_call(command, &attr);
 }
 
-/* Only those that BPF follows and no rule of the policy denies. */
+/*
+ * Only those that BPF follows and no rule of the policy denies. Asked once a file is open, which
+ * waits for an exec that is under way: of whom it is now. It comes before any other error.
+ */
 static int check_process(int processes, uint32_t pid)
 {
 	struct generation process;
@@ -55,13 +58,15 @@ static int check_process(int processes, uint32_t pid)
 int answer_maps(int processes, const struct message_maps *request)
 {
 	char path[PATH_BYTES];
-	int fd, r = check_process(processes, request->pid);
+	guard_fd int fd = -1;
+	int error, r;
 
-	if (r < 0)
-		return r;
 	snprintf(path, sizeof(path), "%u/task/%u/maps", request->pid, request->thread);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
+	error = fd < 0 ? -errno : 0;
+	r = check_process(processes, request->pid);
+	r = r < 0 ? r : error;
+	return r < 0 ? r : take_fd(&fd);
 }
 
 /* ---- objects ------------------------------------------------------------------------------- */
@@ -93,19 +98,19 @@ static int open_mapped(const struct message_object *request)
 {
 	char path[PATH_BYTES];
 	struct statx thread;
-	int fd, r;
+	guard_fd int fd = -1;
+	int r;
 
-	/* a folder that only its process has, not its threads */
-	snprintf(path, sizeof(path), "%u/task/%u", request->pid, request->thread);
-	if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, 0, &thread))
-		return -errno;
 	snprintf(path, sizeof(path), "%u/map_files/%llx-%llx", request->thread,
 		 (unsigned long long)request->start, (unsigned long long)request->end);
 	r = check_mode(path);
-	if (r < 0)
-		return r;
-	fd = open(path, O_PATH | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
+	fd = r < 0 ? r : open(path, O_PATH | O_CLOEXEC);
+	r = r == 0 && fd < 0 ? -errno : r;
+	/* a folder that only its process has, not its threads: whose it is is asked last */
+	snprintf(path, sizeof(path), "%u/task/%u", request->pid, request->thread);
+	if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, 0, &thread))
+		return -errno;
+	return r < 0 ? r : take_fd(&fd);
 }
 
 /* Cached attributes only, for the same reason. */
@@ -137,11 +142,11 @@ static int reopen(int fd)
 int answer_object(int processes, struct limits *limits, const struct message_object *request,
 		  struct message_object_reply *ret_reply, int *ret_fd)
 {
-	guard_fd int fd = -1;
-	int r = object_valid(request) ? check_process(processes, request->pid) : -EINVAL;
+	guard_fd int fd = object_valid(request) ? open_mapped(request) : -EINVAL;
+	int r = fd == -EINVAL ? fd : check_process(processes, request->pid);
 
-	fd = r < 0 ? r : open_mapped(request);
-	r = fd < 0 ? fd : identify(fd, ret_reply);
+	if (r == 0)
+		r = fd < 0 ? fd : identify(fd, ret_reply);
 	if (r < 0 || !(request->flags & OBJECT_WANT_FD))
 		return r;
 	r = mounts_check(request->pid, fd);

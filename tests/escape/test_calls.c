@@ -246,11 +246,10 @@ static bool may_control(enum policy_role role, uint64_t request, uint64_t unused
 	return request == PERF_EVENT_IOC_ENABLE || request == PERF_EVENT_IOC_DISABLE;
 }
 
-static bool may_pair(enum policy_role role, uint64_t domain, uint64_t unused)
+static bool may_pair(enum policy_role role, uint64_t domain, uint64_t type)
 {
 	(void)role;
-	(void)unused;
-	return domain == AF_UNIX;
+	return domain == AF_UNIX && type == (SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK);
 }
 
 struct range {
@@ -348,7 +347,15 @@ static const struct matrix matrices[] = {
 	 true,
 	 true,
 	 {ORDER_FD}},
-	{"socketpair", SYS_socketpair, L, may_pair, {0, -1}, {{EACH(0, 46)}}, true, true, {0}},
+	{"socketpair",
+	 SYS_socketpair,
+	 L,
+	 may_pair,
+	 {0, 1},
+	 {{EACH(0, 46)}, {EACH(1, 6), EACH(0x80801, 0x80806)}},
+	 true,
+	 true,
+	 {0}},
 };
 
 static void try_pair(struct cell *cell, const struct matrix *matrix, uint64_t first,

@@ -102,9 +102,13 @@ const char *pprof_text(struct pprof_input *in, uint64_t index, int *r)
 /* In brackets are the kernel and its modules, also as perf names them, and a few of processes. */
 static enum profile_kind kind_of(const char *name)
 {
-	static const char *const native[] = {"[vdso]", "[vsyscall]", "[anon",	 "[heap]",
-					     "[stack", "[unknown]",  "[uprobes]"};
+	static const char *const native[] = {"[vdso]", "[vsyscall]", "[anon",	  "[heap]",
+					     "[stack", "[unknown]",  "[uprobes]", "[dropped]"};
+	size_t digits = name[0] == '[' ? strspn(name + 1, "0123456789abcdef") : 0;
 
+	/* a hash that stands for a path: worker/base/redact.h, as "[dropped]" */
+	if (digits == 16 && !strcmp(name + 1 + digits, "]"))
+		return KIND_NATIVE;
 	for (size_t i = 0; i < sizeof(native) / sizeof(native[0]); i++)
 		if (!strncmp(name, native[i], strlen(native[i])))
 			return KIND_NATIVE;
