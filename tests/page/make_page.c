@@ -77,6 +77,42 @@ static void build_small(struct profile *profile)
 	add_sample(profile, 200, "other", (uint32_t[]){leaf_b, cut}, 2, 5);
 }
 
+static void set_lines(struct profile *profile, uint32_t id, uint32_t line, const char *inlined,
+		      uint32_t inlined_line)
+{
+	struct profile_location *at = profile_location_get(profile, id);
+	struct profile_function function = *profile_function_get(profile, at->function);
+	struct profile_line inner = {.line = inlined_line};
+
+	function.file = profile_string(profile, "src/app.c");
+	at->function = profile_function_add(profile, &function);
+	at->line = line;
+	if (!inlined)
+		return;
+	function.name = function.system_name = profile_string(profile, inlined);
+	function.file = profile_string(profile, "src/<inline>.h");
+	inner.function = profile_function_add(profile, &function);
+	if (profile_location_set_inlined(profile, id, &inner, 1) < 0)
+		abort();
+}
+
+/* "helper" is inlined at two lines of "work": most samples are at the second one. */
+static void build_lines(struct profile *profile)
+{
+	uint32_t app = add_object(profile, "/usr/bin/app", KIND_NATIVE);
+	uint32_t start = add_location(profile, app, "main");
+	uint32_t first = add_location(profile, app, "work");
+	uint32_t second = profile_location_add(profile, app, 1u << 20);
+
+	profile_location_get(profile, second)->function =
+		profile_location_get(profile, first)->function;
+	set_lines(profile, start, 7, NULL, 0);
+	set_lines(profile, first, 42, "helper", 3);
+	set_lines(profile, second, 44, "helper", 5);
+	add_sample(profile, 100, "app", (uint32_t[]){first, start}, 2, 30);
+	add_sample(profile, 100, "app", (uint32_t[]){second, start}, 2, 70);
+}
+
 static const char *const hostile_names[] = {
 	"<script>alert(1)</script>",
 	"</script><script>document.title='owned'</script>",
@@ -151,6 +187,7 @@ static const struct {
 } profiles[] = {
 	{"small", build_small},
 	{"hostile", build_hostile},
+	{"lines", build_lines},
 	{"large", build_large},
 };
 

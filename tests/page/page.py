@@ -122,21 +122,15 @@ def test_a_hover_tells_name_file_self_and_total(browser, folder):
     equal(page.hover(0.5, 12), '')
 
 
-def test_lines_and_inlined_frames_are_shown_when_the_data_have_them(browser, folder):
-    path = f'{folder}/lines.html'
-    with open(f'{folder}/small.html') as file:
-        page, data = file.read().split('id="data">\n')
-    data = json.loads(data.split('</script>')[0])
-    work = data['frames']['name'].index(data['strings'].index('work'))
-    data['strings'].append('src/work.c')
-    data['frames']['file'] = [0] * work + [len(data['strings']) - 1]
-    data['frames']['line'] = [0] * work + [42]
-    data['frames']['inlined'] = [0] * work + [1]
-    with open(path, 'w') as file:
-        file.write(f'{page}id="data">\n{json.dumps(data)}</script>')
-    page = Page(browser, path)
-    has(page.hover(0.85, 3), 'inlined', 'src/work.c:42')
+def test_lines_and_inlined_frames_are_shown(browser, folder):
+    page = Page(browser, f'{folder}/lines.html')
+    has(page.hover(0.5, 4), 'helper', 'inlined', 'src/<inline>.h:5', '100 samples')
+    work = page.hover(0.5, 3)
+    has(work, 'work', 'src/app.c:44')
+    assert 'inlined' not in work, work
+    has(page.hover(0.5, 2), 'main', 'src/app.c:7')
     has(page.texts('#legend li')[-1], 'inlined')
+    equal(page.texts('#rows tr:first-child td:last-child'), ['helper'])
 
 
 def test_a_click_zooms_and_crumbs_lead_back(browser, folder):
@@ -386,6 +380,15 @@ def test_svg_is_well_formed_and_static(_, folder):
         has(file.read(), '0 frames narrower than 0.5 px', '100 samples, 1.00 s of CPU time')
 
 
+def test_svg_has_lines_and_inlined_frames(_, folder):
+    titles = svg_check(folder, 'lines')
+    assert any(title.startswith('helper\ninlined\n/usr/bin/app\nsrc/<inline>.h:5\ntotal 100 ')
+               for title in titles), titles
+    assert any(title.startswith('work\n/usr/bin/app\nsrc/app.c:44\n') for title in titles), titles
+    with open(f'{folder}/lines.svg') as file:
+        has(file.read(), 'stroke-dasharray', '>inlined</text>')
+
+
 def test_svg_shows_hostile_names_as_text(_, folder):
     names = {title.split('\n')[0] for title in svg_check(folder, 'hostile')}
     for name in HOSTILE:
@@ -393,7 +396,7 @@ def test_svg_shows_hostile_names_as_text(_, folder):
 
 
 def test_totals_are_those_of_folded(_, folder):
-    for profile in ('small', 'hostile', 'large'):
+    for profile in ('small', 'hostile', 'lines', 'large'):
         with open(f'{folder}/{profile}.folded') as file:
             folded = sum(int(line.rsplit(' ', 1)[1]) for line in file)
         with open(f'{folder}/{profile}.html') as file:
@@ -411,7 +414,7 @@ def main():
     browser = reason = None
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
-        for profile in ('small', 'hostile', 'large'):
+        for profile in ('small', 'hostile', 'lines', 'large'):
             for form in ('html', 'svg', 'folded'):
                 make(profile, form, folder)
         try:

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 struct profile;
+struct profile_line;
 struct profile_times;
 
 struct format_options {
@@ -56,5 +57,12 @@ void format_function_name(char *ret_text, size_t max, const struct profile *prof
  */
 void format_frame_name(char *ret_text, size_t max, const struct profile *profile,
 		       uint32_t location);
+
+/* Of one of profile_location_lines(), which is inlined or the last one. Never empty. */
+void format_line_name(char *ret_text, size_t max, const struct profile *profile, uint32_t location,
+		      const struct profile_line *line, bool inlined);
+/* Its function, 0: there is none. Only what is inlined can be one without a name. */
+uint32_t format_line_function(const struct profile *profile, const struct profile_line *line,
+			      bool inlined);
 
 #endif

@@ -13,12 +13,12 @@
  *   kinds         [name, label, light, dark] each; the last two are colours, "#rrggbb"
  *   strings       [0] is ""
  *   frames        columns: name, object, file (in strings), line, kind (in kinds), shade,
- *                 inlined (0 or 1). [0] is the root's
+ *                 inlined (0 or 1). [0] is the root's. file and line are where most of its samples
+ *                 are
  *   nodes         columns: frame (in frames), level (processes have 1), self (samples). Each before
  *                 its children; the root, level 0, is the first
  *
- * A column may end early: the rest of it is 0. That is so with file, line and inlined, which the
- * model does not know yet. Numbers are exact up to 2^53, as those of the page's language are.
+ * Numbers are exact up to 2^53, as those of the page's language are.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -108,6 +108,21 @@ static uint64_t frame_shade(const struct tree *tree, uint32_t id)
 	return tree_shade(tree, id);
 }
 
+static uint64_t frame_file(const struct tree *tree, uint32_t id)
+{
+	return tree->places[id].file;
+}
+
+static uint64_t frame_line(const struct tree *tree, uint32_t id)
+{
+	return tree->places[id].line;
+}
+
+static uint64_t frame_inlined(const struct tree *tree, uint32_t id)
+{
+	return tree_frame(tree, id)->inlined;
+}
+
 static uint64_t node_frame(const struct tree *tree, uint32_t id)
 {
 	return tree->nodes[id].frame;
@@ -125,12 +140,14 @@ static uint64_t node_self(const struct tree *tree, uint32_t id)
 
 struct column {
 	const char *name;
-	uint64_t (*get)(const struct tree *tree, uint32_t id); /* NULL: all are 0 */
+	uint64_t (*get)(const struct tree *tree, uint32_t id);
 };
 
 static const struct column frame_columns[] = {
-	{"name", frame_name}, {"object", frame_object}, {"file", NULL},	   {"line", NULL},
-	{"kind", frame_kind}, {"shade", frame_shade},	{"inlined", NULL}, {NULL, NULL},
+	{"name", frame_name},	    {"object", frame_object},
+	{"file", frame_file},	    {"line", frame_line},
+	{"kind", frame_kind},	    {"shade", frame_shade},
+	{"inlined", frame_inlined}, {NULL, NULL},
 };
 
 static const struct column node_columns[] = {
@@ -160,8 +177,7 @@ static void put_table(struct html *html, const char *name, const struct column *
 	json_key_object(&html->json, name);
 	for (const struct column *column = columns; column->name; column++) {
 		json_key_array(&html->json, column->name);
-		if (column->get)
-			put(html, column);
+		put(html, column);
 		json_end(&html->json);
 	}
 	json_end(&html->json);

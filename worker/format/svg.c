@@ -27,16 +27,18 @@
 #define TEXT_WIDTH_MIN	     24.0
 #define COLUMN_WIDTH	     7.3 /* of a monospaced font of 12 px; no common one is wider */
 #define NS_PER_SECOND_DOUBLE 1e9
+#define INLINED_EDGE	     " stroke=\"#7a7a7a\" stroke-width=\"0.8\" stroke-dasharray=\"3 2\""
 
 struct svg {
 	struct tree tree;
 	struct output output;
 	const struct profile_times *times;
-	uint64_t all;			      /* samples */
-	uint32_t rows;			      /* drawn */
-	uint64_t hidden;		      /* frames that are too narrow */
-	bool kinds[TREE_KINDS];		      /* drawn */
-	uint64_t starts[TREE_LEVELS_MAX + 1]; /* by level: samples left of the next node */
+	uint64_t all;		/* samples */
+	uint32_t rows;		/* drawn */
+	uint64_t hidden;	/* frames that are too narrow */
+	bool kinds[TREE_KINDS]; /* drawn */
+	bool inlined;		/* drawn */
+	uint64_t *starts;	/* by level: samples left of the next node */
 };
 
 __attribute__((format(printf, 2, 3))) static void put(struct svg *svg, const char *format, ...)
@@ -128,18 +130,42 @@ static const char *name_of(const struct svg *svg, const struct tree_node *node)
 			   : "all";
 }
 
+static bool is_inlined(const struct svg *svg, const struct tree_node *node)
+{
+	return node->frame && tree_frame(&svg->tree, node->frame)->inlined;
+}
+
+static void put_line(struct svg *svg, uint32_t text_id)
+{
+	const char *text = tree_text(&svg->tree, text_id);
+
+	if (text[0]) {
+		put(svg, "\n");
+		put_text(svg, text, strlen(text));
+	}
+}
+
+/* The object; the place in the source. */
+static void put_where(struct svg *svg, uint32_t frame)
+{
+	const struct tree_place *place = &svg->tree.places[frame];
+
+	put_line(svg, tree_frame(&svg->tree, frame)->object);
+	put_line(svg, place->file);
+	if (place->file && place->line)
+		put(svg, ":%" PRIu32, place->line);
+}
+
 static void put_title(struct svg *svg, const struct tree_node *node)
 {
-	const char *name = name_of(svg, node), *object = "";
+	const char *name = name_of(svg, node);
 
-	if (node->frame)
-		object = tree_text(&svg->tree, tree_frame(&svg->tree, node->frame)->object);
 	put(svg, "<title>");
 	put_text(svg, name, strlen(name));
-	if (object[0]) {
-		put(svg, "\n");
-		put_text(svg, object, strlen(object));
-	}
+	if (is_inlined(svg, node))
+		put(svg, "\ninlined");
+	if (node->frame)
+		put_where(svg, node->frame);
 	put(svg, "\ntotal %" PRIu64 " (%.2f %%), self %" PRIu64 " (%.2f %%)</title>", node->total,
 	    100 * share(svg, node->total), node->self, 100 * share(svg, node->self));
 }
@@ -171,8 +197,9 @@ static void put_box(struct svg *svg, const struct tree_node *node, uint64_t star
 	put_title(svg, node);
 	put(svg,
 	    "<rect x=\"%.2f\" y=\"%" PRIu32 "\" width=\"%.2f\" height=\"%u\" fill=\"#%06" PRIx32
-	    "\"/>",
-	    x, y, width > 1 ? width - 0.4 : width, ROW_HEIGHT - 1, colour_of(svg, node));
+	    "\"%s/>",
+	    x, y, width > 1 ? width - 0.4 : width, ROW_HEIGHT - 1, colour_of(svg, node),
+	    is_inlined(svg, node) ? INLINED_EDGE : "");
 	put_label(svg, name_of(svg, node), x + 3, y + 12.5, width - 6);
 	put(svg, "</g>\n");
 }
@@ -202,6 +229,7 @@ static void look_at(struct svg *svg, const struct tree_node *node, uint64_t star
 		svg->rows = node->level + 1;
 	if (node->frame)
 		svg->kinds[tree_frame(&svg->tree, node->frame)->kind] = true;
+	svg->inlined |= is_inlined(svg, node);
 }
 
 static void put_header(struct svg *svg)
@@ -237,6 +265,12 @@ static void put_legend(struct svg *svg, uint32_t y)
 		    tree_looks[kind].label);
 		x += 17 + COLUMN_WIDTH * (double)strlen(tree_looks[kind].label) + 20;
 	}
+	if (svg->inlined)
+		put(svg,
+		    "<rect x=\"%.1f\" y=\"%" PRIu32 "\" width=\"12\" height=\"12\" "
+		    "fill=\"#ffffff\"" INLINED_EDGE "/><text x=\"%.1f\" y=\"%" PRIu32
+		    "\">inlined</text>\n",
+		    x, y - 10, x + 17, y);
 }
 
 static void put_footer(struct svg *svg)
@@ -252,8 +286,12 @@ static void put_footer(struct svg *svg)
 
 static int svg_write(struct svg *svg, int fd)
 {
-	int r = output_init(&svg->output, fd, false);
+	int r;
 
+	svg->starts = calloc(svg->tree.levels + 1u, sizeof(*svg->starts));
+	if (!svg->starts)
+		return -ENOMEM;
+	r = output_init(&svg->output, fd, false);
 	if (r < 0)
 		return r;
 	svg->all = svg->tree.nodes[0].total;
@@ -280,6 +318,7 @@ static int svg_render(const struct profile *profile, const struct profile_times 
 	if (r == 0)
 		r = svg_write(svg, fd);
 	tree_release(&svg->tree);
+	free(svg->starts);
 	free(svg);
 	return r;
 }

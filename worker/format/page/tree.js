@@ -7,7 +7,7 @@
 
 const ROOT = 0;
 
-/* A profile as it is in the page. Columns that end early go on with 0. */
+/* A profile as it is in the page. */
 class Profile {
 	constructor(data) {
 		const { frames, nodes, strings } = data;
@@ -25,11 +25,11 @@ class Profile {
 			([name, label, light, dark]) => ({ name, label, light, dark }));
 		this.frames = frames.name.map((name, i) => ({
 			name: i === ROOT ? 'all' : strings[name],
-			object: strings[frames.object[i] || 0],
-			file: strings[frames.file[i] || 0],
-			line: frames.line[i] || 0,
+			object: strings[frames.object[i]],
+			file: strings[frames.file[i]],
+			line: frames.line[i],
 			kind: i === ROOT ? null : this.kinds[frames.kind[i]],
-			shade: frames.shade[i] || 0,
+			shade: frames.shade[i],
 			inlined: Boolean(frames.inlined[i]),
 		}));
 		this.nodes = {
@@ -129,7 +129,7 @@ class Tree {
 		this.count = count;
 		this.frame = new Uint32Array(count);
 		this.parent = new Uint32Array(count);
-		this.level = new Uint16Array(count);
+		this.level = new Uint32Array(count);
 		this.self = new Float64Array(count);
 		this.total = new Float64Array(count);
 		for (let at = 0; waiting.length > 0; at++) {
