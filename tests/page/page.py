@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 import traceback
 import xml.etree.ElementTree
 
@@ -79,13 +80,19 @@ class Page:
         self.browser.click(*self.point(share, level, top))
 
     def colour(self, share, level):
-        """Near the left edge of what is at that point: no text is there."""
-        x, y = self.point(share, level)
-        return self.browser.evaluate(f'''(() => {{
-            const canvas = document.querySelector('canvas');
-            const at = canvas.getBoundingClientRect();
-            return [...canvas.getContext('2d').getImageData({x} - at.x, {y} - at.y + 7, 1, 1).data];
-        }})()''')
+        """Near the left edge of what is at that point: no text is there. Once it is drawn: the page
+        is loaded before its first frame."""
+        for _ in range(40):
+            x, y = self.point(share, level)
+            found = self.browser.evaluate(f'''(() => {{
+                const canvas = document.querySelector('canvas'), at = canvas.getBoundingClientRect();
+                const pen = canvas.getContext('2d');
+                return [...pen.getImageData({x} - at.x, {y} - at.y + 7, 1, 1).data];
+            }})()''')
+            if found[3]:
+                break
+            time.sleep(0.05)
+        return found
 
     def search(self, text):
         self.browser.key('/')

@@ -31,6 +31,7 @@ static int compare(const void *a, const void *b)
 /* Of files that nobody has asked for yet: each is opened once a minute. */
 static void map_files(struct cost *cost)
 {
+	follow(getppid(), 0); /* for list() */
 	for (int i = 0; i < TIMES; i++) {
 		char path[] = "/tmp/keyhole-cost-XXXXXX";
 		int fd = mkstemp(path), readable = open(path, O_RDONLY | O_CLOEXEC);
@@ -41,8 +42,10 @@ static void map_files(struct cost *cost)
 		assert_int_equal(ftruncate(fd, FILE_SIZE), 0);
 		at = (uintptr_t)mmap(NULL, FILE_SIZE, PROT_READ, MAP_PRIVATE, readable, 0);
 		assert_true(at != (uintptr_t)MAP_FAILED);
-		cost->objects[i] = (struct message_object){
-			.start = at, .end = at + FILE_SIZE, .pid = (uint32_t)getpid()};
+		cost->objects[i] = (struct message_object){.start = at,
+							   .end = at + FILE_SIZE,
+							   .pid = (uint32_t)getpid(),
+							   .thread = (uint32_t)getpid()};
 		close(fd);
 		close(readable);
 	}
