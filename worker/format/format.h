@@ -13,12 +13,15 @@ struct profile_times;
 
 struct format_options {
 	bool by_thread; /* thread name and id as a frame above the process */
+	/* Of a difference: of the profile that this one is held against (profile_sample.base). */
+	const struct profile_times *base; /* NULL: none; only with format.shows_base */
 };
 
 struct format {
 	uint32_t id; /* enum profile_format of ipc/messages.h */
 	const char *name;
 	bool wants_times; /* profile_moments() */
+	bool shows_base;
 	/* Writes the whole profile to fd (a memfd). 0 or a negative errno. */
 	int (*render)(const struct profile *profile, const struct profile_times *times,
 		      const struct format_options *options, int fd);

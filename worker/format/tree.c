@@ -28,7 +28,7 @@ struct node_key {
 struct builder {
 	struct tree *tree;
 	const struct profile *profile;
-	bool by_thread;
+	unsigned int flags;
 	uint32_t *frames;  /* of one location after another, each from outside in */
 	size_t *first;	   /* by location: where its frames begin; the next one's is their end */
 	uint64_t *weights; /* by location: samples that hold it */
@@ -70,6 +70,16 @@ static enum tree_kind kind_of(const struct profile_object *object)
 	return object ? kinds[object->kind] : TREE_NATIVE;
 }
 
+static uint32_t object_text(const struct builder *builder, const struct profile_object *object)
+{
+	char text[FORMAT_NAME_MAX];
+
+	if (!object || object->kind == KIND_MARKER)
+		return 0;
+	format_clean_name(text, sizeof(text), profile_string_get(builder->profile, object->name));
+	return intern_string(builder->tree->texts, text);
+}
+
 static int location_frame(struct builder *builder, uint32_t id, const struct profile_line *line,
 			  bool inlined)
 {
@@ -82,11 +92,8 @@ static int location_frame(struct builder *builder, uint32_t id, const struct pro
 
 	format_line_name(text, sizeof(text), builder->profile, id, line, inlined);
 	frame.name = add_text(builder->tree, text);
-	if (object && object->kind != KIND_MARKER) {
-		format_clean_name(text, sizeof(text),
-				  profile_string_get(builder->profile, object->name));
-		frame.object = intern_string(builder->tree->texts, text);
-	}
+	if (!(builder->flags & TREE_DIFFERENCE))
+		frame.object = object_text(builder, object);
 	added = add_frame(builder->tree, &frame);
 	if (added == INTERN_FAILED ||
 	    ARRAY_RESERVE(builder->frames, builder->frame_capacity, builder->frame_count + 1) < 0)
@@ -142,27 +149,38 @@ static int count_place(const struct builder *builder, struct place_counts *count
 	return 0;
 }
 
+/* 0: not known */
+static uint32_t file_text(const struct builder *builder, const struct profile_function *function)
+{
+	char text[FORMAT_NAME_MAX];
+
+	format_clean_name(text, sizeof(text),
+			  profile_string_get(builder->profile, function ? function->file : 0));
+	return intern_string(builder->tree->texts, text);
+}
+
 static int location_places(const struct builder *builder, struct place_counts *counts, uint32_t id)
 {
 	struct profile_line lines[PROFILE_LINES_MAX];
 	size_t left = profile_location_lines(builder->profile, id, lines);
-	char text[FORMAT_NAME_MAX];
-	int r = 0;
+	const struct profile_object *object = profile_object_get(
+		builder->profile, profile_location_get(builder->profile, id)->object);
+	struct place_key key = {.place.object = object_text(builder, object)};
+	int r = key.place.object == INTERN_FAILED ? -ENOMEM : 0;
 
 	for (size_t at = builder->first[id]; left-- > 0 && r == 0; at++) {
 		const struct profile_function *function =
 			profile_function_get(builder->profile, lines[left].function);
-		struct place_key key = {.frame = builder->frames[at]};
 
-		if (!function || !function->file)
+		key.frame = builder->frames[at];
+		builder->tree->places[key.frame].object = key.place.object;
+		key.place.file = file_text(builder, function);
+		if (key.place.file == INTERN_FAILED)
+			return -ENOMEM;
+		if (!key.place.file)
 			continue;
-		format_clean_name(text, sizeof(text),
-				  profile_string_get(builder->profile, function->file));
-		key.place.file = intern_string(builder->tree->texts, text);
 		key.place.line = lines[left].line ? lines[left].line : function->line;
-		r = key.place.file == INTERN_FAILED
-			    ? -ENOMEM
-			    : count_place(builder, counts, &key, builder->weights[id]);
+		r = count_place(builder, counts, &key, builder->weights[id]);
 	}
 	return r;
 }
@@ -257,7 +275,7 @@ static int add_sample(struct builder *builder, const struct profile_sample *samp
 	int r;
 
 	r = descend(builder->tree, &node, process_frame(builder, sample));
-	if (r == 0 && builder->by_thread)
+	if (r == 0 && builder->flags & TREE_BY_THREAD)
 		r = descend(builder->tree, &node, thread_frame(builder, sample));
 	while (r == 0 && left-- > 0)
 		r = descend_location(builder, &node, stack[left], sample->count + sample->base);
@@ -385,9 +403,9 @@ static int count_objects(struct tree *tree)
 	return 0;
 }
 
-int tree_build(struct tree *tree, const struct profile *profile, bool by_thread)
+int tree_build(struct tree *tree, const struct profile *profile, unsigned int flags)
 {
-	struct builder builder = {.tree = tree, .profile = profile, .by_thread = by_thread};
+	struct builder builder = {.tree = tree, .profile = profile, .flags = flags};
 	int r;
 
 	*tree = (struct tree){.texts = intern_new(), .frames = intern_new(), .keys = intern_new()};

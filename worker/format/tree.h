@@ -36,8 +36,9 @@ struct tree_frame { /* texts by id, clean; 0: none */
 };
 
 struct tree_place {
-	uint32_t file; /* text: of the source, 0: not known */
-	uint32_t line; /* 0: not known */
+	uint32_t object; /* text, 0: none */
+	uint32_t file;	 /* text: of the source, 0: not known */
+	uint32_t line;	 /* 0: not known */
 };
 
 struct tree_node {
@@ -59,8 +60,11 @@ struct tree {
 		*objects; /* by id of an object's text: how many were met before it in that order */
 };
 
+#define TREE_BY_THREAD	1u /* threads above their processes */
+#define TREE_DIFFERENCE 2u /* frames have no object: versions of a program are elsewhere */
+
 /* 0 or -ENOMEM; to be released either way. */
-int tree_build(struct tree *tree, const struct profile *profile, bool by_thread);
+int tree_build(struct tree *tree, const struct profile *profile, unsigned int flags);
 void tree_release(struct tree *tree);
 
 const char *tree_text(const struct tree *tree, uint32_t id);
