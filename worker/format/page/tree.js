@@ -6,6 +6,7 @@
 'use strict';
 
 const ROOT = 0;
+const NODES_EXPECTED = 1 << 22; /* at most */
 
 /* A profile as it is in the page. */
 class Profile {
@@ -72,15 +73,19 @@ class Profile {
  */
 class Merger {
 	count = 1; /* nodes */
-	parent = new Uint32Array(1 << 11);
-	frame = new Uint32Array(1 << 11);
-	self = new Float64Array(1 << 11);
 	other = null;
-	#slots = new Uint32Array(1 << 12); /* nodes; 0 is free, as the root is no child */
+	#slots;
 
-	constructor(difference) {
+	/* expected: about so many nodes; growing costs more than room that is not used */
+	constructor(difference, expected = 0) {
+		const room = 2 ** Math.ceil(Math.log2(Math.max(expected, 1 << 11)));
+
+		this.parent = new Uint32Array(room);
+		this.frame = new Uint32Array(room);
+		this.self = new Float64Array(room);
 		if (difference)
-			this.other = new Float64Array(1 << 11);
+			this.other = new Float64Array(room);
+		this.#slots = new Uint32Array(room * 2); /* nodes; 0 is free: the root is no child */
 	}
 
 	#slot(parent, frame) {
@@ -292,7 +297,7 @@ class Tree {
 	static callees(profile, byThread, old) {
 		const { frame, parent } = profile.nodes;
 		const [self, other] = Tree.#samples(profile, old);
-		const merger = new Merger(profile.base);
+		const merger = new Merger(profile.base, frame.length);
 		const to = new Uint32Array(frame.length);
 
 		merger.add(ROOT, self[ROOT], other[ROOT]);
@@ -310,7 +315,15 @@ class Tree {
 	static callers(profile, byThread, old) {
 		const { frame, parent } = profile.nodes;
 		const [self, other] = Tree.#samples(profile, old);
-		const merger = new Merger(profile.base);
+		const level = new Uint32Array(frame.length);
+		let steps = 0;
+
+		for (let node = 1; node < frame.length; node++) {
+			level[node] = level[parent[node]] + 1;
+			if (self[node] > 0 || other[node] > 0)
+				steps += level[node];
+		}
+		const merger = new Merger(profile.base, Math.min(steps, NODES_EXPECTED));
 
 		merger.add(ROOT, self[ROOT], other[ROOT]);
 		for (let node = 1; node < frame.length; node++) {
