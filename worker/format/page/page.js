@@ -161,11 +161,11 @@ class Page {
 
 	#describe() {
 		const { profile } = this;
-		const facts = Page.#facts(profile);
+		const facts = factsOf(profile);
 
 		element('facts').textContent = facts.join(DOT);
 		if (profile.base) {
-			const old = Page.#facts(profile.base).slice(0, 2).join(DOT);
+			const old = factsOf(profile.base).slice(0, 2).join(DOT);
 
 			element('title').textContent = 'Difference';
 			element('facts').append(`; held against ${old}`);
@@ -174,20 +174,6 @@ class Page {
 		element('old').hidden = !profile.base;
 		element('made').textContent = `keyhole ${profile.version}`;
 		document.title = `keyhole: ${facts[0]}, ${facts[1]}`;
-	}
-
-	static #facts({ samples, period, start, duration }) {
-		const seconds = duration / 1000;
-		const facts = [
-			`${count(samples)} samples`,
-			`${time(samples * period)} of CPU time`,
-			`in ${seconds.toFixed(seconds < 100 ? 1 : 0)} s`,
-			new Date(start).toLocaleString(),
-		];
-
-		if (period > 0)
-			facts.splice(3, 0, `${Math.round(1e9 / period)} Hz`);
-		return facts;
 	}
 
 	#showChanges() {

@@ -49,3 +49,18 @@ function time(ns) {
 
 	return `${value.toFixed(value >= 100 || value === 0 ? 0 : value >= 10 ? 1 : 2)} ${unit}`;
 }
+
+/* What a recording is, in short. */
+function factsOf({ samples, period, start, duration }) {
+	const seconds = duration / 1000;
+	const facts = [
+		`${count(samples)} samples`,
+		`${time(samples * period)} of CPU time`,
+		`in ${seconds.toFixed(seconds < 100 ? 1 : 0)} s`,
+		new Date(start).toLocaleString(),
+	];
+
+	if (period > 0)
+		facts.splice(3, 0, `${Math.round(1e9 / period)} Hz`);
+	return facts;
+}
