@@ -180,7 +180,7 @@ $(PROTO_ARCHIVE): $(PROTO_OBJECTS)
 # these hashes alone: of all that is between the tags.
 PAGE         := worker/format/page
 PAGE_STYLE   := $(PAGE)/page.css
-PAGE_SCRIPTS := $(addprefix $(PAGE)/,tree.js graph.js page.js)
+PAGE_SCRIPTS := $(addprefix $(PAGE)/,text.js tree.js graph.js page.js)
 PAGE_INC     := $(BUILD)/$(PAGE)/page.inc
 csp_hash      = sha256-$$({ echo; cat $(1); } | sha256sum | cut -c 1-64 | tr a-f A-F | \
 	basenc --base16 -d | base64)

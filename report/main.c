@@ -107,7 +107,9 @@ static int read_profiles(const struct run *run, struct report *report)
 
 static int convert(const struct run *run, const struct report *report)
 {
-	const struct format_options options = {.by_thread = run->options.by_thread};
+	const struct format_options options = {.by_thread = run->options.by_thread,
+					       .base = run->options.diff ? &report->old.times
+									 : NULL};
 	int r = run->options.format->render(report->profile, &report->info.times, &options,
 					    run->output);
 

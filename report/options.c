@@ -17,7 +17,7 @@
 
 static const char usage[] =
 	"usage: keyhole report [OPTIONS] FILE\n"
-	"       keyhole report --diff OLD NEW\n"
+	"       keyhole report --diff OLD NEW [-o FILE.html]\n"
 	"Shows or converts a recorded profile (pprof). FILE - is standard input.\n\n"
 	"  (nothing)              the functions with most time of their own\n"
 	"      --by WHAT          function, object, process, thread, reason, cgroup\n"
@@ -26,7 +26,8 @@ static const char usage[] =
 	"      --callees REGEX    what they call\n"
 	"      --tree             calls from the root on, above --min\n"
 	"      --min PERCENT      least share shown in the tree (1)\n"
-	"      --diff             how shares have changed from OLD to NEW\n"
+	"      --diff             how shares have changed from OLD to NEW; with -o as a\n"
+	"                         flame graph (html or svg), coloured by the change\n"
 	"      --per WHAT         of --diff: total (shares, default) or time (CPUs used)\n"
 	"  -n, --lines N          so many lines (20), 0 for all\n"
 	"      --json             for programs\n\n"
@@ -47,6 +48,7 @@ static const char usage[] =
 	"  keyhole report all.pb.gz\n"
 	"  keyhole report --callers '^malloc$' --comm '^nginx$' all.pb.gz\n"
 	"  keyhole report --diff --sort total before.pb.gz after.pb.gz\n"
+	"  keyhole report --diff before.pb.gz after.pb.gz -o change.html\n"
 	"  keyhole report all.pb.gz -o all.folded\n\n"
 	"exit status: 0 done, 1 failed, 2 usage\n";
 
@@ -275,8 +277,12 @@ static const char *check_views(const struct options *options)
 {
 	const bool callers = options->callers || options->callees;
 
-	if (!!options->output + callers + options->tree + options->diff > 1)
+	if ((options->output || options->diff) + callers + options->tree > 1)
 		return "only one of -o, --callers or --callees, --tree and --diff can be given";
+	if (options->output && options->by_time)
+		return "--per is for the table alone";
+	if (options->diff && options->by_thread)
+		return "--diff knows no threads: they have other ids each time";
 	if (options->by != BY_FUNCTION && (options->output || callers || options->tree))
 		return "--by is for the table alone";
 	if (options->output && options->json)
@@ -321,8 +327,12 @@ int report_options_parse(int argc, char **argv, struct options *ret_options)
 		return r;
 	r = refuse("options", check_views(ret_options));
 	r = r ? r : refuse("files", take_files(ret_options, argc, argv));
-	return r || !ret_options->output ? r
-					 : refuse(ret_options->output, find_format(ret_options));
+	if (r || !ret_options->output)
+		return r;
+	r = refuse(ret_options->output, find_format(ret_options));
+	if (!r && ret_options->diff && !ret_options->format->shows_base)
+		r = refuse(ret_options->format->name, "shows no difference; html and svg do");
+	return r;
 }
 
 void report_options_usage(FILE *stream)

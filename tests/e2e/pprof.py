@@ -84,13 +84,14 @@ class Profile:
     def function(self, data):
         m = fields(data)
         return m[1][0], {"name": self.text(m, 2), "system_name": self.text(m, 3),
-                         "file": self.text(m, 4)}
+                         "file": self.text(m, 4), "line": m.get(5, [0])[0]}
 
     def location(self, data):
         m = fields(data)
         lines = [fields(line) for line in m.get(4, [])]
         return m[1][0], {"mapping": m.get(2, [0])[0], "address": m.get(3, [0])[0],
-                         "functions": [line.get(1, [0])[0] for line in lines]}
+                         "functions": [line.get(1, [0])[0] for line in lines],
+                         "lines": [line.get(2, [0])[0] for line in lines]}
 
     def sample(self, data):
         m = fields(data)

@@ -19,6 +19,16 @@ Sample = collections.namedtuple("Sample", "process pid tid frames count")
 PERIOD, START, DURATION = 10000000, 1700000000000000000, 2000000000
 
 
+class Frame(str):
+    """A name; whether it is inlined, and its file and line, where the format tells: else None."""
+    inlined = place = None
+
+    def __new__(cls, name, inlined=None, place=None):
+        frame = super().__new__(cls, name)
+        frame.inlined, frame.place = inlined, place
+        return frame
+
+
 class Wrong(Exception):
     pass
 
@@ -52,7 +62,8 @@ def folded(path):
         for line in file:
             stack, count = line.rstrip("\n").rsplit(" ", 1)
             process, *frames = stack.split(";")
-            frames = [re.sub(r"_\[k\]$", "", frame) for frame in frames]
+            frames = [Frame(re.sub(r"_\[[ik]\]$", "", frame), frame.endswith("_[i]"))
+                      for frame in frames]
             samples.append(Sample(process, None, None, tuple(frames), int(count)))
     return samples
 
@@ -63,8 +74,15 @@ def pprof(path):
     profile = pprof_file.Profile(path)
     problems = list(profile.problems()) if profile.samples else []
     need(not problems, problems)
+    chains = {}
+    for number, location in profile.locations.items():
+        functions = [profile.functions[function] for function in location["functions"]]
+        chains[number] = [
+            Frame(function["name"], at + 1 < len(functions), (function["file"], line))
+            for at, (function, line) in enumerate(zip(functions, location["lines"]))]
     return [Sample(s["labels"].get("comm", ""), s["labels"]["pid"], s["labels"]["tid"],
-                   tuple(profile.frame(at) for at in reversed(s["locations"])), s["values"][0])
+                   tuple(frame for at in reversed(s["locations"]) for frame in chains[at][::-1]),
+                   s["values"][0])
             for s in profile.samples]
 
 
@@ -74,7 +92,9 @@ def speedscope(path):
     top = read_json(path)
     need(top["$schema"] == "https://www.speedscope.app/file-format-schema.json", "schema")
     need(top["exporter"].startswith("keyhole@"), "exporter")
-    frames = [frame["name"] for frame in top["shared"]["frames"]]
+    frames = [Frame(frame["name"]) for frame in top["shared"]["frames"]]
+    need(all(frame.get("line", 1) > 0 and "file" in frame for frame in top["shared"]["frames"]
+             if "line" in frame), "line")
     samples = []
     totals = []
     for profile in top["profiles"]:
@@ -207,8 +227,17 @@ def firefox(path):
     stacks, rows = [], set()
     for row, (frame, offset) in enumerate(zip(stack_table["frame"], stack_table["prefixOffset"])):
         rows.add((frame, row - offset if offset else None))
-        name = strings[functions["name"][frame_table["func"][frame]]]
-        stacks.append((stacks[row - offset] if offset else ()) + (name,))
+        function = frame_table["func"][frame]
+        source = functions["source"][function]
+        file = "" if source is None else strings[shared["sources"]["filename"][source]]
+        depth = frame_table["inlineDepth"][frame]
+        if depth:
+            outer = stack_table["frame"][row - offset]
+            need(offset and frame_table["inlineDepth"][outer] == depth - 1 and
+                 frame_table["address"][outer] == frame_table["address"][frame], "inlineDepth")
+        stacks.append((stacks[row - offset] if offset else ()) + (
+            Frame(strings[functions["name"][function]], depth > 0,
+                  (file, frame_table["line"][frame] or 0)),))
     need(len(rows) == len(stacks), "rows of stackTable are equal")
     samples, seen = [], set()
     for thread in top["threads"]:
@@ -319,7 +348,7 @@ class Otlp:
         need(len(value) == 1 and set(value) <= {"stringValue", "intValue"}, "value", value)
         return int(value["intValue"]) if "intValue" in value else value["stringValue"]
 
-    def frame(self, index):
+    def frames(self, index):
         location = self.get("locationTable", index)
         need(self.attributes(location).get("profile.frame.type") in FRAME_TYPES, "frame type")
         mapping = self.get("mappingTable", location.get("mappingIndex", 0))
@@ -327,10 +356,12 @@ class Otlp:
         need(start < limit or start == limit == 0, "mapping is", mapping)
         need(self.string(mapping, "filenameStrindex") or not mapping, "mapping has no name")
         self.attributes(mapping)
-        need(len(location["lines"]) == 1, "lines", location)
-        function = self.get("functionTable", location["lines"][0]["functionIndex"])
-        self.string(function, "systemNameStrindex")
-        return self.string(function, "nameStrindex")
+        need(location["lines"], "lines", location)
+        for at, line in enumerate(reversed(location["lines"])):
+            function = self.get("functionTable", line["functionIndex"])
+            self.string(function, "systemNameStrindex")
+            yield Frame(self.string(function, "nameStrindex"), at > 0,
+                        (self.string(function, "filenameStrindex"), int(line.get("line", 0))))
 
     def value_type(self, value):
         return self.string(value, "typeStrindex"), self.string(value, "unitStrindex")
@@ -350,7 +381,8 @@ class Otlp:
             need(identity not in identities, "two samples are", identity)
             identities.add(identity)
             stack = self.get("stackTable", sample.get("stackIndex", 0))
-            frames = tuple(map(self.frame, reversed(stack.get("locationIndices", []))))
+            frames = tuple(frame for index in reversed(stack.get("locationIndices", []))
+                           for frame in self.frames(index))
             yield Sample(resource["process.executable.name"], resource["process.pid"],
                          attributes["thread.id"], frames, int(sample["values"][0]))
 
@@ -413,7 +445,8 @@ def page(path):
     samples, path = [], []
     for frame, level, count in zip(nodes["frame"], nodes["level"], nodes["self"]):
         need(level <= len(path), "a level is left out")
-        path[level:] = [strings[frames["name"][frame]]]
+        need(frames["line"][frame] == 0 or frames["file"][frame], "a line of no file")
+        path[level:] = [Frame(strings[frames["name"][frame]], bool(frames["inlined"][frame]))]
         if count:
             process, thread, *rest = path[1:]
             samples.append(Sample(process, None, int(thread.rsplit("/")[-1]), tuple(rest), count))
@@ -435,7 +468,8 @@ def picture(path):
     for box in root.iter(SVG + "g"):
         title, y = box.find(SVG + "title").text, int(box.find(SVG + "rect").get("y"))
         bottom = bottom or y
-        path[(bottom - y) // 17:] = [title.split("\n")[0]]
+        lines = title.split("\n")
+        path[(bottom - y) // 17:] = [Frame(lines[0], lines[1] == "inlined")]
         count = int(re.search(r", self ([0-9]+) \(.*\)$", title).group(1))
         if count:
             samples.append(Sample(path[1], None, None, tuple(path[2:]), count))

@@ -3,7 +3,8 @@
  * render                   lists the formats: name and suffix
  * render FORMAT PROFILE    writes a profile to standard output, and what it took to standard error
  *
- * PROFILE: small (tests/unit/build_profile.c), hostile, empty, or large: 100,000 distinct stacks.
+ * PROFILE: small (tests/unit/build_profile.c), hostile, inlined (of plain names), empty, or large:
+ * 100,000 distinct stacks.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +40,9 @@ static struct profile *build(const char *name)
 		.threads = 40,
 		.samples = 5000,
 		.seed = 42,
+		.inlined = true,
 	};
+	struct build_random inlined = hostile;
 	const struct build_random large = {
 		.objects = 200,
 		.locations = 20000,
@@ -50,10 +53,13 @@ static struct profile *build(const char *name)
 		.seed = 7,
 	};
 
+	inlined.name_count = 0;
 	if (!strcmp(name, "small"))
 		return build_profile();
 	if (!strcmp(name, "hostile"))
 		return build_random_profile(&hostile);
+	if (!strcmp(name, "inlined"))
+		return build_random_profile(&inlined);
 	if (!strcmp(name, "large"))
 		return build_random_profile(&large);
 	return strcmp(name, "empty") ? NULL : profile_new();

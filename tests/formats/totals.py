@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """totals.py RENDER FOLDER: one profile in every format of the registry. Each must be what its
 readers want, and all must agree: on the number of samples, on each function's self and total, and,
-where the format knows them, on each process and thread. Prints TAP."""
+where the format knows them, on each process and thread, on what is inlined and on files and lines.
+Prints TAP."""
 
 import collections
 import os
@@ -11,7 +12,7 @@ import sys
 
 import readers
 
-PROFILES = ("small", "hostile", "empty")
+PROFILES = ("small", "hostile", "inlined", "empty")
 render, folder = sys.argv[1:3]
 number = 0
 
@@ -33,13 +34,19 @@ def skip(name, reason):
 def figures(samples):
     """Folded stacks have ':' where a name has ';'."""
     self_, total = collections.Counter(), collections.Counter()
+    inlined, places = collections.Counter(), collections.Counter()
     for sample in samples:
+        for frame in set((frame, frame.inlined) for frame in sample.frames):
+            inlined[frame[0].replace(";", ":"), frame[1]] += sample.count
+        for place in set((str(frame), frame.place) for frame in sample.frames):
+            places[place] += sample.count
         frames = [frame.replace(";", ":") for frame in sample.frames]
         for frame in set(frames):
             total[frame] += sample.count
         if frames:
             self_[frames[-1]] += sample.count
-    return {"samples": sum(sample.count for sample in samples), "self": self_, "total": total}
+    return {"samples": sum(sample.count for sample in samples), "self": self_, "total": total,
+            "inlined": inlined, "place": places}
 
 
 def by(samples, *keys):
@@ -59,7 +66,11 @@ def compare(name, samples, expected):
     """expected: those of pprof, which has everything."""
     ours, theirs = figures(samples), figures(expected)
     why = []
-    for key in ("self", "total"):
+    keys = ["self", "total"]
+    frames = [frame for sample in samples for frame in sample.frames][:1]
+    keys += [key for key in ("inlined", "place") for frame in frames
+             if getattr(frame, key) is not None]
+    for key in keys:
         why += ["%s of %s" % (key, line) for line in differences(ours[key], theirs[key])]
     if ours["samples"] != theirs["samples"]:
         why.append("%d samples, expected %d" % (ours["samples"], theirs["samples"]))

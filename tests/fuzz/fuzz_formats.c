@@ -45,7 +45,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				  .depth = 5,
 				  .threads = 5,
 				  .samples = 20,
-				  .seed = size};
+				  .seed = size,
+				  .inlined = size % 2};
 	struct profile *profile;
 
 	if (!text)

@@ -3,6 +3,7 @@
  * make_page PROFILE FORMAT: writes a made up profile to standard output, for tests/page/. Of 100
  * samples, with names that want to be more than names, or of 100,000 stacks.
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,6 +78,70 @@ static void build_small(struct profile *profile)
 	add_sample(profile, 200, "other", (uint32_t[]){leaf_b, cut}, 2, 5);
 }
 
+static void set_lines(struct profile *profile, uint32_t id, uint32_t line, const char *inlined,
+		      uint32_t inlined_line)
+{
+	struct profile_location *at = profile_location_get(profile, id);
+	struct profile_function function = *profile_function_get(profile, at->function);
+	struct profile_line inner = {.line = inlined_line};
+
+	function.file = profile_string(profile, "src/app.c");
+	at->function = profile_function_add(profile, &function);
+	at->line = line;
+	if (!inlined)
+		return;
+	function.name = function.system_name = profile_string(profile, inlined);
+	function.file = profile_string(profile, "src/<inline>.h");
+	inner.function = profile_function_add(profile, &function);
+	if (profile_location_set_inlined(profile, id, &inner, 1) < 0)
+		abort();
+}
+
+/* "helper" is inlined at two lines of "work": most samples are at the second one. */
+static void build_lines(struct profile *profile)
+{
+	uint32_t app = add_object(profile, "/usr/bin/app", KIND_NATIVE);
+	uint32_t start = add_location(profile, app, "main");
+	uint32_t first = add_location(profile, app, "work");
+	uint32_t second = profile_location_add(profile, app, 1u << 20);
+
+	profile_location_get(profile, second)->function =
+		profile_location_get(profile, first)->function;
+	set_lines(profile, start, 7, NULL, 0);
+	set_lines(profile, first, 42, "helper", 3);
+	set_lines(profile, second, 44, "helper", 5);
+	add_sample(profile, 100, "app", (uint32_t[]){first, start}, 2, 30);
+	add_sample(profile, 100, "app", (uint32_t[]){second, start}, 2, 70);
+}
+
+static void add_change(struct profile *profile, const uint32_t *stack, size_t depth, uint64_t old,
+		       uint64_t now)
+{
+	const struct profile_sample sample = {.process_name = profile_string(profile, "app"),
+					      .stack = profile_stack_add(profile, stack, depth),
+					      .count = now,
+					      .base = old};
+
+	if (profile_sample_add(profile, &sample) < 0)
+		abort();
+}
+
+/* Of 200 samples and of 100; "gone" was only before. */
+static void build_difference(struct profile *profile)
+{
+	uint32_t app = add_object(profile, "/usr/bin/app", KIND_NATIVE);
+	uint32_t start = add_location(profile, app, "main");
+	uint32_t more = add_location(profile, app, "more");
+	uint32_t less = add_location(profile, app, "less");
+	uint32_t same = add_location(profile, app, "same");
+	uint32_t gone = add_location(profile, app, "<gone>");
+
+	add_change(profile, (uint32_t[]){more, start}, 2, 20, 50);
+	add_change(profile, (uint32_t[]){less, start}, 2, 100, 30);
+	add_change(profile, (uint32_t[]){same, start}, 2, 40, 20);
+	add_change(profile, (uint32_t[]){gone, start}, 2, 40, 0);
+}
+
 static const char *const hostile_names[] = {
 	"<script>alert(1)</script>",
 	"</script><script>document.title='owned'</script>",
@@ -149,14 +214,13 @@ static const struct {
 	const char *name;
 	void (*build)(struct profile *profile);
 } profiles[] = {
-	{"small", build_small},
-	{"hostile", build_hostile},
-	{"large", build_large},
+	{"small", build_small},		  {"hostile", build_hostile}, {"lines", build_lines},
+	{"difference", build_difference}, {"large", build_large},
 };
 
-static int render(const struct profile *profile, const char *name)
+static int render(const struct profile *profile, const char *name, bool differs)
 {
-	const struct format_options options = {0};
+	const struct format_options options = {.base = differs ? &times : NULL};
 
 	for (uint32_t id = 1; id < FORMAT_COUNT; id++) {
 		const struct format *format = format_find(id);
@@ -176,7 +240,7 @@ int main(int argc, char **argv)
 		if (strcmp(profiles[i].name, argv[1]) != 0)
 			continue;
 		profiles[i].build(profile);
-		r = render(profile, argv[2]);
+		r = render(profile, argv[2], profiles[i].build == build_difference);
 	}
 	profile_free(profile);
 	if (r < 0)

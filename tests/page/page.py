@@ -129,21 +129,51 @@ def test_a_hover_tells_name_file_self_and_total(browser, folder):
     equal(page.hover(0.5, 12), '')
 
 
-def test_lines_and_inlined_frames_are_shown_when_the_data_have_them(browser, folder):
-    path = f'{folder}/lines.html'
-    with open(f'{folder}/small.html') as file:
-        page, data = file.read().split('id="data">\n')
-    data = json.loads(data.split('</script>')[0])
-    work = data['frames']['name'].index(data['strings'].index('work'))
-    data['strings'].append('src/work.c')
-    data['frames']['file'] = [0] * work + [len(data['strings']) - 1]
-    data['frames']['line'] = [0] * work + [42]
-    data['frames']['inlined'] = [0] * work + [1]
-    with open(path, 'w') as file:
-        file.write(f'{page}id="data">\n{json.dumps(data)}</script>')
-    page = Page(browser, path)
-    has(page.hover(0.85, 3), 'inlined', 'src/work.c:42')
+def test_lines_and_inlined_frames_are_shown(browser, folder):
+    page = Page(browser, f'{folder}/lines.html')
+    has(page.hover(0.5, 4), 'helper', 'inlined', 'src/<inline>.h:5', '100 samples')
+    work = page.hover(0.5, 3)
+    has(work, 'work', 'src/app.c:44')
+    assert 'inlined' not in work, work
+    has(page.hover(0.5, 2), 'main', 'src/app.c:7')
     has(page.texts('#legend li')[-1], 'inlined')
+    equal(page.texts('#rows tr:first-child td:last-child'), ['helper'])
+
+
+def test_a_difference_has_colours_and_old_widths(browser, folder):
+    page = Page(browser, f'{folder}/difference.html')
+    has(page.text('#title'), 'Difference')
+    has(page.text('#facts'), '100 samples', 'held against 200 samples')
+    equal([item.replace('\u2212', '-') for item in page.texts('#legend li')],
+          ['-40.0 % of all', 'as before', '+40.0 % of all'])
+    tip = page.hover(0.2, 3).split()
+    equal(' '.join(tip), 'more native code \u00b7 /usr/bin/app old new difference '
+          'total here 10.0 % 50.0 % +40.0 % self here 10.0 % 50.0 % +40.0 % '
+          'total, all stacks 10.0 % 50.0 % +40.0 % self, all stacks 10.0 % 50.0 % +40.0 %')
+    has(page.hover(0.6, 3), 'less', '50.0 %', '30.0 %', '\u221220.0 %')
+    has(page.hover(0.9, 3), 'same', '20.0 %', '0 %')
+    page.hover(0.5, 12)
+    red, blue, white = (page.colour(share, 3) for share in (0.2, 0.6, 0.9))
+    assert red[0] > red[2] + 50 and blue[2] > blue[0] + 50, (red, blue)
+    assert max(white[:3]) - min(white[:3]) < 8 and min(white[:3]) > 220, white
+    equal(page.texts('#rows td:last-child'), ['more', '<gone>', 'less', 'main', 'same'])
+    equal(page.texts('#rows tr:nth-child(2) td.number'), ['\u221220.0 %', '\u221220.0 %'])
+    assert browser.evaluate('document.getElementById("threads").hidden')
+    browser.click_on('#old')
+    equal(page.address(), '#width=old')
+    has(page.hover(0.2, 3), 'less')
+    has(page.hover(0.8, 3), '<gone>', '20.0 %', '0 %', '\u221220.0 %')
+    has(page.search('gone'), '20.0 %', '40 samples', 'of the old profile')
+    browser.key('Escape')
+    browser.key('c')
+    has(page.hover(0.2, 1), 'less', '50.0 %', '30.0 %')
+    browser.key('o')
+    has(page.hover(0.2, 1), 'more', '10.0 %', '50.0 %')
+    complaints = [each for each in browser.complaints() if 'getImageData' not in each]
+    equal(complaints, [])  # getImageData is this test's
+    page = Page(browser, f'{folder}/small.html', '#width=old')
+    has(page.text('#facts'), '100 samples')
+    assert browser.evaluate('document.getElementById("old").hidden')
 
 
 def test_a_click_zooms_and_crumbs_lead_back(browser, folder):
@@ -393,6 +423,24 @@ def test_svg_is_well_formed_and_static(_, folder):
         has(file.read(), '0 frames narrower than 0.5 px', '100 samples, 1.00 s of CPU time')
 
 
+def test_svg_has_lines_and_inlined_frames(_, folder):
+    titles = svg_check(folder, 'lines')
+    assert any(title.startswith('helper\ninlined\n/usr/bin/app\nsrc/<inline>.h:5\ntotal 100 ')
+               for title in titles), titles
+    assert any(title.startswith('work\n/usr/bin/app\nsrc/app.c:44\n') for title in titles), titles
+    with open(f'{folder}/lines.svg') as file:
+        has(file.read(), 'stroke-dasharray', '>inlined</text>')
+
+
+def test_svg_of_a_difference(_, folder):
+    titles = svg_check(folder, 'difference')
+    assert ('more\n/usr/bin/app\ntotal: old 10.00 %, new 50.00 %, difference +40.00 %\n'
+            'self: old 10.00 %, new 50.00 %, difference +40.00 %') in titles, titles
+    with open(f'{folder}/difference.svg') as file:
+        has(file.read(), 'coloured by the change from 200 samples', '-40.00 % of all',
+            '1 frames with 20.00 % of the old profile are gone', 'fill="#ee5a4f"')
+
+
 def test_svg_shows_hostile_names_as_text(_, folder):
     names = {title.split('\n')[0] for title in svg_check(folder, 'hostile')}
     for name in HOSTILE:
@@ -400,7 +448,7 @@ def test_svg_shows_hostile_names_as_text(_, folder):
 
 
 def test_totals_are_those_of_folded(_, folder):
-    for profile in ('small', 'hostile', 'large'):
+    for profile in ('small', 'hostile', 'lines', 'large'):
         with open(f'{folder}/{profile}.folded') as file:
             folded = sum(int(line.rsplit(' ', 1)[1]) for line in file)
         with open(f'{folder}/{profile}.html') as file:
@@ -418,9 +466,11 @@ def main():
     browser = reason = None
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
-        for profile in ('small', 'hostile', 'large'):
+        for profile in ('small', 'hostile', 'lines', 'large'):
             for form in ('html', 'svg', 'folded'):
                 make(profile, form, folder)
+        for form in ('html', 'svg'):
+            make('difference', form, folder)
         try:
             browser = chromium.Browser()
         except chromium.Missing as error:

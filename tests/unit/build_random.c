@@ -103,6 +103,34 @@ static void add_locations(struct builder *builder)
 	}
 }
 
+/* Of every third location: functions that are inlined there, some of which are also called. */
+static void add_inlined(struct builder *builder)
+{
+	uint32_t functions = profile_functions(builder->profile);
+
+	for (uint32_t id = 1; builder->of->inlined && id <= builder->of->locations; id++) {
+		struct profile_location *at = profile_location_get(builder->profile, id);
+		struct profile_line lines[3];
+		size_t count = 1 + id % 3;
+
+		at->line = id % 5 ? 10 + id : 0;
+		for (size_t i = 0; i < count; i++) {
+			struct profile_function function = {.object = at->object,
+							    .line = id % 7 * 10};
+
+			function.name = id % 16 ? name(builder, "inlined", id % 40) : 0;
+			function.system_name = function.name;
+			function.file = name(builder, "/src/file", id % 5);
+			lines[i].line = id % 4 ? 100 + id : 0;
+			lines[i].function =
+				id % 2 ? 1 + id % functions
+				       : profile_function_add(builder->profile, &function);
+		}
+		if (id % 3 == 0)
+			profile_location_set_inlined(builder->profile, id, lines, count);
+	}
+}
+
 /* From the root on, mostly where others went. */
 static uint32_t add_stack(struct builder *builder)
 {
@@ -153,6 +181,7 @@ struct profile *build_random_profile(const struct build_random *of)
 		profile_keep_times(builder.profile);
 		add_objects(&builder);
 		add_locations(&builder);
+		add_inlined(&builder);
 		for (uint32_t i = 0; i < of->stacks; i++)
 			stacks[i] = add_stack(&builder);
 		for (uint32_t i = 0; i < of->samples; i++)

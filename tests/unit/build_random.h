@@ -3,6 +3,7 @@
 #ifndef KEYHOLE_TESTS_UNIT_BUILD_RANDOM_H
 #define KEYHOLE_TESTS_UNIT_BUILD_RANDOM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,6 +15,7 @@ struct build_random {
 	uint32_t objects, locations, stacks, depth, threads;
 	uint32_t samples;
 	uint64_t seed;
+	bool inlined; /* some locations have lines and functions that are inlined there */
 };
 
 /* Names that writers get wrong. */

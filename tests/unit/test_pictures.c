@@ -80,7 +80,8 @@ static void test_html__is_the_page_and_its_data(void **state)
 	assert_has(data, "\"samples\":10,\"period_ns\":10000000,\"start_ms\":1700000000000,"
 			 "\"duration_ms\":2000,\"by_thread\":false,");
 	assert_has(data, "[\"KERNEL\",\"kernel\",\"#");
-	assert_has(data, "\"file\":[],\"line\":[],");
+	assert_has(data, "\"file\":[0,0,");
+	assert_has(data, "\"inlined\":[0,0,");
 	assert_has(data, "\"level\":[0,1,2,3,4,2,3,4,5,1,2,3,1,2,3,4],"
 			 "\"self\":[0,0,0,0,3,0,0,0,2,0,0,4,0,0,0,1]}}\n</script>\n");
 	free(page);

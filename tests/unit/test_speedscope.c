@@ -100,6 +100,39 @@ static void test_speedscope__addresses_of_one_function_are_one_frame(void **stat
 	profile_free(profile);
 }
 
+/* A function that is inlined looks the same as one that is called. */
+static void test_speedscope__inlined_functions_are_frames(void **state)
+{
+	struct profile *profile = profile_new();
+	struct profile_function function = {.name = profile_string(profile, "f"),
+					    .file = profile_string(profile, "f.c"),
+					    .line = 12};
+	uint32_t outer = profile_function_add(profile, &function), stack[2];
+	struct profile_line inner;
+	char *text;
+
+	(void)state;
+	function.name = profile_string(profile, "in");
+	inner.function = profile_function_add(profile, &function);
+	for (unsigned int i = 0; i < 3; i++) {
+		struct profile_sample sample = {.count = 1};
+
+		stack[0] = profile_location_add(profile, 0, i);
+		stack[1] = profile_location_add(profile, 0, 9);
+		profile_location_get(profile, stack[1])->function = outer;
+		profile_location_get(profile, stack[0])->function = i < 2 ? outer : inner.function;
+		if (i < 2)
+			profile_location_set_inlined(profile, stack[0], &inner, 1);
+		sample.stack = profile_stack_add(profile, stack, i < 2 ? 1 : 2);
+		profile_sample_add(profile, &sample);
+	}
+	text = render(profile);
+	assert_non_null(strstr(text, "{\"name\":\"in\",\"file\":\"f.c\",\"line\":12}"));
+	assert_non_null(strstr(text, "\"samples\":[[0,1]],\"weights\":[30000000]"));
+	free(text);
+	profile_free(profile);
+}
+
 static void test_speedscope__an_empty_profile_is_valid(void **state)
 {
 	struct profile *profile = profile_new();
@@ -130,6 +163,7 @@ int main(void)
 		cmocka_unit_test(test_speedscope__a_thread_is_a_profile),
 		cmocka_unit_test(test_speedscope__stacks_are_in_order_of_time),
 		cmocka_unit_test(test_speedscope__addresses_of_one_function_are_one_frame),
+		cmocka_unit_test(test_speedscope__inlined_functions_are_frames),
 		cmocka_unit_test(test_speedscope__an_empty_profile_is_valid),
 		cmocka_unit_test(test_speedscope__a_failed_write_is_reported),
 	};

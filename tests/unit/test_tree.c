@@ -17,12 +17,12 @@ struct expected {
 	uint64_t self, total;
 };
 
-static void assert_tree(bool by_thread, const struct expected *expected, size_t count)
+static void assert_tree(unsigned int flags, const struct expected *expected, size_t count)
 {
 	struct profile *profile = build_profile();
 	struct tree tree;
 
-	assert_int_equal(tree_build(&tree, profile, by_thread), 0);
+	assert_int_equal(tree_build(&tree, profile, flags), 0);
 	assert_int_equal(tree.count, count + 1);
 	assert_int_equal(tree.order[0], 0);
 	assert_int_equal(tree.nodes[0].total, 10);
@@ -55,7 +55,7 @@ static void test_tree__merges_from_the_process_on_the_hottest_first(void **state
 	};
 
 	(void)state;
-	assert_tree(false, expected, sizeof(expected) / sizeof(expected[0]));
+	assert_tree(0, expected, sizeof(expected) / sizeof(expected[0]));
 }
 
 static void test_tree__has_threads_above_their_process(void **state)
@@ -79,7 +79,7 @@ static void test_tree__has_threads_above_their_process(void **state)
 	};
 
 	(void)state;
-	assert_tree(true, expected, sizeof(expected) / sizeof(expected[0]));
+	assert_tree(TREE_BY_THREAD, expected, sizeof(expected) / sizeof(expected[0]));
 }
 
 /* Addresses and processes differ, what is seen does not. */
@@ -100,7 +100,7 @@ static void test_tree__equal_names_are_one_node(void **state)
 		sample.stack = profile_stack_add(profile, &id, 1);
 		assert_int_equal(profile_sample_add(profile, &sample), 0);
 	}
-	assert_int_equal(tree_build(&tree, profile, false), 0);
+	assert_int_equal(tree_build(&tree, profile, 0), 0);
 	assert_int_equal(tree.count, 3);
 	assert_int_equal(tree.nodes[2].self, 4);
 	assert_true(tree_shade(&tree, tree.nodes[2].frame) < TREE_SHADES);
@@ -122,7 +122,7 @@ static void test_tree__siblings_of_one_size_are_in_order_of_their_names(void **s
 
 		profile_sample_add(profile, &sample);
 	}
-	assert_int_equal(tree_build(&tree, profile, false), 0);
+	assert_int_equal(tree_build(&tree, profile, 0), 0);
 	for (size_t i = 0; i < 4; i++) {
 		const struct tree_node *node = &tree.nodes[tree.order[i + 1]];
 
@@ -133,13 +133,114 @@ static void test_tree__siblings_of_one_size_are_in_order_of_their_names(void **s
 	profile_free(profile);
 }
 
+static uint32_t add_function(struct profile *profile, const char *name)
+{
+	const struct profile_function function = {.name = profile_string(profile, name),
+						  .file = profile_string(profile, "f.c"),
+						  .line = 9};
+
+	return profile_function_add(profile, &function);
+}
+
+/* "in" is inlined at lines 1, 2 and 2 of "f", and called once. */
+static struct profile *build_lines(void)
+{
+	static const uint32_t at[] = {1, 2, 2}, counts[] = {3, 2, 2};
+	struct profile *profile = profile_new();
+	uint32_t stack[2] = {0, profile_location_add(profile, 0, 9)};
+	struct profile_sample sample = {.process_name = profile_string(profile, "p")};
+	struct profile_line line = {.function = add_function(profile, "in")};
+
+	profile_location_get(profile, stack[1])->function = add_function(profile, "f");
+	for (size_t i = 0; i < 3; i++) {
+		stack[0] = profile_location_add(profile, 0, i);
+		profile_location_get(profile, stack[0])->function = add_function(profile, "f");
+		line.line = at[i];
+		assert_int_equal(profile_location_set_inlined(profile, stack[0], &line, 1), 0);
+		sample.stack = profile_stack_add(profile, stack, 1);
+		sample.count = counts[i];
+		assert_int_equal(profile_sample_add(profile, &sample), 0);
+	}
+	stack[0] = profile_location_add(profile, 0, 8);
+	profile_location_get(profile, stack[0])->function = line.function;
+	sample.stack = profile_stack_add(profile, stack, 2);
+	sample.count = 1;
+	assert_int_equal(profile_sample_add(profile, &sample), 0);
+	return profile;
+}
+
+static void test_tree__inlined_functions_are_frames_with_the_hottest_line(void **state)
+{
+	static const struct {
+		const char *name;
+		uint32_t level, inlined, line;
+		uint64_t self, total;
+	} expected[] = {{"p", 1, 0, 0, 0, 8},
+			{"f", 2, 0, 9, 0, 8},
+			{"in", 3, 1, 2, 7, 7},
+			{"in", 3, 0, 9, 1, 1}};
+	struct profile *profile = build_lines();
+	struct tree tree;
+
+	(void)state;
+	assert_int_equal(tree_build(&tree, profile, 0), 0);
+	assert_int_equal(tree.count, 5);
+	assert_int_equal(tree.levels, 4);
+	for (size_t i = 0; i < 4; i++) {
+		const struct tree_node *node = &tree.nodes[tree.order[i + 1]];
+		const struct tree_frame *frame = tree_frame(&tree, node->frame);
+
+		assert_string_equal(tree_text(&tree, frame->name), expected[i].name);
+		assert_int_equal(node->level, expected[i].level);
+		assert_int_equal(frame->inlined, expected[i].inlined);
+		assert_int_equal(tree.places[node->frame].line, expected[i].line);
+		assert_int_equal(node->self, expected[i].self);
+		assert_int_equal(node->total, expected[i].total);
+	}
+	tree_release(&tree);
+	profile_free(profile);
+}
+
+static void test_tree__a_difference_has_both_counts(void **state)
+{
+	struct profile *profile = profile_new();
+	struct profile_sample sample = {.process_name = profile_string(profile, "both")};
+	struct profile_object object = {0};
+	uint32_t stack;
+	struct tree tree;
+
+	(void)state;
+	/* one function of two versions of a program */
+	for (unsigned int i = 0; i < 2; i++) {
+		object.name = profile_string(profile, i ? "/new/app" : "/old/app");
+		stack = profile_location_add(profile, profile_object_add(profile, &object), 1);
+		profile_location_get(profile, stack)->function = add_function(profile, "f");
+		sample.stack = profile_stack_add(profile, &stack, 1);
+		sample.count = i ? 2 : 0;
+		sample.base = i ? 0 : 5;
+		profile_sample_add(profile, &sample);
+	}
+	sample = (struct profile_sample){.process_name = profile_string(profile, "old"), .base = 3};
+	profile_sample_add(profile, &sample);
+	assert_int_equal(tree_build(&tree, profile, TREE_DIFFERENCE), 0);
+	assert_int_equal(tree.count, 4);
+	assert_int_equal(tree.nodes[0].total, 2);
+	assert_int_equal(tree.nodes[0].base_total, 8);
+	assert_int_equal(tree.nodes[tree.order[2]].self, 2);
+	assert_int_equal(tree.nodes[tree.order[2]].base_self, 5);
+	assert_int_equal(tree.nodes[tree.order[3]].self, 0);
+	assert_int_equal(tree.nodes[tree.order[3]].base_total, 3);
+	tree_release(&tree);
+	profile_free(profile);
+}
+
 static void test_tree__of_nothing_is_the_root(void **state)
 {
 	struct profile *profile = profile_new();
 	struct tree tree;
 
 	(void)state;
-	assert_int_equal(tree_build(&tree, profile, true), 0);
+	assert_int_equal(tree_build(&tree, profile, TREE_BY_THREAD), 0);
 	assert_int_equal(tree.count, 1);
 	assert_int_equal(tree.nodes[tree.order[0]].total, 0);
 	tree_release(&tree);
@@ -153,6 +254,8 @@ int main(void)
 		cmocka_unit_test(test_tree__has_threads_above_their_process),
 		cmocka_unit_test(test_tree__equal_names_are_one_node),
 		cmocka_unit_test(test_tree__siblings_of_one_size_are_in_order_of_their_names),
+		cmocka_unit_test(test_tree__inlined_functions_are_frames_with_the_hottest_line),
+		cmocka_unit_test(test_tree__a_difference_has_both_counts),
 		cmocka_unit_test(test_tree__of_nothing_is_the_root),
 	};
 

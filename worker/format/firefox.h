@@ -15,7 +15,14 @@ struct profile_times;
 
 struct firefox_node {
 	uint32_t parent; /* its row + 1, 0: none */
+	uint32_t frame;	 /* row */
+};
+
+struct firefox_frame { /* a line of a location */
 	uint32_t location;
+	uint32_t function; /* index in funcTable */
+	uint32_t line;	   /* 0: not known */
+	uint32_t depth;	   /* 0: not inlined */
 };
 
 struct firefox {
@@ -24,14 +31,16 @@ struct firefox {
 	struct output output;
 	struct json json;
 	struct format_threads threads;
-	struct intern *strings;
-	struct firefox_node *nodes; /* the rows of the table of stacks */
+	struct intern *strings, *sources; /* ids of sources are their indexes + 1 */
+	struct firefox_node *nodes;	  /* the rows of the table of stacks */
 	uint32_t node_count;
 	size_t node_capacity;
-	uint32_t *stacks;    /* by stack: the row of its leaf + 1, 0: it has no frame */
-	uint32_t *functions; /* by location: index in funcTable */
-	uint32_t *own;	     /* locations that are functions of their own, */
-	uint32_t own_count;  /* behind those that have a function */
+	uint32_t *stacks;	      /* by stack: the row of its leaf + 1, 0: it has no frame */
+	struct firefox_frame *frames; /* of one location after another, each from outside in */
+	uint32_t *first; /* by location: the row of its first one; the next one's is their end */
+	uint32_t *own;	 /* frames that are functions of their own, behind those that have one */
+	uint32_t own_count;
+	size_t frame_count, frame_capacity, own_capacity;
 };
 
 /* 0 or -ENOMEM. Finds functions and the tree of stacks; threads and output are the caller's. */

@@ -34,27 +34,44 @@ static const enum category category_of[] = {
 };
 
 struct path { /* of a stack, from the root on: ids of nodes */
-	uint32_t node[PROFILE_STACK_MAX];
-	size_t depth;
+	uint32_t *node;
+	size_t depth, capacity;
 };
 
 /* ---- what the tables are made of ---- */
 
-/* Each function of the profile, and each location that has none, is one of funcTable. */
-static void firefox_find_functions(struct firefox *firefox)
+/* Each function of the profile, and each frame that has none, is one of funcTable. */
+static int add_frame(struct firefox *firefox, struct firefox_frame frame, uint32_t function)
 {
-	uint32_t named = profile_functions(firefox->profile);
+	frame.function =
+		function ? function - 1 : profile_functions(firefox->profile) + firefox->own_count;
+	if (ARRAY_RESERVE(firefox->frames, firefox->frame_capacity, firefox->frame_count + 1) < 0 ||
+	    ARRAY_RESERVE(firefox->own, firefox->own_capacity, firefox->own_count + 1u) < 0)
+		return -ENOMEM;
+	if (!function)
+		firefox->own[firefox->own_count++] = (uint32_t)firefox->frame_count;
+	firefox->frames[firefox->frame_count++] = frame;
+	return 0;
+}
 
-	for (uint32_t id = 1; id <= profile_locations(firefox->profile); id++) {
-		uint32_t function = format_location_function(firefox->profile, id);
+static int firefox_find_frames(struct firefox *firefox)
+{
+	struct profile_line lines[PROFILE_LINES_MAX];
+	int r = 0;
 
-		if (function) {
-			firefox->functions[id] = function - 1;
-			continue;
-		}
-		firefox->functions[id] = named + firefox->own_count;
-		firefox->own[firefox->own_count++] = id;
+	for (uint32_t id = 1; id <= profile_locations(firefox->profile) && r == 0; id++) {
+		size_t count = profile_location_lines(firefox->profile, id, lines);
+
+		for (size_t i = count; i-- > 0 && r == 0;)
+			r = add_frame(
+				firefox,
+				(struct firefox_frame){.location = id,
+						       .line = lines[i].line,
+						       .depth = (uint32_t)(count - 1 - i)},
+				format_line_function(firefox->profile, &lines[i], i + 1 < count));
+		firefox->first[id + 1] = (uint32_t)firefox->frame_count;
 	}
+	return r;
 }
 
 /* By their locations from the root on: what two stacks share, they share with those in between. */
@@ -70,29 +87,43 @@ static int compare_stacks(const void *a, const void *b, void *context)
 	return (a_left > b_left) - (a_left < b_left);
 }
 
-/* Where a stack leaves the one before, whose nodes are path[0..depth-1], new nodes begin. */
+static int add_node(struct firefox *firefox, uint32_t frame, struct path *path)
+{
+	struct firefox_node node = {.frame = frame,
+				    .parent = path->depth > 0 ? path->node[path->depth - 1] : 0};
+
+	if (firefox->node_count == INT32_MAX ||
+	    ARRAY_RESERVE(firefox->nodes, firefox->node_capacity, firefox->node_count + 1u) < 0 ||
+	    ARRAY_RESERVE(path->node, path->capacity, path->depth + 1) < 0)
+		return -ENOMEM;
+	firefox->nodes[firefox->node_count++] = node;
+	path->node[path->depth++] = firefox->node_count;
+	return 0;
+}
+
+/* Where a stack leaves the one before, whose nodes are those of the path, new nodes begin. */
 static int add_nodes(struct firefox *firefox, uint32_t stack, struct path *path)
 {
 	const uint32_t *locations;
-	size_t count = profile_stack_get(firefox->profile, stack, &locations), level = 0;
+	size_t left = profile_stack_get(firefox->profile, stack, &locations);
+	size_t before = path->depth;
+	int r = 0;
 
-	while (level < path->depth && level < count &&
-	       firefox->nodes[path->node[level] - 1].location == locations[count - 1 - level])
-		level++;
-	for (; level < count; level++) {
-		struct firefox_node node = {.location = locations[count - 1 - level],
-					    .parent = level > 0 ? path->node[level - 1] : 0};
-
-		if (firefox->node_count == INT32_MAX ||
-		    ARRAY_RESERVE(firefox->nodes, firefox->node_capacity,
-				  firefox->node_count + 1u) < 0)
-			return -ENOMEM;
-		firefox->nodes[firefox->node_count++] = node;
-		path->node[level] = firefox->node_count;
+	path->depth = 0;
+	while (left-- > 0) {
+		for (uint32_t frame = firefox->first[locations[left]];
+		     frame < firefox->first[locations[left] + 1] && r == 0; frame++) {
+			if (path->depth < before &&
+			    firefox->nodes[path->node[path->depth] - 1].frame == frame) {
+				path->depth++;
+				continue;
+			}
+			before = 0;
+			r = add_node(firefox, frame, path);
+		}
 	}
-	path->depth = count;
-	firefox->stacks[stack] = count > 0 ? path->node[count - 1] : 0;
-	return 0;
+	firefox->stacks[stack] = path->depth > 0 ? path->node[path->depth - 1] : 0;
+	return r;
 }
 
 static int firefox_find_nodes(struct firefox *firefox)
@@ -109,29 +140,32 @@ static int firefox_find_nodes(struct firefox *firefox)
 	for (uint32_t i = 0; i < count && r == 0; i++)
 		r = add_nodes(firefox, order[i], &path);
 	free(order);
+	free(path.node);
 	return r;
 }
 
 int firefox_tables_init(struct firefox *firefox)
 {
-	uint32_t locations = profile_locations(firefox->profile);
+	int r;
 
 	firefox->strings = intern_new();
+	firefox->sources = intern_new();
 	firefox->stacks = calloc(profile_stacks(firefox->profile) + 1u, sizeof(*firefox->stacks));
-	firefox->functions = calloc(locations + 1u, sizeof(*firefox->functions));
-	firefox->own = calloc(locations + 1u, sizeof(*firefox->own));
-	if (!firefox->strings || !firefox->stacks || !firefox->functions || !firefox->own)
+	firefox->first = calloc(profile_locations(firefox->profile) + 2u, sizeof(*firefox->first));
+	if (!firefox->strings || !firefox->sources || !firefox->stacks || !firefox->first)
 		return -ENOMEM;
-	firefox_find_functions(firefox);
-	return firefox_find_nodes(firefox);
+	r = firefox_find_frames(firefox);
+	return r ? r : firefox_find_nodes(firefox);
 }
 
 void firefox_tables_release(struct firefox *firefox)
 {
 	intern_free(firefox->strings);
+	intern_free(firefox->sources);
 	free(firefox->nodes);
 	free(firefox->stacks);
-	free(firefox->functions);
+	free(firefox->frames);
+	free(firefox->first);
 	free(firefox->own);
 }
 
@@ -186,10 +220,28 @@ static const char *object_name(const struct firefox *firefox, uint32_t id)
 	return profile_string_get(firefox->profile, profile_object_get(firefox->profile, id)->name);
 }
 
-static const struct profile_object *location_object(const struct firefox *firefox, uint32_t id)
+/* id: of a row, from 1 on */
+static const struct firefox_frame *frame_at(const struct firefox *firefox, uint32_t id)
 {
-	return profile_object_get(firefox->profile,
-				  profile_location_get(firefox->profile, id)->object);
+	return &firefox->frames[id - 1];
+}
+
+static const struct profile_location *frame_location(const struct firefox *firefox, uint32_t id)
+{
+	return profile_location_get(firefox->profile, frame_at(firefox, id)->location);
+}
+
+static const struct profile_object *frame_object(const struct firefox *firefox, uint32_t id)
+{
+	return profile_object_get(firefox->profile, frame_location(firefox, id)->object);
+}
+
+static void put_number_or_null(struct firefox *firefox, uint32_t number)
+{
+	if (number)
+		json_number(&firefox->json, number);
+	else
+		json_literal(&firefox->json, "null");
 }
 
 /* ---- tables ---- */
@@ -199,7 +251,7 @@ static void put_stacks(struct firefox *firefox)
 	json_key_object(&firefox->json, "stackTable");
 	json_key_array(&firefox->json, "frame");
 	for (uint32_t i = 0; i < firefox->node_count; i++)
-		json_number(&firefox->json, firefox->nodes[i].location - 1);
+		json_number(&firefox->json, firefox->nodes[i].frame);
 	json_end(&firefox->json);
 	json_key_array(&firefox->json, "prefixOffset");
 	for (uint32_t i = 0; i < firefox->node_count; i++) {
@@ -214,10 +266,10 @@ static void put_stacks(struct firefox *firefox)
 
 static void frame_address(struct firefox *firefox, uint32_t id)
 {
-	const struct profile_object *object = location_object(firefox, id);
+	const struct profile_object *object = frame_object(firefox, id);
 
 	if (object && object->kind == KIND_NATIVE)
-		json_number(&firefox->json, profile_location_get(firefox->profile, id)->address);
+		json_number(&firefox->json, frame_location(firefox, id)->address);
 	else
 		json_signed(&firefox->json, -1);
 }
@@ -232,21 +284,29 @@ static void put_index(struct firefox *firefox, uint32_t id)
 
 static void frame_lib(struct firefox *firefox, uint32_t id)
 {
-	const struct profile_location *at = profile_location_get(firefox->profile, id);
+	put_index(firefox, frame_location(firefox, id)->object);
+}
 
-	put_index(firefox, at->object);
+static void frame_depth(struct firefox *firefox, uint32_t id)
+{
+	json_number(&firefox->json, frame_at(firefox, id)->depth);
 }
 
 static void frame_category(struct firefox *firefox, uint32_t id)
 {
-	const struct profile_object *object = location_object(firefox, id);
+	const struct profile_object *object = frame_object(firefox, id);
 
 	json_number(&firefox->json, object ? category_of[object->kind] : CATEGORY_OTHER);
 }
 
 static void frame_function(struct firefox *firefox, uint32_t id)
 {
-	json_number(&firefox->json, firefox->functions[id]);
+	json_number(&firefox->json, frame_at(firefox, id)->function);
+}
+
+static void frame_line(struct firefox *firefox, uint32_t id)
+{
+	put_number_or_null(firefox, frame_at(firefox, id)->line);
 }
 
 struct column {
@@ -273,53 +333,76 @@ static void put_columns(struct firefox *firefox, const struct column *columns, u
 static void put_frames(struct firefox *firefox)
 {
 	static const struct column columns[] = {
-		{"address", frame_address, NULL},
-		{"lib", frame_lib, NULL},
-		{"inlineDepth", NULL, "0"},
-		{"category", frame_category, NULL},
-		{"subcategory", NULL, "0"},
-		{"func", frame_function, NULL},
-		{"nativeSymbol", NULL, "null"},
-		{"innerWindowID", NULL, "0"},
-		{"line", NULL, "null"},
-		{"column", NULL, "null"},
-		{"originalLocation", NULL, "null"},
-		{NULL, NULL, NULL},
+		{"address", frame_address, NULL},   {"lib", frame_lib, NULL},
+		{"inlineDepth", frame_depth, NULL}, {"category", frame_category, NULL},
+		{"subcategory", NULL, "0"},	    {"func", frame_function, NULL},
+		{"nativeSymbol", NULL, "null"},	    {"innerWindowID", NULL, "0"},
+		{"line", frame_line, NULL},	    {"column", NULL, "null"},
+		{"originalLocation", NULL, "null"}, {NULL, NULL, NULL},
 	};
 
 	json_key_object(&firefox->json, "frameTable");
-	put_columns(firefox, columns, profile_locations(firefox->profile));
+	put_columns(firefox, columns, (uint32_t)firefox->frame_count);
 	json_end(&firefox->json);
 }
 
-/* 0: it is in the profile. Else the location that is this function of its own. */
-static uint32_t own_location(const struct firefox *firefox, uint32_t id)
+/* NULL: it is in the profile. Else the frame that is this function of its own. */
+static const struct firefox_frame *own_frame(const struct firefox *firefox, uint32_t id)
 {
 	uint32_t named = profile_functions(firefox->profile);
 
-	return id > named ? firefox->own[id - named - 1] : 0;
+	return id > named ? &firefox->frames[firefox->own[id - named - 1]] : NULL;
 }
 
 static void function_name(struct firefox *firefox, uint32_t id)
 {
-	uint32_t own = own_location(firefox, id);
+	const struct firefox_frame *own = own_frame(firefox, id);
+	const struct profile_line unnamed = {0};
 	char text[FORMAT_NAME_MAX];
 	const char *name = text;
 
 	if (own)
-		format_frame_name(text, sizeof(text), firefox->profile, own);
+		format_line_name(text, sizeof(text), firefox->profile, own->location, &unnamed,
+				 own->depth > 0);
 	else
 		name = profile_string_get(firefox->profile,
 					  profile_function_get(firefox->profile, id)->name);
-	put_string(firefox, name);
+	put_string(firefox, name[0] ? name : "[unknown]");
 }
 
 static void function_resource(struct firefox *firefox, uint32_t id)
 {
-	uint32_t own = own_location(firefox, id);
+	const struct firefox_frame *own = own_frame(firefox, id);
 
-	put_index(firefox, own ? profile_location_get(firefox->profile, own)->object
+	put_index(firefox, own ? profile_location_get(firefox->profile, own->location)->object
 			       : profile_function_get(firefox->profile, id)->object);
+}
+
+static const char *function_file(const struct firefox *firefox, uint32_t id)
+{
+	const struct profile_function *function = profile_function_get(firefox->profile, id);
+
+	return profile_string_get(firefox->profile, function ? function->file : 0);
+}
+
+static void function_source(struct firefox *firefox, uint32_t id)
+{
+	const char *file = function_file(firefox, id);
+	uint32_t source = file[0] ? intern_string(firefox->sources, file) : 0;
+
+	if (source == INTERN_FAILED)
+		output_fail(&firefox->output, -ENOMEM);
+	else if (source)
+		json_number(&firefox->json, source - 1);
+	else
+		json_literal(&firefox->json, "null");
+}
+
+static void function_line(struct firefox *firefox, uint32_t id)
+{
+	const struct profile_function *function = profile_function_get(firefox->profile, id);
+
+	put_number_or_null(firefox, function ? function->line : 0);
 }
 
 static void put_functions(struct firefox *firefox)
@@ -329,8 +412,8 @@ static void put_functions(struct firefox *firefox)
 		{"isJS", NULL, "false"},
 		{"relevantForJS", NULL, "false"},
 		{"resource", function_resource, NULL},
-		{"source", NULL, "null"},
-		{"lineNumber", NULL, "null"},
+		{"source", function_source, NULL},
+		{"lineNumber", function_line, NULL},
 		{"columnNumber", NULL, "null"},
 		{"originalLocation", NULL, "null"},
 		{NULL, NULL, NULL},
@@ -361,11 +444,32 @@ static void put_resources(struct firefox *firefox)
 	json_end(&firefox->json);
 }
 
+static void source_name(struct firefox *firefox, uint32_t id)
+{
+	put_string(firefox, intern_get(firefox->sources, id, NULL));
+}
+
+/* Of functions, in the order in which those named them. */
+static void put_sources(struct firefox *firefox)
+{
+	static const struct column columns[] = {
+		{"id", NULL, "null"},
+		{"filename", source_name, NULL},
+		{"startLine", NULL, "1"},
+		{"startColumn", NULL, "1"},
+		{"sourceMapURL", NULL, "null"},
+		{"content", NULL, "null"},
+		{NULL, NULL, NULL},
+	};
+
+	json_key_object(&firefox->json, "sources");
+	put_columns(firefox, columns, intern_count(firefox->sources) - 1);
+	json_end(&firefox->json);
+}
+
 void firefox_put_shared(struct firefox *firefox)
 {
 	static const char *const symbols[] = {"libIndex", "address", "name", "functionSize", NULL};
-	static const char *const sources[] = {
-		"id", "filename", "startLine", "startColumn", "sourceMapURL", "content", NULL};
 	static const char *const places[] = {"source", "line", "column", NULL};
 
 	json_key_object(&firefox->json, "shared");
@@ -374,7 +478,7 @@ void firefox_put_shared(struct firefox *firefox)
 	put_functions(firefox);
 	put_resources(firefox);
 	firefox_empty_table(firefox, "nativeSymbols", symbols);
-	firefox_empty_table(firefox, "sources", sources);
+	put_sources(firefox);
 	firefox_empty_table(firefox, "sourceLocationTable", places);
 	put_strings(firefox);
 	json_end(&firefox->json);

@@ -58,8 +58,7 @@ static int folded_frame(struct folded *folded, char *text, const char *suffix)
 {
 	uint32_t id;
 
-	if (text[0])
-		memcpy(text + strlen(text), suffix, strlen(suffix) + 1);
+	memcpy(text + strlen(text), suffix, strlen(suffix) + 1);
 	id = folded_text(folded, text);
 	if (id == INTERN_FAILED ||
 	    ARRAY_RESERVE(folded->frames, folded->frame_capacity, folded->frame_count + 1) < 0)
@@ -72,16 +71,15 @@ static int folded_frame(struct folded *folded, char *text, const char *suffix)
 static int folded_location(struct folded *folded, uint32_t id)
 {
 	struct profile_line lines[PROFILE_LINES_MAX];
-	size_t inlined = profile_location_lines(folded->profile, id, lines) - 1;
+	size_t count = profile_location_lines(folded->profile, id, lines);
+	const char *suffix = location_is_kernel(folded->profile, id) ? "_[k]" : "";
 	char text[FORMAT_NAME_MAX + SUFFIX_BYTES];
-	int r;
+	int r = 0;
 
-	format_frame_name(text, FORMAT_NAME_MAX, folded->profile, id);
-	r = folded_frame(folded, text, location_is_kernel(folded->profile, id) ? "_[k]" : "");
-	while (inlined-- > 0 && r == 0) {
-		format_function_name(text, FORMAT_NAME_MAX, folded->profile,
-				     lines[inlined].function);
-		r = folded_frame(folded, text, "_[i]");
+	for (size_t i = count; i-- > 0 && r == 0; suffix = "_[i]") {
+		format_line_name(text, FORMAT_NAME_MAX, folded->profile, id, &lines[i],
+				 i + 1 < count);
+		r = folded_frame(folded, text, suffix);
 	}
 	return r;
 }

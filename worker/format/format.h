@@ -8,16 +8,20 @@
 #include <stdint.h>
 
 struct profile;
+struct profile_line;
 struct profile_times;
 
 struct format_options {
 	bool by_thread; /* thread name and id as a frame above the process */
+	/* Of a difference: of the profile that this one is held against (profile_sample.base). */
+	const struct profile_times *base; /* NULL: none; only with format.shows_base */
 };
 
 struct format {
 	uint32_t id; /* enum profile_format of ipc/messages.h */
 	const char *name;
 	bool wants_times; /* profile_moments() */
+	bool shows_base;
 	/* Writes the whole profile to fd (a memfd). 0 or a negative errno. */
 	int (*render)(const struct profile *profile, const struct profile_times *times,
 		      const struct format_options *options, int fd);
@@ -56,5 +60,12 @@ void format_function_name(char *ret_text, size_t max, const struct profile *prof
  */
 void format_frame_name(char *ret_text, size_t max, const struct profile *profile,
 		       uint32_t location);
+
+/* Of one of profile_location_lines(), which is inlined or the last one. Never empty. */
+void format_line_name(char *ret_text, size_t max, const struct profile *profile, uint32_t location,
+		      const struct profile_line *line, bool inlined);
+/* Its function, 0: there is none. Only what is inlined can be one without a name. */
+uint32_t format_line_function(const struct profile *profile, const struct profile_line *line,
+			      bool inlined);
 
 #endif

@@ -9,16 +9,19 @@
  *   start_ms      since 1970
  *   duration_ms
  *   by_thread     whether threads are shown at first
+ *   base          of a difference: samples, period_ns, start_ms and duration_ms of the profile that
+ *                 this one is held against; no threads are in the data then
  *   shade_percent how much lighter a shade is than the one before
  *   kinds         [name, label, light, dark] each; the last two are colours, "#rrggbb"
  *   strings       [0] is ""
  *   frames        columns: name, object, file (in strings), line, kind (in kinds), shade,
- *                 inlined (0 or 1). [0] is the root's
- *   nodes         columns: frame (in frames), level (processes have 1), self (samples). Each before
- *                 its children; the root, level 0, is the first
+ *                 inlined (0 or 1). [0] is the root's. file and line are where most of its samples
+ *                 are
+ *   nodes         columns: frame (in frames), level (processes have 1), self (samples), of a
+ *                 difference base (samples of the other profile). Each before its children; the
+ *                 root, level 0, is the first
  *
- * A column may end early: the rest of it is 0. That is so with file, line and inlined, which the
- * model does not know yet. Numbers are exact up to 2^53, as those of the page's language are.
+ * Numbers are exact up to 2^53, as those of the page's language are.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -45,16 +48,27 @@ struct html {
 	struct json json;
 };
 
-static void put_times(struct html *html, const struct profile_times *times, bool by_thread)
+static void put_times(struct json *json, const struct profile_times *times, uint64_t samples)
+{
+	json_key_number(json, "samples", samples);
+	json_key_number(json, "period_ns", times->period_ns);
+	json_key_number(json, "start_ms", times->start_realtime_ns / NS_PER_MS);
+	json_key_number(json, "duration_ms", times->duration_ns / NS_PER_MS);
+}
+
+static void put_head(struct html *html, const struct profile_times *times,
+		     const struct format_options *options)
 {
 	struct json *json = &html->json;
 
 	json_key_string(json, "keyhole", KEYHOLE_VERSION);
-	json_key_number(json, "samples", html->tree.nodes[0].total);
-	json_key_number(json, "period_ns", times->period_ns);
-	json_key_number(json, "start_ms", times->start_realtime_ns / NS_PER_MS);
-	json_key_number(json, "duration_ms", times->duration_ns / NS_PER_MS);
-	json_key_literal(json, "by_thread", by_thread ? "true" : "false");
+	put_times(json, times, html->tree.nodes[0].total);
+	if (options->base) {
+		json_key_object(json, "base");
+		put_times(json, options->base, html->tree.nodes[0].base_total);
+		json_end(json);
+	}
+	json_key_literal(json, "by_thread", options->by_thread ? "true" : "false");
 	json_key_number(json, "shade_percent", TREE_SHADE_PERCENT);
 }
 
@@ -95,7 +109,7 @@ static uint64_t frame_name(const struct tree *tree, uint32_t id)
 
 static uint64_t frame_object(const struct tree *tree, uint32_t id)
 {
-	return tree_frame(tree, id)->object;
+	return tree->places[id].object;
 }
 
 static uint64_t frame_kind(const struct tree *tree, uint32_t id)
@@ -106,6 +120,21 @@ static uint64_t frame_kind(const struct tree *tree, uint32_t id)
 static uint64_t frame_shade(const struct tree *tree, uint32_t id)
 {
 	return tree_shade(tree, id);
+}
+
+static uint64_t frame_file(const struct tree *tree, uint32_t id)
+{
+	return tree->places[id].file;
+}
+
+static uint64_t frame_line(const struct tree *tree, uint32_t id)
+{
+	return tree->places[id].line;
+}
+
+static uint64_t frame_inlined(const struct tree *tree, uint32_t id)
+{
+	return tree_frame(tree, id)->inlined;
 }
 
 static uint64_t node_frame(const struct tree *tree, uint32_t id)
@@ -123,14 +152,21 @@ static uint64_t node_self(const struct tree *tree, uint32_t id)
 	return tree->nodes[id].self;
 }
 
+static uint64_t node_base(const struct tree *tree, uint32_t id)
+{
+	return tree->nodes[id].base_self;
+}
+
 struct column {
 	const char *name;
-	uint64_t (*get)(const struct tree *tree, uint32_t id); /* NULL: all are 0 */
+	uint64_t (*get)(const struct tree *tree, uint32_t id);
 };
 
 static const struct column frame_columns[] = {
-	{"name", frame_name}, {"object", frame_object}, {"file", NULL},	   {"line", NULL},
-	{"kind", frame_kind}, {"shade", frame_shade},	{"inlined", NULL}, {NULL, NULL},
+	{"name", frame_name},	    {"object", frame_object},
+	{"file", frame_file},	    {"line", frame_line},
+	{"kind", frame_kind},	    {"shade", frame_shade},
+	{"inlined", frame_inlined}, {NULL, NULL},
 };
 
 static const struct column node_columns[] = {
@@ -138,6 +174,11 @@ static const struct column node_columns[] = {
 	{"level", node_level},
 	{"self", node_self},
 	{NULL, NULL},
+};
+
+static const struct column difference_columns[] = {
+	{"frame", node_frame}, {"level", node_level}, {"self", node_self},
+	{"base", node_base},   {NULL, NULL},
 };
 
 /* The root has no frame. */
@@ -160,42 +201,44 @@ static void put_table(struct html *html, const char *name, const struct column *
 	json_key_object(&html->json, name);
 	for (const struct column *column = columns; column->name; column++) {
 		json_key_array(&html->json, column->name);
-		if (column->get)
-			put(html, column);
+		put(html, column);
 		json_end(&html->json);
 	}
 	json_end(&html->json);
 }
 
-static void put_data(struct html *html, const struct profile_times *times, bool by_thread)
+static void put_data(struct html *html, const struct profile_times *times,
+		     const struct format_options *options)
 {
 	json_init(&html->json, &html->output);
 	json_object(&html->json);
-	put_times(html, times, by_thread);
+	put_head(html, times, options);
 	put_kinds(html);
 	put_strings(html);
 	put_table(html, "frames", frame_columns, put_frame_column);
-	put_table(html, "nodes", node_columns, put_node_column);
+	put_table(html, "nodes", options->base ? difference_columns : node_columns,
+		  put_node_column);
 	json_end(&html->json);
 	json_finish(&html->json);
 }
 
 /* json.h: nothing in the data ends the <script>. */
-static int html_write(struct html *html, const struct profile_times *times, bool by_thread, int fd)
+static int html_write(struct html *html, const struct profile_times *times,
+		      const struct format_options *options, int fd)
 {
 	int r = output_init(&html->output, fd, false);
 
 	if (r < 0)
 		return r;
 	output_write(&html->output, page, sizeof(page));
-	put_data(html, times, by_thread);
+	put_data(html, times, options);
 	output_string(&html->output, "</script>\n");
 	r = output_finish(&html->output);
 	output_release(&html->output);
 	return r;
 }
 
-/* Threads are always in the data: the page shows them when asked. */
+/* The page shows threads when asked. Those of two profiles have different ids. */
 static int html_render(const struct profile *profile, const struct profile_times *times,
 		       const struct format_options *options, int fd)
 {
@@ -204,9 +247,9 @@ static int html_render(const struct profile *profile, const struct profile_times
 
 	if (!html)
 		return -ENOMEM;
-	r = tree_build(&html->tree, profile, true);
+	r = tree_build(&html->tree, profile, options->base ? TREE_DIFFERENCE : TREE_BY_THREAD);
 	if (r == 0)
-		r = html_write(html, times, options->by_thread, fd);
+		r = html_write(html, times, options, fd);
 	tree_release(&html->tree);
 	free(html);
 	return r;
@@ -215,5 +258,6 @@ static int html_render(const struct profile *profile, const struct profile_times
 const struct format format_html = {
 	.id = FORMAT_html,
 	.name = "html",
+	.shows_base = true,
 	.render = html_render,
 };

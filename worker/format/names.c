@@ -103,12 +103,24 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
+static uint32_t named_function(const struct profile *profile, uint32_t id)
+{
+	const struct profile_function *function = profile_function_get(profile, id);
+
+	return function && profile_string_get(profile, function->name)[0] ? id : 0;
+}
+
 uint32_t format_location_function(const struct profile *profile, uint32_t location)
 {
-	const struct profile_location *at = profile_location_get(profile, location);
-	const struct profile_function *function = profile_function_get(profile, at->function);
+	return named_function(profile, profile_location_get(profile, location)->function);
+}
 
-	return function && profile_string_get(profile, function->name)[0] ? at->function : 0;
+uint32_t format_line_function(const struct profile *profile, const struct profile_line *line,
+			      bool inlined)
+{
+	if (!inlined)
+		return named_function(profile, line->function);
+	return profile_function_get(profile, line->function) ? line->function : 0;
 }
 
 void format_function_name(char *ret_text, size_t max, const struct profile *profile, uint32_t id)
@@ -133,4 +145,16 @@ void format_frame_name(char *ret_text, size_t max, const struct profile *profile
 			  object ? base_name(profile_string_get(profile, object->name)) : "");
 	snprintf(ret_text, max, "%s+0x%" PRIx64, object_name[0] ? object_name : "[unknown]",
 		 at ? at->address : 0);
+}
+
+void format_line_name(char *ret_text, size_t max, const struct profile *profile, uint32_t location,
+		      const struct profile_line *line, bool inlined)
+{
+	if (!inlined) {
+		format_frame_name(ret_text, max, profile, location);
+		return;
+	}
+	format_function_name(ret_text, max, profile, line->function);
+	if (!ret_text[0])
+		snprintf(ret_text, max, "[unknown]");
 }

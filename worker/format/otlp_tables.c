@@ -127,19 +127,46 @@ static int32_t add_mapping(struct otlp *otlp, const struct profile_object *objec
 	return otlp_add(otlp, OTLP_MAPPINGS, &mapping.base);
 }
 
-static int32_t add_function(struct otlp *otlp, uint32_t location_id)
+static int32_t add_function(struct otlp *otlp, uint32_t location_id,
+			    const struct profile_line *line, bool inlined)
 {
 	const struct profile_function *from = profile_function_get(
-		otlp->profile, format_location_function(otlp->profile, location_id));
+		otlp->profile, format_line_function(otlp->profile, line, inlined));
 	Otlp__Function function = OTLP__FUNCTION__INIT;
 	char text[FORMAT_NAME_MAX];
 
-	format_frame_name(text, sizeof(text), otlp->profile, location_id);
+	format_line_name(text, sizeof(text), otlp->profile, location_id, line, inlined);
 	function.name_strindex = otlp_string(otlp, text);
-	function.system_name_strindex =
-		from ? otlp_string(otlp, profile_string_get(otlp->profile, from->system_name))
-		     : function.name_strindex;
+	function.system_name_strindex = function.name_strindex;
+	if (from) {
+		function.system_name_strindex =
+			otlp_string(otlp, profile_string_get(otlp->profile, from->system_name));
+		function.filename_strindex =
+			otlp_string(otlp, profile_string_get(otlp->profile, from->file));
+		function.start_line = from->line;
+	}
 	return otlp_add(otlp, OTLP_FUNCTIONS, &function.base);
+}
+
+struct lines {
+	Otlp__Line line[PROFILE_LINES_MAX], *pointer[PROFILE_LINES_MAX];
+	size_t count;
+};
+
+/* The innermost inlined function first, as in the model. */
+static void add_lines(struct otlp *otlp, uint32_t id, struct lines *ret_lines)
+{
+	struct profile_line lines[PROFILE_LINES_MAX];
+
+	ret_lines->count = profile_location_lines(otlp->profile, id, lines);
+	for (size_t i = 0; i < ret_lines->count; i++) {
+		Otlp__Line *line = &ret_lines->line[i];
+
+		otlp__line__init(line);
+		line->function_index = add_function(otlp, id, &lines[i], i + 1 < ret_lines->count);
+		line->line = lines[i].line;
+		ret_lines->pointer[i] = line;
+	}
 }
 
 static int32_t add_location(struct otlp *otlp, const struct indexes *indexes, uint32_t id)
@@ -147,15 +174,15 @@ static int32_t add_location(struct otlp *otlp, const struct indexes *indexes, ui
 	const struct profile_location *at = profile_location_get(otlp->profile, id);
 	const struct profile_object *object = profile_object_get(otlp->profile, at->object);
 	Otlp__Location location = OTLP__LOCATION__INIT;
-	Otlp__Line line = OTLP__LINE__INIT, *lines[] = {&line};
 	int32_t type = otlp_attribute_string(otlp, "profile.frame.type",
 					     frame_types[object ? object->kind : KIND_NATIVE]);
+	struct lines lines;
 
-	line.function_index = add_function(otlp, id);
+	add_lines(otlp, id, &lines);
 	location.mapping_index = object ? indexes->mappings[at->object] : 0;
 	location.address = at->address;
-	location.n_lines = 1;
-	location.lines = lines;
+	location.n_lines = lines.count;
+	location.lines = lines.pointer;
 	location.n_attribute_indices = 1;
 	location.attribute_indices = &type;
 	return otlp_add(otlp, OTLP_LOCATIONS, &location.base);

@@ -27,15 +27,17 @@ enum own_string {
 	OWN_THREAD,
 	OWN_CGROUP,
 	OWN_REASON,
+	OWN_UNKNOWN,
 	OWN_STRINGS
 };
 
 static const char *const own_strings[OWN_STRINGS] = {
-	[OWN_SAMPLES] = "samples", [OWN_COUNT] = "count",
-	[OWN_CPU] = "cpu",	   [OWN_NANOSECONDS] = "nanoseconds",
-	[OWN_PID] = "pid",	   [OWN_TID] = "tid",
-	[OWN_COMM] = "comm",	   [OWN_THREAD] = "thread",
-	[OWN_CGROUP] = "cgroup",   [OWN_REASON] = "reason",
+	[OWN_SAMPLES] = "samples",   [OWN_COUNT] = "count",
+	[OWN_CPU] = "cpu",	     [OWN_NANOSECONDS] = "nanoseconds",
+	[OWN_PID] = "pid",	     [OWN_TID] = "tid",
+	[OWN_COMM] = "comm",	     [OWN_THREAD] = "thread",
+	[OWN_CGROUP] = "cgroup",     [OWN_REASON] = "reason",
+	[OWN_UNKNOWN] = "[unknown]",
 };
 
 #define LABELS_MAX  6u /* one for each label's name above */
@@ -211,7 +213,11 @@ static void pprof_put_function(struct pprof *pprof, uint64_t id,
 static void pprof_put_functions(struct pprof *pprof)
 {
 	for (uint32_t id = 1; id <= profile_functions(pprof->profile); id++) {
-		pprof_put_function(pprof, id, profile_function_get(pprof->profile, id));
+		struct profile_function function = *profile_function_get(pprof->profile, id);
+
+		if (!profile_string_get(pprof->profile, function.name)[0])
+			function.name = (uint32_t)pprof->own[OWN_UNKNOWN]; /* an inlined one */
+		pprof_put_function(pprof, id, &function);
 	}
 }
 

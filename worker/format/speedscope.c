@@ -2,7 +2,7 @@
 /*
  * speedscope's own JSON ("file-format-schema"): a "sampled" profile for each thread, the one with
  * most samples first. Its samples are whole stacks, root first, in the order of time; neighbours
- * that are equal become one. Weights are CPU time.
+ * that are equal become one. Weights are CPU time. Functions are frames, whether inlined or not.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "ipc/messages.h"
+#include "worker/base/array.h"
 #include "worker/format/format.h"
 #include "worker/format/json.h"
 #include "worker/format/output.h"
@@ -25,50 +26,76 @@ struct speedscope {
 	struct output output;
 	struct json json;
 	struct format_threads threads;
-	uint64_t own_frames; /* of locations without a function, written so far */
-	uint64_t *frames;    /* by location: index of its frame */
+	uint64_t own_frames; /* of lines without a function, written so far */
+	uint64_t *frames;    /* indexes, of one location after another, each from outside in */
+	size_t *first;	     /* by location: where its own begin; the next one's is their end */
+	size_t frame_count, frame_capacity;
 };
 
 /* ---- frames ---- */
 
-static void speedscope_frame(struct speedscope *speedscope, const char *name, uint32_t object_id)
+/* The source, where it is known, else the object. */
+static void speedscope_frame(struct speedscope *speedscope, const char *name, uint32_t object_id,
+			     uint32_t file, uint32_t line)
 {
 	const struct profile_object *object = profile_object_get(speedscope->profile, object_id);
 
+	if (!file && object && object->kind != KIND_MARKER)
+		file = object->name;
 	json_object(&speedscope->json);
-	json_key_string(&speedscope->json, "name", name);
-	if (object && object->kind != KIND_MARKER)
+	json_key_string(&speedscope->json, "name", name[0] ? name : "[unknown]");
+	if (file)
 		json_key_string(&speedscope->json, "file",
-				profile_string_get(speedscope->profile, object->name));
+				profile_string_get(speedscope->profile, file));
+	if (line)
+		json_key_number(&speedscope->json, "line", line);
 	json_end(&speedscope->json);
 }
 
-/* Functions are the first frames, in their order. */
+/* Functions are the first frames, in their order, with the line where they begin. */
 static void speedscope_functions(struct speedscope *speedscope)
 {
 	for (uint32_t id = 1; id <= profile_functions(speedscope->profile); id++) {
 		const struct profile_function *function =
 			profile_function_get(speedscope->profile, id);
 
-		speedscope_frame(speedscope,
-				 profile_string_get(speedscope->profile, function->name),
-				 function->object);
+		speedscope_frame(
+			speedscope, profile_string_get(speedscope->profile, function->name),
+			function->object, function->file, function->file ? function->line : 0);
 	}
+}
+
+static void speedscope_line(struct speedscope *speedscope, uint32_t id,
+			    const struct profile_line *line, bool inlined)
+{
+	const struct profile_location *at = profile_location_get(speedscope->profile, id);
+	uint32_t function = format_line_function(speedscope->profile, line, inlined);
+	char name[FORMAT_NAME_MAX];
+	uint64_t *frame = &speedscope->frames[speedscope->frame_count++];
+
+	if (function) {
+		*frame = function - 1;
+		return;
+	}
+	*frame = profile_functions(speedscope->profile) + speedscope->own_frames++;
+	format_line_name(name, sizeof(name), speedscope->profile, id, line, inlined);
+	speedscope_frame(speedscope, name, at->object, 0, 0);
 }
 
 static void speedscope_location(struct speedscope *speedscope, uint32_t id)
 {
-	const struct profile_location *at = profile_location_get(speedscope->profile, id);
-	uint32_t function = format_location_function(speedscope->profile, id);
-	char name[FORMAT_NAME_MAX];
+	struct profile_line lines[PROFILE_LINES_MAX];
+	size_t count = profile_location_lines(speedscope->profile, id, lines);
 
-	if (function) {
-		speedscope->frames[id] = function - 1;
-		return;
+	speedscope->first[id] = speedscope->frame_count;
+	if (ARRAY_RESERVE(speedscope->frames, speedscope->frame_capacity,
+			  speedscope->frame_count + count) < 0) {
+		output_fail(&speedscope->output, -ENOMEM);
+		count = 0;
 	}
-	speedscope->frames[id] = profile_functions(speedscope->profile) + speedscope->own_frames++;
-	format_frame_name(name, sizeof(name), speedscope->profile, id);
-	speedscope_frame(speedscope, name, at->object);
+	for (size_t i = count; i-- > 0;)
+		speedscope_line(speedscope, id, &lines[i], i + 1 < count);
+	speedscope->first[id + 1] = speedscope->frame_count;
 }
 
 static void speedscope_frames(struct speedscope *speedscope)
@@ -92,22 +119,49 @@ static uint32_t speedscope_stack_of(const struct speedscope *speedscope,
 	return profile_samples(speedscope->profile, &count)[moment->sample].stack;
 }
 
+/* A stack's frames from the root on. */
+struct speedscope_walk {
+	const uint32_t *stack;
+	size_t left;	  /* locations */
+	size_t next, end; /* frames of the last one */
+};
+
+static struct speedscope_walk speedscope_walk(const struct speedscope *speedscope, uint32_t stack)
+{
+	struct speedscope_walk walk = {0};
+
+	walk.left = profile_stack_get(speedscope->profile, stack, &walk.stack);
+	return walk;
+}
+
+/* False: there is no more. */
+static bool speedscope_next(const struct speedscope *speedscope, struct speedscope_walk *walk,
+			    uint64_t *ret_frame)
+{
+	while (walk->next == walk->end) {
+		if (walk->left == 0)
+			return false;
+		walk->next = speedscope->first[walk->stack[--walk->left]];
+		walk->end = speedscope->first[walk->stack[walk->left] + 1];
+	}
+	*ret_frame = speedscope->frames[walk->next++];
+	return true;
+}
+
 /* Two addresses of one function are one frame. */
 static bool speedscope_equal(const struct speedscope *speedscope, uint32_t a, uint32_t b)
 {
-	const uint32_t *a_at, *b_at;
-	size_t count = profile_stack_get(speedscope->profile, a, &a_at);
+	struct speedscope_walk a_walk = speedscope_walk(speedscope, a);
+	struct speedscope_walk b_walk = speedscope_walk(speedscope, b);
+	uint64_t a_frame = 0, b_frame = 0;
+	bool more = a != b;
 
-	if (a == b)
-		return true;
-	if (profile_stack_get(speedscope->profile, b, &b_at) != count)
-		return false;
-	while (count > 0 && speedscope->frames[*a_at] == speedscope->frames[*b_at]) {
-		count--;
-		a_at++;
-		b_at++;
+	while (more) {
+		more = speedscope_next(speedscope, &a_walk, &a_frame);
+		if (more != speedscope_next(speedscope, &b_walk, &b_frame) || a_frame != b_frame)
+			return false;
 	}
-	return count == 0;
+	return true;
 }
 
 /* How many moments from this one on look the same, and what they weigh. */
@@ -128,12 +182,12 @@ static size_t speedscope_run(const struct speedscope *speedscope,
 
 static void speedscope_stack(struct speedscope *speedscope, uint32_t stack)
 {
-	const uint32_t *locations;
-	size_t left = profile_stack_get(speedscope->profile, stack, &locations);
+	struct speedscope_walk walk = speedscope_walk(speedscope, stack);
+	uint64_t frame;
 
 	json_array(&speedscope->json);
-	while (left-- > 0)
-		json_number(&speedscope->json, speedscope->frames[locations[left]]);
+	while (speedscope_next(speedscope, &walk, &frame))
+		json_number(&speedscope->json, frame);
 	json_end(&speedscope->json);
 }
 
@@ -208,13 +262,13 @@ static int speedscope_render(const struct profile *profile, const struct profile
 	if (r < 0)
 		return r;
 	json_init(&speedscope.json, &speedscope.output);
-	speedscope.frames = calloc(profile_locations(profile) + 1u, sizeof(*speedscope.frames));
+	speedscope.first = calloc(profile_locations(profile) + 2u, sizeof(*speedscope.first));
 	r = format_threads_init(&speedscope.threads, profile);
 	if (r == 0)
 		format_threads_by_count(&speedscope.threads);
 	if (r == 0)
 		r = format_threads_add_moments(&speedscope.threads, times);
-	if (r == 0 && !speedscope.frames)
+	if (r == 0 && !speedscope.first)
 		r = -ENOMEM;
 	if (r == 0) {
 		speedscope_write(&speedscope);
@@ -222,6 +276,7 @@ static int speedscope_render(const struct profile *profile, const struct profile
 	}
 	format_threads_release(&speedscope.threads);
 	free(speedscope.frames);
+	free(speedscope.first);
 	output_release(&speedscope.output);
 	return r;
 }

@@ -27,16 +27,25 @@
 #define TEXT_WIDTH_MIN	     24.0
 #define COLUMN_WIDTH	     7.3 /* of a monospaced font of 12 px; no common one is wider */
 #define NS_PER_SECOND_DOUBLE 1e9
+#define WHITE		     0xffffffu
+#define COLOUR_MORE	     0xee5a4fu
+#define COLOUR_LESS	     0x5b92f0u
+#define CHANGE_LEAST	     0.01 /* a smaller one never has the full colour */
+#define CHANGE_EDGE	     " stroke=\"#c4c8ce\" stroke-width=\"0.5\""
+#define INLINED_EDGE	     " stroke=\"#7a7a7a\" stroke-width=\"0.8\" stroke-dasharray=\"3 2\""
 
 struct svg {
 	struct tree tree;
 	struct output output;
-	const struct profile_times *times;
-	uint64_t all;			      /* samples */
-	uint32_t rows;			      /* drawn */
-	uint64_t hidden;		      /* frames that are too narrow */
-	bool kinds[TREE_KINDS];		      /* drawn */
-	uint64_t starts[TREE_LEVELS_MAX + 1]; /* by level: samples left of the next node */
+	const struct profile_times *times, *base;
+	uint64_t all, base_all;	     /* samples */
+	double most;		     /* largest change of a share */
+	uint64_t gone, gone_samples; /* frames of the other profile alone */
+	uint32_t rows;		     /* drawn */
+	uint64_t hidden;	     /* frames that are too narrow */
+	bool kinds[TREE_KINDS];	     /* drawn */
+	bool inlined;		     /* drawn */
+	uint64_t *starts;	     /* by level: samples left of the next node */
 };
 
 __attribute__((format(printf, 2, 3))) static void put(struct svg *svg, const char *format, ...)
@@ -102,6 +111,16 @@ static double share(const struct svg *svg, uint64_t count)
 	return svg->all ? (double)count / (double)svg->all : 0;
 }
 
+static double base_share(const struct svg *svg, uint64_t count)
+{
+	return svg->base_all ? (double)count / (double)svg->base_all : 0;
+}
+
+static double change(const struct svg *svg, const struct tree_node *node)
+{
+	return share(svg, node->total) - base_share(svg, node->base_total);
+}
+
 static uint32_t mix_with_white(uint32_t colour, unsigned int percent)
 {
 	uint32_t mixed = 0;
@@ -114,8 +133,19 @@ static uint32_t mix_with_white(uint32_t colour, unsigned int percent)
 	return mixed;
 }
 
+/* White, or nearly so, where nothing has changed; small changes are seen, too. */
+static uint32_t change_colour(const struct svg *svg, double change)
+{
+	double strength = (change < 0 ? -change : change) / svg->most;
+
+	return mix_with_white(change > 0 ? COLOUR_MORE : COLOUR_LESS,
+			      (unsigned int)(100 - 100 * strength * (2 - strength) + 0.5));
+}
+
 static uint32_t colour_of(const struct svg *svg, const struct tree_node *node)
 {
+	if (svg->base)
+		return change_colour(svg, change(svg, node));
 	if (node->frame == 0)
 		return mix_with_white(tree_looks[TREE_PROCESS].light, 50);
 	return mix_with_white(tree_looks[tree_frame(&svg->tree, node->frame)->kind].light,
@@ -128,20 +158,57 @@ static const char *name_of(const struct svg *svg, const struct tree_node *node)
 			   : "all";
 }
 
+static bool is_inlined(const struct svg *svg, const struct tree_node *node)
+{
+	return node->frame && tree_frame(&svg->tree, node->frame)->inlined;
+}
+
+static void put_line(struct svg *svg, uint32_t text_id)
+{
+	const char *text = tree_text(&svg->tree, text_id);
+
+	if (text[0]) {
+		put(svg, "\n");
+		put_text(svg, text, strlen(text));
+	}
+}
+
+/* The object; the place in the source. */
+static void put_where(struct svg *svg, uint32_t frame)
+{
+	const struct tree_place *place = &svg->tree.places[frame];
+
+	put_line(svg, place->object);
+	put_line(svg, place->file);
+	if (place->file && place->line)
+		put(svg, ":%" PRIu32, place->line);
+}
+
+static void put_change(struct svg *svg, const char *what, uint64_t count, uint64_t base)
+{
+	double old = 100 * base_share(svg, base), now = 100 * share(svg, count);
+
+	put(svg, "\n%s: old %.2f %%, new %.2f %%, difference %+.2f %%", what, old, now, now - old);
+}
+
 static void put_title(struct svg *svg, const struct tree_node *node)
 {
-	const char *name = name_of(svg, node), *object = "";
+	const char *name = name_of(svg, node);
 
-	if (node->frame)
-		object = tree_text(&svg->tree, tree_frame(&svg->tree, node->frame)->object);
 	put(svg, "<title>");
 	put_text(svg, name, strlen(name));
-	if (object[0]) {
-		put(svg, "\n");
-		put_text(svg, object, strlen(object));
+	if (is_inlined(svg, node))
+		put(svg, "\ninlined");
+	if (node->frame)
+		put_where(svg, node->frame);
+	if (svg->base) {
+		put_change(svg, "total", node->total, node->base_total);
+		put_change(svg, "self", node->self, node->base_self);
+	} else {
+		put(svg, "\ntotal %" PRIu64 " (%.2f %%), self %" PRIu64 " (%.2f %%)", node->total,
+		    100 * share(svg, node->total), node->self, 100 * share(svg, node->self));
 	}
-	put(svg, "\ntotal %" PRIu64 " (%.2f %%), self %" PRIu64 " (%.2f %%)</title>", node->total,
-	    100 * share(svg, node->total), node->self, 100 * share(svg, node->self));
+	put(svg, "</title>");
 }
 
 static void put_label(struct svg *svg, const char *name, double x, double y, double width)
@@ -171,8 +238,11 @@ static void put_box(struct svg *svg, const struct tree_node *node, uint64_t star
 	put_title(svg, node);
 	put(svg,
 	    "<rect x=\"%.2f\" y=\"%" PRIu32 "\" width=\"%.2f\" height=\"%u\" fill=\"#%06" PRIx32
-	    "\"/>",
-	    x, y, width > 1 ? width - 0.4 : width, ROW_HEIGHT - 1, colour_of(svg, node));
+	    "\"%s/>",
+	    x, y, width > 1 ? width - 0.4 : width, ROW_HEIGHT - 1, colour_of(svg, node),
+	    is_inlined(svg, node) ? INLINED_EDGE
+	    : svg->base		  ? CHANGE_EDGE
+				  : "");
 	put_label(svg, name_of(svg, node), x + 3, y + 12.5, width - 6);
 	put(svg, "</g>\n");
 }
@@ -190,18 +260,25 @@ static void each_box(struct svg *svg,
 		svg->starts[node->level + 1] = start;
 		if (node->level == 0 || INNER_WIDTH * share(svg, node->total) >= BOX_WIDTH_MIN)
 			draw(svg, node, start);
-		else
+		else if (node->total > 0)
 			svg->hidden++;
 	}
 }
 
 static void look_at(struct svg *svg, const struct tree_node *node, uint64_t start)
 {
+	double changed = change(svg, node);
+
 	(void)start;
 	if (node->level >= svg->rows)
 		svg->rows = node->level + 1;
 	if (node->frame)
 		svg->kinds[tree_frame(&svg->tree, node->frame)->kind] = true;
+	svg->inlined |= is_inlined(svg, node);
+	if (changed < 0)
+		changed = -changed;
+	if (changed > svg->most)
+		svg->most = changed;
 }
 
 static void put_header(struct svg *svg)
@@ -216,26 +293,62 @@ static void put_header(struct svg *svg)
 	put(svg, "<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n");
 	put(svg,
 	    "<text x=\"%.0f\" y=\"25\" font-size=\"15\">%" PRIu64 " samples, %.2f s of CPU "
-	    "time, recorded in %.1f s</text>\n",
+	    "time, recorded in %.1f s",
 	    MARGIN, svg->all,
 	    (double)svg->all * (double)svg->times->period_ns / NS_PER_SECOND_DOUBLE,
 	    (double)svg->times->duration_ns / NS_PER_SECOND_DOUBLE);
+	if (svg->base)
+		put(svg, "; coloured by the change from %" PRIu64 " samples, %.2f s", svg->base_all,
+		    (double)svg->base_all * (double)svg->base->period_ns / NS_PER_SECOND_DOUBLE);
+	put(svg, "</text>\n");
+}
+
+/* Returns where the next one begins. */
+static double put_swatch(struct svg *svg, double x, uint32_t y, uint32_t colour, const char *edge,
+			 const char *label)
+{
+	put(svg,
+	    "<rect x=\"%.1f\" y=\"%" PRIu32 "\" width=\"12\" height=\"12\" fill=\"#%06" PRIx32
+	    "\"%s/><text x=\"%.1f\" y=\"%" PRIu32 "\">%s</text>\n",
+	    x, y - 10, colour, edge, x + 17, y, label);
+	return x + 17 + COLUMN_WIDTH * (double)strlen(label) + 20;
+}
+
+static double put_changes(struct svg *svg, double x, uint32_t y)
+{
+	char text[64];
+
+	for (int sign = -1; sign <= 1; sign++) {
+		snprintf(text, sizeof(text), sign ? "%+.2f %% of all" : "as before",
+			 100 * svg->most * sign);
+		x = put_swatch(svg, x, y, change_colour(svg, svg->most * sign), CHANGE_EDGE, text);
+	}
+	return x;
 }
 
 static void put_legend(struct svg *svg, uint32_t y)
 {
 	double x = MARGIN;
 
-	for (size_t kind = 0; kind < TREE_KINDS; kind++) {
-		if (!svg->kinds[kind])
-			continue;
-		put(svg,
-		    "<rect x=\"%.1f\" y=\"%" PRIu32 "\" width=\"12\" height=\"12\" "
-		    "fill=\"#%06" PRIx32 "\"/>",
-		    x, y - 10, tree_looks[kind].light);
-		put(svg, "<text x=\"%.1f\" y=\"%" PRIu32 "\">%s</text>\n", x + 17, y,
-		    tree_looks[kind].label);
-		x += 17 + COLUMN_WIDTH * (double)strlen(tree_looks[kind].label) + 20;
+	if (svg->base)
+		x = put_changes(svg, x, y);
+	for (size_t kind = 0; kind < TREE_KINDS && !svg->base; kind++)
+		if (svg->kinds[kind])
+			x = put_swatch(svg, x, y, tree_looks[kind].light, "",
+				       tree_looks[kind].label);
+	if (svg->inlined)
+		put_swatch(svg, x, y, WHITE, INLINED_EDGE, "inlined");
+}
+
+static void find_gone(struct svg *svg)
+{
+	for (size_t i = 0; i < svg->tree.count; i++) {
+		const struct tree_node *node = &svg->tree.nodes[i];
+
+		if (node->total == 0 && node->base_total > 0) {
+			svg->gone++;
+			svg->gone_samples += node->base_self;
+		}
 	}
 }
 
@@ -246,17 +359,28 @@ static void put_footer(struct svg *svg)
 	put_legend(svg, y);
 	put(svg,
 	    "<text x=\"%.0f\" y=\"%" PRIu32 "\" fill=\"#666666\">%" PRIu64 " frames narrower than "
-	    "%.1f px (%.3f %%) are not drawn. keyhole " KEYHOLE_VERSION "</text>\n</svg>\n",
+	    "%.1f px (%.3f %%) are not drawn. ",
 	    MARGIN, y + 18, svg->hidden, BOX_WIDTH_MIN, 100 * BOX_WIDTH_MIN / INNER_WIDTH);
+	if (svg->base)
+		put(svg, "%" PRIu64 " frames with %.2f %% of the old profile are gone. ", svg->gone,
+		    100 * base_share(svg, svg->gone_samples));
+	put(svg, "keyhole " KEYHOLE_VERSION "</text>\n</svg>\n");
 }
 
 static int svg_write(struct svg *svg, int fd)
 {
-	int r = output_init(&svg->output, fd, false);
+	int r;
 
+	svg->starts = calloc(svg->tree.levels + 1u, sizeof(*svg->starts));
+	if (!svg->starts)
+		return -ENOMEM;
+	r = output_init(&svg->output, fd, false);
 	if (r < 0)
 		return r;
 	svg->all = svg->tree.nodes[0].total;
+	svg->base_all = svg->tree.nodes[0].base_total;
+	svg->most = CHANGE_LEAST;
+	find_gone(svg);
 	each_box(svg, look_at);
 	svg->hidden = 0;
 	put_header(svg);
@@ -276,10 +400,14 @@ static int svg_render(const struct profile *profile, const struct profile_times 
 	if (!svg)
 		return -ENOMEM;
 	svg->times = times;
-	r = tree_build(&svg->tree, profile, options->by_thread);
+	svg->base = options->base;
+	r = tree_build(&svg->tree, profile,
+		       (options->by_thread ? TREE_BY_THREAD : 0) |
+			       (options->base ? TREE_DIFFERENCE : 0));
 	if (r == 0)
 		r = svg_write(svg, fd);
 	tree_release(&svg->tree);
+	free(svg->starts);
 	free(svg);
 	return r;
 }
@@ -287,5 +415,6 @@ static int svg_render(const struct profile *profile, const struct profile_times 
 const struct format format_svg = {
 	.id = FORMAT_svg,
 	.name = "svg",
+	.shows_base = true,
 	.render = svg_render,
 };

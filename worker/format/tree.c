@@ -19,7 +19,7 @@ const struct tree_look tree_looks[TREE_KINDS] = {
 #undef K
 };
 
-_Static_assert(sizeof(struct tree_frame) == 12, "a key has no padding");
+_Static_assert(sizeof(struct tree_frame) == 16, "a key has no padding");
 
 struct node_key {
 	uint32_t parent, frame;
@@ -28,8 +28,23 @@ struct node_key {
 struct builder {
 	struct tree *tree;
 	const struct profile *profile;
-	bool by_thread;
-	uint32_t *frames; /* by location */
+	unsigned int flags;
+	uint32_t *frames;  /* of one location after another, each from outside in */
+	size_t *first;	   /* by location: where its frames begin; the next one's is their end */
+	uint64_t *weights; /* by location: samples that hold it */
+	size_t frame_count, frame_capacity;
+};
+
+struct place_key {
+	uint32_t frame;
+	struct tree_place place;
+};
+
+struct place_counts {
+	struct intern *keys;
+	uint64_t *counts; /* by key */
+	size_t known, capacity;
+	uint64_t *most; /* by frame: of its place */
 };
 
 static uint32_t add_text(struct tree *tree, const char *text)
@@ -55,44 +70,149 @@ static enum tree_kind kind_of(const struct profile_object *object)
 	return object ? kinds[object->kind] : TREE_NATIVE;
 }
 
-static uint32_t location_frame(const struct builder *builder, uint32_t id)
+static uint32_t object_text(const struct builder *builder, const struct profile_object *object)
+{
+	char text[FORMAT_NAME_MAX];
+
+	if (!object || object->kind == KIND_MARKER)
+		return 0;
+	format_clean_name(text, sizeof(text), profile_string_get(builder->profile, object->name));
+	return intern_string(builder->tree->texts, text);
+}
+
+static int location_frame(struct builder *builder, uint32_t id, const struct profile_line *line,
+			  bool inlined)
 {
 	const struct profile_location *location = profile_location_get(builder->profile, id);
 	const struct profile_object *object =
 		profile_object_get(builder->profile, location->object);
-	struct tree_frame frame = {.kind = kind_of(object)};
+	struct tree_frame frame = {.kind = kind_of(object), .inlined = inlined};
 	char text[FORMAT_NAME_MAX];
+	uint32_t added;
 
-	format_frame_name(text, sizeof(text), builder->profile, id);
+	format_line_name(text, sizeof(text), builder->profile, id, line, inlined);
 	frame.name = add_text(builder->tree, text);
-	if (object && object->kind != KIND_MARKER) {
-		format_clean_name(text, sizeof(text),
-				  profile_string_get(builder->profile, object->name));
-		frame.object = intern_string(builder->tree->texts, text);
-	}
-	return add_frame(builder->tree, &frame);
+	if (!(builder->flags & TREE_DIFFERENCE))
+		frame.object = object_text(builder, object);
+	added = add_frame(builder->tree, &frame);
+	if (added == INTERN_FAILED ||
+	    ARRAY_RESERVE(builder->frames, builder->frame_capacity, builder->frame_count + 1) < 0)
+		return -ENOMEM;
+	builder->frames[builder->frame_count++] = added;
+	return 0;
+}
+
+static int add_location(struct builder *builder, uint32_t id)
+{
+	struct profile_line lines[PROFILE_LINES_MAX];
+	size_t count = profile_location_lines(builder->profile, id, lines);
+	int r = 0;
+
+	builder->first[id] = builder->frame_count;
+	for (size_t i = count; i-- > 0 && r == 0;)
+		r = location_frame(builder, id, &lines[i], i + 1 < count);
+	builder->first[id + 1] = builder->frame_count;
+	return r;
 }
 
 static int add_locations(struct builder *builder)
 {
 	uint32_t count = profile_locations(builder->profile);
+	int r = 0;
 
-	builder->frames = calloc(count + 1u, sizeof(*builder->frames));
-	if (!builder->frames)
+	builder->first = calloc(count + 2u, sizeof(*builder->first));
+	builder->weights = calloc(count + 1u, sizeof(*builder->weights));
+	if (!builder->first || !builder->weights)
 		return -ENOMEM;
-	for (uint32_t id = 1; id <= count; id++) {
-		builder->frames[id] = location_frame(builder, id);
-		if (builder->frames[id] == INTERN_FAILED)
-			return -ENOMEM;
+	for (uint32_t id = 1; id <= count && r == 0; id++)
+		r = add_location(builder, id);
+	return r;
+}
+
+/* ---- where frames are ---- */
+
+static int count_place(const struct builder *builder, struct place_counts *counts,
+		       const struct place_key *key, uint64_t weight)
+{
+	uint32_t id = intern_add(counts->keys, key, sizeof(*key));
+
+	if (id == INTERN_FAILED ||
+	    ARRAY_RESERVE(counts->counts, counts->capacity, (size_t)id + 1) < 0)
+		return -ENOMEM;
+	for (; counts->known <= id; counts->known++)
+		counts->counts[counts->known] = 0;
+	counts->counts[id] += weight;
+	if (counts->counts[id] > counts->most[key->frame]) {
+		counts->most[key->frame] = counts->counts[id];
+		builder->tree->places[key->frame] = key->place;
 	}
 	return 0;
 }
+
+/* 0: not known */
+static uint32_t file_text(const struct builder *builder, const struct profile_function *function)
+{
+	char text[FORMAT_NAME_MAX];
+
+	format_clean_name(text, sizeof(text),
+			  profile_string_get(builder->profile, function ? function->file : 0));
+	return intern_string(builder->tree->texts, text);
+}
+
+static int location_places(const struct builder *builder, struct place_counts *counts, uint32_t id)
+{
+	struct profile_line lines[PROFILE_LINES_MAX];
+	size_t left = profile_location_lines(builder->profile, id, lines);
+	const struct profile_object *object = profile_object_get(
+		builder->profile, profile_location_get(builder->profile, id)->object);
+	struct place_key key = {.place.object = object_text(builder, object)};
+	int r = key.place.object == INTERN_FAILED ? -ENOMEM : 0;
+
+	for (size_t at = builder->first[id]; left-- > 0 && r == 0; at++) {
+		const struct profile_function *function =
+			profile_function_get(builder->profile, lines[left].function);
+
+		key.frame = builder->frames[at];
+		builder->tree->places[key.frame].object = key.place.object;
+		key.place.file = file_text(builder, function);
+		if (key.place.file == INTERN_FAILED)
+			return -ENOMEM;
+		if (!key.place.file)
+			continue;
+		key.place.line = lines[left].line ? lines[left].line : function->line;
+		r = count_place(builder, counts, &key, builder->weights[id]);
+	}
+	return r;
+}
+
+/* Of a frame that is at several lines the one with most samples. */
+static int find_places(const struct builder *builder)
+{
+	uint32_t frames = intern_count(builder->tree->frames);
+	struct place_counts counts = {.keys = intern_new()};
+	int r = 0;
+
+	builder->tree->places = calloc(frames, sizeof(*builder->tree->places));
+	counts.most = calloc(frames, sizeof(*counts.most));
+	if (!counts.keys || !counts.most || !builder->tree->places)
+		r = -ENOMEM;
+	for (uint32_t id = 1; id <= profile_locations(builder->profile) && r == 0; id++)
+		r = location_places(builder, &counts, id);
+	intern_free(counts.keys);
+	free(counts.counts);
+	free(counts.most);
+	return r;
+}
+
+/* ---- nodes ---- */
 
 static int add_node(struct tree *tree, struct tree_node node)
 {
 	if (ARRAY_RESERVE(tree->nodes, tree->capacity, tree->count + 1) < 0)
 		return -ENOMEM;
 	tree->nodes[tree->count++] = node;
+	if (node.level >= tree->levels)
+		tree->levels = node.level + 1;
 	return 0;
 }
 
@@ -137,6 +257,16 @@ static uint32_t thread_frame(const struct builder *builder, const struct profile
 	return add_frame(builder->tree, &frame);
 }
 
+static int descend_location(struct builder *builder, uint32_t *node, uint32_t id, uint64_t weight)
+{
+	int r = 0;
+
+	builder->weights[id] += weight;
+	for (size_t at = builder->first[id]; at < builder->first[id + 1] && r == 0; at++)
+		r = descend(builder->tree, node, builder->frames[at]);
+	return r;
+}
+
 static int add_sample(struct builder *builder, const struct profile_sample *sample)
 {
 	const uint32_t *stack;
@@ -145,13 +275,15 @@ static int add_sample(struct builder *builder, const struct profile_sample *samp
 	int r;
 
 	r = descend(builder->tree, &node, process_frame(builder, sample));
-	if (r == 0 && builder->by_thread)
+	if (r == 0 && builder->flags & TREE_BY_THREAD)
 		r = descend(builder->tree, &node, thread_frame(builder, sample));
 	while (r == 0 && left-- > 0)
-		r = descend(builder->tree, &node, builder->frames[stack[left]]);
-	if (r == 0)
-		builder->tree->nodes[node].self += sample->count;
-	return r;
+		r = descend_location(builder, &node, stack[left], sample->count + sample->base);
+	if (r < 0)
+		return r;
+	builder->tree->nodes[node].self += sample->count;
+	builder->tree->nodes[node].base_self += sample->base;
+	return 0;
 }
 
 static int add_samples(struct builder *builder)
@@ -171,8 +303,11 @@ static void add_up(struct tree *tree)
 		struct tree_node *node = &tree->nodes[id];
 
 		node->total += node->self;
-		if (id > 0)
+		node->base_total += node->base_self;
+		if (id > 0) {
 			tree->nodes[node->parent].total += node->total;
+			tree->nodes[node->parent].base_total += node->base_total;
+		}
 	}
 }
 
@@ -192,6 +327,8 @@ static int compare_siblings(const void *a, const void *b, void *context)
 
 	if (order == 0)
 		order = compare_numbers(a_node->total, b_node->total);
+	if (order == 0)
+		order = compare_numbers(a_node->base_total, b_node->base_total);
 	if (order != 0)
 		return order;
 	a_frame = tree_frame(tree, a_node->frame);
@@ -199,7 +336,9 @@ static int compare_siblings(const void *a, const void *b, void *context)
 	order = strcmp(tree_text(tree, b_frame->name), tree_text(tree, a_frame->name));
 	if (order == 0)
 		order = strcmp(tree_text(tree, b_frame->object), tree_text(tree, a_frame->object));
-	return order ? order : compare_numbers(b_frame->kind, a_frame->kind);
+	if (order == 0)
+		order = compare_numbers(b_frame->kind, a_frame->kind);
+	return order ? order : compare_numbers(b_frame->inlined, a_frame->inlined);
 }
 
 /* firsts[n] to firsts[n + 1]: where among the sorted ones n's children are. */
@@ -264,9 +403,9 @@ static int count_objects(struct tree *tree)
 	return 0;
 }
 
-int tree_build(struct tree *tree, const struct profile *profile, bool by_thread)
+int tree_build(struct tree *tree, const struct profile *profile, unsigned int flags)
 {
-	struct builder builder = {.tree = tree, .profile = profile, .by_thread = by_thread};
+	struct builder builder = {.tree = tree, .profile = profile, .flags = flags};
 	int r;
 
 	*tree = (struct tree){.texts = intern_new(), .frames = intern_new(), .keys = intern_new()};
@@ -277,7 +416,11 @@ int tree_build(struct tree *tree, const struct profile *profile, bool by_thread)
 		r = add_locations(&builder);
 	if (r == 0)
 		r = add_samples(&builder);
+	if (r == 0)
+		r = find_places(&builder);
 	free(builder.frames);
+	free(builder.first);
+	free(builder.weights);
 	if (r < 0)
 		return r;
 	add_up(tree);
@@ -291,6 +434,7 @@ void tree_release(struct tree *tree)
 	intern_free(tree->frames);
 	intern_free(tree->keys);
 	free(tree->nodes);
+	free(tree->places);
 	free(tree->order);
 	free(tree->objects);
 }

@@ -10,7 +10,9 @@ const BOX_MIN = 1; /* px */
 const LABEL_MIN = 34;
 const ROWS_ABOVE = 4;
 const PADDING = 4;
-const COLOURS = ['page', 'line', 'text', 'faint', 'ink', 'match', 'mark']; /* of page.css */
+const COLOURS = ['page', 'line', 'text', 'faint', 'ink', 'match', 'mark',
+	'more', 'less', 'same']; /* of page.css */
+const CHANGE_LEAST = 0.01; /* of all: a smaller change never has the full colour */
 const ELLIPSIS = '\u2026';
 const FONT = '12px system-ui, "Segoe UI", "Helvetica Neue", "DejaVu Sans", sans-serif';
 
@@ -162,7 +164,8 @@ class Graph {
 		const matched = this.matches?.[frame];
 
 		context.globalAlpha = above ? 0.55 : this.matches && !matched ? 0.45 : 1;
-		context.fillStyle = matched ? theme.match : this.#colour(frame);
+		context.fillStyle = matched ? theme.match : this.profile.base
+			? this.changeColour(tree.change(node)) : this.#colour(frame);
 		context.fillRect(x, top, width - (width > 3 ? 1 : 0.3), ROW_HEIGHT - 1);
 		if (this.profile.frames[frame].inlined)
 			this.#drawInlined(x, top, width);
@@ -198,6 +201,19 @@ class Graph {
 		if (!this.#colours.has(frame))
 			this.#colours.set(frame, this.colourOf(this.profile.frames[frame]));
 		return this.#colours.get(frame);
+	}
+
+	/* The largest change that is told apart. */
+	get most() {
+		return Math.max(this.tree.most, CHANGE_LEAST);
+	}
+
+	/* Small changes are seen, too. */
+	changeColour(change) {
+		const { same, more, less } = this.theme;
+		const size = Math.min(Math.abs(change) / this.most, 1);
+
+		return mixColours(same, change > 0 ? more : less, size * (2 - size));
 	}
 
 	/* A kind's colour, nearer to the page's the higher the shade. */

@@ -21,6 +21,7 @@ class Page {
 			shape: 'flame',  /* or icicle */
 			threads: profile.byThread ? '1' : '0',
 			table: innerWidth > NARROW ? '1' : '0',
+			width: 'new',    /* or old, of a difference */
 			sort: 'self',    /* or total, name */
 			theme: prefersDark() ? 'dark' : 'light',
 			search: '',
@@ -54,7 +55,7 @@ class Page {
 	change(changes) {
 		const step = 'zoom' in changes || 'view' in changes;
 
-		if ('view' in changes || 'threads' in changes)
+		if ('view' in changes || 'threads' in changes || 'width' in changes)
 			this.state.zoom = '0'; /* nodes have other numbers */
 		Object.assign(this.state, changes);
 		if (step)
@@ -70,11 +71,12 @@ class Page {
 
 	#treeOf(view) {
 		const { threads } = this.state;
-		const key = `${view} ${threads}`;
+		const old = Boolean(this.profile.base) && this.state.width === 'old';
+		const key = `${view} ${threads} ${old}`;
 		const build = view === 'callers' ? Tree.callers : Tree.callees;
 
 		if (!this.#trees.has(key))
-			this.#trees.set(key, build(this.profile, threads === '1'));
+			this.#trees.set(key, build(this.profile, threads === '1', old));
 		return this.#trees.get(key);
 	}
 
@@ -90,9 +92,46 @@ class Page {
 
 	/* The same in each view: of the callees. */
 	get functions() {
-		this.#functions ??= sumFunctions(this.#treeOf('callees'),
-			this.profile.frames.length);
+		this.#functions ??= this.#sumFunctions();
 		return this.#functions;
+	}
+
+	/* Of a difference also before, which is what they are held against. */
+	#sumFunctions() {
+		const tree = this.#treeOf('callees');
+		const { length } = this.profile.frames;
+		const own = sumFunctions(tree, length);
+
+		if (!this.profile.base)
+			return own;
+		const other = sumFunctions(tree, length, tree.otherSelf, tree.otherTotal);
+		const [now, before] = tree.old ? [other, own] : [own, other];
+
+		return { ...now, before };
+	}
+
+	/* Shares of all. */
+	#functionShares(what, frame) {
+		const { profile, functions } = this;
+
+		return {
+			now: functions[what][frame] / (profile.samples || 1),
+			before: functions.before[what][frame] / (profile.base.samples || 1),
+		};
+	}
+
+	/* What a function is sorted by. */
+	#functionValue(what, frame) {
+		if (!this.profile.base)
+			return this.functions[what][frame];
+		const { now, before } = this.#functionShares(what, frame);
+
+		return Math.abs(now - before);
+	}
+
+	/* Of the profile that gives the widths. */
+	get source() {
+		return this.tree.old ? this.profile.base : this.profile;
 	}
 
 	/* ---- show ---- */
@@ -122,32 +161,51 @@ class Page {
 
 	#describe() {
 		const { profile } = this;
-		const seconds = profile.duration / 1000;
-		const facts = [
-			`${count(profile.samples)} samples`,
-			`${time(profile.samples * profile.period)} of CPU time`,
-			`in ${seconds.toFixed(seconds < 100 ? 1 : 0)} s`,
-			new Date(profile.start).toLocaleString(),
-		];
+		const facts = factsOf(profile);
 
-		if (profile.period > 0)
-			facts.splice(3, 0, `${Math.round(1e9 / profile.period)} Hz`);
 		element('facts').textContent = facts.join(DOT);
+		if (profile.base) {
+			const old = factsOf(profile.base).slice(0, 2).join(DOT);
+
+			element('title').textContent = 'Difference';
+			element('facts').append(`; held against ${old}`);
+		}
+		element('threads').hidden = Boolean(profile.base);
+		element('old').hidden = !profile.base;
 		element('made').textContent = `keyhole ${profile.version}`;
 		document.title = `keyhole: ${facts[0]}, ${facts[1]}`;
 	}
 
-	#showLegend() {
+	#showChanges() {
+		const { graph } = this;
+
+		return [-graph.most, 0, graph.most].map((change) => {
+			const swatch = make('span', '', 'swatch edged');
+
+			swatch.style.background = graph.changeColour(change);
+			return make('li', [swatch, change === 0 ? 'as before'
+				: `${difference(change)} of all`]);
+		});
+	}
+
+	#showKinds() {
 		const { frames, kinds } = this.profile;
 		const used = kinds.filter((kind) => frames.some((frame) => frame.kind === kind) &&
 			(kind.name !== 'THREAD' || this.state.threads === '1'));
 
-		element('legend').replaceChildren(...used.map((kind) => {
+		return used.map((kind) => {
 			const swatch = make('span', '', 'swatch');
 
 			swatch.style.background = this.graph.colourOf({ kind, shade: 0 });
 			return make('li', [swatch, kind.label]);
-		}));
+		});
+	}
+
+	#showLegend() {
+		const { frames, base } = this.profile;
+
+		element('legend').replaceChildren(
+			...base ? this.#showChanges() : this.#showKinds());
 		if (frames.some((frame) => frame.inlined))
 			element('legend').append(make('li', 'dashed edge: inlined'));
 	}
@@ -158,6 +216,7 @@ class Page {
 			icicle: state.shape === 'icicle',
 			callers: state.view === 'callers',
 			threads: state.threads === '1',
+			old: state.width === 'old',
 			table: state.table === '1',
 			dark: state.theme === 'dark',
 		};
@@ -211,7 +270,7 @@ class Page {
 	}
 
 	#showFound() {
-		const { tree, zoom, profile } = this;
+		const { tree, zoom, source } = this;
 		const { matches } = this.graph;
 		const found = element('found');
 
@@ -222,9 +281,11 @@ class Page {
 		const shown = tree.matched(zoom, matches) / tree.total[zoom];
 		const names = matches.reduce((sum, match) => sum + match, 0);
 
-		found.append(make('b', percent(all / profile.samples)),
-			` ${time(all * profile.period)}, ${count(all)} samples, `,
+		found.append(make('b', percent(all / source.samples)),
+			` ${time(all * source.period)}, ${count(all)} samples, `,
 			`${count(names)} names`);
+		if (tree.old)
+			found.append(' of the old profile');
 		if (zoom !== ROOT)
 			found.append(`; ${percent(shown)} of what is shown`);
 		if (element('query').classList.contains('literal'))
@@ -245,10 +306,10 @@ class Page {
 
 	#compare() {
 		const { frames } = this.profile;
-		const { self, total } = this.functions;
+		const value = (what, frame) => this.#functionValue(what, frame);
 		const byName = (a, b) => compareTexts(frames[a].name, frames[b].name) || a - b;
-		const byTotal = (a, b) => total[b] - total[a] || byName(a, b);
-		const bySelf = (a, b) => self[b] - self[a] || byTotal(a, b);
+		const byTotal = (a, b) => value('total', b) - value('total', a) || byName(a, b);
+		const bySelf = (a, b) => value('self', b) - value('self', a) || byTotal(a, b);
 
 		return { name: byName, total: byTotal }[this.state.sort] || bySelf;
 	}
@@ -299,9 +360,18 @@ class Page {
 	}
 
 	#cell(column, frame) {
-		const share = this.functions[column][frame] / this.profile.samples;
+		const { base, samples } = this.profile;
 		const bar = make('i', '');
+		let share = this.functions[column][frame] / samples;
 
+		if (base) {
+			const { now, before } = this.#functionShares(column, frame);
+
+			share = Math.abs(now - before);
+			bar.style.background = this.graph.changeColour(now - before);
+			bar.style.width = `${100 * share / this.graph.most}%`;
+			return make('td', [bar, make('span', difference(now - before))], 'number');
+		}
 		bar.style.width = `${100 * share}%`;
 		return make('td', [bar, make('span', percent(share))], 'number');
 	}
@@ -333,6 +403,34 @@ class Page {
 		const { name, object, file, line, kind, inlined } = profile.frames[frame];
 		const what = [kind?.label, inlined ? 'inlined' : '', object];
 		const place = line ? `${file}:${line}` : file;
+		const rows = profile.base ? this.#changeRows(node) : this.#sampleRows(node);
+
+		return [make('strong', name), make('p', what.filter(Boolean).join(DOT)),
+			make('p', place), make('table', rows)];
+	}
+
+	/* Old and new as shares of all; their difference. */
+	#changeRows(node) {
+		const { profile, tree } = this;
+		const frame = tree.frame[node];
+		const cells = (texts) => texts.map((text) => make('td', text));
+		const row = (label, { now, before }) => make('tr', cells(
+			[label, percent(before), percent(now), difference(now - before)]));
+		const rows = [make('tr', cells(['', 'old', 'new', 'difference']), 'head'),
+			row('total here', tree.shares(node, 'total'))];
+
+		if (this.state.view !== 'callers')
+			rows.push(row('self here', tree.shares(node, 'self')));
+		if (profile.isFunction(frame))
+			rows.push(
+				row('total, all stacks', this.#functionShares('total', frame)),
+				row('self, all stacks', this.#functionShares('self', frame)));
+		return rows;
+	}
+
+	#sampleRows(node) {
+		const { profile, tree } = this;
+		const frame = tree.frame[node];
 		const row = (label, samples) => make('tr', [
 			label,
 			percent(samples / profile.samples),
@@ -346,8 +444,7 @@ class Page {
 		if (profile.isFunction(frame))
 			rows.push(row('total, all stacks', this.functions.total[frame]),
 				row('self, all stacks', this.functions.self[frame]));
-		return [make('strong', name), make('p', what.filter(Boolean).join(DOT)),
-			make('p', place), make('table', rows)];
+		return rows;
 	}
 
 	select(node) {
@@ -404,6 +501,7 @@ class Page {
 			icicle: () => this.toggle('shape', 'flame', 'icicle'),
 			callers: () => this.toggle('view', 'callees', 'callers'),
 			threads: () => this.toggle('threads', '0', '1'),
+			old: () => this.profile.base && this.toggle('width', 'new', 'old'),
 			table: () => this.toggle('table', '0', '1'),
 			dark: () => this.toggle('theme', 'light', 'dark'),
 			help: () => element('keys').showModal(),
@@ -473,6 +571,7 @@ class Page {
 			'i': actions.icicle,
 			'c': actions.callers,
 			't': actions.threads,
+			'o': actions.old,
 			'f': actions.table,
 			'd': actions.dark,
 			'?': actions.help,
@@ -483,49 +582,6 @@ class Page {
 		keys[event.key]?.();
 		return event.key in keys;
 	}
-}
-
-/* ---- small things ---- */
-
-function element(id) {
-	return document.getElementById(id);
-}
-
-function prefersDark() {
-	return matchMedia('(prefers-color-scheme: dark)').matches;
-}
-
-/* content: a text, or nodes and texts */
-function make(tag, content, className = '') {
-	const made = document.createElement(tag);
-
-	made.append(...[content].flat());
-	made.className = className;
-	return made;
-}
-
-function compareTexts(a, b) {
-	return Number(a > b) - Number(a < b);
-}
-
-function count(number) {
-	return number.toLocaleString('en');
-}
-
-/* Three digits or more, so that what is small is not 0. */
-function percent(share) {
-	const value = 100 * (share || 0);
-
-	return `${value.toFixed(value === 0 ? 0 : value >= 10 ? 1 : value >= 0.1 ? 2 : 3)} %`;
-}
-
-const UNITS = [[3600e9, 'h'], [60e9, 'min'], [1e9, 's'], [1e6, 'ms'], [1e3, '\u00b5s'], [1, 'ns']];
-
-function time(ns) {
-	const [size, unit] = UNITS.find(([least]) => ns >= least) || [1, 's'];
-	const value = ns / size;
-
-	return `${value.toFixed(value >= 100 || value === 0 ? 0 : value >= 10 ? 1 : 2)} ${unit}`;
 }
 
 document.addEventListener('DOMContentLoaded', () => {

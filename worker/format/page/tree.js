@@ -6,8 +6,9 @@
 'use strict';
 
 const ROOT = 0;
+const NODES_EXPECTED = 1 << 22; /* at most */
 
-/* A profile as it is in the page. Columns that end early go on with 0. */
+/* A profile as it is in the page. */
 class Profile {
 	constructor(data) {
 		const { frames, nodes, strings } = data;
@@ -20,25 +21,32 @@ class Profile {
 			duration: data.duration_ms,
 			byThread: data.by_thread,
 			shadePercent: data.shade_percent,
+			base: data.base ? Profile.#base(data.base) : null,
 		});
 		this.kinds = data.kinds.map(
 			([name, label, light, dark]) => ({ name, label, light, dark }));
 		this.frames = frames.name.map((name, i) => ({
 			name: i === ROOT ? 'all' : strings[name],
-			object: strings[frames.object[i] || 0],
-			file: strings[frames.file[i] || 0],
-			line: frames.line[i] || 0,
+			object: strings[frames.object[i]],
+			file: strings[frames.file[i]],
+			line: frames.line[i],
 			kind: i === ROOT ? null : this.kinds[frames.kind[i]],
-			shade: frames.shade[i] || 0,
+			shade: frames.shade[i],
 			inlined: Boolean(frames.inlined[i]),
 		}));
 		this.nodes = {
 			frame: new Uint32Array(nodes.frame),
 			parent: Profile.#parents(nodes.level),
 			self: new Float64Array(nodes.self),
+			base: data.base ? new Float64Array(nodes.base) : null,
 		};
 		this.isThread = Uint8Array.from(this.frames,
 			({ kind }) => Number(kind?.name === 'THREAD'));
+	}
+
+	/* Of a difference: what the profile is held against. */
+	static #base({ samples, period_ns: period, start_ms: start, duration_ms: duration }) {
+		return { samples, period, start, duration };
 	}
 
 	static #parents(levels) {
@@ -59,13 +67,26 @@ class Profile {
 	}
 }
 
-/* Merges equal beginnings of stacks. Finds a node's child of a frame by an open hash table. */
+/*
+ * Merges equal beginnings of stacks. Finds a node's child of a frame by an open hash table. A
+ * difference has other samples beside its own.
+ */
 class Merger {
 	count = 1; /* nodes */
-	parent = new Uint32Array(1 << 11);
-	frame = new Uint32Array(1 << 11);
-	self = new Float64Array(1 << 11);
-	#slots = new Uint32Array(1 << 12); /* nodes; 0 is free, as the root is no child */
+	other = null;
+	#slots;
+
+	/* expected: about so many nodes; growing costs more than room that is not used */
+	constructor(difference, expected = 0) {
+		const room = 2 ** Math.ceil(Math.log2(Math.max(expected, 1 << 11)));
+
+		this.parent = new Uint32Array(room);
+		this.frame = new Uint32Array(room);
+		this.self = new Float64Array(room);
+		if (difference)
+			this.other = new Float64Array(room);
+		this.#slots = new Uint32Array(room * 2); /* nodes; 0 is free: the root is no child */
+	}
 
 	#slot(parent, frame) {
 		const mask = this.#slots.length - 1;
@@ -93,9 +114,16 @@ class Merger {
 		this.parent = grown(this.parent);
 		this.frame = grown(this.frame);
 		this.self = grown(this.self);
+		this.other &&= grown(this.other);
 		this.#slots = new Uint32Array(this.#slots.length * 2);
 		for (let node = 1; node < this.count; node++)
 			this.#slots[this.#slot(this.parent[node], this.frame[node])] = node;
+	}
+
+	add(node, self, other) {
+		this.self[node] += self;
+		if (this.other)
+			this.other[node] += other;
 	}
 
 	child(parent, frame) {
@@ -116,40 +144,49 @@ class Merger {
 
 /*
  * Nodes numbered from the root, each before its children and the hottest child first: the nodes
- * below n are n + 1 to end[n] - 1. start is the samples left of a node.
+ * below n are n + 1 to end[n] - 1. start is the samples left of a node. Of a difference, self and
+ * total are of the new profile or, when it is old, of that; otherSelf and otherTotal of the other.
  */
 class Tree {
-	constructor(merger) {
-		const { count } = merger;
-		const totals = Tree.#addUp(merger);
+	constructor(merger, old) {
+		const { count, other } = merger;
+		const totals = Tree.#addUp(merger, merger.self);
+		const otherTotals = other && Tree.#addUp(merger, other);
 		const { firsts, children } = Tree.#children(merger, totals);
 		const number = new Uint32Array(count); /* by the merger's */
 		const waiting = [ROOT];
 
+		this.old = old;
 		this.count = count;
 		this.frame = new Uint32Array(count);
 		this.parent = new Uint32Array(count);
-		this.level = new Uint16Array(count);
+		this.level = new Uint32Array(count);
 		this.self = new Float64Array(count);
 		this.total = new Float64Array(count);
+		this.otherSelf = other && new Float64Array(count);
+		this.otherTotal = other && new Float64Array(count);
 		for (let at = 0; waiting.length > 0; at++) {
-			const old = waiting.pop();
+			const from = waiting.pop();
 
-			number[old] = at;
-			this.frame[at] = merger.frame[old];
-			this.self[at] = merger.self[old];
-			this.total[at] = totals[old];
-			this.parent[at] = number[merger.parent[old]];
-			if (old !== ROOT)
+			number[from] = at;
+			this.frame[at] = merger.frame[from];
+			this.self[at] = merger.self[from];
+			this.total[at] = totals[from];
+			if (other) {
+				this.otherSelf[at] = other[from];
+				this.otherTotal[at] = otherTotals[from];
+			}
+			this.parent[at] = number[merger.parent[from]];
+			if (from !== ROOT)
 				this.level[at] = this.level[this.parent[at]] + 1;
-			for (let i = firsts[old + 1]; i-- > firsts[old];)
+			for (let i = firsts[from + 1]; i-- > firsts[from];)
 				waiting.push(children[i]);
 		}
 		this.#place();
 	}
 
-	static #addUp({ parent, self, count }) {
-		const totals = self.slice(0, count);
+	static #addUp({ parent, count }, own) {
+		const totals = own.slice(0, count);
 
 		for (let node = count; --node > 0;)
 			totals[parent[node]] += totals[node];
@@ -195,6 +232,33 @@ class Tree {
 		}
 	}
 
+	/* Of a difference: samples of 'self' or 'total' as shares of all, old and new. */
+	shares(node, what) {
+		const others = what === 'self' ? this.otherSelf : this.otherTotal;
+		const own = this[what][node] / (this.total[ROOT] || 1);
+		const other = others[node] / (this.otherTotal[ROOT] || 1);
+
+		return this.old ? { before: own, now: other } : { before: other, now: own };
+	}
+
+	change(node) {
+		const { before, now } = this.shares(node, 'total');
+
+		return now - before;
+	}
+
+	/* The largest change. */
+	get most() {
+		if (this.#most === null) {
+			this.#most = 0;
+			for (let node = 1; node < this.count; node++)
+				this.#most = Math.max(this.#most, Math.abs(this.change(node)));
+		}
+		return this.#most;
+	}
+
+	#most = null;
+
 	/* From the root to the node. */
 	path(node) {
 		const path = [node];
@@ -224,46 +288,61 @@ class Tree {
 		return sum;
 	}
 
+	/* Whose samples make the width, and the others. */
+	static #samples({ nodes }, old) {
+		return old ? [nodes.base, nodes.self] : [nodes.self, nodes.base || nodes.self];
+	}
+
 	/* From the process on, as in the data. */
-	static callees(profile, byThread) {
-		const { frame, parent, self } = profile.nodes;
-		const merger = new Merger();
+	static callees(profile, byThread, old) {
+		const { frame, parent } = profile.nodes;
+		const [self, other] = Tree.#samples(profile, old);
+		const merger = new Merger(profile.base, frame.length);
 		const to = new Uint32Array(frame.length);
 
-		merger.self[ROOT] = self[ROOT];
+		merger.add(ROOT, self[ROOT], other[ROOT]);
 		for (let node = 1; node < frame.length; node++) {
 			const above = to[parent[node]];
 
 			to[node] = !byThread && profile.isThread[frame[node]] ? above
 				: merger.child(above, frame[node]);
-			merger.self[to[node]] += self[node];
+			merger.add(to[node], self[node], other[node]);
 		}
-		return new Tree(merger);
+		return new Tree(merger, old);
 	}
 
 	/* From where each stack ended to its process. */
-	static callers(profile, byThread) {
-		const { frame, parent, self } = profile.nodes;
-		const merger = new Merger();
+	static callers(profile, byThread, old) {
+		const { frame, parent } = profile.nodes;
+		const [self, other] = Tree.#samples(profile, old);
+		const level = new Uint32Array(frame.length);
+		let steps = 0;
 
-		merger.self[ROOT] = self[ROOT];
+		for (let node = 1; node < frame.length; node++) {
+			level[node] = level[parent[node]] + 1;
+			if (self[node] > 0 || other[node] > 0)
+				steps += level[node];
+		}
+		const merger = new Merger(profile.base, Math.min(steps, NODES_EXPECTED));
+
+		merger.add(ROOT, self[ROOT], other[ROOT]);
 		for (let node = 1; node < frame.length; node++) {
 			let to = ROOT;
 
-			if (self[node] === 0)
+			if (self[node] === 0 && other[node] === 0)
 				continue;
 			for (let at = node; at !== ROOT; at = parent[at]) {
 				if (byThread || !profile.isThread[frame[at]])
 					to = merger.child(to, frame[at]);
 			}
-			merger.self[to] += self[node];
+			merger.add(to, self[node], other[node]);
 		}
-		return new Tree(merger);
+		return new Tree(merger, old);
 	}
 }
 
 /* By frame: the samples that ended in it, and those that hold it; once where it called itself. */
-function sumFunctions(tree, count) {
+function sumFunctions(tree, count, selfs = tree.self, totals = tree.total) {
 	const self = new Float64Array(count);
 	const total = new Float64Array(count);
 	const open = new Uint32Array(count); /* how often it is on the path */
@@ -275,9 +354,9 @@ function sumFunctions(tree, count) {
 		while (path.length > tree.level[node])
 			open[path.pop()]--;
 		path.push(frame);
-		self[frame] += tree.self[node];
+		self[frame] += selfs[node];
 		if (open[frame]++ === 0)
-			total[frame] += tree.total[node];
+			total[frame] += totals[node];
 	}
 	return { self, total };
 }

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Elements, and numbers as text. */
+'use strict';
+
+function element(id) {
+	return document.getElementById(id);
+}
+
+function prefersDark() {
+	return matchMedia('(prefers-color-scheme: dark)').matches;
+}
+
+/* content: a text, or nodes and texts */
+function make(tag, content, className = '') {
+	const made = document.createElement(tag);
+
+	made.append(...[content].flat());
+	made.className = className;
+	return made;
+}
+
+function compareTexts(a, b) {
+	return Number(a > b) - Number(a < b);
+}
+
+function count(number) {
+	return number.toLocaleString('en');
+}
+
+/* Three digits or more, so that what is small is not 0. */
+function percent(share) {
+	const value = 100 * (share || 0);
+
+	return `${value.toFixed(value === 0 ? 0 : value >= 10 ? 1 : value >= 0.1 ? 2 : 3)} %`;
+}
+
+/* Of two shares. */
+function difference(change) {
+	const sign = change > 0 ? '+' : change < 0 ? '\u2212' : '';
+
+	return `${sign}${percent(Math.abs(change))}`;
+}
+
+const UNITS = [[3600e9, 'h'], [60e9, 'min'], [1e9, 's'], [1e6, 'ms'], [1e3, '\u00b5s'], [1, 'ns']];
+
+function time(ns) {
+	const [size, unit] = UNITS.find(([least]) => ns >= least) || [1, 's'];
+	const value = ns / size;
+
+	return `${value.toFixed(value >= 100 || value === 0 ? 0 : value >= 10 ? 1 : 2)} ${unit}`;
+}
+
+/* What a recording is, in short. */
+function factsOf({ samples, period, start, duration }) {
+	const seconds = duration / 1000;
+	const facts = [
+		`${count(samples)} samples`,
+		`${time(samples * period)} of CPU time`,
+		`in ${seconds.toFixed(seconds < 100 ? 1 : 0)} s`,
+		new Date(start).toLocaleString(),
+	];
+
+	if (period > 0)
+		facts.splice(3, 0, `${Math.round(1e9 / period)} Hz`);
+	return facts;
+}
