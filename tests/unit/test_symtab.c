@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "tests/unit/build_symbols.h"
 #include "worker/elf/image.h"
@@ -293,6 +295,51 @@ static void test_symtab__ranges_that_wrap_are_ignored(void **state)
 	ASSERT_NAME(symbols, 0x1008, NULL, 0);
 }
 
+/* A file's image whose .symtab is said to have that many bytes, most of them a hole. */
+static struct image *open_sparse(struct table *table, uint64_t bytes, int *ret_fd)
+{
+	static const struct build_symbols_table none;
+	struct image *image;
+	Elf64_Shdr *section;
+	size_t size;
+	unsigned char *built = build_symbols(&table->built, &none, &size);
+
+	section = (Elf64_Shdr *)(built + ((Elf64_Ehdr *)built)->e_shoff);
+	while (section->sh_type != SHT_SYMTAB)
+		section++;
+	section->sh_size = bytes;
+	*ret_fd = memfd_create("sparse", MFD_CLOEXEC);
+	assert_int_equal(write(*ret_fd, built, size), size);
+	assert_int_equal(ftruncate(*ret_fd, (off_t)(section->sh_offset + bytes)), 0);
+	free(built);
+	assert_int_equal(image_open(*ret_fd, &image), 0);
+	return image;
+}
+
+static void test_symtab__a_table_larger_than_any_is_not_read(void **state)
+{
+	static const struct symbol symbols[] = {{"a", FUNC(GLOBAL), 1, 0x1000, 16}};
+	static const uint64_t pc = 0x1000;
+	struct symbol_cache *cache = symbol_cache_new(SYMBOL_BYTES_MAX);
+	struct symbol_cache_counts counts;
+	struct symbol_match match;
+	struct image *image;
+	struct table table;
+	int fd;
+
+	(void)state;
+	table_fill(&table, symbols, 1);
+	image = open_sparse(&table, 1ull << 40, &fd);
+	assert_int_equal(symtab_resolve(cache, image, &pc, 1, &match), -EFBIG);
+	assert_null(match.name);
+	symbol_cache_counts(cache, &counts);
+	assert_int_equal(counts.refused, 1);
+	symbol_cache_forget(cache, image);
+	image_close(image);
+	close(fd);
+	symbol_cache_free(cache);
+}
+
 /* Every symbol covers every pc: names may be lost, time may not. */
 static void test_symtab__hostile_overlap_is_bounded(void **state)
 {
@@ -341,6 +388,7 @@ int main(void)
 		cmocka_unit_test(test_symtab__names_outside_the_strings_are_ignored),
 		cmocka_unit_test(test_symtab__long_and_unterminated_names_are_cut),
 		cmocka_unit_test(test_symtab__ranges_that_wrap_are_ignored),
+		cmocka_unit_test(test_symtab__a_table_larger_than_any_is_not_read),
 		cmocka_unit_test(test_symtab__hostile_overlap_is_bounded),
 	};
 

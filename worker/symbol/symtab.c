@@ -18,8 +18,8 @@
 #include "worker/symbol/cache.h"
 
 /*
- * Symbols of a hostile file may all cover all pcs. One step is a candidate looked at or 64 bytes of
- * a name; ordinary files need about one per pc.
+ * Symbols of a hostile file may all cover all pcs. A step is a symbol, a candidate looked at or 64
+ * bytes of a name; ordinary files need about one per symbol and per pc.
  */
 #define SYMTAB_STEPS_MAX (32u << 20)
 
@@ -221,6 +221,8 @@ static int symtab_symbols(struct symtab *symtab, const struct image_place *table
 		while (reader_left(&reader) >= sizeof(Elf64_Sym) && r == 0) {
 			symbol = symtab_read(&reader);
 			r = symtab_symbol(symtab, &symbol, strings);
+			if (++symtab->steps > SYMTAB_STEPS_MAX)
+				r = -EBADMSG;
 		}
 	}
 	return r;
@@ -237,6 +239,11 @@ static int symtab_scan(struct symtab *symtab, const char *section, struct window
 		return r;
 	if (table.entry_size != sizeof(Elf64_Sym))
 		return -EBADMSG;
+	/* a hole in a sparse file is read as well */
+	if (table.size > IMAGE_SECTION_MAX) {
+		symbol_cache_refuse(symtab->cache);
+		return -EFBIG;
+	}
 	*strings = window_make(symtab->cache, symtab->image, &names);
 	return symtab_symbols(symtab, &table, strings);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Names of addresses from .symtab and .dynsym. Addresses are resolved in one pass, so that no
- * symbol table stays in memory. A sizeless symbol matches its own address only.
+ * symbol table stays in memory. A sizeless symbol matches its own address only. A table larger than
+ * IMAGE_SECTION_MAX is not read and counts as refused by the cache (-EFBIG).
  */
 #ifndef KEYHOLE_WORKER_SYMBOL_SYMTAB_H
 #define KEYHOLE_WORKER_SYMBOL_SYMTAB_H
