@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "helper/policy/parser.h"
 #include "tests/unit/build_elf.h"
 #include "tests/unit/build_go.h"
 #include "tests/unit/build_symbols.h"
@@ -241,6 +242,53 @@ static void test_naming__time_is_over_within_an_object(void **state)
 	close(fd);
 }
 
+static const uint32_t drop_paths = NAMES_BITS(NAMES_PATH, NAMES_DROP);
+static const uint32_t drop_functions = NAMES_BITS(NAMES_FUNCTION, NAMES_DROP);
+
+/* A program of Go whose source files look like names of the kernel's, sampled in each function. */
+static void name_secret_sources(struct rig *rig)
+{
+	static const char strings[] = "\0[/secret1]\0[/secret2]\0[/secret3]";
+	const struct build_go build = {
+		.version = 20, .strings = strings, .strings_size = sizeof(strings)};
+	size_t size;
+	unsigned char *bytes = build_go(&build, &size);
+	int fd = fake_file(bytes, size);
+	uint64_t text = PLACE + text_offset(fd);
+	const u64 frames[] = {text | FRAME_EXACT, text + 0x21, text + 0x101};
+
+	free(bytes);
+	map_file(rig, fd);
+	rig_sample(rig, 5, 100, REASON_end_root, frames, 0, 3);
+	rig_settle(rig);
+	assert_int_equal(session_finish(rig->session), 0);
+	close(fd);
+}
+
+static void test_naming__source_files_are_paths_of_the_target(void **state)
+{
+	struct rig *rig = *state;
+	const struct profile *profile = session_profile(rig->session);
+
+	name_secret_sources(rig);
+	assert_true(profile_functions(profile) > 0);
+	for (uint32_t id = 1; id <= profile_functions(profile); id++)
+		assert_string_equal(
+			profile_string_get(profile, profile_function_get(profile, id)->file),
+			"[dropped]");
+}
+
+static void test_naming__no_sources_of_dropped_functions(void **state)
+{
+	struct rig *rig = *state;
+	const struct profile *profile = session_profile(rig->session);
+
+	name_secret_sources(rig);
+	assert_true(profile_functions(profile) > 0);
+	for (uint32_t id = 0; id < profile_strings(profile); id++)
+		assert_null(strstr(profile_string_get(profile, id), "secret"));
+}
+
 #define LONG_NAMES 1200u
 
 /* Symbols of 16 bytes each, whose names are as long as they may be, and all different. */
@@ -374,6 +422,8 @@ int main(void)
 		RIG_TEST(test_naming__two_segments_share_a_page),
 		RIG_TEST(test_naming__no_names_when_time_is_over),
 		RIG_TEST(test_naming__time_is_over_within_an_object),
+		RIG_TEST_NAMES(test_naming__source_files_are_paths_of_the_target, &drop_paths),
+		RIG_TEST_NAMES(test_naming__no_sources_of_dropped_functions, &drop_functions),
 		RIG_TEST(test_naming__bytes_of_names_are_bounded),
 		RIG_TEST(test_naming__no_file_no_names),
 		RIG_TEST(test_naming__markers_are_names),
