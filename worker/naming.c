@@ -12,6 +12,7 @@
 #include "worker/base/redact.h"
 #include "worker/debug_file.h"
 #include "worker/elf/image.h"
+#include "worker/groups.h"
 #include "worker/process/object.h"
 #include "worker/profile/profile.h"
 #include "worker/sample/samples.h"
@@ -23,27 +24,19 @@
 #include "worker/symbol/symtab.h"
 #include "worker/unwind/unwind_table.h"
 
-struct place {
-	uint64_t address;
-	uint32_t location;
-};
-
-/* All locations, grouped by object: those of object o are [first[o], first[o + 1]). */
-struct groups {
-	uint32_t *first;
-	struct place *places;
-};
-
-/* What is not named by then is not opened any more. */
-struct late {
-	uint64_t deadline, objects;
+/* What all objects share: time, and room for their names. */
+struct budget {
+	uint64_t deadline, late; /* late: objects that were not named in time */
+	size_t bytes;
 };
 
 /* One object being named. */
 struct naming {
 	const struct naming_parts *parts;
 	const struct object *object;
-	struct late *late;
+	struct budget *budget;
+	bool late, full;				   /* has been counted */
+	size_t bytes;					   /* of its names */
 	struct image *image;				   /* NULL: cannot be read */
 	struct image_segment segments[IMAGE_SEGMENTS_MAX]; /* executable */
 	size_t segment_count;
@@ -55,33 +48,52 @@ struct naming {
 	u64 *starts;
 };
 
-/* ---- grouping ---- */
+/* ---- budget ---- */
 
-static void fill_groups(const struct profile *profile, struct groups *groups)
+static bool in_time(struct naming *naming)
 {
-	uint32_t objects = profile_objects(profile), locations = profile_locations(profile);
-
-	for (uint32_t id = 1; id <= locations; id++)
-		groups->first[profile_location_get(profile, id)->object + 2]++;
-	for (uint32_t id = 2; id < objects + 3; id++)
-		groups->first[id] += groups->first[id - 1];
-	/* first[o + 1] is where the next place of object o goes, and at last where they end. */
-	for (uint32_t id = 1; id <= locations; id++) {
-		const struct profile_location *location = profile_location_get(profile, id);
-
-		groups->places[groups->first[location->object + 1]++] =
-			(struct place){location->address, id};
+	if (!naming->late && naming->parts->clock() >= naming->budget->deadline) {
+		naming->late = true;
+		naming->budget->late++;
 	}
+	return !naming->late;
 }
 
-static int make_groups(const struct profile *profile, struct groups *groups)
+static bool has_room(struct naming *naming)
 {
-	groups->first = calloc((size_t)profile_objects(profile) + 3, sizeof(*groups->first));
-	groups->places = calloc((size_t)profile_locations(profile) + 1, sizeof(*groups->places));
-	if (!groups->first || !groups->places)
-		return -ENOMEM;
-	fill_groups(profile, groups);
-	return 0;
+	if (!naming->full && (naming->bytes >= NAMING_OBJECT_BYTES_MAX ||
+			      naming->budget->bytes >= NAMING_BYTES_MAX)) {
+		naming->full = true;
+		symbol_cache_refuse(naming->parts->cache);
+	}
+	return !naming->full;
+}
+
+static void charge(struct naming *naming, size_t bytes)
+{
+	naming->bytes += bytes;
+	naming->budget->bytes += bytes;
+}
+
+static uint32_t add_string(struct naming *naming, const char *string)
+{
+	struct profile *profile = naming->parts->profile;
+	uint32_t strings = profile_strings(profile), id = profile_string(profile, string);
+
+	if (profile_strings(profile) > strings)
+		charge(naming, strlen(string) + 1);
+	return id;
+}
+
+static uint32_t add_function(struct naming *naming, const struct profile_function *function)
+{
+	struct profile *profile = naming->parts->profile;
+	uint32_t functions = profile_functions(profile);
+	uint32_t id = profile_function_add(profile, function);
+
+	if (profile_functions(profile) > functions)
+		charge(naming, sizeof(*function));
+	return id;
 }
 
 /* ---- functions ---- */
@@ -110,9 +122,12 @@ static void set_name(struct profile *profile, const struct place *place, uint32_
 	set_function(profile, place->location, &function);
 }
 
-static void set_symbol(struct profile *profile, const struct place *place, uint32_t object,
-		       const struct symbol_match *match, const struct redact *redact)
+static void set_symbol(struct naming *naming, const struct place *place,
+		       const struct symbol_match *match)
 {
+	struct profile *profile = naming->parts->profile;
+	const struct redact *redact = naming->parts->redact;
+	uint32_t object = naming->object->profile_id;
 	struct profile_function function = {.object = object, .start = match->start, .named = true};
 	guard_free char *readable = NULL;
 	char text[REDACT_BYTES];
@@ -121,8 +136,8 @@ static void set_symbol(struct profile *profile, const struct place *place, uint3
 	/* as the symbol table has it, so that a name is the same however it is shown */
 	if (name == match->name)
 		readable = demangle(name);
-	function.system_name = profile_string(profile, name);
-	function.name = readable ? profile_string(profile, readable) : function.system_name;
+	function.system_name = add_string(naming, name);
+	function.name = readable ? add_string(naming, readable) : function.system_name;
 	profile_object_get(profile, object)->has_functions = true;
 	set_function(profile, place->location, &function);
 }
@@ -238,7 +253,7 @@ static bool same_symbol(const struct symbol_match *a, const struct symbol_match 
 	return a->name && b->name && a->start == b->start && strcmp(a->name, b->name) == 0;
 }
 
-static uint64_t by_symbols(const struct naming *naming, struct image *image)
+static uint64_t by_symbols(struct naming *naming, struct image *image)
 {
 	struct profile *profile = naming->parts->profile;
 	const struct redact *redact = naming->parts->redact;
@@ -246,34 +261,36 @@ static uint64_t by_symbols(const struct naming *naming, struct image *image)
 	size_t count = rest(naming);
 	uint64_t named = 0;
 
-	if (count == 0 ||
-	    symtab_resolve(naming->parts->cache, image, naming->pcs, count, naming->matches) < 0)
+	if (symtab_resolve(naming->parts->cache, image, naming->pcs, count, naming->matches) < 0)
 		return 0;
 	for (size_t i = 0; i < count; i++, match++) {
 		const struct place *place = &naming->rest[i];
 
+		if (!match->name)
+			continue;
+		if (!has_room(naming) || !in_time(naming))
+			break;
+		named++;
 		if (i > 0 && same_symbol(match, match - 1))
 			profile_location_get(profile, place->location)->function =
 				profile_location_get(profile, place[-1].location)->function;
-		else if (match->name && redact->mode[REDACT_FUNCTION] == REDACT_DROP)
+		else if (redact->mode[REDACT_FUNCTION] == REDACT_DROP)
 			set_offset(profile, place, naming->object, match->start, true, redact);
-		else if (match->name)
-			set_symbol(profile, place, naming->object->profile_id, match, redact);
-		named += match->name != NULL;
+		else
+			set_symbol(naming, place, match);
 	}
-	for (size_t i = 0; i < count; i++)
-		free(naming->matches[i].name);
+	symbol_matches_free(naming->matches, count);
 	return named;
 }
 
-static uint64_t by_debugdata(const struct naming *naming)
+static uint64_t by_debugdata(struct naming *naming)
 {
 	struct symbol_cache *cache = naming->parts->cache;
 	struct image *inner;
 	uint64_t named;
 	size_t bytes;
 
-	if (rest(naming) == 0 || debugdata_open(cache, naming->image, &inner, &bytes) < 0)
+	if (debugdata_open(cache, naming->image, &inner, &bytes) < 0)
 		return 0;
 	named = by_symbols(naming, inner);
 	image_close(inner);
@@ -281,7 +298,7 @@ static uint64_t by_debugdata(const struct naming *naming)
 	return named;
 }
 
-static uint64_t by_debug_file(const struct naming *naming)
+static uint64_t by_debug_file(struct naming *naming)
 {
 	struct symbol_cache *cache = naming->parts->cache;
 	struct debug_file file;
@@ -290,7 +307,7 @@ static uint64_t by_debug_file(const struct naming *naming)
 	/* who opens them is the user's own process, and could be made to tell the path */
 	if (!redact_keeps(naming->parts->redact, REDACT_PATH))
 		return 0;
-	if (!naming->parts->debug_files || rest(naming) == 0 ||
+	if (!naming->parts->debug_files ||
 	    debug_file_open(naming->parts->debug_files, naming->image, naming->object->name,
 			    &file) < 0)
 		return 0;
@@ -302,7 +319,7 @@ static uint64_t by_debug_file(const struct naming *naming)
 
 /* What go_table_find() shows of one address. */
 struct go_place {
-	const struct naming *naming;
+	struct naming *naming;
 	const struct place *place;
 	struct profile_line lines[PROFILE_LINES_MAX];
 	size_t count;
@@ -316,10 +333,6 @@ static void on_go_frame(void *context, const struct go_frame *frame)
 	struct profile *profile = go->naming->parts->profile;
 	char name[REDACT_BYTES], file[REDACT_BYTES];
 	struct profile_function function = {
-		.name = profile_string(profile,
-				       redact_name(redact, REDACT_FUNCTION, frame->name, name)),
-		.file = profile_string(profile,
-				       redact_name(redact, REDACT_PATH, frame->file, file)),
 		.line = frame->first_line,
 		.object = object->profile_id,
 		.start = frame->start,
@@ -332,6 +345,12 @@ static void on_go_frame(void *context, const struct go_frame *frame)
 			set_offset(profile, go->place, object, frame->start, true, redact);
 		return;
 	}
+	/* by_go_table() has asked for the function itself */
+	if (frame->inlined && !has_room(go->naming))
+		return;
+	function.name =
+		add_string(go->naming, redact_name(redact, REDACT_FUNCTION, frame->name, name));
+	function.file = add_string(go->naming, redact_source(redact, frame->file, file));
 	function.system_name = function.name;
 	if (function.file == PROFILE_FAILED)
 		function.file = 0;
@@ -341,13 +360,13 @@ static void on_go_frame(void *context, const struct go_frame *frame)
 		set_function(profile, go->place->location, &function);
 		profile_object_get(profile, object->profile_id)->has_functions = true;
 	} else if (go->count < PROFILE_LINES_MAX && function.name != PROFILE_FAILED) {
-		go->lines[go->count].function = profile_function_add(profile, &function);
+		go->lines[go->count].function = add_function(go->naming, &function);
 		go->lines[go->count].line = frame->line;
 		go->count += go->lines[go->count].function != PROFILE_FAILED;
 	}
 }
 
-static uint64_t by_go_table(const struct naming *naming)
+static uint64_t by_go_table(struct naming *naming)
 {
 	struct go_place go = {.naming = naming};
 	struct profile *profile = naming->parts->profile;
@@ -356,7 +375,7 @@ static uint64_t by_go_table(const struct naming *naming)
 
 	if (go_table_open(naming->parts->cache, naming->image, &table) < 0)
 		return 0;
-	for (size_t i = 0; i < naming->count; i++) {
+	for (size_t i = 0; i < naming->count && in_time(naming) && has_room(naming); i++) {
 		go.place = &naming->places[i];
 		go.count = 0;
 		if (go_table_find(table, go.place->address, on_go_frame, &go) < 0)
@@ -386,15 +405,23 @@ static void by_starts(const struct naming *naming, struct naming_counts *counts)
 	}
 }
 
-static void name_from_all(const struct naming *naming)
+static bool wants_more(struct naming *naming)
+{
+	return rest(naming) > 0 && in_time(naming);
+}
+
+static void name_from_all(struct naming *naming)
 {
 	struct naming_counts *counts = naming->parts->counts;
 
 	if (naming->image) {
 		counts->go += by_go_table(naming);
-		counts->tables += by_symbols(naming, naming->image);
-		counts->debugdata += by_debugdata(naming);
-		counts->debug_files += by_debug_file(naming);
+		if (wants_more(naming))
+			counts->tables += by_symbols(naming, naming->image);
+		if (wants_more(naming))
+			counts->debugdata += by_debugdata(naming);
+		if (wants_more(naming))
+			counts->debug_files += by_debug_file(naming);
 		symbol_cache_forget(naming->parts->cache, naming->image);
 	}
 	by_starts(naming, counts);
@@ -435,22 +462,20 @@ static int open_image(struct naming *naming)
 
 	if (!in_file && !object->bytes)
 		return -ENOENT;
-	if (naming->parts->clock() >= naming->late->deadline) {
-		naming->late->objects++;
+	if (!in_time(naming))
 		return -ETIME;
-	}
 	return in_file ? image_open(object->fd, &naming->image)
 		       : image_open_memory(object->bytes, object->size, &naming->image);
 }
 
 static void name_object(const struct naming_parts *parts, const struct object *object,
-			const struct groups *groups, struct late *late)
+			const struct groups *groups, struct budget *budget)
 {
 	uint32_t first = groups->first[object->profile_id];
 	struct naming naming = {
 		.parts = parts,
 		.object = object,
-		.late = late,
+		.budget = budget,
 		.places = groups->places + first,
 		.count = groups->first[object->profile_id + 1] - first,
 	};
@@ -515,15 +540,15 @@ static void name_marker(const struct naming_parts *parts, const struct groups *g
 static void name_all(const struct naming_parts *parts, const struct groups *groups)
 {
 	const struct object *object;
-	struct late late = {.deadline = parts->clock() + NAMING_BUDGET};
+	struct budget budget = {.deadline = parts->clock() + NAMING_BUDGET};
 	size_t cursor = 0;
 
 	while ((object = objects_next(parts->objects, &cursor)) != NULL)
 		if (object->profile_id)
-			name_object(parts, object, groups, &late);
-	if (late.objects > 0)
+			name_object(parts, object, groups, &budget);
+	if (budget.late > 0)
 		log_warning("names: %" PRIu64 " objects: time is over, shown by offset",
-			    late.objects);
+			    budget.late);
 	for (uint32_t range = 0; range <= KERNEL_RANGES_MAX; range++)
 		name_kernel(parts, groups, range);
 	for (uint32_t id = 1; id <= profile_objects(parts->profile); id++)
@@ -534,44 +559,10 @@ static void name_all(const struct naming_parts *parts, const struct groups *grou
 int naming_run(const struct naming_parts *parts)
 {
 	struct groups groups = {0};
-	int r = make_groups(parts->profile, &groups);
+	int r = groups_make(parts->profile, &groups);
 
 	if (r == 0)
 		name_all(parts, &groups);
-	free(groups.first);
-	free(groups.places);
+	groups_free(&groups);
 	return r;
-}
-
-/* Of the code that ran; its callers' names are missing where the leaf's is not, and not counted. */
-static bool nameless(const struct profile *profile, uint32_t stack)
-{
-	const uint32_t *locations;
-	uint32_t id;
-
-	if (profile_stack_get(profile, stack, &locations) == 0)
-		return true;
-	id = profile_location_get(profile, locations[0])->function;
-	return id == 0 || !profile_function_get(profile, id)->named;
-}
-
-uint64_t naming_failed(const struct profile *profile)
-{
-	uint64_t failed = 0;
-
-	for (uint32_t id = 1; id <= profile_locations(profile); id++)
-		failed += profile_location_get(profile, id)->function == 0;
-	return failed;
-}
-
-uint64_t naming_without(const struct profile *profile)
-{
-	size_t count;
-	const struct profile_sample *samples = profile_samples(profile, &count);
-	uint64_t without = 0;
-
-	for (size_t i = 0; i < count; i++)
-		if (nameless(profile, samples[i].stack))
-			without += samples[i].count;
-	return without;
 }

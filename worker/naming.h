@@ -40,11 +40,21 @@ struct naming_parts {
 #ifndef NAMING_BUDGET
 #define NAMING_BUDGET (10 * NS_PER_SECOND)
 #endif
+/* Bytes of names and functions that one object, and all of a recording, may bring to the profile.
+ * Ordinary ones bring some hundred per address. */
+#ifndef NAMING_OBJECT_BYTES_MAX
+#define NAMING_OBJECT_BYTES_MAX (16u << 20)
+#endif
+#ifndef NAMING_BYTES_MAX
+#define NAMING_BYTES_MAX (64u << 20)
+#endif
 
 /*
  * Turns offsets in files into addresses of the object, describes the objects and names all
  * locations. To be called once, when no more samples come. 0 or -ENOMEM; an object that cannot be
- * read any more, or not within NAMING_BUDGET, costs its names only. The latter are logged.
+ * read any more, or not within NAMING_BUDGET, costs its names only: what is left is shown by the
+ * start of its function. Those that were late are logged. So is what has no room, which the cache
+ * counts as refused, once for an object.
  */
 int naming_run(const struct naming_parts *parts);
 

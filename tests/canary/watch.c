@@ -27,12 +27,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bpf/abi.h"
 #include "tests/canary/place.h"
 
 #define PLACES_MAX	 256u
 #define RANGES_MAX	 1024u
 #define SHOWN		 10u
-#define GENERATION_BYTES 48u /* struct generation (bpf/maps.bpf.h) */
+#define GENERATION_BYTES sizeof(struct generation)
 
 struct range {
 	uint64_t start, end;
@@ -148,7 +149,7 @@ static void find_direct_map(const struct place *place)
 
 	*range = (struct range){~0ull, 0, "~direct-map"};
 	for (size_t at = 0; at + GENERATION_BYTES <= place->size; at += GENERATION_BYTES) {
-		uint64_t mm = word_at(place->bytes + at + 8);
+		uint64_t mm = word_at(place->bytes + at + offsetof(struct generation, mm));
 
 		range->start = mm && mm - memory < range->start ? mm - memory : range->start;
 		range->end = mm && mm + memory > range->end ? mm + memory : range->end;

@@ -30,8 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	if (debugdata_open(cache, outer, &inner, &claimed) == 0) {
 		if (symtab_resolve(cache, inner, pcs, 3, matches) == 0)
-			for (size_t i = 0; i < 3; i++)
-				free(matches[i].name);
+			symbol_matches_free(matches, 3);
 		image_close(inner);
 		symbol_cache_release(cache, claimed);
 	}

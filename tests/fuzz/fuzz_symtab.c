@@ -25,10 +25,8 @@ static void resolve(const void *bytes, size_t size)
 		cache = symbol_cache_new(SYMBOL_BYTES_MAX);
 	for (size_t i = 0; i < PCS; i++)
 		pcs[i] = i < PCS / 2 ? 0x1000 + i * 37 : 1ull << i;
-	if (symtab_resolve(cache, image, pcs, PCS, matches) == 0) {
-		for (size_t i = 0; i < PCS; i++)
-			free(matches[i].name);
-	}
+	if (symtab_resolve(cache, image, pcs, PCS, matches) == 0)
+		symbol_matches_free(matches, PCS);
 	image_close(image);
 }
 

@@ -111,6 +111,15 @@ static void put_functions(const struct build_go *build, struct bytes *bytes)
 	free(own);
 }
 
+static void put_strings(const struct build_go *build, struct bytes *bytes, const void *usual,
+			size_t size)
+{
+	if (build->strings)
+		put_bytes(bytes, build->strings, build->strings_size);
+	else
+		put_bytes(bytes, usual, size);
+}
+
 /* Returns where the names are. */
 static uint64_t put_table(const struct build_go *build, struct bytes *bytes)
 {
@@ -125,11 +134,11 @@ static uint64_t put_table(const struct build_go *build, struct bytes *bytes)
 	bytes->size = header;
 	offsets[0] = build->no_module ? BUILD_GO_TEXT : 0;
 	offsets[1] = bytes->size;
-	put_bytes(bytes, names, sizeof(names));
+	put_strings(build, bytes, names, sizeof(names));
 	offsets[2] = bytes->size;
 	put_bytes(bytes, units, sizeof(units));
 	offsets[3] = bytes->size;
-	put_bytes(bytes, files, sizeof(files));
+	put_strings(build, bytes, files, sizeof(files));
 	offsets[4] = bytes->size;
 	if (build->tables)
 		put_bytes(bytes, build->tables, build->tables_size);
@@ -163,10 +172,13 @@ static void put_calls(const struct build_go *build, struct bytes *bytes)
 
 static void put_module(const struct build_go *build, struct build_elf *elf, uint64_t name_offset)
 {
-	uint64_t words[MODULE_WORDS + 1] = {0}, *module = words + 1;
+	const size_t count = build->decoys + MODULE_WORDS + 1;
+	uint64_t *words = calloc(count, sizeof(*words)), *module = words + build->decoys + 1;
 	Elf64_Rela relocations[4];
 	const unsigned int used[] = {0, 1, 22, build->version == 20 ? 40 : 38};
 
+	for (size_t i = 0; i < build->decoys; i++)
+		words[i] = TABLE_AT;
 	module[0] = TABLE_AT;
 	module[1] = TABLE_AT + name_offset;
 	module[22] = BUILD_GO_TEXT;
@@ -179,7 +191,9 @@ static void put_module(const struct build_go *build, struct build_elf *elf, uint
 		build_elf_section(elf, ".rela.dyn", SHT_RELA, 0x400, relocations,
 				  sizeof(relocations));
 	else
-		build_elf_section(elf, ".noptrdata", SHT_PROGBITS, MODULE_AT, words, sizeof(words));
+		build_elf_section(elf, ".noptrdata", SHT_PROGBITS, MODULE_AT, words,
+				  count * sizeof(*words));
+	free(words);
 }
 
 static void put_section(const struct build_go *build, struct build_elf *elf,

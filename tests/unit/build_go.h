@@ -25,6 +25,9 @@ struct build_go {
 	size_t functions_size;
 	const void *tables; /* of varints, likewise */
 	size_t tables_size;
+	const void *strings; /* instead of the names, and of the files */
+	size_t strings_size;
+	size_t decoys; /* words with the table's address before the module's */
 };
 
 /* malloc()ed. */

@@ -50,6 +50,7 @@ static void configure(struct rig *rig)
 int rig_setup(void **state)
 {
 	struct rig *rig = calloc(1, sizeof(*rig));
+	const uint32_t *names = *state;
 
 	if (!rig)
 		abort();
@@ -65,6 +66,8 @@ int rig_setup(void **state)
 		abort();
 	memset(rig->rings, 0, RING_BYTES_MIN);
 	configure(rig);
+	if (names)
+		rig->parts.config.flags |= *names << CONFIG_NAMES;
 	if (session_new(&rig->parts, &rig->session) < 0 ||
 	    session_attach_segment(rig->session, rig->segment) < 0)
 		abort();

@@ -29,6 +29,9 @@ struct rig {
 };
 
 #define RIG_TEST(test) cmocka_unit_test_setup_teardown(test, rig_setup, rig_teardown)
+/* What the policy makes of names: a const uint32_t, as redact_init() takes it. */
+#define RIG_TEST_NAMES(test, names) \
+	cmocka_unit_test_prestate_setup_teardown(test, rig_setup, rig_teardown, (void *)(names))
 int rig_setup(void **state); /* a struct rig */
 int rig_teardown(void **state);
 

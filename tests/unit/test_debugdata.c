@@ -108,8 +108,7 @@ static void test_debugdata__its_symbols_are_found(void **state)
 	assert_string_equal(matches[1].name, "hidden");
 	assert_int_equal(matches[2].start, 0x1010);
 	assert_null(matches[3].name);
-	free(matches[1].name);
-	free(matches[2].name);
+	symbol_matches_free(matches, 4);
 	image_close(inner);
 	image_close(outer);
 	symbol_cache_free(cache);

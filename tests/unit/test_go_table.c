@@ -14,6 +14,7 @@
 #include "tests/unit/build_go.h"
 #include "worker/elf/image.h"
 #include "worker/symbol/cache.h"
+#include "worker/symbol/go_module.h"
 #include "worker/symbol/go_table.h"
 
 struct rig {
@@ -132,6 +133,58 @@ static void test_go_table__calls_that_go_round_end(void **state)
 	rig_close(&rig);
 }
 
+/* What holds the table's address is looked at so often and no more. */
+static void test_go_table__modules_that_are_none_are_bounded(void **state)
+{
+	const struct build_go few = {.version = 20, .decoys = GO_MODULES_MAX - 1};
+	const struct build_go many = {.version = 20, .decoys = GO_MODULES_MAX};
+	struct rig rig;
+
+	(void)state;
+	assert_int_equal(rig_open(&rig, &few), 0);
+	assert_found(&rig, 0x1020,
+		     "~main.add /src/add.go:55 50 0;main.main /src/main.go:10 9 1000;");
+	rig_close(&rig);
+	/* the start of .text is in the place of the module's */
+	assert_int_equal(rig_open(&rig, &many), -EBADMSG);
+	rig_close(&rig);
+}
+
+static void count_bytes(void *context, const struct go_frame *frame)
+{
+	*(uint64_t *)context += strlen(frame->name) + strlen(frame->file);
+}
+
+/* 64 frames at each address, all with the longest of names. */
+static void test_go_table__long_names_cost_steps(void **state)
+{
+	enum {
+		BYTES = 3 * GO_NAME_MAX
+	};
+	char *strings = malloc(BYTES);
+	const struct build_go build = {
+		.version = 20, .parent = 0x20, .strings = strings, .strings_size = BYTES};
+	uint64_t bytes = 0;
+	struct rig rig;
+	int r;
+
+	(void)state;
+	memset(strings, 'x', BYTES);
+	assert_int_equal(rig_open(&rig, &build), 0);
+	do
+		r = go_table_find(rig.table, 0x1020, count_bytes, &bytes);
+	while (r == 0);
+	assert_int_equal(r, -ETIME);
+	assert_true(bytes > GO_STEPS_MAX);
+	assert_true(bytes < 9ull * GO_STEPS_MAX);
+	/* and nothing more is shown */
+	bytes = 0;
+	assert_int_equal(go_table_find(rig.table, 0x1020, count_bytes, &bytes), -ETIME);
+	assert_int_equal(bytes, 0);
+	rig_close(&rig);
+	free(strings);
+}
+
 static void test_go_table__damaged_ones(void **state)
 {
 	static const unsigned char far[16] = {0, 0, 0, 0, 0xff, 0xff, 0xff, 0x7f, 0xff, 1};
@@ -185,6 +238,8 @@ int main(void)
 		cmocka_unit_test(test_go_table__layouts_of_all_versions),
 		cmocka_unit_test(test_go_table__without_a_module_there_are_functions_only),
 		cmocka_unit_test(test_go_table__calls_that_go_round_end),
+		cmocka_unit_test(test_go_table__modules_that_are_none_are_bounded),
+		cmocka_unit_test(test_go_table__long_names_cost_steps),
 		cmocka_unit_test(test_go_table__damaged_ones),
 		cmocka_unit_test(test_go_table__what_is_none),
 	};

@@ -11,11 +11,15 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "helper/policy/parser.h"
 #include "tests/unit/build_elf.h"
+#include "tests/unit/build_go.h"
+#include "tests/unit/build_symbols.h"
 #include "tests/unit/session_rig.h"
 #include "worker/elf/image.h"
 #include "worker/naming.h"
 #include "worker/profile/profile.h"
+#include "worker/symbol/symtab.h"
 
 #define PLACE 0x40000000ull /* where the test's own text is said to be mapped */
 
@@ -190,6 +194,176 @@ static void test_naming__no_names_when_time_is_over(void **state)
 	assert_int_equal(summary.without_names, 1);
 }
 
+static uint64_t text_offset(int fd)
+{
+	const struct image_segment *segments;
+	uint64_t offset = 0;
+	struct image *image;
+
+	assert_int_equal(image_open(fd, &image), 0);
+	for (size_t i = image_segments(image, &segments); i-- > 0;)
+		if (segments[i].executable)
+			offset = segments[i].file_offset;
+	image_close(image);
+	return offset;
+}
+
+/* Process 5 has the file mapped from its first byte on. */
+static void map_file(struct rig *rig, int fd)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	rig_seen(rig, 5, 100, "40000000-40100000 r-xp 0 08:01 262144 /opt/x\n", path);
+	rig->fake.identity.inode = 262144;
+}
+
+/* The clock goes on while its functions are looked up: the fourth look is too late. */
+static void test_naming__time_is_over_within_an_object(void **state)
+{
+	struct rig *rig = *state;
+	const struct build_go build = {.version = 20};
+	struct message_summary summary;
+	size_t size;
+	unsigned char *bytes = build_go(&build, &size);
+	int fd = fake_file(bytes, size);
+	uint64_t text = PLACE + text_offset(fd);
+	const u64 frames[] = {text | FRAME_EXACT, text + 0x21, text + 0x101, text + 0x111};
+
+	free(bytes);
+	map_file(rig, fd);
+	rig_sample(rig, 5, 100, REASON_end_root, frames, 0, 4);
+	rig_settle(rig);
+	rig->tick = NAMING_BUDGET / 4 + 1;
+	assert_int_equal(session_finish(rig->session), 0);
+	rig_check_stack(rig, 0, "main.main;main.main;x+0x1100;x+0x1110");
+	session_summary(rig->session, &summary);
+	assert_int_equal(summary.without_names, 0);
+	close(fd);
+}
+
+static const uint32_t drop_paths = NAMES_BITS(NAMES_PATH, NAMES_DROP);
+static const uint32_t drop_functions = NAMES_BITS(NAMES_FUNCTION, NAMES_DROP);
+
+/* A program of Go whose source files look like names of the kernel's, sampled in each function. */
+static void name_secret_sources(struct rig *rig)
+{
+	static const char strings[] = "\0[/secret1]\0[/secret2]\0[/secret3]";
+	const struct build_go build = {
+		.version = 20, .strings = strings, .strings_size = sizeof(strings)};
+	size_t size;
+	unsigned char *bytes = build_go(&build, &size);
+	int fd = fake_file(bytes, size);
+	uint64_t text = PLACE + text_offset(fd);
+	const u64 frames[] = {text | FRAME_EXACT, text + 0x21, text + 0x101};
+
+	free(bytes);
+	map_file(rig, fd);
+	rig_sample(rig, 5, 100, REASON_end_root, frames, 0, 3);
+	rig_settle(rig);
+	assert_int_equal(session_finish(rig->session), 0);
+	close(fd);
+}
+
+static void test_naming__source_files_are_paths_of_the_target(void **state)
+{
+	struct rig *rig = *state;
+	const struct profile *profile = session_profile(rig->session);
+
+	name_secret_sources(rig);
+	assert_true(profile_functions(profile) > 0);
+	for (uint32_t id = 1; id <= profile_functions(profile); id++)
+		assert_string_equal(
+			profile_string_get(profile, profile_function_get(profile, id)->file),
+			"[dropped]");
+}
+
+static void test_naming__no_sources_of_dropped_functions(void **state)
+{
+	struct rig *rig = *state;
+	const struct profile *profile = session_profile(rig->session);
+
+	name_secret_sources(rig);
+	assert_true(profile_functions(profile) > 0);
+	for (uint32_t id = 0; id < profile_strings(profile); id++)
+		assert_null(strstr(profile_string_get(profile, id), "secret"));
+}
+
+#define LONG_NAMES 1200u
+
+/* Symbols of 16 bytes each, whose names are as long as they may be, and all different. */
+static int file_of_long_names(void)
+{
+	static const struct build_symbols_table none;
+	Elf64_Sym *symbols = calloc(LONG_NAMES, sizeof(*symbols));
+	char *strings = malloc(2 * SYMBOL_NAME_MAX);
+	const struct build_symbols_table table = {.symbols = symbols,
+						  .symbols_size = LONG_NAMES * sizeof(*symbols),
+						  .strings = strings,
+						  .strings_size = 2 * SYMBOL_NAME_MAX};
+	unsigned char *bytes;
+	Elf64_Phdr *segment;
+	size_t size;
+	int fd;
+
+	for (uint32_t i = 0; i < 2 * SYMBOL_NAME_MAX; i++)
+		strings[i] = (char)('a' + (i * 2654435761u >> 16) % 26);
+	for (uint32_t i = 0; i < LONG_NAMES; i++)
+		symbols[i] = (Elf64_Sym){.st_name = i + 1,
+					 .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
+					 .st_shndx = 1,
+					 .st_value = BUILD_SYMBOLS_TEXT + 16 * i,
+					 .st_size = 16};
+	bytes = build_symbols(&table, &none, &size);
+	segment = (Elf64_Phdr *)(bytes + ((Elf64_Ehdr *)bytes)->e_phoff);
+	segment->p_offset = BUILD_SYMBOLS_TEXT;
+	segment->p_filesz = segment->p_memsz;
+	fd = fake_file(bytes, size);
+	assert_int_equal(ftruncate(fd, 0x20000), 0);
+	free(bytes);
+	free(strings);
+	free(symbols);
+	return fd;
+}
+
+static void test_naming__bytes_of_names_are_bounded(void **state)
+{
+	enum {
+		FRAMES = 200
+	};
+	struct rig *rig = *state;
+	const struct profile *profile = session_profile(rig->session);
+	struct message_summary summary;
+	uint64_t named = 0, bytes = 0;
+	u64 frames[FRAMES];
+	int fd = file_of_long_names();
+
+	map_file(rig, fd);
+	for (uint32_t i = 0; i < LONG_NAMES; i += FRAMES) {
+		for (uint32_t j = 0; j < FRAMES; j++)
+			frames[j] = PLACE + BUILD_SYMBOLS_TEXT + 16 * (i + j) + 4;
+		rig_sample(rig, 5, 100, REASON_end_root, frames, 0, FRAMES);
+		rig_settle(rig);
+	}
+	assert_int_equal(session_finish(rig->session), 0);
+	for (uint32_t id = 1; id <= profile_functions(profile); id++) {
+		const struct profile_function *function = profile_function_get(profile, id);
+
+		named += function->named;
+		if (function->named)
+			bytes += strlen(profile_string_get(profile, function->name)) + 1;
+		else
+			assert_memory_equal(profile_string_get(profile, function->name), "x+0x", 4);
+	}
+	assert_int_equal(profile_functions(profile), LONG_NAMES);
+	assert_in_range(named, 1000, LONG_NAMES - 1);
+	assert_in_range(bytes, 1, NAMING_OBJECT_BYTES_MAX + SYMBOL_NAME_MAX);
+	session_summary(rig->session, &summary);
+	assert_int_equal(summary.limit[LIMIT_symbols], 1);
+	assert_int_equal(naming_failed(profile), 0);
+	close(fd);
+}
+
 static void test_naming__no_file_no_names(void **state)
 {
 	struct rig *rig = *state;
@@ -247,6 +421,10 @@ int main(void)
 		RIG_TEST(test_naming__one_mapping_for_all_text),
 		RIG_TEST(test_naming__two_segments_share_a_page),
 		RIG_TEST(test_naming__no_names_when_time_is_over),
+		RIG_TEST(test_naming__time_is_over_within_an_object),
+		RIG_TEST_NAMES(test_naming__source_files_are_paths_of_the_target, &drop_paths),
+		RIG_TEST_NAMES(test_naming__no_sources_of_dropped_functions, &drop_functions),
+		RIG_TEST(test_naming__bytes_of_names_are_bounded),
 		RIG_TEST(test_naming__no_file_no_names),
 		RIG_TEST(test_naming__markers_are_names),
 		RIG_TEST(test_naming__rendered),

@@ -70,6 +70,24 @@ static void test_redact__the_kernels_own_names_stay(void **state)
 	assert_string_equal(name(REDACT_FUNCTION, "[secret]"), REDACT_DROPPED);
 }
 
+static void test_redact__names_of_sources_are_never_the_kernels(void **state)
+{
+	char other[REDACT_BYTES];
+
+	(void)state;
+	redact_init(&redact, NAMES_BITS(NAMES_PATH, NAMES_DROP));
+	assert_string_equal(redact_source(&redact, "[/secret", text), REDACT_DROPPED);
+	assert_string_equal(redact_source(&redact, "[vdso]", text), REDACT_DROPPED);
+	assert_string_equal(redact_source(&redact, "", text), "");
+	redact_init(&redact, NAMES_BITS(NAMES_PATH, NAMES_HASH));
+	assert_null(strstr(redact_source(&redact, "[/secret", text), "secret"));
+	/* one path, one hash */
+	assert_string_equal(redact_source(&redact, "/secret", text),
+			    redact_name(&redact, REDACT_PATH, "/secret", other));
+	redact_init(&redact, 0);
+	assert_string_equal(redact_source(&redact, "[/secret", text), "[/secret");
+}
+
 /* The main thread's name is the process's. */
 static void test_redact__threads_follow_comm(void **state)
 {
@@ -93,6 +111,7 @@ int main(void)
 		cmocka_unit_test(test_redact__drops),
 		cmocka_unit_test(test_redact__hashes),
 		cmocka_unit_test(test_redact__the_kernels_own_names_stay),
+		cmocka_unit_test(test_redact__names_of_sources_are_never_the_kernels),
 		cmocka_unit_test(test_redact__threads_follow_comm),
 	};
 

@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "tests/unit/build_symbols.h"
 #include "worker/elf/image.h"
@@ -212,8 +214,11 @@ static void test_symtab__many_pcs_in_one_pass(void **state)
 		assert_int_equal(!names[i], !matches[i].name);
 		if (names[i])
 			assert_string_equal(matches[i].name, names[i]);
-		free(matches[i].name);
 	}
+	/* one symbol's name is there once */
+	assert_ptr_equal(matches[1].name, matches[3].name);
+	symbol_matches_free(matches, 8);
+	assert_null(matches[1].name);
 }
 
 static void test_symtab__dynsym_fills_in(void **state)
@@ -293,6 +298,137 @@ static void test_symtab__ranges_that_wrap_are_ignored(void **state)
 	ASSERT_NAME(symbols, 0x1008, NULL, 0);
 }
 
+/* A file's image; its .symtab is said to have that many bytes, if any: most of them a hole. */
+static struct image *open_file(const struct build_symbols_table *table, uint64_t bytes, int *ret_fd)
+{
+	static const struct build_symbols_table none;
+	struct image *image;
+	Elf64_Shdr *section;
+	size_t size;
+	unsigned char *built = build_symbols(table, &none, &size);
+
+	section = (Elf64_Shdr *)(built + ((Elf64_Ehdr *)built)->e_shoff);
+	while (section->sh_type != SHT_SYMTAB)
+		section++;
+	if (bytes > 0)
+		section->sh_size = bytes;
+	*ret_fd = memfd_create("sparse", MFD_CLOEXEC);
+	assert_int_equal(write(*ret_fd, built, size), size);
+	if (bytes > 0)
+		assert_int_equal(ftruncate(*ret_fd, (off_t)(section->sh_offset + bytes)), 0);
+	free(built);
+	assert_int_equal(image_open(*ret_fd, &image), 0);
+	return image;
+}
+
+static void test_symtab__a_table_larger_than_any_is_not_read(void **state)
+{
+	static const struct symbol symbols[] = {{"a", FUNC(GLOBAL), 1, 0x1000, 16}};
+	static const uint64_t pc = 0x1000;
+	struct symbol_cache *cache = symbol_cache_new(SYMBOL_BYTES_MAX);
+	struct symbol_cache_counts counts;
+	struct symbol_match match;
+	struct image *image;
+	struct table table;
+	int fd;
+
+	(void)state;
+	table_fill(&table, symbols, 1);
+	image = open_file(&table.built, 1ull << 40, &fd);
+	assert_int_equal(symtab_resolve(cache, image, &pc, 1, &match), -EFBIG);
+	assert_null(match.name);
+	symbol_cache_counts(cache, &counts);
+	assert_int_equal(counts.refused, 1);
+	symbol_cache_forget(cache, image);
+	image_close(image);
+	close(fd);
+	symbol_cache_free(cache);
+}
+
+/* One place has many names, each of them far from the one before: reading them takes long. */
+static void test_symtab__names_far_apart_are_bounded(void **state)
+{
+	enum {
+		SYMBOLS = 400000,
+		STRINGS = 4 << 20,
+		FAR = (1 << 20) + 1
+	};
+	Elf64_Sym *symbols = calloc(SYMBOLS, sizeof(*symbols));
+	char *strings = calloc(STRINGS, 1);
+	const struct build_symbols_table table = {.symbols = symbols,
+						  .symbols_size = SYMBOLS * sizeof(*symbols),
+						  .strings = strings,
+						  .strings_size = STRINGS};
+	struct symbol_cache *cache = symbol_cache_new(40u << 10); /* two blocks */
+	const uint64_t pc = 0x1000;
+	struct symbol_cache_counts counts;
+	struct symbol_match match;
+	struct image *image;
+	int fd;
+
+	(void)state;
+	memset(strings, 'x', STRINGS);
+	for (size_t i = 1; i < STRINGS; i += 2)
+		strings[i] = '\0';
+	for (size_t i = 0; i < SYMBOLS; i++)
+		symbols[i] =
+			(Elf64_Sym){.st_name = (Elf64_Word)(i * FAR % (STRINGS - 2) & ~1ull) + 2,
+				    .st_info = FUNC(GLOBAL),
+				    .st_shndx = 1,
+				    .st_value = pc,
+				    .st_size = 16};
+	image = open_file(&table, 0, &fd);
+	assert_int_equal(symtab_resolve(cache, image, &pc, 1, &match), 0);
+	assert_string_equal(match.name, "x");
+	symbol_matches_free(&match, 1);
+	symbol_cache_counts(cache, &counts);
+	/* 64 Mi steps of 64 bytes are 256 Ki blocks */
+	assert_in_range(counts.missed, 200000, (1u << 18) + 2);
+	symbol_cache_forget(cache, image);
+	image_close(image);
+	close(fd);
+	symbol_cache_free(cache);
+	free(symbols);
+	free(strings);
+}
+
+/* Names of 16 KB at 5,000 places: there is no room for all of them at once. */
+static void test_symtab__bytes_of_names_are_bounded(void **state)
+{
+	enum {
+		SYMBOLS = 5000
+	};
+	Elf64_Sym *symbols = calloc(SYMBOLS, sizeof(*symbols));
+	uint64_t *pcs = calloc(SYMBOLS, sizeof(*pcs));
+	struct symbol_match *matches = calloc(SYMBOLS, sizeof(*matches));
+	char *strings = calloc(2 * SYMBOL_NAME_MAX, 1);
+	const struct build_symbols_table table = {.symbols = symbols,
+						  .symbols_size = SYMBOLS * sizeof(*symbols),
+						  .strings = strings,
+						  .strings_size = 2 * SYMBOL_NAME_MAX};
+	size_t named = 0;
+
+	(void)state;
+	memset(strings, 'x', 2 * SYMBOL_NAME_MAX);
+	for (size_t i = 0; i < SYMBOLS; i++) {
+		pcs[i] = 0x1000 + 16 * i;
+		symbols[i] = (Elf64_Sym){.st_name = (Elf64_Word)i + 1,
+					 .st_info = FUNC(GLOBAL),
+					 .st_shndx = 1,
+					 .st_value = pcs[i],
+					 .st_size = 16};
+	}
+	assert_int_equal(resolve(&table, NULL, pcs, SYMBOLS, matches), 0);
+	while (named < SYMBOLS && matches[named].name)
+		named++;
+	assert_int_equal(named, SYMTAB_NAMES_MAX / (SYMBOL_NAME_MAX + 1));
+	symbol_matches_free(matches, SYMBOLS);
+	free(symbols);
+	free(pcs);
+	free(matches);
+	free(strings);
+}
+
 /* Every symbol covers every pc: names may be lost, time may not. */
 static void test_symtab__hostile_overlap_is_bounded(void **state)
 {
@@ -319,8 +455,7 @@ static void test_symtab__hostile_overlap_is_bounded(void **state)
 	for (size_t i = 0; i < PCS; i++)
 		pcs[i] = SYMBOLS + i;
 	assert_int_equal(resolve(&table, NULL, pcs, PCS, matches), 0);
-	for (size_t i = 0; i < PCS; i++)
-		free(matches[i].name);
+	symbol_matches_free(matches, PCS);
 	free(symbols);
 	free(pcs);
 	free(matches);
@@ -341,6 +476,9 @@ int main(void)
 		cmocka_unit_test(test_symtab__names_outside_the_strings_are_ignored),
 		cmocka_unit_test(test_symtab__long_and_unterminated_names_are_cut),
 		cmocka_unit_test(test_symtab__ranges_that_wrap_are_ignored),
+		cmocka_unit_test(test_symtab__a_table_larger_than_any_is_not_read),
+		cmocka_unit_test(test_symtab__names_far_apart_are_bounded),
+		cmocka_unit_test(test_symtab__bytes_of_names_are_bounded),
 		cmocka_unit_test(test_symtab__hostile_overlap_is_bounded),
 	};
 

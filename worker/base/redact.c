@@ -25,14 +25,25 @@ static bool is_kernels(enum redact_kind kind, const char *name)
 	return kind == REDACT_PATH && name[0] == '[' && strncmp(name, "[anon", 5) != 0;
 }
 
-const char *redact_name(const struct redact *redact, enum redact_kind kind, const char *name,
-			char text[REDACT_BYTES])
+static const char *apply(const struct redact *redact, enum redact_mode mode, const char *name,
+			 char text[REDACT_BYTES])
 {
-	if (redact->mode[kind] == REDACT_KEEP || !name[0] || is_kernels(kind, name))
+	if (mode == REDACT_KEEP || !name[0])
 		return name;
-	if (redact->mode[kind] == REDACT_DROP)
+	if (mode == REDACT_DROP)
 		return REDACT_DROPPED;
 	snprintf(text, REDACT_BYTES, "[%016" PRIx64 "]",
 		 hash_bytes(&redact->key, name, strlen(name)));
 	return text;
+}
+
+const char *redact_name(const struct redact *redact, enum redact_kind kind, const char *name,
+			char text[REDACT_BYTES])
+{
+	return is_kernels(kind, name) ? name : apply(redact, redact->mode[kind], name, text);
+}
+
+const char *redact_source(const struct redact *redact, const char *name, char text[REDACT_BYTES])
+{
+	return apply(redact, redact->mode[REDACT_PATH], name, text);
 }

@@ -45,6 +45,9 @@ int redact_init(struct redact *ret_redact, uint32_t modes);
 const char *redact_name(const struct redact *redact, enum redact_kind kind, const char *name,
 			char text[REDACT_BYTES]);
 
+/* Likewise for a path that is written in a target's file: no such name is the kernel's. */
+const char *redact_source(const struct redact *redact, const char *name, char text[REDACT_BYTES]);
+
 static inline bool redact_keeps(const struct redact *redact, enum redact_kind kind)
 {
 	return redact->mode[kind] == REDACT_KEEP;

@@ -135,6 +135,11 @@ void symbol_cache_counts(const struct symbol_cache *cache, struct symbol_cache_c
 	*ret_counts = cache->counts;
 }
 
+uint64_t symbol_cache_steps(const struct symbol_cache *cache)
+{
+	return cache->counts.missed * (BLOCK_BYTES / 64);
+}
+
 /* A block to fill, not listed. NULL: there is no room for a single one. */
 static struct block *take_block(struct symbol_cache *cache)
 {
@@ -176,6 +181,7 @@ static struct block *find_block(struct symbol_cache *cache, const struct image *
 		return block;
 	if (block) /* two blocks of one key */
 		unlist(cache, block);
+	cache->counts.missed++;
 	block = take_block(cache);
 	if (!block)
 		return NULL;
@@ -253,13 +259,16 @@ size_t window_read(const struct window *window, uint64_t at, void *to, size_t si
 
 size_t window_string(const struct window *window, uint64_t at, char *to, size_t size)
 {
-	size_t wanted = size - 1 < FIRST_BYTES ? size - 1 : FIRST_BYTES;
-	size_t got = window_read(window, at, to, wanted);
-	const char *end = memchr(to, '\0', got);
+	size_t got = 0, wanted = FIRST_BYTES, part;
+	const char *end = NULL;
 
-	if (!end && got == FIRST_BYTES && size - 1 > got) {
-		got += window_read(window, at + got, to + got, size - 1 - got);
-		end = memchr(to, '\0', got);
+	/* each time as much again: what it costs goes by the length */
+	for (part = wanted; !end && part == wanted && got < size - 1; got += part) {
+		wanted = got > 0 ? got : FIRST_BYTES;
+		if (wanted > size - 1 - got)
+			wanted = size - 1 - got;
+		part = window_read(window, at + got, to + got, wanted);
+		end = memchr(to + got, '\0', part);
 	}
 	got = end ? (size_t)(end - to) : got;
 	to[got] = '\0';

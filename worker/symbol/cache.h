@@ -33,8 +33,11 @@ void symbol_cache_forget(struct symbol_cache *cache, const struct image *image);
 struct symbol_cache_counts {
 	size_t peak;		   /* bytes */
 	uint64_t evicted, refused; /* blocks, claims */
+	uint64_t missed;	   /* blocks that were not there */
 };
 void symbol_cache_counts(const struct symbol_cache *cache, struct symbol_cache_counts *ret_counts);
+/* What reading through the cache has cost so far, in steps of 64 bytes of files. */
+uint64_t symbol_cache_steps(const struct symbol_cache *cache);
 
 /* A part of an image that is read through the cache. */
 struct window {

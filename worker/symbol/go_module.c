@@ -21,6 +21,7 @@ struct search {
 	uint64_t table, names;
 	uint32_t gofunc; /* index of a word */
 	struct go_module module;
+	uint32_t tried;
 	uint64_t at[CANDIDATES]; /* addresses that the table's is relocated to */
 	uint32_t count;
 	bool found[CANDIDATES]; /* the names' address follows */
@@ -39,6 +40,9 @@ static uint64_t word_at(const struct search *search, uint64_t offset)
 
 static bool is_module(struct search *search, uint64_t offset)
 {
+	if (search->tried == GO_MODULES_MAX)
+		return false;
+	search->tried++;
 	if (word_at(search, offset + WORD) != search->names)
 		return false;
 	search->module.text = word_at(search, offset + WORD_TEXT * WORD);

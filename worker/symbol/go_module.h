@@ -18,6 +18,7 @@ struct go_module {
 };
 
 #define GO_MODULE_SCAN_MAX (64u << 20) /* bytes of a section */
+#define GO_MODULES_MAX	   1000u       /* places with the table's address that are looked at */
 
 /* `coverage`: of Go 1.20 and newer, with two words more. 0, -ENOENT or -ENOMEM. */
 int go_module_find(struct image *image, uint64_t table, uint64_t names, bool coverage,

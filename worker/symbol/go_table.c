@@ -45,9 +45,11 @@ struct go_table {
 	struct window calls; /* go:func.*; empty: not found */
 	uint64_t count;	     /* functions */
 	uint64_t text;
-	uint64_t steps;
+	uint64_t steps, cached; /* cached: those of the cache when it began */
 	char name[GO_NAME_MAX], file[GO_NAME_MAX];
 };
+
+#define STEP_NAME 8u /* bytes: whoever is shown a name copies and hashes it */
 
 struct function {
 	uint64_t start, record; /* record: its offset in functions */
@@ -191,6 +193,7 @@ int go_table_open(struct symbol_cache *cache, struct image *image, struct go_tab
 	if (!table)
 		return -ENOMEM;
 	table->cache = cache;
+	table->cached = symbol_cache_steps(cache);
 	table->image = image;
 	r = read_header(table, &place);
 	if (r == 0)
@@ -204,6 +207,11 @@ void go_table_close(struct go_table *table)
 }
 
 /* ---- tables of varints ---- */
+
+static bool is_over(const struct go_table *table)
+{
+	return table->steps + symbol_cache_steps(table->cache) - table->cached >= GO_STEPS_MAX;
+}
 
 struct varints {
 	const struct window *window;
@@ -236,9 +244,11 @@ static int32_t value_at(struct go_table *table, const struct function *function,
 	uint32_t value = UINT32_MAX, more;
 
 	reader_init(&varints.reader, varints.bytes, 0);
-	for (bool first = true; offset != 0 && table->steps < GO_STEPS_MAX; first = false) {
-		if (reader_left(&varints.reader) < PAIR_MAX)
+	for (bool first = true; offset != 0 && !is_over(table); first = false) {
+		if (reader_left(&varints.reader) < PAIR_MAX) {
 			refill(&varints);
+			table->steps += VARINT_BYTES / 64;
+		}
 		more = (uint32_t)reader_uleb(&varints.reader);
 		if (more == 0 && !first)
 			break;
@@ -383,7 +393,9 @@ static void read_file(struct go_table *table, const struct function *function, i
 		offset = read_u32(&table->units,
 				  4ull * ((uint64_t)function->unit + (uint32_t)number));
 	if (offset != NO_OFFSET)
-		window_string(&table->files, offset, table->file, sizeof(table->file));
+		table->steps +=
+			window_string(&table->files, offset, table->file, sizeof(table->file)) /
+			STEP_NAME;
 }
 
 static void show(struct go_table *table, const struct function *function, const struct call *call,
@@ -399,8 +411,9 @@ static void show(struct go_table *table, const struct function *function, const 
 		.inlined = call != NULL,
 	};
 
-	window_string(&table->names, call ? call->name : function->name, table->name,
-		      sizeof(table->name));
+	table->steps += window_string(&table->names, call ? call->name : function->name,
+				      table->name, sizeof(table->name)) /
+			STEP_NAME;
 	read_file(table, function, value_at(table, function, function->files, pc));
 	visit(context, &frame);
 }
@@ -409,13 +422,13 @@ int go_table_find(struct go_table *table, uint64_t pc, go_visit *visit, void *co
 {
 	struct function function = {0};
 	struct call call;
-	int r = find_function(table, pc, &function);
+	int r = is_over(table) ? -ETIME : find_function(table, pc, &function);
 
 	if (r == 0)
 		r = read_function(table, &function);
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < GO_INLINE_MAX && function.tree.size > 0; i++) {
+	for (size_t i = 0; i < GO_INLINE_MAX && function.tree.size > 0 && !is_over(table); i++) {
 		int32_t index = value_at(table, &function, function.inlined, pc);
 
 		if (index < 0 || !read_call(table, &function, index, &call))
@@ -424,5 +437,5 @@ int go_table_find(struct go_table *table, uint64_t pc, go_visit *visit, void *co
 		pc = function.start + (uint64_t)(int64_t)call.parent;
 	}
 	show(table, &function, NULL, pc, visit, context);
-	return table->steps < GO_STEPS_MAX ? 0 : -ETIME;
+	return is_over(table) ? -ETIME : 0;
 }

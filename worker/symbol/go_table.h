@@ -27,7 +27,8 @@ struct symbol_cache;
 
 #define GO_NAME_MAX   4096 /* bytes of a name or a path with its NUL; longer ones are cut */
 #define GO_INLINE_MAX 63   /* inlined calls at one address; the outermost ones are left out */
-/* Of an object: a step is a pair of varints. Ordinary ones need some hundred per address. */
+/* Of an object: a step is a pair of varints, 8 bytes of a name, 64 that are read from the file.
+ * Ordinary ones need some hundred per address. */
 #ifndef GO_STEPS_MAX
 #define GO_STEPS_MAX (64u << 20)
 #endif

@@ -18,10 +18,11 @@
 #include "worker/symbol/cache.h"
 
 /*
- * Symbols of a hostile file may all cover all pcs. One step is a candidate looked at or 64 bytes of
- * a name; ordinary files need about one per pc.
+ * Symbols of a hostile file may all cover all pcs. A step is a symbol, a candidate looked at or 64
+ * bytes of a name or of what is read for it; ordinary files need about one per symbol and some
+ * hundred per pc.
  */
-#define SYMTAB_STEPS_MAX (32u << 20)
+#define SYMTAB_STEPS_MAX (64u << 20)
 
 #define SYMBOLS_AT_ONCE 256u
 #define TABLES		2
@@ -52,7 +53,7 @@ struct symtab {
 	struct candidate *best; /* per pc */
 	struct symbol_cache *cache;
 	struct window strings[TABLES];
-	uint64_t steps;
+	uint64_t steps, cached;		/* cached: those of the cache when it began */
 	char text[SYMBOL_NAME_MAX + 1]; /* of the symbol that is being looked at */
 	char other[SYMBOL_NAME_MAX + 1];
 };
@@ -99,10 +100,26 @@ static bool symtab_is_code(const struct symtab *symtab, const struct symtab_symb
 	       symtab_in_text(symtab->image, symbol->value);
 }
 
-/* Without the version of "name@@VERSION". */
-static size_t symtab_text(const struct window *strings, uint32_t name, char *ret_text)
+static bool symtab_is_over(const struct symtab *symtab)
 {
-	size_t length = window_string(strings, name, ret_text, SYMBOL_NAME_MAX + 1);
+	return symtab->steps + symbol_cache_steps(symtab->cache) - symtab->cached >
+	       SYMTAB_STEPS_MAX;
+}
+
+static size_t symtab_string(struct symtab *symtab, const struct candidate *candidate,
+			    char ret_text[SYMBOL_NAME_MAX + 1])
+{
+	size_t length =
+		window_string(candidate->strings, candidate->name, ret_text, SYMBOL_NAME_MAX + 1);
+
+	symtab->steps += length / 64;
+	return length;
+}
+
+/* Without the version of "name@@VERSION". */
+static size_t symtab_text(struct symtab *symtab, const struct candidate *candidate, char *ret_text)
+{
+	size_t length = symtab_string(symtab, candidate, ret_text);
 	const char *version = memchr(ret_text, '@', length);
 
 	return version && version > ret_text ? (size_t)(version - ret_text) : length;
@@ -111,9 +128,8 @@ static size_t symtab_text(const struct window *strings, uint32_t name, char *ret
 /* ".L": labels that an assembler keeps for itself. */
 static void symtab_name(struct symtab *symtab, struct candidate *candidate)
 {
-	size_t length = symtab_text(candidate->strings, candidate->name, symtab->text);
+	size_t length = symtab_text(symtab, candidate, symtab->text);
 
-	symtab->steps += length / 64;
 	candidate->looked_up = true;
 	if (length < 2 || memcmp(symtab->text, ".L", 2) != 0)
 		candidate->alias = alias_make(symtab->text, length);
@@ -158,7 +174,7 @@ static bool symtab_name_is_better(struct symtab *symtab, const struct candidate 
 	if (first.underscores == second.underscores && first.length == second.length) {
 		first.name = symtab->text;
 		second.name = symtab->other;
-		window_string(b->strings, b->name, symtab->other, sizeof(symtab->other));
+		symtab_string(symtab, b, symtab->other);
 	}
 	return alias_is_better(&first, &second);
 }
@@ -197,7 +213,7 @@ static int symtab_symbol(struct symtab *symtab, const struct symtab_symbol *symb
 	for (size_t i = symtab_first(symtab, symbol->value);
 	     i < symtab->count && symtab->pcs[i] <= last; i++) {
 		symtab_offer(symtab, &candidate, &symtab->best[i]);
-		if (symtab->steps > SYMTAB_STEPS_MAX)
+		if (symtab_is_over(symtab))
 			return -EBADMSG;
 	}
 	return 0;
@@ -221,6 +237,9 @@ static int symtab_symbols(struct symtab *symtab, const struct image_place *table
 		while (reader_left(&reader) >= sizeof(Elf64_Sym) && r == 0) {
 			symbol = symtab_read(&reader);
 			r = symtab_symbol(symtab, &symbol, strings);
+			symtab->steps++;
+			if (symtab_is_over(symtab))
+				r = -EBADMSG;
 		}
 	}
 	return r;
@@ -237,6 +256,11 @@ static int symtab_scan(struct symtab *symtab, const char *section, struct window
 		return r;
 	if (table.entry_size != sizeof(Elf64_Sym))
 		return -EBADMSG;
+	/* a hole in a sparse file is read as well */
+	if (table.size > IMAGE_SECTION_MAX) {
+		symbol_cache_refuse(symtab->cache);
+		return -EFBIG;
+	}
 	*strings = window_make(symtab->cache, symtab->image, &names);
 	return symtab_symbols(symtab, &table, strings);
 }
@@ -255,30 +279,51 @@ static int symtab_scan_all(struct symtab *symtab)
 		else if (r != -ENOENT && damage == 0)
 			damage = r;
 	}
-	return usable || symtab->steps > SYMTAB_STEPS_MAX ? 0 : damage;
+	return usable || symtab_is_over(symtab) ? 0 : damage;
 }
 
+static bool symtab_same(const struct candidate *a, const struct candidate *b)
+{
+	return a->strings == b->strings && a->name == b->name;
+}
+
+/* Looking names up again has as many steps as the scan had. */
 static int symtab_copy(struct symtab *symtab, struct symbol_match *ret_matches)
 {
 	const struct candidate *best = symtab->best;
-	size_t length;
+	size_t bytes = 0, length;
 
+	symtab->steps = 0;
+	symtab->cached = symbol_cache_steps(symtab->cache);
 	for (size_t i = 0; i < symtab->count; i++) {
 		if (!best[i].strings)
 			continue;
-		length = symtab_text(best[i].strings, best[i].name, symtab->text);
+		ret_matches[i].start = best[i].start;
+		if (i > 0 && symtab_same(&best[i], &best[i - 1])) {
+			ret_matches[i].name = ret_matches[i - 1].name;
+			continue;
+		}
+		length = symtab_text(symtab, &best[i], symtab->text);
+		bytes += length + 1;
+		if (bytes > SYMTAB_NAMES_MAX || symtab_is_over(symtab)) {
+			symbol_cache_refuse(symtab->cache);
+			break;
+		}
 		ret_matches[i].name = strndup(symtab->text, length);
 		if (!ret_matches[i].name)
 			return -ENOMEM;
-		ret_matches[i].start = best[i].start;
 	}
 	return 0;
 }
 
-static void symtab_forget(struct symbol_match *matches, size_t count)
+void symbol_matches_free(struct symbol_match *matches, size_t count)
 {
+	char *last = NULL;
+
 	for (size_t i = 0; i < count; i++) {
-		free(matches[i].name);
+		if (matches[i].name != last)
+			free(matches[i].name);
+		last = matches[i].name;
 		matches[i] = (struct symbol_match){0};
 	}
 }
@@ -297,6 +342,7 @@ int symtab_resolve(struct symbol_cache *cache, struct image *image, const uint64
 	if (!symtab)
 		return -ENOMEM;
 	symtab->cache = cache;
+	symtab->cached = symbol_cache_steps(cache);
 	symtab->image = image;
 	symtab->pcs = pcs;
 	symtab->count = count;
@@ -305,7 +351,7 @@ int symtab_resolve(struct symbol_cache *cache, struct image *image, const uint64
 	if (r == 0)
 		r = symtab_copy(symtab, ret_matches);
 	if (r < 0)
-		symtab_forget(ret_matches, count);
+		symbol_matches_free(ret_matches, count);
 	free(symtab->best);
 	return r;
 }
