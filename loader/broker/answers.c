@@ -52,7 +52,10 @@ static int check_process(int processes, uint32_t pid)
 
 	if (pid >= 1 && pid <= PROCESS_PID_MAX)
 		r = map_element(BPF_MAP_LOOKUP_ELEM, processes, pid, &process);
-	return r == 0 && process.denied ? -EACCES : r;
+	if (r == 0 && process.denied)
+		r = -EACCES;
+	explicit_bzero(&process, sizeof(process)); /* it has an address of the kernel */
+	return r;
 }
 
 int answer_maps(int processes, const struct message_maps *request)
