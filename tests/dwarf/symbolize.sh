@@ -86,6 +86,15 @@ for name in "$top/fifo" /dev/zero /proc/kmsg /proc/self/mem "$top" relative ''; 
 	result $? "an object called '${name/$top/}' is not read"
 done
 
+# who opens a pipe to write waits for one who opens it to read
+(exec 3>"$top/fifo" && : >"$top/opened") 2>/dev/null &
+writer=$!
+profile "$top/fifo" "$top/program"
+symbolize --debug-dir "$top/nothing" && sleep 0.2 && [ ! -e "$top/opened" ]
+result $? "what is no file is not opened either"
+kill $writer
+wait $writer 2>/dev/null
+
 profile "$top/stripped" "$top/program"
 bad=0 ended=0
 for ((i = 0; i < damaged; i++)); do
