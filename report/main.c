@@ -28,6 +28,12 @@
 
 #define STDOUT_BYTES 65536
 
+/* The file unpacked (worker/format/unpack.h), the model of it, and what a view needs. */
+#define REPORT_MEMORY_MAX (4ull << 30)
+#define REPORT_CPU_MAX	  120 /* seconds; a million samples need one or two */
+#define TEXT_OF(number)	  TEXT_OF_(number)
+#define TEXT_OF_(number)  #number
+
 struct run {
 	struct options options;
 	int files[2];
@@ -133,8 +139,10 @@ static int show(const struct report *report)
 
 static int work(const struct run *run, struct screen *screen)
 {
+	static const struct confine_limits limits = {.address_space = REPORT_MEMORY_MAX,
+						     .seconds = REPORT_CPU_MAX};
 	struct report report = {.options = &run->options, .screen = *screen};
-	int r = confine();
+	int r = confine(&limits);
 
 	if (r)
 		return failed("confinement", strerror(-r));
@@ -219,6 +227,9 @@ static int await(pid_t child)
 			return failed("keyhole-report", strerror(errno));
 	if (WIFEXITED(status))
 		return WEXITSTATUS(status);
+	if (WTERMSIG(status) == SIGXCPU)
+		return failed("profile",
+			      "not done in its CPU time, at most " TEXT_OF(REPORT_CPU_MAX) " s");
 	log_error("report: the process that reads the profile: %s", strsignal(WTERMSIG(status)));
 	return EXIT_FAILED;
 }

@@ -12,7 +12,7 @@
 #include "ipc/guard.h"
 #include "ipc/log.h"
 #include "ipc/messages.h"
-#include "symbolize/confine.h"
+#include "report/confine.h"
 #include "symbolize/merge.h"
 #include "worker/dwarf/answer.h"
 #include "worker/format/format.h"
@@ -295,9 +295,10 @@ static int write_profile(const struct model *model)
 
 int model_run(const struct model_files *files, const struct exchange *exchange)
 {
-	static const struct confine_limits limits = {.memory = MODEL_MEMORY_MAX};
+	static const struct confine_limits limits = {.memory = MODEL_MEMORY_MAX,
+						     .debug_files = true};
 	static struct model model;
-	int r = confine_reader(&limits);
+	int r = confine(&limits);
 
 	if (r)
 		return failed("confinement", strerror(-r));
