@@ -25,6 +25,7 @@
 #include "worker/format/format.h"
 #include "worker/format/pprof_read.h"
 #include "worker/format/unpack.h"
+#include "worker/profile/reachable.h"
 
 #define STDOUT_BYTES 65536
 
@@ -77,7 +78,8 @@ static int read_profile(const struct run *run, unsigned int index, struct filter
 	const bool old = run->options.diff && index == 0;
 	const struct pprof_options options = {.sample_type = run->options.sample_type,
 					      .base = old,
-					      .keep = filter_needed(filter) ? filter_keep : NULL,
+					      .keep = filter_needed(&run->options) ? filter_keep
+										   : NULL,
 					      .context = filter};
 	struct pprof_info *info = old ? &report->old : &report->info;
 	unsigned char *bytes = NULL;
@@ -111,12 +113,27 @@ static int read_profiles(const struct run *run, struct report *report)
 	return r;
 }
 
-static int convert(const struct run *run, const struct report *report)
+/* The other formats call it CPU time. */
+static bool is_for(const struct format *format, const struct pprof_info *info)
+{
+	return info->is_time || format == &format_folded;
+}
+
+/* Who gives a part away gives nothing of the rest. */
+static int convert(const struct run *run, struct report *report)
 {
 	const struct format_options options = {.by_thread = run->options.by_thread};
-	int r = run->options.format->render(report->profile, &report->info.times, &options,
-					    run->output);
+	struct profile *part = NULL;
+	int r = 0;
 
+	if (!is_for(run->options.format, &report->info))
+		return usage(run->options.files[0],
+			     "its values are no time; write them with -f folded");
+	if (filter_needed(&run->options))
+		r = profile_reachable(report->profile, &part);
+	r = r ? r
+	      : run->options.format->render(part ? part : report->profile, &report->info.times,
+					    &options, run->output);
 	return r ? failed(run->options.output, strerror(-r)) : EXIT_DONE;
 }
 
