@@ -121,6 +121,12 @@ timeout 60 "$build/keyhole-symbolize" --force -d "$top/debug" -o "$top/out2" "$t
 	"$build/tests/dwarf/profile" show <"$top/out2" | cmp -s - <("$build/tests/dwarf/profile" show <"$top/out")
 result $? 'a second time changes nothing'
 
+python3 -c 'for i in range((4 << 20) + 1): print("0x%x" % i)' >"$top/addresses"
+profile "$top/stripped" "$top/program"
+symbolize -d "$top/debug" && grep -q 'stripped: more than 4194304 addresses: not looked for' "$top/err" &&
+	grep -q '1 have too many addresses' "$top/err"
+result $? 'more addresses of an object than are asked about: that is said'
+
 here=$PWD
 (cd "$top" && ${CXX:-g++} -O2 -gdwarf-5 -gsplit-dwarf -Wl,--build-id=sha1 -o split \
 	"$here/tests/dwarf/program.cc" -lpthread)
