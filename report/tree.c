@@ -150,8 +150,9 @@ static void print_node(const struct tree *tree, const struct part *part, unsigne
 		(int)indent, "", branch ? "+ " : "  ");
 	if (repeats)
 		snprintf(suffix, sizeof(suffix), " (%u more)", repeats);
-	screen_name(screen, tally_name(&tree->tally, part->name),
-		    room - indent - (unsigned int)strlen(suffix));
+	screen_name(
+		screen, tally_name(&tree->tally, part->name),
+		screen_room(screen, SHARES_COLUMNS + 2 + indent + (unsigned int)strlen(suffix)));
 	fprintf(screen->out, "%s\n", suffix);
 }
 

@@ -302,6 +302,47 @@ static void test_report__tree(void **state)
 			   "  40.0%  40.0%  + read_it\n");
 }
 
+static size_t longest_line(const char *text)
+{
+	size_t longest = 0;
+
+	for (; *text; text += strcspn(text, "\n") + 1)
+		if (strcspn(text, "\n") > longest)
+			longest = strcspn(text, "\n");
+	return longest;
+}
+
+/* In 40 columns a difference leaves nothing for names, which have some all the same. */
+static void test_report__narrow_terminals_cut_names(void **state)
+{
+	const struct options diff = {.files = {"a", "b"}, .diff = true, .lines = 20};
+	const struct options plain = {.files = {"a"}, .lines = 20};
+	char *text = view(view_table, &diff, 40, 0);
+	const char *rows = strstr(text, "self old");
+
+	(void)state;
+	assert_non_null(strstr(rows, "  libplain....\n"));
+	assert_int_equal(longest_line(strchr(rows, '\n') + 1), 46 + 12);
+	free(text);
+	text = view(view_table, &plain, 51, 0);
+	assert_non_null(strstr(text, "  libplain.s...\n"));
+	free(text);
+}
+
+static void test_report__the_name_of_the_file_is_clean(void **state)
+{
+	const struct options json = {.files = {"/tmp/\xff\033.pb.gz"}, .json = true};
+	const struct options plain = {.files = {"/tmp/\xff\033.pb.gz"}};
+	char *text = view(view_table, &json, 80, 0);
+
+	(void)state;
+	assert_non_null(strstr(text, "{\"file\": \"/tmp/??.pb.gz\""));
+	free(text);
+	text = view(view_table, &plain, 80, 0);
+	assert_int_equal(strncmp(text, "??.pb.gz: ", 10), 0);
+	free(text);
+}
+
 /* Of `locations`, each of which stands for PROFILE_LINES_MAX functions. */
 static struct profile *deep_profile(size_t locations)
 {
@@ -405,6 +446,8 @@ int main(void)
 		cmocka_unit_test(test_report__table),
 		cmocka_unit_test(test_report__callers),
 		cmocka_unit_test(test_report__tree),
+		cmocka_unit_test(test_report__narrow_terminals_cut_names),
+		cmocka_unit_test(test_report__the_name_of_the_file_is_clean),
 		cmocka_unit_test(test_report__a_tree_that_is_too_deep_says_so),
 		cmocka_unit_test(test_report__names_are_cut_at_the_right),
 	};
