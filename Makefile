@@ -227,7 +227,7 @@ REPORT_PARTS := $(BUILD)/obj/report/main.o $(call archive,report) $(call archive
 $(OUT)/keyhole-report: $(REPORT_PARTS)
 	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ $(call group,$^) $(REPORT_LIBS)
 
-SYMBOLIZE_PARTS := $(BUILD)/obj/symbolize/main.o $(foreach folder,symbolize worker/base worker/elf \
+SYMBOLIZE_PARTS := $(BUILD)/obj/symbolize/main.o $(foreach folder,symbolize report worker/base worker/elf \
 	worker/dwarf worker/symbol worker/profile worker/format ipc,$(call archive,$(folder))) \
 	$(PROTO_ARCHIVE)
 $(OUT)/keyhole-symbolize: $(SYMBOLIZE_PARTS)

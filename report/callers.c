@@ -156,7 +156,7 @@ static void print_pairs(const struct callers *callers, const struct pairs *pairs
 		screen_value(screen, &callers->scale, view_value(callers->report, pair->count),
 			     VALUE_COLUMNS);
 		fprintf(screen->out, "%6.1f%%  ", view_percent(pair->count, row->now.total));
-		screen_name(screen, other_name(callers, pair, up), screen->width - used);
+		screen_name(screen, other_name(callers, pair, up), screen_room(screen, used));
 		putc('\n', screen->out);
 	}
 	if (shown > callers->report->options->lines)

@@ -1,15 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is open stays open; nothing else can be had from here on: no file, socket, process or
- * executable memory, no capability, and no more memory than CONFINE_MEMORY_MAX.
+ * What reads files that others wrote, of `keyhole report` and `keyhole symbolize`: what is open
+ * stays open; nothing else can be had from here on. No file, socket, process or executable memory,
+ * no capability, and no more memory and time than is said.
  */
 #ifndef KEYHOLE_REPORT_CONFINE_H
 #define KEYHOLE_REPORT_CONFINE_H
 
-/* The file unpacked (worker/format/unpack.h), the model of it, and what a view needs. */
-#define CONFINE_MEMORY_MAX (4ull << 30)
+#include <stdbool.h>
+#include <stdint.h>
 
-/* 0 or a negative errno: then the file must not be read. */
-int confine(void);
+struct confine_limits {		/* 0: no limit */
+	uint64_t address_space; /* bytes, mapped files among them */
+	uint64_t memory;	/* bytes that are its own */
+	uint64_t file;		/* bytes of a file that it writes */
+	uint64_t seconds;	/* of CPU; then SIGXCPU ends it */
+	bool debug_files;	/* what libdw needs; to open a file is EACCES, as libdw tries to */
+};
+
+/* 0 or a negative errno: then nothing must be read. */
+int confine(const struct confine_limits *limits);
 
 #endif

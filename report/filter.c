@@ -53,10 +53,8 @@ static bool matches(struct filter *filter, struct verdicts *verdicts, const rege
 	return verdicts->items[id] == 2;
 }
 
-bool filter_needed(const struct filter *filter)
+bool filter_needed(const struct options *options)
 {
-	const struct options *options = filter->options;
-
 	return options->comm || options->object || options->pid || options->where != WHERE_ANY;
 }
 

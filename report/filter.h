@@ -30,7 +30,7 @@ int filter_init(struct filter *filter, const struct options *options, const char
 void filter_release(struct filter *filter);
 
 /* Whether any sample could be refused. */
-bool filter_needed(const struct filter *filter);
+bool filter_needed(const struct options *options);
 
 /* For pprof_read(). */
 bool filter_keep(const struct profile *profile, const struct profile_sample *sample, uint32_t leaf,

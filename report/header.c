@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "report/view.h"
+#include "worker/format/format.h"
 
 #define NS_PER_S  1e9
 #define NS_PER_MS 1e6
@@ -67,9 +68,11 @@ static void print_file(const struct report *report, const char *path, const stru
 	const double value = info->is_time ? (double)info->total * (double)info->times.period_ns
 					   : (double)info->total;
 	struct scale scale = scale_for(value, info->is_time ? "nanoseconds" : info->unit);
+	char name[FORMAT_NAME_MAX];
 
+	format_clean_name(name, sizeof(name), base_name(path));
 	screen_style(screen, STYLE_HEAD);
-	screen_name(screen, base_name(path), screen->width / 2);
+	screen_name(screen, name, screen->width / 2);
 	screen_style(screen, STYLE_PLAIN);
 	fputs(": ", screen->out);
 	screen_value(screen, &scale, value, 0);
@@ -142,9 +145,11 @@ static void print_file_json(const struct report *report, const char *key, const 
 {
 	FILE *out = report->screen.out;
 	const uint64_t by = info->is_time ? info->times.period_ns : 1;
+	char name[FORMAT_NAME_MAX];
 
+	format_clean_name(name, sizeof(name), path);
 	fprintf(out, "  \"%s\": {\"file\": ", key);
-	screen_json_string(out, path);
+	screen_json_string(out, name);
 	fputs(", \"type\": ", out);
 	screen_json_string(out, info->type);
 	fputs(", \"unit\": ", out);

@@ -13,7 +13,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "ipc/guard.h"
@@ -21,18 +20,23 @@
 #include "report/confine.h"
 #include "report/filter.h"
 #include "report/options.h"
+#include "report/result.h"
 #include "report/view.h"
 #include "worker/format/format.h"
 #include "worker/format/pprof_read.h"
 #include "worker/format/unpack.h"
+#include "worker/profile/reachable.h"
 
 #define STDOUT_BYTES 65536
+
+/* The file unpacked (worker/format/unpack.h), the model of it, and what a view needs. */
+#define REPORT_MEMORY_MAX (4ull << 30)
+#define REPORT_CPU_MAX	  120 /* seconds; a million samples need one or two */
 
 struct run {
 	struct options options;
 	int files[2];
-	int output;	      /* -1: a report */
-	char temporary[4096]; /* beside the output; "": there is none */
+	struct result result; /* not of a report */
 };
 
 static int failed(const char *object, const char *reason)
@@ -71,7 +75,8 @@ static int read_profile(const struct run *run, unsigned int index, struct filter
 	const bool old = run->options.diff && index == 0;
 	const struct pprof_options options = {.sample_type = run->options.sample_type,
 					      .base = old,
-					      .keep = filter_needed(filter) ? filter_keep : NULL,
+					      .keep = filter_needed(&run->options) ? filter_keep
+										   : NULL,
 					      .context = filter};
 	struct pprof_info *info = old ? &report->old : &report->info;
 	unsigned char *bytes = NULL;
@@ -105,14 +110,29 @@ static int read_profiles(const struct run *run, struct report *report)
 	return r;
 }
 
-static int convert(const struct run *run, const struct report *report)
+/* The other formats call it CPU time. */
+static bool is_for(const struct format *format, const struct pprof_info *info)
+{
+	return info->is_time || format == &format_folded;
+}
+
+/* Who gives a part away gives nothing of the rest. */
+static int convert(const struct run *run, struct report *report)
 {
 	const struct format_options options = {.by_thread = run->options.by_thread,
 					       .base = run->options.diff ? &report->old.times
 									 : NULL};
-	int r = run->options.format->render(report->profile, &report->info.times, &options,
-					    run->output);
+	struct profile *part = NULL;
+	int r = 0;
 
+	if (!is_for(run->options.format, &report->info))
+		return usage(run->options.files[0],
+			     "its values are no time; write them with -f folded");
+	if (filter_needed(&run->options))
+		r = profile_reachable(report->profile, &part);
+	r = r ? r
+	      : run->options.format->render(part ? part : report->profile, &report->info.times,
+					    &options, run->result.fd);
 	return r ? failed(run->options.output, strerror(-r)) : EXIT_DONE;
 }
 
@@ -135,8 +155,10 @@ static int show(const struct report *report)
 
 static int work(const struct run *run, struct screen *screen)
 {
+	static const struct confine_limits limits = {.address_space = REPORT_MEMORY_MAX,
+						     .seconds = REPORT_CPU_MAX};
 	struct report report = {.options = &run->options, .screen = *screen};
-	int r = confine();
+	int r = confine(&limits);
 
 	if (r)
 		return failed("confinement", strerror(-r));
@@ -168,63 +190,6 @@ static int open_files(struct run *run)
 	return EXIT_DONE;
 }
 
-static int open_output(struct run *run)
-{
-	const char *path = run->options.output;
-	struct stat status;
-
-	run->output = -1;
-	if (!path)
-		return EXIT_DONE;
-	if (!strcmp(path, "-")) {
-		run->output = STDOUT_FILENO;
-		return EXIT_DONE;
-	}
-	if (!lstat(path, &status) && !S_ISREG(status.st_mode))
-		return usage(path, "there is something that is not a file");
-	if (!lstat(path, &status) && !run->options.force)
-		return usage(path, "exists; to replace it add: --force");
-	if ((size_t)snprintf(run->temporary, sizeof(run->temporary), "%s.XXXXXX", path) >=
-	    sizeof(run->temporary))
-		return usage(path, strerror(ENAMETOOLONG));
-	run->output = mkostemp(run->temporary, O_CLOEXEC); /* 0600 */
-	if (run->output < 0) {
-		run->temporary[0] = '\0';
-		return usage(path, strerror(errno));
-	}
-	return EXIT_DONE;
-}
-
-static int name_output(struct run *run, int r)
-{
-	const char *path = run->options.output;
-
-	if (!run->temporary[0])
-		return r;
-	if (r == EXIT_DONE && renameat2(AT_FDCWD, run->temporary, AT_FDCWD, path,
-					run->options.force ? 0 : RENAME_NOREPLACE)) {
-		/* file systems that know no flags know links */
-		if (errno != EINVAL || link(run->temporary, path))
-			r = failed(path, strerror(errno));
-	}
-	if (unlink(run->temporary) && errno != ENOENT)
-		log_warning("report: %s: %s", run->temporary, strerror(errno));
-	return r;
-}
-
-static int await(pid_t child)
-{
-	int status;
-
-	while (waitpid(child, &status, 0) < 0)
-		if (errno != EINTR)
-			return failed("keyhole-report", strerror(errno));
-	if (WIFEXITED(status))
-		return WEXITSTATUS(status);
-	log_error("report: the process that reads the profile: %s", strsignal(WTERMSIG(status)));
-	return EXIT_FAILED;
-}
-
 /* The parent outlives a Ctrl-C, which ends the child, to take its output away. */
 static int start(struct run *run)
 {
@@ -242,7 +207,7 @@ static int start(struct run *run)
 		_exit(work(run, &screen));
 	}
 	signal(SIGINT, SIG_IGN);
-	return await(child);
+	return result_await("report", child, REPORT_CPU_MAX);
 }
 
 int main(int argc, char **argv)
@@ -258,6 +223,11 @@ int main(int argc, char **argv)
 		return EXIT_DONE;
 	}
 	r = open_files(&run);
-	r = r ? r : open_output(&run);
-	return r ? r : name_output(&run, start(&run));
+	if (r == EXIT_DONE && run.options.output &&
+	    result_open(&run.result, "report", run.options.output, run.options.force))
+		r = EXIT_USAGE;
+	if (r)
+		return r;
+	r = start(&run);
+	return result_close(&run.result, r == EXIT_DONE) ? EXIT_FAILED : r;
 }

@@ -8,6 +8,7 @@
 
 #define WIDTH_MIN 40u
 #define WIDTH_MAX 400u
+#define NAME_MIN  12u
 #define CUT_MARK  "..."
 #define HOT	  10.0 /* percent */
 #define WARM	  1.0
@@ -80,6 +81,11 @@ unsigned int screen_name(const struct screen *screen, const char *name, unsigned
 			end++;
 	fprintf(screen->out, "%.*s%.*s", (int)(end - name), name, (int)columns, CUT_MARK);
 	return columns;
+}
+
+unsigned int screen_room(const struct screen *screen, unsigned int used)
+{
+	return screen->width > used + NAME_MIN ? screen->width - used : NAME_MIN;
 }
 
 struct scale scale_for(double most, const char *unit)

@@ -34,6 +34,9 @@ enum style screen_heat(double percent);
 /* At most `columns`, cut at the right; returns how many were used. */
 unsigned int screen_name(const struct screen *screen, const char *name, unsigned int columns);
 
+/* The columns that are left for a name: some, also where lines then are wider than the terminal. */
+unsigned int screen_room(const struct screen *screen, unsigned int used);
+
 /* How values of a profile are written: all of a table in one unit. */
 struct scale {
 	double by;

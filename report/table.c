@@ -110,7 +110,7 @@ static void print_row(const struct table *table, const struct row *row)
 		used += VALUE_COLUMNS + SHARE_COLUMNS;
 	}
 	fputs("  ", screen->out);
-	left = screen->width - used;
+	left = screen_room(screen, used);
 	if (table->report->options->by == BY_OBJECT)
 		left -= print_path(screen, tally_name(&table->tally, row->name), left);
 	else
@@ -135,7 +135,7 @@ static void print_rest(const struct table *table)
 	screen_style(screen, STYLE_DIM);
 	fprintf(screen->out, "%*s  ", (int)(used - VALUE_COLUMNS - SHARE_COLUMNS), "");
 	snprintf(text, sizeof(text), "%zu more (-n 0: all)", table->count - table->shown);
-	screen_name(screen, text, screen->width - used - 2);
+	screen_name(screen, text, screen_room(screen, used + 2));
 	putc('\n', screen->out);
 	screen_style(screen, STYLE_PLAIN);
 }
@@ -206,7 +206,8 @@ static void print_changes(const struct table *table)
 		if (table->by_frames)
 			print_change(table, row->base.total, row->now.total);
 		fputs("  ", screen->out);
-		screen_name(screen, tally_name(&table->tally, row->name), screen->width - used);
+		screen_name(screen, tally_name(&table->tally, row->name),
+			    screen_room(screen, used));
 		putc('\n', screen->out);
 	}
 	if (table->shown < table->count)

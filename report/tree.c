@@ -11,10 +11,13 @@
 
 #define DEPTH_MAX 4096u /* of what is shown: the stack of this program is no larger */
 
-struct leaf { /* a sample */
+struct leaf { /* a sample, and how far from the root it is split */
 	uint32_t stack;
+	uint16_t location, line; /* that have gone; lines of the one that is next */
 	uint64_t count;
 };
+
+_Static_assert(PROFILE_STACK_MAX <= UINT16_MAX, "a leaf counts locations");
 
 struct part { /* samples of a node that go on with the same function */
 	uint32_t name;
@@ -30,50 +33,47 @@ struct tree {
 	uint64_t threshold;
 	struct part *parts; /* by name: those of the node that is split */
 	uint32_t *touched;  /* names in parts */
+	size_t left_out;    /* calls deeper than DEPTH_MAX */
 };
 
-/* The function of a stack at this depth from the root, 0: it ends above. */
-static int name_at(struct tree *tree, uint32_t stack, size_t depth, uint32_t *ret_name)
+/* The next function of a stack, which goes on by it; 0: there is none. */
+static uint32_t next_name(const struct tree *tree, struct leaf *leaf)
 {
 	const struct frames *frames = &tree->tally.frames;
 	const uint32_t *locations;
-	size_t at = profile_stack_get(tree->report->profile, stack, &locations), size;
+	size_t count = profile_stack_get(tree->report->profile, leaf->stack, &locations);
 
-	for (; at > 0; at--, depth -= size) {
-		const uint32_t id = locations[at - 1];
+	for (; leaf->location < count; leaf->location++, leaf->line = 0) {
+		const uint32_t id = locations[count - 1 - leaf->location];
 
-		size = frames->first[id + 1] - frames->first[id];
-		if (depth < size) {
-			*ret_name = frames->ids[frames->first[id + 1] - 1 - depth];
-			return 1;
-		}
+		if (leaf->line < frames->first[id + 1] - frames->first[id])
+			return frames->ids[frames->first[id + 1] - 1 - leaf->line++];
 	}
-	*ret_name = 0;
 	return 0;
 }
 
-static void collect(struct tree *tree, const struct part *node, size_t depth, size_t *ret_touched)
+static void collect(struct tree *tree, const struct part *node, size_t *ret_touched)
 {
 	size_t touched = 0;
-	uint32_t name, next;
+	uint32_t name;
 
 	for (size_t i = node->first; i < node->first + node->count; i++) {
-		const struct leaf *leaf = &tree->leaves[i];
+		struct leaf leaf = tree->leaves[i];
 		struct part *part;
 
-		name_at(tree, leaf->stack, depth, &name);
+		name = next_name(tree, &leaf);
 		part = &tree->parts[name];
 		if (part->count++ == 0)
 			tree->touched[touched++] = name;
-		part->sum += leaf->count;
-		if (name && !name_at(tree, leaf->stack, depth + 1, &next))
-			part->self += leaf->count;
+		part->sum += leaf.count;
+		if (name && !next_name(tree, &leaf))
+			part->self += leaf.count;
 	}
 	*ret_touched = touched;
 }
 
-/* The samples of each part beside one another. */
-static void move(struct tree *tree, const struct part *node, size_t depth, size_t touched)
+/* The samples of each part beside one another, a function further. */
+static void move(struct tree *tree, const struct part *node, size_t touched)
 {
 	size_t at = node->first;
 	uint32_t name;
@@ -87,9 +87,10 @@ static void move(struct tree *tree, const struct part *node, size_t depth, size_
 		part->count = 0;
 	}
 	for (size_t i = node->first; i < node->first + node->count; i++) {
-		name_at(tree, tree->leaves[i].stack, depth, &name);
-		tree->scratch[tree->parts[name].first + tree->parts[name].count++] =
-			tree->leaves[i];
+		struct leaf leaf = tree->leaves[i];
+
+		name = next_name(tree, &leaf);
+		tree->scratch[tree->parts[name].first + tree->parts[name].count++] = leaf;
 	}
 	memcpy(tree->leaves + node->first, tree->scratch + node->first,
 	       node->count * sizeof(*tree->leaves));
@@ -104,15 +105,14 @@ static int compare_parts(const void *left, const void *right)
 	return (a->name > b->name) - (a->name < b->name);
 }
 
-/* The parts of a node above the threshold, most first; malloc()ed. */
-static struct part *split(struct tree *tree, const struct part *node, size_t depth,
-			  size_t *ret_count)
+/* The parts of a node above the threshold, most first; malloc()ed. Once for each node. */
+static struct part *split(struct tree *tree, const struct part *node, size_t *ret_count)
 {
 	size_t touched, kept = 0;
 	struct part *parts;
 
-	collect(tree, node, depth, &touched);
-	move(tree, node, depth, touched);
+	collect(tree, node, &touched);
+	move(tree, node, touched);
 	for (size_t i = 0; i < touched; i++)
 		kept += tree->touched[i] && tree->parts[tree->touched[i]].sum >= tree->threshold;
 	parts = calloc(kept + 1, sizeof(*parts));
@@ -150,8 +150,9 @@ static void print_node(const struct tree *tree, const struct part *part, unsigne
 		(int)indent, "", branch ? "+ " : "  ");
 	if (repeats)
 		snprintf(suffix, sizeof(suffix), " (%u more)", repeats);
-	screen_name(screen, tally_name(&tree->tally, part->name),
-		    room - indent - (unsigned int)strlen(suffix));
+	screen_name(
+		screen, tally_name(&tree->tally, part->name),
+		screen_room(screen, SHARES_COLUMNS + 2 + indent + (unsigned int)strlen(suffix)));
 	fprintf(screen->out, "%s\n", suffix);
 }
 
@@ -179,7 +180,7 @@ struct node { /* while it is printed */
 /* What a node calls. In text, a function that calls but itself is one node. */
 static int descend(struct tree *tree, struct node *node)
 {
-	node->calls = split(tree, &node->part, node->depth, &node->count);
+	node->calls = split(tree, &node->part, &node->count);
 	while (!tree->report->options->json && node->calls && node->count == 1 &&
 	       node->calls[0].name == node->part.name) {
 		const struct part call = node->calls[0];
@@ -187,7 +188,8 @@ static int descend(struct tree *tree, struct node *node)
 		free(node->calls);
 		node->part.self += call.self;
 		node->repeats++;
-		node->calls = split(tree, &call, ++node->depth, &node->count);
+		node->depth++;
+		node->calls = split(tree, &call, &node->count);
 	}
 	return node->calls ? 0 : -ENOMEM;
 }
@@ -197,9 +199,10 @@ static int print_calls(struct tree *tree, const struct node *above, unsigned int
 	const bool json = tree->report->options->json, branch = above->count > 1;
 	int r = 0;
 
-	if (above->depth >= DEPTH_MAX)
+	if (above->depth >= DEPTH_MAX) {
+		tree->left_out += above->count;
 		return 0;
-
+	}
 	for (size_t i = 0; i < above->count && r == 0; i++) {
 		struct node node = {.part = above->calls[i], .depth = above->depth + 1};
 
@@ -228,7 +231,8 @@ static int fill(struct tree *tree)
 	if (!tree->leaves || !tree->scratch || !tree->parts || !tree->touched)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++)
-		tree->leaves[i] = (struct leaf){samples[i].stack, samples[i].count};
+		tree->leaves[i] =
+			(struct leaf){.stack = samples[i].stack, .count = samples[i].count};
 	return 0;
 }
 
@@ -253,10 +257,14 @@ static int print(struct tree *tree)
 			tree->report->options->min);
 		screen_style(screen, STYLE_PLAIN);
 	}
-	all.calls = split(tree, &all.part, 0, &all.count);
+	all.calls = split(tree, &all.part, &all.count);
 	r = all.calls ? print_calls(tree, &all, 0) : -ENOMEM;
 	free(all.calls);
-	fputs(json ? "]\n}\n" : "", screen->out);
+	if (json)
+		fprintf(screen->out, "],\n  \"left_out\": %zu\n}\n", tree->left_out);
+	else if (tree->left_out)
+		fprintf(screen->out, "note: %zu calls deeper than %u functions: left out\n",
+			tree->left_out, DEPTH_MAX);
 	return r;
 }
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "ipc/time.h"
-#include "symbolize/confine.h"
+#include "report/confine.h"
 #include "worker/dwarf/answer.h"
 #include "worker/dwarf/lines.h"
 #include "worker/elf/image.h"
@@ -105,11 +105,13 @@ static int read_files(struct debug *debug, const struct debug_files *files)
 static int answer_question(const struct exchange *exchange, const struct ask *ask,
 			   const struct debug_files *files)
 {
-	static const struct confine_limits limits = {
-		.memory = DEBUG_MEMORY_MAX, .file = ANSWER_BYTES_MAX, .seconds = DEBUG_CPU_MAX};
+	static const struct confine_limits limits = {.memory = DEBUG_MEMORY_MAX,
+						     .file = ANSWER_BYTES_MAX,
+						     .seconds = DEBUG_CPU_MAX,
+						     .debug_files = true};
 	struct debug debug = {.ask = ask};
 	const size_t size = ask->count * sizeof(*debug.addresses);
-	int r = confine_reader(&limits);
+	int r = confine(&limits);
 
 	if (r)
 		return r;

@@ -14,18 +14,25 @@
 #include "symbolize/debug.h"
 #include "worker/dwarf/answer.h"
 
-/* A file that has something in it: no device or pipe, which may wait, and nothing of /proc. */
+/*
+ * The profile chose the path. To open a device may do something, or wait: what it is must be known
+ * before. A file that has something in it is opened: nothing of /proc.
+ */
 static int open_file(const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int place = open(path, O_PATH | O_CLOEXEC), fd = -ENOENT;
+	char again[sizeof("/proc/self/fd/") + 10];
 	struct stat status;
 
-	if (fd < 0)
+	if (place < 0)
 		return -errno;
-	if (!fstat(fd, &status) && S_ISREG(status.st_mode) && status.st_size > 0)
-		return fd;
-	close(fd);
-	return -ENOENT;
+	if (!fstat(place, &status) && S_ISREG(status.st_mode) && status.st_size > 0) {
+		snprintf(again, sizeof(again), "/proc/self/fd/%d", place);
+		fd = open(again, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+		fd = fd < 0 ? -errno : fd;
+	}
+	close(place);
+	return fd;
 }
 
 static void add_file(struct debug_files *files, const char *path)

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,11 +17,11 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "ipc/log.h"
 #include "ipc/messages.h"
+#include "report/result.h"
 #include "symbolize/folders.h"
 #include "symbolize/model.h"
 
@@ -37,8 +38,7 @@ struct run {
 	struct options options;
 	struct model_files files;
 	struct exchange exchange;
-	char output[4096];
-	char temporary[4104]; /* beside it; "": there is none */
+	struct result result;
 };
 
 static const char usage_text[] =
@@ -132,78 +132,37 @@ static int open_input(struct run *run)
 	return EXIT_DONE;
 }
 
-static void name_default(struct run *run)
+#define DEFAULT_MAX (RESULT_PATH_MAX + 32) /* one that is too long is refused, not cut */
+
+static void name_default(const char *input, char ret_path[DEFAULT_MAX])
 {
-	const char *input = run->options.input;
 	size_t length = strlen(input), suffix = strlen(SUFFIX);
 
 	if (length > suffix && !strcmp(input + length - suffix, SUFFIX))
 		length -= suffix;
-	snprintf(run->output, sizeof(run->output), "%.*s.symbolized" SUFFIX, (int)length, input);
+	snprintf(ret_path, DEFAULT_MAX, "%.*s.symbolized" SUFFIX, (int)length, input);
 }
 
 static int open_output(struct run *run)
 {
-	struct stat status;
+	const struct options *options = &run->options;
+	char path[DEFAULT_MAX];
 
-	if (run->options.output && !strcmp(run->options.output, "-")) {
-		run->files.output = STDOUT_FILENO;
-		return EXIT_DONE;
-	}
-	if (run->options.output)
-		snprintf(run->output, sizeof(run->output), "%s", run->options.output);
-	else
-		name_default(run);
-	if (!lstat(run->output, &status)) {
-		if (!S_ISREG(status.st_mode))
-			return usage(run->output, "there is something that is not a file");
-		if (!run->options.force)
-			return usage(run->output, "exists; to replace it add: --force");
-	}
-	snprintf(run->temporary, sizeof(run->temporary), "%s.XXXXXX", run->output);
-	run->files.output = mkostemp(run->temporary, O_CLOEXEC); /* 0600 */
-	if (run->files.output >= 0)
-		return EXIT_DONE;
-	run->temporary[0] = '\0';
-	return usage(run->output, strerror(errno));
-}
-
-static int name_output(const struct run *run, int r)
-{
-	const unsigned int flags = run->options.force ? 0 : RENAME_NOREPLACE;
-
-	if (!run->temporary[0])
-		return r;
-	if (r == EXIT_DONE && renameat2(AT_FDCWD, run->temporary, AT_FDCWD, run->output, flags)) {
-		/* file systems that know no flags know links */
-		if (errno != EINVAL || link(run->temporary, run->output))
-			r = failed(run->output, errno);
-	}
-	if (unlink(run->temporary) && errno != ENOENT)
-		log_warning("symbolize: %s: %s", run->temporary, strerror(errno));
-	return r;
+	name_default(options->input, path);
+	if (result_open(&run->result, "symbolize", options->output ? options->output : path,
+			options->force))
+		return EXIT_USAGE;
+	run->files.output = run->result.fd;
+	return EXIT_DONE;
 }
 
 /* ---- processes ---- */
-
-static int await(pid_t child)
-{
-	int status;
-
-	while (waitpid(child, &status, 0) < 0)
-		if (errno != EINTR)
-			return failed("keyhole-symbolize", errno);
-	if (WIFEXITED(status))
-		return WEXITSTATUS(status);
-	log_error("symbolize: the process that reads the profile: %s", strsignal(WTERMSIG(status)));
-	return EXIT_FAILED;
-}
 
 /* This one outlives a Ctrl-C, which ends the others, to take its output away. */
 static int start(struct run *run)
 {
 	struct exchange *exchange = &run->exchange, theirs;
-	int pair[2], r;
+	int pair[2], r, status;
 	pid_t child;
 
 	exchange->addresses = memfd_create("keyhole-addresses", MFD_CLOEXEC);
@@ -230,7 +189,8 @@ static int start(struct run *run)
 	r = folders_serve(&run->options.folders, exchange);
 	close(pair[0]);
 	r = r ? failed("the process that reads the profile", -r) : EXIT_DONE;
-	return r ? (await(child), r) : await(child);
+	status = result_await("symbolize", child, 0);
+	return r ? r : status;
 }
 
 int main(int argc, char **argv)
@@ -245,5 +205,8 @@ int main(int argc, char **argv)
 		return fputs(usage_text, stdout) < 0;
 	r = open_input(&run);
 	r = r ? r : open_output(&run);
-	return r ? r : name_output(&run, start(&run));
+	if (r)
+		return r;
+	r = start(&run);
+	return result_close(&run.result, r == EXIT_DONE) ? EXIT_FAILED : r;
 }

@@ -12,7 +12,7 @@
 #include "ipc/guard.h"
 #include "ipc/log.h"
 #include "ipc/messages.h"
-#include "symbolize/confine.h"
+#include "report/confine.h"
 #include "symbolize/merge.h"
 #include "worker/dwarf/answer.h"
 #include "worker/format/format.h"
@@ -34,7 +34,7 @@ struct model {
 	size_t place_count;
 	uint64_t *addresses;
 	struct merge_counts counts;
-	uint64_t objects, objects_read, without_id;
+	uint64_t objects, objects_read, without_id, too_large;
 };
 
 static int failed(const char *object, const char *reason)
@@ -221,7 +221,13 @@ static int read_object(struct model *model, const struct place *places, size_t c
 	question.count = unique_addresses(model, places, count);
 	format_clean_name(name, sizeof(name), path);
 	model->without_id += question.id_size == 0;
-	if (question.id_size == 0 || question.count > EXCHANGE_ADDRESSES_MAX)
+	if (question.count > EXCHANGE_ADDRESSES_MAX) {
+		log_warning("dwarf: %s: more than %u addresses: not looked for", name,
+			    EXCHANGE_ADDRESSES_MAX);
+		model->too_large++;
+		return 0;
+	}
+	if (question.id_size == 0)
 		return 0;
 	if (strlen(path) < sizeof(question.path))
 		memcpy(question.path, path, strlen(path) + 1);
@@ -279,9 +285,10 @@ static void say(const struct model *model)
 	log_line(LOG_LEVEL_WARNING,
 		 "symbolize: %s: %zu addresses: %" PRIu64 " have lines, %" PRIu64
 		 " inlined functions, %" PRIu64 " named anew; of %" PRIu64 " objects %" PRIu64
-		 " were read, %" PRIu64 " have no build id",
+		 " were read, %" PRIu64 " have no build id, %" PRIu64 " have too many addresses",
 		 model->files->name, model->place_count, counts->lines, counts->inlined,
-		 counts->named, model->objects, model->objects_read, model->without_id);
+		 counts->named, model->objects, model->objects_read, model->without_id,
+		 model->too_large);
 }
 
 static int write_profile(const struct model *model)
@@ -295,9 +302,10 @@ static int write_profile(const struct model *model)
 
 int model_run(const struct model_files *files, const struct exchange *exchange)
 {
-	static const struct confine_limits limits = {.memory = MODEL_MEMORY_MAX};
+	static const struct confine_limits limits = {.memory = MODEL_MEMORY_MAX,
+						     .debug_files = true};
 	static struct model model;
-	int r = confine_reader(&limits);
+	int r = confine(&limits);
 
 	if (r)
 		return failed("confinement", strerror(-r));

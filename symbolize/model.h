@@ -3,8 +3,6 @@
 #ifndef KEYHOLE_SYMBOLIZE_MODEL_H
 #define KEYHOLE_SYMBOLIZE_MODEL_H
 
-#include <stdbool.h>
-
 #include "symbolize/exchange.h"
 
 /* The profile unpacked, the model of it, and an answer. */
@@ -13,7 +11,6 @@
 struct model_files {
 	const char *name; /* of the input, for messages */
 	int input, output;
-	bool verbose;
 };
 
 /* Confines the process first. An exit status; what went wrong was said. */

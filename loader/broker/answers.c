@@ -52,8 +52,7 @@ static int check_process(int processes, uint32_t pid)
 
 	if (pid >= 1 && pid <= PROCESS_PID_MAX)
 		r = map_element(BPF_MAP_LOOKUP_ELEM, processes, pid, &process);
-	if (r == 0 && process.denied)
-		r = -EACCES;
+	r = r == 0 && process.denied ? -EACCES : r;
 	explicit_bzero(&process, sizeof(process)); /* it has an address of the kernel */
 	return r;
 }

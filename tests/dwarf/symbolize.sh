@@ -86,6 +86,15 @@ for name in "$top/fifo" /dev/zero /proc/kmsg /proc/self/mem "$top" relative ''; 
 	result $? "an object called '${name/$top/}' is not read"
 done
 
+# who opens a pipe to write waits for one who opens it to read
+(exec 3>"$top/fifo" && : >"$top/opened") 2>/dev/null &
+writer=$!
+profile "$top/fifo" "$top/program"
+symbolize --debug-dir "$top/nothing" && sleep 0.2 && [ ! -e "$top/opened" ]
+result $? "what is no file is not opened either"
+kill $writer
+wait $writer 2>/dev/null
+
 profile "$top/stripped" "$top/program"
 bad=0 ended=0
 for ((i = 0; i < damaged; i++)); do
@@ -111,6 +120,12 @@ result $? 'a file that exists stays'
 timeout 60 "$build/keyhole-symbolize" --force -d "$top/debug" -o "$top/out2" "$top/out" 2>"$top/err" &&
 	"$build/tests/dwarf/profile" show <"$top/out2" | cmp -s - <("$build/tests/dwarf/profile" show <"$top/out")
 result $? 'a second time changes nothing'
+
+python3 -c 'for i in range((4 << 20) + 1): print("0x%x" % i)' >"$top/addresses"
+profile "$top/stripped" "$top/program"
+symbolize -d "$top/debug" && grep -q 'stripped: more than 4194304 addresses: not looked for' "$top/err" &&
+	grep -q '1 have too many addresses' "$top/err"
+result $? 'more addresses of an object than are asked about: that is said'
 
 here=$PWD
 (cd "$top" && ${CXX:-g++} -O2 -gdwarf-5 -gsplit-dwarf -Wl,--build-id=sha1 -o split \

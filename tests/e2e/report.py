@@ -9,6 +9,7 @@ command is the program.
     report.py terminal FILE REPORT       width and colours on a terminal
     report.py confined FILE REPORT       what the process that reads can do
     report.py cost FILE SECONDS MB REPORT
+    report.py deep REPORT                trees that are deep do not cost the square of that
 """
 
 import fcntl
@@ -187,7 +188,8 @@ def confined(path, program):
                        ("CapPrm", "0" * 16)):
         if status[key] != value:
             fail("%s is %s" % (key, status[key]))
-    for limit in ("Max address space +4294967296 ", "Max core file size +0 ", "Max open files +0 "):
+    for limit in ("Max address space +4294967296 ", "Max core file size +0 ", "Max open files +0 ",
+                  "Max cpu time +120 "):
         if not re.search(limit, limits):
             fail("no limit %s" % limit)
     if parent.returncode != 1:
@@ -208,6 +210,50 @@ def cost(path, seconds, megabytes, program):
         print("  %.2f s, CPU time %.2f s, %d MB" % (wall, used, after.ru_maxrss >> 10))
     if best > float(seconds) or after.ru_maxrss >> 10 > int(megabytes):
         fail("more than %s s or %s MB" % (seconds, megabytes))
+
+
+def varint(number):
+    text = b""
+    while number > 127:
+        text += bytes([number & 127 | 128])
+        number >>= 7
+    return text + bytes([number])
+
+
+def field(number, value):
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+def deep_profile(locations, lines, samples):
+    """Samples of one stack: functions a and b by turns, `lines` of them inlined at a location."""
+    strings = [b"", b"cpu", b"nanoseconds", b"a", b"b"]
+    text = field(1, field(1, 1) + field(2, 2))
+    for identity in 1, 2:
+        text += field(5, field(1, identity) + field(2, identity + 2))
+    for identity in range(1, locations + 1):
+        text += field(4, field(1, identity) +
+                      b"".join(field(4, field(1, (identity * lines + i) % 2 + 1)) for i in range(lines)))
+    stack = field(1, b"".join(varint(identity) for identity in range(1, locations + 1)))
+    text += b"".join(field(2, stack + field(2, varint(i + 1))) for i in range(samples))
+    return text + b"".join(field(6, string) for string in strings)
+
+
+def deep(program):
+    text = deep_profile(1200, 1, 20000)
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    shown = subprocess.run([program, "--tree", "-"], input=text, capture_output=True, check=False)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+    print("  20000 samples of 1200 calls: %d lines, CPU time %.2f s" % (shown.stdout.count(b"\n"), used))
+    if shown.returncode or shown.stdout.count(b"\n") < 1200 or used > 10:
+        fail(shown.stderr.decode())
+    ended = subprocess.run([program, "--tree", "-"], input=deep_profile(70, 64, 100000), check=False,
+                           capture_output=True,
+                           preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (1, 9)))
+    print("  " + ended.stderr.decode().rstrip("\n"))
+    if ended.returncode != 1 or b"CPU time, at most 120 s" not in ended.stderr:
+        fail("status %d where time is over" % ended.returncode)
 
 
 if __name__ == "__main__":

@@ -43,6 +43,7 @@ static void test_firefox__tables(void **state)
 		"\"preprocessedProfileVersion\":70,\"symbolicated\":true",
 		"{\"label\":\"Samples\",\"format\":\"integer\",\"value\":10}",
 		"{\"label\":\"Cut stacks\",\"format\":\"integer\",\"value\":1}",
+		"{\"label\":\"Without a time, at the end\",\"format\":\"integer\",\"value\":10}",
 		"{\"arch\":\"\",\"name\":\"app\",\"path\":\"/usr/bin/app\",\"debugName\":\"app\","
 		"\"debugPath\":\"/usr/bin/app\",\"breakpadId\":\"\","
 		"\"codeId\":\"0123456789abcdef\"}",
@@ -75,6 +76,7 @@ static void test_firefox__a_line_of_time(void **state)
 		"\"stack\":[0,0,0,null,0],\"time\":[1,11,30.000001,50.5,60.5],"
 		"\"weight\":[1,1,1,0,1]",
 		"\"threadCPUDelta\":[10000000,10000000,10000000,0,10000000],\"length\":5",
+		"{\"label\":\"Without a time, at the end\",\"format\":\"integer\",\"value\":0}",
 		NULL,
 	};
 	struct profile *profile = profile_new();

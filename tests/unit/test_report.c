@@ -302,6 +302,113 @@ static void test_report__tree(void **state)
 			   "  40.0%  40.0%  + read_it\n");
 }
 
+static size_t longest_line(const char *text)
+{
+	size_t longest = 0;
+
+	for (; *text; text += strcspn(text, "\n") + 1)
+		if (strcspn(text, "\n") > longest)
+			longest = strcspn(text, "\n");
+	return longest;
+}
+
+/* In 40 columns a difference leaves nothing for names, which have some all the same. */
+static void test_report__narrow_terminals_cut_names(void **state)
+{
+	const struct options diff = {.files = {"a", "b"}, .diff = true, .lines = 20};
+	const struct options plain = {.files = {"a"}, .lines = 20};
+	char *text = view(view_table, &diff, 40, 0);
+	const char *rows = strstr(text, "self old");
+
+	(void)state;
+	assert_non_null(strstr(rows, "  libplain....\n"));
+	assert_int_equal(longest_line(strchr(rows, '\n') + 1), 46 + 12);
+	free(text);
+	text = view(view_table, &plain, 51, 0);
+	assert_non_null(strstr(text, "  libplain.s...\n"));
+	free(text);
+}
+
+static void test_report__the_name_of_the_file_is_clean(void **state)
+{
+	const struct options json = {.files = {"/tmp/\xff\033.pb.gz"}, .json = true};
+	const struct options plain = {.files = {"/tmp/\xff\033.pb.gz"}};
+	char *text = view(view_table, &json, 80, 0);
+
+	(void)state;
+	assert_non_null(strstr(text, "{\"file\": \"/tmp/??.pb.gz\""));
+	free(text);
+	text = view(view_table, &plain, 80, 0);
+	assert_int_equal(strncmp(text, "??.pb.gz: ", 10), 0);
+	free(text);
+}
+
+/* Of `locations`, each of which stands for PROFILE_LINES_MAX functions. */
+static struct profile *deep_profile(size_t locations)
+{
+	struct profile *profile = profile_new();
+	struct profile_line lines[PROFILE_LINES_MAX];
+	struct profile_sample sample = {.count = 1};
+	uint32_t stack[PROFILE_STACK_MAX];
+
+	for (size_t i = 0; i < PROFILE_LINES_MAX; i++) {
+		const char *name = i % 2 ? "odd" : "even";
+		struct profile_function function = {.name = profile_string(profile, name)};
+
+		lines[i] = (struct profile_line){profile_function_add(profile, &function), 0};
+	}
+	for (size_t i = 0; i < locations; i++) {
+		stack[i] = profile_location_add(profile, 0, i);
+		profile_location_get(profile, stack[i])->function =
+			lines[PROFILE_LINES_MAX - 1].function;
+		profile_location_set_inlined(profile, stack[i], lines, PROFILE_LINES_MAX - 1);
+	}
+	sample.stack = profile_stack_add(profile, stack, locations);
+	profile_sample_add(profile, &sample);
+	return profile;
+}
+
+static char *deep_tree(size_t locations, bool json)
+{
+	const struct options options = {.files = {"a"}, .tree = true, .json = json};
+	struct report report = {.options = &options, .profile = deep_profile(locations)};
+	char *text;
+	size_t size;
+
+	report.screen = (struct screen){.out = open_memstream(&text, &size), .width = 80};
+	assert_int_equal(view_tree(&report), 0);
+	fclose(report.screen.out);
+	profile_free(report.profile);
+	return text;
+}
+
+static size_t lines_of(const char *text)
+{
+	size_t lines = 0;
+
+	for (; *text; text++)
+		lines += *text == '\n';
+	return lines;
+}
+
+static void test_report__a_tree_that_is_too_deep_says_so(void **state)
+{
+	const size_t head = 3, most = 4096;
+	char *text = deep_tree(most / PROFILE_LINES_MAX, false);
+
+	(void)state;
+	assert_int_equal(lines_of(text), head + most);
+	assert_null(strstr(text, "left out"));
+	free(text);
+	text = deep_tree(most / PROFILE_LINES_MAX + 1, false);
+	assert_int_equal(lines_of(text), head + most + 1);
+	assert_non_null(strstr(text, "note: 1 calls deeper than 4096 functions: left out\n"));
+	free(text);
+	text = deep_tree(most / PROFILE_LINES_MAX + 1, true);
+	assert_non_null(strstr(text, "\"left_out\": 1\n}\n"));
+	free(text);
+}
+
 static void test_report__names_are_cut_at_the_right(void **state)
 {
 	struct screen screen = {.width = 80};
@@ -339,6 +446,9 @@ int main(void)
 		cmocka_unit_test(test_report__table),
 		cmocka_unit_test(test_report__callers),
 		cmocka_unit_test(test_report__tree),
+		cmocka_unit_test(test_report__narrow_terminals_cut_names),
+		cmocka_unit_test(test_report__the_name_of_the_file_is_clean),
+		cmocka_unit_test(test_report__a_tree_that_is_too_deep_says_so),
 		cmocka_unit_test(test_report__names_are_cut_at_the_right),
 	};
 

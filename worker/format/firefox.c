@@ -182,6 +182,15 @@ static void put_entry(struct firefox *firefox, const char *label, uint64_t value
 	json_end(&firefox->json);
 }
 
+/* Of a profile that was read from a file that is all. */
+static uint64_t without_time(const struct firefox *firefox, const struct format_totals *totals)
+{
+	size_t timed;
+
+	profile_moments(firefox->profile, &timed);
+	return totals->samples - timed;
+}
+
 static void put_totals(struct firefox *firefox)
 {
 	struct format_totals totals;
@@ -194,7 +203,7 @@ static void put_totals(struct firefox *firefox)
 	put_entry(firefox, "Samples", totals.samples);
 	put_entry(firefox, "Complete stacks", totals.samples - totals.cut);
 	put_entry(firefox, "Cut stacks", totals.cut);
-	put_entry(firefox, "Without a time, at the end", profile_moments_dropped(firefox->profile));
+	put_entry(firefox, "Without a time, at the end", without_time(firefox, &totals));
 	json_end(&firefox->json);
 	json_end(&firefox->json);
 	json_end(&firefox->json);

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "report/result.h"
+
+struct rig {
+	char folder[64], path[128];
+	struct result result;
+};
+
+static void rig_init(struct rig *rig)
+{
+	snprintf(rig->folder, sizeof(rig->folder), "/tmp/keyhole-result.XXXXXX");
+	assert_non_null(mkdtemp(rig->folder));
+	snprintf(rig->path, sizeof(rig->path), "%s/out", rig->folder);
+}
+
+/* Fails if anything else is left. */
+static void rig_release(struct rig *rig)
+{
+	unlink(rig->path);
+	assert_int_equal(rmdir(rig->folder), 0);
+}
+
+static char first_byte(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char byte = '\0';
+
+	assert_true(fd >= 0);
+	assert_int_equal(read(fd, &byte, 1), 1);
+	close(fd);
+	return byte;
+}
+
+static void make(struct rig *rig, bool force, const char *text)
+{
+	assert_int_equal(result_open(&rig->result, "test", rig->path, force), 0);
+	assert_int_equal(write(rig->result.fd, text, strlen(text)), strlen(text));
+	close(rig->result.fd);
+}
+
+static void test_result__appears_when_it_is_done(void **state)
+{
+	struct stat status;
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig);
+	make(&rig, false, "a");
+	assert_int_equal(access(rig.path, F_OK), -1);
+	assert_int_equal(result_close(&rig.result, true), 0);
+	assert_int_equal(first_byte(rig.path), 'a');
+	assert_int_equal(stat(rig.path, &status), 0);
+	assert_int_equal(status.st_mode & 07777, 0600);
+	rig_release(&rig);
+}
+
+static void test_result__is_taken_away_when_it_is_not(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig);
+	make(&rig, false, "a");
+	assert_int_equal(result_close(&rig.result, false), 0);
+	assert_int_equal(access(rig.path, F_OK), -1);
+	rig_release(&rig);
+}
+
+static void test_result__replaces_with_force_alone(void **state)
+{
+	struct rig rig, late;
+
+	(void)state;
+	rig_init(&rig);
+	late = rig;
+	make(&late, false, "b");
+	make(&rig, false, "a");
+	assert_int_equal(result_close(&rig.result, true), 0);
+	assert_int_equal(result_close(&late.result, true), -EEXIST);
+	assert_int_equal(result_open(&rig.result, "test", rig.path, false), -EINVAL);
+	assert_int_equal(first_byte(rig.path), 'a');
+	make(&rig, true, "c");
+	assert_int_equal(result_close(&rig.result, true), 0);
+	assert_int_equal(first_byte(rig.path), 'c');
+	rig_release(&rig);
+}
+
+static void test_result__of_what_cannot_be(void **state)
+{
+	char path[RESULT_PATH_MAX + 1];
+	struct result result;
+
+	(void)state;
+	memset(path, 'a', sizeof(path));
+	path[RESULT_PATH_MAX] = '\0';
+	assert_int_equal(result_open(&result, "test", path, true), -EINVAL);
+	assert_int_equal(result_open(&result, "test", "/dev/null", true), -EINVAL);
+	assert_int_equal(result_open(&result, "test", "/nonexistent/x", true), -EINVAL);
+	assert_int_equal(result_close(&result, false), 0);
+	assert_int_equal(result_open(&result, "test", "-", false), 0);
+	assert_int_equal(result.fd, STDOUT_FILENO);
+	assert_int_equal(result_close(&result, true), 0);
+}
+
+static int status_of(int exits, int signal)
+{
+	pid_t child = fork();
+
+	if (child == 0) {
+		raise(signal);
+		_exit(exits);
+	}
+	return result_await("test", child, 7);
+}
+
+static void test_result__status_of_who_makes_it(void **state)
+{
+	(void)state;
+	assert_int_equal(status_of(0, 0), 0);
+	assert_int_equal(status_of(2, 0), 2);
+	assert_int_equal(status_of(0, SIGKILL), 1);
+	assert_int_equal(status_of(0, SIGXCPU), 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_result__appears_when_it_is_done),
+		cmocka_unit_test(test_result__is_taken_away_when_it_is_not),
+		cmocka_unit_test(test_result__replaces_with_force_alone),
+		cmocka_unit_test(test_result__of_what_cannot_be),
+		cmocka_unit_test(test_result__status_of_who_makes_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
