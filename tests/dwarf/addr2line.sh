@@ -23,9 +23,10 @@ compare() {	# NAME FILE [JUDGED ALTERNATE]: who judges gets FILE, or what it was
 	addresses "$2" "$count" >"$top/addresses"
 	"$build/tests/dwarf/resolve" "$2" $4 <"$top/addresses" >"$top/ours" 2>"$top/cost"
 	for judge in "${judges[@]:0:2}"; do
-		"$judge" -a -f -i -e "${3:-$2}" <"$top/addresses" >"$top/$judge" 2>/dev/null
+		"$judge" -a -f -i -e "${3:-$2}" <"$top/addresses" >"$top/$judge" 2>/dev/null &
 		said+=("$top/$judge")
 	done
+	wait
 	python3 tests/dwarf/compare.py "$2" "$top/ours" "${said[@]}" >"$top/result" || result='not ok'
 	[ "$result" = ok ] || failed=1
 	number=$((number + 1))
