@@ -37,6 +37,7 @@ LIMITS = {
     "keyhole-worker": 96,
     "keyhole-broker": 8,
     "keyhole-exporter": 8,
+    "keyhole-debug": 8,
     "loader": 48,
     "committer": 48,
     "spawner": 48,
