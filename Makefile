@@ -58,7 +58,7 @@ BROKER := answers limits main mounts
 
 WORKER_FOLDERS := worker/base worker/elf worker/unwind worker/symbol worker/profile worker/format \
 	worker/process worker/target worker/sample
-FOLDERS := ipc policy $(WORKER_FOLDERS) worker worker/exporter helper/output helper/ksyms \
+FOLDERS := ipc policy $(WORKER_FOLDERS) worker worker/exporter helper helper/output helper/ksyms \
 	helper/options helper/audit helper/policy report worker/dwarf symbolize
 
 LOADER_OBJECTS   := $(LOADER:%=$(BUILD)/obj/loader/%.o)
@@ -218,7 +218,7 @@ $(OUT)/keyhole-exporter: $(EXPORTER_PARTS) $(SHARED_ARCHIVES)
 
 HELPERS := $(addprefix $(OUT)/keyhole-,audit ksyms options output policy)
 $(HELPERS): $(OUT)/keyhole-%: $(BUILD)/obj/helper/%/main.o $(BUILD)/lib/helper-%.a \
-		$(call archive,ipc) $(call archive,worker/base)
+		$(call archive,helper) $(call archive,ipc) $(call archive,worker/base)
 	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ $(call group,$^) $(HELPER_LIBS)
 
 REPORT_PARTS := $(BUILD)/obj/report/main.o $(call archive,report) $(call archive,worker/format) \

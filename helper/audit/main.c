@@ -12,16 +12,13 @@
 #include <limits.h>
 #include <poll.h>
 #include <pwd.h>
-#include <seccomp.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -29,6 +26,7 @@
 #include "helper/audit/event.h"
 #include "helper/audit/record.h"
 #include "helper/audit/tally.h"
+#include "helper/filter.h"
 #include "ipc/channel.h"
 #include "ipc/log.h"
 #include "ipc/time.h"
@@ -168,40 +166,6 @@ static bool is_json(int fd)
 	return end && strcmp(end, ".json") == 0;
 }
 
-/* clang-format off */
-#define CALL(name)	       {SCMP_SYS(name), 0, {0}}
-#define CALL_IF(name, ...)     {SCMP_SYS(name), 1, {__VA_ARGS__}}
-
-/* What was written stays. Of a descriptor the C library asks what it is before it writes text. */
-static const struct {
-	int number;
-	unsigned int conditions;
-	struct scmp_arg_cmp condition;
-} calls[] = {
-	CALL(recvmsg), CALL(sendmsg), CALL(poll), CALL(write), CALL(lseek), CALL(close),
-	CALL(fstat),
-	CALL_IF(newfstatat, 3, SCMP_CMP_EQ, AT_EMPTY_PATH, 0),
-	CALL_IF(fcntl, 1, SCMP_CMP_EQ, F_SETFD, 0),
-	CALL_IF(setsockopt, 1, SCMP_CMP_EQ, SOL_SOCKET, 0),
-	CALL(brk), CALL(munmap), CALL(mremap), CALL_IF(mmap, 2, SCMP_CMP_MASKED_EQ, PROT_EXEC, 0),
-	CALL(clock_gettime), CALL(getrandom),
-	CALL(exit_group), CALL(restart_syscall), CALL(rt_sigreturn),
-};
-/* clang-format on */
-
-static int limit_ourselves(void)
-{
-	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
-	int r = filter ? 0 : -ENOMEM;
-
-	for (size_t i = 0; r == 0 && i < sizeof(calls) / sizeof(*calls); i++)
-		r = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, calls[i].number,
-					   calls[i].conditions, &calls[i].condition);
-	r = r ? r : seccomp_load(filter);
-	seccomp_release(filter);
-	return r;
-}
-
 /* 0, or why it must not be this one. Nobody else can read it, take it away or write to it. */
 static int check_file(int fd, uint64_t owner)
 {
@@ -238,7 +202,7 @@ static int start(struct auditor *auditor, const char *const *arguments)
 	r = check_file(file.fd, first.AUDIT_EVENT.value[1]);
 	json = is_json(file.fd);
 	name_user(first.AUDIT_EVENT.value[0]);
-	r = r ? r : limit_ourselves();
+	r = r ? r : filter_put_on(NULL, 0); /* what was written stays */
 	if (r == 0) {
 		record_start(file.fd, json, arguments);
 		tally_start(&auditor->tally, record_operations, time_now());

@@ -15,39 +15,19 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "helper/filter.h"
 #include "helper/policy/keys.h"
 #include "helper/policy/parser.h"
 #include "ipc/channel.h"
 #include "ipc/guard.h"
 #include "ipc/log.h"
-#include "policy/policy_impl.h"
 
 #define START_MS 10000
 
 /* ---- confinement ----------------------------------------------------------------------------- */
-
-/* clang-format off */
-#define CALL(name)	   {SCMP_SYS(name), 0, {0}}
-#define CALL_IF(name, ...) {SCMP_SYS(name), 1, {__VA_ARGS__}}
-
-static const struct {
-	int number;
-	unsigned int conditions;
-	struct scmp_arg_cmp condition;
-} calls[] = {
-	CALL(recvmsg), CALL(sendmsg), CALL(poll), CALL(read), CALL(write), CALL(lseek), CALL(close),
-	CALL(fstat), CALL(fstatfs), CALL_IF(newfstatat, 3, SCMP_CMP_EQ, AT_EMPTY_PATH, 0),
-	CALL_IF(fcntl, 1, SCMP_CMP_EQ, F_SETFD, 0),
-	CALL_IF(setsockopt, 1, SCMP_CMP_EQ, SOL_SOCKET, 0),
-	CALL(brk), CALL(munmap), CALL(mremap), CALL_IF(mmap, 2, SCMP_CMP_MASKED_EQ, PROT_EXEC, 0),
-	CALL(clock_gettime), CALL(getrandom),
-	CALL(exit_group), CALL(restart_syscall), CALL(rt_sigreturn),
-};
-/* clang-format on */
 
 static bool has_rights(void)
 {
@@ -61,22 +41,9 @@ static bool has_rights(void)
 
 static int limit_ourselves(void)
 {
-	scmp_filter_ctx filter;
-	int r;
+	static const int more[] = {SCMP_SYS(read), SCMP_SYS(fstatfs)};
 
-	if (has_rights())
-		return -EPERM;
-	if (POLICY_UNCONFINED)
-		return 0;
-	filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
-	r = filter ? 0 : -ENOMEM;
-
-	for (size_t i = 0; r == 0 && i < sizeof(calls) / sizeof(*calls); i++)
-		r = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, calls[i].number,
-					   calls[i].conditions, &calls[i].condition);
-	r = r ? r : seccomp_load(filter);
-	seccomp_release(filter);
-	return r;
+	return has_rights() ? -EPERM : filter_put_on(more, sizeof(more) / sizeof(*more));
 }
 
 /* ---- the file -------------------------------------------------------------------------------- */
