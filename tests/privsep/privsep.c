@@ -137,3 +137,30 @@ bool privsep_killed_by_filter(int status)
 {
 	return WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS;
 }
+
+uint64_t privsep_status(pid_t pid, const char *field, int base)
+{
+	char path[32], line[128], name[32];
+	uint64_t value = ~0ull;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	snprintf(name, sizeof(name), "%s:\t", field);
+	file = fopen(path, "re");
+	assert_non_null(file);
+	while (fgets(line, sizeof(line), file))
+		if (!strncmp(line, name, strlen(name)))
+			value = strtoull(line + strlen(name), NULL, base);
+	fclose(file);
+	return value;
+}
+
+void privsep_assert_no_rights(pid_t pid)
+{
+	static const char *const sets[] = {"CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"};
+
+	assert_int_equal(privsep_status(pid, "Uid", 10), policy_role(ROLE_LOADER)->id);
+	assert_int_equal(privsep_status(pid, "NoNewPrivs", 10), 1);
+	for (size_t i = 0; i < sizeof(sets) / sizeof(*sets); i++)
+		assert_int_equal(privsep_status(pid, sets[i], 16), 0);
+}

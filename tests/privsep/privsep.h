@@ -40,6 +40,12 @@ bool privsep_gone(pid_t pid);
 /* Open descriptors of a process. */
 unsigned int privsep_count_fds(pid_t pid);
 
+/* The first number of a line of /proc/<pid>/status, all bits set: there is no such line. */
+uint64_t privsep_status(pid_t pid, const char *field, int base);
+
+/* The uid that the loader has later, no_new_privs, no capability in any set. */
+void privsep_assert_no_rights(pid_t pid);
+
 bool privsep_killed_by_filter(int status);
 
 #endif

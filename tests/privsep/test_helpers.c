@@ -42,33 +42,6 @@ static void test_helpers__kernel_symbols_of_this_machine(void **state)
 	close(ksyms.fd);
 }
 
-static uint64_t number_of(pid_t pid, const char *field, int base)
-{
-	char path[32], line[128], name[32];
-	uint64_t value = ~0ull;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	snprintf(name, sizeof(name), "%s:\t", field);
-	file = fopen(path, "re");
-	assert_non_null(file);
-	while (fgets(line, sizeof(line), file))
-		if (!strncmp(line, name, strlen(name)))
-			value = strtoull(line + strlen(name), NULL, base);
-	fclose(file);
-	return value;
-}
-
-static void assert_has_no_rights(pid_t pid)
-{
-	static const char *const sets[] = {"CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"};
-
-	assert_int_equal(number_of(pid, "Uid", 10), policy_role(ROLE_LOADER)->id);
-	assert_int_equal(number_of(pid, "NoNewPrivs", 10), 1);
-	for (size_t i = 0; i < sizeof(sets) / sizeof(*sets); i++)
-		assert_int_equal(number_of(pid, sets[i], 16), 0);
-}
-
 /* It waits for the second file. */
 static void test_helpers__kernel_symbols_are_read_without_rights(void **state)
 {
@@ -84,7 +57,7 @@ static void test_helpers__kernel_symbols_are_read_without_rights(void **state)
 	assert_int_equal(channel_expect(&channel, MESSAGE_RANGES, 10000, &message), 0);
 	assert_int_equal(message.RANGES.count, 1 + KSYMS_BPF_PARTS_MAX);
 	message_release(&message);
-	assert_has_no_rights(pid);
+	privsep_assert_no_rights(pid);
 	assert_int_equal(privsep_count_fds(pid), 3 + 1 + 1 + 1); /* channel, file, ranges */
 	channel_release(&channel);
 	assert_true(privsep_gone(pid));
@@ -111,7 +84,7 @@ static void test_helpers__the_command_line_is_read_without_rights(void **state)
 	close(saved);
 	assert_true(pid > 0);
 	assert_int_equal(channel_wait(&channel, 200, &message), -ETIMEDOUT);
-	assert_has_no_rights(pid);
+	privsep_assert_no_rights(pid);
 	assert_int_equal(privsep_count_fds(pid), 3 + 1);
 	assert_int_equal(read(ends[0], bytes, sizeof(bytes)), sizeof(bytes));
 	assert_int_equal(channel_expect(&channel, MESSAGE_OPTIONS, 10000, &message), 0);
@@ -152,10 +125,10 @@ static void test_helpers__the_policy_is_read_without_rights(void **state)
 
 	(void)state;
 	assert_true(pid > 0);
-	for (int i = 0; i < 1000 && number_of(pid, "Seccomp", 10) != 2; i++)
+	for (int i = 0; i < 1000 && privsep_status(pid, "Seccomp", 10) != 2; i++)
 		usleep(1000);
-	assert_int_equal(number_of(pid, "Seccomp", 10), POLICY_UNCONFINED ? 0 : 2);
-	assert_has_no_rights(pid);
+	assert_int_equal(privsep_status(pid, "Seccomp", 10), POLICY_UNCONFINED ? 0 : 2);
+	privsep_assert_no_rights(pid);
 	assert_int_equal(privsep_count_fds(pid), 3 + 1 + 1); /* channel, keys */
 	channel_release(&channel);
 	assert_true(privsep_gone(pid));
