@@ -53,7 +53,7 @@ endif
 # ---- what each executable is made of ----------------------------------------------------------
 
 # The privileged link: by name, so that a diff shows its growth. tests/lint/loader-files.sh checks.
-LOADER := events helper ksyms main monitor options programs replace rights rules spawner user
+LOADER := events helper ksyms main monitor options programs replace rules spawner user
 BROKER := answers limits main mounts
 
 WORKER_FOLDERS := worker/base worker/elf worker/unwind worker/symbol worker/profile worker/format \
