@@ -206,9 +206,12 @@ $(OUT)/keyhole-broker: $(BROKER_OBJECTS) $(SHARED_ARCHIVES)
 	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ $(BROKER_OBJECTS) \
 		$(call group,$(SHARED_ARCHIVES)) $(BROKER_LIBS)
 
+# Refuses a loader of another build. In every program that the loader becomes, or starts as a helper.
+SAME_BUILD := $(BUILD)/obj/helper/build.o
+
 # Whoever may run it: with root's rights it gives up all but looking.
-$(OUT)/keyhole-check: $(CHECK_OBJECTS) $(SHARED_ARCHIVES)
-	$(call say,LINK)$(CC) $(LDFLAGS) -pie -o $@ $(CHECK_OBJECTS) \
+$(OUT)/keyhole-check: $(CHECK_OBJECTS) $(SAME_BUILD) $(SHARED_ARCHIVES)
+	$(call say,LINK)$(CC) $(LDFLAGS) -pie -o $@ $(CHECK_OBJECTS) $(SAME_BUILD) \
 		$(call group,$(SHARED_ARCHIVES)) $(CHECK_LIBS)
 
 EXPORTER_PARTS := $(BUILD)/obj/worker/exporter/main.o $(call archive,worker/exporter)
@@ -217,19 +220,19 @@ $(OUT)/keyhole-exporter: $(EXPORTER_PARTS) $(SHARED_ARCHIVES)
 		$(call group,$(EXPORTER_PARTS) $(SHARED_ARCHIVES)) $(EXPORTER_LIBS)
 
 HELPERS := $(addprefix $(OUT)/keyhole-,audit ksyms options output policy)
-$(HELPERS): $(OUT)/keyhole-%: $(BUILD)/obj/helper/%/main.o $(BUILD)/lib/helper-%.a \
+$(HELPERS): $(OUT)/keyhole-%: $(BUILD)/obj/helper/%/main.o $(SAME_BUILD) $(BUILD)/lib/helper-%.a \
 		$(call archive,helper) $(call archive,ipc) $(call archive,worker/base)
 	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ $(call group,$^) $(HELPER_LIBS)
 
-REPORT_PARTS := $(BUILD)/obj/report/main.o $(call archive,report) $(call archive,worker/format) \
-	$(call archive,worker/profile) $(call archive,worker/base) $(PROTO_ARCHIVE) \
-	$(call archive,ipc)
+REPORT_PARTS := $(BUILD)/obj/report/main.o $(SAME_BUILD) $(call archive,report) \
+	$(call archive,worker/format) $(call archive,worker/profile) $(call archive,worker/base) \
+	$(PROTO_ARCHIVE) $(call archive,ipc)
 $(OUT)/keyhole-report: $(REPORT_PARTS)
 	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ $(call group,$^) $(REPORT_LIBS)
 
-SYMBOLIZE_PARTS := $(BUILD)/obj/symbolize/main.o $(foreach folder,symbolize report worker/base worker/elf \
-	worker/dwarf worker/symbol worker/profile worker/format ipc,$(call archive,$(folder))) \
-	$(PROTO_ARCHIVE)
+SYMBOLIZE_PARTS := $(BUILD)/obj/symbolize/main.o $(SAME_BUILD) $(foreach folder,symbolize report \
+	worker/base worker/elf worker/dwarf worker/symbol worker/profile worker/format ipc,\
+	$(call archive,$(folder))) $(PROTO_ARCHIVE)
 $(OUT)/keyhole-symbolize: $(SYMBOLIZE_PARTS)
 	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ $(call group,$^ $(SYMBOLIZE_LIBS))
 

@@ -37,8 +37,14 @@ static const char usage_rest[] =
 	"      --policy FILE        who is never sampled (/etc/keyhole/policy.conf)\n"
 	"      --audit FILE         append what was done to FILE (ours, mode 0600; .json)\n"
 	"      --require LAYERS     do not start without: namespaces,pid,root,landlock\n"
+	"  -q, --quiet              say nothing but errors\n"
 	"  -v, --verbose            say more\n"
 	"  -h, --help               this text\n\n"
+	"examples:\n"
+	"  sudo keyhole record -d 10                    the whole machine, for 10 s\n"
+	"  sudo keyhole record -p 1234 -o app.folded    one process, until Ctrl-C\n"
+	"  sudo keyhole record -o make.pb.gz -- make    a command, as the user behind sudo\n"
+	"  sudo keyhole record -d 5 -f folded -o - | flamegraph.pl >cpu.svg\n\n"
 	"exit status: 0 done, 1 failed while recording, 2 usage, 3 missing rights,\n"
 	"  4 no samples; with CMD that of CMD, 128 + N when signal N ended it\n";
 
@@ -78,6 +84,7 @@ static const struct option longs[] = {
 	{"debug-dir", required_argument, NULL, 'D'},
 	{"policy", required_argument, NULL, 'P'},
 	{"by-thread", no_argument, NULL, 'T'},
+	{"quiet", no_argument, NULL, 'q'},
 	{"verbose", no_argument, NULL, 'v'},
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
@@ -210,6 +217,7 @@ static const char *apply(struct line *line, char **argv, int option, const char 
 	}
 	options->flags |= option == 'R' ? OPTIONS_FORCE : 0;
 	options->flags |= option == 'T' ? OPTIONS_BY_THREAD : 0;
+	options->flags |= option == 'q' ? OPTIONS_QUIET : 0;
 	options->flags |= option == 'v' ? OPTIONS_VERBOSE : 0;
 	line->all |= option == 'a';
 	line->help |= option == 'h';
@@ -254,6 +262,15 @@ static const char *finish_output(struct line *line)
 	return options->format ? NULL : text;
 }
 
+static const char *finish_level(struct message_options *options)
+{
+	const bool quiet = options->flags & OPTIONS_QUIET,
+		   verbose = options->flags & OPTIONS_VERBOSE;
+
+	options->level = quiet ? LOG_LEVEL_ERROR : verbose ? LOG_LEVEL_DEBUG : LOG_LEVEL_WARNING;
+	return quiet && verbose ? "only one of -q and -v can be given" : NULL;
+}
+
 static int refuse(const char *object, const char *reason)
 {
 	if (reason)
@@ -271,11 +288,12 @@ static int read_record(int argc, char **argv, struct message_options *ret_option
 	optind = 0; /* glibc: start anew */
 	opterr = 0;
 	/* The first character: stop at CMD. The second: the messages are ours. */
-	while (!r && (option = getopt_long(argc, argv, "+:ap:F:d:o:f:vh", longs, NULL)) != -1)
+	while (!r && (option = getopt_long(argc, argv, "+:ap:F:d:o:f:qvh", longs, NULL)) != -1)
 		r = refuse(optarg ? optarg : argv[optind - 1], apply(&line, argv, option, optarg));
 	if (r || line.help)
 		return r;
 	r = refuse(optind < argc ? argv[optind] : "options", finish_target(&line, argc, argv));
+	r = r ? r : refuse("options", finish_level(ret_options));
 	r = r ? r : refuse(line.output ? line.output : "output", finish_output(&line));
 	return r ? r : OPTIONS_RECORD;
 }
