@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # make, make check, make check-root, make check-escape, make check-canary, make check-systemd,
-# make check-fuzz, make soak, make evidence, make bench, make install DESTDIR=
+# make check-package, make package, make check-fuzz, make soak, make evidence, make bench, make install DESTDIR=
 # V=1 shows the commands; CC=clang, SANITIZE=address,undefined and BUILD=folder change the build.
 
 VERSION := 0.1.0
@@ -15,6 +15,10 @@ MAKEFLAGS += --no-builtin-rules
 prefix     ?= /usr/local
 bindir     ?= $(prefix)/bin
 libexecdir ?= $(prefix)/libexec
+datadir    ?= $(prefix)/share
+
+# How programs are installed; packages have them stripped (install -s).
+INSTALL_PROGRAM ?= install
 
 ifeq ($(origin CC),default)
 CC := gcc
@@ -518,7 +522,7 @@ check-fuzz-smoke: $(FUZZERS)
 
 # ---- everything else --------------------------------------------------------------------------
 
-.PHONY: workloads bench install install-systemd size legal format clean
+.PHONY: workloads bench install install-documents install-systemd package size legal format clean
 workloads:
 	@$(MAKE) --no-print-directory -f tests/e2e/workloads/workloads.mk OUT=$(BUILD)/workloads \
 		V=$(V)
@@ -526,14 +530,41 @@ workloads:
 bench: all workloads duration-build
 	@BUILD='$(BUILD)' tests/bench/bench.sh
 
-install: all
-	install -D -m 0755 $(BUILD)/keyhole '$(DESTDIR)$(bindir)/keyhole'
+install: all install-documents
+	$(INSTALL_PROGRAM) -D -m 0755 $(BUILD)/keyhole '$(DESTDIR)$(bindir)/keyhole'
 	install -d -m 0755 '$(DESTDIR)$(libexecdir)/keyhole'
-	install -m 0755 $(filter-out %/keyhole,$(EXECUTABLES)) \
+	$(INSTALL_PROGRAM) -m 0755 $(filter-out %/keyhole,$(EXECUTABLES)) \
 		'$(DESTDIR)$(libexecdir)/keyhole'
 	cd '$(DESTDIR)$(libexecdir)/keyhole' && rm -f $(notdir $(MANIFEST)) && \
 		(sha256sum keyhole-* && cd '$(DESTDIR)$(bindir)' && sha256sum keyhole) > .manifest && \
 		chmod 0644 .manifest && mv .manifest $(notdir $(MANIFEST))
+
+install-documents:
+	install -d '$(DESTDIR)$(datadir)/man/man1'
+	install -m 0644 contrib/man/*.1 '$(DESTDIR)$(datadir)/man/man1'
+	install -D -m 0644 contrib/completions/keyhole.bash \
+		'$(DESTDIR)$(datadir)/bash-completion/completions/keyhole'
+	install -D -m 0644 contrib/completions/_keyhole \
+		'$(DESTDIR)$(datadir)/zsh/site-functions/_keyhole'
+	install -D -m 0644 contrib/completions/keyhole.fish \
+		'$(DESTDIR)$(datadir)/fish/vendor_completions.d/keyhole.fish'
+
+# A .deb and an .rpm in $(BUILD)/package, of a build of its own: where programs are is compiled in.
+package:
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/package prefix=/usr all
+	@rm -rf $(BUILD)/package/stage
+	@$(MAKE) --no-print-directory -s BUILD=$(BUILD)/package prefix=/usr \
+		INSTALL_PROGRAM='install -s' DESTDIR=$(abspath $(BUILD))/package/stage \
+		install install-systemd
+	@contrib/package/build $(BUILD)/package/stage $(BUILD)/package $(VERSION)
+
+# Their programs would not run with ours (tests/package/versions.sh).
+.PHONY: other-version check-package
+other-version:
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/other-version VERSION=$(VERSION).1 all
+
+check-package: package other-version $(EXECUTABLES)
+	@$(RUN) package tests/package/package.sh tests/package/versions.sh
 
 # Beside an installed keyhole. The service runs the one of $(bindir).
 install-systemd:
@@ -557,4 +588,4 @@ format:
 clean:
 	rm -rf $(BUILD)
 
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD) -name '*.d' -type f 2>/dev/null)
