@@ -540,8 +540,10 @@ install: all install-documents
 		chmod 0644 .manifest && mv .manifest $(notdir $(MANIFEST))
 
 install-documents:
-	install -d '$(DESTDIR)$(datadir)/man/man1'
-	install -m 0644 contrib/man/*.1 '$(DESTDIR)$(datadir)/man/man1'
+	for page in contrib/man/*; do \
+		install -D -m 0644 $$page "$(DESTDIR)$(datadir)/man/man$${page##*.}/$${page##*/}" || \
+			exit; \
+	done
 	install -D -m 0644 contrib/completions/keyhole.bash \
 		'$(DESTDIR)$(datadir)/bash-completion/completions/keyhole'
 	install -D -m 0644 contrib/completions/_keyhole \

@@ -246,7 +246,8 @@ static int send_manager(struct committer *c)
 	const struct message_reply reply = {.error = fd < 0 ? fd : 0};
 
 	if (fd < 0 && fd != -ENODATA) {
-		log_error("notify: NOTIFY_SOCKET: %s", strerror(-fd));
+		log_error("notify: NOTIFY_SOCKET: %s; run: env -u NOTIFY_SOCKET keyhole ...",
+			  strerror(-fd));
 		return fd;
 	}
 	return channel_send(&c->loader, MESSAGE_NOTIFY, &reply, sizeof(reply), fd);
@@ -292,7 +293,8 @@ static int hold(struct channel *loader, char **argv)
 		return 127;
 	unsetenv("KEYHOLE_BUILD");
 	execvp(argv[0], argv);
-	log_error("record: %s: %s", argv[0], strerror(errno));
+	log_error("record: %s: %s%s", argv[0], strerror(errno),
+		  errno == ENOENT && !strchr(argv[0], '/') ? "; not in PATH, give its path" : "");
 	return 127;
 }
 

@@ -41,6 +41,7 @@ complete = re.search(rb", (\d+) % complete$", shown[-1]) if shown else None
 expect("a share that is complete", (complete and int(complete[1]) >= 80) or columns < 50)
 expect("the summary last", rest.startswith(b"samples: expected"))
 expect("no other control characters", not re.search(rb"[\x00-\x09\x0b\x0c\x0e-\x1f]", rest))
+expect("no colours", not re.search(rb"\x1b(?!\[K)", text))
 body = rest.replace(b"\r\n", b"\n").split(b"\nwrote ")[0].split(b"\n")
 expect("nothing wider than the terminal", all(len(line) < columns for line in shown + body))
 expect("status 0", status == 0)

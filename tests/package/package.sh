@@ -59,7 +59,7 @@ expected() {	# files of both, without documents and completions
 		*) echo "/usr/libexec/keyhole/$program" ;;
 		esac
 	done
-	ls contrib/man | sed 's|.*|/usr/share/man/man1/&.gz|'
+	ls contrib/man | sed -E 's|.*([0-9])$|/usr/share/man/man\1/&.gz|'
 	cat <<-'END'
 		/usr/lib/systemd/system/keyhole.service
 		/usr/lib/sysusers.d/keyhole.conf
