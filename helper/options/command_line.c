@@ -14,6 +14,8 @@
 #include "ipc/time.h"
 #include "policy/policy.h"
 
+#define HELP_COLUMNS 80
+
 struct line {
 	struct message_options *options;
 	const char *output;
@@ -25,9 +27,9 @@ struct line {
 static const char usage_target[] =
 	"Profile with stacks and write them to a file. Ctrl-C stops and writes.\n\n"
 	"  -a, --all                the whole machine (default)\n"
-	"  -p, --pid PID            a process, its threads and later children (repeatable)\n"
+	"  -p, --pid PID            a process, its threads, later children (repeatable)\n"
 	"      --cgroup PATH        the processes of a cgroup v2 directory\n"
-	"  -- CMD ARGS              run CMD as the invoking user, profile it until it exits\n"
+	"  -- CMD ARGS              profile CMD, run as the invoking user, until it exits\n"
 	"  -F, --frequency HZ       samples per second and CPU, 1-10000 (99)\n"
 	"  -d, --duration SECONDS   stop after so long, may be fractional\n";
 static const char usage_rest[] =
@@ -43,27 +45,43 @@ static const char usage_rest[] =
 	"examples:\n"
 	"  sudo keyhole record -d 10                    the whole machine, for 10 s\n"
 	"  sudo keyhole record -p 1234 -o app.folded    one process, until Ctrl-C\n"
-	"  sudo keyhole record -o make.pb.gz -- make    a command, as the user behind sudo\n"
+	"  sudo keyhole record -o make.pb.gz -- make    a command, run as the user\n"
 	"  sudo keyhole record -d 5 -f folded -o - | flamegraph.pl >cpu.svg\n\n"
 	"exit status: 0 done, 1 failed while recording, 2 usage, 3 missing rights,\n"
 	"  4 no samples; with CMD that of CMD, 128 + N when signal N ended it\n";
 
+/* Continued below itself where it would be wider than a terminal of 80 columns. */
+static void print_option(FILE *out, const char *option, const char *text)
+{
+	const int start = 24;
+	int column = fprintf(out, "%-*s", start, option);
+
+	while (*text) {
+		const int word = (int)strcspn(text, " ");
+
+		if (column + 1 + word > HELP_COLUMNS)
+			column = fprintf(out, "\n%*s", start, "") - 1;
+		column += fprintf(out, " %.*s", word, text);
+		text += word + (text[word] == ' ');
+	}
+	fputc('\n', out);
+}
+
 static void print_usage(FILE *out)
 {
+	char formats[640];
+
 	fputs("usage: keyhole record [OPTIONS] [-- CMD ARGS]\n", out);
-#define V(verb, program, help) fprintf(out, "       keyhole %-9s %s\n", #verb, help);
+#define V(verb, program, help) print_option(out, "       keyhole " #verb, help);
 #include "ipc/verbs.def"
 #undef V
-	fputs("       keyhole check-config [FILE]: what the policy file says, or what is wrong "
-	      "with it\n",
-	      out);
+	print_option(out, "       keyhole check-config",
+		     "[FILE]: what the policy file says, or what is wrong with it");
 	fputs(usage_target, out);
 	fprintf(out, "  -o, --output FILE        write here (keyhole-DATE-TIME%s), - for stdout\n",
 		formats_suffix(FORMAT_pprof));
-	fprintf(out,
-		"  -f, --format FORMAT      one of these, else from the suffix of FILE:\n      "
-		"%s\n",
-		formats_names(" or "));
+	snprintf(formats, sizeof(formats), "%s; else by the suffix of FILE", formats_names(" or "));
+	print_option(out, "  -f, --format FORMAT", formats);
 	fputs(usage_rest, out);
 }
 

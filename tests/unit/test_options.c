@@ -248,6 +248,8 @@ static void test_options__help_names_each_option(void **state)
 #define F(number, name, suffix) assert_non_null(strstr(text, dashes((char[]){#name})));
 #include "ipc/formats.def"
 #undef F
+		for (; *text; text++) /* no line wraps in 80 columns */
+			assert_true(strcspn(text, "\n") <= 80);
 	}
 	assert_string_equal(printed("--version", "", &status), "keyhole " KEYHOLE_VERSION "\n");
 	assert_int_equal(status, EXIT_DONE);
