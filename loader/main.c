@@ -580,13 +580,13 @@ int main(int argc, char **argv)
 	log_init("keyhole", LOG_LEVEL_WARNING);
 	if (sanitise_descriptors())
 		return EXIT_FAILED;
+	setenv("KEYHOLE_BUILD", KEYHOLE_VERSION, 1); /* helper/build.c */
 	if (argc > 1 && !strcmp(argv[1], "check-config"))
 		return rules_read(argv[2], argv[1], &(struct rules){.keys = -1});
 	r = argc > 1 ? exec_verb(argv + 1) : EXIT_DONE;
 	r = r ? r : options_read(argc, argv, &options);
 	if (r != OPTIONS_RECORD)
 		return r;
-	log_init("keyhole",
-		 options.given.flags & OPTIONS_VERBOSE ? LOG_LEVEL_DEBUG : LOG_LEVEL_WARNING);
+	log_init("keyhole", (enum log_level)options.given.level);
 	return run(&options, begun);
 }

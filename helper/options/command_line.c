@@ -14,6 +14,8 @@
 #include "ipc/time.h"
 #include "policy/policy.h"
 
+#define HELP_COLUMNS 80
+
 struct line {
 	struct message_options *options;
 	const char *output;
@@ -25,9 +27,9 @@ struct line {
 static const char usage_target[] =
 	"Profile with stacks and write them to a file. Ctrl-C stops and writes.\n\n"
 	"  -a, --all                the whole machine (default)\n"
-	"  -p, --pid PID            a process, its threads and later children (repeatable)\n"
+	"  -p, --pid PID            a process, its threads, later children (repeatable)\n"
 	"      --cgroup PATH        the processes of a cgroup v2 directory\n"
-	"  -- CMD ARGS              run CMD as the invoking user, profile it until it exits\n"
+	"  -- CMD ARGS              profile CMD, run as the invoking user, until it exits\n"
 	"  -F, --frequency HZ       samples per second and CPU, 1-10000 (99)\n"
 	"  -d, --duration SECONDS   stop after so long, may be fractional\n";
 static const char usage_rest[] =
@@ -37,27 +39,49 @@ static const char usage_rest[] =
 	"      --policy FILE        who is never sampled (/etc/keyhole/policy.conf)\n"
 	"      --audit FILE         append what was done to FILE (ours, mode 0600; .json)\n"
 	"      --require LAYERS     do not start without: namespaces,pid,root,landlock\n"
+	"  -q, --quiet              say nothing but errors\n"
 	"  -v, --verbose            say more\n"
 	"  -h, --help               this text\n\n"
+	"examples:\n"
+	"  sudo keyhole record -d 10                    the whole machine, for 10 s\n"
+	"  sudo keyhole record -p 1234 -o app.folded    one process, until Ctrl-C\n"
+	"  sudo keyhole record -o make.pb.gz -- make    a command, run as the user\n"
+	"  sudo keyhole record -d 5 -f folded -o - | flamegraph.pl >cpu.svg\n\n"
 	"exit status: 0 done, 1 failed while recording, 2 usage, 3 missing rights,\n"
 	"  4 no samples; with CMD that of CMD, 128 + N when signal N ended it\n";
 
+/* Continued below itself where it would be wider than a terminal of 80 columns. */
+static void print_option(FILE *out, const char *option, const char *text)
+{
+	const int start = 24;
+	int column = fprintf(out, "%-*s", start, option);
+
+	while (*text) {
+		const int word = (int)strcspn(text, " ");
+
+		if (column + 1 + word > HELP_COLUMNS)
+			column = fprintf(out, "\n%*s", start, "") - 1;
+		column += fprintf(out, " %.*s", word, text);
+		text += word + (text[word] == ' ');
+	}
+	fputc('\n', out);
+}
+
 static void print_usage(FILE *out)
 {
+	char formats[640];
+
 	fputs("usage: keyhole record [OPTIONS] [-- CMD ARGS]\n", out);
-#define V(verb, program, help) fprintf(out, "       keyhole %-9s %s\n", #verb, help);
+#define V(verb, program, help) print_option(out, "       keyhole " #verb, help);
 #include "ipc/verbs.def"
 #undef V
-	fputs("       keyhole check-config [FILE]: what the policy file says, or what is wrong "
-	      "with it\n",
-	      out);
+	print_option(out, "       keyhole check-config",
+		     "[FILE]: what the policy file says, or what is wrong with it");
 	fputs(usage_target, out);
 	fprintf(out, "  -o, --output FILE        write here (keyhole-DATE-TIME%s), - for stdout\n",
 		formats_suffix(FORMAT_pprof));
-	fprintf(out,
-		"  -f, --format FORMAT      one of these, else from the suffix of FILE:\n      "
-		"%s\n",
-		formats_names(" or "));
+	snprintf(formats, sizeof(formats), "%s; else by the suffix of FILE", formats_names(" or "));
+	print_option(out, "  -f, --format FORMAT", formats);
 	fputs(usage_rest, out);
 }
 
@@ -78,6 +102,7 @@ static const struct option longs[] = {
 	{"debug-dir", required_argument, NULL, 'D'},
 	{"policy", required_argument, NULL, 'P'},
 	{"by-thread", no_argument, NULL, 'T'},
+	{"quiet", no_argument, NULL, 'q'},
 	{"verbose", no_argument, NULL, 'v'},
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
@@ -210,6 +235,7 @@ static const char *apply(struct line *line, char **argv, int option, const char 
 	}
 	options->flags |= option == 'R' ? OPTIONS_FORCE : 0;
 	options->flags |= option == 'T' ? OPTIONS_BY_THREAD : 0;
+	options->flags |= option == 'q' ? OPTIONS_QUIET : 0;
 	options->flags |= option == 'v' ? OPTIONS_VERBOSE : 0;
 	line->all |= option == 'a';
 	line->help |= option == 'h';
@@ -254,6 +280,15 @@ static const char *finish_output(struct line *line)
 	return options->format ? NULL : text;
 }
 
+static const char *finish_level(struct message_options *options)
+{
+	const bool quiet = options->flags & OPTIONS_QUIET,
+		   verbose = options->flags & OPTIONS_VERBOSE;
+
+	options->level = quiet ? LOG_LEVEL_ERROR : verbose ? LOG_LEVEL_DEBUG : LOG_LEVEL_WARNING;
+	return quiet && verbose ? "only one of -q and -v can be given" : NULL;
+}
+
 static int refuse(const char *object, const char *reason)
 {
 	if (reason)
@@ -271,11 +306,12 @@ static int read_record(int argc, char **argv, struct message_options *ret_option
 	optind = 0; /* glibc: start anew */
 	opterr = 0;
 	/* The first character: stop at CMD. The second: the messages are ours. */
-	while (!r && (option = getopt_long(argc, argv, "+:ap:F:d:o:f:vh", longs, NULL)) != -1)
+	while (!r && (option = getopt_long(argc, argv, "+:ap:F:d:o:f:qvh", longs, NULL)) != -1)
 		r = refuse(optarg ? optarg : argv[optind - 1], apply(&line, argv, option, optarg));
 	if (r || line.help)
 		return r;
 	r = refuse(optind < argc ? argv[optind] : "options", finish_target(&line, argc, argv));
+	r = r ? r : refuse("options", finish_level(ret_options));
 	r = r ? r : refuse(line.output ? line.output : "output", finish_output(&line));
 	return r ? r : OPTIONS_RECORD;
 }

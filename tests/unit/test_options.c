@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "helper/options/command_line.h"
+#include "ipc/log.h"
 #include "loader/options.h"
 #include "policy/policy.h"
 
@@ -109,6 +110,21 @@ static void test_options__more_processes_than_room(void **state)
 	assert_int_equal(parse(OPTIONS_PIDS_MAX + 2, argv, &options), 0);
 	assert_int_equal(options.given.pid_count, OPTIONS_PIDS_MAX);
 	assert_int_equal(parse(OPTIONS_PIDS_MAX + 3, argv, &options), EXIT_USAGE);
+}
+
+static void test_options__quiet_and_verbose(void **state)
+{
+	struct options options;
+
+	(void)state;
+	assert_int_equal(PARSE(&options, "-a"), 0);
+	assert_int_equal(options.given.level, LOG_LEVEL_WARNING);
+	assert_int_equal(PARSE(&options, "-v"), 0);
+	assert_int_equal(options.given.level, LOG_LEVEL_DEBUG);
+	assert_int_equal(PARSE(&options, "--quiet"), 0);
+	assert_int_equal(options.given.level, LOG_LEVEL_ERROR);
+	assert_int_equal(options.given.flags, OPTIONS_QUIET);
+	assert_int_equal(PARSE(&options, "-q", "-v"), EXIT_USAGE);
 }
 
 static void test_options__numbers_out_of_range(void **state)
@@ -232,6 +248,8 @@ static void test_options__help_names_each_option(void **state)
 #define F(number, name, suffix) assert_non_null(strstr(text, dashes((char[]){#name})));
 #include "ipc/formats.def"
 #undef F
+		for (; *text; text++) /* no line wraps in 80 columns */
+			assert_true(strcspn(text, "\n") <= 80);
 	}
 	assert_string_equal(printed("--version", "", &status), "keyhole " KEYHOLE_VERSION "\n");
 	assert_int_equal(status, EXIT_DONE);
@@ -355,6 +373,7 @@ int main(void)
 		cmocka_unit_test(test_options__command_keeps_its_options),
 		cmocka_unit_test(test_options__targets_exclude_each_other),
 		cmocka_unit_test(test_options__more_processes_than_room),
+		cmocka_unit_test(test_options__quiet_and_verbose),
 		cmocka_unit_test(test_options__numbers_out_of_range),
 		cmocka_unit_test(test_options__required_layers),
 		cmocka_unit_test(test_options__format_from_suffix),
