@@ -61,7 +61,7 @@ int main(int argc, char **argv)
 	if (argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")))
 		return fputs(usage, stdout) < 0;
 	if (argc > 1 && !report.json) {
-		log_error("check: %s: unexpected (see: keyhole check --help)", argv[1]);
+		log_error("check: %s: unexpected; see: keyhole check --help", argv[1]);
 		return EXIT_USAGE;
 	}
 	limit_ourselves();

@@ -581,7 +581,7 @@ int main(int argc, char **argv)
 	if (sanitise_descriptors())
 		return EXIT_FAILED;
 	setenv("KEYHOLE_BUILD", KEYHOLE_VERSION, 1); /* helper/build.c */
-	if (argc > 1 && !strcmp(argv[1], "check-config"))
+	if (argc > 1 && !strcmp(argv[1], "check-config") && (argc < 3 || argv[2][0] != '-'))
 		return rules_read(argv[2], argv[1], &(struct rules){.keys = -1});
 	r = argc > 1 ? exec_verb(argv + 1) : EXIT_DONE;
 	r = r ? r : options_read(argc, argv, &options);

@@ -10,11 +10,14 @@
 #include <time.h>
 
 #include "helper/options/formats.h"
+#include "helper/options/nearest.h"
 #include "ipc/log.h"
 #include "ipc/time.h"
 #include "policy/policy.h"
 
-#define HELP_COLUMNS 80
+#define HELP_COLUMNS  80
+#define VERB_COLUMN   25
+#define OPTION_COLUMN 27
 
 struct line {
 	struct message_options *options;
@@ -50,17 +53,26 @@ static const char usage_rest[] =
 	"exit status: 0 done, 1 failed while recording, 2 usage, 3 missing rights,\n"
 	"  4 no samples; with CMD that of CMD, 128 + N when signal N ended it\n";
 
-/* Continued below itself where it would be wider than a terminal of 80 columns. */
-static void print_option(FILE *out, const char *option, const char *text)
+static const char usage_check_config[] =
+	"usage: keyhole check-config [FILE]\n"
+	"What the policy file (/etc/keyhole/policy.conf) says, or what is wrong with it:\n"
+	"its rules in their canonical order, then the SHA-256 of those lines.\n\n"
+	"  -h, --help               this text\n\n"
+	"examples:\n"
+	"  sudo keyhole check-config\n"
+	"  sudo keyhole check-config new.conf\n\n"
+	"exit status: 0 the rules hold, 1 failed, 2 the file is wrong, or usage\n";
+
+/* Text from that column on, continued below itself where it would be wider than a terminal. */
+static void print_entry(FILE *out, const char *label, int start, const char *text)
 {
-	const int start = 24;
-	int column = fprintf(out, "%-*s", start, option);
+	int column = fprintf(out, "%-*s", start - 1, label);
 
 	while (*text) {
 		const int word = (int)strcspn(text, " ");
 
 		if (column + 1 + word > HELP_COLUMNS)
-			column = fprintf(out, "\n%*s", start, "") - 1;
+			column = fprintf(out, "\n%*s", start - 1, "") - 1;
 		column += fprintf(out, " %.*s", word, text);
 		text += word + (text[word] == ' ');
 	}
@@ -72,16 +84,17 @@ static void print_usage(FILE *out)
 	char formats[640];
 
 	fputs("usage: keyhole record [OPTIONS] [-- CMD ARGS]\n", out);
-#define V(verb, program, help) print_option(out, "       keyhole " #verb, help);
+#define V(verb, program, help) print_entry(out, "       keyhole " #verb, VERB_COLUMN, help);
 #include "ipc/verbs.def"
 #undef V
-	print_option(out, "       keyhole check-config",
-		     "[FILE]: what the policy file says, or what is wrong with it");
+	print_entry(out, "       keyhole check-config", VERB_COLUMN,
+		    "[FILE]: what the policy file says, or what is wrong with it");
+	fputc('\n', out);
 	fputs(usage_target, out);
 	fprintf(out, "  -o, --output FILE        write here (keyhole-DATE-TIME%s), - for stdout\n",
 		formats_suffix(FORMAT_pprof));
 	snprintf(formats, sizeof(formats), "%s; else by the suffix of FILE", formats_names(" or "));
-	print_option(out, "  -f, --format FORMAT", formats);
+	print_entry(out, "  -f, --format FORMAT", OPTION_COLUMN, formats);
 	fputs(usage_rest, out);
 }
 
@@ -193,6 +206,21 @@ static struct message_text place(char **argv, const char *arg)
 	return (struct message_text){(uint32_t)optind, (uint32_t)(arg - argv[optind - 1])};
 }
 
+/* Behind what getopt() does not know: a letter, a word or one that has "=..." and may not. */
+static const char *unknown(char **argv)
+{
+	const char *names[sizeof(longs) / sizeof(*longs)] = {NULL}, *found;
+	static char text[128];
+
+	if (optopt && !strncmp(argv[optind - 1], "--", 2) && strchr(argv[optind - 1], '='))
+		return "takes no argument";
+	for (size_t i = 0; longs[i].name; i++)
+		names[i] = longs[i].name;
+	found = optopt ? NULL : nearest(argv[optind - 1] + 2, names);
+	snprintf(text, sizeof(text), "unknown option; did you mean --%s?", found ? found : "");
+	return found ? text : "unknown option";
+}
+
 static const char *apply(struct line *line, char **argv, int option, const char *arg)
 {
 	struct message_options *options = line->options;
@@ -231,7 +259,7 @@ static const char *apply(struct line *line, char **argv, int option, const char 
 	case ':':
 		return "needs an argument";
 	case '?':
-		return "unknown option";
+		return unknown(argv);
 	}
 	options->flags |= option == 'R' ? OPTIONS_FORCE : 0;
 	options->flags |= option == 'T' ? OPTIONS_BY_THREAD : 0;
@@ -276,7 +304,8 @@ static const char *finish_output(struct line *line)
 		return "the file has no name";
 	if (!options->format)
 		options->format = formats_by_suffix(line->output);
-	snprintf(text, sizeof(text), "suffix not known: %s; or give -f", formats_suffixes(" or "));
+	snprintf(text, sizeof(text), "suffix not known; take %s, or give -f FORMAT",
+		 formats_suffixes(" or "));
 	return options->format ? NULL : text;
 }
 
@@ -289,11 +318,26 @@ static const char *finish_level(struct message_options *options)
 	return quiet && verbose ? "only one of -q and -v can be given" : NULL;
 }
 
+/* A reason that does not say what to do is followed by who does. */
 static int refuse(const char *object, const char *reason)
 {
 	if (reason)
-		log_error("record: %s: %s (see: keyhole record --help)", object, reason);
+		log_error("record: %s: %s%s", object, reason,
+			  strchr(reason, ';') ? "" : "; see: keyhole record --help");
 	return reason ? EXIT_USAGE : 0;
+}
+
+/* The option that was read last. Letters that stand together are not counted by optind. */
+static const char *given(char **argv, int option)
+{
+	static char letter[] = "-?";
+
+	if (optarg)
+		return optarg;
+	if (option != '?' || !optopt || !strncmp(argv[optind - 1], "--", 2))
+		return argv[optind - 1];
+	letter[1] = (char)optopt;
+	return letter;
 }
 
 /* argv[0] is "record". OPTIONS_RECORD, EXIT_USAGE after one line, or EXIT_DONE: help is wanted. */
@@ -307,7 +351,7 @@ static int read_record(int argc, char **argv, struct message_options *ret_option
 	opterr = 0;
 	/* The first character: stop at CMD. The second: the messages are ours. */
 	while (!r && (option = getopt_long(argc, argv, "+:ap:F:d:o:f:qvh", longs, NULL)) != -1)
-		r = refuse(optarg ? optarg : argv[optind - 1], apply(&line, argv, option, optarg));
+		r = refuse(given(argv, option), apply(&line, argv, option, optarg));
 	if (r || line.help)
 		return r;
 	r = refuse(optind < argc ? argv[optind] : "options", finish_target(&line, argc, argv));
@@ -324,24 +368,52 @@ static int flush(FILE *out, const char *verb)
 	return EXIT_FAILED;
 }
 
+static int refuse_verb(const char *verb)
+{
+	static const char *const verbs[] = {"record", "check-config", "help",
+#define V(verb, program, help) #verb,
+#include "ipc/verbs.def"
+#undef V
+					    NULL};
+	const char *found = nearest(verb, verbs);
+
+	if (found)
+		log_error("%s: not a command; did you mean %s? run: keyhole help", verb, found);
+	else
+		log_error("%s: not a command; run: keyhole help", *verb ? verb : "(nothing)");
+	return EXIT_USAGE;
+}
+
+/* Comes here where it is not just a file that is named: that would be read. */
+static int read_check_config(char **args, FILE *out)
+{
+	if (!args[0] || (strcmp(args[0], "--help") && strcmp(args[0], "-h"))) {
+		log_error("check-config: %s: unknown option; see: keyhole check-config --help",
+			  args[0] ? args[0] : "");
+		return EXIT_USAGE;
+	}
+	fputs(usage_check_config, out);
+	return EXIT_DONE;
+}
+
 void command_line_read(int argc, char **argv, FILE *out, struct message_options *ret_options)
 {
 	const char *verb = argc > 1 ? argv[1] : "";
 	int status = EXIT_DONE;
 
 	memset(ret_options, 0, sizeof(*ret_options));
-	if (!strcmp(verb, "record")) {
+	if (!strcmp(verb, "--version")) {
+		fputs("keyhole " KEYHOLE_VERSION "\n", out);
+	} else if (!strcmp(verb, "check-config")) {
+		status = read_check_config(argv + 2, out);
+	} else if (!strcmp(verb, "record")) {
 		status = read_record(argc - 1, argv + 1, ret_options);
-	} else if (strcmp(verb, "help") && strcmp(verb, "--help") && strcmp(verb, "--version")) {
-		log_error("%s: not a command; run: keyhole help", *verb ? verb : "(nothing)");
-		status = EXIT_USAGE;
-	}
-	if (status == EXIT_DONE) {
-		if (!strcmp(verb, "--version"))
-			fputs("keyhole " KEYHOLE_VERSION "\n", out);
-		else
+		if (status == EXIT_DONE)
 			print_usage(out);
-		status = flush(out, verb);
+	} else if (!strcmp(verb, "help") || !strcmp(verb, "--help") || !strcmp(verb, "-h")) {
+		print_usage(out);
+	} else {
+		status = refuse_verb(verb);
 	}
-	ret_options->status = status;
+	ret_options->status = status == EXIT_DONE ? flush(out, verb) : status;
 }

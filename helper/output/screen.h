@@ -3,8 +3,8 @@
  * Standard error as a terminal, or not: text for one is fitted to its width; without one it is left
  * as it is, and nothing that moves is shown. Colours are never used, with or without NO_COLOR.
  */
-#ifndef KEYHOLE_HELPER_SCREEN_H
-#define KEYHOLE_HELPER_SCREEN_H
+#ifndef KEYHOLE_HELPER_OUTPUT_SCREEN_H
+#define KEYHOLE_HELPER_OUTPUT_SCREEN_H
 
 #include <stdio.h>
 

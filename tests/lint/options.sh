@@ -22,8 +22,8 @@ words() {
 
 helped() {	# VERB: its long options, of its own help
 	"$build/keyhole" "$1" --help | sed '/^examples:/,$d; /^       keyhole/d' |
-		 grep -oE -- '(^|[^-a-z])--[a-z][a-z-]+' |
-		grep -oE -- '--[a-z-]+' | (cat; echo --help) | words
+		grep -oE -- '(^|[^-a-z])--[a-z][a-z-]+' | grep -oE -- '--[a-z-]+' |
+		(cat; echo --help) | words
 }
 
 in_page() {	# FILE: those that head an item of a list
@@ -36,16 +36,27 @@ in_bash() {	# VERB: those that completion offers
 		$completions/keyhole.bash "$1" | grep -E -- '--.' | words
 }
 
+zsh_of() {	# VERB: its lines
+	sed -n "/^\t$1)/,/;;/p" $completions/_keyhole
+}
+
 in_zsh() {
-	sed -n "/^\t$1)/,/;;/p" $completions/_keyhole | sed "s/'([^)]*)//g; s/\[[^]]*\]//g" |
-		grep -oE -- '--[a-z][a-z-]+' | words
+	zsh_of "$1" | sed "s/'([^)]*)//g; s/\[[^]]*\]//g" | grep -oE -- '--[a-z][a-z-]+' | words
+}
+
+fish_of() {
+	grep -F -- "-n \$${1//-/_} " $completions/keyhole.fish
 }
 
 in_fish() {
-	grep -F -- "-n \$$1 " $completions/keyhole.fish | grep -oE -- ' -l [a-z-]+' | sed 's/ -l /--/' | words
+	fish_of "$1" | grep -oE -- ' -l [a-z-]+' | sed 's/ -l /--/' | words
 }
 
-verbs=$(echo record; sed -nE 's/^V\(([a-z]+),.*/\1/p' ipc/verbs.def)
+list() {	# what is separated by blanks
+	tr ' ' '\n' | words
+}
+
+verbs=$(echo record; echo check-config; sed -nE 's/^V\(([a-z-]+),.*/\1/p' ipc/verbs.def)
 for verb in $verbs; do
 	page=$man/keyhole-$verb.1
 	[ -f "$page" ] || { echo "$page: missing"; failed=1; continue; }
@@ -58,35 +69,48 @@ for verb in $verbs; do
 	"$build/keyhole" "$verb" --help | sed -nE 's/^ +-([a-zA-Z]), --([a-z-]+).*/\1 \2/p' |
 		while read -r short long; do
 			grep -qE "^\.It Fl $short , -$long( |\$)" "$page" || echo "$page: no -$short, --$long"
-			grep -qE -- "-s $short -l $long " $completions/keyhole.fish ||
-				echo "$completions/keyhole.fish: no -$short, --$long"
-			grep -qF -- "{-$short,--$long}" $completions/_keyhole ||
-				echo "$completions/_keyhole: no -$short, --$long"
+			fish_of "$verb" | grep -qE -- "-s $short -l $long " ||
+				echo "$completions/keyhole.fish, $verb: no -$short, --$long"
+			zsh_of "$verb" | grep -qF -- "{-$short,--$long}" ||
+				echo "$completions/_keyhole, $verb: no -$short, --$long"
 		done | grep . && failed=1
+	for other in $man/keyhole.1 $page; do
+		[ "$other" = "$man/keyhole-$verb.1" ] || grep -qF ".Xr keyhole-$verb 1" "$other" ||
+			{ echo "$other: no reference to keyhole-$verb"; failed=1; }
+	done
 done
-same "$man/keyhole.1" "$(printf '%s\n' $verbs help | words)" \
-	"$(sed -nE 's/^\.It Cm ([a-z]+).*/\1/p' $man/keyhole.1 | words)"
-same "$completions/keyhole.bash" "$(printf '%s\n' $verbs help | words)" \
-	"$(sed -nE "s/^_keyhole_verbs='(.*)'/\1/p" $completions/keyhole.bash | tr ' ' '\n' | words)"
-same "$completions/keyhole.fish" "$(printf '%s\n' $verbs help | words)" \
-	"$(sed -nE 's/^.*__fish_use_subcommand -a ([a-z]+).*/\1/p' $completions/keyhole.fish | words)"
-same "$completions/_keyhole" "$(printf '%s\n' $verbs help | words)" \
-	"$(grep "'1:command:" $completions/_keyhole | grep -oE '[a-z]+\\:' | tr -d '\\:' | words)"
+verbs=$(printf '%s\n' $verbs help | words)
+same "$man/keyhole.1" "$verbs" "$(sed -nE 's/^\.It Cm ([a-z-]+).*/\1/p' $man/keyhole.1 | words)"
+same "$completions/keyhole.bash" "$verbs" \
+	"$(sed -nE "s/^_keyhole_verbs='(.*)'/\1/p" $completions/keyhole.bash | list)"
+same "$completions/keyhole.fish" "$verbs" \
+	"$(sed -nE 's/^.*__fish_use_subcommand -a ([a-z-]+).*/\1/p' $completions/keyhole.fish | words)"
+same "$completions/_keyhole" "$verbs" \
+	"$(sed -nE "/verbs=\(/,/^\t\)/s/^\t\t'([a-z-]+):.*/\1/p" $completions/_keyhole | words)"
 
-formats=$(sed -nE 's/^F\([0-9]+, ([a-z0-9_]+), "(.*)"\)$/\1/p' ipc/formats.def | words)
+formats=$(sed -nE 's/^F\([0-9]+, ([a-z0-9_]+), "(.*)"\)$/\1/p' ipc/formats.def | tr _ - | words)
 same "$man/keyhole-record.1, formats" "$formats" \
-	"$(sed -nE '/^\.It Fl f ,/,/^\.El/ s/^\.It Cm ([a-z0-9_]+)$/\1/p' $man/keyhole-record.1 | words)"
+	"$(sed -nE '/^\.It Fl f ,/,/^\.El/ s/^\.It Cm ([a-z0-9-]+)$/\1/p' $man/keyhole-record.1 | words)"
 same "$completions/keyhole.bash, formats" "$formats" \
-	"$(sed -nE "s/.*--format\) words='(.*)'.*/\1/p" $completions/keyhole.bash | tr ' ' '\n' | words)"
+	"$(sed -nE "s/^_keyhole_formats='(.*)'/\1/p" $completions/keyhole.bash | list)"
 same "$completions/keyhole.fish, formats" "$formats" \
-	"$(sed -nE "s/.*-l format -x -a '([^']*)'.*/\1/p" $completions/keyhole.fish | tr ' ' '\n' | words)"
+	"$(sed -nE 's/^set -l formats (.*)/\1/p' $completions/keyhole.fish | list)"
 same "$completions/_keyhole, formats" "$formats" \
-	"$(sed -nE 's/.*:format:\((.*)\).*/\1/p' $completions/_keyhole | tr ' ' '\n' | words)"
+	"$(sed -nE "s/^\tlocal formats='(.*)'/\1/p" $completions/_keyhole | list)"
+sed -nE 's/^F\([0-9]+, [a-z0-9_]+, "(.*)"\)$/\1/p' ipc/formats.def | while read -r suffix; do
+	grep -qxF ".Pq Pa $suffix" $man/keyhole-record.1 || echo "$man/keyhole-record.1: no $suffix"
+done | grep . && failed=1
 
 layers=$("$build/keyhole" record --help | sed -nE 's/.*do not start without: //p' | tr ',' '\n'; echo userns)
 layers=$(words <<<"$layers")
-for where in "bash s/.*--require\\) words='(.*)'.*/\\1/p" "fish s/.*-l require -x -a '([^']*)'.*/\\1/p"; do
-	same "$completions, ${where%% *}, layers" "$layers" \
-		"$(sed -nE "${where#* }" $completions/keyhole.${where%% *} | tr ' ' '\n' | words)"
+same "$completions, bash, layers" "$layers" \
+	"$(sed -nE "s/.*record --require'\) words='(.*)'.*/\1/p" $completions/keyhole.bash | list)"
+same "$completions, fish, layers" "$layers" \
+	"$(sed -nE "s/.*-l require -x -a '([^']*)'.*/\1/p" $completions/keyhole.fish | list)"
+same "$completions, zsh, layers" "$layers" \
+	"$(sed -nE "s/.*_values -s , layer ([a-z ]*)'.*/\1/p" $completions/_keyhole | list)"
+for rule in $(sed -nE 's/^\t\[ROW_[A-Z]+\] = "([a-z -]+) ",$/\1/p' helper/policy/parser.c | tr ' ' _); do
+	grep -q "^\.It Cm ${rule//_/ } Ar" $man/keyhole-policy.conf.5 ||
+		{ echo "$man/keyhole-policy.conf.5: no rule ${rule//_/ }"; failed=1; }
 done
 exit $failed

@@ -3,7 +3,7 @@
 #
 # tests/package/package.sh: the packages of `make package`: what is in them, what lintian says, and in a
 # fresh Debian of this machine's release (by mmdebstrap) installed, used and removed again. Prints TAP.
-# What is downloaded stays in ${XDG_CACHE_HOME:-~/.cache}/keyhole/.
+# What is downloaded stays in ${XDG_CACHE_HOME:-~/.cache}/keyhole/. PACKAGE_DEBIAN=kept: nothing is.
 
 cd "$(dirname "$0")/../.." || exit 1
 build=$(realpath "${BUILD:-build}")
@@ -66,6 +66,8 @@ expected() {	# files of both, without documents and completions
 		/usr/lib/tmpfiles.d/keyhole.conf
 		/usr/libexec/keyhole/keyhole-programs.sha256
 		/usr/share/bash-completion/completions/keyhole
+		/usr/share/doc/keyhole/README.md
+		/usr/share/doc/keyhole/examples/policy.conf
 		/usr/share/fish/vendor_completions.d/keyhole.fish
 	END
 }
@@ -76,7 +78,6 @@ contents_of_the_deb() {
 	{
 		expected
 		cat <<-'END'
-			/usr/share/doc/keyhole/README.md
 			/usr/share/doc/keyhole/changelog.Debian.gz
 			/usr/share/doc/keyhole/changelog.gz
 			/usr/share/doc/keyhole/copyright
@@ -92,12 +93,11 @@ contents_of_the_deb() {
 contents_of_the_rpm() {
 	need rpm rpmbuild || return
 	[ -f "$rpm" ] || fail 'not one .rpm' || return
-	rpm -qlp "$rpm" | grep -vE '^/usr/(libexec/keyhole|share/doc/keyhole|share/licenses/keyhole)$' |
+	rpm -qlp "$rpm" | grep -vE '^/usr/(libexec/keyhole|share/doc/keyhole(/examples)?|share/licenses/keyhole)$' |
 		sort >"$top/have"
 	{
 		expected
 		cat <<-'END'
-			/usr/share/doc/keyhole/README.md
 			/usr/share/licenses/keyhole/GPL-2.0-only
 			/usr/share/licenses/keyhole/LICENSE
 			/usr/share/zsh/site-functions/_keyhole
@@ -116,9 +116,31 @@ programs_are_the_same_in_both() {
 			sha256sum --quiet -c keyhole-programs.sha256)
 }
 
+# What the dynamic linker will look for, in Debian's own words.
+depends_on_what_it_loads() {
+	local program depends name path package
+	depends=", $(dpkg-deb -f "$deb" Depends | sed 's/ *([^)]*)//g'),"
+	for program in "$build"/package/stage/usr/bin/keyhole "$build"/package/stage/usr/libexec/keyhole/keyhole-*; do
+		ldd "$program" 2>/dev/null | awk '$2 == "=>" { print $1, $3 }' | while read -r name path; do
+			package=$(dpkg -S "$(realpath "$path")" "$(realpath "$path" | sed 's|^/usr||')" \
+				"/usr$(realpath "$path")" 2>/dev/null | head -n 1 | cut -d: -f1)
+			echo "$name ${package:-?}"
+		done
+	done | sort -u >"$top/libraries"
+	cat "$top/libraries"
+	# zstd is libelf's affair, and so on: what ours name themselves
+	for program in keyhole keyhole-check; do
+		objdump -p "$(find "$build/package/stage" -name $program -type f)" | awk '$1 == "NEEDED" { print $2 }'
+	done | sort -u | while read -r name; do
+		package=$(sed -n "s/^$name //p" "$top/libraries")
+		[[ $depends == *", $package,"* ]] || echo "$name of $package: not in $depends"
+	done | grep . && return 1
+	return 0
+}
+
 lintian_is_silent() {
 	need lintian || return
-	lintian --allow-root --fail-on error,warning --no-tag-display-limit "$deb" >"$top/lintian"
+	lintian --allow-root --fail-on error,warning --tag-display-limit 0 "$deb" >"$top/lintian"
 	local r=$?
 	cat "$top/lintian"
 	return $r
@@ -153,12 +175,27 @@ completions_work_in_zsh() {
 		[[ $_comps[keyhole] = _keyhole ]]'
 }
 
+completions_work_in_bash() {
+	local have
+	have=$(bash -c '. contrib/completions/keyhole.bash
+		offer() {
+			COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+			_keyhole && echo "${COMPREPLY[@]}"
+		}
+		offer keyhole rep; offer keyhole record --fo; offer keyhole report --by pro
+		offer keyhole symbolize -d /usr/shar; offer keyhole record -p $$
+		offer keyhole check-config README; offer keyhole record -- --fo' | xargs)
+	[[ $have =~ ^report' '--format' '--force' 'process' '/usr/share' '[0-9]+' 'README.md$ ]] || fail "$have"
+}
+
 completions_work_in_fish() {
 	need fish || return
 	local have
 	have=$(HOME=$top fish -c 'source contrib/completions/keyhole.fish
-		complete -C "keyhole record --fo"; complete -C "keyhole che"' 2>/dev/null | cut -f1 | xargs)
-	[ "$have" = '--force --format check' ] || fail "$have"
+		complete -C "keyhole record --fo"; complete -C "keyhole che"
+		complete -C "keyhole report -f otlp-"; complete -C "keyhole symbolize --d"' 2>/dev/null |
+		cut -f1 | xargs)
+	[ "$have" = '--force --format check check-config otlp-json --debug-dir' ] || fail "$have"
 }
 
 # ---- installed ----------------------------------------------------------------------------------
@@ -173,6 +210,8 @@ make_release() {
 	depends=$(dpkg-deb -f "$deb" Depends | sed 's/ *([^)]*)//g; s/ *|[^,]*//g; s/, */,/g')
 	archive=$cache/$release-$(echo "$depends" | cksum | cut -d' ' -f1).tar
 	[ -n "$release" ] && [ -n "$mirror" ] || { skip 'apt knows no Debian mirror'; return; }
+	[ -s "$archive" ] || [ "$PACKAGE_DEBIAN" != kept ] ||
+		{ skip 'none is kept here: sudo make check-package fetches one'; return; }
 	if [ ! -s "$archive" ]; then
 		mkdir -p "$cache"
 		mmdebstrap --quiet --mode=root --variant=minbase --include="$depends" \
@@ -252,19 +291,40 @@ check_finds_the_files() {
 	END
 }
 
+# To a later version: what an administrator wrote stays, and on removal too.
+upgrades_and_removes() {
+	[ -d "$top/root" ] || { skip 'not installed'; return; }
+	dpkg-deb -R "$deb" "$top/next" &&
+		sed -i 's/^Version: .*/&.1/' "$top/next/DEBIAN/control" &&
+		dpkg-deb --root-owner-group -Zgzip -b "$top/next" "$top/root/tmp/next.deb" || return
+	mkdir -p "$top/root/etc/keyhole" "$top/root/var/lib/keyhole"
+	echo 'max-frequency 99' >"$top/root/etc/keyhole/policy.conf"
+	echo profile >"$top/root/var/lib/keyhole/profile.pb.gz"
+	inside dpkg -i /tmp/next.deb && inside dpkg -l keyhole | grep '^ii' && inside keyhole --version &&
+		inside keyhole check-config | grep -x 'max-frequency 99' || return
+	inside dpkg --remove keyhole || return
+	(cd "$top/root" && find . -xdev -path ./proc -prune -o -name '*keyhole*' -print) |
+		grep -vE '^\./(tmp|var/lib/dpkg|var/log)/|^\./(etc|var/lib)/keyhole$' && return 1
+	[ "$(cat "$top/root/etc/keyhole/policy.conf" "$top/root/var/lib/keyhole/profile.pb.gz" | wc -l)" = 2 ] ||
+		fail 'what is not ours was removed'
+}
+
 purge_leaves_nothing() {
 	[ -d "$top/root" ] || { skip 'not installed'; return; }
-	mkdir -p "$top/root/var/lib/keyhole" "$top/root/etc/systemd/system/multi-user.target.wants"
-	echo profile >"$top/root/var/lib/keyhole/profile.pb.gz"
+	mkdir -p "$top/root/etc/systemd/system/multi-user.target.wants"
 	ln -s /lib/systemd/system/keyhole.service "$top/root/etc/systemd/system/multi-user.target.wants/"
 	inside dpkg --purge keyhole || return
+	rm -f "$top"/root/tmp/*
 	snapshot | diff "$top/before" - && inside dpkg -l keyhole 2>/dev/null | grep '^[a-z][a-z] ' && return 1
 	snapshot | diff -q "$top/before" - >/dev/null
 }
 
-for test in contents_of_the_deb contents_of_the_rpm programs_are_the_same_in_both lintian_is_silent \
-	rpmlint_is_silent man_pages_are_clean completions_work_in_zsh completions_work_in_fish \
-	make_release installs changes_no_setting records check_finds_the_files purge_leaves_nothing; do
+for test in contents_of_the_deb contents_of_the_rpm programs_are_the_same_in_both \
+	depends_on_what_it_loads lintian_is_silent \
+	rpmlint_is_silent man_pages_are_clean completions_work_in_bash \
+	completions_work_in_zsh completions_work_in_fish \
+	make_release installs changes_no_setting records check_finds_the_files \
+	upgrades_and_removes purge_leaves_nothing; do
 	run $test
 done
 echo "1..$count"

@@ -268,6 +268,22 @@ static void test_options__other_verbs_are_refused(void **state)
 	assert_int_equal(status, EXIT_USAGE);
 }
 
+/* What only names a file never comes here: the loader opens it for keyhole-policy. */
+static void test_options__check_config_opens_no_option(void **state)
+{
+	int status;
+
+	(void)state;
+	assert_non_null(strstr(printed("check-config", "--help", &status), "policy.conf"));
+	assert_int_equal(status, EXIT_DONE);
+	assert_non_null(strstr(printed("check-config", "-h", &status), "policy.conf"));
+	assert_int_equal(status, EXIT_DONE);
+	assert_string_equal(printed("check-config", "--json", &status), "");
+	assert_int_equal(status, EXIT_USAGE);
+	assert_string_equal(printed("check-config", "", &status), "");
+	assert_int_equal(status, EXIT_USAGE);
+}
+
 static void test_options__full_standard_output_is_a_failure(void **state)
 {
 	char *argv[] = {(char[]){"keyhole"}, (char[]){"help"}, NULL};
@@ -380,6 +396,7 @@ int main(void)
 		cmocka_unit_test(test_options__texts_are_where_they_were_given),
 		cmocka_unit_test(test_options__help_names_each_option),
 		cmocka_unit_test(test_options__other_verbs_are_refused),
+		cmocka_unit_test(test_options__check_config_opens_no_option),
 		cmocka_unit_test(test_options__full_standard_output_is_a_failure),
 		cmocka_unit_test(test_options__hostile_numbers_are_refused),
 		cmocka_unit_test(test_options__hostile_places_are_refused),
