@@ -62,7 +62,8 @@ make_additions() {
 	local root=$top/root library
 	mkdir -p "$root"/{out,test,etc/systemd/system/multi-user.target.wants}
 	chmod 755 "$root"
-	make --no-print-directory -s install install-systemd BUILD="$build" DESTDIR="$root" \
+	# by the name that the caller gave it: another one is other flags, and all would be compiled again
+	make --no-print-directory -s install install-systemd BUILD="${BUILD:-build}" DESTDIR="$root" \
 		>"$top/install.log" 2>&1 || { cat "$top/install.log" >&2; return 1; }
 	cp "$build/workloads/mixed" $here/guest.py tests/privsep/starts.py "$root/test"
 	for library in $(ldd "$build/keyhole" "$root/test/mixed" |
