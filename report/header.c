@@ -69,39 +69,47 @@ static void print_file(const struct report *report, const char *path, const stru
 					   : (double)info->total;
 	struct scale scale = scale_for(value, info->is_time ? "nanoseconds" : info->unit);
 	char name[FORMAT_NAME_MAX];
+	unsigned int column;
 
 	format_clean_name(name, sizeof(name), base_name(path));
 	screen_style(screen, STYLE_HEAD);
-	screen_name(screen, name, screen->width / 2);
+	column = screen_name(screen, name, screen->width / 2);
 	screen_style(screen, STYLE_PLAIN);
-	fputs(": ", screen->out);
-	screen_value(screen, &scale, value, 0);
-	fprintf(screen->out, " of %s", info->type);
+	screen_part(screen, &column, ": %.*f%s of %s", scale.decimals, value / scale.by, scale.unit,
+		    info->type);
 	if (info->times.duration_ns)
-		fprintf(screen->out, " in %.1f s", (double)info->times.duration_ns / NS_PER_S);
+		screen_part(screen, &column, " in %.1f s",
+			    (double)info->times.duration_ns / NS_PER_S);
 	if (sampled)
-		fprintf(screen->out, ", %" PRIu64 " samples of %.3g ms", info->total,
-			(double)info->times.period_ns / NS_PER_MS);
+		screen_part(screen, &column, ", %" PRIu64, info->total);
+	if (sampled)
+		screen_part(screen, &column, " samples of %.3g ms",
+			    (double)info->times.period_ns / NS_PER_MS);
 	putc('\n', screen->out);
 }
 
 /* Of what keyhole wrote; others do not say which stacks are cut. */
 static void print_fates(const struct report *report)
 {
-	FILE *out = report->screen.out;
-	const char *separator = ": ";
+	const struct screen *screen = &report->screen;
+	const char *separator = ":";
+	unsigned int column = 0;
 	struct fates fates;
 
 	count_fates(report, &fates);
-	fprintf(out, "complete %" PRIu64 " (%.2f %%), cut %" PRIu64, fates.sum - fates.cut,
-		view_percent(fates.sum - fates.cut, fates.sum), fates.cut);
+	screen_part(screen, &column, "complete %" PRIu64 " (%.2f %%),", fates.sum - fates.cut,
+		    view_percent(fates.sum - fates.cut, fates.sum));
+	screen_part(screen, &column, " cut %" PRIu64, fates.cut);
 	for (uint32_t i = 0; i < REASONS; i++) {
 		if (!fates.reason[i])
 			continue;
-		fprintf(out, "%s%s %" PRIu64, separator, profile_reason(i)->name, fates.reason[i]);
-		separator = ", ";
+		fputs(separator, screen->out);
+		column++;
+		screen_part(screen, &column, " %s %" PRIu64, profile_reason(i)->name,
+			    fates.reason[i]);
+		separator = ",";
 	}
-	putc('\n', out);
+	putc('\n', screen->out);
 }
 
 static void print_notes(const struct report *report, const struct pprof_info *info)

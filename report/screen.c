@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/screen.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -10,6 +11,7 @@
 #define WIDTH_MAX 400u
 #define NAME_MIN  12u
 #define CUT_MARK  "..."
+#define INDENT	  2
 #define HOT	  10.0 /* percent */
 #define WARM	  1.0
 #define LEAST	  10.0 /* of a unit, so that small parts show */
@@ -29,6 +31,7 @@ void screen_init(struct screen *screen, FILE *out)
 	*screen = (struct screen){.out = out, .width = SCREEN_WIDTH};
 	if (!isatty(fileno(out)))
 		return;
+	screen->terminal = true;
 	screen->colour = wants_colour();
 	if (ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
 		screen->width = size.ws_col;
@@ -81,6 +84,23 @@ unsigned int screen_name(const struct screen *screen, const char *name, unsigned
 			end++;
 	fprintf(screen->out, "%.*s%.*s", (int)(end - name), name, (int)columns, CUT_MARK);
 	return columns;
+}
+
+void screen_part(const struct screen *screen, unsigned int *column, const char *format, ...)
+{
+	char text[128], *part = text;
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	if (screen->terminal && *column > INDENT && *column + strlen(text) >= screen->width) {
+		fprintf(screen->out, "\n%*s", INDENT, "");
+		*column = INDENT;
+		part += *part == ' ';
+	}
+	fputs(part, screen->out);
+	*column += (unsigned int)strlen(part);
 }
 
 unsigned int screen_room(const struct screen *screen, unsigned int used)

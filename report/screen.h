@@ -21,7 +21,7 @@ enum style {
 struct screen {
 	FILE *out;
 	unsigned int width;
-	bool colour;
+	bool colour, terminal;
 };
 
 /* Before the process is confined. */
@@ -36,6 +36,13 @@ unsigned int screen_name(const struct screen *screen, const char *name, unsigned
 
 /* The columns that are left for a name: some, also where lines then are wider than the terminal. */
 unsigned int screen_room(const struct screen *screen, unsigned int used);
+
+/*
+ * A part of a line that is broken, on a terminal, where it would be wider: *column is where the
+ * line is, 0 at its beginning. The part may begin with a blank, which a new line is without.
+ */
+__attribute__((format(printf, 3, 4))) void
+screen_part(const struct screen *screen, unsigned int *column, const char *format, ...);
 
 /* How values of a profile are written: all of a table in one unit. */
 struct scale {

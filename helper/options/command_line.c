@@ -161,7 +161,7 @@ static const char *set_format(struct message_options *options, const char *arg)
 	static char text[640];
 
 	options->format = formats_by_name(arg);
-	snprintf(text, sizeof(text), "not a format; %s are known", formats_names(" and "));
+	snprintf(text, sizeof(text), "not a format; take %s", formats_names(" or "));
 	return options->format ? NULL : text;
 }
 
@@ -192,8 +192,7 @@ static const char *add_layers(struct message_options *options, const char *list)
 		uint32_t bits = layer_bits(name, length);
 
 		if (!bits)
-			return "a layer that is not known; namespaces, pid, root and landlock can "
-			       "be missing";
+			return "not a layer; take of namespaces, pid, root, landlock and userns";
 		options->require |= bits;
 		name += length;
 	}
@@ -304,6 +303,8 @@ static const char *finish_output(struct line *line)
 		return "the file has no name";
 	if (!options->format)
 		options->format = formats_by_suffix(line->output);
+	if (!options->format && !strcmp(line->output, "-"))
+		return "standard output has no suffix; give -f FORMAT";
 	snprintf(text, sizeof(text), "suffix not known; take %s, or give -f FORMAT",
 		 formats_suffixes(" or "));
 	return options->format ? NULL : text;

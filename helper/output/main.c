@@ -129,7 +129,12 @@ static int move_file(const struct committer *c)
 
 static int say_no_samples(const struct committer *c, uint32_t flags)
 {
-	if (!(flags & STEP_QUIET))
+	if (flags & STEP_QUIET)
+		return -ENODATA;
+	if (!c->counted.expected && !c->counted.denied)
+		log_error("record: no samples: no CPU time was used; record while there is work, "
+			  "or longer (-d)");
+	else
 		log_error("record: no samples: CPU time for %" PRIu64 " was used, %" PRIu64
 			  " were lost, %" PRIu64
 			  " denied; record longer (-d) or at another rate (-F)",
@@ -268,7 +273,8 @@ static int write_file(struct committer *c)
 	file = prepare(c);
 	reply.error = file < 0 ? file : 0;
 	if (file < 0)
-		log_error("output: %s: %s; %s", c->path, strerror(-file),
+		log_error("output: %s: %s; %s", c->path,
+			  file == -EINVAL ? "not a file" : strerror(-file),
 			  file == -EEXIST ? "to replace it add: --force"
 					  : "name another one: -o FILE");
 	r = channel_send(&c->loader, MESSAGE_OUTPUT_FILE, &reply, sizeof(reply), file);
@@ -293,8 +299,10 @@ static int hold(struct channel *loader, char **argv)
 		return 127;
 	unsetenv("KEYHOLE_BUILD");
 	execvp(argv[0], argv);
-	log_error("record: %s: %s%s", argv[0], strerror(errno),
-		  errno == ENOENT && !strchr(argv[0], '/') ? "; not in PATH, give its path" : "");
+	log_error("record: %s: %s; %s", argv[0], strerror(errno),
+		  errno != ENOENT	 ? "it must be a program that you may run"
+		  : strchr(argv[0], '/') ? "give the path of a program"
+					 : "not in PATH, give its path");
 	return 127;
 }
 

@@ -87,7 +87,7 @@ static int parse(int fd)
 
 	if (fstat(fd, &status) || !S_ISREG(status.st_mode) || status.st_uid ||
 	    status.st_mode & (S_IWGRP | S_IWOTH))
-		return say(0, "not a file that only root can write");
+		return say(0, "not a file that only root can write; run: chown root, chmod go-w");
 	size = read_file(fd, text, sizeof(text));
 	if (size < 0)
 		return say(0, strerror((int)-size));
@@ -161,11 +161,21 @@ static int print(const char *hash)
 	return fflush(stdout) || ferror(stdout) ? -EIO : 0;
 }
 
+static int say_unopened(int error)
+{
+	char text[160];
+
+	snprintf(text, sizeof(text), "%s; %s", strerror(error),
+		 error == EACCES ? "run as root"
+				 : "name another, or write it: keyhole-policy.conf(5)");
+	return say(0, text);
+}
+
 static int answer(const struct message *file, bool check)
 {
 	struct message_policy_keys keys = {0};
 	int error = file->POLICY_FILE.error;
-	int r = error ? say(0, strerror(-error)) : parse(file->fd);
+	int r = error ? say_unopened(-error) : parse(file->fd);
 
 	r = r ? r : take_rows(&keys);
 	r = r || !check ? r : print(keys.hash);

@@ -35,9 +35,9 @@ shown = [line for line in moving.replace(b"\x1b[K", b"").split(b"\r") if line]
 first = rb"(\d+) s: (\d+) samples, (\d+) lost"
 lines = [re.match(first, line) for line in shown]
 # how often is the wide terminal's affair: a machine with more to do than CPUs may skip one
-expect("a line each second", len(shown) >= (4 if columns > 100 else 3) and all(lines))
+expect("a line each second", len(shown) >= (4 if columns > 100 else 2) and all(lines))
 expect("counts that grow", sorted(shown, key=lambda l: int(re.match(first, l)[2])) == shown)
-expect("samples", lines and int(lines[-1][2]) >= 100)
+expect("samples", lines and int(lines[-1][2]) >= (100 if columns > 100 else 20))
 complete = re.search(rb", (\d+) % complete$", shown[-1]) if shown else None
 expect("a share that is complete", (complete and int(complete[1]) >= 80) or columns < 50)
 expect("the summary last", rest.startswith(b"samples: expected"))

@@ -26,6 +26,17 @@ helped() {	# VERB: its long options, of its own help
 		(cat; echo --help) | words
 }
 
+parsed() {	# VERB: those of its parser's table, where it has one
+	local table='longs' source="helper/options/*.c"
+	case $1 in
+	record) ;;
+	report) source='report/options.c' ;;
+	symbolize | top) source="$1/*.c" ;;
+	*) table=${1}_longs ;;
+	esac
+	sed -nE "/^\t*(static )?const struct option $table\[\] = \{/,/^\t*\};/ s/^\t+\{\"([a-z-]+)\",.*/--\1/p" $source | words
+}
+
 in_page() {	# FILE: those that head an item of a list
 	grep -E '^\.It .*Fl|^\.Op .*Fl -help' "$1" | grep -oE '(^| )-[a-z][a-z-]+' | tr -d ' ' | sed 's/^/-/' |
 		words
@@ -56,11 +67,13 @@ list() {	# what is separated by blanks
 	tr ' ' '\n' | words
 }
 
-verbs=$(echo record; echo check-config; sed -nE 's/^V\(([a-z-]+),.*/\1/p' ipc/verbs.def)
+verbs=$("$build/keyhole" help | sed -nE 's/^(usage:|      ) keyhole ([a-z-]+) .*/\2/p' | words)
 for verb in $verbs; do
 	page=$man/keyhole-$verb.1
 	[ -f "$page" ] || { echo "$page: missing"; failed=1; continue; }
 	options=$(helped "$verb")
+	table=$(parsed "$verb")
+	[ -z "$table" ] || same "help of $verb" "$table" "$options"
 	same "$page" "$options" "$(in_page "$page")"
 	for shell in bash zsh fish; do
 		same "$completions, $shell, $verb" "$options" "$(in_$shell "$verb")"

@@ -433,6 +433,34 @@ static void test_report__names_are_cut_at_the_right(void **state)
 	free(text);
 }
 
+static void test_report__lines_are_broken_on_a_terminal_alone(void **state)
+{
+	struct screen screen = {.width = 40};
+	unsigned int column;
+	char *text;
+	size_t size;
+
+	(void)state;
+	screen.out = open_memstream(&text, &size);
+	for (int terminal = 0; terminal < 2; terminal++) {
+		screen.terminal = terminal;
+		column = 0;
+		for (int i = 1; i <= 3; i++)
+			screen_part(&screen, &column, " part %d of sixteen,", i);
+		putc('\n', screen.out);
+		/* one that has no room anywhere stays where it is */
+		column = 0;
+		screen_part(&screen, &column, "%060d", 0);
+		putc('\n', screen.out);
+	}
+	fclose(screen.out);
+	assert_string_equal(text, " part 1 of sixteen, part 2 of sixteen, part 3 of sixteen,\n"
+				  "000000000000000000000000000000000000000000000000000000000000\n"
+				  " part 1 of sixteen, part 2 of sixteen,\n  part 3 of sixteen,\n"
+				  "000000000000000000000000000000000000000000000000000000000000\n");
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -450,6 +478,7 @@ int main(void)
 		cmocka_unit_test(test_report__the_name_of_the_file_is_clean),
 		cmocka_unit_test(test_report__a_tree_that_is_too_deep_says_so),
 		cmocka_unit_test(test_report__names_are_cut_at_the_right),
+		cmocka_unit_test(test_report__lines_are_broken_on_a_terminal_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -103,6 +103,9 @@ static void test_summary__progress(void **state)
 	counted.reason[REASON_lost_ring_full] = 3;
 	summary_progress(&counted, line);
 	assert_string_equal(line, "2 s: 100 samples, 3 lost, 87 % complete");
+	counted.seen = counted.complete = 0; /* the worker has not said anything yet */
+	summary_progress(&counted, line);
+	assert_string_equal(line, "2 s: 100 samples, 3 lost");
 	memset(&counted, 0xff, sizeof(counted));
 	summary_progress(&counted, line);
 	assert_true(strlen(line) < PROGRESS_BYTES - 1);
