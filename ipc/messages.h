@@ -61,6 +61,7 @@ struct message_ready {
 #define OPTIONS_FORCE	  1u
 #define OPTIONS_BY_THREAD 2u
 #define OPTIONS_VERBOSE	  4u
+#define OPTIONS_NO_INLINE 8u
 #define CONFIG_NAMES	  8 /* from this bit on: message_policy_keys.names */
 
 enum profile_format {
@@ -112,6 +113,11 @@ struct message_log {
 
 struct message_debug_file {
 	char path[512]; /* below a folder of debug files, NUL padded; its end is ".debug" */
+};
+
+struct message_lines {
+	uint32_t count;	       /* of addresses: uint64_t, ascending */
+	uint32_t milliseconds; /* to read in */
 };
 
 struct message_stop {
@@ -251,7 +257,7 @@ struct message_text {
 struct message_options {
 	uint64_t duration; /* ns, 0: until stopped */
 	int32_t status;	   /* OPTIONS_RECORD, or what keyhole exits with: the rest means nothing */
-	uint32_t flags;	   /* OPTIONS_FORCE, OPTIONS_BY_THREAD, OPTIONS_VERBOSE */
+	uint32_t flags;	   /* OPTIONS_FORCE, OPTIONS_BY_THREAD, OPTIONS_VERBOSE, ... */
 	uint32_t frequency;
 	uint32_t format;  /* enum profile_format */
 	uint32_t require; /* bits of policy/layers.def */
