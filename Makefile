@@ -61,9 +61,9 @@ LOADER := events helper ksyms main monitor options programs replace rules spawne
 BROKER := answers limits main mounts
 
 WORKER_FOLDERS := worker/base worker/elf worker/unwind worker/symbol worker/profile worker/format \
-	worker/process worker/target worker/sample
+	worker/process worker/target worker/sample worker/dwarf
 FOLDERS := ipc policy $(WORKER_FOLDERS) worker worker/exporter helper helper/output helper/ksyms \
-	helper/options helper/audit helper/policy report worker/dwarf symbolize
+	helper/options helper/audit helper/policy report symbolize
 
 LOADER_OBJECTS   := $(LOADER:%=$(BUILD)/obj/loader/%.o)
 BROKER_OBJECTS   := $(BROKER:%=$(BUILD)/obj/loader/broker/%.o)
@@ -228,6 +228,8 @@ $(HELPERS): $(OUT)/keyhole-%: $(BUILD)/obj/helper/%/main.o $(SAME_BUILD) $(BUILD
 		$(call archive,helper) $(call archive,ipc) $(call archive,worker/base)
 	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ $(call group,$^) $(HELPER_LIBS)
 
+$(OUT)/keyhole-output: $(call archive,worker/dwarf)
+
 REPORT_PARTS := $(BUILD)/obj/report/main.o $(SAME_BUILD) $(call archive,report) \
 	$(call archive,worker/format) $(call archive,worker/profile) $(call archive,worker/base) \
 	$(PROTO_ARCHIVE) $(call archive,ipc)
@@ -259,7 +261,7 @@ TEST_ARCHIVES := $(foreach suite,$(SUITES),$(call archive,tests/$(suite))) \
 	$(BUILD)/lib/loader.a $(BUILD)/lib/broker.a $(BUILD)/lib/check.a $(call archive,worker/exporter) \
 	$(call archive,helper/output) $(call archive,helper/ksyms) $(call archive,helper/options) \
 	$(call archive,helper/audit) $(call archive,helper/policy) $(call archive,report) \
-	$(call archive,worker/dwarf) $(call archive,symbolize) \
+	$(call archive,symbolize) \
 	$(WORKER_ARCHIVES) $(PROTO_ARCHIVE) $(SHARED_ARCHIVES)
 
 define suite_rule

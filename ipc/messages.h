@@ -62,6 +62,7 @@ struct message_ready {
 #define OPTIONS_BY_THREAD 2u
 #define OPTIONS_VERBOSE	  4u
 #define OPTIONS_QUIET	  8u
+#define OPTIONS_NO_INLINE 16u
 #define CONFIG_NAMES	  8 /* from this bit on: message_policy_keys.names */
 
 enum profile_format {
@@ -113,6 +114,11 @@ struct message_log {
 
 struct message_debug_file {
 	char path[512]; /* below a folder of debug files, NUL padded; its end is ".debug" */
+};
+
+struct message_lines {
+	uint32_t count;	       /* of addresses: uint64_t, ascending */
+	uint32_t milliseconds; /* to read in */
 };
 
 struct message_stop {

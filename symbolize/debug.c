@@ -77,16 +77,18 @@ static int add_names(struct debug *debug, int fd)
 	return r;
 }
 
-static int read_files(struct debug *debug, const struct debug_files *files)
+static int read_files(struct debug *debug, const struct debug_files *files,
+		      const struct debug_limits *limits)
 {
 	const struct ask *ask = debug->ask;
 	bool known[DEBUG_FILES_MAX], any = false;
 	struct lines_input input = {.alternate = files->alternate,
-				    .deadline = time_now() + DEBUG_SECONDS * NS_PER_SECOND};
+				    .deadline = time_now() + limits->time};
 	int r = 0;
 
 	for (size_t i = 0; i < files->count; i++) {
-		known[i] = lines_has_build_id(files->fds[i], ask->id, ask->id_size);
+		known[i] = ask->id_size == 0 ||
+			   lines_has_build_id(files->fds[i], ask->id, ask->id_size);
 		any |= known[i];
 	}
 	if (!any)
@@ -97,21 +99,21 @@ static int read_files(struct debug *debug, const struct debug_files *files)
 		if (known[i] && answer_summary(debug->answer)->status != ANSWER_COMPLETE)
 			r = lines_resolve(&input, debug->addresses, ask->count, debug->answer);
 	}
-	for (size_t i = 0; i < files->count && r == 0; i++)
+	for (size_t i = 0; i < files->count && r == 0 && limits->symbols; i++)
 		r = known[i] ? add_names(debug, files->fds[i]) : 0;
 	return r;
 }
 
-static int answer_question(const struct exchange *exchange, const struct ask *ask,
-			   const struct debug_files *files)
+int debug_answer(const struct exchange *exchange, const struct ask *ask,
+		 const struct debug_files *files, const struct debug_limits *limits)
 {
-	static const struct confine_limits limits = {.memory = DEBUG_MEMORY_MAX,
-						     .file = ANSWER_BYTES_MAX,
-						     .seconds = DEBUG_CPU_MAX,
-						     .debug_files = true};
+	const struct confine_limits confined = {.memory = limits->memory,
+						.file = limits->answer,
+						.seconds = limits->cpu,
+						.debug_files = true};
 	struct debug debug = {.ask = ask};
 	const size_t size = ask->count * sizeof(*debug.addresses);
-	int r = confine(&limits);
+	int r = confine(&confined);
 
 	if (r)
 		return r;
@@ -121,7 +123,7 @@ static int answer_question(const struct exchange *exchange, const struct ask *as
 		return -ENOMEM;
 	if (pread(exchange->addresses, debug.addresses, size, 0) != (ssize_t)size)
 		return -EIO;
-	r = read_files(&debug, files);
+	r = read_files(&debug, files, limits);
 	return r ? r : answer_write(debug.answer, exchange->answer);
 }
 
@@ -131,6 +133,11 @@ static int answer_question(const struct exchange *exchange, const struct ask *as
 static pid_t start(const struct exchange *exchange, const struct ask *ask,
 		   const struct debug_files *files)
 {
+	static const struct debug_limits limits = {.memory = DEBUG_MEMORY_MAX,
+						   .answer = ANSWER_BYTES_MAX,
+						   .time = DEBUG_SECONDS * NS_PER_SECOND,
+						   .cpu = DEBUG_CPU_MAX,
+						   .symbols = true};
 	pid_t pid = fork();
 
 	if (pid != 0)
@@ -141,7 +148,7 @@ static pid_t start(const struct exchange *exchange, const struct ask *ask,
 	close(exchange->socket);
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		close(fd);
-	_exit(-answer_question(exchange, ask, files));
+	_exit(-debug_answer(exchange, ask, files, &limits));
 }
 
 struct told debug_read(const struct exchange *exchange, const struct ask *ask,

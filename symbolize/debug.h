@@ -6,7 +6,9 @@
 #ifndef KEYHOLE_SYMBOLIZE_DEBUG_H
 #define KEYHOLE_SYMBOLIZE_DEBUG_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "symbolize/exchange.h"
 
@@ -24,7 +26,21 @@ struct debug_files {
 	int alternate; /* -1: none */
 };
 
-/* Leaves the answer in its memfd. */
+struct debug_limits {
+	uint64_t memory, answer; /* bytes */
+	uint64_t time;		 /* ns: then it answers with what it has */
+	uint64_t cpu;		 /* seconds: then it ends */
+	bool symbols;		 /* name what debug information says nothing of */
+};
+
+/*
+ * Confines the process for good, then answers. Files need no build id when the question has none.
+ * 0 or a negative errno.
+ */
+int debug_answer(const struct exchange *exchange, const struct ask *ask,
+		 const struct debug_files *files, const struct debug_limits *limits);
+
+/* The same in a child. Leaves the answer in its memfd. */
 struct told debug_read(const struct exchange *exchange, const struct ask *ask,
 		       const struct debug_files *files);
 

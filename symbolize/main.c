@@ -3,7 +3,8 @@
  * keyhole-symbolize: adds names, lines and inlined functions to a recorded profile. Profiles and
  * debug files may come from anywhere, so each is read by a process that can do nothing but compute
  * (confine.h): one that has the profile, and one for each object (debug.h). This one opens files
- * and gives the output its name; it reads nothing of what is in them.
+ * and gives the output its name; it reads nothing of what is in them. For `keyhole record` it is
+ * one of the second kind alone (object.h).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,6 +25,8 @@
 #include "report/result.h"
 #include "symbolize/folders.h"
 #include "symbolize/model.h"
+#include "symbolize/object.h"
+#include "worker/dwarf/child.h"
 
 #define DEFAULT_FOLDER "/usr/lib/debug"
 #define SUFFIX	       ".pb.gz"
@@ -196,7 +199,11 @@ static int start(struct run *run)
 int main(int argc, char **argv)
 {
 	static struct run run;
-	int r = read_options(argc, argv, &run.options);
+	int r;
+
+	if (argc > 0 && !strcmp(argv[0], CHILD_NAME))
+		return object_main(argc, argv);
+	r = read_options(argc, argv, &run.options);
 
 	log_init("keyhole", run.options.verbose ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING);
 	if (r)

@@ -13,7 +13,7 @@
 #include "ipc/log.h"
 #include "ipc/messages.h"
 #include "report/confine.h"
-#include "symbolize/merge.h"
+#include "worker/dwarf/merge.h"
 #include "worker/dwarf/answer.h"
 #include "worker/format/format.h"
 #include "worker/format/pprof_read.h"

@@ -490,6 +490,19 @@ static void log_totals(const struct worker *worker)
 		 totals.names.offsets);
 }
 
+static void log_lines(const struct worker *worker)
+{
+	struct session_totals totals;
+	const struct inlines_counts *counts = &totals.inlines;
+
+	session_totals(worker->session, &totals);
+	log_info("lines: %.0f ms, %" PRIu64 " objects, %" PRIu64
+		 " more without all of them; %" PRIu64 " addresses, %" PRIu64
+		 " inlined functions, %" PRIu64 " KiB of answers",
+		 (double)counts->time / NS_PER_MS, counts->asked, counts->left,
+		 counts->merged.lines, counts->merged.inlined, counts->bytes >> 10);
+}
+
 static void finish(struct worker *worker, const struct message_stop *stop)
 {
 	struct message_summary summary;
@@ -513,6 +526,7 @@ static void finish(struct worker *worker, const struct message_stop *stop)
 	session_summary(worker->session, &summary);
 	summary.limit[LIMIT_requests] = broker_refused(worker->broker);
 	log_totals(worker);
+	log_lines(worker);
 	r = channel_send(&worker->loader, MESSAGE_SUMMARY, &summary, sizeof(summary), -1);
 	if (r < 0)
 		event_base_loopbreak(worker->base);

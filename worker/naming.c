@@ -13,6 +13,7 @@
 #include "worker/debug_file.h"
 #include "worker/elf/image.h"
 #include "worker/groups.h"
+#include "worker/inlines.h"
 #include "worker/process/object.h"
 #include "worker/profile/profile.h"
 #include "worker/sample/samples.h"
@@ -563,6 +564,8 @@ int naming_run(const struct naming_parts *parts)
 
 	if (r == 0)
 		name_all(parts, &groups);
+	if (r == 0 && parts->inlines)
+		inlines_run(parts, &groups);
 	groups_free(&groups);
 	return r;
 }

@@ -8,6 +8,7 @@
 #include "ipc/time.h"
 
 struct debug_files;
+struct inlines_counts;
 struct kernel_symbols;
 struct objects;
 struct profile;
@@ -33,7 +34,8 @@ struct naming_parts {
 	struct symbol_cache *cache;
 	struct debug_files *debug_files; /* NULL: none */
 	struct naming_counts *counts;
-	uint64_t (*clock)(void); /* CLOCK_MONOTONIC, ns */
+	struct inlines_counts *inlines; /* NULL: neither lines nor inlined functions are wanted */
+	uint64_t (*clock)(void);	/* CLOCK_MONOTONIC, ns */
 };
 
 /* A recording must end, whatever its targets put into their files. */

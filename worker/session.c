@@ -51,6 +51,7 @@ struct session {
 	struct symbol_cache *cache;
 	struct naming_counts names;
 	uint64_t naming_time;
+	struct inlines_counts inlines;
 };
 
 /* ---- life ---- */
@@ -311,6 +312,8 @@ int session_finish(struct session *session)
 		.cache = session->cache,
 		.debug_files = session->parts.debug_files,
 		.counts = &session->names,
+		.inlines =
+			session->parts.config.flags & OPTIONS_NO_INLINE ? NULL : &session->inlines,
 		.clock = session->parts.clock,
 	};
 	uint64_t began;
@@ -420,6 +423,7 @@ void session_summary(const struct session *session, struct message_summary *ret_
 	symbol_cache_counts(session->cache, &cache);
 	ret_summary->limit[LIMIT_symbols] = cache.refused;
 	ret_summary->limit[LIMIT_malformed] = count_malformed(session);
+	ret_summary->limit[LIMIT_lines] = session->inlines.left;
 	ret_summary->limit[LIMIT_names] = naming_failed(session->profile);
 	ret_summary->limit[LIMIT_times] = profile_moments_dropped(session->profile);
 }
@@ -438,6 +442,7 @@ void session_totals(const struct session *session, struct session_totals *ret_to
 		.relists = tracker.relists,
 		.names = session->names,
 		.naming_time = session->naming_time,
+		.inlines = session->inlines,
 	};
 	symbol_cache_counts(session->cache, &ret_totals->cache);
 	tables_totals(session->tables, &ret_totals->table_bytes, &ret_totals->table_rows);

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "ipc/messages.h"
+#include "worker/inlines.h"
 #include "worker/naming.h"
 #include "worker/symbol/cache.h"
 
@@ -75,6 +76,7 @@ struct session_totals {
 	uint64_t relists; /* mappings listed again for an unknown address */
 	struct naming_counts names;
 	uint64_t naming_time; /* ns */
+	struct inlines_counts inlines;
 	struct symbol_cache_counts cache;
 };
 void session_totals(const struct session *session, struct session_totals *ret_totals);

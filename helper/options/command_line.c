@@ -38,6 +38,7 @@ static const char usage_target[] =
 static const char usage_rest[] =
 	"      --force              replace FILE when it exists\n"
 	"      --by-thread          keep threads apart\n"
+	"      --no-inline          neither inlined functions nor source lines: ends sooner\n"
 	"      --debug-dir DIR[:DIR] where debug files are (/usr/lib/debug)\n"
 	"      --policy FILE        who is never sampled (/etc/keyhole/policy.conf)\n"
 	"      --audit FILE         append what was done to FILE (ours, mode 0600; .json)\n"
@@ -100,7 +101,7 @@ static void print_usage(FILE *out)
 
 /* ---- options ------------------------------------------------------------------------------- */
 
-/* A, C, D, P, Q, R and T stand for those that have no short form. */
+/* A, C, D, I, N, P, Q, R and T stand for those that have no short form. */
 static const struct option longs[] = {
 	{"all", no_argument, NULL, 'a'},
 	{"pid", required_argument, NULL, 'p'},
@@ -114,6 +115,8 @@ static const struct option longs[] = {
 	{"audit", required_argument, NULL, 'A'},
 	{"debug-dir", required_argument, NULL, 'D'},
 	{"policy", required_argument, NULL, 'P'},
+	{"inline", no_argument, NULL, 'I'},
+	{"no-inline", no_argument, NULL, 'N'},
 	{"by-thread", no_argument, NULL, 'T'},
 	{"quiet", no_argument, NULL, 'q'},
 	{"verbose", no_argument, NULL, 'v'},
@@ -263,6 +266,8 @@ static const char *apply(struct line *line, char **argv, int option, const char 
 	options->flags |= option == 'R' ? OPTIONS_FORCE : 0;
 	options->flags |= option == 'T' ? OPTIONS_BY_THREAD : 0;
 	options->flags |= option == 'q' ? OPTIONS_QUIET : 0;
+	options->flags |= option == 'N' ? OPTIONS_NO_INLINE : 0;
+	options->flags &= option == 'I' ? ~OPTIONS_NO_INLINE : ~0u;
 	options->flags |= option == 'v' ? OPTIONS_VERBOSE : 0;
 	line->all |= option == 'a';
 	line->help |= option == 'h';

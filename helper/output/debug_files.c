@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <limits.h>
 #include <linux/openat2.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/capability.h>
@@ -15,19 +17,33 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "helper/output/dwarf.h"
 #include "ipc/channel.h"
 #include "ipc/guard.h"
 #include "ipc/log.h"
 
-#define SUFFIX ".debug"
-#define NAME   "keyhole-debug" /* as ps shows it */
-#define KEPT   100	       /* descriptors of keyhole-output are far below */
+#define SUFFIX	 ".debug"
+#define BUILD_ID ".build-id/"
+#define NAME	 "keyhole-debug" /* as ps shows it */
+#define KEPT	 100		 /* descriptors of keyhole-output are far below */
+
+/* Beside our own. Whoever replaces it from now on does not change what runs. */
+static int open_program(void)
+{
+	char own[PATH_MAX] = "";
+	ssize_t length = readlink("/proc/self/exe", own, sizeof(own) - 1);
+	guard_fd int folder =
+		length > 0 ? open(dirname(own), O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+
+	return folder < 0 ? -1 : openat(folder, CHILD_PROGRAM, O_PATH | O_CLOEXEC);
+}
 
 /* Before the working directory changes: they may be relative. */
 void debug_folders_open(struct debug_folders *folders, const char *list)
 {
 	const char *at = list ? list : DEBUG_FOLDERS_DEFAULT;
 
+	folders->program = open_program();
 	while (*at && folders->count < DEBUG_FOLDERS_MAX) {
 		size_t length = strcspn(at, ":");
 		guard_free char *path = strndup(at, length);
@@ -75,20 +91,53 @@ int debug_folders_find(const struct debug_folders *folders,
 	return r;
 }
 
-static int answer(const struct debug_folders *folders, struct channel *worker,
-		  const struct message *request)
+int debug_folders_find_id(const struct debug_folders *folders, const unsigned char *id, size_t size)
 {
-	guard_fd int fd = debug_folders_find(folders, &request->DEBUG_FILE);
-	const struct message_reply reply = {.error = fd < 0 ? fd : 0};
+	struct message_debug_file request = {0};
+	size_t used = 0;
 
-	return channel_reply(worker, request, MESSAGE_DEBUG_FILE_REPLY, &reply, sizeof(reply), fd);
+	if (size < 2 || 2 * size + sizeof(BUILD_ID "/" SUFFIX) > sizeof(request.path))
+		return -EINVAL;
+	for (size_t i = 0; i < size; i++)
+		used += (size_t)snprintf(request.path + used, sizeof(request.path) - used,
+					 i == 0 ? BUILD_ID "%02x/" : "%02x", id[i]);
+	memcpy(request.path + used, SUFFIX, sizeof(SUFFIX));
+	return debug_folders_find(folders, &request);
 }
 
-/* Root keeps none of its rights here, but what its files allow their owner. */
+static int reply(struct channel *worker, const struct message *request, enum message_type type,
+		 int fd)
+{
+	const struct message_reply said = {.error = fd < 0 ? fd : 0};
+	int r = channel_reply(worker, request, type, &said, sizeof(said), fd);
+
+	close_fd(&fd);
+	return r;
+}
+
+static int answer(const struct debug_folders *folders, struct dwarf *dwarf, struct channel *worker,
+		  struct message *request)
+{
+	switch (request->head.type) {
+	case MESSAGE_DEBUG_FILE:
+		return reply(worker, request, MESSAGE_DEBUG_FILE_REPLY,
+			     debug_folders_find(folders, &request->DEBUG_FILE));
+	case MESSAGE_LINES_FILE:
+		return dwarf_add_file(dwarf, take_fd(&request->fd));
+	case MESSAGE_LINES:
+		return reply(worker, request, MESSAGE_LINES_REPLY,
+			     dwarf_answer(dwarf, folders, &request->LINES, take_fd(&request->fd)));
+	default:
+		return -EPROTO;
+	}
+}
+
+/* Root keeps none of its rights here, but what its files allow their owner. Nobody traces it. */
 static int drop_rights(void)
 {
 	cap_t none = cap_init();
-	int r = none && cap_set_proc(none) == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
+	int r = none && cap_set_proc(none) == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+				prctl(PR_SET_DUMPABLE, 0) == 0
 			? 0
 			: -errno;
 
@@ -98,15 +147,17 @@ static int drop_rights(void)
 
 static int serve(const struct debug_folders *folders, int peer)
 {
+	struct dwarf dwarf = {.count = 0};
 	struct message message;
 	struct channel worker;
 	int r = drop_rights();
 
+	signal(SIGCHLD, SIG_DFL); /* it waits for its own */
 	channel_init(&worker, peer, PARTY_COMMITTER, PARTY_WORKER);
 	worker.phase = PHASE_RUN;
 	while (r == 0) {
 		r = channel_wait(&worker, INT_MAX, &message);
-		r = r == 1 ? answer(folders, &worker, &message) : r == -ETIMEDOUT ? 0 : r;
+		r = r == 1 ? answer(folders, &dwarf, &worker, &message) : r == -ETIMEDOUT ? 0 : r;
 	}
 	return r;
 }
@@ -117,6 +168,8 @@ static int keep_only(struct debug_folders *folders, int *peer)
 	*peer = fcntl(*peer, F_DUPFD_CLOEXEC, KEPT);
 	for (size_t i = 0; i < folders->count; i++)
 		folders->fd[i] = fcntl(folders->fd[i], F_DUPFD_CLOEXEC, KEPT);
+	if (folders->program >= 0)
+		folders->program = fcntl(folders->program, F_DUPFD_CLOEXEC, KEPT);
 	return *peer < 0 || close_range(STDERR_FILENO + 1, KEPT - 1, 0);
 }
 

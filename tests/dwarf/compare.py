@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""compare.py FILE OURS THEIRS...: outputs of addr2line -a -f -i of several programs side by side.
+"""compare.py [--named] FILE OURS THEIRS...: outputs of addr2line -a -f -i of several programs side
+by side. --named: ours has the symbol's name for the outermost function, which may tell more.
 
 Prints how many addresses have a chain of functions, lines and files that is equal to one of theirs,
 and the first that differ; then it fails. Both addr2lines put the symbol in the place of a function's
@@ -53,12 +54,16 @@ def symbols(name):
     return sorted(found), found
 
 
-def same(own, said, names):
+def same(own, said, names, named):
+    if named and own and said and own[-1][0] in names:
+        own = own[:-1] + [said[-1][:1] + own[-1][1:]]
     return len(own) == len(said) and all(
         a[1:] == b[1:] and (a[0] == b[0] or b[0] in names) for a, b in zip(own, said))
 
 
 def main():
+    named = sys.argv[1] == "--named"
+    del sys.argv[1:1 + named]
     starts, at = symbols(sys.argv[1])
     ours, judges = read(sys.argv[2]), [read(name) for name in sys.argv[3:]]
     total, inlined, equal, each, differ = 0, 0, 0, [0] * len(judges), []
@@ -68,7 +73,7 @@ def main():
             continue
         start = bisect.bisect_right(starts, address)
         names = at[starts[start - 1]] if start else set()
-        matches = [same(own, chain, names) for chain in said]
+        matches = [same(own, chain, names, named) for chain in said]
         total += 1
         inlined += len(own) > 1
         equal += any(matches)

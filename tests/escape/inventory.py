@@ -49,11 +49,13 @@ GOLDEN = {
         ("file", "w"): (0, 1, "the temporary output"),
         ("iter", "r"): (1, 1, "run time of all tasks, for the end"),
         ("folder", "path"): (0, 8, "folders of debug files"),
+        ("program", "path"): (1, 1, "what reads debug information, to execute it"),
     },
     "keyhole-debug": {
         ("inherited", "*"): (3, 3, "as the loader"),
         ("socket", "rw"): (1, 1, "worker"),
         ("folder", "path"): (0, 8, "folders of debug files"),
+        ("program", "path"): (1, 1, "what reads debug information, to execute it"),
     },
     "spawner": {
         ("null", "rw"): (3, 3, "standard input, output and error"),
@@ -126,7 +128,8 @@ def kind_of(pid, number, role):
         return "maps", mode
     if stat.S_ISDIR(status.st_mode):
         return "folder", mode
-    if role == "spawner" and mode == "path" and os.path.basename(target).startswith("keyhole-"):
+    starters = ("spawner", "committer", "keyhole-debug")
+    if role in starters and mode == "path" and os.path.basename(target).startswith("keyhole-"):
         return "program", mode
     return "file", mode
 

@@ -5,17 +5,24 @@
 #include <stdarg.h>
 #include <cmocka.h>
 
+#include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include "ipc/time.h"
 #include "worker/process/parser.h"
 #include "worker/profile/profile.h"
+#include "worker/target/debug_files.h"
 
 #define PAGE 4096u
 
+extern const char __ehdr_start;
+
+struct debug_files *rig_debug_files;
 static struct rig *current; /* for the clock, which is told nothing */
 
 static uint64_t rig_clock(void)
@@ -43,6 +50,7 @@ static void configure(struct rig *rig)
 		.descriptors = 100,
 		.target = &rig->fake.target,
 		.parser = rig->parser,
+		.debug_files = rig_debug_files,
 		.clock = rig_clock,
 	};
 }
@@ -80,6 +88,8 @@ int rig_teardown(void **state)
 
 	parser_free(rig->parser);
 	session_free(rig->session);
+	debug_files_free(rig_debug_files);
+	rig_debug_files = NULL;
 	build_sideband_release(&rig->build);
 	free(rig->rings);
 	free(rig->slots);
@@ -116,6 +126,41 @@ void rig_seen(struct rig *rig, uint32_t pid, uint64_t generation, const char *ma
 	rig->fake.object = object;
 	rig->fake.identity.device = makedev(8, 1);
 	rig_event(rig, EVENT_SEEN, pid, generation, 0, 0);
+}
+
+static struct image_segment own_text(void)
+{
+	const struct image_segment *segments;
+	struct image_segment text = {0};
+	struct image *image;
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+
+	assert_int_equal(image_open(fd, &image), 0);
+	for (size_t i = image_segments(image, &segments); i-- > 0;)
+		if (segments[i].executable)
+			text = segments[i];
+	image_close(image);
+	close(fd);
+	return text;
+}
+
+uint64_t rig_own_address(void (*function)(void))
+{
+	return (uint64_t)(uintptr_t)function - (uint64_t)(uintptr_t)&__ehdr_start;
+}
+
+uint64_t rig_seen_own(struct rig *rig, void (*function)(void), struct image_segment *ret_text)
+{
+	static char maps[256];
+	struct image_segment text = own_text();
+	uint64_t offset = text.file_offset & ~4095ull;
+
+	snprintf(maps, sizeof(maps), "%llx-%llx r-xp %llx 08:01 262144 /opt/test (deleted)\n",
+		 RIG_OWN_PLACE, (RIG_OWN_PLACE + text.file_size + 8191) & ~4095ull,
+		 (unsigned long long)offset);
+	rig_seen(rig, 5, 100, maps, "/proc/self/exe");
+	*ret_text = text;
+	return RIG_OWN_PLACE + rig_own_address(function) - text.address + text.file_offset - offset;
 }
 
 struct record *rig_sample(struct rig *rig, uint32_t pid, uint64_t generation, uint32_t reason,

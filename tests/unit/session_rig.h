@@ -9,6 +9,7 @@
 #include "bpf/abi.h"
 #include "tests/unit/build_sideband.h"
 #include "tests/unit/fake_target.h"
+#include "worker/elf/image.h"
 #include "worker/session.h"
 
 struct rig {
@@ -32,12 +33,20 @@ struct rig {
 /* What the policy makes of names: a const uint32_t, as redact_init() takes it. */
 #define RIG_TEST_NAMES(test, names) \
 	cmocka_unit_test_prestate_setup_teardown(test, rig_setup, rig_teardown, (void *)(names))
+/* Taken by the next session; NULL: nobody has debug files. */
+extern struct debug_files *rig_debug_files;
 int rig_setup(void **state); /* a struct rig */
 int rig_teardown(void **state);
 
 /* A process that was there before: with these mappings, each of that file (on device 08:01). */
 void rig_seen(struct rig *rig, uint32_t pid, uint64_t generation, const char *maps,
 	      const char *object);
+
+/* Process 5 of generation 100, which has the test's own text as "/opt/test (deleted)". Returns the
+ * address that a function of the test has there. */
+#define RIG_OWN_PLACE 0x40000000ull
+uint64_t rig_seen_own(struct rig *rig, void (*function)(void), struct image_segment *ret_text);
+uint64_t rig_own_address(void (*function)(void)); /* in its file */
 
 void rig_event(struct rig *rig, uint32_t kind, uint32_t pid, uint64_t generation, uint32_t parent,
 	       uint64_t parent_generation);

@@ -21,9 +21,8 @@
 #include "worker/profile/profile.h"
 #include "worker/symbol/symtab.h"
 
-#define PLACE 0x40000000ull /* where the test's own text is said to be mapped */
+#define PLACE RIG_OWN_PLACE
 
-extern const char __ehdr_start;
 void landmark(void);
 
 __attribute__((noinline)) void landmark(void)
@@ -31,44 +30,12 @@ __attribute__((noinline)) void landmark(void)
 	__asm__ volatile("" ::: "memory");
 }
 
-static struct image_segment own_text(void)
-{
-	const struct image_segment *segments;
-	struct image_segment text = {0};
-	struct image *image;
-	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-
-	assert_int_equal(image_open(fd, &image), 0);
-	for (size_t i = image_segments(image, &segments); i-- > 0;)
-		if (segments[i].executable)
-			text = segments[i];
-	image_close(image);
-	close(fd);
-	return text;
-}
-
-static char maps[256];
-
-/* Process 5 has the test mapped there; returns the address that landmark() has in it. */
-static uint64_t start_own_text(struct rig *rig, struct image_segment *text)
-{
-	uint64_t pc = (uint64_t)(uintptr_t)landmark - (uint64_t)(uintptr_t)&__ehdr_start;
-	uint64_t offset;
-
-	*text = own_text();
-	offset = text->file_offset & ~4095ull;
-	snprintf(maps, sizeof(maps), "%llx-%llx r-xp %llx 08:01 262144 /opt/test (deleted)\n",
-		 PLACE, (PLACE + text->file_size + 8191) & ~4095ull, (unsigned long long)offset);
-	rig_seen(rig, 5, 100, maps, "/proc/self/exe");
-	return PLACE + pc - text->address + text->file_offset - offset;
-}
-
 static void test_naming__symbols_of_a_file(void **state)
 {
 	struct rig *rig = *state;
 	const struct profile *profile = session_profile(rig->session);
 	struct image_segment text;
-	u64 address = start_own_text(rig, &text), frames[2];
+	u64 address = rig_seen_own(rig, landmark, &text), frames[2];
 	struct message_summary summary;
 	struct session_totals totals;
 	const struct profile_object *object;
@@ -78,9 +45,7 @@ static void test_naming__symbols_of_a_file(void **state)
 	rig_sample(rig, 5, 100, REASON_end_root, frames, 0, 2);
 	rig_settle(rig);
 	assert_int_equal(rig_find(rig, 5, 100, address)->flags, MAPPING_HAS_TABLE);
-	assert_int_equal(
-		rig_find(rig, 5, 100, address)->bias,
-		address - ((uint64_t)(uintptr_t)landmark - (uint64_t)(uintptr_t)&__ehdr_start));
+	assert_int_equal(rig_find(rig, 5, 100, address)->bias, address - rig_own_address(landmark));
 	assert_int_equal(session_finish(rig->session), 0);
 	rig_check_stack(rig, 0, "landmark;landmark");
 	object = profile_object_get(profile, 1);
@@ -89,8 +54,7 @@ static void test_naming__symbols_of_a_file(void **state)
 	assert_int_equal(object->limit, text.address + text.memory_size);
 	assert_int_equal(object->file_offset, text.file_offset);
 	assert_true(object->has_functions);
-	assert_int_equal(profile_location_get(profile, 1)->address,
-			 (uint64_t)(uintptr_t)landmark - (uint64_t)(uintptr_t)&__ehdr_start);
+	assert_int_equal(profile_location_get(profile, 1)->address, rig_own_address(landmark));
 	session_summary(rig->session, &summary);
 	assert_int_equal(summary.without_names, 0);
 	session_totals(rig->session, &totals);
@@ -176,7 +140,7 @@ static void test_naming__no_names_when_time_is_over(void **state)
 	struct rig *rig = *state;
 	struct message_summary summary;
 	struct image_segment text;
-	u64 frame = start_own_text(rig, &text) | FRAME_EXACT;
+	u64 frame = rig_seen_own(rig, landmark, &text) | FRAME_EXACT;
 	char *stack;
 
 	rig_sample(rig, 5, 100, REASON_end_root, &frame, 0, 1);
@@ -189,7 +153,7 @@ static void test_naming__no_names_when_time_is_over(void **state)
 	/* its mapping is described as ever */
 	assert_int_equal(profile_object_get(session_profile(rig->session), 1)->start, text.address);
 	assert_int_equal(profile_location_get(session_profile(rig->session), 1)->address,
-			 (uint64_t)(uintptr_t)landmark - (uint64_t)(uintptr_t)&__ehdr_start);
+			 rig_own_address(landmark));
 	session_summary(rig->session, &summary);
 	assert_int_equal(summary.without_names, 1);
 }
@@ -401,7 +365,7 @@ static void test_naming__rendered(void **state)
 	struct rig *rig = *state;
 	const struct message_stop stop = {.started = 1, .stopped = 2};
 	struct image_segment text;
-	u64 frame = start_own_text(rig, &text) | FRAME_EXACT;
+	u64 frame = rig_seen_own(rig, landmark, &text) | FRAME_EXACT;
 	char line[256] = "";
 	int fd = fake_file("", 0);
 

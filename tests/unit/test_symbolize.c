@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "report/confine.h"
-#include "symbolize/merge.h"
+#include "worker/dwarf/merge.h"
 #include "worker/dwarf/answer.h"
 #include "worker/profile/profile.h"
 

@@ -350,7 +350,7 @@ static int section_place(const struct image *image, const GElf_Shdr *header,
 			 struct image_place *ret_place)
 {
 	if (!section_is_there(header))
-		return -ENOENT;
+		return header->sh_flags & SHF_COMPRESSED ? -ENOTSUP : -ENOENT;
 	if (header->sh_offset > image->size || header->sh_size > image->size - header->sh_offset)
 		return -EBADMSG;
 	*ret_place = (struct image_place){

@@ -65,7 +65,7 @@ struct image_place {
 	uint64_t offset, size, address;
 	uint32_t link, entry_size;
 };
-/* 0, -ENOENT (SHT_NOBITS and compressed ones, too) or -EBADMSG. */
+/* 0, -ENOENT (SHT_NOBITS, too), -ENOTSUP (it is compressed) or -EBADMSG. */
 int image_section_place(struct image *image, const char *name, struct image_place *ret_place);
 int image_section_place_at(struct image *image, uint32_t index, struct image_place *ret_place);
 /* From the address to the end of what its segment has in the file. -ENOENT. */

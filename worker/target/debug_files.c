@@ -64,3 +64,24 @@ int debug_files_open(struct debug_files *files, const char *path)
 	files->waited = r == -EPIPE ? UINT64_MAX : files->waited + time_now() - began;
 	return r;
 }
+
+int debug_files_lines(struct debug_files *files, int file, int addresses,
+		      const struct message_lines *question)
+{
+	struct message message;
+	int r = files->waited == UINT64_MAX ? -EPIPE : 0;
+
+	r = r ? r : channel_send_bare(&files->peer, MESSAGE_LINES_FILE, file);
+	if (r == 0)
+		r = channel_send(&files->peer, MESSAGE_LINES, question, sizeof(*question),
+				 addresses);
+	if (r == 0)
+		r = channel_expect(&files->peer, MESSAGE_LINES_REPLY,
+				   (int)question->milliseconds + DEBUG_FILES_SLACK_MS, &message);
+	if (r < 0) {
+		files->waited = UINT64_MAX;
+		return -EPIPE;
+	}
+	r = message.LINES_REPLY.error;
+	return r < 0 ? r : take_fd(&message.fd);
+}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What an answer says of an address, put into the model. */
-#ifndef KEYHOLE_SYMBOLIZE_MERGE_H
-#define KEYHOLE_SYMBOLIZE_MERGE_H
+#ifndef KEYHOLE_WORKER_DWARF_MERGE_H
+#define KEYHOLE_WORKER_DWARF_MERGE_H
 
 #include <stddef.h>
 #include <stdint.h>

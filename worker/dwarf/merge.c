@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "symbolize/merge.h"
+#include "worker/dwarf/merge.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "helper/output/dwarf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "helper/output/debug_files.h"
+#include "ipc/guard.h"
+#include "ipc/messages.h"
+#include "ipc/time.h"
+#include "worker/dwarf/answer.h"
+
+#define ABOVE 512 /* descriptors are moved there, so that none is in another's place */
+
+/* One run of the program. */
+struct run {
+	const struct dwarf *dwarf;
+	uint32_t addresses; /* how many */
+	int fds[CHILD_FILES - CHILD_ADDRESSES + CHILD_FILES_MAX + 1];
+	unsigned int fd_count;
+	bool alternate;
+	uint64_t deadline;
+	pid_t parent;
+};
+
+/* ---- the child, until it is another program ---- */
+
+static int place_descriptors(struct run *run)
+{
+	for (unsigned int i = 0; i < run->fd_count; i++) {
+		run->fds[i] = fcntl(run->fds[i], F_DUPFD_CLOEXEC, ABOVE);
+		if (run->fds[i] < 0)
+			return -errno;
+	}
+	for (unsigned int i = 0; i < run->fd_count; i++)
+		if (dup2(run->fds[i], CHILD_ADDRESSES + (int)i) < 0)
+			return -errno;
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		close(fd);
+	return close_range(CHILD_ADDRESSES + run->fd_count, ~0u, CLOSE_RANGE_CLOEXEC) ? -errno : 0;
+}
+
+static __attribute__((noreturn)) void become_program(struct run *run, int program)
+{
+	const uint64_t now = time_now();
+	const uint64_t left = run->deadline > now ? (run->deadline - now) / NS_PER_MS : 0;
+	char count[16], files[16], alternates[16], milliseconds[24];
+	const char *const argv[] = {CHILD_NAME, KEYHOLE_VERSION, count, files,
+				    alternates, milliseconds,	 NULL};
+	const char *const none[] = {NULL};
+	int r;
+
+	snprintf(count, sizeof(count), "%u", run->addresses);
+	snprintf(files, sizeof(files), "%u", run->dwarf->count);
+	snprintf(alternates, sizeof(alternates), "%d", run->alternate);
+	snprintf(milliseconds, sizeof(milliseconds), "%llu", (unsigned long long)left);
+	r = prctl(PR_SET_PDEATHSIG, SIGKILL) ? -errno : getppid() != run->parent ? -EPIPE : 0;
+	program = fcntl(program, F_DUPFD_CLOEXEC, ABOVE);
+	r = r ? r : program < 0 ? -errno : place_descriptors(run);
+	if (r == 0)
+		syscall(SYS_execveat, program, "", argv, none, AT_EMPTY_PATH);
+	_exit(r ? -r : errno);
+}
+
+/* ---- the parent ---- */
+
+/* Whatever it does, it has ended then. */
+static int await(pid_t pid, uint64_t deadline)
+{
+	const uint64_t until = deadline + DWARF_SLACK_MS * NS_PER_MS, now = time_now();
+	guard_fd int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	struct pollfd poller = {.fd = fd, .events = POLLIN};
+	bool late =
+		fd < 0 || poll(&poller, 1, until > now ? (int)((until - now) / NS_PER_MS) : 0) != 1;
+	int status;
+
+	if (late)
+		kill(pid, SIGKILL);
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return -errno;
+	if (WIFSIGNALED(status))
+		return late || WTERMSIG(status) == SIGXCPU ? -ETIME : -EBADMSG;
+	return -WEXITSTATUS(status);
+}
+
+static int run_program(struct run *run, int program)
+{
+	pid_t pid;
+
+	run->parent = getpid();
+	if (ftruncate(run->fds[CHILD_ANSWER - CHILD_ADDRESSES], 0))
+		return -errno;
+	pid = program < 0 ? -1 : fork();
+	if (pid == 0)
+		become_program(run, program);
+	if (pid < 0)
+		return program < 0 ? -ENOENT : -errno;
+	return await(pid, run->deadline);
+}
+
+/* With the file that dwz moved parts to, if there is one and it is here. */
+static int run_again(struct run *run, const struct debug_folders *folders)
+{
+	const int answer = run->fds[CHILD_ANSWER - CHILD_ADDRESSES];
+	struct answer_summary summary;
+	guard_fd int alternate = -1;
+
+	if (answer_peek(answer, &summary) < 0)
+		return -EBADMSG;
+	if (summary.alt_id_size == 0)
+		return 0;
+	alternate = debug_folders_find_id(folders, summary.alt_id, summary.alt_id_size);
+	if (alternate < 0)
+		return 0;
+	run->fds[run->fd_count++] = alternate;
+	run->alternate = true;
+	return run_program(run, folders->program);
+}
+
+static int read_object(const struct dwarf *dwarf, const struct debug_folders *folders,
+		       const struct message_lines *question, int addresses)
+{
+	guard_fd int answer = memfd_create(CHILD_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	struct run run = {
+		.dwarf = dwarf,
+		.addresses = question->count,
+		.fds = {addresses, answer},
+		.fd_count = CHILD_FILES - CHILD_ADDRESSES,
+		.deadline = time_now() + question->milliseconds * NS_PER_MS,
+	};
+	int r;
+
+	for (unsigned int i = 0; i < dwarf->count; i++)
+		run.fds[run.fd_count++] = dwarf->files[i];
+	r = answer < 0 ? -errno : run_program(&run, folders->program);
+	r = r ? r : run_again(&run, folders);
+	return r ? r : take_fd(&answer);
+}
+
+int dwarf_add_file(struct dwarf *dwarf, int fd)
+{
+	if (dwarf->count == CHILD_FILES_MAX) {
+		close(fd);
+		return -EPROTO;
+	}
+	dwarf->files[dwarf->count++] = fd;
+	return 0;
+}
+
+static int check(const struct dwarf *dwarf, const struct message_lines *question)
+{
+	if (dwarf->count == 0 || question->count == 0 || question->count > CHILD_ADDRESSES_MAX ||
+	    question->milliseconds > CHILD_MS_MAX)
+		return -EINVAL;
+	if (dwarf->asked >= DWARF_OBJECTS_MAX)
+		return -E2BIG;
+	return dwarf->spent + question->milliseconds * NS_PER_MS > DWARF_TIME_MAX_MS * NS_PER_MS
+		       ? -ETIME
+		       : 0;
+}
+
+int dwarf_answer(struct dwarf *dwarf, const struct debug_folders *folders,
+		 const struct message_lines *question, int addresses)
+{
+	uint64_t began = time_now();
+	int r = check(dwarf, question);
+
+	dwarf->asked++;
+	r = r ? r : read_object(dwarf, folders, question, addresses);
+	dwarf->spent += time_now() - began;
+	while (dwarf->count > 0)
+		close(dwarf->files[--dwarf->count]);
+	close(addresses);
+	return r;
+}
