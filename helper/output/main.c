@@ -127,7 +127,11 @@ static int move_file(const struct committer *c)
 
 static int say_no_samples(const struct committer *c, uint32_t flags)
 {
-	if (!(flags & STEP_QUIET))
+	if (!(flags & STEP_QUIET) && c->counted.counted)
+		log_error("record: no samples: the event came less often than its period: %" PRIu64
+			  " were lost, %" PRIu64 " denied; record longer (-d) or another event",
+			  c->counted.samples, c->counted.denied);
+	else if (!(flags & STEP_QUIET))
 		log_error("record: no samples: CPU time for %" PRIu64 " was used, %" PRIu64
 			  " were lost, %" PRIu64
 			  " denied; record longer (-d) or at another rate (-F)",
