@@ -386,6 +386,16 @@ check-kernels: $(EXECUTABLES) workloads kernel-builds
 	@TEST_SECONDS=1800 $(RUN) kernels tests/kernels/run.sh; r=$$?; \
 		sed -n 's/^# |/ /p' $(BUILD)/results/kernels/run.tap; exit $$r
 
+# Each event where there is a PMU: emulated, of another architecture.
+PMU_SOURCES := tests/kernels/open_events.c loader/events.c
+$(BUILD)/kernels/open_events: $(PMU_SOURCES) ipc/events.def ipc/messages.h loader/events.h
+	$(call say,CC)mkdir -p $(@D) && $(CC) -std=gnu11 -D_GNU_SOURCE $(WARNINGS) -iquote . -O2 \
+		-o $@ $(PMU_SOURCES)
+
+.PHONY: check-pmu
+check-pmu: $(BUILD)/kernels/open_events
+	@$(RUN) kernels tests/kernels/pmu.sh
+
 # ---- escape suite ---------------------------------------------------------------------------------
 
 # policy/ once more, with layers that can be left off, under the programs that try to get out.

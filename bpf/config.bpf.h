@@ -38,5 +38,13 @@ const volatile u64 walk_budget_ns = WALK_BUDGET_NS;
  * some walks (WALK_EXTEND_EVERY_NS) may take 2.5 times as long. 0 at high rates.
  */
 const volatile u64 walk_extension_ns = WALK_BUDGET_NS / 2 * 3;
+/*
+ * Of samples that come as often as what they count, a CPU takes one in so many ns on average, and
+ * those of SAMPLES_SAVED_NS at once. 0: they come at a frequency.
+ */
+#ifndef SAMPLES_SAVED_NS
+#define SAMPLES_SAVED_NS 1000000000ull
+#endif
+const volatile u64 sample_interval_ns = 0;
 
 #endif

@@ -144,6 +144,7 @@ struct scratch {
 	u64 head;	    /* of this CPU's ring */
 	u64 generations[2]; /* handed out by this CPU, by giver */
 	u64 busy;
+	u64 due; /* when the samples of this CPU would have been, at sample_interval_ns */
 	u32 cpu;
 	u32 kernel_frames;
 	u32 epoch; /* that head is of */

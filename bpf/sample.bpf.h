@@ -348,6 +348,15 @@ GLOBAL int sample_is_denied(void)
 	return 1;
 }
 
+/* Whether this one is more than may be taken: sample_interval_ns. */
+INLINE int is_too_many(struct scratch *scratch, u64 now)
+{
+	if (scratch->due > now + SAMPLES_SAVED_NS)
+		return 1;
+	scratch->due = (scratch->due > now ? scratch->due : now) + sample_interval_ns;
+	return 0;
+}
+
 SEC("perf_event")
 int on_sample(void *ctx)
 {
@@ -376,6 +385,10 @@ int on_sample(void *ctx)
 	count->samples++;
 	if (scratch->busy) {
 		count->reason[REASON_lost_nested]++;
+		return 0;
+	}
+	if (sample_interval_ns && is_too_many(scratch, now)) {
+		count->reason[REASON_lost_throttled]++;
 		return 0;
 	}
 	if (!has_user) {

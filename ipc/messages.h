@@ -73,8 +73,14 @@ enum profile_format {
 	FORMAT_COUNT
 };
 
+struct message_sampling {
+	uint64_t period;    /* of the event; 0: by frequency, so that a sample is CPU time */
+	uint32_t event;	    /* row of ipc/events.def, see there */
+	uint32_t frequency; /* samples a second and CPU; with a period no more than so many */
+};
+
 struct message_config {
-	uint64_t period;	 /* ns of CPU time per sample */
+	struct message_sampling sampling;
 	uint64_t epoch;		 /* of the worker, see bpf/abi.h; not 0: others were before it */
 	uint32_t cpus;		 /* rings: entries 0..cpus-1 of the ring map */
 	uint32_t ring_bytes;	 /* of each */
@@ -91,7 +97,7 @@ enum descriptor_kind {
 	DESCRIPTOR_EVENTS,	   /* BPF ring buffer of struct event, EVENT_RING_BYTES */
 	DESCRIPTOR_SEGMENT,	   /* index = segment number */
 	DESCRIPTOR_SIDEBAND,	   /* index = CPU; perf event fd that can sample nothing */
-	DESCRIPTOR_KERNEL_SYMBOLS, /* sealed memfd, see ipc/ksyms_file.h */
+	DESCRIPTOR_KERNEL_SYMBOLS, /* sealed memfd, see worker/base/ksyms_file.h */
 	DESCRIPTOR_BROKER,	   /* socket */
 	DESCRIPTOR_EXPORTER,	   /* socket */
 	DESCRIPTOR_DEBUG_FILES,	   /* socket */
@@ -125,13 +131,6 @@ struct message_stop {
 	uint64_t started, stopped;
 };
 
-enum summary_limit {
-#define L(name, help) LIMIT_##name,
-#include "ipc/limits.def"
-#undef L
-	LIMIT_COUNT
-};
-
 #define SUMMARY_REASONS 32
 #define SUMMARY_LIMITS	24
 struct message_summary {
@@ -139,16 +138,14 @@ struct message_summary {
 	uint64_t discarded;		  /* records that were not well-formed */
 	uint64_t unkept;		  /* records that there was no memory for */
 	uint64_t reason[SUMMARY_REASONS]; /* by enum sample_reason of bpf/abi.h */
-	uint64_t limit[SUMMARY_LIMITS];	  /* by enum summary_limit */
+	uint64_t limit[SUMMARY_LIMITS];	  /* by enum summary_limit of worker/base/limits.h */
 };
-
-_Static_assert(LIMIT_COUNT <= SUMMARY_LIMITS, "the summary has room for each limit");
 
 #define COUNTS_DESCRIPTORS 3 /* map of struct counters (bpf/abi.h); CPU time before and after */
 struct message_counts {
-	uint32_t cpus;	    /* entries of the map */
-	uint32_t frequency; /* samples in a second of CPU time */
-	uint32_t cgroup;    /* CPU time is the text of a cgroup's cpu.stat, else task_runtime */
+	struct message_sampling sampling;
+	uint32_t cpus;	 /* entries of the map */
+	uint32_t cgroup; /* CPU time is the text of a cgroup's cpu.stat, else task_runtime */
 };
 
 enum output_step {
@@ -249,18 +246,17 @@ struct message_text {
 
 #define OPTIONS_RECORD	      (-1)
 #define OPTIONS_PIDS_MAX      64
-#define OPTIONS_PID_MAX	      (1u << 22)
 #define OPTIONS_FREQUENCY_MAX 10000u
 #define OPTIONS_DURATION_MAX  100000000000000000ull
-#define OPTIONS_NAME_BYTES    48
+#define OPTIONS_NAME_BYTES    44
 
 /* What `keyhole record` is to do; at most one of pids, cgroup and command. */
 struct message_options {
 	uint64_t duration; /* ns, 0: until stopped */
-	int32_t status;	   /* OPTIONS_RECORD, or what keyhole exits with: the rest means nothing */
-	uint32_t flags;	   /* OPTIONS_FORCE, OPTIONS_BY_THREAD, OPTIONS_VERBOSE, OPTIONS_QUIET */
-	uint32_t level;	   /* enum log_level, of the loader itself */
-	uint32_t frequency;
+	struct message_sampling sampling;
+	int32_t status;	  /* OPTIONS_RECORD, or what keyhole exits with: the rest means nothing */
+	uint32_t flags;	  /* OPTIONS_FORCE, OPTIONS_BY_THREAD, OPTIONS_VERBOSE, ... */
+	uint32_t level;	  /* enum log_level, of the loader itself */
 	uint32_t format;  /* enum profile_format */
 	uint32_t require; /* bits of policy/layers.def */
 	uint32_t command; /* its index in argv, behind `--`; 0: none */

@@ -10,6 +10,17 @@
 
 #include "ipc/time.h"
 
+static const struct {
+	const char *name;
+	uint64_t least; /* period */
+	struct perf_event_attr attr;
+} rows[] = {
+#define E(name, kind, what, counted, period, least) \
+	{name, least, {.type = PERF_TYPE_##kind, .config = PERF_COUNT_##what}},
+#include "ipc/events.def"
+#undef E
+};
+
 /* One per online CPU. 0 or a negative errno; what was opened until then stays, disabled. */
 static int open_all(struct perf_event_attr *attr, uint32_t cpus, int *fds)
 {
@@ -26,24 +37,23 @@ static int open_all(struct perf_event_attr *attr, uint32_t cpus, int *fds)
 	return r;
 }
 
-static int open_sampling(uint32_t frequency, struct events *events)
+static int open_sampling(struct message_sampling *sampling, uint32_t row, struct events *events)
 {
-	struct perf_event_attr attr = {.type = PERF_TYPE_HARDWARE,
-				       .config = PERF_COUNT_HW_CPU_CYCLES,
-				       .freq = 1,
-				       .sample_freq = frequency,
-				       .disabled = 1,
-				       .exclude_idle = 1,
-				       .exclude_hv = 1};
+	const uint64_t interval = NS_PER_SECOND / sampling->frequency;
+	struct perf_event_attr attr;
 
-	events->name = "cycles";
-	if (open_all(&attr, events->cpus, events->sample) == 0)
-		return 0;
-	events->name = "cpu-clock";
-	attr.type = PERF_TYPE_SOFTWARE;
-	attr.config = PERF_COUNT_SW_CPU_CLOCK;
-	attr.freq = 0;
-	attr.sample_period = NS_PER_SECOND / frequency;
+	if (row >= sizeof(rows) / sizeof(rows[0]) ||
+	    (sampling->period && sampling->period < rows[row].least))
+		return -EPROTO;
+	events->name = rows[row].name;
+	attr = rows[row].attr;
+	attr.disabled = attr.exclude_hv = 1;
+	attr.freq = attr.type == PERF_TYPE_HARDWARE && !sampling->period;
+	attr.exclude_idle = attr.type == PERF_TYPE_SOFTWARE &&
+			    attr.config <= PERF_COUNT_SW_TASK_CLOCK; /* not all others know it */
+	if (attr.exclude_idle && sampling->period && sampling->period < interval)
+		sampling->period = interval;
+	attr.sample_period = sampling->period ?: attr.freq ? sampling->frequency : interval;
 	return open_all(&attr, events->cpus, events->sample);
 }
 
@@ -77,12 +87,15 @@ static int control(const struct events *events, unsigned long request, unsigned 
 	return r;
 }
 
-int events_open(uint32_t cpus, uint32_t frequency, int program, struct events *ret_events)
+int events_open(uint32_t cpus, struct message_sampling *sampling, int program,
+		struct events *ret_events)
 {
 	int r;
 
 	ret_events->cpus = cpus;
-	r = open_sampling(frequency, ret_events);
+	r = open_sampling(sampling, sampling->event ? sampling->event - 1 : 0, ret_events);
+	if (r && !sampling->event)
+		r = open_sampling(sampling, 1, ret_events);
 	r = r ? r : open_sideband(ret_events);
 	/* Not by libbpf: its attach enables the event. */
 	return r ? r : control(ret_events, PERF_EVENT_IOC_SET_BPF, (unsigned long)program);

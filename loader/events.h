@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "bpf/abi.h"
+#include "ipc/messages.h"
 
 #ifndef EVENTS_SIDEBAND_BYTES
 #define EVENTS_SIDEBAND_BYTES (1u << 17) /* data part of each side-band ring */
@@ -21,8 +22,13 @@ struct events {
 	const char *name;	    /* of the sampling event */
 };
 
-/* Opens all, the sampling ones disabled, with program attached. Returns 0 or a negative errno. */
-int events_open(uint32_t cpus, uint32_t frequency, int program, struct events *ret_events);
+/*
+ * Opens all, the sampling ones disabled, with program attached. Returns 0 or a negative errno:
+ * -EPROTO: no such event, or not with that period; -ENOENT or -EOPNOTSUPP: this machine has none.
+ * A clock's period is raised to what the frequency allows.
+ */
+int events_open(uint32_t cpus, struct message_sampling *sampling, int program,
+		struct events *ret_events);
 
 int events_enable(const struct events *events);
 void events_disable(const struct events *events);

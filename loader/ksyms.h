@@ -15,7 +15,7 @@
 struct ksyms {
 	struct kernel_range ranges[KERNEL_RANGES_MAX]; /* absolute: for BPF's private map only */
 	uint32_t count;				       /* known from the start */
-	int fd;	   /* for the worker: sealed memfd, see ipc/ksyms_file.h; owned */
+	int fd;	   /* for the worker: sealed memfd, see worker/base/ksyms_file.h; owned */
 	int known; /* the ranges, once they are; owned */
 	pid_t pid;
 	struct channel channel;

@@ -91,6 +91,7 @@ static int check(struct recording *rec)
 {
 	const uint32_t *max = &rec->rules.said.frequency_max;
 	struct options *options = rec->options;
+	struct message_sampling *sampling = &options->given.sampling;
 	int r;
 
 	if (!can_become() && failed("rights", "setuid, setgid, setpcap", -EPERM))
@@ -98,9 +99,9 @@ static int check(struct recording *rec)
 	r = rules_read(options->policy, "record", &rec->rules);
 	if (r)
 		return r;
-	if (*max && options->given.frequency > *max) {
-		log_warning("policy: -F %u: lowered to %u", options->given.frequency, *max);
-		options->given.frequency = *max;
+	if (*max && sampling->frequency > *max) {
+		log_warning("policy: -F %u: lowered to %u", sampling->frequency, *max);
+		sampling->frequency = *max;
 	}
 	if (policy_user_read(&rec->user)) {
 		log_error("record: SUDO_UID: not what sudo sets; run: env -u SUDO_UID keyhole ...");
@@ -185,9 +186,12 @@ static int open_kernel(struct recording *rec)
 		return failed("programs", "load (keyhole check and -v say more)", r);
 	/* nobody needs to know any more where the kernel lies */
 	explicit_bzero(rec->ksyms.ranges, sizeof(rec->ksyms.ranges));
-	r = events_open(programs->cpus, rec->options->given.frequency, programs->sampler,
+	r = events_open(programs->cpus, &rec->options->given.sampling, programs->sampler,
 			&rec->events);
-	return r ? failed("events", "perf_event_open", r) : EXIT_DONE;
+	if (r != -ENOENT && r != -EOPNOTSUPP)
+		return r ? failed("events", "perf_event_open", r) : EXIT_DONE;
+	log_error("events: %s: no PMU on this machine; use -e cpu-clock", rec->events.name);
+	return EXIT_USAGE;
 }
 
 /* A layer may be missing when it cannot be had and nobody insists; never without a word. */
@@ -301,7 +305,7 @@ static int send_config(const struct recording *rec, struct child *worker)
 {
 	const struct options *options = rec->options;
 	const struct message_config config = {
-		.period = NS_PER_SECOND / options->given.frequency,
+		.sampling = options->given.sampling,
 		.epoch = rec->epoch,
 		.cpus = rec->programs.cpus,
 		.ring_bytes = rec->programs.ring_bytes,
@@ -405,8 +409,8 @@ int take_step(struct recording *rec, enum output_step step)
 static int begin_counting(struct recording *rec)
 {
 	const struct programs *programs = &rec->programs;
-	const struct message_counts counts = {.cpus = programs->cpus,
-					      .frequency = rec->options->given.frequency,
+	const struct message_counts counts = {.sampling = rec->options->given.sampling,
+					      .cpus = programs->cpus,
 					      .cgroup = rec->cgroup >= 0};
 	int r = 0;
 
@@ -454,8 +458,8 @@ static int sample(struct recording *rec)
 	output_notify(&rec->output, "READY=1");
 	log_info("mode: brokered; event: %s, enabled %.0f ms after the start of keyhole",
 		 rec->events.name, (double)(time_now() - rec->begun) / NS_PER_MS);
-	monitor_audit(&rec->monitor, AUDIT_sampling, PARTY_LOADER, rec->options->given.frequency,
-		      0);
+	monitor_audit(&rec->monitor, AUDIT_sampling, PARTY_LOADER,
+		      rec->options->given.sampling.frequency, 0);
 	if (rec->command.pid)
 		command_release(&rec->command);
 	result = await_end(rec);

@@ -13,6 +13,7 @@
 #include "bpf/walk_loop.skel.h"
 #include "ipc/guard.h"
 #include "ipc/log.h"
+#include "ipc/time.h"
 
 #define RECORD_BYTES_USUAL 512u
 #define COLD_FREQUENCY_MAX 1000u /* Hz; up to there walk_extension_ns holds */
@@ -97,6 +98,7 @@ static void set_constants(struct programs *programs, const struct options *optio
 			  const struct rules *rules, uint32_t ranges)
 {
 	struct walk_loop_bpf__rodata *constants = programs->skeleton->rodata;
+	const struct message_sampling *sampling = &options->given.sampling;
 	uint64_t random;
 
 	arc4random_buf(&random, sizeof(random));
@@ -107,7 +109,8 @@ static void set_constants(struct programs *programs, const struct options *optio
 	constants->deny_kinds = rules->said.kinds;
 	bpf_program__set_autoload(programs->skeleton->progs.on_rename, rules->said.kinds);
 	bpf_program__set_autoload(programs->skeleton->progs.on_move, rules->said.kinds);
-	if (options->given.frequency > COLD_FREQUENCY_MAX)
+	constants->sample_interval_ns = sampling->period ? NS_PER_SECOND / sampling->frequency : 0;
+	if (sampling->frequency > COLD_FREQUENCY_MAX)
 		constants->walk_extension_ns = 0;
 	if (options->given.pid_count || options->command)
 		constants->filter_mode = FILTER_TARGETS;
@@ -215,7 +218,7 @@ int programs_load(struct programs *programs, const struct options *options,
 	if (!(options->given.flags & OPTIONS_VERBOSE))
 		libbpf_set_print(NULL);
 	programs->cpus = (uint32_t)cpus;
-	programs->ring_bytes = size_of_ring(options->given.frequency);
+	programs->ring_bytes = size_of_ring(options->given.sampling.frequency);
 	r = open_object(programs);
 	r = r ? r : size_maps(programs);
 	if (!r)

@@ -11,8 +11,7 @@
 
 double view_value(const struct report *report, uint64_t count)
 {
-	return report->info.is_time ? (double)count * (double)report->info.times.period_ns
-				    : (double)count;
+	return (double)count * (double)report->info.by;
 }
 
 double view_percent(uint64_t part, uint64_t sum)
@@ -27,10 +26,8 @@ const char *view_unit(const struct report *report)
 
 void view_json_value(const struct report *report, const char *key, uint64_t count)
 {
-	const uint64_t by = report->info.is_time ? report->info.times.period_ns : 1;
-
 	/* pprof_read() refuses sums beyond 63 bits */
-	fprintf(report->screen.out, "\"%s\": %" PRIu64, key, count * by);
+	fprintf(report->screen.out, "\"%s\": %" PRIu64, key, count * report->info.by);
 }
 
 struct fates {
@@ -60,13 +57,23 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-/* FILE: 11.90 s of cpu in 10.0 s, 1178 samples of 10.1 ms */
+static void print_samples(const struct screen *screen, unsigned int *column,
+			  const struct pprof_info *info)
+{
+	screen_part(screen, column, ", %" PRIu64, info->total);
+	if (info->times.event)
+		screen_part(screen, column, " samples of %" PRIu64 " %s", info->times.period,
+			    info->times.event);
+	else
+		screen_part(screen, column, " samples of %.3g ms",
+			    (double)info->times.period / NS_PER_MS);
+}
+
+/* FILE: 11.90 s of cpu in 10.0 s, 1178 samples of 10.1 ms; FILE: 120 page-faults in 2.0 s */
 static void print_file(const struct report *report, const char *path, const struct pprof_info *info)
 {
 	const struct screen *screen = &report->screen;
-	const bool sampled = info->times.period_ns > 1;
-	const double value = info->is_time ? (double)info->total * (double)info->times.period_ns
-					   : (double)info->total;
+	const double value = (double)info->total * (double)info->by;
 	struct scale scale = scale_for(value, info->is_time ? "nanoseconds" : info->unit);
 	char name[FORMAT_NAME_MAX];
 	unsigned int column;
@@ -75,16 +82,13 @@ static void print_file(const struct report *report, const char *path, const stru
 	screen_style(screen, STYLE_HEAD);
 	column = screen_name(screen, name, screen->width / 2);
 	screen_style(screen, STYLE_PLAIN);
-	screen_part(screen, &column, ": %.*f%s of %s", scale.decimals, value / scale.by, scale.unit,
-		    info->type);
+	screen_part(screen, &column, ": %.*f%s%s %s", scale.decimals, value / scale.by, scale.unit,
+		    info->times.event ? "" : " of", info->type);
 	if (info->times.duration_ns)
 		screen_part(screen, &column, " in %.1f s",
 			    (double)info->times.duration_ns / NS_PER_S);
-	if (sampled)
-		screen_part(screen, &column, ", %" PRIu64, info->total);
-	if (sampled)
-		screen_part(screen, &column, " samples of %.3g ms",
-			    (double)info->times.period_ns / NS_PER_MS);
+	if (info->times.period > 1)
+		print_samples(screen, &column, info);
 	putc('\n', screen->out);
 }
 
@@ -152,7 +156,6 @@ static void print_file_json(const struct report *report, const char *key, const 
 			    const struct pprof_info *info)
 {
 	FILE *out = report->screen.out;
-	const uint64_t by = info->is_time ? info->times.period_ns : 1;
 	char name[FORMAT_NAME_MAX];
 
 	format_clean_name(name, sizeof(name), path);
@@ -164,9 +167,10 @@ static void print_file_json(const struct report *report, const char *key, const 
 	screen_json_string(out, info->is_time ? "nanoseconds" : info->unit);
 	fprintf(out,
 		", \"total\": %" PRIu64 ", \"shown\": %" PRIu64 ", \"samples\": %" PRIu64
-		", \"period_ns\": %" PRIu64 ", \"start_ns\": %" PRIu64 ", \"duration_ns\": %" PRIu64
+		", \"%s\": %" PRIu64 ", \"start_ns\": %" PRIu64 ", \"duration_ns\": %" PRIu64
 		"},\n",
-		info->total * by, info->kept * by, info->total, info->times.period_ns,
+		info->total * info->by, info->kept * info->by, info->total,
+		info->times.event ? "period" : "period_ns", info->times.period,
 		info->times.start_realtime_ns, info->times.duration_ns);
 }
 

@@ -110,10 +110,10 @@ static int read_profiles(const struct run *run, struct report *report)
 	return r;
 }
 
-/* The other formats call it CPU time. */
+/* The other formats know CPU time and what is counted. */
 static bool is_for(const struct format *format, const struct pprof_info *info)
 {
-	return info->is_time || format == &format_folded;
+	return info->is_time || info->times.event || format == &format_folded;
 }
 
 /* Who gives a part away gives nothing of the rest. */
@@ -127,7 +127,7 @@ static int convert(const struct run *run, struct report *report)
 
 	if (!is_for(run->options.format, &report->info))
 		return usage(run->options.files[0],
-			     "its values are no time; write them with -f folded");
+			     "its values are no time or count; write them with -f folded");
 	if (filter_needed(&run->options))
 		r = profile_reachable(report->profile, &part);
 	r = r ? r

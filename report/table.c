@@ -163,8 +163,7 @@ static double normal(const struct table *table, uint64_t count, bool base)
 {
 	const struct report *report = table->report;
 	const struct pprof_info *info = base ? &report->old : &report->info;
-	double value =
-		info->is_time ? (double)count * (double)info->times.period_ns : (double)count * 1e9;
+	double value = (double)count * (double)info->by * (info->is_time ? 1 : 1e9);
 
 	if (report->options->by_time)
 		return info->times.duration_ns ? value / (double)info->times.duration_ns : 0;
@@ -228,7 +227,7 @@ static void print_row_json(const struct table *table, const struct row *row)
 	fputs(", ", out);
 	view_json_value(report, "total", row->now.total);
 	if (report->options->diff) {
-		const uint64_t by = report->old.is_time ? report->old.times.period_ns : 1;
+		const uint64_t by = report->old.by;
 
 		fprintf(out, ", \"old_self\": %" PRIu64 ", \"old_total\": %" PRIu64,
 			row->base.self * by, row->base.total * by);

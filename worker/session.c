@@ -177,12 +177,23 @@ static int init(struct session *session)
 	return r;
 }
 
+static const struct {
+	const char *name;
+	bool counted;
+} events[] = {
+#define E(name, kind, what, counted, period, least) {name, counted},
+#include "ipc/events.def"
+#undef E
+};
+#define EVENTS (sizeof(events) / sizeof(events[0]))
+
 static bool valid(const struct message_config *config)
 {
 	uint32_t bytes = config->ring_bytes;
 
 	return config->cpus > 0 && config->cpus <= ABI_MAX_CPUS && bytes >= RING_BYTES_MIN &&
-	       bytes <= RING_BYTES_MAX && (bytes & (bytes - 1)) == 0 && config->period > 0 &&
+	       bytes <= RING_BYTES_MAX && (bytes & (bytes - 1)) == 0 &&
+	       config->sampling.frequency > 0 && config->sampling.event <= EVENTS &&
 	       config->segments > 0 && config->segments <= SEGMENT_MAX &&
 	       format_find(config->format);
 }
@@ -191,7 +202,7 @@ static bool valid(const struct message_config *config)
 static uint64_t first_interval(const struct message_config *config)
 {
 	uint64_t records = config->ring_bytes / 4 / FIRST_RECORD_BYTES;
-	uint64_t interval = records * config->period;
+	uint64_t interval = records * (NS_PER_SECOND / config->sampling.frequency);
 
 	return interval < SESSION_TICK ? interval : SESSION_TICK;
 }
@@ -338,17 +349,26 @@ static uint64_t realtime_offset(void)
 	return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec - time_now();
 }
 
+static void describe(const struct message_sampling *sampling, struct profile_times *times)
+{
+	const uint32_t row = sampling->event - 1;
+
+	times->period = sampling->period ?: NS_PER_SECOND / sampling->frequency;
+	if (sampling->event && sampling->period && events[row].counted)
+		times->event = events[row].name;
+}
+
 int session_render(const struct session *session, const struct message_stop *stop, int fd)
 {
 	const struct message_config *config = &session->parts.config;
-	const struct profile_times times = {
-		.period_ns = config->period,
+	struct profile_times times = {
 		.start_monotonic_ns = stop->started,
 		.start_realtime_ns = stop->started + realtime_offset(),
 		.duration_ns = stop->stopped - stop->started,
 	};
 	const struct format_options options = {.by_thread = config->flags & OPTIONS_BY_THREAD};
 
+	describe(&config->sampling, &times);
 	return format_find(config->format)->render(session->profile, &times, &options, fd);
 }
 

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "ipc/messages.h"
+#include "worker/base/limits.h"
 #include "worker/inlines.h"
 #include "worker/naming.h"
 #include "worker/symbol/cache.h"

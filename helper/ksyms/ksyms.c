@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "ipc/guard.h"
-#include "ipc/ksyms_file.h"
+#include "worker/base/ksyms_file.h"
 
 #define READ_BYTES 65536
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Kernel symbols, read from /proc/kallsyms and /proc/modules and written without any absolute
- * address into a sealed memfd for the worker: ipc/ksyms_file.h.
+ * address into a sealed memfd for the worker: worker/base/ksyms_file.h.
  *
  * BPF programs are in the list of symbols, too, in parts of their own: those that lie close to each
  * other are one. How long a program is is not told. One that is loaded between two others later on
@@ -14,7 +14,7 @@
 #include <stdio.h>
 
 #include "bpf/abi.h"
-#include "ipc/ksyms_file.h"
+#include "worker/base/ksyms_file.h"
 
 struct ksyms_part {
 	struct kernel_range range;

@@ -9,19 +9,21 @@
 #include <string.h>
 #include <time.h>
 
+#include "helper/options/events.h"
 #include "helper/options/formats.h"
 #include "helper/options/nearest.h"
 #include "ipc/log.h"
 #include "ipc/time.h"
 #include "policy/policy.h"
 
+#define PID_MAX	      (1u << 22)
 #define HELP_COLUMNS  80
 #define VERB_COLUMN   25
 #define OPTION_COLUMN 27
 
 struct line {
 	struct message_options *options;
-	const char *output;
+	const char *output, *event;
 	bool all, help;
 };
 
@@ -33,6 +35,8 @@ static const char usage_target[] =
 	"  -p, --pid PID            a process, its threads, later children (repeatable)\n"
 	"      --cgroup PATH        the processes of a cgroup v2 directory\n"
 	"  -- CMD ARGS              profile CMD, run as the invoking user, until it exits\n"
+	"  -e, --event EVENT[:PERIOD] what makes samples (cycles, without a PMU cpu-clock):\n"
+	"                           at a frequency, or one in PERIOD of them\n"
 	"  -F, --frequency HZ       samples per second and CPU, 1-10000 (99)\n"
 	"  -d, --duration SECONDS   stop after so long, may be fractional\n";
 static const char usage_rest[] =
@@ -53,6 +57,10 @@ static const char usage_rest[] =
 	"  sudo keyhole record -d 5 -f folded -o - | flamegraph.pl >cpu.svg\n\n"
 	"exit status: 0 done, 1 failed while recording, 2 usage, 3 missing rights,\n"
 	"  4 no samples; with CMD that of CMD, 128 + N when signal N ended it\n";
+static const char usage_events[] =
+	"  A PERIOD of a clock is in ns, of others a number of events. cpu-clock, task-clock and\n"
+	"  cycles without one make -F samples a second. Others are counted, of 1000 a second and\n"
+	"  CPU at most: what is more is lost, a larger PERIOD counts it.\n";
 
 static const char usage_check_config[] =
 	"usage: keyhole check-config [FILE]\n"
@@ -97,6 +105,8 @@ static void print_usage(FILE *out)
 	snprintf(formats, sizeof(formats), "%s; else by the suffix of FILE", formats_names(" or "));
 	print_entry(out, "  -f, --format FORMAT", OPTION_COLUMN, formats);
 	fputs(usage_rest, out);
+	fprintf(out, "\nevents: %s\n", events_names(sizeof("events: ") - 1));
+	fputs(usage_events, out);
 }
 
 /* ---- options ------------------------------------------------------------------------------- */
@@ -106,6 +116,7 @@ static const struct option longs[] = {
 	{"all", no_argument, NULL, 'a'},
 	{"pid", required_argument, NULL, 'p'},
 	{"cgroup", required_argument, NULL, 'C'},
+	{"event", required_argument, NULL, 'e'},
 	{"frequency", required_argument, NULL, 'F'},
 	{"duration", required_argument, NULL, 'd'},
 	{"output", required_argument, NULL, 'o'},
@@ -142,9 +153,8 @@ static const char *add_pid(struct message_options *options, const char *arg)
 {
 	if (options->pid_count == OPTIONS_PIDS_MAX)
 		return "more than 64 processes; take -a or --cgroup";
-	return number(arg, 1, OPTIONS_PID_MAX, &options->pids[options->pid_count++])
-		       ? NULL
-		       : "not a process id";
+	return number(arg, 1, PID_MAX, &options->pids[options->pid_count++]) ? NULL
+									     : "not a process id";
 }
 
 static const char *set_duration(struct message_options *options, const char *arg)
@@ -237,8 +247,13 @@ static const char *apply(struct line *line, char **argv, int option, const char 
 			return "only one cgroup can be given";
 		options->cgroup = place(argv, arg);
 		return NULL;
+	case 'e':
+		if (line->event)
+			return "only one event can be given";
+		line->event = arg;
+		return events_parse(arg, &options->sampling);
 	case 'F':
-		return number(arg, 1, OPTIONS_FREQUENCY_MAX, &options->frequency)
+		return number(arg, 1, OPTIONS_FREQUENCY_MAX, &options->sampling.frequency)
 			       ? NULL
 			       : "not a frequency of 1 to 10000 Hz";
 	case 'd':
@@ -352,16 +367,16 @@ static int read_record(int argc, char **argv, struct message_options *ret_option
 	struct line line = {.options = ret_options};
 	int r = 0, option;
 
-	ret_options->frequency = 99;
 	optind = 0; /* glibc: start anew */
 	opterr = 0;
 	/* The first character: stop at CMD. The second: the messages are ours. */
-	while (!r && (option = getopt_long(argc, argv, "+:ap:F:d:o:f:qvh", longs, NULL)) != -1)
+	while (!r && (option = getopt_long(argc, argv, "+:ap:e:F:d:o:f:qvh", longs, NULL)) != -1)
 		r = refuse(given(argv, option), apply(&line, argv, option, optarg));
 	if (r || line.help)
 		return r;
 	r = refuse(optind < argc ? argv[optind] : "options", finish_target(&line, argc, argv));
 	r = r ? r : refuse("options", finish_level(ret_options));
+	r = r ? r : refuse(line.event ? line.event : "-F", events_finish(&ret_options->sampling));
 	r = r ? r : refuse(line.output ? line.output : "output", finish_output(&line));
 	return r ? r : OPTIONS_RECORD;
 }

@@ -150,9 +150,32 @@ struct counted counts_sum(const struct counts *counts)
 	return counted;
 }
 
+/* So many more or fewer as there may be, whatever the CPU time: none can be expected. */
+static bool is_counted(const struct message_sampling *sampling)
+{
+	static const bool counted[] = {
+#define E(name, kind, what, counted, period, least) counted,
+#include "ipc/events.def"
+#undef E
+	};
+	const uint32_t row = sampling->event - 1;
+
+	return sampling->period && row < sizeof(counted) / sizeof(counted[0]) && counted[row];
+}
+
+static uint64_t samples_of(const struct message_sampling *sampling, uint64_t runtime)
+{
+	if (is_counted(sampling))
+		return 0;
+	if (sampling->period)
+		return runtime / sampling->period;
+	return runtime / NS_PER_SECOND * sampling->frequency +
+	       runtime % NS_PER_SECOND * sampling->frequency / NS_PER_SECOND;
+}
+
 int counts_end(struct counts *counts, struct counted *ret_counted)
 {
-	uint64_t runtime, seconds;
+	uint64_t runtime;
 	int r;
 
 	if (!counts->rows)
@@ -161,9 +184,9 @@ int counts_end(struct counts *counts, struct counted *ret_counted)
 	r = take_reading(counts, 2, &runtime);
 	if (r)
 		return r;
-	runtime = runtime > counts->runtime ? runtime - counts->runtime : 0;
-	seconds = runtime / NS_PER_SECOND;
-	ret_counted->expected = seconds * counts->source.frequency +
-				runtime % NS_PER_SECOND * counts->source.frequency / NS_PER_SECOND;
+	ret_counted->expected =
+		samples_of(&counts->source.sampling,
+			   runtime > counts->runtime ? runtime - counts->runtime : 0);
+	ret_counted->counted = is_counted(&counts->source.sampling);
 	return 0;
 }

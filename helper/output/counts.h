@@ -6,6 +6,7 @@
 #ifndef KEYHOLE_HELPER_COUNTS_H
 #define KEYHOLE_HELPER_COUNTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +26,7 @@ struct counts {
 struct counted {
 	uint64_t elapsed;	 /* ns since the start of sampling */
 	uint64_t expected;	 /* CPU time / period, once it is over */
+	bool counted;		 /* no CPU time: nothing can be expected */
 	uint64_t seen, complete; /* samples, as the worker says: message_progress */
 	uint64_t samples, events_lost, processes_lost, denied; /* struct counters */
 	uint64_t restarted;	       /* samples that workers had which ended: not in reason[] */

@@ -131,7 +131,11 @@ static int say_no_samples(const struct committer *c, uint32_t flags)
 {
 	if (flags & STEP_QUIET)
 		return -ENODATA;
-	if (!c->counted.expected && !c->counted.denied)
+	if (c->counted.counted)
+		log_error("record: no samples: the event came less often than its period: %" PRIu64
+			  " were lost, %" PRIu64 " denied; record longer (-d) or another event",
+			  c->counted.samples, c->counted.denied);
+	else if (!c->counted.expected && !c->counted.denied)
 		log_error("record: no samples: no CPU time was used; record while there is work, "
 			  "or longer (-d)");
 	else

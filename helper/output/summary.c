@@ -25,10 +25,11 @@ static const struct {
 	const char *name, *help;
 } limits[LIMIT_COUNT] = {
 #define L(name, help) {#name, help},
-#include "ipc/limits.def"
+#include "worker/base/limits.def"
 #undef L
 };
 _Static_assert(REASON_COUNT <= SUMMARY_REASONS, "the worker's summary has room for each reason");
+_Static_assert(LIMIT_COUNT <= SUMMARY_LIMITS, "and for each limit");
 
 static uint64_t min(uint64_t a, uint64_t b)
 {
@@ -42,6 +43,7 @@ void summary_make(const struct counted *counted, const struct message_summary *w
 	struct summary sum = {.expected = counted->expected, .taken = counted->samples};
 	uint64_t classes[CLASS_COUNT] = {0};
 
+	sum.counted = counted->counted;
 	sum.restarted = counted->restarted;
 	for (unsigned int i = 0; i < REASON_COUNT; i++) {
 		uint64_t emitted = counted->reason[i];
@@ -90,12 +92,14 @@ void summary_print(const struct summary *summary, bool verbose, FILE *stream)
 	/* Rounded down: 100.00 % means every one. */
 	uint64_t share = summary->taken ? summary->complete * 10000 / summary->taken : 0;
 
+	fputs("samples: ", stream);
+	if (!summary->counted)
+		fprintf(stream, "expected %" PRIu64 ", ", summary->expected);
 	fprintf(stream,
-		"samples: expected %" PRIu64 ", taken %" PRIu64 ", complete %" PRIu64 " (%" PRIu64
-		".%02" PRIu64 " %%), cut %" PRIu64 ", without names %" PRIu64 ", lost %" PRIu64
-		"\n",
-		summary->expected, summary->taken, summary->complete, share / 100, share % 100,
-		summary->cut, summary->without_names, summary->lost);
+		"taken %" PRIu64 ", complete %" PRIu64 " (%" PRIu64 ".%02" PRIu64
+		" %%), cut %" PRIu64 ", without names %" PRIu64 ", lost %" PRIu64 "\n",
+		summary->taken, summary->complete, share / 100, share % 100, summary->cut,
+		summary->without_names, summary->lost);
 	for (unsigned int i = 0; i < REASON_COUNT; i++)
 		if (summary->reason[i] && (reasons[i].class != END || verbose))
 			fprintf(stream, "  %-4s %s: %" PRIu64 "  (%s)\n",

@@ -10,15 +10,17 @@
 #include "bpf/abi.h"
 #include "helper/output/counts.h"
 #include "ipc/messages.h"
+#include "worker/base/limits.h"
 
 struct summary {
 	uint64_t expected; /* CPU time / period */
+	bool counted;	   /* none can be expected */
 	uint64_t taken, complete, cut, lost, without_names;
 	uint64_t reason[REASON_COUNT]; /* with discarded they add up to taken */
 	uint64_t discarded;	       /* emitted for this worker, but not in the profile: lost */
 	uint64_t malformed, unkept;    /* of the discarded: not well-formed, no memory */
 	uint64_t restarted;	       /* with a worker that ended: lost too */
-	uint64_t limit[LIMIT_COUNT];   /* see ipc/limits.def */
+	uint64_t limit[LIMIT_COUNT];   /* see worker/base/limits.def */
 };
 
 /* Nothing has more samples than BPF counted, whatever the worker says. */

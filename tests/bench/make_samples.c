@@ -78,7 +78,7 @@ static void add_sample(struct profile *profile, uint32_t number)
 
 int main(int argc, char **argv)
 {
-	const struct profile_times times = {.period_ns = 10101010,
+	const struct profile_times times = {.period = 10101010,
 					    .start_realtime_ns = 1700000000000000000,
 					    .duration_ns = 60000000000};
 	const struct format_options options = {0};

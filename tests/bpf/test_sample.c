@@ -7,6 +7,10 @@
 
 #include <cmocka.h>
 
+/* The loader's constants are read before they are set here: the host has them as variables. */
+#define const
+#include "bpf/config.bpf.h"
+#undef const
 #include "tests/bpf/sampler.h"
 
 #define PID 77u
@@ -23,6 +27,7 @@ static int setup(void **state)
 	sampler.regs[PT_CS] = 0x33;
 	sampler.regs[PT_RIP] = 0x400000;
 	worker_epoch = 0;
+	sample_interval_ns = 0;
 	return 0;
 }
 
@@ -81,6 +86,22 @@ static void test_sample__no_generation(void **state)
 	take_samples(4, REASON_lost_generation, 4);
 	sampler.no_room = false;
 	take_samples(1, REASON_lost_generation, 4);
+}
+
+/* A second's worth at once, then so many a second: also after a long time without any. */
+static void test_sample__more_than_may_be_taken(void **state)
+{
+	(void)state;
+	sample_interval_ns = SAMPLES_SAVED_NS / 10;
+	sampler.now = SAMPLES_SAVED_NS;
+	take_samples(50, REASON_lost_throttled, 39); /* one is under way */
+	sampler.now += SAMPLES_SAVED_NS / 2;
+	take_samples(50, REASON_lost_throttled, 39 + 45);
+	sampler.now += 100 * SAMPLES_SAVED_NS;
+	take_samples(50, REASON_lost_throttled, 39 + 45 + 39);
+	assert_int_equal(sampler.scratch.busy, 0);
+	sampler.now = 1ull << 62;
+	take_samples(1, REASON_lost_throttled, 39 + 45 + 39);
 }
 
 static struct process_slot *slot_of(u32 probe)
@@ -264,6 +285,7 @@ int main(void)
 		TEST(ring_is_filled_to_its_end_only),
 		TEST(no_ring),
 		TEST(no_generation),
+		TEST(more_than_may_be_taken),
 		TEST(table_of_processes_full),
 		TEST(no_room_for_mappings),
 		TEST(no_room_is_not_the_parents),

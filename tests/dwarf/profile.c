@@ -19,7 +19,7 @@
 #include "worker/profile/profile.h"
 
 static const struct profile_times times = {
-	.period_ns = 10101010, .start_realtime_ns = 1, .duration_ns = 1};
+	.period = 10101010, .start_realtime_ns = 1, .duration_ns = 1};
 
 static uint32_t build_id_of(struct profile *profile, const char *file)
 {

@@ -4,6 +4,7 @@
 import gzip
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
+EVENT = None  # what is counted; None: CPU time
 
 
 def varint(data, at):
@@ -114,9 +115,10 @@ class Profile:
         """What a reader of this file would stumble over, one line each."""
         if self.strings[:1] != [""]:
             yield "the first string is not empty"
-        if self.sample_types != [("samples", "count"), ("cpu", "nanoseconds")]:
+        value = (EVENT, "count") if EVENT else ("cpu", "nanoseconds")
+        if self.sample_types != [("samples", "count"), value]:
             yield "sample types are %r" % self.sample_types
-        if self.period_type != ("cpu", "nanoseconds") or not self.period:
+        if self.period_type != value or not self.period:
             yield "period is %r of type %r" % (self.period, self.period_type)
         if not self.time or not self.duration:
             yield "time or duration is missing"

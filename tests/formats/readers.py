@@ -17,6 +17,16 @@ Sample = collections.namedtuple("Sample", "process pid tid frames count")
 
 # Of the recording, ns; None: not known.
 PERIOD, START, DURATION = 10000000, 1700000000000000000, 2000000000
+EVENT = None  # what is counted, None: CPU time
+
+
+def set_event(event):
+    global EVENT
+    EVENT = pprof_file.EVENT = event
+
+
+def heading():
+    return "keyhole" + (": " + EVENT if EVENT else "")
 
 
 class Frame(str):
@@ -91,14 +101,15 @@ def pprof(path):
 def speedscope(path):
     top = read_json(path)
     need(top["$schema"] == "https://www.speedscope.app/file-format-schema.json", "schema")
-    need(top["exporter"].startswith("keyhole@"), "exporter")
+    need(top["exporter"].startswith("keyhole@") and top["name"] == heading(), "exporter or name")
     frames = [Frame(frame["name"]) for frame in top["shared"]["frames"]]
     need(all(frame.get("line", 1) > 0 and "file" in frame for frame in top["shared"]["frames"]
              if "line" in frame), "line")
     samples = []
     totals = []
     for profile in top["profiles"]:
-        need(profile["type"] == "sampled" and profile["unit"] == "nanoseconds", "type or unit")
+        unit = "none" if EVENT else "nanoseconds"
+        need(profile["type"] == "sampled" and profile["unit"] == unit, "type or unit")
         need(len(profile["samples"]) == len(profile["weights"]), "samples and weights differ")
         need(profile["startValue"] == 0 and profile["endValue"] == sum(profile["weights"]),
              "weights are not the value")
@@ -184,7 +195,8 @@ def check_firefox_tables(top):
 def check_firefox_meta(top):
     meta = top["meta"]
     need(meta["preprocessedProfileVersion"] == 70 and meta["version"] == 36, "version")
-    need(meta["interval"] == PERIOD / 1e6, "interval")
+    need(meta["interval"] == (1 if EVENT else PERIOD / 1e6), "interval")
+    need(meta["importedFrom"] == heading(), "importedFrom")
     need(is_or_unknown(meta["startTime"], START and START / 1e6), "start")
     need(is_or_unknown(meta["profilingEndTime"], DURATION and DURATION / 1e6), "duration")
     need(meta["symbolicated"] is True and meta["markerSchema"] == [], "meta")
@@ -199,7 +211,7 @@ def check_firefox_meta(top):
 
 def check_firefox_thread(thread, shared, end):
     samples = thread["samples"]
-    columns = {"stack", "time", "weight", "threadCPUDelta"}
+    columns = {"stack", "time", "weight"} | (set() if EVENT else {"threadCPUDelta"})
     need(set(samples) == columns | {"weightType", "length"}, "samples are", sorted(samples))
     need(samples["weightType"] == "samples", "weightType")
     for column in columns:
@@ -207,7 +219,8 @@ def check_firefox_thread(thread, shared, end):
     need(samples["time"] == sorted(samples["time"]), "samples are not in order of time")
     need(not samples["time"] or 0 <= samples["time"][0] <= samples["time"][-1] < end,
          "time is", samples["time"])
-    for stack, weight, cpu in zip(samples["stack"], samples["weight"], samples["threadCPUDelta"]):
+    deltas = samples.get("threadCPUDelta", [weight * PERIOD for weight in samples["weight"]])
+    for stack, weight, cpu in zip(samples["stack"], samples["weight"], deltas):
         need(stack is None or 0 <= stack < shared["stackTable"]["length"], "stack", stack)
         need(cpu == weight * PERIOD and (weight > 0 or stack is None), "weight", weight)
     need(set(thread["markers"]) == MARKERS and thread["markers"]["length"] == 0, "markers")
@@ -368,7 +381,8 @@ class Otlp:
 
     def profile(self, profile, resource):
         need(self.value_type(profile["sampleType"]) == ("samples", "count"), "sample type")
-        need(self.value_type(profile["periodType"]) == ("cpu", "nanoseconds"), "period type")
+        wanted = (EVENT, "count") if EVENT else ("cpu", "nanoseconds")
+        need(self.value_type(profile["periodType"]) == wanted, "period type")
         need(int(profile["period"]) == PERIOD, "period")
         need(is_or_unknown(int(profile["timeUnixNano"]), START), "time")
         need(is_or_unknown(int(profile["durationNano"]), DURATION), "duration")
@@ -440,7 +454,7 @@ def page_data(path):
 def page(path):
     top = page_data(path)
     strings, frames, nodes = top["strings"], top["frames"], top["nodes"]
-    need(is_or_unknown(top["period_ns"], PERIOD), "period")
+    need(is_or_unknown(top["period"], PERIOD) and top["event"] == EVENT, "period or event")
     need(top["samples"] == sum(nodes["self"]), "the total is not that of its nodes")
     samples, path = [], []
     for frame, level, count in zip(nodes["frame"], nodes["level"], nodes["self"]):
@@ -473,6 +487,9 @@ def picture(path):
         count = int(re.search(r", self ([0-9]+) \(.*\)$", title).group(1))
         if count:
             samples.append(Sample(path[1], None, None, tuple(path[2:]), count))
+    total = sum(sample.count for sample in samples)
+    worth = "%d %s" % (total * PERIOD, EVENT) if EVENT else "s of CPU time"
+    need(any(re.match("%d samples, .*%s" % (total, worth), text) for text in texts), "the header")
     return samples
 
 

@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""recorded.py FORMAT FILE HZ [PROCESS CHAIN]: a recording is what the format's readers want; of the
+"""recorded.py FORMAT FILE HZ[:EVENT] [PROCESS CHAIN]: a recording is what the format's readers want; of the
 samples of PROCESS, 95 % have the frames of CHAIN (a;b;c) in that order. Prints how many samples
-there are."""
+there are. With EVENT, HZ is its period instead."""
 
 import sys
 
 import readers
 
-kind, path, frequency = sys.argv[1:4]
-readers.PERIOD, readers.START, readers.DURATION = 10 ** 9 // int(frequency), None, None
+kind, path, rate = sys.argv[1:4]
+frequency, _, event = rate.partition(":")
+readers.PERIOD = int(frequency) if event else 10 ** 9 // int(frequency)
+readers.START = readers.DURATION = None
+readers.set_event(event or None)
 samples = readers.READERS[kind](path)
 print(sum(sample.count for sample in samples))
 

@@ -3,8 +3,8 @@
  * render                   lists the formats: name and suffix
  * render FORMAT PROFILE    writes a profile to standard output, and what it took to standard error
  *
- * PROFILE: small (tests/unit/build_profile.c), hostile, inlined (of plain names), empty, or large:
- * 100,000 distinct stacks.
+ * PROFILE: small (tests/unit/build_profile.c), counted (the same, of an event that is no time),
+ * hostile, inlined (of plain names), empty, or large: 100,000 distinct stacks.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,7 +54,7 @@ static struct profile *build(const char *name)
 	};
 
 	inlined.name_count = 0;
-	if (!strcmp(name, "small"))
+	if (!strcmp(name, "small") || !strcmp(name, "counted"))
 		return build_profile();
 	if (!strcmp(name, "hostile"))
 		return build_random_profile(&hostile);
@@ -84,13 +84,15 @@ static long most_memory(void)
 static int render(const struct format *format, const char *name)
 {
 	const struct format_options options = {0};
+	struct profile_times times = build_profile_times;
 	struct profile *profile = build(name);
 	double began = seconds();
 	long before = most_memory();
 	int r = -1;
 
+	times.event = strcmp(name, "counted") ? NULL : "instructions";
 	if (profile)
-		r = format->render(profile, &build_profile_times, &options, STDOUT_FILENO);
+		r = format->render(profile, &times, &options, STDOUT_FILENO);
 	fprintf(stderr, "%s: %s: %s, %.3f s, %ld KB beside %ld KB of the profile\n", format->name,
 		name, r < 0 ? "failed" : "done", seconds() - began, most_memory() - before, before);
 	profile_free(profile);

@@ -26,7 +26,7 @@ grep -v '^1\.\.' "$tmp/tap"
 sed 's/^/# /' "$tmp/err"
 number=$(grep -cE '^(not )?ok ' "$tmp/tap")
 
-for profile in small hostile inlined empty; do
+for profile in small hostile inlined empty counted; do
 	number=$((number + 1))
 	name="protoc decodes otlp of $profile, and knows all fields"
 	if ! command -v protoc >"$tmp/null"; then

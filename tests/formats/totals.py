@@ -12,7 +12,7 @@ import sys
 
 import readers
 
-PROFILES = ("small", "hostile", "inlined", "empty")
+PROFILES = ("small", "hostile", "inlined", "empty", "counted")
 render, folder = sys.argv[1:3]
 number = 0
 
@@ -85,6 +85,7 @@ def main():
     formats = [line.split()[0] for line in listing.splitlines()]
     for profile in PROFILES:
         paths = {}
+        readers.set_event("instructions" if profile == "counted" else None)
         for name in formats:
             paths[name] = os.path.join(folder, "%s.%s" % (profile, name))
             with open(paths[name], "wb") as file:

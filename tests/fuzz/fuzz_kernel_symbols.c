@@ -4,7 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "ipc/ksyms_file.h"
+#include "worker/base/ksyms_file.h"
 #include "worker/symbol/kernel_symbols.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

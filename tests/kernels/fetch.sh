@@ -5,18 +5,22 @@
 # that this machine's apt uses, by an apt root of their own: nothing below /etc or /var/lib is
 # touched. Prints "KERNEL FILE" for each, or "KERNEL - REASON". What is in the cache stays; empty it
 # for newer ones: ${XDG_CACHE_HOME:-~/.cache}/keyhole/kernels
+# KERNEL_ARCH=arm64: the same ones of another architecture.
 # Exit status: 0: at least one; 77: not one, and no mirror answers; 1: not one, although it does.
 
 here=$(dirname "$(realpath "$0")")
 cache=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/keyhole/kernels
+arch=${KERNEL_ARCH:-amd64}
+suffix=${arch#amd64}
+suffix=${suffix:+-$suffix}
 keys=/usr/share/keyrings/debian-archive-keyring.gpg
 export LC_ALL=C
 
 # apt SUITE TOOL ARGUMENTS...
 private_apt() {
-	local root=$cache/apt/$1 tool=$2
+	local root=$cache/apt/$1$suffix tool=$2
 	shift 2
-	timeout 120 "$tool" -qq -o APT::Architecture=amd64 -o APT::Architectures=amd64 \
+	timeout 120 "$tool" -qq -o APT::Architecture=$arch -o APT::Architectures=$arch \
 		-o Dir::State="$root" -o Dir::State::status="$root/status" -o Dir::Cache="$root/cache" \
 		-o Dir::Etc::sourcelist="$root/sources.list" -o Dir::Etc::sourceparts=/dev/null \
 		-o Dir::Etc::preferences=/dev/null -o Dir::Etc::preferencesparts=/dev/null \
@@ -26,7 +30,7 @@ private_apt() {
 
 # The lists of a suite; where it has security updates, theirs as well.
 update() {	# SUITE MIRROR
-	local root=$cache/apt/$1
+	local root=$cache/apt/$1$suffix
 	mkdir -p "$root"/{lists/partial,cache/archives/partial}
 	: >"$root/status"
 	echo "deb [signed-by=$keys] $2 $1 main" >"$root/sources.list"
@@ -43,7 +47,7 @@ download() {	# SUITE PACKAGE FOLDER
 	local package
 	for package in $(private_apt "$1" apt-cache search --names-only "^$2\$" | cut -d' ' -f1 |
 		sort -rV | head -n 4); do
-		(cd "$3" && private_apt "$1" apt-get download "$package" >>"$cache/apt/$1/log" 2>&1) &&
+		(cd "$3" && private_apt "$1" apt-get download "$package" >>"$cache/apt/$1$suffix/log" 2>&1) &&
 			return 0
 	done
 	return 1
@@ -57,7 +61,7 @@ unpack() {	# FOLDER FILE
 }
 
 fetch() {	# KERNEL SUITE PACKAGE
-	local file=$cache/vmlinuz-$1 from folder status=1
+	local file=$cache/vmlinuz-$1$suffix from folder status=1
 	[ -s "$file" ] && { had=1; echo "$1 $file"; return; }
 	command -v apt-get >/dev/null || { echo "$1 - not a Debian system"; return; }
 	from=$("$here/mirror.sh")
@@ -92,7 +96,7 @@ had=0
 while read -r kernel suite package; do
 	[[ -z $kernel || $kernel = \#* ]] && continue
 	[[ $# -gt 0 && " $* " != *" $kernel "* ]] && continue
-	fetch "$kernel" "$suite" "$package" </dev/null
+	fetch "$kernel" "$suite" "${package//amd64/$arch}" </dev/null
 done <"$here/matrix"
 [ $had = 1 ] && exit
 if answers; then

@@ -19,7 +19,7 @@
 #define LARGE_DEPTH_MAX 50u
 
 static const struct profile_times times = {
-	.period_ns = 10000000,
+	.period = 10000000,
 	.start_realtime_ns = 1700000000000000000,
 	.duration_ns = 2000000000,
 };

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "ipc/ksyms_file.h"
+#include "worker/base/ksyms_file.h"
 #include "loader/helper.h"
 #include "loader/options.h"
 #include "policy/policy_impl.h"
@@ -108,7 +108,7 @@ static void test_helpers__the_command_line_as_the_loader_gets_it(void **state)
 	while (waitpid(-1, NULL, WNOHANG) > 0) /* of other tests */
 		;
 	assert_int_equal(options_read(7, argv, &options), OPTIONS_RECORD);
-	assert_int_equal(options.given.frequency, 7);
+	assert_int_equal(options.given.sampling.frequency, 7);
 	assert_int_equal(options.given.format, FORMAT_folded);
 	assert_true(options.given.flags & OPTIONS_VERBOSE);
 	assert_ptr_equal(options.output, argv[3] + 2);

@@ -74,7 +74,7 @@ static int step(struct output *output, enum output_step what)
 
 static void give(struct output *output, int fd)
 {
-	const struct message_counts counts = {.cpus = 1, .frequency = 99};
+	const struct message_counts counts = {.cpus = 1, .sampling.frequency = 99};
 
 	assert_int_equal(
 		channel_send(&output->channel, MESSAGE_COUNTS, &counts, sizeof(counts), fd), 0);

@@ -11,7 +11,7 @@
 #include "worker/profile/profile.h"
 
 const struct profile_times build_profile_times = {
-	.period_ns = 10000000,
+	.period = 10000000,
 	.start_monotonic_ns = 5000000000,
 	.start_realtime_ns = 1700000000000000000,
 	.duration_ns = 2000000000,

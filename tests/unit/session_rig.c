@@ -33,7 +33,7 @@ static uint64_t rig_clock(void)
 static void configure(struct rig *rig)
 {
 	rig->parts = (struct session_parts){
-		.config = {.period = 10101010,
+		.config = {.sampling.frequency = 99,
 			   .cpus = 1,
 			   .ring_bytes = RING_BYTES_MIN,
 			   .sideband_bytes = BUILD_SIDEBAND_BYTES,

@@ -55,7 +55,7 @@ static struct counters *give(struct counts *counts, const struct message_counts 
 
 static void test_counts__of_all_cpus(void **state)
 {
-	const struct message_counts source = {.cpus = CPUS, .frequency = 99};
+	const struct message_counts source = {.cpus = CPUS, .sampling.frequency = 99};
 	struct counted counted;
 	struct counters *rows;
 	struct counts counts;
@@ -89,7 +89,7 @@ static void test_counts__of_all_cpus(void **state)
 /* Records of the one before are lost with it; what was lost already is so only once. */
 static void test_counts__another_worker(void **state)
 {
-	const struct message_counts source = {.cpus = CPUS, .frequency = 99};
+	const struct message_counts source = {.cpus = CPUS, .sampling.frequency = 99};
 	struct counted counted;
 	struct counters *rows;
 	struct counts counts;
@@ -113,9 +113,42 @@ static void test_counts__another_worker(void **state)
 	assert_int_equal(counted.expected, 0);
 }
 
+static uint64_t expected_of(struct message_sampling sampling, bool counted)
+{
+	const struct message_counts source = {.sampling = sampling, .cpus = CPUS};
+	struct counted result;
+	struct counts counts;
+
+	give(&counts, &source, runtime_of(1000000000), runtime_of(3100000000));
+	assert_int_equal(counts_begin(&counts), 0);
+	assert_int_equal(counts_end(&counts, &result), 0);
+	assert_int_equal(result.counted, counted);
+	return result.expected;
+}
+
+/* CPU time says how many samples of a clock there should be, and nothing of what is counted. */
+static void test_counts__of_events(void **state)
+{
+	enum {
+		CYCLES = 1,
+		CPU_CLOCK,
+		PAGE_FAULTS = 9
+	}; /* rows of ipc/events.def */
+
+	(void)state;
+	assert_int_equal(expected_of((struct message_sampling){0, CPU_CLOCK, 100}, false), 210);
+	assert_int_equal(expected_of((struct message_sampling){700000000, CPU_CLOCK, 2}, false), 3);
+	assert_int_equal(expected_of((struct message_sampling){0, CYCLES, 100}, false), 210);
+	assert_int_equal(expected_of((struct message_sampling){1000000, CYCLES, 9}, true), 0);
+	assert_int_equal(expected_of((struct message_sampling){1, PAGE_FAULTS, 9}, true), 0);
+	assert_int_equal(expected_of((struct message_sampling){1, UINT32_MAX, 9}, false),
+			 2100000000);
+}
+
 static void test_counts__of_a_cgroup(void **state)
 {
-	const struct message_counts source = {.cpus = CPUS, .frequency = 10000, .cgroup = 1};
+	const struct message_counts source = {
+		.cpus = CPUS, .sampling.frequency = 10000, .cgroup = 1};
 	struct counted counted;
 	struct counts counts;
 
@@ -129,7 +162,7 @@ static void test_counts__of_a_cgroup(void **state)
 
 static void test_counts__what_is_missing_or_wrong(void **state)
 {
-	const struct message_counts source = {.cpus = CPUS, .frequency = 99};
+	const struct message_counts source = {.cpus = CPUS, .sampling.frequency = 99};
 	const struct message_counts many = {.cpus = ABI_MAX_CPUS + 1};
 	struct counted counted;
 	struct counts counts = {0};
@@ -188,6 +221,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_counts__of_all_cpus),
 		cmocka_unit_test(test_counts__another_worker),
+		cmocka_unit_test(test_counts__of_events),
 		cmocka_unit_test(test_counts__of_a_cgroup),
 		cmocka_unit_test(test_counts__what_is_missing_or_wrong),
 		cmocka_unit_test(test_counts__usage),

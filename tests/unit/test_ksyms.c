@@ -17,7 +17,7 @@
 
 #include "bpf/abi.h"
 #include "helper/ksyms/ksyms.h"
-#include "ipc/ksyms_file.h"
+#include "worker/base/ksyms_file.h"
 
 static union {
 	struct ksyms_file_head head;

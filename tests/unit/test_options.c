@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "helper/options/command_line.h"
+#include "helper/options/events.h"
 #include "ipc/log.h"
 #include "loader/options.h"
 #include "policy/policy.h"
@@ -45,7 +46,7 @@ static void test_options__defaults(void **state)
 	(void)state;
 	assert_int_equal(PARSE(&options, "-v"), 0);
 	assert_true(!options.given.pid_count && !options.cgroup && !options.command);
-	assert_int_equal(options.given.frequency, 99);
+	assert_int_equal(options.given.sampling.frequency, 99);
 	assert_int_equal(options.given.duration, 0);
 	assert_int_equal(options.given.format, FORMAT_pprof);
 	assert_int_equal(options.given.flags, OPTIONS_VERBOSE);
@@ -64,7 +65,7 @@ static void test_options__everything(void **state)
 	assert_int_equal(options.given.pid_count, 2);
 	assert_int_equal(options.given.pids[0], 12);
 	assert_int_equal(options.given.pids[1], 34);
-	assert_int_equal(options.given.frequency, 10000);
+	assert_int_equal(options.given.sampling.frequency, 10000);
 	assert_int_equal(options.given.duration, 1500000000);
 	assert_int_equal(options.given.format, FORMAT_folded);
 	assert_int_equal(options.given.flags & ~OPTIONS_VERBOSE, OPTIONS_FORCE | OPTIONS_BY_THREAD);
@@ -144,6 +145,119 @@ static void test_options__numbers_out_of_range(void **state)
 	assert_int_equal(PARSE(&options, "-p", "0"), EXIT_USAGE);
 	assert_int_equal(PARSE(&options, "-p", "99999999999999999999"), EXIT_USAGE);
 	assert_int_equal(PARSE(&options, "--nonsense"), EXIT_USAGE);
+}
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+/* -e and, unless NULL, -F; what becomes of them. */
+static int sampling_of(const char *event, const char *frequency, struct message_sampling *ret)
+{
+	char text[64], rate[16];
+	char *argv[] = {(char[]){"keyhole"},
+			(char[]){"record"},
+			(char[]){"-e"},
+			text,
+			(char[]){"-F"},
+			rate,
+			NULL};
+	struct options options;
+	int r;
+
+	snprintf(text, sizeof(text), "%s", event);
+	snprintf(rate, sizeof(rate), "%s", frequency ? frequency : "");
+	if (!frequency)
+		argv[4] = NULL;
+	r = parse(frequency ? 6 : 4, argv, &options);
+	*ret = options.given.sampling;
+	return r;
+}
+
+static void assert_sampling(const char *event, const char *rate, uint32_t row, uint64_t period,
+			    uint32_t frequency)
+{
+	struct message_sampling sampling;
+
+	assert_int_equal(sampling_of(event, rate, &sampling), 0);
+	assert_int_equal(sampling.event, row);
+	assert_int_equal(sampling.period, period);
+	assert_int_equal(sampling.frequency, frequency);
+}
+
+enum { /* rows, which messages have */
+	CYCLES = 1,
+	CPU_CLOCK,
+	TASK_CLOCK,
+	INSTRUCTIONS,
+	PAGE_FAULTS = 9,
+	CONTEXT_SWITCHES = 12,
+	CPU_MIGRATIONS
+};
+
+static void test_options__events(void **state)
+{
+	struct options options;
+
+	(void)state;
+	assert_int_equal(PARSE(&options, "-a"), 0);
+	assert_int_equal(options.given.sampling.event, 0);
+	assert_int_equal(options.given.sampling.period, 0);
+	assert_sampling("cycles", NULL, CYCLES, 0, 99);
+	assert_sampling("cpu-cycles", "1000", CYCLES, 0, 1000);
+	assert_sampling("cpu-clock", "7", CPU_CLOCK, 0, 7);
+	assert_sampling("task-clock", NULL, TASK_CLOCK, 0, 99);
+	assert_sampling("instructions", NULL, INSTRUCTIONS, 10000019, EVENTS_COUNTED_HZ);
+	assert_sampling("cycles:2000000", NULL, CYCLES, 2000000, EVENTS_COUNTED_HZ);
+	assert_sampling("page-faults", NULL, PAGE_FAULTS, 1, EVENTS_COUNTED_HZ);
+	assert_sampling("faults:1000000000000", NULL, PAGE_FAULTS, EVENTS_PERIOD_MAX,
+			EVENTS_COUNTED_HZ);
+	assert_sampling("cs:12", NULL, CONTEXT_SWITCHES, 12, EVENTS_COUNTED_HZ);
+	assert_sampling("migrations", NULL, CPU_MIGRATIONS, 1, EVENTS_COUNTED_HZ);
+}
+
+/* The most samples a second are never fewer than a clock makes. */
+static void test_options__clocks_with_a_period(void **state)
+{
+	(void)state;
+	assert_sampling("cpu-clock:100000", NULL, CPU_CLOCK, 100000, OPTIONS_FREQUENCY_MAX);
+	assert_sampling("cpu-clock:1000000", NULL, CPU_CLOCK, 1000000, 1000);
+	assert_sampling("cpu-clock:700000000", NULL, CPU_CLOCK, 700000000, 2);
+	assert_sampling("task-clock:1000000000000", NULL, TASK_CLOCK, 1000000000000, 1);
+}
+
+static void test_options__events_that_are_refused(void **state)
+{
+	static const char *const wrong[] = {
+		"",
+		":",
+		"cpu",
+		"Cycles",
+		"cpu-clock ",
+		"cycles:",
+		"cycles:0",
+		"cs:0",
+		"cs:-1",
+		"cs:1x",
+		"cs: 1",
+		"cs:1:1",
+		"cpu-clock:99999",
+		"r00c0",
+		"cycles:999999",
+		"instructions:1",
+		"cs:1000000000001",
+		"cs:18446744073709551617",
+		"cs:99999999999999999999999",
+	};
+	struct message_sampling sampling;
+	struct options options;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		assert_int_equal(sampling_of(wrong[i], NULL, &sampling), EXIT_USAGE);
+	assert_int_equal(sampling_of("cs", "99", &sampling), EXIT_USAGE);
+	assert_int_equal(sampling_of("cs:7", "99", &sampling), EXIT_USAGE);
+	assert_int_equal(sampling_of("cpu-clock:1000000", "99", &sampling), EXIT_USAGE);
+	assert_int_equal(PARSE(&options, "-e", "cs", "-e", "cs"), EXIT_USAGE);
+	assert_int_equal(PARSE(&options, "-e"), EXIT_USAGE);
 }
 
 static void test_options__required_layers(void **state)
@@ -304,8 +418,10 @@ static char *given[] = {(char[]){"keyhole"}, (char[]){"record"}, (char[]){"--cgr
 
 static struct message_options good(void)
 {
-	return (struct message_options){
-		.status = OPTIONS_RECORD, .frequency = 99, .format = FORMAT_pprof, .name = "n"};
+	return (struct message_options){.status = OPTIONS_RECORD,
+					.sampling.frequency = 99,
+					.format = FORMAT_pprof,
+					.name = "n"};
 }
 
 static int check(const struct message_options *message)
@@ -326,8 +442,8 @@ static int check(const struct message_options *message)
 static void test_options__hostile_numbers_are_refused(void **state)
 {
 	(void)state;
-	REFUSED(message_.frequency = 0);
-	REFUSED(message_.frequency = OPTIONS_FREQUENCY_MAX + 1);
+	REFUSED(message_.sampling.frequency = 0);
+	REFUSED(message_.sampling.frequency = OPTIONS_FREQUENCY_MAX + 1);
 	REFUSED(message_.duration = OPTIONS_DURATION_MAX + 1);
 	REFUSED(message_.duration = UINT64_MAX);
 	REFUSED(message_.format = FORMAT_NONE);
@@ -359,7 +475,7 @@ static void test_options__places_at_the_edge(void **state)
 	(void)state;
 	message->cgroup = (struct message_text){2, 11};
 	message->output = (struct message_text){4, 0};
-	message->frequency = OPTIONS_FREQUENCY_MAX;
+	message->sampling.frequency = OPTIONS_FREQUENCY_MAX;
 	message->duration = OPTIONS_DURATION_MAX;
 	assert_int_equal(options_check(5, given, &options), 0);
 	assert_string_equal(options.cgroup, "");
@@ -391,6 +507,9 @@ int main(void)
 		cmocka_unit_test(test_options__more_processes_than_room),
 		cmocka_unit_test(test_options__quiet_and_verbose),
 		cmocka_unit_test(test_options__numbers_out_of_range),
+		cmocka_unit_test(test_options__events),
+		cmocka_unit_test(test_options__clocks_with_a_period),
+		cmocka_unit_test(test_options__events_that_are_refused),
 		cmocka_unit_test(test_options__required_layers),
 		cmocka_unit_test(test_options__format_from_suffix),
 		cmocka_unit_test(test_options__texts_are_where_they_were_given),

@@ -77,8 +77,9 @@ static void test_html__is_the_page_and_its_data(void **state)
 	assert_has(page, "content=\"default-src 'none'; img-src data:;\n\tstyle-src 'sha256-");
 	assert_null(strstr(page, "_HASH@"));
 	assert_int_equal(strncmp(data, "{\"keyhole\":", 11), 0);
-	assert_has(data, "\"samples\":10,\"period_ns\":10000000,\"start_ms\":1700000000000,"
-			 "\"duration_ms\":2000,\"by_thread\":false,");
+	assert_has(data,
+		   "\"samples\":10,\"period\":10000000,\"event\":null,\"start_ms\":1700000000000,"
+		   "\"duration_ms\":2000,\"by_thread\":false,");
 	assert_has(data, "[\"KERNEL\",\"kernel\",\"#");
 	assert_has(data, "\"file\":[0,0,");
 	assert_has(data, "\"inlined\":[0,0,");

@@ -317,7 +317,7 @@ static void test_pprof_read__inlined_functions_and_distant_ids(void **state)
 	assert_int_equal(go_read(&go, NULL, &profile, &info), 0);
 	assert_false(info.ours);
 	assert_int_equal(info.total, 7);
-	assert_int_equal(info.times.period_ns, 10000000);
+	assert_int_equal(info.times.period, 10000000);
 	samples = profile_samples(profile, &count);
 	assert_int_equal(count, 2);
 	assert_string_equal(profile_string_get(profile, samples[0].process_name), "go-thing");
@@ -342,7 +342,7 @@ static void test_pprof_read__which_value(void **state)
 	assert_int_equal(go_read(&go, "samples", NULL, &info), 0);
 	assert_int_equal(info.total, 7);
 	assert_false(info.is_time);
-	assert_int_equal(info.times.period_ns, 10000000);
+	assert_int_equal(info.times.period, 10000000);
 	assert_int_equal(go_read(&go, "none", NULL, &info), -ENOENT);
 	assert_string_equal(info.problem, "no sample type none; it has: samples, cpu");
 	go.profile.default_sample_type = 1;
@@ -352,13 +352,46 @@ static void test_pprof_read__which_value(void **state)
 	go.value[1][1]++; /* not a multiple of the period any more */
 	assert_int_equal(go_read(&go, NULL, NULL, &info), 0);
 	assert_int_equal(info.total, 70000001);
-	assert_int_equal(info.times.period_ns, 1);
+	assert_int_equal(info.times.period, 1);
 	assert_true(info.is_time);
 	go.strings[4] = bytes;
 	assert_int_equal(go_read(&go, NULL, NULL, &info), 0);
 	assert_false(info.is_time);
 	assert_string_equal(info.unit, "bytes");
 	assert_int_equal(info.total, 70000001);
+}
+
+/* As keyhole writes page faults, and others what they count. */
+static void test_pprof_read__what_is_counted(void **state)
+{
+	char faults[] = "page-faults", count[] = "count";
+	struct pprof_info info;
+	struct go go;
+
+	(void)state;
+	go_make(&go);
+	go.strings[3] = faults;
+	go.strings[4] = count;
+	assert_int_equal(go_read(&go, NULL, NULL, &info), 0);
+	assert_false(info.is_time);
+	assert_string_equal(info.type, "page-faults");
+	assert_string_equal(info.times.event, "page-faults");
+	assert_int_equal(info.total, 7);
+	assert_int_equal(info.by, 10000000);
+	assert_int_equal(info.times.period, 10000000);
+	assert_int_equal(go_read(&go, "samples", NULL, &info), 0);
+	assert_string_equal(info.type, "samples");
+	assert_string_equal(info.times.event, "page-faults");
+	assert_int_equal(info.by, 1);
+	go.value[1][1]++;
+	assert_int_equal(go_read(&go, NULL, NULL, &info), 0);
+	assert_string_equal(info.times.event, "page-faults");
+	assert_int_equal(info.total, 70000001);
+	assert_int_equal(info.by, 1);
+	assert_int_equal(info.times.period, 1);
+	go.profile.period = 0;
+	assert_int_equal(go_read(&go, "samples", NULL, &info), 0);
+	assert_string_equal(info.times.event, "samples");
 }
 
 static void test_pprof_read__base_and_filter(void **state)
@@ -545,6 +578,7 @@ int main(void)
 		cmocka_unit_test(test_pprof_read__ours_comes_back),
 		cmocka_unit_test(test_pprof_read__inlined_functions_and_distant_ids),
 		cmocka_unit_test(test_pprof_read__which_value),
+		cmocka_unit_test(test_pprof_read__what_is_counted),
 		cmocka_unit_test(test_pprof_read__base_and_filter),
 		cmocka_unit_test(test_pprof_read__what_is_not_there_is_refused),
 		cmocka_unit_test(test_pprof_read__ids_that_are_not_unique_are_refused),

@@ -237,6 +237,7 @@ static char *view(int (*show)(const struct report *report), const struct options
 					  .type = "cpu",
 					  .unit = "nanoseconds",
 					  .is_time = true,
+					  .by = build_profile_times.period,
 					  .ours = true,
 					  .total = 10,
 					  .kept = 10};

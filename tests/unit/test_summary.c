@@ -44,6 +44,21 @@ static void test_summary__classes(void **state)
 	assert_non_null(strstr(print(&sum, true), "\n  end  end_root: 90  ("));
 }
 
+static void test_summary__nothing_is_expected_of_what_is_counted(void **state)
+{
+	struct counted counted = {.counted = true, .samples = 5};
+	struct message_summary worker = {0};
+	struct summary sum;
+
+	(void)state;
+	counted.reason[REASON_end_root] = worker.reason[REASON_end_root] = 3;
+	counted.reason[REASON_lost_throttled] = 2;
+	summary_make(&counted, &worker, &sum);
+	assert_memory_equal(print(&sum, false), "samples: taken 5, complete 3 (60.00 %), cut 0, ",
+			    47);
+	assert_non_null(strstr(print(&sum, false), "\n  lost lost_throttled: 2  ("));
+}
+
 static void test_summary__every_sample_has_one_fate(void **state)
 {
 	struct counted counted = {0};
@@ -151,6 +166,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_summary__classes),
+		cmocka_unit_test(test_summary__nothing_is_expected_of_what_is_counted),
 		cmocka_unit_test(test_summary__every_sample_has_one_fate),
 		cmocka_unit_test(test_summary__limits),
 		cmocka_unit_test(test_summary__progress),

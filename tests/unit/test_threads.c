@@ -11,7 +11,7 @@
 #define START 1000u
 
 static const struct profile_times times = {
-	.period_ns = 10, .start_monotonic_ns = START, .duration_ns = 500};
+	.period = 10, .start_monotonic_ns = START, .duration_ns = 500};
 
 static void add(struct profile *profile, uint32_t pid, uint32_t tid, const char *process,
 		const char *thread, uint64_t time)

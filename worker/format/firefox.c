@@ -6,7 +6,7 @@
  *
  * A thread is sampled while it runs only. So that it is shown idle in between, a sample without a
  * stack and of no weight comes a period before one that is later than that; threadCPUDelta says
- * how much of the time before a sample the thread ran.
+ * how much of the time before a sample the thread ran, where samples are CPU time.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,6 +19,13 @@
 #define PROCESSED_VERSION 70
 #define GECKO_VERSION	  36
 #define MS_DIGITS	  6 /* ns are written as ms */
+#define COUNTED_NS	  1000000
+
+/* ns between samples of what runs. Those that come as often as what they count have none. */
+static uint64_t interval(const struct firefox *firefox)
+{
+	return firefox->times->event ? COUNTED_NS : firefox->times->period;
+}
 
 static int firefox_init(struct firefox *firefox)
 {
@@ -52,7 +59,7 @@ static void show(const struct firefox *firefox, const struct format_moment *mome
 	const struct profile_sample *samples = profile_samples(firefox->profile, &count);
 
 	*ret_shown = (struct shown){
-		.idle = moment->time > before + 2 * firefox->times->period_ns,
+		.idle = moment->time > before + 2 * interval(firefox),
 		.time = moment->time,
 		.weight = format_moment_weight(&firefox->threads, moment),
 		.node = firefox->stacks[samples[moment->sample].stack],
@@ -72,7 +79,7 @@ static void column_stack(struct firefox *firefox, const struct shown *shown)
 static void column_time(struct firefox *firefox, const struct shown *shown)
 {
 	if (shown->idle)
-		json_decimal(&firefox->json, shown->time - firefox->times->period_ns, MS_DIGITS);
+		json_decimal(&firefox->json, shown->time - interval(firefox), MS_DIGITS);
 	json_decimal(&firefox->json, shown->time, MS_DIGITS);
 }
 
@@ -87,7 +94,7 @@ static void column_cpu(struct firefox *firefox, const struct shown *shown)
 {
 	if (shown->idle)
 		json_number(&firefox->json, 0);
-	json_number(&firefox->json, shown->weight * firefox->times->period_ns);
+	json_number(&firefox->json, shown->weight * interval(firefox));
 }
 
 /* Returns how many there are. */
@@ -113,14 +120,16 @@ static uint64_t put_sample_column(struct firefox *firefox, const struct format_t
 static void put_samples(struct firefox *firefox, const struct format_thread *thread)
 {
 	struct json *json = &firefox->json;
+	uint64_t length;
 
 	json_key_object(json, "samples");
 	put_sample_column(firefox, thread, "stack", column_stack);
 	put_sample_column(firefox, thread, "time", column_time);
-	put_sample_column(firefox, thread, "weight", column_weight);
+	length = put_sample_column(firefox, thread, "weight", column_weight);
 	json_key_string(json, "weightType", "samples");
-	json_key_number(json, "length",
-			put_sample_column(firefox, thread, "threadCPUDelta", column_cpu));
+	if (!firefox->times->event)
+		put_sample_column(firefox, thread, "threadCPUDelta", column_cpu);
+	json_key_number(json, "length", length);
 	json_end(json);
 }
 
@@ -201,6 +210,8 @@ static void put_totals(struct firefox *firefox)
 	json_key_string(&firefox->json, "label", "keyhole " KEYHOLE_VERSION);
 	json_key_array(&firefox->json, "entries");
 	put_entry(firefox, "Samples", totals.samples);
+	if (firefox->times->event)
+		put_entry(firefox, firefox->times->event, totals.samples * firefox->times->period);
 	put_entry(firefox, "Complete stacks", totals.samples - totals.cut);
 	put_entry(firefox, "Cut stacks", totals.cut);
 	put_entry(firefox, "Without a time, at the end", without_time(firefox, &totals));
@@ -227,10 +238,13 @@ static void put_time(struct firefox *firefox, const char *key, uint64_t ns)
 
 static void put_meta(struct firefox *firefox)
 {
+	const char *event = firefox->times->event;
 	struct json *json = &firefox->json;
+	char name[96];
 
+	snprintf(name, sizeof(name), "keyhole%s%s", event ? ": " : "", event ? event : "");
 	json_key_object(json, "meta");
-	put_time(firefox, "interval", firefox->times->period_ns);
+	put_time(firefox, "interval", interval(firefox));
 	put_time(firefox, "startTime", firefox->times->start_realtime_ns);
 	json_key_number(json, "profilingStartTime", 0);
 	put_time(firefox, "profilingEndTime", firefox->times->duration_ns);
@@ -248,7 +262,7 @@ static void put_meta(struct firefox *firefox)
 	json_key_string(json, "eventDelay", "ms");
 	json_key_string(json, "threadCPUDelta", "ns");
 	json_end(json);
-	json_key_string(json, "importedFrom", "keyhole");
+	json_key_string(json, "importedFrom", name);
 	json_key_literal(json, "usesOnlyOneStackType", "true");
 	json_key_literal(json, "sourceCodeIsNotOnSearchfox", "true");
 	if (firefox->threads.count > 0) {

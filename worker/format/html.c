@@ -5,12 +5,13 @@
  *
  *   keyhole       version
  *   samples       the total
- *   period_ns     CPU time of each
+ *   period        of each: ns of CPU time, or so many of `event`
+ *   event         what was counted, null: CPU time
  *   start_ms      since 1970
  *   duration_ms
  *   by_thread     whether threads are shown at first
- *   base          of a difference: samples, period_ns, start_ms and duration_ms of the profile that
- *                 this one is held against; no threads are in the data then
+ *   base          of a difference: samples, period, event, start_ms and duration_ms of the profile
+ *                 that this one is held against; no threads are in the data then
  *   shade_percent how much lighter a shade is than the one before
  *   kinds         [name, label, light, dark] each; the last two are colours, "#rrggbb"
  *   strings       [0] is ""
@@ -51,7 +52,11 @@ struct html {
 static void put_times(struct json *json, const struct profile_times *times, uint64_t samples)
 {
 	json_key_number(json, "samples", samples);
-	json_key_number(json, "period_ns", times->period_ns);
+	json_key_number(json, "period", times->period);
+	if (times->event)
+		json_key_string(json, "event", times->event);
+	else
+		json_key_literal(json, "event", "null");
 	json_key_number(json, "start_ms", times->start_realtime_ns / NS_PER_MS);
 	json_key_number(json, "duration_ms", times->duration_ns / NS_PER_MS);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * OTLP profiles (proto/otlp.proto): a resource for each process, in it one profile of CPU samples.
+ * OTLP profiles (proto/otlp.proto): a resource for each process, in it one profile of samples.
  * Equal samples are one with a count and no time of their own, which is one of the shapes that all
  * receivers take. A field's length comes before it, so each process is walked twice, the first time
  * to measure; nothing but the dictionary is kept in memory.
@@ -74,16 +74,17 @@ static void put_profile(struct otlp *otlp, const struct process *process)
 	Otlp__Profile profile = OTLP__PROFILE__INIT;
 	Otlp__ValueType sample_type = OTLP__VALUE_TYPE__INIT;
 	Otlp__ValueType period_type = OTLP__VALUE_TYPE__INIT;
+	const char *event = otlp->times->event;
 
 	sample_type.type_strindex = otlp_string(otlp, "samples");
 	sample_type.unit_strindex = otlp_string(otlp, "count");
-	period_type.type_strindex = otlp_string(otlp, "cpu");
-	period_type.unit_strindex = otlp_string(otlp, "nanoseconds");
+	period_type.type_strindex = otlp_string(otlp, event ? event : "cpu");
+	period_type.unit_strindex = otlp_string(otlp, event ? "count" : "nanoseconds");
 	profile.sample_type = &sample_type;
 	profile.time_unix_nano = otlp->times->start_realtime_ns;
 	profile.duration_nano = otlp->times->duration_ns;
 	profile.period_type = &period_type;
-	profile.period = (int64_t)otlp->times->period_ns;
+	profile.period = (int64_t)otlp->times->period;
 	otlp->encoding->fields(otlp, &profile.base);
 	put_samples(otlp, process);
 }

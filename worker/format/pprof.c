@@ -28,6 +28,7 @@ enum own_string {
 	OWN_CGROUP,
 	OWN_REASON,
 	OWN_UNKNOWN,
+	OWN_EVENT,
 	OWN_STRINGS
 };
 
@@ -102,7 +103,9 @@ static void pprof_put_strings(struct pprof *pprof)
 	for (uint32_t id = 0; id < profile_strings(pprof->profile); id++)
 		pprof_put_string(pprof, profile_string_get(pprof->profile, id));
 	for (size_t i = 0; i < OWN_STRINGS; i++)
-		pprof->own[i] = pprof_put_string(pprof, own_strings[i]);
+		pprof->own[i] = own_strings[i] ? pprof_put_string(pprof, own_strings[i]) : 0;
+	if (pprof->times->event)
+		pprof->own[OWN_EVENT] = pprof_put_string(pprof, pprof->times->event);
 	for (uint32_t i = 0; i < REASONS_MAX && (reason = profile_reason(i)); i++) {
 		if (reason->class == CLASS_CUT)
 			pprof->reasons[i] = pprof_put_string(pprof, reason->name);
@@ -118,18 +121,18 @@ static void pprof_put_times(struct pprof *pprof)
 {
 	Perftools__Profiles__Profile part = PERFTOOLS__PROFILES__PROFILE__INIT;
 	Perftools__Profiles__ValueType count = PERFTOOLS__PROFILES__VALUE_TYPE__INIT;
-	Perftools__Profiles__ValueType cpu = PERFTOOLS__PROFILES__VALUE_TYPE__INIT;
-	Perftools__Profiles__ValueType *types[] = {&count, &cpu};
+	Perftools__Profiles__ValueType value = PERFTOOLS__PROFILES__VALUE_TYPE__INIT;
+	Perftools__Profiles__ValueType *types[] = {&count, &value};
 
 	count.type = pprof->own[OWN_SAMPLES];
 	count.unit = pprof->own[OWN_COUNT];
-	cpu.type = pprof->own[OWN_CPU];
-	cpu.unit = pprof->own[OWN_NANOSECONDS];
+	value.type = pprof->own[pprof->times->event ? OWN_EVENT : OWN_CPU];
+	value.unit = pprof->own[pprof->times->event ? OWN_COUNT : OWN_NANOSECONDS];
 	part.n_sample_type = 2;
 	part.sample_type = types;
-	part.default_sample_type = cpu.type;
-	part.period_type = &cpu;
-	part.period = (int64_t)pprof->times->period_ns;
+	part.default_sample_type = value.type;
+	part.period_type = &value;
+	part.period = (int64_t)pprof->times->period;
 	part.time_nanos = (int64_t)pprof->times->start_realtime_ns;
 	part.duration_nanos = (int64_t)pprof->times->duration_ns;
 	pprof_put(pprof, &part);
@@ -303,7 +306,7 @@ static void pprof_put_sample(struct pprof *pprof, const struct profile_sample *f
 	Perftools__Profiles__Profile part = PERFTOOLS__PROFILES__PROFILE__INIT;
 	Perftools__Profiles__Sample sample = PERFTOOLS__PROFILES__SAMPLE__INIT;
 	Perftools__Profiles__Sample *samples[] = {&sample};
-	int64_t values[] = {(int64_t)from->count, (int64_t)(from->count * pprof->times->period_ns)};
+	int64_t values[] = {(int64_t)from->count, (int64_t)(from->count * pprof->times->period)};
 	const uint32_t *locations;
 	struct label_list labels;
 

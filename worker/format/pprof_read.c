@@ -82,6 +82,7 @@ static uint64_t find_count(struct pprof_input *in, int *r)
 static int choose_values(struct pprof_input *in, bool linear)
 {
 	const struct pprof_value_type *type;
+	const char *period_unit;
 	struct pprof_info *info = in->info;
 	uint64_t period_scale, count;
 	int r = choose_column(in);
@@ -94,15 +95,20 @@ static int choose_values(struct pprof_input *in, bool linear)
 	in->scale = time_scale(info->unit);
 	info->is_time = in->scale > 0;
 	in->scale = in->scale ? in->scale : 1;
-	info->times.period_ns = 1;
+	info->times.period = info->by = 1;
 	info->times.start_realtime_ns = in->tables.time;
 	info->times.duration_ns = in->tables.duration;
-	period_scale = time_scale(pprof_text(in, in->tables.period_type.unit, &r));
+	if (!strcmp(info->unit, "count"))
+		info->times.event = info->type;
+	snprintf(info->event, sizeof(info->event), "%s",
+		 pprof_text(in, in->tables.period_type.type, &r));
+	period_unit = pprof_text(in, in->tables.period_type.unit, &r);
+	period_scale = strcmp(period_unit, "count") ? time_scale(period_unit) : 1;
 	count = find_count(in, &r);
 	if (r || !period_scale || !linear || in->tables.period == 0 ||
 	    in->tables.period > INT64_MAX / period_scale || count == in->tables.type_count)
 		return r;
-	if (in->column != count && (!info->is_time || type->type != in->tables.period_type.type ||
+	if (in->column != count && (type->type != in->tables.period_type.type ||
 				    type->unit != in->tables.period_type.unit))
 		return r;
 	if (in->column != count) {
@@ -110,10 +116,12 @@ static int choose_values(struct pprof_input *in, bool linear)
 		in->checked_by = in->tables.period;
 		in->column = (uint32_t)count;
 		in->scale = 1;
+		info->by = in->tables.period * period_scale;
 	} else if (strcmp(info->type, "samples") != 0) {
 		return r;
 	}
-	info->times.period_ns = in->tables.period * period_scale;
+	info->times.period = in->tables.period * period_scale;
+	info->times.event = strcmp(period_unit, "count") ? NULL : info->event;
 	return r;
 }
 
@@ -228,7 +236,7 @@ static int take_value(struct pprof_input *in, const struct sample *sample, uint6
 		return -EDOM;
 	if (__builtin_mul_overflow(value, in->scale, ret_count) ||
 	    __builtin_add_overflow(in->info->total, *ret_count, &in->info->total) ||
-	    in->info->total > INT64_MAX / in->info->times.period_ns)
+	    in->info->total > INT64_MAX / in->info->times.period)
 		return pprof_malformed(in, "the sum of all samples is too large");
 	return 0;
 }

@@ -34,11 +34,13 @@ struct pprof_info {
 	/*
 	 * Counts are samples of one period when the file has both and one is always a multiple of
 	 * the other; of another time they are nanoseconds, with a period of 1; else what the unit
-	 * says, with a period of 1.
+	 * says, with a period of 1. times.event is one of the texts below.
 	 */
 	struct profile_times times;
 	char type[64], unit[32]; /* of the sample type: "cpu", "nanoseconds"; clean */
-	bool is_time;		 /* count * times.period_ns are nanoseconds */
+	char event[64];		 /* the type of the period */
+	bool is_time;		 /* count * by are nanoseconds, not `unit` */
+	uint64_t by;		 /* what a count is worth: 1, or times.period */
 	uint64_t total, kept;	 /* sums of counts, before and after keep() */
 	uint64_t stacks_cut;	 /* samples of more than PROFILE_STACK_MAX frames: without a root */
 	uint64_t lines_cut;	 /* functions inlined deeper than PROFILE_LINES_MAX */

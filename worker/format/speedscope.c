@@ -2,7 +2,8 @@
 /*
  * speedscope's own JSON ("file-format-schema"): a "sampled" profile for each thread, the one with
  * most samples first. Its samples are whole stacks, root first, in the order of time; neighbours
- * that are equal become one. Weights are CPU time. Functions are frames, whether inlined or not.
+ * that are equal become one. Weights are CPU time, or how often an event happened. Functions are
+ * frames, whether inlined or not.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -202,7 +203,7 @@ static void speedscope_runs(struct speedscope *speedscope, const struct format_t
 	for (; left > 0; left -= length, at += length) {
 		length = speedscope_run(speedscope, at, left, &weight);
 		if (weights)
-			json_number(&speedscope->json, weight * speedscope->times->period_ns);
+			json_number(&speedscope->json, weight * speedscope->times->period);
 		else
 			speedscope_stack(speedscope, speedscope_stack_of(speedscope, at));
 	}
@@ -222,9 +223,9 @@ static void speedscope_thread(struct speedscope *speedscope, const struct format
 	json_object(json);
 	json_key_string(json, "type", "sampled");
 	json_key_string(json, "name", text);
-	json_key_string(json, "unit", "nanoseconds");
+	json_key_string(json, "unit", speedscope->times->event ? "none" : "nanoseconds");
 	json_key_number(json, "startValue", 0);
-	json_key_number(json, "endValue", thread->count * speedscope->times->period_ns);
+	json_key_number(json, "endValue", thread->count * speedscope->times->period);
 	json_key_array(json, "samples");
 	speedscope_runs(speedscope, thread, false);
 	json_end(json);
@@ -236,12 +237,15 @@ static void speedscope_thread(struct speedscope *speedscope, const struct format
 
 static void speedscope_write(struct speedscope *speedscope)
 {
+	const char *event = speedscope->times->event;
 	struct json *json = &speedscope->json;
+	char name[96];
 
+	snprintf(name, sizeof(name), "keyhole%s%s", event ? ": " : "", event ? event : "");
 	json_object(json);
 	json_key_string(json, "$schema", SCHEMA);
 	json_key_string(json, "exporter", "keyhole@" KEYHOLE_VERSION);
-	json_key_string(json, "name", "keyhole");
+	json_key_string(json, "name", name);
 	json_key_number(json, "activeProfileIndex", 0);
 	speedscope_frames(speedscope);
 	json_key_array(json, "profiles");

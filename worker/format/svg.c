@@ -281,6 +281,18 @@ static void look_at(struct svg *svg, const struct tree_node *node, uint64_t star
 		svg->most = changed;
 }
 
+/* "20 samples, 0.20 s of CPU time", "20 samples, 20 page-faults" */
+static void put_worth(struct svg *svg, const struct profile_times *times, uint64_t samples,
+		      const char *what)
+{
+	put(svg, "%" PRIu64 " samples, ", samples);
+	if (times->event)
+		put(svg, "%" PRIu64 " %s", samples * times->period, times->event);
+	else
+		put(svg, "%.2f s%s", (double)samples * (double)times->period / NS_PER_SECOND_DOUBLE,
+		    what);
+}
+
 static void put_header(struct svg *svg)
 {
 	put(svg,
@@ -291,15 +303,13 @@ static void put_header(struct svg *svg)
 	    WIDTH, HEADER_HEIGHT + svg->rows * ROW_HEIGHT + FOOTER_HEIGHT, WIDTH,
 	    HEADER_HEIGHT + svg->rows * ROW_HEIGHT + FOOTER_HEIGHT);
 	put(svg, "<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n");
-	put(svg,
-	    "<text x=\"%.0f\" y=\"25\" font-size=\"15\">%" PRIu64 " samples, %.2f s of CPU "
-	    "time, recorded in %.1f s",
-	    MARGIN, svg->all,
-	    (double)svg->all * (double)svg->times->period_ns / NS_PER_SECOND_DOUBLE,
-	    (double)svg->times->duration_ns / NS_PER_SECOND_DOUBLE);
-	if (svg->base)
-		put(svg, "; coloured by the change from %" PRIu64 " samples, %.2f s", svg->base_all,
-		    (double)svg->base_all * (double)svg->base->period_ns / NS_PER_SECOND_DOUBLE);
+	put(svg, "<text x=\"%.0f\" y=\"25\" font-size=\"15\">", MARGIN);
+	put_worth(svg, svg->times, svg->all, " of CPU time");
+	put(svg, ", recorded in %.1f s", (double)svg->times->duration_ns / NS_PER_SECOND_DOUBLE);
+	if (svg->base) {
+		put(svg, "; coloured by the change from ");
+		put_worth(svg, svg->base, svg->base_all, "");
+	}
 	put(svg, "</text>\n");
 }
 

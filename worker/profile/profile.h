@@ -74,7 +74,8 @@ struct profile_moment {
 };
 
 struct profile_times {
-	uint64_t period_ns;
+	uint64_t period;   /* what a sample is worth: ns of CPU time, or so many of `event` */
+	const char *event; /* what is counted: "page-faults"; NULL: CPU time; clean */
 	uint64_t start_monotonic_ns;
 	uint64_t start_realtime_ns;
 	uint64_t duration_ns;

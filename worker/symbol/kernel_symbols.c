@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ipc/ksyms_file.h"
+#include "worker/base/ksyms_file.h"
 #include "worker/base/reader.h"
 #include "worker/symbol/alias.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Kernel function names by (range, offset), from the sealed file the loader wrote (its layout:
- * ipc/ksyms_file.h). The file's bytes go through the bounded reader like any other.
+ * worker/base/ksyms_file.h). The file's bytes go through the bounded reader like any other.
  */
 #ifndef KEYHOLE_WORKER_SYMBOL_KERNEL_SYMBOLS_H
 #define KEYHOLE_WORKER_SYMBOL_KERNEL_SYMBOLS_H

@@ -282,7 +282,7 @@ class Page {
 		const names = matches.reduce((sum, match) => sum + match, 0);
 
 		found.append(make('b', percent(all / source.samples)),
-			` ${time(all * source.period)}, ${count(all)} samples, `,
+			` ${worth(source, all)}, ${count(all)} samples, `,
 			`${count(names)} names`);
 		if (tree.old)
 			found.append(' of the old profile');
@@ -434,7 +434,7 @@ class Page {
 		const row = (label, samples) => make('tr', [
 			label,
 			percent(samples / profile.samples),
-			time(samples * profile.period),
+			worth(profile, samples),
 			`${count(samples)} samples`,
 		].map((text) => make('td', text)));
 		const rows = [row('total here', tree.total[node])];

@@ -50,17 +50,30 @@ function time(ns) {
 	return `${value.toFixed(value >= 100 || value === 0 ? 0 : value >= 10 ? 1 : 2)} ${unit}`;
 }
 
+/* Of so many samples of a profile: their CPU time, or what was counted. */
+function worth({ period, event }, samples) {
+	return event ? `${count(samples * period)} ${event}` : time(samples * period);
+}
+
+/* How samples were taken. */
+function rate({ period, event }) {
+	if (event)
+		return `a sample each ${period > 1 ? `${count(period)} ` : ''}${event}`;
+	return `${Math.round(1e9 / period)} Hz`;
+}
+
 /* What a recording is, in short. */
-function factsOf({ samples, period, start, duration }) {
+function factsOf(profile) {
+	const { samples, period, event, start, duration } = profile;
 	const seconds = duration / 1000;
 	const facts = [
 		`${count(samples)} samples`,
-		`${time(samples * period)} of CPU time`,
+		`${worth(profile, samples)}${event ? '' : ' of CPU time'}`,
 		`in ${seconds.toFixed(seconds < 100 ? 1 : 0)} s`,
 		new Date(start).toLocaleString(),
 	];
 
-	if (period > 0)
-		facts.splice(3, 0, `${Math.round(1e9 / period)} Hz`);
+	if (period > 1)
+		facts.splice(3, 0, rate(profile));
 	return facts;
 }

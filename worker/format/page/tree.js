@@ -16,7 +16,8 @@ class Profile {
 		Object.assign(this, {
 			version: data.keyhole,
 			samples: data.samples,
-			period: data.period_ns,
+			period: data.period,
+			event: data.event,
 			start: data.start_ms,
 			duration: data.duration_ms,
 			byThread: data.by_thread,
@@ -45,8 +46,8 @@ class Profile {
 	}
 
 	/* Of a difference: what the profile is held against. */
-	static #base({ samples, period_ns: period, start_ms: start, duration_ms: duration }) {
-		return { samples, period, start, duration };
+	static #base({ samples, period, event, start_ms: start, duration_ms: duration }) {
+		return { samples, period, event, start, duration };
 	}
 
 	static #parents(levels) {

@@ -11,8 +11,8 @@
  * and, named "bpf", places with programs of BPF.
  * A symbol's name is an offset into the names. A table without ranges has no symbols.
  */
-#ifndef KEYHOLE_IPC_KSYMS_FILE_H
-#define KEYHOLE_IPC_KSYMS_FILE_H
+#ifndef KEYHOLE_WORKER_BASE_KSYMS_FILE_H
+#define KEYHOLE_WORKER_BASE_KSYMS_FILE_H
 
 #include <stdint.h>
 

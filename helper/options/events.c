@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "helper/options/events.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ipc/time.h"
+
+#define LIST_BYTES   512
+#define LINE_COLUMNS 90u
+
+static const struct row {
+	const char *name;
+	bool counted;
+	uint64_t period, least;
+} rows[] = {
+#define E(name, kind, what, counted, period, least) {name, counted, period, least},
+#include "ipc/events.def"
+#undef E
+};
+#define ROWS (sizeof(rows) / sizeof(rows[0]))
+
+/* Other names that perf list has. */
+static const struct {
+	const char *name, *of;
+} aliases[] = {
+	{"cpu-cycles", "cycles"},   {"branch-instructions", "branches"}, {"faults", "page-faults"},
+	{"cs", "context-switches"}, {"migrations", "cpu-migrations"},
+};
+
+static bool is(const char *name, const char *text, size_t length)
+{
+	return strlen(name) == length && !strncmp(name, text, length);
+}
+
+/* As messages have it: 0 is none of them. */
+static uint32_t find(const char *text, size_t length)
+{
+	for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++)
+		if (is(aliases[i].name, text, length))
+			return find(aliases[i].of, strlen(aliases[i].of));
+	for (uint32_t i = 0; i < ROWS; i++)
+		if (is(rows[i].name, text, length))
+			return i + 1;
+	return 0;
+}
+
+const char *events_names(unsigned int indent)
+{
+	static char text[LIST_BYTES];
+	size_t used = 0, line = indent;
+
+	for (size_t i = 0; i < ROWS && used < sizeof(text); i++) {
+		size_t length = strlen(rows[i].name) + 2;
+		bool wraps = indent && line + length > LINE_COLUMNS;
+
+		line = wraps ? indent + length : line + length;
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s%*s%s",
+					 i ? "," : "",
+					 wraps ? "\n"
+					 : i   ? " "
+					       : "",
+					 wraps ? (int)indent : 0, "", rows[i].name);
+	}
+	return text;
+}
+
+static const char *parse_period(const char *text, const struct row *row, uint64_t *ret_period)
+{
+	static char problem[128];
+	char *end;
+	unsigned long long value = strtoull(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || *end || value < row->least || value > EVENTS_PERIOD_MAX) {
+		snprintf(problem, sizeof(problem), "a period of %s is %llu to %llu%s", row->name,
+			 (unsigned long long)row->least, (unsigned long long)EVENTS_PERIOD_MAX,
+			 row->counted ? "" : " ns");
+		return problem;
+	}
+	*ret_period = value;
+	return NULL;
+}
+
+const char *events_parse(const char *text, struct message_sampling *ret_sampling)
+{
+	static char problem[LIST_BYTES + 64];
+	size_t length = strcspn(text, ":");
+	uint32_t event = find(text, length);
+
+	ret_sampling->event = event;
+	ret_sampling->period = 0;
+	if (event)
+		return text[length] ? parse_period(text + length + 1, &rows[event - 1],
+						   &ret_sampling->period)
+				    : NULL;
+	snprintf(problem, sizeof(problem), "not an event; there are: %s", events_names(0));
+	return problem;
+}
+
+const char *events_finish(struct message_sampling *sampling)
+{
+	const struct row *row = &rows[sampling->event ? sampling->event - 1 : 0];
+
+	if (sampling->frequency && sampling->period)
+		return "a period, so no -F: only one of them can be given";
+	if (sampling->frequency && row->period)
+		return "is counted, it has no frequency: instead of -F give a period, EVENT:PERIOD";
+	sampling->period = sampling->period ?: row->period;
+	if (!sampling->period)
+		sampling->frequency = sampling->frequency ?: EVENTS_DEFAULT_HZ;
+	else if (row->counted)
+		sampling->frequency = EVENTS_COUNTED_HZ;
+	else
+		sampling->frequency =
+			(uint32_t)((NS_PER_SECOND + sampling->period - 1) / sampling->period);
+	return NULL;
+}
