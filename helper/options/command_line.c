@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "helper/options/filters.h"
 #include "helper/options/formats.h"
 #include "ipc/log.h"
 #include "ipc/time.h"
@@ -18,6 +19,7 @@ struct line {
 	struct message_options *options;
 	const char *output;
 	bool all, help;
+	struct filters filters;
 };
 
 /* ---- help ---------------------------------------------------------------------------------- */
@@ -28,6 +30,13 @@ static const char usage_target[] =
 	"  -p, --pid PID            a process, its threads and later children (repeatable)\n"
 	"      --cgroup PATH        the processes of a cgroup v2 directory\n"
 	"  -- CMD ARGS              run CMD as the invoking user, profile it until it exits\n"
+	"  what of these is sampled (LIST has commas; repeatable, all can be combined):\n"
+	"      --comm REGEX         only where the name of the process or thread matches\n"
+	"      --uid LIST           only of these users, by name or number\n"
+	"      --exclude-pid LIST   not of these processes and their later children\n"
+	"      --exclude-cgroup LIST not of these cgroup v2 directories and those below\n"
+	"      --no-kernel          without kernel stacks and kernel threads (--kernel: with)\n"
+	"      --no-user            only in the kernel, without user stacks (--user: with)\n"
 	"  -F, --frequency HZ       samples per second and CPU, 1-10000 (99)\n"
 	"  -d, --duration SECONDS   stop after so long, may be fractional\n";
 static const char usage_rest[] =
@@ -63,11 +72,19 @@ static void print_usage(FILE *out)
 
 /* ---- options ------------------------------------------------------------------------------- */
 
-/* A, C, D, P, Q, R and T stand for those that have no short form. */
+/* Capital letters and digits but F stand for those that have no short form. */
 static const struct option longs[] = {
 	{"all", no_argument, NULL, 'a'},
 	{"pid", required_argument, NULL, 'p'},
 	{"cgroup", required_argument, NULL, 'C'},
+	{"comm", required_argument, NULL, 'N'},
+	{"uid", required_argument, NULL, 'U'},
+	{"exclude-pid", required_argument, NULL, 'X'},
+	{"exclude-cgroup", required_argument, NULL, 'Y'},
+	{"kernel", no_argument, NULL, '1'},
+	{"no-kernel", no_argument, NULL, '2'},
+	{"user", no_argument, NULL, '3'},
+	{"no-user", no_argument, NULL, '4'},
 	{"frequency", required_argument, NULL, 'F'},
 	{"duration", required_argument, NULL, 'd'},
 	{"output", required_argument, NULL, 'o'},
@@ -99,7 +116,7 @@ static bool number(const char *text, unsigned int min, unsigned int max, unsigne
 
 static const char *add_pid(struct message_options *options, const char *arg)
 {
-	if (options->pid_count == OPTIONS_PIDS_MAX)
+	if (options->pid_count == OPTIONS_PIDS_MAX || options->pids[options->pid_count])
 		return "more than 64 processes; take -a or --cgroup";
 	return number(arg, 1, OPTIONS_PID_MAX, &options->pids[options->pid_count++])
 		       ? NULL
@@ -177,6 +194,16 @@ static const char *apply(struct line *line, char **argv, int option, const char 
 		return add_pid(options, arg);
 	case 'Q':
 		return add_layers(options, arg);
+	case 'N':
+		options->comm = place(argv, arg);
+		options->flags |= OPTIONS_COMM;
+		return filters_check_comm(arg);
+	case 'U':
+		return filters_add_uids(&line->filters, arg);
+	case 'X':
+		return filters_add_excluded_pids(&line->filters, arg);
+	case 'Y':
+		return filters_add_excluded_cgroups(&line->filters, arg);
 	case 'C':
 		if (options->cgroup.index)
 			return "only one cgroup can be given";
@@ -211,6 +238,10 @@ static const char *apply(struct line *line, char **argv, int option, const char 
 	options->flags |= option == 'R' ? OPTIONS_FORCE : 0;
 	options->flags |= option == 'T' ? OPTIONS_BY_THREAD : 0;
 	options->flags |= option == 'v' ? OPTIONS_VERBOSE : 0;
+	if (option == '1' || option == '2')
+		filters_hide(&line->filters, FILTER_NO_KERNEL, option == '2');
+	if (option == '3' || option == '4')
+		filters_hide(&line->filters, FILTER_NO_USER, option == '4');
 	line->all |= option == 'a';
 	line->help |= option == 'h';
 	return NULL;
@@ -268,6 +299,7 @@ static int read_record(int argc, char **argv, struct message_options *ret_option
 	int r = 0, option;
 
 	ret_options->frequency = 99;
+	filters_init(&line.filters, ret_options);
 	optind = 0; /* glibc: start anew */
 	opterr = 0;
 	/* The first character: stop at CMD. The second: the messages are ours. */
@@ -276,6 +308,7 @@ static int read_record(int argc, char **argv, struct message_options *ret_option
 	if (r || line.help)
 		return r;
 	r = refuse(optind < argc ? argv[optind] : "options", finish_target(&line, argc, argv));
+	r = r ? r : refuse("--no-kernel --no-user", filters_finish(&line.filters));
 	r = r ? r : refuse(line.output ? line.output : "output", finish_output(&line));
 	return r ? r : OPTIONS_RECORD;
 }

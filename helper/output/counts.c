@@ -140,7 +140,8 @@ struct counted counts_sum(const struct counts *counts)
 				  .samples = sum.samples,
 				  .events_lost = sum.events_lost,
 				  .processes_lost = sum.processes_lost,
-				  .denied = sum.denied};
+				  .denied = sum.denied,
+				  .filtered = sum.filtered};
 
 	memcpy(counted.reason, sum.reason, sizeof(counted.reason));
 	for (unsigned int i = 0; i < REASON_lost_ring_full; i++) { /* of which there were records */
@@ -165,5 +166,10 @@ int counts_end(struct counts *counts, struct counted *ret_counted)
 	seconds = runtime / NS_PER_SECOND;
 	ret_counted->expected = seconds * counts->source.frequency +
 				runtime % NS_PER_SECOND * counts->source.frequency / NS_PER_SECOND;
+	/* a cgroup's time is that of the denied as well */
+	if (counts->source.cgroup)
+		ret_counted->expected -= ret_counted->denied < ret_counted->expected
+						 ? ret_counted->denied
+						 : ret_counted->expected;
 	return 0;
 }

@@ -23,10 +23,10 @@ struct counts {
 };
 
 struct counted {
-	uint64_t elapsed;	 /* ns since the start of sampling */
-	uint64_t expected;	 /* CPU time / period, once it is over */
+	uint64_t elapsed;  /* ns since the start of sampling */
+	uint64_t expected; /* CPU time / period, once it is over; the filtered are among them */
 	uint64_t seen, complete; /* samples, as the worker says: message_progress */
-	uint64_t samples, events_lost, processes_lost, denied; /* struct counters */
+	uint64_t samples, events_lost, processes_lost, denied, filtered; /* struct counters */
 	uint64_t restarted;	       /* samples that workers had which ended: not in reason[] */
 	uint64_t reason[REASON_COUNT]; /* of this worker, and what no worker got */
 };

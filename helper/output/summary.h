@@ -14,6 +14,7 @@
 struct summary {
 	uint64_t expected; /* CPU time / period */
 	uint64_t taken, complete, cut, lost, without_names;
+	uint64_t filtered; /* neither taken nor lost: the command line leaves them out */
 	uint64_t reason[REASON_COUNT]; /* with discarded they add up to taken */
 	uint64_t discarded;	       /* emitted for this worker, but not in the profile: lost */
 	uint64_t malformed, unkept;    /* of the discarded: not well-formed, no memory */
@@ -21,8 +22,11 @@ struct summary {
 	uint64_t limit[LIMIT_COUNT];   /* see ipc/limits.def */
 };
 
-/* Nothing has more samples than BPF counted, whatever the worker says. */
-void summary_make(const struct counted *counted, const struct message_summary *worker,
+/*
+ * Nothing has more samples than BPF counted, whatever the worker says. by_name: it may have left
+ * out some by their names.
+ */
+void summary_make(const struct counted *counted, const struct message_summary *worker, bool by_name,
 		  struct summary *ret_summary);
 
 /* One line that the next one replaces, while the recording goes on. */
