@@ -335,7 +335,7 @@ struct ring_tails {
 	struct journal journal;
 };
 
-/* ---- what is sampled, a constant that the loader sets -------------------------------------- */
+/* ---- what is sampled, constants that the loader sets --------------------------------------- */
 
 enum filter_mode {
 	FILTER_ALL,
@@ -343,15 +343,38 @@ enum filter_mode {
 	FILTER_CGROUP
 };
 
-/* ---- who is never sampled: filled by the loader and frozen before the first sample ---------- */
+#define FILTER_NO_KERNEL 1u	     /* kernel stacks; samples without a user stack */
+#define FILTER_NO_USER	 2u	     /* user stacks; samples taken in user mode */
+#define FILTER_UID_NONE	 0xffffffffu /* INVALID_UID of the kernel */
+#define FILTER_PLACES	 6u
+
+/* What the command line leaves out. `hides` and `uid` are about samples, counted as filtered. */
+struct sample_filter {
+	u64 excluded_cgroup[FILTER_PLACES]; /* ids, as DENY_CGROUP; 0: no more */
+	u32 uid[FILTER_PLACES]; /* effective; FILTER_UID_NONE: no more; none: all are wanted */
+	u32 hides;		/* FILTER_NO_* */
+	u32 excludes;		/* DENY_BIT() of what is excluded */
+};
+
+/* Value in the map of targets. */
+enum target_role {
+	TARGET_EXCLUDED,
+	TARGET_SAMPLED
+};
+
+/* ---- who is never sampled: set by the loader before the first sample ----------------------- */
 
 enum deny_kind {
 	DENY_UID,    /* first: real or effective user id, as the initial user namespace has it */
 	DENY_CGROUP, /* first: cgroup v2 id, of the process's own or one above it */
 	DENY_COMM,   /* first, second: bytes of a prefix, NUL padded */
 	DENY_EXECUTABLE, /* first: device as the kernel numbers it, second: inode */
+	DENY_PROCESS,	 /* no key: TARGET_EXCLUDED */
 	DENY_KINDS
 };
+/* struct generation's */
+#define DENIED_BY_RULE	  1u /* until its next exec */
+#define DENIED_BY_PROCESS 2u /* whatever it and its children execute */
 struct deny_key {
 	u64 kind, first, second;
 };
@@ -368,7 +391,7 @@ struct generation {
 	u64 base_number; /* fork: whose mappings hold until its own are published */
 	u32 base_pid;
 	u32 epoch;  /* of the worker that was told of it */
-	u64 denied; /* until its next exec */
+	u64 denied; /* DENIED_* */
 };
 
 /* ---- life of processes, in a BPF ring buffer --------------------------------------------- */
@@ -412,7 +435,8 @@ struct counters {
 	u64 exited_runtime;  /* ns of CPU time of sampled tasks at their exit */
 	u64 bytes;	     /* written to the ring */
 	u64 denied;	     /* not among the samples: of processes that a rule denies */
-	u64 pad[64 - 12 - REASON_COUNT];
+	u64 filtered;	     /* not among the samples: struct sample_filter */
+	u64 pad[64 - 13 - REASON_COUNT];
 };
 _Static_assert(sizeof(struct counters) == 512, "struct counters");
 

@@ -29,7 +29,9 @@ volatile u32 worker_epoch;
 const volatile u32 ring_bytes = RING_BYTES_MIN;
 const volatile u32 filter_mode = FILTER_ALL;
 const volatile u32 kernel_range_count = 0;
-const volatile u32 deny_kinds = 0; /* DENY_BIT() of those that deny_rules has */
+const volatile u32 deny_kinds = 0; /* DENY_BIT() of those that there are */
+const volatile struct sample_filter sample_filter = {
+	.uid = {[0 ... FILTER_PLACES - 1] = FILTER_UID_NONE}};
 const volatile u32 cpu_count = 1;
 const volatile u64 cache_multiplier = 0x9e3779b97f4a7c15ull;
 const volatile u64 walk_budget_ns = WALK_BUDGET_NS;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Whether a rule of the policy file holds for a task: by its ids, its cgroup, its name and its
- * executable, as the kernel has them. What cannot be told is denied.
+ * executable, as the kernel has them. What cannot be told is denied. And whether the command line
+ * excludes it, by its process or its cgroup.
  *
  * Needed from the includer: what its kernels offer (kernel_*.bpf.h).
  */
@@ -34,6 +35,34 @@ INLINE int denies_ids(struct task_struct *task)
 	       has_rule(DENY_UID, BPF_CORE_READ(cred, euid.val), 0);
 }
 
+/* The id is another's once the process has exited, so this is no rule that stays. */
+INLINE u32 excludes_process(u32 pid)
+{
+	u32 *role = NULL;
+
+	if (deny_kinds & DENY_BIT(DENY_PROCESS))
+		role = bpf_map_lookup_elem(&targets, &pid);
+	return role && *role == TARGET_EXCLUDED ? DENIED_BY_PROCESS : 0;
+}
+
+/* Without a branch, each of which would double the verifier's states. */
+INLINE u64 is_nonzero(u64 x)
+{
+	return (x | -x) >> 63;
+}
+
+INLINE int excludes_cgroup(u64 id)
+{
+	u64 other = 1;
+
+	if (!sample_filter.excluded_cgroup[0])
+		return 0;
+#pragma unroll
+	for (u32 i = 0; i < FILTER_PLACES; i++)
+		other &= is_nonzero(sample_filter.excluded_cgroup[i] ^ id);
+	return !other;
+}
+
 #define CGROUP_DENIED 1 /* no address of any */
 
 /* The one above; 0: it is the root. */
@@ -41,8 +70,9 @@ GLOBAL u64 cgroup_above(u64 number)
 {
 	struct cgroup *cgroup = (void *)number;
 	struct cgroup_subsys_state *above = BPF_CORE_READ(cgroup, self.parent);
+	u64 id = BPF_CORE_READ(cgroup, kn, id);
 
-	if (has_rule(DENY_CGROUP, BPF_CORE_READ(cgroup, kn, id), 0))
+	if (excludes_cgroup(id) || has_rule(DENY_CGROUP, id, 0))
 		return CGROUP_DENIED;
 	return above ? (u64)above - bpf_core_field_offset(struct cgroup, self) : 0;
 }
@@ -82,21 +112,24 @@ INLINE int denies_executable(struct task_struct *task)
 }
 
 /*
- * By the kinds that are asked for and have rules; the name comes apart, because a new one is told
- * before it is in place. A scalar for the task: the verifier checks a global function once.
+ * DENIED_* or 0, by the kinds that are asked for and have rules; the name comes apart, because a
+ * new one is told before it is in place. A scalar for the task: the verifier checks a global
+ * function once.
  */
 GLOBAL int denies_task(u64 number, u64 first, u64 second, u32 kinds)
 {
 	struct task_struct *task = (void *)number;
 
 	kinds &= deny_kinds;
+	if (kinds & DENY_BIT(DENY_PROCESS) && excludes_process(BPF_CORE_READ(task, tgid)))
+		return DENIED_BY_PROCESS;
 	if (kinds & DENY_BIT(DENY_UID) && denies_ids(task))
-		return 1;
+		return DENIED_BY_RULE;
 	if (kinds & DENY_BIT(DENY_COMM) && denies_comm(first, second))
-		return 1;
+		return DENIED_BY_RULE;
 	if (kinds & DENY_BIT(DENY_EXECUTABLE) && denies_executable(task))
-		return 1;
-	return kinds & DENY_BIT(DENY_CGROUP) && denies_cgroup(task);
+		return DENIED_BY_RULE;
+	return kinds & DENY_BIT(DENY_CGROUP) && denies_cgroup(task) ? DENIED_BY_RULE : 0;
 }
 
 /* An address as a number: no global function takes it as what it is. */
@@ -108,8 +141,8 @@ INLINE u64 number_of(const void *address)
 	return number;
 }
 
-/* By all rules, as the task is now. */
-INLINE int denies_now(struct task_struct *task)
+/* By all rules, as the task is now: DENIED_* or 0. */
+INLINE u32 denies_now(struct task_struct *task)
 {
 	u64 comm[2] = {0, 0};
 

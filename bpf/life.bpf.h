@@ -22,7 +22,9 @@
 
 INLINE int is_target(u32 pid)
 {
-	return bpf_map_lookup_elem(&targets, &pid) != NULL;
+	u32 *role = bpf_map_lookup_elem(&targets, &pid);
+
+	return role && *role == TARGET_SAMPLED;
 }
 
 /* Filters on the current task that do not depend on the process table. */
@@ -147,10 +149,11 @@ INLINE int is_followed(u32 pid)
 }
 
 /*
- * From now on, by a rule that was found to hold. Of one that is starting a program the worker has
- * to be told before its records of mappings are: else it would keep them. Any other is over for it.
+ * From now on, by a rule that was found to hold: DENIED_*. Of one that is starting a program the
+ * worker has to be told before its records of mappings are: else it would keep them. Any other is
+ * over for it.
  */
-GLOBAL int deny(u32 pid, u64 mm, u32 may_exec)
+GLOBAL int deny(u32 pid, u64 mm, u32 may_exec, u32 denied)
 {
 	struct generation *known = bpf_map_lookup_elem(&generations, &pid);
 	u64 number = ~0ull >> PROCESS_PID_BITS;
@@ -160,11 +163,11 @@ GLOBAL int deny(u32 pid, u64 mm, u32 may_exec)
 		number = known->number;
 		if (!may_exec || known->mm == mm)
 			kind = known->denied ? 0 : EVENT_EXIT;
-		known->denied = 1;
+		known->denied |= denied;
 	} else {
 		if (!is_followed(pid))
 			return 0;
-		if (!first_sight(pid, mm, 1, GIVEN_BY_HOOK))
+		if (!first_sight(pid, mm, denied, GIVEN_BY_HOOK))
 			lose_process();
 		kind = may_exec ? EVENT_DENIED : 0;
 	}
@@ -180,8 +183,10 @@ int BPF_PROG(on_rename, struct task_struct *task, const char *name)
 	if (task->flags & PF_KTHREAD)
 		return 0;
 	bpf_probe_read_kernel_str(comm, sizeof(comm), name);
-	if (denies_task(number_of(task), comm[0], comm[1], ~0u))
-		deny(task->tgid, number_of(task->mm), 1);
+	u32 denied = denies_task(number_of(task), comm[0], comm[1], ~0u);
+
+	if (denied)
+		deny(task->tgid, number_of(task->mm), 1, denied);
 	return 0;
 }
 
@@ -190,7 +195,7 @@ SEC("?tp_btf/cgroup_attach_task")
 int BPF_PROG(on_move, struct cgroup *to, const char *path, struct task_struct *task)
 {
 	if (denies_cgroup(task))
-		deny(task->tgid, number_of(task->mm), 0);
+		deny(task->tgid, number_of(task->mm), 0, DENIED_BY_RULE);
 	return 0;
 }
 
@@ -203,7 +208,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 		return 0;
 	struct generation *from = bpf_map_lookup_elem(&generations, &parent_pid);
 
-	u32 denied = denies_now(child);
+	u32 denied = denies_now(child) | excludes_process(parent_pid);
 
 	/* a server that sleeps while its children work is not sampled itself; both are alike */
 	if (!from && filter_mode == FILTER_TARGETS && is_target(parent_pid)) {
@@ -214,7 +219,8 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	/* what it has of its parent's memory is denied with it, whatever it is called */
 	if (from)
 		denied |= (u32)from->denied;
-	if (!from && !(denied && filter_mode == FILTER_ALL))
+	if (!from && !(denied && filter_mode == FILTER_ALL) &&
+	    !(denied & DENIED_BY_PROCESS && filter_mode == FILTER_CGROUP))
 		return 0;
 	struct generation fresh = {.number = next_generation(GIVEN_BY_HOOK),
 				   .mm = (u64)child->mm,
@@ -245,6 +251,8 @@ int BPF_PROG(on_exec, struct task_struct *task)
 				   .epoch = worker_epoch,
 				   .denied = denies_now(task)};
 
+	if (old)
+		fresh.denied |= old->denied & DENIED_BY_PROCESS;
 	/* the ids of a set-user-id program are in force only now */
 	if (fresh.denied)
 		tell(EVENT_EXIT, pid, old ? old->number : fresh.number, 0, 0);
@@ -317,9 +325,13 @@ int on_task(struct bpf_iter__task *ctx)
 	if (!known && filter_mode != FILTER_ALL && !is_target(pid))
 		return 0;
 	/* those that were there before the rules were */
-	if (!(task->flags & PF_KTHREAD) && !(known && known->denied) && denies_now(task)) {
-		deny(pid, number_of(task->mm), 0);
-		return 0;
+	if (!(task->flags & PF_KTHREAD) && !(known && known->denied)) {
+		u32 denied = denies_now(task);
+
+		if (denied) {
+			deny(pid, number_of(task->mm), 0, denied);
+			return 0;
+		}
 	}
 	if (known && known->denied)
 		return 0;

@@ -109,7 +109,7 @@ struct {
 	__type(value, u64);
 } denied_exits SEC(".maps");
 
-/* Processes asked for on the command line; their children come by the fork hook. */
+/* Processes of the command line, by enum target_role; their children come by the fork hook. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, TARGETS_MAX);

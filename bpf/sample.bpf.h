@@ -263,12 +263,18 @@ INLINE void commit(struct scratch *scratch, struct record *record, struct counte
 	scratch->head += bytes;
 }
 
+INLINE int is_kernel_mode(void *ctx)
+{
+	volatile u64 *regs = ctx;
+
+	return (regs[PT_CS] & CS_RPL_USER) != CS_RPL_USER;
+}
+
 /* One sample of a task that passed the filter. */
 INLINE void take(void *ctx, struct scratch *scratch, struct counters *count, u64 id,
 		 struct task_struct *task, const struct generation *generation, u64 now)
 {
-	volatile u64 *regs = ctx;
-	int kernel_mode = (regs[PT_CS] & CS_RPL_USER) != CS_RPL_USER;
+	int kernel_mode = is_kernel_mode(ctx);
 	u32 reason = REASON_end_no_user;
 	u8 flags = kernel_mode ? RECORD_FLAG_KERNEL_MODE : 0;
 
@@ -290,11 +296,11 @@ INLINE void take(void *ctx, struct scratch *scratch, struct counters *count, u64
 	bpf_get_current_comm(record->comm, sizeof(record->comm));
 	scratch->kernel_frames = 0;
 	walk_init(&scratch->walk);
-	if (kernel_mode)
+	if (kernel_mode && !(sample_filter.hides & FILTER_NO_KERNEL))
 		scratch->kernel_frames =
 			kernel_part(ctx, scratch, (u64 *)(record + 1), &flags, now);
 	record->flags = flags;
-	if (generation)
+	if (generation && !(sample_filter.hides & FILTER_NO_USER))
 		reason = user_part(ctx, scratch, task, generation, id >> 32, kernel_mode, now);
 	commit(scratch, record, count, reason);
 	observe_sample(scratch, record, reason);
@@ -303,16 +309,15 @@ INLINE void take(void *ctx, struct scratch *scratch, struct counters *count, u64
 /* By what is known of it, or as it is now; entry and the worker's knowledge follow. */
 INLINE int judge_sample(struct task_struct *task, u32 pid, struct generation *known)
 {
-	u32 flags = task_flags(task);
+	u32 flags = task_flags(task), denied;
 
 	if (!known) {
 		if (flags & PF_EXITING && is_denied_exit(task, pid))
 			return 1;
-		if (!denies_now(task))
-			return 0;
-		if (!(flags & PF_EXITING))
-			first_sight(pid, task_mm(task), 1, GIVEN_BY_SAMPLER);
-		return 1;
+		denied = denies_now(task);
+		if (denied && !(flags & PF_EXITING))
+			first_sight(pid, task_mm(task), denied, GIVEN_BY_SAMPLER);
+		return denied != 0;
 	}
 	if (known->denied)
 		return 1;
@@ -320,7 +325,7 @@ INLINE int judge_sample(struct task_struct *task, u32 pid, struct generation *kn
 	if (!(deny_kinds & DENY_BIT(DENY_UID)) ||
 	    !denies_task(number_of(task), 0, 0, DENY_BIT(DENY_UID)))
 		return 0;
-	known->denied = 1;
+	known->denied = DENIED_BY_RULE;
 	tell(EVENT_EXIT, pid, known->number, 0, 0);
 	return 1;
 }
@@ -357,6 +362,27 @@ INLINE int is_too_many(struct scratch *scratch, u64 now)
 	return 0;
 }
 
+/* As ps -u and top -u have it. */
+INLINE int is_of_wanted_user(struct task_struct *task)
+{
+	u64 uid = BPF_CORE_READ(task, real_cred, euid.val), other = 1;
+
+#pragma unroll
+	for (u32 i = 0; i < FILTER_PLACES; i++)
+		other &= is_nonzero(sample_filter.uid[i] ^ uid);
+	return !other;
+}
+
+/* Whether a target's sample is left out, which is counted. Global for the same reason. */
+GLOBAL int sample_is_filtered(u32 kernel_mode, u32 has_user)
+{
+	if (sample_filter.hides & FILTER_NO_KERNEL && !has_user)
+		return 1;
+	if (sample_filter.hides & FILTER_NO_USER && !kernel_mode)
+		return 1;
+	return sample_filter.uid[0] != FILTER_UID_NONE && !is_of_wanted_user(task_now());
+}
+
 SEC("perf_event")
 int on_sample(void *ctx)
 {
@@ -382,6 +408,11 @@ int on_sample(void *ctx)
 
 	if (!count || !scratch)
 		return 0;
+	if ((sample_filter.hides || sample_filter.uid[0] != FILTER_UID_NONE) &&
+	    sample_is_filtered(is_kernel_mode(ctx), has_user)) {
+		count->filtered++;
+		return 0;
+	}
 	count->samples++;
 	if (scratch->busy) {
 		count->reason[REASON_lost_nested]++;

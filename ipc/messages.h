@@ -63,6 +63,7 @@ struct message_ready {
 #define OPTIONS_VERBOSE	  4u
 #define OPTIONS_QUIET	  8u
 #define OPTIONS_NO_INLINE 16u
+#define OPTIONS_COMM	  32u
 #define CONFIG_NAMES	  8 /* from this bit on: message_policy_keys.names */
 
 enum profile_format {
@@ -79,6 +80,7 @@ struct message_sampling {
 	uint32_t frequency; /* samples a second and CPU; with a period no more than so many */
 };
 
+#define OPTIONS_COMM_BYTES 64
 struct message_config {
 	struct message_sampling sampling;
 	uint64_t epoch;		 /* of the worker, see bpf/abi.h; not 0: others were before it */
@@ -88,6 +90,8 @@ struct message_config {
 	uint32_t segments;	 /* attached at start */
 	uint32_t flags;		 /* OPTIONS_*, CONFIG_NAMES */
 	uint32_t format;	 /* enum profile_format */
+	/* OPTIONS_COMM: extended regular expression, NUL padded */
+	char comm[OPTIONS_COMM_BYTES];
 };
 
 enum descriptor_kind {
@@ -137,6 +141,7 @@ struct message_summary {
 	uint64_t without_names;		  /* the innermost frame has no symbol's name */
 	uint64_t discarded;		  /* records that were not well-formed */
 	uint64_t unkept;		  /* records that there was no memory for */
+	uint64_t filtered;		  /* whose names OPTIONS_COMM leaves out */
 	uint64_t reason[SUMMARY_REASONS]; /* by enum sample_reason of bpf/abi.h */
 	uint64_t limit[SUMMARY_LIMITS];	  /* by enum summary_limit of worker/base/limits.h */
 };
@@ -246,22 +251,25 @@ struct message_text {
 
 #define OPTIONS_RECORD	      (-1)
 #define OPTIONS_PIDS_MAX      64
+#define OPTIONS_PID_MAX	      (1u << 22)
 #define OPTIONS_FREQUENCY_MAX 10000u
 #define OPTIONS_DURATION_MAX  100000000000000000ull
 #define OPTIONS_NAME_BYTES    44
+#define OPTIONS_FILTER_WORDS  10
 
 /* What `keyhole record` is to do; at most one of pids, cgroup and command. */
 struct message_options {
 	uint64_t duration; /* ns, 0: until stopped */
 	struct message_sampling sampling;
+	uint64_t filter[OPTIONS_FILTER_WORDS]; /* struct sample_filter of bpf/abi.h */
 	int32_t status;	  /* OPTIONS_RECORD, or what keyhole exits with: the rest means nothing */
-	uint32_t flags;	  /* OPTIONS_FORCE, OPTIONS_BY_THREAD, OPTIONS_VERBOSE, ... */
+	uint32_t flags;	  /* OPTIONS_* above */
 	uint32_t level;	  /* enum log_level, of the loader itself */
 	uint32_t format;  /* enum profile_format */
 	uint32_t require; /* bits of policy/layers.def */
 	uint32_t command; /* its index in argv, behind `--`; 0: none */
-	struct message_text cgroup, output, audit, policy, debug_dirs;
-	uint32_t pid_count, pids[OPTIONS_PIDS_MAX];
+	struct message_text cgroup, output, audit, policy, debug_dirs, comm;
+	uint32_t pid_count, pids[OPTIONS_PIDS_MAX]; /* excluded ones from the end on; 0: none */
 	char name[OPTIONS_NAME_BYTES]; /* of the output where none was given, NUL padded */
 };
 

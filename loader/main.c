@@ -96,7 +96,7 @@ static int check(struct recording *rec)
 
 	if (!can_become() && failed("rights", "setuid, setgid, setpcap", -EPERM))
 		return EXIT_RIGHTS;
-	r = rules_read(options->policy, "record", &rec->rules);
+	r = rules_read(options->policy, options->comm ? "record --comm" : "record", &rec->rules);
 	if (r)
 		return r;
 	if (*max && sampling->frequency > *max) {
@@ -304,7 +304,7 @@ static int connect_child(struct channel *child, enum message_type type, struct c
 static int send_config(const struct recording *rec, struct child *worker)
 {
 	const struct options *options = rec->options;
-	const struct message_config config = {
+	struct message_config config = {
 		.sampling = options->given.sampling,
 		.epoch = rec->epoch,
 		.cpus = rec->programs.cpus,
@@ -315,6 +315,7 @@ static int send_config(const struct recording *rec, struct child *worker)
 		.format = options->given.format,
 	};
 
+	strncpy(config.comm, options->comm ?: "", sizeof(config.comm) - 1);
 	return channel_send(&worker->channel, MESSAGE_CONFIG, &config, sizeof(config), -1);
 }
 
@@ -489,7 +490,8 @@ static int await_profile(struct recording *rec)
 		log_error("record: %s: not finished within 30 s", rec->options->output);
 	if (result != MONITOR_REACHED)
 		return EXIT_FAILED;
-	return monitor->written.error
+	/* of an empty one keyhole-output says why */
+	return monitor->written.error && monitor->written.error != -ENODATA
 		       ? failed("output", rec->options->output, monitor->written.error)
 		       : EXIT_DONE;
 }

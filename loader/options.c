@@ -39,6 +39,7 @@ int options_check(int argc, char **argv, struct options *options)
 	options->policy = text_at(argc, argv, given->policy, &r);
 	options->debug_dirs = text_at(argc, argv, given->debug_dirs, &r);
 	options->audit = text_at(argc, argv, given->audit, &r);
+	options->comm = text_at(argc, argv, given->comm, &r);
 	options->output = text_at(argc, argv, given->output, &r) ?: given->name;
 	options->command = command ? argv + given->command : NULL;
 	options->arguments = (const char *const *)argv + 1;

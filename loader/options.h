@@ -11,10 +11,10 @@
 
 struct options {
 	struct message_options given; /* its numbers; places of texts are looked up in the rest */
-	const char *cgroup, *audit;   /* NULL: none */
-	const char *policy;	      /* file; NULL: the default one, if it exists */
-	const char *debug_dirs;	      /* separated by colons; NULL: the default */
-	const char *output;	      /* "-" for standard output */
+	const char *cgroup, *audit, *comm; /* NULL: none */
+	const char *policy;		   /* file; NULL: the default one, if it exists */
+	const char *debug_dirs;		   /* separated by colons; NULL: the default */
+	const char *output;		   /* "-" for standard output */
 	char **command; /* NULL terminated, in the caller's argv behind `--`, or NULL */
 	const char *const *arguments; /* NULL terminated: all of them */
 };

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "bpf/walk_for.skel.h"
@@ -106,10 +107,11 @@ static void set_constants(struct programs *programs, const struct options *optio
 	constants->cpu_count = programs->cpus;
 	constants->ring_bytes = programs->ring_bytes;
 	constants->kernel_range_count = ranges;
-	constants->deny_kinds = rules->said.kinds;
-	bpf_program__set_autoload(programs->skeleton->progs.on_rename, rules->said.kinds);
-	bpf_program__set_autoload(programs->skeleton->progs.on_move, rules->said.kinds);
 	constants->sample_interval_ns = sampling->period ? NS_PER_SECOND / sampling->frequency : 0;
+	memcpy(&constants->sample_filter, options->given.filter, sizeof(options->given.filter));
+	constants->deny_kinds = rules->said.kinds | constants->sample_filter.excludes;
+	bpf_program__set_autoload(programs->skeleton->progs.on_rename, constants->deny_kinds);
+	bpf_program__set_autoload(programs->skeleton->progs.on_move, constants->deny_kinds);
 	if (sampling->frequency > COLD_FREQUENCY_MAX)
 		constants->walk_extension_ns = 0;
 	if (options->given.pid_count || options->command)
@@ -127,15 +129,16 @@ static int fill_maps(struct programs *programs, const struct options *options, i
 		     pid_t command)
 {
 	struct walk_loop_bpf *skeleton = programs->skeleton;
-	const uint32_t yes = 1;
+	const uint32_t roles[] = {TARGET_EXCLUDED, TARGET_SAMPLED}, *pids = options->given.pids;
 	int r = 0;
 
 	for (uint32_t i = 0; !r && i < PROGRAMS_SEGMENTS; i++)
 		r = put(skeleton->maps.segments, i, &programs->segments[i]);
-	for (uint32_t i = 0; !r && i < options->given.pid_count; i++)
-		r = put(skeleton->maps.targets, (uint32_t)options->given.pids[i], &yes);
+	/* one that is both is excluded; 0 is the idle task, which nothing is about */
+	for (uint32_t i = 0; !r && i < OPTIONS_PIDS_MAX; i++)
+		r = put(skeleton->maps.targets, pids[i], &roles[i < options->given.pid_count]);
 	if (!r && command)
-		r = put(skeleton->maps.targets, (uint32_t)command, &yes);
+		r = put(skeleton->maps.targets, (uint32_t)command, &roles[TARGET_SAMPLED]);
 	if (!r && cgroup >= 0)
 		r = put(skeleton->maps.cgroup_filter, 0, &cgroup);
 	return r;

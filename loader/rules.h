@@ -11,7 +11,8 @@ struct rules {
 };
 
 /*
- * file NULL: the default one; "record" goes on without that, "check-config" has the rules printed.
+ * file NULL: the default one, which need not exist but for "check-config", which has the rules
+ * printed. "record", or "record --comm" where names of processes and threads must not be hidden.
  * An exit status: what is wrong was said.
  */
 int rules_read(const char *file, const char *verb, struct rules *ret_rules);

@@ -19,6 +19,7 @@
 #include "worker/process/table.h"
 #include "worker/process/tracker.h"
 #include "worker/profile/profile.h"
+#include "worker/sample/comm.h"
 #include "worker/sample/event_ring.h"
 #include "worker/sample/ring.h"
 #include "worker/sample/samples.h"
@@ -43,6 +44,7 @@ struct session {
 	struct tracker *tracker;
 	struct profile *profile;
 	struct samples *samples;
+	struct comm_filter *comm; /* NULL: none */
 	struct stream *stream;
 	struct redact redact;
 	uint64_t turn, last, fullest; /* fullest: bytes of the ring that had most */
@@ -147,7 +149,13 @@ static int init_samples(struct session *session)
 	struct samples_parts samples = {.tracker = session->tracker,
 					.symbols = session->parts.symbols,
 					.redact = &session->redact};
+	int r = 0;
 
+	if (session->parts.config.comm[0])
+		r = comm_filter_new(session->parts.config.comm, &session->comm);
+	if (r < 0)
+		return r;
+	samples.comm = session->comm;
 	session->profile = profile_new();
 	session->stream = stream_new();
 	samples.profile = session->profile;
@@ -195,7 +203,7 @@ static bool valid(const struct message_config *config)
 	       bytes <= RING_BYTES_MAX && (bytes & (bytes - 1)) == 0 &&
 	       config->sampling.frequency > 0 && config->sampling.event <= EVENTS &&
 	       config->segments > 0 && config->segments <= SEGMENT_MAX &&
-	       format_find(config->format);
+	       memchr(config->comm, '\0', sizeof(config->comm)) && format_find(config->format);
 }
 
 /* From rate and a guessed size: a quarter of a ring at most. */
@@ -234,6 +242,7 @@ void session_free(struct session *session)
 		return;
 	stream_free(session->stream);
 	samples_free(session->samples);
+	comm_filter_free(session->comm);
 	profile_free(session->profile);
 	tracker_free(session->tracker);
 	publisher_free(session->publisher);
@@ -422,6 +431,7 @@ static void count_samples(const struct session *session, struct message_summary 
 
 	samples_counts(session->samples, &counts);
 	summary->unkept = counts.failed;
+	summary->filtered = counts.filtered;
 	for (unsigned int i = 0; i < REASON_COUNT; i++)
 		summary->reason[i] = counts.reason[i];
 	for (uint32_t i = 0; i < session->parts.config.cpus; i++)

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "helper/options/events.h"
+#include "helper/options/filters.h"
 #include "helper/options/formats.h"
 #include "helper/options/nearest.h"
 #include "ipc/log.h"
@@ -25,6 +26,7 @@ struct line {
 	struct message_options *options;
 	const char *output, *event;
 	bool all, help;
+	struct filters filters;
 };
 
 /* ---- help ---------------------------------------------------------------------------------- */
@@ -35,14 +37,23 @@ static const char usage_target[] =
 	"  -p, --pid PID            a process, its threads, later children (repeatable)\n"
 	"      --cgroup PATH        the processes of a cgroup v2 directory\n"
 	"  -- CMD ARGS              profile CMD, run as the invoking user, until it exits\n"
-	"  -e, --event EVENT[:PERIOD] what makes samples (cycles, without a PMU cpu-clock):\n"
-	"                           at a frequency, or one in PERIOD of them\n"
+	"  what of these is sampled (LIST has commas; repeatable, all can be combined):\n"
+	"      --comm REGEX         only where the name of the process or thread matches\n"
+	"      --uid LIST           only of these users, by name or number\n"
+	"      --exclude-pid LIST   not of these processes and their later children\n"
+	"      --exclude-cgroup LIST\n"
+	"                           not of these cgroup v2 directories and those below\n"
+	"      --no-kernel          without kernel stacks and kernel threads (--kernel: with)\n"
+	"      --no-user            only in the kernel, without user stacks (--user: with)\n"
+	"  -e, --event EVENT[:PERIOD]\n"
+	"                           what makes samples (cycles, without a PMU cpu-clock): at\n"
+	"                           a frequency, or one in PERIOD of them\n"
 	"  -F, --frequency HZ       samples per second and CPU, 1-10000 (99)\n"
 	"  -d, --duration SECONDS   stop after so long, may be fractional\n";
 static const char usage_rest[] =
 	"      --force              replace FILE when it exists\n"
 	"      --by-thread          keep threads apart\n"
-	"      --no-inline          neither inlined functions nor source lines: ends sooner\n"
+	"      --no-inline          neither inlined functions nor source lines (--inline: with)\n"
 	"      --debug-dir DIR[:DIR] where debug files are (/usr/lib/debug)\n"
 	"      --policy FILE        who is never sampled (/etc/keyhole/policy.conf)\n"
 	"      --audit FILE         append what was done to FILE (ours, mode 0600; .json)\n"
@@ -58,9 +69,10 @@ static const char usage_rest[] =
 	"exit status: 0 done, 1 failed while recording, 2 usage, 3 missing rights,\n"
 	"  4 no samples; with CMD that of CMD, 128 + N when signal N ended it\n";
 static const char usage_events[] =
-	"  A PERIOD of a clock is in ns, of others a number of events. cpu-clock, task-clock and\n"
-	"  cycles without one make -F samples a second. Others are counted, of 1000 a second and\n"
-	"  CPU at most: what is more is lost, a larger PERIOD counts it.\n";
+	"  A PERIOD of a clock is in ns, of others a number of events. cpu-clock,\n"
+	"  task-clock and cycles without one make -F samples a second. Others are\n"
+	"  counted, of 1000 a second and CPU at most: what is more is lost, a larger\n"
+	"  PERIOD counts it.\n";
 
 static const char usage_check_config[] =
 	"usage: keyhole check-config [FILE]\n"
@@ -111,12 +123,20 @@ static void print_usage(FILE *out)
 
 /* ---- options ------------------------------------------------------------------------------- */
 
-/* A, C, D, I, N, P, Q, R and T stand for those that have no short form. */
+/* Capital letters and digits but F stand for those that have no short form. */
 static const struct option longs[] = {
 	{"all", no_argument, NULL, 'a'},
 	{"pid", required_argument, NULL, 'p'},
 	{"cgroup", required_argument, NULL, 'C'},
 	{"event", required_argument, NULL, 'e'},
+	{"comm", required_argument, NULL, 'M'},
+	{"uid", required_argument, NULL, 'U'},
+	{"exclude-pid", required_argument, NULL, 'X'},
+	{"exclude-cgroup", required_argument, NULL, 'Y'},
+	{"kernel", no_argument, NULL, '1'},
+	{"no-kernel", no_argument, NULL, '2'},
+	{"user", no_argument, NULL, '3'},
+	{"no-user", no_argument, NULL, '4'},
 	{"frequency", required_argument, NULL, 'F'},
 	{"duration", required_argument, NULL, 'd'},
 	{"output", required_argument, NULL, 'o'},
@@ -151,10 +171,11 @@ static bool number(const char *text, unsigned int min, unsigned int max, unsigne
 
 static const char *add_pid(struct message_options *options, const char *arg)
 {
-	if (options->pid_count == OPTIONS_PIDS_MAX)
+	if (options->pid_count == OPTIONS_PIDS_MAX || options->pids[options->pid_count])
 		return "more than 64 processes; take -a or --cgroup";
-	return number(arg, 1, PID_MAX, &options->pids[options->pid_count++]) ? NULL
-									     : "not a process id";
+	return number(arg, 1, OPTIONS_PID_MAX, &options->pids[options->pid_count++])
+		       ? NULL
+		       : "not a process id";
 }
 
 static const char *set_duration(struct message_options *options, const char *arg)
@@ -242,6 +263,16 @@ static const char *apply(struct line *line, char **argv, int option, const char 
 		return add_pid(options, arg);
 	case 'Q':
 		return add_layers(options, arg);
+	case 'M':
+		options->comm = place(argv, arg);
+		options->flags |= OPTIONS_COMM;
+		return filters_check_comm(arg);
+	case 'U':
+		return filters_add_uids(&line->filters, arg);
+	case 'X':
+		return filters_add_excluded_pids(&line->filters, arg);
+	case 'Y':
+		return filters_add_excluded_cgroups(&line->filters, arg);
 	case 'C':
 		if (options->cgroup.index)
 			return "only one cgroup can be given";
@@ -284,6 +315,10 @@ static const char *apply(struct line *line, char **argv, int option, const char 
 	options->flags |= option == 'N' ? OPTIONS_NO_INLINE : 0;
 	options->flags &= option == 'I' ? ~OPTIONS_NO_INLINE : ~0u;
 	options->flags |= option == 'v' ? OPTIONS_VERBOSE : 0;
+	if (option == '1' || option == '2')
+		filters_hide(&line->filters, FILTER_NO_KERNEL, option == '2');
+	if (option == '3' || option == '4')
+		filters_hide(&line->filters, FILTER_NO_USER, option == '4');
 	line->all |= option == 'a';
 	line->help |= option == 'h';
 	return NULL;
@@ -367,6 +402,7 @@ static int read_record(int argc, char **argv, struct message_options *ret_option
 	struct line line = {.options = ret_options};
 	int r = 0, option;
 
+	filters_init(&line.filters, ret_options);
 	optind = 0; /* glibc: start anew */
 	opterr = 0;
 	/* The first character: stop at CMD. The second: the messages are ours. */
@@ -377,6 +413,7 @@ static int read_record(int argc, char **argv, struct message_options *ret_option
 	r = refuse(optind < argc ? argv[optind] : "options", finish_target(&line, argc, argv));
 	r = r ? r : refuse("options", finish_level(ret_options));
 	r = r ? r : refuse(line.event ? line.event : "-F", events_finish(&ret_options->sampling));
+	r = r ? r : refuse("--no-kernel --no-user", filters_finish(&line.filters));
 	r = r ? r : refuse(line.output ? line.output : "output", finish_output(&line));
 	return r ? r : OPTIONS_RECORD;
 }

@@ -140,7 +140,8 @@ struct counted counts_sum(const struct counts *counts)
 				  .samples = sum.samples,
 				  .events_lost = sum.events_lost,
 				  .processes_lost = sum.processes_lost,
-				  .denied = sum.denied};
+				  .denied = sum.denied,
+				  .filtered = sum.filtered};
 
 	memcpy(counted.reason, sum.reason, sizeof(counted.reason));
 	for (unsigned int i = 0; i < REASON_lost_ring_full; i++) { /* of which there were records */
@@ -188,5 +189,10 @@ int counts_end(struct counts *counts, struct counted *ret_counted)
 		samples_of(&counts->source.sampling,
 			   runtime > counts->runtime ? runtime - counts->runtime : 0);
 	ret_counted->counted = is_counted(&counts->source.sampling);
+	/* a cgroup's time is that of the denied as well */
+	if (counts->source.cgroup)
+		ret_counted->expected -= ret_counted->denied < ret_counted->expected
+						 ? ret_counted->denied
+						 : ret_counted->expected;
 	return 0;
 }

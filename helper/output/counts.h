@@ -24,11 +24,11 @@ struct counts {
 };
 
 struct counted {
-	uint64_t elapsed;	 /* ns since the start of sampling */
-	uint64_t expected;	 /* CPU time / period, once it is over */
-	bool counted;		 /* no CPU time: nothing can be expected */
+	uint64_t elapsed;  /* ns since the start of sampling */
+	uint64_t expected; /* CPU time / period, once it is over; the filtered are among them */
+	bool counted;	   /* no CPU time: nothing can be expected */
 	uint64_t seen, complete; /* samples, as the worker says: message_progress */
-	uint64_t samples, events_lost, processes_lost, denied; /* struct counters */
+	uint64_t samples, events_lost, processes_lost, denied, filtered; /* struct counters */
 	uint64_t restarted;	       /* samples that workers had which ended: not in reason[] */
 	uint64_t reason[REASON_COUNT]; /* of this worker, and what no worker got */
 };

@@ -41,6 +41,7 @@ struct committer {
 	struct counted counted;	      /* when sampling was over */
 	struct message_summary named; /* by the worker */
 	struct debug_folders folders;
+	bool by_name; /* the worker leaves out samples */
 };
 
 /* ---- the file ------------------------------------------------------------------------------ */
@@ -127,7 +128,8 @@ static int move_file(const struct committer *c)
 
 /* ---- the loader's messages ----------------------------------------------------------------- */
 
-static int say_no_samples(const struct committer *c, uint32_t flags)
+static int say_no_samples(const struct committer *c, uint32_t flags, uint64_t lost,
+			  uint64_t filtered)
 {
 	if (flags & STEP_QUIET)
 		return -ENODATA;
@@ -140,9 +142,10 @@ static int say_no_samples(const struct committer *c, uint32_t flags)
 			  "or longer (-d)");
 	else
 		log_error("record: no samples: CPU time for %" PRIu64 " was used, %" PRIu64
-			  " were lost, %" PRIu64
-			  " denied; record longer (-d) or at another rate (-F)",
-			  c->counted.expected, c->counted.samples, c->counted.denied);
+			  " were lost, %" PRIu64 " denied, %" PRIu64
+			  " filtered; record longer (-d), at another rate (-F) or with other "
+			  "filters",
+			  c->counted.expected, lost, c->counted.denied, filtered);
 	return -ENODATA;
 }
 
@@ -157,6 +160,8 @@ static void show_progress(const struct committer *c, const struct message_progre
 	counted = counts_sum(&c->counts);
 	counted.seen = seen->samples;
 	counted.complete = seen->complete;
+	if (c->by_name)
+		counted.samples = seen->samples;
 	summary_progress(&counted, line);
 	screen_replace_line(line, columns, stderr);
 }
@@ -167,7 +172,7 @@ static int end(struct committer *c, uint32_t flags)
 
 	if (!c->quiet && screen_columns(STDERR_FILENO))
 		fputs("\r\033[K", stderr);
-	return r || c->counted.samples ? r : say_no_samples(c, flags);
+	return r || c->counted.samples ? r : say_no_samples(c, flags, 0, c->counted.filtered);
 }
 
 /* In one piece, which the messages of others do not get into. */
@@ -191,15 +196,15 @@ static int commit(const struct committer *c, const struct message_step *step)
 	bool any;
 	int r;
 
-	summary_make(&c->counted, &c->named, &sum);
-	any = sum.taken != sum.lost;
+	summary_make(&c->counted, &c->named, c->by_name, &sum);
+	any = sum.taken != sum.lost && step->bytes;
 	r = any ? move_file(c) : 0;
 	if (r)
 		return r;
 	if (!c->quiet)
 		say_summary(&sum, step->flags & OPTIONS_VERBOSE);
 	if (!any)
-		return say_no_samples(c, step->flags);
+		return say_no_samples(c, step->flags, sum.lost, sum.filtered);
 	if (!c->quiet)
 		fprintf(stderr, "wrote %s (%u bytes)\n", c->path, step->bytes);
 	return 0;
@@ -208,6 +213,7 @@ static int commit(const struct committer *c, const struct message_step *step)
 static int take_step(struct committer *c, const struct message_step *step)
 {
 	c->quiet = step->flags & OPTIONS_QUIET;
+	c->by_name = step->flags & OPTIONS_COMM;
 	switch (step->step) {
 	case STEP_BEGIN:
 		return counts_begin(&c->counts);

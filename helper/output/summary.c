@@ -36,12 +36,12 @@ static uint64_t min(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-void summary_make(const struct counted *counted, const struct message_summary *worker,
+void summary_make(const struct counted *counted, const struct message_summary *worker, bool by_name,
 		  struct summary *ret_summary)
 {
 	/* not the sum of the reasons: that the two agree is tested */
 	struct summary sum = {.expected = counted->expected, .taken = counted->samples};
-	uint64_t classes[CLASS_COUNT] = {0};
+	uint64_t classes[CLASS_COUNT] = {0}, hidden;
 
 	sum.counted = counted->counted;
 	sum.restarted = counted->restarted;
@@ -53,6 +53,10 @@ void summary_make(const struct counted *counted, const struct message_summary *w
 		sum.discarded += emitted - sum.reason[i];
 		classes[reasons[i].class] += sum.reason[i];
 	}
+	hidden = by_name ? min(worker->filtered, sum.discarded) : 0;
+	sum.discarded -= hidden;
+	sum.taken -= hidden;
+	sum.filtered = counted->filtered + hidden;
 	sum.complete = classes[END];
 	sum.cut = classes[CUT];
 	sum.lost = classes[LOST] + sum.discarded + sum.restarted;
@@ -97,9 +101,12 @@ void summary_print(const struct summary *summary, bool verbose, FILE *stream)
 		fprintf(stream, "expected %" PRIu64 ", ", summary->expected);
 	fprintf(stream,
 		"taken %" PRIu64 ", complete %" PRIu64 " (%" PRIu64 ".%02" PRIu64
-		" %%), cut %" PRIu64 ", without names %" PRIu64 ", lost %" PRIu64 "\n",
+		" %%), cut %" PRIu64 ", without names %" PRIu64 ", lost %" PRIu64,
 		summary->taken, summary->complete, share / 100, share % 100, summary->cut,
 		summary->without_names, summary->lost);
+	if (summary->filtered)
+		fprintf(stream, ", filtered %" PRIu64, summary->filtered);
+	fputc('\n', stream);
 	for (unsigned int i = 0; i < REASON_COUNT; i++)
 		if (summary->reason[i] && (reasons[i].class != END || verbose))
 			fprintf(stream, "  %-4s %s: %" PRIu64 "  (%s)\n",

@@ -16,6 +16,7 @@ struct summary {
 	uint64_t expected; /* CPU time / period */
 	bool counted;	   /* none can be expected */
 	uint64_t taken, complete, cut, lost, without_names;
+	uint64_t filtered; /* neither taken nor lost: the command line leaves them out */
 	uint64_t reason[REASON_COUNT]; /* with discarded they add up to taken */
 	uint64_t discarded;	       /* emitted for this worker, but not in the profile: lost */
 	uint64_t malformed, unkept;    /* of the discarded: not well-formed, no memory */
@@ -23,8 +24,11 @@ struct summary {
 	uint64_t limit[LIMIT_COUNT];   /* see worker/base/limits.def */
 };
 
-/* Nothing has more samples than BPF counted, whatever the worker says. */
-void summary_make(const struct counted *counted, const struct message_summary *worker,
+/*
+ * Nothing has more samples than BPF counted, whatever the worker says. by_name: it may have left
+ * out some by their names.
+ */
+void summary_make(const struct counted *counted, const struct message_summary *worker, bool by_name,
 		  struct summary *ret_summary);
 
 /* While the recording goes on: one line without its end, what matters most first. */

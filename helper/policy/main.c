@@ -3,7 +3,8 @@
  * keyhole-policy VERB FILE: reads the policy file that the loader opened, asks it for what paths in
  * it lead to, answers with keys and ends. It has the loader's uid and no rights, and a filter that
  * leaves it to read, and to write what it was given. What is wrong is said here, with its line.
- * VERB "check-config": the rules are printed.
+ * VERB "check-config": the rules are printed. "record --comm": names of processes and threads must
+ * be kept, else what --comm finds would tell them.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -171,14 +172,26 @@ static int say_unopened(int error)
 	return say(0, text);
 }
 
-static int answer(const struct message *file, bool check)
+static int check_names(uint32_t names)
+{
+	const uint32_t hidden =
+		NAMES_BITS(NAMES_COMM, NAMES_MODES) | NAMES_BITS(NAMES_THREAD, NAMES_MODES);
+
+	return names & hidden ? say(0, "it hides names of processes or threads: --comm is refused")
+			      : 0;
+}
+
+static int answer(const struct message *file, const char *verb)
 {
 	struct message_policy_keys keys = {0};
 	int error = file->POLICY_FILE.error;
 	int r = error ? say_unopened(-error) : parse(file->fd);
 
 	r = r ? r : take_rows(&keys);
-	r = r || !check ? r : print(keys.hash);
+	if (!r && !strcmp(verb, "check-config"))
+		r = print(keys.hash);
+	if (!r && !strcmp(verb, "record --comm"))
+		r = check_names(keys.names);
 	if (r)
 		keys = (struct message_policy_keys){.error = r};
 	return channel_send(&policy.loader, MESSAGE_POLICY_KEYS, &keys, sizeof(keys),
@@ -205,7 +218,7 @@ int main(int argc, char **argv)
 		sizeof(printed)); /* else it asks whether it is a terminal */
 	r = policy.keys < 0 ? -errno : limit_ourselves();
 	r = r ? r : channel_expect(&policy.loader, MESSAGE_POLICY_FILE, START_MS, &file);
-	r = r ? r : answer(&file, strcmp(argv[1], "check-config") == 0);
+	r = r ? r : answer(&file, argv[1]);
 	if (r)
 		log_error("policy: keyhole-policy: %s", strerror(-r));
 	return r != 0;

@@ -39,7 +39,8 @@ enum names_kind {
 enum names_mode {
 	NAMES_KEEP,
 	NAMES_DROP,
-	NAMES_HASH
+	NAMES_HASH,
+	NAMES_MODES /* all bits of one */
 };
 #define NAMES_BITS(kind, mode) ((mode) << 2 * (kind))
 

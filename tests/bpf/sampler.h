@@ -62,6 +62,12 @@ static struct sampler {
 	struct generation generation; /* the only one; number 0: none */
 	struct deny_key rule[8];      /* of deny_rules */
 	u32 rules;
+	struct {
+		u32 pid, role;
+	} target[4];
+	bool in_cgroup;	    /* the one of FILTER_CGROUP */
+	u32 kernel_depth;   /* frames of the kernel's stack */
+	u64 *entry;	    /* registers at its entry; NULL: not to be read */
 	u64 exited;	    /* of denied_exits: of any process */
 	struct event event; /* the last one */
 	u32 events;
@@ -77,6 +83,14 @@ static void *find_rule(const struct deny_key *key)
 	return NULL;
 }
 
+static void *find_target(u32 pid)
+{
+	for (u32 i = 0; i < sizeof(sampler.target) / sizeof(*sampler.target); i++)
+		if (sampler.target[i].pid == pid)
+			return &sampler.target[i].role;
+	return NULL;
+}
+
 static void *bpf_map_lookup_elem(const void *map, const void *key)
 {
 	u32 number = *(const u32 *)key;
@@ -89,6 +103,8 @@ static void *bpf_map_lookup_elem(const void *map, const void *key)
 			       : NULL;
 	if (map == &deny_rules)
 		return find_rule(key);
+	if (map == &targets)
+		return find_target(number);
 	if (map == &denied_exits)
 		return sampler.exited ? &sampler.exited : NULL;
 	if (map == &scratches)
@@ -115,6 +131,9 @@ static long bpf_map_delete_elem(const void *map, const void *key)
 {
 	if (map == &generations)
 		sampler.generation.number = 0;
+	for (u32 i = 0; map == &targets && i < 4; i++)
+		if (sampler.target[i].pid == *(const u32 *)key)
+			sampler.target[i].pid = 0;
 	return 0;
 }
 
@@ -150,7 +169,7 @@ static u64 bpf_get_current_cgroup_id(void)
 
 static long bpf_current_task_under_cgroup(const void *map, u32 index)
 {
-	return 0;
+	return sampler.in_cgroup;
 }
 
 static long bpf_get_current_comm(void *name, u32 bytes)
@@ -161,7 +180,8 @@ static long bpf_get_current_comm(void *name, u32 bytes)
 
 static long bpf_get_stack(void *ctx, void *to, u32 bytes, u64 flags)
 {
-	return 0;
+	memset(to, 0xff, sampler.kernel_depth * 8);
+	return sampler.kernel_depth * 8;
 }
 
 static long bpf_probe_read_kernel(void *to, u32 bytes, const void *from)
@@ -250,7 +270,7 @@ static u32 task_flags(struct task_struct *task)
 
 static void *task_registers(struct task_struct *task)
 {
-	return NULL;
+	return sampler.entry;
 }
 
 static u64 next_count(u64 *count)

@@ -32,6 +32,8 @@ static int setup(void **state)
 	(void)state;
 	memset(&sampler, 0, sizeof(sampler));
 	deny_kinds = 0;
+	memset((void *)&sample_filter, 0, sizeof(sample_filter));
+	memset((void *)sample_filter.uid, 0xff, sizeof(sample_filter.uid));
 	filter_mode = FILTER_ALL;
 	inode.i_ino = INODE;
 	cred = (struct cred){{1000}, {1000}};
@@ -272,6 +274,113 @@ static void test_deny__where_there_is_no_room(void **state)
 	assert_int_equal(sampler.events, 0);
 }
 
+/* ---- what the command line excludes ---------------------------------------------------------- */
+
+static void exclude(u32 pid)
+{
+	sampler.target[0].pid = pid;
+	sampler.target[0].role = TARGET_EXCLUDED;
+	deny_kinds |= DENY_BIT(DENY_PROCESS);
+}
+
+/* The pid of the current task and of its hooks. */
+static void become(u32 pid)
+{
+	sampler.id = (u64)pid << 32 | pid;
+	sampler.task.tgid = sampler.task.pid = (int)pid;
+}
+
+static void test_deny__excluded_process_and_its_threads(void **state)
+{
+	(void)state;
+	exclude(PID);
+	assert_true(denied());
+	sampler.id++; /* a thread */
+	assert_true(denied());
+	on_exec(&sampler.task);
+	assert_true(denied());
+	become(PID + 1);
+	assert_false(denied());
+}
+
+static void test_deny__children_of_an_excluded_process(void **state)
+{
+	struct task_struct child;
+
+	(void)state;
+	exclude(PID);
+	assert_true(denied());
+	child = sampler.task;
+	child.tgid = child.pid = PID + 1;
+	on_fork(&sampler.task, &child);
+	assert_int_equal(sampler.generation_pid, PID + 1);
+	become(PID + 1);
+	assert_true(denied());
+	on_exec(&sampler.task); /* a rule of the policy would end here */
+	assert_true(denied());
+	on_exec(&sampler.task);
+	assert_true(denied());
+}
+
+/* In a cgroup that is recorded nobody is judged before their first sample. */
+static void test_deny__children_of_an_excluded_process_never_sampled(void **state)
+{
+	struct task_struct child;
+
+	(void)state;
+	filter_mode = FILTER_CGROUP;
+	sampler.in_cgroup = true;
+	exclude(PID);
+	child = sampler.task;
+	child.tgid = child.pid = PID + 1;
+	on_fork(&sampler.task, &child);
+	become(PID + 1);
+	assert_true(denied());
+}
+
+static void test_deny__excluded_is_not_who_has_the_id_next(void **state)
+{
+	(void)state;
+	exclude(PID);
+	assert_true(denied());
+	signals.live.counter = 0;
+	on_exit(&sampler.task);
+	sampler.exited++;
+	assert_false(denied());
+}
+
+/* Asked for as well: it is none of the targets. */
+static void test_deny__excluded_target(void **state)
+{
+	(void)state;
+	filter_mode = FILTER_TARGETS;
+	exclude(PID);
+	sampler.target[1].pid = PID + 1;
+	sampler.target[1].role = TARGET_SAMPLED;
+	on_sample(sampler.regs);
+	assert_int_equal(sampler.counters.samples + sampler.counters.denied, 0);
+	become(PID + 1);
+	assert_false(denied());
+	assert_int_equal(sampler.counters.samples, 1);
+}
+
+static void test_deny__excluded_cgroup_and_all_below(void **state)
+{
+	(void)state;
+	deny_kinds = DENY_BIT(DENY_CGROUP);
+	sample_filter.excluded_cgroup[0] = 77;
+	sample_filter.excluded_cgroup[FILTER_PLACES - 1] = 104;
+	assert_false(denied());
+	css.dfl_cgrp = &groups[5];
+	on_move(&groups[5], "", &sampler.task);
+	assert_true(denied());
+	setup(NULL);
+	deny_kinds = DENY_BIT(DENY_CGROUP);
+	sample_filter.excluded_cgroup[0] = 101;
+	assert_true(denied());
+	assert_int_equal(sampler.generation.denied, DENIED_BY_RULE);
+}
+
 #define TEST(name) cmocka_unit_test_setup(test_deny__##name, setup)
 
 int main(void)
@@ -289,6 +398,12 @@ int main(void)
 		TEST(until_the_very_end),
 		TEST(kernel_threads_are_nobodys),
 		TEST(where_there_is_no_room),
+		TEST(excluded_process_and_its_threads),
+		TEST(children_of_an_excluded_process),
+		TEST(children_of_an_excluded_process_never_sampled),
+		TEST(excluded_is_not_who_has_the_id_next),
+		TEST(excluded_target),
+		TEST(excluded_cgroup_and_all_below),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,10 +19,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "bpf/abi.h"
 #include "ipc/guard.h"
 #include "ipc/time.h"
 
-#define FILTER_MODES   3 /* enum filter_mode of bpf/config.bpf.h */
+#define FILTER_MODES   3 /* enum filter_mode of bpf/abi.h */
 #define LOADS_MAX      9
 #define LOG_STATISTICS 4u /* BPF_LOG_STATS of include/linux/bpf_verifier.h */
 #define LOG_BYTES      65536
@@ -152,12 +153,15 @@ static int prepare(struct bpf_object *object, struct attempt *attempt)
 {
 	uint32_t *mode = find_constant(object, "filter_mode");
 	uint32_t *kinds = find_constant(object, "deny_kinds");
+	struct sample_filter *filter = (void *)find_constant(object, "sample_filter");
 	struct bpf_program *program;
 
-	if (!mode || !kinds)
+	if (!mode || !kinds || !filter)
 		return -ENOENT;
 	*mode = (uint32_t)attempt->mode;
-	*kinds = ~0u; /* a rule of each */
+	*kinds = ~0u;	    /* a rule of each */
+	filter->uid[0] = 1; /* and what else takes instructions: the others spare them */
+	filter->excluded_cgroup[0] = 1;
 	attempt->count = 0;
 	bpf_object__for_each_program(program, object)
 	{

@@ -26,7 +26,7 @@ int failed(const char *what, const char *object, int r) /* the loader's main.c h
 
 /* ---- the program ----------------------------------------------------------------------------- */
 
-static int read_rules(const char *text, struct rules *ret_rules)
+static int read_rules_for(const char *verb, const char *text, struct rules *ret_rules)
 {
 	char name[] = "/tmp/keyhole-policy-XXXXXX";
 	int fd = mkstemp(name), r;
@@ -35,9 +35,14 @@ static int read_rules(const char *text, struct rules *ret_rules)
 	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
 	close(fd);
 	*ret_rules = (struct rules){.keys = -1};
-	r = rules_read(name, "record", ret_rules);
+	r = rules_read(name, verb, ret_rules);
 	unlink(name);
 	return r;
+}
+
+static int read_rules(const char *text, struct rules *ret_rules)
+{
+	return read_rules_for("record", text, ret_rules);
 }
 
 static void test_policyfile__rows_become_keys(void **state)
@@ -100,6 +105,31 @@ static void test_policyfile__errors_are_no_rules(void **state)
 	assert_int_equal(rules.keys, -1);
 	assert_int_equal(rules.said.kinds, 0);
 	assert_int_equal(rules_read("/nonexistent", "record", &rules), EXIT_USAGE);
+}
+
+/* With names that are hidden, nobody may learn who has one that an expression matches. */
+static void test_policyfile__hidden_names_are_not_asked_for(void **state)
+{
+	static const struct {
+		const char *text;
+		int r;
+	} cases[] = {
+		{"names comm drop\n", EXIT_USAGE},   {"names comm hash\n", EXIT_USAGE},
+		{"names thread drop\n", EXIT_USAGE}, {"names thread hash\n", EXIT_USAGE},
+		{"names path drop\n", EXIT_DONE},    {"names function drop\n", EXIT_DONE},
+		{"names comm keep\n", EXIT_DONE},    {"deny uid 5\n", EXIT_DONE},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct rules rules;
+
+		assert_int_equal(read_rules_for("record --comm", cases[i].text, &rules),
+				 cases[i].r);
+		close(rules.keys);
+		assert_int_equal(read_rules_for("record", cases[i].text, &rules), EXIT_DONE);
+		close(rules.keys);
+	}
 }
 
 /* As root, which the loader's fork is when it could not give that up. */
@@ -274,6 +304,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_policyfile__rows_become_keys),
 		cmocka_unit_test(test_policyfile__as_many_rules_as_there_may_be),
 		cmocka_unit_test(test_policyfile__errors_are_no_rules),
+		cmocka_unit_test(test_policyfile__hidden_names_are_not_asked_for),
 		cmocka_unit_test(test_policyfile__nothing_is_read_with_rights),
 		cmocka_unit_test(test_policyfile__one_that_was_taken_over),
 	};

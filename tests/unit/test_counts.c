@@ -160,6 +160,32 @@ static void test_counts__of_a_cgroup(void **state)
 	assert_int_equal(counted.expected, 6048000000); /* a week */
 }
 
+/* Who is denied is of the cgroup too; who is filtered is expected. */
+static void test_counts__of_a_cgroup_with_others_in_it(void **state)
+{
+	const struct message_counts source = {.cpus = CPUS, .sampling.frequency = 100, .cgroup = 1};
+	struct counted counted;
+	struct counters *rows;
+	struct counts counts;
+
+	(void)state;
+	rows = give(&counts, &source, text_of("usage_usec 0\n"), text_of("usage_usec 10000000\n"));
+	assert_int_equal(counts_begin(&counts), 0);
+	rows[0].denied = 100;
+	rows[2].denied = 200;
+	rows[1].filtered = 500;
+	rows[1].samples = 201;
+	assert_int_equal(counts_end(&counts, &counted), 0);
+	assert_int_equal(counted.expected, 700);
+	assert_int_equal(counted.filtered, 500);
+	assert_int_equal(counted.samples, 201);
+	rows = give(&counts, &source, text_of("usage_usec 0\n"), text_of("usage_usec 10000\n"));
+	assert_int_equal(counts_begin(&counts), 0);
+	rows[0].denied = 5;
+	assert_int_equal(counts_end(&counts, &counted), 0);
+	assert_int_equal(counted.expected, 0);
+}
+
 static void test_counts__what_is_missing_or_wrong(void **state)
 {
 	const struct message_counts source = {.cpus = CPUS, .sampling.frequency = 99};
@@ -223,6 +249,7 @@ int main(void)
 		cmocka_unit_test(test_counts__another_worker),
 		cmocka_unit_test(test_counts__of_events),
 		cmocka_unit_test(test_counts__of_a_cgroup),
+		cmocka_unit_test(test_counts__of_a_cgroup_with_others_in_it),
 		cmocka_unit_test(test_counts__what_is_missing_or_wrong),
 		cmocka_unit_test(test_counts__usage),
 	};

@@ -7,9 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
+#include "bpf/abi.h"
 #include "helper/options/command_line.h"
 #include "helper/options/events.h"
 #include "ipc/log.h"
@@ -281,6 +283,139 @@ static void test_options__required_layers(void **state)
 	assert_int_equal(PARSE(&options, "--require"), EXIT_USAGE);
 }
 
+/* ---- filters --------------------------------------------------------------------------------- */
+
+static struct sample_filter filter_of(const struct options *options)
+{
+	struct sample_filter filter;
+
+	memcpy(&filter, options->given.filter, sizeof(filter));
+	return filter;
+}
+
+static void test_options__nothing_is_left_out_at_first(void **state)
+{
+	struct sample_filter filter;
+	struct options options;
+
+	(void)state;
+	assert_int_equal(PARSE(&options, "--kernel", "--user"), 0);
+	filter = filter_of(&options);
+	for (size_t i = 0; i < FILTER_PLACES; i++) {
+		assert_int_equal(filter.uid[i], FILTER_UID_NONE);
+		assert_int_equal(filter.excluded_cgroup[i], 0);
+	}
+	assert_int_equal(filter.hides, 0);
+	assert_int_equal(filter.excludes, 0);
+	assert_null(options.comm);
+}
+
+static void test_options__users(void **state)
+{
+	struct options options;
+
+	(void)state;
+	assert_int_equal(PARSE(&options, "--uid", "1000,root", "--uid=4294967294"), 0);
+	assert_int_equal(filter_of(&options).uid[0], 1000);
+	assert_int_equal(filter_of(&options).uid[1], 0);
+	assert_int_equal(filter_of(&options).uid[2], 4294967294);
+	assert_int_equal(filter_of(&options).uid[3], FILTER_UID_NONE);
+	assert_int_equal(PARSE(&options, "--uid", "1,2,3,4,5,6"), 0);
+	assert_int_equal(PARSE(&options, "--uid", "1,2,3,4,5,6,7"), EXIT_USAGE);
+	assert_int_equal(PARSE(&options, "--uid", "4294967295"), EXIT_USAGE);
+	assert_int_equal(PARSE(&options, "--uid", "-1"), EXIT_USAGE);
+	assert_int_equal(PARSE(&options, "--uid", "1x"), EXIT_USAGE);
+	assert_int_equal(PARSE(&options, "--uid", "99999999999999999999999"), EXIT_USAGE);
+	assert_int_equal(PARSE(&options, "--uid", "no-such-user"), EXIT_USAGE);
+	assert_int_equal(PARSE(&options, "--uid", "1,,2"), EXIT_USAGE);
+	assert_int_equal(PARSE(&options, "--uid", "1,"), EXIT_USAGE);
+	assert_int_equal(PARSE(&options, "--uid", ""), EXIT_USAGE);
+	assert_int_equal(PARSE(&options, "--uid"), EXIT_USAGE);
+}
+
+static void test_options__excluded_processes(void **state)
+{
+	char own[16], list[2 * OPTIONS_PIDS_MAX + 1];
+	char *argv[] = {(char[]){"keyhole"},
+			(char[]){"record"},
+			(char[]){"-p7"},
+			(char[]){"--exclude-pid"},
+			list,
+			NULL};
+	struct options options;
+
+	(void)state;
+	assert_int_equal(PARSE(&options, "-p", "7", "--exclude-pid", "1", "--exclude-pid=1"), 0);
+	assert_int_equal(options.given.pid_count, 1);
+	assert_int_equal(options.given.pids[0], 7);
+	assert_int_equal(options.given.pids[OPTIONS_PIDS_MAX - 1], 1);
+	assert_int_equal(options.given.pids[OPTIONS_PIDS_MAX - 2], 1);
+	assert_int_equal(options.given.pids[OPTIONS_PIDS_MAX - 3], 0);
+	assert_int_equal(filter_of(&options).excludes, DENY_BIT(DENY_PROCESS));
+	snprintf(own, sizeof(own), "%d", getpid());
+	assert_int_equal(
+		parse(5, (char *[]){argv[0], argv[1], argv[2], argv[3], own, NULL}, &options), 0);
+	for (size_t i = 0; i < OPTIONS_PIDS_MAX; i++) /* one more than -p leaves room for */
+		memcpy(list + 2 * i, "1,", 2);
+	list[2 * OPTIONS_PIDS_MAX - 3] = '\0';
+	assert_int_equal(parse(5, argv, &options), 0);
+	list[2 * OPTIONS_PIDS_MAX - 3] = ',';
+	list[2 * OPTIONS_PIDS_MAX - 1] = '\0';
+	assert_int_equal(parse(5, argv, &options), EXIT_USAGE);
+	assert_int_equal(PARSE(&options, "--exclude-pid", "0"), EXIT_USAGE);
+	assert_int_equal(PARSE(&options, "--exclude-pid", "4194304"), EXIT_USAGE); /* no pid */
+	assert_int_equal(PARSE(&options, "--exclude-pid", "1 1"), EXIT_USAGE);
+	assert_int_equal(PARSE(&options, "--exclude-pid", "x"), EXIT_USAGE);
+}
+
+static void test_options__excluded_cgroups(void **state)
+{
+	struct options options;
+
+	(void)state;
+	assert_int_equal(PARSE(&options, "--exclude-cgroup", "/"), EXIT_USAGE);
+	assert_int_equal(PARSE(&options, "--exclude-cgroup", "/proc/self"), EXIT_USAGE);
+	assert_int_equal(PARSE(&options, "--exclude-cgroup", "/nonexistent"), EXIT_USAGE);
+	assert_int_equal(PARSE(&options, "--exclude-cgroup", ""), EXIT_USAGE);
+}
+
+static void test_options__parts_of_the_stack(void **state)
+{
+	struct options options;
+
+	(void)state;
+	assert_int_equal(PARSE(&options, "--no-kernel"), 0);
+	assert_int_equal(filter_of(&options).hides, FILTER_NO_KERNEL);
+	assert_int_equal(PARSE(&options, "--no-user"), 0);
+	assert_int_equal(filter_of(&options).hides, FILTER_NO_USER);
+	assert_int_equal(PARSE(&options, "--no-kernel", "--no-user"), EXIT_USAGE);
+	assert_int_equal(PARSE(&options, "--no-kernel", "--no-user", "--kernel"), 0);
+	assert_int_equal(filter_of(&options).hides, FILTER_NO_USER);
+}
+
+static void test_options__names(void **state)
+{
+	char longest[OPTIONS_COMM_BYTES + 1] = "";
+	char *argv[] = {(char[]){"keyhole"}, (char[]){"record"}, (char[]){"--comm"}, longest, NULL};
+	struct options options;
+
+	(void)state;
+	assert_int_equal(PARSE(&options, "--comm", "^(nginx|php-fpm.*)$"), 0);
+	assert_string_equal(options.comm, "^(nginx|php-fpm.*)$");
+	assert_int_equal(options.given.flags, OPTIONS_COMM);
+	memset(longest, 'x', OPTIONS_COMM_BYTES - 1);
+	assert_int_equal(parse(4, argv, &options), 0);
+	longest[OPTIONS_COMM_BYTES - 1] = 'x';
+	assert_int_equal(parse(4, argv, &options), EXIT_USAGE);
+	assert_int_equal(PARSE(&options, "--comm", ""), EXIT_USAGE);
+	assert_int_equal(PARSE(&options, "--comm", "("), EXIT_USAGE);
+	assert_int_equal(PARSE(&options, "--comm", "["), EXIT_USAGE);
+	assert_int_equal(PARSE(&options, "--comm", "\\"), EXIT_USAGE);
+	assert_int_equal(PARSE(&options, "--comm", "((a{255}){255}){255}"), EXIT_USAGE);
+	assert_int_equal(PARSE(&options, "--comm", "(a*)\\1"), EXIT_USAGE);
+	assert_int_equal(PARSE(&options, "--comm", "a\\\\1\\."), 0);
+}
+
 static void test_options__format_from_suffix(void **state)
 {
 	struct options options;
@@ -346,9 +481,10 @@ static const char *dashes(char *name)
 
 static void test_options__help_names_each_option(void **state)
 {
-	static const char *const names[] = {"--all",	   "--pid",   "--cgroup",
-					    "--frequency", "-- CMD",  "--output",
-					    "--by-thread", "--force", ".pb.gz"};
+	static const char *const names[] = {
+		"--all",    "--pid",	     "--cgroup",	 "--frequency", "-- CMD",
+		"--output", "--by-thread",   "--force",		 ".pb.gz",	"--comm",
+		"--uid",    "--exclude-pid", "--exclude-cgroup", "--no-kernel", "--no-user"};
 	static const char *const ways[][2] = {{"help", ""}, {"--help", ""}, {"record", "-h"}};
 	int status;
 
@@ -511,6 +647,12 @@ int main(void)
 		cmocka_unit_test(test_options__clocks_with_a_period),
 		cmocka_unit_test(test_options__events_that_are_refused),
 		cmocka_unit_test(test_options__required_layers),
+		cmocka_unit_test(test_options__nothing_is_left_out_at_first),
+		cmocka_unit_test(test_options__users),
+		cmocka_unit_test(test_options__excluded_processes),
+		cmocka_unit_test(test_options__excluded_cgroups),
+		cmocka_unit_test(test_options__parts_of_the_stack),
+		cmocka_unit_test(test_options__names),
 		cmocka_unit_test(test_options__format_from_suffix),
 		cmocka_unit_test(test_options__texts_are_where_they_were_given),
 		cmocka_unit_test(test_options__help_names_each_option),

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -270,6 +271,63 @@ static void test_samples__answer_that_does_not_come_is_not_waited_for(void **sta
 	assert_int_equal(summary.limit[LIMIT_held], 0);
 }
 
+/* A session with these parts on the same memory. */
+static int again(struct rig *rig, const char *expression)
+{
+	memset(rig->parts.config.comm, 0, sizeof(rig->parts.config.comm));
+	memcpy(rig->parts.config.comm, expression, strlen(expression));
+	session_free(rig->session);
+	rig->session = NULL;
+	rig->segment = fake_segment();
+	rig->head = RING_START(++rig->parts.config.epoch);
+	return session_new(&rig->parts, &rig->session)
+		       ?: session_attach_segment(rig->session, rig->segment);
+}
+
+/* By the name of the thread at that moment, or else of the process; the others are not there. */
+static void test_samples__by_name(void **state)
+{
+	struct rig *rig = *state;
+	const u64 frames[] = {0x10000100 | FRAME_EXACT};
+	struct message_progress progress;
+	struct message_summary summary;
+
+	assert_int_equal(again(rig, "^(wanted|mai.)$"), 0);
+	start(rig, 5, 100);
+	rig_settle(rig);
+	rig_sample(rig, 5, 100, REASON_end_root, frames, 0, 1); /* "thread" of "program" */
+	rig_settle(rig);
+	assert_int_equal(resolved(rig), 0);
+	memcpy(rig_sample(rig, 5, 100, REASON_cut_read, frames, 0, 1)->comm, "wanted", 7);
+	rig_settle(rig);
+	assert_int_equal(resolved(rig), 1);
+	memcpy(rig_sample(rig, 5, 100, REASON_end_root, frames, 0, 1)->comm, "main", 5);
+	rig_sample(rig, 5, 100, REASON_end_root, frames, 0, 1)->tid = 6; /* of "main" now */
+	rig_sample(rig, 9, 0, REASON_end_no_user, frames, 0, 0);
+	rig_settle(rig);
+	assert_int_equal(resolved(rig), 3);
+	session_finish(rig->session);
+	session_progress(rig->session, &progress);
+	assert_int_equal(progress.samples, 3);
+	assert_int_equal(progress.complete, 2);
+	session_summary(rig->session, &summary);
+	assert_int_equal(summary.filtered, 2);
+	assert_int_equal(summary.reason[REASON_end_root], 2);
+	assert_int_equal(summary.reason[REASON_cut_read], 1);
+	assert_int_equal(summary.reason[REASON_end_no_user], 0);
+	assert_int_equal(summary.unkept + summary.discarded, 0);
+}
+
+static void test_samples__expression_that_is_none(void **state)
+{
+	struct rig *rig = *state;
+	char long_one[OPTIONS_COMM_BYTES + 1] = "";
+
+	assert_int_equal(again(rig, "("), -EINVAL);
+	assert_int_equal(again(rig, memset(long_one, 'x', OPTIONS_COMM_BYTES)), -EINVAL);
+	assert_int_equal(again(rig, "x"), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -285,6 +343,8 @@ int main(void)
 		RIG_TEST(test_samples__held_bytes_are_bounded),
 		RIG_TEST(test_samples__room_is_made_by_those_that_wait_for_nothing),
 		RIG_TEST(test_samples__answer_that_does_not_come_is_not_waited_for),
+		RIG_TEST(test_samples__by_name),
+		RIG_TEST(test_samples__expression_that_is_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,7 +30,7 @@ static void test_summary__classes(void **state)
 	counted.reason[REASON_end_no_user] = worker.reason[REASON_end_no_user] = 5;
 	counted.reason[REASON_cut_exec] = worker.reason[REASON_cut_exec] = 3;
 	counted.reason[REASON_lost_ring_full] = 2;
-	summary_make(&counted, &worker, &sum);
+	summary_make(&counted, &worker, false, &sum);
 	assert_int_equal(sum.taken, 100);
 	assert_int_equal(sum.complete, 95);
 	assert_int_equal(sum.cut, 3);
@@ -53,7 +53,7 @@ static void test_summary__nothing_is_expected_of_what_is_counted(void **state)
 	(void)state;
 	counted.reason[REASON_end_root] = worker.reason[REASON_end_root] = 3;
 	counted.reason[REASON_lost_throttled] = 2;
-	summary_make(&counted, &worker, &sum);
+	summary_make(&counted, &worker, false, &sum);
 	assert_memory_equal(print(&sum, false), "samples: taken 5, complete 3 (60.00 %), cut 0, ",
 			    47);
 	assert_non_null(strstr(print(&sum, false), "\n  lost lost_throttled: 2  ("));
@@ -73,7 +73,7 @@ static void test_summary__every_sample_has_one_fate(void **state)
 		worker.reason[i] = i % 3 ? ~0ull : i; /* too many, too few */
 	}
 	counted.samples = all;
-	summary_make(&counted, &worker, &sum);
+	summary_make(&counted, &worker, false, &sum);
 	assert_int_equal(sum.taken, all);
 	assert_int_equal(sum.complete + sum.cut + sum.lost, all);
 	assert_int_equal(sum.without_names, sum.complete + sum.cut);
@@ -85,7 +85,7 @@ static void test_summary__every_sample_has_one_fate(void **state)
 	assert_non_null(strstr(print(&sum, false), "\n  lost lost_unread: "));
 	/* no more than there are, whatever the worker says */
 	worker.discarded = worker.unkept = ~0ull;
-	summary_make(&counted, &worker, &sum);
+	summary_make(&counted, &worker, false, &sum);
 	assert_int_equal(sum.malformed, sum.discarded);
 	assert_int_equal(sum.unkept, 0);
 	assert_null(strstr(print(&sum, false), "lost_unread"));
@@ -100,7 +100,7 @@ static void test_summary__limits(void **state)
 	(void)state;
 	worker.limit[LIMIT_events] = 99; /* not its to tell */
 	worker.limit[LIMIT_tables] = 7;
-	summary_make(&counted, &worker, &sum);
+	summary_make(&counted, &worker, false, &sum);
 	assert_non_null(strstr(print(&sum, false), "\n  note events: 5  ("));
 	assert_non_null(strstr(print(&sum, false), "\n  note generations: 6  ("));
 	assert_non_null(strstr(print(&sum, false), "\n  note tables: 7  ("));
@@ -139,7 +139,7 @@ static void test_summary__restart(void **state)
 	counted.reason[REASON_lost_ring_full] = 10;
 	worker.reason[REASON_end_root] = 80;
 	worker.reason[REASON_cut_exec] = 4;
-	summary_make(&counted, &worker, &sum);
+	summary_make(&counted, &worker, false, &sum);
 	assert_int_equal(sum.complete, 50);
 	assert_int_equal(sum.cut, 4);
 	assert_int_equal(sum.lost, 46);
@@ -148,6 +148,40 @@ static void test_summary__restart(void **state)
 	assert_non_null(strstr(print(&sum, false), "\n  lost lost_restart: 35  ("));
 	assert_non_null(strstr(print(&sum, false), "\n  lost lost_unread: 1  ("));
 	assert_non_null(strstr(print(&sum, false), "\n  lost lost_ring_full: 10  ("));
+}
+
+/* What names leave out is the worker's to tell, up to what it had, and only where it was asked. */
+static void test_summary__filtered(void **state)
+{
+	struct counted counted = {.expected = 1010, .samples = 100, .filtered = 900};
+	struct message_summary worker = {.filtered = 60};
+	struct summary sum;
+
+	(void)state;
+	counted.reason[REASON_end_root] = 90;
+	counted.reason[REASON_lost_ring_full] = 10;
+	worker.reason[REASON_end_root] = 25;
+	summary_make(&counted, &worker, true, &sum);
+	assert_int_equal(sum.taken, 40);
+	assert_int_equal(sum.filtered, 960);
+	assert_int_equal(sum.complete, 25);
+	assert_int_equal(sum.lost, 15);
+	assert_int_equal(sum.discarded, 5);
+	assert_non_null(strstr(print(&sum, false), "samples: expected 1010, taken 40, complete 25 "
+						   "(62.50 %), cut 0, without names 0, lost 15, "
+						   "filtered 960\n"));
+	worker.filtered = ~0ull;
+	summary_make(&counted, &worker, true, &sum);
+	assert_int_equal(sum.taken, 35);
+	assert_int_equal(sum.filtered, 965);
+	assert_int_equal(sum.lost, 10);
+	summary_make(&counted, &worker, false, &sum);
+	assert_int_equal(sum.taken, 100);
+	assert_int_equal(sum.filtered, 900);
+	assert_int_equal(sum.lost, 75);
+	counted.filtered = 0;
+	summary_make(&counted, &worker, false, &sum);
+	assert_null(strstr(print(&sum, false), "filtered"));
 }
 
 static void test_summary__share_is_rounded_down(void **state)
@@ -171,6 +205,7 @@ int main(void)
 		cmocka_unit_test(test_summary__limits),
 		cmocka_unit_test(test_summary__progress),
 		cmocka_unit_test(test_summary__restart),
+		cmocka_unit_test(test_summary__filtered),
 		cmocka_unit_test(test_summary__share_is_rounded_down),
 	};
 

@@ -12,6 +12,7 @@
 #include "worker/process/process.h"
 #include "worker/process/tracker.h"
 #include "worker/profile/profile.h"
+#include "worker/sample/comm.h"
 #include "worker/symbol/kernel_symbols.h"
 
 _Static_assert(RECORD_KERNEL_FRAMES_MAX + RECORD_FRAMES_MAX + 2 <= PROFILE_STACK_MAX,
@@ -278,6 +279,27 @@ static void fail(struct samples *samples, const struct record *head)
 	count(samples, head, -1ull);
 }
 
+/* Names are asked for as the profile has them: of the process or of the thread. */
+static bool is_filtered(const struct samples *samples, const struct record *head,
+			const struct process *process)
+{
+	struct comm_filter *comm = samples->parts.comm;
+	char name[ABI_COMM_BYTES] = "";
+
+	if (!comm || comm_filter_matches(comm, (const char *)head->comm))
+		return false;
+	if (process)
+		process_name(process, name);
+	return !name[0] || !comm_filter_matches(comm, name);
+}
+
+static void filter(struct samples *samples, const struct record *head)
+{
+	samples->counts.filtered++;
+	samples->counts.samples--;
+	count(samples, head, -1ull);
+}
+
 /* What would have been waited for: an object, or a listing that may tell of an address. */
 static bool unanswered(const struct process *process, const struct attempt *attempt)
 {
@@ -306,6 +328,10 @@ static bool resolve(struct samples *samples, struct held *held, uint64_t turn, u
 	look(held, process, &attempt);
 	if (may_wait && ask(samples, process, head, &attempt, now))
 		return false;
+	if (is_filtered(samples, head, process)) {
+		filter(samples, head);
+		return true;
+	}
 	if (hurry == HURRY_ROOM)
 		samples->counts.held += held->turn >= turn || unanswered(process, &attempt);
 	else if (!may_wait)

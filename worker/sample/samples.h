@@ -13,6 +13,7 @@
 
 #include "bpf/abi.h"
 
+struct comm_filter;
 struct kernel_symbols;
 struct profile;
 struct redact;
@@ -31,13 +32,15 @@ struct samples_parts { /* all borrowed */
 	struct profile *profile;
 	const struct kernel_symbols *symbols;
 	const struct redact *redact;
+	struct comm_filter *comm; /* NULL: all names are asked for */
 };
 
 struct samples_counts {
 	uint64_t samples, complete, cut;
-	uint64_t held;	 /* resolved before all answers were there, to make room for others */
-	uint64_t early;	 /* the same after SAMPLES_HELD_FOR, or at the end */
-	uint64_t failed; /* not in the profile, nor counted above but in samples: no memory */
+	uint64_t held;	   /* resolved before all answers were there, to make room for others */
+	uint64_t early;	   /* the same after SAMPLES_HELD_FOR, or at the end */
+	uint64_t failed;   /* not in the profile, nor counted above but in samples: no memory */
+	uint64_t filtered; /* left out by name: not in the profile, nor counted above */
 	uint64_t kernel_cut, kernel_unknown; /* stacks; frames in no range */
 	uint64_t reason[REASON_COUNT];
 };

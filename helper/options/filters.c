@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "helper/options/filters.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <linux/magic.h>
+#include <pwd.h>
+#include <regex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "bpf/abi.h"
+#include "ipc/guard.h"
+
+#define USERS	   "/etc/passwd"
+#define WORD_BYTES 4096 /* of a list; PATH_MAX */
+
+_Static_assert(sizeof(struct sample_filter) == sizeof(((struct message_options *)NULL)->filter),
+	       "the loader copies it as it is");
+
+/* Of each word between commas; stops at the first that is refused, which is named among others. */
+static const char *for_each(struct filters *filters, const char *list,
+			    const char *(*add)(struct filters *filters, const char *word))
+{
+	static char text[256];
+	const char *reason = NULL, *at = list;
+	char word[WORD_BYTES];
+
+	while (!reason && at) {
+		size_t length = strcspn(at, ",");
+
+		if (length >= sizeof(word))
+			return "too long";
+		if (!length)
+			return "an empty word in the list";
+		memcpy(word, at, length);
+		word[length] = '\0';
+		reason = add(filters, word);
+		at = at[length] ? at + length + 1 : NULL;
+	}
+	if (!reason || !strchr(list, ','))
+		return reason;
+	snprintf(text, sizeof(text), "%.100s: %s", word, reason);
+	return text;
+}
+
+static bool decimal(const char *word, uint32_t max, uint32_t *ret_number)
+{
+	char *end;
+	unsigned long long value;
+
+	if (!isdigit((unsigned char)*word))
+		return false;
+	errno = 0;
+	value = strtoull(word, &end, 10);
+	*ret_number = (uint32_t)value;
+	return !*end && !errno && value <= max;
+}
+
+/* ---- users --------------------------------------------------------------------------------- */
+
+/* In the file alone: the library's own look-up loads what is configured there. */
+static bool find_user(const char *name, uint32_t *ret_uid)
+{
+	FILE *users = fopen(USERS, "re");
+	const struct passwd *user = NULL;
+
+	while (users && (user = fgetpwent(users)) && strcmp(user->pw_name, name) != 0)
+		;
+	if (users)
+		fclose(users);
+	*ret_uid = user ? user->pw_uid : FILTER_UID_NONE;
+	return user;
+}
+
+static const char *add_uid(struct filters *filters, const char *word)
+{
+	uint32_t uid;
+
+	if (isdigit((unsigned char)*word)) {
+		if (!decimal(word, FILTER_UID_NONE - 1, &uid))
+			return "not a user id";
+	} else if (!find_user(word, &uid)) {
+		return "not a user of " USERS;
+	}
+	for (size_t i = 0; i < FILTER_PLACES; i++) {
+		if (filters->filter.uid[i] != FILTER_UID_NONE)
+			continue;
+		filters->filter.uid[i] = uid;
+		return NULL;
+	}
+	return "more than 6 users";
+}
+
+void filters_init(struct filters *filters, struct message_options *options)
+{
+	*filters = (struct filters){.options = options};
+	for (size_t i = 0; i < FILTER_PLACES; i++)
+		filters->filter.uid[i] = FILTER_UID_NONE;
+}
+
+const char *filters_add_uids(struct filters *filters, const char *list)
+{
+	return for_each(filters, list, add_uid);
+}
+
+/* ---- processes ----------------------------------------------------------------------------- */
+
+static const char *add_pid(struct filters *filters, const char *word)
+{
+	uint32_t pid, at = OPTIONS_PIDS_MAX;
+	guard_fd int fd = -1;
+
+	if (!decimal(word, OPTIONS_PID_MAX, &pid) || !pid)
+		return "not a process id";
+	fd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
+	if (fd < 0)
+		return errno == ESRCH ? "no such process" : "a thread; name its process";
+	while (at > filters->options->pid_count && filters->options->pids[at - 1])
+		at--;
+	if (at == filters->options->pid_count)
+		return "more than 64 processes with those of -p";
+	filters->options->pids[at - 1] = pid;
+	filters->filter.excludes |= DENY_BIT(DENY_PROCESS);
+	return NULL;
+}
+
+const char *filters_add_excluded_pids(struct filters *filters, const char *list)
+{
+	return for_each(filters, list, add_pid);
+}
+
+/* ---- cgroups ------------------------------------------------------------------------------- */
+
+static const char *add_cgroup(struct filters *filters, const char *word)
+{
+	struct statfs system;
+	struct stat status;
+
+	if (stat(word, &status) || statfs(word, &system))
+		return strerror(errno);
+	if (!S_ISDIR(status.st_mode) || system.f_type != CGROUP2_SUPER_MAGIC)
+		return "not a cgroup v2 directory";
+	filters->filter.excludes |= DENY_BIT(DENY_CGROUP);
+	for (size_t i = 0; i < FILTER_PLACES; i++) {
+		if (filters->filter.excluded_cgroup[i])
+			continue;
+		filters->filter.excluded_cgroup[i] = status.st_ino;
+		return NULL;
+	}
+	return "more than 6 cgroups; one stands for all below it";
+}
+
+const char *filters_add_excluded_cgroups(struct filters *filters, const char *list)
+{
+	return for_each(filters, list, add_cgroup);
+}
+
+/* ---- names --------------------------------------------------------------------------------- */
+
+/* Both make an expression of a few bytes one of any size, in memory or in time. */
+static bool is_expensive(const char *expression)
+{
+	for (const char *at = expression; *at; at++) {
+		if (*at == '{')
+			return true;
+		if (*at != '\\' || !at[1])
+			continue;
+		at++;
+		if (isdigit((unsigned char)*at))
+			return true;
+	}
+	return false;
+}
+
+const char *filters_check_comm(const char *expression)
+{
+	static char text[128];
+	regex_t regex;
+	int r;
+
+	if (!*expression)
+		return "an empty expression";
+	if (strlen(expression) >= OPTIONS_COMM_BYTES)
+		return "an expression of more than 63 bytes";
+	if (is_expensive(expression))
+		return "not supported in an expression: { } and references such as \\1";
+	r = regcomp(&regex, expression, REG_EXTENDED | REG_NOSUB);
+	if (r)
+		regerror(r, NULL, text, sizeof(text));
+	else
+		regfree(&regex);
+	return r ? text : NULL;
+}
+
+/* ---- modes --------------------------------------------------------------------------------- */
+
+void filters_hide(struct filters *filters, uint32_t hides, bool hide)
+{
+	filters->filter.hides &= ~hides;
+	filters->filter.hides |= hide ? hides : 0;
+}
+
+const char *filters_finish(const struct filters *filters)
+{
+	memcpy(filters->options->filter, &filters->filter, sizeof(filters->filter));
+	return filters->filter.hides == (FILTER_NO_KERNEL | FILTER_NO_USER)
+		       ? "nothing is left of a stack without both"
+		       : NULL;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/sample/comm.h"
+
+#include <errno.h>
+#include <regex.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define VERDICTS 256 /* names that are remembered; one in the place of another is asked for again */
+
+struct verdict {
+	char name[ABI_COMM_BYTES];
+	bool known, matches;
+};
+
+struct comm_filter {
+	regex_t regex;
+	struct verdict verdicts[VERDICTS];
+};
+
+int comm_filter_new(const char *expression, struct comm_filter **ret_filter)
+{
+	struct comm_filter *filter = calloc(1, sizeof(*filter));
+	int r = filter ? regcomp(&filter->regex, expression, REG_EXTENDED | REG_NOSUB) : REG_ESPACE;
+
+	if (r) {
+		free(filter);
+		return r == REG_ESPACE ? -ENOMEM : -EINVAL;
+	}
+	*ret_filter = filter;
+	return 0;
+}
+
+void comm_filter_free(struct comm_filter *filter)
+{
+	if (!filter)
+		return;
+	regfree(&filter->regex);
+	free(filter);
+}
+
+static struct verdict *place_of(struct comm_filter *filter, const char *name)
+{
+	uint64_t words[2];
+
+	memcpy(words, name, sizeof(words));
+	return &filter->verdicts[((words[0] ^ words[1]) * 0x9e3779b97f4a7c15ull >> 32) % VERDICTS];
+}
+
+bool comm_filter_matches(struct comm_filter *filter, const char name[ABI_COMM_BYTES])
+{
+	struct verdict *verdict = place_of(filter, name);
+	char text[ABI_COMM_BYTES + 1] = "";
+	int r;
+
+	if (verdict->known && !memcmp(verdict->name, name, ABI_COMM_BYTES))
+		return verdict->matches;
+	memcpy(text, name, ABI_COMM_BYTES);
+	r = regexec(&filter->regex, text, 0, NULL, 0);
+	if (r && r != REG_NOMATCH)
+		return true;
+	*verdict = (struct verdict){.known = true, .matches = r == 0};
+	memcpy(verdict->name, name, ABI_COMM_BYTES);
+	return verdict->matches;
+}
