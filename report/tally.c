@@ -49,49 +49,44 @@ static void add_self(struct row *row, const struct profile_sample *sample)
 	row->base.self += sample->base;
 }
 
-/* seen: by name, the last sample that had it; recursion counts once. */
-static void add_trace(struct tally *tally, const struct profile_sample *sample,
-		      const struct trace *trace, uint32_t *seen, uint32_t number)
+/* Recursion counts once. */
+static void add_location(struct tally *tally, const struct profile_sample *sample, uint32_t number,
+			 uint32_t location)
 {
-	for (size_t i = 0; i < trace->count; i++) {
-		uint32_t name = trace->names[i];
+	const struct frames *frames = &tally->frames;
 
-		if (seen[name] == number)
+	for (uint32_t at = frames->first[location]; at < frames->first[location + 1]; at++) {
+		struct row *row = &tally->rows[frames->ids[at]];
+
+		if (row->seen == number)
 			continue;
-		seen[name] = number;
-		add_total(&tally->rows[name], sample);
+		row->seen = number;
+		add_total(row, sample);
 	}
-	if (trace->count > 0)
-		add_self(&tally->rows[trace->names[0]], sample);
 }
 
-static int add_all_traces(const struct profile *profile, struct tally *tally, uint32_t *seen)
+static void add_stack(const struct profile *profile, struct tally *tally,
+		      const struct profile_sample *sample, uint32_t number)
 {
-	size_t count;
-	const struct profile_sample *samples = profile_samples(profile, &count);
-	struct trace trace = {0};
-	int r = 0;
+	const struct frames *frames = &tally->frames;
+	const uint32_t *locations;
+	size_t count = profile_stack_get(profile, sample->stack, &locations);
 
-	for (size_t i = 0; i < count && r == 0; i++) {
-		r = frames_trace(&tally->frames, profile, samples[i].stack, &trace);
-		if (r == 0)
-			add_trace(tally, &samples[i], &trace, seen, (uint32_t)i + 1);
-	}
-	free(trace.names);
-	return r;
+	for (size_t i = 0; i < count; i++)
+		add_location(tally, sample, number, locations[i]);
+	if (count > 0)
+		add_self(&tally->rows[frames->ids[frames->first[locations[0]]]], sample);
 }
 
 static int tally_frames(const struct profile *profile, enum by by, struct tally *tally)
 {
 	int r = frames_make(profile, by, &tally->frames);
-	uint32_t *seen;
+	size_t count;
+	const struct profile_sample *samples = profile_samples(profile, &count);
 
 	r = r ? r : reserve_rows(tally, intern_count(tally->frames.names));
-	if (r)
-		return r;
-	seen = calloc(tally->count, sizeof(*seen));
-	r = seen ? add_all_traces(profile, tally, seen) : -ENOMEM;
-	free(seen);
+	for (size_t i = 0; i < count && r == 0; i++)
+		add_stack(profile, tally, &samples[i], (uint32_t)i + 1);
 	return r;
 }
 

@@ -44,6 +44,7 @@ struct row {
 	uint32_t name;
 	uint32_t pid;  /* of processes and threads: of the first one */
 	uint32_t pids; /* how many */
+	uint32_t seen; /* by frames: the last sample that had it, counted from 1 */
 	struct amount now, base;
 };
 

@@ -333,9 +333,12 @@ static void test_pprof_read__inlined_functions_and_distant_ids(void **state)
 
 static void test_pprof_read__which_value(void **state)
 {
+	const struct profile_sample *samples;
+	struct profile *profile;
 	char bytes[] = "bytes";
 	struct pprof_info info;
 	struct go go;
+	size_t count;
 
 	(void)state;
 	go_make(&go);
@@ -350,10 +353,16 @@ static void test_pprof_read__which_value(void **state)
 	assert_string_equal(info.type, "samples");
 	go.profile.default_sample_type = 0;
 	go.value[1][1]++; /* not a multiple of the period any more */
-	assert_int_equal(go_read(&go, NULL, NULL, &info), 0);
+	assert_int_equal(go_read(&go, NULL, &profile, &info), 0);
 	assert_int_equal(info.total, 70000001);
 	assert_int_equal(info.times.period, 1);
+	assert_int_equal(info.kept, 70000001);
 	assert_true(info.is_time);
+	samples = profile_samples(profile, &count); /* the one before it has nanoseconds, too */
+	assert_int_equal(count, 2);
+	assert_int_equal(samples[0].count + samples[1].count, 70000001);
+	assert_int_equal(samples[1].count, go.value[1][1]);
+	profile_free(profile);
 	go.strings[4] = bytes;
 	assert_int_equal(go_read(&go, NULL, NULL, &info), 0);
 	assert_false(info.is_time);

@@ -77,15 +77,25 @@ void reader_skip(struct reader *reader, size_t size);
 void reader_seek(struct reader *reader, size_t offset);
 struct reader reader_sub_failed(struct reader *reader);
 
-/* A reader of the next `size` bytes with offsets of its own; moves past them. */
+/* *ret_sub reads the next `size` bytes with offsets of its own; moves past them. */
+static inline void reader_take(struct reader *reader, size_t size, struct reader *ret_sub)
+{
+	if (reader_failed(reader) || size > reader_left(reader)) {
+		*ret_sub = reader_sub_failed(reader);
+		return;
+	}
+	ret_sub->base = ret_sub->position = reader->position;
+	reader->position += size;
+	ret_sub->end = reader->position;
+	ret_sub->bad = false;
+	ret_sub->bad_at = 0;
+}
+
 static inline struct reader reader_sub(struct reader *reader, size_t size)
 {
-	struct reader sub = {.base = reader->position, .position = reader->position};
+	struct reader sub;
 
-	if (reader_failed(reader) || size > reader_left(reader))
-		return reader_sub_failed(reader);
-	reader->position += size;
-	sub.end = reader->position;
+	reader_take(reader, size, &sub);
 	return sub;
 }
 

@@ -36,8 +36,14 @@ static bool code_is_refused(uint32_t code)
 	return code >= 0xd800 && code <= 0xdfff; /* surrogates, RFC 3629 section 3 */
 }
 
+/* Printable ASCII, which almost all of it is. */
+static inline bool is_plain(uint32_t code)
+{
+	return code >= ' ' && code <= '~';
+}
+
 /* Length of the character at text, or 0 when it is not UTF-8; reads no further than a NUL. */
-static size_t utf8_decode(const unsigned char *text, uint32_t *ret_code)
+static inline size_t utf8_decode(const unsigned char *text, uint32_t *ret_code)
 {
 	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
 	uint32_t code = text[0];
@@ -76,7 +82,7 @@ void format_clean_name(char *ret_text, size_t max, const char *name)
 		size_t piece_length;
 
 		piece_length = length = utf8_decode((const unsigned char *)name, &code);
-		if (length == 0 || code_is_refused(code)) {
+		if (length == 0 || (!is_plain(code) && code_is_refused(code))) {
 			piece = "?";
 			piece_length = 1;
 			length = length ? length : 1;

@@ -44,6 +44,7 @@ struct pprof_input {
 	struct pprof_function *functions;
 	struct pprof_ids mapping_ids, function_ids, location_ids;
 	uint32_t first_object, first_location; /* in the model, of those of this file */
+	size_t first_sample;		       /* in the model, from 0 */
 	uint32_t file_name;		       /* of processes that have no name */
 	uint64_t lines;
 	bool commented;	     /* by keyhole */

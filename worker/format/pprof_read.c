@@ -135,22 +135,34 @@ struct sample {
 	uint32_t value_count;
 };
 
-static int read_stack(struct pprof_input *in, struct reader *message, struct wire *field,
-		      struct sample *sample)
+static inline int read_location_id(struct pprof_input *in, uint64_t id, struct sample *sample)
 {
-	uint32_t index;
-	uint64_t id;
+	const uint32_t index = pprof_ids_get(&in->location_ids, id);
 
-	while (wire_number(message, field, &id)) {
-		index = pprof_ids_get(&in->location_ids, id);
-		if (!index)
-			return pprof_malformed(in, "a sample's location is not there");
-		if (sample->depth < PROFILE_STACK_MAX)
-			in->stack[sample->depth++] = in->first_location + index - 1;
-		else
-			sample->cut = true;
-	}
+	if (!index)
+		return pprof_malformed(in, "a sample's location is not there");
+	if (sample->depth < PROFILE_STACK_MAX)
+		in->stack[sample->depth++] = in->first_location + index - 1;
+	else
+		sample->cut = true;
 	return 0;
+}
+
+/* Packed or not. A copy of the reader, because most bytes of a file are read here. When it fails it
+ * gives 0, which is no location. */
+static int read_stack(struct pprof_input *in, const struct wire *field, struct sample *sample)
+{
+	struct reader packed;
+	int r = 0;
+
+	if (field->type == WIRE_VARINT)
+		return read_location_id(in, field->value, sample);
+	if (field->type != WIRE_BYTES)
+		return 0;
+	packed = field->bytes;
+	while (reader_left(&packed) > 0 && r == 0)
+		r = read_location_id(in, wire_varint_of_list(&packed), sample);
+	return r;
 }
 
 static int read_values(struct pprof_input *in, struct reader *message, struct wire *field,
@@ -176,7 +188,7 @@ static uint32_t reason_of(const char *name)
 	return 0;
 }
 
-static int read_label(struct pprof_input *in, struct reader message, struct profile_sample *to)
+static int read_label(struct pprof_input *in, struct reader *message, struct profile_sample *to)
 {
 	uint64_t number[4] = {0}; /* by field */
 	const struct pprof_string *string;
@@ -184,12 +196,12 @@ static int read_label(struct pprof_input *in, struct reader message, struct prof
 	uint8_t label;
 	int r = 0;
 
-	while (wire_next(&message, &field))
+	while (wire_next(message, &field))
 		if (field.type == WIRE_VARINT && field.field < 4)
 			number[field.field] = field.value;
 	label = pprof_string(in, number[1], &r)->label;
 	string = pprof_string(in, number[2], &r);
-	if (r || reader_failed(&message))
+	if (r || reader_failed(message))
 		return r ? r : pprof_malformed(in, "a label");
 	if (label == LABEL_PID)
 		to->pid = (uint32_t)number[3];
@@ -213,16 +225,18 @@ static int read_fields(struct pprof_input *in, struct reader *message, struct sa
 
 	while (r == 0 && wire_next(message, &field)) {
 		if (field.field == 1)
-			r = read_stack(in, message, &field, sample);
+			r = read_stack(in, &field, sample);
 		else if (field.field == 2)
 			r = read_values(in, message, &field, sample);
 		else if (field.field == 3 && field.type == WIRE_BYTES)
-			r = read_label(in, field.bytes, &sample->to);
+			r = read_label(in, &field.bytes, &sample->to);
 	}
 	return r == 0 && reader_failed(message) ? pprof_malformed(in, "a sample") : r;
 }
 
-/* -EDOM: the values are not multiples of the period. */
+static const char too_large[] = "the sum of all samples is too large";
+
+/* -EDOM: the value is not a multiple of the period. */
 static int take_value(struct pprof_input *in, const struct sample *sample, uint64_t *ret_count)
 {
 	uint64_t value = sample->values[in->column], product;
@@ -237,7 +251,31 @@ static int take_value(struct pprof_input *in, const struct sample *sample, uint6
 	if (__builtin_mul_overflow(value, in->scale, ret_count) ||
 	    __builtin_add_overflow(in->info->total, *ret_count, &in->info->total) ||
 	    in->info->total > INT64_MAX / in->info->times.period)
-		return pprof_malformed(in, "the sum of all samples is too large");
+		return pprof_malformed(in, too_large);
+	return 0;
+}
+
+/*
+ * This sample's value is not a multiple of the period: from here on values are what the file has.
+ * Those of the samples before it were multiples, so that theirs are known.
+ */
+static int leave_period(struct pprof_input *in)
+{
+	uint64_t factor = in->checked_by;
+	int r;
+
+	in->checked_by = 0;
+	r = choose_values(in, false);
+	if (r)
+		return r;
+	if (in->info->total == 0)
+		return 0;
+	if (__builtin_mul_overflow(factor, in->scale, &factor) ||
+	    __builtin_mul_overflow(in->info->total, factor, &in->info->total) ||
+	    in->info->total > INT64_MAX)
+		return pprof_malformed(in, too_large);
+	in->info->kept *= factor;
+	profile_samples_scale(in->profile, in->first_sample, factor);
 	return 0;
 }
 
@@ -276,6 +314,10 @@ static int read_sample(struct pprof_input *in, struct reader *message)
 	sample.cut = false;
 	r = read_fields(in, message, &sample);
 	r = r ? r : take_value(in, &sample, &count);
+	if (r == -EDOM) {
+		r = leave_period(in);
+		r = r ? r : take_value(in, &sample, &count);
+	}
 	return r ? r : add_sample(in, &sample, count);
 }
 
@@ -285,6 +327,7 @@ static int read_samples(struct pprof_input *in)
 	struct wire field;
 	int r = 0;
 
+	profile_samples(in->profile, &in->first_sample);
 	reader_init(&file, in->bytes, in->size);
 	while (r == 0 && wire_next(&file, &field))
 		if (field.field == PPROF_SAMPLE && field.type == WIRE_BYTES)
@@ -293,30 +336,6 @@ static int read_samples(struct pprof_input *in)
 }
 
 /* ---- all ---- */
-
-/* Whether all values are multiples of the period, without adding anything. */
-static int check_linear(struct pprof_input *in, bool *ret_linear)
-{
-	struct reader file;
-	struct wire field, inner;
-	struct sample sample;
-	uint64_t count;
-	int r = 0;
-
-	reader_init(&file, in->bytes, in->size);
-	while (r == 0 && in->checked_by && wire_next(&file, &field)) {
-		if (field.field != PPROF_SAMPLE || field.type != WIRE_BYTES)
-			continue;
-		sample.value_count = 0;
-		while (r == 0 && wire_next(&field.bytes, &inner))
-			if (inner.field == 2)
-				r = read_values(in, &field.bytes, &inner, &sample);
-		r = r ? r : take_value(in, &sample, &count);
-	}
-	in->info->total = 0;
-	*ret_linear = r != -EDOM;
-	return r == -EDOM ? 0 : r;
-}
 
 static int read_comments(struct pprof_input *in)
 {
@@ -333,7 +352,6 @@ static int read_all(struct pprof_input *in)
 	static int (*const parts[])(struct pprof_input *) = {
 		pprof_read_mappings, pprof_read_functions, pprof_read_locations, read_samples};
 	const char *problem;
-	bool linear = true;
 	int r = pprof_tables_read(&in->tables, in->bytes, in->size, &problem);
 
 	if (r)
@@ -341,11 +359,6 @@ static int read_all(struct pprof_input *in)
 	r = pprof_read_strings(in);
 	r = r ? r : read_comments(in);
 	r = r ? r : choose_values(in, true);
-	r = r ? r : check_linear(in, &linear);
-	if (r == 0 && !linear) {
-		in->checked_by = 0;
-		r = choose_values(in, false);
-	}
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && r == 0; i++)
 		r = parts[i](in);
 	return r;

@@ -143,5 +143,7 @@ int pprof_ids_put(struct pprof_ids *ids, uint64_t id, uint32_t index)
 	if (id >= ids->limit)
 		return map_put(ids->sparse, id, (void *)((uintptr_t)index + 1));
 	ids->dense[id] = index + 1;
+	if (id == (uint64_t)index + 1 && ids->counted == index)
+		ids->counted = id;
 	return 0;
 }

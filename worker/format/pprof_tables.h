@@ -53,7 +53,8 @@ struct pprof_tables {
 
 /* What a file calls its entries by: any numbers but 0, mostly 1, 2, 3 … */
 struct pprof_ids {
-	uint32_t *dense; /* index + 1 */
+	uint64_t counted; /* the first ones are 1 to this, in order */
+	uint32_t *dense;  /* index + 1 */
 	uint64_t limit;
 	struct map *sparse;
 };
@@ -72,6 +73,8 @@ uint32_t pprof_ids_sparse(const struct pprof_ids *ids, uint64_t id);
 /* Index + 1, or 0: there is none. */
 static inline uint32_t pprof_ids_get(const struct pprof_ids *ids, uint64_t id)
 {
+	if (id <= ids->counted)
+		return (uint32_t)id;
 	return id < ids->limit ? ids->dense[id] : pprof_ids_sparse(ids, id);
 }
 

@@ -43,8 +43,30 @@ static inline uint64_t wire_varint(struct reader *reader)
 	return reader_uleb(reader);
 }
 
+/*
+ * One of many, as in a packed list, where it cannot be foreseen how long each is: up to four bytes
+ * without a branch that depends on it.
+ */
+static inline uint64_t wire_varint_of_list(struct reader *reader)
+{
+	uint32_t word, end, length;
+
+	if (reader_left(reader) < sizeof(word))
+		return reader_uleb(reader);
+	memcpy(&word, reader->position, sizeof(word));
+	end = ~word & 0x80808080u; /* of bytes that are the last one of a number */
+	if (end == 0)
+		return reader_uleb(reader);
+	length = (uint32_t)__builtin_ctz(end) / 8 + 1;
+	word &= end ^ (end - 1); /* the bytes behind it are others' */
+	reader->position += length;
+	return (word & 0x7fu) | (word >> 1 & 0x3f80u) | (word >> 2 & 0x1fc000u) |
+	       (word >> 3 & 0xfe00000u);
+}
+
 /* The next field; false at the end of the message, or when it is not well-formed. */
-static inline bool wire_next(struct reader *reader, struct wire *ret_field)
+__attribute__((always_inline)) static inline bool wire_next(struct reader *reader,
+							    struct wire *ret_field)
 {
 	uint64_t tag;
 
@@ -59,7 +81,7 @@ static inline bool wire_next(struct reader *reader, struct wire *ret_field)
 	if (ret_field->type == WIRE_VARINT)
 		ret_field->value = wire_varint(reader);
 	else if (ret_field->type == WIRE_BYTES)
-		ret_field->bytes = reader_sub(reader, wire_varint(reader));
+		reader_take(reader, wire_varint(reader), &ret_field->bytes);
 	else if (ret_field->type == WIRE_FIXED64)
 		ret_field->value = reader_u64(reader);
 	else if (ret_field->type == WIRE_FIXED32)

@@ -241,6 +241,15 @@ uint32_t profile_stacks(const struct profile *profile)
 	return intern_count(profile->stacks) - 1;
 }
 
+/* Ids are places: those that were appended have one, too. */
+static bool give_ids_to_appended(struct profile *profile)
+{
+	while (intern_count(profile->sample_keys) <= profile->sample_count)
+		if (intern_append(profile->sample_keys, NULL, 0) == INTERN_FAILED)
+			return false;
+	return true;
+}
+
 /* The id of the sample, or INTERN_FAILED. */
 static uint32_t sample_add(struct profile *profile, const struct profile_sample *sample)
 {
@@ -248,8 +257,9 @@ static uint32_t sample_add(struct profile *profile, const struct profile_sample 
 	uint32_t id;
 
 	key.count = key.base = 0;
-	if (ARRAY_RESERVE(profile->samples, profile->sample_capacity, profile->sample_count + 1) <
-	    0)
+	if (!give_ids_to_appended(profile) ||
+	    ARRAY_RESERVE(profile->samples, profile->sample_capacity, profile->sample_count + 1) <
+		    0)
 		return INTERN_FAILED;
 	id = intern_add(profile->sample_keys, &key, sizeof(key));
 	if (id == INTERN_FAILED)
@@ -289,11 +299,18 @@ int profile_sample_add_at(struct profile *profile, const struct profile_sample *
 int profile_sample_append(struct profile *profile, const struct profile_sample *sample)
 {
 	if (ARRAY_RESERVE(profile->samples, profile->sample_capacity, profile->sample_count + 1) <
-		    0 ||
-	    intern_append(profile->sample_keys, NULL, 0) == INTERN_FAILED) /* ids are places */
+	    0)
 		return -ENOMEM;
 	profile->samples[profile->sample_count++] = *sample;
 	return 0;
+}
+
+void profile_samples_scale(struct profile *profile, size_t from, uint64_t factor)
+{
+	for (size_t i = from; i < profile->sample_count; i++) {
+		profile->samples[i].count *= factor;
+		profile->samples[i].base *= factor;
+	}
 }
 
 const struct profile_sample *profile_samples(const struct profile *profile, size_t *ret_count)

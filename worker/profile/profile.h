@@ -146,6 +146,8 @@ int profile_sample_add_at(struct profile *profile, const struct profile_sample *
 /* A stack and a sample that are known to have no equal, as in a file of samples: only faster. */
 uint32_t profile_stack_append(struct profile *profile, const uint32_t *locations, size_t count);
 int profile_sample_append(struct profile *profile, const struct profile_sample *sample);
+/* Counts of all samples from this index on; the caller knows that they are not too large for it. */
+void profile_samples_scale(struct profile *profile, size_t from, uint64_t factor);
 const struct profile_sample *profile_samples(const struct profile *profile, size_t *ret_count);
 
 void profile_keep_times(struct profile *profile); /* of what is added from now on */
