@@ -215,6 +215,19 @@ static const char *add(struct policy_rows *rows, const struct policy_row *row)
 	return NULL;
 }
 
+/* It is no row either: whoever says it has the same policy as whoever does not. */
+static bool is_version(struct piece text, const char **ret_reason)
+{
+	uint32_t value = 0;
+
+	if (!is(take_word(&text), "version"))
+		return false;
+	*ret_reason = number(text, POLICY_VERSION, &value) && value == POLICY_VERSION
+			      ? NULL
+			      : "of another version; this keyhole reads version 1";
+	return true;
+}
+
 static const char *take_line(struct policy_rows *rows, struct piece text)
 {
 	struct line line = {.rest = text, .row = {.line = rows->line}};
@@ -226,6 +239,8 @@ static const char *take_line(struct policy_rows *rows, struct piece text)
 	trim(&line.rest);
 	if (line.rest.size == 0 || line.rest.text[0] == '#')
 		return NULL;
+	if (is_version(line.rest, &reason))
+		return reason;
 	reason = rule(&line);
 	/* The default of names is no row, so that saying it does not change the hash. */
 	if (reason || (line.row.kind == ROW_NAMES && line.row.value == 0))

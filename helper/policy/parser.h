@@ -11,6 +11,9 @@
 
 #include "ipc/messages.h"
 
+/* Of what the rules mean; a file may say it, and one of another is refused. */
+#define POLICY_VERSION 1u
+
 /* Texts are printable ASCII, padded with NULs. */
 enum policy_row_kind {
 	ROW_UID, /* value: the uid */

@@ -29,7 +29,7 @@ keyhole() {	# VERB: it is refused, or it is not
 	record) "$top/bin/keyhole" record -F 99 -o "$top/p.folded" --audit "$top/audit" \
 		--policy "$top/policy.conf" -- \
 		sh -c 'i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done' ;;
-	*) "$top/bin/keyhole" "$1" ;;
+	*) "$top/bin/keyhole" "$1" --help ;;
 	esac >"$top/out" 2>&1
 }
 

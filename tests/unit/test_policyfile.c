@@ -58,7 +58,8 @@ static void test_policyfile__each_kind_of_line(void **state)
 
 static void test_policyfile__nothing_is_no_rule(void **state)
 {
-	static const char *const texts[] = {"", "\n\n", "# a\n", "   \t ", "names path keep\n"};
+	static const char *const texts[] = {
+		"", "\n\n", "# a\n", "   \t ", "names path keep\n", "version 1\n\tversion\t1"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
@@ -70,6 +71,13 @@ static void test_policyfile__nothing_is_no_rule(void **state)
 static void test_policyfile__what_is_refused(void **state)
 {
 	static const char *const lines[] = {
+		"version",
+		"version 0",
+		"version 01",
+		"version 2",
+		"version 1 2",
+		"version 4294967297",
+		"versions 1",
 		"deny",
 		"deny ",
 		"deny uid",
