@@ -20,6 +20,7 @@
 #define HELP_COLUMNS  80
 #define VERB_COLUMN   25
 #define OPTION_COLUMN 27
+#define EVENT_COLUMN  9
 
 struct line {
 	struct message_options *options;
@@ -35,21 +36,23 @@ static const char usage_target[] =
 	"  -p, --pid PID            a process, its threads, later children (repeatable)\n"
 	"      --cgroup PATH        the processes of a cgroup v2 directory\n"
 	"  -- CMD ARGS              profile CMD, run as the invoking user, until it exits\n"
-	"  -e, --event EVENT[:PERIOD] what makes samples (cycles, without a PMU cpu-clock):\n"
+	"  -e, --event EVENT[:PERIOD] what makes samples (cycles; cpu-clock if no PMU):\n"
 	"                           at a frequency, or one in PERIOD of them\n"
 	"  -F, --frequency HZ       samples per second and CPU, 1-10000 (99)\n"
 	"  -d, --duration SECONDS   stop after so long, may be fractional\n";
 static const char usage_rest[] =
 	"      --force              replace FILE when it exists\n"
 	"      --by-thread          keep threads apart\n"
-	"      --no-inline          neither inlined functions nor source lines: ends sooner\n"
+	"      --no-inline          no inlined functions, no source lines: ends sooner\n"
+	"                           (--inline: with them, the default)\n"
 	"      --debug-dir DIR[:DIR] where debug files are (/usr/lib/debug)\n"
 	"      --policy FILE        who is never sampled (/etc/keyhole/policy.conf)\n"
 	"      --audit FILE         append what was done to FILE (ours, mode 0600; .json)\n"
 	"      --require LAYERS     do not start without: namespaces,pid,root,landlock\n"
 	"  -q, --quiet              say nothing but errors\n"
 	"  -v, --verbose            say more\n"
-	"  -h, --help               this text\n\n"
+	"  -h, --help               this text\n\n";
+static const char usage_end[] =
 	"examples:\n"
 	"  sudo keyhole record -d 10                    the whole machine, for 10 s\n"
 	"  sudo keyhole record -p 1234 -o app.folded    one process, until Ctrl-C\n"
@@ -58,9 +61,10 @@ static const char usage_rest[] =
 	"exit status: 0 done, 1 failed while recording, 2 usage, 3 missing rights,\n"
 	"  4 no samples; with CMD that of CMD, 128 + N when signal N ended it\n";
 static const char usage_events[] =
-	"  A PERIOD of a clock is in ns, of others a number of events. cpu-clock, task-clock and\n"
-	"  cycles without one make -F samples a second. Others are counted, of 1000 a second and\n"
-	"  CPU at most: what is more is lost, a larger PERIOD counts it.\n";
+	"  A PERIOD of a clock is in ns, of others a number of events. cpu-clock,\n"
+	"  task-clock and cycles without one make -F samples a second. Others are\n"
+	"  counted, of 1000 a second and CPU at most: what is more is lost, a larger\n"
+	"  PERIOD counts it.\n\n";
 
 static const char usage_check_config[] =
 	"usage: keyhole check-config [FILE]\n"
@@ -105,8 +109,9 @@ static void print_usage(FILE *out)
 	snprintf(formats, sizeof(formats), "%s; else by the suffix of FILE", formats_names(" or "));
 	print_entry(out, "  -f, --format FORMAT", OPTION_COLUMN, formats);
 	fputs(usage_rest, out);
-	fprintf(out, "\nevents: %s\n", events_names(sizeof("events: ") - 1));
+	print_entry(out, "events:", EVENT_COLUMN, events_names());
 	fputs(usage_events, out);
+	fputs(usage_end, out);
 }
 
 /* ---- options ------------------------------------------------------------------------------- */
