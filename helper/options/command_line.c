@@ -21,6 +21,7 @@
 #define HELP_COLUMNS  80
 #define VERB_COLUMN   25
 #define OPTION_COLUMN 27
+#define EVENT_COLUMN  9
 
 struct line {
 	struct message_options *options;
@@ -43,24 +44,26 @@ static const char usage_target[] =
 	"      --exclude-pid LIST   not of these processes and their later children\n"
 	"      --exclude-cgroup LIST\n"
 	"                           not of these cgroup v2 directories and those below\n"
-	"      --no-kernel          without kernel stacks and kernel threads (--kernel: with)\n"
-	"      --no-user            only in the kernel, without user stacks (--user: with)\n"
+	"      --no-kernel          without kernel stacks and threads (--kernel: with)\n"
+	"      --no-user            in the kernel only, no user stacks (--user: with)\n"
 	"  -e, --event EVENT[:PERIOD]\n"
-	"                           what makes samples (cycles, without a PMU cpu-clock): at\n"
-	"                           a frequency, or one in PERIOD of them\n"
+	"                           what makes samples (cycles; cpu-clock if no PMU):\n"
+	"                           at a frequency, or one in PERIOD of them\n"
 	"  -F, --frequency HZ       samples per second and CPU, 1-10000 (99)\n"
 	"  -d, --duration SECONDS   stop after so long, may be fractional\n";
 static const char usage_rest[] =
 	"      --force              replace FILE when it exists\n"
 	"      --by-thread          keep threads apart\n"
-	"      --no-inline          neither inlined functions nor source lines (--inline: with)\n"
+	"      --no-inline          no inlined functions, no source lines: ends sooner\n"
+	"                           (--inline: with them, the default)\n"
 	"      --debug-dir DIR[:DIR] where debug files are (/usr/lib/debug)\n"
 	"      --policy FILE        who is never sampled (/etc/keyhole/policy.conf)\n"
 	"      --audit FILE         append what was done to FILE (ours, mode 0600; .json)\n"
 	"      --require LAYERS     do not start without: namespaces,pid,root,landlock\n"
 	"  -q, --quiet              say nothing but errors\n"
 	"  -v, --verbose            say more\n"
-	"  -h, --help               this text\n\n"
+	"  -h, --help               this text\n\n";
+static const char usage_end[] =
 	"examples:\n"
 	"  sudo keyhole record -d 10                    the whole machine, for 10 s\n"
 	"  sudo keyhole record -p 1234 -o app.folded    one process, until Ctrl-C\n"
@@ -72,7 +75,7 @@ static const char usage_events[] =
 	"  A PERIOD of a clock is in ns, of others a number of events. cpu-clock,\n"
 	"  task-clock and cycles without one make -F samples a second. Others are\n"
 	"  counted, of 1000 a second and CPU at most: what is more is lost, a larger\n"
-	"  PERIOD counts it.\n";
+	"  PERIOD counts it.\n\n";
 
 static const char usage_check_config[] =
 	"usage: keyhole check-config [FILE]\n"
@@ -117,8 +120,9 @@ static void print_usage(FILE *out)
 	snprintf(formats, sizeof(formats), "%s; else by the suffix of FILE", formats_names(" or "));
 	print_entry(out, "  -f, --format FORMAT", OPTION_COLUMN, formats);
 	fputs(usage_rest, out);
-	fprintf(out, "\nevents: %s\n", events_names(sizeof("events: ") - 1));
+	print_entry(out, "events:", EVENT_COLUMN, events_names());
 	fputs(usage_events, out);
+	fputs(usage_end, out);
 }
 
 /* ---- options ------------------------------------------------------------------------------- */

@@ -8,8 +8,7 @@
 
 #include "ipc/time.h"
 
-#define LIST_BYTES   512
-#define LINE_COLUMNS 90u
+#define LIST_BYTES 512
 
 static const struct row {
 	const char *name;
@@ -47,23 +46,14 @@ static uint32_t find(const char *text, size_t length)
 	return 0;
 }
 
-const char *events_names(unsigned int indent)
+const char *events_names(void)
 {
 	static char text[LIST_BYTES];
-	size_t used = 0, line = indent;
+	size_t used = 0;
 
-	for (size_t i = 0; i < ROWS && used < sizeof(text); i++) {
-		size_t length = strlen(rows[i].name) + 2;
-		bool wraps = indent && line + length > LINE_COLUMNS;
-
-		line = wraps ? indent + length : line + length;
-		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s%*s%s",
-					 i ? "," : "",
-					 wraps ? "\n"
-					 : i   ? " "
-					       : "",
-					 wraps ? (int)indent : 0, "", rows[i].name);
-	}
+	for (size_t i = 0; i < ROWS && used < sizeof(text); i++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", i ? ", " : "",
+					 rows[i].name);
 	return text;
 }
 
@@ -95,7 +85,7 @@ const char *events_parse(const char *text, struct message_sampling *ret_sampling
 		return text[length] ? parse_period(text + length + 1, &rows[event - 1],
 						   &ret_sampling->period)
 				    : NULL;
-	snprintf(problem, sizeof(problem), "not an event; there are: %s", events_names(0));
+	snprintf(problem, sizeof(problem), "not an event; there are: %s", events_names());
 	return problem;
 }
 

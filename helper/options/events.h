@@ -18,7 +18,7 @@ const char *events_parse(const char *text, struct message_sampling *ret_sampling
  */
 const char *events_finish(struct message_sampling *sampling);
 
-/* "cycles, cpu-clock": all, a few in a line with so many blanks before it. */
-const char *events_names(unsigned int indent);
+/* "cycles, cpu-clock": all. */
+const char *events_names(void);
 
 #endif
