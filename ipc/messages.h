@@ -61,7 +61,8 @@ struct message_ready {
 #define OPTIONS_FORCE	  1u
 #define OPTIONS_BY_THREAD 2u
 #define OPTIONS_VERBOSE	  4u
-#define CONFIG_NAMES	  8 /* from this bit on: message_policy_keys.names */
+#define OPTIONS_WHY	  128u /* what is known of a process, as text: no profile, no summary */
+#define CONFIG_NAMES	  8    /* from this bit on: message_policy_keys.names */
 
 enum profile_format {
 	FORMAT_NONE,
@@ -153,7 +154,7 @@ enum output_step {
 #define STEP_QUIET (1u << 31) /* no word on it when there are no samples */
 struct message_step {
 	uint32_t step;	/* enum output_step */
-	uint32_t flags; /* OPTIONS_VERBOSE, STEP_QUIET */
+	uint32_t flags; /* OPTIONS_VERBOSE, OPTIONS_WHY, STEP_QUIET */
 	uint32_t bytes; /* STEP_COMMIT: of the finished file */
 };
 
@@ -251,7 +252,7 @@ struct message_text {
 struct message_options {
 	uint64_t duration; /* ns, 0: until stopped */
 	int32_t status;	   /* OPTIONS_RECORD, or what keyhole exits with: the rest means nothing */
-	uint32_t flags;	   /* OPTIONS_FORCE, OPTIONS_BY_THREAD, OPTIONS_VERBOSE */
+	uint32_t flags;	   /* OPTIONS_* */
 	uint32_t frequency;
 	uint32_t format;  /* enum profile_format */
 	uint32_t require; /* bits of policy/layers.def */
