@@ -22,6 +22,10 @@ struct line {
 
 /* ---- help ---------------------------------------------------------------------------------- */
 
+static const char usage_why[] =
+	"       keyhole why PID [-d SECONDS]: where names, lines and stacks of a process come\n"
+	"                         from, what they lack, and what to do about it; takes 5 s and\n"
+	"                         -F, -v, --debug-dir, --policy, --audit and --require as well\n";
 static const char usage_target[] =
 	"Profile with stacks and write them to a file. Ctrl-C stops and writes.\n\n"
 	"  -a, --all                the whole machine (default)\n"
@@ -48,6 +52,7 @@ static void print_usage(FILE *out)
 #define V(verb, program, help) fprintf(out, "       keyhole %-9s %s\n", #verb, help);
 #include "ipc/verbs.def"
 #undef V
+	fputs(usage_why, out);
 	fputs("       keyhole check-config [FILE]: what the policy file says, or what is wrong "
 	      "with it\n",
 	      out);
@@ -78,6 +83,19 @@ static const struct option longs[] = {
 	{"debug-dir", required_argument, NULL, 'D'},
 	{"policy", required_argument, NULL, 'P'},
 	{"by-thread", no_argument, NULL, 'T'},
+	{"verbose", no_argument, NULL, 'v'},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
+};
+
+#define WHY_DURATION (5 * NS_PER_SECOND)
+static const struct option why_longs[] = {
+	{"frequency", required_argument, NULL, 'F'},
+	{"duration", required_argument, NULL, 'd'},
+	{"require", required_argument, NULL, 'Q'},
+	{"audit", required_argument, NULL, 'A'},
+	{"debug-dir", required_argument, NULL, 'D'},
+	{"policy", required_argument, NULL, 'P'},
 	{"verbose", no_argument, NULL, 'v'},
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
@@ -174,6 +192,7 @@ static const char *apply(struct line *line, char **argv, int option, const char 
 
 	switch (option) {
 	case 'p':
+	case '\1': /* what is no option, in order */
 		return add_pid(options, arg);
 	case 'Q':
 		return add_layers(options, arg);
@@ -254,29 +273,59 @@ static const char *finish_output(struct line *line)
 	return options->format ? NULL : text;
 }
 
-static int refuse(const char *object, const char *reason)
+static int refuse(const char *verb, const char *object, const char *reason)
 {
 	if (reason)
-		log_error("record: %s: %s (see: keyhole record --help)", object, reason);
+		log_error("%s: %s: %s (see: keyhole %s --help)", verb, object, reason, verb);
 	return reason ? EXIT_USAGE : 0;
+}
+
+static int read_options(struct line *line, int argc, char **argv, const char *shorts,
+			const struct option *those)
+{
+	int r = 0, option;
+
+	line->options->frequency = 99;
+	optind = 0; /* glibc: start anew */
+	opterr = 0;
+	while (!r && (option = getopt_long(argc, argv, shorts, those, NULL)) != -1)
+		r = refuse(argv[0], optarg ? optarg : argv[optind - 1],
+			   apply(line, argv, option, optarg));
+	return r;
 }
 
 /* argv[0] is "record". OPTIONS_RECORD, EXIT_USAGE after one line, or EXIT_DONE: help is wanted. */
 static int read_record(int argc, char **argv, struct message_options *ret_options)
 {
 	struct line line = {.options = ret_options};
-	int r = 0, option;
-
-	ret_options->frequency = 99;
-	optind = 0; /* glibc: start anew */
-	opterr = 0;
 	/* The first character: stop at CMD. The second: the messages are ours. */
-	while (!r && (option = getopt_long(argc, argv, "+:ap:F:d:o:f:vh", longs, NULL)) != -1)
-		r = refuse(optarg ? optarg : argv[optind - 1], apply(&line, argv, option, optarg));
+	int r = read_options(&line, argc, argv, "+:ap:F:d:o:f:vh", longs);
+
 	if (r || line.help)
 		return r;
-	r = refuse(optind < argc ? argv[optind] : "options", finish_target(&line, argc, argv));
-	r = r ? r : refuse(line.output ? line.output : "output", finish_output(&line));
+	r = refuse(argv[0], optind < argc ? argv[optind] : "options",
+		   finish_target(&line, argc, argv));
+	r = r ? r : refuse(argv[0], line.output ? line.output : "output", finish_output(&line));
+	return r ? r : OPTIONS_RECORD;
+}
+
+/* argv[0] is "why". As above: a recording of one process, of which the worker makes no profile. */
+static int read_why(int argc, char **argv, struct message_options *ret_options)
+{
+	struct line line = {.options = ret_options};
+	/* The first character: nothing changes its place, which is told. */
+	int r = read_options(&line, argc, argv, "-:F:d:vh", why_longs);
+
+	if (r || line.help)
+		return r;
+	ret_options->duration = ret_options->duration ?: WHY_DURATION;
+	ret_options->format = FORMAT_folded; /* any */
+	ret_options->flags |= OPTIONS_WHY;
+	snprintf(ret_options->name, sizeof(ret_options->name), "-");
+	r = refuse(argv[0], "PID",
+		   ret_options->pid_count == 1 && optind == argc
+			   ? NULL
+			   : "one process, as in: keyhole why 1234");
 	return r ? r : OPTIONS_RECORD;
 }
 
@@ -296,6 +345,8 @@ void command_line_read(int argc, char **argv, FILE *out, struct message_options 
 	memset(ret_options, 0, sizeof(*ret_options));
 	if (!strcmp(verb, "record")) {
 		status = read_record(argc - 1, argv + 1, ret_options);
+	} else if (!strcmp(verb, "why")) {
+		status = read_why(argc - 1, argv + 1, ret_options);
 	} else if (strcmp(verb, "help") && strcmp(verb, "--help") && strcmp(verb, "--version")) {
 		log_error("%s: not a command; run: keyhole help", *verb ? verb : "(nothing)");
 		status = EXIT_USAGE;

@@ -33,7 +33,7 @@ struct committer {
 	struct channel loader;
 	const char *path;
 	const char *name; /* in its working directory, the output's folder */
-	bool force;
+	bool force, why;
 	char temporary[32]; /* "": standard output */
 	struct counts counts;
 	struct counted counted;	      /* when sampling was over */
@@ -139,7 +139,7 @@ static void show_progress(const struct committer *c, const struct message_progre
 {
 	struct counted counted;
 
-	if (!isatty(STDERR_FILENO))
+	if (c->why || !isatty(STDERR_FILENO))
 		return;
 	counted = counts_sum(&c->counts);
 	counted.seen = seen->samples;
@@ -147,10 +147,21 @@ static void show_progress(const struct committer *c, const struct message_progre
 	summary_print_progress(&counted, stderr);
 }
 
+/* `why` has an answer for who sleeps, but none for who is denied. */
+static int end_why(const struct committer *c)
+{
+	if (c->counted.samples || !c->counted.denied)
+		return 0;
+	log_error("why: a rule of the policy denies it; see: keyhole check-config");
+	return -ENODATA;
+}
+
 static int end(struct committer *c, uint32_t flags)
 {
 	int r = counts_end(&c->counts, &c->counted);
 
+	if (c->why)
+		return r ? r : end_why(c);
 	if (isatty(STDERR_FILENO))
 		fputs("\r\033[K", stderr);
 	return r || c->counted.samples ? r : say_no_samples(c, flags);
@@ -163,6 +174,8 @@ static int commit(const struct committer *c, const struct message_step *step)
 	bool any;
 	int r;
 
+	if (c->why) /* it is printed */
+		return 0;
 	summary_make(&c->counted, &c->named, &sum);
 	any = sum.taken != sum.lost;
 	r = any ? move_file(c) : 0;
@@ -179,6 +192,7 @@ static int take_step(struct committer *c, const struct message_step *step)
 {
 	switch (step->step) {
 	case STEP_BEGIN:
+		c->why = step->flags & OPTIONS_WHY;
 		return counts_begin(&c->counts);
 	case STEP_WORKER:
 		counts_replace(&c->counts);
