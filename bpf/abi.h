@@ -397,7 +397,9 @@ struct generation {
 /* ---- life of processes, in a BPF ring buffer --------------------------------------------- */
 
 enum event_kind {
-	EVENT_SEEN = 1, /* first sample of a process that was there before us */
+	/* A process that was there before us: at its first sample; before that, where it was named,
+	 * then of no certain cgroup. */
+	EVENT_SEEN = 1,
 	EVENT_FORK = 2, /* generation of the child; parent_* say whose mappings it has */
 	EVENT_EXEC = 3, /* a new program; its segments are mapped already */
 	EVENT_EXIT = 4, /* last thread gone, or denied from now on */

@@ -140,6 +140,19 @@ INLINE void meet_again(u32 pid, struct generation *generation, u32 epoch)
 	tell(EVENT_SEEN, pid, generation->number, 0, 0);
 }
 
+/*
+ * A process that was named, whether it runs or not: what it has mapped is known before its first
+ * sample. That one tells of it again, as a reader of the iterator is of another cgroup.
+ */
+INLINE void meet_target(struct task_struct *task, u32 pid)
+{
+	u64 mm = number_of(task->mm);
+	struct generation *target = mm ? first_sight(pid, mm, 0, GIVEN_BY_HOOK) : NULL;
+
+	if (target)
+		target->epoch = ~worker_epoch;
+}
+
 /* ---- denied processes ---- */
 
 /* Whether its samples are wanted wherever it is, so that it has an entry although it is denied. */
@@ -335,6 +348,8 @@ int on_task(struct bpf_iter__task *ctx)
 	}
 	if (known && known->denied)
 		return 0;
+	if (!known && filter_mode == FILTER_TARGETS)
+		meet_target(task, pid);
 	sum->nanoseconds += task->se.sum_exec_runtime;
 	sum->tasks++;
 	return 0;

@@ -64,7 +64,8 @@ struct message_ready {
 #define OPTIONS_QUIET	  8u
 #define OPTIONS_NO_INLINE 16u
 #define OPTIONS_COMM	  32u
-#define CONFIG_NAMES	  8 /* from this bit on: message_policy_keys.names */
+#define OPTIONS_WHY	  64u /* what is known of a process, as text: no profile, no summary */
+#define CONFIG_NAMES	  8   /* from this bit on: message_policy_keys.names */
 
 enum profile_format {
 	FORMAT_NONE,
@@ -162,7 +163,7 @@ enum output_step {
 #define STEP_QUIET (1u << 31) /* no word on it when there are no samples */
 struct message_step {
 	uint32_t step;	/* enum output_step */
-	uint32_t flags; /* OPTIONS_VERBOSE, OPTIONS_QUIET, STEP_QUIET */
+	uint32_t flags; /* OPTIONS_* above, STEP_QUIET */
 	uint32_t bytes; /* STEP_COMMIT: of the finished file */
 };
 

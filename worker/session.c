@@ -9,6 +9,7 @@
 #include "ipc/log.h"
 #include "worker/base/redact.h"
 #include "worker/format/format.h"
+#include "worker/format/why.h"
 #include "worker/naming.h"
 #include "worker/process/file.h"
 #include "worker/process/mapping.h"
@@ -24,6 +25,7 @@
 #include "worker/sample/ring.h"
 #include "worker/sample/samples.h"
 #include "worker/sample/sideband.h"
+#include "worker/sources.h"
 #include "worker/stream.h"
 #include "worker/symbol/kernel_symbols.h"
 
@@ -54,6 +56,7 @@ struct session {
 	struct naming_counts names;
 	uint64_t naming_time;
 	struct inlines_counts inlines;
+	struct sources sources; /* OPTIONS_WHY */
 };
 
 /* ---- life ---- */
@@ -251,6 +254,7 @@ void session_free(struct session *session)
 	tables_free(session->tables);
 	segments_free(session->segments);
 	symbol_cache_free(session->cache);
+	sources_release(&session->sources);
 	free(session->rings);
 	free(session);
 }
@@ -321,6 +325,21 @@ bool session_waiting(const struct session *session)
 
 /* ---- end ---- */
 
+static int find_sources(struct session *session)
+{
+	const struct sources_parts parts = {
+		.profile = session->profile,
+		.processes = tracker_processes(session->tracker),
+		.objects = session->objects,
+		.redact = &session->redact,
+		.cache = session->cache,
+		.debug_files = session->parts.debug_files,
+		.clock = session->parts.clock,
+	};
+
+	return sources_collect(&parts, stream_first_seen(session->stream), &session->sources);
+}
+
 int session_finish(struct session *session)
 {
 	const struct naming_parts naming = {
@@ -346,6 +365,8 @@ int session_finish(struct session *session)
 	r = naming_run(&naming);
 	session->naming_time = session->parts.clock() - began;
 	session->without_names = naming_without(session->profile);
+	if (r == 0 && session->parts.config.flags & OPTIONS_WHY)
+		r = find_sources(session);
 	return r;
 }
 
@@ -378,6 +399,8 @@ int session_render(const struct session *session, const struct message_stop *sto
 	const struct format_options options = {.by_thread = config->flags & OPTIONS_BY_THREAD};
 
 	describe(&config->sampling, &times);
+	if (config->flags & OPTIONS_WHY)
+		return why_render(session->profile, &session->sources, &times, fd);
 	return format_find(config->format)->render(session->profile, &times, &options, fd);
 }
 

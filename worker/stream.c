@@ -24,6 +24,7 @@ struct stream {
 	struct item *items;
 	size_t count, capacity;
 	uint64_t order, dropped; /* dropped: no memory */
+	uint32_t first_seen;
 };
 
 struct stream *stream_new(void)
@@ -66,6 +67,8 @@ static void add_event(struct stream *stream, const struct event *event)
 {
 	struct item *item = add(stream, event->time);
 
+	if (event->kind == EVENT_SEEN && stream->first_seen == 0)
+		stream->first_seen = event->pid;
 	if (!item)
 		return;
 	item->is_event = true;
@@ -174,4 +177,9 @@ bool stream_apply(struct stream *stream, struct tracker *tracker, uint64_t until
 	stream->count -= done;
 	memmove(stream->items, stream->items + done, stream->count * sizeof(*stream->items));
 	return stream->count > 0;
+}
+
+uint32_t stream_first_seen(const struct stream *stream)
+{
+	return stream->first_seen;
 }

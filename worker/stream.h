@@ -23,5 +23,7 @@ void stream_read(struct stream *stream, struct event_ring *events, struct sideba
 		 size_t count);
 /* Applies what happened up to a time. True: something later is kept for the next call. */
 bool stream_apply(struct stream *stream, struct tracker *tracker, uint64_t until);
+/* The process that the first EVENT_SEEN told of, 0: none yet. */
+uint32_t stream_first_seen(const struct stream *stream);
 
 #endif

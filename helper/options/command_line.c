@@ -12,16 +12,13 @@
 #include "helper/options/events.h"
 #include "helper/options/filters.h"
 #include "helper/options/formats.h"
+#include "helper/options/help.h"
 #include "helper/options/nearest.h"
 #include "ipc/log.h"
 #include "ipc/time.h"
 #include "policy/policy.h"
 
-#define PID_MAX	      (1u << 22)
-#define HELP_COLUMNS  80
-#define VERB_COLUMN   25
-#define OPTION_COLUMN 27
-#define EVENT_COLUMN  9
+#define PID_MAX	     (1u << 22)
 
 struct line {
 	struct message_options *options;
@@ -29,101 +26,6 @@ struct line {
 	bool all, help;
 	struct filters filters;
 };
-
-/* ---- help ---------------------------------------------------------------------------------- */
-
-static const char usage_target[] =
-	"Profile with stacks and write them to a file. Ctrl-C stops and writes.\n\n"
-	"  -a, --all                the whole machine (default)\n"
-	"  -p, --pid PID            a process, its threads, later children (repeatable)\n"
-	"      --cgroup PATH        the processes of a cgroup v2 directory\n"
-	"  -- CMD ARGS              profile CMD, run as the invoking user, until it exits\n"
-	"  what of these is sampled (LIST has commas; repeatable, all can be combined):\n"
-	"      --comm REGEX         only where the name of the process or thread matches\n"
-	"      --uid LIST           only of these users, by name or number\n"
-	"      --exclude-pid LIST   not of these processes and their later children\n"
-	"      --exclude-cgroup LIST\n"
-	"                           not of these cgroup v2 directories and those below\n"
-	"      --no-kernel          without kernel stacks and threads (--kernel: with)\n"
-	"      --no-user            in the kernel only, no user stacks (--user: with)\n"
-	"  -e, --event EVENT[:PERIOD]\n"
-	"                           what makes samples (cycles; cpu-clock if no PMU):\n"
-	"                           at a frequency, or one in PERIOD of them\n"
-	"  -F, --frequency HZ       samples per second and CPU, 1-10000 (99)\n"
-	"  -d, --duration SECONDS   stop after so long, may be fractional\n";
-static const char usage_rest[] =
-	"      --force              replace FILE when it exists\n"
-	"      --by-thread          keep threads apart\n"
-	"      --no-inline          no inlined functions, no source lines: ends sooner\n"
-	"                           (--inline: with them, the default)\n"
-	"      --debug-dir DIR[:DIR] where debug files are (/usr/lib/debug)\n"
-	"      --policy FILE        who is never sampled (/etc/keyhole/policy.conf)\n"
-	"      --audit FILE         append what was done to FILE (ours, mode 0600; .json)\n"
-	"      --require LAYERS     do not start without: namespaces,pid,root,landlock\n"
-	"  -q, --quiet              say nothing but errors\n"
-	"  -v, --verbose            say more\n"
-	"  -h, --help               this text\n\n";
-static const char usage_end[] =
-	"examples:\n"
-	"  sudo keyhole record -d 10                    the whole machine, for 10 s\n"
-	"  sudo keyhole record -p 1234 -o app.folded    one process, until Ctrl-C\n"
-	"  sudo keyhole record -o make.pb.gz -- make    a command, run as the user\n"
-	"  sudo keyhole record -d 5 -f folded -o - | flamegraph.pl >cpu.svg\n\n"
-	"exit status: 0 done, 1 failed while recording, 2 usage, 3 missing rights,\n"
-	"  4 no samples; with CMD that of CMD, 128 + N when signal N ended it\n";
-static const char usage_events[] =
-	"  A PERIOD of a clock is in ns, of others a number of events. cpu-clock,\n"
-	"  task-clock and cycles without one make -F samples a second. Others are\n"
-	"  counted, of 1000 a second and CPU at most: what is more is lost, a larger\n"
-	"  PERIOD counts it.\n\n";
-
-static const char usage_check_config[] =
-	"usage: keyhole check-config [FILE]\n"
-	"What the policy file (/etc/keyhole/policy.conf) says, or what is wrong with it:\n"
-	"its rules in their canonical order, then the SHA-256 of those lines.\n\n"
-	"  -h, --help               this text\n\n"
-	"examples:\n"
-	"  sudo keyhole check-config\n"
-	"  sudo keyhole check-config new.conf\n\n"
-	"exit status: 0 the rules hold, 1 failed, 2 the file is wrong, or usage\n";
-
-/* Text from that column on, continued below itself where it would be wider than a terminal. */
-static void print_entry(FILE *out, const char *label, int start, const char *text)
-{
-	int column = fprintf(out, "%-*s", start - 1, label);
-
-	while (*text) {
-		const int word = (int)strcspn(text, " ");
-
-		if (column + 1 + word > HELP_COLUMNS)
-			column = fprintf(out, "\n%*s", start - 1, "") - 1;
-		column += fprintf(out, " %.*s", word, text);
-		text += word + (text[word] == ' ');
-	}
-	fputc('\n', out);
-}
-
-static void print_usage(FILE *out)
-{
-	char formats[640];
-
-	fputs("usage: keyhole record [OPTIONS] [-- CMD ARGS]\n", out);
-#define V(verb, program, help) print_entry(out, "       keyhole " #verb, VERB_COLUMN, help);
-#include "ipc/verbs.def"
-#undef V
-	print_entry(out, "       keyhole check-config", VERB_COLUMN,
-		    "[FILE]: what the policy file says, or what is wrong with it");
-	fputc('\n', out);
-	fputs(usage_target, out);
-	fprintf(out, "  -o, --output FILE        write here (keyhole-DATE-TIME%s), - for stdout\n",
-		formats_suffix(FORMAT_pprof));
-	snprintf(formats, sizeof(formats), "%s; else by the suffix of FILE", formats_names(" or "));
-	print_entry(out, "  -f, --format FORMAT", OPTION_COLUMN, formats);
-	fputs(usage_rest, out);
-	print_entry(out, "events:", EVENT_COLUMN, events_names());
-	fputs(usage_events, out);
-	fputs(usage_end, out);
-}
 
 /* ---- options ------------------------------------------------------------------------------- */
 
@@ -154,6 +56,19 @@ static const struct option longs[] = {
 	{"no-inline", no_argument, NULL, 'N'},
 	{"by-thread", no_argument, NULL, 'T'},
 	{"quiet", no_argument, NULL, 'q'},
+	{"verbose", no_argument, NULL, 'v'},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
+};
+
+#define WHY_DURATION (5 * NS_PER_SECOND)
+static const struct option why_longs[] = {
+	{"frequency", required_argument, NULL, 'F'},
+	{"duration", required_argument, NULL, 'd'},
+	{"require", required_argument, NULL, 'Q'},
+	{"audit", required_argument, NULL, 'A'},
+	{"debug-dir", required_argument, NULL, 'D'},
+	{"policy", required_argument, NULL, 'P'},
 	{"verbose", no_argument, NULL, 'v'},
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
@@ -264,6 +179,7 @@ static const char *apply(struct line *line, char **argv, int option, const char 
 
 	switch (option) {
 	case 'p':
+	case '\1': /* what is no option, in order */
 		return add_pid(options, arg);
 	case 'Q':
 		return add_layers(options, arg);
@@ -379,11 +295,12 @@ static const char *finish_level(struct message_options *options)
 }
 
 /* A reason that does not say what to do is followed by who does. */
-static int refuse(const char *object, const char *reason)
+static int refuse(const char *verb, const char *object, const char *reason)
 {
-	if (reason)
-		log_error("record: %s: %s%s", object, reason,
-			  strchr(reason, ';') ? "" : "; see: keyhole record --help");
+	if (reason && strchr(reason, ';'))
+		log_error("%s: %s: %s", verb, object, reason);
+	else if (reason)
+		log_error("%s: %s: %s; see: keyhole %s --help", verb, object, reason, verb);
 	return reason ? EXIT_USAGE : 0;
 }
 
@@ -400,25 +317,65 @@ static const char *given(char **argv, int option)
 	return letter;
 }
 
-/* argv[0] is "record". OPTIONS_RECORD, EXIT_USAGE after one line, or EXIT_DONE: help is wanted. */
+/* argv[0] is the verb. 0, EXIT_USAGE after one line; line->help: it is wanted. */
+static int read_options(struct line *line, int argc, char **argv, const char *shorts,
+			const struct option *those)
+{
+	int r = 0, option;
+
+	filters_init(&line->filters, line->options);
+	optind = 0; /* glibc: start anew */
+	opterr = 0;
+	while (!r && (option = getopt_long(argc, argv, shorts, those, NULL)) != -1)
+		r = refuse(argv[0], given(argv, option), apply(line, argv, option, optarg));
+	return r;
+}
+
+/* What is known only when all are read. */
+static int finish_options(struct line *line, const char *verb)
+{
+	struct message_options *options = line->options;
+	int r = refuse(verb, "options", finish_level(options));
+
+	r = r ? r
+	      : refuse(verb, line->event ? line->event : "-F", events_finish(&options->sampling));
+	return r ? r : refuse(verb, "--no-kernel --no-user", filters_finish(&line->filters));
+}
+
+/* OPTIONS_RECORD, EXIT_USAGE after one line, or EXIT_DONE: help is wanted. */
 static int read_record(int argc, char **argv, struct message_options *ret_options)
 {
 	struct line line = {.options = ret_options};
-	int r = 0, option;
-
-	filters_init(&line.filters, ret_options);
-	optind = 0; /* glibc: start anew */
-	opterr = 0;
 	/* The first character: stop at CMD. The second: the messages are ours. */
-	while (!r && (option = getopt_long(argc, argv, "+:ap:e:F:d:o:f:qvh", longs, NULL)) != -1)
-		r = refuse(given(argv, option), apply(&line, argv, option, optarg));
+	int r = read_options(&line, argc, argv, "+:ap:e:F:d:o:f:qvh", longs);
+
 	if (r || line.help)
 		return r;
-	r = refuse(optind < argc ? argv[optind] : "options", finish_target(&line, argc, argv));
-	r = r ? r : refuse("options", finish_level(ret_options));
-	r = r ? r : refuse(line.event ? line.event : "-F", events_finish(&ret_options->sampling));
-	r = r ? r : refuse("--no-kernel --no-user", filters_finish(&line.filters));
-	r = r ? r : refuse(line.output ? line.output : "output", finish_output(&line));
+	r = refuse(argv[0], optind < argc ? argv[optind] : "options",
+		   finish_target(&line, argc, argv));
+	r = r ? r : finish_options(&line, argv[0]);
+	r = r ? r : refuse(argv[0], line.output ? line.output : "output", finish_output(&line));
+	return r ? r : OPTIONS_RECORD;
+}
+
+/* As above: a recording of one process, of which the worker makes no profile. */
+static int read_why(int argc, char **argv, struct message_options *ret_options)
+{
+	struct line line = {.options = ret_options};
+	/* The first character: nothing changes its place, which is told. */
+	int r = read_options(&line, argc, argv, "-:F:d:vh", why_longs);
+
+	if (r || line.help)
+		return r;
+	ret_options->duration = ret_options->duration ?: WHY_DURATION;
+	ret_options->format = FORMAT_folded; /* any */
+	ret_options->flags |= OPTIONS_WHY;
+	snprintf(ret_options->name, sizeof(ret_options->name), "-");
+	r = refuse(argv[0], "PID",
+		   ret_options->pid_count == 1 && optind == argc
+			   ? NULL
+			   : "one process, as in: keyhole why 1234");
+	r = r ? r : finish_options(&line, argv[0]);
 	return r ? r : OPTIONS_RECORD;
 }
 
@@ -432,7 +389,7 @@ static int flush(FILE *out, const char *verb)
 
 static int refuse_verb(const char *verb)
 {
-	static const char *const verbs[] = {"record", "check-config", "help",
+	static const char *const verbs[] = {"record", "why", "check-config", "help",
 #define V(verb, program, help) #verb,
 #include "ipc/verbs.def"
 #undef V
@@ -454,7 +411,7 @@ static int read_check_config(char **args, FILE *out)
 			  args[0] ? args[0] : "");
 		return EXIT_USAGE;
 	}
-	fputs(usage_check_config, out);
+	help_print_check_config(out);
 	return EXIT_DONE;
 }
 
@@ -471,9 +428,13 @@ void command_line_read(int argc, char **argv, FILE *out, struct message_options 
 	} else if (!strcmp(verb, "record")) {
 		status = read_record(argc - 1, argv + 1, ret_options);
 		if (status == EXIT_DONE)
-			print_usage(out);
+			help_print(out);
+	} else if (!strcmp(verb, "why")) {
+		status = read_why(argc - 1, argv + 1, ret_options);
+		if (status == EXIT_DONE)
+			help_print_why(out);
 	} else if (!strcmp(verb, "help") || !strcmp(verb, "--help") || !strcmp(verb, "-h")) {
-		print_usage(out);
+		help_print(out);
 	} else {
 		status = refuse_verb(verb);
 	}

@@ -34,7 +34,7 @@ struct committer {
 	struct channel loader;
 	const char *path;
 	const char *name; /* in its working directory, the output's folder */
-	bool force;
+	bool force, why;
 	char temporary[32]; /* "": standard output */
 	bool quiet;
 	struct counts counts;
@@ -151,7 +151,7 @@ static int say_no_samples(const struct committer *c, uint32_t flags, uint64_t lo
 
 static void show_progress(const struct committer *c, const struct message_progress *seen)
 {
-	const unsigned int columns = c->quiet ? 0 : screen_columns(STDERR_FILENO);
+	const unsigned int columns = c->quiet || c->why ? 0 : screen_columns(STDERR_FILENO);
 	char line[PROGRESS_BYTES];
 	struct counted counted;
 
@@ -166,10 +166,21 @@ static void show_progress(const struct committer *c, const struct message_progre
 	screen_replace_line(line, columns, stderr);
 }
 
+/* `why` has an answer for who sleeps, but none for who is denied. */
+static int end_why(const struct committer *c)
+{
+	if (c->counted.samples || !c->counted.denied)
+		return 0;
+	log_error("why: a rule of the policy denies it; see: keyhole check-config");
+	return -ENODATA;
+}
+
 static int end(struct committer *c, uint32_t flags)
 {
 	int r = counts_end(&c->counts, &c->counted);
 
+	if (c->why)
+		return r ? r : end_why(c);
 	if (!c->quiet && screen_columns(STDERR_FILENO))
 		fputs("\r\033[K", stderr);
 	return r || c->counted.samples ? r : say_no_samples(c, flags, 0, c->counted.filtered);
@@ -196,6 +207,8 @@ static int commit(const struct committer *c, const struct message_step *step)
 	bool any;
 	int r;
 
+	if (c->why) /* it is printed */
+		return 0;
 	summary_make(&c->counted, &c->named, c->by_name, &sum);
 	any = sum.taken != sum.lost && step->bytes;
 	r = any ? move_file(c) : 0;
@@ -216,6 +229,7 @@ static int take_step(struct committer *c, const struct message_step *step)
 	c->by_name = step->flags & OPTIONS_COMM;
 	switch (step->step) {
 	case STEP_BEGIN:
+		c->why = step->flags & OPTIONS_WHY;
 		return counts_begin(&c->counts);
 	case STEP_WORKER:
 		counts_replace(&c->counts);

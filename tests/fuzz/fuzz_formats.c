@@ -2,6 +2,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "ipc/messages.h"
@@ -9,9 +10,12 @@
 #include "tests/unit/build_random.h"
 #include "tests/unit/json_check.h"
 #include "worker/format/format.h"
+#include "worker/format/why.h"
 #include "worker/profile/profile.h"
+#include "worker/profile/sources.h"
 
-#define NAMES_MAX 32u
+#define NAMES_MAX    32u
+#define SCREEN_BYTES ((WHY_COLUMNS + 1) * WHY_LINES)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -31,6 +35,52 @@ static void check(const struct format *format, const struct profile *profile)
 	if (is_json(format) && json_check((const char *)bytes, size))
 		__builtin_trap();
 	free(bytes);
+}
+
+static bool is_screen(const char *text, size_t size)
+{
+	size_t column = 0;
+
+	for (size_t i = 0; i < size; i++) {
+		column = text[i] == '\n' ? 0 : column + 1;
+		if (column > WHY_COLUMNS || (column > 0 && (text[i] < ' ' || text[i] > '~')))
+			return false;
+	}
+	return true;
+}
+
+/* The screen of `keyhole why` of the first sample's process, with sources by the input's bytes. */
+static void check_why(const struct profile *profile, const uint8_t *data, size_t size)
+{
+	struct source items[64] = {0};
+	struct sources sources = {.items = items, .listed = size % 2};
+	char text[SCREEN_BYTES + 1];
+	int fd = memfd_create("why", MFD_CLOEXEC);
+	size_t count;
+	ssize_t got;
+	const struct profile_sample *samples = profile_samples(profile, &count);
+
+	sources.pid = count > 0 ? samples[0].pid : 1;
+	sources.name = count > 0 ? samples[0].process_name : 0;
+	for (; sources.count < profile_objects(profile) && sources.count < 64; sources.count++) {
+		uint8_t byte = size > 0 ? data[sources.count % size] : 0;
+
+		items[sources.count] = (struct source){
+			.object = (uint32_t)sources.count + 1,
+			.mappings = byte % 4,
+			.error = byte & 64 ? -byte : 0,
+			.anonymous = byte & 128,
+			.rules = (enum source_rules)(byte % (RULES_NOT_READ + 1)),
+			.names = (enum source_names)(byte % (NAMES_GO + 1)),
+			.lines = (enum source_lines)(byte % (LINES_GO + 1)),
+		};
+	}
+	if (why_render(profile, &sources, &build_profile_times, fd))
+		__builtin_trap();
+	got = pread(fd, text, sizeof(text), 0);
+	if (got <= 0 || got > (ssize_t)SCREEN_BYTES || !is_screen(text, (size_t)got))
+		__builtin_trap();
+	close(fd);
 }
 
 /* Every format of a profile whose names are the input's pieces; all JSON is valid. */
@@ -58,6 +108,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (uint32_t id = 1; id < FORMAT_COUNT; id++)
 		if (format_find(id))
 			check(format_find(id), profile);
+	check_why(profile, data, size);
 	profile_free(profile);
 	free(text);
 	return 0;

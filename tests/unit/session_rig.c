@@ -64,6 +64,7 @@ int rig_setup(void **state)
 		abort();
 	current = *state = rig;
 	rig->now = 1000 * NS_PER_SECOND;
+	rig->cgroup = 4711;
 	fake_target_init(&rig->fake);
 	build_sideband_init(&rig->build);
 	rig->rings = aligned_alloc(PAGE, RING_BYTES_MIN);
@@ -108,7 +109,7 @@ void rig_event(struct rig *rig, uint32_t kind, uint32_t pid, uint64_t generation
 		.generation = generation,
 		.parent_pid = parent,
 		.parent_generation = parent_generation,
-		.cgroup = 4711,
+		.cgroup = rig->cgroup,
 	};
 	const uint32_t head = sizeof(event);
 	uint64_t *end = (uint64_t *)rig->producer;

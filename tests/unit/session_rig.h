@@ -26,7 +26,8 @@ struct rig {
 	uint64_t consumer;
 	unsigned char *producer;
 	uint64_t now;
-	uint64_t tick; /* how long everything between two looks at the clock takes */
+	uint64_t cgroup; /* of events */
+	uint64_t tick;	 /* how long everything between two looks at the clock takes */
 };
 
 #define RIG_TEST(test) cmocka_unit_test_setup_teardown(test, rig_setup, rig_teardown)

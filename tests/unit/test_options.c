@@ -73,6 +73,56 @@ static void test_options__everything(void **state)
 	assert_int_equal(options.given.flags & ~OPTIONS_VERBOSE, OPTIONS_FORCE | OPTIONS_BY_THREAD);
 }
 
+/* `why` with these arguments, as parse() has it. */
+#define PARSE_WHY(options, ...)                                                           \
+	({                                                                                \
+		static const char *const argv_[] = {"keyhole", "why", __VA_ARGS__, NULL}; \
+		static char *copy_[sizeof(argv_) / sizeof(argv_[0])];                     \
+                                                                                          \
+		memcpy(copy_, argv_, sizeof(argv_));                                      \
+		parse(sizeof(argv_) / sizeof(argv_[0]) - 1, copy_, options);              \
+	})
+
+static void test_options__why(void **state)
+{
+	struct options options;
+
+	(void)state;
+	assert_int_equal(PARSE_WHY(&options, "4711"), 0);
+	assert_int_equal(options.given.pid_count, 1);
+	assert_int_equal(options.given.pids[0], 4711);
+	assert_int_equal(options.given.duration, 5000000000);
+	assert_int_equal(options.given.flags, OPTIONS_WHY);
+	assert_string_equal(options.output, "-");
+	/* texts are found where they are, before the number as well as behind it */
+	assert_int_equal(PARSE_WHY(&options, "-d", "0.5", "--policy", "p", "12", "--debug-dir=d",
+				   "-v", "-F200"),
+			 0);
+	assert_int_equal(options.given.pids[0], 12);
+	assert_int_equal(options.given.duration, 500000000);
+	assert_int_equal(options.given.sampling.frequency, 200);
+	assert_int_equal(options.given.flags, OPTIONS_WHY | OPTIONS_VERBOSE);
+	assert_string_equal(options.policy, "p");
+	assert_string_equal(options.debug_dirs, "d");
+}
+
+static void test_options__why_is_of_one_process(void **state)
+{
+	struct options options;
+
+	(void)state;
+	assert_int_equal(PARSE_WHY(&options, "-v"), EXIT_USAGE);
+	assert_int_equal(PARSE_WHY(&options, "1", "2"), EXIT_USAGE);
+	assert_int_equal(PARSE_WHY(&options, "0"), EXIT_USAGE);
+	assert_int_equal(PARSE_WHY(&options, "12x"), EXIT_USAGE);
+	assert_int_equal(PARSE_WHY(&options, "12", "-a"), EXIT_USAGE);
+	assert_int_equal(PARSE_WHY(&options, "12", "-o", "x.folded"), EXIT_USAGE);
+	assert_int_equal(PARSE_WHY(&options, "12", "-f", "folded"), EXIT_USAGE);
+	assert_int_equal(PARSE_WHY(&options, "12", "--", "ls"), EXIT_USAGE);
+	assert_int_equal(PARSE_WHY(&options, "-p", "12"), EXIT_USAGE);
+	assert_int_equal(PARSE_WHY(&options, "--help"), EXIT_DONE);
+}
+
 static void test_options__command_keeps_its_options(void **state)
 {
 	struct options options;
@@ -639,6 +689,8 @@ int main(void)
 		cmocka_unit_test(test_options__defaults),
 		cmocka_unit_test(test_options__everything),
 		cmocka_unit_test(test_options__command_keeps_its_options),
+		cmocka_unit_test(test_options__why),
+		cmocka_unit_test(test_options__why_is_of_one_process),
 		cmocka_unit_test(test_options__targets_exclude_each_other),
 		cmocka_unit_test(test_options__more_processes_than_room),
 		cmocka_unit_test(test_options__quiet_and_verbose),

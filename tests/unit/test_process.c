@@ -12,6 +12,7 @@
 
 #include "ipc/time.h"
 #include "tests/unit/session_rig.h"
+#include "worker/profile/profile.h"
 #include "worker/process/process.h"
 #include "worker/process/tracker.h"
 
@@ -353,6 +354,26 @@ static void test_process__broker_gone_is_survived(void **state)
 	assert_false(session_waiting(rig->session));
 }
 
+/* Of a process that was named, the first event has the cgroup of whoever looked at it. */
+static void test_process__seen_again_has_its_own_cgroup(void **state)
+{
+	static const u64 frames[] = {0x10000100 | FRAME_EXACT};
+	struct rig *rig = *state;
+	size_t count;
+
+	rig_seen(rig, 5, 100, "10000000-10004000 r-xp 00000000 08:01 65536 /bin/program\n",
+		 "/dev/null");
+	rig_settle(rig);
+	rig->cgroup = 815;
+	rig_event(rig, EVENT_SEEN, 5, 100, 0, 0);
+	rig_sample(rig, 5, 100, REASON_end_root, frames, 0, 1);
+	rig_settle(rig);
+	assert_int_equal(session_finish(rig->session), 0);
+	assert_int_equal(profile_samples(session_profile(rig->session), &count)->cgroup, 815);
+	assert_int_equal(count, 1);
+	assert_int_equal(rig->fake.asked[TARGET_MAPS], 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -373,6 +394,7 @@ int main(void)
 		RIG_TEST(test_process__denied_at_the_end_of_its_start),
 		RIG_TEST(test_process__launches_are_bounded),
 		RIG_TEST(test_process__broker_gone_is_survived),
+		RIG_TEST(test_process__seen_again_has_its_own_cgroup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -318,23 +318,28 @@ static int section_bytes(Elf_Scn *section, const GElf_Shdr *header, struct image
 static int find_section(struct image *image, const char *name, Elf_Scn **ret_section,
 			GElf_Shdr *ret_header)
 {
-	Elf_Scn *section = NULL;
+	const char *found;
 	size_t names;
 
+	*ret_section = NULL;
 	if (elf_getshdrstrndx(image->elf, &names) != 0)
 		return -ENOENT;
-	while ((section = elf_nextscn(image->elf, section))) {
-		const char *found;
-
-		if (!gelf_getshdr(section, ret_header))
+	while ((*ret_section = elf_nextscn(image->elf, *ret_section))) {
+		if (!gelf_getshdr(*ret_section, ret_header))
 			return -EBADMSG;
 		found = elf_strptr(image->elf, names, ret_header->sh_name);
-		if (found && strcmp(found, name) == 0) {
-			*ret_section = section;
+		if (found && strcmp(found, name) == 0)
 			return 0;
-		}
 	}
 	return -ENOENT;
+}
+
+bool image_has_section(struct image *image, const char *name)
+{
+	Elf_Scn *section;
+	GElf_Shdr header;
+
+	return find_section(image, name, &section, &header) == 0 && header.sh_type != SHT_NOBITS;
 }
 
 int image_section(struct image *image, const char *name, struct image_bytes *ret_bytes)

@@ -55,6 +55,7 @@ struct image_bytes {
 #define IMAGE_SECTION_MAX (256u << 20) /* larger ones are -EFBIG */
 /* 0 with bytes, -ENOENT, -EFBIG, -EBADMSG or -EIO. SHT_NOBITS and compressed sections: -ENOENT. */
 int image_section(struct image *image, const char *name, struct image_bytes *ret_bytes);
+bool image_has_section(struct image *image, const char *name); /* a compressed one counts */
 /* What the file has from an address on, at most to the end of its segment. */
 int image_text(struct image *image, uint64_t address, uint64_t most, struct image_bytes *ret_bytes);
 /* .eh_frame by section, else through PT_GNU_EH_FRAME (then up to the first record of length 0). */

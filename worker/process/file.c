@@ -401,6 +401,11 @@ bool file_is_gone(const struct file *file, struct target_process process, uint64
 	       file->process.thread == process.thread && file->start == start && file->end == end;
 }
 
+uint64_t file_device(const struct file *file)
+{
+	return file->device;
+}
+
 struct object *files_last_object(struct files *files, struct file *file, uint64_t now)
 {
 	if (file->state == FILE_VERIFYING || file->state == FILE_OPENING)

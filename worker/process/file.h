@@ -43,6 +43,7 @@ struct file *files_get(struct files *files, uint64_t device, uint64_t inode, uin
  */
 struct object *files_object(struct files *files, struct file *file, struct target_process process,
 			    uint64_t start, uint64_t end, uint64_t now);
+uint64_t file_device(const struct file *file); /* as it is listed */
 /* The target knows no such mapping: the process, or its listing, is out of date. */
 bool file_is_gone(const struct file *file, struct target_process process, uint64_t start,
 		  uint64_t end);

@@ -387,6 +387,7 @@ static void finish(struct objects *objects, struct object *object, struct parser
 	object->source = result->table;
 	result->segments = NULL;
 	result->table = NULL;
+	object->rules_error = result->table_error;
 	if (result->build_id[0])
 		object->build_id = strdup(result->build_id);
 	if (result->table_error < 0 && result->table_error != -ENOENT) {

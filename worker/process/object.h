@@ -40,9 +40,10 @@ struct object {
 	char *name; /* path as first seen, or "[vdso]" and the like */
 	enum object_state state;
 	int reason;
-	bool no_room;	/* for its table: none (READY), or not for now (STORING) */
-	bool anonymous; /* no file: an address in it is one of the process */
-	bool unnamed;	/* name says that it is not known */
+	int rules_error; /* READY without a table: -ENOENT, it has no rules; else what is wrong */
+	bool no_room;	 /* for its table: none (READY), or not for now (STORING) */
+	bool anonymous;	 /* no file: an address in it is one of the process */
+	bool unnamed;	 /* name says that it is not known */
 	bool marked;
 	uint32_t owner;			/* pid of the process it was opened for; 0: none */
 	int fd;				/* -1: none, or closed to make room */

@@ -292,15 +292,16 @@ static bool known_process(const struct tracker *tracker, const struct event *eve
 
 static void on_seen(struct tracker *tracker, const struct event *event)
 {
-	struct process *process;
+	struct process *process = processes_find(tracker->processes, event->pid, event->generation);
+	bool known = process != NULL;
 
-	if (known_process(tracker, event))
-		return;
-	process = add_process(tracker, event->pid, event->generation, event->time, NULL, false);
-	if (!process)
-		return;
-	process->cgroup = event->cgroup;
-	list(tracker, process);
+	if (!known)
+		process = add_process(tracker, event->pid, event->generation, event->time, NULL,
+				      false);
+	if (process)
+		process->cgroup = event->cgroup;
+	if (process && !known)
+		list(tracker, process);
 }
 
 static void on_forked(struct tracker *tracker, const struct event *event)

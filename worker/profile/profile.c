@@ -39,7 +39,7 @@ struct location_key {
 };
 
 static const struct profile_reason reasons[] = {
-#define X(name, class, help) {#name, CLASS_##class},
+#define X(name, class, help) {#name, CLASS_##class, help},
 #include "bpf/counters.def"
 #undef X
 };

@@ -91,6 +91,7 @@ enum reason_class { /* see bpf/counters.def */
 struct profile_reason {
 	const char *name; /* as in bpf/counters.def */
 	enum reason_class class;
+	const char *help;
 };
 const struct profile_reason *profile_reason(uint32_t reason);
 
