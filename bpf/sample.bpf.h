@@ -89,7 +89,11 @@ INLINE u32 kernel_stack(void *ctx, struct scratch *scratch, u64 now, u8 *flags)
 /* Number of kernel frames stored; absolute addresses stay in scratch, which no process maps. */
 INLINE u32 kernel_part(void *ctx, struct scratch *scratch, u64 *frames, u8 *flags, u64 now)
 {
-	u32 count = kernel_stack(ctx, scratch, now, flags), range = 0;
+	u32 count, range = 0;
+
+	if (sample_filter.hides & FILTER_NO_KERNEL)
+		return 0;
+	count = kernel_stack(ctx, scratch, now, flags);
 
 	for (u32 i = 0; i < RECORD_KERNEL_FRAMES_MAX; i++) {
 		if (i >= count)
@@ -263,18 +267,12 @@ INLINE void commit(struct scratch *scratch, struct record *record, struct counte
 	scratch->head += bytes;
 }
 
-INLINE int is_kernel_mode(void *ctx)
-{
-	volatile u64 *regs = ctx;
-
-	return (regs[PT_CS] & CS_RPL_USER) != CS_RPL_USER;
-}
-
 /* One sample of a task that passed the filter. */
 INLINE void take(void *ctx, struct scratch *scratch, struct counters *count, u64 id,
 		 struct task_struct *task, const struct generation *generation, u64 now)
 {
-	int kernel_mode = is_kernel_mode(ctx);
+	volatile u64 *regs = ctx;
+	int kernel_mode = (regs[PT_CS] & CS_RPL_USER) != CS_RPL_USER;
 	u32 reason = REASON_end_no_user;
 	u8 flags = kernel_mode ? RECORD_FLAG_KERNEL_MODE : 0;
 
@@ -296,14 +294,22 @@ INLINE void take(void *ctx, struct scratch *scratch, struct counters *count, u64
 	bpf_get_current_comm(record->comm, sizeof(record->comm));
 	scratch->kernel_frames = 0;
 	walk_init(&scratch->walk);
-	if (kernel_mode && !(sample_filter.hides & FILTER_NO_KERNEL))
+	if (kernel_mode)
 		scratch->kernel_frames =
 			kernel_part(ctx, scratch, (u64 *)(record + 1), &flags, now);
 	record->flags = flags;
-	if (generation && !(sample_filter.hides & FILTER_NO_USER))
+	if (sample_filter.hides & FILTER_NO_USER)
+		generation = NULL;
+	if (generation)
 		reason = user_part(ctx, scratch, task, generation, id >> 32, kernel_mode, now);
 	commit(scratch, record, count, reason);
 	observe_sample(scratch, record, reason);
+}
+
+/* Not a kernel thread, or a task in its exit, whose process may be forgotten already. */
+INLINE int has_user_stack(struct task_struct *task)
+{
+	return task_mm(task) && !(task_flags(task) & (PF_KTHREAD | PF_EXITING));
 }
 
 /* By what is known of it, or as it is now; entry and the worker's knowledge follow. */
@@ -330,29 +336,6 @@ INLINE int judge_sample(struct task_struct *task, u32 pid, struct generation *kn
 	return 1;
 }
 
-/*
- * Whether this is a sample of a denied process, which is counted. Kernel threads are nobody's. A
- * global function that comes before all else, so that its branches are not the walk's.
- */
-GLOBAL int sample_is_denied(void)
-{
-	u32 pid = bpf_get_current_pid_tgid() >> 32, cpu = bpf_get_smp_processor_id();
-	struct generation *known = bpf_map_lookup_elem(&generations, &pid);
-	struct task_struct *task = task_now();
-
-	if (!pid || !wanted_now() || task_flags(task) & PF_KTHREAD)
-		return 0;
-	if (filter_mode == FILTER_TARGETS && !known && !is_target(pid))
-		return 0;
-	if (!judge_sample(task, pid, known))
-		return 0;
-	struct counters *count = bpf_map_lookup_elem(&counters, &cpu);
-
-	if (count)
-		count->denied++;
-	return 1;
-}
-
 /* Whether this one is more than may be taken: sample_interval_ns. */
 INLINE int is_too_many(struct scratch *scratch, u64 now)
 {
@@ -373,20 +356,48 @@ INLINE int is_of_wanted_user(struct task_struct *task)
 	return !other;
 }
 
-/* Whether a target's sample is left out, which is counted. Global for the same reason. */
-GLOBAL int sample_is_filtered(u32 kernel_mode, u32 has_user)
+/* cs: of the interrupted context. */
+INLINE int is_filtered(struct task_struct *task, u64 cs)
 {
-	if (sample_filter.hides & FILTER_NO_KERNEL && !has_user)
+	if (sample_filter.hides & FILTER_NO_KERNEL && !has_user_stack(task))
 		return 1;
-	if (sample_filter.hides & FILTER_NO_USER && !kernel_mode)
+	if (sample_filter.hides & FILTER_NO_USER && (cs & CS_RPL_USER) == CS_RPL_USER)
 		return 1;
-	return sample_filter.uid[0] != FILTER_UID_NONE && !is_of_wanted_user(task_now());
+	return sample_filter.uid[0] != FILTER_UID_NONE && !is_of_wanted_user(task);
+}
+
+#define LEAVES_OUT (deny_kinds || sample_filter.hides || sample_filter.uid[0] != FILTER_UID_NONE)
+
+/*
+ * Whether this is a sample of a target that is denied or filtered, which is counted. Kernel threads
+ * are nobody's: no rule denies them. A global function that comes before all else, so that its
+ * branches are not the walk's.
+ */
+GLOBAL int sample_is_left_out(u64 cs)
+{
+	u32 pid = bpf_get_current_pid_tgid() >> 32, cpu = bpf_get_smp_processor_id();
+	struct generation *known = bpf_map_lookup_elem(&generations, &pid);
+	struct counters *count = bpf_map_lookup_elem(&counters, &cpu);
+	struct task_struct *task = task_now();
+
+	if (!pid || !count || !wanted_now())
+		return 0;
+	if (filter_mode == FILTER_TARGETS && !known && !is_target(pid))
+		return 0;
+	if (deny_kinds && !(task_flags(task) & PF_KTHREAD) && judge_sample(task, pid, known)) {
+		count->denied++;
+		return 1;
+	}
+	if (!is_filtered(task, cs))
+		return 0;
+	count->filtered++;
+	return 1;
 }
 
 SEC("perf_event")
 int on_sample(void *ctx)
 {
-	if (deny_kinds && sample_is_denied())
+	if (LEAVES_OUT && sample_is_left_out(((volatile u64 *)ctx)[PT_CS]))
 		return 0;
 	u64 now = bpf_ktime_get_ns(), id = bpf_get_current_pid_tgid();
 	u32 zero = 0, cpu = bpf_get_smp_processor_id(), pid = id >> 32, epoch = worker_epoch;
@@ -395,8 +406,7 @@ int on_sample(void *ctx)
 
 	if (!id || !wanted_now())
 		return 0;
-	/* a kernel thread, or a task in its exit, whose process may be forgotten already */
-	int has_user = task_mm(task) && !(task_flags(task) & (PF_KTHREAD | PF_EXITING));
+	int has_user = has_user_stack(task);
 
 	if (has_user || filter_mode == FILTER_TARGETS)
 		generation = bpf_map_lookup_elem(&generations, &pid);
@@ -408,11 +418,6 @@ int on_sample(void *ctx)
 
 	if (!count || !scratch)
 		return 0;
-	if ((sample_filter.hides || sample_filter.uid[0] != FILTER_UID_NONE) &&
-	    sample_is_filtered(is_kernel_mode(ctx), has_user)) {
-		count->filtered++;
-		return 0;
-	}
 	count->samples++;
 	if (scratch->busy) {
 		count->reason[REASON_lost_nested]++;

@@ -134,9 +134,11 @@ static int fill_maps(struct programs *programs, const struct options *options, i
 
 	for (uint32_t i = 0; !r && i < PROGRAMS_SEGMENTS; i++)
 		r = put(skeleton->maps.segments, i, &programs->segments[i]);
-	/* one that is both is excluded; 0 is the idle task, which nothing is about */
+	/* one that is both is excluded */
 	for (uint32_t i = 0; !r && i < OPTIONS_PIDS_MAX; i++)
-		r = put(skeleton->maps.targets, pids[i], &roles[i < options->given.pid_count]);
+		if (pids[i])
+			r = put(skeleton->maps.targets, pids[i],
+				&roles[i < options->given.pid_count]);
 	if (!r && command)
 		r = put(skeleton->maps.targets, (uint32_t)command, &roles[TARGET_SAMPLED]);
 	if (!r && cgroup >= 0)
