@@ -47,7 +47,8 @@ static int place_descriptors(struct run *run)
 			return -errno;
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		close(fd);
-	return close_range(CHILD_ADDRESSES + run->fd_count, ~0u, CLOSE_RANGE_CLOEXEC) ? -errno : 0;
+	/* above are ours alone, all close-on-exec (CLOSE_RANGE_CLOEXEC is of Linux 5.11) */
+	return close_range(CHILD_ADDRESSES + run->fd_count, ABOVE - 1, 0) ? -errno : 0;
 }
 
 static __attribute__((noreturn)) void become_program(struct run *run, int program)
