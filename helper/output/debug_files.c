@@ -107,7 +107,7 @@ int debug_folders_find_id(const struct debug_folders *folders, const unsigned ch
 	char path[256] = BUILD_ID;
 	size_t used = strlen(path);
 
-	if (size < 2 || 2 * size + sizeof(BUILD_ID "/" SUFFIX) > sizeof(path))
+	if (size < 2 || size > (sizeof(path) - sizeof(BUILD_ID "/" SUFFIX)) / 2)
 		return -EINVAL;
 	for (size_t i = 0; i < size; i++)
 		used += (size_t)snprintf(path + used, sizeof(path) - used,
