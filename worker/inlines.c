@@ -27,6 +27,8 @@
 #define MFD_NOEXEC_SEAL 0x0008U
 #endif
 
+#define LOGGED_MAX 50 /* the loader takes 200 lines in a second */
+
 struct hot {
 	const struct object *object;
 	uint64_t frames; /* of samples */
@@ -280,7 +282,8 @@ static void take_objects(struct inlines *inlines)
 		r = inlines->unique > 0 ? take_object(inlines, hot[i].object) : 0;
 		if (r == 0)
 			continue;
-		parts->inlines->left++;
+		if (++parts->inlines->left > LOGGED_MAX)
+			continue;
 		log_info("lines: %s: debug information: %s", hot[i].object->name, reason_of(r));
 	}
 }

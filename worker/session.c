@@ -363,7 +363,7 @@ int session_finish(struct session *session)
 	samples_finish(session->samples, session->last);
 	began = session->parts.clock();
 	r = naming_run(&naming);
-	session->naming_time = session->parts.clock() - began;
+	session->naming_time = session->parts.clock() - began - session->inlines.time;
 	session->without_names = naming_without(session->profile);
 	if (r == 0 && session->parts.config.flags & OPTIONS_WHY)
 		r = find_sources(session);

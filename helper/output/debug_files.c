@@ -91,18 +91,29 @@ int debug_folders_find(const struct debug_folders *folders,
 	return r;
 }
 
-int debug_folders_find_id(const struct debug_folders *folders, const unsigned char *id, size_t size)
+int debug_folders_find_path(const struct debug_folders *folders, const char *path)
 {
 	struct message_debug_file request = {0};
-	size_t used = 0;
+	size_t length = strlen(path);
 
-	if (size < 2 || 2 * size + sizeof(BUILD_ID "/" SUFFIX) > sizeof(request.path))
+	if (length >= sizeof(request.path))
+		return -ENAMETOOLONG;
+	memcpy(request.path, path, length);
+	return debug_folders_find(folders, &request);
+}
+
+int debug_folders_find_id(const struct debug_folders *folders, const unsigned char *id, size_t size)
+{
+	char path[256] = BUILD_ID;
+	size_t used = strlen(path);
+
+	if (size < 2 || size > (sizeof(path) - sizeof(BUILD_ID "/" SUFFIX)) / 2)
 		return -EINVAL;
 	for (size_t i = 0; i < size; i++)
-		used += (size_t)snprintf(request.path + used, sizeof(request.path) - used,
-					 i == 0 ? BUILD_ID "%02x/" : "%02x", id[i]);
-	memcpy(request.path + used, SUFFIX, sizeof(SUFFIX));
-	return debug_folders_find(folders, &request);
+		used += (size_t)snprintf(path + used, sizeof(path) - used,
+					 i == 0 ? "%02x/" : "%02x", id[i]);
+	memcpy(path + used, SUFFIX, sizeof(SUFFIX));
+	return debug_folders_find_path(folders, path);
 }
 
 static int reply(struct channel *worker, const struct message *request, enum message_type type,

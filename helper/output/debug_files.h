@@ -29,7 +29,8 @@ void debug_folders_open(struct debug_folders *folders, const char *list);
 int debug_folders_find(const struct debug_folders *folders,
 		       const struct message_debug_file *request);
 
-/* The same for the file of a build id. */
+/* The same for a path, and for the file of a build id. */
+int debug_folders_find_path(const struct debug_folders *folders, const char *path);
 int debug_folders_find_id(const struct debug_folders *folders, const unsigned char *id,
 			  size_t size);
 

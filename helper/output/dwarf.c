@@ -47,7 +47,8 @@ static int place_descriptors(struct run *run)
 			return -errno;
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		close(fd);
-	return close_range(CHILD_ADDRESSES + run->fd_count, ~0u, CLOSE_RANGE_CLOEXEC) ? -errno : 0;
+	/* above are ours alone, all close-on-exec (CLOSE_RANGE_CLOEXEC is of Linux 5.11) */
+	return close_range(CHILD_ADDRESSES + run->fd_count, ABOVE - 1, 0) ? -errno : 0;
 }
 
 static __attribute__((noreturn)) void become_program(struct run *run, int program)
@@ -96,10 +97,11 @@ static int await(pid_t pid, uint64_t deadline)
 
 static int run_program(struct run *run, int program)
 {
+	const int answer = run->fds[CHILD_ANSWER - CHILD_ADDRESSES];
 	pid_t pid;
 
 	run->parent = getpid();
-	if (ftruncate(run->fds[CHILD_ANSWER - CHILD_ADDRESSES], 0))
+	if (ftruncate(answer, 0) || lseek(answer, 0, SEEK_SET))
 		return -errno;
 	pid = program < 0 ? -1 : fork();
 	if (pid == 0)
@@ -107,6 +109,15 @@ static int run_program(struct run *run, int program)
 	if (pid < 0)
 		return program < 0 ? -ENOENT : -errno;
 	return await(pid, run->deadline);
+}
+
+/* By its build id, else by its name below .dwz, which is what distributions have. */
+static int open_alternate(const struct debug_folders *folders, const struct answer_summary *summary)
+{
+	const char *name = strstr(summary->alt_name, ".dwz/");
+	int fd = debug_folders_find_id(folders, summary->alt_id, summary->alt_id_size);
+
+	return fd < 0 && name ? debug_folders_find_path(folders, name) : fd;
 }
 
 /* With the file that dwz moved parts to, if there is one and it is here. */
@@ -120,7 +131,7 @@ static int run_again(struct run *run, const struct debug_folders *folders)
 		return -EBADMSG;
 	if (summary.alt_id_size == 0)
 		return 0;
-	alternate = debug_folders_find_id(folders, summary.alt_id, summary.alt_id_size);
+	alternate = open_alternate(folders, &summary);
 	if (alternate < 0)
 		return 0;
 	run->fds[run->fd_count++] = alternate;

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# No symbol that worker/, helper/ or proto/ defines is in the loader or the broker.
+# No symbol that worker/, helper/ or proto/ defines is in the loader or the broker; and libdw is in
+# the program alone that reads debug information.
 
 build=${BUILD:-build}
 defined() {
@@ -15,5 +16,14 @@ failed=0
 for program in keyhole keyhole-broker; do
 	common=$(defined "$build/$program" | comm -12 - "$unprivileged")
 	[ -z "$common" ] || { printf '%s\n' "$common" | sed "s/^/$program: /"; failed=1; }
+done
+for program in "$build"/keyhole "$build"/keyhole-*; do
+	case ${program##*/} in
+	*.sha256) continue ;;
+	keyhole-symbolize) expected=0 ;;
+	*) expected=1 ;;
+	esac
+	nm "$program" 2>/dev/null | grep -qE ' [TU] dwarf_begin_elf(@.*)?$'
+	[ $? = $expected ] || { echo "${program##*/}: wrong about libdw"; failed=1; }
 done
 exit $failed

@@ -214,6 +214,37 @@ static void test_debug_file__nothing_else_is_opened(void **state)
 	close(at);
 }
 
+static int close_found(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 ? fd : 0;
+}
+
+/* As the file that dwz makes is looked for: its name comes from an object. */
+static void test_debug_file__by_a_path_or_an_id_of_any_length(void **state)
+{
+	const struct folder *folder = *state;
+	const struct debug_folders *folders = &folder->opened;
+	const unsigned char *id = (const unsigned char *)ID;
+	static unsigned char longest[256];
+	char endless[600];
+
+	put(folder, ID_PATH, ID);
+	put(folder, ".dwz/a.debug", NULL);
+	assert_int_equal(close_found(debug_folders_find_id(folders, id, ID_BYTES)), 0);
+	assert_int_equal(debug_folders_find_id(folders, id, ID_BYTES - 1), -ENOENT);
+	assert_int_equal(debug_folders_find_id(folders, id, 1), -EINVAL);
+	assert_int_equal(debug_folders_find_id(folders, longest, sizeof(longest)), -EINVAL);
+	assert_int_equal(debug_folders_find_id(folders, longest, SIZE_MAX / 2), -EINVAL);
+	assert_int_equal(close_found(debug_folders_find_path(folders, ".dwz/a.debug")), 0);
+	assert_int_equal(debug_folders_find_path(folders, ".dwz/../../b.debug"), -EXDEV);
+	assert_int_equal(debug_folders_find_path(folders, ".dwz/a"), -EINVAL);
+	memset(endless, 'a', sizeof(endless));
+	endless[sizeof(endless) - 1] = '\0';
+	assert_int_equal(debug_folders_find_path(folders, endless), -ENAMETOOLONG);
+}
+
 static void test_debug_file__nobody_answers(void **state)
 {
 	struct debug_files *files;
@@ -239,6 +270,8 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(test_debug_file__nothing_else_is_opened, set_up,
 						tear_down),
+		cmocka_unit_test_setup_teardown(test_debug_file__by_a_path_or_an_id_of_any_length,
+						set_up, tear_down),
 		cmocka_unit_test(test_debug_file__nobody_answers),
 	};
 

@@ -123,6 +123,19 @@ static void test_options__why_is_of_one_process(void **state)
 	assert_int_equal(PARSE_WHY(&options, "--help"), EXIT_DONE);
 }
 
+static void test_options__the_last_word_on_inlined_functions(void **state)
+{
+	struct options options;
+
+	(void)state;
+	assert_int_equal(PARSE(&options, "--no-inline"), 0);
+	assert_int_equal(options.given.flags & OPTIONS_NO_INLINE, OPTIONS_NO_INLINE);
+	assert_int_equal(PARSE(&options, "--no-inline", "--inline"), 0);
+	assert_int_equal(options.given.flags & OPTIONS_NO_INLINE, 0);
+	assert_int_equal(PARSE(&options, "--inline", "--no-inline"), 0);
+	assert_int_equal(options.given.flags & OPTIONS_NO_INLINE, OPTIONS_NO_INLINE);
+}
+
 static void test_options__command_keeps_its_options(void **state)
 {
 	struct options options;
@@ -688,6 +701,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_options__defaults),
 		cmocka_unit_test(test_options__everything),
+		cmocka_unit_test(test_options__the_last_word_on_inlined_functions),
 		cmocka_unit_test(test_options__command_keeps_its_options),
 		cmocka_unit_test(test_options__why),
 		cmocka_unit_test(test_options__why_is_of_one_process),

@@ -22,7 +22,7 @@
 #define CHILD_ADDRESSES_MAX (1u << 17)
 #define CHILD_MS_MAX	    10000u
 
-/* 10 to 60 MB and 20 to 500 ms were measured, of programs with up to 16 MB of .debug_info. */
+/* 10 to 60 MB were measured, of programs with up to 16 MB of .debug_info. */
 #define CHILD_MEMORY_MAX (512u << 20)
 #define CHILD_ANSWER_MAX (16u << 20)
 
