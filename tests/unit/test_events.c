@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the loader opens of what keyhole-options says: rows of its own table, nothing else. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <errno.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "loader/events.h"
+
+static int opened(uint64_t period, uint32_t event)
+{
+	static struct events events;
+	struct message_sampling sampling = {period, event, 99};
+
+	memset(&events, 0xff, sizeof(events));
+	return events_open(0, &sampling, -1, &events);
+}
+
+/* With no CPU to open them on. */
+static void test_events__rows(void **state)
+{
+	(void)state;
+	assert_int_equal(opened(0, 0), -ENODEV);
+	for (uint32_t event = 1; event <= 13; event++)
+		assert_int_equal(opened(1000000000000, event), -ENODEV);
+	assert_int_equal(opened(0, 14), -EPROTO);
+	assert_int_equal(opened(0, 1u << 31), -EPROTO);
+	assert_int_equal(opened(0, UINT32_MAX), -EPROTO);
+}
+
+static void test_events__periods_too_short(void **state)
+{
+	(void)state;
+	assert_int_equal(opened(1000000, 1), -ENODEV);
+	assert_int_equal(opened(999999, 1), -EPROTO);
+	assert_int_equal(opened(100000, 2), -ENODEV);
+	assert_int_equal(opened(99999, 2), -EPROTO);
+	assert_int_equal(opened(1, 2), -EPROTO);
+	assert_int_equal(opened(1, 12), -ENODEV);
+}
+
+/* As BPF takes no more than the frequency: it is what a policy caps. */
+static void test_events__a_clocks_period_is_raised(void **state)
+{
+	static struct events events;
+	struct message_sampling clock = {1000000, 2, 50}, other = {1, 9, 50},
+				longer = {70000000, 3, 50};
+
+	(void)state;
+	events_open(0, &clock, -1, &events);
+	assert_int_equal(clock.period, 20000000);
+	events_open(0, &other, -1, &events);
+	assert_int_equal(other.period, 1);
+	events_open(0, &longer, -1, &events);
+	assert_int_equal(longer.period, 70000000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_events__rows),
+		cmocka_unit_test(test_events__periods_too_short),
+		cmocka_unit_test(test_events__a_clocks_period_is_raised),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
