@@ -56,6 +56,9 @@ struct worker {
 	struct session *session;
 	struct event_base *base;
 	struct event *timer;
+	struct event *windows;		       /* of a stream, or NULL */
+	bool window_sent;		       /* and not written yet */
+	uint64_t windows_sent, windows_joined; /* joined: to the next, as the one before was not */
 	struct event *answers; /* of the broker; one-shot like the wakers, NULL: there is none */
 	struct event **wakers; /* one-shot: added again by the next turn */
 	size_t waker_count;
@@ -330,6 +333,31 @@ static int replace_peer(struct worker *worker, struct message *message)
 	}
 }
 
+static int send_window(struct worker *worker);
+
+static void on_window(int fd, short what, void *argument)
+{
+	struct worker *worker = argument;
+	uint64_t began = time_now();
+	struct message message;
+	int r = 0;
+
+	(void)fd;
+	(void)what;
+	if (channel_receive(&worker->exporter, &message) == 1)
+		worker->window_sent = false;
+	if (worker->window_sent)
+		worker->windows_joined++;
+	else
+		r = send_window(worker);
+	measure(worker, began);
+	if (r == 0)
+		return;
+	log_error("profile: write: %s", strerror(-r));
+	worker->result = r;
+	event_base_loopbreak(worker->base);
+}
+
 static void finish(struct worker *worker, const struct message_stop *stop);
 
 static void on_loader(int fd, short what, void *argument)
@@ -380,12 +408,24 @@ static int add_wakers(struct worker *worker)
 	return r;
 }
 
+static int start_windows(struct worker *worker)
+{
+	const uint32_t every = session_every(&worker->regions.config);
+	const struct timeval wait = {.tv_sec = (time_t)every};
+
+	if (every == 0)
+		return 0;
+	worker->windows = event_new(worker->base, -1, EV_PERSIST, on_window, worker);
+	return worker->windows && event_add(worker->windows, &wait) == 0 ? 0 : -ENOMEM;
+}
+
 static int run(struct worker *worker)
 {
 	struct event *loader =
 		event_new(worker->base, LOADER_FD, EV_READ | EV_PERSIST, on_loader, worker);
 	int r = add_wakers(worker);
 
+	r = r < 0 ? r : start_windows(worker);
 	worker->timer = event_new(worker->base, -1, 0, on_turn, worker);
 	if (r < 0 || !worker->timer || !loader || event_add(loader, NULL) < 0)
 		return -ENOMEM;
@@ -429,39 +469,61 @@ static int profile_file(void)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Where the exporter is gone, it waits for another one. */
-static int deliver(struct worker *worker)
+static int seal(int fd)
 {
-	off_t bytes = lseek(worker->profile, 0, SEEK_END);
+	return fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
+		       ? -errno
+		       : 0;
+}
+
+/* Where the exporter is gone, it waits for another one. */
+static int send_file(struct worker *worker, enum message_type type, int fd)
+{
+	off_t bytes = lseek(fd, 0, SEEK_END);
 	struct message_profile message = {.bytes = (uint64_t)bytes};
 	int r;
 
 	if (bytes < 0)
 		return -errno;
-	r = channel_send(&worker->exporter, MESSAGE_PROFILE, &message, sizeof(message),
-			 worker->profile);
+	if (type == MESSAGE_WINDOW && bytes == 0)
+		return 0;
+	r = channel_send(&worker->exporter, type, &message, sizeof(message), fd);
+	worker->window_sent = r == 0 && type == MESSAGE_WINDOW;
 	return r == -EPIPE ? 0 : r;
+}
+
+static int deliver(struct worker *worker)
+{
+	return send_file(worker, MESSAGE_PROFILE, worker->profile);
 }
 
 static int send_profile(struct worker *worker, const struct message_stop *stop)
 {
 	guard_fd int fd = profile_file();
-	int r;
+	int r = fd < 0 ? fd : session_render(worker->session, stop, fd);
 
-	if (fd < 0)
-		return fd;
-	r = session_render(worker->session, stop, fd);
+	r = r < 0 ? r : seal(fd);
 	if (r < 0)
 		return r;
-	if (fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0)
-		return -errno;
 	worker->profile = take_fd(&fd);
 	return deliver(worker);
+}
+
+static int send_window(struct worker *worker)
+{
+	guard_fd int fd = profile_file();
+	int r = fd < 0 ? fd : session_render_window(worker->session, fd);
+
+	r = r < 0 ? r : seal(fd);
+	worker->windows_sent += r == 0;
+	return r < 0 ? r : send_file(worker, MESSAGE_WINDOW, fd);
 }
 
 static void stop_turns(struct worker *worker)
 {
 	event_del(worker->timer);
+	if (worker->windows)
+		event_del(worker->windows);
 	forget_broker(worker);
 	for (size_t i = 0; i < worker->waker_count; i++)
 		event_del(worker->wakers[i]);
@@ -471,6 +533,10 @@ static void log_totals(const struct worker *worker)
 {
 	struct session_totals totals;
 
+	if (worker->windows)
+		log_info("stream: %" PRIu64 " profiles before the last, %" PRIu64
+			 " joined to the next as nobody read",
+			 worker->windows_sent, worker->windows_joined);
 	session_totals(worker->session, &totals);
 	log_info("tables: %" PRIu64 " bytes, %" PRIu64 " rows of %" PRIu64 " objects (%" PRIu64
 		 " failed), %" PRIu64 " processes, listed again %" PRIu64 " times",

@@ -2,6 +2,7 @@
 #include "worker/session.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,7 @@
 #include "worker/process/table.h"
 #include "worker/process/tracker.h"
 #include "worker/profile/profile.h"
+#include "worker/profile/reachable.h"
 #include "worker/sample/event_ring.h"
 #include "worker/sample/ring.h"
 #include "worker/sample/samples.h"
@@ -47,9 +49,11 @@ struct session {
 	struct redact redact;
 	uint64_t turn, last, fullest; /* fullest: bytes of the ring that had most */
 	uint64_t interval;
-	uint64_t without_names;
+	uint64_t window; /* of a stream: since when */
+	uint64_t without_names, unnamed;
 	struct symbol_cache *cache;
 	struct naming_counts names;
+	uint64_t kept_bytes; /* names.bytes when the profile was begun */
 	uint64_t naming_time;
 };
 
@@ -207,6 +211,7 @@ int session_new(const struct session_parts *parts, struct session **ret_session)
 		return -ENOMEM;
 	session->parts = *parts;
 	session->interval = first_interval(&parts->config);
+	session->window = parts->clock();
 	r = init(session);
 	if (r < 0) {
 		session_free(session);
@@ -300,7 +305,7 @@ bool session_waiting(const struct session *session)
 
 /* ---- end ---- */
 
-int session_finish(struct session *session)
+static int name(struct session *session, uint64_t patience)
 {
 	const struct naming_parts naming = {
 		.profile = session->profile,
@@ -312,17 +317,25 @@ int session_finish(struct session *session)
 		.debug_files = session->parts.debug_files,
 		.counts = &session->names,
 		.clock = session->parts.clock,
+		.patience = patience,
 	};
-	uint64_t began;
+	uint64_t began = session->parts.clock();
+	int r = naming_run(&naming);
+
+	session->naming_time += session->parts.clock() - began;
+	return r;
+}
+
+int session_finish(struct session *session)
+{
 	int r;
 
 	session_turn(session);
 	tracker_finish(session->tracker);
 	samples_finish(session->samples, session->last);
-	began = session->parts.clock();
-	r = naming_run(&naming);
-	session->naming_time = session->parts.clock() - began;
-	session->without_names = naming_without(session->profile);
+	r = name(session, 0);
+	session->without_names += naming_without(session->profile);
+	session->unnamed += naming_failed(session->profile);
 	return r;
 }
 
@@ -335,18 +348,78 @@ static uint64_t realtime_offset(void)
 	return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec - time_now();
 }
 
-int session_render(const struct session *session, const struct message_stop *stop, int fd)
+static int render(const struct session *session, const struct profile *profile, uint64_t start,
+		  uint64_t end, int fd)
 {
 	const struct message_config *config = &session->parts.config;
 	const struct profile_times times = {
 		.period_ns = config->period,
-		.start_monotonic_ns = stop->started,
-		.start_realtime_ns = stop->started + realtime_offset(),
-		.duration_ns = stop->stopped - stop->started,
+		.start_monotonic_ns = start,
+		.start_realtime_ns = start + realtime_offset(),
+		.duration_ns = end - start,
 	};
 	const struct format_options options = {.by_thread = config->flags & OPTIONS_BY_THREAD};
 
-	return format_find(config->format)->render(session->profile, &times, &options, fd);
+	return format_find(config->format)->render(profile, &times, &options, fd);
+}
+
+/* Without what only other windows have. */
+static int render_window(const struct session *session, uint64_t end, int fd)
+{
+	struct profile *part;
+	int r = profile_reachable(session->profile, &part);
+
+	if (r < 0)
+		return r;
+	r = render(session, part, session->window, end, fd);
+	profile_free(part);
+	return r;
+}
+
+int session_render(const struct session *session, const struct message_stop *stop, int fd)
+{
+	const uint64_t end = stop->stopped > session->window ? stop->stopped : session->window;
+
+	if (session_every(&session->parts.config))
+		return render_window(session, end, fd);
+	return render(session, session->profile, stop->started, stop->stopped, fd);
+}
+
+static int begin_profile(struct session *session)
+{
+	struct profile *profile = profile_new();
+	struct object *object;
+	size_t cursor = 0;
+
+	if (!profile)
+		return -ENOMEM;
+	log_info("stream: names of %" PRIu32 " locations: forgotten",
+		 profile_locations(session->profile));
+	session->unnamed += naming_failed(session->profile);
+	profile_free(session->profile);
+	session->profile = profile;
+	session->kept_bytes = session->names.bytes;
+	samples_use(session->samples, profile);
+	while ((object = objects_next(session->objects, &cursor)) != NULL)
+		object->profile_id = 0;
+	return 0;
+}
+
+int session_render_window(struct session *session, int fd)
+{
+	const uint64_t end = session->parts.clock();
+	int r = name(session, WINDOW_PATIENCE_NS);
+
+	r = r < 0 ? r : render_window(session, end, fd);
+	if (r < 0)
+		return r;
+	session->without_names += naming_without(session->profile);
+	session->window = end;
+	return profile_locations(session->profile) > WINDOW_LOCATIONS_MAX ||
+			       profile_strings(session->profile) > WINDOW_STRINGS_MAX ||
+			       session->names.bytes - session->kept_bytes > WINDOW_NAME_BYTES_MAX
+		       ? begin_profile(session)
+		       : profile_forget_samples(session->profile);
 }
 
 void session_progress(const struct session *session, struct message_progress *ret_progress)
@@ -420,7 +493,7 @@ void session_summary(const struct session *session, struct message_summary *ret_
 	symbol_cache_counts(session->cache, &cache);
 	ret_summary->limit[LIMIT_symbols] = cache.refused;
 	ret_summary->limit[LIMIT_malformed] = count_malformed(session);
-	ret_summary->limit[LIMIT_names] = naming_failed(session->profile);
+	ret_summary->limit[LIMIT_names] = session->unnamed;
 	ret_summary->limit[LIMIT_times] = profile_moments_dropped(session->profile);
 }
 

@@ -14,6 +14,8 @@
 #include "ipc/time.h"
 #include "policy/policy.h"
 
+#define EVERY_MAX ((1u << (CONFIG_NAMES - OPTIONS_EVERY)) - 1) /* seconds */
+
 struct line {
 	struct message_options *options;
 	const char *output;
@@ -29,7 +31,8 @@ static const char usage_target[] =
 	"      --cgroup PATH        the processes of a cgroup v2 directory\n"
 	"  -- CMD ARGS              run CMD as the invoking user, profile it until it exits\n"
 	"  -F, --frequency HZ       samples per second and CPU, 1-10000 (99)\n"
-	"  -d, --duration SECONDS   stop after so long, may be fractional\n";
+	"  -d, --duration SECONDS   stop after so long, may be fractional\n"
+	"      --every SECONDS      with -o - and -f pprof or folded: a profile every 1-255 s\n";
 static const char usage_rest[] =
 	"      --force              replace FILE when it exists\n"
 	"      --by-thread          keep threads apart\n"
@@ -63,13 +66,14 @@ static void print_usage(FILE *out)
 
 /* ---- options ------------------------------------------------------------------------------- */
 
-/* A, C, D, P, Q, R and T stand for those that have no short form. */
+/* A, C, D, E, P, Q, R and T stand for those that have no short form. */
 static const struct option longs[] = {
 	{"all", no_argument, NULL, 'a'},
 	{"pid", required_argument, NULL, 'p'},
 	{"cgroup", required_argument, NULL, 'C'},
 	{"frequency", required_argument, NULL, 'F'},
 	{"duration", required_argument, NULL, 'd'},
+	{"every", required_argument, NULL, 'E'},
 	{"output", required_argument, NULL, 'o'},
 	{"format", required_argument, NULL, 'f'},
 	{"force", no_argument, NULL, 'R'},
@@ -115,6 +119,17 @@ static const char *set_duration(struct message_options *options, const char *arg
 	if (end == arg || *end || !isfinite(seconds) || seconds < 0.001 || seconds > most)
 		return "not a number of seconds";
 	options->duration = (uint64_t)(seconds * (double)NS_PER_SECOND);
+	return NULL;
+}
+
+static const char *set_every(struct message_options *options, const char *arg)
+{
+	unsigned int seconds;
+
+	if (!number(arg, 1, EVERY_MAX, &seconds))
+		return "not a number of seconds, 1 to 255";
+	options->flags &= ~(EVERY_MAX << OPTIONS_EVERY);
+	options->flags |= seconds << OPTIONS_EVERY;
 	return NULL;
 }
 
@@ -188,6 +203,8 @@ static const char *apply(struct line *line, char **argv, int option, const char 
 			       : "not a frequency of 1 to 10000 Hz";
 	case 'd':
 		return set_duration(options, arg);
+	case 'E':
+		return set_every(options, arg);
 	case 'f':
 		return set_format(options, arg);
 	case 'A':
@@ -248,6 +265,11 @@ static const char *finish_output(struct line *line)
 	}
 	if (!*line->output)
 		return "the file has no name";
+	/* others cannot follow one another in a file */
+	if (options->flags >> OPTIONS_EVERY &&
+	    (strcmp(line->output, "-") ||
+	     (options->format != FORMAT_pprof && options->format != FORMAT_folded)))
+		return "a profile --every so often needs: -o - and -f pprof or folded";
 	if (!options->format)
 		options->format = formats_by_suffix(line->output);
 	snprintf(text, sizeof(text), "suffix not known: %s; or give -f", formats_suffixes(" or "));

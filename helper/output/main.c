@@ -33,7 +33,7 @@ struct committer {
 	struct channel loader;
 	const char *path;
 	const char *name; /* in its working directory, the output's folder */
-	bool force;
+	bool force, stream;
 	char temporary[32]; /* "": standard output */
 	struct counts counts;
 	struct counted counted;	      /* when sampling was over */
@@ -139,7 +139,8 @@ static void show_progress(const struct committer *c, const struct message_progre
 {
 	struct counted counted;
 
-	if (!isatty(STDERR_FILENO))
+	/* who reads a stream has no other way to know what is lost */
+	if (!isatty(STDERR_FILENO) && !c->stream)
 		return;
 	counted = counts_sum(&c->counts);
 	counted.seen = seen->samples;
@@ -151,7 +152,7 @@ static int end(struct committer *c, uint32_t flags)
 {
 	int r = counts_end(&c->counts, &c->counted);
 
-	if (isatty(STDERR_FILENO))
+	if (isatty(STDERR_FILENO) || c->stream)
 		fputs("\r\033[K", stderr);
 	return r || c->counted.samples ? r : say_no_samples(c, flags);
 }
@@ -179,6 +180,7 @@ static int take_step(struct committer *c, const struct message_step *step)
 {
 	switch (step->step) {
 	case STEP_BEGIN:
+		c->stream = (step->flags & ~STEP_QUIET) >> OPTIONS_EVERY;
 		return counts_begin(&c->counts);
 	case STEP_WORKER:
 		counts_replace(&c->counts);
