@@ -542,8 +542,10 @@ static bool is_named(const struct groups *groups, uint32_t object)
 	return object == 0 || groups->first[object] == groups->first[object + 1];
 }
 
-static void name_all(const struct naming_parts *parts, const struct groups *groups)
+/* 1: some objects are left. */
+static int name_all(const struct naming_parts *parts, const struct groups *groups)
 {
+	int r = 0;
 	const struct object *object;
 	const uint64_t began = parts->clock();
 	struct budget budget = {.deadline = began + NAMING_BUDGET};
@@ -552,8 +554,10 @@ static void name_all(const struct naming_parts *parts, const struct groups *grou
 	while ((object = objects_next(parts->objects, &cursor)) != NULL) {
 		if (is_named(groups, object->profile_id))
 			continue;
-		if (parts->patience && parts->clock() - began >= parts->patience)
+		if (parts->patience && parts->clock() - began >= parts->patience) {
+			r = 1;
 			break;
+		}
 		name_object(parts, object, groups, &budget);
 	}
 	parts->counts->bytes += budget.bytes;
@@ -565,6 +569,7 @@ static void name_all(const struct naming_parts *parts, const struct groups *grou
 	for (uint32_t id = 1; id <= profile_objects(parts->profile); id++)
 		if (profile_object_get(parts->profile, id)->kind == KIND_MARKER)
 			name_marker(parts, groups, id);
+	return r;
 }
 
 int naming_run(const struct naming_parts *parts)
@@ -573,7 +578,7 @@ int naming_run(const struct naming_parts *parts)
 	int r = groups_make(parts->profile, &groups);
 
 	if (r == 0)
-		name_all(parts, &groups);
+		r = name_all(parts, &groups);
 	groups_free(&groups);
 	return r;
 }

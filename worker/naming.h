@@ -53,8 +53,8 @@ struct naming_parts {
 
 /*
  * Turns offsets in files into addresses of the object, describes the objects and names all
- * locations that have no function yet. Those of objects that there was no patience for keep their
- * offset until the next call. 0 or -ENOMEM; an object that cannot be
+ * locations that have no function yet. 0, -ENOMEM, or 1: there was no patience for some objects,
+ * whose locations keep their offset until the next call; an object that cannot be
  * read any more, or not within NAMING_BUDGET, costs its names only: what is left is shown by the
  * start of its function. Those that were late are logged. So is what has no room, which the cache
  * counts as refused, once for an object.

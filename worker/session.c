@@ -405,12 +405,16 @@ static int begin_profile(struct session *session)
 	return 0;
 }
 
+int session_name_some(struct session *session)
+{
+	return name(session, WINDOW_PATIENCE_NS);
+}
+
 int session_render_window(struct session *session, int fd)
 {
 	const uint64_t end = session->parts.clock();
-	int r = name(session, WINDOW_PATIENCE_NS);
+	int r = render_window(session, end, fd);
 
-	r = r < 0 ? r : render_window(session, end, fd);
 	if (r < 0)
 		return r;
 	session->without_names += naming_without(session->profile);

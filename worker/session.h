@@ -81,10 +81,12 @@ int session_finish(struct session *session);
 int session_render(const struct session *session, const struct message_stop *stop, int fd);
 
 /*
- * A stream (OPTIONS_EVERY): what was resolved since the last window to fd, which stays empty when
- * the format has nothing to say, and a new window begins. Names are kept for the windows to come up
- * to a limit. 0 or a negative errno.
+ * A stream (OPTIONS_EVERY). Some of the names that are missing, to be called between turns: 0,
+ * 1: there are more, or -ENOMEM. Then what was resolved since the last window to fd, which stays
+ * empty when the format has nothing to say; a new window begins. Names are kept for the windows to
+ * come, up to a limit. 0 or a negative errno.
  */
+int session_name_some(struct session *session);
 int session_render_window(struct session *session, int fd);
 
 void session_progress(const struct session *session, struct message_progress *ret_progress);
