@@ -61,7 +61,7 @@ struct message_ready {
 #define OPTIONS_FORCE	  1u
 #define OPTIONS_BY_THREAD 2u
 #define OPTIONS_VERBOSE	  4u
-#define OPTIONS_EVERY	  8 /* from this bit on: seconds between the profiles of a stream, 0: none */
+#define OPTIONS_EVERY	  8  /* from this bit on: seconds between the profiles of a stream */
 #define CONFIG_NAMES	  16 /* from this bit on: message_policy_keys.names */
 
 enum profile_format {

@@ -145,6 +145,8 @@ void canvas_cell(struct canvas *canvas, const char *text, unsigned int columns)
 	const unsigned int left = canvas_left(canvas), start = canvas->column;
 	const unsigned int room = columns < left ? columns : left;
 
+	if (is_below(canvas))
+		return;
 	if (canvas_width(text) <= room) {
 		put_clipped(canvas, text, room);
 	} else {

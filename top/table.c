@@ -188,8 +188,11 @@ static int add_portions(struct making *making)
 	size_t count = 0;
 	int r = 0;
 
-	while (table->elapsed_ns < making->query->window_ns &&
-	       (portion = history_portion(making->history, count))) {
+	while ((portion = history_portion(making->history, count))) {
+		/* as near to the window as there is one: they are not of exactly a second */
+		if (count > 0 &&
+		    table->elapsed_ns + portion->duration_ns / 2 > making->query->window_ns)
+			break;
 		table->elapsed_ns += portion->duration_ns ? portion->duration_ns : 1;
 		count++;
 	}

@@ -91,12 +91,12 @@ static int send_window(struct delivery *delivery)
 	return r < 0 ? r : send_file(delivery, MESSAGE_WINDOW, fd);
 }
 
-/* So that windows do not drift. */
+/* So that windows do not drift; a timer may be a little early. */
 static uint64_t time_to_next(struct delivery *delivery)
 {
 	const uint64_t now = time_now();
 
-	while (delivery->due <= now)
+	while (delivery->due <= now + delivery->every / 2)
 		delivery->due += delivery->every;
 	delivery->tries = 0;
 	return delivery->due - now;

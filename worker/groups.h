@@ -12,7 +12,7 @@ struct place {
 	uint32_t location;
 };
 
-/* All that have no function yet, grouped by object: those of object o are [first[o], first[o + 1]). */
+/* Grouped by object: those of object o are [first[o], first[o + 1]). */
 struct groups {
 	uint32_t *first;
 	struct place *places;

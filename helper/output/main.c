@@ -135,24 +135,27 @@ static int say_no_samples(const struct committer *c, uint32_t flags)
 	return -ENODATA;
 }
 
+/* Who reads a stream has no other way to know what is lost. */
 static void show_progress(const struct committer *c, const struct message_progress *seen)
 {
+	const bool terminal = isatty(STDERR_FILENO);
+	char line[PROGRESS_BYTES];
 	struct counted counted;
 
-	/* who reads a stream has no other way to know what is lost */
-	if (!isatty(STDERR_FILENO) && !c->stream)
+	if (!terminal && !c->stream)
 		return;
 	counted = counts_sum(&c->counts);
 	counted.seen = seen->samples;
 	counted.complete = seen->complete;
-	summary_print_progress(&counted, stderr);
+	summary_progress(&counted, line);
+	fprintf(stderr, terminal ? "\r%s\033[K" : "%s\n", line);
 }
 
 static int end(struct committer *c, uint32_t flags)
 {
 	int r = counts_end(&c->counts, &c->counted);
 
-	if (isatty(STDERR_FILENO) || c->stream)
+	if (isatty(STDERR_FILENO))
 		fputs("\r\033[K", stderr);
 	return r || c->counted.samples ? r : say_no_samples(c, flags);
 }

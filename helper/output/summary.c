@@ -64,16 +64,18 @@ void summary_make(const struct counted *counted, const struct message_summary *w
 	*ret_summary = sum;
 }
 
-void summary_print_progress(const struct counted *counted, FILE *stream)
+void summary_progress(const struct counted *counted, char ret_line[static PROGRESS_BYTES])
 {
 	uint64_t lost = 0;
+	int used;
 
 	for (unsigned int i = 0; i < REASON_COUNT; i++)
 		lost += reasons[i].class == LOST ? counted->reason[i] : 0;
-	fprintf(stream,
-		"\r%.0f s: %" PRIu64 " samples, %" PRIu64 " %% complete, %" PRIu64 " lost\033[K",
-		(double)counted->elapsed / NS_PER_SECOND, counted->samples,
-		counted->seen ? counted->complete * 100 / counted->seen : 0, lost);
+	used = snprintf(ret_line, PROGRESS_BYTES, "%.0f s: %" PRIu64 " samples, %" PRIu64 " lost",
+			(double)counted->elapsed / NS_PER_SECOND, counted->samples, lost);
+	if (counted->seen)
+		snprintf(ret_line + used, PROGRESS_BYTES - (size_t)used,
+			 ", %" PRIu64 " %% complete", counted->complete * 100 / counted->seen);
 }
 
 static void print_lost(uint64_t count, const char *name, const char *help, FILE *stream)

@@ -25,8 +25,9 @@ struct summary {
 void summary_make(const struct counted *counted, const struct message_summary *worker,
 		  struct summary *ret_summary);
 
-/* One line that the next one replaces, while the recording goes on. */
-void summary_print_progress(const struct counted *counted, FILE *stream);
+/* While the recording goes on: one line without its end, what matters most first. */
+#define PROGRESS_BYTES 160
+void summary_progress(const struct counted *counted, char ret_line[static PROGRESS_BYTES]);
 
 void summary_print(const struct summary *summary, bool verbose, FILE *stream);
 

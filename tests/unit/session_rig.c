@@ -118,13 +118,23 @@ void rig_seen(struct rig *rig, uint32_t pid, uint64_t generation, const char *ma
 	rig_event(rig, EVENT_SEEN, pid, generation, 0, 0);
 }
 
+/* As the ring's reader does. */
+static void skip_end(struct rig *rig)
+{
+	const uint64_t left = RING_BYTES_MIN - rig->head % RING_BYTES_MIN;
+
+	rig->head += left < RECORD_BYTES_MAX ? left : 0;
+}
+
 struct record *rig_sample(struct rig *rig, uint32_t pid, uint64_t generation, uint32_t reason,
 			  const u64 *frames, uint16_t kernel, uint16_t user)
 {
 	size_t frame_bytes = sizeof(u64) * ((size_t)kernel + user);
 	uint64_t bytes = sizeof(struct record) + frame_bytes;
-	struct record *record = (struct record *)(rig->rings + rig->head % RING_BYTES_MIN);
+	struct record *record;
 
+	skip_end(rig);
+	record = (struct record *)(rig->rings + rig->head % RING_BYTES_MIN);
 	*record = (struct record){
 		.time = ++rig->now,
 		.generation = generation,

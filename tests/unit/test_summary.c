@@ -95,16 +95,20 @@ static void test_summary__limits(void **state)
 static void test_summary__progress(void **state)
 {
 	struct counted counted = {.elapsed = 2100000000, .samples = 100, .seen = 8, .complete = 7};
-	char text[128];
-	FILE *stream = fmemopen(text, sizeof(text), "w");
+	char line[PROGRESS_BYTES];
 
 	(void)state;
 	counted.reason[REASON_end_root] = 90;
 	counted.reason[REASON_cut_exec] = 7;
 	counted.reason[REASON_lost_ring_full] = 3;
-	summary_print_progress(&counted, stream);
-	fclose(stream);
-	assert_string_equal(text, "\r2 s: 100 samples, 87 % complete, 3 lost\033[K");
+	summary_progress(&counted, line);
+	assert_string_equal(line, "2 s: 100 samples, 3 lost, 87 % complete");
+	counted.seen = counted.complete = 0; /* the worker has not said anything yet */
+	summary_progress(&counted, line);
+	assert_string_equal(line, "2 s: 100 samples, 3 lost");
+	memset(&counted, 0xff, sizeof(counted));
+	summary_progress(&counted, line);
+	assert_true(strlen(line) < PROGRESS_BYTES - 1);
 }
 
 /* What another worker had is lost with it; this one can report no more than its own. */

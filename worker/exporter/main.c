@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -138,6 +139,15 @@ static int sync_output(int output)
 	return fsync(output) && errno != EINVAL && errno != EROFS ? -errno : 0;
 }
 
+/* A worker that is not ours any more must not fill a disk, one window after another. */
+static bool has_room(const struct exporter *exporter, uint64_t bytes)
+{
+	struct stat status;
+
+	return exporter->bytes + bytes <= PROFILE_BYTES ||
+	       (!fstat(exporter->output, &status) && !S_ISREG(status.st_mode));
+}
+
 static int copy_checked(struct exporter *exporter, const struct message *message)
 {
 	const uint64_t bytes = message->PROFILE.bytes; /* or WINDOW: the same */
@@ -146,6 +156,8 @@ static int copy_checked(struct exporter *exporter, const struct message *message
 	/* nothing happened since the last window */
 	if (r == -ENODATA && exporter->bytes)
 		return 0;
+	if (r == 0 && !has_room(exporter, bytes))
+		return -EFBIG;
 	r = r ? r : copy_profile(message->fd, bytes, exporter->output);
 	exporter->bytes += bytes;
 	return r;
