@@ -141,10 +141,11 @@ static void expand(struct ui *ui)
 {
 	const struct place *place = here(ui);
 	struct query query = place->query;
-	const struct row *row = &ui->table.rows[place->chosen];
+	const struct row *row;
 
 	if (place->chosen >= ui->table.count)
 		return;
+	row = &ui->table.rows[place->chosen];
 	if (query.view == VIEW_PROCESSES || query.view == VIEW_THREADS) {
 		query.view = VIEW_FUNCTIONS;
 		query.pid = row->pid;

@@ -13,7 +13,7 @@
 #include "ipc/log.h"
 #include "report/confine.h"
 #include "top/messages.h"
-#include "top/stream.h"
+#include "top/members.h"
 #include "top/ui.h"
 #include "worker/format/format.h"
 
@@ -29,7 +29,7 @@ struct viewer {
 	struct viewer_files files;
 	struct ui ui;
 	struct canvas canvas;
-	struct stream *stream;
+	struct members *members;
 	struct messages messages;
 	int epoll, signals;
 	bool interactive, dirty;
@@ -137,7 +137,7 @@ static void on_profiles(struct viewer *viewer)
 		end(viewer, VIEWER_ENDED);
 		return;
 	}
-	r = stream_feed(viewer->stream, bytes, (size_t)got, take_profile, viewer);
+	r = members_feed(viewer->members, bytes, (size_t)got, take_profile, viewer);
 	if (r)
 		fail(viewer, "stream", r);
 }
@@ -235,9 +235,9 @@ static int start(struct viewer *viewer)
 	viewer->canvas.escapes = viewer->interactive;
 	viewer->canvas.colour = wants_colour();
 	measure(viewer);
-	viewer->stream = stream_new();
+	viewer->members = members_new();
 	r = r ? r : ui_init(&viewer->ui, cpus > 0 ? (unsigned int)cpus : 1);
-	r = r ? r : viewer->stream ? 0 : -ENOMEM;
+	r = r ? r : viewer->members ? 0 : -ENOMEM;
 	ui_set_window(&viewer->ui, viewer->options->window);
 	return r ? r : confine(&limits);
 }

@@ -9,7 +9,7 @@
 
 #include "top/canvas.h"
 #include "top/messages.h"
-#include "top/stream.h"
+#include "top/members.h"
 #include "top/ui.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -65,14 +65,14 @@ static void press(struct ui *ui, const uint8_t *data, size_t size)
 
 static void feed_stream(struct ui *ui, const uint8_t *data, size_t size)
 {
-	struct stream *stream = stream_new();
+	struct members *members = members_new();
 	size_t half = size / 2;
 
-	if (!stream)
+	if (!members)
 		abort();
-	if (stream_feed(stream, data, half, take, ui) == 0)
-		stream_feed(stream, data + half, size - half, take, ui);
-	stream_free(stream);
+	if (members_feed(members, data, half, take, ui) == 0)
+		members_feed(members, data + half, size - half, take, ui);
+	members_free(members);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

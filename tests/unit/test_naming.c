@@ -484,8 +484,7 @@ static void test_naming__windows_begin_anew(void **state)
 	rig_sample(rig, 5, 100, REASON_end_root, &frame, 0, 1);
 	rig_sample(rig, 5, 100, REASON_end_no_user, frames, 1, 0);
 	rig_settle(rig);
-	snprintf(wanted, sizeof(wanted),
-		 "thread;[kernel]+0x%llx_[k] 1\nthread;landmark 1\n",
+	snprintf(wanted, sizeof(wanted), "thread;[kernel]+0x%llx_[k] 1\nthread;landmark 1\n",
 		 16ull * (WINDOW_LOCATIONS_MAX / depth * depth + 1));
 	check_window(rig, wanted);
 }
