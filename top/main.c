@@ -93,6 +93,13 @@ static int start_record(struct top *top)
 
 /* ---- the terminal ---- */
 
+static bool knows_sequences(void)
+{
+	const char *terminal = getenv("TERM");
+
+	return terminal && *terminal && strcmp(terminal, "dumb") != 0;
+}
+
 /* Signals stay, but for stopping: nobody would put the screen right meanwhile. */
 static void enter_terminal(struct top *top)
 {
@@ -141,7 +148,6 @@ static int give_up_rights(const struct top *top)
 	if (geteuid() == 0 && setgroups(0, NULL))
 		r = -errno;
 	r = r ? r : policy_user_become(&top->user);
-	/* its own death is told to the viewer by it: ids that change would forget that */
 	if (!r && (prctl(PR_SET_DUMPABLE, 0) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)))
 		r = -errno;
 	return r;
@@ -227,7 +233,8 @@ int main(int argc, char **argv)
 		top_options_usage(stdout);
 		return fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
 	}
-	top.interactive = !top.options.batch && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+	top.interactive = knows_sequences() && !top.options.batch && isatty(STDIN_FILENO) &&
+			  isatty(STDOUT_FILENO);
 	r = find_user(&top);
 	if (r)
 		return r;
