@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""keyhole top on a terminal of 80 columns and 24 lines: top.py KEYHOLE keys|ends|screen|stream ..."""
+"""keyhole top on a terminal of 80 columns and 24 lines: top.py KEYHOLE keys|ends|screen|stream|members ..."""
 import fcntl
 import os
 import pty
@@ -284,7 +284,8 @@ def samples_of(profile):
     return total
 
 
-def test_stream(path, log):
+def members_of(path):
+    """The samples of each profile."""
     with open(path, "rb") as file:
         data = file.read()
     sums = []
@@ -294,12 +295,24 @@ def test_stream(path, log):
         if not member.eof:
             fail("the last one is cut")
         data = member.unused_data
+    print(f"  {sums}")
+    return sums
+
+
+def test_members(path):
+    if len(members_of(path)) < 3:
+        fail("too few profiles")
+
+
+def test_stream(path, log):
+    sums = members_of(path)
     with open(log) as file:
         said = re.search(r"taken ([0-9]+), .*lost ([0-9]+)", file.read())
-    print(f"  {sums}, taken {said[1]}, lost {said[2]}")
+    print(f"  taken {said[1]}, lost {said[2]}")
     if sum(sums) != int(said[1]) - int(said[2]) or not 2 <= len(sums) <= 6:
         fail("not each sample once")
 
 
-{"keys": test_keys, "ends": test_ends, "screen": test_screen, "stream": test_stream}[sys.argv[2]](
-    *sys.argv[3:])
+TESTS = {"keys": test_keys, "ends": test_ends, "screen": test_screen, "stream": test_stream,
+         "members": test_members}
+TESTS[sys.argv[2]](*sys.argv[3:])
