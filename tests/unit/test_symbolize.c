@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the processes of keyhole-symbolize and keyhole-top that read may do, and how answers are merged. */
+/* What readers of keyhole-symbolize and keyhole-top may call, and how answers are merged. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
