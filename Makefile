@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # make, make check, make check-root, make check-escape, make check-canary, make check-systemd,
-# make check-fuzz, make soak, make evidence, make bench, make install DESTDIR=
+# make check-package, make package, make check-fuzz, make soak, make evidence, make bench, make install DESTDIR=
 # V=1 shows the commands; CC=clang, SANITIZE=address,undefined and BUILD=folder change the build.
 
 VERSION := 0.1.0
@@ -15,6 +15,10 @@ MAKEFLAGS += --no-builtin-rules
 prefix     ?= /usr/local
 bindir     ?= $(prefix)/bin
 libexecdir ?= $(prefix)/libexec
+datadir    ?= $(prefix)/share
+
+# How programs are installed; packages have them stripped (install -s).
+INSTALL_PROGRAM ?= install
 
 ifeq ($(origin CC),default)
 CC := gcc
@@ -53,7 +57,7 @@ endif
 # ---- what each executable is made of ----------------------------------------------------------
 
 # The privileged link: by name, so that a diff shows its growth. tests/lint/loader-files.sh checks.
-LOADER := events helper ksyms main monitor options programs replace rights rules spawner user
+LOADER := events helper ksyms main monitor options programs replace rules spawner user
 BROKER := answers limits main mounts
 
 WORKER_FOLDERS := worker/base worker/elf worker/unwind worker/symbol worker/profile worker/format \
@@ -207,9 +211,12 @@ $(OUT)/keyhole-broker: $(BROKER_OBJECTS) $(SHARED_ARCHIVES)
 	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ $(BROKER_OBJECTS) \
 		$(call group,$(SHARED_ARCHIVES)) $(BROKER_LIBS)
 
+# Refuses a loader of another build. In every program that the loader becomes, or starts as a helper.
+SAME_BUILD := $(BUILD)/obj/helper/build.o
+
 # Whoever may run it: with root's rights it gives up all but looking.
-$(OUT)/keyhole-check: $(CHECK_OBJECTS) $(SHARED_ARCHIVES)
-	$(call say,LINK)$(CC) $(LDFLAGS) -pie -o $@ $(CHECK_OBJECTS) \
+$(OUT)/keyhole-check: $(CHECK_OBJECTS) $(SAME_BUILD) $(SHARED_ARCHIVES)
+	$(call say,LINK)$(CC) $(LDFLAGS) -pie -o $@ $(CHECK_OBJECTS) $(SAME_BUILD) \
 		$(call group,$(SHARED_ARCHIVES)) $(CHECK_LIBS)
 
 EXPORTER_PARTS := $(BUILD)/obj/worker/exporter/main.o $(call archive,worker/exporter)
@@ -218,13 +225,13 @@ $(OUT)/keyhole-exporter: $(EXPORTER_PARTS) $(SHARED_ARCHIVES)
 		$(call group,$(EXPORTER_PARTS) $(SHARED_ARCHIVES)) $(EXPORTER_LIBS)
 
 HELPERS := $(addprefix $(OUT)/keyhole-,audit ksyms options output policy)
-$(HELPERS): $(OUT)/keyhole-%: $(BUILD)/obj/helper/%/main.o $(BUILD)/lib/helper-%.a \
+$(HELPERS): $(OUT)/keyhole-%: $(BUILD)/obj/helper/%/main.o $(SAME_BUILD) $(BUILD)/lib/helper-%.a \
 		$(call archive,helper) $(call archive,ipc) $(call archive,worker/base)
 	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ $(call group,$^) $(HELPER_LIBS)
 
-REPORT_PARTS := $(BUILD)/obj/report/main.o $(call archive,report) $(call archive,worker/format) \
-	$(call archive,worker/profile) $(call archive,worker/base) $(PROTO_ARCHIVE) \
-	$(call archive,ipc)
+REPORT_PARTS := $(BUILD)/obj/report/main.o $(SAME_BUILD) $(call archive,report) \
+	$(call archive,worker/format) $(call archive,worker/profile) $(call archive,worker/base) \
+	$(PROTO_ARCHIVE) $(call archive,ipc)
 $(OUT)/keyhole-report: $(REPORT_PARTS)
 	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ $(call group,$^) $(REPORT_LIBS)
 
@@ -233,9 +240,9 @@ TOP_PARTS := $(BUILD)/obj/top/main.o $(call archive,top) $(filter-out %/main.o,$
 $(OUT)/keyhole-top: $(TOP_PARTS)
 	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ $(call group,$^) $(REPORT_LIBS)
 
-SYMBOLIZE_PARTS := $(BUILD)/obj/symbolize/main.o $(foreach folder,symbolize report worker/base worker/elf \
-	worker/dwarf worker/symbol worker/profile worker/format ipc,$(call archive,$(folder))) \
-	$(PROTO_ARCHIVE)
+SYMBOLIZE_PARTS := $(BUILD)/obj/symbolize/main.o $(SAME_BUILD) $(foreach folder,symbolize report \
+	worker/base worker/elf worker/dwarf worker/symbol worker/profile worker/format ipc,\
+	$(call archive,$(folder))) $(PROTO_ARCHIVE)
 $(OUT)/keyhole-symbolize: $(SYMBOLIZE_PARTS)
 	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ $(call group,$^ $(SYMBOLIZE_LIBS))
 
@@ -362,10 +369,12 @@ $(BUILD)/doomed/keyhole-broker: $(call doomed_parts,broker) $(BROKER_OBJECTS) $(
 check-e2e: $(EXECUTABLES) $(MANIFEST) workloads duration-build $(DOOMED)
 	@$(RUN) e2e tests/e2e/run.sh
 
-# How long each sample takes (tests/e2e/bounds.cases, make bench).
+# How long each sample takes (tests/e2e/bounds.cases, make bench). Of a version of its own, with
+# whose programs ours do not run (tests/package/versions.sh).
 .PHONY: duration-build
 duration-build:
-	@$(MAKE) --no-print-directory BUILD=$(BUILD)/duration OBSERVER=tests/bench/duration.bpf.h all
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/duration OBSERVER=tests/bench/duration.bpf.h \
+		VERSION=$(VERSION)+duration all
 
 # Emulated kernels. What they run is of two builds with a larger walk budget, one for each object.
 KERNEL_BUILDS := $(BUILD)/kernels/loop $(BUILD)/kernels/for
@@ -521,7 +530,7 @@ check-fuzz-smoke: $(FUZZERS)
 
 # ---- everything else --------------------------------------------------------------------------
 
-.PHONY: workloads bench install install-systemd size legal format clean
+.PHONY: workloads bench install install-documents install-systemd package size legal format clean
 workloads:
 	@$(MAKE) --no-print-directory -f tests/e2e/workloads/workloads.mk OUT=$(BUILD)/workloads \
 		V=$(V)
@@ -529,14 +538,41 @@ workloads:
 bench: all workloads duration-build
 	@BUILD='$(BUILD)' tests/bench/bench.sh
 
-install: all
-	install -D -m 0755 $(BUILD)/keyhole '$(DESTDIR)$(bindir)/keyhole'
+install: all install-documents
+	$(INSTALL_PROGRAM) -D -m 0755 $(BUILD)/keyhole '$(DESTDIR)$(bindir)/keyhole'
 	install -d -m 0755 '$(DESTDIR)$(libexecdir)/keyhole'
-	install -m 0755 $(filter-out %/keyhole,$(EXECUTABLES)) \
+	$(INSTALL_PROGRAM) -m 0755 $(filter-out %/keyhole,$(EXECUTABLES)) \
 		'$(DESTDIR)$(libexecdir)/keyhole'
 	cd '$(DESTDIR)$(libexecdir)/keyhole' && rm -f $(notdir $(MANIFEST)) && \
 		(sha256sum keyhole-* && cd '$(DESTDIR)$(bindir)' && sha256sum keyhole) > .manifest && \
 		chmod 0644 .manifest && mv .manifest $(notdir $(MANIFEST))
+
+install-documents:
+	for page in contrib/man/*; do \
+		install -D -m 0644 $$page "$(DESTDIR)$(datadir)/man/man$${page##*.}/$${page##*/}" || \
+			exit; \
+	done
+	install -D -m 0644 contrib/policy.conf \
+		'$(DESTDIR)$(datadir)/doc/keyhole/examples/policy.conf'
+	install -D -m 0644 contrib/completions/keyhole.bash \
+		'$(DESTDIR)$(datadir)/bash-completion/completions/keyhole'
+	install -D -m 0644 contrib/completions/_keyhole \
+		'$(DESTDIR)$(datadir)/zsh/site-functions/_keyhole'
+	install -D -m 0644 contrib/completions/keyhole.fish \
+		'$(DESTDIR)$(datadir)/fish/vendor_completions.d/keyhole.fish'
+
+# A .deb and an .rpm in $(BUILD)/package, of a build of its own: where programs are is compiled in.
+package:
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/package prefix=/usr all
+	@rm -rf $(BUILD)/package/stage
+	@$(MAKE) --no-print-directory -s BUILD=$(BUILD)/package prefix=/usr \
+		INSTALL_PROGRAM='install -s' DESTDIR=$(abspath $(BUILD))/package/stage \
+		install install-systemd
+	@contrib/package/build $(BUILD)/package/stage $(BUILD)/package $(VERSION)
+
+.PHONY: check-package
+check-package: package duration-build $(EXECUTABLES)
+	@$(RUN) package tests/package/package.sh tests/package/versions.sh
 
 # Beside an installed keyhole. The service runs the one of $(bindir).
 install-systemd:
@@ -560,4 +596,4 @@ format:
 clean:
 	rm -rf $(BUILD)
 
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD) -name '*.d' -type f 2>/dev/null)

@@ -20,6 +20,7 @@
 /* Helpers, by the names that the kernel's own type information has for them. */
 static const char *const helpers[] = {"bpf_ringbuf_reserve", "bpf_loop", "bpf_find_vma",
 				      "bpf_task_pt_regs", "bpf_get_current_task_btf"};
+#define NEEDED 0 /* the others may be missing */
 
 static const char *const settings[] = {
 	"kernel/perf_event_paranoid", "kernel/unprivileged_bpf_disabled", "kernel/kptr_restrict",
@@ -39,9 +40,15 @@ static void report_helpers(struct report *report)
 			   "/sys/kernel/btf/vmlinux: missing, keyhole does not start");
 		return;
 	}
-	for (size_t i = 0; i < sizeof(helpers) / sizeof(*helpers); i++)
-		report_bool(report, helpers[i],
-			    memmem(types, size, helpers[i], strlen(helpers[i]) + 1) != NULL);
+	for (size_t i = 0; i < sizeof(helpers) / sizeof(*helpers); i++) {
+		bool there = memmem(types, size, helpers[i], strlen(helpers[i]) + 1) != NULL;
+
+		report_bool(report, helpers[i], there);
+		if (i == NEEDED && !there)
+			report_add(report, FINDING_DEVIATION, "kernel",
+				   "BPF ring buffer: missing, keyhole does not start; boot "
+				   "Linux 5.10 or newer");
+	}
 }
 
 /* The layers that a setting takes away. */

@@ -20,9 +20,13 @@
 
 static const char usage[] =
 	"usage: keyhole check [--json]\n"
-	"What this machine offers, which files are installed, and whether every process of a\n"
-	"running keyhole is confined as it should be. Root sees most.\n\n"
-	"exit status: 0 all is well, 1 something deviates, 2 usage, 3 not all could be seen\n";
+	"What this machine offers, which files are installed, and whether every process\n"
+	"of a running keyhole is confined as it should be. Root sees most.\n\n"
+	"examples:\n"
+	"  sudo keyhole check\n"
+	"  sudo keyhole check --json | jq .deviations\n\n"
+	"exit status: 0 all is well, 1 something deviates, 2 usage,\n"
+	"  3 not all could be seen\n";
 
 static void limit_ourselves(void)
 {
@@ -57,7 +61,7 @@ int main(int argc, char **argv)
 	if (argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")))
 		return fputs(usage, stdout) < 0;
 	if (argc > 1 && !report.json) {
-		log_error("check: %s: unexpected (see: keyhole check --help)", argv[1]);
+		log_error("check: %s: unexpected; see: keyhole check --help", argv[1]);
 		return EXIT_USAGE;
 	}
 	limit_ourselves();

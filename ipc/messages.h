@@ -61,6 +61,7 @@ struct message_ready {
 #define OPTIONS_FORCE	  1u
 #define OPTIONS_BY_THREAD 2u
 #define OPTIONS_VERBOSE	  4u
+#define OPTIONS_QUIET	  8u
 #define OPTIONS_EVERY	  8  /* from this bit on: seconds between the profiles of a stream */
 #define CONFIG_NAMES	  16 /* from this bit on: message_policy_keys.names */
 
@@ -154,7 +155,7 @@ enum output_step {
 #define STEP_QUIET (1u << 31) /* no word on it when there are no samples */
 struct message_step {
 	uint32_t step;	/* enum output_step */
-	uint32_t flags; /* OPTIONS_VERBOSE, STEP_QUIET */
+	uint32_t flags; /* OPTIONS_VERBOSE, OPTIONS_QUIET, STEP_QUIET */
 	uint32_t bytes; /* STEP_COMMIT: of the finished file */
 };
 
@@ -246,13 +247,14 @@ struct message_text {
 #define OPTIONS_PID_MAX	      (1u << 22)
 #define OPTIONS_FREQUENCY_MAX 10000u
 #define OPTIONS_DURATION_MAX  100000000000000000ull
-#define OPTIONS_NAME_BYTES    44
+#define OPTIONS_NAME_BYTES    48
 
 /* What `keyhole record` is to do; at most one of pids, cgroup and command. */
 struct message_options {
 	uint64_t duration; /* ns, 0: until stopped */
 	int32_t status;	   /* OPTIONS_RECORD, or what keyhole exits with: the rest means nothing */
-	uint32_t flags;	   /* OPTIONS_FORCE, OPTIONS_BY_THREAD, OPTIONS_VERBOSE */
+	uint32_t flags;	   /* OPTIONS_FORCE, OPTIONS_BY_THREAD, OPTIONS_VERBOSE, OPTIONS_QUIET */
+	uint32_t level;	   /* enum log_level, of the loader itself */
 	uint32_t frequency;
 	uint32_t format;  /* enum profile_format */
 	uint32_t require; /* bits of policy/layers.def */

@@ -17,7 +17,7 @@ static void exec_helper(const char *name, int program, int channel, const char *
 			const struct policy_user *user)
 {
 	const char *zone = getenv("TZ"); /* behind "TZ=" */
-	const char *const own[] = {zone ? zone - 3 : NULL, NULL};
+	const char *const own[] = {"KEYHOLE_BUILD=" KEYHOLE_VERSION, zone ? zone - 3 : NULL, NULL};
 	int r = 0;
 
 	/* Where policy_become() fails, the loader's own does later, and nothing is sampled. */

@@ -10,8 +10,8 @@
 
 /*
  * Starts the party's program as that user with their environment, or (NULL) as the loader is after
- * it gave its rights up, with TZ alone. Returns the pid, or a negative errno that was logged; what
- * fails in the child is logged there, and ends the channel.
+ * it gave its rights up, with TZ and the build alone. Returns the pid, or a negative errno that was
+ * logged; what fails in the child is logged there, and ends the channel.
  */
 pid_t helper_start(enum message_party party, const char *const *argv,
 		   const struct policy_user *user, struct channel *ret_channel);

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/capability.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -20,7 +21,6 @@
 #include "ipc/time.h"
 #include "loader/helper.h"
 #include "loader/recording.h"
-#include "loader/rights.h"
 
 #define AUDIT_MS       10000 /* a write of some records can be slow */
 #define CHILD_START_MS 5000
@@ -63,13 +63,37 @@ static int start_audit(struct recording *rec)
 	return r;
 }
 
+/*
+ * Without these policy_become() fails, and a helper is the user's with all that it is given. Which
+ * others are missing keyhole-options has said; what those are for the kernel refuses.
+ */
+static bool can_become(void)
+{
+	const uint32_t needed =
+		CAP_TO_MASK(CAP_SETUID) | CAP_TO_MASK(CAP_SETGID) | CAP_TO_MASK(CAP_SETPCAP);
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct held[_LINUX_CAPABILITY_U32S_3];
+
+	return !capget(&header, held) && (held[0].effective & needed) == needed;
+}
+
+static int watch(struct recording *rec, pid_t pid)
+{
+	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+
+	if (fd < 0)
+		return failed("record", "pidfd_open", -errno);
+	monitor_watch(&rec->monitor, fd);
+	return EXIT_DONE;
+}
+
 static int check(struct recording *rec)
 {
 	const uint32_t *max = &rec->rules.said.frequency_max;
 	struct options *options = rec->options;
 	int r;
 
-	if (rights_check())
+	if (!can_become() && failed("rights", "setuid, setgid, setpcap", -EPERM))
 		return EXIT_RIGHTS;
 	r = rules_read(options->policy, "record", &rec->rules);
 	if (r)
@@ -82,16 +106,14 @@ static int check(struct recording *rec)
 		log_error("record: SUDO_UID: not what sudo sets; run: env -u SUDO_UID keyhole ...");
 		return EXIT_USAGE;
 	}
-	for (unsigned int i = 0; i < options->given.pid_count; i++) {
-		int fd = rights_open_pid(options->given.pids[i]);
-
-		if (fd < 0)
-			return EXIT_USAGE;
-		monitor_watch(&rec->monitor, fd);
-	}
-	rec->cgroup = options->cgroup ? rights_open_cgroup(options->cgroup) : -1;
+	for (unsigned int i = 0; r == EXIT_DONE && i < options->given.pid_count; i++)
+		r = watch(rec, options->given.pids[i]);
+	if (r)
+		return r;
+	rec->cgroup =
+		options->cgroup ? open(options->cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 	if (options->cgroup && rec->cgroup < 0)
-		return EXIT_USAGE;
+		return failed("record", options->cgroup, -errno);
 	r = options->audit ? start_audit(rec) : 0;
 	return r && failed("audit", options->audit, r) ? EXIT_USAGE : EXIT_DONE;
 }
@@ -111,8 +133,7 @@ static int start_users_part(struct recording *rec)
 		return EXIT_DONE;
 	if (command_start(&rec->command, options->command, &rec->user))
 		return EXIT_FAILED;
-	monitor_watch(&rec->monitor, rights_open_pid(rec->command.pid));
-	return EXIT_DONE;
+	return watch(rec, rec->command.pid);
 }
 
 static void secure_ourselves(void)
@@ -161,7 +182,7 @@ static int open_kernel(struct recording *rec)
 	      : programs_load(programs, rec->options, &rec->rules, &rec->ksyms, rec->cgroup,
 			      rec->command.pid);
 	if (r)
-		return failed("programs", "load (-v says more)", r);
+		return failed("programs", "load (keyhole check and -v say more)", r);
 	/* nobody needs to know any more where the kernel lies */
 	explicit_bzero(rec->ksyms.ranges, sizeof(rec->ksyms.ranges));
 	r = events_open(programs->cpus, rec->options->given.frequency, programs->sampler,
@@ -559,13 +580,13 @@ int main(int argc, char **argv)
 	log_init("keyhole", LOG_LEVEL_WARNING);
 	if (sanitise_descriptors())
 		return EXIT_FAILED;
-	if (argc > 1 && !strcmp(argv[1], "check-config"))
+	setenv("KEYHOLE_BUILD", KEYHOLE_VERSION, 1); /* helper/build.c */
+	if (argc > 1 && !strcmp(argv[1], "check-config") && (argc < 3 || argv[2][0] != '-'))
 		return rules_read(argv[2], argv[1], &(struct rules){.keys = -1});
 	r = argc > 1 ? exec_verb(argv + 1) : EXIT_DONE;
 	r = r ? r : options_read(argc, argv, &options);
 	if (r != OPTIONS_RECORD)
 		return r;
-	log_init("keyhole",
-		 options.given.flags & OPTIONS_VERBOSE ? LOG_LEVEL_DEBUG : LOG_LEVEL_WARNING);
+	log_init("keyhole", (enum log_level)options.given.level);
 	return run(&options, begun);
 }

@@ -5,6 +5,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -33,12 +34,6 @@ static const struct {
 static bool lacks(enum bpf_func_id helper)
 {
 	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, helper, NULL) == 0;
-}
-
-bool programs_supported(void)
-{
-	/* The newest of what both objects use. */
-	return !lacks(BPF_FUNC_ringbuf_reserve);
 }
 
 /* Whether the object of new kernels can be loaded: probed, never inferred from a version. */

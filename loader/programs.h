@@ -3,7 +3,6 @@
 #ifndef KEYHOLE_LOADER_PROGRAMS_H
 #define KEYHOLE_LOADER_PROGRAMS_H
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -25,9 +24,6 @@ struct programs {
 	int segment_map, process_map, sampler; /* borrowed */
 	int counts[COUNTS_DESCRIPTORS]; /* for keyhole-output, see COUNTS; the first is borrowed */
 };
-
-/* Whether those of the floor, Linux 5.10, can be loaded. */
-bool programs_supported(void);
 
 /*
  * cgroup: directory or -1; command: process to profile or 0. ksyms is still being read and waited

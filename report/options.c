@@ -310,7 +310,7 @@ static const char *take_files(struct options *options, int argc, char **argv)
 static int refuse(const char *object, const char *reason)
 {
 	if (reason)
-		log_error("report: %s: %s (see: keyhole report --help)", object, reason);
+		log_error("report: %s: %s; see: keyhole report --help", object, reason);
 	return reason ? -EINVAL : 0;
 }
 

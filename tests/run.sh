@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # tests/run.sh SUITE PROGRAM...: runs each program, keeps its TAP output in build/results/SUITE/,
-# shows what failed or was skipped and one line per program. A program that prints no TAP counts as
+# shows what failed, with its own log, or was skipped, and one line per program. A program that prints no TAP counts as
 # one test: exit status 0 passed, 77 skipped. One that fails without saying which test did counts
 # as one more failure (a crash, a sanitizer report).
 
@@ -38,9 +38,9 @@ for program; do
 	good=$(grep '^ok\b' "$tap" | grep -vc '# SKIP')
 	if [ -n "$bad" ]; then
 		failed=1
-		printf '%s\n' "$bad" | sed "s/^/  $suite\/$name: /"
-		grep -v -E '^((not )?ok\b|1\.\.)' "$tap" | tail -n 40
+		tests/failed.sh "  $suite/$name: " 20 "$tap"
 		tail -n 40 "$results/$name.err"
+		tests/failed.sh "  $suite/$name: " 0 "$tap"
 	fi
 	[ -z "$skipped" ] || printf '%s\n' "$skipped" | sed "s/^/  $suite\/$name: /"
 	printf '  %-8s %s: %s passed\n' TEST "$suite/$name" "$good"

@@ -10,11 +10,15 @@
 #include <time.h>
 
 #include "helper/options/formats.h"
+#include "helper/options/nearest.h"
 #include "ipc/log.h"
 #include "ipc/time.h"
 #include "policy/policy.h"
 
-#define EVERY_MAX ((1u << (CONFIG_NAMES - OPTIONS_EVERY)) - 1) /* seconds */
+#define EVERY_MAX     ((1u << (CONFIG_NAMES - OPTIONS_EVERY)) - 1) /* seconds */
+#define HELP_COLUMNS  80
+#define VERB_COLUMN   25
+#define OPTION_COLUMN 27
 
 struct line {
 	struct message_options *options;
@@ -27,12 +31,12 @@ struct line {
 static const char usage_target[] =
 	"Profile with stacks and write them to a file. Ctrl-C stops and writes.\n\n"
 	"  -a, --all                the whole machine (default)\n"
-	"  -p, --pid PID            a process, its threads and later children (repeatable)\n"
+	"  -p, --pid PID            a process, its threads, later children (repeatable)\n"
 	"      --cgroup PATH        the processes of a cgroup v2 directory\n"
-	"  -- CMD ARGS              run CMD as the invoking user, profile it until it exits\n"
+	"  -- CMD ARGS              profile CMD, run as the invoking user, until it exits\n"
 	"  -F, --frequency HZ       samples per second and CPU, 1-10000 (99)\n"
 	"  -d, --duration SECONDS   stop after so long, may be fractional\n"
-	"      --every SECONDS      with -o - and -f pprof or folded: a profile every 1-255 s\n";
+	"      --every SECONDS      a profile every 1-255 s; with -o -, pprof or folded\n";
 static const char usage_rest[] =
 	"      --force              replace FILE when it exists\n"
 	"      --by-thread          keep threads apart\n"
@@ -40,27 +44,59 @@ static const char usage_rest[] =
 	"      --policy FILE        who is never sampled (/etc/keyhole/policy.conf)\n"
 	"      --audit FILE         append what was done to FILE (ours, mode 0600; .json)\n"
 	"      --require LAYERS     do not start without: namespaces,pid,root,landlock\n"
+	"  -q, --quiet              say nothing but errors\n"
 	"  -v, --verbose            say more\n"
 	"  -h, --help               this text\n\n"
+	"examples:\n"
+	"  sudo keyhole record -d 10                    the whole machine, for 10 s\n"
+	"  sudo keyhole record -p 1234 -o app.folded    one process, until Ctrl-C\n"
+	"  sudo keyhole record -o make.pb.gz -- make    a command, run as the user\n"
+	"  sudo keyhole record -d 5 -f folded -o - | flamegraph.pl >cpu.svg\n\n"
 	"exit status: 0 done, 1 failed while recording, 2 usage, 3 missing rights,\n"
 	"  4 no samples; with CMD that of CMD, 128 + N when signal N ended it\n";
 
+static const char usage_check_config[] =
+	"usage: keyhole check-config [FILE]\n"
+	"What the policy file (/etc/keyhole/policy.conf) says, or what is wrong with it:\n"
+	"its rules in their canonical order, then the SHA-256 of those lines.\n\n"
+	"  -h, --help               this text\n\n"
+	"examples:\n"
+	"  sudo keyhole check-config\n"
+	"  sudo keyhole check-config new.conf\n\n"
+	"exit status: 0 the rules hold, 1 failed, 2 the file is wrong, or usage\n";
+
+/* Text from that column on, continued below itself where it would be wider than a terminal. */
+static void print_entry(FILE *out, const char *label, int start, const char *text)
+{
+	int column = fprintf(out, "%-*s", start - 1, label);
+
+	while (*text) {
+		const int word = (int)strcspn(text, " ");
+
+		if (column + 1 + word > HELP_COLUMNS)
+			column = fprintf(out, "\n%*s", start - 1, "") - 1;
+		column += fprintf(out, " %.*s", word, text);
+		text += word + (text[word] == ' ');
+	}
+	fputc('\n', out);
+}
+
 static void print_usage(FILE *out)
 {
+	char formats[640];
+
 	fputs("usage: keyhole record [OPTIONS] [-- CMD ARGS]\n", out);
-#define V(verb, program, help) fprintf(out, "       keyhole %-9s %s\n", #verb, help);
+#define V(verb, program, help) print_entry(out, "       keyhole " #verb, VERB_COLUMN, help);
 #include "ipc/verbs.def"
 #undef V
-	fputs("       keyhole check-config [FILE]: what the policy file says, or what is wrong "
-	      "with it\n",
-	      out);
+	print_entry(out, "       keyhole check-config", VERB_COLUMN,
+		    "[FILE]: what the policy file says, or what is wrong with it");
+	fputc('\n', out);
 	fputs(usage_target, out);
 	fprintf(out, "  -o, --output FILE        write here (keyhole-DATE-TIME%s), - for stdout\n",
 		formats_suffix(FORMAT_pprof));
-	fprintf(out,
-		"  -f, --format FORMAT      one of these, else from the suffix of FILE:\n      "
-		"%s\n",
-		formats_names(" or "));
+	snprintf(formats, sizeof(formats), "%s; else by the suffix of FILE", formats_names(" or "));
+	print_entry(out, "  -f, --format FORMAT", OPTION_COLUMN, formats);
 	fputs(usage_rest, out);
 }
 
@@ -82,6 +118,7 @@ static const struct option longs[] = {
 	{"debug-dir", required_argument, NULL, 'D'},
 	{"policy", required_argument, NULL, 'P'},
 	{"by-thread", no_argument, NULL, 'T'},
+	{"quiet", no_argument, NULL, 'q'},
 	{"verbose", no_argument, NULL, 'v'},
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
@@ -183,6 +220,21 @@ static struct message_text place(char **argv, const char *arg)
 	return (struct message_text){(uint32_t)optind, (uint32_t)(arg - argv[optind - 1])};
 }
 
+/* Behind what getopt() does not know: a letter, a word or one that has "=..." and may not. */
+static const char *unknown(char **argv)
+{
+	const char *names[sizeof(longs) / sizeof(*longs)] = {NULL}, *found;
+	static char text[128];
+
+	if (optopt && !strncmp(argv[optind - 1], "--", 2) && strchr(argv[optind - 1], '='))
+		return "takes no argument";
+	for (size_t i = 0; longs[i].name; i++)
+		names[i] = longs[i].name;
+	found = optopt ? NULL : nearest(argv[optind - 1] + 2, names);
+	snprintf(text, sizeof(text), "unknown option; did you mean --%s?", found ? found : "");
+	return found ? text : "unknown option";
+}
+
 static const char *apply(struct line *line, char **argv, int option, const char *arg)
 {
 	struct message_options *options = line->options;
@@ -223,10 +275,11 @@ static const char *apply(struct line *line, char **argv, int option, const char 
 	case ':':
 		return "needs an argument";
 	case '?':
-		return "unknown option";
+		return unknown(argv);
 	}
 	options->flags |= option == 'R' ? OPTIONS_FORCE : 0;
 	options->flags |= option == 'T' ? OPTIONS_BY_THREAD : 0;
+	options->flags |= option == 'q' ? OPTIONS_QUIET : 0;
 	options->flags |= option == 'v' ? OPTIONS_VERBOSE : 0;
 	line->all |= option == 'a';
 	line->help |= option == 'h';
@@ -272,15 +325,40 @@ static const char *finish_output(struct line *line)
 		return "a profile --every so often needs: -o - and -f pprof or folded";
 	if (!options->format)
 		options->format = formats_by_suffix(line->output);
-	snprintf(text, sizeof(text), "suffix not known: %s; or give -f", formats_suffixes(" or "));
+	snprintf(text, sizeof(text), "suffix not known; take %s, or give -f FORMAT",
+		 formats_suffixes(" or "));
 	return options->format ? NULL : text;
 }
 
+static const char *finish_level(struct message_options *options)
+{
+	const bool quiet = options->flags & OPTIONS_QUIET,
+		   verbose = options->flags & OPTIONS_VERBOSE;
+
+	options->level = quiet ? LOG_LEVEL_ERROR : verbose ? LOG_LEVEL_DEBUG : LOG_LEVEL_WARNING;
+	return quiet && verbose ? "only one of -q and -v can be given" : NULL;
+}
+
+/* A reason that does not say what to do is followed by who does. */
 static int refuse(const char *object, const char *reason)
 {
 	if (reason)
-		log_error("record: %s: %s (see: keyhole record --help)", object, reason);
+		log_error("record: %s: %s%s", object, reason,
+			  strchr(reason, ';') ? "" : "; see: keyhole record --help");
 	return reason ? EXIT_USAGE : 0;
+}
+
+/* The option that was read last. Letters that stand together are not counted by optind. */
+static const char *given(char **argv, int option)
+{
+	static char letter[] = "-?";
+
+	if (optarg)
+		return optarg;
+	if (option != '?' || !optopt || !strncmp(argv[optind - 1], "--", 2))
+		return argv[optind - 1];
+	letter[1] = (char)optopt;
+	return letter;
 }
 
 /* argv[0] is "record". OPTIONS_RECORD, EXIT_USAGE after one line, or EXIT_DONE: help is wanted. */
@@ -293,11 +371,12 @@ static int read_record(int argc, char **argv, struct message_options *ret_option
 	optind = 0; /* glibc: start anew */
 	opterr = 0;
 	/* The first character: stop at CMD. The second: the messages are ours. */
-	while (!r && (option = getopt_long(argc, argv, "+:ap:F:d:o:f:vh", longs, NULL)) != -1)
-		r = refuse(optarg ? optarg : argv[optind - 1], apply(&line, argv, option, optarg));
+	while (!r && (option = getopt_long(argc, argv, "+:ap:F:d:o:f:qvh", longs, NULL)) != -1)
+		r = refuse(given(argv, option), apply(&line, argv, option, optarg));
 	if (r || line.help)
 		return r;
 	r = refuse(optind < argc ? argv[optind] : "options", finish_target(&line, argc, argv));
+	r = r ? r : refuse("options", finish_level(ret_options));
 	r = r ? r : refuse(line.output ? line.output : "output", finish_output(&line));
 	return r ? r : OPTIONS_RECORD;
 }
@@ -310,24 +389,52 @@ static int flush(FILE *out, const char *verb)
 	return EXIT_FAILED;
 }
 
+static int refuse_verb(const char *verb)
+{
+	static const char *const verbs[] = {"record", "check-config", "help",
+#define V(verb, program, help) #verb,
+#include "ipc/verbs.def"
+#undef V
+					    NULL};
+	const char *found = nearest(verb, verbs);
+
+	if (found)
+		log_error("%s: not a command; did you mean %s? run: keyhole help", verb, found);
+	else
+		log_error("%s: not a command; run: keyhole help", *verb ? verb : "(nothing)");
+	return EXIT_USAGE;
+}
+
+/* Comes here where it is not just a file that is named: that would be read. */
+static int read_check_config(char **args, FILE *out)
+{
+	if (!args[0] || (strcmp(args[0], "--help") && strcmp(args[0], "-h"))) {
+		log_error("check-config: %s: unknown option; see: keyhole check-config --help",
+			  args[0] ? args[0] : "");
+		return EXIT_USAGE;
+	}
+	fputs(usage_check_config, out);
+	return EXIT_DONE;
+}
+
 void command_line_read(int argc, char **argv, FILE *out, struct message_options *ret_options)
 {
 	const char *verb = argc > 1 ? argv[1] : "";
 	int status = EXIT_DONE;
 
 	memset(ret_options, 0, sizeof(*ret_options));
-	if (!strcmp(verb, "record")) {
+	if (!strcmp(verb, "--version")) {
+		fputs("keyhole " KEYHOLE_VERSION "\n", out);
+	} else if (!strcmp(verb, "check-config")) {
+		status = read_check_config(argv + 2, out);
+	} else if (!strcmp(verb, "record")) {
 		status = read_record(argc - 1, argv + 1, ret_options);
-	} else if (strcmp(verb, "help") && strcmp(verb, "--help") && strcmp(verb, "--version")) {
-		log_error("%s: not a command; run: keyhole help", *verb ? verb : "(nothing)");
-		status = EXIT_USAGE;
-	}
-	if (status == EXIT_DONE) {
-		if (!strcmp(verb, "--version"))
-			fputs("keyhole " KEYHOLE_VERSION "\n", out);
-		else
+		if (status == EXIT_DONE)
 			print_usage(out);
-		status = flush(out, verb);
+	} else if (!strcmp(verb, "help") || !strcmp(verb, "--help") || !strcmp(verb, "-h")) {
+		print_usage(out);
+	} else {
+		status = refuse_verb(verb);
 	}
-	ret_options->status = status;
+	ret_options->status = status == EXIT_DONE ? flush(out, verb) : status;
 }

@@ -2,13 +2,14 @@
 /*
  * keyhole-options: reads the command line in the loader's place, which has all rights then. Its
  * argv is the loader's; it has the loader's later uid and no rights, says what help, version and
- * refusals say, and answers with numbers and with places in argv.
+ * refusals say, and what the machine lacks, and answers with numbers and with places in argv.
  */
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
 #include "helper/options/command_line.h"
+#include "helper/options/machine.h"
 #include "ipc/channel.h"
 #include "ipc/log.h"
 
@@ -24,5 +25,7 @@ int main(int argc, char **argv)
 	log_init("keyhole", LOG_LEVEL_WARNING);
 	channel_init(&loader, CHANNEL_FD, PARTY_OPTIONS, PARTY_LOADER);
 	command_line_read(argc, argv, stdout, &options);
+	if (options.status == OPTIONS_RECORD)
+		options.status = machine_check(&options, argv);
 	return channel_send(&loader, MESSAGE_OPTIONS, &options, sizeof(options), -1) != 0;
 }

@@ -24,6 +24,7 @@
 #include "helper/output/counts.h"
 #include "helper/output/debug_files.h"
 #include "helper/output/notify.h"
+#include "helper/output/screen.h"
 #include "helper/output/summary.h"
 #include "ipc/channel.h"
 #include "ipc/guard.h"
@@ -35,6 +36,7 @@ struct committer {
 	const char *name; /* in its working directory, the output's folder */
 	bool force, stream;
 	char temporary[32]; /* "": standard output */
+	bool quiet;
 	struct counts counts;
 	struct counted counted;	      /* when sampling was over */
 	struct message_summary named; /* by the worker */
@@ -138,26 +140,43 @@ static int say_no_samples(const struct committer *c, uint32_t flags)
 /* Who reads a stream has no other way to know what is lost. */
 static void show_progress(const struct committer *c, const struct message_progress *seen)
 {
-	const bool terminal = isatty(STDERR_FILENO);
+	const unsigned int columns = c->quiet ? 0 : screen_columns(STDERR_FILENO);
 	char line[PROGRESS_BYTES];
 	struct counted counted;
 
-	if (!terminal && !c->stream)
+	if (!columns && !c->stream)
 		return;
 	counted = counts_sum(&c->counts);
 	counted.seen = seen->samples;
 	counted.complete = seen->complete;
 	summary_progress(&counted, line);
-	fprintf(stderr, terminal ? "\r%s\033[K" : "%s\n", line);
+	if (columns)
+		screen_replace_line(line, columns, stderr);
+	else
+		fprintf(stderr, "%s\n", line);
 }
 
 static int end(struct committer *c, uint32_t flags)
 {
 	int r = counts_end(&c->counts, &c->counted);
 
-	if (isatty(STDERR_FILENO))
+	if (!c->quiet && screen_columns(STDERR_FILENO))
 		fputs("\r\033[K", stderr);
 	return r || c->counted.samples ? r : say_no_samples(c, flags);
+}
+
+/* In one piece, which the messages of others do not get into. */
+static void say_summary(const struct summary *sum, bool verbose)
+{
+	guard_free char *text = NULL;
+	size_t size;
+	FILE *stream = open_memstream(&text, &size);
+
+	if (!stream)
+		return;
+	summary_print(sum, verbose, stream);
+	if (fclose(stream) == 0)
+		screen_print(text, screen_columns(STDERR_FILENO), stderr);
 }
 
 /* -ENODATA: not one sample is in the file, and it does not appear. */
@@ -172,15 +191,18 @@ static int commit(const struct committer *c, const struct message_step *step)
 	r = any ? move_file(c) : 0;
 	if (r)
 		return r;
-	summary_print(&sum, step->flags & OPTIONS_VERBOSE, stderr);
+	if (!c->quiet)
+		say_summary(&sum, step->flags & OPTIONS_VERBOSE);
 	if (!any)
 		return say_no_samples(c, step->flags);
-	fprintf(stderr, "wrote %s (%u bytes)\n", c->path, step->bytes);
+	if (!c->quiet)
+		fprintf(stderr, "wrote %s (%u bytes)\n", c->path, step->bytes);
 	return 0;
 }
 
 static int take_step(struct committer *c, const struct message_step *step)
 {
+	c->quiet = step->flags & OPTIONS_QUIET;
 	switch (step->step) {
 	case STEP_BEGIN:
 		c->stream = (step->flags & ~STEP_QUIET) >> OPTIONS_EVERY;
@@ -229,7 +251,8 @@ static int send_manager(struct committer *c)
 	const struct message_reply reply = {.error = fd < 0 ? fd : 0};
 
 	if (fd < 0 && fd != -ENODATA) {
-		log_error("notify: NOTIFY_SOCKET: %s", strerror(-fd));
+		log_error("notify: NOTIFY_SOCKET: %s; run: env -u NOTIFY_SOCKET keyhole ...",
+			  strerror(-fd));
 		return fd;
 	}
 	return channel_send(&c->loader, MESSAGE_NOTIFY, &reply, sizeof(reply), fd);
@@ -273,8 +296,10 @@ static int hold(struct channel *loader, char **argv)
 
 	if (channel_expect(loader, MESSAGE_RELEASE, INT_MAX, &message))
 		return 127;
+	unsetenv("KEYHOLE_BUILD");
 	execvp(argv[0], argv);
-	log_error("record: %s: %s", argv[0], strerror(errno));
+	log_error("record: %s: %s%s", argv[0], strerror(errno),
+		  errno == ENOENT && !strchr(argv[0], '/') ? "; not in PATH, give its path" : "");
 	return 127;
 }
 

@@ -68,7 +68,9 @@ static void test_command__inherits_environment_and_three_descriptors(void **stat
 
 	(void)state;
 	setenv("KEYHOLE_TEST_VARIABLE", "here", 1);
-	run_shell("echo $KEYHOLE_TEST_VARIABLE; for f in 0 1 2 3 4 5 6 7 8 9 10 11 12; do "
+	setenv("KEYHOLE_BUILD", KEYHOLE_VERSION, 1); /* as the loader does, for our own programs */
+	run_shell("echo $KEYHOLE_TEST_VARIABLE$KEYHOLE_BUILD; for f in 0 1 2 3 4 5 6 7 8 9 10 11 "
+		  "12; do "
 		  "[ ! -e /proc/self/fd/$f ] || echo $f; done",
 		  &output);
 	assert_string_equal(output.text, "here\n0\n1\n2\n");

@@ -4,9 +4,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/capability.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -116,6 +118,92 @@ static void test_helpers__the_command_line_as_the_loader_gets_it(void **state)
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* none is left */
 }
 
+/* "keyhole record OPTION VALUE", from the process that this one is now. */
+static int read_options(const char *option, const char *value)
+{
+	char *argv[] = {(char[]){"keyhole"}, (char[]){"record"}, (char *)(uintptr_t)option,
+			(char *)(uintptr_t)value, NULL};
+	struct options options;
+
+	return options_read(4, argv, &options);
+}
+
+static int read_pid(pid_t pid)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%d", pid);
+	return read_options("-p", text);
+}
+
+static void *give_id(void *ends)
+{
+	pid_t id = gettid();
+	char byte;
+
+	assert_int_equal(write(((int *)ends)[1], &id, sizeof(id)), sizeof(id));
+	assert_int_equal(read(((int *)ends)[2], &byte, 1), 0);
+	return NULL;
+}
+
+static void test_helpers__a_process_must_exist_and_be_one(void **state)
+{
+	pid_t pid = fork();
+	pthread_t thread;
+	int ends[4];
+
+	(void)state;
+	if (pid == 0)
+		_exit(0);
+	assert_int_equal(read_pid(pid), OPTIONS_RECORD); /* nobody has waited for it */
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_int_equal(read_pid(pid), EXIT_USAGE);
+	assert_true(pipe2(ends, O_CLOEXEC) == 0 && pipe2(ends + 2, O_CLOEXEC) == 0);
+	assert_int_equal(pthread_create(&thread, NULL, give_id, ends), 0);
+	assert_int_equal(read(ends[0], &pid, sizeof(pid)), sizeof(pid));
+	assert_int_equal(read_pid(pid), EXIT_USAGE);
+	close(ends[3]);
+	pthread_join(thread, NULL);
+	for (int i = 0; i < 3; i++)
+		close(ends[i]);
+}
+
+/* What the helper may not look at is for the loader to open. */
+static void test_helpers__a_cgroup_must_be_one_where_it_can_be_seen(void **state)
+{
+	char folder[] = "/tmp/keyhole-test-XXXXXX", inside[64];
+
+	(void)state;
+	assert_int_equal(read_options("--cgroup", "/dev/null"), EXIT_USAGE);
+	assert_int_equal(read_options("--cgroup", "/nonexistent"), EXIT_USAGE);
+	assert_non_null(mkdtemp(folder));
+	assert_int_equal(read_options("--cgroup", folder), EXIT_USAGE);
+	snprintf(inside, sizeof(inside), "%s/group", folder);
+	assert_int_equal(read_options("--cgroup", inside), OPTIONS_RECORD);
+	rmdir(folder);
+}
+
+/* Of the loader, which is asked; the helper never has any. */
+static void test_helpers__a_capability_that_is_missing_is_told(void **state)
+{
+	static const cap_value_t missing[] = {CAP_BPF, CAP_SETPCAP, CAP_DAC_READ_SEARCH};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(missing) / sizeof(*missing); i++) {
+		int status;
+		pid_t pid = fork();
+
+		if (pid == 0) {
+			cap_t held = cap_get_proc();
+
+			cap_set_flag(held, CAP_EFFECTIVE, 1, &missing[i], CAP_CLEAR);
+			_exit(cap_set_proc(held) ? 1 : read_options("-d", "1"));
+		}
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_true(WIFEXITED(status) && WEXITSTATUS(status) == EXIT_RIGHTS);
+	}
+}
+
 /* It waits for the file, behind its filter. */
 static void test_helpers__the_policy_is_read_without_rights(void **state)
 {
@@ -141,6 +229,9 @@ int main(void)
 		cmocka_unit_test(test_helpers__kernel_symbols_are_read_without_rights),
 		cmocka_unit_test(test_helpers__the_command_line_is_read_without_rights),
 		cmocka_unit_test(test_helpers__the_command_line_as_the_loader_gets_it),
+		cmocka_unit_test(test_helpers__a_process_must_exist_and_be_one),
+		cmocka_unit_test(test_helpers__a_cgroup_must_be_one_where_it_can_be_seen),
+		cmocka_unit_test(test_helpers__a_capability_that_is_missing_is_told),
 		cmocka_unit_test(test_helpers__the_policy_is_read_without_rights),
 	};
 

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "helper/options/command_line.h"
+#include "ipc/log.h"
 #include "loader/options.h"
 #include "policy/policy.h"
 
@@ -127,6 +128,21 @@ static void test_options__more_processes_than_room(void **state)
 	assert_int_equal(parse(OPTIONS_PIDS_MAX + 2, argv, &options), 0);
 	assert_int_equal(options.given.pid_count, OPTIONS_PIDS_MAX);
 	assert_int_equal(parse(OPTIONS_PIDS_MAX + 3, argv, &options), EXIT_USAGE);
+}
+
+static void test_options__quiet_and_verbose(void **state)
+{
+	struct options options;
+
+	(void)state;
+	assert_int_equal(PARSE(&options, "-a"), 0);
+	assert_int_equal(options.given.level, LOG_LEVEL_WARNING);
+	assert_int_equal(PARSE(&options, "-v"), 0);
+	assert_int_equal(options.given.level, LOG_LEVEL_DEBUG);
+	assert_int_equal(PARSE(&options, "--quiet"), 0);
+	assert_int_equal(options.given.level, LOG_LEVEL_ERROR);
+	assert_int_equal(options.given.flags, OPTIONS_QUIET);
+	assert_int_equal(PARSE(&options, "-q", "-v"), EXIT_USAGE);
 }
 
 static void test_options__numbers_out_of_range(void **state)
@@ -250,6 +266,8 @@ static void test_options__help_names_each_option(void **state)
 #define F(number, name, suffix) assert_non_null(strstr(text, dashes((char[]){#name})));
 #include "ipc/formats.def"
 #undef F
+		for (; *text; text++) /* no line wraps in 80 columns */
+			assert_true(strcspn(text, "\n") <= 80);
 	}
 	assert_string_equal(printed("--version", "", &status), "keyhole " KEYHOLE_VERSION "\n");
 	assert_int_equal(status, EXIT_DONE);
@@ -265,6 +283,22 @@ static void test_options__other_verbs_are_refused(void **state)
 	assert_string_equal(printed("", "", &status), "");
 	assert_int_equal(status, EXIT_USAGE);
 	assert_string_equal(printed("-v", "record", &status), "");
+	assert_int_equal(status, EXIT_USAGE);
+}
+
+/* What only names a file never comes here: the loader opens it for keyhole-policy. */
+static void test_options__check_config_opens_no_option(void **state)
+{
+	int status;
+
+	(void)state;
+	assert_non_null(strstr(printed("check-config", "--help", &status), "policy.conf"));
+	assert_int_equal(status, EXIT_DONE);
+	assert_non_null(strstr(printed("check-config", "-h", &status), "policy.conf"));
+	assert_int_equal(status, EXIT_DONE);
+	assert_string_equal(printed("check-config", "--json", &status), "");
+	assert_int_equal(status, EXIT_USAGE);
+	assert_string_equal(printed("check-config", "", &status), "");
 	assert_int_equal(status, EXIT_USAGE);
 }
 
@@ -374,12 +408,14 @@ int main(void)
 		cmocka_unit_test(test_options__command_keeps_its_options),
 		cmocka_unit_test(test_options__targets_exclude_each_other),
 		cmocka_unit_test(test_options__more_processes_than_room),
+		cmocka_unit_test(test_options__quiet_and_verbose),
 		cmocka_unit_test(test_options__numbers_out_of_range),
 		cmocka_unit_test(test_options__required_layers),
 		cmocka_unit_test(test_options__format_from_suffix),
 		cmocka_unit_test(test_options__texts_are_where_they_were_given),
 		cmocka_unit_test(test_options__help_names_each_option),
 		cmocka_unit_test(test_options__other_verbs_are_refused),
+		cmocka_unit_test(test_options__check_config_opens_no_option),
 		cmocka_unit_test(test_options__full_standard_output_is_a_failure),
 		cmocka_unit_test(test_options__hostile_numbers_are_refused),
 		cmocka_unit_test(test_options__hostile_places_are_refused),

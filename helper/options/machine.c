@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "loader/rights.h"
+#include "helper/options/machine.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,6 @@
 
 #include "ipc/guard.h"
 #include "ipc/log.h"
-#include "loader/programs.h"
 
 #define PID_NAMESPACE_INIT_INODE 0xeffffffcu /* PROC_PID_INIT_INO of the kernel: fixed */
 
@@ -33,72 +32,88 @@ static bool events_are_restricted(void)
 	return fd < 0 || read(fd, &level, 1) != 1 || level > '2';
 }
 
-static int check_capabilities(void)
+/* The loader's: our own are gone. */
+static bool has_capabilities(void)
 {
-	cap_t held = cap_get_proc();
-	int r = 0;
+	cap_t held = cap_get_pid(getppid());
+	bool all = true;
 
-	for (size_t i = 0; !r && i < sizeof(needed) / sizeof(needed[0]); i++) {
+	for (size_t i = 0; held && all && i < sizeof(needed) / sizeof(needed[0]); i++) {
 		cap_flag_value_t set = CAP_CLEAR;
 		char *name = cap_to_name(needed[i]);
 
 		cap_get_flag(held, needed[i], CAP_EFFECTIVE, &set);
 		if (set != CAP_SET && (needed[i] != CAP_SYS_ADMIN || events_are_restricted())) {
 			log_error("rights: %s: not held; run: sudo keyhole record ...", name);
-			r = -EPERM;
+			all = false;
 		}
 		cap_free(name);
 	}
 	cap_free(held);
-	return r;
+	return all;
 }
 
-int rights_check(void)
+/* NULL, or what is missing and what to do. */
+static const char *missing(void)
 {
 	struct stat namespace;
-	const char *mend = NULL;
-	int r = check_capabilities();
 
-	if (r)
-		return r;
 	if (access("/sys/kernel/btf/vmlinux", R_OK))
-		mend = "/sys/kernel/btf/vmlinux: missing; run: mount -t sysfs sysfs /sys, or boot "
+		return "/sys/kernel/btf/vmlinux: missing; run: mount -t sysfs sysfs /sys, or boot "
 		       "a kernel with CONFIG_DEBUG_INFO_BTF=y";
-	else if (!stat("/proc/self/ns/pid", &namespace) &&
-		 namespace.st_ino != PID_NAMESPACE_INIT_INODE)
-		mend = "pid namespace: not the host's; start the container with: --pid=host";
-	else if (!programs_supported())
-		mend = "kernel: has no BPF ring buffer; boot Linux 5.10 or newer";
-	if (mend)
-		log_error("rights: %s", mend);
-	return mend ? -EPERM : 0;
+	if (!stat("/proc/self/ns/pid", &namespace) && namespace.st_ino != PID_NAMESPACE_INIT_INODE)
+		return "pid namespace: not the host's; start the container with: --pid=host";
+	return NULL;
 }
 
-int rights_open_pid(pid_t pid)
+static bool is_process(uint32_t pid)
 {
-	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	guard_fd int fd = (int)syscall(SYS_pidfd_open, pid, 0);
 
 	/* A thread's id: EINVAL, since 6.9 ENOENT. */
 	if (fd < 0)
-		log_error("record: -p %d: %s; list processes with: ps -e", pid,
+		log_error("record: -p %u: %s; list processes with: ps -e", pid,
 			  errno == EINVAL || errno == ENOENT
 				  ? "a thread, take the id of its process"
 				  : strerror(errno));
-	return fd;
+	return fd >= 0;
 }
 
-int rights_open_cgroup(const char *path)
+/* O_PATH: it need not be readable for us. Nor need what leads to it, which the loader finds out. */
+static bool is_cgroup(const char *path)
 {
-	guard_fd int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	guard_fd int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	struct statfs file_system = {0};
 	const char *reason = "not a cgroup";
 
+	if (fd < 0 && (errno == EACCES || errno == EPERM))
+		return true;
 	if (fd < 0)
 		reason = strerror(errno);
 	else if (!fstatfs(fd, &file_system) && file_system.f_type == CGROUP2_SUPER_MAGIC)
-		return take_fd(&fd);
+		return true;
 	else if (file_system.f_type == CGROUP_SUPER_MAGIC)
 		reason = "is cgroup v1, only v2 can be filtered";
 	log_error("record: --cgroup %s: %s; find v2 with: findmnt -t cgroup2", path, reason);
-	return -EINVAL;
+	return false;
+}
+
+int machine_check(const struct message_options *options, char **argv)
+{
+	const struct message_text *cgroup = &options->cgroup;
+	const char *mend;
+
+	if (!has_capabilities())
+		return EXIT_RIGHTS;
+	mend = missing();
+	if (mend) {
+		log_error("rights: %s", mend);
+		return EXIT_RIGHTS;
+	}
+	for (uint32_t i = 0; i < options->pid_count; i++)
+		if (!is_process(options->pids[i]))
+			return EXIT_USAGE;
+	if (cgroup->index && !is_cgroup(argv[cgroup->index] + cgroup->offset))
+		return EXIT_USAGE;
+	return OPTIONS_RECORD;
 }
