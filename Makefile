@@ -63,7 +63,7 @@ BROKER := answers limits main mounts
 WORKER_FOLDERS := worker/base worker/elf worker/unwind worker/symbol worker/profile worker/format \
 	worker/process worker/target worker/sample worker/dwarf
 FOLDERS := ipc policy $(WORKER_FOLDERS) worker worker/exporter helper helper/output helper/ksyms \
-	helper/options helper/audit helper/policy report symbolize
+	helper/options helper/audit helper/policy report top symbolize
 
 LOADER_OBJECTS   := $(LOADER:%=$(BUILD)/obj/loader/%.o)
 BROKER_OBJECTS   := $(BROKER:%=$(BUILD)/obj/loader/broker/%.o)
@@ -96,7 +96,7 @@ WORKER_LIBS   := -lelf -lz -llzma -lprotobuf-c -liberty -levent_core -lseccomp -
 
 EXECUTABLES := $(addprefix $(OUT)/,keyhole keyhole-audit keyhole-broker keyhole-check \
 	keyhole-exporter keyhole-ksyms keyhole-options keyhole-output keyhole-policy \
-	keyhole-report keyhole-symbolize keyhole-worker)
+	keyhole-report keyhole-symbolize keyhole-top keyhole-worker)
 MANIFEST    := $(OUT)/keyhole-programs.sha256
 
 # ---- flags ------------------------------------------------------------------------------------
@@ -198,6 +198,7 @@ $(PAGE_INC): $(PAGE)/page.html $(PAGE_STYLE) $(PAGE_SCRIPTS)
 
 $(LOADER_OBJECTS) $(CHECK_OBJECTS): | $(SKELETONS)
 $(CHECK_OBJECTS): CFLAGS += -DKEYHOLE_BINDIR='"$(bindir)"' -DKEYHOLE_PROGRAMS='"$(notdir $(EXECUTABLES))"'
+$(BUILD)/obj/top/main.o: CFLAGS += -DKEYHOLE_BINDIR='"$(bindir)"'
 $(call objects,worker/format): | $(PROTO_HEADERS) $(PAGE_INC)
 
 # ---- link -------------------------------------------------------------------------------------
@@ -236,6 +237,11 @@ REPORT_PARTS := $(BUILD)/obj/report/main.o $(SAME_BUILD) $(call archive,report) 
 $(OUT)/keyhole-report: $(REPORT_PARTS)
 	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ $(call group,$^) $(REPORT_LIBS)
 
+TOP_PARTS := $(BUILD)/obj/top/main.o $(call archive,top) $(filter-out %/main.o,$(REPORT_PARTS)) \
+	$(call archive,policy)
+$(OUT)/keyhole-top: $(TOP_PARTS)
+	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ $(call group,$^) $(REPORT_LIBS)
+
 SYMBOLIZE_PARTS := $(BUILD)/obj/symbolize/main.o $(SAME_BUILD) $(foreach folder,symbolize report \
 	worker/base worker/elf worker/dwarf worker/symbol worker/profile worker/format ipc,\
 	$(call archive,$(folder))) $(PROTO_ARCHIVE)
@@ -261,7 +267,7 @@ TEST_ARCHIVES := $(foreach suite,$(SUITES),$(call archive,tests/$(suite))) \
 	$(BUILD)/lib/loader.a $(BUILD)/lib/broker.a $(BUILD)/lib/check.a $(call archive,worker/exporter) \
 	$(call archive,helper/output) $(call archive,helper/ksyms) $(call archive,helper/options) \
 	$(call archive,helper/audit) $(call archive,helper/policy) $(call archive,report) \
-	$(call archive,symbolize) \
+	$(call archive,top) $(call archive,symbolize) \
 	$(WORKER_ARCHIVES) $(PROTO_ARCHIVE) $(SHARED_ARCHIVES)
 
 define suite_rule

@@ -90,12 +90,12 @@ static int replace_broker(struct recording *rec)
 	return EXIT_DONE;
 }
 
-/* It may have written a part: only a file that is ours can be begun anew. */
+/* It may have written a part: only a file that is ours can be begun anew, and no stream. */
 static int replace_exporter(struct recording *rec)
 {
 	int r;
 
-	if (rec->monitor.goal == GOAL_WRITTEN &&
+	if ((rec->monitor.goal == GOAL_WRITTEN || rec->options->given.flags >> OPTIONS_EVERY) &&
 	    (!strcmp(rec->options->output, "-") || lseek(rec->output.fd, 0, SEEK_SET)))
 		return failed("output", rec->options->output, -ESPIPE);
 	if (spawn_again(rec, ROLE_EXPORTER, ROLE_EXPORTER))

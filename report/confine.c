@@ -10,6 +10,8 @@
 #include <seccomp.h>
 #include <stddef.h>
 #include <sys/capability.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -54,6 +56,11 @@ static const struct call of_debug_files[] = {
 	CALL_EQ(fcntl, 1, F_GETFD), /* libelf: is it open? */
 };
 
+static const struct call of_terminal[] = {
+	CALL(epoll_wait), CALL(epoll_pwait), CALL_EQ(epoll_ctl, 1, EPOLL_CTL_DEL),
+	CALL_EQ(ioctl, 1, TIOCGWINSZ),
+};
+
 /* libdw looks for other files by name: .dwo, .gnu_debugaltlink, and where its own file lies. */
 static const struct call refused[] = {
 	CALL(openat), CALL(readlinkat), CALL(statx), CALL(faccessat),
@@ -71,16 +78,19 @@ static int add(scmp_filter_ctx context, uint32_t action, const struct call *call
 	return r;
 }
 
-static int filter(bool debug_files)
+static int filter(const struct confine_limits *limits)
 {
 	scmp_filter_ctx context = seccomp_init(SCMP_ACT_KILL_PROCESS);
 	int r = context ? 0 : -ENOMEM;
 
 	r = r ? r : add(context, SCMP_ACT_ALLOW, allowed, sizeof(allowed) / sizeof(allowed[0]));
-	if (debug_files && r == 0)
+	if (limits->terminal && r == 0)
+		r = add(context, SCMP_ACT_ALLOW, of_terminal,
+			sizeof(of_terminal) / sizeof(of_terminal[0]));
+	if (limits->debug_files && r == 0)
 		r = add(context, SCMP_ACT_ALLOW, of_debug_files,
 			sizeof(of_debug_files) / sizeof(of_debug_files[0]));
-	if (debug_files && r == 0)
+	if (limits->debug_files && r == 0)
 		r = add(context, SCMP_ACT_ERRNO(EACCES), refused,
 			sizeof(refused) / sizeof(refused[0]));
 	r = r ? r : seccomp_load(context);
@@ -138,5 +148,5 @@ int confine(const struct confine_limits *limits)
 	r = r ? r : limit(RLIMIT_NOFILE, 0);
 	r = r || !prctl(PR_SET_DUMPABLE, 0) ? r : -errno;
 	r = r || !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? r : -errno;
-	return r ? r : filter(limits->debug_files);
+	return r ? r : filter(limits);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What reads files that others wrote, of `keyhole report` and `keyhole symbolize`: what is open
+ * What reads files that others wrote, of `keyhole report`, `keyhole symbolize` and `keyhole top`:
+ * what is open
  * stays open; nothing else can be had from here on. No file, socket, process or executable memory,
  * no capability, and no more memory and time than is said.
  */
@@ -15,6 +16,7 @@ struct confine_limits {		/* 0: no limit */
 	uint64_t memory;	/* bytes that are its own */
 	uint64_t file;		/* bytes of a file that it writes */
 	uint64_t seconds;	/* of CPU; then SIGXCPU ends it */
+	bool terminal;		/* waits for what is open, asks a terminal for its size */
 	bool debug_files;	/* what libdw needs; to open a file is EACCES, as libdw tries to */
 };
 

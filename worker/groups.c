@@ -10,16 +10,20 @@ static void fill_groups(const struct profile *profile, struct groups *groups)
 {
 	uint32_t objects = profile_objects(profile), locations = profile_locations(profile);
 
-	for (uint32_t id = 1; id <= locations; id++)
-		groups->first[profile_location_get(profile, id)->object + 2]++;
+	for (uint32_t id = 1; id <= locations; id++) {
+		const struct profile_location *location = profile_location_get(profile, id);
+
+		groups->first[location->object + 2] += location->function == 0;
+	}
 	for (uint32_t id = 2; id < objects + 3; id++)
 		groups->first[id] += groups->first[id - 1];
 	/* first[o + 1] is where the next place of object o goes, and at last where they end. */
 	for (uint32_t id = 1; id <= locations; id++) {
 		const struct profile_location *location = profile_location_get(profile, id);
 
-		groups->places[groups->first[location->object + 1]++] =
-			(struct place){location->address, id};
+		if (location->function == 0)
+			groups->places[groups->first[location->object + 1]++] =
+				(struct place){location->address, id};
 	}
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The locations of a profile by object: names are looked up object by object. */
+/* Locations without a function, by object: names are looked up object by object. */
 #ifndef KEYHOLE_WORKER_GROUPS_H
 #define KEYHOLE_WORKER_GROUPS_H
 
@@ -12,7 +12,7 @@ struct place {
 	uint32_t location;
 };
 
-/* All locations, grouped by object: those of object o are [first[o], first[o + 1]). */
+/* Grouped by object: those of object o are [first[o], first[o + 1]). */
 struct groups {
 	uint32_t *first;
 	struct place *places;

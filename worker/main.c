@@ -22,6 +22,7 @@
 #include "ipc/log.h"
 #include "ipc/time.h"
 #include "policy/policy.h"
+#include "worker/delivery.h"
 #include "worker/process/parser.h"
 #include "worker/regions.h"
 #include "worker/session.h"
@@ -42,13 +43,9 @@
 #define DESCRIPTORS_OWN 64 /* what is left for anything but objects */
 #endif
 
-#ifndef MFD_NOEXEC_SEAL
-#define MFD_NOEXEC_SEAL 0x0008U
-#endif
-
 struct worker {
-	struct channel loader, exporter;
-	int profile; /* once it is made, or -1 */
+	struct channel loader;
+	struct delivery delivery;
 	struct regions regions;
 	struct broker *broker;
 	struct parser *parser;
@@ -56,6 +53,7 @@ struct worker {
 	struct session *session;
 	struct event_base *base;
 	struct event *timer;
+	struct event *windows; /* of a stream, or NULL */
 	struct event *answers; /* of the broker; one-shot like the wakers, NULL: there is none */
 	struct event **wakers; /* one-shot: added again by the next turn */
 	size_t waker_count;
@@ -163,12 +161,6 @@ static void read_symbols(struct worker *worker)
 	close(take_fd(&worker->regions.symbols_fd));
 }
 
-static void connect_exporter(struct worker *worker, int fd)
-{
-	channel_init(&worker->exporter, fd, PARTY_WORKER, PARTY_EXPORTER);
-	worker->exporter.phase = PHASE_RUN;
-}
-
 static int make_session(struct worker *worker)
 {
 	struct session_parts parts = {
@@ -178,7 +170,6 @@ static int make_session(struct worker *worker)
 	};
 	int r;
 
-	connect_exporter(worker, take_fd(&worker->regions.exporter_fd));
 	worker->broker = broker_new(take_fd(&worker->regions.broker_fd));
 	if (!worker->broker)
 		return -ENOMEM;
@@ -190,19 +181,22 @@ static int make_session(struct worker *worker)
 	parts.vdso = vdso_image(&parts.vdso_bytes);
 	regions_describe(&worker->regions, &parts);
 	r = session_new(&parts, &worker->session);
-	return r < 0 ? r : regions_give_segments(&worker->regions, worker->session);
+	r = r < 0 ? r : regions_give_segments(&worker->regions, worker->session);
+	delivery_init(&worker->delivery, worker->session);
+	return r < 0 ? r
+		     : delivery_connect(&worker->delivery, take_fd(&worker->regions.exporter_fd));
 }
 
 /* ---- running ---- */
 
-static void schedule(struct worker *worker, uint64_t in)
+static void schedule(struct event *timer, uint64_t in)
 {
 	const struct timeval wait = {
 		.tv_sec = (time_t)(in / NS_PER_SECOND),
 		.tv_usec = (suseconds_t)(in % NS_PER_SECOND / 1000),
 	};
 
-	event_add(worker->timer, &wait);
+	event_add(timer, &wait);
 }
 
 static void progress(struct worker *worker, uint64_t now)
@@ -262,7 +256,7 @@ static void on_turn(int fd, short what, void *argument)
 	progress(worker, worker->last_turn);
 	for (size_t i = 0; i < worker->waker_count; i++)
 		event_add(worker->wakers[i], NULL);
-	schedule(worker, wait);
+	schedule(worker->timer, wait);
 	measure(worker, began);
 }
 
@@ -270,7 +264,7 @@ static void turn_soon(struct worker *worker)
 {
 	uint64_t now = time_now(), due = worker->last_turn + TURN_GAP;
 
-	schedule(worker, due > now ? due - now : 0);
+	schedule(worker->timer, due > now ? due - now : 0);
 }
 
 static void on_wake(int fd, short what, void *argument)
@@ -309,22 +303,13 @@ static int replace_broker(struct worker *worker, int fd)
 	return connect_broker(worker);
 }
 
-static int deliver(struct worker *worker);
-
-static int replace_exporter(struct worker *worker, int fd)
-{
-	channel_release(&worker->exporter);
-	connect_exporter(worker, fd);
-	return worker->profile < 0 ? 0 : deliver(worker);
-}
-
 static int replace_peer(struct worker *worker, struct message *message)
 {
 	switch (message->DESCRIPTOR.kind) {
 	case DESCRIPTOR_BROKER:
 		return replace_broker(worker, take_fd(&message->fd));
 	case DESCRIPTOR_EXPORTER:
-		return replace_exporter(worker, take_fd(&message->fd));
+		return delivery_connect(&worker->delivery, take_fd(&message->fd));
 	default:
 		return -EPROTO;
 	}
@@ -380,12 +365,45 @@ static int add_wakers(struct worker *worker)
 	return r;
 }
 
+/* Of a stream. A window may take a few goes, with turns in between. */
+static void on_window(int fd, short what, void *argument)
+{
+	struct worker *worker = argument;
+	uint64_t began = time_now(), wait;
+	int r = delivery_window(&worker->delivery, &wait);
+
+	(void)fd;
+	(void)what;
+	measure(worker, began);
+	if (r == 0) {
+		schedule(worker->windows, wait);
+		return;
+	}
+	log_error("profile: write: %s", strerror(-r));
+	worker->result = r;
+	event_base_loopbreak(worker->base);
+}
+
+static int start_windows(struct worker *worker)
+{
+	const uint64_t every = session_every(&worker->regions.config) * NS_PER_SECOND;
+
+	if (every == 0)
+		return 0;
+	worker->windows = event_new(worker->base, -1, 0, on_window, worker);
+	if (!worker->windows)
+		return -ENOMEM;
+	schedule(worker->windows, delivery_start_windows(&worker->delivery, every));
+	return 0;
+}
+
 static int run(struct worker *worker)
 {
 	struct event *loader =
 		event_new(worker->base, LOADER_FD, EV_READ | EV_PERSIST, on_loader, worker);
 	int r = add_wakers(worker);
 
+	r = r < 0 ? r : start_windows(worker);
 	worker->timer = event_new(worker->base, -1, 0, on_turn, worker);
 	if (r < 0 || !worker->timer || !loader || event_add(loader, NULL) < 0)
 		return -ENOMEM;
@@ -393,7 +411,7 @@ static int run(struct worker *worker)
 	if (r < 0)
 		return r;
 	worker->loader.phase = PHASE_RUN;
-	schedule(worker, 0);
+	schedule(worker->timer, 0);
 	return event_base_dispatch(worker->base) < 0 ? -EIO : worker->result;
 }
 
@@ -419,49 +437,11 @@ static void settle(struct worker *worker)
 	} while (time_now() < deadline);
 }
 
-static int profile_file(void)
-{
-	int fd = memfd_create("keyhole-profile", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
-
-	/* Linux 6.3, 105ff5339f49 "mm/memfd: add MFD_NOEXEC_SEAL and MFD_EXEC" */
-	if (fd < 0 && errno == EINVAL)
-		fd = memfd_create("keyhole-profile", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	return fd < 0 ? -errno : fd;
-}
-
-/* Where the exporter is gone, it waits for another one. */
-static int deliver(struct worker *worker)
-{
-	off_t bytes = lseek(worker->profile, 0, SEEK_END);
-	struct message_profile message = {.bytes = (uint64_t)bytes};
-	int r;
-
-	if (bytes < 0)
-		return -errno;
-	r = channel_send(&worker->exporter, MESSAGE_PROFILE, &message, sizeof(message),
-			 worker->profile);
-	return r == -EPIPE ? 0 : r;
-}
-
-static int send_profile(struct worker *worker, const struct message_stop *stop)
-{
-	guard_fd int fd = profile_file();
-	int r;
-
-	if (fd < 0)
-		return fd;
-	r = session_render(worker->session, stop, fd);
-	if (r < 0)
-		return r;
-	if (fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0)
-		return -errno;
-	worker->profile = take_fd(&fd);
-	return deliver(worker);
-}
-
 static void stop_turns(struct worker *worker)
 {
 	event_del(worker->timer);
+	if (worker->windows)
+		event_del(worker->windows);
 	forget_broker(worker);
 	for (size_t i = 0; i < worker->waker_count; i++)
 		event_del(worker->wakers[i]);
@@ -471,6 +451,10 @@ static void log_totals(const struct worker *worker)
 {
 	struct session_totals totals;
 
+	if (worker->windows)
+		log_info("stream: %" PRIu64 " profiles before the last, %" PRIu64
+			 " joined to the next as nobody read",
+			 worker->delivery.sent, worker->delivery.joined);
 	session_totals(worker->session, &totals);
 	log_info("tables: %" PRIu64 " bytes, %" PRIu64 " rows of %" PRIu64 " objects (%" PRIu64
 		 " failed), %" PRIu64 " processes, listed again %" PRIu64 " times",
@@ -509,14 +493,14 @@ static void finish(struct worker *worker, const struct message_stop *stop)
 	int r;
 
 	worker->loader.phase = PHASE_FINISH;
-	worker->exporter.phase = PHASE_FINISH;
+	worker->delivery.exporter.phase = PHASE_FINISH;
 	log_info("events: the longest took %.1f ms", (double)worker->longest / NS_PER_MS);
 	stop_turns(worker);
 	settle(worker);
 	parser_cancel(worker->parser);
 	r = session_finish(worker->session);
 	if (r == 0)
-		r = send_profile(worker, stop);
+		r = delivery_profile(&worker->delivery, stop);
 	if (r < 0) {
 		log_error("profile: write: %s", strerror(-r));
 		worker->result = r;
@@ -534,7 +518,7 @@ static void finish(struct worker *worker, const struct message_stop *stop)
 
 int main(void)
 {
-	static struct worker worker = {.profile = -1};
+	static struct worker worker;
 	int r;
 
 	log_init("keyhole-worker", LOG_LEVEL_WARNING);

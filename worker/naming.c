@@ -223,7 +223,7 @@ static void describe(const struct naming *naming)
 		if (i == 0 || end > object->limit)
 			object->limit = end;
 	}
-	if (naming->segment_count == 0)
+	if (naming->segment_count == 0 && object->limit < end_of_places(naming))
 		object->limit = end_of_places(naming);
 	/* it says which file it is as well as the path does */
 	if (naming->object->build_id && redact_keeps(naming->parts->redact, REDACT_PATH))
@@ -502,15 +502,15 @@ static void name_kernel(const struct naming_parts *parts, const struct groups *g
 
 	if (object == 0)
 		return;
-	/* How long the range is has not been told; places are sorted. */
-	if (groups->first[object] < groups->first[object + 1])
-		profile_object_get(parts->profile, object)->limit =
-			groups->places[groups->first[object + 1] - 1].address + 1;
 	for (uint32_t i = groups->first[object]; i < groups->first[object + 1]; i++) {
 		const struct place *place = &groups->places[i];
+		struct profile_object *range_object = profile_object_get(parts->profile, object);
 		const char *name = NULL;
 		char text[320];
 
+		/* how long the range is has not been told */
+		if (range_object->limit <= place->address)
+			range_object->limit = place->address + 1;
 		if (parts->symbols && range < KERNEL_RANGES_MAX)
 			name = kernel_symbols_find(parts->symbols, range, (uint32_t)place->address,
 						   &start);
@@ -538,15 +538,30 @@ static void name_marker(const struct naming_parts *parts, const struct groups *g
 		set_name(parts->profile, &groups->places[i], object, name, 0, named);
 }
 
-static void name_all(const struct naming_parts *parts, const struct groups *groups)
+static bool is_named(const struct groups *groups, uint32_t object)
 {
+	return object == 0 || groups->first[object] == groups->first[object + 1];
+}
+
+/* 1: some objects are left. */
+static int name_all(const struct naming_parts *parts, const struct groups *groups)
+{
+	int r = 0;
 	const struct object *object;
-	struct budget budget = {.deadline = parts->clock() + NAMING_BUDGET};
+	const uint64_t began = parts->clock();
+	struct budget budget = {.deadline = began + NAMING_BUDGET};
 	size_t cursor = 0;
 
-	while ((object = objects_next(parts->objects, &cursor)) != NULL)
-		if (object->profile_id)
-			name_object(parts, object, groups, &budget);
+	while ((object = objects_next(parts->objects, &cursor)) != NULL) {
+		if (is_named(groups, object->profile_id))
+			continue;
+		if (parts->patience && parts->clock() - began >= parts->patience) {
+			r = 1;
+			break;
+		}
+		name_object(parts, object, groups, &budget);
+	}
+	parts->counts->bytes += budget.bytes;
 	if (budget.late > 0)
 		log_warning("names: %" PRIu64 " objects: time is over, shown by offset",
 			    budget.late);
@@ -555,6 +570,7 @@ static void name_all(const struct naming_parts *parts, const struct groups *grou
 	for (uint32_t id = 1; id <= profile_objects(parts->profile); id++)
 		if (profile_object_get(parts->profile, id)->kind == KIND_MARKER)
 			name_marker(parts, groups, id);
+	return r;
 }
 
 int naming_run(const struct naming_parts *parts)
@@ -563,7 +579,7 @@ int naming_run(const struct naming_parts *parts)
 	int r = groups_make(parts->profile, &groups);
 
 	if (r == 0)
-		name_all(parts, &groups);
+		r = name_all(parts, &groups);
 	if (r == 0 && parts->inlines)
 		inlines_run(parts, &groups);
 	groups_free(&groups);

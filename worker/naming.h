@@ -23,6 +23,7 @@ struct naming_counts {
 	uint64_t tables; /* .symtab, .dynsym */
 	uint64_t debugdata, debug_files;
 	uint64_t starts, offsets; /* no name: by the start of the function, by themselves */
+	uint64_t bytes;		  /* that names and functions have brought to the profile */
 };
 
 struct naming_parts {
@@ -36,6 +37,7 @@ struct naming_parts {
 	struct naming_counts *counts;
 	struct inlines_counts *inlines; /* NULL: neither lines nor inlined functions are wanted */
 	uint64_t (*clock)(void);	/* CLOCK_MONOTONIC, ns */
+	uint64_t patience;		/* ns after which no object is begun any more; 0: all are */
 };
 
 /* A recording must end, whatever its targets put into their files. */
@@ -53,7 +55,8 @@ struct naming_parts {
 
 /*
  * Turns offsets in files into addresses of the object, describes the objects and names all
- * locations. To be called once, when no more samples come. 0 or -ENOMEM; an object that cannot be
+ * locations that have no function yet. 0, -ENOMEM, or 1: there was no patience for some objects,
+ * whose locations keep their offset until the next call; an object that cannot be
  * read any more, or not within NAMING_BUDGET, costs its names only: what is left is shown by the
  * start of its function. Those that were late are logged. So is what has no room, which the cache
  * counts as refused, once for an object.

@@ -2,6 +2,7 @@
 #include "worker/session.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,7 @@
 #include "worker/process/tracker.h"
 #include "worker/profile/profile.h"
 #include "worker/sample/comm.h"
+#include "worker/profile/reachable.h"
 #include "worker/sample/event_ring.h"
 #include "worker/sample/ring.h"
 #include "worker/sample/samples.h"
@@ -51,9 +53,11 @@ struct session {
 	struct redact redact;
 	uint64_t turn, last, fullest; /* fullest: bytes of the ring that had most */
 	uint64_t interval;
-	uint64_t without_names;
+	uint64_t window; /* of a stream: since when */
+	uint64_t without_names, unnamed;
 	struct symbol_cache *cache;
 	struct naming_counts names;
+	uint64_t kept_bytes; /* names.bytes when the profile was begun */
 	uint64_t naming_time;
 	struct inlines_counts inlines;
 	struct sources sources; /* OPTIONS_WHY */
@@ -230,6 +234,7 @@ int session_new(const struct session_parts *parts, struct session **ret_session)
 		return -ENOMEM;
 	session->parts = *parts;
 	session->interval = first_interval(&parts->config);
+	session->window = parts->clock();
 	r = init(session);
 	if (r < 0) {
 		session_free(session);
@@ -340,8 +345,10 @@ static int find_sources(struct session *session)
 	return sources_collect(&parts, stream_first_seen(session->stream), &session->sources);
 }
 
-int session_finish(struct session *session)
+static int name(struct session *session, uint64_t patience)
 {
+	const struct message_config *config = &session->parts.config;
+	const bool lines = !(config->flags & OPTIONS_NO_INLINE) && !session_every(config);
 	const struct naming_parts naming = {
 		.profile = session->profile,
 		.objects = session->objects,
@@ -351,20 +358,27 @@ int session_finish(struct session *session)
 		.cache = session->cache,
 		.debug_files = session->parts.debug_files,
 		.counts = &session->names,
-		.inlines =
-			session->parts.config.flags & OPTIONS_NO_INLINE ? NULL : &session->inlines,
+		.inlines = lines ? &session->inlines : NULL,
 		.clock = session->parts.clock,
+		.patience = patience,
 	};
-	uint64_t began;
+	uint64_t began = session->parts.clock();
+	int r = naming_run(&naming);
+
+	session->naming_time += session->parts.clock() - began - session->inlines.time;
+	return r;
+}
+
+int session_finish(struct session *session)
+{
 	int r;
 
 	session_turn(session);
 	tracker_finish(session->tracker);
 	samples_finish(session->samples, session->last);
-	began = session->parts.clock();
-	r = naming_run(&naming);
-	session->naming_time = session->parts.clock() - began - session->inlines.time;
-	session->without_names = naming_without(session->profile);
+	r = name(session, 0);
+	session->without_names += naming_without(session->profile);
+	session->unnamed += naming_failed(session->profile);
 	if (r == 0 && session->parts.config.flags & OPTIONS_WHY)
 		r = find_sources(session);
 	return r;
@@ -388,20 +402,84 @@ static void describe(const struct message_sampling *sampling, struct profile_tim
 		times->event = events[row].name;
 }
 
-int session_render(const struct session *session, const struct message_stop *stop, int fd)
+static int render(const struct session *session, const struct profile *profile, uint64_t start,
+		  uint64_t end, int fd)
 {
 	const struct message_config *config = &session->parts.config;
 	struct profile_times times = {
-		.start_monotonic_ns = stop->started,
-		.start_realtime_ns = stop->started + realtime_offset(),
-		.duration_ns = stop->stopped - stop->started,
+		.start_monotonic_ns = start,
+		.start_realtime_ns = start + realtime_offset(),
+		.duration_ns = end - start,
 	};
 	const struct format_options options = {.by_thread = config->flags & OPTIONS_BY_THREAD};
 
 	describe(&config->sampling, &times);
 	if (config->flags & OPTIONS_WHY)
-		return why_render(session->profile, &session->sources, &times, fd);
-	return format_find(config->format)->render(session->profile, &times, &options, fd);
+		return why_render(profile, &session->sources, &times, fd);
+	return format_find(config->format)->render(profile, &times, &options, fd);
+}
+
+/* Without what only other windows have. */
+static int render_window(const struct session *session, uint64_t end, int fd)
+{
+	struct profile *part;
+	int r = profile_reachable(session->profile, &part);
+
+	if (r < 0)
+		return r;
+	r = render(session, part, session->window, end, fd);
+	profile_free(part);
+	return r;
+}
+
+int session_render(const struct session *session, const struct message_stop *stop, int fd)
+{
+	const uint64_t end = stop->stopped > session->window ? stop->stopped : session->window;
+
+	if (session_every(&session->parts.config))
+		return render_window(session, end, fd);
+	return render(session, session->profile, stop->started, stop->stopped, fd);
+}
+
+static int begin_profile(struct session *session)
+{
+	struct profile *profile = profile_new();
+	struct object *object;
+	size_t cursor = 0;
+
+	if (!profile)
+		return -ENOMEM;
+	log_info("stream: names of %" PRIu32 " locations: forgotten",
+		 profile_locations(session->profile));
+	session->unnamed += naming_failed(session->profile);
+	profile_free(session->profile);
+	session->profile = profile;
+	session->kept_bytes = session->names.bytes;
+	samples_use(session->samples, profile);
+	while ((object = objects_next(session->objects, &cursor)) != NULL)
+		object->profile_id = 0;
+	return 0;
+}
+
+int session_name_some(struct session *session)
+{
+	return name(session, WINDOW_PATIENCE_NS);
+}
+
+int session_render_window(struct session *session, int fd)
+{
+	const uint64_t end = session->parts.clock();
+	int r = render_window(session, end, fd);
+
+	if (r < 0)
+		return r;
+	session->without_names += naming_without(session->profile);
+	session->window = end;
+	return profile_locations(session->profile) > WINDOW_LOCATIONS_MAX ||
+			       profile_strings(session->profile) > WINDOW_STRINGS_MAX ||
+			       session->names.bytes - session->kept_bytes > WINDOW_NAME_BYTES_MAX
+		       ? begin_profile(session)
+		       : profile_forget_samples(session->profile);
 }
 
 void session_progress(const struct session *session, struct message_progress *ret_progress)

@@ -31,6 +31,20 @@ struct tracker;
 #define SESSION_TICK (100ull * 1000 * 1000) /* ns: the longest time between turns */
 #define SESSION_SOON (5ull * 1000 * 1000)
 
+/* What a stream keeps of names; with more it begins anew, as a second recording would. */
+#ifndef WINDOW_LOCATIONS_MAX
+#define WINDOW_LOCATIONS_MAX (1u << 16)
+#endif
+#define WINDOW_STRINGS_MAX    (2 * WINDOW_LOCATIONS_MAX)
+#define WINDOW_NAME_BYTES_MAX (16u << 20)
+#define WINDOW_PATIENCE_NS    (50ull * 1000 * 1000) /* samples wait meanwhile: a turn's half */
+
+/* Seconds between the profiles of a stream, 0: there is one, at the end. */
+static inline uint32_t session_every(const struct message_config *config)
+{
+	return config->flags >> OPTIONS_EVERY & ((1u << (CONFIG_NAMES - OPTIONS_EVERY)) - 1);
+}
+
 /* Everything is borrowed but the segments. */
 struct session_parts {
 	struct message_config config;
@@ -64,8 +78,18 @@ uint64_t session_turn(struct session *session);
 bool session_waiting(const struct session *session);
 /* No more records: resolves all and makes the names. 0 or -ENOMEM. */
 int session_finish(struct session *session);
-/* The finished profile to fd. 0 or a negative errno. */
+/* The finished profile to fd: of a stream, what came since the last window. 0 or a negative errno.
+ */
 int session_render(const struct session *session, const struct message_stop *stop, int fd);
+
+/*
+ * A stream (OPTIONS_EVERY). Some of the names that are missing, to be called between turns: 0,
+ * 1: there are more, or -ENOMEM. Then what was resolved since the last window to fd, which stays
+ * empty when the format has nothing to say; a new window begins. Names are kept for the windows to
+ * come, up to a limit. 0 or a negative errno.
+ */
+int session_name_some(struct session *session);
+int session_render_window(struct session *session, int fd);
 
 void session_progress(const struct session *session, struct message_progress *ret_progress);
 void session_summary(const struct session *session, struct message_summary *ret_summary);

@@ -2,12 +2,13 @@
 #
 # bash completion of keyhole. tests/lint/options.sh holds it against the programs' own help.
 
-_keyhole_verbs='record report symbolize check check-config help'
+_keyhole_verbs='record top report symbolize check check-config help'
 _keyhole_formats='folded pprof html svg speedscope firefox otlp otlp-json'
-_keyhole_record='--all --pid --cgroup --frequency --duration --output --format --force --by-thread
+_keyhole_record='--all --pid --cgroup --frequency --duration --every --output --format --force --by-thread
 	--debug-dir --policy --audit --require --quiet --verbose --help'
 _keyhole_report='--by --sort --callers --callees --tree --min --diff --per --lines --json --comm --pid
 	--object --kernel --no-kernel --sample-type --output --format --by-thread --force --help'
+_keyhole_top='--updates --window --batch --help'
 _keyhole_symbolize='--debug-dir --output --force --verbose --help'
 _keyhole_check='--json --help'
 _keyhole_check_config='--help'

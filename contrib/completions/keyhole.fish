@@ -7,6 +7,7 @@ set -l formats folded pprof html svg speedscope firefox otlp otlp-json
 complete -c keyhole -f
 complete -c keyhole -n __fish_use_subcommand -a record -d 'Profile, write a file'
 complete -c keyhole -n __fish_use_subcommand -a report -d 'Show, compare, convert profiles'
+complete -c keyhole -n __fish_use_subcommand -a top -d 'Show live what uses the CPUs'
 complete -c keyhole -n __fish_use_subcommand -a symbolize -d 'Add names and lines to a profile'
 complete -c keyhole -n __fish_use_subcommand -a check -d 'What is there, how it is confined'
 complete -c keyhole -n __fish_use_subcommand -a check-config -d 'What the policy file says'
@@ -20,6 +21,7 @@ complete -c keyhole -n $record -s p -l pid -x -a '(__fish_complete_pids)' -d 'A 
 complete -c keyhole -n $record -l cgroup -x -a '(__fish_complete_directories)' -d 'Of a cgroup'
 complete -c keyhole -n $record -s F -l frequency -x -a '99 499 999' -d 'Samples per second and CPU'
 complete -c keyhole -n $record -s d -l duration -x -d 'Seconds, then stop'
+complete -c keyhole -n $record -l every -x -d 'Seconds of each profile of a stream'
 complete -c keyhole -n $record -s o -l output -r -F -d 'Write here'
 complete -c keyhole -n $record -s f -l format -x -a "$formats" -d 'Of the file'
 complete -c keyhole -n $record -l force -d 'Replace the file'
@@ -56,6 +58,12 @@ complete -c keyhole -n $report -s f -l format -x -a "$formats" -d 'Of the file'
 complete -c keyhole -n $report -l by-thread -d 'Keep threads apart'
 complete -c keyhole -n $report -l force -d 'Replace the file'
 complete -c keyhole -n $report -s h -l help -d 'A summary'
+
+set -l top '__fish_seen_subcommand_from top'
+complete -c keyhole -n $top -s n -l updates -x -d 'End after so many'
+complete -c keyhole -n $top -s w -l window -x -a '1 5 15 60' -d 'Seconds that are summed up'
+complete -c keyhole -n $top -l batch -d 'Text for scripts'
+complete -c keyhole -n $top -s h -l help -d 'A summary'
 
 set -l symbolize '__fish_seen_subcommand_from symbolize'
 complete -c keyhole -n $symbolize -F

@@ -18,7 +18,7 @@
 #include "ipc/time.h"
 #include "policy/policy.h"
 
-#define PID_MAX	     (1u << 22)
+#define EVERY_MAX ((1u << (CONFIG_NAMES - OPTIONS_EVERY)) - 1) /* seconds */
 
 struct line {
 	struct message_options *options;
@@ -45,6 +45,7 @@ static const struct option longs[] = {
 	{"no-user", no_argument, NULL, '4'},
 	{"frequency", required_argument, NULL, 'F'},
 	{"duration", required_argument, NULL, 'd'},
+	{"every", required_argument, NULL, 'E'},
 	{"output", required_argument, NULL, 'o'},
 	{"format", required_argument, NULL, 'f'},
 	{"force", no_argument, NULL, 'R'},
@@ -106,6 +107,17 @@ static const char *set_duration(struct message_options *options, const char *arg
 	if (end == arg || *end || !isfinite(seconds) || seconds < 0.001 || seconds > most)
 		return "not a number of seconds";
 	options->duration = (uint64_t)(seconds * (double)NS_PER_SECOND);
+	return NULL;
+}
+
+static const char *set_every(struct message_options *options, const char *arg)
+{
+	unsigned int seconds;
+
+	if (!number(arg, 1, EVERY_MAX, &seconds))
+		return "not a number of seconds, 1 to 255";
+	options->flags &= ~(EVERY_MAX << OPTIONS_EVERY);
+	options->flags |= seconds << OPTIONS_EVERY;
 	return NULL;
 }
 
@@ -209,6 +221,8 @@ static const char *apply(struct line *line, char **argv, int option, const char 
 			       : "not a frequency of 1 to 10000 Hz";
 	case 'd':
 		return set_duration(options, arg);
+	case 'E':
+		return set_every(options, arg);
 	case 'f':
 		return set_format(options, arg);
 	case 'A':
@@ -276,6 +290,11 @@ static const char *finish_output(struct line *line)
 	}
 	if (!*line->output)
 		return "the file has no name";
+	/* others cannot follow one another in a file */
+	if (options->flags >> OPTIONS_EVERY &&
+	    (strcmp(line->output, "-") ||
+	     (options->format != FORMAT_pprof && options->format != FORMAT_folded)))
+		return "a profile --every so often needs: -o - and -f pprof or folded";
 	if (!options->format)
 		options->format = formats_by_suffix(line->output);
 	if (!options->format && !strcmp(line->output, "-"))

@@ -29,7 +29,8 @@ static const char usage_target[] =
 	"                           what makes samples (cycles; cpu-clock if no PMU):\n"
 	"                           at a frequency, or one in PERIOD of them\n"
 	"  -F, --frequency HZ       samples per second and CPU, 1-10000 (99)\n"
-	"  -d, --duration SECONDS   stop after so long, may be fractional\n";
+	"  -d, --duration SECONDS   stop after so long, may be fractional\n"
+	"      --every SECONDS      a profile every 1-255 s; with -o -, pprof or folded\n";
 static const char usage_rest[] =
 	"      --force              replace FILE when it exists\n"
 	"      --by-thread          keep threads apart\n"

@@ -34,7 +34,7 @@ struct committer {
 	struct channel loader;
 	const char *path;
 	const char *name; /* in its working directory, the output's folder */
-	bool force, why;
+	bool force, why, stream;
 	char temporary[32]; /* "": standard output */
 	bool quiet;
 	struct counts counts;
@@ -149,13 +149,14 @@ static int say_no_samples(const struct committer *c, uint32_t flags, uint64_t lo
 	return -ENODATA;
 }
 
+/* Who reads a stream has no other way to know what is lost. */
 static void show_progress(const struct committer *c, const struct message_progress *seen)
 {
 	const unsigned int columns = c->quiet || c->why ? 0 : screen_columns(STDERR_FILENO);
 	char line[PROGRESS_BYTES];
 	struct counted counted;
 
-	if (!columns)
+	if (!columns && !c->stream)
 		return;
 	counted = counts_sum(&c->counts);
 	counted.seen = seen->samples;
@@ -163,7 +164,10 @@ static void show_progress(const struct committer *c, const struct message_progre
 	if (c->by_name)
 		counted.samples = seen->samples;
 	summary_progress(&counted, line);
-	screen_replace_line(line, columns, stderr);
+	if (columns)
+		screen_replace_line(line, columns, stderr);
+	else
+		fprintf(stderr, "%s\n", line);
 }
 
 /* `why` has an answer for who sleeps, but none for who is denied. */
@@ -230,6 +234,7 @@ static int take_step(struct committer *c, const struct message_step *step)
 	switch (step->step) {
 	case STEP_BEGIN:
 		c->why = step->flags & OPTIONS_WHY;
+		c->stream = (step->flags & ~STEP_QUIET) >> OPTIONS_EVERY;
 		return counts_begin(&c->counts);
 	case STEP_WORKER:
 		counts_replace(&c->counts);

@@ -16,7 +16,7 @@ lines() {
 }
 
 functions() {	# length, name, file of every function
-	tests/lint/sources bpf check helper ipc loader policy report symbolize worker |
+	tests/lint/sources bpf check helper ipc loader policy report symbolize top worker |
 		ctags -L - --languages=C --langmap=C:.c.h --kinds-C=f --fields=+ne --output-format=json \
 			-f - 2>/dev/null |
 		sed -nE 's/.*"name": "([^"]+)", "path": "([^"]+)".*"line": ([0-9]+),.*"end": ([0-9]+).*/\3 \4 \1 \2/p' |
@@ -52,7 +52,7 @@ report() {
 	row 'ipc' "$ipc_code" "$ipc"
 	row 'policy' "$policy_code" "$policy"
 	row 'loader + broker + ipc + policy' "$privileged_code" "$privileged" 'code < 4200'
-	for folder in bpf check helper report symbolize worker tests; do
+	for folder in bpf check helper report symbolize top worker tests; do
 		row $folder "$(code $(tests/lint/sources $folder))" "$(lines $(tests/lint/sources $folder))"
 	done
 	row everything "$(code $(tests/lint/sources))" "$(lines $(tests/lint/sources))"
@@ -60,7 +60,7 @@ report() {
 		"functions: %d, median %d, p90 %d, longest %d\n", NR, l[int((NR + 1) / 2)],
 		l[int(NR * 0.9 + 0.5)], l[NR] }'
 	for program in keyhole keyhole-audit keyhole-broker keyhole-check keyhole-exporter keyhole-ksyms keyhole-options \
-			keyhole-output keyhole-policy keyhole-report keyhole-symbolize keyhole-worker; do
+			keyhole-output keyhole-policy keyhole-report keyhole-symbolize keyhole-top keyhole-worker; do
 		[ -x "$build/$program" ] || continue
 		printf '%s: %d KB' "$program" $(($(stat -c %s "$build/$program") / 1024))
 		ldd "$build/$program" 2>/dev/null | awk '/=>/ { printf " %s", $1 } END { print "" }'

@@ -115,6 +115,124 @@ static void test_exporter__writes_into_a_pipe(void **state)
 	close(memory);
 }
 
+static void start_stream(struct child *child, int output)
+{
+	child_start(child, ROLE_EXPORTER);
+	child_give(child, MESSAGE_OUTPUT, output);
+	child_give_peer(child, MESSAGE_PROFILE_PEER);
+}
+
+static void send_file(struct child *child, enum message_type type, uint64_t bytes)
+{
+	const struct message_profile sent = {bytes};
+	int memory = profile(bytes, ALL_SEALS);
+
+	assert_int_equal(channel_send(&child->worker, type, &sent, sizeof(sent), memory), 0);
+	close(memory);
+}
+
+static void expect_window_written(struct child *child)
+{
+	struct message message;
+
+	assert_int_equal(
+		channel_expect(&child->worker, MESSAGE_WINDOW_WRITTEN, CHILD_WAIT_MS, &message), 0);
+}
+
+static struct message_written end_stream(struct child *child)
+{
+	struct message message;
+
+	assert_int_equal(channel_expect(&child->loader, MESSAGE_WRITTEN, CHILD_WAIT_MS, &message),
+			 0);
+	child_stop(child);
+	return message.WRITTEN;
+}
+
+/* The last one may be empty: nothing happened since. */
+static void test_exporter__appends_windows(void **state)
+{
+	struct message_written written;
+	unsigned char got[4000];
+	struct child child;
+	int ends[2];
+
+	(void)state;
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	start_stream(&child, ends[1]);
+	for (uint64_t bytes = 1000; bytes < 1003; bytes++) {
+		send_file(&child, MESSAGE_WINDOW, bytes);
+		expect_window_written(&child);
+		assert_int_equal(read(ends[0], got, sizeof(got)), bytes);
+	}
+	send_file(&child, MESSAGE_PROFILE, 0);
+	written = end_stream(&child);
+	assert_int_equal(written.error, 0);
+	assert_int_equal(written.bytes, 3003);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+static void test_exporter__says_that_nobody_reads_any_more(void **state)
+{
+	unsigned char got[2000];
+	struct child child;
+	int ends[2];
+
+	(void)state;
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	start_stream(&child, ends[1]);
+	send_file(&child, MESSAGE_WINDOW, 1000);
+	expect_window_written(&child);
+	assert_int_equal(read(ends[0], got, sizeof(got)), 1000);
+	close(ends[0]); /* nothing has to be written for it to be seen */
+	assert_int_equal(end_stream(&child).error, -EPIPE);
+	close(ends[1]);
+}
+
+static void test_exporter__refuses_a_window_that_may_change(void **state)
+{
+	const struct message_profile sent = {1000};
+	int memory = profile(1000, 0), output = memfd_create("output", MFD_CLOEXEC);
+	struct child child;
+	struct stat status;
+
+	(void)state;
+	start_stream(&child, output);
+	assert_int_equal(channel_send(&child.worker, MESSAGE_WINDOW, &sent, sizeof(sent), memory),
+			 0);
+	assert_int_equal(end_stream(&child).error, -EPERM);
+	assert_int_equal(fstat(output, &status), 0);
+	assert_int_equal(status.st_size, 0);
+	close(memory);
+	close(output);
+}
+
+/* Of windows without end, which a worker can send whether or not they were asked for. */
+static void test_exporter__fills_no_disk(void **state)
+{
+	const uint64_t bytes = 1u << 30;
+	const struct message_profile sent = {bytes};
+	int memory = memfd_create("profile", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	int output = memfd_create("output", MFD_CLOEXEC);
+	struct child child;
+	struct stat status;
+
+	(void)state;
+	assert_int_equal(ftruncate(memory, (off_t)bytes), 0);
+	assert_int_equal(fcntl(memory, F_ADD_SEALS, ALL_SEALS), 0);
+	start_stream(&child, output);
+	send_file(&child, MESSAGE_WINDOW, 1);
+	expect_window_written(&child);
+	assert_int_equal(channel_send(&child.worker, MESSAGE_WINDOW, &sent, sizeof(sent), memory),
+			 0);
+	assert_int_equal(end_stream(&child).error, -EFBIG);
+	assert_int_equal(fstat(output, &status), 0);
+	assert_int_equal(status.st_size, 1);
+	close(memory);
+	close(output);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -122,6 +240,10 @@ int main(void)
 		cmocka_unit_test(test_exporter__refuses_what_may_change),
 		cmocka_unit_test(test_exporter__reports_a_broken_pipe),
 		cmocka_unit_test(test_exporter__writes_into_a_pipe),
+		cmocka_unit_test(test_exporter__appends_windows),
+		cmocka_unit_test(test_exporter__says_that_nobody_reads_any_more),
+		cmocka_unit_test(test_exporter__refuses_a_window_that_may_change),
+		cmocka_unit_test(test_exporter__fills_no_disk),
 	};
 
 	privsep_need_root();

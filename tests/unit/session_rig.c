@@ -164,13 +164,23 @@ uint64_t rig_seen_own(struct rig *rig, void (*function)(void), struct image_segm
 	return RIG_OWN_PLACE + rig_own_address(function) - text.address + text.file_offset - offset;
 }
 
+/* As the ring's reader does. */
+static void skip_end(struct rig *rig)
+{
+	const uint64_t left = RING_BYTES_MIN - rig->head % RING_BYTES_MIN;
+
+	rig->head += left < RECORD_BYTES_MAX ? left : 0;
+}
+
 struct record *rig_sample(struct rig *rig, uint32_t pid, uint64_t generation, uint32_t reason,
 			  const u64 *frames, uint16_t kernel, uint16_t user)
 {
 	size_t frame_bytes = sizeof(u64) * ((size_t)kernel + user);
 	uint64_t bytes = sizeof(struct record) + frame_bytes;
-	struct record *record = (struct record *)(rig->rings + rig->head % RING_BYTES_MIN);
+	struct record *record;
 
+	skip_end(rig);
+	record = (struct record *)(rig->rings + rig->head % RING_BYTES_MIN);
 	*record = (struct record){
 		.time = ++rig->now,
 		.generation = generation,

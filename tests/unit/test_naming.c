@@ -378,6 +378,81 @@ static void test_naming__rendered(void **state)
 	close(fd);
 }
 
+/* ---- windows of a stream ---- */
+
+static void check_window(struct rig *rig, const char *wanted)
+{
+	char line[512] = "";
+	int fd = fake_file("", 0);
+
+	while (session_name_some(rig->session) > 0)
+		;
+	assert_int_equal(session_render_window(rig->session, fd), 0);
+	assert_true(pread(fd, line, sizeof(line) - 1, 0) >= 0);
+	assert_string_equal(line, wanted);
+	close(fd);
+}
+
+/* Each sample is in one of them, and a place that was named once keeps its name. */
+static void test_naming__windows(void **state)
+{
+	struct rig *rig = *state;
+	struct message_summary summary;
+	struct session_totals totals;
+	struct image_segment text;
+	u64 frame = rig_seen_own(rig, landmark, &text) | FRAME_EXACT, none = 0;
+
+	check_window(rig, "");
+	rig_sample(rig, 5, 100, REASON_end_root, &frame, 0, 1);
+	rig_sample(rig, 5, 100, REASON_end_root, &frame, 0, 1);
+	rig_settle(rig);
+	check_window(rig, "thread;landmark 2\n");
+	check_window(rig, "");
+	rig_sample(rig, 5, 100, REASON_end_root, &frame, 0, 1);
+	rig_sample(rig, 5, 0, REASON_cut_compat, &none, 0, 0);
+	rig_settle(rig);
+	check_window(rig, "thread;[cut: compat] 1\nthread;landmark 1\n");
+	rig_sample(rig, 5, 100, REASON_end_root, &frame, 0, 1);
+	rig_settle(rig);
+	assert_int_equal(session_finish(rig->session), 0);
+	session_summary(rig->session, &summary);
+	assert_int_equal(summary.reason[REASON_end_root], 4);
+	session_totals(rig->session, &totals);
+	assert_int_equal(totals.names.tables, 1);
+}
+
+/* Names do not grow for ever. */
+static void test_naming__windows_begin_anew(void **state)
+{
+	struct rig *rig = *state;
+	const unsigned int depth = RECORD_KERNEL_FRAMES_MAX;
+	u64 frames[RECORD_KERNEL_FRAMES_MAX], frame;
+	struct image_segment text;
+	char wanted[64];
+
+	frame = rig_seen_own(rig, landmark, &text) | FRAME_EXACT;
+	rig_sample(rig, 5, 100, REASON_end_root, &frame, 0, 1);
+	rig_settle(rig);
+	check_window(rig, "thread;landmark 1\n");
+	for (unsigned int i = 0; i <= WINDOW_LOCATIONS_MAX / depth; i++) {
+		for (unsigned int j = 0; j < depth; j++)
+			frames[j] = KERNEL_FRAME(0, 16 * (i * depth + j + 1));
+		rig_sample(rig, 5, 100, REASON_end_no_user, frames, (uint16_t)depth, 0);
+		rig_turn(rig);
+	}
+	rig_settle(rig);
+	assert_true(profile_locations(session_profile(rig->session)) > WINDOW_LOCATIONS_MAX);
+	assert_true(session_name_some(rig->session) >= 0);
+	assert_int_equal(session_render_window(rig->session, fake_file("", 0)), 0);
+	assert_int_equal(profile_locations(session_profile(rig->session)), 0);
+	rig_sample(rig, 5, 100, REASON_end_root, &frame, 0, 1);
+	rig_sample(rig, 5, 100, REASON_end_no_user, frames, 1, 0);
+	rig_settle(rig);
+	snprintf(wanted, sizeof(wanted), "thread;[kernel]+0x%llx_[k] 1\nthread;landmark 1\n",
+		 16ull * (WINDOW_LOCATIONS_MAX / depth * depth + 1));
+	check_window(rig, wanted);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -392,6 +467,8 @@ int main(void)
 		RIG_TEST(test_naming__no_file_no_names),
 		RIG_TEST(test_naming__markers_are_names),
 		RIG_TEST(test_naming__rendered),
+		RIG_TEST(test_naming__windows),
+		RIG_TEST(test_naming__windows_begin_anew),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -136,6 +136,24 @@ static void test_options__the_last_word_on_inlined_functions(void **state)
 	assert_int_equal(options.given.flags & OPTIONS_NO_INLINE, OPTIONS_NO_INLINE);
 }
 
+/* Behind it there must be room for what the policy says of names. */
+static void test_options__every(void **state)
+{
+	struct options options;
+
+	(void)state;
+	assert_int_equal(
+		PARSE(&options, "--every", "9", "--every=255", "-v", "-f", "folded", "-o", "-"), 0);
+	assert_int_equal(options.given.flags, 255u << OPTIONS_EVERY | OPTIONS_VERBOSE);
+	assert_int_equal(options.given.flags >> CONFIG_NAMES, 0);
+	assert_int_equal(PARSE(&options, "--every", "1", "-f", "pprof", "-o", "-"), 0);
+	assert_int_equal(PARSE(&options, "--every", "0", "-f", "pprof", "-o", "-"), EXIT_USAGE);
+	assert_int_equal(PARSE(&options, "--every", "256", "-f", "pprof", "-o", "-"), EXIT_USAGE);
+	assert_int_equal(PARSE(&options, "--every", "1", "-f", "svg", "-o", "-"), EXIT_USAGE);
+	assert_int_equal(PARSE(&options, "--every", "1", "-o", "x.pb.gz"), EXIT_USAGE);
+	assert_int_equal(PARSE(&options, "--every", "1"), EXIT_USAGE);
+}
+
 static void test_options__command_keeps_its_options(void **state)
 {
 	struct options options;
@@ -702,6 +720,7 @@ int main(void)
 		cmocka_unit_test(test_options__defaults),
 		cmocka_unit_test(test_options__everything),
 		cmocka_unit_test(test_options__the_last_word_on_inlined_functions),
+		cmocka_unit_test(test_options__every),
 		cmocka_unit_test(test_options__command_keeps_its_options),
 		cmocka_unit_test(test_options__why),
 		cmocka_unit_test(test_options__why_is_of_one_process),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the processes of keyhole-symbolize that read files may do, and how answers are merged. */
+/* What readers of keyhole-symbolize and keyhole-top may call, and how answers are merged. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -10,6 +10,8 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
@@ -89,15 +91,43 @@ static void use_time(void)
 		;
 }
 
+static int events = -1; /* of an epoll */
+
+static void wait_and_measure(void)
+{
+	struct epoll_event event;
+	struct winsize size;
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && errno != ENOTTY && errno != EBADF)
+		_exit(1);
+	_exit(epoll_wait(events, &event, 1, 0) != 0);
+}
+
+/* What its reader has typed next. */
+static void type_into_the_terminal(void)
+{
+	_exit(ioctl(STDOUT_FILENO, TIOCSTI, "x") == 0);
+}
+
+static void watch_more(void)
+{
+	struct epoll_event event = {.events = EPOLLIN};
+
+	_exit(epoll_ctl(events, EPOLL_CTL_ADD, STDIN_FILENO, &event) == 0);
+}
+
+static const struct confine_limits of_symbolize = {
+	.memory = 16u << 20, .file = 4096, .seconds = 1, .debug_files = true};
+static const struct confine_limits of_top = {.address_space = 1u << 30, .terminal = true};
+static const struct confine_limits *limits = &of_symbolize;
+
 static int status_of(void (*act)(void))
 {
-	static const struct confine_limits limits = {
-		.memory = 16u << 20, .file = 4096, .seconds = 1, .debug_files = true};
 	int status;
 	pid_t pid = fork();
 
 	if (pid == 0) {
-		if (confine(&limits))
+		if (confine(limits))
 			_exit(99);
 		act();
 	}
@@ -136,6 +166,25 @@ static void test_confine__leaves_nothing(void **state)
 	assert_dies(map_code, SIGSYS);
 	assert_dies(send_a_signal, SIGSYS);
 	assert_dies(use_time, SIGXCPU);
+}
+
+static void test_confine__leaves_a_terminal(void **state)
+{
+	(void)state;
+	if (SANITIZED)
+		skip();
+	events = epoll_create1(EPOLL_CLOEXEC);
+	limits = &of_top;
+	assert_exits(wait_and_measure, 0);
+	assert_dies(type_into_the_terminal, SIGSYS);
+	assert_dies(watch_more, SIGSYS);
+	assert_dies(open_a_file, SIGSYS);
+	assert_dies(make_a_socket, SIGSYS);
+	assert_dies(make_a_process, SIGSYS);
+	assert_dies(become_a_program, SIGSYS);
+	assert_dies(send_a_signal, SIGSYS);
+	limits = &of_symbolize;
+	close(events);
 }
 
 /* ---- merging ---- */
@@ -281,6 +330,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_confine__leaves_nothing),
+		cmocka_unit_test(test_confine__leaves_a_terminal),
 		cmocka_unit_test(test_merge__names_what_has_no_name),
 		cmocka_unit_test(test_merge__keeps_a_name),
 		cmocka_unit_test(test_merge__keeps_lines_where_there_is_a_symbol_alone),

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * keyhole-exporter: copies the finished profile from the worker's sealed memfd to the output that
- * the loader gave it. Sealed, because nobody may change the bytes once their size was checked.
+ * keyhole-exporter: copies the finished profile, of a stream one after another, from the worker's
+ * sealed memfd to the output that the loader gave it. Sealed, because nobody may change the bytes
+ * once their size was checked.
  */
 #include <errno.h>
 #include <limits.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -28,6 +30,7 @@
 struct exporter {
 	struct channel loader, worker;
 	int output;
+	uint64_t bytes; /* of a stream, so far */
 };
 
 static int start(struct exporter *exporter)
@@ -54,16 +57,22 @@ static int start(struct exporter *exporter)
 	return 0;
 }
 
-/* 1 with the profile; -EPIPE when the loader or the worker is gone. */
+/*
+ * 1 with a profile; -EPIPE when the loader or the worker is gone; -ECONNRESET when nobody can read
+ * what is left of a stream.
+ */
 static int wait_profile(struct exporter *exporter, struct message *ret_message)
 {
 	struct pollfd fds[] = {{.fd = exporter->worker.fd, .events = POLLIN},
-			       {.fd = exporter->loader.fd, .events = POLLIN}};
+			       {.fd = exporter->loader.fd, .events = POLLIN},
+			       {.fd = exporter->bytes ? exporter->output : -1}};
 	int r = 0;
 
 	while (r == 0) {
-		if (poll(fds, 2, -1) < 0 && errno != EINTR)
+		if (poll(fds, 3, -1) < 0 && errno != EINTR)
 			return -errno;
+		if (fds[2].revents & POLLERR)
+			return -ECONNRESET;
 		r = channel_receive(&exporter->worker, ret_message);
 		if (r == 0)
 			r = channel_receive(&exporter->loader, ret_message);
@@ -130,30 +139,70 @@ static int sync_output(int output)
 	return fsync(output) && errno != EINVAL && errno != EROFS ? -errno : 0;
 }
 
-static int export_profile(struct exporter *exporter, const struct message *message)
+/* A worker that is not ours any more must not fill a disk, one window after another. */
+static bool has_room(const struct exporter *exporter, uint64_t bytes)
 {
-	uint64_t bytes = message->PROFILE.bytes;
-	struct message_written written = {0};
+	struct stat status;
+
+	return exporter->bytes + bytes <= PROFILE_BYTES ||
+	       (!fstat(exporter->output, &status) && !S_ISREG(status.st_mode));
+}
+
+static int copy_checked(struct exporter *exporter, const struct message *message)
+{
+	const uint64_t bytes = message->PROFILE.bytes; /* or WINDOW: the same */
 	int r = check_profile(message->fd, bytes);
 
-	if (r == 0)
-		r = copy_profile(message->fd, bytes, exporter->output);
-	if (r == 0)
-		r = sync_output(exporter->output);
-	written.error = r;
-	written.bytes = r ? 0 : (uint32_t)bytes;
+	/* nothing happened since the last window */
+	if (r == -ENODATA && exporter->bytes)
+		return 0;
+	if (r == 0 && !has_room(exporter, bytes))
+		return -EFBIG;
+	r = r ? r : copy_profile(message->fd, bytes, exporter->output);
+	exporter->bytes += bytes;
+	return r;
+}
+
+static int say_written(struct exporter *exporter, int error)
+{
+	const struct message_written written = {
+		.error = error,
+		.bytes = error				? 0
+			 : exporter->bytes < UINT32_MAX ? (uint32_t)exporter->bytes
+							: UINT32_MAX,
+	};
+
 	return channel_send(&exporter->loader, MESSAGE_WRITTEN, &written, sizeof(written), -1);
+}
+
+/* All windows of a stream, and the profile: 0 once it was said what became of them. */
+static int export_all(struct exporter *exporter)
+{
+	struct message message;
+	bool last = false;
+	int r = 0;
+
+	while (r == 0 && !last) {
+		r = wait_profile(exporter, &message);
+		if (r == -ECONNRESET)
+			return say_written(exporter, -EPIPE);
+		if (r < 0)
+			return r;
+		last = message.head.type == MESSAGE_PROFILE;
+		r = copy_checked(exporter, &message);
+		message_release(&message);
+		if (r == 0 && !last)
+			channel_send_bare(&exporter->worker, MESSAGE_WINDOW_WRITTEN, -1);
+	}
+	r = r ? r : sync_output(exporter->output);
+	return say_written(exporter, r);
 }
 
 static int run(struct exporter *exporter)
 {
 	struct message message;
-	int r = wait_profile(exporter, &message);
+	int r = export_all(exporter);
 
-	if (r < 0)
-		return r;
-	r = export_profile(exporter, &message);
-	message_release(&message);
 	/* The loader has nothing more to say: its end is ours. */
 	while (r == 0) {
 		struct pollfd poll_fd = {.fd = exporter->loader.fd, .events = POLLIN};

@@ -319,6 +319,23 @@ const struct profile_sample *profile_samples(const struct profile *profile, size
 	return profile->samples;
 }
 
+int profile_forget_samples(struct profile *profile)
+{
+	struct intern *stacks = intern_new(), *sample_keys = intern_new();
+
+	if (!stacks || !sample_keys) {
+		intern_free(stacks);
+		intern_free(sample_keys);
+		return -ENOMEM;
+	}
+	intern_free(profile->stacks);
+	intern_free(profile->sample_keys);
+	profile->stacks = stacks;
+	profile->sample_keys = sample_keys;
+	profile->sample_count = profile->moment_count = 0;
+	return 0;
+}
+
 void profile_keep_times(struct profile *profile)
 {
 	profile->keep_times = true;

@@ -151,6 +151,9 @@ int profile_sample_append(struct profile *profile, const struct profile_sample *
 void profile_samples_scale(struct profile *profile, size_t from, uint64_t factor);
 const struct profile_sample *profile_samples(const struct profile *profile, size_t *ret_count);
 
+/* Stacks, samples and their times go, all else stays. 0 or -ENOMEM, and nothing has changed. */
+int profile_forget_samples(struct profile *profile);
+
 void profile_keep_times(struct profile *profile); /* of what is added from now on */
 /* In the order they were added, which is not quite that of time. */
 const struct profile_moment *profile_moments(const struct profile *profile, size_t *ret_count);

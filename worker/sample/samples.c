@@ -401,6 +401,14 @@ size_t samples_held(const struct samples *samples)
 	return samples->records;
 }
 
+void samples_use(struct samples *samples, struct profile *profile)
+{
+	samples->parts.profile = profile;
+	memset(samples->kernel_object, 0, sizeof(samples->kernel_object));
+	memset(samples->cut, 0, sizeof(samples->cut));
+	samples->unknown_object = samples->kernel_cut = 0;
+}
+
 uint32_t samples_kernel_object(const struct samples *samples, uint32_t range)
 {
 	return range <= KERNEL_RANGES_MAX ? samples->kernel_object[range] : 0;

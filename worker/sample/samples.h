@@ -56,6 +56,9 @@ void samples_resolve(struct samples *samples, uint64_t turn, uint64_t now);
 void samples_finish(struct samples *samples, uint64_t now); /* everything */
 size_t samples_held(const struct samples *samples);	    /* records */
 
+/* Another profile from here on, an empty one; the objects' ids are the caller's. */
+void samples_use(struct samples *samples, struct profile *profile);
+
 /* The profile's object for a kernel range, 0: none yet. KERNEL_RANGES_MAX stands for unknown. */
 uint32_t samples_kernel_object(const struct samples *samples, uint32_t range);
 /* The profile's object of addresses in no known mapping, 0: none yet. */

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "top/options.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ipc/log.h"
+
+#define NUMBER_MAX 1000000u
+
+/* Behind what was given: the last one counts. */
+static const char *const always[] = {"--every", "1", "-f", "pprof", "-o", "-"};
+#define ALWAYS (sizeof(always) / sizeof(always[0]))
+
+static const char usage[] =
+	"usage: keyhole top [OPTIONS]\n"
+	"Shows live which functions and processes use the CPUs.\n\n"
+	"  -n, --updates N        end after so many\n"
+	"  -w, --window SECONDS   sum of the last 1, 5, 15 or 60 seconds (5)\n"
+	"      --batch            text for scripts, one table a window; so too where\n"
+	"                         standard output is no terminal\n"
+	"  -h, --help             this text\n"
+	"and those of keyhole record that say what is sampled: -a, -p PID, -F HZ,\n"
+	"  -d SECONDS ... (see: keyhole record --help)\n\n"
+	"keys: h says them all\n"
+	"  f functions, p processes, t threads, Enter callers and callees, Esc back,\n"
+	"  / filter, s self or total, + - window, space pause, c clear, q quit\n\n"
+	"examples:\n"
+	"  sudo keyhole top\n"
+	"  sudo keyhole top -p 1234 -F 499\n"
+	"  sudo keyhole top --batch -n 1 -w 5 > hottest.txt\n\n"
+	"exit status: that of keyhole record when that ended, else 0, or 2: usage\n";
+
+void top_options_usage(FILE *stream)
+{
+	fputs(usage, stream);
+}
+
+static int refuse(const char *object, const char *reason)
+{
+	log_error("top: %s: %s (see: keyhole top --help)", object, reason);
+	return -EINVAL;
+}
+
+static bool number(const char *text, unsigned int *ret_number)
+{
+	char *end;
+	unsigned long value = strtoul(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || *end || value < 1 || value > NUMBER_MAX)
+		return false;
+	*ret_number = (unsigned int)value;
+	return true;
+}
+
+static const char *refused(const char *arg)
+{
+	static const struct {
+		const char *start, *reason;
+	} those[] = {
+		{"--every", "it is 1"},
+		{"--output", "writes no file; take keyhole record"},
+		{"--format", "writes no file; take keyhole record"},
+		{"--force", "writes no file; take keyhole record"},
+		{"-o", "writes no file; take keyhole record"},
+		{"-f", "writes no file; take keyhole record"},
+	};
+
+	if (!strcmp(arg, "--"))
+		return "a command would share the terminal; start it elsewhere and take -p PID";
+	for (size_t i = 0; i < sizeof(those) / sizeof(those[0]); i++)
+		if (!strncmp(arg, those[i].start, strlen(those[i].start)))
+			return those[i].reason;
+	return NULL;
+}
+
+/* Whether arg is this option; *ret_value is in it, or the next one. */
+static bool is_option(const char *arg, const char *next, const char *brief, const char *full,
+		      const char **ret_value, int *at)
+{
+	const size_t length = strlen(full);
+
+	if (!strncmp(arg, full, length) && arg[length] == '=') {
+		*ret_value = arg + length + 1;
+		return true;
+	}
+	if (!strcmp(arg, brief) || !strcmp(arg, full)) {
+		*ret_value = next ? next : "";
+		*at += next != NULL;
+		return true;
+	}
+	*ret_value = arg + 2;
+	return !strncmp(arg, brief, 2) && arg[2];
+}
+
+static int parse_one(char **argv, int *at, struct top_options *options, size_t *record_count)
+{
+	char *arg = argv[*at], *next = argv[*at + 1];
+	const char *value, *why;
+
+	if (!strcmp(arg, "-h") || !strcmp(arg, "--help")) {
+		options->help = true;
+	} else if (!strcmp(arg, "--batch")) {
+		options->batch = true;
+	} else if (is_option(arg, next, "-n", "--updates", &value, at)) {
+		if (!number(value, &options->updates))
+			return refuse(arg, "needs a number of 1 to 1000000");
+	} else if (is_option(arg, next, "-w", "--window", &value, at)) {
+		if (!number(value, &options->window) ||
+		    (options->window != 1 && options->window != 5 && options->window != 15 &&
+		     options->window != 60))
+			return refuse(arg, "needs 1, 5, 15 or 60");
+	} else if ((why = refused(arg))) {
+		return refuse(arg, why);
+	} else {
+		options->record[(*record_count)++] = arg;
+	}
+	return 0;
+}
+
+int top_options_parse(int argc, char **argv, struct top_options *ret_options)
+{
+	size_t count = 2;
+	int r = 0;
+
+	*ret_options = (struct top_options){.window = 5};
+	ret_options->record = calloc((size_t)argc + ALWAYS + 3, sizeof(char *));
+	if (!ret_options->record)
+		return -ENOMEM;
+	ret_options->record[0] = (char *)"keyhole";
+	ret_options->record[1] = (char *)"record";
+	for (int i = 1; i < argc && r == 0; i++)
+		r = parse_one(argv, &i, ret_options, &count);
+	for (size_t i = 0; i < ALWAYS; i++)
+		ret_options->record[count++] = (char *)always[i];
+	return r;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/delivery.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "ipc/guard.h"
+#include "ipc/time.h"
+#include "worker/session.h"
+
+#define NAMES_GAP   (20 * NS_PER_MS) /* for turns, while a window waits for its names */
+#define NAMES_TRIES 8		     /* then what has none yet is shown by its offset */
+
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 0x0008U
+#endif
+
+void delivery_init(struct delivery *delivery, struct session *session)
+{
+	*delivery = (struct delivery){.exporter.fd = -1, .session = session, .profile = -1};
+}
+
+/* ---- files ---- */
+
+static int new_file(void)
+{
+	int fd = memfd_create("keyhole-profile", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
+
+	/* Linux 6.3, 105ff5339f49 "mm/memfd: add MFD_NOEXEC_SEAL and MFD_EXEC" */
+	if (fd < 0 && errno == EINVAL)
+		fd = memfd_create("keyhole-profile", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	return fd < 0 ? -errno : fd;
+}
+
+static int seal(int fd)
+{
+	const int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
+
+	return fcntl(fd, F_ADD_SEALS, seals) < 0 ? -errno : 0;
+}
+
+/* Where the exporter is gone, it waits for another one. A window may have nothing to say. */
+static int send_file(struct delivery *delivery, enum message_type type, int fd)
+{
+	off_t bytes = lseek(fd, 0, SEEK_END);
+	struct message_profile message = {.bytes = (uint64_t)bytes};
+	int r;
+
+	if (bytes < 0)
+		return -errno;
+	if (type == MESSAGE_WINDOW && bytes == 0)
+		return 0;
+	r = channel_send(&delivery->exporter, type, &message, sizeof(message), fd);
+	delivery->is_writing = r == 0 && type == MESSAGE_WINDOW;
+	return r == -EPIPE ? 0 : r;
+}
+
+/* ---- the profile ---- */
+
+int delivery_connect(struct delivery *delivery, int fd)
+{
+	channel_release(&delivery->exporter);
+	channel_init(&delivery->exporter, fd, PARTY_WORKER, PARTY_EXPORTER);
+	delivery->exporter.phase = PHASE_RUN;
+	return delivery->profile < 0 ? 0 : send_file(delivery, MESSAGE_PROFILE, delivery->profile);
+}
+
+int delivery_profile(struct delivery *delivery, const struct message_stop *stop)
+{
+	guard_fd int fd = new_file();
+	int r = fd < 0 ? fd : session_render(delivery->session, stop, fd);
+
+	r = r < 0 ? r : seal(fd);
+	if (r < 0)
+		return r;
+	delivery->profile = take_fd(&fd);
+	return send_file(delivery, MESSAGE_PROFILE, delivery->profile);
+}
+
+/* ---- windows ---- */
+
+static int send_window(struct delivery *delivery)
+{
+	guard_fd int fd = new_file();
+	int r = fd < 0 ? fd : session_render_window(delivery->session, fd);
+
+	r = r < 0 ? r : seal(fd);
+	delivery->sent += r == 0;
+	return r < 0 ? r : send_file(delivery, MESSAGE_WINDOW, fd);
+}
+
+/* So that windows do not drift; a timer may be a little early. */
+static uint64_t time_to_next(struct delivery *delivery)
+{
+	const uint64_t now = time_now();
+
+	while (delivery->due <= now + delivery->every / 2)
+		delivery->due += delivery->every;
+	delivery->tries = 0;
+	return delivery->due - now;
+}
+
+uint64_t delivery_start_windows(struct delivery *delivery, uint64_t every)
+{
+	delivery->every = every;
+	delivery->due = time_now();
+	return time_to_next(delivery);
+}
+
+static bool is_written(struct delivery *delivery)
+{
+	struct message message;
+
+	if (channel_receive(&delivery->exporter, &message) == 1)
+		delivery->is_writing = false;
+	return !delivery->is_writing;
+}
+
+int delivery_window(struct delivery *delivery, uint64_t *ret_wait)
+{
+	int r = 0;
+
+	if (!is_written(delivery)) {
+		delivery->joined++;
+		*ret_wait = time_to_next(delivery);
+		return 0;
+	}
+	r = session_name_some(delivery->session);
+	if (r > 0 && ++delivery->tries < NAMES_TRIES) {
+		*ret_wait = NAMES_GAP;
+		return 0;
+	}
+	r = r < 0 ? r : send_window(delivery);
+	*ret_wait = time_to_next(delivery);
+	return r;
+}
