@@ -2,10 +2,13 @@
 #
 # bash completion of keyhole. tests/lint/options.sh holds it against the programs' own help.
 
-_keyhole_verbs='record top report symbolize check check-config help'
+_keyhole_verbs='record top why report symbolize check check-config help'
 _keyhole_formats='folded pprof html svg speedscope firefox otlp otlp-json'
-_keyhole_record='--all --pid --cgroup --frequency --duration --every --output --format --force --by-thread
-	--debug-dir --policy --audit --require --quiet --verbose --help'
+_keyhole_events='cycles cpu-clock task-clock instructions cache-references cache-misses branches branch-misses page-faults minor-faults major-faults context-switches cpu-migrations'
+_keyhole_record='--all --pid --cgroup --event --frequency --duration --every --output --format --force
+	--by-thread --comm --uid --exclude-pid --exclude-cgroup --kernel --no-kernel --user --no-user
+	--inline --no-inline --debug-dir --policy --audit --require --quiet --verbose --help'
+_keyhole_why='--frequency --duration --debug-dir --policy --audit --require --verbose --help'
 _keyhole_report='--by --sort --callers --callees --tree --min --diff --per --lines --json --comm --pid
 	--object --kernel --no-kernel --sample-type --output --format --by-thread --force --help'
 _keyhole_top='--updates --window --batch --help'
@@ -16,17 +19,22 @@ _keyhole_check_config='--help'
 # What an option of a verb takes, by verb and option: words, files, folders, or nothing known.
 _keyhole_argument() {
 	case "$1 $2" in
-	'record -p' | 'record --pid') words=$(cd /proc && printf '%s\n' [0-9]*) ;;
+	'record -p' | 'record --pid' | 'record --exclude-pid' | 'top -p') words=$(cd /proc && printf '%s\n' [0-9]*) ;;
 	*' -f' | *' --format') words=$_keyhole_formats ;;
-	'record --require') words='namespaces pid root landlock userns' ;;
-	'record -F' | 'record --frequency') words='99 499 999' ;;
-	'record -d' | 'record --duration') words='10 60' ;;
+	'record -e' | 'record --event') words=$_keyhole_events ;;
+	'record --uid') words=$(cut -d: -f1 /etc/passwd) ;;
+	'record --require' | 'why --require') words='namespaces pid root landlock userns' ;;
+	'record -F' | 'record --frequency' | 'top -F' | 'why -F' | 'why --frequency') words='99 499 999' ;;
+	'record -d' | 'record --duration' | 'why -d' | 'why --duration') words='5 10 60' ;;
+	'record --every') words='1 10 60' ;;
+	'top -w' | 'top --window') words='1 5 15 60' ;;
+	'top -n' | 'top --updates' | 'top -d' | 'record --comm') ;;
 	'report --by') words='function object process thread reason cgroup' ;;
 	'report --sort') words='self total' ;;
 	'report --per') words='total time' ;;
 	'report --callers' | 'report --callees' | 'report --comm' | 'report --object') ;;
 	'report --pid' | 'report --min' | 'report -n' | 'report --lines' | 'report --sample-type') ;;
-	*' --cgroup') kind=folders at=/sys/fs/cgroup/ ;;
+	*' --cgroup' | 'record --exclude-cgroup') kind=folders at=/sys/fs/cgroup/ ;;
 	*' --debug-dir' | 'symbolize -d') kind=folders at=/usr/lib/debug ;;
 	*' -o' | *' --output' | *' --audit' | *' --policy') kind=files ;;
 	*) return 1 ;;
@@ -50,6 +58,7 @@ _keyhole() {
 		case $verb:$word in
 		report:* | symbolize:* | check-config:*) [[ $word == -* ]] || kind=files ;;
 		record:*) words=-- ;;
+		why:*) words=$(cd /proc && printf '%s\n' [0-9]*) ;;
 		esac
 		[ -n "$kind" ] || words="${!options} $words"
 	fi

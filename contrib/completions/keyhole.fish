@@ -3,11 +3,13 @@
 # fish completion of keyhole. tests/lint/options.sh holds it against the programs' own help.
 
 set -l formats folded pprof html svg speedscope firefox otlp otlp-json
+set -l events cycles cpu-clock task-clock instructions cache-references cache-misses branches branch-misses page-faults minor-faults major-faults context-switches cpu-migrations
 
 complete -c keyhole -f
 complete -c keyhole -n __fish_use_subcommand -a record -d 'Profile, write a file'
+complete -c keyhole -n __fish_use_subcommand -a top -d 'What uses the CPUs, live'
+complete -c keyhole -n __fish_use_subcommand -a why -d 'Where names and stacks come from'
 complete -c keyhole -n __fish_use_subcommand -a report -d 'Show, compare, convert profiles'
-complete -c keyhole -n __fish_use_subcommand -a top -d 'Show live what uses the CPUs'
 complete -c keyhole -n __fish_use_subcommand -a symbolize -d 'Add names and lines to a profile'
 complete -c keyhole -n __fish_use_subcommand -a check -d 'What is there, how it is confined'
 complete -c keyhole -n __fish_use_subcommand -a check-config -d 'What the policy file says'
@@ -19,9 +21,21 @@ set -l record '__fish_seen_subcommand_from record'
 complete -c keyhole -n $record -s a -l all -d 'The whole machine'
 complete -c keyhole -n $record -s p -l pid -x -a '(__fish_complete_pids)' -d 'A process'
 complete -c keyhole -n $record -l cgroup -x -a '(__fish_complete_directories)' -d 'Of a cgroup'
+complete -c keyhole -n $record -s e -l event -x -a "$events" -d 'What makes samples'
 complete -c keyhole -n $record -s F -l frequency -x -a '99 499 999' -d 'Samples per second and CPU'
 complete -c keyhole -n $record -s d -l duration -x -d 'Seconds, then stop'
-complete -c keyhole -n $record -l every -x -d 'Seconds of each profile of a stream'
+complete -c keyhole -n $record -l every -x -d 'A profile each so many seconds'
+complete -c keyhole -n $record -l comm -x -d 'Where the name matches'
+complete -c keyhole -n $record -l uid -x -a '(__fish_complete_users)' -d 'Of these users'
+complete -c keyhole -n $record -l exclude-pid -x -a '(__fish_complete_pids)' -d 'Not of these'
+complete -c keyhole -n $record -l exclude-cgroup -x -a '(__fish_complete_directories)' \
+	-d 'Not of these'
+complete -c keyhole -n $record -l kernel -d 'With kernel stacks'
+complete -c keyhole -n $record -l no-kernel -d 'Without kernel stacks'
+complete -c keyhole -n $record -l user -d 'With user stacks'
+complete -c keyhole -n $record -l no-user -d 'In the kernel alone'
+complete -c keyhole -n $record -l inline -d 'With inlined functions and lines'
+complete -c keyhole -n $record -l no-inline -d 'Without them: ends sooner'
 complete -c keyhole -n $record -s o -l output -r -F -d 'Write here'
 complete -c keyhole -n $record -s f -l format -x -a "$formats" -d 'Of the file'
 complete -c keyhole -n $record -l force -d 'Replace the file'
@@ -34,6 +48,25 @@ complete -c keyhole -n $record -l require -x -a 'namespaces pid root landlock us
 complete -c keyhole -n $record -s q -l quiet -d 'Nothing but errors'
 complete -c keyhole -n $record -s v -l verbose -d 'Say more'
 complete -c keyhole -n $record -s h -l help -d 'A summary'
+
+set -l top '__fish_seen_subcommand_from top'
+complete -c keyhole -n $top -s n -l updates -x -d 'End after so many'
+complete -c keyhole -n $top -s w -l window -x -a '1 5 15 60' -d 'Sum of so many seconds'
+complete -c keyhole -n $top -l batch -d 'Text for scripts'
+complete -c keyhole -n $top -s p -x -a '(__fish_complete_pids)' -d 'A process'
+complete -c keyhole -n $top -s h -l help -d 'A summary'
+
+set -l why '__fish_seen_subcommand_from why'
+complete -c keyhole -n $why -a '(__fish_complete_pids)'
+complete -c keyhole -n $why -s F -l frequency -x -a '99 499 999' -d 'Samples per second and CPU'
+complete -c keyhole -n $why -s d -l duration -x -d 'Seconds'
+complete -c keyhole -n $why -l debug-dir -x -a '(__fish_complete_directories)' -d 'Debug files'
+complete -c keyhole -n $why -l policy -r -F -d 'Who is never sampled'
+complete -c keyhole -n $why -l audit -r -F -d 'Append what was done'
+complete -c keyhole -n $why -l require -x -a 'namespaces pid root landlock userns' \
+	-d 'Do not start without'
+complete -c keyhole -n $why -s v -l verbose -d 'Say more'
+complete -c keyhole -n $why -s h -l help -d 'A summary'
 
 set -l report '__fish_seen_subcommand_from report'
 complete -c keyhole -n $report -F
@@ -58,12 +91,6 @@ complete -c keyhole -n $report -s f -l format -x -a "$formats" -d 'Of the file'
 complete -c keyhole -n $report -l by-thread -d 'Keep threads apart'
 complete -c keyhole -n $report -l force -d 'Replace the file'
 complete -c keyhole -n $report -s h -l help -d 'A summary'
-
-set -l top '__fish_seen_subcommand_from top'
-complete -c keyhole -n $top -s n -l updates -x -d 'End after so many'
-complete -c keyhole -n $top -s w -l window -x -a '1 5 15 60' -d 'Seconds that are summed up'
-complete -c keyhole -n $top -l batch -d 'Text for scripts'
-complete -c keyhole -n $top -s h -l help -d 'A summary'
 
 set -l symbolize '__fish_seen_subcommand_from symbolize'
 complete -c keyhole -n $symbolize -F

@@ -114,10 +114,20 @@ sed -nE 's/^F\([0-9]+, [a-z0-9_]+, "(.*)"\)$/\1/p' ipc/formats.def | while read 
 	grep -qxF ".Pq Pa $suffix" $man/keyhole-record.1 || echo "$man/keyhole-record.1: no $suffix"
 done | grep . && failed=1
 
+events=$(sed -nE 's/^E\("([a-z-]+)",.*/\1/p' ipc/events.def | words)
+same "$man/keyhole-record.1, events" "$events" "$(sed -n '/^\.Sh EVENTS/,/^\.Sh ENV/p' $man/keyhole-record.1 |
+	grep '^\.Cm' | tr -d ',.' | sed 's/^Cm//' | list)"
+same "$completions/keyhole.bash, events" "$events" \
+	"$(sed -nE "s/^_keyhole_events='(.*)'/\1/p" $completions/keyhole.bash | list)"
+same "$completions/keyhole.fish, events" "$events" \
+	"$(sed -nE 's/^set -l events (.*)/\1/p' $completions/keyhole.fish | list)"
+same "$completions/_keyhole, events" "$events" \
+	"$(sed -nE "s/^\tlocal events='(.*)'/\1/p" $completions/_keyhole | list)"
+
 layers=$("$build/keyhole" record --help | sed -nE 's/.*do not start without: //p' | tr ',' '\n'; echo userns)
 layers=$(words <<<"$layers")
 same "$completions, bash, layers" "$layers" \
-	"$(sed -nE "s/.*record --require'\) words='(.*)'.*/\1/p" $completions/keyhole.bash | list)"
+	"$(sed -nE "s/.*--require'\) words='(.*)'.*/\1/p" $completions/keyhole.bash | list)"
 same "$completions, fish, layers" "$layers" \
 	"$(sed -nE "s/.*-l require -x -a '([^']*)'.*/\1/p" $completions/keyhole.fish | list)"
 same "$completions, zsh, layers" "$layers" \
