@@ -45,6 +45,12 @@ starved() {
 	exit $STARVED
 }
 
+# or_starved STATUS TEXT: of a program that ended with $STARVED for lack of samples.
+or_starved() {
+	[ "$1" != $STARVED ] || starved 'too few samples'
+	fail "$2"
+}
+
 need() {
 	for program; do
 		command -v "$program" >/dev/null || skip "$program is not installed"
