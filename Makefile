@@ -306,11 +306,14 @@ check: all
 	@$(MAKE) -k $(CHECKS); r=$$?; \
 		tests/total.sh $(BUILD)/results && exit $$r
 
+# Programs that are not about time run beside each other.
+BESIDE := JOBS=$$(nproc) $(RUN)
+
 check-unit: $(call test_programs,unit)
-	@$(RUN) unit $^
+	@$(BESIDE) unit $^
 
 check-bpf-host: $(call test_programs,bpf)
-	@$(RUN) bpf $^
+	@$(BESIDE) bpf $^
 
 MODEL_ARCHIVES := $(foreach folder,worker/format worker/profile worker/base,\
 	$(call archive,$(folder))) $(PROTO_ARCHIVE)
@@ -322,7 +325,7 @@ check-formats: $(MODEL_ARCHIVES) $(BUILD)/page/make_page
 
 # Inlined functions and lines beside what addr2line says, of programs built here.
 check-dwarf: $(DWARF) $(EXECUTABLES)
-	@$(RUN) dwarf tests/dwarf/addr2line.sh tests/dwarf/damaged.sh tests/dwarf/symbolize.sh
+	@$(BESIDE) dwarf tests/dwarf/addr2line.sh tests/dwarf/damaged.sh tests/dwarf/symbolize.sh
 
 # Stacks that a test build captures on the running kernel: root, else a skip.
 check-oracle: $(ORACLE) $(if $(filter 0,$(shell id -u)),capture-build workloads)
@@ -335,7 +338,7 @@ capture-build:
 		LIMITS=tests/oracle/capture_limits.h all
 
 check-lint: $(EXECUTABLES) $(PROTO_HEADERS) $(SKELETONS)
-	@$(RUN) lint $(sort $(wildcard tests/lint/*.sh))
+	@$(BESIDE) lint $(sort $(wildcard tests/lint/*.sh))
 
 check-root: all
 	@rm -rf $(BUILD)/results/privsep $(BUILD)/results/e2e
@@ -368,24 +371,41 @@ $(BUILD)/doomed/keyhole-broker: $(call doomed_parts,broker) $(BROKER_OBJECTS) $(
 		$(BROKER_OBJECTS),poll, \
 		$(BROKER_LIBS))
 
-check-e2e: $(EXECUTABLES) $(MANIFEST) workloads duration-build $(DOOMED)
+check-e2e: $(EXECUTABLES) $(MANIFEST) workloads duration-build tiny-builds $(DOOMED)
 	@$(RUN) e2e tests/e2e/run.sh
 
-# How long each sample takes (tests/e2e/bounds.cases, make bench). Of a version of its own, with
-# whose programs ours do not run (tests/package/versions.sh).
-.PHONY: duration-build
-duration-build:
-	@$(MAKE) --no-print-directory BUILD=$(BUILD)/duration OBSERVER=tests/bench/duration.bpf.h \
-		VERSION=$(VERSION)+duration all
+# Builds of which the loader alone is another one: folder, variables, folder of the other programs.
+loader_build = $(MAKE) --no-print-directory BUILD=$(BUILD)/$(1) $(2) $(BUILD)/$(1)/keyhole && \
+	for program in $(filter-out keyhole,$(notdir $(EXECUTABLES))); do \
+		ln -sf $(3)/$$program $(BUILD)/$(1)/ || exit; \
+	done
 
-# Emulated kernels. What they run is of two builds with a larger walk budget, one for each object.
+# How long each sample takes (tests/e2e/bounds.cases, make bench).
+DURATION_BUILDS := duration duration-for
+.PHONY: duration-build $(DURATION_BUILDS)
+duration-build: $(DURATION_BUILDS)
+$(DURATION_BUILDS): $(EXECUTABLES)
+	@$(call loader_build,$@,OBSERVER=tests/bench/duration.bpf.h \
+		BPF_OBJECT=$(if $(filter %-for,$@),for,loop),..)
+
+# Before the cases of losses ask for them, when nothing is measured yet.
+.PHONY: tiny-builds
+tiny-builds: $(EXECUTABLES)
+	@$(if $(SANITIZE),,sed -n 's/^\ttiny //p' tests/e2e/losses.cases | sort -u | \
+		BUILD='$(BUILD)' xargs -L 1 tests/e2e/tiny/build.sh)
+
+# Emulated kernels. What they run is of two builds with a larger walk budget, one for each object;
+# of the second the loader alone is another one.
 KERNEL_BUILDS := $(BUILD)/kernels/loop $(BUILD)/kernels/for
 OBJECT_LOADER := $(BUILD)/tests/kernels/load_objects
 $(OBJECT_LOADER): TEST_LIBS := -lbpf
 
 .PHONY: kernel-builds check-kernels $(KERNEL_BUILDS)
-$(KERNEL_BUILDS):
-	@$(MAKE) --no-print-directory BUILD=$@ BPF_OBJECT=$(@F) LIMITS=tests/kernels/limits.h
+$(BUILD)/kernels/loop:
+	@$(MAKE) --no-print-directory BUILD=$@ LIMITS=tests/kernels/limits.h
+
+$(BUILD)/kernels/for: $(BUILD)/kernels/loop
+	@$(call loader_build,kernels/for,LIMITS=tests/kernels/limits.h BPF_OBJECT=for,../loop)
 
 kernel-builds: $(KERNEL_BUILDS) $(OBJECT_LOADER)
 check-kernels: $(EXECUTABLES) workloads kernel-builds
@@ -502,10 +522,7 @@ $(CANARY)/keyhole-worker: $(BUILD)/obj/tests/canary/hostile_worker.o $(WORKER_AR
 
 .PHONY: leaky-build check-canary
 leaky-build: $(EXECUTABLES)
-	@$(MAKE) --no-print-directory BUILD=$(BUILD)/leaky OBSERVER=tests/canary/leak.bpf.h \
-		$(BUILD)/leaky/keyhole
-	@for role in worker exporter broker ksyms options output; do \
-		ln -sf ../keyhole-$$role $(BUILD)/leaky/keyhole-$$role; done
+	@$(call loader_build,leaky,OBSERVER=tests/canary/leak.bpf.h,..)
 
 check-canary: $(EXECUTABLES) $(CANARY_PROGRAMS) leaky-build
 	@$(RUN) canary tests/canary/run.sh
@@ -541,6 +558,12 @@ check-fuzz-smoke: $(FUZZERS)
 	@FUZZ_SECONDS=5 $(RUN) fuzz tests/fuzz/run.sh
 
 # ---- everything else --------------------------------------------------------------------------
+
+# All that is compiled for the suites, before one of them begins (contrib/try).
+.PHONY: check-builds
+check-builds: all test-programs workloads capture-build duration-build tiny-builds leaky-build \
+	kernel-builds sabotage package $(BUILD)/page/make_page $(DWARF) $(DOOMED) $(ESCAPE)/prisoner \
+	$(ESCAPE_PROGRAMS) $(CANARY_PROGRAMS)
 
 .PHONY: workloads bench install install-documents install-systemd package size legal format clean
 workloads:
@@ -583,7 +606,7 @@ package:
 	@contrib/package/build $(BUILD)/package/stage $(BUILD)/package $(VERSION)
 
 .PHONY: check-package
-check-package: package duration-build $(EXECUTABLES)
+check-package: package $(EXECUTABLES)
 	@$(RUN) package tests/package/package.sh tests/package/versions.sh
 
 # Beside an installed keyhole. The service runs the one of $(bindir).

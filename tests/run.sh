@@ -2,27 +2,41 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # tests/run.sh SUITE PROGRAM...: runs each program, keeps its TAP output in build/results/SUITE/,
-# shows what failed, with its own log, or was skipped, and one line per program. A program that prints no TAP counts as
-# one test: exit status 0 passed, 77 skipped. One that fails without saying which test did counts
-# as one more failure (a crash, a sanitizer report).
+# shows what failed, with its own log, or was skipped, and one line per program. A program that
+# prints no TAP counts as one test: exit status 0 passed, 77 skipped. One that fails without saying
+# which test did counts as one more failure (a crash, a sanitizer report). JOBS of them run at once.
 
 build=${BUILD:-build}
+limit=${TEST_SECONDS:-900}
+
+run() {	# RESULTS PROGRAM: leaves NAME.tap, NAME.err and NAME.status
+	name=$(basename "$2")
+	name=$1/${name%.sh}
+	path=$2
+	[ "${2#/}" != "$2" ] || path=./$2
+	CMOCKA_MESSAGE_OUTPUT=TAP timeout "$limit" "$path" >"$name.tap" 2>"$name.err"
+	echo $? >"$name.status"
+}
+
+if [ "$1" = --one ]; then
+	run "$2" "$3"
+	exit 0
+fi
 suite=$1
 shift
 results=$build/results/$suite
-limit=${TEST_SECONDS:-900}
 rm -rf "$results"
 mkdir -p "$results"
 failed=0
 
+[ "${JOBS:-1}" = 1 ] || printf '%s\n' "$@" | xargs -P "$JOBS" -I PROGRAM "$0" --one "$results" PROGRAM
 for program; do
+	[ "${JOBS:-1}" != 1 ] || run "$results" "$program"
 	name=$(basename "$program")
 	name=${name%.sh}
 	tap=$results/$name.tap
-	path=$program
-	[ "${program#/}" != "$program" ] || path=./$program
-	CMOCKA_MESSAGE_OUTPUT=TAP timeout "$limit" "$path" >"$tap" 2>"$results/$name.err"
-	status=$?
+	status=$(cat "$results/$name.status")
+	rm "$results/$name.status"
 	if ! grep -Eq '^(not )?ok\b' "$tap"; then
 		case $status in
 		0) echo "ok 1 - $name" >>"$tap" ;;
@@ -43,6 +57,7 @@ for program; do
 		tests/failed.sh "  $suite/$name: " 0 "$tap"
 	fi
 	[ -z "$skipped" ] || printf '%s\n' "$skipped" | sed "s/^/  $suite\/$name: /"
+	sed -n "s/^# run once more/  $suite\/$name: run once more/p" "$tap"
 	printf '  %-8s %s: %s passed\n' TEST "$suite/$name" "$good"
 done
 exit $failed

@@ -27,6 +27,7 @@ KINDS = "control", "all less stalls", "control less stalls", "stalls", "stalls o
 P999_US, LONGEST_US = 60, 200
 MARGIN_US = 8  # from the usual walk to a limit: less would pass for jitter
 ENOUGH, ENOUGH_LONGEST = 2000, 200  # samples cut by the clock
+STARVED = 75  # exit status where there are but too few
 STALLS = 10  # of walks, to one of the control
 CHANCE = 0.001  # that a good build is called broken
 
@@ -229,6 +230,7 @@ def run(command):
     return status, fd
 
 
+
 def main():
     split = sys.argv.index("--")
     option, command = sys.argv[1:split], sys.argv[split + 1:]
@@ -266,7 +268,7 @@ def main():
         good &= judge(samples, control, usual, P999_US, slow.count * .001)
     if option and cut.count < (ENOUGH_LONGEST if longest_only else ENOUGH):
         print("too few samples cut by the clock: %d" % cut.count)
-        good = False
+        return status or (STARVED if good else 1)
     return status or int(bool(option) and not good)
 
 

@@ -3,9 +3,16 @@
 #
 # tests/e2e/run.sh [PATTERN]: the built keyhole on the running kernel, against known workloads.
 # Every function case_* of the *.cases files is a test; PATTERN chooses some. Prints TAP. Root.
+#
+# As many files at once as there are CPUs (LANES=1: one), the cases of each in their order. After all
+# of these, alone: the cases of files with a line "# alone", and those that lines "# alone: NAME..."
+# name, which hold times, rates and shares of CPUs against bounds. One that had too little CPU time
+# (starved) is run once more: alone, if it was beside others or others kept the CPUs busy.
 
 cd "$(dirname "$0")/../.." || exit 1
 here=${CASES:-tests/e2e}
+STARVED=75	# exit status, also of stacks.py
+BUSY=25		# percent of the time in which somebody waited for a CPU, or the host kept one
 build=$(realpath "${BUILD:-build}")
 workloads=$build/workloads
 KEYHOLE=$build/keyhole
@@ -13,9 +20,12 @@ export PYTHONDONTWRITEBYTECODE=1 LC_ALL=C
 unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND
 
 [ "$(id -u)" = 0 ] || { echo "1..0 # SKIP needs root: sudo make check-root" | tee /dev/stderr; exit 77; }
-top=$(mktemp -d "${TMPDIR:-/tmp}/keyhole-e2e.XXXXXX") || exit 1
-chmod 755 "$top"
-trap 'rm -rf "$top"' EXIT
+top=${LANE_OF:-}	# of the run that started this one as a lane
+if [ -z "$top" ]; then
+	top=$(mktemp -d "${TMPDIR:-/tmp}/keyhole-e2e.XXXXXX") || exit 1
+	chmod 755 "$top"
+	trap 'rm -rf "$top"' EXIT
+fi
 
 # ---- what cases use: each runs in a subshell, in an empty folder of its own ($dir) ------------
 
@@ -29,10 +39,29 @@ fail() {
 	exit 1
 }
 
+# starved TEXT: fail, where a machine that is busy with something else may be the cause.
+starved() {
+	echo "  $*"
+	exit $STARVED
+}
+
+# or_starved STATUS TEXT: of a program that ended with $STARVED for lack of samples.
+or_starved() {
+	[ "$1" != $STARVED ] || starved 'too few samples'
+	fail "$2"
+}
+
 need() {
 	for program; do
 		command -v "$program" >/dev/null || skip "$program is not installed"
 	done
+}
+
+# What go builds is kept for all cases: Go 1.26 builds its pprof first.
+go_environment() {
+	need go
+	export HOME=$dir GOFLAGS=-mod=mod GOTOOLCHAIN=local PPROF_TMPDIR=$dir PPROF_BINARY_PATH=$dir
+	export GOCACHE="${GOCACHE:-$top/go-cache}"
 }
 
 # record ARGUMENTS...: runs keyhole record, leaves $status, $dir/out and $dir/err.
@@ -53,7 +82,16 @@ stacks() {
 }
 
 check() {
-	stacks check "$dir/p.folded" "$@" || { cat "$dir/err"; exit 1; }
+	judged "$dir/p.folded" "$@"
+}
+
+# judged FILE PROCESS...: by stacks.py check.
+judged() {
+	local result
+	stacks check "$@" && return
+	result=$?
+	cat "$dir/err"
+	exit $result
 }
 
 # background COMMAND...: sets $child; ended with the case.
@@ -89,28 +127,134 @@ for file in $here/*.cases; do
 	. "$file"
 done
 
-number=0 failed=0
-cases=$(sed -nE 's/^(case_[a-z0-9_]+)\(\).*/\1/p' $here/*.cases | grep -E -- "${1:-.}")
-echo "1..$(echo "$cases" | wc -w)"
-for case in $cases; do
-	number=$((number + 1))
-	name=${case#case_}
-	dir=$top/$name
+# Of all lanes together: the results so far, and what has to be done, a file's cases in a line.
+results=$top/.results queue=$top/.queue again=$top/.again is_alone=
+
+# Sets $result and $took; the log is in $dir/.log.
+run_once() {	# NAME
+	local started=$SECONDS
+	dir=$top/$1
 	mkdir -p "$dir"
-	started=$SECONDS
 	(
 		children=
 		trap end_children EXIT
-		$case
+		"case_$1"
 	) >"$dir/.log" 2>&1
 	result=$?
 	took=$((SECONDS - started))
-	case $result in
-	0) echo "ok $number - $name ($took s)" ;;
-	77) echo "ok $number - $name # SKIP $(cat "$dir/.skip" 2>/dev/null)" ;;
-	*) echo "not ok $number - $name ($took s)"; failed=1 ;;
+}
+
+# The time, that in which somebody waited for a CPU, and that which the host took, in us.
+clocks() {
+	local waited=0 stolen
+	[ ! -r /proc/pressure/cpu ] || waited=$(sed -n 's/^some .*total=//p' /proc/pressure/cpu)
+	stolen=$(awk '/^cpu / { print $9 }' /proc/stat)
+	echo "${EPOCHREALTIME/./} $waited $((stolen * 10000))"
+}
+
+# was_busy TIME WAITED STOLEN: as clocks() printed before. Says so in $dir/.log.
+was_busy() {
+	local now waited stolen all
+	read -r now waited stolen <<<"$(clocks)"
+	all=$((now - $1 + 1)) waited=$((waited - $2)) stolen=$((stolen - $3))
+	echo "  somebody waited for a CPU $((100 * waited / all)) % of the time," \
+		"the host kept $((100 * stolen / all)) % of one" >>"$dir/.log"
+	[ $((100 * (waited + stolen))) -ge $((BUSY * all)) ]
+}
+
+run_case() {	# NAME
+	local name=$1 result took before first=
+	before=$(clocks)
+	run_once "$name"
+	if [ $result = $STARVED ] && was_busy $before; then
+		first=$(sed 's/^/  before: /' "$dir/.log")
+		rm -rf "$dir"
+		if [ -z "$is_alone" ]; then
+			echo "$first" >"$top/.before-$name"
+			echo "$name" >>"$again"
+			return
+		fi
+		run_once "$name"
+	fi
+	[ ! -e "$top/.before-$name" ] || first=$(cat "$top/.before-$name")
+	[ -z "$first" ] || echo "$first" >>"$dir/.log"
+	tell "$name" $result $took 8>"$top/.lock"
+	rm -rf "$dir"
+}
+
+tell() {	# NAME RESULT SECONDS
+	local number
+	flock 8
+	echo "$1 $2" >>"$results"
+	number=$(wc -l <"$results")
+	case $2 in
+	0) echo "ok $number - $1 ($3 s)" ;;
+	77) echo "ok $number - $1 # SKIP $(cat "$dir/.skip" 2>/dev/null)" ;;
+	*) echo "not ok $number - $1 ($3 s)" ;;
 	esac
 	sed 's/^/# /' "$dir/.log"
-	rm -rf "$dir"
+}
+
+# Sets $work: the next file's cases.
+take_work() {
+	exec 8>"$top/.lock"
+	flock 8
+	work=$(head -n 1 "$queue")
+	sed -i 1d "$queue"
+	exec 8>&-
+	[ -n "$work" ]
+}
+
+work_off() {
+	while take_work; do
+		for name in $work; do
+			run_case "$name"
+		done
+	done
+}
+
+cases_of() {	# FILE
+	sed -nE 's/^(case_[a-z0-9_]+)\(\).*/\1/p' "$1" | grep -E -- "$pattern" | sed 's/^case_//'
+}
+
+wants_to_be_alone() {	# FILE NAME
+	grep -qE "^# alone(:.* $2( .*)?)?\$" "$1"
+}
+
+if [ -n "$LANE_OF" ]; then
+	work_off
+	exit
+fi
+
+pattern=${1:-.} planned=0 alone=
+for file in $here/*.cases; do
+	beside=
+	for name in $(cases_of "$file"); do
+		planned=$((planned + 1))
+		if wants_to_be_alone "$file" "$name"; then
+			alone="$alone $name"
+		else
+			beside="$beside $name"
+		fi
+	done
+	[ -z "$beside" ] || echo "$(echo "$beside" | wc -w)$beside"
+done >"$top/.plan"
+# the long ones first
+sort -srn "$top/.plan" | cut -d' ' -f2- >"$queue"
+: >"$results"
+echo "1..$planned"
+
+# SIGINT is ignored in what a shell starts in the background; cases send it.
+lanes=${LANES:-$(nproc)}
+for ((i = 1; i < lanes && i < 4; i++)); do
+	LANE_OF=$top env --default-signal=INT,QUIT bash "$0" &
 done
-exit $failed
+work_off
+wait
+is_alone=1
+echo "$alone" $(cat "$again" 2>/dev/null) >"$queue"
+work_off
+[ ! -s "$again" ] || echo "# run once more, alone: $(tr '\n' ' ' <"$again")"
+left=$((planned - $(wc -l <"$results")))
+[ $left = 0 ] || echo "not ok - $left cases were not run"
+! grep -qvE ' (0|77)$' "$results" && [ $left = 0 ]

@@ -91,7 +91,9 @@ answers() {
 	return $status
 }
 
+# One at a time: apt does not wait for another one that has its lists.
 mkdir -p "$cache"
+exec 9>"$cache/lock" && flock 9
 had=0
 while read -r kernel suite package; do
 	[[ -z $kernel || $kernel = \#* ]] && continue

@@ -16,6 +16,7 @@ for line in $(seq 25); do echo "# second says $line"; done
 echo 'not ok 3 - third # SKIP no third'
 echo 'ok 4 - fourth'
 echo '# fourth says'
+echo '# run once more, alone: first'
 exit 1
 END
 printf '#!/bin/sh\necho "a word"\nexit 3\n' >"$top/silent"
@@ -46,6 +47,7 @@ suite 1 "$top/tap" "$top/silent" "$top/good"
 	for line in $(seq 16 25); do echo "    # second says $line"; done
 	echo '  suite/tap: not ok 2 - second'
 	echo '  suite/tap: not ok 3 - third # SKIP no third'
+	echo '  suite/tap: run once more, alone: first'
 	echo '  TEST     suite/tap: 2 passed'
 	echo '  suite/silent: not ok - silent: ended with status 3'
 	echo '    a word'

@@ -15,4 +15,7 @@ END
 done
 twice=$(cat tests/e2e/*.cases | grep -oE '^[a-z_0-9]+\(\)' | sort | uniq -d)
 [ -z "$twice" ] || { echo "tests/e2e: defined twice: $twice"; failed=1; }
+for name in $(sed -n 's/^# alone://p' tests/e2e/*.cases); do
+	grep -q "^case_$name()" tests/e2e/*.cases || { echo "tests/e2e: alone, and no case: $name"; failed=1; }
+done
 exit $failed

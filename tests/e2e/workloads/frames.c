@@ -42,10 +42,10 @@ FUNCTION void frames_both(size_t size, int a, int b, int c, int d, int e, int f,
 
 int main(int argc, char **argv)
 {
-	uint64_t end = clock_ns(CLOCK_MONOTONIC) + 1e9 * seconds_argument(argc, argv, 1, 2);
+	struct work_time time = work_for(seconds_argument(argc, argv, 1, 2));
 	int i = 0;
 
-	while (clock_ns(CLOCK_MONOTONIC) < end) {
+	while (is_left(&time)) {
 		i++;
 		frames_alloca(64 + (size_t)(i % 7) * 100);
 		frames_aligned(i);

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
+#include <ctime>
 #include <functional>
 #include <map>
 #include <random>
@@ -138,9 +139,11 @@ FUNCTION void thread_main(double seconds, unsigned int seed)
 						  aligned_frame, callback};
 	using Clock = std::chrono::steady_clock;
 	auto end = Clock::now() + std::chrono::duration<double>(seconds);
+	/* as work_for() of work.h, of both threads */
+	const auto least = std::clock_t(seconds * CLOCKS_PER_SEC / 2);
 	Random random(seed);
 
-	while (Clock::now() < end) {
+	while (Clock::now() < end || std::clock() < least) {
 		for (auto part : parts)
 			part(random);
 		sink = recurse(40);

@@ -22,10 +22,10 @@ FUNCTION void recursion_step(int depth)
 
 int main(int argc, char **argv)
 {
-	uint64_t end = clock_ns(CLOCK_MONOTONIC) + 1e9 * seconds_argument(argc, argv, 1, 2);
+	struct work_time time = work_for(seconds_argument(argc, argv, 1, 2));
 	int depths = seconds_argument(argc, argv, 2, 1);
 
-	for (int turn = 0; clock_ns(CLOCK_MONOTONIC) < end; turn++)
+	for (int turn = 0; is_left(&time); turn++)
 		recursion_step(argc > 2 ? 1 + turn % depths : 300);
 	return 0;
 }

@@ -32,7 +32,7 @@ static char stack[256 * 1024];
 
 int main(int argc, char **argv)
 {
-	uint64_t end = clock_ns(CLOCK_MONOTONIC) + 1e9 * seconds_argument(argc, argv, 1, 2);
+	struct work_time time = work_for(seconds_argument(argc, argv, 1, 2));
 	int alt = argc > 2 && strcmp(argv[2], "alt") == 0;
 	stack_t own = {.ss_sp = stack, .ss_size = sizeof(stack)};
 	struct sigaction action = {.sa_flags = alt ? SA_ONSTACK : 0};
@@ -43,7 +43,7 @@ int main(int argc, char **argv)
 	sigaction(SIGUSR1, &action, NULL);
 	action.sa_handler = signals_inner;
 	sigaction(SIGUSR2, &action, NULL);
-	while (clock_ns(CLOCK_MONOTONIC) < end)
+	while (is_left(&time))
 		signals_base();
 	return 0;
 }

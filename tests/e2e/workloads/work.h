@@ -32,6 +32,28 @@ static inline void burn_rounds(unsigned int rounds)
 	work_sink = value;
 }
 
+/*
+ * So long; on a busy machine longer, until half of it was spent on a CPU, for enough samples. That
+ * clock is a system call: seldom, so that few samples are of it.
+ */
+struct work_time {
+	uint64_t end, least;
+	unsigned int over;
+};
+
+static inline struct work_time work_for(double seconds)
+{
+	return (struct work_time){clock_ns(CLOCK_MONOTONIC) + (uint64_t)(1e9 * seconds),
+				  clock_ns(CLOCK_PROCESS_CPUTIME_ID) + (uint64_t)(5e8 * seconds),
+				  0};
+}
+
+static inline int is_left(struct work_time *time)
+{
+	return clock_ns(CLOCK_MONOTONIC) < time->end || time->over++ % 64 != 0 ||
+	       clock_ns(CLOCK_PROCESS_CPUTIME_ID) < time->least;
+}
+
 static inline double seconds_argument(int argc, char **argv, int index, double otherwise)
 {
 	return argc > index ? strtod(argv[index], NULL) : otherwise;
