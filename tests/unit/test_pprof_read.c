@@ -359,9 +359,7 @@ static void test_pprof_read__which_value(void **state)
 	assert_int_equal(info.kept, 70000001);
 	assert_true(info.is_time);
 	samples = profile_samples(profile, &count); /* the one before it has nanoseconds, too */
-	assert_int_equal(count, 2);
-	assert_int_equal(samples[0].count + samples[1].count, 70000001);
-	assert_int_equal(samples[1].count, go.value[1][1]);
+	assert_int_equal(samples[0].count, 70000001 - go.value[1][1]);
 	profile_free(profile);
 	go.strings[4] = bytes;
 	assert_int_equal(go_read(&go, NULL, NULL, &info), 0);
