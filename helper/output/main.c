@@ -214,7 +214,9 @@ static int commit(const struct committer *c, const struct message_step *step)
 	if (c->why) /* it is printed */
 		return 0;
 	summary_make(&c->counted, &c->named, c->by_name, &sum);
-	any = sum.taken != sum.lost && step->bytes;
+	any = sum.taken != sum.lost;
+	if (any && !step->bytes) /* the worker says otherwise than its profile */
+		return -EBADMSG;
 	r = any ? move_file(c) : 0;
 	if (r)
 		return r;

@@ -124,7 +124,7 @@ def lies():
         yield Scenario(f"LOG, lie {variant}", RUN, LOG, VIOLATION[RUN], variant=variant)
     yield Scenario("SUMMARY that cannot be", FINISH, SUMMARY, "clamped", seconds="0.2", status=0)
     for variant, reason in ((1, "Operation not permitted"), (2, "Bad message"),
-                            (3, "Bad message"), (4, "No data available"),
+                            (3, "Bad message"), (4, "Bad message"),
                             (5, "Operation not permitted|Bad message|Invalid argument")):
         yield Scenario(f"PROFILE, lie {variant}", FINISH, PROFILE, rf"output: .*: ({reason})",
                        variant=variant, seconds="0.2")
