@@ -49,6 +49,16 @@ accepts() {
 	esac
 }
 
+of_another_version() {	# PROGRAM: the same with another version in it, not in names of symbols
+	python3 - "$1" "$version" <<-'END'
+		import re, sys
+		path, version = sys.argv[1], sys.argv[2].encode()
+		other = re.sub(rb"\d", lambda digit: b"%d" % ((int(digit[0]) + 1) % 10), version)
+		found = re.compile(rb"(?<=[\0 ])" + re.escape(version) + rb"(?=[\0\n])")
+		sys.stdout.buffer.write(found.sub(other, open(path, "rb").read()))
+	END
+}
+
 verb_of() {	# PROGRAM: that it is
 	sed -nE "s/^V\\(([a-z]+), \"$1\".*/\\1/p" ipc/verbs.def
 }
@@ -63,14 +73,13 @@ for program in $programs; do
 	cp "$build/$program" "$top/bin"
 done
 version=$("$build/keyhole" --version | sed 's/.* //')
-other=$(echo "$version" | tr 0-9 1-90) # as long, so that a program stays what it is
 
 for verb in $verbs; do
 	accepts "$verb"
 	report $? "$verb: all of one version"
 done
 for program in $programs; do
-	sed "s/${version//./\\.}/$other/g" "$build/$program" >"$top/bin/$program"
+	of_another_version "$build/$program" >"$top/bin/$program"
 	case $program in
 	keyhole) changed=$verbs ;;
 	keyhole-policy) changed='record check-config' ;;
