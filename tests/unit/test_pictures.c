@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "ipc/messages.h"
@@ -174,6 +175,36 @@ static void test_pictures__names_are_no_markup(void **state)
 		     "\303\244\360\237\224\245");
 }
 
+/* What was counted is a text of a file, too; all but the pictures write JSON. */
+static void test_formats__events_are_no_markup(void **state)
+{
+	static const struct format *const formats[] = {&format_svg, &format_html,
+						       &format_speedscope, &format_firefox};
+	struct profile_times times = build_profile_times, base = build_profile_times;
+	const struct format_options options = {.base = &base};
+	struct profile *profile = build_profile();
+
+	(void)state;
+	times.event = base.event = "x<b>\"'&\\";
+	times.period = base.period = 1;
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+		const struct format_options none = {0};
+		int fd = memfd_create("profile", MFD_CLOEXEC);
+		char text[1 << 18] = "";
+
+		assert_int_equal(formats[i]->render(profile, &times, i == 0 ? &options : &none, fd),
+				 0);
+		assert_true(pread(fd, text, sizeof(text) - 1, 0) > 0);
+		assert_null(strstr(text, "x<b>"));
+		if (i == 0)
+			assert_int_equal(occurrences(text, " x&lt;b&gt;&quot;&#39;&amp;\\"), 2);
+		else
+			assert_has(text, "x\\u003cb\\u003e\\\"'\\u0026\\\\\"");
+		close(fd);
+	}
+	profile_free(profile);
+}
+
 static void test_svg__cuts_names_at_the_right_and_says_what_is_hidden(void **state)
 {
 	struct profile *profile = build_named("f");
@@ -236,6 +267,7 @@ int main(void)
 		cmocka_unit_test(test_html__says_whether_threads_were_asked_for),
 		cmocka_unit_test(test_pictures__totals_are_those_of_folded),
 		cmocka_unit_test(test_pictures__names_are_no_markup),
+		cmocka_unit_test(test_formats__events_are_no_markup),
 		cmocka_unit_test(test_svg__cuts_names_at_the_right_and_says_what_is_hidden),
 		cmocka_unit_test(test_pictures__of_nothing_are_whole),
 		cmocka_unit_test(test_pictures__a_failed_write_is_reported),

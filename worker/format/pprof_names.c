@@ -19,11 +19,13 @@ static const char *const label_names[LABELS] = {
 
 int pprof_refuse(struct pprof_input *in, int r, const char *format, ...)
 {
+	char problem[2 * sizeof(in->info->problem)];
 	va_list arguments;
 
 	va_start(arguments, format);
-	vsnprintf(in->info->problem, sizeof(in->info->problem), format, arguments);
+	vsnprintf(problem, sizeof(problem), format, arguments);
 	va_end(arguments);
+	format_clean_name(in->info->problem, sizeof(in->info->problem), problem);
 	return r;
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "worker/base/map.h"
+#include "worker/format/format.h"
 #include "worker/format/wire.h"
 
 /* ---- which value ---- */
@@ -35,14 +36,14 @@ static uint64_t time_scale(const char *unit)
 
 static int list_types(struct pprof_input *in)
 {
-	char *list = in->info->types;
+	char list[2 * sizeof(in->info->types)] = "";
 	size_t used = 0;
 	int r = 0;
 
-	for (uint32_t i = 0; i < in->tables.type_count && used < sizeof(in->info->types); i++)
-		used += (size_t)snprintf(list + used, sizeof(in->info->types) - used, "%s%s",
-					 i ? ", " : "",
+	for (uint32_t i = 0; i < in->tables.type_count && used < sizeof(list); i++)
+		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", i ? ", " : "",
 					 pprof_text(in, in->tables.types[i].type, &r));
+	format_clean_name(in->info->types, sizeof(in->info->types), list);
 	return r;
 }
 
@@ -90,8 +91,8 @@ static int choose_values(struct pprof_input *in, bool linear)
 	if (r)
 		return r;
 	type = &in->tables.types[in->column];
-	snprintf(info->type, sizeof(info->type), "%s", pprof_text(in, type->type, &r));
-	snprintf(info->unit, sizeof(info->unit), "%s", pprof_text(in, type->unit, &r));
+	format_clean_name(info->type, sizeof(info->type), pprof_text(in, type->type, &r));
+	format_clean_name(info->unit, sizeof(info->unit), pprof_text(in, type->unit, &r));
 	in->scale = time_scale(info->unit);
 	info->is_time = in->scale > 0;
 	in->scale = in->scale ? in->scale : 1;
@@ -100,8 +101,8 @@ static int choose_values(struct pprof_input *in, bool linear)
 	info->times.duration_ns = in->tables.duration;
 	if (!strcmp(info->unit, "count"))
 		info->times.event = info->type;
-	snprintf(info->event, sizeof(info->event), "%s",
-		 pprof_text(in, in->tables.period_type.type, &r));
+	format_clean_name(info->event, sizeof(info->event),
+			  pprof_text(in, in->tables.period_type.type, &r));
 	period_unit = pprof_text(in, in->tables.period_type.unit, &r);
 	period_scale = strcmp(period_unit, "count") ? time_scale(period_unit) : 1;
 	count = find_count(in, &r);

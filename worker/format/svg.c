@@ -286,11 +286,13 @@ static void put_worth(struct svg *svg, const struct profile_times *times, uint64
 		      const char *what)
 {
 	put(svg, "%" PRIu64 " samples, ", samples);
-	if (times->event)
-		put(svg, "%" PRIu64 " %s", samples * times->period, times->event);
-	else
+	if (times->event) { /* a file's, which anybody may have written */
+		put(svg, "%" PRIu64 " ", samples * times->period);
+		put_text(svg, times->event, strlen(times->event));
+	} else {
 		put(svg, "%.2f s%s", (double)samples * (double)times->period / NS_PER_SECOND_DOUBLE,
 		    what);
+	}
 }
 
 static void put_header(struct svg *svg)
