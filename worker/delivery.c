@@ -3,19 +3,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "ipc/guard.h"
 #include "ipc/time.h"
+#include "worker/memory_file.h"
 #include "worker/session.h"
 
 #define NAMES_GAP   (20 * NS_PER_MS) /* for turns, while a window waits for its names */
-#define NAMES_TRIES 8		     /* then what has none yet is shown by its offset */
-
-#ifndef MFD_NOEXEC_SEAL
-#define MFD_NOEXEC_SEAL 0x0008U
-#endif
+#define FILE_NAME   "keyhole-profile"
+#define NAMES_TRIES 8 /* then what has none yet is shown by its offset */
 
 void delivery_init(struct delivery *delivery, struct session *session)
 {
@@ -23,16 +20,6 @@ void delivery_init(struct delivery *delivery, struct session *session)
 }
 
 /* ---- files ---- */
-
-static int new_file(void)
-{
-	int fd = memfd_create("keyhole-profile", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
-
-	/* Linux 6.3, 105ff5339f49 "mm/memfd: add MFD_NOEXEC_SEAL and MFD_EXEC" */
-	if (fd < 0 && errno == EINVAL)
-		fd = memfd_create("keyhole-profile", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	return fd < 0 ? -errno : fd;
-}
 
 static int seal(int fd)
 {
@@ -69,7 +56,7 @@ int delivery_connect(struct delivery *delivery, int fd)
 
 int delivery_profile(struct delivery *delivery, const struct message_stop *stop)
 {
-	guard_fd int fd = new_file();
+	guard_fd int fd = memory_file(FILE_NAME);
 	int r = fd < 0 ? fd : session_render(delivery->session, stop, fd);
 
 	r = r < 0 ? r : seal(fd);
@@ -83,7 +70,7 @@ int delivery_profile(struct delivery *delivery, const struct message_stop *stop)
 
 static int send_window(struct delivery *delivery)
 {
-	guard_fd int fd = new_file();
+	guard_fd int fd = memory_file(FILE_NAME);
 	int r = fd < 0 ? fd : session_render_window(delivery->session, fd);
 
 	r = r < 0 ? r : seal(fd);

@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "ipc/guard.h"
@@ -18,14 +17,11 @@
 #include "worker/dwarf/child.h"
 #include "worker/elf/image.h"
 #include "worker/groups.h"
+#include "worker/memory_file.h"
 #include "worker/naming.h"
 #include "worker/process/object.h"
 #include "worker/profile/profile.h"
 #include "worker/target/debug_files.h"
-
-#ifndef MFD_NOEXEC_SEAL
-#define MFD_NOEXEC_SEAL 0x0008U
-#endif
 
 #define LOGGED_MAX 50 /* the loader takes 200 lines in a second */
 
@@ -148,14 +144,11 @@ static int find_file(const struct naming_parts *parts, const struct object *obje
 
 static int make_file(const void *bytes, size_t size)
 {
-	guard_fd int fd = memfd_create("keyhole-addresses", MFD_CLOEXEC | MFD_NOEXEC_SEAL);
+	guard_fd int fd = memory_file("keyhole-addresses");
 
-	/* Linux 6.3, 105ff5339f49 "mm/memfd: add MFD_NOEXEC_SEAL and MFD_EXEC" */
-	if (fd < 0 && errno == EINVAL)
-		fd = memfd_create("keyhole-addresses", MFD_CLOEXEC);
-	if (fd < 0 || write(fd, bytes, size) != (ssize_t)size)
-		return fd < 0 ? -errno : -EIO;
-	return take_fd(&fd);
+	if (fd < 0)
+		return fd;
+	return write(fd, bytes, size) == (ssize_t)size ? take_fd(&fd) : -EIO;
 }
 
 /* Of a process that may be anything: sealed by us, it is a memfd that nobody changes or cuts. */

@@ -8,6 +8,7 @@
 
 #include "bpf/abi.h"
 #include "ipc/log.h"
+#include "worker/base/event_rows.h"
 #include "worker/base/redact.h"
 #include "worker/format/format.h"
 #include "worker/format/why.h"
@@ -21,8 +22,8 @@
 #include "worker/process/table.h"
 #include "worker/process/tracker.h"
 #include "worker/profile/profile.h"
-#include "worker/sample/comm.h"
 #include "worker/profile/reachable.h"
+#include "worker/sample/comm.h"
 #include "worker/sample/event_ring.h"
 #include "worker/sample/ring.h"
 #include "worker/sample/samples.h"
@@ -192,23 +193,14 @@ static int init(struct session *session)
 	return r;
 }
 
-static const struct {
-	const char *name;
-	bool counted;
-} events[] = {
-#define E(name, kind, what, counted, period, least) {name, counted},
-#include "ipc/events.def"
-#undef E
-};
-#define EVENTS (sizeof(events) / sizeof(events[0]))
-
 static bool valid(const struct message_config *config)
 {
 	uint32_t bytes = config->ring_bytes;
 
 	return config->cpus > 0 && config->cpus <= ABI_MAX_CPUS && bytes >= RING_BYTES_MIN &&
 	       bytes <= RING_BYTES_MAX && (bytes & (bytes - 1)) == 0 &&
-	       config->sampling.frequency > 0 && config->sampling.event <= EVENTS &&
+	       config->sampling.frequency > 0 &&
+	       (!config->sampling.event || event_row(config->sampling.event)) &&
 	       config->segments > 0 && config->segments <= SEGMENT_MAX &&
 	       memchr(config->comm, '\0', sizeof(config->comm)) && format_find(config->format);
 }
@@ -348,7 +340,8 @@ static int find_sources(struct session *session)
 static int name(struct session *session, uint64_t patience)
 {
 	const struct message_config *config = &session->parts.config;
-	const bool lines = !(config->flags & OPTIONS_NO_INLINE) && !session_every(config);
+	const bool lines =
+		!(config->flags & (OPTIONS_NO_INLINE | OPTIONS_WHY)) && !session_every(config);
 	const struct naming_parts naming = {
 		.profile = session->profile,
 		.objects = session->objects,
@@ -362,10 +355,10 @@ static int name(struct session *session, uint64_t patience)
 		.clock = session->parts.clock,
 		.patience = patience,
 	};
-	uint64_t began = session->parts.clock();
+	const uint64_t began = session->parts.clock(), inlines = session->inlines.time;
 	int r = naming_run(&naming);
 
-	session->naming_time += session->parts.clock() - began - session->inlines.time;
+	session->naming_time += session->parts.clock() - began - (session->inlines.time - inlines);
 	return r;
 }
 
@@ -395,11 +388,8 @@ static uint64_t realtime_offset(void)
 
 static void describe(const struct message_sampling *sampling, struct profile_times *times)
 {
-	const uint32_t row = sampling->event - 1;
-
 	times->period = sampling->period ?: NS_PER_SECOND / sampling->frequency;
-	if (sampling->event && sampling->period && events[row].counted)
-		times->event = events[row].name;
+	times->event = event_counted(sampling->event, sampling->period);
 }
 
 static int render(const struct session *session, const struct profile *profile, uint64_t start,
@@ -555,7 +545,7 @@ void session_summary(const struct session *session, struct message_summary *ret_
 	ret_summary->limit[LIMIT_symbols] = cache.refused;
 	ret_summary->limit[LIMIT_malformed] = count_malformed(session);
 	ret_summary->limit[LIMIT_lines] = session->inlines.left;
-	ret_summary->limit[LIMIT_names] = naming_failed(session->profile);
+	ret_summary->limit[LIMIT_names] = session->unnamed;
 	ret_summary->limit[LIMIT_times] = profile_moments_dropped(session->profile);
 }
 

@@ -7,19 +7,9 @@
 #include <string.h>
 
 #include "ipc/time.h"
+#include "worker/base/event_rows.h"
 
 #define LIST_BYTES 512
-
-static const struct row {
-	const char *name;
-	bool counted;
-	uint64_t period, least;
-} rows[] = {
-#define E(name, kind, what, counted, period, least) {name, counted, period, least},
-#include "ipc/events.def"
-#undef E
-};
-#define ROWS (sizeof(rows) / sizeof(rows[0]))
 
 /* Other names that perf list has. */
 static const struct {
@@ -40,9 +30,9 @@ static uint32_t find(const char *text, size_t length)
 	for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++)
 		if (is(aliases[i].name, text, length))
 			return find(aliases[i].of, strlen(aliases[i].of));
-	for (uint32_t i = 0; i < ROWS; i++)
-		if (is(rows[i].name, text, length))
-			return i + 1;
+	for (uint32_t event = 1; event_row(event); event++)
+		if (is(event_row(event)->name, text, length))
+			return event;
 	return 0;
 }
 
@@ -51,13 +41,13 @@ const char *events_names(void)
 	static char text[LIST_BYTES];
 	size_t used = 0;
 
-	for (size_t i = 0; i < ROWS && used < sizeof(text); i++)
-		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", i ? ", " : "",
-					 rows[i].name);
+	for (uint32_t event = 1; event_row(event) && used < sizeof(text); event++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s",
+					 event > 1 ? ", " : "", event_row(event)->name);
 	return text;
 }
 
-static const char *parse_period(const char *text, const struct row *row, uint64_t *ret_period)
+static const char *parse_period(const char *text, const struct event_row *row, uint64_t *ret_period)
 {
 	static char problem[128];
 	char *end;
@@ -82,7 +72,7 @@ const char *events_parse(const char *text, struct message_sampling *ret_sampling
 	ret_sampling->event = event;
 	ret_sampling->period = 0;
 	if (event)
-		return text[length] ? parse_period(text + length + 1, &rows[event - 1],
+		return text[length] ? parse_period(text + length + 1, event_row(event),
 						   &ret_sampling->period)
 				    : NULL;
 	snprintf(problem, sizeof(problem), "not an event; there are: %s", events_names());
@@ -91,7 +81,7 @@ const char *events_parse(const char *text, struct message_sampling *ret_sampling
 
 const char *events_finish(struct message_sampling *sampling)
 {
-	const struct row *row = &rows[sampling->event ? sampling->event - 1 : 0];
+	const struct event_row *row = event_row(sampling->event ?: 1);
 
 	if (sampling->frequency && sampling->period)
 		return "a period, so no -F: only one of them can be given";

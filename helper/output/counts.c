@@ -9,6 +9,7 @@
 
 #include "ipc/guard.h"
 #include "ipc/time.h"
+#include "worker/base/event_rows.h"
 #include "worker/base/reader.h"
 
 #define TEXT_BYTES  4096
@@ -154,14 +155,7 @@ struct counted counts_sum(const struct counts *counts)
 /* So many more or fewer as there may be, whatever the CPU time: none can be expected. */
 static bool is_counted(const struct message_sampling *sampling)
 {
-	static const bool counted[] = {
-#define E(name, kind, what, counted, period, least) counted,
-#include "ipc/events.def"
-#undef E
-	};
-	const uint32_t row = sampling->event - 1;
-
-	return sampling->period && row < sizeof(counted) / sizeof(counted[0]) && counted[row];
+	return event_counted(sampling->event, sampling->period);
 }
 
 static uint64_t samples_of(const struct message_sampling *sampling, uint64_t runtime)

@@ -227,17 +227,28 @@ static void test_inlines__what_is_said_is_in_the_profile(void **state)
 	assert_int_equal(totals.inlines.merged.lines, 2);
 }
 
-static int unwanted(void **state)
+static int with_flag(void **state, uint32_t flag)
 {
 	int r = good(state);
 	struct rig *rig = *state;
 
 	/* as CONFIG would have it from the start */
 	session_free(rig->session);
-	rig->parts.config.flags |= OPTIONS_NO_INLINE;
+	rig->parts.config.flags |= flag;
 	rig->segment = fake_segment();
 	return r || session_new(&rig->parts, &rig->session) < 0 ||
 	       session_attach_segment(rig->session, rig->segment) < 0;
+}
+
+static int unwanted(void **state)
+{
+	return with_flag(state, OPTIONS_NO_INLINE);
+}
+
+/* It shows no functions, and who asks for lines may be asked for files no more. */
+static int of_why(void **state)
+{
+	return with_flag(state, OPTIONS_WHY);
 }
 
 static void test_inlines__not_when_not_wanted(void **state)
@@ -336,6 +347,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_inlines__what_is_said_is_in_the_profile, good),
 		TEST(test_inlines__not_when_not_wanted, unwanted),
+		TEST(test_inlines__not_when_not_wanted, of_why),
 		TEST(test_inlines__nothing_is_asked_where_names_are_not_kept, hashed_paths),
 		TEST(test_inlines__nothing_is_asked_where_names_are_not_kept, dropped_functions),
 		TEST(test_inlines__time_that_is_over_is_counted, good),
