@@ -134,9 +134,10 @@ static int say_no_samples(const struct committer *c, uint32_t flags, uint64_t lo
 	if (flags & STEP_QUIET)
 		return -ENODATA;
 	if (c->counted.counted)
-		log_error("record: no samples: the event came less often than its period: %" PRIu64
-			  " were lost, %" PRIu64 " denied; record longer (-d) or another event",
-			  c->counted.samples, c->counted.denied);
+		log_error("record: no samples: the event came less often than its period, or was "
+			  "filtered: %" PRIu64 " were lost, %" PRIu64 " denied, %" PRIu64
+			  " filtered; record longer (-d), another event or other filters",
+			  lost, c->counted.denied, filtered);
 	else if (!c->counted.expected && !c->counted.denied)
 		log_error("record: no samples: no CPU time was used; record while there is work, "
 			  "or longer (-d)");
@@ -156,7 +157,7 @@ static void show_progress(const struct committer *c, const struct message_progre
 	char line[PROGRESS_BYTES];
 	struct counted counted;
 
-	if (!columns && !c->stream)
+	if (!columns && (!c->stream || c->quiet))
 		return;
 	counted = counts_sum(&c->counts);
 	counted.seen = seen->samples;
@@ -170,13 +171,18 @@ static void show_progress(const struct committer *c, const struct message_progre
 		fprintf(stderr, "%s\n", line);
 }
 
+static int refuse_why(const char *reason)
+{
+	log_error("why: %s", reason);
+	return -ENODATA;
+}
+
 /* `why` has an answer for who sleeps, but none for who is denied. */
 static int end_why(const struct committer *c)
 {
 	if (c->counted.samples || !c->counted.denied)
 		return 0;
-	log_error("why: a rule of the policy denies it; see: keyhole check-config");
-	return -ENODATA;
+	return refuse_why("a rule of the policy denies it; see: keyhole check-config");
 }
 
 static int end(struct committer *c, uint32_t flags)
@@ -240,7 +246,9 @@ static int take_step(struct committer *c, const struct message_step *step)
 		return counts_begin(&c->counts);
 	case STEP_WORKER:
 		counts_replace(&c->counts);
-		return 0;
+		return c->why ? refuse_why("its worker has ended, and what it knew with it; run it "
+					   "again")
+			      : 0;
 	case STEP_END:
 		return end(c, step->flags);
 	case STEP_COMMIT:
