@@ -22,6 +22,7 @@
 
 struct line {
 	struct message_options *options;
+	const struct option *longs; /* the verb's, no more than of `record` */
 	const char *output, *event;
 	bool all, help;
 	struct filters filters;
@@ -171,15 +172,15 @@ static struct message_text place(char **argv, const char *arg)
 }
 
 /* Behind what getopt() does not know: a letter, a word or one that has "=..." and may not. */
-static const char *unknown(char **argv)
+static const char *unknown(const struct option *those, char **argv)
 {
 	const char *names[sizeof(longs) / sizeof(*longs)] = {NULL}, *found;
 	static char text[128];
 
 	if (optopt && !strncmp(argv[optind - 1], "--", 2) && strchr(argv[optind - 1], '='))
 		return "takes no argument";
-	for (size_t i = 0; longs[i].name; i++)
-		names[i] = longs[i].name;
+	for (size_t i = 0; those[i].name; i++)
+		names[i] = those[i].name;
 	found = optopt ? NULL : nearest(argv[optind - 1] + 2, names);
 	snprintf(text, sizeof(text), "unknown option; did you mean --%s?", found ? found : "");
 	return found ? text : "unknown option";
@@ -241,7 +242,7 @@ static const char *apply(struct line *line, char **argv, int option, const char 
 	case ':':
 		return "needs an argument";
 	case '?':
-		return unknown(argv);
+		return unknown(line->longs, argv);
 	}
 	options->flags |= option == 'R' ? OPTIONS_FORCE : 0;
 	options->flags |= option == 'T' ? OPTIONS_BY_THREAD : 0;
@@ -337,15 +338,14 @@ static const char *given(char **argv, int option)
 }
 
 /* argv[0] is the verb. 0, EXIT_USAGE after one line; line->help: it is wanted. */
-static int read_options(struct line *line, int argc, char **argv, const char *shorts,
-			const struct option *those)
+static int read_options(struct line *line, int argc, char **argv, const char *shorts)
 {
 	int r = 0, option;
 
 	filters_init(&line->filters, line->options);
 	optind = 0; /* glibc: start anew */
 	opterr = 0;
-	while (!r && (option = getopt_long(argc, argv, shorts, those, NULL)) != -1)
+	while (!r && (option = getopt_long(argc, argv, shorts, line->longs, NULL)) != -1)
 		r = refuse(argv[0], given(argv, option), apply(line, argv, option, optarg));
 	return r;
 }
@@ -364,9 +364,9 @@ static int finish_options(struct line *line, const char *verb)
 /* OPTIONS_RECORD, EXIT_USAGE after one line, or EXIT_DONE: help is wanted. */
 static int read_record(int argc, char **argv, struct message_options *ret_options)
 {
-	struct line line = {.options = ret_options};
+	struct line line = {.options = ret_options, .longs = longs};
 	/* The first character: stop at CMD. The second: the messages are ours. */
-	int r = read_options(&line, argc, argv, "+:ap:e:F:d:o:f:qvh", longs);
+	int r = read_options(&line, argc, argv, "+:ap:e:F:d:o:f:qvh");
 
 	if (r || line.help)
 		return r;
@@ -380,9 +380,9 @@ static int read_record(int argc, char **argv, struct message_options *ret_option
 /* As above: a recording of one process, of which the worker makes no profile. */
 static int read_why(int argc, char **argv, struct message_options *ret_options)
 {
-	struct line line = {.options = ret_options};
+	struct line line = {.options = ret_options, .longs = why_longs};
 	/* The first character: nothing changes its place, which is told. */
-	int r = read_options(&line, argc, argv, "-:F:d:vh", why_longs);
+	int r = read_options(&line, argc, argv, "-:F:d:vh");
 
 	if (r || line.help)
 		return r;

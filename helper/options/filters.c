@@ -17,8 +17,9 @@
 #include "bpf/abi.h"
 #include "ipc/guard.h"
 
-#define USERS	   "/etc/passwd"
-#define WORD_BYTES 4096 /* of a list; PATH_MAX */
+#define USERS	    "/etc/passwd"
+#define WORD_BYTES  4096 /* of a list; PATH_MAX */
+#define REPEATS_MAX 3
 
 _Static_assert(sizeof(struct sample_filter) == sizeof(((struct message_options *)NULL)->filter),
 	       "the loader copies it as it is");
@@ -163,11 +164,17 @@ const char *filters_add_excluded_cgroups(struct filters *filters, const char *li
 
 /* ---- names --------------------------------------------------------------------------------- */
 
-/* Both make an expression of a few bytes one of any size, in memory or in time. */
+/* All three make an expression of a few bytes one of any size, in memory or in time: glibc has a
+ * copy of what + repeats, and of the copies in it. */
 static bool is_expensive(const char *expression)
 {
+	unsigned int repeats = 0;
+
 	for (const char *at = expression; *at; at++) {
 		if (*at == '{')
+			return true;
+		if (*at == '+' && at > expression && strchr(")+*?", at[-1]) &&
+		    ++repeats > REPEATS_MAX)
 			return true;
 		if (*at != '\\' || !at[1])
 			continue;
@@ -189,7 +196,8 @@ const char *filters_check_comm(const char *expression)
 	if (strlen(expression) >= OPTIONS_COMM_BYTES)
 		return "an expression of more than 63 bytes";
 	if (is_expensive(expression))
-		return "not supported in an expression: { } and references such as \\1";
+		return "not supported in an expression: { }, references such as \\1, )+ more than "
+		       "3 times";
 	r = regcomp(&regex, expression, REG_EXTENDED | REG_NOSUB);
 	if (r)
 		regerror(r, NULL, text, sizeof(text));

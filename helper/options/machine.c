@@ -33,8 +33,12 @@ static bool events_are_restricted(void)
 }
 
 /* The loader's: our own are gone. */
-static bool has_capabilities(void)
+static bool has_capabilities(const struct message_options *options)
 {
+	/* who reads a stream may have been started in our place: keyhole top */
+	const char *mend = options->flags & OPTIONS_WHY	     ? "run: sudo keyhole why ..."
+			   : options->flags >> OPTIONS_EVERY ? "run it with sudo"
+							     : "run: sudo keyhole record ...";
 	cap_t held = cap_get_pid(getppid());
 	bool all = true;
 
@@ -44,7 +48,7 @@ static bool has_capabilities(void)
 
 		cap_get_flag(held, needed[i], CAP_EFFECTIVE, &set);
 		if (set != CAP_SET && (needed[i] != CAP_SYS_ADMIN || events_are_restricted())) {
-			log_error("rights: %s: not held; run: sudo keyhole record ...", name);
+			log_error("rights: %s: not held; %s", name, mend);
 			all = false;
 		}
 		cap_free(name);
@@ -66,13 +70,14 @@ static const char *missing(void)
 	return NULL;
 }
 
-static bool is_process(uint32_t pid)
+static bool is_process(const struct message_options *options, uint32_t pid)
 {
+	const char *verb = options->flags & OPTIONS_WHY ? "why: " : "record: -p ";
 	guard_fd int fd = (int)syscall(SYS_pidfd_open, pid, 0);
 
 	/* A thread's id: EINVAL, since 6.9 ENOENT. */
 	if (fd < 0)
-		log_error("record: -p %u: %s; list processes with: ps -e", pid,
+		log_error("%s%u: %s; list processes with: ps -e", verb, pid,
 			  errno == EINVAL || errno == ENOENT
 				  ? "a thread, take the id of its process"
 				  : strerror(errno));
@@ -103,7 +108,7 @@ int machine_check(const struct message_options *options, char **argv)
 	const struct message_text *cgroup = &options->cgroup;
 	const char *mend;
 
-	if (!has_capabilities())
+	if (!has_capabilities(options))
 		return EXIT_RIGHTS;
 	mend = missing();
 	if (mend) {
@@ -111,7 +116,7 @@ int machine_check(const struct message_options *options, char **argv)
 		return EXIT_RIGHTS;
 	}
 	for (uint32_t i = 0; i < options->pid_count; i++)
-		if (!is_process(options->pids[i]))
+		if (!is_process(options, options->pids[i]))
 			return EXIT_USAGE;
 	if (cgroup->index && !is_cgroup(argv[cgroup->index] + cgroup->offset))
 		return EXIT_USAGE;
