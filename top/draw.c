@@ -152,7 +152,7 @@ static void draw_process(const struct ui *ui, struct canvas *canvas, const struc
 	if (ui->history.is_time)
 		canvas_printf(canvas, "%6.1f%%", 100.0 * (double)row->total * period / span);
 	else
-		canvas_printf(canvas, "%7" PRIu64, row->total);
+		canvas_printf(canvas, "%7" PRIu64, row->total * (newest ? newest->by : 1));
 	canvas_printf(canvas, " %6.1f%% %7" PRIu32, percent(row->total, ui->table.sum), row->pid);
 	if (thread)
 		canvas_printf(canvas, " %7" PRIu32, row->tid);

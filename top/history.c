@@ -224,6 +224,7 @@ static int take_profile(struct history *history, const struct profile *profile,
 	struct adding adding = {.history = history,
 				.profile = profile,
 				.portion = {.period_ns = info->times.period,
+					    .by = info->by,
 					    .duration_ns = info->times.duration_ns}};
 	int r = add_entries(&adding);
 
@@ -248,6 +249,7 @@ int history_add(struct history *history, const void *bytes, size_t size)
 	int r = profile ? 0 : -ENOMEM;
 
 	if (r == 0 && (intern_count(history->names) > HISTORY_NAMES_MAX ||
+		       intern_count(history->functions) > HISTORY_NAMES_MAX ||
 		       intern_count(history->stacks) > HISTORY_STACKS_MAX))
 		r = begin_anew(history);
 	r = r ? r : pprof_read(bytes, size, &options, profile, &info);

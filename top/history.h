@@ -13,7 +13,7 @@
 struct intern;
 
 #define HISTORY_PORTIONS 64
-/* More names or stacks than this, and all begins anew: counted in `forgotten`. */
+/* More names, functions or stacks than this, and all begins anew: counted in `forgotten`. */
 #ifndef HISTORY_NAMES_MAX
 #define HISTORY_NAMES_MAX  (1u << 17)
 #define HISTORY_STACKS_MAX (1u << 18)
@@ -35,7 +35,8 @@ struct portion { /* one profile */
 	struct entry *entries;
 	size_t count;
 	uint64_t samples, cut;
-	uint64_t period_ns, duration_ns;
+	uint64_t period_ns, duration_ns; /* period_ns: of time */
+	uint64_t by;			 /* what a sample is worth, of what is counted */
 };
 
 #define HISTORY_SEVERAL UINT32_MAX /* in place of a name */

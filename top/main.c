@@ -109,6 +109,7 @@ static void enter_terminal(struct top *top)
 		top->interactive = false;
 	if (!top->interactive)
 		return;
+	signal(SIGTTOU, SIG_IGN);
 	raw = top->before;
 	raw.c_lflag &= (tcflag_t) ~(ICANON | ECHO);
 	raw.c_cc[VSUSP] = _POSIX_VDISABLE;
@@ -218,7 +219,6 @@ static void hold_signals(struct top *top)
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
 		sigaddset(&top->signals, signals[i]);
 	sigprocmask(SIG_BLOCK, &top->signals, &top->inherited);
-	signal(SIGTTOU, SIG_IGN);
 }
 
 int main(int argc, char **argv)

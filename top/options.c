@@ -30,7 +30,8 @@ static const char usage[] =
 	"  sudo keyhole top\n"
 	"  sudo keyhole top -p 1234 -F 499\n"
 	"  sudo keyhole top --batch -n 1 -w 5 > hottest.txt\n\n"
-	"exit status: that of keyhole record when that ended, else 0, or 2: usage\n";
+	"exit status: that of keyhole record when that ended, else 0; 1: the viewer failed,\n"
+	"  2: usage\n";
 
 void top_options_usage(FILE *stream)
 {
@@ -54,23 +55,44 @@ static bool number(const char *text, unsigned int *ret_number)
 	return true;
 }
 
+/* As getopt_long() takes it: "--hel", "--every=1". */
+static bool is_long(const char *arg, const char *full)
+{
+	const size_t length = strcspn(arg, "=");
+
+	return length > 2 && !strncmp(arg, full, length);
+}
+
+/* Of `keyhole record`: among letters that stand together, before one that has an argument. */
+static bool has_letter(const char *arg, char letter)
+{
+	if (arg[0] != '-' || arg[1] == '-')
+		return false;
+	for (arg++; *arg && *arg != letter; arg++)
+		if (!strchr("aqvh", *arg))
+			return false;
+	return *arg;
+}
+
 static const char *refused(const char *arg)
 {
+	static const char no_file[] = "writes no file; take keyhole record";
 	static const struct {
-		const char *start, *reason;
+		const char *full;
+		char letter;
+		const char *reason;
 	} those[] = {
-		{"--every", "it is 1"},
-		{"--output", "writes no file; take keyhole record"},
-		{"--format", "writes no file; take keyhole record"},
-		{"--force", "writes no file; take keyhole record"},
-		{"-o", "writes no file; take keyhole record"},
-		{"-f", "writes no file; take keyhole record"},
+		{"--every", '\0', "it is 1"},
+		{"--output", 'o', no_file},
+		{"--format", 'f', no_file},
+		{"--force", 'f', no_file},
+		{"--quiet", 'q', "it says nothing anyway"},
 	};
 
 	if (!strcmp(arg, "--"))
 		return "a command would share the terminal; start it elsewhere and take -p PID";
 	for (size_t i = 0; i < sizeof(those) / sizeof(those[0]); i++)
-		if (!strncmp(arg, those[i].start, strlen(those[i].start)))
+		if (is_long(arg, those[i].full) || has_letter(arg, those[i].letter))
 			return those[i].reason;
 	return NULL;
 }
@@ -99,7 +121,7 @@ static int parse_one(char **argv, int *at, struct top_options *options, size_t *
 	char *arg = argv[*at], *next = argv[*at + 1];
 	const char *value, *why;
 
-	if (!strcmp(arg, "-h") || !strcmp(arg, "--help")) {
+	if (is_long(arg, "--help") || has_letter(arg, 'h')) {
 		options->help = true;
 	} else if (!strcmp(arg, "--batch")) {
 		options->batch = true;

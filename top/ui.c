@@ -11,7 +11,7 @@ static const unsigned int windows[] = {1, 5, 15, 60}; /* seconds */
 
 int ui_init(struct ui *ui, unsigned int cpus)
 {
-	*ui = (struct ui){.cpus = cpus, .window = 1};
+	*ui = (struct ui){.cpus = cpus, .window = 1, .lines = UI_LINES};
 	return history_init(&ui->history);
 }
 
@@ -34,6 +34,29 @@ static struct place *here(struct ui *ui)
 	return &ui->places[ui->depth];
 }
 
+/* Rows may have become fewer, and the screen smaller or larger: the chosen one is on it, and no
+ * line stays empty that a row could have. */
+static void scroll(struct ui *ui)
+{
+	struct place *place = here(ui);
+	const size_t page = ui_body_lines(ui->lines), count = ui->table.count;
+
+	if (place->chosen >= count)
+		place->chosen = count ? count - 1 : 0;
+	if (place->first + page > count)
+		place->first = count > page ? count - page : 0;
+	if (place->chosen < place->first)
+		place->first = place->chosen;
+	if (place->chosen >= place->first + page)
+		place->first = place->chosen - page + 1;
+}
+
+void ui_resize(struct ui *ui, unsigned int lines)
+{
+	ui->lines = lines;
+	scroll(ui);
+}
+
 int ui_refresh(struct ui *ui)
 {
 	struct place *place = here(ui);
@@ -49,14 +72,15 @@ int ui_refresh(struct ui *ui)
 	}
 	table_release(&ui->table);
 	ui->table = table;
-	if (place->chosen >= table.count)
-		place->chosen = table.count ? table.count - 1 : 0;
+	scroll(ui);
 	return 0;
 }
 
-/* Ids of names are others after it: what is about one of them is left. */
+/* Ids of names are others after it: what is about one of them is left, and not shown again. */
 static void leave_all(struct ui *ui)
 {
+	table_release(&ui->table);
+	snprintf(ui->status, sizeof(ui->status), "too many names: the sums begin anew");
 	ui->depth = 0;
 	*here(ui) = (struct place){.query.view = VIEW_FUNCTIONS};
 }
@@ -279,19 +303,9 @@ static void command(struct ui *ui, int key)
 	}
 }
 
-static void scroll(struct ui *ui, unsigned int page)
+int ui_key(struct ui *ui, int key)
 {
-	struct place *place = here(ui);
-
-	if (place->chosen < place->first)
-		place->first = place->chosen;
-	if (page > 0 && place->chosen >= place->first + page)
-		place->first = place->chosen - page + 1;
-}
-
-int ui_key(struct ui *ui, int key, unsigned int lines)
-{
-	const unsigned int page = ui_body_lines(lines);
+	const unsigned int page = ui_body_lines(ui->lines);
 	int r = 0;
 
 	ui->status[0] = '\0';
@@ -305,6 +319,6 @@ int ui_key(struct ui *ui, int key, unsigned int lines)
 		command(ui, key);
 		r = ui_refresh(ui);
 	}
-	scroll(ui, page);
+	scroll(ui);
 	return r;
 }

@@ -26,6 +26,7 @@ enum key { /* beside the bytes that they are */
 };
 
 #define UI_DEPTH_MAX 16
+#define UI_LINES     24 /* of a terminal, until ui_resize() says more */
 
 struct place { /* a table and where one is in it */
 	struct query query;
@@ -39,10 +40,11 @@ struct ui {
 	struct place places[UI_DEPTH_MAX]; /* the last one is shown */
 	unsigned int depth;		   /* of places, less one */
 	unsigned int cpus, window;	   /* index in the list of windows */
+	unsigned int lines;		   /* of the terminal */
 	bool by_total, paused, help, quit;
 	bool is_typing; /* a filter */
 	char typed[sizeof(((struct match *)0)->text)];
-	char status[160]; /* in place of the hints; clean */
+	char status[80]; /* until the next key, in place of the hints */
 	uint64_t lost;
 };
 
@@ -53,8 +55,10 @@ void ui_set_window(struct ui *ui, unsigned int seconds);
 
 /* All return 0 or -ENOMEM; ui_add() also what history_add() does. */
 int ui_add(struct ui *ui, const void *bytes, size_t size); /* while it is paused: nothing */
-int ui_key(struct ui *ui, int key, unsigned int lines);
+int ui_key(struct ui *ui, int key);
 int ui_refresh(struct ui *ui);
+
+void ui_resize(struct ui *ui, unsigned int lines);
 
 void ui_draw(const struct ui *ui, struct canvas *canvas);
 unsigned int ui_body_lines(unsigned int lines); /* of a terminal's */

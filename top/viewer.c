@@ -164,7 +164,7 @@ static void on_keys(struct viewer *viewer)
 		end(viewer, VIEWER_QUIT);
 	for (size_t at = 0; got > 0 && at < (size_t)got; at += used) {
 		used = ui_decode(bytes + at, (size_t)got - at, &key);
-		r = key == KEY_NONE ? 0 : ui_key(&viewer->ui, key, viewer->canvas.lines);
+		r = key == KEY_NONE ? 0 : ui_key(&viewer->ui, key);
 		if (r)
 			fail(viewer, "memory", r);
 	}
@@ -184,6 +184,7 @@ static void on_signal(struct viewer *viewer)
 		return;
 	}
 	measure(viewer);
+	ui_resize(&viewer->ui, viewer->canvas.lines);
 	viewer->dirty = true;
 }
 
@@ -239,6 +240,7 @@ static int start(struct viewer *viewer)
 	r = r ? r : ui_init(&viewer->ui, cpus > 0 ? (unsigned int)cpus : 1);
 	r = r ? r : viewer->members ? 0 : -ENOMEM;
 	ui_set_window(&viewer->ui, viewer->options->window);
+	ui_resize(&viewer->ui, viewer->canvas.lines);
 	return r ? r : confine(&limits);
 }
 

@@ -57,7 +57,7 @@ static void press(struct ui *ui, const uint8_t *data, size_t size)
 		used = ui_decode((const char *)data + at, size - at, &key);
 		if (used == 0 || used > size - at)
 			__builtin_trap();
-		if (key != KEY_NONE && ui_key(ui, key, 24))
+		if (key != KEY_NONE && ui_key(ui, key))
 			abort();
 	}
 	draw(ui, 80, 24);
@@ -100,6 +100,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	draw(&ui, 80, 24);
 	draw(&ui, 7, 3);
+	ui_resize(&ui, data[0]);
 	press(&ui, tour, sizeof(tour) - 1);
 	ui_release(&ui);
 	return 0;

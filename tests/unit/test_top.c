@@ -15,6 +15,7 @@
 #include "top/canvas.h"
 #include "top/members.h"
 #include "top/ui.h"
+#include "worker/base/intern.h"
 #include "worker/format/format.h"
 #include "worker/profile/profile.h"
 
@@ -127,7 +128,7 @@ static int teardown(void **state)
 
 static void key(int pressed)
 {
-	assert_int_equal(ui_key(&ui, pressed, LINES), 0);
+	assert_int_equal(ui_key(&ui, pressed), 0);
 }
 
 static void keys(const char *pressed)
@@ -386,6 +387,79 @@ static void test_top__moves_and_pages(void **state)
 	assert_true(is_on_screen("f04") && !is_on_screen("f05"));
 }
 
+/* The chosen row stays on the screen, and the screen full. */
+static void test_top__fewer_rows_and_lines(void **state)
+{
+	struct made many[60];
+	char names[60][16];
+
+	(void)state;
+	for (unsigned int i = 0; i < 60; i++) {
+		snprintf(names[i], sizeof(names[i]), "f%02u", i);
+		many[i] = (struct made){
+			.process = "app", .pid = 1, .stack = {names[i]}, .count = 100 - i};
+	}
+	feed(&ui, many, 60);
+	key('G');
+	keys("---"); /* one window, in which there is less to see */
+	feed(&ui, many, 25);
+	draw(80, LINES);
+	assert_true(is_on_screen("f24") && is_on_screen("f06"));
+	FEED(&ui, ordinary);
+	draw(80, LINES);
+	assert_true(is_on_screen("hot") && is_on_screen("idle"));
+	feed(&ui, many, 60);
+	keys("g");
+	for (int i = 0; i < 18; i++)
+		key('j');
+	ui_resize(&ui, 10);
+	draw(80, 10);
+	assert_true(is_on_screen("f18") && !is_on_screen("f13"));
+	key('G');
+	ui_resize(&ui, LINES);
+	draw(80, LINES);
+	assert_true(is_on_screen("f59") && is_on_screen("f41"));
+	ui_resize(&ui, 1);
+	draw(80, 1);
+}
+
+/* A count is what was counted, not in how many samples. */
+static void test_top__counts(void **state)
+{
+	(void)state;
+	FEED(&ui, ordinary);
+	ui.history.is_time = false;
+	ui.history.portions[0].by = 1000;
+	key('p');
+	draw(80, LINES);
+	assert_true(is_on_screen("COUNT") && is_on_screen("  80000 "));
+}
+
+/* More names than the limit: old rows, whose ids mean nothing any more, are not shown. */
+static void test_top__begins_anew_with_too_many_names(void **state)
+{
+	char name[16];
+
+	(void)state;
+	FEED(&ui, ordinary);
+	key('\r');
+	for (uint32_t i = 0; i <= HISTORY_NAMES_MAX; i++) {
+		snprintf(name, sizeof(name), "n%u", i);
+		intern_string(ui.history.names, name);
+	}
+	assert_true(ui_add(&ui, "no profile", 10) < 0);
+	assert_int_equal(ui.history.forgotten, 1);
+	assert_int_equal(ui.depth, 0);
+	draw(80, LINES);
+	assert_true(is_on_screen("too many names"));
+	FEED(&ui, ordinary);
+	draw(80, LINES);
+	assert_true(is_on_screen("hot"));
+	key('f');
+	draw(80, LINES);
+	assert_false(is_on_screen("too many names"));
+}
+
 static void test_top__pause_help_quit(void **state)
 {
 	(void)state;
@@ -484,11 +558,19 @@ static void test_top__nothing_yet(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		UI_TEST(test_top__functions),		UI_TEST(test_top__recursion_counts_once),
-		UI_TEST(test_top__sums_of_windows),	UI_TEST(test_top__processes_and_threads),
-		UI_TEST(test_top__callers_and_callees), UI_TEST(test_top__filter),
-		UI_TEST(test_top__moves_and_pages),	UI_TEST(test_top__pause_help_quit),
-		UI_TEST(test_top__hostile_names),	UI_TEST(test_top__text_without_a_terminal),
+		UI_TEST(test_top__functions),
+		UI_TEST(test_top__recursion_counts_once),
+		UI_TEST(test_top__sums_of_windows),
+		UI_TEST(test_top__processes_and_threads),
+		UI_TEST(test_top__callers_and_callees),
+		UI_TEST(test_top__filter),
+		UI_TEST(test_top__moves_and_pages),
+		UI_TEST(test_top__pause_help_quit),
+		UI_TEST(test_top__fewer_rows_and_lines),
+		UI_TEST(test_top__counts),
+		UI_TEST(test_top__begins_anew_with_too_many_names),
+		UI_TEST(test_top__hostile_names),
+		UI_TEST(test_top__text_without_a_terminal),
 		UI_TEST(test_top__nothing_yet),
 	};
 

@@ -156,6 +156,29 @@ static void test_top_input__options(void **state)
 	assert_int_equal(parse(&options, "-w", "2", NULL), -EINVAL);
 	assert_int_equal(parse(&options, "-n", "0", NULL), -EINVAL);
 	assert_int_equal(parse(&options, "-n", NULL), -EINVAL);
+	assert_int_equal(parse(&options, "-q", NULL), -EINVAL);
+	assert_int_equal(parse(&options, "-aq", NULL), -EINVAL);
+	assert_int_equal(parse(&options, "--qui", NULL), -EINVAL);
+	assert_int_equal(parse(&options, "-aox", NULL), -EINVAL);
+	assert_int_equal(parse(&options, "--outp=x", NULL), -EINVAL);
+}
+
+/* A text that `keyhole record` would write into the pipe is ours to write. */
+static void test_top_input__help(void **state)
+{
+	static const char *const helps[] = {"-h", "-ah", "-vah", "--help", "--hel"};
+	static const char *const others[] = {"-ph", "-dh", "--comm=h", "-a", "--debug-dir=-h"};
+	struct top_options options;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(helps) / sizeof(helps[0]); i++) {
+		assert_int_equal(parse(&options, helps[i], NULL), 0);
+		assert_true(options.help);
+		free(options.record);
+		assert_int_equal(parse(&options, others[i], NULL), 0);
+		assert_false(options.help);
+		free(options.record);
+	}
 }
 
 int main(void)
@@ -165,6 +188,7 @@ int main(void)
 		cmocka_unit_test(test_top_input__streams),
 		cmocka_unit_test(test_top_input__what_record_says),
 		cmocka_unit_test(test_top_input__options),
+		cmocka_unit_test(test_top_input__help),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
