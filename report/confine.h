@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What reads files that others wrote, of `keyhole report`, `keyhole symbolize` and `keyhole top`:
- * what is open
- * stays open; nothing else can be had from here on. No file, socket, process or executable memory,
- * no capability, and no more memory and time than is said.
+ * what is open stays open; nothing else can be had from here on. No file, socket, process or
+ * executable memory, no capability, and no more memory and time than is said.
  */
 #ifndef KEYHOLE_REPORT_CONFINE_H
 #define KEYHOLE_REPORT_CONFINE_H

@@ -167,10 +167,10 @@ static void print_file_json(const struct report *report, const char *key, const 
 	screen_json_string(out, info->is_time ? "nanoseconds" : info->unit);
 	fprintf(out,
 		", \"total\": %" PRIu64 ", \"shown\": %" PRIu64 ", \"samples\": %" PRIu64
-		", \"%s\": %" PRIu64 ", \"start_ns\": %" PRIu64 ", \"duration_ns\": %" PRIu64
-		"},\n",
-		info->total * info->by, info->kept * info->by, info->total,
-		info->times.event ? "period" : "period_ns", info->times.period,
+		", \"period\": %" PRIu64 ", \"period_unit\": ",
+		info->total * info->by, info->kept * info->by, info->total, info->times.period);
+	screen_json_string(out, info->times.event ? info->times.event : "nanoseconds");
+	fprintf(out, ", \"start_ns\": %" PRIu64 ", \"duration_ns\": %" PRIu64 "},\n",
 		info->times.start_realtime_ns, info->times.duration_ns);
 }
 
