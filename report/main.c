@@ -45,9 +45,17 @@ static int failed(const char *object, const char *reason)
 	return EXIT_FAILED;
 }
 
+/* A reason that does not say what to do is followed by who does. */
 static int usage(const char *object, const char *reason)
 {
-	log_error("report: %s: %s", object, reason);
+	log_error("report: %s: %s%s", object, reason,
+		  strchr(reason, ';') ? "" : "; see: keyhole report --help");
+	return EXIT_USAGE;
+}
+
+static int name_another(const char *file, int error)
+{
+	log_error("report: %s: %s; name another", file, strerror(error));
 	return EXIT_USAGE;
 }
 
@@ -183,9 +191,9 @@ static int open_files(struct run *run)
 		run->files[i] = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
 						  : STDIN_FILENO;
 		if (run->files[i] < 0)
-			return usage(path, strerror(errno));
+			return name_another(path, errno);
 		if (!fstat(run->files[i], &status) && S_ISDIR(status.st_mode))
-			return usage(path, strerror(EISDIR));
+			return name_another(path, EISDIR);
 	}
 	return EXIT_DONE;
 }

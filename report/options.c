@@ -310,8 +310,22 @@ static const char *take_files(struct options *options, int argc, char **argv)
 static int refuse(const char *object, const char *reason)
 {
 	if (reason)
-		log_error("report: %s: %s; see: keyhole report --help", object, reason);
+		log_error("report: %s: %s%s", object, reason,
+			  strchr(reason, ';') ? "" : "; see: keyhole report --help");
 	return reason ? -EINVAL : 0;
+}
+
+/* The option that was read last. Letters that stand together are not counted by optind. */
+static const char *given(char **argv)
+{
+	static char letter[] = "-?";
+
+	if (optarg)
+		return optarg;
+	if (!optopt || !strncmp(argv[optind - 1], "--", 2))
+		return argv[optind - 1];
+	letter[1] = (char)optopt;
+	return letter;
 }
 
 int report_options_parse(int argc, char **argv, struct options *ret_options)
@@ -322,7 +336,7 @@ int report_options_parse(int argc, char **argv, struct options *ret_options)
 	optind = 0; /* glibc: start anew */
 	opterr = 0;
 	while (!r && (option = getopt_long(argc, argv, ":n:o:f:h", longs, NULL)) != -1)
-		r = refuse(optarg ? optarg : argv[optind - 1], apply(ret_options, option, optarg));
+		r = refuse(given(argv), apply(ret_options, option, optarg));
 	if (r || ret_options->help)
 		return r;
 	r = refuse("options", check_views(ret_options));

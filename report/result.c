@@ -16,7 +16,8 @@
 
 static int refuse(const struct result *result, const char *path, const char *reason)
 {
-	log_error("%s: %s: %s", result->program, path, reason);
+	log_error("%s: %s: %s%s", result->program, path, reason,
+		  strchr(reason, ';') ? "" : "; name another one: -o FILE");
 	return -EINVAL;
 }
 

@@ -52,11 +52,23 @@ static const char usage_text[] =
 	"  -o, --output FILE     write here (FILE.symbolized" SUFFIX "), - for stdout\n"
 	"      --force           replace the output when it exists\n"
 	"  -v, --verbose         say why objects have no lines\n"
-	"  -h, --help            this text\n";
+	"  -h, --help            this text\n\n"
+	"examples:\n"
+	"  keyhole symbolize all" SUFFIX "\n"
+	"  keyhole symbolize -d server/usr/lib/debug -o named" SUFFIX " all" SUFFIX "\n\n"
+	"exit status: 0 done, 1 failed, 2 usage\n";
 
+/* A reason that does not say what to do is followed by who does. */
 static int usage(const char *object, const char *reason)
 {
-	log_error("symbolize: %s: %s", object, reason);
+	log_error("symbolize: %s: %s%s", object, reason,
+		  strchr(reason, ';') ? "" : "; see: keyhole symbolize --help");
+	return EXIT_USAGE;
+}
+
+static int name_another(const char *file, int error)
+{
+	log_error("symbolize: %s: %s; name another", file, strerror(error));
 	return EXIT_USAGE;
 }
 
@@ -69,12 +81,23 @@ static int failed(const char *object, int error)
 static int add_folder(struct folders *folders, const char *path)
 {
 	if (folders->count == FOLDERS_MAX)
-		return usage("--debug-dir", "more than 8");
+		return usage("--debug-dir", "more than 8 folders");
 	folders->paths[folders->count++] = path;
 	return EXIT_DONE;
 }
 
-static int take_option(struct options *options, int option)
+/* The option that was read last. Letters that stand together are not counted by optind. */
+static const char *given(char **argv)
+{
+	static char letter[] = "-?";
+
+	if (!optopt || !strncmp(argv[optind - 1], "--", 2))
+		return argv[optind - 1];
+	letter[1] = (char)optopt;
+	return letter;
+}
+
+static int take_option(struct options *options, int option, char **argv)
 {
 	switch (option) {
 	case 'd':
@@ -91,8 +114,10 @@ static int take_option(struct options *options, int option)
 	case 'h':
 		options->help = true;
 		break;
+	case ':':
+		return usage(given(argv), "needs an argument");
 	default:
-		return EXIT_USAGE; /* getopt said why */
+		return usage(given(argv), "unknown option");
 	}
 	return EXIT_DONE;
 }
@@ -109,12 +134,13 @@ static int read_options(int argc, char **argv, struct options *options)
 	};
 	int option, r = EXIT_DONE;
 
-	while (r == EXIT_DONE && (option = getopt_long(argc, argv, "d:o:vh", longs, NULL)) != -1)
-		r = take_option(options, option);
+	opterr = 0;
+	while (r == EXIT_DONE && (option = getopt_long(argc, argv, ":d:o:vh", longs, NULL)) != -1)
+		r = take_option(options, option, argv);
 	if (r || options->help)
 		return r;
 	if (optind != argc - 1)
-		return usage("FILE", "name one; run: keyhole symbolize --help");
+		return usage("FILE", "not one is named");
 	options->input = argv[optind];
 	return options->folders.count ? EXIT_DONE : add_folder(&options->folders, DEFAULT_FOLDER);
 }
@@ -129,9 +155,9 @@ static int open_input(struct run *run)
 	run->files.name = path;
 	run->files.input = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	if (run->files.input < 0)
-		return usage(path, strerror(errno));
+		return name_another(path, errno);
 	if (!fstat(run->files.input, &status) && S_ISDIR(status.st_mode))
-		return usage(path, strerror(EISDIR));
+		return name_another(path, EISDIR);
 	return EXIT_DONE;
 }
 
@@ -203,8 +229,8 @@ int main(int argc, char **argv)
 
 	if (argc > 0 && !strcmp(argv[0], CHILD_NAME))
 		return object_main(argc, argv);
+	log_init("keyhole", LOG_LEVEL_WARNING);
 	r = read_options(argc, argv, &run.options);
-
 	log_init("keyhole", run.options.verbose ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING);
 	if (r)
 		return r;

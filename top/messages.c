@@ -17,6 +17,24 @@ static bool is_progress(const char *line, uint64_t *ret_lost)
 	       end > 0;
 }
 
+/* What `top` handed on stands in top's command line. The text gets no longer. */
+static void name_top(char *line)
+{
+	static const char record[] = "keyhole: record: ", top[] = "keyhole: top: ";
+	static const char record_help[] = "keyhole record --help",
+			  top_help[] = "keyhole top --help";
+	const size_t length = strlen(line), tail = sizeof(record_help) - 1;
+
+	if (strncmp(line, record, sizeof(record) - 1) != 0)
+		return;
+	if (length > tail && !strcmp(line + length - tail, record_help))
+		memcpy(line + length - tail, top_help, sizeof(top_help));
+	memcpy(line, top, sizeof(top) - 1);
+	line += sizeof(top) - 1;
+	memmove(line, line + sizeof(record) - sizeof(top),
+		strlen(line + sizeof(record) - sizeof(top)) + 1);
+}
+
 static void line_ended(struct messages *messages)
 {
 	uint64_t lost;
@@ -27,6 +45,7 @@ static void line_ended(struct messages *messages)
 		messages->lost = lost;
 		return;
 	}
+	name_top(messages->begun);
 	format_clean_name(messages->lines[messages->next], MESSAGES_BYTES, messages->begun);
 	messages->next = (messages->next + 1) % MESSAGES_KEPT;
 	messages->count += messages->count < MESSAGES_KEPT;

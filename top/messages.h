@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `keyhole record` says on standard error: progress, and the last lines. */
+/* What `keyhole record` says on standard error: progress, and the last lines, as top's own. */
 #ifndef KEYHOLE_TOP_MESSAGES_H
 #define KEYHOLE_TOP_MESSAGES_H
 

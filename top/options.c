@@ -40,7 +40,8 @@ void top_options_usage(FILE *stream)
 
 static int refuse(const char *object, const char *reason)
 {
-	log_error("top: %s: %s (see: keyhole top --help)", object, reason);
+	log_error("top: %s: %s%s", object, reason,
+		  strchr(reason, ';') ? "" : "; see: keyhole top --help");
 	return -EINVAL;
 }
 

@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "bpf/abi.h"
 #include "ipc/guard.h"
@@ -20,6 +21,14 @@
 #include "worker/symbol/go_table.h"
 
 /* ---- one object ---- */
+
+/* Then nobody reads lines of it: worker/inlines.c. */
+static bool is_private(const struct object *object)
+{
+	struct stat status;
+
+	return object->fd >= 0 && !fstat(object->fd, &status) && !(status.st_mode & S_IROTH);
+}
 
 static enum source_rules rules_of(const struct object *object)
 {
@@ -105,6 +114,7 @@ static struct source describe(const struct sources_parts *parts, const struct ob
 		.object = object->profile_id,
 		.anonymous = object->anonymous,
 		.kernels = object->bytes != NULL,
+		.is_private = is_private(object),
 		.rules = rules_of(object),
 		.rows = object->table ? object->table->rows : 0,
 	};

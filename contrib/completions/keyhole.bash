@@ -58,6 +58,7 @@ _keyhole() {
 		case $verb:$word in
 		report:* | symbolize:* | check-config:*) [[ $word == -* ]] || kind=files ;;
 		record:*) words=-- ;;
+		help:*) words=$_keyhole_verbs ;;
 		why:*) words=$(cd /proc && printf '%s\n' [0-9]*) ;;
 		esac
 		[ -n "$kind" ] || words="${!options} $words"

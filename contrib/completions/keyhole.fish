@@ -17,6 +17,8 @@ complete -c keyhole -n __fish_use_subcommand -a help -d 'A summary'
 complete -c keyhole -n __fish_use_subcommand -l help -d 'A summary'
 complete -c keyhole -n __fish_use_subcommand -l version -d 'The version'
 
+complete -c keyhole -n '__fish_seen_subcommand_from help' -a 'record top why report symbolize check check-config'
+
 set -l record '__fish_seen_subcommand_from record'
 complete -c keyhole -n $record -s a -l all -d 'The whole machine'
 complete -c keyhole -n $record -s p -l pid -x -a '(__fish_complete_pids)' -d 'A process'

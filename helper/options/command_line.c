@@ -434,6 +434,40 @@ static int read_check_config(char **args, FILE *out)
 	return EXIT_DONE;
 }
 
+/* `keyhole help VERB`. Programs of their own have their own help. */
+static int help(const char *verb, FILE *out)
+{
+	static const struct {
+		const char *verb;
+		void (*print)(FILE *out);
+	} ours[] = {
+		{"", help_print},
+		{"help", help_print},
+		{"record", help_print},
+		{"why", help_print_why},
+		{"check-config", help_print_check_config},
+	};
+	static const char *const programs[] = {
+#define V(verb, program, help) #verb,
+#include "ipc/verbs.def"
+#undef V
+	};
+
+	for (size_t i = 0; i < sizeof(ours) / sizeof(*ours); i++) {
+		if (strcmp(ours[i].verb, verb) != 0)
+			continue;
+		ours[i].print(out);
+		return EXIT_DONE;
+	}
+	for (size_t i = 0; i < sizeof(programs) / sizeof(*programs); i++) {
+		if (strcmp(programs[i], verb) != 0)
+			continue;
+		fprintf(out, "see: keyhole %s --help\n", verb);
+		return EXIT_DONE;
+	}
+	return refuse_verb(verb);
+}
+
 void command_line_read(int argc, char **argv, FILE *out, struct message_options *ret_options)
 {
 	const char *verb = argc > 1 ? argv[1] : "";
@@ -453,7 +487,7 @@ void command_line_read(int argc, char **argv, FILE *out, struct message_options 
 		if (status == EXIT_DONE)
 			help_print_why(out);
 	} else if (!strcmp(verb, "help") || !strcmp(verb, "--help") || !strcmp(verb, "-h")) {
-		help_print(out);
+		status = help(argc > 2 ? argv[2] : "", out);
 	} else {
 		status = refuse_verb(verb);
 	}

@@ -130,6 +130,8 @@ class Profile:
         for number, location in self.locations.items():
             if location["mapping"] and location["mapping"] not in self.mappings:
                 yield "location %d names no mapping" % number
+            if not location["functions"]:
+                yield "location %d has no function: pprof's page leaves it out" % number
             for function in location["functions"]:
                 if function not in self.functions:
                     yield "location %d names no function" % number

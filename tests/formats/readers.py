@@ -44,7 +44,11 @@ class Wrong(Exception):
 
 
 class Hidden(Exception):
-    """Not everything is in the file, which says so."""
+    """Not everything is in the file, which says so; the total is."""
+
+    def __init__(self, what, total):
+        super().__init__(what)
+        self.total = total
 
 
 def need(condition, *what):
@@ -470,6 +474,22 @@ def page(path):
 SVG = "{http://www.w3.org/2000/svg}"
 
 
+def picture_total(root, texts):
+    """That of the box at the bottom; what stands on it is no wider, and the header has it."""
+    totals, widths = [], []
+    for box in root.iter(SVG + "g"):
+        title = box.find(SVG + "title").text
+        totals.append(int(re.search(r"\ntotal ([0-9]+) \(", title).group(1)))
+        widths.append((int(box.find(SVG + "rect").get("y")),
+                       float(box.find(SVG + "rect").get("width"))))
+    bottom = max(y for y, _ in widths)
+    for row in set(y for y, _ in widths):
+        need(sum(width for y, width in widths if y == row) <= widths[0][1] + 1, "row", row)
+    need(widths[0][0] == bottom and totals[0] == max(totals), "the root is not the first box")
+    need(any(text.startswith("%d samples, " % totals[0]) for text in texts if text), "the header")
+    return totals[0]
+
+
 def picture(path):
     """Boxes are written each before those above it, a row is a level."""
     root = xml.etree.ElementTree.parse(path).getroot()
@@ -477,7 +497,7 @@ def picture(path):
     hidden = [text for text in texts if re.match("[0-9]+ frames narrower", text)]
     need(len(hidden) == 1, "the footer")
     if not hidden[0].startswith("0 "):
-        raise Hidden(hidden[0])
+        raise Hidden(hidden[0], picture_total(root, texts))
     samples, path, bottom = [], [], None
     for box in root.iter(SVG + "g"):
         title, y = box.find(SVG + "title").text, int(box.find(SVG + "rect").get("y"))

@@ -324,7 +324,21 @@ purge_leaves_nothing() {
 	snapshot | diff -q "$top/before" - >/dev/null
 }
 
+# Without what rpm knows of dependencies and without its scripts, which are systemd's.
+rpm_installs_and_removes() {
+	need rpm rpmbuild || return
+	[ -f "$rpm" ] || { skip 'no .rpm'; return; }
+	[ "$(id -u)" = 0 ] || { skip 'needs root: sudo make check-package'; return; }
+	local system=$top/rpm-system
+	mkdir "$system"
+	rpm --root "$system" --nodeps --noscripts -i "$rpm" || fail 'not installed' || return
+	[ "$(find "$system" -name 'keyhole*' ! -path '*/rpm/*' | wc -l)" -ge 10 ] || fail 'no files' || return
+	rpm --root "$system" --nodeps --noscripts -e keyhole || fail 'not removed' || return
+	! find "$system" -name '*keyhole*' | grep .
+}
+
 for test in contents_of_the_deb contents_of_the_rpm programs_are_the_same_in_both \
+	rpm_installs_and_removes \
 	depends_on_what_it_loads lintian_is_silent \
 	rpmlint_is_silent man_pages_are_clean completions_work_in_bash \
 	completions_work_in_zsh completions_work_in_fish \

@@ -225,6 +225,71 @@ def test_matches_have_a_colour_of_their_own(browser, folder):
     assert page.colour(0.8, 3) != after
 
 
+def kind_of(colour):
+    """Which of the legend's a colour is a shade of, on light and on dark pages."""
+    red, green, blue = colour[:3]
+    if max(colour[:3]) - min(colour[:3]) < 14:
+        return 'not known'
+    if blue > red:
+        return 'process'
+    return 'native code' if green - blue > red - green else 'kernel'
+
+
+def test_boxes_have_the_colour_of_their_kind(browser, folder):
+    places = ((0.003, 1), (0.003, 2), (0.903, 3), (0.953, 2))
+    kinds = ['process', 'native code', 'kernel', 'not known']
+    for dark in (False, True):
+        page = Page(browser, f'{folder}/small.html', dark=dark)
+        colours = [page.colour(*place) for place in places]
+        equal([kind_of(colour) for colour in colours], kinds)
+        legend = browser.evaluate(
+            '[...document.querySelectorAll("#legend .swatch")]'
+            '.map((each) => getComputedStyle(each).backgroundColor.match(/\\d+/g).map(Number))')
+        equal([kind_of(colour) for colour in legend], kinds)
+    page = Page(browser, f'{folder}/small.html', '#view=callers')
+    equal([kind_of(page.colour(share, 1)) for share in (0.003, 0.953)], ['native code', 'kernel'])
+
+
+def test_n_goes_from_match_to_match(browser, folder):
+    def press(key):
+        browser.key(key)
+        return page.tip()
+
+    page = Page(browser, f'{folder}/small.html', '#search=%5Eleaf')
+    browser.evaluate('document.getElementById("canvas").focus()')
+    last = press('N')
+    shown = [press('n') for _ in range(5)]
+    equal(sorted(tip.split()[0] for tip in shown[:4]), ['leaf_a', 'leaf_a', 'leaf_b', 'leaf_b'])
+    equal(len(set(shown)), 4)
+    equal([last, shown[4]], [shown[3], shown[0]])
+    equal([press('N') for _ in range(3)], [shown[3], shown[2], shown[1]])
+
+
+def test_long_names_are_cut_at_the_right(browser, folder):
+    page = Page(browser, f'{folder}/large.html')
+    browser.evaluate('''(() => {
+        const pen = document.querySelector('canvas').getContext('2d'), fill = pen.fillText;
+
+        window.written = [];
+        pen.fillText = (text, x, y) => {
+            window.written.push([text, x, x + pen.measureText(text).width, y]);
+            fill.call(pen, text, x, y);
+        };
+    })()''')
+    browser.key('i')
+    written = browser.evaluate('window.written')
+    names = set(browser.evaluate('JSON.parse(document.getElementById("data").textContent).strings'))
+    cut = [text for text, *_ in written if text not in names | {'all'}]
+    assert 10 < len(cut) < len(written), (len(cut), len(written))
+    for text in cut:
+        assert text.endswith('\u2026') and len(text) > 1, text
+        assert any(name.startswith(text[:-1]) for name in names), text
+    written.sort(key=lambda each: (each[3], each[1]))
+    for (text, _, end, row), (_, start, _, other) in zip(written, written[1:]):
+        assert row != other or end < start, f'{text} goes on into the next box'
+    equal(browser.complaints(), [])
+
+
 def test_keys_do_what_the_mouse_does(browser, folder):
     page = Page(browser, f'{folder}/small.html')
     browser.evaluate('document.getElementById("canvas").focus()')

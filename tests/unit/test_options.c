@@ -314,6 +314,23 @@ static void test_options__help_names_each_option(void **state)
 	assert_int_equal(status, EXIT_DONE);
 }
 
+static void test_options__help_of_a_verb(void **state)
+{
+	int status;
+
+	(void)state;
+	assert_non_null(strstr(printed("help", "record", &status), "usage: keyhole record"));
+	assert_non_null(strstr(printed("help", "why", &status), "usage: keyhole why"));
+	assert_non_null(strstr(printed("help", "check-config", &status), "keyhole check-config"));
+#define V(verb, program, help)                                                                   \
+	assert_string_equal(printed("help", #verb, &status), "see: keyhole " #verb " --help\n"); \
+	assert_int_equal(status, EXIT_DONE);
+#include "ipc/verbs.def"
+#undef V
+	assert_string_equal(printed("help", "recrd", &status), "");
+	assert_int_equal(status, EXIT_USAGE);
+}
+
 static void test_options__other_verbs_are_refused(void **state)
 {
 	int status;
@@ -460,6 +477,7 @@ int main(void)
 		cmocka_unit_test(test_options__format_from_suffix),
 		cmocka_unit_test(test_options__texts_are_where_they_were_given),
 		cmocka_unit_test(test_options__help_names_each_option),
+		cmocka_unit_test(test_options__help_of_a_verb),
 		cmocka_unit_test(test_options__other_verbs_are_refused),
 		cmocka_unit_test(test_options__check_config_opens_no_option),
 		cmocka_unit_test(test_options__full_standard_output_is_a_failure),

@@ -522,6 +522,32 @@ static void test_top__hostile_names(void **state)
 	draw(40, 10);
 }
 
+/* Bold, dim and reversed stay; colours are SGR 30 to 49 and 90 on. */
+static void test_top__no_colours_where_none_are_wanted(void **state)
+{
+	struct canvas canvas = {.columns = 80, .lines = LINES, .escapes = true};
+
+	(void)state;
+	FEED(&ui, ordinary);
+	for (canvas.colour = false;; canvas.colour = true) {
+		size_t colours = 0, styles = 0;
+
+		ui_draw(&ui, &canvas);
+		for (size_t i = 0; i + 1 < canvas.size; i++) {
+			if (canvas.bytes[i] != '\033' && canvas.bytes[i] != ';')
+				continue;
+			i += canvas.bytes[i] == '\033'; /* the bracket */
+			styles += strchr("0127", canvas.bytes[i + 1]) != NULL;
+			colours += strchr("3489", canvas.bytes[i + 1]) != NULL;
+		}
+		assert_true(styles > 0);
+		assert_true(canvas.colour == (colours > 0));
+		if (canvas.colour)
+			break;
+	}
+	canvas_release(&canvas);
+}
+
 static void test_top__text_without_a_terminal(void **state)
 {
 	struct canvas canvas = {.columns = 80, .lines = LINES};
@@ -571,6 +597,7 @@ int main(void)
 		UI_TEST(test_top__begins_anew_with_too_many_names),
 		UI_TEST(test_top__hostile_names),
 		UI_TEST(test_top__text_without_a_terminal),
+		UI_TEST(test_top__no_colours_where_none_are_wanted),
 		UI_TEST(test_top__nothing_yet),
 	};
 

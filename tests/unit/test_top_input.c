@@ -89,6 +89,12 @@ static void test_top_input__streams(void **state)
 	free(bytes);
 }
 
+static void feed_line(struct messages *messages, const char *line)
+{
+	messages_feed(messages, line, strlen(line));
+	messages_feed(messages, "\n", 1);
+}
+
 static void test_top_input__what_record_says(void **state)
 {
 	static struct messages messages;
@@ -110,6 +116,17 @@ static void test_top_input__what_record_says(void **state)
 		messages_feed(&messages, "line\n", 5);
 	assert_string_equal(messages_line(&messages, 0), "line");
 	assert_null(messages_line(&messages, MESSAGES_KEPT));
+	feed_line(&messages, "keyhole: record: --nope: unknown option; see: keyhole record --help");
+	assert_string_equal(messages_line(&messages, MESSAGES_KEPT - 1),
+			    "keyhole: top: --nope: unknown option; see: keyhole top --help");
+	feed_line(&messages, "keyhole: record: --pdi: unknown option; did you mean --pid?");
+	assert_string_equal(messages_line(&messages, MESSAGES_KEPT - 1),
+			    "keyhole: top: --pdi: unknown option; did you mean --pid?");
+	feed_line(&messages, "keyhole: record: ");
+	assert_string_equal(messages_line(&messages, MESSAGES_KEPT - 1), "keyhole: top: ");
+	feed_line(&messages, "keyhole: worker: ended; keyhole record --help");
+	assert_string_equal(messages_line(&messages, MESSAGES_KEPT - 1),
+			    "keyhole: worker: ended; keyhole record --help");
 }
 
 static int parse(struct top_options *options, ...)

@@ -129,6 +129,7 @@ static void test_why__a_process(void **state)
 		 .mappings = 1,
 		 .rules = RULES_EH_FRAME,
 		 .rows = 4711,
+		 .is_private = true,
 		 .names = NAMES_SYMTAB,
 		 .lines = LINES_DWARF},
 		{.object = plain,
@@ -168,7 +169,9 @@ static void test_why__a_process(void **state)
 		   "    PACKAGE-dbgsym), or --debug-dir DIR with .build-id/xx/rest.debug;\n"
 		   "    debuginfod-find debuginfo BUILD-ID fetches one\n"
 		   "lines of libplain.so.1: in debug symbols as well; of what you build: -g\n"
-		   "lines of app: keyhole symbolize FILE adds them to a profile\n");
+		   "lines of app: not everybody may read the file, so record adds none: chmod "
+		   "o+r,\n"
+		   "    or keyhole symbolize FILE as who may\n");
 	profile_free(profile);
 }
 

@@ -94,10 +94,9 @@ static bool lacks_lines(const struct why *why, const struct row *row)
 	return matters(why, row) && row->source->lines == LINES_NONE;
 }
 
-static bool has_dwarf(const struct why *why, const struct row *row)
+static bool has_private_lines(const struct why *why, const struct row *row)
 {
-	return matters(why, row) &&
-	       (row->source->lines == LINES_DWARF || row->source->lines == LINES_DEBUG_FILE);
+	return matters(why, row) && row->source->lines == LINES_DWARF && row->source->is_private;
 }
 
 static const struct {
@@ -120,7 +119,9 @@ static const struct {
 	 "--debug-dir DIR with .build-id/xx/rest.debug; debuginfod-find "
 	 "debuginfo BUILD-ID fetches one"},
 	{lacks_lines, "lines of ", ": in debug symbols as well; of what you build: -g"},
-	{has_dwarf, "lines of ", ": keyhole symbolize FILE adds them to a profile"},
+	{has_private_lines, "lines of ",
+	 ": not everybody may read the file, so record adds none: chmod o+r, or keyhole symbolize "
+	 "FILE as who may"},
 };
 
 /* ---- all ---- */

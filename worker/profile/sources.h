@@ -44,6 +44,7 @@ struct source {
 	int error;	   /* why it was not read, a negative errno; 0: it was */
 	bool anonymous;	   /* memory without a file */
 	bool kernels;	   /* the vDSO: nobody installs anything for it */
+	bool is_private;   /* not everybody may read the file */
 	enum source_rules rules;
 	enum source_names names;
 	enum source_lines lines;
