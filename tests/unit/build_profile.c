@@ -126,3 +126,17 @@ unsigned char *build_profile_render(const struct format *format, const struct pr
 	close(fd);
 	return bytes;
 }
+
+uint32_t build_profile_location(struct profile *profile, const char *object, const char *function)
+{
+	struct profile_object made = {
+		.name = profile_string(profile, object), .start = 0x1000, .limit = 0x100000};
+	struct profile_function named = {.name = profile_string(profile, function), .named = true};
+	uint32_t id;
+
+	named.object = profile_object_add(profile, &made);
+	named.system_name = named.name;
+	id = profile_location_add(profile, named.object, 0x2000);
+	profile_location_get(profile, id)->function = profile_function_add(profile, &named);
+	return id;
+}

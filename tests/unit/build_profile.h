@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct format;
 struct profile;
@@ -16,6 +17,9 @@ struct profile_times;
 extern const struct profile_times build_profile_times;
 
 struct profile *build_profile(void);
+
+/* Of a function with a name in an object, both made as needed. */
+uint32_t build_profile_location(struct profile *profile, const char *object, const char *function);
 
 /* Renders into memory: malloc()ed bytes. NULL: it failed. */
 unsigned char *build_profile_render(const struct format *format, const struct profile *profile,

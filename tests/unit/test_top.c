@@ -23,20 +23,6 @@
 
 /* ---- profiles ---- */
 
-static uint32_t location(struct profile *profile, const char *object, const char *function)
-{
-	struct profile_object made = {
-		.name = profile_string(profile, object), .start = 0x1000, .limit = 0x100000};
-	struct profile_function named = {.name = profile_string(profile, function), .named = true};
-	uint32_t id;
-
-	named.object = profile_object_add(profile, &made);
-	named.system_name = named.name;
-	id = profile_location_add(profile, named.object, 0x2000);
-	profile_location_get(profile, id)->function = profile_function_add(profile, &named);
-	return id;
-}
-
 struct made {
 	const char *process, *thread;
 	const char *stack[6]; /* innermost first */
@@ -60,7 +46,7 @@ static void add(struct profile *profile, const struct made *made)
 
 	snprintf(path, sizeof(path), "/usr/bin/%s", made->process);
 	for (; depth < 6 && made->stack[depth]; depth++)
-		stack[depth] = location(profile, path, made->stack[depth]);
+		stack[depth] = build_profile_location(profile, path, made->stack[depth]);
 	sample.stack = profile_stack_add(profile, stack, depth);
 	assert_int_equal(profile_sample_add(profile, &sample), 0);
 }
