@@ -36,10 +36,14 @@ INLINE int wanted_now(void)
 
 /* ---- generations ---- */
 
-/* The sampler interrupts a hook on its CPU; neither interrupts its like. */
+/*
+ * The sampler interrupts a hook on its CPU, a hook the iterator (which gives numbers to targets);
+ * none interrupts its like, and one iterator is read at a time.
+ */
 enum giver {
 	GIVEN_BY_HOOK,
 	GIVEN_BY_SAMPLER,
+	GIVEN_BY_ITERATOR,
 	GIVERS
 };
 
@@ -147,7 +151,7 @@ INLINE void meet_again(u32 pid, struct generation *generation, u32 epoch)
 INLINE void meet_target(struct task_struct *task, u32 pid)
 {
 	u64 mm = number_of(task->mm);
-	struct generation *target = mm ? first_sight(pid, mm, 0, GIVEN_BY_HOOK) : NULL;
+	struct generation *target = mm ? first_sight(pid, mm, 0, GIVEN_BY_ITERATOR) : NULL;
 
 	if (target)
 		target->epoch = ~worker_epoch;

@@ -142,7 +142,7 @@ struct {
 /* Everything of one sample, and what a CPU keeps between samples. */
 struct scratch {
 	u64 head;	    /* of this CPU's ring */
-	u64 generations[2]; /* handed out by this CPU, by giver */
+	u64 generations[3]; /* handed out by this CPU, by giver */
 	u64 busy;
 	u64 due; /* when the samples of this CPU would have been, at sample_interval_ns */
 	u32 cpu;

@@ -331,7 +331,7 @@ INLINE int judge_sample(struct task_struct *task, u32 pid, struct generation *kn
 	if (!(deny_kinds & DENY_BIT(DENY_UID)) ||
 	    !denies_task(number_of(task), 0, 0, DENY_BIT(DENY_UID)))
 		return 0;
-	known->denied = DENIED_BY_RULE;
+	known->denied |= DENIED_BY_RULE;
 	tell(EVENT_EXIT, pid, known->number, 0, 0);
 	return 1;
 }

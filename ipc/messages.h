@@ -165,7 +165,7 @@ enum output_step {
 struct message_step {
 	uint32_t step;	/* enum output_step */
 	uint32_t flags; /* OPTIONS_* above, STEP_QUIET */
-	uint32_t bytes; /* STEP_COMMIT: of the finished file */
+	uint32_t bytes; /* STEP_COMMIT: message_written.bytes */
 };
 
 struct message_maps {
@@ -219,7 +219,7 @@ struct message_profile {
 };
 struct message_written {
 	int32_t error;	/* 0 or a negative errno */
-	uint32_t bytes; /* no more than a profile may have */
+	uint32_t bytes; /* of a stream UINT32_MAX: so many or more */
 };
 
 /* The child comes as a pidfd, because its number is another one in its namespace. */

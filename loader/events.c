@@ -3,11 +3,13 @@
 
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "ipc/guard.h"
 #include "ipc/time.h"
 
 static const struct {
@@ -28,6 +30,7 @@ static int open_all(struct perf_event_attr *attr, uint32_t cpus, int *fds)
 
 	attr->size = sizeof(*attr);
 	for (uint32_t cpu = 0; cpu < cpus; cpu++) {
+		close_fd(&fds[cpu]); /* of another attempt */
 		fds[cpu] =
 			(int)syscall(SYS_perf_event_open, attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 		if (fds[cpu] < 0 && errno != ENODEV) /* ENODEV: not online */
@@ -92,6 +95,7 @@ int events_open(uint32_t cpus, struct message_sampling *sampling, int program,
 {
 	int r;
 
+	memset(ret_events, 0xff, sizeof(*ret_events)); /* no descriptor is 0 */
 	ret_events->cpus = cpus;
 	r = open_sampling(sampling, sampling->event ? sampling->event - 1 : 0, ret_events);
 	if (r && !sampling->event)

@@ -100,7 +100,8 @@ static int check(struct recording *rec)
 	if (r)
 		return r;
 	if (*max && sampling->frequency > *max) {
-		log_warning("policy: -F %u: lowered to %u", sampling->frequency, *max);
+		log_warning("policy: %u samples a second: lowered to %u", sampling->frequency,
+			    *max);
 		sampling->frequency = *max;
 	}
 	if (policy_user_read(&rec->user)) {
@@ -447,6 +448,7 @@ static enum monitor_result await_end(struct recording *rec)
 
 static int sample(struct recording *rec)
 {
+	const struct message_sampling *what = &rec->options->given.sampling;
 	enum monitor_result result;
 	int r = begin_counting(rec);
 
@@ -459,8 +461,8 @@ static int sample(struct recording *rec)
 	output_notify(&rec->output, "READY=1");
 	log_info("mode: brokered; event: %s, enabled %.0f ms after the start of keyhole",
 		 rec->events.name, (double)(time_now() - rec->begun) / NS_PER_MS);
-	monitor_audit(&rec->monitor, AUDIT_sampling, PARTY_LOADER,
-		      rec->options->given.sampling.frequency, 0);
+	monitor_audit(&rec->monitor, AUDIT_sampled, PARTY_LOADER, what->event, what->period);
+	monitor_audit(&rec->monitor, AUDIT_sampling, PARTY_LOADER, what->frequency, 0);
 	if (rec->command.pid)
 		command_release(&rec->command);
 	result = await_end(rec);

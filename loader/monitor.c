@@ -102,8 +102,11 @@ static int dispatch(struct monitor *monitor, struct child *child, const struct m
 		return 0;
 	case MESSAGE_WRITTEN:
 		monitor->written = message->WRITTEN;
-		if (monitor->goal == GOAL_STOP) /* nobody reads the stream any more */
+		if (monitor->goal == GOAL_STOP) { /* only what failed ends a recording */
+			if (!monitor->written.error || monitor->written.error == -ENODATA)
+				return -EPROTO;
 			monitor->result = MONITOR_REACHED;
+		}
 		return 0;
 	case MESSAGE_BROKER_STUCK:
 		if (monitor->brokers_stuck++ > BROKERS_MAX)

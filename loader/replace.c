@@ -14,6 +14,7 @@
 #define PAUSE_NS  (50 * NS_PER_MS) /* before another worker */
 #define AGAIN_NS  (16 * PAUSE_NS)  /* the second time within DEATHS_NS */
 #define DEATHS_NS (600 * NS_PER_SECOND)
+#define WHOLE_MS  2000 /* for a part of a stream to be written */
 
 static bool is_recent(uint64_t time)
 {
@@ -46,6 +47,18 @@ static int spawn_again(struct recording *rec, enum policy_role first, enum polic
 	return r;
 }
 
+/* Ends by itself, without a worker: not before what it was given of a stream is in the output. */
+static int await_exporter(struct recording *rec)
+{
+	struct channel *spawner = &rec->monitor.children[ROLE_EXPORTER].spawner.channel;
+	struct message message;
+	int r = 0;
+
+	if (rec->options->given.flags >> OPTIONS_EVERY && !(spawner->seen >> MESSAGE_EXITED & 1))
+		r = channel_expect(spawner, MESSAGE_EXITED, WHOLE_MS, &message);
+	return r ? failed("output", rec->options->output, r) : EXIT_DONE;
+}
+
 /*
  * All that the one before had a hand in is distrusted: its peers are new as well, and the new one
  * finds its rings and tables by the epoch alone. No event is enabled meanwhile: no walk is left.
@@ -62,7 +75,7 @@ static int replace_worker(struct recording *rec)
 	    MONITOR_TIMEOUT)
 		return failed("record", rec->options->output, -ECANCELED);
 	rec->epoch++;
-	r = take_step(rec, STEP_WORKER);
+	r = await_exporter(rec) ?: take_step(rec, STEP_WORKER);
 	r = r ? r : spawn_again(rec, ROLE_WORKER, ROLE_BROKER);
 	r = r ? r : equip_children(rec);
 	if (r)

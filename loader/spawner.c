@@ -265,6 +265,7 @@ pid_t spawner_started(struct spawner *spawner)
 		if (r < 0)
 			return r;
 	} while (message.head.reply_to != spawner->channel.sent);
+	spawner->channel.seen = 0; /* an EXITED from here on is of the new one */
 	spawner->layers = (struct policy_layers){message.SPAWNED.lacking, message.SPAWNED.proven};
 	r = message.SPAWNED.error ? message.SPAWNED.error : pid_of(message.fd);
 	message_release(&message);

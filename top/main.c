@@ -2,8 +2,8 @@
 /*
  * keyhole-top: three processes. `keyhole record --every 1` with the rights this was started with;
  * the viewer (viewer.h), which has none and reads what that writes; and this one, which gives up
- * its own rights as soon as both are started, reads nothing, and puts the terminal right at the
- * end, whatever became of the viewer. The recording ends by itself when nobody reads it.
+ * its own rights before it starts the viewer, reads nothing, and puts the terminal right at the
+ * end, whatever became of that. The recording ends by itself when nobody reads it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -203,6 +203,7 @@ static int finish(const struct top *top, int status)
 	int recorded;
 
 	leave_terminal(top, !WIFEXITED(status));
+	sigprocmask(SIG_SETMASK, &top->inherited, NULL);
 	recorded = await_record(top);
 	if (WIFSIGNALED(status)) {
 		log_error("top: keyhole-top: the viewer ended by signal %d", WTERMSIG(status));

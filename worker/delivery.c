@@ -96,20 +96,26 @@ uint64_t delivery_start_windows(struct delivery *delivery, uint64_t every)
 	return time_to_next(delivery);
 }
 
-static bool is_written(struct delivery *delivery)
+/* 1: all that was sent; 0: not yet, or its exporter is gone. */
+static int is_written(struct delivery *delivery)
 {
 	struct message message;
+	int r = channel_receive(&delivery->exporter, &message);
 
-	if (channel_receive(&delivery->exporter, &message) == 1)
+	if (r < 0 && r != -EPIPE)
+		return r;
+	if (r == 1)
 		delivery->is_writing = false;
 	return !delivery->is_writing;
 }
 
 int delivery_window(struct delivery *delivery, uint64_t *ret_wait)
 {
-	int r = 0;
+	int r = is_written(delivery);
 
-	if (!is_written(delivery)) {
+	if (r < 0)
+		return r;
+	if (r == 0) {
 		delivery->joined++;
 		*ret_wait = time_to_next(delivery);
 		return 0;

@@ -31,6 +31,7 @@
 #include "worker/sources.h"
 #include "worker/stream.h"
 #include "worker/symbol/kernel_symbols.h"
+#include "worker/target/debug_files.h"
 
 _Static_assert(REASON_COUNT <= SUMMARY_REASONS, "the summary has room for all reasons");
 
@@ -227,6 +228,8 @@ int session_new(const struct session_parts *parts, struct session **ret_session)
 	session->parts = *parts;
 	session->interval = first_interval(&parts->config);
 	session->window = parts->clock();
+	if (session_every(&parts->config))
+		debug_files_allow(parts->debug_files, DEBUG_FILES_WINDOW_MS);
 	r = init(session);
 	if (r < 0) {
 		session_free(session);
@@ -366,10 +369,14 @@ int session_finish(struct session *session)
 {
 	int r;
 
+	debug_files_allow(session->parts.debug_files, DEBUG_FILES_WAIT_MS);
 	session_turn(session);
 	tracker_finish(session->tracker);
 	samples_finish(session->samples, session->last);
 	r = name(session, 0);
+	if (debug_files_unasked(session->parts.debug_files))
+		log_info("names: %" PRIu64 " debug files not asked for: others took long",
+			 debug_files_unasked(session->parts.debug_files));
 	session->without_names += naming_without(session->profile);
 	session->unnamed += naming_failed(session->profile);
 	if (r == 0 && session->parts.config.flags & OPTIONS_WHY)
@@ -465,6 +472,7 @@ int session_render_window(struct session *session, int fd)
 		return r;
 	session->without_names += naming_without(session->profile);
 	session->window = end;
+	debug_files_allow(session->parts.debug_files, DEBUG_FILES_WINDOW_MS);
 	return profile_locations(session->profile) > WINDOW_LOCATIONS_MAX ||
 			       profile_strings(session->profile) > WINDOW_STRINGS_MAX ||
 			       session->names.bytes - session->kept_bytes > WINDOW_NAME_BYTES_MAX

@@ -58,6 +58,23 @@ static int on_sampling(const struct message_audit_event *event, struct record_va
 	return 0;
 }
 
+/* value: a row of ipc/events.def, a period. */
+static int on_sampled(const struct message_audit_event *event, struct record_value *ret_values)
+{
+	static const char *const names[] = {
+		"default",
+#define E(name, type, what, counted, period, least) name,
+#include "ipc/events.def"
+#undef E
+	};
+
+	if (event->value[0] >= sizeof(names) / sizeof(names[0]))
+		return -EPROTO;
+	ret_values[0].text = names[event->value[0]];
+	ret_values[1].number = event->value[1];
+	return 0;
+}
+
 /* value: an errno. */
 static int on_violation(const struct message_audit_event *event, struct record_value *ret_values)
 {
@@ -98,6 +115,7 @@ static int (*const events[])(const struct message_audit_event *, struct record_v
 	[AUDIT_refused] = on_layers,	  [AUDIT_sampling] = on_sampling,
 	[AUDIT_violation] = on_violation, [AUDIT_exited] = on_exited,
 	[AUDIT_kill] = on_kill,		  [AUDIT_restart] = on_restart,
+	[AUDIT_sampled] = on_sampled,
 };
 
 int event_record(const struct message_audit_event *event)

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -159,23 +160,44 @@ static int read_object(const struct dwarf *dwarf, const struct debug_folders *fo
 	return r ? r : take_fd(&answer);
 }
 
+/*
+ * By our own rights, so that who reads it has nothing that its user could not open. The mode alone
+ * decides, not the folders on the way: the file may be of another root, or deleted.
+ */
+static int open_again(int fd)
+{
+	char path[32];
+	struct stat status;
+
+	if (fstat(fd, &status) || !S_ISREG(status.st_mode))
+		return -EACCES;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	return fd < 0 ? -EACCES : fd;
+}
+
 int dwarf_add_file(struct dwarf *dwarf, int fd)
 {
-	if (dwarf->count == CHILD_FILES_MAX) {
-		close(fd);
+	guard_fd int given = fd;
+
+	if (dwarf->count == CHILD_FILES_MAX)
 		return -EPROTO;
-	}
-	dwarf->files[dwarf->count++] = fd;
+	dwarf->files[dwarf->count++] = open_again(given);
 	return 0;
 }
 
-static int check(const struct dwarf *dwarf, const struct message_lines *question)
+static int check(const struct dwarf *dwarf, const struct message_lines *question, int addresses)
 {
+	for (unsigned int i = 0; i < dwarf->count; i++)
+		if (dwarf->files[i] < 0)
+			return dwarf->files[i];
 	if (dwarf->count == 0 || question->count == 0 || question->count > CHILD_ADDRESSES_MAX ||
 	    question->milliseconds > CHILD_MS_MAX)
 		return -EINVAL;
 	if (dwarf->asked >= DWARF_OBJECTS_MAX)
 		return -E2BIG;
+	if (addresses < 0)
+		return addresses;
 	return dwarf->spent + question->milliseconds * NS_PER_MS > DWARF_TIME_MAX_MS * NS_PER_MS
 		       ? -ETIME
 		       : 0;
@@ -185,13 +207,13 @@ int dwarf_answer(struct dwarf *dwarf, const struct debug_folders *folders,
 		 const struct message_lines *question, int addresses)
 {
 	uint64_t began = time_now();
-	int r = check(dwarf, question);
+	guard_fd int given = addresses, opened = open_again(given);
+	int r = check(dwarf, question, opened);
 
 	dwarf->asked++;
-	r = r ? r : read_object(dwarf, folders, question, addresses);
+	r = r ? r : read_object(dwarf, folders, question, opened);
 	dwarf->spent += time_now() - began;
 	while (dwarf->count > 0)
-		close(dwarf->files[--dwarf->count]);
-	close(addresses);
+		close_fd(&dwarf->files[--dwarf->count]);
 	return r;
 }

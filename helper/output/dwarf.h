@@ -18,20 +18,24 @@ struct message_lines;
 #define DWARF_TIME_MAX_MS 5000 /* all objects together */
 #define DWARF_SLACK_MS	  100  /* what one takes longer than it was told; then it is killed */
 
-struct dwarf { /* zero at first */
-	int files[CHILD_FILES_MAX];
-	unsigned int count; /* of files, for the next question */
-	unsigned int asked; /* questions */
-	uint64_t spent;	    /* ns */
+struct dwarf {			    /* zero at first */
+	int files[CHILD_FILES_MAX]; /* or why it is refused */
+	unsigned int count;	    /* of files, for the next question */
+	unsigned int asked;	    /* questions */
+	uint64_t spent;		    /* ns */
 };
 
-/* One of the files of the next question; taken. 0, or -EPROTO: too many. */
+/*
+ * One of the files of the next question; taken. 0, or -EPROTO: too many. What is no regular file
+ * that this process may open itself has the question refused.
+ */
 int dwarf_add_file(struct dwarf *dwarf, int fd);
 
 /*
  * What the files have about the addresses (taken): a memfd that is no longer written to. The files
- * are forgotten. -ETIME: it took too long, or all did; -E2BIG: too many objects; -ENOMEM, -EBADMSG:
- * who read it needed more memory than it may have, was ended by a signal; others.
+ * are forgotten. -EACCES: a descriptor was refused, see above; -ETIME: it took too long, or all
+ * did; -E2BIG: too many objects; -ENOMEM, -EBADMSG: who read it needed more memory than it may
+ * have, was ended by a signal; others.
  */
 int dwarf_answer(struct dwarf *dwarf, const struct debug_folders *folders,
 		 const struct message_lines *question, int addresses);

@@ -231,7 +231,8 @@ static int commit(const struct committer *c, const struct message_step *step)
 	if (!any)
 		return say_no_samples(c, step->flags, sum.lost, sum.filtered);
 	if (!c->quiet)
-		fprintf(stderr, "wrote %s (%u bytes)\n", c->path, step->bytes);
+		fprintf(stderr, "wrote %s (%u bytes%s)\n", c->path, step->bytes,
+			step->bytes == UINT32_MAX ? " or more" : "");
 	return 0;
 }
 

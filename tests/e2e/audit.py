@@ -12,6 +12,7 @@ FIELDS = {
     "start": "version uid user mode policy arguments",
     "confined": "process pid without",
     "refused": "process pid without",
+    "sampled": "what period",
     "sampling": "frequency",
     "operations": "operation pid major minor inode result count granted",
     "violation": "process reason",

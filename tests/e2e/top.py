@@ -299,8 +299,8 @@ def members_of(path):
     return sums
 
 
-def test_members(path):
-    if len(members_of(path)) < 3:
+def test_members(path, least=3):
+    if len(members_of(path)) < int(least):
         fail("too few profiles")
 
 

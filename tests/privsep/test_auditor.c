@@ -122,7 +122,7 @@ static void test_auditor__writes_the_first_and_the_last_record(void **state)
 
 static void test_auditor__ends_on_a_violation_of_the_loader(void **state)
 {
-	static const uint32_t wrong[] = {0, AUDIT_operations, AUDIT_end + 1, UINT32_MAX};
+	static const uint32_t wrong[] = {0, AUDIT_operations, AUDIT_sampled + 1, UINT32_MAX};
 	struct auditor auditor;
 
 	(void)state;

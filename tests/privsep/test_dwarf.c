@@ -8,7 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,13 +28,12 @@ struct rig {
 	struct channel debug; /* as the worker has it */
 };
 
-static int set_up(void **state)
+static int set_up_for(const struct policy_user *user, void **state)
 {
-	static const struct policy_user root = {0, 0, NULL};
 	static struct rig rig;
 	int fds[2];
 
-	if (output_start(&rig.output, "-", false, NULL, &root) || channel_pair(fds))
+	if (output_start(&rig.output, "-", false, NULL, user) || channel_pair(fds))
 		return -1;
 	channel_init(&rig.debug, fds[0], PARTY_WORKER, PARTY_COMMITTER);
 	rig.debug.phase = PHASE_RUN;
@@ -40,6 +42,16 @@ static int set_up(void **state)
 		return -1;
 	close(fds[1]);
 	return 0;
+}
+
+static int set_up(void **state)
+{
+	return set_up_for(&(const struct policy_user){0, 0, NULL}, state);
+}
+
+static int set_up_user(void **state)
+{
+	return set_up_for(&(const struct policy_user){USER_ID, GROUP_ID, NULL}, state);
 }
 
 static int tear_down(void **state)
@@ -167,26 +179,59 @@ static int a_pipe(void)
 	return fds[0];
 }
 
+static int a_socket(void)
+{
+	return socket(AF_UNIX, SOCK_STREAM, 0);
+}
+
+/* As file and as addresses. */
+static void assert_refused(struct rig *rig, int fd)
+{
+	int again = dup(fd);
+
+	assert_true(again >= 0);
+	assert_int_equal(ask(rig, fd, own_addresses(1), 1, 500), -EACCES);
+	assert_int_equal(ask(rig, own_file(), again, 1, 500), -EACCES);
+}
+
 static void test_dwarf__descriptors_of_any_kind(void **state)
 {
 	struct rig *rig = *state;
-	int (*const make[])(void) = {a_pipe};
 	static const char *const paths[] = {"/", "/dev/null", "/dev/zero", "/proc/self/mem",
 					    "/proc/self/maps"};
 
-	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
-		int said = ask(rig, open(paths[i], O_RDONLY), own_addresses(1), 1, 500);
-
-		/* an answer that there is nothing */
-		answer_free(read_answer(said, 1));
-		said = ask(rig, own_file(), open(paths[i], O_RDONLY), 1, 500);
-		assert_true(said >= 0 || said == -EIO);
-		if (said >= 0)
-			close(said);
-	}
-	answer_free(read_answer(ask(rig, make[0](), own_addresses(1), 1, 500), 1));
-	assert_int_equal(ask(rig, own_file(), make[0](), 1, 500), -EIO);
+	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++)
+		assert_refused(rig, open(paths[i], O_RDONLY));
+	assert_refused(rig, a_pipe());
+	assert_refused(rig, a_socket());
+	assert_refused(rig, epoll_create1(EPOLL_CLOEXEC)); /* as those of BPF and perf */
+	/* one of two */
+	give_file(rig, own_file());
+	assert_int_equal(ask(rig, a_pipe(), own_addresses(1), 1, 500), -EACCES);
 	assert_answers(rig);
+}
+
+/* Of a file that is opened to be written too, and deleted. */
+static int a_file(mode_t mode, uid_t owner)
+{
+	char path[] = "/tmp/keyhole-dwarf-XXXXXX";
+	int fd = mkstemp(path);
+
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(write(fd, path, sizeof(path)), sizeof(path));
+	assert_int_equal(fchown(fd, owner, 0), 0);
+	assert_int_equal(fchmod(fd, mode), 0);
+	return fd;
+}
+
+/* The program may lie where this user cannot reach it. */
+static void assert_taken(struct rig *rig, int fd)
+{
+	int said = ask(rig, fd, own_addresses(1), 1, 500);
+
+	assert_true(said >= 0 || said == -ENOENT);
+	if (said >= 0)
+		close(said);
 }
 
 static void test_dwarf__too_many_files_end_it(void **state)
@@ -238,14 +283,14 @@ static bool is_program(pid_t pid)
 	return strcmp(text, CHILD_NAME) == 0;
 }
 
-/* Once it is that program; it reads for longer than this looks. */
+/* Once it is that program, and confined; it reads for longer than this looks. */
 static pid_t stop_reader(pid_t debug)
 {
 	pid_t pid = 0;
 
 	for (uint64_t until = time_now() + 3 * NS_PER_SECOND; time_now() < until;) {
 		pid = child_of(debug);
-		if (pid > 0 && is_program(pid)) {
+		if (pid > 0 && is_program(pid) && privsep_status(pid, "Seccomp", 10) == 2) {
 			kill(pid, SIGSTOP);
 			return pid;
 		}
@@ -268,6 +313,31 @@ static void check_descriptors(pid_t pid)
 				 fd >= CHILD_ADDRESSES && fd <= CHILD_FILES);
 }
 
+static void check_rights(pid_t pid, uid_t user, unsigned int seccomp)
+{
+	assert_int_equal(privsep_status(pid, "Uid", 10), user);
+	assert_int_equal(privsep_status(pid, "CapPrm", 16), 0);
+	assert_int_equal(privsep_status(pid, "CapEff", 16), 0);
+	assert_int_equal(privsep_status(pid, "NoNewPrivs", 10), 1);
+	assert_int_equal(privsep_status(pid, "Seccomp", 10), seccomp);
+}
+
+static void test_dwarf__what_the_user_may_not_open(void **state)
+{
+	struct rig *rig = *state;
+
+	assert_refused(rig, a_file(0600, 0));
+	assert_refused(rig, a_file(0660, 0));
+	assert_refused(rig, a_file(0700, USER_ID + 1));
+	assert_refused(rig, a_pipe());
+	assert_refused(rig, a_socket());
+	assert_refused(rig, open("/proc/self/maps", O_RDONLY));
+	assert_taken(rig, a_file(0604, 0));
+	assert_taken(rig, a_file(0400, USER_ID));
+	assert_taken(rig, own_file());
+	check_rights(child_of(rig->output.pid), USER_ID, 0);
+}
+
 static void test_dwarf__one_that_hangs_is_ended(void **state)
 {
 	struct rig *rig = *state;
@@ -282,6 +352,8 @@ static void test_dwarf__one_that_hangs_is_ended(void **state)
 	pid = stop_reader(child_of(rig->output.pid));
 	assert_true(pid > 0);
 	check_descriptors(pid);
+	check_rights(pid, 0, 2);
+	check_rights(child_of(rig->output.pid), 0, 0);
 	assert_int_equal(take_reply(rig), -ETIME);
 	assert_in_range(time_now() - began, milliseconds * NS_PER_MS, 3 * NS_PER_SECOND);
 	assert_int_equal(kill(pid, 0), -1);
@@ -313,6 +385,8 @@ int main(void)
 		TEST(test_dwarf__answers),
 		TEST(test_dwarf__bad_questions_are_refused),
 		TEST(test_dwarf__descriptors_of_any_kind),
+		cmocka_unit_test_setup_teardown(test_dwarf__what_the_user_may_not_open, set_up_user,
+						tear_down),
 		TEST(test_dwarf__too_many_files_end_it),
 		TEST(test_dwarf__too_many_questions),
 		TEST(test_dwarf__one_that_hangs_is_ended),

@@ -190,6 +190,20 @@ static void test_exporter__says_that_nobody_reads_any_more(void **state)
 	close(ends[1]);
 }
 
+/* Of a process that sleeps no window ever comes. */
+static void test_exporter__says_that_nobody_ever_reads(void **state)
+{
+	struct child child;
+	int ends[2];
+
+	(void)state;
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	start_stream(&child, ends[1]);
+	close(ends[0]);
+	assert_int_equal(end_stream(&child).error, -EPIPE);
+	close(ends[1]);
+}
+
 static void test_exporter__refuses_a_window_that_may_change(void **state)
 {
 	const struct message_profile sent = {1000};
@@ -242,6 +256,7 @@ int main(void)
 		cmocka_unit_test(test_exporter__writes_into_a_pipe),
 		cmocka_unit_test(test_exporter__appends_windows),
 		cmocka_unit_test(test_exporter__says_that_nobody_reads_any_more),
+		cmocka_unit_test(test_exporter__says_that_nobody_ever_reads),
 		cmocka_unit_test(test_exporter__refuses_a_window_that_may_change),
 		cmocka_unit_test(test_exporter__fills_no_disk),
 	};

@@ -82,6 +82,7 @@ static void test_audit__events_never_change(void **state)
 		"10 policy 2 path hash",
 		"11 incomplete 2 process reason",
 		"12 end 3 status records lost",
+		"13 sampled 2 what period",
 	};
 	const char *const *row = rows;
 	int fields_left[64] = {0};
@@ -185,7 +186,9 @@ static void test_audit__refuses_what_is_not_well_formed(void **state)
 		{AUDIT_policy, PARTY_LOADER, 0, 0},
 		{AUDIT_incomplete, PARTY_BROKER, 0, 0},
 		{AUDIT_end, PARTY_LOADER, 0, 0},
-		{AUDIT_end + 1, PARTY_LOADER, 0, 0},
+		{AUDIT_sampled + 1, PARTY_LOADER, 0, 0},
+		{AUDIT_sampled, PARTY_LOADER, 14, 0},
+		{AUDIT_sampled, PARTY_LOADER, 1ull << 32, 0},
 		{UINT32_MAX, PARTY_LOADER, 0, 0},
 		{AUDIT_kill, PARTY_CHILD, 0, 0},
 		{AUDIT_kill, UINT32_MAX, 0, 0},
@@ -224,6 +227,8 @@ static void test_audit__names_each_event(void **state)
 		 "\"kill\" process=\"keyhole-worker\" reason=\"no answer for 2 s\"\n"},
 		{AUDIT_restart, 0, "\"restart\" process=\"keyhole-worker\"\n"},
 		{AUDIT_sampling, 99, "\"sampling\" frequency=99\n"},
+		{AUDIT_sampled, 0, "\"sampled\" what=\"default\" period=0\n"},
+		{AUDIT_sampled, 9, "\"sampled\" what=\"page-faults\" period=0\n"},
 	};
 
 	(void)state;

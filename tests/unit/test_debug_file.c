@@ -260,6 +260,50 @@ static void test_debug_file__nobody_answers(void **state)
 	debug_files_free(files);
 }
 
+static void say(struct channel *peer, const struct message *request, int32_t error)
+{
+	const struct message_reply reply = {error};
+
+	assert_int_equal(
+		channel_reply(peer, request, MESSAGE_DEBUG_FILE_REPLY, &reply, sizeof(reply), -1),
+		0);
+}
+
+/* As a folder that is slow for once is in a stream. */
+static void test_debug_file__late_answers_are_skipped(void **state)
+{
+	struct debug_files *files;
+	struct channel peer;
+	struct message request;
+	int fds[2];
+
+	(void)state;
+	assert_int_equal(channel_pair(fds), 0);
+	files = debug_files_new(fds[0]);
+	channel_init(&peer, fds[1], PARTY_COMMITTER, PARTY_WORKER);
+	peer.phase = PHASE_RUN;
+	debug_files_allow(files, 10);
+	assert_int_equal(debug_files_open(files, "a.debug"), -EPIPE);
+	assert_int_equal(debug_files_open(files, "b.debug"), -EPIPE);
+	assert_int_equal(debug_files_unasked(files), 1);
+	/* the next window: it has not come yet, and nothing more is asked */
+	debug_files_allow(files, 10);
+	assert_int_equal(debug_files_open(files, "c.debug"), -EPIPE);
+	assert_int_equal(channel_receive(&peer, &request), 1);
+	assert_string_equal(request.DEBUG_FILE.path, "a.debug");
+	assert_int_equal(channel_receive(&peer, &request), 0);
+	/* it comes, and then the answer to what is asked next */
+	debug_files_allow(files, 1000);
+	say(&peer, &request, -ENOENT);
+	request.head.sequence++;
+	say(&peer, &request, -EACCES);
+	assert_int_equal(debug_files_open(files, "d.debug"), -EACCES);
+	assert_int_equal(debug_files_unasked(files), 1);
+	channel_release(&peer);
+	assert_int_equal(debug_files_open(files, "e.debug"), -EPIPE);
+	debug_files_free(files);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -273,6 +317,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_debug_file__by_a_path_or_an_id_of_any_length,
 						set_up, tear_down),
 		cmocka_unit_test(test_debug_file__nobody_answers),
+		cmocka_unit_test(test_debug_file__late_answers_are_skipped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

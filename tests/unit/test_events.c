@@ -16,7 +16,6 @@ static int opened(uint64_t period, uint32_t event)
 	static struct events events;
 	struct message_sampling sampling = {period, event, 99};
 
-	memset(&events, 0xff, sizeof(events));
 	return events_open(0, &sampling, -1, &events);
 }
 
@@ -43,6 +42,22 @@ static void test_events__periods_too_short(void **state)
 	assert_int_equal(opened(1, 12), -ENODEV);
 }
 
+/* Descriptor 0 is none of ours, whatever failed and wherever. */
+static void test_events__what_failed_has_no_descriptors(void **state)
+{
+	struct events events;
+	struct message_sampling sampling = {0, 14, 99};
+
+	(void)state;
+	memset(&events, 0, sizeof(events));
+	assert_int_equal(events_open(2, &sampling, -1, &events), -EPROTO);
+	assert_int_equal(events.cpus, 2);
+	for (int cpu = 0; cpu < 2; cpu++) {
+		assert_int_equal(events.sample[cpu], -1);
+		assert_int_equal(events.sideband[cpu], -1);
+	}
+}
+
 /* As BPF takes no more than the frequency: it is what a policy caps. */
 static void test_events__a_clocks_period_is_raised(void **state)
 {
@@ -64,6 +79,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_events__rows),
 		cmocka_unit_test(test_events__periods_too_short),
+		cmocka_unit_test(test_events__what_failed_has_no_descriptors),
 		cmocka_unit_test(test_events__a_clocks_period_is_raised),
 	};
 

@@ -59,13 +59,13 @@ static int start(struct exporter *exporter)
 
 /*
  * 1 with a profile; -EPIPE when the loader or the worker is gone; -ECONNRESET when nobody can read
- * what is left of a stream.
+ * what comes.
  */
 static int wait_profile(struct exporter *exporter, struct message *ret_message)
 {
 	struct pollfd fds[] = {{.fd = exporter->worker.fd, .events = POLLIN},
 			       {.fd = exporter->loader.fd, .events = POLLIN},
-			       {.fd = exporter->bytes ? exporter->output : -1}};
+			       {.fd = exporter->output}};
 	int r = 0;
 
 	while (r == 0) {

@@ -2,6 +2,7 @@
 #include "worker/target/debug_files.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,9 @@
 
 struct debug_files {
 	struct channel peer;
-	uint64_t waited; /* ns */
+	uint64_t left;	  /* ns */
+	bool asked;	  /* and not answered yet */
+	uint64_t unasked; /* files */
 };
 
 struct debug_files *debug_files_new(int fd)
@@ -23,6 +26,7 @@ struct debug_files *debug_files_new(int fd)
 		return NULL;
 	channel_init(&files->peer, fd, PARTY_WORKER, PARTY_COMMITTER);
 	files->peer.phase = PHASE_RUN;
+	files->left = DEBUG_FILES_WAIT_MS * NS_PER_MS;
 	return files;
 }
 
@@ -34,14 +38,48 @@ void debug_files_free(struct debug_files *files)
 	free(files);
 }
 
+void debug_files_allow(struct debug_files *files, unsigned int milliseconds)
+{
+	if (files)
+		files->left = milliseconds * NS_PER_MS;
+}
+
+uint64_t debug_files_unasked(const struct debug_files *files)
+{
+	return files ? files->unasked : 0;
+}
+
+/* Of this kind, to what was asked last. A peer that breaks a rule is asked nothing any more. */
+static int await(struct debug_files *files, enum message_type type, uint64_t time,
+		 struct message *ret_message)
+{
+	int r = channel_expect(&files->peer, type, (int)(time / NS_PER_MS), ret_message);
+
+	files->asked = r == -ETIMEDOUT;
+	if (r < 0 && !files->asked)
+		channel_release(&files->peer);
+	return r;
+}
+
+/* One that came too late is not taken for another one's. */
+static int skip_late(struct debug_files *files)
+{
+	struct message message;
+	const bool late = files->asked;
+	int r = late ? await(files, MESSAGE_DEBUG_FILE_REPLY, files->left, &message) : 0;
+
+	if (late && r == 0)
+		message_release(&message);
+	return r;
+}
+
 static int ask(struct debug_files *files, const struct message_debug_file *request)
 {
-	uint64_t left = DEBUG_FILES_WAIT_MS - files->waited / NS_PER_MS;
 	struct message message;
-	int r = channel_send(&files->peer, MESSAGE_DEBUG_FILE, request, sizeof(*request), -1);
+	int r = skip_late(files);
 
-	if (r == 0)
-		r = channel_expect(&files->peer, MESSAGE_DEBUG_FILE_REPLY, (int)left, &message);
+	r = r ? r : channel_send(&files->peer, MESSAGE_DEBUG_FILE, request, sizeof(*request), -1);
+	r = r ? r : await(files, MESSAGE_DEBUG_FILE_REPLY, files->left, &message);
 	if (r < 0)
 		return -EPIPE;
 	r = message.DEBUG_FILE_REPLY.error;
@@ -51,17 +89,19 @@ static int ask(struct debug_files *files, const struct message_debug_file *reque
 int debug_files_open(struct debug_files *files, const char *path)
 {
 	struct message_debug_file request = {0};
-	uint64_t began = time_now();
+	uint64_t began = time_now(), spent;
 	int r;
 
 	if (strlen(path) >= sizeof(request.path))
 		return -ENAMETOOLONG;
-	if (files->waited >= DEBUG_FILES_WAIT_MS * NS_PER_MS)
+	if (files->left == 0) {
+		files->unasked++;
 		return -EPIPE;
+	}
 	memcpy(request.path, path, strlen(path));
 	r = ask(files, &request);
-	/* an answer that comes late would be taken for another one's */
-	files->waited = r == -EPIPE ? UINT64_MAX : files->waited + time_now() - began;
+	spent = time_now() - began;
+	files->left -= spent < files->left ? spent : files->left;
 	return r;
 }
 
@@ -69,7 +109,7 @@ int debug_files_lines(struct debug_files *files, int file, int addresses,
 		      const struct message_lines *question)
 {
 	struct message message;
-	int r = files->waited == UINT64_MAX ? -EPIPE : 0;
+	int r = skip_late(files);
 
 	r = r ? r : channel_send_bare(&files->peer, MESSAGE_LINES_FILE, file);
 	if (r == 0)
@@ -79,7 +119,7 @@ int debug_files_lines(struct debug_files *files, int file, int addresses,
 		r = channel_expect(&files->peer, MESSAGE_LINES_REPLY,
 				   (int)question->milliseconds + DEBUG_FILES_SLACK_MS, &message);
 	if (r < 0) {
-		files->waited = UINT64_MAX;
+		channel_release(&files->peer); /* what comes late would be another one's */
 		return -EPIPE;
 	}
 	r = message.LINES_REPLY.error;

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a child can make of a recording by what it says that it has written. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "ipc/log.h"
+#include "ipc/time.h"
+#include "loader/monitor.h"
+
+/* Of an exporter that says so while the recording goes on. */
+static enum monitor_result said(int32_t error, uint32_t bytes)
+{
+	const struct message_written written = {error, bytes};
+	static struct monitor monitor;
+	struct channel exporter;
+	enum monitor_result result;
+	int fds[2];
+
+	memset(&monitor, 0, sizeof(monitor));
+	monitor.audit.fd = -1;
+	for (int role = 0; role < ROLE_COUNT; role++)
+		monitor.children[role].channel.fd = monitor.children[role].spawner.channel.fd = -1;
+	assert_int_equal(channel_pair(fds), 0);
+	channel_init(&exporter, fds[0], PARTY_EXPORTER, PARTY_LOADER);
+	channel_init(&monitor.children[ROLE_EXPORTER].channel, fds[1], PARTY_LOADER,
+		     PARTY_EXPORTER);
+	exporter.phase = monitor.children[ROLE_EXPORTER].channel.phase = PHASE_RUN;
+	assert_int_equal(monitor_start(&monitor), 0);
+	assert_int_equal(channel_send(&exporter, MESSAGE_WRITTEN, &written, sizeof(written), -1),
+			 0);
+	result = monitor_run(&monitor, GOAL_STOP, time_now() + 5 * NS_PER_SECOND);
+	close(monitor.fds[0].fd);
+	channel_release(&exporter);
+	channel_release(&monitor.children[ROLE_EXPORTER].channel);
+	return result;
+}
+
+static void test_monitor__an_error_ends_the_recording(void **state)
+{
+	(void)state;
+	assert_int_equal(said(-EPIPE, 0), MONITOR_REACHED);
+	assert_int_equal(said(-ENOSPC, 0), MONITOR_REACHED);
+	assert_int_equal(said(-EFBIG, 0), MONITOR_REACHED);
+}
+
+/* Else it would end with success. */
+static void test_monitor__nothing_is_whole_yet(void **state)
+{
+	(void)state;
+	assert_int_equal(said(0, 0), MONITOR_FAILED);
+	assert_int_equal(said(0, 1000), MONITOR_FAILED);
+	assert_int_equal(said(-ENODATA, 0), MONITOR_FAILED);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_monitor__an_error_ends_the_recording),
+		cmocka_unit_test(test_monitor__nothing_is_whole_yet),
+	};
+
+	log_init("test", LOG_LEVEL_ERROR);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
