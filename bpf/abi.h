@@ -291,7 +291,8 @@ static inline u64 record_commit(u64 position, u64 bytes)
  * when it is the pc itself (leaf, interrupted by a signal) and not a return address.
  * A kernel frame: offset from the start of kernel text or of a module in the low 32 bits, the
  * range's number above it (0 = kernel, n = n-th range of the kernel symbol file, 0xffff = none of
- * them, offset 0). Never an absolute kernel address.
+ * them, offset 0). In range 0xfffe the offset is the id of a name (struct event_name) instead.
+ * Never an absolute kernel address.
  */
 #define FRAME_EXACT		    (1ull << 63)
 #define FRAME_ADDRESS(frame)	    ((frame)&0xffffffffffffull)
@@ -299,12 +300,14 @@ static inline u64 record_commit(u64 position, u64 bytes)
 #define KERNEL_FRAME_RANGE(frame)   ((u32)((frame) >> 32) & 0xffff)
 #define KERNEL_FRAME_OFFSET(frame)  ((u32)(frame))
 #define KERNEL_RANGE_UNKNOWN	    0xffffu
+#define KERNEL_RANGE_NAMED	    0xfffeu
 #ifndef KERNEL_RANGES_MAX
 #define KERNEL_RANGES_MAX 512u
 #endif
 
 struct kernel_range {
 	u64 start, end;
+	u64 passing; /* 1: what is in it comes and goes (programs of BPF) */
 };
 
 /*
@@ -406,6 +409,7 @@ enum event_kind {
 	/* A program is being started that is denied: its records of mappings and names follow. No
 	 * parent, no cgroup. EXIT tells that it has started. */
 	EVENT_DENIED = 5,
+	EVENT_NAME = 6, /* a struct event_name: of no process */
 };
 
 struct event {
@@ -419,6 +423,18 @@ struct event {
 	u32 pad;
 };
 _Static_assert(sizeof(struct event) == 48, "struct event");
+
+/*
+ * What the kernel calls a function that is in no range: of a module or a program of BPF that came
+ * later. "function [module]", NUL padded; not all of it where it is longer.
+ */
+#define EVENT_NAME_WORDS 12u
+struct event_name {
+	struct event
+		event; /* generation: the id in the frames, 1 to 2^32 - 1; told again and again */
+	u64 name[EVENT_NAME_WORDS];
+};
+_Static_assert(sizeof(struct event_name) == 144, "struct event_name");
 
 #ifndef EVENT_RING_BYTES
 #define EVENT_RING_BYTES (1u << 18)

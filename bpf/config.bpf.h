@@ -21,6 +21,9 @@
 #define KERNEL_FRAMES_FIRST 64
 #endif
 #define KERNEL_FIRST_SHARE 4
+/* In the first half of the budget the kernel is asked for names: about 1 us each, but for those of
+ * a large module, whose symbols it looks through one by one. */
+#define KERNEL_NAMES_SHARE 2
 _Static_assert(KERNEL_FRAMES_FIRST <= RECORD_KERNEL_FRAMES_MAX, "there is a place for them");
 
 /* Of the worker. Raised by the loader alone, while no event is enabled, once a new one is ready. */
@@ -48,5 +51,7 @@ const volatile u64 walk_extension_ns = WALK_BUDGET_NS / 2 * 3;
 #define SAMPLES_SAVED_NS 1000000000ull
 #endif
 const volatile u64 sample_interval_ns = 0;
+
+const char symbol_format[4] = "%ps"; /* of bpf_snprintf(): the name of a function */
 
 #endif

@@ -41,6 +41,15 @@ INLINE void *task_registers(struct task_struct *task)
 	return (char *)BPF_CORE_READ(task, stack) + KERNEL_STACK_BYTES - PT_WORDS * 8;
 }
 
+/* The kernel's name of an address, NUL padded by the caller; 0 or less: none. Before 5.13 there is
+ * no such helper. */
+INLINE long kernel_symbol(void *to, u32 bytes, u64 address)
+{
+	if (!HAS_HELPER(snprintf))
+		return 0;
+	return bpf_snprintf(to, bytes, symbol_format, &address, sizeof(address));
+}
+
 /* Counts up; before 6.0 a hook is not preempted, so none of its kind is between the two. */
 INLINE u64 next_count(u64 *count)
 {

@@ -26,6 +26,12 @@ INLINE void *task_registers(struct task_struct *task)
 	return (void *)bpf_task_pt_regs((void *)task);
 }
 
+/* The kernel's name of an address, NUL padded by the caller; 0 or less: none. */
+INLINE long kernel_symbol(void *to, u32 bytes, u64 address)
+{
+	return bpf_snprintf(to, bytes, symbol_format, &address, sizeof(address));
+}
+
 /* Counts up; a hook may be preempted by another. */
 INLINE u64 next_count(u64 *count)
 {

@@ -132,6 +132,19 @@ struct {
 	__type(value, struct kernel_range);
 } kernel_ranges SEC(".maps");
 
+/* Names that the worker has been told, by address; see late.bpf.h. */
+#define LATE_BITS 10
+struct late_name {
+	u64 known; /* id in the upper half, below it when it was told */
+	u64 check; /* the address, mixed with that */
+};
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1 << LATE_BITS);
+	__type(key, u32);
+	__type(value, struct late_name);
+} late_names SEC(".maps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -152,6 +165,8 @@ struct scratch {
 	struct walk walk;
 	u64 regs[24];
 	u64 kernel[RECORD_KERNEL_FRAMES_MAX + 1];
+	u64 names_until; /* then the kernel is asked for no more of them */
+	u64 name[EVENT_NAME_WORDS];
 };
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

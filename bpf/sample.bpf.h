@@ -14,6 +14,7 @@
 #include "bpf/config.bpf.h"
 #include "bpf/env.bpf.h"
 #include "bpf/kernel.h"
+#include "bpf/late.bpf.h"
 #include "bpf/life.bpf.h"
 #include "bpf/maps.bpf.h"
 
@@ -30,24 +31,32 @@ char LICENSE[] SEC("license") = "GPL";
 
 /* ---- kernel part ---- */
 
-INLINE int range_holds(u32 number, u64 address, u64 *ret_frame)
+enum range_holds {
+	RANGE_NOT,
+	RANGE_LASTS,
+	RANGE_PASSING
+};
+
+INLINE enum range_holds range_holds(u32 number, u64 address, u64 *ret_frame)
 {
 	struct kernel_range *range = bpf_map_lookup_elem(&kernel_ranges, &number);
 
 	if (!range || address - range->start >= range->end - range->start)
-		return 0;
+		return RANGE_NOT;
 	*ret_frame = KERNEL_FRAME(number & 0xffff, address - range->start);
-	return 1;
+	return range->passing ? RANGE_PASSING : RANGE_LASTS;
 }
 
 /* A kernel address in its range: that of the frame before, kernel text, or by binary search. */
-GLOBAL u64 kernel_frame(u64 address, u32 before)
+INLINE enum range_holds kernel_range(u64 address, u32 before, u64 *ret_frame)
 {
+	enum range_holds holds = range_holds(before, address, ret_frame);
 	u32 low = 0, high = kernel_range_count;
-	u64 frame = KERNEL_FRAME(KERNEL_RANGE_UNKNOWN, 0);
 
-	if (range_holds(before, address, &frame) || range_holds(0, address, &frame))
-		return frame;
+	if (!holds)
+		holds = range_holds(0, address, ret_frame);
+	if (holds)
+		return holds;
 	for (u32 i = 0; i < 10; i++) {
 		u32 middle = (low + high) >> 1;
 		struct kernel_range *range;
@@ -62,9 +71,18 @@ GLOBAL u64 kernel_frame(u64 address, u32 before)
 		else
 			high = middle;
 	}
-	if (low)
-		range_holds(low, address, &frame);
-	return frame;
+	return low ? range_holds(low, address, ret_frame) : RANGE_NOT;
+}
+
+/* Number: of the frame, 0 is the leaf; others are return addresses, maybe another function's. */
+GLOBAL u64 kernel_frame(u64 address, u32 before, u32 number)
+{
+	u64 frame = KERNEL_FRAME(KERNEL_RANGE_UNKNOWN, 0), named;
+
+	if (kernel_range(address, before, &frame) == RANGE_LASTS)
+		return frame;
+	named = late_frame(number ? address - 1 : address);
+	return KERNEL_FRAME_RANGE(named) == KERNEL_RANGE_NAMED ? named : frame;
 }
 
 /*
@@ -93,12 +111,13 @@ INLINE u32 kernel_part(void *ctx, struct scratch *scratch, u64 *frames, u8 *flag
 
 	if (sample_filter.hides & FILTER_NO_KERNEL)
 		return 0;
+	scratch->names_until = now + walk_budget_ns / KERNEL_NAMES_SHARE;
 	count = kernel_stack(ctx, scratch, now, flags);
 
 	for (u32 i = 0; i < RECORD_KERNEL_FRAMES_MAX; i++) {
 		if (i >= count)
 			break;
-		u64 frame = kernel_frame(scratch->kernel[i], range);
+		u64 frame = kernel_frame(scratch->kernel[i], range, i);
 
 		range = KERNEL_FRAME_RANGE(frame);
 		frames[i] = frame;

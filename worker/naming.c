@@ -22,6 +22,7 @@
 #include "worker/symbol/demangle.h"
 #include "worker/symbol/go_table.h"
 #include "worker/symbol/kernel_symbols.h"
+#include "worker/symbol/late_names.h"
 #include "worker/symbol/symtab.h"
 #include "worker/unwind/unwind_table.h"
 
@@ -495,6 +496,19 @@ static void name_object(const struct naming_parts *parts, const struct object *o
 
 /* ---- kernel and markers ---- */
 
+/* A late name's address is its place. */
+static const char *kernel_name(const struct naming_parts *parts, uint32_t range, uint32_t address,
+			       uint32_t *start)
+{
+	if (range >= SAMPLES_LATE) {
+		*start = address;
+		return late_names_function(parts->late_names, address);
+	}
+	if (parts->symbols && range < KERNEL_RANGES_MAX)
+		return kernel_symbols_find(parts->symbols, range, address, start);
+	return NULL;
+}
+
 static void name_kernel(const struct naming_parts *parts, const struct groups *groups,
 			uint32_t range)
 {
@@ -505,15 +519,13 @@ static void name_kernel(const struct naming_parts *parts, const struct groups *g
 	for (uint32_t i = groups->first[object]; i < groups->first[object + 1]; i++) {
 		const struct place *place = &groups->places[i];
 		struct profile_object *range_object = profile_object_get(parts->profile, object);
-		const char *name = NULL;
+		const char *name;
 		char text[320];
 
 		/* how long the range is has not been told */
 		if (range_object->limit <= place->address)
 			range_object->limit = place->address + 1;
-		if (parts->symbols && range < KERNEL_RANGES_MAX)
-			name = kernel_symbols_find(parts->symbols, range, (uint32_t)place->address,
-						   &start);
+		name = kernel_name(parts, range, (uint32_t)place->address, &start);
 		if (name) {
 			set_name(parts->profile, place, object, name, start, true);
 			parts->counts->kernel++;
@@ -565,7 +577,7 @@ static int name_all(const struct naming_parts *parts, const struct groups *group
 	if (budget.late > 0)
 		log_warning("names: %" PRIu64 " objects: time is over, shown by offset",
 			    budget.late);
-	for (uint32_t range = 0; range <= KERNEL_RANGES_MAX; range++)
+	for (uint32_t range = 0; range < SAMPLES_KERNEL_RANGES; range++)
 		name_kernel(parts, groups, range);
 	for (uint32_t id = 1; id <= profile_objects(parts->profile); id++)
 		if (profile_object_get(parts->profile, id)->kind == KIND_MARKER)

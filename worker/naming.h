@@ -10,6 +10,7 @@
 struct debug_files;
 struct inlines_counts;
 struct kernel_symbols;
+struct late_names;
 struct objects;
 struct profile;
 struct redact;
@@ -31,6 +32,7 @@ struct naming_parts {
 	const struct objects *objects;
 	const struct samples *samples;
 	const struct kernel_symbols *symbols;
+	const struct late_names *late_names;
 	const struct redact *redact;
 	struct symbol_cache *cache;
 	struct debug_files *debug_files; /* NULL: none */

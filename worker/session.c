@@ -31,6 +31,7 @@
 #include "worker/sources.h"
 #include "worker/stream.h"
 #include "worker/symbol/kernel_symbols.h"
+#include "worker/symbol/late_names.h"
 #include "worker/target/debug_files.h"
 
 _Static_assert(REASON_COUNT <= SUMMARY_REASONS, "the summary has room for all reasons");
@@ -52,6 +53,7 @@ struct session {
 	struct samples *samples;
 	struct comm_filter *comm; /* NULL: none */
 	struct stream *stream;
+	struct late_names *late_names;
 	struct redact redact;
 	uint64_t turn, last, fullest; /* fullest: bytes of the ring that had most */
 	uint64_t interval;
@@ -97,8 +99,8 @@ static int init_rings(struct session *session)
 
 static bool read_streams(struct session *session, uint64_t now)
 {
-	stream_read(session->stream, &session->events, session->parts.sidebands,
-		    session->parts.sideband_count);
+	stream_read(session->stream, &session->events, session->late_names,
+		    session->parts.sidebands, session->parts.sideband_count);
 	return stream_apply(session->stream, session->tracker, now);
 }
 
@@ -167,8 +169,10 @@ static int init_samples(struct session *session)
 	samples.comm = session->comm;
 	session->profile = profile_new();
 	session->stream = stream_new();
+	session->late_names = late_names_new();
 	samples.profile = session->profile;
-	if (!session->profile || !session->stream)
+	samples.late_names = session->late_names;
+	if (!session->profile || !session->stream || !session->late_names)
 		return -ENOMEM;
 	if (format_find(session->parts.config.format)->wants_times)
 		profile_keep_times(session->profile);
@@ -244,6 +248,7 @@ void session_free(struct session *session)
 	if (!session)
 		return;
 	stream_free(session->stream);
+	late_names_free(session->late_names);
 	samples_free(session->samples);
 	comm_filter_free(session->comm);
 	profile_free(session->profile);
@@ -350,6 +355,7 @@ static int name(struct session *session, uint64_t patience)
 		.objects = session->objects,
 		.samples = session->samples,
 		.symbols = session->parts.symbols,
+		.late_names = session->late_names,
 		.redact = &session->redact,
 		.cache = session->cache,
 		.debug_files = session->parts.debug_files,

@@ -9,6 +9,7 @@
 #include "worker/process/tracker.h"
 #include "worker/sample/event_ring.h"
 #include "worker/sample/sideband.h"
+#include "worker/symbol/late_names.h"
 
 struct item {
 	uint64_t time, order;
@@ -26,6 +27,8 @@ struct stream {
 	uint64_t order, dropped; /* dropped: no memory */
 	uint32_t first_seen;
 };
+
+_Static_assert(sizeof(((struct event_ring *)0)->name) == LATE_NAME_BYTES, "names are kept whole");
 
 struct stream *stream_new(void)
 {
@@ -92,14 +95,17 @@ static void add_record(struct stream *stream, const struct sideband_record *reco
 	item->text = text;
 }
 
-void stream_read(struct stream *stream, struct event_ring *events, struct sideband *sidebands,
-		 size_t count)
+void stream_read(struct stream *stream, struct event_ring *events, struct late_names *names,
+		 struct sideband *sidebands, size_t count)
 {
 	struct sideband_record record;
 	struct event event;
 
 	while (event_ring_next(events, &event))
-		add_event(stream, &event);
+		if (event.kind == EVENT_NAME)
+			late_names_add(names, event.generation, events->name);
+		else
+			add_event(stream, &event);
 	for (size_t i = 0; i < count; i++)
 		while (sideband_next(&sidebands[i], &record))
 			add_record(stream, &record);

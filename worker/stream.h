@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 struct event_ring;
+struct late_names;
 struct sideband;
 struct stream;
 struct tracker;
@@ -18,9 +19,10 @@ struct tracker;
 struct stream *stream_new(void);	 /* NULL: no memory */
 void stream_free(struct stream *stream); /* NULL is fine */
 
-/* Reads everything that is there: first events, so that what the side-band says before is read. */
-void stream_read(struct stream *stream, struct event_ring *events, struct sideband *sidebands,
-		 size_t count);
+/* Reads everything that is there: first events, so that what the side-band says before is read.
+ * Names are kept at once. */
+void stream_read(struct stream *stream, struct event_ring *events, struct late_names *names,
+		 struct sideband *sidebands, size_t count);
 /* Applies what happened up to a time. True: something later is kept for the next call. */
 bool stream_apply(struct stream *stream, struct tracker *tracker, uint64_t until);
 /* The process that the first EVENT_SEEN told of, 0: none yet. */

@@ -75,7 +75,7 @@ uint32_t ksyms_room(const struct ksyms *ksyms)
 
 int ksyms_write_ranges(const struct ksyms *ksyms, uint32_t told, int fd)
 {
-	const struct kernel_range none = {UINT64_MAX, UINT64_MAX};
+	const struct kernel_range none = {UINT64_MAX, UINT64_MAX, 0};
 	const size_t size = sizeof(none);
 
 	for (uint32_t i = 0; i < told; i++) {
@@ -157,7 +157,8 @@ static void add_programs(struct ksyms *ksyms, struct symbol *programs, size_t co
 			if (ksyms->count == room)
 				break;
 			part = &ksyms->parts[ksyms->count++];
-			*part = (struct ksyms_part){.range.start = at, .name = "bpf"};
+			*part = (struct ksyms_part){.range = {.start = at, .passing = 1},
+						    .name = "bpf"};
 		}
 		part->range.end = at + KSYMS_BPF_LAST_MAX;
 		last = at;

@@ -65,12 +65,22 @@ static struct sampler {
 	struct {
 		u32 pid, role;
 	} target[4];
-	bool in_cgroup;	    /* the one of FILTER_CGROUP */
-	u32 kernel_depth;   /* frames of the kernel's stack */
-	u64 *entry;	    /* registers at its entry; NULL: not to be read */
-	u64 exited;	    /* of denied_exits: of any process */
-	struct event event; /* the last one */
+	bool in_cgroup;	  /* the one of FILTER_CGROUP */
+	u32 kernel_depth; /* frames of the kernel's stack */
+	u64 *entry;	  /* registers at its entry; NULL: not to be read */
+	u64 exited;	  /* of denied_exits: of any process */
+	union {		  /* the last one */
+		struct event event;
+		struct event_name name;
+	};
 	u32 events;
+	u64 kernel[4]; /* addresses on the kernel's stack, leaf first; 0: any */
+	struct kernel_range range[4];
+	struct late_name late[1 << LATE_BITS];
+	const char *symbol; /* of each address; NULL: no helper that says it */
+	u64 symbol_address; /* the last one that was asked for */
+	u64 symbol_takes;   /* ns */
+	u64 events_waiting; /* bytes in the ring */
 	u32 generation_pid;
 	_Alignas(8) u8 ring[RING_BYTES_MIN + 64];
 } sampler;
@@ -103,6 +113,10 @@ static void *bpf_map_lookup_elem(const void *map, const void *key)
 			       : NULL;
 	if (map == &deny_rules)
 		return find_rule(key);
+	if (map == &kernel_ranges)
+		return number < 4 ? &sampler.range[number] : NULL;
+	if (map == &late_names)
+		return &sampler.late[number];
 	if (map == &targets)
 		return find_target(number);
 	if (map == &denied_exits)
@@ -143,6 +157,11 @@ static void *bpf_ringbuf_reserve(const void *map, u64 bytes, u64 flags)
 	return sampler.events_full ? NULL : &sampler.event;
 }
 
+static u64 bpf_ringbuf_query(const void *map, u64 flags)
+{
+	return sampler.events_waiting;
+}
+
 static void bpf_ringbuf_submit(void *event, u64 flags)
 {
 }
@@ -181,6 +200,8 @@ static long bpf_get_current_comm(void *name, u32 bytes)
 static long bpf_get_stack(void *ctx, void *to, u32 bytes, u64 flags)
 {
 	memset(to, 0xff, sampler.kernel_depth * 8);
+	for (u32 i = 0; i < sampler.kernel_depth && i < 4 && sampler.kernel[i]; i++)
+		((u64 *)to)[i] = sampler.kernel[i];
 	return sampler.kernel_depth * 8;
 }
 
@@ -271,6 +292,13 @@ static u32 task_flags(struct task_struct *task)
 static void *task_registers(struct task_struct *task)
 {
 	return sampler.entry;
+}
+
+static long kernel_symbol(void *to, u32 bytes, u64 address)
+{
+	sampler.symbol_address = address;
+	sampler.now += sampler.symbol_takes;
+	return sampler.symbol ? snprintf(to, bytes, "%s", sampler.symbol) + 1 : 0;
 }
 
 static u64 next_count(u64 *count)

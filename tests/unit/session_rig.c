@@ -99,6 +99,25 @@ int rig_teardown(void **state)
 	return 0;
 }
 
+static void put_event(struct rig *rig, const void *event, uint32_t size)
+{
+	uint64_t *end = (uint64_t *)rig->producer;
+	unsigned char *at = rig->producer + PAGE + *end % EVENT_RING_BYTES;
+
+	memcpy(at, &size, sizeof(size));
+	memcpy(at + 8, event, size);
+	*end += 8 + size;
+}
+
+void rig_name(struct rig *rig, uint32_t id, const char *text)
+{
+	struct event_name name = {
+		.event = {.time = ++rig->now, .kind = EVENT_NAME, .generation = id}};
+
+	memcpy(name.name, text, strnlen(text, sizeof(name.name)));
+	put_event(rig, &name, sizeof(name));
+}
+
 void rig_event(struct rig *rig, uint32_t kind, uint32_t pid, uint64_t generation, uint32_t parent,
 	       uint64_t parent_generation)
 {
@@ -111,13 +130,8 @@ void rig_event(struct rig *rig, uint32_t kind, uint32_t pid, uint64_t generation
 		.parent_generation = parent_generation,
 		.cgroup = rig->cgroup,
 	};
-	const uint32_t head = sizeof(event);
-	uint64_t *end = (uint64_t *)rig->producer;
-	unsigned char *at = rig->producer + PAGE + *end % EVENT_RING_BYTES;
 
-	memcpy(at, &head, sizeof(head));
-	memcpy(at + 8, &event, sizeof(event));
-	*end += 8 + sizeof(event);
+	put_event(rig, &event, sizeof(event));
 }
 
 void rig_seen(struct rig *rig, uint32_t pid, uint64_t generation, const char *maps,

@@ -51,6 +51,8 @@ uint64_t rig_own_address(void (*function)(void)); /* in its file */
 
 void rig_event(struct rig *rig, uint32_t kind, uint32_t pid, uint64_t generation, uint32_t parent,
 	       uint64_t parent_generation);
+/* What BPF tells of a name: id and text. */
+void rig_name(struct rig *rig, uint32_t id, const char *text);
 /* Returns the record, which may be changed before the next turn. */
 struct record *rig_sample(struct rig *rig, uint32_t pid, uint64_t generation, uint32_t reason,
 			  const u64 *frames, uint16_t kernel, uint16_t user);

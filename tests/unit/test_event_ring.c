@@ -77,6 +77,28 @@ static void test_event_ring__events_come_in_order(void **state)
 	assert_int_equal(fixture.ring.discarded, 0);
 }
 
+static void test_event_ring__names_come_with_their_event(void **state)
+{
+	struct event_name name = {.event = {.kind = EVENT_NAME, .generation = 7}};
+	const uint32_t head = sizeof(name);
+	struct event event;
+
+	(void)state;
+	memset(name.name, 'x', sizeof(name.name)); /* not ended */
+	memcpy(fixture.producer + PAGE, &head, sizeof(head));
+	memcpy(fixture.producer + PAGE + 8, &name, sizeof(name));
+	*end() += 8 + sizeof(name);
+	put(sizeof(event), EVENT_SEEN);
+	assert_true(event_ring_next(&fixture.ring, &event));
+	assert_int_equal(event.kind, EVENT_NAME);
+	assert_int_equal(event.generation, 7);
+	assert_int_equal(strlen(fixture.ring.name), sizeof(name.name));
+	assert_true(event_ring_next(&fixture.ring, &event));
+	assert_int_equal(event.kind, EVENT_SEEN);
+	assert_string_equal(fixture.ring.name, "");
+	assert_int_equal(fixture.ring.discarded, 0);
+}
+
 static void test_event_ring__busy_record_is_waited_for(void **state)
 {
 	struct event event;
@@ -118,6 +140,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_event_ring__events_come_in_order, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_event_ring__names_come_with_their_event, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_event_ring__busy_record_is_waited_for, setup,
 						teardown),

@@ -228,7 +228,7 @@ static void limit_file_size(rlim_t bytes)
 
 static void test_ksyms__ranges_are_written_whole(void **state)
 {
-	static const struct ksyms ksyms = {.parts = {{.range = {1, 2}}, {.range = {3, 4}}},
+	static const struct ksyms ksyms = {.parts = {{.range = {1, 2, 0}}, {.range = {3, 4, 1}}},
 					   .count = 2};
 	struct kernel_range got[2];
 	int fd = memfd_create("ranges", MFD_CLOEXEC);
@@ -237,6 +237,7 @@ static void test_ksyms__ranges_are_written_whole(void **state)
 	assert_int_equal(ksyms_write_ranges(&ksyms, ksyms.count, fd), 0);
 	assert_int_equal(pread(fd, got, sizeof(got), 0), sizeof(got));
 	assert_int_equal(got[1].start, 3);
+	assert_int_equal(got[1].passing, 1);
 	for (rlim_t bytes = 0; bytes < sizeof(got); bytes++) {
 		assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
 		limit_file_size(bytes);

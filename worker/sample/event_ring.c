@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "worker/sample/event_ring.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #define HEAD_BYTES  8u
@@ -32,11 +33,15 @@ static bool take(struct event_ring *ring, uint64_t position, uint32_t head, uint
 	uint32_t size = head & ~(BUSY_BIT | DISCARD_BIT);
 	uint64_t step = (HEAD_BYTES + (uint64_t)size + 7) & ~7ull;
 	const unsigned char *at = ring->data + (position & (ring->bytes - 1)) + HEAD_BYTES;
-	bool good = size == sizeof(*ret_event) && !(head & DISCARD_BIT) && step <= left;
+	bool named = size == sizeof(struct event_name);
+	bool good = (named || size == sizeof(*ret_event)) && !(head & DISCARD_BIT) && step <= left;
 
+	ring->name[0] = '\0';
 	if (good)
 		memcpy(ret_event, at, sizeof(*ret_event));
-	else if (!(head & DISCARD_BIT) || step > left)
+	if (good && named)
+		memcpy(ring->name, at + offsetof(struct event_name, name), sizeof(ring->name) - 1);
+	if (!good && (!(head & DISCARD_BIT) || step > left))
 		ring->discarded++;
 	/* A length that makes no sense: nothing behind it can be found. */
 	__atomic_store_n(ring->consumer, position + (step <= left ? step : left), __ATOMIC_RELEASE);

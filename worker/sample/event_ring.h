@@ -19,6 +19,7 @@ struct event_ring {
 	uint64_t discarded;
 	uint64_t end; /* of what the calls of event_ring_next() until the next false return */
 	bool reading;
+	char name[sizeof(u64[EVENT_NAME_WORDS]) + 1]; /* of the last event, "" if it brought none */
 };
 
 /* Memory is borrowed: consumer is one page, producer one page and 2 * bytes of data. */
@@ -27,7 +28,7 @@ void event_ring_init(struct event_ring *ring, void *consumer, const void *produc
 /* To its end: what came before was another reader's. */
 void event_ring_skip(void *consumer, const void *producer);
 /* The next event; false when there is none, or none but those that came after the first call.
- * Others than struct event are passed over. */
+ * Others than struct event and struct event_name are passed over. */
 bool event_ring_next(struct event_ring *ring, struct event *ret_event);
 
 #endif

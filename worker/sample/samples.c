@@ -30,7 +30,7 @@ struct samples {
 	struct samples_counts counts;
 	unsigned char *buffer; /* struct held, one after another */
 	size_t used, capacity, records;
-	uint32_t kernel_object[KERNEL_RANGES_MAX + 1];
+	uint32_t kernel_object[SAMPLES_KERNEL_RANGES];
 	uint32_t unknown_object;
 	uint32_t kernel_cut, cut[REASON_COUNT]; /* locations */
 	uint32_t stack[PROFILE_STACK_MAX];
@@ -121,11 +121,30 @@ static void push_unknown(struct samples *samples, struct attempt *attempt)
 	push_address(samples, &samples->unknown_object, "[unknown]", KIND_MARKER, 0, attempt);
 }
 
+/* False: its name was not told, or not kept. */
+static bool push_late(struct samples *samples, u64 frame, struct attempt *attempt)
+{
+	const struct late_names *names = samples->parts.late_names;
+	uint32_t module = 0;
+	int place = names ? late_names_find(names, KERNEL_FRAME_OFFSET(frame), &module) : -1;
+
+	if (place < 0)
+		return false;
+	push_address(samples, &samples->kernel_object[SAMPLES_LATE + module],
+		     late_names_module(names, module), KIND_KERNEL, (uint64_t)place, attempt);
+	return true;
+}
+
 static void push_kernel(struct samples *samples, u64 frame, bool leaf, struct attempt *attempt)
 {
 	uint32_t range = KERNEL_FRAME_RANGE(frame), offset = KERNEL_FRAME_OFFSET(frame);
 	const char *name = "[kernel]";
 
+	if (range == KERNEL_RANGE_NAMED) {
+		if (push_late(samples, frame, attempt))
+			return;
+		offset = 0;
+	}
 	if (range < KERNEL_RANGES_MAX && samples->parts.symbols)
 		name = kernel_symbols_range(samples->parts.symbols, range);
 	if (range >= KERNEL_RANGES_MAX || !name) {
@@ -411,7 +430,7 @@ void samples_use(struct samples *samples, struct profile *profile)
 
 uint32_t samples_kernel_object(const struct samples *samples, uint32_t range)
 {
-	return range <= KERNEL_RANGES_MAX ? samples->kernel_object[range] : 0;
+	return range < SAMPLES_KERNEL_RANGES ? samples->kernel_object[range] : 0;
 }
 
 uint32_t samples_unknown_object(const struct samples *samples)

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "bpf/abi.h"
+#include "worker/symbol/late_names.h"
 
 struct comm_filter;
 struct kernel_symbols;
@@ -31,6 +32,7 @@ struct samples_parts { /* all borrowed */
 	struct tracker *tracker;
 	struct profile *profile;
 	const struct kernel_symbols *symbols;
+	const struct late_names *late_names;
 	const struct redact *redact;
 	struct comm_filter *comm; /* NULL: all names are asked for */
 };
@@ -59,7 +61,10 @@ size_t samples_held(const struct samples *samples);	    /* records */
 /* Another profile from here on, an empty one; the objects' ids are the caller's. */
 void samples_use(struct samples *samples, struct profile *profile);
 
-/* The profile's object for a kernel range, 0: none yet. KERNEL_RANGES_MAX stands for unknown. */
+/* The profile's object for a kernel range, 0: none yet. KERNEL_RANGES_MAX stands for unknown; from
+ * SAMPLES_LATE on there is one for each module of the late names. */
+#define SAMPLES_LATE	      (KERNEL_RANGES_MAX + 1)
+#define SAMPLES_KERNEL_RANGES (SAMPLES_LATE + LATE_MODULES_MAX)
 uint32_t samples_kernel_object(const struct samples *samples, uint32_t range);
 /* The profile's object of addresses in no known mapping, 0: none yet. */
 uint32_t samples_unknown_object(const struct samples *samples);

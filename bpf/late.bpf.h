@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Names of kernel code that came after the ranges were filled: of modules and programs of BPF. The
+ * kernel itself is asked, and the worker is told the name and an id that is made from it.
+ *
+ * No lock is taken but that of the events ring, which an NMI only tries: the kernel finds names as
+ * it does for the trace of an oops (kernel/kallsyms.c), and the helper has a buffer for each level
+ * of nesting. Where there is no name it prints the address: that stays in scratch.
+ *
+ * Needed from the includer: what its kernels offer (kernel_*.bpf.h).
+ */
+#ifndef KEYHOLE_BPF_LATE_BPF_H
+#define KEYHOLE_BPF_LATE_BPF_H
+
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+
+#include "bpf/abi.h"
+#include "bpf/config.bpf.h"
+#include "bpf/env.bpf.h"
+
+#define LATE_UNKNOWN KERNEL_FRAME(KERNEL_RANGE_UNKNOWN, 0)
+#define LATE_FACTOR  0x9e3779b97f4a7c15ull
+/* A name holds for so long, as a power of two in ns: 4.3 s. Then something else may be there. */
+#define LATE_AGE_BITS 32
+
+/* Those of another worker, or of another time, are not told. */
+INLINE u32 late_stamp(u64 now)
+{
+	return (u32)(now >> LATE_AGE_BITS) ^ worker_epoch << 16;
+}
+
+/* Without a lock: two CPUs that write to a place at once leave what is of no address. */
+INLINE u64 late_check(u64 address, u64 known)
+{
+	return address ^ (known + 1) * LATE_FACTOR;
+}
+
+/* Made from the name, so that CPUs need not agree on it. 0: there is none. */
+INLINE u32 late_id(const struct scratch *scratch)
+{
+	u64 hash = 0;
+
+	for (u32 i = 0; i < EVENT_NAME_WORDS; i++)
+		hash = (hash ^ scratch->name[i]) * LATE_FACTOR;
+	return (u32)(hash >> 32) | !(u32)(hash >> 32);
+}
+
+/*
+ * The id of an address, 0 if it has no name; less if the worker could not be told: the time is
+ * over, or half of the ring is full, of which the rest is for life events.
+ */
+INLINE s64 late_tell(struct scratch *scratch, u64 address, u64 now)
+{
+	if (now >= scratch->names_until ||
+	    bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) > EVENT_RING_BYTES / 2)
+		return -1;
+	for (u32 i = 0; i < EVENT_NAME_WORDS; i++)
+		scratch->name[i] = 0;
+	if (kernel_symbol(scratch->name, sizeof(scratch->name), address) <= 0 ||
+	    (u8)scratch->name[0] == '0')
+		return 0;
+	struct event_name *name = bpf_ringbuf_reserve(&events, sizeof(*name), 0);
+	u32 id = late_id(scratch);
+
+	if (!name)
+		return -1;
+	name->event = (struct event){.time = now, .kind = EVENT_NAME, .generation = id};
+	for (u32 i = 0; i < EVENT_NAME_WORDS; i++)
+		name->name[i] = scratch->name[i];
+	bpf_ringbuf_submit(name, BPF_RB_NO_WAKEUP);
+	return id;
+}
+
+/* The frame of an address in no range. Where those are hidden from the loader, so are names. */
+GLOBAL u64 late_frame(u64 address)
+{
+	u32 place = address * cache_multiplier >> (64 - LATE_BITS), zero = 0;
+	struct late_name *late = bpf_map_lookup_elem(&late_names, &place);
+	struct kernel_range *kernel = bpf_map_lookup_elem(&kernel_ranges, &zero);
+	struct scratch *scratch = scratch_state();
+	u64 now = bpf_ktime_get_ns(), known;
+
+	if (!late || !scratch || !kernel || !kernel->end)
+		return LATE_UNKNOWN;
+	known = *(volatile u64 *)&late->known;
+	if ((u32)known != late_stamp(now) ||
+	    *(volatile u64 *)&late->check != late_check(address, known)) {
+		s64 id = late_tell(scratch, address, now);
+
+		if (id < 0)
+			return LATE_UNKNOWN;
+		known = (u64)id << 32 | late_stamp(now);
+		*(volatile u64 *)&late->known = known;
+		*(volatile u64 *)&late->check = late_check(address, known);
+	}
+	return known >> 32 ? KERNEL_FRAME(KERNEL_RANGE_NAMED, known >> 32) : LATE_UNKNOWN;
+}
+
+#endif
