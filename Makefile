@@ -562,7 +562,7 @@ check-fuzz-smoke: $(FUZZERS)
 # All that is compiled for the suites, before one of them begins (contrib/try).
 .PHONY: check-builds
 check-builds: all test-programs workloads capture-build duration-build tiny-builds leaky-build \
-	kernel-builds sabotage package $(BUILD)/page/make_page $(DWARF) $(DOOMED) $(ESCAPE)/prisoner \
+	kernel-builds sabotage package other-version $(BUILD)/page/make_page $(DWARF) $(DOOMED) $(ESCAPE)/prisoner \
 	$(ESCAPE_PROGRAMS) $(CANARY_PROGRAMS)
 
 .PHONY: workloads bench install install-documents install-systemd package size legal format clean
@@ -605,8 +605,13 @@ package:
 		install install-systemd
 	@contrib/package/build $(BUILD)/package/stage $(BUILD)/package $(VERSION)
 
+# Of another version, with which programs of this one do not run (tests/package/versions.sh).
+.PHONY: other-version
+other-version:
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/other VERSION=$(VERSION)+other all
+
 .PHONY: check-package
-check-package: package $(EXECUTABLES)
+check-package: package other-version $(EXECUTABLES)
 	@$(RUN) package tests/package/package.sh tests/package/versions.sh
 
 # Beside an installed keyhole. The service runs the one of $(bindir).

@@ -41,11 +41,16 @@ INLINE void *task_registers(struct task_struct *task)
 	return (char *)BPF_CORE_READ(task, stack) + KERNEL_STACK_BYTES - PT_WORDS * 8;
 }
 
-/* The kernel's name of an address, NUL padded by the caller; 0 or less: none. Before 5.13 there is
- * no such helper. */
+/* Since 5.13. */
+INLINE int has_kernel_symbols(void)
+{
+	return HAS_HELPER(snprintf);
+}
+
+/* The kernel's name of an address, NUL padded by the caller; 0: none, less: no room to make it. */
 INLINE long kernel_symbol(void *to, u32 bytes, u64 address)
 {
-	if (!HAS_HELPER(snprintf))
+	if (!has_kernel_symbols())
 		return 0;
 	return bpf_snprintf(to, bytes, symbol_format, &address, sizeof(address));
 }

@@ -26,7 +26,12 @@ INLINE void *task_registers(struct task_struct *task)
 	return (void *)bpf_task_pt_regs((void *)task);
 }
 
-/* The kernel's name of an address, NUL padded by the caller; 0 or less: none. */
+INLINE int has_kernel_symbols(void)
+{
+	return 1;
+}
+
+/* The kernel's name of an address, NUL padded by the caller; 0: none, less: no room to make it. */
 INLINE long kernel_symbol(void *to, u32 bytes, u64 address)
 {
 	return bpf_snprintf(to, bytes, symbol_format, &address, sizeof(address));

@@ -57,8 +57,11 @@ INLINE s64 late_tell(struct scratch *scratch, u64 address, u64 now)
 		return -1;
 	for (u32 i = 0; i < EVENT_NAME_WORDS; i++)
 		scratch->name[i] = 0;
-	if (kernel_symbol(scratch->name, sizeof(scratch->name), address) <= 0 ||
-	    (u8)scratch->name[0] == '0')
+	long made = kernel_symbol(scratch->name, sizeof(scratch->name), address);
+
+	if (made <= 0)
+		return made;
+	if ((u8)((u8)scratch->name[0] - '0') <= 9)
 		return 0;
 	struct event_name *name = bpf_ringbuf_reserve(&events, sizeof(*name), 0);
 	u32 id = late_id(scratch);

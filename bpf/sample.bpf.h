@@ -77,12 +77,11 @@ INLINE enum range_holds kernel_range(u64 address, u32 before, u64 *ret_frame)
 /* Number: of the frame, 0 is the leaf; others are return addresses, maybe another function's. */
 GLOBAL u64 kernel_frame(u64 address, u32 before, u32 number)
 {
-	u64 frame = KERNEL_FRAME(KERNEL_RANGE_UNKNOWN, 0), named;
+	u64 frame = KERNEL_FRAME(KERNEL_RANGE_UNKNOWN, 0);
 
-	if (kernel_range(address, before, &frame) == RANGE_LASTS)
+	if (kernel_range(address, before, &frame) == RANGE_LASTS || !has_kernel_symbols())
 		return frame;
-	named = late_frame(number ? address - 1 : address);
-	return KERNEL_FRAME_RANGE(named) == KERNEL_RANGE_NAMED ? named : frame;
+	return late_frame(number ? address - 1 : address);
 }
 
 /*

@@ -55,7 +55,9 @@ static int await_exporter(struct recording *rec)
 	int r = 0;
 
 	if (rec->options->given.flags >> OPTIONS_EVERY && !(spawner->seen >> MESSAGE_EXITED & 1))
-		r = channel_expect(spawner, MESSAGE_EXITED, WHOLE_MS, &message);
+		r = channel_expect(spawner, MESSAGE_EXITED, WHOLE_MS, &message)
+			    ?: message.EXITED.status ? -EIO
+						     : 0;
 	return r ? failed("output", rec->options->output, r) : EXIT_DONE;
 }
 

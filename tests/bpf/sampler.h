@@ -294,6 +294,11 @@ static void *task_registers(struct task_struct *task)
 	return sampler.entry;
 }
 
+static int has_kernel_symbols(void)
+{
+	return 1;
+}
+
 static long kernel_symbol(void *to, u32 bytes, u64 address)
 {
 	sampler.symbol_address = address;

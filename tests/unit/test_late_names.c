@@ -65,7 +65,7 @@ static void test_late_names__names_of_others(void **state)
 	assert_kept(names, 1, "new?line?[31m?", "[mo?dule]");
 	assert_kept(names, 2, " [module]", "[kernel]");
 	assert_kept(names, 3, "function [cut", "[kernel]");
-	assert_kept(names, 4, longest, "[kernel]");
+	assert_kept(names, 4, longest, "[kernel unknown]");
 	assert_int_equal(late_names_find(names, 5, &module), -ENOENT);
 	assert_int_equal(late_names_find(names, 0, &module), -ENOENT);
 	assert_int_equal(late_names_find(names, 6, &module), -ENOENT);

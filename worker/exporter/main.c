@@ -31,6 +31,7 @@ struct exporter {
 	struct channel loader, worker;
 	int output;
 	uint64_t bytes; /* of a stream, so far */
+	bool torn;	/* the output may end in the middle of a profile */
 };
 
 static int start(struct exporter *exporter)
@@ -71,7 +72,7 @@ static int wait_profile(struct exporter *exporter, struct message *ret_message)
 	while (r == 0) {
 		if (poll(fds, 3, -1) < 0 && errno != EINTR)
 			return -errno;
-		if (fds[2].revents & POLLERR)
+		if (fds[2].revents & (POLLERR | POLLHUP | POLLNVAL)) /* pipe, socket, none */
 			return -ECONNRESET;
 		r = channel_receive(&exporter->worker, ret_message);
 		if (r == 0)
@@ -195,6 +196,7 @@ static int export_all(struct exporter *exporter)
 			channel_send_bare(&exporter->worker, MESSAGE_WINDOW_WRITTEN, -1);
 	}
 	r = r ? r : sync_output(exporter->output);
+	exporter->torn = r != 0;
 	return say_written(exporter, r);
 }
 
@@ -224,5 +226,5 @@ int main(void)
 		r = run(&exporter);
 	if (r < 0 && r != -EPIPE)
 		log_error("exporter: %s", strerror(-r));
-	return r < 0 && r != -EPIPE;
+	return (r < 0 && r != -EPIPE) || exporter.torn;
 }

@@ -46,11 +46,13 @@ static void copy_printable(char *to, const char *text)
 	to[i] = '\0';
 }
 
-/* Cuts " [module]" off; returns "[module]". */
+/* Cuts " [module]" off; returns "[module]", which a name that was cut may have lost. */
 static const char *split(char *text)
 {
 	char *module = strstr(text, " [");
 
+	if (strlen(text) == LATE_NAME_BYTES - 1 && text[LATE_NAME_BYTES - 2] != ']')
+		return "[kernel unknown]";
 	if (!module || module == text || text[strlen(text) - 1] != ']')
 		return "[kernel]";
 	*module = '\0';
