@@ -550,9 +550,10 @@ static void name_marker(const struct naming_parts *parts, const struct groups *g
 		set_name(parts->profile, &groups->places[i], object, name, 0, named);
 }
 
-static bool is_named(const struct groups *groups, uint32_t object)
+static bool is_described(const struct naming_parts *parts, const uint32_t *first, uint32_t object)
 {
-	return object == 0 || groups->first[object] == groups->first[object + 1];
+	return object == 0 || (first[object] == first[object + 1] &&
+			       profile_object_get(parts->profile, object)->limit);
 }
 
 /* 1: some objects are left. */
@@ -565,7 +566,7 @@ static int name_all(const struct naming_parts *parts, const struct groups *group
 	size_t cursor = 0;
 
 	while ((object = objects_next(parts->objects, &cursor)) != NULL) {
-		if (is_named(groups, object->profile_id))
+		if (is_described(parts, groups->first, object->profile_id))
 			continue;
 		if (parts->patience && parts->clock() - began >= parts->patience) {
 			r = 1;
