@@ -159,7 +159,10 @@ static int copy_checked(struct exporter *exporter, const struct message *message
 		return 0;
 	if (r == 0 && !has_room(exporter, bytes))
 		return -EFBIG;
-	r = r ? r : copy_profile(message->fd, bytes, exporter->output);
+	if (r)
+		return r;
+	r = copy_profile(message->fd, bytes, exporter->output);
+	exporter->torn = r != 0;
 	exporter->bytes += bytes;
 	return r;
 }
@@ -196,7 +199,6 @@ static int export_all(struct exporter *exporter)
 			channel_send_bare(&exporter->worker, MESSAGE_WINDOW_WRITTEN, -1);
 	}
 	r = r ? r : sync_output(exporter->output);
-	exporter->torn = r != 0;
 	return say_written(exporter, r);
 }
 
