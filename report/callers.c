@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Functions that match, with who calls them and what they call: each pair once for a sample. */
 #include <errno.h>
-#include <regex.h>
 #include <stdlib.h>
 
 #include "report/view.h"
 #include "worker/base/array.h"
+#include "worker/base/expression.h"
 #include "worker/base/map.h"
 
 struct pair {
@@ -118,7 +118,7 @@ static int match(struct callers *callers, const char *expression)
 
 	if (!expression)
 		return 0;
-	if (regcomp(&regex, expression, REG_EXTENDED | REG_NOSUB))
+	if (expression_compile(&regex, expression, 0))
 		return -EINVAL;
 	for (uint32_t name = 1; name < callers->tally.count; name++)
 		if (!regexec(&regex, tally_name(&callers->tally, name), 0, NULL, 0))

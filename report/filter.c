@@ -6,11 +6,12 @@
 #include <string.h>
 
 #include "worker/base/array.h"
+#include "worker/base/expression.h"
 #include "worker/profile/profile.h"
 
 static int compile(regex_t *regex, const char *expression, const char **ret_bad)
 {
-	if (!expression || !regcomp(regex, expression, REG_EXTENDED | REG_NOSUB))
+	if (!expression || !expression_compile(regex, expression, 0))
 		return 0;
 	*ret_bad = expression;
 	return -EINVAL;

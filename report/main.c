@@ -22,6 +22,7 @@
 #include "report/options.h"
 #include "report/result.h"
 #include "report/view.h"
+#include "worker/base/expression.h"
 #include "worker/format/format.h"
 #include "worker/format/pprof_read.h"
 #include "worker/format/unpack.h"
@@ -107,7 +108,7 @@ static int read_profiles(const struct run *run, struct report *report)
 	int r = EXIT_DONE;
 
 	if (filter_init(&filter, &run->options, &bad))
-		return usage(bad, "not a regular expression");
+		return usage(bad, expression_problem(bad));
 	for (unsigned int i = 0; i < run->options.file_count && r == EXIT_DONE; i++)
 		r = read_profile(run, i, &filter, report);
 	filter_release(&filter);
@@ -152,8 +153,9 @@ static int show(const struct report *report)
 						       : view_table(report);
 
 	if (r == -EINVAL)
-		return usage(options->callers ? options->callers : options->callees,
-			     "not a regular expression");
+		return usage(
+			options->callers ? options->callers : options->callees,
+			expression_problem(options->callers ? options->callers : options->callees));
 	if (r)
 		return failed("view", strerror(-r));
 	if (fflush(report->screen.out) || ferror(report->screen.out))

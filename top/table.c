@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "worker/base/array.h"
+#include "worker/base/expression.h"
 #include "worker/base/intern.h"
 #include "worker/base/map.h"
 
@@ -26,8 +27,8 @@ void match_set(struct match *match, const char *text)
 {
 	match_release(match);
 	snprintf(match->text, sizeof(match->text), "%s", text);
-	match->is_regex = match->text[0] && !regcomp(&match->regex, match->text,
-						     REG_EXTENDED | REG_NOSUB | REG_ICASE);
+	match->is_regex =
+		match->text[0] && !expression_compile(&match->regex, match->text, REG_ICASE);
 }
 
 void match_release(struct match *match)

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <linux/magic.h>
 #include <pwd.h>
-#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,10 +15,10 @@
 
 #include "bpf/abi.h"
 #include "ipc/guard.h"
+#include "worker/base/expression.h"
 
-#define USERS	    "/etc/passwd"
-#define WORD_BYTES  4096 /* of a list; PATH_MAX */
-#define REPEATS_MAX 3
+#define USERS	   "/etc/passwd"
+#define WORD_BYTES 4096 /* of a list; PATH_MAX */
 
 _Static_assert(sizeof(struct sample_filter) == sizeof(((struct message_options *)NULL)->filter),
 	       "the loader copies it as it is");
@@ -164,46 +163,13 @@ const char *filters_add_excluded_cgroups(struct filters *filters, const char *li
 
 /* ---- names --------------------------------------------------------------------------------- */
 
-/* All three make an expression of a few bytes one of any size, in memory or in time: glibc has a
- * copy of what + repeats, and of the copies in it. */
-static bool is_expensive(const char *expression)
-{
-	unsigned int repeats = 0;
-
-	for (const char *at = expression; *at; at++) {
-		if (*at == '{')
-			return true;
-		if (*at == '+' && at > expression && strchr(")+*?", at[-1]) &&
-		    ++repeats > REPEATS_MAX)
-			return true;
-		if (*at != '\\' || !at[1])
-			continue;
-		at++;
-		if (isdigit((unsigned char)*at))
-			return true;
-	}
-	return false;
-}
-
 const char *filters_check_comm(const char *expression)
 {
-	static char text[128];
-	regex_t regex;
-	int r;
-
 	if (!*expression)
 		return "an empty expression";
 	if (strlen(expression) >= OPTIONS_COMM_BYTES)
 		return "an expression of more than 63 bytes";
-	if (is_expensive(expression))
-		return "not supported in an expression: { }, references such as \\1, )+ more than "
-		       "3 times";
-	r = regcomp(&regex, expression, REG_EXTENDED | REG_NOSUB);
-	if (r)
-		regerror(r, NULL, text, sizeof(text));
-	else
-		regfree(&regex);
-	return r ? text : NULL;
+	return expression_problem(expression);
 }
 
 /* ---- modes --------------------------------------------------------------------------------- */

@@ -2,10 +2,11 @@
 #include "worker/sample/comm.h"
 
 #include <errno.h>
-#include <regex.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "worker/base/expression.h"
 
 #define VERDICTS 256 /* names that are remembered; one in the place of another is asked for again */
 
@@ -22,11 +23,14 @@ struct comm_filter {
 int comm_filter_new(const char *expression, struct comm_filter **ret_filter)
 {
 	struct comm_filter *filter = calloc(1, sizeof(*filter));
-	int r = filter ? regcomp(&filter->regex, expression, REG_EXTENDED | REG_NOSUB) : REG_ESPACE;
+	int r;
 
+	if (!filter)
+		return -ENOMEM;
+	r = expression_compile(&filter->regex, expression, 0);
 	if (r) {
 		free(filter);
-		return r == REG_ESPACE ? -ENOMEM : -EINVAL;
+		return r;
 	}
 	*ret_filter = filter;
 	return 0;
