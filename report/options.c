@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "ipc/log.h"
+#include "worker/base/decimal.h"
 #include "worker/format/format.h"
 
 #define LINES	    20
@@ -105,17 +106,6 @@ const char *report_options_by_name(enum by by)
 	return by_names[by];
 }
 
-static bool number(const char *text, unsigned int *ret_number)
-{
-	char *end;
-	unsigned long value = strtoul(text, &end, 10);
-
-	if (*text < '0' || *text > '9' || *end || value > INT_MAX)
-		return false;
-	*ret_number = (unsigned int)value;
-	return true;
-}
-
 /* What takes an option's argument returns NULL, or why that is refused. */
 
 static const char *set_by(struct options *options, const char *arg)
@@ -174,7 +164,7 @@ static const char *set_format(struct options *options, const char *arg)
 
 static const char *set_lines(struct options *options, const char *arg)
 {
-	if (!number(arg, &options->lines))
+	if (!decimal_read32(arg, 0, INT_MAX, &options->lines))
 		return "not a number of lines";
 	options->lines = options->lines ? options->lines : UINT_MAX;
 	return NULL;
@@ -182,7 +172,7 @@ static const char *set_lines(struct options *options, const char *arg)
 
 static const char *set_pid(struct options *options, const char *arg)
 {
-	return number(arg, &options->pid) && options->pid ? NULL : "not a process id";
+	return decimal_read32(arg, 1, INT_MAX, &options->pid) ? NULL : "not a process id";
 }
 
 static const char *apply_flag(struct options *options, int option)

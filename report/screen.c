@@ -16,8 +16,7 @@
 #define WARM	  1.0
 #define LEAST	  10.0 /* of a unit, so that small parts show */
 
-/* no-color.org: any value but the empty one; a terminal without colours is called dumb. */
-static bool wants_colour(void)
+bool screen_wants_colour(void)
 {
 	const char *refusal = getenv("NO_COLOR"), *terminal = getenv("TERM");
 
@@ -32,7 +31,7 @@ void screen_init(struct screen *screen, FILE *out)
 	if (!isatty(fileno(out)))
 		return;
 	screen->terminal = true;
-	screen->colour = wants_colour();
+	screen->colour = screen_wants_colour();
 	if (ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
 		screen->width = size.ws_col;
 	screen->width = screen->width < WIDTH_MIN   ? WIDTH_MIN

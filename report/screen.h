@@ -24,6 +24,11 @@ struct screen {
 	bool colour, terminal;
 };
 
+/*
+ * no-color.org: any value but the empty one refuses it; a terminal without colours is called dumb.
+ */
+bool screen_wants_colour(void);
+
 /* Before the process is confined. */
 void screen_init(struct screen *screen, FILE *out);
 

@@ -2,23 +2,13 @@
 #include "symbolize/object.h"
 
 #include <errno.h>
-#include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 
 #include "ipc/time.h"
 #include "symbolize/debug.h"
+#include "worker/base/decimal.h"
 #include "worker/dwarf/child.h"
-
-static bool number(const char *text, unsigned long most, unsigned int *ret_number)
-{
-	char *end;
-	unsigned long value = strtoul(text, &end, 10);
-
-	*ret_number = (unsigned int)value;
-	return *text >= '0' && *text <= '9' && !*end && value <= most;
-}
 
 int object_main(int argc, char **argv)
 {
@@ -30,9 +20,10 @@ int object_main(int argc, char **argv)
 
 	if (argc != CHILD_ARGUMENTS || strcmp(argv[1], KEYHOLE_VERSION) != 0)
 		return EPROTO;
-	if (!number(argv[2], CHILD_ADDRESSES_MAX, &ask.count) || ask.count == 0 ||
-	    !number(argv[3], CHILD_FILES_MAX, &count) || !number(argv[4], 1, &alternates) ||
-	    !number(argv[5], CHILD_MS_MAX, &milliseconds))
+	if (!decimal_read32(argv[2], 1, CHILD_ADDRESSES_MAX, &ask.count) ||
+	    !decimal_read32(argv[3], 0, CHILD_FILES_MAX, &count) ||
+	    !decimal_read32(argv[4], 0, 1, &alternates) ||
+	    !decimal_read32(argv[5], 0, CHILD_MS_MAX, &milliseconds))
 		return EINVAL;
 	prctl(PR_SET_NAME, CHILD_NAME);
 	for (unsigned int i = 0; i < count; i++)

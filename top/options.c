@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ipc/log.h"
+#include "worker/base/decimal.h"
 
 #define NUMBER_MAX 1000000u
 
@@ -43,17 +44,6 @@ static int refuse(const char *object, const char *reason)
 	log_error("top: %s: %s%s", object, reason,
 		  strchr(reason, ';') ? "" : "; see: keyhole top --help");
 	return -EINVAL;
-}
-
-static bool number(const char *text, unsigned int *ret_number)
-{
-	char *end;
-	unsigned long value = strtoul(text, &end, 10);
-
-	if (*text < '0' || *text > '9' || *end || value < 1 || value > NUMBER_MAX)
-		return false;
-	*ret_number = (unsigned int)value;
-	return true;
 }
 
 /* As getopt_long() takes it: "--hel", "--every=1". */
@@ -127,10 +117,10 @@ static int parse_one(char **argv, int *at, struct top_options *options, size_t *
 	} else if (!strcmp(arg, "--batch")) {
 		options->batch = true;
 	} else if (is_option(arg, next, "-n", "--updates", &value, at)) {
-		if (!number(value, &options->updates))
+		if (!decimal_read32(value, 1, NUMBER_MAX, &options->updates))
 			return refuse(arg, "needs a number of 1 to 1000000");
 	} else if (is_option(arg, next, "-w", "--window", &value, at)) {
-		if (!number(value, &options->window) ||
+		if (!decimal_read32(value, 1, NUMBER_MAX, &options->window) ||
 		    (options->window != 1 && options->window != 5 && options->window != 15 &&
 		     options->window != 60))
 			return refuse(arg, "needs 1, 5, 15 or 60");

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
@@ -12,6 +11,7 @@
 
 #include "ipc/log.h"
 #include "report/confine.h"
+#include "report/screen.h"
 #include "top/messages.h"
 #include "top/members.h"
 #include "top/ui.h"
@@ -220,13 +220,6 @@ static int open_all(struct viewer *viewer)
 	return r;
 }
 
-static bool wants_colour(void)
-{
-	const char *refusal = getenv("NO_COLOR"), *terminal = getenv("TERM");
-
-	return !(refusal && *refusal) && terminal && strcmp(terminal, "dumb") != 0;
-}
-
 static int start(struct viewer *viewer)
 {
 	const struct confine_limits limits = {.address_space = MEMORY_MAX, .terminal = true};
@@ -234,7 +227,7 @@ static int start(struct viewer *viewer)
 	int r = open_all(viewer);
 
 	viewer->canvas.escapes = viewer->interactive;
-	viewer->canvas.colour = wants_colour();
+	viewer->canvas.colour = screen_wants_colour();
 	measure(viewer);
 	viewer->members = members_new();
 	r = r ? r : ui_init(&viewer->ui, cpus > 0 ? (unsigned int)cpus : 1);

@@ -17,6 +17,7 @@
 #include "ipc/log.h"
 #include "ipc/time.h"
 #include "policy/policy.h"
+#include "worker/base/decimal.h"
 
 #define EVERY_MAX ((1u << (CONFIG_NAMES - OPTIONS_EVERY)) - 1) /* seconds */
 
@@ -76,25 +77,13 @@ static const struct option why_longs[] = {
 	{NULL, 0, NULL, 0},
 };
 
-/* A decimal number without sign, blank or anything behind it. */
-static bool number(const char *text, unsigned int min, unsigned int max, unsigned int *ret_number)
-{
-	char *end;
-	unsigned long value = strtoul(text, &end, 10);
-
-	if (*text < '0' || *text > '9' || *end || value < min || value > max)
-		return false;
-	*ret_number = (unsigned int)value;
-	return true;
-}
-
 /* What takes an option's argument returns NULL, or why that is refused. */
 
 static const char *add_pid(struct message_options *options, const char *arg)
 {
 	if (options->pid_count == OPTIONS_PIDS_MAX || options->pids[options->pid_count])
 		return "more than 64 processes; take -a or --cgroup";
-	return number(arg, 1, OPTIONS_PID_MAX, &options->pids[options->pid_count++])
+	return decimal_read32(arg, 1, OPTIONS_PID_MAX, &options->pids[options->pid_count++])
 		       ? NULL
 		       : "not a process id";
 }
@@ -115,7 +104,7 @@ static const char *set_every(struct message_options *options, const char *arg)
 {
 	unsigned int seconds;
 
-	if (!number(arg, 1, EVERY_MAX, &seconds))
+	if (!decimal_read32(arg, 1, EVERY_MAX, &seconds))
 		return "not a number of seconds, 1 to 255";
 	options->flags &= ~(EVERY_MAX << OPTIONS_EVERY);
 	options->flags |= seconds << OPTIONS_EVERY;
@@ -217,7 +206,7 @@ static const char *apply(struct line *line, char **argv, int option, const char 
 		line->event = arg;
 		return events_parse(arg, &options->sampling);
 	case 'F':
-		return number(arg, 1, OPTIONS_FREQUENCY_MAX, &options->sampling.frequency)
+		return decimal_read32(arg, 1, OPTIONS_FREQUENCY_MAX, &options->sampling.frequency)
 			       ? NULL
 			       : "not a frequency of 1 to 10000 Hz";
 	case 'd':

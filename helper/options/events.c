@@ -3,10 +3,10 @@
 
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "ipc/time.h"
+#include "worker/base/decimal.h"
 #include "worker/base/event_rows.h"
 
 #define LIST_BYTES 512
@@ -50,16 +50,13 @@ const char *events_names(void)
 static const char *parse_period(const char *text, const struct event_row *row, uint64_t *ret_period)
 {
 	static char problem[128];
-	char *end;
-	unsigned long long value = strtoull(text, &end, 10);
 
-	if (*text < '0' || *text > '9' || *end || value < row->least || value > EVENTS_PERIOD_MAX) {
+	if (!decimal_read(text, row->least, EVENTS_PERIOD_MAX, ret_period)) {
 		snprintf(problem, sizeof(problem), "a period of %s is %llu to %llu%s", row->name,
 			 (unsigned long long)row->least, (unsigned long long)EVENTS_PERIOD_MAX,
 			 row->counted ? "" : " ns");
 		return problem;
 	}
-	*ret_period = value;
 	return NULL;
 }
 

@@ -6,7 +6,6 @@
 #include <linux/magic.h>
 #include <pwd.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -15,6 +14,7 @@
 
 #include "bpf/abi.h"
 #include "ipc/guard.h"
+#include "worker/base/decimal.h"
 #include "worker/base/expression.h"
 
 #define USERS	   "/etc/passwd"
@@ -49,19 +49,6 @@ static const char *for_each(struct filters *filters, const char *list,
 	return text;
 }
 
-static bool decimal(const char *word, uint32_t max, uint32_t *ret_number)
-{
-	char *end;
-	unsigned long long value;
-
-	if (!isdigit((unsigned char)*word))
-		return false;
-	errno = 0;
-	value = strtoull(word, &end, 10);
-	*ret_number = (uint32_t)value;
-	return !*end && !errno && value <= max;
-}
-
 /* ---- users --------------------------------------------------------------------------------- */
 
 /* In the file alone: the library's own look-up loads what is configured there. */
@@ -83,7 +70,7 @@ static const char *add_uid(struct filters *filters, const char *word)
 	uint32_t uid;
 
 	if (isdigit((unsigned char)*word)) {
-		if (!decimal(word, FILTER_UID_NONE - 1, &uid))
+		if (!decimal_read32(word, 0, FILTER_UID_NONE - 1, &uid))
 			return "not a user id";
 	} else if (!find_user(word, &uid)) {
 		return "not a user of " USERS;
@@ -116,7 +103,7 @@ static const char *add_pid(struct filters *filters, const char *word)
 	uint32_t pid, at = OPTIONS_PIDS_MAX;
 	guard_fd int fd = -1;
 
-	if (!decimal(word, OPTIONS_PID_MAX, &pid) || !pid)
+	if (!decimal_read32(word, 1, OPTIONS_PID_MAX, &pid))
 		return "not a process id";
 	fd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
 	if (fd < 0)
