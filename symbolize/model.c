@@ -18,12 +18,8 @@
 #include "worker/format/format.h"
 #include "worker/format/pprof_read.h"
 #include "worker/format/unpack.h"
+#include "worker/profile/place.h"
 #include "worker/profile/profile.h"
-
-struct place {
-	uint64_t address;
-	uint32_t location;
-};
 
 struct model {
 	const struct model_files *files;
@@ -58,7 +54,7 @@ static int by_object_and_address(const void *a, const void *b, void *opaque)
 
 	if (left_object != right_object)
 		return left_object < right_object ? -1 : 1;
-	return left->address < right->address ? -1 : left->address > right->address;
+	return place_compare(left, right);
 }
 
 static int sort_places(struct model *model)
@@ -134,18 +130,6 @@ static int read_answer(const struct model *model, size_t count, struct answer **
 	return answer_read(bytes, (size_t)status.st_size, count, ret_answer);
 }
 
-/* Equal addresses, of locations with different lines, are asked about once. */
-static uint32_t unique_addresses(const struct model *model, const struct place *places,
-				 size_t count)
-{
-	uint32_t unique = 0;
-
-	for (size_t i = 0; i < count; i++)
-		if (unique == 0 || model->addresses[unique - 1] != places[i].address)
-			model->addresses[unique++] = places[i].address;
-	return unique;
-}
-
 static const char *reason_of(const struct told *told)
 {
 	if (told->signal == SIGXCPU || told->signal == SIGALRM)
@@ -178,12 +162,11 @@ static const char *reason_of_answer(const struct answer_summary *summary)
 }
 
 static int take_answer(struct model *model, const struct place *places, size_t count,
-		       const char *name)
+		       uint32_t unique, const char *name)
 {
 	struct answer *answer;
 	const char *reason;
-	size_t at = 0;
-	int r = read_answer(model, unique_addresses(model, places, count), &answer);
+	int r = read_answer(model, unique, &answer);
 
 	if (r < 0) {
 		log_warning("dwarf: %s: answer: %s", name, strerror(-r));
@@ -194,10 +177,7 @@ static int take_answer(struct model *model, const struct place *places, size_t c
 		log_line(answer_summary(answer)->status == ANSWER_NONE ? LOG_LEVEL_INFO
 								       : LOG_LEVEL_WARNING,
 			 "dwarf: %s: %s", name, reason);
-	for (size_t i = 0; i < count && r == 0; i++) {
-		at += i > 0 && places[i].address != places[i - 1].address;
-		r = merge(model->profile, places[i].location, answer, at, &model->counts);
-	}
+	r = merge_places(model->profile, places, count, answer, &model->counts);
 	answer_free(answer);
 	return r;
 }
@@ -218,7 +198,7 @@ static int read_object(struct model *model, const struct place *places, size_t c
 	memset(&question, 0, sizeof(question));
 	question.id_size =
 		parse_id(profile_string_get(model->profile, object->build_id), question.id);
-	question.count = unique_addresses(model, places, count);
+	question.count = place_addresses(places, count, model->addresses);
 	format_clean_name(name, sizeof(name), path);
 	model->without_id += question.id_size == 0;
 	if (question.count > EXCHANGE_ADDRESSES_MAX) {
@@ -236,7 +216,7 @@ static int read_object(struct model *model, const struct place *places, size_t c
 		return r;
 	model->objects_read += !told.error && !told.signal;
 	if (!told.error && !told.signal)
-		return take_answer(model, places, count, name);
+		return take_answer(model, places, count, question.count, name);
 	log_line(told.error == -ENOENT ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING, "dwarf: %s: %s", name,
 		 reason_of(&told));
 	return 0;

@@ -5,12 +5,9 @@
 
 #include <stdint.h>
 
-struct profile;
+#include "worker/profile/place.h"
 
-struct place {
-	uint64_t address;
-	uint32_t location;
-};
+struct profile;
 
 /* Grouped by object: those of object o are [first[o], first[o + 1]). */
 struct groups {

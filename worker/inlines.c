@@ -15,6 +15,7 @@
 #include "worker/debug_file.h"
 #include "worker/dwarf/answer.h"
 #include "worker/dwarf/child.h"
+#include "worker/dwarf/merge.h"
 #include "worker/elf/image.h"
 #include "worker/groups.h"
 #include "worker/memory_file.h"
@@ -82,29 +83,20 @@ static struct hot *find_hot(const struct naming_parts *parts, size_t *ret_count)
 	return hot;
 }
 
-static int by_address(const void *a, const void *b)
-{
-	const struct place *left = a, *right = b;
-
-	return left->address < right->address ? -1 : left->address > right->address;
-}
-
 /* Those that have a line have it from the object itself (Go). */
 static void find_places(struct inlines *inlines, uint32_t object)
 {
 	const struct groups *groups = inlines->groups;
 
-	inlines->count = inlines->unique = 0;
+	inlines->count = 0;
 	for (uint32_t i = groups->first[object]; i < groups->first[object + 1]; i++) {
 		const struct place *place = &groups->places[i];
 
 		if (profile_location_get(inlines->parts->profile, place->location)->line == 0)
 			inlines->places[inlines->count++] = *place;
 	}
-	qsort(inlines->places, inlines->count, sizeof(*inlines->places), by_address);
-	for (size_t i = 0; i < inlines->count; i++)
-		if (i == 0 || inlines->places[i].address != inlines->places[i - 1].address)
-			inlines->addresses[inlines->unique++] = inlines->places[i].address;
+	qsort(inlines->places, inlines->count, sizeof(*inlines->places), place_compare);
+	inlines->unique = place_addresses(inlines->places, inlines->count, inlines->addresses);
 }
 
 /* ---- one object ---- */
@@ -175,20 +167,6 @@ static int read_answer(struct inlines_counts *counts, int fd, size_t addresses,
 		       : -EIO;
 }
 
-static int merge_all(struct inlines *inlines, const struct answer *answer)
-{
-	struct profile *profile = inlines->parts->profile;
-	const struct place *place = inlines->places;
-	size_t at = 0;
-	int r = 0;
-
-	for (size_t i = 0; i < inlines->count && r == 0; i++) {
-		at += i > 0 && place[i].address != place[i - 1].address;
-		r = merge(profile, place[i].location, answer, at, &inlines->parts->inlines->merged);
-	}
-	return r;
-}
-
 /* 0, or -ENODATA: some is missing. */
 static int judge(const struct answer_summary *summary)
 {
@@ -218,7 +196,8 @@ static int ask(struct inlines *inlines, int file, uint64_t left)
 	r = fd < 0 ? fd : read_answer(parts->inlines, fd, inlines->unique, &answer);
 	if (r < 0)
 		return r;
-	r = merge_all(inlines, answer);
+	r = merge_places(parts->profile, inlines->places, inlines->count, answer,
+			 &parts->inlines->merged);
 	r = r ? r : judge(answer_summary(answer));
 	answer_free(answer);
 	return r;

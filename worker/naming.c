@@ -172,13 +172,6 @@ static void find_segments(struct naming *naming)
 			naming->segments[naming->segment_count++] = segments[i];
 }
 
-static int by_address(const void *a, const void *b)
-{
-	const struct place *left = a, *right = b;
-
-	return left->address < right->address ? -1 : left->address > right->address;
-}
-
 static void offsets_to_addresses(struct naming *naming)
 {
 	for (size_t i = 0; i < naming->count; i++) {
@@ -192,7 +185,7 @@ static void offsets_to_addresses(struct naming *naming)
 		profile_location_get(naming->parts->profile, place->location)->address =
 			place->address;
 	}
-	qsort(naming->places, naming->count, sizeof(*naming->places), by_address);
+	qsort(naming->places, naming->count, sizeof(*naming->places), place_compare);
 }
 
 /* One that could not be read: from its first byte to the last one that was executed. */

@@ -21,6 +21,7 @@
 #include "report/confine.h"
 #include "worker/dwarf/merge.h"
 #include "worker/dwarf/answer.h"
+#include "worker/profile/place.h"
 #include "worker/profile/profile.h"
 
 /* gcc says it so, clang so: such builds are not confined. */
@@ -201,7 +202,7 @@ static void rig_init(struct rig *rig, const char *name, bool named)
 	struct profile_object object = {.kind = KIND_NATIVE};
 	struct profile_function function = {.named = named, .start = 0x1000};
 
-	*rig = (struct rig){.profile = profile_new(), .answer = answer_new(1)};
+	*rig = (struct rig){.profile = profile_new(), .answer = answer_new(2)};
 	object.name = profile_string(rig->profile, "/bin/x");
 	function.object = profile_object_add(rig->profile, &object);
 	rig->location = profile_location_add(rig->profile, function.object, 0x1001);
@@ -210,7 +211,14 @@ static void rig_init(struct rig *rig, const char *name, bool named)
 		profile_function_add(rig->profile, &function);
 }
 
-static void rig_say(struct rig *rig, const char *const *names, size_t count)
+static void rig_merge(struct rig *rig)
+{
+	const struct place place = {0x1001, rig->location};
+
+	assert_int_equal(merge_places(rig->profile, &place, 1, rig->answer, &rig->counts), 0);
+}
+
+static int rig_answer(struct rig *rig, const char *const *names, size_t count)
 {
 	struct answer_frame frames[ANSWER_CHAIN_MAX];
 
@@ -222,8 +230,13 @@ static void rig_say(struct rig *rig, const char *const *names, size_t count)
 		frames[i] = (struct answer_frame){answer_function_add(rig->answer, &function),
 						  (uint32_t)i + 10};
 	}
-	assert_int_equal(answer_set(rig->answer, 0, frames, count), 0);
-	assert_int_equal(merge(rig->profile, rig->location, rig->answer, 0, &rig->counts), 0);
+	return answer_set(rig->answer, 0, frames, count);
+}
+
+static void rig_say(struct rig *rig, const char *const *names, size_t count)
+{
+	assert_int_equal(rig_answer(rig, names, count), 0);
+	rig_merge(rig);
 }
 
 static void assert_line(struct rig *rig, size_t index, size_t of, const char *name, uint32_t line)
@@ -291,9 +304,39 @@ static void test_merge__keeps_lines_where_there_is_a_symbol_alone(void **state)
 	function.name = function.system_name = answer_string(rig.answer, "outer");
 	frame.function = answer_function_add(rig.answer, &function);
 	assert_int_equal(answer_set(rig.answer, 0, &frame, 1), 0);
-	assert_int_equal(merge(rig.profile, rig.location, rig.answer, 0, &rig.counts), 0);
+	rig_merge(&rig);
 	assert_line(&rig, 0, 2, "inner", 10);
 	assert_line(&rig, 1, 2, "outer", 11);
+	rig_release(&rig);
+}
+
+/* Locations of one address are asked about once; what is said is said of each. */
+static void test_merge__places_of_one_address(void **state)
+{
+	const char *const names[] = {"inner", "outer"};
+	struct place places[3] = {{0x1005, 0}, {0x1001, 0}, {0x1001, 0}};
+	uint64_t addresses[3];
+	uint32_t object;
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig, "x+0x1000", false);
+	object = profile_location_get(rig.profile, rig.location)->object;
+	places[0].location = profile_location_add(rig.profile, object, 0x1005);
+	places[1].location = profile_location_add_variant(rig.profile, object, 0x1001, 7);
+	places[2].location = rig.location;
+	qsort(places, 3, sizeof(places[0]), place_compare);
+	assert_int_equal(place_addresses(places, 3, addresses), 2);
+	assert_int_equal(addresses[0], 0x1001);
+	assert_int_equal(addresses[1], 0x1005);
+	assert_int_equal(rig_answer(&rig, names, 2), 0);
+	assert_int_equal(merge_places(rig.profile, places, 3, rig.answer, &rig.counts), 0);
+	for (size_t i = 0; i < 2; i++) {
+		rig.location = places[i].location;
+		assert_line(&rig, 0, 2, "inner", 10);
+	}
+	assert_int_equal(rig.counts.lines, 2);
+	assert_int_equal(profile_location_get(rig.profile, places[2].location)->line, 0);
 	rig_release(&rig);
 }
 
@@ -334,6 +377,7 @@ int main(void)
 		cmocka_unit_test(test_merge__names_what_has_no_name),
 		cmocka_unit_test(test_merge__keeps_a_name),
 		cmocka_unit_test(test_merge__keeps_lines_where_there_is_a_symbol_alone),
+		cmocka_unit_test(test_merge__places_of_one_address),
 		cmocka_unit_test(test_merge__of_nothing_changes_nothing),
 		cmocka_unit_test(test_merge__takes_the_longest_chain),
 	};

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "worker/dwarf/answer.h"
+#include "worker/profile/place.h"
 #include "worker/profile/profile.h"
 
 _Static_assert(ANSWER_CHAIN_MAX <= PROFILE_LINES_MAX, "a location has room for a chain");
@@ -72,8 +73,8 @@ static bool tells_nothing(const struct profile *profile, const struct profile_lo
 			      !answer_function_get(answer, frames[0].function)->file);
 }
 
-int merge(struct profile *profile, uint32_t id, const struct answer *answer, size_t address,
-	  struct merge_counts *counts)
+static int merge(struct profile *profile, uint32_t id, const struct answer *answer, size_t address,
+		 struct merge_counts *counts)
 {
 	struct profile_location *location = profile_location_get(profile, id);
 	struct profile_line inlined[ANSWER_CHAIN_MAX];
@@ -99,4 +100,17 @@ int merge(struct profile *profile, uint32_t id, const struct answer *answer, siz
 	counts->lines += frames[0].line > 0;
 	counts->inlined += last;
 	return profile_location_set_inlined(profile, id, inlined, last);
+}
+
+int merge_places(struct profile *profile, const struct place *places, size_t count,
+		 const struct answer *answer, struct merge_counts *counts)
+{
+	size_t address = 0;
+	int r = 0;
+
+	for (size_t i = 0; i < count && r == 0; i++) {
+		address += i > 0 && places[i].address != places[i - 1].address;
+		r = merge(profile, places[i].location, answer, address, counts);
+	}
+	return r;
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 struct answer;
+struct place;
 struct profile;
 
 struct merge_counts { /* of locations, but `inlined` */
@@ -14,10 +15,11 @@ struct merge_counts { /* of locations, but `inlined` */
 };
 
 /*
- * The function whose code it is keeps a name that it has, which may tell more (".cold"). 0 or
- * -ENOMEM; where nothing is known the location stays as it is.
+ * Places in ascending order; the answer is to their place_addresses(). The function whose code it
+ * is keeps a name that it has, which may tell more (".cold"). 0 or -ENOMEM; where nothing is known
+ * a location stays as it is.
  */
-int merge(struct profile *profile, uint32_t location, const struct answer *answer, size_t address,
-	  struct merge_counts *counts);
+int merge_places(struct profile *profile, const struct place *places, size_t count,
+		 const struct answer *answer, struct merge_counts *counts);
 
 #endif
