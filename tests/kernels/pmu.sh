@@ -16,20 +16,7 @@ emulator=
 trap '[ -z "$emulator" ] || kill "$emulator"; rm -rf "$top"' EXIT
 trap 'exit 1' INT TERM
 
-number=0 failed=0
-result() {	# NAME COMMAND...
-	local name=$1 status
-	shift
-	number=$((number + 1))
-	"$@" >"$top/said" 2>&1
-	status=$?
-	case $status in
-	0) echo "ok $number - $name" ;;
-	77) echo "ok $number - $name # SKIP $(tail -n 1 "$top/said")" ;;
-	*) echo "not ok $number - $name"; failed=1 ;;
-	esac
-	[ $status = 77 ] || sed 's/^/#   /' "$top/said"
-}
+. tests/kernels/results.sh
 
 lacks() {	# WHAT: skips
 	echo "$*"

@@ -339,18 +339,26 @@ static void test_top__filter(void **state)
 	draw(40, 10);
 }
 
-static void test_top__moves_and_pages(void **state)
-{
-	struct made many[60];
-	char names[60][16];
+#define MANY 60
 
-	(void)state;
-	for (unsigned int i = 0; i < 60; i++) {
+/* f00 to f59, the first one the hottest. */
+static const struct made *make_many(void)
+{
+	static struct made many[MANY];
+	static char names[MANY][16];
+
+	for (unsigned int i = 0; i < MANY; i++) {
 		snprintf(names[i], sizeof(names[i]), "f%02u", i);
 		many[i] = (struct made){
 			.process = "app", .pid = 1, .stack = {names[i]}, .count = 100 - i};
 	}
-	feed(&ui, many, 60);
+	return many;
+}
+
+static void test_top__moves_and_pages(void **state)
+{
+	(void)state;
+	feed(&ui, make_many(), MANY);
 	draw(80, LINES);
 	assert_true(is_on_screen("f18") && !is_on_screen("f19"));
 	key(KEY_PAGE_DOWN);
@@ -376,25 +384,17 @@ static void test_top__moves_and_pages(void **state)
 /* The chosen row stays on the screen, and the screen full. */
 static void test_top__fewer_rows_and_lines(void **state)
 {
-	struct made many[60];
-	char names[60][16];
-
 	(void)state;
-	for (unsigned int i = 0; i < 60; i++) {
-		snprintf(names[i], sizeof(names[i]), "f%02u", i);
-		many[i] = (struct made){
-			.process = "app", .pid = 1, .stack = {names[i]}, .count = 100 - i};
-	}
-	feed(&ui, many, 60);
+	feed(&ui, make_many(), MANY);
 	key('G');
 	keys("---"); /* one window, in which there is less to see */
-	feed(&ui, many, 25);
+	feed(&ui, make_many(), 25);
 	draw(80, LINES);
 	assert_true(is_on_screen("f24") && is_on_screen("f06"));
 	FEED(&ui, ordinary);
 	draw(80, LINES);
 	assert_true(is_on_screen("hot") && is_on_screen("idle"));
-	feed(&ui, many, 60);
+	feed(&ui, make_many(), MANY);
 	keys("g");
 	for (int i = 0; i < 18; i++)
 		key('j');
