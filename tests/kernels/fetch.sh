@@ -3,12 +3,14 @@
 #
 # tests/kernels/fetch.sh [KERNEL...]: the kernels of tests/kernels/matrix, from the Debian mirror
 # that this machine's apt uses, by an apt root of their own: nothing below /etc or /var/lib is
-# touched. Prints "KERNEL FILE" for each, or "KERNEL - REASON". What is in the cache stays; empty it
-# for newer ones: ${XDG_CACHE_HOME:-~/.cache}/keyhole/kernels
+# touched. Prints "KERNEL FILE" for each, or "KERNEL - REASON". Beside it is FILE.ko, a module that
+# belongs to it, or an empty file. What is in the cache stays; empty it for newer ones:
+# ${XDG_CACHE_HOME:-~/.cache}/keyhole/kernels
 # KERNEL_ARCH=arm64: the same ones of another architecture.
 # Exit status: 0: at least one; 77: not one, and no mirror answers; 1: not one, although it does.
 
 here=$(dirname "$(realpath "$0")")
+MODULE=raid6_pq	# compares how fast it is in many ways when it is inserted
 cache=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/keyhole/kernels
 arch=${KERNEL_ARCH:-amd64}
 suffix=${arch#amd64}
@@ -47,32 +49,52 @@ download() {	# SUITE PACKAGE FOLDER
 	local package
 	for package in $(private_apt "$1" apt-cache search --names-only "^$2\$" | cut -d' ' -f1 |
 		sort -rV | head -n 4); do
-		(cd "$3" && private_apt "$1" apt-get download "$package" >>"$cache/apt/$1$suffix/log" 2>&1) &&
-			return 0
+		(cd "$3" && private_apt "$1" apt-get download "$package" >>"$cache/apt/$1$suffix/log" 2>&1) ||
+			continue
+		# A kernel's file may have a package to itself.
+		[ "${package#linux-binary-}" = "$package" ] ||
+			(cd "$3" && private_apt "$1" apt-get download "linux-modules-${package#linux-binary-}" \
+				>>"$cache/apt/$1$suffix/log" 2>&1)
+		return 0
 	done
 	return 1
 }
 
-unpack() {	# FOLDER FILE
-	dpkg-deb --fsys-tarfile "$1"/*.deb | tar -x -C "$1" --wildcards './boot/vmlinuz*' \
-		'./usr/lib/modules/*/vmlinuz' 2>/dev/null
-	find "$1" -name 'vmlinuz*' -type f -size +1M -exec mv {} "$2" \; -quit
-	[ -s "$2" ]
+unpack() {	# FOLDER: FOLDER/kernel and FOLDER/kernel.ko
+	local package module
+	for package in "$1"/*.deb; do
+		dpkg-deb --fsys-tarfile "$package" | tar -x -C "$1" --wildcards './boot/vmlinuz*' \
+			'./usr/lib/modules/*/vmlinuz' "*/$MODULE.ko*" 2>/dev/null
+	done
+	find "$1" -name 'vmlinuz*' -type f -size +1M -exec mv {} "$1/kernel" \; -quit
+	module=$(find "$1" -name "$MODULE.ko*" -type f -print -quit)
+	: >"$1/kernel.ko"
+	case $module in
+	*.ko) mv "$module" "$1/kernel.ko" ;;
+	*.ko.xz) xz -dc "$module" >"$1/kernel.ko" ;;
+	esac
+	[ -s "$1/kernel" ]
+}
+
+get() {	# SUITE PACKAGE FILE: or the reason why not
+	local from folder
+	command -v apt-get >/dev/null || { echo 'not a Debian system'; return; }
+	from=$("$here/mirror.sh")
+	[ -n "$from" ] || { echo 'apt knows no Debian mirror'; return; }
+	update "$1" "$from" || { echo "the lists of $1 cannot be had"; return; }
+	folder=$(mktemp -d "$cache/new.XXXXXX") || { echo "$cache cannot be written"; return; }
+	download "$1" "$2" "$folder" && unpack "$folder" && mv "$folder/kernel.ko" "$3.ko" &&
+		mv "$folder/kernel" "$3" || echo "$1 has no package $2"
+	rm -rf "$folder"
 }
 
 fetch() {	# KERNEL SUITE PACKAGE
-	local file=$cache/vmlinuz-$1$suffix from folder status=1
-	[ -s "$file" ] && { had=1; echo "$1 $file"; return; }
-	command -v apt-get >/dev/null || { echo "$1 - not a Debian system"; return; }
-	from=$("$here/mirror.sh")
-	[ -n "$from" ] || { echo "$1 - apt knows no Debian mirror"; return; }
-	update "$2" "$from" || { echo "$1 - the lists of $2 cannot be had"; return; }
-	folder=$(mktemp -d "$cache/new.XXXXXX") || { echo "$1 - $cache cannot be written"; return; }
-	if download "$2" "$3" "$folder"; then
-		unpack "$folder" "$folder/vmlinuz" && mv "$folder/vmlinuz" "$file" && status=0
+	local file=$cache/vmlinuz-$1$suffix reason=
+	if [ ! -s "$file" ] || [ ! -e "$file.ko" ]; then
+		reason=$(get "$2" "$3" "$file")
 	fi
-	rm -rf "$folder"
-	[ $status = 0 ] || { echo "$1 - $2 has no package $3"; return; }
+	[ -s "$file" ] || { echo "$1 - $reason"; return; }
+	[ -e "$file.ko" ] || : >"$file.ko"	# kept from before, and not to be had any more
 	had=1
 	echo "$1 $file"
 }

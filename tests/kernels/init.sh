@@ -44,6 +44,16 @@ record_without_namespaces() {
 	record required loop -a -d 0.5 --require=namespaces
 }
 
+record_late_module() {
+	record late loop -a -d 6 &
+	recorder=$!
+	until grep -qs enabled late.log || [ -e late.status ]; do
+		sleep 0.1
+	done
+	insmod /test/module.ko
+	wait $recorder
+}
+
 record_all() {
 	record mixed loop -- mixed "$MIXED_SECONDS"
 	# With its fallback named, that was the other object already.
@@ -57,6 +67,7 @@ record_all() {
 	done
 	mixed "$ALL_SECONDS"
 	wait $recorder
+	[ ! -s /test/module.ko ] || record_late_module
 	mixed 30 & # something to sample
 	record_without_namespaces
 	kill $!

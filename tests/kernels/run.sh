@@ -78,7 +78,7 @@ boot() {	# FILE PART ARGUMENTS...
 	shift 2
 	rm -f "$guest/messages"
 	timeout -k 5 $BOOT_SECONDS qemu-system-x86_64 -M q35 -cpu max -m 1024 "$@" -display none \
-		-nodefaults -no-reboot -kernel "$kernel" -initrd "$top/initrd" \
+		-nodefaults -no-reboot -kernel "$kernel" -initrd "$guest.initrd" \
 		-serial "file:$guest.console" -serial "file:$guest.sent" \
 		-append "console=ttyS0 quiet panic=-1 mitigations=off part=$part" \
 		</dev/null >"$guest.emulator" 2>&1 &
@@ -97,9 +97,17 @@ boot_to() {	# FILE PART
 	esac
 }
 
+# What all guests have, and a module of this kernel.
+make_initrd() {	# FILE
+	mkdir -p "$guest/root/test"
+	cp "$1.ko" "$guest/root/test/module.ko" && cp "$top/initrd" "$guest.initrd" &&
+		(cd "$guest/root" && find . | cpio -o -H newc -R 0:0 --quiet) >>"$guest.initrd"
+}
+
 # An emulated boot may die of a race that no machine has.
 check_boot() {	# FILE PART
 	local started=$SECONDS
+	make_initrd "$1" || return
 	boot_to "$@" || boot_to "$@" || {
 		tail -n 20 "$guest.console" "$guest.emulator" | tr -d '\r'
 		return 1
@@ -246,6 +254,25 @@ check_all() {
 	stacks "$guest/all.folded" mixed --samples 100 --complete 98 --ready 50
 }
 
+# Functions of a module that came after the start; their names are asked of the kernel (5.13).
+check_late_module() {	# KERNEL FILE
+	[ -s "$2.ko" ] || { skipped "no module in the package of $1"; return; }
+	ended late || return
+	local named unknown
+	read -r named unknown < <(awk '/^insmod;/ {
+			if (/;raid6_[a-z0-9_]+_\[k\]/)
+				named += $NF
+			if (/kernel unknown/)
+				unknown += $NF
+		} END { print named + 0, unknown + 0 }' "$guest/late.folded")
+	echo "insmod: $named samples in functions of its module, $unknown in unknown ones"
+	if [ "$1" = 5.10 ]; then
+		[ "$named" = 0 ] && [ "$unknown" -ge 20 ]
+	else
+		[ "$named" -ge 20 ] && [ "$unknown" = 0 ]
+	fi
+}
+
 # Where user.max_user_namespaces is 0 nothing is missing; where all of them are, it is named.
 check_namespaces() {
 	local layer said="$guest/no_namespaces.log"
@@ -332,6 +359,7 @@ record_on() {	# KERNEL FILE|-
 	! is_loadable "$1" walk_loop || result "$1: mixed, walk_for" check_mixed mixed-for
 	result "$1: signals and system calls" check_signals
 	result "$1: whole machine" check_all
+	result "$1: module inserted after the start" check_late_module "$@"
 	result "$1: user.max_*_namespaces=0" check_namespaces
 	rows "$1" "$guest"
 }
