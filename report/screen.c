@@ -7,6 +7,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "worker/base/columns.h"
+
 #define WIDTH_MIN 40u
 #define WIDTH_MAX 400u
 #define NAME_MIN  12u
@@ -55,34 +57,19 @@ enum style screen_heat(double percent)
 	return percent >= HOT ? STYLE_HOT : percent >= WARM ? STYLE_WARM : STYLE_PLAIN;
 }
 
-static bool continues(char byte)
-{
-	return ((unsigned char)byte & 0xc0) == 0x80;
-}
-
-static unsigned int columns_of(const char *text)
-{
-	unsigned int columns = 0;
-
-	for (; *text; text++)
-		columns += !continues(*text);
-	return columns;
-}
-
 unsigned int screen_name(const struct screen *screen, const char *name, unsigned int columns)
 {
 	const unsigned int mark = sizeof(CUT_MARK) - 1, whole = columns_of(name);
-	const char *end = name;
+	unsigned int used = 0;
+	size_t size;
 
 	if (whole <= columns) {
 		fputs(name, screen->out);
 		return whole;
 	}
-	for (unsigned int left = columns > mark ? columns - mark : 0; left > 0; left--)
-		for (end++; continues(*end);)
-			end++;
-	fprintf(screen->out, "%.*s%.*s", (int)(end - name), name, (int)columns, CUT_MARK);
-	return columns;
+	size = columns_fit(name, columns > mark ? columns - mark : 0, &used);
+	fprintf(screen->out, "%.*s%.*s", (int)size, name, (int)columns, CUT_MARK);
+	return used + (columns < mark ? columns : mark);
 }
 
 void screen_part(const struct screen *screen, unsigned int *column, const char *format, ...)

@@ -2,54 +2,14 @@
 #include "top/canvas.h"
 
 #include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "worker/base/array.h"
+#include "worker/base/columns.h"
 
 #define TEXT_BYTES 512
-
-/* Unicode 15, EastAsianWidth.txt: W and F in whole blocks. What is narrow there costs a column. */
-static const struct {
-	uint32_t first, last;
-} wide[] = {
-	{0x1100, 0x115f},   {0x231a, 0x23ff},	{0x25fd, 0x27bf}, {0x2b1b, 0x2b55},
-	{0x2e80, 0xa4cf},   {0xa960, 0xa97c},	{0xac00, 0xd7a3}, {0xf900, 0xfaff},
-	{0xfe10, 0xfe6f},   {0xff01, 0xff60},	{0xffe0, 0xffe6}, {0x16fe0, 0x1b2ff},
-	{0x1f000, 0x1faff}, {0x20000, 0x3fffd},
-};
-
-/* Of one character, and its columns; text is valid UTF-8. */
-static size_t character(const char *text, unsigned int *ret_columns)
-{
-	const unsigned char *at = (const unsigned char *)text;
-	size_t length = *at < 0x80 ? 1 : *at < 0xe0 ? 2 : *at < 0xf0 ? 3 : 4;
-	uint32_t code = length == 1 ? *at : *at & (0x7fu >> length);
-
-	for (size_t i = 1; i < length; i++) {
-		if ((at[i] & 0xc0) != 0x80) {
-			length = i;
-			break;
-		}
-		code = code << 6 | (at[i] & 0x3f);
-	}
-	*ret_columns = 1;
-	for (size_t i = 0; i < sizeof(wide) / sizeof(wide[0]); i++)
-		if (code >= wide[i].first && code <= wide[i].last)
-			*ret_columns = 2;
-	return length;
-}
-
-unsigned int canvas_width(const char *text)
-{
-	unsigned int columns, sum = 0;
-
-	for (; *text; sum += columns)
-		text += character(text, &columns);
-	return sum;
-}
 
 static void put(struct canvas *canvas, const char *bytes, size_t size)
 {
@@ -112,21 +72,14 @@ unsigned int canvas_left(const struct canvas *canvas)
 /* As much as there is room for, without a mark. */
 static void put_clipped(struct canvas *canvas, const char *text, unsigned int room)
 {
-	unsigned int columns;
-	const char *end = text;
+	unsigned int used;
+	size_t size;
 
 	if (is_below(canvas))
 		return;
-	while (*end) {
-		size_t length = character(end, &columns);
-
-		if (columns > room)
-			break;
-		room -= columns;
-		canvas->column += columns;
-		end += length;
-	}
-	put(canvas, text, (size_t)(end - text));
+	size = columns_fit(text, room, &used);
+	put(canvas, text, size);
+	canvas->column += used;
 }
 
 void canvas_printf(struct canvas *canvas, const char *format, ...)
@@ -147,7 +100,7 @@ void canvas_cell(struct canvas *canvas, const char *text, unsigned int columns)
 
 	if (is_below(canvas))
 		return;
-	if (canvas_width(text) <= room) {
+	if (columns_of(text) <= room) {
 		put_clipped(canvas, text, room);
 	} else {
 		put_clipped(canvas, text, room > 2 ? room - 2 : room);

@@ -44,7 +44,4 @@ void canvas_cell(struct canvas *canvas, const char *text, unsigned int columns);
 void canvas_next(struct canvas *canvas);
 unsigned int canvas_left(const struct canvas *canvas); /* columns */
 
-/* Columns that a terminal needs for UTF-8 text; never fewer. */
-unsigned int canvas_width(const char *text);
-
 #endif

@@ -426,11 +426,20 @@ static void test_report__names_are_cut_at_the_right(void **state)
 	putc('\n', screen.out);
 	assert_int_equal(screen_name(&screen, "\xc3\xa4\xc3\xb6\xc3\xbc\xc3\x9fss", 5), 5);
 	putc('\n', screen.out);
+	/* Three characters of two columns each; no half of one is shown. */
+	assert_int_equal(screen_name(&screen, "\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e", 6), 6);
+	putc('\n', screen.out);
+	assert_int_equal(screen_name(&screen, "\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e", 5), 5);
+	putc('\n', screen.out);
+	assert_int_equal(screen_name(&screen, "x\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e", 5), 4);
+	putc('\n', screen.out);
 	assert_int_equal(screen_name(&screen, "abcdefgh", 2), 2);
 	assert_int_equal(screen_name(&screen, "abcdefgh", 0), 0);
 	fclose(screen.out);
 	assert_string_equal(text, "abcdefgh\nabcde...\n\xc3\xa4\xc3\xb6\xc3\xbc\xc3\x9f\n"
-				  "\xc3\xa4\xc3\xb6...\n..");
+				  "\xc3\xa4\xc3\xb6...\n"
+				  "\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e\n\xe6\x97\xa5...\n"
+				  "x...\n..");
 	free(text);
 }
 

@@ -15,6 +15,7 @@
 #include "top/canvas.h"
 #include "top/members.h"
 #include "top/ui.h"
+#include "worker/base/columns.h"
 #include "worker/base/intern.h"
 #include "worker/format/format.h"
 #include "worker/profile/profile.h"
@@ -164,7 +165,7 @@ static void draw(unsigned int columns, unsigned int lines)
 	drawn++;
 	assert_int_equal(drawn, lines);
 	for (size_t i = 0; i < drawn; i++)
-		assert_true(canvas_width(screen[i]) <= columns);
+		assert_true(columns_of(screen[i]) <= columns);
 	canvas_release(&canvas);
 }
 
