@@ -420,7 +420,7 @@ $(BUILD)/kernels/open_events: $(PMU_SOURCES) ipc/events.def ipc/messages.h loade
 
 .PHONY: check-pmu
 check-pmu: $(BUILD)/kernels/open_events
-	@$(RUN) kernels tests/kernels/pmu.sh
+	@$(RUN) pmu tests/kernels/pmu.sh
 
 # ---- escape suite ---------------------------------------------------------------------------------
 
