@@ -78,7 +78,7 @@ static void test_expression__counts_copies(void **state)
 		"[[:digit:]abc]{999}",
 		"[]+]{999}",
 		"(a|b|c|d|e|f|g|h|i|j){99}",
-		"x++++++++++++++++++++++++++++++",
+		"(((((((((((x+)+)+)+)+)+)+)+)+)+)+)+",
 	};
 	static const char *const small[] = {
 		"a{499}",
@@ -96,12 +96,24 @@ static void test_expression__counts_copies(void **state)
 			fail_msg("%s: %s", small[i], expression_problem(small[i]));
 }
 
-static void test_expression__counts_repeats(void **state)
+static void test_expression__repeats_something(void **state)
 {
+	static const char *const nothing[] = {
+		"a**",	   "a+?+", "(a?)+",	    "(|a)*",	     "(a|b*)?",	    "()+",
+		"(a?b*)+", "^*",   "(^|a)+",	    "\\b*",	     "(\\<)+",	    "a|*b",
+		"(*a)",	   "+",	   "x(){1,90}{3,}", "(a?){1,9}{9,}", "(a{0,2}){3}",
+	};
+	static const char *const something[] = {
+		"(a*b)+",      "(a|b)*",   "(^a)+",    "(a+)+",	   "(\\bx)?",
+		"((a|b)+c?)*", "^(a|b*)$", "\\w+\\.*", "x{1,90}+", "(x|y?z){1,30}{3,}",
+	};
+
 	(void)state;
-	refused("a*****", "repeats");
-	refused("b((((a+)?c)*|d){0,1}){0,1}", "repeats");
-	assert_null(expression_problem("(((a+)?)*)*b*"));
+	for (size_t i = 0; i < sizeof(nothing) / sizeof(*nothing); i++)
+		refused(nothing[i], "nothing");
+	for (size_t i = 0; i < sizeof(something) / sizeof(*something); i++)
+		if (expression_problem(something[i]))
+			fail_msg("%s: %s", something[i], expression_problem(something[i]));
 }
 
 int main(void)
@@ -111,7 +123,7 @@ int main(void)
 		cmocka_unit_test(test_expression__any_case),
 		cmocka_unit_test(test_expression__refuses),
 		cmocka_unit_test(test_expression__counts_copies),
-		cmocka_unit_test(test_expression__counts_repeats),
+		cmocka_unit_test(test_expression__repeats_something),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,18 +2,18 @@
 /*
  * A user's regular expression (POSIX, extended), wherever one is asked for. regcomp() of glibc has
  * a copy of all that + and {m,n} repeat, and of the copies in it (posix/regcomp.c, parse_dup_op()):
- * a few bytes can ask for any memory, and repeats in repeats for any time. Both are counted before
- * it sees the expression.
- * References such as \1 are refused: with them, a target's name can take any time to compare.
+ * a few bytes can ask for any memory. Where a repeat is of what may match nothing, it follows every
+ * way through all of them: any time. So copies are counted, and such repeats refused, before it sees
+ * the expression. References such as \1 are refused, too: with them, a target's name can take any
+ * time to compare.
  */
 #ifndef KEYHOLE_WORKER_BASE_EXPRESSION_H
 #define KEYHOLE_WORKER_BASE_EXPRESSION_H
 
 #include <regex.h>
 
-#define EXPRESSION_SIZE_MAX    1000 /* characters, groups, operators, with all copies */
-#define EXPRESSION_DEPTH_MAX   16   /* groups in groups */
-#define EXPRESSION_REPEATS_MAX 4    /* repeats in repeats, such as ((a+)?)* */
+#define EXPRESSION_SIZE_MAX  1000 /* characters, groups, operators, with all copies */
+#define EXPRESSION_DEPTH_MAX 16	  /* groups in groups */
 
 /*
  * 0, and *ret_regex is to be released by regfree(), or -EINVAL. flags: of regcomp(), besides
