@@ -9,12 +9,14 @@
 #include <fcntl.h>
 #include <seccomp.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <sys/capability.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 /* Sanitizers map, open and signal as they like: such builds are not confined. */
 #if defined(__SANITIZE_ADDRESS__)
@@ -124,6 +126,28 @@ static int give_up_capabilities(void)
 
 	cap_free(none);
 	return r;
+}
+
+static int compare_fds(const void *a, const void *b)
+{
+	const int *left = a, *right = b;
+
+	return *left < *right ? -1 : *left > *right;
+}
+
+void confine_files(int *fds, size_t count)
+{
+	unsigned int from = STDERR_FILENO + 1;
+
+	qsort(fds, count, sizeof(*fds), compare_fds);
+	for (size_t i = 0; i < count; i++) {
+		if (fds[i] < (int)from)
+			continue;
+		if (fds[i] > (int)from)
+			close_range(from, (unsigned int)fds[i] - 1, 0);
+		from = (unsigned int)fds[i] + 1;
+	}
+	close_range(from, ~0u, 0);
 }
 
 int confine(const struct confine_limits *limits)

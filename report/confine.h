@@ -8,6 +8,7 @@
 #define KEYHOLE_REPORT_CONFINE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct confine_limits {		/* 0: no limit */
@@ -18,6 +19,12 @@ struct confine_limits {		/* 0: no limit */
 	bool terminal;		/* waits for what is open, asks a terminal for its size */
 	bool debug_files;	/* what libdw needs; to open a file is EACCES, as libdw tries to */
 };
+
+/*
+ * Closes all but the standard descriptors and these: others came from whoever started the program.
+ * They are sorted.
+ */
+void confine_files(int *fds, size_t count);
 
 /* 0 or a negative errno: then nothing must be read. */
 int confine(const struct confine_limits *limits);

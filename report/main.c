@@ -54,6 +54,14 @@ static int usage(const char *object, const char *reason)
 	return EXIT_USAGE;
 }
 
+static int refuse_expression(const char *expression)
+{
+	char reason[192];
+
+	snprintf(reason, sizeof(reason), "regular expression: %s", expression_problem(expression));
+	return usage(expression, reason);
+}
+
 static int name_another(const char *file, int error)
 {
 	log_error("report: %s: %s; name another", file, strerror(error));
@@ -108,14 +116,16 @@ static int read_profiles(const struct run *run, struct report *report)
 	int r = EXIT_DONE;
 
 	if (filter_init(&filter, &run->options, &bad))
-		return usage(bad, expression_problem(bad));
+		return refuse_expression(bad);
 	for (unsigned int i = 0; i < run->options.file_count && r == EXIT_DONE; i++)
 		r = read_profile(run, i, &filter, report);
 	filter_release(&filter);
 	if (r == EXIT_DONE && run->options.diff &&
 	    (strcmp(report->info.type, report->old.type) != 0 ||
-	     report->info.is_time != report->old.is_time))
-		return usage(run->options.files[1], "not of the same type of values as the first");
+	     report->info.is_time != report->old.is_time ||
+	     (!report->info.is_time && strcmp(report->info.unit, report->old.unit) != 0)))
+		return usage(run->options.files[1],
+			     "not of the same type and unit of values as the first");
 	return r;
 }
 
@@ -153,9 +163,9 @@ static int show(const struct report *report)
 						       : view_table(report);
 
 	if (r == -EINVAL)
-		return usage(
-			options->callers ? options->callers : options->callees,
-			expression_problem(options->callers ? options->callers : options->callees));
+		return refuse_expression(options->callers && expression_problem(options->callers)
+						 ? options->callers
+						 : options->callees);
 	if (r)
 		return failed("view", strerror(-r));
 	if (fflush(report->screen.out) || ferror(report->screen.out))
@@ -200,23 +210,25 @@ static int open_files(struct run *run)
 	return EXIT_DONE;
 }
 
-/* The parent outlives a Ctrl-C, which ends the child, to take its output away. */
 static int start(struct run *run)
 {
 	static char buffer[STDOUT_BYTES];
+	int fds[] = {run->files[0], run->files[1], run->result.fd};
 	struct screen screen;
 	pid_t child;
 
 	screen_init(&screen, stdout);
+	signal(SIGCHLD, SIG_DFL);
 	setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
 	child = fork();
 	if (child < 0)
 		return failed("keyhole-report", strerror(errno));
 	if (child == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		result_disown();
+		confine_files(fds, sizeof(fds) / sizeof(fds[0]));
 		_exit(work(run, &screen));
 	}
-	signal(SIGINT, SIG_IGN);
 	return result_await("report", child, REPORT_CPU_MAX);
 }
 

@@ -148,6 +148,7 @@ static const char *set_where(struct options *options, enum where where)
 /* As `record` has them: "otlp-json" is otlp_json. */
 static const char *set_format(struct options *options, const char *arg)
 {
+	options->format = NULL;
 	for (uint32_t id = 0; id < FORMATS_MAX; id++) {
 		const struct format *format = format_find(id);
 		char name[32] = "";

@@ -14,6 +14,33 @@
 
 #include "ipc/log.h"
 
+static const int ends[] = {SIGHUP, SIGINT, SIGTERM};
+static const char *unfinished;
+
+static void give_up(int number)
+{
+	unlink(unfinished);
+	raise(number);
+}
+
+/* One that is ignored (nohup) stays so. */
+static void handle(void (*from)(int), void (*to)(int))
+{
+	struct sigaction action;
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		if (sigaction(ends[i], NULL, &action) || action.sa_handler != from)
+			continue;
+		action = (struct sigaction){.sa_handler = to, .sa_flags = SA_RESETHAND};
+		sigaction(ends[i], &action, NULL);
+	}
+}
+
+void result_disown(void)
+{
+	handle(give_up, SIG_DFL);
+}
+
 static int refuse(const struct result *result, const char *path, const char *reason)
 {
 	log_error("%s: %s: %s%s", result->program, path, reason,
@@ -37,6 +64,8 @@ int result_open(struct result *ret_result, const char *program, const char *path
 	if (!lstat(path, &status) && !force)
 		return refuse(result, path, "exists; to replace it add: --force");
 	snprintf(result->temporary, sizeof(result->temporary), "%s.XXXXXX", result->path);
+	unfinished = result->temporary; /* no file has this name yet */
+	handle(SIG_DFL, give_up);
 	result->fd = mkostemp(result->temporary, O_CLOEXEC); /* 0600 */
 	if (result->fd >= 0)
 		return 0;

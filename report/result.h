@@ -20,8 +20,14 @@ struct result {
 	char temporary[RESULT_PATH_MAX + 8]; /* beside it; "": there is none */
 };
 
-/* "-" is standard output. What exists is replaced with force alone. 0 or -EINVAL. */
+/*
+ * "-" is standard output. What exists is replaced with force alone. 0 or -EINVAL. A signal that
+ * ends the process (HUP, INT, TERM) takes the file away first; there is one result in a process.
+ */
 int result_open(struct result *ret_result, const char *program, const char *path, bool force);
+
+/* In a child, where the signals are as they were: the file is its parent's to take away. */
+void result_disown(void);
 
 /* Gives it its name if it is done, else takes it away. 0 or a negative errno. */
 int result_close(struct result *result, bool done);

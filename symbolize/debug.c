@@ -11,6 +11,7 @@
 
 #include "ipc/time.h"
 #include "report/confine.h"
+#include "report/result.h"
 #include "worker/dwarf/answer.h"
 #include "worker/dwarf/lines.h"
 #include "worker/elf/image.h"
@@ -138,14 +139,19 @@ static pid_t start(const struct exchange *exchange, const struct ask *ask,
 						   .time = DEBUG_SECONDS * NS_PER_SECOND,
 						   .cpu = DEBUG_CPU_MAX,
 						   .symbols = true};
+	int fds[DEBUG_FILES_MAX + 3] = {exchange->addresses, exchange->answer, files->alternate};
+	size_t count = 3;
 	pid_t pid = fork();
 
 	if (pid != 0)
 		return pid;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	result_disown();
 	alarm(DEBUG_WALL_MAX);
 	/* it has nothing to say but its answer, to nobody else */
-	close(exchange->socket);
+	for (size_t i = 0; i < files->count; i++)
+		fds[count++] = files->fds[i];
+	confine_files(fds, count);
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		close(fd);
 	_exit(-debug_answer(exchange, ask, files, &limits));

@@ -22,6 +22,7 @@
 
 #include "ipc/log.h"
 #include "ipc/messages.h"
+#include "report/confine.h"
 #include "report/result.h"
 #include "symbolize/folders.h"
 #include "symbolize/model.h"
@@ -187,7 +188,6 @@ static int open_output(struct run *run)
 
 /* ---- processes ---- */
 
-/* This one outlives a Ctrl-C, which ends the others, to take its output away. */
 static int start(struct run *run)
 {
 	struct exchange *exchange = &run->exchange, theirs;
@@ -202,19 +202,23 @@ static int start(struct run *run)
 	theirs = *exchange;
 	exchange->socket = pair[0];
 	theirs.socket = pair[1];
+	signal(SIGCHLD, SIG_DFL);
 	child = fork();
 	if (child < 0)
 		return failed("keyhole-symbolize", errno);
 	if (child == 0) {
+		int fds[] = {run->files.input, run->files.output, theirs.socket, theirs.addresses,
+			     theirs.answer};
+
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		close(pair[0]);
+		result_disown();
+		confine_files(fds, sizeof(fds) / sizeof(fds[0]));
 		_exit(model_run(&run->files, &theirs));
 	}
 	close(pair[1]);
 	close(run->files.input);
 	if (run->files.output > STDERR_FILENO)
 		close(run->files.output);
-	signal(SIGINT, SIG_IGN);
 	r = folders_serve(&run->options.folders, exchange);
 	close(pair[0]);
 	r = r ? failed("the process that reads the profile", -r) : EXIT_DONE;

@@ -21,6 +21,7 @@
 
 #include "ipc/log.h"
 #include "policy/policy.h"
+#include "report/confine.h"
 #include "top/options.h"
 #include "top/viewer.h"
 
@@ -159,6 +160,7 @@ static int give_up_rights(const struct top *top)
 static int start_viewer(struct top *top)
 {
 	const pid_t parent = getpid();
+	int fds[] = {top->files.profiles, top->files.messages};
 	int r;
 
 	top->viewer = fork();
@@ -172,6 +174,7 @@ static int start_viewer(struct top *top)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(EXIT_FAILURE);
+	confine_files(fds, sizeof(fds) / sizeof(fds[0]));
 	r = viewer_run(&top->options, &top->files, top->interactive);
 	_exit(r);
 }
@@ -220,6 +223,7 @@ static void hold_signals(struct top *top)
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
 		sigaddset(&top->signals, signals[i]);
 	sigprocmask(SIG_BLOCK, &top->signals, &top->inherited);
+	signal(SIGCHLD, SIG_DFL); /* ignored, it would not come */
 }
 
 int main(int argc, char **argv)

@@ -7,11 +7,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "report/result.h"
@@ -137,6 +139,69 @@ static void test_result__status_of_who_makes_it(void **state)
 	assert_int_equal(status_of(0, SIGXCPU), 1);
 }
 
+/* A process that has an unfinished result, or a child of one, and is ended by a signal. */
+static int end_by(struct rig *rig, int signal_number, bool disown)
+{
+	pid_t child = fork();
+	int status;
+
+	if (child == 0) {
+		make(rig, false, "a");
+		if (disown)
+			result_disown();
+		raise(signal_number);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+static void test_result__is_taken_away_by_a_signal(void **state)
+{
+	static const int signals[] = {SIGHUP, SIGINT, SIGTERM};
+	struct rig rig;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+		rig_init(&rig);
+		assert_int_equal(end_by(&rig, signals[i], false), signals[i]);
+		rig_release(&rig);
+	}
+}
+
+static void test_result__is_not_a_childs(void **state)
+{
+	char pattern[160];
+	struct rig rig;
+	glob_t left;
+
+	(void)state;
+	rig_init(&rig);
+	assert_int_equal(end_by(&rig, SIGTERM, true), SIGTERM);
+	snprintf(pattern, sizeof(pattern), "%s.*", rig.path);
+	assert_int_equal(glob(pattern, 0, NULL, &left), 0);
+	assert_int_equal(left.gl_pathc, 1);
+	unlink(left.gl_pathv[0]);
+	globfree(&left);
+	rig_release(&rig);
+}
+
+/* As under nohup. */
+static void test_result__of_a_signal_that_is_ignored(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig);
+	signal(SIGHUP, SIG_IGN);
+	make(&rig, false, "a");
+	raise(SIGHUP);
+	assert_int_equal(result_close(&rig.result, true), 0);
+	assert_int_equal(first_byte(rig.path), 'a');
+	signal(SIGHUP, SIG_DFL);
+	rig_release(&rig);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -145,6 +210,9 @@ int main(void)
 		cmocka_unit_test(test_result__replaces_with_force_alone),
 		cmocka_unit_test(test_result__of_what_cannot_be),
 		cmocka_unit_test(test_result__status_of_who_makes_it),
+		cmocka_unit_test(test_result__is_taken_away_by_a_signal),
+		cmocka_unit_test(test_result__is_not_a_childs),
+		cmocka_unit_test(test_result__of_a_signal_that_is_ignored),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

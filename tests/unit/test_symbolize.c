@@ -188,6 +188,33 @@ static void test_confine__leaves_a_terminal(void **state)
 	close(events);
 }
 
+static void keep_two_files(void)
+{
+	int fds[] = {-1, dup2(STDIN_FILENO, 40), STDOUT_FILENO, dup2(STDIN_FILENO, 9), -1};
+
+	for (int fd = 3; fd < 9; fd++)
+		dup2(STDIN_FILENO, fd);
+	dup2(STDIN_FILENO, 300);
+	confine_files(fds, sizeof(fds) / sizeof(fds[0]));
+	for (int fd = 0; fd < 400; fd++)
+		if ((fcntl(fd, F_GETFD) >= 0) != (fd <= STDERR_FILENO || fd == 9 || fd == 40))
+			_exit(fd + 1);
+	_exit(0);
+}
+
+static void test_confine__keeps_files_that_are_named(void **state)
+{
+	int status;
+	pid_t child = fork();
+
+	(void)state;
+	if (child == 0)
+		keep_two_files();
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 /* ---- merging ---- */
 
 struct rig {
@@ -374,6 +401,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_confine__leaves_nothing),
 		cmocka_unit_test(test_confine__leaves_a_terminal),
+		cmocka_unit_test(test_confine__keeps_files_that_are_named),
 		cmocka_unit_test(test_merge__names_what_has_no_name),
 		cmocka_unit_test(test_merge__keeps_a_name),
 		cmocka_unit_test(test_merge__keeps_lines_where_there_is_a_symbol_alone),
