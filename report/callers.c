@@ -110,6 +110,25 @@ static void sort_pairs(struct pairs *pairs)
 		qsort(pairs->items, pairs->count, sizeof(*pairs->items), compare_pairs);
 }
 
+/* Of one function: sorted pairs, next to each other. */
+static const struct pair *pairs_of(const struct pairs *pairs, uint32_t of, size_t *ret_count)
+{
+	size_t low = 0, high = pairs->count, count = 0;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (pairs->items[middle].of < of)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	while (low + count < pairs->count && pairs->items[low + count].of == of)
+		count++;
+	*ret_count = count;
+	return pairs->items + low;
+}
+
 /* ---- which ---- */
 
 static int match(struct callers *callers, const char *expression)
@@ -144,14 +163,12 @@ static void print_pairs(const struct callers *callers, const struct pairs *pairs
 {
 	const struct screen *screen = callers->screen;
 	const unsigned int used = INDENT + VALUE_COLUMNS + 7 + 2;
-	unsigned int shown = 0;
+	const size_t lines = callers->report->options->lines;
+	size_t count;
+	const struct pair *pair = pairs_of(pairs, row->name, &count);
 
 	fprintf(screen->out, "  %s\n", up ? "called by" : "calls");
-	for (size_t i = 0; i < pairs->count; i++) {
-		const struct pair *pair = &pairs->items[i];
-
-		if (pair->of != row->name || shown++ >= callers->report->options->lines)
-			continue;
+	for (size_t i = 0; i < count && i < lines; i++, pair++) {
 		fprintf(screen->out, "%*s", (int)INDENT, "");
 		screen_value(screen, &callers->scale, view_value(callers->report, pair->count),
 			     VALUE_COLUMNS);
@@ -159,9 +176,9 @@ static void print_pairs(const struct callers *callers, const struct pairs *pairs
 		screen_name(screen, other_name(callers, pair, up), screen_room(screen, used));
 		putc('\n', screen->out);
 	}
-	if (shown > callers->report->options->lines)
-		fprintf(screen->out, "%*s%u more (-n 0: all)\n", (int)(INDENT + 12), "",
-			shown - callers->report->options->lines);
+	if (count > lines)
+		fprintf(screen->out, "%*s%zu more (-n 0: all)\n", (int)(INDENT + 12), "",
+			count - lines);
 }
 
 static void print_function(const struct callers *callers, const struct row *row)
@@ -190,18 +207,16 @@ static void print_pairs_json(const struct callers *callers, const struct pairs *
 			     const struct row *row, bool up)
 {
 	FILE *out = callers->screen->out;
-	bool some = false;
+	size_t count;
+	const struct pair *pair = pairs_of(pairs, row->name, &count);
 
 	fprintf(out, ", \"%s\": [", up ? "callers" : "callees");
-	for (size_t i = 0; i < pairs->count; i++) {
-		if (pairs->items[i].of != row->name)
-			continue;
-		fputs(some ? ", {\"name\": " : "{\"name\": ", out);
-		screen_json_string(out, other_name(callers, &pairs->items[i], up));
+	for (size_t i = 0; i < count; i++, pair++) {
+		fputs(i > 0 ? ", {\"name\": " : "{\"name\": ", out);
+		screen_json_string(out, other_name(callers, pair, up));
 		fputs(", ", out);
-		view_json_value(callers->report, "total", pairs->items[i].count);
+		view_json_value(callers->report, "total", pair->count);
 		putc('}', out);
-		some = true;
 	}
 	putc(']', out);
 }

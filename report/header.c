@@ -50,13 +50,6 @@ static void count_fates(const struct report *report, struct fates *fates)
 	}
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 static void print_samples(const struct screen *screen, unsigned int *column,
 			  const struct pprof_info *info)
 {
@@ -78,7 +71,7 @@ static void print_file(const struct report *report, const char *path, const stru
 	char name[FORMAT_NAME_MAX];
 	unsigned int column;
 
-	format_clean_name(name, sizeof(name), base_name(path));
+	format_clean_name(name, sizeof(name), format_base_name(path));
 	screen_style(screen, STYLE_HEAD);
 	column = screen_name(screen, name, screen->width / 2);
 	screen_style(screen, STYLE_PLAIN);

@@ -78,6 +78,14 @@ static int add_names(struct debug *debug, int fd)
 	return r;
 }
 
+/* One that is damaged, or takes too long, has some: the next one would be taken for all. */
+static bool has_none(struct answer *answer)
+{
+	const uint32_t status = answer_summary(answer)->status;
+
+	return status == ANSWER_NONE || status == ANSWER_NO_ELF;
+}
+
 static int read_files(struct debug *debug, const struct debug_files *files,
 		      const struct debug_limits *limits)
 {
@@ -97,7 +105,7 @@ static int read_files(struct debug *debug, const struct debug_files *files,
 	answer_summary(debug->answer)->status = ANSWER_NONE;
 	for (size_t i = 0; i < files->count && r == 0; i++) {
 		input.file = files->fds[i];
-		if (known[i] && answer_summary(debug->answer)->status != ANSWER_COMPLETE)
+		if (known[i] && has_none(debug->answer))
 			r = lines_resolve(&input, debug->addresses, ask->count, debug->answer);
 	}
 	for (size_t i = 0; i < files->count && r == 0 && limits->symbols; i++)

@@ -4,35 +4,57 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
+#include "ipc/guard.h"
 #include "symbolize/debug.h"
 #include "worker/dwarf/answer.h"
 
 /*
+ * Regular files of these are the kernel: to read or map one is to ask it, and, with the rights for
+ * it, may be to use a device (/sys/bus/pci/devices/x/resource0).
+ */
+static bool is_of_kernel(const struct statfs *system)
+{
+	static const uint32_t types[] = {PROC_SUPER_MAGIC, SYSFS_MAGIC,	     DEBUGFS_MAGIC,
+					 TRACEFS_MAGIC,	   SECURITYFS_MAGIC, EFIVARFS_MAGIC};
+
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		if ((uint32_t)system->f_type == types[i])
+			return true;
+	return false;
+}
+
+/*
  * The profile chose the path. To open a device may do something, or wait: what it is must be known
- * before. A file that has something in it is opened: nothing of /proc.
+ * before. A file on a disk, on a network or in memory that has something in it is opened.
  */
 static int open_file(const char *path)
 {
-	int place = open(path, O_PATH | O_CLOEXEC), fd = -ENOENT;
+	guard_fd int place = open(path, O_PATH | O_CLOEXEC);
 	char again[sizeof("/proc/self/fd/") + 10];
+	struct statfs system;
 	struct stat status;
+	int fd;
 
 	if (place < 0)
 		return -errno;
-	if (!fstat(place, &status) && S_ISREG(status.st_mode) && status.st_size > 0) {
-		snprintf(again, sizeof(again), "/proc/self/fd/%d", place);
-		fd = open(again, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-		fd = fd < 0 ? -errno : fd;
-	}
-	close(place);
-	return fd;
+	if (fstat(place, &status) || !S_ISREG(status.st_mode) || status.st_size <= 0 ||
+	    fstatfs(place, &system) || is_of_kernel(&system))
+		return -ENOENT;
+	snprintf(again, sizeof(again), "/proc/self/fd/%d", place);
+	fd = open(again, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	return fd < 0 ? -errno : fd;
 }
 
 static void add_file(struct debug_files *files, const char *path)
@@ -103,6 +125,40 @@ static bool wants_alternate(const struct exchange *exchange, struct answer_summa
 	return answer_peek(exchange->answer, ret_summary) == 0 && ret_summary->alt_id_size > 0;
 }
 
+/* Whole files; to has the other one's size then. */
+static int copy_file(int from, int to)
+{
+	struct stat status;
+	off_t at = 0;
+
+	if (fstat(from, &status) || ftruncate(to, 0) || lseek(to, 0, SEEK_SET))
+		return -errno;
+	while (at < status.st_size) {
+		ssize_t done = sendfile(to, from, &at, (size_t)(status.st_size - at));
+
+		if (done <= 0)
+			return done < 0 ? -errno : -EIO;
+	}
+	return 0;
+}
+
+/* There is more to read then, which may end it: only a complete answer is better than the first. */
+static int read_with_alternate(const struct exchange *exchange, const struct ask *ask,
+			       const struct debug_files *files)
+{
+	guard_fd int answer = memfd_create("keyhole-lines", MFD_CLOEXEC);
+	struct exchange again = *exchange;
+	struct told told;
+
+	if (answer < 0)
+		return 0;
+	again.answer = answer;
+	told = debug_read(&again, ask, files);
+	return told.error || told.signal || !answer_is_complete(answer)
+		       ? 0
+		       : copy_file(answer, exchange->answer);
+}
+
 static struct told tell(const struct folders *folders, const struct exchange *exchange,
 			const struct ask *ask)
 {
@@ -116,7 +172,7 @@ static struct told tell(const struct folders *folders, const struct exchange *ex
 	if (!told.error && !told.signal && wants_alternate(exchange, &summary)) {
 		files.alternate = open_alternate(folders, &summary);
 		if (files.alternate >= 0)
-			told = debug_read(exchange, ask, &files);
+			told.error = read_with_alternate(exchange, ask, &files);
 	}
 	close_files(&files);
 	return told;

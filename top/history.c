@@ -200,7 +200,6 @@ static void push(struct history *history, const struct portion *portion)
 	history->next = (history->next + 1) % HISTORY_PORTIONS;
 	history->count += history->count < HISTORY_PORTIONS;
 	history->elapsed_ns += portion->duration_ns;
-	history->samples += portion->samples;
 }
 
 static int begin_anew(struct history *history)
@@ -211,7 +210,6 @@ static int begin_anew(struct history *history)
 	if (r)
 		return r;
 	other.elapsed_ns = history->elapsed_ns;
-	other.samples = history->samples;
 	other.forgotten = history->forgotten + 1;
 	history_release(history);
 	*history = other;

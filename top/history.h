@@ -45,7 +45,7 @@ struct history {
 	struct intern *names, *functions, *stacks;
 	struct portion portions[HISTORY_PORTIONS]; /* a ring */
 	size_t next, count;
-	uint64_t elapsed_ns, samples; /* since the start */
+	uint64_t elapsed_ns; /* since the start */
 	uint64_t forgotten;
 	char event[64];
 	bool is_time;

@@ -28,7 +28,7 @@ struct stream {
 	uint32_t first_seen;
 };
 
-_Static_assert(sizeof(((struct event_ring *)0)->name) == LATE_NAME_BYTES, "names are kept whole");
+_Static_assert(sizeof(((struct event_name *)0)->name) == LATE_NAME_BYTES, "names are kept whole");
 
 struct stream *stream_new(void)
 {

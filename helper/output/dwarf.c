@@ -21,7 +21,10 @@
 #include "ipc/time.h"
 #include "worker/dwarf/answer.h"
 
-#define ABOVE 512 /* descriptors are moved there, so that none is in another's place */
+/* Descriptors are moved there, so that none is in another's place; a user may have few. */
+#define ABOVE 64
+
+_Static_assert(CHILD_FILES + CHILD_FILES_MAX < ABOVE, "the program's descriptors are below");
 
 /* One run of the program. */
 struct run {
@@ -121,29 +124,42 @@ static int open_alternate(const struct debug_folders *folders, const struct answ
 	return fd < 0 && name ? debug_folders_find_path(folders, name) : fd;
 }
 
-/* With the file that dwz moved parts to, if there is one and it is here. */
-static int run_again(struct run *run, const struct debug_folders *folders)
+static int new_answer(void)
 {
-	const int answer = run->fds[CHILD_ANSWER - CHILD_ADDRESSES];
-	struct answer_summary summary;
-	guard_fd int alternate = -1;
+	return memfd_create(CHILD_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+}
 
-	if (answer_peek(answer, &summary) < 0)
+/*
+ * With the file that dwz moved parts to, if there is one and it is here: an answer in place of the
+ * first. It has the time that the first one left, and more to read: only a complete one is better.
+ */
+static int run_again(struct run *run, const struct debug_folders *folders, int *answer)
+{
+	struct answer_summary summary;
+	guard_fd int alternate = -1, again = -1;
+
+	if (answer_peek(*answer, &summary) < 0)
 		return -EBADMSG;
 	if (summary.alt_id_size == 0)
 		return 0;
 	alternate = open_alternate(folders, &summary);
-	if (alternate < 0)
+	again = alternate < 0 ? -1 : new_answer();
+	if (again < 0)
 		return 0;
+	run->fds[CHILD_ANSWER - CHILD_ADDRESSES] = again;
 	run->fds[run->fd_count++] = alternate;
 	run->alternate = true;
-	return run_program(run, folders->program);
+	if (run_program(run, folders->program) == 0 && answer_is_complete(again)) {
+		close_fd(answer);
+		*answer = take_fd(&again);
+	}
+	return 0;
 }
 
 static int read_object(const struct dwarf *dwarf, const struct debug_folders *folders,
 		       const struct message_lines *question, int addresses)
 {
-	guard_fd int answer = memfd_create(CHILD_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	guard_fd int answer = new_answer();
 	struct run run = {
 		.dwarf = dwarf,
 		.addresses = question->count,
@@ -156,7 +172,7 @@ static int read_object(const struct dwarf *dwarf, const struct debug_folders *fo
 	for (unsigned int i = 0; i < dwarf->count; i++)
 		run.fds[run.fd_count++] = dwarf->files[i];
 	r = answer < 0 ? -errno : run_program(&run, folders->program);
-	r = r ? r : run_again(&run, folders);
+	r = r ? r : run_again(&run, folders, &answer);
 	return r ? r : take_fd(&answer);
 }
 

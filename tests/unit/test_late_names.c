@@ -49,15 +49,11 @@ static void test_late_names__names_of_others(void **state)
 {
 	struct late_names *names = late_names_new();
 	uint32_t module;
-	char longest[LATE_NAME_BYTES];
 
 	(void)state;
-	memset(longest, 'x', sizeof(longest));
-	longest[sizeof(longest) - 1] = '\0';
 	late_names_add(names, 1, "new\nline\x1b[31m\xff [mo\tdule]");
 	late_names_add(names, 2, " [module]");
 	late_names_add(names, 3, "function [cut");
-	late_names_add(names, 4, longest);
 	late_names_add(names, 5, "");
 	late_names_add(names, 0, "nobody");
 	late_names_add(names, 1ull << 32 | 6, "nobody");
@@ -65,10 +61,43 @@ static void test_late_names__names_of_others(void **state)
 	assert_kept(names, 1, "new?line?[31m?", "[mo?dule]");
 	assert_kept(names, 2, " [module]", "[kernel]");
 	assert_kept(names, 3, "function [cut", "[kernel]");
-	assert_kept(names, 4, longest, "[kernel unknown]");
 	assert_int_equal(late_names_find(names, 5, &module), -ENOENT);
 	assert_int_equal(late_names_find(names, 0, &module), -ENOENT);
 	assert_int_equal(late_names_find(names, 6, &module), -ENOENT);
+	late_names_free(names);
+}
+
+/* As an event brings it: bpf_snprintf() ends what it cuts with a NUL, inside of its buffer. */
+static void add_told(struct late_names *names, uint64_t id, const char *text)
+{
+	char name[sizeof(((struct event_name *)0)->name)];
+
+	memset(name, 0, sizeof(name));
+	memcpy(name, text, strnlen(text, sizeof(name) - 1));
+	late_names_add(names, id, name);
+}
+
+static void test_late_names__cut_ones_are_of_no_known_module(void **state)
+{
+	static const struct {
+		int length, kept;
+		const char *module;
+	} cases[] = {
+		{86, 86, "[module]"},	      {87, 87, "[kernel unknown]"},
+		{93, 93, "[kernel unknown]"}, {95, 95, "[kernel unknown]"},
+		{99, 95, "[kernel unknown]"},
+	};
+	struct late_names *names = late_names_new();
+	char name[100], text[110];
+
+	(void)state;
+	memset(name, 'x', sizeof(name));
+	for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		snprintf(text, sizeof(text), "%.*s [module]", cases[i].length, name);
+		add_told(names, i + 1, text);
+		text[cases[i].kept] = '\0';
+		assert_kept(names, i + 1, text, cases[i].module);
+	}
 	late_names_free(names);
 }
 
@@ -119,6 +148,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_late_names__function_and_module),
 		cmocka_unit_test(test_late_names__names_of_others),
+		cmocka_unit_test(test_late_names__cut_ones_are_of_no_known_module),
 		cmocka_unit_test(test_late_names__are_bounded),
 		RIG_TEST(test_late_names__frames_have_them),
 	};

@@ -75,6 +75,15 @@ static void test_names__long_ones_are_cut_between_characters(void **state)
 	assert_int_equal(text[0], 'x');
 }
 
+static void test_names__base_names(void **state)
+{
+	(void)state;
+	assert_string_equal(format_base_name("/usr/lib/libc.so.6"), "libc.so.6");
+	assert_string_equal(format_base_name("program"), "program");
+	assert_string_equal(format_base_name("/usr/lib/"), "/usr/lib/");
+	assert_string_equal(format_base_name(""), "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -82,6 +91,7 @@ int main(void)
 		cmocka_unit_test(test_names__control_characters_are_replaced),
 		cmocka_unit_test(test_names__bytes_that_are_not_utf8_are_replaced),
 		cmocka_unit_test(test_names__long_ones_are_cut_between_characters),
+		cmocka_unit_test(test_names__base_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -292,6 +292,43 @@ static void test_report__callers(void **state)
 	free(view(view_callers, &(struct options){.files = {"a"}, .callers = "["}, 80, -EINVAL));
 }
 
+/* Each function has its own pairs, the first and the last one too. */
+static void test_report__callers_of_all(void **state)
+{
+	const struct options options = {.files = {"a.pb.gz"}, .lines = UINT_MAX, .callers = "."};
+	const struct options one = {.files = {"a.pb.gz"}, .lines = 1, .callees = "work"};
+
+	(void)state;
+	assert_view(view_callers, &options,
+		    HEADER "read_it\n"
+			   "  total 60 ms (60.0%), self 60 ms (60.0%)\n"
+			   "  called by\n"
+			   "          40 ms  66.7%  [nobody: the root]\n"
+			   "          20 ms  33.3%  ns::work\n\n"
+			   "ns::work\n"
+			   "  total 50 ms (50.0%), self 30 ms (30.0%)\n"
+			   "  called by\n"
+			   "          50 ms 100.0%  main\n\n"
+			   "main\n"
+			   "  total 50 ms (50.0%), self 0 ms (0.0%)\n"
+			   "  called by\n"
+			   "          50 ms 100.0%  [nobody: the root]\n\n"
+			   "libplain.so.1+0x2234\n"
+			   "  total 10 ms (10.0%), self 10 ms (10.0%)\n"
+			   "  called by\n"
+			   "          10 ms 100.0%  [cut: no rule]\n\n"
+			   "[cut: no rule]\n"
+			   "  total 10 ms (10.0%), self 0 ms (0.0%)\n"
+			   "  called by\n"
+			   "          10 ms 100.0%  [nobody: the root]\n\n");
+	assert_view(view_callers, &one,
+		    HEADER "ns::work\n"
+			   "  total 50 ms (50.0%), self 30 ms (30.0%)\n"
+			   "  calls\n"
+			   "          30 ms  60.0%  [itself]\n"
+			   "                1 more (-n 0: all)\n\n");
+}
+
 static void test_report__tree(void **state)
 {
 	const struct options options = {.files = {"a.pb.gz"}, .tree = true, .min = 15};
@@ -485,6 +522,7 @@ int main(void)
 		cmocka_unit_test(test_report__filters),
 		cmocka_unit_test(test_report__table),
 		cmocka_unit_test(test_report__callers),
+		cmocka_unit_test(test_report__callers_of_all),
 		cmocka_unit_test(test_report__tree),
 		cmocka_unit_test(test_report__narrow_terminals_cut_names),
 		cmocka_unit_test(test_report__the_name_of_the_file_is_clean),

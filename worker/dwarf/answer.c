@@ -297,6 +297,13 @@ int answer_peek(int fd, struct answer_summary *ret_summary)
 	return 0;
 }
 
+bool answer_is_complete(int fd)
+{
+	struct answer_summary summary;
+
+	return answer_peek(fd, &summary) == 0 && summary.status == ANSWER_COMPLETE;
+}
+
 int answer_read(const void *bytes, size_t size, size_t addresses, struct answer **ret_answer)
 {
 	struct answer *answer guard_answer = NULL;

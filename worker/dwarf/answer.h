@@ -6,6 +6,7 @@
 #ifndef KEYHOLE_WORKER_DWARF_ANSWER_H
 #define KEYHOLE_WORKER_DWARF_ANSWER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -69,6 +70,8 @@ size_t answer_get(const struct answer *answer, size_t address,
 
 /* The summary at the start of a file, whatever follows: 0 or -EBADMSG. */
 int answer_peek(int fd, struct answer_summary *ret_summary);
+/* Whether it is an answer, of ANSWER_COMPLETE. */
+bool answer_is_complete(int fd);
 
 /* From the descriptor's position on: 0 or a negative errno. */
 int answer_write(const struct answer *answer, int fd);

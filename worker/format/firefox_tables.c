@@ -208,13 +208,6 @@ static void put_strings(struct firefox *firefox)
 	json_end(&firefox->json);
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 static const char *object_name(const struct firefox *firefox, uint32_t id)
 {
 	return profile_string_get(firefox->profile, profile_object_get(firefox->profile, id)->name);
@@ -426,7 +419,7 @@ static void put_functions(struct firefox *firefox)
 
 static void resource_name(struct firefox *firefox, uint32_t id)
 {
-	put_string(firefox, base_name(object_name(firefox, id)));
+	put_string(firefox, format_base_name(object_name(firefox, id)));
 }
 
 /* An object is a lib and, at the same index, a resource of type "library". */
@@ -495,9 +488,9 @@ void firefox_put_libs(struct firefox *firefox)
 
 		json_object(json);
 		json_key_string(json, "arch", "");
-		json_key_string(json, "name", base_name(path));
+		json_key_string(json, "name", format_base_name(path));
 		json_key_string(json, "path", path);
-		json_key_string(json, "debugName", base_name(path));
+		json_key_string(json, "debugName", format_base_name(path));
 		json_key_string(json, "debugPath", path);
 		json_key_string(json, "breakpadId", "");
 		if (build_id)

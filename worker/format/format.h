@@ -47,6 +47,9 @@ void format_totals(const struct profile *profile, struct format_totals *ret_tota
 #define FORMAT_NAME_MAX 4096
 void format_clean_name(char *ret_text, size_t max, const char *name);
 
+/* What follows the last '/', not clean; the whole where nothing does. In path. */
+const char *format_base_name(const char *path);
+
 /* The function that names a location, 0: there is none with a name. */
 uint32_t format_location_function(const struct profile *profile, uint32_t location);
 

@@ -102,7 +102,7 @@ void format_clean_name(char *ret_text, size_t max, const char *name)
 	ret_text[used] = '\0';
 }
 
-static const char *base_name(const char *path)
+const char *format_base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -148,7 +148,8 @@ void format_frame_name(char *ret_text, size_t max, const struct profile *profile
 		return;
 	object = profile_object_get(profile, at ? at->object : 0);
 	format_clean_name(object_name, sizeof(object_name),
-			  object ? base_name(profile_string_get(profile, object->name)) : "");
+			  object ? format_base_name(profile_string_get(profile, object->name))
+				 : "");
 	snprintf(ret_text, max, "%s+0x%" PRIx64, object_name[0] ? object_name : "[unknown]",
 		 at ? at->address : 0);
 }

@@ -2,6 +2,7 @@
 #include "worker/symbol/late_names.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,13 +51,13 @@ static void copy_printable(char *to, const char *text)
 static const char *split(char *text)
 {
 	char *module = strstr(text, " [");
+	const size_t length = strlen(text);
+	const bool whole = text[length - 1] == ']', cut = !whole && length == LATE_NAME_BYTES - 1;
 
-	if (strlen(text) == LATE_NAME_BYTES - 1 && text[LATE_NAME_BYTES - 2] != ']')
-		return "[kernel unknown]";
-	if (!module || module == text || text[strlen(text) - 1] != ']')
-		return "[kernel]";
+	if (!module || module == text || (!whole && !cut))
+		return cut ? "[kernel unknown]" : "[kernel]";
 	*module = '\0';
-	return module + 1;
+	return cut ? "[kernel unknown]" : module + 1;
 }
 
 static int module_number(struct late_names *names, const char *module)

@@ -11,7 +11,7 @@
 
 #define LATE_NAMES_MAX	 1024u
 #define LATE_MODULES_MAX 32u
-#define LATE_NAME_BYTES	 97u /* with the NUL */
+#define LATE_NAME_BYTES	 96u /* with the NUL, which is also there where the kernel cut a name */
 
 struct late_names;
 
@@ -26,7 +26,8 @@ void late_names_add(struct late_names *names, uint64_t id, const char *text);
 int late_names_find(const struct late_names *names, uint32_t id, uint32_t *ret_module);
 /* Of that place, NULL: none. */
 const char *late_names_function(const struct late_names *names, uint64_t place);
-/* "[module]" as kernel_symbols_range() has it, "[kernel]" where none was told. */
+/* "[module]" as kernel_symbols_range() has it, "[kernel]" where none was told, "[kernel unknown]"
+ * where the name was cut before it ended. */
 const char *late_names_module(const struct late_names *names, uint32_t module);
 
 #endif

@@ -30,7 +30,8 @@ int debug_files_open(struct debug_files *files, const char *path);
  * What debug information in a file says of the addresses in another: a file, owned by the caller,
  * whose writer is not trusted (worker/dwarf/answer.h). A negative errno: see helper/output/dwarf.h;
  * -EPIPE: nobody answers, or one answer was late. It waits for as long as the question says, and
- * DEBUG_FILES_SLACK_MS, whatever is allowed above.
+ * DEBUG_FILES_SLACK_MS, whatever is allowed above; before that, for a file that was asked for and
+ * has not come yet, as long as is still allowed.
  */
 #define DEBUG_FILES_SLACK_MS 400
 int debug_files_lines(struct debug_files *files, int file, int addresses,
