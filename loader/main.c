@@ -551,32 +551,19 @@ static int run(struct options *options, uint64_t begun)
 	return r;
 }
 
-/* Descriptors 0 to 2 exist from here on, so that no file of ours is mistaken for one of them. */
-static int sanitise_descriptors(void)
+/*
+ * Descriptors 0 to 2 exist from here on, so that no file of ours is mistaken for one of them.
+ * Children are waited for, also where whoever started us ignores its own.
+ */
+static int sanitise(void)
 {
 	int fd;
 
+	signal(SIGCHLD, SIG_DFL);
 	do
 		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	while (fd >= 0 && fd <= STDERR_FILENO && !fcntl(fd, F_SETFD, 0));
 	return fd < 0 ? fd : close(fd);
-}
-
-/* Returns only when no program has this verb, or it cannot be run: that was said. */
-static int exec_verb(char **argv)
-{
-	const char *program = NULL;
-	int fd;
-
-#define V(verb, name, help) program = strcmp(argv[0], #verb) ? program : (name);
-#include "ipc/verbs.def"
-#undef V
-	if (!program)
-		return EXIT_DONE;
-	fd = spawner_open_program(program);
-	if (fd >= 0)
-		syscall(SYS_execveat, fd, "", argv, environ, AT_EMPTY_PATH);
-	return failed(argv[0], program, fd < 0 ? fd : -errno);
 }
 
 int main(int argc, char **argv)
@@ -586,12 +573,13 @@ int main(int argc, char **argv)
 	int r;
 
 	log_init("keyhole", LOG_LEVEL_WARNING);
-	if (sanitise_descriptors())
+	if (sanitise())
 		return EXIT_FAILED;
 	setenv("KEYHOLE_BUILD", KEYHOLE_VERSION, 1); /* helper/build.c */
 	if (argc > 1 && !strcmp(argv[1], "check-config") && (argc < 3 || argv[2][0] != '-'))
 		return rules_read(argv[2], argv[1], &(struct rules){.keys = -1});
-	r = argc > 1 ? exec_verb(argv + 1) : EXIT_DONE;
+	r = argc > 1 ? options_exec_verb(argv + 1) : EXIT_DONE;
+	close_range(STDERR_FILENO + 1, ~0u, 0); /* inherited: not what a recording holds */
 	r = r ? r : options_read(argc, argv, &options);
 	if (r != OPTIONS_RECORD)
 		return r;

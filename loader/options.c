@@ -2,13 +2,17 @@
 #include "loader/options.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "ipc/log.h"
 #include "loader/helper.h"
+#include "loader/recording.h"
 
 /* NULL with a 0 in *r: none was given. */
 static const char *text_at(int argc, char **argv, struct message_text text, int *r)
@@ -67,4 +71,20 @@ int options_read(int argc, char **argv, struct options *ret_options)
 	if (r)
 		log_error("start: %s: %s", message_party_name(PARTY_OPTIONS), strerror(-r));
 	return r ? EXIT_FAILED : OPTIONS_RECORD;
+}
+
+int options_exec_verb(char **argv)
+{
+	const char *program = NULL;
+	int fd;
+
+#define V(verb, name, help) program = strcmp(argv[0], #verb) ? program : (name);
+#include "ipc/verbs.def"
+#undef V
+	if (!program)
+		return EXIT_DONE;
+	fd = spawner_open_program(program);
+	if (fd >= 0)
+		syscall(SYS_execveat, fd, "", argv, environ, AT_EMPTY_PATH);
+	return failed(argv[0], program, fd < 0 ? fd : -errno);
 }

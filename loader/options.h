@@ -31,4 +31,10 @@ int options_check(int argc, char **argv, struct options *options);
  */
 int options_read(int argc, char **argv, struct options *ret_options);
 
+/*
+ * Runs the program of ipc/verbs.def that has the verb argv[0]. Returns when there is none, with
+ * EXIT_DONE, or when it cannot be run: that was said.
+ */
+int options_exec_verb(char **argv);
+
 #endif
