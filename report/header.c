@@ -113,7 +113,9 @@ static void print_notes(const struct report *report, const struct pprof_info *in
 {
 	FILE *out = report->screen.out;
 
-	if (info->kept != info->total)
+	if (!info->kept && info->total)
+		fputs("shown: nothing of it, no sample matches the filters that were given\n", out);
+	else if (info->kept != info->total)
 		fprintf(out, "shown: %.2f %% of it, by the filters that were given\n",
 			view_percent(info->kept, info->total));
 	if (info->stacks_cut)
@@ -126,7 +128,7 @@ static void print_notes(const struct report *report, const struct pprof_info *in
 			info->lines_cut, PROFILE_LINES_MAX);
 	if (info->strings_cut)
 		fprintf(out, "note: %" PRIu64 " long names cut\n", info->strings_cut);
-	if (!info->ours && strchr(info->types, ','))
+	if (!info->ours && info->kept && strchr(info->types, ','))
 		fprintf(out, "values: %s (--sample-type)\n", info->types);
 }
 

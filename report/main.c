@@ -46,6 +46,12 @@ static int failed(const char *object, const char *reason)
 	return EXIT_FAILED;
 }
 
+static int unreadable(const char *file, const char *reason)
+{
+	log_error("report: %s: %s; name another, of pprof (.pb.gz)", file, reason);
+	return EXIT_FAILED;
+}
+
 /* A reason that does not say what to do is followed by who does. */
 static int usage(const char *object, const char *reason)
 {
@@ -106,7 +112,7 @@ static int read_profile(const struct run *run, unsigned int index, struct filter
 		r = -ENOMEM;
 	if (r == -ENOENT)
 		return usage(run->options.files[index], info->problem);
-	return r ? failed(run->options.files[index], read_problem(r, info)) : EXIT_DONE;
+	return r ? unreadable(run->options.files[index], read_problem(r, info)) : EXIT_DONE;
 }
 
 static int read_profiles(const struct run *run, struct report *report)
@@ -158,10 +164,14 @@ static int convert(const struct run *run, struct report *report)
 static int show(const struct report *report)
 {
 	const struct options *options = report->options;
-	int r = options->tree			       ? view_tree(report)
-		: options->callers || options->callees ? view_callers(report)
-						       : view_table(report);
+	int r = 0;
 
+	if (!report->info.kept && report->info.total && !options->json && !options->diff)
+		header_print(report);
+	else
+		r = options->tree			   ? view_tree(report)
+		    : options->callers || options->callees ? view_callers(report)
+							   : view_table(report);
 	if (r == -EINVAL)
 		return refuse_expression(options->callers && expression_problem(options->callers)
 						 ? options->callers

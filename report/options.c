@@ -26,7 +26,7 @@ static const char usage[] =
 	"      --callers REGEX    who calls the functions that match, for how long\n"
 	"      --callees REGEX    what they call\n"
 	"      --tree             calls from the root on, above --min\n"
-	"      --min PERCENT      least share shown in the tree (1)\n"
+	"      --min PERCENT      of --tree: least share that is shown (1)\n"
 	"      --diff             how shares have changed from OLD to NEW; with -o as a\n"
 	"                         flame graph (html or svg), coloured by the change\n"
 	"      --per WHAT         of --diff: total (shares, default) or time (CPUs used)\n"
@@ -51,6 +51,8 @@ static const char usage[] =
 	"  keyhole report --diff --sort total before.pb.gz after.pb.gz\n"
 	"  keyhole report --diff before.pb.gz after.pb.gz -o change.html\n"
 	"  keyhole report all.pb.gz -o all.folded\n\n"
+	"environment: NO_COLOR with any value or TERM=dumb: no colours; COLUMNS: how wide\n"
+	"  (without it the terminal, else 80)\n"
 	"exit status: 0 done, 1 failed, 2 usage\n";
 
 enum { /* those that have no short form */
@@ -131,6 +133,7 @@ static const char *set_min(struct options *options, const char *arg)
 {
 	char *end;
 
+	options->has_min = true;
 	options->min = strtod(arg, &end);
 	return end == arg || *end || !(options->min >= 0 && options->min <= 100)
 		       ? "not a share of 0 to 100 percent"
@@ -280,6 +283,8 @@ static const char *check_views(const struct options *options)
 		return "-o and --json cannot be given together";
 	if (options->format && !options->output)
 		return "-f needs -o";
+	if (options->has_min && !options->tree)
+		return "--min needs --tree";
 	return options->by_time && !options->diff ? "--per needs --diff" : NULL;
 }
 

@@ -43,7 +43,7 @@ struct options {
 	uint32_t pid;	    /* 0: any */
 	unsigned int lines; /* UINT_MAX: all */
 	double min;	    /* of --tree, percent */
-	bool by_total, by_time, diff, tree, json, by_thread, force, help;
+	bool has_min, by_total, by_time, diff, tree, json, by_thread, force, help;
 };
 
 /* 0, or -EINVAL after one line on standard error. argv[0] is not looked at. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/screen.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,9 +9,10 @@
 #include <unistd.h>
 
 #include "worker/base/columns.h"
+#include "worker/base/decimal.h"
 
 #define WIDTH_MIN 40u
-#define WIDTH_MAX 400u
+#define WIDTH_MAX 4000u
 #define NAME_MIN  12u
 #define CUT_MARK  "..."
 #define INDENT	  2
@@ -27,15 +29,15 @@ bool screen_wants_colour(void)
 
 void screen_init(struct screen *screen, FILE *out)
 {
+	const char *said = getenv("COLUMNS");
 	struct winsize size;
 
-	*screen = (struct screen){.out = out, .width = SCREEN_WIDTH};
-	if (!isatty(fileno(out)))
-		return;
-	screen->terminal = true;
-	screen->colour = screen_wants_colour();
-	if (ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-		screen->width = size.ws_col;
+	*screen = (struct screen){.out = out, .terminal = isatty(fileno(out))};
+	screen->colour = screen->terminal && screen_wants_colour();
+	if (!said || !decimal_read32(said, 1, UINT_MAX, &screen->width))
+		screen->width = ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col > 0
+					? size.ws_col
+					: SCREEN_WIDTH;
 	screen->width = screen->width < WIDTH_MIN   ? WIDTH_MIN
 			: screen->width > WIDTH_MAX ? WIDTH_MAX
 						    : screen->width;

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define SCREEN_WIDTH 80u /* where it is not a terminal */
+#define SCREEN_WIDTH 80u /* where neither COLUMNS nor a terminal says another one */
 
 enum style {
 	STYLE_PLAIN,

@@ -48,8 +48,9 @@ struct run {
 static const char usage_text[] =
 	"usage: keyhole symbolize [OPTIONS] FILE\n\n"
 	"Adds names, lines and inlined functions to a profile of `keyhole record` (pprof).\n\n"
-	"  -d, --debug-dir DIR   look for DIR/.build-id/xx/yyyy.debug (" DEFAULT_FOLDER ");\n"
-	"                        up to 8 times. Then the objects' own paths are tried\n"
+	"  -d, --debug-dir DIRS  look for DIR/.build-id/xx/yyyy.debug (" DEFAULT_FOLDER ");\n"
+	"                        up to 8, with colons or given again. Then the objects'\n"
+	"                        own paths are tried\n"
 	"  -o, --output FILE     write here (FILE.symbolized" SUFFIX "), - for stdout\n"
 	"      --force           replace the output when it exists\n"
 	"  -v, --verbose         say why objects have no lines\n"
@@ -79,11 +80,27 @@ static int failed(const char *object, int error)
 	return EXIT_FAILED;
 }
 
-static int add_folder(struct folders *folders, const char *path)
+static void check_folder(const char *path)
 {
-	if (folders->count == FOLDERS_MAX)
-		return usage("--debug-dir", "more than 8 folders");
-	folders->paths[folders->count++] = path;
+	struct stat status;
+
+	if (stat(path, &status) || !S_ISDIR(status.st_mode))
+		log_warning("symbolize: debug-dir: %s: %s; name another", path,
+			    strerror(errno ? errno : ENOTDIR));
+}
+
+/* As `record` has it: a list separated by colons. */
+static int add_folders(struct folders *folders, char *list)
+{
+	for (char *path; (path = strsep(&list, ":"));) {
+		if (!*path)
+			continue;
+		if (folders->count == FOLDERS_MAX)
+			return usage("--debug-dir", "more than 8 folders");
+		errno = 0;
+		check_folder(path);
+		folders->paths[folders->count++] = path;
+	}
 	return EXIT_DONE;
 }
 
@@ -102,7 +119,7 @@ static int take_option(struct options *options, int option, char **argv)
 {
 	switch (option) {
 	case 'd':
-		return add_folder(&options->folders, optarg);
+		return add_folders(&options->folders, optarg);
 	case 'o':
 		options->output = optarg;
 		break;
@@ -143,7 +160,9 @@ static int read_options(int argc, char **argv, struct options *options)
 	if (optind != argc - 1)
 		return usage("FILE", "not one is named");
 	options->input = argv[optind];
-	return options->folders.count ? EXIT_DONE : add_folder(&options->folders, DEFAULT_FOLDER);
+	if (!options->folders.count)
+		options->folders.paths[options->folders.count++] = DEFAULT_FOLDER;
+	return EXIT_DONE;
 }
 
 /* ---- files ---- */
@@ -173,11 +192,36 @@ static void name_default(const char *input, char ret_path[DEFAULT_MAX])
 	snprintf(ret_path, DEFAULT_MAX, "%.*s.symbolized" SUFFIX, (int)length, input);
 }
 
+/* What is written is pprof, whatever it is called. */
+static bool is_of_another_format(const char *path)
+{
+	static const struct {
+		enum profile_format format;
+		const char *suffix;
+	} suffixes[] = {
+#define F(number, name, suffix) {FORMAT_##name, suffix},
+#include "ipc/formats.def"
+#undef F
+	};
+
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+		const size_t length = strlen(path), tail = strlen(suffixes[i].suffix);
+
+		if (suffixes[i].format != FORMAT_pprof && length > tail &&
+		    !strcmp(path + length - tail, suffixes[i].suffix))
+			return true;
+	}
+	return false;
+}
+
 static int open_output(struct run *run)
 {
 	const struct options *options = &run->options;
 	char path[DEFAULT_MAX];
 
+	if (options->output && is_of_another_format(options->output))
+		return usage(options->output, "is written as pprof; name it " SUFFIX
+					      " and convert that: keyhole report FILE -o ...");
 	name_default(options->input, path);
 	if (result_open(&run->result, "symbolize", options->output ? options->output : path,
 			options->force))

@@ -39,6 +39,12 @@ static int failed(const char *object, const char *reason)
 	return EXIT_FAILED;
 }
 
+static int unreadable(const char *file, const char *reason)
+{
+	log_error("symbolize: %s: %s; name another, of keyhole record (.pb.gz)", file, reason);
+	return EXIT_FAILED;
+}
+
 /* ---- places ---- */
 
 static uint32_t object_of(const struct model *model, const struct place *place)
@@ -249,12 +255,12 @@ static int read_profile(struct model *model)
 
 	r = r ? r : pprof_read(bytes, size, &options, model->profile, &model->info);
 	if (r)
-		return failed(name, model->info.problem[0] ? model->info.problem
-				    : r == -EBADMSG	   ? "gzip is damaged or cut"
-				    : r == -ENODATA	   ? "is empty"
-							   : strerror(-r));
+		return unreadable(name, model->info.problem[0] ? model->info.problem
+					: r == -EBADMSG	       ? "gzip is damaged or cut"
+					: r == -ENODATA	       ? "is empty"
+							       : strerror(-r));
 	if (!model->info.ours)
-		return failed(name, "not written by keyhole: its addresses are not of objects");
+		return unreadable(name, "not written by keyhole: its addresses are not of objects");
 	return EXIT_DONE;
 }
 

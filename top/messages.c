@@ -21,14 +21,22 @@ static bool is_progress(const char *line, uint64_t *ret_lost)
 static void name_top(char *line)
 {
 	static const char record[] = "keyhole: record: ", top[] = "keyhole: top: ";
-	static const char record_help[] = "keyhole record --help",
-			  top_help[] = "keyhole top --help";
-	const size_t length = strlen(line), tail = sizeof(record_help) - 1;
+	static const struct {
+		const char *record, *top;
+	} tails[] = {
+		{"keyhole record --help", "keyhole top --help"},
+		{"a command goes after --", "see: keyhole top --help"},
+	};
+	const size_t length = strlen(line);
 
 	if (strncmp(line, record, sizeof(record) - 1) != 0)
 		return;
-	if (length > tail && !strcmp(line + length - tail, record_help))
-		memcpy(line + length - tail, top_help, sizeof(top_help));
+	for (size_t i = 0; i < sizeof(tails) / sizeof(tails[0]); i++) {
+		const size_t tail = strlen(tails[i].record);
+
+		if (length > tail && !strcmp(line + length - tail, tails[i].record))
+			memcpy(line + length - tail, tails[i].top, strlen(tails[i].top) + 1);
+	}
 	memcpy(line, top, sizeof(top) - 1);
 	line += sizeof(top) - 1;
 	memmove(line, line + sizeof(record) - sizeof(top),

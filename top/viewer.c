@@ -87,8 +87,12 @@ static void draw(struct viewer *viewer)
 	viewer->dirty = false;
 	viewer->ui.lost = viewer->messages.lost;
 	ui_draw(&viewer->ui, &viewer->canvas);
-	if (!write_all(viewer->canvas.bytes, viewer->canvas.size))
+	if (write_all(viewer->canvas.bytes, viewer->canvas.size))
+		return;
+	if (errno == EPIPE) /* who reads has what it wanted */
 		end(viewer, VIEWER_FAILED);
+	else
+		fail(viewer, "standard output", -errno);
 }
 
 /* A table a window. */

@@ -142,12 +142,19 @@ static uint32_t layer_bits(const char *name, size_t length)
 /* "landlock,pid" */
 static const char *add_layers(struct message_options *options, const char *list)
 {
+	static char text[256];
+
 	for (const char *name = list; name; name = *name ? name + 1 : NULL) {
 		size_t length = strcspn(name, ",");
 		uint32_t bits = layer_bits(name, length);
 
+		snprintf(text, sizeof(text),
+			 "%.*s%snot a layer; take of namespaces, pid, root, "
+			 "landlock and userns",
+			 strlen(list) > length ? (int)length : 0, name,
+			 strlen(list) > length ? ": " : "");
 		if (!bits)
-			return "not a layer; take of namespaces, pid, root, landlock and userns";
+			return text;
 		options->require |= bits;
 		name += length;
 	}
@@ -248,6 +255,22 @@ static const char *apply(struct line *line, char **argv, int option, const char 
 	return NULL;
 }
 
+static bool is_excluded(const struct message_options *options, uint32_t pid)
+{
+	for (unsigned int i = OPTIONS_PIDS_MAX; i > options->pid_count && options->pids[i - 1]; i--)
+		if (options->pids[i - 1] == pid)
+			return true;
+	return false;
+}
+
+static bool excludes_all(const struct message_options *options)
+{
+	for (unsigned int i = 0; i < options->pid_count; i++)
+		if (!is_excluded(options, options->pids[i]))
+			return false;
+	return options->pid_count;
+}
+
 static const char *finish_target(struct line *line, int argc, char **argv)
 {
 	struct message_options *options = line->options;
@@ -260,7 +283,8 @@ static const char *finish_target(struct line *line, int argc, char **argv)
 	options->command = dashes ? (uint32_t)optind + 1 : 0;
 	if (line->all + !!options->pid_count + !!options->cgroup.index + dashes > 1)
 		return "only one of -a, -p, --cgroup and -- CMD can be given";
-	return NULL;
+	return excludes_all(options) ? "--exclude-pid leaves nothing of -p; leave one of them out"
+				     : NULL;
 }
 
 static const char *finish_output(struct line *line)

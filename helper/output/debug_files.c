@@ -126,6 +126,23 @@ static int reply(struct channel *worker, const struct message *request, enum mes
 	return r;
 }
 
+static int read_lines(const struct debug_folders *folders, struct dwarf *dwarf,
+		      struct message *request)
+{
+	static bool told; /* no object has lines then: once is enough */
+	int r = dwarf_answer(dwarf, folders, &request->LINES, take_fd(&request->fd));
+	const char *problem = folders->program < 0 ? strerror(ENOENT)
+			      : r == -EPROTO	   ? "of another version"
+						   : NULL;
+
+	if (problem && !told)
+		log_error("lines: " CHILD_PROGRAM ": %s, no lines are added; install all programs "
+			  "together",
+			  problem);
+	told |= problem != NULL;
+	return r;
+}
+
 static int answer(const struct debug_folders *folders, struct dwarf *dwarf, struct channel *worker,
 		  struct message *request)
 {
@@ -137,7 +154,7 @@ static int answer(const struct debug_folders *folders, struct dwarf *dwarf, stru
 		return dwarf_add_file(dwarf, take_fd(&request->fd));
 	case MESSAGE_LINES:
 		return reply(worker, request, MESSAGE_LINES_REPLY,
-			     dwarf_answer(dwarf, folders, &request->LINES, take_fd(&request->fd)));
+			     read_lines(folders, dwarf, request));
 	default:
 		return -EPROTO;
 	}

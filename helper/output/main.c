@@ -133,14 +133,18 @@ static int say_no_samples(const struct committer *c, uint32_t flags, uint64_t lo
 {
 	if (flags & STEP_QUIET)
 		return -ENODATA;
-	if (c->counted.counted)
+	if (c->counted.denied && c->counted.denied >= c->counted.expected && !lost && !filtered)
+		log_error("record: no samples: %" PRIu64 " denied, by a rule of the policy or by "
+			  "--exclude-*; see: keyhole check-config",
+			  c->counted.denied);
+	else if (c->counted.counted)
 		log_error("record: no samples: the event came less often than its period, or was "
 			  "filtered: %" PRIu64 " were lost, %" PRIu64 " denied, %" PRIu64
 			  " filtered; record longer (-d), another event or other filters",
 			  lost, c->counted.denied, filtered);
 	else if (!c->counted.expected && !c->counted.denied)
-		log_error("record: no samples: no CPU time was used; record while there is work, "
-			  "or longer (-d)");
+		log_error("record: no samples: no CPU time was used by what may be sampled; "
+			  "record while there is work, or longer (-d)");
 	else
 		log_error("record: no samples: CPU time for %" PRIu64 " was used, %" PRIu64
 			  " were lost, %" PRIu64 " denied, %" PRIu64
@@ -231,7 +235,8 @@ static int commit(const struct committer *c, const struct message_step *step)
 	if (!any)
 		return say_no_samples(c, step->flags, sum.lost, sum.filtered);
 	if (!c->quiet)
-		fprintf(stderr, "wrote %s (%u bytes%s)\n", c->path, step->bytes,
+		fprintf(stderr, "wrote %s (%u bytes%s)\n",
+			*c->temporary ? c->path : "to standard output", step->bytes,
 			step->bytes == UINT32_MAX ? " or more" : "");
 	return 0;
 }

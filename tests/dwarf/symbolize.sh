@@ -67,6 +67,10 @@ said=$(python3 tests/dwarf/compare.py "$top/program" "$top/shown" "${judges[@]}"
 result $? "a debug file beside addr2line: $(head -n 1 <<<"$said")"
 [ "$failed" = 0 ] || sed '1d;s/^/# /' <<<"$said" | cut -c1-400
 
+symbolize --debug-dir "$top/nothing:$top/debug" && [ "$(lines)" -gt 9000 ] &&
+	[ "$(grep -c 'debug-dir: .*/nothing: No such file or directory; name another' "$top/err")" = 1 ]
+result $? 'a list of folders; one that is not there is named'
+
 profile "$top/program" "$top/program"
 symbolize --debug-dir "$top/nothing" && [ "$(lines)" -gt 9000 ]
 result $? "the object's own path is tried: $(lines) addresses have lines"

@@ -47,8 +47,10 @@ in_bash() {	# VERB: those that completion offers
 		$completions/keyhole.bash "$1" | grep -E -- '--.' | words
 }
 
-zsh_of() {	# VERB: its lines
+zsh_of() {	# VERB: its lines, with what it has in common with another one
 	sed -n "/^\t$1)/,/;;/p" $completions/_keyhole
+	! sed -n "/^\t$1)/,/;;/p" $completions/_keyhole | grep -qF '$sampled' ||
+		sed -n '/^\tsampled=(/,/^\t)/p' $completions/_keyhole
 }
 
 in_zsh() {
@@ -57,10 +59,16 @@ in_zsh() {
 
 fish_of() {
 	grep -F -- "-n \$${1//-/_} " $completions/keyhole.fish
+	! sed -n "s/^set -l sampled //p" $completions/keyhole.fish | grep -qw -- "$1" ||
+		grep -F -- '-n $sampled ' $completions/keyhole.fish
 }
 
 in_fish() {
 	fish_of "$1" | grep -oE -- ' -l [a-z-]+' | sed 's/ -l /--/' | words
+}
+
+handed_on() {	# of record by top: those that it does not refuse
+	helped record | grep -vxFf <(sed -nE 's/^\t*\{"(--[a-z]+)", .*/\1/p' top/options.c)
 }
 
 list() {	# what is separated by blanks
@@ -75,6 +83,7 @@ for verb in $verbs; do
 	table=$(parsed "$verb")
 	[ -z "$table" ] || same "help of $verb" "$table" "$options"
 	same "$page" "$options" "$(in_page "$page")"
+	[ "$verb" != top ] || options=$({ echo "$options"; handed_on; } | words)
 	for shell in bash zsh fish; do
 		same "$completions, $shell, $verb" "$options" "$(in_$shell "$verb")"
 	done

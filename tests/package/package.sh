@@ -184,8 +184,10 @@ completions_work_in_bash() {
 		}
 		offer keyhole rep; offer keyhole record --fo; offer keyhole report --by pro
 		offer keyhole symbolize -d /usr/shar; offer keyhole record -p $$
+		offer keyhole top --com; offer keyhole top -e cpu-c
 		offer keyhole check-config README; offer keyhole record -- --fo' | xargs)
-	[[ $have =~ ^report' '--format' '--force' 'process' '/usr/share' '[0-9]+' 'README.md$ ]] || fail "$have"
+	[[ $have =~ ^report' '--format' '--force' 'process' '/usr/share' '[0-9]+' '--comm' 'cpu-clock' 'README.md$ ]] ||
+		fail "$have"
 }
 
 completions_work_in_fish() {
@@ -193,9 +195,10 @@ completions_work_in_fish() {
 	local have
 	have=$(HOME=$top fish -c 'source contrib/completions/keyhole.fish
 		complete -C "keyhole record --fo"; complete -C "keyhole che"
-		complete -C "keyhole report -f otlp-"; complete -C "keyhole symbolize --d"' 2>/dev/null |
+		complete -C "keyhole report -f otlp-"; complete -C "keyhole symbolize --d"
+		complete -C "keyhole top --com"; complete -C "keyhole top --ev"' 2>/dev/null |
 		cut -f1 | xargs)
-	[ "$have" = '--force --format check check-config otlp-json --debug-dir' ] || fail "$have"
+	[ "$have" = '--force --format check check-config otlp-json --debug-dir --comm --event' ] || fail "$have"
 }
 
 # ---- installed ----------------------------------------------------------------------------------

@@ -68,7 +68,9 @@ static void test_report__options_that_are_refused(void **state)
 	assert_int_equal(parse(&options, "--diff", "-", "-", NULL), -EINVAL);
 	assert_int_equal(parse(&options, "a", "-o", ".folded", NULL), -EINVAL);
 	assert_int_equal(parse(&options, "a", "-o", "x", NULL), -EINVAL);
-	assert_int_equal(parse(&options, "a", "--min", "nan", NULL), -EINVAL);
+	assert_int_equal(parse(&options, "a", "--tree", "--min", "nan", NULL), -EINVAL);
+	assert_int_equal(parse(&options, "a", "--tree", "--min", "2", NULL), 0);
+	assert_int_equal(parse(&options, "a", "--min", "2", NULL), -EINVAL);
 	assert_int_equal(parse(&options, "a", "--pid", "99999999999", NULL), -EINVAL);
 	assert_int_equal(parse(&options, "a", "--tree", "--callers", "x", NULL), -EINVAL);
 }
@@ -482,6 +484,29 @@ static void test_report__names_are_cut_at_the_right(void **state)
 	free(text);
 }
 
+static void test_report__is_as_wide_as_it_is_told(void **state)
+{
+	static const struct {
+		const char *columns;
+		unsigned int width;
+	} cases[] = {{"132", 132}, {"1", 40},  {"4294967295", 4000},
+		     {"0", 80},	   {"-9", 80}, {"4294967296", 80}};
+	FILE *out = fopen("/dev/null", "w");
+	struct screen screen;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		setenv("COLUMNS", cases[i].columns, 1);
+		screen_init(&screen, out);
+		assert_int_equal(screen.width, cases[i].width);
+	}
+	unsetenv("COLUMNS");
+	screen_init(&screen, out);
+	assert_int_equal(screen.width, 80);
+	assert_false(screen.colour || screen.terminal);
+	fclose(out);
+}
+
 static void test_report__lines_are_broken_on_a_terminal_alone(void **state)
 {
 	struct screen screen = {.width = 40};
@@ -528,6 +553,7 @@ int main(void)
 		cmocka_unit_test(test_report__the_name_of_the_file_is_clean),
 		cmocka_unit_test(test_report__a_tree_that_is_too_deep_says_so),
 		cmocka_unit_test(test_report__names_are_cut_at_the_right),
+		cmocka_unit_test(test_report__is_as_wide_as_it_is_told),
 		cmocka_unit_test(test_report__lines_are_broken_on_a_terminal_alone),
 	};
 

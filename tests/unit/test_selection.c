@@ -193,6 +193,8 @@ static void test_selection__excluded_processes(void **state)
 	assert_int_equal(options.given.pids[OPTIONS_PIDS_MAX - 2], 1);
 	assert_int_equal(options.given.pids[OPTIONS_PIDS_MAX - 3], 0);
 	assert_int_equal(filter_of(&options).excludes, DENY_BIT(DENY_PROCESS));
+	assert_int_equal(PARSE(&options, "-p", "1", "-p", "2", "--exclude-pid", "1"), 0);
+	assert_int_equal(PARSE(&options, "-p", "1", "-p", "1", "--exclude-pid", "1"), EXIT_USAGE);
 	snprintf(own, sizeof(own), "%d", getpid());
 	assert_int_equal(
 		rig_parse(5, (char *[]){argv[0], argv[1], argv[2], argv[3], own, NULL}, &options),

@@ -122,6 +122,9 @@ static void test_top_input__what_record_says(void **state)
 	feed_line(&messages, "keyhole: record: --pdi: unknown option; did you mean --pid?");
 	assert_string_equal(messages_line(&messages, MESSAGES_KEPT - 1),
 			    "keyhole: top: --pdi: unknown option; did you mean --pid?");
+	feed_line(&messages, "keyhole: record: foo: unexpected; a command goes after --");
+	assert_string_equal(messages_line(&messages, MESSAGES_KEPT - 1),
+			    "keyhole: top: foo: unexpected; see: keyhole top --help");
 	feed_line(&messages, "keyhole: record: ");
 	assert_string_equal(messages_line(&messages, MESSAGES_KEPT - 1), "keyhole: top: ");
 	feed_line(&messages, "keyhole: worker: ended; keyhole record --help");

@@ -254,8 +254,8 @@ class Page {
 		const below = tree.end[zoom] - zoom - 1;
 
 		element('hidden').textContent = `${count(graph.hidden)} of ${count(below)} ` +
-			`frames are narrower than ${BOX_MIN} px (${share} of what is shown) ` +
-			'and not drawn';
+			`frames are not drawn: each narrower than ${BOX_MIN} px, less than ` +
+			`${share} of what is shown`;
 	}
 
 	/* ---- search ---- */
