@@ -12,7 +12,7 @@
 
 #include "ipc/log.h"
 #include "loader/helper.h"
-#include "loader/recording.h"
+#include "loader/spawner.h"
 
 /* NULL with a 0 in *r: none was given. */
 static const char *text_at(int argc, char **argv, struct message_text text, int *r)
@@ -86,5 +86,6 @@ int options_exec_verb(char **argv)
 	fd = spawner_open_program(program);
 	if (fd >= 0)
 		syscall(SYS_execveat, fd, "", argv, environ, AT_EMPTY_PATH);
-	return failed(argv[0], program, fd < 0 ? fd : -errno);
+	log_error("%s: %s: %s", argv[0], program, strerror(fd < 0 ? -fd : errno));
+	return EXIT_FAILED;
 }

@@ -21,6 +21,15 @@ static int start(void **state)
 	return 0;
 }
 
+/* What is left has owners, which go with it. */
+static int stop(void **state)
+{
+	(void)state;
+	while (queue_take(&queue))
+		;
+	return 0;
+}
+
 static void put(uint32_t owner, size_t size, unsigned int count)
 {
 	while (count--) {
@@ -115,10 +124,13 @@ static void test_queue__large_files_count_for_more(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(test_queue__smallest_of_an_owner_first, start),
-		cmocka_unit_test_setup(test_queue__who_has_many_does_not_delay_others, start),
-		cmocka_unit_test_setup(test_queue__many_owners_take_turns, start),
-		cmocka_unit_test_setup(test_queue__large_files_count_for_more, start),
+		cmocka_unit_test_setup_teardown(test_queue__smallest_of_an_owner_first, start,
+						stop),
+		cmocka_unit_test_setup_teardown(test_queue__who_has_many_does_not_delay_others,
+						start, stop),
+		cmocka_unit_test_setup_teardown(test_queue__many_owners_take_turns, start, stop),
+		cmocka_unit_test_setup_teardown(test_queue__large_files_count_for_more, start,
+						stop),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
