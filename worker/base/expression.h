@@ -3,9 +3,9 @@
  * A user's regular expression (POSIX, extended), wherever one is asked for. regcomp() of glibc has
  * a copy of all that + and {m,n} repeat, and of the copies in it (posix/regcomp.c, parse_dup_op()):
  * a few bytes can ask for any memory. Where a repeat is of what may match nothing, it follows every
- * way through all of them: any time. So copies are counted, and such repeats refused, before it sees
- * the expression. References such as \1 are refused, too: with them, a target's name can take any
- * time to compare.
+ * way through all of them: any time. So copies are counted, and such repeats refused, before it
+ * sees the expression. References such as \1 are refused, too: with them, a target's name can take
+ * any time to compare.
  */
 #ifndef KEYHOLE_WORKER_BASE_EXPRESSION_H
 #define KEYHOLE_WORKER_BASE_EXPRESSION_H
