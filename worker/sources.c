@@ -11,6 +11,7 @@
 #include "worker/base/redact.h"
 #include "worker/debug_file.h"
 #include "worker/elf/image.h"
+#include "worker/elf/split.h"
 #include "worker/process/file.h"
 #include "worker/process/mapping.h"
 #include "worker/process/object.h"
@@ -66,8 +67,11 @@ static bool has_go_table(struct symbol_cache *cache, struct image *image)
 static void look_into(const struct sources_parts *parts, struct image *image,
 		      struct source *ret_source)
 {
+	unsigned char id[IMAGE_BUILD_ID_MAX];
 	bool dwarf = image_has_section(image, ".debug_line");
 
+	ret_source->no_build_id = image_build_id(image, id) == 0;
+	ret_source->split = dwarf && split_is(image);
 	ret_source->lines = dwarf ? LINES_DWARF : LINES_NONE;
 	if (has_go_table(parts->cache, image)) {
 		ret_source->names = NAMES_GO;
@@ -79,6 +83,9 @@ static void look_into(const struct sources_parts *parts, struct image *image,
 	} else {
 		ret_source->names = has_symbols(image, ".dynsym") ? NAMES_DYNSYM : NAMES_NONE;
 	}
+	if (ret_source->rules == RULES_EH_FRAME && ret_source->names == NAMES_GO &&
+	    !image_has_section(image, ".eh_frame"))
+		ret_source->rules = RULES_GO;
 	symbol_cache_forget(parts->cache, image);
 }
 

@@ -3,6 +3,7 @@
 #include <stdint.h>
 
 #include "worker/elf/image.h"
+#include "worker/elf/split.h"
 #include "worker/unwind/unwind_table.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -27,6 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (image_open_memory(data, size, &image) < 0)
 		return 0;
 	image_build_id(image, id);
+	split_is(image);
 	if (image_section(image, ".symtab", &bytes) == 0)
 		touch(&bytes);
 	for (uint32_t i = 0; i < 8; i++) {

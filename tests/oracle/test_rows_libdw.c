@@ -259,6 +259,7 @@ static double now(void)
 /* 0: compared; 1: nothing to compare; -1: not possible. */
 static int open_file(struct file *file, int fd)
 {
+	struct image_bytes bytes;
 	double started;
 	int r;
 
@@ -275,7 +276,7 @@ static int open_file(struct file *file, int fd)
 	r = unwind_table_build(file->image, &file->table, &file->damaged);
 	if (verbose && r == 0)
 		printf("%s: %.1f ms\n", file->name, (now() - started) * 1e3);
-	if (r == -ENOENT)
+	if (r == -ENOENT || image_eh_frame(file->image, &bytes) == -ENOENT)
 		return 1;
 	return r < 0 || !file->cfi ? -1 : 0;
 }

@@ -13,6 +13,7 @@
 
 #include "tests/unit/build_elf.h"
 #include "worker/elf/image.h"
+#include "worker/elf/split.h"
 
 static struct image *open_built(struct build_elf *elf)
 {
@@ -422,9 +423,44 @@ static void test_image__segments_that_cannot_be(void **state)
 	assert_null(image_segment_of(NULL, 0, 0x1000, 0x1000));
 }
 
+/* ---- split debug information ---- */
+
+static bool is_split_by(const void *abbreviations, size_t size, uint64_t flags)
+{
+	struct build_elf elf;
+	struct image *image;
+	bool split;
+
+	build_elf_init(&elf);
+	build_elf_section(&elf, ".debug_abbrev", SHT_PROGBITS, 0, abbreviations, size)->sh_flags =
+		flags;
+	image = open_built(&elf);
+	split = split_is(image);
+	image_close(image);
+	return split;
+}
+
+static void test_image__split_debug_information(void **state)
+{
+	/* a constant in the declaration looks like the name of such a file */
+	static const unsigned char whole[] = {1, 0x11, 1, 0x03, 0x0e, 0x0b, 0x21, 0xf6, 0x00,
+					      0, 0,    2, 0x24, 0,    0,    0,	  0};
+	static const unsigned char five[] = {0, 1, 0x4a, 0, 0x10, 0x17, 0x76, 0x25, 0, 0, 0};
+	static const unsigned char four[] = {1, 0x11, 0, 0xb0, 0x42, 0x0e, 0, 0, 0};
+
+	(void)state;
+	assert_false(is_split_by(whole, sizeof(whole), 0));
+	assert_true(is_split_by(five, sizeof(five), 0));
+	assert_true(is_split_by(four, sizeof(four), 0));
+	assert_false(is_split_by(four, sizeof(four), SHF_COMPRESSED));
+	for (size_t size = 0; size < 8; size++)
+		assert_false(is_split_by(four, size, 0));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_image__split_debug_information),
 		cmocka_unit_test(test_image__segments_entry_and_kind),
 		cmocka_unit_test(test_image__other_files_are_refused),
 		cmocka_unit_test(test_image__too_many_headers_are_refused),

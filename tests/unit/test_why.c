@@ -168,7 +168,7 @@ static void test_why__a_process(void **state)
 		   "names of libplain.so.1: install debug symbols (Debian: libc6-dbg,\n"
 		   "    PACKAGE-dbgsym), or --debug-dir DIR with .build-id/xx/rest.debug;\n"
 		   "    debuginfod-find debuginfo BUILD-ID fetches one\n"
-		   "lines of libplain.so.1: in debug symbols as well; of what you build: -g\n"
+		   "lines of libplain.so.1: in the same debug symbols; of what you build: -g\n"
 		   "lines of app: not everybody may read the file, so record adds none: chmod "
 		   "o+r,\n"
 		   "    or keyhole symbolize FILE as who may\n");
@@ -214,7 +214,8 @@ static void test_why__without_samples(void **state)
 	check_text(
 		profile, &sources,
 		"nothing is known of it: it used no CPU time and is a kernel thread, or is over;\n"
-		"    or a rule of the policy denies it (keyhole check-config)\n");
+		"    or its mappings (/proc/PID/maps) may not be read; or a rule of the policy\n"
+		"    denies it (keyhole check-config)\n");
 	profile_free(profile);
 }
 
@@ -233,6 +234,83 @@ static void test_why__a_kernel_thread(void **state)
 		   "  end_no_user 9\n"
 		   "no mappings: it is a kernel thread, or was over before they could be listed\n");
 	profile_free(profile);
+}
+
+/* What is advised on one object that is all there is. */
+static void check_advice(const struct source *about, uint32_t reason, bool named,
+			 const char *wanted)
+{
+	struct profile *profile = profile_new();
+	struct source source = *about;
+	const struct sources sources = {.pid = 7, .listed = true, .items = &source, .count = 1};
+	uint32_t frame;
+	char *text;
+
+	source.object = add_object(profile, "/usr/bin/app", "0123456789abcdef", KIND_NATIVE);
+	source.mappings = 1;
+	frame = add_frame(profile, source.object, 1, named);
+	add_sample(profile, 7, reason, 10, &frame, 1);
+	text = render(profile, &sources);
+	assert_non_null(strstr(text, "0123456789abcdef\n"));
+	assert_string_equal(strstr(text, "0123456789abcdef\n") + 17, wanted);
+	free(text);
+	profile_free(profile);
+}
+
+#define NO_RULE "cut_no_rule: no unwind rule and no usable frame pointer\n"
+
+static void test_why__advice_on_rules(void **state)
+{
+	struct source source = {
+		.rules = RULES_EH_FRAME, .names = NAMES_SYMTAB, .lines = LINES_DWARF};
+
+	(void)state;
+	check_advice(&source, REASON_end_root, true, "");
+	check_advice(
+		&source, REASON_cut_no_rule, true,
+		NO_RULE
+		"app: some of its code has no unwind rules, frame pointers are followed there:\n"
+		"    build all of it with -fasynchronous-unwind-tables, or with\n"
+		"    -fno-omit-frame-pointer\n");
+	source.rules = RULES_GO;
+	source.names = NAMES_GO;
+	source.lines = LINES_GO;
+	check_advice(&source, REASON_cut_no_rule, true,
+		     NO_RULE
+		     "app: Go's table does not say what called where its runtime changes stacks\n"
+		     "    (runtime.systemstack, time.now, calls of C): nothing is to be done\n");
+	source.rules = RULES_NONE;
+	check_advice(&source, REASON_cut_no_rule, true,
+		     NO_RULE
+		     "app: Go's frame pointers are followed, which do not say where a goroutine\n"
+		     "    begins; its own table does, of Go 1.18 and newer and Go's own linker:\n"
+		     "    CGO_ENABLED=0, or -ldflags=-linkmode=internal\n");
+}
+
+static void test_why__advice_on_names_and_lines(void **state)
+{
+	struct source source = {
+		.rules = RULES_EH_FRAME, .names = NAMES_SYMTAB, .lines = LINES_NONE};
+
+	(void)state;
+	check_advice(&source, REASON_end_root, true,
+		     "lines of app: install debug symbols (Debian: libc6-dbg, PACKAGE-dbgsym), or\n"
+		     "    --debug-dir DIR; of what you build: -g\n");
+	source.no_build_id = true;
+	check_advice(&source, REASON_end_root, true,
+		     "lines of app: no build id to find debug symbols by: build with -g\n");
+	source.names = NAMES_DYNSYM;
+	check_advice(
+		&source, REASON_end_root, false,
+		"names of app: no build id to find debug symbols by: do not strip it, or link "
+		"it\n    with -Wl,--build-id; or objcopy --add-gnu-debuglink, and --debug-dir\n"
+		"lines of app: in the same debug symbols; of what you build: -g\n");
+	source.names = NAMES_SYMTAB;
+	source.lines = LINES_DWARF;
+	source.split = true;
+	check_advice(&source, REASON_end_root, true,
+		     "inlined functions of app: in .dwo files, which are not read: build without\n"
+		     "    -gsplit-dwarf\n");
 }
 
 /* Whoever is profiled chooses names, and how many of everything there are. */
@@ -264,7 +342,7 @@ static void test_why__hostile_names_fit_a_screen(void **state)
 			.error = i % 7 == 0   ? -EACCES
 				 : i % 7 == 1 ? -EIO
 					      : 0,
-			.rules = (enum source_rules)(i % 6),
+			.rules = (enum source_rules)(i % 7),
 			.names = (enum source_names)(i % 7),
 			.lines = (enum source_lines)(i % 5),
 		};
@@ -376,6 +454,8 @@ int main(void)
 		cmocka_unit_test(test_why__a_process),
 		cmocka_unit_test(test_why__without_samples),
 		cmocka_unit_test(test_why__a_kernel_thread),
+		cmocka_unit_test(test_why__advice_on_rules),
+		cmocka_unit_test(test_why__advice_on_names_and_lines),
 		cmocka_unit_test(test_why__hostile_names_fit_a_screen),
 		RIG_TEST(test_why__session),
 		RIG_TEST(test_why__session_of_a_sleeper),

@@ -24,8 +24,9 @@
 #define WRAPPED_BYTES 640
 
 static const char *const rules_names[] = {
-	[RULES_NONE] = "none",	     [RULES_EH_FRAME] = ".eh_frame", [RULES_DAMAGED] = "damaged",
-	[RULES_NO_ROOM] = "no room", [RULES_PENDING] = "not yet",    [RULES_NOT_READ] = "not read",
+	[RULES_NONE] = "none",	       [RULES_EH_FRAME] = ".eh_frame", [RULES_DAMAGED] = "damaged",
+	[RULES_GO] = "Go table",       [RULES_NO_ROOM] = "no room",    [RULES_PENDING] = "not yet",
+	[RULES_NOT_READ] = "not read",
 };
 static const char *const names_names[] = {
 	[NAMES_NONE] = "none",
@@ -251,8 +252,8 @@ static void add_nothing(struct why *why)
 	add_wrapped(why,
 		    why->sources->pid == 0
 			    ? "nothing is known of it: it used no CPU time and is a kernel thread, "
-			      "or is over; or a rule of the policy denies it (keyhole "
-			      "check-config)"
+			      "or is over; or its mappings (/proc/PID/maps) may not be read; or a "
+			      "rule of the policy denies it (keyhole check-config)"
 			    : "no mappings: it is a kernel thread, or was over before they could "
 			      "be listed");
 }

@@ -75,13 +75,46 @@ static bool is_anonymous(const struct why *why, const struct row *row)
 	return row->source && row->source->anonymous && row->samples > 0;
 }
 
+static uint64_t without_rule(const struct row *row)
+{
+	uint64_t count = 0;
+
+	for (uint32_t i = 0; i < SUMMARY_REASONS && profile_reason(i); i++)
+		if (strcmp(profile_reason(i)->name, "cut_no_rule") == 0)
+			count += row->reason[i];
+	return count;
+}
+
+static bool is_go(const struct row *row)
+{
+	return row->source && row->source->names == NAMES_GO;
+}
+
 static bool lacks_rules(const struct why *why, const struct row *row)
 {
-	return matters(why, row) && row->cut > 0 &&
+	return matters(why, row) && row->cut > 0 && !is_go(row) &&
 	       (row->source->rules == RULES_NONE || row->source->rules == RULES_DAMAGED);
 }
 
-static bool lacks_names(const struct why *why, const struct row *row)
+/* Such as what a compiler adds to every program: its start. */
+static bool lacks_some_rules(const struct why *why, const struct row *row)
+{
+	return matters(why, row) && without_rule(row) > 0 && !is_go(row) &&
+	       row->source->rules == RULES_EH_FRAME;
+}
+
+static bool changes_stacks(const struct why *why, const struct row *row)
+{
+	return matters(why, row) && without_rule(row) > 0 && row->source->rules == RULES_GO;
+}
+
+static bool is_other_go(const struct why *why, const struct row *row)
+{
+	return matters(why, row) && without_rule(row) > 0 && is_go(row) &&
+	       row->source->rules != RULES_GO;
+}
+
+static bool lacks_any_names(const struct why *why, const struct row *row)
 {
 	const struct source *source = row->source;
 
@@ -89,9 +122,40 @@ static bool lacks_names(const struct why *why, const struct row *row)
 	       source->names <= NAMES_DEBUGDATA;
 }
 
-static bool lacks_lines(const struct why *why, const struct row *row)
+static bool lacks_names(const struct why *why, const struct row *row)
+{
+	return lacks_any_names(why, row) && !row->source->no_build_id;
+}
+
+static bool lacks_names_and_id(const struct why *why, const struct row *row)
+{
+	return lacks_any_names(why, row) && row->source->no_build_id;
+}
+
+static bool lacks_any_lines(const struct why *why, const struct row *row)
 {
 	return matters(why, row) && row->source->lines == LINES_NONE;
+}
+
+/* What it takes to have names has lines, too. */
+static bool lacks_lines_too(const struct why *why, const struct row *row)
+{
+	return lacks_any_lines(why, row) && lacks_any_names(why, row);
+}
+
+static bool lacks_lines(const struct why *why, const struct row *row)
+{
+	return lacks_any_lines(why, row) && !lacks_any_names(why, row) && !row->source->no_build_id;
+}
+
+static bool lacks_lines_and_id(const struct why *why, const struct row *row)
+{
+	return lacks_any_lines(why, row) && !lacks_any_names(why, row) && row->source->no_build_id;
+}
+
+static bool lacks_inlined(const struct why *why, const struct row *row)
+{
+	return matters(why, row) && row->source->lines == LINES_DWARF && row->source->split;
 }
 
 static bool has_private_lines(const struct why *why, const struct row *row)
@@ -114,11 +178,30 @@ static const struct {
 	{lacks_rules, "",
 	 ": no unwind rules, frame pointers are followed: build with "
 	 "-fasynchronous-unwind-tables, or with -fno-omit-frame-pointer"},
+	{lacks_some_rules, "",
+	 ": some of its code has no unwind rules, frame pointers are followed there: build all of "
+	 "it with -fasynchronous-unwind-tables, or with -fno-omit-frame-pointer"},
+	{changes_stacks, "",
+	 ": Go's table does not say what called where its runtime changes stacks "
+	 "(runtime.systemstack, time.now, calls of C): nothing is to be done"},
+	{is_other_go, "",
+	 ": Go's frame pointers are followed, which do not say where a goroutine begins; its own "
+	 "table does, of Go 1.18 and newer and Go's own linker: CGO_ENABLED=0, or "
+	 "-ldflags=-linkmode=internal"},
 	{lacks_names, "names of ",
 	 ": install debug symbols (Debian: libc6-dbg, PACKAGE-dbgsym), or "
 	 "--debug-dir DIR with .build-id/xx/rest.debug; debuginfod-find "
 	 "debuginfo BUILD-ID fetches one"},
-	{lacks_lines, "lines of ", ": in debug symbols as well; of what you build: -g"},
+	{lacks_names_and_id, "names of ",
+	 ": no build id to find debug symbols by: do not strip it, or link it with -Wl,--build-id; "
+	 "or objcopy --add-gnu-debuglink, and --debug-dir"},
+	{lacks_lines_too, "lines of ", ": in the same debug symbols; of what you build: -g"},
+	{lacks_lines, "lines of ",
+	 ": install debug symbols (Debian: libc6-dbg, PACKAGE-dbgsym), or --debug-dir DIR; of what "
+	 "you build: -g"},
+	{lacks_lines_and_id, "lines of ", ": no build id to find debug symbols by: build with -g"},
+	{lacks_inlined, "inlined functions of ",
+	 ": in .dwo files, which are not read: build without -gsplit-dwarf"},
 	{has_private_lines, "lines of ",
 	 ": not everybody may read the file, so record adds none: chmod o+r, or keyhole symbolize "
 	 "FILE as who may"},

@@ -10,6 +10,7 @@
 enum source_rules { /* of the unwind table */
 	RULES_NONE, /* frame pointers are followed */
 	RULES_EH_FRAME,
+	RULES_GO,      /* what Go programs unwind themselves by */
 	RULES_DAMAGED, /* or beyond limits */
 	RULES_NO_ROOM, /* no segment has room for the table */
 	RULES_PENDING, /* not parsed, or stored, yet */
@@ -45,6 +46,8 @@ struct source {
 	bool anonymous;	   /* memory without a file */
 	bool kernels;	   /* the vDSO: nobody installs anything for it */
 	bool is_private;   /* not everybody may read the file */
+	bool no_build_id;  /* so that nobody finds its debug file by it */
+	bool split;	   /* some of its DWARF is in files of its own (.dwo) */
 	enum source_rules rules;
 	enum source_names names;
 	enum source_lines lines;

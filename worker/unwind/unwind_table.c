@@ -15,12 +15,13 @@
 #include "worker/unwind/chunk.h"
 #include "worker/unwind/dictionary.h"
 #include "worker/unwind/frame.h"
+#include "worker/unwind/go_rows.h"
 #include "worker/unwind/rule.h"
 #include "worker/unwind/stub.h"
+#include "worker/unwind/text.h"
 
 #define GAP_MIN	    16u /* smaller ones are padding: the rule before them goes on */
 #define ENTRY_BYTES 64u /* of an entry point without an FDE; such code calls the program at once */
-#define CHUNK_BYTES (1ull << CHUNK_BITS)
 /* "Offsets" larger than any section: of the entry point, of the first stub. */
 #define NO_RECORD   UINT32_MAX
 #define STUB_RECORD (NO_RECORD - STUBS)
@@ -49,6 +50,7 @@ struct builder {
 	u16 *row_rule; /* number in the dictionary */
 	size_t row_count, pc_capacity, rule_capacity;
 	u64 frames;
+	bool go; /* the section is that of go_rows() */
 	struct dictionary *dictionary;
 	struct stub stubs[STUBS];
 	size_t initial_of[FRAME_CIES]; /* CIE's offset + 1 */
@@ -89,39 +91,6 @@ void unwind_table_free(struct unwind_table *table)
 	free(table->chunk_words);
 	free(table->words);
 	free(table);
-}
-
-/* ---- text ---- */
-
-/*
- * The end of the executable segment that holds an address, or 0. Only text that is in the file:
- * what a header promises beyond costs its author nothing, but us a table.
- */
-static u64 text_end(const struct image *image, u64 address)
-{
-	const struct image_segment *segments;
-	size_t count = image_segments(image, &segments);
-
-	for (size_t i = 0; i < count; i++) {
-		u64 end = image_segment_end(image, &segments[i]);
-
-		if (segments[i].executable && address >= segments[i].address && address < end)
-			return end;
-	}
-	return 0;
-}
-
-static u64 text_base(const struct image *image)
-{
-	const struct image_segment *segments;
-	size_t count = image_segments(image, &segments);
-	u64 base = UINT64_MAX;
-
-	for (size_t i = 0; i < count; i++) {
-		if (segments[i].executable && segments[i].address < base)
-			base = segments[i].address;
-	}
-	return base & ~(CHUNK_BYTES - 1);
 }
 
 /* Linkers leave FDEs of code that they removed, at address 0 or thereabouts. */
@@ -454,17 +423,25 @@ static struct hash_key content_key(void)
 }
 
 /* Everything a table depends on. */
-static u64 content_hash(struct builder *builder)
+static u64 content_hash(struct builder *builder, const struct unwind_table *table)
 {
 	struct hash_key key = content_key();
 	const struct image_segment *segments;
 	size_t count = image_segments(builder->image, &segments), words = 0;
-	u64 word[4 + 2 * STUBS + 2 * IMAGE_SEGMENTS_MAX];
+	u64 word[7 + 2 * STUBS + 2 * IMAGE_SEGMENTS_MAX];
 
 	word[words++] = hash_bytes(&key, builder->section.bytes, builder->section.size);
 	word[words++] = builder->section.address;
 	word[words++] = image_entry(builder->image);
 	word[words++] = image_is_program(builder->image);
+	/* these rows depend on text as well */
+	if (builder->go) {
+		word[words++] = hash_bytes(&key, builder->row_pc, builder->row_count * sizeof(u32));
+		word[words++] =
+			hash_bytes(&key, builder->row_rule, builder->row_count * sizeof(u16));
+		word[words++] =
+			hash_bytes(&key, table->dictionary, table->dictionary_count * sizeof(u64));
+	}
 	for (int i = 0; i < STUBS; i++) {
 		word[words++] = builder->stubs[i].start;
 		word[words++] = (u64)builder->stubs[i].size << 32 | builder->stubs[i].inside;
@@ -491,7 +468,7 @@ static int finish(struct builder *builder, struct unwind_table **ret_table)
 		r = lay_out_rows(builder, none, table);
 	if (r < 0)
 		return r;
-	table->content_hash = content_hash(builder);
+	table->content_hash = content_hash(builder, table);
 	*ret_table = take_pointer(table);
 	return 0;
 }
@@ -505,11 +482,31 @@ static int builder_run(struct builder *builder)
 	return r < 0 ? r : add_all_rows(builder);
 }
 
+static int add_go_row(void *context, u64 pc, u64 rule)
+{
+	struct builder *builder = context;
+	int r = pc - builder->base <= UINT32_MAX ? reserve_rows(builder, 1) : -EFBIG;
+
+	if (r == 0)
+		add_row(builder, pc - builder->base, dictionary_add(builder->dictionary, rule));
+	return r;
+}
+
+/* What is compiled, for its size and hash, is then the table of Go. */
+static int find_section(struct image *image, struct image_bytes *ret_bytes, bool *ret_go)
+{
+	int r = image_eh_frame(image, ret_bytes);
+
+	*ret_go = r == -ENOENT;
+	return *ret_go ? go_rows_section(image, ret_bytes) : r;
+}
+
 int unwind_table_build(struct image *image, struct unwind_table **ret_table, u64 *ret_damaged)
 {
 	struct builder *builder guard_builder = NULL;
 	struct image_bytes bytes;
-	int r = image_eh_frame(image, &bytes);
+	bool go;
+	int r = find_section(image, &bytes, &go);
 
 	*ret_damaged = 0;
 	if (r < 0)
@@ -521,9 +518,10 @@ int unwind_table_build(struct image *image, struct unwind_table **ret_table, u64
 	if (!builder->dictionary)
 		return -ENOMEM;
 	builder->image = image;
+	builder->go = go;
 	builder->base = text_base(image);
 	frame_section_init(&builder->section, bytes.bytes, bytes.size, bytes.address);
-	r = builder_run(builder);
+	r = go ? go_rows(image, add_go_row, builder, &builder->frames) : builder_run(builder);
 	*ret_damaged = builder->section.damaged;
 	return r < 0 ? r : finish(builder, ret_table);
 }

@@ -28,9 +28,10 @@ struct unwind_table {
 };
 
 /*
- * Compiles .eh_frame, plus a RULE_END row at the entry point when nothing covers it. An object
- * without unwind information gives -ENOENT. Damaged records are skipped and counted in
- * *ret_damaged; -EBADMSG when nothing is usable; -ENOMEM, -EFBIG (limits below).
+ * Compiles .eh_frame, plus a RULE_END row at the entry point when nothing covers it; without one,
+ * the table of a Go program (go_rows.h). An object without unwind information gives -ENOENT.
+ * Damaged records are skipped and counted in *ret_damaged; -EBADMSG when nothing is usable;
+ * -ENOMEM, -EFBIG (limits below).
  */
 #ifndef UNWIND_ROWS_MAX
 #define UNWIND_ROWS_MAX (64u << 20)

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The input is the records and tables of a Go program's functions, and its code. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/build_elf.h"
+#include "worker/elf/image.h"
+#include "worker/unwind/unwind_table.h"
+
+#define TEXT	  0x401000u
+#define FUNCTIONS 4u
+#define RECORD	  44u
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+struct table {
+	uint64_t header[9];
+	char names[64];
+	uint32_t pairs[2 * FUNCTIONS + 2];
+	uint8_t data[4096]; /* the first record's name is the entry point's */
+};
+
+static const struct table usual = {
+	.header = {0x08010000fffffff1, FUNCTIONS, 0, 0, offsetof(struct table, names), 0, 0,
+		   offsetof(struct table, data) + FUNCTIONS *RECORD, offsetof(struct table, pairs)},
+	.names = "_rt0_amd64\0runtime.goexit\0runtime.clone\0main.main",
+	.pairs = {0x000, 40, 0x100, 40 + RECORD, 0x200, 40 + 2 * RECORD, 0x300, 40 + 3 * RECORD,
+		  0x400},
+};
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct table table = usual;
+	struct unwind_table *compiled = NULL;
+	struct image *image;
+	struct build_elf elf;
+	unsigned char *file;
+	size_t file_size;
+	u64 damaged;
+
+	if (size < FUNCTIONS * RECORD || size > sizeof(table.data))
+		return 0;
+	memcpy(table.data, data, size);
+	memset(table.data + 4, 0, 4);
+	table.header[0] -= data[0] & 1; /* the layout */
+	build_elf_init(&elf);
+	elf.header.e_type = ET_EXEC;
+	elf.header.e_entry = TEXT;
+	build_elf_segment(&elf, PT_LOAD, PF_R | PF_X, TEXT, table.data, sizeof(table.data));
+	build_elf_section(&elf, ".text", SHT_PROGBITS, TEXT, table.data, sizeof(table.data))
+		->sh_offset = elf.segments[0].p_offset;
+	build_elf_section(&elf, ".gopclntab", SHT_PROGBITS, 0x500000, &table, sizeof(table));
+	file = build_elf_finish(&elf, &file_size);
+	if (image_adopt(file, file_size, &image) < 0)
+		return 0;
+	if (unwind_table_build(image, &compiled, &damaged) == 0)
+		unwind_table_rule(compiled, image_entry(image));
+	unwind_table_free(compiled);
+	image_close(image);
+	return 0;
+}

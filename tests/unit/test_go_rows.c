@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/build_elf.h"
+#include "worker/elf/image.h"
+#include "worker/unwind/go_rows.h"
+#include "worker/unwind/unwind_table.h"
+
+#define TEXT	   0x401000ull
+#define TEXT_BYTES 0x1000u
+#define TABLE_AT   0x500000ull
+#define HEADER	   72u
+#define NAMES_MAX  0x200u
+#define TABLES_MAX 0x200u
+#define RECORD	   44u
+#define SPWRITE	   2u
+#define SP(n)	   RULE_MAKE(RULE_SP, 0, 0, n, 0)
+#define SP_RBP(n)  RULE_MAKE(RULE_SP, 0, 1, n, 0)
+#define ROOT	   RULE_MAKE(RULE_END, 0, 0, 0, RULE_FLAG_ENTRY)
+#define OTHER	   RULE_MAKE(RULE_UNSUPPORTED, 0, 0, 0, 0)
+
+struct step {
+	int distance; /* more than before */
+	unsigned int bytes;
+};
+struct code {
+	unsigned int at, size;
+	unsigned char bytes[8];
+};
+struct made {
+	const char *name;
+	unsigned int start, flags;
+	struct step steps[4];
+	struct code code;
+};
+
+/* push %rbp; mov %rsp, %rbp and what older ones write instead, mov %rbp, 24(%rsp) */
+#define PUSH                           \
+	{                              \
+		0x55, 0x48, 0x89, 0xe5 \
+	}
+#define MOVE                               \
+	{                                  \
+		0x48, 0x89, 0x6c, 0x24, 24 \
+	}
+#define CALL                     \
+	{                        \
+		0x41, 0xff, 0xd4 \
+	}
+
+static const struct made usual[] = {
+	{.name = "_rt0_amd64_linux", .start = 0, .steps = {{0, 0x20}}},
+	{.name = "main.main",
+	 .start = 0x20,
+	 .steps = {{0, 0x11}, {8, 8}, {24, 0x30}, {-32, 1}},
+	 .code = {0x10, 4, PUSH}},
+	{.name = "main.old",
+	 .start = 0x80,
+	 .steps = {{0, 0x10}, {32, 0x20}, {-32, 0x10}},
+	 .code = {0x10, 5, MOVE}},
+	{.name = "runtime.odd", .start = 0xc0, .steps = {{0, 0x10}, {16, 0x30}}},
+	{.name = "runtime.systemstack", .start = 0x100, .flags = SPWRITE, .steps = {{0, 0x40}}},
+	{.name = "runtime.goexit", .start = 0x140, .flags = 1, .steps = {{0, 0x40}}},
+	{.name = "runtime.clone",
+	 .start = 0x180,
+	 .flags = SPWRITE,
+	 .steps = {{0, 0x80}},
+	 .code = {0x30, 3, CALL}},
+	{.name = "runtime.goexit0", .start = 0x200, .steps = {{0, 0x10}}},
+	{.name = "runtime.mcall", .start = 0x210, .flags = SPWRITE, .code = {0x10, 3, CALL}},
+	{.name = "main.older",
+	 .start = 0x240,
+	 .steps = {{0, 4}, {8, 0x10}, {-8, 1}},
+	 .code = {4, 4, {0x48, 0x89, 0x2c, 0x24}}}, /* mov %rbp, (%rsp) */
+	{.name = "main.oldest",
+	 .start = 0x280,
+	 .steps = {{0, 4}, {208, 0x10}, {-208, 1}},
+	 .code = {4, 8, {0x48, 0x89, 0xac, 0x24, 200}}}, /* mov %rbp, 200(%rsp) */
+	{.name = NULL, .start = 0x300},
+};
+
+struct build {
+	const struct made *functions;
+	uint32_t magic;
+	uint64_t entry, text; /* text: what the header says */
+	uint64_t count;	      /* 0: as many as there are */
+	uint32_t names;	      /* what is added to offsets of names */
+};
+
+static void put(unsigned char *to, uint64_t value, size_t size)
+{
+	memcpy(to, &value, size);
+}
+
+static size_t put_varint(unsigned char *to, unsigned int value)
+{
+	size_t used = 0;
+
+	for (; value >= 0x80; value >>= 7)
+		to[used++] = (unsigned char)(value | 0x80);
+	to[used++] = (unsigned char)value;
+	return used;
+}
+
+static size_t put_steps(unsigned char *to, const struct step steps[4])
+{
+	size_t used = 0;
+
+	for (int i = 0; i < 4 && steps[i].bytes > 0; i++) {
+		int more = steps[i].distance + (i == 0); /* from -1 */
+
+		used += put_varint(to + used, (unsigned int)more << 1 ^ (unsigned int)(more >> 31));
+		used += put_varint(to + used, steps[i].bytes);
+	}
+	return used + 1;
+}
+
+static struct image *make(const struct build *build)
+{
+	static unsigned char table[0x2000];
+	unsigned char text[TEXT_BYTES];
+	size_t count = 0, name = 1, steps = 1, size;
+	size_t names = HEADER, tables = names + NAMES_MAX, pairs = tables + TABLES_MAX, records;
+	struct image *image = NULL;
+	struct build_elf elf;
+	unsigned char *bytes;
+
+	memset(text, 0x90, sizeof(text));
+	memset(table, 0, sizeof(table));
+	while (build->functions[count].name)
+		count++;
+	records = 8 * count + 8;
+	put(table, build->magic ? build->magic : 0xfffffff1, 4);
+	put(table + 4, 0x08010000, 4);
+	put(table + 8, build->count ? build->count : count, 8);
+	put(table + 24, build->text, 8);
+	put(table + 32, names, 8);
+	put(table + 56, tables, 8);
+	put(table + 64, pairs, 8);
+	for (size_t i = 0; i <= count; i++) {
+		const struct made *made = &build->functions[i];
+		unsigned char *record = table + pairs + records + i * RECORD;
+
+		put(table + pairs + 8 * i, made->start, 4);
+		if (i == count)
+			break;
+		put(table + pairs + 8 * i + 4, records + i * RECORD, 4);
+		put(record + 4, name + build->names, 4);
+		put(record + 16, steps, 4);
+		record[build->magic == 0xfffffff0 ? 37 : 41] = (unsigned char)made->flags;
+		memcpy(table + names + name, made->name, strlen(made->name));
+		name += strlen(made->name) + 1;
+		steps += put_steps(table + tables + steps, made->steps);
+		memcpy(text + made->start + made->code.at, made->code.bytes, made->code.size);
+	}
+	build_elf_init(&elf);
+	elf.header.e_type = ET_EXEC;
+	elf.header.e_entry = build->entry ? build->entry : TEXT;
+	build_elf_segment(&elf, PT_LOAD, PF_R | PF_X, TEXT, text, sizeof(text));
+	build_elf_section(&elf, ".text", SHT_PROGBITS, TEXT, text, sizeof(text));
+	build_elf_section(&elf, ".gopclntab", SHT_PROGBITS, TABLE_AT, table, sizeof(table));
+	bytes = build_elf_finish(&elf, &size);
+	assert_int_equal(image_adopt(bytes, size, &image), 0);
+	return image;
+}
+
+static int compile(const struct build *build, struct unwind_table **ret_table)
+{
+	struct image *image = make(build);
+	u64 damaged;
+	int r = unwind_table_build(image, ret_table, &damaged);
+
+	image_close(image);
+	return r;
+}
+
+static void check_rule(const struct unwind_table *table, u64 pc, u64 expected)
+{
+	assert_int_equal(unwind_table_rule(table, TEXT + pc), expected);
+}
+
+static void check_usual(const struct unwind_table *table)
+{
+	check_rule(table, 0, ROOT);
+	check_rule(table, 0x1f, ROOT);
+	check_rule(table, 0x20, SP(8));
+	check_rule(table, 0x30, SP(8)); /* at the push */
+	check_rule(table, 0x31, SP_RBP(16));
+	check_rule(table, 0x38, SP_RBP(16));
+	check_rule(table, 0x39, SP_RBP(40));
+	check_rule(table, 0x68, SP_RBP(40));
+	check_rule(table, 0x69, SP(8));
+	check_rule(table, 0x6a, RULE_NONE); /* up to the next one */
+	check_rule(table, 0x8f, SP(8));
+	check_rule(table, 0x90, SP(40)); /* not saved yet */
+	check_rule(table, 0x95, SP_RBP(40));
+	check_rule(table, 0xb0, SP(8));
+	check_rule(table, 0xc0, SP(8));
+	check_rule(table, 0xd0, OTHER); /* nobody knows where rbp is */
+	check_rule(table, 0x100, RULE_NONE);
+	check_rule(table, 0x140, ROOT);
+	check_rule(table, 0x17f, ROOT);
+	check_rule(table, 0x1af, RULE_NONE);
+	check_rule(table, 0x1b0, ROOT);
+	check_rule(table, 0x1b2, ROOT);
+	check_rule(table, 0x1b3, RULE_NONE);
+	check_rule(table, 0x200, SP(8));
+	check_rule(table, 0x21f, RULE_NONE);
+	check_rule(table, 0x220, ROOT);
+	check_rule(table, 0x223, RULE_NONE);
+	check_rule(table, 0x244, SP(16));
+	check_rule(table, 0x248, SP_RBP(16));
+	check_rule(table, 0x254, SP(8));
+	check_rule(table, 0x284, SP(216));
+	check_rule(table, 0x28c, SP_RBP(216));
+	check_rule(table, 0x300, RULE_NONE);
+}
+
+static void test_go_rows__rules_of_all_kinds(void **state)
+{
+	static const struct build builds[] = {
+		{.functions = usual},
+		{.functions = usual, .text = TEXT},
+		{.functions = usual, .magic = 0xfffffff0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(builds) / sizeof(builds[0]); i++) {
+		struct unwind_table *table;
+
+		assert_int_equal(compile(&builds[i], &table), 0);
+		assert_int_equal(table->frames, 11);
+		check_usual(table);
+		unwind_table_free(table);
+	}
+}
+
+/* A second call like it in runtime.clone: which one is the thread's is not known. */
+static void test_go_rows__a_root_is_proven(void **state)
+{
+	static const struct made twice[] = {
+		{.name = "_rt0_amd64_linux", .start = 0, .steps = {{0, 0x20}}},
+		{.name = "runtime.clone",
+		 .start = 0x20,
+		 .flags = SPWRITE,
+		 .code = {0x10, 6, {0x41, 0xff, 0xd4, 0x41, 0xff, 0xd4}}},
+		{.name = NULL, .start = 0x80},
+	};
+	const struct build build = {.functions = twice};
+	struct unwind_table *table;
+
+	(void)state;
+	assert_int_equal(compile(&build, &table), 0);
+	check_rule(table, 0x10, ROOT);
+	check_rule(table, 0x30, RULE_NONE);
+	check_rule(table, 0x33, RULE_NONE);
+	unwind_table_free(table);
+}
+
+static void test_go_rows__what_is_not_understood_is_refused(void **state)
+{
+	static const struct made falling[] = {
+		{.name = "_rt0_amd64_linux", .start = 0x40, .steps = {{0, 0x20}}},
+		{.name = "main.main", .start = 0x20, .steps = {{0, 0x20}}},
+		{.name = NULL, .start = 0x80},
+	};
+	static const struct made later[] = {
+		{.name = "_rt0_amd64_linux", .start = 0, .steps = {{0, 0x20}}},
+		{.name = "main.main", .start = 0x20, .steps = {{0, 0x20}}},
+		{.name = "main.two", .start = 0x40, .steps = {{0, 0x20}}},
+		{.name = "main.three", .start = 0x80, .steps = {{0, 0x20}}},
+		{.name = "main.four", .start = 0x60, .steps = {{0, 0x20}}},
+		{.name = NULL, .start = 0xa0},
+	};
+	static const struct made outside[] = {
+		{.name = "_rt0_amd64_linux", .start = 0, .steps = {{0, 0x20}}},
+		{.name = NULL, .start = TEXT_BYTES + 1},
+	};
+	static const struct {
+		struct build build;
+		int result;
+	} cases[] = {
+		{{.functions = usual, .magic = 0xfffffffa}, -ENOENT}, /* Go 1.16 */
+		{{.functions = usual, .text = TEXT + 0x20}, -ENOENT}, /* another linker's */
+		{{.functions = usual, .entry = TEXT + 0x20}, -ENOENT},
+		{{.functions = usual, .entry = TEXT + 0x21}, -ENOENT},
+		{{.functions = usual, .entry = TEXT + 0x900}, -ENOENT},
+		{{.functions = usual, .names = 0x1000000}, -ENOENT}, /* none has a name */
+		{{.functions = usual, .count = GO_FUNCTIONS_MAX + 1ull}, -EBADMSG},
+		{{.functions = usual, .count = UINT64_MAX}, -EBADMSG},
+		{{.functions = usual, .count = 40}, -ENOENT},
+		{{.functions = later}, -EBADMSG},
+		{{.functions = falling, .entry = TEXT + 0x40}, -ENOENT},
+		{{.functions = outside}, -ENOENT},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct unwind_table *table = NULL;
+		int r = compile(&cases[i].build, &table);
+
+		if (r != cases[i].result)
+			print_message("case %zu: %d\n", i, r);
+		assert_int_equal(r, cases[i].result);
+		assert_null(table);
+	}
+}
+
+/* Two programs with the same table and other code do not share what was made of one. */
+static void test_go_rows__the_hash_knows_the_text(void **state)
+{
+	struct made other[12];
+	const struct build builds[] = {{.functions = usual}, {.functions = other}};
+	struct unwind_table *tables[3];
+
+	(void)state;
+	memcpy(other, usual, sizeof(other));
+	other[1].code.bytes[0] = 0x90;
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(compile(&builds[i % 2], &tables[i]), 0);
+	assert_true(tables[0]->content_hash == tables[2]->content_hash);
+	assert_true(tables[0]->content_hash != tables[1]->content_hash);
+	for (int i = 0; i < 3; i++)
+		unwind_table_free(tables[i]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_go_rows__rules_of_all_kinds),
+		cmocka_unit_test(test_go_rows__a_root_is_proven),
+		cmocka_unit_test(test_go_rows__what_is_not_understood_is_refused),
+		cmocka_unit_test(test_go_rows__the_hash_knows_the_text),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
