@@ -95,8 +95,11 @@ class Terminal:
                 continue
             try:
                 data = os.read(self.fd, 65536)
-            except OSError:
-                break
+            except OSError:  # nobody has it open: who had may still be about to end
+                if not until:
+                    break
+                time.sleep(0.02)
+                continue
             self.take(data)
         return bool(until and until())
 
