@@ -21,7 +21,7 @@
 #include "helper/output/debug_files.h"
 #include "helper/output/dwarf.h"
 #include "ipc/messages.h"
-#include "worker/dwarf/answer.h"
+#include "tests/unit/build_answer.h"
 #include "worker/dwarf/child.h"
 
 /* ---- the program ---- */
@@ -34,25 +34,6 @@ enum second { /* run, with the file of dwz: the address that is asked for */
 	SECOND_KILLED
 };
 
-static int write_answer(const char *name, enum answer_status status, bool wants)
-{
-	struct answer *answer = answer_new(1);
-	const struct answer_function function = {.name = answer_string(answer, name)};
-	const struct answer_frame frame = {answer_function_add(answer, &function), 0};
-	struct answer_summary *summary = answer_summary(answer);
-	int r;
-
-	summary->status = status;
-	if (wants) {
-		summary->alt_id_size = 2;
-		memcpy(summary->alt_id, "\xab\xcd", 2);
-	}
-	r = answer_set(answer, 0, &frame, 1);
-	r = r ? r : answer_write(answer, CHILD_ANSWER);
-	answer_free(answer);
-	return -r;
-}
-
 static int read_object(char **argv)
 {
 	uint64_t how;
@@ -60,12 +41,12 @@ static int read_object(char **argv)
 	if (pread(CHILD_ADDRESSES, &how, sizeof(how), 0) != sizeof(how))
 		return EIO;
 	if (strcmp(argv[4], "0") == 0)
-		return write_answer("of the first run", ANSWER_COMPLETE, true);
+		return -build_answer(CHILD_ANSWER, "of the first run", ANSWER_COMPLETE, true);
 	switch ((enum second)how) {
 	case SECOND_COMPLETE:
-		return write_answer("of the second", ANSWER_COMPLETE, false);
+		return -build_answer(CHILD_ANSWER, "of the second", ANSWER_COMPLETE, false);
 	case SECOND_LATE:
-		return write_answer("of the second", ANSWER_TIME, false);
+		return -build_answer(CHILD_ANSWER, "of the second", ANSWER_TIME, false);
 	case SECOND_FAILS:
 		return ENOMEM;
 	case SECOND_KILLED:
@@ -130,21 +111,11 @@ static int answer_of(uint64_t how)
 
 static void assert_kept(enum second how, const char *expected)
 {
-	static unsigned char bytes[4096];
-	const struct answer_frame *frames;
-	struct answer *answer;
 	int fd = answer_of(how);
-	ssize_t size;
 
 	assert_true(fd >= 0);
-	size = pread(fd, bytes, sizeof(bytes), 0);
+	build_answer_check(fd, expected);
 	close(fd);
-	assert_int_equal(answer_read(bytes, (size_t)size, 1, &answer), 0);
-	assert_int_equal(answer_get(answer, 0, &frames), 1);
-	assert_string_equal(
-		answer_string_get(answer, answer_function_get(answer, frames[0].function)->name),
-		expected);
-	answer_free(answer);
 }
 
 static void test_dwarf_alternate__only_a_better_answer_replaces_the_first(void **state)

@@ -54,6 +54,14 @@ static void refused(const char *expression, const char *part)
 	assert_int_equal(expression_compile(&regex, expression, 0), -EINVAL);
 }
 
+static void taken(const char *expression)
+{
+	const char *problem = expression_problem(expression);
+
+	if (problem)
+		fail_msg("%s: %s", expression, problem);
+}
+
 static void test_expression__refuses(void **state)
 {
 	(void)state;
@@ -92,8 +100,7 @@ static void test_expression__counts_copies(void **state)
 	for (size_t i = 0; i < sizeof(large) / sizeof(*large); i++)
 		refused(large[i], "too large");
 	for (size_t i = 0; i < sizeof(small) / sizeof(*small); i++)
-		if (expression_problem(small[i]))
-			fail_msg("%s: %s", small[i], expression_problem(small[i]));
+		taken(small[i]);
 }
 
 static void test_expression__repeats_something(void **state)
@@ -112,8 +119,7 @@ static void test_expression__repeats_something(void **state)
 	for (size_t i = 0; i < sizeof(nothing) / sizeof(*nothing); i++)
 		refused(nothing[i], "nothing");
 	for (size_t i = 0; i < sizeof(something) / sizeof(*something); i++)
-		if (expression_problem(something[i]))
-			fail_msg("%s: %s", something[i], expression_problem(something[i]));
+		taken(something[i]);
 }
 
 int main(void)

@@ -11,7 +11,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -20,7 +19,7 @@
 
 #include "symbolize/debug.h"
 #include "symbolize/folders.h"
-#include "worker/dwarf/answer.h"
+#include "tests/unit/build_answer.h"
 
 /* ---- who reads ---- */
 
@@ -36,20 +35,8 @@ static enum second second;
 
 static void write_answer(int fd, const char *name, enum answer_status status, bool wants)
 {
-	struct answer *answer = answer_new(1);
-	const struct answer_function function = {.name = answer_string(answer, name)};
-	const struct answer_frame frame = {answer_function_add(answer, &function), 0};
-	struct answer_summary *summary = answer_summary(answer);
-
-	summary->status = status;
-	if (wants) {
-		summary->alt_id_size = 2;
-		memcpy(summary->alt_id, "\xab\xcd", 2);
-	}
-	if (answer_set(answer, 0, &frame, 1) || ftruncate(fd, 0) || lseek(fd, 0, SEEK_SET) ||
-	    answer_write(answer, fd))
+	if (ftruncate(fd, 0) || lseek(fd, 0, SEEK_SET) || build_answer(fd, name, status, wants))
 		_exit(1);
-	answer_free(answer);
 }
 
 struct told debug_read(const struct exchange *exchange, const struct ask *ask,
@@ -154,26 +141,16 @@ static struct told ask_of(struct rig *rig, const char *path)
 
 static void assert_kept(struct rig *rig, enum second how, const char *expected)
 {
-	static unsigned char bytes[4096];
-	const struct answer_frame *frames;
-	struct answer *answer;
 	char path[128];
 	struct told told;
-	ssize_t size;
 
 	second = how;
 	snprintf(path, sizeof(path), "%s/object", rig->folder);
 	told = ask_of(rig, path);
 	assert_int_equal(told.error, 0);
 	assert_int_equal(told.signal, 0);
-	size = pread(rig->exchange.answer, bytes, sizeof(bytes), 0);
+	build_answer_check(rig->exchange.answer, expected);
 	close(rig->exchange.answer);
-	assert_int_equal(answer_read(bytes, (size_t)size, 1, &answer), 0);
-	assert_int_equal(answer_get(answer, 0, &frames), 1);
-	assert_string_equal(
-		answer_string_get(answer, answer_function_get(answer, frames[0].function)->name),
-		expected);
-	answer_free(answer);
 }
 
 static void test_folders__only_a_better_answer_replaces_the_first(void **state)
