@@ -104,11 +104,12 @@ static bool read_streams(struct session *session, uint64_t now)
 	return stream_apply(session->stream, session->tracker, now);
 }
 
-static void catch_up(void *context)
+static bool catch_up(void *context)
 {
 	struct session *session = context;
 
 	read_streams(session, session->parts.clock());
+	return !stream_behind(session->stream);
 }
 
 static int init_process(struct session *session)
@@ -319,7 +320,8 @@ uint64_t session_turn(struct session *session)
 	objects_turn(session->objects, now);
 	segments_turn(session->segments, now);
 	soon |= tracker_turn(session->tracker, now);
-	samples_resolve(session->samples, session->turn, now);
+	if (!stream_behind(session->stream))
+		samples_resolve(session->samples, session->turn, now);
 	return soon && session->interval > SESSION_SOON ? SESSION_SOON : session->interval;
 }
 

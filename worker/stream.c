@@ -21,11 +21,15 @@ struct item {
 	};
 };
 
+/* An event is finished within some hundred ns, but where its CPU was interrupted or taken away. */
+#define EVENT_TRIES 1000
+
 struct stream {
 	struct item *items;
 	size_t count, capacity;
 	uint64_t order, dropped; /* dropped: no memory */
 	uint32_t first_seen;
+	bool behind;
 };
 
 _Static_assert(sizeof(((struct event_name *)0)->name) == LATE_NAME_BYTES, "names are kept whole");
@@ -95,31 +99,51 @@ static void add_record(struct stream *stream, const struct sideband_record *reco
 	item->text = text;
 }
 
+static void read_events(struct stream *stream, struct event_ring *events, struct late_names *names)
+{
+	const uint64_t head = event_ring_head(events);
+	struct event event;
+
+	for (int tries = 0; tries < EVENT_TRIES; tries++) {
+		while (event_ring_next(events, &event))
+			if (event.kind == EVENT_NAME)
+				late_names_add(names, event.generation, events->name);
+			else
+				add_event(stream, &event);
+		stream->behind = !event_ring_passed(events, head);
+		if (!stream->behind)
+			return;
+	}
+}
+
 void stream_read(struct stream *stream, struct event_ring *events, struct late_names *names,
 		 struct sideband *sidebands, size_t count)
 {
 	struct sideband_record record;
-	struct event event;
 
-	while (event_ring_next(events, &event))
-		if (event.kind == EVENT_NAME)
-			late_names_add(names, event.generation, events->name);
-		else
-			add_event(stream, &event);
+	read_events(stream, events, names);
 	for (size_t i = 0; i < count; i++)
 		while (sideband_next(&sidebands[i], &record))
 			add_record(stream, &record);
 }
 
-/* At one moment, the side-band comes before what the event makes of it. */
+/* At one moment: EVENT_DENIED is told before the records that it is about, and the side-band before
+ * what another event makes of it. */
+static int rank(const struct item *item)
+{
+	if (!item->is_event)
+		return 1;
+	return item->event.kind == EVENT_DENIED ? 0 : 2;
+}
+
 static int by_time(const void *a, const void *b)
 {
 	const struct item *left = a, *right = b;
 
 	if (left->time != right->time)
 		return left->time < right->time ? -1 : 1;
-	if (left->is_event != right->is_event)
-		return left->is_event ? 1 : -1;
+	if (rank(left) != rank(right))
+		return rank(left) - rank(right);
 	return left->order < right->order ? -1 : left->order > right->order;
 }
 
@@ -173,8 +197,8 @@ bool stream_apply(struct stream *stream, struct tracker *tracker, uint64_t until
 	if (stream->dropped > 0)
 		tracker_lost(tracker, stream->dropped);
 	stream->dropped = 0;
-	if (stream->count == 0)
-		return false;
+	if (stream->count == 0 || stream->behind)
+		return stream->behind;
 	qsort(stream->items, stream->count, sizeof(*stream->items), by_time);
 	for (; done < stream->count && stream->items[done].time <= until; done++) {
 		apply(tracker, &stream->items[done]);
@@ -183,6 +207,11 @@ bool stream_apply(struct stream *stream, struct tracker *tracker, uint64_t until
 	stream->count -= done;
 	memmove(stream->items, stream->items + done, stream->count * sizeof(*stream->items));
 	return stream->count > 0;
+}
+
+bool stream_behind(const struct stream *stream)
+{
+	return stream->behind;
 }
 
 uint32_t stream_first_seen(const struct stream *stream)

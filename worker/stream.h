@@ -23,8 +23,11 @@ void stream_free(struct stream *stream); /* NULL is fine */
  * Names are kept at once. */
 void stream_read(struct stream *stream, struct event_ring *events, struct late_names *names,
 		 struct sideband *sidebands, size_t count);
-/* Applies what happened up to a time. True: something later is kept for the next call. */
+/* Applies what happened up to a time, and nothing while the stream is behind. True: something is
+ * kept for the next call. */
 bool stream_apply(struct stream *stream, struct tracker *tracker, uint64_t until);
+/* The last reading found an event unfinished: those behind it may be older than what is kept. */
+bool stream_behind(const struct stream *stream);
 /* The process that the first EVENT_SEEN told of, 0: none yet. */
 uint32_t stream_first_seen(const struct stream *stream);
 

@@ -370,6 +370,27 @@ static void test_object__sweep_keeps_what_is_named_or_marked(void **state)
 	(void)unused;
 }
 
+static const char *name_at(uint64_t start, const char *path)
+{
+	files_get(files, DEVICE, start >> 12, 77, path);
+	return identify(start)->name;
+}
+
+/* A path that no process maps and nobody asked for is not kept: the next one is another's. */
+static void test_object__what_was_never_asked_for_is_swept(void **state)
+{
+	const uint64_t asked = START, kept = START + 0x100000, stray = START + 0x200000;
+
+	(void)state;
+	identify(asked);
+	file_keep(file_at(kept));
+	file_at(stray);
+	files_sweep_unasked(files);
+	assert_string_equal(name_at(asked, "/new"), "/bin/program");
+	assert_string_equal(name_at(kept, "/new"), "/bin/program");
+	assert_string_equal(name_at(stray, "/new"), "/new");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -389,6 +410,7 @@ int main(void)
 		TEST(table_waits_for_a_segment),
 		TEST(idle_descriptors_are_closed),
 		TEST(sweep_keeps_what_is_named_or_marked),
+		TEST(what_was_never_asked_for_is_swept),
 #undef TEST
 	};
 

@@ -325,6 +325,35 @@ static void test_process__denied_at_the_end_of_its_start(void **state)
 	assert_null(rig_find(rig, 5, 101, 0x1000));
 }
 
+static void tell_start(struct rig *rig, const char *path)
+{
+	build_comm(&rig->build, ++rig->now, 5, 5, "x", 1);
+	build_mmap(&rig->build, ++rig->now, 5, 0x30000000, 0x4000, 0x1000, 0x30000, PROT_EXEC,
+		   path);
+}
+
+/* What was told of it has no process, so a file of the same number is called what comes next. */
+static void test_process__a_start_that_came_to_nothing_leaves_no_path(void **state)
+{
+	struct rig *rig = *state;
+	const u64 frames[] = {0x30000000 | FRAME_EXACT};
+
+	seen(rig, 7, 100);
+	rig_settle(rig);
+	tell_start(rig, "/old");
+	rig_event(rig, EVENT_EXIT, 5, 100, 0, 0);
+	rig_turn(rig);
+	rig->now += 2 * NS_PER_SECOND;
+	rig_turn(rig);
+	tell_start(rig, "/new");
+	rig_event(rig, EVENT_EXEC, 5, 101, 0, 0);
+	rig_settle(rig);
+	rig_sample(rig, 5, 101, REASON_end_root, frames, 0, 1);
+	rig_settle(rig);
+	session_finish(rig->session);
+	rig_check_stack(rig, 0, "new+0x1000");
+}
+
 static void test_process__launches_are_bounded(void **state)
 {
 	struct rig *rig = *state;
@@ -392,6 +421,7 @@ int main(void)
 		RIG_TEST(test_process__losses_make_all_doubtful),
 		RIG_TEST(test_process__a_denied_start_leaves_nothing),
 		RIG_TEST(test_process__denied_at_the_end_of_its_start),
+		RIG_TEST(test_process__a_start_that_came_to_nothing_leaves_no_path),
 		RIG_TEST(test_process__launches_are_bounded),
 		RIG_TEST(test_process__broker_gone_is_survived),
 		RIG_TEST(test_process__seen_again_has_its_own_cgroup),

@@ -94,8 +94,11 @@ struct files *files_new(struct objects *objects, struct target *target)
 	return files;
 }
 
+/* Freed memory keeps its bytes, and the path may be of a program that is denied. */
 static void file_free(struct file *file)
 {
+	if (file->path)
+		explicit_bzero(file->path, strlen(file->path));
 	free(file->path);
 	free(file);
 }
@@ -450,6 +453,29 @@ static void forget(struct files *files, const struct file *file)
 {
 	chain_remove(files->by_listing, listing_hash(file->device, file->inode), &file->chain);
 	map_remove(files->by_number, file->number);
+}
+
+void file_keep(struct file *file)
+{
+	file->marked = true;
+}
+
+void files_sweep_unasked(struct files *files)
+{
+	size_t cursor = 0;
+	uint64_t key;
+	void *value;
+
+	while (map_next(files->by_number, &cursor, &key, &value)) {
+		struct file *file = value;
+		bool keep = file->marked || file->object || file->state != FILE_UNKNOWN;
+
+		file->marked = false;
+		if (keep)
+			continue;
+		forget(files, file);
+		file_free(file);
+	}
 }
 
 void files_sweep(struct files *files)

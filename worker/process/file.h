@@ -59,5 +59,8 @@ bool file_replaces(const struct file *file, const struct object *object, uint64_
 /* Mark, then sweep: see object.h. Marks the file's object as well. */
 void file_mark(struct file *file);
 void files_sweep(struct files *files);
+/* The same for files alone, and of these only what was never asked for: keep, then sweep. */
+void file_keep(struct file *file);
+void files_sweep_unasked(struct files *files);
 
 #endif

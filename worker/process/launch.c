@@ -10,6 +10,7 @@
 struct launches {
 	struct map *by_pid;
 	uint64_t dropped;
+	bool unclaimed;
 };
 
 struct launches *launches_new(void)
@@ -67,8 +68,18 @@ void launches_end(struct launches *launches, struct launch *launch)
 	if (!launch)
 		return;
 	map_remove(launches->by_pid, launch->pid);
+	launches->unclaimed |= launch->mappings && launch->mappings->open_count > 0;
 	mappings_free(launch->mappings);
+	explicit_bzero(launch, sizeof(*launch));
 	free(launch);
+}
+
+bool launches_unclaimed(struct launches *launches)
+{
+	bool unclaimed = launches->unclaimed;
+
+	launches->unclaimed = false;
+	return unclaimed;
 }
 
 static void drop_oldest(struct launches *launches)

@@ -8,20 +8,42 @@
 #include "worker/process/process.h"
 #include "worker/process/tracker.h"
 
-static void mark_list(const struct mapping *list, size_t count)
+typedef void (*marker)(const struct mapping *mapping);
+
+static void mark_both(const struct mapping *mapping)
 {
-	for (size_t i = 0; i < count; i++) {
-		if (list[i].file)
-			file_mark(list[i].file);
-		if (list[i].object)
-			list[i].object->marked = true;
-	}
+	if (mapping->file)
+		file_mark(mapping->file);
+	if (mapping->object)
+		mapping->object->marked = true;
 }
 
-static void mark(const struct mappings *mappings)
+static void keep_file(const struct mapping *mapping)
 {
-	mark_list(mappings->open, mappings->open_count);
-	mark_list(mappings->closed, mappings->closed_count);
+	if (mapping->file)
+		file_keep(mapping->file);
+}
+
+static void mark(const struct mappings *mappings, marker mark_one)
+{
+	for (size_t i = 0; i < mappings->open_count; i++)
+		mark_one(&mappings->open[i]);
+	for (size_t i = 0; i < mappings->closed_count; i++)
+		mark_one(&mappings->closed[i]);
+}
+
+static void mark_all(const struct processes *processes, const struct launches *launches,
+		     marker mark_one)
+{
+	const struct process *process;
+	const struct launch *launch;
+	size_t cursor = 0;
+
+	while ((process = processes_next(processes, &cursor)) != NULL)
+		mark(process->mappings, mark_one);
+	cursor = 0;
+	while ((launch = launches_next(launches, &cursor)) != NULL)
+		mark(launch->mappings, mark_one);
 }
 
 static void forget_replaced(struct mappings *mappings)
@@ -48,15 +70,16 @@ void sweep_replaced(const struct processes *processes)
 void sweep_unmapped(const struct tracker_parts *parts, const struct processes *processes,
 		    const struct launches *launches, uint64_t now, bool all)
 {
-	const struct process *process;
-	const struct launch *launch;
-	size_t cursor = 0;
-
-	while ((process = processes_next(processes, &cursor)) != NULL)
-		mark(process->mappings);
-	cursor = 0;
-	while ((launch = launches_next(launches, &cursor)) != NULL)
-		mark(launch->mappings);
+	mark_all(processes, launches, mark_both);
 	files_sweep(parts->files);
 	objects_sweep(parts->objects, now, all);
+}
+
+void sweep_unclaimed(const struct tracker_parts *parts, const struct processes *processes,
+		     struct launches *launches)
+{
+	if (!launches_unclaimed(launches))
+		return;
+	mark_all(processes, launches, keep_file);
+	files_sweep_unasked(parts->files);
 }

@@ -182,9 +182,9 @@ static void on_maps(void *context, uint64_t key, struct target_reply *reply)
 	struct tracker *tracker = context;
 	struct process *process;
 	uint64_t now = tracker->parts.clock();
+	bool current = !tracker->parts.catch_up ||
+		       tracker->parts.catch_up(tracker->parts.catch_up_context);
 
-	if (tracker->parts.catch_up)
-		tracker->parts.catch_up(tracker->parts.catch_up_context);
 	process =
 		processes_find(tracker->processes, key & PROCESS_PID_MAX, key >> PROCESS_PID_BITS);
 	if (!process || process->listing != LISTING_ASKED)
@@ -195,7 +195,7 @@ static void on_maps(void *context, uint64_t key, struct target_reply *reply)
 	if (process->ended)
 		return;
 	/* A launch: the pid may be another program's by now, of which its own events tell. */
-	if (!launches_find(tracker->launches, process->pid)) {
+	if (current && !launches_find(tracker->launches, process->pid)) {
 		/* shown once and gone now: it is over, whatever became of its event */
 		if (reply->error == -ENOENT && process->complete &&
 		    process_asked(process).thread == process->pid) {
@@ -540,6 +540,7 @@ static void tidy(struct tracker *tracker, uint64_t now)
 	tracker->tidied = now;
 	launches_prune(tracker->launches, now);
 	forget_ended(tracker, now);
+	sweep_unclaimed(&tracker->parts, tracker->processes, tracker->launches);
 	sweep(tracker, now);
 }
 

@@ -37,8 +37,9 @@ struct tracker_parts {
 	struct files *files;
 	struct publisher *publisher;
 	uint64_t (*clock)(void); /* CLOCK_MONOTONIC */
-	/* Applies what was told up to now, before an answer that may reflect it. NULL: nothing. */
-	void (*catch_up)(void *context);
+	/* Applies what was told up to now, before an answer that may reflect it. False: not all of
+	 * it can be read yet. NULL: nothing. */
+	bool (*catch_up)(void *context);
 	void *catch_up_context;
 };
 

@@ -26,6 +26,16 @@ void event_ring_skip(void *consumer, const void *producer)
 	__atomic_store_n((uint64_t *)consumer, end, __ATOMIC_RELEASE);
 }
 
+uint64_t event_ring_head(const struct event_ring *ring)
+{
+	return __atomic_load_n(ring->producer, __ATOMIC_ACQUIRE);
+}
+
+bool event_ring_passed(const struct event_ring *ring, uint64_t head)
+{
+	return (int64_t)(*ring->consumer - head) >= 0;
+}
+
 /* Takes one record; true when it is an event. */
 static bool take(struct event_ring *ring, uint64_t position, uint32_t head, uint64_t left,
 		 struct event *ret_event)
@@ -51,7 +61,7 @@ static bool take(struct event_ring *ring, uint64_t position, uint32_t head, uint
 bool event_ring_next(struct event_ring *ring, struct event *ret_event)
 {
 	if (!ring->reading)
-		ring->end = __atomic_load_n(ring->producer, __ATOMIC_ACQUIRE);
+		ring->end = event_ring_head(ring);
 	ring->reading = false;
 	for (;;) {
 		uint64_t position = *ring->consumer;

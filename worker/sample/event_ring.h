@@ -30,5 +30,9 @@ void event_ring_skip(void *consumer, const void *producer);
 /* The next event; false when there is none, or none but those that came after the first call.
  * Others than struct event and struct event_name are passed over. */
 bool event_ring_next(struct event_ring *ring, struct event *ret_event);
+/* Where the kernel is, and whether all before such a place was read: an event that some CPU has
+ * not finished yet holds up those behind it. */
+uint64_t event_ring_head(const struct event_ring *ring);
+bool event_ring_passed(const struct event_ring *ring, uint64_t head);
 
 #endif
