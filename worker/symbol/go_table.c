@@ -7,34 +7,28 @@
 #include "ipc/guard.h"
 #include "worker/base/reader.h"
 #include "worker/elf/image.h"
+#include "worker/elf/pclntab.h"
 #include "worker/symbol/cache.h"
 #include "worker/symbol/go_module.h"
 
-#define HEADER_BYTES  72u
-#define HEADER_LEAST  64u
-#define POINTER_BYTES 8u
 #define RECORD_MAX    44u
-#define HEADER_REST   0x08010000u /* behind the magic: zeros, quantum 1, pointers of 8 bytes */
-#define SCAN_MAX      (64u << 20) /* bytes of a section that may have the table in it */
-#define PIECE_BYTES   4096u	  /* that are looked at, of what is gone through */
-#define VARINT_BYTES  1024u	  /* of a table of them, at a time */
-#define PAIR_MAX      20u	  /* bytes of two varints */
-#define PCDATA_INLINE 2u	  /* PCDATA_InlTreeIndex, FUNCDATA_InlTree of runtime/funcdata.h */
+#define VARINT_BYTES  1024u /* of a table of them, at a time */
+#define PAIR_MAX      20u   /* bytes of two varints */
+#define PCDATA_INLINE 2u    /* PCDATA_InlTreeIndex, FUNCDATA_InlTree of runtime/funcdata.h */
 #define FUNCDATA_TREE 3u
 #define NO_OFFSET     UINT32_MAX
 
 struct layout {
 	uint32_t magic;
-	bool text_start;    /* in the header */
 	bool pointers;	    /* addresses where later ones have offsets of 32 bits */
 	bool first_lines;   /* of functions, in their records and those of inlined calls */
 	uint32_t call_size; /* record of an inlined call */
 };
 
 static const struct layout layouts[] = {
-	{.magic = 0xfffffffa, .pointers = true, .call_size = 20},			 /* 1.16 */
-	{.magic = 0xfffffff0, .text_start = true, .call_size = 20},			 /* 1.18 */
-	{.magic = 0xfffffff1, .text_start = true, .first_lines = true, .call_size = 16}, /* 1.20 */
+	{.magic = PCLNTAB_116, .pointers = true, .call_size = 20},
+	{.magic = PCLNTAB_118, .call_size = 20},
+	{.magic = PCLNTAB_120, .first_lines = true, .call_size = 16},
 };
 
 struct go_table {
@@ -76,49 +70,9 @@ static const struct layout *find_layout(uint32_t magic)
 	return NULL;
 }
 
-/* Behind other data, where the linker of C made one section of both: by its first eight bytes. */
-static int find_header(struct image *image, struct image_place *place)
-{
-	unsigned char piece[PIECE_BYTES];
-	struct reader reader;
-	uint64_t most = place->size < SCAN_MAX ? place->size : SCAN_MAX, word, inside;
-
-	for (uint64_t at = 0; at < most; at += sizeof(piece)) {
-		reader_init(&reader, piece,
-			    image_read(image, place->offset + at, piece,
-				       most - at < sizeof(piece) ? (size_t)(most - at)
-								 : sizeof(piece)));
-		while (reader_left(&reader) >= sizeof(word)) {
-			inside = at + reader_offset(&reader);
-			word = reader_u64(&reader);
-			if (word >> 32 != HEADER_REST || !find_layout((uint32_t)word))
-				continue;
-			place->offset += inside;
-			place->address += inside;
-			place->size -= inside;
-			return 0;
-		}
-	}
-	return -ENOENT;
-}
-
-static int find_section(struct image *image, struct image_place *ret_place)
-{
-	struct image_place place;
-	int r = image_section_place(image, ".gopclntab", ret_place);
-
-	/* of position independent programs, until 1.25 */
-	if (r == -ENOENT)
-		r = image_section_place(image, ".data.rel.ro.gopclntab", ret_place);
-	if (r != -ENOENT || image_section_place(image, ".go.buildinfo", &place) < 0)
-		return r;
-	r = image_section_place(image, ".data.rel.ro", ret_place);
-	return r < 0 ? r : find_header(image, ret_place);
-}
-
 static uint64_t pair_bytes(const struct go_table *table)
 {
-	return table->layout->pointers ? 2 * POINTER_BYTES : 8;
+	return table->layout->pointers ? 2 * PCLNTAB_POINTER_BYTES : 8;
 }
 
 /* Where functions begin counts from here, but in the oldest layout. */
@@ -150,42 +104,32 @@ static int find_module(struct go_table *table, const struct image_place *place, 
 
 static int read_header(struct go_table *table, const struct image_place *place)
 {
-	unsigned char bytes[HEADER_BYTES] = {0};
+	unsigned char bytes[PCLNTAB_HEADER_MAX];
 	struct window all = window_make(table->cache, table->image, place);
-	uint64_t names, text = 0;
-	struct reader reader;
-	uint16_t zeros;
-	uint8_t pointer;
+	struct pclntab_header header;
+	int r = pclntab_read_header(bytes, window_read(&all, 0, bytes, sizeof(bytes)), &header);
 
-	if (window_read(&all, 0, bytes, sizeof(bytes)) < HEADER_LEAST)
-		return -EBADMSG;
-	reader_init(&reader, bytes, sizeof(bytes));
-	table->layout = find_layout(reader_u32(&reader));
-	zeros = reader_u16(&reader);
-	reader_skip(&reader, 1);
-	pointer = reader_u8(&reader);
-	if (!table->layout || zeros != 0 || pointer != POINTER_BYTES)
+	if (r < 0)
+		return r;
+	table->layout = find_layout(header.magic);
+	if (!table->layout)
 		return -ENOTSUP;
-	table->count = reader_u64(&reader);
-	reader_skip(&reader, 8); /* the count of files */
-	if (table->layout->text_start)
-		text = reader_u64(&reader);
-	names = reader_u64(&reader);
-	table->names = window_from(&all, names);
-	table->units = window_from(&all, reader_u64(&reader));
-	table->files = window_from(&all, reader_u64(&reader));
-	table->tables = window_from(&all, reader_u64(&reader));
-	table->functions = window_from(&all, reader_u64(&reader));
-	if (table->count == 0 || table->count >= table->functions.size / pair_bytes(table))
+	table->count = header.count;
+	table->names = window_from(&all, header.names);
+	table->units = window_from(&all, header.units);
+	table->files = window_from(&all, header.files);
+	table->tables = window_from(&all, header.tables);
+	table->functions = window_from(&all, header.functions);
+	if (table->count >= table->functions.size / pair_bytes(table))
 		return -EBADMSG;
-	return find_module(table, place, names, text);
+	return find_module(table, place, header.names, header.text);
 }
 
 int go_table_open(struct symbol_cache *cache, struct image *image, struct go_table **ret_table)
 {
 	struct go_table *table guard_free = NULL;
 	struct image_place place;
-	int r = find_section(image, &place);
+	int r = pclntab_place(image, &place);
 
 	if (r < 0)
 		return r;
@@ -268,7 +212,7 @@ static int32_t value_at(struct go_table *table, const struct function *function,
 static int read_pair(const struct go_table *table, uint64_t index, uint64_t *ret_start,
 		     uint64_t *ret_record)
 {
-	unsigned char bytes[2 * POINTER_BYTES];
+	unsigned char bytes[2 * PCLNTAB_POINTER_BYTES];
 	uint64_t size = pair_bytes(table);
 	struct reader reader;
 
@@ -332,7 +276,7 @@ static void find_tree(const struct go_table *table, struct function *function)
 			function->tree = window_from(&table->calls, offset);
 		return;
 	}
-	at = ((at + 7) & ~7ull) + (uint64_t)POINTER_BYTES * FUNCDATA_TREE;
+	at = ((at + 7) & ~7ull) + (uint64_t)PCLNTAB_POINTER_BYTES * FUNCDATA_TREE;
 	address = read_u32(&table->functions, at) | (uint64_t)read_u32(&table->functions, at + 4)
 							    << 32;
 	if (address != 0 && image_address_place(table->image, address, &place) == 0)

@@ -7,11 +7,9 @@
 
 #include "worker/base/reader.h"
 #include "worker/elf/image.h"
+#include "worker/elf/pclntab.h"
 #include "worker/unwind/text.h"
 
-#define MAGIC_118	0xfffffff0u
-#define MAGIC_120	0xfffffff1u /* functions have a first line */
-#define HEADER_REST	0x08010000u /* behind the magic: zeros, quantum 1, pointers of 8 bytes */
 #define PAIR_BYTES	8u
 #define FLAG_SPWRITE	2u /* internal/abi: FuncFlagSPWrite */
 #define ENTRY_PREFIX	"_rt0_"
@@ -24,8 +22,7 @@ struct go_rows {
 	struct image *image;
 	struct image_bytes table;
 	struct image_place text; /* .text */
-	u32 magic;
-	u64 count, names, tables, functions; /* offsets in the table */
+	struct pclntab_header header;
 	go_row *row;
 	void *context;
 };
@@ -58,39 +55,24 @@ static struct reader table_at(const struct go_rows *rows, u64 part, u64 offset)
 
 static int read_header(struct go_rows *rows)
 {
-	struct reader reader = table_at(rows, 0, 0);
-	u64 text;
+	const struct pclntab_header *header = &rows->header;
+	int r = pclntab_read_header(rows->table.bytes, rows->table.size, &rows->header);
 
-	rows->magic = reader_u32(&reader);
-	if (reader_u32(&reader) != HEADER_REST ||
-	    (rows->magic != MAGIC_118 && rows->magic != MAGIC_120))
+	if (r == -ENOTSUP)
 		return -ENOENT;
-	rows->count = reader_u64(&reader);
-	reader_u64(&reader); /* the count of files */
-	text = reader_u64(&reader);
-	rows->names = reader_u64(&reader);
-	reader_u64(&reader); /* units, files */
-	reader_u64(&reader);
-	rows->tables = reader_u64(&reader);
-	rows->functions = reader_u64(&reader);
-	if (reader_failed(&reader) || rows->count == 0 || rows->count > GO_FUNCTIONS_MAX ||
-	    rows->functions > rows->table.size ||
-	    rows->count >= (rows->table.size - rows->functions) / PAIR_BYTES)
+	if (r < 0)
+		return r;
+	if (header->magic == PCLNTAB_116 || header->quantum != 1)
+		return -ENOENT;
+	if (header->count > GO_FUNCTIONS_MAX || header->functions > rows->table.size ||
+	    header->count >= (rows->table.size - header->functions) / PAIR_BYTES)
 		return -EBADMSG;
-	return text == 0 || text == rows->text.address ? 0 : -ENOENT;
-}
-
-int go_rows_section(struct image *image, struct image_bytes *ret_bytes)
-{
-	int r = image_section(image, ".gopclntab", ret_bytes);
-
-	/* of position independent programs, until 1.25 */
-	return r == -ENOENT ? image_section(image, ".data.rel.ro.gopclntab", ret_bytes) : r;
+	return header->text == 0 || header->text == rows->text.address ? 0 : -ENOENT;
 }
 
 static int open_table(struct go_rows *rows)
 {
-	int r = go_rows_section(rows->image, &rows->table);
+	int r = pclntab_section(rows->image, &rows->table);
 
 	if (r == 0)
 		r = image_section_place(rows->image, ".text", &rows->text);
@@ -100,7 +82,7 @@ static int open_table(struct go_rows *rows)
 /* The beginning of it; "" where there is none. */
 static void read_name(const struct go_rows *rows, u64 offset, char ret_name[NAME_BYTES])
 {
-	struct reader reader = table_at(rows, rows->names, offset);
+	struct reader reader = table_at(rows, rows->header.names, offset);
 	size_t left = reader_left(&reader), size = left < NAME_BYTES - 1 ? left : NAME_BYTES - 1;
 	const void *bytes = reader_bytes(&reader, size);
 
@@ -110,11 +92,11 @@ static void read_name(const struct go_rows *rows, u64 offset, char ret_name[NAME
 
 static bool read_function(const struct go_rows *rows, u64 index, struct function *ret_function)
 {
-	struct reader pair = table_at(rows, rows->functions, index * PAIR_BYTES), record;
+	struct reader pair = table_at(rows, rows->header.functions, index * PAIR_BYTES), record;
 	u64 most;
 
 	*ret_function = (struct function){.start = rows->text.address + reader_u32(&pair)};
-	record = table_at(rows, rows->functions, reader_u32(&pair));
+	record = table_at(rows, rows->header.functions, reader_u32(&pair));
 	ret_function->end = rows->text.address + reader_u32(&pair);
 	most = text_end(rows->image, ret_function->start);
 	reader_skip(&record, 4); /* where it begins */
@@ -122,7 +104,7 @@ static bool read_function(const struct go_rows *rows, u64 index, struct function
 	reader_skip(&record, 8); /* arguments, deferreturn */
 	ret_function->distances = reader_u32(&record);
 	/* files, lines, pcdata, unit, first line; which function it is */
-	reader_skip(&record, rows->magic == MAGIC_120 ? 21 : 17);
+	reader_skip(&record, rows->header.magic == PCLNTAB_120 ? 21 : 17);
 	ret_function->flags = reader_u8(&record);
 	return !reader_failed(&pair) && !reader_failed(&record) &&
 	       ret_function->end > ret_function->start && ret_function->end <= most;
@@ -131,7 +113,7 @@ static bool read_function(const struct go_rows *rows, u64 index, struct function
 /* The program begins where Go's linker puts that, and the table counts as it is thought to. */
 static bool begins_there(const struct go_rows *rows)
 {
-	u64 entry = image_entry(rows->image), low = 0, high = rows->count;
+	u64 entry = image_entry(rows->image), low = 0, high = rows->header.count;
 	struct function function;
 
 	while (low < high) {
@@ -224,8 +206,8 @@ static bool next_step(struct steps *steps, const struct function *function)
 
 static int add_distances(const struct go_rows *rows, struct function *function)
 {
-	struct steps steps = {table_at(rows, rows->tables, function->distances), function->start,
-			      function->start, -1};
+	struct steps steps = {table_at(rows, rows->header.tables, function->distances),
+			      function->start, function->start, -1};
 	u64 saved = 0;
 	int r = 0;
 
@@ -294,12 +276,12 @@ int go_rows(struct image *image, go_row *row, void *context, u64 *ret_functions)
 
 	if (r == 0 && !begins_there(&rows))
 		r = -ENOENT;
-	for (u64 i = 0; i < rows.count && r == 0; i++) {
+	for (u64 i = 0; i < rows.header.count && r == 0; i++) {
 		r = read_function(&rows, i, &function) && function.start >= end ? 0 : -EBADMSG;
 		if (r == 0)
 			r = add_function(&rows, &function);
 		end = function.end;
 	}
-	*ret_functions = rows.count;
+	*ret_functions = rows.header.count;
 	return r < 0 ? r : row(context, end, RULE_NONE);
 }

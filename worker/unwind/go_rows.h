@@ -17,12 +17,8 @@
 #include "bpf/abi.h"
 
 struct image;
-struct image_bytes;
 
 #define GO_FUNCTIONS_MAX (4u << 20)
-
-/* Where that table is. 0, -ENOENT or as image_section(). */
-int go_rows_section(struct image *image, struct image_bytes *ret_bytes);
 
 /* Each rule holds from its pc to the next one, the last one is RULE_NONE; pcs never fall and are in
  * the object's text. 0, or a negative errno, which ends it. */

@@ -11,6 +11,7 @@
 #include "worker/base/array.h"
 #include "worker/base/hash.h"
 #include "worker/elf/image.h"
+#include "worker/elf/pclntab.h"
 #include "worker/unwind/cfi.h"
 #include "worker/unwind/chunk.h"
 #include "worker/unwind/dictionary.h"
@@ -498,7 +499,7 @@ static int find_section(struct image *image, struct image_bytes *ret_bytes, bool
 	int r = image_eh_frame(image, ret_bytes);
 
 	*ret_go = r == -ENOENT;
-	return *ret_go ? go_rows_section(image, ret_bytes) : r;
+	return *ret_go ? pclntab_section(image, ret_bytes) : r;
 }
 
 int unwind_table_build(struct image *image, struct unwind_table **ret_table, u64 *ret_damaged)
