@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/screen.h"
 
-#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "worker/base/columns.h"
-#include "worker/base/decimal.h"
+#include "worker/base/terminal.h"
 
 #define WIDTH_MIN 40u
 #define WIDTH_MAX 4000u
@@ -29,18 +27,9 @@ bool screen_wants_colour(void)
 
 void screen_init(struct screen *screen, FILE *out)
 {
-	const char *said = getenv("COLUMNS");
-	struct winsize size;
-
 	*screen = (struct screen){.out = out, .terminal = isatty(fileno(out))};
 	screen->colour = screen->terminal && screen_wants_colour();
-	if (!said || !decimal_read32(said, 1, UINT_MAX, &screen->width))
-		screen->width = ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col > 0
-					? size.ws_col
-					: SCREEN_WIDTH;
-	screen->width = screen->width < WIDTH_MIN   ? WIDTH_MIN
-			: screen->width > WIDTH_MAX ? WIDTH_MAX
-						    : screen->width;
+	screen->width = terminal_width(fileno(out), WIDTH_MIN, WIDTH_MAX);
 }
 
 void screen_style(const struct screen *screen, enum style style)

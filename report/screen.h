@@ -8,8 +8,6 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define SCREEN_WIDTH 80u /* where neither COLUMNS nor a terminal says another one */
-
 enum style {
 	STYLE_PLAIN,
 	STYLE_HEAD,

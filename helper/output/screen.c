@@ -3,28 +3,19 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
-#define COLUMNS_DEFAULT 80
-#define INDENT		4
+#include "worker/base/terminal.h"
+
+#define INDENT 4
 
 unsigned int screen_columns(int fd)
 {
-	const char *term = getenv("TERM"), *said = getenv("COLUMNS");
-	struct winsize size = {0};
-	unsigned long columns;
+	const char *term = getenv("TERM");
 
 	if (!isatty(fd) || (term && !strcmp(term, "dumb")))
 		return 0;
-	columns = said ? strtoul(said, NULL, 10) : 0;
-	if (!columns && ioctl(fd, TIOCGWINSZ, &size) == 0)
-		columns = size.ws_col;
-	if (!columns)
-		columns = COLUMNS_DEFAULT;
-	if (columns < SCREEN_COLUMNS_MIN)
-		return SCREEN_COLUMNS_MIN;
-	return columns < SCREEN_COLUMNS_MAX ? (unsigned int)columns : SCREEN_COLUMNS_MAX;
+	return terminal_width(fd, SCREEN_COLUMNS_MIN, SCREEN_COLUMNS_MAX);
 }
 
 void screen_replace_line(const char *line, unsigned int columns, FILE *stream)

@@ -44,6 +44,8 @@ static void test_screen__columns(void **state)
 	setenv("COLUMNS", "1", 1);
 	assert_int_equal(screen_columns(other), SCREEN_COLUMNS_MIN);
 	setenv("COLUMNS", "-1", 1);
+	assert_int_equal(screen_columns(other), 43);
+	setenv("COLUMNS", "2000", 1);
 	assert_int_equal(screen_columns(other), SCREEN_COLUMNS_MAX);
 	setenv("COLUMNS", "wide", 1);
 	assert_int_equal(screen_columns(other), 43);
