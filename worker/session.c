@@ -76,7 +76,8 @@ static void distrust(const struct session_parts *parts)
 	for (uint32_t i = 0; i < ABI_MAX_CPUS; i++)
 		parts->tails->tail[i] = RING_START(parts->config.epoch);
 	if (parts->config.epoch > 0)
-		event_ring_skip(parts->event_consumer, parts->event_producer);
+		stream_skip(parts->event_consumer, parts->event_producer, parts->sidebands,
+			    parts->sideband_count);
 	parser_keep_journal(parts->parser, &parts->tails->journal);
 }
 
@@ -118,6 +119,7 @@ static int init_process(struct session *session)
 	struct tracker_parts tracker = {
 		.target = parts->target,
 		.clock = parts->clock,
+		.some = parts->config.flags & OPTIONS_SOME,
 		.catch_up = catch_up,
 		.catch_up_context = session,
 	};
@@ -319,9 +321,10 @@ uint64_t session_turn(struct session *session)
 	soon = read_streams(session, now);
 	objects_turn(session->objects, now);
 	segments_turn(session->segments, now);
-	soon |= tracker_turn(session->tracker, now);
-	if (!stream_behind(session->stream))
+	if (!stream_behind(session->stream)) {
+		soon |= tracker_turn(session->tracker, now);
 		samples_resolve(session->samples, session->turn, now);
+	}
 	return soon && session->interval > SESSION_SOON ? SESSION_SOON : session->interval;
 }
 

@@ -99,6 +99,13 @@ static void add_record(struct stream *stream, const struct sideband_record *reco
 	item->text = text;
 }
 
+void stream_skip(void *consumer, const void *producer, struct sideband *sidebands, size_t count)
+{
+	event_ring_skip(consumer, producer);
+	for (size_t i = 0; i < count; i++)
+		sideband_skip(&sidebands[i]);
+}
+
 static void read_events(struct stream *stream, struct event_ring *events, struct late_names *names)
 {
 	const uint64_t head = event_ring_head(events);
@@ -193,12 +200,14 @@ bool stream_apply(struct stream *stream, struct tracker *tracker, uint64_t until
 {
 	size_t done = 0;
 
+	if (stream->behind)
+		return true;
 	/* as if the kernel had lost them */
 	if (stream->dropped > 0)
 		tracker_lost(tracker, stream->dropped);
 	stream->dropped = 0;
-	if (stream->count == 0 || stream->behind)
-		return stream->behind;
+	if (stream->count == 0)
+		return false;
 	qsort(stream->items, stream->count, sizeof(*stream->items), by_time);
 	for (; done < stream->count && stream->items[done].time <= until; done++) {
 		apply(tracker, &stream->items[done]);

@@ -99,7 +99,19 @@ int rig_teardown(void **state)
 	return 0;
 }
 
-static void put_event(struct rig *rig, const void *event, uint32_t size)
+void rig_restart(struct rig *rig, uint64_t epoch)
+{
+	session_free(rig->session);
+	rig->segment = fake_segment();
+	rig->parts.config.epoch = epoch;
+	rig->head = RING_START(epoch);
+	rig->fake.count = 0;
+	assert_int_equal(session_new(&rig->parts, &rig->session), 0);
+	assert_int_equal(session_attach_segment(rig->session, rig->segment), 0);
+}
+
+/* Returns its head. */
+static uint32_t *put_event(struct rig *rig, const void *event, uint32_t size)
 {
 	uint64_t *end = (uint64_t *)rig->producer;
 	unsigned char *at = rig->producer + PAGE + *end % EVENT_RING_BYTES;
@@ -107,6 +119,23 @@ static void put_event(struct rig *rig, const void *event, uint32_t size)
 	memcpy(at, &size, sizeof(size));
 	memcpy(at + 8, event, size);
 	*end += 8 + size;
+	return (uint32_t *)at;
+}
+
+#define UNFINISHED (1u << 31)
+
+uint32_t *rig_unfinished(struct rig *rig)
+{
+	const struct event event = {.time = ++rig->now, .kind = EVENT_EXIT, .pid = 999};
+	uint32_t *head = put_event(rig, &event, sizeof(event));
+
+	*head |= UNFINISHED;
+	return head;
+}
+
+void rig_finish(uint32_t *unfinished)
+{
+	*unfinished &= ~UNFINISHED;
 }
 
 void rig_name(struct rig *rig, uint32_t id, const char *text)

@@ -38,6 +38,8 @@ struct rig {
 extern struct debug_files *rig_debug_files;
 int rig_setup(void **state); /* a struct rig */
 int rig_teardown(void **state);
+/* Another session on the same memory, by the configuration as it is now. */
+void rig_restart(struct rig *rig, uint64_t epoch);
 
 /* A process that was there before: with these mappings, each of that file (on device 08:01). */
 void rig_seen(struct rig *rig, uint32_t pid, uint64_t generation, const char *maps,
@@ -51,6 +53,9 @@ uint64_t rig_own_address(void (*function)(void)); /* in its file */
 
 void rig_event(struct rig *rig, uint32_t kind, uint32_t pid, uint64_t generation, uint32_t parent,
 	       uint64_t parent_generation);
+/* An event that some CPU has not finished, and its end (of none that is of interest). */
+uint32_t *rig_unfinished(struct rig *rig);
+void rig_finish(uint32_t *unfinished);
 /* What BPF tells of a name: id and text. */
 void rig_name(struct rig *rig, uint32_t id, const char *text);
 /* Returns the record, which may be changed before the next turn. */

@@ -48,7 +48,8 @@ static void test_options__everything(void **state)
 	assert_int_equal(options.given.sampling.frequency, 10000);
 	assert_int_equal(options.given.duration, 1500000000);
 	assert_int_equal(options.given.format, FORMAT_folded);
-	assert_int_equal(options.given.flags & ~OPTIONS_VERBOSE, OPTIONS_FORCE | OPTIONS_BY_THREAD);
+	assert_int_equal(options.given.flags & ~OPTIONS_VERBOSE,
+			 OPTIONS_FORCE | OPTIONS_BY_THREAD | OPTIONS_SOME);
 }
 
 #define PARSE_WHY(options, ...) PARSE_VERB("why", options, __VA_ARGS__)
@@ -62,7 +63,7 @@ static void test_options__why(void **state)
 	assert_int_equal(options.given.pid_count, 1);
 	assert_int_equal(options.given.pids[0], 4711);
 	assert_int_equal(options.given.duration, 5000000000);
-	assert_int_equal(options.given.flags, OPTIONS_WHY);
+	assert_int_equal(options.given.flags, OPTIONS_WHY | OPTIONS_SOME);
 	assert_string_equal(options.output, "-");
 	/* texts are found where they are, before the number as well as behind it */
 	assert_int_equal(PARSE_WHY(&options, "-d", "0.5", "--policy", "p", "12", "--debug-dir=d",
@@ -71,7 +72,7 @@ static void test_options__why(void **state)
 	assert_int_equal(options.given.pids[0], 12);
 	assert_int_equal(options.given.duration, 500000000);
 	assert_int_equal(options.given.sampling.frequency, 200);
-	assert_int_equal(options.given.flags, OPTIONS_WHY | OPTIONS_VERBOSE);
+	assert_int_equal(options.given.flags, OPTIONS_WHY | OPTIONS_SOME | OPTIONS_VERBOSE);
 	assert_string_equal(options.policy, "p");
 	assert_string_equal(options.debug_dirs, "d");
 }

@@ -325,6 +325,29 @@ static void test_process__denied_at_the_end_of_its_start(void **state)
 	assert_null(rig_find(rig, 5, 101, 0x1000));
 }
 
+/* What another CPU has not finished may tell of the process that a listing is of by now. */
+static void test_process__an_unfinished_event_holds_up_listings_and_samples(void **state)
+{
+	struct rig *rig = *state;
+	const u64 frames[] = {0x10000000 | FRAME_EXACT};
+	uint32_t *unfinished;
+
+	seen(rig, 5, 100);
+	rig_turn(rig);
+	assert_int_equal(rig->fake.asked[TARGET_MAPS], 1);
+	unfinished = rig_unfinished(rig);
+	rig_sample(rig, 5, 100, REASON_end_root, frames, 0, 1);
+	rig_settle(rig);
+	assert_int_equal(rig->fake.asked[TARGET_MAPS], 1);
+	assert_null(rig_find(rig, 5, 100, 0x10000000));
+	assert_true(session_waiting(rig->session));
+	rig_finish(unfinished);
+	rig_settle(rig);
+	assert_int_equal(rig->fake.asked[TARGET_MAPS], 2);
+	assert_non_null(rig_find(rig, 5, 100, 0x10000000));
+	assert_false(session_waiting(rig->session));
+}
+
 static void tell_start(struct rig *rig, const char *path)
 {
 	build_comm(&rig->build, ++rig->now, 5, 5, "x", 1);
@@ -352,6 +375,27 @@ static void test_process__a_start_that_came_to_nothing_leaves_no_path(void **sta
 	rig_settle(rig);
 	session_finish(rig->session);
 	rig_check_stack(rig, 0, "new+0x1000");
+}
+
+/* Of processes that are not followed no start is kept; of those that are it needs no listing. */
+static void test_process__where_only_some_are_followed(void **state)
+{
+	struct rig *rig = *state;
+
+	rig->parts.config.flags |= OPTIONS_SOME;
+	rig_restart(rig, 0);
+	seen(rig, 7, 99);
+	rig_settle(rig);
+	tell_start(rig, "/other");
+	rig_event(rig, EVENT_EXEC, 5, 100, 0, 0);
+	rig_settle(rig);
+	assert_int_equal(rig->fake.asked[TARGET_MAPS], 2);
+	assert_null(rig_find(rig, 5, 100, 0x30000000));
+	tell_start(rig, "/followed");
+	rig_event(rig, EVENT_EXEC, 5, 101, 0, 0);
+	rig_settle(rig);
+	assert_int_equal(rig->fake.asked[TARGET_MAPS], 2);
+	assert_non_null(rig_find(rig, 5, 101, 0x30000000));
 }
 
 static void test_process__launches_are_bounded(void **state)
@@ -421,7 +465,9 @@ int main(void)
 		RIG_TEST(test_process__losses_make_all_doubtful),
 		RIG_TEST(test_process__a_denied_start_leaves_nothing),
 		RIG_TEST(test_process__denied_at_the_end_of_its_start),
+		RIG_TEST(test_process__an_unfinished_event_holds_up_listings_and_samples),
 		RIG_TEST(test_process__a_start_that_came_to_nothing_leaves_no_path),
+		RIG_TEST(test_process__where_only_some_are_followed),
 		RIG_TEST(test_process__launches_are_bounded),
 		RIG_TEST(test_process__broker_gone_is_survived),
 		RIG_TEST(test_process__seen_again_has_its_own_cgroup),

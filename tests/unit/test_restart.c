@@ -18,18 +18,6 @@
 
 static const u64 frames[] = {0x10000100 | FRAME_EXACT};
 
-/* Another session on the same memory. */
-static void restart(struct rig *rig, uint64_t epoch)
-{
-	session_free(rig->session);
-	rig->segment = fake_segment();
-	rig->parts.config.epoch = epoch;
-	rig->head = RING_START(epoch);
-	rig->fake.count = 0;
-	assert_int_equal(session_new(&rig->parts, &rig->session), 0);
-	assert_int_equal(session_attach_segment(rig->session, rig->segment), 0);
-}
-
 static uint64_t read_samples(const struct rig *rig)
 {
 	struct message_progress progress;
@@ -51,7 +39,7 @@ static void test_restart__nothing_is_believed(void **state)
 	memset(rig->slots, 0x5a, sizeof(*rig->slots));
 	memset(&rig->tails, 0x5a, sizeof(rig->tails));
 	rig->consumer = 0x5a5a5a5a5a5a5a5aull;
-	restart(rig, 1);
+	rig_restart(rig, 1);
 	for (size_t i = 0; i < PROCESS_SLOTS; i++)
 		assert_int_equal(rig->slots->slot[i].key, 0);
 	for (size_t i = 0; i < ABI_MAX_CPUS; i++)
@@ -77,7 +65,7 @@ static void test_restart__first_one_reads_all(void **state)
 	struct rig *rig = *state;
 
 	rig_seen(rig, 5, 100, TEXT, "/dev/null");
-	restart(rig, 0);
+	rig_restart(rig, 0);
 	rig_settle(rig);
 	assert_non_null(rig_find(rig, 5, 100, 0x10000100));
 }
@@ -138,7 +126,7 @@ static void test_restart__process_with_a_quarantined_file(void **state)
 
 	rig->fake.identity.inode = 65536;
 	rig->tails.journal.parsing = (struct journal_object){0x801, 65536, 0, 0};
-	restart(rig, 1);
+	rig_restart(rig, 1);
 	rig_seen(rig, 5, 100, TEXT, "/dev/null");
 	rig_sample(rig, 5, 100, REASON_cut_no_rule, frames, 0, 1);
 	rig_settle(rig);

@@ -157,6 +157,17 @@ static void test_stream__an_unfinished_event_holds_up_all(void **state)
 	assert_string_equal(fixture->told, "245c");
 }
 
+static void test_stream__what_was_another_readers_is_skipped(void **state)
+{
+	(void)state;
+	put_event(10, EVENT_FORK, BUSY);
+	build_comm(&fixture->build, 11, 5, 5, "x", 1);
+	stream_skip(&fixture->consumer, fixture->producer, &fixture->build.sideband, 1);
+	put_event(12, EVENT_EXEC, 0);
+	assert_false(turn(20));
+	assert_string_equal(fixture->told, "3");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -166,6 +177,8 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(test_stream__order_at_one_moment, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_stream__an_unfinished_event_holds_up_all,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(test_stream__what_was_another_readers_is_skipped,
 						setup, teardown),
 	};
 

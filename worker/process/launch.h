@@ -43,8 +43,8 @@ void launches_deny(struct launches *launches, uint32_t pid, uint64_t time);
 struct launch *launches_find(const struct launches *launches, uint32_t pid);
 /* Its mappings, which are the caller's then; NULL: none were told. */
 struct mappings *launch_take(struct launch *launch);
-/* The launch is over, and what mappings it still has go with it; nothing of it is left in freed
- * memory, as it may have turned out to be of a denied program. NULL is fine. */
+/* The launch is over, and what mappings it still has go with it. Its name is wiped, as it may have
+ * turned out to be of a denied program. NULL is fine. */
 void launches_end(struct launches *launches, struct launch *launch);
 /* Whether mappings went with a launch since it was asked last: their files may be nobody's. */
 bool launches_unclaimed(struct launches *launches);

@@ -31,6 +31,7 @@ struct process {
 	enum process_listing listing;
 	uint64_t asked, listed; /* when, or 0 */
 	uint64_t relist_after, relist_gap;
+	bool list_again;       /* its listing came before what was told of it could be read */
 	bool put_off;	       /* wants to be listed again, but others were in this second */
 	uint64_t refused;      /* mappings of a listing */
 	bool no_slot, no_room; /* it was so at least once */

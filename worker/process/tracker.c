@@ -190,12 +190,13 @@ static void on_maps(void *context, uint64_t key, struct target_reply *reply)
 	if (!process || process->listing != LISTING_ASKED)
 		return;
 	process->listing = LISTING_DONE;
+	process->list_again = !current;
 	tracker->work = true;
 	tracker->listings++;
-	if (process->ended)
+	if (process->ended || !current)
 		return;
 	/* A launch: the pid may be another program's by now, of which its own events tell. */
-	if (current && !launches_find(tracker->launches, process->pid)) {
+	if (!launches_find(tracker->launches, process->pid)) {
 		/* shown once and gone now: it is over, whatever became of its event */
 		if (reply->error == -ENOENT && process->complete &&
 		    process_asked(process).thread == process->pid) {
@@ -284,12 +285,6 @@ static struct process *add_process(struct tracker *tracker, uint32_t pid, uint64
 	return process;
 }
 
-/* An event may tell of a process that a record has told of already. */
-static bool known_process(const struct tracker *tracker, const struct event *event)
-{
-	return processes_find(tracker->processes, event->pid, event->generation) != NULL;
-}
-
 static void on_seen(struct tracker *tracker, const struct event *event)
 {
 	struct process *process = processes_find(tracker->processes, event->pid, event->generation);
@@ -311,7 +306,8 @@ static void on_forked(struct tracker *tracker, const struct event *event)
 	struct mappings *mappings = NULL;
 	struct process *child;
 
-	if (known_process(tracker, event))
+	/* a record may have told of it already */
+	if (processes_find(tracker->processes, event->pid, event->generation))
 		return;
 	if (parent && parent->mappings)
 		mappings = mappings_share(parent->mappings);
@@ -335,7 +331,7 @@ static void on_execed(struct tracker *tracker, const struct event *event)
 	struct process *process;
 	bool told;
 
-	if (known_process(tracker, event))
+	if (processes_find(tracker->processes, event->pid, event->generation))
 		return;
 	mappings = launch ? launch_take(launch) : NULL;
 	told = mappings != NULL;
@@ -389,7 +385,7 @@ void tracker_comm(struct tracker *tracker, uint64_t time, uint32_t pid, uint32_t
 {
 	struct process *process = processes_live(tracker->processes, pid);
 
-	if (exec)
+	if (exec && (process || !tracker->parts.some))
 		launches_begin(tracker->launches, pid, time, comm, tracker->losses);
 	else if (process && pid == tid)
 		process_set_comm(process, comm);
@@ -564,6 +560,10 @@ bool tracker_turn(struct tracker *tracker, uint64_t now)
 	tracker->seen_replaced = files_replaced(tracker->parts.files);
 	while ((process = processes_next(tracker->processes, &cursor)) != NULL) {
 		settle(tracker, process, now);
+		if (process->list_again && !process->ended) {
+			process->list_again = !list(tracker, process);
+			tracker->work |= process->list_again;
+		}
 		if (ready)
 			publisher_look_for_ready(process->mappings);
 	}

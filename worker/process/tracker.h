@@ -37,6 +37,7 @@ struct tracker_parts {
 	struct files *files;
 	struct publisher *publisher;
 	uint64_t (*clock)(void); /* CLOCK_MONOTONIC */
+	bool some; /* not all processes are followed: programs are not started by unknown ones */
 	/* Applies what was told up to now, before an answer that may reflect it. False: not all of
 	 * it can be read yet. NULL: nothing. */
 	bool (*catch_up)(void *context);

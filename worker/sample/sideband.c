@@ -20,6 +20,13 @@ void sideband_init(struct sideband *sideband, void *page, const void *data, uint
 	sideband->reading = false;
 }
 
+void sideband_skip(struct sideband *sideband)
+{
+	const uint64_t end = __atomic_load_n(&sideband->page->data_head, __ATOMIC_ACQUIRE);
+
+	__atomic_store_n(&sideband->page->data_tail, end, __ATOMIC_RELEASE);
+}
+
 static int parse_mmap2(struct reader *reader, uint16_t misc, struct sideband_record *record)
 {
 	uint32_t major, minor, prot;

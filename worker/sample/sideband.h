@@ -44,6 +44,8 @@ struct sideband {
 
 /* Memory is borrowed: the control page, then the data. */
 void sideband_init(struct sideband *sideband, void *page, const void *data, uint64_t bytes);
+/* To its end: what came before was another reader's. */
+void sideband_skip(struct sideband *sideband);
 /* The next record of interest; false when there is none, or none but those that came after the
  * first call: who floods the ring does not keep its reader. */
 bool sideband_next(struct sideband *sideband, struct sideband_record *ret_record);
