@@ -58,8 +58,8 @@ static void answer_maps(struct fake_target *fake, const struct target_request *r
 static void answer_object(struct fake_target *fake, const struct target_request *request,
 			  struct target_reply *reply)
 {
-	if (!fake->object) {
-		reply->error = -ENOENT;
+	if (!fake->object || fake->object_error) {
+		reply->error = fake->object_error ?: -ENOENT;
 		return;
 	}
 	reply->identity = fake->identity;

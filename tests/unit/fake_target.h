@@ -17,7 +17,8 @@ struct fake_target {
 	int maps_error;			 /* 0: -ESRCH */
 	const char *object;		 /* path of the file to hand out; NULL: -ENOENT */
 	struct target_identity identity; /* inode 0: that of the mapping's start >> 12 */
-	bool opened; /* objects were opened within the last minute: they are identified only */
+	bool opened;	  /* objects were opened within the last minute: they are identified only */
+	int object_error; /* 0, or instead of an object */
 	int segment_error;
 };
 

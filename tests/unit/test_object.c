@@ -163,6 +163,28 @@ static void test_object__known_one_is_verified_after_a_while(void **state)
 	assert_int_equal(fake.asked[TARGET_OBJECT], 3);
 }
 
+/* The broker may hang for another's file: what this one is was known, and is not put at risk. */
+static void test_object__known_one_stays_when_its_broker_is_lost(void **state)
+{
+	struct object *object = identify(START);
+
+	(void)state;
+	fake.object_error = -ETIMEDOUT;
+	now += 2 * FILE_VERIFIED_FOR;
+	assert_ptr_equal(files_object(files, file_at(START), in(6), START, END, now), object);
+	fake_target_answer(&fake);
+	assert_int_equal(fake.asked[TARGET_OBJECT], 2);
+	now += 2 * FILE_TRUSTED_FOR;
+	assert_ptr_equal(files_object(files, file_at(START), in(6), START, END, now), object);
+	assert_int_equal(fake.asked[TARGET_OBJECT], 2);
+	/* of one that was not known nothing is */
+	object = identify(START + 0x100000);
+	assert_int_equal(object->state, OBJECT_FAILED);
+	now += 2 * FILE_TRUSTED_FOR;
+	assert_ptr_equal(identify(START + 0x100000), object);
+	assert_int_equal(fake.asked[TARGET_OBJECT], 3);
+}
+
 static void test_object__rewritten_in_place_is_told(void **state)
 {
 	struct object *object = identify(START), *other;
@@ -399,6 +421,7 @@ int main(void)
 		TEST(is_asked_for_again_when_there_is_room),
 		TEST(rewritten_in_place_is_told),
 		TEST(known_one_is_verified_after_a_while),
+		TEST(known_one_stays_when_its_broker_is_lost),
 		TEST(replaced_content_is_another),
 		TEST(other_generation_is_another_file),
 		TEST(mapping_replaced_meanwhile_is_refused),

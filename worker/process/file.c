@@ -36,7 +36,9 @@ struct file {
 	unsigned int stale;	  /* answers in a row that were another file's */
 	bool foreign; /* answered by another device: true for the process it was asked through */
 	bool gone;    /* the mapping it was asked through last */
-	bool quarantined; /* a broker hung or ended with it: one bad file costs one of them */
+	/* a broker hung or ended with it, and one bad file costs one of them: not asked for again,
+	 * and what it was known for stays */
+	bool quarantined;
 	struct target_process process; /* the mapping it is asked through */
 	uint64_t start, end;
 	bool put_off;
@@ -170,10 +172,16 @@ struct file *files_get(struct files *files, uint64_t device, uint64_t inode, uin
 	return file;
 }
 
+/* With the broker. */
+static bool is_lost(int error)
+{
+	return error == -ETIMEDOUT || error == -EPIPE;
+}
+
 static void file_fail(struct files *files, struct file *file, int reason, uint64_t when)
 {
 	file->verified = when;
-	file->quarantined |= reason == -ETIMEDOUT || reason == -EPIPE;
+	file->quarantined |= is_lost(reason);
 	set_state(file, FILE_FAILED);
 	if (!file->object || file->object->state != OBJECT_FAILED)
 		file->object = objects_add_failed(files->objects, file->path, reason);
@@ -234,8 +242,21 @@ static void asker_gone(struct files *files, struct file *file)
 	files->changes++;
 }
 
+/* Another process's file may have the numbers of a foreign one. */
+static bool keep_unverified(struct files *files, struct file *file, int error)
+{
+	if (!is_lost(error) || file->foreign)
+		return false;
+	file->quarantined = true;
+	set_state(file, FILE_KNOWN);
+	files->changes++;
+	return true;
+}
+
 static void on_verified(struct files *files, struct file *file, const struct target_reply *reply)
 {
+	if (keep_unverified(files, file, reply->error))
+		return;
 	if (mapping_gone(file, reply->error))
 		asker_gone(files, file);
 	else if (reply->error < 0)
@@ -372,7 +393,7 @@ struct object *files_object(struct files *files, struct file *file, struct targe
 
 	if (file->state == FILE_VERIFYING || file->state == FILE_OPENING)
 		return fresh && file->state == FILE_VERIFYING ? file->object : NULL;
-	if (file->quarantined && file->state == FILE_FAILED)
+	if (file->quarantined && (file->state == FILE_FAILED || file->state == FILE_KNOWN))
 		return file->object;
 	if (fresh && (file->state == FILE_FAILED ||
 		      (file->state == FILE_KNOWN && now - file->verified < FILE_VERIFIED_FOR)))
