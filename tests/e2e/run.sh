@@ -96,6 +96,7 @@ judged() {
 
 # background COMMAND...: sets $child; ended with the case.
 background() {
+	: >"$dir/background.out" # not what the one before said
 	"$@" >"$dir/background.out" 2>&1 &
 	child=$!
 	children="$children $child"
