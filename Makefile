@@ -372,7 +372,7 @@ $(BUILD)/doomed/keyhole-broker: $(call doomed_parts,broker) $(BROKER_OBJECTS) $(
 		$(BROKER_LIBS))
 
 check-e2e: $(EXECUTABLES) $(MANIFEST) workloads duration-build tiny-builds $(DOOMED)
-	@$(RUN) e2e tests/e2e/run.sh
+	@TEST_SECONDS=1800 $(RUN) e2e tests/e2e/run.sh
 
 # Builds of which the loader alone is another one: folder, variables, folder of the other programs.
 loader_build = $(MAKE) --no-print-directory BUILD=$(BUILD)/$(1) $(2) $(BUILD)/$(1)/keyhole && \

@@ -13,7 +13,7 @@ import tempfile
 import threading
 import time
 
-from recording import Recording, kernel_ranges
+from recording import START, Recording, kernel_ranges
 
 GIVEN = 16          # secrets in arguments, and as many in the environment
 RECORD_SECONDS = 3
@@ -21,6 +21,7 @@ WATCH_SECONDS = 6
 HZ = "997"
 WATCH_HZ = "1999"
 SECRET = 16
+HEAP = 512          # secrets, target.c
 PRIVATE_LOOKS = 10  # what is there is of the last sample
 
 
@@ -52,6 +53,12 @@ class Target:
     def read(self, fd):
         while piece := os.read(fd, 65536):
             self.made += piece
+
+    def await_secrets(self):
+        """Those of its heap, the first that it makes."""
+        begun = time.monotonic()
+        while len(self.made) < HEAP * SECRET and time.monotonic() < begun + START:
+            time.sleep(0.01)
 
     def secrets(self):
         return bytes(self.made[:len(self.made) // SECRET * SECRET]) + b"".join(self.given)
@@ -158,7 +165,7 @@ def test_leaky(tap, build, folder, target):
 # ---- kernel addresses ---------------------------------------------------------------------------
 
 def watch(build, recording, what, seconds):
-    """{thread: (passes, bytes, hits)}, places, output"""
+    """{thread: (passes, bytes, hits, those in ranges with "~" alone)}, places, output"""
     ranges = "".join(f"{start:x} {end:x} {name}\n" for start, end, name in kernel_ranges())
     places = recording.maps() + recording.rings() + recording.memory()
     run = subprocess.run([os.path.join(build, "canary", "watch"), what, str(seconds)] + places,
@@ -172,14 +179,14 @@ def watch(build, recording, what, seconds):
     return result, places, [line for line in run.stdout.splitlines() if line.startswith("#")]
 
 
-def test_kernel(tap, build, folder):
-    with Recording(build, folder, "kernel", ".folded",
-                   ["-F", WATCH_HZ, "-d", "60"]) as recording:
+def test_kernel(tap, build, folder, name):
+    """Hits beside what the kernel writes, how many of them chance can explain, where that is."""
+    with Recording(build, folder, name, ".folded", ["-F", WATCH_HZ, "-d", "60"]) as recording:
         load = subprocess.Popen([os.path.join(build, "canary", "load"), str(WATCH_SECONDS)])
         result, places, lines = watch(build, recording, "mapped", WATCH_SECONDS)
         load.wait()
         good, files = recording.end()
-    passes, size, hits = result["kernel"]
+    passes, size, hits, _ = result["kernel"]
     for line in lines:
         print(line)
     kernel = sum(1 for line in open(files[1]) if ";[kernel];" in line or "_[k]" in line)
@@ -188,11 +195,20 @@ def test_kernel(tap, build, folder):
         f"no kernel address in what the kernel writes: {passes} passes of "
         f"{size // max(passes, 1) >> 10} KB in {WATCH_SECONDS} s "
         f"({sum(p[:4] == 'perf' for p in places)} side-band rings, sample rings, events, counters)")
-    passes, size, hits = result["others"]
-    tap(hits == 0, f"none in the memory of {len(recording.processes)} processes and in what they "
-        f"write for BPF: {passes} passes, {size >> 20} MB")
     texts = [path for path in files if has_address(path)]
     tap(not texts, f"none in logs and output {texts}")
+    passes, size, hits, wide = result["others"]
+    return hits, wide, (f"the memory of {len(recording.processes)} processes and in what they "
+                        f"write for BPF: {passes} passes, {size >> 20} MB")
+
+
+def test_kernel_twice(tap, build, folder):
+    """A word that is random is another one in another recording; an address is there again."""
+    hits, wide, where = test_kernel(tap, build, folder, "kernel")
+    if hits and hits == wide:
+        print(f"# {hits} in {where}; by chance, perhaps: once more")
+        hits, _, where = test_kernel(tap, build, folder, "again")
+    tap(hits == 0, f"none in {where}")
 
 
 def has_address(path):
@@ -211,7 +227,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="keyhole-canary.") as folder:
         target = Target(build, 60)
         try:
-            time.sleep(0.5)
+            target.await_secrets()
             test_search_finds(tap, build, folder, target)
             private = test_record(tap, build, folder, target, "folded", ".folded", [])
             private += test_record(tap, build, folder, target, "pprof", ".pb.gz",
@@ -221,7 +237,7 @@ def main():
             test_leaky(tap, build, folder, target)
         finally:
             target.end()
-        test_kernel(tap, build, folder)
+        test_kernel_twice(tap, build, folder)
     print(f"# {time.monotonic() - begun:.0f} s")
     return tap.failed != 0
 

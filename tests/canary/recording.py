@@ -68,13 +68,20 @@ class Recording:
         sizes = {int(end, 16) - int(start, 16) for start, end in
                  re.findall(r"^(\w+)-(\w+) .*anon_inode:\[perf_event\]",
                             open(f"/proc/{worker}/maps").read(), re.M)}
-        fds = [fd for fd in os.listdir(f"/proc/{worker}/fd")
-               if os.readlink(f"/proc/{worker}/fd/{fd}") == "anon_inode:[perf_event]"]
-        return [f"perf:{worker}:{fd}:{max(sizes)}" for fd in fds]
+        return [f"perf:{worker}:{fd}:{max(sizes)}" for fd in os.listdir(f"/proc/{worker}/fd")
+                if link_of(worker, fd) == "anon_inode:[perf_event]"]
 
     def memory(self):
         return [("parser" if name in PARSERS else "memory") + f":{pid}"
                 for pid, name in self.processes.items()]
+
+
+def link_of(pid, fd):
+    """The worker opens and closes some all the time: None is one that is closed by now."""
+    try:
+        return os.readlink(f"/proc/{pid}/fd/{fd}")
+    except OSError:
+        return None
 
 
 def family(root):

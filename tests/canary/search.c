@@ -19,7 +19,7 @@
 #define WINDOWS	     9u /* of 8 bytes */
 #define LOW_48	     0xffffffffffffull
 #define FILTER_BITS  23u
-#define HEX_DIGITS   12u
+#define HEX_DIGITS   11u
 
 /* Words, open addressing behind a filter of bits; 0 is never a word. */
 struct set {
@@ -81,7 +81,8 @@ static int digit(uint8_t letter)
 	return letter >= 'a' && letter <= 'f' ? letter - 'a' + 10 : -1;
 }
 
-/* Every 12 hexadecimal digits in a row. */
+/* Every 12 hexadecimal digits in a row, or 11: no byte is 0, but a first digit that is 0 is not
+ * written. */
 static void visit_text(const struct place *place, uint64_t at, const uint8_t *bytes, size_t size)
 {
 	uint64_t value = 0;
@@ -91,7 +92,7 @@ static void visit_text(const struct place *place, uint64_t at, const uint8_t *by
 		int next = digit(bytes[i]);
 
 		digits = next < 0 ? 0 : digits + 1;
-		value = (value << 4 | (uint64_t)(next & 15)) & LOW_48;
+		value = next < 0 ? 0 : (value << 4 | (uint64_t)next) & LOW_48;
 		if (digits >= HEX_DIGITS && set_has(&addresses, value))
 			found(place, at + i, "in hexadecimal");
 	}

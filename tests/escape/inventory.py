@@ -17,6 +17,7 @@ import time
 
 SOAK = float(os.environ.get("ESCAPE_SOAK_SECONDS", "60"))
 CPUS = os.cpu_count()
+START = 20              # seconds at most
 COUNTERS_BYTES = 512    # sizeof(struct counters), bpf/abi.h
 POSSIBLE = 4096         # objects that the worker may have open
 MODES = ("r", "w", "rw", "?")
@@ -95,14 +96,26 @@ GOLDEN = {
 }
 
 
-def kind_of(pid, number, role):
+def facts_of(pid, number):
+    """Target, status and fdinfo of one descriptor, or None when it is closed by now."""
+    path = f"/proc/{pid}/fd/{number}"
     try:
-        target = os.readlink(f"/proc/{pid}/fd/{number}")
-        status = os.stat(f"/proc/{pid}/fd/{number}")
-        info = dict(re.findall(r"^([\w-]+):\s+(\S+)", open(f"/proc/{pid}/fdinfo/{number}").read(),
-                               re.M))
+        while True:
+            target, status = os.readlink(path), os.stat(path)
+            with open(f"/proc/{pid}/fdinfo/{number}") as file:
+                info = dict(re.findall(r"^([\w-]+):\s+(\S+)", file.read(), re.M))
+            # closed meanwhile, the number may be another's
+            if os.readlink(path) == target:
+                return target, status, info
     except OSError:
         return None
+
+
+def kind_of(pid, number, role):
+    facts = facts_of(pid, number)
+    if not facts:
+        return None
+    target, status, info = facts
     flags = int(info["flags"], 8)
     mode = "path" if flags & os.O_PATH else MODES[flags & 3]
     if role in ("loader", "committer", "keyhole-debug") and int(number) <= 2:
@@ -180,6 +193,25 @@ class Tap:
         print(("ok" if good else "not ok") + f" - {text}", flush=True)
 
 
+def waits_for_children(pid):
+    try:
+        with open(f"/proc/{pid}/status") as file:
+            ignored = re.search(r"^SigIgn:\s+(\w+)$", file.read(), re.M).group(1)
+    except OSError:
+        return False
+    return not int(ignored, 16) >> signal.SIGCHLD - 1 & 1
+
+
+def await_debug(loader):
+    """It was forked before sampling starts, but may have its parent's name or descriptors yet. That
+    it heeds SIGCHLD, as its parent does not, is the last that it changes."""
+    begun = time.monotonic()
+    while time.monotonic() < begun + START and \
+            not any(role == "keyhole-debug" and waits_for_children(pid)
+                    for pid, role in processes(loader).items()):
+        time.sleep(0.01)
+
+
 def look(tap, loader, when, show):
     roles = sorted(processes(loader).items(), key=lambda item: item[1])
     wrong, total = [], 0
@@ -194,8 +226,11 @@ def look(tap, loader, when, show):
             print(f"# {role}: " + ", ".join(f"{k} {m} {n}" for (k, m), n in sorted(found.items())))
         # what is on its way may be seen twice or not at all: look again
         bad = differences(role, found)
-        if bad and differences(role, inventory(pid, role)):
-            wrong += [f"{role}: {text}" for text in bad]
+        try:
+            if bad and differences(role, inventory(pid, role)):
+                wrong += [f"{role}: {text}" for text in bad]
+        except OSError:
+            wrong.append(f"{role}: gone")
     expected = sorted(["loader", "committer"] + ["spawner"] * 3 +
                       ["keyhole-worker", "keyhole-exporter", "keyhole-broker", "keyhole-debug"])
     if sorted(role for _, role in roles) != expected:
@@ -209,8 +244,7 @@ def counters_are_frozen(tap, loader):
     """What the committer was given: nobody but BPF can write to it, by any descriptor."""
     frozen = []
     for number in os.listdir(f"/proc/{loader}/fd"):
-        info = dict(re.findall(r"^(\w+):\s+(\S+)", open(f"/proc/{loader}/fdinfo/{number}").read(),
-                               re.M))
+        _, _, info = facts_of(loader, number) or (None, None, {})
         if info.get("map_type") == "2" and info["value_size"] == str(COUNTERS_BYTES):
             frozen.append(info["frozen"])
     tap(frozen == ["1"], "inventory: the map of counters is frozen")
@@ -234,11 +268,12 @@ HELD = {
 
 def try_held(tap, loader):
     arguments = []
-    for pid, role in sorted(processes(loader).items()):
-        wanted = dict(HELD.get(role, {}))
-        numbers = set(os.listdir(f"/proc/{pid}/fd"))
-        time.sleep(0.3)     # not one that is on its way
-        for number in sorted(numbers & set(os.listdir(f"/proc/{pid}/fd")), key=int,
+    roles = [item for item in sorted(processes(loader).items()) if item[1] in HELD]
+    before = {pid: set(os.listdir(f"/proc/{pid}/fd")) for pid, _ in roles}
+    time.sleep(0.3)     # not one that is on its way
+    for pid, role in roles:
+        wanted = dict(HELD[role])
+        for number in sorted(before[pid] & set(os.listdir(f"/proc/{pid}/fd")), key=int,
                              reverse=role == "keyhole-worker"):
             label = wanted.pop(kind_of(pid, number, role), None)
             if label:
@@ -266,8 +301,9 @@ def main():
                                     folder + "/p.folded"],
                                    stderr=log, stdin=subprocess.DEVNULL)
         begun = time.monotonic()
-        while "enabled" not in open(folder + "/log").read() and time.monotonic() < begun + 20:
+        while "enabled" not in open(folder + "/log").read() and time.monotonic() < begun + START:
             time.sleep(0.01)
+        await_debug(process.pid)
         look(tap, process.pid, "at the start", show)
         counters_are_frozen(tap, process.pid)
         time.sleep(min(5, SOAK / 2))

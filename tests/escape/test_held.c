@@ -155,14 +155,20 @@ static void judge(const struct held *held)
 	judge_never(held, without);
 }
 
+/* All are taken first: the worker goes on, and closes its own. */
 int main(int argc, char **argv)
 {
-	cell_setup();
-	for (int i = 1; i < argc; i++) {
-		struct held held = take(argv[i]);
+	struct held *held = calloc((size_t)argc, sizeof(*held));
 
-		judge(&held);
-		close(held.fd);
+	if (!held)
+		give_up("descriptors");
+	cell_setup();
+	for (int i = 1; i < argc; i++)
+		held[i] = take(argv[i]);
+	for (int i = 1; i < argc; i++) {
+		judge(&held[i]);
+		close(held[i].fd);
 	}
+	free(held);
 	return tap_end();
 }

@@ -44,15 +44,20 @@ def status(pid):
         return {pair[0]: pair[1] for pair in lines if len(pair) == 2}
 
 
-def family(pid):
-    """pid and all its descendants."""
-    found = [pid]
-    for entry in sorted(filter(str.isdigit, os.listdir("/proc")), key=int):
+def family(root):
+    """{pid: comm} of root and, after it, of all below it, whose pids may be lower than its own."""
+    parents, names = {}, {}
+    for entry in filter(str.isdigit, os.listdir("/proc")):
         try:
-            if int(status(entry)["PPid"]) in found and int(entry) not in found:
-                found.append(int(entry))
+            of = status(entry)
+            names[int(entry)], parents[int(entry)] = of["Name"], int(of["PPid"])
         except (OSError, KeyError):
             pass
+    found, more = {root: names[root]}, True
+    while more:
+        more = {pid: names[pid] for pid, parent in sorted(parents.items())
+                if parent in found and pid not in found}
+        found.update(more)
     return found
 
 
@@ -115,11 +120,10 @@ def row(name, pid, loader, base, spawner):
 
 def look(loader, base):
     """A row for each process of the loader; base: filters that it was started with."""
-    pids = family(loader)
-    names = {pid: status(pid)["Name"] for pid in pids}
+    names = family(loader)
     rows = []
     for name in PROGRAMS:
-        pid = next(pid for pid in pids if names[pid] == name[:15])
+        pid = next(pid for pid in names if names[pid] == name[:15])
         parent = int(status(pid)["PPid"])
         rows.append(row(name, pid, loader, base, parent if name != "keyhole" else 0))
     return rows
