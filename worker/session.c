@@ -119,7 +119,7 @@ static int init_process(struct session *session)
 	struct tracker_parts tracker = {
 		.target = parts->target,
 		.clock = parts->clock,
-		.some = parts->config.flags & OPTIONS_SOME,
+		.known_only = parts->config.flags & OPTIONS_SOME,
 		.catch_up = catch_up,
 		.catch_up_context = session,
 	};

@@ -19,8 +19,8 @@ struct tracker;
 struct stream *stream_new(void);	 /* NULL: no memory */
 void stream_free(struct stream *stream); /* NULL is fine */
 
-/* To the end of all: what came before was another reader's, and of the side-band also what came
- * without the events that say which programs are denied. */
+/* To the end of all: events until now were another reader's, and without them nothing says which
+ * programs in the side-band are denied. */
 void stream_skip(void *consumer, const void *producer, struct sideband *sidebands, size_t count);
 /* Reads everything that is there: first events, so that what the side-band says before is read.
  * Names are kept at once. */

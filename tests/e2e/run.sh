@@ -102,6 +102,26 @@ background() {
 	children="$children $child"
 }
 
+# until_it_is PID COMM: a shell's child has its program.
+until_it_is() {
+	for i in $(seq 200); do
+		[ "$(cat "/proc/$1/comm" 2>/dev/null)" != "$2" ] || return 0
+		sleep 0.05
+	done
+	ps -fp "$1"
+	starved "$2 does not run after 10 s"
+}
+
+# until_it_samples FILE: what -v says is there. A start takes 0.2 s, or seconds on a busy machine.
+until_it_samples() {
+	for i in $(seq 200); do
+		! grep -qs ' enabled ' "$1" || return 0
+		sleep 0.05
+	done
+	cat "$1"
+	starved 'does not sample after 10 s'
+}
+
 end_children() {
 	for pid in $children; do
 		kill "$pid" 2>/dev/null

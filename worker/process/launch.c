@@ -130,12 +130,16 @@ static struct launch *replace(struct launches *launches, uint32_t pid, uint64_t 
 }
 
 void launches_begin(struct launches *launches, uint32_t pid, uint64_t time, const char *comm,
-		    uint64_t losses)
+		    uint64_t losses, bool keep)
 {
 	struct launch *launch = launches_find(launches, pid);
 
 	if (launch && launch->denied && !launch->named) {
 		launch->named = true;
+		return;
+	}
+	if (!keep) {
+		launches_end(launches, launch);
 		return;
 	}
 	launch = replace(launches, pid, time);

@@ -35,9 +35,10 @@ struct launch {
 struct launches *launches_new(void);	       /* NULL: no memory */
 void launches_free(struct launches *launches); /* NULL is fine */
 
-/* In place of an earlier one of the pid, unless it is the record that launches_deny() expects. */
+/* In place of an earlier one of the pid, unless it is the record that launches_deny() expects; of a
+ * process that is not to be kept the earlier one only ends. */
 void launches_begin(struct launches *launches, uint32_t pid, uint64_t time, const char *comm,
-		    uint64_t losses);
+		    uint64_t losses, bool keep);
 /* A denied program is being started: its records follow. */
 void launches_deny(struct launches *launches, uint32_t pid, uint64_t time);
 struct launch *launches_find(const struct launches *launches, uint32_t pid);

@@ -182,8 +182,7 @@ static void on_maps(void *context, uint64_t key, struct target_reply *reply)
 	struct tracker *tracker = context;
 	struct process *process;
 	uint64_t now = tracker->parts.clock();
-	bool current = !tracker->parts.catch_up ||
-		       tracker->parts.catch_up(tracker->parts.catch_up_context);
+	bool current = tracker->parts.catch_up(tracker->parts.catch_up_context);
 
 	process =
 		processes_find(tracker->processes, key & PROCESS_PID_MAX, key >> PROCESS_PID_BITS);
@@ -385,8 +384,9 @@ void tracker_comm(struct tracker *tracker, uint64_t time, uint32_t pid, uint32_t
 {
 	struct process *process = processes_live(tracker->processes, pid);
 
-	if (exec && (process || !tracker->parts.some))
-		launches_begin(tracker->launches, pid, time, comm, tracker->losses);
+	if (exec)
+		launches_begin(tracker->launches, pid, time, comm, tracker->losses,
+			       process || !tracker->parts.known_only);
 	else if (process && pid == tid)
 		process_set_comm(process, comm);
 }
@@ -560,7 +560,7 @@ bool tracker_turn(struct tracker *tracker, uint64_t now)
 	tracker->seen_replaced = files_replaced(tracker->parts.files);
 	while ((process = processes_next(tracker->processes, &cursor)) != NULL) {
 		settle(tracker, process, now);
-		if (process->list_again && !process->ended) {
+		if (process->list_again && process->listing != LISTING_ASKED && !process->ended) {
 			process->list_again = !list(tracker, process);
 			tracker->work |= process->list_again;
 		}

@@ -37,9 +37,9 @@ struct tracker_parts {
 	struct files *files;
 	struct publisher *publisher;
 	uint64_t (*clock)(void); /* CLOCK_MONOTONIC */
-	bool some; /* not all processes are followed: programs are not started by unknown ones */
+	bool known_only; /* the start of a program is only kept of a process that is known */
 	/* Applies what was told up to now, before an answer that may reflect it. False: not all of
-	 * it can be read yet. NULL: nothing. */
+	 * it can be read yet. */
 	bool (*catch_up)(void *context);
 	void *catch_up_context;
 };
