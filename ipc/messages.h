@@ -65,7 +65,7 @@ struct message_ready {
 #define OPTIONS_NO_INLINE 16u
 #define OPTIONS_COMM	  32u
 #define OPTIONS_WHY	  64u  /* what is known of a process, as text: no profile, no summary */
-#define OPTIONS_SOME	  128u /* not all processes: -p, --cgroup or a command */
+#define OPTIONS_SOME	  128u /* -p or a command: processes that are known, and their children */
 #define OPTIONS_EVERY	  8    /* from this bit on: seconds between the profiles of a stream */
 #define CONFIG_NAMES	  16   /* from this bit on: message_policy_keys.names */
 

@@ -369,7 +369,7 @@ static int finish_options(struct line *line, const char *verb)
 	struct message_options *options = line->options;
 	int r = refuse(verb, "options", finish_level(options));
 
-	if (options->pid_count || options->cgroup.index || options->command)
+	if (options->pid_count || options->command)
 		options->flags |= OPTIONS_SOME;
 	r = r ? r
 	      : refuse(verb, line->event ? line->event : "-F", events_finish(&options->sampling));
