@@ -481,7 +481,7 @@ void file_keep(struct file *file)
 	file->marked = true;
 }
 
-void files_sweep_unasked(struct files *files)
+static void sweep(struct files *files, bool (*keeps)(const struct file *file))
 {
 	size_t cursor = 0;
 	uint64_t key;
@@ -489,7 +489,7 @@ void files_sweep_unasked(struct files *files)
 
 	while (map_next(files->by_number, &cursor, &key, &value)) {
 		struct file *file = value;
-		bool keep = file->marked || file->object || file->state != FILE_UNKNOWN;
+		bool keep = file->marked || keeps(file);
 
 		file->marked = false;
 		if (keep)
@@ -499,23 +499,27 @@ void files_sweep_unasked(struct files *files)
 	}
 }
 
+/* Its answer may be that it still is its object, which is kept with it. */
+static bool keep_asked(const struct file *file)
+{
+	bool asked = file->state == FILE_VERIFYING || file->state == FILE_OPENING;
+
+	if (asked && file->object)
+		file->object->marked = true;
+	return asked;
+}
+
+static bool keep_known(const struct file *file)
+{
+	return file->object || file->state != FILE_UNKNOWN;
+}
+
 void files_sweep(struct files *files)
 {
-	size_t cursor = 0;
-	uint64_t key;
-	void *value;
+	sweep(files, keep_asked);
+}
 
-	while (map_next(files->by_number, &cursor, &key, &value)) {
-		struct file *file = value;
-		bool asked = file->state == FILE_VERIFYING || file->state == FILE_OPENING;
-
-		if (file->marked || asked) {
-			if (asked && file->object)
-				file->object->marked = true;
-			file->marked = false;
-			continue;
-		}
-		forget(files, file);
-		file_free(file);
-	}
+void files_sweep_unasked(struct files *files)
+{
+	sweep(files, keep_known);
 }
