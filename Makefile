@@ -57,26 +57,32 @@ endif
 # ---- what each executable is made of ----------------------------------------------------------
 
 # The privileged link: by name, so that a diff shows its growth. tests/lint/loader-files.sh checks.
-LOADER := events helper ksyms main monitor options programs replace rules spawner user
+LOADER := events helper kernel_symbols main monitor options programs replace rules spawner user
 BROKER := answers limits main mounts
 
-WORKER_FOLDERS := worker/base worker/elf worker/unwind worker/symbol worker/profile worker/format \
-	worker/process worker/target worker/sample worker/dwarf
-FOLDERS := ipc policy $(WORKER_FOLDERS) worker worker/exporter helper helper/output helper/ksyms \
-	helper/options helper/audit helper/policy report top symbolize
+# A folder is one archive: a library, or a process less its main.o.
+OBJECT_FOLDERS  := object/elf object/unwind object/symbol object/dwarf
+PROFILE_FOLDERS := profile profile/format profile/read
+WORKER_PARTS    := $(patsubst %/,%,$(sort $(dir $(wildcard worker/*/*.c))))
+HELPERS         := audit kernel_symbols options output rules
+VIEWS           := check report symbolize top
+FOLDERS := base ipc policy $(OBJECT_FOLDERS) $(PROFILE_FOLDERS) worker $(WORKER_PARTS) exporter \
+	helper $(HELPERS:%=helper/%) view $(VIEWS:%=view/%)
 
-LOADER_OBJECTS   := $(LOADER:%=$(BUILD)/obj/loader/%.o)
-BROKER_OBJECTS   := $(BROKER:%=$(BUILD)/obj/loader/broker/%.o)
-CHECK_OBJECTS    := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard check/*.c)))
+LOADER_OBJECTS := $(LOADER:%=$(BUILD)/obj/loader/%.o)
+BROKER_OBJECTS := $(BROKER:%=$(BUILD)/obj/loader/broker/%.o)
 
 place     = $(if $(filter policy,$(1)),$(OUT),$(BUILD))
 archive   = $(place)/lib/$(subst /,-,$(1)).a
+archives  = $(foreach folder,$(1),$(call archive,$(folder)))
 objects   = $(patsubst %.c,$(place)/obj/%.o,$(sort $(wildcard $(1)/*.c)))
 not_main  = $(filter-out %/main.o,$(1))
+main      = $(BUILD)/obj/$(1)/main.o
 group     = -Wl,--start-group $(1) -Wl,--end-group
 
-SHARED_ARCHIVES := $(call archive,ipc) $(call archive,policy)
-WORKER_ARCHIVES := $(foreach folder,worker $(WORKER_FOLDERS),$(call archive,$(folder)))
+SHARED_ARCHIVES := $(call archives,ipc policy)
+MODEL_FOLDERS   := base profile profile/format profile/read
+WORKER_ARCHIVES := $(call archives,base $(OBJECT_FOLDERS) profile profile/format worker $(WORKER_PARTS))
 
 PROTO_SOURCES := $(patsubst %.proto,$(BUILD)/%.pb-c.c,$(wildcard proto/*.proto))
 PROTO_HEADERS := $(PROTO_SOURCES:.c=.h)
@@ -85,17 +91,17 @@ PROTO_ARCHIVE := $(BUILD)/lib/proto.a
 
 SKELETONS := $(patsubst bpf/%.bpf.c,$(BUILD)/bpf/%.skel.h,$(wildcard bpf/*.bpf.c))
 
-LOADER_LIBS   := -lbpf -lseccomp -lcap
-BROKER_LIBS   := -lseccomp -lcap
-EXPORTER_LIBS := -lseccomp -lcap
-HELPER_LIBS   := -lseccomp -lcap
-REPORT_LIBS   := -lprotobuf-c -lz -lseccomp -lcap
-CHECK_LIBS    := -lcrypto -lseccomp -lcap
+LOADER_LIBS    := -lbpf -lseccomp -lcap
+BROKER_LIBS    := -lseccomp -lcap
+EXPORTER_LIBS  := -lseccomp -lcap
+HELPER_LIBS    := -lseccomp -lcap
+VIEW_LIBS      := -lprotobuf-c -lz -lseccomp -lcap
+CHECK_LIBS     := -lcrypto -lseccomp -lcap
 SYMBOLIZE_LIBS := -ldw -lelf -lz -llzma -lbz2 -lprotobuf-c -liberty -lseccomp -lcap -lpthread
-WORKER_LIBS   := -lelf -lz -llzma -lprotobuf-c -liberty -levent_core -lseccomp -lcap -lpthread
+WORKER_LIBS    := -lelf -lz -llzma -lprotobuf-c -liberty -levent_core -lseccomp -lcap -lpthread
 
 EXECUTABLES := $(addprefix $(OUT)/,keyhole keyhole-audit keyhole-broker keyhole-check \
-	keyhole-exporter keyhole-ksyms keyhole-options keyhole-output keyhole-policy \
+	keyhole-exporter keyhole-kernel-symbols keyhole-options keyhole-output keyhole-rules \
 	keyhole-report keyhole-symbolize keyhole-top keyhole-worker)
 MANIFEST    := $(OUT)/keyhole-programs.sha256
 
@@ -180,9 +186,9 @@ $(foreach folder,$(FOLDERS),$(eval $(call archive_rule,$(folder))))
 $(PROTO_ARCHIVE): $(PROTO_OBJECTS)
 	$(call say,AR)mkdir -p $(@D) && rm -f $@ && $(AR) rcs $@ $^
 
-# The page of worker/format/html.c in one piece, as bytes for a C array. Its policy allows what has
+# The page of profile/format/html.c in one piece, as bytes for a C array. Its policy allows what has
 # these hashes alone: of all that is between the tags.
-PAGE         := worker/format/page
+PAGE         := profile/format/page
 PAGE_STYLE   := $(PAGE)/page.css
 PAGE_SCRIPTS := $(addprefix $(PAGE)/,text.js tree.js graph.js page.js)
 PAGE_INC     := $(BUILD)/$(PAGE)/page.inc
@@ -196,10 +202,10 @@ $(PAGE_INC): $(PAGE)/page.html $(PAGE_STYLE) $(PAGE_SCRIPTS)
 		$(foreach file,$(PAGE_SCRIPTS),-e '/^@SCRIPT@$$/r $(file)') -e '/^@SCRIPT@$$/d' $< | \
 		od -An -v -tx1 | sed 's/ \(..\)/0x\1,/g' > $@
 
-$(LOADER_OBJECTS) $(CHECK_OBJECTS): | $(SKELETONS)
-$(CHECK_OBJECTS): CFLAGS += -DKEYHOLE_BINDIR='"$(bindir)"' -DKEYHOLE_PROGRAMS='"$(notdir $(EXECUTABLES))"'
-$(BUILD)/obj/top/main.o: CFLAGS += -DKEYHOLE_BINDIR='"$(bindir)"'
-$(call objects,worker/format): | $(PROTO_HEADERS) $(PAGE_INC)
+$(LOADER_OBJECTS) $(call objects,view/check): | $(SKELETONS)
+$(call objects,view/check): CFLAGS += -DKEYHOLE_BINDIR='"$(bindir)"' -DKEYHOLE_PROGRAMS='"$(notdir $(EXECUTABLES))"'
+$(call main,view/top): CFLAGS += -DKEYHOLE_BINDIR='"$(bindir)"'
+$(call objects,profile/format): | $(PROTO_HEADERS) $(PAGE_INC)
 
 # ---- link -------------------------------------------------------------------------------------
 
@@ -212,350 +218,41 @@ $(OUT)/keyhole-broker: $(BROKER_OBJECTS) $(SHARED_ARCHIVES)
 		$(call group,$(SHARED_ARCHIVES)) $(BROKER_LIBS)
 
 # Refuses a loader of another build. In every program that the loader becomes, or starts as a helper.
-SAME_BUILD := $(BUILD)/obj/helper/build.o
+SAME_BUILD := $(BUILD)/obj/ipc/same_build.o
+
+EXPORTER_PARTS := $(call main,exporter) $(call archive,exporter)
+$(OUT)/keyhole-exporter: $(EXPORTER_PARTS) $(SHARED_ARCHIVES)
+	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ $(call group,$^) $(EXPORTER_LIBS)
+
+WORKER_LINK := $(call main,worker) $(WORKER_ARCHIVES) $(PROTO_ARCHIVE)
+$(OUT)/keyhole-worker: $(WORKER_LINK) $(SHARED_ARCHIVES)
+	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ $(call group,$^ $(WORKER_LIBS))
+
+# Folder helper/kernel_symbols is program keyhole-kernel-symbols.
+define helper_rule
+$(OUT)/keyhole-$(subst _,-,$(1)): $(call main,helper/$(1)) $(SAME_BUILD) \
+		$(call archives,helper/$(1) helper ipc base)
+	$$(call say,LINK)$$(CC) $$(LDFLAGS) $$(CHILD_LINK) -o $$@ $$(call group,$$^) $$(HELPER_LIBS)
+endef
+$(foreach helper,$(HELPERS),$(eval $(call helper_rule,$(helper))))
+$(OUT)/keyhole-output: $(call archive,object/dwarf)
 
 # Whoever may run it: with root's rights it gives up all but looking.
-$(OUT)/keyhole-check: $(CHECK_OBJECTS) $(SAME_BUILD) $(SHARED_ARCHIVES)
-	$(call say,LINK)$(CC) $(LDFLAGS) -pie -o $@ $(CHECK_OBJECTS) $(SAME_BUILD) \
-		$(call group,$(SHARED_ARCHIVES)) $(CHECK_LIBS)
+$(OUT)/keyhole-check: $(call main,view/check) $(call archive,view/check) $(SAME_BUILD) $(SHARED_ARCHIVES)
+	$(call say,LINK)$(CC) $(LDFLAGS) -pie -o $@ $(call group,$^) $(CHECK_LIBS)
 
-EXPORTER_PARTS := $(BUILD)/obj/worker/exporter/main.o $(call archive,worker/exporter)
-$(OUT)/keyhole-exporter: $(EXPORTER_PARTS) $(SHARED_ARCHIVES)
-	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ \
-		$(call group,$(EXPORTER_PARTS) $(SHARED_ARCHIVES)) $(EXPORTER_LIBS)
+VIEW_PARTS := $(SAME_BUILD) $(call archives,view $(MODEL_FOLDERS) ipc) $(PROTO_ARCHIVE)
+$(OUT)/keyhole-report: $(call main,view/report) $(call archive,view/report) $(VIEW_PARTS)
+	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ $(call group,$^) $(VIEW_LIBS)
 
-HELPERS := $(addprefix $(OUT)/keyhole-,audit ksyms options output policy)
-$(HELPERS): $(OUT)/keyhole-%: $(BUILD)/obj/helper/%/main.o $(SAME_BUILD) $(BUILD)/lib/helper-%.a \
-		$(call archive,helper) $(call archive,ipc) $(call archive,worker/base)
-	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ $(call group,$^) $(HELPER_LIBS)
+$(OUT)/keyhole-top: $(call main,view/top) $(call archives,view/top policy) $(VIEW_PARTS)
+	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ $(call group,$^) $(VIEW_LIBS)
 
-$(OUT)/keyhole-output: $(call archive,worker/dwarf)
-
-REPORT_PARTS := $(BUILD)/obj/report/main.o $(SAME_BUILD) $(call archive,report) \
-	$(call archive,worker/format) $(call archive,worker/profile) $(call archive,worker/base) \
-	$(PROTO_ARCHIVE) $(call archive,ipc)
-$(OUT)/keyhole-report: $(REPORT_PARTS)
-	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ $(call group,$^) $(REPORT_LIBS)
-
-TOP_PARTS := $(BUILD)/obj/top/main.o $(call archive,top) $(filter-out %/main.o,$(REPORT_PARTS)) \
-	$(call archive,policy)
-$(OUT)/keyhole-top: $(TOP_PARTS)
-	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ $(call group,$^) $(REPORT_LIBS)
-
-SYMBOLIZE_PARTS := $(BUILD)/obj/symbolize/main.o $(SAME_BUILD) $(foreach folder,symbolize report \
-	worker/base worker/elf worker/dwarf worker/symbol worker/profile worker/format ipc,\
-	$(call archive,$(folder))) $(PROTO_ARCHIVE)
-$(OUT)/keyhole-symbolize: $(SYMBOLIZE_PARTS)
+$(OUT)/keyhole-symbolize: $(call main,view/symbolize) \
+		$(call archives,view/symbolize object/elf object/dwarf object/symbol) $(VIEW_PARTS)
 	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ $(call group,$^ $(SYMBOLIZE_LIBS))
 
-WORKER_PARTS := $(BUILD)/obj/worker/main.o $(WORKER_ARCHIVES) $(PROTO_ARCHIVE)
-$(OUT)/keyhole-worker: $(WORKER_PARTS) $(SHARED_ARCHIVES)
-	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ \
-		$(call group,$(WORKER_PARTS) $(SHARED_ARCHIVES) $(WORKER_LIBS))
-
-# ---- tests ------------------------------------------------------------------------------------
-
-# Every tests/<suite>/test_*.c is a program; the other .c files there and in tests/unit help them.
-SUITES       := unit bpf privsep oracle
-TEST_LIBS    := $(LOADER_LIBS) $(WORKER_LIBS) -lcrypto -lcmocka
-test_sources  = $(sort $(wildcard tests/$(1)/test_*.c))
-test_helpers  = $(filter-out $(call test_sources,$(1)),$(sort $(wildcard tests/$(1)/*.c)))
-test_programs = $(patsubst %.c,$(BUILD)/%,$(call test_sources,$(1)))
-FUZZERS       := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
-TEST_OBJECTS := $(foreach suite,$(SUITES),$(call objects,tests/$(suite)))
-TEST_ARCHIVES := $(foreach suite,$(SUITES),$(call archive,tests/$(suite))) \
-	$(BUILD)/lib/loader.a $(BUILD)/lib/broker.a $(BUILD)/lib/check.a $(call archive,worker/exporter) \
-	$(call archive,helper/output) $(call archive,helper/ksyms) $(call archive,helper/options) \
-	$(call archive,helper/audit) $(call archive,helper/policy) $(call archive,report) \
-	$(call archive,top) $(call archive,symbolize) \
-	$(WORKER_ARCHIVES) $(PROTO_ARCHIVE) $(SHARED_ARCHIVES)
-
-define suite_rule
-$(call archive,tests/$(1)): $(patsubst %.c,$(BUILD)/obj/%.o,$(call test_helpers,$(1)))
-	$$(call say,AR)mkdir -p $$(@D) && rm -f $$@ && $(AR) rcs $$@ $$^
-endef
-$(foreach suite,$(SUITES),$(eval $(call suite_rule,$(suite))))
-
-$(BUILD)/lib/loader.a: $(call not_main,$(LOADER_OBJECTS))
-$(BUILD)/lib/broker.a: $(call not_main,$(BROKER_OBJECTS))
-$(BUILD)/lib/check.a: $(call not_main,$(CHECK_OBJECTS))
-$(BUILD)/lib/loader.a $(BUILD)/lib/broker.a $(BUILD)/lib/check.a:
-	$(call say,AR)mkdir -p $(@D) && rm -f $@ && $(AR) rcs $@ $^
-
-$(TEST_OBJECTS) $(call objects,tests/oracle): | $(PROTO_HEADERS)
-
-$(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(TEST_ARCHIVES)
-	$(call say,LINK)mkdir -p $(@D) && $(CC) $(LDFLAGS) -pie -o $@ $< \
-		$(call group,$(TEST_ARCHIVES)) $(TEST_LIBS)
-
-# Our tables beside those of libdw, and what reads debug information with it.
-ORACLE := $(call test_programs,oracle)
-DWARF  := $(addprefix $(BUILD)/tests/dwarf/,resolve profile)
-$(ORACLE) $(DWARF) $(addprefix $(BUILD)/tests/unit/,test_lines test_debug): TEST_LIBS += -ldw
-
-RUN := BUILD='$(BUILD)' CC='$(CC)' CLANG='$(CLANG)' CLANG_FORMAT='$(CLANG_FORMAT)' \
-	LOADER='$(LOADER)' BROKER='$(BROKER)' SANITIZE='$(SANITIZE)' tests/run.sh
-
-.PHONY: test-programs
-test-programs: $(foreach suite,$(SUITES),$(call test_programs,$(suite))) $(ORACLE) $(FUZZERS)
-
-CHECKS := check-unit check-bpf-host check-formats check-oracle check-dwarf check-lint
-.PHONY: check $(CHECKS) check-root check-privsep check-e2e
-check: all
-	@rm -rf $(BUILD)/results
-	@$(MAKE) -k $(CHECKS); r=$$?; \
-		tests/total.sh $(BUILD)/results && exit $$r
-
-# Programs that are not about time run beside each other.
-BESIDE := JOBS=$$(nproc) $(RUN)
-
-check-unit: $(call test_programs,unit)
-	@$(BESIDE) unit $^
-
-check-bpf-host: $(call test_programs,bpf)
-	@$(BESIDE) bpf $^
-
-MODEL_ARCHIVES := $(foreach folder,worker/format worker/profile worker/base,\
-	$(call archive,$(folder))) $(PROTO_ARCHIVE)
-$(BUILD)/page/make_page: $(BUILD)/obj/tests/page/make_page.o $(MODEL_ARCHIVES)
-	$(call say,LINK)mkdir -p $(@D) && $(CC) $(LDFLAGS) -pie -o $@ $(call group,$^) -lprotobuf-c -lz
-
-check-formats: $(MODEL_ARCHIVES) $(BUILD)/page/make_page
-	@$(RUN) formats tests/e2e/pprof_readable.sh tests/formats/run.sh tests/page/page.py
-
-# Inlined functions and lines beside what addr2line says, of programs built here.
-check-dwarf: $(DWARF) $(EXECUTABLES)
-	@$(BESIDE) dwarf tests/dwarf/addr2line.sh tests/dwarf/damaged.sh tests/dwarf/symbolize.sh
-
-# Stacks that a test build captures on the running kernel: root, else a skip.
-check-oracle: $(ORACLE) $(if $(filter 0,$(shell id -u)),capture-build workloads)
-	@$(RUN) oracle tests/oracle/run.sh tests/oracle/names.sh tests/oracle/stacks.sh; r=$$?; \
-		sed -n 's/^# |/ /p' $(BUILD)/results/oracle/stacks.tap; exit $$r
-
-.PHONY: capture-build
-capture-build:
-	@$(MAKE) --no-print-directory BUILD=$(BUILD)/capture OBSERVER=tests/oracle/capture.bpf.h \
-		LIMITS=tests/oracle/capture_limits.h all
-
-check-lint: $(EXECUTABLES) $(PROTO_HEADERS) $(SKELETONS)
-	@$(BESIDE) lint $(sort $(wildcard tests/lint/*.sh))
-
-check-root: all
-	@rm -rf $(BUILD)/results/privsep $(BUILD)/results/e2e
-	@$(MAKE) -k check-privsep check-e2e
-
-.PHONY: sabotage
-sabotage: all
-	@for layer in $(LAYERS); do $(MAKE) --no-print-directory SABOTAGE=$$layer all || exit; done
-
-check-privsep: $(call test_programs,privsep) $(EXECUTABLES) $(if $(SANITIZE),,sabotage)
-	@$(RUN) privsep $(call test_programs,privsep) $(sort $(wildcard tests/privsep/*.sh))
-
-# Our programs, made to end at a moment (tests/e2e/restart.cases).
-DOOMED      := $(addprefix $(BUILD)/doomed/,keyhole-worker keyhole-exporter keyhole-broker)
-doomed_link  = $(CC) $(LDFLAGS) $(CHILD_LINK) $(foreach name,policy_confine channel_send_ready $(2), \
-	-Wl,--wrap=$(name)) -o $@ $(call group,$(1) $(SHARED_ARCHIVES) $(3))
-doomed_parts = $(patsubst %,$(BUILD)/obj/tests/e2e/doomed/%.o,doomed $(1))
-
-$(BUILD)/doomed/keyhole-worker: $(call doomed_parts,worker) $(WORKER_PARTS) $(SHARED_ARCHIVES)
-	$(call say,LINK)mkdir -p $(@D) && $(call doomed_link,$(call doomed_parts,worker) $(WORKER_PARTS), \
-		regions_configure regions_add session_turn session_finish unwind_table_build \
-		mmap,$(WORKER_LIBS))
-
-$(BUILD)/doomed/keyhole-exporter: $(call doomed_parts,exporter) $(EXPORTER_PARTS) $(SHARED_ARCHIVES)
-	$(call say,LINK)mkdir -p $(@D) && $(call doomed_link,$(call doomed_parts,exporter) \
-		$(EXPORTER_PARTS),write,$(EXPORTER_LIBS))
-
-$(BUILD)/doomed/keyhole-broker: $(call doomed_parts,broker) $(BROKER_OBJECTS) $(SHARED_ARCHIVES)
-	$(call say,LINK)mkdir -p $(@D) && $(call doomed_link,$(call doomed_parts,broker) \
-		$(BROKER_OBJECTS),poll, \
-		$(BROKER_LIBS))
-
-check-e2e: $(EXECUTABLES) $(MANIFEST) workloads duration-build tiny-builds $(DOOMED)
-	@TEST_SECONDS=1800 $(RUN) e2e tests/e2e/run.sh
-
-# Builds of which the loader alone is another one: folder, variables, folder of the other programs.
-loader_build = $(MAKE) --no-print-directory BUILD=$(BUILD)/$(1) $(2) $(BUILD)/$(1)/keyhole && \
-	for program in $(filter-out keyhole,$(notdir $(EXECUTABLES))); do \
-		ln -sf $(3)/$$program $(BUILD)/$(1)/ || exit; \
-	done
-
-# How long each sample takes (tests/e2e/bounds.cases, make bench).
-DURATION_BUILDS := duration duration-for
-.PHONY: duration-build $(DURATION_BUILDS)
-duration-build: $(DURATION_BUILDS)
-$(DURATION_BUILDS): $(EXECUTABLES)
-	@$(call loader_build,$@,OBSERVER=tests/bench/duration.bpf.h \
-		BPF_OBJECT=$(if $(filter %-for,$@),for,loop),..)
-
-# Before the cases of losses ask for them, when nothing is measured yet.
-.PHONY: tiny-builds
-tiny-builds: $(EXECUTABLES)
-	@$(if $(SANITIZE),,sed -n 's/^\ttiny //p' tests/e2e/losses.cases | sort -u | \
-		BUILD='$(BUILD)' xargs -L 1 tests/e2e/tiny/build.sh)
-
-# Emulated kernels. What they run is of two builds with a larger walk budget, one for each object;
-# of the second the loader alone is another one.
-KERNEL_BUILDS := $(BUILD)/kernels/loop $(BUILD)/kernels/for
-OBJECT_LOADER := $(BUILD)/tests/kernels/load_objects
-$(OBJECT_LOADER): TEST_LIBS := -lbpf
-
-.PHONY: kernel-builds check-kernels $(KERNEL_BUILDS)
-$(BUILD)/kernels/loop:
-	@$(MAKE) --no-print-directory BUILD=$@ LIMITS=tests/kernels/limits.h
-
-$(BUILD)/kernels/for: $(BUILD)/kernels/loop
-	@$(call loader_build,kernels/for,LIMITS=tests/kernels/limits.h BPF_OBJECT=for,../loop)
-
-kernel-builds: $(KERNEL_BUILDS) $(OBJECT_LOADER)
-check-kernels: $(EXECUTABLES) workloads kernel-builds
-	@TEST_SECONDS=1800 $(RUN) kernels tests/kernels/run.sh; r=$$?; \
-		sed -n 's/^# |/ /p' $(BUILD)/results/kernels/run.tap; exit $$r
-
-# Each event where there is a PMU: emulated, of another architecture.
-PMU_SOURCES := tests/kernels/open_events.c loader/events.c
-$(BUILD)/kernels/open_events: $(PMU_SOURCES) ipc/events.def ipc/messages.h loader/events.h
-	$(call say,CC)mkdir -p $(@D) && $(CC) -std=gnu11 -D_GNU_SOURCE $(WARNINGS) -iquote . -O2 \
-		-o $@ $(PMU_SOURCES)
-
-.PHONY: check-pmu
-check-pmu: $(BUILD)/kernels/open_events
-	@$(RUN) pmu tests/kernels/pmu.sh
-
-# ---- escape suite ---------------------------------------------------------------------------------
-
-# policy/ once more, with layers that can be left off, under the programs that try to get out.
-ESCAPE         := $(BUILD)/escape
-ESCAPE_POLICY  := $(patsubst policy/%.c,$(ESCAPE)/obj/policy/%.o,$(sort $(wildcard policy/*.c)))
-ESCAPE_RENAMES := -Dpolicy_become=real_become
-ESCAPE_PARTS   := $(BUILD)/obj/tests/escape/masked.o $(ESCAPE_POLICY) $(call archive,ipc)
-ESCAPE_INSIDE  := $(patsubst %,$(BUILD)/obj/tests/escape/%.o,prisoner attempts \
-	attempts_kernel held)
-ESCAPE_PROGRAMS := $(addprefix $(ESCAPE)/,test_calls test_layers test_held malicious_worker) \
-	$(BUILD)/test_peers
-ESCAPE_LIBS    := -lseccomp -lcap
-
-$(ESCAPE)/obj/policy/%.o: policy/%.c tests/escape/mask.h $(BUILD)/flags
-	$(call say,CC)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) $(ESCAPE_RENAMES) \
-		-include tests/escape/mask.h -c -o $@ $<
-$(ESCAPE)/obj/policy/seccomp.o: ESCAPE_RENAMES += -Dpolicy_selftest=real_selftest
-
-# Under the names by which the loader's code starts its children.
-$(ESCAPE)/prisoner: $(ESCAPE_INSIDE) $(ESCAPE_PARTS)
-	$(call say,LINK)mkdir -p $(@D) && $(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ \
-		$(call group,$^) $(ESCAPE_LIBS)
-	@ln -sf prisoner $(ESCAPE)/keyhole
-	@for role in worker exporter broker; do ln -sf prisoner $(ESCAPE)/keyhole-$$role; done
-
-$(ESCAPE)/test_%: $(BUILD)/obj/tests/escape/test_%.o $(BUILD)/obj/tests/escape/cell.o \
-		$(BUILD)/obj/loader/spawner.o $(ESCAPE_PARTS)
-	$(call say,LINK)mkdir -p $(@D) && $(CC) $(LDFLAGS) -pie -o $@ $(call group,$^) $(ESCAPE_LIBS)
-
-# Beside the real programs.
-ESCAPE_MALICIOUS := $(BUILD)/obj/tests/escape/malicious.o
-$(BUILD)/test_peers: $(BUILD)/obj/tests/escape/test_peers.o $(BUILD)/obj/tests/escape/cell.o \
-		$(ESCAPE_MALICIOUS) $(BUILD)/obj/loader/spawner.o $(ESCAPE_PARTS)
-	$(call say,LINK)$(CC) $(LDFLAGS) -pie -o $@ $(call group,$^) $(ESCAPE_LIBS)
-
-$(ESCAPE)/malicious_worker: $(BUILD)/obj/tests/escape/malicious_worker.o $(ESCAPE_MALICIOUS) \
-		$(SHARED_ARCHIVES)
-	$(call say,LINK)mkdir -p $(@D) && $(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ \
-		$(call group,$^) $(ESCAPE_LIBS)
-
-.PHONY: check-escape
-check-escape: $(EXECUTABLES) $(ESCAPE)/prisoner $(ESCAPE_PROGRAMS)
-	@$(RUN) escape tests/escape/run.sh
-
-# ---- hostile targets ------------------------------------------------------------------------------
-
-# Longer than the others, and root's: not a part of check-root.
-.PHONY: check-hostile
-check-hostile: $(EXECUTABLES) workloads
-	@$(MAKE) --no-print-directory -f tests/hostile/targets/targets.mk OUT=$(BUILD)/hostile V=$(V)
-	@$(RUN) hostile tests/hostile/run.sh
-
-# ---- evidence -------------------------------------------------------------------------------------
-
-# What is claimed of the confinement beside what the suites that were run have shown.
-# EVIDENCE_ALL=1 makes a claim whose tests were not run a failure.
-.PHONY: evidence
-evidence:
-	@PYTHONDONTWRITEBYTECODE=1 tests/evidence/evidence.py $(BUILD)
-
-.PHONY: figures
-figures: $(EXECUTABLES)
-	@BUILD='$(BUILD)' tests/evidence/figures.sh
-
-# ---- soak -----------------------------------------------------------------------------------------
-
-# An hour, so in no list; check-hostile has it for a minute.
-export SOAK_SECONDS ?= 3600
-.PHONY: soak
-soak: $(EXECUTABLES) workloads
-	@TEST_SECONDS=$$(($(SOAK_SECONDS) + 300)) $(RUN) soak tests/soak/growth.py tests/soak/soak.py; \
-		r=$$?; sed -n 's/^# / /p' $(BUILD)/results/soak/*.tap; exit $$r
-
-# ---- the systemd unit ------------------------------------------------------------------------------
-
-.PHONY: check-systemd
-check-systemd: $(EXECUTABLES) workloads
-	@$(RUN) systemd tests/systemd/run.sh; r=$$?; \
-		sed -n 's/^# |/ /p' $(BUILD)/results/systemd/run.tap; exit $$r
-
-# ---- secrets of targets, addresses of the kernel --------------------------------------------------
-
-# `leaky` is the control: its sampler tells what it must not (tests/canary/leak.bpf.h).
-CANARY          := $(BUILD)/canary
-CANARY_PROGRAMS := $(addprefix $(CANARY)/,target victim load search watch keyhole-worker)
-
-$(CANARY)/target $(CANARY)/victim $(CANARY)/load: $(CANARY)/%: $(BUILD)/obj/tests/canary/%.o
-	$(call say,LINK)mkdir -p $(@D) && $(CC) $(LDFLAGS) -pie -o $@ $^ -lpthread
-
-$(CANARY)/search $(CANARY)/watch: $(CANARY)/%: $(BUILD)/obj/tests/canary/%.o \
-		$(BUILD)/obj/tests/canary/place.o
-	$(call say,LINK)mkdir -p $(@D) && $(CC) $(LDFLAGS) -pie -o $@ $^ -lpthread
-
-$(CANARY)/keyhole-worker: $(BUILD)/obj/tests/canary/hostile_worker.o $(WORKER_ARCHIVES) \
-		$(PROTO_ARCHIVE) $(SHARED_ARCHIVES)
-	$(call say,LINK)mkdir -p $(@D) && $(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ \
-		$(call group,$^ $(WORKER_LIBS))
-
-.PHONY: leaky-build check-canary
-leaky-build: $(EXECUTABLES)
-	@$(call loader_build,leaky,OBSERVER=tests/canary/leak.bpf.h,..)
-
-check-canary: $(EXECUTABLES) $(CANARY_PROGRAMS) leaky-build
-	@$(RUN) canary tests/canary/run.sh
-
-# ---- fuzzers ----------------------------------------------------------------------------------
-
-fuzz_objects  = $(patsubst $(BUILD)/obj/%,$(BUILD)/fuzz/obj/%,$(1))
-FUZZ_OBJECTS := $(call fuzz_objects,$(call not_main,$(foreach folder,$(FOLDERS), \
-	$(call objects,$(folder)))) $(PROTO_OBJECTS) $(call not_main,$(BROKER_OBJECTS)) \
-	$(patsubst %,$(BUILD)/obj/loader/%.o,options helper spawner) $(BUILD)/obj/check/text.o \
-	$(patsubst %.c,$(BUILD)/obj/%.o,$(foreach suite,unit bpf,$(call test_helpers,$(suite)))))
-FUZZ_ARCHIVE := $(BUILD)/lib/fuzz.a
-
-$(BUILD)/fuzz/obj/%.o: %.c
-	$(call say,FUZZ-CC)mkdir -p $(@D) && $(CLANG) $(FUZZ_CFLAGS) -c -o $@ $<
-
-$(BUILD)/fuzz/obj/proto/%.o: $(BUILD)/proto/%.c
-	$(call say,FUZZ-CC)mkdir -p $(@D) && $(CLANG) $(FUZZ_CFLAGS) -Wno-error -c -o $@ $<
-
-$(FUZZ_OBJECTS): | $(PROTO_HEADERS) $(PAGE_INC)
-$(FUZZ_ARCHIVE): $(FUZZ_OBJECTS)
-	$(call say,AR)mkdir -p $(@D) && rm -f $@ && $(AR) rcs $@ $^
-
-$(BUILD)/tests/fuzz/%: $(BUILD)/fuzz/obj/tests/fuzz/%.o $(FUZZ_ARCHIVE)
-	$(call say,FUZZ-LD)mkdir -p $(@D) && $(CLANG) -fsanitize=fuzzer,$(FUZZ_SANITIZERS) -pie \
-		-o $@ $< $(call group,$(FUZZ_ARCHIVE)) $(WORKER_LIBS)
-
-.PHONY: check-fuzz check-fuzz-smoke
-check-fuzz: $(FUZZERS)
-	@FUZZ_SECONDS=$(FUZZ_SECONDS) $(RUN) fuzz tests/fuzz/run.sh
-
-check-fuzz-smoke: $(FUZZERS)
-	@FUZZ_SECONDS=5 $(RUN) fuzz tests/fuzz/run.sh
+include tests/tests.mk
 
 # ---- everything else --------------------------------------------------------------------------
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the pure headers need (bpf/table.bpf.h, bpf/step.bpf.h), supplied by every kernel; the rest
+ * What the pure headers need (bpf/walk/), supplied by every kernel; the rest
  * is in kernel_loop.bpf.h or kernel_for.bpf.h.
  */
 #ifndef KEYHOLE_BPF_ENV_BPF_H

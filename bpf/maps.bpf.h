@@ -7,8 +7,8 @@
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/abi.h"
-#include "bpf/cache.bpf.h"
-#include "bpf/walk.bpf.h"
+#include "bpf/walk/cache.bpf.h"
+#include "bpf/walk/walk.bpf.h"
 
 #ifndef GENERATIONS_MAX
 #define GENERATIONS_MAX 8192 /* processes */

@@ -25,7 +25,7 @@
 #define observe_sample(scratch, record, reason)
 #endif
 
-#include "bpf/step.bpf.h"
+#include "bpf/walk/step.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 

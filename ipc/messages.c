@@ -41,10 +41,10 @@ const char *message_party_name(enum message_party party)
 		[PARTY_BROKER] = "keyhole-broker",
 		[PARTY_SPAWNER] = "keyhole-spawner",
 		[PARTY_COMMITTER] = "keyhole-output",
-		[PARTY_KSYMS] = "keyhole-ksyms",
+		[PARTY_KERNEL_SYMBOLS] = "keyhole-kernel-symbols",
 		[PARTY_OPTIONS] = "keyhole-options",
 		[PARTY_AUDITOR] = "keyhole-audit",
-		[PARTY_POLICY] = "keyhole-policy",
+		[PARTY_RULES] = "keyhole-rules",
 	};
 
 	return (unsigned int)party < sizeof(names) / sizeof(*names) ? names[party] : "keyhole-?";

@@ -8,6 +8,8 @@
 
 #include <stdint.h>
 
+#include "ipc/exit_status.h"
+
 enum message_party {
 	PARTY_LOADER,
 	PARTY_WORKER,
@@ -15,10 +17,10 @@ enum message_party {
 	PARTY_BROKER,
 	PARTY_SPAWNER,
 	PARTY_COMMITTER,
-	PARTY_KSYMS,
+	PARTY_KERNEL_SYMBOLS,
 	PARTY_OPTIONS,
 	PARTY_AUDITOR,
-	PARTY_POLICY,
+	PARTY_RULES,
 	PARTY_CHILD, /* worker, exporter or broker */
 };
 
@@ -104,7 +106,7 @@ enum descriptor_kind {
 	DESCRIPTOR_EVENTS,	   /* BPF ring buffer of struct event, EVENT_RING_BYTES */
 	DESCRIPTOR_SEGMENT,	   /* index = segment number */
 	DESCRIPTOR_SIDEBAND,	   /* index = CPU; perf event fd that can sample nothing */
-	DESCRIPTOR_KERNEL_SYMBOLS, /* sealed memfd, see worker/base/ksyms_file.h */
+	DESCRIPTOR_KERNEL_SYMBOLS, /* sealed memfd, see base/ksyms_file.h */
 	DESCRIPTOR_BROKER,	   /* socket */
 	DESCRIPTOR_EXPORTER,	   /* socket */
 	DESCRIPTOR_DEBUG_FILES,	   /* socket */
@@ -146,7 +148,7 @@ struct message_summary {
 	uint64_t unkept;		  /* records that there was no memory for */
 	uint64_t filtered;		  /* whose names OPTIONS_COMM leaves out */
 	uint64_t reason[SUMMARY_REASONS]; /* by enum sample_reason of bpf/abi.h */
-	uint64_t limit[SUMMARY_LIMITS];	  /* by enum summary_limit of worker/base/limits.h */
+	uint64_t limit[SUMMARY_LIMITS];	  /* by enum summary_limit of base/limits.h */
 };
 
 #define COUNTS_DESCRIPTORS 3 /* map of struct counters (bpf/abi.h); CPU time before and after */
@@ -238,15 +240,6 @@ struct message_ranges {
 	uint32_t count; /* of struct kernel_range: the kernel, then modules by address */
 };
 
-enum exit_status {
-	EXIT_DONE = 0,
-	EXIT_FAILED = 1,
-	EXIT_USAGE = 2,
-	EXIT_RIGHTS = 3,
-	EXIT_EMPTY = 4,
-	EXIT_NO_COMMAND = 127,
-};
-
 /* argv[index] + offset; index 0: nothing was given */
 struct message_text {
 	uint32_t index, offset;
@@ -286,7 +279,7 @@ struct message_policy_keys {
 	int32_t error;		/* -EINVAL: what is wrong was said */
 	uint32_t kinds;		/* DENY_BIT() of those that there are */
 	uint32_t frequency_max; /* Hz, or 0 */
-	uint32_t names; /* what becomes of them: two bits a kind, see helper/policy/parser.h */
+	uint32_t names; /* what becomes of them: two bits a kind, see helper/rules/parser.h */
 	char hash[68];	/* of the policy: SHA-256 in hex, NUL padded */
 };
 

@@ -575,7 +575,7 @@ int main(int argc, char **argv)
 	log_init("keyhole", LOG_LEVEL_WARNING);
 	if (sanitise())
 		return EXIT_FAILED;
-	setenv("KEYHOLE_BUILD", KEYHOLE_VERSION, 1); /* helper/build.c */
+	setenv("KEYHOLE_BUILD", KEYHOLE_VERSION, 1); /* ipc/same_build.c */
 	if (argc > 1 && !strcmp(argv[1], "check-config") && (argc < 3 || argv[2][0] != '-'))
 		return rules_read(argv[2], argv[1], &(struct rules){.keys = -1});
 	r = argc > 1 ? options_exec_verb(argv + 1) : EXIT_DONE;

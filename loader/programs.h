@@ -8,7 +8,7 @@
 
 #include "bpf/abi.h"
 #include "ipc/messages.h"
-#include "loader/ksyms.h"
+#include "loader/kernel_symbols.h"
 #include "loader/options.h"
 #include "loader/rules.h"
 

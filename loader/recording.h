@@ -7,7 +7,7 @@
 #define KEYHOLE_LOADER_RECORDING_H
 
 #include "loader/events.h"
-#include "loader/ksyms.h"
+#include "loader/kernel_symbols.h"
 #include "loader/monitor.h"
 #include "loader/programs.h"
 #include "loader/user.h"

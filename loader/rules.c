@@ -41,7 +41,7 @@ static int send_file(struct channel *channel, enum message_type type, const char
 int rules_read(const char *file, const char *verb, struct rules *ret_rules)
 {
 	const char *name = file ? file : RULES_FILE;
-	const char *const argv[] = {message_party_name(PARTY_POLICY), verb, name, NULL};
+	const char *const argv[] = {message_party_name(PARTY_RULES), verb, name, NULL};
 	struct message message;
 	struct channel channel;
 	pid_t pid;
@@ -49,7 +49,7 @@ int rules_read(const char *file, const char *verb, struct rules *ret_rules)
 
 	if (!file && strcmp(verb, "check-config") && has_none())
 		return EXIT_DONE;
-	pid = helper_start(PARTY_POLICY, argv, NULL, &channel);
+	pid = helper_start(PARTY_RULES, argv, NULL, &channel);
 	if (pid < 0)
 		return EXIT_FAILED; /* it was said why */
 	r = send_file(&channel, MESSAGE_POLICY_FILE, name, O_RDONLY | O_NONBLOCK | O_NOCTTY);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The policy file: opened here while privileged, read by a process that is not, keyhole-policy. */
+/* The policy file: opened here while privileged, read by a process that is not, keyhole-rules. */
 #ifndef KEYHOLE_LOADER_RULES_H
 #define KEYHOLE_LOADER_RULES_H
 

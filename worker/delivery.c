@@ -7,7 +7,7 @@
 
 #include "ipc/guard.h"
 #include "ipc/time.h"
-#include "worker/memory_file.h"
+#include "base/memory_file.h"
 #include "worker/session.h"
 
 #define NAMES_GAP   (20 * NS_PER_MS) /* for turns, while a window waits for its names */

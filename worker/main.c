@@ -26,9 +26,9 @@
 #include "worker/process/parser.h"
 #include "worker/regions.h"
 #include "worker/session.h"
-#include "worker/symbol/kernel_symbols.h"
+#include "worker/kernel/kernel_symbols.h"
 #include "worker/target/broker.h"
-#include "worker/target/debug_files.h"
+#include "worker/naming/debug_files.h"
 #include "worker/vdso.h"
 
 #define LOADER_FD      3

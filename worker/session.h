@@ -11,10 +11,10 @@
 #include <stdint.h>
 
 #include "ipc/messages.h"
-#include "worker/base/limits.h"
-#include "worker/inlines.h"
-#include "worker/naming.h"
-#include "worker/symbol/cache.h"
+#include "base/limits.h"
+#include "worker/naming/inlines.h"
+#include "worker/naming/naming.h"
+#include "object/symbol/cache.h"
 
 struct debug_files;
 struct kernel_symbols;

@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "bpf/abi.h"
-#include "worker/base/array.h"
+#include "base/array.h"
 #include "worker/process/tracker.h"
 #include "worker/sample/event_ring.h"
 #include "worker/sample/sideband.h"
-#include "worker/symbol/late_names.h"
+#include "worker/kernel/late_names.h"
 
 struct item {
 	uint64_t time, order;

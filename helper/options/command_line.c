@@ -17,7 +17,7 @@
 #include "ipc/log.h"
 #include "ipc/time.h"
 #include "policy/policy.h"
-#include "worker/base/decimal.h"
+#include "base/decimal.h"
 
 #define EVERY_MAX ((1u << (CONFIG_NAMES - OPTIONS_EVERY)) - 1) /* seconds */
 

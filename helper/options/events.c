@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "ipc/time.h"
-#include "worker/base/decimal.h"
-#include "worker/base/event_rows.h"
+#include "base/decimal.h"
+#include "base/event_rows.h"
 
 #define LIST_BYTES 512
 

@@ -14,8 +14,8 @@
 
 #include "bpf/abi.h"
 #include "ipc/guard.h"
-#include "worker/base/decimal.h"
-#include "worker/base/expression.h"
+#include "base/decimal.h"
+#include "base/expression.h"
 
 #define USERS	   "/etc/passwd"
 #define WORD_BYTES 4096 /* of a list; PATH_MAX */

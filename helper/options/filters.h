@@ -27,7 +27,7 @@ const char *filters_add_excluded_pids(struct filters *filters, const char *list)
 /* Folders of a cgroup v2 hierarchy: their ids. */
 const char *filters_add_excluded_cgroups(struct filters *filters, const char *list);
 
-/* A regular expression (worker/base/expression.h) of at most 63 bytes. */
+/* A regular expression (base/expression.h) of at most 63 bytes. */
 const char *filters_check_comm(const char *expression);
 
 /* FILTER_NO_*: hidden or not; the last word counts. */

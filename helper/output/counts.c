@@ -9,8 +9,8 @@
 
 #include "ipc/guard.h"
 #include "ipc/time.h"
-#include "worker/base/event_rows.h"
-#include "worker/base/reader.h"
+#include "base/event_rows.h"
+#include "base/reader.h"
 
 #define TEXT_BYTES  4096
 #define NS_PER_USEC 1000u

@@ -19,7 +19,7 @@
 #include "ipc/guard.h"
 #include "ipc/messages.h"
 #include "ipc/time.h"
-#include "worker/dwarf/answer.h"
+#include "object/dwarf/answer.h"
 
 /* Descriptors are moved there, so that none is in another's place; a user may have few. */
 #define ABOVE 64

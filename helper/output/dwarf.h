@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Has debug information read for the worker: one program for each object (worker/dwarf/child.h),
+ * Has debug information read for the worker: one program for each object (object/dwarf/child.h),
  * which has the worker's files, and nothing of this process. Here no byte of them is read. Who asks
  * is not trusted: what it is told is bounded by numbers of objects and of files, and by time.
  */
@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "worker/dwarf/child.h"
+#include "object/dwarf/child.h"
 
 struct debug_folders;
 struct message_lines;

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "worker/base/terminal.h"
+#include "base/terminal.h"
 
 #define INDENT 4
 

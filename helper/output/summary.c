@@ -25,7 +25,7 @@ static const struct {
 	const char *name, *help;
 } limits[LIMIT_COUNT] = {
 #define L(name, help) {#name, help},
-#include "worker/base/limits.def"
+#include "base/limits.def"
 #undef L
 };
 _Static_assert(REASON_COUNT <= SUMMARY_REASONS, "the worker's summary has room for each reason");

@@ -10,7 +10,7 @@
 #include "bpf/abi.h"
 #include "helper/output/counts.h"
 #include "ipc/messages.h"
-#include "worker/base/limits.h"
+#include "base/limits.h"
 
 struct summary {
 	uint64_t expected; /* CPU time / period */
@@ -21,7 +21,7 @@ struct summary {
 	uint64_t discarded;	       /* emitted for this worker, but not in the profile: lost */
 	uint64_t malformed, unkept;    /* of the discarded: not well-formed, no memory */
 	uint64_t restarted;	       /* with a worker that ended: lost too */
-	uint64_t limit[LIMIT_COUNT];   /* see worker/base/limits.def */
+	uint64_t limit[LIMIT_COUNT];   /* see base/limits.def */
 };
 
 /*

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "worker/format/format.h"
-#include "worker/profile/profile.h"
+#include "profile/format/format.h"
+#include "profile/profile.h"
 
 #define OBJECTS	  200u
 #define FUNCTIONS 20000u

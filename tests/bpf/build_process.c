@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "worker/unwind/unwind_table.h"
+#include "object/unwind/unwind_table.h"
 
 #define CHUNK_BYTES (1u << CHUNK_BITS)
 

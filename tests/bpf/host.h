@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "bpf/abi.h"
-#include "bpf/cache.bpf.h"
-#include "bpf/walk.bpf.h"
+#include "bpf/walk/cache.bpf.h"
+#include "bpf/walk/walk.bpf.h"
 #include "tests/bpf/build_process.h"
 
 #ifndef HOST_REGIONS
@@ -119,7 +119,7 @@ static HOST_UNUSED int walk_emit(struct walk *walk, u64 frame)
 	return 0;
 }
 
-#include "bpf/step.bpf.h"
+#include "bpf/walk/step.bpf.h"
 
 /* Steps to the end; returns their number. */
 static HOST_UNUSED u32 host_walk(void)

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "tests/bpf/host.h"
-#include "worker/elf/image.h"
-#include "worker/unwind/unwind_table.h"
+#include "object/elf/image.h"
+#include "object/unwind/unwind_table.h"
 
 #define OBJECTS_MAX 48u
 

@@ -93,9 +93,9 @@ class Recording:
     def __init__(self, build, folder, victim, control):
         self.control, self.report, self.others = control, Report(), []
         self.done, self.clock = False, []
-        for name in ("keyhole", "keyhole-broker", "keyhole-exporter", "keyhole-ksyms",
+        for name in ("keyhole", "keyhole-broker", "keyhole-exporter", "keyhole-kernel-symbols",
                      "keyhole-options", "keyhole-output", "keyhole-audit",
-                     "keyhole-policy"):
+                     "keyhole-rules"):
             os.symlink(os.path.join(build, name), os.path.join(folder, name))
         # the loader looks for the others beside itself
         os.unlink(os.path.join(folder, "keyhole"))

@@ -27,8 +27,8 @@
 #include "ipc/time.h"
 #include "policy/policy.h"
 #include "tests/canary/victim.h"
-#include "worker/base/map.h"
-#include "worker/profile/profile.h"
+#include "base/map.h"
+#include "profile/profile.h"
 #include "worker/regions.h"
 #include "worker/sample/ring.h"
 

@@ -12,11 +12,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "worker/elf/image.h"
-#include "worker/format/format.h"
-#include "worker/format/pprof_read.h"
-#include "worker/format/unpack.h"
-#include "worker/profile/profile.h"
+#include "object/elf/image.h"
+#include "profile/format/format.h"
+#include "profile/read/pprof_read.h"
+#include "profile/read/unpack.h"
+#include "profile/profile.h"
 
 static const struct profile_times times = {
 	.period = 10101010, .start_realtime_ns = 1, .duration_ns = 1};

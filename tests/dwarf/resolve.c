@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * resolve FILE [ALTERNATE] < ADDRESSES: what addr2line -a -i -f says, by worker/dwarf/. Addresses
+ * resolve FILE [ALTERNATE] < ADDRESSES: what addr2line -a -i -f says, by object/dwarf/. Addresses
  * are hexadecimal and ascending. On standard error: what it cost.
  */
 #include <fcntl.h>
@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "ipc/time.h"
-#include "worker/dwarf/answer.h"
-#include "worker/dwarf/lines.h"
+#include "object/dwarf/answer.h"
+#include "object/dwarf/lines.h"
 
 #define ADDRESSES_MAX 1000000u
 #define MOST_NS	      (600 * NS_PER_SECOND)

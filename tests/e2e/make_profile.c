@@ -6,8 +6,8 @@
 
 #include "ipc/messages.h"
 #include "tests/unit/build_profile.h"
-#include "worker/format/format.h"
-#include "worker/profile/profile.h"
+#include "profile/format/format.h"
+#include "profile/profile.h"
 
 int main(int argc, char **argv)
 {

@@ -45,8 +45,8 @@ has() { # NAME FILE PATTERN...
 
 if ! ${CC:-gcc} -std=gnu11 -D_GNU_SOURCE ${SANITIZE:+-fsanitize=$SANITIZE} -iquote . -iquote "$build" \
 	-o "$tmp/make_profile" tests/e2e/make_profile.c tests/unit/build_profile.c \
-	-Wl,--start-group "$build/lib/worker-format.a" "$build/lib/worker-profile.a" \
-	"$build/lib/worker-base.a" "$build/lib/proto.a" -Wl,--end-group -lprotobuf-c -lz \
+	-Wl,--start-group "$build/lib/profile-format.a" "$build/lib/profile.a" \
+	"$build/lib/base.a" "$build/lib/proto.a" -Wl,--end-group -lprotobuf-c -lz \
 	2>"$tmp/cc" || ! "$tmp/make_profile" pprof >"$tmp/profile.pb.gz" 2>>"$tmp/cc"; then
 	result 1 "the profile can be made" "$tmp/cc"
 	exit 1

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""evidence.py BUILD [check]: what is claimed, where it is enforced, which tests showed it.
+"""evidence.py BUILD [check]: what is claimed, and which tests showed it.
 
 Reads claims.def and the TAP files of BUILD/results (tests/run.sh); writes BUILD/evidence.md and
 BUILD/evidence.json and prints a line for each claim. Exit status 1: the table is wrong, a test
@@ -17,7 +17,7 @@ import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 TABLE = os.path.join(ROOT, "tests/evidence/claims.def")
-KEYS = ("in", "by", "needs")
+KEYS = ("by", "needs")
 WIDTH = 100
 # How a pattern, and then a claim, came out; the worst first.
 FAILED, MISSING, NOT_RUN, SKIPPED, PASSED = "FAILED", "MISSING", "not run", "skipped", "passed"
@@ -32,25 +32,23 @@ class Wrong(Exception):
 class Claim:
     def __init__(self, number, section, name, text):
         self.number, self.section, self.name, self.text = number, section, name, text
-        self.files, self.tests, self.needs = [], [], []
+        self.tests, self.needs = [], []
         self.result = WAITS
 
     def add(self, key, value):
-        path, _, rest = value.partition(": ")
-        if key == "in":
-            self.files.append({"path": path, "text": rest})
-        elif key == "by":
-            if not rest:
-                raise Wrong(f"{self.name}: by {value}: no test, give `suite/program: test`")
-            self.tests.append({"program": path, "test": rest})
-        else:
+        if key == "needs":
             self.needs.append(value)
+            return
+        program, _, test = value.partition(": ")
+        if not test:
+            raise Wrong(f"{self.name}: by {value}: no test, give `suite/program: test`")
+        self.tests.append({"program": program, "test": test})
 
 
 # ---- the table --------------------------------------------------------------------------------
 
 def parse(lines):
-    """[Section], `claim name: sentence`, then `in file: text`, `by suite/program: test`."""
+    """[Section], `claim name: sentence`, then `by suite/program: test`."""
     claims, section = [], ""
     for number, line in enumerate(lines, 1):
         key, _, value = line.strip().partition(" ")
@@ -66,38 +64,13 @@ def parse(lines):
         elif key in KEYS and claims and value:
             claims[-1].add(key, value.strip())
         else:
-            raise Wrong(f"line {number}: neither [section], claim, in, by nor needs")
+            raise Wrong(f"line {number}: neither [section], claim, by nor needs")
     return claims
 
 
-def find(entry, root):
-    """The line of the file where its text begins, whatever blanks the formatter put between."""
-    try:
-        with open(os.path.join(root, entry["path"]), encoding="utf-8") as file:
-            content = file.read()
-    except OSError as error:
-        raise Wrong(f"{entry['path']}: {error.strerror}") from error
-    pattern = r"\s+".join(re.escape(word) for word in entry["text"].split())
-    match = re.search(pattern, content)
-    if not match:
-        raise Wrong(f"{entry['path']}: `{entry['text']}` is not in it")
-    entry["line"] = content.count("\n", 0, match.start()) + 1 if entry["text"] else None
-
-
-def check(claims, root):
+def check(claims):
     """What is wrong with the table, a line for each."""
-    wrong = []
-    for claim in claims:
-        if not claim.tests:
-            wrong.append(f"{claim.name}: no test")
-        if not claim.files:
-            wrong.append(f"{claim.name}: no file enforces it")
-        for entry in claim.files if not claim.needs else []:
-            try:
-                find(entry, root)
-            except Wrong as error:
-                wrong.append(f"{claim.name}: {error}")
-    return wrong
+    return [f"{claim.name}: no test" for claim in claims if not claim.tests]
 
 
 # ---- results ----------------------------------------------------------------------------------
@@ -180,11 +153,8 @@ def markdown(claims, results, sums):
     for claim in claims:
         if claim.section != section:
             section = claim.section
-            lines += [f"## {section}", "", "| claim | enforced by | shown by | result |",
-                      "| --- | --- | --- | --- |"]
+            lines += [f"## {section}", "", "| claim | shown by | result |", "| --- | --- | --- |"]
         cells = [claim.text,
-                 "<br>".join(f"`{entry['path']}{':%d' % entry['line'] if entry.get('line') else ''}`"
-                             for entry in claim.files),
                  "<br>".join(f"`{entry['program']}: {entry['test']}`: {shown(entry)}"
                              for entry in claim.tests),
                  claim.result + (f" for {', '.join(claim.needs)}" if claim.result == WAITS else "")]
@@ -227,7 +197,7 @@ def main(build, only_table=False):
     except Wrong as error:
         print(f"claims.def: {error}", file=sys.stderr)
         return 1
-    wrong = check(claims, ROOT)
+    wrong = check(claims)
     for line in wrong:
         print(f"claims.def: {line}", file=sys.stderr)
     if wrong or only_table:

@@ -11,8 +11,8 @@ trap 'rm -rf "$tmp"' EXIT
 
 if ! ${CC:-gcc} -std=gnu11 -D_GNU_SOURCE ${SANITIZE:+-fsanitize=$SANITIZE} -iquote . -iquote "$build" \
 	-o "$tmp/render" "$here/render.c" tests/unit/build_profile.c tests/unit/build_random.c \
-	-Wl,--start-group "$build/lib/worker-format.a" "$build/lib/worker-profile.a" \
-	"$build/lib/worker-base.a" "$build/lib/proto.a" -Wl,--end-group -lprotobuf-c -lz \
+	-Wl,--start-group "$build/lib/profile-format.a" "$build/lib/profile.a" \
+	"$build/lib/base.a" "$build/lib/proto.a" -Wl,--end-group -lprotobuf-c -lz \
 	2>"$tmp/cc"; then
 	echo 'not ok 1 - profiles can be made'
 	sed 's/^/# /' "$tmp/cc"

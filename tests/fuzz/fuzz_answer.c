@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "worker/dwarf/answer.h"
+#include "object/dwarf/answer.h"
 
 #define ADDRESSES_MAX 16u
 

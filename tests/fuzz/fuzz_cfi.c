@@ -6,8 +6,8 @@
 #include "tests/unit/build_cfi.h"
 #include "tests/unit/build_elf.h"
 #include "tests/unit/compare_rows.h"
-#include "worker/elf/image.h"
-#include "worker/unwind/unwind_table.h"
+#include "object/elf/image.h"
+#include "object/unwind/unwind_table.h"
 
 #define TEXT 0x1000ull
 #define SIZE 0x20000ull

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/text.h"
+#include "view/check/text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,9 +5,9 @@
 
 #include "ipc/channel.h"
 #include "tests/unit/build_elf.h"
-#include "worker/debug_file.h"
-#include "worker/elf/image.h"
-#include "worker/target/debug_files.h"
+#include "worker/naming/debug_file.h"
+#include "object/elf/image.h"
+#include "worker/naming/debug_files.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 
 #include "tests/unit/build_elf.h"
-#include "worker/elf/image.h"
-#include "worker/symbol/cache.h"
-#include "worker/symbol/debugdata.h"
-#include "worker/symbol/symtab.h"
+#include "object/elf/image.h"
+#include "object/symbol/cache.h"
+#include "object/symbol/debugdata.h"
+#include "object/symbol/symtab.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "worker/base/expression.h"
+#include "base/expression.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -9,10 +9,10 @@
 #include "tests/unit/build_profile.h"
 #include "tests/unit/build_random.h"
 #include "tests/unit/json_check.h"
-#include "worker/format/format.h"
-#include "worker/format/why.h"
-#include "worker/profile/profile.h"
-#include "worker/profile/sources.h"
+#include "profile/format/format.h"
+#include "worker/why/why.h"
+#include "profile/profile.h"
+#include "worker/why/causes.h"
 
 #define NAMES_MAX    32u
 #define SCREEN_BYTES ((WHY_COLUMNS + 1) * WHY_LINES)

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "tests/unit/build_elf.h"
-#include "worker/elf/image.h"
-#include "worker/unwind/unwind_table.h"
+#include "object/elf/image.h"
+#include "object/unwind/unwind_table.h"
 
 #define TEXT	  0x1000ull
 #define TEXT_SIZE (1ull << 16)

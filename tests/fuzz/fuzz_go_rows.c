@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "tests/unit/build_elf.h"
-#include "worker/elf/image.h"
-#include "worker/unwind/unwind_table.h"
+#include "object/elf/image.h"
+#include "object/unwind/unwind_table.h"
 
 #define TEXT	  0x401000u
 #define FUNCTIONS 4u

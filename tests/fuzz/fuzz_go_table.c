@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "tests/unit/build_go.h"
-#include "worker/elf/image.h"
-#include "worker/symbol/cache.h"
-#include "worker/symbol/go_table.h"
+#include "object/elf/image.h"
+#include "object/symbol/cache.h"
+#include "object/symbol/go_table.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -2,9 +2,9 @@
 /* The input is a whole file: everything that is asked of one. */
 #include <stdint.h>
 
-#include "worker/elf/image.h"
-#include "worker/elf/split.h"
-#include "worker/unwind/unwind_table.h"
+#include "object/elf/image.h"
+#include "object/elf/split.h"
+#include "object/unwind/unwind_table.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

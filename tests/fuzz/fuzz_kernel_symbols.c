@@ -4,8 +4,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "worker/base/ksyms_file.h"
-#include "worker/symbol/kernel_symbols.h"
+#include "base/ksyms_file.h"
+#include "worker/kernel/kernel_symbols.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

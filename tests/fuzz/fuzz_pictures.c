@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "tests/unit/build_profile.h"
-#include "worker/format/format.h"
-#include "worker/profile/profile.h"
+#include "profile/format/format.h"
+#include "profile/profile.h"
 
 #define DEPTH_MAX 60
 

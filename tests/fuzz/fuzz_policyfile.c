@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "helper/policy/parser.h"
+#include "helper/rules/parser.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "worker/format/format.h"
-#include "worker/format/pprof_read.h"
+#include "profile/format/format.h"
+#include "profile/read/pprof_read.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "worker/base/reader.h"
+#include "base/reader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "tests/unit/build_symbols.h"
-#include "worker/elf/image.h"
-#include "worker/symbol/cache.h"
-#include "worker/symbol/symtab.h"
+#include "object/elf/image.h"
+#include "object/symbol/cache.h"
+#include "object/symbol/symtab.h"
 
 #define PCS 64u
 

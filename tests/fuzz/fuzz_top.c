@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "top/canvas.h"
-#include "top/messages.h"
-#include "top/members.h"
-#include "top/ui.h"
+#include "view/top/canvas.h"
+#include "view/top/messages.h"
+#include "view/top/members.h"
+#include "view/top/ui.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,7 +8,7 @@ report() {	# what, grep output
 	[ -z "$2" ] || { printf '%s\n' "$2" | sed "s|^|$1: |"; failed=1; }
 }
 sources=$(tests/lint/sources | grep -v '^tests/e2e/workloads/')
-ours=$(tests/lint/sources bpf check helper ipc loader policy report symbolize top worker)
+ours=$(tests/lint/sources product)
 
 # Comments and strings do not count.
 strip() {

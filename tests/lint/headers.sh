@@ -5,7 +5,7 @@
 
 build=${BUILD:-build}
 failed=0
-for header in $(tests/lint/sources bpf check helper ipc loader policy report symbolize worker | grep '\.h$'); do
+for header in $(tests/lint/sources product | grep '\.h$'); do
 	if [ "${header#bpf/}" != "$header" ]; then
 		compile="${CLANG:-clang} -O2 -target bpf -D__TARGET_ARCH_x86 -Wall -Wextra
 			-Wno-unused-parameter -I/usr/include/$(uname -m)-linux-gnu"

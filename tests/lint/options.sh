@@ -30,7 +30,7 @@ parsed() {	# VERB: those of its parser's table, where it has one
 	local table='longs' source="helper/options/*.c"
 	case $1 in
 	record) ;;
-	report) source='report/options.c' ;;
+	report) source='view/report/options.c' ;;
 	symbolize | top) source="$1/*.c" ;;
 	*) table=${1}_longs ;;
 	esac
@@ -68,7 +68,7 @@ in_fish() {
 }
 
 handed_on() {	# of record by top: those that it does not refuse
-	helped record | grep -vxFf <(sed -nE 's/^\t*\{"(--[a-z]+)", .*/\1/p' top/options.c)
+	helped record | grep -vxFf <(sed -nE 's/^\t*\{"(--[a-z]+)", .*/\1/p' view/top/options.c)
 }
 
 list() {	# what is separated by blanks
@@ -141,7 +141,7 @@ same "$completions, fish, layers" "$layers" \
 	"$(sed -nE "s/.*-l require -x -a '([^']*)'.*/\1/p" $completions/keyhole.fish | list)"
 same "$completions, zsh, layers" "$layers" \
 	"$(sed -nE "s/.*_values -s , layer ([a-z ]*)'.*/\1/p" $completions/_keyhole | list)"
-for rule in $(sed -nE 's/^\t\[ROW_[A-Z]+\] = "([a-z -]+) ",$/\1/p' helper/policy/parser.c | tr ' ' _); do
+for rule in $(sed -nE 's/^\t\[ROW_[A-Z]+\] = "([a-z -]+) ",$/\1/p' helper/rules/parser.c | tr ' ' _); do
 	grep -q "^\.It Cm ${rule//_/ } Ar" $man/keyhole-policy.conf.5 ||
 		{ echo "$man/keyhole-policy.conf.5: no rule ${rule//_/ }"; failed=1; }
 done

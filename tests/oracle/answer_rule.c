@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "tests/oracle/answer.h"
-#include "worker/unwind/unwind_table.h"
+#include "object/unwind/unwind_table.h"
 
 static void set_caller(struct answer answers[ANSWERS], u64 sp, u64 ra)
 {

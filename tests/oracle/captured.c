@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "tests/oracle/snapshot.h"
-#include "worker/base/array.h"
+#include "base/array.h"
 
 #define POLL_US 4000
 

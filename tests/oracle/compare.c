@@ -4,12 +4,12 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "bpf/walk.bpf.h"
+#include "bpf/walk/walk.bpf.h"
 #include "tests/oracle/captured.h"
 #include "tests/oracle/libdw_walk.h"
 #include "tests/oracle/rewalk.h"
 #include "tests/oracle/snapshot.h"
-#include "worker/elf/image.h"
+#include "object/elf/image.h"
 
 #define GAP_MIN	     16 /* smaller gaps belong to the function before them */
 #define FUNCTION_MAX 4096

@@ -8,7 +8,7 @@
 
 #include "tests/oracle/captured.h"
 #include "tests/oracle/snapshot.h"
-#include "worker/elf/image.h"
+#include "object/elf/image.h"
 
 struct walk_state {
 	const struct stack *stack;

@@ -9,7 +9,7 @@
 #include "tests/bpf/host.h"
 #include "tests/oracle/captured.h"
 #include "tests/oracle/snapshot.h"
-#include "worker/unwind/unwind_table.h"
+#include "object/unwind/unwind_table.h"
 
 #define MULTIPLIER 0x9e3779b97f4a7c15ull
 

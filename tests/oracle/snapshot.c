@@ -11,11 +11,11 @@
 #include <unistd.h>
 
 #include "ipc/guard.h"
-#include "worker/base/array.h"
-#include "worker/base/reader.h"
-#include "worker/elf/image.h"
+#include "base/array.h"
+#include "base/reader.h"
+#include "object/elf/image.h"
 #include "worker/process/maps_text.h"
-#include "worker/unwind/unwind_table.h"
+#include "object/unwind/unwind_table.h"
 #include "worker/vdso.h"
 
 #define VDSO_DEVICE   (~0ull)

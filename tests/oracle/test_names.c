@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "worker/elf/image.h"
-#include "worker/symbol/cache.h"
-#include "worker/symbol/debugdata.h"
-#include "worker/symbol/go_table.h"
-#include "worker/symbol/symtab.h"
+#include "object/elf/image.h"
+#include "object/symbol/cache.h"
+#include "object/symbol/debugdata.h"
+#include "object/symbol/go_table.h"
+#include "object/symbol/symtab.h"
 
 #define ADDRESSES_MAX (1u << 20)
 

@@ -20,9 +20,9 @@
 #include "bpf/abi.h"
 #include "ipc/guard.h"
 #include "tests/oracle/answer.h"
-#include "worker/elf/image.h"
-#include "worker/unwind/frame.h"
-#include "worker/unwind/unwind_table.h"
+#include "object/elf/image.h"
+#include "object/unwind/frame.h"
+#include "object/unwind/unwind_table.h"
 
 #define SHOWN_MAX 20 /* differences shown per file */
 #define GAP_MIN	  16 /* smaller gaps belong to the function before them */

@@ -71,7 +71,7 @@ for program in $programs; do
 	cp "$build/other/$program" "$top/bin"
 	case $program in
 	keyhole) changed=$verbs ;;
-	keyhole-policy) changed='record check-config' ;;
+	keyhole-rules) changed='record check-config' ;;
 	*) changed=$(verb_of "$program") ;;
 	esac
 	[ -n "$changed" ] || changed=record

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "ipc/messages.h"
-#include "worker/format/format.h"
-#include "worker/profile/profile.h"
+#include "profile/format/format.h"
+#include "profile/profile.h"
 
 #define LARGE_STACKS	100000u
 #define LARGE_FUNCTIONS 4000u

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """
-page.py [PART]: the page of worker/format/page/ as its reader uses it, in headless Chromium, by
+page.py [PART]: the page of profile/format/page/ as its reader uses it, in headless Chromium, by
 mouse and keys; and the SVG. PART: of a test's name. The profiles are those of
 tests/page/make_page.c. Prints TAP; needs no root.
 """

@@ -18,8 +18,8 @@
 #include "helper/output/dwarf.h"
 #include "ipc/time.h"
 #include "tests/privsep/privsep.h"
-#include "worker/dwarf/answer.h"
-#include "worker/dwarf/child.h"
+#include "object/dwarf/answer.h"
+#include "object/dwarf/child.h"
 
 extern const char __ehdr_start;
 

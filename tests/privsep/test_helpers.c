@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The helpers, started and asked as the loader does it. */
-#include "loader/ksyms.h"
+#include "loader/kernel_symbols.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "worker/base/ksyms_file.h"
+#include "base/ksyms_file.h"
 #include "loader/helper.h"
 #include "loader/options.h"
 #include "policy/policy_impl.h"
@@ -47,11 +47,11 @@ static void test_helpers__kernel_symbols_of_this_machine(void **state)
 /* It waits for the second file. */
 static void test_helpers__kernel_symbols_are_read_without_rights(void **state)
 {
-	const char *const argv[] = {"keyhole-ksyms", NULL};
+	const char *const argv[] = {"keyhole-kernel-symbols", NULL};
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	struct channel channel;
 	struct message message;
-	pid_t pid = helper_start(PARTY_KSYMS, argv, NULL, &channel);
+	pid_t pid = helper_start(PARTY_KERNEL_SYMBOLS, argv, NULL, &channel);
 
 	(void)state;
 	assert_true(pid > 0);
@@ -207,9 +207,9 @@ static void test_helpers__a_capability_that_is_missing_is_told(void **state)
 /* It waits for the file, behind its filter. */
 static void test_helpers__the_policy_is_read_without_rights(void **state)
 {
-	const char *const argv[] = {"keyhole-policy", "record", "file", NULL};
+	const char *const argv[] = {"keyhole-rules", "record", "file", NULL};
 	struct channel channel;
-	pid_t pid = helper_start(PARTY_POLICY, argv, NULL, &channel);
+	pid_t pid = helper_start(PARTY_RULES, argv, NULL, &channel);
 
 	(void)state;
 	assert_true(pid > 0);

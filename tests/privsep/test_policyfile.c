@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* keyhole-policy as the loader starts it, and what the loader takes from one taken over. */
+/* keyhole-rules as the loader starts it, and what the loader takes from one taken over. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "helper/policy/parser.h"
+#include "helper/rules/parser.h"
 #include "ipc/guard.h"
 #include "loader/helper.h"
 #include "loader/recording.h"
@@ -151,12 +151,12 @@ static void test_policyfile__nothing_is_read_with_rights(void **state)
 		if (readlink("/proc/self/exe", path, sizeof(path) - 20) < 0 ||
 		    dup2(fds[1], CHANNEL_FD) != CHANNEL_FD)
 			_exit(2);
-		memcpy(strrchr(path, '/'), "/keyhole-policy", sizeof("/keyhole-policy"));
-		execl(path, "keyhole-policy", "record", "file", NULL);
+		memcpy(strrchr(path, '/'), "/keyhole-rules", sizeof("/keyhole-rules"));
+		execl(path, "keyhole-rules", "record", "file", NULL);
 		_exit(2);
 	}
 	close(fds[1]);
-	channel_init(&channel, fds[0], PARTY_LOADER, PARTY_POLICY);
+	channel_init(&channel, fds[0], PARTY_LOADER, PARTY_RULES);
 	channel_send(&channel, MESSAGE_POLICY_FILE, &none, sizeof(none), -1);
 	assert_true(channel_wait(&channel, 10000, &message) < 0);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
@@ -215,7 +215,7 @@ static int says_something_else(struct channel *loader)
 	const struct message_reply reply = {0};
 	struct channel other;
 
-	channel_init(&other, loader->fd, PARTY_KSYMS, PARTY_LOADER);
+	channel_init(&other, loader->fd, PARTY_KERNEL_SYMBOLS, PARTY_LOADER);
 	return channel_send(&other, MESSAGE_SYMBOLS, &reply, sizeof(reply), 0);
 }
 
@@ -238,13 +238,13 @@ static const struct {
 	{"keys-without-a-file", keys_without_a_file, EXIT_FAILED},
 };
 
-/* This program, started in place of keyhole-policy. */
+/* This program, started in place of keyhole-rules. */
 static int act(const char *name)
 {
 	struct channel loader;
 	struct message file;
 
-	channel_init(&loader, CHANNEL_FD, PARTY_POLICY, PARTY_LOADER);
+	channel_init(&loader, CHANNEL_FD, PARTY_RULES, PARTY_LOADER);
 	if (channel_expect(&loader, MESSAGE_POLICY_FILE, 10000, &file))
 		return 1;
 	for (size_t i = 0; i < sizeof(acts) / sizeof(*acts); i++)
@@ -253,7 +253,7 @@ static int act(const char *name)
 	return 1;
 }
 
-/* Copies this program, to be the loader that finds itself as keyhole-policy beside it. */
+/* Copies this program, to be the loader that finds itself as keyhole-rules beside it. */
 static void copy_ourselves(const char *folder)
 {
 	char path[PATH_MAX], block[65536];
@@ -265,7 +265,7 @@ static void copy_ourselves(const char *folder)
 	assert_true(from >= 0 && to >= 0);
 	while ((size = read(from, block, sizeof(block))) > 0)
 		assert_int_equal(write(to, block, (size_t)size), size);
-	snprintf(path, sizeof(path), "%s/keyhole-policy", folder);
+	snprintf(path, sizeof(path), "%s/keyhole-rules", folder);
 	assert_int_equal(symlink("loader", path), 0);
 }
 
@@ -284,7 +284,7 @@ static void test_policyfile__one_that_was_taken_over(void **state)
 	(void)state;
 	assert_non_null(mkdtemp(folder));
 	snprintf(loader, sizeof(loader), "%s/loader", folder);
-	snprintf(link, sizeof(link), "%s/keyhole-policy", folder);
+	snprintf(link, sizeof(link), "%s/keyhole-rules", folder);
 	copy_ourselves(folder);
 	for (size_t i = 0; i < sizeof(acts) / sizeof(*acts); i++) {
 		const char *const argv[] = {loader, "read", acts[i].name, NULL};
@@ -309,7 +309,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_policyfile__one_that_was_taken_over),
 	};
 
-	if (argc == 3 && !strcmp(argv[0], "keyhole-policy"))
+	if (argc == 3 && !strcmp(argv[0], "keyhole-rules"))
 		return act(argv[2]);
 	if (argc == 3)
 		return rules_read(argv[2], "record", &(struct rules){.keys = -1});

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "worker/dwarf/answer.h"
+#include "object/dwarf/answer.h"
 
 /* wants: parts are in dwz's file, whose build id is abcd. 0 or a negative errno. */
 int build_answer(int fd, const char *function, enum answer_status status, bool wants);

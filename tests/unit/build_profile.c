@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "bpf/abi.h"
-#include "worker/format/format.h"
-#include "worker/profile/profile.h"
+#include "profile/format/format.h"
+#include "profile/profile.h"
 
 const struct profile_times build_profile_times = {
 	.period = 10000000,

@@ -8,7 +8,7 @@
 
 #include "bpf/abi.h"
 #include "tests/unit/build_profile.h"
-#include "worker/profile/profile.h"
+#include "profile/profile.h"
 
 #define MARKERS 2u /* the last objects, and their locations */
 

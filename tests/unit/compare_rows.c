@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "worker/unwind/rule.h"
-#include "worker/unwind/unwind_table.h"
+#include "object/unwind/rule.h"
+#include "object/unwind/unwind_table.h"
 
 void compare_rows(const struct unwind_table *table, const void *eh_frame, size_t size)
 {

@@ -15,8 +15,8 @@
 
 #include "ipc/time.h"
 #include "worker/process/parser.h"
-#include "worker/profile/profile.h"
-#include "worker/target/debug_files.h"
+#include "profile/profile.h"
+#include "worker/naming/debug_files.h"
 
 #define PAGE 4096u
 

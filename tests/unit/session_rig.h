@@ -9,7 +9,7 @@
 #include "bpf/abi.h"
 #include "tests/unit/build_sideband.h"
 #include "tests/unit/fake_target.h"
-#include "worker/elf/image.h"
+#include "object/elf/image.h"
 #include "worker/session.h"
 
 struct rig {

@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "worker/dwarf/answer.h"
+#include "object/dwarf/answer.h"
 
 #define ADDRESSES 3
 #define BYTES_MAX 65536

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "worker/base/array.h"
+#include "base/array.h"
 
 static void test_array__items_survive_growth(void **state)
 {

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "tests/unit/build_cfi.h"
-#include "worker/unwind/cfi.h"
+#include "object/unwind/cfi.h"
 
 #define START 0x1000ull
 #define SIZE  0x100ull

@@ -5,8 +5,8 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "worker/base/chain.h"
-#include "worker/base/map.h"
+#include "base/chain.h"
+#include "base/map.h"
 
 #define KEY 7
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "check/report.h"
+#include "view/check/report.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

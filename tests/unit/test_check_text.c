@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "check/text.h"
+#include "view/check/text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

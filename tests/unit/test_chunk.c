@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "worker/unwind/chunk.h"
-#include "worker/unwind/unwind_table.h"
+#include "object/unwind/chunk.h"
+#include "object/unwind/unwind_table.h"
 
 #define NONE	 7 /* an index that rows without information have here */
 #define ROWS_MAX 40000

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "worker/base/columns.h"
+#include "base/columns.h"
 
 #define JAPANESE "\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e"
 #define FACE	 "\xf0\x9f\x98\x80"

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "ipc/time.h"
-#include "symbolize/debug.h"
-#include "worker/dwarf/answer.h"
+#include "view/symbolize/debug.h"
+#include "object/dwarf/answer.h"
 
 extern const char __ehdr_start;
 

@@ -19,9 +19,9 @@
 #include "helper/output/debug_files.h"
 #include "ipc/channel.h"
 #include "tests/unit/build_elf.h"
-#include "worker/debug_file.h"
-#include "worker/elf/image.h"
-#include "worker/target/debug_files.h"
+#include "worker/naming/debug_file.h"
+#include "object/elf/image.h"
+#include "worker/naming/debug_files.h"
 
 #define ID	 "\x01\x23\x45\x67\x89\xab\xcd\xef\x01\x23\x45\x67\x89\xab\xcd\xef\x01\x23\x45\x67"
 #define ID_BYTES 20

@@ -12,10 +12,10 @@
 
 #include "tests/unit/build_elf.h"
 #include "tests/unit/build_symbols.h"
-#include "worker/elf/image.h"
-#include "worker/symbol/cache.h"
-#include "worker/symbol/debugdata.h"
-#include "worker/symbol/symtab.h"
+#include "object/elf/image.h"
+#include "object/symbol/cache.h"
+#include "object/symbol/debugdata.h"
+#include "object/symbol/symtab.h"
 
 static unsigned char packed[1 << 20];
 

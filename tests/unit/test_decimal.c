@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "worker/base/decimal.h"
+#include "base/decimal.h"
 
 static void test_decimal__reads(void **state)
 {

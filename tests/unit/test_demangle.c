@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "worker/symbol/demangle.h"
+#include "object/symbol/demangle.h"
 
 static void assert_demangled(const char *name, const char *expected)
 {

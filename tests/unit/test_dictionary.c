@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "worker/unwind/dictionary.h"
+#include "object/unwind/dictionary.h"
 
 #define SP(n) RULE_MAKE(RULE_SP, 0, 0, n, 0)
 #define WIDE  RULE_MAKE(RULE_WIDE, 0, 0, 0, 0)

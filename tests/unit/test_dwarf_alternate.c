@@ -22,7 +22,7 @@
 #include "helper/output/dwarf.h"
 #include "ipc/messages.h"
 #include "tests/unit/build_answer.h"
-#include "worker/dwarf/child.h"
+#include "object/dwarf/child.h"
 
 /* ---- the program ---- */
 

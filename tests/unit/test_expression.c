@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "worker/base/expression.h"
+#include "base/expression.h"
 
 static void test_expression__matches(void **state)
 {

@@ -14,8 +14,8 @@
 
 #include "tests/unit/build_profile.h"
 #include "tests/unit/json_check.h"
-#include "worker/format/format.h"
-#include "worker/profile/profile.h"
+#include "profile/format/format.h"
+#include "profile/profile.h"
 
 /* The caller frees it. */
 static char *render(const struct profile *profile)

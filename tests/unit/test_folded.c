@@ -13,8 +13,8 @@
 
 #include "ipc/messages.h"
 #include "tests/unit/build_profile.h"
-#include "worker/format/format.h"
-#include "worker/profile/profile.h"
+#include "profile/format/format.h"
+#include "profile/profile.h"
 
 static void assert_folded(const struct profile *profile, bool by_thread, const char *expected)
 {

@@ -17,8 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "symbolize/debug.h"
-#include "symbolize/folders.h"
+#include "view/symbolize/debug.h"
+#include "view/symbolize/folders.h"
 #include "tests/unit/build_answer.h"
 
 /* ---- who reads ---- */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "tests/unit/build_cfi.h"
-#include "worker/unwind/frame.h"
+#include "object/unwind/frame.h"
 
 #define SECTION_AT 0x4000ull
 #define NOTHING	   ((struct build_cfi_code){NULL, 0})

@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "tests/unit/build_elf.h"
-#include "worker/elf/image.h"
-#include "worker/unwind/go_rows.h"
-#include "worker/unwind/unwind_table.h"
+#include "object/elf/image.h"
+#include "object/unwind/go_rows.h"
+#include "object/unwind/unwind_table.h"
 
 #define TEXT	   0x401000ull
 #define TEXT_BYTES 0x1000u

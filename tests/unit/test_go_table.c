@@ -12,10 +12,10 @@
 #include <string.h>
 
 #include "tests/unit/build_go.h"
-#include "worker/elf/image.h"
-#include "worker/symbol/cache.h"
-#include "worker/symbol/go_module.h"
-#include "worker/symbol/go_table.h"
+#include "object/elf/image.h"
+#include "object/symbol/cache.h"
+#include "object/symbol/go_module.h"
+#include "object/symbol/go_table.h"
 
 struct rig {
 	struct symbol_cache *cache;

@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "tests/unit/build_elf.h"
-#include "worker/elf/image.h"
-#include "worker/elf/split.h"
+#include "object/elf/image.h"
+#include "object/elf/split.h"
 
 static struct image *open_built(struct build_elf *elf)
 {

@@ -14,14 +14,14 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "helper/policy/parser.h"
+#include "helper/rules/parser.h"
 #include "ipc/channel.h"
 #include "tests/unit/session_rig.h"
-#include "worker/dwarf/answer.h"
-#include "worker/dwarf/child.h"
-#include "worker/inlines.h"
-#include "worker/profile/profile.h"
-#include "worker/target/debug_files.h"
+#include "object/dwarf/answer.h"
+#include "object/dwarf/child.h"
+#include "worker/naming/inlines.h"
+#include "profile/profile.h"
+#include "worker/naming/debug_files.h"
 
 void outer(void);
 

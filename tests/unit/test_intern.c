@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "worker/base/intern.h"
+#include "base/intern.h"
 
 static void test_intern__equal_bytes_have_equal_ids(void **state)
 {

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "tests/unit/json_check.h"
-#include "worker/format/json.h"
-#include "worker/format/output.h"
+#include "profile/format/json.h"
+#include "profile/format/output.h"
 
 struct rig {
 	struct output output;

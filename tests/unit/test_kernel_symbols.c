@@ -10,8 +10,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "worker/base/ksyms_file.h"
-#include "worker/symbol/kernel_symbols.h"
+#include "base/ksyms_file.h"
+#include "worker/kernel/kernel_symbols.h"
 
 static const char names[] = "kernel\0ext4\0_stext\0__x64_sys_read\0read_it\0ext4_read";
 

@@ -16,8 +16,8 @@
 #include <cmocka.h>
 
 #include "bpf/abi.h"
-#include "helper/ksyms/ksyms.h"
-#include "worker/base/ksyms_file.h"
+#include "helper/kernel_symbols/kernel_symbols.h"
+#include "base/ksyms_file.h"
 
 static union {
 	struct ksyms_file_head head;

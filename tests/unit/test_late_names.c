@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "tests/unit/session_rig.h"
-#include "worker/symbol/late_names.h"
+#include "worker/kernel/late_names.h"
 
 static void assert_kept(const struct late_names *names, uint32_t id, const char *function,
 			const char *module)

@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "ipc/time.h"
-#include "worker/dwarf/answer.h"
-#include "worker/dwarf/lines.h"
-#include "worker/elf/image.h"
+#include "object/dwarf/answer.h"
+#include "object/dwarf/lines.h"
+#include "object/elf/image.h"
 
 #define INLINED static inline __attribute__((always_inline))
 #define ALONE	__attribute__((noinline))

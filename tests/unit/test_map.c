@@ -5,7 +5,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "worker/base/map.h"
+#include "base/map.h"
 
 #define MANY 20000u
 

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "worker/format/format.h"
+#include "profile/format/format.h"
 
 static void assert_clean(const char *name, const char *expected)
 {

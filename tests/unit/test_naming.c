@@ -11,15 +11,15 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "helper/policy/parser.h"
+#include "helper/rules/parser.h"
 #include "tests/unit/build_elf.h"
 #include "tests/unit/build_go.h"
 #include "tests/unit/build_symbols.h"
 #include "tests/unit/session_rig.h"
-#include "worker/elf/image.h"
-#include "worker/naming.h"
-#include "worker/profile/profile.h"
-#include "worker/symbol/symtab.h"
+#include "object/elf/image.h"
+#include "worker/naming/naming.h"
+#include "profile/profile.h"
+#include "object/symbol/symtab.h"
 
 #define PLACE RIG_OWN_PLACE
 

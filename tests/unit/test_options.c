@@ -345,7 +345,7 @@ static void test_options__other_verbs_are_refused(void **state)
 	assert_int_equal(status, EXIT_USAGE);
 }
 
-/* What only names a file never comes here: the loader opens it for keyhole-policy. */
+/* What only names a file never comes here: the loader opens it for keyhole-rules. */
 static void test_options__check_config_opens_no_option(void **state)
 {
 	int status;

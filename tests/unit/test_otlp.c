@@ -16,8 +16,8 @@
 #include "tests/unit/build_profile.h"
 #include "tests/unit/build_random.h"
 #include "tests/unit/json_check.h"
-#include "worker/format/format.h"
-#include "worker/profile/profile.h"
+#include "profile/format/format.h"
+#include "profile/profile.h"
 
 /* No unknown field: the message is as long as what protobuf-c would make of it. */
 static Otlp__ProfilesData *unpack(const struct profile *profile)

@@ -14,7 +14,7 @@
 
 #include "tests/unit/fake_target.h"
 #include "worker/process/parser.h"
-#include "worker/unwind/unwind_table.h"
+#include "object/unwind/unwind_table.h"
 
 static void take(struct parser *parser, struct parser_result *result)
 {

@@ -16,8 +16,8 @@
 
 #include "ipc/messages.h"
 #include "tests/unit/build_profile.h"
-#include "worker/format/format.h"
-#include "worker/profile/profile.h"
+#include "profile/format/format.h"
+#include "profile/profile.h"
 
 #define DATA_TAG "<script type=\"application/json\" id=\"data\">\n"
 

@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "helper/policy/parser.h"
-#include "helper/policy/sha256.h"
+#include "helper/rules/parser.h"
+#include "helper/rules/sha256.h"
 
 static struct policy_rows rows;
 

@@ -15,8 +15,8 @@
 #include "bpf/abi.h"
 #include "proto/profile.pb-c.h"
 #include "tests/unit/build_profile.h"
-#include "worker/format/format.h"
-#include "worker/profile/profile.h"
+#include "profile/format/format.h"
+#include "profile/profile.h"
 
 #define UNPACKED_MAX (8u << 20)
 

@@ -16,9 +16,9 @@
 #include "bpf/abi.h"
 #include "proto/profile.pb-c.h"
 #include "tests/unit/build_profile.h"
-#include "worker/format/format.h"
-#include "worker/format/pprof_read.h"
-#include "worker/format/unpack.h"
+#include "profile/format/format.h"
+#include "profile/read/pprof_read.h"
+#include "profile/read/unpack.h"
 
 typedef Perftools__Profiles__Profile profile_message;
 

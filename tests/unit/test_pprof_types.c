@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "proto/profile.pb-c.h"
-#include "worker/format/format.h"
-#include "worker/format/pprof_read.h"
+#include "profile/format/format.h"
+#include "profile/read/pprof_read.h"
 
 static int read_named(char *name, const char *wanted, struct pprof_info *ret_info)
 {

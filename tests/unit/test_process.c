@@ -12,7 +12,7 @@
 
 #include "ipc/time.h"
 #include "tests/unit/session_rig.h"
-#include "worker/profile/profile.h"
+#include "profile/profile.h"
 #include "worker/process/process.h"
 #include "worker/process/tracker.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "bpf/abi.h"
-#include "worker/profile/profile.h"
+#include "profile/profile.h"
 
 static void test_profile__strings_are_unique_and_zero_is_empty(void **state)
 {

@@ -11,7 +11,7 @@
 
 #include "ipc/time.h"
 #include "tests/unit/fake_target.h"
-#include "worker/elf/image.h"
+#include "object/elf/image.h"
 #include "worker/process/mapping.h"
 #include "worker/process/object.h"
 #include "worker/process/process.h"

@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "tests/unit/build_profile.h"
-#include "worker/format/format.h"
-#include "worker/profile/profile.h"
-#include "worker/profile/reachable.h"
+#include "profile/format/format.h"
+#include "profile/profile.h"
+#include "profile/reachable.h"
 
 static void test_reachable__all_of_a_profile_stays(void **state)
 {

@@ -5,7 +5,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "worker/base/reader.h"
+#include "base/reader.h"
 
 #define READER(...)                                                  \
 	({                                                           \

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "helper/policy/parser.h"
-#include "worker/base/redact.h"
+#include "helper/rules/parser.h"
+#include "base/redact.h"
 
 _Static_assert((int)REDACT_COMM == NAMES_COMM && (int)REDACT_PATH == NAMES_PATH &&
 		       (int)REDACT_THREAD == NAMES_THREAD &&

@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/filter.h"
-#include "report/options.h"
-#include "report/view.h"
+#include "view/report/filter.h"
+#include "view/report/options.h"
+#include "view/report/view.h"
 #include "tests/unit/build_profile.h"
-#include "worker/format/format.h"
+#include "profile/format/format.h"
 
 /* ---- options ---- */
 

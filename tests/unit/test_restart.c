@@ -12,7 +12,7 @@
 #include "tests/unit/session_rig.h"
 #include "worker/process/journal.h"
 #include "worker/process/parser.h"
-#include "worker/profile/profile.h"
+#include "profile/profile.h"
 
 #define TEXT "10000000-10004000 r-xp 00000000 08:01 65536 /bin/program\n"
 

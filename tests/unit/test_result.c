@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "report/result.h"
+#include "view/result.h"
 
 struct rig {
 	char folder[64], path[128];

@@ -9,7 +9,7 @@
 
 #include "bpf/abi.h"
 #include "tests/unit/build_cfi.h"
-#include "worker/unwind/rule.h"
+#include "object/unwind/rule.h"
 
 #define RBP REGISTER_RBP
 #define RSP REGISTER_RSP

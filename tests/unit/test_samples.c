@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 
 #include "tests/unit/session_rig.h"
-#include "worker/profile/profile.h"
+#include "profile/profile.h"
 #include "worker/sample/samples.h"
 
 #define TEXT "10000000-10004000 r-xp 00000000 08:01 65536 /bin/program\n"

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "tests/unit/build_elf.h"
-#include "worker/elf/image.h"
-#include "worker/symbol/cache.h"
+#include "object/elf/image.h"
+#include "object/symbol/cache.h"
 
 #define WORDS	   (1u << 16)
 #define SMALL	   (100u << 10) /* six blocks */

@@ -18,11 +18,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "report/confine.h"
-#include "worker/dwarf/merge.h"
-#include "worker/dwarf/answer.h"
-#include "worker/profile/place.h"
-#include "worker/profile/profile.h"
+#include "view/confine.h"
+#include "object/dwarf/merge.h"
+#include "object/dwarf/answer.h"
+#include "profile/place.h"
+#include "profile/profile.h"
 
 /* gcc says it so, clang so: such builds are not confined. */
 #if defined(__SANITIZE_ADDRESS__)

@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "tests/unit/build_symbols.h"
-#include "worker/elf/image.h"
-#include "worker/symbol/cache.h"
-#include "worker/symbol/symtab.h"
+#include "object/elf/image.h"
+#include "object/symbol/cache.h"
+#include "object/symbol/symtab.h"
 
 #define FUNC(binding) ELF64_ST_INFO(STB_##binding, STT_FUNC)
 #define LABEL	      ELF64_ST_INFO(STB_LOCAL, STT_NOTYPE)

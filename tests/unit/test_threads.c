@@ -5,8 +5,8 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "worker/format/threads.h"
-#include "worker/profile/profile.h"
+#include "profile/format/threads.h"
+#include "profile/profile.h"
 
 #define START 1000u
 

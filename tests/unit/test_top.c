@@ -12,13 +12,13 @@
 
 #include "bpf/abi.h"
 #include "tests/unit/build_profile.h"
-#include "top/canvas.h"
-#include "top/members.h"
-#include "top/ui.h"
-#include "worker/base/columns.h"
-#include "worker/base/intern.h"
-#include "worker/format/format.h"
-#include "worker/profile/profile.h"
+#include "view/top/canvas.h"
+#include "view/top/members.h"
+#include "view/top/ui.h"
+#include "base/columns.h"
+#include "base/intern.h"
+#include "profile/format/format.h"
+#include "profile/profile.h"
 
 #define LINES 24
 

@@ -11,12 +11,12 @@
 #include <string.h>
 
 #include "tests/unit/build_profile.h"
-#include "top/members.h"
-#include "top/messages.h"
-#include "top/options.h"
-#include "top/ui.h"
-#include "worker/format/format.h"
-#include "worker/profile/profile.h"
+#include "view/top/members.h"
+#include "view/top/messages.h"
+#include "view/top/options.h"
+#include "view/top/ui.h"
+#include "profile/format/format.h"
+#include "profile/profile.h"
 
 static void test_top_input__keys_of_terminals(void **state)
 {

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "tests/unit/build_profile.h"
-#include "worker/format/tree.h"
+#include "profile/format/tree.h"
 
 struct expected {
 	uint32_t level;

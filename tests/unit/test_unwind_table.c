@@ -13,8 +13,8 @@
 
 #include "tests/unit/build_cfi.h"
 #include "tests/unit/build_elf.h"
-#include "worker/elf/image.h"
-#include "worker/unwind/unwind_table.h"
+#include "object/elf/image.h"
+#include "object/unwind/unwind_table.h"
 
 #define TEXT	  0x10000ull
 #define TEXT_SIZE 0x80000ull

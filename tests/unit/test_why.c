@@ -15,10 +15,10 @@
 
 #include "bpf/abi.h"
 #include "tests/unit/session_rig.h"
-#include "worker/format/why.h"
+#include "worker/why/why.h"
 #include "worker/process/parser.h"
-#include "worker/profile/profile.h"
-#include "worker/profile/sources.h"
+#include "profile/profile.h"
+#include "worker/why/causes.h"
 
 #define HEADINGS "ended%  self%  mapping              rules       rows  names          lines\n"
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "worker/format/wire.h"
+#include "profile/read/wire.h"
 
 #define NUMBERS 64 /* of each length in bits */
 

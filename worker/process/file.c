@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "ipc/guard.h"
-#include "worker/base/chain.h"
-#include "worker/base/map.h"
-#include "worker/base/tally.h"
+#include "base/chain.h"
+#include "base/map.h"
+#include "base/tally.h"
 #include "worker/process/object.h"
 #include "worker/target/target.h"
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "ipc/guard.h"
-#include "worker/base/array.h"
+#include "base/array.h"
 #include "worker/process/file.h"
 #include "worker/process/maps_text.h"
 #include "worker/process/object.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "worker/base/array.h"
+#include "base/array.h"
 
 /* Never twice in one family of forked processes, whose members share cached rules; 26 bits of it
  * reach the BPF programs. */

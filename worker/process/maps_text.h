@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "worker/base/reader.h"
+#include "base/reader.h"
 
 #define MAPS_PATH_MAX 4096
 

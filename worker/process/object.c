@@ -7,14 +7,14 @@
 #include <unistd.h>
 
 #include "ipc/log.h"
-#include "worker/base/map.h"
-#include "worker/base/redact.h"
-#include "worker/base/tally.h"
-#include "worker/elf/image.h"
+#include "base/map.h"
+#include "base/redact.h"
+#include "base/tally.h"
+#include "object/elf/image.h"
 #include "worker/process/parser.h"
 #include "worker/process/segments.h"
 #include "worker/process/table.h"
-#include "worker/unwind/unwind_table.h"
+#include "object/unwind/unwind_table.h"
 
 /* Together fewer than the lines of a second that end the worker (loader/monitor.c). */
 #define FAILURES_LOGGED 100 /* in detail (-v) */

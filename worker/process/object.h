@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "worker/base/chain.h"
+#include "base/chain.h"
 #include "worker/target/target.h"
 
 struct image_segment;

@@ -10,7 +10,7 @@
 
 #include "worker/process/journal.h"
 #include "worker/process/queue.h"
-#include "worker/unwind/unwind_table.h"
+#include "object/unwind/unwind_table.h"
 
 struct parser {
 	pthread_t thread;

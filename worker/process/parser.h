@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "worker/elf/image.h"
+#include "object/elf/image.h"
 #include "worker/target/target.h"
 
 struct journal;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "worker/base/map.h"
+#include "base/map.h"
 #include "worker/process/mapping.h"
 #include "worker/process/object.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "ipc/time.h"
-#include "worker/elf/image.h"
+#include "object/elf/image.h"
 #include "worker/process/mapping.h"
 #include "worker/process/object.h"
 #include "worker/process/process.h"

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 
 #include "ipc/log.h"
-#include "worker/base/array.h"
+#include "base/array.h"
 #include "worker/target/target.h"
 
 struct extent {

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "worker/base/map.h"
+#include "base/map.h"
 #include "worker/process/segments.h"
-#include "worker/unwind/unwind_table.h"
+#include "object/unwind/unwind_table.h"
 
 struct tables {
 	struct segments *segments;

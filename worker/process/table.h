@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "worker/base/chain.h"
+#include "base/chain.h"
 
 struct segments;
 struct tables;

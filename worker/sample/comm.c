@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "worker/base/expression.h"
+#include "base/expression.h"
 
 #define VERDICTS 256 /* names that are remembered; one in the place of another is asked for again */
 

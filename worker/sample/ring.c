@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "worker/profile/profile.h"
+#include "profile/profile.h"
 
 void ring_init(struct ring *ring, const void *base, uint64_t bytes, u64 *tail)
 {

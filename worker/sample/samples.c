@@ -5,15 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "worker/base/array.h"
-#include "worker/base/redact.h"
+#include "base/array.h"
+#include "base/redact.h"
 #include "worker/process/mapping.h"
 #include "worker/process/object.h"
 #include "worker/process/process.h"
 #include "worker/process/tracker.h"
-#include "worker/profile/profile.h"
+#include "profile/profile.h"
 #include "worker/sample/comm.h"
-#include "worker/symbol/kernel_symbols.h"
+#include "worker/kernel/kernel_symbols.h"
 
 _Static_assert(RECORD_KERNEL_FRAMES_MAX + RECORD_FRAMES_MAX + 2 <= PROFILE_STACK_MAX,
 	       "a record and its markers fit a stack");

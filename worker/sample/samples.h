@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "bpf/abi.h"
-#include "worker/symbol/late_names.h"
+#include "worker/kernel/late_names.h"
 
 struct comm_filter;
 struct kernel_symbols;

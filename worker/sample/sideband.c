@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <sys/sysmacros.h>
 
-#include "worker/base/reader.h"
+#include "base/reader.h"
 
 #define SAMPLE_ID_BYTES 16u /* u32 pid, tid; u64 time */
 

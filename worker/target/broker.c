@@ -9,7 +9,7 @@
 #include "ipc/guard.h"
 #include "ipc/messages.h"
 #include "ipc/time.h"
-#include "worker/base/array.h"
+#include "base/array.h"
 
 struct broker {
 	struct target target; /* first: a target is its broker */

@@ -7,11 +7,11 @@
 
 #include "bpf/abi.h"
 #include "tests/e2e/doomed/doomed.h"
-#include "worker/elf/image.h"
+#include "object/elf/image.h"
 #include "worker/regions.h"
 #include "worker/sample/sideband.h"
 #include "worker/session.h"
-#include "worker/unwind/unwind_table.h"
+#include "object/unwind/unwind_table.h"
 
 #define POISONED_MS 300 /* while the walk uses what was written, and remembers it */
 

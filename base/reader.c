@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/reader.h"
+
+void reader_init(struct reader *reader, const void *bytes, size_t size)
+{
+	*reader = (struct reader){.base = bytes, .position = bytes, .end = bytes};
+	if (size > 0)
+		reader->end += size;
+}
+
+void reader_fail(struct reader *reader)
+{
+	if (reader->bad)
+		return;
+	reader->bad = true;
+	reader->bad_at = reader_offset(reader);
+	reader->end = reader->position;
+}
+
+/* A number that is too large fails where it starts. */
+static void fail_at(struct reader *reader, const unsigned char *start)
+{
+	if (!reader->bad)
+		reader->position = start;
+	reader_fail(reader);
+}
+
+/* One group of seven bits; false after the last one. */
+static bool next_group(struct reader *reader, uint8_t *ret_bits)
+{
+	uint8_t byte = reader_u8(reader);
+
+	*ret_bits = byte & 0x7f;
+	return byte & 0x80;
+}
+
+uint64_t reader_uleb_long(struct reader *reader)
+{
+	const unsigned char *start = reader->position;
+	uint64_t value = 0;
+	unsigned int shift = 0;
+	uint8_t bits;
+	bool more;
+
+	do {
+		more = next_group(reader, &bits);
+		if ((shift >= 64 && bits != 0) || (shift == 63 && bits > 1))
+			fail_at(reader, start);
+		else if (shift < 64)
+			value |= (uint64_t)bits << shift;
+		shift = shift < 64 ? shift + 7 : shift;
+	} while (more && !reader->bad);
+	return reader->bad ? 0 : value;
+}
+
+int64_t reader_sleb(struct reader *reader)
+{
+	const unsigned char *start = reader->position;
+	uint64_t value = 0;
+	unsigned int shift = 0;
+	uint8_t bits;
+	bool more;
+
+	do {
+		more = next_group(reader, &bits);
+		if (shift < 63) {
+			value |= (uint64_t)bits << shift;
+			shift += 7;
+			continue;
+		}
+		if (shift == 63) {
+			value |= (uint64_t)bits << 63;
+			shift = 64;
+		}
+		/* the 64th bit and all padding repeat the sign */
+		if (bits != (value >> 63 ? 0x7f : 0))
+			fail_at(reader, start);
+	} while (more && !reader->bad);
+	if (reader->bad)
+		return 0;
+	if (shift < 64 && bits & 0x40)
+		value |= ~0ull << shift;
+	return (int64_t)value;
+}
+
+const void *reader_bytes(struct reader *reader, size_t size)
+{
+	const unsigned char *bytes = reader->position;
+
+	if (reader_left(reader) < size || reader->bad) {
+		reader_fail(reader);
+		return NULL;
+	}
+	if (size > 0)
+		reader->position += size;
+	return bytes;
+}
+
+const char *reader_string(struct reader *reader)
+{
+	size_t left = reader_left(reader);
+	const unsigned char *nul = left > 0 ? memchr(reader->position, 0, left) : NULL;
+
+	if (!nul) {
+		reader_fail(reader);
+		return NULL;
+	}
+	return reader_bytes(reader, (size_t)(nul - reader->position) + 1);
+}
+
+const char *reader_until(struct reader *reader, char stop, size_t *ret_length)
+{
+	size_t left = reader_left(reader), length = left;
+	const unsigned char *found = left > 0 ? memchr(reader->position, stop, left) : NULL;
+	const char *bytes;
+
+	if (found)
+		length = (size_t)(found - reader->position);
+	bytes = reader_bytes(reader, length + (found ? 1 : 0));
+	*ret_length = bytes ? length : 0;
+	return bytes;
+}
+
+void reader_skip(struct reader *reader, size_t size)
+{
+	reader_bytes(reader, size);
+}
+
+void reader_seek(struct reader *reader, size_t offset)
+{
+	if (offset > (size_t)(reader->end - reader->base))
+		reader_fail(reader);
+	else if (!reader->bad && offset > 0)
+		reader->position = reader->base + offset;
+	else if (!reader->bad)
+		reader->position = reader->base;
+}
+
+struct reader reader_sub_failed(struct reader *reader)
+{
+	struct reader sub;
+
+	reader_fail(reader);
+	reader_init(&sub, NULL, 0);
+	reader_fail(&sub);
+	return sub;
+}

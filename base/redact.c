@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/redact.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+int redact_init(struct redact *ret_redact, uint32_t modes)
+{
+	enum redact_mode *mode = ret_redact->mode;
+
+	for (int kind = 0; kind < REDACT_KINDS; kind++) {
+		mode[kind] = (enum redact_mode)(modes >> 2 * kind & 3);
+		if (mode[kind] > REDACT_HASH)
+			mode[kind] = REDACT_DROP;
+	}
+	if (mode[REDACT_COMM] == REDACT_DROP || mode[REDACT_THREAD] == REDACT_KEEP)
+		mode[REDACT_THREAD] = mode[REDACT_COMM];
+	return hash_key_random(&ret_redact->key);
+}
+
+/* prctl(PR_SET_VMA_ANON_NAME) is the one in brackets that a target chooses. */
+static bool is_kernels(enum redact_kind kind, const char *name)
+{
+	return kind == REDACT_PATH && name[0] == '[' && strncmp(name, "[anon", 5) != 0;
+}
+
+static const char *apply(const struct redact *redact, enum redact_mode mode, const char *name,
+			 char text[REDACT_BYTES])
+{
+	if (mode == REDACT_KEEP || !name[0])
+		return name;
+	if (mode == REDACT_DROP)
+		return REDACT_DROPPED;
+	snprintf(text, REDACT_BYTES, "[%016" PRIx64 "]",
+		 hash_bytes(&redact->key, name, strlen(name)));
+	return text;
+}
+
+const char *redact_name(const struct redact *redact, enum redact_kind kind, const char *name,
+			char text[REDACT_BYTES])
+{
+	return is_kernels(kind, name) ? name : apply(redact, redact->mode[kind], name, text);
+}
+
+const char *redact_source(const struct redact *redact, const char *name, char text[REDACT_BYTES])
+{
+	return apply(redact, redact->mode[REDACT_PATH], name, text);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "helper/rules/keys.h"
+
+#include <errno.h>
+#include <linux/magic.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+
+static const char *key_of_cgroup(const struct stat *status, const struct statfs *system,
+				 struct deny_key *key)
+{
+	key->first = status->st_ino;
+	return system->f_type == CGROUP2_SUPER_MAGIC && S_ISDIR(status->st_mode)
+		       ? NULL
+		       : "not a cgroup v2 directory";
+}
+
+/* stat() has other device numbers than the kernel's own for files of overlay and btrfs. */
+static const char *key_of_executable(const struct stat *status, const struct statfs *system,
+				     struct deny_key *key)
+{
+	key->first = (u64)major(status->st_dev) << DENY_DEVICE_MINORS | minor(status->st_dev);
+	key->second = status->st_ino;
+	if (system->f_type == OVERLAYFS_SUPER_MAGIC || system->f_type == BTRFS_SUPER_MAGIC)
+		return "its file system does not tell its device";
+	return S_ISREG(status->st_mode) ? NULL : "not a regular file";
+}
+
+const char *key_of_row(const struct policy_row *row, int fd, struct deny_key *ret_key)
+{
+	struct statfs system;
+	struct stat status;
+
+	*ret_key = (struct deny_key){.kind = row->kind};
+	if (row->kind == ROW_UID)
+		ret_key->first = row->value;
+	if (row->kind == ROW_COMM)
+		memcpy(&ret_key->first, row->text,
+		       sizeof(ret_key->first) + sizeof(ret_key->second));
+	if (!row_has_path(row))
+		return NULL;
+	if (fstat(fd, &status) || fstatfs(fd, &system))
+		return strerror(errno);
+	return row->kind == ROW_CGROUP ? key_of_cgroup(&status, &system, ret_key)
+				       : key_of_executable(&status, &system, ret_key);
+}

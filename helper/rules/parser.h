@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The policy file as text -> rows, in one order whatever the file's is: equal policies give equal
+ * rows, and an equal hash. Touches nothing but its arguments.
+ */
+#ifndef KEYHOLE_HELPER_RULES_PARSER_H
+#define KEYHOLE_HELPER_RULES_PARSER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ipc/messages.h"
+
+/* Of what the rules mean; a file may say it, and one of another is refused. */
+#define POLICY_VERSION 1u
+
+/* Texts are printable ASCII, padded with NULs. */
+enum policy_row_kind {
+	ROW_UID, /* value: the uid */
+	ROW_CGROUP,
+	ROW_COMM,
+	ROW_EXECUTABLE,
+	ROW_FREQUENCY, /* value: Hz */
+	ROW_NAMES,     /* value: NAMES_BITS() */
+	ROW_KINDS
+};
+struct policy_row {
+	uint32_t kind, line, value;
+	char text[POLICY_PATH_BYTES]; /* what follows the words of its kind */
+};
+/* How each kind is written, with a blank behind it. */
+extern const char *const policy_words[ROW_KINDS];
+
+/* What becomes of names of targets, two bits for each kind of them. */
+enum names_kind {
+	NAMES_COMM,
+	NAMES_PATH,
+	NAMES_THREAD,
+	NAMES_FUNCTION,
+	NAMES_KINDS
+};
+enum names_mode {
+	NAMES_KEEP,
+	NAMES_DROP,
+	NAMES_HASH,
+	NAMES_MODES /* all bits of one */
+};
+#define NAMES_BITS(kind, mode) ((mode) << 2 * (kind))
+
+#define DENY_RULES_MAX	  64u	 /* of each kind */
+#define POLICY_FILE_BYTES 65536u /* of a file */
+#define POLICY_HASH_BYTES 65	 /* SHA-256 in hex, with its NUL */
+#define POLICY_ROWS_MAX	  (4 * DENY_RULES_MAX + 1 + NAMES_KINDS)
+
+struct policy_rows {
+	struct policy_row row[POLICY_ROWS_MAX]; /* by kind, then text; without equal ones */
+	size_t count;
+	uint32_t line;	    /* of the error */
+	const char *reason; /* of the error: static */
+};
+
+/* 0, or -EINVAL with line and reason set: nothing of such a file holds. */
+int policy_parse(const char *text, size_t size, struct policy_rows *ret_rows);
+
+/* Of the rows' canonical lines ("deny uid 1000\n" ...): what a policy is known by. */
+void policy_hash(const struct policy_rows *rows, char ret_hex[POLICY_HASH_BYTES]);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How the commands end. `keyhole check` has states of its own (view/check/report.c). */
+#ifndef KEYHOLE_IPC_EXIT_STATUS_H
+#define KEYHOLE_IPC_EXIT_STATUS_H
+
+enum exit_status {
+	EXIT_DONE = 0,
+	EXIT_FAILED = 1,
+	EXIT_USAGE = 2,
+	EXIT_RIGHTS = 3, /* more rights are needed */
+	EXIT_EMPTY = 4,	 /* no sample was taken */
+	EXIT_NO_COMMAND = 127,
+};
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "loader/kernel_symbols.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "ipc/guard.h"
+#include "loader/helper.h"
+
+#define READ_MS 60000 /* on a saturated machine, or an emulated one */
+
+/* Both are readable by whoever holds them; one that does not exist is empty. */
+static int send_file(struct channel *channel, int proc, const char *name)
+{
+	guard_fd int fd = openat(proc, name, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : channel_send_bare(channel, MESSAGE_KERNEL_FILE, fd);
+}
+
+int ksyms_start(struct ksyms *ksyms, int proc)
+{
+	const char *const argv[] = {message_party_name(PARTY_KERNEL_SYMBOLS), NULL};
+	struct message message;
+	int r;
+
+	ksyms->pid = helper_start(PARTY_KERNEL_SYMBOLS, argv, NULL, &ksyms->channel);
+	r = ksyms->pid < 0 ? ksyms->pid : send_file(&ksyms->channel, proc, "modules");
+	r = r ? r : send_file(&ksyms->channel, proc, "kallsyms");
+	r = r ? r : channel_expect(&ksyms->channel, MESSAGE_RANGES, READ_MS, &message);
+	if (r)
+		return r;
+	ksyms->known = message.fd;
+	ksyms->count = message.RANGES.count;
+	if (message.RANGES.error)
+		return message.RANGES.error;
+	return ksyms->count <= KERNEL_RANGES_MAX ? 0 : -EPROTO;
+}
+
+int ksyms_wait(struct ksyms *ksyms)
+{
+	const size_t bytes = ksyms->count * sizeof(*ksyms->ranges);
+	struct message message;
+	ssize_t got;
+	int r = channel_expect(&ksyms->channel, MESSAGE_SYMBOLS, READ_MS, &message);
+
+	if (r)
+		return r;
+	ksyms->fd = message.fd;
+	channel_release(&ksyms->channel);
+	waitpid(ksyms->pid, NULL, 0);
+	got = pread(ksyms->known, ksyms->ranges, bytes, 0);
+	close_fd(&ksyms->known);
+	if (message.SYMBOLS.error)
+		return message.SYMBOLS.error;
+	if (got != (ssize_t)bytes)
+		return -EBADMSG;
+	return ksyms->ranges[0].end ? 0 : -EACCES;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a process that reads debug information says of one object: for each address it was asked
+ * about a chain of frames, the innermost first. The reader of an answer does not trust its writer.
+ */
+#ifndef KEYHOLE_OBJECT_DWARF_ANSWER_H
+#define KEYHOLE_OBJECT_DWARF_ANSWER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ANSWER_FAILED	    UINT32_MAX
+#define ANSWER_CHAIN_MAX    64		 /* frames; of longer ones the outermost */
+#define ANSWER_STRING_MAX   4096	 /* bytes with the NUL */
+#define ANSWER_BYTES_MAX    (512u << 20) /* of a file */
+#define ANSWER_ALT_ID_MAX   64
+#define ANSWER_ALT_NAME_MAX 256
+
+enum answer_status {
+	ANSWER_COMPLETE,
+	ANSWER_NONE,   /* no debug information */
+	ANSWER_NO_ELF, /* not an ELF file, or its headers are damaged */
+	ANSWER_TIME,   /* the rest was not looked at */
+	ANSWER_STATUSES
+};
+
+struct answer_summary {
+	uint32_t status;  /* enum answer_status */
+	uint32_t damaged; /* units that were left or not begun, for what libdw said of them */
+	uint32_t split;	  /* units whose debug information is in a file of its own (.dwo) */
+	uint32_t cut;	  /* chains longer than ANSWER_CHAIN_MAX, strings than ANSWER_STRING_MAX */
+	uint32_t alt_id_size; /* .gnu_debugaltlink, which was not there; 0: none, or it was */
+	unsigned char alt_id[ANSWER_ALT_ID_MAX];
+	char alt_name[ANSWER_ALT_NAME_MAX];
+};
+
+struct answer_function { /* strings, 0: not known */
+	uint32_t name;	 /* for people */
+	uint32_t system_name;
+	uint32_t file;
+	uint32_t line;	/* where it begins in file; 0: not known, or in another file */
+	uint64_t start; /* of a symbol; 0: from debug information */
+};
+
+struct answer_frame {
+	uint32_t function; /* never 0 */
+	uint32_t line;	   /* in its file; 0: not known */
+};
+
+struct answer;
+
+struct answer *answer_new(size_t addresses); /* NULL: no memory */
+void answer_free(struct answer *answer);
+
+struct answer_summary *answer_summary(struct answer *answer);
+/* What is too long is cut, and counted. */
+uint32_t answer_string(struct answer *answer, const char *string);
+const char *answer_string_get(const struct answer *answer, uint32_t id);
+uint32_t answer_function_add(struct answer *answer, const struct answer_function *function);
+const struct answer_function *answer_function_get(const struct answer *answer, uint32_t id);
+uint32_t answer_functions(const struct answer *answer); /* ids are 1..n */
+
+/* Copies the frames; in place of those that the address had. 0 or -ENOMEM. */
+int answer_set(struct answer *answer, size_t address, const struct answer_frame *frames,
+	       size_t count);
+/* At most ANSWER_CHAIN_MAX; 0: nothing is known. */
+size_t answer_get(const struct answer *answer, size_t address,
+		  const struct answer_frame **ret_frames);
+
+/* The summary at the start of a file, whatever follows: 0 or -EBADMSG. */
+int answer_peek(int fd, struct answer_summary *ret_summary);
+/* Whether it is an answer, of ANSWER_COMPLETE. */
+bool answer_is_complete(int fd);
+
+/* From the descriptor's position on: 0 or a negative errno. */
+int answer_write(const struct answer *answer, int fd);
+/* 0, -EBADMSG (not an answer about that many addresses), -EFBIG or -ENOMEM. */
+int answer_read(const void *bytes, size_t size, size_t addresses, struct answer **ret_answer);
+
+#endif

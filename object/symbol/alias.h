@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which of the names of one place is shown: few leading underscores, then short, then by bytes. */
+#ifndef KEYHOLE_OBJECT_SYMBOL_ALIAS_H
+#define KEYHOLE_OBJECT_SYMBOL_ALIAS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct alias {
+	const char *name; /* not terminated */
+	size_t length, underscores;
+};
+
+struct alias alias_make(const char *name, size_t length);
+bool alias_is_better(const struct alias *a, const struct alias *b);
+
+#endif

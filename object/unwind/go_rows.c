@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "object/unwind/go_rows.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/reader.h"
+#include "object/elf/image.h"
+#include "object/elf/pclntab.h"
+#include "object/unwind/text.h"
+
+#define PAIR_BYTES	8u
+#define FLAG_SPWRITE	2u /* internal/abi: FuncFlagSPWrite */
+#define ENTRY_PREFIX	"_rt0_"
+#define SLOT_RBP	1u /* saved at CFA - 16 */
+#define SAVE_BYTES	8u
+#define NAME_BYTES	24u /* that are looked at, with a NUL */
+#define BEGINNING_BYTES 512u
+
+struct go_rows {
+	struct image *image;
+	struct image_bytes table;
+	struct image_place text; /* .text */
+	struct pclntab_header header;
+	go_row *row;
+	void *context;
+};
+
+struct function {
+	u64 start, end;
+	u32 distances; /* offset in tables; 0: none */
+	u8 flags;
+	char name[NAME_BYTES];
+	bool tried, saves; /* rbp, where there is room on the stack */
+};
+
+struct steps {
+	struct reader reader;
+	u64 start, end; /* of the last one */
+	s32 distance;
+};
+
+/* ---- the table ---- */
+
+static struct reader table_at(const struct go_rows *rows, u64 part, u64 offset)
+{
+	struct reader reader;
+
+	reader_init(&reader, rows->table.bytes, rows->table.size);
+	reader_skip(&reader, part);
+	reader_skip(&reader, offset);
+	return reader;
+}
+
+static int read_header(struct go_rows *rows)
+{
+	const struct pclntab_header *header = &rows->header;
+	int r = pclntab_read_header(rows->table.bytes, rows->table.size, &rows->header);
+
+	if (r == -ENOTSUP)
+		return -ENOENT;
+	if (r < 0)
+		return r;
+	if (header->magic == PCLNTAB_116 || header->quantum != 1)
+		return -ENOENT;
+	if (header->count > GO_FUNCTIONS_MAX || header->functions > rows->table.size ||
+	    header->count >= (rows->table.size - header->functions) / PAIR_BYTES)
+		return -EBADMSG;
+	return header->text == 0 || header->text == rows->text.address ? 0 : -ENOENT;
+}
+
+static int open_table(struct go_rows *rows)
+{
+	int r = pclntab_section(rows->image, &rows->table);
+
+	if (r == 0)
+		r = image_section_place(rows->image, ".text", &rows->text);
+	return r < 0 ? r : read_header(rows);
+}
+
+/* The beginning of it; "" where there is none. */
+static void read_name(const struct go_rows *rows, u64 offset, char ret_name[NAME_BYTES])
+{
+	struct reader reader = table_at(rows, rows->header.names, offset);
+	size_t left = reader_left(&reader), size = left < NAME_BYTES - 1 ? left : NAME_BYTES - 1;
+	const void *bytes = reader_bytes(&reader, size);
+
+	if (bytes)
+		memcpy(ret_name, bytes, size);
+}
+
+static bool read_function(const struct go_rows *rows, u64 index, struct function *ret_function)
+{
+	struct reader pair = table_at(rows, rows->header.functions, index * PAIR_BYTES), record;
+	u64 most;
+
+	*ret_function = (struct function){.start = rows->text.address + reader_u32(&pair)};
+	record = table_at(rows, rows->header.functions, reader_u32(&pair));
+	ret_function->end = rows->text.address + reader_u32(&pair);
+	most = text_end(rows->image, ret_function->start);
+	reader_skip(&record, 4); /* where it begins */
+	read_name(rows, reader_u32(&record), ret_function->name);
+	reader_skip(&record, 8); /* arguments, deferreturn */
+	ret_function->distances = reader_u32(&record);
+	/* files, lines, pcdata, unit, first line; which function it is */
+	reader_skip(&record, rows->header.magic == PCLNTAB_120 ? 21 : 17);
+	ret_function->flags = reader_u8(&record);
+	return !reader_failed(&pair) && !reader_failed(&record) &&
+	       ret_function->end > ret_function->start && ret_function->end <= most;
+}
+
+/* The program begins where Go's linker puts that, and the table counts as it is thought to. */
+static bool begins_there(const struct go_rows *rows)
+{
+	u64 entry = image_entry(rows->image), low = 0, high = rows->header.count;
+	struct function function;
+
+	while (low < high) {
+		u64 middle = low + (high - low) / 2;
+
+		if (!read_function(rows, middle, &function))
+			return false;
+		if (function.start == entry)
+			return strncmp(function.name, ENTRY_PREFIX, strlen(ENTRY_PREFIX)) == 0;
+		if (function.start < entry)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return false;
+}
+
+/* ---- one function ---- */
+
+static size_t read_text(const struct go_rows *rows, u64 pc, unsigned char *to, size_t size)
+{
+	return image_read(rows->image, rows->text.offset + (pc - rows->text.address), to, size);
+}
+
+static u64 rule_of(const struct function *function, s32 distance, bool saved)
+{
+	s64 offset = (s64)distance + 8;
+
+	if (distance < 0 || offset > RULE_OFFSET_MAX || distance % 8 != 0 ||
+	    (distance > 0 && !function->saves))
+		return RULE_MAKE(RULE_UNSUPPORTED, 0, 0, 0, 0);
+	return RULE_MAKE(RULE_SP, 0, distance > 0 && saved ? SLOT_RBP : 0, offset, 0);
+}
+
+/*
+ * mov %rbp, distance - 8(%rsp) behind what made room (until Go 1.20): where it ends, or 0. What was
+ * there before is still in the register up to then.
+ */
+static u64 saved_behind(const struct go_rows *rows, u64 pc, s32 distance)
+{
+	static const unsigned char none[] = {0x48, 0x89, 0x2c, 0x24},
+				   near[] = {0x48, 0x89, 0x6c, 0x24},
+				   far[] = {0x48, 0x89, 0xac, 0x24};
+	unsigned char bytes[SAVE_BYTES];
+	s32 at;
+
+	if (read_text(rows, pc, bytes, sizeof(bytes)) != sizeof(bytes))
+		return 0;
+	memcpy(&at, bytes + sizeof(far), sizeof(at));
+	if (memcmp(bytes, none, sizeof(none)) == 0 && distance == 8)
+		return pc + sizeof(none);
+	if (memcmp(bytes, near, sizeof(near)) == 0 && (s8)bytes[sizeof(near)] == distance - 8)
+		return pc + sizeof(near) + 1;
+	return memcmp(bytes, far, sizeof(far)) == 0 && at == distance - 8 ? pc + SAVE_BYTES : 0;
+}
+
+/* push %rbp; mov %rsp, %rbp: from the second on it is saved. */
+static bool saved_before(const struct go_rows *rows, u64 pc, s32 distance)
+{
+	static const unsigned char prologue[] = {0x55, 0x48, 0x89, 0xe5};
+	unsigned char bytes[sizeof(prologue)];
+
+	return distance == 8 && read_text(rows, pc - 1, bytes, sizeof(bytes)) == sizeof(bytes) &&
+	       memcmp(bytes, prologue, sizeof(prologue)) == 0;
+}
+
+/* From where there is room on the stack for the first time; returns from where rbp is in it. */
+static u64 find_saved(const struct go_rows *rows, struct function *function, u64 pc, s32 distance)
+{
+	u64 from = saved_before(rows, pc, distance) ? pc : saved_behind(rows, pc, distance);
+
+	function->saves = from != 0;
+	return from;
+}
+
+/* Steps of {value, zigzag; pc} up from -1 at the start. */
+static bool next_step(struct steps *steps, const struct function *function)
+{
+	u32 value = (u32)reader_uleb(&steps->reader);
+	u64 more = reader_uleb(&steps->reader);
+
+	steps->start = steps->end;
+	if (reader_failed(&steps->reader) || more == 0 || more > function->end - steps->start ||
+	    (value == 0 && steps->start > function->start))
+		return false;
+	steps->distance = (s32)((u32)steps->distance + ((value >> 1) ^ -(value & 1)));
+	steps->end += more;
+	return true;
+}
+
+static int add_distances(const struct go_rows *rows, struct function *function)
+{
+	struct steps steps = {table_at(rows, rows->header.tables, function->distances),
+			      function->start, function->start, -1};
+	u64 saved = 0;
+	int r = 0;
+
+	while (r == 0 && steps.end < function->end && next_step(&steps, function)) {
+		if (!function->tried && steps.distance > 0) {
+			function->tried = true;
+			saved = find_saved(rows, function, steps.start, steps.distance);
+		}
+		r = rows->row(rows->context, steps.start,
+			      rule_of(function, steps.distance, steps.start >= saved));
+		if (r == 0 && steps.start < saved && saved < steps.end)
+			r = rows->row(rows->context, saved,
+				      rule_of(function, steps.distance, true));
+	}
+	if (r == 0 && steps.end < function->end)
+		r = rows->row(rows->context, steps.end, RULE_NONE);
+	return r;
+}
+
+/* A stack begins with the only call *%r12 in it, which never returns. */
+static int add_beginning(const struct go_rows *rows, const struct function *function)
+{
+	static const unsigned char call[] = {0x41, 0xff, 0xd4};
+	unsigned char bytes[BEGINNING_BYTES];
+	size_t size = function->end - function->start, got;
+	const unsigned char *at;
+	int r = rows->row(rows->context, function->start, RULE_NONE);
+
+	got = read_text(rows, function->start, bytes, size < sizeof(bytes) ? size : sizeof(bytes));
+	at = memmem(bytes, got, call, sizeof(call));
+	if (r < 0 || !at || memmem(at + 1, got - (size_t)(at + 1 - bytes), call, sizeof(call)))
+		return r;
+	r = rows->row(rows->context, function->start + (u64)(at - bytes),
+		      RULE_MAKE(RULE_END, 0, 0, 0, RULE_FLAG_ENTRY));
+	return r < 0 ? r
+		     : rows->row(rows->context, function->start + (u64)(at - bytes) + sizeof(call),
+				 RULE_NONE);
+}
+
+static bool is_root(const struct function *function)
+{
+	return strcmp(function->name, "runtime.goexit") == 0 ||
+	       strcmp(function->name, "runtime.rt0_go") == 0 ||
+	       strncmp(function->name, ENTRY_PREFIX, strlen(ENTRY_PREFIX)) == 0;
+}
+
+static int add_function(const struct go_rows *rows, struct function *function)
+{
+	if (is_root(function))
+		return rows->row(rows->context, function->start,
+				 RULE_MAKE(RULE_END, 0, 0, 0, RULE_FLAG_ENTRY));
+	if (strcmp(function->name, "runtime.clone") == 0 ||
+	    strcmp(function->name, "runtime.mcall") == 0)
+		return add_beginning(rows, function);
+	if (function->distances == 0 || function->flags & FLAG_SPWRITE)
+		return rows->row(rows->context, function->start, RULE_NONE);
+	return add_distances(rows, function);
+}
+
+int go_rows(struct image *image, go_row *row, void *context, u64 *ret_functions)
+{
+	struct go_rows rows = {.image = image, .row = row, .context = context};
+	struct function function = {0};
+	u64 end = 0;
+	int r = open_table(&rows);
+
+	if (r == 0 && !begins_there(&rows))
+		r = -ENOENT;
+	for (u64 i = 0; i < rows.header.count && r == 0; i++) {
+		r = read_function(&rows, i, &function) && function.start >= end ? 0 : -EBADMSG;
+		if (r == 0)
+			r = add_function(&rows, &function);
+		end = function.end;
+	}
+	*ret_functions = rows.header.count;
+	return r < 0 ? r : row(context, end, RULE_NONE);
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "object/unwind/stub.h"
+
+#include <string.h>
+
+#include "object/elf/image.h"
+
+#define ANY 0x100u /* any byte */
+#define END 0x200u
+
+/* glibc, sysdeps/x86_64/crti.S and crtn.S */
+static const uint16_t landing[] = {0xf3, 0x0f, 0x1e, 0xfa, END};	/* endbr64 */
+static const uint16_t prologue[] = {0x48, 0x83, 0xec, 0x08, END};	/* sub $8, %rsp */
+static const uint16_t epilogue[] = {0x48, 0x83, 0xc4, 0x08, 0xc3, END}; /* add $8, %rsp; ret */
+static const uint16_t call[] = {0xe8, ANY, ANY, ANY, ANY, END};
+/* mov __gmon_start__@GOTPCREL(%rip), %rax; test %rax, %rax; je 1f; call *%rax; 1: */
+static const uint16_t call_gmon[] = {0x48, 0x8b, 0x05, ANY,  ANY,  ANY,	 ANY, 0x48,
+				     0x85, 0xc0, 0x74, 0x02, 0xff, 0xd0, END};
+
+/* __do_global_dtors_aux: gcc, libgcc/crtstuff.c */
+static const uint16_t dtors_push[] = {0x80, 0x3d, ANY,	ANY,  ANY,	  /* cmpb $0, completed */
+				      ANY,  0x00, 0x75, 0x2b, 0x55, END}; /* jne 1f; push %rbp */
+static const uint16_t dtors_pop[] = {
+	0x48, 0x83, 0x3d, ANY,	ANY,  ANY,  ANY,  0x00,		  /* cmpq $0, __cxa_finalize@GOT */
+	0x48, 0x89, 0xe5, 0x74, 0x0c,				  /* mov %rsp, %rbp; je */
+	0x48, 0x8b, 0x3d, ANY,	ANY,  ANY,  ANY,		  /* mov __dso_handle, %rdi */
+	0xe8, ANY,  ANY,  ANY,	ANY,  0xe8, ANY,  ANY,	ANY, ANY, /* two calls */
+	0xc6, 0x05, ANY,  ANY,	ANY,  ANY,  0x01, 0x5d,		  /* movb $1, completed; pop %rbp */
+	END};
+static const uint16_t dtors_end[] = {0xc3, 0x0f, 0x1f, 0x00, 0xc3, END}; /* ret; nopl; 1: ret */
+#define DTORS_BYTES 64
+#define SAVED_RBP   1u
+
+/* The length of what is there, or 0. */
+static uint32_t match(const struct image_bytes *bytes, uint32_t at, const uint16_t *pattern)
+{
+	uint32_t i;
+
+	for (i = 0; pattern[i] != END; i++)
+		if (at + i >= bytes->size ||
+		    (pattern[i] != ANY && pattern[i] != bytes->bytes[at + i]))
+			return 0;
+	return i;
+}
+
+static uint32_t match_calls(const struct image_bytes *bytes, uint32_t at)
+{
+	uint32_t from = at, length;
+
+	while ((length = match(bytes, at, call)) || (length = match(bytes, at, call_gmon)))
+		at += length;
+	return at - from;
+}
+
+static struct stub find_section(struct image *image, const char *section)
+{
+	struct image_bytes bytes;
+	uint32_t landed, inside, outside, end;
+
+	if (image_section(image, section, &bytes) < 0)
+		return (struct stub){0};
+	landed = match(&bytes, 0, landing);
+	inside = landed + match(&bytes, landed, prologue);
+	outside = inside + match_calls(&bytes, inside);
+	end = outside + match(&bytes, outside, epilogue);
+	if (inside == landed || end == outside || end != bytes.size)
+		return (struct stub){0};
+	return (struct stub){
+		.start = bytes.address, .size = end, .inside = inside, .outside = end - 1};
+}
+
+static struct stub find_dtors(struct image *image)
+{
+	struct image_bytes array, bytes;
+	uint32_t landed, inside, outside, end;
+	uint64_t address;
+
+	if (image_section(image, ".fini_array", &array) < 0 || array.size < sizeof(address))
+		return (struct stub){0};
+	memcpy(&address, array.bytes, sizeof(address));
+	if (image_text(image, address, DTORS_BYTES, &bytes) < 0)
+		return (struct stub){0};
+	landed = match(&bytes, 0, landing);
+	inside = landed + match(&bytes, landed, dtors_push);
+	outside = inside + match(&bytes, inside, dtors_pop);
+	end = outside + match(&bytes, outside, dtors_end);
+	if (inside == landed || outside == inside || end == outside)
+		return (struct stub){0};
+	return (struct stub){address, end, inside, outside, SAVED_RBP};
+}
+
+void stubs_find(struct image *image, struct stub ret_stubs[STUBS])
+{
+	ret_stubs[0] = find_section(image, ".init");
+	ret_stubs[1] = find_section(image, ".fini");
+	ret_stubs[2] = find_dtors(image);
+}
+
+void stubs_cover(struct stub stubs[STUBS], uint64_t start, uint64_t end)
+{
+	for (int i = 0; i < STUBS; i++)
+		if (end > stubs[i].start && start < stubs[i].start + stubs[i].size)
+			stubs[i].size = 0;
+}

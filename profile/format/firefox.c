@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Firefox Profiler's "processed" profile, version 70 (of August 2026; later viewers upgrade it).
+ * Tables are objects of columns. All threads share one table of stacks, which is the tree of all:
+ * a row is a frame and how many rows above its parent is, 0 for none.
+ *
+ * A thread is sampled while it runs only. So that it is shown idle in between, a sample without a
+ * stack and of no weight comes a period before one that is later than that; threadCPUDelta says
+ * how much of the time before a sample the thread ran, where samples are CPU time.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "ipc/messages.h"
+#include "profile/format/firefox.h"
+#include "profile/format/format.h"
+#include "profile/profile.h"
+
+#define PROCESSED_VERSION 70
+#define GECKO_VERSION	  36
+#define MS_DIGITS	  6 /* ns are written as ms */
+#define COUNTED_NS	  1000000
+
+/* ns between samples of what runs. Those that come as often as what they count have none. */
+static uint64_t interval(const struct firefox *firefox)
+{
+	return firefox->times->event ? COUNTED_NS : firefox->times->period;
+}
+
+static int firefox_init(struct firefox *firefox)
+{
+	int r = format_threads_init(&firefox->threads, firefox->profile);
+
+	if (r == 0)
+		r = format_threads_add_moments(&firefox->threads, firefox->times);
+	return r < 0 ? r : firefox_tables_init(firefox);
+}
+
+static void firefox_release(struct firefox *firefox)
+{
+	firefox_tables_release(firefox);
+	format_threads_release(&firefox->threads);
+	output_release(&firefox->output);
+}
+
+/* ---- threads ---- */
+
+/* What one moment is as samples: the columns are written one after another. */
+struct shown {
+	bool idle; /* a sample without a stack a period before */
+	uint64_t time, weight;
+	uint32_t node;
+};
+
+static void show(const struct firefox *firefox, const struct format_moment *moment, uint64_t before,
+		 struct shown *ret_shown)
+{
+	size_t count;
+	const struct profile_sample *samples = profile_samples(firefox->profile, &count);
+
+	*ret_shown = (struct shown){
+		.idle = moment->time > before + 2 * interval(firefox),
+		.time = moment->time,
+		.weight = format_moment_weight(&firefox->threads, moment),
+		.node = firefox->stacks[samples[moment->sample].stack],
+	};
+}
+
+static void column_stack(struct firefox *firefox, const struct shown *shown)
+{
+	if (shown->idle)
+		json_literal(&firefox->json, "null");
+	if (shown->node)
+		json_number(&firefox->json, shown->node - 1);
+	else
+		json_literal(&firefox->json, "null");
+}
+
+static void column_time(struct firefox *firefox, const struct shown *shown)
+{
+	if (shown->idle)
+		json_decimal(&firefox->json, shown->time - interval(firefox), MS_DIGITS);
+	json_decimal(&firefox->json, shown->time, MS_DIGITS);
+}
+
+static void column_weight(struct firefox *firefox, const struct shown *shown)
+{
+	if (shown->idle)
+		json_number(&firefox->json, 0);
+	json_number(&firefox->json, shown->weight);
+}
+
+static void column_cpu(struct firefox *firefox, const struct shown *shown)
+{
+	if (shown->idle)
+		json_number(&firefox->json, 0);
+	json_number(&firefox->json, shown->weight * interval(firefox));
+}
+
+/* Returns how many there are. */
+static uint64_t put_sample_column(struct firefox *firefox, const struct format_thread *thread,
+				  const char *name,
+				  void (*put)(struct firefox *firefox, const struct shown *shown))
+{
+	const struct format_moment *moments = &firefox->threads.moments[thread->first_moment];
+	uint64_t before = 0, length = 0;
+	struct shown shown;
+
+	json_key_array(&firefox->json, name);
+	for (size_t i = 0; i < thread->moments; i++) {
+		show(firefox, &moments[i], before, &shown);
+		put(firefox, &shown);
+		length += 1u + shown.idle;
+		before = shown.time;
+	}
+	json_end(&firefox->json);
+	return length;
+}
+
+static void put_samples(struct firefox *firefox, const struct format_thread *thread)
+{
+	struct json *json = &firefox->json;
+	uint64_t length;
+
+	json_key_object(json, "samples");
+	put_sample_column(firefox, thread, "stack", column_stack);
+	put_sample_column(firefox, thread, "time", column_time);
+	length = put_sample_column(firefox, thread, "weight", column_weight);
+	json_key_string(json, "weightType", "samples");
+	if (!firefox->times->event)
+		put_sample_column(firefox, thread, "threadCPUDelta", column_cpu);
+	json_key_number(json, "length", length);
+	json_end(json);
+}
+
+/* Numbers must be unique: another process or thread of the same one gets a suffix. */
+static void put_number(struct firefox *firefox, const char *key, uint32_t number, uint32_t again,
+		       bool quoted)
+{
+	char text[48];
+
+	if (again)
+		snprintf(text, sizeof(text), "\"%" PRIu32 ".%" PRIu32 "\"", number, again);
+	else
+		snprintf(text, sizeof(text), quoted ? "\"%" PRIu32 "\"" : "%" PRIu32, number);
+	json_key_literal(&firefox->json, key, text);
+}
+
+static void put_thread(struct firefox *firefox, size_t index)
+{
+	static const char *const markers[] = {"data",  "name",	   "startTime", "endTime",
+					      "phase", "category", NULL};
+	const struct format_thread *thread = &firefox->threads.threads[index];
+	struct json *json = &firefox->json;
+
+	json_object(json);
+	json_key_string(json, "processType", "default");
+	json_key_number(json, "processStartupTime", 0);
+	json_key_literal(json, "processShutdownTime", "null");
+	json_key_number(json, "registerTime", 0);
+	json_key_literal(json, "unregisterTime", "null");
+	firefox_column_of(firefox, "pausedRanges", 0, "");
+	json_key_string(json, "name", profile_string_get(firefox->profile, thread->thread_name));
+	json_key_literal(json, "isMainThread",
+			 thread->pid == thread->tid && !thread->thread_again ? "true" : "false");
+	json_key_string(json, "processName",
+			profile_string_get(firefox->profile, thread->process_name));
+	put_number(firefox, "pid", thread->pid, thread->process_again, true);
+	put_number(firefox, "tid", thread->tid, thread->thread_again, false);
+	put_samples(firefox, thread);
+	firefox_empty_table(firefox, "markers", markers);
+	json_end(json);
+}
+
+static void put_threads(struct firefox *firefox)
+{
+	json_key_array(&firefox->json, "threads");
+	for (size_t i = 0; i < firefox->threads.count; i++)
+		put_thread(firefox, i);
+	json_end(&firefox->json);
+}
+
+/* ---- meta ---- */
+
+static void put_entry(struct firefox *firefox, const char *label, uint64_t value)
+{
+	json_object(&firefox->json);
+	json_key_string(&firefox->json, "label", label);
+	json_key_string(&firefox->json, "format", "integer");
+	json_key_number(&firefox->json, "value", value);
+	json_end(&firefox->json);
+}
+
+/* Of a profile that was read from a file that is all. */
+static uint64_t without_time(const struct firefox *firefox, const struct format_totals *totals)
+{
+	size_t timed;
+
+	profile_moments(firefox->profile, &timed);
+	return totals->samples - timed;
+}
+
+static void put_totals(struct firefox *firefox)
+{
+	struct format_totals totals;
+
+	format_totals(firefox->profile, &totals);
+	json_key_array(&firefox->json, "extra");
+	json_object(&firefox->json);
+	json_key_string(&firefox->json, "label", "keyhole " KEYHOLE_VERSION);
+	json_key_array(&firefox->json, "entries");
+	put_entry(firefox, "Samples", totals.samples);
+	if (firefox->times->event)
+		put_entry(firefox, firefox->times->event, totals.samples * firefox->times->period);
+	put_entry(firefox, "Complete stacks", totals.samples - totals.cut);
+	put_entry(firefox, "Cut stacks", totals.cut);
+	put_entry(firefox, "Without a time, at the end", without_time(firefox, &totals));
+	json_end(&firefox->json);
+	json_end(&firefox->json);
+	json_end(&firefox->json);
+}
+
+static size_t hottest(const struct firefox *firefox)
+{
+	size_t best = 0;
+
+	for (size_t i = 1; i < firefox->threads.count; i++)
+		if (firefox->threads.threads[i].count > firefox->threads.threads[best].count)
+			best = i;
+	return best;
+}
+
+static void put_time(struct firefox *firefox, const char *key, uint64_t ns)
+{
+	json_key(&firefox->json, key);
+	json_decimal(&firefox->json, ns, MS_DIGITS);
+}
+
+static void put_meta(struct firefox *firefox)
+{
+	const char *event = firefox->times->event;
+	struct json *json = &firefox->json;
+	char name[96];
+
+	snprintf(name, sizeof(name), "keyhole%s%s", event ? ": " : "", event ? event : "");
+	json_key_object(json, "meta");
+	put_time(firefox, "interval", interval(firefox));
+	put_time(firefox, "startTime", firefox->times->start_realtime_ns);
+	json_key_number(json, "profilingStartTime", 0);
+	put_time(firefox, "profilingEndTime", firefox->times->duration_ns);
+	json_key_number(json, "processType", 0);
+	firefox_put_categories(firefox);
+	json_key_string(json, "product", "keyhole");
+	json_key_number(json, "stackwalk", 1);
+	json_key_literal(json, "debug", "false");
+	json_key_number(json, "version", GECKO_VERSION);
+	json_key_number(json, "preprocessedProfileVersion", PROCESSED_VERSION);
+	json_key_literal(json, "symbolicated", "true");
+	firefox_column_of(firefox, "markerSchema", 0, "");
+	json_key_object(json, "sampleUnits");
+	json_key_string(json, "time", "ms");
+	json_key_string(json, "eventDelay", "ms");
+	json_key_string(json, "threadCPUDelta", "ns");
+	json_end(json);
+	json_key_string(json, "importedFrom", name);
+	json_key_literal(json, "usesOnlyOneStackType", "true");
+	json_key_literal(json, "sourceCodeIsNotOnSearchfox", "true");
+	if (firefox->threads.count > 0) {
+		json_key_array(json, "initialSelectedThreads");
+		json_number(json, hottest(firefox));
+		json_end(json);
+	}
+	put_totals(firefox);
+	json_end(json);
+}
+
+static int firefox_write(struct firefox *firefox)
+{
+	json_init(&firefox->json, &firefox->output);
+	json_object(&firefox->json);
+	put_meta(firefox);
+	firefox_put_libs(firefox);
+	firefox_put_shared(firefox);
+	put_threads(firefox);
+	json_end(&firefox->json);
+	json_finish(&firefox->json);
+	return output_finish(&firefox->output);
+}
+
+static int firefox_render(const struct profile *profile, const struct profile_times *times,
+			  const struct format_options *options, int fd)
+{
+	struct firefox firefox = {.profile = profile, .times = times};
+	int r = output_init(&firefox.output, fd, false);
+
+	(void)options; /* each thread has its own line, always */
+	if (r < 0)
+		return r;
+	r = firefox_init(&firefox);
+	if (r == 0)
+		r = firefox_write(&firefox);
+	firefox_release(&firefox);
+	return r;
+}
+
+const struct format format_firefox = {
+	.id = FORMAT_firefox,
+	.name = "firefox",
+	.wants_times = true,
+	.render = firefox_render,
+};

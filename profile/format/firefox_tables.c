@@ -1,0 +1,521 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tables of format "firefox": an object of columns each. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/intern.h"
+#include "profile/format/firefox.h"
+#include "profile/format/format.h"
+#include "profile/profile.h"
+
+enum category {
+	CATEGORY_OTHER, /* the viewer's default: what has no stack */
+	CATEGORY_USER,
+	CATEGORY_KERNEL,
+	CATEGORY_MARKER,
+	CATEGORIES
+};
+
+static const struct {
+	const char *name, *color;
+} categories[CATEGORIES] = {
+	[CATEGORY_OTHER] = {"Other", "grey"},
+	[CATEGORY_USER] = {"User", "yellow"},
+	[CATEGORY_KERNEL] = {"Kernel", "orange"},
+	[CATEGORY_MARKER] = {"Incomplete", "lightred"},
+};
+
+static const enum category category_of[] = {
+	[KIND_NATIVE] = CATEGORY_USER,
+	[KIND_KERNEL] = CATEGORY_KERNEL,
+	[KIND_MARKER] = CATEGORY_MARKER,
+};
+
+struct path { /* of a stack, from the root on: ids of nodes */
+	uint32_t *node;
+	size_t depth, capacity;
+};
+
+/* ---- what the tables are made of ---- */
+
+/* Each function of the profile, and each frame that has none, is one of funcTable. */
+static int add_frame(struct firefox *firefox, struct firefox_frame frame, uint32_t function)
+{
+	frame.function =
+		function ? function - 1 : profile_functions(firefox->profile) + firefox->own_count;
+	if (ARRAY_RESERVE(firefox->frames, firefox->frame_capacity, firefox->frame_count + 1) < 0 ||
+	    ARRAY_RESERVE(firefox->own, firefox->own_capacity, firefox->own_count + 1u) < 0)
+		return -ENOMEM;
+	if (!function)
+		firefox->own[firefox->own_count++] = (uint32_t)firefox->frame_count;
+	firefox->frames[firefox->frame_count++] = frame;
+	return 0;
+}
+
+static int firefox_find_frames(struct firefox *firefox)
+{
+	struct profile_line lines[PROFILE_LINES_MAX];
+	int r = 0;
+
+	for (uint32_t id = 1; id <= profile_locations(firefox->profile) && r == 0; id++) {
+		size_t count = profile_location_lines(firefox->profile, id, lines);
+
+		for (size_t i = count; i-- > 0 && r == 0;)
+			r = add_frame(
+				firefox,
+				(struct firefox_frame){.location = id,
+						       .line = lines[i].line,
+						       .depth = (uint32_t)(count - 1 - i)},
+				format_line_function(firefox->profile, &lines[i], i + 1 < count));
+		firefox->first[id + 1] = (uint32_t)firefox->frame_count;
+	}
+	return r;
+}
+
+/* By their locations from the root on: what two stacks share, they share with those in between. */
+static int compare_stacks(const void *a, const void *b, void *context)
+{
+	const uint32_t *a_at, *b_at;
+	size_t a_left = profile_stack_get(context, *(const uint32_t *)a, &a_at);
+	size_t b_left = profile_stack_get(context, *(const uint32_t *)b, &b_at);
+
+	for (; a_left > 0 && b_left > 0; a_left--, b_left--)
+		if (a_at[a_left - 1] != b_at[b_left - 1])
+			return a_at[a_left - 1] < b_at[b_left - 1] ? -1 : 1;
+	return (a_left > b_left) - (a_left < b_left);
+}
+
+static int add_node(struct firefox *firefox, uint32_t frame, struct path *path)
+{
+	struct firefox_node node = {.frame = frame,
+				    .parent = path->depth > 0 ? path->node[path->depth - 1] : 0};
+
+	if (firefox->node_count == INT32_MAX ||
+	    ARRAY_RESERVE(firefox->nodes, firefox->node_capacity, firefox->node_count + 1u) < 0 ||
+	    ARRAY_RESERVE(path->node, path->capacity, path->depth + 1) < 0)
+		return -ENOMEM;
+	firefox->nodes[firefox->node_count++] = node;
+	path->node[path->depth++] = firefox->node_count;
+	return 0;
+}
+
+/* Where a stack leaves the one before, whose nodes are those of the path, new nodes begin. */
+static int add_nodes(struct firefox *firefox, uint32_t stack, struct path *path)
+{
+	const uint32_t *locations;
+	size_t left = profile_stack_get(firefox->profile, stack, &locations);
+	size_t before = path->depth;
+	int r = 0;
+
+	path->depth = 0;
+	while (left-- > 0) {
+		for (uint32_t frame = firefox->first[locations[left]];
+		     frame < firefox->first[locations[left] + 1] && r == 0; frame++) {
+			if (path->depth < before &&
+			    firefox->nodes[path->node[path->depth] - 1].frame == frame) {
+				path->depth++;
+				continue;
+			}
+			before = 0;
+			r = add_node(firefox, frame, path);
+		}
+	}
+	firefox->stacks[stack] = path->depth > 0 ? path->node[path->depth - 1] : 0;
+	return r;
+}
+
+static int firefox_find_nodes(struct firefox *firefox)
+{
+	uint32_t count = profile_stacks(firefox->profile);
+	uint32_t *order = calloc(count + 1u, sizeof(*order));
+	struct path path = {0};
+	int r = order ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < count && order; i++)
+		order[i] = i + 1;
+	if (order)
+		qsort_r(order, count, sizeof(*order), compare_stacks, (void *)firefox->profile);
+	for (uint32_t i = 0; i < count && r == 0; i++)
+		r = add_nodes(firefox, order[i], &path);
+	free(order);
+	free(path.node);
+	return r;
+}
+
+int firefox_tables_init(struct firefox *firefox)
+{
+	int r;
+
+	firefox->strings = intern_new();
+	firefox->sources = intern_new();
+	firefox->stacks = calloc(profile_stacks(firefox->profile) + 1u, sizeof(*firefox->stacks));
+	firefox->first = calloc(profile_locations(firefox->profile) + 2u, sizeof(*firefox->first));
+	if (!firefox->strings || !firefox->sources || !firefox->stacks || !firefox->first)
+		return -ENOMEM;
+	r = firefox_find_frames(firefox);
+	return r ? r : firefox_find_nodes(firefox);
+}
+
+void firefox_tables_release(struct firefox *firefox)
+{
+	intern_free(firefox->strings);
+	intern_free(firefox->sources);
+	free(firefox->nodes);
+	free(firefox->stacks);
+	free(firefox->frames);
+	free(firefox->first);
+	free(firefox->own);
+}
+
+/* ---- columns ---- */
+
+void firefox_column_of(struct firefox *firefox, const char *name, uint32_t length,
+		       const char *value)
+{
+	json_key_array(&firefox->json, name);
+	for (uint32_t i = 0; i < length; i++)
+		json_literal(&firefox->json, value);
+	json_end(&firefox->json);
+}
+
+/* A table without rows. */
+void firefox_empty_table(struct firefox *firefox, const char *name, const char *const *columns)
+{
+	json_key_object(&firefox->json, name);
+	for (; *columns; columns++)
+		firefox_column_of(firefox, *columns, 0, "");
+	json_key_number(&firefox->json, "length", 0);
+	json_end(&firefox->json);
+}
+
+/* The index of a string in the profile's stringArray, which is written last. */
+static void put_string(struct firefox *firefox, const char *text)
+{
+	uint32_t id = intern_string(firefox->strings, text);
+
+	if (id == INTERN_FAILED)
+		output_fail(&firefox->output, -ENOMEM);
+	json_number(&firefox->json, id);
+}
+
+static void put_strings(struct firefox *firefox)
+{
+	json_key_array(&firefox->json, "stringArray");
+	for (uint32_t id = 0; id < intern_count(firefox->strings); id++)
+		json_string(&firefox->json, intern_get(firefox->strings, id, NULL));
+	json_end(&firefox->json);
+}
+
+static const char *object_name(const struct firefox *firefox, uint32_t id)
+{
+	return profile_string_get(firefox->profile, profile_object_get(firefox->profile, id)->name);
+}
+
+/* id: of a row, from 1 on */
+static const struct firefox_frame *frame_at(const struct firefox *firefox, uint32_t id)
+{
+	return &firefox->frames[id - 1];
+}
+
+static const struct profile_location *frame_location(const struct firefox *firefox, uint32_t id)
+{
+	return profile_location_get(firefox->profile, frame_at(firefox, id)->location);
+}
+
+static const struct profile_object *frame_object(const struct firefox *firefox, uint32_t id)
+{
+	return profile_object_get(firefox->profile, frame_location(firefox, id)->object);
+}
+
+static void put_number_or_null(struct firefox *firefox, uint32_t number)
+{
+	if (number)
+		json_number(&firefox->json, number);
+	else
+		json_literal(&firefox->json, "null");
+}
+
+/* ---- tables ---- */
+
+static void put_stacks(struct firefox *firefox)
+{
+	json_key_object(&firefox->json, "stackTable");
+	json_key_array(&firefox->json, "frame");
+	for (uint32_t i = 0; i < firefox->node_count; i++)
+		json_number(&firefox->json, firefox->nodes[i].frame);
+	json_end(&firefox->json);
+	json_key_array(&firefox->json, "prefixOffset");
+	for (uint32_t i = 0; i < firefox->node_count; i++) {
+		uint32_t parent = firefox->nodes[i].parent;
+
+		json_number(&firefox->json, parent ? i + 1 - parent : 0);
+	}
+	json_end(&firefox->json);
+	json_key_number(&firefox->json, "length", firefox->node_count);
+	json_end(&firefox->json);
+}
+
+static void frame_address(struct firefox *firefox, uint32_t id)
+{
+	const struct profile_object *object = frame_object(firefox, id);
+
+	if (object && object->kind == KIND_NATIVE)
+		json_number(&firefox->json, frame_location(firefox, id)->address);
+	else
+		json_signed(&firefox->json, -1);
+}
+
+/* Of a lib or resource; markers are no files. */
+static void put_index(struct firefox *firefox, uint32_t id)
+{
+	const struct profile_object *object = profile_object_get(firefox->profile, id);
+
+	json_signed(&firefox->json, object && object->kind != KIND_MARKER ? (int64_t)id - 1 : -1);
+}
+
+static void frame_lib(struct firefox *firefox, uint32_t id)
+{
+	put_index(firefox, frame_location(firefox, id)->object);
+}
+
+static void frame_depth(struct firefox *firefox, uint32_t id)
+{
+	json_number(&firefox->json, frame_at(firefox, id)->depth);
+}
+
+static void frame_category(struct firefox *firefox, uint32_t id)
+{
+	const struct profile_object *object = frame_object(firefox, id);
+
+	json_number(&firefox->json, object ? category_of[object->kind] : CATEGORY_OTHER);
+}
+
+static void frame_function(struct firefox *firefox, uint32_t id)
+{
+	json_number(&firefox->json, frame_at(firefox, id)->function);
+}
+
+static void frame_line(struct firefox *firefox, uint32_t id)
+{
+	put_number_or_null(firefox, frame_at(firefox, id)->line);
+}
+
+struct column {
+	const char *name;
+	void (*put)(struct firefox *firefox, uint32_t id); /* NULL: */
+	const char *value;				   /* of all rows */
+};
+
+static void put_columns(struct firefox *firefox, const struct column *columns, uint32_t length)
+{
+	for (; columns->name; columns++) {
+		if (!columns->put) {
+			firefox_column_of(firefox, columns->name, length, columns->value);
+			continue;
+		}
+		json_key_array(&firefox->json, columns->name);
+		for (uint32_t id = 1; id <= length; id++)
+			columns->put(firefox, id);
+		json_end(&firefox->json);
+	}
+	json_key_number(&firefox->json, "length", length);
+}
+
+static void put_frames(struct firefox *firefox)
+{
+	static const struct column columns[] = {
+		{"address", frame_address, NULL},   {"lib", frame_lib, NULL},
+		{"inlineDepth", frame_depth, NULL}, {"category", frame_category, NULL},
+		{"subcategory", NULL, "0"},	    {"func", frame_function, NULL},
+		{"nativeSymbol", NULL, "null"},	    {"innerWindowID", NULL, "0"},
+		{"line", frame_line, NULL},	    {"column", NULL, "null"},
+		{"originalLocation", NULL, "null"}, {NULL, NULL, NULL},
+	};
+
+	json_key_object(&firefox->json, "frameTable");
+	put_columns(firefox, columns, (uint32_t)firefox->frame_count);
+	json_end(&firefox->json);
+}
+
+/* NULL: it is in the profile. Else the frame that is this function of its own. */
+static const struct firefox_frame *own_frame(const struct firefox *firefox, uint32_t id)
+{
+	uint32_t named = profile_functions(firefox->profile);
+
+	return id > named ? &firefox->frames[firefox->own[id - named - 1]] : NULL;
+}
+
+static void function_name(struct firefox *firefox, uint32_t id)
+{
+	const struct firefox_frame *own = own_frame(firefox, id);
+	const struct profile_line unnamed = {0};
+	char text[FORMAT_NAME_MAX];
+	const char *name = text;
+
+	if (own)
+		format_line_name(text, sizeof(text), firefox->profile, own->location, &unnamed,
+				 own->depth > 0);
+	else
+		name = profile_string_get(firefox->profile,
+					  profile_function_get(firefox->profile, id)->name);
+	put_string(firefox, name[0] ? name : "[unknown]");
+}
+
+static void function_resource(struct firefox *firefox, uint32_t id)
+{
+	const struct firefox_frame *own = own_frame(firefox, id);
+
+	put_index(firefox, own ? profile_location_get(firefox->profile, own->location)->object
+			       : profile_function_get(firefox->profile, id)->object);
+}
+
+static const char *function_file(const struct firefox *firefox, uint32_t id)
+{
+	const struct profile_function *function = profile_function_get(firefox->profile, id);
+
+	return profile_string_get(firefox->profile, function ? function->file : 0);
+}
+
+static void function_source(struct firefox *firefox, uint32_t id)
+{
+	const char *file = function_file(firefox, id);
+	uint32_t source = file[0] ? intern_string(firefox->sources, file) : 0;
+
+	if (source == INTERN_FAILED)
+		output_fail(&firefox->output, -ENOMEM);
+	else if (source)
+		json_number(&firefox->json, source - 1);
+	else
+		json_literal(&firefox->json, "null");
+}
+
+static void function_line(struct firefox *firefox, uint32_t id)
+{
+	const struct profile_function *function = profile_function_get(firefox->profile, id);
+
+	put_number_or_null(firefox, function ? function->line : 0);
+}
+
+static void put_functions(struct firefox *firefox)
+{
+	static const struct column columns[] = {
+		{"name", function_name, NULL},
+		{"isJS", NULL, "false"},
+		{"relevantForJS", NULL, "false"},
+		{"resource", function_resource, NULL},
+		{"source", function_source, NULL},
+		{"lineNumber", function_line, NULL},
+		{"columnNumber", NULL, "null"},
+		{"originalLocation", NULL, "null"},
+		{NULL, NULL, NULL},
+	};
+
+	json_key_object(&firefox->json, "funcTable");
+	put_columns(firefox, columns, profile_functions(firefox->profile) + firefox->own_count);
+	json_end(&firefox->json);
+}
+
+static void resource_name(struct firefox *firefox, uint32_t id)
+{
+	put_string(firefox, format_base_name(object_name(firefox, id)));
+}
+
+/* An object is a lib and, at the same index, a resource of type "library". */
+static void put_resources(struct firefox *firefox)
+{
+	static const struct column columns[] = {
+		{"name", resource_name, NULL},
+		{"host", NULL, "null"},
+		{"type", NULL, "1"},
+		{NULL, NULL, NULL},
+	};
+
+	json_key_object(&firefox->json, "resourceTable");
+	put_columns(firefox, columns, profile_objects(firefox->profile));
+	json_end(&firefox->json);
+}
+
+static void source_name(struct firefox *firefox, uint32_t id)
+{
+	put_string(firefox, intern_get(firefox->sources, id, NULL));
+}
+
+/* Of functions, in the order in which those named them. */
+static void put_sources(struct firefox *firefox)
+{
+	static const struct column columns[] = {
+		{"id", NULL, "null"},
+		{"filename", source_name, NULL},
+		{"startLine", NULL, "1"},
+		{"startColumn", NULL, "1"},
+		{"sourceMapURL", NULL, "null"},
+		{"content", NULL, "null"},
+		{NULL, NULL, NULL},
+	};
+
+	json_key_object(&firefox->json, "sources");
+	put_columns(firefox, columns, intern_count(firefox->sources) - 1);
+	json_end(&firefox->json);
+}
+
+void firefox_put_shared(struct firefox *firefox)
+{
+	static const char *const symbols[] = {"libIndex", "address", "name", "functionSize", NULL};
+	static const char *const places[] = {"source", "line", "column", NULL};
+
+	json_key_object(&firefox->json, "shared");
+	put_stacks(firefox);
+	put_frames(firefox);
+	put_functions(firefox);
+	put_resources(firefox);
+	firefox_empty_table(firefox, "nativeSymbols", symbols);
+	put_sources(firefox);
+	firefox_empty_table(firefox, "sourceLocationTable", places);
+	put_strings(firefox);
+	json_end(&firefox->json);
+}
+
+void firefox_put_libs(struct firefox *firefox)
+{
+	struct json *json = &firefox->json;
+
+	json_key_array(json, "libs");
+	for (uint32_t id = 1; id <= profile_objects(firefox->profile); id++) {
+		const char *path = object_name(firefox, id);
+		uint32_t build_id = profile_object_get(firefox->profile, id)->build_id;
+
+		json_object(json);
+		json_key_string(json, "arch", "");
+		json_key_string(json, "name", format_base_name(path));
+		json_key_string(json, "path", path);
+		json_key_string(json, "debugName", format_base_name(path));
+		json_key_string(json, "debugPath", path);
+		json_key_string(json, "breakpadId", "");
+		if (build_id)
+			json_key_string(json, "codeId",
+					profile_string_get(firefox->profile, build_id));
+		else
+			json_key_literal(json, "codeId", "null");
+		json_end(json);
+	}
+	json_end(json);
+}
+
+void firefox_put_categories(struct firefox *firefox)
+{
+	struct json *json = &firefox->json;
+
+	json_key_array(json, "categories");
+	for (size_t i = 0; i < CATEGORIES; i++) {
+		json_object(json);
+		json_key_string(json, "name", categories[i].name);
+		json_key_string(json, "color", categories[i].color);
+		json_key_array(json, "subcategories");
+		json_string(json, "Other");
+		json_end(json);
+		json_end(json);
+	}
+	json_end(json);
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A flame graph as one page that loads nothing: the page of profile/format/page/, which ends where
+ * its data begin, and the data, a JSON object in a <script> that is no script:
+ *
+ *   keyhole       version
+ *   samples       the total
+ *   period        of each: ns of CPU time, or so many of `event`
+ *   event         what was counted, null: CPU time
+ *   start_ms      since 1970
+ *   duration_ms
+ *   by_thread     whether threads are shown at first
+ *   base          of a difference: samples, period, event, start_ms and duration_ms of the profile
+ *                 that this one is held against; no threads are in the data then
+ *   shade_percent how much lighter a shade is than the one before
+ *   kinds         [name, label, light, dark] each; the last two are colours, "#rrggbb"
+ *   strings       [0] is ""
+ *   frames        columns: name, object, file (in strings), line, kind (in kinds), shade,
+ *                 inlined (0 or 1). [0] is the root's. file and line are where most of its samples
+ *                 are
+ *   nodes         columns: frame (in frames), level (processes have 1), self (samples), of a
+ *                 difference base (samples of the other profile). Each before its children; the
+ *                 root, level 0, is the first
+ *
+ * Numbers are exact up to 2^53, as those of the page's language are.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "ipc/messages.h"
+#include "base/intern.h"
+#include "profile/format/format.h"
+#include "profile/format/json.h"
+#include "profile/format/output.h"
+#include "profile/format/tree.h"
+#include "profile/profile.h"
+
+#define NS_PER_MS 1000000u
+
+static const unsigned char page[] = {
+#include "profile/format/page/page.inc"
+};
+
+struct html {
+	struct tree tree;
+	struct output output;
+	struct json json;
+};
+
+static void put_times(struct json *json, const struct profile_times *times, uint64_t samples)
+{
+	json_key_number(json, "samples", samples);
+	json_key_number(json, "period", times->period);
+	if (times->event)
+		json_key_string(json, "event", times->event);
+	else
+		json_key_literal(json, "event", "null");
+	json_key_number(json, "start_ms", times->start_realtime_ns / NS_PER_MS);
+	json_key_number(json, "duration_ms", times->duration_ns / NS_PER_MS);
+}
+
+static void put_head(struct html *html, const struct profile_times *times,
+		     const struct format_options *options)
+{
+	struct json *json = &html->json;
+
+	json_key_string(json, "keyhole", KEYHOLE_VERSION);
+	put_times(json, times, html->tree.nodes[0].total);
+	if (options->base) {
+		json_key_object(json, "base");
+		put_times(json, options->base, html->tree.nodes[0].base_total);
+		json_end(json);
+	}
+	json_key_literal(json, "by_thread", options->by_thread ? "true" : "false");
+	json_key_number(json, "shade_percent", TREE_SHADE_PERCENT);
+}
+
+static void put_colour(struct html *html, uint32_t colour)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "#%06" PRIx32, colour);
+	json_string(&html->json, text);
+}
+
+static void put_kinds(struct html *html)
+{
+	json_key_array(&html->json, "kinds");
+	for (size_t kind = 0; kind < TREE_KINDS; kind++) {
+		json_array(&html->json);
+		json_string(&html->json, tree_looks[kind].name);
+		json_string(&html->json, tree_looks[kind].label);
+		put_colour(html, tree_looks[kind].light);
+		put_colour(html, tree_looks[kind].dark);
+		json_end(&html->json);
+	}
+	json_end(&html->json);
+}
+
+static void put_strings(struct html *html)
+{
+	json_key_array(&html->json, "strings");
+	for (uint32_t id = 0; id < intern_count(html->tree.texts); id++)
+		json_string(&html->json, tree_text(&html->tree, id));
+	json_end(&html->json);
+}
+
+static uint64_t frame_name(const struct tree *tree, uint32_t id)
+{
+	return tree_frame(tree, id)->name;
+}
+
+static uint64_t frame_object(const struct tree *tree, uint32_t id)
+{
+	return tree->places[id].object;
+}
+
+static uint64_t frame_kind(const struct tree *tree, uint32_t id)
+{
+	return tree_frame(tree, id)->kind;
+}
+
+static uint64_t frame_shade(const struct tree *tree, uint32_t id)
+{
+	return tree_shade(tree, id);
+}
+
+static uint64_t frame_file(const struct tree *tree, uint32_t id)
+{
+	return tree->places[id].file;
+}
+
+static uint64_t frame_line(const struct tree *tree, uint32_t id)
+{
+	return tree->places[id].line;
+}
+
+static uint64_t frame_inlined(const struct tree *tree, uint32_t id)
+{
+	return tree_frame(tree, id)->inlined;
+}
+
+static uint64_t node_frame(const struct tree *tree, uint32_t id)
+{
+	return tree->nodes[id].frame;
+}
+
+static uint64_t node_level(const struct tree *tree, uint32_t id)
+{
+	return tree->nodes[id].level;
+}
+
+static uint64_t node_self(const struct tree *tree, uint32_t id)
+{
+	return tree->nodes[id].self;
+}
+
+static uint64_t node_base(const struct tree *tree, uint32_t id)
+{
+	return tree->nodes[id].base_self;
+}
+
+struct column {
+	const char *name;
+	uint64_t (*get)(const struct tree *tree, uint32_t id);
+};
+
+static const struct column frame_columns[] = {
+	{"name", frame_name},	    {"object", frame_object},
+	{"file", frame_file},	    {"line", frame_line},
+	{"kind", frame_kind},	    {"shade", frame_shade},
+	{"inlined", frame_inlined}, {NULL, NULL},
+};
+
+static const struct column node_columns[] = {
+	{"frame", node_frame},
+	{"level", node_level},
+	{"self", node_self},
+	{NULL, NULL},
+};
+
+static const struct column difference_columns[] = {
+	{"frame", node_frame}, {"level", node_level}, {"self", node_self},
+	{"base", node_base},   {NULL, NULL},
+};
+
+/* The root has no frame. */
+static void put_frame_column(struct html *html, const struct column *column)
+{
+	json_number(&html->json, 0);
+	for (uint32_t id = 1; id < intern_count(html->tree.frames); id++)
+		json_number(&html->json, column->get(&html->tree, id));
+}
+
+static void put_node_column(struct html *html, const struct column *column)
+{
+	for (size_t i = 0; i < html->tree.count; i++)
+		json_number(&html->json, column->get(&html->tree, html->tree.order[i]));
+}
+
+static void put_table(struct html *html, const char *name, const struct column *columns,
+		      void (*put)(struct html *html, const struct column *column))
+{
+	json_key_object(&html->json, name);
+	for (const struct column *column = columns; column->name; column++) {
+		json_key_array(&html->json, column->name);
+		put(html, column);
+		json_end(&html->json);
+	}
+	json_end(&html->json);
+}
+
+static void put_data(struct html *html, const struct profile_times *times,
+		     const struct format_options *options)
+{
+	json_init(&html->json, &html->output);
+	json_object(&html->json);
+	put_head(html, times, options);
+	put_kinds(html);
+	put_strings(html);
+	put_table(html, "frames", frame_columns, put_frame_column);
+	put_table(html, "nodes", options->base ? difference_columns : node_columns,
+		  put_node_column);
+	json_end(&html->json);
+	json_finish(&html->json);
+}
+
+/* json.h: nothing in the data ends the <script>. */
+static int html_write(struct html *html, const struct profile_times *times,
+		      const struct format_options *options, int fd)
+{
+	int r = output_init(&html->output, fd, false);
+
+	if (r < 0)
+		return r;
+	output_write(&html->output, page, sizeof(page));
+	put_data(html, times, options);
+	output_string(&html->output, "</script>\n");
+	r = output_finish(&html->output);
+	output_release(&html->output);
+	return r;
+}
+
+/* The page shows threads when asked. Those of two profiles have different ids. */
+static int html_render(const struct profile *profile, const struct profile_times *times,
+		       const struct format_options *options, int fd)
+{
+	struct html *html = calloc(1, sizeof(*html));
+	int r;
+
+	if (!html)
+		return -ENOMEM;
+	r = tree_build(&html->tree, profile, options->base ? TREE_DIFFERENCE : TREE_BY_THREAD);
+	if (r == 0)
+		r = html_write(html, times, options, fd);
+	tree_release(&html->tree);
+	free(html);
+	return r;
+}
+
+const struct format format_html = {
+	.id = FORMAT_html,
+	.name = "html",
+	.shows_base = true,
+	.render = html_render,
+};

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * OTLP profiles (proto/otlp.proto): a resource for each process, in it one profile of samples.
+ * Equal samples are one with a count and no time of their own, which is one of the shapes that all
+ * receivers take. A field's length comes before it, so each process is walked twice, the first time
+ * to measure; nothing but the dictionary is kept in memory.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "ipc/messages.h"
+#include "profile/format/format.h"
+#include "profile/format/otlp.h"
+#include "profile/profile.h"
+
+#define SCHEMA_URL	  "https://opentelemetry.io/schemas/1.37.0"
+#define SAMPLE_ATTRIBUTES 4u
+
+/* A process: its threads, and the lengths of what is in one another, in bytes. */
+struct process {
+	const struct format_thread *threads;
+	size_t count;
+	uint64_t profile_length, scope_length, length;
+};
+
+/* ---- samples ---- */
+
+static size_t sample_attributes(struct otlp *otlp, const struct profile_sample *sample,
+				int32_t *attributes)
+{
+	const struct profile_reason *reason = profile_reason(sample->reason);
+	size_t count = 0;
+
+	attributes[count++] = otlp_attribute_number(otlp, "thread.id", sample->tid);
+	attributes[count++] = otlp_attribute_string(
+		otlp, "thread.name", profile_string_get(otlp->profile, sample->thread_name));
+	if (sample->cgroup)
+		attributes[count++] = otlp_attribute_number(otlp, "keyhole.cgroup", sample->cgroup);
+	if (reason && reason->class == CLASS_CUT)
+		attributes[count++] = otlp_attribute_string(otlp, "keyhole.reason", reason->name);
+	return count;
+}
+
+static void put_sample(struct otlp *otlp, const struct profile_sample *from)
+{
+	Otlp__Sample sample = OTLP__SAMPLE__INIT;
+	int32_t attributes[SAMPLE_ATTRIBUTES];
+	int64_t value = (int64_t)from->count;
+
+	sample.stack_index = otlp->stacks[from->stack];
+	sample.n_attribute_indices = sample_attributes(otlp, from, attributes);
+	sample.attribute_indices = attributes;
+	sample.n_values = 1;
+	sample.values = &value;
+	otlp->encoding->message(otlp, (struct otlp_field){2, "samples"}, &sample.base);
+}
+
+static void put_samples(struct otlp *otlp, const struct process *process)
+{
+	size_t count;
+	const struct profile_sample *samples = profile_samples(otlp->profile, &count);
+	const struct format_thread *last = &process->threads[process->count - 1];
+
+	otlp->encoding->array(otlp, (struct otlp_field){2, "samples"});
+	for (size_t i = process->threads->first; i < last->first + last->samples; i++)
+		put_sample(otlp, &samples[otlp->threads.order[i]]);
+	otlp->encoding->close_array(otlp);
+}
+
+/* ---- what they are in, from the inside out ---- */
+
+static void put_profile(struct otlp *otlp, const struct process *process)
+{
+	Otlp__Profile profile = OTLP__PROFILE__INIT;
+	Otlp__ValueType sample_type = OTLP__VALUE_TYPE__INIT;
+	Otlp__ValueType period_type = OTLP__VALUE_TYPE__INIT;
+	const char *event = otlp->times->event;
+
+	sample_type.type_strindex = otlp_string(otlp, "samples");
+	sample_type.unit_strindex = otlp_string(otlp, "count");
+	period_type.type_strindex = otlp_string(otlp, event ? event : "cpu");
+	period_type.unit_strindex = otlp_string(otlp, event ? "count" : "nanoseconds");
+	profile.sample_type = &sample_type;
+	profile.time_unix_nano = otlp->times->start_realtime_ns;
+	profile.duration_nano = otlp->times->duration_ns;
+	profile.period_type = &period_type;
+	profile.period = (int64_t)otlp->times->period;
+	otlp->encoding->fields(otlp, &profile.base);
+	put_samples(otlp, process);
+}
+
+static void put_scope(struct otlp *otlp, const struct process *process)
+{
+	Otlp__InstrumentationScope scope = OTLP__INSTRUMENTATION_SCOPE__INIT;
+	const struct otlp_field profiles = {2, "profiles"};
+	char name[] = "keyhole", version[] = KEYHOLE_VERSION;
+
+	scope.name = name;
+	scope.version = version;
+	otlp->encoding->message(otlp, (struct otlp_field){1, "scope"}, &scope.base);
+	otlp->encoding->array(otlp, profiles);
+	if (otlp->encoding->open(otlp, profiles, process->profile_length)) {
+		put_profile(otlp, process);
+		otlp->encoding->close(otlp);
+	}
+	otlp->encoding->close_array(otlp);
+}
+
+static void put_process(struct otlp *otlp, const struct process *process)
+{
+	Otlp__Resource resource = OTLP__RESOURCE__INIT;
+	Otlp__AnyValue pid = OTLP__ANY_VALUE__INIT, program = OTLP__ANY_VALUE__INIT;
+	char pid_key[] = "process.pid", program_key[] = "process.executable.name";
+	Otlp__KeyValue pid_pair = OTLP__KEY_VALUE__INIT, program_pair = OTLP__KEY_VALUE__INIT;
+	Otlp__KeyValue *attributes[] = {&pid_pair, &program_pair};
+	char name[FORMAT_NAME_MAX];
+
+	format_clean_name(name, sizeof(name),
+			  profile_string_get(otlp->profile, process->threads->process_name));
+	pid.value_case = OTLP__ANY_VALUE__VALUE_INT_VALUE;
+	pid.int_value = process->threads->pid;
+	pid_pair.key = pid_key;
+	pid_pair.value = &pid;
+	program.value_case = OTLP__ANY_VALUE__VALUE_STRING_VALUE;
+	program.string_value = name;
+	program_pair.key = program_key;
+	program_pair.value = &program;
+	resource.n_attributes = 2;
+	resource.attributes = attributes;
+	otlp->encoding->message(otlp, (struct otlp_field){1, "resource"}, &resource.base);
+}
+
+static void put_resource(struct otlp *otlp, const struct process *process)
+{
+	Otlp__ResourceProfiles schema = OTLP__RESOURCE_PROFILES__INIT;
+	const struct otlp_field scopes = {2, "scopeProfiles"};
+	char url[] = SCHEMA_URL;
+
+	put_process(otlp, process);
+	otlp->encoding->array(otlp, scopes);
+	if (otlp->encoding->open(otlp, scopes, process->scope_length)) {
+		put_scope(otlp, process);
+		otlp->encoding->close(otlp);
+	}
+	otlp->encoding->close_array(otlp);
+	schema.schema_url = url;
+	otlp->encoding->fields(otlp, &schema.base);
+}
+
+static void put_dictionary(struct otlp *otlp, const struct process *process)
+{
+	(void)process; /* it is that of all */
+	otlp_tables_put(otlp);
+}
+
+static uint64_t measure(struct otlp *otlp,
+			void (*put)(struct otlp *otlp, const struct process *process),
+			const struct process *process)
+{
+	if (!otlp->encoding->measures)
+		return 0;
+	otlp->measuring = true;
+	otlp->measured = 0;
+	put(otlp, process);
+	otlp->measuring = false;
+	return otlp->measured;
+}
+
+/* The threads from this one on that are of one process. */
+static size_t threads_of_process(const struct otlp *otlp, size_t first)
+{
+	size_t end = first;
+
+	while (end < otlp->threads.count &&
+	       otlp->threads.threads[end].process == otlp->threads.threads[first].process)
+		end++;
+	return end - first;
+}
+
+static void put_resources(struct otlp *otlp)
+{
+	const struct otlp_field resources = {1, "resourceProfiles"};
+
+	otlp->encoding->array(otlp, resources);
+	for (size_t i = 0, count; i < otlp->threads.count; i += count) {
+		struct process process = {.threads = &otlp->threads.threads[i]};
+
+		process.count = count = threads_of_process(otlp, i);
+		process.profile_length = measure(otlp, put_profile, &process);
+		process.scope_length = measure(otlp, put_scope, &process);
+		process.length = measure(otlp, put_resource, &process);
+		otlp->encoding->open(otlp, resources, process.length);
+		put_resource(otlp, &process);
+		otlp->encoding->close(otlp);
+	}
+	otlp->encoding->close_array(otlp);
+}
+
+/* The dictionary is last: only then all attributes are known. */
+static void put_all(struct otlp *otlp)
+{
+	if (otlp->threads.count > 0)
+		put_resources(otlp);
+	otlp->encoding->open(otlp, (struct otlp_field){2, "dictionary"},
+			     measure(otlp, put_dictionary, NULL));
+	put_dictionary(otlp, NULL);
+	otlp->encoding->close(otlp);
+}
+
+int otlp_render(const struct profile *profile, const struct profile_times *times,
+		const struct otlp_encoding *encoding, int fd)
+{
+	struct otlp *otlp = calloc(1, sizeof(*otlp));
+	int r;
+
+	if (!otlp)
+		return -ENOMEM;
+	otlp->profile = profile;
+	otlp->times = times;
+	otlp->encoding = encoding;
+	r = output_init(&otlp->output, fd, false);
+	if (r < 0) {
+		free(otlp);
+		return r;
+	}
+	json_init(&otlp->json, &otlp->output);
+	r = format_threads_init(&otlp->threads, profile);
+	if (r == 0)
+		r = otlp_tables_init(otlp);
+	if (r == 0) {
+		encoding->begin(otlp);
+		put_all(otlp);
+		encoding->end(otlp);
+		r = output_finish(&otlp->output);
+	}
+	otlp_tables_release(otlp);
+	format_threads_release(&otlp->threads);
+	output_release(&otlp->output);
+	free(otlp);
+	return r;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Within the formats "otlp" and "otlp-json": one walk over the profile (otlp.c), one dictionary
+ * (otlp_tables.c) and two encodings of them (otlp_binary.c, otlp_json.c).
+ */
+#ifndef KEYHOLE_PROFILE_FORMAT_OTLP_H
+#define KEYHOLE_PROFILE_FORMAT_OTLP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "proto/otlp.pb-c.h"
+#include "profile/format/json.h"
+#include "profile/format/output.h"
+#include "profile/format/threads.h"
+
+struct intern;
+struct profile;
+struct profile_times;
+
+/* Of the dictionary; the row of each is in otlp_tables.c. */
+enum otlp_table {
+	OTLP_MAPPINGS,
+	OTLP_LOCATIONS,
+	OTLP_FUNCTIONS,
+	OTLP_LINKS,
+	OTLP_STRINGS,
+	OTLP_ATTRIBUTES,
+	OTLP_STACKS,
+	OTLP_TABLES
+};
+
+struct otlp;
+
+/* A field, by its number and by its name in JSON. */
+struct otlp_field {
+	unsigned int number;
+	const char *name;
+};
+
+struct otlp_encoding {
+	bool measures; /* open() wants the length */
+	void (*begin)(struct otlp *otlp);
+	void (*end)(struct otlp *otlp);
+	/*
+	 * What follows until close() is a message, as a field of the one that is open; it has
+	 * `length` bytes. False: nothing needs to follow, close() neither.
+	 */
+	bool (*open)(struct otlp *otlp, struct otlp_field field, uint64_t length);
+	void (*close)(struct otlp *otlp);
+	/* What follows until close_array() are elements of a repeated field. */
+	void (*array)(struct otlp *otlp, struct otlp_field field);
+	void (*close_array)(struct otlp *otlp);
+	/* Fields of the message that is open. */
+	void (*fields)(struct otlp *otlp, const ProtobufCMessage *message);
+	void (*string)(struct otlp *otlp, struct otlp_field field, const char *string);
+	/* A whole message: as it is, or serialized. */
+	void (*message)(struct otlp *otlp, struct otlp_field field,
+			const ProtobufCMessage *message);
+	void (*packed)(struct otlp *otlp, struct otlp_field field,
+		       const ProtobufCMessageDescriptor *descriptor, const void *bytes,
+		       size_t size);
+};
+
+struct otlp {
+	const struct profile *profile;
+	const struct profile_times *times;
+	const struct otlp_encoding *encoding;
+	struct output output;
+	struct json json; /* of the one encoding */
+	struct format_threads threads;
+	bool measuring; /* the other counts bytes, and writes none */
+	uint64_t measured;
+	/* Elements are serialized messages, equal ones are one; element 0 is empty, as it must. */
+	struct intern *tables[OTLP_TABLES];
+	int32_t *stacks; /* by stack of the profile: its index */
+	uint8_t *packed;
+	size_t capacity;
+};
+
+int otlp_render(const struct profile *profile, const struct profile_times *times,
+		const struct otlp_encoding *encoding, int fd);
+
+/* 0 or -ENOMEM. */
+int otlp_tables_init(struct otlp *otlp);
+void otlp_tables_release(struct otlp *otlp); /* also after a failure */
+void otlp_tables_put(struct otlp *otlp);     /* the fields of the dictionary */
+
+/* Indexes; without memory 0, and the output fails. Strings are made clean names. */
+int32_t otlp_string(struct otlp *otlp, const char *string);
+int32_t otlp_attribute_string(struct otlp *otlp, const char *key, const char *string);
+int32_t otlp_attribute_number(struct otlp *otlp, const char *key, uint64_t number);
+
+/* Serialized into otlp->packed, valid until the next one; NULL: no memory, and the output fails. */
+const uint8_t *otlp_pack(struct otlp *otlp, const ProtobufCMessage *message, size_t *ret_size);
+
+#endif

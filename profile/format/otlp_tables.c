@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/intern.h"
+#include "profile/format/format.h"
+#include "profile/format/otlp.h"
+#include "profile/profile.h"
+
+static const struct {
+	struct otlp_field field;
+	const ProtobufCMessageDescriptor *descriptor; /* NULL: strings */
+} rows[OTLP_TABLES] = {
+	[OTLP_MAPPINGS] = {{1, "mappingTable"}, &otlp__mapping__descriptor},
+	[OTLP_LOCATIONS] = {{2, "locationTable"}, &otlp__location__descriptor},
+	[OTLP_FUNCTIONS] = {{3, "functionTable"}, &otlp__function__descriptor},
+	[OTLP_LINKS] = {{4, "linkTable"}, &otlp__link__descriptor},
+	[OTLP_STRINGS] = {{5, "stringTable"}, NULL},
+	[OTLP_ATTRIBUTES] = {{6, "attributeTable"}, &otlp__key_value_and_unit__descriptor},
+	[OTLP_STACKS] = {{7, "stackTable"}, &otlp__stack__descriptor},
+};
+
+/* Values of profile.frame.type that receivers know. */
+static const char *const frame_types[] = {
+	[KIND_NATIVE] = "native",
+	[KIND_KERNEL] = "kernel",
+	[KIND_MARKER] = "abort-marker",
+};
+
+/* Indexes by id of the profile. */
+struct indexes {
+	int32_t *mappings, *locations;
+};
+
+const uint8_t *otlp_pack(struct otlp *otlp, const ProtobufCMessage *message, size_t *ret_size)
+{
+	size_t size = protobuf_c_message_get_packed_size(message);
+	uint8_t *packed;
+
+	if (size >= otlp->capacity) {
+		packed = realloc(otlp->packed, size * 2 + 1);
+		if (!packed) {
+			output_fail(&otlp->output, -ENOMEM);
+			return NULL;
+		}
+		otlp->packed = packed;
+		otlp->capacity = size * 2 + 1;
+	}
+	*ret_size = protobuf_c_message_pack(message, otlp->packed);
+	return otlp->packed;
+}
+
+static int32_t otlp_index(struct otlp *otlp, uint32_t id)
+{
+	if (id <= INT32_MAX)
+		return (int32_t)id;
+	output_fail(&otlp->output, -ENOMEM);
+	return 0;
+}
+
+static int32_t otlp_add(struct otlp *otlp, enum otlp_table table, const ProtobufCMessage *message)
+{
+	size_t size;
+	const uint8_t *packed = otlp_pack(otlp, message, &size);
+
+	return packed ? otlp_index(otlp, intern_add(otlp->tables[table], packed, size)) : 0;
+}
+
+int32_t otlp_string(struct otlp *otlp, const char *string)
+{
+	char text[FORMAT_NAME_MAX];
+
+	format_clean_name(text, sizeof(text), string);
+	return otlp_index(otlp, intern_string(otlp->tables[OTLP_STRINGS], text));
+}
+
+static int32_t otlp_attribute(struct otlp *otlp, const char *key, Otlp__AnyValue *value)
+{
+	Otlp__KeyValueAndUnit attribute = OTLP__KEY_VALUE_AND_UNIT__INIT;
+
+	attribute.key_strindex = otlp_string(otlp, key);
+	attribute.value = value;
+	return otlp_add(otlp, OTLP_ATTRIBUTES, &attribute.base);
+}
+
+int32_t otlp_attribute_string(struct otlp *otlp, const char *key, const char *string)
+{
+	Otlp__AnyValue value = OTLP__ANY_VALUE__INIT;
+	char text[FORMAT_NAME_MAX];
+
+	format_clean_name(text, sizeof(text), string);
+	value.value_case = OTLP__ANY_VALUE__VALUE_STRING_VALUE;
+	value.string_value = text;
+	return otlp_attribute(otlp, key, &value);
+}
+
+int32_t otlp_attribute_number(struct otlp *otlp, const char *key, uint64_t number)
+{
+	Otlp__AnyValue value = OTLP__ANY_VALUE__INIT;
+
+	value.value_case = OTLP__ANY_VALUE__VALUE_INT_VALUE;
+	value.int_value = (int64_t)number;
+	return otlp_attribute(otlp, key, &value);
+}
+
+static int32_t add_mapping(struct otlp *otlp, const struct profile_object *object)
+{
+	Otlp__Mapping mapping = OTLP__MAPPING__INIT;
+	int32_t build_id;
+
+	if (object->kind == KIND_MARKER)
+		return 0;
+	if (object->start < object->limit) {
+		mapping.memory_start = object->start;
+		mapping.memory_limit = object->limit;
+	}
+	mapping.file_offset = object->file_offset;
+	mapping.filename_strindex =
+		otlp_string(otlp, profile_string_get(otlp->profile, object->name));
+	if (object->build_id) {
+		build_id =
+			otlp_attribute_string(otlp, "process.executable.build_id.gnu",
+					      profile_string_get(otlp->profile, object->build_id));
+		mapping.n_attribute_indices = 1;
+		mapping.attribute_indices = &build_id;
+	}
+	return otlp_add(otlp, OTLP_MAPPINGS, &mapping.base);
+}
+
+static int32_t add_function(struct otlp *otlp, uint32_t location_id,
+			    const struct profile_line *line, bool inlined)
+{
+	const struct profile_function *from = profile_function_get(
+		otlp->profile, format_line_function(otlp->profile, line, inlined));
+	Otlp__Function function = OTLP__FUNCTION__INIT;
+	char text[FORMAT_NAME_MAX];
+
+	format_line_name(text, sizeof(text), otlp->profile, location_id, line, inlined);
+	function.name_strindex = otlp_string(otlp, text);
+	function.system_name_strindex = function.name_strindex;
+	if (from) {
+		function.system_name_strindex =
+			otlp_string(otlp, profile_string_get(otlp->profile, from->system_name));
+		function.filename_strindex =
+			otlp_string(otlp, profile_string_get(otlp->profile, from->file));
+		function.start_line = from->line;
+	}
+	return otlp_add(otlp, OTLP_FUNCTIONS, &function.base);
+}
+
+struct lines {
+	Otlp__Line line[PROFILE_LINES_MAX], *pointer[PROFILE_LINES_MAX];
+	size_t count;
+};
+
+/* The innermost inlined function first, as in the model. */
+static void add_lines(struct otlp *otlp, uint32_t id, struct lines *ret_lines)
+{
+	struct profile_line lines[PROFILE_LINES_MAX];
+
+	ret_lines->count = profile_location_lines(otlp->profile, id, lines);
+	for (size_t i = 0; i < ret_lines->count; i++) {
+		Otlp__Line *line = &ret_lines->line[i];
+
+		otlp__line__init(line);
+		line->function_index = add_function(otlp, id, &lines[i], i + 1 < ret_lines->count);
+		line->line = lines[i].line;
+		ret_lines->pointer[i] = line;
+	}
+}
+
+static int32_t add_location(struct otlp *otlp, const struct indexes *indexes, uint32_t id)
+{
+	const struct profile_location *at = profile_location_get(otlp->profile, id);
+	const struct profile_object *object = profile_object_get(otlp->profile, at->object);
+	Otlp__Location location = OTLP__LOCATION__INIT;
+	int32_t type = otlp_attribute_string(otlp, "profile.frame.type",
+					     frame_types[object ? object->kind : KIND_NATIVE]);
+	struct lines lines;
+
+	add_lines(otlp, id, &lines);
+	location.mapping_index = object ? indexes->mappings[at->object] : 0;
+	location.address = at->address;
+	location.n_lines = lines.count;
+	location.lines = lines.pointer;
+	location.n_attribute_indices = 1;
+	location.attribute_indices = &type;
+	return otlp_add(otlp, OTLP_LOCATIONS, &location.base);
+}
+
+static int32_t add_stack(struct otlp *otlp, const struct indexes *indexes, uint32_t id)
+{
+	Otlp__Stack stack = OTLP__STACK__INIT;
+	int32_t locations[PROFILE_STACK_MAX];
+	const uint32_t *from;
+
+	stack.n_location_indices = profile_stack_get(otlp->profile, id, &from);
+	stack.location_indices = locations;
+	for (size_t i = 0; i < stack.n_location_indices; i++)
+		locations[i] = indexes->locations[from[i]];
+	return otlp_add(otlp, OTLP_STACKS, &stack.base);
+}
+
+static void fill(struct otlp *otlp, const struct indexes *indexes)
+{
+	for (uint32_t id = 1; id <= profile_objects(otlp->profile); id++)
+		indexes->mappings[id] = add_mapping(otlp, profile_object_get(otlp->profile, id));
+	for (uint32_t id = 1; id <= profile_locations(otlp->profile); id++)
+		indexes->locations[id] = add_location(otlp, indexes, id);
+	for (uint32_t id = 1; id <= profile_stacks(otlp->profile); id++)
+		otlp->stacks[id] = add_stack(otlp, indexes, id);
+}
+
+int otlp_tables_init(struct otlp *otlp)
+{
+	struct indexes indexes = {
+		.mappings = calloc(profile_objects(otlp->profile) + 1u, sizeof(int32_t)),
+		.locations = calloc(profile_locations(otlp->profile) + 1u, sizeof(int32_t)),
+	};
+	bool failed = !indexes.mappings || !indexes.locations;
+
+	otlp->stacks = calloc(profile_stacks(otlp->profile) + 1u, sizeof(int32_t));
+	failed |= !otlp->stacks;
+	for (size_t i = 0; i < OTLP_TABLES; i++) {
+		otlp->tables[i] = intern_new();
+		failed |= !otlp->tables[i];
+	}
+	if (!failed)
+		fill(otlp, &indexes);
+	free(indexes.mappings);
+	free(indexes.locations);
+	return failed ? -ENOMEM : 0;
+}
+
+void otlp_tables_release(struct otlp *otlp)
+{
+	for (size_t i = 0; i < OTLP_TABLES; i++)
+		intern_free(otlp->tables[i]);
+	free(otlp->stacks);
+	free(otlp->packed);
+}
+
+static void put_table(struct otlp *otlp, enum otlp_table table)
+{
+	const struct otlp_encoding *encoding = otlp->encoding;
+
+	encoding->array(otlp, rows[table].field);
+	for (uint32_t id = 0; id < intern_count(otlp->tables[table]); id++) {
+		size_t size;
+		const void *bytes = intern_get(otlp->tables[table], id, &size);
+
+		if (rows[table].descriptor)
+			encoding->packed(otlp, rows[table].field, rows[table].descriptor, bytes,
+					 size);
+		else
+			encoding->string(otlp, rows[table].field, bytes);
+	}
+	encoding->close_array(otlp);
+}
+
+void otlp_tables_put(struct otlp *otlp)
+{
+	for (size_t i = 0; i < OTLP_TABLES; i++)
+		put_table(otlp, i);
+}

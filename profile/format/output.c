@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "profile/format/output.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define GZIP_LEVEL	 1
+#define GZIP_WINDOW_BITS (MAX_WBITS + 16) /* zlib.h, deflateInit2(): 16 asks for a gzip header */
+#define GZIP_MEMORY	 8
+
+int output_init(struct output *output, int fd, bool compress)
+{
+	*output = (struct output){.fd = fd, .compress = compress};
+	output->buffer = malloc(OUTPUT_BUFFER_BYTES);
+	if (!output->buffer)
+		return -ENOMEM;
+	if (compress && deflateInit2(&output->stream, GZIP_LEVEL, Z_DEFLATED, GZIP_WINDOW_BITS,
+				     GZIP_MEMORY, Z_DEFAULT_STRATEGY) != Z_OK) {
+		free(output->buffer);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+void output_release(struct output *output)
+{
+	if (output->compress)
+		deflateEnd(&output->stream);
+	free(output->buffer);
+}
+
+void output_fail(struct output *output, int r)
+{
+	if (output->r == 0)
+		output->r = r;
+}
+
+static void output_flush(struct output *output)
+{
+	const unsigned char *from = output->buffer;
+	ssize_t written;
+
+	while (output->used > 0 && output->r == 0) {
+		written = write(output->fd, from, output->used);
+		if (written < 0) {
+			if (errno != EINTR)
+				output_fail(output, -errno);
+			continue;
+		}
+		from += written;
+		output->used -= (size_t)written;
+	}
+}
+
+static void output_deflate(struct output *output, const void *bytes, size_t size, int flush)
+{
+	z_stream *stream = &output->stream;
+	int status;
+
+	stream->next_in = (z_const Bytef *)bytes;
+	stream->avail_in = (uInt)size;
+	do {
+		stream->next_out = output->buffer + output->used;
+		stream->avail_out = (uInt)(OUTPUT_BUFFER_BYTES - output->used);
+		status = deflate(stream, flush);
+		output->used = OUTPUT_BUFFER_BYTES - stream->avail_out;
+		if (output->used == OUTPUT_BUFFER_BYTES)
+			output_flush(output);
+	} while (output->r == 0 && (flush == Z_FINISH ? status == Z_OK || status == Z_BUF_ERROR
+						      : stream->avail_in > 0));
+}
+
+static void output_copy(struct output *output, const unsigned char *bytes, size_t size)
+{
+	size_t piece;
+
+	for (; size > 0 && output->r == 0; bytes += piece, size -= piece) {
+		piece = OUTPUT_BUFFER_BYTES - output->used;
+		piece = size < piece ? size : piece;
+		memcpy(output->buffer + output->used, bytes, piece);
+		output->used += piece;
+		if (output->used == OUTPUT_BUFFER_BYTES)
+			output_flush(output);
+	}
+}
+
+void output_write(struct output *output, const void *bytes, size_t size)
+{
+	if (output->r < 0 || size == 0)
+		return;
+	if (size > UINT32_MAX)
+		output_fail(output, -EFBIG);
+	else if (output->compress)
+		output_deflate(output, bytes, size, Z_NO_FLUSH);
+	else
+		output_copy(output, bytes, size);
+}
+
+void output_string(struct output *output, const char *string)
+{
+	output_write(output, string, strlen(string));
+}
+
+int output_finish(struct output *output)
+{
+	if (output->compress && output->r == 0)
+		output_deflate(output, NULL, 0, Z_FINISH);
+	output_flush(output);
+	return output->r;
+}

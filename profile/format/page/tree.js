@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The profile and its trees, without anything of the page. What the data look like is described in
+ * profile/format/html.c.
+ */
+'use strict';
+
+const ROOT = 0;
+const NODES_EXPECTED = 1 << 22; /* at most */
+
+/* A profile as it is in the page. */
+class Profile {
+	constructor(data) {
+		const { frames, nodes, strings } = data;
+
+		Object.assign(this, {
+			version: data.keyhole,
+			samples: data.samples,
+			period: data.period,
+			event: data.event,
+			start: data.start_ms,
+			duration: data.duration_ms,
+			byThread: data.by_thread,
+			shadePercent: data.shade_percent,
+			base: data.base ? Profile.#base(data.base) : null,
+		});
+		this.kinds = data.kinds.map(
+			([name, label, light, dark]) => ({ name, label, light, dark }));
+		this.frames = frames.name.map((name, i) => ({
+			name: i === ROOT ? 'all' : strings[name],
+			object: strings[frames.object[i]],
+			file: strings[frames.file[i]],
+			line: frames.line[i],
+			kind: i === ROOT ? null : this.kinds[frames.kind[i]],
+			shade: frames.shade[i],
+			inlined: Boolean(frames.inlined[i]),
+		}));
+		this.nodes = {
+			frame: new Uint32Array(nodes.frame),
+			parent: Profile.#parents(nodes.level),
+			self: new Float64Array(nodes.self),
+			base: data.base ? new Float64Array(nodes.base) : null,
+		};
+		this.isThread = Uint8Array.from(this.frames,
+			({ kind }) => Number(kind?.name === 'THREAD'));
+	}
+
+	/* Of a difference: what the profile is held against. */
+	static #base({ samples, period, event, start_ms: start, duration_ms: duration }) {
+		return { samples, period, event, start, duration };
+	}
+
+	static #parents(levels) {
+		const parents = new Uint32Array(levels.length);
+		const last = [ROOT]; /* by level */
+
+		for (let i = 1; i < levels.length; i++) {
+			parents[i] = last[levels[i] - 1];
+			last[levels[i]] = i;
+		}
+		return parents;
+	}
+
+	isFunction(frame) {
+		const { kind } = this.frames[frame];
+
+		return kind !== null && !['PROCESS', 'THREAD', 'MARKER'].includes(kind.name);
+	}
+}
+
+/*
+ * Merges equal beginnings of stacks. Finds a node's child of a frame by an open hash table. A
+ * difference has other samples beside its own.
+ */
+class Merger {
+	count = 1; /* nodes */
+	other = null;
+	#slots;
+
+	/* expected: about so many nodes; growing costs more than room that is not used */
+	constructor(difference, expected = 0) {
+		const room = 2 ** Math.ceil(Math.log2(Math.max(expected, 1 << 11)));
+
+		this.parent = new Uint32Array(room);
+		this.frame = new Uint32Array(room);
+		this.self = new Float64Array(room);
+		if (difference)
+			this.other = new Float64Array(room);
+		this.#slots = new Uint32Array(room * 2); /* nodes; 0 is free: the root is no child */
+	}
+
+	#slot(parent, frame) {
+		const mask = this.#slots.length - 1;
+		let hash = Math.imul(parent, 0x9e3779b1) ^ Math.imul(frame, 0x85ebca6b);
+
+		hash ^= hash >>> 15;
+		for (let at = hash & mask; ; at = (at + 1) & mask) {
+			const node = this.#slots[at];
+
+			if (node === 0)
+				return at;
+			if (this.parent[node] === parent && this.frame[node] === frame)
+				return at;
+		}
+	}
+
+	#grow() {
+		const grown = (array) => {
+			const larger = new array.constructor(array.length * 2);
+
+			larger.set(array);
+			return larger;
+		};
+
+		this.parent = grown(this.parent);
+		this.frame = grown(this.frame);
+		this.self = grown(this.self);
+		this.other &&= grown(this.other);
+		this.#slots = new Uint32Array(this.#slots.length * 2);
+		for (let node = 1; node < this.count; node++)
+			this.#slots[this.#slot(this.parent[node], this.frame[node])] = node;
+	}
+
+	add(node, self, other) {
+		this.self[node] += self;
+		if (this.other)
+			this.other[node] += other;
+	}
+
+	child(parent, frame) {
+		let slot = this.#slot(parent, frame);
+
+		if (this.#slots[slot] !== 0)
+			return this.#slots[slot];
+		if (this.count === this.parent.length) {
+			this.#grow();
+			slot = this.#slot(parent, frame);
+		}
+		this.parent[this.count] = parent;
+		this.frame[this.count] = frame;
+		this.#slots[slot] = this.count;
+		return this.count++;
+	}
+}
+
+/*
+ * Nodes numbered from the root, each before its children and the hottest child first: the nodes
+ * below n are n + 1 to end[n] - 1. start is the samples left of a node. Of a difference, self and
+ * total are of the new profile or, when it is old, of that; otherSelf and otherTotal of the other.
+ */
+class Tree {
+	constructor(merger, old) {
+		const { count, other } = merger;
+		const totals = Tree.#addUp(merger, merger.self);
+		const otherTotals = other && Tree.#addUp(merger, other);
+		const { firsts, children } = Tree.#children(merger, totals);
+		const number = new Uint32Array(count); /* by the merger's */
+		const waiting = [ROOT];
+
+		this.old = old;
+		this.count = count;
+		this.frame = new Uint32Array(count);
+		this.parent = new Uint32Array(count);
+		this.level = new Uint32Array(count);
+		this.self = new Float64Array(count);
+		this.total = new Float64Array(count);
+		this.otherSelf = other && new Float64Array(count);
+		this.otherTotal = other && new Float64Array(count);
+		for (let at = 0; waiting.length > 0; at++) {
+			const from = waiting.pop();
+
+			number[from] = at;
+			this.frame[at] = merger.frame[from];
+			this.self[at] = merger.self[from];
+			this.total[at] = totals[from];
+			if (other) {
+				this.otherSelf[at] = other[from];
+				this.otherTotal[at] = otherTotals[from];
+			}
+			this.parent[at] = number[merger.parent[from]];
+			if (from !== ROOT)
+				this.level[at] = this.level[this.parent[at]] + 1;
+			for (let i = firsts[from + 1]; i-- > firsts[from];)
+				waiting.push(children[i]);
+		}
+		this.#place();
+	}
+
+	static #addUp({ parent, count }, own) {
+		const totals = own.slice(0, count);
+
+		for (let node = count; --node > 0;)
+			totals[parent[node]] += totals[node];
+		return totals;
+	}
+
+	/* children[firsts[n]] to children[firsts[n + 1]] are those of n. */
+	static #children({ parent, count }, totals) {
+		const firsts = new Uint32Array(count + 2);
+		const children = new Uint32Array(count);
+
+		/* Counted two places on: filling moves firsts to where they belong. */
+		for (let node = 1; node < count; node++)
+			firsts[parent[node] + 2]++;
+		for (let node = 1; node < firsts.length; node++)
+			firsts[node] += firsts[node - 1];
+		for (let node = 1; node < count; node++)
+			children[firsts[parent[node] + 1]++] = node;
+		for (let node = 0; node < count; node++) {
+			if (firsts[node + 1] - firsts[node] > 1)
+				children.subarray(firsts[node], firsts[node + 1])
+					.sort((a, b) => totals[b] - totals[a] || a - b);
+		}
+		return { firsts, children };
+	}
+
+	#place() {
+		const next = new Float64Array(this.count); /* where a node's next child starts */
+
+		this.start = new Float64Array(this.count);
+		this.end = new Uint32Array(this.count);
+		for (let node = 1; node < this.count; node++) {
+			const parent = this.parent[node];
+
+			this.start[node] = next[node] = next[parent];
+			next[parent] += this.total[node];
+		}
+		for (let node = this.count; node-- > 0;) {
+			const parent = this.parent[node];
+
+			this.end[node] = Math.max(this.end[node], node + 1);
+			this.end[parent] = Math.max(this.end[parent], this.end[node]);
+		}
+	}
+
+	/* Of a difference: samples of 'self' or 'total' as shares of all, old and new. */
+	shares(node, what) {
+		const others = what === 'self' ? this.otherSelf : this.otherTotal;
+		const own = this[what][node] / (this.total[ROOT] || 1);
+		const other = others[node] / (this.otherTotal[ROOT] || 1);
+
+		return this.old ? { before: own, now: other } : { before: other, now: own };
+	}
+
+	change(node) {
+		const { before, now } = this.shares(node, 'total');
+
+		return now - before;
+	}
+
+	/* The largest change. */
+	get most() {
+		if (this.#most === null) {
+			this.#most = 0;
+			for (let node = 1; node < this.count; node++)
+				this.#most = Math.max(this.#most, Math.abs(this.change(node)));
+		}
+		return this.#most;
+	}
+
+	#most = null;
+
+	/* From the root to the node. */
+	path(node) {
+		const path = [node];
+
+		for (; node !== ROOT; path.unshift(node))
+			node = this.parent[node];
+		return path;
+	}
+
+	/*
+	 * Samples below the node whose stacks hold a frame of matches. A stack is counted once:
+	 * what is below a match is not looked at.
+	 */
+	matched(node, matches) {
+		let sum = 0;
+
+		if (this.path(node).some((at) => matches[this.frame[at]]))
+			return this.total[node];
+		for (let at = node + 1; at < this.end[node];) {
+			if (matches[this.frame[at]]) {
+				sum += this.total[at];
+				at = this.end[at];
+			} else {
+				at++;
+			}
+		}
+		return sum;
+	}
+
+	/* Whose samples make the width, and the others. */
+	static #samples({ nodes }, old) {
+		return old ? [nodes.base, nodes.self] : [nodes.self, nodes.base || nodes.self];
+	}
+
+	/* From the process on, as in the data. */
+	static callees(profile, byThread, old) {
+		const { frame, parent } = profile.nodes;
+		const [self, other] = Tree.#samples(profile, old);
+		const merger = new Merger(profile.base, frame.length);
+		const to = new Uint32Array(frame.length);
+
+		merger.add(ROOT, self[ROOT], other[ROOT]);
+		for (let node = 1; node < frame.length; node++) {
+			const above = to[parent[node]];
+
+			to[node] = !byThread && profile.isThread[frame[node]] ? above
+				: merger.child(above, frame[node]);
+			merger.add(to[node], self[node], other[node]);
+		}
+		return new Tree(merger, old);
+	}
+
+	/* From where each stack ended to its process. */
+	static callers(profile, byThread, old) {
+		const { frame, parent } = profile.nodes;
+		const [self, other] = Tree.#samples(profile, old);
+		const level = new Uint32Array(frame.length);
+		let steps = 0;
+
+		for (let node = 1; node < frame.length; node++) {
+			level[node] = level[parent[node]] + 1;
+			if (self[node] > 0 || other[node] > 0)
+				steps += level[node];
+		}
+		const merger = new Merger(profile.base, Math.min(steps, NODES_EXPECTED));
+
+		merger.add(ROOT, self[ROOT], other[ROOT]);
+		for (let node = 1; node < frame.length; node++) {
+			let to = ROOT;
+
+			if (self[node] === 0 && other[node] === 0)
+				continue;
+			for (let at = node; at !== ROOT; at = parent[at]) {
+				if (byThread || !profile.isThread[frame[at]])
+					to = merger.child(to, frame[at]);
+			}
+			merger.add(to, self[node], other[node]);
+		}
+		return new Tree(merger, old);
+	}
+}
+
+/* By frame: the samples that ended in it, and those that hold it; once where it called itself. */
+function sumFunctions(tree, count, selfs = tree.self, totals = tree.total) {
+	const self = new Float64Array(count);
+	const total = new Float64Array(count);
+	const open = new Uint32Array(count); /* how often it is on the path */
+	const path = [];
+
+	for (let node = 0; node < tree.count; node++) {
+		const frame = tree.frame[node];
+
+		while (path.length > tree.level[node])
+			open[path.pop()]--;
+		path.push(frame);
+		self[frame] += selfs[node];
+		if (open[frame]++ === 0)
+			total[frame] += totals[node];
+	}
+	return { self, total };
+}
+
+/*
+ * What to look for: a regular expression, or the text itself where it is none. Capitals count once
+ * there is one. null: nothing to look for.
+ */
+function parseQuery(text) {
+	const flags = /\p{Lu}/u.test(text.replace(/\\./gu, '')) ? '' : 'i';
+
+	if (text === '')
+		return null;
+	try {
+		return { expression: new RegExp(text, flags), literal: false };
+	} catch {
+		return { expression: new RegExp(escapeExpression(text), flags), literal: true };
+	}
+}
+
+function escapeExpression(text) {
+	return text.replace(/[\\^$.*+?()[\]{}|/]/gu, '\\$&');
+}

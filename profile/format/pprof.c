@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pprof's format (proto/profile.proto). Serialized protobuf messages that follow one another are
+ * the same as one merged message: repeated fields are appended (protobuf's encoding guide, "Last
+ * One Wins"). So the profile is written as many small messages of one element each, and neither
+ * the tree of messages nor the packed profile is ever in memory.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "ipc/messages.h"
+#include "proto/profile.pb-c.h"
+#include "profile/format/format.h"
+#include "profile/format/output.h"
+#include "profile/profile.h"
+
+enum own_string {
+	OWN_SAMPLES,
+	OWN_COUNT,
+	OWN_CPU,
+	OWN_NANOSECONDS,
+	OWN_PID,
+	OWN_TID,
+	OWN_COMM,
+	OWN_THREAD,
+	OWN_CGROUP,
+	OWN_REASON,
+	OWN_UNKNOWN,
+	OWN_EVENT,
+	OWN_STRINGS
+};
+
+static const char *const own_strings[OWN_STRINGS] = {
+	[OWN_SAMPLES] = "samples",   [OWN_COUNT] = "count",
+	[OWN_CPU] = "cpu",	     [OWN_NANOSECONDS] = "nanoseconds",
+	[OWN_PID] = "pid",	     [OWN_TID] = "tid",
+	[OWN_COMM] = "comm",	     [OWN_THREAD] = "thread",
+	[OWN_CGROUP] = "cgroup",     [OWN_REASON] = "reason",
+	[OWN_UNKNOWN] = "[unknown]",
+};
+
+#define LABELS_MAX  6u /* one for each label's name above */
+#define REASONS_MAX 64u
+
+struct pprof {
+	const struct profile *profile;
+	const struct profile_times *times;
+	struct output output;
+	int64_t strings; /* written so far */
+	int64_t own[OWN_STRINGS];
+	int64_t reasons[REASONS_MAX]; /* 0: none, not written */
+	uint64_t locations[PROFILE_STACK_MAX];
+	Perftools__Profiles__Line lines[PROFILE_LINES_MAX], *line[PROFILE_LINES_MAX];
+	uint8_t *packed;
+	size_t capacity;
+};
+
+/* Labels of one sample, with the places that the message points to. */
+struct label_list {
+	Perftools__Profiles__Label label[LABELS_MAX];
+	Perftools__Profiles__Label *pointer[LABELS_MAX];
+	size_t count;
+};
+
+static void pprof_put(struct pprof *pprof, const Perftools__Profiles__Profile *part)
+{
+	size_t size = perftools__profiles__profile__get_packed_size(part);
+	uint8_t *packed;
+
+	if (size > pprof->capacity) {
+		packed = realloc(pprof->packed, size * 2);
+		if (!packed) {
+			output_fail(&pprof->output, -ENOMEM);
+			return;
+		}
+		pprof->packed = packed;
+		pprof->capacity = size * 2;
+	}
+	perftools__profiles__profile__pack(part, pprof->packed);
+	output_write(&pprof->output, pprof->packed, size);
+}
+
+/* Returns the string's index. */
+static int64_t pprof_put_string(struct pprof *pprof, const char *string)
+{
+	Perftools__Profiles__Profile part = PERFTOOLS__PROFILES__PROFILE__INIT;
+	char text[FORMAT_NAME_MAX], *texts[] = {text};
+
+	format_clean_name(text, sizeof(text), string);
+	part.n_string_table = 1;
+	part.string_table = texts;
+	pprof_put(pprof, &part);
+	return pprof->strings++;
+}
+
+/* The profile's own come first: their ids are their indices. */
+static void pprof_put_strings(struct pprof *pprof)
+{
+	const struct profile_reason *reason;
+
+	for (uint32_t id = 0; id < profile_strings(pprof->profile); id++)
+		pprof_put_string(pprof, profile_string_get(pprof->profile, id));
+	for (size_t i = 0; i < OWN_STRINGS; i++)
+		pprof->own[i] = own_strings[i] ? pprof_put_string(pprof, own_strings[i]) : 0;
+	if (pprof->times->event)
+		pprof->own[OWN_EVENT] = pprof_put_string(pprof, pprof->times->event);
+	for (uint32_t i = 0; i < REASONS_MAX && (reason = profile_reason(i)); i++) {
+		if (reason->class == CLASS_CUT)
+			pprof->reasons[i] = pprof_put_string(pprof, reason->name);
+	}
+}
+
+static int64_t pprof_reason(const struct pprof *pprof, uint32_t reason)
+{
+	return reason < REASONS_MAX ? pprof->reasons[reason] : 0;
+}
+
+static void pprof_put_times(struct pprof *pprof)
+{
+	Perftools__Profiles__Profile part = PERFTOOLS__PROFILES__PROFILE__INIT;
+	Perftools__Profiles__ValueType count = PERFTOOLS__PROFILES__VALUE_TYPE__INIT;
+	Perftools__Profiles__ValueType value = PERFTOOLS__PROFILES__VALUE_TYPE__INIT;
+	Perftools__Profiles__ValueType *types[] = {&count, &value};
+
+	count.type = pprof->own[OWN_SAMPLES];
+	count.unit = pprof->own[OWN_COUNT];
+	value.type = pprof->own[pprof->times->event ? OWN_EVENT : OWN_CPU];
+	value.unit = pprof->own[pprof->times->event ? OWN_COUNT : OWN_NANOSECONDS];
+	part.n_sample_type = 2;
+	part.sample_type = types;
+	part.default_sample_type = value.type;
+	part.period_type = &value;
+	part.period = (int64_t)pprof->times->period;
+	part.time_nanos = (int64_t)pprof->times->start_realtime_ns;
+	part.duration_nanos = (int64_t)pprof->times->duration_ns;
+	pprof_put(pprof, &part);
+}
+
+static void pprof_put_comments(struct pprof *pprof)
+{
+	Perftools__Profiles__Profile part = PERFTOOLS__PROFILES__PROFILE__INIT;
+	uint64_t samples = 0, cut = 0;
+	int64_t comments[2];
+	char totals[128];
+	size_t count;
+	const struct profile_sample *sample = profile_samples(pprof->profile, &count);
+
+	for (; count > 0; count--, sample++) {
+		samples += sample->count;
+		cut += pprof_reason(pprof, sample->reason) ? sample->count : 0;
+	}
+	snprintf(totals, sizeof(totals),
+		 "samples: %" PRIu64 ", complete: %" PRIu64 ", cut: %" PRIu64, samples,
+		 samples - cut, cut);
+	comments[0] = pprof_put_string(pprof, "keyhole " KEYHOLE_VERSION);
+	comments[1] = pprof_put_string(pprof, totals);
+	part.n_comment = 2;
+	part.comment = comments;
+	pprof_put(pprof, &part);
+}
+
+/* has_functions, always: proto/README.md says why. */
+static void pprof_put_mapping(struct pprof *pprof, uint32_t id, const struct profile_object *object)
+{
+	Perftools__Profiles__Profile part = PERFTOOLS__PROFILES__PROFILE__INIT;
+	Perftools__Profiles__Mapping mapping = PERFTOOLS__PROFILES__MAPPING__INIT;
+	Perftools__Profiles__Mapping *mappings[] = {&mapping};
+
+	mapping.id = id;
+	mapping.memory_start = object->start;
+	mapping.memory_limit = object->limit;
+	mapping.file_offset = object->file_offset;
+	mapping.filename = object->name;
+	mapping.build_id = object->build_id;
+	mapping.has_functions = true;
+	part.n_mapping = 1;
+	part.mapping = mappings;
+	pprof_put(pprof, &part);
+}
+
+/* Readers show the first mapping as the profile's "File:": of a whole system that is the kernel. */
+static void pprof_put_mappings(struct pprof *pprof)
+{
+	static const enum profile_kind order[] = {KIND_KERNEL, KIND_NATIVE};
+
+	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
+		for (uint32_t id = 1; id <= profile_objects(pprof->profile); id++) {
+			const struct profile_object *object =
+				profile_object_get(pprof->profile, id);
+
+			if (object->kind == order[i])
+				pprof_put_mapping(pprof, id, object);
+		}
+	}
+}
+
+static void pprof_put_function(struct pprof *pprof, uint64_t id,
+			       const struct profile_function *from)
+{
+	Perftools__Profiles__Profile part = PERFTOOLS__PROFILES__PROFILE__INIT;
+	Perftools__Profiles__Function function = PERFTOOLS__PROFILES__FUNCTION__INIT;
+	Perftools__Profiles__Function *functions[] = {&function};
+
+	function.id = id;
+	function.name = from->name;
+	function.system_name = from->system_name;
+	function.filename = from->file;
+	function.start_line = from->line;
+	part.n_function = 1;
+	part.function = functions;
+	pprof_put(pprof, &part);
+}
+
+static void pprof_put_functions(struct pprof *pprof)
+{
+	for (uint32_t id = 1; id <= profile_functions(pprof->profile); id++) {
+		struct profile_function function = *profile_function_get(pprof->profile, id);
+
+		if (!profile_string_get(pprof->profile, function.name)[0])
+			function.name = (uint32_t)pprof->own[OWN_UNKNOWN]; /* an inlined one */
+		pprof_put_function(pprof, id, &function);
+	}
+}
+
+/* Some readers drop frames without a function, so a location that has none is given its own. */
+static uint64_t pprof_location_function(struct pprof *pprof, uint32_t id)
+{
+	uint32_t function = format_location_function(pprof->profile, id);
+	char text[FORMAT_NAME_MAX];
+	uint64_t own = (uint64_t)profile_functions(pprof->profile) + id;
+	struct profile_function unnamed = {0};
+
+	if (function)
+		return function;
+	format_frame_name(text, sizeof(text), pprof->profile, id);
+	unnamed.name = unnamed.system_name = (uint32_t)pprof_put_string(pprof, text);
+	pprof_put_function(pprof, own, &unnamed);
+	return own;
+}
+
+/* Inlined functions first, as in the model. */
+static size_t pprof_lines(struct pprof *pprof, uint32_t id)
+{
+	struct profile_line lines[PROFILE_LINES_MAX];
+	size_t count = profile_location_lines(pprof->profile, id, lines);
+
+	for (size_t i = 0; i < count; i++) {
+		perftools__profiles__line__init(&pprof->lines[i]);
+		pprof->lines[i].function_id = lines[i].function;
+		pprof->lines[i].line = lines[i].line;
+		pprof->line[i] = &pprof->lines[i];
+	}
+	pprof->lines[count - 1].function_id = pprof_location_function(pprof, id);
+	return count;
+}
+
+static void pprof_put_location(struct pprof *pprof, uint32_t id)
+{
+	const struct profile_location *at = profile_location_get(pprof->profile, id);
+	const struct profile_object *object = profile_object_get(pprof->profile, at->object);
+	Perftools__Profiles__Profile part = PERFTOOLS__PROFILES__PROFILE__INIT;
+	Perftools__Profiles__Location location = PERFTOOLS__PROFILES__LOCATION__INIT;
+	Perftools__Profiles__Location *locations[] = {&location};
+
+	location.id = id;
+	location.mapping_id = object && object->kind != KIND_MARKER ? at->object : 0;
+	location.address = at->address;
+	location.n_line = pprof_lines(pprof, id);
+	location.line = pprof->line;
+	part.n_location = 1;
+	part.location = locations;
+	pprof_put(pprof, &part);
+}
+
+static void pprof_label(struct label_list *list, int64_t key, int64_t string, uint64_t number)
+{
+	Perftools__Profiles__Label *label = &list->label[list->count];
+
+	if (string == 0 && number == 0)
+		return;
+	perftools__profiles__label__init(label);
+	label->key = key;
+	label->str = string;
+	label->num = (int64_t)number;
+	list->pointer[list->count++] = label;
+}
+
+static void pprof_labels(const struct pprof *pprof, const struct profile_sample *sample,
+			 struct label_list *ret_list)
+{
+	const int64_t *own = pprof->own;
+
+	ret_list->count = 0;
+	pprof_label(ret_list, own[OWN_PID], 0, sample->pid);
+	pprof_label(ret_list, own[OWN_TID], 0, sample->tid);
+	pprof_label(ret_list, own[OWN_COMM], sample->process_name, 0);
+	pprof_label(ret_list, own[OWN_THREAD], sample->thread_name, 0);
+	pprof_label(ret_list, own[OWN_CGROUP], 0, sample->cgroup);
+	pprof_label(ret_list, own[OWN_REASON], pprof_reason(pprof, sample->reason), 0);
+}
+
+static void pprof_put_sample(struct pprof *pprof, const struct profile_sample *from)
+{
+	Perftools__Profiles__Profile part = PERFTOOLS__PROFILES__PROFILE__INIT;
+	Perftools__Profiles__Sample sample = PERFTOOLS__PROFILES__SAMPLE__INIT;
+	Perftools__Profiles__Sample *samples[] = {&sample};
+	int64_t values[] = {(int64_t)from->count, (int64_t)(from->count * pprof->times->period)};
+	const uint32_t *locations;
+	struct label_list labels;
+
+	sample.n_location_id = profile_stack_get(pprof->profile, from->stack, &locations);
+	for (size_t i = 0; i < sample.n_location_id; i++)
+		pprof->locations[i] = locations[i];
+	sample.location_id = pprof->locations;
+	sample.n_value = 2;
+	sample.value = values;
+	pprof_labels(pprof, from, &labels);
+	sample.n_label = labels.count;
+	sample.label = labels.pointer;
+	part.n_sample = 1;
+	part.sample = samples;
+	pprof_put(pprof, &part);
+}
+
+static void pprof_put_samples(struct pprof *pprof)
+{
+	size_t count;
+	const struct profile_sample *samples = profile_samples(pprof->profile, &count);
+
+	for (size_t i = 0; i < count; i++)
+		pprof_put_sample(pprof, &samples[i]);
+}
+
+static int pprof_render(const struct profile *profile, const struct profile_times *times,
+			const struct format_options *options, int fd)
+{
+	struct pprof *pprof = calloc(1, sizeof(*pprof));
+	int r;
+
+	(void)options; /* threads are labels here, always */
+	if (!pprof)
+		return -ENOMEM;
+	pprof->profile = profile;
+	pprof->times = times;
+	r = output_init(&pprof->output, fd, true);
+	if (r == 0) {
+		pprof_put_strings(pprof);
+		pprof_put_times(pprof);
+		pprof_put_comments(pprof);
+		pprof_put_mappings(pprof);
+		pprof_put_functions(pprof);
+		for (uint32_t id = 1; id <= profile_locations(profile); id++)
+			pprof_put_location(pprof, id);
+		pprof_put_samples(pprof);
+		r = output_finish(&pprof->output);
+		output_release(&pprof->output);
+	}
+	free(pprof->packed);
+	free(pprof);
+	return r;
+}
+
+const struct format format_pprof = {
+	.id = FORMAT_pprof,
+	.name = "pprof",
+	.render = pprof_render,
+};

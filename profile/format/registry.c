@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "profile/format/format.h"
+
+#include "profile/profile.h"
+
+static const struct format *const formats[] = {
+#define F(number, name, suffix) &format_##name,
+#include "ipc/formats.def"
+#undef F
+};
+
+const struct format *format_find(uint32_t id)
+{
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+		if (formats[i]->id == id)
+			return formats[i];
+	}
+	return NULL;
+}
+
+void format_totals(const struct profile *profile, struct format_totals *ret_totals)
+{
+	size_t count;
+	const struct profile_sample *sample = profile_samples(profile, &count);
+
+	*ret_totals = (struct format_totals){0};
+	for (; count > 0; count--, sample++) {
+		const struct profile_reason *reason = profile_reason(sample->reason);
+
+		ret_totals->samples += sample->count;
+		if (reason && reason->class == CLASS_CUT)
+			ret_totals->cut += sample->count;
+	}
+}

@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A flame graph as a static picture: SVG 1.1 with presentation attributes alone, no style sheet
+ * and no script, so that every viewer shows it. The name in full and the figures are in a <title>,
+ * which viewers show beside the pointer.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ipc/messages.h"
+#include "profile/format/format.h"
+#include "profile/format/output.h"
+#include "profile/format/tree.h"
+#include "profile/profile.h"
+
+#define WIDTH		     1200.0 /* px, all of them */
+#define MARGIN		     10.0
+#define INNER_WIDTH	     (WIDTH - 2 * MARGIN)
+#define ROW_HEIGHT	     17u
+#define HEADER_HEIGHT	     40u
+#define FOOTER_HEIGHT	     46u
+#define BOX_WIDTH_MIN	     0.5
+#define TEXT_WIDTH_MIN	     24.0
+#define COLUMN_WIDTH	     7.3 /* of a monospaced font of 12 px; no common one is wider */
+#define NS_PER_SECOND_DOUBLE 1e9
+#define WHITE		     0xffffffu
+#define COLOUR_MORE	     0xee5a4fu
+#define COLOUR_LESS	     0x5b92f0u
+#define CHANGE_LEAST	     0.01 /* a smaller one never has the full colour */
+#define CHANGE_EDGE	     " stroke=\"#c4c8ce\" stroke-width=\"0.5\""
+#define INLINED_EDGE	     " stroke=\"#7a7a7a\" stroke-width=\"0.8\" stroke-dasharray=\"3 2\""
+
+struct svg {
+	struct tree tree;
+	struct output output;
+	const struct profile_times *times, *base;
+	uint64_t all, base_all;	     /* samples */
+	double most;		     /* largest change of a share */
+	uint64_t gone, gone_samples; /* frames of the other profile alone */
+	uint32_t rows;		     /* drawn */
+	uint64_t hidden;	     /* frames that are too narrow */
+	bool kinds[TREE_KINDS];	     /* drawn */
+	bool inlined;		     /* drawn */
+	uint64_t *starts;	     /* by level: samples left of the next node */
+};
+
+__attribute__((format(printf, 2, 3))) static void put(struct svg *svg, const char *format, ...)
+{
+	char text[512];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	output_string(&svg->output, text);
+}
+
+static const char *escape(char character)
+{
+	switch (character) {
+	case '&':
+		return "&amp;";
+	case '<':
+		return "&lt;";
+	case '>':
+		return "&gt;";
+	case '"':
+		return "&quot;";
+	case '\'':
+		return "&#39;";
+	}
+	return NULL;
+}
+
+static void put_text(struct svg *svg, const char *text, size_t length)
+{
+	const char *escaped;
+
+	for (size_t i = 0; i < length; i++) {
+		escaped = escape(text[i]);
+		if (escaped)
+			output_string(&svg->output, escaped);
+		else
+			output_write(&svg->output, &text[i], 1);
+	}
+}
+
+/* Bytes of the characters that fit: from U+1000 on (a first byte above 0xe0) some are wide. */
+static size_t fitting(const char *text, double width)
+{
+	double used = 0;
+	size_t length = 0, next;
+
+	while (text[length]) {
+		used += (unsigned char)text[length] > 0xe0 ? 2 * COLUMN_WIDTH : COLUMN_WIDTH;
+		if (used > width)
+			break;
+		for (next = length + 1; ((unsigned char)text[next] & 0xc0) == 0x80; next++)
+			;
+		length = next;
+	}
+	return length;
+}
+
+static double share(const struct svg *svg, uint64_t count)
+{
+	return svg->all ? (double)count / (double)svg->all : 0;
+}
+
+static double base_share(const struct svg *svg, uint64_t count)
+{
+	return svg->base_all ? (double)count / (double)svg->base_all : 0;
+}
+
+static double change(const struct svg *svg, const struct tree_node *node)
+{
+	return share(svg, node->total) - base_share(svg, node->base_total);
+}
+
+static uint32_t mix_with_white(uint32_t colour, unsigned int percent)
+{
+	uint32_t mixed = 0;
+
+	for (unsigned int shift = 0; shift <= 16; shift += 8) {
+		uint32_t part = colour >> shift & 0xff;
+
+		mixed |= (part + (0xff - part) * percent / 100) << shift;
+	}
+	return mixed;
+}
+
+/* White, or nearly so, where nothing has changed; small changes are seen, too. */
+static uint32_t change_colour(const struct svg *svg, double change)
+{
+	double strength = (change < 0 ? -change : change) / svg->most;
+
+	return mix_with_white(change > 0 ? COLOUR_MORE : COLOUR_LESS,
+			      (unsigned int)(100 - 100 * strength * (2 - strength) + 0.5));
+}
+
+static uint32_t colour_of(const struct svg *svg, const struct tree_node *node)
+{
+	if (svg->base)
+		return change_colour(svg, change(svg, node));
+	if (node->frame == 0)
+		return mix_with_white(tree_looks[TREE_PROCESS].light, 50);
+	return mix_with_white(tree_looks[tree_frame(&svg->tree, node->frame)->kind].light,
+			      tree_shade(&svg->tree, node->frame) * TREE_SHADE_PERCENT);
+}
+
+static const char *name_of(const struct svg *svg, const struct tree_node *node)
+{
+	return node->frame ? tree_text(&svg->tree, tree_frame(&svg->tree, node->frame)->name)
+			   : "all";
+}
+
+static bool is_inlined(const struct svg *svg, const struct tree_node *node)
+{
+	return node->frame && tree_frame(&svg->tree, node->frame)->inlined;
+}
+
+static void put_line(struct svg *svg, uint32_t text_id)
+{
+	const char *text = tree_text(&svg->tree, text_id);
+
+	if (text[0]) {
+		put(svg, "\n");
+		put_text(svg, text, strlen(text));
+	}
+}
+
+/* The object; the place in the source. */
+static void put_where(struct svg *svg, uint32_t frame)
+{
+	const struct tree_place *place = &svg->tree.places[frame];
+
+	put_line(svg, place->object);
+	put_line(svg, place->file);
+	if (place->file && place->line)
+		put(svg, ":%" PRIu32, place->line);
+}
+
+static void put_change(struct svg *svg, const char *what, uint64_t count, uint64_t base)
+{
+	double old = 100 * base_share(svg, base), now = 100 * share(svg, count);
+
+	put(svg, "\n%s: old %.2f %%, new %.2f %%, difference %+.2f %%", what, old, now, now - old);
+}
+
+static void put_title(struct svg *svg, const struct tree_node *node)
+{
+	const char *name = name_of(svg, node);
+
+	put(svg, "<title>");
+	put_text(svg, name, strlen(name));
+	if (is_inlined(svg, node))
+		put(svg, "\ninlined");
+	if (node->frame)
+		put_where(svg, node->frame);
+	if (svg->base) {
+		put_change(svg, "total", node->total, node->base_total);
+		put_change(svg, "self", node->self, node->base_self);
+	} else {
+		put(svg, "\ntotal %" PRIu64 " (%.2f %%), self %" PRIu64 " (%.2f %%)", node->total,
+		    100 * share(svg, node->total), node->self, 100 * share(svg, node->self));
+	}
+	put(svg, "</title>");
+}
+
+static void put_label(struct svg *svg, const char *name, double x, double y, double width)
+{
+	size_t length = fitting(name, width), shorter;
+
+	if (width < TEXT_WIDTH_MIN)
+		return;
+	put(svg, "<text x=\"%.1f\" y=\"%.1f\">", x, y);
+	if (name[length]) {
+		shorter = fitting(name, width - 2 * COLUMN_WIDTH);
+		put_text(svg, name, shorter);
+		put(svg, "..");
+	} else {
+		put_text(svg, name, length);
+	}
+	put(svg, "</text>");
+}
+
+static void put_box(struct svg *svg, const struct tree_node *node, uint64_t start)
+{
+	double x = MARGIN + INNER_WIDTH * share(svg, start);
+	double width = INNER_WIDTH * share(svg, node->total);
+	uint32_t y = HEADER_HEIGHT + (svg->rows - 1 - node->level) * ROW_HEIGHT;
+
+	put(svg, "<g>");
+	put_title(svg, node);
+	put(svg,
+	    "<rect x=\"%.2f\" y=\"%" PRIu32 "\" width=\"%.2f\" height=\"%u\" fill=\"#%06" PRIx32
+	    "\"%s/>",
+	    x, y, width > 1 ? width - 0.4 : width, ROW_HEIGHT - 1, colour_of(svg, node),
+	    is_inlined(svg, node) ? INLINED_EDGE
+	    : svg->base		  ? CHANGE_EDGE
+				  : "");
+	put_label(svg, name_of(svg, node), x + 3, y + 12.5, width - 6);
+	put(svg, "</g>\n");
+}
+
+/* Calls draw, if any, for each node that is wide enough, from left to right. */
+static void each_box(struct svg *svg,
+		     void (*draw)(struct svg *svg, const struct tree_node *node, uint64_t start))
+{
+	svg->starts[0] = 0;
+	for (size_t i = 0; i < svg->tree.count; i++) {
+		const struct tree_node *node = &svg->tree.nodes[svg->tree.order[i]];
+		uint64_t start = svg->starts[node->level];
+
+		svg->starts[node->level] += node->total;
+		svg->starts[node->level + 1] = start;
+		if (node->level == 0 || INNER_WIDTH * share(svg, node->total) >= BOX_WIDTH_MIN)
+			draw(svg, node, start);
+		else if (node->total > 0)
+			svg->hidden++;
+	}
+}
+
+static void look_at(struct svg *svg, const struct tree_node *node, uint64_t start)
+{
+	double changed = change(svg, node);
+
+	(void)start;
+	if (node->level >= svg->rows)
+		svg->rows = node->level + 1;
+	if (node->frame)
+		svg->kinds[tree_frame(&svg->tree, node->frame)->kind] = true;
+	svg->inlined |= is_inlined(svg, node);
+	if (changed < 0)
+		changed = -changed;
+	if (changed > svg->most)
+		svg->most = changed;
+}
+
+/* "20 samples, 0.20 s of CPU time", "20 samples, 20 page-faults" */
+static void put_worth(struct svg *svg, const struct profile_times *times, uint64_t samples,
+		      const char *what)
+{
+	put(svg, "%" PRIu64 " samples, ", samples);
+	if (times->event) { /* a file's, which anybody may have written */
+		put(svg, "%" PRIu64 " ", samples * times->period);
+		put_text(svg, times->event, strlen(times->event));
+	} else {
+		put(svg, "%.2f s%s", (double)samples * (double)times->period / NS_PER_SECOND_DOUBLE,
+		    what);
+	}
+}
+
+static void put_header(struct svg *svg)
+{
+	put(svg,
+	    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+	    "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%u\" "
+	    "viewBox=\"0 0 %.0f %u\" font-family=\"monospace\" font-size=\"12\" "
+	    "fill=\"#1c1c1c\">\n",
+	    WIDTH, HEADER_HEIGHT + svg->rows * ROW_HEIGHT + FOOTER_HEIGHT, WIDTH,
+	    HEADER_HEIGHT + svg->rows * ROW_HEIGHT + FOOTER_HEIGHT);
+	put(svg, "<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n");
+	put(svg, "<text x=\"%.0f\" y=\"25\" font-size=\"15\">", MARGIN);
+	put_worth(svg, svg->times, svg->all, " of CPU time");
+	put(svg, ", recorded in %.1f s", (double)svg->times->duration_ns / NS_PER_SECOND_DOUBLE);
+	if (svg->base) {
+		put(svg, "; coloured by the change from ");
+		put_worth(svg, svg->base, svg->base_all, "");
+	}
+	put(svg, "</text>\n");
+}
+
+/* Returns where the next one begins. */
+static double put_swatch(struct svg *svg, double x, uint32_t y, uint32_t colour, const char *edge,
+			 const char *label)
+{
+	put(svg,
+	    "<rect x=\"%.1f\" y=\"%" PRIu32 "\" width=\"12\" height=\"12\" fill=\"#%06" PRIx32
+	    "\"%s/><text x=\"%.1f\" y=\"%" PRIu32 "\">%s</text>\n",
+	    x, y - 10, colour, edge, x + 17, y, label);
+	return x + 17 + COLUMN_WIDTH * (double)strlen(label) + 20;
+}
+
+static double put_changes(struct svg *svg, double x, uint32_t y)
+{
+	char text[64];
+
+	for (int sign = -1; sign <= 1; sign++) {
+		snprintf(text, sizeof(text), sign ? "%+.2f %% of all" : "as before",
+			 100 * svg->most * sign);
+		x = put_swatch(svg, x, y, change_colour(svg, svg->most * sign), CHANGE_EDGE, text);
+	}
+	return x;
+}
+
+static void put_legend(struct svg *svg, uint32_t y)
+{
+	double x = MARGIN;
+
+	if (svg->base)
+		x = put_changes(svg, x, y);
+	for (size_t kind = 0; kind < TREE_KINDS && !svg->base; kind++)
+		if (svg->kinds[kind])
+			x = put_swatch(svg, x, y, tree_looks[kind].light, "",
+				       tree_looks[kind].label);
+	if (svg->inlined)
+		put_swatch(svg, x, y, WHITE, INLINED_EDGE, "inlined");
+}
+
+static void find_gone(struct svg *svg)
+{
+	for (size_t i = 0; i < svg->tree.count; i++) {
+		const struct tree_node *node = &svg->tree.nodes[i];
+
+		if (node->total == 0 && node->base_total > 0) {
+			svg->gone++;
+			svg->gone_samples += node->base_self;
+		}
+	}
+}
+
+static void put_footer(struct svg *svg)
+{
+	uint32_t y = HEADER_HEIGHT + svg->rows * ROW_HEIGHT + 18;
+
+	put_legend(svg, y);
+	put(svg,
+	    "<text x=\"%.0f\" y=\"%" PRIu32 "\" fill=\"#666666\">%" PRIu64 " frames narrower than "
+	    "%.1f px (%.3f %%) are not drawn. ",
+	    MARGIN, y + 18, svg->hidden, BOX_WIDTH_MIN, 100 * BOX_WIDTH_MIN / INNER_WIDTH);
+	if (svg->base)
+		put(svg, "%" PRIu64 " frames with %.2f %% of the old profile are gone. ", svg->gone,
+		    100 * base_share(svg, svg->gone_samples));
+	put(svg, "keyhole " KEYHOLE_VERSION "</text>\n</svg>\n");
+}
+
+static int svg_write(struct svg *svg, int fd)
+{
+	int r;
+
+	svg->starts = calloc(svg->tree.levels + 1u, sizeof(*svg->starts));
+	if (!svg->starts)
+		return -ENOMEM;
+	r = output_init(&svg->output, fd, false);
+	if (r < 0)
+		return r;
+	svg->all = svg->tree.nodes[0].total;
+	svg->base_all = svg->tree.nodes[0].base_total;
+	svg->most = CHANGE_LEAST;
+	find_gone(svg);
+	each_box(svg, look_at);
+	svg->hidden = 0;
+	put_header(svg);
+	each_box(svg, put_box);
+	put_footer(svg);
+	r = output_finish(&svg->output);
+	output_release(&svg->output);
+	return r;
+}
+
+static int svg_render(const struct profile *profile, const struct profile_times *times,
+		      const struct format_options *options, int fd)
+{
+	struct svg *svg = calloc(1, sizeof(*svg));
+	int r;
+
+	if (!svg)
+		return -ENOMEM;
+	svg->times = times;
+	svg->base = options->base;
+	r = tree_build(&svg->tree, profile,
+		       (options->by_thread ? TREE_BY_THREAD : 0) |
+			       (options->base ? TREE_DIFFERENCE : 0));
+	if (r == 0)
+		r = svg_write(svg, fd);
+	tree_release(&svg->tree);
+	free(svg->starts);
+	free(svg);
+	return r;
+}
+
+const struct format format_svg = {
+	.id = FORMAT_svg,
+	.name = "svg",
+	.shows_base = true,
+	.render = svg_render,
+};

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "profile/format/threads.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "profile/profile.h"
+
+static int compare_numbers(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int compare_processes(const struct profile_sample *a, const struct profile_sample *b)
+{
+	int order = compare_numbers(a->pid, b->pid);
+
+	return order != 0 ? order : compare_numbers(a->process_name, b->process_name);
+}
+
+static int compare_threads(const struct profile_sample *a, const struct profile_sample *b)
+{
+	int order = compare_processes(a, b);
+
+	if (order == 0)
+		order = compare_numbers(a->tid, b->tid);
+	return order != 0 ? order : compare_numbers(a->thread_name, b->thread_name);
+}
+
+static int compare_samples(const void *a, const void *b, void *context)
+{
+	const struct profile_sample *samples = context;
+	uint32_t a_index = *(const uint32_t *)a, b_index = *(const uint32_t *)b;
+	int order = compare_threads(&samples[a_index], &samples[b_index]);
+
+	return order != 0 ? order : compare_numbers(a_index, b_index);
+}
+
+static void threads_add(struct format_threads *threads, const struct profile_sample *sample,
+			size_t first)
+{
+	struct format_thread thread = {
+		.pid = sample->pid,
+		.tid = sample->tid,
+		.process_name = sample->process_name,
+		.thread_name = sample->thread_name,
+		.first = first,
+	};
+	const struct format_thread *before = &threads->threads[threads->count];
+
+	if (threads->count > 0) {
+		bool same_pid, same_process;
+
+		before--;
+		same_pid = before->pid == thread.pid;
+		same_process = same_pid && before->process_name == thread.process_name;
+		thread.process = before->process + !same_process;
+		thread.process_again = same_pid ? before->process_again + !same_process : 0;
+		if (same_process && before->tid == thread.tid)
+			thread.thread_again = before->thread_again + 1;
+	}
+	threads->threads[threads->count++] = thread;
+}
+
+static void threads_group(struct format_threads *threads, const struct profile_sample *samples,
+			  size_t count)
+{
+	const struct profile_sample *before = NULL;
+	struct format_thread *thread;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct profile_sample *sample = &samples[threads->order[i]];
+
+		if (!before || compare_threads(before, sample) != 0)
+			threads_add(threads, sample, i);
+		thread = &threads->threads[threads->count - 1];
+		thread->samples++;
+		thread->count += sample->count;
+		before = sample;
+	}
+}
+
+int format_threads_init(struct format_threads *threads, const struct profile *profile)
+{
+	size_t count;
+	const struct profile_sample *samples = profile_samples(profile, &count);
+
+	*threads = (struct format_threads){.profile = profile};
+	threads->order = calloc(count + 1, sizeof(*threads->order));
+	threads->threads = calloc(count + 1, sizeof(*threads->threads));
+	if (!threads->order || !threads->threads)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		threads->order[i] = (uint32_t)i;
+	qsort_r(threads->order, count, sizeof(*threads->order), compare_samples, (void *)samples);
+	threads_group(threads, samples, count);
+	return 0;
+}
+
+void format_threads_release(struct format_threads *threads)
+{
+	free(threads->order);
+	free(threads->threads);
+	free(threads->moments);
+	free(threads->known);
+}
+
+static int compare_counts(const void *a, const void *b)
+{
+	const struct format_thread *a_thread = a, *b_thread = b;
+	int order = compare_numbers(b_thread->count, a_thread->count);
+
+	return order != 0 ? order : compare_numbers(a_thread->first, b_thread->first);
+}
+
+void format_threads_by_count(struct format_threads *threads)
+{
+	qsort(threads->threads, threads->count, sizeof(*threads->threads), compare_counts);
+}
+
+/* ---- time ---- */
+
+static int compare_moments(const void *a, const void *b)
+{
+	const struct format_moment *a_moment = a, *b_moment = b;
+	int order = compare_numbers(a_moment->time, b_moment->time);
+
+	if (order == 0)
+		order = compare_numbers(a_moment->rest, b_moment->rest);
+	return order != 0 ? order : compare_numbers(a_moment->sample, b_moment->sample);
+}
+
+/* The end itself is no time of the recording: viewers leave out what is there. */
+static uint64_t last_time(const struct profile_times *times)
+{
+	return times->duration_ns > 0 ? times->duration_ns - 1 : 0;
+}
+
+static uint64_t since_start(const struct profile_times *times, uint64_t time)
+{
+	uint64_t since = time > times->start_monotonic_ns ? time - times->start_monotonic_ns : 0;
+
+	return since < last_time(times) ? since : last_time(times);
+}
+
+static void count_known(struct format_threads *threads)
+{
+	size_t count;
+	const struct profile_moment *moments = profile_moments(threads->profile, &count);
+
+	for (size_t i = 0; i < count; i++)
+		threads->known[moments[i].sample]++;
+}
+
+static bool has_rest(const struct format_threads *threads, const struct profile_sample *samples,
+		     uint32_t index)
+{
+	return samples[index].count > threads->known[index];
+}
+
+/* Where the moments of each sample's thread start, one thread's behind another's. */
+static size_t place_moments(struct format_threads *threads, size_t *thread_of)
+{
+	size_t count, total = 0;
+	const struct profile_sample *samples = profile_samples(threads->profile, &count);
+
+	for (size_t i = 0; i < threads->count; i++) {
+		struct format_thread *thread = &threads->threads[i];
+
+		thread->first_moment = total;
+		thread->moments = 0;
+		for (size_t j = 0; j < thread->samples; j++) {
+			uint32_t index = threads->order[thread->first + j];
+
+			thread_of[index] = i;
+			total += threads->known[index] + has_rest(threads, samples, index);
+		}
+	}
+	return total;
+}
+
+static void put_moment(struct format_threads *threads, struct format_thread *thread, uint64_t time,
+		       uint32_t sample, uint32_t rest)
+{
+	threads->moments[thread->first_moment + thread->moments++] =
+		(struct format_moment){.time = time, .sample = sample, .rest = rest};
+}
+
+static void fill_moments(struct format_threads *threads, const struct profile_times *times,
+			 const size_t *thread_of)
+{
+	size_t count, sample_count;
+	const struct profile_moment *moments = profile_moments(threads->profile, &count);
+	const struct profile_sample *samples = profile_samples(threads->profile, &sample_count);
+
+	for (size_t i = 0; i < count; i++)
+		put_moment(threads, &threads->threads[thread_of[moments[i].sample]],
+			   since_start(times, moments[i].time), moments[i].sample, 0);
+	for (uint32_t i = 0; i < sample_count; i++)
+		if (has_rest(threads, samples, i))
+			put_moment(threads, &threads->threads[thread_of[i]], last_time(times), i,
+				   1);
+	for (size_t i = 0; i < threads->count; i++)
+		qsort(threads->moments + threads->threads[i].first_moment,
+		      threads->threads[i].moments, sizeof(*threads->moments), compare_moments);
+}
+
+int format_threads_add_moments(struct format_threads *threads, const struct profile_times *times)
+{
+	size_t count, *thread_of;
+	int r = -ENOMEM;
+
+	profile_samples(threads->profile, &count);
+	thread_of = calloc(count + 1, sizeof(*thread_of));
+	threads->known = calloc(count + 1, sizeof(*threads->known));
+	if (thread_of && threads->known) {
+		count_known(threads);
+		threads->moments =
+			calloc(place_moments(threads, thread_of) + 1, sizeof(*threads->moments));
+		r = threads->moments ? 0 : -ENOMEM;
+	}
+	if (r == 0)
+		fill_moments(threads, times, thread_of);
+	free(thread_of);
+	return r;
+}
+
+uint64_t format_moment_weight(const struct format_threads *threads,
+			      const struct format_moment *moment)
+{
+	size_t count;
+	const struct profile_sample *samples = profile_samples(threads->profile, &count);
+
+	return moment->rest ? samples[moment->sample].count - threads->known[moment->sample] : 1;
+}

@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Nodes, frames and texts are interned: their ids count up, so a child's is above its parent's. */
+#include "profile/format/tree.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ipc/guard.h"
+#include "base/array.h"
+#include "base/intern.h"
+#include "profile/format/format.h"
+
+const struct tree_look tree_looks[TREE_KINDS] = {
+#define K(name, label, light, dark) {#name, label, light, dark},
+#include "profile/format/kinds.def"
+#undef K
+};
+
+_Static_assert(sizeof(struct tree_frame) == 16, "a key has no padding");
+
+struct node_key {
+	uint32_t parent, frame;
+};
+
+struct builder {
+	struct tree *tree;
+	const struct profile *profile;
+	unsigned int flags;
+	uint32_t *frames;  /* of one location after another, each from outside in */
+	size_t *first;	   /* by location: where its frames begin; the next one's is their end */
+	uint64_t *weights; /* by location: samples that hold it */
+	size_t frame_count, frame_capacity;
+};
+
+struct place_key {
+	uint32_t frame;
+	struct tree_place place;
+};
+
+struct place_counts {
+	struct intern *keys;
+	uint64_t *counts; /* by key */
+	size_t known, capacity;
+	uint64_t *most; /* by frame: of its place */
+};
+
+static uint32_t add_text(struct tree *tree, const char *text)
+{
+	return intern_string(tree->texts, text[0] ? text : "[unknown]");
+}
+
+static uint32_t add_frame(struct tree *tree, const struct tree_frame *frame)
+{
+	if (frame->name == INTERN_FAILED || frame->object == INTERN_FAILED)
+		return INTERN_FAILED;
+	return intern_add(tree->frames, frame, sizeof(*frame));
+}
+
+static enum tree_kind kind_of(const struct profile_object *object)
+{
+	static const enum tree_kind kinds[] = {
+		[KIND_NATIVE] = TREE_NATIVE,
+		[KIND_KERNEL] = TREE_KERNEL,
+		[KIND_MARKER] = TREE_MARKER,
+	};
+
+	return object ? kinds[object->kind] : TREE_NATIVE;
+}
+
+static uint32_t object_text(const struct builder *builder, const struct profile_object *object)
+{
+	char text[FORMAT_NAME_MAX];
+
+	if (!object || object->kind == KIND_MARKER)
+		return 0;
+	format_clean_name(text, sizeof(text), profile_string_get(builder->profile, object->name));
+	return intern_string(builder->tree->texts, text);
+}
+
+static int location_frame(struct builder *builder, uint32_t id, const struct profile_line *line,
+			  bool inlined)
+{
+	const struct profile_location *location = profile_location_get(builder->profile, id);
+	const struct profile_object *object =
+		profile_object_get(builder->profile, location->object);
+	struct tree_frame frame = {.kind = kind_of(object), .inlined = inlined};
+	char text[FORMAT_NAME_MAX];
+	uint32_t added;
+
+	format_line_name(text, sizeof(text), builder->profile, id, line, inlined);
+	frame.name = add_text(builder->tree, text);
+	if (!(builder->flags & TREE_DIFFERENCE))
+		frame.object = object_text(builder, object);
+	added = add_frame(builder->tree, &frame);
+	if (added == INTERN_FAILED ||
+	    ARRAY_RESERVE(builder->frames, builder->frame_capacity, builder->frame_count + 1) < 0)
+		return -ENOMEM;
+	builder->frames[builder->frame_count++] = added;
+	return 0;
+}
+
+static int add_location(struct builder *builder, uint32_t id)
+{
+	struct profile_line lines[PROFILE_LINES_MAX];
+	size_t count = profile_location_lines(builder->profile, id, lines);
+	int r = 0;
+
+	builder->first[id] = builder->frame_count;
+	for (size_t i = count; i-- > 0 && r == 0;)
+		r = location_frame(builder, id, &lines[i], i + 1 < count);
+	builder->first[id + 1] = builder->frame_count;
+	return r;
+}
+
+static int add_locations(struct builder *builder)
+{
+	uint32_t count = profile_locations(builder->profile);
+	int r = 0;
+
+	builder->first = calloc(count + 2u, sizeof(*builder->first));
+	builder->weights = calloc(count + 1u, sizeof(*builder->weights));
+	if (!builder->first || !builder->weights)
+		return -ENOMEM;
+	for (uint32_t id = 1; id <= count && r == 0; id++)
+		r = add_location(builder, id);
+	return r;
+}
+
+/* ---- where frames are ---- */
+
+static int count_place(const struct builder *builder, struct place_counts *counts,
+		       const struct place_key *key, uint64_t weight)
+{
+	uint32_t id = intern_add(counts->keys, key, sizeof(*key));
+
+	if (id == INTERN_FAILED ||
+	    ARRAY_RESERVE(counts->counts, counts->capacity, (size_t)id + 1) < 0)
+		return -ENOMEM;
+	for (; counts->known <= id; counts->known++)
+		counts->counts[counts->known] = 0;
+	counts->counts[id] += weight;
+	if (counts->counts[id] > counts->most[key->frame]) {
+		counts->most[key->frame] = counts->counts[id];
+		builder->tree->places[key->frame] = key->place;
+	}
+	return 0;
+}
+
+/* 0: not known */
+static uint32_t file_text(const struct builder *builder, const struct profile_function *function)
+{
+	char text[FORMAT_NAME_MAX];
+
+	format_clean_name(text, sizeof(text),
+			  profile_string_get(builder->profile, function ? function->file : 0));
+	return intern_string(builder->tree->texts, text);
+}
+
+static int location_places(const struct builder *builder, struct place_counts *counts, uint32_t id)
+{
+	struct profile_line lines[PROFILE_LINES_MAX];
+	size_t left = profile_location_lines(builder->profile, id, lines);
+	const struct profile_object *object = profile_object_get(
+		builder->profile, profile_location_get(builder->profile, id)->object);
+	struct place_key key = {.place.object = object_text(builder, object)};
+	int r = key.place.object == INTERN_FAILED ? -ENOMEM : 0;
+
+	for (size_t at = builder->first[id]; left-- > 0 && r == 0; at++) {
+		const struct profile_function *function =
+			profile_function_get(builder->profile, lines[left].function);
+
+		key.frame = builder->frames[at];
+		builder->tree->places[key.frame].object = key.place.object;
+		key.place.file = file_text(builder, function);
+		if (key.place.file == INTERN_FAILED)
+			return -ENOMEM;
+		if (!key.place.file)
+			continue;
+		key.place.line = lines[left].line ? lines[left].line : function->line;
+		r = count_place(builder, counts, &key, builder->weights[id]);
+	}
+	return r;
+}
+
+/* Of a frame that is at several lines the one with most samples. */
+static int find_places(const struct builder *builder)
+{
+	uint32_t frames = intern_count(builder->tree->frames);
+	struct place_counts counts = {.keys = intern_new()};
+	int r = 0;
+
+	builder->tree->places = calloc(frames, sizeof(*builder->tree->places));
+	counts.most = calloc(frames, sizeof(*counts.most));
+	if (!counts.keys || !counts.most || !builder->tree->places)
+		r = -ENOMEM;
+	for (uint32_t id = 1; id <= profile_locations(builder->profile) && r == 0; id++)
+		r = location_places(builder, &counts, id);
+	intern_free(counts.keys);
+	free(counts.counts);
+	free(counts.most);
+	return r;
+}
+
+/* ---- nodes ---- */
+
+static int add_node(struct tree *tree, struct tree_node node)
+{
+	if (ARRAY_RESERVE(tree->nodes, tree->capacity, tree->count + 1) < 0)
+		return -ENOMEM;
+	tree->nodes[tree->count++] = node;
+	if (node.level >= tree->levels)
+		tree->levels = node.level + 1;
+	return 0;
+}
+
+/* Moves *node to its child of that frame. */
+static int descend(struct tree *tree, uint32_t *node, uint32_t frame)
+{
+	struct node_key key = {.parent = *node, .frame = frame};
+	uint32_t id =
+		frame == INTERN_FAILED ? INTERN_FAILED : intern_add(tree->keys, &key, sizeof(key));
+	int r = 0;
+
+	if (id == INTERN_FAILED)
+		return -ENOMEM;
+	if (id == tree->count)
+		r = add_node(tree, (struct tree_node){.frame = frame,
+						      .parent = *node,
+						      .level = tree->nodes[*node].level + 1});
+	*node = id;
+	return r;
+}
+
+static uint32_t process_frame(const struct builder *builder, const struct profile_sample *sample)
+{
+	struct tree_frame frame = {.kind = TREE_PROCESS};
+	char text[FORMAT_NAME_MAX];
+
+	format_clean_name(text, sizeof(text),
+			  profile_string_get(builder->profile, sample->process_name));
+	frame.name = add_text(builder->tree, text);
+	return add_frame(builder->tree, &frame);
+}
+
+static uint32_t thread_frame(const struct builder *builder, const struct profile_sample *sample)
+{
+	struct tree_frame frame = {.kind = TREE_THREAD};
+	char name[FORMAT_NAME_MAX], text[FORMAT_NAME_MAX + 16];
+
+	format_clean_name(name, sizeof(name),
+			  profile_string_get(builder->profile, sample->thread_name));
+	snprintf(text, sizeof(text), "%s/%" PRIu32, name, sample->tid);
+	frame.name = add_text(builder->tree, text);
+	return add_frame(builder->tree, &frame);
+}
+
+static int descend_location(struct builder *builder, uint32_t *node, uint32_t id, uint64_t weight)
+{
+	int r = 0;
+
+	builder->weights[id] += weight;
+	for (size_t at = builder->first[id]; at < builder->first[id + 1] && r == 0; at++)
+		r = descend(builder->tree, node, builder->frames[at]);
+	return r;
+}
+
+static int add_sample(struct builder *builder, const struct profile_sample *sample)
+{
+	const uint32_t *stack;
+	size_t left = profile_stack_get(builder->profile, sample->stack, &stack);
+	uint32_t node = 0;
+	int r;
+
+	r = descend(builder->tree, &node, process_frame(builder, sample));
+	if (r == 0 && builder->flags & TREE_BY_THREAD)
+		r = descend(builder->tree, &node, thread_frame(builder, sample));
+	while (r == 0 && left-- > 0)
+		r = descend_location(builder, &node, stack[left], sample->count + sample->base);
+	if (r < 0)
+		return r;
+	builder->tree->nodes[node].self += sample->count;
+	builder->tree->nodes[node].base_self += sample->base;
+	return 0;
+}
+
+static int add_samples(struct builder *builder)
+{
+	size_t count;
+	const struct profile_sample *samples = profile_samples(builder->profile, &count);
+	int r = 0;
+
+	for (size_t i = 0; i < count && r == 0; i++)
+		r = add_sample(builder, &samples[i]);
+	return r;
+}
+
+static void add_up(struct tree *tree)
+{
+	for (size_t id = tree->count; id-- > 0;) {
+		struct tree_node *node = &tree->nodes[id];
+
+		node->total += node->self;
+		node->base_total += node->base_self;
+		if (id > 0) {
+			tree->nodes[node->parent].total += node->total;
+			tree->nodes[node->parent].base_total += node->base_total;
+		}
+	}
+}
+
+static int compare_numbers(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+/* By parent, so that siblings are together; of them the one that is drawn last comes first. */
+static int compare_siblings(const void *a, const void *b, void *context)
+{
+	const struct tree *tree = context;
+	const struct tree_node *a_node = &tree->nodes[*(const uint32_t *)a];
+	const struct tree_node *b_node = &tree->nodes[*(const uint32_t *)b];
+	const struct tree_frame *a_frame, *b_frame;
+	int order = compare_numbers(a_node->parent, b_node->parent);
+
+	if (order == 0)
+		order = compare_numbers(a_node->total, b_node->total);
+	if (order == 0)
+		order = compare_numbers(a_node->base_total, b_node->base_total);
+	if (order != 0)
+		return order;
+	a_frame = tree_frame(tree, a_node->frame);
+	b_frame = tree_frame(tree, b_node->frame);
+	order = strcmp(tree_text(tree, b_frame->name), tree_text(tree, a_frame->name));
+	if (order == 0)
+		order = strcmp(tree_text(tree, b_frame->object), tree_text(tree, a_frame->object));
+	if (order == 0)
+		order = compare_numbers(b_frame->kind, a_frame->kind);
+	return order ? order : compare_numbers(b_frame->inlined, a_frame->inlined);
+}
+
+/* firsts[n] to firsts[n + 1]: where among the sorted ones n's children are. */
+static void find_children(const struct tree *tree, const uint32_t *sorted, uint32_t *firsts)
+{
+	size_t at = 0;
+
+	for (size_t id = 0; id <= tree->count; id++) {
+		firsts[id] = (uint32_t)at;
+		while (at < tree->count - 1 && tree->nodes[sorted[at]].parent == id)
+			at++;
+	}
+}
+
+static void walk(struct tree *tree, const uint32_t *sorted, const uint32_t *firsts,
+		 uint32_t *waiting)
+{
+	size_t count = 0, done = 0;
+	uint32_t id;
+
+	waiting[count++] = 0;
+	while (count > 0) {
+		id = waiting[--count];
+		tree->order[done++] = id;
+		for (uint32_t at = firsts[id]; at < firsts[id + 1]; at++)
+			waiting[count++] = sorted[at];
+	}
+}
+
+static int set_order(struct tree *tree)
+{
+	guard_free uint32_t *sorted = calloc(tree->count, sizeof(*sorted));
+	guard_free uint32_t *firsts = calloc(tree->count + 1, sizeof(*firsts));
+	guard_free uint32_t *waiting = calloc(tree->count, sizeof(*waiting));
+
+	tree->order = calloc(tree->count, sizeof(*tree->order));
+	if (!sorted || !firsts || !waiting || !tree->order)
+		return -ENOMEM;
+	for (uint32_t id = 1; id < tree->count; id++)
+		sorted[id - 1] = id;
+	qsort_r(sorted, tree->count - 1, sizeof(*sorted), compare_siblings, tree);
+	find_children(tree, sorted, firsts);
+	walk(tree, sorted, firsts, waiting);
+	return 0;
+}
+
+/* So that the files one sees most of are the ones that are told apart. */
+static int count_objects(struct tree *tree)
+{
+	uint32_t known = 0;
+
+	tree->objects = calloc(intern_count(tree->texts), sizeof(*tree->objects));
+	if (!tree->objects)
+		return -ENOMEM;
+	for (size_t i = 1; i < tree->count; i++) {
+		uint32_t frame = tree->nodes[tree->order[i]].frame;
+		uint32_t object = tree_frame(tree, frame)->object;
+
+		if (object && tree->objects[object] == 0)
+			tree->objects[object] = ++known;
+	}
+	return 0;
+}
+
+int tree_build(struct tree *tree, const struct profile *profile, unsigned int flags)
+{
+	struct builder builder = {.tree = tree, .profile = profile, .flags = flags};
+	int r;
+
+	*tree = (struct tree){.texts = intern_new(), .frames = intern_new(), .keys = intern_new()};
+	if (!tree->texts || !tree->frames || !tree->keys)
+		return -ENOMEM;
+	r = add_node(tree, (struct tree_node){0});
+	if (r == 0)
+		r = add_locations(&builder);
+	if (r == 0)
+		r = add_samples(&builder);
+	if (r == 0)
+		r = find_places(&builder);
+	free(builder.frames);
+	free(builder.first);
+	free(builder.weights);
+	if (r < 0)
+		return r;
+	add_up(tree);
+	r = set_order(tree);
+	return r < 0 ? r : count_objects(tree);
+}
+
+void tree_release(struct tree *tree)
+{
+	intern_free(tree->texts);
+	intern_free(tree->frames);
+	intern_free(tree->keys);
+	free(tree->nodes);
+	free(tree->places);
+	free(tree->order);
+	free(tree->objects);
+}
+
+const char *tree_text(const struct tree *tree, uint32_t id)
+{
+	return intern_get(tree->texts, id, NULL);
+}
+
+const struct tree_frame *tree_frame(const struct tree *tree, uint32_t id)
+{
+	return intern_get(tree->frames, id, NULL);
+}
+
+/* By file, then a little by name (FNV-1a). */
+unsigned int tree_shade(const struct tree *tree, uint32_t id)
+{
+	const struct tree_frame *frame = tree_frame(tree, id);
+	uint32_t hash = 2166136261u;
+
+	for (const char *at = tree_text(tree, frame->name); *at; at++)
+		hash = (hash ^ (unsigned char)*at) * 16777619u;
+	return tree->objects[frame->object] % (TREE_SHADES / 2) * 2 + (hash ^ hash >> 16) % 2;
+}

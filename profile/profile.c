@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Whatever must be unique is the bytes of a key in a struct intern, whose ids count up from 1: they
+ * are the ids of the model.
+ */
+#include "profile/profile.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/intern.h"
+
+_Static_assert(PROFILE_FAILED == INTERN_FAILED, "ids are those of struct intern");
+_Static_assert(sizeof(struct profile_sample) == 48, "a key has no padding");
+
+struct profile {
+	struct intern *strings;
+	struct intern *functions;     /* struct profile_function */
+	struct intern *location_keys; /* struct location_key */
+	struct intern *inlined;	      /* struct profile_line[] */
+	struct intern *stacks;	      /* uint32_t[] */
+	struct intern *sample_keys;   /* struct profile_sample of counts 0 */
+	struct profile_object *objects;
+	struct profile_location *locations;
+	struct profile_sample *samples;
+	struct profile_moment *moments;
+	size_t object_count, object_capacity;
+	size_t location_count, location_capacity;
+	size_t sample_count, sample_capacity;
+	size_t moment_count, moment_capacity;
+	uint64_t moments_dropped;
+	bool keep_times;
+};
+
+struct location_key {
+	uint64_t object, address, variant;
+};
+
+static const struct profile_reason reasons[] = {
+#define X(name, class, help) {#name, CLASS_##class, help},
+#include "bpf/counters.def"
+#undef X
+};
+
+const struct profile_reason *profile_reason(uint32_t reason)
+{
+	return reason < sizeof(reasons) / sizeof(reasons[0]) ? &reasons[reason] : NULL;
+}
+
+struct profile *profile_new(void)
+{
+	struct profile *profile = calloc(1, sizeof(*profile));
+
+	if (!profile)
+		return NULL;
+	profile->strings = intern_new();
+	profile->functions = intern_new();
+	profile->location_keys = intern_new();
+	profile->inlined = intern_new();
+	profile->stacks = intern_new();
+	profile->sample_keys = intern_new();
+	if (!profile->strings || !profile->functions || !profile->location_keys ||
+	    !profile->inlined || !profile->stacks || !profile->sample_keys) {
+		profile_free(profile);
+		return NULL;
+	}
+	return profile;
+}
+
+void profile_free(struct profile *profile)
+{
+	if (!profile)
+		return;
+	intern_free(profile->strings);
+	intern_free(profile->functions);
+	intern_free(profile->location_keys);
+	intern_free(profile->inlined);
+	intern_free(profile->stacks);
+	intern_free(profile->sample_keys);
+	free(profile->objects);
+	free(profile->locations);
+	free(profile->samples);
+	free(profile->moments);
+	free(profile);
+}
+
+uint32_t profile_string(struct profile *profile, const char *string)
+{
+	return intern_string(profile->strings, string);
+}
+
+const char *profile_string_get(const struct profile *profile, uint32_t id)
+{
+	return intern_get(profile->strings, id, NULL);
+}
+
+uint32_t profile_strings(const struct profile *profile)
+{
+	return intern_count(profile->strings);
+}
+
+uint32_t profile_object_add(struct profile *profile, const struct profile_object *object)
+{
+	if (ARRAY_RESERVE(profile->objects, profile->object_capacity, profile->object_count + 1) <
+	    0)
+		return PROFILE_FAILED;
+	profile->objects[profile->object_count++] = *object;
+	return (uint32_t)profile->object_count;
+}
+
+struct profile_object *profile_object_get(const struct profile *profile, uint32_t id)
+{
+	return id > 0 && id <= profile->object_count ? &profile->objects[id - 1] : NULL;
+}
+
+uint32_t profile_objects(const struct profile *profile)
+{
+	return (uint32_t)profile->object_count;
+}
+
+uint32_t profile_function_add(struct profile *profile, const struct profile_function *function)
+{
+	struct profile_function key;
+
+	memset(&key, 0, sizeof(key)); /* its padding is hashed, too */
+	key.name = function->name;
+	key.system_name = function->system_name;
+	key.file = function->file;
+	key.line = function->line;
+	key.object = function->object;
+	key.start = function->start;
+	key.named = function->named;
+	return intern_add(profile->functions, &key, sizeof(key));
+}
+
+const struct profile_function *profile_function_get(const struct profile *profile, uint32_t id)
+{
+	size_t size;
+	const void *function = intern_get(profile->functions, id, &size);
+
+	return size > 0 ? function : NULL;
+}
+
+uint32_t profile_functions(const struct profile *profile)
+{
+	return intern_count(profile->functions) - 1;
+}
+
+uint32_t profile_location_add(struct profile *profile, uint32_t object, uint64_t address)
+{
+	return profile_location_add_variant(profile, object, address, 0);
+}
+
+uint32_t profile_location_add_variant(struct profile *profile, uint32_t object, uint64_t address,
+				      uint64_t variant)
+{
+	struct location_key key = {.object = object, .address = address, .variant = variant};
+	uint32_t id;
+
+	if (ARRAY_RESERVE(profile->locations, profile->location_capacity,
+			  profile->location_count + 1) < 0)
+		return PROFILE_FAILED;
+	id = intern_add(profile->location_keys, &key, sizeof(key));
+	if (id != PROFILE_FAILED && id > profile->location_count)
+		profile->locations[profile->location_count++] =
+			(struct profile_location){.object = object, .address = address};
+	return id;
+}
+
+struct profile_location *profile_location_get(const struct profile *profile, uint32_t id)
+{
+	return id > 0 && id <= profile->location_count ? &profile->locations[id - 1] : NULL;
+}
+
+uint32_t profile_locations(const struct profile *profile)
+{
+	return (uint32_t)profile->location_count;
+}
+
+size_t profile_location_lines(const struct profile *profile, uint32_t id,
+			      struct profile_line ret_lines[PROFILE_LINES_MAX])
+{
+	const struct profile_location *location = profile_location_get(profile, id);
+	const void *inlined;
+	size_t size, count;
+
+	ret_lines[0] = (struct profile_line){0};
+	if (!location)
+		return 1;
+	inlined = intern_get(profile->inlined, location->inlined, &size);
+	count = size / sizeof(*ret_lines);
+	if (count > 0)
+		memcpy(ret_lines, inlined, size);
+	ret_lines[count] = (struct profile_line){location->function, location->line};
+	return count + 1;
+}
+
+int profile_location_set_inlined(struct profile *profile, uint32_t id,
+				 const struct profile_line *inlined, size_t count)
+{
+	struct profile_location *location = profile_location_get(profile, id);
+	size_t kept = count < PROFILE_LINES_MAX ? count : PROFILE_LINES_MAX - 1;
+	uint32_t set =
+		intern_add(profile->inlined, inlined + count - kept, kept * sizeof(*inlined));
+
+	if (set == INTERN_FAILED)
+		return -ENOMEM;
+	if (location)
+		location->inlined = set;
+	return 0;
+}
+
+uint32_t profile_stack_add(struct profile *profile, const uint32_t *locations, size_t count)
+{
+	if (count > PROFILE_STACK_MAX)
+		return PROFILE_FAILED;
+	return intern_add(profile->stacks, locations, count * sizeof(*locations));
+}
+
+uint32_t profile_stack_append(struct profile *profile, const uint32_t *locations, size_t count)
+{
+	if (count == 0)
+		return 0;
+	if (count > PROFILE_STACK_MAX)
+		return PROFILE_FAILED;
+	return intern_append(profile->stacks, locations, count * sizeof(*locations));
+}
+
+size_t profile_stack_get(const struct profile *profile, uint32_t id, const uint32_t **ret_locations)
+{
+	size_t size;
+
+	*ret_locations = intern_get(profile->stacks, id, &size);
+	return size / sizeof(**ret_locations);
+}
+
+uint32_t profile_stacks(const struct profile *profile)
+{
+	return intern_count(profile->stacks) - 1;
+}
+
+/* Ids are places: those that were appended have one, too. */
+static bool give_ids_to_appended(struct profile *profile)
+{
+	while (intern_count(profile->sample_keys) <= profile->sample_count)
+		if (intern_append(profile->sample_keys, NULL, 0) == INTERN_FAILED)
+			return false;
+	return true;
+}
+
+/* The id of the sample, or INTERN_FAILED. */
+static uint32_t sample_add(struct profile *profile, const struct profile_sample *sample)
+{
+	struct profile_sample key = *sample;
+	uint32_t id;
+
+	key.count = key.base = 0;
+	if (!give_ids_to_appended(profile) ||
+	    ARRAY_RESERVE(profile->samples, profile->sample_capacity, profile->sample_count + 1) <
+		    0)
+		return INTERN_FAILED;
+	id = intern_add(profile->sample_keys, &key, sizeof(key));
+	if (id == INTERN_FAILED)
+		return INTERN_FAILED;
+	if (id > profile->sample_count)
+		profile->samples[profile->sample_count++] = key;
+	profile->samples[id - 1].count += sample->count;
+	profile->samples[id - 1].base += sample->base;
+	return id;
+}
+
+int profile_sample_add(struct profile *profile, const struct profile_sample *sample)
+{
+	return sample_add(profile, sample) == INTERN_FAILED ? -ENOMEM : 0;
+}
+
+int profile_sample_add_at(struct profile *profile, const struct profile_sample *sample,
+			  uint64_t time)
+{
+	uint32_t id = sample_add(profile, sample);
+
+	if (id == INTERN_FAILED)
+		return -ENOMEM;
+	if (!profile->keep_times)
+		return 0;
+	if (profile->moment_count >= PROFILE_MOMENTS_MAX ||
+	    ARRAY_RESERVE(profile->moments, profile->moment_capacity, profile->moment_count + 1) <
+		    0) {
+		profile->moments_dropped++;
+		return 0;
+	}
+	profile->moments[profile->moment_count++] =
+		(struct profile_moment){.time = time, .sample = id - 1};
+	return 0;
+}
+
+int profile_sample_append(struct profile *profile, const struct profile_sample *sample)
+{
+	if (ARRAY_RESERVE(profile->samples, profile->sample_capacity, profile->sample_count + 1) <
+	    0)
+		return -ENOMEM;
+	profile->samples[profile->sample_count++] = *sample;
+	return 0;
+}
+
+void profile_samples_scale(struct profile *profile, size_t from, uint64_t factor)
+{
+	for (size_t i = from; i < profile->sample_count; i++) {
+		profile->samples[i].count *= factor;
+		profile->samples[i].base *= factor;
+	}
+}
+
+const struct profile_sample *profile_samples(const struct profile *profile, size_t *ret_count)
+{
+	*ret_count = profile->sample_count;
+	return profile->samples;
+}
+
+int profile_forget_samples(struct profile *profile)
+{
+	struct intern *stacks = intern_new(), *sample_keys = intern_new();
+
+	if (!stacks || !sample_keys) {
+		intern_free(stacks);
+		intern_free(sample_keys);
+		return -ENOMEM;
+	}
+	intern_free(profile->stacks);
+	intern_free(profile->sample_keys);
+	profile->stacks = stacks;
+	profile->sample_keys = sample_keys;
+	profile->sample_count = profile->moment_count = 0;
+	return 0;
+}
+
+void profile_keep_times(struct profile *profile)
+{
+	profile->keep_times = true;
+}
+
+const struct profile_moment *profile_moments(const struct profile *profile, size_t *ret_count)
+{
+	*ret_count = profile->moment_count;
+	return profile->moments;
+}
+
+uint64_t profile_moments_dropped(const struct profile *profile)
+{
+	return profile->moments_dropped;
+}

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Functions that match, with who calls them and what they call: each pair once for a sample. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "view/report/view.h"
+#include "base/array.h"
+#include "base/expression.h"
+#include "base/map.h"
+
+struct pair {
+	uint32_t of, other; /* names; other 0: the root, or the function itself */
+	uint32_t seen;	    /* the last sample that had it */
+	uint64_t count;
+};
+
+struct pairs {
+	struct map *index; /* by both names: place in items + 1 */
+	struct pair *items;
+	size_t count, capacity;
+};
+
+struct callers {
+	const struct report *report;
+	const struct screen *screen;
+	struct tally tally;
+	struct scale scale;
+	bool *matches; /* by name */
+	struct pairs callers, callees;
+	uint32_t *order;
+	size_t count;
+};
+
+/* ---- pairs ---- */
+
+static int add_pair(struct pairs *pairs, uint32_t of, uint32_t other, uint64_t count,
+		    uint32_t number)
+{
+	const uint64_t key = (uint64_t)of << 32 | other;
+	size_t at = (size_t)(uintptr_t)map_get(pairs->index, key);
+
+	if (at == 0) {
+		if (ARRAY_RESERVE(pairs->items, pairs->capacity, pairs->count + 1) < 0)
+			return -ENOMEM;
+		pairs->items[pairs->count++] = (struct pair){.of = of, .other = other};
+		at = pairs->count;
+		if (map_put(pairs->index, key, (void *)(uintptr_t)at) < 0)
+			return -ENOMEM;
+	}
+	if (pairs->items[at - 1].seen == number)
+		return 0;
+	pairs->items[at - 1].seen = number;
+	pairs->items[at - 1].count += count;
+	return 0;
+}
+
+static int add_trace(struct callers *callers, const struct trace *trace, uint64_t count,
+		     uint32_t number)
+{
+	const uint32_t *names = trace->names;
+	int r = 0;
+
+	for (size_t i = 0; i < trace->count && r == 0; i++) {
+		if (!callers->matches[names[i]])
+			continue;
+		r = add_pair(&callers->callers, names[i], i + 1 < trace->count ? names[i + 1] : 0,
+			     count, number);
+		r = r ? r
+		      : add_pair(&callers->callees, names[i], i > 0 ? names[i - 1] : 0, count,
+				 number);
+	}
+	return r;
+}
+
+static int find_pairs(struct callers *callers)
+{
+	const struct profile *profile = callers->report->profile;
+	size_t count;
+	const struct profile_sample *samples = profile_samples(profile, &count);
+	struct trace trace = {0};
+	int r = 0;
+
+	callers->callers.index = map_new();
+	callers->callees.index = map_new();
+	if (!callers->callers.index || !callers->callees.index)
+		return -ENOMEM;
+	for (size_t i = 0; i < count && r == 0; i++) {
+		r = frames_trace(&callers->tally.frames, profile, samples[i].stack, &trace);
+		r = r ? r : add_trace(callers, &trace, samples[i].count, (uint32_t)i + 1);
+	}
+	free(trace.names);
+	return r;
+}
+
+/* By function, then most first, then by name. */
+static int compare_pairs(const void *left, const void *right)
+{
+	const struct pair *a = left, *b = right;
+
+	if (a->of != b->of)
+		return a->of < b->of ? -1 : 1;
+	if (a->count != b->count)
+		return a->count < b->count ? 1 : -1;
+	return (a->other > b->other) - (a->other < b->other);
+}
+
+static void sort_pairs(struct pairs *pairs)
+{
+	if (pairs->count)
+		qsort(pairs->items, pairs->count, sizeof(*pairs->items), compare_pairs);
+}
+
+/* Of one function: sorted pairs, next to each other. */
+static const struct pair *pairs_of(const struct pairs *pairs, uint32_t of, size_t *ret_count)
+{
+	size_t low = 0, high = pairs->count, count = 0;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (pairs->items[middle].of < of)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	while (low + count < pairs->count && pairs->items[low + count].of == of)
+		count++;
+	*ret_count = count;
+	return pairs->items + low;
+}
+
+/* ---- which ---- */
+
+static int match(struct callers *callers, const char *expression)
+{
+	regex_t regex;
+
+	if (!expression)
+		return 0;
+	if (expression_compile(&regex, expression, 0))
+		return -EINVAL;
+	for (uint32_t name = 1; name < callers->tally.count; name++)
+		if (!regexec(&regex, tally_name(&callers->tally, name), 0, NULL, 0))
+			callers->matches[name] = true;
+	regfree(&regex);
+	return 0;
+}
+
+/* ---- text ---- */
+
+#define VALUE_COLUMNS 11u
+#define INDENT	      4u
+
+static const char *other_name(const struct callers *callers, const struct pair *pair, bool up)
+{
+	return pair->other ? tally_name(&callers->tally, pair->other)
+	       : up	   ? "[nobody: the root]"
+			   : "[itself]";
+}
+
+static void print_pairs(const struct callers *callers, const struct pairs *pairs,
+			const struct row *row, bool up)
+{
+	const struct screen *screen = callers->screen;
+	const unsigned int used = INDENT + VALUE_COLUMNS + 7 + 2;
+	const size_t lines = callers->report->options->lines;
+	size_t count;
+	const struct pair *pair = pairs_of(pairs, row->name, &count);
+
+	fprintf(screen->out, "  %s\n", up ? "called by" : "calls");
+	for (size_t i = 0; i < count && i < lines; i++, pair++) {
+		fprintf(screen->out, "%*s", (int)INDENT, "");
+		screen_value(screen, &callers->scale, view_value(callers->report, pair->count),
+			     VALUE_COLUMNS);
+		fprintf(screen->out, "%6.1f%%  ", view_percent(pair->count, row->now.total));
+		screen_name(screen, other_name(callers, pair, up), screen_room(screen, used));
+		putc('\n', screen->out);
+	}
+	if (count > lines)
+		fprintf(screen->out, "%*s%zu more (-n 0: all)\n", (int)(INDENT + 12), "",
+			count - lines);
+}
+
+static void print_function(const struct callers *callers, const struct row *row)
+{
+	const struct screen *screen = callers->screen;
+	const struct options *options = callers->report->options;
+
+	screen_style(screen, STYLE_HEAD);
+	fputs(tally_name(&callers->tally, row->name), screen->out);
+	screen_style(screen, STYLE_PLAIN);
+	fputs("\n  total ", screen->out);
+	screen_value(screen, &callers->scale, view_value(callers->report, row->now.total), 0);
+	fprintf(screen->out, " (%.1f%%), self ", view_percent(row->now.total, callers->tally.sum));
+	screen_value(screen, &callers->scale, view_value(callers->report, row->now.self), 0);
+	fprintf(screen->out, " (%.1f%%)\n", view_percent(row->now.self, callers->tally.sum));
+	if (options->callers)
+		print_pairs(callers, &callers->callers, row, true);
+	if (options->callees)
+		print_pairs(callers, &callers->callees, row, false);
+	putc('\n', screen->out);
+}
+
+/* ---- for programs ---- */
+
+static void print_pairs_json(const struct callers *callers, const struct pairs *pairs,
+			     const struct row *row, bool up)
+{
+	FILE *out = callers->screen->out;
+	size_t count;
+	const struct pair *pair = pairs_of(pairs, row->name, &count);
+
+	fprintf(out, ", \"%s\": [", up ? "callers" : "callees");
+	for (size_t i = 0; i < count; i++, pair++) {
+		fputs(i > 0 ? ", {\"name\": " : "{\"name\": ", out);
+		screen_json_string(out, other_name(callers, pair, up));
+		fputs(", ", out);
+		view_json_value(callers->report, "total", pair->count);
+		putc('}', out);
+	}
+	putc(']', out);
+}
+
+static void print_function_json(const struct callers *callers, const struct row *row, bool last)
+{
+	const struct options *options = callers->report->options;
+	FILE *out = callers->screen->out;
+
+	fputs("    {\"name\": ", out);
+	screen_json_string(out, tally_name(&callers->tally, row->name));
+	fputs(", ", out);
+	view_json_value(callers->report, "self", row->now.self);
+	fputs(", ", out);
+	view_json_value(callers->report, "total", row->now.total);
+	if (options->callers)
+		print_pairs_json(callers, &callers->callers, row, true);
+	if (options->callees)
+		print_pairs_json(callers, &callers->callees, row, false);
+	fputs(last ? "}\n" : "},\n", out);
+}
+
+/* ---- both ---- */
+
+/* Of the ordered functions only those that match stay. */
+static void choose(struct callers *callers)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < callers->count; i++)
+		if (callers->matches[callers->order[i]])
+			callers->order[kept++] = callers->order[i];
+	callers->count = kept;
+}
+
+static void print(const struct callers *callers)
+{
+	const struct options *options = callers->report->options;
+	const size_t shown = callers->count < options->lines ? callers->count : options->lines;
+	FILE *out = callers->screen->out;
+
+	if (options->json) {
+		header_print_json(callers->report);
+		fputs("  \"functions\": [\n", out);
+	} else {
+		header_print(callers->report);
+	}
+	for (size_t i = 0; i < shown; i++) {
+		const struct row *row = &callers->tally.rows[callers->order[i]];
+
+		options->json ? print_function_json(callers, row, i + 1 == shown)
+			      : print_function(callers, row);
+	}
+	if (options->json)
+		fputs("  ]\n}\n", out);
+	else if (callers->count == 0)
+		fputs("no function matches\n", out);
+	else if (shown < callers->count)
+		fprintf(out, "%zu more functions match (-n 0: all)\n", callers->count - shown);
+}
+
+static int look(struct callers *callers)
+{
+	const struct report *report = callers->report;
+	int r = tally_make(report->profile, BY_FUNCTION, &callers->tally);
+
+	if (r)
+		return r;
+	callers->matches = calloc(callers->tally.count + 1, sizeof(*callers->matches));
+	callers->order = tally_order(&callers->tally, true, false, &callers->count);
+	if (!callers->matches || !callers->order)
+		return -ENOMEM;
+	callers->scale = scale_for(view_value(report, callers->tally.sum), view_unit(report));
+	r = match(callers, report->options->callers);
+	r = r ? r : match(callers, report->options->callees);
+	r = r ? r : find_pairs(callers);
+	if (r)
+		return r;
+	choose(callers);
+	sort_pairs(&callers->callers);
+	sort_pairs(&callers->callees);
+	return 0;
+}
+
+int view_callers(const struct report *report)
+{
+	struct callers callers = {.report = report, .screen = &report->screen};
+	int r = look(&callers);
+
+	if (r == 0)
+		print(&callers);
+	map_free(callers.callers.index);
+	map_free(callers.callees.index);
+	free(callers.callers.items);
+	free(callers.callees.items);
+	free(callers.matches);
+	free(callers.order);
+	tally_release(&callers.tally);
+	return r;
+}

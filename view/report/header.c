@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <string.h>
+
+#include "view/report/view.h"
+#include "profile/format/format.h"
+
+#define NS_PER_S  1e9
+#define NS_PER_MS 1e6
+#define REASONS	  64u
+
+double view_value(const struct report *report, uint64_t count)
+{
+	return (double)count * (double)report->info.by;
+}
+
+double view_percent(uint64_t part, uint64_t sum)
+{
+	return sum ? 100.0 * (double)part / (double)sum : 0;
+}
+
+const char *view_unit(const struct report *report)
+{
+	return report->info.is_time ? "nanoseconds" : report->info.unit;
+}
+
+void view_json_value(const struct report *report, const char *key, uint64_t count)
+{
+	/* pprof_read() refuses sums beyond 63 bits */
+	fprintf(report->screen.out, "\"%s\": %" PRIu64, key, count * report->info.by);
+}
+
+struct fates {
+	uint64_t sum, cut, reason[REASONS];
+};
+
+static void count_fates(const struct report *report, struct fates *fates)
+{
+	size_t count;
+	const struct profile_sample *sample = profile_samples(report->profile, &count);
+	const char *name;
+
+	memset(fates, 0, sizeof(*fates));
+	for (; count > 0; count--, sample++) {
+		fates->sum += sample->count;
+		if (!tally_is_cut(sample, &name) || sample->reason >= REASONS)
+			continue;
+		fates->cut += sample->count;
+		fates->reason[sample->reason] += sample->count;
+	}
+}
+
+static void print_samples(const struct screen *screen, unsigned int *column,
+			  const struct pprof_info *info)
+{
+	screen_part(screen, column, ", %" PRIu64, info->total);
+	if (info->times.event)
+		screen_part(screen, column, " samples of %" PRIu64 " %s", info->times.period,
+			    info->times.event);
+	else
+		screen_part(screen, column, " samples of %.3g ms",
+			    (double)info->times.period / NS_PER_MS);
+}
+
+/* FILE: 11.90 s of cpu in 10.0 s, 1178 samples of 10.1 ms; FILE: 120 page-faults in 2.0 s */
+static void print_file(const struct report *report, const char *path, const struct pprof_info *info)
+{
+	const struct screen *screen = &report->screen;
+	const double value = (double)info->total * (double)info->by;
+	struct scale scale = scale_for(value, info->is_time ? "nanoseconds" : info->unit);
+	char name[FORMAT_NAME_MAX];
+	unsigned int column;
+
+	format_clean_name(name, sizeof(name), format_base_name(path));
+	screen_style(screen, STYLE_HEAD);
+	column = screen_name(screen, name, screen->width / 2);
+	screen_style(screen, STYLE_PLAIN);
+	screen_part(screen, &column, ": %.*f%s%s %s", scale.decimals, value / scale.by, scale.unit,
+		    info->times.event ? "" : " of", info->type);
+	if (info->times.duration_ns)
+		screen_part(screen, &column, " in %.1f s",
+			    (double)info->times.duration_ns / NS_PER_S);
+	if (info->times.period > 1)
+		print_samples(screen, &column, info);
+	putc('\n', screen->out);
+}
+
+/* Of what keyhole wrote; others do not say which stacks are cut. */
+static void print_fates(const struct report *report)
+{
+	const struct screen *screen = &report->screen;
+	const char *separator = ":";
+	unsigned int column = 0;
+	struct fates fates;
+
+	count_fates(report, &fates);
+	screen_part(screen, &column, "complete %" PRIu64 " (%.2f %%),", fates.sum - fates.cut,
+		    view_percent(fates.sum - fates.cut, fates.sum));
+	screen_part(screen, &column, " cut %" PRIu64, fates.cut);
+	for (uint32_t i = 0; i < REASONS; i++) {
+		if (!fates.reason[i])
+			continue;
+		fputs(separator, screen->out);
+		column++;
+		screen_part(screen, &column, " %s %" PRIu64, profile_reason(i)->name,
+			    fates.reason[i]);
+		separator = ",";
+	}
+	putc('\n', screen->out);
+}
+
+static void print_notes(const struct report *report, const struct pprof_info *info)
+{
+	FILE *out = report->screen.out;
+
+	if (!info->kept && info->total)
+		fputs("shown: nothing of it, no sample matches the filters that were given\n", out);
+	else if (info->kept != info->total)
+		fprintf(out, "shown: %.2f %% of it, by the filters that were given\n",
+			view_percent(info->kept, info->total));
+	if (info->stacks_cut)
+		fprintf(out,
+			"note: %" PRIu64
+			" stacks with more than %d frames: without the outermost\n",
+			info->stacks_cut, PROFILE_STACK_MAX);
+	if (info->lines_cut)
+		fprintf(out, "note: %" PRIu64 " functions inlined deeper than %d: left out\n",
+			info->lines_cut, PROFILE_LINES_MAX);
+	if (info->strings_cut)
+		fprintf(out, "note: %" PRIu64 " long names cut\n", info->strings_cut);
+	if (!info->ours && info->kept && strchr(info->types, ','))
+		fprintf(out, "values: %s (--sample-type)\n", info->types);
+}
+
+void header_print(const struct report *report)
+{
+	const struct options *options = report->options;
+
+	if (options->diff) {
+		print_file(report, options->files[0], &report->old);
+		print_notes(report, &report->old);
+	}
+	print_file(report, options->files[options->diff ? 1 : 0], &report->info);
+	if (report->info.ours && !options->diff && report->info.kept)
+		print_fates(report);
+	print_notes(report, &report->info);
+	putc('\n', report->screen.out);
+}
+
+static void print_file_json(const struct report *report, const char *key, const char *path,
+			    const struct pprof_info *info)
+{
+	FILE *out = report->screen.out;
+	char name[FORMAT_NAME_MAX];
+
+	format_clean_name(name, sizeof(name), path);
+	fprintf(out, "  \"%s\": {\"file\": ", key);
+	screen_json_string(out, name);
+	fputs(", \"type\": ", out);
+	screen_json_string(out, info->type);
+	fputs(", \"unit\": ", out);
+	screen_json_string(out, info->is_time ? "nanoseconds" : info->unit);
+	fprintf(out,
+		", \"total\": %" PRIu64 ", \"shown\": %" PRIu64 ", \"samples\": %" PRIu64
+		", \"period\": %" PRIu64 ", \"period_unit\": ",
+		info->total * info->by, info->kept * info->by, info->total, info->times.period);
+	screen_json_string(out, info->times.event ? info->times.event : "nanoseconds");
+	fprintf(out, ", \"start_ns\": %" PRIu64 ", \"duration_ns\": %" PRIu64 "},\n",
+		info->times.start_realtime_ns, info->times.duration_ns);
+}
+
+void header_print_json(const struct report *report)
+{
+	const struct options *options = report->options;
+	FILE *out = report->screen.out;
+	struct fates fates;
+
+	fputs("{\n", out);
+	if (options->diff)
+		print_file_json(report, "old", options->files[0], &report->old);
+	print_file_json(report, "profile", options->files[options->diff ? 1 : 0], &report->info);
+	count_fates(report, &fates);
+	if (!report->info.ours)
+		return;
+	fprintf(out, "  \"complete\": %" PRIu64 ", \"cut\": %" PRIu64 ", \"reasons\": {",
+		fates.sum - fates.cut, fates.cut);
+	for (uint32_t i = 0, some = 0; i < REASONS; i++)
+		if (fates.reason[i])
+			fprintf(out, "%s\"%s\": %" PRIu64, some++ ? ", " : "",
+				profile_reason(i)->name, fates.reason[i]);
+	fputs("},\n", out);
+}

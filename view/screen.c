@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "view/screen.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/columns.h"
+#include "base/terminal.h"
+
+#define WIDTH_MIN 40u
+#define WIDTH_MAX 4000u
+#define NAME_MIN  12u
+#define CUT_MARK  "..."
+#define INDENT	  2
+#define HOT	  10.0 /* percent */
+#define WARM	  1.0
+#define LEAST	  10.0 /* of a unit, so that small parts show */
+
+bool screen_wants_colour(void)
+{
+	const char *refusal = getenv("NO_COLOR"), *terminal = getenv("TERM");
+
+	return !(refusal && *refusal) && terminal && strcmp(terminal, "dumb") != 0;
+}
+
+void screen_init(struct screen *screen, FILE *out)
+{
+	*screen = (struct screen){.out = out, .terminal = isatty(fileno(out))};
+	screen->colour = screen->terminal && screen_wants_colour();
+	screen->width = terminal_width(fileno(out), WIDTH_MIN, WIDTH_MAX);
+}
+
+void screen_style(const struct screen *screen, enum style style)
+{
+	static const char *const codes[] = {
+		[STYLE_PLAIN] = "\033[0m", [STYLE_HEAD] = "\033[1m",  [STYLE_DIM] = "\033[2m",
+		[STYLE_HOT] = "\033[31m",  [STYLE_WARM] = "\033[33m",
+	};
+
+	if (screen->colour)
+		fputs(codes[style], screen->out);
+}
+
+enum style screen_heat(double percent)
+{
+	return percent >= HOT ? STYLE_HOT : percent >= WARM ? STYLE_WARM : STYLE_PLAIN;
+}
+
+unsigned int screen_name(const struct screen *screen, const char *name, unsigned int columns)
+{
+	const unsigned int mark = sizeof(CUT_MARK) - 1, whole = columns_of(name);
+	unsigned int used = 0;
+	size_t size;
+
+	if (whole <= columns) {
+		fputs(name, screen->out);
+		return whole;
+	}
+	size = columns_fit(name, columns > mark ? columns - mark : 0, &used);
+	fprintf(screen->out, "%.*s%.*s", (int)size, name, (int)columns, CUT_MARK);
+	return used + (columns < mark ? columns : mark);
+}
+
+void screen_part(const struct screen *screen, unsigned int *column, const char *format, ...)
+{
+	char text[128], *part = text;
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	if (screen->terminal && *column > INDENT && *column + strlen(text) >= screen->width) {
+		fprintf(screen->out, "\n%*s", INDENT, "");
+		*column = INDENT;
+		part += *part == ' ';
+	}
+	fputs(part, screen->out);
+	*column += (unsigned int)strlen(part);
+}
+
+unsigned int screen_room(const struct screen *screen, unsigned int used)
+{
+	return screen->width > used + NAME_MIN ? screen->width - used : NAME_MIN;
+}
+
+struct scale scale_for(double most, const char *unit)
+{
+	static const struct {
+		const char *of;
+		double by;
+		const char *unit;
+		int decimals;
+	} units[] = {
+		/* the first that is not too large */
+		{"nanoseconds", 1e9, " s", 2},	{"nanoseconds", 1e6, " ms", 0},
+		{"nanoseconds", 1e3, " us", 0}, {"nanoseconds", 1, " ns", 0},
+		{"bytes", 1 << 30, " GiB", 2},	{"bytes", 1 << 20, " MiB", 2},
+		{"bytes", 1 << 10, " KiB", 1},	{"bytes", 1, " B", 0},
+	};
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (!strcmp(units[i].of, unit) && (most >= LEAST * units[i].by || units[i].by <= 1))
+			return (struct scale){units[i].by, units[i].unit, units[i].decimals};
+	return (struct scale){1, "", 0};
+}
+
+void screen_value(const struct screen *screen, const struct scale *scale, double value,
+		  unsigned int columns)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "%.*f%s", scale->decimals, value / scale->by, scale->unit);
+	fprintf(screen->out, "%*s", (int)columns, text);
+}
+
+void screen_json_string(FILE *out, const char *text)
+{
+	putc('"', out);
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			putc('\\', out);
+		if ((unsigned char)*text < 0x20)
+			fprintf(out, "\\u%04x", (unsigned char)*text);
+		else
+			putc(*text, out);
+	}
+	putc('"', out);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What was sampled lately: the last profiles of a stream, each as counted samples whose stacks are
+ * lists of functions. Names are clean (profile/format/format.h).
+ */
+#ifndef KEYHOLE_VIEW_TOP_HISTORY_H
+#define KEYHOLE_VIEW_TOP_HISTORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct intern;
+
+#define HISTORY_PORTIONS 64
+/* More names, functions or stacks than this, and all begins anew: counted in `forgotten`. */
+#ifndef HISTORY_NAMES_MAX
+#define HISTORY_NAMES_MAX  (1u << 17)
+#define HISTORY_STACKS_MAX (1u << 18)
+#endif
+
+struct function { /* one name in one object: there are many main() */
+	uint32_t name, object;
+};
+
+struct entry { /* equal samples; texts are ids of names */
+	uint32_t pid, tid;
+	uint32_t process, thread;
+	uint32_t stack; /* of history->stacks: ids of functions, innermost first */
+	bool cut;
+	uint64_t count;
+};
+
+struct portion { /* one profile */
+	struct entry *entries;
+	size_t count;
+	uint64_t samples, cut;
+	uint64_t period_ns, duration_ns; /* period_ns: of time */
+	uint64_t by;			 /* what a sample is worth, of what is counted */
+};
+
+#define HISTORY_SEVERAL UINT32_MAX /* in place of a name */
+
+struct history {
+	struct intern *names, *functions, *stacks;
+	struct portion portions[HISTORY_PORTIONS]; /* a ring */
+	size_t next, count;
+	uint64_t elapsed_ns; /* since the start */
+	uint64_t forgotten;
+	char event[64];
+	bool is_time;
+};
+
+int history_init(struct history *history); /* 0 or -ENOMEM */
+void history_release(struct history *history);
+void history_clear(struct history *history); /* but not what has elapsed since the start */
+
+/* An unpacked pprof file: 0, -ENOMEM, or what pprof_read() refuses it with. */
+int history_add(struct history *history, const void *bytes, size_t size);
+
+/* The newest has index 0; NULL: there are not so many. */
+const struct portion *history_portion(const struct history *history, size_t index);
+
+const char *history_name(const struct history *history, uint32_t id);
+const struct function *history_function(const struct history *history, uint32_t id);
+size_t history_stack(const struct history *history, uint32_t stack, const uint32_t **ret_functions);
+
+#endif

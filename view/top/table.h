@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The rows of a screen: sums over the newest profiles of a history. */
+#ifndef KEYHOLE_VIEW_TOP_TABLE_H
+#define KEYHOLE_VIEW_TOP_TABLE_H
+
+#include <regex.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "view/top/history.h"
+
+enum view {
+	VIEW_FUNCTIONS,
+	VIEW_PROCESSES,
+	VIEW_THREADS,
+	VIEW_CALLS, /* of one function: who calls it, itself, whom it calls */
+};
+
+struct query {
+	enum view view;
+	uint32_t pid, tid; /* 0: all */
+	uint32_t function; /* VIEW_CALLS */
+	bool by_total;
+	uint64_t window_ns;
+};
+
+enum part { /* in the order of the rows */
+	PART_CALLER,
+	PART_ITSELF,
+	PART_CALLEE,
+};
+
+struct row {
+	uint32_t function, name; /* name: of the function, process or thread */
+	uint32_t pid, tid;
+	uint32_t process; /* of functions: its name, or HISTORY_SEVERAL */
+	enum part part;
+	uint64_t self, total;
+};
+
+struct table {
+	struct row *rows; /* sorted */
+	size_t count, capacity;
+	uint64_t sum;	       /* of what the query is about: self and total are shares of it */
+	uint64_t samples, cut; /* of the window */
+	uint64_t cpu_ns, elapsed_ns;
+};
+
+/* Which rows are shown: a regular expression, or the text itself when it is none; any case. */
+struct match {
+	char text[64];
+	regex_t regex;
+	bool is_regex;
+};
+void match_set(struct match *match, const char *text); /* "": all */
+void match_release(struct match *match);
+
+/* 0 or -ENOMEM; to be released either way. */
+int table_make(const struct history *history, const struct query *query, const struct match *match,
+	       struct table *ret_table);
+void table_release(struct table *table);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is shown of a history, and what the keys do: it knows neither terminal nor clock. */
+#ifndef KEYHOLE_VIEW_TOP_UI_H
+#define KEYHOLE_VIEW_TOP_UI_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "view/top/canvas.h"
+#include "view/top/history.h"
+#include "view/top/table.h"
+
+enum key { /* beside the bytes that they are */
+	KEY_NONE = 0,
+	KEY_ENTER = '\r',
+	KEY_ESCAPE = 27,
+	KEY_BACKSPACE = 127,
+	KEY_UP = 256,
+	KEY_DOWN,
+	KEY_LEFT,
+	KEY_RIGHT,
+	KEY_PAGE_UP,
+	KEY_PAGE_DOWN,
+	KEY_HOME,
+	KEY_END,
+};
+
+#define UI_DEPTH_MAX 16
+#define UI_LINES     24 /* of a terminal, until ui_resize() says more */
+
+struct place { /* a table and where one is in it */
+	struct query query;
+	size_t chosen, first;
+};
+
+struct ui {
+	struct history history;
+	struct table table;
+	struct match match;
+	struct place places[UI_DEPTH_MAX]; /* the last one is shown */
+	unsigned int depth;		   /* of places, less one */
+	unsigned int cpus, window;	   /* index in the list of windows */
+	unsigned int lines;		   /* of the terminal */
+	bool by_total, paused, help, quit;
+	bool is_typing; /* a filter */
+	char typed[sizeof(((struct match *)0)->text)];
+	char status[80]; /* until the next key, in place of the hints */
+	uint64_t lost;
+};
+
+int ui_init(struct ui *ui, unsigned int cpus); /* 0 or -ENOMEM */
+void ui_release(struct ui *ui);
+/* Seconds: the nearest of the list of windows. */
+void ui_set_window(struct ui *ui, unsigned int seconds);
+
+/* All return 0 or -ENOMEM; ui_add() also what history_add() does. */
+int ui_add(struct ui *ui, const void *bytes, size_t size); /* while it is paused: nothing */
+int ui_key(struct ui *ui, int key);
+int ui_refresh(struct ui *ui);
+
+void ui_resize(struct ui *ui, unsigned int lines);
+
+void ui_draw(const struct ui *ui, struct canvas *canvas);
+unsigned int ui_body_lines(unsigned int lines); /* of a terminal's */
+
+/* A key and how many bytes it was, 0: none is complete. */
+size_t ui_decode(const char *bytes, size_t size, int *ret_key);
+
+#endif

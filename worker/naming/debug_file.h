@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The file with an object's symbols: by build id (.build-id/xx/rest.debug), or by the name and sum
+ * that .gnu_debuglink has ("Separate Debug Files" in gdb's manual), in the object's folder there.
+ */
+#ifndef KEYHOLE_WORKER_NAMING_DEBUG_FILE_H
+#define KEYHOLE_WORKER_NAMING_DEBUG_FILE_H
+
+struct debug_files;
+struct image;
+
+struct debug_file {
+	struct image *image;
+	int fd;
+};
+
+/* Bytes of a file by link, all of which must be read for the sum. */
+#ifndef DEBUG_LINK_BYTES_MAX
+#define DEBUG_LINK_BYTES_MAX (128ll << 20)
+#endif
+
+/*
+ * One whose build id, or whose sum, is what the object says. 0; -ENOENT and others: there is none;
+ * -ESTALE: it is another object's. path: the object's.
+ */
+int debug_file_open(struct debug_files *files, struct image *object, const char *path,
+		    struct debug_file *ret_file);
+void debug_file_close(struct debug_file *file);
+
+#endif

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/naming/inlines.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "ipc/guard.h"
+#include "ipc/log.h"
+#include "ipc/messages.h"
+#include "base/redact.h"
+#include "worker/naming/debug_file.h"
+#include "object/dwarf/answer.h"
+#include "object/dwarf/child.h"
+#include "object/dwarf/merge.h"
+#include "object/elf/image.h"
+#include "worker/naming/groups.h"
+#include "base/memory_file.h"
+#include "worker/naming/naming.h"
+#include "worker/process/object.h"
+#include "profile/profile.h"
+#include "worker/naming/debug_files.h"
+
+#define LOGGED_MAX 50 /* the loader takes 200 lines in a second */
+
+struct hot {
+	const struct object *object;
+	uint64_t frames; /* of samples */
+};
+
+struct inlines {
+	const struct naming_parts *parts;
+	const struct groups *groups;
+	uint64_t deadline;
+	struct place *places; /* of one object, ascending; without a line yet */
+	size_t count;
+	uint64_t *addresses; /* theirs, each once */
+	uint32_t unique;
+};
+
+/* ---- which objects, and what of them ---- */
+
+static uint64_t *count_frames(const struct profile *profile)
+{
+	uint64_t *frames = calloc((size_t)profile_objects(profile) + 1, sizeof(*frames));
+	size_t samples;
+	const struct profile_sample *sample = profile_samples(profile, &samples);
+	const uint32_t *locations;
+
+	for (size_t i = 0; frames && i < samples; i++, sample++)
+		for (size_t n = profile_stack_get(profile, sample->stack, &locations); n > 0; n--)
+			frames[profile_location_get(profile, locations[n - 1])->object] +=
+				sample->count;
+	return frames;
+}
+
+static int by_frames(const void *a, const void *b)
+{
+	const struct hot *left = a, *right = b;
+
+	if (left->frames != right->frames)
+		return left->frames > right->frames ? -1 : 1;
+	return left->object->profile_id < right->object->profile_id ? -1 : 1;
+}
+
+/* Those with a file, the hottest first. NULL: no memory. */
+static struct hot *find_hot(const struct naming_parts *parts, size_t *ret_count)
+{
+	guard_free uint64_t *frames = count_frames(parts->profile);
+	struct hot *hot = calloc((size_t)profile_objects(parts->profile) + 1, sizeof(*hot));
+	const struct object *object;
+	size_t cursor = 0, count = 0;
+
+	while (frames && hot && (object = objects_next(parts->objects, &cursor)) != NULL)
+		if (object->profile_id && object->fd >= 0 && !object->anonymous)
+			hot[count++] = (struct hot){object, frames[object->profile_id]};
+	if (hot)
+		qsort(hot, count, sizeof(*hot), by_frames);
+	*ret_count = count;
+	return hot;
+}
+
+/* Those that have a line have it from the object itself (Go). */
+static void find_places(struct inlines *inlines, uint32_t object)
+{
+	const struct groups *groups = inlines->groups;
+
+	inlines->count = 0;
+	for (uint32_t i = groups->first[object]; i < groups->first[object + 1]; i++) {
+		const struct place *place = &groups->places[i];
+
+		if (profile_location_get(inlines->parts->profile, place->location)->line == 0)
+			inlines->places[inlines->count++] = *place;
+	}
+	qsort(inlines->places, inlines->count, sizeof(*inlines->places), place_compare);
+	inlines->unique = place_addresses(inlines->places, inlines->count, inlines->addresses);
+}
+
+/* ---- one object ---- */
+
+/* What everybody may read anyway: who gets it is a process of the user's. */
+static int check_readable(int fd)
+{
+	struct stat status;
+
+	if (fstat(fd, &status))
+		return -errno;
+	return status.st_mode & S_IROTH ? 0 : -EACCES;
+}
+
+/* The file with debug information: the object's own, or another that ret_own owns. -ENOENT: there
+ * is none. */
+static int find_file(const struct naming_parts *parts, const struct object *object, int *ret_own)
+{
+	struct image_place place;
+	struct debug_file other;
+	struct image *image;
+	int r = image_open(object->fd, &image), fd = -ENOENT;
+
+	if (r < 0)
+		return -ENOENT;
+	r = image_section_place(image, ".debug_info", &place);
+	if (r == 0 || r == -ENOTSUP) {
+		r = check_readable(object->fd);
+		fd = r ? r : object->fd;
+	} else if (debug_file_open(parts->debug_files, image, object->name, &other) == 0) {
+		image_close(other.image);
+		fd = *ret_own = other.fd;
+	}
+	image_close(image);
+	return fd;
+}
+
+static int make_file(const void *bytes, size_t size)
+{
+	guard_fd int fd = memory_file("keyhole-addresses");
+
+	if (fd < 0)
+		return fd;
+	return write(fd, bytes, size) == (ssize_t)size ? take_fd(&fd) : -EIO;
+}
+
+/* Of a process that may be anything: sealed by us, it is a memfd that nobody changes or cuts. */
+static int read_answer(struct inlines_counts *counts, int fd, size_t addresses,
+		       struct answer **ret_answer)
+{
+	guard_free void *bytes = NULL;
+	struct stat status;
+	size_t size;
+
+	if (fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) ||
+	    fstat(fd, &status) || status.st_size <= 0)
+		return -EBADMSG;
+	if (status.st_size > CHILD_ANSWER_MAX ||
+	    counts->bytes + (uint64_t)status.st_size > INLINES_BYTES_MAX)
+		return -EFBIG;
+	size = (size_t)status.st_size;
+	counts->bytes += size;
+	bytes = malloc(size);
+	if (!bytes)
+		return -ENOMEM;
+	return pread(fd, bytes, size, 0) == (ssize_t)size
+		       ? answer_read(bytes, size, addresses, ret_answer)
+		       : -EIO;
+}
+
+/* 0, or -ENODATA: some is missing. */
+static int judge(const struct answer_summary *summary)
+{
+	if (summary->status == ANSWER_TIME)
+		return -ETIME;
+	return summary->status != ANSWER_COMPLETE || summary->split || summary->damaged ||
+			       summary->alt_id_size
+		       ? -ENODATA
+		       : 0;
+}
+
+static int ask(struct inlines *inlines, int file, uint64_t left)
+{
+	const struct naming_parts *parts = inlines->parts;
+	const uint64_t time = left < INLINES_OBJECT_MAX ? left : INLINES_OBJECT_MAX;
+	const struct message_lines question = {inlines->unique, (uint32_t)(time / NS_PER_MS)};
+	guard_fd int addresses =
+		make_file(inlines->addresses, inlines->unique * sizeof(*inlines->addresses));
+	guard_fd int fd = -1;
+	struct answer *answer;
+	int r;
+
+	if (addresses < 0)
+		return addresses;
+	parts->inlines->asked++;
+	fd = debug_files_lines(parts->debug_files, file, addresses, &question);
+	r = fd < 0 ? fd : read_answer(parts->inlines, fd, inlines->unique, &answer);
+	if (r < 0)
+		return r;
+	r = merge_places(parts->profile, inlines->places, inlines->count, answer,
+			 &parts->inlines->merged);
+	r = r ? r : judge(answer_summary(answer));
+	answer_free(answer);
+	return r;
+}
+
+static const char *reason_of(int error)
+{
+	switch (error) {
+	case -ETIME:
+		return "not read in its time";
+	case -EPIPE:
+		return "nobody reads it any more";
+	case -EACCES:
+		return "only its owner may read it";
+	case -EBADMSG:
+		return "the process that read it was ended";
+	case -ENODATA:
+		return "parts are damaged or in another file (.dwo, dwz)";
+	case -ENOMEM:
+		return "needs more memory than its limit";
+	case -E2BIG:
+		return "too many addresses or objects";
+	default:
+		return strerror(-error);
+	}
+}
+
+static int take_object(struct inlines *inlines, const struct object *object)
+{
+	const struct naming_parts *parts = inlines->parts;
+	guard_fd int own = -1;
+	int file = find_file(parts, object, &own);
+	uint64_t now = parts->clock(), left = inlines->deadline > now ? inlines->deadline - now : 0;
+
+	if (file < 0)
+		return file == -ENOENT ? 0 : file;
+	if (left < INLINES_OBJECT_MIN)
+		return -ETIME;
+	if (parts->inlines->asked >= INLINES_OBJECTS_MAX || inlines->unique > CHILD_ADDRESSES_MAX)
+		return -E2BIG;
+	return ask(inlines, file, left);
+}
+
+static void take_objects(struct inlines *inlines)
+{
+	const struct naming_parts *parts = inlines->parts;
+	size_t count;
+	guard_free struct hot *hot = find_hot(parts, &count);
+
+	for (size_t i = 0; hot && i < count; i++) {
+		int r;
+
+		find_places(inlines, hot[i].object->profile_id);
+		r = inlines->unique > 0 ? take_object(inlines, hot[i].object) : 0;
+		if (r == 0)
+			continue;
+		if (++parts->inlines->left > LOGGED_MAX)
+			continue;
+		log_info("lines: %s: debug information: %s", hot[i].object->name, reason_of(r));
+	}
+}
+
+void inlines_run(const struct naming_parts *parts, const struct groups *groups)
+{
+	const uint64_t began = parts->clock();
+	const size_t most = (size_t)profile_locations(parts->profile) + 1;
+	guard_free struct place *places = calloc(most, sizeof(*places));
+	guard_free uint64_t *addresses = calloc(most, sizeof(*addresses));
+	struct inlines inlines = {
+		.parts = parts,
+		.groups = groups,
+		.deadline = began + INLINES_BUDGET,
+		.places = places,
+		.addresses = addresses,
+	};
+
+	if (parts->debug_files && redact_keeps(parts->redact, REDACT_PATH) &&
+	    redact_keeps(parts->redact, REDACT_FUNCTION) && places && addresses)
+		take_objects(&inlines);
+	parts->inlines->time = parts->clock() - began;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Source lines and inlined functions, at the end of a recording, of the objects with most samples
+ * first. What debug information says is read elsewhere (object/dwarf/child.h); here what was read
+ * is checked and goes into the profile.
+ */
+#ifndef KEYHOLE_WORKER_NAMING_INLINES_H
+#define KEYHOLE_WORKER_NAMING_INLINES_H
+
+#include <stdint.h>
+
+#include "ipc/time.h"
+#include "object/dwarf/merge.h"
+
+struct groups;
+struct naming_parts;
+
+/* The time that it may take, all in all and of one object. */
+#ifndef INLINES_BUDGET
+#define INLINES_BUDGET (3 * NS_PER_SECOND)
+#endif
+#define INLINES_OBJECT_MAX  (3 * NS_PER_SECOND / 2)
+#define INLINES_OBJECT_MIN  (20 * NS_PER_MS) /* with less left nothing more is begun */
+#define INLINES_OBJECTS_MAX 200
+#define INLINES_BYTES_MAX   (32u << 20) /* of answers */
+
+struct inlines_counts {
+	uint64_t asked; /* objects */
+	uint64_t left;	/* objects with debug information that was not, or not all, read */
+	uint64_t bytes; /* of answers */
+	uint64_t time;	/* ns */
+	struct merge_counts merged;
+};
+
+/*
+ * After names are there: functions keep theirs. Nothing is asked where the policy does not keep
+ * paths and functions' names as they are: who reads them is the user's. What fails costs lines, is
+ * counted as left, and logged.
+ */
+void inlines_run(const struct naming_parts *parts, const struct groups *groups);
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Gives the locations of a profile their functions, object by object, at the end of a recording. */
+#ifndef KEYHOLE_WORKER_NAMING_NAMING_H
+#define KEYHOLE_WORKER_NAMING_NAMING_H
+
+#include <stdint.h>
+
+#include "ipc/time.h"
+
+struct debug_files;
+struct inlines_counts;
+struct kernel_symbols;
+struct late_names;
+struct objects;
+struct profile;
+struct redact;
+struct samples;
+
+struct symbol_cache;
+
+/* Addresses by what gave them their name, for whoever wants to know more. */
+struct naming_counts {
+	uint64_t kernel, go;
+	uint64_t tables; /* .symtab, .dynsym */
+	uint64_t debugdata, debug_files;
+	uint64_t starts, offsets; /* no name: by the start of the function, by themselves */
+	uint64_t bytes;		  /* that names and functions have brought to the profile */
+};
+
+struct naming_parts {
+	struct profile *profile;
+	const struct objects *objects;
+	const struct samples *samples;
+	const struct kernel_symbols *symbols;
+	const struct late_names *late_names;
+	const struct redact *redact;
+	struct symbol_cache *cache;
+	struct debug_files *debug_files; /* NULL: none */
+	struct naming_counts *counts;
+	struct inlines_counts *inlines; /* NULL: neither lines nor inlined functions are wanted */
+	uint64_t (*clock)(void);	/* CLOCK_MONOTONIC, ns */
+	uint64_t patience;		/* ns after which no object is begun any more; 0: all are */
+};
+
+/* A recording must end, whatever its targets put into their files. */
+#ifndef NAMING_BUDGET
+#define NAMING_BUDGET (10 * NS_PER_SECOND)
+#endif
+/* Bytes of names and functions that one object, and all of a recording, may bring to the profile.
+ * Ordinary ones bring some hundred per address. */
+#ifndef NAMING_OBJECT_BYTES_MAX
+#define NAMING_OBJECT_BYTES_MAX (16u << 20)
+#endif
+#ifndef NAMING_BYTES_MAX
+#define NAMING_BYTES_MAX (64u << 20)
+#endif
+
+/*
+ * Turns offsets in files into addresses of the object, describes the objects and names all
+ * locations that have no function yet. 0, -ENOMEM, or 1: there was no patience for some objects,
+ * whose locations keep their offset until the next call; an object that cannot be
+ * read any more, or not within NAMING_BUDGET, costs its names only: what is left is shown by the
+ * start of its function. Those that were late are logged. So is what has no room, which the cache
+ * counts as refused, once for an object.
+ */
+int naming_run(const struct naming_parts *parts);
+
+/* Samples whose innermost frame has no symbol's name; after naming_run(). */
+uint64_t naming_without(const struct profile *profile);
+/* Locations that got no name at all, for want of memory. */
+uint64_t naming_failed(const struct profile *profile);
+
+#endif

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/why/sources.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "bpf/abi.h"
+#include "ipc/guard.h"
+#include "base/redact.h"
+#include "worker/naming/debug_file.h"
+#include "object/elf/image.h"
+#include "object/elf/split.h"
+#include "worker/process/file.h"
+#include "worker/process/mapping.h"
+#include "worker/process/object.h"
+#include "worker/process/process.h"
+#include "worker/process/table.h"
+#include "profile/profile.h"
+#include "object/symbol/cache.h"
+#include "object/symbol/go_table.h"
+
+/* ---- one object ---- */
+
+/* Then nobody reads lines of it: worker/naming/inlines.c. */
+static bool is_private(const struct object *object)
+{
+	struct stat status;
+
+	return object->fd >= 0 && !fstat(object->fd, &status) && !(status.st_mode & S_IROTH);
+}
+
+static enum source_rules rules_of(const struct object *object)
+{
+	if (object->state == OBJECT_FAILED)
+		return RULES_NOT_READ;
+	if (object->no_room)
+		return RULES_NO_ROOM;
+	if (object->state != OBJECT_READY)
+		return RULES_PENDING;
+	if (object->table)
+		return RULES_EH_FRAME;
+	return object->rules_error == 0 || object->rules_error == -ENOENT ? RULES_NONE
+									  : RULES_DAMAGED;
+}
+
+static bool has_symbols(struct image *image, const char *table)
+{
+	struct image_place place;
+
+	/* the first one stands for no symbol */
+	return image_section_place(image, table, &place) == 0 && place.size > sizeof(Elf64_Sym);
+}
+
+static bool has_go_table(struct symbol_cache *cache, struct image *image)
+{
+	struct go_table *table;
+
+	if (go_table_open(cache, image, &table) < 0)
+		return false;
+	go_table_close(table);
+	return true;
+}
+
+/* In the order in which they are asked: worker/naming/naming.c. */
+static void look_into(const struct sources_parts *parts, struct image *image,
+		      struct source *ret_source)
+{
+	unsigned char id[IMAGE_BUILD_ID_MAX];
+	bool dwarf = image_has_section(image, ".debug_line");
+
+	ret_source->no_build_id = image_build_id(image, id) == 0;
+	ret_source->split = dwarf && split_is(image);
+	ret_source->lines = dwarf ? LINES_DWARF : LINES_NONE;
+	if (has_go_table(parts->cache, image)) {
+		ret_source->names = NAMES_GO;
+		ret_source->lines = LINES_GO;
+	} else if (has_symbols(image, ".symtab")) {
+		ret_source->names = NAMES_SYMTAB;
+	} else if (image_has_section(image, ".gnu_debugdata")) {
+		ret_source->names = NAMES_DEBUGDATA;
+	} else {
+		ret_source->names = has_symbols(image, ".dynsym") ? NAMES_DYNSYM : NAMES_NONE;
+	}
+	if (ret_source->rules == RULES_EH_FRAME && ret_source->names == NAMES_GO &&
+	    !image_has_section(image, ".eh_frame"))
+		ret_source->rules = RULES_GO;
+	symbol_cache_forget(parts->cache, image);
+}
+
+static void look_for_debug_file(const struct sources_parts *parts, struct image *image,
+				const char *path, struct source *source)
+{
+	struct debug_file file;
+
+	if (!parts->debug_files || !redact_keeps(parts->redact, REDACT_PATH) ||
+	    (source->names > NAMES_DEBUG_FILE && source->lines > LINES_DEBUG_FILE) ||
+	    debug_file_open(parts->debug_files, image, path, &file) < 0)
+		return;
+	if (source->names < NAMES_DEBUGDATA && has_symbols(file.image, ".symtab"))
+		source->names = NAMES_DEBUG_FILE;
+	if (source->lines == LINES_NONE && image_has_section(file.image, ".debug_line"))
+		source->lines = LINES_DEBUG_FILE;
+	debug_file_close(&file);
+}
+
+static int open_image(const struct object *object, struct image **ret_image)
+{
+	if (object->state == OBJECT_FAILED)
+		return object->reason;
+	if (object->fd >= 0)
+		return image_open(object->fd, ret_image);
+	return object->bytes ? image_open_memory(object->bytes, object->size, ret_image) : -EMFILE;
+}
+
+static struct source describe(const struct sources_parts *parts, const struct object *object,
+			      uint64_t deadline)
+{
+	struct source source = {
+		.object = object->profile_id,
+		.anonymous = object->anonymous,
+		.kernels = object->bytes != NULL,
+		.is_private = is_private(object),
+		.rules = rules_of(object),
+		.rows = object->table ? object->table->rows : 0,
+	};
+	struct image *image;
+
+	if (object->anonymous)
+		return source;
+	source.error = parts->clock() < deadline ? open_image(object, &image) : -ETIME;
+	if (source.error < 0) {
+		source.names = NAMES_NOT_READ;
+		source.lines = LINES_NOT_READ;
+		return source;
+	}
+	look_into(parts, image, &source);
+	look_for_debug_file(parts, image, object->name, &source);
+	image_close(image);
+	return source;
+}
+
+/* ---- all of a process ---- */
+
+/* The one that lives, else the last one that had the pid. */
+static const struct process *find(const struct processes *processes, uint32_t pid)
+{
+	const struct process *found = processes_live(processes, pid), *process;
+	size_t cursor = 0;
+
+	if (found)
+		return found;
+	while ((process = processes_next(processes, &cursor)) != NULL)
+		if (process->pid == pid && (!found || process->started > found->started))
+			found = process;
+	return found;
+}
+
+static uint32_t add_string(const struct sources_parts *parts, enum redact_kind kind,
+			   const char *name)
+{
+	char text[REDACT_BYTES];
+	uint32_t id = profile_string(parts->profile, redact_name(parts->redact, kind, name, text));
+
+	return id == PROFILE_FAILED ? 0 : id;
+}
+
+/* What no sample was in is not in the profile yet. */
+static int enter(const struct sources_parts *parts, struct object *object)
+{
+	struct profile_object entry = {.kind = KIND_NATIVE};
+	uint32_t id;
+
+	if (object->profile_id)
+		return 0;
+	entry.name = add_string(parts, REDACT_PATH, object->name);
+	if (object->build_id && redact_keeps(parts->redact, REDACT_PATH))
+		entry.build_id = add_string(parts, REDACT_PATH, object->build_id);
+	id = profile_object_add(parts->profile, &entry);
+	if (id == PROFILE_FAILED)
+		return -ENOMEM;
+	object->profile_id = id;
+	return 0;
+}
+
+static int enter_all(const struct sources_parts *parts, const struct mappings *mappings)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < mappings->open_count && r == 0; i++)
+		if (mappings->open[i].object)
+			r = enter(parts, mappings->open[i].object);
+	return r;
+}
+
+static int describe_all(const struct sources_parts *parts, struct sources *sources)
+{
+	uint64_t deadline = parts->clock() + SOURCES_BUDGET;
+	const struct object *object;
+	size_t cursor = 0;
+
+	sources->items = calloc((size_t)profile_objects(parts->profile) + 1, sizeof(struct source));
+	if (!sources->items)
+		return -ENOMEM;
+	while ((object = objects_next(parts->objects, &cursor)) != NULL)
+		if (object->profile_id)
+			sources->items[sources->count++] = describe(parts, object, deadline);
+	return 0;
+}
+
+static int count_mappings(const struct sources_parts *parts, const struct mappings *mappings,
+			  struct sources *sources)
+{
+	guard_free struct source **of =
+		calloc((size_t)profile_objects(parts->profile) + 1, sizeof(struct source *));
+
+	if (!of)
+		return -ENOMEM;
+	for (size_t i = 0; i < sources->count; i++)
+		of[sources->items[i].object] = &sources->items[i];
+	for (size_t i = 0; i < mappings->open_count; i++) {
+		const struct mapping *mapping = &mappings->open[i];
+		struct source *source = mapping->object ? of[mapping->object->profile_id] : NULL;
+
+		if (!source)
+			continue;
+		source->mappings++;
+		source->device = mapping->file ? file_device(mapping->file) : 0;
+	}
+	return 0;
+}
+
+static void name_process(const struct sources_parts *parts, const struct process *process,
+			 struct sources *sources)
+{
+	char name[ABI_COMM_BYTES];
+
+	process_name(process, name);
+	sources->name = add_string(parts, REDACT_COMM, name);
+	sources->ended = process->ended != 0;
+	sources->listed = process->complete;
+}
+
+int sources_collect(const struct sources_parts *parts, uint32_t pid, struct sources *ret_sources)
+{
+	const struct process *process;
+	size_t count;
+	const struct profile_sample *samples = profile_samples(parts->profile, &count);
+	int r;
+
+	*ret_sources = (struct sources){.pid = pid};
+	if (pid == 0 && count > 0) /* a kernel thread */
+		*ret_sources =
+			(struct sources){.pid = samples[0].pid, .name = samples[0].process_name};
+	process = find(parts->processes, ret_sources->pid);
+	if (!process || !process->mappings)
+		return describe_all(parts, ret_sources);
+	name_process(parts, process, ret_sources);
+	r = enter_all(parts, process->mappings);
+	if (r == 0)
+		r = describe_all(parts, ret_sources);
+	return r < 0 ? r : count_mappings(parts, process->mappings, ret_sources);
+}
+
+void sources_release(struct sources *sources)
+{
+	free(sources->items);
+	sources->items = NULL;
+	sources->count = 0;
+}
