@@ -246,7 +246,7 @@ def in_quotes(text):
 
 
 def hash_comments(lines):
-    """Yields comments of shell, make and files of settings. What is in a here-document is none."""
+    """Yields comments of shell, make and files of settings, but for here-documents."""
     end = None
     for number, line in lines:
         if end is not None:
