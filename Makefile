@@ -31,17 +31,19 @@ PROTOC_C     ?= protoc-c
 BPFTOOL      ?= $(or $(shell command -v bpftool),/usr/sbin/bpftool)
 FUZZ_SECONDS ?= 60
 
-# Test builds, in a folder of their own: a header that changes limits, one whose functions see each
-# sample (bpf/sample.bpf.h), and `for`, the object of old kernels in place of the one of new ones.
+# VARIANT=name: programs in $(BUILD)/name that differ in one of these variables. A variant compiles
+# the sources that read what differs and takes all other objects from $(BUILD), so `make all` comes first.
+#   LIMITS=header     other values of the limits that sources define under #ifndef
+#   SABOTAGE=layer    one layer of policy/layers.def is left off; the programs must refuse to sample
+#   OBSERVER=header   functions that see each sample (bpf/sample.bpf.h)
+#   BPF_OBJECT=for    the object of old kernels in place of the object of new ones
+#   VERSION, prefix   what generated/ has of them
+VARIANT    ?=
 LIMITS     ?=
+SABOTAGE   ?=
 OBSERVER   ?=
 BPF_OBJECT ?= loop
-
-# SABOTAGE=layer: programs in a folder below, of the same objects but for a policy/ that leaves that
-# layer of policy/layers.def off. They must refuse to sample.
-SABOTAGE ?=
-OUT      := $(BUILD)$(SABOTAGE:%=/sabotage/%)
-LAYERS   := $(shell awk -F'[^a-z_]+' '/^L/ { print $$2 }' policy/layers.def)
+OUT        := $(BUILD)$(VARIANT:%=/%)
 
 MACHINE  := $(shell uname -m)
 BPF_ARCH := $(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(MACHINE)))
@@ -69,52 +71,97 @@ VIEWS           := check report symbolize top
 FOLDERS := base ipc policy $(OBJECT_FOLDERS) $(PROFILE_FOLDERS) worker $(WORKER_PARTS) exporter \
 	helper $(HELPERS:%=helper/%) view $(VIEWS:%=view/%)
 
-LOADER_OBJECTS := $(LOADER:%=$(BUILD)/obj/loader/%.o)
-BROKER_OBJECTS := $(BROKER:%=$(BUILD)/obj/loader/broker/%.o)
+EXECUTABLES := $(addprefix $(OUT)/,keyhole keyhole-audit keyhole-broker keyhole-check \
+	keyhole-exporter keyhole-kernel-symbols keyhole-options keyhole-output keyhole-rules \
+	keyhole-report keyhole-symbolize keyhole-top keyhole-worker)
+MANIFEST    := $(OUT)/keyhole-programs.sha256
 
-place     = $(if $(filter policy,$(1)),$(OUT),$(BUILD))
-archive   = $(place)/lib/$(subst /,-,$(1)).a
-archives  = $(foreach folder,$(1),$(call archive,$(folder)))
-objects   = $(patsubst %.c,$(place)/obj/%.o,$(sort $(wildcard $(1)/*.c)))
+# ---- what differs in a variant ----------------------------------------------------------------
+
+# What sources include as generated/version.h and generated/install.h.
+GENERATED     := version install
+version_lines := '\#define KEYHOLE_VERSION "$(VERSION)"'
+install_lines := '\#define KEYHOLE_BINDIR "$(bindir)"' \
+	'\#define KEYHOLE_LIBEXECDIR "$(libexecdir)/keyhole"' \
+	'\#define KEYHOLE_PROGRAMS "$(notdir $(EXECUTABLES))"'
+is_file        = printf '%s\n' $($(1)_lines) | cmp -s - $(2)
+
+ifneq ($(VARIANT),)
+ifeq ($(wildcard $(BUILD)/$(notdir $(MANIFEST))),)
+$(error a variant takes objects from $(BUILD); run: make BUILD=$(BUILD))
+endif
+made_of          = $(if $(strip $(1)),$(patsubst %.d,%.o,$(shell cd $(BUILD) && \
+	grep -rlwF --include='*.d' $(addprefix -e ,$(1)) obj bpf)))
+PRODUCT_FOLDERS := bpf loader $(sort $(foreach folder,$(FOLDERS),$(firstword $(subst /, ,$(folder)))))
+
+# The names whose meaning differs; the files that mention such a name, or differ themselves; the
+# objects that are made of such a file, as the compiler wrote into their .d files.
+VARIED_NAMES := $(if $(LIMITS),$(shell sed -nE 's/^.define ([A-Z_0-9]+)[ \t].*/\1/p' $(LIMITS))) \
+	$(SABOTAGE:%=POLICY_SABOTAGE) $(OBSERVER:%=OBSERVER)
+VARIED_FILES := $(if $(strip $(VARIED_NAMES)),$(shell grep -rlwF --include='*.[ch]' \
+	--include='*.def' $(VARIED_NAMES:%=-e %) $(PRODUCT_FOLDERS))) \
+	$(foreach name,$(GENERATED),$(shell $(call is_file,$(name),$(BUILD)/generated/$(name).h) || \
+		echo generated/$(name).h))
+VARIED_BPF   := $(filter bpf/%,$(call made_of,$(VARIED_FILES)))
+VARIED_BPF   += $(VARIED_BPF:.bpf.o=.skel.h) $(if $(filter-out loop,$(BPF_OBJECT)),bpf/walk_loop.skel.h)
+VARIED       := $(VARIED_BPF) $(call made_of,$(VARIED_FILES) $(filter %.skel.h,$(VARIED_BPF)))
+
+VARIANT_FLAGS := -iquote . -iquote $(OUT) $(LIMITS:%=-include %) \
+	$(SABOTAGE:%=-DPOLICY_SABOTAGE=LAYER_%) $(OBSERVER:%=-DOBSERVER='"%"')
+endif
+
+# Where a file below the build is: in the variant's folder, if it is one of those that vary.
+place      = $(if $(filter $(1),$(VARIED)),$(OUT),$(BUILD))/$(1)
+object     = $(call place,obj/$(1).o)
+HEADERS   := $(foreach name,$(GENERATED),$(if $(filter generated/$(name).h,$(VARIED_FILES)),$(OUT),$(BUILD))/generated/$(name).h)
+
+# ---- objects, archives, programs --------------------------------------------------------------
+
+LOADER_OBJECTS := $(foreach name,$(LOADER),$(call object,loader/$(name)))
+BROKER_OBJECTS := $(foreach name,$(BROKER),$(call object,loader/broker/$(name)))
+
+objects   = $(foreach source,$(sort $(wildcard $(1)/*.c)),$(call object,$(source:.c=)))
 not_main  = $(filter-out %/main.o,$(1))
-main      = $(BUILD)/obj/$(1)/main.o
+main      = $(call object,$(1)/main)
+archive   = $(if $(filter $(patsubst %.c,obj/%.o,$(wildcard $(1)/*.c)),$(VARIED)),$(OUT),$(BUILD))/lib/$(subst /,-,$(1)).a
+archives  = $(foreach folder,$(1),$(call archive,$(folder)))
 group     = -Wl,--start-group $(1) -Wl,--end-group
-
-SHARED_ARCHIVES := $(call archives,ipc policy)
-MODEL_FOLDERS   := base profile profile/format profile/read
-WORKER_ARCHIVES := $(call archives,base $(OBJECT_FOLDERS) profile profile/format worker $(WORKER_PARTS))
 
 PROTO_SOURCES := $(patsubst %.proto,$(BUILD)/%.pb-c.c,$(wildcard proto/*.proto))
 PROTO_HEADERS := $(PROTO_SOURCES:.c=.h)
 PROTO_OBJECTS := $(PROTO_SOURCES:$(BUILD)/%.c=$(BUILD)/obj/%.o)
 PROTO_ARCHIVE := $(BUILD)/lib/proto.a
 
-SKELETONS := $(patsubst bpf/%.bpf.c,$(BUILD)/bpf/%.skel.h,$(wildcard bpf/*.bpf.c))
+SKELETONS := $(foreach source,$(wildcard bpf/*.bpf.c),$(call place,$(source:.bpf.c=.skel.h)))
 
-LOADER_LIBS    := -lbpf -lseccomp -lcap
-BROKER_LIBS    := -lseccomp -lcap
-EXPORTER_LIBS  := -lseccomp -lcap
-HELPER_LIBS    := -lseccomp -lcap
-VIEW_LIBS      := -lprotobuf-c -lz -lseccomp -lcap
-CHECK_LIBS     := -lcrypto -lseccomp -lcap
-SYMBOLIZE_LIBS := -ldw -lelf -lz -llzma -lbz2 -lprotobuf-c -liberty -lseccomp -lcap -lpthread
-WORKER_LIBS    := -lelf -lz -llzma -lprotobuf-c -liberty -levent_core -lseccomp -lcap -lpthread
+SHARED_ARCHIVES := $(call archives,ipc policy)
+MODEL_FOLDERS   := base profile profile/format profile/read
+WORKER_ARCHIVES := $(call archives,base $(OBJECT_FOLDERS) profile profile/format worker $(WORKER_PARTS))
 
-EXECUTABLES := $(addprefix $(OUT)/,keyhole keyhole-audit keyhole-broker keyhole-check \
-	keyhole-exporter keyhole-kernel-symbols keyhole-options keyhole-output keyhole-rules \
-	keyhole-report keyhole-symbolize keyhole-top keyhole-worker)
-MANIFEST    := $(OUT)/keyhole-programs.sha256
+# Refuses a loader of another build. In every program that the loader becomes, or starts as a helper.
+SAME_BUILD := $(call object,ipc/same_build)
+VIEW_PARTS := $(SAME_BUILD) $(call archives,view $(MODEL_FOLDERS) ipc) $(PROTO_ARCHIVE)
+
+CONFINED_LIBS  := -lseccomp -lcap
+LOADER_LIBS    := -lbpf $(CONFINED_LIBS)
+BROKER_LIBS    := $(CONFINED_LIBS)
+EXPORTER_LIBS  := $(CONFINED_LIBS)
+HELPER_LIBS    := $(CONFINED_LIBS)
+VIEW_LIBS      := -lprotobuf-c -lz $(CONFINED_LIBS)
+CHECK_LIBS     := -lcrypto $(CONFINED_LIBS)
+SYMBOLIZE_LIBS := -ldw -lelf -lz -llzma -lbz2 -lprotobuf-c -liberty $(CONFINED_LIBS) -lpthread
+WORKER_LIBS    := -lelf -lz -llzma -lprotobuf-c -liberty -levent_core $(CONFINED_LIBS) -lpthread
+
+EXPORTER_PARTS := $(call main,exporter) $(call archive,exporter)
+WORKER_LINK    := $(call main,worker) $(WORKER_ARCHIVES) $(PROTO_ARCHIVE)
 
 # ---- flags ------------------------------------------------------------------------------------
 
 WARNINGS := -Wall -Wextra -Werror -Wshadow -Wmissing-prototypes -Wstrict-prototypes -Wvla \
 	-Wold-style-definition -Wwrite-strings -Wundef
 INCLUDES := -iquote . -iquote $(BUILD)
-DEFINES  := -D_GNU_SOURCE -DKEYHOLE_VERSION='"$(VERSION)"' \
-	-DKEYHOLE_LIBEXECDIR='"$(libexecdir)/keyhole"'
 OPTIMISE ?= -O2 -g
-LIMITED  := $(if $(LIMITS),-include $(LIMITS))
-COMMON   := -std=gnu11 $(LIMITED) $(INCLUDES) $(DEFINES) -ffile-prefix-map=$(CURDIR)=. -MMD -MP
+COMMON   := -std=gnu11 $(INCLUDES) -D_GNU_SOURCE -ffile-prefix-map=$(CURDIR)=. -MMD -MP
 
 HARDEN  := -fPIE -fstack-protector-strong -fstack-clash-protection
 LDFLAGS += -Wl,-z,relro,-z,now,-z,noexecstack
@@ -122,31 +169,36 @@ ifeq ($(SANITIZE),)
 HARDEN      += -D_FORTIFY_SOURCE=2
 quiet_ld    := -Wl,--no-warnings
 # libevent_core refers to resolver functions that the static glibc warns about; nothing calls them.
-CHILD_LINK := -static-pie $(if $(shell ld --help | grep -e --no-warnings),$(quiet_ld))
+LOADER_LINK := -pie
+CHILD_LINK  := -static-pie $(if $(shell ld --help | grep -e --no-warnings),$(quiet_ld))
 else
 HARDEN      += -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
 LDFLAGS     += -fsanitize=$(SANITIZE)
-CHILD_LINK := -pie
+LOADER_LINK := -pie
+CHILD_LINK  := -pie
 endif
 ALL_CFLAGS = $(COMMON) $(OPTIMISE) $(HARDEN) $(WARNINGS) $(CFLAGS)
 
-BPF_CFLAGS := $(LIMITED) $(if $(OBSERVER),-DOBSERVER='"$(OBSERVER)"') -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) $(INCLUDES) \
-	-I/usr/include/$(MACHINE)-linux-gnu -Wall -Wextra -Werror -Wno-unused-function -Wno-unused-parameter \
+BPF_CFLAGS := -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) $(INCLUDES) -I/usr/include/$(MACHINE)-linux-gnu -Wall -Wextra -Werror -Wno-unused-function -Wno-unused-parameter \
 	-ffile-prefix-map=$(CURDIR)=. -MMD -MP
 
 FUZZ_SANITIZERS := address,undefined
 FUZZ_CFLAGS := $(COMMON) -O1 -g -fPIE -fsanitize=fuzzer-no-link,$(FUZZ_SANITIZERS) \
 	-fno-sanitize-recover=all -fno-omit-frame-pointer $(WARNINGS)
 
-.PHONY: all
+.PHONY: all recording
 all: $(EXECUTABLES) $(MANIFEST)
+
+# What `keyhole record` starts, for the variants that do nothing but record.
+recording: $(addprefix $(OUT)/,keyhole keyhole-audit keyhole-broker keyhole-exporter \
+	keyhole-kernel-symbols keyhole-options keyhole-output keyhole-worker)
 
 # What keyhole check holds the programs against.
 $(MANIFEST): $(EXECUTABLES)
 	@cd $(OUT) && sha256sum $(notdir $^) > $(@F)
 
 # Objects are rebuilt when the compiler or a flag changes.
-$(BUILD)/flags: FORCE
+$(BUILD)/flags: $(if $(VARIANT),,FORCE)
 	@mkdir -p $(@D)
 	@printf '%s\n' '$(subst ','\'',$(CC) $(ALL_CFLAGS))' | cmp -s - $@ || \
 		printf '%s\n' '$(subst ','\'',$(CC) $(ALL_CFLAGS))' > $@
@@ -155,13 +207,13 @@ FORCE:
 
 # ---- compile ----------------------------------------------------------------------------------
 
-$(BUILD)/obj/%.o: %.c $(BUILD)/flags
-	$(call say,CC)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) -c -o $@ $<
+compile     = $(call say,CC)mkdir -p $(@D) && $(CC) $(1) $(ALL_CFLAGS) -c -o $@ $<
+compile_bpf = $(call say,BPF)mkdir -p $(@D) && $(CLANG) $(1) $(BPF_CFLAGS) -c -o $@ $< && \
+	$(LLVM_STRIP) -g $@
+skeleton    = $(call say,SKELETON)mkdir -p $(@D) && $(BPFTOOL) gen skeleton $< name $(1)_bpf > $@
 
-ifneq ($(SABOTAGE),)
-$(OUT)/obj/policy/%.o: policy/%.c $(BUILD)/flags
-	$(call say,CC)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) -DPOLICY_SABOTAGE=LAYER_$(SABOTAGE) -c -o $@ $<
-endif
+$(BUILD)/obj/%.o: %.c $(BUILD)/flags | $(HEADERS)
+	$(call compile)
 
 $(BUILD)/obj/proto/%.o: $(BUILD)/proto/%.c $(BUILD)/flags
 	$(call say,CC)mkdir -p $(@D) && $(CC) $(COMMON) $(OPTIMISE) $(HARDEN) -c -o $@ $<
@@ -170,12 +222,27 @@ $(BUILD)/proto/%.pb-c.c $(BUILD)/proto/%.pb-c.h: proto/%.proto
 	$(call say,PROTOC)mkdir -p $(BUILD) && $(PROTOC_C) --c_out=$(BUILD) $<
 
 $(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c
-	$(call say,BPF)mkdir -p $(@D) && $(CLANG) $(BPF_CFLAGS) -c -o $@ $< && $(LLVM_STRIP) -g $@
+	$(call compile_bpf)
 
 $(BUILD)/bpf/%.skel.h: $(BUILD)/bpf/%.bpf.o
-	$(call say,SKELETON)$(BPFTOOL) gen skeleton $(<:walk_loop.bpf.o=walk_$(BPF_OBJECT).bpf.o) \
-		name $*_bpf > $@
-$(BUILD)/bpf/walk_loop.skel.h: $(BUILD)/bpf/walk_$(BPF_OBJECT).bpf.o
+	$(call skeleton,$*)
+
+ifneq ($(VARIANT),)
+$(OUT)/obj/%.o: %.c $(BUILD)/flags | $(HEADERS) $(SKELETONS)
+	$(call compile,$(VARIANT_FLAGS))
+
+$(OUT)/bpf/%.bpf.o: bpf/%.bpf.c
+	$(call compile_bpf,$(VARIANT_FLAGS))
+
+$(OUT)/bpf/%.skel.h: $(OUT)/bpf/%.bpf.o
+	$(call skeleton,$*)
+$(OUT)/bpf/walk_loop.skel.h: $(call place,bpf/walk_$(BPF_OBJECT).bpf.o)
+	$(call skeleton,walk_loop)
+endif
+
+$(HEADERS): FORCE
+	@mkdir -p $(@D)
+	@$(call is_file,$(basename $(@F)),$@) || printf '%s\n' $($(basename $(@F))_lines) > $@
 
 define archive_rule
 $(call archive,$(1)): $(call not_main,$(call objects,$(1)))
@@ -203,54 +270,37 @@ $(PAGE_INC): $(PAGE)/page.html $(PAGE_STYLE) $(PAGE_SCRIPTS)
 		od -An -v -tx1 | sed 's/ \(..\)/0x\1,/g' > $@
 
 $(LOADER_OBJECTS) $(call objects,view/check): | $(SKELETONS)
-$(call objects,view/check): CFLAGS += -DKEYHOLE_BINDIR='"$(bindir)"' -DKEYHOLE_PROGRAMS='"$(notdir $(EXECUTABLES))"'
-$(call main,view/top): CFLAGS += -DKEYHOLE_BINDIR='"$(bindir)"'
 $(call objects,profile/format): | $(PROTO_HEADERS) $(PAGE_INC)
 
 # ---- link -------------------------------------------------------------------------------------
 
-$(OUT)/keyhole: $(LOADER_OBJECTS) $(SHARED_ARCHIVES)
-	$(call say,LINK)$(CC) $(LDFLAGS) -pie -o $@ $(LOADER_OBJECTS) \
-		$(call group,$(SHARED_ARCHIVES)) $(LOADER_LIBS)
+# In a variant, a program without an object that varies is the program of $(BUILD).
+define program_rule
+$(OUT)/$(1): $(2)
+	$$(call say,LINK)$$(if $$(if $(VARIANT),$$(filter $(OUT)/%,$$^),yes),$$(call link,$(3),$(4)), \
+		mkdir -p $$(@D) && ln -f $(BUILD)/$(1) $$@)
+endef
+link    = mkdir -p $(@D) && $(CC) $(LDFLAGS) $($(1)) -o $@ $(call group,$^ $($(2)))
+program = $(eval $(call program_rule,$(1),$(2),$(3),$(4)))
 
-$(OUT)/keyhole-broker: $(BROKER_OBJECTS) $(SHARED_ARCHIVES)
-	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ $(BROKER_OBJECTS) \
-		$(call group,$(SHARED_ARCHIVES)) $(BROKER_LIBS)
-
-# Refuses a loader of another build. In every program that the loader becomes, or starts as a helper.
-SAME_BUILD := $(BUILD)/obj/ipc/same_build.o
-
-EXPORTER_PARTS := $(call main,exporter) $(call archive,exporter)
-$(OUT)/keyhole-exporter: $(EXPORTER_PARTS) $(SHARED_ARCHIVES)
-	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ $(call group,$^) $(EXPORTER_LIBS)
-
-WORKER_LINK := $(call main,worker) $(WORKER_ARCHIVES) $(PROTO_ARCHIVE)
-$(OUT)/keyhole-worker: $(WORKER_LINK) $(SHARED_ARCHIVES)
-	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ $(call group,$^ $(WORKER_LIBS))
+#               name, objects and archives, kind of link, libraries
+$(call program,keyhole,$(LOADER_OBJECTS) $(SHARED_ARCHIVES),LOADER_LINK,LOADER_LIBS)
+$(call program,keyhole-broker,$(BROKER_OBJECTS) $(SHARED_ARCHIVES),CHILD_LINK,BROKER_LIBS)
+$(call program,keyhole-exporter,$(EXPORTER_PARTS) $(SHARED_ARCHIVES),CHILD_LINK,EXPORTER_LIBS)
+$(call program,keyhole-worker,$(WORKER_LINK) $(SHARED_ARCHIVES),CHILD_LINK,WORKER_LIBS)
 
 # Folder helper/kernel_symbols is program keyhole-kernel-symbols.
-define helper_rule
-$(OUT)/keyhole-$(subst _,-,$(1)): $(call main,helper/$(1)) $(SAME_BUILD) \
-		$(call archives,helper/$(1) helper ipc base)
-	$$(call say,LINK)$$(CC) $$(LDFLAGS) $$(CHILD_LINK) -o $$@ $$(call group,$$^) $$(HELPER_LIBS)
-endef
-$(foreach helper,$(HELPERS),$(eval $(call helper_rule,$(helper))))
+$(foreach helper,$(HELPERS),$(call program,keyhole-$(subst _,-,$(helper)),$(call main,helper/$(helper)) \
+	$(SAME_BUILD) $(call archives,helper/$(helper) helper ipc base),CHILD_LINK,HELPER_LIBS))
 $(OUT)/keyhole-output: $(call archive,object/dwarf)
 
-# Whoever may run it: with root's rights it gives up all but looking.
-$(OUT)/keyhole-check: $(call main,view/check) $(call archive,view/check) $(SAME_BUILD) $(SHARED_ARCHIVES)
-	$(call say,LINK)$(CC) $(LDFLAGS) -pie -o $@ $(call group,$^) $(CHECK_LIBS)
-
-VIEW_PARTS := $(SAME_BUILD) $(call archives,view $(MODEL_FOLDERS) ipc) $(PROTO_ARCHIVE)
-$(OUT)/keyhole-report: $(call main,view/report) $(call archive,view/report) $(VIEW_PARTS)
-	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ $(call group,$^) $(VIEW_LIBS)
-
-$(OUT)/keyhole-top: $(call main,view/top) $(call archives,view/top policy) $(VIEW_PARTS)
-	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ $(call group,$^) $(VIEW_LIBS)
-
-$(OUT)/keyhole-symbolize: $(call main,view/symbolize) \
-		$(call archives,view/symbolize object/elf object/dwarf object/symbol) $(VIEW_PARTS)
-	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ $(call group,$^ $(SYMBOLIZE_LIBS))
+# keyhole-check runs as anybody: with root's rights it gives up all but looking.
+$(call program,keyhole-check,$(call main,view/check) $(call archive,view/check) $(SAME_BUILD) \
+	$(SHARED_ARCHIVES),LOADER_LINK,CHECK_LIBS)
+$(call program,keyhole-report,$(call main,view/report) $(call archive,view/report) $(VIEW_PARTS),CHILD_LINK,VIEW_LIBS)
+$(call program,keyhole-top,$(call main,view/top) $(call archives,view/top policy) $(VIEW_PARTS),CHILD_LINK,VIEW_LIBS)
+$(call program,keyhole-symbolize,$(call main,view/symbolize) \
+	$(call archives,view/symbolize object/elf object/dwarf object/symbol) $(VIEW_PARTS),CHILD_LINK,SYMBOLIZE_LIBS)
 
 include tests/tests.mk
 
@@ -271,7 +321,7 @@ bench: all workloads duration-build
 	@BUILD='$(BUILD)' tests/bench/bench.sh
 
 install: all install-documents
-	$(INSTALL_PROGRAM) -D -m 0755 $(BUILD)/keyhole '$(DESTDIR)$(bindir)/keyhole'
+	$(INSTALL_PROGRAM) -D -m 0755 $(OUT)/keyhole '$(DESTDIR)$(bindir)/keyhole'
 	install -d -m 0755 '$(DESTDIR)$(libexecdir)/keyhole'
 	$(INSTALL_PROGRAM) -m 0755 $(filter-out %/keyhole,$(EXECUTABLES)) \
 		'$(DESTDIR)$(libexecdir)/keyhole'
@@ -293,19 +343,20 @@ install-documents:
 	install -D -m 0644 contrib/completions/keyhole.fish \
 		'$(DESTDIR)$(datadir)/fish/vendor_completions.d/keyhole.fish'
 
-# A .deb and an .rpm in $(BUILD)/package, of a build of its own: where programs are is compiled in.
-package:
-	@$(MAKE) --no-print-directory BUILD=$(BUILD)/package prefix=/usr all
+variant = $(MAKE) --no-print-directory VARIANT=$(1) $(2)
+
+# A .deb and an .rpm in $(BUILD)/package, of a variant: where programs are is compiled in.
+package: all
+	+@$(call variant,package,prefix=/usr all)
 	@rm -rf $(BUILD)/package/stage
-	@$(MAKE) --no-print-directory -s BUILD=$(BUILD)/package prefix=/usr \
-		INSTALL_PROGRAM='install -s' DESTDIR=$(abspath $(BUILD))/package/stage \
-		install install-systemd
+	+@$(call variant,package,-s prefix=/usr INSTALL_PROGRAM='install -s' \
+		DESTDIR=$(abspath $(BUILD))/package/stage install install-systemd)
 	@contrib/package/build $(BUILD)/package/stage $(BUILD)/package $(VERSION)
 
 # Of another version, with which programs of this one do not run (tests/package/versions.sh).
 .PHONY: other-version
-other-version:
-	@$(MAKE) --no-print-directory BUILD=$(BUILD)/other VERSION=$(VERSION)+other all
+other-version: all
+	+@$(call variant,other,VERSION=$(VERSION)+other all)
 
 .PHONY: check-package
 check-package: package other-version $(EXECUTABLES)

@@ -10,6 +10,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "generated/version.h"
 #include "ipc/guard.h"
 #include "ipc/log.h"
 #include "ipc/time.h"

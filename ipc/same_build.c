@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "generated/version.h"
 #include "ipc/log.h"
 
 static __attribute__((constructor)) void refuse_another_build(void)

@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "generated/version.h"
 #include "ipc/guard.h"
 #include "ipc/log.h"
 #include "loader/spawner.h"

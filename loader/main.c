@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "generated/version.h"
 #include "ipc/guard.h"
 #include "ipc/log.h"
 #include "ipc/messages.h"

@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "generated/install.h"
 #include "ipc/guard.h"
 
 #define START_MS 5000

@@ -76,9 +76,9 @@ check-oracle: $(ORACLE) $(if $(filter 0,$(shell id -u)),capture-build workloads)
 		sed -n 's/^# |/ /p' $(BUILD)/results/oracle/stacks.tap; exit $$r
 
 .PHONY: capture-build
-capture-build:
-	@$(MAKE) --no-print-directory BUILD=$(BUILD)/capture OBSERVER=tests/oracle/capture.bpf.h \
-		LIMITS=tests/oracle/capture_limits.h all
+capture-build: all
+	+@$(call variant,capture,OBSERVER=tests/oracle/capture.bpf.h \
+		LIMITS=tests/oracle/capture_limits.h recording)
 
 check-lint: $(EXECUTABLES) $(PROTO_HEADERS) $(SKELETONS)
 	@$(BESIDE) lint $(sort $(wildcard tests/lint/*.sh))
@@ -87,9 +87,13 @@ check-root: all
 	@rm -rf $(BUILD)/results/privsep $(BUILD)/results/e2e
 	@$(MAKE) -k check-privsep check-e2e
 
-.PHONY: sabotage
-sabotage: all
-	@for layer in $(LAYERS); do $(MAKE) --no-print-directory SABOTAGE=$$layer all || exit; done
+# A variant for each layer of policy/layers.def.
+LAYERS    := $(shell awk -F'[^a-z_]+' '/^L/ { print $$2 }' policy/layers.def)
+SABOTAGES := $(LAYERS:%=sabotage/%)
+.PHONY: sabotage $(SABOTAGES)
+sabotage: $(SABOTAGES)
+$(SABOTAGES): all
+	+@$(call variant,$@,SABOTAGE=$(@F) all)
 
 check-privsep: $(call test_programs,privsep) $(EXECUTABLES) $(if $(SANITIZE),,sabotage)
 	@$(RUN) privsep $(call test_programs,privsep) $(sort $(wildcard tests/privsep/*.sh))
@@ -117,40 +121,31 @@ $(BUILD)/doomed/keyhole-broker: $(call doomed_parts,broker) $(BROKER_OBJECTS) $(
 check-e2e: $(EXECUTABLES) $(MANIFEST) workloads duration-build tiny-builds $(DOOMED)
 	@TEST_SECONDS=1800 $(RUN) e2e tests/e2e/run.sh
 
-# Builds of which the loader alone is another one: folder, variables, folder of the other programs.
-loader_build = $(MAKE) --no-print-directory BUILD=$(BUILD)/$(1) $(2) $(BUILD)/$(1)/keyhole && \
-	for program in $(filter-out keyhole,$(notdir $(EXECUTABLES))); do \
-		ln -sf $(3)/$$program $(BUILD)/$(1)/ || exit; \
-	done
-
 # How long each sample takes (tests/e2e/bounds.cases, make bench).
-DURATION_BUILDS := duration duration-for
-.PHONY: duration-build $(DURATION_BUILDS)
-duration-build: $(DURATION_BUILDS)
-$(DURATION_BUILDS): $(EXECUTABLES)
-	@$(call loader_build,$@,OBSERVER=tests/bench/duration.bpf.h \
-		BPF_OBJECT=$(if $(filter %-for,$@),for,loop),..)
+DURATIONS := duration duration-for
+.PHONY: duration-build $(DURATIONS)
+duration-build: $(DURATIONS)
+$(DURATIONS): all
+	+@$(call variant,$@,OBSERVER=tests/bench/duration.bpf.h \
+		BPF_OBJECT=$(if $(filter %-for,$@),for,loop) recording)
 
-# Before the cases of losses ask for them, when nothing is measured yet.
-.PHONY: tiny-builds
-tiny-builds: $(EXECUTABLES)
-	@$(if $(SANITIZE),,sed -n 's/^\ttiny //p' tests/e2e/losses.cases | sort -u | \
-		BUILD='$(BUILD)' xargs -L 1 tests/e2e/tiny/build.sh)
+# The cases of losses want them.
+TINIES := $(patsubst tests/e2e/%.h,%,$(wildcard tests/e2e/tiny/*.h))
+.PHONY: tiny-builds $(TINIES)
+tiny-builds: $(if $(SANITIZE),,$(TINIES))
+$(TINIES): all
+	+@$(call variant,$@,LIMITS=tests/e2e/$@.h recording)
 
-# Emulated kernels. What they run is of two builds with a larger walk budget, one for each object;
-# of the second the loader alone is another one.
-KERNEL_BUILDS := $(BUILD)/kernels/loop $(BUILD)/kernels/for
-OBJECT_LOADER := $(BUILD)/tests/kernels/load_objects
+# Emulated kernels. Programs with a larger walk budget run there, for each of the two objects.
+KERNEL_VARIANTS := kernels/loop kernels/for
+OBJECT_LOADER   := $(BUILD)/tests/kernels/load_objects
 $(OBJECT_LOADER): TEST_LIBS := -lbpf
 
-.PHONY: kernel-builds check-kernels $(KERNEL_BUILDS)
-$(BUILD)/kernels/loop:
-	@$(MAKE) --no-print-directory BUILD=$@ LIMITS=tests/kernels/limits.h
+.PHONY: kernel-builds check-kernels $(KERNEL_VARIANTS)
+$(KERNEL_VARIANTS): all
+	+@$(call variant,$@,LIMITS=tests/kernels/limits.h BPF_OBJECT=$(@F) recording)
 
-$(BUILD)/kernels/for: $(BUILD)/kernels/loop
-	@$(call loader_build,kernels/for,LIMITS=tests/kernels/limits.h BPF_OBJECT=for,../loop)
-
-kernel-builds: $(KERNEL_BUILDS) $(OBJECT_LOADER)
+kernel-builds: $(KERNEL_VARIANTS) $(OBJECT_LOADER)
 check-kernels: $(EXECUTABLES) workloads kernel-builds
 	@TEST_SECONDS=1800 $(RUN) kernels tests/kernels/run.sh; r=$$?; \
 		sed -n 's/^# |/ /p' $(BUILD)/results/kernels/run.tap; exit $$r
@@ -264,8 +259,8 @@ $(CANARY)/keyhole-worker: $(BUILD)/obj/tests/canary/hostile_worker.o $(WORKER_AR
 		$(call group,$^ $(WORKER_LIBS))
 
 .PHONY: leaky-build check-canary
-leaky-build: $(EXECUTABLES)
-	@$(call loader_build,leaky,OBSERVER=tests/canary/leak.bpf.h,..)
+leaky-build: all
+	+@$(call variant,leaky,OBSERVER=tests/canary/leak.bpf.h recording)
 
 check-canary: $(EXECUTABLES) $(CANARY_PROGRAMS) leaky-build
 	@$(RUN) canary tests/canary/run.sh

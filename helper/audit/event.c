@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "generated/version.h"
 #include "helper/audit/record.h"
 
 #define ERRNO_MAX 4095

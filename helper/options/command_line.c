@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "generated/version.h"
 #include "helper/options/events.h"
 #include "helper/options/filters.h"
 #include "helper/options/formats.h"

@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "generated/version.h"
 #include "helper/output/debug_files.h"
 #include "ipc/guard.h"
 #include "ipc/messages.h"

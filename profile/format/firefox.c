@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "generated/version.h"
 #include "ipc/messages.h"
 #include "profile/format/firefox.h"
 #include "profile/format/format.h"

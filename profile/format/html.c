@@ -29,6 +29,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "generated/version.h"
 #include "ipc/messages.h"
 #include "base/intern.h"
 #include "profile/format/format.h"

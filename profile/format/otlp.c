@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "generated/version.h"
 #include "ipc/messages.h"
 #include "profile/format/format.h"
 #include "profile/format/otlp.h"

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "generated/version.h"
 #include "ipc/messages.h"
 #include "proto/profile.pb-c.h"
 #include "profile/format/format.h"

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "generated/version.h"
 #include "ipc/messages.h"
 #include "base/array.h"
 #include "profile/format/format.h"

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "generated/version.h"
 #include "ipc/messages.h"
 #include "profile/format/format.h"
 #include "profile/format/output.h"

@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "generated/version.h"
 #include "ipc/channel.h"
 #include "ipc/time.h"
 #include "policy/policy.h"

@@ -62,7 +62,7 @@ make_root() {
 	cp "$build"/bpf/walk_{loop,for}.bpf.o "$root/test/objects"
 	for name in loop for; do
 		install -D -t "$root/test/$name" \
-			"$build/kernels/$name"/keyhole{,-audit,-broker,-exporter,-ksyms,-options,-output,-worker}
+			"$build/kernels/$name"/keyhole{,-audit,-broker,-exporter,-kernel-symbols,-options,-output,-worker}
 	done
 	echo "HZ=$HZ MIXED_SECONDS=8 SIGNALS_SECONDS=4 ALL_SECONDS=$ALL_SECONDS" \
 		>"$root/test/settings"

@@ -55,7 +55,7 @@ BEGIN {
 	if (match(rest, /"[^"]+"/)) {
 		name = substr(rest, RSTART + 1, RLENGTH - 2)
 		own = name; sub(/\/[^\/]*$/, "", own)
-		ok = folder in ours && name ~ /\// && (own == folder || allowed(name, ours[folder]))
+		ok = folder in ours && name ~ /\// && (own == folder || own == "generated" || allowed(name, ours[folder]))
 		if (own != folder && index(" " ours[folder] " ", " " own "/ ")) arrow[folder, own] = 1
 	} else if (match(rest, /<[^>]+>/)) {
 		name = substr(rest, RSTART + 1, RLENGTH - 2)

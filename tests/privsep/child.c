@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "generated/version.h"
 #include "tests/privsep/privsep.h"
 
 void child_spawn(struct child *child)

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "generated/version.h"
 #include "tests/privsep/privsep.h"
 
 static const struct policy_user user = {USER_ID, GROUP_ID, "no-such-user"};

@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "generated/version.h"
 #include "ipc/time.h"
 
 #ifndef SO_PASSRIGHTS

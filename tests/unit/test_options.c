@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "bpf/abi.h"
+#include "generated/version.h"
 #include "helper/options/command_line.h"
 #include "helper/options/events.h"
 #include "ipc/log.h"

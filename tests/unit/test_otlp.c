@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "generated/version.h"
 #include "proto/otlp.pb-c.h"
 #include "tests/unit/build_profile.h"
 #include "tests/unit/build_random.h"

@@ -13,6 +13,7 @@
 #include <zlib.h>
 
 #include "bpf/abi.h"
+#include "generated/version.h"
 #include "proto/profile.pb-c.h"
 #include "tests/unit/build_profile.h"
 #include "profile/format/format.h"

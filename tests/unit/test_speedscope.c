@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "generated/version.h"
 #include "tests/unit/build_profile.h"
 #include "tests/unit/json_check.h"
 #include "profile/format/format.h"

@@ -13,6 +13,7 @@
 #include "bpf/abi.h" /* the types of those below */
 #include "bpf/walk_for.skel.h"
 #include "bpf/walk_loop.skel.h"
+#include "generated/install.h"
 #include "ipc/guard.h"
 #include "ipc/messages.h"
 

@@ -12,6 +12,7 @@
 #include <sys/capability.h>
 #include <sys/prctl.h>
 
+#include "generated/version.h"
 #include "view/check/check.h"
 #include "ipc/exit_status.h"
 #include "ipc/log.h"

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 
+#include "generated/version.h"
 #include "ipc/time.h"
 #include "view/symbolize/debug.h"
 #include "base/decimal.h"

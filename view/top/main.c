@@ -19,6 +19,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "generated/install.h"
 #include "ipc/exit_status.h"
 #include "ipc/log.h"
 #include "policy/policy.h"
