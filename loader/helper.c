@@ -76,7 +76,9 @@ pid_t helper_start(enum message_party party, const char *const *argv,
 {
 	const char *name = message_party_name(party);
 	int fds[2] = {-1, -1};
-	/* The pair is opened before the program: so neither fds[1] nor the program is CHANNEL_FD. */
+	/*
+	 * The pair is opened before the program: so neither fds[1] nor the program is CHANNEL_FD.
+	 */
 	int r = channel_pair(fds);
 	guard_fd int child = fds[1];
 

@@ -241,7 +241,7 @@ enum how {
 	KILLED, /* by a signal */
 };
 
-/* What is known of one child. ROLE_LOADER stands for no child. */
+/* The end of one child, as far as it is known. ROLE_LOADER stands for no child. */
 struct ending {
 	enum policy_role role;
 	enum how how;

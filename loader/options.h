@@ -24,8 +24,8 @@ struct options {
 
 /*
  * Looks up the texts of options->given in argv and in the structure itself, which must not move
- * afterwards. The status of options->given is OPTIONS_RECORD. Returns 0, or -EPROTO when a number or
- * a place is outside of the loader's bounds.
+ * afterwards. The status of options->given is OPTIONS_RECORD. Returns 0, or -EPROTO when a number
+ * or a place is outside of the loader's bounds.
  */
 int options_check(int argc, char **argv, struct options *options);
 

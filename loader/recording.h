@@ -37,8 +37,8 @@ struct recording {
 void recording_init(struct recording *rec, struct options *options, uint64_t begun);
 
 /*
- * Writes the first or the last audit event and waits until the event is in the stream. Returns 0
- * or a negative errno.
+ * Writes the first or the last audit event and waits until the event is in the stream. Returns 0 or
+ * a negative errno.
  */
 int recording_audit(struct recording *rec, enum audit_event event, uint64_t first, uint64_t second);
 
@@ -56,7 +56,8 @@ void recording_enter_phase(struct recording *rec, enum message_phase phase);
 
 /*
  * Has keyhole-output take a step, and waits for the end of the step. Returns an exit status:
- * EXIT_EMPTY when keyhole-output found no sample, EXIT_NO_COMMAND when the command could not be run.
+ * EXIT_EMPTY when keyhole-output found no sample, EXIT_NO_COMMAND when the command could not be
+ * run.
  */
 int recording_take_step(struct recording *rec, enum output_step step);
 

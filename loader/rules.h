@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The policy file. The loader opens the file while privileged; keyhole-rules, which is not, reads. */
+/*
+ * The policy file. The loader opens the file while privileged; keyhole-rules, which is not, reads.
+ */
 #ifndef KEYHOLE_LOADER_RULES_H
 #define KEYHOLE_LOADER_RULES_H
 

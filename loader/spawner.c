@@ -60,8 +60,8 @@ static void forget_child(struct nursery *nursery)
 }
 
 /*
- * Starts the child. Returns 0 or the negative errno of fork or exec. Until exec the child shares the
- * spawner's memory (vfork), where the child leaves its error.
+ * Starts the child. Returns 0 or the negative errno of fork or exec. Until exec the child shares
+ * the spawner's memory (vfork), where the child leaves its error.
  */
 static int start_program(struct nursery *nursery, int channel)
 {
@@ -272,8 +272,8 @@ int spawner_spawn(struct spawner *spawner, struct channel *ret_channel)
 
 /*
  * Returns the pid in the loader's own namespace: the kernel translates the owner that the spawner
- * set. fdinfo has the pid too, but before Linux 5.14 a process that is not dumpable may not read its
- * own fdinfo.
+ * set. fdinfo has the pid too, but before Linux 5.14 a process that is not dumpable may not read
+ * its own fdinfo.
  */
 static pid_t pid_of(int pidfd)
 {
