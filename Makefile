@@ -59,7 +59,8 @@ endif
 # ---- what each executable is made of ----------------------------------------------------------
 
 # The privileged link: by name, so that a diff shows its growth. tests/lint/loader-files.sh checks.
-LOADER := events helper kernel_symbols main monitor options programs replace rules spawner user
+LOADER := equip events helper kernel_symbols main monitor options programs recording replace rules \
+	sampling spawner start user
 BROKER := answers limits main mounts
 
 # A folder is one archive: a library, or a process less its main.o.

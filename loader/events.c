@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
@@ -23,21 +24,35 @@ static const struct {
 #undef E
 };
 
-/* One per online CPU. 0 or a negative errno; what was opened until then stays, disabled. */
+static int open_on(struct perf_event_attr *attr, uint32_t cpu)
+{
+	return (int)syscall(SYS_perf_event_open, attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+/*
+ * Opens one event per online CPU. Returns 0 or a negative errno; after an error the events that
+ * were opened stay open and disabled.
+ */
 static int open_all(struct perf_event_attr *attr, uint32_t cpus, int *fds)
 {
 	int r = -ENODEV;
 
 	attr->size = sizeof(*attr);
 	for (uint32_t cpu = 0; cpu < cpus; cpu++) {
-		close_fd(&fds[cpu]); /* of another attempt */
-		fds[cpu] =
-			(int)syscall(SYS_perf_event_open, attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-		if (fds[cpu] < 0 && errno != ENODEV) /* ENODEV: not online */
+		close_fd(&fds[cpu]); /* of an earlier attempt */
+		fds[cpu] = open_on(attr, cpu);
+		if (fds[cpu] >= 0)
+			r = 0;
+		else if (errno != ENODEV) /* ENODEV: not online */
 			return -errno;
-		r = fds[cpu] < 0 ? r : 0;
 	}
 	return r;
+}
+
+/* Software events after the two clocks need not know exclude_idle. */
+static bool is_clock(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE && attr->config <= PERF_COUNT_SW_TASK_CLOCK;
 }
 
 static int open_sampling(struct message_sampling *sampling, uint32_t row, struct events *events)
@@ -45,18 +60,23 @@ static int open_sampling(struct message_sampling *sampling, uint32_t row, struct
 	const uint64_t interval = NS_PER_SECOND / sampling->frequency;
 	struct perf_event_attr attr;
 
-	if (row >= sizeof(rows) / sizeof(rows[0]) ||
-	    (sampling->period && sampling->period < rows[row].least))
+	if (row >= sizeof(rows) / sizeof(rows[0]))
+		return -EPROTO;
+	if (sampling->period && sampling->period < rows[row].least)
 		return -EPROTO;
 	events->name = rows[row].name;
 	attr = rows[row].attr;
-	attr.disabled = attr.exclude_hv = 1;
+	attr.disabled = 1;
+	attr.exclude_hv = 1;
 	attr.freq = attr.type == PERF_TYPE_HARDWARE && !sampling->period;
-	attr.exclude_idle = attr.type == PERF_TYPE_SOFTWARE &&
-			    attr.config <= PERF_COUNT_SW_TASK_CLOCK; /* not all others know it */
+	attr.exclude_idle = is_clock(&attr);
 	if (attr.exclude_idle && sampling->period && sampling->period < interval)
 		sampling->period = interval;
-	attr.sample_period = sampling->period ?: attr.freq ? sampling->frequency : interval;
+	attr.sample_period = interval;
+	if (sampling->period)
+		attr.sample_period = sampling->period;
+	else if (attr.freq)
+		attr.sample_period = sampling->frequency;
 	return open_all(&attr, events->cpus, events->sample);
 }
 
@@ -79,7 +99,7 @@ static int open_sideband(struct events *events)
 	return open_all(&attr, events->cpus, events->sideband);
 }
 
-/* All of them, also after an error. */
+/* Controls all sampling events, also after an error. Returns 0 or the last negative errno. */
 static int control(const struct events *events, unsigned long request, unsigned long argument)
 {
 	int r = 0;
@@ -90,6 +110,19 @@ static int control(const struct events *events, unsigned long request, unsigned 
 	return r;
 }
 
+/* Opens the event that was asked for; by default the first row, else the second one. */
+static int open_chosen(struct message_sampling *sampling, struct events *events)
+{
+	int r;
+
+	if (sampling->event)
+		return open_sampling(sampling, sampling->event - 1, events);
+	r = open_sampling(sampling, 0, events);
+	if (r == 0)
+		return 0;
+	return open_sampling(sampling, 1, events);
+}
+
 int events_open(uint32_t cpus, struct message_sampling *sampling, int program,
 		struct events *ret_events)
 {
@@ -97,12 +130,14 @@ int events_open(uint32_t cpus, struct message_sampling *sampling, int program,
 
 	memset(ret_events, 0xff, sizeof(*ret_events)); /* no descriptor is 0 */
 	ret_events->cpus = cpus;
-	r = open_sampling(sampling, sampling->event ? sampling->event - 1 : 0, ret_events);
-	if (r && !sampling->event)
-		r = open_sampling(sampling, 1, ret_events);
-	r = r ? r : open_sideband(ret_events);
-	/* Not by libbpf: its attach enables the event. */
-	return r ? r : control(ret_events, PERF_EVENT_IOC_SET_BPF, (unsigned long)program);
+	r = open_chosen(sampling, ret_events);
+	if (r)
+		return r;
+	r = open_sideband(ret_events);
+	if (r)
+		return r;
+	/* libbpf's attach would enable the event. */
+	return control(ret_events, PERF_EVENT_IOC_SET_BPF, (unsigned long)program);
 }
 
 int events_enable(const struct events *events)
@@ -110,7 +145,7 @@ int events_enable(const struct events *events)
 	return control(events, PERF_EVENT_IOC_ENABLE, 0);
 }
 
-/* On a CPU that went away there is nothing left to disable. */
+/* An error means that the CPU went away: nothing is left to disable there. */
 void events_disable(const struct events *events)
 {
 	control(events, PERF_EVENT_IOC_DISABLE, 0);

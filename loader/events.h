@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The perf events: per online CPU one that samples, and one that tells of new mappings and names
- * (side-band). Only the second kind may be handed out: a holder can raise the first one's rate.
+ * The perf events. Each online CPU has a sampling event and a side-band event, which tells of new
+ * mappings and names. Only side-band events may be handed out: the holder of a sampling event can
+ * raise its rate.
  */
 #ifndef KEYHOLE_LOADER_EVENTS_H
 #define KEYHOLE_LOADER_EVENTS_H
@@ -19,17 +20,19 @@ struct events {
 	int sample[ABI_MAX_CPUS];   /* -1: CPU not online */
 	int sideband[ABI_MAX_CPUS]; /* the same */
 	uint32_t cpus;		    /* entries */
-	const char *name;	    /* of the sampling event */
+	const char *name;	    /* of the sampling event; static */
 };
 
 /*
- * Opens all, the sampling ones disabled, with program attached. Returns 0 or a negative errno:
- * -EPROTO: no such event, or not with that period; -ENOENT or -EOPNOTSUPP: this machine has none.
- * A clock's period is raised to what the frequency allows.
+ * Opens all events; the sampling events are disabled and have the program attached. Raises a
+ * clock's period to what the frequency allows. Returns 0 or a negative errno: -EPROTO for an
+ * unknown event or a period that is too small, -ENOENT or -EOPNOTSUPP when this machine lacks the
+ * event.
  */
 int events_open(uint32_t cpus, struct message_sampling *sampling, int program,
 		struct events *ret_events);
 
+/* Enables all sampling events. Returns 0 or a negative errno. */
 int events_enable(const struct events *events);
 void events_disable(const struct events *events);
 

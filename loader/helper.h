@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programs of helper/: what needs no right of the loader's, and none of its memory. */
+/* Starts programs of helper/, which need neither the loader's rights nor its memory. */
 #ifndef KEYHOLE_LOADER_HELPER_H
 #define KEYHOLE_LOADER_HELPER_H
 
@@ -9,9 +9,10 @@
 #include "policy/policy.h"
 
 /*
- * Starts the party's program as that user with their environment, or (NULL) as the loader is after
- * it gave its rights up, with TZ and the build alone. Returns the pid, or a negative errno that was
- * logged; what fails in the child is logged there, and ends the channel.
+ * Starts the party's program. With a user, the program runs as that user, with their environment.
+ * Without (NULL), the program has the loader's identity after its rights are gone, and an
+ * environment of TZ and the build alone. Returns the pid, or a negative errno that was logged. The
+ * child logs its own errors, and its end ends the channel.
  */
 pid_t helper_start(enum message_party party, const char *const *argv,
 		   const struct policy_user *user, struct channel *ret_channel);

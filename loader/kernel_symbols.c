@@ -11,14 +11,29 @@
 
 #define READ_MS 60000 /* on a saturated machine, or an emulated one */
 
-/* Both are readable by whoever holds them; one that does not exist is empty. */
+/* Sends a file of procfs, which its holder can read without rights; or an empty file. */
 static int send_file(struct channel *channel, int proc, const char *name)
 {
 	guard_fd int fd = openat(proc, name, O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0)
 		fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	return fd < 0 ? -errno : channel_send_bare(channel, MESSAGE_KERNEL_FILE, fd);
+	if (fd < 0)
+		return -errno;
+	return channel_send_bare(channel, MESSAGE_KERNEL_FILE, fd);
+}
+
+/* Sends both files, and waits for the number of ranges. */
+static int exchange(struct channel *channel, int proc, struct message *ret_message)
+{
+	int r = send_file(channel, proc, "modules");
+
+	if (r)
+		return r;
+	r = send_file(channel, proc, "kallsyms");
+	if (r)
+		return r;
+	return channel_expect(channel, MESSAGE_RANGES, READ_MS, ret_message);
 }
 
 int ksyms_start(struct ksyms *ksyms, int proc)
@@ -28,16 +43,18 @@ int ksyms_start(struct ksyms *ksyms, int proc)
 	int r;
 
 	ksyms->pid = helper_start(PARTY_KERNEL_SYMBOLS, argv, NULL, &ksyms->channel);
-	r = ksyms->pid < 0 ? ksyms->pid : send_file(&ksyms->channel, proc, "modules");
-	r = r ? r : send_file(&ksyms->channel, proc, "kallsyms");
-	r = r ? r : channel_expect(&ksyms->channel, MESSAGE_RANGES, READ_MS, &message);
+	if (ksyms->pid < 0)
+		return ksyms->pid;
+	r = exchange(&ksyms->channel, proc, &message);
 	if (r)
 		return r;
 	ksyms->known = message.fd;
 	ksyms->count = message.RANGES.count;
 	if (message.RANGES.error)
 		return message.RANGES.error;
-	return ksyms->count <= KERNEL_RANGES_MAX ? 0 : -EPROTO;
+	if (ksyms->count > KERNEL_RANGES_MAX)
+		return -EPROTO;
+	return 0;
 }
 
 int ksyms_wait(struct ksyms *ksyms)
@@ -58,5 +75,7 @@ int ksyms_wait(struct ksyms *ksyms)
 		return message.SYMBOLS.error;
 	if (got != (ssize_t)bytes)
 		return -EBADMSG;
-	return ksyms->ranges[0].end ? 0 : -EACCES;
+	if (ksyms->ranges[0].end == 0)
+		return -EACCES;
+	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernel symbols: /proc/kallsyms and /proc/modules are opened here while privileged, and read by a
- * process that is not, keyhole-kernel-symbols.
+ * Kernel symbols. The loader opens /proc/kallsyms and /proc/modules while privileged;
+ * keyhole-kernel-symbols, which has no rights, reads both files.
  */
 #ifndef KEYHOLE_LOADER_KERNEL_SYMBOLS_H
 #define KEYHOLE_LOADER_KERNEL_SYMBOLS_H
@@ -14,20 +14,24 @@
 
 struct ksyms {
 	struct kernel_range ranges[KERNEL_RANGES_MAX]; /* absolute: for BPF's private map only */
-	uint32_t count;				       /* known from the start */
+	uint32_t count;				       /* ranges; set by ksyms_start() */
 	int fd;	   /* for the worker: sealed memfd, see base/ksyms_file.h; owned */
-	int known; /* the ranges, once they are; owned */
+	int known; /* memory that the helper fills with the ranges; owned */
 	pid_t pid;
 	struct channel channel;
 };
 
 /*
- * Goes on beside us: reading 120,000 symbols takes as long as loading the BPF programs. proc: an
- * instance of procfs that shows kallsyms.
+ * Starts the helper, which goes on beside the loader: reading 120,000 symbols takes as long as
+ * loading the BPF programs. proc: folder of an instance of procfs that shows kallsyms. Returns 0 or
+ * a negative errno; with a negative pid, the error was logged.
  */
 int ksyms_start(struct ksyms *ksyms, int proc);
 
-/* 0; -EACCES when addresses are hidden (no CAP_SYSLOG): then there are no symbols. */
+/*
+ * Waits for the symbols. Returns 0 or a negative errno: -EACCES when the kernel hides addresses (no
+ * CAP_SYSLOG), and there are no symbols.
+ */
 int ksyms_wait(struct ksyms *ksyms);
 
 #endif

@@ -11,9 +11,9 @@
 #include "ipc/log.h"
 #include "ipc/time.h"
 
-#define TARGETS	      (ROLE_COUNT + 1) /* their first place in fds[] */
+#define TARGETS	      (ROLE_COUNT + 1) /* first target's place in fds[] */
 #define EXIT_WAIT_MS  500
-#define TURN_MESSAGES 64  /* of one child, before the others and the signals have their turn */
+#define TURN_MESSAGES 64  /* of one child, before other children and signals have their turn */
 #define LOG_LINES     200 /* of one child in a second: more are a violation */
 
 int monitor_start(struct monitor *monitor)
@@ -25,13 +25,15 @@ int monitor_start(struct monitor *monitor)
 	sigaddset(&signals, SIGTERM);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	monitor->fds[0].fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (monitor->fds[0].fd < 0)
+		return -errno;
 	for (int role = ROLE_WORKER; role < ROLE_COUNT; role++)
 		monitor->fds[role].fd = monitor->children[role].channel.fd;
 	monitor->fds[ROLE_COUNT].fd = monitor->audit.fd;
 	for (unsigned int i = 0; i < TARGETS + monitor->targets; i++)
 		monitor->fds[i].events = POLLIN;
 	monitor->targets_left = monitor->targets;
-	return monitor->fds[0].fd < 0 ? -errno : 0;
+	return 0;
 }
 
 void monitor_watch_child(struct monitor *monitor, enum policy_role role)
@@ -50,9 +52,10 @@ void monitor_audit(struct monitor *monitor, enum audit_event event, enum message
 {
 	const struct message_audit_event message = {event, party, {first, second}};
 
-	if (monitor->audit.fd >= 0)
-		monitor->unaudited |= channel_send(&monitor->audit, MESSAGE_AUDIT_EVENT, &message,
-						   sizeof(message), -1) != 0;
+	if (monitor->audit.fd < 0)
+		return;
+	if (channel_send(&monitor->audit, MESSAGE_AUDIT_EVENT, &message, sizeof(message), -1))
+		monitor->unaudited = true;
 }
 
 static void on_signal(struct monitor *monitor)
@@ -88,6 +91,29 @@ static int on_log(struct child *child, const struct message_log *line)
 	return log_from_message(message_party_name(child->channel.peer), line);
 }
 
+/* Lets the recording end early only for a profile that could not be written. */
+static int on_written(struct monitor *monitor, const struct message_written *written)
+{
+	monitor->written = *written;
+	if (monitor->goal != GOAL_STOP)
+		return 0;
+	if (!written->error || written->error == -ENODATA)
+		return -EPROTO;
+	monitor->result = MONITOR_REACHED;
+	return 0;
+}
+
+static int on_broker_stuck(struct monitor *monitor)
+{
+	if (monitor->brokers_stuck++ > BROKERS_MAX)
+		return -EPROTO;
+	log_warning("monitor: keyhole-broker: no answer for 2 s, given up");
+	monitor_audit(monitor, AUDIT_kill, PARTY_BROKER, 0, 0);
+	monitor->broker_stuck = true;
+	monitor->result = MONITOR_ENDED;
+	return 0;
+}
+
 static int dispatch(struct monitor *monitor, struct child *child, const struct message *message)
 {
 	switch (message->head.type) {
@@ -101,21 +127,9 @@ static int dispatch(struct monitor *monitor, struct child *child, const struct m
 		monitor->summary = message->SUMMARY;
 		return 0;
 	case MESSAGE_WRITTEN:
-		monitor->written = message->WRITTEN;
-		if (monitor->goal == GOAL_STOP) { /* only what failed ends a recording */
-			if (!monitor->written.error || monitor->written.error == -ENODATA)
-				return -EPROTO;
-			monitor->result = MONITOR_REACHED;
-		}
-		return 0;
+		return on_written(monitor, &message->WRITTEN);
 	case MESSAGE_BROKER_STUCK:
-		if (monitor->brokers_stuck++ > BROKERS_MAX)
-			return -EPROTO;
-		log_warning("monitor: keyhole-broker: no answer for 2 s, given up");
-		monitor_audit(monitor, AUDIT_kill, PARTY_BROKER, 0, 0);
-		monitor->broker_stuck = true;
-		monitor->result = MONITOR_ENDED;
-		return 0;
+		return on_broker_stuck(monitor);
 	default:
 		return -EPROTO;
 	}
@@ -126,30 +140,52 @@ static bool has_sent(const struct child *child, enum message_type type)
 	return child->channel.seen >> type & 1;
 }
 
-static void on_message(struct monitor *monitor, struct child *child)
+static bool is_written(const struct monitor *monitor)
+{
+	return has_sent(&monitor->children[ROLE_WORKER], MESSAGE_SUMMARY) &&
+	       has_sent(&monitor->children[ROLE_EXPORTER], MESSAGE_WRITTEN);
+}
+
+/* Returns 0 when the child has no more messages, or has had its turn; or a negative errno. */
+static int take_turn(struct monitor *monitor, struct child *child)
 {
 	struct message message;
-	int r = 0;
 
-	for (int i = 0; i < TURN_MESSAGES && r >= 0; i++) {
-		r = channel_receive(&child->channel, &message);
+	for (int i = 0; i < TURN_MESSAGES; i++) {
+		int r = channel_receive(&child->channel, &message);
+
 		if (r <= 0)
-			break;
+			return r;
 		r = dispatch(monitor, child, &message);
 		message_release(&message);
+		if (r < 0)
+			return r;
 	}
+	return 0;
+}
+
+static void on_violation(struct monitor *monitor, const struct child *child, int r)
+{
+	const char *what = strerror(-r);
+
+	if (r == -EPROTO)
+		what = "violation of the protocol";
+	log_error("monitor: %s: %s; ended", message_party_name(child->channel.peer), what);
+	monitor_audit(monitor, AUDIT_violation, child->channel.peer, (uint64_t)-r, 0);
+	monitor->result = MONITOR_FAILED;
+}
+
+static void on_message(struct monitor *monitor, struct child *child)
+{
+	int r = take_turn(monitor, child);
+
 	if (r == -EPIPE) {
-		/* nobody else holds that end, so it is gone, or about to be */
+		/* nobody else holds that end: the child is gone, or about to be */
 		child->ended = true;
 		monitor->result = MONITOR_ENDED;
 	} else if (r < 0) {
-		log_error("monitor: %s: %s; ended", message_party_name(child->channel.peer),
-			  r == -EPROTO ? "violation of the protocol" : strerror(-r));
-		monitor_audit(monitor, AUDIT_violation, child->channel.peer, (uint64_t)-r, 0);
-		monitor->result = MONITOR_FAILED;
-	} else if (monitor->goal == GOAL_WRITTEN &&
-		   has_sent(&monitor->children[ROLE_WORKER], MESSAGE_SUMMARY) &&
-		   has_sent(&monitor->children[ROLE_EXPORTER], MESSAGE_WRITTEN)) {
+		on_violation(monitor, child, r);
+	} else if (monitor->goal == GOAL_WRITTEN && is_written(monitor)) {
 		monitor->result = MONITOR_REACHED;
 	}
 }
@@ -161,71 +197,168 @@ static void on_ready(struct monitor *monitor, unsigned int index)
 	else if (index < ROLE_COUNT)
 		on_message(monitor, &monitor->children[index]);
 	else if (index == ROLE_COUNT)
-		monitor->result = MONITOR_FAILED; /* it has nothing to say here: it has ended */
+		monitor->result = MONITOR_FAILED; /* keyhole-audit says nothing here: it ended */
 	else
 		on_target(monitor, &monitor->fds[index]);
 }
 
-enum monitor_result monitor_run(struct monitor *monitor, enum monitor_goal goal, uint64_t until)
+/* Waits until a descriptor is ready or the time is over, and handles what is ready. */
+static void poll_once(struct monitor *monitor, uint64_t nanoseconds)
 {
 	const unsigned int count = TARGETS + monitor->targets;
-	uint64_t now;
+	const int wait = (int)((nanoseconds + NS_PER_MS - 1) / NS_PER_MS);
 
+	if (poll(monitor->fds, count, wait) < 0)
+		return;
+	for (unsigned int i = 0; i < count && monitor->result == MONITOR_RUNNING; i++)
+		if (monitor->fds[i].revents)
+			on_ready(monitor, i);
+}
+
+enum monitor_result monitor_run(struct monitor *monitor, enum monitor_goal goal, uint64_t until)
+{
 	monitor->goal = goal;
-	monitor->result = monitor->unaudited ? MONITOR_FAILED : MONITOR_RUNNING;
+	if (monitor->unaudited)
+		monitor->result = MONITOR_FAILED;
+	else
+		monitor->result = MONITOR_RUNNING;
 	while (monitor->result == MONITOR_RUNNING) {
-		now = time_now();
+		uint64_t now = time_now();
+
 		if (now >= until)
 			return MONITOR_TIMEOUT;
-		if (poll(monitor->fds, count, (int)((until - now + NS_PER_MS - 1) / NS_PER_MS)) < 0)
-			continue;
-		for (unsigned int i = 0; i < count && monitor->result == MONITOR_RUNNING; i++)
-			if (monitor->fds[i].revents)
-				on_ready(monitor, i);
+		poll_once(monitor, until - now);
 	}
 	return monitor->result;
 }
 
+/* ---- why a child ended --------------------------------------------------------------------- */
+
+enum how {
+	RUNS,
+	CLOSED, /* its channel ended; its spawner has told no status */
+	ENDED,	/* with an exit status */
+	KILLED, /* by a signal */
+};
+
+/* The end of one child, as far as it is known. ROLE_LOADER stands for no child. */
+struct ending {
+	enum policy_role role;
+	enum how how;
+	bool seen;  /* its channel ended */
+	int status; /* as waitpid() has it, if it ended */
+	int number; /* of the exit status or of the signal */
+};
+
+static int milliseconds_until(uint64_t deadline)
+{
+	uint64_t now = time_now();
+
+	if (now >= deadline)
+		return 0;
+	return (int)((deadline - now) / NS_PER_MS);
+}
+
+/* Asks the child's spawner, and waits that long for the answer. */
+static struct ending collect(struct child *child, enum policy_role role, int wait)
+{
+	struct ending ending = {.role = role, .seen = child->ended};
+	struct message message;
+
+	child->ended = false;
+	if (ending.seen)
+		ending.how = CLOSED;
+	if (channel_expect(&child->spawner.channel, MESSAGE_EXITED, wait, &message))
+		return ending;
+	ending.status = message.EXITED.status;
+	if (WIFSIGNALED(ending.status)) {
+		ending.how = KILLED;
+		ending.number = WTERMSIG(ending.status);
+	} else {
+		ending.how = ENDED;
+		ending.number = WEXITSTATUS(ending.status);
+	}
+	return ending;
+}
+
 /*
- * When the worker ends, the others follow by themselves, and may be seen first: it comes last here,
- * and is waited for if anybody has ended. A signal or an error is the cause.
+ * Returns whether the ending may explain the recording's end. A child that ended well and whose
+ * channel is not known to have ended counts only beside another one.
  */
-enum policy_role monitor_explain(struct monitor *monitor)
+static bool counts(const struct ending *ending, const struct ending *other)
+{
+	if (ending->seen || ending->number)
+		return true;
+	return ending->how == ENDED && other->role != ROLE_LOADER;
+}
+
+/*
+ * When the worker ends, the other children follow by themselves, and may be seen first. So the
+ * worker comes last here, and is waited for if any child has ended. A signal or an error is the
+ * cause at once.
+ */
+static struct ending find_cause(struct monitor *monitor)
 {
 	const uint64_t deadline = time_now() + EXIT_WAIT_MS * NS_PER_MS;
-	enum policy_role cause = ROLE_LOADER;
-	const char *name = NULL, *what = "closed its channel; status";
-	int number = 0;
+	struct ending cause = {.role = ROLE_LOADER};
 
-	for (int role = ROLE_COUNT - 1; role >= ROLE_WORKER && !number; role--) {
+	for (int role = ROLE_COUNT - 1; role >= ROLE_WORKER; role--) {
 		struct child *child = &monitor->children[role];
-		bool ended = child->ended;
-		uint64_t now = time_now();
-		int wait =
-			(ended || name) && now < deadline ? (int)((deadline - now) / NS_PER_MS) : 0;
-		struct message message;
-		int r = channel_expect(&child->spawner.channel, MESSAGE_EXITED, wait, &message);
-		int status = r ? 0 : message.EXITED.status;
+		struct ending ending;
+		int wait = 0;
 
-		child->ended = false;
-		number = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
-		if (!ended && !number && (r || !name))
+		if (child->ended || cause.role != ROLE_LOADER)
+			wait = milliseconds_until(deadline);
+		ending = collect(child, (enum policy_role)role, wait);
+		if (!counts(&ending, &cause))
 			continue;
-		name = message_party_name(child->channel.peer);
-		/* after STOP nobody needs it, whatever became of it */
-		cause = role == ROLE_BROKER && monitor->goal == GOAL_WRITTEN ? ROLE_BROKER
-									     : ROLE_LOADER;
-		if (r)
+		cause = ending;
+		if (ending.how == CLOSED)
 			continue;
-		monitor_audit(monitor, AUDIT_exited, child->channel.peer, (uint64_t)status, 0);
-		what = WIFSIGNALED(status) ? "ended by itself, signal" : "ended by itself, status";
-		if (WIFSIGNALED(status) || role == ROLE_WORKER)
-			cause = (enum policy_role)role;
+		monitor_audit(monitor, AUDIT_exited, child->channel.peer, (uint64_t)ending.status,
+			      0);
+		if (ending.number)
+			break;
 	}
-	if (name)
-		log_error("monitor: %s: %s %d%s", name, what, number,
-			  cause && number == SIGSYS ? ", the filter of system calls" : "");
 	return cause;
+}
+
+/* Returns the child to replace or to do without. */
+static enum policy_role decide(const struct ending *cause, enum monitor_goal goal)
+{
+	if (cause->role == ROLE_BROKER && goal == GOAL_WRITTEN)
+		return ROLE_BROKER; /* after STOP nobody needs the broker, however it ended */
+	if (cause->how == KILLED)
+		return cause->role;
+	if (cause->how == ENDED && cause->role == ROLE_WORKER)
+		return ROLE_WORKER;
+	return ROLE_LOADER;
+}
+
+static void say(const struct monitor *monitor, const struct ending *cause)
+{
+	static const char *const texts[] = {
+		[CLOSED] = "closed its channel; status",
+		[ENDED] = "ended by itself, status",
+		[KILLED] = "ended by itself, signal",
+	};
+	const char *hint = "";
+
+	if (cause->role == ROLE_LOADER)
+		return;
+	if (cause->how == KILLED && cause->number == SIGSYS)
+		hint = ", the filter of system calls";
+	log_error("monitor: %s: %s %d%s",
+		  message_party_name(monitor->children[cause->role].channel.peer),
+		  texts[cause->how], cause->number, hint);
+}
+
+enum policy_role monitor_explain(struct monitor *monitor)
+{
+	struct ending cause = find_cause(monitor);
+
+	say(monitor, &cause);
+	return decide(&cause, monitor->goal);
 }
 
 void monitor_stop_children(struct monitor *monitor)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Supervision without privilege: one loop over the children, signals, time, and the processes that
- * are profiled. A child that breaks the rules of its channel fails the recording; one that ends may
- * be replaced.
+ * Supervision without privilege: one loop over the children, signals, time and the targets. A child
+ * that breaks the rules of its channel fails the recording. A child that ends may be replaced.
  */
 #ifndef KEYHOLE_LOADER_MONITOR_H
 #define KEYHOLE_LOADER_MONITOR_H
@@ -16,74 +15,78 @@
 #include "loader/options.h"
 #include "loader/spawner.h"
 
-#define BROKERS_MAX 20 /* replaced in a recording */
+#define BROKERS_MAX 20 /* replaced brokers in one recording */
 
 enum monitor_goal {
-	GOAL_STOP,    /* something ends the recording: a signal, the profiled processes are gone */
-	GOAL_WRITTEN, /* SUMMARY and WRITTEN are there */
+	GOAL_STOP,    /* a signal, or the end of the last target, ends sampling */
+	GOAL_WRITTEN, /* SUMMARY and WRITTEN have come */
 };
 
 enum monitor_result {
-	MONITOR_RUNNING,
-	MONITOR_REACHED,
+	MONITOR_RUNNING, /* never returned */
+	MONITOR_REACHED, /* the goal */
 	MONITOR_TIMEOUT,
-	MONITOR_FAILED,	 /* monitor_explain() says why */
+	MONITOR_FAILED,	 /* for a reason that was logged, or that monitor_explain() says */
 	MONITOR_ABORTED, /* second signal */
-	MONITOR_ENDED,	 /* a child has, or the broker hangs */
+	MONITOR_ENDED,	 /* a child ended, or the broker hangs */
 };
 
 struct child {
 	struct spawner spawner;
 	struct channel channel;
-	bool ended;	    /* its channel has, which nobody has explained yet */
-	uint64_t deaths[2]; /* monotonic; the last ones, the latest first */
-	uint64_t log_until; /* monotonic; the second that log_lines is of */
+	bool ended;	    /* the channel ended, and monitor_explain() has not said why */
+	uint64_t deaths[2]; /* ns, monotonic: the last two deaths in this role, the latest first */
+	uint64_t log_until; /* ns, monotonic: end of the second in which log_lines counts */
 	unsigned int log_lines;
 };
 
 struct monitor {
 	enum monitor_goal goal;
 	enum monitor_result result;
-	unsigned int signals;		   /* received */
-	struct child children[ROLE_COUNT]; /* by role; the loader is none */
-	/* keyhole-audit's, its fd -1 without an audit stream; the recording fails when it ends. */
+	unsigned int signals;		   /* how many came */
+	struct child children[ROLE_COUNT]; /* by role; [ROLE_LOADER] is unused */
+	/* To keyhole-audit, whose end fails the recording; fd -1 without an audit stream. */
 	struct channel audit;
-	bool unaudited; /* what it should have been told is not in the stream */
-	/* Signals, in the loader's place; by role the children's channels; the audit stream's;
-	 * pidfds of targets. */
+	bool unaudited; /* an event could not be sent to keyhole-audit */
+	/* By role, with signals in the loader's place; then the audit channel, then targets. */
 	struct pollfd fds[ROLE_COUNT + 1 + OPTIONS_PIDS_MAX];
 	unsigned int targets, targets_left;
-	bool progressed; /* PROGRESS came; the owner clears it */
-	bool broker_stuck;
-	unsigned int brokers_stuck; /* times */
+	bool progressed;	    /* PROGRESS came; the owner clears it */
+	bool broker_stuck;	    /* BROKER_STUCK came; the owner clears it */
+	unsigned int brokers_stuck; /* how often */
 	struct message_progress progress;
 	struct message_summary summary;
 	struct message_written written;
 };
 
-/* A process that is profiled, before monitor_start(): the end of the last one is the goal too. */
+/* Adds a target, before monitor_start(): the end of the last target reaches GOAL_STOP. */
 void monitor_watch(struct monitor *monitor, int pidfd);
 
-/* Once the children are spawned. From here on SIGINT and SIGTERM are the monitor's. */
+/*
+ * Starts supervision once the children are spawned. From here on only the monitor sees SIGINT and
+ * SIGTERM. Returns 0 or a negative errno.
+ */
 int monitor_start(struct monitor *monitor);
 
-/* The child's channel is another one, or none. */
+/* Watches the role's present channel, if there is one, in place of an earlier channel. */
 void monitor_watch_child(struct monitor *monitor, enum policy_role role);
 
-/* Until the goal or the time, by the monotonic clock, is reached. */
+/* Supervises until the goal or a time (ns, monotonic) is reached, or something fails or ends. */
 enum monitor_result monitor_run(struct monitor *monitor, enum monitor_goal goal, uint64_t until);
 
 /*
- * Waits a little for what became of children and says so, once. Returns the one to replace or to do
- * without: whom a signal ended, the worker, and after STOP the broker; ROLE_LOADER: none, for
- * others end by themselves only when something is wrong, or with the worker.
+ * Waits a little for the status of the children that ended, and logs the cause once. Returns the
+ * role to replace or to do without: a child that a signal ended, the worker, and after STOP the
+ * broker. Returns ROLE_LOADER when there is no such role. Other children end by themselves only
+ * when something is wrong, or with the worker.
  */
 enum policy_role monitor_explain(struct monitor *monitor);
 
-/* Where there is an audit stream: the event, the values that it has. */
+/* Sends an event and its two values to the audit stream, if there is one. */
 void monitor_audit(struct monitor *monitor, enum audit_event event, enum message_party party,
 		   uint64_t first, uint64_t second);
 
+/* Ends all children and spawners, and waits for the spawners. */
 void monitor_stop_children(struct monitor *monitor);
 
 #endif

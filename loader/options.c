@@ -10,11 +10,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "ipc/log.h"
+#include "loader/failed.h"
 #include "loader/helper.h"
 #include "loader/spawner.h"
 
-/* NULL with a 0 in *r: none was given. */
+/* Returns NULL without an error in *r for a text that was not given. */
 static const char *text_at(int argc, char **argv, struct message_text text, int *r)
 {
 	if (text.index == 0)
@@ -25,27 +25,57 @@ static const char *text_at(int argc, char **argv, struct message_text text, int 
 	return NULL;
 }
 
+/* The ways to choose targets exclude each other. */
+static bool has_one_choice(const struct message_options *given)
+{
+	int choices = 0;
+
+	choices += given->pid_count != 0;
+	choices += given->cgroup.index != 0;
+	choices += given->command != 0;
+	return choices <= 1;
+}
+
+/* Returns whether all numbers are in the bounds that the loader relies on. */
+static bool is_possible(const struct message_options *given, uint32_t argc)
+{
+	const uint32_t frequency = given->sampling.frequency;
+
+	if (given->command >= argc || given->command == 1)
+		return false;
+	if (given->pid_count > OPTIONS_PIDS_MAX)
+		return false;
+	if (frequency < 1 || frequency > OPTIONS_FREQUENCY_MAX)
+		return false;
+	if (given->duration > OPTIONS_DURATION_MAX)
+		return false;
+	if (given->format == FORMAT_NONE || given->format >= FORMAT_COUNT)
+		return false;
+	if (given->flags >> CONFIG_NAMES)
+		return false;
+	if (!memchr(given->name, '\0', OPTIONS_NAME_BYTES))
+		return false;
+	return has_one_choice(given);
+}
+
 int options_check(int argc, char **argv, struct options *options)
 {
 	const struct message_options *given = &options->given;
-	const bool command = given->command != 0;
 	int r = 0;
 
-	if (given->command >= (uint32_t)argc || given->command == 1 ||
-	    given->pid_count > OPTIONS_PIDS_MAX || given->sampling.frequency < 1 ||
-	    given->sampling.frequency > OPTIONS_FREQUENCY_MAX ||
-	    given->duration > OPTIONS_DURATION_MAX || given->format == FORMAT_NONE ||
-	    given->flags >> CONFIG_NAMES || given->format >= FORMAT_COUNT ||
-	    !memchr(given->name, '\0', OPTIONS_NAME_BYTES) ||
-	    !!given->pid_count + !!given->cgroup.index + command > 1)
+	if (!is_possible(given, (uint32_t)argc))
 		return -EPROTO;
 	options->cgroup = text_at(argc, argv, given->cgroup, &r);
 	options->policy = text_at(argc, argv, given->policy, &r);
 	options->debug_dirs = text_at(argc, argv, given->debug_dirs, &r);
 	options->audit = text_at(argc, argv, given->audit, &r);
 	options->comm = text_at(argc, argv, given->comm, &r);
-	options->output = text_at(argc, argv, given->output, &r) ?: given->name;
-	options->command = command ? argv + given->command : NULL;
+	options->output = text_at(argc, argv, given->output, &r);
+	if (!options->output)
+		options->output = given->name;
+	options->command = NULL;
+	if (given->command)
+		options->command = argv + given->command;
 	options->arguments = (const char *const *)argv + 1;
 	return r;
 }
@@ -59,33 +89,48 @@ int options_read(int argc, char **argv, struct options *ret_options)
 
 	if (pid < 0)
 		return EXIT_FAILED;
-	/* whoever reads its help may take their time */
+	/* the user may take their time to read the help */
 	r = channel_expect(&channel, MESSAGE_OPTIONS, INT_MAX, &message);
 	channel_release(&channel);
-	kill(pid, SIGKILL); /* that was all */
+	kill(pid, SIGKILL); /* keyhole-options has nothing more to do */
 	waitpid(pid, NULL, 0);
 	if (r == 0 && message.OPTIONS.status != OPTIONS_RECORD)
 		return message.OPTIONS.status & 0xff;
 	ret_options->given = message.OPTIONS;
-	r = r ? r : options_check(argc, argv, ret_options);
+	if (r == 0)
+		r = options_check(argc, argv, ret_options);
 	if (r)
-		log_error("start: %s: %s", message_party_name(PARTY_OPTIONS), strerror(-r));
-	return r ? EXIT_FAILED : OPTIONS_RECORD;
+		return failed("start", message_party_name(PARTY_OPTIONS), r);
+	return OPTIONS_RECORD;
+}
+
+/* Returns the program that has the verb, or NULL. */
+static const char *find_program(const char *verb)
+{
+	static const struct {
+		const char *verb, *program;
+	} rows[] = {
+#define V(verb, name, help) {#verb, name},
+#include "ipc/verbs.def"
+#undef V
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (!strcmp(verb, rows[i].verb))
+			return rows[i].program;
+	return NULL;
 }
 
 int options_exec_verb(char **argv)
 {
-	const char *program = NULL;
+	const char *program = find_program(argv[0]);
 	int fd;
 
-#define V(verb, name, help) program = strcmp(argv[0], #verb) ? program : (name);
-#include "ipc/verbs.def"
-#undef V
 	if (!program)
 		return EXIT_DONE;
 	fd = spawner_open_program(program);
-	if (fd >= 0)
-		syscall(SYS_execveat, fd, "", argv, environ, AT_EMPTY_PATH);
-	log_error("%s: %s: %s", argv[0], program, strerror(fd < 0 ? -fd : errno));
-	return EXIT_FAILED;
+	if (fd < 0)
+		return failed(argv[0], program, fd);
+	syscall(SYS_execveat, fd, "", argv, environ, AT_EMPTY_PATH);
+	return failed(argv[0], program, -errno);
 }

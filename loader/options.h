@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `keyhole record` is to do, as keyhole-options read it: the loader parses no command line. */
+/*
+ * The options of `keyhole record`. keyhole-options reads the command line and answers with numbers
+ * and places; the loader parses no command line.
+ */
 #ifndef KEYHOLE_LOADER_OPTIONS_H
 #define KEYHOLE_LOADER_OPTIONS_H
 
@@ -10,30 +13,31 @@
 #include "ipc/messages.h"
 
 struct options {
-	struct message_options given; /* its numbers; places of texts are looked up in the rest */
+	struct message_options given;	   /* numbers, and places of the texts below */
 	const char *cgroup, *audit, *comm; /* NULL: none */
 	const char *policy;		   /* file; NULL: the default one, if it exists */
 	const char *debug_dirs;		   /* separated by colons; NULL: the default */
 	const char *output;		   /* "-" for standard output */
 	char **command; /* NULL terminated, in the caller's argv behind `--`, or NULL */
-	const char *const *arguments; /* NULL terminated: all of them */
+	const char *const *arguments; /* NULL terminated: all arguments of keyhole */
 };
 
 /*
- * Looks up the texts of options->given, which says OPTIONS_RECORD, in argv, or in itself: the
- * structure stays where it is. 0, or -EPROTO where the loader could not go on with what is given.
+ * Looks up the texts of options->given in argv and in the structure itself, which must not move
+ * afterwards. The status of options->given is OPTIONS_RECORD. Returns 0, or -EPROTO when a number
+ * or a place is outside of the loader's bounds.
  */
 int options_check(int argc, char **argv, struct options *options);
 
 /*
- * Before anything else: starts keyhole-options and waits for its answer. OPTIONS_RECORD, or the
- * exit status where nothing is to be recorded; why not was printed.
+ * Starts keyhole-options, before anything else, and waits for the answer. Returns OPTIONS_RECORD,
+ * or the exit status when there is nothing to record; the reason was printed.
  */
 int options_read(int argc, char **argv, struct options *ret_options);
 
 /*
- * Runs the program of ipc/verbs.def that has the verb argv[0]. Returns when there is none, with
- * EXIT_DONE, or when it cannot be run: that was said.
+ * Runs the program of ipc/verbs.def that has the verb argv[0]. Returns EXIT_DONE when no program
+ * has that verb, and EXIT_FAILED when the program cannot be run, which was logged.
  */
 int options_exec_verb(char **argv);
 

@@ -17,11 +17,11 @@
 #include "ipc/time.h"
 
 #define RECORD_BYTES_USUAL 512u
-#define COLD_FREQUENCY_MAX 1000u /* Hz; up to there walk_extension_ns holds */
+#define COLD_FREQUENCY_MAX 1000u /* Hz; faster sampling gets no walk_extension_ns */
 
 /* ---- what the running kernel offers -------------------------------------------------------- */
 
-/* Helpers of bpf/kernel_loop.bpf.h, and what bpf/kernel_for.bpf.h does where there is none. */
+/* Helpers of bpf/kernel_loop.bpf.h, and what bpf/kernel_for.bpf.h does without each. */
 static const struct {
 	enum bpf_func_id helper;
 	const char *name, *instead;
@@ -38,7 +38,7 @@ static bool lacks(enum bpf_func_id helper)
 	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, helper, NULL) == 0;
 }
 
-/* Whether the object of new kernels can be loaded: probed, never inferred from a version. */
+/* Probes whether the object for new kernels can be loaded; never infers that from a version. */
 static bool have_callbacks(void)
 {
 	bool all = true;
@@ -54,7 +54,7 @@ static bool have_callbacks(void)
 
 /* ---- sizes and contents -------------------------------------------------------------------- */
 
-/* At this rate: a power of two. */
+/* Returns the bytes of a ring for this rate in Hz: a power of two. */
 static uint32_t size_of_ring(uint32_t frequency)
 {
 	uint32_t bytes = RING_BYTES_MIN;
@@ -64,11 +64,9 @@ static uint32_t size_of_ring(uint32_t frequency)
 	return bytes;
 }
 
-static int size_maps(struct programs *programs)
+static int create_segments(struct programs *programs)
 {
-	struct walk_loop_bpf *skeleton = programs->skeleton;
 	LIBBPF_OPTS(bpf_map_create_opts, mmapable, .map_flags = BPF_F_MMAPABLE);
-	int r;
 
 	for (int i = 0; i < PROGRAMS_SEGMENTS; i++) {
 		programs->segments[i] = bpf_map_create(BPF_MAP_TYPE_ARRAY, "segment", sizeof(u32),
@@ -76,23 +74,61 @@ static int size_maps(struct programs *programs)
 		if (programs->segments[i] < 0)
 			return programs->segments[i];
 	}
-	r = bpf_map__set_inner_map_fd(skeleton->maps.segments, programs->segments[0]);
-	r = r ? r : bpf_map__set_value_size(skeleton->maps.rings, programs->ring_bytes);
-	r = r ? r : bpf_map__set_max_entries(skeleton->maps.rings, programs->cpus);
-	return r ? r : bpf_map__set_max_entries(skeleton->maps.counters, programs->cpus);
+	return 0;
 }
 
-/* Before anything is attached. Nobody changes them after that, this process neither. */
-static int fill_rules(const struct programs *programs, const struct rules *rules)
+static int size_maps(struct programs *programs)
 {
-	int map = bpf_map__fd(programs->skeleton->maps.deny_rules), r = 0;
+	struct walk_loop_bpf *skeleton = programs->skeleton;
+	int r = create_segments(programs);
+
+	if (r)
+		return r;
+	r = bpf_map__set_inner_map_fd(skeleton->maps.segments, programs->segments[0]);
+	if (r)
+		return r;
+	r = bpf_map__set_value_size(skeleton->maps.rings, programs->ring_bytes);
+	if (r)
+		return r;
+	r = bpf_map__set_max_entries(skeleton->maps.rings, programs->cpus);
+	if (r)
+		return r;
+	return bpf_map__set_max_entries(skeleton->maps.counters, programs->cpus);
+}
+
+static int copy_rules(int map, int keys)
+{
 	const uint32_t yes = 1;
 	struct deny_key key;
 
-	while (!r && read(rules->keys, &key, sizeof(key)) == sizeof(key))
-		r = bpf_map_update_elem(map, &key, &yes, BPF_ANY);
+	while (read(keys, &key, sizeof(key)) == sizeof(key)) {
+		int r = bpf_map_update_elem(map, &key, &yes, BPF_ANY);
+
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
+/* Fills in the deny rules before anything is attached. Nobody, the loader neither, can add more. */
+static int fill_rules(const struct programs *programs, const struct rules *rules)
+{
+	int map = bpf_map__fd(programs->skeleton->maps.deny_rules);
+	int r = copy_rules(map, rules->keys);
+
 	close(rules->keys);
-	return r ? r : bpf_map_freeze(map);
+	if (r)
+		return r;
+	return bpf_map_freeze(map);
+}
+
+static enum filter_mode choose_filter(const struct options *options)
+{
+	if (options->given.pid_count || options->command)
+		return FILTER_TARGETS;
+	if (options->cgroup)
+		return FILTER_CGROUP;
+	return FILTER_ALL;
 }
 
 static void set_constants(struct programs *programs, const struct options *options,
@@ -107,17 +143,16 @@ static void set_constants(struct programs *programs, const struct options *optio
 	constants->cpu_count = programs->cpus;
 	constants->ring_bytes = programs->ring_bytes;
 	constants->kernel_range_count = ranges;
-	constants->sample_interval_ns = sampling->period ? NS_PER_SECOND / sampling->frequency : 0;
+	constants->sample_interval_ns = 0;
+	if (sampling->period)
+		constants->sample_interval_ns = NS_PER_SECOND / sampling->frequency;
 	memcpy(&constants->sample_filter, options->given.filter, sizeof(options->given.filter));
 	constants->deny_kinds = rules->said.kinds | constants->sample_filter.excludes;
 	bpf_program__set_autoload(programs->skeleton->progs.on_rename, constants->deny_kinds);
 	bpf_program__set_autoload(programs->skeleton->progs.on_move, constants->deny_kinds);
 	if (sampling->frequency > COLD_FREQUENCY_MAX)
 		constants->walk_extension_ns = 0;
-	if (options->given.pid_count || options->command)
-		constants->filter_mode = FILTER_TARGETS;
-	else
-		constants->filter_mode = options->cgroup ? FILTER_CGROUP : FILTER_ALL;
+	constants->filter_mode = choose_filter(options);
 }
 
 static int put(const struct bpf_map *map, uint32_t key, const void *value)
@@ -125,25 +160,54 @@ static int put(const struct bpf_map *map, uint32_t key, const void *value)
 	return bpf_map_update_elem(bpf_map__fd(map), &key, value, BPF_ANY);
 }
 
-static int fill_maps(struct programs *programs, const struct options *options, int cgroup,
+static int fill_segments(const struct programs *programs)
+{
+	const struct bpf_map *map = programs->skeleton->maps.segments;
+
+	for (uint32_t i = 0; i < PROGRAMS_SEGMENTS; i++) {
+		int r = put(map, i, &programs->segments[i]);
+
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
+/* pids[] has the sampled processes first. The rest is excluded, and wins where a pid is in both. */
+static int fill_targets(const struct bpf_map *map, const struct options *options, pid_t command)
+{
+	const uint32_t sampled = TARGET_SAMPLED;
+	const uint32_t excluded = TARGET_EXCLUDED;
+
+	for (uint32_t i = 0; i < OPTIONS_PIDS_MAX; i++) {
+		const uint32_t pid = options->given.pids[i];
+		const uint32_t *role = i < options->given.pid_count ? &sampled : &excluded;
+		int r = 0;
+
+		if (pid)
+			r = put(map, pid, role);
+		if (r)
+			return r;
+	}
+	if (!command)
+		return 0;
+	return put(map, (uint32_t)command, &sampled);
+}
+
+static int fill_maps(const struct programs *programs, const struct options *options, int cgroup,
 		     pid_t command)
 {
-	struct walk_loop_bpf *skeleton = programs->skeleton;
-	const uint32_t roles[] = {TARGET_EXCLUDED, TARGET_SAMPLED}, *pids = options->given.pids;
-	int r = 0;
+	const struct walk_loop_bpf *skeleton = programs->skeleton;
+	int r = fill_segments(programs);
 
-	for (uint32_t i = 0; !r && i < PROGRAMS_SEGMENTS; i++)
-		r = put(skeleton->maps.segments, i, &programs->segments[i]);
-	/* one that is both is excluded */
-	for (uint32_t i = 0; !r && i < OPTIONS_PIDS_MAX; i++)
-		if (pids[i])
-			r = put(skeleton->maps.targets, pids[i],
-				&roles[i < options->given.pid_count]);
-	if (!r && command)
-		r = put(skeleton->maps.targets, (uint32_t)command, &roles[TARGET_SAMPLED]);
-	if (!r && cgroup >= 0)
-		r = put(skeleton->maps.cgroup_filter, 0, &cgroup);
-	return r;
+	if (r)
+		return r;
+	r = fill_targets(skeleton->maps.targets, options, command);
+	if (r)
+		return r;
+	if (cgroup < 0)
+		return 0;
+	return put(skeleton->maps.cgroup_filter, 0, &cgroup);
 }
 
 static int fill_kernel_ranges(const struct programs *programs, struct ksyms *ksyms)
@@ -153,25 +217,45 @@ static int fill_kernel_ranges(const struct programs *programs, struct ksyms *ksy
 	if (r == -EACCES)
 		log_warning("ksyms: /proc/kallsyms: addresses hidden, kernel frames have no names; "
 			    "run: sudo sysctl kernel.kptr_restrict=1");
-	r = r == -EACCES ? 0 : r;
-	for (uint32_t i = 0; !r && i < ksyms->count; i++)
+	else if (r)
+		return r;
+	for (uint32_t i = 0; i < ksyms->count; i++) {
 		r = put(programs->skeleton->maps.kernel_ranges, i, &ksyms->ranges[i]);
-	return r;
+		if (r)
+			return r;
+	}
+	return 0;
 }
 
-/* While there are rights to: the CPU time of the profiled tasks, alive and gone. */
-static int open_readings(struct programs *programs, int cgroup)
+/*
+ * Reads the iterator once: the read has the deny rules judge the processes that run already. So no
+ * later reader decides when that happens.
+ */
+static int judge_processes(int link)
 {
-	int link = bpf_link__fd(programs->skeleton->links.on_task);
-	/* reading it has the rules judge what runs already: by nobody else's leave */
-	guard_fd int judge = cgroup < 0 ? bpf_iter_create(link) : -1;
+	guard_fd int judge = bpf_iter_create(link);
 	struct task_runtime runtime;
 
-	if (cgroup < 0 && read(judge, &runtime, sizeof(runtime)) != sizeof(runtime))
+	if (read(judge, &runtime, sizeof(runtime)) != sizeof(runtime))
 		return -EIO;
+	return 0;
+}
+
+/* Opens, while there are rights to, the CPU time of the profiled tasks, both alive and gone. */
+static int open_readings(struct programs *programs, int cgroup)
+{
+	const int link = bpf_link__fd(programs->skeleton->links.on_task);
+	int r = 0;
+
+	if (cgroup < 0)
+		r = judge_processes(link);
+	if (r)
+		return r;
 	for (int i = 1; i < COUNTS_DESCRIPTORS; i++) {
-		programs->counts[i] = cgroup < 0 ? bpf_iter_create(link)
-						 : openat(cgroup, "cpu.stat", O_RDONLY | O_CLOEXEC);
+		if (cgroup < 0)
+			programs->counts[i] = bpf_iter_create(link);
+		else
+			programs->counts[i] = openat(cgroup, "cpu.stat", O_RDONLY | O_CLOEXEC);
 		if (programs->counts[i] < 0)
 			return -errno;
 	}
@@ -190,13 +274,13 @@ static int take_maps(struct programs *programs)
 	programs->process_map = bpf_map__fd(skeleton->maps.generations);
 	programs->sampler = bpf_program__fd(skeleton->progs.on_sample);
 	programs->counts[0] = bpf_map__fd(skeleton->maps.counters);
-	return bpf_map_freeze(programs->counts[0]); /* BPF goes on writing to it, nobody else */
+	return bpf_map_freeze(programs->counts[0]); /* only BPF goes on writing */
 }
 
 _Static_assert(sizeof(struct walk_for_bpf__rodata) == sizeof(struct walk_loop_bpf__rodata),
 	       "both objects have the same programs, maps and constants");
 
-/* One skeleton describes both. */
+/* Opens the object that fits the kernel. The skeleton of one object describes both. */
 static int open_object(struct programs *programs)
 {
 	struct walk_loop_bpf *object = calloc(1, sizeof(*object));
@@ -213,29 +297,54 @@ static int open_object(struct programs *programs)
 	return bpf_object__open_skeleton(skeleton, NULL);
 }
 
+static int prepare(struct programs *programs, const struct options *options,
+		   const struct rules *rules, uint32_t ranges)
+{
+	int r = open_object(programs);
+
+	if (r)
+		return r;
+	r = size_maps(programs);
+	if (r)
+		return r;
+	set_constants(programs, options, rules, ranges);
+	return walk_loop_bpf__load(programs->skeleton);
+}
+
 int programs_load(struct programs *programs, const struct options *options,
 		  const struct rules *rules, struct ksyms *ksyms, int cgroup, pid_t command)
 {
-	int cpus = libbpf_num_possible_cpus(), r;
+	int cpus = libbpf_num_possible_cpus();
+	int r;
 
-	if (cpus <= 0 || cpus > (int)ABI_MAX_CPUS)
-		return cpus < 0 ? cpus : -E2BIG;
+	if (cpus < 0)
+		return cpus;
+	if (cpus == 0 || cpus > (int)ABI_MAX_CPUS)
+		return -E2BIG;
 	if (!(options->given.flags & OPTIONS_VERBOSE))
 		libbpf_set_print(NULL);
 	programs->cpus = (uint32_t)cpus;
 	programs->ring_bytes = size_of_ring(options->given.sampling.frequency);
-	r = open_object(programs);
-	r = r ? r : size_maps(programs);
-	if (!r)
-		set_constants(programs, options, rules, ksyms->count);
-	r = r ? r : walk_loop_bpf__load(programs->skeleton);
-	r = r ? r : fill_maps(programs, options, cgroup, command);
-	r = r ? r : fill_rules(programs, rules);
-	r = r ? r : fill_kernel_ranges(programs, ksyms);
-	r = r ? r : take_maps(programs);
-	/* The sampler is left out: attaching it would enable its event. */
-	r = r ? r : walk_loop_bpf__attach(programs->skeleton);
-	return r ? r : open_readings(programs, cgroup);
+	r = prepare(programs, options, rules, ksyms->count);
+	if (r)
+		return r;
+	r = fill_maps(programs, options, cgroup, command);
+	if (r)
+		return r;
+	r = fill_rules(programs, rules);
+	if (r)
+		return r;
+	r = fill_kernel_ranges(programs, ksyms);
+	if (r)
+		return r;
+	r = take_maps(programs);
+	if (r)
+		return r;
+	/* Attaches no sampler, whose attachment would enable its event. */
+	r = walk_loop_bpf__attach(programs->skeleton);
+	if (r)
+		return r;
+	return open_readings(programs, cgroup);
 }
 
 void programs_begin_epoch(struct programs *programs, uint32_t epoch)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The BPF programs and maps: sized, filled, loaded and attached, all while privileged. */
+/* The BPF programs and maps. The privileged loader sizes, loads, fills and attaches all of them. */
 #ifndef KEYHOLE_LOADER_PROGRAMS_H
 #define KEYHOLE_LOADER_PROGRAMS_H
 
@@ -22,17 +22,21 @@ struct programs {
 	int segments[PROGRAMS_SEGMENTS];
 	int maps[DESCRIPTOR_EVENTS + 1]; /* for the worker, by enum descriptor_kind; borrowed */
 	int segment_map, process_map, sampler; /* borrowed */
-	int counts[COUNTS_DESCRIPTORS]; /* for keyhole-output, see COUNTS; the first is borrowed */
+	int counts[COUNTS_DESCRIPTORS]; /* for keyhole-output, see COUNTS; counts[0] is borrowed */
 };
 
 /*
- * cgroup: directory or -1; command: process to profile or 0. ksyms is still being read and waited
- * for when it is needed. Returns 0 or a negative errno.
+ * Loads and attaches everything but the sampler. ksyms: symbols that are still being read; the
+ * function waits for their ranges, and takes rules->keys. cgroup: directory or -1; command: process
+ * to profile or 0. Returns 0 or a negative errno.
  */
 int programs_load(struct programs *programs, const struct options *options,
 		  const struct rules *rules, struct ksyms *ksyms, int cgroup, pid_t command);
 
-/* While no event is enabled: what another worker wrote is distrusted from here on. */
+/*
+ * Begins the life of a new worker, while no event is enabled. From here on BPF distrusts what an
+ * earlier worker wrote.
+ */
 void programs_begin_epoch(struct programs *programs, uint32_t epoch);
 
 #endif

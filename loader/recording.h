@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One recording, from the first step (loader/main.c) to the last, and what its start shares with
- * another start of a child (loader/replace.c). Functions that fail have said why.
+ * One recording: everything that its steps hold and hand on to each other. loader/main.c lists the
+ * steps in their order. A step returns an exit status: EXIT_DONE goes on, and the step has
+ * explained any other status on standard error.
  */
 #ifndef KEYHOLE_LOADER_RECORDING_H
 #define KEYHOLE_LOADER_RECORDING_H
@@ -9,42 +10,55 @@
 #include "loader/events.h"
 #include "loader/kernel_symbols.h"
 #include "loader/monitor.h"
+#include "loader/options.h"
 #include "loader/programs.h"
+#include "loader/rules.h"
 #include "loader/user.h"
 
+/* The process ends after a recording: only what other processes wait for is released. */
 struct recording {
-	struct options *options;
+	struct options *options; /* borrowed */
 	struct rules rules;
-	struct policy_user user;
-	int cgroup; /* directory, or -1 */
+	struct policy_user user; /* who invoked keyhole */
+	int cgroup;		 /* directory, or -1 */
 	struct command command;
 	struct output output;
 	struct ksyms ksyms;
 	struct programs programs;
 	struct events events;
 	struct monitor monitor;
-	unsigned int brokers; /* replaced */
-	uint32_t epoch;	      /* workers before this one */
-	int status;
-	uint64_t begun, started; /* monotonic */
+	unsigned int brokers;	 /* brokers that were replaced */
+	uint32_t epoch;		 /* number of the current worker's life, from 0 */
+	int status;		 /* exit status that the recording has so far */
+	uint64_t begun, started; /* ns, monotonic: of the command, of sampling */
 };
 
-/* Says what failed, with the text of a negative errno. Returns EXIT_FAILED. */
-int failed(const char *what, const char *object, int r);
+/* Prepares a recording that holds no descriptor. begun: monotonic time of the command's start. */
+void recording_init(struct recording *rec, struct options *options, uint64_t begun);
 
-/* What keyhole-output has to do at this point, which may be to say that there are no samples. */
-int take_step(struct recording *rec, enum output_step step);
+/*
+ * Writes the first or the last audit event and waits until the event is in the stream. Returns 0 or
+ * a negative errno.
+ */
+int recording_audit(struct recording *rec, enum audit_event event, uint64_t first, uint64_t second);
 
-/* A child that was spawned is who it should be, and confined: an exit status. */
-int expect_ready(struct recording *rec, struct child *child);
+/*
+ * Compares the layers that a process should have with those it has. missing: layers that were not
+ * proven; lacking: layers that this machine cannot give. A layer may be missing when it is lacking
+ * and --require does not insist on the layer; each missing layer is logged. Returns EXIT_DONE, or
+ * EXIT_FAILED when a layer was refused.
+ */
+int recording_check_layers(struct recording *rec, enum message_party party, pid_t pid,
+			   uint32_t missing, uint32_t lacking);
 
-/* To children that are ready: 0 or a negative errno, and an exit status for all of them.
- * segments: that the worker has, 0: as many as there are. */
-int equip_exporter(struct recording *rec);
-int equip_broker(struct recording *rec, uint32_t segments);
-int equip_children(struct recording *rec);
+/* Moves the channels of all children to the phase. */
+void recording_enter_phase(struct recording *rec, enum message_phase phase);
 
-/* monitor_run(), and another child in place of one that has ended or hangs. */
-enum monitor_result replace_watch(struct recording *rec, enum monitor_goal goal, uint64_t until);
+/*
+ * Has keyhole-output take a step, and waits for the end of the step. Returns an exit status:
+ * EXIT_EMPTY when keyhole-output found no sample, EXIT_NO_COMMAND when the command could not be
+ * run.
+ */
+int recording_take_step(struct recording *rec, enum output_step step);
 
 #endif

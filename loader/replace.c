@@ -1,25 +1,45 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Another child in the place of one: the role's spawner gives it the same uid and layers, and it is
- * checked as the first one was.
+ * The role's spawner starts the new child with the same uid and layers. The loader checks the new
+ * child as the loader checked the first one.
  */
+#include "loader/replace.h"
+
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "ipc/log.h"
 #include "ipc/time.h"
+#include "loader/equip.h"
+#include "loader/failed.h"
 #include "loader/recording.h"
 
-#define PAUSE_NS  (50 * NS_PER_MS) /* before another worker */
-#define AGAIN_NS  (16 * PAUSE_NS)  /* the second time within DEATHS_NS */
+#define PAUSE_NS  (50 * NS_PER_MS) /* before a new worker */
+#define AGAIN_NS  (16 * PAUSE_NS)  /* before the second one within DEATHS_NS */
 #define DEATHS_NS (600 * NS_PER_SECOND)
 #define WHOLE_MS  2000 /* for a part of a stream to be written */
+
+/* How a recording goes on after a child ended. */
+enum outcome {
+	GOES_ON,
+	ENDS,  /* early, with the profile so far */
+	FAILS, /* which was explained */
+};
 
 static bool is_recent(uint64_t time)
 {
 	return time && time_now() - time < DEATHS_NS;
 }
+
+/* Returns whether the output is a stream of profiles: what was written once stays written. */
+static bool is_stream(const struct recording *rec)
+{
+	return rec->options->given.flags >> OPTIONS_EVERY;
+}
+
+/* ---- spawning ------------------------------------------------------------------------------ */
 
 static void release(struct recording *rec, enum policy_role first, enum policy_role last)
 {
@@ -30,57 +50,102 @@ static void release(struct recording *rec, enum policy_role first, enum policy_r
 	}
 }
 
-static int spawn_again(struct recording *rec, enum policy_role first, enum policy_role last)
+/* Asks all spawners first: the new children start side by side. */
+static int spawn_all(struct recording *rec, enum policy_role first, enum policy_role last)
 {
-	struct child *children = rec->monitor.children;
 	int r = EXIT_DONE;
 
-	release(rec, first, last);
-	for (int role = first; role <= (int)last; role++)
-		if (spawner_spawn(&children[role].spawner, &children[role].channel))
+	for (int role = first; role <= (int)last; role++) {
+		struct child *child = &rec->monitor.children[role];
+
+		if (spawner_spawn(&child->spawner, &child->channel))
 			r = EXIT_FAILED;
+	}
+	return r;
+}
+
+static int spawn_again(struct recording *rec, enum policy_role first, enum policy_role last)
+{
+	int r;
+
+	release(rec, first, last);
+	r = spawn_all(rec, first, last);
 	for (int role = first; r == EXIT_DONE && role <= (int)last; role++) {
 		monitor_audit(&rec->monitor, AUDIT_restart, (enum message_party)role, 0, 0);
-		r = expect_ready(rec, &children[role]);
+		r = equip_expect_ready(rec, &rec->monitor.children[role]);
 		monitor_watch_child(&rec->monitor, (enum policy_role)role);
 	}
 	return r;
 }
 
-/* Ends by itself, without a worker: not before what it was given of a stream is in the output. */
+/* ---- each role ----------------------------------------------------------------------------- */
+
+/*
+ * Waits for the end of the exporter, which ends by itself without a worker. By then the exporter
+ * has written to the stream what the worker gave it.
+ */
 static int await_exporter(struct recording *rec)
 {
 	struct channel *spawner = &rec->monitor.children[ROLE_EXPORTER].spawner.channel;
 	struct message message;
-	int r = 0;
+	int r;
 
-	if (rec->options->given.flags >> OPTIONS_EVERY && !(spawner->seen >> MESSAGE_EXITED & 1))
-		r = channel_expect(spawner, MESSAGE_EXITED, WHOLE_MS, &message)
-			    ?: message.EXITED.status ? -EIO
-						     : 0;
-	return r ? failed("output", rec->options->output, r) : EXIT_DONE;
+	if (!is_stream(rec) || spawner->seen >> MESSAGE_EXITED & 1)
+		return EXIT_DONE;
+	r = channel_expect(spawner, MESSAGE_EXITED, WHOLE_MS, &message);
+	if (r == 0 && message.EXITED.status)
+		r = -EIO;
+	if (r)
+		return failed("output", rec->options->output, r);
+	return EXIT_DONE;
+}
+
+/* Spends the pause before a new worker, which only the end of the recording interrupts. */
+static int pause_worker(struct recording *rec)
+{
+	const struct child *worker = &rec->monitor.children[ROLE_WORKER];
+	uint64_t until = worker->deaths[0] + PAUSE_NS;
+
+	if (is_recent(worker->deaths[1]))
+		until = worker->deaths[0] + AGAIN_NS;
+	if (monitor_run(&rec->monitor, GOAL_STOP, until) != MONITOR_TIMEOUT)
+		return failed("record", rec->options->output, -ECANCELED);
+	return EXIT_DONE;
+}
+
+static int start_worker_again(struct recording *rec)
+{
+	int r;
+
+	rec->epoch++;
+	r = await_exporter(rec);
+	if (r != EXIT_DONE)
+		return r;
+	r = recording_take_step(rec, STEP_WORKER);
+	if (r != EXIT_DONE)
+		return r;
+	r = spawn_again(rec, ROLE_WORKER, ROLE_BROKER);
+	if (r != EXIT_DONE)
+		return r;
+	return equip_children(rec);
 }
 
 /*
- * All that the one before had a hand in is distrusted: its peers are new as well, and the new one
- * finds its rings and tables by the epoch alone. No event is enabled meanwhile: no walk is left.
+ * Distrusts everything that the ended worker had a hand in. The worker's peers are new as well, and
+ * the new worker finds its rings and tables by the epoch alone. No event is enabled meanwhile, so
+ * no walk of an earlier epoch is left.
  */
 static int replace_worker(struct recording *rec)
 {
-	const struct child *worker = &rec->monitor.children[ROLE_WORKER];
-	const uint64_t ended = worker->deaths[0];
+	const uint64_t ended = rec->monitor.children[ROLE_WORKER].deaths[0];
 	int r;
 
 	release(rec, ROLE_WORKER, ROLE_BROKER);
-	if (monitor_run(&rec->monitor, GOAL_STOP,
-			ended + (is_recent(worker->deaths[1]) ? AGAIN_NS : PAUSE_NS)) !=
-	    MONITOR_TIMEOUT)
-		return failed("record", rec->options->output, -ECANCELED);
-	rec->epoch++;
-	r = await_exporter(rec) ?: take_step(rec, STEP_WORKER);
-	r = r ? r : spawn_again(rec, ROLE_WORKER, ROLE_BROKER);
-	r = r ? r : equip_children(rec);
-	if (r)
+	r = pause_worker(rec);
+	if (r != EXIT_DONE)
+		return r;
+	r = start_worker_again(rec);
+	if (r != EXIT_DONE)
 		return r;
 	programs_begin_epoch(&rec->programs, rec->epoch);
 	log_warning("record: keyhole-worker: replaced after %.0f ms; its samples are lost",
@@ -88,41 +153,65 @@ static int replace_worker(struct recording *rec)
 	return EXIT_DONE;
 }
 
-/* Without one the recording goes on: what is new is not named any more. */
+/* Returns EXIT_DONE also without a new broker: then new files are not named any more. */
 static int replace_broker(struct recording *rec)
 {
-	struct child *broker = &rec->monitor.children[ROLE_BROKER];
 	int r = EXIT_FAILED;
 
 	if (rec->brokers++ < BROKERS_MAX)
 		r = spawn_again(rec, ROLE_BROKER, ROLE_BROKER);
-	r = r ? r : equip_broker(rec, 0);
-	if (r && r != -EPIPE) { /* as below */
+	if (r == EXIT_DONE)
+		r = equip_broker(rec, 0);
+	/* -EPIPE: the monitor sees the end of the worker or the broker like any other end */
+	if (r && r != -EPIPE) {
 		log_error("broker: keyhole-broker: not replaced; new files are not read any more");
 		release(rec, ROLE_BROKER, ROLE_BROKER);
 	}
-	broker->channel.phase = PHASE_RUN;
+	rec->monitor.children[ROLE_BROKER].channel.phase = PHASE_RUN;
 	return EXIT_DONE;
 }
 
-/* It may have written a part: only a file that is ours can be begun anew, and no stream. */
+/* Returns whether nothing was written, or a file of ours can be written from its start again. */
+static bool can_begin_anew(const struct recording *rec)
+{
+	if (rec->monitor.goal != GOAL_WRITTEN && !is_stream(rec))
+		return true;
+	if (!strcmp(rec->options->output, "-"))
+		return false;
+	return lseek(rec->output.fd, 0, SEEK_SET) == 0;
+}
+
 static int replace_exporter(struct recording *rec)
 {
 	int r;
 
-	if ((rec->monitor.goal == GOAL_WRITTEN || rec->options->given.flags >> OPTIONS_EVERY) &&
-	    (!strcmp(rec->options->output, "-") || lseek(rec->output.fd, 0, SEEK_SET)))
+	if (!can_begin_anew(rec))
 		return failed("output", rec->options->output, -ESPIPE);
 	if (spawn_again(rec, ROLE_EXPORTER, ROLE_EXPORTER))
 		return EXIT_FAILED;
 	r = equip_exporter(rec);
 	rec->monitor.children[ROLE_EXPORTER].channel.phase = PHASE_RUN;
-	/* the end of either of the two is seen like any other */
-	return r && r != -EPIPE ? failed("start", "keyhole-exporter", r) : EXIT_DONE;
+	/* -EPIPE: the monitor sees the end of the worker or the exporter like any other end */
+	if (r && r != -EPIPE)
+		return failed("start", "keyhole-exporter", r);
+	return EXIT_DONE;
 }
 
-/* MONITOR_TIMEOUT: the recording goes on. What a worker made is gone with it. */
-static enum monitor_result replace(struct recording *rec, enum policy_role role)
+/* ---- the decision -------------------------------------------------------------------------- */
+
+/* Says that the role ended too often. Only without the broker can a profile be written. */
+static enum outcome give_up(struct recording *rec, enum policy_role role)
+{
+	log_error("record: %s: ended three times within ten minutes; the recording ends",
+		  message_party_name((enum message_party)role));
+	rec->status = EXIT_FAILED;
+	release(rec, role, role);
+	if (role == ROLE_BROKER)
+		return ENDS;
+	return FAILS;
+}
+
+static enum outcome replace(struct recording *rec, enum policy_role role)
 {
 	static int (*const ways[])(struct recording * rec) = {
 		[ROLE_WORKER] = replace_worker,
@@ -130,53 +219,64 @@ static enum monitor_result replace(struct recording *rec, enum policy_role role)
 		[ROLE_BROKER] = replace_broker,
 	};
 	struct child *child = &rec->monitor.children[role];
-	const bool finishing = rec->monitor.goal == GOAL_WRITTEN,
-		   often = is_recent(child->deaths[1]);
+	const bool finishing = rec->monitor.goal == GOAL_WRITTEN;
+	const bool often = is_recent(child->deaths[1]);
 
-	if (role == ROLE_LOADER || (role == ROLE_WORKER && finishing))
-		return MONITOR_FAILED;
+	if (role == ROLE_LOADER)
+		return FAILS;
+	if (role == ROLE_WORKER && finishing)
+		return FAILS; /* everything that a worker made is gone with it */
 	child->deaths[1] = child->deaths[0];
 	child->deaths[0] = time_now();
-	if (often) {
-		log_error("record: %s: ended three times within ten minutes; the recording ends",
-			  message_party_name((enum message_party)role));
-		rec->status = EXIT_FAILED;
-		release(rec, role, role);
-		return role == ROLE_BROKER ? MONITOR_REACHED : MONITOR_FAILED;
-	}
-	return ways[role](rec) || (!finishing && events_enable(&rec->events)) ? MONITOR_FAILED
-									      : MONITOR_TIMEOUT;
+	if (often)
+		return give_up(rec, role);
+	if (ways[role](rec) != EXIT_DONE)
+		return FAILS;
+	if (!finishing && events_enable(&rec->events))
+		return FAILS;
+	return GOES_ON;
 }
 
-static enum monitor_result on_end(struct recording *rec)
+static enum outcome on_stuck_broker(struct recording *rec)
+{
+	rec->monitor.broker_stuck = false;
+	/* after STOP the worker takes no new broker */
+	if (rec->monitor.goal == GOAL_STOP)
+		replace_broker(rec);
+	return GOES_ON;
+}
+
+static enum outcome on_end(struct recording *rec)
 {
 	struct monitor *monitor = &rec->monitor;
 	enum policy_role role;
 
-	if (monitor->broker_stuck) {
-		monitor->broker_stuck = false;
-		if (monitor->goal == GOAL_STOP) /* after STOP the worker takes none */
-			replace_broker(rec);
-		return MONITOR_TIMEOUT;
-	}
+	if (monitor->broker_stuck)
+		return on_stuck_broker(rec);
 	/* before anything that may have to wait */
 	events_disable(&rec->events);
 	role = monitor_explain(monitor);
-	if (role != ROLE_BROKER || monitor->goal == GOAL_STOP)
-		return replace(rec, role);
-	release(rec, role, role); /* nobody needs it any more */
-	return MONITOR_TIMEOUT;
+	if (role == ROLE_BROKER && monitor->goal != GOAL_STOP) {
+		release(rec, role, role); /* nobody needs the broker any more */
+		return GOES_ON;
+	}
+	return replace(rec, role);
 }
 
 enum monitor_result replace_watch(struct recording *rec, enum monitor_goal goal, uint64_t until)
 {
-	enum monitor_result result;
+	for (;;) {
+		enum monitor_result result = monitor_run(&rec->monitor, goal, until);
 
-	do {
-		result = monitor_run(&rec->monitor, goal, until);
 		if (result != MONITOR_ENDED)
 			return result;
-		result = on_end(rec);
-	} while (result == MONITOR_TIMEOUT);
-	return result;
+		switch (on_end(rec)) {
+		case GOES_ON:
+			break;
+		case ENDS:
+			return MONITOR_REACHED;
+		case FAILS:
+			return MONITOR_FAILED;
+		}
+	}
 }

@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The policy file: opened here while privileged, read by a process that is not, keyhole-rules. */
+/*
+ * The policy file. The loader opens the file while privileged; keyhole-rules, which is not, reads.
+ */
 #ifndef KEYHOLE_LOADER_RULES_H
 #define KEYHOLE_LOADER_RULES_H
 
 #include "ipc/messages.h"
 
 struct rules {
-	struct message_policy_keys said; /* hash empty: there is no file */
-	int keys; /* file of struct deny_key, or -1; programs_load() closes it */
+	struct message_policy_keys said; /* hash empty: there is no policy file */
+	int keys; /* file of struct deny_key, or -1; owned by programs_load() from there on */
 };
 
 /*
- * file NULL: the default one, which need not exist but for "check-config", which has the rules
- * printed. "record", or "record --comm" where names of processes and threads must not be hidden.
- * An exit status: what is wrong was said.
+ * Has the policy file read. file: NULL for the default file, which need not exist except for the
+ * verb "check-config". The verb "check-config" has the rules printed; "record --comm" refuses rules
+ * that hide names of processes and threads; "record" has neither effect. Returns an exit status;
+ * errors were logged.
  */
 int rules_read(const char *file, const char *verb, struct rules *ret_rules);
 

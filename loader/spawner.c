@@ -20,7 +20,7 @@
 
 #define START_MS 5000
 #define LEAVE_MS 50
-#define LEFT_MAX 2 /* that may hang at a time */
+#define LEFT_MAX 2 /* killed children that may hang at a time */
 
 _Static_assert((int)ROLE_WORKER == PARTY_WORKER && (int)ROLE_EXPORTER == PARTY_EXPORTER &&
 		       (int)ROLE_BROKER == PARTY_BROKER,
@@ -35,17 +35,19 @@ struct nursery {
 	int program;	   /* descriptor */
 	pid_t child;	   /* 0: none alive */
 	int child_fd;	   /* its pidfd, or -1 */
-	unsigned int left; /* killed, and not known to have ended: a target may hold them */
-	int error;	   /* why none is started: not found, or it would have too many rights */
+	unsigned int left; /* killed children that a target may still hold in the kernel */
+	int error;	   /* why no child starts: not found, or it would have too many rights */
 };
 
-/* In the child, returns a negative errno or not at all. The environment is empty. */
+/*
+ * Runs the program in the child, with an empty environment. Returns a negative errno or not at all.
+ */
 static int exec_program(const struct nursery *nursery, pid_t spawner, int channel)
 {
 	char *argv[] = {(char *)(uintptr_t)nursery->name, NULL};
 	char *envp[] = {NULL};
 
-	/* The same uid, so the signal is allowed; the spawner may be gone already. */
+	/* The spawner, which may be gone already, has the same uid: the signal is allowed. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() == spawner && dup2(channel, CHANNEL_FD) == CHANNEL_FD)
 		syscall(SYS_execveat, nursery->program, "", argv, envp, AT_EMPTY_PATH);
@@ -58,7 +60,10 @@ static void forget_child(struct nursery *nursery)
 	nursery->child = 0;
 }
 
-/* 0, or the negative errno of fork or exec: of the child's memory until then, by vfork. */
+/*
+ * Starts the child. Returns 0 or the negative errno of fork or exec. Until exec the child shares
+ * the spawner's memory (vfork), where the child leaves its error.
+ */
 static int start_program(struct nursery *nursery, int channel)
 {
 	struct f_owner_ex owner = {.type = F_OWNER_PID};
@@ -76,14 +81,15 @@ static int start_program(struct nursery *nursery, int channel)
 		waitpid(pid, NULL, 0);
 		return error;
 	}
-	nursery->child = owner.pid = pid;
+	nursery->child = pid;
+	owner.pid = pid;
 	nursery->child_fd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (nursery->child_fd < 0 || fcntl(nursery->child_fd, F_SETOWN_EX, &owner))
 		return -errno;
 	return 0;
 }
 
-/* One that hangs in the kernel is not waited for. */
+/* Kills the child; waits only shortly for its end, because a child may hang in the kernel. */
 static void leave_child(struct nursery *nursery)
 {
 	struct pollfd end = {.fd = nursery->child_fd, .events = POLLIN};
@@ -103,16 +109,21 @@ static int on_spawn(struct nursery *nursery)
 	struct message_spawned spawned = {.lacking = nursery->layers.lacking,
 					  .proven = nursery->layers.proven};
 	struct message request;
+	int child_fd = -1;
 	int r = channel_receive(&nursery->channel, &request);
 
 	if (r <= 0)
 		return r;
 	leave_child(nursery);
-	spawned.error = nursery->left > LEFT_MAX ? -EBUSY : nursery->error;
+	spawned.error = nursery->error;
+	if (nursery->left > LEFT_MAX)
+		spawned.error = -EBUSY;
 	if (!spawned.error)
 		spawned.error = start_program(nursery, request.fd);
+	if (!spawned.error)
+		child_fd = nursery->child_fd;
 	r = channel_reply(&nursery->channel, &request, MESSAGE_SPAWNED, &spawned, sizeof(spawned),
-			  spawned.error ? -1 : nursery->child_fd);
+			  child_fd);
 	message_release(&request);
 	return r;
 }
@@ -146,11 +157,10 @@ static void serve(struct nursery *nursery)
 }
 
 /*
- * A new process is unwound only once the worker has listed its mappings and published their
- * tables; what it samples until then is cut. On a saturated machine the worker must not wait
- * behind everything it profiles to do that within milliseconds. The group is what counts between
- * sessions where CONFIG_SCHED_AUTOGROUP gives each its own. Where it is refused, the recording is
- * less complete, no more.
+ * Raises the worker's priority. The stacks of a new process are cut until the worker has listed the
+ * mappings and published their tables. On a saturated machine the worker must not wait behind all
+ * targets to do both within milliseconds. With CONFIG_SCHED_AUTOGROUP the priority of the group
+ * decides between sessions. A refusal only makes the recording less complete.
  */
 static void raise_priority(void)
 {
@@ -170,10 +180,12 @@ static int leave_terminal_and_folder(void)
 		return -errno;
 	if (debug && strcmp(debug, "1") == 0)
 		return 0;
-	return dup2(null, STDERR_FILENO) < 0 ? -errno : 0;
+	if (dup2(null, STDERR_FILENO) < 0)
+		return -errno;
+	return 0;
 }
 
-/* Never returns. */
+/* Runs the spawner in the forked process; never returns. */
 static void spawner_main(enum policy_role role, const struct channel *channel, int program,
 			 struct policy_layers layers)
 {
@@ -199,40 +211,57 @@ static void spawner_main(enum policy_role role, const struct channel *channel, i
 
 /* ---- the loader's side --------------------------------------------------------------------- */
 
+static int open_in(const char *folder, const char *name)
+{
+	guard_fd int fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int program;
+
+	if (fd < 0)
+		return -errno;
+	program = openat(fd, name, O_PATH | O_CLOEXEC);
+	if (program < 0)
+		return -errno;
+	return program;
+}
+
 int spawner_open_program(const char *name)
 {
 	char own[PATH_MAX] = "";
-	ssize_t length = readlink("/proc/self/exe", own, sizeof(own) - 1);
-	const char *const folders[] = {length > 0 ? dirname(own) : "", KEYHOLE_LIBEXECDIR};
-	int fd = -1;
+	int fd;
 
-	for (size_t i = 0; fd < 0 && i < sizeof(folders) / sizeof(folders[0]); i++) {
-		guard_fd int folder = open(folders[i], O_PATH | O_DIRECTORY | O_CLOEXEC);
-
-		fd = folder < 0 ? -1 : openat(folder, name, O_PATH | O_CLOEXEC);
+	if (readlink("/proc/self/exe", own, sizeof(own) - 1) > 0) {
+		fd = open_in(dirname(own), name);
+		if (fd >= 0)
+			return fd;
 	}
-	return fd < 0 ? -errno : fd;
+	return open_in(KEYHOLE_LIBEXECDIR, name);
 }
 
 int spawner_start(struct spawner *spawner, enum policy_role role)
 {
-	int fds[2], r = channel_pair(fds);
-	/* Here: in a user namespace, being root does not open everybody's folders. */
+	int fds[2];
+	int r = channel_pair(fds);
+	/* Opened here: in a user namespace, root cannot open the folders of every user. */
 	guard_fd int program = spawner_open_program(message_party_name((enum message_party)role));
 	struct policy_layers layers;
+	pid_t pid;
 
-	*spawner = (struct spawner){.role = role, .channel = {.fd = -1}};
-	spawner->pid = r ? r
-			 : channel_forked(&spawner->channel, PARTY_SPAWNER, fds, program,
-					  policy_fork(role, &layers));
+	*spawner = (struct spawner){.role = role, .pid = r, .channel = {.fd = -1}};
+	if (r)
+		return r;
+	pid = policy_fork(role, &layers);
+	spawner->pid = channel_forked(&spawner->channel, PARTY_SPAWNER, fds, program, pid);
+	if (spawner->pid < 0)
+		return spawner->pid;
 	if (spawner->pid == 0)
 		spawner_main(role, &spawner->channel, program, layers);
-	return spawner->pid < 0 ? spawner->pid : 0;
+	return 0;
 }
 
 int spawner_spawn(struct spawner *spawner, struct channel *ret_channel)
 {
-	int fds[2], r = channel_pair(fds);
+	int fds[2];
+	int r = channel_pair(fds);
 
 	if (r)
 		return r;
@@ -243,8 +272,9 @@ int spawner_spawn(struct spawner *spawner, struct channel *ret_channel)
 }
 
 /*
- * The number in our own namespace, as the kernel translates the owner that the spawner set.
- * Before Linux 5.14 a process that is not dumpable may not read its own fdinfo.
+ * Returns the pid in the loader's own namespace: the kernel translates the owner that the spawner
+ * set. fdinfo has the pid too, but before Linux 5.14 a process that is not dumpable may not read
+ * its own fdinfo.
  */
 static pid_t pid_of(int pidfd)
 {
@@ -252,7 +282,9 @@ static pid_t pid_of(int pidfd)
 
 	if (fcntl(pidfd, F_GETOWN_EX, &owner))
 		return -errno;
-	return owner.type == F_OWNER_PID && owner.pid > 0 ? owner.pid : -ESRCH;
+	if (owner.type != F_OWNER_PID || owner.pid <= 0)
+		return -ESRCH;
+	return owner.pid;
 }
 
 pid_t spawner_started(struct spawner *spawner)
@@ -260,17 +292,19 @@ pid_t spawner_started(struct spawner *spawner)
 	struct message message;
 	int r;
 
-	/* An EXITED before it is about a child that was there earlier. */
+	/* An EXITED before the answer is about an earlier child. */
 	do {
 		r = channel_wait(&spawner->channel, START_MS, &message);
 		if (r < 0)
 			return r;
 	} while (message.head.reply_to != spawner->channel.sent);
-	spawner->channel.seen = 0; /* an EXITED from here on is of the new one */
+	spawner->channel.seen = 0; /* an EXITED from here on is about the new child */
 	spawner->layers = (struct policy_layers){message.SPAWNED.lacking, message.SPAWNED.proven};
-	r = message.SPAWNED.error ? message.SPAWNED.error : pid_of(message.fd);
+	r = message.SPAWNED.error;
+	if (r == 0)
+		r = pid_of(message.fd);
 	message_release(&message);
-	return r ? r : -EPROTO;
+	return r;
 }
 
 void spawner_stop(struct spawner *spawner)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One per role: a process that has that role's uid and rights already and can start its program
- * again and again, so that the loader need not stay privileged to replace a dead child.
+ * A spawner is a process per role: it has the role's uid and rights already, and starts the role's
+ * program again and again. So the loader need not stay privileged to replace a dead child.
  */
 #ifndef KEYHOLE_LOADER_SPAWNER_H
 #define KEYHOLE_LOADER_SPAWNER_H
@@ -14,26 +14,36 @@
 struct spawner {
 	enum policy_role role;
 	pid_t pid;
-	struct policy_layers layers; /* of its child, as far as they are its own */
+	struct policy_layers layers; /* of its child, as far as the child inherits layers */
 	struct channel channel;	     /* carries EXITED when the child has ended */
 };
 
 /*
- * O_PATH, of a program beside our own, else where it gets installed; or a negative errno. By
- * descriptor: the uid that it will have need not be able to reach the folder it lies in.
+ * Opens (O_PATH) a program that lies beside our own, or else where programs get installed. Returns
+ * the descriptor or a negative errno. With a descriptor, the uid of the later process need not be
+ * able to reach the program's folder.
  */
 int spawner_open_program(const char *name);
 
-/* As early as possible: the fork has the loader's memory. */
+/*
+ * Starts a spawner. Call it as early as possible: the fork has the loader's memory. Returns 0 or a
+ * negative errno.
+ */
 int spawner_start(struct spawner *spawner, enum policy_role role);
 
-/* Has the program started, after a child that still runs was killed. Waits for nothing. */
+/*
+ * Asks the spawner to kill a child that still runs, and to start the program. Waits for nothing.
+ * Returns 0 with the loader's end of the new child's channel, or a negative errno.
+ */
 int spawner_spawn(struct spawner *spawner, struct channel *ret_channel);
 
-/* Waits for the answer: the child's pid, or why the spawner, its fork or its exec failed. */
+/*
+ * Waits for the spawner's answer. Returns the child's pid, or the negative errno with which the
+ * spawner, its fork or its exec failed.
+ */
 pid_t spawner_started(struct spawner *spawner);
 
-/* Ends the spawner, which kills its child. */
+/* Ends the spawner, which kills its child, and waits for the spawner's end. */
 void spawner_stop(struct spawner *spawner);
 
 #endif

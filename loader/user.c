@@ -13,8 +13,9 @@
 int output_start(struct output *ret_output, const char *path, bool force, const char *debug_dirs,
 		 const struct policy_user *user)
 {
-	const char *const argv[] = {message_party_name(PARTY_COMMITTER),
-				    force ? "replace" : "write", path, debug_dirs, NULL};
+	const char *verb = force ? "replace" : "write";
+	const char *const argv[] = {message_party_name(PARTY_COMMITTER), verb, path, debug_dirs,
+				    NULL};
 	struct message message;
 	int r;
 
@@ -54,12 +55,14 @@ int command_start(struct command *ret_command, char **argv, const struct policy_
 	const char *const *own = (const char *const *)argv - 2;
 
 	ret_command->pid = helper_start(PARTY_COMMITTER, own, user, &ret_command->hold);
-	return ret_command->pid < 0 ? ret_command->pid : 0;
+	if (ret_command->pid < 0)
+		return ret_command->pid;
+	return 0;
 }
 
 void command_release(struct command *command)
 {
-	/* Where nobody reads any more it has ended, which is noticed. */
+	/* An error means that the command's process ended, which command_reap() notices. */
 	channel_send_bare(&command->hold, MESSAGE_RELEASE, -1);
 	channel_release(&command->hold);
 }
@@ -71,5 +74,8 @@ void command_reap(struct command *command)
 	if (command->pid <= 0 || waitpid(command->pid, &status, WNOHANG) != command->pid)
 		return;
 	command->pid = 0;
-	command->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	if (WIFSIGNALED(status))
+		command->status = 128 + WTERMSIG(status);
+	else
+		command->status = WEXITSTATUS(status);
 }

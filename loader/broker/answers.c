@@ -22,12 +22,14 @@
 
 /* ---- processes ----------------------------------------------------------------------------- */
 
-/* Raw: the attributes are a union whose unused bytes the kernel wants to be zero. */
+/* Calls the kernel itself, which wants unused bytes of the union to be zero. */
 static int bpf_call(enum bpf_cmd command, union bpf_attr *attr)
 {
 	long r = syscall(SYS_bpf, command, attr, sizeof(*attr));
 
-	return r < 0 ? -errno : (int)r;
+	if (r < 0)
+		return -errno;
+	return (int)r;
 }
 
 static int map_element(enum bpf_cmd command, int map, uint32_t index, void *value)
@@ -42,8 +44,9 @@ static int map_element(enum bpf_cmd command, int map, uint32_t index, void *valu
 }
 
 /*
- * Only those that BPF follows and no rule of the policy denies. Asked once a file is open, which
- * waits for an exec that is under way: of whom it is now. It comes before any other error.
+ * Returns 0 for a process that BPF follows and no deny rule denies, or a negative errno. Call it
+ * once the file is open. open() waits for an exec that is under way: so the check judges the
+ * program whose file was opened. An error of the check goes before an error of open().
  */
 static int check_process(int processes, uint32_t pid)
 {
@@ -52,8 +55,9 @@ static int check_process(int processes, uint32_t pid)
 
 	if (pid >= 1 && pid <= PROCESS_PID_MAX)
 		r = map_element(BPF_MAP_LOOKUP_ELEM, processes, pid, &process);
-	r = r == 0 && process.denied ? -EACCES : r;
-	explicit_bzero(&process, sizeof(process)); /* it has an address of the kernel */
+	if (r == 0 && process.denied)
+		r = -EACCES;
+	explicit_bzero(&process, sizeof(process)); /* process has an address of the kernel */
 	return r;
 }
 
@@ -65,25 +69,31 @@ int answer_maps(int processes, const struct message_maps *request)
 
 	snprintf(path, sizeof(path), "%u/task/%u/maps", request->pid, request->thread);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	error = fd < 0 ? -errno : 0;
+	error = errno;
 	r = check_process(processes, request->pid);
-	r = r < 0 ? r : error;
-	return r < 0 ? r : take_fd(&fd);
+	if (r < 0)
+		return r;
+	if (fd < 0)
+		return -error;
+	return take_fd(&fd);
 }
 
 /* ---- objects ------------------------------------------------------------------------------- */
 
 static bool object_valid(const struct message_object *request)
 {
-	long page = sysconf(_SC_PAGESIZE);
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 
-	return !(request->flags & ~(uint64_t)OBJECT_WANT_FD) && request->start < request->end &&
-	       request->start % (uint64_t)page == 0 && request->end % (uint64_t)page == 0;
+	if (request->flags & ~(uint64_t)OBJECT_WANT_FD)
+		return false;
+	if (request->start >= request->end)
+		return false;
+	return request->start % page == 0 && request->end % page == 0;
 }
 
 /*
- * The link has the access mode of the mapping's file as its permissions (proc(5)). The kernel and
- * dynamic linkers open code read-only; what is open for writing is data, or shared memory.
+ * Refuses a mapping whose file is open for writing: data, or shared memory. The kernel and dynamic
+ * linkers open code read-only. The permissions of the link are the access mode (proc(5)).
  */
 static int check_mode(const char *path)
 {
@@ -91,31 +101,52 @@ static int check_mode(const char *path)
 
 	if (statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC, STATX_MODE, &link))
 		return -errno;
-	return link.stx_mode & S_IWUSR ? -EACCES : 0;
+	if (link.stx_mode & S_IWUSR)
+		return -EACCES;
+	return 0;
 }
 
-/* The link leads to the mapped inode itself, whatever its name is by now; O_PATH does not open it,
- * so a file system that does not answer cannot hold the broker here. */
+/*
+ * Opens the link, which leads to the mapped inode itself, whatever the file's name is by now.
+ * O_PATH asks nothing of the file system: so a file system that does not answer cannot hold the
+ * broker.
+ */
+static int open_link(const char *path)
+{
+	int fd;
+	int r = check_mode(path);
+
+	if (r < 0)
+		return r;
+	fd = open(path, O_PATH | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	return fd;
+}
+
+/* Opens the mapped file (O_PATH). Returns a descriptor or a negative errno. */
 static int open_mapped(const struct message_object *request)
 {
 	char path[PATH_BYTES];
 	struct statx thread;
 	guard_fd int fd = -1;
-	int r;
 
 	snprintf(path, sizeof(path), "%u/map_files/%llx-%llx", request->thread,
 		 (unsigned long long)request->start, (unsigned long long)request->end);
-	r = check_mode(path);
-	fd = r < 0 ? r : open(path, O_PATH | O_CLOEXEC);
-	r = r == 0 && fd < 0 ? -errno : r;
-	/* a folder that only its process has, not its threads: whose it is is asked last */
+	fd = open_link(path);
+	/*
+	 * The task folders of a process have no map_files, so the path above has no pid. The last
+	 * question proves that the thread belongs to pid.
+	 */
 	snprintf(path, sizeof(path), "%u/task/%u", request->pid, request->thread);
 	if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, 0, &thread))
 		return -errno;
-	return r < 0 ? r : take_fd(&fd);
+	if (fd < 0)
+		return fd;
+	return take_fd(&fd);
 }
 
-/* Cached attributes only, for the same reason. */
+/* Reads cached attributes only: a file system need not answer here either. */
 static int identify(int fd, struct message_object_reply *ret_reply)
 {
 	struct statx status;
@@ -138,25 +169,42 @@ static int reopen(int fd)
 
 	snprintf(path, sizeof(path), "self/fd/%d", fd);
 	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
+	if (fd < 0)
+		return -errno;
+	return fd;
 }
 
 int answer_object(int processes, struct limits *limits, const struct message_object *request,
 		  struct message_object_reply *ret_reply, int *ret_fd)
 {
-	guard_fd int fd = object_valid(request) ? open_mapped(request) : -EINVAL;
-	int r = fd == -EINVAL ? fd : check_process(processes, request->pid);
+	guard_fd int fd = -1;
+	int r;
 
-	if (r == 0)
-		r = fd < 0 ? fd : identify(fd, ret_reply);
-	if (r < 0 || !(request->flags & OBJECT_WANT_FD))
-		return r;
-	r = mounts_check(request->pid, fd);
-	r = r < 0 ? r : limits_open(limits, ret_reply, time_now());
+	if (!object_valid(request))
+		return -EINVAL;
+	fd = open_mapped(request);
+	r = check_process(processes, request->pid);
 	if (r < 0)
-		return r == -EALREADY ? 0 : r;
+		return r;
+	if (fd < 0)
+		return fd;
+	r = identify(fd, ret_reply);
+	if (r < 0)
+		return r;
+	if (!(request->flags & OBJECT_WANT_FD))
+		return 0;
+	r = mounts_check(request->pid, fd);
+	if (r < 0)
+		return r;
+	r = limits_open(limits, ret_reply, time_now());
+	if (r == -EALREADY)
+		return 0; /* with the identity alone */
+	if (r < 0)
+		return r;
 	*ret_fd = reopen(fd);
-	return *ret_fd < 0 ? *ret_fd : 0;
+	if (*ret_fd < 0)
+		return *ret_fd;
+	return 0;
 }
 
 /* ---- table memory -------------------------------------------------------------------------- */
@@ -177,14 +225,19 @@ static int segment_create(void)
 
 int segments_init(struct segments *ret_segments, int map, uint32_t first)
 {
-	uint32_t next = first, id;
-	int r = first <= SEGMENT_MAX ? 0 : -EINVAL;
+	uint32_t next = first;
+	uint32_t id;
 
-	while (next < SEGMENT_MAX && (r = map_element(BPF_MAP_LOOKUP_ELEM, map, next, &id)) == 0 &&
-	       !first)
-		next++;
-	if (r && r != -ENOENT)
-		return r;
+	if (first > SEGMENT_MAX)
+		return -EINVAL;
+	for (; next < SEGMENT_MAX; next++) {
+		int r = map_element(BPF_MAP_LOOKUP_ELEM, map, next, &id);
+
+		if (r && r != -ENOENT)
+			return r;
+		if (r == -ENOENT || first)
+			break;
+	}
 	*ret_segments = (struct segments){.map = map, .next = next, .anchored = first != 0};
 	return 0;
 }
@@ -195,8 +248,9 @@ int answer_segment(struct segments *segments, const struct message_segment *requ
 	uint32_t inner;
 	int r;
 
-	if (request->index >= SEGMENT_MAX || request->index > segments->next ||
-	    (segments->anchored && request->index != segments->next))
+	if (request->index >= SEGMENT_MAX || request->index > segments->next)
+		return -EINVAL;
+	if (segments->anchored && request->index != segments->next)
 		return -EINVAL;
 	fd = segment_create();
 	if (fd < 0)

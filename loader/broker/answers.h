@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the broker does for the worker. Of targets it reads lists of mounts alone, and it allocates
- * nothing; each answer is a descriptor or a negative errno.
+ * The broker's answers to the worker's requests. The broker reads nothing of targets but their
+ * lists of mounts, and allocates no memory.
  */
 #ifndef KEYHOLE_LOADER_BROKER_ANSWERS_H
 #define KEYHOLE_LOADER_BROKER_ANSWERS_H
@@ -15,25 +15,29 @@ struct limits;
 
 struct segments {
 	int map;       /* the outer ARRAY_OF_MAPS */
-	uint32_t next; /* index of the next segment, or of the last one possible */
-	bool anchored; /* next is known: otherwise the worker's first request tells */
+	uint32_t next; /* index of the next segment; unless anchored, the highest possible one */
+	bool anchored; /* next is known; otherwise the worker's first request sets next */
 };
 
-/* first: the worker's next one; 0: it lost a broker, and asks for one of those that there are (of
- * a worker before it, it may be) or for the one behind them. */
+/*
+ * Prepares the answers to SEGMENT. first: index of the worker's next segment. 0 means that the
+ * worker has lost a broker. Its next segment is then one that the map has, perhaps from an earlier
+ * worker, or the one behind them. Returns 0 or a negative errno.
+ */
 int segments_init(struct segments *ret_segments, int map, uint32_t first);
 
 /*
- * Each returns a new descriptor, or a negative errno. processes: of struct generation by id. A
- * process that is not in it, or has no such thread, gives -ENOENT, one that is denied -EACCES.
+ * Each returns a new descriptor, or a negative errno. -ENOENT: BPF does not follow the process, or
+ * the process has no such thread. -EACCES: the process is denied. processes: map of struct
+ * generation by pid.
  */
 int answer_maps(int processes, const struct message_maps *request);
 int answer_segment(struct segments *segments, const struct message_segment *request);
 
 /*
- * 0 with the identity and, where it was asked for and not given within the last minute, a new
- * descriptor; or a negative errno. -EACCES: no regular file, one that the process opened for
- * writing, or on a file system that is not allowed.
+ * Returns 0 with the identity, or a negative errno as above. Also sets *ret_fd to a new descriptor,
+ * if the request wants one and the last minute gave none. -EACCES also means: no regular file, a
+ * file that the process opened for writing, or a file system that is not allowed.
  */
 int answer_object(int processes, struct limits *limits, const struct message_object *request,
 		  struct message_object_reply *ret_reply, int *ret_fd);

@@ -2,20 +2,24 @@
 #include "loader/broker/limits.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <sys/random.h>
 
 #include "ipc/log.h"
 #include "ipc/time.h"
 
 #define TOKEN_NS (NS_PER_SECOND / LIMIT_REQUESTS_RATE)
+#define NO_PLACE LIMIT_OBJECTS
 
 int limits_init(struct limits *limits, uint64_t now)
 {
 	*limits = (struct limits){.tokens = LIMIT_REQUESTS, .filled = now};
-	return getrandom(&limits->key, sizeof(limits->key), 0) < 0 ? -errno : 0;
+	if (getrandom(&limits->key, sizeof(limits->key), 0) < 0)
+		return -errno;
+	return 0;
 }
 
-/* The first one is logged, and each time their number has doubled. */
+/* Counts a refusal. Logs the first one, and each that doubles their number. Returns r. */
 static int count(uint64_t *counter, const char *what, int r)
 {
 	uint64_t before = (*counter)++;
@@ -25,20 +29,23 @@ static int count(uint64_t *counter, const char *what, int r)
 	return r;
 }
 
-/* What is less than a whole token is left in `filled`. */
+/* `filled` moves by whole tokens: the rest of the time counts for the next token. */
 int limits_request(struct limits *limits, uint64_t now)
 {
-	uint64_t due = (now - limits->filled) / TOKEN_NS, room = LIMIT_REQUESTS - limits->tokens;
+	uint64_t due = (now - limits->filled) / TOKEN_NS;
+	uint64_t room = LIMIT_REQUESTS - limits->tokens;
 
 	limits->filled += due * TOKEN_NS;
-	limits->tokens += due < room ? due : room;
+	if (due > room)
+		due = room;
+	limits->tokens += due;
 	if (limits->tokens == 0)
 		return count(&limits->refused, "requests refused, too many at once", -EAGAIN);
 	limits->tokens--;
 	return 0;
 }
 
-/* With a random number in it: no target can choose files that take each other's places. */
+/* Starts from a random key: no target can choose files that take each other's places. */
 static uint64_t hash(const struct limits *limits, const struct message_object_reply *object)
 {
 	const uint64_t words[] = {object->device, object->inode, object->change_seconds,
@@ -50,22 +57,34 @@ static uint64_t hash(const struct limits *limits, const struct message_object_re
 	return hash;
 }
 
-int limits_open(struct limits *limits, const struct message_object_reply *object, uint64_t now)
+/*
+ * Returns the first free place, or NO_PLACE. There is none for an object that was opened within the
+ * last minute. There is none either when other objects have all places, because the table cannot
+ * tell whether they pushed this object out.
+ */
+static uint64_t find_place(const struct limits *limits, uint64_t wanted, uint64_t now)
 {
-	uint64_t wanted = hash(limits, object), place = LIMIT_OBJECTS;
+	uint64_t place = NO_PLACE;
 
 	for (unsigned int i = 0; i < LIMIT_PROBES; i++) {
-		uint64_t at = (wanted + i) % LIMIT_OBJECTS, opened = limits->objects[at].opened;
+		const uint64_t at = (wanted + i) % LIMIT_OBJECTS;
+		const uint64_t opened = limits->objects[at].opened;
+		const bool is_free = opened == 0 || now - opened >= LIMIT_OPEN_AGAIN;
 
-		if (opened == 0 || now - opened >= LIMIT_OPEN_AGAIN) {
-			place = place < LIMIT_OBJECTS ? place : at;
-		} else if (limits->objects[at].hash == wanted) {
-			place = LIMIT_OBJECTS;
-			break;
-		}
+		if (!is_free && limits->objects[at].hash == wanted)
+			return NO_PLACE;
+		if (is_free && place == NO_PLACE)
+			place = at;
 	}
-	/* Where others have all its places, it could be one that was pushed out. */
-	if (place == LIMIT_OBJECTS)
+	return place;
+}
+
+int limits_open(struct limits *limits, const struct message_object_reply *object, uint64_t now)
+{
+	const uint64_t wanted = hash(limits, object);
+	const uint64_t place = find_place(limits, wanted, now);
+
+	if (place == NO_PLACE)
 		return count(&limits->repeated, "objects not opened again", -EALREADY);
 	limits->objects[place].hash = wanted;
 	limits->objects[place].opened = now;

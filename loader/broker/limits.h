@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How much one worker may ask for; the next one begins anew. */
+/* Limits of what one worker may ask for. The broker of the next worker begins anew. */
 #ifndef KEYHOLE_LOADER_BROKER_LIMITS_H
 #define KEYHOLE_LOADER_BROKER_LIMITS_H
 
@@ -8,28 +8,34 @@
 #include "ipc/messages.h"
 
 /*
- * At first, and a second. An honest worker that starts among 2,000 processes asks for 2,000 lists
- * and some 10,000 objects; later for 200 lists a second, and at most 20 times for each object.
+ * An honest worker that starts among 2,000 processes asks for 2,000 lists and some 10,000 objects.
+ * Later the worker asks for 200 lists a second, and for each object at most 20 times.
  */
-#define LIMIT_REQUESTS	    65536
-#define LIMIT_REQUESTS_RATE 5000
+#define LIMIT_REQUESTS	    65536	   /* at once */
+#define LIMIT_REQUESTS_RATE 5000	   /* per second, afterwards */
 #define LIMIT_OPEN_AGAIN    60000000000ull /* ns */
-#define LIMIT_OBJECTS	    32768	   /* opened ones that are remembered */
-#define LIMIT_PROBES	    64		   /* places where one of them may be */
+#define LIMIT_OBJECTS	    32768	   /* opened objects that are remembered */
+#define LIMIT_PROBES	    64		   /* places where one object may be */
 
 struct limits {
-	uint64_t tokens, filled; /* when */
-	uint64_t refused, repeated;
-	uint64_t key;
+	uint64_t tokens;	    /* requests that are allowed now */
+	uint64_t filled;	    /* ns, monotonic: when tokens were added last */
+	uint64_t refused, repeated; /* answers: -EAGAIN, -EALREADY */
+	uint64_t key;		    /* random */
 	struct {
-		uint64_t hash, opened; /* opened: when, or 0 */
+		uint64_t hash;
+		uint64_t opened; /* ns, monotonic; 0: free */
 	} objects[LIMIT_OBJECTS];
 };
 
-int limits_init(struct limits *limits, uint64_t now); /* 0 or a negative errno */
-/* 0, or -EAGAIN: counted, ask again later. */
+/* Times are ns, monotonic. Returns 0 or a negative errno. */
+int limits_init(struct limits *limits, uint64_t now);
+/* Takes a token for a request. Returns 0, or -EAGAIN: ask again later. */
 int limits_request(struct limits *limits, uint64_t now);
-/* 0, or -EALREADY: it was opened, or so many others were, within the last minute. */
+/*
+ * Notes that the object is opened. Returns 0, or -EALREADY when the object, or too many other
+ * objects, were opened within the last minute.
+ */
 int limits_open(struct limits *limits, const struct message_object_reply *object, uint64_t now);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * keyhole-broker: opens for the worker what it may not open itself. The one process that keeps
- * capabilities while sampling goes on. Nobody waits for it: what hangs here holds up the worker's
- * requests only, and another one is started in its place when that lasts.
+ * keyhole-broker opens for the worker what the worker may not open itself. The broker is the one
+ * process that keeps capabilities while sampling goes on. No process waits for the broker: a call
+ * that hangs here only delays the worker's requests. When a call hangs for long, the loader starts
+ * a new broker.
  */
 #include <errno.h>
 #include <limits.h>
@@ -18,16 +19,16 @@
 #include "loader/broker/mounts.h"
 #include "policy/policy.h"
 
-#define START_MS INT_MAX /* however long loading takes; the end of the loader is seen */
+#define START_MS INT_MAX /* loading may take long; the end of the loader ends the wait */
 
 struct broker {
 	struct channel loader, worker, audit;
 	struct segments segments;
 	struct limits limits;
-	int followed; /* map of BPF's, only to read */
+	int followed; /* map of struct generation by pid; read-only */
 };
 
-/* 0 or a negative errno. */
+/* Answers one request. Returns 0 or a negative errno. */
 static int answer(struct broker *broker, const struct message *request,
 		  struct message_object_reply *ret_reply, int *ret_fd)
 {
@@ -38,42 +39,94 @@ static int answer(struct broker *broker, const struct message *request,
 	if (request->head.type == MESSAGE_OBJECT)
 		return answer_object(broker->followed, &broker->limits, &request->OBJECT, ret_reply,
 				     ret_fd);
-	*ret_fd = request->head.type == MESSAGE_MAPS
-			  ? answer_maps(broker->followed, &request->MAPS)
-			  : answer_segment(&broker->segments, &request->SEGMENT);
-	return *ret_fd < 0 ? *ret_fd : 0;
+	if (request->head.type == MESSAGE_MAPS)
+		*ret_fd = answer_maps(broker->followed, &request->MAPS);
+	else
+		*ret_fd = answer_segment(&broker->segments, &request->SEGMENT);
+	if (*ret_fd < 0)
+		return *ret_fd;
+	return 0;
+}
+
+/* Writes to the audit stream, if there is one, and waits as long as keyhole-audit does not read. */
+static int write_audit(struct broker *broker, const struct message_audit *audit)
+{
+	int r;
+
+	if (broker->audit.fd < 0)
+		return 0;
+	do
+		r = channel_send(&broker->audit, MESSAGE_AUDIT, audit, sizeof(*audit), -1);
+	while (r == -EAGAIN);
+	return r;
 }
 
 /*
- * Nothing is given that is not in the audit stream, however long that takes. In the table of
- * messages a reply follows its request, and begins as that to OBJECT does.
+ * Gives the worker nothing that is not in the audit stream. In the table of messages a reply
+ * follows its request, and all replies begin as the reply to OBJECT does.
  */
 static int on_request(struct broker *broker, const struct message *request)
 {
 	const uint16_t type = request->head.type;
-	/* what a SEGMENT has no field for is 0 */
+	/* a SEGMENT has neither of the two fields, and zeros in their place */
 	struct message_audit audit = {
 		.pid = type == MESSAGE_MAPS ? request->MAPS.pid : request->OBJECT.pid,
 		.request = type,
 	};
 	guard_fd int fd = -1;
-	int error = answer(broker, request, &audit.answer, &fd), r;
+	int error = answer(broker, request, &audit.answer, &fd);
+	int r;
 
 	audit.answer.error = error;
 	audit.granted = fd >= 0;
-	for (r = broker->audit.fd < 0 ? 0 : -EAGAIN; r == -EAGAIN;)
-		r = channel_send(&broker->audit, MESSAGE_AUDIT, &audit, sizeof(audit), -1);
+	r = write_audit(broker, &audit);
+	if (r)
+		return r;
 	if (error)
 		audit.answer = (struct message_object_reply){.error = error};
-	return r ? r
-		 : channel_reply(&broker->worker, request, type + 1, &audit.answer,
-				 message_rule(type + 1u)->payload, fd);
+	return channel_reply(&broker->worker, request, type + 1, &audit.answer,
+			     message_rule(type + 1u)->payload, fd);
+}
+
+/* Takes the two maps. Returns 0 or a negative errno. */
+static int take_maps(struct broker *broker)
+{
+	struct message message;
+	int r = channel_expect(&broker->loader, MESSAGE_SEGMENT_MAP, START_MS, &message);
+
+	if (r)
+		return r;
+	r = segments_init(&broker->segments, message.fd, message.SEGMENT_MAP.index);
+	if (r)
+		return r;
+	r = channel_expect(&broker->loader, MESSAGE_PROCESS_MAP, START_MS, &message);
+	if (r)
+		return r;
+	broker->followed = message.fd;
+	return 0;
+}
+
+/* Takes the channel to keyhole-audit, if there is one, and to the worker. */
+static int take_peers(struct broker *broker)
+{
+	struct message peer;
+	int r = channel_wait(&broker->loader, START_MS, &peer);
+
+	if (r == 1 && peer.head.type == MESSAGE_AUDIT_PEER) {
+		channel_init(&broker->audit, peer.fd, PARTY_BROKER, PARTY_AUDITOR);
+		r = channel_wait(&broker->loader, START_MS, &peer);
+	}
+	if (r < 0)
+		return r;
+	if (peer.head.type != MESSAGE_REQUEST_PEER)
+		return -EPROTO;
+	channel_init(&broker->worker, peer.fd, PARTY_BROKER, PARTY_WORKER);
+	return 0;
 }
 
 static int start(struct broker *broker)
 {
 	struct policy_layers layers;
-	struct message map, processes, peer;
 	int r;
 
 	broker->audit.fd = -1;
@@ -82,25 +135,26 @@ static int start(struct broker *broker)
 	log_to_channel(&broker->loader);
 	r = mounts_init();
 	policy_confine(ROLE_BROKER, &layers);
-	r = r ? r : channel_send_ready(&broker->loader, layers.lacking, layers.proven);
-	if (r || (r = channel_expect(&broker->loader, MESSAGE_SEGMENT_MAP, START_MS, &map)))
+	if (r)
 		return r;
-	r = segments_init(&broker->segments, map.fd, map.SEGMENT_MAP.index);
-	r = r ? r : channel_expect(&broker->loader, MESSAGE_PROCESS_MAP, START_MS, &processes);
-	r = r ? r : channel_wait(&broker->loader, START_MS, &peer);
-	if (r == 1 && peer.head.type == MESSAGE_AUDIT_PEER) {
-		channel_init(&broker->audit, peer.fd, PARTY_BROKER, PARTY_AUDITOR);
-		r = channel_wait(&broker->loader, START_MS, &peer);
-	}
-	if (r < 0 || peer.head.type != MESSAGE_REQUEST_PEER)
-		return r < 0 ? r : -EPROTO;
-	broker->followed = processes.fd;
-	channel_init(&broker->worker, peer.fd, PARTY_BROKER, PARTY_WORKER);
-	broker->loader.phase = broker->worker.phase = PHASE_RUN;
+	r = channel_send_ready(&broker->loader, layers.lacking, layers.proven);
+	if (r)
+		return r;
+	r = take_maps(broker);
+	if (r)
+		return r;
+	r = take_peers(broker);
+	if (r)
+		return r;
+	broker->loader.phase = PHASE_RUN;
+	broker->worker.phase = PHASE_RUN;
 	return limits_init(&broker->limits, time_now());
 }
 
-/* Until the worker or the loader is gone, -EPIPE. The loader has nothing more to say. */
+/*
+ * Serves the worker until the worker or the loader is gone (-EPIPE). The table of messages allows
+ * the loader none in this phase.
+ */
 static int serve(struct broker *broker)
 {
 	struct pollfd fds[] = {{.fd = broker->worker.fd, .events = POLLIN},
@@ -127,7 +181,8 @@ int main(void)
 
 	if (r == 0)
 		r = serve(&broker);
-	if (r < 0 && r != -EPIPE)
-		log_error("broker: %s", strerror(-r));
-	return r < 0 && r != -EPIPE;
+	if (r >= 0 || r == -EPIPE)
+		return 0;
+	log_error("broker: %s", strerror(-r));
+	return 1;
 }

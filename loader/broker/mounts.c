@@ -17,21 +17,22 @@
 #define MOUNTINFO_BYTES (1u << 20) /* some 8,000 mounts, 3 ms; a process may make 100,000 */
 
 /*
- * What these read comes from a block device, from memory or from another of them, by code of the
- * kernel alone. Left out are those that ask a process or a server, which need not answer: fuse and
- * fuseblk (ntfs-3g, sshfs, fuse-overlayfs), nfs, cifs, ceph, afs, 9p, virtiofs, autofs; and those
- * whose files are no programs: proc, sysfs, devtmpfs, hugetlbfs, secretmem.
+ * File systems that the kernel alone reads: from a block device, from memory or from another
+ * allowed file system. The list leaves out file systems that ask a process or a server, which need
+ * not answer. They are fuse and fuseblk (ntfs-3g, sshfs, fuse-overlayfs), nfs, cifs, ceph, afs, 9p,
+ * virtiofs, autofs. The list also leaves out file systems without programs: proc, sysfs, devtmpfs,
+ * hugetlbfs, secretmem.
  */
 /* clang-format off */
 static const char *const allowed[] = {
 	"ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "bcachefs", "zfs", "vfat", "exfat",
 	"squashfs", "erofs", "iso9660", /* images */
 	"tmpfs", "ramfs", "rootfs",	/* memory */
-	"overlay",			/* of containers, where all layers are on the others */
+	"overlay",			/* of containers; mounts_overlay() checks the layers */
 };
 /* clang-format on */
 
-/* The kernel's own mount that memfds are on, which no mountinfo lists. */
+/* Id of the kernel's own mount for memfds, which no mountinfo lists. */
 static uint64_t memfds;
 
 static int mount_id(int fd, uint64_t *ret_id)
@@ -40,27 +41,33 @@ static int mount_id(int fd, uint64_t *ret_id)
 
 	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_MNT_ID, &status))
 		return -errno;
+	if (!(status.stx_mask & STATX_MNT_ID)) /* Linux 5.8, fa2fcf4f1df1 */
+		return -EACCES;
 	*ret_id = status.stx_mnt_id;
-	return status.stx_mask & STATX_MNT_ID ? 0 : -EACCES; /* Linux 5.8, fa2fcf4f1df1 */
+	return 0;
 }
 
 int mounts_init(void)
 {
 	guard_fd int fd = memfd_create("keyhole-broker", MFD_CLOEXEC);
 
-	return fd < 0 ? -errno : mount_id(fd, &memfds);
+	if (fd < 0)
+		return -errno;
+	return mount_id(fd, &memfds);
 }
 
-static int verdict(const char *type)
+static bool is_allowed(const char *type)
 {
 	for (size_t i = 0; i < sizeof(allowed) / sizeof(*allowed); i++)
 		if (strcmp(allowed[i], type) == 0)
-			return 0;
-	return -EACCES;
+			return true;
+	return false;
 }
 
-/* "ID PARENT DEVICE ROOT POINT OPTIONS ... - TYPE SOURCE OPTIONS": the kernel escapes blanks and
- * newlines of names, and none of the fields before is a dash alone. */
+/*
+ * A line of mountinfo: "ID PARENT DEVICE ROOT POINT OPTIONS ... - TYPE SOURCE OPTIONS". The kernel
+ * escapes blanks and newlines of names, and no field before the dash is a dash alone.
+ */
 struct mount {
 	uint64_t id;
 	const char *device, *point, *type, *options;
@@ -85,7 +92,7 @@ static bool parse(char *line, struct mount *ret_mount)
 	return rest && ret_mount->point && *ret_mount->point == '/';
 }
 
-/* A line that is no mount does not hide those behind it. */
+/* Takes the next mount from the list. Skips lines that are no mount: they hide no later mount. */
 static bool next_mount(char **list, struct mount *ret_mount)
 {
 	char *line;
@@ -96,54 +103,85 @@ static bool next_mount(char **list, struct mount *ret_mount)
 	return false;
 }
 
-/* "lowerdir=A:B,upperdir=C": whether one of them is on, or below, this mount. */
+/* Returns whether a layer of "lowerdir=A:B,upperdir=C" is on this mount or below. */
 static bool has_layer_on(const char *options, const char *point)
 {
-	size_t length = strlen(point);
+	const size_t length = strlen(point);
+	const char *at = strstr(options, point);
 
-	for (const char *at = options; (at = strstr(at, point)) != NULL; at++)
+	for (; at; at = strstr(at + 1, point))
 		if (at > options && strchr("=:", at[-1]) && strchr("/:,", at[length]))
 			return true;
 	return false;
 }
 
+/* Returns whether all layers are named by absolute paths that the kernel did not have to escape. */
+static bool has_plain_layers(const char *options)
+{
+	if (strchr(options, '\\'))
+		return false;
+	return strstr(options, "lowerdir=/") || strstr(options, "lowerdir+=/");
+}
+
+/* Returns whether a layer on this file system makes an overlay as slow as a process or a server. */
+static bool is_bad_layer(const char *type)
+{
+	return !is_allowed(type) || strcmp(type, "overlay") == 0;
+}
+
 /*
- * A user's own namespace may show anything as a layer. So only what the first process sees too is
- * judged, by where it has the layers. What that process itself runs on answers, or nothing does.
+ * A user's own namespace may show anything as a layer. So the broker judges only an overlay that
+ * the first process sees too, and looks for the layers where that process has them. The root of the
+ * first process is always allowed: where that file system does not answer, nothing does.
  */
 int mounts_overlay(const char *device, const char *options, char *first)
 {
-	bool named = strstr(options, "lowerdir=/") || strstr(options, "lowerdir+=/");
-	bool seen = false, refused = !named || strchr(options, '\\');
+	bool refused = !has_plain_layers(options);
+	bool seen = false;
 	struct mount mount;
 
 	while (next_mount(&first, &mount)) {
+		bool same = strcmp(mount.device, device) == 0;
 		bool root = strcmp(mount.point, "/") == 0;
 
-		if (strcmp(mount.device, device) == 0 && root)
+		if (same && root)
 			return 0;
-		if (strcmp(mount.device, device) == 0)
+		if (same)
 			seen = true;
-		else if (!root && (verdict(mount.type) || strcmp(mount.type, "overlay") == 0))
-			refused |= has_layer_on(options, mount.point);
+		else if (!root && is_bad_layer(mount.type) && has_layer_on(options, mount.point))
+			refused = true;
 	}
-	return seen && !refused ? 0 : -EACCES;
+	if (refused || !seen)
+		return -EACCES;
+	return 0;
 }
 
-/* As many whole lines of it as fit; "" where there are none. */
+/* Reads as many bytes as fit. Returns their number; 0 after an error. */
+static size_t read_file(const char *path, char *bytes)
+{
+	guard_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
+	size_t size = 0;
+
+	if (fd < 0)
+		return 0;
+	while (size < MOUNTINFO_BYTES) {
+		ssize_t got = read(fd, bytes + size, MOUNTINFO_BYTES - size);
+
+		if (got <= 0)
+			break;
+		size += (size_t)got;
+	}
+	return size;
+}
+
+/* Reads as many whole lines of the process's mountinfo as fit; "" where there are none. */
 static char *read_list(uint32_t pid, char *list)
 {
 	char path[PATH_BYTES];
-	guard_fd int fd = -1;
-	size_t size = 0;
-	ssize_t got = 1;
+	size_t size;
 
 	snprintf(path, sizeof(path), "%u/mountinfo", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	while (fd >= 0 && got > 0 && size < MOUNTINFO_BYTES) {
-		got = read(fd, list + size, MOUNTINFO_BYTES - size);
-		size += got > 0 ? (size_t)got : 0;
-	}
+	size = read_file(path, list);
 	while (size && list[size - 1] != '\n')
 		size--;
 	list[size] = '\0';
@@ -159,12 +197,14 @@ static bool find(char *list, uint64_t id, struct mount *ret_mount)
 }
 
 /*
- * An id is unique over all namespaces while the descriptor keeps its mount, so it does not matter
- * who lists it: a process that changed its root does not see the mount of its own program any more.
+ * The id of a mount is unique over all namespaces while the descriptor keeps the mount. So the list
+ * of any process may have the mount: a process that changed its root no longer sees the mount of
+ * its own program.
  */
 int mounts_check(uint32_t pid, int fd)
 {
-	static char own[MOUNTINFO_BYTES + 1], first[MOUNTINFO_BYTES + 1];
+	static char own[MOUNTINFO_BYTES + 1];
+	static char first[MOUNTINFO_BYTES + 1];
 	struct mount mount;
 	uint64_t id = 0;
 	int r = mount_id(fd, &id);
@@ -173,9 +213,11 @@ int mounts_check(uint32_t pid, int fd)
 		return r;
 	if (!find(read_list(pid, own), id, &mount) && !find(read_list(1, own), id, &mount))
 		return -EACCES;
+	if (!is_allowed(mount.type))
+		return -EACCES;
 	if (strcmp(mount.type, "overlay"))
-		return verdict(mount.type);
-	/* one that was cut hides what is below */
+		return 0;
+	/* a list that was cut hides the mounts that follow */
 	if (strlen(read_list(1, first)) > MOUNTINFO_BYTES / 2)
 		return -EACCES;
 	return mounts_overlay(mount.device, mount.options, first);

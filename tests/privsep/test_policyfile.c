@@ -11,18 +11,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bpf/abi.h"
 #include "helper/rules/parser.h"
 #include "ipc/guard.h"
 #include "loader/helper.h"
-#include "loader/recording.h"
+#include "loader/rules.h"
 #include "policy/policy_impl.h"
 #include "tests/privsep/privsep.h"
-
-int failed(const char *what, const char *object, int r) /* the loader's main.c has it */
-{
-	fprintf(stderr, "%s: %s: %s\n", what, object, strerror(-r));
-	return EXIT_FAILED;
-}
 
 /* ---- the program ----------------------------------------------------------------------------- */
 

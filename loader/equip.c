@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "loader/equip.h"
+
+#include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "generated/version.h"
+#include "ipc/log.h"
+#include "ipc/messages.h"
+#include "loader/failed.h"
+#include "loader/recording.h"
+
+#define CHILD_START_MS 5000
+
+/* ---- who is ready -------------------------------------------------------------------------- */
+
+/* Proves the layers of a spawner and its child from outside, and adds what both saw themselves. */
+static int check_child(struct recording *rec, const struct child *child, pid_t pid,
+		       const struct message_ready *ready)
+{
+	const struct spawner *spawner = &child->spawner;
+	const enum policy_role role = spawner->role;
+	uint32_t lacking = spawner->layers.lacking | ready->lacking;
+	uint32_t proven = (spawner->layers.proven | ready->proven) & ~policy_verify(role, pid, 1);
+	uint32_t missing = policy_verify(role, spawner->pid, 0) & ~lacking;
+	int r = recording_check_layers(rec, PARTY_SPAWNER, spawner->pid, missing, 0);
+
+	if (r != EXIT_DONE)
+		return r;
+	missing = policy_layers_of(role) & ~proven;
+	return recording_check_layers(rec, child->channel.peer, pid, missing, lacking);
+}
+
+/* Returns why the child is not the one that should run, or NULL. */
+static const char *find_stranger(const struct child *child, const struct message_ready *ready)
+{
+	if (ready->role != (uint32_t)child->channel.peer)
+		return "is of another role";
+	if (strncmp(ready->build, KEYHOLE_VERSION, sizeof(ready->build)))
+		return "of another build; install all programs together";
+	return NULL;
+}
+
+int equip_expect_ready(struct recording *rec, struct child *child)
+{
+	const char *name = message_party_name(child->channel.peer);
+	const char *reason;
+	pid_t pid = spawner_started(&child->spawner);
+	struct message message;
+	int r;
+
+	if (pid < 0)
+		return failed("start", name, pid);
+	r = channel_expect(&child->channel, MESSAGE_READY, CHILD_START_MS, &message);
+	if (r < 0)
+		return failed("start", name, r);
+	reason = find_stranger(child, &message.READY);
+	if (reason) {
+		log_error("start: %s: %s", name, reason);
+		return EXIT_FAILED;
+	}
+	return check_child(rec, child, pid, &message.READY);
+}
+
+int equip_expect_all(struct recording *rec)
+{
+	for (int role = ROLE_WORKER; role < ROLE_COUNT; role++) {
+		int r = equip_expect_ready(rec, &rec->monitor.children[role]);
+
+		if (r != EXIT_DONE)
+			return r;
+	}
+	return EXIT_DONE;
+}
+
+/* ---- what each is given -------------------------------------------------------------------- */
+
+static int give(struct child *worker, enum descriptor_kind kind, uint32_t index, int fd)
+{
+	struct message_descriptor descriptor = {.kind = kind, .index = index};
+
+	return channel_send(&worker->channel, MESSAGE_DESCRIPTOR, &descriptor, sizeof(descriptor),
+			    fd);
+}
+
+/* Sends the ends of a pair: one to the other process, which learns the kind, one to the child. */
+static int send_pair(const int pair[2], struct channel *child, enum message_type type,
+		     struct channel *other, enum descriptor_kind kind)
+{
+	const struct message_descriptor descriptor = {.kind = kind};
+	enum message_type other_type = MESSAGE_AUDIT_BROKER;
+	int r;
+
+	if (other->peer == PARTY_WORKER)
+		other_type = MESSAGE_DESCRIPTOR;
+	r = channel_send(other, other_type, &descriptor, sizeof(descriptor), pair[0]);
+	if (r)
+		return r;
+	return channel_send_bare(child, type, pair[1]);
+}
+
+/* Gives a child and another process a socket of their own. Returns 0 or a negative errno. */
+static int connect_child(struct channel *child, enum message_type type, struct channel *other,
+			 enum descriptor_kind kind)
+{
+	int pair[2];
+	int r = channel_pair(pair);
+
+	if (r)
+		return r;
+	r = send_pair(pair, child, type, other, kind);
+	close(pair[0]);
+	close(pair[1]);
+	return r;
+}
+
+static int send_config(const struct recording *rec, struct child *worker)
+{
+	const struct options *options = rec->options;
+	struct message_config config = {
+		.sampling = options->given.sampling,
+		.epoch = rec->epoch,
+		.cpus = rec->programs.cpus,
+		.ring_bytes = rec->programs.ring_bytes,
+		.sideband_bytes = EVENTS_SIDEBAND_BYTES,
+		.segments = PROGRAMS_SEGMENTS,
+		.flags = options->given.flags | rec->rules.said.names << CONFIG_NAMES,
+		.format = options->given.format,
+	};
+
+	if (options->comm)
+		strncpy(config.comm, options->comm, sizeof(config.comm) - 1);
+	return channel_send(&worker->channel, MESSAGE_CONFIG, &config, sizeof(config), -1);
+}
+
+static int give_maps(const struct recording *rec, struct child *worker)
+{
+	for (uint32_t kind = DESCRIPTOR_RINGS; kind <= DESCRIPTOR_EVENTS; kind++) {
+		int fd = rec->programs.maps[kind];
+		int r = give(worker, (enum descriptor_kind)kind, 0, fd);
+
+		if (r)
+			return r;
+	}
+	for (uint32_t i = 0; i < PROGRAMS_SEGMENTS; i++) {
+		int r = give(worker, DESCRIPTOR_SEGMENT, i, rec->programs.segments[i]);
+
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
+static int give_sideband(const struct events *events, struct child *worker)
+{
+	for (uint32_t cpu = 0; cpu < events->cpus; cpu++) {
+		int r = 0;
+
+		if (events->sideband[cpu] >= 0)
+			r = give(worker, DESCRIPTOR_SIDEBAND, cpu, events->sideband[cpu]);
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
+static int give_descriptors(const struct recording *rec, struct child *worker)
+{
+	int r = give(worker, DESCRIPTOR_KERNEL_SYMBOLS, 0, rec->ksyms.fd);
+
+	if (r)
+		return r;
+	r = give_maps(rec, worker);
+	if (r)
+		return r;
+	return give_sideband(&rec->events, worker);
+}
+
+int equip_exporter(struct recording *rec)
+{
+	struct channel *worker = &rec->monitor.children[ROLE_WORKER].channel;
+	struct channel *exporter = &rec->monitor.children[ROLE_EXPORTER].channel;
+	int r = channel_send_bare(exporter, MESSAGE_OUTPUT, rec->output.fd);
+
+	if (r)
+		return r;
+	return connect_child(exporter, MESSAGE_PROFILE_PEER, worker, DESCRIPTOR_EXPORTER);
+}
+
+int equip_broker(struct recording *rec, uint32_t segments)
+{
+	struct channel *audit = &rec->monitor.audit;
+	struct channel *worker = &rec->monitor.children[ROLE_WORKER].channel;
+	struct channel *broker = &rec->monitor.children[ROLE_BROKER].channel;
+	const struct message_segment first = {segments};
+	int r = channel_send(broker, MESSAGE_SEGMENT_MAP, &first, sizeof(first),
+			     rec->programs.segment_map);
+
+	if (r)
+		return r;
+	r = channel_send_bare(broker, MESSAGE_PROCESS_MAP, rec->programs.process_map);
+	if (r)
+		return r;
+	if (audit->fd >= 0)
+		r = connect_child(broker, MESSAGE_AUDIT_PEER, audit, DESCRIPTOR_BROKER);
+	if (r)
+		return r;
+	return connect_child(broker, MESSAGE_REQUEST_PEER, worker, DESCRIPTOR_BROKER);
+}
+
+/* Equips the worker, then each process that has a channel to the worker. */
+static int equip_each(struct recording *rec)
+{
+	struct child *worker = &rec->monitor.children[ROLE_WORKER];
+	int r = send_config(rec, worker);
+
+	if (r)
+		return r;
+	r = give_descriptors(rec, worker);
+	if (r)
+		return r;
+	r = equip_exporter(rec);
+	if (r)
+		return r;
+	r = equip_broker(rec, PROGRAMS_SEGMENTS);
+	if (r)
+		return r;
+	return connect_child(&rec->output.channel, MESSAGE_DEBUG_PEER, &worker->channel,
+			     DESCRIPTOR_DEBUG_FILES);
+}
+
+static int start_worker(struct channel *worker)
+{
+	struct message message;
+	int r = channel_send_bare(worker, MESSAGE_START, -1);
+
+	if (r)
+		return r;
+	return channel_expect(worker, MESSAGE_RUNNING, CHILD_START_MS, &message);
+}
+
+int equip_children(struct recording *rec)
+{
+	int r = equip_each(rec);
+
+	if (r == 0)
+		r = start_worker(&rec->monitor.children[ROLE_WORKER].channel);
+	recording_enter_phase(rec, PHASE_RUN);
+	if (r)
+		return failed("start", "equipping the children", r);
+	return EXIT_DONE;
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "loader/recording.h"
+
+#include <errno.h>
+
+#include "ipc/exit_status.h"
+#include "ipc/log.h"
+#include "loader/failed.h"
+
+#define AUDIT_MS 10000 /* a write of some records can be slow */
+#define STEP_MS	 60000 /* the file systems of homes can be slow */
+
+void recording_init(struct recording *rec, struct options *options, uint64_t begun)
+{
+	rec->options = options;
+	rec->begun = begun;
+	rec->rules.keys = -1;
+	rec->cgroup = -1;
+	rec->output.fd = -1;
+	rec->output.channel.fd = -1;
+	rec->monitor.audit.fd = -1;
+	for (int role = 0; role < ROLE_COUNT; role++) {
+		struct child *child = &rec->monitor.children[role];
+
+		*child = (struct child){.spawner.channel.fd = -1, .channel.fd = -1};
+	}
+}
+
+int recording_audit(struct recording *rec, enum audit_event event, uint64_t first, uint64_t second)
+{
+	struct monitor *monitor = &rec->monitor;
+	struct message message;
+	int r;
+
+	monitor_audit(monitor, event, PARTY_LOADER, first, second);
+	r = channel_expect(&monitor->audit, MESSAGE_AUDIT_WRITTEN, AUDIT_MS, &message);
+	if (r)
+		return r;
+	return message.AUDIT_WRITTEN.error;
+}
+
+static void report_layer(const char *who, unsigned int layer, bool allowed)
+{
+	const char *name = policy_layer_name(layer);
+
+	if (allowed)
+		log_info("start: %s: without %s", who, name);
+	else
+		log_error("start: %s: not confined: %s; nothing is sampled", who, name);
+}
+
+int recording_check_layers(struct recording *rec, enum message_party party, pid_t pid,
+			   uint32_t missing, uint32_t lacking)
+{
+	const uint32_t allowed = lacking & LAYERS_THAT_MAY_LACK & ~rec->options->given.require;
+	const uint32_t refused = missing & ~allowed;
+
+	if (refused)
+		monitor_audit(&rec->monitor, AUDIT_refused, party, (uint64_t)pid, refused);
+	else
+		monitor_audit(&rec->monitor, AUDIT_confined, party, (uint64_t)pid, missing);
+	for (unsigned int layer = 0; layer < LAYER_COUNT; layer++)
+		if (missing >> layer & 1)
+			report_layer(message_party_name(party), layer, allowed >> layer & 1);
+	if (refused)
+		return EXIT_FAILED;
+	return EXIT_DONE;
+}
+
+void recording_enter_phase(struct recording *rec, enum message_phase phase)
+{
+	for (int role = ROLE_WORKER; role < ROLE_COUNT; role++)
+		rec->monitor.children[role].channel.phase = phase;
+}
+
+/* Sends the request and returns what keyhole-output answers: 0 or a negative errno. */
+static int request_step(struct channel *channel, const struct message_step *request)
+{
+	struct message message;
+	int r = channel_send(channel, MESSAGE_STEP, request, sizeof(*request), -1);
+
+	if (r)
+		return r;
+	r = channel_expect(channel, MESSAGE_STEPPED, STEP_MS, &message);
+	if (r)
+		return r;
+	return message.STEPPED.error;
+}
+
+int recording_take_step(struct recording *rec, enum output_step step)
+{
+	/* a command that could not be run has said so */
+	const bool quiet = rec->command.status == EXIT_NO_COMMAND;
+	struct message_step request = {
+		.step = step,
+		.flags = rec->options->given.flags,
+		.bytes = rec->monitor.written.bytes,
+	};
+	int r;
+
+	if (quiet)
+		request.flags |= STEP_QUIET;
+	r = request_step(&rec->output.channel, &request);
+	if (r == -ENODATA && quiet)
+		return EXIT_NO_COMMAND;
+	if (r == -ENODATA)
+		return EXIT_EMPTY;
+	if (r)
+		return failed("output", rec->options->output, r);
+	return EXIT_DONE;
+}

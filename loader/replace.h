@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A new child in the place of one that ended or hangs. */
+#ifndef KEYHOLE_LOADER_REPLACE_H
+#define KEYHOLE_LOADER_REPLACE_H
+
+#include <stdint.h>
+
+#include "loader/monitor.h"
+
+struct recording;
+
+/*
+ * monitor_run() that replaces children, and goes on until something else happens: never
+ * MONITOR_ENDED. Explains a failure.
+ */
+enum monitor_result replace_watch(struct recording *rec, enum monitor_goal goal, uint64_t until);
+
+#endif

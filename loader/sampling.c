@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "loader/sampling.h"
+
+#include <errno.h>
+#include <stdbool.h>
+
+#include "ipc/log.h"
+#include "ipc/time.h"
+#include "loader/failed.h"
+#include "loader/recording.h"
+#include "loader/replace.h"
+
+#define FINISH_NS   (30 * NS_PER_SECOND)
+#define PROGRESS_NS NS_PER_SECOND
+
+/* ---- while sampling ------------------------------------------------------------------------ */
+
+/* Gives keyhole-output the counts, by descriptors with which keyhole-output can only read. */
+static int begin_counting(struct recording *rec)
+{
+	const struct programs *programs = &rec->programs;
+	const struct message_counts counts = {
+		.sampling = rec->options->given.sampling,
+		.cpus = programs->cpus,
+		.cgroup = rec->cgroup >= 0,
+	};
+
+	for (int i = 0; i < COUNTS_DESCRIPTORS; i++) {
+		int r = channel_send(&rec->output.channel, MESSAGE_COUNTS, &counts, sizeof(counts),
+				     programs->counts[i]);
+
+		if (r)
+			return failed("output", "keyhole-output", r);
+	}
+	return recording_take_step(rec, STEP_BEGIN);
+}
+
+/* Returns when sampling ends, in ns by the monotonic clock. */
+static uint64_t find_end(const struct recording *rec)
+{
+	const uint64_t duration = rec->options->given.duration;
+
+	if (duration == 0)
+		return UINT64_MAX;
+	return rec->started + duration;
+}
+
+/* Supervises until the end, but no longer than until the next report of progress is due. */
+static enum monitor_result watch_for_a_turn(struct recording *rec, uint64_t end)
+{
+	uint64_t until = time_now() + PROGRESS_NS;
+	enum monitor_result result;
+
+	if (until > end)
+		until = end;
+	rec->monitor.progressed = false;
+	result = replace_watch(rec, GOAL_STOP, until);
+	if (rec->monitor.progressed)
+		output_notify(&rec->output, "WATCHDOG=1");
+	return result;
+}
+
+static enum monitor_result await_end(struct recording *rec)
+{
+	const struct message_progress *progress = &rec->monitor.progress;
+	const uint64_t end = find_end(rec);
+
+	while (time_now() < end) {
+		enum monitor_result result;
+		/* this may take a second, when keyhole-output does not read */
+		int r = channel_send(&rec->output.channel, MESSAGE_SEEN, progress,
+				     sizeof(*progress), -1);
+
+		if (r == -EPIPE) {
+			failed("output", "keyhole-output", r);
+			return MONITOR_FAILED;
+		}
+		result = watch_for_a_turn(rec, end);
+		if (result != MONITOR_TIMEOUT)
+			return result;
+	}
+	return MONITOR_TIMEOUT;
+}
+
+/* Tells the service manager, the user and the audit stream that sampling has begun. */
+static void announce(struct recording *rec)
+{
+	const struct message_sampling *sampling = &rec->options->given.sampling;
+	struct monitor *monitor = &rec->monitor;
+
+	output_notify(&rec->output, "READY=1");
+	log_info("mode: brokered; event: %s, enabled %.0f ms after the start of keyhole",
+		 rec->events.name, (double)(time_now() - rec->begun) / NS_PER_MS);
+	monitor_audit(monitor, AUDIT_sampled, PARTY_LOADER, sampling->event, sampling->period);
+	monitor_audit(monitor, AUDIT_sampling, PARTY_LOADER, sampling->frequency, 0);
+}
+
+int sampling_run(struct recording *rec)
+{
+	enum monitor_result result;
+	int r = begin_counting(rec);
+
+	if (r != EXIT_DONE)
+		return r;
+	rec->started = time_now();
+	r = events_enable(&rec->events);
+	if (r)
+		return failed("record", "start of sampling", r);
+	announce(rec);
+	if (rec->command.pid)
+		command_release(&rec->command);
+	result = await_end(rec);
+	/* Now: a zombie would be counted among the living and the dead. */
+	command_reap(&rec->command);
+	if (result == MONITOR_FAILED)
+		return EXIT_FAILED;
+	return EXIT_DONE;
+}
+
+/* ---- after sampling ------------------------------------------------------------------------ */
+
+static int stop_worker(struct recording *rec, uint64_t stopped)
+{
+	struct child *worker = &rec->monitor.children[ROLE_WORKER];
+	const struct message_stop stop = {.started = rec->started, .stopped = stopped};
+	int r = channel_send(&worker->channel, MESSAGE_STOP, &stop, sizeof(stop), -1);
+
+	recording_enter_phase(rec, PHASE_FINISH);
+	if (r)
+		return failed("record", "keyhole-worker", r);
+	return EXIT_DONE;
+}
+
+static int await_profile(struct recording *rec)
+{
+	const char *output = rec->options->output;
+	enum monitor_result result = replace_watch(rec, GOAL_WRITTEN, time_now() + FINISH_NS);
+	int error;
+
+	if (result == MONITOR_ABORTED)
+		log_error("record: %s: aborted, nothing written", output);
+	else if (result == MONITOR_TIMEOUT)
+		log_error("record: %s: not finished within 30 s", output);
+	if (result != MONITOR_REACHED)
+		return EXIT_FAILED;
+	error = rec->monitor.written.error;
+	/* keyhole-output explains an empty profile */
+	if (error == 0 || error == -ENODATA)
+		return EXIT_DONE;
+	return failed("output", output, error);
+}
+
+static int commit(struct recording *rec)
+{
+	const struct message_summary *summary = &rec->monitor.summary;
+	int r = channel_send(&rec->output.channel, MESSAGE_NAMED, summary, sizeof(*summary), -1);
+
+	if (r)
+		return failed("output", rec->options->output, r);
+	return recording_take_step(rec, STEP_COMMIT);
+}
+
+int sampling_finish(struct recording *rec)
+{
+	uint64_t stopped;
+	int r;
+
+	output_notify(&rec->output, "STOPPING=1");
+	events_disable(&rec->events);
+	/* whatever is read from here on is read after the last sample */
+	stopped = time_now();
+	r = recording_take_step(rec, STEP_END);
+	if (r != EXIT_DONE)
+		return r;
+	r = stop_worker(rec, stopped);
+	if (r != EXIT_DONE)
+		return r;
+	r = await_profile(rec);
+	if (r != EXIT_DONE)
+		return r;
+	return commit(rec);
+}

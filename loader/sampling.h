@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The steps of a recording that need no rights. Each returns an exit status that was explained. */
+#ifndef KEYHOLE_LOADER_SAMPLING_H
+#define KEYHOLE_LOADER_SAMPLING_H
+
+struct recording;
+
+/* Enables the events, and supervises the children until something ends the recording. */
+int sampling_run(struct recording *rec);
+
+/* Disables the events, and then has the children finish and keyhole-output commit the profile. */
+int sampling_finish(struct recording *rec);
+
+#endif

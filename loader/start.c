@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "loader/start.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/capability.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "ipc/guard.h"
+#include "ipc/log.h"
+#include "ipc/messages.h"
+#include "loader/failed.h"
+#include "loader/helper.h"
+#include "loader/recording.h"
+
+/* ---- rights, rules, targets ---------------------------------------------------------------- */
+
+/*
+ * Returns whether the loader can become another user. Otherwise policy_become() fails, and a helper
+ * would belong to the user with all that the helper is given. keyhole-options has named the other
+ * missing rights; the kernel refuses what needs them.
+ */
+static bool can_become(void)
+{
+	const uint32_t needed =
+		CAP_TO_MASK(CAP_SETUID) | CAP_TO_MASK(CAP_SETGID) | CAP_TO_MASK(CAP_SETPCAP);
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct held[_LINUX_CAPABILITY_U32S_3];
+
+	if (capget(&header, held))
+		return false;
+	return (held[0].effective & needed) == needed;
+}
+
+static void lower_frequency(struct recording *rec)
+{
+	const uint32_t max = rec->rules.said.frequency_max;
+	struct message_sampling *sampling = &rec->options->given.sampling;
+
+	if (max == 0 || sampling->frequency <= max)
+		return;
+	log_warning("policy: %u samples a second: lowered to %u", sampling->frequency, max);
+	sampling->frequency = max;
+}
+
+static int watch(struct recording *rec, pid_t pid)
+{
+	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+
+	if (fd < 0)
+		return failed("record", "pidfd_open", -errno);
+	monitor_watch(&rec->monitor, fd);
+	return EXIT_DONE;
+}
+
+static int open_targets(struct recording *rec)
+{
+	const struct options *options = rec->options;
+
+	for (unsigned int i = 0; i < options->given.pid_count; i++) {
+		int r = watch(rec, options->given.pids[i]);
+
+		if (r != EXIT_DONE)
+			return r;
+	}
+	if (!options->cgroup)
+		return EXIT_DONE;
+	rec->cgroup = open(options->cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (rec->cgroup < 0)
+		return failed("record", options->cgroup, -errno);
+	return EXIT_DONE;
+}
+
+/* Hands the file of the audit stream to keyhole-audit, and writes the first record. */
+static int begin_audit(struct recording *rec, int fd)
+{
+	const struct message_policy_keys *rules = &rec->rules.said;
+	int r = channel_send(&rec->monitor.audit, MESSAGE_AUDIT_FILE, rules, sizeof(*rules), fd);
+
+	if (r)
+		return r;
+	return recording_audit(rec, AUDIT_start, rec->user.uid, geteuid());
+}
+
+/* Opens the file while the loader has rights; keyhole-audit, which has none, examines the file. */
+static int open_audit(struct recording *rec)
+{
+	const int flags = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+	const struct options *options = rec->options;
+	struct channel *channel = &rec->monitor.audit;
+	guard_fd int fd = open(options->audit, flags | O_CLOEXEC, 0600);
+	int r;
+
+	if (fd < 0)
+		return -errno;
+	r = helper_start(PARTY_AUDITOR, options->arguments, NULL, channel);
+	if (r >= 0)
+		r = begin_audit(rec, fd);
+	if (r)
+		channel_release(channel);
+	return r;
+}
+
+int start_check(struct recording *rec)
+{
+	const struct options *options = rec->options;
+	const char *verb = "record";
+	int r;
+
+	if (!can_become()) {
+		failed("rights", "setuid, setgid, setpcap", -EPERM);
+		return EXIT_RIGHTS;
+	}
+	if (options->comm)
+		verb = "record --comm";
+	r = rules_read(options->policy, verb, &rec->rules);
+	if (r != EXIT_DONE)
+		return r;
+	lower_frequency(rec);
+	if (policy_user_read(&rec->user)) {
+		log_error("record: SUDO_UID: not what sudo sets; run: env -u SUDO_UID keyhole ...");
+		return EXIT_USAGE;
+	}
+	r = open_targets(rec);
+	if (r != EXIT_DONE)
+		return r;
+	if (!options->audit)
+		return EXIT_DONE;
+	r = open_audit(rec);
+	if (r == 0)
+		return EXIT_DONE;
+	failed("audit", options->audit, r);
+	return EXIT_USAGE;
+}
+
+/* ---- processes ----------------------------------------------------------------------------- */
+
+/* The helper has explained a failure, unless the helper gave no answer in time. */
+static int start_output(struct recording *rec)
+{
+	const struct options *options = rec->options;
+	int r = output_start(&rec->output, options->output, options->given.flags & OPTIONS_FORCE,
+			     options->debug_dirs, &rec->user);
+
+	if (rec->output.pid < 0 || r == -EPIPE)
+		return EXIT_FAILED;
+	if (r == -ETIMEDOUT)
+		return failed("output", options->output, r);
+	if (r)
+		return EXIT_USAGE;
+	return EXIT_DONE;
+}
+
+int start_users_part(struct recording *rec)
+{
+	char **command = rec->options->command;
+	int r = start_output(rec);
+
+	if (r != EXIT_DONE || !command)
+		return r;
+	if (command_start(&rec->command, command, &rec->user))
+		return EXIT_FAILED; /* which was logged */
+	return watch(rec, rec->command.pid);
+}
+
+static void secure_ourselves(void)
+{
+	const struct rlimit none = {0, 0};
+	const struct rlimit infinite = {RLIM_INFINITY, RLIM_INFINITY};
+	struct rlimit files;
+
+	umask(077);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN); /* EFBIG takes its place, here and in the children */
+	prctl(PR_SET_DUMPABLE, 0);
+	setrlimit(RLIMIT_CORE, &none);
+	setrlimit(RLIMIT_MEMLOCK, &infinite);
+	if (!getrlimit(RLIMIT_NOFILE, &files)) {
+		files.rlim_cur = files.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
+}
+
+static int start_child(struct child *child, enum policy_role role)
+{
+	int r = spawner_start(&child->spawner, role);
+
+	if (r)
+		return r;
+	return spawner_spawn(&child->spawner, &child->channel);
+}
+
+int start_children(struct recording *rec)
+{
+	secure_ourselves();
+	for (enum policy_role role = ROLE_WORKER; role < ROLE_COUNT; role++) {
+		int r = start_child(&rec->monitor.children[role], role);
+
+		if (r)
+			return failed("spawner", message_party_name((enum message_party)role), r);
+	}
+	return EXIT_DONE;
+}
+
+/* ---- the kernel ---------------------------------------------------------------------------- */
+
+static int open_events(struct recording *rec)
+{
+	struct message_sampling *sampling = &rec->options->given.sampling;
+	struct events *events = &rec->events;
+	int r = events_open(rec->programs.cpus, sampling, rec->programs.sampler, events);
+
+	if (r == -ENOENT || r == -EOPNOTSUPP) {
+		log_error("events: %s: no PMU on this machine; use -e cpu-clock", events->name);
+		return EXIT_USAGE;
+	}
+	if (r)
+		return failed("events", "perf_event_open", r);
+	return EXIT_DONE;
+}
+
+int start_kernel(struct recording *rec)
+{
+	int r = ksyms_start(&rec->ksyms, policy_proc());
+
+	if (rec->ksyms.pid < 0)
+		return EXIT_FAILED; /* which was logged */
+	if (r == 0)
+		r = programs_load(&rec->programs, rec->options, &rec->rules, &rec->ksyms,
+				  rec->cgroup, rec->command.pid);
+	if (r)
+		return failed("programs", "load (keyhole check and -v say more)", r);
+	/* nobody needs to know any more where the kernel lies */
+	explicit_bzero(rec->ksyms.ranges, sizeof(rec->ksyms.ranges));
+	return open_events(rec);
+}
+
+/* ---- the end of all rights ----------------------------------------------------------------- */
+
+int start_drop_privilege(struct recording *rec)
+{
+	const enum policy_role role = ROLE_LOADER;
+	struct policy_layers layers;
+	uint32_t missing;
+	int checked;
+	int r = monitor_start(&rec->monitor);
+
+	if (r == 0)
+		r = policy_become(role);
+	policy_confine(role, &layers);
+	missing = policy_layers_of(role) & ~layers.proven;
+	checked = recording_check_layers(rec, PARTY_LOADER, getpid(), missing, layers.lacking);
+	if (checked != EXIT_DONE)
+		return checked;
+	if (r)
+		return failed("policy", "keyhole", r);
+	return EXIT_DONE;
+}
