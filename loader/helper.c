@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -12,19 +11,38 @@
 #include "ipc/log.h"
 #include "loader/spawner.h"
 
+#define VARIABLES_MAX 4 /* the end among them */
+
+/* Fills in what a helper without rights gets of our environment. */
+static void select_variables(const char *ret_list[VARIABLES_MAX])
+{
+	static const char *const names[] = {"TZ=", "SUDO_USER="};
+	size_t count = 0;
+
+	ret_list[count++] = "KEYHOLE_BUILD=" KEYHOLE_VERSION;
+	for (char **entry = environ; *entry; entry++)
+		for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+			if (!strncmp(*entry, names[i], strlen(names[i])) &&
+			    count < VARIABLES_MAX - 1)
+				ret_list[count++] = *entry;
+	ret_list[count] = NULL;
+}
+
 /* Never returns. What is open is close-on-exec, or the helper closes it: our caller's. */
 static void exec_helper(const char *name, int program, int channel, const char *const *argv,
 			const struct policy_user *user)
 {
-	const char *zone = getenv("TZ"); /* behind "TZ=" */
-	const char *const own[] = {"KEYHOLE_BUILD=" KEYHOLE_VERSION, zone ? zone - 3 : NULL, NULL};
+	const char *own[VARIABLES_MAX];
 	int r = 0;
 
+	select_variables(own);
 	/* Where policy_become() fails, the loader's own does later, and nothing is sampled. */
 	if (user)
-		r = policy_user_become(user);
+		r = policy_user_join_groups(user);
 	else
 		policy_become(ROLE_LOADER);
+	if (user && r == 0)
+		r = policy_user_become(user);
 	if (r == 0 && dup2(channel, CHANNEL_FD) == CHANNEL_FD)
 		syscall(SYS_execveat, program, "", argv, user ? (const char *const *)environ : own,
 			AT_EMPTY_PATH);
