@@ -162,7 +162,7 @@ static void secure_ourselves(void)
 static int start_children(struct recording *rec)
 {
 	secure_ourselves();
-	for (enum policy_role role = ROLE_WORKER; role < ROLE_COUNT; role++) {
+	for (enum policy_role role = ROLE_WORKER; role < ROLE_SUPERVISED; role++) {
 		struct child *child = &rec->monitor.children[role];
 		int r = spawner_start(&child->spawner, role);
 
@@ -271,7 +271,7 @@ static int expect_children(struct recording *rec)
 {
 	int r = EXIT_DONE;
 
-	for (int role = ROLE_WORKER; r == EXIT_DONE && role < ROLE_COUNT; role++)
+	for (int role = ROLE_WORKER; r == EXIT_DONE && role < ROLE_SUPERVISED; role++)
 		r = expect_ready(rec, &rec->monitor.children[role]);
 	return r;
 }
@@ -337,7 +337,7 @@ static int give_descriptors(const struct recording *rec, struct child *worker)
 
 static void enter_phase(struct recording *rec, enum message_phase phase)
 {
-	for (int role = ROLE_WORKER; role < ROLE_COUNT; role++)
+	for (int role = ROLE_WORKER; role < ROLE_SUPERVISED; role++)
 		rec->monitor.children[role].channel.phase = phase;
 }
 
@@ -531,7 +531,7 @@ static int run(struct options *options, uint64_t begun)
 	rec->options = options;
 	rec->begun = begun;
 	rec->rules.keys = rec->output.fd = rec->output.channel.fd = rec->monitor.audit.fd = -1;
-	for (int role = 0; role < ROLE_COUNT; role++)
+	for (int role = 0; role < ROLE_SUPERVISED; role++)
 		rec->monitor.children[role] =
 			(struct child){.spawner.channel.fd = -1, .channel.fd = -1};
 	for (size_t i = 0; r == EXIT_DONE && i < sizeof(steps) / sizeof(steps[0]); i++)

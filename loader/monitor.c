@@ -11,7 +11,7 @@
 #include "ipc/log.h"
 #include "ipc/time.h"
 
-#define TARGETS	      (ROLE_COUNT + 1) /* their first place in fds[] */
+#define TARGETS	      (ROLE_SUPERVISED + 1) /* their first place in fds[] */
 #define EXIT_WAIT_MS  500
 #define TURN_MESSAGES 64  /* of one child, before the others and the signals have their turn */
 #define LOG_LINES     200 /* of one child in a second: more are a violation */
@@ -25,9 +25,9 @@ int monitor_start(struct monitor *monitor)
 	sigaddset(&signals, SIGTERM);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	monitor->fds[0].fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
-	for (int role = ROLE_WORKER; role < ROLE_COUNT; role++)
+	for (int role = ROLE_WORKER; role < ROLE_SUPERVISED; role++)
 		monitor->fds[role].fd = monitor->children[role].channel.fd;
-	monitor->fds[ROLE_COUNT].fd = monitor->audit.fd;
+	monitor->fds[ROLE_SUPERVISED].fd = monitor->audit.fd;
 	for (unsigned int i = 0; i < TARGETS + monitor->targets; i++)
 		monitor->fds[i].events = POLLIN;
 	monitor->targets_left = monitor->targets;
@@ -158,9 +158,9 @@ static void on_ready(struct monitor *monitor, unsigned int index)
 {
 	if (index == 0)
 		on_signal(monitor);
-	else if (index < ROLE_COUNT)
+	else if (index < ROLE_SUPERVISED)
 		on_message(monitor, &monitor->children[index]);
-	else if (index == ROLE_COUNT)
+	else if (index == ROLE_SUPERVISED)
 		monitor->result = MONITOR_FAILED; /* it has nothing to say here: it has ended */
 	else
 		on_target(monitor, &monitor->fds[index]);
@@ -197,7 +197,7 @@ enum policy_role monitor_explain(struct monitor *monitor)
 	const char *name = NULL, *what = "closed its channel; status";
 	int number = 0;
 
-	for (int role = ROLE_COUNT - 1; role >= ROLE_WORKER && !number; role--) {
+	for (int role = ROLE_SUPERVISED - 1; role >= ROLE_WORKER && !number; role--) {
 		struct child *child = &monitor->children[role];
 		bool ended = child->ended;
 		uint64_t now = time_now();
@@ -230,7 +230,7 @@ enum policy_role monitor_explain(struct monitor *monitor)
 
 void monitor_stop_children(struct monitor *monitor)
 {
-	for (int i = ROLE_WORKER; i < ROLE_COUNT; i++) {
+	for (int i = ROLE_WORKER; i < ROLE_SUPERVISED; i++) {
 		channel_release(&monitor->children[i].channel);
 		spawner_stop(&monitor->children[i].spawner);
 	}

@@ -44,14 +44,14 @@ struct child {
 struct monitor {
 	enum monitor_goal goal;
 	enum monitor_result result;
-	unsigned int signals;		   /* received */
-	struct child children[ROLE_COUNT]; /* by role; the loader is none */
+	unsigned int signals;			/* received */
+	struct child children[ROLE_SUPERVISED]; /* by role; the loader is none */
 	/* keyhole-audit's, its fd -1 without an audit stream; the recording fails when it ends. */
 	struct channel audit;
 	bool unaudited; /* what it should have been told is not in the stream */
 	/* Signals, in the loader's place; by role the children's channels; the audit stream's;
 	 * pidfds of targets. */
-	struct pollfd fds[ROLE_COUNT + 1 + OPTIONS_PIDS_MAX];
+	struct pollfd fds[ROLE_SUPERVISED + 1 + OPTIONS_PIDS_MAX];
 	unsigned int targets, targets_left;
 	bool progressed; /* PROGRESS came; the owner clears it */
 	bool broker_stuck;

@@ -28,7 +28,7 @@ enum policy_role {
 	ROLE_WORKER,
 	ROLE_EXPORTER,
 	ROLE_BROKER,
-	ROLE_COUNT
+	ROLE_SUPERVISED /* how many: the loader and what a spawner starts for it */
 };
 
 /* A layer that is in neither could be had and was not put on: the role must not go on. */
