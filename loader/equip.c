@@ -65,7 +65,7 @@ int equip_expect_ready(struct recording *rec, struct child *child)
 
 int equip_expect_all(struct recording *rec)
 {
-	for (int role = ROLE_WORKER; role < ROLE_COUNT; role++) {
+	for (int role = ROLE_WORKER; role < ROLE_SUPERVISED; role++) {
 		int r = equip_expect_ready(rec, &rec->monitor.children[role]);
 
 		if (r != EXIT_DONE)

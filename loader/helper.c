@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -13,26 +12,47 @@
 #include "ipc/log.h"
 #include "loader/spawner.h"
 
+#define VARIABLES_MAX 4 /* the terminating NULL among them */
+
 /* Takes the rights from a forked child that the helper must not have. Returns a negative errno. */
 static int become(const struct policy_user *user)
 {
-	if (user)
+	int r;
+
+	if (user) {
+		r = policy_user_join_groups(user);
+		if (r < 0)
+			return r;
 		return policy_user_become(user);
+	}
 	/* An error is no reason to stop: the loader's own call fails later, and samples nothing. */
 	policy_become(ROLE_LOADER);
 	return 0;
+}
+
+/* Fills in the variables of our environment that a helper without rights gets. */
+static void select_variables(const char *ret_list[VARIABLES_MAX])
+{
+	static const char *const names[] = {"TZ=", "SUDO_USER="};
+	size_t count = 0;
+
+	ret_list[count++] = "KEYHOLE_BUILD=" KEYHOLE_VERSION;
+	for (char **entry = environ; *entry; entry++)
+		for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+			if (!strncmp(*entry, names[i], strlen(names[i])) &&
+			    count < VARIABLES_MAX - 1)
+				ret_list[count++] = *entry;
+	ret_list[count] = NULL;
 }
 
 /* Returns a negative errno or not at all. */
 static int exec_program(int program, int channel, const char *const *argv,
 			const struct policy_user *user)
 {
-	const char *own[] = {"KEYHOLE_BUILD=" KEYHOLE_VERSION, NULL, NULL};
+	const char *own[VARIABLES_MAX];
 	const char *const *environment = own;
-	const char *zone = getenv("TZ");
 
-	if (zone)
-		own[1] = zone - strlen("TZ="); /* getenv() points behind the name */
+	select_variables(own);
 	if (user)
 		environment = (const char *const *)environ;
 	if (dup2(channel, CHANNEL_FD) == CHANNEL_FD)
@@ -52,41 +72,41 @@ static void exec_helper(const char *name, int program, int channel, const char *
 	if (r == 0)
 		r = exec_program(program, channel, argv, user);
 	log_error("start: %s: %s", name, strerror(-r));
-	_exit(127);
-}
+		_exit(127);
+	}
 
-/* Forks. Returns the pid, or a negative errno. */
-static pid_t start(const char *name, int channel, const char *const *argv,
-		   const struct policy_user *user)
-{
-	guard_fd int program = spawner_open_program(name);
-	pid_t pid;
+	/* Forks. Returns the pid, or a negative errno. */
+	static pid_t start(const char *name, int channel, const char *const *argv,
+			   const struct policy_user *user)
+	{
+		guard_fd int program = spawner_open_program(name);
+		pid_t pid;
 
-	if (program < 0)
-		return program;
-	pid = fork();
-	if (pid < 0)
-		return -errno;
-	if (pid == 0)
-		exec_helper(name, program, channel, argv, user);
-	return pid;
-}
+		if (program < 0)
+			return program;
+		pid = fork();
+		if (pid < 0)
+			return -errno;
+		if (pid == 0)
+			exec_helper(name, program, channel, argv, user);
+		return pid;
+	}
 
-pid_t helper_start(enum message_party party, const char *const *argv,
-		   const struct policy_user *user, struct channel *ret_channel)
-{
-	const char *name = message_party_name(party);
-	int fds[2] = {-1, -1};
-	/*
+	pid_t helper_start(enum message_party party, const char *const *argv,
+			   const struct policy_user *user, struct channel *ret_channel)
+	{
+		const char *name = message_party_name(party);
+		int fds[2] = {-1, -1};
+		/*
 	 * The pair is opened before the program: so neither fds[1] nor the program is CHANNEL_FD.
 	 */
-	int r = channel_pair(fds);
-	guard_fd int child = fds[1];
+		int r = channel_pair(fds);
+		guard_fd int child = fds[1];
 
-	channel_init(ret_channel, fds[0], PARTY_LOADER, party);
-	if (r == 0)
-		r = start(name, child, argv, user);
-	if (r < 0)
-		log_error("start: %s: %s", name, strerror(-r));
-	return r;
-}
+		channel_init(ret_channel, fds[0], PARTY_LOADER, party);
+		if (r == 0)
+			r = start(name, child, argv, user);
+		if (r < 0)
+			log_error("start: %s: %s", name, strerror(-r));
+		return r;
+	}

@@ -11,7 +11,7 @@
 #include "ipc/log.h"
 #include "ipc/time.h"
 
-#define TARGETS	      (ROLE_COUNT + 1) /* first target's place in fds[] */
+#define TARGETS	      (ROLE_SUPERVISED + 1) /* first target's place in fds[] */
 #define EXIT_WAIT_MS  500
 #define TURN_MESSAGES 64  /* of one child, before other children and signals have their turn */
 #define LOG_LINES     200 /* of one child in a second: more are a violation */
@@ -27,9 +27,9 @@ int monitor_start(struct monitor *monitor)
 	monitor->fds[0].fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (monitor->fds[0].fd < 0)
 		return -errno;
-	for (int role = ROLE_WORKER; role < ROLE_COUNT; role++)
+	for (int role = ROLE_WORKER; role < ROLE_SUPERVISED; role++)
 		monitor->fds[role].fd = monitor->children[role].channel.fd;
-	monitor->fds[ROLE_COUNT].fd = monitor->audit.fd;
+	monitor->fds[ROLE_SUPERVISED].fd = monitor->audit.fd;
 	for (unsigned int i = 0; i < TARGETS + monitor->targets; i++)
 		monitor->fds[i].events = POLLIN;
 	monitor->targets_left = monitor->targets;
@@ -194,9 +194,9 @@ static void on_ready(struct monitor *monitor, unsigned int index)
 {
 	if (index == 0)
 		on_signal(monitor);
-	else if (index < ROLE_COUNT)
+	else if (index < ROLE_SUPERVISED)
 		on_message(monitor, &monitor->children[index]);
-	else if (index == ROLE_COUNT)
+	else if (index == ROLE_SUPERVISED)
 		monitor->result = MONITOR_FAILED; /* keyhole-audit says nothing here: it ended */
 	else
 		on_target(monitor, &monitor->fds[index]);
@@ -302,7 +302,7 @@ static struct ending find_cause(struct monitor *monitor)
 	const uint64_t deadline = time_now() + EXIT_WAIT_MS * NS_PER_MS;
 	struct ending cause = {.role = ROLE_LOADER};
 
-	for (int role = ROLE_COUNT - 1; role >= ROLE_WORKER; role--) {
+	for (int role = ROLE_SUPERVISED - 1; role >= ROLE_WORKER; role--) {
 		struct child *child = &monitor->children[role];
 		struct ending ending;
 		int wait = 0;
@@ -363,7 +363,7 @@ enum policy_role monitor_explain(struct monitor *monitor)
 
 void monitor_stop_children(struct monitor *monitor)
 {
-	for (int i = ROLE_WORKER; i < ROLE_COUNT; i++) {
+	for (int i = ROLE_WORKER; i < ROLE_SUPERVISED; i++) {
 		channel_release(&monitor->children[i].channel);
 		spawner_stop(&monitor->children[i].spawner);
 	}

@@ -43,13 +43,13 @@ struct child {
 struct monitor {
 	enum monitor_goal goal;
 	enum monitor_result result;
-	unsigned int signals;		   /* how many came */
-	struct child children[ROLE_COUNT]; /* by role; [ROLE_LOADER] is unused */
+	unsigned int signals;			/* how many came */
+	struct child children[ROLE_SUPERVISED]; /* by role; [ROLE_LOADER] is unused */
 	/* To keyhole-audit, whose end fails the recording; fd -1 without an audit stream. */
 	struct channel audit;
 	bool unaudited; /* an event could not be sent to keyhole-audit */
 	/* By role, with signals in the loader's place; then the audit channel, then targets. */
-	struct pollfd fds[ROLE_COUNT + 1 + OPTIONS_PIDS_MAX];
+	struct pollfd fds[ROLE_SUPERVISED + 1 + OPTIONS_PIDS_MAX];
 	unsigned int targets, targets_left;
 	bool progressed;	    /* PROGRESS came; the owner clears it */
 	bool broker_stuck;	    /* BROKER_STUCK came; the owner clears it */

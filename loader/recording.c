@@ -19,7 +19,7 @@ void recording_init(struct recording *rec, struct options *options, uint64_t beg
 	rec->output.fd = -1;
 	rec->output.channel.fd = -1;
 	rec->monitor.audit.fd = -1;
-	for (int role = 0; role < ROLE_COUNT; role++) {
+	for (int role = 0; role < ROLE_SUPERVISED; role++) {
 		struct child *child = &rec->monitor.children[role];
 
 		*child = (struct child){.spawner.channel.fd = -1, .channel.fd = -1};
@@ -69,7 +69,7 @@ int recording_check_layers(struct recording *rec, enum message_party party, pid_
 
 void recording_enter_phase(struct recording *rec, enum message_phase phase)
 {
-	for (int role = ROLE_WORKER; role < ROLE_COUNT; role++)
+	for (int role = ROLE_WORKER; role < ROLE_SUPERVISED; role++)
 		rec->monitor.children[role].channel.phase = phase;
 }
 

@@ -200,7 +200,7 @@ static int start_child(struct child *child, enum policy_role role)
 int start_children(struct recording *rec)
 {
 	secure_ourselves();
-	for (enum policy_role role = ROLE_WORKER; role < ROLE_COUNT; role++) {
+	for (enum policy_role role = ROLE_WORKER; role < ROLE_SUPERVISED; role++) {
 		int r = start_child(&rec->monitor.children[role], role);
 
 		if (r)

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * policy_become(), policy_user_become(): see capabilities(7) and credentials(7) for the order of
- * the steps.
- */
+/* policy_become(): see capabilities(7) and credentials(7) for the order of the steps. */
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -153,17 +150,4 @@ int policy_become(enum policy_role role)
 	    (r = drop_the_rest(data->capabilities)))
 		return r;
 	return policy_has_ids(data) && policy_has_capabilities(data) ? 0 : -EPERM;
-}
-
-int policy_user_become(const struct policy_user *user)
-{
-	const uid_t uid = user->uid;
-	const gid_t gid = user->gid;
-	guard_cap cap_t none = state_of(0);
-
-	if ((user->name && initgroups(user->name, gid)) || setresgid(gid, gid, gid) ||
-	    setresuid(uid, uid, uid))
-		return -errno;
-	/* the ambient ones go with them */
-	return uid && (!none || cap_set_proc(none)) ? -errno : 0;
 }

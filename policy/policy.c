@@ -11,7 +11,7 @@
 
 const struct role *policy_role(enum policy_role role)
 {
-	return (unsigned int)role < ROLE_COUNT ? &role_table[role] : NULL;
+	return (unsigned int)role < ROLE_SUPERVISED ? &role_table[role] : NULL;
 }
 
 /* Without CAP_SYS_RESOURCE a limit only goes down, so a lower one from outside stands. */

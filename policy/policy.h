@@ -28,7 +28,7 @@ enum policy_role {
 	ROLE_WORKER,
 	ROLE_EXPORTER,
 	ROLE_BROKER,
-	ROLE_COUNT
+	ROLE_SUPERVISED /* how many: the loader and what a spawner starts for it */
 };
 
 /* A layer that is in neither could be had and was not put on: the role must not go on. */
@@ -66,7 +66,13 @@ struct policy_user {
 /* 0, or -EINVAL when sudo's variables are not what sudo sets. */
 int policy_user_read(struct policy_user *ret_user);
 
-/* In a forked child: their ids and groups, and no capability unless they are root. */
+/*
+ * Joins the groups of the user's login name, as nsswitch.conf names them: for the loader alone, as
+ * static programs load no modules. In a forked child with privilege, before policy_user_become().
+ */
+int policy_user_join_groups(const struct policy_user *user);
+
+/* Takes the user's ids, and drops all capabilities unless the user is root. Groups stay. */
 int policy_user_become(const struct policy_user *user);
 
 /* The layers that a role has, and those without which it must not go on. */

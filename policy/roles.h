@@ -15,7 +15,7 @@
  * RLIMIT_MEMLOCK stays as it is: before Linux 5.11 it is what BPF maps (broker) are charged to, and
  * the side-band rings (worker) are charged to it on every kernel.
  */
-static const struct role role_table[ROLE_COUNT] = {
+static const struct role role_table[ROLE_SUPERVISED] = {
 	[ROLE_LOADER] = {.program = "keyhole",
 			 .id = 65434,
 			 .landlock = LANDLOCK_SUPERVISOR,

@@ -103,7 +103,7 @@ int policy_filter(enum policy_role role, bool spawner, int fd)
 	scmp_filter_ctx filter;
 	int r;
 
-	if ((unsigned int)role >= ROLE_COUNT)
+	if ((unsigned int)role >= ROLE_SUPERVISED)
 		return -EINVAL;
 	filter = seccomp_init(spawner ? SCMP_ACT_ALLOW : SCMP_ACT_KILL_PROCESS);
 	if (!filter)

@@ -153,7 +153,7 @@ struct group {
 };
 #define GROUP(calls) {calls, sizeof(calls) / sizeof(*(calls))}
 
-static const struct group role_groups[ROLE_COUNT][9] = { /* the last one is empty */
+static const struct group role_groups[ROLE_SUPERVISED][9] = { /* the last one is empty */
 	[ROLE_LOADER] = {GROUP(calls_end), GROUP(calls_messages), GROUP(calls_memory),
 			 GROUP(calls_files), GROUP(calls_libc), GROUP(calls_threads),
 			 GROUP(calls_loader)},

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/capability.h>
 #include <unistd.h>
 
 #include "policy/policy.h"
@@ -9,10 +10,13 @@
 
 static bool id_of(const char *text, uid_t *ret_id)
 {
+	unsigned long value;
 	char *end;
-	unsigned long value = text ? strtoul(text, &end, 10) : 0;
 
-	if (!text || *text < '0' || *text > '9' || *end || value > ID_MAX)
+	if (!text || *text < '0' || *text > '9')
+		return false;
+	value = strtoul(text, &end, 10);
+	if (*end || value > ID_MAX)
 		return false;
 	*ret_id = (uid_t)value;
 	return true;
@@ -31,4 +35,28 @@ int policy_user_read(struct policy_user *ret_user)
 	}
 	*ret_user = user;
 	return 0;
+}
+
+/* The ambient ones go with them. */
+static int drop_capabilities(void)
+{
+	cap_t none = cap_init();
+	int r = 0;
+
+	if (!none || cap_set_proc(none))
+		r = -errno;
+	cap_free(none);
+	return r;
+}
+
+int policy_user_become(const struct policy_user *user)
+{
+	const uid_t uid = user->uid;
+	const gid_t gid = user->gid;
+
+	if (setresgid(gid, gid, gid) || setresuid(uid, uid, uid))
+		return -errno;
+	if (uid == 0)
+		return 0;
+	return drop_capabilities();
 }

@@ -31,6 +31,7 @@
 #include "ipc/log.h"
 #include "ipc/time.h"
 
+#define USERS	      "/etc/passwd"
 #define START_MS      10000
 #define LAST_MS	      1000 /* for a broker whose worker is gone */
 #define TURN_MESSAGES 256
@@ -179,11 +180,30 @@ static int check_file(int fd, uint64_t owner)
 		       : -EPERM;
 }
 
-static void name_user(uint64_t uid)
+/* Looks in the file alone: the library's own look-up loads what is configured there. */
+static bool find_user(uid_t uid)
 {
-	const struct passwd *user = getpwuid((uid_t)uid);
+	FILE *users = fopen(USERS, "re");
+	const struct passwd *user = NULL;
 
-	event_user(user ? user->pw_name : "");
+	if (!users)
+		return false;
+	do
+		user = fgetpwent(users);
+	while (user && user->pw_uid != uid);
+	if (user)
+		event_user(user->pw_name);
+	fclose(users);
+	return user;
+}
+
+/* A loader of root's has another user's uid from sudo alone, and with it that user's name. */
+static void name_user(uid_t uid, uid_t loader)
+{
+	const char *name = getenv("SUDO_USER");
+
+	if (!find_user(uid) && name && uid != 0 && loader == 0)
+		event_user(name);
 }
 
 /* The first record is written when the loader is told that all is well. */
@@ -201,7 +221,7 @@ static int start(struct auditor *auditor, const char *const *arguments)
 	event_policy(file.AUDIT_FILE.hash);
 	r = check_file(file.fd, first.AUDIT_EVENT.value[1]);
 	json = is_json(file.fd);
-	name_user(first.AUDIT_EVENT.value[0]);
+	name_user((uid_t)first.AUDIT_EVENT.value[0], (uid_t)first.AUDIT_EVENT.value[1]);
 	r = r ? r : filter_put_on(NULL, 0); /* what was written stays */
 	if (r == 0) {
 		record_start(file.fd, json, arguments);

@@ -210,7 +210,7 @@ enum policy_role cell_role(const char *name)
 {
 	enum policy_role role = ROLE_LOADER;
 
-	while (role < ROLE_COUNT && strcmp(name, policy_role(role)->program))
+	while (role < ROLE_SUPERVISED && strcmp(name, policy_role(role)->program))
 		role++;
 	return role;
 }

@@ -25,7 +25,7 @@ struct cell {
 	unsigned int started;
 };
 
-/* By its program's name; ROLE_COUNT: of none. */
+/* By its program's name; ROLE_SUPERVISED: of none. */
 enum policy_role cell_role(const char *name);
 
 /* Once, first: a mount namespace of our own; needs root (77 otherwise). */

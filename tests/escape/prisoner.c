@@ -22,7 +22,7 @@ static enum policy_role own_role(const char *name)
 {
 	enum policy_role role = ROLE_LOADER;
 
-	while (role < ROLE_COUNT && strcmp(name, policy_role(role)->program))
+	while (role < ROLE_SUPERVISED && strcmp(name, policy_role(role)->program))
 		role++;
 	return role;
 }
@@ -132,7 +132,7 @@ int main(int argc, char **argv)
 	enum policy_role role = own_role(argv[0]);
 
 	/* Executed by an attempt: what did that gain? */
-	if (role == ROLE_COUNT)
+	if (role == ROLE_SUPERVISED)
 		return argc > 1 || geteuid() == 0 ? 0 : 1;
 	around = &order.around;
 	if (!take(&order) || become_prisoner(role, &order))

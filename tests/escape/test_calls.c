@@ -407,10 +407,10 @@ static void test_matrix(struct cell *cell, const struct matrix *matrix)
 
 int main(int argc, char **argv)
 {
-	enum policy_role role = argc == 2 ? cell_role(argv[1]) : ROLE_COUNT;
+	enum policy_role role = argc == 2 ? cell_role(argv[1]) : ROLE_SUPERVISED;
 	struct cell cell;
 
-	if (role == ROLE_COUNT)
+	if (role == ROLE_SUPERVISED)
 		return 2;
 	cell_setup();
 	cell_open(&cell, role, 0);

@@ -80,7 +80,8 @@ static struct held take(const char *argument)
 	if (sscanf(argument, "%31[^:]:%31[^:]:%d:%d", held.role_name, held.label, &pid, &number) !=
 	    4)
 		give_up(argument);
-	while (held.role < ROLE_COUNT && strcmp(held.role_name, policy_role(held.role)->program))
+	while (held.role < ROLE_SUPERVISED &&
+	       strcmp(held.role_name, policy_role(held.role)->program))
 		held.role++;
 	pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	held.fd = (int)syscall(SYS_pidfd_getfd, pidfd, number, 0);

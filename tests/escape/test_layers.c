@@ -507,10 +507,10 @@ static void test_dumpable(enum policy_role role)
 
 int main(int argc, char **argv)
 {
-	enum policy_role role = argc == 2 ? cell_role(argv[1]) : ROLE_COUNT;
+	enum policy_role role = argc == 2 ? cell_role(argv[1]) : ROLE_SUPERVISED;
 	static struct surroundings around;
 
-	if (role == ROLE_COUNT)
+	if (role == ROLE_SUPERVISED)
 		return 2;
 	cell_setup();
 	make_surroundings(role, &around);

@@ -129,7 +129,7 @@ static void link_alone(const struct program *program, const char *build, char *r
 
 	snprintf(ret_path, size, "%s/sabotage/alone", build);
 	assert_true(mkdir(ret_path, 0755) == 0 || errno == EEXIST);
-	for (enum policy_role role = ROLE_LOADER; role < ROLE_COUNT; role++) {
+	for (enum policy_role role = ROLE_LOADER; role < ROLE_SUPERVISED; role++) {
 		const char *name = policy_role(role)->program;
 		bool alone = strcmp(name, program->alone) == 0;
 

@@ -25,7 +25,8 @@
 
 #include "policy/policy_impl.h"
 
-#define FOR_EACH_ROLE(role) for (enum policy_role role = ROLE_LOADER; role < ROLE_COUNT; role++)
+#define FOR_EACH_ROLE(role) \
+	for (enum policy_role role = ROLE_LOADER; role < ROLE_SUPERVISED; role++)
 
 static void become(const void *role)
 {

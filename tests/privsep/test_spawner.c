@@ -84,7 +84,7 @@ static void test_spawner__its_end_is_the_childs_end(void **state)
 static void test_spawner__the_worker_comes_first(void **state)
 {
 	(void)state;
-	for (enum policy_role role = ROLE_WORKER; role < ROLE_COUNT; role++) {
+	for (enum policy_role role = ROLE_WORKER; role < ROLE_SUPERVISED; role++) {
 		struct child child;
 
 		child_start(&child, role);
@@ -148,7 +148,7 @@ static void test_spawner__each_child_has_its_limits(void **state)
 	(void)state;
 	if (POLICY_UNCONFINED)
 		skip();
-	for (enum policy_role role = ROLE_WORKER; role < ROLE_COUNT; role++) {
+	for (enum policy_role role = ROLE_WORKER; role < ROLE_SUPERVISED; role++) {
 		struct child child;
 
 		child_start(&child, role);
@@ -170,7 +170,7 @@ static void test_spawner__filter_kills(void **state)
 	(void)state;
 	if (POLICY_UNCONFINED)
 		skip();
-	for (enum policy_role role = ROLE_WORKER; role < ROLE_COUNT; role++)
+	for (enum policy_role role = ROLE_WORKER; role < ROLE_SUPERVISED; role++)
 		assert_true(privsep_killed_by_filter(privsep_run(forbidden_in_spawner, &role)));
 }
 

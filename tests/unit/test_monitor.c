@@ -25,7 +25,7 @@ static enum monitor_result said(int32_t error, uint32_t bytes)
 
 	memset(&monitor, 0, sizeof(monitor));
 	monitor.audit.fd = -1;
-	for (int role = 0; role < ROLE_COUNT; role++)
+	for (int role = 0; role < ROLE_SUPERVISED; role++)
 		monitor.children[role].channel.fd = monitor.children[role].spawner.channel.fd = -1;
 	assert_int_equal(channel_pair(fds), 0);
 	channel_init(&exporter, fds[0], PARTY_EXPORTER, PARTY_LOADER);

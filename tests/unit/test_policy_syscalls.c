@@ -42,7 +42,7 @@ struct filter {
 	size_t count;
 };
 
-static struct filter filters[ROLE_COUNT], spawners[ROLE_COUNT];
+static struct filter filters[ROLE_SUPERVISED], spawners[ROLE_SUPERVISED];
 
 static void export(enum policy_role role, bool spawner, struct filter *ret_filter)
 {
@@ -60,7 +60,7 @@ static void export(enum policy_role role, bool spawner, struct filter *ret_filte
 static int set_up(void **state)
 {
 	(void)state;
-	for (int role = 0; role < ROLE_COUNT; role++) {
+	for (int role = 0; role < ROLE_SUPERVISED; role++) {
 		export((enum policy_role)role, false, &filters[role]);
 		export((enum policy_role)role, true, &spawners[role]);
 	}
@@ -177,7 +177,7 @@ static unsigned int filtered_calls(enum policy_role role)
 static void test_policy_syscalls__those_filtered_by_argument_stay_few(void **state)
 {
 	(void)state;
-	for (enum policy_role role = 0; role < ROLE_COUNT; role++)
+	for (enum policy_role role = 0; role < ROLE_SUPERVISED; role++)
 		print_message("figure: system calls of %s: %u, and %u filtered by argument\n",
 			      policy_role(role)->program, plain_calls(role), filtered_calls(role));
 	assert_in_range(filtered_calls(ROLE_WORKER), 4, 7);
@@ -236,7 +236,7 @@ static void test_policy_syscalls__nobody_gets_the_dangerous_ones(void **state)
 	};
 
 	(void)state;
-	for (int role = 0; role < ROLE_COUNT; role++)
+	for (int role = 0; role < ROLE_SUPERVISED; role++)
 		for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
 			assert_killed((enum policy_role)role, numbers[i], 0, 0, 0, 0, 0, 0);
 			assert_killed((enum policy_role)role, numbers[i], ANY, ANY, ANY, ANY, ANY,
@@ -283,7 +283,7 @@ static void test_policy_syscalls__no_executable_memory(void **state)
 	const uint64_t executable = PROT_READ | PROT_EXEC;
 
 	(void)state;
-	for (int i = 0; i < ROLE_COUNT; i++) {
+	for (int i = 0; i < ROLE_SUPERVISED; i++) {
 		enum policy_role role = (enum policy_role)i;
 
 		assert_killed(role, SYS_mmap, 0, 4096, executable, MAP_PRIVATE, ANY, 0);
@@ -343,7 +343,7 @@ static void test_policy_syscalls__other_architectures_are_killed(void **state)
 	struct seccomp_data data = {.nr = SYS_read, .arch = OTHER_ARCH};
 
 	(void)state;
-	for (int role = 0; role < ROLE_COUNT; role++) {
+	for (int role = 0; role < ROLE_SUPERVISED; role++) {
 		assert_int_equal(evaluate(&filters[role], &data), SECCOMP_RET_KILL_PROCESS);
 		assert_killed((enum policy_role)role, 0x40000000 + SYS_read, 0);
 	}
@@ -354,7 +354,7 @@ static void test_policy_syscalls__marked_probes_get_an_errno(void **state)
 	const uint64_t mark = 0x6b65796c6f;
 
 	(void)state;
-	for (int i = 0; i < ROLE_COUNT; i++) {
+	for (int i = 0; i < ROLE_SUPERVISED; i++) {
 		enum policy_role role = (enum policy_role)i;
 
 		assert_int_equal(CALL(role, SYS_socket, 1, 2, 0, 0, 0, mark),
@@ -392,7 +392,7 @@ static void test_policy_syscalls__spawners_refuse_what_no_child_needs(void **sta
 	const uint64_t mark = 0x6b65796c6f;
 
 	(void)state;
-	for (int i = ROLE_WORKER; i < ROLE_COUNT; i++) {
+	for (int i = ROLE_WORKER; i < ROLE_SUPERVISED; i++) {
 		enum policy_role role = (enum policy_role)i;
 
 		for (size_t n = 0; n < sizeof(numbers) / sizeof(*numbers); n++) {
@@ -424,7 +424,7 @@ static void test_policy_syscalls__spawners_start_programs(void **state)
 	};
 
 	(void)state;
-	for (int i = ROLE_WORKER; i < ROLE_COUNT; i++) {
+	for (int i = ROLE_WORKER; i < ROLE_SUPERVISED; i++) {
 		for (size_t n = 0; n < sizeof(numbers) / sizeof(*numbers); n++)
 			assert_int_equal(SPAWNER_CALL(i, numbers[n], 0), SECCOMP_RET_ALLOW);
 		/* all that the child's own filter allows */
@@ -437,10 +437,10 @@ static void test_policy_syscalls__spawners_start_programs(void **state)
 static void test_policy_syscalls__unknown_role(void **state)
 {
 	(void)state;
-	assert_int_equal(policy_filter(ROLE_COUNT, false, -1), -EINVAL);
-	assert_int_equal(policy_filter(ROLE_COUNT, true, -1), -EINVAL);
-	assert_int_equal(policy_become(ROLE_COUNT), -EINVAL);
-	assert_int_equal(policy_layers_of(ROLE_COUNT), 0);
+	assert_int_equal(policy_filter(ROLE_SUPERVISED, false, -1), -EINVAL);
+	assert_int_equal(policy_filter(ROLE_SUPERVISED, true, -1), -EINVAL);
+	assert_int_equal(policy_become(ROLE_SUPERVISED), -EINVAL);
+	assert_int_equal(policy_layers_of(ROLE_SUPERVISED), 0);
 }
 
 int main(void)

@@ -270,7 +270,7 @@ static void test_layers(struct process *process, uint32_t lacking)
 
 static int role_of_id(unsigned int id)
 {
-	for (int role = 0; role < ROLE_COUNT; role++)
+	for (int role = 0; role < ROLE_SUPERVISED; role++)
 		if (policy_role((enum policy_role)role)->id == id)
 			return role;
 	return -1;
@@ -278,7 +278,7 @@ static int role_of_id(unsigned int id)
 
 static int role_of_program(const char *name)
 {
-	for (int role = 0; role < ROLE_COUNT; role++)
+	for (int role = 0; role < ROLE_SUPERVISED; role++)
 		if (!strcmp(policy_role((enum policy_role)role)->program, name))
 			return role;
 	return -1;
@@ -453,11 +453,11 @@ static bool look_at(struct process *process)
 }
 
 /* Every recording has one of each. */
-static void compare_counts(struct report *report, const unsigned int counts[][ROLE_COUNT])
+static void compare_counts(struct report *report, const unsigned int counts[][ROLE_SUPERVISED])
 {
 	const unsigned int loaders = counts[KIND_PROGRAM][ROLE_LOADER];
 
-	for (int role = ROLE_WORKER; role < ROLE_COUNT; role++)
+	for (int role = ROLE_WORKER; role < ROLE_SUPERVISED; role++)
 		for (int kind = KIND_PROGRAM; kind <= KIND_SPAWNER; kind++)
 			if (counts[kind][role] != loaders && counts[KIND_START][ROLE_LOADER] == 0)
 				report_add(report, FINDING_DEVIATION,
@@ -468,7 +468,7 @@ static void compare_counts(struct report *report, const unsigned int counts[][RO
 
 void check_processes(struct report *report, const struct programs *programs, uint32_t lacking)
 {
-	unsigned int counts[KIND_COUNT][ROLE_COUNT] = {0};
+	unsigned int counts[KIND_COUNT][ROLE_SUPERVISED] = {0};
 	DIR *folder = opendir("/proc");
 	struct dirent *entry;
 
@@ -488,5 +488,5 @@ void check_processes(struct report *report, const struct programs *programs, uin
 		closedir(folder);
 	if (!folder || access("/proc/1/status", R_OK))
 		report_add(report, FINDING_UNKNOWN, "/proc", "hides processes; run as root");
-	compare_counts(report, (const unsigned int(*)[ROLE_COUNT])counts);
+	compare_counts(report, (const unsigned int(*)[ROLE_SUPERVISED])counts);
 }

@@ -146,14 +146,17 @@ static int find_user(struct top *top)
 
 static int give_up_rights(const struct top *top)
 {
-	int r = 0;
+	int r;
 
+	/* a viewer needs no group, and a static program cannot look up the user's */
 	if (geteuid() == 0 && setgroups(0, NULL))
-		r = -errno;
-	r = r ? r : policy_user_become(&top->user);
-	if (!r && (prctl(PR_SET_DUMPABLE, 0) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)))
-		r = -errno;
-	return r;
+		return -errno;
+	r = policy_user_become(&top->user);
+	if (r < 0)
+		return r;
+	if (prctl(PR_SET_DUMPABLE, 0) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		return -errno;
+	return 0;
 }
 
 /* ---- the viewer ---- */

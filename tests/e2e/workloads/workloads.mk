@@ -20,7 +20,7 @@ CXX_PROGRAMS := mixed
 PLAIN        := -O2 -g0 -fomit-frame-pointer -fno-optimize-sibling-calls -Wall -Wextra
 
 .PHONY: all
-all: $(addprefix $(OUT)/,$(C_PROGRAMS) $(CXX_PROGRAMS) framepointer plugin.so coldstack)
+all: $(addprefix $(OUT)/,$(C_PROGRAMS) $(CXX_PROGRAMS) framepointer plugin.so nss_probe.so coldstack)
 
 ifneq ($(V),1)
 Q := @
@@ -40,6 +40,9 @@ $(OUT)/framepointer: $(HERE)framepointer.c $(HERE)framepointer_code.c $(HERE)wor
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE $(PLAIN) -o $@ $(HERE)framepointer.c $@.code.o
 
 $(OUT)/plugin.so: $(HERE)plugin.c $(HERE)work.h
+	$(Q)mkdir -p $(@D) && $(CC) -std=gnu11 -D_GNU_SOURCE $(PLAIN) -fPIC -shared -o $@ $<
+
+$(OUT)/nss_probe.so: $(HERE)nss_probe.c
 	$(Q)mkdir -p $(@D) && $(CC) -std=gnu11 -D_GNU_SOURCE $(PLAIN) -fPIC -shared -o $@ $<
 
 # Beside it 500 objects, which differ in their build id: coldstack_objects.py replaces this one.
