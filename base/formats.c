@@ -14,7 +14,7 @@ struct row {
 };
 
 static const struct row rows[] = {
-#define F(number, id, name, suffix) {FORMAT_##id, name, suffix},
+#define F(number, id, name, suffix, help) {FORMAT_##id, name, suffix},
 #include "ipc/formats.def"
 #undef F
 };
