@@ -188,8 +188,13 @@ FUZZ_SANITIZERS := address,undefined
 FUZZ_CFLAGS := $(COMMON) -O1 -g -fPIE -fsanitize=fuzzer-no-link,$(FUZZ_SANITIZERS) \
 	-fno-sanitize-recover=all -fno-omit-frame-pointer $(WARNINGS)
 
+# Manual pages and completions: templates, filled in with the rows of the options.def files.
+PAGES       := $(patsubst contrib/%,$(BUILD)/documents/%,$(wildcard contrib/man/*))
+COMPLETIONS := $(patsubst contrib/%,$(BUILD)/documents/%,$(wildcard contrib/completions/*))
+DOCUMENTS   := $(PAGES) $(COMPLETIONS)
+
 .PHONY: all recording
-all: $(EXECUTABLES) $(MANIFEST)
+all: $(EXECUTABLES) $(MANIFEST) $(DOCUMENTS)
 
 # What `keyhole record` starts, for the variants that do nothing but record.
 recording: $(addprefix $(OUT)/,keyhole keyhole-audit keyhole-broker keyhole-exporter \
@@ -297,12 +302,21 @@ $(foreach helper,$(HELPERS),$(call program,keyhole-$(subst _,-,$(helper)),$(call
 $(OUT)/keyhole-output: $(call archive,object/dwarf)
 
 # keyhole-check runs as anybody: with root's rights it gives up all but looking.
-$(call program,keyhole-check,$(call main,view/check) $(call archive,view/check) $(SAME_BUILD) \
+$(call program,keyhole-check,$(call main,view/check) $(call archives,view/check base) $(SAME_BUILD) \
 	$(SHARED_ARCHIVES),LOADER_LINK,CHECK_LIBS)
 $(call program,keyhole-report,$(call main,view/report) $(call archive,view/report) $(VIEW_PARTS),CHILD_LINK,VIEW_LIBS)
 $(call program,keyhole-top,$(call main,view/top) $(call archives,view/top policy) $(VIEW_PARTS),CHILD_LINK,VIEW_LIBS)
 $(call program,keyhole-symbolize,$(call main,view/symbolize) \
 	$(call archives,view/symbolize object/elf object/dwarf object/symbol) $(VIEW_PARTS),CHILD_LINK,SYMBOLIZE_LIBS)
+
+# ---- documents --------------------------------------------------------------------------------
+
+DOCUMENT_MAKER := $(BUILD)/documents/make
+$(DOCUMENT_MAKER): $(call objects,contrib/documents) $(call archives,base ipc)
+	$(call say,LINK)mkdir -p $(@D) && $(CC) $(LDFLAGS) -pie -o $@ $(call group,$^)
+
+$(DOCUMENTS): $(BUILD)/documents/%: contrib/% $(DOCUMENT_MAKER)
+	$(call say,DOCUMENT)mkdir -p $(@D) && $(DOCUMENT_MAKER) < $< > $@
 
 include tests/tests.mk
 
@@ -331,18 +345,18 @@ install: all install-documents
 		(sha256sum keyhole-* && cd '$(DESTDIR)$(bindir)' && sha256sum keyhole) > .manifest && \
 		chmod 0644 .manifest && mv .manifest $(notdir $(MANIFEST))
 
-install-documents:
-	for page in contrib/man/*; do \
+install-documents: $(DOCUMENTS)
+	for page in $(PAGES); do \
 		install -D -m 0644 $$page "$(DESTDIR)$(datadir)/man/man$${page##*.}/$${page##*/}" || \
 			exit; \
 	done
 	install -D -m 0644 contrib/policy.conf \
 		'$(DESTDIR)$(datadir)/doc/keyhole/examples/policy.conf'
-	install -D -m 0644 contrib/completions/keyhole.bash \
+	install -D -m 0644 $(BUILD)/documents/completions/keyhole.bash \
 		'$(DESTDIR)$(datadir)/bash-completion/completions/keyhole'
-	install -D -m 0644 contrib/completions/_keyhole \
+	install -D -m 0644 $(BUILD)/documents/completions/_keyhole \
 		'$(DESTDIR)$(datadir)/zsh/site-functions/_keyhole'
-	install -D -m 0644 contrib/completions/keyhole.fish \
+	install -D -m 0644 $(BUILD)/documents/completions/keyhole.fish \
 		'$(DESTDIR)$(datadir)/fish/vendor_completions.d/keyhole.fish'
 
 variant = $(MAKE) --no-print-directory VARIANT=$(1) $(2)

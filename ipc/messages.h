@@ -73,7 +73,7 @@ struct message_ready {
 
 enum profile_format {
 	FORMAT_NONE,
-#define F(number, name, suffix) FORMAT_##name = (number),
+#define F(number, id, name, suffix, help) FORMAT_##id = (number),
 #include "ipc/formats.def"
 #undef F
 	FORMAT_COUNT

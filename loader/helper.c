@@ -72,41 +72,41 @@ static void exec_helper(const char *name, int program, int channel, const char *
 	if (r == 0)
 		r = exec_program(program, channel, argv, user);
 	log_error("start: %s: %s", name, strerror(-r));
-		_exit(127);
-	}
+	_exit(127);
+}
 
-	/* Forks. Returns the pid, or a negative errno. */
-	static pid_t start(const char *name, int channel, const char *const *argv,
-			   const struct policy_user *user)
-	{
-		guard_fd int program = spawner_open_program(name);
-		pid_t pid;
+/* Forks. Returns the pid, or a negative errno. */
+static pid_t start(const char *name, int channel, const char *const *argv,
+		   const struct policy_user *user)
+{
+	guard_fd int program = spawner_open_program(name);
+	pid_t pid;
 
-		if (program < 0)
-			return program;
-		pid = fork();
-		if (pid < 0)
-			return -errno;
-		if (pid == 0)
-			exec_helper(name, program, channel, argv, user);
-		return pid;
-	}
+	if (program < 0)
+		return program;
+	pid = fork();
+	if (pid < 0)
+		return -errno;
+	if (pid == 0)
+		exec_helper(name, program, channel, argv, user);
+	return pid;
+}
 
-	pid_t helper_start(enum message_party party, const char *const *argv,
-			   const struct policy_user *user, struct channel *ret_channel)
-	{
-		const char *name = message_party_name(party);
-		int fds[2] = {-1, -1};
-		/*
+pid_t helper_start(enum message_party party, const char *const *argv,
+		   const struct policy_user *user, struct channel *ret_channel)
+{
+	const char *name = message_party_name(party);
+	int fds[2] = {-1, -1};
+	/*
 	 * The pair is opened before the program: so neither fds[1] nor the program is CHANNEL_FD.
 	 */
-		int r = channel_pair(fds);
-		guard_fd int child = fds[1];
+	int r = channel_pair(fds);
+	guard_fd int child = fds[1];
 
-		channel_init(ret_channel, fds[0], PARTY_LOADER, party);
-		if (r == 0)
-			r = start(name, child, argv, user);
-		if (r < 0)
-			log_error("start: %s: %s", name, strerror(-r));
-		return r;
-	}
+	channel_init(ret_channel, fds[0], PARTY_LOADER, party);
+	if (r == 0)
+		r = start(name, child, argv, user);
+	if (r < 0)
+		log_error("start: %s: %s", name, strerror(-r));
+	return r;
+}

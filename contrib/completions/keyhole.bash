@@ -1,44 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# bash completion of keyhole. tests/lint/options.sh holds it against the programs' own help.
+# bash completion of keyhole. contrib/documents fills in the lines between @, of the options.def
+# files.
 
-_keyhole_verbs='record top why report symbolize check check-config help'
-_keyhole_formats='folded pprof html svg speedscope firefox otlp otlp-json'
-_keyhole_events='cycles cpu-clock task-clock instructions cache-references cache-misses branches branch-misses page-faults minor-faults major-faults context-switches cpu-migrations'
-_keyhole_sampled='--all --pid --cgroup --event --frequency --duration --by-thread --comm --uid
-	--exclude-pid --exclude-cgroup --kernel --no-kernel --user --no-user --inline --no-inline
-	--debug-dir --policy --audit --require --verbose'
-_keyhole_record="$_keyhole_sampled --every --output --format --force --quiet --help"
-_keyhole_why='--frequency --duration --debug-dir --policy --audit --require --verbose --help'
-_keyhole_report='--by --sort --callers --callees --tree --min --diff --per --lines --json --comm --pid
-	--object --kernel --no-kernel --sample-type --output --format --by-thread --force --help'
-_keyhole_top="$_keyhole_sampled --updates --window --batch --help"
-_keyhole_symbolize='--debug-dir --output --force --verbose --help'
-_keyhole_check='--json --help'
-_keyhole_check_config='--help'
+@bash-words@
 
-# What an option of a verb takes, by verb and option: words, files, folders, or nothing known.
+# Sets what an option of a verb takes: words, or the kind of files and a folder to begin at.
 _keyhole_argument() {
 	case "$1 $2" in
-	'record -p' | 'record --pid' | 'record --exclude-pid') words=$(cd /proc && printf '%s\n' [0-9]*) ;;
-	'record -f' | 'report -f' | *' --format') words=$_keyhole_formats ;;
-	'record -e' | 'record --event') words=$_keyhole_events ;;
-	'record --uid') words=$(cut -d: -f1 /etc/passwd) ;;
-	'record --require' | 'why --require') words='namespaces pid root landlock userns' ;;
-	'record -F' | 'record --frequency' | 'why -F' | 'why --frequency') words='99 499 999' ;;
-	'record -d' | 'record --duration' | 'why -d' | 'why --duration') words='5 10 60' ;;
-	'record --every') words='1 10 60' ;;
-	'top -w' | 'top --window') words='1 5 15 60' ;;
-	'top -n' | 'top --updates' | 'record --comm') ;;
-	'report --by') words='function object process thread reason cgroup' ;;
-	'report --sort') words='self total' ;;
-	'report --per') words='total time' ;;
-	'report --callers' | 'report --callees' | 'report --comm' | 'report --object') ;;
-	'report --pid' | 'report --min' | 'report -n' | 'report --lines' | 'report --sample-type') ;;
-	*' --cgroup' | 'record --exclude-cgroup') kind=folders at=/sys/fs/cgroup/ ;;
-	*' --debug-dir' | 'symbolize -d') kind=folders at=/usr/lib/debug ;;
-	*' -o' | *' --output' | *' --audit' | *' --policy') kind=files ;;
-	'top '*) _keyhole_argument record "$2" ;;
+@bash-arguments@
 	*) return 1 ;;
 	esac
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* keyhole's command line, checked as far as it can be without asking the system. */
+/* Reads keyhole's command line, and checks it as far as that is possible without the system. */
 #ifndef KEYHOLE_HELPER_OPTIONS_COMMAND_LINE_H
 #define KEYHOLE_HELPER_OPTIONS_COMMAND_LINE_H
 
@@ -8,8 +8,8 @@
 #include "ipc/messages.h"
 
 /*
- * argv as keyhole got it. Help and version go to `out`, a refusal as one line to the log; then
- * ret_options->status is an exit status and no other field means anything.
+ * Reads the argv that keyhole was given. Writes help and version to `out`, and a refusal as one
+ * line to the log; ret_options->status then is an exit status and no other field has a meaning.
  */
 void command_line_read(int argc, char **argv, FILE *out, struct message_options *ret_options);
 

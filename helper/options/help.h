@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `keyhole help`, and -h of the verbs that keyhole-options reads, print: 80 columns wide. */
+/* Prints `keyhole help`, and the help of the verbs that keyhole-options reads, 80 columns wide. */
 #ifndef KEYHOLE_HELPER_OPTIONS_HELP_H
 #define KEYHOLE_HELPER_OPTIONS_HELP_H
 

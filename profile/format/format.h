@@ -27,7 +27,7 @@ struct format {
 		      const struct format_options *options, int fd);
 };
 
-#define F(number, name, suffix) extern const struct format format_##name;
+#define F(number, id, name, suffix, help) extern const struct format format_##id;
 #include "ipc/formats.def"
 #undef F
 

@@ -4,7 +4,7 @@
 #include "profile/profile.h"
 
 static const struct format *const formats[] = {
-#define F(number, name, suffix) &format_##name,
+#define F(number, id, name, suffix, help) &format_##id,
 #include "ipc/formats.def"
 #undef F
 };

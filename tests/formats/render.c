@@ -23,7 +23,7 @@ static const struct {
 	const char *name, *suffix;
 	uint32_t id;
 } formats[] = {
-#define F(number, name, suffix) {#name, suffix, number},
+#define F(number, id, name, suffix, help) {name, suffix, number},
 #include "ipc/formats.def"
 #undef F
 };

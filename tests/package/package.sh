@@ -160,7 +160,7 @@ rpmlint_is_silent() {
 man_pages_are_clean() {
 	need mandoc || return
 	local page
-	for page in contrib/man/*; do
+	for page in "$build"/documents/man/*; do
 		mandoc -T lint "$page" | grep -vE 'STYLE: referenced manual not found|outdated mandoc.db'
 		! command -v man >/dev/null || MANWIDTH=80 man --warnings -l "$page" 2>&1 >/dev/null
 	done | grep . && return 1
@@ -169,15 +169,15 @@ man_pages_are_clean() {
 
 completions_work_in_zsh() {
 	need zsh || return
-	zsh -n contrib/completions/_keyhole && zsh -fc '
-		fpath=($PWD/contrib/completions $fpath)
+	zsh -n "$build/documents/completions/_keyhole" && zsh -fc '
+		fpath=($1 $fpath)
 		autoload -U compinit && compinit -D -u
-		[[ $_comps[keyhole] = _keyhole ]]'
+		[[ $_comps[keyhole] = _keyhole ]]' zsh "$build/documents/completions"
 }
 
 completions_work_in_bash() {
 	local have
-	have=$(bash -c '. contrib/completions/keyhole.bash
+	have=$(bash -c '. "$0"
 		offer() {
 			COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
 			_keyhole && echo "${COMPREPLY[@]}"
@@ -185,7 +185,7 @@ completions_work_in_bash() {
 		offer keyhole rep; offer keyhole record --fo; offer keyhole report --by pro
 		offer keyhole symbolize -d /usr/shar; offer keyhole record -p $$
 		offer keyhole top --com; offer keyhole top -e cpu-c
-		offer keyhole check-config README; offer keyhole record -- --fo' | xargs)
+		offer keyhole check-config README; offer keyhole record -- --fo' "$build/documents/completions/keyhole.bash" | xargs)
 	[[ $have =~ ^report' '--format' '--force' 'process' '/usr/share' '[0-9]+' '--comm' 'cpu-clock' 'README.md$ ]] ||
 		fail "$have"
 }
@@ -193,7 +193,7 @@ completions_work_in_bash() {
 completions_work_in_fish() {
 	need fish || return
 	local have
-	have=$(HOME=$top fish -c 'source contrib/completions/keyhole.fish
+	have=$(HOME=$top fish -c 'source '"$build"'/documents/completions/keyhole.fish
 		complete -C "keyhole record --fo"; complete -C "keyhole che"
 		complete -C "keyhole report -f otlp-"; complete -C "keyhole symbolize --d"
 		complete -C "keyhole top --com"; complete -C "keyhole top --ev"' 2>/dev/null |

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "helper/options/nearest.h"
+#include "base/nearest.h"
 
 static const char *const names[] = {"record", "report", "check", "check-config", "help", NULL};
 

@@ -7,27 +7,67 @@
  * (path and sha256 by name), bpf_objects (sha256), policy; processes; deviations and unknown
  * (object, what); result. Keys stay; new ones may come, a change of meaning raises "format".
  */
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/capability.h>
 #include <sys/prctl.h>
 
 #include "generated/version.h"
+#include "base/option.h"
 #include "view/check/check.h"
 #include "ipc/exit_status.h"
 #include "ipc/log.h"
 
 #define FORMAT 1
 
-static const char usage[] =
+#define CHECK	    1 /* the only verb of option_row.verbs */
+#define HELP_COLUMN 24
+
+struct options {
+	bool json, help;
+};
+
+static const char usage_begin[] =
 	"usage: keyhole check [--json]\n"
 	"What this machine offers, which files are installed, and whether every process\n"
-	"of a running keyhole is confined as it should be. Root sees most.\n\n"
-	"examples:\n"
-	"  sudo keyhole check\n"
-	"  sudo keyhole check --json | jq .deviations\n\n"
-	"exit status: 0 all is well, 1 something deviates, 2 usage,\n"
-	"  3 not all could be seen\n";
+	"of a running keyhole is confined as it should be. Root sees most.\n\n";
+static const char usage_end[] = "\nexamples:\n"
+				"  sudo keyhole check\n"
+				"  sudo keyhole check --json | jq .deviations\n\n"
+				"exit status: 0 all is well, 1 something deviates, 2 usage,\n"
+				"  3 not all could be seen\n";
+
+static const struct option_row rows[] = {
+#define OPTION(name, letter, argument, verbs, set, value, completion, help, manual) \
+	{name, letter, argument, verbs, help, set, value},
+#include "view/check/options.def"
+#undef OPTION
+};
+#define ROWS (sizeof(rows) / sizeof(rows[0]))
+
+static int read_options(int argc, char **argv, struct options *ret_options)
+{
+	const struct option_reader reader = {.verb = "check",
+					     .rows = rows,
+					     .count = ROWS,
+					     .verbs = CHECK,
+					     .target = ret_options};
+	int r = option_read(&reader, argc, argv);
+
+	if (r < 0 || optind == argc)
+		return r;
+	return option_refuse("check", argv[optind], "unexpected");
+}
+
+static int print_usage(void)
+{
+	fputs(usage_begin, stdout);
+	option_print(rows, ROWS, CHECK, HELP_COLUMN, stdout);
+	fputs(usage_end, stdout);
+	return fflush(stdout) != 0;
+}
 
 static void limit_ourselves(void)
 {
@@ -53,18 +93,17 @@ int main(int argc, char **argv)
 {
 	static struct report report;
 	static struct programs programs;
+	struct options options = {0};
 	uint32_t lacking;
 	int r;
 
 	log_init("keyhole", LOG_LEVEL_WARNING);
-	report.stream = stdout;
-	report.json = argc == 2 && strcmp(argv[1], "--json") == 0;
-	if (argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")))
-		return fputs(usage, stdout) < 0;
-	if (argc > 1 && !report.json) {
-		log_error("check: %s: unexpected; see: keyhole check --help", argv[1]);
+	if (read_options(argc, argv, &options))
 		return EXIT_USAGE;
-	}
+	if (options.help)
+		return print_usage();
+	report.stream = stdout;
+	report.json = options.json;
 	limit_ourselves();
 	report_open(&report, NULL, '{');
 	report_number(&report, "format", FORMAT);
@@ -75,5 +114,7 @@ int main(int argc, char **argv)
 	check_processes(&report, &programs, lacking);
 	r = report_end(&report);
 	report_close(&report);
-	return fflush(stdout) ? EXIT_FAILURE : r;
+	if (fflush(stdout))
+		return EXIT_FAILURE;
+	return r;
 }

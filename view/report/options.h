@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command line of `keyhole report`. */
+/* Reads the command line of `keyhole report`. */
 #ifndef KEYHOLE_VIEW_REPORT_OPTIONS_H
 #define KEYHOLE_VIEW_REPORT_OPTIONS_H
 
@@ -32,7 +32,7 @@ struct options {
 	bool has_min, by_total, by_time, diff, tree, json, by_thread, force, help;
 };
 
-/* 0, or -EINVAL after one line on standard error. argv[0] is not looked at. */
+/* Reads argv behind its first word. Returns 0, or -EINVAL after one line in the log. */
 int report_options_parse(int argc, char **argv, struct options *ret_options);
 
 void report_options_usage(FILE *stream);

@@ -8,7 +8,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -21,22 +20,13 @@
 #include <unistd.h>
 
 #include "ipc/log.h"
-#include "ipc/messages.h"
 #include "view/confine.h"
 #include "view/result.h"
 #include "view/symbolize/folders.h"
 #include "view/symbolize/model.h"
 #include "view/symbolize/object.h"
+#include "view/symbolize/options.h"
 #include "object/dwarf/child.h"
-
-#define DEFAULT_FOLDER "/usr/lib/debug"
-#define SUFFIX	       ".pb.gz"
-
-struct options {
-	struct folders folders;
-	const char *input, *output;
-	bool force, verbose, help;
-};
 
 struct run {
 	struct options options;
@@ -44,29 +34,6 @@ struct run {
 	struct exchange exchange;
 	struct result result;
 };
-
-static const char usage_text[] =
-	"usage: keyhole symbolize [OPTIONS] FILE\n\n"
-	"Adds names, lines and inlined functions to a profile of `keyhole record` (pprof).\n\n"
-	"  -d, --debug-dir DIRS  look for DIR/.build-id/xx/yyyy.debug (" DEFAULT_FOLDER ");\n"
-	"                        up to 8, with colons or given again. Then the objects'\n"
-	"                        own paths are tried\n"
-	"  -o, --output FILE     write here (FILE.symbolized" SUFFIX "), - for stdout\n"
-	"      --force           replace the output when it exists\n"
-	"  -v, --verbose         say why objects have no lines\n"
-	"  -h, --help            this text\n\n"
-	"examples:\n"
-	"  keyhole symbolize all" SUFFIX "\n"
-	"  keyhole symbolize -d server/usr/lib/debug -o named" SUFFIX " all" SUFFIX "\n\n"
-	"exit status: 0 done, 1 failed, 2 usage\n";
-
-/* A reason that does not say what to do is followed by who does. */
-static int usage(const char *object, const char *reason)
-{
-	log_error("symbolize: %s: %s%s", object, reason,
-		  strchr(reason, ';') ? "" : "; see: keyhole symbolize --help");
-	return EXIT_USAGE;
-}
 
 static int name_another(const char *file, int error)
 {
@@ -78,91 +45,6 @@ static int failed(const char *object, int error)
 {
 	log_error("symbolize: %s: %s", object, strerror(error));
 	return EXIT_FAILED;
-}
-
-static void check_folder(const char *path)
-{
-	struct stat status;
-
-	if (stat(path, &status) || !S_ISDIR(status.st_mode))
-		log_warning("symbolize: debug-dir: %s: %s; name another", path,
-			    strerror(errno ? errno : ENOTDIR));
-}
-
-/* As `record` has it: a list separated by colons. */
-static int add_folders(struct folders *folders, char *list)
-{
-	for (char *path; (path = strsep(&list, ":"));) {
-		if (!*path)
-			continue;
-		if (folders->count == FOLDERS_MAX)
-			return usage("--debug-dir", "more than 8 folders");
-		errno = 0;
-		check_folder(path);
-		folders->paths[folders->count++] = path;
-	}
-	return EXIT_DONE;
-}
-
-/* The option that was read last. Letters that stand together are not counted by optind. */
-static const char *given(char **argv)
-{
-	static char letter[] = "-?";
-
-	if (!optopt || !strncmp(argv[optind - 1], "--", 2))
-		return argv[optind - 1];
-	letter[1] = (char)optopt;
-	return letter;
-}
-
-static int take_option(struct options *options, int option, char **argv)
-{
-	switch (option) {
-	case 'd':
-		return add_folders(&options->folders, optarg);
-	case 'o':
-		options->output = optarg;
-		break;
-	case 'R':
-		options->force = true;
-		break;
-	case 'v':
-		options->verbose = true;
-		break;
-	case 'h':
-		options->help = true;
-		break;
-	case ':':
-		return usage(given(argv), "needs an argument");
-	default:
-		return usage(given(argv), "unknown option");
-	}
-	return EXIT_DONE;
-}
-
-static int read_options(int argc, char **argv, struct options *options)
-{
-	static const struct option longs[] = {
-		{"debug-dir", required_argument, NULL, 'd'},
-		{"output", required_argument, NULL, 'o'},
-		{"force", no_argument, NULL, 'R'},
-		{"verbose", no_argument, NULL, 'v'},
-		{"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0},
-	};
-	int option, r = EXIT_DONE;
-
-	opterr = 0;
-	while (r == EXIT_DONE && (option = getopt_long(argc, argv, ":d:o:vh", longs, NULL)) != -1)
-		r = take_option(options, option, argv);
-	if (r || options->help)
-		return r;
-	if (optind != argc - 1)
-		return usage("FILE", "not one is named");
-	options->input = argv[optind];
-	if (!options->folders.count)
-		options->folders.paths[options->folders.count++] = DEFAULT_FOLDER;
-	return EXIT_DONE;
 }
 
 /* ---- files ---- */
@@ -185,46 +67,24 @@ static int open_input(struct run *run)
 
 static void name_default(const char *input, char ret_path[DEFAULT_MAX])
 {
-	size_t length = strlen(input), suffix = strlen(SUFFIX);
+	size_t length = strlen(input), suffix = strlen(OPTIONS_SUFFIX);
 
-	if (length > suffix && !strcmp(input + length - suffix, SUFFIX))
+	if (length > suffix && !strcmp(input + length - suffix, OPTIONS_SUFFIX))
 		length -= suffix;
-	snprintf(ret_path, DEFAULT_MAX, "%.*s.symbolized" SUFFIX, (int)length, input);
-}
-
-/* What is written is pprof, whatever it is called. */
-static bool is_of_another_format(const char *path)
-{
-	static const struct {
-		enum profile_format format;
-		const char *suffix;
-	} suffixes[] = {
-#define F(number, name, suffix) {FORMAT_##name, suffix},
-#include "ipc/formats.def"
-#undef F
-	};
-
-	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
-		const size_t length = strlen(path), tail = strlen(suffixes[i].suffix);
-
-		if (suffixes[i].format != FORMAT_pprof && length > tail &&
-		    !strcmp(path + length - tail, suffixes[i].suffix))
-			return true;
-	}
-	return false;
+	snprintf(ret_path, DEFAULT_MAX, "%.*s.symbolized" OPTIONS_SUFFIX, (int)length, input);
 }
 
 static int open_output(struct run *run)
 {
 	const struct options *options = &run->options;
-	char path[DEFAULT_MAX];
+	const char *path = options->output;
+	char named[DEFAULT_MAX];
 
-	if (options->output && is_of_another_format(options->output))
-		return usage(options->output, "is written as pprof; name it " SUFFIX
-					      " and convert that: keyhole report FILE -o ...");
-	name_default(options->input, path);
-	if (result_open(&run->result, "symbolize", options->output ? options->output : path,
-			options->force))
+	if (!path) {
+		name_default(options->input, named);
+		path = named;
+	}
+	if (result_open(&run->result, "symbolize", path, options->force))
 		return EXIT_USAGE;
 	run->files.output = run->result.fd;
 	return EXIT_DONE;
@@ -265,9 +125,10 @@ static int start(struct run *run)
 		close(run->files.output);
 	r = folders_serve(&run->options.folders, exchange);
 	close(pair[0]);
-	r = r ? failed("the process that reads the profile", -r) : EXIT_DONE;
 	status = result_await("symbolize", child, 0);
-	return r ? r : status;
+	if (r)
+		return failed("the process that reads the profile", -r);
+	return status;
 }
 
 int main(int argc, char **argv)
@@ -278,16 +139,22 @@ int main(int argc, char **argv)
 	if (argc > 0 && !strcmp(argv[0], CHILD_NAME))
 		return object_main(argc, argv);
 	log_init("keyhole", LOG_LEVEL_WARNING);
-	r = read_options(argc, argv, &run.options);
-	log_init("keyhole", run.options.verbose ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING);
+	if (symbolize_options_parse(argc, argv, &run.options))
+		return EXIT_USAGE;
+	if (run.options.verbose)
+		log_init("keyhole", LOG_LEVEL_INFO);
+	if (run.options.help) {
+		symbolize_options_usage(stdout);
+		return fflush(stdout) != 0;
+	}
+	r = open_input(&run);
 	if (r)
 		return r;
-	if (run.options.help)
-		return fputs(usage_text, stdout) < 0;
-	r = open_input(&run);
-	r = r ? r : open_output(&run);
+	r = open_output(&run);
 	if (r)
 		return r;
 	r = start(&run);
-	return result_close(&run.result, r == EXIT_DONE) ? EXIT_FAILED : r;
+	if (result_close(&run.result, r == EXIT_DONE))
+		return EXIT_FAILED;
+	return r;
 }

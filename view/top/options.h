@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command line of `keyhole top`: what is not its own is for `keyhole record`. */
+/* The command line of `keyhole top`, which hands other options on to `keyhole record`. */
 #ifndef KEYHOLE_VIEW_TOP_OPTIONS_H
 #define KEYHOLE_VIEW_TOP_OPTIONS_H
 
@@ -8,12 +8,12 @@
 
 struct top_options {
 	bool help, batch;
-	unsigned int updates; /* then it ends; 0: never */
+	unsigned int updates; /* number after which top ends; 0: never */
 	unsigned int window;  /* seconds */
-	char **record;	      /* argv of `keyhole record`, NULL at the end; malloc()ed */
+	char **record;	      /* argv of `keyhole record`, NULL at its end; owned, on the heap */
 };
 
-/* 0, -ENOMEM, or -EINVAL after one line on standard error. argv[0] is not looked at. */
+/* Reads argv behind its first word. Returns 0, -ENOMEM, or -EINVAL after one line in the log. */
 int top_options_parse(int argc, char **argv, struct top_options *ret_options);
 
 void top_options_usage(FILE *stream);

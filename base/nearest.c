@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "helper/options/nearest.h"
+#include "base/nearest.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -8,10 +8,15 @@
 
 static unsigned int least(unsigned int a, unsigned int b)
 {
-	return a < b ? a : b;
+	if (a < b)
+		return a;
+	return b;
 }
 
-/* Steps from one word to the other. Row i, column j: from the first i letters to the first j. */
+/*
+ * Counts the mistakes between two words, by the table of Damerau and Levenshtein: row i, column j
+ * has the count for the first i letters of one word and the first j letters of the other.
+ */
 static unsigned int steps(const char *from, const char *to)
 {
 	unsigned int rows[WORD_BYTES + 1][WORD_BYTES + 1];
@@ -41,12 +46,15 @@ const char *nearest(const char *word, const char *const *names)
 		return NULL;
 	best = (unsigned int)(strlen(word) + 2) / 3 + 1;
 	for (; *names; names++) {
-		unsigned int count = strlen(*names) > WORD_BYTES ? best : steps(word, *names);
+		unsigned int count;
 
-		if (count < best) {
-			best = count;
-			found = *names;
-		}
+		if (strlen(*names) > WORD_BYTES)
+			continue;
+		count = steps(word, *names);
+		if (count >= best)
+			continue;
+		best = count;
+		found = *names;
 	}
 	return found;
 }

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "contrib/documents/rows.h"
+
+#include <string.h>
+
+#include "helper/options/verbs.h"
+
+enum { /* behind those of helper/options/verbs.h */
+	REPORT = 16,
+	SYMBOLIZE = 32,
+	CHECK = 64
+};
+
+#define NOTHING	    COMPLETE_NOTHING, NULL
+#define FILES	    COMPLETE_FILES, NULL
+#define FOLDERS	    COMPLETE_FOLDERS, NULL
+#define CGROUPS	    COMPLETE_CGROUPS, NULL
+#define PROCESSES   COMPLETE_PROCESSES, NULL
+#define USERS	    COMPLETE_USERS, NULL
+#define FORMATS	    COMPLETE_WORDS, format_words
+#define EVENTS	    COMPLETE_WORDS, event_words
+#define WORDS(text) COMPLETE_WORDS, text
+#define LIST(text)  COMPLETE_LIST, text
+
+static const char format_words[] =
+#define F(number, id, name, suffix, help) name " "
+#include "ipc/formats.def"
+#undef F
+	;
+
+static const char event_words[] =
+#define E(name, kind, what, counted, period, least) name " "
+#include "ipc/events.def"
+#undef E
+	;
+
+const struct row rows[] = {
+#define OPTION(name, letter, argument, verbs, set, value, completion, help, manual) \
+	{{name, letter, argument, verbs, help, NULL, 0}, completion, manual},
+#define TEXT(verbs, help, manual) {{NULL, '\0', NULL, verbs, help, NULL, 0}, NOTHING, manual},
+#include "helper/options/options.def"
+#include "view/check/options.def"
+#include "view/report/options.def"
+#include "view/symbolize/options.def"
+#include "view/top/options.def"
+#undef OPTION
+#undef TEXT
+};
+const size_t row_count = sizeof(rows) / sizeof(rows[0]);
+
+const struct verb verbs[] = {
+	{"record", "profile, and write the profile to a file", RECORD},
+	{"top", "show live what uses the CPUs", TOP},
+	{"why", "where names and stacks of a process come from", WHY},
+	{"report", "show, compare and convert profiles", REPORT},
+	{"symbolize", "add names, lines and inlined functions to a profile", SYMBOLIZE},
+	{"check", "what runs, and how it is confined", CHECK},
+	{"check-config", "what the policy file says", CHECK_CONFIG},
+	{"help", "a summary", 0},
+};
+const size_t verb_count = sizeof(verbs) / sizeof(verbs[0]);
+
+_Static_assert(sizeof(verbs) / sizeof(verbs[0]) == 2
+#define W(verb, help) +1
+#include "helper/options/verbs.def"
+#undef W
+#define V(verb, program, help) +1
+#include "ipc/verbs.def"
+#undef V
+	       ,
+	       "record, help and each verb of the two files have a row");
+
+const struct verb *verb_find(const char *name)
+{
+	for (size_t i = 0; i < verb_count; i++)
+		if (!strcmp(verbs[i].name, name))
+			return &verbs[i];
+	return NULL;
+}
+
+bool row_is_handed_on(const struct row *row)
+{
+	return (row->option.verbs & TOP) && (row->option.verbs & RECORD);
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "helper/options/setters.h"
+
+#include <getopt.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/decimal.h"
+#include "base/formats.h"
+#include "helper/options/events.h"
+#include "ipc/time.h"
+#include "policy/policy.h"
+
+#define EVERY_MAX ((1u << (CONFIG_NAMES - OPTIONS_EVERY)) - 1) /* seconds */
+
+/* ---- flags and texts ------------------------------------------------------------------------- */
+
+static const char *set_flag(void *target, const char *argument, size_t flag)
+{
+	struct line *line = target;
+
+	(void)argument;
+	line->options->flags |= (uint32_t)flag;
+	return NULL;
+}
+
+static const char *clear_flag(void *target, const char *argument, size_t flag)
+{
+	struct line *line = target;
+
+	(void)argument;
+	line->options->flags &= ~(uint32_t)flag;
+	return NULL;
+}
+
+/*
+ * Notes where a text is, for the loader has the same argv: the argument that getopt() took last,
+ * counted without the program's name. Value is the offset of the struct message_text.
+ */
+static const char *set_place(void *target, const char *argument, size_t value)
+{
+	struct line *line = target;
+	struct message_text *place = (struct message_text *)((char *)line->options + value);
+
+	place->index = (uint32_t)optind;
+	place->offset = (uint32_t)(argument - line->argv[optind - 1]);
+	return NULL;
+}
+
+/* ---- targets --------------------------------------------------------------------------------- */
+
+const char *setters_add_pid(void *target, const char *argument, size_t value)
+{
+	struct line *line = target;
+	struct message_options *options = line->options;
+	uint32_t pid;
+
+	(void)value;
+	if (options->pid_count == OPTIONS_PIDS_MAX || options->pids[options->pid_count])
+		return "more than 64 processes; take -a or --cgroup";
+	if (!decimal_read32(argument, 1, OPTIONS_PID_MAX, &pid))
+		return "not a process id";
+	options->pids[options->pid_count++] = pid;
+	return NULL;
+}
+
+static const char *set_cgroup(void *target, const char *argument, size_t value)
+{
+	struct line *line = target;
+
+	(void)value;
+	if (line->options->cgroup.index)
+		return "only one cgroup can be given";
+	return set_place(line, argument, offsetof(struct message_options, cgroup));
+}
+
+/* ---- filters --------------------------------------------------------------------------------- */
+
+static const char *set_comm(void *target, const char *argument, size_t value)
+{
+	struct line *line = target;
+
+	(void)value;
+	line->options->flags |= OPTIONS_COMM;
+	set_place(line, argument, offsetof(struct message_options, comm));
+	return filters_check_comm(argument);
+}
+
+static const char *add_uids(void *target, const char *argument, size_t value)
+{
+	struct line *line = target;
+
+	(void)value;
+	return filters_add_uids(&line->filters, argument);
+}
+
+static const char *add_excluded_pids(void *target, const char *argument, size_t value)
+{
+	struct line *line = target;
+
+	(void)value;
+	return filters_add_excluded_pids(&line->filters, argument);
+}
+
+static const char *add_excluded_cgroups(void *target, const char *argument, size_t value)
+{
+	struct line *line = target;
+
+	(void)value;
+	return filters_add_excluded_cgroups(&line->filters, argument);
+}
+
+/* Value: FILTER_NO_*. */
+static const char *show(void *target, const char *argument, size_t value)
+{
+	struct line *line = target;
+
+	(void)argument;
+	filters_hide(&line->filters, (uint32_t)value, false);
+	return NULL;
+}
+
+static const char *hide(void *target, const char *argument, size_t value)
+{
+	struct line *line = target;
+
+	(void)argument;
+	filters_hide(&line->filters, (uint32_t)value, true);
+	return NULL;
+}
+
+/* ---- rate and time --------------------------------------------------------------------------- */
+
+static const char *set_event(void *target, const char *argument, size_t value)
+{
+	struct line *line = target;
+
+	(void)value;
+	if (line->event)
+		return "only one event can be given";
+	line->event = argument;
+	return events_parse(argument, &line->options->sampling);
+}
+
+static const char *set_frequency(void *target, const char *argument, size_t value)
+{
+	struct line *line = target;
+	uint32_t *frequency = &line->options->sampling.frequency;
+
+	(void)value;
+	if (!decimal_read32(argument, 1, OPTIONS_FREQUENCY_MAX, frequency))
+		return "not a frequency of 1 to 10000 Hz";
+	return NULL;
+}
+
+static const char *set_duration(void *target, const char *argument, size_t value)
+{
+	const double most = (double)OPTIONS_DURATION_MAX / (double)NS_PER_SECOND;
+	struct line *line = target;
+	char *end;
+	double seconds = strtod(argument, &end);
+
+	(void)value;
+	if (end == argument || *end || !isfinite(seconds) || seconds < 0.001 || seconds > most)
+		return "not a number of seconds";
+	line->options->duration = (uint64_t)(seconds * (double)NS_PER_SECOND);
+	return NULL;
+}
+
+static const char *set_every(void *target, const char *argument, size_t value)
+{
+	struct line *line = target;
+	uint32_t seconds;
+
+	(void)value;
+	if (!decimal_read32(argument, 1, EVERY_MAX, &seconds))
+		return "not a number of seconds, 1 to 255";
+	line->options->flags &= ~(EVERY_MAX << OPTIONS_EVERY);
+	line->options->flags |= seconds << OPTIONS_EVERY;
+	return NULL;
+}
+
+/* ---- output ---------------------------------------------------------------------------------- */
+
+static const char *set_output(void *target, const char *argument, size_t value)
+{
+	struct line *line = target;
+
+	(void)value;
+	line->output = argument;
+	return set_place(line, argument, offsetof(struct message_options, output));
+}
+
+static const char *set_format(void *target, const char *argument, size_t value)
+{
+	static char text[640];
+	struct line *line = target;
+
+	(void)value;
+	line->options->format = formats_by_name(argument);
+	if (line->options->format)
+		return NULL;
+	snprintf(text, sizeof(text), "not a format; take %s", formats_names(" or "));
+	return text;
+}
+
+/* ---- layers ---------------------------------------------------------------------------------- */
+
+/* userns: the layers that a process can have by a user namespace alone. */
+static uint32_t layer_bits(const char *name, size_t length)
+{
+	static const struct {
+		const char *name;
+		uint32_t bits;
+	} names[] = {
+#define L(name, help) {#name, LAYER_BIT(name)},
+#include "policy/layers.def"
+#undef L
+		{"userns", LAYER_BIT(namespaces) | LAYER_BIT(pid) | LAYER_BIT(root)},
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strlen(names[i].name) == length && !strncmp(names[i].name, name, length))
+			return names[i].bits;
+	return 0;
+}
+
+static const char *refuse_layer(const char *name, size_t length)
+{
+	static const char reason[] =
+		"not a layer; take of namespaces, pid, root, landlock and userns";
+	static char text[256];
+
+	if (!name)
+		return reason;
+	snprintf(text, sizeof(text), "%.*s: %s", (int)length, name, reason);
+	return text;
+}
+
+/* The argument is a list, such as "landlock,pid". */
+static const char *add_layers(void *target, const char *argument, size_t value)
+{
+	const bool is_list = strchr(argument, ',') != NULL;
+	struct line *line = target;
+	const char *name = argument;
+
+	(void)value;
+	for (;;) {
+		size_t length = strcspn(name, ",");
+		uint32_t bits = layer_bits(name, length);
+
+		if (!bits && is_list)
+			return refuse_layer(name, length);
+		if (!bits)
+			return refuse_layer(NULL, 0);
+		line->options->require |= bits;
+		if (!name[length])
+			return NULL;
+		name += length + 1;
+	}
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+const struct option_row setters_rows[] = {
+#define OPTION(name, letter, argument, verbs, set, value, completion, help, manual) \
+	{name, letter, argument, verbs, help, set, value},
+#define TEXT(verbs, help, manual) {NULL, '\0', NULL, verbs, help, NULL, 0},
+#include "helper/options/options.def"
+#undef OPTION
+#undef TEXT
+};
+const size_t setters_count = sizeof(setters_rows) / sizeof(setters_rows[0]);
+
+_Static_assert(sizeof(setters_rows) / sizeof(setters_rows[0]) <= OPTION_ROWS_MAX,
+	       "option_read() reads no more");

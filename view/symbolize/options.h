@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads the command line of `keyhole symbolize`. */
+#ifndef KEYHOLE_VIEW_SYMBOLIZE_OPTIONS_H
+#define KEYHOLE_VIEW_SYMBOLIZE_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "view/symbolize/folders.h"
+
+#define OPTIONS_SUFFIX ".pb.gz" /* of what is read and written */
+
+struct options {
+	struct folders folders; /* at least one */
+	const char *input;
+	const char *output; /* "-" is standard output; NULL: named after the input */
+	bool force, verbose, help;
+};
+
+/*
+ * Reads argv behind its first word; texts stay there. Returns 0, or -EINVAL after one line in the
+ * log. Only options->verbose and options->help have a meaning when help is asked for.
+ */
+int symbolize_options_parse(int argc, char **argv, struct options *ret_options);
+
+void symbolize_options_usage(FILE *stream);
+
+#endif
