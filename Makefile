@@ -96,7 +96,7 @@ BROKER_LIBS    := -lseccomp -lcap
 EXPORTER_LIBS  := -lseccomp -lcap
 HELPER_LIBS    := -lseccomp -lcap
 VIEW_LIBS      := -lprotobuf-c -lz -lseccomp -lcap
-CHECK_LIBS     := -lcrypto -lseccomp -lcap
+CHECK_LIBS     := -lseccomp -lcap
 SYMBOLIZE_LIBS := -ldw -lelf -lz -llzma -lbz2 -lprotobuf-c -liberty -lseccomp -lcap -lpthread
 WORKER_LIBS    := -lelf -lz -llzma -lprotobuf-c -liberty -levent_core -lseccomp -lcap -lpthread
 
@@ -238,7 +238,7 @@ $(foreach helper,$(HELPERS),$(eval $(call helper_rule,$(helper))))
 $(OUT)/keyhole-output: $(call archive,object/dwarf)
 
 # Whoever may run it: with root's rights it gives up all but looking.
-$(OUT)/keyhole-check: $(call main,view/check) $(call archive,view/check) $(SAME_BUILD) $(SHARED_ARCHIVES)
+$(OUT)/keyhole-check: $(call main,view/check) $(call archives,view/check base) $(SAME_BUILD) $(SHARED_ARCHIVES)
 	$(call say,LINK)$(CC) $(LDFLAGS) -pie -o $@ $(call group,$^) $(CHECK_LIBS)
 
 VIEW_PARTS := $(SAME_BUILD) $(call archives,view $(MODEL_FOLDERS) ipc) $(PROTO_ARCHIVE)

@@ -10,7 +10,9 @@
 
 unsigned int columns_of(const char *text);
 
-/* Returns the bytes of those whole characters that fit into `room` columns; *ret_used is columns. */
+/*
+ * Returns the bytes of those whole characters that fit into `room` columns; *ret_used is columns.
+ */
 size_t columns_fit(const char *text, unsigned int room, unsigned int *ret_used);
 
 #endif

@@ -23,8 +23,8 @@ uint32_t intern_add(struct intern *intern, const void *bytes, size_t size);
 uint32_t intern_append(struct intern *intern, const void *bytes, size_t size);
 uint32_t intern_string(struct intern *intern, const char *string);
 /*
- * Returns the bytes, valid until intern_free(). A NUL, which the size leaves out, follows the bytes.
- * An unknown id has those of the empty string.
+ * Returns the bytes, valid until intern_free(). A NUL, which the size leaves out, follows the
+ * bytes. An unknown id has those of the empty string.
  */
 const void *intern_get(const struct intern *intern, uint32_t id, size_t *ret_size);
 uint32_t intern_count(const struct intern *intern); /* ids are 0..count-1 */
