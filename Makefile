@@ -149,7 +149,7 @@ BROKER_LIBS    := $(CONFINED_LIBS)
 EXPORTER_LIBS  := $(CONFINED_LIBS)
 HELPER_LIBS    := $(CONFINED_LIBS)
 VIEW_LIBS      := -lprotobuf-c -lz $(CONFINED_LIBS)
-CHECK_LIBS     := -lcrypto $(CONFINED_LIBS)
+CHECK_LIBS     := $(CONFINED_LIBS)
 SYMBOLIZE_LIBS := -ldw -lelf -lz -llzma -lbz2 -lprotobuf-c -liberty $(CONFINED_LIBS) -lpthread
 WORKER_LIBS    := -lelf -lz -llzma -lprotobuf-c -liberty -levent_core $(CONFINED_LIBS) -lpthread
 

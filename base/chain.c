@@ -15,7 +15,7 @@ void chain_remove(struct map *map, uint64_t key, const struct chain *item)
 
 	if (before == item) {
 		if (item->next)
-			map_put(map, key, item->next); /* replaces: needs no memory */
+			map_put(map, key, item->next); /* replaces a value, so needs no memory */
 		else
 			map_remove(map, key);
 		return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Items with the same key of a map: a list that the map's value begins. */
+/* Several items under one key of a map (map.h): the map's value is the first item of a list. */
 #ifndef KEYHOLE_BASE_CHAIN_H
 #define KEYHOLE_BASE_CHAIN_H
 
@@ -7,13 +7,13 @@
 
 struct map;
 
-struct chain { /* the first member of an item, so that one is the other */
+struct chain { /* the first member of an item, so that a pointer to one is a pointer to both */
 	struct chain *next;
 };
 
-/* In front of those that are there. 0 or -ENOMEM. */
+/* Puts the item in front of the key's list. Returns 0 or -ENOMEM. */
 int chain_add(struct map *map, uint64_t key, struct chain *item);
-/* Takes it out, if it is there, and the key with the last of them. */
+/* Takes the item out of the list, where it is in it; the last item takes the key along. */
 void chain_remove(struct map *map, uint64_t key, const struct chain *item);
 
 #endif

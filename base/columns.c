@@ -3,7 +3,10 @@
 
 #include <stdint.h>
 
-/* Unicode 15, EastAsianWidth.txt: W and F in whole blocks. What is narrow there costs a column. */
+/*
+ * Unicode 15, EastAsianWidth.txt: W and F, rounded up to whole blocks. A narrow character of such a
+ * block costs a column too many.
+ */
 static const struct {
 	uint32_t first, last;
 } wide[] = {
@@ -13,13 +16,35 @@ static const struct {
 	{0x1f000, 0x1faff}, {0x20000, 0x3fffd},
 };
 
-/* Of one character, and its columns; text is valid UTF-8. */
-static size_t character(const char *text, unsigned int *ret_columns)
+/* Returns the bytes of a character of valid UTF-8, by its first byte. */
+static size_t character_length(unsigned char first)
+{
+	if (first < 0x80)
+		return 1;
+	if (first < 0xe0)
+		return 2;
+	if (first < 0xf0)
+		return 3;
+	return 4;
+}
+
+static unsigned int code_columns(uint32_t code)
+{
+	for (size_t i = 0; i < sizeof(wide) / sizeof(wide[0]); i++)
+		if (code >= wide[i].first && code <= wide[i].last)
+			return 2;
+	return 1;
+}
+
+/* Returns the bytes of the character that text begins with; text is valid UTF-8. */
+static size_t measure_character(const char *text, unsigned int *ret_columns)
 {
 	const unsigned char *at = (const unsigned char *)text;
-	size_t length = *at < 0x80 ? 1 : *at < 0xe0 ? 2 : *at < 0xf0 ? 3 : 4;
-	uint32_t code = length == 1 ? *at : *at & (0x7fu >> length);
+	size_t length = character_length(*at);
+	uint32_t code = *at;
 
+	if (length > 1)
+		code &= 0x7fu >> length;
 	for (size_t i = 1; i < length; i++) {
 		if ((at[i] & 0xc0) != 0x80) {
 			length = i;
@@ -27,10 +52,7 @@ static size_t character(const char *text, unsigned int *ret_columns)
 		}
 		code = code << 6 | (at[i] & 0x3f);
 	}
-	*ret_columns = 1;
-	for (size_t i = 0; i < sizeof(wide) / sizeof(wide[0]); i++)
-		if (code >= wide[i].first && code <= wide[i].last)
-			*ret_columns = 2;
+	*ret_columns = code_columns(code);
 	return length;
 }
 
@@ -38,8 +60,10 @@ unsigned int columns_of(const char *text)
 {
 	unsigned int columns, sum = 0;
 
-	for (; *text; sum += columns)
-		text += character(text, &columns);
+	while (*text) {
+		text += measure_character(text, &columns);
+		sum += columns;
+	}
 	return sum;
 }
 
@@ -50,7 +74,7 @@ size_t columns_fit(const char *text, unsigned int room, unsigned int *ret_used)
 
 	*ret_used = 0;
 	while (*end) {
-		size_t length = character(end, &columns);
+		size_t length = measure_character(end, &columns);
 
 		if (columns > room - *ret_used)
 			break;

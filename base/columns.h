@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How wide UTF-8 text is on a terminal: never narrower than said, so that no line is broken. */
+/*
+ * Estimates how wide UTF-8 text is on a terminal. The estimate is never too small, so that no line
+ * of ours wraps.
+ */
 #ifndef KEYHOLE_BASE_COLUMNS_H
 #define KEYHOLE_BASE_COLUMNS_H
 
@@ -7,7 +10,9 @@
 
 unsigned int columns_of(const char *text);
 
-/* The bytes of the whole characters that fit into `room` columns, and the columns they take. */
+/*
+ * Returns the bytes of those whole characters that fit into `room` columns; *ret_used is columns.
+ */
 size_t columns_fit(const char *text, unsigned int room, unsigned int *ret_used);
 
 #endif

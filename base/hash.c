@@ -14,7 +14,9 @@ int hash_key_random(struct hash_key *ret_key)
 	} while (got < 0 && errno == EINTR);
 	if (got < 0)
 		return -errno;
-	return got == sizeof(*ret_key) ? 0 : -EIO;
+	if (got != sizeof(*ret_key))
+		return -EIO;
+	return 0;
 }
 
 static uint64_t rotate(uint64_t value, unsigned int bits)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Keyed hash for tables whose keys are chosen by attackers: SipHash-1-3 (Aumasson and Bernstein,
- * "SipHash: a fast short-input PRF"; one compression and three finalization rounds).
+ * Keyed hash for tables whose keys attackers choose: SipHash-1-3 (Aumasson and Bernstein,
+ * "SipHash: a fast short-input PRF"), with one compression and three finalization rounds.
  */
 #ifndef KEYHOLE_BASE_HASH_H
 #define KEYHOLE_BASE_HASH_H

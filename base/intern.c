@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bytes live in blocks that never move; a table of ids finds equal ones by a keyed hash. */
+/* Bytes live in blocks that never move. A table of ids finds equal bytes by a keyed hash. */
 #include "base/intern.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 #include "base/hash.h"
 
 #define INTERN_BLOCK_BYTES (64u << 10)
-#define INTERN_ALIGNMENT   8u /* callers intern arrays and structs, too */
+#define INTERN_ALIGNMENT   8u /* callers also intern arrays and structs */
 #define INTERN_FIRST_SLOTS 64u
 #ifndef INTERN_COUNT_MAX
 #define INTERN_COUNT_MAX (1u << 30)
@@ -74,13 +75,14 @@ void intern_free(struct intern *intern)
 
 static struct intern_block *intern_block_new(struct intern *intern, size_t need)
 {
-	size_t size = need > INTERN_BLOCK_BYTES / 8 ? need : INTERN_BLOCK_BYTES;
+	const bool is_large = need > INTERN_BLOCK_BYTES / 8;
+	const size_t size = is_large ? need : INTERN_BLOCK_BYTES;
 	struct intern_block *block = malloc(sizeof(*block) + size);
 
 	if (!block)
 		return NULL;
 	*block = (struct intern_block){.size = size};
-	if (size == need && intern->blocks) { /* a large item: go on filling the newest block */
+	if (is_large && intern->blocks) { /* later items go on filling the newest block */
 		block->next = intern->blocks->next;
 		intern->blocks->next = block;
 	} else {
@@ -107,7 +109,7 @@ static const unsigned char *intern_store(struct intern *intern, const void *byte
 	return to;
 }
 
-/* The slot that holds the id of equal bytes, or the free one where it belongs. */
+/* Returns the slot that holds the id of equal bytes, or the free slot where the id belongs. */
 static uint32_t *intern_slot(const struct intern *intern, uint32_t hash, const void *bytes,
 			     size_t size)
 {
@@ -122,16 +124,17 @@ static uint32_t *intern_slot(const struct intern *intern, uint32_t hash, const v
 	return &intern->slots[at];
 }
 
-static bool intern_grow(struct intern *intern)
+/* Makes room for the id of one more item. */
+static int intern_grow_slots(struct intern *intern)
 {
 	size_t slot_count = intern->slot_count * 2, at;
 	uint32_t *slots;
 
 	if (intern->count < intern->slot_count / 4 * 3)
-		return true;
+		return 0;
 	slots = calloc(slot_count, sizeof(*slots));
 	if (!slots)
-		return false;
+		return -ENOMEM;
 	for (uint32_t id = 1; id < intern->count; id++) {
 		if (!intern->items[id].hash)
 			continue;
@@ -143,7 +146,25 @@ static bool intern_grow(struct intern *intern)
 	free(intern->slots);
 	intern->slots = slots;
 	intern->slot_count = slot_count;
-	return true;
+	return 0;
+}
+
+/* Makes room for one more item, whose bytes have this size. */
+static int intern_reserve(struct intern *intern, size_t size)
+{
+	if (size > INTERN_ITEM_SIZE_MAX || intern->count >= INTERN_COUNT_MAX)
+		return -EOVERFLOW;
+	return ARRAY_RESERVE(intern->items, intern->capacity, intern->count + 1);
+}
+
+/* Returns the hash of the bytes, never 0. */
+static uint32_t intern_hash(const struct intern *intern, const void *bytes, size_t size)
+{
+	uint32_t hash = (uint32_t)hash_bytes(&intern->hash_key, bytes, size);
+
+	if (hash == 0)
+		return 1;
+	return hash;
 }
 
 uint32_t intern_add(struct intern *intern, const void *bytes, size_t size)
@@ -155,13 +176,13 @@ uint32_t intern_add(struct intern *intern, const void *bytes, size_t size)
 		return 0;
 	if (size > INTERN_ITEM_SIZE_MAX)
 		return INTERN_FAILED;
-	item.hash = (uint32_t)hash_bytes(&intern->hash_key, bytes, size);
-	item.hash = item.hash ? item.hash : 1;
+	item.hash = intern_hash(intern, bytes, size);
 	slot = intern_slot(intern, item.hash, bytes, size);
 	if (*slot)
 		return *slot;
-	if (intern->count >= INTERN_COUNT_MAX || !intern_grow(intern) ||
-	    ARRAY_RESERVE(intern->items, intern->capacity, intern->count + 1) < 0)
+	if (intern_reserve(intern, size) < 0)
+		return INTERN_FAILED;
+	if (intern_grow_slots(intern) < 0)
 		return INTERN_FAILED;
 	item.bytes = intern_store(intern, bytes, size);
 	if (!item.bytes)
@@ -176,10 +197,11 @@ uint32_t intern_append(struct intern *intern, const void *bytes, size_t size)
 {
 	struct intern_item item = {.size = (uint32_t)size};
 
-	if (size > INTERN_ITEM_SIZE_MAX || intern->count >= INTERN_COUNT_MAX ||
-	    ARRAY_RESERVE(intern->items, intern->capacity, intern->count + 1) < 0)
+	if (intern_reserve(intern, size) < 0)
 		return INTERN_FAILED;
-	item.bytes = size ? intern_store(intern, bytes, size) : empty_item.bytes;
+	item.bytes = empty_item.bytes;
+	if (size > 0)
+		item.bytes = intern_store(intern, bytes, size);
 	if (!item.bytes)
 		return INTERN_FAILED;
 	intern->items[intern->count] = item;
@@ -193,8 +215,10 @@ uint32_t intern_string(struct intern *intern, const char *string)
 
 const void *intern_get(const struct intern *intern, uint32_t id, size_t *ret_size)
 {
-	const struct intern_item *item = id < intern->count ? &intern->items[id] : &empty_item;
+	const struct intern_item *item = &empty_item;
 
+	if (id < intern->count)
+		item = &intern->items[id];
 	if (ret_size)
 		*ret_size = item->size;
 	return item->bytes;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What samples depend on and found no room, see base/limits.def: BPF and worker count it. */
+/* Numbers the limits of base/limits.def, whose hits BPF and the worker count. */
 #ifndef KEYHOLE_BASE_LIMITS_H
 #define KEYHOLE_BASE_LIMITS_H
 

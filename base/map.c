@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Open addressing with linear probing. A removed entry leaves a tombstone, so that a walk over the
- * map may remove what it visits; growing throws tombstones away.
+ * map may remove the entries that it visits. Growing throws the tombstones away.
  */
 #include "base/map.h"
 
@@ -52,7 +52,10 @@ static size_t map_home(const struct map *map, uint64_t key)
 	return hash_bytes(&map->hash_key, &key, sizeof(key)) & (map->capacity - 1);
 }
 
-/* The key's slot, or NULL; *ret_place, when wanted, is where it would go. */
+/*
+ * Returns the key's slot, or NULL for an unknown key. Then *ret_place, where ret_place is given, is
+ * the slot that the key would take.
+ */
 static struct map_slot *map_probe(const struct map *map, uint64_t key, struct map_slot **ret_place)
 {
 	struct map_slot *place = NULL, *slot;
@@ -64,21 +67,25 @@ static struct map_slot *map_probe(const struct map *map, uint64_t key, struct ma
 		slot = &map->slots[at];
 		if (!slot->value)
 			break;
-		if (slot->value == GONE)
-			place = place ? place : slot;
-		else if (slot->key == key)
+		if (slot->value != GONE && slot->key == key)
 			return slot;
+		if (slot->value == GONE && !place)
+			place = slot;
 	}
+	if (!place)
+		place = slot;
 	if (ret_place)
-		*ret_place = place ? place : slot;
+		*ret_place = place;
 	return NULL;
 }
 
 void *map_get(const struct map *map, uint64_t key)
 {
-	struct map_slot *slot = map_probe(map, key, NULL);
+	const struct map_slot *slot = map_probe(map, key, NULL);
 
-	return slot ? slot->value : NULL;
+	if (!slot)
+		return NULL;
+	return slot->value;
 }
 
 static int map_resize(struct map *map, size_t capacity)
@@ -102,16 +109,19 @@ static int map_resize(struct map *map, size_t capacity)
 	return 0;
 }
 
-/* At most three quarters of the slots are filled; mostly tombstones: same size again. */
+/*
+ * Keeps at most three quarters of the slots filled. A map filled by tombstones for the most part is
+ * built anew in its old size.
+ */
 static int map_make_room(struct map *map)
 {
-	size_t capacity = map->capacity ? map->capacity : MAP_FIRST_CAPACITY;
-
-	if (map->capacity && map->filled + 1 <= map->capacity / 4 * 3)
+	if (map->capacity == 0)
+		return map_resize(map, MAP_FIRST_CAPACITY);
+	if (map->filled + 1 <= map->capacity / 4 * 3)
 		return 0;
-	if (map->count >= capacity / 2)
-		capacity *= 2;
-	return map_resize(map, capacity);
+	if (map->count >= map->capacity / 2)
+		return map_resize(map, map->capacity * 2);
+	return map_resize(map, map->capacity);
 }
 
 int map_put(struct map *map, uint64_t key, void *value)

@@ -15,5 +15,7 @@ int memory_file(const char *name)
 	/* Linux 6.3, 105ff5339f49 "mm/memfd: add MFD_NOEXEC_SEAL and MFD_EXEC" */
 	if (fd < 0 && errno == EINVAL)
 		fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	return fd < 0 ? -errno : fd;
+	if (fd < 0)
+		return -errno;
+	return fd;
 }

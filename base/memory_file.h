@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files in memory that are handed to another process. */
+/* Makes files in memory for another process. */
 #ifndef KEYHOLE_BASE_MEMORY_FILE_H
 #define KEYHOLE_BASE_MEMORY_FILE_H
 
-/* One that can be sealed, and never executed where the kernel has that; owned by the caller. A
- * negative errno. */
+/*
+ * Returns the descriptor of an empty file, which the caller owns, or a negative errno. The file can
+ * be sealed. Linux 6.3 and newer never executes the file.
+ */
 int memory_file(const char *name);
 
 #endif

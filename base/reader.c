@@ -17,7 +17,7 @@ void reader_fail(struct reader *reader)
 	reader->end = reader->position;
 }
 
-/* A number that is too large fails where it starts. */
+/* Fails where a number starts that is too large. */
 static void fail_at(struct reader *reader, const unsigned char *start)
 {
 	if (!reader->bad)
@@ -25,7 +25,7 @@ static void fail_at(struct reader *reader, const unsigned char *start)
 	reader_fail(reader);
 }
 
-/* One group of seven bits; false after the last one. */
+/* Reads one group of seven bits. Returns false for a number's last group. */
 static bool next_group(struct reader *reader, uint8_t *ret_bits)
 {
 	uint8_t byte = reader_u8(reader);
@@ -48,9 +48,12 @@ uint64_t reader_uleb_long(struct reader *reader)
 			fail_at(reader, start);
 		else if (shift < 64)
 			value |= (uint64_t)bits << shift;
-		shift = shift < 64 ? shift + 7 : shift;
+		if (shift < 64)
+			shift += 7;
 	} while (more && !reader->bad);
-	return reader->bad ? 0 : value;
+	if (reader->bad)
+		return 0;
+	return value;
 }
 
 int64_t reader_sleb(struct reader *reader)
@@ -58,7 +61,7 @@ int64_t reader_sleb(struct reader *reader)
 	const unsigned char *start = reader->position;
 	uint64_t value = 0;
 	unsigned int shift = 0;
-	uint8_t bits;
+	uint8_t bits, padding;
 	bool more;
 
 	do {
@@ -72,8 +75,8 @@ int64_t reader_sleb(struct reader *reader)
 			value |= (uint64_t)bits << 63;
 			shift = 64;
 		}
-		/* the 64th bit and all padding repeat the sign */
-		if (bits != (value >> 63 ? 0x7f : 0))
+		padding = value >> 63 ? 0x7f : 0; /* the 64th bit and all padding repeat the sign */
+		if (bits != padding)
 			fail_at(reader, start);
 	} while (more && !reader->bad);
 	if (reader->bad)
@@ -99,8 +102,10 @@ const void *reader_bytes(struct reader *reader, size_t size)
 const char *reader_string(struct reader *reader)
 {
 	size_t left = reader_left(reader);
-	const unsigned char *nul = left > 0 ? memchr(reader->position, 0, left) : NULL;
+	const unsigned char *nul = NULL;
 
+	if (left > 0)
+		nul = memchr(reader->position, 0, left);
 	if (!nul) {
 		reader_fail(reader);
 		return NULL;
@@ -110,14 +115,20 @@ const char *reader_string(struct reader *reader)
 
 const char *reader_until(struct reader *reader, char stop, size_t *ret_length)
 {
-	size_t left = reader_left(reader), length = left;
-	const unsigned char *found = left > 0 ? memchr(reader->position, stop, left) : NULL;
+	size_t left = reader_left(reader), length = left, taken = left;
+	const unsigned char *found = NULL;
 	const char *bytes;
 
-	if (found)
+	if (left > 0)
+		found = memchr(reader->position, stop, left);
+	if (found) {
 		length = (size_t)(found - reader->position);
-	bytes = reader_bytes(reader, length + (found ? 1 : 0));
-	*ret_length = bytes ? length : 0;
+		taken = length + 1;
+	}
+	*ret_length = 0;
+	bytes = reader_bytes(reader, taken);
+	if (bytes)
+		*ret_length = length;
 	return bytes;
 }
 

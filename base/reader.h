@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The one cursor through which every untrusted byte is read. Sticky failure: after the first
- * overrun all getters return 0 and do not move, so a record is decoded straight through and
- * reader_failed() is asked once. Little endian. Does not own the bytes.
+ * The one cursor through which every untrusted byte is read. Failure is sticky: after the first
+ * overrun all getters return 0 and stand still. A caller therefore decodes a record straight
+ * through and asks reader_failed() once. Numbers are little endian. The caller owns the bytes.
  */
 #ifndef KEYHOLE_BASE_READER_H
 #define KEYHOLE_BASE_READER_H
@@ -14,7 +14,7 @@
 
 struct reader {
 	const unsigned char *base, *position;
-	const unsigned char *end; /* = position after a failure: every later read fails by itself */
+	const unsigned char *end; /* = position after a failure, so that every later read fails */
 	bool bad;
 	size_t bad_at; /* offset from base of the first failed read */
 };
@@ -56,7 +56,7 @@ READER_GETTER(reader_u32, uint32_t)
 READER_GETTER(reader_u64, uint64_t)
 #undef READER_GETTER
 
-/* LEB128; more than 64 bits of value fail. */
+/* LEB128: a value of more than 64 bits fails. */
 uint64_t reader_uleb_long(struct reader *reader);
 int64_t reader_sleb(struct reader *reader);
 
@@ -67,17 +67,18 @@ static inline uint64_t reader_uleb(struct reader *reader)
 	return reader_uleb_long(reader);
 }
 
-/* The bytes themselves, or NULL. */
+/* Returns the next bytes in place, or NULL when fewer are left. */
 const void *reader_bytes(struct reader *reader, size_t size);
-/* A NUL-terminated string within the rest, or NULL. */
+/* Returns the NUL-terminated string that begins here, or NULL when no NUL follows. */
 const char *reader_string(struct reader *reader);
-/* Up to but not including `stop` or the end; moves past the stop. */
+/* Returns the bytes before `stop` or the end, whichever comes first, and moves past the stop. */
 const char *reader_until(struct reader *reader, char stop, size_t *ret_length);
 void reader_skip(struct reader *reader, size_t size);
-void reader_seek(struct reader *reader, size_t offset);
+void reader_seek(struct reader *reader, size_t offset); /* from base; beyond the end fails */
+/* Fails the reader, and returns a failed reader of no bytes. */
 struct reader reader_sub_failed(struct reader *reader);
 
-/* *ret_sub reads the next `size` bytes with offsets of its own; moves past them. */
+/* Makes *ret_sub a reader of the next `size` bytes, with offsets of its own; moves past them. */
 static inline void reader_take(struct reader *reader, size_t size, struct reader *ret_sub)
 {
 	if (reader_failed(reader) || size > reader_left(reader)) {
@@ -91,6 +92,7 @@ static inline void reader_take(struct reader *reader, size_t size, struct reader
 	ret_sub->bad_at = 0;
 }
 
+/* Does as reader_take(), and returns the new reader. */
 static inline struct reader reader_sub(struct reader *reader, size_t size)
 {
 	struct reader sub;

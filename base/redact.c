@@ -19,14 +19,14 @@ int redact_init(struct redact *ret_redact, uint32_t modes)
 	return hash_key_random(&ret_redact->key);
 }
 
-/* prctl(PR_SET_VMA_ANON_NAME) is the one in brackets that a target chooses. */
+/* A target chooses one kind of name in brackets, "[anon:…]", by prctl(PR_SET_VMA_ANON_NAME). */
 static bool is_kernels(enum redact_kind kind, const char *name)
 {
 	return kind == REDACT_PATH && name[0] == '[' && strncmp(name, "[anon", 5) != 0;
 }
 
-static const char *apply(const struct redact *redact, enum redact_mode mode, const char *name,
-			 char text[REDACT_BYTES])
+static const char *apply_mode(const struct redact *redact, enum redact_mode mode, const char *name,
+			      char text[REDACT_BYTES])
 {
 	if (mode == REDACT_KEEP || !name[0])
 		return name;
@@ -40,10 +40,12 @@ static const char *apply(const struct redact *redact, enum redact_mode mode, con
 const char *redact_name(const struct redact *redact, enum redact_kind kind, const char *name,
 			char text[REDACT_BYTES])
 {
-	return is_kernels(kind, name) ? name : apply(redact, redact->mode[kind], name, text);
+	if (is_kernels(kind, name))
+		return name;
+	return apply_mode(redact, redact->mode[kind], name, text);
 }
 
 const char *redact_source(const struct redact *redact, const char *name, char text[REDACT_BYTES])
 {
-	return apply(redact, redact->mode[REDACT_PATH], name, text);
+	return apply_mode(redact, redact->mode[REDACT_PATH], name, text);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the policy makes of names that targets chose, before any of them is in the profile: kept,
- * dropped, or replaced by a keyed hash. The key is random and never leaves this process: equal
- * names are equal in one recording, and nobody can try names against it, or against another one.
+ * Keeps, drops or hashes the names that targets chose, as the policy file says, before the profile
+ * holds any of them. The key of the hash is random and never leaves this process. Equal names have
+ * equal hashes within one recording. Nobody can test guessed names against a recording's hashes, or
+ * compare the hashes of two recordings.
  */
 #ifndef KEYHOLE_BASE_REDACT_H
 #define KEYHOLE_BASE_REDACT_H
@@ -31,21 +32,24 @@ struct redact {
 	struct hash_key key;
 };
 
-#define REDACT_BYTES   24	   /* of a hash as text, with its NUL */
-#define REDACT_DROPPED "[dropped]" /* what stands for a name */
+#define REDACT_BYTES   24	   /* a hash as text, with its NUL */
+#define REDACT_DROPPED "[dropped]" /* stands for a dropped name */
 
 /*
- * modes: two bits for each kind; what is no mode drops. Threads are treated no milder than comm:
- * the name of a main thread is that of its process. 0, or a negative errno: there is no random key.
+ * Sets the modes: two bits for each kind, where an unknown mode drops. Thread names are treated no
+ * milder than process names, because a main thread's name is its process's. Returns 0, or a
+ * negative errno when the kernel has no random key.
  */
 int redact_init(struct redact *ret_redact, uint32_t modes);
 
-/* The name, or what stands for it, in text; "" stays: it is none. Names that the kernel gives
- * ("[kernel]", "[vdso]", "[heap]") are not a target's: paths in brackets are kept. */
+/*
+ * Returns the name, or its stand-in, which may lie in text. The empty name stays. Paths in brackets
+ * stay as well, because the kernel chose these names ("[kernel]", "[vdso]", "[heap]").
+ */
 const char *redact_name(const struct redact *redact, enum redact_kind kind, const char *name,
 			char text[REDACT_BYTES]);
 
-/* Likewise for a path that is written in a target's file: no such name is the kernel's. */
+/* Does the same for a path out of a target's file, where the target chose every name. */
 const char *redact_source(const struct redact *redact, const char *name, char text[REDACT_BYTES]);
 
 static inline bool redact_keeps(const struct redact *redact, enum redact_kind kind)

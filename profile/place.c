@@ -5,7 +5,7 @@ int place_compare(const void *a, const void *b)
 {
 	const struct place *left = a, *right = b;
 
-	return left->address < right->address ? -1 : left->address > right->address;
+	return (left->address > right->address) - (left->address < right->address);
 }
 
 uint32_t place_addresses(const struct place *places, size_t count, uint64_t *ret_addresses)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Locations of one object by their address: what is known of an address is known of all there. */
+/*
+ * Locations of one object by address. Locations of one address share the names that are found for
+ * that address.
+ */
 #ifndef KEYHOLE_PROFILE_PLACE_H
 #define KEYHOLE_PROFILE_PLACE_H
 
@@ -11,12 +14,12 @@ struct place {
 	uint32_t location;
 };
 
-/* For qsort(): ascending. */
+/* Compares for qsort(): ascending addresses. */
 int place_compare(const void *a, const void *b);
 
 /*
- * Each address once, of places in ascending order: how many there are. ret_addresses has room for
- * as many as there are places.
+ * Writes each address once and returns how many there are. The places are in ascending order, and
+ * ret_addresses has room for `count` addresses.
  */
 uint32_t place_addresses(const struct place *places, size_t count, uint64_t *ret_addresses);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whatever must be unique is the bytes of a key in a struct intern, whose ids count up from 1: they
- * are the ids of the model.
+ * Each table of unique entries is a struct intern of keys. Its ids count up from 1 and serve as the
+ * ids of the model.
  */
 #include "profile/profile.h"
 
@@ -46,7 +46,9 @@ static const struct profile_reason reasons[] = {
 
 const struct profile_reason *profile_reason(uint32_t reason)
 {
-	return reason < sizeof(reasons) / sizeof(reasons[0]) ? &reasons[reason] : NULL;
+	if (reason >= sizeof(reasons) / sizeof(reasons[0]))
+		return NULL;
+	return &reasons[reason];
 }
 
 struct profile *profile_new(void)
@@ -103,8 +105,9 @@ uint32_t profile_strings(const struct profile *profile)
 
 uint32_t profile_object_add(struct profile *profile, const struct profile_object *object)
 {
-	if (ARRAY_RESERVE(profile->objects, profile->object_capacity, profile->object_count + 1) <
-	    0)
+	const size_t need = profile->object_count + 1;
+
+	if (ARRAY_RESERVE(profile->objects, profile->object_capacity, need) < 0)
 		return PROFILE_FAILED;
 	profile->objects[profile->object_count++] = *object;
 	return (uint32_t)profile->object_count;
@@ -112,7 +115,9 @@ uint32_t profile_object_add(struct profile *profile, const struct profile_object
 
 struct profile_object *profile_object_get(const struct profile *profile, uint32_t id)
 {
-	return id > 0 && id <= profile->object_count ? &profile->objects[id - 1] : NULL;
+	if (id == 0 || id > profile->object_count)
+		return NULL;
+	return &profile->objects[id - 1];
 }
 
 uint32_t profile_objects(const struct profile *profile)
@@ -124,7 +129,7 @@ uint32_t profile_function_add(struct profile *profile, const struct profile_func
 {
 	struct profile_function key;
 
-	memset(&key, 0, sizeof(key)); /* its padding is hashed, too */
+	memset(&key, 0, sizeof(key)); /* the hash covers the padding, too */
 	key.name = function->name;
 	key.system_name = function->system_name;
 	key.file = function->file;
@@ -140,7 +145,9 @@ const struct profile_function *profile_function_get(const struct profile *profil
 	size_t size;
 	const void *function = intern_get(profile->functions, id, &size);
 
-	return size > 0 ? function : NULL;
+	if (size == 0)
+		return NULL;
+	return function;
 }
 
 uint32_t profile_functions(const struct profile *profile)
@@ -156,11 +163,11 @@ uint32_t profile_location_add(struct profile *profile, uint32_t object, uint64_t
 uint32_t profile_location_add_variant(struct profile *profile, uint32_t object, uint64_t address,
 				      uint64_t variant)
 {
-	struct location_key key = {.object = object, .address = address, .variant = variant};
+	const struct location_key key = {.object = object, .address = address, .variant = variant};
+	const size_t need = profile->location_count + 1;
 	uint32_t id;
 
-	if (ARRAY_RESERVE(profile->locations, profile->location_capacity,
-			  profile->location_count + 1) < 0)
+	if (ARRAY_RESERVE(profile->locations, profile->location_capacity, need) < 0)
 		return PROFILE_FAILED;
 	id = intern_add(profile->location_keys, &key, sizeof(key));
 	if (id != PROFILE_FAILED && id > profile->location_count)
@@ -171,7 +178,9 @@ uint32_t profile_location_add_variant(struct profile *profile, uint32_t object, 
 
 struct profile_location *profile_location_get(const struct profile *profile, uint32_t id)
 {
-	return id > 0 && id <= profile->location_count ? &profile->locations[id - 1] : NULL;
+	if (id == 0 || id > profile->location_count)
+		return NULL;
+	return &profile->locations[id - 1];
 }
 
 uint32_t profile_locations(const struct profile *profile)
@@ -201,10 +210,13 @@ int profile_location_set_inlined(struct profile *profile, uint32_t id,
 				 const struct profile_line *inlined, size_t count)
 {
 	struct profile_location *location = profile_location_get(profile, id);
-	size_t kept = count < PROFILE_LINES_MAX ? count : PROFILE_LINES_MAX - 1;
-	uint32_t set =
-		intern_add(profile->inlined, inlined + count - kept, kept * sizeof(*inlined));
+	size_t kept = count;
+	uint32_t set;
 
+	if (kept > PROFILE_LINES_MAX - 1)
+		kept = PROFILE_LINES_MAX - 1;
+	inlined += count - kept;
+	set = intern_add(profile->inlined, inlined, kept * sizeof(*inlined));
 	if (set == INTERN_FAILED)
 		return -ENOMEM;
 	if (location)
@@ -241,25 +253,32 @@ uint32_t profile_stacks(const struct profile *profile)
 	return intern_count(profile->stacks) - 1;
 }
 
-/* Ids are places: those that were appended have one, too. */
-static bool give_ids_to_appended(struct profile *profile)
+/* Gives ids to samples that were appended: a sample's id is its index + 1. */
+static int give_ids_to_appended(struct profile *profile)
 {
 	while (intern_count(profile->sample_keys) <= profile->sample_count)
 		if (intern_append(profile->sample_keys, NULL, 0) == INTERN_FAILED)
-			return false;
-	return true;
+			return -ENOMEM;
+	return 0;
 }
 
-/* The id of the sample, or INTERN_FAILED. */
+static int reserve_sample(struct profile *profile)
+{
+	const size_t need = profile->sample_count + 1;
+
+	return ARRAY_RESERVE(profile->samples, profile->sample_capacity, need);
+}
+
+/* Returns the id of the sample, or INTERN_FAILED. */
 static uint32_t sample_add(struct profile *profile, const struct profile_sample *sample)
 {
 	struct profile_sample key = *sample;
 	uint32_t id;
 
 	key.count = key.base = 0;
-	if (!give_ids_to_appended(profile) ||
-	    ARRAY_RESERVE(profile->samples, profile->sample_capacity, profile->sample_count + 1) <
-		    0)
+	if (give_ids_to_appended(profile) < 0)
+		return INTERN_FAILED;
+	if (reserve_sample(profile) < 0)
 		return INTERN_FAILED;
 	id = intern_add(profile->sample_keys, &key, sizeof(key));
 	if (id == INTERN_FAILED)
@@ -273,33 +292,42 @@ static uint32_t sample_add(struct profile *profile, const struct profile_sample 
 
 int profile_sample_add(struct profile *profile, const struct profile_sample *sample)
 {
-	return sample_add(profile, sample) == INTERN_FAILED ? -ENOMEM : 0;
+	if (sample_add(profile, sample) == INTERN_FAILED)
+		return -ENOMEM;
+	return 0;
+}
+
+static int add_moment(struct profile *profile, const struct profile_moment *moment)
+{
+	const size_t need = profile->moment_count + 1;
+
+	if (need > PROFILE_MOMENTS_MAX)
+		return -E2BIG;
+	if (ARRAY_RESERVE(profile->moments, profile->moment_capacity, need) < 0)
+		return -ENOMEM;
+	profile->moments[profile->moment_count++] = *moment;
+	return 0;
 }
 
 int profile_sample_add_at(struct profile *profile, const struct profile_sample *sample,
 			  uint64_t time)
 {
+	struct profile_moment moment = {.time = time};
 	uint32_t id = sample_add(profile, sample);
 
 	if (id == INTERN_FAILED)
 		return -ENOMEM;
 	if (!profile->keep_times)
 		return 0;
-	if (profile->moment_count >= PROFILE_MOMENTS_MAX ||
-	    ARRAY_RESERVE(profile->moments, profile->moment_capacity, profile->moment_count + 1) <
-		    0) {
+	moment.sample = id - 1;
+	if (add_moment(profile, &moment) < 0)
 		profile->moments_dropped++;
-		return 0;
-	}
-	profile->moments[profile->moment_count++] =
-		(struct profile_moment){.time = time, .sample = id - 1};
 	return 0;
 }
 
 int profile_sample_append(struct profile *profile, const struct profile_sample *sample)
 {
-	if (ARRAY_RESERVE(profile->samples, profile->sample_capacity, profile->sample_count + 1) <
-	    0)
+	if (reserve_sample(profile) < 0)
 		return -ENOMEM;
 	profile->samples[profile->sample_count++] = *sample;
 	return 0;

@@ -2,7 +2,7 @@
 /*
  * The one model behind every format: interned strings, objects, functions, locations, stacks and
  * counted samples of one recording. Ids start at 1; 0 means none. Adders return the id of an equal
- * earlier entry, or PROFILE_FAILED when there is no memory.
+ * earlier entry where there is one. Adders return PROFILE_FAILED when memory runs out.
  */
 #ifndef KEYHOLE_PROFILE_PROFILE_H
 #define KEYHOLE_PROFILE_PROFILE_H
@@ -13,7 +13,7 @@
 
 #define PROFILE_FAILED	  UINT32_MAX
 #define PROFILE_STACK_MAX 1200 /* locations */
-#define PROFILE_LINES_MAX 64   /* of a location: inlined functions and the one they are in */
+#define PROFILE_LINES_MAX 64   /* of a location: inlined functions and the function around them */
 
 enum profile_kind {
 	KIND_NATIVE,
@@ -26,7 +26,7 @@ struct profile_object {	       /* a file or pseudo file; pprof's mapping */
 	uint32_t build_id;     /* string of lower-case hex, or 0 */
 	uint64_t start, limit; /* of its executable segment, in its own address space */
 	uint64_t file_offset;
-	bool has_functions; /* names were looked for and at least one found */
+	bool has_functions; /* a search for names found at least one */
 	enum profile_kind kind;
 };
 
@@ -34,9 +34,9 @@ struct profile_function {
 	uint32_t name;	      /* string: for people (demangled), or object+0xoffset */
 	uint32_t system_name; /* string: as in the symbol table; equal to name when not mangled */
 	uint32_t file;	      /* string: of the source, 0: not known */
-	uint32_t line;	      /* where it begins there, 0: not known */
+	uint32_t line;	      /* in that file, of its beginning; 0: not known */
 	uint32_t object;
-	uint64_t start; /* 0 where it is only ever inlined */
+	uint64_t start; /* 0: the function is inlined everywhere */
 	bool named;	/* false: object+0xoffset */
 };
 
@@ -47,13 +47,13 @@ struct profile_line {
 
 struct profile_location {
 	uint32_t object;
-	uint32_t function; /* whose code it is; 0 until names are known */
-	uint32_t line;	   /* in its file: of the call, where another is inlined; 0: not known */
+	uint32_t function; /* the owner of the code; 0 until names are known */
+	uint32_t line;	   /* in that function's file, of the call to inlined code; 0: not known */
 	uint32_t inlined;  /* see profile_location_lines(); 0: none */
 	uint64_t address;  /* in the object's address space; return addresses already minus 1 */
 };
 
-struct profile_sample { /* count of equal ones */
+struct profile_sample { /* a number of equal samples */
 	uint32_t pid, tid;
 	uint32_t process_name; /* string: name of the process's main thread or program */
 	uint32_t thread_name;  /* string: comm of the thread when it was sampled */
@@ -61,10 +61,13 @@ struct profile_sample { /* count of equal ones */
 	uint32_t reason; /* enum sample_reason of bpf/abi.h */
 	uint64_t cgroup;
 	uint64_t count;
-	uint64_t base; /* of a difference: the count in the profile that this one is held against */
+	uint64_t base; /* of a difference: the count in the older profile */
 };
 
-/* When a sample was taken. Kept when asked for, of the first PROFILE_MOMENTS_MAX: 16 bytes each. */
+/*
+ * The time of a sample. profile_keep_times() asks for times; the first PROFILE_MOMENTS_MAX are kept,
+ * in 16 bytes each.
+ */
 #ifndef PROFILE_MOMENTS_MAX
 #define PROFILE_MOMENTS_MAX (1u << 20)
 #endif
@@ -74,8 +77,8 @@ struct profile_moment {
 };
 
 struct profile_times {
-	uint64_t period;   /* what a sample is worth: ns of CPU time, or so many of `event` */
-	const char *event; /* what is counted: "page-faults"; NULL: CPU time; clean */
+	uint64_t period;   /* worth of a sample: ns of CPU time, or a number of `event` */
+	const char *event; /* "page-faults"; NULL: CPU time; clean */
 	uint64_t start_monotonic_ns;
 	uint64_t start_realtime_ns;
 	uint64_t duration_ns;
@@ -87,12 +90,12 @@ enum reason_class { /* see bpf/counters.def */
 	CLASS_LOST
 };
 
-/* Reasons by enum sample_reason; NULL: there is no such reason. */
 struct profile_reason {
 	const char *name; /* as in bpf/counters.def */
 	enum reason_class class;
 	const char *help;
 };
+/* Returns the row of an enum sample_reason, or NULL for an unknown one. */
 const struct profile_reason *profile_reason(uint32_t reason);
 
 struct profile;
@@ -100,14 +103,14 @@ struct profile;
 struct profile *profile_new(void);
 void profile_free(struct profile *profile);
 
-/* NULL, "" or an empty stack stand for an id that does not exist, 0 among them. */
+/* Getters return NULL, "" or an empty stack for 0 and for unknown ids. */
 uint32_t profile_string(struct profile *profile, const char *string);
 const char *profile_string_get(const struct profile *profile, uint32_t id);
 uint32_t profile_strings(const struct profile *profile); /* ids are 0..n-1 */
 
 /*
- * Always a new object; the caller knows which of its objects has which id. What the getters of
- * objects and locations return is valid until the next one is added.
+ * Adds a new object each time; the caller knows the ids of its objects. Pointers to objects and
+ * locations are valid until the next object or location is added.
  */
 uint32_t profile_object_add(struct profile *profile, const struct profile_object *object);
 struct profile_object *profile_object_get(const struct profile *profile, uint32_t id);
@@ -118,44 +121,50 @@ const struct profile_function *profile_function_get(const struct profile *profil
 uint32_t profile_functions(const struct profile *profile);
 
 uint32_t profile_location_add(struct profile *profile, uint32_t object, uint64_t address);
-/* One of several with the same address: functions inlined there, or addresses that are not told. */
+/*
+ * Adds one of several locations at the same address: with different inlined functions, or from a
+ * file that leaves addresses out.
+ */
 uint32_t profile_location_add_variant(struct profile *profile, uint32_t object, uint64_t address,
 				      uint64_t variant);
 struct profile_location *profile_location_get(const struct profile *profile, uint32_t id);
 uint32_t profile_locations(const struct profile *profile);
 /*
- * What a location is shown as, one at least: functions inlined there, the innermost first, then
- * the one whose code it is. Of those set the outermost PROFILE_LINES_MAX - 1 are kept; returns 0
- * or -ENOMEM.
+ * Gets the lines that a location is shown as, and returns their number, at least 1. Inlined
+ * functions come first, innermost first; the function that owns the code is last.
  */
 size_t profile_location_lines(const struct profile *profile, uint32_t id,
 			      struct profile_line ret_lines[PROFILE_LINES_MAX]);
+/* Keeps the outermost PROFILE_LINES_MAX - 1 of the inlined functions. Returns 0 or -ENOMEM. */
 int profile_location_set_inlined(struct profile *profile, uint32_t id,
 				 const struct profile_line *inlined, size_t count);
 
-/* Locations leaf first; more than PROFILE_STACK_MAX fail. No location at all is stack 0. */
+/* Locations come leaf first; more than PROFILE_STACK_MAX fail. Stack 0 has no location. */
 uint32_t profile_stack_add(struct profile *profile, const uint32_t *locations, size_t count);
 size_t profile_stack_get(const struct profile *profile, uint32_t id,
 			 const uint32_t **ret_locations);
 uint32_t profile_stacks(const struct profile *profile);
 
-/* Adds sample->count (usually 1) and sample->base to an equal sample. 0 or -ENOMEM. */
+/* Adds sample->count (usually 1) and sample->base to an equal sample. Returns 0 or -ENOMEM. */
 int profile_sample_add(struct profile *profile, const struct profile_sample *sample);
-/* The same, of one that was taken then. A time that is not kept is counted. */
+/* Does the same, and keeps the sample's time or counts it as dropped. */
 int profile_sample_add_at(struct profile *profile, const struct profile_sample *sample,
 			  uint64_t time);
-/* A stack and a sample that are known to have no equal, as in a file of samples: only faster. */
+/* Add a stack or a sample that is known to have no equal, as in a file of samples: only faster. */
 uint32_t profile_stack_append(struct profile *profile, const uint32_t *locations, size_t count);
 int profile_sample_append(struct profile *profile, const struct profile_sample *sample);
-/* Counts of all samples from this index on; the caller knows that they are not too large for it. */
+/* Multiplies the counts of all samples from this index on. The caller rules an overflow out. */
 void profile_samples_scale(struct profile *profile, size_t from, uint64_t factor);
 const struct profile_sample *profile_samples(const struct profile *profile, size_t *ret_count);
 
-/* Stacks, samples and their times go, all else stays. 0 or -ENOMEM, and nothing has changed. */
+/*
+ * Removes stacks, samples and their times, and keeps all else. Returns 0, or -ENOMEM without any
+ * change.
+ */
 int profile_forget_samples(struct profile *profile);
 
-void profile_keep_times(struct profile *profile); /* of what is added from now on */
-/* In the order they were added, which is not quite that of time. */
+void profile_keep_times(struct profile *profile); /* of samples that are added from now on */
+/* Returns moments in the order of their addition, which is not quite that of time. */
 const struct profile_moment *profile_moments(const struct profile *profile, size_t *ret_count);
 uint64_t profile_moments_dropped(const struct profile *profile);
 

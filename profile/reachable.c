@@ -8,7 +8,7 @@
 
 #define REACHED UINT32_MAX /* and not copied yet */
 
-struct ids { /* what an id of the old one is in the new one; 0: not reached */
+struct ids { /* by id of the old profile: the id in the new one; 0: not reached */
 	uint32_t *items;
 	uint32_t count;
 };
@@ -23,15 +23,19 @@ static int ids_init(struct ids *ids, uint32_t most)
 {
 	ids->count = most + 1;
 	ids->items = calloc(ids->count, sizeof(*ids->items));
-	return ids->items ? 0 : -ENOMEM;
+	if (!ids->items)
+		return -ENOMEM;
+	return 0;
 }
 
 static uint32_t ids_get(const struct ids *ids, uint32_t id)
 {
-	return id < ids->count ? ids->items[id] : 0;
+	if (id >= ids->count)
+		return 0;
+	return ids->items[id];
 }
 
-/* Whether it is for the first time. */
+/* Marks the id. Returns true for the first time. */
 static bool reach(struct ids *ids, uint32_t id)
 {
 	if (id == 0 || id >= ids->count || ids->items[id])
@@ -40,7 +44,13 @@ static bool reach(struct ids *ids, uint32_t id)
 	return true;
 }
 
-/* ---- what is there ---- */
+/* ---- marks what samples refer to ---- */
+
+static void reach_function(struct copy *copy, uint32_t id)
+{
+	if (reach(&copy->functions, id))
+		reach(&copy->objects, profile_function_get(copy->from, id)->object);
+}
 
 static void reach_location(struct copy *copy, uint32_t id)
 {
@@ -52,9 +62,7 @@ static void reach_location(struct copy *copy, uint32_t id)
 	reach(&copy->objects, profile_location_get(copy->from, id)->object);
 	count = profile_location_lines(copy->from, id, lines);
 	for (size_t i = 0; i < count; i++)
-		if (reach(&copy->functions, lines[i].function))
-			reach(&copy->objects,
-			      profile_function_get(copy->from, lines[i].function)->object);
+		reach_function(copy, lines[i].function);
 }
 
 static void reach_all(struct copy *copy)
@@ -72,9 +80,9 @@ static void reach_all(struct copy *copy)
 	}
 }
 
-/* ---- into the new one ---- */
+/* ---- copies what is marked ---- */
 
-static int keep(struct ids *ids, uint32_t id, uint32_t new)
+static int keep_id(struct ids *ids, uint32_t id, uint32_t new)
 {
 	if (new == PROFILE_FAILED)
 		return -ENOMEM;
@@ -84,11 +92,13 @@ static int keep(struct ids *ids, uint32_t id, uint32_t new)
 
 static int copy_string(struct copy *copy, uint32_t id, uint32_t *ret_id)
 {
+	uint32_t new;
 	int r = 0;
 
-	if (reach(&copy->strings, id))
-		r = keep(&copy->strings, id,
-			 profile_string(copy->to, profile_string_get(copy->from, id)));
+	if (reach(&copy->strings, id)) {
+		new = profile_string(copy->to, profile_string_get(copy->from, id));
+		r = keep_id(&copy->strings, id, new);
+	}
 	*ret_id = ids_get(&copy->strings, id);
 	return r;
 }
@@ -96,24 +106,36 @@ static int copy_string(struct copy *copy, uint32_t id, uint32_t *ret_id)
 static int copy_object(struct copy *copy, uint32_t id)
 {
 	struct profile_object object = *profile_object_get(copy->from, id);
-	int r = copy_string(copy, object.name, &object.name);
+	int r;
 
-	r = r ? r : copy_string(copy, object.build_id, &object.build_id);
-	return r ? r : keep(&copy->objects, id, profile_object_add(copy->to, &object));
+	r = copy_string(copy, object.name, &object.name);
+	if (r < 0)
+		return r;
+	r = copy_string(copy, object.build_id, &object.build_id);
+	if (r < 0)
+		return r;
+	return keep_id(&copy->objects, id, profile_object_add(copy->to, &object));
 }
 
 static int copy_function(struct copy *copy, uint32_t id)
 {
 	struct profile_function function = *profile_function_get(copy->from, id);
-	int r = copy_string(copy, function.name, &function.name);
+	int r;
 
-	r = r ? r : copy_string(copy, function.system_name, &function.system_name);
-	r = r ? r : copy_string(copy, function.file, &function.file);
+	r = copy_string(copy, function.name, &function.name);
+	if (r < 0)
+		return r;
+	r = copy_string(copy, function.system_name, &function.system_name);
+	if (r < 0)
+		return r;
+	r = copy_string(copy, function.file, &function.file);
+	if (r < 0)
+		return r;
 	function.object = ids_get(&copy->objects, function.object);
-	return r ? r : keep(&copy->functions, id, profile_function_add(copy->to, &function));
+	return keep_id(&copy->functions, id, profile_function_add(copy->to, &function));
 }
 
-/* The old id is the variant: two never become one. */
+/* The old id serves as the variant, so that two locations never become one. */
 static int copy_location(struct copy *copy, uint32_t id)
 {
 	const struct profile_location *old = profile_location_get(copy->from, id);
@@ -123,13 +145,15 @@ static int copy_location(struct copy *copy, uint32_t id)
 	uint32_t new = profile_location_add_variant(copy->to, object, old->address, id);
 	struct profile_location *location = profile_location_get(copy->to, new);
 
-	if (keep(&copy->locations, id, new))
+	if (keep_id(&copy->locations, id, new) < 0)
 		return -ENOMEM;
 	location->function = ids_get(&copy->functions, old->function);
 	location->line = old->line;
 	for (size_t i = 0; i < inlined; i++)
 		lines[i].function = ids_get(&copy->functions, lines[i].function);
-	return inlined ? profile_location_set_inlined(copy->to, new, lines, inlined) : 0;
+	if (inlined == 0)
+		return 0;
+	return profile_location_set_inlined(copy->to, new, lines, inlined);
 }
 
 static int copy_stack(struct copy *copy, uint32_t id)
@@ -140,67 +164,117 @@ static int copy_stack(struct copy *copy, uint32_t id)
 
 	for (size_t i = 0; i < count; i++)
 		stack[i] = ids_get(&copy->locations, locations[i]);
-	return keep(&copy->stacks, id, profile_stack_append(copy->to, stack, count));
+	return keep_id(&copy->stacks, id, profile_stack_append(copy->to, stack, count));
 }
 
-/* Those that were reached, in their order. */
+/* Copies the entries that were reached, in their order. */
 static int copy_reached(struct copy *copy, const struct ids *ids,
-			int (*one)(struct copy *copy, uint32_t id))
+			int (*copy_one)(struct copy *copy, uint32_t id))
 {
-	int r = 0;
+	int r;
 
-	for (uint32_t id = 1; id < ids->count && r == 0; id++)
-		r = ids->items[id] ? one(copy, id) : 0;
-	return r;
+	for (uint32_t id = 1; id < ids->count; id++) {
+		if (!ids->items[id])
+			continue;
+		r = copy_one(copy, id);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int copy_sample(struct copy *copy, struct profile_sample sample)
+{
+	int r;
+
+	r = copy_string(copy, sample.process_name, &sample.process_name);
+	if (r < 0)
+		return r;
+	r = copy_string(copy, sample.thread_name, &sample.thread_name);
+	if (r < 0)
+		return r;
+	sample.stack = ids_get(&copy->stacks, sample.stack);
+	return profile_sample_append(copy->to, &sample);
 }
 
 static int copy_samples(struct copy *copy)
 {
 	size_t count;
 	const struct profile_sample *samples = profile_samples(copy->from, &count);
-	int r = 0;
+	int r;
 
-	for (size_t i = 0; i < count && r == 0; i++) {
-		struct profile_sample sample = samples[i];
-
-		r = copy_string(copy, sample.process_name, &sample.process_name);
-		r = r ? r : copy_string(copy, sample.thread_name, &sample.thread_name);
-		sample.stack = ids_get(&copy->stacks, sample.stack);
-		r = r ? r : profile_sample_append(copy->to, &sample);
+	for (size_t i = 0; i < count; i++) {
+		r = copy_sample(copy, samples[i]);
+		if (r < 0)
+			return r;
 	}
-	return r;
+	return 0;
 }
 
 static int copy_all(struct copy *copy)
 {
-	int r = copy_reached(copy, &copy->objects, copy_object);
+	int r;
 
-	r = r ? r : copy_reached(copy, &copy->functions, copy_function);
-	r = r ? r : copy_reached(copy, &copy->locations, copy_location);
-	r = r ? r : copy_reached(copy, &copy->stacks, copy_stack);
-	return r ? r : copy_samples(copy);
+	r = copy_reached(copy, &copy->objects, copy_object);
+	if (r < 0)
+		return r;
+	r = copy_reached(copy, &copy->functions, copy_function);
+	if (r < 0)
+		return r;
+	r = copy_reached(copy, &copy->locations, copy_location);
+	if (r < 0)
+		return r;
+	r = copy_reached(copy, &copy->stacks, copy_stack);
+	if (r < 0)
+		return r;
+	return copy_samples(copy);
+}
+
+static int copy_init(struct copy *copy, const struct profile *from)
+{
+	const struct {
+		struct ids *ids;
+		uint32_t most;
+	} tables[] = {
+		{&copy->strings, profile_strings(from)},
+		{&copy->objects, profile_objects(from)},
+		{&copy->functions, profile_functions(from)},
+		{&copy->locations, profile_locations(from)},
+		{&copy->stacks, profile_stacks(from)},
+	};
+	int r;
+
+	*copy = (struct copy){.from = from, .to = profile_new()};
+	if (!copy->to)
+		return -ENOMEM;
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+		r = ids_init(tables[i].ids, tables[i].most);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static void copy_release(struct copy *copy)
+{
+	free(copy->strings.items);
+	free(copy->objects.items);
+	free(copy->functions.items);
+	free(copy->locations.items);
+	free(copy->stacks.items);
 }
 
 int profile_reachable(const struct profile *from, struct profile **ret_profile)
 {
-	struct copy copy = {.from = from, .to = profile_new()};
-	int r = copy.to ? 0 : -ENOMEM;
+	struct copy copy;
+	int r = copy_init(&copy, from);
 
-	r = r ? r : ids_init(&copy.strings, profile_strings(from));
-	r = r ? r : ids_init(&copy.objects, profile_objects(from));
-	r = r ? r : ids_init(&copy.functions, profile_functions(from));
-	r = r ? r : ids_init(&copy.locations, profile_locations(from));
-	r = r ? r : ids_init(&copy.stacks, profile_stacks(from));
 	if (r == 0) {
 		reach_all(&copy);
 		r = copy_all(&copy);
 	}
-	free(copy.strings.items);
-	free(copy.objects.items);
-	free(copy.functions.items);
-	free(copy.locations.items);
-	free(copy.stacks.items);
-	if (r) {
+	copy_release(&copy);
+	if (r < 0) {
 		profile_free(copy.to);
 		copy.to = NULL;
 	}

@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A profile without what no sample refers to: names, objects and addresses of others among it. */
+/*
+ * Copies the part of a profile that its samples refer to. The names, objects and addresses that
+ * only removed samples referred to stay behind.
+ */
 #ifndef KEYHOLE_PROFILE_REACHABLE_H
 #define KEYHOLE_PROFILE_REACHABLE_H
 
 struct profile;
 
-/* A new one, of all samples in their order, without their times. 0 or -ENOMEM. */
+/*
+ * Makes a new profile of all samples, in their order and without their times. Returns 0 or -ENOMEM;
+ * the caller frees *ret_profile.
+ */
 int profile_reachable(const struct profile *from, struct profile **ret_profile);
 
 #endif

@@ -6,7 +6,7 @@
 
 # Every tests/<suite>/test_*.c is a program; the other .c files there and in tests/unit help them.
 SUITES       := unit bpf privsep oracle
-TEST_LIBS    := $(LOADER_LIBS) $(WORKER_LIBS) -lcrypto -lcmocka
+TEST_LIBS    := $(LOADER_LIBS) $(WORKER_LIBS) -lcmocka
 test_sources  = $(sort $(wildcard tests/$(1)/test_*.c))
 test_helpers  = $(filter-out $(call test_sources,$(1)),$(sort $(wildcard tests/$(1)/*.c)))
 test_programs = $(patsubst %.c,$(BUILD)/%,$(call test_sources,$(1)))

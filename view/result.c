@@ -23,8 +23,8 @@ static void give_up(int number)
 	raise(number);
 }
 
-/* One that is ignored (nohup) stays so. */
-static void handle(void (*from)(int), void (*to)(int))
+/* Replaces one handler by another. A signal that is ignored (nohup) stays ignored. */
+static void replace_handler(void (*from)(int), void (*to)(int))
 {
 	struct sigaction action;
 
@@ -38,13 +38,17 @@ static void handle(void (*from)(int), void (*to)(int))
 
 void result_disown(void)
 {
-	handle(give_up, SIG_DFL);
+	replace_handler(give_up, SIG_DFL);
 }
 
+/* Says the reason. One without advice is followed by the advice to name another file. */
 static int refuse(const struct result *result, const char *path, const char *reason)
 {
-	log_error("%s: %s: %s%s", result->program, path, reason,
-		  strchr(reason, ';') ? "" : "; name another one: -o FILE");
+	const char *advice = "; name another one: -o FILE";
+
+	if (strchr(reason, ';'))
+		advice = "";
+	log_error("%s: %s: %s%s", result->program, path, reason, advice);
 	return -EINVAL;
 }
 
@@ -65,7 +69,7 @@ int result_open(struct result *ret_result, const char *program, const char *path
 		return refuse(result, path, "exists; to replace it add: --force");
 	snprintf(result->temporary, sizeof(result->temporary), "%s.XXXXXX", result->path);
 	unfinished = result->temporary; /* no file has this name yet */
-	handle(SIG_DFL, give_up);
+	replace_handler(SIG_DFL, give_up);
 	result->fd = mkostemp(result->temporary, O_CLOEXEC); /* 0600 */
 	if (result->fd >= 0)
 		return 0;
@@ -79,8 +83,12 @@ static int give_name(const struct result *result)
 
 	if (!renameat2(AT_FDCWD, result->temporary, AT_FDCWD, result->path, flags))
 		return 0;
-	/* file systems that know no flags know links */
-	return errno != EINVAL || link(result->temporary, result->path) ? -errno : 0;
+	if (errno != EINVAL)
+		return -errno;
+	/* a file system that knows no flags knows links */
+	if (link(result->temporary, result->path))
+		return -errno;
+	return 0;
 }
 
 int result_close(struct result *result, bool done)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The output of `keyhole report` and `keyhole symbolize`: a file that appears at once and whole,
- * of mode 0600. Each failure is said in one line.
+ * The output of `keyhole report` and `keyhole symbolize`: a file of mode 0600 that appears at once
+ * and whole. Each failure is one line on standard error.
  */
 #ifndef KEYHOLE_VIEW_RESULT_H
 #define KEYHOLE_VIEW_RESULT_H
@@ -19,22 +19,26 @@ struct result {
 	int fd;
 	bool force;
 	char path[RESULT_PATH_MAX];
-	char temporary[RESULT_PATH_MAX + 8]; /* beside it; "": there is none */
+	char temporary[RESULT_PATH_MAX + 8]; /* the unfinished file beside path; "": none */
 };
 
 /*
- * "-" is standard output. What exists is replaced with force alone. 0 or -EINVAL. A signal that
- * ends the process (HUP, INT, TERM) takes the file away first; there is one result in a process.
+ * Opens the file, or standard output for "-". `force` replaces an existing file. Returns 0 or
+ * -EINVAL. HUP, INT and TERM remove the unfinished file before they end the process; a process has
+ * one result.
  */
 int result_open(struct result *ret_result, const char *program, const char *path, bool force);
 
-/* In a child, where the signals are as they were: the file is its parent's to take away. */
+/* Resets the signals in a child: removing the file is the parent's task. */
 void result_disown(void);
 
-/* Gives it its name if it is done, else takes it away. 0 or a negative errno. */
+/* Gives a finished file its name, and removes an unfinished one. Returns 0 or a negative errno. */
 int result_close(struct result *result, bool done);
 
-/* The exit status of who makes it, 1 when it was ended. seconds: its limit of CPU time, 0: none. */
+/*
+ * Waits for the child that writes the result. Returns the child's exit status, or 1 after a signal
+ * ended it. seconds: the child's limit of CPU time; 0 means no limit.
+ */
 int result_await(const char *program, pid_t child, uint64_t seconds);
 
 #endif

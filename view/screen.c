@@ -16,13 +16,15 @@
 #define INDENT	  2
 #define HOT	  10.0 /* percent */
 #define WARM	  1.0
-#define LEAST	  10.0 /* of a unit, so that small parts show */
+#define LEAST	  10.0 /* the largest value is at least so many units, so that small ones show */
 
 bool screen_wants_colour(void)
 {
 	const char *refusal = getenv("NO_COLOR"), *terminal = getenv("TERM");
 
-	return !(refusal && *refusal) && terminal && strcmp(terminal, "dumb") != 0;
+	if (refusal && *refusal)
+		return false;
+	return terminal && strcmp(terminal, "dumb") != 0;
 }
 
 void screen_init(struct screen *screen, FILE *out)
@@ -45,22 +47,28 @@ void screen_style(const struct screen *screen, enum style style)
 
 enum style screen_heat(double percent)
 {
-	return percent >= HOT ? STYLE_HOT : percent >= WARM ? STYLE_WARM : STYLE_PLAIN;
+	if (percent >= HOT)
+		return STYLE_HOT;
+	if (percent >= WARM)
+		return STYLE_WARM;
+	return STYLE_PLAIN;
 }
 
 unsigned int screen_name(const struct screen *screen, const char *name, unsigned int columns)
 {
-	const unsigned int mark = sizeof(CUT_MARK) - 1, whole = columns_of(name);
-	unsigned int used = 0;
+	const unsigned int whole = columns_of(name);
+	unsigned int mark = sizeof(CUT_MARK) - 1, used = 0;
 	size_t size;
 
 	if (whole <= columns) {
 		fputs(name, screen->out);
 		return whole;
 	}
-	size = columns_fit(name, columns > mark ? columns - mark : 0, &used);
-	fprintf(screen->out, "%.*s%.*s", (int)size, name, (int)columns, CUT_MARK);
-	return used + (columns < mark ? columns : mark);
+	if (mark > columns)
+		mark = columns;
+	size = columns_fit(name, columns - mark, &used);
+	fprintf(screen->out, "%.*s%.*s", (int)size, name, (int)mark, CUT_MARK);
+	return used + mark;
 }
 
 void screen_part(const struct screen *screen, unsigned int *column, const char *format, ...)
@@ -74,7 +82,8 @@ void screen_part(const struct screen *screen, unsigned int *column, const char *
 	if (screen->terminal && *column > INDENT && *column + strlen(text) >= screen->width) {
 		fprintf(screen->out, "\n%*s", INDENT, "");
 		*column = INDENT;
-		part += *part == ' ';
+		if (*part == ' ')
+			part++;
 	}
 	fputs(part, screen->out);
 	*column += (unsigned int)strlen(part);
@@ -82,7 +91,9 @@ void screen_part(const struct screen *screen, unsigned int *column, const char *
 
 unsigned int screen_room(const struct screen *screen, unsigned int used)
 {
-	return screen->width > used + NAME_MIN ? screen->width - used : NAME_MIN;
+	if (screen->width <= used + NAME_MIN)
+		return NAME_MIN;
+	return screen->width - used;
 }
 
 struct scale scale_for(double most, const char *unit)
@@ -93,16 +104,19 @@ struct scale scale_for(double most, const char *unit)
 		const char *unit;
 		int decimals;
 	} units[] = {
-		/* the first that is not too large */
+		/* the first unit that is not too large is taken */
 		{"nanoseconds", 1e9, " s", 2},	{"nanoseconds", 1e6, " ms", 0},
 		{"nanoseconds", 1e3, " us", 0}, {"nanoseconds", 1, " ns", 0},
 		{"bytes", 1 << 30, " GiB", 2},	{"bytes", 1 << 20, " MiB", 2},
 		{"bytes", 1 << 10, " KiB", 1},	{"bytes", 1, " B", 0},
 	};
 
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-		if (!strcmp(units[i].of, unit) && (most >= LEAST * units[i].by || units[i].by <= 1))
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (strcmp(units[i].of, unit) != 0)
+			continue;
+		if (most >= LEAST * units[i].by || units[i].by <= 1)
 			return (struct scale){units[i].by, units[i].unit, units[i].decimals};
+	}
 	return (struct scale){1, "", 0};
 }
 

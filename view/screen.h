@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Text of one width on standard output. Names are clean when they come here. */
+/* Text on standard output, no wider than the terminal. Callers pass clean names. */
 #ifndef KEYHOLE_VIEW_SCREEN_H
 #define KEYHOLE_VIEW_SCREEN_H
 
@@ -23,45 +23,49 @@ struct screen {
 };
 
 /*
- * no-color.org: any value but the empty one refuses it; a terminal without colours is called dumb.
+ * Returns false where NO_COLOR has any value but the empty one (no-color.org), and on a terminal
+ * without colours, which TERM calls dumb.
  */
 bool screen_wants_colour(void);
 
-/* Before the process is confined. */
+/* Called before the process is confined. */
 void screen_init(struct screen *screen, FILE *out);
 
 void screen_style(const struct screen *screen, enum style style);
-/* Of a share in percent. */
+/* Returns the style for a share in percent. */
 enum style screen_heat(double percent);
 
-/* At most `columns`, cut at the right; returns how many were used. */
+/* Writes a name in at most `columns`, cut at the right. Returns how many columns it used. */
 unsigned int screen_name(const struct screen *screen, const char *name, unsigned int columns);
 
-/* The columns that are left for a name: some, also where lines then are wider than the terminal. */
+/*
+ * Returns the columns that are left for a name. A minimum is always left, even where it makes lines
+ * wider than the terminal.
+ */
 unsigned int screen_room(const struct screen *screen, unsigned int used);
 
 /*
- * A part of a line that is broken, on a terminal, where it would be wider: *column is where the
- * line is, 0 at its beginning. The part may begin with a blank, which a new line is without.
+ * Writes a part of a line. On a terminal, a part that would not fit begins a new line, without the
+ * blank that it may begin with. *column is the position in the line, 0 at its beginning.
  */
 __attribute__((format(printf, 3, 4))) void
 screen_part(const struct screen *screen, unsigned int *column, const char *format, ...);
 
-/* How values of a profile are written: all of a table in one unit. */
+/* The unit of all values of a table. */
 struct scale {
 	double by;
 	const char *unit;
 	int decimals;
 };
 
-/* most: the largest one of the table. unit: "nanoseconds", "bytes", "count" … */
+/* most: the largest value of the table. unit: "nanoseconds", "bytes", "count" … */
 struct scale scale_for(double most, const char *unit);
 
-/* Right-aligned in `columns`, the unit behind it included. */
+/* Writes the value and its unit, right-aligned in `columns`. */
 void screen_value(const struct screen *screen, const struct scale *scale, double value,
 		  unsigned int columns);
 
-/* A JSON string with its quotes; text is valid UTF-8. */
+/* Writes a JSON string with its quotes; text is valid UTF-8. */
 void screen_json_string(FILE *out, const char *text);
 
 #endif

@@ -16,8 +16,11 @@ bool tally_is_cut(const struct profile_sample *sample, const char **ret_reason)
 {
 	const struct profile_reason *reason = profile_reason(sample->reason);
 
-	*ret_reason = reason ? reason->name : NULL;
-	return reason && reason->class == CLASS_CUT;
+	*ret_reason = NULL;
+	if (!reason)
+		return false;
+	*ret_reason = reason->name;
+	return reason->class == CLASS_CUT;
 }
 
 static int reserve_rows(struct tally *tally, size_t count)
@@ -37,57 +40,59 @@ static int reserve_rows(struct tally *tally, size_t count)
 
 /* ---- by frames ---- */
 
-static void add_total(struct row *row, const struct profile_sample *sample)
+static void add_to_row(struct tally_row *row, const struct profile_sample *sample, bool is_leaf)
 {
-	row->now.total += sample->count;
-	row->base.total += sample->base;
+	amount_add(&row->now, sample->count, is_leaf);
+	amount_add(&row->base, sample->base, is_leaf);
 }
 
-static void add_self(struct row *row, const struct profile_sample *sample)
-{
-	row->now.self += sample->count;
-	row->base.self += sample->base;
-}
-
-/* Recursion counts once. */
-static void add_location(struct tally *tally, const struct profile_sample *sample, uint32_t number,
-			 uint32_t location)
+/* Adds the frames of a location. *is_leaf holds for the first frame of the stack alone. */
+static void add_location(struct tally *tally, struct amount_marks *marks,
+			 const struct profile_sample *sample, uint32_t location, bool *is_leaf)
 {
 	const struct frames *frames = &tally->frames;
 
 	for (uint32_t at = frames->first[location]; at < frames->first[location + 1]; at++) {
-		struct row *row = &tally->rows[frames->ids[at]];
+		const uint32_t name = frames->ids[at];
 
-		if (row->seen == number)
-			continue;
-		row->seen = number;
-		add_total(row, sample);
+		if (amount_marks_first(marks, name))
+			add_to_row(&tally->rows[name], sample, *is_leaf);
+		*is_leaf = false;
 	}
 }
 
 static void add_stack(const struct profile *profile, struct tally *tally,
-		      const struct profile_sample *sample, uint32_t number)
+		      struct amount_marks *marks, const struct profile_sample *sample)
 {
-	const struct frames *frames = &tally->frames;
 	const uint32_t *locations;
 	size_t count = profile_stack_get(profile, sample->stack, &locations);
+	bool is_leaf = true;
 
+	amount_marks_next(marks);
 	for (size_t i = 0; i < count; i++)
-		add_location(tally, sample, number, locations[i]);
-	if (count > 0)
-		add_self(&tally->rows[frames->ids[frames->first[locations[0]]]], sample);
+		add_location(tally, marks, sample, locations[i], &is_leaf);
 }
 
-static int tally_frames(const struct profile *profile, enum by by, struct tally *tally)
+static int tally_frames(const struct profile *profile, enum frames_kind kind, struct tally *tally)
 {
-	int r = frames_make(profile, by, &tally->frames);
 	size_t count;
 	const struct profile_sample *samples = profile_samples(profile, &count);
+	struct amount_marks marks;
+	int r;
 
-	r = r ? r : reserve_rows(tally, intern_count(tally->frames.names));
-	for (size_t i = 0; i < count && r == 0; i++)
-		add_stack(profile, tally, &samples[i], (uint32_t)i + 1);
-	return r;
+	r = frames_make(profile, kind, &tally->frames);
+	if (r < 0)
+		return r;
+	r = reserve_rows(tally, intern_count(tally->frames.names));
+	if (r < 0)
+		return r;
+	r = amount_marks_init(&marks, tally->count);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < count; i++)
+		add_stack(profile, tally, &marks, &samples[i]);
+	amount_marks_release(&marks);
+	return 0;
 }
 
 /* ---- by samples ---- */
@@ -95,8 +100,8 @@ static int tally_frames(const struct profile *profile, enum by by, struct tally 
 struct keys {
 	const struct profile *profile;
 	enum by by;
-	struct map *rows; /* by key: the row */
-	struct map *pids; /* by row and process or thread */
+	struct map *rows; /* by key: the row's name */
+	struct map *pids; /* by the row's name and pid or tid: 1 */
 };
 
 static uint64_t key_of(const struct keys *keys, const struct profile_sample *sample)
@@ -111,57 +116,89 @@ static uint64_t key_of(const struct keys *keys, const struct profile_sample *sam
 	case BY_CGROUP:
 		return sample->cgroup;
 	default:
-		return tally_is_cut(sample, &reason) ? sample->reason : UINT64_MAX;
+		if (tally_is_cut(sample, &reason))
+			return sample->reason;
+		return UINT64_MAX;
 	}
 }
 
-static void spell(const struct keys *keys, const struct profile_sample *sample, char *text,
-		  size_t size)
+static void spell_cgroup(uint64_t cgroup, char *text, size_t size)
+{
+	if (cgroup)
+		snprintf(text, size, "%" PRIu64, cgroup);
+	else
+		snprintf(text, size, "[not known]");
+}
+
+/* Writes the name of the sample's row. */
+static void spell_key(const struct keys *keys, const struct profile_sample *sample, char *text,
+		      size_t size)
 {
 	const struct profile *profile = keys->profile;
-	const char *process = profile_string_get(profile, sample->process_name), *reason;
+	const char *process = profile_string_get(profile, sample->process_name);
+	const char *thread = profile_string_get(profile, sample->thread_name), *reason;
 
-	process = *process ? process : "[unknown]";
-	if (keys->by == BY_PROCESS)
+	if (!*process)
+		process = "[unknown]";
+	switch (keys->by) {
+	case BY_PROCESS:
 		snprintf(text, size, "%s", process);
-	else if (keys->by == BY_THREAD)
-		snprintf(text, size, "%s/%s", process,
-			 profile_string_get(profile, sample->thread_name));
-	else if (keys->by == BY_CGROUP && sample->cgroup)
-		snprintf(text, size, "%" PRIu64, sample->cgroup);
-	else if (keys->by == BY_CGROUP)
-		snprintf(text, size, "[not known]");
-	else
-		snprintf(text, size, "%s", tally_is_cut(sample, &reason) ? reason : "complete");
+		break;
+	case BY_THREAD:
+		snprintf(text, size, "%s/%s", process, thread);
+		break;
+	case BY_CGROUP:
+		spell_cgroup(sample->cgroup, text, size);
+		break;
+	default:
+		if (!tally_is_cut(sample, &reason))
+			reason = "complete";
+		snprintf(text, size, "%s", reason);
+	}
+}
+
+/* Makes the row of a new key. Keys that are spelled alike share a row. */
+static int make_row(const struct keys *keys, struct tally *tally,
+		    const struct profile_sample *sample, uint64_t key, uint32_t *ret_name)
+{
+	char text[2 * FORMAT_NAME_MAX], clean[FORMAT_NAME_MAX];
+
+	spell_key(keys, sample, text, sizeof(text));
+	format_clean_name(clean, sizeof(clean), text);
+	*ret_name = intern_string(tally->frames.names, clean);
+	if (*ret_name == INTERN_FAILED)
+		return -ENOMEM;
+	if (reserve_rows(tally, (size_t)*ret_name + 1) < 0)
+		return -ENOMEM;
+	return map_put(keys->rows, key, (void *)(uintptr_t)*ret_name);
 }
 
 static int find_row(const struct keys *keys, struct tally *tally,
-		    const struct profile_sample *sample, struct row **ret_row)
+		    const struct profile_sample *sample, struct tally_row **ret_row)
 {
 	uint64_t key = key_of(keys, sample);
-	char text[2 * FORMAT_NAME_MAX], clean[FORMAT_NAME_MAX];
 	uint32_t name = (uint32_t)(uintptr_t)map_get(keys->rows, key);
+	int r;
 
 	if (name == 0) {
-		spell(keys, sample, text, sizeof(text));
-		format_clean_name(clean, sizeof(clean), text);
-		name = intern_string(tally->frames.names, clean);
-		if (name == INTERN_FAILED || reserve_rows(tally, (size_t)name + 1) < 0 ||
-		    map_put(keys->rows, key, (void *)(uintptr_t)name) < 0)
-			return -ENOMEM;
+		r = make_row(keys, tally, sample, key, &name);
+		if (r < 0)
+			return r;
 	}
 	*ret_row = &tally->rows[name];
 	return 0;
 }
 
-static int count_pid(const struct keys *keys, struct row *row, const struct profile_sample *sample)
+static int count_pid(const struct keys *keys, struct tally_row *row,
+		     const struct profile_sample *sample)
 {
 	uint32_t id = keys->by == BY_THREAD ? sample->tid : sample->pid;
 	uint64_t key = (uint64_t)row->name << 32 | id;
 
 	if (id == 0 || map_get(keys->pids, key))
 		return 0;
-	row->pid = row->pid ? row->pid : id;
+	if (row->pid == 0)
+		row->pid = id;
 	row->pids++;
 	return map_put(keys->pids, key, (void *)(uintptr_t)1);
 }
@@ -169,27 +206,38 @@ static int count_pid(const struct keys *keys, struct row *row, const struct prof
 static int add_sample(const struct keys *keys, struct tally *tally,
 		      const struct profile_sample *sample)
 {
-	struct row *row;
+	struct tally_row *row;
 	int r = find_row(keys, tally, sample, &row);
 
-	if (r)
+	if (r < 0)
 		return r;
-	add_total(row, sample);
-	add_self(row, sample);
-	return keys->by == BY_PROCESS || keys->by == BY_THREAD ? count_pid(keys, row, sample) : 0;
+	add_to_row(row, sample, true);
+	if (keys->by == BY_PROCESS || keys->by == BY_THREAD)
+		return count_pid(keys, row, sample);
+	return 0;
+}
+
+static int add_samples(const struct keys *keys, struct tally *tally)
+{
+	size_t count;
+	const struct profile_sample *samples = profile_samples(keys->profile, &count);
+	int r;
+
+	tally->frames.names = intern_new();
+	if (!keys->rows || !keys->pids || !tally->frames.names)
+		return -ENOMEM;
+	r = reserve_rows(tally, 1);
+	for (size_t i = 0; i < count && r == 0; i++)
+		r = add_sample(keys, tally, &samples[i]);
+	return r;
 }
 
 static int tally_samples(const struct profile *profile, enum by by, struct tally *tally)
 {
-	struct keys keys = {.profile = profile, .by = by, .rows = map_new(), .pids = map_new()};
-	size_t count;
-	const struct profile_sample *samples = profile_samples(profile, &count);
-	int r;
+	const struct keys keys = {
+		.profile = profile, .by = by, .rows = map_new(), .pids = map_new()};
+	int r = add_samples(&keys, tally);
 
-	tally->frames.names = intern_new();
-	r = keys.rows && keys.pids && tally->frames.names ? reserve_rows(tally, 1) : -ENOMEM;
-	for (size_t i = 0; i < count && r == 0; i++)
-		r = add_sample(&keys, tally, &samples[i]);
 	map_free(keys.rows);
 	map_free(keys.pids);
 	return r;
@@ -207,8 +255,11 @@ int tally_make(const struct profile *profile, enum by by, struct tally *ret_tall
 		ret_tally->sum += samples[i].count;
 		ret_tally->base_sum += samples[i].base;
 	}
-	return by == BY_FUNCTION || by == BY_OBJECT ? tally_frames(profile, by, ret_tally)
-						    : tally_samples(profile, by, ret_tally);
+	if (by == BY_FUNCTION)
+		return tally_frames(profile, FRAMES_FUNCTIONS, ret_tally);
+	if (by == BY_OBJECT)
+		return tally_frames(profile, FRAMES_OBJECTS, ret_tally);
+	return tally_samples(profile, by, ret_tally);
 }
 
 void tally_release(struct tally *tally)
@@ -229,32 +280,40 @@ struct ordering {
 
 static double share(uint64_t part, uint64_t sum)
 {
-	return sum ? (double)part / (double)sum : 0;
+	if (sum == 0)
+		return 0;
+	return (double)part / (double)sum;
 }
 
-/* Of a difference: how far shares have moved, either way. */
-static double weight(const struct ordering *order, const struct row *row, bool total)
+/* Returns the amount, or for a difference how far the share has moved, up or down. */
+static double weight(const struct ordering *order, const struct tally_row *row, bool total)
 {
 	const struct tally *tally = order->tally;
 	uint64_t now = total ? row->now.total : row->now.self;
 	uint64_t base = total ? row->base.total : row->base.self;
 	double change = share(now, tally->sum) - share(base, tally->base_sum);
 
-	return order->diff ? (change < 0 ? -change : change) : (double)now;
+	if (!order->diff)
+		return (double)now;
+	if (change < 0)
+		return -change;
+	return change;
 }
 
 static int compare_rows(const void *left, const void *right, void *context)
 {
 	const struct ordering *order = context;
 	const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-	const struct row *rows = order->tally->rows;
+	const struct tally_row *rows = order->tally->rows;
 
-	for (int i = 0; i < 2; i++) { /* the other one decides between equals */
+	for (int i = 0; i < 2; i++) { /* of equal totals self decides, and the other way round */
 		double x = weight(order, &rows[a], order->by_total != i);
 		double y = weight(order, &rows[b], order->by_total != i);
 
-		if (x < y || x > y)
-			return x < y ? 1 : -1;
+		if (x > y)
+			return -1;
+		if (x < y)
+			return 1;
 	}
 	return strcmp(tally_name(order->tally, a), tally_name(order->tally, b));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Samples added up by what they, or their frames, belong to. */
+/* Adds samples up, by the function, object, process, thread, reason or cgroup of each. */
 #ifndef KEYHOLE_VIEW_TALLY_H
 #define KEYHOLE_VIEW_TALLY_H
 
@@ -8,6 +8,8 @@
 #include <stdint.h>
 
 #include "profile/profile.h"
+#include "view/amount.h"
+#include "view/frames.h"
 
 enum by {
 	BY_FUNCTION,
@@ -19,60 +21,43 @@ enum by {
 	BY_COUNT
 };
 
-struct intern;
-
-/*
- * The frames of every location, innermost first (inlined functions are frames), as ids of names: of
- * functions as pprof has them, so those of one name are one; or of objects.
- */
-struct frames {
-	struct intern *names; /* clean text; ids from 1 */
-	uint32_t *first;      /* of location id: ids[first[id]] to ids[first[id + 1] - 1] */
-	uint32_t *ids;
-	uint32_t *objects; /* by name: the object of all its frames, 0: of several */
-};
-
-int frames_make(const struct profile *profile, enum by by, struct frames *ret_frames);
-void frames_release(struct frames *frames);
-
-/* A stack as names, innermost first. */
-struct trace {
-	uint32_t *names;
-	size_t count, capacity;
-};
-
-/* 0 or -ENOMEM. */
-int frames_trace(const struct frames *frames, const struct profile *profile, uint32_t stack,
-		 struct trace *trace);
-
-struct amount {
-	uint64_t self, total; /* equal where a sample has but one row */
-};
-
-struct row {
+struct tally_row {
 	uint32_t name;
-	uint32_t pid;  /* of processes and threads: of the first one */
-	uint32_t pids; /* how many */
-	uint32_t seen; /* by frames: the last sample that had it, counted from 1 */
-	struct amount now, base;
+	uint32_t pid;	    /* of the first process or thread with this name */
+	uint32_t pids;	    /* how many processes or threads have this name */
+	struct amount now;  /* self and total are equal where a sample has one row */
+	struct amount base; /* the same of the older profile of a difference */
 };
 
 struct tally {
-	struct frames frames; /* its names are those of the rows */
-	struct row *rows;     /* by name: rows[0] is not used, some may be empty */
+	struct frames frames;	/* frames.names has the names of the rows */
+	struct tally_row *rows; /* by name: rows[0] is unused, and some may be empty */
 	size_t count, capacity;
 	uint64_t sum, base_sum;
 };
 
+/* Returns 0 or -ENOMEM; to be released either way. */
 int tally_make(const struct profile *profile, enum by by, struct tally *ret_tally);
 void tally_release(struct tally *tally);
 
+/* Whether rows are those of frames, so that self and total differ. */
+static inline bool tally_is_by_frames(enum by by)
+{
+	return by == BY_FUNCTION || by == BY_OBJECT;
+}
+
 const char *tally_name(const struct tally *tally, uint32_t row);
 
-/* Names of the rows that are not empty, most first by self or total, then by name; malloc()ed. */
+/*
+ * Returns the names of the rows that are not empty: the largest self or total first, equal ones by
+ * name. With `diff`, the largest change of shares comes first. The caller frees the array; NULL
+ * means no memory.
+ */
 uint32_t *tally_order(const struct tally *tally, bool by_total, bool diff, size_t *ret_count);
 
-/* Whether samples that ended so are whole; the name of the reason else, NULL of an unknown one. */
+/*
+ * Returns whether the sample's stack is cut. *ret_reason is its reason, or NULL for an unknown one.
+ */
 bool tally_is_cut(const struct profile_sample *sample, const char **ret_reason);
 
 #endif

@@ -13,7 +13,7 @@
 #include "ipc/guard.h"
 #include "base/ksyms_file.h"
 
-#define READ_BYTES 65536
+#define READ_BYTES 65536 /* /proc names a block size of 1 KiB, which stdio would read at a time */
 
 struct symbol {
 	uint64_t address;
@@ -22,7 +22,7 @@ struct symbol {
 
 struct builder {
 	struct kernel_range *kernel;
-	FILE *symbols, *programs, *names; /* in memory; programs: of BPF, once more */
+	FILE *symbols, *programs, *names; /* in memory; programs has copies of BPF's symbols */
 	uint32_t name_bytes;
 };
 
@@ -35,7 +35,7 @@ static int compare_parts(const void *left, const void *right)
 	return (a->range.start > b->range.start) - (a->range.start < b->range.start);
 }
 
-/* The size counts data too, which lies elsewhere since 6.4: up to the next part. */
+/* Ends each part where the next one begins: a module's size counts data, which 6.4 moved away. */
 static void cut_parts(struct ksyms *ksyms)
 {
 	struct ksyms_part *part = ksyms->parts + 1, *end = ksyms->parts + ksyms->count;
@@ -46,44 +46,53 @@ static void cut_parts(struct ksyms *ksyms)
 			part->range.end = part[1].range.start;
 }
 
-/* Lines: name size references users state 0xaddress */
+/* Parses "name size references users state 0xaddress". */
+static bool parse_module(const char *line, struct ksyms_part *ret_part)
+{
+	unsigned long long bytes, start;
+
+	if (sscanf(line, "%63s %llu %*s %*s %*s %llx", ret_part->name, &bytes, &start) != 3)
+		return false;
+	ret_part->range.start = start;
+	ret_part->range.end = start + bytes;
+	return start != 0;
+}
+
 void ksyms_read_modules(struct ksyms *ksyms, FILE *file)
 {
-	struct ksyms_part *part = &ksyms->parts[0];
 	guard_free char *line = NULL;
-	unsigned long long bytes, start;
 	size_t room = 0;
 
-	*part++ = (struct ksyms_part){.name = "kernel"};
-	while (part < ksyms->parts + KERNEL_RANGES_MAX && file && getline(&line, &room, file) > 0) {
-		if (sscanf(line, "%63s %llu %*s %*s %*s %llx", part->name, &bytes, &start) != 3 ||
-		    !start)
-			continue;
-		part->range.start = start;
-		part++->range.end = start + bytes;
-	}
-	ksyms->count = (uint32_t)(part - ksyms->parts);
+	ksyms->parts[0] = (struct ksyms_part){.name = "kernel"};
+	ksyms->count = 1;
+	while (ksyms->count < KERNEL_RANGES_MAX && file && getline(&line, &room, file) > 0)
+		if (parse_module(line, &ksyms->parts[ksyms->count]))
+			ksyms->count++;
 	cut_parts(ksyms);
 }
 
 uint32_t ksyms_room(const struct ksyms *ksyms)
 {
-	uint32_t left = KERNEL_RANGES_MAX - ksyms->count;
+	const uint32_t most = ksyms->count + KSYMS_BPF_PARTS_MAX;
 
-	return ksyms->count + (left < KSYMS_BPF_PARTS_MAX ? left : KSYMS_BPF_PARTS_MAX);
+	if (most > KERNEL_RANGES_MAX)
+		return KERNEL_RANGES_MAX;
+	return most;
 }
 
 int ksyms_write_ranges(const struct ksyms *ksyms, uint32_t told, int fd)
 {
 	const struct kernel_range none = {UINT64_MAX, UINT64_MAX, 0};
-	const size_t size = sizeof(none);
+	const struct kernel_range *range;
+	ssize_t written;
 
 	for (uint32_t i = 0; i < told; i++) {
-		ssize_t written =
-			write(fd, i < ksyms->count ? &ksyms->parts[i].range : &none, size);
-
-		if (written != (ssize_t)size)
-			return written < 0 ? -errno : -ENOSPC;
+		range = i < ksyms->count ? &ksyms->parts[i].range : &none;
+		written = write(fd, range, sizeof(*range));
+		if (written < 0)
+			return -errno;
+		if (written != sizeof(*range))
+			return -ENOSPC;
 	}
 	return 0;
 }
@@ -100,7 +109,7 @@ static uint32_t put_name(struct builder *builder, const char *name, size_t lengt
 	return at;
 }
 
-/* A line: address type name, and [module] of those that are not the kernel's own */
+/* Parses "address type name", behind which symbols of modules have a tab and "[module]". */
 static void parse_symbol(struct builder *builder, const char *line)
 {
 	char *type; /* behind the address: blank, letter, blank, name */
@@ -108,7 +117,9 @@ static void parse_symbol(struct builder *builder, const char *line)
 	const char *name = type + 3;
 	size_t length;
 
-	if (type[0] != ' ' || !type[1] || !strchr("tTwW", type[1]) || type[2] != ' ')
+	if (type[0] != ' ' || !type[1] || type[2] != ' ')
+		return;
+	if (!strchr("tTwW", type[1])) /* no text */
 		return;
 	length = strcspn(name, " \t\n");
 	if (!strncmp(name, "_stext\n", 7)) {
@@ -123,18 +134,18 @@ static void parse_symbol(struct builder *builder, const char *line)
 	}
 }
 
-/* By address, then in the order of the text. */
+/* Orders by address, then as in the text. */
 static int compare_symbols(const void *left, const void *right)
 {
 	const struct symbol *a = left, *b = right;
 
 	if (a->address != b->address)
-		return a->address < b->address ? -1 : 1;
+		return (a->address > b->address) - (a->address < b->address);
 	return (a->name > b->name) - (a->name < b->name);
 }
 
-/* Where a module begins between two programs, they are not of one part. */
-static bool part_begins(const struct ksyms *ksyms, uint32_t modules, uint64_t after, uint64_t at)
+/* Returns whether a module begins between two programs, so that they are of different parts. */
+static bool module_begins(const struct ksyms *ksyms, uint32_t modules, uint64_t after, uint64_t at)
 {
 	for (uint32_t i = 1; i < modules; i++)
 		if (ksyms->parts[i].range.start > after && ksyms->parts[i].range.start <= at)
@@ -152,10 +163,12 @@ static void add_programs(struct ksyms *ksyms, struct symbol *programs, size_t co
 	for (size_t i = 0; i < count && programs[i].address; i++) {
 		uint64_t at = programs[i].address;
 
-		if (!part || at - last > KSYMS_BPF_GAP_MAX ||
-		    part_begins(ksyms, modules, last, at)) {
-			if (ksyms->count == room)
-				break;
+		if (part &&
+		    (at - last > KSYMS_BPF_GAP_MAX || module_begins(ksyms, modules, last, at)))
+			part = NULL;
+		if (!part && ksyms->count == room)
+			break;
+		if (!part) {
 			part = &ksyms->parts[ksyms->count++];
 			*part = (struct ksyms_part){.range = {.start = at, .passing = 1},
 						    .name = "bpf"};
@@ -166,7 +179,10 @@ static void add_programs(struct ksyms *ksyms, struct symbol *programs, size_t co
 	cut_parts(ksyms);
 }
 
-/* Those that lie in a part; returns how many. Their names come behind those of the parts. */
+/*
+ * Writes the symbols that lie in a part, and returns how many. Names of symbols stand behind those
+ * of the parts.
+ */
 static uint32_t write_symbols(const struct ksyms *ksyms, const struct symbol *symbols, size_t count,
 			      uint32_t part_names, FILE *file)
 {
@@ -179,7 +195,8 @@ static uint32_t write_symbols(const struct ksyms *ksyms, const struct symbol *sy
 			part++;
 		if (part == end)
 			break;
-		if (symbol->address - part->range.start >= UINT32_MAX) /* below it: huge */
+		/* the difference is also huge for a symbol below the part */
+		if (symbol->address - part->range.start >= UINT32_MAX)
 			continue;
 		out.range = (uint32_t)(part - ksyms->parts);
 		out.offset = (uint32_t)(symbol->address - part->range.start);
@@ -189,21 +206,13 @@ static uint32_t write_symbols(const struct ksyms *ksyms, const struct symbol *sy
 	return written;
 }
 
-/* The names begin with those of the parts. The head comes last: it holds the count. */
-static int write_file(const struct ksyms *ksyms, struct symbol *symbols, size_t count,
-		      const char *names, size_t name_bytes)
+/* Writes the content of the file. The head is written again at the end, when it has the count. */
+static bool write_content(const struct ksyms *ksyms, const struct symbol *symbols, size_t count,
+			  const char *names, size_t name_bytes, FILE *file)
 {
-	const int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
 	struct ksyms_file_head head = {KSYMS_MAGIC, ksyms->count, 0, 0};
-	guard_fd int fd = memfd_create("keyhole-kernel-symbols", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	FILE *file = fd < 0 ? NULL : fdopen(dup(fd), "w");
-	bool whole;
 	uint32_t part_names = 0;
 
-	if (!file)
-		return -errno;
-	errno = 0; /* what follows sets it where it fails to write */
-	qsort(symbols, count, sizeof(*symbols), compare_symbols);
 	for (uint32_t i = 0; i < ksyms->count; i++)
 		part_names += (uint32_t)strlen(ksyms->parts[i].name) + 1;
 	head.name_bytes = part_names + (uint32_t)name_bytes;
@@ -212,12 +221,34 @@ static int write_file(const struct ksyms *ksyms, struct symbol *symbols, size_t 
 	for (uint32_t i = 0; i < ksyms->count; i++)
 		fwrite(ksyms->parts[i].name, 1, strlen(ksyms->parts[i].name) + 1, file);
 	fwrite(names, 1, name_bytes, file);
-	whole = !fflush(file) && !ferror(file); /* rewind() forgets it */
+	if (fflush(file) || ferror(file)) /* asked before rewind(), which clears the error */
+		return false;
 	rewind(file);
-	whole &= fwrite(&head, sizeof(head), 1, file) == 1;
+	return fwrite(&head, sizeof(head), 1, file) == 1;
+}
+
+/* Returns the sealed memfd, or a negative errno. */
+static int write_file(const struct ksyms *ksyms, struct symbol *symbols, size_t count,
+		      const char *names, size_t name_bytes)
+{
+	const int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
+	guard_fd int fd = memfd_create("keyhole-kernel-symbols", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	FILE *file;
+	bool whole;
+
+	if (fd < 0)
+		return -errno;
+	file = fdopen(dup(fd), "w");
+	if (!file)
+		return -errno;
+	qsort(symbols, count, sizeof(*symbols), compare_symbols);
+	errno = 0; /* a failed write sets errno */
+	whole = write_content(ksyms, symbols, count, names, name_bytes, file);
 	if (fclose(file) || !whole)
 		return errno ? -errno : -ENOSPC;
-	return fcntl(fd, F_ADD_SEALS, seals) ? -errno : take_fd(&fd);
+	if (fcntl(fd, F_ADD_SEALS, seals))
+		return -errno;
+	return take_fd(&fd);
 }
 
 int ksyms_read_symbols(struct ksyms *ksyms, FILE *file)
@@ -231,7 +262,7 @@ int ksyms_read_symbols(struct ksyms *ksyms, FILE *file)
 	builder.names = open_memstream(&names, &name_bytes);
 	if (!builder.symbols || !builder.programs || !builder.names)
 		return -ENOMEM;
-	if (file) /* /proc names a block size of 1 KiB, which is what stdio would read at a time */
+	if (file)
 		setvbuf(file, NULL, _IOFBF, READ_BYTES);
 	while (file && getline(&line, &room, file) > 0)
 		parse_symbol(&builder, line);
@@ -243,5 +274,7 @@ int ksyms_read_symbols(struct ksyms *ksyms, FILE *file)
 			       symbol_bytes / sizeof(struct symbol), names, name_bytes);
 	if (ksyms->fd < 0)
 		return ksyms->fd;
-	return ksyms->parts[0].range.end ? 0 : -EACCES;
+	if (ksyms->parts[0].range.end == 0)
+		return -EACCES;
+	return 0;
 }

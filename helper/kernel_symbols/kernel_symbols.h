@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernel symbols, read from /proc/kallsyms and /proc/modules and written without any absolute
- * address into a sealed memfd for the worker: base/ksyms_file.h.
+ * Reads kernel symbols from /proc/kallsyms and /proc/modules, and writes them for the worker into a
+ * sealed memfd without any absolute address (base/ksyms_file.h).
  *
- * BPF programs are in the list of symbols, too, in parts of their own: those that lie close to each
- * other are one. How long a program is is not told. One that is loaded between two others later on
- * is therefore taken for the one before it; one elsewhere is in no part, as is a later module.
+ * The list of symbols names BPF programs, too. Programs that lie close to each other make one part.
+ * The list gives no sizes: a program that is loaded later between two others is therefore taken for
+ * the one before it. A program or module that is loaded later elsewhere is in no part.
  */
 #ifndef KEYHOLE_HELPER_KERNEL_SYMBOLS_KERNEL_SYMBOLS_H
 #define KEYHOLE_HELPER_KERNEL_SYMBOLS_KERNEL_SYMBOLS_H
@@ -27,23 +27,29 @@ struct ksyms {
 	int fd; /* sealed memfd, owned */
 };
 
-#define KSYMS_BPF_GAP_MAX  (64u << 10) /* between the starts of two programs of a part */
-#define KSYMS_BPF_LAST_MAX (16u << 10) /* of the last one, whose end nothing tells */
+#define KSYMS_BPF_GAP_MAX  (64u << 10) /* bytes between the starts of two programs of a part */
+#define KSYMS_BPF_LAST_MAX (16u << 10) /* bytes of a part's last program, whose end is unknown */
 
-/* Gives the parts but the kernel's own range. NULL is an empty file. */
+/*
+ * Adds a part for each module. The range of the kernel itself stays empty. NULL is an empty file.
+ */
 void ksyms_read_modules(struct ksyms *ksyms, FILE *file);
 
-/* How many there will be at most, once programs of BPF are known: KSYMS_BPF_PARTS_MAX more. */
+/*
+ * Returns the most parts that there can be, with those of BPF programs: KSYMS_BPF_PARTS_MAX more.
+ */
 uint32_t ksyms_room(const struct ksyms *ksyms);
 
 /*
- * All parts, one after another, into an empty file, up to as many as were told: those that are not
- * needed hold no address and come last. 0 or a negative errno.
+ * Writes `told` ranges into an empty file. Ranges beyond the parts hold no address and come last.
+ * Returns 0 or a negative errno.
  */
 int ksyms_write_ranges(const struct ksyms *ksyms, uint32_t told, int fd);
 
-/* Gives that, parts with programs of BPF and the memfd. -EACCES when addresses are hidden: then
- * there are no symbols. */
+/*
+ * Sets the range of the kernel, the parts of BPF programs, and the memfd. Returns 0 or a negative
+ * errno: -EACCES where the kernel hides addresses, so that the memfd has no symbols.
+ */
 int ksyms_read_symbols(struct ksyms *ksyms, FILE *file);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * keyhole-kernel-symbols: reads the kernel's symbols from two files that the loader opened while
- * it could, while the BPF programs are loaded, which takes as long. It has the loader's uid and no
- * rights; what it reads was written by the kernel.
+ * keyhole-kernel-symbols: reads the kernel's symbols from two files that the loader opened while it
+ * had the rights. Reading takes as long as loading the BPF programs, so both happen at once. This
+ * process has the loader's uid and no rights; the kernel wrote the files that it reads.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -26,24 +26,36 @@ static FILE *receive_file(struct channel *loader)
 	return fdopen(message.fd, "r");
 }
 
-/* How many there are is needed before the programs are loaded, and what they are later. */
+/* Sends the number of ranges before BPF programs are loaded; the ranges themselves follow later. */
 static int send_ranges(struct channel *loader, const struct ksyms *ksyms, int fd)
 {
-	const struct message_ranges ranges = {.error = fd < 0 ? -errno : 0,
-					      .count = ksyms_room(ksyms)};
+	struct message_ranges ranges = {.count = ksyms_room(ksyms)};
 
+	if (fd < 0)
+		ranges.error = -errno;
 	return channel_send(loader, MESSAGE_RANGES, &ranges, sizeof(ranges), fd);
+}
+
+/* Reads the symbols and writes the ranges. Sends the symbols, or the error. */
+static int send_symbols(struct channel *loader, struct ksyms *ksyms, uint32_t told, int ranges)
+{
+	struct message_reply reply;
+	int symbols = -1;
+
+	reply.error = ksyms_read_symbols(ksyms, receive_file(loader));
+	if (ksyms->fd >= 0) /* also with -EACCES: a file without symbols */
+		reply.error = ksyms_write_ranges(ksyms, told, ranges);
+	if (reply.error == 0)
+		symbols = ksyms->fd;
+	return channel_send(loader, MESSAGE_SYMBOLS, &reply, sizeof(reply), symbols);
 }
 
 int main(void)
 {
 	static struct ksyms ksyms;
-	struct message_reply reply;
 	guard_fd int ranges = -1;
 	struct channel loader;
 	uint32_t told;
-	FILE *file;
-	int r;
 
 	if (close_range(CHANNEL_FD + 1, ~0u, 0))
 		return 1;
@@ -51,17 +63,10 @@ int main(void)
 	prctl(PR_SET_NAME, message_party_name(PARTY_KERNEL_SYMBOLS));
 	prctl(PR_SET_DUMPABLE, 0);
 	channel_init(&loader, CHANNEL_FD, PARTY_KERNEL_SYMBOLS, PARTY_LOADER);
-	file = receive_file(&loader);
-	ksyms_read_modules(&ksyms, file);
+	ksyms_read_modules(&ksyms, receive_file(&loader));
 	told = ksyms_room(&ksyms);
 	ranges = memfd_create("keyhole-ranges", MFD_CLOEXEC);
-	r = send_ranges(&loader, &ksyms, ranges);
-	if (r)
+	if (send_ranges(&loader, &ksyms, ranges))
 		return 1;
-	file = receive_file(&loader);
-	r = ksyms_read_symbols(&ksyms, file);
-	reply.error = ksyms.fd < 0 ? r : ksyms_write_ranges(&ksyms, told, ranges);
-	r = channel_send(&loader, MESSAGE_SYMBOLS, &reply, sizeof(reply),
-			 reply.error ? -1 : ksyms.fd);
-	return r != 0;
+	return send_symbols(&loader, &ksyms, told, ranges) != 0;
 }

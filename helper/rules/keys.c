@@ -12,12 +12,12 @@ static const char *key_of_cgroup(const struct stat *status, const struct statfs 
 				 struct deny_key *key)
 {
 	key->first = status->st_ino;
-	return system->f_type == CGROUP2_SUPER_MAGIC && S_ISDIR(status->st_mode)
-		       ? NULL
-		       : "not a cgroup v2 directory";
+	if (system->f_type != CGROUP2_SUPER_MAGIC || !S_ISDIR(status->st_mode))
+		return "not a cgroup v2 directory";
+	return NULL;
 }
 
-/* stat() has other device numbers than the kernel's own for files of overlay and btrfs. */
+/* For files of overlay and btrfs, stat() has device numbers that differ from the kernel's own. */
 static const char *key_of_executable(const struct stat *status, const struct statfs *system,
 				     struct deny_key *key)
 {
@@ -25,7 +25,9 @@ static const char *key_of_executable(const struct stat *status, const struct sta
 	key->second = status->st_ino;
 	if (system->f_type == OVERLAYFS_SUPER_MAGIC || system->f_type == BTRFS_SUPER_MAGIC)
 		return "its file system does not tell its device";
-	return S_ISREG(status->st_mode) ? NULL : "not a regular file";
+	if (!S_ISREG(status->st_mode))
+		return "not a regular file";
+	return NULL;
 }
 
 const char *key_of_row(const struct policy_row *row, int fd, struct deny_key *ret_key)
@@ -43,6 +45,7 @@ const char *key_of_row(const struct policy_row *row, int fd, struct deny_key *re
 		return NULL;
 	if (fstat(fd, &status) || fstatfs(fd, &system))
 		return strerror(errno);
-	return row->kind == ROW_CGROUP ? key_of_cgroup(&status, &system, ret_key)
-				       : key_of_executable(&status, &system, ret_key);
+	if (row->kind == ROW_CGROUP)
+		return key_of_cgroup(&status, &system, ret_key);
+	return key_of_executable(&status, &system, ret_key);
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * keyhole-rules VERB FILE: reads the policy file that the loader opened, asks it for what paths in
- * it lead to, answers with keys and ends. It has the loader's uid and no rights, and a filter that
- * leaves it to read, and to write what it was given. What is wrong is said here, with its line.
- * VERB "check-config": the rules are printed. "record --comm": names of processes and threads must
- * be kept, else what --comm finds would tell them.
+ * keyhole-rules VERB FILE: reads the policy file that the loader opened, answers with keys and
+ * ends. The loader opens the objects at the paths of rules. This process has the loader's uid, no
+ * rights, and a filter that allows it to read, and to write to descriptors that it was given.
+ * Problems of the file are logged here, with their line.
+ *
+ * VERB "check-config" prints the rules. "record --comm" refuses a policy that hides the names of
+ * processes or threads, because the samples that --comm selects would tell the names.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -44,7 +46,9 @@ static int limit_ourselves(void)
 {
 	static const int more[] = {SCMP_SYS(read), SCMP_SYS(fstatfs)};
 
-	return has_rights() ? -EPERM : filter_put_on(more, sizeof(more) / sizeof(*more));
+	if (has_rights())
+		return -EPERM;
+	return filter_put_on(more, sizeof(more) / sizeof(*more));
 }
 
 /* ---- the file -------------------------------------------------------------------------------- */
@@ -56,7 +60,8 @@ static struct policy {
 	int keys; /* memfd of struct deny_key */
 } policy;
 
-static int say(uint32_t line, const char *reason)
+/* Logs the problem of a line, or of the whole file for line 0. Returns -EINVAL. */
+static int refuse(uint32_t line, const char *reason)
 {
 	if (line)
 		log_error("%s:%u: %s", policy.name, line, reason);
@@ -65,7 +70,7 @@ static int say(uint32_t line, const char *reason)
 	return -EINVAL;
 }
 
-/* The whole file, and a byte more of one that is too large. */
+/* Reads the whole file, or `size` bytes of a larger one. Returns how many, or a negative errno. */
 static ssize_t read_file(int fd, char *ret_text, size_t size)
 {
 	size_t used = 0;
@@ -75,31 +80,40 @@ static ssize_t read_file(int fd, char *ret_text, size_t size)
 		got = read(fd, ret_text + used, size - used);
 		if (got < 0 && errno != EINTR)
 			return -errno;
-		used += got > 0 ? (size_t)got : 0;
+		if (got > 0)
+			used += (size_t)got;
 	} while (got != 0 && used < size);
 	return (ssize_t)used;
 }
 
-static int parse(int fd)
+static bool is_roots(int fd)
 {
-	static char text[POLICY_FILE_BYTES + 1];
 	struct stat status;
+
+	if (fstat(fd, &status) || !S_ISREG(status.st_mode) || status.st_uid != 0)
+		return false;
+	return !(status.st_mode & (S_IWGRP | S_IWOTH));
+}
+
+static int parse_file(int fd)
+{
+	static char text[POLICY_FILE_BYTES + 1]; /* a byte more tells a file that is too large */
 	ssize_t size;
 
-	if (fstat(fd, &status) || !S_ISREG(status.st_mode) || status.st_uid ||
-	    status.st_mode & (S_IWGRP | S_IWOTH))
-		return say(0, "not a file that only root can write; run: chown root, chmod go-w");
+	if (!is_roots(fd))
+		return refuse(0,
+			      "not a file that only root can write; run: chown root, chmod go-w");
 	size = read_file(fd, text, sizeof(text));
 	if (size < 0)
-		return say(0, strerror((int)-size));
-	return policy_parse(text, (size_t)size, &policy.rows)
-		       ? say(policy.rows.line, policy.rows.reason)
-		       : 0;
+		return refuse(0, strerror((int)-size));
+	if (policy_parse(text, (size_t)size, &policy.rows) < 0)
+		return refuse(policy.rows.line, policy.rows.reason);
+	return 0;
 }
 
 /* ---- the keys -------------------------------------------------------------------------------- */
 
-/* The loader opens it, to be looked at only. -1: none is needed. */
+/* Has the loader open the row's path with O_PATH. *ret_fd is -1 for a row without a path. */
 static int ask_path(const struct policy_row *row, int *ret_fd)
 {
 	struct message_policy_path path;
@@ -111,12 +125,15 @@ static int ask_path(const struct policy_row *row, int *ret_fd)
 		return 0;
 	memcpy(path.path, row->text, sizeof(path.path));
 	r = channel_send(&policy.loader, MESSAGE_POLICY_PATH, &path, sizeof(path), -1);
-	r = r ? r : channel_expect(&policy.loader, MESSAGE_POLICY_OBJECT, START_MS, &message);
+	if (r)
+		return r;
+	r = channel_expect(&policy.loader, MESSAGE_POLICY_OBJECT, START_MS, &message);
 	if (r)
 		return r;
 	*ret_fd = message.fd;
-	return message.POLICY_OBJECT.error ? say(row->line, strerror(-message.POLICY_OBJECT.error))
-					   : 0;
+	if (message.POLICY_OBJECT.error)
+		return refuse(row->line, strerror(-message.POLICY_OBJECT.error));
+	return 0;
 }
 
 static int add_key(const struct policy_row *row)
@@ -130,8 +147,10 @@ static int add_key(const struct policy_row *row)
 		return r;
 	reason = key_of_row(row, fd, &key);
 	if (reason)
-		return say(row->line, reason);
-	return write(policy.keys, &key, sizeof(key)) == sizeof(key) ? 0 : -EIO;
+		return refuse(row->line, reason);
+	if (write(policy.keys, &key, sizeof(key)) != sizeof(key))
+		return -EIO;
+	return 0;
 }
 
 static int take_rows(struct message_policy_keys *keys)
@@ -150,26 +169,33 @@ static int take_rows(struct message_policy_keys *keys)
 			r = add_key(row);
 		}
 	}
+	if (r)
+		return r;
 	policy_hash(&policy.rows, keys->hash);
-	return r ? r : (int)lseek(policy.keys, 0, SEEK_SET);
+	if (lseek(policy.keys, 0, SEEK_SET) < 0)
+		return -errno;
+	return 0;
 }
 
-static int print(const char *hash)
+static int print_rules(const char *hash)
 {
 	for (size_t i = 0; i < policy.rows.count; i++)
 		printf("%s%s\n", policy_words[policy.rows.row[i].kind], policy.rows.row[i].text);
 	printf("hash %s\n", hash);
-	return fflush(stdout) || ferror(stdout) ? -EIO : 0;
+	if (fflush(stdout) || ferror(stdout))
+		return -EIO;
+	return 0;
 }
 
-static int say_unopened(int error)
+static int refuse_unopened(int error)
 {
+	const char *advice = "name another, or write it: keyhole-policy.conf(5)";
 	char text[160];
 
-	snprintf(text, sizeof(text), "%s; %s", strerror(error),
-		 error == EACCES ? "run as root"
-				 : "name another, or write it: keyhole-policy.conf(5)");
-	return say(0, text);
+	if (error == EACCES)
+		advice = "run as root";
+	snprintf(text, sizeof(text), "%s; %s", strerror(error), advice);
+	return refuse(0, text);
 }
 
 static int check_names(uint32_t names)
@@ -177,32 +203,63 @@ static int check_names(uint32_t names)
 	const uint32_t hidden =
 		NAMES_BITS(NAMES_COMM, NAMES_MODES) | NAMES_BITS(NAMES_THREAD, NAMES_MODES);
 
-	return names & hidden ? say(0, "it hides names of processes or threads: --comm is refused")
-			      : 0;
+	if (names & hidden)
+		return refuse(0, "it hides names of processes or threads: --comm is refused");
+	return 0;
 }
 
-static int answer(const struct message *file, const char *verb)
+static int make_keys(const struct message *file, const char *verb, struct message_policy_keys *keys)
+{
+	int r;
+
+	if (file->POLICY_FILE.error)
+		return refuse_unopened(-file->POLICY_FILE.error);
+	r = parse_file(file->fd);
+	if (r)
+		return r;
+	r = take_rows(keys);
+	if (r)
+		return r;
+	if (!strcmp(verb, "check-config"))
+		return print_rules(keys->hash);
+	if (!strcmp(verb, "record --comm"))
+		return check_names(keys->names);
+	return 0;
+}
+
+static int answer_file(const struct message *file, const char *verb)
 {
 	struct message_policy_keys keys = {0};
-	int error = file->POLICY_FILE.error;
-	int r = error ? say_unopened(-error) : parse(file->fd);
+	int r = make_keys(file, verb, &keys), fd = policy.keys;
 
-	r = r ? r : take_rows(&keys);
-	if (!r && !strcmp(verb, "check-config"))
-		r = print(keys.hash);
-	if (!r && !strcmp(verb, "record --comm"))
-		r = check_names(keys.names);
-	if (r)
+	if (r) {
 		keys = (struct message_policy_keys){.error = r};
-	return channel_send(&policy.loader, MESSAGE_POLICY_KEYS, &keys, sizeof(keys),
-			    r ? -1 : policy.keys);
+		fd = -1;
+	}
+	return channel_send(&policy.loader, MESSAGE_POLICY_KEYS, &keys, sizeof(keys), fd);
+}
+
+static int serve(const char *verb)
+{
+	struct message file;
+	int r;
+
+	policy.keys = memfd_create("keyhole-rules", MFD_CLOEXEC);
+	if (policy.keys < 0)
+		return -errno;
+	r = limit_ourselves();
+	if (r)
+		return r;
+	r = channel_expect(&policy.loader, MESSAGE_POLICY_FILE, START_MS, &file);
+	if (r)
+		return r;
+	return answer_file(&file, verb);
 }
 
 int main(int argc, char **argv)
 {
 	const struct rlimit none = {0, 0};
 	static char printed[BUFSIZ];
-	struct message file;
 	int r;
 
 	if (argc != 3 || close_range(CHANNEL_FD + 1, ~0u, 0))
@@ -212,13 +269,10 @@ int main(int argc, char **argv)
 	setrlimit(RLIMIT_CORE, &none);
 	log_init("keyhole", LOG_LEVEL_INFO);
 	policy.name = argv[2];
-	policy.keys = memfd_create("keyhole-rules", MFD_CLOEXEC);
 	channel_init(&policy.loader, CHANNEL_FD, PARTY_RULES, PARTY_LOADER);
-	setvbuf(stdout, printed, _IOFBF,
-		sizeof(printed)); /* else it asks whether it is a terminal */
-	r = policy.keys < 0 ? -errno : limit_ourselves();
-	r = r ? r : channel_expect(&policy.loader, MESSAGE_POLICY_FILE, START_MS, &file);
-	r = r ? r : answer(&file, argv[1]);
+	/* with a buffer of its own, stdio makes no ioctl() to learn whether it is a terminal */
+	setvbuf(stdout, printed, _IOFBF, sizeof(printed));
+	r = serve(argv[1]);
 	if (r)
 		log_error("policy: keyhole-rules: %s", strerror(-r));
 	return r != 0;

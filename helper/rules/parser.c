@@ -6,9 +6,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "helper/rules/sha256.h"
+#include "base/sha256.h"
 
-struct piece {
+#define COMM_BYTES_MAX	  15u
+#define FREQUENCY_MAX	  10000u
+#define NUMBER_DIGITS_MAX 10u
+
+_Static_assert(POLICY_HASH_BYTES == SHA256_HEX_BYTES, "a policy's hash is SHA-256 in hex");
+
+struct piece { /* of the text: borrowed, without a NUL */
 	const char *text;
 	size_t size;
 };
@@ -18,27 +24,27 @@ struct line {
 	struct policy_row row;
 };
 
-static bool blank(char c)
+static bool is_blank(char c)
 {
 	return c == ' ' || c == '\t';
 }
 
 static void trim(struct piece *piece)
 {
-	while (piece->size > 0 && blank(piece->text[0])) {
+	while (piece->size > 0 && is_blank(piece->text[0])) {
 		piece->text++;
 		piece->size--;
 	}
-	while (piece->size > 0 && blank(piece->text[piece->size - 1]))
+	while (piece->size > 0 && is_blank(piece->text[piece->size - 1]))
 		piece->size--;
 }
 
-/* Up to the next blank; what follows is trimmed. */
+/* Takes the text up to the next blank, and trims the rest. */
 static struct piece take_word(struct piece *rest)
 {
 	struct piece word = {.text = rest->text};
 
-	while (word.size < rest->size && !blank(rest->text[word.size]))
+	while (word.size < rest->size && !is_blank(rest->text[word.size]))
 		word.size++;
 	rest->text += word.size;
 	rest->size -= word.size;
@@ -46,28 +52,32 @@ static struct piece take_word(struct piece *rest)
 	return word;
 }
 
-static bool is(struct piece piece, const char *word)
+static bool is_word(struct piece piece, const char *word)
 {
 	return piece.size == strlen(word) && memcmp(piece.text, word, piece.size) == 0;
 }
 
-/* Which of the words, or -1. */
-static int choose(struct piece piece, const char *const *words, int count)
+/* Returns the index of the piece among the words, or -1. */
+static int find_word(struct piece piece, const char *const *words, int count)
 {
 	for (int i = 0; i < count; i++)
-		if (is(piece, words[i]))
+		if (is_word(piece, words[i]))
 			return i;
 	return -1;
 }
 
-/* ---- what the lines say: NULL, or what is wrong ---------------------------------------------- */
+/* ---- lines: parsers return NULL, or the problem ---------------------------------------------- */
 
-/* Plain decimal, as it would be written: so that equal numbers are equal texts. */
-static bool number(struct piece piece, uint32_t max, uint32_t *ret_value)
+/*
+ * Parses a plain decimal number. Leading zeros are refused, so that equal numbers are equal texts.
+ */
+static bool parse_number(struct piece piece, uint32_t max, uint32_t *ret_value)
 {
 	uint64_t value = 0;
 
-	if (piece.size == 0 || piece.size > 10 || (piece.text[0] == '0' && piece.size > 1))
+	if (piece.size == 0 || piece.size > NUMBER_DIGITS_MAX)
+		return false;
+	if (piece.text[0] == '0' && piece.size > 1)
 		return false;
 	for (size_t i = 0; i < piece.size; i++) {
 		if (piece.text[i] < '0' || piece.text[i] > '9')
@@ -78,13 +88,18 @@ static bool number(struct piece piece, uint32_t max, uint32_t *ret_value)
 	return value <= max;
 }
 
-static const char *uid(struct line *line)
+static const char *parse_uid(struct line *line)
 {
-	return number(line->rest, UINT32_MAX - 1, &line->row.value) ? NULL : "not a user id";
+	if (!parse_number(line->rest, UINT32_MAX - 1, &line->row.value))
+		return "not a user id";
+	return NULL;
 }
 
-/* One way to write each path: absolute, without "//", "/./", "/../" and a slash at its end. */
-static const char *path(struct line *line)
+/*
+ * Takes an absolute path without "//", "/./", "/../" and a slash at its end, so that each path has
+ * one spelling.
+ */
+static const char *parse_path(struct line *line)
 {
 	const struct piece *rest = &line->rest;
 	size_t from = 0;
@@ -98,35 +113,39 @@ static const char *path(struct line *line)
 
 		if (i < rest->size && rest->text[i] != '/')
 			continue;
-		if ((name.size == 0 && rest->size > 1) || is(name, ".") || is(name, ".."))
+		if (name.size == 0 && rest->size > 1)
+			return "path not in its shortest form";
+		if (is_word(name, ".") || is_word(name, ".."))
 			return "path not in its shortest form";
 		from = i;
 	}
 	return NULL;
 }
 
-static const char *comm(struct line *line)
+static const char *parse_comm(struct line *line)
 {
-	return line->rest.size >= 1 && line->rest.size <= 15 ? NULL : "not 1 to 15 bytes of a name";
+	if (line->rest.size < 1 || line->rest.size > COMM_BYTES_MAX)
+		return "not 1 to 15 bytes of a name";
+	return NULL;
 }
 
-static const char *frequency(struct line *line)
+static const char *parse_frequency(struct line *line)
 {
-	return number(line->rest, 10000, &line->row.value) && line->row.value > 0
-		       ? NULL
-		       : "not a frequency of 1 to 10000 Hz";
+	if (!parse_number(line->rest, FREQUENCY_MAX, &line->row.value) || line->row.value == 0)
+		return "not a frequency of 1 to 10000 Hz";
+	return NULL;
 }
 
-static const char *names(struct line *line)
+static const char *parse_names(struct line *line)
 {
 	static const char *const kinds[NAMES_KINDS] = {"comm", "path", "thread", "function"};
 	static const char *const modes[] = {"keep", "drop", "hash"};
 	struct piece rest = line->rest;
-	int kind = choose(take_word(&rest), kinds, NAMES_KINDS), mode;
+	int kind = find_word(take_word(&rest), kinds, NAMES_KINDS), mode;
 
 	if (kind < 0)
 		return "not a kind of name: comm, path, thread or function";
-	mode = choose(rest, modes, 3);
+	mode = find_word(rest, modes, sizeof(modes) / sizeof(modes[0]));
 	if (mode < 0)
 		return "not keep, drop or hash";
 	line->row.value = NAMES_BITS((uint32_t)kind, (uint32_t)mode);
@@ -144,61 +163,90 @@ const char *const policy_words[ROW_KINDS] = {
 };
 
 static const char *(*const parsers[])(struct line *line) = {
-	[ROW_UID] = uid,	 [ROW_CGROUP] = path,	      [ROW_COMM] = comm,
-	[ROW_EXECUTABLE] = path, [ROW_FREQUENCY] = frequency, [ROW_NAMES] = names,
+	[ROW_UID] = parse_uid,	       [ROW_CGROUP] = parse_path,	  [ROW_COMM] = parse_comm,
+	[ROW_EXECUTABLE] = parse_path, [ROW_FREQUENCY] = parse_frequency, [ROW_NAMES] = parse_names,
 };
 
-/* "deny uid ", "max-frequency ": all their words, then what the rule is about. */
-static const char *rule(struct line *line)
+/* Parses the line behind the words of its kind. A copy of the rest is the text of most rows. */
+static const char *parse_row(struct line *line, uint32_t kind)
 {
-	struct piece first = take_word(&line->rest), second = {"", 0};
-	bool deny = is(first, "deny");
 	const char *reason;
-	char words[64];
 
-	if (deny)
-		second = take_word(&line->rest);
-	if (first.size + second.size + 3 > sizeof(words))
-		return "not a rule";
-	snprintf(words, sizeof(words), "%.*s %.*s%s", (int)first.size, first.text, (int)second.size,
-		 second.text, deny ? " " : "");
-	for (uint32_t kind = ROW_UID; kind < ROW_KINDS; kind++) {
-		if (strcmp(words, policy_words[kind]) != 0)
-			continue;
-		line->row.kind = kind;
-		reason = parsers[kind](line);
-		if (!reason && memchr(line->rest.text, '\t', line->rest.size) && kind != ROW_NAMES)
-			reason = "a tab in a name";
-		if (!reason && !line->row.text[0])
-			memcpy(line->row.text, line->rest.text, line->rest.size);
+	line->row.kind = kind;
+	reason = parsers[kind](line);
+	if (reason || kind == ROW_NAMES)
 		return reason;
-	}
-	return deny ? "not a kind of rule: uid, cgroup, comm or executable" : "not a rule";
+	if (memchr(line->rest.text, '\t', line->rest.size))
+		return "a tab in a name";
+	memcpy(line->row.text, line->rest.text, line->rest.size);
+	return NULL;
 }
 
-/* ---- the rows -------------------------------------------------------------------------------- */
-
-static int by_order(const struct policy_row *a, const struct policy_row *b)
+/*
+ * Takes the words of a rule, such as "deny uid " or "max-frequency ", with one blank behind each.
+ */
+static bool take_words(struct line *line, char *words, size_t size, bool *ret_deny)
 {
-	return a->kind != b->kind ? (a->kind > b->kind ? 1 : -1) : strcmp(a->text, b->text);
+	struct piece first = take_word(&line->rest), second;
+	int length;
+
+	*ret_deny = is_word(first, "deny");
+	if (!*ret_deny) {
+		length = snprintf(words, size, "%.*s ", (int)first.size, first.text);
+		return length < (int)size;
+	}
+	second = take_word(&line->rest);
+	length = snprintf(words, size, "deny %.*s ", (int)second.size, second.text);
+	return length < (int)size;
 }
 
-/* Of names each kind once, as is the frequency: two that differ have no meaning. */
-static bool contradicts(const struct policy_row *a, const struct policy_row *b)
+static const char *parse_rule(struct line *line)
+{
+	char words[64];
+	bool deny;
+
+	if (!take_words(line, words, sizeof(words), &deny))
+		return "not a rule";
+	for (uint32_t kind = ROW_UID; kind < ROW_KINDS; kind++)
+		if (!strcmp(words, policy_words[kind]))
+			return parse_row(line, kind);
+	if (deny)
+		return "not a kind of rule: uid, cgroup, comm or executable";
+	return "not a rule";
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static int compare_rows(const struct policy_row *a, const struct policy_row *b)
 {
 	if (a->kind != b->kind)
-		return false;
-	return a->kind == ROW_FREQUENCY ||
-	       (a->kind == ROW_NAMES && strcspn(a->text, " ") == strcspn(b->text, " ") &&
-		strncmp(a->text, b->text, strcspn(a->text, " ")) == 0);
+		return (a->kind > b->kind) - (a->kind < b->kind);
+	return strcmp(a->text, b->text);
 }
 
-static const char *add(struct policy_rows *rows, const struct policy_row *row)
+/*
+ * Returns whether two different rows exclude each other: there is one frequency, and one mode for
+ * each kind of name.
+ */
+static bool contradicts(const struct policy_row *a, const struct policy_row *b)
+{
+	const size_t length = strcspn(a->text, " ");
+
+	if (a->kind != b->kind)
+		return false;
+	if (a->kind == ROW_FREQUENCY)
+		return true;
+	if (a->kind != ROW_NAMES || strcspn(b->text, " ") != length)
+		return false;
+	return strncmp(a->text, b->text, length) == 0;
+}
+
+static const char *add_row(struct policy_rows *rows, const struct policy_row *row)
 {
 	size_t at = 0, alike = 0;
 
 	for (size_t i = 0; i < rows->count; i++) {
-		int order = by_order(&rows->row[i], row);
+		int order = compare_rows(&rows->row[i], row);
 
 		if (order == 0)
 			return NULL;
@@ -215,16 +263,24 @@ static const char *add(struct policy_rows *rows, const struct policy_row *row)
 	return NULL;
 }
 
-/* It is no row either: whoever says it has the same policy as whoever does not. */
+/* A version makes no row: the policy is the same with it and without it. */
 static bool is_version(struct piece text, const char **ret_reason)
 {
 	uint32_t value = 0;
 
-	if (!is(take_word(&text), "version"))
+	if (!is_word(take_word(&text), "version"))
 		return false;
-	*ret_reason = number(text, POLICY_VERSION, &value) && value == POLICY_VERSION
-			      ? NULL
-			      : "of another version; this keyhole reads version 1";
+	*ret_reason = NULL;
+	if (!parse_number(text, POLICY_VERSION, &value) || value != POLICY_VERSION)
+		*ret_reason = "of another version; this keyhole reads version 1";
+	return true;
+}
+
+static bool is_printable(struct piece text)
+{
+	for (size_t i = 0; i < text.size; i++)
+		if (text.text[i] != '\t' && (text.text[i] < ' ' || text.text[i] > '~'))
+			return false;
 	return true;
 }
 
@@ -233,19 +289,32 @@ static const char *take_line(struct policy_rows *rows, struct piece text)
 	struct line line = {.rest = text, .row = {.line = rows->line}};
 	const char *reason;
 
-	for (size_t i = 0; i < text.size; i++)
-		if (text.text[i] != '\t' && (text.text[i] < ' ' || text.text[i] > '~'))
-			return "a byte that is not printable ASCII";
+	if (!is_printable(text))
+		return "a byte that is not printable ASCII";
 	trim(&line.rest);
 	if (line.rest.size == 0 || line.rest.text[0] == '#')
 		return NULL;
 	if (is_version(line.rest, &reason))
 		return reason;
-	reason = rule(&line);
-	/* The default of names is no row, so that saying it does not change the hash. */
-	if (reason || (line.row.kind == ROW_NAMES && line.row.value == 0))
+	reason = parse_rule(&line);
+	if (reason)
 		return reason;
-	return add(rows, &line.row);
+	/*
+	 * "keep" is the default of names, and makes no row: the hash is that of a policy without it
+	 */
+	if (line.row.kind == ROW_NAMES && line.row.value == 0)
+		return NULL;
+	return add_row(rows, &line.row);
+}
+
+/* Returns the line that begins here, without its end. */
+static struct piece line_at(const char *text, size_t size)
+{
+	const char *end = memchr(text, '\n', size);
+
+	if (end)
+		size = (size_t)(end - text);
+	return (struct piece){text, size};
 }
 
 int policy_parse(const char *text, size_t size, struct policy_rows *ret_rows)
@@ -258,20 +327,19 @@ int policy_parse(const char *text, size_t size, struct policy_rows *ret_rows)
 	if (size > POLICY_FILE_BYTES)
 		ret_rows->reason = "file too large";
 	while (!ret_rows->reason && at < size) {
-		const char *end = memchr(text + at, '\n', size - at);
-		struct piece line = {text + at, end ? (size_t)(end - text) - at : size - at};
+		struct piece line = line_at(text + at, size - at);
 
 		ret_rows->line++;
 		ret_rows->reason = take_line(ret_rows, line);
 		at += line.size + 1;
 	}
-	return ret_rows->reason ? -EINVAL : 0;
+	if (ret_rows->reason)
+		return -EINVAL;
+	return 0;
 }
 
 void policy_hash(const struct policy_rows *rows, char ret_hex[POLICY_HASH_BYTES])
 {
-	static const char digits[] = "0123456789abcdef";
-	uint8_t digest[SHA256_BYTES];
 	struct sha256 sha;
 
 	sha256_init(&sha);
@@ -282,10 +350,5 @@ void policy_hash(const struct policy_rows *rows, char ret_hex[POLICY_HASH_BYTES]
 		sha256_add(&sha, row->text, strlen(row->text));
 		sha256_add(&sha, "\n", 1);
 	}
-	sha256_end(&sha, digest);
-	for (size_t i = 0; i < SHA256_BYTES; i++) {
-		ret_hex[2 * i] = digits[digest[i] >> 4];
-		ret_hex[2 * i + 1] = digits[digest[i] & 15];
-	}
-	ret_hex[2 * SHA256_BYTES] = '\0';
+	sha256_end_hex(&sha, ret_hex);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The policy file as text -> rows, in one order whatever the file's is: equal policies give equal
- * rows, and an equal hash. Touches nothing but its arguments.
+ * Parses the text of a policy file into rows, in an order of their own: equal policies give equal
+ * rows, and an equal hash. The parser touches its arguments alone.
  */
 #ifndef KEYHOLE_HELPER_RULES_PARSER_H
 #define KEYHOLE_HELPER_RULES_PARSER_H
@@ -11,7 +11,7 @@
 
 #include "ipc/messages.h"
 
-/* Of what the rules mean; a file may say it, and one of another is refused. */
+/* The version of the rules' meaning. A file may name its version; a file of another is refused. */
 #define POLICY_VERSION 1u
 
 /* Texts are printable ASCII, padded with NULs. */
@@ -26,12 +26,12 @@ enum policy_row_kind {
 };
 struct policy_row {
 	uint32_t kind, line, value;
-	char text[POLICY_PATH_BYTES]; /* what follows the words of its kind */
+	char text[POLICY_PATH_BYTES]; /* the rest of the line, behind the words of its kind */
 };
-/* How each kind is written, with a blank behind it. */
+/* The words that a line of each kind begins with, with a blank behind them. */
 extern const char *const policy_words[ROW_KINDS];
 
-/* What becomes of names of targets, two bits for each kind of them. */
+/* Treatment of the names of targets: two bits for each kind of name. */
 enum names_kind {
 	NAMES_COMM,
 	NAMES_PATH,
@@ -48,7 +48,7 @@ enum names_mode {
 #define NAMES_BITS(kind, mode) ((mode) << 2 * (kind))
 
 #define DENY_RULES_MAX	  64u	 /* of each kind */
-#define POLICY_FILE_BYTES 65536u /* of a file */
+#define POLICY_FILE_BYTES 65536u /* larger files are refused */
 #define POLICY_HASH_BYTES 65	 /* SHA-256 in hex, with its NUL */
 #define POLICY_ROWS_MAX	  (4 * DENY_RULES_MAX + 1 + NAMES_KINDS)
 
@@ -59,10 +59,10 @@ struct policy_rows {
 	const char *reason; /* of the error: static */
 };
 
-/* 0, or -EINVAL with line and reason set: nothing of such a file holds. */
+/* Returns 0, or -EINVAL with line and reason set: a file with an error has no valid rule. */
 int policy_parse(const char *text, size_t size, struct policy_rows *ret_rows);
 
-/* Of the rows' canonical lines ("deny uid 1000\n" ...): what a policy is known by. */
+/* Hashes the rows' canonical lines ("deny uid 1000\n" ...). The hash identifies a policy. */
 void policy_hash(const struct policy_rows *rows, char ret_hex[POLICY_HASH_BYTES]);
 
 #endif

@@ -8,8 +8,8 @@
 #include "object/elf/image.h"
 
 #define REST_X86    0x08010000u /* behind the magic: zeros, quantum 1, pointers of 8 bytes */
-#define SCAN_MAX    (64u << 20) /* bytes of a section that may have the table in it */
-#define PIECE_BYTES 4096u	/* that are looked at, of what is gone through */
+#define SCAN_MAX    (64u << 20) /* bytes of a section that are searched for the table */
+#define PIECE_BYTES 4096u	/* read at a time */
 
 #define SECTION	    ".gopclntab"
 #define SECTION_PIE ".data.rel.ro.gopclntab" /* of position independent programs, until 1.25 */
@@ -23,31 +23,48 @@ int pclntab_section(struct image *image, struct image_bytes *ret_bytes)
 {
 	int r = image_section(image, SECTION, ret_bytes);
 
-	return r == -ENOENT ? image_section(image, SECTION_PIE, ret_bytes) : r;
+	if (r == -ENOENT)
+		return image_section(image, SECTION_PIE, ret_bytes);
+	return r;
 }
 
-/* By its first eight bytes. */
+/* Searches a piece of the file for the header's first eight bytes. */
+static bool find_in_piece(const void *piece, size_t size, uint64_t *ret_offset)
+{
+	struct reader reader;
+	uint64_t word;
+
+	reader_init(&reader, piece, size);
+	while (reader_left(&reader) >= sizeof(word)) {
+		*ret_offset = reader_offset(&reader);
+		word = reader_u64(&reader);
+		if (word >> 32 == REST_X86 && is_magic((uint32_t)word))
+			return true;
+	}
+	return false;
+}
+
+/* Moves the place of a section to the header in it. */
 static int find_header(const struct image *image, struct image_place *place)
 {
 	unsigned char piece[PIECE_BYTES];
-	struct reader reader;
-	uint64_t most = place->size < SCAN_MAX ? place->size : SCAN_MAX, word, inside;
+	uint64_t most = place->size, inside;
+	size_t size;
 
+	if (most > SCAN_MAX)
+		most = SCAN_MAX;
 	for (uint64_t at = 0; at < most; at += sizeof(piece)) {
-		reader_init(&reader, piece,
-			    image_read(image, place->offset + at, piece,
-				       most - at < sizeof(piece) ? (size_t)(most - at)
-								 : sizeof(piece)));
-		while (reader_left(&reader) >= sizeof(word)) {
-			inside = at + reader_offset(&reader);
-			word = reader_u64(&reader);
-			if (word >> 32 != REST_X86 || !is_magic((uint32_t)word))
-				continue;
-			place->offset += inside;
-			place->address += inside;
-			place->size -= inside;
-			return 0;
-		}
+		size = sizeof(piece);
+		if (size > most - at)
+			size = (size_t)(most - at);
+		size = image_read(image, place->offset + at, piece, size);
+		if (!find_in_piece(piece, size, &inside))
+			continue;
+		inside += at;
+		place->offset += inside;
+		place->address += inside;
+		place->size -= inside;
+		return 0;
 	}
 	return -ENOENT;
 }
@@ -59,10 +76,14 @@ int pclntab_place(struct image *image, struct image_place *ret_place)
 
 	if (r == -ENOENT)
 		r = image_section_place(image, SECTION_PIE, ret_place);
-	if (r != -ENOENT || image_section_place(image, ".go.buildinfo", &place) < 0)
+	if (r != -ENOENT)
 		return r;
+	if (image_section_place(image, ".go.buildinfo", &place) < 0)
+		return -ENOENT;
 	r = image_section_place(image, ".data.rel.ro", ret_place);
-	return r < 0 ? r : find_header(image, ret_place);
+	if (r < 0)
+		return r;
+	return find_header(image, ret_place);
 }
 
 int pclntab_read_header(const void *bytes, size_t size, struct pclntab_header *ret_header)

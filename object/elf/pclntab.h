@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of functions that every Go program keeps for its own tracebacks: where it is, and its
- * header (pcHeader in runtime/symtab.go). Go 1.16 and 1.17, 1.18 and 1.19, and from 1.20 on differ
- * in their first word. What the header points to is read by symbol/go_table.h and unwind/go_rows.h.
+ * Finds the table of functions that every Go program keeps for its own tracebacks, and reads its
+ * header (pcHeader in runtime/symtab.go). The first word tells three versions apart: Go 1.16 and
+ * 1.17, 1.18 and 1.19, 1.20 and newer. symbol/go_table.h and unwind/go_rows.h read the rest.
  */
 #ifndef KEYHOLE_OBJECT_ELF_PCLNTAB_H
 #define KEYHOLE_OBJECT_ELF_PCLNTAB_H
@@ -14,7 +14,7 @@ struct image;
 struct image_bytes;
 struct image_place;
 
-#define PCLNTAB_116 0xfffffffau /* addresses where later ones have offsets; no start of the text */
+#define PCLNTAB_116 0xfffffffau /* addresses in place of offsets; no start of the text */
 #define PCLNTAB_118 0xfffffff0u
 #define PCLNTAB_120 0xfffffff1u /* functions have a first line */
 
@@ -25,15 +25,15 @@ struct pclntab_header {
 	uint32_t magic;	 /* PCLNTAB_* */
 	uint8_t quantum; /* of code addresses: 1 on x86-64, 4 on arm64 */
 	uint64_t count;	 /* functions, not 0 */
-	uint64_t text;	 /* 0: not told, as in 1.16, since 1.26, and where it is relocated */
-	uint64_t names, units, files, tables, functions; /* offsets from the header, not checked */
+	uint64_t text;	 /* 0: unknown, as in 1.16, since 1.26, and where it is relocated */
+	uint64_t names, units, files, tables, functions; /* offsets from the header, unchecked */
 };
 
-/* The section, as Go's own linker makes it. 0, or as image_section(). */
+/* Gets the section that Go's own linker makes. Returns as image_section(). */
 int pclntab_section(struct image *image, struct image_bytes *ret_bytes);
-/* Also where the linker of C has put it behind other data. -ENOENT. */
+/* Finds the table also where the linker of C has put it behind other data. Returns 0 or -ENOENT. */
 int pclntab_place(struct image *image, struct image_place *ret_place);
-/* Of the table's beginning. 0; -ENOTSUP: of a kind not known, or with other pointers; -EBADMSG. */
+/* Returns 0, -ENOTSUP for an unknown version or pointers of another size, or -EBADMSG. */
 int pclntab_read_header(const void *bytes, size_t size, struct pclntab_header *ret_header);
 
 #endif

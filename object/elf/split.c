@@ -12,13 +12,13 @@
 #define AT_GNU_DWO_NAME	    0x2130u
 #define FORM_IMPLICIT_CONST 0x21u
 
-/* One declaration: DWARF 5, 7.5.3. */
+/* Reads one declaration (DWARF 5, 7.5.3). Returns whether it names a .dwo file. */
 static bool names_a_file(struct reader *reader)
 {
 	bool found = false;
 
 	reader_uleb(reader); /* tag */
-	reader_u8(reader);   /* whether it has children */
+	reader_u8(reader);   /* has children */
 	while (!reader_failed(reader)) {
 		uint64_t name = reader_uleb(reader), form = reader_uleb(reader);
 
@@ -45,8 +45,11 @@ bool split_is(struct image *image)
 	if (!bytes)
 		return false;
 	reader_init(&reader, bytes, image_read(image, place.offset, bytes, place.size));
-	while (reader_left(&reader) > 0)
-		if (reader_uleb(&reader) != 0 && names_a_file(&reader)) /* 0: a unit's end */
+	while (reader_left(&reader) > 0) {
+		if (reader_uleb(&reader) == 0) /* a unit's end */
+			continue;
+		if (names_a_file(&reader))
 			return true;
+	}
 	return false;
 }

@@ -11,6 +11,7 @@
 #include "base/array.h"
 #include "base/hash.h"
 #include "object/elf/image.h"
+#include "object/elf/image_eh_frame.h"
 #include "object/elf/pclntab.h"
 #include "object/unwind/cfi.h"
 #include "object/unwind/chunk.h"

@@ -8,15 +8,22 @@
 #include "base/map.h"
 #include "profile/read/wire.h"
 
+enum value_type_field { /* of ValueType in proto/profile.proto */
+	VALUE_TYPE_TYPE = 1,
+	VALUE_TYPE_UNIT
+};
+
 static int add_span(struct pprof_spans *spans, const struct reader *file, const struct wire *field)
 {
+	struct pprof_span *span;
+
 	if (spans->count >= PPROF_ENTRIES_MAX)
 		return -E2BIG;
 	if (ARRAY_RESERVE(spans->items, spans->capacity, spans->count + 1) < 0)
 		return -ENOMEM;
-	spans->items[spans->count++] =
-		(struct pprof_span){.at = (uint32_t)(field->bytes.base - file->base),
-				    .size = (uint32_t)reader_left(&field->bytes)};
+	span = &spans->items[spans->count++];
+	span->at = (uint32_t)(field->bytes.base - file->base);
+	span->size = (uint32_t)reader_left(&field->bytes);
 	return 0;
 }
 
@@ -25,12 +32,14 @@ static int read_value_type(struct reader message, struct pprof_value_type *ret_t
 	struct wire field;
 
 	while (wire_next(&message, &field)) {
-		if (field.field == 1)
+		if (field.field == VALUE_TYPE_TYPE)
 			ret_type->type = field.value;
-		else if (field.field == 2)
+		else if (field.field == VALUE_TYPE_UNIT)
 			ret_type->unit = field.value;
 	}
-	return reader_failed(&message) ? -EBADMSG : 0;
+	if (reader_failed(&message))
+		return -EBADMSG;
+	return 0;
 }
 
 static int read_type(struct pprof_tables *tables, const struct wire *field)
@@ -53,7 +62,10 @@ static int take_message(struct pprof_tables *tables, const struct reader *file,
 {
 	switch (field->field) {
 	case PPROF_SAMPLE:
-		return ++tables->samples > PPROF_SAMPLES_MAX ? -E2BIG : 0;
+		tables->samples++;
+		if (tables->samples > PPROF_SAMPLES_MAX)
+			return -E2BIG;
+		return 0;
 	case PPROF_SAMPLE_TYPE:
 		return read_type(tables, field);
 	case PPROF_MAPPING:
@@ -101,7 +113,9 @@ int pprof_tables_read(struct pprof_tables *tables, const void *bytes, size_t siz
 		else if (field.type == WIRE_VARINT)
 			take_number(tables, &field);
 	}
-	*ret_problem = r == -E2BIG ? "more entries than the limit" : "not a pprof file, or damaged";
+	*ret_problem = "not a pprof file, or damaged";
+	if (r == -E2BIG)
+		*ret_problem = "more entries than the limit";
 	if (r == 0 && (reader_failed(&file) || tables->type_count == 0))
 		r = -EBADMSG;
 	return r;
@@ -122,7 +136,9 @@ int pprof_ids_init(struct pprof_ids *ids, size_t count)
 	ids->limit = (uint64_t)count * 2 + 16;
 	ids->dense = calloc(ids->limit, sizeof(*ids->dense));
 	ids->sparse = map_new();
-	return ids->dense && ids->sparse ? 0 : -ENOMEM;
+	if (!ids->dense || !ids->sparse)
+		return -ENOMEM;
+	return 0;
 }
 
 void pprof_ids_release(struct pprof_ids *ids)

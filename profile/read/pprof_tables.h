@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables of a pprof file that is read: where its parts lie, and which is meant by an id. */
+/* The tables of a pprof file: where its parts lie, and which entry an id means. */
 #ifndef KEYHOLE_PROFILE_READ_PPROF_TABLES_H
 #define KEYHOLE_PROFILE_READ_PPROF_TABLES_H
 
@@ -39,7 +39,7 @@ struct pprof_value_type {
 	uint64_t type, unit; /* strings */
 };
 
-#define PPROF_COMMENTS_MAX 8u /* more are not looked at */
+#define PPROF_COMMENTS_MAX 8u /* more are ignored */
 
 struct pprof_tables {
 	struct pprof_spans strings, mappings, functions, locations;
@@ -51,7 +51,7 @@ struct pprof_tables {
 	uint64_t time, duration, period, default_type;
 };
 
-/* What a file calls its entries by: any numbers but 0, mostly 1, 2, 3 … */
+/* The ids of a file's entries: any numbers but 0, mostly 1, 2, 3 … */
 struct pprof_ids {
 	uint64_t counted; /* the first ones are 1 to this, in order */
 	uint32_t *dense;  /* index + 1 */
@@ -59,23 +59,25 @@ struct pprof_ids {
 	struct map *sparse;
 };
 
-/* The outermost message. 0, or what pprof_read() returns; *ret_problem says why. */
+/* Reads the outermost message. Returns 0 or an errno of pprof_read(), which *ret_problem explains. */
 int pprof_tables_read(struct pprof_tables *tables, const void *bytes, size_t size,
 		      const char **ret_problem);
 void pprof_tables_release(struct pprof_tables *tables);
 
 int pprof_ids_init(struct pprof_ids *ids, size_t count); /* 0 or -ENOMEM */
 void pprof_ids_release(struct pprof_ids *ids);
-/* 0, -ENOMEM, or -EBADMSG: 0, or there already. */
+/* Returns 0, -ENOMEM, or -EBADMSG for the id 0 and for an id that is taken. */
 int pprof_ids_put(struct pprof_ids *ids, uint64_t id, uint32_t index);
 uint32_t pprof_ids_sparse(const struct pprof_ids *ids, uint64_t id);
 
-/* Index + 1, or 0: there is none. */
+/* Returns index + 1, or 0 for an unknown id. */
 static inline uint32_t pprof_ids_get(const struct pprof_ids *ids, uint64_t id)
 {
 	if (id <= ids->counted)
 		return (uint32_t)id;
-	return id < ids->limit ? ids->dense[id] : pprof_ids_sparse(ids, id);
+	if (id < ids->limit)
+		return ids->dense[id];
+	return pprof_ids_sparse(ids, id);
 }
 
 #endif

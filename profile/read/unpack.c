@@ -11,6 +11,7 @@
 #include "ipc/guard.h"
 
 #define READ_BYTES	 (256u << 10)
+#define FIRST_BYTES	 (4 * READ_BYTES)
 #define GZIP_WINDOW_BITS (MAX_WBITS + 16) /* zlib.h, inflateInit2(): gzip alone */
 
 static const unsigned char gzip_magic[] = {0x1f, 0x8b};
@@ -23,17 +24,20 @@ struct unpack {
 	size_t input_size;
 };
 
-/* Room for some more; -EFBIG at the limit. */
+/* Makes room for one byte at least. Returns -EFBIG at the limit. */
 static int make_room(struct unpack *unpack)
 {
-	size_t grown = unpack->capacity ? unpack->capacity * 2 : 4 * READ_BYTES;
+	size_t grown = unpack->capacity * 2;
 	unsigned char *moved;
 
 	if (unpack->size < unpack->capacity)
 		return 0;
 	if (unpack->size >= UNPACK_BYTES_MAX)
 		return -EFBIG;
-	grown = grown < UNPACK_BYTES_MAX ? grown : UNPACK_BYTES_MAX;
+	if (grown == 0)
+		grown = FIRST_BYTES;
+	if (grown > UNPACK_BYTES_MAX)
+		grown = UNPACK_BYTES_MAX;
 	moved = realloc(unpack->bytes, grown);
 	if (!moved)
 		return -ENOMEM;
@@ -42,7 +46,8 @@ static int make_room(struct unpack *unpack)
 	return 0;
 }
 
-static int fill(struct unpack *unpack)
+/* Reads the next piece of the file; input_size is 0 at its end. */
+static int fill_input(struct unpack *unpack)
 {
 	ssize_t got;
 
@@ -54,54 +59,68 @@ static int fill(struct unpack *unpack)
 			break;
 		if (got < 0 && errno != EINTR)
 			return -errno;
-		unpack->input_size += got > 0 ? (size_t)got : 0;
+		if (got > 0)
+			unpack->input_size += (size_t)got;
 	}
 	return 0;
 }
 
-static int copy(struct unpack *unpack)
+static int copy_input(struct unpack *unpack)
 {
-	const unsigned char *from;
-	size_t left, piece;
+	const unsigned char *from = unpack->input;
+	size_t left = unpack->input_size, piece;
+	int r;
+
+	while (left > 0) {
+		r = make_room(unpack);
+		if (r < 0)
+			return r;
+		piece = unpack->capacity - unpack->size;
+		if (piece > left)
+			piece = left;
+		memcpy(unpack->bytes + unpack->size, from, piece);
+		unpack->size += piece;
+		from += piece;
+		left -= piece;
+	}
+	return 0;
+}
+
+static int copy_all(struct unpack *unpack)
+{
 	int r = 0;
 
 	while (r == 0 && unpack->input_size > 0) {
-		from = unpack->input;
-		for (left = unpack->input_size; left > 0; left -= piece, from += piece) {
-			r = make_room(unpack);
-			if (r)
-				return r;
-			piece = unpack->capacity - unpack->size;
-			piece = left < piece ? left : piece;
-			memcpy(unpack->bytes + unpack->size, from, piece);
-			unpack->size += piece;
-		}
-		r = fill(unpack);
+		r = copy_input(unpack);
+		if (r == 0)
+			r = fill_input(unpack);
 	}
 	return r;
 }
 
-/* Until the input is used up or a member of the file ends. */
-static int inflate_some(struct unpack *unpack, z_stream *stream, bool *ended)
+/* Inflates until the input is used up or a member of the file ends. */
+static int inflate_some(struct unpack *unpack, z_stream *stream, bool *ret_ended)
 {
 	int r, status = Z_OK;
 
 	while (stream->avail_in > 0 && status == Z_OK) {
 		r = make_room(unpack);
-		if (r)
+		if (r < 0)
 			return r;
 		stream->next_out = unpack->bytes + unpack->size;
 		stream->avail_out = (uInt)(unpack->capacity - unpack->size);
 		status = inflate(stream, Z_NO_FLUSH);
 		unpack->size = unpack->capacity - stream->avail_out;
 	}
-	*ended = status == Z_STREAM_END;
-	return status == Z_OK || status == Z_STREAM_END ? 0
-	       : status == Z_MEM_ERROR			? -ENOMEM
-							: -EBADMSG;
+	*ret_ended = status == Z_STREAM_END;
+	if (status == Z_MEM_ERROR)
+		return -ENOMEM;
+	if (status != Z_OK && status != Z_STREAM_END)
+		return -EBADMSG;
+	return 0;
 }
 
-/* Members that follow one another are one file (RFC 1952, section 2.2). */
+/* Inflates all members that follow one another: they are one file (RFC 1952, section 2.2). */
 static int inflate_all(struct unpack *unpack, z_stream *stream)
 {
 	bool ended = false;
@@ -115,9 +134,12 @@ static int inflate_all(struct unpack *unpack, z_stream *stream)
 				return -EBADMSG;
 			r = inflate_some(unpack, stream, &ended);
 		}
-		r = r ? r : fill(unpack);
+		if (r == 0)
+			r = fill_input(unpack);
 	}
-	return r ? r : ended ? 0 : -EBADMSG;
+	if (r == 0 && !ended)
+		return -EBADMSG;
+	return r;
 }
 
 static int unpack_gzip(struct unpack *unpack)
@@ -132,20 +154,38 @@ static int unpack_gzip(struct unpack *unpack)
 	return r;
 }
 
+static bool is_gzip(const struct unpack *unpack)
+{
+	if (unpack->input_size < sizeof(gzip_magic))
+		return false;
+	return !memcmp(unpack->input, gzip_magic, sizeof(gzip_magic));
+}
+
+static int unpack_all(struct unpack *unpack)
+{
+	int r = fill_input(unpack);
+
+	if (r < 0)
+		return r;
+	if (is_gzip(unpack))
+		r = unpack_gzip(unpack);
+	else
+		r = copy_all(unpack);
+	if (r == 0 && unpack->size == 0)
+		return -ENODATA;
+	return r;
+}
+
 int unpack_file(int fd, unsigned char **ret_bytes, size_t *ret_size)
 {
 	guard_free unsigned char *input = malloc(READ_BYTES);
 	struct unpack unpack = {.fd = fd, .input = input};
-	int r = input ? fill(&unpack) : -ENOMEM;
+	int r;
 
-	if (r == 0)
-		r = unpack.input_size >= sizeof(gzip_magic) &&
-				    !memcmp(input, gzip_magic, sizeof(gzip_magic))
-			    ? unpack_gzip(&unpack)
-			    : copy(&unpack);
-	if (r == 0 && unpack.size == 0)
-		r = -ENODATA;
-	if (r) {
+	if (!input)
+		return -ENOMEM;
+	r = unpack_all(&unpack);
+	if (r < 0) {
 		free(unpack.bytes);
 		return r;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Protobuf's wire format, a field at a time, over the bounded reader (protobuf's encoding guide).
- * Of a field that is not known only its size matters.
+ * A caller skips a field that it does not know.
  */
 #ifndef KEYHOLE_PROFILE_READ_WIRE_H
 #define KEYHOLE_PROFILE_READ_WIRE_H
@@ -21,11 +21,11 @@ enum wire_type {
 struct wire {
 	uint32_t field;
 	enum wire_type type;
-	uint64_t value;	     /* of a number, else 0 */
-	struct reader bytes; /* of WIRE_BYTES: a message, string or packed numbers */
+	uint64_t value;	     /* a number; 0 for WIRE_BYTES */
+	struct reader bytes; /* for WIRE_BYTES: a message, string or packed numbers */
 };
 
-/* Most numbers of a profile have two or three bytes. */
+/* Reads one number. Most numbers of a profile have two or three bytes. */
 static inline uint64_t wire_varint(struct reader *reader)
 {
 	const unsigned char *at = reader->position;
@@ -43,28 +43,7 @@ static inline uint64_t wire_varint(struct reader *reader)
 	return reader_uleb(reader);
 }
 
-/*
- * One of many, as in a packed list, where it cannot be foreseen how long each is: up to four bytes
- * without a branch that depends on it.
- */
-static inline uint64_t wire_varint_of_list(struct reader *reader)
-{
-	uint32_t word, end, length;
-
-	if (reader_left(reader) < sizeof(word))
-		return reader_uleb(reader);
-	memcpy(&word, reader->position, sizeof(word));
-	end = ~word & 0x80808080u; /* of bytes that are the last one of a number */
-	if (end == 0)
-		return reader_uleb(reader);
-	length = (uint32_t)__builtin_ctz(end) / 8 + 1;
-	word &= end ^ (end - 1); /* the bytes behind it are others' */
-	reader->position += length;
-	return (word & 0x7fu) | (word >> 1 & 0x3f80u) | (word >> 2 & 0x1fc000u) |
-	       (word >> 3 & 0xfe00000u);
-}
-
-/* The next field; false at the end of the message, or when it is not well-formed. */
+/* Reads the next field. Returns false at the end of the message, and for a malformed field. */
 __attribute__((always_inline)) static inline bool wire_next(struct reader *reader,
 							    struct wire *ret_field)
 {
@@ -91,7 +70,26 @@ __attribute__((always_inline)) static inline bool wire_next(struct reader *reade
 	return !reader_failed(reader);
 }
 
-/* Of a repeated number, packed or not: false after the last one of this field. */
+/*
+ * Reads the numbers of a message by field, 0 for a missing one, and skips all else. ret_numbers has
+ * room for fields below `limit`. Returns false for a malformed message.
+ */
+static inline bool wire_numbers(struct reader *message, uint64_t *ret_numbers, uint32_t limit)
+{
+	struct wire field;
+
+	for (uint32_t i = 0; i < limit; i++)
+		ret_numbers[i] = 0;
+	while (wire_next(message, &field))
+		if (field.type == WIRE_VARINT && field.field < limit)
+			ret_numbers[field.field] = field.value;
+	return !reader_failed(message);
+}
+
+/*
+ * Takes one of a field's repeated numbers, packed or not. Returns false after the last number of
+ * this field.
+ */
 static inline bool wire_number(struct reader *reader, struct wire *field, uint64_t *ret_value)
 {
 	if (field->type == WIRE_VARINT) {

@@ -21,6 +21,7 @@
 #include "ipc/guard.h"
 #include "tests/oracle/answer.h"
 #include "object/elf/image.h"
+#include "object/elf/image_eh_frame.h"
 #include "object/unwind/frame.h"
 #include "object/unwind/unwind_table.h"
 

@@ -13,6 +13,7 @@
 
 #include "tests/unit/build_elf.h"
 #include "object/elf/image.h"
+#include "object/elf/image_eh_frame.h"
 #include "object/elf/split.h"
 
 static struct image *open_built(struct build_elf *elf)

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "helper/rules/parser.h"
-#include "helper/rules/sha256.h"
+#include "base/sha256.h"
 
 static struct policy_rows rows;
 

@@ -77,7 +77,7 @@ static void test_report__options_that_are_refused(void **state)
 
 /* ---- sums ---- */
 
-static const struct row *row_of(const struct tally *tally, const char *name)
+static const struct tally_row *row_of(const struct tally *tally, const char *name)
 {
 	for (uint32_t i = 1; i < tally->count; i++)
 		if (!strcmp(tally_name(tally, i), name))
@@ -88,7 +88,7 @@ static const struct row *row_of(const struct tally *tally, const char *name)
 
 static void assert_row(const struct tally *tally, const char *name, uint64_t self, uint64_t total)
 {
-	const struct row *row = row_of(tally, name);
+	const struct tally_row *row = row_of(tally, name);
 
 	assert_int_equal(row->now.self, self);
 	assert_int_equal(row->now.total, total);

@@ -41,7 +41,7 @@ static void test_wire__numbers_of_every_length(void **state)
 		reader_init(&reader, copy, size - cut);
 		reader_init(&same, copy, size - cut);
 		while (reader_left(&reader) > 0) {
-			uint64_t number = wire_varint_of_list(&reader);
+			uint64_t number = wire_varint(&reader);
 
 			assert_int_equal(number, reader_uleb(&same));
 			assert_int_equal(reader_offset(&reader), reader_offset(&same));
@@ -62,7 +62,7 @@ static void test_wire__numbers_that_do_not_end(void **state)
 	(void)state;
 	for (size_t size = 1; size <= sizeof(bytes); size++) {
 		reader_init(&reader, bytes, size);
-		assert_int_equal(wire_varint_of_list(&reader), 0);
+		assert_int_equal(wire_varint(&reader), 0);
 		assert_true(reader_failed(&reader));
 		assert_int_equal(reader_left(&reader), 0);
 	}

@@ -4,13 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
-#include <openssl/sha.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bpf/abi.h" /* the types of those below */
+#include "base/sha256.h"
+#include "bpf/abi.h" /* types of the skeletons */
 #include "bpf/walk_for.skel.h"
 #include "bpf/walk_loop.skel.h"
 #include "generated/install.h"
@@ -19,63 +19,76 @@
 
 #define POLICY_FILE "/etc/keyhole/policy.conf"
 #define MANIFEST    "keyhole-programs.sha256"
-#define HEX_BYTES   (2 * SHA256_DIGEST_LENGTH + 1)
+#define FIRST_BYTES 65536
+#define PATH_BYTES  4096
 
 char *check_read(const char *path, size_t *ret_size)
 {
-	size_t room = 65536, size = 0;
-	guard_free char *bytes = malloc(room + 1);
+	size_t room = 0, size = 0;
+	guard_free char *bytes = NULL;
 	guard_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t got = bytes && fd >= 0 ? 1 : -1;
+	ssize_t got;
 
-	while (got > 0) {
+	if (fd < 0)
+		return NULL;
+	do {
 		if (size == room) {
-			char *more = realloc(bytes, (room *= 2) + 1);
+			size_t grown = room > 0 ? 2 * room : FIRST_BYTES;
+			char *more = realloc(bytes, grown + 1);
 
 			if (!more)
 				return NULL;
 			bytes = more;
+			room = grown;
 		}
 		got = read(fd, bytes + size, room - size);
-		size += got > 0 ? (size_t)got : 0;
-	}
-	if (got < 0)
-		return NULL;
+		if (got < 0)
+			return NULL;
+		size += (size_t)got;
+	} while (got > 0);
 	bytes[size] = '\0';
 	*ret_size = size;
 	return take_pointer(bytes);
 }
 
-static void hash(const void *bytes, size_t size, char ret_hex[HEX_BYTES])
+static void hash_bytes_to_hex(const void *bytes, size_t size, char ret_hex[SHA256_HEX_BYTES])
 {
-	unsigned char digest[SHA256_DIGEST_LENGTH];
+	struct sha256 sha;
 
-	SHA256(bytes, size, digest);
-	for (size_t i = 0; i < sizeof(digest); i++)
-		snprintf(ret_hex + 2 * i, 3, "%02x", digest[i]);
+	sha256_init(&sha);
+	sha256_add(&sha, bytes, size);
+	sha256_end_hex(&sha, ret_hex);
 }
 
-/* Beside this program, as in a build, else where it gets installed. */
-static bool locate(const char *name, bool loader, char ret_path[4096])
+/* Finds a file beside this program, as in a build, or else in the folder of an installation. */
+static bool locate(const char *name, bool loader, char ret_path[PATH_BYTES])
 {
-	char own[2048] = "";
+	const char *installed = loader ? KEYHOLE_BINDIR : KEYHOLE_LIBEXECDIR, *folder = "";
+	char own[PATH_BYTES / 2] = "";
 	ssize_t length = readlink("/proc/self/exe", own, sizeof(own) - 1);
 
-	snprintf(ret_path, 4096, "%s/%s", length > 0 ? dirname(own) : "", name);
+	if (length > 0)
+		folder = dirname(own);
+	snprintf(ret_path, PATH_BYTES, "%s/%s", folder, name);
 	if (access(ret_path, F_OK) == 0)
 		return true;
-	snprintf(ret_path, 4096, "%s/%s", loader ? KEYHOLE_BINDIR : KEYHOLE_LIBEXECDIR, name);
+	snprintf(ret_path, PATH_BYTES, "%s/%s", installed, name);
 	return access(ret_path, F_OK) == 0;
 }
 
-static char *report_file(struct report *report, const char *path, size_t *ret_size)
+/* Reports path and hash. Returns the file's bytes, which the caller frees, or NULL. */
+static char *report_file(struct report *report, const char *path, size_t *ret_size,
+			 char ret_hex[SHA256_HEX_BYTES])
 {
-	char *bytes = check_read(path, ret_size), hex[HEX_BYTES];
+	char *bytes = check_read(path, ret_size);
+	const char *shown = NULL;
 
-	if (bytes)
-		hash(bytes, *ret_size, hex);
+	if (bytes) {
+		hash_bytes_to_hex(bytes, *ret_size, ret_hex);
+		shown = ret_hex;
+	}
 	report_text(report, "path", path);
-	report_text(report, "sha256", bytes ? hex : NULL);
+	report_text(report, "sha256", shown);
 	return bytes;
 }
 
@@ -93,7 +106,7 @@ static void find_objects(struct object ret_objects[2])
 	ret_objects[1].bytes = walk_for_bpf__elf_bytes(&ret_objects[1].size);
 }
 
-/* The loader has the programs of this build in it, as they are. */
+/* The loader contains the BPF objects of its build, byte for byte. */
 static void compare_objects(struct report *report, const char *bytes, size_t size)
 {
 	struct object objects[2];
@@ -106,25 +119,26 @@ static void compare_objects(struct report *report, const char *bytes, size_t siz
 				   objects[i].name);
 }
 
-/* The file that sha256sum wrote when the programs were built, or installed. */
-static void compare_manifest(struct report *report, const char *name, const char *bytes,
-			     size_t size, const char *manifest)
+/* Compares with the output of sha256sum, made when the programs were built or installed. */
+static void compare_manifest(struct report *report, const char *name, const char *hex,
+			     const char *manifest)
 {
-	char hex[HEX_BYTES], line[HEX_BYTES + 64];
+	char line[SHA256_HEX_BYTES + 64];
 	const char *at;
 
-	hash(bytes, size, hex);
 	snprintf(line, sizeof(line), "%s  %s\n", hex, name);
-	at = manifest ? strstr(manifest, line) : line;
-	if (!at || (manifest && at != manifest && at[-1] != '\n'))
-		report_add(report, FINDING_DEVIATION, name,
-			   "executable: is not the one that " MANIFEST " has");
+	at = strstr(manifest, line);
+	if (at && (at == manifest || at[-1] == '\n'))
+		return;
+	report_add(report, FINDING_DEVIATION, name,
+		   "executable: is not the one that " MANIFEST " has");
 }
 
 static void report_executable(struct report *report, struct program *program, const char *manifest)
 {
 	const bool loader = strcmp(program->name, "keyhole") == 0;
 	guard_free char *bytes = NULL;
+	char hex[SHA256_HEX_BYTES];
 	struct stat status;
 	size_t size;
 
@@ -136,7 +150,7 @@ static void report_executable(struct report *report, struct program *program, co
 	program->device = status.st_dev;
 	program->inode = status.st_ino;
 	report_open(report, program->name, '{');
-	bytes = report_file(report, program->path, &size);
+	bytes = report_file(report, program->path, &size, hex);
 	report_close(report);
 	if (!bytes) {
 		report_add(report, FINDING_UNKNOWN, program->name, "executable: %s",
@@ -146,7 +160,8 @@ static void report_executable(struct report *report, struct program *program, co
 	if (status.st_mode & (S_IWGRP | S_IWOTH))
 		report_add(report, FINDING_DEVIATION, program->name,
 			   "executable: others may write to it");
-	compare_manifest(report, program->name, bytes, size, manifest);
+	if (manifest)
+		compare_manifest(report, program->name, hex, manifest);
 	if (loader)
 		compare_objects(report, bytes, size);
 }
@@ -154,18 +169,20 @@ static void report_executable(struct report *report, struct program *program, co
 static void name_programs(struct programs *programs)
 {
 	static char names[] = KEYHOLE_PROGRAMS;
-	char *rest = names, *name;
+	char *rest = names;
 
-	while ((name = strsep(&rest, " ")) && programs->count < PROGRAMS_MAX)
-		programs->all[programs->count++].name = name;
+	while (rest && programs->count < PROGRAMS_MAX)
+		programs->all[programs->count++].name = strsep(&rest, " ");
 }
 
 static void report_executables(struct report *report, struct programs *programs)
 {
-	char path[4096];
+	guard_free char *manifest = NULL;
+	char path[PATH_BYTES];
 	size_t size;
-	guard_free char *manifest = locate(MANIFEST, false, path) ? check_read(path, &size) : NULL;
 
+	if (locate(MANIFEST, false, path))
+		manifest = check_read(path, &size);
 	if (!manifest)
 		report_add(report, FINDING_UNKNOWN, MANIFEST, "cannot be read: %s",
 			   strerror(errno));
@@ -178,12 +195,12 @@ static void report_executables(struct report *report, struct programs *programs)
 static void report_objects(struct report *report)
 {
 	struct object objects[2];
-	char hex[HEX_BYTES];
+	char hex[SHA256_HEX_BYTES];
 
 	find_objects(objects);
 	report_open(report, "bpf_objects", '{');
 	for (int i = 0; i < 2; i++) {
-		hash(objects[i].bytes, objects[i].size, hex);
+		hash_bytes_to_hex(objects[i].bytes, objects[i].size, hex);
 		report_text(report, objects[i].name, hex);
 	}
 	report_close(report);
@@ -191,12 +208,13 @@ static void report_objects(struct report *report)
 
 void check_files(struct report *report, struct programs *ret_programs)
 {
+	char hex[SHA256_HEX_BYTES];
 	size_t size;
 
 	name_programs(ret_programs);
 	report_executables(report, ret_programs);
 	report_objects(report);
 	report_open(report, "policy", '{');
-	free(report_file(report, POLICY_FILE, &size));
+	free(report_file(report, POLICY_FILE, &size, hex));
 	report_close(report);
 }

@@ -17,10 +17,10 @@
 #endif
 #define RULESET_VERSION 1u /* LANDLOCK_CREATE_RULESET_VERSION */
 
-/* Helpers, by the names that the kernel's own type information has for them. */
+/* Helpers, by their names in the kernel's own type information. */
 static const char *const helpers[] = {"bpf_ringbuf_reserve", "bpf_loop", "bpf_find_vma",
 				      "bpf_task_pt_regs", "bpf_get_current_task_btf"};
-#define NEEDED 0 /* the others may be missing */
+#define NEEDED 0 /* keyhole can do without the others */
 
 static const char *const settings[] = {
 	"kernel/perf_event_paranoid", "kernel/unprivileged_bpf_disabled", "kernel/kptr_restrict",
@@ -51,15 +51,21 @@ static void report_helpers(struct report *report)
 	}
 }
 
-/* The layers that a setting takes away. */
+static bool begins(const char *setting, const char *with)
+{
+	return strncmp(setting, with, strlen(with)) == 0;
+}
+
+/* Returns the layers that a setting of 0 takes away. */
 static uint32_t layers_without(const char *setting)
 {
-	if (!strncmp(setting, "user/max_user_", 14) || strncmp(setting, "user/", 5))
+	if (!begins(setting, "user/") || begins(setting, "user/max_user_"))
 		return 0;
-	if (!strncmp(setting, "user/max_pid_", 13))
+	if (begins(setting, "user/max_pid_"))
 		return LAYER_BIT(pid);
-	return LAYER_BIT(namespaces) |
-	       (strncmp(setting, "user/max_mnt_", 13) ? 0 : LAYER_BIT(root));
+	if (begins(setting, "user/max_mnt_"))
+		return LAYER_BIT(namespaces) | LAYER_BIT(root);
+	return LAYER_BIT(namespaces);
 }
 
 static void report_setting(struct report *report, const char *setting, uint32_t *lacking)
@@ -101,17 +107,25 @@ static void report_layers(struct report *report, uint32_t lacking)
 void check_machine(struct report *report, uint32_t *ret_lacking)
 {
 	long landlock = syscall(SYS_landlock_create_ruleset, NULL, 0, RULESET_VERSION);
+	const char *release = NULL;
 	struct utsname names;
 	size_t size;
 	guard_free char *actions = check_read("/proc/sys/kernel/seccomp/actions_avail", &size);
 	bool seccomp = actions && strstr(actions, "kill_process");
 
-	*ret_lacking = landlock <= 0 ? LAYER_BIT(landlock) : 0;
-	*ret_lacking |= seccomp ? 0 : LAYER_BIT(seccomp);
+	*ret_lacking = 0;
+	if (landlock <= 0) {
+		landlock = 0;
+		*ret_lacking |= LAYER_BIT(landlock);
+	}
+	if (!seccomp)
+		*ret_lacking |= LAYER_BIT(seccomp);
+	if (uname(&names) == 0)
+		release = names.release;
 	report_open(report, "kernel", '{');
-	report_text(report, "release", uname(&names) ? NULL : names.release);
+	report_text(report, "release", release);
 	report_helpers(report);
-	report_number(report, "landlock", landlock > 0 ? (uint64_t)landlock : 0);
+	report_number(report, "landlock", (uint64_t)landlock);
 	report_bool(report, "seccomp_kill_process", seccomp);
 	report_bool(report, "so_passrights", passes_no_rights());
 	for (size_t i = 0; i < sizeof(settings) / sizeof(*settings); i++)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * keyhole-check: what `keyhole check` runs. It only looks. Of root's capabilities it keeps those
- * that looking at other processes takes, and no more can be got by it.
+ * keyhole-check: the program of `keyhole check`, which only reads. The process keeps those of
+ * root's capabilities that reading other processes takes, and can get no others.
  *
- * JSON (--json): format, version, mode; kernel, layers (whether they can be had here), executables
- * (path and sha256 by name), bpf_objects (sha256), policy; processes; deviations and unknown
- * (object, what); result. Keys stay; new ones may come, a change of meaning raises "format".
+ * The JSON (--json) has these members: format, version, mode; kernel, layers (true: this machine
+ * has them), executables (path and sha256 by name), bpf_objects (sha256), policy; processes;
+ * deviations and unknown (object, what); result. Keys stay, and new keys may come. A change of a
+ * key's meaning raises "format".
  */
 #include <getopt.h>
 #include <stdbool.h>

@@ -8,27 +8,38 @@
 #define EXIT_DEVIATE 1
 #define EXIT_UNKNOWN 3
 
-/* As in the audit stream: \xHH for a byte that could be mistaken. */
+/* Returns whether a byte stands for itself: in the audit stream the others are \xHH as well. */
+static bool is_plain(char byte)
+{
+	return byte >= ' ' && byte <= '~' && byte != '"' && byte != '\\';
+}
+
 static void put_escaped(const struct report *report, const char *text)
 {
-	for (; *text; text++)
-		if (*text < ' ' || *text > '~' || *text == '"' || *text == '\\')
-			fprintf(report->stream, "%sx%02x", report->json ? "\\\\" : "\\",
-				(unsigned char)*text);
-		else
+	const char *backslash = report->json ? "\\\\" : "\\";
+
+	for (; *text; text++) {
+		if (is_plain(*text))
 			fputc(*text, report->stream);
+		else
+			fprintf(report->stream, "%sx%02x", backslash, (unsigned char)*text);
+	}
 }
 
 static void put_name(struct report *report, const char *name)
 {
 	bool *filled = &report->filled[report->depth];
 
+	if (report->json && *filled)
+		fputc(',', report->stream);
 	if (report->json)
-		fprintf(report->stream, "%s\n", *filled ? "," : "");
+		fputc('\n', report->stream);
 	fprintf(report->stream, "%*s", (int)report->depth * 2, "");
 	*filled = true;
-	if (name)
-		fprintf(report->stream, report->json ? "\"%s\": " : "%s: ", name);
+	if (name && report->json)
+		fprintf(report->stream, "\"%s\": ", name);
+	else if (name)
+		fprintf(report->stream, "%s: ", name);
 	else if (!report->json)
 		fputs("- ", report->stream);
 }
@@ -63,17 +74,22 @@ static void end_line(const struct report *report)
 		fputc('\n', report->stream);
 }
 
+static void put_value(const struct report *report, const char *value)
+{
+	if (report->json)
+		fputc('"', report->stream);
+	put_escaped(report, value);
+	if (report->json)
+		fputc('"', report->stream);
+}
+
 void report_text(struct report *report, const char *name, const char *value)
 {
 	put_name(report, name);
-	if (report->json && value)
-		fputc('"', report->stream);
 	if (value)
-		put_escaped(report, value);
+		put_value(report, value);
 	else
 		fputs(report->json ? "null" : "none", report->stream);
-	if (report->json && value)
-		fputc('"', report->stream);
 	end_line(report);
 }
 
@@ -130,6 +146,10 @@ int report_end(struct report *report)
 		report_text(report, "result", "deviation");
 		return EXIT_DEVIATE;
 	}
-	report_text(report, "result", report->findings[FINDING_UNKNOWN] ? "unknown" : "ok");
-	return report->findings[FINDING_UNKNOWN] ? EXIT_UNKNOWN : EXIT_WELL;
+	if (report->findings[FINDING_UNKNOWN]) {
+		report_text(report, "result", "unknown");
+		return EXIT_UNKNOWN;
+	}
+	report_text(report, "result", "ok");
+	return EXIT_WELL;
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Behind `name` at the start of a line, or NULL. */
+/* Returns the text behind `name` at the start of a line, or NULL. */
 static const char *line_of(const char *text, const char *name)
 {
 	const size_t length = strlen(name);
@@ -26,7 +26,9 @@ void text_field(const char *status, const char *name, char *ret_value, size_t si
 
 	snprintf(start, sizeof(start), "%s:\t", name);
 	at = line_of(status, start);
-	snprintf(ret_value, size, "%.*s", at ? (int)strcspn(at, "\n") : 0, at ? at : "");
+	if (!at)
+		at = "";
+	snprintf(ret_value, size, "%.*s", (int)strcspn(at, "\n"), at);
 }
 
 bool text_limit(const char *limits, const char *name, unsigned long long *ret_hard)
@@ -39,7 +41,7 @@ bool text_limit(const char *limits, const char *name, unsigned long long *ret_ha
 	if (!at)
 		return false;
 	at += strspn(at, " ");
-	at += strcspn(at, " \n"); /* the soft one */
+	at += strcspn(at, " \n"); /* the soft limit */
 	at += strspn(at, " ");
 	*ret_hard = strtoull(at, NULL, 10);
 	return *at >= '0' && *at <= '9';

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files of /proc about one process, as the kernel writes them. All texts are NUL terminated. */
+/* Parses files of /proc about one process. All texts are NUL terminated. */
 #ifndef KEYHOLE_VIEW_CHECK_TEXT_H
 #define KEYHOLE_VIEW_CHECK_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#define TEXT_FIELD_BYTES 256 /* longer ones are cut, and equal nothing that is expected */
+#define TEXT_FIELD_BYTES 256 /* a longer field is cut, and so equals no expected text */
 #define TEXT_TAG_BYTES	 32
 
-/* status: the rest of the field's line, or "". */
+/* Gets the rest of a field's line in status, or "". */
 void text_field(const char *status, const char *name, char *ret_value, size_t size);
 
-/* limits: the hard one of that name. False: none, or it is unlimited. */
+/* Gets a hard limit. Returns false for an unknown name and for "unlimited". */
 bool text_limit(const char *limits, const char *name, unsigned long long *ret_hard);
 
-/* fdinfo of a BPF program; a link, which names the tag of its program too, is none. */
+/* Gets the tag from the fdinfo of a BPF program. Returns false for a link, which has a tag, too. */
 bool text_program_tag(const char *fdinfo, char ret_tag[TEXT_TAG_BYTES]);
 
 #endif

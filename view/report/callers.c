@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions that match, with who calls them and what they call: each pair once for a sample. */
+/*
+ * Prints functions that match an expression, with their callers and callees. A sample counts once
+ * for each pair of caller and callee.
+ */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -54,22 +57,26 @@ static int add_pair(struct pairs *pairs, uint32_t of, uint32_t other, uint64_t c
 	return 0;
 }
 
-static int add_trace(struct callers *callers, const struct trace *trace, uint64_t count,
+static int add_trace(struct callers *callers, const struct frames_trace *trace, uint64_t count,
 		     uint32_t number)
 {
 	const uint32_t *names = trace->names;
-	int r = 0;
+	uint32_t caller, callee;
+	int r;
 
-	for (size_t i = 0; i < trace->count && r == 0; i++) {
+	for (size_t i = 0; i < trace->count; i++) {
 		if (!callers->matches[names[i]])
 			continue;
-		r = add_pair(&callers->callers, names[i], i + 1 < trace->count ? names[i + 1] : 0,
-			     count, number);
-		r = r ? r
-		      : add_pair(&callers->callees, names[i], i > 0 ? names[i - 1] : 0, count,
-				 number);
+		caller = i + 1 < trace->count ? names[i + 1] : 0;
+		r = add_pair(&callers->callers, names[i], caller, count, number);
+		if (r < 0)
+			return r;
+		callee = i > 0 ? names[i - 1] : 0;
+		r = add_pair(&callers->callees, names[i], callee, count, number);
+		if (r < 0)
+			return r;
 	}
-	return r;
+	return 0;
 }
 
 static int find_pairs(struct callers *callers)
@@ -77,7 +84,7 @@ static int find_pairs(struct callers *callers)
 	const struct profile *profile = callers->report->profile;
 	size_t count;
 	const struct profile_sample *samples = profile_samples(profile, &count);
-	struct trace trace = {0};
+	struct frames_trace trace = {0};
 	int r = 0;
 
 	callers->callers.index = map_new();
@@ -86,21 +93,22 @@ static int find_pairs(struct callers *callers)
 		return -ENOMEM;
 	for (size_t i = 0; i < count && r == 0; i++) {
 		r = frames_trace(&callers->tally.frames, profile, samples[i].stack, &trace);
-		r = r ? r : add_trace(callers, &trace, samples[i].count, (uint32_t)i + 1);
+		if (r == 0)
+			r = add_trace(callers, &trace, samples[i].count, (uint32_t)i + 1);
 	}
 	free(trace.names);
 	return r;
 }
 
-/* By function, then most first, then by name. */
+/* Orders by function, then the largest first, then by name. */
 static int compare_pairs(const void *left, const void *right)
 {
 	const struct pair *a = left, *b = right;
 
 	if (a->of != b->of)
-		return a->of < b->of ? -1 : 1;
+		return (a->of > b->of) - (a->of < b->of);
 	if (a->count != b->count)
-		return a->count < b->count ? 1 : -1;
+		return (a->count < b->count) - (a->count > b->count);
 	return (a->other > b->other) - (a->other < b->other);
 }
 
@@ -110,7 +118,7 @@ static void sort_pairs(struct pairs *pairs)
 		qsort(pairs->items, pairs->count, sizeof(*pairs->items), compare_pairs);
 }
 
-/* Of one function: sorted pairs, next to each other. */
+/* Returns the pairs of one function, which sorting has put next to each other. */
 static const struct pair *pairs_of(const struct pairs *pairs, uint32_t of, size_t *ret_count)
 {
 	size_t low = 0, high = pairs->count, count = 0;
@@ -129,9 +137,9 @@ static const struct pair *pairs_of(const struct pairs *pairs, uint32_t of, size_
 	return pairs->items + low;
 }
 
-/* ---- which ---- */
+/* ---- which functions ---- */
 
-static int match(struct callers *callers, const char *expression)
+static int match_functions(struct callers *callers, const char *expression)
 {
 	regex_t regex;
 
@@ -153,13 +161,15 @@ static int match(struct callers *callers, const char *expression)
 
 static const char *other_name(const struct callers *callers, const struct pair *pair, bool up)
 {
-	return pair->other ? tally_name(&callers->tally, pair->other)
-	       : up	   ? "[nobody: the root]"
-			   : "[itself]";
+	if (pair->other)
+		return tally_name(&callers->tally, pair->other);
+	if (up)
+		return "[nobody: the root]";
+	return "[itself]";
 }
 
 static void print_pairs(const struct callers *callers, const struct pairs *pairs,
-			const struct row *row, bool up)
+			const struct tally_row *row, bool up)
 {
 	const struct screen *screen = callers->screen;
 	const unsigned int used = INDENT + VALUE_COLUMNS + 7 + 2;
@@ -181,7 +191,7 @@ static void print_pairs(const struct callers *callers, const struct pairs *pairs
 			count - lines);
 }
 
-static void print_function(const struct callers *callers, const struct row *row)
+static void print_function(const struct callers *callers, const struct tally_row *row)
 {
 	const struct screen *screen = callers->screen;
 	const struct options *options = callers->report->options;
@@ -204,7 +214,7 @@ static void print_function(const struct callers *callers, const struct row *row)
 /* ---- for programs ---- */
 
 static void print_pairs_json(const struct callers *callers, const struct pairs *pairs,
-			     const struct row *row, bool up)
+			     const struct tally_row *row, bool up)
 {
 	FILE *out = callers->screen->out;
 	size_t count;
@@ -221,7 +231,8 @@ static void print_pairs_json(const struct callers *callers, const struct pairs *
 	putc(']', out);
 }
 
-static void print_function_json(const struct callers *callers, const struct row *row, bool last)
+static void print_function_json(const struct callers *callers, const struct tally_row *row,
+				bool last)
 {
 	const struct options *options = callers->report->options;
 	FILE *out = callers->screen->out;
@@ -241,8 +252,8 @@ static void print_function_json(const struct callers *callers, const struct row 
 
 /* ---- both ---- */
 
-/* Of the ordered functions only those that match stay. */
-static void choose(struct callers *callers)
+/* Removes the functions that do not match. */
+static void choose_functions(struct callers *callers)
 {
 	size_t kept = 0;
 
@@ -252,33 +263,49 @@ static void choose(struct callers *callers)
 	callers->count = kept;
 }
 
-static void print(const struct callers *callers)
+static const struct tally_row *row_at(const struct callers *callers, size_t index)
 {
-	const struct options *options = callers->report->options;
-	const size_t shown = callers->count < options->lines ? callers->count : options->lines;
+	return &callers->tally.rows[callers->order[index]];
+}
+
+static void print_json(const struct callers *callers, size_t shown)
+{
 	FILE *out = callers->screen->out;
 
-	if (options->json) {
-		header_print_json(callers->report);
-		fputs("  \"functions\": [\n", out);
-	} else {
-		header_print(callers->report);
-	}
-	for (size_t i = 0; i < shown; i++) {
-		const struct row *row = &callers->tally.rows[callers->order[i]];
+	header_print_json(callers->report);
+	fputs("  \"functions\": [\n", out);
+	for (size_t i = 0; i < shown; i++)
+		print_function_json(callers, row_at(callers, i), i + 1 == shown);
+	fputs("  ]\n}\n", out);
+}
 
-		options->json ? print_function_json(callers, row, i + 1 == shown)
-			      : print_function(callers, row);
-	}
-	if (options->json)
-		fputs("  ]\n}\n", out);
-	else if (callers->count == 0)
+static void print_text(const struct callers *callers, size_t shown)
+{
+	FILE *out = callers->screen->out;
+
+	header_print(callers->report);
+	for (size_t i = 0; i < shown; i++)
+		print_function(callers, row_at(callers, i));
+	if (callers->count == 0)
 		fputs("no function matches\n", out);
 	else if (shown < callers->count)
 		fprintf(out, "%zu more functions match (-n 0: all)\n", callers->count - shown);
 }
 
-static int look(struct callers *callers)
+static void print_callers(const struct callers *callers)
+{
+	const struct options *options = callers->report->options;
+	size_t shown = callers->count;
+
+	if (shown > options->lines)
+		shown = options->lines;
+	if (options->json)
+		print_json(callers, shown);
+	else
+		print_text(callers, shown);
+}
+
+static int find_callers(struct callers *callers)
 {
 	const struct report *report = callers->report;
 	int r = tally_make(report->profile, BY_FUNCTION, &callers->tally);
@@ -290,12 +317,16 @@ static int look(struct callers *callers)
 	if (!callers->matches || !callers->order)
 		return -ENOMEM;
 	callers->scale = scale_for(view_value(report, callers->tally.sum), view_unit(report));
-	r = match(callers, report->options->callers);
-	r = r ? r : match(callers, report->options->callees);
-	r = r ? r : find_pairs(callers);
-	if (r)
+	r = match_functions(callers, report->options->callers);
+	if (r < 0)
 		return r;
-	choose(callers);
+	r = match_functions(callers, report->options->callees);
+	if (r < 0)
+		return r;
+	r = find_pairs(callers);
+	if (r < 0)
+		return r;
+	choose_functions(callers);
 	sort_pairs(&callers->callers);
 	sort_pairs(&callers->callees);
 	return 0;
@@ -304,10 +335,10 @@ static int look(struct callers *callers)
 int view_callers(const struct report *report)
 {
 	struct callers callers = {.report = report, .screen = &report->screen};
-	int r = look(&callers);
+	int r = find_callers(&callers);
 
 	if (r == 0)
-		print(&callers);
+		print_callers(&callers);
 	map_free(callers.callers.index);
 	map_free(callers.callees.index);
 	free(callers.callers.items);

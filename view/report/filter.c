@@ -9,6 +9,12 @@
 #include "base/expression.h"
 #include "profile/profile.h"
 
+enum verdict {
+	VERDICT_NONE, /* not asked yet */
+	VERDICT_NO,
+	VERDICT_YES
+};
+
 static int compile(regex_t *regex, const char *expression, const char **ret_bad)
 {
 	if (!expression || !expression_compile(regex, expression, 0))
@@ -23,7 +29,9 @@ int filter_init(struct filter *filter, const struct options *options, const char
 
 	*filter = (struct filter){.options = options};
 	r = compile(&filter->comm, options->comm, ret_bad);
-	return r ? r : compile(&filter->object, options->object, ret_bad);
+	if (r < 0)
+		return r;
+	return compile(&filter->object, options->object, ret_bad);
 }
 
 void filter_release(struct filter *filter)
@@ -49,9 +57,45 @@ static bool matches(struct filter *filter, struct verdicts *verdicts, const rege
 		memset(verdicts->items + verdicts->count, 0, count - verdicts->count);
 		verdicts->count = count;
 	}
-	if (!verdicts->items[id])
-		verdicts->items[id] = regexec(regex, text, 0, NULL, 0) ? 1 : 2;
-	return verdicts->items[id] == 2;
+	if (verdicts->items[id] == VERDICT_NONE) {
+		verdicts->items[id] = VERDICT_NO;
+		if (!regexec(regex, text, 0, NULL, 0))
+			verdicts->items[id] = VERDICT_YES;
+	}
+	return verdicts->items[id] == VERDICT_YES;
+}
+
+static bool matches_comm(struct filter *filter, const struct profile *profile, uint32_t name)
+{
+	return matches(filter, &filter->comms, &filter->comm, name,
+		       profile_string_get(profile, name));
+}
+
+static bool matches_object(struct filter *filter, const struct profile *profile, uint32_t id)
+{
+	const struct profile_object *object = profile_object_get(profile, id);
+	const char *name = "";
+
+	if (object)
+		name = profile_string_get(profile, object->name);
+	return matches(filter, &filter->objects, &filter->object, id, name);
+}
+
+/* Returns the id of the location's object, or 0. */
+static uint32_t object_of(const struct profile *profile, uint32_t location)
+{
+	const struct profile_location *at = profile_location_get(profile, location);
+
+	if (!at || !profile_object_get(profile, at->object))
+		return 0;
+	return at->object;
+}
+
+static bool is_kernels(const struct profile *profile, uint32_t id)
+{
+	const struct profile_object *object = profile_object_get(profile, id);
+
+	return object && object->kind == KIND_KERNEL;
 }
 
 bool filter_needed(const struct options *options)
@@ -64,18 +108,18 @@ bool filter_keep(const struct profile *profile, const struct profile_sample *sam
 {
 	struct filter *filter = context;
 	const struct options *options = filter->options;
-	const struct profile_location *at = profile_location_get(profile, leaf);
-	const struct profile_object *object = profile_object_get(profile, at ? at->object : 0);
-	const bool kernel = object && object->kind == KIND_KERNEL;
+	const uint32_t object = object_of(profile, leaf);
+	const bool kernel = is_kernels(profile, object);
 
 	if (options->pid && sample->pid != options->pid)
 		return false;
-	if (options->where != WHERE_ANY && kernel != (options->where == WHERE_KERNEL))
+	if (options->where == WHERE_KERNEL && !kernel)
 		return false;
-	if (options->comm && !matches(filter, &filter->comms, &filter->comm, sample->process_name,
-				      profile_string_get(profile, sample->process_name)))
+	if (options->where == WHERE_USER && kernel)
 		return false;
-	return !options->object ||
-	       matches(filter, &filter->objects, &filter->object, object ? at->object : 0,
-		       object ? profile_string_get(profile, object->name) : "");
+	if (options->comm && !matches_comm(filter, profile, sample->process_name))
+		return false;
+	if (options->object && !matches_object(filter, profile, object))
+		return false;
+	return true;
 }

@@ -5,7 +5,6 @@
 #include "view/report/view.h"
 #include "profile/format/format.h"
 
-#define NS_PER_S  1e9
 #define NS_PER_MS 1e6
 #define REASONS	  64u
 
@@ -16,12 +15,29 @@ double view_value(const struct report *report, uint64_t count)
 
 double view_percent(uint64_t part, uint64_t sum)
 {
-	return sum ? 100.0 * (double)part / (double)sum : 0;
+	if (sum == 0)
+		return 0;
+	return 100.0 * (double)part / (double)sum;
+}
+
+static const char *unit_of(const struct pprof_info *info)
+{
+	if (info->is_time)
+		return "nanoseconds";
+	return info->unit;
 }
 
 const char *view_unit(const struct report *report)
 {
-	return report->info.is_time ? "nanoseconds" : report->info.unit;
+	return unit_of(&report->info);
+}
+
+/* Returns the path of the profile that is shown: of a difference the newer one. */
+static const char *shown_path(const struct options *options)
+{
+	if (options->diff)
+		return options->files[1];
+	return options->files[0];
 }
 
 void view_json_value(const struct report *report, const char *key, uint64_t count)
@@ -62,12 +78,16 @@ static void print_samples(const struct screen *screen, unsigned int *column,
 			    (double)info->times.period / NS_PER_MS);
 }
 
-/* FILE: 11.90 s of cpu in 10.0 s, 1178 samples of 10.1 ms; FILE: 120 page-faults in 2.0 s */
+/*
+ * Prints "FILE: 11.90 s of cpu in 10.0 s, 1178 samples of 10.1 ms", or "FILE: 120 page-faults in
+ * 2.0 s".
+ */
 static void print_file(const struct report *report, const char *path, const struct pprof_info *info)
 {
 	const struct screen *screen = &report->screen;
 	const double value = (double)info->total * (double)info->by;
-	struct scale scale = scale_for(value, info->is_time ? "nanoseconds" : info->unit);
+	const char *of = info->times.event ? "" : " of";
+	struct scale scale = scale_for(value, unit_of(info));
 	char name[FORMAT_NAME_MAX];
 	unsigned int column;
 
@@ -76,7 +96,7 @@ static void print_file(const struct report *report, const char *path, const stru
 	column = screen_name(screen, name, screen->width / 2);
 	screen_style(screen, STYLE_PLAIN);
 	screen_part(screen, &column, ": %.*f%s%s %s", scale.decimals, value / scale.by, scale.unit,
-		    info->times.event ? "" : " of", info->type);
+		    of, info->type);
 	if (info->times.duration_ns)
 		screen_part(screen, &column, " in %.1f s",
 			    (double)info->times.duration_ns / NS_PER_S);
@@ -85,7 +105,7 @@ static void print_file(const struct report *report, const char *path, const stru
 	putc('\n', screen->out);
 }
 
-/* Of what keyhole wrote; others do not say which stacks are cut. */
+/* Prints how many stacks are cut. Only files of keyhole say so. */
 static void print_fates(const struct report *report)
 {
 	const struct screen *screen = &report->screen;
@@ -140,7 +160,7 @@ void header_print(const struct report *report)
 		print_file(report, options->files[0], &report->old);
 		print_notes(report, &report->old);
 	}
-	print_file(report, options->files[options->diff ? 1 : 0], &report->info);
+	print_file(report, shown_path(options), &report->info);
 	if (report->info.ours && !options->diff && report->info.kept)
 		print_fates(report);
 	print_notes(report, &report->info);
@@ -150,6 +170,7 @@ void header_print(const struct report *report)
 static void print_file_json(const struct report *report, const char *key, const char *path,
 			    const struct pprof_info *info)
 {
+	const char *period_unit = info->times.event ? info->times.event : "nanoseconds";
 	FILE *out = report->screen.out;
 	char name[FORMAT_NAME_MAX];
 
@@ -159,12 +180,12 @@ static void print_file_json(const struct report *report, const char *key, const 
 	fputs(", \"type\": ", out);
 	screen_json_string(out, info->type);
 	fputs(", \"unit\": ", out);
-	screen_json_string(out, info->is_time ? "nanoseconds" : info->unit);
+	screen_json_string(out, unit_of(info));
 	fprintf(out,
 		", \"total\": %" PRIu64 ", \"shown\": %" PRIu64 ", \"samples\": %" PRIu64
 		", \"period\": %" PRIu64 ", \"period_unit\": ",
 		info->total * info->by, info->kept * info->by, info->total, info->times.period);
-	screen_json_string(out, info->times.event ? info->times.event : "nanoseconds");
+	screen_json_string(out, period_unit);
 	fprintf(out, ", \"start_ns\": %" PRIu64 ", \"duration_ns\": %" PRIu64 "},\n",
 		info->times.start_realtime_ns, info->times.duration_ns);
 }
@@ -172,21 +193,25 @@ static void print_file_json(const struct report *report, const char *key, const 
 void header_print_json(const struct report *report)
 {
 	const struct options *options = report->options;
+	const char *separator = "";
 	FILE *out = report->screen.out;
 	struct fates fates;
 
 	fputs("{\n", out);
 	if (options->diff)
 		print_file_json(report, "old", options->files[0], &report->old);
-	print_file_json(report, "profile", options->files[options->diff ? 1 : 0], &report->info);
+	print_file_json(report, "profile", shown_path(options), &report->info);
 	count_fates(report, &fates);
 	if (!report->info.ours)
 		return;
 	fprintf(out, "  \"complete\": %" PRIu64 ", \"cut\": %" PRIu64 ", \"reasons\": {",
 		fates.sum - fates.cut, fates.cut);
-	for (uint32_t i = 0, some = 0; i < REASONS; i++)
-		if (fates.reason[i])
-			fprintf(out, "%s\"%s\": %" PRIu64, some++ ? ", " : "",
-				profile_reason(i)->name, fates.reason[i]);
+	for (uint32_t i = 0; i < REASONS; i++) {
+		if (!fates.reason[i])
+			continue;
+		fprintf(out, "%s\"%s\": %" PRIu64, separator, profile_reason(i)->name,
+			fates.reason[i]);
+		separator = ", ";
+	}
 	fputs("},\n", out);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * keyhole-report: shows or converts recorded profiles. They may come from anywhere, so what reads
- * them is a child that can do nothing but compute and write to what is open by then (confine.h).
- * The parent opens, waits and gives the output its name; it reads nothing of what is in them.
+ * keyhole-report: shows or converts recorded profiles. A profile may come from anywhere. A child
+ * reads the profile, and can only compute and write to descriptors that are open by then
+ * (confine.h). The parent opens files, waits, and gives the output its name.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -30,14 +30,14 @@
 
 #define STDOUT_BYTES 65536
 
-/* The file unpacked (profile/read/unpack.h), the model of it, and what a view needs. */
+/* Room for the unpacked file (profile/read/unpack.h), its model, and a view. */
 #define REPORT_MEMORY_MAX (4ull << 30)
 #define REPORT_CPU_MAX	  120 /* seconds; a million samples need one or two */
 
 struct run {
 	struct options options;
 	int files[2];
-	struct result result; /* not of a report */
+	struct result result; /* of a conversion */
 };
 
 static int failed(const char *object, const char *reason)
@@ -52,11 +52,14 @@ static int unreadable(const char *file, const char *reason)
 	return EXIT_FAILED;
 }
 
-/* A reason that does not say what to do is followed by who does. */
+/* Says the reason. One without advice is followed by a pointer to the help. */
 static int usage(const char *object, const char *reason)
 {
-	log_error("report: %s: %s%s", object, reason,
-		  strchr(reason, ';') ? "" : "; see: keyhole report --help");
+	const char *advice = "; see: keyhole report --help";
+
+	if (strchr(reason, ';'))
+		advice = "";
+	log_error("report: %s: %s%s", object, reason, advice);
 	return EXIT_USAGE;
 }
 
@@ -88,31 +91,51 @@ static const char *read_problem(int r, const struct pprof_info *info)
 	default:
 		if (info->problem[0])
 			return info->problem;
-		return r == -EBADMSG ? "gzip is damaged or cut" : strerror(-r);
+		if (r == -EBADMSG)
+			return "gzip is damaged or cut";
+		return strerror(-r);
 	}
+}
+
+static int read_file(int fd, const struct pprof_options *options, struct profile *profile,
+		     struct pprof_info *info)
+{
+	guard_free unsigned char *bytes = NULL;
+	size_t size = 0;
+	int r = unpack_file(fd, &bytes, &size);
+
+	if (r < 0)
+		return r;
+	return pprof_read(bytes, size, options, profile, info);
 }
 
 static int read_profile(const struct run *run, unsigned int index, struct filter *filter,
 			struct report *report)
 {
 	const bool old = run->options.diff && index == 0;
-	const struct pprof_options options = {.sample_type = run->options.sample_type,
-					      .base = old,
-					      .keep = filter_needed(&run->options) ? filter_keep
-										   : NULL,
-					      .context = filter};
+	const char *path = run->options.files[index];
+	struct pprof_options options = {
+		.sample_type = run->options.sample_type, .base = old, .context = filter};
 	struct pprof_info *info = old ? &report->old : &report->info;
-	unsigned char *bytes = NULL;
-	size_t size = 0;
-	int r = unpack_file(run->files[index], &bytes, &size);
+	int r;
 
-	r = r ? r : pprof_read(bytes, size, &options, report->profile, info);
-	free(bytes);
+	if (filter_needed(&run->options))
+		options.keep = filter_keep;
+	r = read_file(run->files[index], &options, report->profile, info);
 	if (r == 0 && filter->failed)
 		r = -ENOMEM;
 	if (r == -ENOENT)
-		return usage(run->options.files[index], info->problem);
-	return r ? unreadable(run->options.files[index], read_problem(r, info)) : EXIT_DONE;
+		return usage(path, info->problem);
+	if (r < 0)
+		return unreadable(path, read_problem(r, info));
+	return EXIT_DONE;
+}
+
+static bool have_same_values(const struct pprof_info *a, const struct pprof_info *b)
+{
+	if (strcmp(a->type, b->type) != 0 || a->is_time != b->is_time)
+		return false;
+	return a->is_time || !strcmp(a->unit, b->unit);
 }
 
 static int read_profiles(const struct run *run, struct report *report)
@@ -126,42 +149,61 @@ static int read_profiles(const struct run *run, struct report *report)
 	for (unsigned int i = 0; i < run->options.file_count && r == EXIT_DONE; i++)
 		r = read_profile(run, i, &filter, report);
 	filter_release(&filter);
-	if (r == EXIT_DONE && run->options.diff &&
-	    (strcmp(report->info.type, report->old.type) != 0 ||
-	     report->info.is_time != report->old.is_time ||
-	     (!report->info.is_time && strcmp(report->info.unit, report->old.unit) != 0)))
+	if (r != EXIT_DONE || !run->options.diff)
+		return r;
+	if (!have_same_values(&report->info, &report->old))
 		return usage(run->options.files[1],
 			     "not of the same type and unit of values as the first");
-	return r;
+	return EXIT_DONE;
 }
 
-/* The other formats know CPU time and what is counted. */
-static bool is_for(const struct format *format, const struct pprof_info *info)
+/* Folded stacks take any values. The other formats know CPU time and counted events. */
+static bool can_hold(const struct format *format, const struct pprof_info *info)
 {
 	return info->is_time || info->times.event || format == &format_folded;
 }
 
-/* Who gives a part away gives nothing of the rest. */
+/* Writes the profile. With a filter, nothing but the part that is shown leaves with the file. */
 static int convert(const struct run *run, struct report *report)
 {
-	const struct format_options options = {.by_thread = run->options.by_thread,
-					       .base = run->options.diff ? &report->old.times
-									 : NULL};
-	struct profile *part = NULL;
+	struct format_options options = {.by_thread = run->options.by_thread};
 	int r = 0;
 
-	if (!is_for(run->options.format, &report->info))
+	if (!can_hold(run->options.format, &report->info))
 		return usage(run->options.files[0],
 			     "its values are no time or count; write them with -f folded");
+	if (run->options.diff)
+		options.base = &report->old.times;
 	if (filter_needed(&run->options))
-		r = profile_reachable(report->profile, &part);
-	r = r ? r
-	      : run->options.format->render(part ? part : report->profile, &report->info.times,
-					    &options, run->result.fd);
-	return r ? failed(run->options.output, strerror(-r)) : EXIT_DONE;
+		r = profile_reachable(report->profile, &report->profile);
+	if (r == 0)
+		r = run->options.format->render(report->profile, &report->info.times, &options,
+						run->result.fd);
+	if (r < 0)
+		return failed(run->options.output, strerror(-r));
+	return EXIT_DONE;
 }
 
-static int show(const struct report *report)
+static int run_view(const struct report *report)
+{
+	const struct options *options = report->options;
+
+	if (options->tree)
+		return view_tree(report);
+	if (options->callers || options->callees)
+		return view_callers(report);
+	return view_table(report);
+}
+
+/* Returns the expression of --callers or --callees that does not compile. */
+static const char *bad_expression(const struct options *options)
+{
+	if (options->callers && expression_problem(options->callers))
+		return options->callers;
+	return options->callees;
+}
+
+static int show_report(const struct report *report)
 {
 	const struct options *options = report->options;
 	int r = 0;
@@ -169,21 +211,17 @@ static int show(const struct report *report)
 	if (!report->info.kept && report->info.total && !options->json && !options->diff)
 		header_print(report);
 	else
-		r = options->tree			   ? view_tree(report)
-		    : options->callers || options->callees ? view_callers(report)
-							   : view_table(report);
+		r = run_view(report);
 	if (r == -EINVAL)
-		return refuse_expression(options->callers && expression_problem(options->callers)
-						 ? options->callers
-						 : options->callees);
-	if (r)
+		return refuse_expression(bad_expression(options));
+	if (r < 0)
 		return failed("view", strerror(-r));
 	if (fflush(report->screen.out) || ferror(report->screen.out))
 		return failed("standard output", strerror(errno));
 	return EXIT_DONE;
 }
 
-static int work(const struct run *run, struct screen *screen)
+static int run_child(const struct run *run, struct screen *screen)
 {
 	static const struct confine_limits limits = {.address_space = REPORT_MEMORY_MAX,
 						     .seconds = REPORT_CPU_MAX};
@@ -195,10 +233,12 @@ static int work(const struct run *run, struct screen *screen)
 	report.profile = profile_new();
 	if (!report.profile)
 		return failed("profile", strerror(ENOMEM));
-	r = read_profiles(run, &report);
-	if (r == EXIT_DONE)
-		r = run->options.output ? convert(run, &report) : show(&report);
-	return r; /* the process ends: nothing is freed */
+	r = read_profiles(run, &report); /* the end of the process frees the profile */
+	if (r != EXIT_DONE)
+		return r;
+	if (run->options.output)
+		return convert(run, &report);
+	return show_report(&report);
 }
 
 /* ---- the parent ---- */
@@ -210,8 +250,9 @@ static int open_files(struct run *run)
 	for (unsigned int i = 0; i < run->options.file_count; i++) {
 		const char *path = run->options.files[i];
 
-		run->files[i] = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
-						  : STDIN_FILENO;
+		run->files[i] = STDIN_FILENO;
+		if (strcmp(path, "-") != 0)
+			run->files[i] = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 		if (run->files[i] < 0)
 			return name_another(path, errno);
 		if (!fstat(run->files[i], &status) && S_ISDIR(status.st_mode))
@@ -220,7 +261,7 @@ static int open_files(struct run *run)
 	return EXIT_DONE;
 }
 
-static int start(struct run *run)
+static int start_child(struct run *run)
 {
 	static char buffer[STDOUT_BYTES];
 	int fds[] = {run->files[0], run->files[1], run->result.fd};
@@ -237,7 +278,7 @@ static int start(struct run *run)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		result_disown();
 		confine_files(fds, sizeof(fds) / sizeof(fds[0]));
-		_exit(work(run, &screen));
+		_exit(run_child(run, &screen));
 	}
 	return result_await("report", child, REPORT_CPU_MAX);
 }
@@ -260,6 +301,8 @@ int main(int argc, char **argv)
 		r = EXIT_USAGE;
 	if (r)
 		return r;
-	r = start(&run);
-	return result_close(&run.result, r == EXIT_DONE) ? EXIT_FAILED : r;
+	r = start_child(&run);
+	if (result_close(&run.result, r == EXIT_DONE) < 0)
+		return EXIT_FAILED;
+	return r;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows with what they used themselves and in all, also of two profiles beside each other. */
+/* Prints rows with self and total, of one profile or of two beside each other. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "view/report/view.h"
 
-struct table {
+struct report_table {
 	const struct report *report;
 	const struct screen *screen;
 	struct tally tally;
@@ -17,13 +17,18 @@ struct table {
 	bool by_frames; /* self and total differ */
 };
 
+static const char *row_name(const struct report_table *table, const struct tally_row *row)
+{
+	return tally_name(&table->tally, row->name);
+}
+
 /* ---- one profile ---- */
 
 #define VALUE_COLUMNS  11u
 #define SHARE_COLUMNS  7u /* " 45.2% " */
-#define FOLDER_COLUMNS 8u /* for less it is not begun */
+#define FOLDER_COLUMNS 8u /* less room than this stays empty */
 
-static void print_amount(const struct table *table, uint64_t count)
+static void print_amount(const struct report_table *table, uint64_t count)
 {
 	const struct screen *screen = table->screen;
 	double percent = view_percent(count, table->tally.sum);
@@ -34,53 +39,91 @@ static void print_amount(const struct table *table, uint64_t count)
 	screen_style(screen, STYLE_PLAIN);
 }
 
-static const char *object_of(const struct table *table, uint32_t name)
+/* Returns the file name of the object that a function is in, or "" for several and for markers. */
+static const char *object_of(const struct report_table *table, uint32_t name)
 {
 	const struct profile *profile = table->report->profile;
 	const struct profile_object *object =
 		profile_object_get(profile, table->tally.frames.objects[name]);
-	const char *path = object ? profile_string_get(profile, object->name) : "";
-	const char *slash = strrchr(path, '/');
+	const char *path, *slash;
 
-	return !object || object->kind == KIND_MARKER ? "" : slash && slash[1] ? slash + 1 : path;
+	if (!object || object->kind == KIND_MARKER)
+		return "";
+	path = profile_string_get(profile, object->name);
+	slash = strrchr(path, '/');
+	if (slash && slash[1])
+		return slash + 1;
+	return path;
 }
 
-/* object+0xoffset */
-static bool says(const char *name, const char *object)
+/* Returns whether a name is object+0xoffset, and so says the object already. */
+static bool says_object(const char *name, const char *object)
 {
 	const size_t length = strlen(object);
 
 	return !strncmp(name, object, length) && name[length] == '+';
 }
 
-/* Where a function is, or which process it is, if there is room for it. */
-static void print_remark(const struct table *table, const struct row *row, unsigned int columns)
+static void spell_object(const struct report_table *table, const struct tally_row *row, char *text,
+			 size_t size)
+{
+	const char *object = object_of(table, row->name);
+
+	if (!*object || says_object(row_name(table, row), object))
+		return;
+	if (object[0] == '[')
+		snprintf(text, size, " %s", object);
+	else
+		snprintf(text, size, " (%s)", object);
+}
+
+static void spell_pids(const struct report_table *table, const struct tally_row *row, char *text,
+		       size_t size)
+{
+	const char *what = table->report->options->by == BY_THREAD ? "threads" : "processes";
+
+	if (row->pids == 1)
+		snprintf(text, size, " (%" PRIu32 ")", row->pid);
+	else if (row->pids > 1)
+		snprintf(text, size, " (%" PRIu32 " %s)", row->pids, what);
+}
+
+/* Prints a function's object, or a row's process, where there is room for all of it. */
+static void print_remark(const struct report_table *table, const struct tally_row *row,
+			 unsigned int columns)
 {
 	const struct screen *screen = table->screen;
-	const char *object = "";
 	char text[64] = "";
 
-	if (table->report->options->by == BY_FUNCTION) {
-		object = object_of(table, row->name);
-		snprintf(text, sizeof(text), object[0] == '[' ? " %s" : " (%s)", object);
-		if (!*object || says(tally_name(&table->tally, row->name), object))
-			return;
-	} else if (row->pids == 1) {
-		snprintf(text, sizeof(text), " (%" PRIu32 ")", row->pid);
-	} else if (row->pids > 1) {
-		snprintf(text, sizeof(text), " (%" PRIu32 " %s)", row->pids,
-			 table->report->options->by == BY_THREAD ? "threads" : "processes");
-	}
-	if (strlen(text) > columns || strlen(text) == sizeof(text) - 1)
+	if (table->report->options->by == BY_FUNCTION)
+		spell_object(table, row, text, sizeof(text));
+	else
+		spell_pids(table, row, text, sizeof(text));
+	if (!text[0] || strlen(text) > columns || strlen(text) == sizeof(text) - 1)
 		return;
 	screen_style(screen, STYLE_DIM);
 	fputs(text, screen->out);
 	screen_style(screen, STYLE_PLAIN);
 }
 
-/* Of an object the file's name first: its folder is what there may be no room for. */
+static void print_folder(const struct screen *screen, const char *path, unsigned int columns)
+{
+	const char *slash = strrchr(path, '/');
+	int length = (int)(slash - path);
+
+	if (length >= (int)columns) {
+		screen_name(screen, path, columns);
+		return;
+	}
+	if (length == 0) /* "/" */
+		length = 1;
+	fprintf(screen->out, "%.*s", length, path);
+}
+
+/* Prints the file's name before its folder, so that a lack of room cuts the folder. */
 static unsigned int print_path(const struct screen *screen, const char *path, unsigned int columns)
 {
+	static const char in[] = " in ";
 	const char *slash = strrchr(path, '/');
 	unsigned int left = columns;
 
@@ -90,16 +133,13 @@ static unsigned int print_path(const struct screen *screen, const char *path, un
 	if (left < FOLDER_COLUMNS)
 		return columns;
 	screen_style(screen, STYLE_DIM);
-	fputs(" in ", screen->out);
-	if (slash - path < (int)left - 4)
-		fprintf(screen->out, "%.*s", slash > path ? (int)(slash - path) : 1, path);
-	else
-		screen_name(screen, path, left - 4);
+	fputs(in, screen->out);
+	print_folder(screen, path, left - (unsigned int)strlen(in));
 	screen_style(screen, STYLE_PLAIN);
 	return columns;
 }
 
-static void print_row(const struct table *table, const struct row *row)
+static void print_row(const struct report_table *table, const struct tally_row *row)
 {
 	const struct screen *screen = table->screen;
 	unsigned int used = VALUE_COLUMNS + SHARE_COLUMNS + 2, left;
@@ -112,17 +152,18 @@ static void print_row(const struct table *table, const struct row *row)
 	fputs("  ", screen->out);
 	left = screen_room(screen, used);
 	if (table->report->options->by == BY_OBJECT)
-		left -= print_path(screen, tally_name(&table->tally, row->name), left);
+		left -= print_path(screen, row_name(table, row), left);
 	else
-		left -= screen_name(screen, tally_name(&table->tally, row->name), left);
+		left -= screen_name(screen, row_name(table, row), left);
 	print_remark(table, row, left);
 	putc('\n', screen->out);
 }
 
-static void print_rest(const struct table *table)
+/* Prints the sum of the rows that are not shown. */
+static void print_rest(const struct report_table *table)
 {
 	const struct screen *screen = table->screen;
-	const unsigned int used = (VALUE_COLUMNS + SHARE_COLUMNS) * (table->by_frames ? 2 : 1);
+	unsigned int used = VALUE_COLUMNS + SHARE_COLUMNS + 2;
 	uint64_t rest = 0;
 	char text[64];
 
@@ -133,22 +174,28 @@ static void print_rest(const struct table *table)
 	screen_style(screen, STYLE_DIM);
 	print_amount(table, rest);
 	screen_style(screen, STYLE_DIM);
-	fprintf(screen->out, "%*s  ", (int)(used - VALUE_COLUMNS - SHARE_COLUMNS), "");
+	if (table->by_frames) {
+		fprintf(screen->out, "%*s", (int)(VALUE_COLUMNS + SHARE_COLUMNS), "");
+		used += VALUE_COLUMNS + SHARE_COLUMNS;
+	}
+	fputs("  ", screen->out);
 	snprintf(text, sizeof(text), "%zu more (-n 0: all)", table->count - table->shown);
-	screen_name(screen, text, screen_room(screen, used + 2));
+	screen_name(screen, text, screen_room(screen, used));
 	putc('\n', screen->out);
 	screen_style(screen, STYLE_PLAIN);
 }
 
-static void print_rows(const struct table *table)
+static void print_rows(const struct report_table *table)
 {
 	const struct screen *screen = table->screen;
 
+	const int columns = VALUE_COLUMNS + SHARE_COLUMNS;
+
 	screen_style(screen, STYLE_HEAD);
-	fprintf(screen->out, "%*s", (int)(VALUE_COLUMNS + SHARE_COLUMNS),
-		table->by_frames ? "self" : table->report->info.type);
 	if (table->by_frames)
-		fprintf(screen->out, "%*s", (int)(VALUE_COLUMNS + SHARE_COLUMNS), "total");
+		fprintf(screen->out, "%*s%*s", columns, "self", columns, "total");
+	else
+		fprintf(screen->out, "%*s", columns, table->report->info.type);
 	fprintf(screen->out, "  %s\n", report_options_by_name(table->report->options->by));
 	screen_style(screen, STYLE_PLAIN);
 	for (size_t i = 0; i < table->shown; i++)
@@ -158,23 +205,31 @@ static void print_rows(const struct table *table)
 
 /* ---- two profiles ---- */
 
-/* Percent of all samples, or how many CPUs it kept busy (of other units: so much a second). */
-static double normal(const struct table *table, uint64_t count, bool base)
+/* Returns CPUs kept busy, or of other units the amount a second. */
+static double rate(const struct pprof_info *info, uint64_t count)
 {
-	const struct report *report = table->report;
-	const struct pprof_info *info = base ? &report->old : &report->info;
-	double value = (double)count * (double)info->by * (info->is_time ? 1 : 1e9);
+	double value = (double)count * (double)info->by;
 
-	if (report->options->by_time)
-		return info->times.duration_ns ? value / (double)info->times.duration_ns : 0;
-	return view_percent(count, base ? table->tally.base_sum : table->tally.sum);
+	if (info->times.duration_ns == 0)
+		return 0;
+	if (!info->is_time)
+		value *= NS_PER_S;
+	return value / (double)info->times.duration_ns;
 }
 
-static void print_change(const struct table *table, uint64_t base, uint64_t now)
+static void print_change(const struct report_table *table, uint64_t base, uint64_t now)
 {
+	const struct report *report = table->report;
 	const struct screen *screen = table->screen;
-	const int decimals = table->report->options->by_time ? 3 : 2;
-	double old = normal(table, base, true), new = normal(table, now, false);
+	int decimals = 2;
+	double old = view_percent(base, table->tally.base_sum);
+	double new = view_percent(now, table->tally.sum);
+
+	if (report->options->by_time) {
+		decimals = 3;
+		old = rate(&report->old, base);
+		new = rate(&report->info, now);
+	}
 
 	fprintf(screen->out, "%7.*f%7.*f", decimals, old, decimals, new);
 	screen_style(screen, new > old ? STYLE_HOT : STYLE_WARM);
@@ -184,38 +239,50 @@ static void print_change(const struct table *table, uint64_t base, uint64_t now)
 
 #define CHANGE_COLUMNS 22u
 
-static void print_changes(const struct table *table)
+static void print_changes_head(const struct report_table *table)
 {
 	const struct screen *screen = table->screen;
-	const unsigned int used = CHANGE_COLUMNS * (table->by_frames ? 2 : 1) + 2;
 
-	fputs(table->report->options->by_time
-		      ? "by time: how many CPUs each kept busy (of others: so much a second)\n"
-		      : "by total: shares of each profile, in percent\n",
-	      screen->out);
+	if (table->report->options->by_time)
+		fputs("by time: how many CPUs each kept busy (of others: so much a second)\n",
+		      screen->out);
+	else
+		fputs("by total: shares of each profile, in percent\n", screen->out);
 	screen_style(screen, STYLE_HEAD);
 	fputs("self old    new  change", screen->out);
-	fputs(table->by_frames ? "  tot. old    new change" : "", screen->out);
+	if (table->by_frames)
+		fputs("  tot. old    new change", screen->out);
 	fprintf(screen->out, " %s\n", report_options_by_name(table->report->options->by));
 	screen_style(screen, STYLE_PLAIN);
-	for (size_t i = 0; i < table->shown; i++) {
-		const struct row *row = &table->tally.rows[table->order[i]];
+}
 
-		print_change(table, row->base.self, row->now.self);
-		if (table->by_frames)
-			print_change(table, row->base.total, row->now.total);
-		fputs("  ", screen->out);
-		screen_name(screen, tally_name(&table->tally, row->name),
-			    screen_room(screen, used));
-		putc('\n', screen->out);
+static void print_row_changes(const struct report_table *table, const struct tally_row *row)
+{
+	const struct screen *screen = table->screen;
+	unsigned int used = CHANGE_COLUMNS + 2;
+
+	print_change(table, row->base.self, row->now.self);
+	if (table->by_frames) {
+		print_change(table, row->base.total, row->now.total);
+		used += CHANGE_COLUMNS;
 	}
+	fputs("  ", screen->out);
+	screen_name(screen, row_name(table, row), screen_room(screen, used));
+	putc('\n', screen->out);
+}
+
+static void print_changes(const struct report_table *table)
+{
+	print_changes_head(table);
+	for (size_t i = 0; i < table->shown; i++)
+		print_row_changes(table, &table->tally.rows[table->order[i]]);
 	if (table->shown < table->count)
-		fprintf(screen->out, "%zu more (-n 0: all)\n", table->count - table->shown);
+		fprintf(table->screen->out, "%zu more (-n 0: all)\n", table->count - table->shown);
 }
 
 /* ---- for programs ---- */
 
-static void print_row_json(const struct table *table, const struct row *row)
+static void print_row_json(const struct report_table *table, const struct tally_row *row)
 {
 	const struct report *report = table->report;
 	FILE *out = table->screen->out;
@@ -241,7 +308,7 @@ static void print_row_json(const struct table *table, const struct row *row)
 	putc('}', out);
 }
 
-static void print_json(const struct table *table)
+static void print_json(const struct report_table *table)
 {
 	FILE *out = table->screen->out;
 
@@ -255,28 +322,49 @@ static void print_json(const struct table *table)
 	fputs("  ]\n}\n", out);
 }
 
+/* ---- all ---- */
+
+static int fill_table(struct report_table *table)
+{
+	const struct report *report = table->report;
+	const struct options *options = report->options;
+	int r = tally_make(report->profile, options->by, &table->tally);
+
+	if (r < 0)
+		return r;
+	table->order = tally_order(&table->tally, options->by_total, options->diff, &table->count);
+	if (!table->order)
+		return -ENOMEM;
+	table->shown = table->count;
+	if (table->shown > options->lines)
+		table->shown = options->lines;
+	table->by_frames = tally_is_by_frames(options->by);
+	table->scale = scale_for(view_value(report, table->tally.sum), view_unit(report));
+	return 0;
+}
+
+static void print_table(const struct report_table *table)
+{
+	const struct options *options = table->report->options;
+
+	if (options->json) {
+		print_json(table);
+		return;
+	}
+	header_print(table->report);
+	if (options->diff)
+		print_changes(table);
+	else
+		print_rows(table);
+}
+
 int view_table(const struct report *report)
 {
-	const struct options *options = report->options;
-	struct table table = {.report = report, .screen = &report->screen};
-	int r = tally_make(report->profile, options->by, &table.tally);
+	struct report_table table = {.report = report, .screen = &report->screen};
+	int r = fill_table(&table);
 
-	if (r == 0) {
-		table.order =
-			tally_order(&table.tally, options->by_total, options->diff, &table.count);
-		r = table.order ? 0 : -ENOMEM;
-	}
-	if (r == 0) {
-		table.shown = table.count < options->lines ? table.count : options->lines;
-		table.by_frames = options->by == BY_FUNCTION || options->by == BY_OBJECT;
-		table.scale = scale_for(view_value(report, table.tally.sum), view_unit(report));
-		if (options->json) {
-			print_json(&table);
-		} else {
-			header_print(report);
-			options->diff ? print_changes(&table) : print_rows(&table);
-		}
-	}
+	if (r == 0)
+		print_table(&table);
 	free(table.order);
 	tally_release(&table.tally);
 	return r;

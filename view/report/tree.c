@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls from the root on. There is no tree in memory: the samples of a node are split by the next
- * function of their stacks, and only parts above the threshold are followed.
+ * Prints calls from the root on. Memory holds samples and no tree: each node splits its samples by
+ * the next function of their stacks. Only parts above the threshold are split further.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -9,11 +9,12 @@
 
 #include "view/report/view.h"
 
-#define DEPTH_MAX 4096u /* of what is shown: the stack of this program is no larger */
+#define DEPTH_MAX 4096u /* of printed calls: print_calls() recurses as deep */
 
 struct leaf { /* a sample, and how far from the root it is split */
 	uint32_t stack;
-	uint16_t location, line; /* that have gone; lines of the one that is next */
+	uint16_t location; /* how many are behind it */
+	uint16_t line;	   /* how many lines of the next location are behind it */
 	uint64_t count;
 };
 
@@ -25,10 +26,10 @@ struct part { /* samples of a node that go on with the same function */
 	uint64_t sum, self;
 };
 
-struct tree {
+struct report_tree {
 	const struct report *report;
 	const struct screen *screen;
-	struct tally tally; /* for names and sums alone */
+	struct tally tally; /* for names and sums */
 	struct leaf *leaves, *scratch;
 	uint64_t threshold;
 	struct part *parts; /* by name: those of the node that is split */
@@ -36,8 +37,8 @@ struct tree {
 	size_t left_out;    /* calls deeper than DEPTH_MAX */
 };
 
-/* The next function of a stack, which goes on by it; 0: there is none. */
-static uint32_t next_name(const struct tree *tree, struct leaf *leaf)
+/* Takes the next function of a stack. Returns 0 at the stack's end. */
+static uint32_t next_name(const struct report_tree *tree, struct leaf *leaf)
 {
 	const struct frames *frames = &tree->tally.frames;
 	const uint32_t *locations;
@@ -52,7 +53,8 @@ static uint32_t next_name(const struct tree *tree, struct leaf *leaf)
 	return 0;
 }
 
-static void collect(struct tree *tree, const struct part *node, size_t *ret_touched)
+/* Sums the node's samples by their next function. */
+static void sum_parts(struct report_tree *tree, const struct part *node, size_t *ret_touched)
 {
 	size_t touched = 0;
 	uint32_t name;
@@ -72,8 +74,8 @@ static void collect(struct tree *tree, const struct part *node, size_t *ret_touc
 	*ret_touched = touched;
 }
 
-/* The samples of each part beside one another, a function further. */
-static void move(struct tree *tree, const struct part *node, size_t touched)
+/* Moves the samples of each part beside one another, and each sample a function further. */
+static void move_leaves(struct report_tree *tree, const struct part *node, size_t touched)
 {
 	size_t at = node->first;
 	uint32_t name;
@@ -101,26 +103,35 @@ static int compare_parts(const void *left, const void *right)
 	const struct part *a = left, *b = right;
 
 	if (a->sum != b->sum)
-		return a->sum < b->sum ? 1 : -1;
+		return (a->sum < b->sum) - (a->sum > b->sum);
 	return (a->name > b->name) - (a->name < b->name);
 }
 
-/* The parts of a node above the threshold, most first; malloc()ed. Once for each node. */
-static struct part *split(struct tree *tree, const struct part *node, size_t *ret_count)
+/* Returns whether the part is shown; name 0 is the samples that end in the node. */
+static bool is_shown(const struct report_tree *tree, uint32_t name)
+{
+	return name && tree->parts[name].sum >= tree->threshold;
+}
+
+/*
+ * Returns the parts of a node above the threshold, the largest first, or NULL without memory. The
+ * caller frees the array. A node is split once.
+ */
+static struct part *split_node(struct report_tree *tree, const struct part *node, size_t *ret_count)
 {
 	size_t touched, kept = 0;
 	struct part *parts;
 
-	collect(tree, node, &touched);
-	move(tree, node, touched);
+	sum_parts(tree, node, &touched);
+	move_leaves(tree, node, touched);
 	for (size_t i = 0; i < touched; i++)
-		kept += tree->touched[i] && tree->parts[tree->touched[i]].sum >= tree->threshold;
+		kept += is_shown(tree, tree->touched[i]);
 	parts = calloc(kept + 1, sizeof(*parts));
 	*ret_count = 0;
 	for (size_t i = 0; i < touched; i++) {
 		struct part *part = &tree->parts[tree->touched[i]];
 
-		if (parts && tree->touched[i] && part->sum >= tree->threshold)
+		if (parts && is_shown(tree, tree->touched[i]))
 			parts[(*ret_count)++] = *part;
 		memset(part, 0, sizeof(*part));
 	}
@@ -133,30 +144,31 @@ static struct part *split(struct tree *tree, const struct part *node, size_t *re
 
 #define SHARES_COLUMNS 16u
 
-/* A chain of calls keeps its column; "+" begins each of several. */
-static void print_node(const struct tree *tree, const struct part *part, unsigned int indent,
+/* A chain of calls keeps its column; "+" begins each of several calls. */
+static void print_node(const struct report_tree *tree, const struct part *part, unsigned int indent,
 		       bool branch, unsigned int repeats)
 {
 	const struct screen *screen = tree->screen;
 	const double total = view_percent(part->sum, tree->tally.sum);
+	const double self = view_percent(part->self, tree->tally.sum);
 	const unsigned int room = screen->width - SHARES_COLUMNS - 2;
+	unsigned int used = SHARES_COLUMNS + 2;
 	char suffix[32] = "";
 
-	indent = indent < room / 2 ? indent : room / 2;
+	if (indent > room / 2)
+		indent = room / 2;
+	if (repeats)
+		snprintf(suffix, sizeof(suffix), " (%u more)", repeats);
+	used += indent + (unsigned int)strlen(suffix);
 	screen_style(screen, screen_heat(total));
 	fprintf(screen->out, "%6.1f%%", total);
 	screen_style(screen, STYLE_PLAIN);
-	fprintf(screen->out, "%6.1f%%  %*s%s", view_percent(part->self, tree->tally.sum),
-		(int)indent, "", branch ? "+ " : "  ");
-	if (repeats)
-		snprintf(suffix, sizeof(suffix), " (%u more)", repeats);
-	screen_name(
-		screen, tally_name(&tree->tally, part->name),
-		screen_room(screen, SHARES_COLUMNS + 2 + indent + (unsigned int)strlen(suffix)));
+	fprintf(screen->out, "%6.1f%%  %*s%s", self, (int)indent, "", branch ? "+ " : "  ");
+	screen_name(screen, tally_name(&tree->tally, part->name), screen_room(screen, used));
 	fprintf(screen->out, "%s\n", suffix);
 }
 
-static void print_node_json(const struct tree *tree, const struct part *part)
+static void print_node_json(const struct report_tree *tree, const struct part *part)
 {
 	FILE *out = tree->screen->out;
 
@@ -171,30 +183,54 @@ static void print_node_json(const struct tree *tree, const struct part *part)
 
 struct node { /* while it is printed */
 	struct part part;
-	size_t depth; /* of what it calls */
+	size_t depth; /* of its calls */
 	struct part *calls;
 	size_t count;
 	unsigned int repeats;
 };
 
-/* What a node calls. In text, a function that calls but itself is one node. */
-static int descend(struct tree *tree, struct node *node)
+static bool calls_only_itself(const struct node *node)
 {
-	node->calls = split(tree, &node->part, &node->count);
-	while (!tree->report->options->json && node->calls && node->count == 1 &&
-	       node->calls[0].name == node->part.name) {
+	return node->count == 1 && node->calls[0].name == node->part.name;
+}
+
+/* Finds the calls of a node. In text, a chain of calls of one function to itself is one node. */
+static int find_calls(struct report_tree *tree, struct node *node)
+{
+	node->calls = split_node(tree, &node->part, &node->count);
+	if (tree->report->options->json && node->calls)
+		return 0;
+	while (node->calls && calls_only_itself(node)) {
 		const struct part call = node->calls[0];
 
 		free(node->calls);
 		node->part.self += call.self;
 		node->repeats++;
 		node->depth++;
-		node->calls = split(tree, &call, &node->count);
+		node->calls = split_node(tree, &call, &node->count);
 	}
-	return node->calls ? 0 : -ENOMEM;
+	if (!node->calls)
+		return -ENOMEM;
+	return 0;
 }
 
-static int print_calls(struct tree *tree, const struct node *above, unsigned int indent)
+static int print_calls(struct report_tree *tree, const struct node *above, unsigned int indent);
+
+static int print_call(struct report_tree *tree, struct node *node, unsigned int indent, bool branch)
+{
+	const unsigned int deeper = branch ? indent + 2 : indent;
+	int r = find_calls(tree, node);
+
+	if (tree->report->options->json)
+		print_node_json(tree, &node->part);
+	else
+		print_node(tree, &node->part, indent, branch, node->repeats);
+	if (r < 0)
+		return r;
+	return print_calls(tree, node, deeper);
+}
+
+static int print_calls(struct report_tree *tree, const struct node *above, unsigned int indent)
 {
 	const bool json = tree->report->options->json, branch = above->count > 1;
 	int r = 0;
@@ -206,12 +242,7 @@ static int print_calls(struct tree *tree, const struct node *above, unsigned int
 	for (size_t i = 0; i < above->count && r == 0; i++) {
 		struct node node = {.part = above->calls[i], .depth = above->depth + 1};
 
-		r = descend(tree, &node);
-		if (json)
-			print_node_json(tree, &node.part);
-		else
-			print_node(tree, &node.part, indent, branch, node.repeats);
-		r = r ? r : print_calls(tree, &node, indent + (branch ? 2 : 0));
+		r = print_call(tree, &node, indent, branch);
 		if (json)
 			fputs(i + 1 < above->count ? "]},\n" : "]}", tree->screen->out);
 		free(node.calls);
@@ -219,7 +250,7 @@ static int print_calls(struct tree *tree, const struct node *above, unsigned int
 	return r;
 }
 
-static int fill(struct tree *tree)
+static int fill_tree(struct report_tree *tree)
 {
 	size_t count;
 	const struct profile_sample *samples = profile_samples(tree->report->profile, &count);
@@ -230,23 +261,35 @@ static int fill(struct tree *tree)
 	tree->touched = calloc(tree->tally.count + 1, sizeof(*tree->touched));
 	if (!tree->leaves || !tree->scratch || !tree->parts || !tree->touched)
 		return -ENOMEM;
-	for (size_t i = 0; i < count; i++)
-		tree->leaves[i] =
-			(struct leaf){.stack = samples[i].stack, .count = samples[i].count};
+	for (size_t i = 0; i < count; i++) {
+		tree->leaves[i].stack = samples[i].stack;
+		tree->leaves[i].count = samples[i].count;
+	}
 	return 0;
 }
 
-static int print(struct tree *tree)
+/* Returns the least count that is shown: `min` percent, rounded up, and 1 at least. */
+static uint64_t least_count(uint64_t sum, double min)
+{
+	const double least = (double)sum * min / 100.0;
+	uint64_t count = (uint64_t)least;
+
+	if ((double)count < least)
+		count++;
+	if (count == 0)
+		return 1;
+	return count;
+}
+
+static int print_tree(struct report_tree *tree)
 {
 	const bool json = tree->report->options->json;
 	const struct screen *screen = tree->screen;
-	const double least = (double)tree->tally.sum * tree->report->options->min / 100.0;
 	struct node all = {.part.sum = tree->tally.sum};
-	int r;
+	int r = -ENOMEM;
 
 	profile_samples(tree->report->profile, &all.part.count);
-	tree->threshold = (uint64_t)least + ((double)(uint64_t)least < least);
-	tree->threshold = tree->threshold ? tree->threshold : 1;
+	tree->threshold = least_count(tree->tally.sum, tree->report->options->min);
 	if (json) {
 		header_print_json(tree->report);
 		fputs("  \"calls\": [\n", screen->out);
@@ -257,8 +300,9 @@ static int print(struct tree *tree)
 			tree->report->options->min);
 		screen_style(screen, STYLE_PLAIN);
 	}
-	all.calls = split(tree, &all.part, &all.count);
-	r = all.calls ? print_calls(tree, &all, 0) : -ENOMEM;
+	all.calls = split_node(tree, &all.part, &all.count);
+	if (all.calls)
+		r = print_calls(tree, &all, 0);
 	free(all.calls);
 	if (json)
 		fprintf(screen->out, "],\n  \"left_out\": %zu\n}\n", tree->left_out);
@@ -270,11 +314,13 @@ static int print(struct tree *tree)
 
 int view_tree(const struct report *report)
 {
-	struct tree tree = {.report = report, .screen = &report->screen};
+	struct report_tree tree = {.report = report, .screen = &report->screen};
 	int r = tally_make(report->profile, BY_FUNCTION, &tree.tally);
 
-	r = r ? r : fill(&tree);
-	r = r ? r : print(&tree);
+	if (r == 0)
+		r = fill_tree(&tree);
+	if (r == 0)
+		r = print_tree(&tree);
 	free(tree.leaves);
 	free(tree.scratch);
 	free(tree.parts);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ways to look at a profile. Each returns 0, -ENOMEM, or -EINVAL: a bad regular expression. */
+/*
+ * The ways to look at a profile. Each view returns 0, -ENOMEM, or -EINVAL for a bad regular
+ * expression.
+ */
 #ifndef KEYHOLE_VIEW_REPORT_VIEW_H
 #define KEYHOLE_VIEW_REPORT_VIEW_H
 
@@ -17,7 +20,10 @@ struct report {
 	struct screen screen;
 };
 
-/* What the file holds, above every view. As JSON: the members, to be followed by others. */
+/*
+ * Print the head of every view: what the file holds. The JSON head opens an object, to which a view
+ * adds members.
+ */
 void header_print(const struct report *report);
 void header_print_json(const struct report *report);
 
@@ -25,11 +31,13 @@ int view_table(const struct report *report); /* the rows of --by, also as a diff
 int view_callers(const struct report *report);
 int view_tree(const struct report *report);
 
-/* In nanoseconds or what the profile counts. */
+#define NS_PER_S 1e9
+
+/* Returns nanoseconds, or an amount of the profile's unit. */
 double view_value(const struct report *report, uint64_t count);
 double view_percent(uint64_t part, uint64_t sum);
 const char *view_unit(const struct report *report);
-/* value as a number of JSON */
+/* Prints a member: the key and the value as a number. */
 void view_json_value(const struct report *report, const char *key, uint64_t count);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "helper/rules/sha256.h"
+#include "base/sha256.h"
 
 #include <string.h>
 
@@ -35,23 +35,32 @@ static void schedule(const uint8_t *block, uint32_t w[64])
 	}
 }
 
-/* FIPS 180-4, 6.2.2; v[0..7] are its a to h. */
+/* Does one round (FIPS 180-4, 6.2.2); v[0..7] are a to h there, before the round turns them. */
+static inline void round_of(uint32_t v[8], int turn, uint32_t constant, uint32_t word)
+{
+	/* turning the names of the variables saves moving the values */
+	uint32_t a = v[(8 - turn) & 7], b = v[(9 - turn) & 7], c = v[(10 - turn) & 7];
+	uint32_t e = v[(12 - turn) & 7], f = v[(13 - turn) & 7], g = v[(14 - turn) & 7];
+	uint32_t *d = &v[(11 - turn) & 7], *h = &v[(15 - turn) & 7];
+	uint32_t t1 = *h + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) + ((e & f) ^ (~e & g)) +
+		      constant + word;
+	uint32_t t2 =
+		(rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
+
+	*d += t1;
+	*h = t1 + t2;
+}
+
+/* Adds the block to the state. */
 static void compress(struct sha256 *sha)
 {
 	uint32_t w[64], v[8];
 
 	schedule(sha->block, w);
 	memcpy(v, sha->state, sizeof(v));
-	for (int i = 0; i < 64; i++) {
-		uint32_t t1 = v[7] + (rotate(v[4], 6) ^ rotate(v[4], 11) ^ rotate(v[4], 25)) +
-			      ((v[4] & v[5]) ^ (~v[4] & v[6])) + constants[i] + w[i];
-		uint32_t t2 = (rotate(v[0], 2) ^ rotate(v[0], 13) ^ rotate(v[0], 22)) +
-			      ((v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]));
-
-		memmove(v + 1, v, 7 * sizeof(*v));
-		v[4] += t1;
-		v[0] = t1 + t2;
-	}
+	for (int i = 0; i < 64; i += 8)
+		for (int turn = 0; turn < 8; turn++)
+			round_of(v, turn, constants[i + turn], w[i + turn]);
 	for (int i = 0; i < 8; i++)
 		sha->state[i] += v[i];
 }
@@ -65,10 +74,18 @@ void sha256_init(struct sha256 *sha)
 void sha256_add(struct sha256 *sha, const void *bytes, size_t size)
 {
 	const uint8_t *from = bytes;
+	size_t used, piece;
 
-	for (size_t i = 0; i < size; i++) {
-		sha->block[sha->bytes++ % SHA256_BLOCK] = from[i];
-		if (sha->bytes % SHA256_BLOCK == 0)
+	while (size > 0) {
+		used = sha->bytes % SHA256_BLOCK;
+		piece = SHA256_BLOCK - used;
+		if (piece > size)
+			piece = size;
+		memcpy(sha->block + used, from, piece);
+		sha->bytes += piece;
+		from += piece;
+		size -= piece;
+		if (used + piece == SHA256_BLOCK)
 			compress(sha);
 	}
 }
@@ -86,4 +103,17 @@ void sha256_end(struct sha256 *sha, uint8_t ret_digest[SHA256_BYTES])
 	sha256_add(sha, length, sizeof(length));
 	for (int i = 0; i < SHA256_BYTES; i++)
 		ret_digest[i] = (uint8_t)(sha->state[i / 4] >> (24 - 8 * (i % 4)));
+}
+
+void sha256_end_hex(struct sha256 *sha, char ret_hex[SHA256_HEX_BYTES])
+{
+	static const char digits[] = "0123456789abcdef";
+	uint8_t digest[SHA256_BYTES];
+
+	sha256_end(sha, digest);
+	for (size_t i = 0; i < SHA256_BYTES; i++) {
+		ret_hex[2 * i] = digits[digest[i] >> 4];
+		ret_hex[2 * i + 1] = digits[digest[i] & 15];
+	}
+	ret_hex[2 * SHA256_BYTES] = '\0';
 }
