@@ -271,7 +271,7 @@ static bool ask(struct samples *samples, struct process *process, const struct r
 		return false;
 	process->tid = head->tid;
 	/* Its first listing may have failed; without it, it will never be ready. */
-	if (head->reason == REASON_cut_not_ready && !process->complete)
+	if (head->reason == REASON_cut_not_ready && !process_state_is_complete(process->state))
 		wait |= tracker_unknown(tracker, process, now);
 	if (head->user_frames == 0)
 		return false;
@@ -322,7 +322,8 @@ static void filter(struct samples *samples, const struct record *head)
 /* What would have been waited for: an object, or a listing that may tell of an address. */
 static bool unanswered(const struct process *process, const struct attempt *attempt)
 {
-	return attempt->wait || (attempt->unknown && process && process->listing == LISTING_ASKED);
+	return attempt->wait ||
+	       (attempt->unknown && process && process_state_is_asked(process->state));
 }
 
 /* False: it has to wait. In a hurry, what is not of an earlier turn lacks the side-band as well. */

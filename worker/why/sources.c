@@ -238,8 +238,8 @@ static void name_process(const struct sources_parts *parts, const struct process
 
 	process_name(process, name);
 	sources->name = add_string(parts, REDACT_COMM, name);
-	sources->ended = process->ended != 0;
-	sources->listed = process->complete;
+	sources->ended = process_state_is_ended(process->state);
+	sources->listed = process_state_is_complete(process->state);
 }
 
 int sources_collect(const struct sources_parts *parts, uint32_t pid, struct sources *ret_sources)
