@@ -93,7 +93,7 @@ SKELETONS := $(patsubst bpf/%.bpf.c,$(BUILD)/bpf/%.skel.h,$(wildcard bpf/*.bpf.c
 
 LOADER_LIBS    := -lbpf -lseccomp -lcap
 BROKER_LIBS    := -lseccomp -lcap
-EXPORTER_LIBS  := -lseccomp -lcap
+EXPORTER_LIBS  := -levent_core -lseccomp -lcap
 HELPER_LIBS    := -lseccomp -lcap
 VIEW_LIBS      := -lprotobuf-c -lz -lseccomp -lcap
 CHECK_LIBS     := -lcrypto -lseccomp -lcap
@@ -220,7 +220,7 @@ $(OUT)/keyhole-broker: $(BROKER_OBJECTS) $(SHARED_ARCHIVES)
 # Refuses a loader of another build. In every program that the loader becomes, or starts as a helper.
 SAME_BUILD := $(BUILD)/obj/ipc/same_build.o
 
-EXPORTER_PARTS := $(call main,exporter) $(call archive,exporter)
+EXPORTER_PARTS := $(call main,exporter) $(call archives,exporter base)
 $(OUT)/keyhole-exporter: $(EXPORTER_PARTS) $(SHARED_ARCHIVES)
 	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ $(call group,$^) $(EXPORTER_LIBS)
 
@@ -246,7 +246,7 @@ $(OUT)/keyhole-report: $(call main,view/report) $(call archive,view/report) $(VI
 	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ $(call group,$^) $(VIEW_LIBS)
 
 $(OUT)/keyhole-top: $(call main,view/top) $(call archives,view/top policy) $(VIEW_PARTS)
-	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ $(call group,$^) $(VIEW_LIBS)
+	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ $(call group,$^) -levent_core $(VIEW_LIBS)
 
 $(OUT)/keyhole-symbolize: $(call main,view/symbolize) \
 		$(call archives,view/symbolize object/elf object/dwarf object/symbol) $(VIEW_PARTS)

@@ -17,6 +17,7 @@
 #include <inttypes.h>
 #include <unistd.h>
 
+#include "base/loop.h"
 #include "ipc/channel.h"
 #include "ipc/guard.h"
 #include "ipc/log.h"
@@ -65,22 +66,6 @@ struct worker {
 
 /* ---- start ---- */
 
-static struct event_base *make_base(void)
-{
-	struct event_config *config = event_config_new();
-	struct event_base *base;
-
-	if (!config)
-		return NULL;
-	event_config_avoid_method(config, "select");
-	event_config_avoid_method(config, "poll");
-	event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK);
-	event_config_set_flag(config, EVENT_BASE_FLAG_IGNORE_ENV);
-	base = event_base_new_with_config(config);
-	event_config_free(config);
-	return base;
-}
-
 /* The limit that the policy sets may be lower than what we were started with, and the other way. */
 static size_t object_descriptors(void)
 {
@@ -101,7 +86,7 @@ static int prepare(struct worker *worker)
 	mallopt(M_TRIM_THRESHOLD, 1 << 20);
 	regions_init(&worker->regions, (size_t)sysconf(_SC_PAGESIZE));
 	worker->descriptors = object_descriptors();
-	worker->base = make_base();
+	worker->base = loop_new();
 	return worker->base ? parser_new(&worker->parser) : -ENOMEM;
 }
 

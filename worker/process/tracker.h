@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Follows processes through their life. Events of the BPF programs and records of the kernel's
- * side-band, applied in the order of time, become processes with mappings, which the publisher
- * shows to BPF. roster.h holds the processes, life.h applies events, lister.h lists mappings,
+ * Follows processes through their life. Events of BPF programs and records of the kernel's
+ * side-band, applied by time, become processes with mappings. The publisher shows them to BPF.
+ * roster.h holds the processes, life.h applies events, lister.h lists mappings,
  * settle.h finds objects; state.h has the states of a process.
  */
 #ifndef KEYHOLE_WORKER_PROCESS_TRACKER_H
