@@ -146,14 +146,15 @@ VIEW_PARTS := $(SAME_BUILD) $(call archives,view $(MODEL_FOLDERS) ipc) $(PROTO_A
 CONFINED_LIBS  := -lseccomp -lcap
 LOADER_LIBS    := -lbpf $(CONFINED_LIBS)
 BROKER_LIBS    := $(CONFINED_LIBS)
-EXPORTER_LIBS  := $(CONFINED_LIBS)
+EXPORTER_LIBS  := -levent_core $(CONFINED_LIBS)
 HELPER_LIBS    := $(CONFINED_LIBS)
 VIEW_LIBS      := -lprotobuf-c -lz $(CONFINED_LIBS)
+TOP_LIBS       := -levent_core $(VIEW_LIBS)
 CHECK_LIBS     := $(CONFINED_LIBS)
 SYMBOLIZE_LIBS := -ldw -lelf -lz -llzma -lbz2 -lprotobuf-c -liberty $(CONFINED_LIBS) -lpthread
 WORKER_LIBS    := -lelf -lz -llzma -lprotobuf-c -liberty -levent_core $(CONFINED_LIBS) -lpthread
 
-EXPORTER_PARTS := $(call main,exporter) $(call archive,exporter)
+EXPORTER_PARTS := $(call main,exporter) $(call archives,exporter base)
 WORKER_LINK    := $(call main,worker) $(WORKER_ARCHIVES) $(PROTO_ARCHIVE)
 
 # ---- flags ------------------------------------------------------------------------------------
@@ -305,7 +306,7 @@ $(OUT)/keyhole-output: $(call archive,object/dwarf)
 $(call program,keyhole-check,$(call main,view/check) $(call archives,view/check base) $(SAME_BUILD) \
 	$(SHARED_ARCHIVES),LOADER_LINK,CHECK_LIBS)
 $(call program,keyhole-report,$(call main,view/report) $(call archive,view/report) $(VIEW_PARTS),CHILD_LINK,VIEW_LIBS)
-$(call program,keyhole-top,$(call main,view/top) $(call archives,view/top policy) $(VIEW_PARTS),CHILD_LINK,VIEW_LIBS)
+$(call program,keyhole-top,$(call main,view/top) $(call archives,view/top policy) $(VIEW_PARTS),CHILD_LINK,TOP_LIBS)
 $(call program,keyhole-symbolize,$(call main,view/symbolize) \
 	$(call archives,view/symbolize object/elf object/dwarf object/symbol) $(VIEW_PARTS),CHILD_LINK,SYMBOLIZE_LIBS)
 

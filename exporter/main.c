@@ -1,43 +1,60 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * keyhole-exporter: copies the finished profile, of a stream one after another, from the worker's
- * sealed memfd to the output that the loader gave it. Sealed, because nobody may change the bytes
- * once their size was checked.
+ * keyhole-exporter: start and event loop. Copies the finished profile from the worker's memfd to
+ * the output that the loader gave it; of a stream, one profile after another.
  */
 #include <errno.h>
+#include <event2/event.h>
 #include <limits.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "base/loop.h"
+#include "exporter/output.h"
 #include "ipc/channel.h"
-#include "ipc/guard.h"
 #include "ipc/log.h"
 #include "policy/policy.h"
 
 #define LOADER_FD 3
 #define START_MS  INT_MAX /* however long loading takes; the end of the loader is seen */
-#ifndef PROFILE_BYTES
-#define PROFILE_BYTES (1ull << 30) /* at most */
-#endif
-#define COPY_BYTES 65536
-#define SEALS	   (F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+
+/* The loop runs the events of the first priority before it looks at the others. */
+enum priority {
+	PRIORITY_OUTPUT,
+	PRIORITY_MESSAGES,
+	PRIORITIES
+};
 
 struct exporter {
 	struct channel loader, worker;
-	int output;
-	uint64_t bytes; /* of a stream, so far */
-	bool torn;	/* the output may end in the middle of a profile */
+	struct output output;
+	struct event_base *base;
+	struct event *on_worker, *on_output;
+	int result; /* why the loop has ended, a negative errno */
 };
+
+/* ---- start ---- */
+
+static int receive_start(struct exporter *exporter)
+{
+	struct message output, peer;
+	int r = channel_expect(&exporter->loader, MESSAGE_OUTPUT, START_MS, &output);
+
+	if (r < 0)
+		return r;
+	exporter->output.fd = output.fd;
+	r = channel_expect(&exporter->loader, MESSAGE_PROFILE_PEER, START_MS, &peer);
+	if (r < 0)
+		return r;
+	channel_init(&exporter->worker, peer.fd, PARTY_EXPORTER, PARTY_WORKER);
+	exporter->loader.phase = PHASE_RUN;
+	exporter->worker.phase = PHASE_RUN;
+	return 0;
+}
 
 static int start(struct exporter *exporter)
 {
 	struct policy_layers layers;
-	struct message output, peer;
 	int r;
 
 	channel_init(&exporter->loader, LOADER_FD, PARTY_EXPORTER, PARTY_LOADER);
@@ -45,188 +62,144 @@ static int start(struct exporter *exporter)
 	log_to_channel(&exporter->loader);
 	/* `| head` is an error to report, not an end without a word. */
 	signal(SIGPIPE, SIG_IGN);
+	exporter->base = loop_new();
+	if (!exporter->base || event_base_priority_init(exporter->base, PRIORITIES) < 0)
+		return -ENOMEM;
 	policy_confine(ROLE_EXPORTER, &layers);
 	r = channel_send_ready(&exporter->loader, layers.lacking, layers.proven);
-	if (r || (r = channel_expect(&exporter->loader, MESSAGE_OUTPUT, START_MS, &output)))
+	if (r < 0)
 		return r;
-	exporter->output = output.fd;
-	r = channel_expect(&exporter->loader, MESSAGE_PROFILE_PEER, START_MS, &peer);
-	if (r)
-		return r;
-	channel_init(&exporter->worker, peer.fd, PARTY_EXPORTER, PARTY_WORKER);
-	exporter->loader.phase = exporter->worker.phase = PHASE_RUN;
-	return 0;
+	return receive_start(exporter);
 }
 
-/*
- * 1 with a profile; -EPIPE when the loader or the worker is gone; -ECONNRESET when nobody can read
- * what comes.
- */
-static int wait_profile(struct exporter *exporter, struct message *ret_message)
+/* ---- events ---- */
+
+static void stop(struct exporter *exporter, int result)
 {
-	struct pollfd fds[] = {{.fd = exporter->worker.fd, .events = POLLIN},
-			       {.fd = exporter->loader.fd, .events = POLLIN},
-			       {.fd = exporter->output}};
-	int r = 0;
-
-	while (r == 0) {
-		if (poll(fds, 3, -1) < 0 && errno != EINTR)
-			return -errno;
-		if (fds[2].revents & (POLLERR | POLLHUP | POLLNVAL)) /* pipe, socket, none */
-			return -ECONNRESET;
-		r = channel_receive(&exporter->worker, ret_message);
-		if (r == 0)
-			r = channel_receive(&exporter->loader, ret_message);
-	}
-	return r;
-}
-
-static int check_profile(int profile, uint64_t bytes)
-{
-	int seals = fcntl(profile, F_GET_SEALS);
-	struct stat status;
-
-	if (seals < 0 || (seals & SEALS) != SEALS)
-		return -EPERM;
-	if (bytes == 0)
-		return -ENODATA;
-	if (bytes > PROFILE_BYTES)
-		return -EFBIG;
-	if (fstat(profile, &status))
-		return -errno;
-	return (uint64_t)status.st_size == bytes ? 0 : -EBADMSG;
-}
-
-/* Standard output can be a pipe that somebody made non-blocking. */
-static int write_all(int output, const unsigned char *bytes, size_t size)
-{
-	struct pollfd poll_fd = {.fd = output, .events = POLLOUT};
-
-	while (size) {
-		ssize_t written = write(output, bytes, size);
-
-		if (written >= 0) {
-			bytes += written;
-			size -= (size_t)written;
-		} else if (errno == EAGAIN) {
-			poll(&poll_fd, 1, -1);
-		} else if (errno != EINTR) {
-			return -errno;
-		}
-	}
-	return 0;
-}
-
-static int copy_profile(int profile, uint64_t bytes, int output)
-{
-	static unsigned char buffer[COPY_BYTES];
-	uint64_t at = 0;
-	int r = 0;
-
-	while (at < bytes && r == 0) {
-		ssize_t got = pread(profile, buffer, sizeof(buffer), (off_t)at);
-
-		if (got <= 0)
-			return got < 0 ? -errno : -EBADMSG;
-		r = write_all(output, buffer, (size_t)got);
-		at += (uint64_t)got;
-	}
-	return r;
-}
-
-/* EINVAL: a pipe or a terminal, which have nothing to sync. */
-static int sync_output(int output)
-{
-	return fsync(output) && errno != EINVAL && errno != EROFS ? -errno : 0;
-}
-
-/* A worker that is not ours any more must not fill a disk, one window after another. */
-static bool has_room(const struct exporter *exporter, uint64_t bytes)
-{
-	struct stat status;
-
-	return exporter->bytes + bytes <= PROFILE_BYTES ||
-	       (!fstat(exporter->output, &status) && !S_ISREG(status.st_mode));
-}
-
-static int copy_checked(struct exporter *exporter, const struct message *message)
-{
-	const uint64_t bytes = message->PROFILE.bytes; /* or WINDOW: the same */
-	int r = check_profile(message->fd, bytes);
-
-	/* nothing happened since the last window */
-	if (r == -ENODATA && exporter->bytes)
-		return 0;
-	if (r == 0 && !has_room(exporter, bytes))
-		return -EFBIG;
-	if (r)
-		return r;
-	r = copy_profile(message->fd, bytes, exporter->output);
-	exporter->torn = r != 0;
-	exporter->bytes += bytes;
-	return r;
+	exporter->result = result;
+	event_base_loopbreak(exporter->base);
 }
 
 static int say_written(struct exporter *exporter, int error)
 {
-	const struct message_written written = {
-		.error = error,
-		.bytes = error				? 0
-			 : exporter->bytes < UINT32_MAX ? (uint32_t)exporter->bytes
-							: UINT32_MAX,
-	};
+	struct message_written written = {.error = error};
 
+	if (error == 0 && exporter->output.bytes < UINT32_MAX)
+		written.bytes = (uint32_t)exporter->output.bytes;
+	else if (error == 0)
+		written.bytes = UINT32_MAX;
 	return channel_send(&exporter->loader, MESSAGE_WRITTEN, &written, sizeof(written), -1);
 }
 
-/* All windows of a stream, and the profile: 0 once it was said what became of them. */
-static int export_all(struct exporter *exporter)
+/* Tells the loader how the export ended. From then on the exporter waits for the loader's end. */
+static void conclude(struct exporter *exporter, int error)
 {
-	struct message message;
-	bool last = false;
-	int r = 0;
+	int r = say_written(exporter, error);
 
-	while (r == 0 && !last) {
-		r = wait_profile(exporter, &message);
-		if (r == -ECONNRESET)
-			return say_written(exporter, -EPIPE);
-		if (r < 0)
-			return r;
-		last = message.head.type == MESSAGE_PROFILE;
-		r = copy_checked(exporter, &message);
-		message_release(&message);
-		if (r == 0 && !last)
-			channel_send_bare(&exporter->worker, MESSAGE_WINDOW_WRITTEN, -1);
+	event_del(exporter->on_worker);
+	event_del(exporter->on_output);
+	if (r < 0)
+		stop(exporter, r);
+}
+
+static void on_output(int fd, short what, void *argument)
+{
+	struct exporter *exporter = argument;
+
+	(void)fd;
+	(void)what;
+	if (output_is_closed(&exporter->output))
+		conclude(exporter, -EPIPE);
+}
+
+static void on_worker(int fd, short what, void *argument)
+{
+	struct exporter *exporter = argument;
+	struct message message;
+	bool last;
+	int r = channel_receive(&exporter->worker, &message);
+
+	(void)fd;
+	(void)what;
+	if (r == 0)
+		return;
+	if (r < 0) {
+		stop(exporter, r);
+		return;
 	}
-	r = r ? r : sync_output(exporter->output);
-	return say_written(exporter, r);
+	last = message.head.type == MESSAGE_PROFILE;
+	r = output_append(&exporter->output, message.fd, message.PROFILE.bytes); /* WINDOW alike */
+	message_release(&message);
+	if (r == 0 && !last) {
+		channel_send_bare(&exporter->worker, MESSAGE_WINDOW_WRITTEN, -1);
+		return;
+	}
+	if (r == 0)
+		r = output_sync(&exporter->output);
+	conclude(exporter, r);
+}
+
+/* The loader has nothing more to say: the end of the loader is the exporter's. */
+static void on_loader(int fd, short what, void *argument)
+{
+	struct exporter *exporter = argument;
+	struct message message;
+	int r = channel_receive(&exporter->loader, &message);
+
+	(void)fd;
+	(void)what;
+	if (r == 0)
+		return;
+	if (r > 0) {
+		message_release(&message);
+		r = -EPROTO;
+	}
+	stop(exporter, r);
+}
+
+/* ---- loop ---- */
+
+static struct event *new_event(struct exporter *exporter, int fd, short what,
+			       event_callback_fn callback, enum priority priority)
+{
+	struct event *event = event_new(exporter->base, fd, what | EV_PERSIST, callback, exporter);
+
+	if (event)
+		event_priority_set(event, priority);
+	return event;
 }
 
 static int run(struct exporter *exporter)
 {
-	struct message message;
-	int r = export_all(exporter);
+	struct event *loader =
+		new_event(exporter, exporter->loader.fd, EV_READ, on_loader, PRIORITY_MESSAGES);
 
-	/* The loader has nothing more to say: its end is ours. */
-	while (r == 0) {
-		struct pollfd poll_fd = {.fd = exporter->loader.fd, .events = POLLIN};
-
-		poll(&poll_fd, 1, -1);
-		r = channel_receive(&exporter->loader, &message);
-	}
-	return r;
+	exporter->on_worker =
+		new_event(exporter, exporter->worker.fd, EV_READ, on_worker, PRIORITY_MESSAGES);
+	/* Edges alone: a pipe can be written to nearly always. */
+	exporter->on_output = new_event(exporter, exporter->output.fd, EV_WRITE | EV_ET, on_output,
+					PRIORITY_OUTPUT);
+	if (!loader || !exporter->on_worker || !exporter->on_output)
+		return -ENOMEM;
+	if (event_add(loader, NULL) < 0 || event_add(exporter->on_worker, NULL) < 0)
+		return -ENOMEM;
+	/* A regular file cannot be watched (EPERM), and nobody can close it either. */
+	event_add(exporter->on_output, NULL);
+	if (event_base_dispatch(exporter->base) < 0)
+		return -EIO;
+	return exporter->result;
 }
 
 int main(void)
 {
-	struct exporter exporter;
-	int r;
+	static struct exporter exporter;
+	bool failed;
+	int r = start(&exporter);
 
-	memset(&exporter, 0, sizeof(exporter));
-	r = start(&exporter);
 	if (r == 0)
 		r = run(&exporter);
-	if (r < 0 && r != -EPIPE)
+	failed = r < 0 && r != -EPIPE;
+	if (failed)
 		log_error("exporter: %s", strerror(-r));
-	return (r < 0 && r != -EPIPE) || exporter.torn;
+	return failed || exporter.output.torn;
 }

@@ -93,7 +93,11 @@ static const struct call calls_events[] = {
 #else
 	CALL(epoll_pwait),
 #endif
-	CALL(epoll_ctl), CALL(timerfd_settime),
+	CALL(epoll_ctl),
+};
+
+static const struct call calls_timer[] = {
+	CALL(timerfd_settime),
 };
 
 /* The profile: a memfd, sealed before it is given away. libelf asks if its descriptor is open. */
@@ -102,7 +106,9 @@ static const struct call calls_profile[] = {
 	CALL(memfd_create), CALL(ftruncate), CALL_EQ(fcntl, 1, F_ADD_SEALS),
 };
 
+/* The exporter reads memfds alone, by offset; newfstatat is fstat(), as in calls_files. */
 static const struct call calls_deliver[] = {
+	CALL(write), CALL(pread64), CALL(fstat), CALL_EQ(newfstatat, 3, AT_EMPTY_PATH),
 	CALL(fsync), CALL_EQ(fcntl, 1, F_GET_SEALS),
 };
 
@@ -153,15 +159,15 @@ struct group {
 };
 #define GROUP(calls) {calls, sizeof(calls) / sizeof(*(calls))}
 
-static const struct group role_groups[ROLE_SUPERVISED][9] = { /* the last one is empty */
+static const struct group role_groups[ROLE_SUPERVISED][10] = { /* the last one is empty */
 	[ROLE_LOADER] = {GROUP(calls_end), GROUP(calls_messages), GROUP(calls_memory),
 			 GROUP(calls_files), GROUP(calls_libc), GROUP(calls_threads),
 			 GROUP(calls_loader)},
 	[ROLE_WORKER] = {GROUP(calls_end), GROUP(calls_messages), GROUP(calls_memory),
 			 GROUP(calls_files), GROUP(calls_libc), GROUP(calls_threads),
-			 GROUP(calls_events), GROUP(calls_profile)},
+			 GROUP(calls_events), GROUP(calls_timer), GROUP(calls_profile)},
 	[ROLE_EXPORTER] = {GROUP(calls_end), GROUP(calls_messages), GROUP(calls_memory),
-			   GROUP(calls_files), GROUP(calls_libc), GROUP(calls_deliver)},
+			   GROUP(calls_libc), GROUP(calls_events), GROUP(calls_deliver)},
 	[ROLE_BROKER] = {GROUP(calls_end), GROUP(calls_messages), GROUP(calls_libc),
 			 GROUP(calls_broker)},
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * keyhole-worker: start, event loop, end. Everything it needs is made or received before it looks
- * at the first byte of a target; from then on it can open nothing.
+ * keyhole-worker: start, event loop, end. The worker makes or receives all it needs before the
+ * first byte of a target comes; from then on the worker can open nothing.
  */
 #include <errno.h>
 #include <limits.h>
@@ -14,9 +14,9 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <unistd.h>
 
+#include "base/loop.h"
 #include "ipc/channel.h"
 #include "ipc/guard.h"
 #include "ipc/log.h"
@@ -26,13 +26,14 @@
 #include "worker/process/parser.h"
 #include "worker/regions.h"
 #include "worker/session.h"
+#include "worker/totals.h"
 #include "worker/kernel/kernel_symbols.h"
 #include "worker/target/broker.h"
 #include "worker/naming/debug_files.h"
 #include "worker/vdso.h"
 
 #define LOADER_FD      3
-#define START_MS       INT_MAX /* however long loading takes; the end of the loader is seen */
+#define START_MS       INT_MAX		 /* loading may take long; the end of the loader is seen */
 #define SETTLE_NS      (300 * NS_PER_MS) /* for answers that samples still need */
 #define FINISH_POLL_MS 5
 #define TURN_GAP       (2 * NS_PER_MS) /* between turns that something woke */
@@ -65,23 +66,7 @@ struct worker {
 
 /* ---- start ---- */
 
-static struct event_base *make_base(void)
-{
-	struct event_config *config = event_config_new();
-	struct event_base *base;
-
-	if (!config)
-		return NULL;
-	event_config_avoid_method(config, "select");
-	event_config_avoid_method(config, "poll");
-	event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK);
-	event_config_set_flag(config, EVENT_BASE_FLAG_IGNORE_ENV);
-	base = event_base_new_with_config(config);
-	event_config_free(config);
-	return base;
-}
-
-/* The limit that the policy sets may be lower than what we were started with, and the other way. */
+/* Returns how many objects may stay open: within the policy's limit and within the inherited one. */
 static size_t object_descriptors(void)
 {
 	struct rlimit limit;
@@ -89,20 +74,24 @@ static size_t object_descriptors(void)
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_max < most)
 		most = limit.rlim_max;
-	return most > 2 * DESCRIPTORS_OWN ? most - DESCRIPTORS_OWN : DESCRIPTORS_OWN;
+	if (most <= 2 * DESCRIPTORS_OWN)
+		return DESCRIPTORS_OWN;
+	return most - DESCRIPTORS_OWN;
 }
 
-/* All that cannot be made any more once confined. */
+/* Makes everything that a confined process cannot make. */
 static int prepare(struct worker *worker)
 {
-	/* One arena: two threads, of which one parses, do not need more; large tables go back. */
+	/* One arena is enough for two threads; large tables go back to the kernel. */
 	mallopt(M_ARENA_MAX, 1);
 	mallopt(M_MMAP_THRESHOLD, 256 << 10);
 	mallopt(M_TRIM_THRESHOLD, 1 << 20);
 	regions_init(&worker->regions, (size_t)sysconf(_SC_PAGESIZE));
 	worker->descriptors = object_descriptors();
-	worker->base = make_base();
-	return worker->base ? parser_new(&worker->parser) : -ENOMEM;
+	worker->base = loop_new();
+	if (!worker->base)
+		return -ENOMEM;
+	return parser_new(&worker->parser);
 }
 
 static int confine(struct worker *worker)
@@ -113,13 +102,19 @@ static int confine(struct worker *worker)
 	return channel_send_ready(&worker->loader, layers.lacking, layers.proven);
 }
 
+static void set_log_level(const struct message_config *config)
+{
+	if (config->flags & OPTIONS_VERBOSE)
+		log_init("keyhole-worker", LOG_LEVEL_DEBUG);
+	else
+		log_init("keyhole-worker", LOG_LEVEL_WARNING);
+}
+
 static int take_start_message(struct worker *worker, struct message *message)
 {
 	switch (message->head.type) {
 	case MESSAGE_CONFIG:
-		log_init("keyhole-worker", message->CONFIG.flags & OPTIONS_VERBOSE
-						   ? LOG_LEVEL_DEBUG
-						   : LOG_LEVEL_WARNING);
+		set_log_level(&message->CONFIG);
 		return regions_configure(&worker->regions, &message->CONFIG);
 	case MESSAGE_DESCRIPTOR:
 		return regions_add(&worker->regions, &message->DESCRIPTOR, take_fd(&message->fd));
@@ -181,10 +176,13 @@ static int make_session(struct worker *worker)
 	parts.vdso = vdso_image(&parts.vdso_bytes);
 	regions_describe(&worker->regions, &parts);
 	r = session_new(&parts, &worker->session);
-	r = r < 0 ? r : regions_give_segments(&worker->regions, worker->session);
+	if (r < 0)
+		return r;
+	r = regions_give_segments(&worker->regions, worker->session);
+	if (r < 0)
+		return r;
 	delivery_init(&worker->delivery, worker->session);
-	return r < 0 ? r
-		     : delivery_connect(&worker->delivery, take_fd(&worker->regions.exporter_fd));
+	return delivery_connect(&worker->delivery, take_fd(&worker->regions.exporter_fd));
 }
 
 /* ---- running ---- */
@@ -214,7 +212,8 @@ static void measure(struct worker *worker, uint64_t began)
 {
 	uint64_t took = time_now() - began;
 
-	worker->longest = took > worker->longest ? took : worker->longest;
+	if (took > worker->longest)
+		worker->longest = took;
 }
 
 static void on_broker(int fd, short what, void *argument);
@@ -223,7 +222,9 @@ static int connect_broker(struct worker *worker)
 {
 	worker->answers =
 		event_new(worker->base, broker_fd(worker->broker), EV_READ, on_broker, worker);
-	return worker->answers && event_add(worker->answers, NULL) == 0 ? 0 : -ENOMEM;
+	if (!worker->answers || event_add(worker->answers, NULL) < 0)
+		return -ENOMEM;
+	return 0;
 }
 
 static void forget_broker(struct worker *worker)
@@ -262,9 +263,11 @@ static void on_turn(int fd, short what, void *argument)
 
 static void turn_soon(struct worker *worker)
 {
-	uint64_t now = time_now(), due = worker->last_turn + TURN_GAP;
+	uint64_t now = time_now(), due = worker->last_turn + TURN_GAP, wait = 0;
 
-	schedule(worker->timer, due > now ? due - now : 0);
+	if (due > now)
+		wait = due - now;
+	schedule(worker->timer, wait);
 }
 
 static void on_wake(int fd, short what, void *argument)
@@ -287,13 +290,13 @@ static void on_broker(int fd, short what, void *argument)
 	if (r >= 0)
 		return;
 	log_info("broker: requests: %s", strerror(-r));
-	/* What is known already stays usable. Its end the loader sees for itself. */
+	/* Known answers stay usable. The loader sees the broker's end for itself (-EPIPE). */
 	forget_broker(worker);
 	if (r != -EPIPE)
 		channel_send_bare(&worker->loader, MESSAGE_BROKER_STUCK, -1);
 }
 
-/* With what is left to do: at the end nobody is asked any more. */
+/* Gives a new broker the open requests; at the end of a recording the worker asks no broker. */
 static int replace_broker(struct worker *worker, int fd)
 {
 	if (worker->loader.phase == PHASE_FINISH)
@@ -333,7 +336,8 @@ static void on_loader(int fd, short what, void *argument)
 	}
 	if (r > 0 && message.head.type == MESSAGE_DESCRIPTOR && !replace_peer(worker, &message))
 		return;
-	worker->result = r == -EPIPE ? worker->result : -EPROTO;
+	if (r != -EPIPE)
+		worker->result = -EPROTO;
 	event_base_loopbreak(worker->base);
 }
 
@@ -365,7 +369,7 @@ static int add_wakers(struct worker *worker)
 	return r;
 }
 
-/* Of a stream. A window may take a few goes, with turns in between. */
+/* Ends a window of a stream, in a few goes with turns in between. */
 static void on_window(int fd, short what, void *argument)
 {
 	struct worker *worker = argument;
@@ -403,7 +407,8 @@ static int run(struct worker *worker)
 		event_new(worker->base, LOADER_FD, EV_READ | EV_PERSIST, on_loader, worker);
 	int r = add_wakers(worker);
 
-	r = r < 0 ? r : start_windows(worker);
+	if (r == 0)
+		r = start_windows(worker);
 	worker->timer = event_new(worker->base, -1, 0, on_turn, worker);
 	if (r < 0 || !worker->timer || !loader || event_add(loader, NULL) < 0)
 		return -ENOMEM;
@@ -412,12 +417,14 @@ static int run(struct worker *worker)
 		return r;
 	worker->loader.phase = PHASE_RUN;
 	schedule(worker->timer, 0);
-	return event_base_dispatch(worker->base) < 0 ? -EIO : worker->result;
+	if (event_base_dispatch(worker->base) < 0)
+		return -EIO;
+	return worker->result;
 }
 
 /* ---- end ---- */
 
-/* Answers that samples wait for, but not for long. */
+/* Waits a little for answers that samples need. */
 static void settle(struct worker *worker)
 {
 	uint64_t deadline = time_now() + SETTLE_NS;
@@ -447,46 +454,6 @@ static void stop_turns(struct worker *worker)
 		event_del(worker->wakers[i]);
 }
 
-static void log_totals(const struct worker *worker)
-{
-	struct session_totals totals;
-
-	if (worker->windows)
-		log_info("stream: %" PRIu64 " profiles before the last, %" PRIu64
-			 " joined to the next as nobody read",
-			 worker->delivery.sent, worker->delivery.joined);
-	session_totals(worker->session, &totals);
-	log_info("tables: %" PRIu64 " bytes, %" PRIu64 " rows of %" PRIu64 " objects (%" PRIu64
-		 " failed), %" PRIu64 " processes, listed again %" PRIu64 " times",
-		 totals.table_bytes, totals.table_rows, totals.objects, totals.objects_failed,
-		 totals.processes, totals.relists);
-	log_info("requests: %" PRIu64 " maps, %" PRIu64 " object, %" PRIu64 " segment",
-		 broker_asked(worker->broker, TARGET_MAPS),
-		 broker_asked(worker->broker, TARGET_OBJECT),
-		 broker_asked(worker->broker, TARGET_SEGMENT));
-	log_info("names: %.0f ms, at most %zu KiB of symbols, %" PRIu64 " blocks evicted; "
-		 "addresses by kernel %" PRIu64 ", Go %" PRIu64 ", tables %" PRIu64
-		 ", .gnu_debugdata %" PRIu64 ", debug files %" PRIu64 ", function starts %" PRIu64
-		 ", nothing %" PRIu64,
-		 (double)totals.naming_time / NS_PER_MS, totals.cache.peak >> 10,
-		 totals.cache.evicted, totals.names.kernel, totals.names.go, totals.names.tables,
-		 totals.names.debugdata, totals.names.debug_files, totals.names.starts,
-		 totals.names.offsets);
-}
-
-static void log_lines(const struct worker *worker)
-{
-	struct session_totals totals;
-	const struct inlines_counts *counts = &totals.inlines;
-
-	session_totals(worker->session, &totals);
-	log_info("lines: %.0f ms, %" PRIu64 " objects, %" PRIu64
-		 " more without all of them; %" PRIu64 " addresses, %" PRIu64
-		 " inlined functions, %" PRIu64 " KiB of answers",
-		 (double)counts->time / NS_PER_MS, counts->asked, counts->left,
-		 counts->merged.lines, counts->merged.inlined, counts->bytes >> 10);
-}
-
 static void finish(struct worker *worker, const struct message_stop *stop)
 {
 	struct message_summary summary;
@@ -509,8 +476,7 @@ static void finish(struct worker *worker, const struct message_stop *stop)
 	}
 	session_summary(worker->session, &summary);
 	summary.limit[LIMIT_requests] = broker_refused(worker->broker);
-	log_totals(worker);
-	log_lines(worker);
+	totals_log(worker->session, worker->broker, worker->windows ? &worker->delivery : NULL);
 	r = channel_send(&worker->loader, MESSAGE_SUMMARY, &summary, sizeof(summary), -1);
 	if (r < 0)
 		event_base_loopbreak(worker->base);
@@ -535,6 +501,6 @@ int main(void)
 		log_error("worker: start: %s", strerror(-r));
 	else
 		r = run(&worker);
-	/* Without the pleasantries of exit(): the parse thread may be in the middle of a file. */
+	/* exit() would free memory under the parse thread, which may be in the middle of a file. */
 	_exit(r < 0 ? EXIT_FAILURE : EXIT_SUCCESS);
 }

@@ -2,17 +2,14 @@
 #include "worker/session.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bpf/abi.h"
-#include "ipc/log.h"
+#include "ipc/time.h"
 #include "base/event_rows.h"
 #include "base/redact.h"
 #include "profile/format/format.h"
-#include "worker/why/why.h"
-#include "worker/naming/naming.h"
 #include "worker/process/file.h"
 #include "worker/process/mapping.h"
 #include "worker/process/object.h"
@@ -22,13 +19,11 @@
 #include "worker/process/table.h"
 #include "worker/process/tracker.h"
 #include "profile/profile.h"
-#include "profile/reachable.h"
 #include "worker/sample/comm.h"
 #include "worker/sample/event_ring.h"
 #include "worker/sample/ring.h"
 #include "worker/sample/samples.h"
 #include "worker/sample/sideband.h"
-#include "worker/why/sources.h"
 #include "worker/stream.h"
 #include "worker/kernel/kernel_symbols.h"
 #include "worker/kernel/late_names.h"
@@ -49,7 +44,7 @@ struct session {
 	struct files *files;
 	struct publisher *publisher;
 	struct tracker *tracker;
-	struct profile *profile;
+	struct product product;
 	struct samples *samples;
 	struct comm_filter *comm; /* NULL: none */
 	struct stream *stream;
@@ -57,19 +52,12 @@ struct session {
 	struct redact redact;
 	uint64_t turn, last, fullest; /* fullest: bytes of the ring that had most */
 	uint64_t interval;
-	uint64_t window; /* of a stream: since when */
-	uint64_t without_names, unnamed;
 	struct symbol_cache *cache;
-	struct naming_counts names;
-	uint64_t kept_bytes; /* names.bytes when the profile was begun */
-	uint64_t naming_time;
-	struct inlines_counts inlines;
-	struct sources sources; /* OPTIONS_WHY */
 };
 
 /* ---- life ---- */
 
-/* Whatever a worker before has left there. BPF writes nothing yet that this one has to know. */
+/* Throws away all that an earlier worker left. BPF writes nothing yet that this worker needs. */
 static void distrust(const struct session_parts *parts)
 {
 	memset(parts->processes, 0, sizeof(*parts->processes));
@@ -141,10 +129,12 @@ static int init_process(struct session *session)
 	tracker.files = session->files;
 	tracker.publisher = session->publisher;
 	session->tracker = tracker_new(&tracker);
-	return session->tracker ? 0 : -ENOMEM;
+	if (!session->tracker)
+		return -ENOMEM;
+	return 0;
 }
 
-/* What the kernel's symbols take is not left for others; beyond it there are none. */
+/* The kernel's symbols count in the cache's limit. Where they exceed it, none are used. */
 static int init_cache(struct session *session)
 {
 	struct session_parts *parts = &session->parts;
@@ -160,27 +150,50 @@ static int init_cache(struct session *session)
 
 static int init_samples(struct session *session)
 {
+	const struct message_config *config = &session->parts.config;
 	struct samples_parts samples = {.tracker = session->tracker,
 					.symbols = session->parts.symbols,
 					.redact = &session->redact};
-	int r = 0;
+	int r;
 
-	if (session->parts.config.comm[0])
-		r = comm_filter_new(session->parts.config.comm, &session->comm);
+	if (config->comm[0]) {
+		r = comm_filter_new(config->comm, &session->comm);
+		if (r < 0)
+			return r;
+	}
+	r = product_init(&session->product, config, session->parts.clock());
 	if (r < 0)
 		return r;
-	samples.comm = session->comm;
-	session->profile = profile_new();
 	session->stream = stream_new();
 	session->late_names = late_names_new();
-	samples.profile = session->profile;
-	samples.late_names = session->late_names;
-	if (!session->profile || !session->stream || !session->late_names)
+	if (!session->stream || !session->late_names)
 		return -ENOMEM;
-	if (format_find(session->parts.config.format)->wants_times)
-		profile_keep_times(session->profile);
+	samples.comm = session->comm;
+	samples.profile = session->product.profile;
+	samples.late_names = session->late_names;
 	session->samples = samples_new(&samples);
-	return session->samples ? 0 : -ENOMEM;
+	if (!session->samples)
+		return -ENOMEM;
+	return 0;
+}
+
+static void init_product(struct session *session)
+{
+	const struct session_parts *parts = &session->parts;
+	const struct product_parts product = {
+		.config = &parts->config,
+		.objects = session->objects,
+		.processes = tracker_processes(session->tracker),
+		.samples = session->samples,
+		.symbols = parts->symbols,
+		.late_names = session->late_names,
+		.redact = &session->redact,
+		.cache = session->cache,
+		.debug_files = parts->debug_files,
+		.clock = parts->clock,
+	};
+
+	product_set_parts(&session->product, &product);
 }
 
 static int init(struct session *session)
@@ -196,9 +209,12 @@ static int init(struct session *session)
 		r = init_process(session);
 	if (r == 0)
 		r = init_samples(session);
-	if (r == 0 && parts->vdso)
-		r = objects_set_vdso(session->objects, parts->vdso, parts->vdso_bytes);
-	return r;
+	if (r < 0)
+		return r;
+	init_product(session);
+	if (!parts->vdso)
+		return 0;
+	return objects_set_vdso(session->objects, parts->vdso, parts->vdso_bytes);
 }
 
 static bool valid(const struct message_config *config)
@@ -213,13 +229,18 @@ static bool valid(const struct message_config *config)
 	       memchr(config->comm, '\0', sizeof(config->comm)) && format_find(config->format);
 }
 
-/* From rate and a guessed size: a quarter of a ring at most. */
+static uint64_t at_most(uint64_t value, uint64_t most)
+{
+	return value < most ? value : most;
+}
+
+/* Returns the time in which a quarter of a ring fills, by the rate and a guessed record size. */
 static uint64_t first_interval(const struct message_config *config)
 {
 	uint64_t records = config->ring_bytes / 4 / FIRST_RECORD_BYTES;
 	uint64_t interval = records * (NS_PER_SECOND / config->sampling.frequency);
 
-	return interval < SESSION_TICK ? interval : SESSION_TICK;
+	return at_most(interval, SESSION_TICK);
 }
 
 int session_new(const struct session_parts *parts, struct session **ret_session)
@@ -234,7 +255,6 @@ int session_new(const struct session_parts *parts, struct session **ret_session)
 		return -ENOMEM;
 	session->parts = *parts;
 	session->interval = first_interval(&parts->config);
-	session->window = parts->clock();
 	if (session_every(&parts->config))
 		debug_files_allow(parts->debug_files, DEBUG_FILES_WINDOW_MS);
 	r = init(session);
@@ -254,7 +274,7 @@ void session_free(struct session *session)
 	late_names_free(session->late_names);
 	samples_free(session->samples);
 	comm_filter_free(session->comm);
-	profile_free(session->profile);
+	product_release(&session->product);
 	tracker_free(session->tracker);
 	publisher_free(session->publisher);
 	files_free(session->files);
@@ -262,7 +282,6 @@ void session_free(struct session *session)
 	tables_free(session->tables);
 	segments_free(session->segments);
 	symbol_cache_free(session->cache);
-	sources_release(&session->sources);
 	free(session->rings);
 	free(session);
 }
@@ -292,21 +311,21 @@ static void read_rings(struct session *session, uint64_t now)
 	}
 }
 
-/* So that the ring that fills fastest is a quarter full at the next turn. */
+/* Sets the time to the next turn, at which the ring that fills fastest is to be a quarter full. */
 static void adapt_interval(struct session *session, uint64_t now)
 {
 	uint64_t passed = now - session->last, quarter = session->parts.config.ring_bytes / 4;
 	uint64_t wanted = SESSION_TICK;
 
-	if (session->last != 0 && session->fullest > 0 && passed >= INTERVAL_MIN)
+	if (session->last != 0 && session->fullest > 0) {
+		if (passed < INTERVAL_MIN) /* too little to go by */
+			return;
 		wanted = passed * quarter / session->fullest;
-	else if (session->last != 0 && session->fullest > 0)
-		return;
-	if (wanted > session->interval * 2)
-		wanted = session->interval * 2;
-	if (wanted > SESSION_TICK)
-		wanted = SESSION_TICK;
-	session->interval = wanted > INTERVAL_MIN ? wanted : INTERVAL_MIN;
+	}
+	wanted = at_most(at_most(wanted, session->interval * 2), SESSION_TICK);
+	if (wanted < INTERVAL_MIN)
+		wanted = INTERVAL_MIN;
+	session->interval = wanted;
 }
 
 uint64_t session_turn(struct session *session)
@@ -322,10 +341,13 @@ uint64_t session_turn(struct session *session)
 	objects_turn(session->objects, now);
 	segments_turn(session->segments, now);
 	if (!stream_behind(session->stream)) {
-		soon |= tracker_turn(session->tracker, now);
+		if (tracker_turn(session->tracker, now))
+			soon = true;
 		samples_resolve(session->samples, session->turn, now);
 	}
-	return soon && session->interval > SESSION_SOON ? SESSION_SOON : session->interval;
+	if (soon)
+		return at_most(session->interval, SESSION_SOON);
+	return session->interval;
 }
 
 bool session_waiting(const struct session *session)
@@ -335,161 +357,31 @@ bool session_waiting(const struct session *session)
 
 /* ---- end ---- */
 
-static int find_sources(struct session *session)
-{
-	const struct sources_parts parts = {
-		.profile = session->profile,
-		.processes = tracker_processes(session->tracker),
-		.objects = session->objects,
-		.redact = &session->redact,
-		.cache = session->cache,
-		.debug_files = session->parts.debug_files,
-		.clock = session->parts.clock,
-	};
-
-	return sources_collect(&parts, stream_first_seen(session->stream), &session->sources);
-}
-
-static int name(struct session *session, uint64_t patience)
-{
-	const struct message_config *config = &session->parts.config;
-	const bool lines =
-		!(config->flags & (OPTIONS_NO_INLINE | OPTIONS_WHY)) && !session_every(config);
-	const struct naming_parts naming = {
-		.profile = session->profile,
-		.objects = session->objects,
-		.samples = session->samples,
-		.symbols = session->parts.symbols,
-		.late_names = session->late_names,
-		.redact = &session->redact,
-		.cache = session->cache,
-		.debug_files = session->parts.debug_files,
-		.counts = &session->names,
-		.inlines = lines ? &session->inlines : NULL,
-		.clock = session->parts.clock,
-		.patience = patience,
-	};
-	const uint64_t began = session->parts.clock(), inlines = session->inlines.time;
-	int r = naming_run(&naming);
-
-	session->naming_time += session->parts.clock() - began - (session->inlines.time - inlines);
-	return r;
-}
-
 int session_finish(struct session *session)
 {
-	int r;
-
 	debug_files_allow(session->parts.debug_files, DEBUG_FILES_WAIT_MS);
 	session_turn(session);
 	tracker_finish(session->tracker);
 	samples_finish(session->samples, session->last);
-	r = name(session, 0);
-	if (debug_files_unasked(session->parts.debug_files))
-		log_info("names: %" PRIu64 " debug files not asked for: others took long",
-			 debug_files_unasked(session->parts.debug_files));
-	session->without_names += naming_without(session->profile);
-	session->unnamed += naming_failed(session->profile);
-	if (r == 0 && session->parts.config.flags & OPTIONS_WHY)
-		r = find_sources(session);
-	return r;
-}
-
-/* realtime = monotonic + this */
-static uint64_t realtime_offset(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec - time_now();
-}
-
-static void describe(const struct message_sampling *sampling, struct profile_times *times)
-{
-	times->period = sampling->period ?: NS_PER_SECOND / sampling->frequency;
-	times->event = event_counted(sampling->event, sampling->period);
-}
-
-static int render(const struct session *session, const struct profile *profile, uint64_t start,
-		  uint64_t end, int fd)
-{
-	const struct message_config *config = &session->parts.config;
-	struct profile_times times = {
-		.start_monotonic_ns = start,
-		.start_realtime_ns = start + realtime_offset(),
-		.duration_ns = end - start,
-	};
-	const struct format_options options = {.by_thread = config->flags & OPTIONS_BY_THREAD};
-
-	describe(&config->sampling, &times);
-	if (config->flags & OPTIONS_WHY)
-		return why_render(profile, &session->sources, &times, fd);
-	return format_find(config->format)->render(profile, &times, &options, fd);
-}
-
-/* Without what only other windows have. */
-static int render_window(const struct session *session, uint64_t end, int fd)
-{
-	struct profile *part;
-	int r = profile_reachable(session->profile, &part);
-
-	if (r < 0)
-		return r;
-	r = render(session, part, session->window, end, fd);
-	profile_free(part);
-	return r;
+	return product_finish(&session->product, stream_first_seen(session->stream));
 }
 
 int session_render(const struct session *session, const struct message_stop *stop, int fd)
 {
-	const uint64_t end = stop->stopped > session->window ? stop->stopped : session->window;
-
-	if (session_every(&session->parts.config))
-		return render_window(session, end, fd);
-	return render(session, session->profile, stop->started, stop->stopped, fd);
-}
-
-static int begin_profile(struct session *session)
-{
-	struct profile *profile = profile_new();
-	struct object *object;
-	size_t cursor = 0;
-
-	if (!profile)
-		return -ENOMEM;
-	log_info("stream: names of %" PRIu32 " locations: forgotten",
-		 profile_locations(session->profile));
-	session->unnamed += naming_failed(session->profile);
-	profile_free(session->profile);
-	session->profile = profile;
-	session->kept_bytes = session->names.bytes;
-	samples_use(session->samples, profile);
-	while ((object = objects_next(session->objects, &cursor)) != NULL)
-		object->profile_id = 0;
-	return 0;
+	return product_render(&session->product, stop, fd);
 }
 
 int session_name_some(struct session *session)
 {
-	return name(session, WINDOW_PATIENCE_NS);
+	return product_name_some(&session->product);
 }
 
 int session_render_window(struct session *session, int fd)
 {
-	const uint64_t end = session->parts.clock();
-	int r = render_window(session, end, fd);
-
-	if (r < 0)
-		return r;
-	session->without_names += naming_without(session->profile);
-	session->window = end;
-	debug_files_allow(session->parts.debug_files, DEBUG_FILES_WINDOW_MS);
-	return profile_locations(session->profile) > WINDOW_LOCATIONS_MAX ||
-			       profile_strings(session->profile) > WINDOW_STRINGS_MAX ||
-			       session->names.bytes - session->kept_bytes > WINDOW_NAME_BYTES_MAX
-		       ? begin_profile(session)
-		       : profile_forget_samples(session->profile);
+	return product_render_window(&session->product, fd);
 }
+
+/* ---- figures ---- */
 
 void session_progress(const struct session *session, struct message_progress *ret_progress)
 {
@@ -556,16 +448,16 @@ void session_summary(const struct session *session, struct message_summary *ret_
 {
 	struct symbol_cache_counts cache;
 
-	*ret_summary = (struct message_summary){.without_names = session->without_names};
+	*ret_summary = (struct message_summary){.without_names = session->product.without_names};
 	count_samples(session, ret_summary);
 	count_objects(session, ret_summary);
 	count_processes(session, ret_summary);
 	symbol_cache_counts(session->cache, &cache);
 	ret_summary->limit[LIMIT_symbols] = cache.refused;
 	ret_summary->limit[LIMIT_malformed] = count_malformed(session);
-	ret_summary->limit[LIMIT_lines] = session->inlines.left;
-	ret_summary->limit[LIMIT_names] = session->unnamed;
-	ret_summary->limit[LIMIT_times] = profile_moments_dropped(session->profile);
+	ret_summary->limit[LIMIT_lines] = session->product.inlines.left;
+	ret_summary->limit[LIMIT_names] = session->product.unnamed;
+	ret_summary->limit[LIMIT_times] = profile_moments_dropped(session->product.profile);
 }
 
 void session_totals(const struct session *session, struct session_totals *ret_totals)
@@ -580,9 +472,9 @@ void session_totals(const struct session *session, struct session_totals *ret_to
 		.objects = objects.objects,
 		.objects_failed = objects.failed,
 		.relists = tracker.relists,
-		.names = session->names,
-		.naming_time = session->naming_time,
-		.inlines = session->inlines,
+		.names = session->product.names,
+		.naming_time = session->product.naming_time,
+		.inlines = session->product.inlines,
 	};
 	symbol_cache_counts(session->cache, &ret_totals->cache);
 	tables_totals(session->tables, &ret_totals->table_bytes, &ret_totals->table_rows);
@@ -590,7 +482,7 @@ void session_totals(const struct session *session, struct session_totals *ret_to
 
 const struct profile *session_profile(const struct session *session)
 {
-	return session->profile;
+	return session->product.profile;
 }
 
 struct tracker *session_tracker(struct session *session)

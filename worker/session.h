@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The core of the worker: memory regions and answers in, a profile out. It knows no process, file
- * or clock of its own, so tests drive it with made-up ones.
+ * The core of the worker: memory regions and answers in, a profile out. A session gets its clock,
+ * target and files from the caller, so that tests drive it with made-up ones.
  */
 #ifndef KEYHOLE_WORKER_SESSION_H
 #define KEYHOLE_WORKER_SESSION_H
@@ -14,6 +14,7 @@
 #include "base/limits.h"
 #include "worker/naming/inlines.h"
 #include "worker/naming/naming.h"
+#include "worker/product.h"
 #include "object/symbol/cache.h"
 
 struct debug_files;
@@ -30,20 +31,6 @@ struct tracker;
 
 #define SESSION_TICK (100ull * 1000 * 1000) /* ns: the longest time between turns */
 #define SESSION_SOON (5ull * 1000 * 1000)
-
-/* What a stream keeps of names; with more it begins anew, as a second recording would. */
-#ifndef WINDOW_LOCATIONS_MAX
-#define WINDOW_LOCATIONS_MAX (1u << 16)
-#endif
-#define WINDOW_STRINGS_MAX    (2 * WINDOW_LOCATIONS_MAX)
-#define WINDOW_NAME_BYTES_MAX (16u << 20)
-#define WINDOW_PATIENCE_NS    (50ull * 1000 * 1000) /* samples wait meanwhile: a turn's half */
-
-/* Seconds between the profiles of a stream, 0: there is one, at the end. */
-static inline uint32_t session_every(const struct message_config *config)
-{
-	return config->flags >> OPTIONS_EVERY & ((1u << (CONFIG_NAMES - OPTIONS_EVERY)) - 1);
-}
 
 /* Everything is borrowed but the segments. */
 struct session_parts {
@@ -71,30 +58,29 @@ int session_new(const struct session_parts *parts, struct session **ret_session)
 void session_free(struct session *session); /* after the parser and the target; NULL is fine */
 int session_attach_segment(struct session *session, struct segment *memory);
 
-/* Reads all streams and does what follows. Returns the time in ns after which to do it again. */
+/* Reads all streams and applies them. Returns the time in ns after which to do so again. */
 uint64_t session_turn(struct session *session);
 
 /* Whether records still wait for answers. */
 bool session_waiting(const struct session *session);
-/* No more records: resolves all and makes the names. 0 or -ENOMEM. */
+/* Reads the last records, resolves all, and makes the names. 0 or -ENOMEM. */
 int session_finish(struct session *session);
-/* The finished profile to fd: of a stream, what came since the last window. 0 or a negative errno.
- */
+/* Writes the finished profile to fd; of a stream, the last window. 0 or a negative errno. */
 int session_render(const struct session *session, const struct message_stop *stop, int fd);
 
-/*
- * A stream (OPTIONS_EVERY). Some of the names that are missing, to be called between turns: 0,
- * 1: there are more, or -ENOMEM. Then what was resolved since the last window to fd, which stays
- * empty when the format has nothing to say; a new window begins. Names are kept for the windows to
- * come, up to a limit. 0 or a negative errno.
- */
+/* Of a stream, between turns: makes some of the missing names. 0, 1: there are more, or -ENOMEM. */
 int session_name_some(struct session *session);
+/*
+ * After that: writes the samples since the last window to fd, and begins another window. fd stays
+ * empty when the format has nothing to say. Names are kept for later windows, up to a limit. 0 or a
+ * negative errno.
+ */
 int session_render_window(struct session *session, int fd);
 
 void session_progress(const struct session *session, struct message_progress *ret_progress);
 void session_summary(const struct session *session, struct message_summary *ret_summary);
 
-/* What it was about, for whoever wants to know more. */
+/* Figures for the log. */
 struct session_totals {
 	uint64_t processes, objects, objects_failed;
 	uint64_t table_bytes, table_rows;

@@ -82,6 +82,9 @@ GOLDEN = {
         ("null", "rw"): (3, 3, "standard input, output and error"),
         ("socket", "rw"): (2, 2, "loader, worker"),
         ("file", "w"): (1, 1, "the temporary output"),
+        ("eventpoll", "rw"): (1, 1, "event loop"),
+        ("pipe", "r"): (0, 1, "signals of the event loop"),
+        ("pipe", "w"): (0, 1, "signals of the event loop"),
     },
     "keyhole-broker": {
         ("null", "rw"): (3, 3, "standard input, output and error"),

@@ -58,18 +58,18 @@ static const struct {
 	{SYS_brk, W | E | L},
 	{SYS_munmap, W | E | L},
 	{SYS_mremap, W | E | L},
-	{SYS_read, W | E | B | L},
+	{SYS_read, W | B | L},
 	{SYS_write, W | E | L},
 	{SYS_pread64, W | E | L},
-	{SYS_lseek, W | E | L},
+	{SYS_lseek, W | L},
 	{SYS_fstat, W | E | L},
 	{SYS_sched_yield, W | L},
 	{SYS_clock_nanosleep, W | L},
 	{SYS_membarrier, W | L},
 	{SYS_set_robust_list, W | L},
 	{SYS_rseq, W | L},
-	{SYS_epoll_wait, W},
-	{SYS_epoll_ctl, W},
+	{SYS_epoll_wait, W | E},
+	{SYS_epoll_ctl, W | E},
 	{SYS_timerfd_settime, W},
 	{SYS_memfd_create, W},
 	{SYS_ftruncate, W},
@@ -197,7 +197,7 @@ static bool may_fcntl(enum policy_role role, uint64_t command, uint64_t argument
 	case F_SETFD:
 		return argument == FD_CLOEXEC;
 	case F_GETFL:
-		return role != ROLE_BROKER;
+		return role == ROLE_WORKER || role == ROLE_LOADER;
 	case F_GETFD:
 	case F_ADD_SEALS:
 		return role == ROLE_WORKER;

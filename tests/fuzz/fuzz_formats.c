@@ -12,7 +12,7 @@
 #include "profile/format/format.h"
 #include "worker/why/why.h"
 #include "profile/profile.h"
-#include "worker/why/causes.h"
+#include "worker/why/sources.h"
 
 #define NAMES_MAX    32u
 #define SCREEN_BYTES ((WHY_COLUMNS + 1) * WHY_LINES)

@@ -13,6 +13,7 @@
 #include "ipc/time.h"
 #include "tests/unit/session_rig.h"
 #include "profile/profile.h"
+#include "worker/process/lister.h"
 #include "worker/process/process.h"
 #include "worker/process/tracker.h"
 

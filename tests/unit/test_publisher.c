@@ -173,7 +173,7 @@ static void test_publisher__no_room_for_a_table_is_said(void **state)
 		.address = 0x401000, .file_offset = 0x1000, .file_size = 0x4000};
 	struct table table = {.directory = 32, .dictionary = 48};
 	struct object object = {.state = OBJECT_STORING, .segments = &text, .segment_count = 1};
-	struct process process = {.pid = 1, .generation = 1, .complete = true};
+	struct process process = {.pid = 1, .generation = 1, .state = PROCESS_READY};
 	struct mappings *mappings = process.mappings = make(1, &object);
 
 	(void)state;
@@ -198,7 +198,7 @@ static void test_publisher__no_room_for_a_table_is_said(void **state)
 
 static void test_publisher__no_room_for_a_block_is_said(void **state)
 {
-	struct process process = {.pid = 1, .generation = 1, .complete = true};
+	struct process process = {.pid = 1, .generation = 1, .state = PROCESS_READY};
 	struct mappings *mappings = process.mappings = make(1, NULL);
 	struct publisher_counts counts;
 	uint32_t all;
@@ -224,7 +224,7 @@ static void test_publisher__no_room_for_another_block_is_said(void **state)
 {
 	const struct mapping added = {.start = 0x900000, .end = 0x904000};
 	const struct mapping instead = {.start = 0x900000, .end = 0x904000, .file = (void *)9};
-	struct process process = {.pid = 1, .generation = 1, .complete = true};
+	struct process process = {.pid = 1, .generation = 1, .state = PROCESS_READY};
 	struct mappings *mappings = process.mappings = make(1, NULL);
 	struct publisher_counts counts;
 	uint32_t all, rest, words;
@@ -260,7 +260,7 @@ static void test_publisher__no_room_for_another_block_is_said(void **state)
 
 static void test_publisher__no_slot_is_counted(void **state)
 {
-	struct process process = {.pid = 1, .generation = 1, .complete = true};
+	struct process process = {.pid = 1, .generation = 1, .state = PROCESS_READY};
 	struct mappings *mappings = process.mappings = make(1, NULL);
 	struct publisher_counts counts;
 

@@ -18,7 +18,7 @@
 #include "worker/why/why.h"
 #include "worker/process/parser.h"
 #include "profile/profile.h"
-#include "worker/why/causes.h"
+#include "worker/why/sources.h"
 
 #define HEADINGS "ended%  self%  mapping              rules       rows  names          lines\n"
 

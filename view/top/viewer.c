@@ -2,14 +2,15 @@
 #include "view/top/viewer.h"
 
 #include <errno.h>
+#include <event2/event.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "ipc/log.h"
+#include "base/loop.h"
+#include "ipc/time.h"
 #include "view/confine.h"
 #include "view/screen.h"
 #include "view/top/messages.h"
@@ -18,11 +19,23 @@
 #include "profile/format/format.h"
 
 #define READ_BYTES    65536
+#define MESSAGE_BYTES 4096
+#define KEY_BYTES     256
 #define BATCH_COLUMNS 80
 #define BATCH_LINES   24
 #define COLUMNS_MAX   400
 #define LINES_MAX     200
 #define MEMORY_MAX    (1ull << 30)
+#define HALF_SECOND   (500ull * 1000 * 1000)
+#define RUNNING	      (-1)
+
+enum watch {
+	WATCH_SIGNALS,
+	WATCH_PROFILES,
+	WATCH_MESSAGES,
+	WATCH_KEYS,
+	WATCHES
+};
 
 struct viewer {
 	const struct top_options *options;
@@ -31,14 +44,21 @@ struct viewer {
 	struct canvas canvas;
 	struct members *members;
 	struct messages messages;
-	int epoll, signals;
+	struct event_base *base;
+	struct event *watch[WATCHES]; /* of the interactive viewer all, else not WATCH_KEYS */
+	int signals;		      /* a signalfd */
 	bool interactive, dirty;
 	unsigned int updates;
 	uint64_t shown_ns; /* batch: what has been printed */
-	int result;	   /* VIEWER_*, -1: it goes on */
+	int result;	   /* VIEWER_*, or RUNNING */
 };
 
 /* ---- screen ---- */
+
+static unsigned int at_most(unsigned int value, unsigned int most)
+{
+	return value < most ? value : most;
+}
 
 static void measure(struct viewer *viewer)
 {
@@ -48,9 +68,9 @@ static void measure(struct viewer *viewer)
 	viewer->canvas.lines = BATCH_LINES;
 	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || !size.ws_col || !size.ws_row)
 		return;
-	viewer->canvas.columns = size.ws_col < COLUMNS_MAX ? size.ws_col : COLUMNS_MAX;
+	viewer->canvas.columns = at_most(size.ws_col, COLUMNS_MAX);
 	if (viewer->interactive)
-		viewer->canvas.lines = size.ws_row < LINES_MAX ? size.ws_row : LINES_MAX;
+		viewer->canvas.lines = at_most(size.ws_row, LINES_MAX);
 }
 
 static bool write_all(const char *bytes, size_t size)
@@ -60,15 +80,17 @@ static bool write_all(const char *bytes, size_t size)
 
 		if (written < 0 && errno != EINTR)
 			return false;
-		bytes += written > 0 ? written : 0;
-		size -= written > 0 ? (size_t)written : 0;
+		if (written < 0)
+			continue;
+		bytes += written;
+		size -= (size_t)written;
 	}
 	return true;
 }
 
 static void end(struct viewer *viewer, int result)
 {
-	if (viewer->result < 0)
+	if (viewer->result == RUNNING)
 		viewer->result = result;
 }
 
@@ -89,13 +111,13 @@ static void draw(struct viewer *viewer)
 	ui_draw(&viewer->ui, &viewer->canvas);
 	if (write_all(viewer->canvas.bytes, viewer->canvas.size))
 		return;
-	if (errno == EPIPE) /* who reads has what it wanted */
+	if (errno == EPIPE) /* the reader has seen enough */
 		end(viewer, VIEWER_FAILED);
 	else
 		fail(viewer, "standard output", -errno);
 }
 
-/* A table a window. */
+/* Prints one table a window. */
 static void print(struct viewer *viewer)
 {
 	if (viewer->shown_ns)
@@ -107,21 +129,28 @@ static void print(struct viewer *viewer)
 
 /* ---- what comes in ---- */
 
+/* Returns whether the batch has seen a whole window since it printed a table. */
+static bool is_window_full(const struct viewer *viewer)
+{
+	uint64_t since = viewer->ui.history.elapsed_ns - viewer->shown_ns;
+
+	return since + HALF_SECOND >= viewer->options->window * NS_PER_SECOND;
+}
+
 static int take_profile(void *context, const unsigned char *bytes, size_t size)
 {
 	struct viewer *viewer = context;
 	int r;
 
-	if (viewer->result >= 0)
+	if (viewer->result != RUNNING)
 		return 0;
 	r = ui_add(&viewer->ui, bytes, size);
-	if (r)
+	if (r < 0)
 		return r;
 	if (viewer->interactive) {
 		viewer->updates++;
 		viewer->dirty = true;
-	} else if (viewer->ui.history.elapsed_ns - viewer->shown_ns + 500000000 >=
-		   viewer->options->window * 1000000000ull) {
+	} else if (is_window_full(viewer)) {
 		print(viewer);
 	}
 	if (viewer->options->updates && viewer->updates >= viewer->options->updates)
@@ -142,35 +171,52 @@ static void on_profiles(struct viewer *viewer)
 		return;
 	}
 	r = members_feed(viewer->members, bytes, (size_t)got, take_profile, viewer);
-	if (r)
+	if (r < 0)
 		fail(viewer, "stream", r);
 }
 
-/* False: there is no more. */
-static bool on_messages(struct viewer *viewer)
+/* Returns false at the end of the messages. */
+static bool read_messages(struct viewer *viewer)
 {
-	char bytes[4096];
+	char bytes[MESSAGE_BYTES];
 	ssize_t got = read(viewer->files.messages, bytes, sizeof(bytes));
 
-	if (got > 0)
-		messages_feed(&viewer->messages, bytes, (size_t)got);
-	return got > 0;
+	if (got <= 0)
+		return false;
+	messages_feed(&viewer->messages, bytes, (size_t)got);
+	return true;
+}
+
+static void on_messages(struct viewer *viewer)
+{
+	if (!read_messages(viewer))
+		event_del(viewer->watch[WATCH_MESSAGES]);
+}
+
+static void press(struct viewer *viewer, int key)
+{
+	int r;
+
+	if (key == KEY_NONE)
+		return;
+	r = ui_key(&viewer->ui, key);
+	if (r < 0)
+		fail(viewer, "memory", r);
 }
 
 static void on_keys(struct viewer *viewer)
 {
-	char bytes[256];
+	char bytes[KEY_BYTES];
 	ssize_t got = read(STDIN_FILENO, bytes, sizeof(bytes));
-	size_t used;
-	int key, r;
+	size_t at = 0;
 
 	if (got <= 0)
 		end(viewer, VIEWER_QUIT);
-	for (size_t at = 0; got > 0 && at < (size_t)got; at += used) {
-		used = ui_decode(bytes + at, (size_t)got - at, &key);
-		r = key == KEY_NONE ? 0 : ui_key(&viewer->ui, key);
-		if (r)
-			fail(viewer, "memory", r);
+	while (got > 0 && at < (size_t)got) {
+		int key;
+
+		at += ui_decode(bytes + at, (size_t)got - at, &key);
+		press(viewer, key);
 	}
 	if (viewer->ui.quit)
 		end(viewer, VIEWER_QUIT);
@@ -194,18 +240,40 @@ static void on_signal(struct viewer *viewer)
 
 /* ---- life ---- */
 
-static int watch(struct viewer *viewer, int fd)
+static void on_event(int fd, short what, void *argument)
 {
-	struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
+	struct viewer *viewer = argument;
 
-	return epoll_ctl(viewer->epoll, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
+	(void)what;
+	if (viewer->result != RUNNING)
+		return;
+	if (fd == viewer->signals)
+		on_signal(viewer);
+	else if (fd == viewer->files.profiles)
+		on_profiles(viewer);
+	else if (fd == viewer->files.messages)
+		on_messages(viewer);
+	else
+		on_keys(viewer);
 }
 
-static int open_all(struct viewer *viewer)
+static int watch(struct viewer *viewer, enum watch watch, int fd)
+{
+	struct event *event = event_new(viewer->base, fd, EV_READ | EV_PERSIST, on_event, viewer);
+
+	if (!event)
+		return -ENOMEM;
+	viewer->watch[watch] = event;
+	if (event_add(event, NULL) < 0)
+		return -EIO;
+	return 0;
+}
+
+/* The viewer reads signals from a descriptor: the loop's own way needs a handler for each. */
+static int open_signals(struct viewer *viewer)
 {
 	static const int signals[] = {SIGWINCH, SIGCONT, SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 	sigset_t set;
-	int r;
 
 	sigemptyset(&set);
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
@@ -213,64 +281,79 @@ static int open_all(struct viewer *viewer)
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	viewer->signals = signalfd(-1, &set, SFD_CLOEXEC);
-	viewer->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (viewer->signals < 0 || viewer->epoll < 0)
+	if (viewer->signals < 0)
 		return -errno;
-	r = watch(viewer, viewer->signals);
-	r = r ? r : watch(viewer, viewer->files.profiles);
-	r = r ? r : watch(viewer, viewer->files.messages);
-	if (viewer->interactive)
-		r = r ? r : watch(viewer, STDIN_FILENO);
+	return 0;
+}
+
+/* Watches everything before confinement, after which the loop can only remove descriptors. */
+static int open_all(struct viewer *viewer)
+{
+	int r = open_signals(viewer);
+
+	if (r < 0)
+		return r;
+	viewer->base = loop_new();
+	if (!viewer->base)
+		return -ENOMEM;
+	r = watch(viewer, WATCH_SIGNALS, viewer->signals);
+	if (r == 0)
+		r = watch(viewer, WATCH_PROFILES, viewer->files.profiles);
+	if (r == 0)
+		r = watch(viewer, WATCH_MESSAGES, viewer->files.messages);
+	if (r == 0 && viewer->interactive)
+		r = watch(viewer, WATCH_KEYS, STDIN_FILENO);
 	return r;
+}
+
+static int make_ui(struct viewer *viewer)
+{
+	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	int r;
+
+	viewer->members = members_new();
+	if (!viewer->members)
+		return -ENOMEM;
+	r = ui_init(&viewer->ui, cpus > 0 ? (unsigned int)cpus : 1);
+	if (r < 0)
+		return r;
+	ui_set_window(&viewer->ui, viewer->options->window);
+	ui_resize(&viewer->ui, viewer->canvas.lines);
+	return 0;
 }
 
 static int start(struct viewer *viewer)
 {
 	const struct confine_limits limits = {.address_space = MEMORY_MAX, .terminal = true};
-	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	int r = open_all(viewer);
+	int r;
 
 	viewer->canvas.escapes = viewer->interactive;
 	viewer->canvas.colour = screen_wants_colour();
 	measure(viewer);
-	viewer->members = members_new();
-	r = r ? r : ui_init(&viewer->ui, cpus > 0 ? (unsigned int)cpus : 1);
-	r = r ? r : viewer->members ? 0 : -ENOMEM;
-	ui_set_window(&viewer->ui, viewer->options->window);
-	ui_resize(&viewer->ui, viewer->canvas.lines);
-	return r ? r : confine(&limits);
+	r = open_all(viewer);
+	if (r < 0)
+		return r;
+	r = make_ui(viewer);
+	if (r < 0)
+		return r;
+	return confine(&limits);
 }
 
+/* Waits for something to read, reads all that is there, and draws once. */
 static void turn(struct viewer *viewer)
 {
-	struct epoll_event events[4];
-	int count = epoll_wait(viewer->epoll, events, 4, -1);
-
-	if (count < 0 && errno != EINTR)
+	if (event_base_loop(viewer->base, EVLOOP_ONCE) < 0)
 		fail(viewer, "events", -errno);
-	for (int i = 0; i < count && viewer->result < 0; i++) {
-		const int fd = events[i].data.fd;
-
-		if (fd == viewer->signals)
-			on_signal(viewer);
-		else if (fd == viewer->files.profiles)
-			on_profiles(viewer);
-		else if (fd == viewer->files.messages) {
-			if (!on_messages(viewer))
-				epoll_ctl(viewer->epoll, EPOLL_CTL_DEL, fd, NULL);
-		} else
-			on_keys(viewer);
-	}
 	if (viewer->dirty && viewer->interactive)
 		draw(viewer);
 }
 
-/* Its last words, where they can be read; they are why it ended. */
+/* Prints the recording's last words on standard error, where they outlive the screen. */
 static void say_why(struct viewer *viewer)
 {
 	const char *line;
 
-	while (viewer->result == VIEWER_ENDED && on_messages(viewer))
+	while (viewer->result == VIEWER_ENDED && read_messages(viewer))
 		;
 	for (size_t i = 0; (line = messages_line(&viewer->messages, i)); i++)
 		if (!strncmp(line, "keyhole", 7))
@@ -284,13 +367,13 @@ int viewer_run(const struct top_options *options, const struct viewer_files *fil
 	int r;
 
 	viewer = (struct viewer){
-		.options = options, .files = *files, .interactive = interactive, .result = -1};
+		.options = options, .files = *files, .interactive = interactive, .result = RUNNING};
 	r = start(&viewer);
-	if (r)
+	if (r < 0)
 		fail(&viewer, "confinement", r);
 	else if (interactive)
 		draw(&viewer);
-	while (viewer.result < 0)
+	while (viewer.result == RUNNING)
 		turn(&viewer);
 	if (interactive)
 		write_all(VIEWER_LEAVE, sizeof(VIEWER_LEAVE) - 1);

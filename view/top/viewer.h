@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The process that reads the stream and draws. What is in it was chosen by whoever is sampled: this
- * one can do nothing but compute, read what is open, and write to the terminal.
+ * The process that reads the stream and draws. Targets choose the bytes of the stream, so that this
+ * process can only compute, read open descriptors, and write to the terminal.
  */
 #ifndef KEYHOLE_VIEW_TOP_VIEWER_H
 #define KEYHOLE_VIEW_TOP_VIEWER_H
@@ -10,20 +10,20 @@
 
 #include "view/top/options.h"
 
-struct viewer_files { /* all stay open */
+struct viewer_files { /* both stay open */
 	int profiles; /* of `keyhole record --every` */
 	int messages; /* its standard error */
 };
 
-/* On the terminal, beside what termios has. */
+/* Written to the terminal, beside the changes by termios. */
 #define VIEWER_ENTER "\033[?1049h\033[?25l"
 #define VIEWER_LEAVE "\033[0m\033[?25h\033[?1049l"
 
 #define VIEWER_QUIT   0
 #define VIEWER_FAILED 1
-#define VIEWER_ENDED  3 /* the recording has, by itself */
+#define VIEWER_ENDED  3 /* the recording ended by itself */
 
-/* Confines the process first. One of VIEWER_*. */
+/* Confines the process first. Returns one of VIEWER_*. */
 int viewer_run(const struct top_options *options, const struct viewer_files *files,
 	       bool interactive);
 

@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #include "worker/process/mapping.h"
-#include "worker/process/tracker.h"
+#include "worker/process/tracker_parts.h"
 
 #ifndef LISTING_TEXT_MAX
 /* Bytes: 128 for each of the 65,530 lines of vm.max_map_count. The rest is not looked at, because

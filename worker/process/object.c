@@ -6,33 +6,28 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ipc/log.h"
 #include "base/map.h"
-#include "base/redact.h"
 #include "base/tally.h"
 #include "object/elf/image.h"
+#include "worker/process/failures.h"
 #include "worker/process/parser.h"
 #include "worker/process/segments.h"
 #include "worker/process/table.h"
 #include "object/unwind/unwind_table.h"
 
-/* Together fewer than the lines of a second that end the worker (loader/monitor.c). */
-#define FAILURES_LOGGED 100 /* in detail (-v) */
-#define FAILURES_WARNED 50
-#define UNNAMED		"(a file in place of another)"
+#define UNNAMED "(a file in place of another)"
 
 struct objects {
 	struct tables *tables;
 	struct segments *segments;
 	struct parser *parser;
-	const struct redact *redact; /* of what is logged, or NULL */
 	struct map *by_identity, *by_number;
 	struct map *parsing_for; /* owners' counts */
 	struct object *vdso, *anonymous;
 	size_t descriptors, open, parsing, storing;
 	uint64_t numbers, changes, room;
-	uint64_t warned, logged; /* failures */
-	uint64_t now;		 /* of the last turn */
+	struct failures failures;
+	uint64_t now; /* of the last turn */
 	struct objects_counts counts;
 };
 
@@ -64,41 +59,7 @@ static void set_state(struct objects *objects, struct object *object, enum objec
 
 void objects_set_redact(struct objects *objects, const struct redact *redact)
 {
-	objects->redact = redact;
-}
-
-static const char *shown(const struct objects *objects, const char *name, char text[REDACT_BYTES])
-{
-	return objects->redact ? redact_name(objects->redact, REDACT_PATH, name, text) : name;
-}
-
-static void name_detail(struct objects *objects, const char *part, const char *name,
-			const char *why)
-{
-	char text[REDACT_BYTES];
-
-	if (objects->logged++ < FAILURES_LOGGED)
-		log_info("%s: %s: %s", part, shown(objects, name, text), why);
-}
-
-/* Each once, and not without end: who makes the files may make as many as it likes. */
-static void name_failure(struct objects *objects, const struct object *object, int reason)
-{
-	/* Gone before we looked, or no program at all. */
-	bool everyday =
-		reason == -ESRCH || reason == -ENOENT || reason == -ESTALE || reason == -ENOEXEC;
-	const char *why = reason == -EACCES ? "not opened: no regular file, open for writing, or "
-					      "its file system is not allowed"
-					    : strerror(-reason);
-	char text[REDACT_BYTES];
-
-	if (reason == -EOWNERDEAD)
-		log_warning("quarantined: %s: a worker ended while it parsed it",
-			    shown(objects, object->name, text));
-	else if (!everyday && objects->warned++ < FAILURES_WARNED)
-		log_warning("object: %s: %s", shown(objects, object->name, text), why);
-	else
-		name_detail(objects, "object", object->name, why);
+	objects->failures.redact = redact;
 }
 
 static void fail(struct objects *objects, struct object *object, int reason)
@@ -106,7 +67,7 @@ static void fail(struct objects *objects, struct object *object, int reason)
 	object->reason = reason;
 	objects->counts.failed++;
 	set_state(objects, object, OBJECT_FAILED);
-	name_failure(objects, object, reason);
+	failures_object(&objects->failures, object->name, reason);
 }
 
 static uint64_t identity_hash(const struct target_identity *identity)
@@ -191,7 +152,9 @@ struct object *objects_next(const struct objects *objects, size_t *cursor)
 	uint64_t key;
 	void *value;
 
-	return map_next(objects->by_number, cursor, &key, &value) ? value : NULL;
+	if (!map_next(objects->by_number, cursor, &key, &value))
+		return NULL;
+	return value;
 }
 
 void objects_free(struct objects *objects)
@@ -211,7 +174,9 @@ void objects_free(struct objects *objects)
 
 struct object *objects_vdso(const struct objects *objects)
 {
-	return objects->vdso ? objects->vdso : objects->anonymous;
+	if (!objects->vdso)
+		return objects->anonymous;
+	return objects->vdso;
 }
 
 struct object *objects_anonymous(const struct objects *objects)
@@ -261,14 +226,16 @@ struct object *objects_find(const struct objects *objects, const struct target_i
 	return (struct object *)at;
 }
 
-/* Which of two to close first: not named by samples, then sampled longest ago. */
+/* Returns whether a is closed before b: not named by samples, then sampled longest ago. */
 static bool more_idle(const struct object *a, const struct object *b)
 {
 	if (!b)
 		return true;
 	if ((a->sampled == 0) != (b->sampled == 0))
 		return a->sampled == 0;
-	return a->sampled != b->sampled ? a->sampled < b->sampled : a->number < b->number;
+	if (a->sampled != b->sampled)
+		return a->sampled < b->sampled;
+	return a->number < b->number;
 }
 
 static void limit_descriptors(struct objects *objects)
@@ -303,8 +270,12 @@ void objects_reopen(struct objects *objects, struct object *object, int fd)
 struct object *objects_add(struct objects *objects, const struct target_identity *identity,
 			   const char *name, int fd, uint32_t owner)
 {
-	struct object *object = object_new(objects, name ? name : UNNAMED);
+	struct object *object;
 
+	if (name)
+		object = object_new(objects, name);
+	else
+		object = object_new(objects, UNNAMED);
 	if (!object) {
 		close(fd);
 		return NULL;
@@ -316,7 +287,7 @@ struct object *objects_add(struct objects *objects, const struct target_identity
 	object->fd = fd;
 	objects->open++;
 	objects->counts.objects++;
-	/* Without memory it is not found again, but opened once more. */
+	/* Without memory the object is not found again: its file is opened once more. */
 	chain_add(objects->by_identity, identity_hash(identity), &object->chain);
 	submit(objects, object, identity->size);
 	limit_descriptors(objects);
@@ -325,8 +296,11 @@ struct object *objects_add(struct objects *objects, const struct target_identity
 
 void objects_name(struct object *object, const char *name)
 {
-	char *copy = object->unnamed ? strdup(name) : NULL;
+	char *copy;
 
+	if (!object->unnamed)
+		return;
+	copy = strdup(name);
 	if (!copy)
 		return;
 	free(object->name);
@@ -366,7 +340,7 @@ static void store(struct objects *objects, struct object *object, uint64_t now)
 		return;
 	}
 	if (r < 0) {
-		name_detail(objects, "tables", object->name, strerror(-r));
+		failures_part(&objects->failures, "tables", object->name, r);
 		mark_no_room(objects, object);
 	}
 	unwind_table_free(object->source);
@@ -392,7 +366,7 @@ static void finish(struct objects *objects, struct object *object, struct parser
 		object->build_id = strdup(result->build_id);
 	if (result->table_error < 0 && result->table_error != -ENOENT) {
 		objects->counts.no_rules++;
-		name_detail(objects, "unwind", object->name, strerror(-result->table_error));
+		failures_part(&objects->failures, "unwind", object->name, result->table_error);
 	}
 	if (object->source)
 		store(objects, object, now);
@@ -441,7 +415,7 @@ size_t objects_count(const struct objects *objects)
 	return map_count(objects->by_number);
 }
 
-/* The broker opens it once a minute only. */
+/* The broker opens a file once a minute only. */
 static bool may_come_back(const struct object *object, uint64_t now)
 {
 	return object->opened != 0 && now - object->opened < OBJECT_KEPT_FOR;

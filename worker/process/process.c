@@ -45,8 +45,9 @@ void processes_free(struct processes *processes)
 	free(processes);
 }
 
-struct process *processes_add_ended(struct processes *processes, uint32_t pid, uint64_t generation,
-				    uint64_t time)
+/* Returns a process that is in no list of live ones. NULL: no memory. */
+static struct process *add(struct processes *processes, uint32_t pid, uint64_t generation,
+			   uint64_t time)
 {
 	struct process *process = calloc(1, sizeof(*process));
 
@@ -54,8 +55,8 @@ struct process *processes_add_ended(struct processes *processes, uint32_t pid, u
 		return NULL;
 	process->pid = pid;
 	process->generation = generation;
+	process->state = PROCESS_UNLISTED;
 	process->started = time;
-	process->ended = time;
 	if (map_put(processes->all, process_slot_key(pid, generation), process) < 0) {
 		free(process);
 		return NULL;
@@ -66,14 +67,24 @@ struct process *processes_add_ended(struct processes *processes, uint32_t pid, u
 struct process *processes_add(struct processes *processes, uint32_t pid, uint64_t generation,
 			      uint64_t time)
 {
-	struct process *process = processes_add_ended(processes, pid, generation, time);
+	struct process *process = add(processes, pid, generation, time);
 
-	if (process && map_put(processes->live, pid, process) < 0) {
+	if (!process)
+		return NULL;
+	if (map_put(processes->live, pid, process) < 0) {
 		processes_remove(processes, process);
 		return NULL;
 	}
+	return process;
+}
+
+struct process *processes_add_ended(struct processes *processes, uint32_t pid, uint64_t generation,
+				    uint64_t time)
+{
+	struct process *process = add(processes, pid, generation, time);
+
 	if (process)
-		process->ended = 0;
+		processes_end(processes, process, time);
 	return process;
 }
 
@@ -89,7 +100,8 @@ struct process *processes_live(const struct processes *processes, uint32_t pid)
 
 void processes_end(struct processes *processes, struct process *process, uint64_t time)
 {
-	process->ended = time ? time : 1;
+	process_step(process, PROCESS_EXITED);
+	process->ended = time;
 	if (map_get(processes->live, process->pid) == process)
 		map_remove(processes->live, process->pid);
 }
@@ -105,14 +117,23 @@ struct process *processes_next(const struct processes *processes, size_t *cursor
 	uint64_t key;
 	void *value;
 
-	return map_next(processes->all, cursor, &key, &value) ? value : NULL;
+	if (!map_next(processes->all, cursor, &key, &value))
+		return NULL;
+	return value;
+}
+
+void process_step(struct process *process, enum process_event event)
+{
+	process->state = process_state_after(process->state, event);
 }
 
 struct target_process process_asked(const struct process *process)
 {
-	return (struct target_process){
-		.pid = process->pid,
-		.thread = process->by_thread && process->tid != 0 ? process->tid : process->pid};
+	struct target_process asked = {.pid = process->pid, .thread = process->pid};
+
+	if (process->route == PROCESS_BY_THREAD && process->tid != 0)
+		asked.thread = process->tid;
+	return asked;
 }
 
 static void cut_name(char ret_name[ABI_COMM_BYTES], const char *name)
@@ -135,7 +156,7 @@ void process_name(const struct process *process, char ret_name[ABI_COMM_BYTES])
 	cut_name(ret_name, process->comm);
 	if (ret_name[0] || !process->mappings)
 		return;
-	/* The program lies below its libraries, with or without PIE. */
+	/* A program lies below its libraries, with or without PIE. */
 	for (size_t i = 0; i < process->mappings->open_count; i++) {
 		const struct object *object = process->mappings->open[i].object;
 

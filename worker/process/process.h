@@ -8,34 +8,33 @@
 #include <stdint.h>
 
 #include "bpf/abi.h"
+#include "worker/process/state.h"
 
 struct mappings;
 struct processes;
 
-enum process_listing {
-	LISTING_NONE,
-	LISTING_ASKED,
-	LISTING_DONE,
+/* /proc/PID/maps is empty once the main thread has exited, and that of another thread is not. */
+enum process_route {
+	PROCESS_BY_PID,
+	PROCESS_BY_THREAD,
 };
 
 struct process {
 	uint32_t pid;
 	uint64_t generation;
-	uint64_t started, ended; /* ended 0: alive */
+	enum process_state state; /* process_step() alone writes it */
+	uint64_t started, ended;  /* times; ended counts in the two ended states */
 	uint64_t cgroup;
 	char comm[ABI_COMM_BYTES]; /* of the main thread; empty: not known yet */
 	struct mappings *mappings;
-	uint32_t tid;	/* of the thread that was sampled last, or 0 */
-	bool by_thread; /* it is asked for through that thread: the main one may have exited */
-	bool complete;	/* mappings are all there are: listed, or told from the start */
-	enum process_listing listing;
-	uint64_t asked, listed; /* when, or 0 */
+	uint32_t tid; /* of the thread that was sampled last, or 0 */
+	enum process_route route;
+	uint64_t asked; /* time of the last question for a listing, or 0 */
 	uint64_t relist_after, relist_gap;
-	bool list_again;       /* its listing came before what was told of it could be read */
-	bool put_off;	       /* wants to be listed again, but others were in this second */
+	bool put_off;	       /* counted by the lister as waiting for its next listing */
 	uint64_t refused;      /* mappings of a listing */
-	bool no_slot, no_room; /* it was so at least once */
-	uint64_t losses;       /* of the side-band, as far as its mappings reflect them */
+	bool no_slot, no_room; /* counted by the publisher, once each */
+	uint64_t losses;       /* of the side-band, as far as the mappings reflect them */
 };
 
 struct processes *processes_new(void);		  /* NULL: no memory */
@@ -44,7 +43,7 @@ void processes_free(struct processes *processes); /* each with its mappings; NUL
 /* A new live process, the only one of its pid, without mappings yet. NULL: no memory. */
 struct process *processes_add(struct processes *processes, uint32_t pid, uint64_t generation,
 			      uint64_t time);
-/* One that is over already, whatever has its pid now. */
+/* A process that has ended already; the pid may be of another process now. */
 struct process *processes_add_ended(struct processes *processes, uint32_t pid, uint64_t generation,
 				    uint64_t time);
 struct process *processes_find(const struct processes *processes, uint32_t pid,
@@ -56,11 +55,14 @@ void processes_remove(struct processes *processes, struct process *process);
 /* Visits all; the one just visited may be removed. *cursor starts at 0; NULL at the end. */
 struct process *processes_next(const struct processes *processes, size_t *cursor);
 
-/* How the target is to be asked for it. */
+/* Moves a process to the state that follows an event; processes_end() sends PROCESS_EXITED. */
+void process_step(struct process *process, enum process_event event);
+
+/* Returns by which pid and thread the target is asked for a process. */
 struct target_process process_asked(const struct process *process);
 /* Names are at most 15 bytes and a NUL. */
 void process_set_comm(struct process *process, const char *comm);
-/* Of the main thread, else of the program's file; empty: neither is known. */
+/* The name of the main thread, else of the program's file; empty: neither is known. */
 void process_name(const struct process *process, char ret_name[ABI_COMM_BYTES]);
 
 #endif

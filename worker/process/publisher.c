@@ -283,7 +283,7 @@ int publisher_update(struct publisher *publisher, struct process *process, uint6
 	int r, placed = 0;
 	bool refused;
 
-	if (process->ended || !process->complete)
+	if (!process_state_is_complete(process->state) || process_state_is_ended(process->state))
 		return 0;
 	mappings->dirty |= !mappings->block;
 	r = publisher_build(publisher, mappings, now);

@@ -6,7 +6,7 @@
 #include "worker/process/mapping.h"
 #include "worker/process/object.h"
 #include "worker/process/process.h"
-#include "worker/process/tracker.h"
+#include "worker/process/tracker_parts.h"
 
 typedef void (*marker)(const struct mapping *mapping);
 
@@ -63,7 +63,7 @@ void sweep_replaced(const struct processes *processes)
 	size_t cursor = 0;
 
 	while ((process = processes_next(processes, &cursor)) != NULL)
-		if (!process->ended)
+		if (!process_state_is_ended(process->state))
 			forget_replaced(process->mappings);
 }
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sample records between the rings and the profile. A record is held until the side-band has been
- * read once more after it, and while an answer about its addresses is under way; then its addresses
- * become locations. Locations in a file carry the offset in the file until the names are made, so
- * that no record waits for a parse.
+ * read once more after it, and while an answer about its addresses is under way. Then stack.h makes
+ * its addresses locations.
  */
 #ifndef KEYHOLE_WORKER_SAMPLE_SAMPLES_H
 #define KEYHOLE_WORKER_SAMPLE_SAMPLES_H
@@ -13,6 +12,7 @@
 
 #include "bpf/abi.h"
 #include "worker/kernel/late_names.h"
+#include "worker/sample/stack.h"
 
 struct comm_filter;
 struct kernel_symbols;
@@ -63,8 +63,8 @@ void samples_use(struct samples *samples, struct profile *profile);
 
 /* The profile's object for a kernel range, 0: none yet. KERNEL_RANGES_MAX stands for unknown; from
  * SAMPLES_LATE on there is one for each module of the late names. */
-#define SAMPLES_LATE	      (KERNEL_RANGES_MAX + 1)
-#define SAMPLES_KERNEL_RANGES (SAMPLES_LATE + LATE_MODULES_MAX)
+#define SAMPLES_LATE	      STACK_LATE
+#define SAMPLES_KERNEL_RANGES STACK_KERNEL_RANGES
 uint32_t samples_kernel_object(const struct samples *samples, uint32_t range);
 /* The profile's object of addresses in no known mapping, 0: none yet. */
 uint32_t samples_unknown_object(const struct samples *samples);

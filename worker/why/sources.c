@@ -23,7 +23,7 @@
 
 /* ---- one object ---- */
 
-/* Then nobody reads lines of it: worker/naming/inlines.c. */
+/* Nobody reads lines of a file that not everybody may read: worker/naming/inlines.c. */
 static bool is_private(const struct object *object)
 {
 	struct stat status;
@@ -41,15 +41,16 @@ static enum source_rules rules_of(const struct object *object)
 		return RULES_PENDING;
 	if (object->table)
 		return RULES_EH_FRAME;
-	return object->rules_error == 0 || object->rules_error == -ENOENT ? RULES_NONE
-									  : RULES_DAMAGED;
+	if (object->rules_error < 0 && object->rules_error != -ENOENT)
+		return RULES_DAMAGED;
+	return RULES_NONE;
 }
 
 static bool has_symbols(struct image *image, const char *table)
 {
 	struct image_place place;
 
-	/* the first one stands for no symbol */
+	/* The first symbol of a table stands for none. */
 	return image_section_place(image, table, &place) == 0 && place.size > sizeof(Elf64_Sym);
 }
 
@@ -63,7 +64,7 @@ static bool has_go_table(struct symbol_cache *cache, struct image *image)
 	return true;
 }
 
-/* In the order in which they are asked: worker/naming/naming.c. */
+/* Looks for names in the order in which worker/naming/naming.c asks for them. */
 static void look_into(const struct sources_parts *parts, struct image *image,
 		      struct source *ret_source)
 {
@@ -80,8 +81,10 @@ static void look_into(const struct sources_parts *parts, struct image *image,
 		ret_source->names = NAMES_SYMTAB;
 	} else if (image_has_section(image, ".gnu_debugdata")) {
 		ret_source->names = NAMES_DEBUGDATA;
+	} else if (has_symbols(image, ".dynsym")) {
+		ret_source->names = NAMES_DYNSYM;
 	} else {
-		ret_source->names = has_symbols(image, ".dynsym") ? NAMES_DYNSYM : NAMES_NONE;
+		ret_source->names = NAMES_NONE;
 	}
 	if (ret_source->rules == RULES_EH_FRAME && ret_source->names == NAMES_GO &&
 	    !image_has_section(image, ".eh_frame"))
@@ -111,7 +114,9 @@ static int open_image(const struct object *object, struct image **ret_image)
 		return object->reason;
 	if (object->fd >= 0)
 		return image_open(object->fd, ret_image);
-	return object->bytes ? image_open_memory(object->bytes, object->size, ret_image) : -EMFILE;
+	if (object->bytes)
+		return image_open_memory(object->bytes, object->size, ret_image);
+	return -EMFILE;
 }
 
 static struct source describe(const struct sources_parts *parts, const struct object *object,
@@ -123,13 +128,16 @@ static struct source describe(const struct sources_parts *parts, const struct ob
 		.kernels = object->bytes != NULL,
 		.is_private = is_private(object),
 		.rules = rules_of(object),
-		.rows = object->table ? object->table->rows : 0,
 	};
 	struct image *image;
 
+	if (object->table)
+		source.rows = object->table->rows;
 	if (object->anonymous)
 		return source;
-	source.error = parts->clock() < deadline ? open_image(object, &image) : -ETIME;
+	source.error = -ETIME;
+	if (parts->clock() < deadline)
+		source.error = open_image(object, &image);
 	if (source.error < 0) {
 		source.names = NAMES_NOT_READ;
 		source.lines = LINES_NOT_READ;
@@ -143,7 +151,7 @@ static struct source describe(const struct sources_parts *parts, const struct ob
 
 /* ---- all of a process ---- */
 
-/* The one that lives, else the last one that had the pid. */
+/* Returns the process that lives, else the last one that had the pid. */
 static const struct process *find(const struct processes *processes, uint32_t pid)
 {
 	const struct process *found = processes_live(processes, pid), *process;
@@ -163,10 +171,12 @@ static uint32_t add_string(const struct sources_parts *parts, enum redact_kind k
 	char text[REDACT_BYTES];
 	uint32_t id = profile_string(parts->profile, redact_name(parts->redact, kind, name, text));
 
-	return id == PROFILE_FAILED ? 0 : id;
+	if (id == PROFILE_FAILED)
+		return 0;
+	return id;
 }
 
-/* What no sample was in is not in the profile yet. */
+/* Enters an object into the profile that no sample was in. */
 static int enter(const struct sources_parts *parts, struct object *object)
 {
 	struct profile_object entry = {.kind = KIND_NATIVE};
@@ -221,12 +231,16 @@ static int count_mappings(const struct sources_parts *parts, const struct mappin
 		of[sources->items[i].object] = &sources->items[i];
 	for (size_t i = 0; i < mappings->open_count; i++) {
 		const struct mapping *mapping = &mappings->open[i];
-		struct source *source = mapping->object ? of[mapping->object->profile_id] : NULL;
+		struct source *source = NULL;
 
+		if (mapping->object)
+			source = of[mapping->object->profile_id];
 		if (!source)
 			continue;
 		source->mappings++;
-		source->device = mapping->file ? file_device(mapping->file) : 0;
+		source->device = 0;
+		if (mapping->file)
+			source->device = file_device(mapping->file);
 	}
 	return 0;
 }
@@ -238,8 +252,8 @@ static void name_process(const struct sources_parts *parts, const struct process
 
 	process_name(process, name);
 	sources->name = add_string(parts, REDACT_COMM, name);
-	sources->ended = process->ended != 0;
-	sources->listed = process->complete;
+	sources->ended = process_state_is_ended(process->state);
+	sources->listed = process_state_is_complete(process->state);
 }
 
 int sources_collect(const struct sources_parts *parts, uint32_t pid, struct sources *ret_sources)
@@ -250,9 +264,10 @@ int sources_collect(const struct sources_parts *parts, uint32_t pid, struct sour
 	int r;
 
 	*ret_sources = (struct sources){.pid = pid};
-	if (pid == 0 && count > 0) /* a kernel thread */
-		*ret_sources =
-			(struct sources){.pid = samples[0].pid, .name = samples[0].process_name};
+	if (pid == 0 && count > 0) { /* a kernel thread */
+		ret_sources->pid = samples[0].pid;
+		ret_sources->name = samples[0].process_name;
+	}
 	process = find(parts->processes, ret_sources->pid);
 	if (!process || !process->mappings)
 		return describe_all(parts, ret_sources);
@@ -260,7 +275,9 @@ int sources_collect(const struct sources_parts *parts, uint32_t pid, struct sour
 	r = enter_all(parts, process->mappings);
 	if (r == 0)
 		r = describe_all(parts, ret_sources);
-	return r < 0 ? r : count_mappings(parts, process->mappings, ret_sources);
+	if (r < 0)
+		return r;
+	return count_mappings(parts, process->mappings, ret_sources);
 }
 
 void sources_release(struct sources *sources)

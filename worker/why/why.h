@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The answer of `keyhole why PID`: no profile, but a screen of text on what is known of a process's
- * mappings, what their samples lack, and what to do about it.
+ * The answer of `keyhole why PID` is a screen of text: the mappings of a process, the names and
+ * rules that samples lack, and what a user can do. sources.h looks the objects up, findings.h
+ * counts samples, advice.h advises, and this module writes the page.
  */
 #ifndef KEYHOLE_WORKER_WHY_WHY_H
 #define KEYHOLE_WORKER_WHY_WHY_H
@@ -13,7 +14,7 @@ struct sources;
 #define WHY_COLUMNS 79 /* of a line, at most; printable ASCII */
 #define WHY_LINES   23 /* of the whole */
 
-/* Of the samples of sources->pid. 0 or a negative errno. */
+/* Writes the page about the samples of sources->pid. 0 or a negative errno. */
 int why_render(const struct profile *profile, const struct sources *sources,
 	       const struct profile_times *times, int fd);
 

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "exporter/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stddef.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define COPY_BYTES 65536
+#define SEALS	   (F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+
+static int check_profile(int profile, uint64_t bytes)
+{
+	int seals = fcntl(profile, F_GET_SEALS);
+	struct stat status;
+
+	if (seals < 0 || (seals & SEALS) != SEALS)
+		return -EPERM;
+	if (bytes == 0)
+		return -ENODATA;
+	if (bytes > PROFILE_BYTES)
+		return -EFBIG;
+	if (fstat(profile, &status))
+		return -errno;
+	if ((uint64_t)status.st_size != bytes)
+		return -EBADMSG;
+	return 0;
+}
+
+/* A worker that somebody took over must not fill a disk, one window after another. */
+static bool has_room(const struct output *output, uint64_t bytes)
+{
+	struct stat status;
+
+	if (output->bytes + bytes <= PROFILE_BYTES)
+		return true;
+	return fstat(output->fd, &status) == 0 && !S_ISREG(status.st_mode);
+}
+
+/* Standard output can be a pipe that somebody made non-blocking. */
+static int write_all(int fd, const unsigned char *bytes, size_t size)
+{
+	struct pollfd poll_fd = {.fd = fd, .events = POLLOUT};
+
+	while (size > 0) {
+		ssize_t written = write(fd, bytes, size);
+
+		if (written >= 0) {
+			bytes += written;
+			size -= (size_t)written;
+		} else if (errno == EAGAIN) {
+			poll(&poll_fd, 1, -1);
+		} else if (errno != EINTR) {
+			return -errno;
+		}
+	}
+	return 0;
+}
+
+static int copy(int profile, uint64_t bytes, int fd)
+{
+	static unsigned char buffer[COPY_BYTES];
+	uint64_t at = 0;
+
+	while (at < bytes) {
+		ssize_t got = pread(profile, buffer, sizeof(buffer), (off_t)at);
+		int r;
+
+		if (got < 0)
+			return -errno;
+		if (got == 0)
+			return -EBADMSG;
+		r = write_all(fd, buffer, (size_t)got);
+		if (r < 0)
+			return r;
+		at += (uint64_t)got;
+	}
+	return 0;
+}
+
+int output_append(struct output *output, int profile, uint64_t bytes)
+{
+	int r = check_profile(profile, bytes);
+
+	/* Nothing happened since the last window. */
+	if (r == -ENODATA && output->bytes > 0)
+		return 0;
+	if (r < 0)
+		return r;
+	if (!has_room(output, bytes))
+		return -EFBIG;
+	r = copy(profile, bytes, output->fd);
+	output->torn = r < 0;
+	output->bytes += bytes;
+	return r;
+}
+
+int output_sync(const struct output *output)
+{
+	if (fsync(output->fd) == 0 || errno == EINVAL || errno == EROFS)
+		return 0;
+	return -errno;
+}
+
+bool output_is_closed(const struct output *output)
+{
+	struct pollfd poll_fd = {.fd = output->fd};
+
+	return poll(&poll_fd, 1, 0) > 0 && (poll_fd.revents & (POLLERR | POLLHUP | POLLNVAL)) != 0;
+}

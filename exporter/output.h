@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The output that the loader gave the exporter: a file, a pipe, a socket or a terminal. Profiles
+ * come as memfds, which must be sealed, so that nobody changes the bytes after their size was
+ * checked.
+ */
+#ifndef KEYHOLE_EXPORTER_OUTPUT_H
+#define KEYHOLE_EXPORTER_OUTPUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifndef PROFILE_BYTES
+#define PROFILE_BYTES (1ull << 30) /* of one profile, and of all in one regular file, at most */
+#endif
+
+struct output {
+	int fd;
+	uint64_t bytes; /* written so far */
+	bool torn;	/* the output may end in the middle of a profile */
+};
+
+/*
+ * Appends a profile of so many bytes, or nothing for a later window of 0 bytes. Returns 0, -EPERM
+ * (a seal lacks), -EBADMSG (another size), -EFBIG (too large) or -ENODATA (no bytes): these write
+ * nothing. Another negative errno is that of a failed write, and sets torn.
+ */
+int output_append(struct output *output, int profile, uint64_t bytes);
+/* 0 or a negative errno. A pipe or a terminal has nothing to sync: 0. */
+int output_sync(const struct output *output);
+/* Whether the reader has closed a pipe, or the other end a socket or a terminal. */
+bool output_is_closed(const struct output *output);
+
+#endif

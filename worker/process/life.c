@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/process/life.h"
+
+#include <stddef.h>
+
+#include "bpf/abi.h"
+#include "worker/process/launch.h"
+#include "worker/process/lister.h"
+#include "worker/process/listing.h"
+#include "worker/process/mapping.h"
+#include "worker/process/process.h"
+#include "worker/process/roster.h"
+
+/* ---- mappings and names ---- */
+
+static void add_mapping(struct life *life, struct mappings *mappings, const struct mapping *mapping)
+{
+	int r = mappings_add(mappings, mapping);
+
+	if (r > 0)
+		life->roster->changed = true;
+	if (r < 0)
+		life->refused++;
+}
+
+static void add_to_process(struct life *life, struct process *process,
+			   const struct mapping *mapping)
+{
+	if (mappings_know(process->mappings, mapping))
+		return;
+	if (roster_own_mappings(process) == 0)
+		add_mapping(life, process->mappings, mapping);
+}
+
+void life_mmap(struct life *life, uint64_t time, uint32_t pid, const struct tracker_mapping *told)
+{
+	struct launch *launch = launches_find(life->launches, pid);
+	struct process *process = processes_live(life->roster->processes, pid);
+	struct mapping mapping;
+
+	if (!launch && !process)
+		return;
+	if (launch && launch->denied)
+		return;
+	if (!listing_mapping(life->parts, told, &mapping))
+		return;
+	mapping.from = time;
+	if (launch)
+		add_mapping(life, launch->mappings, &mapping);
+	else
+		add_to_process(life, process, &mapping);
+}
+
+void life_comm(struct life *life, uint64_t time, uint32_t pid, uint32_t tid, const char *comm,
+	       bool exec)
+{
+	struct process *process = processes_live(life->roster->processes, pid);
+	bool keep = process || !life->parts->known_only;
+
+	if (exec)
+		launches_begin(life->launches, pid, time, comm, life->lister->losses, keep);
+	else if (process && pid == tid)
+		process_set_comm(process, comm);
+}
+
+/* ---- events ---- */
+
+/* Adds a live process, without asking for a listing. Takes the mappings. */
+static struct process *add(struct life *life, const struct event *event, struct mappings *mappings)
+{
+	struct process *process =
+		roster_add(life->roster, event->pid, event->generation, event->time, mappings);
+
+	if (!process)
+		return NULL;
+	process->losses = life->lister->losses;
+	process->cgroup = event->cgroup;
+	return process;
+}
+
+static struct process *find(const struct life *life, const struct event *event)
+{
+	return processes_find(life->roster->processes, event->pid, event->generation);
+}
+
+static void on_seen(struct life *life, const struct event *event)
+{
+	struct process *process = find(life, event);
+
+	if (process) {
+		process->cgroup = event->cgroup;
+		return;
+	}
+	process = add(life, event, NULL);
+	if (process)
+		lister_ask(life->lister, process);
+}
+
+static void inherit(struct process *child, const struct process *parent)
+{
+	process_set_comm(child, parent->comm);
+	child->losses = parent->losses;
+	if (process_state_is_complete(parent->state))
+		process_step(child, PROCESS_WAS_TOLD);
+}
+
+static void on_forked(struct life *life, const struct event *event)
+{
+	struct process *parent = processes_find(life->roster->processes, event->parent_pid,
+						event->parent_generation);
+	struct mappings *mappings = NULL;
+	struct process *child;
+
+	/* A sample may have come before the event: life_process(). */
+	if (find(life, event))
+		return;
+	if (parent && parent->mappings)
+		mappings = mappings_share(parent->mappings);
+	child = add(life, event, mappings);
+	if (!child)
+		return;
+	if (parent)
+		inherit(child, parent);
+	if (!process_state_is_complete(child->state))
+		lister_ask(life->lister, child);
+}
+
+static void start_program(struct life *life, const struct event *event, struct launch *launch)
+{
+	struct mappings *mappings = launch ? launch_take(launch) : NULL;
+	bool told = mappings != NULL;
+	struct process *process = add(life, event, mappings);
+
+	if (!process)
+		return;
+	if (launch)
+		process_set_comm(process, launch->comm);
+	if (told)
+		process_step(process, PROCESS_WAS_TOLD);
+	if (!told || launch->losses != life->lister->losses)
+		lister_ask(life->lister, process);
+}
+
+static void on_execed(struct life *life, const struct event *event)
+{
+	struct launch *launch = launches_find(life->launches, event->pid);
+
+	if (find(life, event))
+		return;
+	start_program(life, event, launch);
+	launches_end(life->launches, launch);
+}
+
+/* Ends the process; the records of the denied program that follow are thrown away. */
+static void on_denied(struct life *life, const struct event *event)
+{
+	struct process *process = processes_live(life->roster->processes, event->pid);
+
+	launches_deny(life->launches, event->pid, event->time);
+	if (process)
+		roster_end(life->roster, process, event->time);
+}
+
+static void on_exited(struct life *life, const struct event *event)
+{
+	struct process *process = find(life, event);
+
+	launches_end(life->launches, launches_find(life->launches, event->pid));
+	if (process && !process_state_is_ended(process->state))
+		roster_end(life->roster, process, event->time);
+}
+
+void life_event(struct life *life, const struct event *event)
+{
+	static void (*const handlers[])(struct life *, const struct event *) = {
+		[EVENT_SEEN] = on_seen,	  [EVENT_FORK] = on_forked,   [EVENT_EXEC] = on_execed,
+		[EVENT_EXIT] = on_exited, [EVENT_DENIED] = on_denied,
+	};
+
+	if (event->kind >= sizeof(handlers) / sizeof(*handlers) || !handlers[event->kind])
+		return;
+	if (event->pid == 0 || event->pid > PROCESS_PID_MAX || event->generation == 0)
+		return;
+	handlers[event->kind](life, event);
+}
+
+struct process *life_process(struct life *life, uint32_t pid, uint64_t generation, uint64_t time,
+			     uint64_t now)
+{
+	struct roster *roster = life->roster;
+	struct process *process = processes_find(roster->processes, pid, generation);
+	const struct process *live = processes_live(roster->processes, pid);
+
+	if (process)
+		return process;
+	/* A younger process has the pid: the record is of a process that has ended. */
+	if (live && live->started >= time) {
+		process = roster_add_ended(roster, pid, generation, now);
+		if (process)
+			process->losses = life->lister->losses;
+		return process;
+	}
+	process = roster_add(roster, pid, generation, time, NULL);
+	if (!process)
+		return NULL;
+	process->losses = life->lister->losses;
+	lister_ask(life->lister, process);
+	return process;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Applies what BPF programs and side-band tell of processes, by time: processes begin, fork, start
+ * programs, get mappings and names, end.
+ */
+#ifndef KEYHOLE_WORKER_PROCESS_LIFE_H
+#define KEYHOLE_WORKER_PROCESS_LIFE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct event;
+struct launches;
+struct lister;
+struct process;
+struct roster;
+struct tracker_mapping;
+struct tracker_parts;
+
+struct life {
+	const struct tracker_parts *parts; /* borrowed, as all pointers here */
+	struct roster *roster;
+	struct lister *lister;
+	struct launches *launches;
+	uint64_t refused; /* mappings beyond MAPPINGS_MAX, or without memory */
+};
+
+/* See tracker.h. */
+void life_event(struct life *life, const struct event *event);
+void life_comm(struct life *life, uint64_t time, uint32_t pid, uint32_t tid, const char *comm,
+	       bool exec);
+void life_mmap(struct life *life, uint64_t time, uint32_t pid,
+	       const struct tracker_mapping *mapping);
+struct process *life_process(struct life *life, uint32_t pid, uint64_t generation, uint64_t time,
+			     uint64_t now);
+
+#endif

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/process/lister.h"
+
+#include <errno.h>
+
+#include "worker/process/launch.h"
+#include "worker/process/listing.h"
+#include "worker/process/mapping.h"
+#include "worker/process/process.h"
+#include "worker/process/roster.h"
+#include "worker/target/target.h"
+
+void lister_init(struct lister *lister, const struct tracker_parts *parts, struct roster *roster,
+		 const struct launches *launches)
+{
+	*lister = (struct lister){.parts = parts, .roster = roster, .launches = launches};
+}
+
+static void on_answer(void *context, uint64_t key, struct target_reply *reply);
+
+bool lister_ask(struct lister *lister, struct process *process)
+{
+	struct target *target = lister->parts->target;
+	const struct target_request request = {
+		.kind = TARGET_MAPS,
+		.process = process_asked(process),
+		.done = on_answer,
+		.context = lister,
+		.key = process_slot_key(process->pid, process->generation),
+	};
+
+	if (target->ask(target, &request) < 0)
+		return false;
+	process->asked = lister->parts->clock();
+	process_step(process, PROCESS_WAS_ASKED);
+	return true;
+}
+
+/* ---- again ---- */
+
+/* Counts a listing of this second. False: there were too many. */
+static bool take_turn(struct lister *lister, uint64_t now)
+{
+	if (now / NS_PER_SECOND != lister->second) {
+		lister->second = now / NS_PER_SECOND;
+		lister->relists = 0;
+	}
+	if (lister->relists >= TRACKER_RELISTS_PER_SECOND)
+		return false;
+	lister->relists++;
+	lister->counts.relists++;
+	return true;
+}
+
+static void put_off(struct lister *lister, struct process *process)
+{
+	if (!process->put_off)
+		lister->counts.put_off++;
+	process->put_off = true;
+}
+
+static void widen_gap(struct process *process, uint64_t now)
+{
+	if (process->relist_gap == 0)
+		process->relist_gap = RELIST_GAP_FIRST;
+	else
+		process->relist_gap *= 2;
+	if (process->relist_gap > RELIST_GAP_MAX)
+		process->relist_gap = RELIST_GAP_MAX;
+	process->relist_after = now + process->relist_gap;
+}
+
+bool lister_relist(struct lister *lister, struct process *process, uint64_t now)
+{
+	if (process_state_is_asked(process->state))
+		return true;
+	if (process_state_is_ended(process->state) || now < process->relist_after)
+		return false;
+	if (!take_turn(lister, now)) {
+		put_off(lister, process);
+		return false;
+	}
+	process->put_off = false;
+	widen_gap(process, now);
+	process->losses = lister->losses;
+	return lister_ask(lister, process);
+}
+
+bool lister_relist_doubtful(struct lister *lister, struct process *process, uint64_t now)
+{
+	if (process_state_is_asked(process->state))
+		return true;
+	if (process->losses == lister->losses)
+		return false;
+	return lister_relist(lister, process, now);
+}
+
+void lister_retry(struct lister *lister, struct process *process)
+{
+	if (process_state_is_early(process->state) && !lister_ask(lister, process))
+		lister->roster->changed = true;
+}
+
+void lister_look_for_ended(struct lister *lister)
+{
+	int asked = 0;
+
+	while (asked < CHECKS_A_SECOND) {
+		struct process *process = processes_next(lister->roster->processes, &lister->check);
+
+		if (!process) {
+			lister->check = 0;
+			return;
+		}
+		if (process_state_is_ended(process->state) ||
+		    process_state_is_asked(process->state))
+			continue;
+		if (lister_ask(lister, process))
+			asked++;
+	}
+}
+
+/* ---- answers ---- */
+
+/* Counts mappings that did not fit. Each listing refuses the same ones again. */
+static void count_refused(struct lister *lister, struct process *process, uint64_t refused)
+{
+	if (refused <= process->refused)
+		return;
+	lister->counts.refused += refused - process->refused;
+	process->refused = refused;
+}
+
+/* Returns false without memory. */
+static bool apply(struct lister *lister, struct process *process, const struct listing *listing,
+		  uint64_t now)
+{
+	uint64_t refused = listing->refused;
+
+	if (roster_own_mappings(process) < 0)
+		return false;
+	if (mappings_replace(process->mappings, listing->items, listing->count, process->asked,
+			     now) < 0)
+		refused++;
+	count_refused(lister, process, refused);
+	return true;
+}
+
+/* Returns false for a listing that is empty, as that of a main thread that has exited before other
+ * threads is. */
+static bool take_listing(struct lister *lister, struct process *process,
+			 const struct target_reply *reply, uint64_t now)
+{
+	enum process_event event = PROCESS_NOT_LISTED;
+	struct listing listing;
+	bool useful = false;
+
+	if (reply->error == 0 && listing_read(lister->parts, reply->fd, &listing) == 0) {
+		useful = listing.count > 0;
+		if (useful && apply(lister, process, &listing, now))
+			event = PROCESS_LISTED;
+		listing_release(&listing);
+	}
+	process_step(process, event);
+	return useful;
+}
+
+/* Returns true when a process that was there once is there no more, even if no event tells so. */
+static bool is_gone(const struct process *process, const struct target_reply *reply)
+{
+	return reply->error == -ENOENT && process_state_is_complete(process->state) &&
+	       process_asked(process).thread == process->pid;
+}
+
+static void change_route(struct process *process)
+{
+	if (process->route == PROCESS_BY_PID)
+		process->route = PROCESS_BY_THREAD;
+	else
+		process->route = PROCESS_BY_PID;
+}
+
+static void take_answer(struct lister *lister, struct process *process,
+			const struct target_reply *reply, uint64_t now)
+{
+	/* While a program starts under the pid, the listing may show that program's mappings; the
+	 * events of that program tell them. */
+	if (launches_find(lister->launches, process->pid)) {
+		process_step(process, PROCESS_NOT_LISTED);
+		lister_relist(lister, process, now);
+		return;
+	}
+	if (is_gone(process, reply)) {
+		roster_end(lister->roster, process, now);
+		return;
+	}
+	if (take_listing(lister, process, reply, now))
+		return;
+	change_route(process);
+	if (process->tid != 0)
+		lister_relist(lister, process, now);
+}
+
+static void on_answer(void *context, uint64_t key, struct target_reply *reply)
+{
+	struct lister *lister = context;
+	uint64_t now = lister->parts->clock();
+	/* The events that this applies may end the process. */
+	bool current = lister->parts->catch_up(lister->parts->catch_up_context);
+	struct process *process = processes_find(lister->roster->processes, key & PROCESS_PID_MAX,
+						 key >> PROCESS_PID_BITS);
+
+	if (!process)
+		return;
+	lister->roster->changed = true;
+	lister->answers++;
+	if (!process_state_is_asked(process->state)) /* ended meanwhile */
+		return;
+	if (current)
+		take_answer(lister, process, reply, now);
+	else
+		process_step(process, PROCESS_TOO_EARLY);
+}

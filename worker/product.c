@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/product.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <time.h>
+
+#include "base/event_rows.h"
+#include "ipc/log.h"
+#include "ipc/time.h"
+#include "profile/format/format.h"
+#include "profile/profile.h"
+#include "profile/reachable.h"
+#include "worker/naming/debug_files.h"
+#include "worker/process/object.h"
+#include "worker/sample/samples.h"
+#include "worker/why/why.h"
+
+int product_init(struct product *product, const struct message_config *config, uint64_t now)
+{
+	product->parts.config = config;
+	product->window = now;
+	product->profile = profile_new();
+	if (!product->profile)
+		return -ENOMEM;
+	if (format_find(config->format)->wants_times)
+		profile_keep_times(product->profile);
+	return 0;
+}
+
+void product_set_parts(struct product *product, const struct product_parts *parts)
+{
+	product->parts = *parts;
+}
+
+void product_release(struct product *product)
+{
+	profile_free(product->profile);
+	sources_release(&product->sources);
+}
+
+/* ---- names ---- */
+
+static bool wants_lines(const struct message_config *config)
+{
+	return !(config->flags & (OPTIONS_NO_INLINE | OPTIONS_WHY)) && session_every(config) == 0;
+}
+
+static int name(struct product *product, uint64_t patience)
+{
+	const struct product_parts *parts = &product->parts;
+	struct naming_parts naming = {
+		.profile = product->profile,
+		.objects = parts->objects,
+		.samples = parts->samples,
+		.symbols = parts->symbols,
+		.late_names = parts->late_names,
+		.redact = parts->redact,
+		.cache = parts->cache,
+		.debug_files = parts->debug_files,
+		.counts = &product->names,
+		.clock = parts->clock,
+		.patience = patience,
+	};
+	const uint64_t began = parts->clock(), inlines = product->inlines.time;
+	int r;
+
+	if (wants_lines(parts->config))
+		naming.inlines = &product->inlines;
+	r = naming_run(&naming);
+	product->naming_time += parts->clock() - began - (product->inlines.time - inlines);
+	return r;
+}
+
+static int find_sources(struct product *product, uint32_t pid)
+{
+	const struct sources_parts parts = {
+		.profile = product->profile,
+		.processes = product->parts.processes,
+		.objects = product->parts.objects,
+		.redact = product->parts.redact,
+		.cache = product->parts.cache,
+		.debug_files = product->parts.debug_files,
+		.clock = product->parts.clock,
+	};
+
+	return sources_collect(&parts, pid, &product->sources);
+}
+
+int product_finish(struct product *product, uint32_t pid)
+{
+	int r = name(product, 0);
+	uint64_t unasked = debug_files_unasked(product->parts.debug_files);
+
+	if (unasked > 0)
+		log_info("names: %" PRIu64 " debug files not asked for: others took long", unasked);
+	product->without_names += naming_without(product->profile);
+	product->unnamed += naming_failed(product->profile);
+	if (r < 0 || !(product->parts.config->flags & OPTIONS_WHY))
+		return r;
+	return find_sources(product, pid);
+}
+
+/* ---- bytes ---- */
+
+/* Returns CLOCK_REALTIME less CLOCK_MONOTONIC. */
+static uint64_t realtime_offset(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec - time_now();
+}
+
+static struct profile_times times_of(const struct message_sampling *sampling, uint64_t start,
+				     uint64_t end)
+{
+	struct profile_times times = {
+		.start_monotonic_ns = start,
+		.start_realtime_ns = start + realtime_offset(),
+		.duration_ns = end - start,
+		.period = sampling->period,
+		.event = event_counted(sampling->event, sampling->period),
+	};
+
+	if (times.period == 0)
+		times.period = NS_PER_SECOND / sampling->frequency;
+	return times;
+}
+
+static int render(const struct product *product, const struct profile *profile, uint64_t start,
+		  uint64_t end, int fd)
+{
+	const struct message_config *config = product->parts.config;
+	const struct profile_times times = times_of(&config->sampling, start, end);
+	const struct format_options options = {.by_thread = config->flags & OPTIONS_BY_THREAD};
+
+	if (config->flags & OPTIONS_WHY)
+		return why_render(profile, &product->sources, &times, fd);
+	return format_find(config->format)->render(profile, &times, &options, fd);
+}
+
+/* Renders the samples of this window with their names, without those of other windows. */
+static int render_window(const struct product *product, uint64_t end, int fd)
+{
+	struct profile *part;
+	int r = profile_reachable(product->profile, &part);
+
+	if (r < 0)
+		return r;
+	r = render(product, part, product->window, end, fd);
+	profile_free(part);
+	return r;
+}
+
+int product_render(const struct product *product, const struct message_stop *stop, int fd)
+{
+	uint64_t end = stop->stopped;
+
+	if (session_every(product->parts.config) == 0)
+		return render(product, product->profile, stop->started, stop->stopped, fd);
+	if (end < product->window)
+		end = product->window;
+	return render_window(product, end, fd);
+}
+
+/* ---- windows ---- */
+
+static bool is_full(const struct product *product)
+{
+	return profile_locations(product->profile) > WINDOW_LOCATIONS_MAX ||
+	       profile_strings(product->profile) > WINDOW_STRINGS_MAX ||
+	       product->names.bytes - product->kept_bytes > WINDOW_NAME_BYTES_MAX;
+}
+
+/* Begins another profile, without the names that this one keeps for later windows. */
+static int begin_profile(struct product *product)
+{
+	struct profile *profile = profile_new();
+	struct object *object;
+	size_t cursor = 0;
+
+	if (!profile)
+		return -ENOMEM;
+	log_info("stream: names of %" PRIu32 " locations: forgotten",
+		 profile_locations(product->profile));
+	product->unnamed += naming_failed(product->profile);
+	profile_free(product->profile);
+	product->profile = profile;
+	product->kept_bytes = product->names.bytes;
+	samples_use(product->parts.samples, profile);
+	while ((object = objects_next(product->parts.objects, &cursor)) != NULL)
+		object->profile_id = 0;
+	return 0;
+}
+
+int product_name_some(struct product *product)
+{
+	return name(product, WINDOW_PATIENCE_NS);
+}
+
+int product_render_window(struct product *product, int fd)
+{
+	const uint64_t end = product->parts.clock();
+	int r = render_window(product, end, fd);
+
+	if (r < 0)
+		return r;
+	product->without_names += naming_without(product->profile);
+	product->window = end;
+	debug_files_allow(product->parts.debug_files, DEBUG_FILES_WINDOW_MS);
+	if (is_full(product))
+		return begin_profile(product);
+	return profile_forget_samples(product->profile);
+}

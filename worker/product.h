@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The product of a session: the profile, from the samples' locations to the bytes of a format. A
+ * recording has one profile at the end; a stream has one for each window.
+ */
+#ifndef KEYHOLE_WORKER_PRODUCT_H
+#define KEYHOLE_WORKER_PRODUCT_H
+
+#include <stdint.h>
+
+#include "ipc/messages.h"
+#include "worker/naming/inlines.h"
+#include "worker/naming/naming.h"
+#include "worker/why/sources.h"
+
+struct debug_files;
+struct kernel_symbols;
+struct late_names;
+struct objects;
+struct processes;
+struct profile;
+struct redact;
+struct samples;
+struct symbol_cache;
+
+/* A stream keeps so many names for later windows. With more it begins another profile, as a second
+ * recording would. */
+#ifndef WINDOW_LOCATIONS_MAX
+#define WINDOW_LOCATIONS_MAX (1u << 16)
+#endif
+#define WINDOW_STRINGS_MAX    (2 * WINDOW_LOCATIONS_MAX)
+#define WINDOW_NAME_BYTES_MAX (16u << 20)
+#define WINDOW_PATIENCE_NS    (50ull * 1000 * 1000) /* half a turn, as samples wait meanwhile */
+
+/* Returns the seconds between the profiles of a stream; 0: there is one, at the end. */
+static inline uint32_t session_every(const struct message_config *config)
+{
+	return config->flags >> OPTIONS_EVERY & ((1u << (CONFIG_NAMES - OPTIONS_EVERY)) - 1);
+}
+
+/* All borrowed. */
+struct product_parts {
+	const struct message_config *config;
+	struct objects *objects;
+	const struct processes *processes;
+	struct samples *samples;
+	const struct kernel_symbols *symbols; /* NULL: none */
+	struct late_names *late_names;
+	const struct redact *redact;
+	struct symbol_cache *cache;
+	struct debug_files *debug_files; /* NULL: none */
+	uint64_t (*clock)(void);	 /* CLOCK_MONOTONIC, ns */
+};
+
+struct product {
+	struct product_parts parts;
+	struct profile *profile; /* owned */
+	struct naming_counts names;
+	struct inlines_counts inlines;
+	uint64_t naming_time; /* ns */
+	uint64_t window;      /* of a stream: since when */
+	uint64_t without_names, unnamed;
+	uint64_t kept_bytes;	/* names.bytes when the profile was begun */
+	struct sources sources; /* OPTIONS_WHY */
+};
+
+/* Makes an empty profile. 0 or -ENOMEM. The other parts come later: product_set_parts(). */
+int product_init(struct product *product, const struct message_config *config, uint64_t now);
+void product_set_parts(struct product *product, const struct product_parts *parts);
+void product_release(struct product *product); /* zeros are fine */
+
+/* No more samples: makes all names, and for `keyhole why` the sources of the objects of process
+ * pid. 0 or -ENOMEM. */
+int product_finish(struct product *product, uint32_t pid);
+/* See session.h. */
+int product_render(const struct product *product, const struct message_stop *stop, int fd);
+int product_name_some(struct product *product);
+int product_render_window(struct product *product, int fd);
+
+#endif

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/sample/stack.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/redact.h"
+#include "worker/kernel/kernel_symbols.h"
+#include "worker/process/mapping.h"
+#include "worker/process/object.h"
+#include "worker/process/process.h"
+
+_Static_assert(RECORD_KERNEL_FRAMES_MAX + RECORD_FRAMES_MAX + 2 <= PROFILE_STACK_MAX,
+	       "a record and its markers fit a stack");
+
+void stack_init(struct stack *stack, const struct stack_parts *parts)
+{
+	*stack = (struct stack){.parts = *parts};
+}
+
+void stack_use(struct stack *stack, struct profile *profile)
+{
+	stack->parts.profile = profile;
+	memset(stack->kernel_object, 0, sizeof(stack->kernel_object));
+	memset(stack->cut, 0, sizeof(stack->cut));
+	stack->unknown_object = 0;
+	stack->kernel_cut = 0;
+}
+
+/* ---- locations ---- */
+
+static uint32_t add_object(struct stack *stack, const char *name, enum profile_kind kind)
+{
+	struct profile_object object = {.kind = kind};
+
+	object.name = profile_string(stack->parts.profile, name);
+	if (object.name == PROFILE_FAILED)
+		return 0;
+	return profile_object_add(stack->parts.profile, &object);
+}
+
+static void push(struct stack *stack, uint32_t location)
+{
+	if (location == 0 || location == PROFILE_FAILED)
+		stack->failed = true;
+	else if (stack->depth < PROFILE_STACK_MAX)
+		stack->location[stack->depth++] = location;
+}
+
+static void push_address(struct stack *stack, uint32_t *object, const char *name,
+			 enum profile_kind kind, uint64_t address)
+{
+	if (*object == 0)
+		*object = add_object(stack, name, kind);
+	if (*object == 0 || *object == PROFILE_FAILED) {
+		*object = 0;
+		stack->failed = true;
+		return;
+	}
+	push(stack, profile_location_add(stack->parts.profile, *object, address));
+}
+
+/* Pushes a location that is its own name: each has an object, so that names cannot be mistaken. */
+static void push_marker(struct stack *stack, uint32_t *location, const char *name)
+{
+	uint32_t object = 0;
+
+	if (*location != 0) {
+		push(stack, *location);
+		return;
+	}
+	push_address(stack, &object, name, KIND_MARKER, 0);
+	if (!stack->failed)
+		*location = stack->location[stack->depth - 1];
+}
+
+static void push_unknown(struct stack *stack)
+{
+	push_address(stack, &stack->unknown_object, "[unknown]", KIND_MARKER, 0);
+}
+
+/* ---- kernel ---- */
+
+/* Returns false for a frame whose name BPF did not tell, or that had no room. */
+static bool push_late(struct stack *stack, u64 frame)
+{
+	const struct late_names *names = stack->parts.late_names;
+	uint32_t module = 0;
+	int place;
+
+	if (!names)
+		return false;
+	place = late_names_find(names, KERNEL_FRAME_OFFSET(frame), &module);
+	if (place < 0)
+		return false;
+	push_address(stack, &stack->kernel_object[STACK_LATE + module],
+		     late_names_module(names, module), KIND_KERNEL, (uint64_t)place);
+	return true;
+}
+
+static const char *range_name(const struct stack *stack, uint32_t range)
+{
+	if (range >= KERNEL_RANGES_MAX)
+		return NULL;
+	if (!stack->parts.symbols)
+		return "[kernel]";
+	return kernel_symbols_range(stack->parts.symbols, range);
+}
+
+static void push_kernel(struct stack *stack, u64 frame, bool leaf)
+{
+	uint32_t range = KERNEL_FRAME_RANGE(frame), offset = KERNEL_FRAME_OFFSET(frame);
+	const char *name;
+
+	if (range == KERNEL_RANGE_NAMED) {
+		if (push_late(stack, frame))
+			return;
+		offset = 0;
+	}
+	name = range_name(stack, range);
+	if (!name) {
+		range = KERNEL_RANGES_MAX;
+		name = "[kernel unknown]";
+		stack->kernel_unknown++;
+	}
+	/* A return address may be the first one of the next function. */
+	if (!leaf && offset > 0)
+		offset--;
+	push_address(stack, &stack->kernel_object[range], name, KIND_KERNEL, offset);
+}
+
+/* ---- user ---- */
+
+/* Returns a byte of the instruction that a frame is at: the one before a return address, which may
+ * be the first address of another function. */
+static uint64_t frame_pc(u64 frame)
+{
+	uint64_t address = FRAME_ADDRESS(frame);
+
+	if (frame & FRAME_EXACT)
+		return address;
+	return address - 1;
+}
+
+const struct mapping *stack_mapping(const struct process *process, const struct record *head,
+				    u64 frame)
+{
+	if (!process)
+		return NULL;
+	return mappings_find(process->mappings, frame_pc(frame), head->time);
+}
+
+static void push_user(struct stack *stack, const struct process *process, const struct record *head,
+		      u64 frame)
+{
+	const struct mapping *mapping = stack_mapping(process, head, frame);
+	struct object *object;
+	uint64_t address = frame_pc(frame);
+	char text[REDACT_BYTES];
+
+	if (!mapping || !mapping->object) {
+		push_unknown(stack);
+		return;
+	}
+	object = mapping->object;
+	if (object->sampled < head->time)
+		object->sampled = head->time;
+	if (!object->anonymous)
+		address += mapping->offset - mapping->start;
+	push_address(stack, &object->profile_id,
+		     redact_name(stack->parts.redact, REDACT_PATH, object->name, text), KIND_NATIVE,
+		     address);
+}
+
+static void push_cut(struct stack *stack, unsigned int reason)
+{
+	const struct profile_reason *why = profile_reason(reason);
+	const char *short_name = why->name;
+	char name[64];
+
+	if (why->class != CLASS_CUT)
+		return;
+	if (strncmp(short_name, "cut_", 4) == 0)
+		short_name += 4;
+	snprintf(name, sizeof(name), "[cut: %s]", short_name);
+	push_marker(stack, &stack->cut[reason], name);
+}
+
+void stack_make(struct stack *stack, const struct record *head, const u64 *frames,
+		const struct process *process)
+{
+	const u64 *user = frames + head->kernel_frames;
+
+	stack->depth = 0;
+	stack->failed = false;
+	for (unsigned int i = 0; i < head->kernel_frames; i++)
+		push_kernel(stack, frames[i], i == 0);
+	if (head->flags & RECORD_FLAG_KERNEL_CUT)
+		push_marker(stack, &stack->kernel_cut, "[cut: kernel stack]");
+	for (unsigned int i = 0; i < head->user_frames; i++)
+		push_user(stack, process, head, user[i]);
+	push_cut(stack, head->reason);
+}

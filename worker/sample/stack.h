@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Makes the frames of a record locations of the profile. A location in a file carries the offset in
+ * the file until naming, so that no record waits for a parse.
+ */
+#ifndef KEYHOLE_WORKER_SAMPLE_STACK_H
+#define KEYHOLE_WORKER_SAMPLE_STACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/abi.h"
+#include "profile/profile.h"
+#include "worker/kernel/late_names.h"
+
+struct kernel_symbols;
+struct mapping;
+struct process;
+struct redact;
+
+/* Objects of the kernel: one for each range, one for all other addresses, then one for each module
+ * of the late names. */
+#define STACK_LATE	    (KERNEL_RANGES_MAX + 1)
+#define STACK_KERNEL_RANGES (STACK_LATE + LATE_MODULES_MAX)
+
+struct stack_parts { /* all borrowed */
+	struct profile *profile;
+	const struct kernel_symbols *symbols; /* NULL: none */
+	const struct late_names *late_names;  /* NULL: none */
+	const struct redact *redact;
+};
+
+struct stack {
+	struct stack_parts parts;
+	/* Ids in the profile, 0: none yet. */
+	uint32_t kernel_object[STACK_KERNEL_RANGES];
+	uint32_t unknown_object;
+	uint32_t kernel_cut, cut[REASON_COUNT]; /* locations */
+	uint64_t kernel_unknown;		/* count of frames in no range */
+	bool failed;				/* the last stack_make() had no memory */
+	uint32_t location[PROFILE_STACK_MAX];	/* of the last stack_make() */
+	size_t depth;
+};
+
+void stack_init(struct stack *stack, const struct stack_parts *parts);
+/* Goes on with another profile, an empty one. */
+void stack_use(struct stack *stack, struct profile *profile);
+
+/* Makes the locations of a record with its frames. process NULL: all user frames are unknown. */
+void stack_make(struct stack *stack, const struct record *head, const u64 *frames,
+		const struct process *process);
+
+/* Returns the mapping of a user frame at the time of the record, or NULL. */
+const struct mapping *stack_mapping(const struct process *process, const struct record *head,
+				    u64 frame);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/totals.h"
+
+#include <inttypes.h>
+
+#include "ipc/log.h"
+#include "ipc/time.h"
+#include "worker/delivery.h"
+#include "worker/session.h"
+#include "worker/target/broker.h"
+
+static void log_stream(const struct delivery *delivery)
+{
+	log_info("stream: %" PRIu64 " profiles before the last, %" PRIu64
+		 " joined to the next as nobody read",
+		 delivery->sent, delivery->joined);
+}
+
+static void log_tables(const struct session_totals *totals)
+{
+	log_info("tables: %" PRIu64 " bytes, %" PRIu64 " rows of %" PRIu64 " objects (%" PRIu64
+		 " failed), %" PRIu64 " processes, listed again %" PRIu64 " times",
+		 totals->table_bytes, totals->table_rows, totals->objects, totals->objects_failed,
+		 totals->processes, totals->relists);
+}
+
+static void log_requests(const struct broker *broker)
+{
+	log_info("requests: %" PRIu64 " maps, %" PRIu64 " object, %" PRIu64 " segment",
+		 broker_asked(broker, TARGET_MAPS), broker_asked(broker, TARGET_OBJECT),
+		 broker_asked(broker, TARGET_SEGMENT));
+}
+
+static void log_names(const struct session_totals *totals)
+{
+	const struct naming_counts *names = &totals->names;
+
+	log_info("names: %.0f ms, at most %zu KiB of symbols, %" PRIu64 " blocks evicted; "
+		 "addresses by kernel %" PRIu64 ", Go %" PRIu64 ", tables %" PRIu64
+		 ", .gnu_debugdata %" PRIu64 ", debug files %" PRIu64 ", function starts %" PRIu64
+		 ", nothing %" PRIu64,
+		 (double)totals->naming_time / NS_PER_MS, totals->cache.peak >> 10,
+		 totals->cache.evicted, names->kernel, names->go, names->tables, names->debugdata,
+		 names->debug_files, names->starts, names->offsets);
+}
+
+static void log_lines(const struct inlines_counts *counts)
+{
+	log_info("lines: %.0f ms, %" PRIu64 " objects, %" PRIu64
+		 " more without all of them; %" PRIu64 " addresses, %" PRIu64
+		 " inlined functions, %" PRIu64 " KiB of answers",
+		 (double)counts->time / NS_PER_MS, counts->asked, counts->left,
+		 counts->merged.lines, counts->merged.inlined, counts->bytes >> 10);
+}
+
+void totals_log(const struct session *session, const struct broker *broker,
+		const struct delivery *delivery)
+{
+	struct session_totals totals;
+
+	session_totals(session, &totals);
+	if (delivery)
+		log_stream(delivery);
+	log_tables(&totals);
+	log_requests(broker);
+	log_names(&totals);
+	log_lines(&totals.inlines);
+}
