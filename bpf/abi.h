@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Everything that crosses between bpf/ and user space: fixed-width types, no pointers, sizes
- * asserted. Included by BPF programs, by the loader, by the worker and by host tests, so it may
+ * asserted. BPF programs, the loader, the worker and host tests include this header, which may
  * include nothing that one of them cannot.
  *
- * Addresses: "pc" is an address in the object's own ELF address space (p_vaddr), "address" is one
- * of the process. bias = address - pc.
+ * A "pc" is an address in the object's own ELF address space (p_vaddr). An "address" is one in a
+ * process. bias = address - pc.
  */
 #ifndef KEYHOLE_BPF_ABI_H
 #define KEYHOLE_BPF_ABI_H
@@ -49,9 +49,9 @@ struct segment {
  *   bits  8-31  six 4-bit save slots: rbp rbx r12 r13 r14 r15 (in this order, rbp lowest)
  *   bits 32-55  offset, signed 24 bit
  *   bits 56-63  flags
- * Save slot 0: the register keeps its value. Slot k = 1..15: saved at CFA - 8 - 8 * k; in
- * RULE_DRAP and RULE_REALIGN frames at *(rbp + 8 - 8 * k): k = 1 is what rbp itself points to, the
- * saved rbp, and for the other registers it stands for CFA - 16 instead.
+ * With save slot 0, the register keeps its value. With k = 1..15, the register is saved at
+ * CFA - 8 - 8 * k. In RULE_DRAP and RULE_REALIGN frames, the place is rbp + 8 - 8 * k instead: k = 1
+ * is the saved rbp, to which rbp itself points. For the other registers k = 1 stands for CFA - 16.
  * The return address is at CFA - 8 except where the kind says otherwise.
  */
 enum rule_kind {
@@ -67,7 +67,7 @@ enum rule_kind {
 	RULE_END = 9,	 /* return address undefined, or the program's entry point: a proven root */
 	RULE_WIDE = 10,	 /* offset is the dictionary index of a struct rule_wide */
 	RULE_REALIGN = 11,     /* CFA = reg + offset; saves relative to rbp, as in RULE_DRAP */
-	RULE_UNSUPPORTED = 15, /* the table knows the frame, but not how to describe it */
+	RULE_UNSUPPORTED = 15, /* the object describes the frame in a way that no rule can */
 };
 
 #define RULE_SLOTS	6u /* rbp rbx r12 r13 r14 r15 */
@@ -104,9 +104,9 @@ static inline u32 rule_flags(u64 rule)
 	return rule >> 56;
 }
 
-/* What does not fit a rule; 48 bytes = 6 dictionary entries, 8-byte aligned in the dictionary. */
+/* The parts of a wide rule: 48 bytes = 6 dictionary entries, 8-byte aligned in the dictionary. */
 #define RULE_WIDE_SAME	  ((s32)0x80000000) /* save[i]: the register keeps its value */
-#define RULE_WIDE_LOST	  ((s32)0x80000001) /* save[i]: somewhere no rule can say; never rbp */
+#define RULE_WIDE_LOST	  ((s32)0x80000001) /* save[i]: the value is lost to the walk; never rbp */
 #define RULE_WIDE_IN(reg) ((s32)(0x80000010u + (reg))) /* save[i]: in that register */
 struct rule_wide {
 	s32 cfa_offset; /* CFA = base + cfa_offset, or *(base + cfa_offset) + cfa_add */
@@ -129,10 +129,11 @@ _Static_assert(sizeof(struct rule_wide) == 48, "struct rule_wide is six dictiona
  *  - chunks: u16 first_row[65] (index into the chunk's rows of each page's first own row),
  *    u16 escapes, u16 rows, u16 zero, then `rows` rows of u16 {low byte: pc & 255, high byte:
  *    rule}, padded to a word, then `escapes` words {low half: row, high half: dictionary index}
- *    sorted by row. A row whose rule byte is ROW_ESCAPE is looked up there.
+ *    sorted by row. The escapes have the index of a row whose rule byte is
+ *    ROW_ESCAPE.
  * Row 0 of a chunk is the carry-in: the rule in force at the chunk's start, pc byte 0; first_row[0]
- * is 1. A page without rows of its own, and the part of a page before its first row, take the row
- * before it. A gap in the unwind information is a row with RULE_NONE.
+ * is 1. A page without rows of its own takes the row before the page, and so does the part of a
+ * page before its first row. A gap in the unwind information is a row with RULE_NONE.
  * Dictionary, directory and each chunk lie within one segment.
  */
 #define PAGE_BITS	 8u
@@ -148,15 +149,16 @@ _Static_assert(sizeof(struct rule_wide) == 48, "struct rule_wide is six dictiona
 
 /* ---- mappings of a process ------------------------------------------------------------------
  *
- * A block: `count` u64 start addresses, sorted, then padding to 64 bytes, then `count` struct
- * mapping_entry in the same order. 64-byte aligned, within one segment. Only executable mappings.
+ * A block has the executable mappings of a process. First come `count` u64 start addresses, sorted,
+ * and padding to 64 bytes. Then come `count` struct mapping_entry in the same order. A block is
+ * 64-byte aligned and within one segment.
  */
 #ifndef BLOCK_MAPPINGS_MAX
 #define BLOCK_MAPPINGS_MAX 8191u
 #endif
 
 #define MAPPING_HAS_TABLE 1u
-#define MAPPING_PENDING	  2u /* its table is still being made: the walk ends as cut_not_ready */
+#define MAPPING_PENDING	  2u /* the worker still makes its table: the walk ends as cut_not_ready */
 #define MAPPING_NO_ROOM	  4u /* no segment has room for its table: cut_no_room */
 
 struct mapping_entry {
@@ -172,17 +174,19 @@ struct mapping_entry {
 _Static_assert(sizeof(struct mapping_entry) == 64, "one cache line");
 
 /*
- * Where a process's block is: open addressing, linear probing from process_slot_hash(pid).
+ * The place of a process's block: open addressing, linear probing from process_slot_hash(pid).
  *   key:   pid (22 bits) | generation << 22; 0 = never used (ends a probe),
  *          PROCESS_SLOT_GONE = free
  *   block: block >> 4 (24 bits) | count << 24 (13 bits) | flag | version << 38
  * block is a global word number, a multiple of 16. The worker stores block, then key; BPF reads
- * key, block, key. Within one key it replaces `block` by one store. The version changes whenever an
- * address of the process changes its meaning; adding a mapping does not change it. Processes that
- * came from each other by fork share cached rules where their versions are equal.
- * Block 0: no segment has room for it, and an older block, the process's own or one it shares with
- * its parent, would say of some address what it no longer means. So it hides the parent's block,
- * which serves a child only as long as the child has no slot.
+ * key, block, key. Within one key, the worker replaces `block` by one store. The version changes
+ * whenever an address of the process changes its meaning; a new mapping does not change the
+ * version. Processes that came from each other by fork share cached rules where their versions are
+ * equal.
+ *
+ * Block 0 says that no segment has room for the block, and that an older block would be wrong about
+ * some address. The older block may be the process's own or the parent's. A parent's block serves a
+ * child only as long as the child has no slot, so a slot with block 0 hides the parent's block.
  */
 #ifndef PROCESS_SLOTS
 #define PROCESS_SLOTS 4096u
@@ -190,8 +194,10 @@ _Static_assert(sizeof(struct mapping_entry) == 64, "one cache line");
 #ifndef PROCESS_PROBES
 #define PROCESS_PROBES 16u
 #endif
-/* The block lacks what no segment has room for: an address in none of its mappings is cut_no_room,
- * and so is one in a mapping that it calls pending. */
+/*
+ * No segment has room for a part of the block. An address in none of the block's mappings is
+ * cut_no_room, and so is an address in a pending mapping.
+ */
 #define PROCESS_SLOT_INCOMPLETE (1ull << 37)
 
 #define PROCESS_SLOT_GONE (~0ull)
@@ -231,11 +237,11 @@ static inline u64 process_slot_version(u64 block)
 
 /* ---- records in the sample rings ------------------------------------------------------------
  *
- * One ring per CPU, written in place by BPF, read by the worker, never read back by BPF. A
- * position is a byte count that only grows; its place is position & (ring bytes - 1). A record is
- * never wrapped: when fewer than RECORD_BYTES_MAX bytes are left before the end, it starts at the
- * ring's next beginning. The commit word is stored last and is record_commit(position, bytes), so
- * what an earlier lap left behind never passes for a record.
+ * Each CPU has a ring. BPF writes the records in place and never reads them back; the worker reads
+ * them. A position is a byte count that only grows; its place is position & (ring bytes - 1). A
+ * record never wraps: with fewer than RECORD_BYTES_MAX bytes before the end, the record starts at
+ * the ring's next beginning. The commit word, record_commit(position, bytes), is stored last: so
+ * bytes of an earlier lap never pass for a record.
  */
 #ifndef RECORD_FRAMES_MAX
 #define RECORD_FRAMES_MAX 1024u
@@ -287,12 +293,14 @@ static inline u64 record_commit(u64 position, u64 bytes)
 }
 
 /*
- * A user frame: the address in the low 48 bits (user addresses are below 2^47), FRAME_EXACT set
- * when it is the pc itself (leaf, interrupted by a signal) and not a return address.
- * A kernel frame: offset from the start of kernel text or of a module in the low 32 bits, the
- * range's number above it (0 = kernel, n = n-th range of the kernel symbol file, 0xffff = none of
- * them, offset 0). In range 0xfffe the offset is the id of a name (struct event_name) instead.
- * Never an absolute kernel address.
+ * A user frame has the address in the low 48 bits (user addresses are below 2^47). FRAME_EXACT
+ * marks a pc (of a leaf, or of code that a signal interrupted); other addresses are return
+ * addresses.
+ *
+ * A kernel frame has an offset in the low 32 bits: from the start of kernel text or of a module.
+ * The number of the range is above. Number 0 is the kernel, and n is the n-th range of the kernel
+ * symbol file. In 0xffff, which is no range, the offset is 0. In 0xfffe the offset is the id of a
+ * name (struct event_name). No frame has an absolute kernel address.
  */
 #define FRAME_EXACT		    (1ull << 63)
 #define FRAME_ADDRESS(frame)	    ((frame)&0xffffffffffffull)
@@ -307,38 +315,38 @@ static inline u64 record_commit(u64 position, u64 bytes)
 
 struct kernel_range {
 	u64 start, end;
-	u64 passing; /* 1: what is in it comes and goes (programs of BPF) */
+	u64 passing; /* 1: the code in this range comes and goes (programs of BPF) */
 };
 
 /*
- * The epoch counts workers, from 0: each CPU's positions begin anew with it. So a worker knows
- * where its records are whatever the one before wrote, and no record of that one passes for its
- * own.
+ * The epoch counts workers, from 0. With each epoch, each CPU's positions begin anew. So a worker
+ * knows where its records begin, whatever the worker before wrote, and no older record passes for a
+ * new one.
  */
 #define RING_START(epoch) ((u64)(epoch) << 40)
 
-/* An object, by what the broker says it is; all 0: none. */
+/* The identity of an object, from the broker; all 0: none. */
 struct journal_object {
 	u64 device, inode, size, change_time;
 };
 
 /*
- * A worker's word to the next one, which BPF does not read: what it is parsing, and what earlier
- * ones ended with. Bounded data that may be wrong: all it does is to keep objects from being
- * parsed.
+ * A worker's note to the next worker: the object that is being parsed, and the objects with which
+ * earlier workers ended. BPF does not read the note. The note is bounded and may be wrong: all it
+ * can do is keep objects from being parsed.
  */
 #define JOURNAL_QUARANTINED 8
 struct journal {
 	struct journal_object parsing, quarantined[JOURNAL_QUARANTINED];
 };
 
-/* How far the worker has read each ring, written by it alone; page aligned map of its own. */
+/* How far the worker has read each ring. Only the worker writes; a map of its own, page aligned. */
 struct ring_tails {
 	u64 tail[ABI_MAX_CPUS];
 	struct journal journal;
 };
 
-/* ---- what is sampled, constants that the loader sets --------------------------------------- */
+/* ---- the choice of samples: constants that the loader sets --------------------------------- */
 
 enum filter_mode {
 	FILTER_ALL,
@@ -346,17 +354,23 @@ enum filter_mode {
 	FILTER_CGROUP
 };
 
-#define FILTER_NO_KERNEL 1u	     /* kernel stacks; samples without a user stack */
-#define FILTER_NO_USER	 2u	     /* user stacks; samples taken in user mode */
+#define FILTER_NO_KERNEL 1u	     /* no kernel stacks, no samples without a user stack */
+#define FILTER_NO_USER	 2u	     /* no user stacks, no samples taken in user mode */
 #define FILTER_UID_NONE	 0xffffffffu /* INVALID_UID of the kernel */
 #define FILTER_PLACES	 6u
 
-/* What the command line leaves out. `hides` and `uid` are about samples, counted as filtered. */
+/*
+ * The samples that the command line leaves out. `hides` and `uid` filter samples, which are counted
+ * as filtered; the exclusions deny processes.
+ */
 struct sample_filter {
-	u64 excluded_cgroup[FILTER_PLACES]; /* ids, as DENY_CGROUP; 0: no more */
-	u32 uid[FILTER_PLACES]; /* effective; FILTER_UID_NONE: no more; none: all are wanted */
-	u32 hides;		/* FILTER_NO_* */
-	u32 excludes;		/* DENY_BIT() of what is excluded */
+	u64 excluded_cgroup[FILTER_PLACES]; /* ids, as DENY_CGROUP; 0 ends the list */
+	/*
+	 * effective user ids that are wanted; FILTER_UID_NONE ends the list; empty: all are wanted
+	 */
+	u32 uid[FILTER_PLACES];
+	u32 hides;    /* FILTER_NO_*: which stacks and samples no record shows */
+	u32 excludes; /* DENY_BIT() of the kinds of exclusion in use */
 };
 
 /* Value in the map of targets. */
@@ -365,19 +379,19 @@ enum target_role {
 	TARGET_SAMPLED
 };
 
-/* ---- who is never sampled: set by the loader before the first sample ----------------------- */
+/* ---- denied processes: set by the loader before the first sample --------------------------- */
 
 enum deny_kind {
 	DENY_UID,    /* first: real or effective user id, as the initial user namespace has it */
-	DENY_CGROUP, /* first: cgroup v2 id, of the process's own or one above it */
+	DENY_CGROUP, /* first: cgroup v2 id, of the process's cgroup or of one above */
 	DENY_COMM,   /* first, second: bytes of a prefix, NUL padded */
 	DENY_EXECUTABLE, /* first: device as the kernel numbers it, second: inode */
 	DENY_PROCESS,	 /* no key: TARGET_EXCLUDED */
 	DENY_KINDS
 };
-/* struct generation's */
-#define DENIED_BY_RULE	  1u /* until its next exec */
-#define DENIED_BY_PROCESS 2u /* whatever it and its children execute */
+/* Verdicts in struct generation. */
+#define DENIED_BY_RULE	  1u /* until the process's next exec */
+#define DENIED_BY_PROCESS 2u /* whatever the process and its children execute */
 struct deny_key {
 	u64 kind, first, second;
 };
@@ -385,31 +399,37 @@ struct deny_key {
 #define DENY_KEYS_MAX	   256u
 #define DENY_DEVICE_MINORS 20 /* bits: MINORBITS of include/linux/kdev_t.h */
 
-/* Who a process is: set at fork, exec and first sight, deleted when its last thread exits. */
+/*
+ * The identity of a process: set at fork, exec and first sight, deleted when the last thread exits.
+ */
 struct generation {
-	u64 number;
-	u64 mm;		 /* the address space it was given for: tells an exec in progress */
-	u64 born;	 /* CLOCK_MONOTONIC */
-	u64 family;	 /* of its first ancestor that runs this program: key of cached rules */
-	u64 base_number; /* fork: whose mappings hold until its own are published */
+	u64 number; /* the generation */
+	u64 mm;	    /* its address space; a task with another mm is in an exec */
+	u64 born;   /* CLOCK_MONOTONIC, ns */
+	u64 family; /* generation of the first ancestor with this program: key of cached rules */
+	u64 base_number; /* fork: the parent, whose mappings hold until others are published */
 	u32 base_pid;
-	u32 epoch;  /* of the worker that was told of it */
+	u32 epoch;  /* of the worker that was told of this process */
 	u64 denied; /* DENIED_* */
 };
 
 /* ---- life of processes, in a BPF ring buffer --------------------------------------------- */
 
 enum event_kind {
-	/* A process that was there before us: at its first sample; before that, where it was named,
-	 * then of no certain cgroup. */
+	/*
+	 * A process from before the start, at its first sample. A process that the command line
+	 * names is announced earlier, with an uncertain cgroup.
+	 */
 	EVENT_SEEN = 1,
-	EVENT_FORK = 2, /* generation of the child; parent_* say whose mappings it has */
-	EVENT_EXEC = 3, /* a new program; its segments are mapped already */
+	EVENT_FORK = 2, /* generation of the child, which has the mappings of parent_* */
+	EVENT_EXEC = 3, /* a new program, whose segments are mapped already */
 	EVENT_EXIT = 4, /* last thread gone, or denied from now on */
-	/* A program is being started that is denied: its records of mappings and names follow. No
-	 * parent, no cgroup. EXIT tells that it has started. */
+	/*
+	 * A denied program is being started: its records of mappings and names follow. No parent,
+	 * no cgroup. EXIT tells that the program has started.
+	 */
 	EVENT_DENIED = 5,
-	EVENT_NAME = 6, /* a struct event_name: of no process */
+	EVENT_NAME = 6, /* a struct event_name, of no process */
 };
 
 struct event {
@@ -425,13 +445,12 @@ struct event {
 _Static_assert(sizeof(struct event) == 48, "struct event");
 
 /*
- * What the kernel calls a function that is in no range: of a module or a program of BPF that came
- * later. "function [module]", NUL padded; not all of it where it is longer.
+ * The kernel's name of a function in no range, which belongs to a module or a program of BPF that
+ * came later. "function [module]", NUL padded, cut to the size of the field.
  */
 #define EVENT_NAME_WORDS 12u
 struct event_name {
-	struct event
-		event; /* generation: the id in the frames, 1 to 2^32 - 1; told again and again */
+	struct event event; /* generation: the id in frames, 1 to 2^32 - 1; sent repeatedly */
 	u64 name[EVENT_NAME_WORDS];
 };
 _Static_assert(sizeof(struct event_name) == 144, "struct event_name");
@@ -445,15 +464,15 @@ _Static_assert(sizeof(struct event_name) == 144, "struct event_name");
 struct counters {
 	u64 samples; /* after the filter; = sum of reason[] */
 	u64 reason[REASON_COUNT];
-	u64 events_lost;    /* life events that did not fit */
-	u64 processes_lost; /* forks and execs that the table of generations had no room for */
+	u64 events_lost;    /* life events for which the ring had no room */
+	u64 processes_lost; /* forks and execs for which the table of generations had no room */
 	u64 user_frames, kernel_frames;
 	u64 cache_trail, cache_text, cache_miss;
 	u64 fallback_frames; /* user frames found by frame pointer or leaf fallback */
 	u64 exited_runtime;  /* ns of CPU time of sampled tasks at their exit */
 	u64 bytes;	     /* written to the ring */
-	u64 denied;	     /* not among the samples: of processes that a rule denies */
-	u64 filtered;	     /* not among the samples: struct sample_filter */
+	u64 denied;	     /* events in denied processes, which are not among the samples */
+	u64 filtered; /* events that sample_filter left out, which are not among the samples */
 	u64 pad[64 - 13 - REASON_COUNT];
 };
 _Static_assert(sizeof(struct counters) == 512, "struct counters");

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Whether a rule of the policy file holds for a task: by its ids, its cgroup, its name and its
- * executable, as the kernel has them. What cannot be told is denied. And whether the command line
- * excludes it, by its process or its cgroup.
+ * The verdict about a task. A deny rule holds for a task by its ids, its cgroup, its name or its
+ * executable, as the kernel has them. In doubt a task is denied. The command line excludes a task
+ * by its process or its cgroup.
  *
- * Needed from the includer: what its kernels offer (kernel_*.bpf.h).
+ * The includer supplies what its kernels offer (kernel_*.bpf.h).
  */
 #ifndef KEYHOLE_BPF_DENY_BPF_H
 #define KEYHOLE_BPF_DENY_BPF_H
@@ -17,7 +17,7 @@
 #include "bpf/env.bpf.h"
 #include "bpf/kernel.h"
 
-#define DENY_CGROUP_DEPTH 16 /* below the root; one that is deeper is denied */
+#define DENY_CGROUP_DEPTH 16 /* below the root; deeper cgroups are denied */
 #define DENY_COMM_MAX	  15
 
 GLOBAL int has_rule(u64 kind, u64 first, u64 second)
@@ -35,7 +35,7 @@ INLINE int denies_ids(struct task_struct *task)
 	       has_rule(DENY_UID, BPF_CORE_READ(cred, euid.val), 0);
 }
 
-/* The id is another's once the process has exited, so this is no rule that stays. */
+/* After the exit another process may get the id: so the table of rules has no rule for it. */
 INLINE u32 excludes_process(u32 pid)
 {
 	u32 *role = NULL;
@@ -45,7 +45,7 @@ INLINE u32 excludes_process(u32 pid)
 	return role && *role == TARGET_EXCLUDED ? DENIED_BY_PROCESS : 0;
 }
 
-/* Without a branch, each of which would double the verifier's states. */
+/* Has no branch: each branch would double the verifier's states. */
 INLINE u64 is_nonzero(u64 x)
 {
 	return (x | -x) >> 63;
@@ -63,9 +63,9 @@ INLINE int excludes_cgroup(u64 id)
 	return !other;
 }
 
-#define CGROUP_DENIED 1 /* no address of any */
+#define CGROUP_DENIED 1 /* no cgroup has this address */
 
-/* The one above; 0: it is the root. */
+/* Returns the cgroup above, CGROUP_DENIED, or 0 at the root. */
 GLOBAL u64 cgroup_above(u64 number)
 {
 	struct cgroup *cgroup = (void *)number;
@@ -86,7 +86,7 @@ INLINE int denies_cgroup(struct task_struct *task)
 	return cgroup != 0;
 }
 
-/* Each prefix is a key of its own: 15 look-ups, however many rules there are. */
+/* Each prefix is a key of its own: there are 15 look-ups for any number of rules. */
 INLINE int denies_comm(u64 first, u64 second)
 {
 	for (u32 i = 1; i <= 8; i++)
@@ -98,7 +98,7 @@ INLINE int denies_comm(u64 first, u64 second)
 	return 0;
 }
 
-/* A process that has given up its memory runs nothing of the file any more. */
+/* A process that has given up its memory no longer runs the file. */
 INLINE int denies_executable(struct task_struct *task)
 {
 	struct mm_struct *mm = BPF_CORE_READ(task, mm);
@@ -112,9 +112,9 @@ INLINE int denies_executable(struct task_struct *task)
 }
 
 /*
- * DENIED_* or 0, by the kinds that are asked for and have rules; the name comes apart, because a
- * new one is told before it is in place. A scalar for the task: the verifier checks a global
- * function once.
+ * Returns DENIED_* or 0, by those of the kinds that have rules. first, second: bytes of the task's
+ * name, because the hook sees a new name before the task has it. number: the task as a scalar, so
+ * that the verifier checks this global function once.
  */
 GLOBAL int denies_task(u64 number, u64 first, u64 second, u32 kinds)
 {
@@ -132,7 +132,7 @@ GLOBAL int denies_task(u64 number, u64 first, u64 second, u32 kinds)
 	return kinds & DENY_BIT(DENY_CGROUP) && denies_cgroup(task) ? DENIED_BY_RULE : 0;
 }
 
-/* An address as a number: no global function takes it as what it is. */
+/* Returns an address as a scalar: a global function takes no such pointer. */
 INLINE u64 number_of(const void *address)
 {
 	u64 number = 0;
@@ -141,7 +141,7 @@ INLINE u64 number_of(const void *address)
 	return number;
 }
 
-/* By all rules, as the task is now: DENIED_* or 0. */
+/* Returns DENIED_* or 0, by all rules and the task's present state. */
 INLINE u32 denies_now(struct task_struct *task)
 {
 	u64 comm[2] = {0, 0};
@@ -152,7 +152,7 @@ INLINE u32 denies_now(struct task_struct *task)
 	return denies_task(number_of(task), comm[0], comm[1], ~0u);
 }
 
-/* Of a process without an entry: whether that was because it was denied and has exited. */
+/* Returns whether a process has no entry because it was denied and has exited. */
 INLINE int is_denied_exit(struct task_struct *task, u32 pid)
 {
 	u64 *who = bpf_map_lookup_elem(&denied_exits, &pid);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the pure headers need (bpf/walk/), supplied by every kernel; the rest
- * is in kernel_loop.bpf.h or kernel_for.bpf.h.
+ * The environment of the pure headers (bpf/walk/), as far as it is the same on every kernel. The
+ * rest is in kernel_loop.bpf.h or kernel_for.bpf.h.
  */
 #ifndef KEYHOLE_BPF_ENV_BPF_H
 #define KEYHOLE_BPF_ENV_BPF_H
@@ -13,14 +13,17 @@
 #define INLINE static inline __attribute__((always_inline))
 #define GLOBAL __attribute__((noinline))
 
-/* On the very register that is used: a C comparison may land on a copy (refused on 5.10, 6.1). */
+/*
+ * Bounds the very register that is used: a C comparison may bound a copy, which the verifiers of
+ * 5.10 and 6.1 refuse.
+ */
 #define BOUND(x, n)                                                                   \
 	({                                                                            \
 		u64 bounded_ = (x);                                                   \
 		asm volatile("if %0 < %1 goto +1; %0 = 0" : "+r"(bounded_) : "i"(n)); \
 		bounded_;                                                             \
 	})
-/* The verifier forgets what it knew: states after a search merge. */
+/* Has the verifier forget the range of x, so that states after a search merge. */
 #define HIDE(walk, x)                                 \
 	({                                            \
 		*(volatile u64 *)&(walk)->hide = (x); \
@@ -68,7 +71,7 @@ INLINE int walk_read(void *to, u64 bytes, u64 address)
 	return bpf_probe_read_user(to, bytes, (void *)address) != 0;
 }
 
-/* The record under way on this CPU. */
+/* Returns the record under way on this CPU. */
 INLINE struct record *record_of(struct scratch *scratch)
 {
 	u32 cpu = scratch->cpu;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The few kernel types the programs read, relocated to the running kernel by CO-RE. Only the
- * members used; names as in include/linux/sched.h and friends. So the build needs no kernel BTF.
+ * The few kernel types that the programs read, with only the members that are used. CO-RE relocates
+ * the members to the running kernel, so the build needs no kernel BTF. Names are as in
+ * include/linux/sched.h and other headers of the kernel.
  */
 #ifndef KEYHOLE_BPF_KERNEL_H
 #define KEYHOLE_BPF_KERNEL_H
@@ -74,13 +75,13 @@ struct cgroup {
 };
 
 struct css_set {
-	struct cgroup *dfl_cgrp; /* of version 2 */
+	struct cgroup *dfl_cgrp; /* in version 2 */
 };
 
 struct task_struct {
 	void *stack; /* lowest address of the kernel's stack */
 	unsigned int flags;
-	int exit_state; /* not 0: past sched_process_exit */
+	int exit_state; /* not 0 after sched_process_exit */
 	struct sched_entity se;
 	struct mm_struct *mm;
 	int pid;
@@ -141,7 +142,7 @@ enum pt_reg {
 };
 #define CS_RPL_USER 3u
 #define CS_USER32   0x23u
-/* arch/x86/entry/syscalls/syscall_64.tbl; undone once it has returned */
+/* arch/x86/entry/syscalls/syscall_64.tbl; orig_rax has it until the call has returned */
 #define NR_RT_SIGRETURN 15u
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What Linux 5.10 offers; the same names as in kernel_loop.bpf.h. Helpers that came later are used
- * where the running kernel has them: CO-RE makes that a constant, and the verifier skips the rest.
+ * The offer of Linux 5.10, under the same names as in kernel_loop.bpf.h. Newer helpers are used
+ * where the running kernel has them: CO-RE makes that a constant, and the verifier skips the other
+ * branch.
  */
 #ifndef KEYHOLE_BPF_KERNEL_FOR_BPF_H
 #define KEYHOLE_BPF_KERNEL_FOR_BPF_H
@@ -31,8 +32,8 @@ INLINE u32 task_flags(struct task_struct *task)
 #define KERNEL_STACK_BYTES 16384u
 
 /*
- * What the entry to the kernel saved: struct pt_regs, to be read as kernel memory. Kernels that
- * leave room above it (FRED, 6.9) have the helper.
+ * Returns the registers that the entry to the kernel saved: struct pt_regs, to be read as kernel
+ * memory. Kernels that leave room above the registers (FRED, 6.9) have the helper.
  */
 INLINE void *task_registers(struct task_struct *task)
 {
@@ -47,7 +48,10 @@ INLINE int has_kernel_symbols(void)
 	return HAS_HELPER(snprintf);
 }
 
-/* The kernel's name of an address, NUL padded by the caller; 0: none, less: no room to make it. */
+/*
+ * Writes the kernel's name of an address; the caller has padded the buffer with NUL. Returns 0
+ * without a name, and less without room to make the name.
+ */
 INLINE long kernel_symbol(void *to, u32 bytes, u64 address)
 {
 	if (!has_kernel_symbols())
@@ -55,21 +59,22 @@ INLINE long kernel_symbol(void *to, u32 bytes, u64 address)
 	return bpf_snprintf(to, bytes, symbol_format, &address, sizeof(address));
 }
 
-/* Counts up; before 6.0 a hook is not preempted, so none of its kind is between the two. */
+/* Counts up, without an atomic operation: before 6.0 no hook is preempted by a hook of its kind. */
 INLINE u64 next_count(u64 *count)
 {
 	return *(volatile u64 *)count = *(volatile u64 *)count + 1;
 }
 
 /*
- * The areas of an address space, until the maple tree of 6.1 (include/linux/mm_types.h). A level
- * costs up to 0.3 us, cold, and nothing looks at the clock meanwhile: a walk begins no search after
- * so many levels, and what it asks then is not executable.
+ * Before the maple tree of 6.1, the areas of an address space are in a red-black tree
+ * (include/linux/mm_types.h). A level costs up to 0.3 us, cold, without a look at the clock. So a
+ * walk begins no search after AREA_LEVELS_WALK levels; then further addresses count as not
+ * executable.
  */
 #define AREA_TREE_DEPTH	 40u
 #define AREA_LEVELS_WALK 32u
 
-/* The area of an address, or NULL. Without the tree's lock: see walk_executable(). */
+/* Returns the area of an address, or NULL. Takes no lock of the tree: see walk_executable(). */
 INLINE struct vm_area_struct *find_area(struct walk *walk, struct mm_struct *mm, u64 address)
 {
 	struct rb_node *node = BPF_CORE_READ(mm, mm_rb.rb_node);
@@ -91,8 +96,9 @@ INLINE struct vm_area_struct *find_area(struct walk *walk, struct mm_struct *mm,
 }
 
 /*
- * By the red-black tree, without its lock: while somebody else changes the address space the
- * answer may be wrong in either direction, and the reads fail or end. The area is kept.
+ * Searches the red-black tree without its lock. While another thread changes the address space, the
+ * answer may be wrong in either direction, but all reads fail or end. Keeps the area that was
+ * found.
  */
 GLOBAL int walk_executable(u64 address)
 {
@@ -114,7 +120,7 @@ GLOBAL int walk_executable(u64 address)
 	return 1;
 }
 
-/* All frames. A global function: verified once, not for each state that its caller is in. */
+/* Takes all frames. A global function is verified once, not for each state of the caller. */
 GLOBAL int walk_all(void)
 {
 	for (u32 i = 0; i <= RECORD_FRAMES_MAX; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What Linux 5.17 and newer offer; the same names as in kernel_for.bpf.h. */
+/* The offer of Linux 5.17 and newer, under the same names as in kernel_for.bpf.h. */
 #ifndef KEYHOLE_BPF_KERNEL_LOOP_BPF_H
 #define KEYHOLE_BPF_KERNEL_LOOP_BPF_H
 
@@ -20,7 +20,7 @@ INLINE u32 task_flags(struct task_struct *task)
 	return task->flags;
 }
 
-/* What the entry to the kernel saved: struct pt_regs, to be read as kernel memory. */
+/* Returns the registers that the entry saved: struct pt_regs, to be read as kernel memory. */
 INLINE void *task_registers(struct task_struct *task)
 {
 	return (void *)bpf_task_pt_regs((void *)task);
@@ -31,13 +31,16 @@ INLINE int has_kernel_symbols(void)
 	return 1;
 }
 
-/* The kernel's name of an address, NUL padded by the caller; 0: none, less: no room to make it. */
+/*
+ * Writes the kernel's name of an address; the caller has padded the buffer with NUL. Returns 0
+ * without a name, and less without room to make the name.
+ */
 INLINE long kernel_symbol(void *to, u32 bytes, u64 address)
 {
 	return bpf_snprintf(to, bytes, symbol_format, &address, sizeof(address));
 }
 
-/* Counts up; a hook may be preempted by another. */
+/* Counts up atomically: a hook may be preempted by another one. */
 INLINE u64 next_count(u64 *count)
 {
 	return __sync_fetch_and_add(count, 1) + 1;
@@ -55,9 +58,10 @@ static long remember_code(struct task_struct *task, struct vm_area_struct *area,
 }
 
 /*
- * The kernel answers once an interrupt: until the lock it took is given back, by work that waits
- * for the interrupt's end, further questions are -EBUSY. Hence what it said is kept, and its word
- * for where the program lies is taken. Not when somebody else changes the address space.
+ * The kernel answers one question per interrupt. Work at the interrupt's end gives the lock back;
+ * until then further questions are -EBUSY. So the walk keeps the area of the answer, and also
+ * trusts the kernel's bounds of the program's code. The kernel does not answer while another thread
+ * changes the address space.
  */
 GLOBAL int walk_executable(u64 address)
 {
@@ -80,7 +84,7 @@ static long walk_loop_body(u32 index, void *unused)
 	return BOUND((u64)(u32)walk_step(), 2);
 }
 
-/* All frames. */
+/* Takes all frames. */
 INLINE void walk_all(void)
 {
 	bpf_loop(RECORD_FRAMES_MAX + 1, walk_loop_body, NULL, 0);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Names of kernel code that came after the ranges were filled: of modules and programs of BPF. The
- * kernel itself is asked, and the worker is told the name and an id that is made from it.
+ * Names of kernel code that came after the ranges were filled: of modules and programs of BPF. BPF
+ * asks the kernel itself, and tells the worker the name and an id that is made from the name.
  *
- * No lock is taken but that of the events ring, which an NMI only tries: the kernel finds names as
- * it does for the trace of an oops (kernel/kallsyms.c), and the helper has a buffer for each level
- * of nesting. Where there is no name it prints the address: that stays in scratch.
+ * The only lock here is the lock of the events ring, which an NMI only tries. The kernel finds
+ * names as for the trace of an oops (kernel/kallsyms.c), and the helper has a buffer for each level
+ * of nesting. Without a name, the helper prints the address, which stays in scratch.
  *
- * Needed from the includer: what its kernels offer (kernel_*.bpf.h).
+ * The includer supplies what its kernels offer (kernel_*.bpf.h).
  */
 #ifndef KEYHOLE_BPF_LATE_BPF_H
 #define KEYHOLE_BPF_LATE_BPF_H
@@ -21,22 +21,22 @@
 
 #define LATE_UNKNOWN KERNEL_FRAME(KERNEL_RANGE_UNKNOWN, 0)
 #define LATE_FACTOR  0x9e3779b97f4a7c15ull
-/* A name holds for so long, as a power of two in ns: 4.3 s. Then something else may be there. */
+/* A name holds for 2^LATE_AGE_BITS ns, 4.3 s: later, other code may be at the address. */
 #define LATE_AGE_BITS 32
 
-/* Those of another worker, or of another time, are not told. */
+/* Returns the stamp of the present time and worker: names with other stamps are told again. */
 INLINE u32 late_stamp(u64 now)
 {
 	return (u32)(now >> LATE_AGE_BITS) ^ worker_epoch << 16;
 }
 
-/* Without a lock: two CPUs that write to a place at once leave what is of no address. */
+/* Ties an entry to its address: two CPUs that write at once leave an entry of no address. */
 INLINE u64 late_check(u64 address, u64 known)
 {
 	return address ^ (known + 1) * LATE_FACTOR;
 }
 
-/* Made from the name, so that CPUs need not agree on it. 0: there is none. */
+/* Makes the id from the name, never 0: CPUs need not agree on ids. */
 INLINE u32 late_id(const struct scratch *scratch)
 {
 	u64 hash = 0;
@@ -47,8 +47,8 @@ INLINE u32 late_id(const struct scratch *scratch)
 }
 
 /*
- * The id of an address, 0 if it has no name; less if the worker could not be told: the time is
- * over, or half of the ring is full, of which the rest is for life events.
+ * Returns the id of an address, or 0 without a name. Returns less when the worker could not be
+ * told: the time is over, or half of the ring is full. The other half is for life events.
  */
 INLINE s64 late_tell(struct scratch *scratch, u64 address, u64 now)
 {
@@ -75,7 +75,7 @@ INLINE s64 late_tell(struct scratch *scratch, u64 address, u64 now)
 	return id;
 }
 
-/* The frame of an address in no range. Where those are hidden from the loader, so are names. */
+/* Returns the frame of an address in no range. Gives no names when the loader saw no addresses. */
 GLOBAL u64 late_frame(u64 address)
 {
 	u32 place = address * cache_multiplier >> (64 - LATE_BITS), zero = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Who is sampled, and the life of processes: generations are given at fork, exec and first sight,
- * and only here. The worker is told through the events ring and cannot write them.
+ * The filter and the life of processes. Only this code gives generations: at fork, exec and first
+ * sight. The worker learns generations from the events ring and cannot write them.
  *
- * Needed from the includer: what its kernels offer (kernel_*.bpf.h).
+ * The includer supplies what its kernels offer (kernel_*.bpf.h).
  */
 #ifndef KEYHOLE_BPF_LIFE_BPF_H
 #define KEYHOLE_BPF_LIFE_BPF_H
@@ -27,7 +27,7 @@ INLINE int is_target(u32 pid)
 	return role && *role == TARGET_SAMPLED;
 }
 
-/* Filters on the current task that do not depend on the process table. */
+/* Returns whether the cgroup filter wants the current task; needs no process table. */
 INLINE int wanted_now(void)
 {
 	return filter_mode != FILTER_CGROUP ||
@@ -37,8 +37,9 @@ INLINE int wanted_now(void)
 /* ---- generations ---- */
 
 /*
- * The sampler interrupts a hook on its CPU, a hook the iterator (which gives numbers to targets);
- * none interrupts its like, and one iterator is read at a time.
+ * The givers of generations. On a CPU the sampler may interrupt a hook, and a hook may interrupt
+ * the iterator, which gives generations to targets. No giver interrupts its like, and one iterator
+ * is read at a time.
  */
 enum giver {
 	GIVEN_BY_HOOK,
@@ -48,8 +49,8 @@ enum giver {
 };
 
 /*
- * Never given twice, and not known to the worker beforehand. Zero: failed. Each giver counts on its
- * own, because before 5.12 BPF has no atomic operation that returns a value.
+ * Returns a number that was never given and that the worker does not know beforehand, or 0 after an
+ * error. Each giver has a count of its own: before 5.12 no atomic operation of BPF returns a value.
  */
 INLINE u64 next_generation(enum giver giver)
 {
@@ -71,8 +72,9 @@ INLINE struct counters *counters_now(void)
 }
 
 /*
- * An event without a wake-up leaves the ring unread, and then only a forced one wakes: for what is
- * about to be sampled. A global function, because each program has it several times.
+ * Tells the worker. An event without a wake-up leaves the ring unread; after that only a forced
+ * wake-up wakes. So events of processes that are about to be sampled force a wake-up. The function
+ * is global, because each program calls it several times.
  */
 GLOBAL int tell(u32 kind, u32 pid, u64 generation, u32 parent_pid, u64 parent_generation)
 {
@@ -98,7 +100,10 @@ GLOBAL int tell(u32 kind, u32 pid, u64 generation, u32 parent_pid, u64 parent_ge
 	return 0;
 }
 
-/* Without a generation its samples are lost_generation, or not taken where only some are wanted. */
+/*
+ * Counts a process that gets no generation. Its samples are lost_generation, or are not taken where
+ * only some processes are wanted.
+ */
 INLINE void lose_process(void)
 {
 	struct counters *count = counters_now();
@@ -115,7 +120,7 @@ INLINE void born(u32 pid, const struct generation *fresh, u32 kind)
 		tell(kind, pid, fresh->number, fresh->base_pid, fresh->base_number);
 }
 
-/* A process that was there before us, or whose fork was not wanted. */
+/* Gives a generation to a process from before the start, or whose fork was not wanted. */
 INLINE struct generation *first_sight(u32 pid, u64 mm, u32 denied, enum giver giver)
 {
 	struct generation fresh = {
@@ -129,13 +134,13 @@ INLINE struct generation *first_sight(u32 pid, u64 mm, u32 denied, enum giver gi
 	fresh.family = fresh.number;
 	if (!fresh.number)
 		return NULL;
-	/* another thread of it may have been sampled on another CPU at this moment */
+	/* at this moment another CPU may sample another thread of the process */
 	if (!bpf_map_update_elem(&generations, &pid, &fresh, BPF_NOEXIST) && !denied)
 		tell(EVENT_SEEN, pid, fresh.number, 0, 0);
 	return bpf_map_lookup_elem(&generations, &pid);
 }
 
-/* The worker is another one than was told of it. Told twice, by two CPUs, it is still the same. */
+/* Announces a process again to a new worker. Two CPUs may both do so, which does no harm. */
 INLINE void meet_again(u32 pid, struct generation *generation, u32 epoch)
 {
 	if (generation->epoch == epoch)
@@ -145,8 +150,9 @@ INLINE void meet_again(u32 pid, struct generation *generation, u32 epoch)
 }
 
 /*
- * A process that was named, whether it runs or not: what it has mapped is known before its first
- * sample. That one tells of it again, as a reader of the iterator is of another cgroup.
+ * Announces a process that the command line names, whether the process runs or not: so the worker
+ * knows the mappings before the first sample. The first sample announces the process again, because
+ * the reader of the iterator is in another cgroup.
  */
 INLINE void meet_target(struct task_struct *task, u32 pid)
 {
@@ -159,16 +165,17 @@ INLINE void meet_target(struct task_struct *task, u32 pid)
 
 /* ---- denied processes ---- */
 
-/* Whether its samples are wanted wherever it is, so that it has an entry although it is denied. */
+/* Returns whether a process is wanted in any cgroup: then it has an entry although it is denied. */
 INLINE int is_followed(u32 pid)
 {
 	return filter_mode == FILTER_ALL || (filter_mode == FILTER_TARGETS && is_target(pid));
 }
 
 /*
- * From now on, by a rule that was found to hold: DENIED_*. Of one that is starting a program the
- * worker has to be told before its records of mappings are: else it would keep them. Any other is
- * over for it.
+ * Denies a process from now on. denied: DENIED_*, by the rule that holds. may_exec: the process may
+ * be starting a program. Then the worker must learn of the verdict before the records of mappings,
+ * which the worker would keep otherwise. Any other process that the worker knows is over for the
+ * worker.
  */
 GLOBAL int deny(u32 pid, u64 mm, u32 may_exec, u32 denied)
 {
@@ -191,7 +198,9 @@ GLOBAL int deny(u32 pid, u64 mm, u32 may_exec, u32 denied)
 	return kind ? tell(kind, pid, number, 0, 0) : 0;
 }
 
-/* prctl(PR_SET_NAME), /proc/<pid>/comm; and exec, whose new program is in place by then. */
+/*
+ * Called by prctl(PR_SET_NAME), /proc/<pid>/comm, and exec, whose new program is in place by then.
+ */
 SEC("?tp_btf/task_rename")
 int BPF_PROG(on_rename, struct task_struct *task, const char *name)
 {
@@ -207,7 +216,7 @@ int BPF_PROG(on_rename, struct task_struct *task, const char *name)
 	return 0;
 }
 
-/* Of a process or a thread, after it. */
+/* Called after a process or a thread has moved. */
 SEC("?tp_btf/cgroup_attach_task")
 int BPF_PROG(on_move, struct cgroup *to, const char *path, struct task_struct *task)
 {
@@ -227,13 +236,13 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 
 	u32 denied = denies_now(child) | excludes_process(parent_pid);
 
-	/* a server that sleeps while its children work is not sampled itself; both are alike */
+	/* a target without samples: a server that sleeps while its children work */
 	if (!from && filter_mode == FILTER_TARGETS && is_target(parent_pid)) {
 		from = first_sight(parent_pid, (u64)parent->mm, denied, GIVEN_BY_HOOK);
 		if (!from)
 			lose_process();
 	}
-	/* what it has of its parent's memory is denied with it, whatever it is called */
+	/* a child has a denied parent's memory, so it is denied under any name */
 	if (from)
 		denied |= (u32)from->denied;
 	if (!from && !(denied && filter_mode == FILTER_ALL) &&
@@ -279,7 +288,7 @@ int BPF_PROG(on_exec, struct task_struct *task)
 	return 0;
 }
 
-/* CPU time of sampled tasks that are gone, for the number of samples to expect. */
+/* Sums the CPU time of sampled tasks that are gone, for the number of samples to expect. */
 INLINE void count_exited(struct task_struct *task)
 {
 	struct counters *count = counters_now();
@@ -298,7 +307,7 @@ int BPF_PROG(on_exit, struct task_struct *task)
 		count_exited(task);
 	if (task->signal->live.counter)
 		return 0;
-	/* the pid may be another's soon */
+	/* another process may get the pid soon */
 	bpf_map_delete_elem(&targets, &pid);
 	if (!gone)
 		return 0;
@@ -315,8 +324,8 @@ int BPF_PROG(on_exit, struct task_struct *task)
 }
 
 /*
- * CPU time of all sampled tasks that are alive; a reading of the iterator yields one result. The
- * first one, before the events are enabled, denies what was there already.
+ * Sums the CPU time of all sampled tasks that are alive; a reading of the iterator yields one
+ * result. The first reading, before the events are enabled, judges the processes that run already.
  */
 SEC("iter/task")
 int on_task(struct bpf_iter__task *ctx)
@@ -341,7 +350,7 @@ int on_task(struct bpf_iter__task *ctx)
 	known = bpf_map_lookup_elem(&generations, &pid);
 	if (!known && filter_mode != FILTER_ALL && !is_target(pid))
 		return 0;
-	/* those that were there before the rules were */
+	/* processes from before the rules */
 	if (!(task->flags & PF_KTHREAD) && !(known && known->denied)) {
 		u32 denied = denies_now(task);
 

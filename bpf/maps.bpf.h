@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* All maps. For each: who writes, who reads, how long an entry lives. See bpf/README.md. */
+/* All maps, with writers, readers and the life of an entry. See bpf/README.md. */
 #ifndef KEYHOLE_BPF_MAPS_BPF_H
 #define KEYHOLE_BPF_MAPS_BPF_H
 
@@ -20,7 +20,7 @@
 
 /* ---- mapped by the worker ---- */
 
-/* Sample records. Written here, never read back; value size and entries are set before load. */
+/* Sample records. BPF writes, and never reads back. The loader sets value size and entries. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -29,8 +29,10 @@ struct {
 	__uint(value_size, RING_BYTES_MIN);
 } rings SEC(".maps");
 
-/* Written by the worker: a wrong value only makes it lose or overwrite records of its own. Behind
- * the tails is its word to the next worker. */
+/*
+ * The worker writes: a wrong value only makes the worker lose or overwrite its own records. The
+ * tails are followed by the worker's note to the next worker.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -39,7 +41,7 @@ struct {
 	__type(value, struct ring_tails);
 } tails SEC(".maps");
 
-/* Written by the worker, untrusted: every index taken from it is masked. */
+/* The worker writes, untrusted: BPF masks every index from here. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -48,7 +50,7 @@ struct {
 	__type(value, struct process_table);
 } processes SEC(".maps");
 
-/* Unwind tables and mapping blocks, likewise untrusted; the broker adds segments. */
+/* Unwind tables and mapping blocks, untrusted like the process table. The broker adds segments. */
 struct segment_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -63,7 +65,7 @@ struct {
 	__array(values, struct segment_map);
 } segments SEC(".maps");
 
-/* Life of processes; read by the worker through its mapping. */
+/* The life of processes. The worker reads through its mapping. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, EVENT_RING_BYTES);
@@ -71,7 +73,7 @@ struct {
 
 /* ---- mapped by keyhole-output ---- */
 
-/* Frozen once it is there: nobody but BPF can write. */
+/* Frozen by the loader: only BPF can write. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -82,7 +84,7 @@ struct {
 
 /* ---- private: no process has them mapped ---- */
 
-/* Who a process is. Read by the broker; only BPF writes. */
+/* The identity of each process. The broker reads; only BPF writes. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_RDONLY);
@@ -91,7 +93,7 @@ struct {
 	__type(value, struct generation);
 } generations SEC(".maps");
 
-/* The rules of the policy file, frozen by the loader: nobody changes them any more. */
+/* The deny rules of the policy file, which the loader fills in and freezes. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_RDONLY_PROG);
@@ -100,8 +102,10 @@ struct {
 	__type(value, u32);
 } deny_rules SEC(".maps");
 
-/* Denied processes whose last thread has exited: what they still do in the kernel is denied too.
- * Process id -> its struct signal_struct, as another process may have the id by then. */
+/*
+ * Denied processes whose last thread has exited: their last work in the kernel is denied too. The
+ * value is the process's struct signal_struct, because another process may have the id by then.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, DENIED_EXITS_MAX);
@@ -109,7 +113,7 @@ struct {
 	__type(value, u64);
 } denied_exits SEC(".maps");
 
-/* Processes of the command line, by enum target_role; their children come by the fork hook. */
+/* Processes that the command line names, as enum target_role. The fork hook adds their children. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, TARGETS_MAX);
@@ -132,11 +136,11 @@ struct {
 	__type(value, struct kernel_range);
 } kernel_ranges SEC(".maps");
 
-/* Names that the worker has been told, by address; see late.bpf.h. */
+/* Names that the worker knows, by address; see late.bpf.h. */
 #define LATE_BITS 10
 struct late_name {
-	u64 known; /* id in the upper half, below it when it was told */
-	u64 check; /* the address, mixed with that */
+	u64 known; /* id in the upper half, late_stamp() in the lower */
+	u64 check; /* late_check() of the address and `known` */
 };
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -152,20 +156,20 @@ struct {
 	__type(value, struct rule_cache);
 } rule_caches SEC(".maps");
 
-/* Everything of one sample, and what a CPU keeps between samples. */
+/* The state of one sample, and the values that a CPU keeps between samples. */
 struct scratch {
-	u64 head;	    /* of this CPU's ring */
-	u64 generations[3]; /* handed out by this CPU, by giver */
+	u64 head;	    /* position of the next record in this CPU's ring */
+	u64 generations[3]; /* how many this CPU has given, by enum giver */
 	u64 busy;
-	u64 due; /* when the samples of this CPU would have been, at sample_interval_ns */
+	u64 due; /* CLOCK_MONOTONIC, ns: the next sample's time, at one per sample_interval_ns */
 	u32 cpu;
 	u32 kernel_frames;
-	u32 epoch; /* that head is of */
+	u32 epoch; /* to which head belongs */
 	u32 reserved;
 	struct walk walk;
 	u64 regs[24];
 	u64 kernel[RECORD_KERNEL_FRAMES_MAX + 1];
-	u64 names_until; /* then the kernel is asked for no more of them */
+	u64 names_until; /* CLOCK_MONOTONIC, ns: end of the time for names in this sample */
 	u64 name[EVENT_NAME_WORDS];
 };
 struct {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The sampler: filter, kernel part, user part, record. Its object also holds the hooks that follow
- * the life of processes (life.bpf.h). Body of the objects walk_*.bpf.c. Needed from the includer:
- * what its kernels offer (kernel_*.bpf.h).
+ * The sampler: filter, kernel part, user part, record. This header is the body of the objects
+ * walk_*.bpf.c, which also hold the hooks that follow the life of processes (life.bpf.h). The
+ * includer supplies what its kernels offer (kernel_*.bpf.h).
  */
 #ifndef KEYHOLE_BPF_SAMPLE_BPF_H
 #define KEYHOLE_BPF_SAMPLE_BPF_H
@@ -19,7 +19,7 @@
 #include "bpf/maps.bpf.h"
 
 #ifdef OBSERVER
-#include OBSERVER /* a test build's: sees each walk begin and look at the clock, each sample end */
+#include OBSERVER /* in test builds: sees each walk begin and each sample end */
 #else
 #define observe_walk(ctx, scratch)
 #define observe_sample(scratch, record, reason)
@@ -31,10 +31,11 @@ char LICENSE[] SEC("license") = "GPL";
 
 /* ---- kernel part ---- */
 
+/* Whether a range holds an address, and whether its code lasts as long as the recording. */
 enum range_holds {
 	RANGE_NOT,
 	RANGE_LASTS,
-	RANGE_PASSING
+	RANGE_PASSING /* the code comes and goes: kernel_range.passing */
 };
 
 INLINE enum range_holds range_holds(u32 number, u64 address, u64 *ret_frame)
@@ -47,7 +48,7 @@ INLINE enum range_holds range_holds(u32 number, u64 address, u64 *ret_frame)
 	return range->passing ? RANGE_PASSING : RANGE_LASTS;
 }
 
-/* A kernel address in its range: that of the frame before, kernel text, or by binary search. */
+/* Finds the range of a kernel address: first tries the last frame's range, then kernel text. */
 INLINE enum range_holds kernel_range(u64 address, u32 before, u64 *ret_frame)
 {
 	enum range_holds holds = range_holds(before, address, ret_frame);
@@ -74,7 +75,10 @@ INLINE enum range_holds kernel_range(u64 address, u32 before, u64 *ret_frame)
 	return low ? range_holds(low, address, ret_frame) : RANGE_NOT;
 }
 
-/* Number: of the frame, 0 is the leaf; others are return addresses, maybe another function's. */
+/*
+ * Returns the frame of a kernel address. number: of the frame, 0 for the leaf. All others are
+ * return addresses, which may already be in the next function.
+ */
 GLOBAL u64 kernel_frame(u64 address, u32 before, u32 number)
 {
 	u64 frame = KERNEL_FRAME(KERNEL_RANGE_UNKNOWN, 0);
@@ -85,8 +89,8 @@ GLOBAL u64 kernel_frame(u64 address, u32 before, u32 number)
 }
 
 /*
- * The kernel's own stack walk cannot be stopped by the clock: deep stacks are taken whole only
- * where their leaf part was cheap, which is taken first and costs the ordinary sample nothing.
+ * No clock stops the kernel's own stack walk. So the leaf part is taken first, and the rest of a
+ * deep stack only if the leaf part was cheap. That costs the ordinary sample nothing.
  */
 INLINE u32 kernel_stack(void *ctx, struct scratch *scratch, u64 now, u8 *flags)
 {
@@ -103,7 +107,10 @@ INLINE u32 kernel_stack(void *ctx, struct scratch *scratch, u64 now, u8 *flags)
 	return bytes > 0 ? (u32)bytes >> 3 : 0;
 }
 
-/* Number of kernel frames stored; absolute addresses stay in scratch, which no process maps. */
+/*
+ * Stores the kernel frames and returns their number. Absolute addresses stay in scratch, which no
+ * process maps.
+ */
 INLINE u32 kernel_part(void *ctx, struct scratch *scratch, u64 *frames, u8 *flags, u64 now)
 {
 	u32 count, range = 0;
@@ -134,7 +141,7 @@ INLINE u32 kernel_part(void *ctx, struct scratch *scratch, u64 *frames, u8 *flag
 	X(REG_R12, PT_R12) X(REG_R13, PT_R13) X(REG_R14, PT_R14) X(REG_R15, PT_R15)
 /* clang-format on */
 
-/* Interrupted in user mode: the registers are the context. */
+/* Takes the registers of a sample in user mode, which are the context. Returns cs. */
 INLINE u64 registers_of_context(struct walk *walk, void *ctx)
 {
 	volatile u64 *regs = ctx;
@@ -146,7 +153,7 @@ INLINE u64 registers_of_context(struct walk *walk, void *ctx)
 	return regs[PT_CS];
 }
 
-/* Interrupted in the kernel: what its entry saved. */
+/* Takes the registers that the entry to the kernel saved. Returns cs, or 0 without registers. */
 INLINE u64 registers_of_entry(struct walk *walk, u64 *regs, struct task_struct *task)
 {
 	if (bpf_probe_read_kernel(regs, PT_WORDS * 8, task_registers(task)))
@@ -159,7 +166,10 @@ INLINE u64 registers_of_entry(struct walk *walk, u64 *regs, struct task_struct *
 	return regs[PT_CS];
 }
 
-/* The published mappings of (pid, generation) -> walk: REASON_COUNT, else why there are none. */
+/*
+ * Finds the published mappings of (pid, generation) for the walk. Returns REASON_COUNT, or the
+ * reason why there are none.
+ */
 INLINE u32 find_block(struct walk *walk, u32 pid, u64 generation, u64 family)
 {
 	u32 zero = 0, hash = process_slot_hash(pid);
@@ -174,7 +184,7 @@ INLINE u32 find_block(struct walk *walk, u32 pid, u64 generation, u64 family)
 
 		if (!key)
 			return REASON_cut_not_ready;
-		/* without a branch, which would double the verifier's states: 0 at a free place */
+		/* 0 at a free place; a branch would double the verifier's states */
 		taken &= (gone | -gone) >> 63;
 		if (key != want)
 			continue;
@@ -190,7 +200,7 @@ INLINE u32 find_block(struct walk *walk, u32 pid, u64 generation, u64 family)
 	return taken ? REASON_cut_no_slot : REASON_cut_not_ready;
 }
 
-/* Why there can be no walk, or REASON_COUNT. */
+/* Returns the reason why no walk is possible, or REASON_COUNT. */
 INLINE u32 prepare_walk(struct walk *walk, const struct generation *generation, u32 pid, u64 mm,
 			u64 cs)
 {
@@ -208,10 +218,10 @@ INLINE u32 prepare_walk(struct walk *walk, const struct generation *generation, 
 	return reason;
 }
 
-/* The dynamic linker goes on mapping: what is missing so early is on its way to the worker. */
+/* In this time the dynamic linker still maps: a missing mapping is on its way to the worker. */
 #define NEW_FOR_NS 100000000ull
 
-/* The user part; returns the reason of its end. */
+/* Takes the user part. Returns the reason why it ended. */
 INLINE u32 user_part(void *ctx, struct scratch *scratch, struct task_struct *task,
 		     const struct generation *generation, u32 pid, int kernel_mode, u64 now)
 {
@@ -227,7 +237,7 @@ INLINE u32 user_part(void *ctx, struct scratch *scratch, struct task_struct *tas
 	walk->extension = walk_extension_ns;
 	walk->forgiving = walk_extension_ns ? WALK_STALLS : 0;
 	if (kernel_mode)
-		walk->look_at = 1; /* the kernel part may have used it up */
+		walk->look_at = 1; /* the kernel part may have used the budget up */
 	walk->multiplier = cache_multiplier + 2 * (u64)scratch->epoch;
 	observe_walk(ctx, scratch);
 	reason = prepare_walk(walk, generation, pid, task_mm(task), cs);
@@ -237,7 +247,7 @@ INLINE u32 user_part(void *ctx, struct scratch *scratch, struct task_struct *tas
 			return REASON_cut_not_ready;
 		return walk->reason;
 	}
-	/* the pc itself is known, and says where the time went; after an exec it means nothing */
+	/* the pc alone says where the time went; after an exec the pc means nothing */
 	if (reason != REASON_cut_exec && walk->address < WALK_ADDRESS_END &&
 	    !walk_emit(walk, walk->address | FRAME_EXACT))
 		walk->frames++;
@@ -246,7 +256,7 @@ INLINE u32 user_part(void *ctx, struct scratch *scratch, struct task_struct *tas
 
 /* ---- the record ---- */
 
-/* Makes room for the largest record; 0 when the worker has not drained. */
+/* Makes room for the largest record. Returns 0 when the worker has not drained the ring. */
 INLINE int reserve(struct scratch *scratch, u32 cpu)
 {
 	u32 zero = 0;
@@ -285,7 +295,7 @@ INLINE void commit(struct scratch *scratch, struct record *record, struct counte
 	scratch->head += bytes;
 }
 
-/* One sample of a task that passed the filter. */
+/* Takes one sample of a task that passed the filter. */
 INLINE void take(void *ctx, struct scratch *scratch, struct counters *count, u64 id,
 		 struct task_struct *task, const struct generation *generation, u64 now)
 {
@@ -324,13 +334,16 @@ INLINE void take(void *ctx, struct scratch *scratch, struct counters *count, u64
 	observe_sample(scratch, record, reason);
 }
 
-/* Not a kernel thread, or a task in its exit, whose process may be forgotten already. */
+/* Excludes kernel threads, and tasks in their exit, whose process may have no entry any more. */
 INLINE int has_user_stack(struct task_struct *task)
 {
 	return task_mm(task) && !(task_flags(task) & (PF_KTHREAD | PF_EXITING));
 }
 
-/* By what is known of it, or as it is now; entry and the worker's knowledge follow. */
+/*
+ * Returns whether a sample is denied: by the entry of the process, or by the task's present state.
+ * Updates the entry, and tells the worker.
+ */
 INLINE int judge_sample(struct task_struct *task, u32 pid, struct generation *known)
 {
 	u32 flags = task_flags(task), denied;
@@ -354,7 +367,7 @@ INLINE int judge_sample(struct task_struct *task, u32 pid, struct generation *kn
 	return 1;
 }
 
-/* Whether this one is more than may be taken: sample_interval_ns. */
+/* Returns whether sample_interval_ns forbids this sample. */
 INLINE int is_too_many(struct scratch *scratch, u64 now)
 {
 	if (scratch->due > now + SAMPLES_SAVED_NS)
@@ -363,7 +376,7 @@ INLINE int is_too_many(struct scratch *scratch, u64 now)
 	return 0;
 }
 
-/* As ps -u and top -u have it. */
+/* Compares effective ids, as ps -u and top -u do. */
 INLINE int is_of_wanted_user(struct task_struct *task)
 {
 	u64 uid = BPF_CORE_READ(task, real_cred, euid.val), other = 1;
@@ -374,7 +387,7 @@ INLINE int is_of_wanted_user(struct task_struct *task)
 	return !other;
 }
 
-/* cs: of the interrupted context. */
+/* Returns whether the command line filters the sample. cs: of the interrupted context. */
 INLINE int is_filtered(struct task_struct *task, u64 cs)
 {
 	if (sample_filter.hides & FILTER_NO_KERNEL && !has_user_stack(task))
@@ -387,9 +400,9 @@ INLINE int is_filtered(struct task_struct *task, u64 cs)
 #define LEAVES_OUT (deny_kinds || sample_filter.hides || sample_filter.uid[0] != FILTER_UID_NONE)
 
 /*
- * Whether this is a sample of a target that is denied or filtered, which is counted. Kernel threads
- * are nobody's: no rule denies them. A global function that comes before all else, so that its
- * branches are not the walk's.
+ * Returns whether the sample is denied or filtered, and counts it. Kernel threads belong to no
+ * user: no rule denies them. This is a global function, called before all else, so that its
+ * branches do not multiply the walk's states.
  */
 GLOBAL int sample_is_left_out(u64 cs)
 {

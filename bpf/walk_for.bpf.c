@@ -1,4 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Linux 5.10 and newer: helpers that take a callback are not even mentioned. */
+/* The object for Linux 5.10 and newer, which mentions no helper that takes a callback. */
 #include "bpf/kernel_for.bpf.h"
 #include "bpf/sample.bpf.h"

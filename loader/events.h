@@ -25,9 +25,8 @@ struct events {
 
 /*
  * Opens all events; the sampling events are disabled and have the program attached. Raises a
- * clock's period to what the frequency allows. Returns 0 or a negative errno: -EPROTO for an
- * unknown event or a period that is too small, -ENOENT or -EOPNOTSUPP when this machine lacks the
- * event.
+ * clock's period to what the frequency allows. Returns 0 or a negative errno. -EPROTO: the event is
+ * unknown or the period too small; -ENOENT, -EOPNOTSUPP: this machine lacks the event.
  */
 int events_open(uint32_t cpus, struct message_sampling *sampling, int program,
 		struct events *ret_events);

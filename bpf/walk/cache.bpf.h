@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Rules of recently walked addresses, in front of the tables. Pure C: also compiled for the host.
+ * The rules of recently walked addresses, in front of the tables. Pure C: also compiled for the
+ * host.
  *
- * Two arrays of 64-byte lines with four entries each: one line per 256 bytes of stack ("trail"),
- * and one found by a hash of the 64-byte text granule ("text"). Both only choose where to look; an
- * entry is keyed by (granule, family, version), so that a hit is a table look-up and nothing of
- * the stack is remembered. Only BPF writes them and no process maps them.
+ * There are two arrays of 64-byte lines with four entries each. 256 bytes of stack choose a line of
+ * "trail"; the hash of a 64-byte granule of text chooses a line of "text". Both only choose where
+ * to look. The key of an entry is (granule, family, version). So a hit is the same as a table
+ * look-up, and the cache remembers nothing of the stack. Only BPF writes the lines, and no process
+ * maps them.
  *
- * entry: d = the rule; k = (tag | first << 6 | last) ^ d * odd, where tag is the top 52 bits of the
- * key and [first, last] the bytes of the granule that the rule holds for. Two CPUs may write an
- * entry at once: k and d of different writers do not pass, because the product spreads a difference
- * in any bit of d over the bits that are compared, low ones included. The multiplier is random for
- * each start and unknown outside, so a target cannot choose addresses that collide.
+ * In an entry, d is the rule and k is (tag | first << 6 | last) ^ d * odd. The tag is the top 52
+ * bits of the key; the rule holds for the bytes [first, last] of the granule. Two CPUs may write an
+ * entry at once: a probe refuses k and d of different writers. The reason is that the product
+ * spreads a difference in any bit of d, low ones included, over the compared bits. The multiplier
+ * is random for each start and unknown outside: a target cannot choose addresses that collide.
  */
 #ifndef KEYHOLE_BPF_WALK_CACHE_BPF_H
 #define KEYHOLE_BPF_WALK_CACHE_BPF_H
@@ -33,7 +35,7 @@ struct rule_cache {
 	struct cache_line text[CACHE_LINES];
 };
 
-/* d * odd, high bits folded down: every bit of d reaches bits 12..63, which are compared. */
+/* Returns d * odd with high bits folded down: every bit of d reaches the compared bits 12..63. */
 static inline __attribute__((always_inline)) u64 cache_spread(u64 d, u64 multiplier)
 {
 	u64 product = (d ^ d >> 32) * multiplier;
@@ -53,7 +55,7 @@ static inline __attribute__((always_inline)) u64 cache_seed(u64 family, u64 vers
 	return (family * multiplier ^ version) * multiplier;
 }
 
-/* The entry's packed key (tag and range), or CACHE_MISS; *ret_rule on a hit. */
+/* Returns the entry's packed key (tag and range) and the rule after a hit, or CACHE_MISS. */
 static inline __attribute__((always_inline)) u64
 cache_probe(const struct cache_line *line, u64 key, u64 offset, u64 multiplier, u64 *ret_rule)
 {
@@ -78,7 +80,7 @@ static inline __attribute__((always_inline)) void cache_put(struct cache_line *l
 	*(volatile u64 *)&entry->d = rule;
 }
 
-/* first and last: bytes of the granule, 0..63. */
+/* Packs the key of an entry. first, last: bytes of the granule, 0..63. */
 static inline __attribute__((always_inline)) u64 cache_pack(u64 key, u64 first, u64 last)
 {
 	return (key & ~0xfffull) | first << 6 | last;

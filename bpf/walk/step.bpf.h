@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One frame of the walk. Pure C, see bpf/walk/walk.bpf.h. Needed from the includer, besides what
- * bpf/walk/table.bpf.h names: walk_read(to, bytes, address) = 0 when user memory was read;
- * walk_executable(address) = whether the kernel says so of the current task; walk_cache() = the
- * rule caches or NULL; walk_clock(); walk_emit(walk, frame) = store frame number walk->frames.
+ * One frame of the walk. Pure C, see bpf/walk/walk.bpf.h. The includer supplies what
+ * bpf/walk/table.bpf.h names, and:
+ *   walk_read(to, bytes, address)  reads user memory; 0 when all bytes were read
+ *   walk_executable(address)       whether the kernel has the address as executable
+ *   walk_cache()                   the rule caches, or NULL
+ *   walk_clock()                   CLOCK_MONOTONIC, ns
+ *   walk_emit(walk, frame)         stores frame number walk->frames; 0 when stored
  */
 #ifndef KEYHOLE_BPF_WALK_STEP_BPF_H
 #define KEYHOLE_BPF_WALK_STEP_BPF_H
@@ -20,7 +23,10 @@ INLINE int walk_end(struct walk *walk, u32 reason)
 
 /* ---- time ---- */
 
-/* Past the deadline, which is moved once if that has not been done too often on this CPU. */
+/*
+ * Looks at the clock: returns whether the deadline is over. First moves the deadline by stalls that
+ * are forgiven, and by the extension, if this CPU did not extend too many walks lately.
+ */
 INLINE int walk_late(struct walk *walk)
 {
 	u64 now = walk_clock(), since = now - walk->extended_at;
@@ -43,12 +49,15 @@ INLINE int walk_late(struct walk *walk)
 
 /* ---- memory ---- */
 
-/* Makes [cfa - WALK_SLOTS_BYTES, cfa) available, as far as the stack goes. */
+/*
+ * Reads [cfa - WALK_SLOTS_BYTES, cfa) into the window, as far as the stack goes. Returns 0 when the
+ * window has those bytes.
+ */
 INLINE int walk_window(struct walk *walk, u64 cfa)
 {
 	u64 from = cfa - WALK_SLOTS_BYTES, sp = walk->reg[REG_RSP];
 
-	/* an epilogue has popped, but its rule still names slots below the leaf's rsp */
+	/* in an epilogue, a leaf's rule still names slots below rsp that were popped */
 	if (!walk->exact && from < sp)
 		from = sp;
 	if (from >= walk->window_start && cfa - walk->window_start <= walk->window_bytes)
@@ -74,7 +83,7 @@ INLINE int walk_window(struct walk *walk, u64 cfa)
 	return walk_read(walk->window, bytes, from);
 }
 
-/* A word of the window; *failed collects what cannot be read. */
+/* Returns a word of the window. Adds to *failed when the window does not have the word. */
 INLINE u64 walk_word(struct walk *walk, u64 address, u64 *failed)
 {
 	u64 at = address - walk->window_start;
@@ -83,7 +92,10 @@ INLINE u64 walk_word(struct walk *walk, u64 address, u64 *failed)
 	return walk->window[at >> 3 & (WALK_WINDOW_BYTES / 8 - 1)];
 }
 
-/* One word above the red zone's end and within reach of the stack pointer. */
+/*
+ * Reads one aligned word at most WALK_RED_ZONE below the stack pointer, and less than WALK_REACH
+ * above that. Returns 0 when the word was read.
+ */
 INLINE int walk_far_word(struct walk *walk, u64 address, u64 *ret_word)
 {
 	u64 above = address - (walk->reg[REG_RSP] - WALK_RED_ZONE);
@@ -94,7 +106,10 @@ INLINE int walk_far_word(struct walk *walk, u64 address, u64 *ret_word)
 	return walk_read(ret_word, 8, address);
 }
 
-/* As far as an ordinary rule's offset goes: more would test words that are no addresses at all. */
+/*
+ * Returns whether a wide rule's offset is no larger than an ordinary rule's. Larger offsets would
+ * test words that are no addresses at all.
+ */
 INLINE int walk_near(s64 offset)
 {
 	return (u64)offset + WALK_REACH <= 2 * WALK_REACH;
@@ -103,8 +118,8 @@ INLINE int walk_near(s64 offset)
 /* ---- is it a return address ---- */
 
 /*
- * Whether the 8 bytes before an address end in a call: e8 rel32, or ff /2 with its five lengths of
- * operand (Intel SDM, CALL).
+ * Returns whether the 8 bytes before an address end in a call. Calls are e8 rel32, and ff /2 with
+ * its five lengths of operand (Intel SDM, CALL).
  */
 INLINE int walk_is_call(u64 before)
 {
@@ -116,8 +131,9 @@ INLINE int walk_is_call(u64 before)
 }
 
 /*
- * A child does not have its parent's text in its page tables until it runs it, and the kernel may
- * take text back: then that the address is executable must do.
+ * Returns whether the address is behind a call. The text may be unreadable: a child's page tables
+ * get the parent's text only when the child runs there. The kernel may also take text back. In that
+ * case an executable address is enough.
  */
 INLINE int walk_after_call(u64 address)
 {
@@ -128,7 +144,7 @@ INLINE int walk_after_call(u64 address)
 	return walk_read(&before, 8, address - 8) ? walk_executable(address) : walk_is_call(before);
 }
 
-/* mov $15, %rax; sysc.. : what the kernel returns to from a signal handler (glibc, musl) */
+/* mov $15, %rax; sysc.. : the code to which a signal handler returns (glibc, musl) */
 #define SIGRETURN_CODE 0x0f0000000fc0c748ull
 
 INLINE int walk_is_sigreturn(u64 address)
@@ -138,7 +154,10 @@ INLINE int walk_is_sigreturn(u64 address)
 	return walk_read(&code, 8, address) ? walk_executable(address) : code == SIGRETURN_CODE;
 }
 
-/* A handler returns to its first byte; a leaf is at one of both instructions, or in the kernel. */
+/*
+ * Returns whether the address is in the code of a signal return. A handler returns to the first
+ * byte. A leaf is at either instruction, or in the kernel behind the second one.
+ */
 INLINE int walk_at_sigreturn(u64 address, u32 exact)
 {
 	if (walk_is_sigreturn(address))
@@ -146,7 +165,7 @@ INLINE int walk_at_sigreturn(u64 address, u32 exact)
 	return exact && (walk_is_sigreturn(address - 7) || walk_is_sigreturn(address - 9));
 }
 
-/* In a known executable mapping and behind a call: what a fallback must find. */
+/* Returns whether a fallback may take the address: in a known executable mapping, behind a call. */
 GLOBAL int walk_plausible(u64 address)
 {
 	struct walk *walk = walk_state();
@@ -162,9 +181,9 @@ GLOBAL int walk_plausible(u64 address)
 /* ---- finding the rule ---- */
 
 /*
- * Whether an address that no cache knows is one of code at all. Asked before the tables: their
- * writer may be hostile, and how a look-up of any other word ends, read from the record's reason,
- * would tell that word to him, bit by bit.
+ * Returns whether an address that no cache knows is an address of code at all. Must come before the
+ * tables, whose writer may be hostile. The record's reason shows how a look-up ended, and so would
+ * tell that writer any other word of the stack, bit by bit.
  */
 INLINE int walk_is_code(struct walk *walk, u64 address)
 {
@@ -177,20 +196,25 @@ INLINE int walk_is_code(struct walk *walk, u64 address)
 	return walk->called || walk_is_sigreturn(address) || walk_executable(address);
 }
 
-/* 0 when such an address may be emitted as what its rule says it is, or the reason why not. */
+/* Returns 0 when the address may be emitted with this rule, or the reason why not. */
 INLINE u32 walk_check_address(struct walk *walk, u64 address)
 {
 	u32 kind = rule_kind(walk->rule);
 
 	if (kind == RULE_SIGNAL)
 		return walk_at_sigreturn(address, walk->exact) ? 0 : REASON_cut_not_a_call;
-	/* a context may start in code that nobody called; such a frame is the last one */
+	/*
+	 * makecontext() may start code that nobody called; the frame of such code is the last one
+	 */
 	return walk->exact || walk->called || (kind == RULE_END && walk_executable(address))
 		       ? 0
 		       : REASON_cut_not_a_call;
 }
 
-/* 0 with walk->rule, or the reason why there is none; `address` is within the call. */
+/*
+ * Finds walk->rule in the caches or the tables. address: walk->address, or for a return address the
+ * byte before, which is part of the call. Returns 0, or the reason why there is no rule.
+ */
 INLINE u32 walk_find_rule(struct walk *walk, u64 address)
 {
 	struct rule_cache *cache = walk_cache();
@@ -233,16 +257,16 @@ INLINE u32 walk_find_rule(struct walk *walk, u64 address)
 		range = table_find_rule(address - walk->bias);
 	if (range > 4095)
 		return REASON_cut_table;
-	/* a refused address must not pass as known the next time */
+	/* the cache must not know a refused address the next time */
 	reason = walk_check_address(walk, walk->address);
 	if (reason)
 		return reason;
 	rule = walk->rule;
-	/* a wide rule needs its dictionary, which a hit would not know */
+	/* a wide rule needs the dictionary of its mapping, which no cache has */
 	if (rule_kind(rule) != RULE_WIDE) {
 		packed = cache_pack(key, range >> 6, range & 63);
 		cache_put(trail, sp >> 4, packed, rule, multiplier);
-		/* rules of one granule share a line: let them take its other ways */
+		/* rules of one granule share a line, and take different ways of it */
 		cache_put(text, address >> 4, packed, rule, multiplier);
 	}
 	return 0;
@@ -258,7 +282,10 @@ INLINE int walk_next(struct walk *walk, u64 cfa, u64 return_address)
 	return 0;
 }
 
-/* Nothing is known of this code: a leaf's return address at rsp, else the frame pointer. */
+/*
+ * Leaves a frame of code without a rule: by a leaf's return address at rsp, or else by the frame
+ * pointer.
+ */
 GLOBAL int walk_fallback(void)
 {
 	struct walk *walk = walk_state();
@@ -287,7 +314,10 @@ GLOBAL int walk_fallback(void)
 	return walk_next(walk, bp + 16, pair[1]);
 }
 
-/* The kernel's ucontext_t at rsp: gregs at 40 (r8..r15 rdi rsi rbp rbx rdx rax rcx rsp rip). */
+/*
+ * Leaves a signal frame, to the registers in the kernel's ucontext_t at rsp. They are at 40
+ * (gregs): r8..r15 rdi rsi rbp rbx rdx rax rcx rsp rip.
+ */
 GLOBAL int walk_signal(void)
 {
 	static const u8 order[15] = {REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12,
@@ -312,11 +342,11 @@ GLOBAL int walk_signal(void)
 	return 0;
 }
 
-/* The callee-saved registers in the order of a rule's slots. */
-#define WALK_SLOT_REGISTERS(X) \
-	X(0, REG_RBP) X(1, REG_RBX) X(2, REG_R12) X(3, REG_R13) X(4, REG_R14) X(5, REG_R15)
-
-/* The caller's value of a callee-saved register by a wide rule; `known` is what of it is valid. */
+/*
+ * Finds the caller's value of a callee-saved register by a wide rule. save: where the value is;
+ * number: the register, whose bit in *known says whether the value is valid. Returns 0, or 1 when
+ * memory could not be read.
+ */
 INLINE int walk_wide_saved(struct walk *walk, s32 save, u64 cfa, u32 number, u64 *ret_value,
 			   u64 *known)
 {
@@ -337,7 +367,7 @@ INLINE int walk_wide_saved(struct walk *walk, s32 save, u64 cfa, u32 number, u64
 	return walk_far_word(walk, cfa + (s64)save, ret_value);
 }
 
-/* Parts of a rule that does not fit into eight bytes; rare, so each word is read on its own. */
+/* Leaves a frame by a wide rule. Wide rules are rare: each word is read on its own. */
 GLOBAL int walk_wide(void)
 {
 	struct walk *walk = walk_state();
@@ -363,7 +393,7 @@ GLOBAL int walk_wide(void)
 			return walk_end(walk, REASON_cut_read);
 		cfa += (s64)wide->cfa_add;
 	}
-	/* vfork() pops its return address into a register: there the stack pointer is the CFA */
+	/* the leaf in vfork() has popped its return address into a register: its rsp is the CFA */
 	if (cfa & 7 || cfa - sp > WALK_REACH || (cfa == sp && !(walk->exact && ra_reg < 16)))
 		return walk_end(walk, REASON_cut_stack_order);
 	if (ra_reg < 16) {
@@ -374,16 +404,24 @@ GLOBAL int walk_wide(void)
 		return walk_end(walk, REASON_cut_read);
 	}
 	u64 known = walk->valid & WALK_CALLEE_SAVED;
-	u64 saved[RULE_SLOTS];
+	const s32 *save = wide->save;
+	u64 rbp, rbx, r12, r13, r14, r15;
 
-#define X(slot, register)                                                                 \
-	if (walk_wide_saved(walk, wide->save[slot], cfa, register, &saved[slot], &known)) \
+	if (walk_wide_saved(walk, save[0], cfa, REG_RBP, &rbp, &known) ||
+	    walk_wide_saved(walk, save[1], cfa, REG_RBX, &rbx, &known) ||
+	    walk_wide_saved(walk, save[2], cfa, REG_R12, &r12, &known) ||
+	    walk_wide_saved(walk, save[3], cfa, REG_R13, &r13, &known) ||
+	    walk_wide_saved(walk, save[4], cfa, REG_R14, &r14, &known) ||
+	    walk_wide_saved(walk, save[5], cfa, REG_R15, &r15, &known))
 		return walk_end(walk, REASON_cut_read);
-	WALK_SLOT_REGISTERS(X)
-#undef X
-#define X(slot, register) walk->reg[register] = saved[slot];
-	WALK_SLOT_REGISTERS(X)
-#undef X
+	/* only now: a register may be saved in another one */
+	walk->reg[REG_RBP] = rbp;
+	walk->reg[REG_RBX] = rbx;
+	walk->reg[REG_R12] = r12;
+	walk->reg[REG_R13] = r13;
+	walk->reg[REG_R14] = r14;
+	walk->reg[REG_R15] = r15;
+
 	if (!(known >> REG_RBP & 1))
 		return walk_end(walk, REASON_cut_unsupported);
 	walk->valid = known;
@@ -393,7 +431,7 @@ GLOBAL int walk_wide(void)
 	return walk_next(walk, cfa, ra);
 }
 
-/* CFA of the kinds that have one; 0 or the reason. */
+/* Finds the CFA by an ordinary rule. Returns 0, or the reason why there is none. */
 INLINE u32 walk_cfa(struct walk *walk, u64 address, u64 *ret_cfa)
 {
 	u64 rule = walk->rule, sp = walk->reg[REG_RSP], bp = walk->reg[REG_RBP];
@@ -429,49 +467,67 @@ INLINE u64 walk_drap_slot(u64 bp, u64 cfa, u32 number, u64 k)
 	return k == 1 && number != REG_RBP ? cfa - 16 : bp + 8 - 8 * k;
 }
 
+/* Restores the register that is saved in slot k, if there is one. Returns 1 after an error. */
+INLINE u64 walk_restore_drap_slot(struct walk *walk, u32 k, u64 bp, u64 cfa, u64 low, u32 number)
+{
+	if (!k)
+		return 0;
+	u64 at = walk_drap_slot(bp, cfa, number, k);
+
+	u64 failed = (at & 7) || at - low >= WALK_REACH || walk_read(&walk->reg[number], 8, at);
+
+	walk->valid |= 1u << number;
+	return failed;
+}
+
+/* Restores the registers of a RULE_DRAP or RULE_REALIGN frame. Returns 0 unless a read failed. */
 INLINE u64 walk_restore_drap(struct walk *walk, u32 slots, u64 cfa)
 {
 	u64 failed = 0, bp = walk->reg[REG_RBP], low = walk->reg[REG_RSP];
 
 	walk->reads++; /* the slots are side by side */
 	if (walk->exact) {
-		/* GCC's rules do not say that `leave` or pop has restored rbp, and the rest */
+		/* GCC's rules do not say that `leave` or pop has restored rbp and the others */
 		if (bp - low >= cfa - low)
 			return 0;
 		low -= WALK_SLOTS_BYTES;
 	}
-#define X(slot, register)                                                            \
-	if (slots >> slot * 4 & 15) {                                                \
-		u64 at_ = walk_drap_slot(bp, cfa, register, slots >> slot * 4 & 15); \
-		failed |= (at_ & 7) || at_ - low >= WALK_REACH ||                    \
-			  walk_read(&walk->reg[register], 8, at_);                   \
-		walk->valid |= 1u << register;                                       \
-	}
-	WALK_SLOT_REGISTERS(X)
-#undef X
+	failed |= walk_restore_drap_slot(walk, slots & 15, bp, cfa, low, REG_RBP);
+	failed |= walk_restore_drap_slot(walk, slots >> 4 & 15, bp, cfa, low, REG_RBX);
+	failed |= walk_restore_drap_slot(walk, slots >> 8 & 15, bp, cfa, low, REG_R12);
+	failed |= walk_restore_drap_slot(walk, slots >> 12 & 15, bp, cfa, low, REG_R13);
+	failed |= walk_restore_drap_slot(walk, slots >> 16 & 15, bp, cfa, low, REG_R14);
+	failed |= walk_restore_drap_slot(walk, slots >> 20 & 15, bp, cfa, low, REG_R15);
 	return failed;
 }
 
+/* Restores the register that is saved in slot k of the window, if there is one. */
+INLINE void walk_restore_slot(struct walk *walk, u64 k, u64 cfa, u32 number, u64 *failed)
+{
+	if (!k)
+		return;
+	walk->reg[number] = walk_word(walk, cfa - 8 - 8 * k, failed);
+	walk->valid |= 1u << number;
+}
+
+/* Restores the registers of any other frame. Returns 0 unless the window lacks a word. */
 INLINE u64 walk_restore(struct walk *walk, u32 slots, u64 cfa)
 {
 	u64 failed = HIDE(walk, 0);
 
-#define X(slot, register)                                                                      \
-	if (slots >> slot * 4 & 15) {                                                          \
-		walk->reg[register] =                                                          \
-			walk_word(walk, cfa - 8 - 8 * (u64)(slots >> slot * 4 & 15), &failed); \
-		walk->valid |= 1u << register;                                                 \
-	}
-	if (slots & 15)
-		walk->reg[REG_RBP] = walk_word(walk, cfa - 8 - 8 * (u64)(slots & 15), &failed);
+	walk_restore_slot(walk, slots & 15, cfa, REG_RBP, &failed);
+	/* most frames have saved rbp alone */
 	if (slots >> 4) {
-		WALK_SLOT_REGISTERS(X)
+		walk_restore_slot(walk, slots >> 4 & 15, cfa, REG_RBX, &failed);
+		walk_restore_slot(walk, slots >> 8 & 15, cfa, REG_R12, &failed);
+		walk_restore_slot(walk, slots >> 12 & 15, cfa, REG_R13, &failed);
+		walk_restore_slot(walk, slots >> 16 & 15, cfa, REG_R14, &failed);
+		walk_restore_slot(walk, slots >> 20 & 15, cfa, REG_R15, &failed);
 	}
-#undef X
 	return failed;
 }
 
-/* From a frame with an ordinary rule to its caller. */
+/* Leaves a frame with an ordinary rule. */
 INLINE int walk_leave(struct walk *walk, u64 address)
 {
 	u64 cfa = 0, failed = HIDE(walk, 0);
@@ -499,7 +555,7 @@ INLINE int walk_leave(struct walk *walk, u64 address)
 	return walk_next(walk, cfa, ra);
 }
 
-/* One frame: 0 to go on, 1 at the end with walk->reason. */
+/* Takes one frame. Returns 0 to go on, or 1 at the end, with walk->reason. */
 GLOBAL int walk_step(void)
 {
 	struct walk *walk = walk_state();
@@ -516,7 +572,7 @@ GLOBAL int walk_step(void)
 	if (address >= WALK_ADDRESS_END)
 		return walk_end(walk, walk->exact == WALK_PC ? REASON_cut_no_mapping
 							     : REASON_cut_not_a_call);
-	/* the rule is that of the call; rt_sigreturn, too, may be the last of its code */
+	/* a caller's rule is that of its call; rt_sigreturn, too, may end the code that it is in */
 	inside = address - (!walk->exact || walk->in_sigreturn);
 	walk->in_sigreturn = 0;
 	walk->rule = 0;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Look-ups in mapping blocks and unwind tables (layout: bpf/abi.h), branch-free so that the
- * verifier sees few states. Pure C, see walk.bpf.h. Global functions with scalar arguments: the
- * verifier checks each once.
- *
- * Needed from the includer: BOUND(x, n) = x if x < n else 0, on the very register that is used;
- * HIDE(walk, x) = x, range forgotten; INLINE; GLOBAL; walk_state(); walk_segment(word) = the
- * segment that holds a global word number, or NULL.
+ * Look-ups in mapping blocks and unwind tables (layout: bpf/abi.h). Pure C, see walk.bpf.h. The
+ * searches have no branches, so that the verifier sees few states. The functions are global and
+ * have scalar arguments, so that the verifier checks each once. The includer supplies:
+ *   BOUND(x, n)         x if x < n, else 0, on the very register that is used
+ *   HIDE(walk, x)       x, of which the verifier forgets the range
+ *   INLINE, GLOBAL      attributes of functions
+ *   walk_state()        the state of the walk, or NULL
+ *   walk_segment(word)  the segment that holds a global word number, or NULL
  */
 #ifndef KEYHOLE_BPF_WALK_TABLE_BPF_H
 #define KEYHOLE_BPF_WALK_TABLE_BPF_H
@@ -16,8 +17,8 @@
 #define TABLE_FAILED (~0ull)
 
 /*
- * Moves base to the last index in [base, base + n), n >= 1, whose key is <= value; the key of the
- * first one counts as smaller. `load` is an expression of `mid`, `bound` what mid must stay below.
+ * Moves base to the last index in [base, base + n), n >= 1, whose key is <= value. The first key
+ * counts as <= value. load: expression of `mid` for a key; bound: `mid` stays below.
  */
 #define TABLE_SEARCH(walk, base, n, steps, bound, load, value)                        \
 	do {                                                                          \
@@ -32,7 +33,7 @@
 		(base) = HIDE(walk, base);                                            \
 	} while (0)
 
-/* The mapping that holds an address -> walk->mapping_*. 0 or TABLE_FAILED. */
+/* Finds the mapping of an address: sets walk->mapping_*. Returns 0 or TABLE_FAILED. */
 GLOBAL u64 table_find_mapping(u64 address)
 {
 	struct walk *walk = walk_state();
@@ -69,7 +70,7 @@ GLOBAL u64 table_find_mapping(u64 address)
 	return 0;
 }
 
-/* A dictionary entry -> walk->rule. 0 or TABLE_FAILED. */
+/* Sets walk->rule to an entry of the dictionary. Returns 0 or TABLE_FAILED. */
 GLOBAL u64 table_dictionary(u32 index)
 {
 	struct walk *walk = walk_state();
@@ -87,7 +88,7 @@ GLOBAL u64 table_dictionary(u32 index)
 	return 0;
 }
 
-/* Dictionary index of a row whose rule byte is ROW_ESCAPE, or TABLE_FAILED. */
+/* Returns the dictionary index of a row whose rule byte is ROW_ESCAPE, or TABLE_FAILED. */
 GLOBAL u64 table_escape(u32 first, u32 count, u32 row)
 {
 	struct walk *walk = walk_state();
@@ -107,9 +108,9 @@ GLOBAL u64 table_escape(u32 first, u32 count, u32 row)
 }
 
 /*
- * The rule for a pc of the current mapping's object -> walk->rule. Returns first << 6 | last, the
- * bytes of pc's 64-byte granule for which it holds, or TABLE_FAILED for a damaged table. No rows
- * for this part of the text is RULE_NONE.
+ * Finds the rule for a pc of the current mapping's object: sets walk->rule, to RULE_NONE where the
+ * text has no rows. Returns first << 6 | last, the bytes of pc's 64-byte granule for which the rule
+ * holds, or TABLE_FAILED for a damaged table.
  */
 GLOBAL u64 table_find_rule(u64 pc)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The walk over one user stack. Pure C: compiled into the BPF program and, unchanged, into host
- * tests. Whoever includes bpf/walk/step.bpf.h supplies the environment declared there.
+ * tests. The includer of bpf/walk/step.bpf.h supplies the environment that step.bpf.h declares.
  *
- * The tables are written by a process that may have been taken over, so nothing read from them is
- * trusted: indices are masked, loops bounded, the stack pointer only rises (but at a signal frame),
- * memory is read within WALK_REACH of it, in aligned words, and a return address is emitted only if
- * it is a user address behind a call instruction.
+ * The worker, which writes the tables, may have been taken over: the walk trusts nothing in them.
+ * Indices are masked and loops bounded. The stack pointer only rises, except at a signal frame. The
+ * walk reads memory within WALK_REACH of the stack pointer, in aligned words. The walk emits a
+ * return address only if it is a user address behind a call instruction.
  */
 #ifndef KEYHOLE_BPF_WALK_WALK_BPF_H
 #define KEYHOLE_BPF_WALK_WALK_BPF_H
@@ -39,88 +39,98 @@ enum walk_register {
 #define WALK_ALL_REGISTERS 0xffffu
 
 #define WALK_WINDOW_BYTES 2048u
-#define WALK_SLOTS_BYTES  128u	       /* the save slots of a rule lie in [CFA - 128, CFA) */
+#define WALK_SLOTS_BYTES  128u	       /* a rule's save slots lie in [CFA - 128, CFA) */
 #define WALK_REACH	  (8ull << 20) /* bytes above the stack pointer that a frame may span */
 #define WALK_RED_ZONE	  128u /* below the stack pointer; hand-written code keeps its CFA there */
 #define WALK_SWITCHES	  8u   /* signal frames, which may lower the stack pointer */
 #define WALK_ADDRESS_END  (1ull << 47)
 
 /*
- * Looks at the clock every so many frames with a cached rule and their words at hand, of 0.1 us; at
- * every other read of the stack, of which a frame with a cached rule may do three, of up to 1.5 us
- * where lines and page tables are cold; and after each frame that was looked up in tables or found
- * by frame pointer, of up to 5 us.
+ * The walk looks at the clock after an amount of work. The unit of work is a frame with a cached
+ * rule and its words in the window (0.1 us). WALK_CLOCK_FRAMES of them bring a look. There is a
+ * look at every other read of the stack. A read takes up to 1.5 us where lines and page tables are
+ * cold, and a frame with a cached rule may do three. There is also a look after each frame that
+ * came from tables or from the frame pointer, which takes up to 5 us.
  */
 #define WALK_CLOCK_FRAMES 16u
 #define WALK_READ_FRAMES  7u
 #define WALK_MISS_FRAMES  (WALK_CLOCK_FRAMES - 1)
 
 /*
- * No work between two looks takes so long: a hypervisor, or firmware, had the CPU meanwhile. So
- * many times in a walk that is not held against it, at low rates.
+ * No work between two looks takes WALK_STALL_NS: in such a stall, a hypervisor or firmware had the
+ * CPU. At low rates, the deadline of a walk moves by its first WALK_STALLS stalls.
  */
 #define WALK_STALL_NS 60000ull
 #define WALK_STALLS   4u
 
-/* A CPU may extend one walk in so much time, and so many at once if it did not for long. */
+/*
+ * A CPU may extend one walk per WALK_EXTEND_EVERY_NS, and up to WALK_EXTENSIONS at once after a
+ * time without extensions.
+ */
 #define WALK_EXTEND_EVERY_NS 50000000ull
 #define WALK_EXTENSIONS	     40u
 
-/* What the address of a frame is: all but WALK_RETURN are not behind a call. */
+/* How exact a frame's address is: a return address is behind a call, a pc is the very place. */
 enum walk_exact {
-	WALK_RETURN,
-	WALK_PC,       /* the CPU's */
-	WALK_PC_SAVED, /* from a signal's context, which is memory like any other */
+	WALK_RETURN,   /* a return address */
+	WALK_PC,       /* the CPU's pc at the sample: only the leaf's */
+	WALK_PC_SAVED, /* a pc from a signal's context: memory that the target can write */
 };
 
-/* State of one walk; lives in a per-CPU value. */
+/* State of one walk, in a per-CPU value. A flag is 0 or 1. */
 struct walk {
-	u64 hide; /* values pass through here when the verifier must forget their range */
+	u64 hide; /* HIDE(): values pass through here, so that the verifier forgets their range */
 
-	u64 address;	  /* of the frame to do next */
-	u64 reg[16];	  /* DWARF numbers */
-	u32 valid;	  /* registers whose value is known */
-	u32 exact;	  /* enum walk_exact */
-	u32 in_sigreturn; /* address is behind the rt_sigreturn that the leaf is in */
-	u32 chained;	  /* the last frame was found by frame pointer */
-	u32 switches;
-	u32 forgiving; /* so many stalls more */
-	u32 frames;
-	u32 reason;	 /* why it ended; WALK_GOES_ON before */
-	u64 deadline;	 /* CLOCK_MONOTONIC */
-	u64 looked;	 /* the clock, when it was looked at last */
-	u64 look_at;	 /* the clock again, at this much walk_work() */
-	u64 extension;	 /* ns by which the deadline may be moved, or 0 */
-	u64 extended_at; /* CLOCK_MONOTONIC, less what is left; kept from walk to walk */
+	u64 address;	  /* of the next frame to take */
+	u64 reg[16];	  /* by DWARF number; as the next frame has them */
+	u32 valid;	  /* bit per register: its value is known */
+	u32 exact;	  /* enum walk_exact: what `address` is */
+	u32 in_sigreturn; /* flag: the leaf is in rt_sigreturn, and `address` is behind it */
+	u32 chained;	  /* flag: the frame pointer led here, so rbp is part of a chain */
+	u32 switches;	  /* signal frames so far */
+	u32 forgiving;	  /* further stalls by which the deadline moves; 0 at high rates */
+	u32 frames;	  /* emitted so far */
+	u32 reason;	  /* why the walk ended, or WALK_GOES_ON */
+	u64 deadline;	  /* CLOCK_MONOTONIC, ns */
+	u64 looked;	  /* CLOCK_MONOTONIC, ns: the last look at the clock */
+	u64 look_at;	  /* walk_work() at which to look at the clock again */
+	u64 extension;	  /* ns by which the deadline may move once, or 0 */
+	/*
+	 * CLOCK_MONOTONIC, ns: the CPU's last extension, earlier by the time of extensions that are
+	 * left. Kept from walk to walk.
+	 */
+	u64 extended_at;
 
 	/* the process */
-	u32 block; /* global word number of its mapping block */
-	u32 mappings;
-	u32 incomplete; /* as PROCESS_SLOT_INCOMPLETE says */
-	u64 seed;	/* of its cache keys */
-	u64 multiplier;
+	u32 block;	/* global word number of its mapping block */
+	u32 mappings;	/* in the block */
+	u32 incomplete; /* flag: PROCESS_SLOT_INCOMPLETE is set */
+	u64 seed;	/* cache_seed(): part of each cache key */
+	u64 multiplier; /* of the rule caches, odd */
 
-	/* the mapping the last look-up hit */
+	/* the mapping that the last look-up found; start > end: none yet */
 	u64 mapping_start, mapping_end, bias;
 	u32 first_page, pages, directory, dictionary, mapping_flags;
 
-	u64 code_start, code_end; /* an executable area, as the kernel said */
-	u32 area_levels;	  /* of trees of areas gone through; kernel_for.bpf.h */
-	u32 called;		  /* the address looked up last is behind a call */
+	u64 code_start, code_end; /* the last executable area that the kernel named */
+	u32 area_levels;	  /* levels of area trees searched so far; kernel_for.bpf.h */
+	u32 called;		  /* flag: the return address in question is behind a call */
 
-	/* result of the last look-up */
+	/* the frame's rule: result of the last look-up */
 	u64 rule;
 
+	/* counts: rules from the caches, from tables; frames without a rule; reads of the stack */
+	/* counts: rules from the caches, from tables; frames without a rule; reads of the stack */
 	u64 trail_hits, text_hits, misses, fallbacks, reads;
 
-	/* the stack bytes at hand: [window_start, window_start + window_bytes) */
+	/* a copy of the stack bytes [window_start, window_start + window_bytes) */
 	u64 window_start, window_bytes;
 	u64 window[WALK_WINDOW_BYTES / 8];
 };
 
 #define WALK_GOES_ON 255u
 
-/* In frames with a cached rule and their words at hand. */
+/* Returns the work so far, in frames with a cached rule and their words in the window. */
 static inline u64 walk_work(const struct walk *walk)
 {
 	return walk->frames + WALK_READ_FRAMES * walk->reads +
