@@ -85,9 +85,12 @@ elif [ -z "$all_skipped" ] && [ $found -lt "$wanted" ]; then
 	echo "not ok - $suite: $found results, fewer than $wanted of tests/least" >"$results/least.tap"
 fi
 [ ! -e "$results/least.tap" ] || show least
-# Seconds by the clock, then of CPU time of all that ran (of both lines of `times` the second).
-times | awk -v seconds=$SECONDS 'NR == 2 {
+# Seconds by the clock, then of CPU time of all that ran: the second line of `times`, which has to run
+# in this shell.
+times >"$results/times"
+awk -v seconds=$SECONDS 'NR == 2 {
 	gsub(/[ms]/, " ")
 	print seconds, int(60 * $1 + $2 + 60 * $3 + $4)
-}' >"$results/time"
+}' "$results/times" >"$results/time"
+rm "$results/times"
 exit $failed
