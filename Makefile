@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# make, make check, make check-root, make check-escape, make check-canary, make check-systemd,
-# make check-package, make package, make check-fuzz, make soak, make evidence, make bench, make install DESTDIR=
+# make, make check, make check-root, make check-all, make package, make install DESTDIR=, make bench;
+# tests/README.md lists the suites.
 # V=1 shows the commands; CC=clang, SANITIZE=address,undefined and BUILD=folder change the build.
 
 VERSION := 0.1.0
@@ -29,7 +29,6 @@ CLANG_FORMAT ?= clang-format
 LLVM_STRIP   ?= llvm-strip
 PROTOC_C     ?= protoc-c
 BPFTOOL      ?= $(or $(shell command -v bpftool),/usr/sbin/bpftool)
-FUZZ_SECONDS ?= 60
 
 # VARIANT=name: programs in $(BUILD)/name that differ in one of these variables. A variant compiles
 # the sources that read what differs and takes all other objects from $(BUILD), so `make all` comes first.
@@ -77,7 +76,7 @@ EXECUTABLES := $(addprefix $(OUT)/,keyhole keyhole-audit keyhole-broker keyhole-
 	keyhole-report keyhole-symbolize keyhole-top keyhole-worker)
 MANIFEST    := $(OUT)/keyhole-programs.sha256
 
-# ---- what differs in a variant ----------------------------------------------------------------
+# ---- what may differ in a variant -------------------------------------------------------------
 
 # What sources include as generated/version.h and generated/install.h.
 GENERATED     := version install
@@ -87,34 +86,15 @@ install_lines := '\#define KEYHOLE_BINDIR "$(bindir)"' \
 	'\#define KEYHOLE_PROGRAMS "$(notdir $(EXECUTABLES))"'
 is_file        = printf '%s\n' $($(1)_lines) | cmp -s - $(2)
 
-ifneq ($(VARIANT),)
-ifeq ($(wildcard $(BUILD)/$(notdir $(MANIFEST))),)
-$(error a variant takes objects from $(BUILD); run: make BUILD=$(BUILD))
-endif
-made_of          = $(if $(strip $(1)),$(patsubst %.d,%.o,$(shell cd $(BUILD) && \
-	grep -rlwF --include='*.d' $(addprefix -e ,$(1)) obj bpf)))
-PRODUCT_FOLDERS := bpf loader $(sort $(foreach folder,$(FOLDERS),$(firstword $(subst /, ,$(folder)))))
-
-# The names whose meaning differs; the files that mention such a name, or differ themselves; the
-# objects that are made of such a file, as the compiler wrote into their .d files.
-VARIED_NAMES := $(if $(LIMITS),$(shell sed -nE 's/^.define ([A-Z_0-9]+)[ \t].*/\1/p' $(LIMITS))) \
-	$(SABOTAGE:%=POLICY_SABOTAGE) $(OBSERVER:%=OBSERVER)
-VARIED_FILES := $(if $(strip $(VARIED_NAMES)),$(shell grep -rlwF --include='*.[ch]' \
-	--include='*.def' $(VARIED_NAMES:%=-e %) $(PRODUCT_FOLDERS))) \
-	$(foreach name,$(GENERATED),$(shell $(call is_file,$(name),$(BUILD)/generated/$(name).h) || \
-		echo generated/$(name).h))
-VARIED_BPF   := $(filter bpf/%,$(call made_of,$(VARIED_FILES)))
-VARIED_BPF   += $(VARIED_BPF:.bpf.o=.skel.h) $(if $(filter-out loop,$(BPF_OBJECT)),bpf/walk_loop.skel.h)
-VARIED       := $(VARIED_BPF) $(call made_of,$(VARIED_FILES) $(filter %.skel.h,$(VARIED_BPF)))
-
-VARIANT_FLAGS := -iquote . -iquote $(OUT) $(LIMITS:%=-include %) \
-	$(SABOTAGE:%=-DPOLICY_SABOTAGE=LAYER_%) $(OBSERVER:%=-DOBSERVER='"%"')
-endif
-
 # Where a file below the build is: in the variant's folder, if it is one of those that vary.
 place      = $(if $(filter $(1),$(VARIED)),$(OUT),$(BUILD))/$(1)
 object     = $(call place,obj/$(1).o)
-HEADERS   := $(foreach name,$(GENERATED),$(if $(filter generated/$(name).h,$(VARIED_FILES)),$(OUT),$(BUILD))/generated/$(name).h)
+HEADERS    = $(foreach header,$(GENERATED:%=generated/%.h),$(call place,$(header)))
+SKELETONS  = $(foreach source,$(wildcard bpf/*.bpf.c),$(call place,$(source:.bpf.c=.skel.h)))
+
+ifneq ($(VARIANT),)
+include tests/variants.mk
+endif
 
 # ---- objects, archives, programs --------------------------------------------------------------
 
@@ -132,8 +112,6 @@ PROTO_SOURCES := $(patsubst %.proto,$(BUILD)/%.pb-c.c,$(wildcard proto/*.proto))
 PROTO_HEADERS := $(PROTO_SOURCES:.c=.h)
 PROTO_OBJECTS := $(PROTO_SOURCES:$(BUILD)/%.c=$(BUILD)/obj/%.o)
 PROTO_ARCHIVE := $(BUILD)/lib/proto.a
-
-SKELETONS := $(foreach source,$(wildcard bpf/*.bpf.c),$(call place,$(source:.bpf.c=.skel.h)))
 
 SHARED_ARCHIVES := $(call archives,ipc policy)
 MODEL_FOLDERS   := base profile profile/format profile/read
@@ -235,19 +213,6 @@ $(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c
 $(BUILD)/bpf/%.skel.h: $(BUILD)/bpf/%.bpf.o
 	$(call skeleton,$*)
 
-ifneq ($(VARIANT),)
-$(OUT)/obj/%.o: %.c $(BUILD)/flags | $(HEADERS) $(SKELETONS)
-	$(call compile,$(VARIANT_FLAGS))
-
-$(OUT)/bpf/%.bpf.o: bpf/%.bpf.c
-	$(call compile_bpf,$(VARIANT_FLAGS))
-
-$(OUT)/bpf/%.skel.h: $(OUT)/bpf/%.bpf.o
-	$(call skeleton,$*)
-$(OUT)/bpf/walk_loop.skel.h: $(call place,bpf/walk_$(BPF_OBJECT).bpf.o)
-	$(call skeleton,walk_loop)
-endif
-
 $(HEADERS): FORCE
 	@mkdir -p $(@D)
 	@$(call is_file,$(basename $(@F)),$@) || printf '%s\n' $($(basename $(@F))_lines) > $@
@@ -323,20 +288,7 @@ include tests/tests.mk
 
 # ---- everything else --------------------------------------------------------------------------
 
-# All that is compiled for the suites, before one of them begins (contrib/try).
-.PHONY: check-builds
-check-builds: all test-programs workloads capture-build duration-build tiny-builds leaky-build \
-	kernel-builds sabotage package other-version $(BUILD)/page/make_page $(DWARF) $(DOOMED) $(ESCAPE)/prisoner \
-	$(ESCAPE_PROGRAMS) $(CANARY_PROGRAMS)
-
-.PHONY: workloads bench install install-documents install-systemd package size legal format clean
-workloads:
-	@$(MAKE) --no-print-directory -f tests/e2e/workloads/workloads.mk OUT=$(BUILD)/workloads \
-		V=$(V)
-
-bench: all workloads duration-build
-	@BUILD='$(BUILD)' tests/bench/bench.sh
-
+.PHONY: install install-documents install-systemd package size legal format clean
 install: all install-documents
 	$(INSTALL_PROGRAM) -D -m 0755 $(OUT)/keyhole '$(DESTDIR)$(bindir)/keyhole'
 	install -d -m 0755 '$(DESTDIR)$(libexecdir)/keyhole'
@@ -374,10 +326,6 @@ package: all
 .PHONY: other-version
 other-version: all
 	+@$(call variant,other,VERSION=$(VERSION)+other all)
-
-.PHONY: check-package
-check-package: package other-version $(EXECUTABLES)
-	@$(RUN) package tests/package/package.sh tests/package/versions.sh
 
 # Beside an installed keyhole. The service runs the one of $(bindir).
 install-systemd:

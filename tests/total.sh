@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# tests/total.sh FOLDER: adds up every TAP file below FOLDER. Before the totals are the logs of the tests
-# that failed, and then their names, since often only the end of a long output is kept. Exit status 1
-# when a test failed, or when none ran at all.
+# tests/total.sh FOLDER: adds up every TAP file below FOLDER. Before the totals are the logs of the
+# tests that failed, then their names, since often only the end of a long output is kept, and a table
+# of results and time by suite. Exit status 1 when a test failed, or when none ran at all.
 
 LOG_LINES=30	# of all failed tests together
 
@@ -17,19 +17,36 @@ failures() {	# FOLDER LINES
 	done
 }
 
+count() {	# TAP...: passed, failed, skipped
+	cat /dev/null "$@" | awk '
+	/^(not )?ok( |$)/ {
+		if (/# SKIP/) skipped++
+		else if (/^not/) failed++
+		else passed++
+	}
+	END { print passed + 0, failed + 0, skipped + 0 }'
+}
+
+table() {	# FOLDER
+	printf '%-12s %7s %7s %7s %8s %8s\n' suite passed failed skipped seconds CPU
+	for suite in "$1"/*/; do
+		seconds=- cpu=-
+		[ ! -e "$suite/time" ] || read -r seconds cpu <"$suite/time"
+		# shellcheck disable=SC2046
+		printf '%-12s %7s %7s %7s %8s %8s\n' "$(basename "$suite")" $(count "$suite"*.tap) \
+			"$seconds" "$cpu"
+	done
+}
+
 if [ "$failed" != 0 ]; then
 	echo "failed, of the logs $LOG_LINES lines:"
 	failures "$1" $((LOG_LINES / failed))
 	echo 'failed:'
 	failures "$1" 0
 fi
-cat /dev/null $taps | awk '
-/^(not )?ok( |$)/ {
-	if (/# SKIP/) skipped++
-	else if (/^not/) failed++
-	else passed++
+[ -z "$taps" ] || table "$1"
+count $taps | {
+	read -r passed failed skipped
+	echo "$passed passed, $failed failed, $skipped skipped"
+	[ "$failed" = 0 ] && [ "$passed" -gt 0 ]
 }
-END {
-	printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped
-	exit failed > 0 || passed == 0
-}'

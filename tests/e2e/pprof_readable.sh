@@ -70,7 +70,7 @@ else
 fi
 
 # Debian's go keeps pprof as a source and builds it on first use, for which it wants a cache.
-export GOCACHE="${GOCACHE:-$tmp/cache}" HOME="${HOME:-$tmp}" GOTOOLCHAIN=local
+export GOCACHE="${GOCACHE:-$(realpath "${BUILD:-build}")/go-cache}" HOME="${HOME:-$tmp}" GOTOOLCHAIN=local CGO_ENABLED=0
 if ! command -v go >"$tmp/null"; then
 	skip "go tool pprof reads it" "there is no go"
 elif ! go tool pprof -raw "$tmp/profile.pb.gz" >"$tmp/raw" 2>"$tmp/err"; then

@@ -4,10 +4,12 @@
 # tests/e2e/run.sh [PATTERN]: the built keyhole on the running kernel, against known workloads.
 # Every function case_* of the *.cases files is a test; PATTERN chooses some. Prints TAP. Root.
 #
-# As many files at once as there are CPUs (LANES=1: one), the cases of each in their order. After all
-# of these, alone: the cases of files with a line "# alone", and those that lines "# alone: NAME..."
-# name, which hold times, rates and shares of CPUs against bounds. One that had too little CPU time
-# (starved) is run once more: alone, if it was beside others or others kept the CPUs busy.
+# LANES cases run at once: three for each CPU, as most of a case is waiting. The cases of a file that
+# match its line "# in order: REGEXP" are an exception, since they call their processes by the same
+# names and record the whole machine: one runs after the other. After them all, one at a time,
+# run the cases of files with a line "# alone" and those that a line "# alone: NAME..." names: these
+# hold times, rates and shares of CPUs against bounds. A case that had too little CPU time (starved)
+# is run once more, alone, if somebody kept the CPUs busy.
 
 cd "$(dirname "$0")/../.." || exit 1
 here=${CASES:-tests/e2e}
@@ -57,11 +59,12 @@ need() {
 	done
 }
 
-# What go builds is kept for all cases: Go 1.26 builds its pprof first.
+# Go 1.26 builds its pprof first; one case does so for all.
 go_environment() {
 	need go
 	export HOME=$dir GOFLAGS=-mod=mod GOTOOLCHAIN=local PPROF_TMPDIR=$dir PPROF_BINARY_PATH=$dir
-	export GOCACHE="${GOCACHE:-$top/go-cache}"
+	export GOCACHE="${GOCACHE:-$build/go-cache}" CGO_ENABLED=0
+	flock "$top/.go" go tool pprof -h >/dev/null 2>&1
 }
 
 # record ARGUMENTS...: runs keyhole record, leaves $status, $dir/out and $dir/err.
@@ -148,7 +151,7 @@ for file in $here/*.cases; do
 	. "$file"
 done
 
-# Of all lanes together: the results so far, and what has to be done, a file's cases in a line.
+# Of all lanes together: the results so far, and the cases that wait, those of a line in order.
 results=$top/.results queue=$top/.queue again=$top/.again is_alone=
 
 # Sets $result and $took; the log is in $dir/.log.
@@ -216,7 +219,7 @@ tell() {	# NAME RESULT SECONDS
 	sed 's/^/# /' "$dir/.log"
 }
 
-# Sets $work: the next file's cases.
+# Sets $work: the next line of cases.
 take_work() {
 	exec 8>"$top/.lock"
 	flock 8
@@ -242,38 +245,51 @@ wants_to_be_alone() {	# FILE NAME
 	grep -qE "^# alone(:.* $2( .*)?)?\$" "$1"
 }
 
+has_a_place() {	# FILE NAME: in an order
+	local which
+	which=$(sed -n 's/^# in order: //p' "$1")
+	[ -n "$which" ] && [[ $2 =~ ^($which)$ ]]
+}
+
 if [ -n "$LANE_OF" ]; then
 	work_off
 	exit
 fi
 
-pattern=${1:-.} planned=0 alone=
+pattern=${1:-.} planned=0
+: >"$queue"
+: >"$top/.alone"
 for file in $here/*.cases; do
-	beside=
+	in_order=
 	for name in $(cases_of "$file"); do
 		planned=$((planned + 1))
 		if wants_to_be_alone "$file" "$name"; then
-			alone="$alone $name"
+			echo "$name" >>"$top/.alone"
+		elif has_a_place "$file" "$name"; then
+			in_order="$in_order $name"
 		else
-			beside="$beside $name"
+			echo "$name" >>"$queue"
 		fi
 	done
-	[ -z "$beside" ] || echo "$(echo "$beside" | wc -w)$beside"
-done >"$top/.plan"
-# the long ones first
-sort -srn "$top/.plan" | cut -d' ' -f2- >"$queue"
+	[ -z "$in_order" ] || echo "$in_order" >>"$top/.first"
+done
+cat "$top/.first" "$queue" >"$top/.plan" 2>/dev/null
+mv "$top/.plan" "$queue"
 : >"$results"
 echo "1..$planned"
 
-# SIGINT is ignored in what a shell starts in the background; cases send it.
-lanes=${LANES:-$(nproc)}
-for ((i = 1; i < lanes && i < 4; i++)); do
+# A shell's background jobs ignore SIGINT, which cases send.
+for ((i = 1; i < ${LANES:-$((3 * $(nproc)))}; i++)); do
 	LANE_OF=$top env --default-signal=INT,QUIT bash "$0" &
 done
 work_off
 wait
+# What kernels/run.sh does beside the others has to be done (contrib/try).
+until [ -z "$BESIDE" ] || [ -e "$BESIDE/loaded" ]; do
+	sleep 0.5
+done
 is_alone=1
-echo "$alone" $(cat "$again" 2>/dev/null) >"$queue"
+cat "$again" "$top/.alone" >"$queue" 2>/dev/null
 work_off
 [ ! -s "$again" ] || echo "# run once more, alone: $(tr '\n' ' ' <"$again")"
 left=$((planned - $(wc -l <"$results")))

@@ -284,8 +284,11 @@ def try_held(tap, loader):
                 arguments.append(f"{name}:{label}:{pid}:{number}")
     run = subprocess.run([os.path.join(sys.argv[1], "escape", "test_held")] + arguments,
                          stdout=subprocess.PIPE, text=True)
-    for line in run.stdout.splitlines():
-        if line.startswith(("ok", "not ok")):
+    lines = run.stdout.splitlines()
+    results = [line for line in lines if line.startswith(("ok", "not ok"))]
+    tap(results and f"1..{len(results)}" in lines, "inventory: test_held gave each result it planned")
+    for line in lines:
+        if line in results:
             tap(line.startswith("ok"), line.split(" - ", 1)[1])
         elif line.startswith("#"):
             print(line)
@@ -320,6 +323,7 @@ def main():
         tap(status == 0, f"inventory: the recording ended well after {SOAK:.0f} s")
         if status:
             print("# " + open(folder + "/log").read()[-500:].replace("\n", "\n# "))
+    print(f"1..{tap.count}")
     return tap.failed != 0
 
 

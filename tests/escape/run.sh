@@ -21,7 +21,8 @@ fi
 top=$(mktemp -d "${TMPDIR:-/tmp}/keyhole-escape.XXXXXX") || exit 1
 trap 'rm -rf "$top"' EXIT
 
-# run NAME COMMAND...: its output into $top/NAME; one that ends badly without saying why says so.
+# run NAME COMMAND...: its output into $top/NAME; a bad end without a reason and a plan with fewer
+# results are failures.
 run() {
 	local name=$1 status
 	shift
@@ -31,9 +32,11 @@ run() {
 		echo "not ok - $name: ended with status $status" >>"$top/$name"
 		sed 's/^/# /' "$top/$name.err" >>"$top/$name"
 	fi
+	tests/plan.sh "$top/$name" | sed "s/ - / - $name: /" >"$top/$name.plan"
+	grep -q '^1\.\.[1-9]' "$top/$name" || echo "not ok - $name: no plan" >>"$top/$name.plan"
 }
 
-started=$SECONDS
+started=$SECONDS parts=
 run inventory tests/escape/inventory.py "$build" &
 run violations tests/escape/violations.py "$build" &
 for role in $roles; do
@@ -43,8 +46,10 @@ done
 run peers "$build/test_peers"
 wait
 for role in $roles; do
-	cat "$top/calls-$role" "$top/layers-$role"
-done | sed -E 's/^((not )?ok) [0-9]+ /\1 /; /^1\.\./d'
-sed -E 's/^((not )?ok) [0-9]+ /\1 /; /^1\.\./d' "$top/peers" "$top/violations" "$top/inventory"
+	parts="$parts calls-$role layers-$role"
+done
+for part in $parts peers violations inventory; do
+	cat "$top/$part" "$top/$part.plan"
+done | sed -E 's/^((not )?ok) [0-9]+ /\1 /; /^1\.\./d' | tee "$top/all"
 echo "# $((SECONDS - started)) s"
-! grep -q '^not ok' "$top"/{calls-*,layers-*,peers,violations,inventory}
+! grep -q '^not ok' "$top/all"

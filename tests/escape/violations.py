@@ -181,6 +181,11 @@ def scenarios():
         yield from group()
 
 
+def chosen():
+    wanted = sys.argv[2] if len(sys.argv) > 2 else ""
+    return [scenario for scenario in scenarios() if re.search(wanted, scenario.name)]
+
+
 class Failure(Exception):
     pass
 
@@ -359,10 +364,8 @@ class Run:
 def work(build, top, number, results):
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     run = Run(build, os.path.join(top, str(number)))
-    wanted = sys.argv[2] if len(sys.argv) > 2 else ""
-    chosen = [s for s in scenarios() if re.search(wanted, s.name)]
     with open(results, "w") as file:
-        for scenario in chosen[number::WORKERS]:
+        for scenario in chosen()[number::WORKERS]:
             begun = time.monotonic()
             # a stall of the loader comes again, one of a busy machine does not
             for _ in range(3):
@@ -398,6 +401,9 @@ def main():
         print("not root", file=sys.stderr)
         return 77
     build = os.path.abspath(sys.argv[1])
+    planned = len(chosen())
+    # one for each, one for their sum, one for descriptors that the kernel refuses
+    print(f"1..{planned + 1 + (len(sys.argv) == 2)}", flush=True)
     top = tempfile.mkdtemp(prefix="keyhole-escape.")
     os.chmod(top, 0o755)
     pids = []
@@ -419,10 +425,9 @@ def main():
     finally:
         shutil.rmtree(top)
     bad = [line for line in lines if line[3] != "ok"]
-    for line in bad:
-        print(f"not ok - violations: {line[0]}: {line[3]}")
-    if crashed:
-        print("not ok - violations: the test itself failed")
+    for line in lines:
+        print(f"ok - violations: {line[0]}" if line[3] == "ok"
+              else f"not ok - violations: {line[0]}: {line[3]}")
     slowest = max((float(line[1]) for line in lines if line[3] == "ok"), default=0)
     print(f"# {len(lines)} recordings, {sum(float(line[2]) for line in lines):.0f} s in all; "
           f"the slowest reaction took {slowest:.0f} ms")
@@ -431,9 +436,10 @@ def main():
     print(f"# {late} ms at most from a violation to the end of keyhole, and so of sampling")
     for line in sorted(lines, key=lambda l: -float(l[2]))[:5]:
         print(f"# {line[2]} s: {line[0]}")
-    if not bad and not crashed:
-        print(f"ok - violations: {len(lines)} recordings with a worker that was taken over")
-    return bool(bad or crashed or not refused)
+    good = len(lines) > 0 and len(lines) == planned and not bad and not crashed
+    print(f"{'ok' if good else 'not ok'} - violations: {len(lines)} recordings with a worker that "
+          f"was taken over, of {planned}")
+    return not (good and refused)
 
 
 if __name__ == "__main__":

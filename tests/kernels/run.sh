@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # tests/kernels/run.sh [KERNEL...]: the built keyhole on the kernels of tests/kernels/matrix, in
-# qemu without hardware acceleration, and its BPF objects on the running kernel. Prints TAP and a
-# table. Root is needed for the running kernel alone.
+# qemu without hardware acceleration, and its BPF objects on the running kernel. KERNELS chooses as
+# the arguments do. Prints TAP and a table. Root is needed for the running kernel alone.
 
 cd "$(dirname "$0")/../.." || exit 1
 here=tests/kernels
@@ -18,7 +18,10 @@ CHOSEN='bpf_loop bpf_find_vma bpf_task_pt_regs bpf_get_current_task_btf'	# loade
 HZ=199
 ALL_SECONDS=3
 
+[ $# -gt 0 ] || set -- $KERNELS
+
 skip_all() {
+	[ -z "$BESIDE" ] || touch "$BESIDE/loaded"
 	echo "1..0 # SKIP $*" | tee /dev/stderr
 	exit 77
 }
@@ -33,7 +36,7 @@ for folder in loop for; do
 done
 top=$(mktemp -d "${TMPDIR:-/tmp}/keyhole-kernels.XXXXXX") || exit 1
 emulator=
-trap '[ -z "$emulator" ] || kill "$emulator"; rm -rf "$top"' EXIT
+trap '[ -z "$emulator" ] || kill "$emulator"; [ -z "$BESIDE" ] || touch "$BESIDE/loaded"; rm -rf "$top"' EXIT
 trap 'exit 1' INT TERM
 
 . tests/kernels/results.sh
@@ -385,12 +388,22 @@ check_matrix() {	# KERNEL...
 make_root
 $here/fetch.sh "$@" >"$top/fetched" 2>"$top/fetch.log"
 fetched=$?
-# First what needs one CPU and is the same beside others (contrib/try), then what needs two.
-for part in load_on record_on; do
+on_each() {	# FUNCTION
 	while read -r kernel file reason; do
-		$part "$kernel" "$file" "$reason"
+		$1 "$kernel" "$file" "$reason"
 	done <"$top/fetched"
-done
+}
+
+# Loading needs one CPU and is the same beside others; recording needs two. contrib/try has a folder
+# $BESIDE in which each of the suites that run at once says how far it is.
+on_each load_on
+if [ -n "$BESIDE" ]; then
+	touch "$BESIDE/loaded"
+	until [ -e "$BESIDE/quiet" ]; do
+		sleep 0.5
+	done
+fi
+on_each record_on
 result 'matrix' check_matrix "$@"
 cat "$top/table"
 echo "1..$number"

@@ -6,11 +6,8 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "tests/unit/build_profile.h"
 #include "tests/unit/json_check.h"
@@ -126,38 +123,12 @@ static void test_firefox__names_do_not_make_two_threads_one(void **state)
 	profile_free(profile);
 }
 
-static void test_firefox__an_empty_profile_is_valid(void **state)
-{
-	struct profile *profile = profile_new();
-	char *text = render(profile);
-
-	(void)state;
-	assert_non_null(strstr(text, "\"threads\":[]}"));
-	free(text);
-	profile_free(profile);
-}
-
-static void test_firefox__a_failed_write_is_reported(void **state)
-{
-	struct profile *profile = build_profile();
-	struct format_options options = {0};
-	int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
-
-	(void)state;
-	assert_int_equal(format_firefox.render(profile, &build_profile_times, &options, fd),
-			 -ENOSPC);
-	close(fd);
-	profile_free(profile);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_firefox__tables),
 		cmocka_unit_test(test_firefox__a_line_of_time),
 		cmocka_unit_test(test_firefox__names_do_not_make_two_threads_one),
-		cmocka_unit_test(test_firefox__an_empty_profile_is_valid),
-		cmocka_unit_test(test_firefox__a_failed_write_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,11 +5,8 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "ipc/messages.h"
 #include "tests/unit/build_profile.h"
@@ -139,37 +136,6 @@ static void test_folded__names_that_are_missing(void **state)
 	profile_free(profile);
 }
 
-static void test_folded__an_empty_profile_is_an_empty_file(void **state)
-{
-	struct profile *profile = profile_new();
-
-	(void)state;
-	assert_folded(profile, false, "");
-	profile_free(profile);
-}
-
-static void test_folded__a_failed_write_is_reported(void **state)
-{
-	struct profile *profile = build_profile();
-	struct format_options options = {0};
-	int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
-
-	(void)state;
-	assert_int_equal(format_folded.render(profile, &build_profile_times, &options, fd),
-			 -ENOSPC);
-	close(fd);
-	profile_free(profile);
-}
-
-static void test_folded__is_found_by_its_id(void **state)
-{
-	(void)state;
-	assert_ptr_equal(format_find(FORMAT_folded), &format_folded);
-	assert_ptr_equal(format_find(FORMAT_pprof), &format_pprof);
-	assert_null(format_find(0));
-	assert_null(format_find(99));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -179,9 +145,6 @@ int main(void)
 		cmocka_unit_test(test_folded__lines_of_equal_text_are_one),
 		cmocka_unit_test(test_folded__order_is_by_frames_from_the_root),
 		cmocka_unit_test(test_folded__names_that_are_missing),
-		cmocka_unit_test(test_folded__an_empty_profile_is_an_empty_file),
-		cmocka_unit_test(test_folded__a_failed_write_is_reported),
-		cmocka_unit_test(test_folded__is_found_by_its_id),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,8 +6,6 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -226,40 +224,6 @@ static void test_svg__cuts_names_at_the_right_and_says_what_is_hidden(void **sta
 	profile_free(profile);
 }
 
-static void test_pictures__of_nothing_are_whole(void **state)
-{
-	struct profile *profile = profile_new();
-	char *page = render(&format_html, profile, false);
-	char *picture = render(&format_svg, profile, false);
-
-	(void)state;
-	assert_has(page, "\"level\":[0],\"self\":[0]}}\n</script>\n");
-	assert_has(picture, "</svg>\n");
-	free(page);
-	free(picture);
-	profile_free(profile);
-}
-
-static void test_pictures__a_failed_write_is_reported(void **state)
-{
-	struct profile *profile = build_profile();
-	struct format_options options = {0};
-	int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
-
-	(void)state;
-	assert_int_equal(format_html.render(profile, &build_profile_times, &options, fd), -ENOSPC);
-	assert_int_equal(format_svg.render(profile, &build_profile_times, &options, fd), -ENOSPC);
-	close(fd);
-	profile_free(profile);
-}
-
-static void test_pictures__are_found_by_their_ids(void **state)
-{
-	(void)state;
-	assert_ptr_equal(format_find(FORMAT_html), &format_html);
-	assert_ptr_equal(format_find(FORMAT_svg), &format_svg);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -269,9 +233,6 @@ int main(void)
 		cmocka_unit_test(test_pictures__names_are_no_markup),
 		cmocka_unit_test(test_formats__events_are_no_markup),
 		cmocka_unit_test(test_svg__cuts_names_at_the_right_and_says_what_is_hidden),
-		cmocka_unit_test(test_pictures__of_nothing_are_whole),
-		cmocka_unit_test(test_pictures__a_failed_write_is_reported),
-		cmocka_unit_test(test_pictures__are_found_by_their_ids),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,11 +5,8 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include "bpf/abi.h"
@@ -325,18 +322,6 @@ static void test_pprof__a_large_profile(void **state)
 	profile_free(profile);
 }
 
-static void test_pprof__a_failed_write_is_reported(void **state)
-{
-	struct profile *profile = build_profile();
-	struct format_options options = {0};
-	int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
-
-	(void)state;
-	assert_int_equal(format_pprof.render(profile, &build_profile_times, &options, fd), -ENOSPC);
-	close(fd);
-	profile_free(profile);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -348,7 +333,6 @@ int main(void)
 		cmocka_unit_test(test_pprof__files_lines_and_inlined_functions),
 		cmocka_unit_test(test_pprof__an_empty_profile_is_valid),
 		cmocka_unit_test(test_pprof__a_large_profile),
-		cmocka_unit_test(test_pprof__a_failed_write_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
