@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The broker as it runs; the test is loader and worker. */
+/* The real broker; the test plays loader and worker. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/bpf.h>
@@ -27,7 +27,7 @@ static void be_target(const void *fds)
 		_exit(1);
 }
 
-/* Its uid is the last thing that it changes. */
+/* The process changes its uid last. */
 static void wait_for_user(pid_t pid)
 {
 	char path[32], line[256];
@@ -46,7 +46,7 @@ static void wait_for_user(pid_t pid)
 	assert_true(changed);
 }
 
-/* The first mapping of that text in a maps file, as a request. */
+/* Returns a request for the first mapping of that text in a maps file. */
 static struct message_object find_mapping(int maps, pid_t pid, const char *text)
 {
 	struct message_object object = {.pid = (uint32_t)pid, .thread = (uint32_t)pid};
@@ -110,8 +110,9 @@ static void check_object(struct child *child, const struct message_object *objec
 }
 
 /*
- * A file that is deleted and a memfd, both opened again for reading as programs are, memory of the
- * kernel that is no regular file, and a file and a memfd that are open for writing.
+ * A process that maps a deleted file and a memfd, both opened again for reading, as programs are.
+ * It also maps memory of the kernel that is no regular file, and a file and a memfd that are open
+ * for writing.
  */
 struct target {
 	pid_t pid;
@@ -321,7 +322,7 @@ static void test_broker__refuses_without_ending(void **state)
 	close(map);
 }
 
-/* Of whom BPF does not know, and of whom a rule denies. */
+/* The broker refuses processes that BPF does not know, and processes that a rule denies. */
 static void test_broker__refuses_denied_processes(void **state)
 {
 	const uint32_t self = (uint32_t)getpid();
@@ -356,7 +357,10 @@ static void *be_thread(void *until)
 	return NULL;
 }
 
-/* Through a thread of the process: the main one may have exited. Through no other's. */
+/*
+ * The broker looks through a thread of the process, as the main thread may have exited. It looks
+ * through no other process's thread.
+ */
 static void test_broker__finds_a_process_by_its_threads(void **state)
 {
 	const uint32_t self = (uint32_t)getpid();
@@ -409,7 +413,7 @@ static void test_broker__adds_segments_in_order(void **state)
 	close(fd);
 	child_stop(&child);
 
-	start_broker(&child, map); /* another one goes on where that one was */
+	start_broker(&child, map); /* another broker goes on at the same place */
 	assert_int_equal(ask_segment(&child, 3, &fd), -EINVAL);
 	assert_int_equal(ask_segment(&child, SEGMENT_MAX, &fd), -EINVAL);
 	assert_int_equal(ask_segment(&child, 2, &fd), 0);
@@ -417,13 +421,13 @@ static void test_broker__adds_segments_in_order(void **state)
 	assert_int_equal(ask_segment(&child, 2, &fd), -EINVAL);
 	child_stop(&child);
 
-	start_broker(&child, map); /* or where the worker is, whose last answer was lost */
+	start_broker(&child, map); /* or at the worker's place, when the last answer was lost */
 	assert_int_equal(ask_segment(&child, 2, &fd), 0);
 	close(fd);
 	assert_int_equal(ask_segment(&child, 1, &fd), -EINVAL);
 	child_stop(&child);
 
-	start_broker_at(&child, map, 1); /* another worker has its own in the place of these */
+	start_broker_at(&child, map, 1); /* another worker's segments replace these */
 	assert_int_equal(ask_segment(&child, 3, &fd), -EINVAL);
 	for (uint32_t i = 1; i < 4; i++) {
 		assert_int_equal(ask_segment(&child, i, &fd), 0);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* keyhole-rules as the loader starts it, and what the loader takes from one taken over. */
+/*
+ * keyhole-rules as the loader starts it, and the loader's checks of a helper that was taken over.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -107,7 +109,7 @@ static void test_policyfile__errors_are_no_rules(void **state)
 	assert_int_equal(rules_read("/nonexistent", "record", &rules), EXIT_USAGE);
 }
 
-/* With names that are hidden, nobody may learn who has one that an expression matches. */
+/* With hidden names, nobody may learn whose name an expression matches. */
 static void test_policyfile__hidden_names_are_not_asked_for(void **state)
 {
 	static const struct {
@@ -168,7 +170,9 @@ static void test_policyfile__nothing_is_read_with_rights(void **state)
 
 static struct message_policy_path bad_path;
 
-/* The loader's end of the channel is in the other process: this is all that it can reach. */
+/*
+ * The loader's end of the channel lies in the other process, and the helper reaches nothing else.
+ */
 static int ask(struct channel *loader, const char *path, struct message *ret_message)
 {
 	snprintf(bad_path.path, sizeof(bad_path.path), "%s", path);
@@ -183,7 +187,7 @@ static int finish(struct channel *loader)
 	return channel_send(loader, MESSAGE_POLICY_KEYS, &keys, sizeof(keys), 0);
 }
 
-/* What it is given can be looked at, not read; 0: so it is. */
+/* Returns 0 when the helper can look at its descriptors, and not read them. */
 static int cannot_read(struct channel *loader)
 {
 	struct message message;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The start fails closed: a layer that was left off, or that somebody insists on and cannot be
- * had, is named, and the sampler never runs.
+ * The start fails closed. A layer that was left off is named, and so is a required layer that
+ * cannot be had. The sampler never runs.
  */
 #include <errno.h>
 #include <sched.h>
@@ -34,7 +34,7 @@ static void expect_refused(const struct program_result *result, const char *who,
 	assert_false(result->file);
 }
 
-/* The sampler is there for moments. Where a busy machine hid it, nothing was counted. */
+/* The sampler exists for moments. Where a busy machine hid the sampler, nothing was counted. */
 static void record_refused(const struct program *program, const char *who, const char *layer)
 {
 	struct program_result result = {.seen = false};
@@ -72,7 +72,7 @@ static void test_start__each_layer_left_off_stops_it(void **state)
 	}
 }
 
-/* The loader has its layers then, and judges what its children lack. */
+/* The loader has its layers by then, and judges its children's layers. */
 static void test_start__each_layer_that_a_child_leaves_off_stops_it(void **state)
 {
 	static const char *const layers[] = {"limits", "dumpable", "landlock", "seccomp"};
@@ -99,7 +99,7 @@ static void leave_off_alone(enum policy_role role, const char *layer)
 	record_refused(&program, name, layer);
 }
 
-/* One program of four: none is taken for confined because the others are. */
+/* One program of four lacks a layer. The others' layers do not excuse it. */
 static void test_start__one_child_that_leaves_one_off_stops_it(void **state)
 {
 	static const enum policy_layer layers[] = {LAYER_limits, LAYER_dumpable, LAYER_landlock,
@@ -122,7 +122,7 @@ struct refusal {
 	struct scmp_arg_cmp condition;
 };
 
-/* Each with the layers that go with it, as the loader names them. */
+/* Lists each layer with the layers that go with it, by the loader's names. */
 static const struct machine {
 	const char *name;
 	struct refusal refusals[3];
