@@ -163,7 +163,8 @@ def manual(lines):
             literal = False
         if macro in ("Sh", "SH"):
             synopsis = words[1:2] in (["SYNOPSIS"], ["NAME"]) or words[1:3] == ["SEE", "ALSO"]
-        if literal or synopsis or line.startswith('.\\"'):
+        # a line "@options record@" is filled in by contrib/documents
+        if literal or synopsis or line.startswith('.\\"') or re.fullmatch(r"@[\w ]+@", line):
             yield number, None
         elif not words:
             yield number, unescape(line)
