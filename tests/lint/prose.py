@@ -136,6 +136,7 @@ INLINE = {"Ar", "Cm", "Ad", "An", "Dq", "Dv", "Em", "Er", "Ev", "Fl", "Fn", "Ic"
 
 def macro_text(line):
     """Returns what a line of inline macros prints: one word for each argument."""
+    line = re.sub(r"\bXr (\S+) (\d)", r"Xr \1(\2)", line)
     words = [word.replace('"', "") for word in line.split()]
     shown = ""
     for word in words:
