@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What it costs to profile a whole machine under load: keyhole and perf in turn, same load."""
+"""Measures the cost of profiling a whole machine: keyhole and perf in turn, under the same load."""
 
 import argparse
 import collections

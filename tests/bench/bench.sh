@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Cost and completeness under a mixed load on all CPUs, beside perf record --call-graph dwarf in the
-# same run; readiness; time of a sample under the load built to make it long. BENCH_SECONDS=60,
-# BENCH_ROUNDS=1, BENCH_ONLY=cost|readiness|duration. Root.
+# Measures cost and completeness under a mixed load on all CPUs, beside perf record --call-graph
+# dwarf in the same run. Also measures readiness, and the time of a sample under a load that makes
+# samples long. BENCH_SECONDS=60, BENCH_ROUNDS=1, BENCH_ONLY=cost|readiness|duration. Needs root.
 
 cd "$(dirname "$0")/../.." || exit 1
 [ "$(id -u)" = 0 ] || { echo 'bench needs root: sudo make bench' >&2; exit 3; }

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * make OBSERVER=tests/bench/duration.bpf.h: how long each sample takes with interrupts off, from
- * the clock read that begins it (record->time) to its commit, less the stall that the walk was
- * forgiven. In place of every other walk, at the same place of the interrupt, a control reads words
- * of the stack and of the tables and looks at the clock after each until as much time has passed as
- * a walk may take: what makes the control late, a hypervisor that takes the CPU away or has to find
- * the memory, makes walks late as well, as often and by as much. Both are kept a second time less
- * the stalls: what passed between two looks at the clock where it is more than work explains. Read
- * by tests/bench/duration.py, by the map's name.
+ * make OBSERVER=tests/bench/duration.bpf.h: measures the time of each sample with interrupts off. A
+ * sample lasts from the clock read that begins it (record->time) to its commit, less the stall
+ * that the walk was forgiven.
+ *
+ * A control replaces every other walk, at the same place of the interrupt. The control reads words
+ * of the stack and of the tables, and looks at the clock after each word. It ends when as much time
+ * has passed as a walk may take. A hypervisor that takes the CPU away, or has to find the memory,
+ * makes the control late. It makes walks late as well, as often and by as much.
+ *
+ * The map keeps both a second time without stalls. A stall is a gap between two looks at the clock that
+ * is longer than work explains. tests/bench/duration.py reads the map by its name.
  */
 #ifndef KEYHOLE_BENCH_DURATION_BPF_H
 #define KEYHOLE_BENCH_DURATION_BPF_H
@@ -75,7 +78,7 @@ GLOBAL int duration_add(u32 key, u64 nanoseconds)
 	return 0;
 }
 
-/* A word of the tables, which one an address chooses. */
+/* Reads a word of the tables. The address chooses the word. */
 INLINE void duration_touch(u64 address)
 {
 	u64 hash = address * 0x9e3779b97f4a7c15ull;
@@ -97,7 +100,7 @@ INLINE void duration_look(struct duration_turn *turn, u64 now)
 	turn->looked = now;
 }
 
-/* What step.bpf.h calls in place of walk_clock(). */
+/* step.bpf.h calls this function in place of walk_clock(). */
 GLOBAL u64 duration_clock(void)
 {
 	u64 now = bpf_ktime_get_ns();
@@ -145,7 +148,7 @@ INLINE void observe_walk(void *ctx, struct scratch *scratch)
 	scratch->walk.extension = scratch->walk.forgiving = 0;
 }
 
-/* Of a stall, which moves the deadline as an extension does. */
+/* A stall moves the deadline as an extension does. */
 INLINE u64 duration_forgiven(const struct walk *walk, const struct duration_turn *turn)
 {
 	u64 moved = walk->deadline - turn->deadline;

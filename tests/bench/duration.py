@@ -3,13 +3,13 @@
 """Runs a keyhole built with OBSERVER=tests/bench/duration.bpf.h; prints how long samples took.
 
 duration.py [--judge | --judge-longest] -- COMMAND...
---judge: fails where the bounds do not hold after what the machine itself adds, or too few samples
-were cut by the clock to tell. --judge-longest: the longest alone, for low rates, where some walks
-may take longer than 99.9 % may at high ones (bpf/README.md).
+--judge: fails where the bounds do not hold, after subtracting what the machine itself adds. Also
+fails where the clock cut too few samples to tell. --judge-longest: judges the longest sample alone.
+This is for low rates, where some walks may take longer than 99.9 % may at high rates (bpf/README.md).
 
-A virtual machine loses its CPU at times, with interrupts off as well. A control in place of every
-other walk says how often: samples may be late by as much as often per second, not more.
-Whether it judges so: tests/bench/test_judge.py.
+A virtual machine loses its CPU at times, with interrupts off as well. A control replaces every other
+walk and shows how often: samples may be late as often a second, and by as much.
+tests/bench/test_judge.py tests the judgement.
 """
 
 import ctypes
@@ -160,7 +160,7 @@ def histogram(row, control):
 
 
 def chance(late, control_late, share):
-    """Of so many late samples or more, were both late for one cause that comes at any time.
+    """Returns the chance of so many late samples or more, if one cause made both late at any time.
 
     share: what the samples took of all time with interrupts off.
     """

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# load.sh: the mixed load, until it is told to end (TERM to its process group): C++ in two threads,
-# Python, a compiler, cryptography, short processes, system calls.
+# load.sh: runs the mixed load until TERM comes to its process group. The load is C++ in two
+# threads, Python, a compiler, cryptography, short processes and system calls.
 
 workloads=${BUILD:-build}/workloads
 folder=$(mktemp -d)

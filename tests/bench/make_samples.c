@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * make_samples COUNT: a profile of so many samples, no two of them alike, as pprof on standard
- * output: 24 frames each on average, of 20,000 functions in 200 objects, 500 processes.
+ * make_samples COUNT: writes a profile of so many samples, no two of them alike, as pprof to
+ * standard output. A sample has 24 frames on average, of 20,000 functions in 200 objects, and
+ * belongs to one of 500 processes.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -54,7 +55,7 @@ static void add_locations(struct profile *profile)
 	}
 }
 
-/* The root's side is shared by many, as in real profiles. */
+/* Many stacks share their root's side, as in real profiles. */
 static void add_sample(struct profile *profile, uint32_t number)
 {
 	const uint32_t depth = DEPTH_MIN + random_below(DEPTH_MAX - DEPTH_MIN + 1);

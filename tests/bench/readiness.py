@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How soon new processes are unwound: COUNT processes of 50 ms each, of a known file and of a fresh
-copy each. Expected samples come from the processes' own CPU time; how long one was not ready comes
-from its samples: those that were cut as not ready, times the period."""
+"""Measures how soon new processes are unwound: COUNT processes of 50 ms each, of a known file and of
+a fresh copy each. Expected samples come from the processes' own CPU time. A process was not ready for
+the number of its samples that were cut as not ready, times the period."""
 
 import argparse
 import collections

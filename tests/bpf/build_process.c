@@ -97,7 +97,7 @@ u64 build_naive(const struct build_table *table, const struct build_row *rows, s
 	return rule_before(rows, count, pc + 1);
 }
 
-/* A chunk on its way: the head, then rows, and the escapes on their own. */
+/* A chunk that is being made: the head, then rows, and the escapes apart. */
 struct chunk {
 	u16 half[CHUNK_HEAD_U16 + CHUNK_ROWS_MAX + 1];
 	u32 escape[CHUNK_ROWS_MAX];

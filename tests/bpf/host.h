@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the walker's pure headers need, supplied by a made-up machine: memory regions, segments, a
- * clock. Reads outside a region fail and zero what they were to fill, as the kernel's do.
+ * A made-up machine for the walker's pure headers: memory regions, segments, a clock. A read outside a
+ * region fails and zeroes its target, as the kernel's reads do.
  */
 #ifndef KEYHOLE_TESTS_BPF_HOST_H
 #define KEYHOLE_TESTS_BPF_HOST_H
@@ -36,7 +36,7 @@ struct host {
 	bool (*executable_at)(u64);	/* the same, in place of that range */
 	bool cold;			/* nothing is ever found in a cache */
 	u64 frame[RECORD_FRAMES_MAX];
-	u64 missed; /* the last word of what was last asked for and not there */
+	u64 missed; /* the last word of the last read that failed */
 };
 
 static struct host host;
@@ -81,7 +81,7 @@ INLINE u64 walk_clock(void)
 	return host.clock += host.clock_step;
 }
 
-/* A stack that is really one has bytes in it that AddressSanitizer guards. */
+/* AddressSanitizer guards bytes of a real stack. */
 __attribute__((no_sanitize("address"))) static void host_copy(void *to, const void *from, u64 bytes)
 {
 	for (u64 i = 0; i < bytes; i++)

@@ -26,7 +26,7 @@ void replay_allow(const void *start, u64 bytes)
 
 /* ---- tables ---- */
 
-/* The vDSO is in no file; it is all of two or three pages. */
+/* The vDSO is in no file. It has two or three pages. */
 static int open_image(const struct dl_phdr_info *info, int *ret_fd, struct image **ret_image)
 {
 	u64 vdso = getauxval(AT_SYSINFO_EHDR);

@@ -19,7 +19,7 @@
 #pragma GCC diagnostic ignored "-Wunknown-attributes" /* of CO-RE, bpf/kernel.h */
 #endif
 
-/* In place of <bpf/bpf_helpers.h> and its like. */
+/* These stand in for <bpf/bpf_helpers.h> and similar headers. */
 #define __BPF_HELPERS__
 #define __BPF_TRACING_H__
 #define __BPF_CORE_READ_H__
@@ -37,7 +37,7 @@
 #define BPF_CORE_READ(from, ...)    READ_(__VA_ARGS__, READ_3, READ_2, READ_1)(from, __VA_ARGS__)
 #define bpf_core_field_offset(s, m) offsetof(s, m)
 
-/* In place of bpf/env.bpf.h. */
+/* These stand in for bpf/env.bpf.h. */
 #define KEYHOLE_BPF_ENV_BPF_H
 #define INLINE	      static inline
 #define GLOBAL	      static
@@ -77,7 +77,7 @@ static struct sampler {
 	u64 kernel[4]; /* addresses on the kernel's stack, leaf first; 0: any */
 	struct kernel_range range[4];
 	struct late_name late[1 << LATE_BITS];
-	const char *symbol; /* of each address; NULL: no helper that says it */
+	const char *symbol; /* of each address; NULL: the kernel has no such helper */
 	u64 symbol_address; /* the last one that was asked for */
 	u64 symbol_takes;   /* ns */
 	u64 events_waiting; /* bytes in the ring */

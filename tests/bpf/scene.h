@@ -23,7 +23,7 @@
 #define SCENE_WORDS	4096u
 #define SCENE_STACK_END (SCENE_STACK + SCENE_WORDS * 8)
 
-/* The first byte of function n, and where its call at +0x40 returns to. */
+/* The first byte of function n, and the return address of its call at +0x40. */
 #define FUNCTION(n) (SCENE_TEXT + (n)*256ull)
 #define RETURN(n)   (FUNCTION(n) + 0x40)
 #define EXACT(pc)   ((pc) | FRAME_EXACT)
@@ -85,7 +85,7 @@ static HOST_UNUSED int scene_teardown(void **state)
 	return 0;
 }
 
-/* Tables and mapping of the rules so far, under a generation that no cache has seen. */
+/* Makes tables and mapping of the rules so far, under a generation that no cache has seen. */
 static HOST_UNUSED void scene_publish(void)
 {
 	struct build_row rows[SCENE_FUNCTIONS + 1];
@@ -107,7 +107,7 @@ static HOST_UNUSED void scene_walk(void)
 	walk_init(&host.walk);
 	memcpy(host.walk.reg, scene.reg, sizeof(scene.reg));
 	host.walk.address = scene.pc;
-	/* of whatever this CPU walked before */
+	/* of an earlier walk on this CPU */
 	host.walk.directory = host.walk.dictionary = 5u << SEGMENT_WORD_BITS;
 	host.walk.first_page = host.walk.pages = host.walk.mapping_flags = ~0u;
 	host.clock = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When a walk looks at the clock, and when it may go on past its deadline. */
+/* A walk's looks at the clock, and walks that go on past the deadline. */
 #include "tests/bpf/scene.h"
 
 #define SP (scene.reg[REG_RSP])
@@ -13,7 +13,7 @@ static void walk_without_end(u32 frame_bytes)
 	scene_publish();
 }
 
-/* So many looks; what is done between two of them may end with a read. */
+/* Expects so many looks. The work between two looks may end with a read. */
 static void expect_looks(u32 looks)
 {
 	assert_int_equal(host.walk.reason, REASON_cut_budget);
@@ -43,7 +43,7 @@ static void test_budget__frames_far_apart(void **state)
 	assert_in_range(host.walk.frames, 2, 5);
 }
 
-/* Frames that are looked up are dear: the clock is read more often. */
+/* Frames from the tables are dear: the walk looks at the clock more often. */
 static void test_budget__misses(void **state)
 {
 	(void)state;
@@ -78,7 +78,7 @@ static void test_budget__extended(void **state)
 	host.walk.extension = 0;
 }
 
-/* What a hypervisor takes is not the walk's doing: forgiven so many times. */
+/* A hypervisor's time is not the walk's work: the walk is forgiven so many times. */
 static void test_budget__stall(void **state)
 {
 	(void)state;

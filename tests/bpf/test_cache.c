@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A hit in the rule cache is a table look-up: same rule, same process, same range, or none. */
+/* A hit in the rule cache equals a table look-up: same rule, same process, same range. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who is denied, by which rule and from when on: hooks and sampler, compiled for the host. */
+/* Denied processes: by which rule, from when on. Hooks and sampler are compiled for the host. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ static struct file file = {.f_inode = &inode};
 static struct mm_struct memory = {.exe_file = &file}, other_memory;
 static struct cred cred;
 static struct kernfs_node nodes[DENY_CGROUP_DEPTH + 2];
-static struct cgroup groups[DENY_CGROUP_DEPTH + 2]; /* each below the one before */
+static struct cgroup groups[DENY_CGROUP_DEPTH + 2]; /* each below the last one */
 static struct css_set css;
 static struct signal_struct signals = {{1}};
 
@@ -72,7 +72,7 @@ static void rule_comm(const char *prefix)
 	rule(DENY_COMM, words[0], words[1]);
 }
 
-/* One sample: whether it was denied. What is denied leaves nothing behind. */
+/* Takes one sample and returns whether it was denied. A denied sample leaves nothing behind. */
 static bool denied(void)
 {
 	u64 before = sampler.counters.denied, head = sampler.scratch.head;
@@ -103,7 +103,8 @@ static void test_deny__by_uid(void **state)
 	rule(DENY_UID, 1000, 0);
 	assert_true(denied());
 	cred.uid.val = 0;
-	assert_true(denied()); /* its effective id still, and what was denied stays so */
+	/* the effective id still counts, and a denied process stays denied */
+	assert_true(denied());
 	cred.euid.val = 0;
 	assert_true(denied());
 	on_exec(&sampler.task);
@@ -198,7 +199,7 @@ static void test_deny__by_a_new_name(void **state)
 	assert_true(denied());
 }
 
-/* Told before the records of its mappings, and without more than its id. */
+/* The event comes before the records of mappings, and holds the process id alone. */
 static void test_deny__a_program_that_is_starting(void **state)
 {
 	u64 number;
@@ -248,7 +249,7 @@ static void test_deny__until_the_very_end(void **state)
 	on_exit(&sampler.task);
 	assert_int_equal(sampler.events, 0);
 	assert_int_equal(sampler.counters.exited_runtime, 0);
-	sampler.task.mm = NULL; /* nobody can tell its executable any more */
+	sampler.task.mm = NULL; /* nobody knows its executable any more */
 	sampler.task.flags = PF_EXITING;
 	assert_true(denied());
 	sampler.exited++; /* of another process that had the id */
@@ -322,7 +323,7 @@ static void test_deny__children_of_an_excluded_process(void **state)
 	assert_true(denied());
 }
 
-/* In a cgroup that is recorded nobody is judged before their first sample. */
+/* In a recorded cgroup no process is judged before its first sample. */
 static void test_deny__children_of_an_excluded_process_never_sampled(void **state)
 {
 	struct task_struct child;
@@ -349,7 +350,7 @@ static void test_deny__excluded_is_not_who_has_the_id_next(void **state)
 	assert_false(denied());
 }
 
-/* Asked for as well: it is none of the targets. */
+/* An excluded process is no target, though it was asked for as well. */
 static void test_deny__excluded_target(void **state)
 {
 	(void)state;

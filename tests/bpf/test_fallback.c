@@ -32,7 +32,7 @@ static void test_fallback__chain_ends_with_two_zeros(void **state)
 	EXPECT(end_frame_pointer, EXACT(scene.pc), RETURN(1));
 }
 
-/* There are rules for this code, only not here: nothing else is tried. */
+/* The rules of this code have no room. The walk tries nothing else. */
 static void test_fallback__no_room_for_the_table(void **state)
 {
 	(void)state;
@@ -40,7 +40,7 @@ static void test_fallback__no_room_for_the_table(void **state)
 	EXPECT(cut_no_room, EXACT(scene.pc));
 }
 
-/* Pushed rbp and moved rsp to it a moment ago. */
+/* The function has pushed rbp and moved rsp to rbp a moment ago. */
 static void test_fallback__frame_at_the_stack_pointer(void **state)
 {
 	(void)state;
@@ -95,7 +95,7 @@ static void test_fallback__leaf_return_address(void **state)
 	EXPECT(end_frame_pointer, EXACT(scene.pc), RETURN(1), RETURN(2), RETURN(3));
 }
 
-/* Only a leaf may have its return address at the stack pointer. */
+/* Only a leaf's return address may lie at the stack pointer. */
 static void test_fallback__no_leaf_above_the_leaf(void **state)
 {
 	(void)state;
@@ -123,7 +123,7 @@ static void test_fallback__unreadable_leaf(void **state)
 	EXPECT(cut_no_rule, EXACT(scene.pc));
 }
 
-/* Callee-saved registers survive a leaf, so rules above it work on. */
+/* Callee-saved registers survive a leaf, so rules above the leaf still work. */
 static void test_fallback__rules_above_a_leaf(void **state)
 {
 	(void)state;
@@ -137,7 +137,7 @@ static void test_fallback__rules_above_a_leaf(void **state)
 	assert_int_equal(host.walk.reg[REG_RBP], 0xb1);
 }
 
-/* Behind a frame pointer only rbp and rsp are known, and whatever a rule restores. */
+/* Behind a frame pointer only rbp and rsp are known, until a rule restores more. */
 static void test_fallback__rules_above_a_frame_pointer(void **state)
 {
 	(void)state;
@@ -156,7 +156,7 @@ static void test_fallback__rules_above_a_frame_pointer(void **state)
 	assert_int_equal(host.walk.reg[REG_RBP], 0xb1);
 }
 
-/* The zero ends a chain only when it came out of a chain. */
+/* A zero ends a chain only as a link of a chain. */
 static void test_fallback__zero_that_no_frame_saved(void **state)
 {
 	(void)state;
@@ -184,7 +184,7 @@ static void test_fallback__mapping_without_table(void **state)
 {
 	(void)state;
 	scene.mapping.flags = 0;
-	scene.rule[0] = RULE_LAST; /* not to be looked at */
+	scene.rule[0] = RULE_LAST; /* must not be read */
 	BP = SP + 64;
 	WORD(SP) = RETURN(1);
 	frame(SP + 64, 0, RETURN(2));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which samples of a target are taken, and what of their stacks: the sampler on the host. */
+/* Samples of a target that filters take, and the parts of their stacks: the sampler on the host. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,7 +42,7 @@ static void in_the_kernel(void)
 	sampler.regs[PT_CS] = 0x10;
 }
 
-/* Of the record that one sample leaves; NULL: it is filtered, and leaves nothing but its count. */
+/* Returns the record of one sample. NULL: the sample is filtered, and leaves only its count. */
 static const struct record *sample(void)
 {
 	const struct counters before = sampler.counters;
@@ -150,7 +150,7 @@ static void test_filter__by_user_and_without_user_stacks(void **state)
 	assert_null(sample());
 }
 
-/* Of others than the targets nothing is counted. */
+/* Samples of other processes than the targets are not counted. */
 static void test_filter__of_the_targets_alone(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernel addresses that no range tells of: the kernel is asked for their names. */
+/* Kernel addresses in no range: the sampler asks the kernel for their names. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +34,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* A frame of one sample. */
+/* Returns a frame of one sample. */
 static u64 frame(u32 number)
 {
 	const u64 at = sampler.scratch.head;
@@ -43,7 +43,7 @@ static u64 frame(u32 number)
 	return ((u64 *)(sampler.ring + at + sizeof(struct record)))[number];
 }
 
-/* It has the name that was told last. */
+/* Checks that a frame has the name that was told last. */
 static void assert_named(u64 given)
 {
 	assert_int_equal(given, KERNEL_FRAME(KERNEL_RANGE_NAMED, sampler.event.generation));
@@ -64,7 +64,7 @@ static void test_late__is_told_once(void **state)
 	assert_int_equal(sampler.events, 1);
 }
 
-/* A module may have gone since, and another be where it was. */
+/* A module may have gone since, and another module may lie in its place. */
 static void test_late__is_asked_again_later(void **state)
 {
 	u64 first;
@@ -95,7 +95,7 @@ static void test_late__each_worker_is_told(void **state)
 	assert_int_equal(sampler.events, 2);
 }
 
-/* What the kernel prints for want of a name is the address. */
+/* Without a name the kernel prints the address. */
 static void test_late__addresses_are_not_told(void **state)
 {
 	(void)state;
@@ -117,7 +117,7 @@ static void test_late__no_room_for_the_name(void **state)
 	assert_int_equal(sampler.events, 1);
 }
 
-/* Processes come first. */
+/* Events of processes come first. */
 static void test_late__half_of_the_ring_is_left(void **state)
 {
 	(void)state;
@@ -177,7 +177,7 @@ static void test_late__ranges_that_last_are_not_asked(void **state)
 	assert_int_equal(sampler.events, 0);
 }
 
-/* Programs of BPF share pages: which one it is now only the kernel knows. */
+/* Programs of BPF share pages: only the kernel knows which one is there now. */
 static void test_late__in_a_range_of_programs(void **state)
 {
 	(void)state;
@@ -191,7 +191,7 @@ static void test_late__in_a_range_of_programs(void **state)
 	assert_int_equal(frame(0), LATE_UNKNOWN);
 }
 
-/* Two CPUs that wrote to one place at once: neither's address is there. */
+/* Two CPUs wrote to one place at once: the place belongs to neither address. */
 static void test_late__torn_entries_are_nobodys(void **state)
 {
 	u64 first;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Frames of functions that align their stack: the CFA is apart from rbp, which the saves are at. */
+/* Frames of functions that align their stack. The saves lie at rbp, apart from the CFA. */
 #include "tests/bpf/scene.h"
 
 #define SP (scene.reg[REG_RSP])
@@ -42,7 +42,7 @@ static void test_realign__frame_by_register(void **state)
 	expect_realigned_frame();
 }
 
-/* Slot 1 of another register than rbp was pushed before realigning. */
+/* Slot 1 belongs to a register other than rbp, which was pushed before realigning. */
 static void test_realign__push_before(void **state)
 {
 	(void)state;
@@ -55,7 +55,7 @@ static void test_realign__push_before(void **state)
 	assert_int_equal(host.walk.reg[REG_R12], 0xb2);
 }
 
-/* Above the leaf all slots have to be on the stack still. */
+/* Above the leaf all slots must still be on the stack. */
 static void test_realign__slots_below_a_callers_stack_pointer_are_refused(void **state)
 {
 	(void)state;
@@ -67,7 +67,7 @@ static void test_realign__slots_below_a_callers_stack_pointer_are_refused(void *
 	EXPECT(cut_read, EXACT(scene.pc), RETURN(1));
 }
 
-/* The epilogue pops one register after the other; its rule stays. */
+/* The epilogue pops one register after the other, under the same rule. */
 static void test_realign__leaf_that_has_popped(void **state)
 {
 	(void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The walk of a real stack: some work is done one instruction at a time, and at each of them the
- * walk has to find what the calls and returns so far have made the stack.
+ * The walk of a real stack. Some work runs one instruction at a time. At each instruction the walk
+ * must find the stack that the calls and returns so far have made.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -36,7 +36,7 @@ static volatile u64 sink;
 
 /* ---- what happened so far ---- */
 
-/* Return addresses, outermost first; what was below at the start is `base`, leaf side first. */
+/* Return addresses, outermost first. `base` holds the frames at the start, leaf side first. */
 static struct {
 	u64 stack[DEPTH_MAX], base[DEPTH_MAX];
 	u32 depth, bases;
@@ -79,7 +79,7 @@ static void follow(u64 pc, u64 sp)
 	} else if (is_return(code) && seen.depth) {
 		seen.lost |= seen.stack[--seen.depth] != pc;
 	} else if (is_return(code)) {
-		/* out of what was there at the start */
+		/* out of a frame that was there at the start */
 		seen.lost |= !seen.bases || seen.base[0] != pc;
 		memmove(seen.base, seen.base + 1, --seen.bases * sizeof(seen.base[0]));
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the sampler counts where something has no room: every sample has one fate. */
+/* The sampler's counts where something has no room: every sample has one fate. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +31,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* So many samples; all are accounted for, so many under the reason. */
+/* Takes so many samples, and checks that all are counted, so many under the reason. */
 static void take_samples(u64 samples, enum sample_reason reason, u64 wanted)
 {
 	u64 sum = 0;
@@ -88,7 +88,7 @@ static void test_sample__no_generation(void **state)
 	take_samples(1, REASON_lost_generation, 4);
 }
 
-/* A second's worth at once, then so many a second: also after a long time without any. */
+/* A CPU takes a second's worth at once, then so many a second, also after a long pause. */
 static void test_sample__more_than_may_be_taken(void **state)
 {
 	(void)state;
@@ -140,7 +140,7 @@ static void test_sample__no_room_is_not_the_parents(void **state)
 	sampler.generation.base_number = sampler.generation.number + 1;
 	slot_of(1)->key = process_slot_key(PID, sampler.generation.base_number);
 	slot_of(1)->block = process_slot_block(16, 1, 1);
-	/* without an answer of its own it has its parent's mappings */
+	/* without an answer the child has its parent's mappings */
 	slot_of(0)->key = PROCESS_SLOT_GONE;
 	take_samples(1, REASON_cut_no_mapping, 0);
 	assert_int_equal(sampler.counters.reason[REASON_cut_not_ready], 2);
@@ -190,14 +190,14 @@ static void publish(u64 number)
 	slot_of(0)->block = process_slot_block(16, 1, 1);
 }
 
-/* What the loader and an honest worker do. */
+/* Does what the loader and an honest worker do. */
 static void begin_epoch(u32 epoch)
 {
 	worker_epoch = epoch;
 	sampler.tails.tail[0] = RING_START(epoch);
 }
 
-/* Another worker is told of a process once, under the generation that it has. */
+/* Another worker is told of a process once, under the process's present generation. */
 static void test_sample__epoch_announces_processes_again(void **state)
 {
 	u64 number;
@@ -217,14 +217,14 @@ static void test_sample__epoch_announces_processes_again(void **state)
 	take_samples(1, REASON_cut_not_ready, 4);
 	assert_int_equal(sampler.event.kind, 0);
 	assert_int_equal(sampler.generation.number, number);
-	/* what starts in this epoch is told by its own event alone */
+	/* a start in this epoch has one event of its own */
 	on_exec(&sampler.task);
 	assert_int_equal(sampler.event.kind, EVENT_EXEC);
 	take_samples(1, REASON_cut_not_ready, 5);
 	assert_int_equal(sampler.event.kind, EVENT_EXEC);
 }
 
-/* A process that was forked while there was no worker: its parent is met again, and so is it. */
+/* A process was forked while there was no worker. Parent and child are both announced again. */
 static void test_sample__epoch_of_a_fork(void **state)
 {
 	struct task_struct child = {.tgid = PID + 1, .mm = sampler.task.mm};
@@ -241,7 +241,7 @@ static void test_sample__epoch_of_a_fork(void **state)
 	assert_int_equal(sampler.event.pid, PID + 1);
 }
 
-/* Positions begin anew, wherever the worker before says that it was, and none comes again. */
+/* Positions begin anew, whatever the old worker claims, and none comes twice. */
 static void test_sample__epoch_begins_the_ring_anew(void **state)
 {
 	const struct record *record = (const struct record *)sampler.ring;
@@ -260,7 +260,7 @@ static void test_sample__epoch_begins_the_ring_anew(void **state)
 	assert_int_equal(record->commit >> 16, RING_START(2));
 }
 
-/* Rules that were cached from an earlier worker's tables are not found by any address. */
+/* No address finds rules that were cached from an earlier worker's tables. */
 static void test_sample__epoch_forgets_cached_rules(void **state)
 {
 	u64 before;

@@ -52,7 +52,9 @@ static void test_signal__frame(void **state)
 	assert_int_equal(host.walk.reg[REG_RSP], SP + 1000);
 }
 
-/* What was interrupted is a leaf again: any register, slots below its stack pointer, its own pc. */
+/*
+ * An interrupted function is a leaf again: any register, slots below its stack pointer, its own pc.
+ */
 static void test_signal__interrupted_frame_is_a_leaf(void **state)
 {
 	u64 sp = SP + 1024;
@@ -139,7 +141,7 @@ static void test_signal__limit(void **state)
 	expect_nested(WALK_SWITCHES + 1, WALK_SWITCHES, REASON_cut_stack_order);
 }
 
-/* A context that leads back to itself is walked no more than the limit allows. */
+/* The limit ends a walk through a context that leads back to itself. */
 static void test_signal__loop(void **state)
 {
 	(void)state;
@@ -185,7 +187,7 @@ static void test_signal__leaf_behind_the_trampoline(void **state)
 	assert_int_equal(host.frame[1], EXACT(FUNCTION(1)));
 }
 
-/* A table that calls any code a trampoline would let a stack be read as registers. */
+/* A table could call any code a trampoline, to have a stack read as registers. */
 static void test_signal__other_code_is_refused(void **state)
 {
 	(void)state;
@@ -214,7 +216,7 @@ static void test_signal__interrupted_outside_of_user_space(void **state)
 	EXPECT(cut_not_a_call, EXACT(scene.pc), TRAMPOLINE);
 }
 
-/* The context is memory like any other: its pc is told only if it is one of code. */
+/* The context is memory like any other: its pc is emitted only if it is an address of code. */
 static void test_signal__interrupted_outside_of_code(void **state)
 {
 	(void)state;
@@ -225,12 +227,12 @@ static void test_signal__interrupted_outside_of_code(void **state)
 	EXPECT(cut_not_a_call, EXACT(scene.pc), TRAMPOLINE);
 	interrupted(SP + 8, SCENE_TEXT_END, SP + 1000);
 	EXPECT(cut_not_a_call, EXACT(scene.pc), TRAMPOLINE);
-	/* code of which no mapping is known */
+	/* code without a known mapping */
 	host.executable_end = SCENE_TEXT_END + 4096;
 	EXPECT(cut_no_mapping, EXACT(scene.pc), TRAMPOLINE, EXACT(SCENE_TEXT_END));
 }
 
-/* A frame-pointer chain below a signal frame says nothing of what is above it. */
+/* A frame-pointer chain below a signal frame says nothing about the frames above. */
 static void test_signal__ends_a_chain(void **state)
 {
 	u64 bp = SP + 64;

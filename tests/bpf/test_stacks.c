@@ -87,7 +87,7 @@ static void add_text(u64 address, u64 value)
 	add_region(address, 8, &stack.text[stack.words++]);
 }
 
-/* The table of the map so far. */
+/* Makes the table of the map so far. */
 static void end_map(void)
 {
 	struct mapping_entry *map;
@@ -243,7 +243,7 @@ static void expect_same(void)
 	assert_string_equal(reasons[host.walk.reason], reasons[stack.reason]);
 }
 
-/* With empty caches, and with what the first walk left in them. */
+/* Walks with empty caches, and with the caches of the first walk. */
 static void test_stacks__walk(void **state)
 {
 	static u64 generation;

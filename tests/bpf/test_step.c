@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One frame by each kind of rule, and what a walk refuses. */
+/* One frame by each kind of rule, and the refusals of a walk. */
 #include "tests/bpf/scene.h"
 
 static const u32 slot_register[RULE_SLOTS] = {REG_RBP, REG_RBX, REG_R12, REG_R13, REG_R14, REG_R15};
@@ -60,7 +60,7 @@ static void test_step__any_register_in_the_leaf(void **state)
 	}
 }
 
-/* Above the leaf a call may have overwritten all but the callee-saved ones. */
+/* Above the leaf a call may have overwritten all but the callee-saved registers. */
 static void test_step__scratch_register_above_the_leaf_is_refused(void **state)
 {
 	for (u32 reg = 0; reg < 16; reg++) {
@@ -233,7 +233,7 @@ static void test_step__end_in_the_leaf(void **state)
 	EXPECT(end_root, EXACT(scene.pc));
 }
 
-/* A context's first address is put on its stack: nothing called it, but it is code. */
+/* A context's first address lies on its stack. Nothing called this address, but it is code. */
 static void test_step__end_without_a_call(void **state)
 {
 	(void)state;
@@ -289,7 +289,7 @@ static void test_step__record_full(void **state)
 
 /* ---- return address and table ---- */
 
-/* A function may end in a call that never returns: the caller's rule is of the byte before. */
+/* A function may end in a call that never returns, so the rule is looked up one byte before. */
 static void test_step__rule_is_that_of_the_call(void **state)
 {
 	(void)state;
@@ -383,7 +383,7 @@ static void test_step__text_that_cannot_be_read(void **state)
 	host.executable = host.executable_end = 0;
 }
 
-/* What was refused once must not pass as known the next time. */
+/* An address that was refused once must not pass as known the next time. */
 static void test_step__refused_address_stays_refused(void **state)
 {
 	(void)state;
@@ -422,8 +422,8 @@ static void test_step__return_addresses_outside(void **state)
 }
 
 /*
- * Whatever the tables and mappings say of a word that is no address of code, the record does not
- * tell how it compares with what they say.
+ * Tables and mappings may say anything about a word that is no address of code. The record does not
+ * tell how the word compares with them.
  */
 static void test_step__refused_word_is_compared_with_nothing(void **state)
 {

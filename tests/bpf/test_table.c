@@ -33,7 +33,9 @@ static int teardown(void **state)
 
 static struct mapping_entry mappings[BLOCK_MAPPINGS_MAX];
 
-/* Mapping i is [0x10000 * (i + 1), + 0x8000 or 0x10000); those of odd number touch the next. */
+/*
+ * Mapping i is [0x10000 * (i + 1), + 0x8000 or 0x10000). Mappings of odd number touch the next one.
+ */
 static void mappings_publish(u32 count)
 {
 	build_reset(&host.build);
@@ -159,7 +161,7 @@ static void rows_publish(u64 end)
 	walk->dictionary = table.dictionary;
 }
 
-/* The rule is the naive one, and so it is on the whole range, which ends at rows or the granule. */
+/* The rule is the naive one, on the whole range, which ends at rows or at the granule. */
 static void expect_rule(u64 pc)
 {
 	u64 granule = pc & ~63ull, range = table_find_rule(pc);
@@ -334,7 +336,7 @@ static void test_table__random_rows(void **state)
 	}
 }
 
-/* A walk asks for the whole of the range at once, so it has to be the largest there is. */
+/* A walk caches the whole range, so the range must be the largest one. */
 static void test_table__range_is_the_largest(void **state)
 {
 	const u64 pc = 0x40080;

@@ -125,7 +125,7 @@ static void test_wide__return_address_in_a_lost_register(void **state)
 	EXPECT(cut_unsupported, EXACT(scene.pc), RETURN(1));
 }
 
-/* Only a leaf with its return address in a register leaves the stack pointer where it is. */
+/* Only a leaf with its return address in a register leaves the stack pointer in place. */
 static void test_wide__stack_has_to_rise(void **state)
 {
 	static const struct {
@@ -238,8 +238,8 @@ static void test_wide__unreadable(void **state)
 }
 
 /*
- * A base is near the stack, and so is what is added to it. Else a rule could ask whether any word
- * below 2^31, which is no address at all, is above another, where a stack lies that low.
+ * A base is near the stack, and the added offset is small. Where a stack lies low, a rule could
+ * otherwise compare words below 2^31, which are no addresses at all.
  */
 static void test_wide__offset_from_afar(void **state)
 {

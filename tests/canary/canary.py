@@ -55,7 +55,7 @@ class Target:
             self.made += piece
 
     def await_secrets(self):
-        """Those of its heap, the first that it makes."""
+        """Waits for the secrets in the heap, the first that the target makes."""
         begun = time.monotonic()
         while len(self.made) < HEAP * SECRET and time.monotonic() < begun + START:
             time.sleep(0.01)

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""hostile.py BUILD: how much of a target's stack a worker gets that was taken over.
+"""hostile.py BUILD: measures how much of a target's stack a worker gets that was taken over.
 
-A real recording with hostile_worker in place of keyhole-worker, over a victim whose secrets are
-known here. What comes out of the records is compared with them. Prints TAP and figures. Root.
+Makes a real recording with hostile_worker in place of keyhole-worker, over a victim whose secrets
+are known here. Compares the words that come out of the records with the secrets. Prints TAP and
+figures. Needs root.
 """
 import bisect
 import collections
@@ -66,7 +67,7 @@ def cpu_time(pid):
 
 
 class Report:
-    """What the worker wrote."""
+    """The lines that the worker wrote."""
 
     def __init__(self):
         self.words, self.found, self.controls = {}, {}, {}

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A worker that was taken over and wants to read a target's stack: honest until it has all it is
- * given, then it writes tables and mappings for the victim by which the walk passes over words that
- * are none of its business, and looks at what the records say. It knows where everything lies
- * (struct victim, written into the file); what it does not know is the words.
+ * A worker that was taken over and wants to read a target's stack. It behaves until it has all its
+ * descriptors. Then it writes tables and mappings for the victim that lead the walk over secret
+ * words, and reads the records. The worker knows where everything lies (struct victim, written into
+ * the file), but not the words.
  *
- * To standard error, which KEYHOLE_DEBUG_STDERR=1 makes the test's:
+ * Output goes to standard error, which KEYHOLE_DEBUG_STDERR=1 connects to the test:
  *   P name	  a phase begins, or all is done
  *   W form hex	  a user address came out that is not the victim's pc
  *   O form slot hex  a word found by asking whether it is below others
@@ -34,7 +34,7 @@
 
 #define ADDRESS_END (1ull << 47)
 #define WAIT_NS	    (40 * NS_PER_MS)
-#define SETTLE_NS   (20 * 1000ull) /* a walk that began before may still see the old block */
+#define SETTLE_NS   (20 * 1000ull) /* an earlier walk may still see the old block */
 #define IDLE_NS	    (3 * NS_PER_SECOND)
 #define LONG_NS	    (2 * NS_PER_SECOND)
 #define SEARCHED    2u /* slots of which each bit is asked for; twice as many registers */
@@ -47,8 +47,8 @@
 /* How the walk is led to a word. */
 enum form {
 	FORM_SP,       /* below a CFA relative to rsp */
-	FORM_END,      /* the same, and what is found is an entry point */
-	FORM_SIGNAL,   /* the same, and what is found is a signal's trampoline */
+	FORM_END,      /* the same, and the found word is an entry point */
+	FORM_SIGNAL,   /* the same, and the found word is a signal's trampoline */
 	FORM_WIDE,     /* by a wide rule's own offset */
 	FORM_DEREF,    /* a CFA read from memory */
 	FORM_SAVED,    /* as a saved register, which then is the return address */
@@ -64,7 +64,7 @@ static const char *const form_names[FORMS] = {"sp",	  "end",     "signal", "wide
 					      "deref",	  "saved",   "base",   "register",
 					      "fallback", "context", "long"};
 
-/* Not const: the compiler must believe what the file says. */
+/* Not const: the compiler must read the words of the file. */
 static volatile struct {
 	char marker[16];
 	struct victim victim;
@@ -92,7 +92,7 @@ static void put64(uint32_t word, uint64_t value)
 	memcpy(at(word), &value, sizeof(value));
 }
 
-/* One chunk whose only row is rule 0, and a directory that has it everywhere. */
+/* Writes one chunk whose only row is rule 0, and a directory that names this chunk everywhere. */
 static void write_common(void)
 {
 	const uint32_t chunk = 1024;
@@ -108,7 +108,7 @@ static void write_common(void)
 		*at(directory + i) = chunk;
 }
 
-/* What one walk is to see: rules for the leaf, for the program, and for the trampoline's page. */
+/* The view of one walk: rules for the leaf, for the program, and for the trampoline's page. */
 struct plan {
 	uint64_t leaf, text, trampoline;
 	struct rule_wide leaf_wide, text_wide;
@@ -366,8 +366,8 @@ static void try_form(enum form form, uint64_t address)
 }
 
 /*
- * Is the word below others? Each answer halves what it can be, where the reasons tell. What is
- * looked up is the byte before it.
+ * Is the word below others? Each answer halves the possible values, if the reasons tell. The walk
+ * looks up the byte before the word.
  */
 static void search(enum form form, uint64_t address, uint32_t slot)
 {
@@ -425,7 +425,7 @@ static void search_slots(void)
 	}
 }
 
-/* Nothing but return addresses, one after another: as much as one sample can take. */
+/* A run of return addresses, as many as one sample can take. */
 static void read_all(void)
 {
 	struct plan plan = plan_for(FORM_LONG, victim.code);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Observer of a test build (make OBSERVER=): a sampler that does what ours must not. Behind each
- * record it leaves the kernel's address where the sample hit it, and words of the user's stack.
+ * Observer of a test build (make OBSERVER=): a sampler that leaks. Behind each record it leaves the
+ * kernel address that the sample hit, and words of the user's stack.
  */
 #ifndef KEYHOLE_TESTS_CANARY_LEAK_BPF_H
 #define KEYHOLE_TESTS_CANARY_LEAK_BPF_H

@@ -57,7 +57,7 @@ static bool map_shared(struct place *place, int fd, size_t size)
 	return bytes != MAP_FAILED;
 }
 
-/* The values of all keys that there are, one after another; all our keys are of 32 bits. */
+/* Reads the values of all keys, one after another. All our keys have 32 bits. */
 static bool copy_values(struct place *place, int fd, const struct bpf_map_info *info)
 {
 	bool per_cpu = info->type == BPF_MAP_TYPE_PERCPU_ARRAY;
@@ -173,7 +173,7 @@ bool place_open(const char *text, struct place *ret_place)
 
 /* ---- reading ---- */
 
-/* What cannot be read is left out, page by page. */
+/* Leaves out pages that cannot be read. */
 static uint64_t read_area(const struct place *place, int memory, uint64_t start, uint64_t end,
 			  size_t overlap, bool fresh, place_visit *visit, void *context)
 {
@@ -217,7 +217,7 @@ static uint64_t read_memory(const struct place *place, size_t overlap, place_vis
 			   access, &inode) != 4 ||
 		    access[0] != 'r' || strstr(line, "[vsyscall]") || strstr(line, "[vvar"))
 			continue;
-		/* a private file mapping without write access has what the file has */
+		/* a private file mapping without write access holds the file's bytes */
 		sum += read_area(place, memory, start, end, overlap, inode == 0 || access[1] == 'w',
 				 visit, context);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where a recording keeps bytes, as root finds it from outside: BPF maps by id, perf rings through
- * the worker's descriptors, memory of processes, files.
+ * The places where a recording keeps bytes, as root finds them from outside. Places are BPF maps by
+ * id, perf rings through the worker's descriptors, memory of processes, and files.
  */
 #ifndef KEYHOLE_TESTS_CANARY_PLACE_H
 #define KEYHOLE_TESTS_CANARY_PLACE_H
@@ -29,14 +29,14 @@ struct place {
 };
 
 /*
- * map:ID, perf:PID:FD:BYTES, memory:PID, parser:PID or file:PATH. False: it cannot be had; standard
- * error says why.
+ * Opens map:ID, perf:PID:FD:BYTES, memory:PID, parser:PID or file:PATH. False: that failed, and
+ * standard error says why.
  */
 bool place_open(const char *text, struct place *ret_place);
 
 /*
- * Hands out what is there, in pieces of some megabytes that overlap by `overlap` bytes; fresh says
- * that the piece is of memory that a program can have written to. Returns how many bytes.
+ * Hands out the bytes in pieces of some megabytes that overlap by `overlap` bytes. A fresh piece is
+ * of memory that a program can have written to. Returns the number of bytes.
  */
 typedef void place_visit(void *context, const struct place *place, uint64_t at,
 			 const uint8_t *bytes, size_t size, bool fresh);

@@ -105,7 +105,7 @@ def family(root):
 # ---- where the kernel is ------------------------------------------------------------------------
 
 def core_ranges():
-    """What /proc/kcore names of vmalloc, direct map and vmemmap."""
+    """Returns the ranges that /proc/kcore names: vmalloc, direct map and vmemmap."""
     try:
         with open("/proc/kcore", "rb") as file:
             head = file.read(64)

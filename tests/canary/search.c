@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * search PLACE...: looks for secrets of 16 bytes, which come from standard input, in places. Of
- * each secret the whole is searched and every 8 bytes of it, at any byte: the walk moves words of 8
- * bytes, and of fewer bytes there are too many by chance. In what BPF writes, and as hexadecimal
- * digits, 6 bytes are enough, which is what a frame holds of an address. For each place it prints
- * its name, bytes and hits, tab-separated.
+ * search PLACE...: looks for secrets of 16 bytes in places. Standard input names the secrets. The
+ * search looks for each whole secret and for every 8 bytes of a secret, at any byte. The walk moves
+ * words of 8 bytes, and fewer bytes occur too often by chance. In BPF's output, and as hexadecimal
+ * digits, 6 bytes are enough, as a frame holds 6 bytes of an address. For each place the program
+ * prints name, bytes and hits, tab-separated.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -81,8 +81,10 @@ static int digit(uint8_t letter)
 	return letter >= 'a' && letter <= 'f' ? letter - 'a' + 10 : -1;
 }
 
-/* Every 12 hexadecimal digits in a row, or 11: no byte is 0, but a first digit that is 0 is not
- * written. */
+/*
+ * Looks at every 12 hexadecimal digits in a row, or 11. No byte is 0, but a first digit that is 0
+ * is not written.
+ */
 static void visit_text(const struct place *place, uint64_t at, const uint8_t *bytes, size_t size)
 {
 	uint64_t value = 0;

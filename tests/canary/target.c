@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * target FD SECONDS SECRETS...: writes random secrets of 16 bytes to FD, each once it lies in a
- * stack frame, in the heap or in registers, and uses CPU time beneath them: in frames of several
- * depths, below a callback from the C library, in signal handlers on both kinds of stack, in the
- * kernel, in a thread and in a child. Arguments and environment have secrets that it was given.
+ * target FD SECONDS SECRETS...: writes random secrets of 16 bytes to FD. A secret is written once it
+ * lies in a stack frame, in the heap or in registers. Then the target uses CPU time beneath the
+ * secrets, at these places:
+ *  - in frames of several depths, and below a callback from the C library;
+ *  - in signal handlers on both kinds of stack;
+ *  - in the kernel, in a thread and in a child.
+ * Arguments and environment hold secrets from the test.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -35,7 +38,7 @@ static uint64_t now_ms(void)
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* Not zero anywhere, like those in arguments. */
+/* Makes a secret without a zero byte, like the secrets in arguments. */
 static void make(volatile struct secret *secret)
 {
 	struct secret fresh;
@@ -168,7 +171,7 @@ static void fill_heap(void)
 
 	for (size_t i = 0; i < HEAP_SECRETS; i++)
 		make(&secret[i]);
-	/* and where freed memory keeps them */
+	/* in freed memory as well */
 	free(memcpy(malloc(SECRET_BYTES * 4), secret, SECRET_BYTES * 4));
 }
 

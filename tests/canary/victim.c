@@ -96,7 +96,7 @@ static uint64_t make_secret(enum secret_kind kind)
 	}
 }
 
-/* As the C library has told the kernel. */
+/* Returns the place that the C library has told the kernel. */
 static uint64_t find_restorer(void)
 {
 	struct {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the victim tells the test, and the test writes into the worker that was taken over: where
- * things are on the stack, as an attacker may well know, and of the secrets only where they are.
+ * The victim tells these places to the test, which writes them into the hostile worker. They say
+ * where things are on the stack, which an attacker may well know. They do not say the secrets, only
+ * where the secrets are.
  */
 #ifndef KEYHOLE_TESTS_CANARY_VICTIM_H
 #define KEYHOLE_TESTS_CANARY_VICTIM_H
@@ -21,7 +22,7 @@ enum secret_kind {
 	SECRET_KINDS
 };
 
-/* Secrets lie beside a return address that is none, as saved registers do. */
+/* Secrets lie beside a false return address, as saved registers do. */
 struct secret_slot {
 	uint64_t secret, anchor;
 };

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * watch all|mapped SECONDS PLACE...: looks for absolute kernel addresses. One thread reads what the
- * kernel writes, again and again as fast as it can; another one everything else.
+ * watch all|mapped SECONDS PLACE...: looks for absolute kernel addresses. One thread reads memory
+ * that the kernel writes, again and again as fast as it can. A second thread reads all other places.
  *
- * In what the kernel writes for us no word begins with 17 set bits, whatever it means: a user frame
- * is an address below 2^47, perhaps with bit 63; a kernel frame has a range below 2^16 in its upper
- * half (bpf/abi.h); all other words are counts, times and numbers below 2^48, or printable text. So
- * every such word is one, without exception, but two of a perf event's control page that are
- * differences of times and counts.
+ * In memory that the kernel writes for us, no word begins with 17 set bits, whatever it means:
+ *  - a user frame is an address below 2^47, perhaps with bit 63;
+ *  - a kernel frame has a range below 2^16 in its upper half (bpf/abi.h);
+ *  - all other words are counts, times and numbers below 2^48, or printable text.
+ * Every word that does begin so is an address. The only exceptions are two words of a perf event's
+ * control page, which are differences of times and counts.
  *
- * In memory that programs write, -1 and the like are ordinary: there it is one when it lies in a
- * range of the running kernel. They come from standard input as lines "START END NAME"; where the
- * direct map is, our own private map of processes knows, which holds addresses of kernel
- * structures. The worker's memory and tables hold bytes of files, the loader's the kernel's types;
- * among them are pairs of small numbers that lie in ranges so wide: of the ranges named with a "~"
- * only the addresses in that map are searched there. Elsewhere a random word (a hash, a mangled
- * pointer) lies in one of those once in half a million: hits of these alone are counted apart, too.
+ * In memory that programs write, -1 and the like are ordinary. A word counts there when it lies in a
+ * range of the running kernel. Standard input has the ranges as lines "START END NAME". Our own
+ * private map of processes holds addresses of kernel structures, and tells where the direct map is.
+ *
+ * The worker's memory and tables hold bytes of files, and the loader's memory holds the kernel's
+ * types. Pairs of small numbers among them lie in very wide ranges, which are named with a "~". In
+ * those ranges only the addresses of the private map count there. Elsewhere a random word (a hash, a
+ * mangled pointer) lies in such a range once in half a million: these hits are counted apart.
  * Private maps are searched for `all` alone.
  */
 #include <inttypes.h>

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""compare.py [--named] FILE OURS THEIRS...: outputs of addr2line -a -f -i of several programs side
-by side. --named: ours has the symbol's name for the outermost function, which may tell more.
+"""compare.py [--named] FILE OURS THEIRS...: compares outputs of addr2line -a -f -i of several
+programs. --named: ours has the symbol's name for the outermost function, which may tell more.
 
-Prints how many addresses have a chain of functions, lines and files that is equal to one of theirs,
-and the first that differ; then it fails. Both addr2lines put the symbol in the place of a function's
-name (binutils for the innermost without a linkage name, LLVM for the outermost), so that is taken
-for equal. Folders of files are compared without "./" and "x/..".
+Prints how many addresses have a chain of functions, lines and files that equals one of theirs.
+Prints the first that differ, and then fails. Both addr2lines put the symbol in the place of some
+names: binutils for an innermost function without a linkage name, LLVM for the outermost. Both names
+are taken for equal. Folders of files are compared without "./" and "x/..".
 """
 import bisect
 import os

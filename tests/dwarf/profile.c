@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * profile make NAME FILE < ADDRESSES: a profile as `keyhole record` would have written it, with a
+ * profile make NAME FILE < ADDRESSES: writes a profile as `keyhole record` would. The profile has a
  * sample at each address (hexadecimal) of NAME, whose build id is that of FILE.
- * profile show < PROFILE: each location as addr2line -a -i -f prints it.
+ *
+ * profile show < PROFILE: prints each location as addr2line -a -i -f does.
  */
 #include <errno.h>
 #include <fcntl.h>

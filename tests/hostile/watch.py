@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""watch.py PID LOG SECONDS CONTROL: watches keyhole (PID) and its children from the line in LOG that
-says that sampling began, for a second less, and prints for each of their threads how much CPU time it
-used from one sleep to the next, and how long it was blocked (state D, or by FUSE). The last line is
-the CPU time, in ms, of another process (CONTROL). Exits 1 when one of keyhole's stalls."""
+"""watch.py PID LOG SECONDS CONTROL: watches keyhole (PID) and its children. Begins at the line in LOG
+that says that sampling began, and ends a second early.
+
+Prints for each thread the CPU time from one sleep to the next, and how long the thread was blocked
+(state D, or by FUSE). The last line is the CPU time, in ms, of another process (CONTROL). Exits with
+1 when a thread of keyhole stalls.
+"""
 
 import os
 import sys

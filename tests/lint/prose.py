@@ -136,6 +136,7 @@ INLINE = {"Ar", "Cm", "Ad", "An", "Dq", "Dv", "Em", "Er", "Ev", "Fl", "Fn", "Ic"
 
 def macro_text(line):
     """Returns what a line of inline macros prints: one word for each argument."""
+    line = re.sub(r"\bXr (\S+) (\d)", r"Xr \1(\2)", line)
     words = [word.replace('"', "") for word in line.split()]
     shown = ""
     for word in words:
@@ -163,7 +164,8 @@ def manual(lines):
             literal = False
         if macro in ("Sh", "SH"):
             synopsis = words[1:2] in (["SYNOPSIS"], ["NAME"]) or words[1:3] == ["SEE", "ALSO"]
-        if literal or synopsis or line.startswith('.\\"'):
+        # a line "@options record@" is filled in by contrib/documents
+        if literal or synopsis or line.startswith('.\\"') or re.fullmatch(r"@[\w ]+@", line):
             yield number, None
         elif not words:
             yield number, unescape(line)

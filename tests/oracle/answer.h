@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a description of a frame says about its caller, worked out on a made-up machine state. */
+/* The caller's state by the description of a frame, worked out on a made-up machine state. */
 #ifndef KEYHOLE_TESTS_ORACLE_ANSWER_H
 #define KEYHOLE_TESTS_ORACLE_ANSWER_H
 
@@ -38,10 +38,10 @@ struct answer_state {
 /* Random registers, all multiples of 8; memory is a hash of its address. */
 void answer_state_init(struct answer_state *state, u64 pc);
 u64 answer_memory(u64 address);
-/* The answers of libdw. False: it has no CFA, or uses an operation that is not known here. */
+/* Works out libdw's answers. False: the frame has no CFA, or uses an operation unknown here. */
 bool answer_libdw(Dwarf_Frame *frame, const struct answer_state *state,
 		  struct answer answers[ANSWERS]);
-/* The answers of a rule. False: it has none. */
+/* Works out a rule's answers. False: the rule has none. */
 bool answer_rule(const struct unwind_table *table, u64 rule, const struct answer_state *state,
 		 struct answer answers[ANSWERS]);
 

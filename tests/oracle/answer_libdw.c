@@ -38,7 +38,7 @@ struct machine {
 	bool is_value; /* not a location in memory */
 };
 
-/* What GCC still calls saved around rbp when rbp and all else has been restored. */
+/* GCC still calls registers saved around rbp when rbp and all others have been restored. */
 static bool is_stale(const Dwarf_Op *cfa, const Dwarf_Op *ops, size_t count)
 {
 	bool from_sp = cfa->atom == DW_OP_breg7 ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Word for word what bpf/abi.h says of rules, and nothing of how they are made. */
+/* Rules word for word as bpf/abi.h describes them, independent of the code that makes them. */
 #include <string.h>
 
 #include "tests/oracle/answer.h"
@@ -73,7 +73,7 @@ static u64 save_base(bool around_bp, u64 cfa, const struct answer_state *state)
 	return around_bp ? state->reg[REGISTER_BP] + 8 : cfa - 8;
 }
 
-/* False: no rule that could be compared. */
+/* Returns false for a rule that cannot be compared. */
 bool answer_rule(const struct unwind_table *table, u64 rule, const struct answer_state *state,
 		 struct answer answers[ANSWERS])
 {

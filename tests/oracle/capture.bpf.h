@@ -18,7 +18,7 @@ struct {
 	__type(value, struct capture);
 } captures SEC(".maps");
 
-/* How many there were. */
+/* The number of captures so far. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -26,7 +26,7 @@ struct {
 	__type(value, u64);
 } capture_count SEC(".maps");
 
-/* The number of the one under way on this CPU; 0: none. */
+/* The number of the capture under way on this CPU; 0: none. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -41,7 +41,7 @@ INLINE struct capture *capture_slot(u64 number)
 	return bpf_map_lookup_elem(&captures, &slot);
 }
 
-/* Upwards, to the first page that is not there; the one below a stack pointer may be missing. */
+/* Copies upwards, to the first missing page. The page below a stack pointer may be missing. */
 INLINE void capture_near(struct capture *capture, u64 sp)
 {
 	capture->near_start = (sp - CAPTURE_BELOW) & ~(CAPTURE_PAGE - 1ull);
@@ -69,7 +69,7 @@ INLINE int capture_lacks(const struct capture *capture, u64 end)
 	return (capture->near_read & pages) != pages;
 }
 
-/* Downwards from where the walk ended: another stack, far up, or behind a page not there. */
+/* Copies downwards from the end of the walk: another stack, far up, or behind a missing page. */
 INLINE void capture_far(struct capture *capture, u64 sp)
 {
 	capture->far_start = (sp & ~(CAPTURE_PAGE - 1ull)) - (CAPTURE_FAR - 1) * CAPTURE_PAGE;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a test build keeps of each sample, for tests/oracle/test_stacks.c. */
+/* The capture of each sample by a test build, for tests/oracle/test_stacks.c. */
 #ifndef KEYHOLE_TESTS_ORACLE_CAPTURE_H
 #define KEYHOLE_TESTS_ORACLE_CAPTURE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Limits of the build that captures (make LIMITS=): copying the stack takes of the walk's time. */
+/* Limits of the build that captures (make LIMITS=). The copy of the stack uses the walk's time. */
 #ifndef KEYHOLE_TESTS_ORACLE_CAPTURE_LIMITS_H
 #define KEYHOLE_TESTS_ORACLE_CAPTURE_LIMITS_H
 

@@ -26,7 +26,7 @@ static u32 last_map(void)
 	return id;
 }
 
-/* That of maps younger than `after` which has the name; -1: not there yet. */
+/* Returns the map of this name that is younger than `after`; -1: not there yet. */
 static int find_map(u32 after)
 {
 	for (u32 id = after; bpf_map_get_next_id(id, &id) == 0;) {
@@ -76,7 +76,7 @@ static int take_part(struct stack_bytes *part, u64 start, const u8 (*page)[CAPTU
 	return 0;
 }
 
-/* The two parts become one where they touch. */
+/* Joins the two parts where they touch. */
 static int join_parts(struct stack_bytes part[2])
 {
 	u64 end = part[0].start + part[0].bytes, more;
@@ -128,7 +128,7 @@ static int stack_copy(struct stack *stack, const struct capture *slot)
 	return r ? r : join_parts(stack->part);
 }
 
-/* A slot that is whole, and newer than what was taken of it: 1 with a stack. */
+/* Takes a whole slot that is newer than the last take. Returns 1 with a stack. */
 static int take_slot(struct captured *captured, const struct capture *slot, u64 *taken)
 {
 	u64 number = *(const volatile u64 *)&slot->ended;
@@ -152,7 +152,7 @@ static int take_slot(struct captured *captured, const struct capture *slot, u64 
 	return 1;
 }
 
-/* Each process once for all that is new; what has no process known is dropped. */
+/* Looks at each process once for all new stacks, and drops stacks of unknown processes. */
 static void find_homes(struct captured *captured, size_t from)
 {
 	size_t kept = from;

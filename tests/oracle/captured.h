@@ -35,7 +35,7 @@ struct captured {
 /* Runs a program until its end and keeps its first `limit` stacks; 0 or negative errno. */
 int captured_run(struct captured *captured, char *const *argv, size_t limit);
 void captured_release(struct captured *captured);
-/* A word of the captured stack: 0, or -1 when it was not captured. */
+/* Reads a word of the captured stack. Returns 0, or -1 for a word that was not captured. */
 int captured_read(const struct stack *stack, u64 address, u64 bytes, void *to);
 
 #endif

@@ -27,7 +27,7 @@ static bool in_file(const struct stack *stack, u64 address)
 	return area && area->object;
 }
 
-/* The number of frames up to and with the first one in code of no file. */
+/* Returns the number of frames up to the first one in code of no file, this one included. */
 static u32 comparable(const struct stack *stack)
 {
 	for (u32 i = 0; i < stack->frames; i++)
@@ -52,7 +52,7 @@ static bool is_within(const struct stack_bytes *part, u64 address)
 	return part->bytes && address >= part->start && address - part->start < part->bytes;
 }
 
-/* To the last page that is ever captured, rather than to one that could not be read. */
+/* Returns whether the capture ends at its last possible page, and not at an unreadable one. */
 static bool is_cut_short(const struct stack *stack)
 {
 	u64 start = (stack->reg[REG_RSP] - CAPTURE_BELOW) & ~(CAPTURE_PAGE - 1ull);
@@ -61,8 +61,8 @@ static bool is_cut_short(const struct stack *stack)
 }
 
 /*
- * A word that a frame needs, whose stack pointer is known, is in no captured part but below where
- * BPF's walk ended: in the middle of its stack, or of the one it came to.
+ * A frame with a known stack pointer needs a word that lies in no captured part, but below the end
+ * of BPF's walk. The word is in the middle of this stack, or of the stack that the walk came to.
  */
 static bool is_beyond(const struct stack *stack, u64 sp, u64 missed)
 {
@@ -71,7 +71,10 @@ static bool is_beyond(const struct stack *stack, u64 sp, u64 missed)
 
 	if (!end->bytes || captured_read(stack, missed, 8, &word) == 0)
 		return false;
-	/* Or behind a page that could not be read: a frame whose middle nothing has touched. */
+	/*
+	 * The word may also lie behind an unreadable page: nothing has touched the middle of the
+	 * frame.
+	 */
 	if (is_within(&stack->part[0], sp) && !is_cut_short(stack) &&
 	    missed - (stack->part[0].start + stack->part[0].bytes) < CAPTURE_PAGE)
 		return false;
@@ -99,7 +102,7 @@ static bool is_gap(const struct stack *stack)
 	       row_near(stack, pc, -1) && row_near(stack, pc, 1);
 }
 
-/* Where the direct call or jump of five bytes that ends at an address goes to, or 0. */
+/* Returns the target of the direct call or jump of five bytes that ends at an address, or 0. */
 static u64 target_of(const struct stack *stack, u64 address, u8 opcode)
 {
 	u8 code[5];
@@ -122,7 +125,7 @@ static bool reaches(const struct stack *stack, u64 target, u64 pc)
 	return true;
 }
 
-/* Our second frame called just this function, or one that is nothing but a jump to it. */
+/* Our second frame called this function, or a function that only jumps to it. */
 static bool is_called(const struct stack *stack)
 {
 	u64 pc = address_of(stack, 0), target = target_of(stack, address_of(stack, 1), 0xe8);
@@ -140,8 +143,8 @@ static bool ends_indirect_call(const u8 *code, u32 bytes)
 }
 
 /*
- * The word at the stack pointer is our second frame, behind a call through a register or a table,
- * and its own row gives the frame that libdw came to by frame pointer.
+ * The word at the stack pointer is our second frame, behind a call through a register or a table.
+ * The row of that frame gives the frame that libdw found by frame pointer.
  */
 static bool is_called_by_pointer(const struct stack *stack, u64 next)
 {
@@ -158,7 +161,9 @@ static bool is_called_by_pointer(const struct stack *stack, u64 next)
 	return false;
 }
 
-/* The leaf is at the first instruction of what the linker calls at the start or the end. */
+/*
+ * The leaf is at the first instruction of a function that the linker calls at the start or the end.
+ */
 static bool is_entry(const struct stack *stack)
 {
 	static const char *const names[] = {".init", ".fini", ".init_array", ".fini_array"};
@@ -186,7 +191,7 @@ static bool is_entry(const struct stack *stack)
 	return false;
 }
 
-/* A snapshot of just before did not have it, and the sample was taken about then. */
+/* An earlier snapshot lacked the mapping, and the sample was taken at about that time. */
 static bool is_new_mapping(const struct stack *stack, u64 address)
 {
 	const struct snapshot *first = NULL, *before = NULL;
@@ -206,7 +211,7 @@ static bool is_new_mapping(const struct stack *stack, u64 address)
 	return first && before && stack->time < first->time + NEW_FOR_NS;
 }
 
-/* All the same, and then an address that is not one of code, at which we stop. */
+/* All frames are the same up to an address that is not one of code, at which we stop. */
 static bool is_no_code(const struct stack *stack, const struct libdw_frames *theirs, u32 at)
 {
 	return stack->reason == REASON_cut_not_a_call && theirs->count == at + 1 &&
@@ -226,8 +231,8 @@ static u32 slot_of(u64 rule, u32 reg)
 
 /*
  * A register that the unwind information does not mention keeps its value when the ABI has the
- * callee save it. libdw 0.188 has it undefined: where the next frame's CFA is by that register, as
- * in glibc's lazy binding, it ends there.
+ * callee save it. libdw 0.188 calls such a register undefined, and stops where the next frame's CFA
+ * uses the register, as in glibc's lazy binding.
  */
 static bool is_unsaid(const struct stack *stack, const struct libdw_frames *theirs, u32 at)
 {

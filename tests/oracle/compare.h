@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What becomes of a captured stack when BPF's frames are held against libdw's and the
- * host-compiled walker's. A class other than identical is given only where the code can show its
- * reason; what it cannot is `unexplained`.
+ * The classes of captured stacks: BPF's frames beside libdw's and the host-compiled walker's. The
+ * code gives a class other than identical only for a reason that it can show. All others are
+ * `unexplained`.
  */
 #ifndef KEYHOLE_TESTS_ORACLE_COMPARE_H
 #define KEYHOLE_TESTS_ORACLE_COMPARE_H
@@ -14,10 +14,10 @@ struct libdw_frames;
 struct rewalk_frames;
 
 /*
- * X(name, side, text, test). AGREE: all that can be compared is identical, and that is at least one
- * return address, because the leaf is what both were given. OUT: nothing can be compared. ORACLE:
- * libdw is shown to be wrong or to know less. OURS: we know less, and say so.
- * `test` is the regression test of what the walk does there.
+ * X(name, side, text, test). AGREE: all comparable frames are identical, among them at least one
+ * return address, because both were given the leaf. OUT: nothing can be compared. ORACLE: libdw is
+ * shown to be wrong or to know less. OURS: we know less, and say so. `test` is the regression test
+ * of the walk's behaviour there.
  */
 /* clang-format off */
 #define CLASSES(X) \
@@ -67,7 +67,7 @@ enum side {
 enum verdict compare(const struct stack *stack, const struct libdw_frames *theirs,
 		     const struct rewalk_frames *again, u32 *ret_at);
 
-/* The same for the replay; whatever is not AGREE or OUT is a failure, but for UNREAD and MAPPED. */
+/* Classifies the replay. All classes but AGREE, OUT, UNREAD and MAPPED are failures. */
 enum verdict compare_replay(const struct stack *stack, const struct rewalk_frames *again,
 			    u32 *ret_at);
 

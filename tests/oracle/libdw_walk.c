@@ -104,7 +104,9 @@ static void report(Dwfl *dwfl, const struct area *area)
 		close(fd);
 }
 
-/* A program at fixed addresses that has mapped a part of itself elsewhere: libdw has no place. */
+/*
+ * A program at fixed addresses has mapped a part of itself elsewhere: libdw has no place for this.
+ */
 static bool moved(const struct area *area)
 {
 	return ((const Elf64_Ehdr *)area->object->bytes)->e_type == ET_EXEC && area->bias;
@@ -181,7 +183,7 @@ int libdw_walk(const struct stack *stack, struct libdw_frames *ret_frames)
 	ret_frames->missed = 0;
 	ret_frames->cut = false;
 	session->state = &state;
-	/* an error is how it says that a stack ended */
+	/* libdw reports the end of a stack as an error */
 	dwfl_getthread_frames(session->dwfl, (pid_t)stack->tid, on_frame, &state);
 	session->state = NULL;
 	return ret_frames->count ? 0 : -1;

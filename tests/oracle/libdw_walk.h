@@ -17,9 +17,9 @@ struct libdw_frames {
 	u64 missed; /* the last word asked for while leaving the last frame that is in no capture */
 };
 
-/* 0, or -1 when libdw cannot be set up for the process. */
+/* Returns 0, or -1 when libdw cannot be set up for the process. */
 int libdw_walk(const struct stack *stack, struct libdw_frames *ret_frames);
-/* Whether libdw has a row for the pc of a frame. */
+/* Returns whether libdw has a row for the pc of a frame. */
 bool libdw_has_row(const struct stack *stack, u64 frame);
 
 #endif

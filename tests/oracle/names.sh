@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Functions, files and lines that we read from Go's own tables, in a stripped copy of a program of
-# the Go distribution, beside what its tools say of the program as it is. Prints TAP.
+# Compares functions, files and lines from Go's own tables with the answers of Go's tools. Our side
+# reads a stripped copy of a program of the Go distribution, the tools read the program. Prints TAP.
 
 build=${BUILD:-build}
 skip() {

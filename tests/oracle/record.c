@@ -18,7 +18,7 @@ static const char *const kinds[16] = {
 	"NONE",	  "SP",	 "BP",	 "REG",	    "PLT", "DEREF_SP", "DEREF_BP", "DRAP",
 	"SIGNAL", "END", "WIDE", "REALIGN", "",	   "",	       "",	   "UNSUPPORTED"};
 
-/* What makes it worth keeping, as bits. */
+/* Returns the kinds of a stack that make it worth keeping, as bits. */
 static u32 kind_of(const struct stack *stack, const char *special)
 {
 	u32 kind = stack->reason << 17 | stack->in_sigreturn << 22 | (*special ? 1u << 23 : 0),
@@ -34,7 +34,7 @@ static u32 kind_of(const struct stack *stack, const char *special)
 	       (stack->part[1].bytes ? 1u << 28 : 0);
 }
 
-/* Which rules it needs, for who reads the file. */
+/* Writes the rules that the stack needs, for readers of the file. */
 static void describe(const struct stack *stack, u32 kind, const char *special, char *text,
 		     size_t size, const char *name)
 {

@@ -16,8 +16,8 @@ struct record_folder {
 };
 
 /*
- * Writes the first stack of each kind: rules it needs, how it ended, how deep it is; `special`
- * names one more difference. What of it is not needed for the walk is left out.
+ * Writes the first stack of each kind. A kind is the needed rules, the end and the depth; `special`
+ * names one more difference. The file leaves out words that the walk does not need.
  */
 void record_stack(struct record_folder *folder, const struct stack *stack, const char *special);
 

@@ -288,7 +288,7 @@ static void write_text(const struct stack *stack, u64 address, FILE *file)
 		fprintf(file, "text %llx %llx\n", address, word);
 }
 
-/* What is read of the code around a rule's address: a call, or rt_sigreturn's instructions. */
+/* Writes the code that is read around a rule's address: a call, or rt_sigreturn's instructions. */
 static void write_texts(const struct stack *stack, u64 inside, FILE *file)
 {
 	static const s8 signal[] = {1, 0, -6, -7, -8, -9};

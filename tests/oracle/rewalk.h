@@ -16,7 +16,7 @@ struct rewalk_frames {
 };
 
 struct rewalk_frames rewalk(const struct stack *stack);
-/* The rule of a frame of the stack; RULE_NONE where nothing is known. */
+/* Returns the rule of a frame of the stack, or RULE_NONE where nothing is known. */
 u64 rewalk_rule(const struct stack *stack, u64 frame);
 /*
  * Writes what a walk needs for just these frames (format: tests/bpf/test_stacks.c). 0, or -1 when

@@ -78,7 +78,7 @@ static struct elf_object *object_new(int taken, const struct maps_line *line)
 	return take_pointer(object);
 }
 
-/* What it is mapped from, or NULL: no file, or one that is not ELF. */
+/* Returns the object behind a mapping. NULL: no file, or a file that is not ELF. */
 static struct elf_object *object_of(u32 pid, struct maps_line *line)
 {
 	if (strcmp(line->path, "[vdso]") == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a process has mapped executable at a moment, and the files of it, opened while it lives.
- * Equal moments of a process are one snapshot.
+ * The executable mappings of a process at a moment, and their files, opened while the process
+ * lives. Equal moments of a process are one snapshot.
  */
 #ifndef KEYHOLE_TESTS_ORACLE_SNAPSHOT_H
 #define KEYHOLE_TESTS_ORACLE_SNAPSHOT_H
@@ -44,14 +44,14 @@ struct snapshot {
 };
 
 /*
- * The process as it is now; what was last known when it is gone; NULL: nothing was. Never freed:
- * the program ends with it.
+ * Returns the process as it is now, or as last known when it is gone. NULL: nothing is known.
+ * Snapshots are never freed: they live as long as the program.
  */
 struct snapshot *snapshot_take(u32 pid);
 const struct area *snapshot_find(const struct snapshot *snapshot, u64 address);
 /* All objects so far. */
 struct elf_object *snapshot_objects(void);
-/* Text as it is in the file: 0, or -1 when it is in none. */
+/* Reads text from the file. Returns 0, or -1 for text of no file. */
 int snapshot_read(const struct snapshot *snapshot, u64 address, u64 bytes, void *to);
 
 #endif

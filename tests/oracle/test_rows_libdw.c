@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_rows_libdw FILE...: compares compiled unwind tables with elfutils' libdw, at the first and
- * last byte of every row that libdw sees and of every gap. Both descriptions of a frame are run on
- * one made-up machine state (random registers, memory that is a hash of its address), and what they
- * say about the caller must be the same. "-" stands for this process's own vDSO, -v shows the
- * rules that are unsupported. Exit status 1: a difference, or a file that could not be compared.
+ * last byte of every row that libdw sees and of every gap. Both descriptions of a frame run on one
+ * made-up machine state: random registers, and memory that is a hash of its address. Both must give
+ * the same caller.
+ *
+ * "-" stands for this process's own vDSO. -v shows the rules that are unsupported. Exit status 1: a
+ * difference, or a file that could not be compared.
  */
 #include <elfutils/libdw.h>
 #include <errno.h>
@@ -152,7 +154,7 @@ static bool is_derived(const struct file *file, u64 pc)
 	return rule_flags(unwind_table_rule(file->table, pc)) & RULE_FLAG_DERIVED;
 }
 
-/* What little there is before code that is known without an FDE takes the rule before it. */
+/* Few bytes before code that is known without an FDE take the rule before them. */
 static bool before_derived(const struct file *file, u64 pc)
 {
 	for (u64 i = 1; i < GAP_MIN; i++)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_stacks [-v] [-l LIMIT] [-m MINIMUM] [-r FOLDER] NAME PROGRAM ARGUMENTS...: runs `keyhole
- * record` of a build that captures (capture.bpf.h), and holds the frames that BPF emitted against
- * those that libdw finds in the same registers and stack, and those of the host-compiled walker.
- * Prints "side class count" lines for stacks.sh. -v shows what differs, -r keeps some stacks of
+ * test_stacks [-v] [-l LIMIT] [-m MINIMUM] [-r FOLDER] NAME PROGRAM ARGUMENTS...
+ *
+ * Runs `keyhole record` of a build that captures (capture.bpf.h). Holds the frames that BPF emitted
+ * against libdw's frames for the same registers and stack, and against the host-compiled walker's.
+ * Prints "side class count" lines for stacks.sh. -v shows the differences. -r keeps some stacks of
  * each kind as regression data. Exit status 1: too few stacks, or too few that agree.
  */
 #include <errno.h>
@@ -116,7 +117,7 @@ static void print_tally(const char *what, const char *name, const struct tally *
 			       classes[i].text, tally->class[i], classes[i].test);
 }
 
-/* Of what is compared: identical, or shown to be the oracle's fault. */
+/* Returns whether enough compared stacks are identical, or differ by the oracle's fault. */
 static bool is_good(const struct tally *libdw, const struct tally *replay, u64 minimum)
 {
 	u64 agree = count_side(libdw, SIDE_AGREE), oracle = count_side(libdw, SIDE_ORACLE);

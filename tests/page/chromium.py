@@ -155,7 +155,7 @@ class Browser:
             time.sleep(0.02)
 
     def settle(self):
-        """What was pressed has been drawn."""
+        """Waits until the page has drawn what was pressed."""
         self.evaluate('new Promise((done) =>'
                       ' requestAnimationFrame(() => requestAnimationFrame(done)))')
 
@@ -194,13 +194,13 @@ class Browser:
         self.settle()
 
     def seconds(self):
-        """What drawing took: by the clock, and of CPU time of the page's thread."""
+        """Returns the time of drawing: by the clock, and as CPU time of the page's thread."""
         metrics = self.call('Performance.getMetrics')['metrics']
         by_clock = self.evaluate('performance.getEntriesByName("drawn")[0].startTime') / 1000
         return by_clock, next(each['value'] for each in metrics if each['name'] == 'TaskDuration')
 
     def complaints(self):
-        """What the page wrote to the console, threw, was refused, or asked the network for."""
+        """Returns what the page wrote to the console, threw, was refused, or asked the network for."""
         self.evaluate('1')  # what is on its way has come then
         found = []
         for event in self.events:

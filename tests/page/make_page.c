@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * make_page PROFILE FORMAT: writes a made up profile to standard output, for tests/page/. Of 100
- * samples, with names that want to be more than names, or of 100,000 stacks.
+ * make_page PROFILE FORMAT: writes a made-up profile to standard output, for tests/page/. The
+ * profile has 100 samples with names that look like markup, or 100,000 stacks.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -126,7 +126,7 @@ static void add_change(struct profile *profile, const uint32_t *stack, size_t de
 		abort();
 }
 
-/* Of 200 samples and of 100; "gone" was only before. */
+/* Makes two profiles, of 200 and of 100 samples. "gone" is only in the older one. */
 static void build_difference(struct profile *profile)
 {
 	uint32_t app = add_object(profile, "/usr/bin/app", KIND_NATIVE);

@@ -426,7 +426,7 @@ def test_hostile_names_are_text(browser, folder):
 
 
 def test_the_policy_lets_nothing_else_run(browser, folder):
-    """What a name could do if it came to be a tag after all: nothing."""
+    """A name that became a tag after all could do nothing."""
     path = f'{folder}/broken.html'
     with open(f'{folder}/small.html') as file:
         page = file.read()

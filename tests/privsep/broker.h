@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The broker as it runs; the test is loader and worker. Failures end the test. */
+/* The real broker; the test plays loader and worker. Failures end the test. */
 #ifndef KEYHOLE_TESTS_PRIVSEP_BROKER_H
 #define KEYHOLE_TESTS_PRIVSEP_BROKER_H
 
@@ -8,20 +8,23 @@
 /* An array that can be mapped, or one of maps like `inner`. Keys have 4 bytes. */
 int bpf_array(uint32_t type, uint32_t value_size, uint32_t entries, int inner);
 
-/* An empty map of segments. */
+/* Makes an empty map of segments. */
 int segment_map(void);
 void give_map(struct child *child, int map, uint32_t index);
 
-/* In the map of processes that every broker here is given. */
+/* Sets an entry in the map of processes that every broker here gets. */
 void follow(pid_t pid, uint32_t denied);
 
 /* first: the segment that the worker asks for first, 0: behind all that there are. */
 void start_broker_at(struct child *child, int map, uint32_t first);
 void start_broker(struct child *child, int map);
-/* With an audit stream, whose end is the caller's. */
+/* Starts with an audit stream, whose end the caller owns. */
 void start_audited_broker(struct child *child, int map, struct channel *ret_auditor);
 
-/* One request, and the error of its answer. What came with that is the caller's, or -1. */
+/*
+ * Sends one request and returns the error of its answer. The caller owns the descriptor that came,
+ * or gets -1.
+ */
 int ask_thread(struct child *child, uint32_t pid, uint32_t thread, int *ret_fd);
 int ask_maps(struct child *child, uint32_t pid, int *ret_fd);
 int ask_object(struct child *child, const struct message_object *object,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A child behind its spawner, as the loader has it. Failures end the test. */
+/* A child behind its spawner, as in the loader. Failures end the test. */
 #ifndef KEYHOLE_TESTS_CHILD_H
 #define KEYHOLE_TESTS_CHILD_H
 
@@ -29,7 +29,7 @@ void child_give(struct child *child, enum message_type type, int fd);
 /* Sends the child its socket to the worker and keeps the other end: both in PHASE_RUN. */
 void child_give_peer(struct child *child, enum message_type type);
 
-/* Its status, as from waitpid(). */
+/* Returns the child's status, as from waitpid(). */
 int child_wait_exit(struct child *child);
 
 #endif

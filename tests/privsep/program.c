@@ -50,7 +50,7 @@ static bool read_info(int fd, struct bpf_prog_info *ret_info)
 	return bpf(BPF_OBJ_GET_INFO_BY_FD, &attr) == 0;
 }
 
-/* A descriptor of our own of the program, or -1 when it is not the sampler. */
+/* Returns our own descriptor of the program, or -1 for another program than the sampler. */
 static int hold(unsigned int id)
 {
 	struct bpf_prog_info info;
@@ -145,7 +145,7 @@ static void link_alone(const struct program *program, const char *build, char *r
 	snprintf(ret_path, size, "%s/sabotage/alone/keyhole", build);
 }
 
-/* Its programs are sought beside the name that it was started by. */
+/* The loader looks for its programs beside the name by which it was started. */
 static void program_path(const struct program *program, char *ret_path, size_t size)
 {
 	char build[PATH_MAX], whole[PATH_MAX + 16];

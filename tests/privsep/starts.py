@@ -71,7 +71,7 @@ def capabilities(of):
 
 
 def namespaces(pid, loader):
-    """Those that the loader does not share: it may run in some that the start made."""
+    """Returns the namespaces that the loader does not share. The start may have made the loader's own."""
     return [name for name in NAMESPACES
             if os.readlink(f"/proc/{pid}/ns/{name}") != os.readlink(f"/proc/{loader}/ns/{name}")]
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* keyhole-audit as it runs; the test is loader and broker. */
+/* The real keyhole-audit; the test plays loader and broker. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -44,7 +44,7 @@ static int tell(struct auditor *auditor, uint32_t event, uint64_t first, uint64_
 	return channel_send(&auditor->channel, MESSAGE_AUDIT_EVENT, &message, sizeof(message), -1);
 }
 
-/* What it says of the file, which is closed here. */
+/* Returns the answer about the file, and closes the file. */
 static int start(struct auditor *auditor, int file, uint64_t owner)
 {
 	static const char *const argv[] = {"record", "--audit", "x", NULL};
@@ -63,7 +63,7 @@ static int start(struct auditor *auditor, int file, uint64_t owner)
 	return r ? r : message.AUDIT_WRITTEN.error;
 }
 
-/* Its exit status, or 128 and the signal. */
+/* Returns the exit status, or 128 and the signal. */
 static int end(struct auditor *auditor)
 {
 	int status = 0;
@@ -82,7 +82,7 @@ static int refusal(int file, uint64_t owner)
 	return r;
 }
 
-/* What others could read, replace or write to. */
+/* keyhole-audit refuses files that others could read, replace or write to. */
 static void test_auditor__looks_at_its_file(void **state)
 {
 	char other[80];
@@ -147,7 +147,7 @@ static void give_broker(struct auditor *auditor, struct channel *ret_broker)
 	channel_init(ret_broker, pair[1], PARTY_BROKER, PARTY_AUDITOR);
 }
 
-/* A broker that was taken over can withhold what it did, no more. */
+/* A broker that was taken over can withhold its deeds, and do no more. */
 static void test_auditor__ends_on_a_violation_of_the_broker(void **state)
 {
 	static const struct message_audit wrong[] = {

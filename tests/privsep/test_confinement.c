@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each role: what it becomes, that each layer holds alone, and that a missing one is noticed. */
+/* Each role: its identity, each layer alone, and the notice of a missing layer. */
 #include "tests/privsep/privsep.h"
 
 #include <errno.h>
@@ -177,12 +177,12 @@ static void test_confinement__ids_hold_without_the_filter(void **state)
 	assert_int_equal(privsep_run(try_what_ids_refuse, &role), 0);
 }
 
-/* All but keep_caps, which an exec clears, and all of them locked (capabilities(7)). */
+/* All securebits but keep_caps, which an exec clears, and all of them locked (capabilities(7)). */
 static const int locked_bits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP |
 			       SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED |
 			       SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
 
-/* Of a capability that it has, so that nothing but the bit can refuse to raise it. */
+/* The process has the capability, so that only the bit can refuse to raise it. */
 static bool can_raise(cap_value_t cap)
 {
 	return !cap_reset_ambient() && !cap_set_ambient(cap, CAP_SET);
@@ -342,7 +342,9 @@ static void become_dumpable_and_confine(const void *role)
 	confine(role);
 }
 
-/* No filter allows to ask for it; files of /proc are root's when a process is not dumpable. */
+/*
+ * No filter allows the question. The files in /proc of a process that is not dumpable are root's.
+ */
 static uid_t owner_of(pid_t pid)
 {
 	struct stat status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a worker can have of keyhole-debug: lines of files it has, in bounded time, and no more. */
+/* A worker can have lines of its own files, in bounded time, and no more. */
 #include "loader/user.h"
 
 #include <errno.h>
@@ -68,7 +68,7 @@ static int own_file(void)
 	return open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 }
 
-/* So many equal ones, of main() of the test. */
+/* Writes so many equal addresses, of main() of the test. */
 int main(void);
 static int own_addresses(size_t count)
 {
@@ -101,7 +101,7 @@ static void send_question(struct rig *rig, int addresses, uint32_t count, uint32
 	close(addresses);
 }
 
-/* A descriptor, or what was said. */
+/* Returns a descriptor, or the error of the answer. */
 static int take_reply(struct rig *rig)
 {
 	struct message message;
@@ -184,7 +184,7 @@ static int a_socket(void)
 	return socket(AF_UNIX, SOCK_STREAM, 0);
 }
 
-/* As file and as addresses. */
+/* Sends a descriptor as file and as addresses. */
 static void assert_refused(struct rig *rig, int fd)
 {
 	int again = dup(fd);
@@ -211,7 +211,7 @@ static void test_dwarf__descriptors_of_any_kind(void **state)
 	assert_answers(rig);
 }
 
-/* Of a file that is opened to be written too, and deleted. */
+/* The file is open for writing too, and deleted. */
 static int a_file(mode_t mode, uid_t owner)
 {
 	char path[] = "/tmp/keyhole-dwarf-XXXXXX";
@@ -283,7 +283,7 @@ static bool is_program(pid_t pid)
 	return strcmp(text, CHILD_NAME) == 0;
 }
 
-/* Once it is that program, and confined; it reads for longer than this looks. */
+/* Waits for the confined reader, which reads for longer than this look takes. */
 static pid_t stop_reader(pid_t debug)
 {
 	pid_t pid = 0;
@@ -372,7 +372,7 @@ static void test_dwarf__ends_with_its_worker(void **state)
 	send_question(rig, own_addresses(CHILD_ADDRESSES_MAX), CHILD_ADDRESSES_MAX, 4000);
 	pid = stop_reader(debug);
 	assert_true(pid > 0);
-	/* what reads ends with who started it */
+	/* the reader ends with its parent */
 	kill(debug, SIGKILL);
 	assert_true(privsep_gone(pid));
 }

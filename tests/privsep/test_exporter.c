@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The exporter as it runs; the test is loader and worker. */
+/* The real exporter; the test plays loader and worker. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -149,7 +149,7 @@ static struct message_written end_stream(struct child *child)
 	return message.WRITTEN;
 }
 
-/* The last one may be empty: nothing happened since. */
+/* The last window may be empty: nothing happened since. */
 static void test_exporter__appends_windows(void **state)
 {
 	struct message_written written;
@@ -185,12 +185,12 @@ static void test_exporter__says_that_nobody_reads_any_more(void **state)
 	send_file(&child, MESSAGE_WINDOW, 1000);
 	expect_window_written(&child);
 	assert_int_equal(read(ends[0], got, sizeof(got)), 1000);
-	close(ends[0]); /* nothing has to be written for it to be seen */
+	close(ends[0]); /* the end is seen without a write */
 	assert_int_equal(end_stream(&child).error, -EPIPE);
 	close(ends[1]);
 }
 
-/* Of a process that sleeps no window ever comes. */
+/* A sleeping process never makes a window. */
 static void test_exporter__says_that_nobody_ever_reads(void **state)
 {
 	struct child child;
@@ -222,7 +222,7 @@ static void test_exporter__refuses_a_window_that_may_change(void **state)
 	close(output);
 }
 
-/* Of windows without end, which a worker can send whether or not they were asked for. */
+/* A worker can send windows without end, whether or not windows were asked for. */
 static void test_exporter__fills_no_disk(void **state)
 {
 	const uint64_t bytes = 1u << 30;

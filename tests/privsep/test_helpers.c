@@ -34,7 +34,7 @@ static void test_helpers__kernel_symbols_of_this_machine(void **state)
 		assert_true(ksyms.ranges[i - 1].end <= ksyms.ranges[i].start);
 	assert_int_equal(fcntl(ksyms.fd, F_GET_SEALS), seals);
 	assert_int_equal(pread(ksyms.fd, &head, sizeof(head), 0), sizeof(head));
-	/* those that are told, but not needed, are empty */
+	/* ranges that are told, but not needed, are empty */
 	assert_in_range(head.ranges, ksyms.count - KSYMS_BPF_PARTS_MAX, ksyms.count);
 	for (uint32_t i = head.ranges; i < ksyms.count; i++)
 		assert_true(ksyms.ranges[i].start == UINT64_MAX &&
@@ -44,7 +44,7 @@ static void test_helpers__kernel_symbols_of_this_machine(void **state)
 	close(ksyms.fd);
 }
 
-/* It waits for the second file. */
+/* The helper waits for the second file. */
 static void test_helpers__kernel_symbols_are_read_without_rights(void **state)
 {
 	const char *const argv[] = {"keyhole-kernel-symbols", NULL};
@@ -66,7 +66,7 @@ static void test_helpers__kernel_symbols_are_read_without_rights(void **state)
 	close(null);
 }
 
-/* Standard output is a pipe that is full: its help waits there. */
+/* Standard output is a full pipe, so the helper waits while it prints the help. */
 static void test_helpers__the_command_line_is_read_without_rights(void **state)
 {
 	static char bytes[65536];
@@ -168,7 +168,7 @@ static void test_helpers__a_process_must_exist_and_be_one(void **state)
 		close(ends[i]);
 }
 
-/* What the helper may not look at is for the loader to open. */
+/* The loader opens files that the helper may not look at. */
 static void test_helpers__a_cgroup_must_be_one_where_it_can_be_seen(void **state)
 {
 	char folder[] = "/tmp/keyhole-test-XXXXXX", inside[64];
@@ -183,7 +183,7 @@ static void test_helpers__a_cgroup_must_be_one_where_it_can_be_seen(void **state
 	rmdir(folder);
 }
 
-/* Of the loader, which is asked; the helper never has any. */
+/* The question is about the loader's capabilities; the helper never has any. */
 static void test_helpers__a_capability_that_is_missing_is_told(void **state)
 {
 	static const cap_value_t missing[] = {CAP_BPF, CAP_SETPCAP, CAP_DAC_READ_SEARCH};
@@ -204,7 +204,7 @@ static void test_helpers__a_capability_that_is_missing_is_told(void **state)
 	}
 }
 
-/* It waits for the file, behind its filter. */
+/* keyhole-rules waits for the file, behind its filter. */
 static void test_helpers__the_policy_is_read_without_rights(void **state)
 {
 	const char *const argv[] = {"keyhole-rules", "record", "file", NULL};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* keyhole-output: whose file it is, and that it appears whole or not at all. */
+/* keyhole-output: the owner of the file, which appears whole or not at all. */
 #include "loader/user.h"
 
 #include <bpf/bpf.h>
@@ -90,7 +90,7 @@ static void give_runtime(struct output *output)
 	give(output, fd);
 }
 
-/* As the loader makes it, with what BPF has counted in it. */
+/* Makes the map of counters as the loader does, with BPF's counts. */
 static int make_map(uint64_t samples)
 {
 	const struct counters counters = {.samples = samples,
@@ -106,7 +106,7 @@ static int make_map(uint64_t samples)
 	return fd;
 }
 
-/* A recording of so many samples, all of them complete, up to its end. */
+/* Plays a recording of so many complete samples, up to its end. */
 static int count(struct output *output, uint64_t samples)
 {
 	give(output, make_map(samples));
@@ -187,7 +187,7 @@ static void test_output__without_samples_nothing_stays(void **state)
 	assert_int_equal(count_files(folder), 0);
 }
 
-/* The worker has lost all that were taken. */
+/* The worker has lost all samples. */
 static void test_output__without_samples_in_it_nothing_stays(void **state)
 {
 	const struct folder *folder = *state;
@@ -200,7 +200,7 @@ static void test_output__without_samples_in_it_nothing_stays(void **state)
 	assert_int_equal(count_files(folder), 0);
 }
 
-/* What a user's keyhole-output may do with the map: by its rights, and even with ours. */
+/* A user's keyhole-output can only read the map, by its own rights and even with ours. */
 static void try_map(const void *argument)
 {
 	const int fd = *(const int *)argument;

@@ -123,7 +123,7 @@ static int deliver(unsigned int type, enum variant variant)
 		r = channel_receive(&receiver, &message);
 		if (r == 1)
 			message_release(&message);
-		/* The kernel refused to send: nothing came, the end of the stream is next. */
+		/* The kernel refused to send. Nothing came, and the end of the stream is next. */
 		if (r == -EPIPE && datagram.fds)
 			r = -EPROTO;
 	}

@@ -7,7 +7,7 @@
 
 #include "object/dwarf/answer.h"
 
-/* wants: parts are in dwz's file, whose build id is abcd. 0 or a negative errno. */
+/* wants: parts are in dwz's file, whose build id is abcd. Returns 0 or a negative errno. */
 int build_answer(int fd, const char *function, enum answer_status status, bool wants);
 
 /* Fails the test unless the file holds such an answer. */

@@ -19,7 +19,7 @@ void build_cfi_number(struct build_cfi *cfi, uint64_t value, size_t size);
 void build_cfi_uleb(struct build_cfi *cfi, uint64_t value);
 void build_cfi_sleb(struct build_cfi *cfi, int64_t value);
 
-/* A record with this id; what is added until build_cfi_end() belongs to it. Gives its offset. */
+/* Begins a record with this id, which lasts until build_cfi_end(). Returns the record's offset. */
 size_t build_cfi_begin(struct build_cfi *cfi, uint32_t id);
 void build_cfi_end(struct build_cfi *cfi);
 
@@ -34,9 +34,9 @@ struct build_cfi_code {
 
 /* Version 1, code alignment 1, data alignment -8, return register 16, absolute addresses. */
 size_t build_cfi_cie(struct build_cfi *cfi, const char *augmentation, struct build_cfi_code code);
-/* The one of all compilers: CFA = rsp + 8, return address at CFA - 8, augmentation "zR". */
+/* Adds the CIE of all compilers: CFA = rsp + 8, return address at CFA - 8, augmentation "zR". */
 size_t build_cfi_usual_cie(struct build_cfi *cfi);
-/* An FDE with absolute eight-byte addresses of a CIE made by the two above. */
+/* Adds an FDE with absolute eight-byte addresses. One of the two functions above made its CIE. */
 size_t build_cfi_fde(struct build_cfi *cfi, size_t cie, uint64_t start, uint64_t size,
 		     struct build_cfi_code code);
 

@@ -23,15 +23,15 @@ struct build_elf {
 
 /* A shared object for x86-64 with nothing in it. */
 void build_elf_init(struct build_elf *elf);
-/* The bytes' offset in the file. */
+/* Returns the bytes' offset in the file. */
 uint64_t build_elf_bytes(struct build_elf *elf, const void *bytes, size_t size);
 Elf64_Phdr *build_elf_segment(struct build_elf *elf, uint32_t type, uint32_t flags,
 			      uint64_t address, const void *bytes, size_t size);
 Elf64_Shdr *build_elf_section(struct build_elf *elf, const char *name, uint32_t type,
 			      uint64_t address, const void *bytes, size_t size);
-/* Executable zeros, which are in the file. */
+/* Adds executable zeros, which are in the file. */
 void build_elf_text(struct build_elf *elf, uint64_t text, uint64_t text_size);
-/* The file (free()); sections are left out when there are none. */
+/* Returns the file (free()), without a table of sections when there are none. */
 unsigned char *build_elf_finish(struct build_elf *elf, size_t *ret_size);
 
 /* An object with text of `text_size` bytes at `text` and this .eh_frame. */

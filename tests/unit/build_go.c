@@ -9,7 +9,7 @@
 #define TABLE_AT     0x100000ull
 #define CALLS_AT     0x200000ull
 #define MODULE_AT    0x300000ull
-#define MERGED_BYTES 4160 /* more than is looked at at a time */
+#define MERGED_BYTES 4160 /* more than one look covers */
 #define MODULE_WORDS 41
 
 struct bytes {
@@ -39,7 +39,7 @@ static const char names[] = "\0main.main\0main.add\0main.other";
 static const char files[] = "\0/src/main.go\0/src/add.go";
 static const uint32_t units[] = {1, 14};
 
-/* Steps of {value, zigzag; pc}; what begins at 1 are the files of main.main, and so on. */
+/* Steps of {value, zigzag; pc}. The files of main.main begin at 1, and so on. */
 static const unsigned char tables[] = {
 	0,				    /* no table begins here */
 	2,  0x20, 2,  0x10, 1,	0xd0, 1, 0, /* files at 1: 0, 1, 0 */
@@ -157,7 +157,7 @@ static uint64_t put_table(const struct build_go *build, struct bytes *bytes)
 	return offsets[1];
 }
 
-/* Four bytes of something else come first. */
+/* Four unrelated bytes come first. */
 static void put_calls(const struct build_go *build, struct bytes *bytes)
 {
 	put_zeros(bytes, 4);

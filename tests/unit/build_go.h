@@ -19,7 +19,7 @@ struct build_go {
 	unsigned int version;  /* 16, 18 or 20 */
 	bool relocated;	       /* the module's addresses are in relocations only */
 	bool merged;	       /* the table is in the middle of another section */
-	bool no_module;	       /* there is no description of it, only what the header says */
+	bool no_module;	       /* only the header describes it */
 	int32_t parent;	       /* of the inlined call; 0: as above */
 	const void *functions; /* instead of pairs and records; NULL: as above */
 	size_t functions_size;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A small profile with one of everything: native, kernel and marker frames, a frame without a
- * function, threads, a cgroup, a cut stack and names that want cleaning.
+ * A small profile with one of everything. It has native, kernel and marker frames, a frame without
+ * a function, threads, a cgroup, a cut stack, and names that need cleaning.
  */
 #ifndef KEYHOLE_TESTS_UNIT_BUILD_PROFILE_H
 #define KEYHOLE_TESTS_UNIT_BUILD_PROFILE_H
@@ -18,10 +18,10 @@ extern const struct profile_times build_profile_times;
 
 struct profile *build_profile(void);
 
-/* Of a function with a name in an object, both made as needed. */
+/* Returns the location of a function with a name in an object. Makes both as needed. */
 uint32_t build_profile_location(struct profile *profile, const char *object, const char *function);
 
-/* Renders into memory: malloc()ed bytes. NULL: it failed. */
+/* Renders into memory: malloc()ed bytes, or NULL after a failure. */
 unsigned char *build_profile_render(const struct format *format, const struct profile *profile,
 				    bool by_thread, size_t *ret_size);
 

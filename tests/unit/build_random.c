@@ -103,7 +103,7 @@ static void add_locations(struct builder *builder)
 	}
 }
 
-/* Of every third location: functions that are inlined there, some of which are also called. */
+/* Every third location has functions that are inlined there; some of these are also called. */
 static void add_inlined(struct builder *builder)
 {
 	uint32_t functions = profile_functions(builder->profile);
@@ -131,7 +131,7 @@ static void add_inlined(struct builder *builder)
 	}
 }
 
-/* From the root on, mostly where others went. */
+/* Builds a stack from the root on, mostly along earlier stacks. */
 static uint32_t add_stack(struct builder *builder)
 {
 	uint32_t stack[PROFILE_STACK_MAX];
@@ -161,13 +161,13 @@ static void add_sample(struct builder *builder, uint32_t stack)
 	uint64_t time = build_profile_times.start_monotonic_ns +
 			roll(builder, build_profile_times.duration_ns);
 
-	/* names of their number, one in sixteen of another one, too */
+	/* names come from numbers; one in sixteen shares its name */
 	builder->state = builder->of->seed + thread / 4 + roll(builder, 17) / 16 * 1000;
 	sample.process_name = name(builder, "process", thread / 4);
 	sample.thread_name = name(builder, "thread", thread);
 	builder->state = state + thread;
 	if (roll(builder, 50) == 0)
-		profile_sample_add(builder->profile, &sample); /* of no known time */
+		profile_sample_add(builder->profile, &sample); /* without a time */
 	else
 		profile_sample_add_at(builder->profile, &sample, time);
 }

@@ -18,11 +18,11 @@ struct build_random {
 	bool inlined; /* some locations have lines and functions that are inlined there */
 };
 
-/* Names that writers get wrong. */
+/* Names that writers easily get wrong. */
 extern const char *const build_random_hostile[];
 extern const size_t build_random_hostile_count;
 
-/* Times are kept, and are within build_profile_times. NULL: no memory. */
+/* Returns a profile with times, all within build_profile_times. NULL: no memory. */
 struct profile *build_random_profile(const struct build_random *of);
 
 #endif

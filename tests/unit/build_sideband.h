@@ -24,7 +24,7 @@ void build_mmap(struct build_sideband *build, uint64_t time, uint32_t pid, uint6
 void build_comm(struct build_sideband *build, uint64_t time, uint32_t pid, uint32_t tid,
 		const char *comm, int exec);
 void build_lost(struct build_sideband *build, uint64_t time, uint64_t lost);
-/* The bytes of a record as they are. */
+/* Adds the bytes of a record as they are. */
 void build_raw(struct build_sideband *build, const void *bytes, size_t size);
 
 #endif

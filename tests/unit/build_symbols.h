@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The one executable segment, in which labels without a type are looked for. */
+/* The one executable segment, which may hold labels without a type. */
 #define BUILD_SYMBOLS_TEXT	0x1000u
 #define BUILD_SYMBOLS_TEXT_SIZE 0x10000u
 

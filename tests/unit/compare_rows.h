@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An independent look at what a table must say: every row of one function, one after another. */
+/* An independent reader of one function's rows, for comparison with a table. */
 #ifndef KEYHOLE_TESTS_UNIT_COMPARE_ROWS_H
 #define KEYHOLE_TESTS_UNIT_COMPARE_ROWS_H
 

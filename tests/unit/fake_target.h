@@ -12,7 +12,7 @@ struct fake_target {
 	struct target_request requests[FAKE_REQUESTS];
 	size_t count;
 	size_t asked[TARGET_KIND_COUNT];
-	/* What fake_target_answer() says. */
+	/* The fields below are the answers of fake_target_answer(). */
 	const char *maps;		 /* text; NULL: maps_error */
 	int maps_error;			 /* 0: -ESRCH */
 	const char *object;		 /* path of the file to hand out; NULL: -ENOENT */
@@ -23,11 +23,11 @@ struct fake_target {
 };
 
 void fake_target_init(struct fake_target *fake);
-/* Answers everything, also what is asked meanwhile. */
+/* Answers all requests, including those that arrive meanwhile. */
 void fake_target_answer(struct fake_target *fake);
-/* A memfd with these bytes. */
+/* Returns a memfd with these bytes. */
 int fake_file(const void *bytes, size_t size);
-/* Zeroed memory as of a segment. */
+/* Returns zeroed memory of a segment's size. */
 void *fake_segment(void);
 
 #endif

@@ -65,7 +65,7 @@ static bool escape(struct text *text)
 	return true;
 }
 
-/* The bytes after the first one of a character. */
+/* Reads the bytes after the first byte of a character. */
 static bool rest_of_character(struct text *text, unsigned int first)
 {
 	unsigned int more = first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A command line, read by keyhole-options and taken by the loader. */
+/* A command line on its way: keyhole-options reads it, the loader takes the answer. */
 #ifndef KEYHOLE_TESTS_UNIT_OPTIONS_RIG_H
 #define KEYHOLE_TESTS_UNIT_OPTIONS_RIG_H
 
@@ -7,7 +7,7 @@
 
 #include "loader/options.h"
 
-/* 0, or the status of a refusal. argv is to live as long as the options. */
+/* Returns 0 or the status of a refusal. argv must live as long as the options. */
 int rig_parse(int argc, char **argv, struct options *ret_options);
 
 #define PARSE_VERB(verb, options, ...)                                                   \

@@ -23,7 +23,7 @@
 extern const char __ehdr_start;
 
 struct debug_files *rig_debug_files;
-static struct rig *current; /* for the clock, which is told nothing */
+static struct rig *current; /* the clock has no argument */
 
 static uint64_t rig_clock(void)
 {
@@ -110,7 +110,7 @@ void rig_restart(struct rig *rig, uint64_t epoch)
 	assert_int_equal(session_attach_segment(rig->session, rig->segment), 0);
 }
 
-/* Returns its head. */
+/* Returns the head of the event. */
 static uint32_t *put_event(struct rig *rig, const void *event, uint32_t size)
 {
 	uint64_t *end = (uint64_t *)rig->producer;
@@ -207,7 +207,7 @@ uint64_t rig_seen_own(struct rig *rig, void (*function)(void), struct image_segm
 	return RIG_OWN_PLACE + rig_own_address(function) - text.address + text.file_offset - offset;
 }
 
-/* As the ring's reader does. */
+/* Reads as the ring's reader does. */
 static void skip_end(struct rig *rig)
 {
 	const uint64_t left = RING_BYTES_MIN - rig->head % RING_BYTES_MIN;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A session with made-up memory, clock and target, the state of each RIG_TEST(); with cmocka. */
+/* A session with made-up memory, clock and target: the cmocka state of each RIG_TEST(). */
 #ifndef KEYHOLE_TESTS_UNIT_SESSION_RIG_H
 #define KEYHOLE_TESTS_UNIT_SESSION_RIG_H
 
@@ -27,49 +27,51 @@ struct rig {
 	unsigned char *producer;
 	uint64_t now;
 	uint64_t cgroup; /* of events */
-	uint64_t tick;	 /* how long everything between two looks at the clock takes */
+	uint64_t tick;	 /* the time between two looks at the clock */
 };
 
 #define RIG_TEST(test) cmocka_unit_test_setup_teardown(test, rig_setup, rig_teardown)
-/* What the policy makes of names: a const uint32_t, as redact_init() takes it. */
+/* How the policy treats names: a const uint32_t for redact_init(). */
 #define RIG_TEST_NAMES(test, names) \
 	cmocka_unit_test_prestate_setup_teardown(test, rig_setup, rig_teardown, (void *)(names))
-/* Taken by the next session; NULL: nobody has debug files. */
+/* The next session takes these. NULL: nobody has debug files. */
 extern struct debug_files *rig_debug_files;
 int rig_setup(void **state); /* a struct rig */
 int rig_teardown(void **state);
-/* Another session on the same memory, by the configuration as it is now. */
+/* Starts another session on the same memory, with the present configuration. */
 void rig_restart(struct rig *rig, uint64_t epoch);
 
-/* A process that was there before: with these mappings, each of that file (on device 08:01). */
+/* Adds a process that was there before, with these mappings of one file (on device 08:01). */
 void rig_seen(struct rig *rig, uint32_t pid, uint64_t generation, const char *maps,
 	      const char *object);
 
-/* Process 5 of generation 100, which has the test's own text as "/opt/test (deleted)". Returns the
- * address that a function of the test has there. */
+/*
+ * Adds process 5 of generation 100, which maps the test's own text as "/opt/test (deleted)".
+ * Returns the address of a function of the test in that process.
+ */
 #define RIG_OWN_PLACE 0x40000000ull
 uint64_t rig_seen_own(struct rig *rig, void (*function)(void), struct image_segment *ret_text);
 uint64_t rig_own_address(void (*function)(void)); /* in its file */
 
 void rig_event(struct rig *rig, uint32_t kind, uint32_t pid, uint64_t generation, uint32_t parent,
 	       uint64_t parent_generation);
-/* An event that some CPU has not finished, and its end (of none that is of interest). */
+/* Begins an event that a CPU has not finished, and ends it. */
 uint32_t *rig_unfinished(struct rig *rig);
 void rig_finish(uint32_t *unfinished);
-/* What BPF tells of a name: id and text. */
+/* Adds BPF's event about a name: id and text. */
 void rig_name(struct rig *rig, uint32_t id, const char *text);
-/* Returns the record, which may be changed before the next turn. */
+/* Returns the record. The caller may change it before the next turn. */
 struct record *rig_sample(struct rig *rig, uint32_t pid, uint64_t generation, uint32_t reason,
 			  const u64 *frames, uint16_t kernel, uint16_t user);
-/* A turn, 10 ms later. */
+/* Makes a turn, 10 ms later. */
 void rig_turn(struct rig *rig);
-/* Turns, answers and parses until nothing is under way. */
+/* Turns, answers and parses until no work is left. */
 void rig_settle(struct rig *rig);
-/* The mapping BPF would find; NULL: the process is not ready, or none. */
+/* Returns the mapping that BPF would find. NULL: the process is not ready, or does not exist. */
 const struct mapping_entry *rig_find(const struct rig *rig, uint32_t pid, uint64_t generation,
 				     uint64_t address);
 uint64_t rig_version(const struct rig *rig, uint32_t pid, uint64_t generation);
-/* The profile's stacks: the functions' names from the leaf on, ";" between; free(). */
+/* Returns the profile's stacks: names of functions from the leaf on, with ";" between (free()). */
 char *rig_stack(const struct rig *rig, size_t sample);
 void rig_check_stack(const struct rig *rig, size_t sample, const char *wanted);
 

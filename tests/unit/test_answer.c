@@ -41,7 +41,7 @@ static struct answer *make(void)
 	frames[0] = (struct answer_frame){answer_function_add(answer, &function), 9};
 	function.name = function.system_name = answer_string(answer, "outer");
 	frames[1] = (struct answer_frame){answer_function_add(answer, &function), 11};
-	/* twice: the last one counts */
+	/* twice; the last one counts */
 	assert_int_equal(answer_set(answer, 2, frames, 1), 0);
 	assert_int_equal(answer_set(answer, 2, frames, 2), 0);
 	assert_int_equal(answer_set(answer, 0, frames + 1, 1), 0);
@@ -102,7 +102,7 @@ static void test_answer__cut_anywhere_is_refused(void **state)
 	answer_free(answer);
 }
 
-/* Whatever one byte is: refused, or nothing in it leads out of it. */
+/* With any byte changed, an answer is refused, or each of its references stays inside. */
 static void test_answer__changed_anywhere_stays_within(void **state)
 {
 	struct answer *answer = make(), *read;

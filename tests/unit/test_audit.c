@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The audit stream: what keyhole-audit makes of the numbers that it is told. */
+/* The audit stream: the records that keyhole-audit makes of numbers. */
 #include "helper/audit/event.h"
 
 #include <errno.h>
@@ -66,7 +66,7 @@ static void write_texts(enum audit_event id, const char *first, const char *seco
 	record_write(id, (const struct record_value[]){{.text = first}, {.text = second}});
 }
 
-/* Ids, names and fields are what readers of old streams rely on: rows are only ever added. */
+/* Readers of old streams rely on ids, names and fields. New rows are fine, changed rows are not. */
 static void test_audit__events_never_change(void **state)
 {
 	static const char *const rows[] = {
@@ -174,7 +174,7 @@ static void test_audit__writes_long_text(void **state)
 	assert_non_null(strstr(text, ",\"uid\":18446744073709551615,"));
 }
 
-/* Events that the loader has no say in, numbers that none of its events has. */
+/* The loader may not send these events, and no event of the loader has these numbers. */
 static void test_audit__refuses_what_is_not_well_formed(void **state)
 {
 	static const struct {
@@ -259,7 +259,7 @@ static void test_audit__a_failed_write_is_a_gap(void **state)
 	assert_int_equal(sscanf(text, "seq=%u ", &first), 1);
 	for (at = text; (at = strchr(at, '\n')) && at[1]; at++)
 		records++;
-	assert_true(records >= 3); /* with the torn one */
+	assert_true(records >= 3); /* includes the torn record */
 	at = strstr(text, " path=\"whole\" hash=\"\"\n");
 	assert_non_null(at);
 	while (at[-1] != '\n')

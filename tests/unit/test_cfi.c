@@ -99,7 +99,7 @@ static void test_cfi__advances_make_rows(void **state)
 static void test_cfi__rows_end_where_the_function_ends(void **state)
 {
 	(void)state;
-	/* no row for an advance of nothing, none behind the end */
+	/* an advance of nothing gives no row, nor does one behind the end */
 	start_program(INSTRUCTIONS(0x40, 0x0e, 16, 0x03, 0, 1, 0x0e, 24));
 	expect_last_row(0);
 	expect_cfa(REGISTER_RSP, 16);
@@ -138,7 +138,7 @@ static void test_cfi__a_cfa_expression(void **state)
 	assert_int_equal(cfi.row.cfa.how, CFI_EXPRESSION);
 	assert_int_equal(cfi.row.cfa.size, 2);
 	assert_int_equal(section.bytes[cfi.row.cfa.value], 0x77);
-	/* what was said before comes back with the half that is named */
+	/* the earlier half comes back with the one that is named */
 	run(INSTRUCTIONS(0x0e, 56, 0x0f, 2, 0x77, 8, 0x0d, 6));
 	expect_cfa(REGISTER_RBP, 56);
 }

@@ -31,7 +31,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* What is there, as the sum of bits. */
+/* Returns the members of the chain, as the sum of their bits. */
 static unsigned int there(const struct map *map)
 {
 	unsigned int sum = 0;

@@ -36,7 +36,7 @@ static enum message_party concrete(unsigned int party)
 	return party == PARTY_CHILD ? PARTY_WORKER : (enum message_party)party;
 }
 
-/* A channel on which the type may come next, and a datagram of it. */
+/* Makes a channel on which the type may come next, and a datagram of that type. */
 static struct channel expecting(unsigned int type, struct packet *ret_packet)
 {
 	const struct message_rule *rule = message_rule(type);
@@ -236,7 +236,7 @@ static int lowest_free_fd(void)
 	return fd;
 }
 
-/* Past channel_send(), which would refuse most of what is sent here. */
+/* Sends past channel_send(), which would refuse most of these datagrams. */
 static void send_raw(int socket, const void *bytes, size_t size, const int *fds, size_t count)
 {
 	union {
@@ -435,7 +435,10 @@ static void test_channel__surplus_descriptors_are_closed(void **state)
 	assert_int_equal(lowest_free_fd(), free_fd);
 }
 
-/* What the kernel refuses on an end that may receive none (Linux 6.16), else we do. */
+/*
+ * The kernel refuses a descriptor on an end that may receive none (Linux 6.16). Before, we refuse
+ * it.
+ */
 static void test_channel__no_descriptor_where_none_is_due(void **state)
 {
 	struct {

@@ -25,7 +25,7 @@ static const char *field(const char *text, const char *name)
 	return value;
 }
 
-/* A process has the say in its name: what looks like a field there is none. */
+/* A process chooses its own name, and a name that looks like a field is no field. */
 static void test_text__field_is_that_of_a_line(void **state)
 {
 	(void)state;

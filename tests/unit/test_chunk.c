@@ -11,7 +11,7 @@
 #include "object/unwind/chunk.h"
 #include "object/unwind/unwind_table.h"
 
-#define NONE	 7 /* an index that rows without information have here */
+#define NONE	 7 /* the index of rows without information in these tests */
 #define ROWS_MAX 40000
 
 static u32 pcs[ROWS_MAX];

@@ -35,7 +35,7 @@ static void test_columns__fit(void **state)
 	assert_int_equal(used, 0);
 }
 
-/* Names are valid when they come here; what is not is never read beyond its end. */
+/* Names arrive here as valid UTF-8. An invalid name is never read beyond its end. */
 static void test_columns__of_what_is_cut(void **state)
 {
 	unsigned int used;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names of processes and threads by an expression, and what is remembered of them. */
+/* Names of processes and threads, matched by an expression, and the memory of earlier matches. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The counts of keyhole-output, from files in place of the map and of the readings. */
+/* The counts of keyhole-output. Files stand in for the map and for the readings. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,7 +37,7 @@ static int text_of(const char *text)
 	return file_of(text, strlen(text));
 }
 
-/* Returns the counters, to be changed. */
+/* Returns the counters, which the caller may change. */
 static struct counters *give(struct counts *counts, const struct message_counts *source, int before,
 			     int after)
 {
@@ -86,7 +86,7 @@ static void test_counts__of_all_cpus(void **state)
 	assert_int_equal(counted.processes_lost, 6);
 }
 
-/* Records of the one before are lost with it; what was lost already is so only once. */
+/* An ended worker's records are lost. Records that were lost before count once. */
 static void test_counts__another_worker(void **state)
 {
 	const struct message_counts source = {.cpus = CPUS, .sampling.frequency = 99};
@@ -126,7 +126,7 @@ static uint64_t expected_of(struct message_sampling sampling, bool counted)
 	return result.expected;
 }
 
-/* CPU time says how many samples of a clock there should be, and nothing of what is counted. */
+/* CPU time tells how many samples to expect from a clock, and nothing about counted events. */
 static void test_counts__of_events(void **state)
 {
 	enum {
@@ -160,7 +160,7 @@ static void test_counts__of_a_cgroup(void **state)
 	assert_int_equal(counted.expected, 6048000000); /* a week */
 }
 
-/* Who is denied is of the cgroup too; who is filtered is expected. */
+/* A denied process is in the cgroup too. Filtered samples are expected. */
 static void test_counts__of_a_cgroup_with_others_in_it(void **state)
 {
 	const struct message_counts source = {.cpus = CPUS, .sampling.frequency = 100, .cgroup = 1};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which of an object's files is read. One that has debug information is this program. */
+/* The choice among an object's files. This program is a file with debug information. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -95,7 +95,7 @@ static void test_debug__the_first_that_has_some_is_taken(void **state)
 {
 	(void)state;
 	assert_status(own_file(), text_file(), 20 * NS_PER_SECOND, ANSWER_COMPLETE);
-	/* out of time: what comes next would say that there is nothing to say */
+	/* out of time: the next file would have no information */
 	assert_status(own_file(), stripped_file(), 0, ANSWER_TIME);
 	assert_status(own_file(), text_file(), 0, ANSWER_TIME);
 }

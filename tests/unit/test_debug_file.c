@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From an object to its debug file: what the worker asks, and what keyhole-output gives. */
+/* From an object to its debug file: the worker's requests and keyhole-output's answers. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -30,10 +30,10 @@
 struct folder {
 	char path[32];
 	struct debug_folders opened;
-	struct debug_files *files; /* asks what answers from there */
+	struct debug_files *files; /* sends requests to the process that answers */
 };
 
-/* An object with a build id, a link, or neither. */
+/* Makes an object with a build id, a link, or neither. */
 static unsigned char *object(const char *id, const char *link, uint32_t sum, size_t *ret_size)
 {
 	unsigned char note[12 + 4 + ID_BYTES] = {4, 0, 0, 0, ID_BYTES, 0,   0,	0,
@@ -67,7 +67,7 @@ static void make_parents(int folder, const char *path)
 	}
 }
 
-/* An object with that build id as a file; returns its sum. */
+/* Writes an object with that build id to a file, and returns its sum. */
 static uint32_t put(const struct folder *folder, const char *path, const char *id)
 {
 	int at = open(folder->path, O_PATH | O_DIRECTORY | O_CLOEXEC), fd;
@@ -202,7 +202,7 @@ static void test_debug_file__nothing_else_is_opened(void **state)
 	assert_int_equal(find(folder, "/etc/a.debug"), -EXDEV);
 	memset(&endless, 'a', sizeof(endless));
 	assert_int_equal(debug_folders_find(&folder->opened, &endless), -EINVAL);
-	/* links inside are followed, those that lead out are not */
+	/* links to the inside are followed, links to the outside are not */
 	assert_int_equal(symlinkat("a.debug", at, "in/b.debug"), 0);
 	assert_int_equal(find(folder, "in/b.debug"), 0);
 	assert_int_equal(symlinkat("/etc/passwd", at, "in/out.debug"), 0);
@@ -221,7 +221,7 @@ static int close_found(int fd)
 	return fd < 0 ? fd : 0;
 }
 
-/* As the file that dwz makes is looked for: its name comes from an object. */
+/* The name comes from an object, as the name of dwz's file does. */
 static void test_debug_file__by_a_path_or_an_id_of_any_length(void **state)
 {
 	const struct folder *folder = *state;
@@ -253,7 +253,7 @@ static void test_debug_file__nobody_answers(void **state)
 	(void)state;
 	assert_int_equal(channel_pair(fds), 0);
 	files = debug_files_new(fds[0]);
-	/* nobody reads: once, and not again */
+	/* nobody reads: one request is sent, and no second one */
 	assert_int_equal(debug_files_open(files, "a.debug"), -EPIPE);
 	close(fds[1]);
 	assert_int_equal(debug_files_open(files, "a.debug"), -EPIPE);
@@ -269,7 +269,7 @@ static void say(struct channel *peer, const struct message *request, int32_t err
 		0);
 }
 
-/* As a folder that is slow for once is in a stream. */
+/* A folder that is slow once, in a stream. */
 static void test_debug_file__late_answers_are_skipped(void **state)
 {
 	struct debug_files *files;
@@ -286,13 +286,13 @@ static void test_debug_file__late_answers_are_skipped(void **state)
 	assert_int_equal(debug_files_open(files, "a.debug"), -EPIPE);
 	assert_int_equal(debug_files_open(files, "b.debug"), -EPIPE);
 	assert_int_equal(debug_files_unasked(files), 1);
-	/* the next window: it has not come yet, and nothing more is asked */
+	/* the next window: the answer is still missing, and no request follows */
 	debug_files_allow(files, 10);
 	assert_int_equal(debug_files_open(files, "c.debug"), -EPIPE);
 	assert_int_equal(channel_receive(&peer, &request), 1);
 	assert_string_equal(request.DEBUG_FILE.path, "a.debug");
 	assert_int_equal(channel_receive(&peer, &request), 0);
-	/* it comes, and then the answer to what is asked next */
+	/* the late answer comes, then the answer to the next request */
 	debug_files_allow(files, 1000);
 	say(&peer, &request, -ENOENT);
 	request.head.sequence++;

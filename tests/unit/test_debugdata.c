@@ -67,7 +67,7 @@ static struct image *outer_image(size_t packed_size)
 	return image;
 }
 
-/* What debugdata_open() says of what is packed now, in a cache of `most` bytes. */
+/* Returns the answer of debugdata_open() about the packed file, in a cache of `most` bytes. */
 static int open_packed(size_t packed_size, size_t most, uint64_t *ret_refused)
 {
 	struct symbol_cache *cache = symbol_cache_new(most);
@@ -126,7 +126,7 @@ static void test_debugdata__limits(void **state)
 	/* a bomb */
 	assert_int_equal(open_packed(pack(zeros, large, 0), SYMBOL_BYTES_MAX, &refused), -EFBIG);
 	assert_int_equal(refused, 1);
-	/* a dictionary that the decoder may not have, and one that a small cache has room for */
+	/* a dictionary that is too large for the decoder, and one that fits a small cache */
 	bytes = inner_file(&size);
 	assert_int_equal(open_packed(pack(bytes, size, 64u << 20), SYMBOL_BYTES_MAX, &refused),
 			 -EFBIG);

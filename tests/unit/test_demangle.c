@@ -117,7 +117,7 @@ static void test_demangle__expansion_is_bounded(void **state)
 	assert_refused_soon(name);
 }
 
-/* The base of an inherited constructor is not printed, but a parameter pack is looked for in it. */
+/* The base of an inherited constructor is not printed, but searched for a parameter pack. */
 static void test_demangle__expansion_without_output_is_bounded(void **state)
 {
 	static const char head[] = "_ZN1aCI11zI1cIiiE", tail[] = "EIDpSB6_EEv";
@@ -139,7 +139,7 @@ static void test_demangle__rust_v0_cannot_be_hostile(void **state)
 	assert_refused_soon("_RNvMC1aFGzzzzzzzz_Eu1c");
 	assert_refused_soon("_RINvC1a1fB4_E");	    /* refers into an identifier */
 	assert_refused_soon("_RINvC1a1fTB9_jEE");   /* refers forward */
-	assert_refused_soon("_RINvC1a1fTB7_B7_EE"); /* refers to what it is in */
+	assert_refused_soon("_RINvC1a1fTB7_B7_EE"); /* refers to its own container */
 	assert_refused_soon("_RNvC1au3_4c");	    /* Punycode */
 	assert_demangled("_RNvMC1aFG_Eu1c", "<for<'a> fn()>::c");
 	assert_demangled("_RINvC1a1fFG_RL0_eEuE", "a::f::<for<'a> fn(&'a str)>");

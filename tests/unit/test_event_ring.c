@@ -22,7 +22,7 @@ struct fixture {
 
 static struct fixture fixture;
 
-/* The data twice in a row, as the kernel maps it. */
+/* Maps the data twice in a row, as the kernel does. */
 static int setup(void **state)
 {
 	int fd = memfd_create("ring", MFD_CLOEXEC);

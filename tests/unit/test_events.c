@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the loader opens of what keyhole-options says: rows of its own table, nothing else. */
+/* The loader opens rows of its own table, whatever keyhole-options says. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@ static int opened(uint64_t period, uint32_t event)
 	return events_open(0, &sampling, -1, &events);
 }
 
-/* With no CPU to open them on. */
+/* There is no CPU on which an event could be opened. */
 static void test_events__rows(void **state)
 {
 	(void)state;
@@ -42,7 +42,7 @@ static void test_events__periods_too_short(void **state)
 	assert_int_equal(opened(1, 12), -ENODEV);
 }
 
-/* Descriptor 0 is none of ours, whatever failed and wherever. */
+/* Descriptor 0 is never ours, whichever step failed. */
 static void test_events__what_failed_has_no_descriptors(void **state)
 {
 	struct events events;
@@ -58,7 +58,7 @@ static void test_events__what_failed_has_no_descriptors(void **state)
 	}
 }
 
-/* As BPF takes no more than the frequency: it is what a policy caps. */
+/* BPF takes no more samples than the frequency, which a policy caps. */
 static void test_events__a_clocks_period_is_raised(void **state)
 {
 	static struct events events;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables' shapes and references: tests/formats/readers.py. */
+/* tests/formats/readers.py checks the tables' shapes and references. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -44,13 +44,13 @@ static void test_firefox__tables(void **state)
 		"{\"arch\":\"\",\"name\":\"app\",\"path\":\"/usr/bin/app\",\"debugName\":\"app\","
 		"\"debugPath\":\"/usr/bin/app\",\"breakpadId\":\"\","
 		"\"codeId\":\"0123456789abcdef\"}",
-		/* main, work, read_it beneath both; read_it alone; the marker and plain */
+		/* main, work, read_it below both; read_it alone; the marker and plain */
 		"\"stackTable\":{\"frame\":[0,1,2,2,4,3],\"prefixOffset\":[0,1,1,0,0,1],"
 		"\"length\":6}",
 		"\"address\":[4660,9029,-1,8756,-1],\"lib\":[0,0,1,3,-1]",
 		"\"category\":[1,1,2,1,3]",
 		"\"isMainThread\":false,\"processName\":\"app\",\"pid\":\"100\",\"tid\":101",
-		/* at the end: no time is known */
+		/* at the end, as the time is unknown */
 		"\"samples\":{\"stack\":[null,2],\"time\":[1989.999999,1999.999999],\"weight\":[0,"
 		"2],"
 		"\"weightType\":\"samples\",\"threadCPUDelta\":[0,20000000],\"length\":2}",
@@ -65,7 +65,7 @@ static void test_firefox__tables(void **state)
 	profile_free(profile);
 }
 
-/* Between samples that are further apart than two periods, it is idle. */
+/* A thread is idle between samples that are more than two periods apart. */
 static void test_firefox__a_line_of_time(void **state)
 {
 	static const uint64_t after[] = {1000000, 11000000, 30000001, 60500000};

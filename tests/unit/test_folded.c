@@ -70,7 +70,7 @@ static void add_sample(struct profile *profile, uint32_t pid, const uint32_t *st
 	assert_int_equal(profile_sample_add(profile, &sample), 0);
 }
 
-/* The inlined ones stand for frames of their own, and are compared as such. */
+/* Inlined functions are frames, and are compared as frames. */
 static void test_folded__inlined_functions_are_frames(void **state)
 {
 	struct profile *profile = profile_new();

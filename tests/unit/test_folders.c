@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which files are opened for a question, and which answer is kept. Who reads them is played. */
+/* The files that are opened for a question, and the answer that is kept. The reader is a fake. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,7 +23,7 @@
 
 /* ---- who reads ---- */
 
-enum second { /* run, with the file of dwz */
+enum second { /* set in a run with dwz's file */
 	SECOND_COMPLETE,
 	SECOND_LATE,
 	SECOND_NOTHING,
@@ -177,7 +177,7 @@ static void test_folders__files_of_the_kernel_are_not_opened(void **state)
 		assert_int_equal(ask_of(rig, paths[i]).error, -ENOENT);
 		close(rig->exchange.answer);
 	}
-	/* a link there to what is elsewhere */
+	/* a link to a file elsewhere */
 	assert_int_equal(ask_of(rig, "/proc/self/exe").error, 0);
 	close(rig->exchange.answer);
 }

@@ -173,7 +173,10 @@ static void test_frame__addresses_relative_to_their_place(void **state)
 
 /* ---- CIEs ---- */
 
-/* A CIE with these bytes behind its id and one FDE with 8-byte addresses and `data` behind them. */
+/*
+ * Adds a CIE with these bytes behind its id, and an FDE with 8-byte addresses and `data` behind
+ * them.
+ */
 static bool read_cie(const void *bytes, size_t size, const void *data, size_t data_size,
 		     struct frame_fde *ret_fde)
 {
@@ -304,7 +307,7 @@ static void test_frame__damaged_records_are_skipped_and_counted(void **state)
 	build_cfi_release(&cfi);
 }
 
-/* More CIEs than are kept, in an order that is bad for keeping any. */
+/* There are more CIEs than are kept, in the worst order for keeping any. */
 static void test_frame__many_cies(void **state)
 {
 	enum {
@@ -325,7 +328,7 @@ static void test_frame__many_cies(void **state)
 	build_cfi_release(&cfi);
 }
 
-/* Many FDEs that each make us decode a huge CIE again: given up, not endured. */
+/* Many FDEs each make us decode a huge CIE again. The reader gives up. */
 static void test_frame__work_is_bounded(void **state)
 {
 	static const unsigned char nops[60000];

@@ -43,7 +43,7 @@ struct made {
 	struct code code;
 };
 
-/* push %rbp; mov %rsp, %rbp and what older ones write instead, mov %rbp, 24(%rsp) */
+/* push %rbp; mov %rsp, %rbp, and the form of older versions, mov %rbp, 24(%rsp) */
 #define PUSH                           \
 	{                              \
 		0x55, 0x48, 0x89, 0xe5 \
@@ -91,9 +91,9 @@ static const struct made usual[] = {
 struct build {
 	const struct made *functions;
 	uint32_t magic;
-	uint64_t entry, text; /* text: what the header says */
+	uint64_t entry, text; /* text, as the header has it */
 	uint64_t count;	      /* 0: as many as there are */
-	uint32_t names;	      /* what is added to offsets of names */
+	uint32_t names;	      /* added to offsets of names */
 };
 
 static void put(unsigned char *to, uint64_t value, size_t size)
@@ -244,7 +244,7 @@ static void test_go_rows__rules_of_all_kinds(void **state)
 	}
 }
 
-/* A second call like it in runtime.clone: which one is the thread's is not known. */
+/* runtime.clone has a second call like this one, and nobody knows which is the thread's. */
 static void test_go_rows__a_root_is_proven(void **state)
 {
 	static const struct made twice[] = {
@@ -315,7 +315,7 @@ static void test_go_rows__what_is_not_understood_is_refused(void **state)
 	}
 }
 
-/* Two programs with the same table and other code do not share what was made of one. */
+/* Two programs with the same table and different code do not share rows. */
 static void test_go_rows__the_hash_knows_the_text(void **state)
 {
 	struct made other[12];

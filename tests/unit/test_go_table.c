@@ -117,7 +117,7 @@ static void test_go_table__without_a_module_there_are_functions_only(void **stat
 	rig_close(&rig);
 }
 
-/* The call's position is in the inlined code itself, for ever. */
+/* The call's position lies in the inlined code itself, for ever. */
 static void test_go_table__calls_that_go_round_end(void **state)
 {
 	const struct build_go build = {.version = 20, .parent = 0x20};
@@ -133,7 +133,7 @@ static void test_go_table__calls_that_go_round_end(void **state)
 	rig_close(&rig);
 }
 
-/* What holds the table's address is looked at so often and no more. */
+/* The search looks at so many places that may hold the table's address, and no more. */
 static void test_go_table__modules_that_are_none_are_bounded(void **state)
 {
 	const struct build_go few = {.version = 20, .decoys = GO_MODULES_MAX - 1};
@@ -145,7 +145,7 @@ static void test_go_table__modules_that_are_none_are_bounded(void **state)
 	assert_found(&rig, 0x1020,
 		     "~main.add /src/add.go:55 50 0;main.main /src/main.go:10 9 1000;");
 	rig_close(&rig);
-	/* the start of .text is in the place of the module's */
+	/* the start of .text stands in the module's place */
 	assert_int_equal(rig_open(&rig, &many), -EBADMSG);
 	rig_close(&rig);
 }
@@ -155,7 +155,7 @@ static void count_bytes(void *context, const struct go_frame *frame)
 	*(uint64_t *)context += strlen(frame->name) + strlen(frame->file);
 }
 
-/* 64 frames at each address, all with the longest of names. */
+/* Each address has 64 frames, all with the longest names. */
 static void test_go_table__long_names_cost_steps(void **state)
 {
 	enum {
@@ -177,7 +177,7 @@ static void test_go_table__long_names_cost_steps(void **state)
 	assert_int_equal(r, -ETIME);
 	assert_true(bytes > GO_STEPS_MAX);
 	assert_true(bytes < 9ull * GO_STEPS_MAX);
-	/* and nothing more is shown */
+	/* no more frames are shown */
 	bytes = 0;
 	assert_int_equal(go_table_find(rig.table, 0x1020, count_bytes, &bytes), -ETIME);
 	assert_int_equal(bytes, 0);

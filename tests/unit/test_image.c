@@ -74,7 +74,7 @@ static void test_image__segments_entry_and_kind(void **state)
 	assert_true(image_is_program(image));
 	image_close(image);
 
-	/* a library has none or the start of .text, the dynamic linker has one of its own */
+	/* a library has none or the start of .text; the dynamic linker has its own */
 	for (uint64_t entry = 0; entry <= 0x2010; entry += 0x1008) {
 		build_elf_init(&elf);
 		elf.header.e_entry = entry;
@@ -116,7 +116,7 @@ static void test_image__other_files_are_refused(void **state)
 	image_close(NULL);
 }
 
-/* In memory and, with a hole where its headers would be, as a file. */
+/* Checks these counts in memory, and in a file with a hole in place of the headers. */
 static void check_counts(uint16_t sections, uint64_t size, uint16_t segments, uint32_t info,
 			 int expected)
 {
@@ -218,10 +218,10 @@ static void test_image__eh_frame_section(void **state)
 #define HEADER_AT 0x3000
 #define FRAMES_AT 0x3010
 
-/* A file without sections: .eh_frame_hdr at HEADER_AT, its eh_frame_ptr encoded by the caller. */
+/* Makes a file without sections: .eh_frame_hdr at HEADER_AT, with an eh_frame_ptr by the caller. */
 static struct image *open_without_sections(const void *header, size_t header_size)
 {
-	/* a record of 4 bytes, the end, and what is none of ours */
+	/* a record of 4 bytes, the end, and foreign bytes */
 	static const unsigned char frames[] = {4, 0, 0, 0, 9, 9, 9, 9, 0, 0, 0, 0, 7, 7, 7, 7};
 	unsigned char segment[0x10 + sizeof(frames)] = {0};
 	struct build_elf elf;
@@ -369,7 +369,7 @@ static void check_bytes(const struct image_segment *segments)
 					 &segments[i]);
 }
 
-/* The first page of the second segment is the last one of the first, mapped twice. */
+/* The first page of the second segment is the last page of the first one, mapped twice. */
 static void test_image__segments_that_share_a_page(void **state)
 {
 	static const struct image_segment segments[] = {
@@ -381,7 +381,7 @@ static void test_image__segments_that_share_a_page(void **state)
 	assert_ptr_equal(of(segments, 0x1000, 0x1000), &segments[0]);
 	assert_ptr_equal(of(segments, 0x1000, 0x2000), &segments[1]);
 	check_bytes(segments);
-	/* a part of a mapping, and what comes behind the last byte of the file */
+	/* a part of a mapping, and bytes behind the end of the file */
 	assert_ptr_equal(of(segments, 0x2000, 0x1000), &segments[1]);
 	assert_ptr_equal(of(segments, 0x2000, 0x9000), &segments[1]);
 	assert_null(of(segments, 0x3000, 0x1000));
@@ -402,7 +402,7 @@ static void test_image__segments_in_one_page(void **state)
 		};
 
 	(void)state;
-	/* which of the two mappings it is cannot be told */
+	/* nobody can tell which of the two mappings this is */
 	assert_null(of(apart, 0x1000, 0x1000));
 	check_bytes(apart);
 	/* one mapping of both: either is right */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lines and inlined functions at the end of a recording, of whoever answers, and whatever. */
+/* Lines and inlined functions at the end of a recording, with good and bad answers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,11 +34,11 @@ __attribute__((noinline)) void outer(void)
 
 enum manner {
 	MANNER_GOOD,
-	MANNER_CUT,	 /* the summary alone, of a time that was over */
+	MANNER_CUT,	 /* the summary alone, as after a timeout */
 	MANNER_NOISE,	 /* bytes that are no answer */
 	MANNER_SHORT,	 /* an answer about fewer addresses */
 	MANNER_EMPTY,	 /* a file with nothing in it */
-	MANNER_PIPE,	 /* what would make its reader wait */
+	MANNER_PIPE,	 /* a descriptor whose reader would wait */
 	MANNER_UNSEALED, /* a file that could be cut while it is read */
 	MANNER_LARGE,
 	MANNER_REFUSE,
@@ -51,7 +51,7 @@ struct question {
 	size_t count;
 };
 
-/* Two frames for each: what is inlined there, and the function. */
+/* Each address has two frames: an inlined function and the function around it. */
 static struct answer *make_answer(size_t count)
 {
 	struct answer *answer = answer_new(count);
@@ -102,7 +102,7 @@ static void reply(struct channel *worker, const struct message *request, enum ma
 			      &said, sizeof(said), said.error ? -1 : fd);
 }
 
-/* In place of keyhole-debug. What was asked is left in shared memory. */
+/* Stands in for the opener of debug files, and leaves the questions in shared memory. */
 static void serve(int fd, enum manner manner, struct question *asked)
 {
 	const struct message_reply none = {.error = -ENOENT};
@@ -151,7 +151,9 @@ static int tear_down(void **state)
 	return rig_teardown(state);
 }
 
-/* Three samples at two places in outer(); returns what was left. tick: as in struct rig. */
+/*
+ * Takes three samples at two places in outer(), and returns what was left. tick: as in struct rig.
+ */
 static uint64_t record_slowly(struct rig *rig, uint64_t tick)
 {
 	struct image_segment text;
@@ -211,7 +213,7 @@ static void test_inlines__what_is_said_is_in_the_profile(void **state)
 	struct session_totals totals;
 
 	assert_int_equal(record(rig), 0);
-	/* each address once, ascending, as in the file */
+	/* each address occurs once, ascending, as in the file */
 	assert_int_equal(asked->count, 2);
 	assert_int_equal(asked->addresses[0], rig_own_address(outer));
 	assert_int_equal(asked->addresses[1], rig_own_address(outer) + 1);
@@ -245,7 +247,7 @@ static int unwanted(void **state)
 	return with_flag(state, OPTIONS_NO_INLINE);
 }
 
-/* It shows no functions, and who asks for lines may be asked for files no more. */
+/* keyhole why shows no functions. After a question about lines nobody can ask for files. */
 static int of_why(void **state)
 {
 	return with_flag(state, OPTIONS_WHY);
@@ -279,7 +281,7 @@ static int dropped_functions(void **state)
 	return with_names(state, &drop_functions);
 }
 
-/* The user's process would see names that the profile must not have. */
+/* The user's process would see names that the profile must not show. */
 static void test_inlines__nothing_is_asked_where_names_are_not_kept(void **state)
 {
 	struct rig *rig = *state;

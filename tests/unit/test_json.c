@@ -206,7 +206,7 @@ static void test_json__depth_is_limited(void **state)
 	assert_refused();
 }
 
-/* The checker itself: tests of formats depend on it. */
+/* Tests of formats depend on this checker. */
 static void test_json__check(void **state)
 {
 	static const char *const good[] = {"0", "-1.5", "[]", "{\"a\":[1,null,true,false]}\n",

@@ -116,8 +116,8 @@ static void test_ksyms__modules_by_address(void **state)
 			 0);
 	assert_int_equal(ksyms.count, 4);
 	assert_true(ksyms.parts[1].range.start == 0xffffffffc0000000);
-	assert_true(ksyms.parts[1].range.end == 0xffffffffc0000020); /* up to the next one */
-	assert_true(ksyms.parts[2].range.end == 0xffffffffc0002000); /* the program's */
+	assert_true(ksyms.parts[1].range.end == 0xffffffffc0000020); /* up to the next symbol */
+	assert_true(ksyms.parts[2].range.end == 0xffffffffc0002000); /* the end of the program */
 	assert_true(ksyms.parts[3].range.end == 0xffffffffc0004000);
 	assert_string_equal(name(sizeof("kernel")), "low");
 	assert_string_equal(name(sizeof("kernel\0low")), "bpf");
@@ -216,7 +216,7 @@ static void test_ksyms__no_absolute_address_and_sealed(void **state)
 	close(ksyms.fd);
 }
 
-/* Up to the limit a file gets a part of what is written, which is no error of write(2). */
+/* A file takes a part of a write up to its limit, and write(2) reports no error. */
 static void limit_file_size(rlim_t bytes)
 {
 	struct rlimit limit;
@@ -247,7 +247,7 @@ static void test_ksyms__ranges_are_written_whole(void **state)
 	close(fd);
 }
 
-/* Wherever it ends: at the head, in the symbols, in the names, in the last byte. */
+/* The file ends anywhere: in the head, the symbols, the names or the last byte. */
 static void test_ksyms__symbols_are_written_whole(void **state)
 {
 	static struct ksyms ksyms;

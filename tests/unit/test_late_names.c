@@ -44,7 +44,7 @@ static void test_late_names__function_and_module(void **state)
 	late_names_free(NULL);
 }
 
-/* Whoever loads a module or a program chooses its name. */
+/* The person who loads a module or a program chooses its name. */
 static void test_late_names__names_of_others(void **state)
 {
 	struct late_names *names = late_names_new();
@@ -67,7 +67,7 @@ static void test_late_names__names_of_others(void **state)
 	late_names_free(names);
 }
 
-/* As an event brings it: bpf_snprintf() ends what it cuts with a NUL, inside of its buffer. */
+/* An event brings a name so: bpf_snprintf() ends a cut name with a NUL inside of its buffer. */
 static void add_told(struct late_names *names, uint64_t id, const char *text)
 {
 	char name[sizeof(((struct event_name *)0)->name)];

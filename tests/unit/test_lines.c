@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The debug information is this program's own: its functions say where they are. */
+/* The debug information is this program's own, and its functions know their own lines. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -56,7 +56,7 @@ static int on_object(struct dl_phdr_info *info, size_t size, void *base)
 {
 	(void)size;
 	*(uint64_t *)base = info->dlpi_addr;
-	return 1; /* the first one is the program */
+	return 1; /* the first object is the program */
 }
 
 static uint64_t base_of_program(void)
@@ -100,7 +100,7 @@ static void test_lines__finds_what_is_inlined(void **state)
 
 	(void)state;
 	outer(&call);
-	addresses[0] = 1; /* nobody's */
+	addresses[0] = 1; /* an address outside of all functions */
 	addresses[1] = call.address - base_of_program();
 	answer = resolve((struct lines_input){.file = fd}, addresses, 2);
 	assert_int_equal(answer_summary(answer)->status, ANSWER_COMPLETE);

@@ -10,7 +10,7 @@
 
 #include "worker/process/mapping.h"
 
-/* Never looked into: only compared. */
+/* The tests only compare this object's address. */
 #define FILE_A ((struct file *)16)
 #define FILE_B ((struct file *)32)
 #define OBJECT ((struct object *)48)
@@ -113,7 +113,7 @@ static void test_mapping__neighbours_of_one_file_grow_together(void **state)
 	assert_int_equal(mappings->open[0].end, 0x6000);
 	assert_int_equal(mappings->open[0].offset, 0);
 	assert_int_equal(mappings->version, version);
-	/* without a file: code that is made at run time */
+	/* without a file: code that was made at run time */
 	add(mappings, NULL, 0x10000, 0x11000, 0, 10);
 	assert_int_equal(add(mappings, NULL, 0x10000, 0x20000, 0, 20), 1);
 	assert_int_equal(mappings->version, version);
@@ -201,7 +201,7 @@ static void test_mapping__closed_ones_are_bounded(void **state)
 	struct mappings *mappings = *state;
 
 	for (uint64_t i = 1; i < 3 * MAPPINGS_CLOSED_MAX; i++) {
-		/* all at one moment, as when a process replaces much at once */
+		/* all at one moment, as in a process that replaces much at once */
 		add(mappings, FILE_A, 0x1000 * i, 0x1000 * (i + 1), i << 32, 10);
 		assert_int_equal(mappings_replace(mappings, NULL, 0, 20, 20), 1);
 		assert_true(mappings->closed_count <= MAPPINGS_CLOSED_MAX);
@@ -210,7 +210,7 @@ static void test_mapping__closed_ones_are_bounded(void **state)
 	assert_true(mappings->closed_count >= MAPPINGS_CLOSED_MAX / 2);
 }
 
-/* Against a plain model: a byte per page. */
+/* Compares with a plain model: a byte for each page. */
 static void test_mapping__random_changes_match_a_model(void **state)
 {
 	struct mappings *mappings = *state;

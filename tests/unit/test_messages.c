@@ -16,7 +16,7 @@ struct row {
 	char field[FIELDS][32];
 };
 
-/* The line of the protocol document whose first word is the name. */
+/* Returns the line of the protocol document that begins with the name. */
 static bool read_row(const char *name, struct row *ret_row)
 {
 	FILE *file = fopen("ipc/PROTOCOL", "re");

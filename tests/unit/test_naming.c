@@ -62,7 +62,7 @@ static void test_naming__symbols_of_a_file(void **state)
 	assert_true(totals.table_rows > 0);
 }
 
-/* Two executable segments, the second one far from the first, but right behind it in the file. */
+/* Makes a file of two executable segments: far apart in memory, neighbours in the file. */
 static int two_texts(uint64_t first_bytes)
 {
 	const struct image_segment texts[] = {
@@ -91,7 +91,7 @@ static int two_texts(uint64_t first_bytes)
 	return fd;
 }
 
-/* Names two addresses in that file. */
+/* Names two addresses in this file. */
 static void name_in_two_texts(struct rig *rig, int fd, const char *lines, const u64 frames[2])
 {
 	char path[32];
@@ -150,7 +150,7 @@ static void test_naming__no_names_when_time_is_over(void **state)
 	stack = rig_stack(rig, 0);
 	assert_memory_equal(stack, "test (deleted)+0x", strlen("test (deleted)+0x"));
 	free(stack);
-	/* its mapping is described as ever */
+	/* its mapping is described as usual */
 	assert_int_equal(profile_object_get(session_profile(rig->session), 1)->start, text.address);
 	assert_int_equal(profile_location_get(session_profile(rig->session), 1)->address,
 			 rig_own_address(landmark));
@@ -172,7 +172,7 @@ static uint64_t text_offset(int fd)
 	return offset;
 }
 
-/* Process 5 has the file mapped from its first byte on. */
+/* Process 5 maps the file from its first byte on. */
 static void map_file(struct rig *rig, int fd)
 {
 	char path[32];
@@ -182,7 +182,7 @@ static void map_file(struct rig *rig, int fd)
 	rig->fake.identity.inode = 262144;
 }
 
-/* The clock goes on while its functions are looked up: the fourth look is too late. */
+/* The clock goes on during the look-up of functions: the fourth look is too late. */
 static void test_naming__time_is_over_within_an_object(void **state)
 {
 	struct rig *rig = *state;
@@ -209,7 +209,7 @@ static void test_naming__time_is_over_within_an_object(void **state)
 static const uint32_t drop_paths = NAMES_BITS(NAMES_PATH, NAMES_DROP);
 static const uint32_t drop_functions = NAMES_BITS(NAMES_FUNCTION, NAMES_DROP);
 
-/* A program of Go whose source files look like names of the kernel's, sampled in each function. */
+/* Samples each function of a Go program whose source files look like names of the kernel. */
 static void name_secret_sources(struct rig *rig)
 {
 	static const char strings[] = "\0[/secret1]\0[/secret2]\0[/secret3]";
@@ -255,7 +255,7 @@ static void test_naming__no_sources_of_dropped_functions(void **state)
 
 #define LONG_NAMES 1200u
 
-/* Symbols of 16 bytes each, whose names are as long as they may be, and all different. */
+/* Makes symbols of 16 bytes each, with different names of the greatest length. */
 static int file_of_long_names(void)
 {
 	static const struct build_symbols_table none;
@@ -393,7 +393,7 @@ static void check_window(struct rig *rig, const char *wanted)
 	close(fd);
 }
 
-/* Each sample is in one of them, and a place that was named once keeps its name. */
+/* Each sample is in one window, and a place keeps its first name. */
 static void test_naming__windows(void **state)
 {
 	struct rig *rig = *state;
@@ -421,7 +421,7 @@ static void test_naming__windows(void **state)
 	assert_int_equal(totals.names.tables, 1);
 }
 
-/* Names do not grow for ever. */
+/* The names of a stream stay bounded. */
 static void test_naming__windows_begin_anew(void **state)
 {
 	struct rig *rig = *state;

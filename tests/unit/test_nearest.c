@@ -34,7 +34,7 @@ static void test_nearest__what_is_far_is_none(void **state)
 	assert_null(nearest("x", names));
 	assert_null(nearest("flamegraph", names));
 	assert_null(nearest("--", names));
-	/* as long as it may be, and longer */
+	/* at the greatest length, and above */
 	for (size_t length = 28; length < sizeof(text); length++) {
 		memset(text, 'r', length);
 		assert_null(nearest(text, names));

@@ -70,7 +70,7 @@ static void test_notify__path(void **state)
 	snprintf(name, sizeof(name), "%s/manager", folder);
 	fd = listen_at(name);
 	assert_int_equal(open_at(name), 0);
-	unlink(name); /* connected: the name is not needed any more */
+	unlink(name); /* connected: nobody needs the name any more */
 	rmdir(folder);
 	output_notify(&output, "READY=1");
 	expect_line(fd, "READY=1");

@@ -119,7 +119,7 @@ static void test_object__is_opened_parsed_and_stored(void **state)
 	assert_ptr_equal(objects_find(objects, &object->identity), object);
 }
 
-/* More requests than may wait: asked again, not given up. */
+/* There are more requests than may wait. They are asked again, not given up. */
 static void test_object__is_asked_for_again_when_there_is_room(void **state)
 {
 	struct object *object;
@@ -154,7 +154,7 @@ static void test_object__known_one_is_verified_after_a_while(void **state)
 	assert_false(fake.requests[0].want_fd);
 	fake_target_answer(&fake);
 	assert_int_equal(files_replaced(files), 0);
-	/* and after long before it is used */
+	/* and after a long time before the next use */
 	now += FILE_TRUSTED_FOR;
 	assert_null(files_object(files, file_at(START), in(6), START, END, now));
 	assert_false(fake.requests[0].want_fd);
@@ -163,7 +163,7 @@ static void test_object__known_one_is_verified_after_a_while(void **state)
 	assert_int_equal(fake.asked[TARGET_OBJECT], 3);
 }
 
-/* The broker may hang for another's file: what this one is was known, and is not put at risk. */
+/* The broker may hang on another file. This file was known, and stays known. */
 static void test_object__known_one_stays_when_its_broker_is_lost(void **state)
 {
 	struct object *object = identify(START);
@@ -177,7 +177,7 @@ static void test_object__known_one_stays_when_its_broker_is_lost(void **state)
 	now += 2 * FILE_TRUSTED_FOR;
 	assert_ptr_equal(files_object(files, file_at(START), in(6), START, END, now), object);
 	assert_int_equal(fake.asked[TARGET_OBJECT], 2);
-	/* of one that was not known nothing is */
+	/* an unknown file stays unknown */
 	object = identify(START + 0x100000);
 	assert_int_equal(object->state, OBJECT_FAILED);
 	now += 2 * FILE_TRUSTED_FOR;
@@ -234,7 +234,7 @@ static void test_object__mapping_replaced_meanwhile_is_refused(void **state)
 	identify(START);
 	fake.identity.inode = 4711;
 	assert_null(identify(0x50000000));
-	/* which says nothing of the file: another process may have it */
+	/* the answer says nothing about the file, which another process may map */
 	fake.identity.inode = 0;
 	object = files_object(files, file_at(0x50000000), in(6), 0x50000000, 0x50001000, now);
 	assert_null(object);
@@ -249,7 +249,7 @@ static void test_object__mapping_replaced_meanwhile_is_refused(void **state)
 	}
 	assert_int_equal(object->state, OBJECT_FAILED);
 	assert_int_equal(object->reason, -ESTALE);
-	/* nor may another device's listing be answered by this one */
+	/* this device may not answer another device's listing */
 	object = files_object(files, files_get(files, 99, 4711, 1, "/o"), in(5), 1, 2, now);
 	fake_target_answer(&fake);
 	object = files_object(files, files_get(files, 99, 4711, 1, "/o"), in(5), 1, 2, now);
@@ -257,7 +257,7 @@ static void test_object__mapping_replaced_meanwhile_is_refused(void **state)
 	assert_true(file_is_gone(files_get(files, 99, 4711, 1, "/o"), in(5), 1, 2));
 }
 
-/* Who swaps mappings between listing and answer takes no file from others. */
+/* A process that swaps mappings between listing and answer takes no file from others. */
 static void test_object__what_came_instead_is_kept(void **state)
 {
 	const uint64_t other = 0x50000000;
@@ -299,7 +299,7 @@ static void test_object__stacked_file_systems_answer_others(void **state)
 	fake.identity.inode = 1;
 	object = identify(START);
 	assert_int_equal(object->state, OBJECT_PARSING);
-	/* and to another process yet another, of another stack */
+	/* and another file of another stack to another process */
 	assert_ptr_equal(files_object(files, file_at(START), in(5), START, END, now), object);
 	fake.identity.inode = 2;
 	assert_null(files_object(files, file_at(START), in(6), START, END, now));
@@ -398,7 +398,7 @@ static const char *name_at(uint64_t start, const char *path)
 	return identify(start)->name;
 }
 
-/* A path that no process maps and nobody asked for is not kept: the next one is another's. */
+/* A path that no process maps and nobody asked for is not kept. The next one is another file's. */
 static void test_object__what_was_never_asked_for_is_swept(void **state)
 {
 	const uint64_t asked = START, kept = START + 0x100000, stray = START + 0x200000;

@@ -66,7 +66,7 @@ static void test_options__why(void **state)
 	assert_int_equal(options.given.duration, 5000000000);
 	assert_int_equal(options.given.flags, OPTIONS_WHY | OPTIONS_SOME);
 	assert_string_equal(options.output, "-");
-	/* texts are found where they are, before the number as well as behind it */
+	/* texts are found before the number as well as behind it */
 	assert_int_equal(PARSE_WHY(&options, "-d", "0.5", "--policy", "p", "12", "--debug-dir=d",
 				   "-v", "-F200"),
 			 0);
@@ -266,7 +266,7 @@ static void test_options__texts_are_where_they_were_given(void **state)
 	assert_string_equal(options.command[-1], "--");
 }
 
-/* What was printed; the status in *ret_status. */
+/* Returns the printed text, and the status in *ret_status. */
 static const char *printed(const char *verb, const char *option, int *ret_status)
 {
 	static char text[4096];
@@ -339,7 +339,7 @@ static void test_options__other_verbs_are_refused(void **state)
 	assert_int_equal(status, EXIT_USAGE);
 }
 
-/* What only names a file never comes here: the loader opens it for keyhole-rules. */
+/* A bare file name never comes here: the loader opens the file for keyhole-rules. */
 static void test_options__check_config_opens_no_option(void **state)
 {
 	int status;

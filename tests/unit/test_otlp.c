@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The dictionary's rules, and that JSON is the same message: tests/formats/readers.py. */
+/* tests/formats/readers.py checks the dictionary's rules, and that JSON is the same message. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,7 +17,7 @@
 #include "profile/format/format.h"
 #include "profile/profile.h"
 
-/* No unknown field: the message is as long as what protobuf-c would make of it. */
+/* The message has no unknown field: protobuf-c would make it as long. */
 static Otlp__ProfilesData *unpack(const struct profile *profile)
 {
 	size_t size;

@@ -68,7 +68,7 @@ static void test_parser__small_files_come_first(void **state)
 	(void)state;
 	big.size = 64 << 20;
 	assert_int_equal(parser_new(&parser), 0);
-	/* Keeps the thread busy while the others queue up. */
+	/* Keeps the thread busy while other jobs queue up. */
 	assert_int_equal(parser_submit(parser, &big), 0);
 	for (size_t i = 0; i < 5; i++) {
 		struct parser_job job = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The html and svg formats: their structure, their totals, and names that are no markup. */
+/* The html and svg formats: structure, totals, and names that must not become markup. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -44,7 +44,7 @@ static size_t occurrences(const char *text, const char *part)
 	return count;
 }
 
-/* Of a page, what is behind the page. */
+/* Returns the data behind the page. */
 static const char *data_of(const char *page)
 {
 	const char *data = strstr(page, DATA_TAG);
@@ -173,7 +173,7 @@ static void test_pictures__names_are_no_markup(void **state)
 		     "\303\244\360\237\224\245");
 }
 
-/* What was counted is a text of a file, too; all but the pictures write JSON. */
+/* The name of the event is a text in the file. All formats but the pictures write JSON. */
 static void test_formats__events_are_no_markup(void **state)
 {
 	static const struct format *const formats[] = {&format_svg, &format_html,

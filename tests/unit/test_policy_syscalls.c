@@ -130,7 +130,7 @@ static uint32_t verdict(const struct filter *filter, long number, const uint64_t
 	return evaluate(filter, &data);
 }
 
-/* Those of the tables have been expanded. */
+/* The macros of the tables have been expanded here. */
 #undef CALL
 #define CALL(role, number, ...) verdict(&filters[role], number, (const uint64_t[6]){__VA_ARGS__})
 #define SPAWNER_CALL(role, number, ...) \
@@ -157,7 +157,7 @@ static void test_policy_syscalls__stay_few(void **state)
 	assert_in_range(plain_calls(ROLE_LOADER), 30, 62);
 }
 
-/* One that is wrong with arguments of ones is among those that the count above does not see. */
+/* The count above misses a call that is wrong only with arguments of ones. */
 static unsigned int filtered_calls(enum policy_role role)
 {
 	bool filtered[1024] = {false};
@@ -367,7 +367,7 @@ static void test_policy_syscalls__marked_probes_get_an_errno(void **state)
 	assert_allowed(ROLE_WORKER, SYS_mprotect, 0, 0, PROT_READ, 0, 0, mark);
 }
 
-/* What is refused before a child has its own filter; a mark does not open it. */
+/* These calls are refused before a child has its own filter. A mark does not allow them. */
 static void test_policy_syscalls__spawners_refuse_what_no_child_needs(void **state)
 {
 	static const long numbers[] = {
@@ -427,7 +427,7 @@ static void test_policy_syscalls__spawners_start_programs(void **state)
 	for (int i = ROLE_WORKER; i < ROLE_SUPERVISED; i++) {
 		for (size_t n = 0; n < sizeof(numbers) / sizeof(*numbers); n++)
 			assert_int_equal(SPAWNER_CALL(i, numbers[n], 0), SECCOMP_RET_ALLOW);
-		/* all that the child's own filter allows */
+		/* all calls that the child's own filter allows */
 		for (long number = 0; number < 1024; number++)
 			if (CALL(i, number, 0) == SECCOMP_RET_ALLOW)
 				assert_int_equal(SPAWNER_CALL(i, number, 0), SECCOMP_RET_ALLOW);

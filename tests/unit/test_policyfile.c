@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The policy file as text: what each line means, what is refused, and what a policy is known by. */
+/* The policy file as text: the meaning of each line, refusals, and the hash of a policy. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

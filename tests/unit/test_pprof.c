@@ -198,7 +198,7 @@ static void test_pprof__files_lines_and_inlined_functions(void **state)
 	assert_int_equal(function->start_line, 30);
 	function = function_of(found, location->line[1]->function_id);
 	assert_string_equal(string(found, function->name), "main");
-	/* one that has no function of its own */
+	/* one without a function of its own */
 	location = found->location[3];
 	assert_int_equal(location->n_line, 2);
 	function = function_of(found, location->line[1]->function_id);
@@ -290,7 +290,7 @@ static void test_pprof__an_empty_profile_is_valid(void **state)
 	profile_free(profile);
 }
 
-/* More than the buffers hold, with the deepest stack there is. */
+/* The profile exceeds the buffers and has the deepest possible stack. */
 static void test_pprof__a_large_profile(void **state)
 {
 	struct profile *profile = profile_new();

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Our own profiles come back as they were; others' are read, and what does not hold is refused. */
+/*
+ * Our own profiles come back unchanged, other programs' profiles are read, and bad files are
+ * refused.
+ */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -123,7 +126,7 @@ static void test_pprof_read__ours_comes_back(void **state)
 	size_t count, copied;
 
 	(void)state;
-	times.start_monotonic_ns = 0; /* a file has none */
+	times.start_monotonic_ns = 0; /* a file has no such field */
 	again = reread(profile, &info);
 	assert_memory_equal(&info.times, &times, sizeof(times));
 	assert_string_equal(info.type, "cpu");
@@ -159,7 +162,7 @@ static void test_pprof_read__ours_comes_back(void **state)
 
 #define STRINGS 24
 
-/* Go's order of fields, with what it calls them; ids that are far apart. */
+/* Fields in Go's order and with Go's names; ids that are far apart. */
 struct go {
 	profile_message profile;
 	char *strings[STRINGS];
@@ -368,7 +371,7 @@ static void test_pprof_read__which_value(void **state)
 	assert_int_equal(info.total, 70000001);
 }
 
-/* As keyhole writes page faults, and others what they count. */
+/* keyhole writes page faults so, and other programs their counted events. */
 static void test_pprof_read__what_is_counted(void **state)
 {
 	char faults[] = "page-faults", count[] = "count";
@@ -479,7 +482,7 @@ static void test_pprof_read__values_that_cannot_be_are_refused(void **state)
 	REFUSED((go.profile.n_sample_type = 1));
 }
 
-/* Every file cut short, and every byte of it changed, is read or refused: nothing else happens. */
+/* A file that is cut short, or has any byte changed, is read or refused. */
 static void test_pprof_read__damaged_messages(void **state)
 {
 	const struct pprof_options options = {0};
@@ -533,7 +536,7 @@ static void test_pprof_read__deep_stacks_and_long_strings_are_cut(void **state)
 	profile_free(profile);
 }
 
-/* The innermost are kept, where time is spent, and the one whose code it is. */
+/* The innermost functions are kept, and the one whose code it is. */
 static void test_pprof_read__many_inlined_functions_are_cut(void **state)
 {
 	static Perftools__Profiles__Line line[3 * PROFILE_LINES_MAX], *lines[3 * PROFILE_LINES_MAX];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a file's values are called, by whoever wrote it. */
+/* The names of a file's values, as different writers choose them. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -45,7 +45,7 @@ static void assert_clean(const char *text)
 	assert_string_equal(again, text);
 }
 
-/* Of four bytes each, wherever a buffer ends. */
+/* The characters have four bytes each, and a buffer may end in any of these. */
 static void test_pprof_types__are_not_cut_in_a_character(void **state)
 {
 	struct pprof_info info;

@@ -79,7 +79,7 @@ static void test_process__exec_needs_no_listing(void **state)
 	assert_int_equal(rig_find(rig, 5, 200, 0x30000000)->flags, MAPPING_PENDING);
 	assert_null(rig_find(rig, 5, 200, 0x10000000));
 	assert_null(rig_find(rig, 5, 100, 0x10000000));
-	/* What the loader of the program maps afterwards is the new program's. */
+	/* Mappings that the dynamic linker makes afterwards belong to the new program. */
 	build_mmap(&rig->build, ++rig->now, 5, 0x40000000, 0x1000, 0, 0x40000, PROT_EXEC, "/lib/x");
 	rig_settle(rig);
 	assert_non_null(rig_find(rig, 5, 200, 0x40000000));
@@ -114,7 +114,7 @@ static void test_process__exit_frees_the_slot(void **state)
 	assert_null(processes_find(tracker_processes(tracker), 5, 100));
 }
 
-/* Slots have run out, and one of them is of a process whose exit nobody told of. */
+/* Slots have run out, and one belongs to a process whose exit nobody reported. */
 static void test_process__exit_that_was_lost_frees_the_slot(void **state)
 {
 	struct rig *rig = *state;
@@ -241,7 +241,7 @@ static void test_process__unknown_address_is_listed_with_growing_gaps(void **sta
 	assert_int_equal(summary.limit[LIMIT_listings], 0);
 }
 
-/* Each that has to wait counts once, however often it is looked at meanwhile. */
+/* Each waiting process counts once, however often somebody looks at it. */
 static void test_process__listings_put_off_are_counted_once(void **state)
 {
 	struct rig *rig = *state;
@@ -290,7 +290,7 @@ static void test_process__losses_make_all_doubtful(void **state)
 	assert_int_equal(summary.limit[LIMIT_sideband], 10);
 }
 
-/* What the side-band tells of a denied program's start is not kept: an EXEC finds nothing. */
+/* The side-band's records about a denied program's start are not kept: an EXEC finds nothing. */
 static void test_process__a_denied_start_leaves_nothing(void **state)
 {
 	struct rig *rig = *state;
@@ -312,7 +312,7 @@ static void test_process__a_denied_start_leaves_nothing(void **state)
 	assert_null(rig_find(rig, 5, 101, 0x1000));
 }
 
-/* Denied by what is in force only at the end of its exec: what was kept until then goes. */
+/* A rule that holds only at the end of the exec denies the program, and its kept records go. */
 static void test_process__denied_at_the_end_of_its_start(void **state)
 {
 	struct rig *rig = *state;
@@ -326,7 +326,7 @@ static void test_process__denied_at_the_end_of_its_start(void **state)
 	assert_null(rig_find(rig, 5, 101, 0x1000));
 }
 
-/* What another CPU has not finished may tell of the process that a listing is of by now. */
+/* An event that another CPU has not finished may concern the process of a new listing. */
 static void test_process__an_unfinished_event_holds_up_listings_and_samples(void **state)
 {
 	struct rig *rig = *state;
@@ -356,7 +356,7 @@ static void tell_start(struct rig *rig, const char *path)
 		   path);
 }
 
-/* What was told of it has no process, so a file of the same number is called what comes next. */
+/* The records belong to no process, so the next path names a file of the same number. */
 static void test_process__a_start_that_came_to_nothing_leaves_no_path(void **state)
 {
 	struct rig *rig = *state;
@@ -378,7 +378,7 @@ static void test_process__a_start_that_came_to_nothing_leaves_no_path(void **sta
 	rig_check_stack(rig, 0, "new+0x1000");
 }
 
-/* Of processes that are not followed no start is kept; of those that are it needs no listing. */
+/* No start is kept for processes that are not followed. A followed process needs no listing. */
 static void test_process__where_only_some_are_followed(void **state)
 {
 	struct rig *rig = *state;
@@ -428,7 +428,7 @@ static void test_process__broker_gone_is_survived(void **state)
 	assert_false(session_waiting(rig->session));
 }
 
-/* Of a process that was named, the first event has the cgroup of whoever looked at it. */
+/* The first event about a named process has the cgroup of the reader of the iterator. */
 static void test_process__seen_again_has_its_own_cgroup(void **state)
 {
 	static const u64 frames[] = {0x10000100 | FRAME_EXACT};

@@ -193,7 +193,7 @@ static void test_profile__reasons_are_those_of_the_counters(void **state)
 	assert_null(profile_reason(REASON_COUNT));
 }
 
-/* Also when equal ones are added before and after, so many that the tables grow. */
+/* Equal entries before and after make the tables grow. */
 static void test_profile__appended_ones_are_new(void **state)
 {
 	struct profile *profile = profile_new();

@@ -43,7 +43,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* As BPF finds it. */
+/* Finds the block as BPF does. */
 static u64 find(uint32_t pid, u64 generation)
 {
 	for (uint32_t i = 0; i < PROCESS_PROBES; i++) {
@@ -219,7 +219,7 @@ static void test_publisher__no_room_for_a_block_is_said(void **state)
 	mappings_free(mappings);
 }
 
-/* The block says too little, which the walk is told, and goes once it says what is wrong. */
+/* The block says too little, and tells the walk. It goes once it says something wrong. */
 static void test_publisher__no_room_for_another_block_is_said(void **state)
 {
 	const struct mapping added = {.start = 0x900000, .end = 0x904000};
@@ -241,7 +241,7 @@ static void test_publisher__no_room_for_another_block_is_said(void **state)
 	assert_int_equal(find(1, 1), block | PROCESS_SLOT_INCOMPLETE);
 	publisher_counts(publisher, &counts);
 	assert_int_equal(counts.no_room, 1);
-	/* an address has another meaning now: nobody walks the block, nobody keeps it */
+	/* an address has another meaning now: nobody walks the block or keeps it */
 	assert_int_equal(mappings_add(mappings, &instead), 1);
 	assert_int_equal(publisher_update(publisher, &process, 3 * NS_PER_SECOND), -ENOSPC);
 	assert_int_equal(find(1, 1), 0);
@@ -276,7 +276,7 @@ static void test_publisher__no_slot_is_counted(void **state)
 	mappings_free(mappings);
 }
 
-/* Changes every millisecond: how often that is published. */
+/* The mappings change every millisecond; the test counts the published blocks. */
 static unsigned int publish_changes(struct mappings *mappings, uint64_t milliseconds)
 {
 	unsigned int built = 0;

@@ -21,7 +21,7 @@ static int start(void **state)
 	return 0;
 }
 
-/* What is left has owners, which go with it. */
+/* Jobs that are left have owners, which go with the queue. */
 static int stop(void **state)
 {
 	(void)state;
@@ -41,7 +41,7 @@ static void put(uint32_t owner, size_t size, unsigned int count)
 	}
 }
 
-/* Takes until all of an owner have come, and returns how many of others came before the last. */
+/* Takes jobs until all of an owner have come. Returns how many others came before the last one. */
 static unsigned int others_before(uint32_t owner, unsigned int count)
 {
 	unsigned int others = 0;
@@ -89,10 +89,10 @@ static void test_queue__who_has_many_does_not_delay_others(void **state)
 	(void)state;
 	put(7, 100, 2000);
 	assert_int_equal(others_before(7, 500), 0);
-	/* larger than all of the others, but not than what a file counts for at least */
+	/* larger than all others, but smaller than the least weight of a file */
 	put(8, 60000, 5);
 	assert_in_range(others_before(8, 5), 0, 5);
-	/* one that comes again and again has no more than its share */
+	/* an owner that comes again and again gets only its share */
 	for (int i = 0; i < 100; i++) {
 		put(9, 100, 1);
 		assert_in_range(others_before(9, 1), 0, 1);
@@ -115,7 +115,7 @@ static void test_queue__large_files_count_for_more(void **state)
 	put(7, 1 << 20, 100);
 	put(8, 64 << 10, 160);
 	assert_in_range(others_before(8, 160), 9, 11);
-	/* but not for whatever a header says */
+	/* but a header cannot claim any size */
 	put(9, SIZE_MAX, 3);
 	put(8, 64 << 10, 10);
 	assert_in_range(others_before(9, 3), 10, 100 + 10);

@@ -53,7 +53,7 @@ static uint32_t add_function(struct profile *profile, const char *name, const ch
 	return profile_function_add(profile, &function);
 }
 
-/* A location of a function of its own with another one inlined; returns its stack. */
+/* Adds a location of a new function with another one inlined, and returns its stack. */
 static uint32_t add_stack(struct profile *profile, uint32_t object, const char *const names[3])
 {
 	uint32_t id = profile_location_add(profile, object, 0x1234);
@@ -66,7 +66,7 @@ static uint32_t add_stack(struct profile *profile, uint32_t object, const char *
 	return profile_stack_add(profile, &id, 1);
 }
 
-/* As a filter leaves it: all but the samples of the others is still there. */
+/* Leaves the profile as a filter does: the others' samples go, everything else stays. */
 static struct profile *filtered_profile(void)
 {
 	static const char *const theirs[] = {"their_function", "their_inlined", "/their/file.c"};

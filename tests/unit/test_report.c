@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What reports add up and print, of the small profile of build_profile.c. */
+/* The sums and tables of reports, for the small profile of build_profile.c. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -354,7 +354,7 @@ static size_t longest_line(const char *text)
 	return longest;
 }
 
-/* In 40 columns a difference leaves nothing for names, which have some all the same. */
+/* In 40 columns a difference leaves no room for names. Names get a few columns all the same. */
 static void test_report__narrow_terminals_cut_names(void **state)
 {
 	const struct options diff = {.files = {"a", "b"}, .diff = true, .lines = 20};
@@ -385,7 +385,7 @@ static void test_report__the_name_of_the_file_is_clean(void **state)
 	free(text);
 }
 
-/* Of `locations`, each of which stands for PROFILE_LINES_MAX functions. */
+/* Makes a stack of `locations`, each of which stands for PROFILE_LINES_MAX functions. */
 static struct profile *deep_profile(size_t locations)
 {
 	struct profile *profile = profile_new();
@@ -522,7 +522,7 @@ static void test_report__lines_are_broken_on_a_terminal_alone(void **state)
 		for (int i = 1; i <= 3; i++)
 			screen_part(&screen, &column, " part %d of sixteen,", i);
 		putc('\n', screen.out);
-		/* one that has no room anywhere stays where it is */
+		/* a word that fits nowhere stays in its place */
 		column = 0;
 		screen_part(&screen, &column, "%060d", 0);
 		putc('\n', screen.out);

@@ -139,7 +139,7 @@ static void test_result__status_of_who_makes_it(void **state)
 	assert_int_equal(status_of(0, SIGXCPU), 1);
 }
 
-/* A process that has an unfinished result, or a child of one, and is ended by a signal. */
+/* A process with an unfinished result, or its child, is ended by a signal. */
 static int end_by(struct rig *rig, int signal_number, bool disown)
 {
 	pid_t child = fork();
@@ -186,7 +186,7 @@ static void test_result__is_not_a_childs(void **state)
 	rig_release(&rig);
 }
 
-/* As under nohup. */
+/* SIGHUP is ignored, as under nohup. */
 static void test_result__of_a_signal_that_is_ignored(void **state)
 {
 	struct rig rig;

@@ -37,7 +37,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* As BPF writes it. */
+/* Writes a record as BPF does. */
 static struct record *put(struct fixture *f, unsigned int frames)
 {
 	uint64_t left = RING_BYTES_MIN - (f->head & (RING_BYTES_MIN - 1));

@@ -150,14 +150,14 @@ static void test_rule__procedure_linkage_tables(void **state)
 	start_expression_row(
 		INSTRUCTIONS(0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3a, 0x2a, 0x33, 0x24, 0x22));
 	assert_rule(RULE_PLT, 10, 0, 0);
-	/* another literal that is no byte of a 16-byte entry; another multiple */
+	/* a literal that is no byte of a 16-byte entry; another multiple */
 	start_expression_row(
 		INSTRUCTIONS(0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x40, 0x2a, 0x33, 0x24, 0x22));
 	assert_unsupported();
 	start_expression_row(
 		INSTRUCTIONS(0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x32, 0x24, 0x22));
 	assert_unsupported();
-	/* nothing around an entry can be said in a wide rule */
+	/* a wide rule cannot express anything around an entry */
 	start_expression_row(
 		INSTRUCTIONS(0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22));
 	set(COLUMN_RBX, CFI_OFFSET, -1000);
@@ -286,7 +286,7 @@ static void test_rule__the_kernels_signal_frame(void **state)
 	(void)state;
 	start_signal_frame();
 	assert_true(make(true) == RULE_MAKE(RULE_SIGNAL, 0, 0, 0, RULE_FLAG_SIGNAL));
-	/* without the augmentation, or with registers elsewhere, it is something else */
+	/* without the augmentation, or with registers elsewhere, the frame is another kind */
 	assert_unsupported();
 	set_expression(COLUMN_RBP, INSTRUCTIONS(0x77, 0xf0, 0));
 	assert_true(make(true) == RULE_UNSUPPORTED);

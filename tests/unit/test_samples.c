@@ -122,7 +122,7 @@ static void test_samples__names_of_process_and_thread(void **state)
 	assert_int_equal(samples[0].cgroup, 4711);
 }
 
-/* No sample gets the mappings of the program before or after an exec. */
+/* No sample gets the mappings of the wrong program, before or after an exec. */
 static void test_samples__exec_is_a_boundary(void **state)
 {
 	struct rig *rig = *state;
@@ -143,7 +143,7 @@ static void test_samples__exec_is_a_boundary(void **state)
 	rig_check_stack(rig, 1, "fresh+0x7100");
 }
 
-/* An answer that comes when the exec was told, but not yet looked at, is the new program's. */
+/* An answer between an exec and the look at its event belongs to the new program. */
 static void test_samples__answer_after_exec_is_not_the_old_program(void **state)
 {
 	struct rig *rig = *state;
@@ -225,7 +225,7 @@ static void test_samples__held_bytes_are_bounded(void **state)
 	assert_int_equal(summary.limit[LIMIT_held] + summary.limit[LIMIT_early], 3000);
 }
 
-/* Whoever has its answers is not early, whatever it goes for. */
+/* A record that has its answers is not early, whatever the reason for its end. */
 static void test_samples__room_is_made_by_those_that_wait_for_nothing(void **state)
 {
 	struct rig *rig = *state;
@@ -248,7 +248,7 @@ static void test_samples__room_is_made_by_those_that_wait_for_nothing(void **sta
 	assert_int_equal(summary.limit[LIMIT_early], 0);
 }
 
-/* A mapping whose object is not known when the time is over. */
+/* The object of a mapping is still unknown when the time is over. */
 static void test_samples__answer_that_does_not_come_is_not_waited_for(void **state)
 {
 	struct rig *rig = *state;
@@ -284,7 +284,9 @@ static int again(struct rig *rig, const char *expression)
 		       ?: session_attach_segment(rig->session, rig->segment);
 }
 
-/* By the name of the thread at that moment, or else of the process; the others are not there. */
+/*
+ * Samples match by the thread's name at that moment, or by the process's name. Others are left out.
+ */
 static void test_samples__by_name(void **state)
 {
 	struct rig *rig = *state;

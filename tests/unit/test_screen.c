@@ -72,13 +72,13 @@ static void test_screen__lines_are_broken_at_blanks(void **state)
 			    "aaaa bbbb cccc dddd\n    eeee\nshort\n\n");
 	assert_string_equal(print("aaaa bbbb cccc ddd  eeee", 20),
 			    "aaaa bbbb cccc ddd\n    eeee\n");
-	/* where there is no blank, in a word; not behind the indent alone */
+	/* without a blank, inside a word; not behind the indent alone */
 	assert_string_equal(print("  a 89012345678901234567", 20),
 			    "  a 890123456789012\n    34567\n");
 	assert_string_equal(print("", 20), "");
 }
 
-/* No line is wider than the terminal, and no character is lost or new but blanks. */
+/* No line is wider than the terminal. Only blanks come and go. */
 static void test_screen__every_width(void **state)
 {
 	static const char text[] = "  cut  cut_not_ready: 9  (process not known to the worker yet)";

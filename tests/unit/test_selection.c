@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is sampled, as the command line says it: events and filters. */
+/* The command line's choice of samples: events and filters. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 #include "helper/options/events.h"
 #include "tests/unit/options_rig.h"
 
-/* -e and, unless NULL, -F; what becomes of them. */
+/* Reads -e and, unless NULL, -F. Returns the result. */
 static int sampling_of(const char *event, const char *frequency, struct message_sampling *ret)
 {
 	char text[64], rate[16];
@@ -49,7 +49,7 @@ static void assert_sampling(const char *event, const char *rate, uint32_t row, u
 	assert_int_equal(sampling.frequency, frequency);
 }
 
-enum { /* rows, which messages have */
+enum { /* rows, as messages have them */
 	CYCLES = 1,
 	CPU_CLOCK,
 	TASK_CLOCK,
@@ -199,7 +199,7 @@ static void test_selection__excluded_processes(void **state)
 	assert_int_equal(
 		rig_parse(5, (char *[]){argv[0], argv[1], argv[2], argv[3], own, NULL}, &options),
 		0);
-	for (size_t i = 0; i < OPTIONS_PIDS_MAX; i++) /* one more than -p leaves room for */
+	for (size_t i = 0; i < OPTIONS_PIDS_MAX; i++) /* one more than fits beside -p */
 		memcpy(list + 2 * i, "1,", 2);
 	list[2 * OPTIONS_PIDS_MAX - 3] = '\0';
 	assert_int_equal(rig_parse(5, argv, &options), 0);

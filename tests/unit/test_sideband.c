@@ -90,7 +90,7 @@ static void test_sideband__records_wrap(void **state)
 	}
 }
 
-/* Whoever reads as fast as others write must have an end. */
+/* A reader that is as fast as the writers must come to an end. */
 static void test_sideband__what_comes_meanwhile_is_read_later(void **state)
 {
 	struct build_sideband *build = *state;

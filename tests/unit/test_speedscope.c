@@ -51,7 +51,7 @@ static void test_speedscope__a_thread_is_a_profile(void **state)
 	profile_free(profile);
 }
 
-/* Samples of one thread, in another order than that of time. */
+/* The samples of one thread do not come in the order of time. */
 static void test_speedscope__stacks_are_in_order_of_time(void **state)
 {
 	static const unsigned int order[] = {3, 1, 1, 0, 2};
@@ -98,7 +98,7 @@ static void test_speedscope__addresses_of_one_function_are_one_frame(void **stat
 	profile_free(profile);
 }
 
-/* A function that is inlined looks the same as one that is called. */
+/* An inlined function looks the same as a called one. */
 static void test_speedscope__inlined_functions_are_frames(void **state)
 {
 	struct profile *profile = profile_new();

@@ -35,7 +35,7 @@ static void tell(char letter)
 	fixture->told[strlen(fixture->told)] = letter;
 }
 
-/* In place of the real tracker. */
+/* These functions stand in for the real tracker. */
 void tracker_event(struct tracker *tracker, const struct event *event)
 {
 	(void)tracker;
@@ -86,7 +86,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Returns its head, in which a bit says that it is busy. */
+/* Returns the head of the event, in which a bit means busy. */
 static uint32_t *put_event(uint64_t time, uint32_t kind, uint32_t flags)
 {
 	const struct event event = {.time = time, .kind = kind, .pid = 5, .generation = 100};
@@ -127,7 +127,7 @@ static void test_stream__what_is_later_is_kept(void **state)
 	assert_string_equal(fixture->told, "cm");
 }
 
-/* The side-band says what an event makes something of; a denial is told of what follows. */
+/* The side-band comes before an event at the same moment. A denial comes before the side-band. */
 static void test_stream__order_at_one_moment(void **state)
 {
 	(void)state;
@@ -138,7 +138,7 @@ static void test_stream__order_at_one_moment(void **state)
 	assert_string_equal(fixture->told, "5c3");
 }
 
-/* Whatever another CPU has not finished, what is behind it may be of a program that is denied. */
+/* Behind an event that another CPU has not finished, records may be of a denied program. */
 static void test_stream__an_unfinished_event_holds_up_all(void **state)
 {
 	uint32_t *head;

@@ -103,7 +103,7 @@ static void test_stub__other_bytes_are_none(void **state)
 	(void)state;
 	start_frames();
 	add_plain(TEXT, 0x80, 16);
-	/* any byte but those of the displacement; one less, one more */
+	/* any byte but the displacement; one less, one more */
 	for (size_t i = 0; i < sizeof(good); i++) {
 		memcpy(bytes, good, sizeof(good));
 		bytes[i] ^= 1;
@@ -120,7 +120,7 @@ static void test_stub__other_bytes_are_none(void **state)
 	expect(at, at + 1, RULE_NONE);
 }
 
-/* Outside of the text, at either end of the address space; across functions. */
+/* The code lies outside of the text, at both ends of the address space, and across functions. */
 static void test_stub__elsewhere_and_across_functions(void **state)
 {
 	const struct build_cfi_code code = INSTRUCTIONS(SUB, ADD_RET);

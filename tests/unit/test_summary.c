@@ -83,7 +83,7 @@ static void test_summary__every_sample_has_one_fate(void **state)
 	assert_non_null(strstr(print(&sum, false), "\n  lost lost_malformed: 3  ("));
 	assert_non_null(strstr(print(&sum, false), "\n  lost lost_unkept: 4  ("));
 	assert_non_null(strstr(print(&sum, false), "\n  lost lost_unread: "));
-	/* no more than there are, whatever the worker says */
+	/* no more than there are, in spite of the worker */
 	worker.discarded = worker.unkept = ~0ull;
 	summary_make(&counted, &worker, false, &sum);
 	assert_int_equal(sum.malformed, sum.discarded);
@@ -98,7 +98,7 @@ static void test_summary__limits(void **state)
 	struct summary sum;
 
 	(void)state;
-	worker.limit[LIMIT_events] = 99; /* not its to tell */
+	worker.limit[LIMIT_events] = 99; /* not the worker's to tell */
 	worker.limit[LIMIT_tables] = 7;
 	summary_make(&counted, &worker, false, &sum);
 	assert_non_null(strstr(print(&sum, false), "\n  note events: 5  ("));
@@ -118,7 +118,7 @@ static void test_summary__progress(void **state)
 	counted.reason[REASON_lost_ring_full] = 3;
 	summary_progress(&counted, line);
 	assert_string_equal(line, "2 s: 100 samples, 3 lost, 87 % complete");
-	counted.seen = counted.complete = 0; /* the worker has not said anything yet */
+	counted.seen = counted.complete = 0; /* the worker has not reported yet */
 	summary_progress(&counted, line);
 	assert_string_equal(line, "2 s: 100 samples, 3 lost");
 	memset(&counted, 0xff, sizeof(counted));
@@ -126,7 +126,7 @@ static void test_summary__progress(void **state)
 	assert_true(strlen(line) < PROGRESS_BYTES - 1);
 }
 
-/* What another worker had is lost with it; this one can report no more than its own. */
+/* An earlier worker's samples are lost with it. This worker can report its own samples only. */
 static void test_summary__restart(void **state)
 {
 	struct counted counted = {.samples = 100, .restarted = 35};
@@ -150,7 +150,9 @@ static void test_summary__restart(void **state)
 	assert_non_null(strstr(print(&sum, false), "\n  lost lost_ring_full: 10  ("));
 }
 
-/* What names leave out is the worker's to tell, up to what it had, and only where it was asked. */
+/*
+ * The worker reports the samples that --comm left out, up to its own samples, if --comm was given.
+ */
 static void test_summary__filtered(void **state)
 {
 	struct counted counted = {.expected = 1010, .samples = 100, .filtered = 900};

@@ -56,7 +56,7 @@ static void check_words(struct symbol_cache *cache)
 		assert_int_equal(window_read(&window, 4ull * (at % WORDS), &word, 4), 4);
 		assert_int_equal(word, WORD(at % WORDS));
 	}
-	/* over the ends of blocks, and of the window */
+	/* across the ends of blocks, and of the window */
 	assert_int_equal(window_read(&window, 0, words, sizeof(words) + 9), sizeof(words));
 	assert_int_equal(words[WORDS - 1], WORD(WORDS - 1));
 	assert_int_equal(window_read(&window, sizeof(words) - 3, &word, 4), 3);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What readers of keyhole-symbolize and keyhole-top may call, and how answers are merged. */
+/*
+ * The system calls of the readers of keyhole-symbolize and keyhole-top, and the merge of answers.
+ */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -24,7 +26,7 @@
 #include "profile/place.h"
 #include "profile/profile.h"
 
-/* gcc says it so, clang so: such builds are not confined. */
+/* gcc and clang name a sanitizer differently. Such builds are not confined. */
 #if defined(__SANITIZE_ADDRESS__)
 #define SANITIZED 1
 #elif defined(__has_feature)
@@ -104,7 +106,7 @@ static void wait_and_measure(void)
 	_exit(epoll_wait(events, &event, 1, 0) != 0);
 }
 
-/* What its reader has typed next. */
+/* TIOCSTI would type the next input of the person at the terminal. */
 static void type_into_the_terminal(void)
 {
 	_exit(ioctl(STDOUT_FILENO, TIOCSTI, "x") == 0);
@@ -317,7 +319,7 @@ static void test_merge__keeps_a_name(void **state)
 	rig_release(&rig);
 }
 
-/* As of a Go program without DWARF, whose own tables have been read. */
+/* The profile is of a Go program without DWARF, whose own tables have been read. */
 static void test_merge__keeps_lines_where_there_is_a_symbol_alone(void **state)
 {
 	const char *const names[] = {"inner", "outer"};
@@ -337,7 +339,7 @@ static void test_merge__keeps_lines_where_there_is_a_symbol_alone(void **state)
 	rig_release(&rig);
 }
 
-/* Locations of one address are asked about once; what is said is said of each. */
+/* Locations of one address make one question, and share the answer. */
 static void test_merge__places_of_one_address(void **state)
 {
 	const char *const names[] = {"inner", "outer"};

@@ -215,7 +215,7 @@ static void test_symtab__many_pcs_in_one_pass(void **state)
 		if (names[i])
 			assert_string_equal(matches[i].name, names[i]);
 	}
-	/* one symbol's name is there once */
+	/* each symbol's name is there once */
 	assert_ptr_equal(matches[1].name, matches[3].name);
 	symbol_matches_free(matches, 8);
 	assert_null(matches[1].name);
@@ -298,7 +298,7 @@ static void test_symtab__ranges_that_wrap_are_ignored(void **state)
 	ASSERT_NAME(symbols, 0x1008, NULL, 0);
 }
 
-/* A file's image; its .symtab is said to have that many bytes, if any: most of them a hole. */
+/* Makes a file's image. Its .symtab claims that many bytes, if any, most of them a hole. */
 static struct image *open_file(const struct build_symbols_table *table, uint64_t bytes, int *ret_fd)
 {
 	static const struct build_symbols_table none;
@@ -345,7 +345,7 @@ static void test_symtab__a_table_larger_than_any_is_not_read(void **state)
 	symbol_cache_free(cache);
 }
 
-/* One place has many names, each of them far from the one before: reading them takes long. */
+/* One place has many names, each far from the one before. Reading them takes long. */
 static void test_symtab__names_far_apart_are_bounded(void **state)
 {
 	enum {
@@ -392,7 +392,7 @@ static void test_symtab__names_far_apart_are_bounded(void **state)
 	free(strings);
 }
 
-/* Names of 16 KB at 5,000 places: there is no room for all of them at once. */
+/* 5,000 places have names of 16 KB. There is no room for all of them at once. */
 static void test_symtab__bytes_of_names_are_bounded(void **state)
 {
 	enum {

@@ -36,7 +36,7 @@ static void operate(uint32_t pid, int error, uint64_t now)
 	tally_count(&tally, &operation, now);
 }
 
-/* What has come by now, of all processes or of one. */
+/* Returns the records that have come by now, of all processes or of one. */
 static uint64_t sum(uint32_t pid)
 {
 	uint64_t operations = 0;
@@ -94,7 +94,7 @@ static void test_tally__many_are_counted_together(void **state)
 	assert_int_equal(granted, asked - asked / 3);
 }
 
-/* All in one second, more than are written at once: the last turn has the rest. */
+/* More operations come in one second than are written at once. The last turn writes the rest. */
 static void test_tally__the_last_turn_has_all(void **state)
 {
 	(void)state;

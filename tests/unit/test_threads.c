@@ -104,7 +104,7 @@ static void test_threads__moments_are_in_order(void **state)
 	assert_moment(&threads, 0, 0, 5, 1);
 	assert_moment(&threads, 2, 0, 10, 1);
 	assert_moment(&threads, 2, 1, 30, 1);
-	assert_moment(&threads, 2, 2, 499, 2); /* those whose time is not known */
+	assert_moment(&threads, 2, 2, 499, 2); /* samples without a time */
 	assert_moment(&threads, 3, 0, 0, 1);
 	assert_moment(&threads, 4, 0, 499, 1);
 	format_threads_release(&threads);
@@ -140,7 +140,7 @@ static void test_threads__times_are_kept_when_asked_for(void **state)
 	profile_free(profile);
 }
 
-/* No more than the limit; the samples are all counted. */
+/* Times stop at the limit, and all samples count. */
 static void test_threads__times_beyond_the_limit_are_counted(void **state)
 {
 	struct profile *profile = profile_new();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* keyhole top but for its processes: sums over windows, what keys do, and what is drawn. */
+/* keyhole top without its processes: sums over windows, keys, and the screen. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -70,7 +70,7 @@ static int take(void *ui, const unsigned char *bytes, size_t size)
 	return ui_add(ui, bytes, size);
 }
 
-/* Through a stream, which gets it in pieces. */
+/* Sends the profile through a stream, in pieces. */
 static void feed(struct ui *ui, const struct made *made, size_t count)
 {
 	struct members *members = members_new();
@@ -135,7 +135,7 @@ static const char *row_name(size_t index)
 static char screen[LINES * 2][1024];
 static size_t drawn;
 
-/* Checks that nothing but our own sequences is in it, and no line longer than its width. */
+/* Checks that the screen has only our own sequences, and no line longer than its width. */
 static void draw(unsigned int columns, unsigned int lines)
 {
 	struct canvas canvas = {
@@ -328,7 +328,7 @@ static void test_top__filter(void **state)
 	assert_true(is_on_screen("nothing matches"));
 	key(KEY_ESCAPE);
 	assert_int_equal(ui.table.count, 6);
-	keys("/other"); /* not yet: Escape leaves things as they are */
+	keys("/other"); /* not yet: Escape changes nothing */
 	key(KEY_ESCAPE);
 	assert_int_equal(ui.table.count, 6);
 	keys("/other\r"); /* the object and the process count, too */
@@ -388,7 +388,7 @@ static void test_top__fewer_rows_and_lines(void **state)
 	(void)state;
 	feed(&ui, make_many(), MANY);
 	key('G');
-	keys("---"); /* one window, in which there is less to see */
+	keys("---"); /* one window, with fewer rows */
 	feed(&ui, make_many(), 25);
 	draw(80, LINES);
 	assert_true(is_on_screen("f24") && is_on_screen("f06"));
@@ -410,7 +410,7 @@ static void test_top__fewer_rows_and_lines(void **state)
 	draw(80, 1);
 }
 
-/* A count is what was counted, not in how many samples. */
+/* A count is the number of events, not of samples. */
 static void test_top__counts(void **state)
 {
 	(void)state;
@@ -422,7 +422,7 @@ static void test_top__counts(void **state)
 	assert_true(is_on_screen("COUNT") && is_on_screen("  80000 "));
 }
 
-/* More names than the limit: old rows, whose ids mean nothing any more, are not shown. */
+/* There are more names than the limit. Old rows, whose ids are void, are not shown. */
 static void test_top__begins_anew_with_too_many_names(void **state)
 {
 	char name[16];
@@ -471,7 +471,7 @@ static void test_top__pause_help_quit(void **state)
 	assert_true(ui.quit);
 }
 
-/* What targets may choose: no escapes, two columns for what needs two, and nothing is too long. */
+/* Targets choose names: no escapes, two columns for wide characters, and no line too long. */
 static void test_top__hostile_names(void **state)
 {
 	static const struct made made[] = {

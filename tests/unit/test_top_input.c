@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What keyhole top reads: keys, streams, what the recording says, its command line. */
+/* The input of keyhole top: keys, streams, words of the recording, the command line. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -79,7 +79,7 @@ static void test_top_input__streams(void **state)
 				      count_and_stop, &count),
 			 -EBADMSG);
 	members_free(members);
-	/* what is unpacked is no profile */
+	/* the unpacked bytes are no profile */
 	assert_int_equal(history_init(&history), 0);
 	assert_true(history_add(&history, "\377\377\377", 3) < 0);
 	assert_int_equal(history.count, 0);
@@ -183,7 +183,7 @@ static void test_top_input__options(void **state)
 	assert_int_equal(parse(&options, "--outp=x", NULL), -EINVAL);
 }
 
-/* A text that `keyhole record` would write into the pipe is ours to write. */
+/* The test writes the text that `keyhole record` would write into the pipe. */
 static void test_top_input__help(void **state)
 {
 	static const char *const helps[] = {"-h", "-ah", "-vah", "--help", "--hel"};

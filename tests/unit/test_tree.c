@@ -82,7 +82,7 @@ static void test_tree__has_threads_above_their_process(void **state)
 	assert_tree(TREE_BY_THREAD, expected, sizeof(expected) / sizeof(expected[0]));
 }
 
-/* Addresses and processes differ, what is seen does not. */
+/* Addresses and processes differ, the shown tree does not. */
 static void test_tree__equal_names_are_one_node(void **state)
 {
 	struct profile *profile = profile_new();

@@ -155,7 +155,8 @@ static void test_unwind_table__overlapping_functions(void **state)
 	(void)state;
 	start_frames();
 	add_plain(TEXT, 0x100, 16);
-	add_plain(TEXT + 0x40, 0x20, 24); /* inside: what follows it has no information */
+	/* inside: the text behind the function has no information */
+	add_plain(TEXT + 0x40, 0x20, 24);
 	add_plain(TEXT + 0x200, 0x40, 32);
 	add_plain(TEXT + 0x200, 0x80, 40); /* the same start */
 	must_build();

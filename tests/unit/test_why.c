@@ -90,7 +90,7 @@ static void check_text(const struct profile *profile, const struct sources *sour
 	free(text);
 }
 
-/* A screen, whatever is in it. */
+/* Checks that the text fits a screen, whatever its content. */
 static unsigned int check_screen(const char *text)
 {
 	unsigned int lines = 0;
@@ -236,7 +236,7 @@ static void test_why__a_kernel_thread(void **state)
 	profile_free(profile);
 }
 
-/* What is advised on one object that is all there is. */
+/* Checks the advice on a profile of one object. */
 static void check_advice(const struct source *about, uint32_t reason, bool named,
 			 const char *wanted)
 {
@@ -313,7 +313,7 @@ static void test_why__advice_on_names_and_lines(void **state)
 		     "    -gsplit-dwarf\n");
 }
 
-/* Whoever is profiled chooses names, and how many of everything there are. */
+/* Targets choose names and numbers of everything. */
 static void test_why__hostile_names_fit_a_screen(void **state)
 {
 	struct profile *profile = profile_new();
@@ -355,7 +355,7 @@ static void test_why__hostile_names_fit_a_screen(void **state)
 	assert_non_null(strstr(text, "194 more with samples, 0 without\n"));
 	assert_non_null(strstr(text, " more things to do\n"));
 	free(text);
-	/* the same of one that slept */
+	/* the same, of a process that slept */
 	sources.pid = UINT32_MAX;
 	text = render(profile, &sources);
 	check_screen(text);
@@ -395,7 +395,7 @@ static void begin(struct rig *rig)
 	assert_int_equal(session_attach_segment(rig->session, rig->segment), 0);
 }
 
-/* Of this very program, which its maker has left all there is. */
+/* Explains this very program, which still has all its symbols and debug information. */
 static void test_why__session(void **state)
 {
 	static const u64 frames[] = {0x10000100 | FRAME_EXACT, 0x20000100};

@@ -22,7 +22,7 @@ static size_t put_number(unsigned char *to, uint64_t value)
 	return size;
 }
 
-/* In a buffer of their size, of which a sanitizer sees the end. */
+/* The bytes lie in a buffer of their size, so that a sanitizer sees the end. */
 static void test_wire__numbers_of_every_length(void **state)
 {
 	unsigned char bytes[NUMBERS * 10];

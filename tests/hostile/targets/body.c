@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Code that a runner calls in a file which it maps itself, however that file is damaged. */
+/* Code in a file that a runner maps and calls, however damaged the file is. */
 #include <stdint.h>
 
 uint64_t body_of_a_hostile_file(uint64_t rounds);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * deepstack SECONDS DEPTH: a stack whose walk finds nothing in a cache: each frame in a page of its
- * own, with a rule of its own, and its return address in a page of the stack of its own.
+ * deepstack SECONDS DEPTH: makes a stack whose walk finds nothing in a cache. Each frame's code has
+ * a page of its own and a rule of its own. Each return address has a page of the stack of its own.
  */
 #include <string.h>
 

@@ -36,7 +36,7 @@ static inline int before(uint64_t end)
 	return clock_ns(CLOCK_MONOTONIC) < end;
 }
 
-/* NULL: cannot be mapped. */
+/* Returns NULL for a file that cannot be mapped. */
 static inline void *map_code(const char *path, size_t *ret_size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mapflood SECONDS FILE: maps a file's code and unmaps it, as often as the kernel can, a step
- * further each time; then keeps as many mappings as a process may have. Prints how many it made
- * in a second of CPU time.
+ * further each time. Then it keeps as many mappings as a process may have. It prints the number of
+ * mappings in a second of CPU time.
  */
 #include "tests/hostile/targets/hostile.h"
 
@@ -25,7 +25,7 @@ FUNCTION static void flood_once(int fd)
 	mapped++;
 }
 
-/* Every second page, so that they do not become one mapping. */
+/* Takes every second page, so that the pages do not become one mapping. */
 FUNCTION static void keep_many(int fd)
 {
 	for (unsigned int i = 0; i < KEPT; i++)

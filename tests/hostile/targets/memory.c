@@ -31,7 +31,7 @@ static char *memory_of(int fd, size_t room, const char *what)
 	exit(77);
 }
 
-/* Not to be executed, the kernel says; it holds what looks like a frame. */
+/* The memory is not executable, and holds bytes that look like a frame. */
 static char *secret(void)
 {
 	char *memory =
@@ -52,7 +52,10 @@ static char *huge_copy(const void *code, size_t size)
 	return memory;
 }
 
-/* Faults of a read-only mapping of shared memory are told to a descriptor that nobody reads. */
+/*
+ * The kernel reports faults of a read-only mapping of shared memory to a descriptor that nobody
+ * reads.
+ */
 static char *unanswered(void)
 {
 	struct uffdio_api api = {.api = UFFD_API, .features = UFFD_FEATURE_MISSING_SHMEM};
@@ -75,7 +78,7 @@ static char *unanswered(void)
 	return memory;
 }
 
-/* The rule that the table gives for this place leads into the memory. */
+/* The table's rule for this place leads into the memory. */
 __attribute__((noinline)) static void spin_with_frame(char *frame)
 {
 #if defined(__x86_64__)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * race SECONDS OFFSET A B: maps file A and file B in turn at one place, runs the code at OFFSET
- * there, unmaps it, and after a while starts itself again: all under the sampler's eyes.
+ * race SECONDS OFFSET A B: maps file A and file B in turn at one place, and runs the code at OFFSET
+ * there. After a while race starts itself again. The sampler watches all of it.
  */
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runner OFFSET MS FILE...: for each file a process that maps the whole of it executable and, where
- * it is long enough, calls what is at OFFSET (hex) for so long. Two at a time.
+ * runner OFFSET MS FILE...: starts a process for each file, two at a time. The process maps the
+ * whole file executable and calls the code at OFFSET (hex) for so long, if the file is long enough.
  */
 #include <signal.h>
 #include <sys/wait.h>

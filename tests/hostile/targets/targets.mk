@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Programs that do their worst to a profiler. What is in body.so runs inside damaged files.
+# Programs that do their worst to a profiler. The code of body.so runs inside damaged files.
 
 OUT  ?= build/hostile
 HERE := $(dir $(lastword $(MAKEFILE_LIST)))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lazy binding again and again: each slot of the table of functions is set back to what the dynamic
- * linker found there. Its resolver has its CFA by rbx, which the function it calls saves last.
+ * Lazy binding again and again: each slot of the table of functions gets its first value again. The
+ * resolver's CFA is by rbx, which the function that it calls saves last.
  */
 #include <link.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shapes SECONDS: more frames than a record holds, stubs of the procedure linkage table, and the
- * first and last instructions of functions that realign their stack.
+ * shapes SECONDS: makes more frames than a record holds, and runs stubs of the procedure linkage
+ * table. It also runs the first and last instructions of functions that realign their stack.
  */
 #define _GNU_SOURCE
 #include <stdint.h>
@@ -41,7 +41,7 @@ FUNCTION static void deep(int depth)
 	sink++;
 }
 
-/* With -fno-builtin: so short a function that much of the time goes to its stub. */
+/* The function is so short (-fno-builtin) that much of the time goes to its stub. */
 FUNCTION static void stubs(void)
 {
 	for (int i = 0; i < ROUNDS; i++)
