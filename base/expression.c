@@ -52,15 +52,18 @@ static const char *refuse(const char *text)
 	for (const char *at = text; *at; at++) {
 		const bool repeats = strchr(REPEATS, *at) != NULL;
 		const char *last = last_of(at);
+		unsigned long times = 1;
 
+		if (repeats)
+			times = copies_of(at);
 		if (*at == '\\' && isdigit((unsigned char)at[1]))
 			return "references such as \\1 are not supported";
 		if (repeats && before && strchr(REPEATS "}", before))
 			return "repeats a repeat";
-		if (repeats && copies_of(at) > EXPRESSION_INTERVAL_MAX)
+		if (times > EXPRESSION_INTERVAL_MAX)
 			return "repeats more than 255 times";
-		if (repeats && before == ')')
-			copies *= copies_of(at);
+		if (before == ')' && times > 1)
+			copies *= times;
 		if (copies > EXPRESSION_COPIES_MAX)
 			return "too large with all its repeats";
 		before = *at;

@@ -84,6 +84,7 @@ static void test_expression__limits_length_and_copies(void **state)
 		"(a){33}",
 		"((a{9}){4,}){7}",
 		"((((((x)+)+)+)+)+)+",
+		"(a){0}((((((x)+)+)+)+)+)+",
 		"((((((([[:alpha:]]|[[:digit:]]|.*|a*|b*|c*|d*)+)+)+)+)+)+)x",
 	};
 	static const char *const small[] = {
