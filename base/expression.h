@@ -1,27 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A user's regular expression (POSIX, extended), wherever one is asked for. regcomp() of glibc has
- * a copy of all that + and {m,n} repeat, and of the copies in it (posix/regcomp.c, parse_dup_op()):
- * a few bytes can ask for any memory. Where a repeat is of what may match nothing, it follows every
- * way through all of them: any time. So copies are counted, and such repeats refused, before it
- * sees the expression. References such as \1 are refused, too: with them, a target's name can take
- * any time to compare.
+ * Compiles a regular expression (POSIX, extended) of the user who started the process.
+ *
+ * regcomp() of glibc copies all that + and {m,n} repeat, and the copies in it: a few bytes can ask
+ * for gigabytes. Therefore length and copies are limited, and no repeat may repeat a repeat. The
+ * limits bound memory to about 60 MiB. Some expressions still take seconds: the user who typed one
+ * waits, and keyhole-options, which compiles first, has a limit of CPU time. References such as \1 are
+ * refused, because with a reference one comparison can take any time.
  */
 #ifndef KEYHOLE_BASE_EXPRESSION_H
 #define KEYHOLE_BASE_EXPRESSION_H
 
 #include <regex.h>
 
-#define EXPRESSION_SIZE_MAX  1000 /* characters, groups, operators, with all copies */
-#define EXPRESSION_DEPTH_MAX 16	  /* groups in groups */
+#define EXPRESSION_BYTES_MAX	255
+#define EXPRESSION_INTERVAL_MAX 255 /* the numbers of {m,n} */
+#define EXPRESSION_COPIES_MAX	32  /* the product of all repeats of groups */
 
 /*
- * 0, and *ret_regex is to be released by regfree(), or -EINVAL. flags: of regcomp(), besides
- * REG_EXTENDED and REG_NOSUB.
+ * Flags are of regcomp(), besides REG_EXTENDED and REG_NOSUB. Returns 0 with *ret_regex, which the
+ * caller releases by regfree(), or -EINVAL.
  */
 int expression_compile(regex_t *ret_regex, const char *text, int flags);
 
-/* Why it is refused, valid until the next call; NULL: it is not. */
+/* Returns why the expression is refused, valid until the next call; NULL: it is not refused. */
 const char *expression_problem(const char *text);
 
 #endif

@@ -17,11 +17,11 @@ static const struct {
 	const char *name;
 	void (*put)(FILE *out);
 } parts[] = {
-	{"handed-on", manual_handed_on},    {"formats", manual_formats},
-	{"events", manual_events},	    {"bash-words", bash_words},
-	{"bash-arguments", bash_arguments}, {"zsh-verbs", zsh_verbs},
-	{"zsh-options", zsh_options},	    {"fish-verbs", fish_verbs},
-	{"fish-options", fish_options},
+	{"verbs", manual_verbs},     {"handed-on", manual_handed_on},
+	{"formats", manual_formats}, {"events", manual_events},
+	{"bash-words", bash_words},  {"bash-arguments", bash_arguments},
+	{"zsh-verbs", zsh_verbs},    {"zsh-options", zsh_options},
+	{"fish-verbs", fish_verbs},  {"fish-options", fish_options},
 };
 
 static bool put_part(const char *name)

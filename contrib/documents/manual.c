@@ -76,6 +76,15 @@ void manual_handed_on(FILE *out)
 	fputs(" .\n", out);
 }
 
+void manual_verbs(FILE *out)
+{
+	for (size_t i = 0; i < verb_count; i++) {
+		fprintf(out, ".It Cm %s\n%s\n", verbs[i].name, verbs[i].manual);
+		if (verbs[i].bit)
+			fprintf(out, "See\n.Xr keyhole-%s 1 .\n", verbs[i].name);
+	}
+}
+
 void manual_formats(FILE *out)
 {
 #define F(number, id, name, suffix, help) \

@@ -10,6 +10,7 @@
 /* Writes the items of a list: the verb's own options, without those that it hands on. */
 void manual_options(FILE *out, const struct verb *verb);
 
+void manual_verbs(FILE *out);	  /* the items of a list */
 void manual_handed_on(FILE *out); /* the names of the options that top hands on to record */
 void manual_formats(FILE *out);	  /* the items of a list */
 void manual_events(FILE *out);	  /* names, on one line */

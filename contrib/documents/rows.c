@@ -49,14 +49,31 @@ const struct row rows[] = {
 const size_t row_count = sizeof(rows) / sizeof(rows[0]);
 
 const struct verb verbs[] = {
-	{"record", "profile, and write the profile to a file", RECORD},
-	{"top", "show live what uses the CPUs", TOP},
-	{"why", "where names and stacks of a process come from", WHY},
-	{"report", "show, compare and convert profiles", REPORT},
-	{"symbolize", "add names, lines and inlined functions to a profile", SYMBOLIZE},
-	{"check", "what runs, and how it is confined", CHECK},
-	{"check-config", "what the policy file says", CHECK_CONFIG},
-	{"help", "a summary", 0},
+	{"record", "profile, and write the profile to a file",
+	 "Record a profile, and write it to a file.", RECORD},
+	{"top", "show live what uses the CPUs",
+	 "Show live which functions and processes use the CPUs.", TOP},
+	{"why", "where names and stacks of a process come from",
+	 "Show where names, lines and stacks of a process come from, what they lack, and\n"
+	 "what\n"
+	 "to do about it.",
+	 WHY},
+	{"report", "show, compare and convert profiles",
+	 "Show, compare or convert recorded profiles.", REPORT},
+	{"symbolize", "add names, lines and inlined functions to a profile",
+	 "Add names, source lines and inlined functions to a profile, on any machine.", SYMBOLIZE},
+	{"check", "what runs, and how it is confined",
+	 "Show what this machine offers, which files are installed, and whether every\n"
+	 "process\n"
+	 "of a running keyhole is confined.",
+	 CHECK},
+	{"check-config", "what the policy file says",
+	 "Show what the policy file says, or what is wrong with it.", CHECK_CONFIG},
+	{"help", "a summary",
+	 "Print a summary of the commands and of the options of record, or of the command\n"
+	 "that\n"
+	 "is named.",
+	 0},
 };
 const size_t verb_count = sizeof(verbs) / sizeof(verbs[0]);
 

@@ -29,8 +29,9 @@ struct row {
 
 struct verb {
 	const char *name;
-	const char *help; /* of the completions */
-	uint32_t bit;	  /* in option_row.verbs */
+	const char *help;   /* of the completions */
+	const char *manual; /* of keyhole(1) */
+	uint32_t bit;	    /* in option_row.verbs */
 };
 
 extern const struct row rows[];
