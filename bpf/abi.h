@@ -50,8 +50,9 @@ struct segment {
  *   bits 32-55  offset, signed 24 bit
  *   bits 56-63  flags
  * With save slot 0, the register keeps its value. With k = 1..15, the register is saved at
- * CFA - 8 - 8 * k. In RULE_DRAP and RULE_REALIGN frames, it is saved at rbp + 8 - 8 * k instead: k = 1
- * is the saved rbp, to which rbp itself points. For the other registers k = 1 stands for CFA - 16.
+ * CFA - 8 - 8 * k. In RULE_DRAP and RULE_REALIGN frames, the place is rbp + 8 - 8 * k instead:
+ * k = 1 is the saved rbp, to which rbp itself points. For the other registers k = 1 stands for
+ * CFA - 16.
  * The return address is at CFA - 8 except where the kind says otherwise.
  */
 enum rule_kind {
@@ -132,8 +133,8 @@ _Static_assert(sizeof(struct rule_wide) == 48, "struct rule_wide is six dictiona
  *    sorted by row. The escapes have the index of a row whose rule byte is
  *    ROW_ESCAPE.
  * Row 0 of a chunk is the carry-in: the rule in force at the chunk's start, pc byte 0; first_row[0]
- * is 1. A page without rows of its own takes the row before the page, and so does the part of a page
- * before its first row. A gap in the unwind information is a row with RULE_NONE.
+ * is 1. A page without rows of its own takes the row before the page, and so does the part of a
+ * page before its first row. A gap in the unwind information is a row with RULE_NONE.
  * Dictionary, directory and each chunk lie within one segment.
  */
 #define PAGE_BITS	 8u
@@ -150,8 +151,8 @@ _Static_assert(sizeof(struct rule_wide) == 48, "struct rule_wide is six dictiona
 /* ---- mappings of a process ------------------------------------------------------------------
  *
  * A block has the executable mappings of a process. First come `count` u64 start addresses, sorted,
- * and padding to 64 bytes. Then come `count` struct mapping_entry in the same order. A block is 64-byte aligned and
- * within one segment.
+ * and padding to 64 bytes. Then come `count` struct mapping_entry in the same order. A block is
+ * 64-byte aligned and within one segment.
  */
 #ifndef BLOCK_MAPPINGS_MAX
 #define BLOCK_MAPPINGS_MAX 8191u
@@ -407,7 +408,7 @@ struct generation {
 	u64 mm;	    /* its address space; a task with another mm is in an exec */
 	u64 born;   /* CLOCK_MONOTONIC, ns */
 	u64 family; /* generation of the first ancestor with this program: key of cached rules */
-	u64 base_number; /* fork: the parent, whose mappings hold until the worker publishes others */
+	u64 base_number; /* fork: the parent, whose mappings hold until others are published */
 	u32 base_pid;
 	u32 epoch;  /* of the worker that was told of this process */
 	u64 denied; /* DENIED_* */

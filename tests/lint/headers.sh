@@ -13,9 +13,9 @@ for header in $(tests/lint/sources product | grep '\.h$'); do
 		compile="${CC:-gcc} -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wstrict-prototypes
 			-Wmissing-prototypes -Wundef"
 	fi
-	# Says in its comment that what it needs comes from the includer: an object of new kernels.
+	# A header that has the includer supply its environment compiles as in an object of new kernels.
 	environment=
-	! grep -q 'Needed from the includer' "$header" || environment='#include "bpf/kernel_loop.bpf.h"'
+	! grep -q 'The includer' "$header" || environment='#include "bpf/kernel_loop.bpf.h"'
 	printf '%s\n' "$environment" "#include \"$header\"" |
 		$compile -Werror -Wno-unused -iquote . -iquote "$build" -fsyntax-only -xc - || failed=1
 done

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The start fails closed. A layer may be left off, or --require may insist on a layer that this
- * machine lacks: then the start names the layer, and the sampler never runs.
+ * machine lacks. In both cases the start names the layer, and the sampler never runs.
  */
 #include <errno.h>
 #include <sched.h>
