@@ -50,8 +50,9 @@ struct segment {
  *   bits 32-55  offset, signed 24 bit
  *   bits 56-63  flags
  * With save slot 0, the register keeps its value. With k = 1..15, the register is saved at
- * CFA - 8 - 8 * k. In RULE_DRAP and RULE_REALIGN frames, the place is rbp + 8 - 8 * k instead: k = 1
- * is the saved rbp, to which rbp itself points. For the other registers k = 1 stands for CFA - 16.
+ * CFA - 8 - 8 * k. In RULE_DRAP and RULE_REALIGN frames, the place is rbp + 8 - 8 * k instead:
+ * k = 1 is the saved rbp, to which rbp itself points. For the other registers k = 1 stands for
+ * CFA - 16.
  * The return address is at CFA - 8 except where the kind says otherwise.
  */
 enum rule_kind {

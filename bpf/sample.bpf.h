@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The sampler: filter, kernel part, user part, record. This header is the body of the objects
- * walk_*.bpf.c, which also hold the hooks that follow the life of processes (life.bpf.h). The
- * includer supplies what its kernels offer (kernel_*.bpf.h).
+ * walk_*.bpf.c, which also hold the hooks that follow the life of processes (life.bpf.h).
+ *
+ * The includer supplies what its kernels offer (kernel_*.bpf.h).
  */
 #ifndef KEYHOLE_BPF_SAMPLE_BPF_H
 #define KEYHOLE_BPF_SAMPLE_BPF_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The real broker; the test plays loader and worker. */
+/* The broker as it runs; the test is loader and worker. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/bpf.h>
@@ -18,7 +18,7 @@
 #include "tests/privsep/broker.h"
 #include "tests/privsep/privsep.h"
 
-/* A process of another user with mappings of all kinds, as closed to others as a process can be. */
+/* A process of another user, as hard to look into as can be, with mappings of all kinds. */
 static void be_target(const void *fds)
 {
 	for (const int *fd = fds; *fd >= 0; fd++)
@@ -27,7 +27,7 @@ static void be_target(const void *fds)
 		_exit(1);
 }
 
-/* The process changes its uid last. */
+/* Its uid is the last thing that it changes. */
 static void wait_for_user(pid_t pid)
 {
 	char path[32], line[256];
@@ -46,7 +46,7 @@ static void wait_for_user(pid_t pid)
 	assert_true(changed);
 }
 
-/* Makes a request for the first mapping in a maps file whose line has the text. */
+/* The first mapping of that text in a maps file, as a request. */
 static struct message_object find_mapping(int maps, pid_t pid, const char *text)
 {
 	struct message_object object = {.pid = (uint32_t)pid, .thread = (uint32_t)pid};
@@ -69,7 +69,7 @@ static struct message_object find_mapping(int maps, pid_t pid, const char *text)
 	return object;
 }
 
-/* The target is a fork of this test. */
+/* The target is a fork of ours. */
 static void find_libc(struct stat *ret_status)
 {
 	char line[512], path[256];
@@ -110,9 +110,8 @@ static void check_object(struct child *child, const struct message_object *objec
 }
 
 /*
- * Mappings of several kinds. A deleted file and a memfd are opened again for reading, as programs
- * are. Memory of the kernel is no regular file. Another file and another memfd are open for
- * writing.
+ * A file that is deleted and a memfd, both opened again for reading as programs are, memory of the
+ * kernel that is no regular file, and a file and a memfd that are open for writing.
  */
 struct target {
 	pid_t pid;
@@ -260,7 +259,7 @@ static void test_broker__opens_an_object_once_a_minute(void **state)
 	message_release(&first);
 	child_stop(&child);
 
-	start_broker(&child, map); /* of a new worker */
+	start_broker(&child, map); /* which another worker has */
 	assert_int_equal(ask_object(&child, &object, &first), 0);
 	assert_true(first.fd >= 0);
 	message_release(&first);
@@ -322,7 +321,7 @@ static void test_broker__refuses_without_ending(void **state)
 	close(map);
 }
 
-/* Processes that BPF does not follow, and processes that a rule denies. */
+/* Of whom BPF does not know, and of whom a rule denies. */
 static void test_broker__refuses_denied_processes(void **state)
 {
 	const uint32_t self = (uint32_t)getpid();
@@ -357,7 +356,7 @@ static void *be_thread(void *until)
 	return NULL;
 }
 
-/* A thread of the process serves, because the main thread may have exited. Other threads do not. */
+/* Through a thread of the process: the main one may have exited. Through no other's. */
 static void test_broker__finds_a_process_by_its_threads(void **state)
 {
 	const uint32_t self = (uint32_t)getpid();
@@ -410,7 +409,7 @@ static void test_broker__adds_segments_in_order(void **state)
 	close(fd);
 	child_stop(&child);
 
-	start_broker(&child, map); /* a new broker goes on where the old one ended */
+	start_broker(&child, map); /* another one goes on where that one was */
 	assert_int_equal(ask_segment(&child, 3, &fd), -EINVAL);
 	assert_int_equal(ask_segment(&child, SEGMENT_MAX, &fd), -EINVAL);
 	assert_int_equal(ask_segment(&child, 2, &fd), 0);
@@ -418,13 +417,13 @@ static void test_broker__adds_segments_in_order(void **state)
 	assert_int_equal(ask_segment(&child, 2, &fd), -EINVAL);
 	child_stop(&child);
 
-	start_broker(&child, map); /* or where the worker is, if the last answer was lost */
+	start_broker(&child, map); /* or where the worker is, whose last answer was lost */
 	assert_int_equal(ask_segment(&child, 2, &fd), 0);
 	close(fd);
 	assert_int_equal(ask_segment(&child, 1, &fd), -EINVAL);
 	child_stop(&child);
 
-	start_broker_at(&child, map, 1); /* a new worker puts its own segments in their place */
+	start_broker_at(&child, map, 1); /* another worker has its own in the place of these */
 	assert_int_equal(ask_segment(&child, 3, &fd), -EINVAL);
 	for (uint32_t i = 1; i < 4; i++) {
 		assert_int_equal(ask_segment(&child, i, &fd), 0);
@@ -433,7 +432,7 @@ static void test_broker__adds_segments_in_order(void **state)
 		assert_int_equal(words[SEGMENT_WORDS - 1], 0);
 		munmap(words, SEGMENT_BYTES);
 		close(fd);
-		assert_int_equal(ask_segment(&child, i, &fd), -EINVAL); /* each index only once */
+		assert_int_equal(ask_segment(&child, i, &fd), -EINVAL); /* each once */
 	}
 	child_stop(&child);
 	close(map);

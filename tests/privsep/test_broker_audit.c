@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The broker's audit events. The test plays loader, worker and keyhole-audit. */
+/* What the broker says it did: the test is loader, worker and keyhole-audit. */
 #include <errno.h>
 #include <unistd.h>
 
@@ -52,7 +52,7 @@ static void test_broker__counts_each_operation(void **state)
 	assert_int_equal(ask_segment(&child, 1, &fd), -EINVAL);
 	assert_int_equal(ask_segment(&child, 0, &fd), 0);
 	close(fd);
-	/* each event comes before its answer */
+	/* each is there before its answer is */
 	assert_int_equal(add_reports(&auditor, 0, &sums), -ETIMEDOUT);
 	assert_int_equal(sums.count[MESSAGE_MAPS], 77);
 	assert_int_equal(sums.granted[MESSAGE_MAPS], 70);
@@ -68,7 +68,7 @@ static void test_broker__counts_each_operation(void **state)
 	close(map);
 }
 
-/* A worker that asks too fast: refused requests are in the audit stream too. */
+/* Faster than it may ask: those that are refused for that are counted too. */
 static void test_broker__counts_a_flood(void **state)
 {
 	struct channel auditor;
@@ -91,9 +91,7 @@ static void test_broker__counts_a_flood(void **state)
 	close(map);
 }
 
-/*
- * While keyhole-audit does not read, the broker gives nothing more. Without keyhole-audit it ends.
- */
+/* Nobody reads, so nothing more is given; nobody is there to read, so the broker ends. */
 static void test_broker__gives_nothing_that_is_not_counted(void **state)
 {
 	struct channel auditor;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The time of a request for the worker, from sending to the answer. `make figures` shows the time.
- */
+/* What a request costs the worker, from sending it to the answer; `make figures` shows it. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,7 +12,7 @@
 #include "tests/privsep/privsep.h"
 
 #define TIMES	  300
-#define BOUND_NS  (20 * NS_PER_MS) /* of the median: the broker answers at once */
+#define BOUND_NS  (20 * NS_PER_MS) /* of the median: it answers at once */
 #define FILE_SIZE 4096
 
 struct cost {
@@ -30,7 +28,7 @@ static int compare(const void *a, const void *b)
 	return *first < *second ? -1 : *first > *second;
 }
 
-/* Each request is for a new file, because the broker opens a file once a minute. */
+/* Of files that nobody has asked for yet: each is opened once a minute. */
 static void map_files(struct cost *cost)
 {
 	follow(getppid(), 0); /* for list() */

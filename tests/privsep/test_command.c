@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `record -- CMD`: the process belongs to the user, and inherits nothing of keyhole. */
+/* `record -- CMD`: whose process it is, and that it has nothing of ours. */
 #include "loader/user.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ struct output_of {
 	int status;
 };
 
-/* Runs a script. Returns its status and its standard output. */
+/* What the script prints on standard output and its status. */
 static void run_shell(const char *script, struct output_of *ret_output)
 {
 	char *argv[] = {(char[]){"record"}, (char[]){"--"}, (char[]){"sh"},
@@ -78,7 +78,7 @@ static void test_command__inherits_environment_and_three_descriptors(void **stat
 	close(open_one);
 }
 
-/* The exit status is as in shells. */
+/* As shells put it. */
 static int exit_status(struct command *command)
 {
 	for (int i = 0; i < 500 && command->pid; i++) {

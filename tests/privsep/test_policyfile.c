@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* keyhole-rules as the loader starts it, and the loader's defence against a hijacked one. */
+/* keyhole-rules as the loader starts it, and what the loader takes from one taken over. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -102,7 +102,7 @@ static void test_policyfile__errors_are_no_rules(void **state)
 	assert_int_equal(rules_read("/nonexistent", "record", &rules), EXIT_USAGE);
 }
 
-/* With hidden names, no user may learn which process has a name that an expression matches. */
+/* With names that are hidden, nobody may learn who has one that an expression matches. */
 static void test_policyfile__hidden_names_are_not_asked_for(void **state)
 {
 	static const struct {
@@ -127,7 +127,7 @@ static void test_policyfile__hidden_names_are_not_asked_for(void **state)
 	}
 }
 
-/* Runs as root, like a fork of the loader that could not give up its rights. */
+/* As root, which the loader's fork is when it could not give that up. */
 static void test_policyfile__nothing_is_read_with_rights(void **state)
 {
 	const struct message_reply none = {.error = -ENOENT};
@@ -159,11 +159,11 @@ static void test_policyfile__nothing_is_read_with_rights(void **state)
 	channel_release(&channel);
 }
 
-/* ---- a keyhole-rules that was taken over ----------------------------------------------------- */
+/* ---- one that was taken over ----------------------------------------------------------------- */
 
 static struct message_policy_path bad_path;
 
-/* The loader's end of the channel is in the other process: the channel is all that is in reach. */
+/* The loader's end of the channel is in the other process: this is all that it can reach. */
 static int ask(struct channel *loader, const char *path, struct message *ret_message)
 {
 	snprintf(bad_path.path, sizeof(bad_path.path), "%s", path);
@@ -178,7 +178,7 @@ static int finish(struct channel *loader)
 	return channel_send(loader, MESSAGE_POLICY_KEYS, &keys, sizeof(keys), 0);
 }
 
-/* Returns 0 when the descriptor can be looked at but not read. */
+/* What it is given can be looked at, not read; 0: so it is. */
 static int cannot_read(struct channel *loader)
 {
 	struct message message;

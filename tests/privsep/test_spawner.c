@@ -62,7 +62,7 @@ static void test_spawner__reports_a_killed_child_and_starts_another(void **state
 	for (int i = 0; i < 5; i++) {
 		pid_t before = child.pid;
 
-		child_spawn(&child); /* replaces a child that still runs */
+		child_spawn(&child); /* the one before still runs: it is replaced */
 		assert_int_not_equal(child.pid, before);
 		assert_int_equal(policy_verify(ROLE_BROKER, child.pid, 2), 0);
 		channel_release(&child.loader);
@@ -94,7 +94,7 @@ static void test_spawner__the_worker_comes_first(void **state)
 	}
 }
 
-/* Reads a limit, soft and hard, from /proc/<pid>/limits; -1 is unlimited. */
+/* As /proc/<pid>/limits has it, the soft and the hard one; -1 is unlimited. */
 static void read_limit(pid_t pid, const char *name, long long ret_values[2])
 {
 	char path[40], line[128];
@@ -142,7 +142,7 @@ static void check_limits(const struct child *child, const struct limit *limit)
 	}
 }
 
-/* Looks at the programs themselves, from outside. */
+/* From outside, of the programs themselves. */
 static void test_spawner__each_child_has_its_limits(void **state)
 {
 	(void)state;

@@ -34,9 +34,7 @@ static void expect_refused(const struct program_result *result, const char *who,
 	assert_false(result->file);
 }
 
-/*
- * The sampler exists only for moments. Where a busy machine hid the sampler, nothing was counted.
- */
+/* The sampler is there for moments. Where a busy machine hid it, nothing was counted. */
 static void record_refused(const struct program *program, const char *who, const char *layer)
 {
 	struct program_result result = {.seen = false};
@@ -74,7 +72,7 @@ static void test_start__each_layer_left_off_stops_it(void **state)
 	}
 }
 
-/* By then the loader has its own layers, and judges the layers that its children lack. */
+/* The loader has its layers then, and judges what its children lack. */
 static void test_start__each_layer_that_a_child_leaves_off_stops_it(void **state)
 {
 	static const char *const layers[] = {"limits", "dumpable", "landlock", "seccomp"};
@@ -101,7 +99,7 @@ static void leave_off_alone(enum policy_role role, const char *layer)
 	record_refused(&program, name, layer);
 }
 
-/* One program of four lacks a layer: the layers of the others prove nothing about that program. */
+/* One program of four: none is taken for confined because the others are. */
 static void test_start__one_child_that_leaves_one_off_stops_it(void **state)
 {
 	static const enum policy_layer layers[] = {LAYER_limits, LAYER_dumpable, LAYER_landlock,
@@ -116,7 +114,7 @@ static void test_start__one_child_that_leaves_one_off_stops_it(void **state)
 				leave_off_alone(role, policy_layer_name(layers[i]));
 }
 
-/* ---- a machine that lacks a layer ---------------------------------------------------------- */
+/* ---- a machine that does not have it ------------------------------------------------------- */
 
 struct refusal {
 	int call, error;
@@ -124,7 +122,7 @@ struct refusal {
 	struct scmp_arg_cmp condition;
 };
 
-/* Each missing feature of a machine, with the layers that the loader then names. */
+/* Each with the layers that go with it, as the loader names them. */
 static const struct machine {
 	const char *name;
 	struct refusal refusals[3];

@@ -62,7 +62,7 @@ static int ask(enum target_kind kind, uint64_t key)
 	return target->ask(target, &request);
 }
 
-/* Answers the request that has come. There must be exactly one request. */
+/* Answers the request that has come; there must be exactly one. */
 static void reply(enum message_type wanted, enum message_type type, const void *payload,
 		  size_t size, int fd)
 {
@@ -154,7 +154,7 @@ static void replace(void)
 	broker_replace(broker, fds[1]);
 }
 
-/* The request under way is not sent again; the other requests are. */
+/* What it was doing is not asked again, the rest is. */
 static void test_broker__another_one_goes_on(void **state)
 {
 	const struct message_reply none = {.error = -ESRCH};

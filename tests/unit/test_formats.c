@@ -36,7 +36,7 @@ static const struct row {
 	uint32_t id;
 	const char *empty, *suffix;
 } rows[] = {
-#define F(number, name, suffix) {&format_##name, number, EMPTY_##name, suffix},
+#define F(number, id, name, suffix, help) {&format_##id, number, EMPTY_##id, suffix},
 #include "ipc/formats.def"
 #undef F
 };

@@ -37,7 +37,7 @@ static void test_mounts__layers_on_allowed_file_systems(void **state)
 		"rw,lowerdir+=/var/a,lowerdir+=/var/b,datadir+=/var/c",
 		"rw,lowerdir=/a::/data,metacopy=on",
 		"ro,context=\"system_u:object_r:container_file_t:s0:c1,c2\",lowerdir=/a",
-		/* names that only begin, end or go on like names of mounts */
+		/* names that only begin, end or go on like those of mounts */
 		"rw,lowerdir=/fuses:/a/fuse:/srv/nfs4",
 	};
 
@@ -57,7 +57,7 @@ static void test_mounts__layers_that_may_wait(void **state)
 		"rw,lowerdir=/a,upperdir=/fuse/u",
 		"rw,lowerdir=/a,datadir+=/fuse",
 		"rw,lowerdir=/fuses:/fuse",
-		/* on another overlay; relative names; names that the kernel escaped; no layers */
+		/* on another overlay; names that are not what they look like */
 		"rw,lowerdir=/merged/a",
 		"rw,lowerdir=a:b",
 		"rw,lowerdir=/a\\054b",
@@ -79,14 +79,14 @@ static void test_mounts__who_mounted_it(void **state)
 		"30 21 0:40 / /fuse rw - fuse.sshfs host: rw\n";
 
 	(void)state;
-	/* in a mount namespace of its own */
+	/* in a namespace of its own */
 	assert_int_equal(judge("0:99", "rw,lowerdir=/lower"), -EACCES);
 	assert_int_equal(judge("0:5", "rw,lowerdir=/lower"), -EACCES);
-	/* the first process's root; an overlay on it */
+	/* what all runs on; an overlay on it */
 	assert_int_equal(mounts_overlay("0:50", "rw,lowerdir=l", root), 0);
 	assert_int_equal(mounts_overlay("0:50", "rw,lowerdir=/a", nothing), -EACCES);
 	assert_int_equal(mounts_overlay("0:50", "rw,lowerdir=/a", damaged), -EACCES);
-	/* a line that is no mount hides no mount */
+	/* what is no mount hides none */
 	assert_int_equal(mounts_overlay("0:51", "rw,lowerdir=/fuse/a", between), -EACCES);
 }
 

@@ -128,8 +128,9 @@ static const struct refusal filters[] = {
 	{{"record", "--uid", "1,4294967295"}, "4294967295: not a user id"},
 	{{"record", "--exclude-pid", "1,x"}, "x: not a process id"},
 	{{"record", "--comm", "("}, "record: \\(: .*\\("},
-	{{"record", "--comm", "a{99}{99}"}, "too large"},
-	{{"record", "--comm", "a++++++++++"}, "too large"},
+	{{"record", "--comm", "(a{99}){99}"}, "too large"},
+	{{"record", "--comm", "a{99}{99}"}, "repeats a repeat"},
+	{{"record", "--comm", "a++++++++++"}, "repeats a repeat"},
 	{{"record", "--comm", "(a)\\1"}, "references such as"},
 	{{"record", "--no-kernel", "--no-user"}, "nothing is left"},
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A worker after an earlier worker that wrote anything into all shared memory. */
+/* A worker after another one that wrote what it liked into all that the two share. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,12 +44,12 @@ static void test_restart__nothing_is_believed(void **state)
 		assert_int_equal(rig->slots->slot[i].key, 0);
 	for (size_t i = 0; i < ABI_MAX_CPUS; i++)
 		assert_int_equal(rig->tails.tail[i], RING_START(1));
-	/* the new worker reads neither records nor events of the earlier one */
+	/* neither the records nor the events of the one before */
 	rig_settle(rig);
 	assert_int_equal(read_samples(rig), 0);
 	assert_int_equal(rig->tails.tail[0], RING_START(1));
 	assert_int_equal(rig->consumer, *(uint64_t *)rig->producer);
-	/* the new worker goes on from there */
+	/* and on from there */
 	rig_seen(rig, 5, 100, TEXT, "/dev/null");
 	rig_sample(rig, 5, 100, REASON_end_root, frames, 0, 1);
 	rig_settle(rig);
@@ -59,7 +59,7 @@ static void test_restart__nothing_is_believed(void **state)
 	rig_check_stack(rig, 0, "program+0x100");
 }
 
-/* The first worker must know what happened before its start. */
+/* What came before the first one, it has to know. */
 static void test_restart__first_one_reads_all(void **state)
 {
 	struct rig *rig = *state;
@@ -85,7 +85,7 @@ static void test_restart__what_was_parsed_is_quarantined(void **state)
 	assert_true(journal_has(&journal, &bad));
 	assert_false(journal_has(&journal, &good));
 	assert_false(journal_has(&journal, &none));
-	/* later workers keep the object, until there are too many: then the oldest one goes */
+	/* kept by those that follow, the oldest of too many not */
 	for (uint64_t i = 1; i < JOURNAL_QUARANTINED; i++) {
 		const struct target_identity another = {9, i, 1, 1};
 
@@ -97,7 +97,7 @@ static void test_restart__what_was_parsed_is_quarantined(void **state)
 	journal_take_over(&journal);
 	assert_false(journal_has(&journal, &bad));
 	assert_true(journal_has(&journal, &good));
-	/* an object without a file is not kept; there may be no journal */
+	/* no file: of ourselves, or nothing at all */
 	journal_begin(&journal, &none);
 	journal_take_over(&journal);
 	assert_false(journal_has(&journal, &none));
@@ -119,7 +119,7 @@ static void test_restart__quarantined_is_not_parsed(void **state)
 	parser_keep_journal(rig->parser, NULL);
 }
 
-/* The quarantined file becomes an object without a table, in which samples go on. */
+/* In the place of the file there is an object without a table; samples in it go on. */
 static void test_restart__process_with_a_quarantined_file(void **state)
 {
 	struct rig *rig = *state;
