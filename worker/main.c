@@ -66,7 +66,7 @@ struct worker {
 
 /* ---- start ---- */
 
-/* Returns how many objects may stay open: within the policy's limit and within the inherited one. */
+/* Returns how many objects may stay open: the policy's limit and the inherited one hold. */
 static size_t object_descriptors(void)
 {
 	struct rlimit limit;

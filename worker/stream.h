@@ -29,7 +29,7 @@ void stream_read(struct stream *stream, struct event_ring *events, struct late_n
 /* Applies items up to a time, and none while the stream is behind. True: some items stay for the
  * next call. */
 bool stream_apply(struct stream *stream, struct tracker *tracker, uint64_t until);
-/* True: the last reading found an unfinished event. Those behind it may be older than kept items. */
+/* True: the last reading found an unfinished event. Events behind it may be older than items. */
 bool stream_behind(const struct stream *stream);
 /* Returns the pid of the first EVENT_SEEN, 0: none yet. */
 uint32_t stream_first_seen(const struct stream *stream);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names of kernel functions that BPF programs tell while they sample (bpf/late.bpf.h). The functions
- * are of modules and BPF programs that came after /proc/kallsyms was read. Whoever loads such code
- * chooses its names.
+ * Names of kernel functions that BPF programs tell while they sample (bpf/late.bpf.h). The
+ * functions are of modules and BPF programs that came after /proc/kallsyms was read. The loader of
+ * such code chooses its names.
  */
 #ifndef KEYHOLE_WORKER_KERNEL_LATE_NAMES_H
 #define KEYHOLE_WORKER_KERNEL_LATE_NAMES_H
@@ -18,8 +18,8 @@ struct late_names;
 struct late_names *late_names_new(void); /* NULL: no memory */
 void late_names_free(struct late_names *names);
 
-/* Keeps "function [module]" by id, once. Names beyond the limits and empty names are not kept. Bytes
- * that are not printable become '?'. */
+/* Keeps "function [module]" by id, once. Names beyond the limits and empty names are not kept.
+ * Bytes that are not printable become '?'. */
 void late_names_add(struct late_names *names, uint64_t id, const char *text);
 
 /* Returns the place of an id, from 0, with the number of its module; or -ENOENT. */

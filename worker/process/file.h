@@ -48,7 +48,8 @@ uint64_t file_device(const struct file *file); /* as listed */
 /* True: the target knows no such mapping; the process, or its listing, is out of date. */
 bool file_is_gone(const struct file *file, struct target_process process, uint64_t start,
 		  uint64_t end);
-/* Returns the last object of a file whose mapping is gone, or a failed one; NULL: an answer is due. */
+/* Returns the last object of a file whose mapping is gone, or a failed one. NULL: an answer is
+ * due. */
 struct object *files_last_object(struct files *files, struct file *file, uint64_t now);
 uint64_t files_changes(const struct files *files);
 uint64_t files_put_off(const struct files *files); /* count of files that had to wait */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The journal names the file that a worker is parsing, where the next worker finds it (bpf/abi.h): a
- * file that ended one worker is not parsed again. The name is the file's identity; the maker of a
- * file chooses its build id. A worker that was taken over can name at most JOURNAL_QUARANTINED
+ * The journal names the file that a worker is parsing (bpf/abi.h). The next worker reads it: a file
+ * that ended one worker is not parsed again. The name is the file's identity, because the maker of
+ * a file chooses its build id. A worker that was taken over can name at most JOURNAL_QUARANTINED
  * files that its successors do not parse. NULL is fine everywhere: no journal is kept.
  */
 #ifndef KEYHOLE_WORKER_PROCESS_JOURNAL_H

@@ -10,8 +10,8 @@
 #include "worker/process/tracker_parts.h"
 
 #ifndef LISTING_TEXT_MAX
-/* Bytes: 128 for each of the 65,530 lines of vm.max_map_count. The worker reads no more, because the
- * kernel needs 2.5 ms of one turn for a MB. */
+/* Bytes: 128 for each of the 65,530 lines of vm.max_map_count. The worker reads no more, because
+ * the kernel needs 2.5 ms of one turn for a MB. */
 #define LISTING_TEXT_MAX (8u << 20)
 #endif
 

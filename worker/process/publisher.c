@@ -231,7 +231,7 @@ static int put(struct publisher *publisher, uint32_t pid, uint64_t generation, u
 	}
 	if (slot->key == key && slot->block == value)
 		return 0;
-	/* A walk that finds the old key again after it loaded the block has loaded the old block. */
+	/* A walk that finds the old key again after the block has loaded the old block. */
 	if (slot->key != key)
 		__atomic_store_n(&slot->key, PROCESS_SLOT_GONE, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&slot->block, value, __ATOMIC_RELEASE);
@@ -291,7 +291,7 @@ int publisher_update(struct publisher *publisher, struct process *process, uint6
 		return 0;
 	mappings->dirty |= !mappings->block;
 	r = publisher_build(publisher, mappings, now);
-	/* A block that waits may wait longer; a wrong block must not stay if none may ever follow. */
+	/* A block may wait; a wrong block must not stay if none may ever follow. */
 	refused = r < 0 && r != -EAGAIN;
 	if (refused)
 		once(&process->no_room, &publisher->counts.no_room);

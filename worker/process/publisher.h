@@ -39,8 +39,8 @@ int publisher_publish(struct publisher *publisher, uint32_t pid, uint64_t genera
 void publisher_retract(struct publisher *publisher, uint32_t pid, uint64_t generation);
 
 /*
- * Builds and publishes, for a live process whose mappings are complete. Without room the walk learns
- * that the block lacks something, or that there is none if the old one is wrong. Returns as
+ * Builds and publishes, for a live process whose mappings are complete. Without room the walk
+ * learns that the block lacks something, or that there is none if the old one is wrong. Returns as
  * publisher_build().
  */
 int publisher_update(struct publisher *publisher, struct process *process, uint64_t now);

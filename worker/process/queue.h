@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tasks that wait for the parse thread. Owners have equal shares by the size of files: the next task
- * is the smallest of the owner that has had least. A new owner starts level with the others.
+ * Tasks that wait for the parse thread. Owners have equal shares by the size of files: the next
+ * task is the smallest of the owner that has had least. A new owner starts level with the others.
  */
 #ifndef KEYHOLE_WORKER_PROCESS_QUEUE_H
 #define KEYHOLE_WORKER_PROCESS_QUEUE_H

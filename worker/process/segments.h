@@ -28,7 +28,7 @@ int segments_attach(struct segments *segments, struct segment *memory);
 
 /*
  * Allocates words. 0 with a global word number, a multiple of SEGMENTS_ALIGN. -EAGAIN: try again
- * when segments_generation() has changed. -ENOSPC: the ceiling is reached. Else -E2BIG, -ENOMEM.
+ * when segments_generation() has changed. -ENOSPC: the ceiling is reached. Also -E2BIG, -ENOMEM.
  */
 int segments_alloc(struct segments *segments, uint32_t words, uint32_t *ret_word);
 /*

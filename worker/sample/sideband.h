@@ -47,7 +47,7 @@ void sideband_init(struct sideband *sideband, void *page, const void *data, uint
 /* Skips the records of an earlier reader. */
 void sideband_skip(struct sideband *sideband);
 /* Takes the next record of interest. False: there is none, or it came after the first call of this
- * series, so that a flood of the ring does not keep its reader. */
+ * series. A flood of the ring must not keep its reader. */
 bool sideband_next(struct sideband *sideband, struct sideband_record *ret_record);
 
 /* Parses one record with its head. 1: of interest, 0: not, or -EBADMSG. */
