@@ -10,9 +10,9 @@
 #include "base/memory_file.h"
 #include "worker/session.h"
 
-#define NAMES_GAP   (20 * NS_PER_MS) /* for turns, while a window waits for its names */
+#define NAMES_GAP   (20 * NS_PER_MS) /* left to turns while a window waits for names */
 #define FILE_NAME   "keyhole-profile"
-#define NAMES_TRIES 8 /* then what has none yet is shown by its offset */
+#define NAMES_TRIES 8 /* then an address without a name keeps its offset */
 
 void delivery_init(struct delivery *delivery, struct session *session)
 {
@@ -25,10 +25,12 @@ static int seal(int fd)
 {
 	const int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
 
-	return fcntl(fd, F_ADD_SEALS, seals) < 0 ? -errno : 0;
+	if (fcntl(fd, F_ADD_SEALS, seals) < 0)
+		return -errno;
+	return 0;
 }
 
-/* Where the exporter is gone, it waits for another one. A window may have nothing to say. */
+/* Sends a file; without an exporter (-EPIPE) the file waits for the next one. */
 static int send_file(struct delivery *delivery, enum message_type type, int fd)
 {
 	off_t bytes = lseek(fd, 0, SEEK_END);
@@ -37,11 +39,13 @@ static int send_file(struct delivery *delivery, enum message_type type, int fd)
 
 	if (bytes < 0)
 		return -errno;
-	if (type == MESSAGE_WINDOW && bytes == 0)
+	if (type == MESSAGE_WINDOW && bytes == 0) /* the window has nothing to say */
 		return 0;
 	r = channel_send(&delivery->exporter, type, &message, sizeof(message), fd);
 	delivery->is_writing = r == 0 && type == MESSAGE_WINDOW;
-	return r == -EPIPE ? 0 : r;
+	if (r == -EPIPE)
+		return 0;
+	return r;
 }
 
 /* ---- the profile ---- */
@@ -51,15 +55,22 @@ int delivery_connect(struct delivery *delivery, int fd)
 	channel_release(&delivery->exporter);
 	channel_init(&delivery->exporter, fd, PARTY_WORKER, PARTY_EXPORTER);
 	delivery->exporter.phase = PHASE_RUN;
-	return delivery->profile < 0 ? 0 : send_file(delivery, MESSAGE_PROFILE, delivery->profile);
+	if (delivery->profile < 0)
+		return 0;
+	return send_file(delivery, MESSAGE_PROFILE, delivery->profile);
 }
 
 int delivery_profile(struct delivery *delivery, const struct message_stop *stop)
 {
 	guard_fd int fd = memory_file(FILE_NAME);
-	int r = fd < 0 ? fd : session_render(delivery->session, stop, fd);
+	int r;
 
-	r = r < 0 ? r : seal(fd);
+	if (fd < 0)
+		return fd;
+	r = session_render(delivery->session, stop, fd);
+	if (r < 0)
+		return r;
+	r = seal(fd);
 	if (r < 0)
 		return r;
 	delivery->profile = take_fd(&fd);
@@ -71,14 +82,21 @@ int delivery_profile(struct delivery *delivery, const struct message_stop *stop)
 static int send_window(struct delivery *delivery)
 {
 	guard_fd int fd = memory_file(FILE_NAME);
-	int r = fd < 0 ? fd : session_render_window(delivery->session, fd);
+	int r;
 
-	r = r < 0 ? r : seal(fd);
-	delivery->sent += r == 0;
-	return r < 0 ? r : send_file(delivery, MESSAGE_WINDOW, fd);
+	if (fd < 0)
+		return fd;
+	r = session_render_window(delivery->session, fd);
+	if (r < 0)
+		return r;
+	r = seal(fd);
+	if (r < 0)
+		return r;
+	delivery->sent++;
+	return send_file(delivery, MESSAGE_WINDOW, fd);
 }
 
-/* So that windows do not drift; a timer may be a little early. */
+/* Windows end at multiples of a time, so that they do not drift; a timer may be a bit early. */
 static uint64_t time_to_next(struct delivery *delivery)
 {
 	const uint64_t now = time_now();
@@ -96,7 +114,7 @@ uint64_t delivery_start_windows(struct delivery *delivery, uint64_t every)
 	return time_to_next(delivery);
 }
 
-/* 1: all that was sent; 0: not yet, or its exporter is gone. */
+/* 1: the exporter has written everything; 0: not yet, or the exporter is gone. */
 static int is_written(struct delivery *delivery)
 {
 	struct message message;
@@ -125,7 +143,8 @@ int delivery_window(struct delivery *delivery, uint64_t *ret_wait)
 		*ret_wait = NAMES_GAP;
 		return 0;
 	}
-	r = r < 0 ? r : send_window(delivery);
+	if (r >= 0)
+		r = send_window(delivery);
 	*ret_wait = time_to_next(delivery);
 	return r;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the exporter gets: the finished profile, and before it the windows of a stream. */
+/* Gives the exporter the windows of a stream, and the finished profile. */
 #ifndef KEYHOLE_WORKER_DELIVERY_H
 #define KEYHOLE_WORKER_DELIVERY_H
 
@@ -12,30 +12,30 @@
 struct session;
 
 struct delivery {
-	struct channel exporter; /* its phase is the owner's */
+	struct channel exporter; /* the owner sets its phase */
 	struct session *session; /* borrowed */
-	int profile;		 /* once it is made, or -1 */
+	int profile;		 /* a descriptor, or -1: not made yet */
 	bool is_writing;	 /* a window was sent, and is not written yet */
-	unsigned int tries;	 /* at the names of the window that is due */
+	unsigned int tries;	 /* to name the window that is due */
 	uint64_t every, due;	 /* ns; due: when the next window ends */
-	uint64_t sent, joined; /* windows; joined: to the next, as the one before was not written */
+	uint64_t sent, joined;	 /* windows; joined: to the next one */
 };
 
 void delivery_init(struct delivery *delivery, struct session *session);
 
-/* To an exporter, which may be in place of one that has ended. 0 or a negative errno. */
+/* Connects to an exporter, the first one or its successor. 0 or a negative errno. */
 int delivery_connect(struct delivery *delivery, int fd);
 
-/* The first window ends after this many ns. Returns the time in ns to the call that follows. */
+/* Ends a window every so many ns. Returns the ns until the next call is due. */
 uint64_t delivery_start_windows(struct delivery *delivery, uint64_t every);
 
 /*
- * When that time has passed: a window, or some of the names that it waits for, as no turn of the
- * session must be late. 0 and the time to the next call, or a negative errno.
+ * Makes and sends a window when it is due. A call makes only some of the names, because no turn of
+ * the session must be late. 0 with the ns until the next call is due, or a negative errno.
  */
 int delivery_window(struct delivery *delivery, uint64_t *ret_wait);
 
-/* The finished profile. 0 or a negative errno. */
+/* Sends the finished profile. 0 or a negative errno. */
 int delivery_profile(struct delivery *delivery, const struct message_stop *stop);
 
 #endif

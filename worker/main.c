@@ -41,7 +41,7 @@
 #define OBJECT_DESCRIPTORS_MAX 4096
 #endif
 #ifndef DESCRIPTORS_OWN
-#define DESCRIPTORS_OWN 64 /* what is left for anything but objects */
+#define DESCRIPTORS_OWN 64 /* kept for descriptors other than objects */
 #endif
 
 struct worker {
@@ -55,18 +55,18 @@ struct worker {
 	struct event_base *base;
 	struct event *timer;
 	struct event *windows; /* of a stream, or NULL */
-	struct event *answers; /* of the broker; one-shot like the wakers, NULL: there is none */
+	struct event *answers; /* of the broker, one-shot; NULL: there is no broker */
 	struct event **wakers; /* one-shot: added again by the next turn */
 	size_t waker_count;
 	uint64_t last_turn, last_progress;
-	uint64_t longest; /* ns that one event took, until the end was asked for */
+	uint64_t longest; /* ns of one event, before the finish */
 	size_t descriptors;
 	int result;
 };
 
 /* ---- start ---- */
 
-/* Returns how many objects may stay open: within the policy's limit and within the inherited one. */
+/* Returns how many objects may stay open: the policy's limit and the inherited one hold. */
 static size_t object_descriptors(void)
 {
 	struct rlimit limit;

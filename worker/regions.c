@@ -52,7 +52,7 @@ static int map(int fd, size_t bytes, int protection, size_t offset, void **ret_m
 	return 0;
 }
 
-/* A worker before this one may have written records there, of this one's positions even. */
+/* An earlier worker may have written records there, even at the positions of this worker. */
 static int clear(int fd, size_t bytes)
 {
 	void *memory = NULL;
@@ -68,10 +68,14 @@ static int clear(int fd, size_t bytes)
 static int add_rings(struct regions *regions, uint32_t index, int *fd)
 {
 	size_t bytes = (size_t)regions->config.cpus * regions->config.ring_bytes;
-	int r = regions->config.epoch > 0 ? clear(*fd, bytes) : 0;
+	int r = 0;
 
 	(void)index;
-	return r < 0 ? r : map(*fd, bytes, PROT_READ, 0, &regions->rings);
+	if (regions->config.epoch > 0)
+		r = clear(*fd, bytes);
+	if (r < 0)
+		return r;
+	return map(*fd, bytes, PROT_READ, 0, &regions->rings);
 }
 
 static int add_tails(struct regions *regions, uint32_t index, int *fd)
@@ -103,7 +107,9 @@ static int add_events(struct regions *regions, uint32_t index, int *fd)
 	if (r == 0)
 		r = map(*fd, regions->page + 2 * (size_t)EVENT_RING_BYTES, PROT_READ, regions->page,
 			&regions->event_producer);
-	return r < 0 ? r : keep(fd, &regions->event_fd);
+	if (r < 0)
+		return r;
+	return keep(fd, &regions->event_fd);
 }
 
 static int add_segment(struct regions *regions, uint32_t index, int *fd)
@@ -187,7 +193,9 @@ int regions_complete(const struct regions *regions)
 			regions->exporter_fd >= 0 &&
 			regions->segment_count == regions->config.segments;
 
-	return complete ? 0 : -ENODATA;
+	if (!complete)
+		return -ENODATA;
+	return 0;
 }
 
 void regions_describe(const struct regions *regions, struct session_parts *parts)

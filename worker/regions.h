@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The memory the loader's descriptors stand for, mapped; the descriptors that must stay open. */
+/* Maps the memory behind the loader's descriptors, and keeps those that must stay open. */
 #ifndef KEYHOLE_WORKER_REGIONS_H
 #define KEYHOLE_WORKER_REGIONS_H
 
@@ -16,22 +16,22 @@ struct regions {
 	struct message_config config;
 	size_t page;
 	void *rings, *tails, *processes, *event_consumer, *event_producer;
-	void **segments; /* in order; go to the session */
+	void **segments; /* in order; the session takes them */
 	uint32_t segment_count;
 	struct sideband *sidebands;
-	int *sideband_fds; /* owned, to be waited for; as is event_fd */
+	int *sideband_fds; /* owned; the event loop waits for them and for event_fd */
 	size_t sideband_count;
 	int event_fd, symbols_fd, broker_fd, exporter_fd, debug_fd; /* owned; -1: not given */
 };
 
 void regions_init(struct regions *regions, size_t page);
-/* Before any descriptor. 0, -EINVAL or -ENOMEM. */
+/* Comes before any descriptor. 0, -EINVAL or -ENOMEM. */
 int regions_configure(struct regions *regions, const struct message_config *config);
 /* Takes fd in any case. 0 or a negative errno. */
 int regions_add(struct regions *regions, const struct message_descriptor *descriptor, int fd);
-/* -ENODATA when something is missing. */
+/* Checks that nothing is missing. 0 or -ENODATA. */
 int regions_complete(const struct regions *regions);
-/* Fills in what is mapped. */
+/* Fills in the mapped memory. */
 void regions_describe(const struct regions *regions, struct session_parts *parts);
 int regions_give_segments(struct regions *regions, struct session *session);
 

@@ -31,7 +31,7 @@
 
 _Static_assert(REASON_COUNT <= SUMMARY_REASONS, "the summary has room for all reasons");
 
-#define FIRST_RECORD_BYTES 1024 /* a guess, until records were seen */
+#define FIRST_RECORD_BYTES 1024 /* a guess for the first turn */
 #define INTERVAL_MIN	   (2ull * 1000 * 1000)
 
 struct session {
@@ -50,7 +50,7 @@ struct session {
 	struct stream *stream;
 	struct late_names *late_names;
 	struct redact redact;
-	uint64_t turn, last, fullest; /* fullest: bytes of the ring that had most */
+	uint64_t turn, last, fullest; /* fullest: bytes that a ring had at most */
 	uint64_t interval;
 	struct symbol_cache *cache;
 };

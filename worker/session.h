@@ -68,7 +68,7 @@ int session_finish(struct session *session);
 /* Writes the finished profile to fd; of a stream, the last window. 0 or a negative errno. */
 int session_render(const struct session *session, const struct message_stop *stop, int fd);
 
-/* Of a stream, between turns: makes some of the missing names. 0, 1: there are more, or -ENOMEM. */
+/* Makes some of a stream's missing names, between turns. 0, 1: there are more, or -ENOMEM. */
 int session_name_some(struct session *session);
 /*
  * After that: writes the samples since the last window to fd, and begins another window. fd stays

@@ -21,7 +21,7 @@ struct item {
 	};
 };
 
-/* An event is finished within some hundred ns, but where its CPU was interrupted or taken away. */
+/* A CPU finishes an event within some hundred ns, unless it was interrupted or taken away. */
 #define EVENT_TRIES 1000
 
 struct stream {
@@ -39,7 +39,7 @@ struct stream *stream_new(void)
 	return calloc(1, sizeof(struct stream));
 }
 
-/* Freed memory keeps its bytes, and this may be of a program that is denied. */
+/* Freed memory keeps its bytes, and these may be of a program that is denied. */
 static void forget(struct item *item)
 {
 	if (item->text)
@@ -134,13 +134,20 @@ void stream_read(struct stream *stream, struct event_ring *events, struct late_n
 			add_record(stream, &record);
 }
 
-/* At one moment: EVENT_DENIED is told before the records that it is about, and the side-band before
- * what another event makes of it. */
+/* Orders items of one moment: EVENT_DENIED comes before the records of the denied program, and the
+ * side-band before other events. */
 static int rank(const struct item *item)
 {
 	if (!item->is_event)
 		return 1;
-	return item->event.kind == EVENT_DENIED ? 0 : 2;
+	if (item->event.kind == EVENT_DENIED)
+		return 0;
+	return 2;
+}
+
+static int compare(uint64_t left, uint64_t right)
+{
+	return (left > right) - (left < right);
 }
 
 static int by_time(const void *a, const void *b)
@@ -148,10 +155,10 @@ static int by_time(const void *a, const void *b)
 	const struct item *left = a, *right = b;
 
 	if (left->time != right->time)
-		return left->time < right->time ? -1 : 1;
+		return compare(left->time, right->time);
 	if (rank(left) != rank(right))
 		return rank(left) - rank(right);
-	return left->order < right->order ? -1 : left->order > right->order;
+	return compare(left->order, right->order);
 }
 
 static void apply_mmap(struct tracker *tracker, const struct item *item)
@@ -202,7 +209,7 @@ bool stream_apply(struct stream *stream, struct tracker *tracker, uint64_t until
 
 	if (stream->behind)
 		return true;
-	/* as if the kernel had lost them */
+	/* dropped records count as if the kernel had lost them */
 	if (stream->dropped > 0)
 		tracker_lost(tracker, stream->dropped);
 	stream->dropped = 0;

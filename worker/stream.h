@@ -19,19 +19,19 @@ struct tracker;
 struct stream *stream_new(void);	 /* NULL: no memory */
 void stream_free(struct stream *stream); /* NULL is fine */
 
-/* To the end of all: events until now were another reader's, and without them nothing says which
+/* Skips everything so far. An earlier worker read those events, and without them nothing says which
  * programs in the side-band are denied. */
 void stream_skip(void *consumer, const void *producer, struct sideband *sidebands, size_t count);
-/* Reads everything that is there: first events, so that what the side-band says before is read.
- * Names are kept at once. */
+/* Reads everything: events first, so that the side-band before each event is read as well. Keeps
+ * names at once. */
 void stream_read(struct stream *stream, struct event_ring *events, struct late_names *names,
 		 struct sideband *sidebands, size_t count);
-/* Applies what happened up to a time, and nothing while the stream is behind. True: something is
- * kept for the next call. */
+/* Applies items up to a time, and none while the stream is behind. True: some items stay for the
+ * next call. */
 bool stream_apply(struct stream *stream, struct tracker *tracker, uint64_t until);
-/* The last reading found an event unfinished: those behind it may be older than what is kept. */
+/* True: the last reading found an unfinished event. Events behind it may be older than items. */
 bool stream_behind(const struct stream *stream);
-/* The process that the first EVENT_SEEN told of, 0: none yet. */
+/* Returns the pid of the first EVENT_SEEN, 0: none yet. */
 uint32_t stream_first_seen(const struct stream *stream);
 
 #endif

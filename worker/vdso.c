@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-/* The kernel's bytes, not a target's: they are believed. */
+/* The kernel made these bytes, so that they need no check. */
 const void *vdso_image(size_t *ret_bytes)
 {
 	const unsigned char *base = (const unsigned char *)getauxval(AT_SYSINFO_EHDR);
@@ -17,7 +17,7 @@ const void *vdso_image(size_t *ret_bytes)
 	if (!base || memcmp(head->e_ident, ELFMAG, SELFMAG) != 0)
 		return NULL;
 	programs = (const Elf64_Phdr *)(base + head->e_phoff);
-	/* The section headers, which names need, are the last part of the image. */
+	/* The section headers are the last part of the image; names need them. */
 	bytes = head->e_shoff + (size_t)head->e_shnum * head->e_shentsize;
 	for (unsigned int i = 0; i < head->e_phnum; i++)
 		if (programs[i].p_type == PT_LOAD &&

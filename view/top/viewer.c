@@ -45,11 +45,11 @@ struct viewer {
 	struct members *members;
 	struct messages messages;
 	struct event_base *base;
-	struct event *watch[WATCHES]; /* of the interactive viewer all, else not WATCH_KEYS */
+	struct event *watch[WATCHES]; /* WATCH_KEYS of the interactive viewer alone */
 	int signals;		      /* a signalfd */
 	bool interactive, dirty;
 	unsigned int updates;
-	uint64_t shown_ns; /* batch: what has been printed */
+	uint64_t shown_ns; /* batch: time of the last table */
 	int result;	   /* VIEWER_*, or RUNNING */
 };
 
@@ -269,7 +269,7 @@ static int watch(struct viewer *viewer, enum watch watch, int fd)
 	return 0;
 }
 
-/* The viewer reads signals from a descriptor: the loop's own way needs a handler for each. */
+/* The viewer reads signals from a descriptor. libevent's own way installs handlers and a pipe. */
 static int open_signals(struct viewer *viewer)
 {
 	static const int signals[] = {SIGWINCH, SIGCONT, SIGINT, SIGTERM, SIGHUP, SIGQUIT};

@@ -21,7 +21,7 @@ struct range_name {
 struct kernel_symbols {
 	struct ksyms_file_head head;
 	struct range_name *ranges;
-	struct ksyms_file_symbol *symbols; /* one per place: the best known of its names */
+	struct ksyms_file_symbol *symbols; /* one per place, with the best of its names */
 	size_t count;
 	char *names;
 };
@@ -81,7 +81,9 @@ static int kernel_symbols_names(struct kernel_symbols *symbols, int fd)
 	if (r < 0)
 		return r;
 	symbols->names[head->name_bytes] = '\0';
-	return head->name_bytes > 0 && symbols->names[head->name_bytes - 1] != '\0' ? -EBADMSG : 0;
+	if (head->name_bytes > 0 && symbols->names[head->name_bytes - 1] != '\0')
+		return -EBADMSG;
+	return 0;
 }
 
 static int kernel_symbols_range_names(struct kernel_symbols *symbols)
@@ -249,5 +251,7 @@ const char *kernel_symbols_find(const struct kernel_symbols *symbols, uint32_t r
 
 const char *kernel_symbols_range(const struct kernel_symbols *symbols, uint32_t range)
 {
-	return range < symbols->head.ranges ? symbols->ranges[range].text : NULL;
+	if (range >= symbols->head.ranges)
+		return NULL;
+	return symbols->ranges[range].text;
 }

@@ -47,17 +47,22 @@ static void copy_printable(char *to, const char *text)
 	to[i] = '\0';
 }
 
-/* Cuts " [module]" off; returns "[module]", which a name that was cut may have lost. */
+/* Cuts " [module]" off and returns "[module]"; a name that the kernel cut may lack that part. */
 static const char *split(char *text)
 {
 	char *module = strstr(text, " [");
 	const size_t length = strlen(text);
 	const bool whole = text[length - 1] == ']', cut = !whole && length == LATE_NAME_BYTES - 1;
 
-	if (!module || module == text || (!whole && !cut))
-		return cut ? "[kernel unknown]" : "[kernel]";
-	*module = '\0';
-	return cut ? "[kernel unknown]" : module + 1;
+	if (module && module != text && (whole || cut))
+		*module = '\0';
+	else
+		module = NULL;
+	if (cut)
+		return "[kernel unknown]";
+	if (!module)
+		return "[kernel]";
+	return module + 1;
 }
 
 static int module_number(struct late_names *names, const char *module)
@@ -102,10 +107,14 @@ int late_names_find(const struct late_names *names, uint32_t id, uint32_t *ret_m
 
 const char *late_names_function(const struct late_names *names, uint64_t place)
 {
-	return place < names->count ? names->names[place].text : NULL;
+	if (place >= names->count)
+		return NULL;
+	return names->names[place].text;
 }
 
 const char *late_names_module(const struct late_names *names, uint32_t module)
 {
-	return module < names->module_count ? names->modules[module] : NULL;
+	if (module >= names->module_count)
+		return NULL;
+	return names->modules[module];
 }

@@ -13,12 +13,12 @@
 #include "worker/target/target.h"
 
 #define FILE_STALE_MAX 3
-/* Asked for at a time, for a process: the broker answers one after the other, those of all. */
+/* Open questions about files of one process: the broker answers one question at a time. */
 #define FILES_ASKED_MAX 2
 
 enum file_state {
 	FILE_UNKNOWN,
-	FILE_VERIFYING, /* asked whether it still is its object */
+	FILE_VERIFYING, /* asked whether the object is still the same */
 	FILE_OPENING,	/* asked for a descriptor */
 	FILE_KNOWN,
 	FILE_FAILED,
@@ -32,17 +32,17 @@ struct file {
 	enum file_state state;
 	struct object *object;
 	uint64_t verified, asked; /* times */
-	uint64_t replaced;	  /* the last time it was an earlier object */
+	uint64_t replaced;	  /* the last time that the file was an earlier object */
 	unsigned int stale;	  /* answers in a row that were another file's */
-	bool foreign; /* answered by another device: true for the process it was asked through */
-	bool gone;    /* the mapping it was asked through last */
-	/* a broker hung or ended with it, and one bad file costs one of them: not asked for again,
-	 * and what it was known for stays */
+	bool foreign;		  /* another device answered, for the asking process alone */
+	bool gone;		  /* the mapping of the last question is gone */
+	/* A broker hung or ended with the file. One bad file costs one broker: nobody asks again,
+	 * and the object stays. */
 	bool quarantined;
-	struct target_process process; /* the mapping it is asked through */
+	struct target_process process; /* with start and end: the mapping of the question */
 	uint64_t start, end;
 	bool put_off;
-	uint64_t waited; /* when it was wanted last and could not be asked for yet */
+	uint64_t waited; /* the last time that a question had to wait */
 	bool marked;
 };
 
@@ -50,7 +50,7 @@ struct files {
 	struct objects *objects;
 	struct target *target;
 	struct map *by_listing, *by_number;
-	struct map *own_devices; /* whose files are answered as they are listed */
+	struct map *own_devices; /* that answer the numbers that they list */
 	struct map *opening_for; /* counts of processes */
 	uint64_t numbers, changes, replaced, put_off;
 	size_t opening;
@@ -172,7 +172,7 @@ struct file *files_get(struct files *files, uint64_t device, uint64_t inode, uin
 	return file;
 }
 
-/* With the broker. */
+/* Returns true when the broker was lost with the question. */
 static bool is_lost(int error)
 {
 	return error == -ETIMEDOUT || error == -EPIPE;
@@ -204,9 +204,9 @@ static void file_know(struct files *files, struct file *file, struct object *obj
 }
 
 /*
- * The mapping may have been replaced between listing and answer. Where the file system answers as
- * it lists, both numbers must agree; a stacked one answers others, but never those of a device
- * whose own files are known to be answered truly.
+ * Returns false when the answer is about another file: the mapping may have been replaced since the
+ * listing. A plain file system answers the numbers that it lists. A stacked one answers other
+ * numbers, but never those of a device that is known to be plain.
  */
 static bool plausible(struct files *files, const struct file *file,
 		      const struct target_identity *identity)
@@ -221,16 +221,16 @@ static bool plausible(struct files *files, const struct file *file,
 
 static void ask(struct files *files, struct file *file, bool want_fd);
 
-/* The mapping it was asked through is gone, which says nothing of the file: another may ask. */
+/* Returns true when the mapping is gone. Nothing is known of the file: another mapping may ask. */
 static bool mapping_gone(struct file *file, int error)
 {
-	/* Something else is there now, unless its file system always answers others. */
+	/* Another file is mapped there now, unless the file system always answers others. */
 	if (error == -ESTALE)
 		return ++file->stale < FILE_STALE_MAX;
 	return error == -ESRCH || error == -ENOENT;
 }
 
-/* The kernel's inode generation vouches for the inode; without it the next one asks again. */
+/* The kernel's inode generation vouches for the inode; without one the next mapping asks again. */
 static void asker_gone(struct files *files, struct file *file)
 {
 	bool known = file->object && file->object->state != OBJECT_FAILED;
@@ -238,11 +238,15 @@ static void asker_gone(struct files *files, struct file *file)
 	file->gone = true;
 	if (known && file->generation != 0)
 		file->verified = file->asked;
-	set_state(file, known ? FILE_KNOWN : FILE_UNKNOWN);
+	if (known)
+		set_state(file, FILE_KNOWN);
+	else
+		set_state(file, FILE_UNKNOWN);
 	files->changes++;
 }
 
-/* Another process's file may have the numbers of a foreign one. */
+/* Keeps the object of a file with which a broker was lost. A foreign file fails instead, because
+ * the file of another process may have the same numbers. */
 static bool keep_unverified(struct files *files, struct file *file, int error)
 {
 	if (!is_lost(error) || file->foreign)
@@ -273,8 +277,8 @@ static void count_opening(struct files *files, const struct file *file, int more
 	tally_add(files->opening_for, file->process.pid, more);
 }
 
-/* It is not given again for a minute, and may be what others wait for: who swaps mappings at the
- * right moment must not take a library from them. */
+/* Keeps the object of an answer about another file. The broker gives no file twice in a minute, so
+ * that a process that swaps mappings could take a library from others. */
 static void keep_other(struct files *files, struct target_reply *reply, uint32_t pid)
 {
 	if (reply->fd >= 0 && !objects_find(files->objects, &reply->identity))
@@ -298,7 +302,7 @@ static void on_opened(struct files *files, struct file *file, struct target_repl
 		return;
 	}
 	object = objects_find(files->objects, &reply->identity);
-	/* Opened within the last minute, but forgotten since: by and by. */
+	/* Opened within the last minute, but forgotten since: a later question gets it. */
 	if (!object && reply->fd < 0) {
 		asker_gone(files, file);
 		return;
@@ -348,7 +352,7 @@ static void ask(struct files *files, struct file *file, bool want_fd)
 	r = files->target->ask(files->target, &request);
 	if (r == 0 && want_fd)
 		count_opening(files, file, 1);
-	/* with the next answer there is room for it */
+	/* the next answer makes room for the question */
 	if (r == -EAGAIN)
 		set_state(file, want_fd ? FILE_UNKNOWN : FILE_KNOWN);
 	else if (r < 0)
@@ -363,8 +367,8 @@ static bool is_fresh(const struct file *file, uint32_t pid, uint64_t now)
 	return file->object && now - file->verified < FILE_TRUSTED_FOR;
 }
 
-/* Who has many of its own may not have all: as many as are left for others at most, so that
- * something is left for whoever comes next. */
+/* A process with many files gets at most as many places as it leaves to others, so that each
+ * newcomer finds some. */
 static bool is_within_limits(const struct files *files, uint32_t pid)
 {
 	size_t all = files->opening + objects_parsing(files->objects);
@@ -386,25 +390,34 @@ static bool may_open(struct files *files, struct file *file, uint32_t pid)
 	return within;
 }
 
+static struct object *object_if(const struct file *file, bool usable)
+{
+	if (!usable)
+		return NULL;
+	return file->object;
+}
+
 struct object *files_object(struct files *files, struct file *file, struct target_process process,
 			    uint64_t start, uint64_t end, uint64_t now)
 {
 	bool fresh = is_fresh(file, process.pid, now);
 
-	if (file->state == FILE_VERIFYING || file->state == FILE_OPENING)
-		return fresh && file->state == FILE_VERIFYING ? file->object : NULL;
+	if (file->state == FILE_OPENING)
+		return NULL;
+	if (file->state == FILE_VERIFYING)
+		return object_if(file, fresh);
 	if (file->quarantined && (file->state == FILE_FAILED || file->state == FILE_KNOWN))
 		return file->object;
 	if (fresh && (file->state == FILE_FAILED ||
 		      (file->state == FILE_KNOWN && now - file->verified < FILE_VERIFIED_FOR)))
 		return file->object;
-	/* not again and again through a mapping that is no more */
+	/* A mapping that is gone answers no better the second time. */
 	if (file_is_gone(file, process, start, end) && now - file->asked < FILE_RETRY_AFTER)
-		return file->state == FILE_KNOWN ? file->object : NULL;
-	/* When one of them is done, files_changes() or objects_changes() tell. */
+		return object_if(file, file->state == FILE_KNOWN);
+	/* files_changes() or objects_changes() tell when a place is free. */
 	if (file->state != FILE_KNOWN && !may_open(files, file, process.pid)) {
 		file->waited = now;
-		return file->state == FILE_FAILED ? file->object : NULL;
+		return object_if(file, file->state == FILE_FAILED);
 	}
 	file->gone = false;
 	file->process = process;
@@ -412,10 +425,10 @@ struct object *files_object(struct files *files, struct file *file, struct targe
 	file->end = end;
 	file->asked = now;
 	ask(files, file, file->state != FILE_KNOWN);
-	/* A known one is in use while that is being found out: see file_replaces(). */
+	/* A known object stays in use during the check: see file_replaces(). */
 	if (fresh && (file->state == FILE_VERIFYING || file->state == FILE_KNOWN))
 		return file->object;
-	return file->state == FILE_FAILED ? file->object : NULL;
+	return object_if(file, file->state == FILE_FAILED);
 }
 
 bool file_is_gone(const struct file *file, struct target_process process, uint64_t start,
@@ -434,7 +447,7 @@ struct object *files_last_object(struct files *files, struct file *file, uint64_
 {
 	if (file->state == FILE_VERIFYING || file->state == FILE_OPENING)
 		return NULL;
-	/* somebody who can still be asked waits for a turn */
+	/* another process, which can be asked, waits for a place */
 	if (!file->object && file->waited && now - file->waited < FILE_RETRY_AFTER)
 		return NULL;
 	if (!file->object)
@@ -499,7 +512,7 @@ static void sweep(struct files *files, bool (*keeps)(const struct file *file))
 	}
 }
 
-/* Its answer may be that it still is its object, which is kept with it. */
+/* Keeps the object of a file as well: the answer may be that the object is still the same. */
 static bool keep_asked(const struct file *file)
 {
 	bool asked = file->state == FILE_VERIFYING || file->state == FILE_OPENING;

@@ -28,7 +28,7 @@ void journal_take_over(struct journal *journal)
 	journal->parsing = none;
 }
 
-/* In order with the parse for whoever reads the page after this process has ended. */
+/* Writes in order with the parse: the next worker reads the page after this one has ended. */
 static void set(struct journal *journal, struct journal_object object)
 {
 	if (!journal)

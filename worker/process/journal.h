@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a worker is parsing, where the next worker finds it (bpf/abi.h): a file that ended one is
- * not parsed again. The file is told by what it is, not by its build id, which its maker chooses. A
- * worker that was taken over can name JOURNAL_QUARANTINED files that its successors do not parse,
- * no more. NULL is fine for each: none is kept.
+ * The journal names the file that a worker is parsing (bpf/abi.h). The next worker reads it: a file
+ * that ended one worker is not parsed again. The name is the file's identity, because the maker of
+ * a file chooses its build id. A worker that was taken over can name at most JOURNAL_QUARANTINED
+ * files that its successors do not parse. NULL is fine everywhere: no journal is kept.
  */
 #ifndef KEYHOLE_WORKER_PROCESS_JOURNAL_H
 #define KEYHOLE_WORKER_PROCESS_JOURNAL_H
@@ -14,10 +14,10 @@
 
 struct journal;
 
-/* Quarantines what the worker before was parsing; of too many the oldest is forgotten. */
+/* Quarantines the file that the earlier worker was parsing; forgets the oldest of too many. */
 void journal_take_over(struct journal *journal);
 
-/* One at a time. What is no file has an identity of zeros and is never quarantined. */
+/* Begins one file at a time. An image in memory has zeros, which are never quarantined. */
 void journal_begin(struct journal *journal, const struct target_identity *identity);
 void journal_end(struct journal *journal);
 

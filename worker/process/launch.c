@@ -32,7 +32,9 @@ struct launch *launches_next(const struct launches *launches, size_t *cursor)
 	uint64_t key;
 	void *value;
 
-	return map_next(launches->by_pid, cursor, &key, &value) ? value : NULL;
+	if (!map_next(launches->by_pid, cursor, &key, &value))
+		return NULL;
+	return value;
 }
 
 void launches_free(struct launches *launches)
@@ -110,7 +112,7 @@ static struct launch *launch_new(uint32_t pid)
 	return NULL;
 }
 
-/* NULL: no memory. */
+/* Makes a launch in place of the pid's earlier one. NULL: no memory. */
 static struct launch *replace(struct launches *launches, uint32_t pid, uint64_t time)
 {
 	struct launch *launch;

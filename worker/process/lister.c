@@ -165,7 +165,7 @@ static bool take_listing(struct lister *lister, struct process *process,
 	return useful;
 }
 
-/* Returns true when a process that was there once is there no more, even if no event tells so. */
+/* Returns true when a listed process is there no more, even if no event tells so. */
 static bool is_gone(const struct process *process, const struct target_reply *reply)
 {
 	return reply->error == -ENOENT && process_state_is_complete(process->state) &&
@@ -183,8 +183,8 @@ static void change_route(struct process *process)
 static void take_answer(struct lister *lister, struct process *process,
 			const struct target_reply *reply, uint64_t now)
 {
-	/* While a program starts under the pid, the listing may show that program's mappings; the
-	 * events of that program tell them. */
+	/* While a program starts under the pid, the listing may show that program's mappings.
+	 * Events of that program tell its mappings as well. */
 	if (launches_find(lister->launches, process->pid)) {
 		process_step(process, PROCESS_NOT_LISTED);
 		lister_relist(lister, process, now);

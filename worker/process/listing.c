@@ -56,7 +56,7 @@ static int add_line(const struct tracker_parts *parts, const struct maps_line *l
 		listing->refused++;
 		return 0;
 	}
-	/* Sorted by nature; a text that is not would break the search. */
+	/* The kernel sorts a listing; another order would break the search. */
 	if (listing->count > 0 && listing->items[listing->count - 1].end > mapping.start)
 		return 0;
 	r = ARRAY_RESERVE(listing->items, listing->capacity, listing->count + 1);
@@ -100,7 +100,8 @@ int listing_read(const struct tracker_parts *parts, int fd, struct listing *ret_
 		got = read(fd, text + size, capacity - size);
 		if (got < 0 && errno != EINTR)
 			return -errno;
-		size += got > 0 ? (size_t)got : 0;
+		if (got > 0)
+			size += (size_t)got;
 	} while (got != 0 && size < LISTING_TEXT_MAX);
 	r = listing_parse(parts, text, size, ret_listing);
 	if (r == 0 && got != 0)

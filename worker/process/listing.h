@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From what the kernel tells of mappings, in text or in a record, to struct mapping. */
+/* Makes struct mapping of the kernel's words: the text of a maps file, or a record. */
 #ifndef KEYHOLE_WORKER_PROCESS_LISTING_H
 #define KEYHOLE_WORKER_PROCESS_LISTING_H
 
@@ -10,12 +10,12 @@
 #include "worker/process/tracker_parts.h"
 
 #ifndef LISTING_TEXT_MAX
-/* Bytes: 128 for each of the 65,530 lines of vm.max_map_count. The rest is not looked at, because
+/* Bytes: 128 for each of the 65,530 lines of vm.max_map_count. The worker reads no more, because
  * the kernel needs 2.5 ms of one turn for a MB. */
 #define LISTING_TEXT_MAX (8u << 20)
 #endif
 
-/* False: not one to follow (outside the user's addresses, or no memory). */
+/* False: the mapping is outside the user's addresses, or there is no memory. */
 bool listing_mapping(const struct tracker_parts *parts, const struct tracker_mapping *told,
 		     struct mapping *ret_mapping);
 
@@ -24,7 +24,7 @@ struct listing {
 	size_t count, capacity;
 	size_t refused; /* beyond MAPPINGS_MAX; one for the rest of a text that is too long */
 };
-/* All executable mappings of a maps file. 0 or a negative errno; other lines are skipped. */
+/* Makes a list of all executable mappings of a maps file. 0 or a negative errno. */
 int listing_read(const struct tracker_parts *parts, int fd, struct listing *ret_listing);
 int listing_parse(const struct tracker_parts *parts, const void *text, size_t size,
 		  struct listing *ret_listing);

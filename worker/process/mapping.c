@@ -7,8 +7,8 @@
 
 #include "base/array.h"
 
-/* Never twice in one family of forked processes, whose members share cached rules; 26 bits of it
- * reach the BPF programs. */
+/* Returns a version that no other member of a family of forked processes has, because they share
+ * cached rules. 26 bits reach the BPF programs. */
 static uint32_t next_version(void)
 {
 	static uint32_t version;
@@ -39,11 +39,15 @@ void mappings_free(struct mappings *mappings)
 static int copy_items(struct mapping **items, size_t *capacity, const struct mapping *from,
 		      size_t count)
 {
-	int r = count > 0 ? ARRAY_RESERVE(*items, *capacity, count) : 0;
+	int r;
 
-	if (r == 0 && count > 0)
-		memcpy(*items, from, count * sizeof(*from));
-	return r;
+	if (count == 0)
+		return 0;
+	r = ARRAY_RESERVE(*items, *capacity, count);
+	if (r < 0)
+		return r;
+	memcpy(*items, from, count * sizeof(*from));
+	return 0;
 }
 
 struct mappings *mappings_copy(const struct mappings *mappings)
@@ -76,7 +80,7 @@ bool mappings_unshare(struct mappings *mappings)
 	return --mappings->references == 0;
 }
 
-/* Index of the first of a sorted list that ends above an address. */
+/* Returns the index of the first mapping of a sorted list that ends above an address. */
 static size_t above(const struct mapping *list, size_t count, uint64_t address)
 {
 	size_t low = 0, high = count;
@@ -114,7 +118,7 @@ static void drop_older_half(struct mappings *mappings)
 		mappings->closed_count * sizeof(*mappings->closed));
 }
 
-/* Keeps a closed mapping for earlier samples; when there is no room, they lose a name. */
+/* Keeps a closed mapping for earlier samples; without room they lose a name. */
 static void keep_closed(struct mappings *mappings, const struct mapping *mapping, uint64_t time)
 {
 	struct mapping *kept;
@@ -162,7 +166,7 @@ static int insert_at(struct mappings *mappings, size_t index, const struct mappi
 	return 0;
 }
 
-/* The part of what was at index that a new mapping leaves on its two sides stays open. */
+/* Cuts a new mapping out of the mapping at index, whose rest on both sides stays open. */
 static int cut_at(struct mappings *mappings, size_t index, const struct mapping *mapping)
 {
 	const struct mapping old = mappings->open[index];
@@ -189,7 +193,7 @@ static int cut_at(struct mappings *mappings, size_t index, const struct mapping 
 	return r;
 }
 
-/* The same bytes of the same file at the same addresses, as far as the two overlap. */
+/* Whether both have the same bytes of the same file at the same addresses where they overlap. */
 static bool continues(const struct mapping *old, const struct mapping *new)
 {
 	if (old->file != new->file)
@@ -199,13 +203,14 @@ static bool continues(const struct mapping *old, const struct mapping *new)
 	return old->start - old->offset == new->start - new->offset;
 }
 
-/* Everything that overlaps continues: grow the first of them over the others. */
+/* Grows the first of the overlapping mappings, which all continue, over the others. */
 static void merge(struct mappings *mappings, size_t first, size_t last, const struct mapping *new)
 {
 	struct mapping *into = &mappings->open[first];
 
 	if (new->start < into->start) {
-		into->offset -= new->file ? into->start - new->start : 0;
+		if (new->file)
+			into->offset -= into->start - new->start;
 		into->start = new->start;
 	}
 	into->end = mappings->open[last - 1].end;
@@ -245,7 +250,9 @@ int mappings_add(struct mappings *mappings, const struct mapping *mapping)
 		i += mappings->open_count >= before;
 	}
 	r = insert_at(mappings, first_above(mappings, mapping->start), mapping);
-	return r < 0 ? r : 1;
+	if (r < 0)
+		return r;
+	return 1;
 }
 
 /* Whether a sorted list covers an open mapping with the same bytes. */
@@ -268,7 +275,7 @@ static bool overlaps_any(const struct mappings *mappings, const struct mapping *
 	return first < mappings->open_count && mappings->open[first].start < mapping->end;
 }
 
-/* Contradicts what was told after the list was asked for. */
+/* Whether a mapping contradicts a mapping that was told after the list was asked for. */
 static bool is_late(const struct mappings *mappings, const struct mapping *mapping, uint64_t asked)
 {
 	size_t i = first_above(mappings, mapping->start);
@@ -295,11 +302,15 @@ int mappings_replace(struct mappings *mappings, const struct mapping *list, size
 
 		if (is_late(mappings, &mapping, asked))
 			continue;
-		mapping.from = overlaps_any(mappings, &mapping) ? time : 0;
+		mapping.from = 0;
+		if (overlaps_any(mappings, &mapping))
+			mapping.from = time;
 		r = mappings_add(mappings, &mapping);
 		changed |= r > 0;
 	}
-	return r < 0 ? r : changed;
+	if (r < 0)
+		return r;
+	return changed;
 }
 
 const struct mapping *mappings_find(const struct mappings *mappings, uint64_t address,

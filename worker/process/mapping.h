@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The executable mappings of one address space over time. Shared between processes after a fork
- * until one of them changes. Open mappings are sorted and never overlap; closed ones are kept a
- * while for samples taken before.
+ * The executable mappings of one address space over time. Processes share them after a fork until
+ * one process changes. Open mappings are sorted and never overlap; closed ones stay a while for
+ * earlier samples.
  */
 #ifndef KEYHOLE_WORKER_PROCESS_MAPPING_H
 #define KEYHOLE_WORKER_PROCESS_MAPPING_H
@@ -21,13 +21,13 @@ struct object;
 #define MAPPINGS_MAX 8191
 #endif
 #ifndef MAPPINGS_CLOSED_MAX
-#define MAPPINGS_CLOSED_MAX 256 /* each look-up goes through them */
+#define MAPPINGS_CLOSED_MAX 256 /* each look-up walks them */
 #endif
 
 struct mapping {
 	uint64_t start, end, offset; /* offset in the file of start */
-	uint64_t from, until;	     /* when it was there */
-	uint64_t identified;	     /* when it got its object, if that may be replaced */
+	uint64_t from, until;	     /* times */
+	uint64_t identified;	     /* when the object was found */
 	struct file *file;	     /* NULL: no file */
 	struct object *object;	     /* NULL: not identified yet */
 	uint32_t flags;		     /* MAPPING_* as they are in the block */
@@ -36,46 +36,47 @@ struct mapping {
 struct mappings {
 	unsigned int references;
 	uint32_t version; /* new when an address changes its meaning, and for a copy */
-	bool unsettled;	  /* an open mapping has no object */
-	bool dirty;	  /* differs from what the block says */
-	bool incomplete;  /* and there was no room for another block */
+	/* Work of the next turn. These are no states of a process, because forks share mappings. */
+	bool unsettled;	 /* a mapping has no object */
+	bool dirty;	 /* the block is out of date */
+	bool incomplete; /* the same, and there was no room for another block */
 	struct mapping *open, *closed;
 	size_t open_count, open_capacity, closed_count, closed_capacity;
-	/* The publisher's: what BPF sees, and when it may be replaced again. */
+	/* The publisher's: the words that BPF sees, and when they may be replaced again. */
 	struct block *block;
 	uint64_t published, publish_gap;
 };
 
 struct mappings *mappings_new(void); /* NULL: no memory */
-/* Open mappings again, with one reference and without a block; closed ones as well. */
+/* Copies open and closed mappings. The copy has one reference and no block. NULL: no memory. */
 struct mappings *mappings_copy(const struct mappings *mappings);
 struct mappings *mappings_share(struct mappings *mappings);
-/* One reference less; true when it was the last, and then block was NULL or is the caller's. */
+/* Drops a reference. True: it was the last, and a block is the caller's. */
 bool mappings_unshare(struct mappings *mappings);
 void mappings_free(struct mappings *mappings); /* whatever the references say */
 
 /*
- * A mapping that is there from mapping->from on. What it overlaps is closed at that moment. Returns
- * 1 when something changed, 0 when it was known, -ENOMEM, or -E2BIG (MAPPINGS_MAX).
+ * Adds a mapping that is there from mapping->from on, and closes the mappings that it overlaps.
+ * Returns 1: something changed, 0: the mapping was known, -ENOMEM, or -E2BIG (MAPPINGS_MAX).
  */
 int mappings_add(struct mappings *mappings, const struct mapping *mapping);
 /*
- * All mappings at a moment between asked and time, sorted: closes what is not among them and adds
- * what is new, but what was told to be there since it was asked stays. The `from` of what overlaps
- * nothing known becomes 0, for it may always have been there. Returns as above.
+ * Takes a sorted list of all mappings at a moment between asked and time. Closes mappings that are
+ * not in the list and adds new ones; mappings that were told after asked stay. A new mapping that
+ * overlaps none begins at 0, as it may always have been there. Returns as above.
  */
 int mappings_replace(struct mappings *mappings, const struct mapping *list, size_t count,
 		     uint64_t asked, uint64_t time);
-/* What was at an address at a time; NULL: nothing known. */
+/* Returns the mapping at an address at a time; NULL: none is known. */
 const struct mapping *mappings_find(const struct mappings *mappings, uint64_t address,
 				    uint64_t time);
-/* It was there already at mapping->from, and is. */
+/* Whether the mapping was there already at mapping->from, and still is. */
 bool mappings_know(const struct mappings *mappings, const struct mapping *mapping);
-/* What an open mapping was taken for is not so. */
+/* Forgets a wrong object of an open mapping. */
 void mappings_forget_object(struct mappings *mappings, size_t index);
-/* Closed ones that were forgotten before their time, of all processes: MAPPINGS_CLOSED_MAX. */
+/* Counts closed mappings of all processes that were forgotten early, by MAPPINGS_CLOSED_MAX. */
 uint64_t mappings_forgotten(void);
-/* Forgets what was closed before a time. */
+/* Forgets mappings that were closed before a time. */
 void mappings_prune(struct mappings *mappings, uint64_t before);
 
 #endif

@@ -41,9 +41,9 @@ struct object {
 	enum object_state state;
 	int reason;
 	int rules_error; /* READY without a table: -ENOENT, it has no rules; else what is wrong */
-	bool no_room;	 /* for its table: none (READY), or not for now (STORING) */
-	bool anonymous;	 /* no file: an address in it is one of the process */
-	bool unnamed;	 /* name says that it is not known */
+	bool no_room;	 /* for the table: none (READY), or not for now (STORING) */
+	bool anonymous;	 /* no file: its addresses are those of the process */
+	bool unnamed;	 /* the name only says that none is known */
 	bool marked;
 	uint32_t owner;			/* pid of the process it was opened for; 0: none */
 	int fd;				/* -1: none, or closed to make room */
@@ -56,7 +56,7 @@ struct object {
 	struct unwind_table *source;
 	uint64_t opened;     /* time, 0: not a file */
 	uint64_t sampled;    /* time of the last sample in it, 0: none */
-	uint32_t profile_id; /* belongs to who counts samples; 0 at first */
+	uint32_t profile_id; /* of stack.h; 0 at first */
 };
 
 struct objects_counts {
@@ -69,31 +69,31 @@ struct objects *objects_new(struct tables *tables, struct segments *segments, st
 			    size_t descriptors);
 void objects_free(struct objects *objects); /* after the parser; NULL is fine */
 
-/* The vDSO every process has, as a copy of our own; bytes are borrowed. */
-/* How their names are logged; borrowed. Without it, as they are. */
+/* Sets how names are logged; borrowed. Without this call names are logged as they are. */
 void objects_set_redact(struct objects *objects, const struct redact *redact);
+/* Sets the vDSO of all processes, an image in memory; bytes are borrowed. 0 or -ENOMEM. */
 int objects_set_vdso(struct objects *objects, const void *bytes, size_t size);
 struct object *objects_vdso(const struct objects *objects);
 struct object *objects_anonymous(const struct objects *objects); /* "[anon]" */
 
 struct object *objects_find(const struct objects *objects, const struct target_identity *identity);
-/* Takes fd and has it parsed for a process. A NULL name is given later. NULL: no memory. */
+/* Takes fd and has it parsed for a process. name NULL: it comes later. NULL: no memory. */
 struct object *objects_add(struct objects *objects, const struct target_identity *identity,
 			   const char *name, int fd, uint32_t owner);
-void objects_name(struct object *object, const char *name); /* if it has none yet */
-/* An object that cannot be opened: for its name only, never found again. */
+void objects_name(struct object *object, const char *name); /* unless there is one */
+/* Makes an object that cannot be opened: it has a name, and is never found again. */
 struct object *objects_add_failed(struct objects *objects, const char *name, int reason);
-/* A descriptor for an object that has lost its own; taken. -1 is fine. */
+/* Gives an object that has lost its descriptor another one; taken. -1 is fine. */
 void objects_reopen(struct objects *objects, struct object *object, int fd);
 
-/* Takes what the parse thread has done and stores tables. */
+/* Takes results of the parse thread and stores tables. */
 void objects_turn(struct objects *objects, uint64_t now);
 uint64_t objects_changes(const struct objects *objects); /* counts objects becoming ready, failed */
 size_t objects_parsing(const struct objects *objects);	 /* or waiting for it */
 size_t objects_parsing_for(const struct objects *objects, uint32_t owner);
 
-/* Mark, then sweep: frees what is neither marked nor named by samples, nor, unless it is all, was
- * opened so lately that it could not be opened again. */
+/* Mark, then sweep: frees objects that are neither marked nor named by samples. Unless all is set,
+ * recently opened objects stay, because the broker would not open them again. */
 size_t objects_count(const struct objects *objects);
 void objects_sweep(struct objects *objects, uint64_t now, bool all);
 /* Visits all; *cursor starts at 0. NULL at the end. */

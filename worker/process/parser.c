@@ -55,8 +55,10 @@ void parser_run(const struct parser_job *job, struct parser_result *ret_result)
 	u64 damaged;
 
 	*ret_result = (struct parser_result){.number = job->number};
-	ret_result->error = job->fd >= 0 ? image_open(job->fd, &image)
-					 : image_open_memory(job->bytes, job->size, &image);
+	if (job->fd >= 0)
+		ret_result->error = image_open(job->fd, &image);
+	else
+		ret_result->error = image_open_memory(job->bytes, job->size, &image);
 	if (ret_result->error < 0)
 		return;
 	keep_segments(image, ret_result);
@@ -75,7 +77,7 @@ void parser_result_release(struct parser_result *result)
 	result->segments = NULL;
 }
 
-/* With the mutex held: the next task, or NULL at the end. */
+/* Returns the next task, or NULL at the end. The caller holds the mutex. */
 static struct task *next_task(struct parser *parser)
 {
 	struct task *task = NULL;
@@ -94,7 +96,7 @@ static void hand_back(struct parser *parser, struct task *task)
 	*parser->done_end = task;
 	parser->done_end = &task->next;
 	written = write(parser->event, &one, sizeof(one));
-	(void)written; /* only a full counter refuses, and that wakes as well */
+	(void)written; /* only a full counter refuses, and a full counter wakes as well */
 }
 
 static void *parser_main(void *argument)

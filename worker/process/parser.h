@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parse thread: compiles unwind tables of objects beside the event loop. Those for whom it does
- * so have equal shares of it, by the size of files; of each, small files come first.
+ * The parse thread: compiles unwind tables of objects beside the event loop. Processes have equal
+ * shares of the thread, by the size of files; small files of a process come first.
  */
 #ifndef KEYHOLE_WORKER_PROCESS_PARSER_H
 #define KEYHOLE_WORKER_PROCESS_PARSER_H
@@ -19,7 +19,7 @@ struct unwind_table;
 
 struct parser_job {
 	uint64_t number;		 /* comes back with the result */
-	uint32_t owner;			 /* for whom: a pid; 0: for all */
+	uint32_t owner;			 /* the pid that the file was opened for; 0: none */
 	int fd;				 /* borrowed until then; -1: an image in memory */
 	const void *bytes;		 /* the image, borrowed */
 	size_t size;			 /* of the file or image */
@@ -28,7 +28,7 @@ struct parser_job {
 
 struct parser_result {
 	uint64_t number;
-	int error;			/* of the object: it cannot be read at all */
+	int error;			/* 0, or why the object cannot be read at all */
 	int table_error;		/* why there is no table: -ENOENT, -EBADMSG, … */
 	struct unwind_table *table;	/* owned, may be NULL */
 	struct image_segment *segments; /* executable ones, owned */
@@ -36,27 +36,27 @@ struct parser_result {
 	char build_id[2 * IMAGE_BUILD_ID_MAX + 1];
 };
 
-/* Starts the thread: before the process is confined. 0 or a negative errno. */
+/* Starts the thread, before the process confines itself. 0 or a negative errno. */
 int parser_new(struct parser **ret_parser);
 void parser_free(struct parser *parser); /* waits for the job under way; NULL is fine */
 
 /*
- * Before any job: each is written down while it is under way. Memory is borrowed, and may hold
- * what a worker before this one was doing when it ended: that is quarantined.
+ * Comes before any job: the journal then names each job under way. Memory is borrowed, and may name
+ * the file with which an earlier worker ended: it is quarantined.
  */
 void parser_keep_journal(struct parser *parser, struct journal *journal);
 
-/* -EOWNERDEAD: a worker ended while it parsed that file. */
+/* 0, -ENOMEM, or -EOWNERDEAD: a worker ended while it parsed the file. */
 int parser_submit(struct parser *parser, const struct parser_job *job);
-/* A result that is there, without waiting. */
+/* Takes a result, without waiting. False: there is none. */
 bool parser_take(struct parser *parser, struct parser_result *ret_result);
 void parser_result_release(struct parser_result *result);
-/* Readable when there are results. */
+/* Returns a descriptor that is readable when there are results. */
 int parser_fd(const struct parser *parser);
-/* Jobs that have not begun are dropped without a result. */
+/* Drops jobs that have not begun, without a result. */
 void parser_cancel(struct parser *parser);
 
-/* What the thread does with a job. */
+/* Does one job, as the thread does. */
 void parser_run(const struct parser_job *job, struct parser_result *ret_result);
 
 #endif

@@ -13,7 +13,7 @@
 #include "worker/process/segments.h"
 #include "worker/process/table.h"
 
-#define BLOCK_BYTES_PER_SECOND (4u << 20) /* of one process: so much waits out its grace twice */
+#define BLOCK_BYTES_PER_SECOND (4u << 20) /* of one process; twice as much waits out its grace */
 
 _Static_assert(MAPPINGS_MAX <= BLOCK_MAPPINGS_MAX, "all mappings of a process fit a block");
 
@@ -54,7 +54,9 @@ static uint32_t publisher_flags(const struct object *object)
 		return MAPPING_HAS_TABLE;
 	if (object && object->no_room)
 		return MAPPING_NO_ROOM;
-	return ready ? 0 : MAPPING_PENDING;
+	if (!ready)
+		return MAPPING_PENDING;
+	return 0;
 }
 
 void publisher_entry(const struct mapping *mapping, struct mapping_entry *ret_entry)
@@ -80,7 +82,7 @@ void publisher_entry(const struct mapping *mapping, struct mapping_entry *ret_en
 	ret_entry->dictionary = object->table->dictionary;
 }
 
-/* Words of the start addresses with what pads them to an entry. */
+/* Returns the words of the start addresses, padded to an entry. */
 static uint32_t starts_words(size_t count)
 {
 	return ((uint32_t)count * 2 + 15) & ~15u;
@@ -151,7 +153,7 @@ int publisher_build(struct publisher *publisher, struct mappings *mappings, uint
 		return -EAGAIN;
 	block = block_new(publisher, mappings, &r);
 	if (!block && r == -EAGAIN && segments_full(publisher->segments))
-		r = -ENOSPC; /* what is to come back may be long in coming */
+		r = -ENOSPC; /* no waiting memory may come back soon */
 	if (!block) {
 		publisher->failures += r != -EAGAIN;
 		mappings->incomplete |= r != -EAGAIN;
@@ -195,7 +197,7 @@ static uint32_t key_pid(uint64_t key)
 	return key & PROCESS_PID_MAX;
 }
 
-/* The slot of a pid, else one that is free; NULL: neither within PROCESS_PROBES. */
+/* Returns the slot of a pid, else a free one; NULL: neither is within PROCESS_PROBES. */
 static struct process_slot *find_slot(const struct publisher *publisher, uint32_t pid,
 				      bool only_own)
 {
@@ -213,7 +215,9 @@ static struct process_slot *find_slot(const struct publisher *publisher, uint32_
 		if (key == 0)
 			break;
 	}
-	return only_own ? NULL : unused;
+	if (only_own)
+		return NULL;
+	return unused;
 }
 
 static int put(struct publisher *publisher, uint32_t pid, uint64_t generation, u64 value)
@@ -227,7 +231,7 @@ static int put(struct publisher *publisher, uint32_t pid, uint64_t generation, u
 	}
 	if (slot->key == key && slot->block == value)
 		return 0;
-	/* Who finds the old key again after it loaded the block has loaded the old block. */
+	/* A walk that finds the old key again after the block has loaded the old block. */
 	if (slot->key != key)
 		__atomic_store_n(&slot->key, PROCESS_SLOT_GONE, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&slot->block, value, __ATOMIC_RELEASE);
@@ -247,7 +251,7 @@ int publisher_publish(struct publisher *publisher, uint32_t pid, uint64_t genera
 		   process_slot_block(block->word, block->count, block->version) | flags);
 }
 
-/* The walk is told that there is no room for the mappings as they are. */
+/* Tells the walk that the present mappings have found no room. */
 static int refuse(struct publisher *publisher, const struct process *process)
 {
 	return put(publisher, process->pid, process->generation,
@@ -263,7 +267,7 @@ void publisher_retract(struct publisher *publisher, uint32_t pid, uint64_t gener
 	if (!slot || slot->key != process_slot_key(pid, generation))
 		return;
 	__atomic_store_n(&slot->key, PROCESS_SLOT_GONE, __ATOMIC_RELEASE);
-	/* Before a slot that ends probes, tombstones are of no use. */
+	/* Tombstones before an empty slot are of no use, because the empty slot ends probes. */
 	at = (size_t)(slot - slots);
 	if (slots[(at + 1) & (PROCESS_SLOTS - 1)].key != 0)
 		return;
@@ -287,7 +291,7 @@ int publisher_update(struct publisher *publisher, struct process *process, uint6
 		return 0;
 	mappings->dirty |= !mappings->block;
 	r = publisher_build(publisher, mappings, now);
-	/* What has waited may wait a little more; what may never come must not stay wrong. */
+	/* A block may wait; a wrong block must not stay if none may ever follow. */
 	refused = r < 0 && r != -EAGAIN;
 	if (refused)
 		once(&process->no_room, &publisher->counts.no_room);

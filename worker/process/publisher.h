@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes what BPF reads of processes (bpf/abi.h): blocks of mappings, slots that name them. */
+/* Writes the words about processes that BPF reads (bpf/abi.h): blocks of mappings, and slots. */
 #ifndef KEYHOLE_WORKER_PROCESS_PUBLISHER_H
 #define KEYHOLE_WORKER_PROCESS_PUBLISHER_H
 
@@ -19,17 +19,17 @@ struct segments;
 struct publisher *publisher_new(struct segments *segments, struct process_table *table);
 void publisher_free(struct publisher *publisher);
 
-/* Marks mappings as changed whose tables' state is another now than in the block. */
+/* Marks mappings as changed if the state of a table is not the one in the block. */
 void publisher_look_for_ready(struct mappings *mappings);
 /*
- * Makes a new block of mappings that changed, or whose tables got ready; the old one is given back.
- * One that changes all the time is made less and less often. 1: there is a new block, 0: nothing to
- * do, -EAGAIN: not now, -ENOSPC, -ENOMEM.
+ * Makes a new block if mappings changed or tables got ready, and gives the old block back. The more
+ * often a large block changes, the longer it waits. 1: there is a new block, 0: nothing to do,
+ * -EAGAIN: not now, -ENOSPC, -ENOMEM.
  */
 int publisher_build(struct publisher *publisher, struct mappings *mappings, uint64_t now);
-/* An address has changed its meaning since the block was made. */
+/* Whether an address has changed its meaning since the block was made. */
 bool publisher_outdated(const struct mappings *mappings);
-/* A copy of mappings begins with the same block. */
+/* Gives a copy of mappings the same block. */
 void publisher_share(struct mappings *copy, const struct mappings *mappings);
 void publisher_release(struct publisher *publisher, struct mappings *mappings, uint64_t now);
 
@@ -39,9 +39,9 @@ int publisher_publish(struct publisher *publisher, uint32_t pid, uint64_t genera
 void publisher_retract(struct publisher *publisher, uint32_t pid, uint64_t generation);
 
 /*
- * Both for a process that is there and whose mappings are complete. Where there is no room the walk
- * is told: that the block lacks something, or, where it has become wrong, that there is none.
- * Returns as publisher_build().
+ * Builds and publishes, for a live process whose mappings are complete. Without room the walk
+ * learns that the block lacks something, or that there is none if the old one is wrong. Returns as
+ * publisher_build().
  */
 int publisher_update(struct publisher *publisher, struct process *process, uint64_t now);
 
@@ -50,7 +50,7 @@ struct publisher_counts { /* processes that at least once had no slot, or no roo
 };
 void publisher_counts(const struct publisher *publisher, struct publisher_counts *ret_counts);
 
-/* What BPF is told of one mapping. */
+/* Makes the words about one mapping for BPF. */
 void publisher_entry(const struct mapping *mapping, struct mapping_entry *ret_entry);
 
 uint64_t publisher_failures(const struct publisher *publisher); /* no slot or no room */

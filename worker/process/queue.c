@@ -7,11 +7,11 @@
 struct queue_owner {
 	struct queue_owner *next;
 	uint32_t number;
-	uint64_t used;	      /* what its tasks counted for, on top of what it started with */
+	uint64_t used;	      /* cost of its tasks so far, on top of a start value */
 	struct task *waiting; /* smallest first, never none */
 };
 
-/* NULL: no memory. */
+/* Returns the owner with a number, a new one if need be. NULL: no memory. */
 static struct queue_owner *get_owner(struct queue *queue, uint32_t number)
 {
 	struct queue_owner **at = &queue->owners;
@@ -41,7 +41,9 @@ static uint64_t cost(const struct task *task)
 {
 	if (task->job.size < QUEUE_COST_MIN)
 		return QUEUE_COST_MIN;
-	return task->job.size > QUEUE_COST_MAX ? QUEUE_COST_MAX : task->job.size;
+	if (task->job.size > QUEUE_COST_MAX)
+		return QUEUE_COST_MAX;
+	return task->job.size;
 }
 
 struct task *queue_take(struct queue *queue)

@@ -18,7 +18,7 @@ struct area {
 	struct segment *memory;
 	struct extent *free; /* sorted, never adjacent */
 	size_t count, capacity;
-	uint32_t largest; /* at most this much in one piece */
+	uint32_t largest; /* no piece is larger */
 };
 
 struct waiting {
@@ -33,7 +33,7 @@ struct segments {
 	size_t first, count, capacity;
 	uint32_t attached, max;
 	uint64_t free, generation;
-	bool asking, refused, wanted; /* wanted: could not be asked for, try again */
+	bool asking, refused, wanted; /* wanted: the target refused the question; ask again */
 };
 
 struct segments *segments_new(struct target *target, uint32_t max)
@@ -43,7 +43,9 @@ struct segments *segments_new(struct target *target, uint32_t max)
 	if (!segments)
 		return NULL;
 	segments->target = target;
-	segments->max = max < SEGMENT_MAX ? max : SEGMENT_MAX;
+	segments->max = max;
+	if (max > SEGMENT_MAX)
+		segments->max = SEGMENT_MAX;
 	segments->areas = calloc(segments->max + 1, sizeof(*segments->areas));
 	if (!segments->areas) {
 		free(segments);
@@ -70,7 +72,7 @@ static uint32_t rounded(uint32_t words)
 	return (words + SEGMENTS_ALIGN - 1) & ~(SEGMENTS_ALIGN - 1);
 }
 
-/* Index of the first free extent behind a place. */
+/* Returns the index of the first free extent behind a place. */
 static size_t extent_behind(const struct area *area, uint32_t place)
 {
 	size_t low = 0, high = area->count;
@@ -106,7 +108,7 @@ static int insert_extent(struct area *area, size_t index, struct extent extent)
 	return 0;
 }
 
-/* Gives a piece back, joined with its neighbours. Without memory it is lost: never wrong. */
+/* Gives a piece back, joined with its neighbours. Without memory the piece is lost. */
 static int area_give(struct area *area, struct extent extent)
 {
 	size_t next = extent_behind(area, extent.start);
@@ -172,7 +174,7 @@ static void on_segment(void *context, uint64_t key, struct target_reply *reply)
 	segments->asking = false;
 	if (key != segments->attached)
 		return;
-	/* the broker is gone: another will be asked */
+	/* the broker is gone: its successor gets the question */
 	if (r == -EPIPE || r == -ETIMEDOUT) {
 		segments->wanted = true;
 		return;
@@ -191,7 +193,7 @@ bool segments_full(const struct segments *segments)
 	return segments->attached >= segments->max || segments->refused;
 }
 
-/* Whether more room is under way. */
+/* Asks for a segment. Returns whether one is under way. */
 static bool ask(struct segments *segments)
 {
 	const struct target_request request = {
@@ -238,10 +240,12 @@ static bool area_take(struct area *area, uint32_t words, uint32_t *ret_start)
 	return false;
 }
 
-/* What waits for its grace to pass will be room. */
+/* Returns -EAGAIN while pieces wait for their grace, as they will be room. */
 static int no_room(const struct segments *segments)
 {
-	return segments->count > 0 ? -EAGAIN : -ENOSPC;
+	if (segments->count > 0)
+		return -EAGAIN;
+	return -ENOSPC;
 }
 
 int segments_alloc(struct segments *segments, uint32_t words, uint32_t *ret_word)
@@ -257,7 +261,9 @@ int segments_alloc(struct segments *segments, uint32_t words, uint32_t *ret_word
 		*ret_word = i << SEGMENT_WORD_BITS | start;
 		return 0;
 	}
-	return ask(segments) ? -EAGAIN : no_room(segments);
+	if (ask(segments))
+		return -EAGAIN;
+	return no_room(segments);
 }
 
 int segments_alloc_spare(struct segments *segments, uint32_t words, uint32_t *ret_word)

@@ -10,13 +10,14 @@ struct launches;
 struct processes;
 struct tracker_parts;
 
-/* Marks what is mapped, then sweeps the rest (all: of it); see object.h. */
+/* Marks mapped files and objects, then sweeps the others; all: see objects_sweep(). */
 void sweep_unmapped(const struct tracker_parts *parts, const struct processes *processes,
 		    const struct launches *launches, uint64_t now, bool all);
-/* If launches came to nothing since the last time: files which nobody maps and nobody asked for. */
+/* Frees files that nobody maps and nobody asked for, if launches came to nothing since the last
+ * call. */
 void sweep_unclaimed(const struct tracker_parts *parts, const struct processes *processes,
 		     struct launches *launches);
-/* Forgets what mappings of live processes were taken for, where the file was written to since. */
+/* Forgets the objects of live processes' mappings whose file was written to since. */
 void sweep_replaced(const struct processes *processes);
 
 #endif

@@ -60,7 +60,7 @@ static bool same_words(const struct tables *tables, uint32_t at, const void *byt
 	return memcmp(segments_at(tables->segments, at), bytes, words * sizeof(u32)) == 0;
 }
 
-/* The hash finds candidates; only equal bytes are shared, as both files may be an attacker's. */
+/* The hash finds candidates. Only equal bytes are shared, as both files may be an attacker's. */
 static bool table_equals(const struct tables *tables, const struct table *table,
 			 const struct unwind_table *source)
 {
@@ -70,7 +70,10 @@ static bool table_equals(const struct tables *tables, const struct table *table,
 	    !same_words(tables, table->dictionary, source->dictionary, table->dictionary_words))
 		return false;
 	for (uint32_t i = 0; i < table->chunks; i++) {
-		uint32_t words = source->chunk_at[i] == UINT32_MAX ? 0 : source->chunk_words[i];
+		uint32_t words = source->chunk_words[i];
+
+		if (source->chunk_at[i] == UINT32_MAX)
+			words = 0;
 
 		if (words != table->chunk_words[i])
 			return false;
@@ -112,25 +115,23 @@ static struct table *table_new(const struct unwind_table *source)
 	return table;
 }
 
-/* Gives all areas back; those of a table that nobody saw at once. */
+/* Gives an area back, without grace if BPF never saw it. */
+static void give_area(struct tables *tables, uint32_t word, uint32_t words, bool seen, uint64_t now)
+{
+	if (word == SEGMENT_WORD_NONE)
+		return;
+	if (seen)
+		segments_release(tables->segments, word, words, now);
+	else
+		segments_discard(tables->segments, word, words);
+}
+
 static void give_back(struct tables *tables, const struct table *table, bool seen, uint64_t now)
 {
-	struct {
-		uint32_t word, words;
-	} area[] = {{table->dictionary, table->dictionary_words},
-		    {table->directory, table->chunks}};
-
-	for (uint32_t i = 0; i < table->chunks + 2; i++) {
-		uint32_t word = i < 2 ? area[i].word : table->chunk_at[i - 2];
-		uint32_t words = i < 2 ? area[i].words : table->chunk_words[i - 2];
-
-		if (word == SEGMENT_WORD_NONE)
-			continue;
-		if (seen)
-			segments_release(tables->segments, word, words, now);
-		else
-			segments_discard(tables->segments, word, words);
-	}
+	give_area(tables, table->dictionary, table->dictionary_words, seen, now);
+	give_area(tables, table->directory, table->chunks, seen, now);
+	for (uint32_t i = 0; i < table->chunks; i++)
+		give_area(tables, table->chunk_at[i], table->chunk_words[i], seen, now);
 }
 
 static int store_words(struct tables *tables, const void *bytes, uint32_t words, uint32_t *word)
@@ -145,7 +146,7 @@ static int store_words(struct tables *tables, const void *bytes, uint32_t words,
 	return r;
 }
 
-/* As far as there is room; what is stored already stays. */
+/* Stores as much as there is room for; another call goes on from there. */
 static int store(struct tables *tables, const struct unwind_table *source, struct table *table)
 {
 	int r = store_words(tables, source->dictionary, table->dictionary_words,
@@ -210,7 +211,7 @@ void tables_release(struct tables *tables, struct table *table, uint64_t now)
 {
 	if (!table || --table->references > 0)
 		return;
-	/* not there if it was never finished */
+	/* A table that was never finished is not in the map. */
 	chain_remove(tables->stored, table->content_hash, &table->chain);
 	if (table->directory != SEGMENT_WORD_NONE) {
 		tables->bytes -= table->bytes;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unwind tables in segments: copied there once, shared by objects with equal bytes. */
+/* Unwind tables in segments. Objects with equal bytes share one table. */
 #ifndef KEYHOLE_WORKER_PROCESS_TABLE_H
 #define KEYHOLE_WORKER_PROCESS_TABLE_H
 
@@ -27,15 +27,15 @@ struct tables *tables_new(struct segments *segments); /* NULL: no memory */
 void tables_free(struct tables *tables);	      /* every table with it; NULL is fine */
 
 /*
- * Stores a table, or takes an equal one. *table is NULL at first; on -EAGAIN it holds what was
- * done, and the same call goes on when there is room. 0, -EAGAIN, -ENOSPC, -ENOMEM, -E2BIG.
+ * Stores a table, or takes an equal one. *table is NULL at first. On -EAGAIN *table holds the work
+ * so far, and the same call goes on when there is room. 0, -EAGAIN, -ENOSPC, -ENOMEM, -E2BIG.
  */
 int tables_store(struct tables *tables, const struct unwind_table *source, struct table **table,
 		 uint64_t now);
-/* One user less. */
+/* Drops a user; the last one's release frees the table. */
 void tables_release(struct tables *tables, struct table *table, uint64_t now);
 
-/* Of all that are stored. */
+/* Sums up all stored tables. */
 void tables_totals(const struct tables *tables, uint64_t *ret_bytes, uint64_t *ret_rows);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "base/expression.h"
 
-#define VERDICTS 256 /* names that are remembered; one in the place of another is asked for again */
+#define VERDICTS 256 /* names that are remembered; two may share a place, and then take turns */
 
 struct verdict {
 	char name[ABI_COMM_BYTES];

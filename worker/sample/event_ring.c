@@ -36,7 +36,7 @@ bool event_ring_passed(const struct event_ring *ring, uint64_t head)
 	return (int64_t)(*ring->consumer - head) >= 0;
 }
 
-/* Takes one record; true when it is an event. */
+/* Takes one record; true: it is an event. */
 static bool take(struct event_ring *ring, uint64_t position, uint32_t head, uint64_t left,
 		 struct event *ret_event)
 {
@@ -53,8 +53,10 @@ static bool take(struct event_ring *ring, uint64_t position, uint32_t head, uint
 		memcpy(ring->name, at + offsetof(struct event_name, name), sizeof(ring->name) - 1);
 	if (!good && (!(head & DISCARD_BIT) || step > left))
 		ring->discarded++;
-	/* A length that makes no sense: nothing behind it can be found. */
-	__atomic_store_n(ring->consumer, position + (step <= left ? step : left), __ATOMIC_RELEASE);
+	/* Behind an impossible length no record can be found. */
+	if (step > left)
+		step = left;
+	__atomic_store_n(ring->consumer, position + step, __ATOMIC_RELEASE);
 	return good;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Consumer of a BPF ring buffer through its mapping (Linux, kernel/bpf/ringbuf.c): a page with the
- * consumer's position, a page with the producer's, then the data, mapped twice in a row.
+ * Consumer of a BPF ring buffer through its mapping (Linux, kernel/bpf/ringbuf.c). The first page
+ * has the consumer's position, the second the producer's. The data follow, mapped twice in a row.
  */
 #ifndef KEYHOLE_WORKER_SAMPLE_EVENT_RING_H
 #define KEYHOLE_WORKER_SAMPLE_EVENT_RING_H
@@ -17,21 +17,21 @@ struct event_ring {
 	const unsigned char *data;
 	uint64_t bytes; /* a power of two */
 	uint64_t discarded;
-	uint64_t end; /* of what the calls of event_ring_next() until the next false return */
+	uint64_t end; /* of the events that event_ring_next() returns before the next false */
 	bool reading;
-	char name[sizeof(u64[EVENT_NAME_WORDS]) + 1]; /* of the last event, "" if it brought none */
+	char name[sizeof(u64[EVENT_NAME_WORDS]) + 1]; /* of the last event; "": none */
 };
 
 /* Memory is borrowed: consumer is one page, producer one page and 2 * bytes of data. */
 void event_ring_init(struct event_ring *ring, void *consumer, const void *producer, uint64_t page,
 		     uint64_t bytes);
-/* To its end: what came before was another reader's. */
+/* Skips the events of an earlier reader. */
 void event_ring_skip(void *consumer, const void *producer);
-/* The next event; false when there is none, or none but those that came after the first call.
- * Others than struct event and struct event_name are passed over. */
+/* Takes the next event. False: there is none, or it came after the first call of this series.
+ * Passes over records other than struct event and struct event_name. */
 bool event_ring_next(struct event_ring *ring, struct event *ret_event);
-/* Where the kernel is, and whether all before such a place was read: an event that some CPU has
- * not finished yet holds up those behind it. */
+/* Returns the kernel's position; the second tells whether all events before a position were read.
+ * An event that a CPU has not finished yet holds up the events behind it. */
 uint64_t event_ring_head(const struct event_ring *ring);
 bool event_ring_passed(const struct event_ring *ring, uint64_t head);
 

@@ -10,15 +10,17 @@ void ring_init(struct ring *ring, const void *base, uint64_t bytes, u64 *tail)
 	*ring = (struct ring){.base = base, .bytes = bytes, .tail = tail, .position = *tail};
 }
 
-/* Where a record at or behind a position begins: never so near the end that it may not fit. */
+/* Returns where the record at a position begins: not so near the end that it may not fit. */
 static uint64_t skip_end(const struct ring *ring, uint64_t position)
 {
 	uint64_t left = ring->bytes - (position & (ring->bytes - 1));
 
-	return left < RECORD_BYTES_MAX ? position + left : position;
+	if (left < RECORD_BYTES_MAX)
+		return position + left;
+	return position;
 }
 
-/* A sample that was lost has no record. */
+/* Tells whether a record ends with a reason; a lost sample has no record. */
 static bool may_end_record(uint32_t number)
 {
 	const struct profile_reason *reason = profile_reason(number);
@@ -37,7 +39,7 @@ static bool well_formed(const struct record *head, uint64_t bytes)
 	       head->generation <= UINT64_MAX >> PROCESS_PID_BITS;
 }
 
-/* Bytes of the record at a position, 0: none there. */
+/* Returns the bytes of the record at a position, 0: there is none. */
 static uint64_t committed(const struct ring *ring, uint64_t position)
 {
 	const unsigned char *at = ring->base + (position & (ring->bytes - 1));

@@ -11,20 +11,20 @@
 struct ring {
 	const unsigned char *base;
 	uint64_t bytes; /* a power of two, at least 2 * RECORD_BYTES_MAX */
-	u64 *tail;	/* where BPF reads how far we are */
+	u64 *tail;	/* BPF reads the reader's position there */
 	uint64_t position;
 	uint64_t discarded; /* records that were not well-formed */
 };
 
-/* Memory is borrowed; begins at what *tail says. */
+/* Memory is borrowed; the reader begins at *tail. */
 void ring_init(struct ring *ring, const void *base, uint64_t bytes, u64 *tail);
 
 /*
- * The next record: a copy of its head, checked, and its frames in place, which are valid until the
- * next ring_publish(). False when there is none. Malformed ones are passed over.
+ * Takes the next record: a checked copy of its head, and its frames in place, valid until the next
+ * ring_publish(). False: there is none. Passes over malformed records.
  */
 bool ring_next(struct ring *ring, struct record *ret_head, const u64 **ret_frames);
-/* Tells BPF what was read, so that it is overwritten. */
+/* Tells BPF how far the reader is, so that BPF overwrites read records. */
 void ring_publish(struct ring *ring);
 
 #endif

@@ -15,7 +15,7 @@
 
 struct held {
 	uint64_t bytes;		       /* with the frames */
-	uint64_t turn, since, answers; /* answers: what had come when it was last looked at */
+	uint64_t turn, since, answers; /* answers: the count at the last look */
 	struct record head;
 	u64 frame[];
 };

@@ -34,15 +34,15 @@ struct samples_parts { /* all borrowed */
 	const struct kernel_symbols *symbols;
 	const struct late_names *late_names;
 	const struct redact *redact;
-	struct comm_filter *comm; /* NULL: all names are asked for */
+	struct comm_filter *comm; /* NULL: every name passes */
 };
 
 struct samples_counts {
 	uint64_t samples, complete, cut;
 	uint64_t held;	   /* resolved before all answers were there, to make room for others */
 	uint64_t early;	   /* the same after SAMPLES_HELD_FOR, or at the end */
-	uint64_t failed;   /* not in the profile, nor counted above but in samples: no memory */
-	uint64_t filtered; /* left out by name: not in the profile, nor counted above */
+	uint64_t failed;   /* no memory: counted in samples alone, and not in the profile */
+	uint64_t filtered; /* left out by name: counted nowhere else, and not in the profile */
 	uint64_t kernel_cut, kernel_unknown; /* stacks; frames in no range */
 	uint64_t reason[REASON_COUNT];
 };
@@ -50,23 +50,23 @@ struct samples_counts {
 struct samples *samples_new(const struct samples_parts *parts); /* NULL: no memory */
 void samples_free(struct samples *samples);			/* NULL is fine */
 
-/* A record from a ring, copied; turn is the turn it was read in. */
+/* Holds a copy of a record from a ring; turn is the turn in which the record was read. */
 void samples_hold(struct samples *samples, const struct record *head, const u64 *frames,
 		  uint64_t turn, uint64_t now);
-/* Resolves what was read before this turn and has its answers, or has waited for long. */
+/* Resolves records of earlier turns that have their answers or have waited for long. */
 void samples_resolve(struct samples *samples, uint64_t turn, uint64_t now);
 void samples_finish(struct samples *samples, uint64_t now); /* everything */
 size_t samples_held(const struct samples *samples);	    /* records */
 
-/* Another profile from here on, an empty one; the objects' ids are the caller's. */
+/* Goes on with another, empty profile. The caller resets the ids of objects. */
 void samples_use(struct samples *samples, struct profile *profile);
 
-/* The profile's object for a kernel range, 0: none yet. KERNEL_RANGES_MAX stands for unknown; from
- * SAMPLES_LATE on there is one for each module of the late names. */
+/* Returns the profile's object for a kernel range, 0: none yet. KERNEL_RANGES_MAX stands for all
+ * other addresses; from SAMPLES_LATE on each module of the late names has an object. */
 #define SAMPLES_LATE	      STACK_LATE
 #define SAMPLES_KERNEL_RANGES STACK_KERNEL_RANGES
 uint32_t samples_kernel_object(const struct samples *samples, uint32_t range);
-/* The profile's object of addresses in no known mapping, 0: none yet. */
+/* Returns the profile's object of addresses in no known mapping, 0: none yet. */
 uint32_t samples_unknown_object(const struct samples *samples);
 void samples_counts(const struct samples *samples, struct samples_counts *ret_counts);
 

@@ -54,11 +54,15 @@ static int parse_mmap2(struct reader *reader, uint16_t misc, struct sideband_rec
 
 static int parse_comm(struct reader *reader, uint16_t misc, struct sideband_record *record)
 {
-	record->kind = misc & PERF_RECORD_MISC_COMM_EXEC ? SIDEBAND_EXEC : SIDEBAND_COMM;
+	record->kind = SIDEBAND_COMM;
+	if (misc & PERF_RECORD_MISC_COMM_EXEC)
+		record->kind = SIDEBAND_EXEC;
 	record->pid = reader_u32(reader);
 	record->tid = reader_u32(reader);
 	record->text = reader_string(reader);
-	return reader_failed(reader) ? -EBADMSG : 1;
+	if (reader_failed(reader))
+		return -EBADMSG;
+	return 1;
 }
 
 static int parse_lost(struct reader *reader, uint16_t misc, struct sideband_record *record)
@@ -67,7 +71,9 @@ static int parse_lost(struct reader *reader, uint16_t misc, struct sideband_reco
 	record->kind = SIDEBAND_LOST;
 	reader_skip(reader, sizeof(uint64_t)); /* id */
 	record->lost = reader_u64(reader);
-	return reader_failed(reader) ? -EBADMSG : 1;
+	if (reader_failed(reader))
+		return -EBADMSG;
+	return 1;
 }
 
 static int (*const parsers[])(struct reader *, uint16_t, struct sideband_record *) = {
@@ -101,7 +107,7 @@ int sideband_parse(const void *bytes, size_t size, struct sideband_record *ret_r
 	return r;
 }
 
-/* The bytes of a record in one piece. */
+/* Returns the bytes of a record in one piece. */
 static const unsigned char *linearize(struct sideband *sideband, uint64_t tail, size_t size)
 {
 	uint64_t at = tail & (sideband->bytes - 1), first = sideband->bytes - at;
@@ -133,23 +139,25 @@ bool sideband_next(struct sideband *sideband, struct sideband_record *ret_record
 		int r;
 
 		if (left == 0) {
-			/* may be of a program that is denied */
+			/* the record may be of a denied program */
 			memset(sideband->linear, 0, sizeof(sideband->linear));
 			return false;
 		}
-		size = tail % 8 == 0 && left <= sideband->bytes ? record_size(sideband, tail) : 0;
+		size = 0;
+		if (tail % 8 == 0 && left <= sideband->bytes)
+			size = record_size(sideband, tail);
 		if (size < sizeof(struct perf_event_header) || size % 8 != 0 || size > left) {
-			/* Nothing behind it can be found. */
+			/* Behind a bad length no record can be found. */
 			sideband->discarded++;
 			__atomic_store_n(&sideband->page->data_tail, sideband->end,
 					 __ATOMIC_RELEASE);
 			return false;
 		}
-		r = size <= SIDEBAND_RECORD_MAX
-			    ? sideband_parse(linearize(sideband, tail, size), size, ret_record)
-			    : -EBADMSG;
+		r = -EBADMSG;
+		if (size <= SIDEBAND_RECORD_MAX)
+			r = sideband_parse(linearize(sideband, tail, size), size, ret_record);
 		sideband->discarded += r < 0;
-		/* The text is in the ring, where the kernel may write from now on. */
+		/* The text lies in the ring, where the kernel may write from now on. */
 		if (r > 0 && ret_record->text)
 			ret_record->text = memmove(sideband->linear, ret_record->text,
 						   strlen(ret_record->text) + 1);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reader of one CPU's side-band: the ring of a dummy perf event that records executable mappings
- * and names of programs (perf_event_open(2); attr: mmap, mmap2, comm, comm_exec, sample_id_all,
- * sample_type TID | TIME, clockid CLOCK_MONOTONIC).
+ * and names of programs. perf_event_open(2) has the layout; attr: mmap, mmap2, comm, comm_exec,
+ * sample_id_all, sample_type TID | TIME, clockid CLOCK_MONOTONIC.
  */
 #ifndef KEYHOLE_WORKER_SAMPLE_SIDEBAND_H
 #define KEYHOLE_WORKER_SAMPLE_SIDEBAND_H
@@ -37,20 +37,20 @@ struct sideband {
 	const unsigned char *data;
 	uint64_t bytes; /* a power of two */
 	uint64_t discarded;
-	uint64_t end; /* of what the calls of sideband_next() until the next false return */
+	uint64_t end; /* of the records that sideband_next() returns before the next false */
 	bool reading;
 	unsigned char linear[SIDEBAND_RECORD_MAX]; /* a record that wraps */
 };
 
 /* Memory is borrowed: the control page, then the data. */
 void sideband_init(struct sideband *sideband, void *page, const void *data, uint64_t bytes);
-/* To its end: what came before was another reader's. */
+/* Skips the records of an earlier reader. */
 void sideband_skip(struct sideband *sideband);
-/* The next record of interest; false when there is none, or none but those that came after the
- * first call: who floods the ring does not keep its reader. */
+/* Takes the next record of interest. False: there is none, or it came after the first call of this
+ * series. A flood of the ring must not keep its reader. */
 bool sideband_next(struct sideband *sideband, struct sideband_record *ret_record);
 
-/* One record with its head: 1 of interest, 0 not, -EBADMSG. */
+/* Parses one record with its head. 1: of interest, 0: not, or -EBADMSG. */
 int sideband_parse(const void *bytes, size_t size, struct sideband_record *ret_record);
 
 #endif

@@ -131,8 +131,8 @@ static void push_kernel(struct stack *stack, u64 frame, bool leaf)
 
 /* ---- user ---- */
 
-/* Returns a byte of the instruction that a frame is at: the one before a return address, which may
- * be the first address of another function. */
+/* Returns a byte of the instruction that a frame is at. A return address may be the first one of
+ * another function, so that the byte before it counts. */
 static uint64_t frame_pc(u64 frame)
 {
 	uint64_t address = FRAME_ADDRESS(frame);

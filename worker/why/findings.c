@@ -23,7 +23,7 @@ void findings_clean(const char *name, char *ret_text, size_t size)
 	for (const char *from = clean; *from; from++) {
 		unsigned char byte = (unsigned char)*from;
 
-		if ((byte & 0xc0) == 0x80) /* goes on */
+		if ((byte & 0xc0) == 0x80) /* a further byte of a character */
 			continue;
 		*to++ = byte < 0x80 ? *from : '?';
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The answer of `keyhole why PID` is a screen of text: the mappings of a process, the names and
- * rules that samples lack, and what a user can do. sources.h looks the objects up, findings.h
+ * The answer of `keyhole why PID`: a screen of text. The page shows the mappings of a process, the
+ * names and rules that samples lack, and things to do. sources.h looks the objects up, findings.h
  * counts samples, advice.h advises, and this module writes the page.
  */
 #ifndef KEYHOLE_WORKER_WHY_WHY_H
