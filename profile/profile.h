@@ -65,8 +65,8 @@ struct profile_sample { /* a number of equal samples */
 };
 
 /*
- * The time of a sample. profile_keep_times() asks for times; the first PROFILE_MOMENTS_MAX are kept,
- * in 16 bytes each.
+ * The time of a sample. profile_keep_times() asks for times; the first PROFILE_MOMENTS_MAX are
+ * kept, in 16 bytes each.
  */
 #ifndef PROFILE_MOMENTS_MAX
 #define PROFILE_MOMENTS_MAX (1u << 20)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which of the names of one place is shown: few leading underscores, then short, then by bytes. */
+/*
+ * Chooses among several names of one address: fewest leading underscores, then the shortest, then
+ * by bytes.
+ */
 #ifndef KEYHOLE_OBJECT_SYMBOL_ALIAS_H
 #define KEYHOLE_OBJECT_SYMBOL_ALIAS_H
 

@@ -262,15 +262,18 @@ size_t window_string(const struct window *window, uint64_t at, char *to, size_t 
 	size_t got = 0, wanted = FIRST_BYTES, part;
 	const char *end = NULL;
 
-	/* each time as much again: what it costs goes by the length */
+	/* reads twice as much each time, so that the cost is proportional to the length */
 	for (part = wanted; !end && part == wanted && got < size - 1; got += part) {
-		wanted = got > 0 ? got : FIRST_BYTES;
+		wanted = FIRST_BYTES;
+		if (got > 0)
+			wanted = got;
 		if (wanted > size - 1 - got)
 			wanted = size - 1 - got;
 		part = window_read(window, at + got, to + got, wanted);
 		end = memchr(to + got, '\0', part);
 	}
-	got = end ? (size_t)(end - to) : got;
+	if (end)
+		got = (size_t)(end - to);
 	to[got] = '\0';
 	return got;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is in memory of symbols: blocks of the files that names are looked up in, and what others
- * claim for tables of theirs. Together at most what the cache was made for: the block that was not
- * used for longest goes first, and what cannot have room is refused and counted.
+ * Bounds the memory for symbols: cached blocks of files in which names are looked up, and memory
+ * that callers claim for tables. Where room is short, the block goes that was unused for longest.
+ * A claim that finds no room is refused and counted.
  */
 #ifndef KEYHOLE_OBJECT_SYMBOL_CACHE_H
 #define KEYHOLE_OBJECT_SYMBOL_CACHE_H
@@ -22,12 +22,12 @@ struct symbol_cache;
 struct symbol_cache *symbol_cache_new(size_t most); /* bytes; NULL: no memory */
 void symbol_cache_free(struct symbol_cache *cache); /* NULL is fine */
 
-/* Bytes that the caller allocates itself. False: there is no room for them, which is counted. */
+/* Claims bytes that the caller allocates. Returns false, and counts it, where there is no room. */
 bool symbol_cache_claim(struct symbol_cache *cache, size_t bytes);
 void symbol_cache_release(struct symbol_cache *cache, size_t bytes);
 size_t symbol_cache_room(const struct symbol_cache *cache); /* bytes that could be claimed */
-void symbol_cache_refuse(struct symbol_cache *cache);	    /* counts what the caller refused */
-/* To be called before an image that was read through the cache is closed. NULL is fine. */
+void symbol_cache_refuse(struct symbol_cache *cache);	    /* counts a refusal of the caller */
+/* Forgets an image's blocks, before the image is closed. NULL is fine. */
 void symbol_cache_forget(struct symbol_cache *cache, const struct image *image);
 
 struct symbol_cache_counts {
@@ -36,7 +36,7 @@ struct symbol_cache_counts {
 	uint64_t missed;	   /* blocks that were not there */
 };
 void symbol_cache_counts(const struct symbol_cache *cache, struct symbol_cache_counts *ret_counts);
-/* What reading through the cache has cost so far, in steps of 64 bytes of files. */
+/* Returns the cost of reading through the cache so far, in steps of 64 bytes of files. */
 uint64_t symbol_cache_steps(const struct symbol_cache *cache);
 
 /* A part of an image that is read through the cache. */
@@ -47,11 +47,11 @@ struct window {
 };
 struct window window_make(struct symbol_cache *cache, const struct image *image,
 			  const struct image_place *place);
-/* The part of it from an offset on: empty where there is none. */
+/* Returns the part from an offset on, which is empty beyond the window's end. */
 struct window window_from(const struct window *window, uint64_t offset);
-/* Copies and returns how many: fewer at the end of the window, or when the file cannot be read. */
+/* Copies bytes. Returns how many: fewer at the window's end, or where the file cannot be read. */
 size_t window_read(const struct window *window, uint64_t at, void *to, size_t size);
-/* A string into `to`, cut to size - 1 bytes; its length. */
+/* Copies a string, cut to size - 1 bytes. Returns its length. */
 size_t window_string(const struct window *window, uint64_t at, char *to, size_t size);
 
 #endif

@@ -25,15 +25,17 @@ struct unpacker {
 	size_t capacity; /* of output, claimed */
 };
 
-static int grow(struct unpacker *unpacker)
+static int grow_output(struct unpacker *unpacker)
 {
-	size_t more = unpacker->capacity > 0 ? unpacker->capacity : OUTPUT_BYTES;
+	const size_t room = symbol_cache_room(unpacker->cache);
+	size_t more = unpacker->capacity;
 	size_t used = unpacker->capacity - unpacker->stream.avail_out;
 	unsigned char *output;
 
-	/* The last bit of what there is, where twice as much is too much. */
-	if (more > symbol_cache_room(unpacker->cache) && symbol_cache_room(unpacker->cache) > 0)
-		more = symbol_cache_room(unpacker->cache);
+	if (more == 0)
+		more = OUTPUT_BYTES;
+	if (more > room && room > 0) /* the rest of the room, where twice as much is too much */
+		more = room;
 	if (!symbol_cache_claim(unpacker->cache, more))
 		return -EFBIG;
 	output = realloc(unpacker->output, unpacker->capacity + more);
@@ -48,13 +50,18 @@ static int grow(struct unpacker *unpacker)
 	return 0;
 }
 
-static void feed(struct unpacker *unpacker)
+static void feed_input(struct unpacker *unpacker)
 {
 	uint64_t left = unpacker->packed.size - unpacker->taken;
-	size_t got = image_read(unpacker->image, unpacker->packed.offset + unpacker->taken,
-				unpacker->input, left < INPUT_BYTES ? (size_t)left : INPUT_BYTES);
+	size_t got;
 
-	unpacker->taken = got > 0 ? unpacker->taken + got : unpacker->packed.size;
+	if (left > INPUT_BYTES)
+		left = INPUT_BYTES;
+	got = image_read(unpacker->image, unpacker->packed.offset + unpacker->taken,
+			 unpacker->input, (size_t)left);
+	unpacker->taken += got;
+	if (got == 0)
+		unpacker->taken = unpacker->packed.size;
 	unpacker->stream.next_in = unpacker->input;
 	unpacker->stream.avail_in = got;
 }
@@ -63,26 +70,32 @@ static int unpack(struct unpacker *unpacker)
 {
 	lzma_stream *stream = &unpacker->stream;
 	lzma_ret status = LZMA_OK;
-	int r = 0;
+	int r;
 
-	while (r == 0 && status == LZMA_OK) {
+	while (status == LZMA_OK) {
 		if (stream->avail_in == 0)
-			feed(unpacker);
-		if (stream->avail_out == 0)
-			r = grow(unpacker);
-		if (r == 0)
-			status = lzma_code(stream, stream->avail_in > 0 ? LZMA_RUN : LZMA_FINISH);
+			feed_input(unpacker);
+		if (stream->avail_out == 0) {
+			r = grow_output(unpacker);
+			if (r < 0)
+				return r;
+		}
+		status = lzma_code(stream, stream->avail_in > 0 ? LZMA_RUN : LZMA_FINISH);
 	}
-	if (r < 0 || status == LZMA_STREAM_END)
-		return r;
-	if (status == LZMA_MEMLIMIT_ERROR)
+	switch (status) {
+	case LZMA_STREAM_END:
+		return 0;
+	case LZMA_MEMLIMIT_ERROR:
 		symbol_cache_refuse(unpacker->cache);
-	return status == LZMA_MEMLIMIT_ERROR ? -EFBIG
-	       : status == LZMA_MEM_ERROR    ? -ENOMEM
-					     : -EBADMSG;
+		return -EFBIG;
+	case LZMA_MEM_ERROR:
+		return -ENOMEM;
+	default:
+		return -EBADMSG;
+	}
 }
 
-/* The decoder has its memory for this long only. */
+/* Unpacks with a decoder, whose memory is claimed for that time. */
 static int decode(struct unpacker *unpacker)
 {
 	size_t room = symbol_cache_room(unpacker->cache), decoder = room / 2;
@@ -92,8 +105,9 @@ static int decode(struct unpacker *unpacker)
 		decoder = DEBUGDATA_DECODER_MAX;
 	if (!symbol_cache_claim(unpacker->cache, decoder))
 		return -EFBIG;
-	r = lzma_stream_decoder(&unpacker->stream, decoder, 0) == LZMA_OK ? unpack(unpacker)
-									  : -ENOMEM;
+	r = -ENOMEM;
+	if (lzma_stream_decoder(&unpacker->stream, decoder, 0) == LZMA_OK)
+		r = unpack(unpacker);
 	lzma_end(&unpacker->stream);
 	symbol_cache_release(unpacker->cache, decoder);
 	return r;

@@ -11,16 +11,16 @@
 struct image;
 struct symbol_cache;
 
-/* Of the decoder: a dictionary of 8 MiB, as xz makes by default, and what goes with it. */
+/* The most memory of the decoder: xz's default dictionary of 8 MiB, and its state. */
 #ifndef DEBUGDATA_DECODER_MAX
 #define DEBUGDATA_DECODER_MAX (9u << 20)
 #endif
 #define DEBUGDATA_PACKED_MAX (32u << 20)
 
 /*
- * The file in it, as an image of its own, in memory that is claimed from the cache: to be given
- * back, *ret_bytes of it, when the image was closed. -ENOENT: no such section; -EFBIG: it, or what
- * unpacks it, is beyond a limit or has no room in the cache; -EBADMSG, -ENOEXEC, -ENOMEM.
+ * Unpacks the section into an image of its own. The memory, *ret_bytes, is claimed from the cache;
+ * the caller releases the claim after it has closed the image. Returns 0, -ENOENT: no such section,
+ * -EFBIG: the file or the decoder is beyond a limit or finds no room, -EBADMSG, -ENOEXEC, -ENOMEM.
  */
 int debugdata_open(struct symbol_cache *cache, struct image *image, struct image **ret_inner,
 		   size_t *ret_bytes);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names come from hostile files. A short mangled one may stand for gigabytes, as a substitution may
- * double the text each time; and with a parameter pack libiberty walks all of that before it prints
- * anything. So a C++ name is decoded to its tree first, where shared parts are there once, and is
- * printed only if the tree is small when written out. libiberty cannot be told to stop printing
- * either; but by then it keeps nothing on the heap, so the callback leaves by longjmp() at the
- * limit. Rust's newer names have their own hazards: object/symbol/rust_v0.h.
+ * Names come from hostile files. A short mangled name may stand for gigabytes, as each substitution
+ * may double the text. With a parameter pack, libiberty walks all of the text before it prints
+ * anything. A C++ name is therefore decoded to its tree first, in which shared parts exist once.
+ * The name is printed if the tree is small when written out.
+ *
+ * libiberty has no way to stop printing. While it prints, it keeps nothing on the heap, so that the
+ * callback can leave by longjmp() at the limit. Rust's newer names have hazards of their own:
+ * object/symbol/rust_v0.h.
  */
 #include "object/symbol/demangle.h"
 
@@ -68,7 +70,7 @@ _Static_assert(offsetof(struct demangle_component, u.s_binary.right) ==
 			       offsetof(struct demangle_component, u.s_extended_operator.name),
 	       "a tree after a number is where the right one is");
 
-/* All components are in one array; what is not in it is no tree (or a shape we do not know). */
+/* Returns whether a component lies in the tree's one array; others are of an unknown shape. */
 static bool tree_index(const struct tree *tree, const struct demangle_component *at,
 		       size_t *ret_index)
 {
@@ -89,13 +91,17 @@ static uint32_t tree_size(struct tree *tree, const struct demangle_component *at
 	if (tree->sizes[index])
 		return tree->sizes[index];
 	tree->sizes[index] = DEMANGLE_TREE_MAX; /* a cycle finds this */
-	shape = (size_t)at->type < sizeof(shapes) ? shapes[at->type] : BINARY;
+	shape = BINARY;
+	if ((size_t)at->type < sizeof(shapes))
+		shape = shapes[at->type];
 	if (shape == BINARY || shape == LEFT)
 		size += tree_size(tree, at->u.s_binary.left);
 	if (shape == BINARY || shape == RIGHT)
 		size += tree_size(tree, at->u.s_binary.right);
-	tree->sizes[index] = size < DEMANGLE_TREE_MAX ? size : DEMANGLE_TREE_MAX;
-	return tree->sizes[index];
+	if (size > DEMANGLE_TREE_MAX)
+		size = DEMANGLE_TREE_MAX;
+	tree->sizes[index] = size;
+	return size;
 }
 
 /* libiberty's array has two components for each character. */
@@ -173,5 +179,7 @@ char *demangle(const char *name)
 		demangled.length = 0;
 		done = demangle_cplusplus(name, &demangled);
 	}
-	return done && demangled.length > 0 ? strndup(demangled.text, demangled.length) : NULL;
+	if (!done || demangled.length == 0)
+		return NULL;
+	return strndup(demangled.text, demangled.length);
 }

@@ -150,7 +150,9 @@ int go_module_find(struct image *image, uint64_t table, uint64_t names, bool cov
 	search->image = image;
 	search->table = table;
 	search->names = names;
-	search->gofunc = WORD_GOFUNC + (coverage ? WORDS_COVERED : 0);
+	search->gofunc = WORD_GOFUNC;
+	if (coverage)
+		search->gofunc += WORDS_COVERED;
 	if (!find(search))
 		return -ENOENT;
 	*ret_module = search->module;

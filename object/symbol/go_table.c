@@ -72,20 +72,26 @@ static const struct layout *find_layout(uint32_t magic)
 
 static uint64_t pair_bytes(const struct go_table *table)
 {
-	return table->layout->pointers ? 2 * PCLNTAB_POINTER_BYTES : 8;
+	if (table->layout->pointers)
+		return 2 * PCLNTAB_POINTER_BYTES;
+	return 2 * sizeof(uint32_t);
 }
 
-/* Where functions begin counts from here, but in the oldest layout. */
+/* Finds the base of functions' starts, which are addresses in the oldest layout. */
 static int find_text(struct go_table *table, uint64_t said, const struct go_module *module)
 {
 	struct image_place text;
 
 	if (table->layout->pointers)
 		return 0;
-	table->text = module->text ? module->text : said;
+	table->text = module->text;
+	if (table->text == 0)
+		table->text = said;
 	if (table->text == 0 && image_section_place(table->image, ".text", &text) == 0)
 		table->text = text.address;
-	return table->text ? 0 : -EBADMSG;
+	if (table->text == 0)
+		return -EBADMSG;
+	return 0;
 }
 
 static int find_module(struct go_table *table, const struct image_place *place, uint64_t names,
@@ -290,7 +296,7 @@ static int read_function(const struct go_table *table, struct function *function
 
 	reader_init(&reader, bytes,
 		    window_read(&table->functions, function->record, bytes, sizeof(bytes)));
-	reader_skip(&reader, table->layout->pointers ? 8 : 4); /* where it begins */
+	reader_skip(&reader, pair_bytes(table) / 2); /* the function's start */
 	function->name = reader_u32(&reader);
 	reader_skip(&reader, 12); /* arguments, deferreturn, depths of the stack */
 	function->files = reader_u32(&reader);
@@ -308,8 +314,10 @@ static int read_function(const struct go_table *table, struct function *function
 	return 0;
 }
 
-/* funcID, padding; name, parentPc, startLine. Before 1.20: parent, funcID; file, line, name,
- * parentPc. */
+/*
+ * Reads funcID, padding, name, parentPc, startLine. Before 1.20: parent, funcID, file, line, name,
+ * parentPc.
+ */
 static bool read_call(const struct go_table *table, const struct function *function, int32_t index,
 		      struct call *ret_call)
 {
@@ -322,7 +330,9 @@ static bool read_call(const struct go_table *table, const struct function *funct
 	reader_skip(&reader, table->layout->first_lines ? 4 : 12);
 	ret_call->name = reader_u32(&reader);
 	ret_call->parent = (int32_t)reader_u32(&reader);
-	ret_call->first_line = table->layout->first_lines ? reader_u32(&reader) : 0;
+	ret_call->first_line = 0;
+	if (table->layout->first_lines)
+		ret_call->first_line = reader_u32(&reader);
 	return !reader_failed(&reader);
 }
 
@@ -342,22 +352,33 @@ static void read_file(struct go_table *table, const struct function *function, i
 			STEP_NAME;
 }
 
-static void show(struct go_table *table, const struct function *function, const struct call *call,
-		 uint64_t pc, go_visit *visit, void *context)
+static void read_name(struct go_table *table, uint32_t offset)
+{
+	size_t length = window_string(&table->names, offset, table->name, sizeof(table->name));
+
+	table->steps += length / STEP_NAME;
+}
+
+/* Visits an inlined call, or the function itself where call is NULL. */
+static void show_frame(struct go_table *table, const struct function *function,
+		       const struct call *call, uint64_t pc, go_visit *visit, void *context)
 {
 	int32_t line = value_at(table, function, function->lines, pc);
 	struct go_frame frame = {
 		.name = table->name,
 		.file = table->file,
-		.line = line > 0 ? (uint32_t)line : 0,
-		.first_line = call ? call->first_line : function->first_line,
-		.start = call ? 0 : function->start,
-		.inlined = call != NULL,
+		.first_line = function->first_line,
+		.start = function->start,
 	};
 
-	table->steps += window_string(&table->names, call ? call->name : function->name,
-				      table->name, sizeof(table->name)) /
-			STEP_NAME;
+	if (line > 0)
+		frame.line = (uint32_t)line;
+	if (call) {
+		frame.first_line = call->first_line;
+		frame.start = 0;
+		frame.inlined = true;
+	}
+	read_name(table, call ? call->name : function->name);
 	read_file(table, function, value_at(table, function, function->files, pc));
 	visit(context, &frame);
 }
@@ -366,10 +387,14 @@ int go_table_find(struct go_table *table, uint64_t pc, go_visit *visit, void *co
 {
 	struct function function = {0};
 	struct call call;
-	int r = is_over(table) ? -ETIME : find_function(table, pc, &function);
+	int r;
 
-	if (r == 0)
-		r = read_function(table, &function);
+	if (is_over(table))
+		return -ETIME;
+	r = find_function(table, pc, &function);
+	if (r < 0)
+		return r;
+	r = read_function(table, &function);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < GO_INLINE_MAX && function.tree.size > 0 && !is_over(table); i++) {
@@ -377,9 +402,11 @@ int go_table_find(struct go_table *table, uint64_t pc, go_visit *visit, void *co
 
 		if (index < 0 || !read_call(table, &function, index, &call))
 			break;
-		show(table, &function, &call, pc, visit, context);
+		show_frame(table, &function, &call, pc, visit, context);
 		pc = function.start + (uint64_t)(int64_t)call.parent;
 	}
-	show(table, &function, NULL, pc, visit, context);
-	return is_over(table) ? -ETIME : 0;
+	show_frame(table, &function, NULL, pc, visit, context);
+	if (is_over(table))
+		return -ETIME;
+	return 0;
 }

@@ -25,7 +25,9 @@ static void v0_type(struct rust_v0 *v0);
 
 static char v0_peek(const struct rust_v0 *v0)
 {
-	return !v0->bad && v0->at < v0->length ? v0->name[v0->at] : '\0';
+	if (v0->bad || v0->at >= v0->length)
+		return '\0';
+	return v0->name[v0->at];
 }
 
 static char v0_next(struct rust_v0 *v0)
@@ -74,7 +76,9 @@ static unsigned int base62_digit(char c)
 {
 	if (is_digit(c))
 		return (unsigned int)(c - '0');
-	return (unsigned int)(c >= 'a' ? c - 'a' + 10 : c - 'A' + 36);
+	if (c >= 'a')
+		return (unsigned int)(c - 'a' + 10);
+	return (unsigned int)(c - 'A' + 36);
 }
 
 /* "_" is 0, "0_" is 1. Hashes have 64 bits; a number that matters is small, so it may saturate. */

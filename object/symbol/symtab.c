@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The symbols are read once, in file order; each is laid against the few of the sorted pcs that it
- * covers, and only the best candidate of each pc is kept: where its name is, not the name.
+ * Reads the symbols once, in file order. Each symbol is compared with the few of the sorted pcs
+ * that it covers. Only the best candidate of each pc is kept, with the offset of its name.
  */
 #include "object/symbol/symtab.h"
 
@@ -18,16 +18,16 @@
 #include "object/symbol/cache.h"
 
 /*
- * Symbols of a hostile file may all cover all pcs. A step is a symbol, a candidate looked at or 64
- * bytes of a name or of what is read for it; ordinary files need about one per symbol and some
- * hundred per pc.
+ * Bounds the work, because each symbol of a hostile file may cover all pcs. A step is a symbol, a
+ * candidate, or 64 bytes of a name or of the file. Ordinary files need about one step a symbol and
+ * some hundred a pc.
  */
 #define SYMTAB_STEPS_MAX (64u << 20)
 
 #define SYMBOLS_AT_ONCE 256u
 #define TABLES		2
 
-/* Compared from the top: what covers the pc, how near it starts, then which alias is best known. */
+/* Compared by size, then by the nearest start, then by the alias that is known best. */
 struct candidate {
 	bool sized; /* by its size; else by its very address */
 	uint64_t start;
@@ -116,16 +116,18 @@ static size_t symtab_string(struct symtab *symtab, const struct candidate *candi
 	return length;
 }
 
-/* Without the version of "name@@VERSION". */
+/* Gets a name without the version of "name@@VERSION". Returns its length. */
 static size_t symtab_text(struct symtab *symtab, const struct candidate *candidate, char *ret_text)
 {
 	size_t length = symtab_string(symtab, candidate, ret_text);
 	const char *version = memchr(ret_text, '@', length);
 
-	return version && version > ret_text ? (size_t)(version - ret_text) : length;
+	if (!version || version == ret_text)
+		return length;
+	return (size_t)(version - ret_text);
 }
 
-/* ".L": labels that an assembler keeps for itself. */
+/* Looks the name up. ".L" begins labels that an assembler keeps for itself. */
 static void symtab_name(struct symtab *symtab, struct candidate *candidate)
 {
 	size_t length = symtab_text(symtab, candidate, symtab->text);
@@ -135,21 +137,21 @@ static void symtab_name(struct symtab *symtab, struct candidate *candidate)
 		candidate->alias = alias_make(symtab->text, length);
 }
 
-/* Positive: a is better, 0: their names decide. */
+/* Returns a positive number where a is better; 0: their names decide. */
 static int symtab_compare(const struct candidate *a, const struct candidate *b)
 {
 	if (!b->strings)
 		return 1;
 	if (a->sized != b->sized)
-		return a->sized ? 1 : -1;
+		return (int)a->sized - (int)b->sized;
 	if (a->start != b->start)
-		return a->start > b->start ? 1 : -1;
+		return (a->start > b->start) - (a->start < b->start);
 	if (a->function != b->function)
-		return a->function ? 1 : -1;
+		return (int)a->function - (int)b->function;
 	return (int)a->binding - (int)b->binding;
 }
 
-/* Index of the first pc that is not below the address. */
+/* Returns the index of the first pc that is not below the address. */
 static size_t symtab_first(const struct symtab *symtab, uint64_t address)
 {
 	size_t low = 0, high = symtab->count;
@@ -197,7 +199,7 @@ static void symtab_offer(struct symtab *symtab, struct candidate *candidate, str
 static int symtab_symbol(struct symtab *symtab, const struct symtab_symbol *symbol,
 			 const struct window *strings)
 {
-	uint64_t last = symbol->value + (symbol->size ? symbol->size - 1 : 0);
+	uint64_t last = symbol->value;
 	struct candidate candidate = {
 		.sized = symbol->size > 0,
 		.start = symbol->value,
@@ -207,8 +209,13 @@ static int symtab_symbol(struct symtab *symtab, const struct symtab_symbol *symb
 		.name = symbol->name,
 	};
 
-	if (symbol->value > symtab->pcs[symtab->count - 1] || last < symbol->value ||
-	    last < symtab->pcs[0] || !symtab_is_code(symtab, symbol))
+	if (symbol->size > 0)
+		last += symbol->size - 1;
+	if (last < symbol->value) /* an overflow */
+		return 0;
+	if (symbol->value > symtab->pcs[symtab->count - 1] || last < symtab->pcs[0])
+		return 0;
+	if (!symtab_is_code(symtab, symbol))
 		return 0;
 	for (size_t i = symtab_first(symtab, symbol->value);
 	     i < symtab->count && symtab->pcs[i] <= last; i++) {
@@ -219,7 +226,7 @@ static int symtab_symbol(struct symtab *symtab, const struct symtab_symbol *symb
 	return 0;
 }
 
-/* The table itself is gone through once, so it does not go through the cache. */
+/* Reads the table past the cache, as each symbol is read once. */
 static int symtab_symbols(struct symtab *symtab, const struct image_place *table,
 			  const struct window *strings)
 {
@@ -265,7 +272,7 @@ static int symtab_scan(struct symtab *symtab, const char *section, struct window
 	return symtab_symbols(symtab, &table, strings);
 }
 
-/* Damage counts only where nothing else gave names; a file without symbols is in order. */
+/* Reports damage where no table gave names. A file without symbols is in order. */
 static int symtab_scan_all(struct symtab *symtab)
 {
 	static const char *const sections[TABLES] = {".symtab", ".dynsym"};
@@ -279,7 +286,9 @@ static int symtab_scan_all(struct symtab *symtab)
 		else if (r != -ENOENT && damage == 0)
 			damage = r;
 	}
-	return usable || symtab_is_over(symtab) ? 0 : damage;
+	if (usable || symtab_is_over(symtab))
+		return 0;
+	return damage;
 }
 
 static bool symtab_same(const struct candidate *a, const struct candidate *b)
@@ -347,7 +356,9 @@ int symtab_resolve(struct symbol_cache *cache, struct image *image, const uint64
 	symtab->pcs = pcs;
 	symtab->count = count;
 	symtab->best = calloc(count, sizeof(*symtab->best));
-	r = symtab->best ? symtab_scan_all(symtab) : -ENOMEM;
+	r = -ENOMEM;
+	if (symtab->best)
+		r = symtab_scan_all(symtab);
 	if (r == 0)
 		r = symtab_copy(symtab, ret_matches);
 	if (r < 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names of addresses from .symtab and .dynsym. Addresses are resolved in one pass, so that no
- * symbol table stays in memory. A sizeless symbol matches its own address only. A table larger than
- * IMAGE_SECTION_MAX is not read and counts as refused by the cache (-EFBIG).
+ * Finds names of addresses in .symtab and .dynsym. One pass resolves all addresses, so that no
+ * symbol table stays in memory. A symbol without a size matches its own address only. A table
+ * larger than IMAGE_SECTION_MAX is skipped, and counts as refused by the cache (-EFBIG).
  */
 #ifndef KEYHOLE_OBJECT_SYMBOL_SYMTAB_H
 #define KEYHOLE_OBJECT_SYMBOL_SYMTAB_H
@@ -14,7 +14,9 @@ struct image;
 struct symbol_cache;
 
 #define SYMBOL_NAME_MAX 16384 /* longer names are cut */
-/* Bytes of the names of one call; what is beyond has none, which counts as refused by the cache. */
+/*
+ * The most bytes of names for one call. Later names are left out, and the cache counts a refusal.
+ */
 #ifndef SYMTAB_NAMES_MAX
 #define SYMTAB_NAMES_MAX (64u << 20)
 #endif
@@ -25,8 +27,8 @@ struct symbol_match {
 };
 
 /*
- * pcs ascending; the names are read through the cache. Fills all ret_matches; returns 0, or a
- * negative errno with all of them empty. To be freed by symbol_matches_free().
+ * Resolves ascending pcs; names are read through the cache. Returns 0, or a negative errno with all
+ * matches empty. The caller frees the matches by symbol_matches_free().
  */
 int symtab_resolve(struct symbol_cache *cache, struct image *image, const uint64_t *pcs,
 		   size_t count, struct symbol_match *ret_matches);

@@ -7,7 +7,7 @@
 
 /* ---- registers ---- */
 
-/* enum cfi_column + 1; 0: not followed */
+/* By register: enum cfi_column + 1; 0: not followed. */
 static const uint8_t columns[REGISTER_COUNT] = {
 	[REGISTER_RBX] = COLUMN_RBX + 1, [REGISTER_RBP] = COLUMN_RBP + 1,
 	[REGISTER_RSP] = COLUMN_RSP + 1, [REGISTER_R12] = COLUMN_R12 + 1,
@@ -15,7 +15,7 @@ static const uint8_t columns[REGISTER_COUNT] = {
 	[REGISTER_R15] = COLUMN_R15 + 1,
 };
 
-/* The register's place in the row, or NULL when it is not followed. */
+/* Returns the register's place in the row, or NULL for one that is not followed. */
 static struct cfi_place *column_of(struct cfi *cfi, uint64_t number)
 {
 	if (number == cfi->cie->return_register)
@@ -66,7 +66,7 @@ static int64_t unsigned_operand(struct cfi *cfi)
 	return (int64_t)value;
 }
 
-/* A block's place in the section; moves past it. */
+/* Returns a block's offset in the section, and moves past the block. */
 static int64_t block_operand(struct cfi *cfi, uint32_t *ret_size)
 {
 	uint64_t size = reader_uleb(&cfi->reader);
@@ -233,7 +233,7 @@ static void op_def_cfa_sf(struct cfi *cfi)
 	set_cfa(cfi, number, factored(cfi, reader_sleb(&cfi->reader)));
 }
 
-/* The half that is not named stays, so there must be one. */
+/* Changes one half of the CFA, which must have both: the other half stays. */
 static void change_cfa(struct cfi *cfi, uint64_t number, int64_t offset)
 {
 	if (cfi->row.cfa.how == CFI_UNSET)
@@ -306,7 +306,7 @@ enum {
 	PRIMARY_RESTORE
 };
 
-/* One instruction: three have an operand in the low six bits, the rest are in the table. */
+/* Executes one instruction. Three have an operand in the low six bits; the table has the others. */
 static void execute(struct cfi *cfi)
 {
 	uint8_t opcode = reader_u8(&cfi->reader), low = opcode & 0x3f;
@@ -325,7 +325,7 @@ static void execute(struct cfi *cfi)
 
 /* ---- programs ---- */
 
-/* A reader of [from, to) whose offsets are the section's. */
+/* Starts a program at [from, to) of the section, whose offsets the reader keeps. */
 static void program_init(struct cfi *cfi, const struct frame_section *section,
 			 const struct frame_cie *cie, size_t from, size_t to)
 {
@@ -364,7 +364,9 @@ void cfi_init(struct cfi *cfi, const struct frame_section *section, const struct
 	cfi->row = *initial;
 	cfi->initial = initial;
 	cfi->start = cfi->end = cfi->location = fde->start;
-	cfi->limit = limit < fde->end ? limit : fde->end;
+	cfi->limit = limit;
+	if (cfi->limit > fde->end)
+		cfi->limit = fde->end;
 }
 
 bool cfi_next(struct cfi *cfi)
@@ -374,11 +376,13 @@ bool cfi_next(struct cfi *cfi)
 	cfi->start = cfi->end;
 	while (reader_left(&cfi->reader) > 0 && cfi->location == cfi->start)
 		execute(cfi);
-	/* a damaged instruction leaves no row: what came before it is not what holds here */
+	/* a damaged instruction leaves no row, as the row before it may not hold here */
 	cfi->damaged = reader_failed(&cfi->reader);
 	if (cfi->damaged)
 		return false;
 	cfi->finished = cfi->location == cfi->start || cfi->location >= cfi->limit;
-	cfi->end = cfi->finished ? cfi->limit : cfi->location;
+	cfi->end = cfi->location;
+	if (cfi->finished)
+		cfi->end = cfi->limit;
 	return cfi->start < cfi->end;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Call frame instructions executed into rows: ranges of text with one way to find the caller.
- * DWARF 5, 6.4.2 and the GNU additions. Only the registers a rule can restore are followed.
+ * Executes call frame instructions (DWARF 5, 6.4.2, and the GNU additions). The result is rows:
+ * ranges of text with one way to find the caller. Only registers that a rule can restore are
+ * followed.
  */
 #ifndef KEYHOLE_OBJECT_UNWIND_CFI_H
 #define KEYHOLE_OBJECT_UNWIND_CFI_H
@@ -40,14 +41,14 @@ enum cfi_column {
 };
 
 enum cfi_how {
-	CFI_UNSET, /* no instruction said anything: the register keeps its value */
+	CFI_UNSET, /* no instruction names the register, which keeps its value */
 	CFI_SAME,
 	CFI_UNDEFINED,
 	CFI_OFFSET,	    /* saved at CFA + value */
-	CFI_VAL_OFFSET,	    /* is CFA + value */
-	CFI_REGISTER,	    /* is in register `value` */
-	CFI_EXPRESSION,	    /* saved where the expression says */
-	CFI_VAL_EXPRESSION, /* is what the expression says */
+	CFI_VAL_OFFSET,	    /* the value is CFA + value */
+	CFI_REGISTER,	    /* kept in register `value` */
+	CFI_EXPRESSION,	    /* saved at the expression's address */
+	CFI_VAL_EXPRESSION, /* the value is the expression's */
 };
 
 struct cfi_place {
@@ -58,8 +59,8 @@ struct cfi_place {
 
 struct cfi_row {
 	/*
-	 * CFI_REGISTER: register + offset; CFI_EXPRESSION, which leaves the other two as they were:
-	 * libgcc goes back to them, and assembly is written for that; CFI_UNSET: not known yet.
+	 * CFI_REGISTER: register + offset. CFI_EXPRESSION leaves register and offset as they were:
+	 * libgcc goes back to them, and assembly relies on it. CFI_UNSET: not known yet.
 	 */
 	struct cfi_place cfa;
 	uint64_t cfa_register;
@@ -73,7 +74,7 @@ struct cfi {
 	uint64_t start, end; /* of the row, after cfi_next() returned true */
 	struct cfi_row row;
 	bool columns_changed; /* set when a column is written; the caller clears it */
-	bool damaged;	      /* the rest of the range is not described */
+	bool damaged;	      /* the rest of the range has no row */
 
 	uint64_t location, limit;
 	const struct frame_cie *cie;
@@ -85,15 +86,18 @@ struct cfi {
 	struct cfi_row state[CFI_STATES_MAX];
 };
 
-/* The row a CIE's instructions leave: 0 or -EBADMSG. */
+/* Gets the row that a CIE's instructions leave. Returns 0 or -EBADMSG. */
 int cfi_initial(const struct frame_section *section, const struct frame_cie *cie,
 		struct cfi_row *ret_row);
-/* Rows of an FDE between its start and min(its end, limit). `initial` is kept by reference. */
+/*
+ * Starts the rows of an FDE, from its start to min(its end, limit). Keeps a pointer to `initial`.
+ */
 void cfi_init(struct cfi *cfi, const struct frame_section *section, const struct frame_fde *fde,
 	      const struct cfi_row *initial, uint64_t limit);
 /*
- * The next row, not empty, adjacent to the one before: true, or false when the range is done. A
- * damaged program ends early: cfi->damaged, and [cfi->end, limit) has no row.
+ * Makes the next row, which is not empty and begins at the end of the one before. Returns false at
+ * the end of the range. A damaged program ends early and sets cfi->damaged: [cfi->end, limit) has
+ * no row.
  */
 bool cfi_next(struct cfi *cfi);
 

@@ -11,7 +11,7 @@
 /* A chunk's words are also read and written by halves. */
 typedef u16 __attribute__((may_alias)) chunk_half;
 
-/* What one chunk is made from. */
+/* The rows of one chunk. */
 struct span {
 	const u32 *pc;
 	const u16 *rule;
@@ -33,7 +33,10 @@ static u32 count_escapes(const struct span *span)
 	return escapes;
 }
 
-/* Number of own rows below each page's start, + 1 for the carry-in; the last one ends the rows. */
+/*
+ * Writes the number of own rows below each page's start, + 1 for the carry-in. The last number ends
+ * the rows.
+ */
 static void write_first_rows(chunk_half *half, const struct span *span)
 {
 	u32 row = 0;
@@ -48,7 +51,10 @@ static void write_first_rows(chunk_half *half, const struct span *span)
 
 static void write_row(chunk_half *half, u32 **escape, u32 row, u32 pc, u16 rule)
 {
-	u32 byte = rule < ROW_ESCAPE ? rule : ROW_ESCAPE;
+	u32 byte = rule;
+
+	if (byte > ROW_ESCAPE)
+		byte = ROW_ESCAPE;
 
 	half[CHUNK_HEAD_U16 + row] = (u16)((pc & ((1u << PAGE_BITS) - 1)) | byte << 8);
 	if (byte == ROW_ESCAPE)
@@ -60,7 +66,7 @@ static u32 chunk_words(const struct span *span)
 	return CHUNK_HEAD_WORDS + rows_words(span->count + 1) + count_escapes(span);
 }
 
-/* `words` are zero. */
+/* Writes a chunk into words that are 0. */
 static void chunk_write(const struct span *span, u32 *words)
 {
 	chunk_half *half = (chunk_half *)words;
@@ -75,7 +81,7 @@ static void chunk_write(const struct span *span, u32 *words)
 	half[CHUNK_ROWS_AT] = (u16)(span->count + 1);
 }
 
-/* The rows of one chunk from *row on, which moves behind them; *carry becomes what holds then. */
+/* Takes the rows of one chunk from *row on. *carry becomes the rule that holds behind them. */
 static struct span next_span(const struct chunk_rows *rows, u32 chunk, size_t *row, u16 *carry)
 {
 	struct span span;
@@ -95,8 +101,8 @@ static struct span next_span(const struct chunk_rows *rows, u32 chunk, size_t *r
 	return span;
 }
 
-static int append(struct unwind_table *table, const struct span *span, u64 words_max,
-		  size_t *words_capacity)
+static int append_chunk(struct unwind_table *table, const struct span *span, u64 words_max,
+			size_t *words_capacity)
 {
 	u32 words = chunk_words(span);
 	int r;
@@ -114,8 +120,8 @@ static int append(struct unwind_table *table, const struct span *span, u64 words
 	return 0;
 }
 
-/* Gives back what the array grew by too much. */
-static void shrink(struct unwind_table *table)
+/* Gives spare capacity back. */
+static void shrink_words(struct unwind_table *table)
 {
 	u32 *words = realloc(table->words, table->words_count * sizeof(*words));
 
@@ -128,9 +134,11 @@ int chunk_write_all(const struct chunk_rows *rows, u16 none, struct unwind_table
 	u32 chunks = (rows->pc[rows->count - 1] >> CHUNK_BITS) + 1;
 	size_t row = 0, words_capacity = 0;
 	u16 carry = none;
-	u64 words_max = rows->words_max < CHUNK_NONE ? rows->words_max : CHUNK_NONE - 1;
+	u64 words_max = rows->words_max;
 	int r = 0;
 
+	if (words_max >= CHUNK_NONE)
+		words_max = CHUNK_NONE - 1;
 	if (chunks > words_max)
 		return -EFBIG;
 	words_max -= chunks;
@@ -143,10 +151,10 @@ int chunk_write_all(const struct chunk_rows *rows, u16 none, struct unwind_table
 
 		table->chunk_at[table->chunks] = CHUNK_NONE;
 		if (span.count > 0 || span.carry != none)
-			r = append(table, &span, words_max, &words_capacity);
+			r = append_chunk(table, &span, words_max, &words_capacity);
 	}
 	if (r == 0 && table->words_count > 0)
-		shrink(table);
+		shrink_words(table);
 	return r;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows cut into the chunks of bpf/abi.h. */
+/* Cuts rows into the chunks of bpf/abi.h. */
 #ifndef KEYHOLE_OBJECT_UNWIND_CHUNK_H
 #define KEYHOLE_OBJECT_UNWIND_CHUNK_H
 
@@ -9,7 +9,7 @@
 
 struct unwind_table;
 
-/* Ascending pcs relative to a chunk's start; each row holds up to the next one. */
+/* Ascending pcs, relative to the start of a chunk; each row holds up to the next one. */
 struct chunk_rows {
 	u32 *pc;
 	u16 *rule; /* index in the dictionary */
@@ -20,11 +20,11 @@ struct chunk_rows {
 #define CHUNK_NONE UINT32_MAX /* of chunk_at: no rows there */
 
 /*
- * Fills in chunks, chunk_at, chunk_words, words and words_count. `none` is RULE_NONE's index. 0,
- * -ENOMEM, or -EFBIG: more than words_max.
+ * Fills in chunks, chunk_at, chunk_words, words and words_count. `none` is RULE_NONE's index.
+ * Returns 0, -ENOMEM, or -EFBIG for more than words_max.
  */
 int chunk_write_all(const struct chunk_rows *rows, u16 none, struct unwind_table *table);
-/* The dictionary index that a chunk has for the low CHUNK_BITS of a pc. */
+/* Returns the dictionary index that a chunk has for the low CHUNK_BITS of a pc. */
 u32 chunk_find(const u32 *words, u32 pc);
 
 #endif

@@ -9,7 +9,7 @@
 
 #define TABLE_SLOTS	      65536u
 #define WIDE_SLOTS	      8192u
-#define DICTIONARY_PROBES_MAX 64u /* rules can be chosen to collide: then they are unsupported */
+#define DICTIONARY_PROBES_MAX 64u /* bounds the cost of rules that were chosen to collide */
 #define WIDE_ENTRIES	      (sizeof(struct rule_wide) / sizeof(u64))
 
 /* Open addressing; a slot holds a number + 1. */
@@ -19,7 +19,7 @@ struct dictionary {
 	struct rule_wide wide[DICTIONARY_WIDE_MAX];
 	u16 wide_slot[WIDE_SLOTS];
 	u32 count, wide_count;
-	u16 last; /* neighbouring functions repeat themselves */
+	u16 last; /* the last result, as rows of neighbouring functions repeat rules */
 };
 
 struct dictionary *dictionary_new(void)
@@ -116,12 +116,12 @@ static int compare_uses(const void *a, const void *b)
 	const struct use *left = a, *right = b;
 
 	if (left->uses != right->uses)
-		return left->uses > right->uses ? -1 : 1;
+		return (left->uses < right->uses) - (left->uses > right->uses);
 	return left->number - right->number;
 }
 
-/* Rules without uses are left out. */
-static u32 order(const struct dictionary *dictionary, const u32 *uses, struct use *ret_order)
+/* Orders the rules by use, without unused ones. Returns their number. */
+static u32 order_rules(const struct dictionary *dictionary, const u32 *uses, struct use *ret_order)
 {
 	u32 used = 0;
 
@@ -142,8 +142,10 @@ int dictionary_layout(const struct dictionary *dictionary, const u32 *uses, u16 
 
 	if (!by_use)
 		return -ENOMEM;
-	used = order(dictionary, uses, by_use);
-	wide_at = dictionary->wide_count > 0 ? (used + 1) & ~1u : used;
+	used = order_rules(dictionary, uses, by_use);
+	wide_at = used;
+	if (dictionary->wide_count > 0)
+		wide_at = (used + 1) & ~1u;
 	*ret_count = wide_at + dictionary->wide_count * (u32)WIDE_ENTRIES;
 	entries = calloc(*ret_count, sizeof(*entries));
 	if (!entries)

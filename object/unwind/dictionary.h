@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The different rules of one object, numbered in the order in which they were met. */
+/* Numbers the different rules of one object, in the order of their first use. */
 #ifndef KEYHOLE_OBJECT_UNWIND_DICTIONARY_H
 #define KEYHOLE_OBJECT_UNWIND_DICTIONARY_H
 
@@ -17,15 +17,16 @@ enum {
 
 struct dictionary *dictionary_new(void); /* NULL: no memory */
 void dictionary_free(struct dictionary *dictionary);
-/* The number of a rule that is not RULE_WIDE; DICTIONARY_UNSUPPORTED when it is full. */
+/* Returns the number of a rule other than RULE_WIDE; a full one gives DICTIONARY_UNSUPPORTED. */
 u16 dictionary_add(struct dictionary *dictionary, u64 rule);
-/* The number of a RULE_WIDE, its offset being filled in. */
+/* Fills in the offset of a RULE_WIDE, and returns the rule's number. */
 u16 dictionary_add_wide(struct dictionary *dictionary, u64 rule, const struct rule_wide *wide);
 u32 dictionary_count(const struct dictionary *dictionary);
 u64 dictionary_rule(const struct dictionary *dictionary, u16 number);
 /*
- * Lays the rules out as bpf/abi.h says: those with most uses first, wide ones behind them all.
- * uses[] has dictionary_count() entries. Gives the entries (malloc) and each number's new index.
+ * Lays the rules out as bpf/abi.h says: the most used rules first, the entries of wide rules last.
+ * uses[] has dictionary_count() entries. *ret_entries are the entries, which the caller frees, and
+ * ret_index[] the new index of each number. Returns 0 or -ENOMEM.
  */
 int dictionary_layout(const struct dictionary *dictionary, const u32 *uses, u16 *ret_index,
 		      u64 **ret_entries, u32 *ret_count);

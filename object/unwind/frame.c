@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* DW_EH_PE_*: the low nibble is the format, the high one what the value is relative to. */
+/* DW_EH_PE_*: the low nibble is the format, and the high one the base of a relative value. */
 enum {
 	ENCODING_ABSOLUTE = 0x00,
 	ENCODING_ULEB = 0x01,
@@ -24,8 +24,8 @@ enum {
 };
 
 #define LENGTH_64	 UINT32_MAX /* the length follows in 64 bits */
-#define CIE_BUDGET_TIMES 32u	    /* how often a section's size may be spent on CIEs */
-#define CIE_COST	 64u	    /* of decoding one, in bytes */
+#define CIE_BUDGET_TIMES 32u	    /* the budget for CIEs, in sizes of the section */
+#define CIE_COST	 64u	    /* of decoding a CIE, in bytes, besides its own */
 
 void frame_section_init(struct frame_section *section, const void *bytes, size_t size,
 			uint64_t address)
@@ -91,8 +91,9 @@ struct record {
 };
 
 /*
- * The record at an offset. False when its length does not fit into the section, so that nothing
- * behind it can be found either; one too short for an id has a failed reader.
+ * Reads the head of the record at an offset. Returns false where the length does not fit into the
+ * section, so that the next record cannot be found. A record too short for an id has a failed
+ * reader.
  */
 static bool record_at(const struct frame_section *section, size_t offset, struct record *ret_record)
 {
@@ -112,11 +113,17 @@ static bool record_at(const struct frame_section *section, size_t offset, struct
 	ret_record->id_offset = reader_offset(reader);
 	ret_record->end = ret_record->id_offset + length;
 	reader->end = reader->position + length;
-	ret_record->id = length == 0 ? 0 : wide ? reader_u64(reader) : reader_u32(reader);
-	return !reader_failed(reader) || length > 0;
+	ret_record->id = 0;
+	if (length == 0)
+		return !reader_failed(reader);
+	if (wide)
+		ret_record->id = reader_u64(reader);
+	else
+		ret_record->id = reader_u32(reader);
+	return true;
 }
 
-/* One letter of an augmentation string; false when it is not known. */
+/* Reads the data of one letter of an augmentation string. Returns false for an unknown letter. */
 static bool cie_augmentation(struct reader *reader, char letter, uint64_t address,
 			     struct frame_cie *cie)
 {
@@ -144,11 +151,11 @@ static bool cie_augmentation(struct reader *reader, char letter, uint64_t addres
 	}
 }
 
-/* Behind the fixed fields; moves to the first instruction. */
+/* Reads the augmentations behind the fixed fields, and moves to the first instruction. */
 static bool cie_augmentations(struct reader *reader, const char *letters, uint64_t address,
 			      struct frame_cie *cie)
 {
-	struct reader data = *reader;
+	struct reader data = *reader, *from = reader;
 	size_t length;
 
 	cie->has_data = *letters == 'z';
@@ -159,10 +166,11 @@ static bool cie_augmentations(struct reader *reader, const char *letters, uint64
 		if (reader_failed(reader))
 			return false;
 		data.end = data.position + length;
+		from = &data;
 		letters++;
 	}
 	for (; *letters; letters++) {
-		if (!cie_augmentation(cie->has_data ? &data : reader, *letters, address, cie))
+		if (!cie_augmentation(from, *letters, address, cie))
 			return false;
 	}
 	return !reader_failed(&data) && cie->encoding != ENCODING_OMIT;
@@ -176,7 +184,7 @@ static bool cie_decode(struct record *record, uint64_t address, struct frame_cie
 
 	if (!letters || (version != 1 && version != 3 && version != 4))
 		return false;
-	if (strncmp(letters, "eh", 2) == 0) { /* GCC 2: a pointer that nobody reads */
+	if (strncmp(letters, "eh", 2) == 0) { /* GCC 2: a pointer of no use */
 		reader_skip(reader, 8);
 		letters += 2;
 	}
@@ -198,7 +206,7 @@ static uint32_t cie_slot(size_t offset)
 }
 _Static_assert(FRAME_CIES == 1u << 8, "cie_slot() gives eight bits");
 
-/* Few CIEs serve all FDEs; those that were decoded last are kept, damaged ones too. */
+/* Returns a CIE, or NULL for a damaged one. Few CIEs serve all FDEs, so the last ones are kept. */
 static const struct frame_cie *cie_at(struct frame_section *section, size_t offset)
 {
 	uint32_t slot = cie_slot(offset);
@@ -206,8 +214,11 @@ static const struct frame_cie *cie_at(struct frame_section *section, size_t offs
 	struct record record;
 	uint64_t cost;
 
-	if (cie->cached && cie->offset == offset)
-		return cie->valid ? cie : NULL;
+	if (cie->cached && cie->offset == offset) {
+		if (!cie->valid)
+			return NULL;
+		return cie;
+	}
 	*cie = (struct frame_cie){.cached = true, .offset = offset, .slot = slot};
 	if (!record_at(section, offset, &record) || record.id != 0)
 		return NULL;
@@ -216,7 +227,9 @@ static const struct frame_cie *cie_at(struct frame_section *section, size_t offs
 		return NULL;
 	section->budget -= cost;
 	cie->valid = cie_decode(&record, section->address, cie);
-	return cie->valid ? cie : NULL;
+	if (!cie->valid)
+		return NULL;
+	return cie;
 }
 
 static int fde_decode(struct frame_section *section, struct record *record,
@@ -267,7 +280,9 @@ bool frame_next(struct frame_section *section, struct frame_fde *ret_fde)
 			section->damaged++;
 			continue;
 		}
-		/* CIEs are read when an FDE asks; length 0 ends what one linker input brought */
+		/*
+		 * FDEs read their CIEs; a record of length 0 ends the records of one linker input
+		 */
 		if (record.id == 0)
 			continue;
 		if (fde_decode(section, &record, ret_fde) < 0)

@@ -15,8 +15,9 @@
 #define ENTRY_PREFIX	"_rt0_"
 #define SLOT_RBP	1u /* saved at CFA - 16 */
 #define SAVE_BYTES	8u
-#define NAME_BYTES	24u /* that are looked at, with a NUL */
+#define NAME_BYTES	24u /* of a name that are read, with a NUL */
 #define BEGINNING_BYTES 512u
+#define CALL_BYTES	3u
 
 struct go_rows {
 	struct image *image;
@@ -32,7 +33,8 @@ struct function {
 	u32 distances; /* offset in tables; 0: none */
 	u8 flags;
 	char name[NAME_BYTES];
-	bool tried, saves; /* rbp, where there is room on the stack */
+	bool tried; /* the search for the instruction that saves rbp is done */
+	bool saves; /* rbp is saved where there is room on the stack */
 };
 
 struct steps {
@@ -64,28 +66,37 @@ static int read_header(struct go_rows *rows)
 		return r;
 	if (header->magic == PCLNTAB_116 || header->quantum != 1)
 		return -ENOENT;
-	if (header->count > GO_FUNCTIONS_MAX || header->functions > rows->table.size ||
-	    header->count >= (rows->table.size - header->functions) / PAIR_BYTES)
+	if (header->count > GO_FUNCTIONS_MAX || header->functions > rows->table.size)
 		return -EBADMSG;
-	return header->text == 0 || header->text == rows->text.address ? 0 : -ENOENT;
+	if (header->count >= (rows->table.size - header->functions) / PAIR_BYTES)
+		return -EBADMSG;
+	if (header->text != 0 && header->text != rows->text.address)
+		return -ENOENT;
+	return 0;
 }
 
 static int open_table(struct go_rows *rows)
 {
 	int r = pclntab_section(rows->image, &rows->table);
 
-	if (r == 0)
-		r = image_section_place(rows->image, ".text", &rows->text);
-	return r < 0 ? r : read_header(rows);
+	if (r < 0)
+		return r;
+	r = image_section_place(rows->image, ".text", &rows->text);
+	if (r < 0)
+		return r;
+	return read_header(rows);
 }
 
-/* The beginning of it; "" where there is none. */
+/* Reads the beginning of a name into zeros; nothing where there is no name. */
 static void read_name(const struct go_rows *rows, u64 offset, char ret_name[NAME_BYTES])
 {
 	struct reader reader = table_at(rows, rows->header.names, offset);
-	size_t left = reader_left(&reader), size = left < NAME_BYTES - 1 ? left : NAME_BYTES - 1;
-	const void *bytes = reader_bytes(&reader, size);
+	size_t size = reader_left(&reader);
+	const void *bytes;
 
+	if (size > NAME_BYTES - 1)
+		size = NAME_BYTES - 1;
+	bytes = reader_bytes(&reader, size);
 	if (bytes)
 		memcpy(ret_name, bytes, size);
 }
@@ -99,18 +110,23 @@ static bool read_function(const struct go_rows *rows, u64 index, struct function
 	record = table_at(rows, rows->header.functions, reader_u32(&pair));
 	ret_function->end = rows->text.address + reader_u32(&pair);
 	most = text_end(rows->image, ret_function->start);
-	reader_skip(&record, 4); /* where it begins */
+	reader_skip(&record, 4); /* the function's start */
 	read_name(rows, reader_u32(&record), ret_function->name);
 	reader_skip(&record, 8); /* arguments, deferreturn */
 	ret_function->distances = reader_u32(&record);
-	/* files, lines, pcdata, unit, first line; which function it is */
-	reader_skip(&record, rows->header.magic == PCLNTAB_120 ? 21 : 17);
+	reader_skip(&record, 16); /* files, lines, pcdata, unit */
+	if (rows->header.magic == PCLNTAB_120)
+		reader_skip(&record, 4); /* first line */
+	reader_skip(&record, 1);	 /* the number of a special function */
 	ret_function->flags = reader_u8(&record);
 	return !reader_failed(&pair) && !reader_failed(&record) &&
 	       ret_function->end > ret_function->start && ret_function->end <= most;
 }
 
-/* The program begins where Go's linker puts that, and the table counts as it is thought to. */
+/*
+ * Returns whether the entry point is a function _rt0_*, as with Go's linker. That also proves that
+ * the table counts addresses from .text.
+ */
 static bool begins_there(const struct go_rows *rows)
 {
 	u64 entry = image_entry(rows->image), low = 0, high = rows->header.count;
@@ -142,15 +158,18 @@ static u64 rule_of(const struct function *function, s32 distance, bool saved)
 {
 	s64 offset = (s64)distance + 8;
 
-	if (distance < 0 || offset > RULE_OFFSET_MAX || distance % 8 != 0 ||
-	    (distance > 0 && !function->saves))
+	if (distance < 0 || offset > RULE_OFFSET_MAX || distance % 8 != 0)
 		return RULE_MAKE(RULE_UNSUPPORTED, 0, 0, 0, 0);
-	return RULE_MAKE(RULE_SP, 0, distance > 0 && saved ? SLOT_RBP : 0, offset, 0);
+	if (distance > 0 && !function->saves)
+		return RULE_MAKE(RULE_UNSUPPORTED, 0, 0, 0, 0);
+	if (distance > 0 && saved)
+		return RULE_MAKE(RULE_SP, 0, SLOT_RBP, offset, 0);
+	return RULE_MAKE(RULE_SP, 0, 0, offset, 0);
 }
 
 /*
- * mov %rbp, distance - 8(%rsp) behind what made room (until Go 1.20): where it ends, or 0. What was
- * there before is still in the register up to then.
+ * Finds mov %rbp, distance - 8(%rsp) behind the instruction that made room (until Go 1.20). Returns
+ * the end of the mov, up to which the register has the caller's value, or 0.
  */
 static u64 saved_behind(const struct go_rows *rows, u64 pc, s32 distance)
 {
@@ -167,10 +186,12 @@ static u64 saved_behind(const struct go_rows *rows, u64 pc, s32 distance)
 		return pc + sizeof(none);
 	if (memcmp(bytes, near, sizeof(near)) == 0 && (s8)bytes[sizeof(near)] == distance - 8)
 		return pc + sizeof(near) + 1;
-	return memcmp(bytes, far, sizeof(far)) == 0 && at == distance - 8 ? pc + SAVE_BYTES : 0;
+	if (memcmp(bytes, far, sizeof(far)) == 0 && at == distance - 8)
+		return pc + SAVE_BYTES;
+	return 0;
 }
 
-/* push %rbp; mov %rsp, %rbp: from the second on it is saved. */
+/* Recognises push %rbp; mov %rsp, %rbp: rbp is saved from the second instruction on. */
 static bool saved_before(const struct go_rows *rows, u64 pc, s32 distance)
 {
 	static const unsigned char prologue[] = {0x55, 0x48, 0x89, 0xe5};
@@ -180,16 +201,18 @@ static bool saved_before(const struct go_rows *rows, u64 pc, s32 distance)
 	       memcmp(bytes, prologue, sizeof(prologue)) == 0;
 }
 
-/* From where there is room on the stack for the first time; returns from where rbp is in it. */
+/* Returns the address from which rbp is saved. pc: the first with room on the stack. */
 static u64 find_saved(const struct go_rows *rows, struct function *function, u64 pc, s32 distance)
 {
-	u64 from = saved_before(rows, pc, distance) ? pc : saved_behind(rows, pc, distance);
+	u64 from = pc;
 
+	if (!saved_before(rows, pc, distance))
+		from = saved_behind(rows, pc, distance);
 	function->saves = from != 0;
 	return from;
 }
 
-/* Steps of {value, zigzag; pc} up from -1 at the start. */
+/* Takes the next pair of distance, zigzag, and bytes. The first distance counts from -1. */
 static bool next_step(struct steps *steps, const struct function *function)
 {
 	u32 value = (u32)reader_uleb(&steps->reader);
@@ -227,24 +250,38 @@ static int add_distances(const struct go_rows *rows, struct function *function)
 	return r;
 }
 
-/* A stack begins with the only call *%r12 in it, which never returns. */
+/* Finds the function's only call *%r12. *ret_at: its offset. */
+static bool find_call(const struct go_rows *rows, const struct function *function, u64 *ret_at)
+{
+	static const unsigned char call[CALL_BYTES] = {0x41, 0xff, 0xd4};
+	unsigned char bytes[BEGINNING_BYTES];
+	size_t size = function->end - function->start;
+	const unsigned char *at;
+
+	if (size > sizeof(bytes))
+		size = sizeof(bytes);
+	size = read_text(rows, function->start, bytes, size);
+	at = memmem(bytes, size, call, sizeof(call));
+	if (!at)
+		return false;
+	*ret_at = (u64)(at - bytes);
+	size -= *ret_at + 1;
+	return !memmem(at + 1, size, call, sizeof(call));
+}
+
+/* Adds a function in which a stack begins, by a call that never returns. */
 static int add_beginning(const struct go_rows *rows, const struct function *function)
 {
-	static const unsigned char call[] = {0x41, 0xff, 0xd4};
-	unsigned char bytes[BEGINNING_BYTES];
-	size_t size = function->end - function->start, got;
-	const unsigned char *at;
+	const u64 root = RULE_MAKE(RULE_END, 0, 0, 0, RULE_FLAG_ENTRY);
+	u64 at;
 	int r = rows->row(rows->context, function->start, RULE_NONE);
 
-	got = read_text(rows, function->start, bytes, size < sizeof(bytes) ? size : sizeof(bytes));
-	at = memmem(bytes, got, call, sizeof(call));
-	if (r < 0 || !at || memmem(at + 1, got - (size_t)(at + 1 - bytes), call, sizeof(call)))
+	if (r < 0 || !find_call(rows, function, &at))
 		return r;
-	r = rows->row(rows->context, function->start + (u64)(at - bytes),
-		      RULE_MAKE(RULE_END, 0, 0, 0, RULE_FLAG_ENTRY));
-	return r < 0 ? r
-		     : rows->row(rows->context, function->start + (u64)(at - bytes) + sizeof(call),
-				 RULE_NONE);
+	r = rows->row(rows->context, function->start + at, root);
+	if (r < 0)
+		return r;
+	return rows->row(rows->context, function->start + at + CALL_BYTES, RULE_NONE);
 }
 
 static bool is_root(const struct function *function)
@@ -277,11 +314,14 @@ int go_rows(struct image *image, go_row *row, void *context, u64 *ret_functions)
 	if (r == 0 && !begins_there(&rows))
 		r = -ENOENT;
 	for (u64 i = 0; i < rows.header.count && r == 0; i++) {
-		r = read_function(&rows, i, &function) && function.start >= end ? 0 : -EBADMSG;
-		if (r == 0)
+		if (!read_function(&rows, i, &function) || function.start < end)
+			r = -EBADMSG;
+		else
 			r = add_function(&rows, &function);
 		end = function.end;
 	}
 	*ret_functions = rows.header.count;
-	return r < 0 ? r : row(context, end, RULE_NONE);
+	if (r < 0)
+		return r;
+	return row(context, end, RULE_NONE);
 }

@@ -31,24 +31,38 @@ static const uint16_t dtors_end[] = {0xc3, 0x0f, 0x1f, 0x00, 0xc3, END}; /* ret;
 #define DTORS_BYTES 64
 #define SAVED_RBP   1u
 
-/* The length of what is there, or 0. */
+/* Returns the length of the pattern where the bytes match it, or 0. */
 static uint32_t match(const struct image_bytes *bytes, uint32_t at, const uint16_t *pattern)
 {
 	uint32_t i;
 
-	for (i = 0; pattern[i] != END; i++)
-		if (at + i >= bytes->size ||
-		    (pattern[i] != ANY && pattern[i] != bytes->bytes[at + i]))
+	for (i = 0; pattern[i] != END; i++) {
+		if (at + i >= bytes->size)
 			return 0;
+		if (pattern[i] != ANY && pattern[i] != bytes->bytes[at + i])
+			return 0;
+	}
 	return i;
 }
 
+static uint32_t match_call(const struct image_bytes *bytes, uint32_t at)
+{
+	uint32_t length = match(bytes, at, call);
+
+	if (length > 0)
+		return length;
+	return match(bytes, at, call_gmon);
+}
+
+/* Returns the length of all calls that follow one another. */
 static uint32_t match_calls(const struct image_bytes *bytes, uint32_t at)
 {
 	uint32_t from = at, length;
 
-	while ((length = match(bytes, at, call)) || (length = match(bytes, at, call_gmon)))
+	do {
+		length = match_call(bytes, at);
 		at += length;
+	} while (length > 0);
 	return at - from;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What compilers add to each program and library without an FDE: .init and .fini, put together of
- * pieces (crti.o of the C library, calls of others, crtn.o), and what .fini_array begins with (of
- * GCC's crtbegin.o). Their frame is known where every byte is.
+ * Recognises code without an FDE that compilers add to each program and library. Linkers put .init
+ * and .fini together from pieces: crti.o of the C library, calls, crtn.o. .fini_array begins with a
+ * function of GCC's crtbegin.o. A stub's frame is known where every byte is as expected.
  */
 #ifndef KEYHOLE_OBJECT_UNWIND_STUB_H
 #define KEYHOLE_OBJECT_UNWIND_STUB_H
@@ -13,17 +13,17 @@ struct image;
 
 #define STUBS 3
 
-/* CFA: rsp + 16 between the two offsets, before and behind rsp + 8. */
+/* The CFA is rsp + 16 between the two offsets, and rsp + 8 elsewhere. */
 struct stub {
-	uint64_t start; /* an address, as in the file's headers */
-	uint32_t size;	/* 0: none */
-	uint32_t inside, outside;
-	uint32_t slots; /* saved inside: bpf/abi.h */
+	uint64_t start;		  /* an address, as in the file's headers */
+	uint32_t size;		  /* bytes; 0: no stub */
+	uint32_t inside, outside; /* offsets */
+	uint32_t slots;		  /* save slots of bpf/abi.h, between the offsets */
 };
 
-/* One that is not there, or in any byte not as expected, has size 0. */
+/* Finds the stubs. A stub that is missing, or has an unexpected byte, gets size 0. */
 void stubs_find(struct image *image, struct stub ret_stubs[STUBS]);
-/* What an FDE covers, if only in part, is the FDE's. */
+/* Removes stubs that an FDE covers, even in part: the FDE knows better. */
 void stubs_cover(struct stub stubs[STUBS], uint64_t start, uint64_t end);
 
 #endif

@@ -19,6 +19,11 @@ uint64_t text_end(const struct image *image, uint64_t address)
 	return 0;
 }
 
+bool text_holds(const struct image *image, uint64_t base, uint64_t start, uint64_t end)
+{
+	return end <= text_end(image, start) && end - base <= UINT32_MAX;
+}
+
 uint64_t text_base(const struct image *image)
 {
 	const struct image_segment *segments;

@@ -22,21 +22,22 @@
 #include "object/unwind/stub.h"
 #include "object/unwind/text.h"
 
-#define GAP_MIN	    16u /* smaller ones are padding: the rule before them goes on */
-#define ENTRY_BYTES 64u /* of an entry point without an FDE; such code calls the program at once */
-/* "Offsets" larger than any section: of the entry point, of the first stub. */
+#define GAP_MIN	    16u /* bytes; a smaller gap is padding, and the rule before it goes on */
+#define ENTRY_BYTES 64u /* of an entry point without an FDE, which calls the program at once */
+/* "Offsets" larger than any section, for the entry point and for the first stub. */
 #define NO_RECORD   UINT32_MAX
 #define STUB_RECORD (NO_RECORD - STUBS)
 
 /*
- * Chunks without own rows cost as much as their rows would: few bytes of unwind information for
- * much text are no program, but an attempt on the kernel's memory. 64 Ki words are 30 MB of text
- * under a single FDE; the densest instructions need 5 words a byte.
+ * Bounds the words of a table by the size of its input. A chunk without own rows needs as many
+ * words as one with rows. Without a bound, a few hostile bytes for much text could fill the
+ * segments. 64 Ki words are 30 MB of text under a single FDE; the densest instructions need 5 words
+ * a byte.
  */
 #define TABLE_WORDS_MIN	     (64u << 10)
 #define TABLE_WORDS_PER_BYTE 16u
 
-/* An FDE in order of address: start - base in the high half, its record's offset in the low one. */
+/* Makes a key that sorts FDEs by address: start - base, then the record's offset in the section. */
 static u64 frame_item(u32 start, u32 offset)
 {
 	return (u64)start << 32 | offset;
@@ -95,12 +96,6 @@ void unwind_table_free(struct unwind_table *table)
 	free(table);
 }
 
-/* Linkers leave FDEs of code that they removed, at address 0 or thereabouts. */
-static bool is_text(const struct image *image, u64 base, const struct frame_fde *fde)
-{
-	return fde->end <= text_end(image, fde->start) && fde->end - base <= UINT32_MAX;
-}
-
 /* ---- FDEs in order ---- */
 
 static int add_item(struct builder *builder, u64 item)
@@ -112,34 +107,40 @@ static int add_item(struct builder *builder, u64 item)
 	return r;
 }
 
-/* A start and what nothing has covered before: the program's entry point is a proven root. */
+/* Adds a program's entry point, a proven root, unless an FDE covers it. */
 static int add_entry(struct builder *builder, bool covered)
 {
 	u64 entry = image_entry(builder->image);
 
-	if (covered || !image_is_program(builder->image) || text_end(builder->image, entry) == 0 ||
-	    entry - builder->base > UINT32_MAX - ENTRY_BYTES)
+	if (covered || !image_is_program(builder->image))
+		return 0;
+	if (text_end(builder->image, entry) == 0)
+		return 0;
+	if (entry - builder->base > UINT32_MAX - ENTRY_BYTES)
 		return 0;
 	return add_item(builder, frame_item((u32)(entry - builder->base), NO_RECORD));
 }
 
 static int add_stubs(struct builder *builder)
 {
+	u64 item;
 	int r = 0;
 
 	for (u32 i = 0; i < STUBS && r == 0; i++) {
 		const struct stub *stub = &builder->stubs[i];
-		const struct frame_fde range = {.start = stub->start,
-						.end = stub->start + stub->size};
+		const u64 end = stub->start + stub->size;
 
-		if (stub->size > 0 && is_text(builder->image, builder->base, &range))
-			r = add_item(builder, frame_item((u32)(stub->start - builder->base),
-							 STUB_RECORD + i));
+		if (stub->size == 0)
+			continue;
+		if (!text_holds(builder->image, builder->base, stub->start, end))
+			continue;
+		item = frame_item((u32)(stub->start - builder->base), STUB_RECORD + i);
+		r = add_item(builder, item);
 	}
 	return r;
 }
 
-static int collect(struct builder *builder)
+static int collect_items(struct builder *builder)
 {
 	u64 entry = image_entry(builder->image);
 	bool entry_covered = false;
@@ -148,7 +149,7 @@ static int collect(struct builder *builder)
 
 	stubs_find(builder->image, builder->stubs);
 	while (frame_next(&builder->section, &fde)) {
-		if (!is_text(builder->image, builder->base, &fde)) {
+		if (!text_holds(builder->image, builder->base, fde.start, fde.end)) {
 			builder->section.damaged++;
 			continue;
 		}
@@ -160,10 +161,14 @@ static int collect(struct builder *builder)
 			return r;
 		builder->frames++;
 	}
+	if (builder->frames == 0 && builder->section.damaged > 0)
+		return -EBADMSG;
 	if (builder->frames == 0)
-		return builder->section.damaged > 0 ? -EBADMSG : -ENOENT;
+		return -ENOENT;
 	r = add_stubs(builder);
-	return r < 0 ? r : add_entry(builder, entry_covered);
+	if (r < 0)
+		return r;
+	return add_entry(builder, entry_covered);
 }
 
 #define RADIX_BITS 11u
@@ -183,15 +188,21 @@ static void radix_pass(const u64 *from, u64 *to, size_t count, u32 shift)
 		to[at[from[i] >> shift & ((1u << RADIX_BITS) - 1)]++] = from[i];
 }
 
-/* By address; those with the same start keep the order of the section. */
+static bool is_sorted(const u64 *items, size_t count)
+{
+	for (size_t i = 1; i < count; i++)
+		if (items[i - 1] >> 32 > items[i] >> 32)
+			return false;
+	return true;
+}
+
+/* Sorts by address. Items with the same start keep the order of the section. */
 static int sort_items(struct builder *builder)
 {
 	u64 *items = builder->items, *other guard_free = NULL, *swapped;
-	size_t count = builder->item_count, i;
+	size_t count = builder->item_count;
 
-	for (i = 1; i < count && items[i - 1] >> 32 <= items[i] >> 32; i++)
-		;
-	if (i >= count)
+	if (is_sorted(items, count))
 		return 0;
 	other = malloc(count * sizeof(*other));
 	if (!other)
@@ -217,10 +228,12 @@ static int reserve_rows(struct builder *builder, size_t more)
 	if (need > UNWIND_ROWS_MAX)
 		return -EFBIG;
 	r = ARRAY_RESERVE(builder->row_pc, builder->pc_capacity, need);
-	return r < 0 ? r : ARRAY_RESERVE(builder->row_rule, builder->rule_capacity, need);
+	if (r < 0)
+		return r;
+	return ARRAY_RESERVE(builder->row_rule, builder->rule_capacity, need);
 }
 
-/* Rows come in order of address; a row without text and one that changes nothing disappear. */
+/* Adds a row, in order of address. Rows without text and rows that change nothing disappear. */
 static void add_row(struct builder *builder, u64 pc, u16 rule)
 {
 	size_t count = builder->row_count;
@@ -257,10 +270,12 @@ static void add_frame_rows(struct builder *builder, const struct frame_fde *fde,
 	cfi_init(cfi, &builder->section, fde, initial, limit);
 	while (cfi_next(cfi)) {
 		u64 rule = rule_maker_next(&maker, cfi, &wide);
-		u16 number = rule_kind(rule) == RULE_WIDE
-				     ? dictionary_add_wide(builder->dictionary, rule, &wide)
-				     : dictionary_add(builder->dictionary, rule);
+		u16 number;
 
+		if (rule_kind(rule) == RULE_WIDE)
+			number = dictionary_add_wide(builder->dictionary, rule, &wide);
+		else
+			number = dictionary_add(builder->dictionary, rule);
 		add_row(builder, cfi->start - builder->base, number);
 	}
 	if (cfi->damaged) {
@@ -269,7 +284,7 @@ static void add_frame_rows(struct builder *builder, const struct frame_fde *fde,
 	}
 }
 
-/* Text from the end of what is covered to a start has no information; returns room for rows. */
+/* Makes room for rows, and ends the rules before a gap: text up to `start` has no information. */
 static int begin_frame(struct builder *builder, u64 start, size_t rows)
 {
 	int r = reserve_rows(builder, rows + 3);
@@ -277,6 +292,14 @@ static int begin_frame(struct builder *builder, u64 start, size_t rows)
 	if (r == 0 && builder->row_count > 0 && start - builder->covered >= GAP_MIN)
 		add_row(builder, builder->covered - builder->base, DICTIONARY_NONE);
 	return r;
+}
+
+/* Notes that text has rows up to an end, or up to the limit where something else begins. */
+static void cover(struct builder *builder, u64 end, u64 limit)
+{
+	if (end > limit)
+		end = limit;
+	builder->covered = end;
 }
 
 static int add_entry_rows(struct builder *builder, u64 start, u64 limit)
@@ -287,9 +310,10 @@ static int add_entry_rows(struct builder *builder, u64 start, u64 limit)
 
 	if (r < 0)
 		return r;
-	end = end - start < ENTRY_BYTES ? end : start + ENTRY_BYTES;
+	if (end - start > ENTRY_BYTES)
+		end = start + ENTRY_BYTES;
 	add_row(builder, start - builder->base, dictionary_add(builder->dictionary, rule));
-	builder->covered = end < limit ? end : limit;
+	cover(builder, end, limit);
 	return 0;
 }
 
@@ -300,7 +324,7 @@ static void add_stub_row(struct builder *builder, u64 pc, u32 cfa, u32 slots)
 	add_row(builder, pc - builder->base, dictionary_add(builder->dictionary, rule));
 }
 
-/* Whole or not at all: what else begins within it knows better. */
+/* Adds a whole stub. A stub in which an FDE begins is left to that FDE. */
 static int add_stub_rows(struct builder *builder, const struct stub *stub, u64 limit)
 {
 	int r;
@@ -317,14 +341,15 @@ static int add_stub_rows(struct builder *builder, const struct stub *stub, u64 l
 	return 0;
 }
 
-/* One FDE up to where the next one starts: an unwinder finds the last start before a pc. */
+/* Adds an FDE up to the start of the next one: unwinders take the last start before a pc. */
 static int add_frame(struct builder *builder, u32 offset, u64 limit)
 {
 	struct frame_fde fde;
-	const struct cfi_row *initial;
+	const struct cfi_row *initial = NULL;
 	int r = frame_fde_at(&builder->section, offset, &fde);
 
-	initial = r == 0 ? initial_row(builder, fde.cie) : NULL;
+	if (r == 0)
+		initial = initial_row(builder, fde.cie);
 	if (!initial) {
 		builder->section.damaged++;
 		return 0;
@@ -333,39 +358,50 @@ static int add_frame(struct builder *builder, u32 offset, u64 limit)
 	if (r < 0)
 		return r;
 	add_frame_rows(builder, &fde, initial, limit);
-	builder->covered = fde.end < limit ? fde.end : limit;
+	cover(builder, fde.end, limit);
 	return 0;
+}
+
+/* Returns the start of an item, or UINT64_MAX behind the last one. */
+static u64 item_start(const struct builder *builder, size_t index)
+{
+	if (index >= builder->item_count)
+		return UINT64_MAX;
+	return builder->base + (builder->items[index] >> 32);
+}
+
+static int add_item_rows(struct builder *builder, size_t index)
+{
+	u32 offset = (u32)builder->items[index];
+	u64 start = item_start(builder, index), limit = item_start(builder, index + 1);
+
+	if (start == limit)
+		return 0;
+	if (offset == NO_RECORD)
+		return add_entry_rows(builder, start, limit);
+	if (offset >= STUB_RECORD)
+		return add_stub_rows(builder, &builder->stubs[offset - STUB_RECORD], limit);
+	return add_frame(builder, offset, limit);
 }
 
 static int add_all_rows(struct builder *builder)
 {
-	int r = 0;
+	int r;
 
-	for (size_t i = 0; i < builder->item_count && r == 0; i++) {
-		u32 offset = (u32)builder->items[i];
-		u64 start = builder->base + (builder->items[i] >> 32);
-		u64 limit = i + 1 < builder->item_count
-				    ? builder->base + (builder->items[i + 1] >> 32)
-				    : UINT64_MAX;
-
-		if (start == limit)
-			continue;
-		if (offset == NO_RECORD)
-			r = add_entry_rows(builder, start, limit);
-		else if (offset >= STUB_RECORD)
-			r = add_stub_rows(builder, &builder->stubs[offset - STUB_RECORD], limit);
-		else
-			r = add_frame(builder, offset, limit);
+	for (size_t i = 0; i < builder->item_count; i++) {
+		r = add_item_rows(builder, i);
+		if (r < 0)
+			return r;
 	}
-	if (r < 0 || builder->row_count == 0)
-		return r < 0 ? r : -EBADMSG;
+	if (builder->row_count == 0)
+		return -EBADMSG;
 	add_row(builder, builder->covered - builder->base, DICTIONARY_NONE);
 	return 0;
 }
 
 /* ---- the finished table ---- */
 
-/* Gives the rows their rules' final indices. */
+/* Replaces the rows' rule numbers by final indices. */
 static int lay_out_rules(struct builder *builder, struct unwind_table *table, u16 *ret_none)
 {
 	u32 rules = dictionary_count(builder->dictionary);
@@ -411,8 +447,8 @@ static int lay_out_rows(struct builder *builder, u16 none, struct unwind_table *
 }
 
 /*
- * Files are made by attackers, so the hash has a key; this process alone compares its results. The
- * kernel gives every process 16 random bytes.
+ * Returns the key of content hashes. Attackers make files, so the hash has a key, which this
+ * process alone uses. The kernel gives every process 16 random bytes.
  */
 static struct hash_key content_key(void)
 {
@@ -424,7 +460,7 @@ static struct hash_key content_key(void)
 	return key;
 }
 
-/* Everything a table depends on. */
+/* Hashes all input that a table depends on. */
 static u64 content_hash(struct builder *builder, const struct unwind_table *table)
 {
 	struct hash_key key = content_key();
@@ -436,8 +472,7 @@ static u64 content_hash(struct builder *builder, const struct unwind_table *tabl
 	word[words++] = builder->section.address;
 	word[words++] = image_entry(builder->image);
 	word[words++] = image_is_program(builder->image);
-	/* these rows depend on text as well */
-	if (builder->go) {
+	if (builder->go) { /* these rows depend on text as well */
 		word[words++] = hash_bytes(&key, builder->row_pc, builder->row_count * sizeof(u32));
 		word[words++] =
 			hash_bytes(&key, builder->row_rule, builder->row_count * sizeof(u16));
@@ -457,7 +492,7 @@ static u64 content_hash(struct builder *builder, const struct unwind_table *tabl
 	return hash_bytes(&key, word, words * sizeof(*word));
 }
 
-static int finish(struct builder *builder, struct unwind_table **ret_table)
+static int finish_table(struct builder *builder, struct unwind_table **ret_table)
 {
 	struct unwind_table *table guard_table = calloc(1, sizeof(*table));
 	u16 none;
@@ -475,32 +510,42 @@ static int finish(struct builder *builder, struct unwind_table **ret_table)
 	return 0;
 }
 
-static int builder_run(struct builder *builder)
+static int add_eh_frame(struct builder *builder)
 {
-	int r = collect(builder);
+	int r;
 
-	if (r == 0)
-		r = sort_items(builder);
-	return r < 0 ? r : add_all_rows(builder);
+	r = collect_items(builder);
+	if (r < 0)
+		return r;
+	r = sort_items(builder);
+	if (r < 0)
+		return r;
+	return add_all_rows(builder);
 }
 
 static int add_go_row(void *context, u64 pc, u64 rule)
 {
 	struct builder *builder = context;
-	int r = pc - builder->base <= UINT32_MAX ? reserve_rows(builder, 1) : -EFBIG;
+	int r;
 
-	if (r == 0)
-		add_row(builder, pc - builder->base, dictionary_add(builder->dictionary, rule));
-	return r;
+	if (pc - builder->base > UINT32_MAX)
+		return -EFBIG;
+	r = reserve_rows(builder, 1);
+	if (r < 0)
+		return r;
+	add_row(builder, pc - builder->base, dictionary_add(builder->dictionary, rule));
+	return 0;
 }
 
-/* What is compiled, for its size and hash, is then the table of Go. */
+/* Finds the section to compile: .eh_frame, or else the table of Go. */
 static int find_section(struct image *image, struct image_bytes *ret_bytes, bool *ret_go)
 {
 	int r = image_eh_frame(image, ret_bytes);
 
 	*ret_go = r == -ENOENT;
-	return *ret_go ? pclntab_section(image, ret_bytes) : r;
+	if (*ret_go)
+		return pclntab_section(image, ret_bytes);
+	return r;
 }
 
 int unwind_table_build(struct image *image, struct unwind_table **ret_table, u64 *ret_damaged)
@@ -523,9 +568,14 @@ int unwind_table_build(struct image *image, struct unwind_table **ret_table, u64
 	builder->go = go;
 	builder->base = text_base(image);
 	frame_section_init(&builder->section, bytes.bytes, bytes.size, bytes.address);
-	r = go ? go_rows(image, add_go_row, builder, &builder->frames) : builder_run(builder);
+	if (go)
+		r = go_rows(image, add_go_row, builder, &builder->frames);
+	else
+		r = add_eh_frame(builder);
 	*ret_damaged = builder->section.damaged;
-	return r < 0 ? r : finish(builder, ret_table);
+	if (r < 0)
+		return r;
+	return finish_table(builder, ret_table);
 }
 
 u64 unwind_table_rule(const struct unwind_table *table, u64 pc)
@@ -536,56 +586,4 @@ u64 unwind_table_rule(const struct unwind_table *table, u64 pc)
 	if (page >= table->pages || table->chunk_at[chunk] == CHUNK_NONE)
 		return RULE_NONE;
 	return table->dictionary[chunk_find(table->words + table->chunk_at[chunk], (u32)pc)];
-}
-
-/* ---- names ---- */
-
-/* The first of `count` ascending pcs that is not below a value. */
-static size_t lower_bound(const u64 *pcs, size_t count, u64 value)
-{
-	size_t low = 0, high = count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (pcs[middle] < value)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-int unwind_function_starts(struct image *image, const u64 *pcs, size_t count, u64 *ret_starts)
-{
-	struct frame_section *section guard_free = NULL;
-	u64 *ends guard_free = calloc(count + 1, sizeof(*ends));
-	struct image_bytes bytes;
-	struct frame_fde fde;
-	u64 base = text_base(image), start = 0, end = 0;
-	int r = image_eh_frame(image, &bytes);
-
-	section = malloc(sizeof(*section));
-	if (r < 0 || !section || !ends)
-		return r < 0 ? r : -ENOMEM;
-	for (size_t i = 0; i < count; i++)
-		ret_starts[i] = 0;
-	frame_section_init(section, bytes.bytes, bytes.size, bytes.address);
-	/* the last start before each pc, and then before all pcs that follow it */
-	while (frame_next(section, &fde)) {
-		size_t at = lower_bound(pcs, count, fde.start);
-
-		if (at == count || fde.start < ret_starts[at] || !is_text(image, base, &fde))
-			continue;
-		ret_starts[at] = fde.start;
-		ends[at] = fde.end;
-	}
-	for (size_t i = 0; i < count; i++) {
-		if (ends[i] > 0) {
-			start = ret_starts[i];
-			end = ends[i];
-		}
-		ret_starts[i] = pcs[i] < end ? start : 0;
-	}
-	return 0;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Firefox Profiler's "processed" profile, version 70 (of August 2026; later viewers upgrade it).
- * Tables are objects of columns. All threads share one table of stacks, which is the tree of all:
- * a row is a frame and how many rows above its parent is, 0 for none.
+ * Tables are objects of columns. All threads share one table of stacks, the tree of all stacks. A
+ * row of the table is a frame and the distance to the row of its parent above; 0: no parent.
  *
- * A thread is sampled while it runs only. So that it is shown idle in between, a sample without a
- * stack and of no weight comes a period before one that is later than that; threadCPUDelta says
- * how much of the time before a sample the thread ran, where samples are CPU time.
+ * Only running threads are sampled. A sample without a stack and weight shows a thread idle. The
+ * idle sample comes a period before a sample that is later than a period. Where samples are CPU
+ * time, threadCPUDelta says how long the thread ran before a sample.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,16 +25,21 @@
 /* ns between samples of what runs. Those that come as often as what they count have none. */
 static uint64_t interval(const struct firefox *firefox)
 {
-	return firefox->times->event ? COUNTED_NS : firefox->times->period;
+	if (firefox->times->event)
+		return COUNTED_NS;
+	return firefox->times->period;
 }
 
 static int firefox_init(struct firefox *firefox)
 {
 	int r = format_threads_init(&firefox->threads, firefox->profile);
 
-	if (r == 0)
-		r = format_threads_add_moments(&firefox->threads, firefox->times);
-	return r < 0 ? r : firefox_tables_init(firefox);
+	if (r < 0)
+		return r;
+	r = format_threads_add_moments(&firefox->threads, firefox->times);
+	if (r < 0)
+		return r;
+	return firefox_tables_init(firefox);
 }
 
 static void firefox_release(struct firefox *firefox)
@@ -46,7 +51,7 @@ static void firefox_release(struct firefox *firefox)
 
 /* ---- threads ---- */
 
-/* What one moment is as samples: the columns are written one after another. */
+/* The samples that show one moment, kept because columns are written one after another. */
 struct shown {
 	bool idle; /* a sample without a stack a period before */
 	uint64_t time, weight;
@@ -192,7 +197,7 @@ static void put_entry(struct firefox *firefox, const char *label, uint64_t value
 	json_end(&firefox->json);
 }
 
-/* Of a profile that was read from a file that is all. */
+/* Returns the weight of samples without a time: of all, for a profile that was read from a file. */
 static uint64_t without_time(const struct firefox *firefox, const struct format_totals *totals)
 {
 	size_t timed;

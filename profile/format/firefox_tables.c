@@ -131,12 +131,13 @@ static int firefox_find_nodes(struct firefox *firefox)
 	uint32_t count = profile_stacks(firefox->profile);
 	uint32_t *order = calloc(count + 1u, sizeof(*order));
 	struct path path = {0};
-	int r = order ? 0 : -ENOMEM;
+	int r = 0;
 
-	for (uint32_t i = 0; i < count && order; i++)
+	if (!order)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < count; i++)
 		order[i] = i + 1;
-	if (order)
-		qsort_r(order, count, sizeof(*order), compare_stacks, (void *)firefox->profile);
+	qsort_r(order, count, sizeof(*order), compare_stacks, (void *)firefox->profile);
 	for (uint32_t i = 0; i < count && r == 0; i++)
 		r = add_nodes(firefox, order[i], &path);
 	free(order);
@@ -155,7 +156,9 @@ int firefox_tables_init(struct firefox *firefox)
 	if (!firefox->strings || !firefox->sources || !firefox->stacks || !firefox->first)
 		return -ENOMEM;
 	r = firefox_find_frames(firefox);
-	return r ? r : firefox_find_nodes(firefox);
+	if (r < 0)
+		return r;
+	return firefox_find_nodes(firefox);
 }
 
 void firefox_tables_release(struct firefox *firefox)
@@ -267,12 +270,15 @@ static void frame_address(struct firefox *firefox, uint32_t id)
 		json_signed(&firefox->json, -1);
 }
 
-/* Of a lib or resource; markers are no files. */
+/* Writes the index of an object's lib or resource; -1 for markers, which are no files. */
 static void put_index(struct firefox *firefox, uint32_t id)
 {
 	const struct profile_object *object = profile_object_get(firefox->profile, id);
+	int64_t index = -1;
 
-	json_signed(&firefox->json, object && object->kind != KIND_MARKER ? (int64_t)id - 1 : -1);
+	if (object && object->kind != KIND_MARKER)
+		index = (int64_t)id - 1;
+	json_signed(&firefox->json, index);
 }
 
 static void frame_lib(struct firefox *firefox, uint32_t id)
@@ -339,12 +345,14 @@ static void put_frames(struct firefox *firefox)
 	json_end(&firefox->json);
 }
 
-/* NULL: it is in the profile. Else the frame that is this function of its own. */
+/* Returns the frame that is a function of its own, or NULL for a function of the profile. */
 static const struct firefox_frame *own_frame(const struct firefox *firefox, uint32_t id)
 {
 	uint32_t named = profile_functions(firefox->profile);
 
-	return id > named ? &firefox->frames[firefox->own[id - named - 1]] : NULL;
+	if (id <= named)
+		return NULL;
+	return &firefox->frames[firefox->own[id - named - 1]];
 }
 
 static void function_name(struct firefox *firefox, uint32_t id)
@@ -367,21 +375,25 @@ static void function_resource(struct firefox *firefox, uint32_t id)
 {
 	const struct firefox_frame *own = own_frame(firefox, id);
 
-	put_index(firefox, own ? profile_location_get(firefox->profile, own->location)->object
-			       : profile_function_get(firefox->profile, id)->object);
+	if (own)
+		put_index(firefox, profile_location_get(firefox->profile, own->location)->object);
+	else
+		put_index(firefox, profile_function_get(firefox->profile, id)->object);
 }
 
 static const char *function_file(const struct firefox *firefox, uint32_t id)
 {
 	const struct profile_function *function = profile_function_get(firefox->profile, id);
 
-	return profile_string_get(firefox->profile, function ? function->file : 0);
+	if (!function)
+		return "";
+	return profile_string_get(firefox->profile, function->file);
 }
 
 static void function_source(struct firefox *firefox, uint32_t id)
 {
 	const char *file = function_file(firefox, id);
-	uint32_t source = file[0] ? intern_string(firefox->sources, file) : 0;
+	uint32_t source = intern_string(firefox->sources, file); /* 0 for "" */
 
 	if (source == INTERN_FAILED)
 		output_fail(&firefox->output, -ENOMEM);
@@ -442,7 +454,7 @@ static void source_name(struct firefox *firefox, uint32_t id)
 	put_string(firefox, intern_get(firefox->sources, id, NULL));
 }
 
-/* Of functions, in the order in which those named them. */
+/* Writes the source files, in the order in which functions have named them. */
 static void put_sources(struct firefox *firefox)
 {
 	static const struct column columns[] = {

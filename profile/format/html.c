@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A flame graph as one page that loads nothing: the page of profile/format/page/, which ends where
- * its data begin, and the data, a JSON object in a <script> that is no script:
+ * Writes a flame graph as one page that loads nothing. The page of profile/format/page/ comes
+ * first. Its data follow as a JSON object, in a <script> element that no browser executes:
  *
  *   keyhole       version
  *   samples       the total

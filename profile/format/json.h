@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The one writer of JSON. Strings are any bytes: they are made clean names (format.h) and escaped,
- * so that the text is safe within HTML, too. What would not be JSON (a value without its key, an
- * end too many, too deep) fails the output with -EPROTO.
+ * The one writer of JSON. Strings may have any bytes: they become clean names (format.h) and are
+ * escaped, so that the text is safe within HTML, too. Calls that would not make JSON (a value
+ * without its key, an end too many, too deep) fail the output with -EPROTO.
  */
 #ifndef KEYHOLE_PROFILE_FORMAT_JSON_H
 #define KEYHOLE_PROFILE_FORMAT_JSON_H

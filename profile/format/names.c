@@ -67,7 +67,9 @@ static inline size_t utf8_decode(const unsigned char *text, uint32_t *ret_code)
 		code = code << 6 | (text[i] & 0x3f);
 	}
 	*ret_code = code;
-	return code >= least[length] ? length : 0;
+	if (code < least[length])
+		return 0;
+	return length;
 }
 
 void format_clean_name(char *ret_text, size_t max, const char *name)
@@ -85,11 +87,13 @@ void format_clean_name(char *ret_text, size_t max, const char *name)
 		if (length == 0 || (!is_plain(code) && code_is_refused(code))) {
 			piece = "?";
 			piece_length = 1;
-			length = length ? length : 1;
+			if (length == 0)
+				length = 1;
 		}
 		if (used + piece_length >= max) {
-			length =
-				max - 1 - cut < strlen(CUT_MARK) ? max - 1 - cut : strlen(CUT_MARK);
+			length = strlen(CUT_MARK);
+			if (length > max - 1 - cut)
+				length = max - 1 - cut;
 			memcpy(ret_text + cut, CUT_MARK, length);
 			used = cut + length;
 			break;
@@ -106,14 +110,18 @@ const char *format_base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
-	return slash && slash[1] ? slash + 1 : path;
+	if (!slash || !slash[1])
+		return path;
+	return slash + 1;
 }
 
 static uint32_t named_function(const struct profile *profile, uint32_t id)
 {
 	const struct profile_function *function = profile_function_get(profile, id);
 
-	return function && profile_string_get(profile, function->name)[0] ? id : 0;
+	if (!function || !profile_string_get(profile, function->name)[0])
+		return 0;
+	return id;
 }
 
 uint32_t format_location_function(const struct profile *profile, uint32_t location)
@@ -126,7 +134,9 @@ uint32_t format_line_function(const struct profile *profile, const struct profil
 {
 	if (!inlined)
 		return named_function(profile, line->function);
-	return profile_function_get(profile, line->function) ? line->function : 0;
+	if (!profile_function_get(profile, line->function))
+		return 0;
+	return line->function;
 }
 
 void format_function_name(char *ret_text, size_t max, const struct profile *profile, uint32_t id)

@@ -19,7 +19,7 @@ struct intern;
 struct profile;
 struct profile_times;
 
-/* Of the dictionary; the row of each is in otlp_tables.c. */
+/* The tables of the dictionary, each with a row in otlp_tables.c. */
 enum otlp_table {
 	OTLP_MAPPINGS,
 	OTLP_LOCATIONS,
@@ -44,12 +44,12 @@ struct otlp_encoding {
 	void (*begin)(struct otlp *otlp);
 	void (*end)(struct otlp *otlp);
 	/*
-	 * What follows until close() is a message, as a field of the one that is open; it has
-	 * `length` bytes. False: nothing needs to follow, close() neither.
+	 * Opens a message of `length` bytes, as a field of the open message; close() ends it. False
+	 * means that neither the message's content nor close() has to follow.
 	 */
 	bool (*open)(struct otlp *otlp, struct otlp_field field, uint64_t length);
 	void (*close)(struct otlp *otlp);
-	/* What follows until close_array() are elements of a repeated field. */
+	/* Opens a repeated field, whose elements follow until close_array(). */
 	void (*array)(struct otlp *otlp, struct otlp_field field);
 	void (*close_array)(struct otlp *otlp);
 	/* Fields of the message that is open. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * OTLP profiles as JSON: the same messages, by protobuf's mapping to JSON (names in camel case, 64
- * bit integers as strings, fields that are 0 left out). A line, as OTLP's file exporters write it.
+ * Writes OTLP profiles as JSON: the same messages, by protobuf's mapping to JSON. Names are in
+ * camel case, 64-bit integers are strings, and fields that are 0 are left out. The output is one
+ * line, as OTLP's file exporters write it.
  */
 #include <errno.h>
 #include <inttypes.h>

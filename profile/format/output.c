@@ -79,7 +79,8 @@ static void output_copy(struct output *output, const unsigned char *bytes, size_
 
 	for (; size > 0 && output->r == 0; bytes += piece, size -= piece) {
 		piece = OUTPUT_BUFFER_BYTES - output->used;
-		piece = size < piece ? size : piece;
+		if (piece > size)
+			piece = size;
 		memcpy(output->buffer + output->used, bytes, piece);
 		output->used += piece;
 		if (output->used == OUTPUT_BUFFER_BYTES)

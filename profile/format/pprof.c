@@ -2,8 +2,8 @@
 /*
  * pprof's format (proto/profile.proto). Serialized protobuf messages that follow one another are
  * the same as one merged message: repeated fields are appended (protobuf's encoding guide, "Last
- * One Wins"). So the profile is written as many small messages of one element each, and neither
- * the tree of messages nor the packed profile is ever in memory.
+ * One Wins"). The profile is therefore written as many small messages of one element each. Memory
+ * never holds the tree of messages, or the packed profile.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -16,7 +16,9 @@ static int compare_processes(const struct profile_sample *a, const struct profil
 {
 	int order = compare_numbers(a->pid, b->pid);
 
-	return order != 0 ? order : compare_numbers(a->process_name, b->process_name);
+	if (order != 0)
+		return order;
+	return compare_numbers(a->process_name, b->process_name);
 }
 
 static int compare_threads(const struct profile_sample *a, const struct profile_sample *b)
@@ -25,7 +27,9 @@ static int compare_threads(const struct profile_sample *a, const struct profile_
 
 	if (order == 0)
 		order = compare_numbers(a->tid, b->tid);
-	return order != 0 ? order : compare_numbers(a->thread_name, b->thread_name);
+	if (order != 0)
+		return order;
+	return compare_numbers(a->thread_name, b->thread_name);
 }
 
 static int compare_samples(const void *a, const void *b, void *context)
@@ -34,7 +38,9 @@ static int compare_samples(const void *a, const void *b, void *context)
 	uint32_t a_index = *(const uint32_t *)a, b_index = *(const uint32_t *)b;
 	int order = compare_threads(&samples[a_index], &samples[b_index]);
 
-	return order != 0 ? order : compare_numbers(a_index, b_index);
+	if (order != 0)
+		return order;
+	return compare_numbers(a_index, b_index);
 }
 
 static void threads_add(struct format_threads *threads, const struct profile_sample *sample,
@@ -111,7 +117,9 @@ static int compare_counts(const void *a, const void *b)
 	const struct format_thread *a_thread = a, *b_thread = b;
 	int order = compare_numbers(b_thread->count, a_thread->count);
 
-	return order != 0 ? order : compare_numbers(a_thread->first, b_thread->first);
+	if (order != 0)
+		return order;
+	return compare_numbers(a_thread->first, b_thread->first);
 }
 
 void format_threads_by_count(struct format_threads *threads)
@@ -128,20 +136,29 @@ static int compare_moments(const void *a, const void *b)
 
 	if (order == 0)
 		order = compare_numbers(a_moment->rest, b_moment->rest);
-	return order != 0 ? order : compare_numbers(a_moment->sample, b_moment->sample);
+	if (order != 0)
+		return order;
+	return compare_numbers(a_moment->sample, b_moment->sample);
 }
 
-/* The end itself is no time of the recording: viewers leave out what is there. */
+/* Returns the last time before the end: viewers leave samples out that lie at the end itself. */
 static uint64_t last_time(const struct profile_times *times)
 {
-	return times->duration_ns > 0 ? times->duration_ns - 1 : 0;
+	if (times->duration_ns == 0)
+		return 0;
+	return times->duration_ns - 1;
 }
 
 static uint64_t since_start(const struct profile_times *times, uint64_t time)
 {
-	uint64_t since = time > times->start_monotonic_ns ? time - times->start_monotonic_ns : 0;
+	const uint64_t last = last_time(times);
 
-	return since < last_time(times) ? since : last_time(times);
+	if (time <= times->start_monotonic_ns)
+		return 0;
+	time -= times->start_monotonic_ns;
+	if (time > last)
+		return last;
+	return time;
 }
 
 static void count_known(struct format_threads *threads)
@@ -232,5 +249,7 @@ uint64_t format_moment_weight(const struct format_threads *threads,
 	size_t count;
 	const struct profile_sample *samples = profile_samples(threads->profile, &count);
 
-	return moment->rest ? samples[moment->sample].count - threads->known[moment->sample] : 1;
+	if (!moment->rest)
+		return 1;
+	return samples[moment->sample].count - threads->known[moment->sample];
 }

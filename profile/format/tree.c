@@ -166,8 +166,10 @@ static int location_places(const struct builder *builder, struct place_counts *c
 	const struct profile_object *object = profile_object_get(
 		builder->profile, profile_location_get(builder->profile, id)->object);
 	struct place_key key = {.place.object = object_text(builder, object)};
-	int r = key.place.object == INTERN_FAILED ? -ENOMEM : 0;
+	int r = 0;
 
+	if (key.place.object == INTERN_FAILED)
+		return -ENOMEM;
 	for (size_t at = builder->first[id]; left-- > 0 && r == 0; at++) {
 		const struct profile_function *function =
 			profile_function_get(builder->profile, lines[left].function);
@@ -179,13 +181,15 @@ static int location_places(const struct builder *builder, struct place_counts *c
 			return -ENOMEM;
 		if (!key.place.file)
 			continue;
-		key.place.line = lines[left].line ? lines[left].line : function->line;
+		key.place.line = lines[left].line;
+		if (key.place.line == 0)
+			key.place.line = function->line;
 		r = count_place(builder, counts, &key, builder->weights[id]);
 	}
 	return r;
 }
 
-/* Of a frame that is at several lines the one with most samples. */
+/* Finds the place of each frame: of several lines, the one with most samples. */
 static int find_places(const struct builder *builder)
 {
 	uint32_t frames = intern_count(builder->tree->frames);
@@ -220,10 +224,12 @@ static int add_node(struct tree *tree, struct tree_node node)
 static int descend(struct tree *tree, uint32_t *node, uint32_t frame)
 {
 	struct node_key key = {.parent = *node, .frame = frame};
-	uint32_t id =
-		frame == INTERN_FAILED ? INTERN_FAILED : intern_add(tree->keys, &key, sizeof(key));
+	uint32_t id;
 	int r = 0;
 
+	if (frame == INTERN_FAILED)
+		return -ENOMEM;
+	id = intern_add(tree->keys, &key, sizeof(key));
 	if (id == INTERN_FAILED)
 		return -ENOMEM;
 	if (id == tree->count)
@@ -338,7 +344,9 @@ static int compare_siblings(const void *a, const void *b, void *context)
 		order = strcmp(tree_text(tree, b_frame->object), tree_text(tree, a_frame->object));
 	if (order == 0)
 		order = compare_numbers(b_frame->kind, a_frame->kind);
-	return order ? order : compare_numbers(b_frame->inlined, a_frame->inlined);
+	if (order != 0)
+		return order;
+	return compare_numbers(b_frame->inlined, a_frame->inlined);
 }
 
 /* firsts[n] to firsts[n + 1]: where among the sorted ones n's children are. */
@@ -425,7 +433,9 @@ int tree_build(struct tree *tree, const struct profile *profile, unsigned int fl
 		return r;
 	add_up(tree);
 	r = set_order(tree);
-	return r < 0 ? r : count_objects(tree);
+	if (r < 0)
+		return r;
+	return count_objects(tree);
 }
 
 void tree_release(struct tree *tree)

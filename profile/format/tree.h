@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The call tree behind the pictures: equal beginnings of stacks are one node, from the process on.
- * Functions that are inlined are frames, too. Frames are compared by what is seen of them, so a
- * function called from two lines is one node. A node's total is what was sampled in it and below,
- * its self what ended there; the root's total is that of the profile. Of a difference, base_self
- * and base_total are the same of the profile that this one is held against.
+ * The call tree behind the pictures: stacks that begin with the same frames, from the process on,
+ * share their first nodes. Inlined functions are frames, too. Frames that look the same are equal,
+ * so that a function called from two lines is one node. A node's self counts the samples that end
+ * in the node, and its total also those that end below. The root's total is that of the profile. In
+ * a difference, base_self and base_total are the self and total of the older profile.
  */
 #ifndef KEYHOLE_PROFILE_FORMAT_TREE_H
 #define KEYHOLE_PROFILE_FORMAT_TREE_H

@@ -63,7 +63,9 @@ int pprof_malformed(struct pprof_input *in, const char *what);
 
 struct reader pprof_open_span(const struct pprof_input *in, const struct pprof_span *span);
 
-/* Return the string of an index, or an empty one and *r = -EBADMSG for an index beyond the table. */
+/*
+ * Return the string of an index, or an empty one and *r = -EBADMSG for an index beyond the table.
+ */
 const struct pprof_string *pprof_string(struct pprof_input *in, uint64_t index, int *r);
 const char *pprof_text(struct pprof_input *in, uint64_t index, int *r);
 
@@ -95,7 +97,9 @@ int pprof_read_locations(struct pprof_input *in);
  */
 int pprof_choose_values(struct pprof_input *in, bool linear);
 
-/* Adds a sample's value to the total. Returns -EDOM for a value that is no multiple of the period. */
+/*
+ * Adds a sample's value to the total. Returns -EDOM for a value that is no multiple of the period.
+ */
 int pprof_take_value(struct pprof_input *in, const uint64_t *values, uint64_t *ret_count);
 
 /*

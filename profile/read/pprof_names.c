@@ -99,8 +99,8 @@ static bool is_hash(const char *name)
 }
 
 /*
- * Tells the kernel by the brackets around its name and those of its modules, which perf writes, too.
- * A few objects of processes have names in brackets as well.
+ * Tells the kernel by the brackets around its name and those of its modules, which perf writes,
+ * too. A few objects of processes have names in brackets as well.
  */
 static enum profile_kind kind_of(const char *name)
 {

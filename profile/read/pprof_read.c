@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Parts of a file refer to one another in any order: our files begin with the strings, Go's end
- * with them. The reader therefore finds the parts first. Then it reads strings, mappings, functions,
- * locations and samples.
+ * with them. The reader therefore finds the parts first. Then it reads strings, mappings,
+ * functions, locations and samples.
  */
 #include "profile/read/pprof_input.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads pprof's format into the model, from files of keyhole and of other writers (proto/README.md).
- * The file may come from anywhere: each index and id is checked, and a bad one refuses the whole
- * file. Stacks, lines and names that are too long are cut, and counted.
+ * Reads pprof's format into the model, from files of keyhole and of other writers
+ * (proto/README.md). The file may come from anywhere: each index and id is checked, and a bad one
+ * refuses the whole file. Stacks, lines and names that are too long are cut, and counted.
  *
  * The model has one value for a sample: see struct pprof_info.
  */
@@ -24,7 +24,9 @@
 struct pprof_options {
 	const char *sample_type; /* NULL: the file's default, else its last */
 	bool base;		 /* counts go to struct profile_sample.base */
-	/* NULL, or tells whether a sample is kept. The sample has no stack yet, so leaf is given. */
+	/*
+	 * NULL, or tells whether a sample is kept. The sample has no stack yet, so leaf is given.
+	 */
 	bool (*keep)(const struct profile *profile, const struct profile_sample *sample,
 		     uint32_t leaf, void *context);
 	void *context;

@@ -59,7 +59,9 @@ struct pprof_ids {
 	struct map *sparse;
 };
 
-/* Reads the outermost message. Returns 0 or an errno of pprof_read(), which *ret_problem explains. */
+/*
+ * Reads the outermost message. Returns 0 or an errno of pprof_read(), which *ret_problem explains.
+ */
 int pprof_tables_read(struct pprof_tables *tables, const void *bytes, size_t size,
 		      const char **ret_problem);
 void pprof_tables_release(struct pprof_tables *tables);

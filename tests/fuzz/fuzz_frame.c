@@ -5,6 +5,7 @@
 
 #include "tests/unit/build_elf.h"
 #include "object/elf/image.h"
+#include "object/unwind/function_starts.h"
 #include "object/unwind/unwind_table.h"
 
 #define TEXT	  0x1000ull

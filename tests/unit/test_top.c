@@ -181,7 +181,7 @@ static bool is_on_screen(const char *text)
 
 static void test_top__functions(void **state)
 {
-	const struct row *rows;
+	const struct top_row *rows;
 
 	(void)state;
 	FEED(&ui, ordinary);
@@ -189,12 +189,12 @@ static void test_top__functions(void **state)
 	assert_int_equal(ui.table.count, 6); /* main() of two programs */
 	rows = ui.table.rows;
 	assert_string_equal(row_name(0), "hot");
-	assert_int_equal(rows[0].self, 60);
-	assert_int_equal(rows[0].total, 60);
+	assert_int_equal(rows[0].amount.self, 60);
+	assert_int_equal(rows[0].amount.total, 60);
 	key('s');
 	assert_string_equal(row_name(0), "main");
-	assert_int_equal(ui.table.rows[0].total, 80);
-	assert_int_equal(ui.table.rows[0].self, 0);
+	assert_int_equal(ui.table.rows[0].amount.total, 80);
+	assert_int_equal(ui.table.rows[0].amount.self, 0);
 	draw(80, LINES);
 	assert_non_null(strstr(screen[4], "main"));
 	assert_non_null(strstr(screen[4], "80.0%"));
@@ -212,14 +212,14 @@ static void test_top__recursion_counts_once(void **state)
 	(void)state;
 	FEED(&ui, made);
 	key('s');
-	assert_int_equal(ui.table.rows[0].total, 8);
+	assert_int_equal(ui.table.rows[0].amount.total, 8);
 	assert_int_equal(ui.table.count, 3);
 	keys("/fib\r\r"); /* the outermost caller and the innermost callee */
 	assert_int_equal(ui.table.count, 3);
 	assert_string_equal(row_name(0), "main");
 	assert_string_equal(row_name(1), "fib");
 	assert_string_equal(row_name(2), "leaf");
-	assert_int_equal(ui.table.rows[2].self, 8);
+	assert_int_equal(ui.table.rows[2].amount.self, 8);
 }
 
 static void test_top__sums_of_windows(void **state)
@@ -257,7 +257,7 @@ static void test_top__processes_and_threads(void **state)
 	assert_int_equal(ui.table.count, 2);
 	assert_string_equal(row_name(0), "app");
 	assert_int_equal(ui.table.rows[0].pid, 100);
-	assert_int_equal(ui.table.rows[0].total, 80);
+	assert_int_equal(ui.table.rows[0].amount.total, 80);
 	draw(80, LINES);
 	assert_true(is_on_screen("40.0%")); /* 0.8 s of 2 s */
 	key('t');
@@ -287,10 +287,10 @@ static void test_top__callers_and_callees(void **state)
 	assert_string_equal(row_name(0), "main");
 	assert_int_equal(ui.table.rows[0].part, PART_CALLER);
 	assert_string_equal(row_name(1), "work");
-	assert_int_equal(ui.table.rows[1].total, 80);
+	assert_int_equal(ui.table.rows[1].amount.total, 80);
 	assert_string_equal(row_name(2), "hot");
 	assert_int_equal(ui.table.rows[2].part, PART_CALLEE);
-	assert_int_equal(ui.table.rows[2].total, 60);
+	assert_int_equal(ui.table.rows[2].amount.total, 60);
 	draw(80, LINES);
 	assert_true(is_on_screen("callers and callees of work"));
 	assert_true(is_on_screen("< main"));

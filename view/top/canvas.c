@@ -66,10 +66,12 @@ void canvas_ink(struct canvas *canvas, enum ink ink)
 
 unsigned int canvas_left(const struct canvas *canvas)
 {
-	return canvas->columns > canvas->column ? canvas->columns - canvas->column : 0;
+	if (canvas->columns <= canvas->column)
+		return 0;
+	return canvas->columns - canvas->column;
 }
 
-/* As much as there is room for, without a mark. */
+/* Writes as much text as there is room for, without a mark. */
 static void put_clipped(struct canvas *canvas, const char *text, unsigned int room)
 {
 	unsigned int used;
@@ -95,15 +97,20 @@ void canvas_printf(struct canvas *canvas, const char *format, ...)
 
 void canvas_cell(struct canvas *canvas, const char *text, unsigned int columns)
 {
-	const unsigned int left = canvas_left(canvas), start = canvas->column;
-	const unsigned int room = columns < left ? columns : left;
+	const unsigned int start = canvas->column, mark = 2;
+	unsigned int room = canvas_left(canvas), kept;
 
 	if (is_below(canvas))
 		return;
+	if (room > columns)
+		room = columns;
+	kept = room;
+	if (kept > mark)
+		kept -= mark;
 	if (columns_of(text) <= room) {
 		put_clipped(canvas, text, room);
 	} else {
-		put_clipped(canvas, text, room > 2 ? room - 2 : room);
+		put_clipped(canvas, text, kept);
 		put_clipped(canvas, "..", room - (canvas->column - start));
 	}
 	while (canvas->column < start + room)

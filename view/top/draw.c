@@ -15,12 +15,24 @@
 
 unsigned int ui_body_lines(unsigned int lines)
 {
-	return lines > HEAD_LINES + FOOT_LINES ? lines - HEAD_LINES - FOOT_LINES : 1;
+	if (lines <= HEAD_LINES + FOOT_LINES)
+		return 1;
+	return lines - HEAD_LINES - FOOT_LINES;
 }
 
 static double percent(uint64_t part, uint64_t sum)
 {
-	return sum ? 100.0 * (double)part / (double)sum : 0;
+	if (sum == 0)
+		return 0;
+	return 100.0 * (double)part / (double)sum;
+}
+
+/* Returns the nanoseconds of the table's window, at least 1. */
+static double window_ns(const struct top_table *table)
+{
+	if (table->elapsed_ns == 0)
+		return 1;
+	return (double)table->elapsed_ns;
 }
 
 static const struct place *shown(const struct ui *ui)
@@ -30,10 +42,10 @@ static const struct place *shown(const struct ui *ui)
 
 static void draw_summary(const struct ui *ui, struct canvas *canvas)
 {
-	const struct table *table = &ui->table;
+	const struct top_table *table = &ui->table;
 	const struct portion *newest = history_portion(&ui->history, 0);
 	const uint64_t seconds = (ui->history.elapsed_ns + 500000000) / 1000000000;
-	const double span = (double)(table->elapsed_ns ? table->elapsed_ns : 1) / 1e9;
+	const double span = window_ns(table) / 1e9;
 
 	canvas_ink(canvas, INK_HEAD);
 	canvas_printf(canvas, "keyhole top");
@@ -49,8 +61,10 @@ static void draw_summary(const struct ui *ui, struct canvas *canvas)
 	canvas_printf(canvas, "  %s", ui->history.event);
 	if (ui->history.is_time && newest->period_ns)
 		canvas_printf(canvas, " at %.0f Hz", 1e9 / (double)newest->period_ns);
-	canvas_printf(canvas, ", %.0f samples/s, sum of %.0f s%s", (double)table->samples / span,
-		      span, ui->paused ? " (paused)" : "");
+	canvas_printf(canvas, ", %.0f samples/s, sum of %.0f s", (double)table->samples / span,
+		      span);
+	if (ui->paused)
+		canvas_printf(canvas, " (paused)");
 	canvas_next(canvas);
 	if (ui->history.is_time)
 		canvas_printf(canvas, "%.2f of %u CPUs used, ", (double)table->cpu_ns / 1e9 / span,
@@ -95,21 +109,23 @@ struct columns {
 	unsigned int name, object, process;
 };
 
-/* The object goes first where there is little room, then the process. */
-static struct columns layout(const struct canvas *canvas)
+/* Divides the columns. Where there is little room the object gives way first, then the process. */
+static struct columns lay_out(const struct canvas *canvas)
 {
 	const unsigned int used = PERCENTS;
-	struct columns columns = {.object = OBJECT, .process = PROCESS};
+	struct columns columns = {.name = 1};
 
-	if (canvas->columns < used + NAME_MIN + OBJECT + PROCESS + 2)
-		columns.object = 0;
-	if (canvas->columns < used + NAME_MIN + PROCESS + 1)
-		columns.process = 0;
-	columns.name = canvas->columns - used;
-	columns.name -= columns.object ? columns.object + 1 : 0;
-	columns.name -= columns.process ? columns.process + 1 : 0;
 	if (canvas->columns < used + 1)
-		columns.name = 1;
+		return columns;
+	columns.name = canvas->columns - used;
+	if (canvas->columns < used + NAME_MIN + PROCESS + 1)
+		return columns;
+	columns.process = PROCESS;
+	columns.name -= PROCESS + 1;
+	if (canvas->columns < used + NAME_MIN + OBJECT + PROCESS + 2)
+		return columns;
+	columns.object = OBJECT;
+	columns.name -= OBJECT + 1;
 	return columns;
 }
 
@@ -127,33 +143,46 @@ static void draw_cells(struct canvas *canvas, const struct columns *columns, con
 	}
 }
 
-static void draw_function(const struct ui *ui, struct canvas *canvas, const struct row *row)
+static void draw_function(const struct ui *ui, struct canvas *canvas, const struct top_row *row)
 {
 	static const char *const marks[] = {
 		[PART_CALLER] = "<", [PART_ITSELF] = "=", [PART_CALLEE] = ">"};
-	const struct columns columns = layout(canvas);
+	const struct columns columns = lay_out(canvas);
 	const struct history *history = &ui->history;
+	const uint32_t object = history_function(history, row->function)->object;
+	const char *mark = " ";
 
-	canvas_printf(canvas, "%5.1f%% %5.1f%% ", percent(row->self, ui->table.sum),
-		      percent(row->total, ui->table.sum));
-	canvas_printf(canvas, "%s ", shown(ui)->query.view == VIEW_CALLS ? marks[row->part] : " ");
+	if (shown(ui)->query.view == VIEW_CALLS)
+		mark = marks[row->part];
+	canvas_printf(canvas, "%5.1f%% %5.1f%% ", percent(row->amount.self, ui->table.sum),
+		      percent(row->amount.total, ui->table.sum));
+	canvas_printf(canvas, "%s ", mark);
 	draw_cells(canvas, &columns, history_name(history, row->name),
-		   history_name(history, history_function(history, row->function)->object),
-		   history_name(history, row->process));
+		   history_name(history, object), history_name(history, row->process));
 }
 
-static void draw_process(const struct ui *ui, struct canvas *canvas, const struct row *row)
+/* Draws the percentage of one CPU, or the number of counted events. */
+static void draw_use(const struct ui *ui, struct canvas *canvas, uint64_t samples)
+{
+	const struct portion none = {.by = 1}, *newest = history_portion(&ui->history, 0);
+	double ns;
+
+	if (!newest)
+		newest = &none;
+	ns = (double)samples * (double)newest->period_ns;
+	if (ui->history.is_time)
+		canvas_printf(canvas, "%6.1f%%", 100.0 * ns / window_ns(&ui->table));
+	else
+		canvas_printf(canvas, "%7" PRIu64, samples * newest->by);
+}
+
+static void draw_process(const struct ui *ui, struct canvas *canvas, const struct top_row *row)
 {
 	const bool thread = shown(ui)->query.view == VIEW_THREADS;
-	const struct portion *newest = history_portion(&ui->history, 0);
-	const double span = (double)(ui->table.elapsed_ns ? ui->table.elapsed_ns : 1);
-	const double period = newest ? (double)newest->period_ns : 0;
 
-	if (ui->history.is_time)
-		canvas_printf(canvas, "%6.1f%%", 100.0 * (double)row->total * period / span);
-	else
-		canvas_printf(canvas, "%7" PRIu64, row->total * (newest ? newest->by : 1));
-	canvas_printf(canvas, " %6.1f%% %7" PRIu32, percent(row->total, ui->table.sum), row->pid);
+	draw_use(ui, canvas, row->amount.total);
+	canvas_printf(canvas, " %6.1f%% %7" PRIu32, percent(row->amount.total, ui->table.sum),
+		      row->pid);
 	if (thread)
 		canvas_printf(canvas, " %7" PRIu32, row->tid);
 	canvas_printf(canvas, "  ");
@@ -167,14 +196,15 @@ static void draw_process(const struct ui *ui, struct canvas *canvas, const struc
 static void draw_titles(const struct ui *ui, struct canvas *canvas)
 {
 	const enum view view = shown(ui)->query.view;
-	const struct columns columns = layout(canvas);
+	const struct columns columns = lay_out(canvas);
 
 	canvas_ink(canvas, INK_BAR);
 	if (view == VIEW_PROCESSES || view == VIEW_THREADS) {
 		canvas_printf(canvas, "%7s %7s %7s", ui->history.is_time ? "CPU" : "COUNT", "SHARE",
 			      "PID");
-		canvas_printf(canvas, "%s  PROCESS",
-			      view == VIEW_THREADS ? "     TID  THREAD         " : "");
+		if (view == VIEW_THREADS)
+			canvas_printf(canvas, "     TID  THREAD         ");
+		canvas_printf(canvas, "  PROCESS");
 	} else {
 		canvas_printf(canvas, "%6s %6s   ", "SELF", "TOTAL");
 		draw_cells(canvas, &columns, "FUNCTION", "OBJECT", "PROCESS");
@@ -182,11 +212,16 @@ static void draw_titles(const struct ui *ui, struct canvas *canvas)
 	canvas_next(canvas);
 }
 
-static enum ink heat(const struct ui *ui, const struct row *row)
+static enum ink heat(const struct ui *ui, const struct top_row *row)
 {
-	const double share = percent(ui->by_total ? row->total : row->self, ui->table.sum);
+	const uint64_t count = ui->by_total ? row->amount.total : row->amount.self;
+	const double share = percent(count, ui->table.sum);
 
-	return share >= HOT ? INK_HOT : share >= WARM ? INK_WARM : INK_PLAIN;
+	if (share >= HOT)
+		return INK_HOT;
+	if (share >= WARM)
+		return INK_WARM;
+	return INK_PLAIN;
 }
 
 static void draw_rows(const struct ui *ui, struct canvas *canvas)
@@ -196,10 +231,10 @@ static void draw_rows(const struct ui *ui, struct canvas *canvas)
 	const size_t page = ui_body_lines(canvas->lines);
 
 	for (size_t i = place->first; i < ui->table.count && i < place->first + page; i++) {
-		const struct row *row = &ui->table.rows[i];
+		const struct top_row *row = &ui->table.rows[i];
+		const bool is_chosen = i == place->chosen && canvas->escapes;
 
-		canvas_ink(canvas,
-			   i == place->chosen && canvas->escapes ? INK_CHOSEN : heat(ui, row));
+		canvas_ink(canvas, is_chosen ? INK_CHOSEN : heat(ui, row));
 		if (view == VIEW_PROCESSES || view == VIEW_THREADS)
 			draw_process(ui, canvas, row);
 		else

@@ -19,7 +19,9 @@ int history_init(struct history *history)
 {
 	*history = (struct history){
 		.names = intern_new(), .functions = intern_new(), .stacks = intern_new()};
-	return history->names && history->functions && history->stacks ? 0 : -ENOMEM;
+	if (!history->names || !history->functions || !history->stacks)
+		return -ENOMEM;
+	return 0;
 }
 
 void history_clear(struct history *history)
@@ -40,15 +42,19 @@ void history_release(struct history *history)
 
 const struct portion *history_portion(const struct history *history, size_t index)
 {
+	size_t at;
+
 	if (index >= history->count)
 		return NULL;
-	return &history->portions[(history->next + HISTORY_PORTIONS - 1 - index) %
-				  HISTORY_PORTIONS];
+	at = history->next + HISTORY_PORTIONS - 1 - index;
+	return &history->portions[at % HISTORY_PORTIONS];
 }
 
 const char *history_name(const struct history *history, uint32_t id)
 {
-	return id == HISTORY_SEVERAL ? "(several)" : intern_get(history->names, id, NULL);
+	if (id == HISTORY_SEVERAL)
+		return "(several)";
+	return intern_get(history->names, id, NULL);
 }
 
 const struct function *history_function(const struct history *history, uint32_t id)
@@ -72,7 +78,7 @@ struct adding {
 	uint32_t *first; /* of location id: ids[first[id]] to ids[first[id + 1] - 1] */
 	uint32_t *ids;	 /* of functions, innermost first */
 	size_t count, capacity;
-	uint32_t *stack; /* the one that is being made */
+	uint32_t *stack; /* of the sample that is being added */
 	size_t stack_capacity;
 	struct portion portion;
 };
@@ -82,14 +88,22 @@ static uint32_t add_name(struct history *history, const char *name)
 	char text[NAME_BYTES];
 
 	format_clean_name(text, sizeof(text), name);
-	return intern_string(history->names, text[0] ? text : "[unknown]");
+	if (!text[0])
+		return intern_string(history->names, "[unknown]");
+	return intern_string(history->names, text);
 }
 
+/* Returns the last component of a path; a name that is no path stays whole. */
 static const char *base_name(const char *path)
 {
-	const char *slash = path[0] == '/' ? strrchr(path, '/') : NULL;
+	const char *slash;
 
-	return slash && slash[1] ? slash + 1 : path;
+	if (path[0] != '/')
+		return path;
+	slash = strrchr(path, '/');
+	if (!slash[1])
+		return path;
+	return slash + 1;
 }
 
 static int add_function(struct adding *adding, const char *name, uint32_t object)
@@ -97,21 +111,32 @@ static int add_function(struct adding *adding, const char *name, uint32_t object
 	const struct function function = {add_name(adding->history, name), object};
 	uint32_t id = intern_add(adding->history->functions, &function, sizeof(function));
 
-	if (function.name == INTERN_FAILED || object == INTERN_FAILED || id == INTERN_FAILED ||
-	    ARRAY_RESERVE(adding->ids, adding->capacity, adding->count + 1) < 0)
+	if (function.name == INTERN_FAILED || object == INTERN_FAILED || id == INTERN_FAILED)
+		return -ENOMEM;
+	if (ARRAY_RESERVE(adding->ids, adding->capacity, adding->count + 1) < 0)
 		return -ENOMEM;
 	adding->ids[adding->count++] = id;
 	return 0;
 }
 
-/* Inlined functions are functions. */
-static int add_location(struct adding *adding, uint32_t id)
+/* Adds the name of the object that a location is in. Returns its id or INTERN_FAILED. */
+static uint32_t add_object(struct adding *adding, uint32_t location)
 {
 	const struct profile *profile = adding->profile;
 	const struct profile_object *object =
-		profile_object_get(profile, profile_location_get(profile, id)->object);
-	const char *path = object ? profile_string_get(profile, object->name) : "";
-	const uint32_t object_name = add_name(adding->history, base_name(path));
+		profile_object_get(profile, profile_location_get(profile, location)->object);
+	const char *path = "";
+
+	if (object)
+		path = profile_string_get(profile, object->name);
+	return add_name(adding->history, base_name(path));
+}
+
+/* Adds the functions of a location, inlined ones among them. */
+static int add_location(struct adding *adding, uint32_t id)
+{
+	const struct profile *profile = adding->profile;
+	const uint32_t object_name = add_object(adding, id);
 	struct profile_line lines[PROFILE_LINES_MAX];
 	size_t count = profile_location_lines(profile, id, lines);
 	char text[FORMAT_NAME_MAX];
@@ -139,18 +164,19 @@ static int add_locations(struct adding *adding)
 	return r;
 }
 
-/* INTERN_FAILED: no memory. */
+/* Returns the id of a stack as functions, or INTERN_FAILED. */
 static uint32_t add_stack(struct adding *adding, uint32_t stack)
 {
-	const uint32_t *locations, *first = adding->first;
+	const uint32_t *locations, *from;
 	size_t count = profile_stack_get(adding->profile, stack, &locations), depth = 0, length;
 
-	for (size_t i = 0; i < count; i++, depth += length) {
-		length = first[locations[i] + 1] - first[locations[i]];
+	for (size_t i = 0; i < count; i++) {
+		from = adding->ids + adding->first[locations[i]];
+		length = adding->first[locations[i] + 1] - adding->first[locations[i]];
 		if (ARRAY_RESERVE(adding->stack, adding->stack_capacity, depth + length) < 0)
 			return INTERN_FAILED;
-		memcpy(adding->stack + depth, adding->ids + first[locations[i]],
-		       length * sizeof(*adding->stack));
+		memcpy(adding->stack + depth, from, length * sizeof(*from));
+		depth += length;
 	}
 	return intern_add(adding->history->stacks, adding->stack, depth * sizeof(*adding->stack));
 }
@@ -175,7 +201,8 @@ static int add_entry(struct adding *adding, const struct profile_sample *sample)
 		return -ENOMEM;
 	adding->portion.entries[adding->portion.count++] = entry;
 	adding->portion.samples += entry.count;
-	adding->portion.cut += entry.cut ? entry.count : 0;
+	if (entry.cut)
+		adding->portion.cut += entry.count;
 	return 0;
 }
 
@@ -193,13 +220,21 @@ static int add_entries(struct adding *adding)
 	return r;
 }
 
-static void push(struct history *history, const struct portion *portion)
+static void push_portion(struct history *history, const struct portion *portion)
 {
 	free(history->portions[history->next].entries);
 	history->portions[history->next] = *portion;
 	history->next = (history->next + 1) % HISTORY_PORTIONS;
-	history->count += history->count < HISTORY_PORTIONS;
+	if (history->count < HISTORY_PORTIONS)
+		history->count++;
 	history->elapsed_ns += portion->duration_ns;
+}
+
+static bool is_full(const struct history *history)
+{
+	return intern_count(history->names) > HISTORY_NAMES_MAX ||
+	       intern_count(history->functions) > HISTORY_NAMES_MAX ||
+	       intern_count(history->stacks) > HISTORY_STACKS_MAX;
 }
 
 static int begin_anew(struct history *history)
@@ -233,7 +268,7 @@ static int take_profile(struct history *history, const struct profile *profile,
 		free(adding.portion.entries);
 		return r;
 	}
-	push(history, &adding.portion);
+	push_portion(history, &adding.portion);
 	history->is_time = info->is_time;
 	snprintf(history->event, sizeof(history->event), "%s", info->type);
 	return 0;
@@ -244,14 +279,16 @@ int history_add(struct history *history, const void *bytes, size_t size)
 	const struct pprof_options options = {0};
 	struct profile *profile = profile_new();
 	struct pprof_info info;
-	int r = profile ? 0 : -ENOMEM;
+	int r = 0;
 
-	if (r == 0 && (intern_count(history->names) > HISTORY_NAMES_MAX ||
-		       intern_count(history->functions) > HISTORY_NAMES_MAX ||
-		       intern_count(history->stacks) > HISTORY_STACKS_MAX))
+	if (!profile)
+		return -ENOMEM;
+	if (is_full(history))
 		r = begin_anew(history);
-	r = r ? r : pprof_read(bytes, size, &options, profile, &info);
-	r = r ? r : take_profile(history, profile, &info);
+	if (r == 0)
+		r = pprof_read(bytes, size, &options, profile, &info);
+	if (r == 0)
+		r = take_profile(history, profile, &info);
 	profile_free(profile);
 	return r;
 }

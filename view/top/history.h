@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What was sampled lately: the last profiles of a stream, each as counted samples whose stacks are
- * lists of functions. Names are clean (profile/format/format.h).
+ * The last profiles of a stream, each as counted samples whose stacks are lists of functions. Names
+ * are clean (profile/format/format.h).
  */
 #ifndef KEYHOLE_VIEW_TOP_HISTORY_H
 #define KEYHOLE_VIEW_TOP_HISTORY_H
@@ -13,13 +13,13 @@
 struct intern;
 
 #define HISTORY_PORTIONS 64
-/* More names, functions or stacks than this, and all begins anew: counted in `forgotten`. */
+/* With more names, functions or stacks than these the history begins anew; `forgotten` counts. */
 #ifndef HISTORY_NAMES_MAX
 #define HISTORY_NAMES_MAX  (1u << 17)
 #define HISTORY_STACKS_MAX (1u << 18)
 #endif
 
-struct function { /* one name in one object: there are many main() */
+struct function { /* a name in an object, as many objects have a main() */
 	uint32_t name, object;
 };
 
@@ -35,8 +35,8 @@ struct portion { /* one profile */
 	struct entry *entries;
 	size_t count;
 	uint64_t samples, cut;
-	uint64_t period_ns, duration_ns; /* period_ns: of time */
-	uint64_t by;			 /* what a sample is worth, of what is counted */
+	uint64_t period_ns, duration_ns; /* period_ns: of a sample of time */
+	uint64_t by;			 /* the worth of a sample of counted events */
 };
 
 #define HISTORY_SEVERAL UINT32_MAX /* in place of a name */
@@ -53,12 +53,12 @@ struct history {
 
 int history_init(struct history *history); /* 0 or -ENOMEM */
 void history_release(struct history *history);
-void history_clear(struct history *history); /* but not what has elapsed since the start */
+void history_clear(struct history *history); /* keeps elapsed_ns */
 
-/* An unpacked pprof file: 0, -ENOMEM, or what pprof_read() refuses it with. */
+/* Adds an unpacked pprof file. Returns 0, -ENOMEM, or an errno of pprof_read(). */
 int history_add(struct history *history, const void *bytes, size_t size);
 
-/* The newest has index 0; NULL: there are not so many. */
+/* Returns a portion, of which the newest has index 0, or NULL for an index that is too large. */
 const struct portion *history_portion(const struct history *history, size_t index);
 
 const char *history_name(const struct history *history, uint32_t id);

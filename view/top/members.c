@@ -52,8 +52,10 @@ static int inflate_piece(struct members *members, bool *ret_ended)
 	*ret_ended = status == Z_STREAM_END;
 	if (status == Z_MEM_ERROR)
 		return -ENOMEM;
-	/* Z_BUF_ERROR: the input was used up */
-	return status == Z_OK || status == Z_STREAM_END || status == Z_BUF_ERROR ? 0 : -EBADMSG;
+	/* Z_BUF_ERROR: the input is used up */
+	if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR)
+		return -EBADMSG;
+	return 0;
 }
 
 int members_feed(struct members *members, const unsigned char *bytes, size_t size,

@@ -8,7 +8,7 @@
 
 #include "profile/format/format.h"
 
-/* "5 s: 495 samples, 0 lost, 98 % complete", as summary_progress() has it. */
+/* Recognises "5 s: 495 samples, 0 lost, 98 % complete", a line of summary_progress(). */
 static bool is_progress(const char *line, uint64_t *ret_lost)
 {
 	int end = 0;
@@ -17,7 +17,7 @@ static bool is_progress(const char *line, uint64_t *ret_lost)
 	       end > 0;
 }
 
-/* What `top` handed on stands in top's command line. The text gets no longer. */
+/* Names top where record complains of an option that top handed on. The text gets no longer. */
 static void name_top(char *line)
 {
 	static const char record[] = "keyhole: record: ", top[] = "keyhole: top: ";
@@ -56,7 +56,8 @@ static void line_ended(struct messages *messages)
 	name_top(messages->begun);
 	format_clean_name(messages->lines[messages->next], MESSAGES_BYTES, messages->begun);
 	messages->next = (messages->next + 1) % MESSAGES_KEPT;
-	messages->count += messages->count < MESSAGES_KEPT;
+	if (messages->count < MESSAGES_KEPT)
+		messages->count++;
 }
 
 void messages_feed(struct messages *messages, const char *bytes, size_t size)

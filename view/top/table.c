@@ -15,10 +15,9 @@
 struct making {
 	const struct history *history;
 	const struct query *query;
-	struct table *table;
-	struct map *places; /* by key: the row's index + 1 */
-	uint32_t *seen;	    /* by function: the last sample that had it; recursion counts once */
-	uint32_t number;
+	struct top_table *table;
+	struct map *places;	   /* by key: the row's index + 1 */
+	struct amount_marks marks; /* by function */
 };
 
 /* ---- which rows ---- */
@@ -27,8 +26,8 @@ void match_set(struct match *match, const char *text)
 {
 	match_release(match);
 	snprintf(match->text, sizeof(match->text), "%s", text);
-	match->is_regex =
-		match->text[0] && !expression_compile(&match->regex, match->text, REG_ICASE);
+	if (match->text[0])
+		match->is_regex = !expression_compile(&match->regex, match->text, REG_ICASE);
 }
 
 void match_release(struct match *match)
@@ -40,13 +39,15 @@ void match_release(struct match *match)
 
 static bool matches(const struct match *match, const char *text)
 {
-	return match->is_regex ? !regexec(&match->regex, text, 0, NULL, 0)
-			       : strcasestr(text, match->text) != NULL;
+	if (match->is_regex)
+		return !regexec(&match->regex, text, 0, NULL, 0);
+	return strcasestr(text, match->text) != NULL;
 }
 
 static bool is_shown(const struct history *history, const struct query *query,
-		     const struct match *match, const struct row *row)
+		     const struct match *match, const struct top_row *row)
 {
+	const struct function *function;
 	char pid[16];
 
 	if (!match || !match->text[0] || row->part == PART_ITSELF)
@@ -57,19 +58,20 @@ static bool is_shown(const struct history *history, const struct query *query,
 		snprintf(pid, sizeof(pid), "%" PRIu32, row->pid);
 		return matches(match, pid);
 	}
-	return matches(match,
-		       history_name(history, history_function(history, row->function)->object)) ||
-	       matches(match, history_name(history, row->process));
+	function = history_function(history, row->function);
+	if (matches(match, history_name(history, function->object)))
+		return true;
+	return matches(match, history_name(history, row->process));
 }
 
 /* ---- sums ---- */
 
-/* NULL: no memory. Valid until the next call. */
-static struct row *row_at(struct making *making, uint64_t key, const struct row *fresh)
+/* Returns the row of a key, valid until the next call, or NULL without memory. */
+static struct top_row *row_at(struct making *making, uint64_t key, const struct top_row *fresh)
 {
-	struct table *table = making->table;
+	struct top_table *table = making->table;
 	uintptr_t place = (uintptr_t)map_get(making->places, key);
-	struct row *row;
+	struct top_row *row;
 
 	if (place == 0) {
 		if (ARRAY_RESERVE(table->rows, table->capacity, table->count + 1) < 0)
@@ -85,22 +87,21 @@ static struct row *row_at(struct making *making, uint64_t key, const struct row 
 	return row;
 }
 
-static int add(struct making *making, const struct entry *entry, uint32_t function, enum part part,
-	       uint64_t self, uint64_t total)
+static int add_function(struct making *making, const struct entry *entry, uint32_t function,
+			enum part part, bool is_leaf)
 {
-	const struct row fresh = {
+	const struct top_row fresh = {
 		.function = function,
 		.name = history_function(making->history, function)->name,
 		.pid = entry->pid,
 		.process = entry->process,
 		.part = part,
 	};
-	struct row *row = row_at(making, (uint64_t)part << 32 | function, &fresh);
+	struct top_row *row = row_at(making, (uint64_t)part << 32 | function, &fresh);
 
 	if (!row)
 		return -ENOMEM;
-	row->self += self;
-	row->total += total;
+	amount_add(&row->amount, entry->count, is_leaf);
 	return 0;
 }
 
@@ -110,18 +111,14 @@ static int add_functions(struct making *making, const struct entry *entry)
 	size_t count = history_stack(making->history, entry->stack, &functions);
 	int r = 0;
 
-	making->number++;
-	for (size_t i = 0; i < count && r == 0; i++) {
-		if (making->seen[functions[i]] == making->number)
-			continue;
-		making->seen[functions[i]] = making->number;
-		r = add(making, entry, functions[i], PART_CALLER, i == 0 ? entry->count : 0,
-			entry->count);
-	}
+	amount_marks_next(&making->marks);
+	for (size_t i = 0; i < count && r == 0; i++)
+		if (amount_marks_first(&making->marks, functions[i]))
+			r = add_function(making, entry, functions[i], PART_CALLER, i == 0);
 	return r;
 }
 
-/* Of a recursion, what called the outermost and what the innermost calls. */
+/* Adds the caller of a recursion's outermost call, and the callee of the innermost one. */
 static int add_calls(struct making *making, const struct entry *entry)
 {
 	const uint32_t *functions, wanted = making->query->function;
@@ -135,32 +132,34 @@ static int add_calls(struct making *making, const struct entry *entry)
 		return 0;
 	while (functions[last - 1] != wanted)
 		last--;
-	r = add(making, entry, wanted, PART_ITSELF, first == 0 ? entry->count : 0, entry->count);
+	r = add_function(making, entry, wanted, PART_ITSELF, first == 0);
 	if (r == 0 && last < count)
-		r = add(making, entry, functions[last], PART_CALLER, 0, entry->count);
+		r = add_function(making, entry, functions[last], PART_CALLER, false);
 	if (r == 0 && first > 0)
-		r = add(making, entry, functions[first - 1], PART_CALLEE,
-			first == 1 ? entry->count : 0, entry->count);
+		r = add_function(making, entry, functions[first - 1], PART_CALLEE, first == 1);
 	return r;
 }
 
 static int add_process(struct making *making, const struct entry *entry, bool thread)
 {
-	const struct row fresh = {
-		.name = thread ? entry->thread : entry->process,
+	struct top_row fresh = {
+		.name = entry->process,
 		.pid = entry->pid,
-		.tid = thread ? entry->tid : 0,
 		.process = entry->process,
 	};
-	struct row *row = row_at(making, (uint64_t)entry->pid << 32 | fresh.tid, &fresh);
+	struct top_row *row;
 
+	if (thread) {
+		fresh.name = entry->thread;
+		fresh.tid = entry->tid;
+	}
+	row = row_at(making, (uint64_t)entry->pid << 32 | fresh.tid, &fresh);
 	if (!row)
 		return -ENOMEM;
-	/* the newest: a process gets its own after exec */
+	/* the newest names stay: a process has another name after exec */
 	row->name = fresh.name;
 	row->process = fresh.process;
-	row->self += entry->count;
-	row->total += entry->count;
+	amount_add(&row->amount, entry->count, true);
 	return 0;
 }
 
@@ -168,7 +167,9 @@ static int add_entry(struct making *making, const struct entry *entry)
 {
 	const struct query *query = making->query;
 
-	if ((query->pid && entry->pid != query->pid) || (query->tid && entry->tid != query->tid))
+	if (query->pid && entry->pid != query->pid)
+		return 0;
+	if (query->tid && entry->tid != query->tid)
 		return 0;
 	making->table->sum += entry->count;
 	switch (query->view) {
@@ -181,64 +182,97 @@ static int add_entry(struct making *making, const struct entry *entry)
 	}
 }
 
-/* From the oldest one on. */
-static int add_portions(struct making *making)
+/*
+ * Returns how many portions make the window, the newest one at least. A portion lasts about a
+ * second, so that the sum of portions is as near to the window as it can be.
+ */
+static size_t count_portions(struct making *making)
 {
-	struct table *table = making->table;
-	const struct portion *portion;
+	struct top_table *table = making->table;
+	const struct portion *portion = history_portion(making->history, 0);
 	size_t count = 0;
-	int r = 0;
 
-	while ((portion = history_portion(making->history, count))) {
-		/* as near to the window as there is one: they are not of exactly a second */
+	while (portion) {
 		if (count > 0 &&
 		    table->elapsed_ns + portion->duration_ns / 2 > making->query->window_ns)
 			break;
-		table->elapsed_ns += portion->duration_ns ? portion->duration_ns : 1;
+		table->elapsed_ns += portion->duration_ns;
+		if (portion->duration_ns == 0)
+			table->elapsed_ns++;
 		count++;
-	}
-	while (count-- > 0 && r == 0) {
 		portion = history_portion(making->history, count);
-		table->samples += portion->samples;
-		table->cut += portion->cut;
-		table->cpu_ns += portion->samples * portion->period_ns;
-		for (size_t i = 0; i < portion->count && r == 0; i++)
-			r = add_entry(making, &portion->entries[i]);
 	}
+	return count;
+}
+
+static int add_portion(struct making *making, const struct portion *portion)
+{
+	struct top_table *table = making->table;
+	int r = 0;
+
+	table->samples += portion->samples;
+	table->cut += portion->cut;
+	table->cpu_ns += portion->samples * portion->period_ns;
+	for (size_t i = 0; i < portion->count && r == 0; i++)
+		r = add_entry(making, &portion->entries[i]);
+	return r;
+}
+
+/* Adds the window's portions, the oldest first. */
+static int add_portions(struct making *making)
+{
+	int r = 0;
+
+	for (size_t left = count_portions(making); left > 0 && r == 0; left--)
+		r = add_portion(making, history_portion(making->history, left - 1));
 	return r;
 }
 
 /* ---- order ---- */
 
-static int compare(const void *a, const void *b, void *context)
+/* For numbers, larger ones first. */
+static int compare_falling(uint64_t a, uint64_t b)
 {
-	const struct row *x = a, *y = b;
-	const struct making *making = context;
-	uint64_t x_most = making->query->by_total ? x->total : x->self;
-	uint64_t y_most = making->query->by_total ? y->total : y->self;
-
-	if (making->query->view == VIEW_CALLS) {
-		if (x->part != y->part)
-			return x->part < y->part ? -1 : 1;
-		x_most = x->total;
-		y_most = y->total;
-	}
-	if (x_most != y_most)
-		return x_most > y_most ? -1 : 1;
-	if (x->total != y->total)
-		return x->total > y->total ? -1 : 1;
-	if (x->name != y->name)
-		return strcmp(history_name(making->history, x->name),
-			      history_name(making->history, y->name));
-	if (x->function != y->function)
-		return x->function < y->function ? -1 : 1;
-	return x->tid != y->tid ? (x->tid < y->tid ? -1 : 1)
-				: (x->pid > y->pid) - (x->pid < y->pid);
+	return (a < b) - (a > b);
 }
 
-static void choose(struct making *making, const struct match *match)
+static int compare_rising(uint64_t a, uint64_t b)
 {
-	struct table *table = making->table;
+	return (a > b) - (a < b);
+}
+
+static int compare_amounts(const struct query *query, const struct top_row *a,
+			   const struct top_row *b)
+{
+	if (query->view == VIEW_CALLS && a->part != b->part)
+		return compare_rising(a->part, b->part);
+	if (query->view != VIEW_CALLS && !query->by_total && a->amount.self != b->amount.self)
+		return compare_falling(a->amount.self, b->amount.self);
+	return compare_falling(a->amount.total, b->amount.total);
+}
+
+static int compare_rows(const void *left, const void *right, void *context)
+{
+	const struct top_row *a = left, *b = right;
+	const struct making *making = context;
+	int order = compare_amounts(making->query, a, b);
+
+	if (order != 0)
+		return order;
+	if (a->name != b->name)
+		return strcmp(history_name(making->history, a->name),
+			      history_name(making->history, b->name));
+	if (a->function != b->function)
+		return compare_rising(a->function, b->function);
+	if (a->tid != b->tid)
+		return compare_rising(a->tid, b->tid);
+	return compare_rising(a->pid, b->pid);
+}
+
+/* Keeps the rows that match, and sorts them. */
+static void choose_rows(struct making *making, const struct match *match)
+{
+	struct top_table *table = making->table;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < table->count; i++)
@@ -246,28 +280,33 @@ static void choose(struct making *making, const struct match *match)
 			table->rows[kept++] = table->rows[i];
 	table->count = kept;
 	if (kept > 1)
-		qsort_r(table->rows, kept, sizeof(*table->rows), compare, making);
+		qsort_r(table->rows, kept, sizeof(*table->rows), compare_rows, making);
 }
 
 int table_make(const struct history *history, const struct query *query, const struct match *match,
-	       struct table *ret_table)
+	       struct top_table *ret_table)
 {
 	struct making making = {.history = history, .query = query, .table = ret_table};
 	int r;
 
-	*ret_table = (struct table){0};
+	*ret_table = (struct top_table){0};
+	r = amount_marks_init(&making.marks, intern_count(history->functions));
+	if (r < 0)
+		return r;
 	making.places = map_new();
-	making.seen = calloc(intern_count(history->functions), sizeof(*making.seen));
-	r = making.places && making.seen ? add_portions(&making) : -ENOMEM;
+	if (making.places)
+		r = add_portions(&making);
+	else
+		r = -ENOMEM;
 	if (r == 0)
-		choose(&making, match);
+		choose_rows(&making, match);
 	map_free(making.places);
-	free(making.seen);
+	amount_marks_release(&making.marks);
 	return r;
 }
 
-void table_release(struct table *table)
+void table_release(struct top_table *table)
 {
 	free(table->rows);
-	*table = (struct table){0};
+	*table = (struct top_table){0};
 }

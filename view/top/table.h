@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rows of a screen: sums over the newest profiles of a history. */
+/* Makes the rows of a screen: sums over the newest profiles of a history. */
 #ifndef KEYHOLE_VIEW_TOP_TABLE_H
 #define KEYHOLE_VIEW_TOP_TABLE_H
 
@@ -8,13 +8,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "view/amount.h"
 #include "view/top/history.h"
 
 enum view {
 	VIEW_FUNCTIONS,
 	VIEW_PROCESSES,
 	VIEW_THREADS,
-	VIEW_CALLS, /* of one function: who calls it, itself, whom it calls */
+	VIEW_CALLS, /* of one function: its callers, itself, its callees */
 };
 
 struct query {
@@ -31,23 +32,23 @@ enum part { /* in the order of the rows */
 	PART_CALLEE,
 };
 
-struct row {
+struct top_row {
 	uint32_t function, name; /* name: of the function, process or thread */
 	uint32_t pid, tid;
-	uint32_t process; /* of functions: its name, or HISTORY_SEVERAL */
+	uint32_t process; /* its name; of a function in several processes: HISTORY_SEVERAL */
 	enum part part;
-	uint64_t self, total;
+	struct amount amount;
 };
 
-struct table {
-	struct row *rows; /* sorted */
+struct top_table {
+	struct top_row *rows; /* sorted */
 	size_t count, capacity;
-	uint64_t sum;	       /* of what the query is about: self and total are shares of it */
+	uint64_t sum;	       /* of all samples that the query selects */
 	uint64_t samples, cut; /* of the window */
 	uint64_t cpu_ns, elapsed_ns;
 };
 
-/* Which rows are shown: a regular expression, or the text itself when it is none; any case. */
+/* Selects rows by a regular expression in any case, or by plain text where it does not compile. */
 struct match {
 	char text[64];
 	regex_t regex;
@@ -56,9 +57,9 @@ struct match {
 void match_set(struct match *match, const char *text); /* "": all */
 void match_release(struct match *match);
 
-/* 0 or -ENOMEM; to be released either way. */
+/* Returns 0 or -ENOMEM; to be released either way. */
 int table_make(const struct history *history, const struct query *query, const struct match *match,
-	       struct table *ret_table);
-void table_release(struct table *table);
+	       struct top_table *ret_table);
+void table_release(struct top_table *table);
 
 #endif

@@ -34,17 +34,28 @@ static struct place *here(struct ui *ui)
 	return &ui->places[ui->depth];
 }
 
-/* Rows may have become fewer, and the screen smaller or larger: the chosen one is on it, and no
- * line stays empty that a row could have. */
+static size_t last_row(const struct ui *ui)
+{
+	if (ui->table.count == 0)
+		return 0;
+	return ui->table.count - 1;
+}
+
+/*
+ * Brings the chosen row onto the screen, and fills the screen as far as there are rows. Rows may
+ * have become fewer, and the screen smaller or larger.
+ */
 static void scroll(struct ui *ui)
 {
 	struct place *place = here(ui);
 	const size_t page = ui_body_lines(ui->lines), count = ui->table.count;
 
 	if (place->chosen >= count)
-		place->chosen = count ? count - 1 : 0;
-	if (place->first + page > count)
-		place->first = count > page ? count - page : 0;
+		place->chosen = last_row(ui);
+	if (page >= count)
+		place->first = 0;
+	else if (place->first + page > count)
+		place->first = count - page;
 	if (place->chosen < place->first)
 		place->first = place->chosen;
 	if (place->chosen >= place->first + page)
@@ -60,7 +71,7 @@ void ui_resize(struct ui *ui, unsigned int lines)
 int ui_refresh(struct ui *ui)
 {
 	struct place *place = here(ui);
-	struct table table;
+	struct top_table table;
 	int r;
 
 	place->query.by_total = ui->by_total;
@@ -76,7 +87,7 @@ int ui_refresh(struct ui *ui)
 	return 0;
 }
 
-/* Ids of names are others after it: what is about one of them is left, and not shown again. */
+/* Leaves all places and drops the table: after the history began anew, its ids mean other names. */
 static void leave_all(struct ui *ui)
 {
 	table_release(&ui->table);
@@ -95,7 +106,9 @@ int ui_add(struct ui *ui, const void *bytes, size_t size)
 	r = history_add(&ui->history, bytes, size);
 	if (ui->history.forgotten != forgotten)
 		leave_all(ui);
-	return r ? r : ui_refresh(ui);
+	if (r)
+		return r;
+	return ui_refresh(ui);
 }
 
 /* ---- keys ---- */
@@ -112,14 +125,13 @@ static const struct {
 	{"\033OF", KEY_END},
 };
 
-/* What is no key of ours, to its final byte (ECMA-48, 5.4). */
+/* Returns the bytes of an unknown sequence, up to its final byte (ECMA-48, 5.4). */
 static size_t skip_sequence(const char *bytes, size_t size)
 {
-	size_t length = 2;
-
-	while (length < size && ((unsigned char)bytes[length] < 0x40 || bytes[length] == 0x7f))
-		length++;
-	return length < size ? length + 1 : size;
+	for (size_t at = 2; at < size; at++)
+		if ((unsigned char)bytes[at] >= 0x40 && bytes[at] != 0x7f)
+			return at + 1;
+	return size;
 }
 
 size_t ui_decode(const char *bytes, size_t size, int *ret_key)
@@ -145,7 +157,9 @@ size_t ui_decode(const char *bytes, size_t size, int *ret_key)
 	return 1;
 }
 
-/* A new table, from which one comes back; the oldest stays when there are too many. */
+/*
+ * Shows another table, which leave() leaves again. At the greatest depth it replaces the last one.
+ */
 static void enter(struct ui *ui, const struct query *query)
 {
 	if (ui->depth + 1 < UI_DEPTH_MAX)
@@ -165,7 +179,7 @@ static void expand(struct ui *ui)
 {
 	const struct place *place = here(ui);
 	struct query query = place->query;
-	const struct row *row;
+	const struct top_row *row;
 
 	if (place->chosen >= ui->table.count)
 		return;
@@ -184,7 +198,7 @@ static void expand(struct ui *ui)
 	enter(ui, &query);
 }
 
-static void show(struct ui *ui, enum view view)
+static void show_view(struct ui *ui, enum view view)
 {
 	ui->depth = 0;
 	*here(ui) = (struct place){.query.view = view};
@@ -193,7 +207,7 @@ static void show(struct ui *ui, enum view view)
 static void move(struct ui *ui, int by)
 {
 	struct place *place = here(ui);
-	const size_t last = ui->table.count ? ui->table.count - 1 : 0;
+	const size_t last = last_row(ui);
 
 	if (by < 0 && place->chosen < (size_t)-by)
 		place->chosen = 0;
@@ -226,14 +240,15 @@ static bool move_key(struct ui *ui, int key, int page)
 		return true;
 	case KEY_END:
 	case 'G':
-		here(ui)->chosen = ui->table.count ? ui->table.count - 1 : 0;
+		here(ui)->chosen = last_row(ui);
 		return true;
 	default:
 		return false;
 	}
 }
 
-static void type(struct ui *ui, int key)
+/* Takes a key of the filter that the user types. */
+static void type_key(struct ui *ui, int key)
 {
 	size_t length = strlen(ui->typed);
 
@@ -251,7 +266,7 @@ static void type(struct ui *ui, int key)
 	}
 }
 
-static void command(struct ui *ui, int key)
+static void command_key(struct ui *ui, int key)
 {
 	switch (key) {
 	case 'q':
@@ -263,13 +278,13 @@ static void command(struct ui *ui, int key)
 		ui->help = true;
 		break;
 	case 'f':
-		show(ui, VIEW_FUNCTIONS);
+		show_view(ui, VIEW_FUNCTIONS);
 		break;
 	case 'p':
-		show(ui, VIEW_PROCESSES);
+		show_view(ui, VIEW_PROCESSES);
 		break;
 	case 't':
-		show(ui, VIEW_THREADS);
+		show_view(ui, VIEW_THREADS);
 		break;
 	case '/':
 		ui->is_typing = true;
@@ -292,10 +307,12 @@ static void command(struct ui *ui, int key)
 		break;
 	case '+':
 	case '=':
-		ui->window += ui->window + 1 < WINDOWS;
+		if (ui->window + 1 < WINDOWS)
+			ui->window++;
 		break;
 	case '-':
-		ui->window -= ui->window > 0;
+		if (ui->window > 0)
+			ui->window--;
 		break;
 	case 'c':
 		history_clear(&ui->history);
@@ -313,10 +330,10 @@ int ui_key(struct ui *ui, int key)
 		ui->quit = key == 'q';
 		ui->help = false;
 	} else if (ui->is_typing) {
-		type(ui, key);
+		type_key(ui, key);
 		r = ui_refresh(ui);
 	} else if (!move_key(ui, key, (int)page)) {
-		command(ui, key);
+		command_key(ui, key);
 		r = ui_refresh(ui);
 	}
 	scroll(ui);

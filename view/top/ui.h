@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is shown of a history, and what the keys do: it knows neither terminal nor clock. */
+/* Shows a history and obeys the keys. The caller owns the terminal and the clock. */
 #ifndef KEYHOLE_VIEW_TOP_UI_H
 #define KEYHOLE_VIEW_TOP_UI_H
 
@@ -10,7 +10,7 @@
 #include "view/top/history.h"
 #include "view/top/table.h"
 
-enum key { /* beside the bytes that they are */
+enum key { /* a byte is its own key; keys of several bytes begin at 256 */
 	KEY_NONE = 0,
 	KEY_ENTER = '\r',
 	KEY_ESCAPE = 27,
@@ -26,23 +26,23 @@ enum key { /* beside the bytes that they are */
 };
 
 #define UI_DEPTH_MAX 16
-#define UI_LINES     24 /* of a terminal, until ui_resize() says more */
+#define UI_LINES     24 /* of a terminal, until ui_resize() is called */
 
-struct place { /* a table and where one is in it */
+struct place { /* a table and the position in it */
 	struct query query;
 	size_t chosen, first;
 };
 
 struct ui {
 	struct history history;
-	struct table table;
+	struct top_table table;
 	struct match match;
 	struct place places[UI_DEPTH_MAX]; /* the last one is shown */
 	unsigned int depth;		   /* of places, less one */
 	unsigned int cpus, window;	   /* index in the list of windows */
 	unsigned int lines;		   /* of the terminal */
 	bool by_total, paused, help, quit;
-	bool is_typing; /* a filter */
+	bool is_typing; /* the user types a filter */
 	char typed[sizeof(((struct match *)0)->text)];
 	char status[80]; /* until the next key, in place of the hints */
 	uint64_t lost;
@@ -50,20 +50,20 @@ struct ui {
 
 int ui_init(struct ui *ui, unsigned int cpus); /* 0 or -ENOMEM */
 void ui_release(struct ui *ui);
-/* Seconds: the nearest of the list of windows. */
+/* Takes the shortest window that has so many seconds, or the longest window. */
 void ui_set_window(struct ui *ui, unsigned int seconds);
 
-/* All return 0 or -ENOMEM; ui_add() also what history_add() does. */
-int ui_add(struct ui *ui, const void *bytes, size_t size); /* while it is paused: nothing */
+/* Return 0 or -ENOMEM, and ui_add() also errors of history_add(). */
+int ui_add(struct ui *ui, const void *bytes, size_t size); /* ignores the profile while paused */
 int ui_key(struct ui *ui, int key);
 int ui_refresh(struct ui *ui);
 
 void ui_resize(struct ui *ui, unsigned int lines);
 
 void ui_draw(const struct ui *ui, struct canvas *canvas);
-unsigned int ui_body_lines(unsigned int lines); /* of a terminal's */
+unsigned int ui_body_lines(unsigned int lines); /* lines for rows, of the terminal's lines */
 
-/* A key and how many bytes it was, 0: none is complete. */
+/* Decodes the first key. Returns its bytes, or 0 for no bytes; KEY_NONE is an unknown sequence. */
 size_t ui_decode(const char *bytes, size_t size, int *ret_key);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The process that reads the stream and draws. Targets choose the bytes of the stream, so that this
- * process can only compute, read open descriptors, and write to the terminal.
+ * The process that reads the stream of profiles and draws. Targets chose the content of the stream.
+ * The process can therefore only compute, read open descriptors, and write to the terminal.
  */
 #ifndef KEYHOLE_VIEW_TOP_VIEWER_H
 #define KEYHOLE_VIEW_TOP_VIEWER_H
@@ -15,15 +15,15 @@ struct viewer_files { /* both stay open */
 	int messages; /* its standard error */
 };
 
-/* Written to the terminal, beside the changes by termios. */
+/* Sent to the terminal, besides the changes of termios. */
 #define VIEWER_ENTER "\033[?1049h\033[?25l"
 #define VIEWER_LEAVE "\033[0m\033[?25h\033[?1049l"
 
 #define VIEWER_QUIT   0
 #define VIEWER_FAILED 1
-#define VIEWER_ENDED  3 /* the recording ended by itself */
+#define VIEWER_ENDED  3 /* the recording has ended by itself */
 
-/* Confines the process first. Returns one of VIEWER_*. */
+/* Confines the process, then runs. Returns one of VIEWER_*. */
 int viewer_run(const struct top_options *options, const struct viewer_files *files,
 	       bool interactive);
 

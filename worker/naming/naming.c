@@ -24,6 +24,7 @@
 #include "worker/kernel/kernel_symbols.h"
 #include "worker/kernel/late_names.h"
 #include "object/symbol/symtab.h"
+#include "object/unwind/function_starts.h"
 #include "object/unwind/unwind_table.h"
 
 /* What all objects share: time, and room for their names. */

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "object/unwind/function_starts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "ipc/guard.h"
+#include "object/elf/image.h"
+#include "object/elf/image_eh_frame.h"
+#include "object/unwind/frame.h"
+#include "object/unwind/text.h"
+
+/* Returns the index of the first of `count` ascending pcs that is not below a value. */
+static size_t lower_bound(const u64 *pcs, size_t count, u64 value)
+{
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (pcs[middle] < value)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+int unwind_function_starts(struct image *image, const u64 *pcs, size_t count, u64 *ret_starts)
+{
+	struct frame_section *section guard_free = malloc(sizeof(*section));
+	u64 *ends guard_free = calloc(count + 1, sizeof(*ends));
+	struct image_bytes bytes;
+	struct frame_fde fde;
+	u64 base = text_base(image), start = 0, end = 0;
+	int r = image_eh_frame(image, &bytes);
+
+	if (r < 0)
+		return r;
+	if (!section || !ends)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		ret_starts[i] = 0;
+	frame_section_init(section, bytes.bytes, bytes.size, bytes.address);
+	/* finds the last start before a pc, which then holds for the pcs behind it */
+	while (frame_next(section, &fde)) {
+		size_t at = lower_bound(pcs, count, fde.start);
+
+		if (at == count || fde.start < ret_starts[at] ||
+		    !text_holds(image, base, fde.start, fde.end))
+			continue;
+		ret_starts[at] = fde.start;
+		ends[at] = fde.end;
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (ends[i] > 0) {
+			start = ret_starts[i];
+			end = ends[i];
+		}
+		ret_starts[i] = 0;
+		if (pcs[i] < end)
+			ret_starts[i] = start;
+	}
+	return 0;
+}
