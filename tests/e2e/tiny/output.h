@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What leaves. */
+/* Limits of the output. */
 #define PROFILE_BYTES 512

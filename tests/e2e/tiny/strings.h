@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Of strings, and of addresses and stacks; nothing else holds back who has them. */
+/* Limits of strings, addresses and stacks, with no other limit in front of them. */
 #define INTERN_COUNT_MAX 400u
