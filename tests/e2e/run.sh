@@ -57,7 +57,7 @@ need() {
 	done
 }
 
-# All cases share Go's builds: Go 1.26 builds its pprof first.
+# What go builds is kept for all cases: Go 1.26 builds its pprof first.
 go_environment() {
 	need go
 	export HOME=$dir GOFLAGS=-mod=mod GOTOOLCHAIN=local PPROF_TMPDIR=$dir PPROF_BINARY_PATH=$dir
@@ -148,7 +148,7 @@ for file in $here/*.cases; do
 	. "$file"
 done
 
-# All lanes share the results so far and the work to be done, a file's cases in a line.
+# Of all lanes together: the results so far, and what has to be done, a file's cases in a line.
 results=$top/.results queue=$top/.queue again=$top/.again is_alone=
 
 # Sets $result and $took; the log is in $dir/.log.

@@ -75,7 +75,7 @@ def allowed(kind, moment):
     return (PHASES[first] <= phase <= PHASES[last]) and not (kind == "READY" and moment == START)
 
 
-# The words of the loader, by phase. The start has no monitor yet.
+# What the loader says where. The start has no monitor yet.
 VIOLATION = {
     FIRST: r"start: keyhole-worker: ",
     START: r"start: (keyhole-worker|equipping the children): ",
@@ -88,7 +88,7 @@ GONE = {
     RUN: r"monitor: keyhole-(worker|exporter|broker): (ended by itself|closed its channel)",
     FINISH: r"monitor: keyhole-(worker|exporter|broker): (ended by itself|closed its channel)",
 }
-# The worker ends each time that it runs.
+# It ends each time that it runs.
 ENDS = r"record: keyhole-worker: ended three times within ten minutes; the recording ends"
 REPLACED = (r"keyhole: monitor: keyhole-worker: ended by itself, (signal|status) \d+"
             r"|keyhole: record: keyhole-worker: replaced after \d+ ms; its samples are lost")
@@ -254,7 +254,7 @@ class Run:
         self.ended = time.monotonic()
 
     def children(self):
-        """Returns our new children: processes that the recording left behind."""
+        """Whose parent we became: anything that the recording left behind."""
         found, me = [], os.getpid()
         for name in os.listdir("/proc"):
             if not name.isdigit():

@@ -97,7 +97,7 @@ boot_to() {	# FILE PART
 	esac
 }
 
-# Copies the files of all guests, and a module of this kernel.
+# What all guests have, and a module of this kernel.
 make_initrd() {	# FILE
 	mkdir -p "$guest/root/test"
 	cp "$1.ko" "$guest/root/test/module.ko" && cp "$top/initrd" "$guest.initrd" &&

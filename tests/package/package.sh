@@ -1,10 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# tests/package/package.sh: the packages of `make package`: what is in them, what lintian says, and
-# in a fresh Debian of this machine's release (by mmdebstrap) installed, used and removed again.
-# Prints TAP. Downloads stay in ${XDG_CACHE_HOME:-~/.cache}/keyhole/. PACKAGE_DEBIAN=kept: the
-# script downloads nothing.
+# tests/package/package.sh: the packages of `make package`: what is in them, what lintian says, and in a
+# fresh Debian of this machine's release (by mmdebstrap) installed, used and removed again. Prints TAP.
+# What is downloaded stays in ${XDG_CACHE_HOME:-~/.cache}/keyhole/. PACKAGE_DEBIAN=kept: nothing is.
 
 cd "$(dirname "$0")/../.." || exit 1
 build=$(realpath "${BUILD:-build}")
@@ -117,7 +116,7 @@ programs_are_the_same_in_both() {
 			sha256sum --quiet -c keyhole-programs.sha256)
 }
 
-# Lists the libraries that the dynamic linker will look for, by Debian's own tool.
+# What the dynamic linker will look for, in Debian's own words.
 depends_on_what_it_loads() {
 	local program depends name path package
 	depends=", $(dpkg-deb -f "$deb" Depends | sed 's/ *([^)]*)//g'),"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs as root in the machine of tests/systemd/run.sh: starts, looks at, disturbs and stops the
-service, prints TAP. Files that the host compares are left in the current folder.
+service, prints TAP. What the host compares is left in the current folder.
 """
 import grp
 import os
@@ -23,7 +23,7 @@ CAPABILITIES = {"BPF", "PERFMON", "SYS_ADMIN", "SETUID", "SETGID", "SETPCAP", "S
                 "SYS_PTRACE", "CHECKPOINT_RESTORE", "DAC_READ_SEARCH"}
 EXPOSURE = 2.6
 WATCHDOG = 8    # seconds, for this test; the unit's are longer
-# Settings of the unit file, as the manager shows them.
+# Of the unit file to what the manager made of it.
 WANTED = {"Type": "notify", "NotifyAccess": "main", "User": "keyhole", "UMask": "0077",
           "NoNewPrivileges": "yes", "ProtectSystem": "strict", "ProtectHome": "yes",
           "ProtectProc": "invisible", "PrivateNetwork": "yes", "KillMode": "mixed",

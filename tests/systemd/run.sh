@@ -5,7 +5,7 @@
 # this machine's release and a kernel of tests/kernels/matrix, emulated, without hardware
 # acceleration. systemd is process 1 of the host's own pid namespace there, which no container has.
 # tests/systemd/guest.py runs inside. Prints TAP. Root, for the ownership of the guest's files.
-# Downloads stay in ${XDG_CACHE_HOME:-~/.cache}/keyhole/; empty that folder for newer packages.
+# What is downloaded stays in ${XDG_CACHE_HOME:-~/.cache}/keyhole/; empty it for newer packages.
 
 cd "$(dirname "$0")/../.." || exit 1
 here=tests/systemd
@@ -57,7 +57,7 @@ make_release() {
 		mv "$top/cpio" "$cache/$release.cpio"
 }
 
-# Adds keyhole as it is installed, the libraries that it needs, and the test.
+# What is added: keyhole as it is installed, the libraries it needs, the test.
 make_additions() {
 	local root=$top/root library
 	mkdir -p "$root"/{out,test,etc/systemd/system/multi-user.target.wants}

@@ -72,7 +72,7 @@ static void test_expression__refuses(void **state)
 	refused("((((((((((((((((((a))))))))))))))))))", "groups");
 }
 
-/* Each expression would grow to more than a thousand characters, some to gigabytes. */
+/* Each would be a regular expression of over a thousand characters; some of gigabytes. */
 static void test_expression__counts_copies(void **state)
 {
 	static const char *const large[] = {

@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Limits of the output. */
+/* What leaves. */
 #define PROFILE_BYTES 512

@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Limits of strings, addresses and stacks, with no other limit in front of them. */
+/* Of strings, and of addresses and stacks; nothing else holds back who has them. */
 #define INTERN_COUNT_MAX 400u
