@@ -9,8 +9,8 @@
  * has passed as a walk may take. A hypervisor that takes the CPU away, or has to find the memory,
  * makes the control late. It makes walks late as well, as often and by as much.
  *
- * The map keeps both a second time without stalls. A stall is a gap between two looks at the clock that
- * is longer than work explains. tests/bench/duration.py reads the map by its name.
+ * The map keeps both a second time without stalls. A stall is a gap between two looks at the clock
+ * that is longer than work explains. tests/bench/duration.py reads the map by its name.
  */
 #ifndef KEYHOLE_BENCH_DURATION_BPF_H
 #define KEYHOLE_BENCH_DURATION_BPF_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A made-up machine for the walker's pure headers: memory regions, segments, a clock. A read outside a
- * region fails and zeroes its target, as the kernel's reads do.
+ * A made-up machine for the walker's pure headers: memory regions, segments, a clock. A read
+ * outside a region fails and zeroes its target, as the kernel's reads do.
  */
 #ifndef KEYHOLE_TESTS_BPF_HOST_H
 #define KEYHOLE_TESTS_BPF_HOST_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * target FD SECONDS SECRETS...: writes random secrets of 16 bytes to FD. A secret is written once it
- * lies in a stack frame, in the heap or in registers. Then the target uses CPU time beneath the
+ * target FD SECONDS SECRETS...: writes random secrets of 16 bytes to FD. A secret is written once
+ * it lies in a stack frame, in the heap or in registers. Then the target uses CPU time beneath the
  * secrets, at these places:
  *  - in frames of several depths, and below a callback from the C library;
  *  - in signal handlers on both kinds of stack;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * watch all|mapped SECONDS PLACE...: looks for absolute kernel addresses. One thread reads memory
- * that the kernel writes, again and again as fast as it can. A second thread reads all other places.
+ * that the kernel writes, again and again as fast as it can. A second thread reads all other
+ * places.
  *
  * In memory that the kernel writes for us, no word begins with 17 set bits, whatever it means:
  *  - a user frame is an address below 2^47, perhaps with bit 63;
@@ -10,14 +11,14 @@
  * Every word that does begin so is an address. The only exceptions are two words of a perf event's
  * control page, which are differences of times and counts.
  *
- * In memory that programs write, -1 and the like are ordinary. A word counts there when it lies in a
- * range of the running kernel. Standard input has the ranges as lines "START END NAME". Our own
+ * In memory that programs write, -1 and the like are ordinary. A word counts there when it lies in
+ * a range of the running kernel. Standard input has the ranges as lines "START END NAME". Our own
  * private map of processes holds addresses of kernel structures, and tells where the direct map is.
  *
  * The worker's memory and tables hold bytes of files, and the loader's memory holds the kernel's
  * types. Pairs of small numbers among them lie in very wide ranges, which are named with a "~". In
- * those ranges only the addresses of the private map count there. Elsewhere a random word (a hash, a
- * mangled pointer) lies in such a range once in half a million: these hits are counted apart.
+ * those ranges only the addresses of the private map count there. Elsewhere a random word (a hash,
+ * a mangled pointer) lies in such a range once in half a million: these hits are counted apart.
  * Private maps are searched for `all` alone.
  */
 #include <inttypes.h>

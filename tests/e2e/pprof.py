@@ -112,7 +112,7 @@ class Profile:
         return "%s+0x%x" % (mapping["file"], location["address"])
 
     def problems(self):
-        """What a reader of this file would stumble over, one line each."""
+        """Yields the faults that a reader of this file would stumble over, one line each."""
         if self.strings[:1] != [""]:
             yield "the first string is not empty"
         value = (EVENT, "count") if EVENT else ("cpu", "nanoseconds")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `keyhole report` says beside what others say of the same file. The last argument of each
-command is the program.
+"""Compares `keyhole report` with other readers of the same file. The last argument of each command
+is the program.
 
     report.py pprof FILE TYPE REPORT     self and total of every function, beside go tool pprof's
     report.py same FILE FILE REPORT      two files have the same rows
@@ -167,7 +167,7 @@ def children_of(pid):
 
 
 def confined(path, program):
-    """It waits for the rest of standard input: by then it must have given everything up."""
+    """The reader waits for the rest of standard input. By then it must have given everything up."""
     with subprocess.Popen([program, "-"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as parent:
         parent.stdin.write(open(path, "rb").read()[:10])
         parent.stdin.flush()

@@ -95,11 +95,11 @@ def examples(samples, number=3):
 
 
 class Few(str):
-    """What a machine that is busy with something else brings about."""
+    """A failure that a busy machine can bring about."""
 
 
 def check_chains(args, samples, taken):
-    """Of the complete samples in which LEAF occurs, so many have the chain that is expected."""
+    """Checks that so many of the complete samples with LEAF have the expected chain."""
     for leaf, chain in args.chain:
         there = [s for s in samples if s.reason is None and
                  any(re.fullmatch(leaf, frame) for frame in s.frames)]

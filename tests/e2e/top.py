@@ -25,7 +25,7 @@ def fail(why, terminal=None):
 
 
 class Terminal:
-    """What keyhole top writes, and nothing else: another sequence is a failure."""
+    """A terminal that knows the sequences of keyhole top. Any other sequence is a failure."""
 
     def __init__(self, *arguments, columns=80, lines=24):
         self.columns, self.rows, self.pending = columns, lines, b""
@@ -126,7 +126,7 @@ def parent_of(pid):
 
 
 def family(pid):
-    """It and all below it, with when each was started: numbers come again."""
+    """Returns a process and all below it, each with its start time, because pids come again."""
     children = {}
     for name in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -242,7 +242,8 @@ def test_ends(*ways):
 
 
 def test_screen(pid):
-    """Of a process whose name is none: what it does to the screen fails in Terminal."""
+    """Records a process with a hostile name. Terminal fails at any effect of the name on the
+    screen."""
     terminal = Terminal("-p", pid)
     terminal.wait(r"spin_inner .*vil", "the process")
     for key in "pth?ff":

@@ -244,7 +244,7 @@ def look(tap, loader, when, show):
 
 
 def counters_are_frozen(tap, loader):
-    """What the committer was given: nobody but BPF can write to it, by any descriptor."""
+    """Checks that nobody but BPF can write to the committer's maps, by any descriptor."""
     frozen = []
     for number in os.listdir(f"/proc/{loader}/fd"):
         _, _, info = facts_of(loader, number) or (None, None, {})

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the tests tell the prisoner, the program that stands in for a role's: over its fd 3. */
+/* The orders of a test to the prisoner, the program that stands in for a role's, over its fd 3. */
 #ifndef KEYHOLE_TESTS_ORDERS_H
 #define KEYHOLE_TESTS_ORDERS_H
 
@@ -21,7 +21,7 @@ enum order_kind {
 #define ORDER_ROOT_PATH	 0xe5ca0001ull
 #define ORDER_EMPTY_PATH 0xe5ca0002ull
 
-/* Who and what is there to be attacked; the same for every order of a test. */
+/* The processes and things to be attacked; the same for every order of a test. */
 struct surroundings {
 	int32_t victim;	 /* a process of another user */
 	int32_t sibling; /* one of the role's own */

@@ -36,7 +36,7 @@
 
 /* ---- every number ---- */
 
-/* Those without a condition: with other arguments than ones they may do more. */
+/* The calls without a condition. With other arguments than ones they may do more. */
 static const struct {
 	int number;
 	unsigned int roles;

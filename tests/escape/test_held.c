@@ -21,7 +21,7 @@ static const char *const names[] = {
 };
 #define TRIES (sizeof(names) / sizeof(*names))
 
-/* What is possible with all layers, and why it may be. */
+/* The attempts that may succeed with all layers, and the reasons. */
 static const struct {
 	const char *role, *label, *possible, *reason;
 } golden[] = {
@@ -54,7 +54,7 @@ static const struct {
 	{"keyhole", "socket", "write_bytes stat_it", "messages"},
 };
 
-/* What must not even be possible without the filter: it is not the only thing in the way. */
+/* The attempts that must fail even without the filter. */
 static const struct {
 	const char *role, *label, *name;
 } never[] = {

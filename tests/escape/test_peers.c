@@ -254,7 +254,7 @@ static uint64_t flood(struct peer *peer, unsigned int type)
 	return begun;
 }
 
-/* It never reads: whoever answers must not wait for long. */
+/* The worker never reads. Its peers must not wait for it for long. */
 static void test_flood(struct peer *peer, unsigned int type)
 {
 	uint64_t begun = flood(peer, type);

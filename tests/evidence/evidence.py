@@ -69,7 +69,7 @@ def parse(lines):
 
 
 def check(claims):
-    """What is wrong with the table, a line for each."""
+    """Returns the faults of the table, a line each."""
     return [f"{claim.name}: no test" for claim in claims if not claim.tests]
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What evidence.py makes of tables and results that are made here. Prints TAP."""
+"""Runs evidence.py on tables and results that are made here. Prints TAP."""
 import os
 import sys
 

@@ -15,7 +15,7 @@ import pprof as pprof_file  # noqa: E402
 
 Sample = collections.namedtuple("Sample", "process pid tid frames count")
 
-# Of the recording, ns; None: not known.
+# The recording, in ns; None: not known.
 PERIOD, START, DURATION = 10000000, 1700000000000000000, 2000000000
 EVENT = None  # what is counted, None: CPU time
 

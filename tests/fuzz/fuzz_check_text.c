@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What keyhole check reads of a process. */
+/* The texts about a process that keyhole check reads. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What is taken is as the loader wants it, and means the same when it is written down again. */
+/* Accepted rules are as the loader wants them, and mean the same when written down again. */
 static void check(const struct policy_rows *rows)
 {
 	for (size_t i = 0; i < rows->count; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The input is an unpacked pprof file. What is read can be written in each format. */
+/* The input is an unpacked pprof file. A profile that was read can be written in each format. */
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>

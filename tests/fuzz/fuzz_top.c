@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The first byte says what the rest is: a stream as it comes from the pipe, a profile that was
- * unpacked, what the recording says, or keys. What is drawn of it stays within the screen.
+ * The first byte says what the rest is: a stream from the pipe, an unpacked profile, words of the
+ * recording, or keys. The drawing stays within the screen.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static int take(void *ui, const unsigned char *bytes, size_t size)
 	return ui_add(ui, bytes, size);
 }
 
-/* Of control characters only those of our own. */
+/* Checks that only our own control characters are drawn. */
 static void check_screen(const struct canvas *canvas)
 {
 	unsigned int lines = 1;

@@ -68,7 +68,7 @@ static uint64_t compare_states(const struct state *a, const struct state *b)
 	return differences;
 }
 
-/* Of this process: others on the machine do not count. */
+/* Returns the CPU time of this process, without others on the machine. */
 static uint64_t cpu_time(void)
 {
 	struct timespec now;
@@ -123,7 +123,7 @@ struct attempt {
 	char log[PROGRAMS_MAX][LOG_BYTES];
 };
 
-/* What a load took, and the calibration just before it. */
+/* The time of a load, and of the calibration just before it. */
 struct timing {
 	uint64_t took, calibration;
 	bool last;

@@ -42,7 +42,7 @@ LIMITS = {
     "committer": 48,
     "spawner": 48,
 }
-# Of private memory from the middle to the end, in MiB, but for the profile.
+# Growth of private memory from the middle to the end, in MiB, without the profile.
 GROWTH = {"keyhole-worker": 16}
 GROWTH_OF_OTHERS = 1
 

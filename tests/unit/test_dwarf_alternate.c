@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An object whose parts dwz moved is read twice. This program is also the reader. */
+/* An object whose parts dwz moved is read twice. This program is also the one that reads. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -26,7 +26,7 @@
 
 /* ---- the program ---- */
 
-enum second { /* set in a run with dwz's file: the address in question */
+enum second { /* run, with the file of dwz: the address that is asked for */
 	SECOND_COMPLETE,
 	SECOND_LATE,
 	SECOND_NOTHING,
@@ -128,7 +128,7 @@ static void test_dwarf_alternate__only_a_better_answer_replaces_the_first(void *
 	assert_kept(SECOND_KILLED, "of the first run");
 }
 
-/* A shell may allow few descriptors. */
+/* As a shell may be. */
 static void test_dwarf_alternate__few_descriptors_are_enough(void **state)
 {
 	struct rlimit limit, few;

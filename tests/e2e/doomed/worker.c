@@ -72,7 +72,7 @@ static u32 *word_at(u64 word)
 	return NULL;
 }
 
-/* Of the side-band the kernel lets nobody write more than the first page (SIGBUS). */
+/* The kernel lets nobody write more than the first page of the side-band (SIGBUS). */
 static size_t writable(const struct area *area)
 {
 	size_t page = regions->page;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jit [SECONDS]: as a compiler at run time does, writes code into anonymous memory, runs it for 2 ms
- * and gives the memory back; then sleeps as long. Each time somewhere else.
+ * jit [SECONDS]: works like a compiler at run time. It writes code into anonymous memory, runs the
+ * code for 2 ms, gives the memory back and sleeps for 2 ms, each time somewhere else.
  */
 #include <string.h>
 #include <sys/mman.h>

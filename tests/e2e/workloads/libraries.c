@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libraries SECONDS LIBRARY...: calls plugin_work() of each in turn, all of them loaded; with
- * "close" for the first, each is unloaded before the next is loaded where it was.
+ * libraries SECONDS LIBRARY...: loads all libraries and calls plugin_work() of each in turn. With
+ * "close" for the first, each library is unloaded before the next one is loaded in its place.
  */
 #include <dlfcn.h>
 #include <string.h>

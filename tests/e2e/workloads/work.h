@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What every workload does: burn CPU in functions whose callers a test knows. */
+/* The work of every workload: burning CPU in functions whose callers a test knows. */
 #ifndef WORK_H
 #define WORK_H
 

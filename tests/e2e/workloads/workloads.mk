@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Programs to be profiled, compiled as a distribution would: -O2, no frame pointers. What the
-# variables below say is part of a test.
+# Programs to be profiled, compiled as a distribution would: -O2, no frame pointers. The flags in
+# the variables below are a part of the tests.
 
 OUT  ?= build/workloads
 HERE := $(dir $(lastword $(MAKEFILE_LIST)))
