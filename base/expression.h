@@ -4,9 +4,9 @@
  *
  * regcomp() of glibc copies all that + and {m,n} repeat, and the copies in it: a few bytes can ask
  * for gigabytes. Therefore length and copies are limited, and no repeat may repeat a repeat. The
- * limits bound memory to about 60 MiB. Some expressions still take seconds: the user who typed one
- * waits, and keyhole-options, which compiles first, has a limit of CPU time. References such as \1 are
- * refused, because with a reference one comparison can take any time.
+ * limits bound memory to about 60 MiB. Some expressions still take seconds: the user who typed
+ * one waits, and keyhole-options, which compiles first, has a limit of CPU time. References such
+ * as \1 are refused, because with a reference one comparison can take any time.
  */
 #ifndef KEYHOLE_BASE_EXPRESSION_H
 #define KEYHOLE_BASE_EXPRESSION_H

@@ -17,5 +17,7 @@ unsigned int terminal_width(int fd, unsigned int least, unsigned int most)
 			width = size.ws_col;
 	if (width < least)
 		return least;
-	return width < most ? width : most;
+	if (width > most)
+		return most;
+	return width;
 }

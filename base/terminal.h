@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How wide a terminal is: what COLUMNS says, else what the terminal says, else 80. */
+/* The width of a terminal: what COLUMNS says, else what the terminal says, else 80. */
 #ifndef KEYHOLE_BASE_TERMINAL_H
 #define KEYHOLE_BASE_TERMINAL_H
 
 #define TERMINAL_WIDTH 80u
 
-/* From least to most. Also of what is no terminal. */
+/* Returns columns, from least to most; fd may be no terminal. */
 unsigned int terminal_width(int fd, unsigned int least, unsigned int most);
 
 #endif

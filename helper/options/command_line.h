@@ -9,7 +9,8 @@
 
 /*
  * Reads the argv that keyhole was given. Writes help and version to `out`, and a refusal as one
- * line to the log; ret_options->status then is an exit status and no other field has a meaning.
+ * line to the log. In these cases ret_options->status is an exit status, and no other field has a
+ * meaning.
  */
 void command_line_read(int argc, char **argv, FILE *out, struct message_options *ret_options);
 

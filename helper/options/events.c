@@ -11,7 +11,7 @@
 
 #define LIST_BYTES 512
 
-/* Other names that perf list has. */
+/* Further names that perf list has. */
 static const struct {
 	const char *name, *of;
 } aliases[] = {
@@ -24,7 +24,7 @@ static bool is(const char *name, const char *text, size_t length)
 	return strlen(name) == length && !strncmp(name, text, length);
 }
 
-/* As messages have it: 0 is none of them. */
+/* Returns the row as messages have it; 0: no event has that name. */
 static uint32_t find(const char *text, size_t length)
 {
 	for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++)
@@ -39,25 +39,29 @@ static uint32_t find(const char *text, size_t length)
 const char *events_names(void)
 {
 	static char text[LIST_BYTES];
+	const char *before = "";
 	size_t used = 0;
 
-	for (uint32_t event = 1; event_row(event) && used < sizeof(text); event++)
-		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s",
-					 event > 1 ? ", " : "", event_row(event)->name);
+	for (uint32_t event = 1; event_row(event) && used < sizeof(text); event++) {
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", before,
+					 event_row(event)->name);
+		before = ", ";
+	}
 	return text;
 }
 
 static const char *parse_period(const char *text, const struct event_row *row, uint64_t *ret_period)
 {
 	static char problem[128];
+	const char *unit = " ns";
 
-	if (!decimal_read(text, row->least, EVENTS_PERIOD_MAX, ret_period)) {
-		snprintf(problem, sizeof(problem), "a period of %s is %llu to %llu%s", row->name,
-			 (unsigned long long)row->least, (unsigned long long)EVENTS_PERIOD_MAX,
-			 row->counted ? "" : " ns");
-		return problem;
-	}
-	return NULL;
+	if (decimal_read(text, row->least, EVENTS_PERIOD_MAX, ret_period))
+		return NULL;
+	if (row->counted)
+		unit = "";
+	snprintf(problem, sizeof(problem), "a period of %s is %llu to %llu%s", row->name,
+		 (unsigned long long)row->least, (unsigned long long)EVENTS_PERIOD_MAX, unit);
+	return problem;
 }
 
 const char *events_parse(const char *text, struct message_sampling *ret_sampling)
@@ -68,29 +72,38 @@ const char *events_parse(const char *text, struct message_sampling *ret_sampling
 
 	ret_sampling->event = event;
 	ret_sampling->period = 0;
-	if (event)
-		return text[length] ? parse_period(text + length + 1, event_row(event),
-						   &ret_sampling->period)
-				    : NULL;
-	snprintf(problem, sizeof(problem), "not an event; there are: %s", events_names());
-	return problem;
+	if (!event) {
+		snprintf(problem, sizeof(problem), "not an event; there are: %s", events_names());
+		return problem;
+	}
+	if (!text[length])
+		return NULL;
+	return parse_period(text + length + 1, event_row(event), &ret_sampling->period);
+}
+
+/* Returns the most samples a second that a period makes. */
+static uint32_t frequency_of(const struct event_row *row, uint64_t period)
+{
+	if (row->counted)
+		return EVENTS_COUNTED_HZ;
+	return (uint32_t)((NS_PER_SECOND + period - 1) / period);
 }
 
 const char *events_finish(struct message_sampling *sampling)
 {
-	const struct event_row *row = event_row(sampling->event ?: 1);
+	const struct event_row *row = event_row(1);
 
+	if (sampling->event)
+		row = event_row(sampling->event);
 	if (sampling->frequency && sampling->period)
 		return "a period, so no -F: only one of them can be given";
 	if (sampling->frequency && row->period)
 		return "is counted, it has no frequency: instead of -F give a period, EVENT:PERIOD";
-	sampling->period = sampling->period ?: row->period;
 	if (!sampling->period)
-		sampling->frequency = sampling->frequency ?: EVENTS_DEFAULT_HZ;
-	else if (row->counted)
-		sampling->frequency = EVENTS_COUNTED_HZ;
-	else
-		sampling->frequency =
-			(uint32_t)((NS_PER_SECOND + sampling->period - 1) / sampling->period);
+		sampling->period = row->period;
+	if (sampling->period)
+		sampling->frequency = frequency_of(row, sampling->period);
+	else if (!sampling->frequency)
+		sampling->frequency = EVENTS_DEFAULT_HZ;
 	return NULL;
 }

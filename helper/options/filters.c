@@ -18,12 +18,15 @@
 #include "base/expression.h"
 
 #define USERS	   "/etc/passwd"
-#define WORD_BYTES 4096 /* of a list; PATH_MAX */
+#define WORD_BYTES 4096 /* of a word in a list; PATH_MAX */
 
 _Static_assert(sizeof(struct sample_filter) == sizeof(((struct message_options *)NULL)->filter),
-	       "the loader copies it as it is");
+	       "the loader copies the filter as it is");
 
-/* Of each word between commas; stops at the first that is refused, which is named among others. */
+/*
+ * Adds each word between commas, and stops at the first word that is refused. The reason names that
+ * word when the list has others.
+ */
 static const char *for_each(struct filters *filters, const char *list,
 			    const char *(*add)(struct filters *filters, const char *word))
 {
@@ -31,7 +34,7 @@ static const char *for_each(struct filters *filters, const char *list,
 	const char *reason = NULL, *at = list;
 	char word[WORD_BYTES];
 
-	while (!reason && at) {
+	while (!reason) {
 		size_t length = strcspn(at, ",");
 
 		if (length >= sizeof(word))
@@ -41,7 +44,9 @@ static const char *for_each(struct filters *filters, const char *list,
 		memcpy(word, at, length);
 		word[length] = '\0';
 		reason = add(filters, word);
-		at = at[length] ? at + length + 1 : NULL;
+		if (!at[length])
+			break;
+		at += length + 1;
 	}
 	if (!reason || !strchr(list, ','))
 		return reason;
@@ -51,18 +56,27 @@ static const char *for_each(struct filters *filters, const char *list,
 
 /* ---- users --------------------------------------------------------------------------------- */
 
-/* In the file alone: the library's own look-up loads what is configured there. */
+/*
+ * Looks in the file alone: the library's own look-up would load the modules that the machine is
+ * configured for.
+ */
 static bool find_user(const char *name, uint32_t *ret_uid)
 {
 	FILE *users = fopen(USERS, "re");
-	const struct passwd *user = NULL;
+	bool found = false;
 
-	while (users && (user = fgetpwent(users)) && strcmp(user->pw_name, name) != 0)
-		;
-	if (users)
-		fclose(users);
-	*ret_uid = user ? user->pw_uid : FILTER_UID_NONE;
-	return user;
+	if (!users)
+		return false;
+	while (!found) {
+		const struct passwd *user = fgetpwent(users);
+
+		if (!user)
+			break;
+		*ret_uid = user->pw_uid;
+		found = !strcmp(user->pw_name, name);
+	}
+	fclose(users);
+	return found;
 }
 
 static const char *add_uid(struct filters *filters, const char *word)
@@ -106,8 +120,10 @@ static const char *add_pid(struct filters *filters, const char *word)
 	if (!decimal_read32(word, 1, OPTIONS_PID_MAX, &pid))
 		return "not a process id";
 	fd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
+	if (fd < 0 && errno == ESRCH)
+		return "no such process";
 	if (fd < 0)
-		return errno == ESRCH ? "no such process" : "a thread; name its process";
+		return "a thread; name its process";
 	while (at > filters->options->pid_count && filters->options->pids[at - 1])
 		at--;
 	if (at == filters->options->pid_count)
@@ -164,13 +180,14 @@ const char *filters_check_comm(const char *expression)
 void filters_hide(struct filters *filters, uint32_t hides, bool hide)
 {
 	filters->filter.hides &= ~hides;
-	filters->filter.hides |= hide ? hides : 0;
+	if (hide)
+		filters->filter.hides |= hides;
 }
 
 const char *filters_finish(const struct filters *filters)
 {
 	memcpy(filters->options->filter, &filters->filter, sizeof(filters->filter));
-	return filters->filter.hides == (FILTER_NO_KERNEL | FILTER_NO_USER)
-		       ? "nothing is left of a stack without both"
-		       : NULL;
+	if (filters->filter.hides == (FILTER_NO_KERNEL | FILTER_NO_USER))
+		return "nothing is left of a stack without both";
+	return NULL;
 }

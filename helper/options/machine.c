@@ -17,13 +17,13 @@
 
 #define PID_NAMESPACE_INIT_INODE 0xeffffffcu /* PROC_PID_INIT_INO of the kernel: fixed */
 
-/* Load; open events; the roles' ids and empty bounding sets; the broker's maps and map_files. */
+/* For BPF; perf events; ids and bounding sets of roles; maps and map_files, by the broker. */
 static const cap_value_t needed[] = {
 	CAP_BPF,     CAP_PERFMON,    CAP_SYS_ADMIN,	     CAP_SETUID,	  CAP_SETGID,
 	CAP_SETPCAP, CAP_SYS_PTRACE, CAP_CHECKPOINT_RESTORE, CAP_DAC_READ_SEARCH,
 };
 
-/* Above 2 (Debian's addition to the kernel) CAP_PERFMON does not do. */
+/* At a level above 2, an addition of Debian to the kernel, CAP_PERFMON is not enough. */
 static bool events_are_restricted(void)
 {
 	guard_fd int fd = open("/proc/sys/kernel/perf_event_paranoid", O_RDONLY | O_CLOEXEC);
@@ -32,32 +32,48 @@ static bool events_are_restricted(void)
 	return fd < 0 || read(fd, &level, 1) != 1 || level > '2';
 }
 
-/* The loader's: our own are gone. */
+/* A stream may be read by a program that started keyhole: keyhole top. */
+static const char *mend_rights(const struct message_options *options)
+{
+	if (options->flags & OPTIONS_WHY)
+		return "run: sudo keyhole why ...";
+	if (options->flags >> OPTIONS_EVERY)
+		return "run it with sudo";
+	return "run: sudo keyhole record ...";
+}
+
+static bool has_capability(cap_t held, cap_value_t capability, const char *mend)
+{
+	cap_flag_value_t set = CAP_CLEAR;
+	char *name;
+
+	cap_get_flag(held, capability, CAP_EFFECTIVE, &set);
+	if (set == CAP_SET)
+		return true;
+	if (capability == CAP_SYS_ADMIN && !events_are_restricted())
+		return true;
+	name = cap_to_name(capability);
+	log_error("rights: %s: not held; %s", name, mend);
+	cap_free(name);
+	return false;
+}
+
+/* Looks at the capabilities of the loader: our own are gone. */
 static bool has_capabilities(const struct message_options *options)
 {
-	/* who reads a stream may have been started in our place: keyhole top */
-	const char *mend = options->flags & OPTIONS_WHY	     ? "run: sudo keyhole why ..."
-			   : options->flags >> OPTIONS_EVERY ? "run it with sudo"
-							     : "run: sudo keyhole record ...";
+	const char *mend = mend_rights(options);
 	cap_t held = cap_get_pid(getppid());
 	bool all = true;
 
-	for (size_t i = 0; held && all && i < sizeof(needed) / sizeof(needed[0]); i++) {
-		cap_flag_value_t set = CAP_CLEAR;
-		char *name = cap_to_name(needed[i]);
-
-		cap_get_flag(held, needed[i], CAP_EFFECTIVE, &set);
-		if (set != CAP_SET && (needed[i] != CAP_SYS_ADMIN || events_are_restricted())) {
-			log_error("rights: %s: not held; %s", name, mend);
-			all = false;
-		}
-		cap_free(name);
-	}
+	if (!held)
+		return true;
+	for (size_t i = 0; all && i < sizeof(needed) / sizeof(needed[0]); i++)
+		all = has_capability(held, needed[i], mend);
 	cap_free(held);
 	return all;
 }
 
-/* NULL, or what is missing and what to do. */
+/* Returns what is missing and what to do, or NULL. */
 static const char *missing(void)
 {
 	struct stat namespace;
@@ -72,19 +88,24 @@ static const char *missing(void)
 
 static bool is_process(const struct message_options *options, uint32_t pid)
 {
-	const char *verb = options->flags & OPTIONS_WHY ? "why: " : "record: -p ";
+	const char *verb = "record: -p ", *reason;
 	guard_fd int fd = (int)syscall(SYS_pidfd_open, pid, 0);
 
-	/* A thread's id: EINVAL, since 6.9 ENOENT. */
-	if (fd < 0)
-		log_error("%s%u: %s; list processes with: ps -e", verb, pid,
-			  errno == EINVAL || errno == ENOENT
-				  ? "a thread, take the id of its process"
-				  : strerror(errno));
-	return fd >= 0;
+	if (fd >= 0)
+		return true;
+	reason = strerror(errno);
+	if (errno == EINVAL || errno == ENOENT) /* before and since 6.9 */
+		reason = "a thread, take the id of its process";
+	if (options->flags & OPTIONS_WHY)
+		verb = "why: ";
+	log_error("%s%u: %s; list processes with: ps -e", verb, pid, reason);
+	return false;
 }
 
-/* O_PATH: it need not be readable for us. Nor need what leads to it, which the loader finds out. */
+/*
+ * O_PATH takes no right to read the directory. The loader finds out about a path that leads through
+ * a directory closed to us.
+ */
 static bool is_cgroup(const char *path)
 {
 	guard_fd int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);

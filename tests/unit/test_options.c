@@ -15,6 +15,7 @@
 #include "generated/version.h"
 #include "helper/options/command_line.h"
 #include "helper/options/events.h"
+#include "helper/options/setters.h"
 #include "ipc/log.h"
 #include "loader/options.h"
 #include "policy/policy.h"
@@ -454,9 +455,44 @@ static void test_options__two_targets_of_a_message_are_refused(void **state)
 	REFUSED(message_.cgroup.index = 2; message_.pid_count = 1);
 }
 
+/* ---- the rows of options.def ----------------------------------------------------------------- */
+
+static void test_options__rows_are_whole(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < setters_count; i++) {
+		const struct option_row *row = &setters_rows[i];
+
+		if (!row->name)
+			continue;
+		assert_non_null(row->set);
+		assert_true(row->verbs);
+		/* a row without help shares the next one's */
+		assert_true(row->help || (i + 1 < setters_count && setters_rows[i + 1].help));
+	}
+}
+
+static void test_options__names_and_letters_are_unique_in_a_verb(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < setters_count; i++) {
+		for (size_t j = 0; j < i; j++) {
+			const struct option_row *one = &setters_rows[i], *other = &setters_rows[j];
+
+			if (!(one->verbs & other->verbs) || !one->name || !other->name)
+				continue;
+			assert_string_not_equal(one->name, other->name);
+			if (one->letter)
+				assert_int_not_equal(one->letter, other->letter);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_options__rows_are_whole),
+		cmocka_unit_test(test_options__names_and_letters_are_unique_in_a_verb),
 		cmocka_unit_test(test_options__defaults),
 		cmocka_unit_test(test_options__everything),
 		cmocka_unit_test(test_options__the_last_word_on_inlined_functions),
