@@ -77,7 +77,7 @@ MANIFEST    := $(OUT)/keyhole-programs.sha256
 
 # ---- what may differ in a variant -------------------------------------------------------------
 
-# What sources include as generated/version.h and generated/install.h.
+# Sources include generated/version.h and generated/install.h.
 GENERATED     := version install
 version_lines := '\#define KEYHOLE_VERSION "$(VERSION)"'
 install_lines := '\#define KEYHOLE_BINDIR "$(bindir)"' \
@@ -167,11 +167,11 @@ FUZZ_CFLAGS := $(COMMON) -O1 -g -fPIE -fsanitize=fuzzer-no-link,$(FUZZ_SANITIZER
 .PHONY: all recording
 all: $(EXECUTABLES) $(MANIFEST)
 
-# What `keyhole record` starts, for the variants that do nothing but record.
+# The programs that `keyhole record` starts, for the variants that do nothing but record.
 recording: $(addprefix $(OUT)/,keyhole keyhole-audit keyhole-broker keyhole-exporter \
 	keyhole-kernel-symbols keyhole-options keyhole-output keyhole-worker)
 
-# What keyhole check holds the programs against.
+# keyhole check compares the programs with this list.
 $(MANIFEST): $(EXECUTABLES)
 	@cd $(OUT) && sha256sum $(notdir $^) > $(@F)
 
@@ -305,7 +305,7 @@ package: all
 		DESTDIR=$(abspath $(BUILD))/package/stage install install-systemd)
 	@contrib/package/build $(BUILD)/package/stage $(BUILD)/package $(VERSION)
 
-# Of another version, with which programs of this one do not run (tests/package/versions.sh).
+# Programs of another version, which do not run with programs of this one (tests/package/versions.sh).
 .PHONY: other-version
 other-version: all
 	+@$(call variant,other,VERSION=$(VERSION)+other all)
