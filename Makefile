@@ -166,10 +166,12 @@ FUZZ_CFLAGS := $(COMMON) -O1 -g -fPIE -fsanitize=fuzzer-no-link,$(FUZZ_SANITIZER
 
 .PHONY: all recording
 all: $(EXECUTABLES) $(MANIFEST)
+	@:
 
 # The programs that `keyhole record` starts, for the variants that do nothing but record.
 recording: $(addprefix $(OUT)/,keyhole keyhole-audit keyhole-broker keyhole-exporter \
 	keyhole-kernel-symbols keyhole-options keyhole-output keyhole-worker)
+	@:
 
 # keyhole check compares the programs with this list.
 $(MANIFEST): $(EXECUTABLES)
