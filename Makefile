@@ -103,7 +103,8 @@ BROKER_OBJECTS := $(foreach name,$(BROKER),$(call object,loader/broker/$(name)))
 objects   = $(foreach source,$(sort $(wildcard $(1)/*.c)),$(call object,$(source:.c=)))
 not_main  = $(filter-out %/main.o,$(1))
 main      = $(call object,$(1)/main)
-archive   = $(if $(filter $(patsubst %.c,obj/%.o,$(wildcard $(1)/*.c)),$(VARIED)),$(OUT),$(BUILD))/lib/$(subst /,-,$(1)).a
+archive   = $(if $(filter $(patsubst %.c,obj/%.o,$(wildcard $(1)/*.c)),$(VARIED)),$(OUT),$(BUILD))/$\
+	lib/$(subst /,-,$(1)).a
 archives  = $(foreach folder,$(1),$(call archive,$(folder)))
 group     = -Wl,--start-group $(1) -Wl,--end-group
 
@@ -143,22 +144,22 @@ COMMON   := -std=gnu11 $(INCLUDES) -D_GNU_SOURCE -ffile-prefix-map=$(CURDIR)=. -
 
 HARDEN  := -fPIE -fstack-protector-strong -fstack-clash-protection
 LDFLAGS += -Wl,-z,relro,-z,now,-z,noexecstack
+LOADER_LINK := -pie
 ifeq ($(SANITIZE),)
 HARDEN      += -D_FORTIFY_SOURCE=2
 quiet_ld    := -Wl,--no-warnings
 # libevent_core refers to resolver functions that the static glibc warns about; nothing calls them.
-LOADER_LINK := -pie
 CHILD_LINK  := -static-pie $(if $(shell ld --help | grep -e --no-warnings),$(quiet_ld))
 else
 HARDEN      += -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
 LDFLAGS     += -fsanitize=$(SANITIZE)
-LOADER_LINK := -pie
 CHILD_LINK  := -pie
 endif
 ALL_CFLAGS = $(COMMON) $(OPTIMISE) $(HARDEN) $(WARNINGS) $(CFLAGS)
 
-BPF_CFLAGS := -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) $(INCLUDES) -I/usr/include/$(MACHINE)-linux-gnu -Wall -Wextra -Werror -Wno-unused-function -Wno-unused-parameter \
-	-ffile-prefix-map=$(CURDIR)=. -MMD -MP
+BPF_CFLAGS := -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) $(INCLUDES) \
+	-I/usr/include/$(MACHINE)-linux-gnu -Wall -Wextra -Werror -Wno-unused-function \
+	-Wno-unused-parameter -ffile-prefix-map=$(CURDIR)=. -MMD -MP
 
 FUZZ_SANITIZERS := address,undefined
 FUZZ_CFLAGS := $(COMMON) -O1 -g -fPIE -fsanitize=fuzzer-no-link,$(FUZZ_SANITIZERS) \
