@@ -320,7 +320,7 @@ fuzz-corpus:
 # Compiles all that the suites use, before the first of them begins.
 .PHONY: check-builds go-tools
 check-builds: all test-programs workloads capture-build duration-build tiny-builds leaky-build \
-	kernel-builds sabotage package other-version $(BUILD)/page/make_page $(DWARF) $(DOOMED) \
+	kernel-builds sabotage other-version $(BUILD)/page/make_page $(DWARF) $(DOOMED) \
 	$(ESCAPE)/prisoner $(ESCAPE_PROGRAMS) $(CANARY_PROGRAMS) go-tools
 
 # Go builds its pprof at the first use.
