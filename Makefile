@@ -78,7 +78,7 @@ MANIFEST    := $(OUT)/keyhole-programs.sha256
 
 # ---- what may differ in a variant -------------------------------------------------------------
 
-# What sources include as generated/version.h and generated/install.h.
+# Sources include generated/version.h and generated/install.h.
 GENERATED     := version install
 version_lines := '\#define KEYHOLE_VERSION "$(VERSION)"'
 install_lines := '\#define KEYHOLE_BINDIR "$(bindir)"' \
@@ -104,7 +104,8 @@ BROKER_OBJECTS := $(foreach name,$(BROKER),$(call object,loader/broker/$(name)))
 objects   = $(foreach source,$(sort $(wildcard $(1)/*.c)),$(call object,$(source:.c=)))
 not_main  = $(filter-out %/main.o,$(1))
 main      = $(call object,$(1)/main)
-archive   = $(if $(filter $(patsubst %.c,obj/%.o,$(wildcard $(1)/*.c)),$(VARIED)),$(OUT),$(BUILD))/lib/$(subst /,-,$(1)).a
+archive   = $(if $(filter $(patsubst %.c,obj/%.o,$(wildcard $(1)/*.c)),$(VARIED)),$(OUT),$(BUILD))/$\
+	lib/$(subst /,-,$(1)).a
 archives  = $(foreach folder,$(1),$(call archive,$(folder)))
 group     = -Wl,--start-group $(1) -Wl,--end-group
 
@@ -145,6 +146,7 @@ COMMON   := -std=gnu11 $(INCLUDES) -D_GNU_SOURCE -ffile-prefix-map=$(CURDIR)=. -
 
 HARDEN  := -fPIE -fstack-protector-strong -fstack-clash-protection
 LDFLAGS += -Wl,-z,relro,-z,now,-z,noexecstack
+LOADER_LINK := -pie
 ifeq ($(SANITIZE),)
 HARDEN      += -D_FORTIFY_SOURCE=2
 LOADER_LINK := -pie
@@ -155,13 +157,13 @@ CHILD_LINK  := -static-pie -Wl,--fatal-warnings $(foreach name,getaddrinfo freea
 else
 HARDEN      += -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
 LDFLAGS     += -fsanitize=$(SANITIZE)
-LOADER_LINK := -pie
 CHILD_LINK  := -pie
 endif
 ALL_CFLAGS = $(COMMON) $(OPTIMISE) $(HARDEN) $(WARNINGS) $(CFLAGS)
 
-BPF_CFLAGS := -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) $(INCLUDES) -I/usr/include/$(MACHINE)-linux-gnu -Wall -Wextra -Werror -Wno-unused-function -Wno-unused-parameter \
-	-ffile-prefix-map=$(CURDIR)=. -MMD -MP
+BPF_CFLAGS := -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) $(INCLUDES) \
+	-I/usr/include/$(MACHINE)-linux-gnu -Wall -Wextra -Werror -Wno-unused-function \
+	-Wno-unused-parameter -ffile-prefix-map=$(CURDIR)=. -MMD -MP
 
 FUZZ_SANITIZERS := address,undefined
 FUZZ_CFLAGS := $(COMMON) -O1 -g -fPIE -fsanitize=fuzzer-no-link,$(FUZZ_SANITIZERS) \
@@ -174,12 +176,14 @@ DOCUMENTS   := $(PAGES) $(COMPLETIONS)
 
 .PHONY: all recording
 all: $(EXECUTABLES) $(MANIFEST) $(DOCUMENTS)
+	@:
 
-# What `keyhole record` starts, for the variants that do nothing but record.
+# The programs that `keyhole record` starts, for the variants that do nothing but record.
 recording: $(addprefix $(OUT)/,keyhole keyhole-audit keyhole-broker keyhole-exporter \
 	keyhole-kernel-symbols keyhole-options keyhole-output keyhole-worker)
+	@:
 
-# What keyhole check holds the programs against.
+# keyhole check compares the programs with this list.
 $(MANIFEST): $(EXECUTABLES)
 	@cd $(OUT) && sha256sum $(notdir $^) > $(@F)
 
@@ -322,7 +326,7 @@ package: all
 		DESTDIR=$(abspath $(BUILD))/package/stage install install-systemd)
 	@contrib/package/build $(BUILD)/package/stage $(BUILD)/package $(VERSION)
 
-# Of another version, with which programs of this one do not run (tests/package/versions.sh).
+# Programs of another version, which do not run with programs of this one (tests/package/versions.sh).
 .PHONY: other-version
 other-version: all
 	+@$(call variant,other,VERSION=$(VERSION)+other all)

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# tests/failed.sh PREFIX LINES TAP: each failed test of a TAP file behind PREFIX, and below it LINES
-# lines of its log, the first and the last: of what follows it, or else of what is before it (a
-# program that prints no TAP, one that crashed). Of a line, 160 characters.
+# tests/failed.sh PREFIX LINES TAP: prints each failed test of a TAP file behind PREFIX. Below a test are
+# LINES lines of its log, the first and the last, cut to 160 characters. The log follows the test, or
+# precedes it if nothing follows (a program that crashed, or that prints no TAP).
 
 awk -v prefix="$1" -v limit="$2" '
 function show_log(lines, count,    i, head) {

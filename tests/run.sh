@@ -1,11 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# tests/run.sh SUITE PROGRAM...: runs each program, keeps its TAP output in build/results/SUITE/,
-# shows what failed, with its own log, or was skipped, and one line per program. A program that
-# prints no TAP counts as one test: exit status 0 passed, 77 skipped. These are failures too: a
-# program that fails without saying which test did (a crash, a sanitizer report), a plan with fewer
-# results, a suite with fewer results than its row of tests/least. JOBS programs run at once.
+# tests/run.sh SUITE PROGRAM...: runs each program and keeps its TAP output in build/results/SUITE/.
+# Shows failed tests with their logs, skipped tests, and one line for each program. JOBS programs run
+# at once. A program that prints no TAP counts as one test: exit status 0 passed, 77 skipped.
+# Three more things are failures:
+# - a program that ends badly without a failed test (a crash, a sanitizer report);
+# - a plan with another number of results;
+# - a suite with fewer results than its row of tests/least.
 
 build=${BUILD:-build}
 limit=${TEST_SECONDS:-900}

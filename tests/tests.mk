@@ -32,7 +32,7 @@ $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(TEST_ARCHIVES)
 	$(call say,LINK)mkdir -p $(@D) && $(CC) $(LDFLAGS) -pie -o $@ $< \
 		$(call group,$(TEST_ARCHIVES)) $(TEST_LIBS)
 
-# Our tables beside those of libdw, and what reads debug information with it.
+# These tests compare our tables and lines with those of libdw.
 ORACLE := $(call test_programs,oracle)
 DWARF  := $(addprefix $(BUILD)/tests/dwarf/,resolve profile)
 $(ORACLE) $(DWARF) $(addprefix $(BUILD)/tests/unit/,test_lines test_debug): TEST_LIBS += -ldw
@@ -50,7 +50,7 @@ check: all
 	@$(MAKE) -k $(CHECKS); r=$$?; \
 		tests/total.sh $(BUILD)/results && exit $$r
 
-# Programs that are not about time run beside each other.
+# Suites whose programs hold no times run several of them at once.
 BESIDE := JOBS=$$(nproc) $(RUN)
 
 check-unit: $(call test_programs,unit)
@@ -129,7 +129,7 @@ $(DURATIONS): all
 	+@$(call variant,$@,OBSERVER=tests/bench/duration.bpf.h \
 		BPF_OBJECT=$(if $(filter %-for,$@),for,loop) recording)
 
-# The cases of losses want them.
+# e2e/losses.cases uses a variant for each file of limits.
 TINIES := $(patsubst tests/e2e/%.h,%,$(wildcard tests/e2e/tiny/*.h))
 .PHONY: tiny-builds $(TINIES)
 tiny-builds: $(if $(SANITIZE),,$(TINIES))
@@ -222,7 +222,7 @@ check-hostile: $(EXECUTABLES) workloads
 
 # ---- evidence -------------------------------------------------------------------------------------
 
-# What is claimed of the confinement beside what the suites that were run have shown.
+# Compares the claims about the confinement with the results of the suites.
 # EVIDENCE_ALL=1 makes a claim whose tests were not run a failure.
 .PHONY: evidence
 evidence:
@@ -317,10 +317,10 @@ fuzz-corpus:
 
 # ---- everything -------------------------------------------------------------------------------
 
-# What is compiled for the suites, before the first of them begins.
+# Compiles all that the suites use, before the first of them begins.
 .PHONY: check-builds go-tools
 check-builds: all test-programs workloads capture-build duration-build tiny-builds leaky-build \
-	kernel-builds sabotage package other-version $(BUILD)/page/make_page $(DWARF) $(DOOMED) \
+	kernel-builds sabotage other-version $(BUILD)/page/make_page $(DWARF) $(DOOMED) \
 	$(ESCAPE)/prisoner $(ESCAPE_PROGRAMS) $(CANARY_PROGRAMS) go-tools
 
 # Go builds its pprof at the first use.

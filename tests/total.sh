@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# tests/total.sh FOLDER: adds up every TAP file below FOLDER. Before the totals are the logs of the
-# tests that failed, then their names, since often only the end of a long output is kept, and a table
-# of results and time by suite. Exit status 1 when a test failed, or when none ran at all.
+# tests/total.sh FOLDER: adds up every TAP file below FOLDER. Prints the logs of the failed tests, then
+# their names, then a table of results and time by suite, then the sum. The end of a long output is
+# often all that is kept. Exit status 1: a test failed, or none ran at all.
 
 LOG_LINES=30	# of all failed tests together
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# What is compiled for a variant; the Makefile includes this file where VARIANT is set.
+# Names the objects of a variant and compiles them; the Makefile includes this file if VARIANT is set.
 
 ifeq ($(wildcard $(BUILD)/$(notdir $(MANIFEST))),)
 $(error a variant takes objects from $(BUILD); run: make BUILD=$(BUILD))

@@ -4,12 +4,11 @@
 # tests/e2e/run.sh [PATTERN]: the built keyhole on the running kernel, against known workloads.
 # Every function case_* of the *.cases files is a test; PATTERN chooses some. Prints TAP. Root.
 #
-# LANES cases run at once: three for each CPU, as most of a case is waiting. The cases of a file that
-# match its line "# in order: REGEXP" are an exception, since they call their processes by the same
-# names and record the whole machine: one runs after the other. After them all, one at a time,
-# run the cases of files with a line "# alone" and those that a line "# alone: NAME..." names: these
-# hold times, rates and shares of CPUs against bounds. A case that had too little CPU time (starved)
-# is run once more, alone, if somebody kept the CPUs busy.
+# LANES cases run at once: three for each CPU, as most of a case is waiting. One lane runs the cases of
+# a file that match its line "# in order: REGEXP". Such cases use equal names of processes and record
+# the whole machine. After all others, the cases of "# alone: NAME..." and of files with a line "# alone"
+# run one at a time: they hold times, rates and shares of CPUs against bounds.
+# A case that had too little CPU time (starved) runs once more, alone, if the CPUs were busy.
 
 cd "$(dirname "$0")/../.." || exit 1
 here=${CASES:-tests/e2e}
@@ -151,7 +150,7 @@ for file in $here/*.cases; do
 	. "$file"
 done
 
-# Of all lanes together: the results so far, and the cases that wait, those of a line in order.
+# Files that all lanes share: the results so far, and the cases that wait, those of a line in order.
 results=$top/.results queue=$top/.queue again=$top/.again is_alone=
 
 # Sets $result and $took; the log is in $dir/.log.
@@ -284,7 +283,7 @@ for ((i = 1; i < ${LANES:-$((3 * $(nproc)))}; i++)); do
 done
 work_off
 wait
-# What kernels/run.sh does beside the others has to be done (contrib/try).
+# contrib/try loads objects into kernels beside the cases, and this has to end first.
 until [ -z "$BESIDE" ] || [ -e "$BESIDE/loaded" ]; do
 	sleep 0.5
 done

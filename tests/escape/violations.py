@@ -75,7 +75,7 @@ def allowed(kind, moment):
     return (PHASES[first] <= phase <= PHASES[last]) and not (kind == "READY" and moment == START)
 
 
-# What the loader says where. The start has no monitor yet.
+# The words of the loader at each moment. The start has no monitor yet.
 VIOLATION = {
     FIRST: r"start: keyhole-worker: ",
     START: r"start: (keyhole-worker|equipping the children): ",

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# tests/fuzz/run.sh: runs each fuzzer for FUZZ_SECONDS, as many at a time as there are CPUs, from the
-# seeds of tests/fuzz/seeds/NAME, the corpus of tests/fuzz/corpus.tar.xz and what an earlier run found.
-# FUZZ_SECONDS=0 replays these inputs and makes no new ones. Prints TAP.
-# tests/fuzz/run.sh keep: makes corpus.tar.xz of what was found.
+# tests/fuzz/run.sh: runs each fuzzer for FUZZ_SECONDS, one for each CPU at a time. Prints TAP.
+# Inputs are tests/fuzz/seeds/NAME, tests/fuzz/corpus.tar.xz and the findings of earlier runs.
+# FUZZ_SECONDS=0 replays these inputs and makes no new ones.
+# tests/fuzz/run.sh keep: makes corpus.tar.xz of the findings.
 
 build=${BUILD:-build}
 seconds=${FUZZ_SECONDS:-60}

@@ -1,13 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# tests/kernels/fetch.sh [KERNEL...]: the kernels of tests/kernels/matrix, from the Debian mirror
-# that this machine's apt uses, by an apt root of their own: nothing below /etc or /var/lib is
-# touched. Prints "KERNEL FILE" for each, or "KERNEL - REASON". Beside it is FILE.ko, a module that
-# belongs to it, or an empty file. What is in the cache stays; empty it for newer ones:
-# ${XDG_CACHE_HOME:-~/.cache}/keyhole/kernels
-# KERNEL_ARCH=arm64: the same ones of another architecture.
-# Exit status: 0: at least one; 77: not one, and no mirror answers; 1: not one, although it does.
+# tests/kernels/fetch.sh [KERNEL...]: gets the kernels of tests/kernels/matrix from the Debian mirror
+# of this machine's apt. An apt root of its own leaves /etc and /var/lib alone. Prints "KERNEL FILE"
+# for each kernel, or "KERNEL - REASON". FILE.ko is a module of the kernel, or an empty file.
+# The cache, ${XDG_CACHE_HOME:-~/.cache}/keyhole/kernels, keeps the files; empty it for newer kernels.
+# KERNEL_ARCH=arm64 gets the kernels of another architecture.
+# Exit status: 0: at least one; 77: none, and no mirror answers; 1: none, although a mirror answers.
 
 here=$(dirname "$(realpath "$0")")
 MODULE=raid6_pq	# compares how fast it is in many ways when it is inserted

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Process 1 of a guest: loads the objects or records, as the kernel's command line says ($part), and
-# hands /out over by the second serial port. tests/kernels/run.sh put what it runs into /test.
+# Process 1 of a guest. It loads the objects or records, as the kernel's command line says ($part).
+# It sends /out through the second serial port. tests/kernels/run.sh put its programs into /test.
 
 export PATH=/test:/bin LC_ALL=C HOME=/
 mount -t proc proc /proc

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# tests/kernels/mirror.sh: the Debian mirror that this machine's apt uses, as a "deb" line or a
-# "URIs:" field names it, of the archive itself; nothing where there is none.
+# tests/kernels/mirror.sh: prints the Debian mirror of this machine's apt, from a "deb" line or a "URIs:"
+# field. Only a mirror of the archive itself counts. Prints nothing if there is none.
 
 cat /etc/apt/sources.list /etc/apt/sources.list.d/*.{list,sources} 2>/dev/null |
 	awk '/^URIs:/ { print $2 }

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# tests/kernels/pmu.sh: every event of ipc/events.def, opened by the loader's code: on the running
-# kernel, and in an arm64 guest, which has an emulated PMU, with a clock that counts instructions: 1
-# a cycle, 1 GHz. Prints TAP. Root is needed for the running kernel alone.
+# tests/kernels/pmu.sh: opens every event of ipc/events.def by the loader's code. This happens on the
+# running kernel, which needs root, and in an arm64 guest with an emulated PMU. The clock of the guest
+# counts instructions: one a cycle, at 1 GHz. Prints TAP.
 
 cd "$(dirname "$0")/../.." || exit 1
 build=$(realpath "${BUILD:-build}")

@@ -100,7 +100,7 @@ boot_to() {	# FILE PART
 	esac
 }
 
-# What all guests have, and a module of this kernel.
+# The RAM disk has the part of all guests, and a module of this kernel.
 make_initrd() {	# FILE
 	mkdir -p "$guest/root/test"
 	cp "$1.ko" "$guest/root/test/module.ko" && cp "$top/initrd" "$guest.initrd" &&
@@ -122,9 +122,9 @@ check_boot() {	# FILE PART
 
 # ---- loading ----------------------------------------------------------------------------------
 
-# Figures of an object: instructions of all programs and of the largest in the dearest mode,
-# milliseconds of CPU time of the slowest mode, raw and at native speed, and how much slower than at
-# best natively the machine was just then; or why it was refused.
+# Prints the figures of an object: instructions of all programs and of the largest, both in the dearest
+# mode; milliseconds of CPU time in the slowest mode, raw and at native speed; the ratio of the two.
+# Prints "refused" and the reason for an object that cannot be loaded.
 figures() {	# LOAD OBJECT
 	awk -v object="$2.bpf.o" -v native="$native" '
 		$2 != object { next }

@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# tests/package/package.sh: the packages of `make package`: what is in them, what lintian says, and in a
-# fresh Debian of this machine's release (by mmdebstrap) installed, used and removed again. Prints TAP.
-# What is downloaded stays in ${XDG_CACHE_HOME:-~/.cache}/keyhole/. PACKAGE_DEBIAN=kept: nothing is.
+# tests/package/package.sh: tests the packages of `make package`: their contents and lintian's opinion. A
+# fresh Debian of this machine's release (by mmdebstrap) installs, uses and removes them. Prints TAP.
+# Downloads stay in ${XDG_CACHE_HOME:-~/.cache}/keyhole/. PACKAGE_DEBIAN=kept
+# downloads nothing.
 
 cd "$(dirname "$0")/../.." || exit 1
 build=$(realpath "${BUILD:-build}")
@@ -116,7 +117,7 @@ programs_are_the_same_in_both() {
 			sha256sum --quiet -c keyhole-programs.sha256)
 }
 
-# What the dynamic linker will look for, in Debian's own words.
+# The package depends on each library that the dynamic linker will look for.
 depends_on_what_it_loads() {
 	local program depends name path package
 	depends=", $(dpkg-deb -f "$deb" Depends | sed 's/ *([^)]*)//g'),"
@@ -146,8 +147,8 @@ lintian_is_silent() {
 	return $r
 }
 
-# Not: the signature and the address of whoever gives it to others; static programs, which are meant;
-# names of licences and a compression that its defaults, of one distribution, do not know.
+# These complaints do not count: the signature and the address of the distributor are missing; programs
+# are static, as intended. Names of licences and the compression are unknown to its defaults.
 rpmlint_is_silent() {
 	need rpmlint || return
 	[ -f "$rpm" ] || { skip 'no .rpm'; return; }

@@ -25,8 +25,8 @@ SETTLE = 3          # s, until tables and buffers have their size
 RATE = 4999
 MIB = 1 << 20
 
-# Bytes in profile/profile.c and base/intern.c. An interned item: its entry (16) in an
-# array that doubles, its slots (4 each, up to 8/3 of them), its bytes and a NUL, rounded up to 8.
+# Bytes in profile/profile.c and base/intern.c. An interned item has an entry (16) in an array that
+# doubles, and up to 8/3 slots (4 each). Its bytes and a NUL are rounded up to 8.
 ITEM = 2 * 16 + 4 * 8 / 3
 SAMPLE = ITEM + 48 + 2 * 40         # a key, and struct profile_sample in an array that doubles
 STACK = ITEM + 8                    # and 4 for each frame

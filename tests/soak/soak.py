@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""soak.py BUILD: a recording of the whole machine for SOAK_SECONDS (3600), beside a busy mixture.
+"""soak.py BUILD: a recording of the whole machine for SOAK_SECONDS (600), beside a busy mixture.
 
 Held descriptors of each process against the golden table of tests/escape/inventory.py, and memory
 against the table below: at the start, in the middle and at the end. Prints TAP. Root.
@@ -20,19 +20,19 @@ import inventory  # noqa: E402
 import pprof  # noqa: E402
 from growth import of_profile as of_distinct  # noqa: E402
 
-SECONDS = float(os.environ.get("SOAK_SECONDS", "3600"))
+SECONDS = float(os.environ.get("SOAK_SECONDS", "600"))
 MIB = 1024
 
 RATE = 99
-# What the worker keeps for good is the profile: one entry for each distinct sample (process, thread,
-# stack), one for each distinct stack; another sample of the same takes nothing (growth.py shows both:
-# 250 bytes for one with a stack of 26 frames of its own). Beside processes that all are new hardly
-# two samples are the same, and took 190 bytes each. There are at most RATE a CPU and second; at the
-# end the profile itself says how many were distinct. RLIMIT_DATA (policy/roles.h) ends that at 2 GiB;
-# what finds no room is counted.
+# The worker keeps the profile for good: one entry for each distinct sample (process, thread, stack) and
+# one for each distinct stack. Another sample of the same takes nothing. growth.py shows both: a sample
+# with a stack of 26 frames of its own takes 250 bytes. Beside processes that all are new, hardly two
+# samples are the same; each took 190 bytes. A CPU has at most RATE samples a second, and the final
+# profile says how many were distinct. RLIMIT_DATA (policy/roles.h) ends the growth at 2 GiB; samples
+# without room are counted.
 BYTES_OF_SAMPLE = 256
 
-# Most of VmRSS, in MiB, but for the profile; the worker's has rings and tables, which it shares.
+# The largest VmRSS, in MiB, without the profile. The worker's includes rings and tables, which it shares.
 LIMITS = {
     "keyhole-worker": 96,
     "keyhole-broker": 8,

@@ -23,7 +23,7 @@ CAPABILITIES = {"BPF", "PERFMON", "SYS_ADMIN", "SETUID", "SETGID", "SETPCAP", "S
                 "SYS_PTRACE", "CHECKPOINT_RESTORE", "DAC_READ_SEARCH"}
 EXPOSURE = 2.6
 WATCHDOG = 8    # seconds, for this test; the unit's are longer
-# Of the unit file to what the manager made of it.
+# Names of the unit file, and the names of the manager for them.
 WANTED = {"Type": "notify", "NotifyAccess": "main", "User": "keyhole", "UMask": "0077",
           "NoNewPrivileges": "yes", "ProtectSystem": "strict", "ProtectHome": "yes",
           "ProtectProc": "invisible", "PrivateNetwork": "yes", "KillMode": "mixed",

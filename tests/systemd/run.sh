@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# tests/systemd/run.sh: the unit of contrib/systemd in a machine that runs a real systemd: Debian of
-# this machine's release and a kernel of tests/kernels/matrix, emulated, without hardware
-# acceleration. systemd is process 1 of the host's own pid namespace there, which no container has.
+# tests/systemd/run.sh: tests the unit of contrib/systemd in a machine with a real systemd. The machine is
+# emulated without hardware acceleration: Debian of this release on a kernel of tests/kernels/matrix.
+# systemd is process 1 of the host's own pid namespace there, which no container has.
 # tests/systemd/guest.py runs inside. Prints TAP. Root, for the ownership of the guest's files.
-# What is downloaded stays in ${XDG_CACHE_HOME:-~/.cache}/keyhole/; empty it for newer packages.
+# Downloads stay in ${XDG_CACHE_HOME:-~/.cache}/keyhole/; empty it for newer packages.
 
 cd "$(dirname "$0")/../.." || exit 1
 here=tests/systemd
@@ -57,7 +57,7 @@ make_release() {
 		mv "$top/cpio" "$cache/$release.cpio"
 }
 
-# What is added: keyhole as it is installed, the libraries it needs, the test.
+# The additions are keyhole as it is installed, its libraries and the test.
 make_additions() {
 	local root=$top/root library
 	mkdir -p "$root"/{out,test,etc/systemd/system/multi-user.target.wants}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the worker keeps, and asks for. */
+/* The worker keeps and asks for little. */
 #define INTERN_COUNT_MAX       400u
 #define SAMPLES_HELD_MAX       8192u
 #define SAMPLES_HELD_FOR       200000000

@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What leaves. */
+/* The output is small. */
 #define PROFILE_BYTES 512

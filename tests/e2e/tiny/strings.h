@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Of strings, and of addresses and stacks; nothing else holds back who has them. */
+/* Few strings, addresses and stacks; no other limit holds them back. */
 #define INTERN_COUNT_MAX 400u
