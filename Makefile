@@ -67,7 +67,7 @@ WORKER_PARTS    := $(patsubst %/,%,$(sort $(dir $(wildcard worker/*/*.c))))
 HELPERS         := audit kernel_symbols options output rules
 VIEWS           := check report symbolize top
 FOLDERS := base ipc policy $(OBJECT_FOLDERS) $(PROFILE_FOLDERS) worker $(WORKER_PARTS) exporter \
-	helper $(HELPERS:%=helper/%) view $(VIEWS:%=view/%)
+	$(HELPERS:%=helper/%) view $(VIEWS:%=view/%)
 
 LOADER_OBJECTS := $(LOADER:%=$(BUILD)/obj/loader/%.o)
 BROKER_OBJECTS := $(BROKER:%=$(BUILD)/obj/loader/broker/%.o)
@@ -232,7 +232,7 @@ $(OUT)/keyhole-worker: $(WORKER_LINK) $(SHARED_ARCHIVES)
 # Folder helper/kernel_symbols is program keyhole-kernel-symbols.
 define helper_rule
 $(OUT)/keyhole-$(subst _,-,$(1)): $(call main,helper/$(1)) $(SAME_BUILD) \
-		$(call archives,helper/$(1) helper ipc base)
+		$(call archives,helper/$(1) base) $(SHARED_ARCHIVES)
 	$$(call say,LINK)$$(CC) $$(LDFLAGS) $$(CHILD_LINK) -o $$@ $$(call group,$$^) $$(HELPER_LIBS)
 endef
 $(foreach helper,$(HELPERS),$(eval $(call helper_rule,$(helper))))
@@ -242,11 +242,11 @@ $(OUT)/keyhole-output: $(call archive,object/dwarf)
 $(OUT)/keyhole-check: $(call main,view/check) $(call archive,view/check) $(SAME_BUILD) $(SHARED_ARCHIVES)
 	$(call say,LINK)$(CC) $(LDFLAGS) -pie -o $@ $(call group,$^) $(CHECK_LIBS)
 
-VIEW_PARTS := $(SAME_BUILD) $(call archives,view $(MODEL_FOLDERS) ipc) $(PROTO_ARCHIVE)
+VIEW_PARTS := $(SAME_BUILD) $(call archives,view $(MODEL_FOLDERS)) $(SHARED_ARCHIVES) $(PROTO_ARCHIVE)
 $(OUT)/keyhole-report: $(call main,view/report) $(call archive,view/report) $(VIEW_PARTS)
 	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ $(call group,$^) $(VIEW_LIBS)
 
-$(OUT)/keyhole-top: $(call main,view/top) $(call archives,view/top policy) $(VIEW_PARTS)
+$(OUT)/keyhole-top: $(call main,view/top) $(call archive,view/top) $(VIEW_PARTS)
 	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ $(call group,$^) $(VIEW_LIBS)
 
 $(OUT)/keyhole-symbolize: $(call main,view/symbolize) \

@@ -13,6 +13,12 @@
 
 #define VARIABLES_MAX 4 /* the end among them */
 
+static const enum policy_role roles[] = {
+	[PARTY_COMMITTER] = ROLE_OUTPUT, [PARTY_KERNEL_SYMBOLS] = ROLE_KERNEL_SYMBOLS,
+	[PARTY_OPTIONS] = ROLE_OPTIONS,	 [PARTY_AUDITOR] = ROLE_AUDIT,
+	[PARTY_RULES] = ROLE_RULES,
+};
+
 /* Fills in what a helper without rights gets of our environment. */
 static void select_variables(const char *ret_list[VARIABLES_MAX])
 {
@@ -29,7 +35,7 @@ static void select_variables(const char *ret_list[VARIABLES_MAX])
 }
 
 /* Never returns. What is open is close-on-exec, or the helper closes it: our caller's. */
-static void exec_helper(const char *name, int program, int channel, const char *const *argv,
+static void exec_helper(enum message_party party, int program, int channel, const char *const *argv,
 			const struct policy_user *user)
 {
 	const char *own[VARIABLES_MAX];
@@ -40,13 +46,13 @@ static void exec_helper(const char *name, int program, int channel, const char *
 	if (user)
 		r = policy_user_join_groups(user);
 	else
-		policy_become(ROLE_LOADER);
+		policy_become(roles[party]);
 	if (user && r == 0)
 		r = policy_user_become(user);
 	if (r == 0 && dup2(channel, CHANNEL_FD) == CHANNEL_FD)
 		syscall(SYS_execveat, program, "", argv, user ? (const char *const *)environ : own,
 			AT_EMPTY_PATH);
-	log_error("start: %s: %s", name, strerror(r ? -r : errno));
+	log_error("start: %s: %s", message_party_name(party), strerror(r ? -r : errno));
 	_exit(127);
 }
 
@@ -62,7 +68,7 @@ pid_t helper_start(enum message_party party, const char *const *argv,
 	channel_init(ret_channel, fds[0], PARTY_LOADER, party);
 	pid = program < 0 ? program : fork();
 	if (pid == 0)
-		exec_helper(name, program, fds[1], argv, user);
+		exec_helper(party, program, fds[1], argv, user);
 	r = program >= 0 && pid < 0 ? -errno : pid;
 	if (r < 0)
 		log_error("start: %s: %s", name, strerror(-r));

@@ -143,7 +143,7 @@ int policy_become(enum policy_role role)
 	const struct role *data = policy_role(role);
 	int r;
 
-	if (!data)
+	if (!data || data->id == ROLE_ID_OF_CALLER)
 		return -EINVAL;
 	if ((r = change_ids(data->id)) || (r = prepare(data->capabilities)) ||
 	    (r = empty_bounding_set()) || (r = set_ambient(data->capabilities)) ||

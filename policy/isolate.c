@@ -115,7 +115,7 @@ pid_t policy_fork(enum policy_role role, struct policy_layers *ret_layers)
 	pid_t pid;
 
 	*ret_layers = (struct policy_layers){0, 0};
-	if (!data->pid_namespace || !POLICY_ISOLATES(pid))
+	if (!(data->layers & LAYER_BIT(pid)) || !POLICY_ISOLATES(pid))
 		return fork();
 	pid = fork_into(CLONE_NEWPID);
 	if (pid < 0 && errno == EPERM)
@@ -247,9 +247,11 @@ bool policy_has_root(const struct role *role)
 void policy_isolate(enum policy_role role, struct policy_layers *layers)
 {
 	const struct role *data = policy_role(role);
-	unsigned int left = data->namespaces ? leave_namespaces(layers) : 0;
+	unsigned int left = 0;
 	int r = 0;
 
+	if (data->layers & LAYER_BIT(namespaces))
+		left = leave_namespaces(layers);
 	/* only in a mount namespace that was seen to be another: else it would be the host's */
 	if (left & 1u << MOUNT && POLICY_PUTS_ON(root))
 		r = change_root(data);

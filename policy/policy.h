@@ -7,6 +7,7 @@
 #define KEYHOLE_POLICY_POLICY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -23,12 +24,28 @@ enum policy_layer {
 #define LAYERS_THAT_MAY_LACK \
 	(LAYER_BIT(namespaces) | LAYER_BIT(pid) | LAYER_BIT(root) | LAYER_BIT(landlock))
 
+/* Rows of policy/roles.h. Those before ROLE_SUPERVISED have the numbers of enum message_party. */
 enum policy_role {
 	ROLE_LOADER, /* after start: supervision */
 	ROLE_WORKER,
 	ROLE_EXPORTER,
 	ROLE_BROKER,
-	ROLE_SUPERVISED /* how many: the loader and what a spawner starts for it */
+	ROLE_SUPERVISED, /* how many: the loader and what a spawner starts for it */
+
+	/* helpers, which the loader starts itself */
+	ROLE_OPTIONS = ROLE_SUPERVISED,
+	ROLE_KERNEL_SYMBOLS,
+	ROLE_RULES,
+	ROLE_AUDIT,
+	ROLE_OUTPUT,
+
+	/* viewers, which anybody may start */
+	ROLE_CHECK,
+	ROLE_REPORT,   /* reads profiles, for keyhole report */
+	ROLE_PROFILE,  /* the same for keyhole symbolize */
+	ROLE_DEBUG,    /* reads the debug information of one object */
+	ROLE_TERMINAL, /* reads a stream of profiles and draws, for keyhole top */
+	ROLE_ALL       /* how many rows there are */
 };
 
 /* A layer that is in neither could be had and was not put on: the role must not go on. */
@@ -55,6 +72,31 @@ int policy_confine_spawner(enum policy_role role);
 /* After exec (the loader: after start): rlimits, not dumpable, Landlock, seccomp for all threads.
  * What fails is not proven: whoever started the process decides. */
 void policy_confine(enum policy_role role, struct policy_layers *ret_layers);
+
+/* Limits of one process below those of its role; 0: the role's own. */
+struct policy_budget {
+	uint64_t address_space; /* bytes, mapped files among them */
+	uint64_t data;		/* bytes of memory that is its own */
+	uint64_t file;		/* bytes of a file that it writes */
+	unsigned int cpu_seconds;
+};
+
+/*
+ * For a program without a spawner, helper or viewer, before it reads what others wrote: no
+ * capability but its role's, limits, not dumpable, no_new_privs, the filter. budget may be NULL.
+ * Returns 0 or a negative errno: then nothing must be read. -EPERM: a limit or flag does not hold,
+ * or a helper still has a capability, because the loader's drop failed.
+ */
+int policy_confine_self(enum policy_role role, const struct policy_budget *budget);
+
+/* Seconds of CPU time after which SIGXCPU ends the role's process; 0: no limit. */
+unsigned int policy_cpu_seconds(enum policy_role role);
+
+/*
+ * Closes all but the standard descriptors and these: others came from whoever started the program.
+ * Sorts them; -1 stands for none.
+ */
+void policy_keep_descriptors(int *fds, size_t count);
 
 /* Who asked for the recording: the user behind sudo, else who runs us. */
 struct policy_user {

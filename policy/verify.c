@@ -120,7 +120,7 @@ uint32_t policy_verify(enum policy_role role, pid_t pid, unsigned int filters)
 	if (!read_status(pid, text))
 		return policy_layers_of(role);
 	failed = compare(text, values);
-	if (data->pid_namespace && !has_pid_namespace(text))
+	if (data->layers & LAYER_BIT(pid) && !has_pid_namespace(text))
 		failed |= LAYER_BIT(pid);
 	return POLICY_UNCONFINED ? failed & ~(LAYER_BIT(seccomp) | LAYER_BIT(pid)) : failed;
 }

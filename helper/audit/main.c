@@ -18,7 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -26,10 +25,10 @@
 #include "helper/audit/event.h"
 #include "helper/audit/record.h"
 #include "helper/audit/tally.h"
-#include "helper/filter.h"
 #include "ipc/channel.h"
 #include "ipc/log.h"
 #include "ipc/time.h"
+#include "policy/policy.h"
 
 #define USERS	      "/etc/passwd"
 #define START_MS      10000
@@ -222,7 +221,7 @@ static int start(struct auditor *auditor, const char *const *arguments)
 	r = check_file(file.fd, first.AUDIT_EVENT.value[1]);
 	json = is_json(file.fd);
 	name_user((uid_t)first.AUDIT_EVENT.value[0], (uid_t)first.AUDIT_EVENT.value[1]);
-	r = r ? r : filter_put_on(NULL, 0); /* what was written stays */
+	r = r ? r : policy_confine_self(ROLE_AUDIT, NULL); /* what was written stays */
 	if (r == 0) {
 		record_start(file.fd, json, arguments);
 		tally_start(&auditor->tally, record_operations, time_now());
@@ -235,7 +234,6 @@ static int start(struct auditor *auditor, const char *const *arguments)
 int main(int argc, char **argv)
 {
 	static struct auditor auditor; /* zero */
-	const struct rlimit none = {0, 0};
 	int r;
 
 	(void)argc;
@@ -246,7 +244,6 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	prctl(PR_SET_NAME, message_party_name(PARTY_AUDITOR));
 	prctl(PR_SET_DUMPABLE, 0);
-	setrlimit(RLIMIT_CORE, &none);
 	log_init("keyhole", LOG_LEVEL_INFO);
 	setenv("TZ", "UTC0", 1); /* else the C library looks for a file */
 	tzset();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * keyhole-report: shows or converts recorded profiles. They may come from anywhere, so what reads
- * them is a child that can do nothing but compute and write to what is open by then (confine.h).
+ * them is a child that can do nothing but compute and write to what is open by then (policy/policy.h).
  * The parent opens, waits and gives the output its name; it reads nothing of what is in them.
  */
 #include <errno.h>
@@ -17,12 +17,12 @@
 
 #include "ipc/guard.h"
 #include "ipc/log.h"
-#include "view/confine.h"
 #include "view/report/filter.h"
 #include "view/report/options.h"
 #include "view/result.h"
 #include "view/report/view.h"
 #include "base/expression.h"
+#include "policy/policy.h"
 #include "profile/format/format.h"
 #include "profile/read/pprof_read.h"
 #include "profile/read/unpack.h"
@@ -31,8 +31,6 @@
 #define STDOUT_BYTES 65536
 
 /* The file unpacked (profile/read/unpack.h), the model of it, and what a view needs. */
-#define REPORT_MEMORY_MAX (4ull << 30)
-#define REPORT_CPU_MAX	  120 /* seconds; a million samples need one or two */
 
 struct run {
 	struct options options;
@@ -185,10 +183,8 @@ static int show(const struct report *report)
 
 static int work(const struct run *run, struct screen *screen)
 {
-	static const struct confine_limits limits = {.address_space = REPORT_MEMORY_MAX,
-						     .seconds = REPORT_CPU_MAX};
 	struct report report = {.options = &run->options, .screen = *screen};
-	int r = confine(&limits);
+	int r = policy_confine_self(ROLE_REPORT, NULL);
 
 	if (r)
 		return failed("confinement", strerror(-r));
@@ -236,10 +232,10 @@ static int start(struct run *run)
 	if (child == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		result_disown();
-		confine_files(fds, sizeof(fds) / sizeof(fds[0]));
+		policy_keep_descriptors(fds, sizeof(fds) / sizeof(fds[0]));
 		_exit(work(run, &screen));
 	}
-	return result_await("report", child, REPORT_CPU_MAX);
+	return result_await("report", child, policy_cpu_seconds(ROLE_REPORT));
 }
 
 int main(int argc, char **argv)

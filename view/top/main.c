@@ -22,7 +22,6 @@
 #include "ipc/exit_status.h"
 #include "ipc/log.h"
 #include "policy/policy.h"
-#include "view/confine.h"
 #include "view/top/options.h"
 #include "view/top/viewer.h"
 
@@ -177,7 +176,7 @@ static int start_viewer(struct top *top)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(EXIT_FAILURE);
-	confine_files(fds, sizeof(fds) / sizeof(fds[0]));
+	policy_keep_descriptors(fds, sizeof(fds) / sizeof(fds[0]));
 	r = viewer_run(&top->options, &top->files, top->interactive);
 	_exit(r);
 }

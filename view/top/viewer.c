@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "ipc/log.h"
-#include "view/confine.h"
+#include "policy/policy.h"
 #include "view/screen.h"
 #include "view/top/messages.h"
 #include "view/top/members.h"
@@ -22,7 +22,6 @@
 #define BATCH_LINES   24
 #define COLUMNS_MAX   400
 #define LINES_MAX     200
-#define MEMORY_MAX    (1ull << 30)
 
 struct viewer {
 	const struct top_options *options;
@@ -226,7 +225,6 @@ static int open_all(struct viewer *viewer)
 
 static int start(struct viewer *viewer)
 {
-	const struct confine_limits limits = {.address_space = MEMORY_MAX, .terminal = true};
 	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	int r = open_all(viewer);
 
@@ -238,7 +236,9 @@ static int start(struct viewer *viewer)
 	r = r ? r : viewer->members ? 0 : -ENOMEM;
 	ui_set_window(&viewer->ui, viewer->options->window);
 	ui_resize(&viewer->ui, viewer->canvas.lines);
-	return r ? r : confine(&limits);
+	if (r < 0)
+		return r;
+	return policy_confine_self(ROLE_TERMINAL, NULL);
 }
 
 static void turn(struct viewer *viewer)
