@@ -18,5 +18,7 @@ uint32_t policy_layers_of(enum policy_role role)
 {
 	const struct role *data = policy_role(role);
 
-	return data ? data->layers : 0;
+	if (!data)
+		return 0;
+	return data->layers;
 }

@@ -56,7 +56,7 @@ bool policy_has_dumpable(const struct role *role)
 	return prctl(PR_GET_DUMPABLE) == 0;
 }
 
-/* Those without one are proven where they are put on. */
+/* A layer without a test is proven where it is put on. */
 static bool (*const tests[LAYER_COUNT])(const struct role *role) = {
 #define L(name, help)	      [LAYER_##name] = policy_has_##name,
 #define policy_has_namespaces NULL
@@ -77,7 +77,7 @@ uint32_t policy_prove(const struct role *role, uint32_t layers)
 	return proven;
 }
 
-/* Returns the layers that the kernel has not. What fails otherwise is noticed by its test. */
+/* Returns the layers that the kernel has not. A test notices every other failure. */
 static uint32_t put_on(const struct role *role)
 {
 	int r = 0;
@@ -90,7 +90,9 @@ static uint32_t put_on(const struct role *role)
 		policy_limit(role);
 	if (POLICY_PUTS_ON(landlock) && role->landlock != LANDLOCK_NONE)
 		r = policy_landlock(role);
-	return r == -ENOSYS ? LAYER_BIT(landlock) : 0;
+	if (r == -ENOSYS)
+		return LAYER_BIT(landlock);
+	return 0;
 }
 
 void policy_confine(enum policy_role role, struct policy_layers *ret_layers)

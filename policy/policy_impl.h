@@ -23,7 +23,7 @@
 #define POLICY_UNCONFINED 0
 #endif
 
-/* A test build leaves one layer off and says nothing of it: no sample may be taken then. */
+/* A test build leaves one layer off and does not say so: no sample may be taken then. */
 #ifndef POLICY_SABOTAGE
 #define POLICY_SABOTAGE LAYER_COUNT
 #endif
@@ -54,10 +54,8 @@ struct role {
 	const char *program;
 	uint32_t layers; /* bit per layer: what holds of it */
 	unsigned int id; /* uid and gid, or ROLE_ID_OF_CALLER */
-	/*
-	 * Bit per capability: permitted, effective, inheritable and ambient. Of a caller's role, what
-	 * is kept of those that it has.
-	 */
+	/* bit per capability: permitted, effective, inheritable, ambient; a caller's role keeps
+	 * those that it has already */
 	uint64_t capabilities;
 	enum role_root root;
 	enum role_landlock landlock;
@@ -77,14 +75,14 @@ int policy_lower(unsigned int resource, uint64_t most, bool whole);
 int policy_landlock(const struct role *role); /* -ENOSYS: the kernel has none */
 
 /*
- * Puts the system call filter of the role, or of its spawner, into force; with fd >= 0 writes it
- * there instead, as an array of struct sock_filter, for tests and for reading. -EINVAL: it has none.
+ * Puts the system call filter of the role, or of its spawner, into force. With fd >= 0 writes the
+ * filter there instead, as an array of struct sock_filter. -EINVAL: the role has none.
  */
 int policy_filter(enum policy_role role, bool spawner, int fd);
 
 /*
- * Whether the layer holds, from inside and before the filter is put on. Each asks for what cannot
- * be so by accident; policy_isolate() itself sees the namespaces change.
+ * Each tells from inside whether a layer holds, before the filter is put on, by a fact that cannot
+ * be true by accident. policy_isolate() itself sees the namespaces change.
  */
 bool policy_has_pid(const struct role *role);
 bool policy_has_root(const struct role *role);
@@ -95,10 +93,10 @@ bool policy_has_limits(const struct role *role);
 bool policy_has_dumpable(const struct role *role);
 bool policy_has_landlock(const struct role *role);
 
-/* Those of the layers that hold, by these tests. */
+/* Returns the layers that these tests found to hold. */
 uint32_t policy_prove(const struct role *role, uint32_t layers);
 
-/* The filter: tries what must be refused; the number of attempts that succeeded (0 is right). */
+/* Makes calls that the filter must refuse. Returns how many succeeded: 0 is right. */
 unsigned int policy_selftest(enum policy_role role);
 
 #endif

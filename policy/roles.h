@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who each process is: program, ids, capabilities, limits, layers. Read by policy.c alone. */
+/* One row a role: program, ids, capabilities, limits, layers. policy.c alone reads them. */
 #ifndef KEYHOLE_POLICY_ROLES_H
 #define KEYHOLE_POLICY_ROLES_H
 
@@ -14,18 +14,18 @@
 
 #define LOADER_ID 65434
 
-/* What policy_become() does, in the loader and in what it starts. */
+/* policy_become() puts these on the loader and on its helpers and children. */
 #define LAYERS_DROP (LAYER_BIT(ids) | LAYER_BIT(capabilities) | LAYER_BIT(no_new_privs))
 
-/* What a program puts on itself. */
+/* Each program puts these on itself. */
 #define LAYERS_SELF (LAYER_BIT(limits) | LAYER_BIT(dumpable) | LAYER_BIT(seccomp))
 
-/* What holds of a process that keeps the ids of whoever started it. */
+/* Viewers keep the ids of whoever started them. */
 #define LAYERS_VIEWER (LAYER_BIT(capabilities) | LAYER_BIT(no_new_privs) | LAYERS_SELF)
 
 /*
- * RLIMIT_MEMLOCK stays as it is: before Linux 5.11 it is what BPF maps (broker) are charged to, and
- * the side-band rings (worker) are charged to it on every kernel.
+ * RLIMIT_MEMLOCK stays as it is. The kernel charges the worker's side-band rings to it, and before
+ * Linux 5.11 the broker's BPF maps.
  */
 static const struct role role_table[ROLE_ALL] = {
 	[ROLE_LOADER] = {.program = "keyhole",
@@ -33,7 +33,7 @@ static const struct role role_table[ROLE_ALL] = {
 			 .id = LOADER_ID,
 			 .landlock = LANDLOCK_SUPERVISOR,
 			 .limits = {{RLIMIT_CORE, 0}, {RLIMIT_NPROC, 0}}},
-	/* A descriptor for each segment, CPU and object in work; a profile is a memfd. */
+	/* The worker has a descriptor for each segment, CPU and object in work. */
 	[ROLE_WORKER] = {.program = "keyhole-worker",
 			 .layers = LAYERS_DROP | LAYERS_SELF | LAYER_BIT(namespaces) |
 				   LAYER_BIT(pid) | LAYER_BIT(root) | LAYER_BIT(landlock),
@@ -101,8 +101,8 @@ static const struct role role_table[ROLE_ALL] = {
 			.layers = LAYER_BIT(capabilities) | LAYER_BIT(no_new_privs) |
 				  LAYER_BIT(dumpable),
 			.id = ROLE_ID_OF_CALLER,
-			.capabilities =
-				CAPABILITY(CAP_SYS_PTRACE) | CAPABILITY(CAP_DAC_READ_SEARCH)},
+			.capabilities = CAPABILITY(CAP_SYS_PTRACE) |
+					CAPABILITY(CAP_DAC_READ_SEARCH)},
 	/* A profile of a million samples takes a second or two. */
 	[ROLE_REPORT] = {.program = "keyhole-report",
 			 .layers = LAYERS_VIEWER,

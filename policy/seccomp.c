@@ -58,15 +58,16 @@ static int add_probes(scmp_filter_ctx filter, enum policy_role role)
 			{probe->condition, SCMP_CMP_MASKED_EQ, probe->mask, probe->mask},
 		};
 
+		const unsigned int count = 1u + (probe->condition != 0);
+
 		if (probe_applies(role, probe))
 			r = seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(PROBE_ERRNO),
-						   probe->number, probe->condition ? 2 : 1,
-						   conditions);
+						   probe->number, count, conditions);
 	}
 	return r;
 }
 
-/* Nobody waits for the proof of a role without a spawner: a marked call of it dies like the others. */
+/* A role without a spawner proves its filter to nobody: its marked calls die like the others. */
 static int build_role(scmp_filter_ctx filter, enum policy_role role)
 {
 	int r = add_groups(filter, role);

@@ -114,7 +114,9 @@ unsigned int policy_cpu_seconds(enum policy_role role)
 {
 	const struct role *data = policy_role(role);
 
-	return data ? data->cpu_seconds : 0;
+	if (!data)
+		return 0;
+	return data->cpu_seconds;
 }
 
 /* ---- both, and the filter ---- */

@@ -78,10 +78,7 @@ static const struct call calls_read[] = {
 	CALL(read), CALL(pread64), CALL_EQ(fcntl, 1, F_GETFL),
 };
 
-/*
- * The C library's own: the time where the clock source has no vDSO, CPUs for arenas, the size of
- * memory for qsort(), the end of a thread.
- */
+/* The C library asks for CPUs (arenas), memory (qsort) and, without a vDSO, the time. */
 static const struct call calls_libc[] = {
 	CALL(exit), CALL(gettimeofday), CALL(sysinfo), CALL(sched_getaffinity),
 	CALL(rt_sigprocmask),
@@ -125,7 +122,7 @@ static const struct call calls_broker[] = {
 	CALL_EQ(bpf, 0, BPF_MAP_UPDATE_ELEM), CALL_EQ(bpf, 0, BPF_MAP_LOOKUP_ELEM),
 };
 
-/* Supervision: children, sampling on and off, /proc for status; how the C library aborts. */
+/* Supervision: children, sampling on and off, status in /proc; tgkill is abort()'s. */
 static const struct call calls_loader[] = {
 	CALL(wait4), CALL(waitid), CALL(tgkill), CALL(getpid), CALL(gettid),
 	CALL(rt_sigaction), CALL(writev),
@@ -234,9 +231,9 @@ static const struct group role_groups[ROLE_ALL][12] = { /* the last one is empty
 /* clang-format on */
 
 /*
- * Calls that would do harm and that the self-test makes for good. The mark in the sixth argument,
- * which none of them has, asks the filter for PROBE_ERRNO in place of death: the same filter that
- * kills without it. Where a role may make the call, its row is left out.
+ * The self-test makes these calls, which would do harm. None has a sixth argument: a mark there
+ * asks the filter for PROBE_ERRNO, where the same filter kills without the mark. A role's filter
+ * leaves out the rows of calls that the role may make.
  */
 #define PROBE_MARK    0x6b65796c6full
 #define PROBE_ERRNO   ENOTUNIQ

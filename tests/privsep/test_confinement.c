@@ -182,7 +182,7 @@ static const int locked_bits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_
 			       SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED |
 			       SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
 
-/* Of a capability that it has, so that nothing but the bit can refuse to raise it. */
+/* Takes a capability that the process has: nothing but the bit can refuse to raise it. */
 static bool can_raise(cap_value_t cap)
 {
 	return !cap_reset_ambient() && !cap_set_ambient(cap, CAP_SET);
@@ -377,7 +377,7 @@ static void test_confinement__helpers_and_viewers_have_a_filter(void **state)
 	}
 }
 
-/* Of a viewer that root starts; a filter would not let it ask. */
+/* keyhole-check has no filter, which would not let it ask. */
 static void look_at_check(const void *argument)
 {
 	const uint64_t kept = policy_role(ROLE_CHECK)->capabilities;

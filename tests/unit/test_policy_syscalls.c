@@ -450,7 +450,7 @@ static void test_policy_syscalls__readers_of_debug_information_open_nothing(void
 							       : SECCOMP_RET_KILL_PROCESS);
 }
 
-/* What its row of roles.h says has a filter, and no other role has one. */
+/* A role has a filter where its row of roles.h says so, and nowhere else. */
 static void test_policy_syscalls__a_role_without_the_layer_has_no_filter(void **state)
 {
 	(void)state;
@@ -518,7 +518,7 @@ static void test_policy_syscalls__marked_probes_get_an_errno(void **state)
 	assert_allowed(ROLE_WORKER, SYS_mprotect, 0, 0, PROT_READ, 0, 0, mark);
 }
 
-/* What is refused before a child has its own filter; a mark does not open it. */
+/* A child without its own filter yet is refused these; a mark does not open them. */
 static void test_policy_syscalls__spawners_refuse_what_no_child_needs(void **state)
 {
 	static const long numbers[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * keyhole-report: shows or converts recorded profiles. They may come from anywhere, so what reads
- * them is a child that can do nothing but compute and write to what is open by then (policy/policy.h).
+ * them is a child that can do nothing but compute and write to what is open by then (ROLE_REPORT).
  * The parent opens, waits and gives the output its name; it reads nothing of what is in them.
  */
 #include <errno.h>

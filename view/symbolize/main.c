@@ -2,9 +2,9 @@
 /*
  * keyhole-symbolize: adds names, lines and inlined functions to a recorded profile. Profiles and
  * debug files may come from anywhere, so each is read by a process that can do nothing but compute
- * (policy/policy.h): one that has the profile, and one for each object (debug.h). This one opens files
- * and gives the output its name; it reads nothing of what is in them. For `keyhole record` it is
- * one of the second kind alone (object.h).
+ * (policy/roles.h): one that has the profile, and one for each object (debug.h). This one opens
+ * files and gives the output its name; it reads nothing of what is in them. For `keyhole record` it
+ * is one of the second kind alone (object.h).
  */
 #include <errno.h>
 #include <fcntl.h>
