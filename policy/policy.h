@@ -65,8 +65,8 @@ void policy_isolate(enum policy_role role, struct policy_layers *layers);
 
 /*
  * Gives all other rights up, with privilege and before exec: no groups, the role's ids, its
- * capabilities, no_new_privs. The bounding set is empty, the securebits are locked. Capabilities are
- * ambient, so that exec keeps them. Irreversible; verified before it returns.
+ * capabilities, no_new_privs. The bounding set is empty, the securebits are locked. Exec keeps the
+ * capabilities, as they are ambient. Irreversible; verified before it returns.
  */
 int policy_become(enum policy_role role);
 

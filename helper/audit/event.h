@@ -8,7 +8,7 @@
 #define EVENT_USER_BYTES 64
 #define EVENT_HASH_BYTES 68
 
-/* Sets the user's name that `start` states; "" unless called. Before the first event. Cut to fit. */
+/* Sets the user's name that `start` states, cut to fit; "" without it. Before the first event. */
 void event_user(const char *name);
 
 /* Sets the policy that `start` states, "" for none. Before the first event. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * keyhole-top has three processes. `keyhole record --every 1` has the rights that the user started
- * us with. The viewer (viewer.h) has none and reads what the recording writes. This process gives up
- * its rights before it starts the viewer, reads nothing, and puts the terminal right at the end. The
- * recording ends by itself when nobody reads it.
+ * us with. The viewer (viewer.h) has none and reads what the recording writes. This process gives
+ * up its rights before it starts the viewer, reads nothing, and puts the terminal right at the end.
+ * The recording ends by itself when nobody reads it.
  */
 #include <errno.h>
 #include <fcntl.h>
