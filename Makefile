@@ -69,7 +69,7 @@ WORKER_PARTS    := $(patsubst %/,%,$(sort $(dir $(wildcard worker/*/*.c))))
 HELPERS         := audit kernel_symbols options output rules
 VIEWS           := check report symbolize top
 FOLDERS := base ipc policy $(OBJECT_FOLDERS) $(PROFILE_FOLDERS) worker $(WORKER_PARTS) exporter \
-	helper $(HELPERS:%=helper/%) view $(VIEWS:%=view/%)
+	$(HELPERS:%=helper/%) view $(VIEWS:%=view/%)
 
 EXECUTABLES := $(addprefix $(OUT)/,keyhole keyhole-audit keyhole-broker keyhole-check \
 	keyhole-exporter keyhole-kernel-symbols keyhole-options keyhole-output keyhole-rules \
@@ -120,7 +120,7 @@ WORKER_ARCHIVES := $(call archives,base $(OBJECT_FOLDERS) profile profile/format
 
 # Refuses a loader of another build. In every program that the loader becomes, or starts as a helper.
 SAME_BUILD := $(call object,ipc/same_build)
-VIEW_PARTS := $(SAME_BUILD) $(call archives,view $(MODEL_FOLDERS) ipc) $(PROTO_ARCHIVE)
+VIEW_PARTS := $(SAME_BUILD) $(call archives,view $(MODEL_FOLDERS)) $(SHARED_ARCHIVES) $(PROTO_ARCHIVE)
 
 CONFINED_LIBS  := -lseccomp -lcap
 LOADER_LIBS    := -lbpf $(CONFINED_LIBS)
@@ -149,7 +149,6 @@ LDFLAGS += -Wl,-z,relro,-z,now,-z,noexecstack
 LOADER_LINK := -pie
 ifeq ($(SANITIZE),)
 HARDEN      += -D_FORTIFY_SOURCE=2
-LOADER_LINK := -pie
 # A static program reaches no NSS: the C library's warning of a look-up that would load modules ends
 # the link. libevent_core refers to four functions that nothing calls: policy/resolver.c has them.
 CHILD_LINK  := -static-pie -Wl,--fatal-warnings $(foreach name,getaddrinfo freeaddrinfo \
@@ -268,14 +267,14 @@ $(call program,keyhole-worker,$(WORKER_LINK) $(SHARED_ARCHIVES),CHILD_LINK,WORKE
 
 # Folder helper/kernel_symbols is program keyhole-kernel-symbols.
 $(foreach helper,$(HELPERS),$(call program,keyhole-$(subst _,-,$(helper)),$(call main,helper/$(helper)) \
-	$(SAME_BUILD) $(call archives,helper/$(helper) helper ipc base),CHILD_LINK,HELPER_LIBS))
+	$(SAME_BUILD) $(call archives,helper/$(helper) base) $(SHARED_ARCHIVES),CHILD_LINK,HELPER_LIBS))
 $(OUT)/keyhole-output: $(call archive,object/dwarf)
 
 # keyhole-check runs as anybody: with root's rights it gives up all but looking.
 $(call program,keyhole-check,$(call main,view/check) $(call archives,view/check base) $(SAME_BUILD) \
 	$(SHARED_ARCHIVES),LOADER_LINK,CHECK_LIBS)
 $(call program,keyhole-report,$(call main,view/report) $(call archive,view/report) $(VIEW_PARTS),CHILD_LINK,VIEW_LIBS)
-$(call program,keyhole-top,$(call main,view/top) $(call archives,view/top policy) $(VIEW_PARTS),CHILD_LINK,TOP_LIBS)
+$(call program,keyhole-top,$(call main,view/top) $(call archive,view/top) $(VIEW_PARTS),CHILD_LINK,TOP_LIBS)
 $(call program,keyhole-symbolize,$(call main,view/symbolize) \
 	$(call archives,view/symbolize object/elf object/dwarf object/symbol) $(VIEW_PARTS),CHILD_LINK,SYMBOLIZE_LIBS)
 

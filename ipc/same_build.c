@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Linked into each program that the loader starts, but for its children, whose READY says it: one
- * that was started by a loader of another build ends before main(). The loader puts its own build
- * into the environment (KEYHOLE_BUILD); without that a person started the program, for themselves.
+ * Ends a program before main() where a loader of another build started it. The loader puts its
+ * build into the environment (KEYHOLE_BUILD); a person who starts a viewer does not. The loader's
+ * children are linked without this file: their READY has the build.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -16,12 +16,14 @@ static __attribute__((constructor)) void refuse_another_build(void)
 {
 	const char *build = getenv("KEYHOLE_BUILD");
 	char own[PATH_MAX] = "";
+	const char *name = "program";
 
 	if (!build || !strcmp(build, KEYHOLE_VERSION))
 		return;
+	if (readlink("/proc/self/exe", own, sizeof(own) - 1) > 0)
+		name = basename(own);
 	log_init("keyhole", LOG_LEVEL_WARNING);
-	log_error("start: %s: %s, but keyhole is %.24s; install all programs together",
-		  readlink("/proc/self/exe", own, sizeof(own) - 1) > 0 ? basename(own) : "program",
+	log_error("start: %s: %s, but keyhole is %.24s; install all programs together", name,
 		  KEYHOLE_VERSION, build);
 	exit(1);
 }

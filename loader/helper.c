@@ -14,8 +14,14 @@
 
 #define VARIABLES_MAX 4 /* the terminating NULL among them */
 
+static const enum policy_role roles[] = {
+	[PARTY_COMMITTER] = ROLE_OUTPUT, [PARTY_KERNEL_SYMBOLS] = ROLE_KERNEL_SYMBOLS,
+	[PARTY_OPTIONS] = ROLE_OPTIONS,	 [PARTY_AUDITOR] = ROLE_AUDIT,
+	[PARTY_RULES] = ROLE_RULES,
+};
+
 /* Takes the rights from a forked child that the helper must not have. Returns a negative errno. */
-static int become(const struct policy_user *user)
+static int become(enum message_party party, const struct policy_user *user)
 {
 	int r;
 
@@ -26,7 +32,7 @@ static int become(const struct policy_user *user)
 		return policy_user_become(user);
 	}
 	/* An error is no reason to stop: the loader's own call fails later, and samples nothing. */
-	policy_become(ROLE_LOADER);
+	policy_become(roles[party]);
 	return 0;
 }
 
@@ -64,22 +70,22 @@ static int exec_program(int program, int channel, const char *const *argv,
  * Runs the helper in the forked child; never returns. The descriptors of the loader are
  * close-on-exec. The helper closes those that the loader inherited.
  */
-static void exec_helper(const char *name, int program, int channel, const char *const *argv,
+static void exec_helper(enum message_party party, int program, int channel, const char *const *argv,
 			const struct policy_user *user)
 {
-	int r = become(user);
+	int r = become(party, user);
 
 	if (r == 0)
 		r = exec_program(program, channel, argv, user);
-	log_error("start: %s: %s", name, strerror(-r));
+	log_error("start: %s: %s", message_party_name(party), strerror(-r));
 	_exit(127);
 }
 
 /* Forks. Returns the pid, or a negative errno. */
-static pid_t start(const char *name, int channel, const char *const *argv,
+static pid_t start(enum message_party party, int channel, const char *const *argv,
 		   const struct policy_user *user)
 {
-	guard_fd int program = spawner_open_program(name);
+	guard_fd int program = spawner_open_program(message_party_name(party));
 	pid_t pid;
 
 	if (program < 0)
@@ -88,7 +94,7 @@ static pid_t start(const char *name, int channel, const char *const *argv,
 	if (pid < 0)
 		return -errno;
 	if (pid == 0)
-		exec_helper(name, program, channel, argv, user);
+		exec_helper(party, program, channel, argv, user);
 	return pid;
 }
 
@@ -105,7 +111,7 @@ pid_t helper_start(enum message_party party, const char *const *argv,
 
 	channel_init(ret_channel, fds[0], PARTY_LOADER, party);
 	if (r == 0)
-		r = start(name, child, argv, user);
+		r = start(party, child, argv, user);
 	if (r < 0)
 		log_error("start: %s: %s", name, strerror(-r));
 	return r;

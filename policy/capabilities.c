@@ -45,7 +45,7 @@ static cap_t state_of(uint64_t mask)
 	return caps;
 }
 
-/* What was permitted stays so for the next steps. */
+/* The next steps need what was permitted, so that stays. */
 static int change_ids(unsigned int id)
 {
 	if (prctl(PR_SET_KEEPCAPS, 1))
@@ -56,7 +56,7 @@ static int change_ids(unsigned int id)
 	return 0;
 }
 
-/* The change of uid cleared the effective set; what is to be ambient must be inheritable first. */
+/* The change of uid cleared the effective set; a capability must be inheritable to be ambient. */
 static int prepare(uint64_t mask)
 {
 	guard_cap cap_t caps = cap_get_proc();
@@ -94,7 +94,9 @@ static int drop_the_rest(uint64_t mask)
 
 	if (!caps || cap_set_secbits(SECUREBITS) || cap_set_proc(caps))
 		return -errno;
-	return POLICY_PUTS_ON(no_new_privs) && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? -errno : 0;
+	if (POLICY_PUTS_ON(no_new_privs) && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		return -errno;
+	return 0;
 }
 
 static bool ids_are(unsigned int id)
@@ -120,7 +122,7 @@ static bool capabilities_are(uint64_t mask)
 	return true;
 }
 
-/* By what the kernel says, and by trying the way back. */
+/* Asks the kernel, and tries the way back. */
 bool policy_has_ids(const struct role *role)
 {
 	return ids_are(role->id) && setresuid(0, 0, 0) && setresgid(0, 0, 0);
@@ -143,11 +145,20 @@ int policy_become(enum policy_role role)
 	const struct role *data = policy_role(role);
 	int r;
 
-	if (!data)
+	if (!data || data->id == ROLE_ID_OF_CALLER)
 		return -EINVAL;
-	if ((r = change_ids(data->id)) || (r = prepare(data->capabilities)) ||
-	    (r = empty_bounding_set()) || (r = set_ambient(data->capabilities)) ||
-	    (r = drop_the_rest(data->capabilities)))
+	r = change_ids(data->id);
+	if (r == 0)
+		r = prepare(data->capabilities);
+	if (r == 0)
+		r = empty_bounding_set();
+	if (r == 0)
+		r = set_ambient(data->capabilities);
+	if (r == 0)
+		r = drop_the_rest(data->capabilities);
+	if (r < 0)
 		return r;
-	return policy_has_ids(data) && policy_has_capabilities(data) ? 0 : -EPERM;
+	if (!policy_has_ids(data) || !policy_has_capabilities(data))
+		return -EPERM;
+	return 0;
 }

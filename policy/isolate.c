@@ -60,7 +60,9 @@ static int write_map(pid_t pid, const char *name, unsigned int id)
 	fd = open(path, O_WRONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	r = write(fd, text, (size_t)length) == length ? 0 : -errno;
+	r = 0;
+	if (write(fd, text, (size_t)length) != length)
+		r = -errno;
 	close(fd);
 	return r;
 }
@@ -95,7 +97,7 @@ static pid_t fork_with_user_namespace(const struct role *role)
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, gate))
 		return -1;
 	pid = fork_into(CLONE_NEWUSER | CLONE_NEWPID);
-	close(gate[pid == 0 ? 0 : 1]);
+	close(gate[pid != 0]);
 	if (pid == 0)
 		await_maps(gate[1]);
 	if (pid > 0 && !map_ids(pid, role, gate[0])) {
@@ -115,7 +117,7 @@ pid_t policy_fork(enum policy_role role, struct policy_layers *ret_layers)
 	pid_t pid;
 
 	*ret_layers = (struct policy_layers){0, 0};
-	if (!data->pid_namespace || !POLICY_ISOLATES(pid))
+	if (!(data->layers & LAYER_BIT(pid)) || !POLICY_ISOLATES(pid))
 		return fork();
 	pid = fork_into(CLONE_NEWPID);
 	if (pid < 0 && errno == EPERM)
@@ -151,22 +153,26 @@ static ino_t namespace_of(const char *file)
 	struct stat status;
 
 	snprintf(path, sizeof(path), "/proc/self/ns/%s", file);
-	return stat(path, &status) ? 0 : status.st_ino;
+	if (stat(path, &status))
+		return 0;
+	return status.st_ino;
 }
 
-/* Whether the kernel shows another one than before. Without a mount namespace there is no root. */
+/* Tells whether the kernel shows a new one. Without a mount namespace the role has no root. */
 static bool leave_namespace(size_t i, struct policy_layers *layers)
 {
-	const uint32_t lost = LAYER_BIT(namespaces) | (i == MOUNT ? LAYER_BIT(root) : 0);
 	ino_t before = namespace_of(namespaces[i].file), after;
+	uint32_t lost = LAYER_BIT(namespaces);
 
+	if (i == MOUNT)
+		lost |= LAYER_BIT(root);
 	if (unshare(namespaces[i].flag))
 		layers->lacking |= lacking_if_refused(errno, lost);
 	after = namespace_of(namespaces[i].file);
 	return before && after && before != after;
 }
 
-/* One after the other: a kernel without one of them has the others. Bit per row. */
+/* Takes one after the other: a kernel without one has the others. Returns a bit per row. */
 static unsigned int leave_namespaces(struct policy_layers *layers)
 {
 	unsigned int left = 0;
@@ -181,17 +187,25 @@ static unsigned int leave_namespaces(struct policy_layers *layers)
 /* ---- root ---- */
 
 /*
- * The working directory becomes the root. EINVAL: the old one is an initial ramfs or a chroot; it
- * stays where it is, out of reach without CAP_SYS_CHROOT and a descriptor that leads to it.
+ * Makes the working directory the root. EINVAL: the old root is an initial ramfs or a chroot. Then
+ * the old root stays where it is: the way back needs CAP_SYS_CHROOT and a descriptor of it.
  */
 static int enter_root(void)
 {
+	int r = 0;
+
 	if (!syscall(SYS_pivot_root, ".", "."))
-		return umount2(".", MNT_DETACH) ? -errno : 0;
-	return errno != EINVAL || chroot(".") ? -errno : 0;
+		r = umount2(".", MNT_DETACH);
+	else if (errno == EINVAL)
+		r = chroot(".");
+	else
+		r = -1;
+	if (r < 0)
+		return -errno;
+	return 0;
 }
 
-/* So that the host sees nothing of what follows. In a chroot "/" need not be a mount. */
+/* Hides the next steps from the host. In a chroot "/" need not be a mount. */
 static int make_private(void)
 {
 	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) &&
@@ -203,11 +217,13 @@ static int make_private(void)
 /* Room for the one folder, so that nothing can ever be in it. The broker's: /proc, bound. */
 static int change_root(const struct role *role)
 {
-	const unsigned long bind = role->root == ROOT_PROC ? MS_BIND : 0;
+	unsigned long flags = MS_REMOUNT | MS_RDONLY | HARMLESS;
 	int r = make_private();
 
-	if (r)
+	if (r < 0)
 		return r;
+	if (role->root == ROOT_PROC)
+		flags |= MS_BIND;
 	if (role->root == ROOT_EMPTY &&
 	    mount("keyhole", OLD_ROOT, "tmpfs", HARMLESS, "size=4k,nr_inodes=1,mode=0555"))
 		return -errno;
@@ -216,12 +232,12 @@ static int change_root(const struct role *role)
 	r = enter_root();
 	if (r)
 		return r;
-	if (chdir("/") || mount(NULL, "/", NULL, MS_REMOUNT | MS_RDONLY | HARMLESS | bind, NULL))
+	if (chdir("/") || mount(NULL, "/", NULL, flags, NULL))
 		return -errno;
 	return 0;
 }
 
-/* By what no other root has: room for one file that is taken, or the root of a procfs. */
+/* Looks for what no other root has: room for one file that is taken, or the root of a procfs. */
 static bool is_root(const char *path, enum role_root root)
 {
 	const unsigned long flags = ST_RDONLY | ST_NOSUID | ST_NODEV | ST_NOEXEC;
@@ -247,9 +263,11 @@ bool policy_has_root(const struct role *role)
 void policy_isolate(enum policy_role role, struct policy_layers *layers)
 {
 	const struct role *data = policy_role(role);
-	unsigned int left = data->namespaces ? leave_namespaces(layers) : 0;
+	unsigned int left = 0;
 	int r = 0;
 
+	if (data->layers & LAYER_BIT(namespaces))
+		left = leave_namespaces(layers);
 	/* only in a mount namespace that was seen to be another: else it would be the host's */
 	if (left & 1u << MOUNT && POLICY_PUTS_ON(root))
 		r = change_root(data);

@@ -20,7 +20,7 @@ struct ruleset {
 	uint64_t files, net, scoped;
 };
 
-/* What each version of the interface can refuse; `size` is what it knows of struct ruleset. */
+/* Each version of the interface refuses these; `size` is its part of struct ruleset. */
 static const struct {
 	struct ruleset handled;
 	size_t size;
@@ -34,14 +34,20 @@ static const struct {
 };
 #define VERSIONS ((long)(sizeof(versions) / sizeof(*versions)))
 
-/* What the files' modes allow, and Landlock refuses: the one or the other, as it comes out. */
+/* Opens a file that its mode allows and Landlock refuses. Returns 0 or a negative errno. */
 static int try(const struct role *role)
 {
 	bool supervisor = role->landlock == LANDLOCK_SUPERVISOR;
-	int fd = open(supervisor ? "/dev/null" : "/",
-		      (supervisor ? O_WRONLY : O_RDONLY | O_DIRECTORY) | O_CLOEXEC);
+	int fd;
 
-	return fd < 0 ? -errno : close(fd);
+	if (supervisor)
+		fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	else
+		fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	close(fd);
+	return 0;
 }
 
 static bool was_allowed; /* before Landlock: the test means something */
@@ -53,7 +59,9 @@ static int restrict_self(const struct ruleset *refused, size_t size)
 
 	if (fd < 0)
 		return -errno;
-	r = syscall(SYS_landlock_restrict_self, fd, 0) ? -errno : 0;
+	r = 0;
+	if (syscall(SYS_landlock_restrict_self, fd, 0))
+		r = -errno;
 	close((int)fd);
 	return r;
 }
@@ -65,7 +73,8 @@ int policy_landlock(const struct role *role)
 
 	if (version <= 0)
 		return -ENOSYS;
-	version = version < VERSIONS ? version : VERSIONS;
+	if (version > VERSIONS)
+		version = VERSIONS;
 	refused = versions[version - 1].handled;
 	if (role->landlock == LANDLOCK_SUPERVISOR)
 		refused.files &= ~(uint64_t)FS_READ;
@@ -73,7 +82,7 @@ int policy_landlock(const struct role *role)
 	return restrict_self(&refused, versions[version - 1].size);
 }
 
-/* Before the filter, which would kill. */
+/* Runs before the filter, which would kill. */
 bool policy_has_landlock(const struct role *role)
 {
 	return was_allowed && try(role) == -EACCES;

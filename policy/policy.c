@@ -11,28 +11,32 @@
 
 const struct role *policy_role(enum policy_role role)
 {
-	return (unsigned int)role < ROLE_SUPERVISED ? &role_table[role] : NULL;
+	return (unsigned int)role < ROLE_ALL ? &role_table[role] : NULL;
 }
 
 /* Without CAP_SYS_RESOURCE a limit only goes down, so a lower one from outside stands. */
-static int lower(const struct limit *limit)
+int policy_lower(unsigned int resource, uint64_t most, bool whole)
 {
 	struct rlimit both;
 
-	if (getrlimit((int)limit->resource, &both))
+	if (getrlimit((int)resource, &both))
 		return -errno;
-	if (both.rlim_max == RLIM_INFINITY || both.rlim_max > limit->value)
-		both.rlim_max = limit->value;
-	both.rlim_cur = both.rlim_max;
-	return setrlimit((int)limit->resource, &both) ? -errno : 0;
+	if (both.rlim_max > most)
+		both.rlim_max = most;
+	if (whole || both.rlim_cur > both.rlim_max)
+		both.rlim_cur = both.rlim_max;
+	if (setrlimit((int)resource, &both))
+		return -errno;
+	return 0;
 }
 
 int policy_limit(const struct role *role)
 {
+	const bool whole = role->id != ROLE_ID_OF_CALLER;
 	int r = 0;
 
 	for (const struct limit *limit = role->limits; limit->resource && r == 0; limit++)
-		r = lower(limit);
+		r = policy_lower(limit->resource, limit->value, whole);
 	return r;
 }
 
@@ -52,7 +56,7 @@ bool policy_has_dumpable(const struct role *role)
 	return prctl(PR_GET_DUMPABLE) == 0;
 }
 
-/* Those without one are proven where they are put on. */
+/* A layer without a test is proven where it is put on. */
 static bool (*const tests[LAYER_COUNT])(const struct role *role) = {
 #define L(name, help)	      [LAYER_##name] = policy_has_##name,
 #define policy_has_namespaces NULL
@@ -63,7 +67,7 @@ static bool (*const tests[LAYER_COUNT])(const struct role *role) = {
 #undef L
 };
 
-static uint32_t prove(const struct role *role, uint32_t layers)
+uint32_t policy_prove(const struct role *role, uint32_t layers)
 {
 	uint32_t proven = 0;
 
@@ -73,7 +77,7 @@ static uint32_t prove(const struct role *role, uint32_t layers)
 	return proven;
 }
 
-/* Returns the layers that the kernel has not. What fails otherwise is noticed by its test. */
+/* Returns the layers that the kernel has not. A test notices every other failure. */
 static uint32_t put_on(const struct role *role)
 {
 	int r = 0;
@@ -86,7 +90,9 @@ static uint32_t put_on(const struct role *role)
 		policy_limit(role);
 	if (POLICY_PUTS_ON(landlock) && role->landlock != LANDLOCK_NONE)
 		r = policy_landlock(role);
-	return r == -ENOSYS ? LAYER_BIT(landlock) : 0;
+	if (r == -ENOSYS)
+		return LAYER_BIT(landlock);
+	return 0;
 }
 
 void policy_confine(enum policy_role role, struct policy_layers *ret_layers)
@@ -104,7 +110,7 @@ void policy_confine(enum policy_role role, struct policy_layers *ret_layers)
 		return;
 	}
 	ret_layers->lacking = put_on(data);
-	ret_layers->proven = prove(data, layers);
+	ret_layers->proven = policy_prove(data, layers);
 	if (POLICY_PUTS_ON(seccomp) && !policy_filter(role, false, -1) && !policy_selftest(role))
 		ret_layers->proven |= LAYER_BIT(seccomp);
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who may do what, as data: constant tables in policy/syscalls.h and policy/roles.h, applied by
- * the few functions here. Returns 0 or a negative errno; the caller logs and exits.
+ * The rights of every process, as constant tables in policy/roles.h and policy/syscalls.h, and the
+ * functions that apply them. They return 0 or a negative errno; the caller logs and exits.
  */
 #ifndef KEYHOLE_POLICY_POLICY_H
 #define KEYHOLE_POLICY_POLICY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -19,44 +20,91 @@ enum policy_layer {
 };
 #define LAYER_BIT(name) (1u << LAYER_##name)
 
-/* The others every kernel has, and every process that may start at all can put on. */
+/* Every kernel has the other layers, and every process that may start can put them on. */
 #define LAYERS_THAT_MAY_LACK \
 	(LAYER_BIT(namespaces) | LAYER_BIT(pid) | LAYER_BIT(root) | LAYER_BIT(landlock))
 
+/* Rows of policy/roles.h. Those before ROLE_SUPERVISED have the numbers of enum message_party. */
 enum policy_role {
 	ROLE_LOADER, /* after start: supervision */
 	ROLE_WORKER,
 	ROLE_EXPORTER,
 	ROLE_BROKER,
-	ROLE_SUPERVISED /* how many: the loader and what a spawner starts for it */
+	ROLE_SUPERVISED, /* how many: the loader and what a spawner starts for it */
+
+	/* helpers, which the loader starts itself */
+	ROLE_OPTIONS = ROLE_SUPERVISED,
+	ROLE_KERNEL_SYMBOLS,
+	ROLE_RULES,
+	ROLE_AUDIT,
+	ROLE_OUTPUT,
+
+	/* viewers, which anybody may start */
+	ROLE_CHECK,
+	ROLE_REPORT,   /* reads profiles, for keyhole report */
+	ROLE_PROFILE,  /* the same for keyhole symbolize */
+	ROLE_DEBUG,    /* reads the debug information of one object */
+	ROLE_TERMINAL, /* reads a stream of profiles and draws, for keyhole top */
+	ROLE_ALL       /* how many rows there are */
 };
 
-/* A layer that is in neither could be had and was not put on: the role must not go on. */
+/* The role must not go on where one of its layers is in neither mask. */
 struct policy_layers {
 	uint32_t lacking; /* this kernel or these rights do not allow them */
-	uint32_t proven;  /* seen, or what they refuse was tried: not what was meant to be put on */
+	uint32_t proven;  /* seen to hold, or what they refuse was tried */
 };
 
 /* fork(), in a pid namespace of its own if the role has one. For the spawner, with one thread. */
 pid_t policy_fork(enum policy_role role, struct policy_layers *ret_layers);
 
-/* In the spawner, before policy_become(): the other namespaces, the root. The working directory is
- * where the role finds /proc. */
+/*
+ * Takes the other namespaces and the root, in the spawner, before policy_become(). The working
+ * directory is where the role finds /proc.
+ */
 void policy_isolate(enum policy_role role, struct policy_layers *layers);
 
-/* Before exec, with privilege: no groups, the role's own uid and gid, its capabilities (ambient, so
- * that exec keeps them; none but for the broker), empty bounding set, locked securebits,
- * no_new_privs. Irreversible; verified before it returns. */
+/*
+ * Gives all other rights up, with privilege and before exec: no groups, the role's ids, its
+ * capabilities, no_new_privs. The bounding set is empty, the securebits are locked. Exec keeps the
+ * capabilities, as they are ambient. Irreversible; verified before it returns.
+ */
 int policy_become(enum policy_role role);
 
-/* In the spawner, last: the filter that its children inherit. */
+/* Puts on the filter that a spawner's children inherit: its last step. */
 int policy_confine_spawner(enum policy_role role);
 
-/* After exec (the loader: after start): rlimits, not dumpable, Landlock, seccomp for all threads.
- * What fails is not proven: whoever started the process decides. */
+/*
+ * Puts on limits, not dumpable, Landlock and the filter, for all threads: after exec, the loader
+ * after its start. A step that fails leaves its layer unproven; who started the process decides.
+ */
 void policy_confine(enum policy_role role, struct policy_layers *ret_layers);
 
-/* Who asked for the recording: the user behind sudo, else who runs us. */
+/* Limits of one process below those of its role; 0: the role's own. */
+struct policy_budget {
+	uint64_t address_space; /* bytes, mapped files among them */
+	uint64_t data;		/* bytes of memory that is its own */
+	uint64_t file;		/* bytes of a file that it writes */
+	unsigned int cpu_seconds;
+};
+
+/*
+ * Confines a helper or viewer for good, before it reads what others wrote. It has no capability but
+ * its role's, the limits of both, no_new_privs and the filter; it is not dumpable. budget may be
+ * NULL. 0 or a negative errno: then nothing must be read. -EPERM: a limit or flag does not hold, or
+ * a helper still has a capability, because the loader's drop failed.
+ */
+int policy_confine_self(enum policy_role role, const struct policy_budget *budget);
+
+/* Seconds of CPU time after which SIGXCPU ends the role's process; 0: no limit. */
+unsigned int policy_cpu_seconds(enum policy_role role);
+
+/*
+ * Closes all but the standard descriptors and these: others came from whoever started the program.
+ * Sorts them; -1 stands for none.
+ */
+void policy_keep_descriptors(int *fds, size_t count);
+
+/* The user who asked for the recording: the one behind sudo, else the one who runs us. */
 struct policy_user {
 	uid_t uid;
 	gid_t gid;
@@ -75,7 +123,7 @@ int policy_user_join_groups(const struct policy_user *user);
 /* Takes the user's ids, and drops all capabilities unless the user is root. Groups stay. */
 int policy_user_become(const struct policy_user *user);
 
-/* The layers that a role has, and those without which it must not go on. */
+/* Returns the layers of the role; 0 where there is no such role. */
 uint32_t policy_layers_of(enum policy_role role);
 
 /* NULL: no such layer. */
@@ -89,9 +137,8 @@ const char *policy_layer_name(unsigned int layer);
 int policy_proc(void);
 
 /*
- * From outside, by /proc/<pid>/status: the layers that do not hold of ids, capabilities,
- * no_new_privs, seccomp (as many filters more than our own) and pid; all of them when it cannot be
- * read.
+ * Returns the layers that do not hold by /proc/<pid>/status: of ids, capabilities, no_new_privs,
+ * pid and seccomp (as many filters more than our own). All of them where that cannot be read.
  */
 uint32_t policy_verify(enum policy_role role, pid_t pid, unsigned int filters);
 

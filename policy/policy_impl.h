@@ -23,7 +23,7 @@
 #define POLICY_UNCONFINED 0
 #endif
 
-/* A test build leaves one layer off and says nothing of it: no sample may be taken then. */
+/* A test build leaves one layer off and does not say so: no sample may be taken then. */
 #ifndef POLICY_SABOTAGE
 #define POLICY_SABOTAGE LAYER_COUNT
 #endif
@@ -46,31 +46,43 @@ struct limit {
 	unsigned int resource;
 	uint64_t value;
 };
-#define ROLE_LIMITS 6 /* RLIMIT_CPU = 0 is in no table: it ends the list */
+#define ROLE_LIMITS 6 /* RLIMIT_CPU, which is 0, ends the list: it has a field of its own */
+
+#define ROLE_ID_OF_CALLER UINT32_MAX
 
 struct role {
 	const char *program;
-	unsigned int id;       /* uid and gid */
-	uint64_t capabilities; /* bit per capability: permitted, effective, inheritable, ambient */
-	bool namespaces, pid_namespace;
+	uint32_t layers; /* bit per layer: what holds of it */
+	unsigned int id; /* uid and gid, or ROLE_ID_OF_CALLER */
+	/* bit per capability: permitted, effective, inheritable, ambient; a caller's role keeps
+	 * those that it has already */
+	uint64_t capabilities;
 	enum role_root root;
 	enum role_landlock landlock;
+	unsigned int cpu_seconds; /* 0: no limit */
 	struct limit limits[ROLE_LIMITS + 1];
 };
 
 /* NULL for a role that does not exist. */
 const struct role *policy_role(enum policy_role role);
 
+/* Lowers the limits. A caller's soft limit that is lower yet stays, as its owner wants it. */
 int policy_limit(const struct role *role);
+
+/* The soft and the hard limit become at most this; with `whole` the soft one rises to the hard. */
+int policy_lower(unsigned int resource, uint64_t most, bool whole);
+
 int policy_landlock(const struct role *role); /* -ENOSYS: the kernel has none */
 
-/* Puts the system call filter of the role, or of its spawner, into force; with fd >= 0 writes it
- * there instead, as an array of struct sock_filter, for tests and for reading. */
+/*
+ * Puts the system call filter of the role, or of its spawner, into force. With fd >= 0 writes the
+ * filter there instead, as an array of struct sock_filter. -EINVAL: the role has none.
+ */
 int policy_filter(enum policy_role role, bool spawner, int fd);
 
 /*
- * Whether the layer holds, from inside and before the filter is put on. Each asks for what cannot
- * be so by accident; policy_isolate() itself sees the namespaces change.
+ * Each tells from inside whether a layer holds, before the filter is put on, by a fact that cannot
+ * be true by accident. policy_isolate() itself sees the namespaces change.
  */
 bool policy_has_pid(const struct role *role);
 bool policy_has_root(const struct role *role);
@@ -81,7 +93,10 @@ bool policy_has_limits(const struct role *role);
 bool policy_has_dumpable(const struct role *role);
 bool policy_has_landlock(const struct role *role);
 
-/* The filter: tries what must be refused; the number of attempts that succeeded (0 is right). */
+/* Returns the layers that these tests found to hold. */
+uint32_t policy_prove(const struct role *role, uint32_t layers);
+
+/* Makes calls that the filter must refuse. Returns how many succeeded: 0 is right. */
 unsigned int policy_selftest(enum policy_role role);
 
 #endif

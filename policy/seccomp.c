@@ -7,18 +7,28 @@
 #include "policy/policy_impl.h"
 #include "policy/syscalls.h"
 
+static int add_calls(scmp_filter_ctx filter, const struct group *group)
+{
+	uint32_t action = SCMP_ACT_ALLOW;
+	int r = 0;
+
+	if (group->refused_with)
+		action = SCMP_ACT_ERRNO((unsigned int)group->refused_with);
+	for (size_t i = 0; i < group->count && r == 0; i++) {
+		const struct call *call = &group->calls[i];
+
+		r = seccomp_rule_add_array(filter, action, call->number, call->conditions,
+					   call->condition);
+	}
+	return r;
+}
+
 static int add_groups(scmp_filter_ctx filter, enum policy_role role)
 {
 	int r = 0;
 
-	for (const struct group *group = role_groups[role]; group->calls; group++) {
-		for (size_t i = 0; i < group->count && r == 0; i++) {
-			const struct call *call = &group->calls[i];
-
-			r = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, call->number,
-						   call->conditions, call->condition);
-		}
-	}
+	for (const struct group *group = role_groups[role]; group->calls && r == 0; group++)
+		r = add_calls(filter, group);
 	return r;
 }
 
@@ -48,54 +58,83 @@ static int add_probes(scmp_filter_ctx filter, enum policy_role role)
 			{probe->condition, SCMP_CMP_MASKED_EQ, probe->mask, probe->mask},
 		};
 
+		const unsigned int count = 1u + (probe->condition != 0);
+
 		if (probe_applies(role, probe))
 			r = seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(PROBE_ERRNO),
-						   probe->number, probe->condition ? 2 : 1,
-						   conditions);
+						   probe->number, count, conditions);
 	}
 	return r;
 }
 
+/* A role without a spawner proves its filter to nobody: its marked calls die like the others. */
 static int build_role(scmp_filter_ctx filter, enum policy_role role)
 {
 	int r = add_groups(filter, role);
 
-	return r ? r : add_probes(filter, role);
+	if (r == 0 && (unsigned int)role < ROLE_SUPERVISED)
+		r = add_probes(filter, role);
+	return r;
 }
 
 /*
- * Of the rows of calls_never, those of the role's own filter are left out. The mark gets an errno
- * here too, another one: death here would keep the role's filter from answering its self-test.
+ * A marked call gets an errno here too, another one: death here would keep the role's filter from
+ * answering its self-test.
  */
-static int build_spawner(scmp_filter_ctx filter, enum policy_role role)
+static int refuse_in_spawner(scmp_filter_ctx filter, const struct call *call)
 {
 	const struct scmp_arg_cmp marked = {5, SCMP_CMP_EQ, PROBE_MARK, 0};
 	const struct scmp_arg_cmp unmarked = {5, SCMP_CMP_NE, PROBE_MARK, 0};
+	int r;
+
+	if (call->conditions)
+		return seccomp_rule_add_array(filter, SCMP_ACT_KILL_PROCESS, call->number, 1,
+					      call->condition);
+	r = seccomp_rule_add_array(filter, SCMP_ACT_KILL_PROCESS, call->number, 1, &unmarked);
+	if (r < 0)
+		return r;
+	return seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(SPAWNER_ERRNO), call->number, 1,
+				      &marked);
+}
+
+/* Leaves out the rows of calls_never that the role's own filter has. */
+static int build_spawner(scmp_filter_ctx filter, enum policy_role role)
+{
 	int r = seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0, NULL);
 
-	for (size_t i = 0; i < sizeof(calls_never) / sizeof(*calls_never) && r == 0; i++) {
-		const struct call *call = &calls_never[i];
-
-		if (role_calls(role, call->number))
-			continue;
-		r = seccomp_rule_add_array(filter, SCMP_ACT_KILL_PROCESS, call->number, 1,
-					   call->conditions ? call->condition : &unmarked);
-		if (r == 0 && !call->conditions)
-			r = seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(SPAWNER_ERRNO),
-						   call->number, 1, &marked);
-	}
+	for (size_t i = 0; i < sizeof(calls_never) / sizeof(*calls_never) && r == 0; i++)
+		if (!role_calls(role, calls_never[i].number))
+			r = refuse_in_spawner(filter, &calls_never[i]);
 	return r;
 }
 
 static int build(scmp_filter_ctx filter, enum policy_role role, bool spawner)
 {
-	int r;
+	static const struct {
+		enum scmp_filter_attr attribute;
+		uint32_t value;
+	} attributes[] = {
+		{SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS},
+		{SCMP_FLTATR_CTL_TSYNC, 1},
+		{SCMP_FLTATR_CTL_OPTIMIZE, 2},
+	};
+	int r = 0;
 
-	if ((r = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS)) ||
-	    (r = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1)) ||
-	    (r = seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2)))
+	for (size_t i = 0; i < sizeof(attributes) / sizeof(*attributes) && r == 0; i++)
+		r = seccomp_attr_set(filter, attributes[i].attribute, attributes[i].value);
+	if (r < 0)
 		return r;
-	return spawner ? build_spawner(filter, role) : build_role(filter, role);
+	if (spawner)
+		return build_spawner(filter, role);
+	return build_role(filter, role);
+}
+
+/* A spawner is of a supervised role. */
+static bool has_filter(enum policy_role role, bool spawner)
+{
+	if (spawner)
+		return (unsigned int)role < ROLE_SUPERVISED;
+	return policy_layers_of(role) & LAYER_BIT(seccomp);
 }
 
 int policy_filter(enum policy_role role, bool spawner, int fd)
@@ -103,14 +142,16 @@ int policy_filter(enum policy_role role, bool spawner, int fd)
 	scmp_filter_ctx filter;
 	int r;
 
-	if ((unsigned int)role >= ROLE_SUPERVISED)
+	if (!has_filter(role, spawner))
 		return -EINVAL;
 	filter = seccomp_init(spawner ? SCMP_ACT_ALLOW : SCMP_ACT_KILL_PROCESS);
 	if (!filter)
 		return -ENOMEM;
 	r = build(filter, role, spawner);
-	if (r == 0)
-		r = fd < 0 ? seccomp_load(filter) : seccomp_export_bpf(filter, fd);
+	if (r == 0 && fd < 0)
+		r = seccomp_load(filter);
+	else if (r == 0)
+		r = seccomp_export_bpf(filter, fd);
 	seccomp_release(filter);
 	return r;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The system calls of each role once it is confined. All others kill the process. Read by
- * seccomp.c; a unit test evaluates the filters made of this.
+ * seccomp.c, the only builder; a unit test evaluates the filters made of this.
  */
 #ifndef KEYHOLE_POLICY_SYSCALLS_H
 #define KEYHOLE_POLICY_SYSCALLS_H
@@ -14,6 +14,7 @@
 #include <linux/sched.h>
 #include <seccomp.h>
 #include <stddef.h>
+#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
@@ -41,8 +42,9 @@ struct call {
 #define NOT_READ_WRITE (~(uint64_t)(PROT_READ | PROT_WRITE))
 #define OPEN_CHANGES   (O_ACCMODE | O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY))
 
-static const struct call calls_end[] = {
-	CALL(exit), CALL(exit_group), CALL(rt_sigreturn), CALL(restart_syscall), CALL(close),
+static const struct call calls_always[] = {
+	CALL(exit_group), CALL(rt_sigreturn), CALL(restart_syscall), CALL(close),
+	CALL(clock_gettime), CALL(getrandom),
 };
 
 static const struct call calls_messages[] = {
@@ -53,27 +55,33 @@ static const struct call calls_messages[] = {
 
 /* Nothing executable, neither mapped nor made so. */
 static const struct call calls_memory[] = {
-	CALL(brk), CALL(munmap), CALL(mremap),
-	CALL_ZERO(mmap, 2, NOT_READ_WRITE), CALL_ZERO(mprotect, 2, NOT_READ_WRITE),
+	CALL(brk), CALL(munmap), CALL(mremap), CALL_ZERO(mmap, 2, NOT_READ_WRITE),
+};
+
+static const struct call calls_heap[] = {
+	CALL_ZERO(mprotect, 2, NOT_READ_WRITE),
 	CALL_EQ(madvise, 2, MADV_DONTNEED), CALL_EQ(madvise, 2, MADV_FREE),
+};
+
+static const struct call calls_dumps[] = {
 	CALL_EQ(madvise, 2, MADV_DONTDUMP),
 };
 
-static const struct call calls_files[] = {
-	CALL(read), CALL(write), CALL(pread64), CALL(lseek), CALL(fstat),
-	CALL_EQ(fcntl, 1, F_GETFL),
+static const struct call calls_write[] = {
+	CALL(write), CALL(lseek), CALL(fstat),
 	/* glibc 2.33 to 2.38 ask for a descriptor's status this way; the path cannot be looked at:
 	 * where the root is empty there is none. */
 	CALL_EQ(newfstatat, 3, AT_EMPTY_PATH),
 };
 
-/*
- * What the C library asks on its own: time (both, where the clock source has no vDSO), arenas
- * (CPUs), qsort (memory), hash seeds.
- */
+static const struct call calls_read[] = {
+	CALL(read), CALL(pread64), CALL_EQ(fcntl, 1, F_GETFL),
+};
+
+/* The C library asks for CPUs (arenas), memory (qsort) and, without a vDSO, the time. */
 static const struct call calls_libc[] = {
-	CALL(clock_gettime), CALL(gettimeofday), CALL(getrandom), CALL(sysinfo),
-	CALL(sched_getaffinity), CALL(rt_sigprocmask),
+	CALL(exit), CALL(gettimeofday), CALL(sysinfo), CALL(sched_getaffinity),
+	CALL(rt_sigprocmask),
 };
 
 /* The first steps of a thread are set_robust_list and rseq: it was created just before. */
@@ -106,21 +114,21 @@ static const struct call calls_profile[] = {
 	CALL(memfd_create), CALL(ftruncate), CALL_EQ(fcntl, 1, F_ADD_SEALS),
 };
 
-/* The exporter reads memfds alone, by offset; newfstatat is fstat(), as in calls_files. */
+/* The exporter reads memfds alone, by offset; newfstatat is fstat(), as in calls_write. */
 static const struct call calls_deliver[] = {
 	CALL(write), CALL(pread64), CALL(fstat), CALL_EQ(newfstatat, 3, AT_EMPTY_PATH),
 	CALL(fsync), CALL_EQ(fcntl, 1, F_GET_SEALS),
 };
 
-/* Opens, never creates or writes; what it opened goes to the worker as a descriptor. What it reads
- * itself is lists of mounts. */
+/* Opens, never creates or writes; what it opened goes to the worker as a descriptor. It reads lists
+ * of mounts, nothing else. */
 static const struct call calls_broker[] = {
 	CALL(read),
 	CALL_ZERO(openat, 2, OPEN_CHANGES), CALL(statx), CALL_EQ(bpf, 0, BPF_MAP_CREATE),
 	CALL_EQ(bpf, 0, BPF_MAP_UPDATE_ELEM), CALL_EQ(bpf, 0, BPF_MAP_LOOKUP_ELEM),
 };
 
-/* Supervision: children, sampling on and off, /proc for status; how the C library aborts. */
+/* Supervision: children, sampling on and off, status in /proc; tgkill is abort()'s. */
 static const struct call calls_loader[] = {
 	CALL(wait4), CALL(waitid), CALL(tgkill), CALL(getpid), CALL(gettid),
 	CALL(rt_sigaction), CALL(writev),
@@ -130,13 +138,44 @@ static const struct call calls_loader[] = {
 	CALL_EQ(fcntl, 1, F_GETOWN_EX),
 };
 
+/* The loader opened the policy file, and what its paths lead to. */
+static const struct call calls_rules[] = {
+	CALL(read), CALL(fstatfs),
+};
+
+/* Symbols go into a memfd, which stdio writes by a descriptor of its own. */
+static const struct call calls_kernel_symbols[] = {
+	CALL(memfd_create), CALL(dup), CALL_EQ(fcntl, 1, F_ADD_SEALS), CALL_EQ(ioctl, 1, TCGETS),
+};
+
+/* libelf asks whether its descriptor is open; questions and answers are files of a fixed place. */
+static const struct call calls_debug_files[] = {
+	CALL(pwrite64), CALL(ftruncate), CALL_EQ(fcntl, 1, F_GETFD),
+};
+
+/* libdw looks for other files by name: .dwo, .gnu_debugaltlink, and where its own file lies. */
+static const struct call calls_refused[] = {
+	CALL(openat), CALL(readlinkat), CALL(statx), CALL(faccessat),
+#ifdef SYS_open
+	CALL(open), CALL(readlink), CALL(access), CALL(stat),
+#endif
+};
+
+/* It waits for what is watched by then, and may take that away. */
+static const struct call calls_terminal[] = {
+#ifdef SYS_epoll_wait
+	CALL(epoll_wait),
+#endif
+	CALL(epoll_pwait), CALL_EQ(epoll_ctl, 1, EPOLL_CTL_DEL), CALL_EQ(ioctl, 1, TIOCGWINSZ),
+};
+
 #define CALL_SET(name, arg, bits)   {SCMP_SYS(name), 1, {{arg, SCMP_CMP_MASKED_EQ, bits, bits}}}
 #define CALL_NOT(name, arg, value)  {SCMP_SYS(name), 1, {{arg, SCMP_CMP_NE, value, 0}}}
 
 /*
- * What neither a spawner nor the start of its child needs: the ways into parts of the kernel that
- * they have no business with, for the time before the child has its own filter. The rest is
- * allowed there, as it is the C library's start. clone3 hides its flags: it is not there (ENOSYS).
+ * Ways into parts of the kernel that neither a spawner nor the start of its child needs, refused
+ * until the child has its own filter. The C library's start needs the rest. clone3 hides its flags:
+ * it is not there (ENOSYS).
  */
 static const struct call calls_never[] = {
 	CALL(ptrace), CALL(process_vm_readv), CALL(process_vm_writev), CALL(process_madvise),
@@ -156,27 +195,51 @@ static const struct call calls_never[] = {
 struct group {
 	const struct call *calls;
 	size_t count;
+	int refused_with; /* 0: they are allowed, else the errno that they return */
 };
-#define GROUP(calls) {calls, sizeof(calls) / sizeof(*(calls))}
+#define GROUP(calls)	    {calls, sizeof(calls) / sizeof(*(calls)), 0}
+#define REFUSED(calls, error) {calls, sizeof(calls) / sizeof(*(calls)), error}
 
-static const struct group role_groups[ROLE_SUPERVISED][10] = { /* the last one is empty */
-	[ROLE_LOADER] = {GROUP(calls_end), GROUP(calls_messages), GROUP(calls_memory),
-			 GROUP(calls_files), GROUP(calls_libc), GROUP(calls_threads),
+/* A role without a row has no filter. */
+static const struct group role_groups[ROLE_ALL][13] = { /* the last one is empty */
+	[ROLE_LOADER] = {GROUP(calls_always), GROUP(calls_messages), GROUP(calls_memory),
+			 GROUP(calls_heap), GROUP(calls_dumps), GROUP(calls_write),
+			 GROUP(calls_read), GROUP(calls_libc), GROUP(calls_threads),
 			 GROUP(calls_loader)},
-	[ROLE_WORKER] = {GROUP(calls_end), GROUP(calls_messages), GROUP(calls_memory),
-			 GROUP(calls_files), GROUP(calls_libc), GROUP(calls_threads),
+	[ROLE_WORKER] = {GROUP(calls_always), GROUP(calls_messages), GROUP(calls_memory),
+			 GROUP(calls_heap), GROUP(calls_dumps), GROUP(calls_write),
+			 GROUP(calls_read), GROUP(calls_libc), GROUP(calls_threads),
 			 GROUP(calls_events), GROUP(calls_timer), GROUP(calls_profile)},
-	[ROLE_EXPORTER] = {GROUP(calls_end), GROUP(calls_messages), GROUP(calls_memory),
-			   GROUP(calls_libc), GROUP(calls_events), GROUP(calls_deliver)},
-	[ROLE_BROKER] = {GROUP(calls_end), GROUP(calls_messages), GROUP(calls_libc),
+	[ROLE_EXPORTER] = {GROUP(calls_always), GROUP(calls_messages), GROUP(calls_memory),
+			   GROUP(calls_heap), GROUP(calls_dumps), GROUP(calls_libc),
+			   GROUP(calls_events), GROUP(calls_deliver)},
+	[ROLE_BROKER] = {GROUP(calls_always), GROUP(calls_messages), GROUP(calls_libc),
 			 GROUP(calls_broker)},
+	[ROLE_KERNEL_SYMBOLS] = {GROUP(calls_always), GROUP(calls_messages), GROUP(calls_memory),
+				 GROUP(calls_heap), GROUP(calls_write), GROUP(calls_read),
+				 GROUP(calls_libc), GROUP(calls_kernel_symbols)},
+	[ROLE_RULES] = {GROUP(calls_always), GROUP(calls_messages), GROUP(calls_memory),
+			GROUP(calls_write), GROUP(calls_rules)},
+	[ROLE_AUDIT] = {GROUP(calls_always), GROUP(calls_messages), GROUP(calls_memory),
+			GROUP(calls_write)},
+	[ROLE_REPORT] = {GROUP(calls_always), GROUP(calls_memory), GROUP(calls_heap),
+			 GROUP(calls_write), GROUP(calls_read), GROUP(calls_libc)},
+	[ROLE_PROFILE] = {GROUP(calls_always), GROUP(calls_memory), GROUP(calls_heap),
+			  GROUP(calls_write), GROUP(calls_read), GROUP(calls_libc),
+			  GROUP(calls_debug_files), REFUSED(calls_refused, EACCES)},
+	[ROLE_DEBUG] = {GROUP(calls_always), GROUP(calls_memory), GROUP(calls_heap),
+			GROUP(calls_write), GROUP(calls_read), GROUP(calls_libc),
+			GROUP(calls_debug_files), REFUSED(calls_refused, EACCES)},
+	[ROLE_TERMINAL] = {GROUP(calls_always), GROUP(calls_memory), GROUP(calls_heap),
+			   GROUP(calls_write), GROUP(calls_read), GROUP(calls_libc),
+			   GROUP(calls_terminal)},
 };
 /* clang-format on */
 
 /*
- * Calls that would do harm and that the self-test makes for good. The mark in the sixth argument,
- * which none of them has, asks the filter for PROBE_ERRNO in place of death: the same filter that
- * kills without it. Where a role may make the call, its row is left out.
+ * The self-test makes these calls, which would do harm. None has a sixth argument: a mark there
+ * asks the filter for PROBE_ERRNO, where the same filter kills without the mark. A role's filter
+ * leaves out the rows of calls that the role may make.
  */
 #define PROBE_MARK    0x6b65796c6full
 #define PROBE_ERRNO   ENOTUNIQ

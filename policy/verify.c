@@ -43,8 +43,11 @@ static int proc = -1;
 
 int policy_proc(void)
 {
-	int context = proc < 0 ? fsopen("proc", FSOPEN_CLOEXEC) : -1;
+	int context;
 
+	if (proc >= 0)
+		return proc;
+	context = fsopen("proc", FSOPEN_CLOEXEC);
 	if (context >= 0 && !fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0))
 		proc = fsmount(context, FSMOUNT_CLOEXEC,
 			       MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
@@ -68,25 +71,31 @@ static bool read_status(pid_t pid, char text[STATUS_BYTES])
 		return false;
 	length = read(fd, text, STATUS_BYTES - 1);
 	close(fd);
-	text[length > 0 ? length : 0] = '\0';
-	return length > 0;
+	if (length <= 0)
+		return false;
+	text[length] = '\0';
+	return true;
 }
 
 static unsigned long number_of(const char *text, const char *field)
 {
 	const char *at = strstr(text, field);
 
-	return at ? strtoul(at + strlen(field), NULL, 10) : 0;
+	if (!at)
+		return 0;
+	return strtoul(at + strlen(field), NULL, 10);
 }
 
-/* A number for each namespace, from the outer one to the inner. */
+/* The line has a number for each namespace, from the outer one to the inner. */
 static bool has_pid_namespace(const char *text)
 {
-	const char *at = strstr(text, "\nNSpid:\t");
-	const char *end = at ? strchr(at + 1, '\n') : NULL;
-	const char *second = end ? strchr(at + strlen("\nNSpid:\t"), '\t') : NULL;
+	static const char name[] = "\nNSpid:\t";
+	const char *at = strstr(text, name);
 
-	return second && second < end;
+	if (!at)
+		return false;
+	at += strlen(name);
+	return at[strcspn(at, "\t\n")] == '\t';
 }
 
 static uint32_t compare(const char *text, const char *const values[VALUE_COUNT])
@@ -120,7 +129,9 @@ uint32_t policy_verify(enum policy_role role, pid_t pid, unsigned int filters)
 	if (!read_status(pid, text))
 		return policy_layers_of(role);
 	failed = compare(text, values);
-	if (data->pid_namespace && !has_pid_namespace(text))
+	if (data->layers & LAYER_BIT(pid) && !has_pid_namespace(text))
 		failed |= LAYER_BIT(pid);
-	return POLICY_UNCONFINED ? failed & ~(LAYER_BIT(seccomp) | LAYER_BIT(pid)) : failed;
+	if (POLICY_UNCONFINED)
+		failed &= ~(LAYER_BIT(seccomp) | LAYER_BIT(pid));
+	return failed;
 }

@@ -49,7 +49,9 @@ static int on_layers(const struct message_audit_event *event, struct record_valu
 {
 	ret_values[1].number = event->value[0];
 	ret_values[2].number = event->value[1];
-	return event->value[0] <= INT_MAX && event->value[1] >> LAYERS == 0 ? 0 : -EPROTO;
+	if (event->value[0] > INT_MAX || event->value[1] >> LAYERS)
+		return -EPROTO;
+	return 0;
 }
 
 /* value: Hz. */
@@ -81,19 +83,29 @@ static int on_violation(const struct message_audit_event *event, struct record_v
 {
 	const uint64_t error = event->value[0];
 
-	ret_values[1].text = error == EPROTO ? "violation of the protocol" : strerror((int)error);
-	return error <= ERRNO_MAX ? 0 : -EPROTO;
+	if (error > ERRNO_MAX)
+		return -EPROTO;
+	ret_values[1].text = strerror((int)error);
+	if (error == EPROTO)
+		ret_values[1].text = "violation of the protocol";
+	return 0;
 }
 
 /* value: a status as from waitpid(). */
 static int on_exited(const struct message_audit_event *event, struct record_value *ret_values)
 {
 	const int status = (int)event->value[0];
-	const int number = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
 
-	ret_values[1].text = WIFSIGNALED(status) ? "signal" : "status";
-	ret_values[2].number = (unsigned int)number;
-	return event->value[0] <= UINT16_MAX ? 0 : -EPROTO;
+	if (event->value[0] > UINT16_MAX)
+		return -EPROTO;
+	if (WIFSIGNALED(status)) {
+		ret_values[1].text = "signal";
+		ret_values[2].number = (unsigned int)WTERMSIG(status);
+	} else {
+		ret_values[1].text = "status";
+		ret_values[2].number = (unsigned int)WEXITSTATUS(status);
+	}
+	return 0;
 }
 
 static int on_kill(const struct message_audit_event *event, struct record_value *ret_values)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the loader says, in words. It sends numbers: names and texts are only in here. */
+/* Makes records of what the loader sends, which is numbers: names and texts are in here alone. */
 #ifndef KEYHOLE_HELPER_EVENT_H
 #define KEYHOLE_HELPER_EVENT_H
 
@@ -8,10 +8,10 @@
 #define EVENT_USER_BYTES 64
 #define EVENT_HASH_BYTES 68
 
-/* Before the first event: whom `start` calls by this name. Longer ones are cut. */
+/* Sets the user's name that `start` states, cut to fit; "" without it. Before the first event. */
 void event_user(const char *name);
 
-/* Before the first event: the policy that `start` states, "" for none. */
+/* Sets the policy that `start` states, "" for none. Before the first event. */
 void event_policy(const char *hash);
 
 /* Writes the record. -EPROTO: the loader has no such event, or its numbers can be none of it. */

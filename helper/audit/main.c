@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * keyhole-audit: writes the audit stream to a file that the loader opened while it could. It has
- * the loader's uid and no rights; a filter leaves it to append, no more. The loader tells it what
- * happens, in numbers, the broker what it did. Its arguments are those of keyhole, for the first
- * record. The loader waits for that and for the last one: AUDIT_WRITTEN.
+ * the loader's uid and no rights, and its filter lets it append, no more. The loader sends what
+ * happens, the broker what it did, both in numbers. The arguments are those of keyhole, for the
+ * first record. The loader waits for the first and the last record: AUDIT_WRITTEN.
  *
- * Where it cannot go on it ends, and the recording with it: the stream has no last record then.
+ * Where keyhole-audit cannot go on it ends, and the recording with it, without a last record.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -26,10 +25,10 @@
 #include "helper/audit/event.h"
 #include "helper/audit/record.h"
 #include "helper/audit/tally.h"
-#include "helper/filter.h"
 #include "ipc/channel.h"
 #include "ipc/log.h"
 #include "ipc/time.h"
+#include "policy/policy.h"
 
 #define USERS	      "/etc/passwd"
 #define START_MS      10000
@@ -62,18 +61,22 @@ static int on_audit(struct auditor *auditor, const struct message_audit *audit)
 	return 1;
 }
 
-/* r: what a channel said. 0, or -EPROTO for what must not go on. */
+/* r is what the channel returned. Returns 0, or -EPROTO for a recording that must end. */
 static int on_end_of_broker(struct auditor *auditor, int r)
 {
-	const char *reason = r == -EPROTO ? "violation of the protocol" : strerror(-r);
-	const enum audit_event event = r == -EPROTO ? AUDIT_violation : AUDIT_incomplete;
+	struct record_value values[] = {{.text = message_party_name(PARTY_BROKER)},
+					{.text = "violation of the protocol"}};
 
 	channel_release(&auditor->broker);
 	if (r == -EPIPE)
 		return 0;
-	record_write(event, (const struct record_value[]){
-				    {.text = message_party_name(PARTY_BROKER)}, {.text = reason}});
-	return r == -EPROTO ? r : 0;
+	if (r == -EPROTO) {
+		record_write(AUDIT_violation, values);
+		return r;
+	}
+	values[1].text = strerror(-r);
+	record_write(AUDIT_incomplete, values);
+	return 0;
 }
 
 static int on_broker(struct auditor *auditor)
@@ -83,12 +86,15 @@ static int on_broker(struct auditor *auditor)
 
 	for (int i = 0; i < TURN_MESSAGES && r == 1; i++) {
 		r = channel_receive(&auditor->broker, &message);
-		r = r == 1 ? on_audit(auditor, &message.AUDIT) : r;
+		if (r == 1)
+			r = on_audit(auditor, &message.AUDIT);
 	}
-	return r < 0 ? on_end_of_broker(auditor, r) : 0;
+	if (r < 0)
+		return on_end_of_broker(auditor, r);
+	return 0;
 }
 
-/* What it still says, for a while. */
+/* Takes what the broker still says, for a while. */
 static int await_end_of_broker(struct auditor *auditor)
 {
 	const uint64_t deadline = time_now() + LAST_MS * NS_PER_MS;
@@ -101,9 +107,12 @@ static int await_end_of_broker(struct auditor *auditor)
 	while (r == 1 && (now = time_now()) < deadline) {
 		r = channel_wait(&auditor->broker, (int)((deadline - now) / NS_PER_MS) + 1,
 				 &message);
-		r = r == 1 ? on_audit(auditor, &message.AUDIT) : r;
+		if (r == 1)
+			r = on_audit(auditor, &message.AUDIT);
 	}
-	return on_end_of_broker(auditor, r == 1 ? -ETIMEDOUT : r);
+	if (r == 1)
+		r = -ETIMEDOUT;
+	return on_end_of_broker(auditor, r);
 }
 
 static int say_written(struct auditor *auditor, int error)
@@ -133,7 +142,9 @@ static int on_loader(struct auditor *auditor)
 	tally_turn(&auditor->tally, time_now(), true);
 	record_end(event->value[0]);
 	r = say_written(auditor, 0);
-	return r ? r : 1;
+	if (r < 0)
+		return r;
+	return 1;
 }
 
 static int serve(struct auditor *auditor)
@@ -167,17 +178,17 @@ static bool is_json(int fd)
 	return end && strcmp(end, ".json") == 0;
 }
 
-/* 0, or why it must not be this one. Nobody else can read it, take it away or write to it. */
+/* Returns 0 where nobody else can read the file, take it away or write to it; else -EPERM. */
 static int check_file(int fd, uint64_t owner)
 {
 	struct stat status;
 
 	if (fstat(fd, &status))
 		return -errno;
-	return S_ISREG(status.st_mode) && !(status.st_mode & 077) && status.st_nlink == 1 &&
-			       status.st_uid == owner
-		       ? 0
-		       : -EPERM;
+	if (!S_ISREG(status.st_mode) || status.st_mode & 077 || status.st_nlink != 1 ||
+	    status.st_uid != owner)
+		return -EPERM;
+	return 0;
 }
 
 /* Looks in the file alone: the library's own look-up loads what is configured there. */
@@ -213,16 +224,20 @@ static int start(struct auditor *auditor, const char *const *arguments)
 	int r = channel_expect(&auditor->loader, MESSAGE_AUDIT_FILE, START_MS, &file);
 	bool json;
 
-	r = r ? r : channel_expect(&auditor->loader, MESSAGE_AUDIT_EVENT, START_MS, &first);
-	if (r || first.AUDIT_EVENT.event != AUDIT_start)
-		return r ? r : -EPROTO;
-	if (!memchr(file.AUDIT_FILE.hash, '\0', sizeof(file.AUDIT_FILE.hash)))
+	if (r < 0)
+		return r;
+	r = channel_expect(&auditor->loader, MESSAGE_AUDIT_EVENT, START_MS, &first);
+	if (r < 0)
+		return r;
+	if (first.AUDIT_EVENT.event != AUDIT_start ||
+	    !memchr(file.AUDIT_FILE.hash, '\0', sizeof(file.AUDIT_FILE.hash)))
 		return -EPROTO;
 	event_policy(file.AUDIT_FILE.hash);
 	r = check_file(file.fd, first.AUDIT_EVENT.value[1]);
 	json = is_json(file.fd);
 	name_user((uid_t)first.AUDIT_EVENT.value[0], (uid_t)first.AUDIT_EVENT.value[1]);
-	r = r ? r : filter_put_on(NULL, 0); /* what was written stays */
+	if (r == 0)
+		r = policy_confine_self(ROLE_AUDIT, NULL); /* what was written stays */
 	if (r == 0) {
 		record_start(file.fd, json, arguments);
 		tally_start(&auditor->tally, record_operations, time_now());
@@ -235,7 +250,6 @@ static int start(struct auditor *auditor, const char *const *arguments)
 int main(int argc, char **argv)
 {
 	static struct auditor auditor; /* zero */
-	const struct rlimit none = {0, 0};
 	int r;
 
 	(void)argc;
@@ -246,7 +260,6 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	prctl(PR_SET_NAME, message_party_name(PARTY_AUDITOR));
 	prctl(PR_SET_DUMPABLE, 0);
-	setrlimit(RLIMIT_CORE, &none);
 	log_init("keyhole", LOG_LEVEL_INFO);
 	setenv("TZ", "UTC0", 1); /* else the C library looks for a file */
 	tzset();

@@ -14,6 +14,7 @@
 #include "helper/kernel_symbols/kernel_symbols.h"
 #include "ipc/channel.h"
 #include "ipc/guard.h"
+#include "policy/policy.h"
 
 #define START_MS 10000
 
@@ -62,6 +63,8 @@ int main(void)
 	ksyms.fd = -1;
 	prctl(PR_SET_NAME, message_party_name(PARTY_KERNEL_SYMBOLS));
 	prctl(PR_SET_DUMPABLE, 0);
+	if (policy_confine_self(ROLE_KERNEL_SYMBOLS, NULL))
+		return 1;
 	channel_init(&loader, CHANNEL_FD, PARTY_KERNEL_SYMBOLS, PARTY_LOADER);
 	ksyms_read_modules(&ksyms, receive_file(&loader));
 	told = ksyms_room(&ksyms);

@@ -10,46 +10,22 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <seccomp.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/capability.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "helper/filter.h"
 #include "helper/rules/keys.h"
 #include "helper/rules/parser.h"
 #include "ipc/channel.h"
 #include "ipc/guard.h"
 #include "ipc/log.h"
+#include "policy/policy.h"
 
 #define START_MS 10000
-
-/* ---- confinement ----------------------------------------------------------------------------- */
-
-static bool has_rights(void)
-{
-	cap_t none = cap_init(), own = cap_get_proc();
-	bool has = !none || !own || cap_compare(none, own) != 0;
-
-	cap_free(none);
-	cap_free(own);
-	return has;
-}
-
-static int limit_ourselves(void)
-{
-	static const int more[] = {SCMP_SYS(read), SCMP_SYS(fstatfs)};
-
-	if (has_rights())
-		return -EPERM;
-	return filter_put_on(more, sizeof(more) / sizeof(*more));
-}
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
@@ -247,7 +223,7 @@ static int serve(const char *verb)
 	policy.keys = memfd_create("keyhole-rules", MFD_CLOEXEC);
 	if (policy.keys < 0)
 		return -errno;
-	r = limit_ourselves();
+	r = policy_confine_self(ROLE_RULES, NULL);
 	if (r)
 		return r;
 	r = channel_expect(&policy.loader, MESSAGE_POLICY_FILE, START_MS, &file);
@@ -258,7 +234,6 @@ static int serve(const char *verb)
 
 int main(int argc, char **argv)
 {
-	const struct rlimit none = {0, 0};
 	static char printed[BUFSIZ];
 	int r;
 
@@ -266,7 +241,6 @@ int main(int argc, char **argv)
 		return 1;
 	prctl(PR_SET_NAME, message_party_name(PARTY_RULES));
 	prctl(PR_SET_DUMPABLE, 0);
-	setrlimit(RLIMIT_CORE, &none);
 	log_init("keyhole", LOG_LEVEL_INFO);
 	policy.name = argv[2];
 	channel_init(&policy.loader, CHANNEL_FD, PARTY_RULES, PARTY_LOADER);

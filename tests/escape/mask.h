@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Forced into the files of policy/ for this suite: layers are left off at run time, any number of
- * them, so that each can be tried alone. Everything else of policy/ is as in the product.
+ * The suite forces this header into the files of policy/: any number of layers can be left off at
+ * run time, so that each can be tried alone. The rest of policy/ is as in the product.
  */
 #ifndef KEYHOLE_TESTS_MASK_H
 #define KEYHOLE_TESTS_MASK_H
@@ -19,7 +19,7 @@ extern uint32_t escape_off; /* bit per layer */
 #define ESCAPE_ISOLATES_pid	   POLICY_PUTS_ON(pid)
 #define ESCAPE_ISOLATES_namespaces (POLICY_PUTS_ON(namespaces) || (POLICY_PUTS_ON(root) && i == 0))
 
-/* What policy/ defines under these names, called by those of masked.c. */
+/* The functions of policy/, which those of masked.c call. */
 int real_become(enum policy_role role);
 unsigned int real_selftest(enum policy_role role);
 

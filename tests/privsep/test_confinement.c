@@ -309,6 +309,152 @@ static void test_confinement__filter_holds_for_root(void **state)
 	}
 }
 
+/* No filter allows to ask for it; files of /proc are root's when a process is not dumpable. */
+static uid_t owner_of(pid_t pid)
+{
+	struct stat status;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	assert_int_equal(stat(path, &status), 0);
+	return status.st_uid;
+}
+
+static uid_t await_owner(pid_t pid, uid_t expected)
+{
+	for (int i = 0; i < 100 && owner_of(pid) != expected; i++)
+		poll(NULL, 0, 10);
+	return owner_of(pid);
+}
+
+/* ---- helpers and viewers: they confine themselves -------------------------------------------- */
+
+#define FOR_EACH_OTHER_ROLE(role) \
+	for (enum policy_role role = ROLE_SUPERVISED; role < ROLE_ALL; role++)
+
+static const enum policy_role drop = ROLE_LOADER;
+
+static void confine_self(enum policy_role role)
+{
+	if (policy_layers_of(role) & LAYER_BIT(ids))
+		become(&drop);
+	if (policy_confine_self(role, NULL))
+		_exit(98);
+}
+
+static void confine_self_and_try(const void *argument)
+{
+	const struct confined_attempt *confined = argument;
+	const unsigned long *a = confined->attempt->argument;
+
+	confine_self(confined->role);
+	syscall(confined->attempt->number, a[0], a[1], a[2], a[3]);
+}
+
+/* Readers of debug information are told that they may not open. */
+static bool is_told(enum policy_role role, long number)
+{
+	return number == SYS_openat && (role == ROLE_PROFILE || role == ROLE_DEBUG);
+}
+
+static void test_confinement__helpers_and_viewers_have_a_filter(void **state)
+{
+	(void)state;
+	if (POLICY_UNCONFINED)
+		skip();
+	FOR_EACH_OTHER_ROLE(role)
+	for (size_t i = 0; i < sizeof(attempts) / sizeof(*attempts); i++) {
+		struct confined_attempt confined = {role, &attempts[i]};
+		const bool ends = policy_layers_of(role) & LAYER_BIT(seccomp) &&
+				  attempts[i].number != SYS_close &&
+				  !is_told(role, attempts[i].number);
+
+		if (!(policy_layers_of(role) & LAYER_BIT(seccomp)))
+			continue;
+		assert_int_equal(
+			privsep_killed_by_filter(privsep_run(confine_self_and_try, &confined)),
+			ends);
+	}
+}
+
+/* keyhole-check has no filter, which would not let it ask. */
+static void look_at_check(const void *argument)
+{
+	const uint64_t kept = policy_role(ROLE_CHECK)->capabilities;
+	cap_flag_value_t set;
+	cap_t held;
+
+	(void)argument;
+	confine_self(ROLE_CHECK);
+	held = cap_get_proc();
+	for (cap_value_t cap = 0; cap_get_bound(cap) >= 0; cap++)
+		if (cap_get_flag(held, cap, CAP_PERMITTED, &set) || set != (kept >> cap & 1))
+			_exit(1);
+	if (!POLICY_UNCONFINED &&
+	    (prctl(PR_GET_DUMPABLE) || prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1))
+		_exit(2);
+}
+
+static void test_confinement__a_viewer_keeps_what_its_row_says(void **state)
+{
+	(void)state;
+	assert_int_equal(privsep_run(look_at_check, NULL), 0);
+}
+
+static void confine_without_drop(const void *role)
+{
+	if (policy_confine_self(*(const enum policy_role *)role, NULL) != -EPERM)
+		_exit(1);
+}
+
+static void test_confinement__a_helper_with_capabilities_is_refused(void **state)
+{
+	(void)state;
+	FOR_EACH_OTHER_ROLE(role)
+	{
+		if (policy_layers_of(role) & LAYER_BIT(ids))
+			assert_int_equal(privsep_run(confine_without_drop, &role), 0);
+	}
+}
+
+static int silence[2]; /* a pipe: viewers may read, keyhole-audit may poll() */
+
+static void wait_confined(const void *role)
+{
+	char byte;
+
+	confine_self(*(const enum policy_role *)role);
+	if (*(const enum policy_role *)role != ROLE_AUDIT)
+		(void)!read(silence[0], &byte, 1);
+}
+
+/* As /proc shows them: no capability, no_new_privs, a filter, not dumpable. */
+static void test_confinement__helpers_and_viewers_hold_from_outside(void **state)
+{
+	(void)state;
+	if (POLICY_UNCONFINED)
+		skip();
+	assert_int_equal(pipe2(silence, O_CLOEXEC), 0);
+	FOR_EACH_OTHER_ROLE(role)
+	{
+		pid_t pid;
+
+		if (!(policy_layers_of(role) & LAYER_BIT(seccomp)))
+			continue;
+		pid = privsep_start(wait_confined, &role);
+		for (int i = 0; i < 1000 && privsep_status(pid, "Seccomp", 10) != 2; i++)
+			poll(NULL, 0, 1);
+		assert_int_equal(privsep_status(pid, "Seccomp", 10), 2);
+		assert_int_equal(privsep_status(pid, "NoNewPrivs", 10), 1);
+		assert_int_equal(privsep_status(pid, "CapPrm", 16), 0);
+		assert_int_equal(privsep_status(pid, "CapEff", 16), 0);
+		assert_int_equal(await_owner(pid, 0), 0);
+		privsep_end(pid);
+	}
+	close(silence[0]);
+	close(silence[1]);
+}
+
 static void check_limits(const void *role)
 {
 	const struct limit *limit = policy_role(*(const enum policy_role *)role)->limits;
@@ -340,26 +486,6 @@ static void become_dumpable_and_confine(const void *role)
 {
 	become_dumpable(role);
 	confine(role);
-}
-
-/*
- * No filter allows the question. The files in /proc of a process that is not dumpable are root's.
- */
-static uid_t owner_of(pid_t pid)
-{
-	struct stat status;
-	char path[32];
-
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	assert_int_equal(stat(path, &status), 0);
-	return status.st_uid;
-}
-
-static uid_t await_owner(pid_t pid, uid_t expected)
-{
-	for (int i = 0; i < 100 && owner_of(pid) != expected; i++)
-		poll(NULL, 0, 10);
-	return owner_of(pid);
 }
 
 static void test_confinement__loader_is_not_dumpable(void **state)
@@ -406,6 +532,10 @@ int main(void)
 		cmocka_unit_test(test_confinement__securebits_are_set_and_locked),
 		cmocka_unit_test(test_confinement__capabilities_survive_exec_as_the_table_says),
 		cmocka_unit_test(test_confinement__filter_holds_for_root),
+		cmocka_unit_test(test_confinement__helpers_and_viewers_have_a_filter),
+		cmocka_unit_test(test_confinement__a_viewer_keeps_what_its_row_says),
+		cmocka_unit_test(test_confinement__a_helper_with_capabilities_is_refused),
+		cmocka_unit_test(test_confinement__helpers_and_viewers_hold_from_outside),
 		cmocka_unit_test(test_confinement__limits_are_set),
 		cmocka_unit_test(test_confinement__loader_is_not_dumpable),
 		cmocka_unit_test(test_confinement__selftest_notices_a_missing_filter),

@@ -42,7 +42,12 @@ struct filter {
 	size_t count;
 };
 
-static struct filter filters[ROLE_SUPERVISED], spawners[ROLE_SUPERVISED];
+static struct filter filters[ROLE_ALL], spawners[ROLE_SUPERVISED];
+
+static bool has_filter(int role)
+{
+	return policy_layers_of((enum policy_role)role) & LAYER_BIT(seccomp);
+}
 
 static void export(enum policy_role role, bool spawner, struct filter *ret_filter)
 {
@@ -60,10 +65,11 @@ static void export(enum policy_role role, bool spawner, struct filter *ret_filte
 static int set_up(void **state)
 {
 	(void)state;
-	for (int role = 0; role < ROLE_SUPERVISED; role++) {
-		export((enum policy_role)role, false, &filters[role]);
+	for (int role = 0; role < ROLE_ALL; role++)
+		if (has_filter(role))
+			export((enum policy_role)role, false, &filters[role]);
+	for (int role = 0; role < ROLE_SUPERVISED; role++)
 		export((enum policy_role)role, true, &spawners[role]);
-	}
 	return 0;
 }
 
@@ -155,6 +161,13 @@ static void test_policy_syscalls__stay_few(void **state)
 	assert_in_range(plain_calls(ROLE_EXPORTER), 15, 24);
 	assert_in_range(plain_calls(ROLE_BROKER), 10, 16);
 	assert_in_range(plain_calls(ROLE_LOADER), 30, 62);
+	assert_in_range(plain_calls(ROLE_KERNEL_SYMBOLS), 20, 25);
+	assert_in_range(plain_calls(ROLE_RULES), 12, 17);
+	assert_in_range(plain_calls(ROLE_AUDIT), 10, 15);
+	assert_in_range(plain_calls(ROLE_REPORT), 15, 19);
+	assert_in_range(plain_calls(ROLE_PROFILE), 17, 21);
+	assert_in_range(plain_calls(ROLE_DEBUG), 17, 21);
+	assert_in_range(plain_calls(ROLE_TERMINAL), 17, 21);
 }
 
 /* The count above misses a call that is wrong only with arguments of ones. */
@@ -177,9 +190,12 @@ static unsigned int filtered_calls(enum policy_role role)
 static void test_policy_syscalls__those_filtered_by_argument_stay_few(void **state)
 {
 	(void)state;
-	for (enum policy_role role = 0; role < ROLE_SUPERVISED; role++)
-		print_message("figure: system calls of %s: %u, and %u filtered by argument\n",
-			      policy_role(role)->program, plain_calls(role), filtered_calls(role));
+	for (enum policy_role role = 0; role < ROLE_ALL; role++)
+		if (has_filter(role))
+			print_message(
+				"figure: system calls of %s: %u, and %u filtered by argument\n",
+				policy_role(role)->program, plain_calls(role),
+				filtered_calls(role));
 	assert_in_range(filtered_calls(ROLE_WORKER), 4, 7);
 	assert_in_range(filtered_calls(ROLE_EXPORTER), 4, 6);
 	assert_in_range(filtered_calls(ROLE_BROKER), 3, 4);
@@ -236,8 +252,9 @@ static void test_policy_syscalls__nobody_gets_the_dangerous_ones(void **state)
 	};
 
 	(void)state;
-	for (int role = 0; role < ROLE_SUPERVISED; role++)
-		for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+	for (int role = 0; role < ROLE_ALL; role++)
+		for (size_t i = 0; has_filter(role) && i < sizeof(numbers) / sizeof(*numbers);
+		     i++) {
 			assert_killed((enum policy_role)role, numbers[i], 0, 0, 0, 0, 0, 0);
 			assert_killed((enum policy_role)role, numbers[i], ANY, ANY, ANY, ANY, ANY,
 				      ANY);
@@ -283,9 +300,11 @@ static void test_policy_syscalls__no_executable_memory(void **state)
 	const uint64_t executable = PROT_READ | PROT_EXEC;
 
 	(void)state;
-	for (int i = 0; i < ROLE_SUPERVISED; i++) {
+	for (int i = 0; i < ROLE_ALL; i++) {
 		enum policy_role role = (enum policy_role)i;
 
+		if (!has_filter(role))
+			continue;
 		assert_killed(role, SYS_mmap, 0, 4096, executable, MAP_PRIVATE, ANY, 0);
 		assert_killed(role, SYS_mmap, 0, 4096, PROT_EXEC, MAP_PRIVATE, ANY, 0);
 		assert_killed(role, SYS_mprotect, 0, 4096, executable);
@@ -338,12 +357,141 @@ static void test_policy_syscalls__broker_only_opens_for_reading(void **state)
 	}
 }
 
+/* ---- helpers and viewers --------------------------------------------------------------------- */
+
+#define BIT(role)  (1u << ROLE_##role)
+#define FILE_ROLES (BIT(REPORT) | BIT(PROFILE) | BIT(DEBUG) | BIT(TERMINAL))
+#define OWN_ROLES  (BIT(KERNEL_SYMBOLS) | BIT(RULES) | BIT(AUDIT) | FILE_ROLES)
+#define DEBUGGERS  (BIT(PROFILE) | BIT(DEBUG))
+
+/* One form of a call, and the roles that may make it; it ends the others. */
+static const struct {
+	long number;
+	uint64_t arguments[6];
+	unsigned int roles;
+} own_calls[] = {
+	{SYS_exit_group, {0}, OWN_ROLES},
+	{SYS_rt_sigreturn, {0}, OWN_ROLES},
+	{SYS_close, {3}, OWN_ROLES},
+	{SYS_clock_gettime, {0}, OWN_ROLES},
+	{SYS_getrandom, {0}, OWN_ROLES},
+	{SYS_write, {1}, OWN_ROLES},
+	{SYS_lseek, {1}, OWN_ROLES},
+	{SYS_fstat, {1}, OWN_ROLES},
+	{SYS_newfstatat, {1, 0, 0, AT_EMPTY_PATH}, OWN_ROLES},
+	{SYS_newfstatat, {1, 0, 0, 0}, 0},
+	{SYS_brk, {0}, OWN_ROLES},
+	{SYS_munmap, {0}, OWN_ROLES},
+	{SYS_mremap, {0}, OWN_ROLES},
+	{SYS_mmap, {0, 4096, PROT_READ | PROT_WRITE}, OWN_ROLES},
+	{SYS_mmap, {0, 4096, 1ull << 4}, 0},
+	{SYS_recvmsg, {3}, BIT(KERNEL_SYMBOLS) | BIT(RULES) | BIT(AUDIT)},
+	{SYS_sendmsg, {3}, BIT(KERNEL_SYMBOLS) | BIT(RULES) | BIT(AUDIT)},
+	{SYS_poll, {0}, BIT(KERNEL_SYMBOLS) | BIT(RULES) | BIT(AUDIT)},
+	{SYS_setsockopt, {3, SOL_SOCKET, 83}, BIT(KERNEL_SYMBOLS) | BIT(RULES) | BIT(AUDIT)},
+	{SYS_setsockopt, {3, SOL_SOCKET, SO_SNDBUFFORCE}, 0},
+	{SYS_fcntl, {3, F_SETFD, FD_CLOEXEC}, BIT(KERNEL_SYMBOLS) | BIT(RULES) | BIT(AUDIT)},
+	{SYS_fcntl, {3, F_SETFD, 0}, 0},
+	{SYS_fcntl, {3, F_SETFL, 0}, 0},
+	{SYS_fcntl, {3, F_GETFL}, BIT(KERNEL_SYMBOLS) | FILE_ROLES},
+	{SYS_fcntl, {3, F_GETFD}, DEBUGGERS},
+	{SYS_fcntl, {3, F_ADD_SEALS}, BIT(KERNEL_SYMBOLS)},
+	{SYS_read, {0}, BIT(KERNEL_SYMBOLS) | BIT(RULES) | FILE_ROLES},
+	{SYS_pread64, {0}, BIT(KERNEL_SYMBOLS) | FILE_ROLES},
+	{SYS_pwrite64, {0}, DEBUGGERS},
+	{SYS_ftruncate, {0}, DEBUGGERS},
+	{SYS_mprotect, {0, 4096, PROT_READ}, BIT(KERNEL_SYMBOLS) | FILE_ROLES},
+	{SYS_madvise, {0, 4096, MADV_DONTNEED}, BIT(KERNEL_SYMBOLS) | FILE_ROLES},
+	{SYS_madvise, {0, 4096, MADV_DONTDUMP}, 0},
+	{SYS_sysinfo, {0}, BIT(KERNEL_SYMBOLS) | FILE_ROLES},
+	{SYS_rt_sigprocmask, {0}, BIT(KERNEL_SYMBOLS) | FILE_ROLES},
+	{SYS_sched_getaffinity, {0}, BIT(KERNEL_SYMBOLS) | FILE_ROLES},
+	{SYS_gettimeofday, {0}, BIT(KERNEL_SYMBOLS) | FILE_ROLES},
+	{SYS_fstatfs, {3}, BIT(RULES)},
+	{SYS_memfd_create, {0}, BIT(KERNEL_SYMBOLS)},
+	{SYS_dup, {3}, BIT(KERNEL_SYMBOLS)},
+	{SYS_ioctl, {3, 0x5401 /* TCGETS */}, BIT(KERNEL_SYMBOLS)},
+	{SYS_ioctl, {1, TIOCGWINSZ}, BIT(TERMINAL)},
+	{SYS_ioctl, {1, 0x5412 /* TIOCSTI */}, 0},
+	{SYS_epoll_pwait, {3}, BIT(TERMINAL)},
+	{SYS_epoll_ctl, {3, 2 /* EPOLL_CTL_DEL */}, BIT(TERMINAL)},
+	{SYS_epoll_ctl, {3, 1 /* EPOLL_CTL_ADD */}, 0},
+	{SYS_futex, {0, 128}, 0},
+	{SYS_kill, {1, 9}, 0},
+	{SYS_prctl, {0}, 0},
+	{SYS_fsync, {0}, 0},
+};
+
+static void test_policy_syscalls__helpers_and_viewers_row_by_row(void **state)
+{
+	(void)state;
+	for (int role = ROLE_SUPERVISED; role < ROLE_ALL; role++)
+		for (size_t i = 0; i < sizeof(own_calls) / sizeof(*own_calls); i++) {
+			const bool may = own_calls[i].roles >> role & 1;
+
+			if (!has_filter(role))
+				continue;
+			assert_int_equal(verdict(&filters[role], own_calls[i].number,
+						 own_calls[i].arguments),
+					 may ? SECCOMP_RET_ALLOW : SECCOMP_RET_KILL_PROCESS);
+		}
+}
+
+/* libdw looks for files by name: it is told that it may not, and goes on. */
+static void test_policy_syscalls__readers_of_debug_information_open_nothing(void **state)
+{
+	static const long numbers[] = {SYS_openat, SYS_readlinkat, SYS_statx, SYS_faccessat};
+
+	(void)state;
+	for (int role = ROLE_SUPERVISED; role < ROLE_ALL; role++)
+		for (size_t i = 0; has_filter(role) && i < sizeof(numbers) / sizeof(*numbers); i++)
+			assert_int_equal(CALL(role, numbers[i], ANY, ANY, ANY, ANY, ANY, ANY),
+					 DEBUGGERS >> role & 1 ? SECCOMP_RET_ERRNO | EACCES
+							       : SECCOMP_RET_KILL_PROCESS);
+}
+
+/* A role has a filter where its row of roles.h says so, and nowhere else. */
+static void test_policy_syscalls__a_role_without_the_layer_has_no_filter(void **state)
+{
+	(void)state;
+	for (int role = 0; role < ROLE_ALL; role++) {
+		assert_int_equal(has_filter(role), role_groups[role][0].calls != NULL);
+		if (!has_filter(role))
+			assert_int_equal(policy_filter((enum policy_role)role, false, -1), -EINVAL);
+	}
+	assert_int_equal(policy_filter(ROLE_AUDIT, true, -1), -EINVAL);
+}
+
+/* The ids of helpers are those of the loader later, and only the supervised have more layers. */
+static void test_policy_syscalls__rows_of_helpers_and_viewers(void **state)
+{
+	const uint32_t outside =
+		LAYER_BIT(namespaces) | LAYER_BIT(pid) | LAYER_BIT(root) | LAYER_BIT(landlock);
+
+	(void)state;
+	for (int i = ROLE_SUPERVISED; i < ROLE_ALL; i++) {
+		const struct role *role = policy_role((enum policy_role)i);
+		const bool drops = role->layers & LAYER_BIT(ids);
+
+		assert_int_equal(role->layers & outside, 0);
+		assert_true(role->layers & LAYER_BIT(capabilities));
+		assert_int_equal(role->id,
+				 drops ? policy_role(ROLE_LOADER)->id : ROLE_ID_OF_CALLER);
+		if (drops || has_filter(i))
+			assert_int_equal(role->capabilities, 0);
+		if (!drops)
+			assert_int_equal(policy_become((enum policy_role)i), -EINVAL);
+	}
+}
+
 static void test_policy_syscalls__other_architectures_are_killed(void **state)
 {
 	struct seccomp_data data = {.nr = SYS_read, .arch = OTHER_ARCH};
 
 	(void)state;
-	for (int role = 0; role < ROLE_SUPERVISED; role++) {
+	for (int role = 0; role < ROLE_ALL; role++) {
+		if (!has_filter(role))
+			continue;
 		assert_int_equal(evaluate(&filters[role], &data), SECCOMP_RET_KILL_PROCESS);
 		assert_killed((enum policy_role)role, 0x40000000 + SYS_read, 0);
 	}
@@ -362,6 +510,9 @@ static void test_policy_syscalls__marked_probes_get_an_errno(void **state)
 		assert_killed(role, SYS_socket, 1, 2, 0, 0, 0, mark + 1);
 		assert_killed(role, SYS_clone, 0, 0, 0, 0, 0, mark);
 	}
+	for (int role = ROLE_SUPERVISED; role < ROLE_ALL; role++)
+		if (has_filter(role))
+			assert_killed(role, SYS_socket, 1, 2, 0, 0, 0, mark);
 	assert_int_equal(CALL(ROLE_WORKER, SYS_mprotect, 0, 0, PROT_EXEC, 0, 0, mark),
 			 SECCOMP_RET_ERRNO | ENOTUNIQ);
 	assert_allowed(ROLE_WORKER, SYS_mprotect, 0, 0, PROT_READ, 0, 0, mark);
@@ -437,10 +588,10 @@ static void test_policy_syscalls__spawners_start_programs(void **state)
 static void test_policy_syscalls__unknown_role(void **state)
 {
 	(void)state;
-	assert_int_equal(policy_filter(ROLE_SUPERVISED, false, -1), -EINVAL);
-	assert_int_equal(policy_filter(ROLE_SUPERVISED, true, -1), -EINVAL);
-	assert_int_equal(policy_become(ROLE_SUPERVISED), -EINVAL);
-	assert_int_equal(policy_layers_of(ROLE_SUPERVISED), 0);
+	assert_int_equal(policy_filter(ROLE_ALL, false, -1), -EINVAL);
+	assert_int_equal(policy_filter(ROLE_ALL, true, -1), -EINVAL);
+	assert_int_equal(policy_become(ROLE_ALL), -EINVAL);
+	assert_int_equal(policy_layers_of(ROLE_ALL), 0);
 }
 
 int main(void)
@@ -454,6 +605,10 @@ int main(void)
 		cmocka_unit_test(test_policy_syscalls__no_executable_memory),
 		cmocka_unit_test(test_policy_syscalls__arguments_are_looked_at),
 		cmocka_unit_test(test_policy_syscalls__broker_only_opens_for_reading),
+		cmocka_unit_test(test_policy_syscalls__helpers_and_viewers_row_by_row),
+		cmocka_unit_test(test_policy_syscalls__readers_of_debug_information_open_nothing),
+		cmocka_unit_test(test_policy_syscalls__a_role_without_the_layer_has_no_filter),
+		cmocka_unit_test(test_policy_syscalls__rows_of_helpers_and_viewers),
 		cmocka_unit_test(test_policy_syscalls__other_architectures_are_killed),
 		cmocka_unit_test(test_policy_syscalls__marked_probes_get_an_errno),
 		cmocka_unit_test(test_policy_syscalls__spawners_refuse_what_no_child_needs),

@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "view/confine.h"
+#include "policy/policy.h"
 #include "object/dwarf/merge.h"
 #include "object/dwarf/answer.h"
 #include "profile/place.h"
@@ -119,10 +119,8 @@ static void watch_more(void)
 	_exit(epoll_ctl(events, EPOLL_CTL_ADD, STDIN_FILENO, &event) == 0);
 }
 
-static const struct confine_limits of_symbolize = {
-	.memory = 16u << 20, .file = 4096, .seconds = 1, .debug_files = true};
-static const struct confine_limits of_top = {.address_space = 1u << 30, .terminal = true};
-static const struct confine_limits *limits = &of_symbolize;
+static const struct policy_budget budget = {.data = 16u << 20, .file = 4096, .cpu_seconds = 1};
+static enum policy_role role = ROLE_DEBUG;
 
 static int status_of(void (*act)(void))
 {
@@ -130,7 +128,7 @@ static int status_of(void (*act)(void))
 	pid_t pid = fork();
 
 	if (pid == 0) {
-		if (confine(limits))
+		if (policy_confine_self(role, role == ROLE_DEBUG ? &budget : NULL))
 			_exit(99);
 		act();
 	}
@@ -177,7 +175,7 @@ static void test_confine__leaves_a_terminal(void **state)
 	if (SANITIZED)
 		skip();
 	events = epoll_create1(EPOLL_CLOEXEC);
-	limits = &of_top;
+	role = ROLE_TERMINAL;
 	assert_exits(wait_and_measure, 0);
 	assert_dies(type_into_the_terminal, SIGSYS);
 	assert_dies(watch_more, SIGSYS);
@@ -186,7 +184,7 @@ static void test_confine__leaves_a_terminal(void **state)
 	assert_dies(make_a_process, SIGSYS);
 	assert_dies(become_a_program, SIGSYS);
 	assert_dies(send_a_signal, SIGSYS);
-	limits = &of_symbolize;
+	role = ROLE_DEBUG;
 	close(events);
 }
 
@@ -197,7 +195,7 @@ static void keep_two_files(void)
 	for (int fd = 3; fd < 9; fd++)
 		dup2(STDIN_FILENO, fd);
 	dup2(STDIN_FILENO, 300);
-	confine_files(fds, sizeof(fds) / sizeof(fds[0]));
+	policy_keep_descriptors(fds, sizeof(fds) / sizeof(fds[0]));
 	for (int fd = 0; fd < 400; fd++)
 		if ((fcntl(fd, F_GETFD) >= 0) != (fd <= STDERR_FILENO || fd == 9 || fd == 40))
 			_exit(fd + 1);

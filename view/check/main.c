@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/capability.h>
+#include <string.h>
 #include <sys/prctl.h>
 
 #include "generated/version.h"
@@ -70,26 +70,6 @@ static int print_usage(void)
 	return fflush(stdout) != 0;
 }
 
-static void limit_ourselves(void)
-{
-	static const cap_value_t kept[] = {CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH};
-	cap_t held = cap_get_proc(), wanted = cap_init();
-
-	prctl(PR_SET_NAME, "keyhole-check");
-	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	prctl(PR_SET_DUMPABLE, 0);
-	for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++) {
-		cap_flag_value_t set = CAP_CLEAR;
-
-		cap_get_flag(held, kept[i], CAP_PERMITTED, &set);
-		cap_set_flag(wanted, CAP_PERMITTED, 1, &kept[i], set);
-		cap_set_flag(wanted, CAP_EFFECTIVE, 1, &kept[i], set);
-	}
-	cap_set_proc(wanted);
-	cap_free(held);
-	cap_free(wanted);
-}
-
 int main(int argc, char **argv)
 {
 	static struct report report;
@@ -105,7 +85,12 @@ int main(int argc, char **argv)
 		return print_usage();
 	report.stream = stdout;
 	report.json = options.json;
-	limit_ourselves();
+	prctl(PR_SET_NAME, "keyhole-check");
+	r = policy_confine_self(ROLE_CHECK, NULL);
+	if (r < 0) {
+		log_error("check: rights: %s", strerror(-r));
+		return EXIT_FAILURE;
+	}
 	report_open(&report, NULL, '{');
 	report_number(&report, "format", FORMAT);
 	report_text(&report, "version", KEYHOLE_VERSION);

@@ -2,7 +2,7 @@
 /*
  * keyhole-report: shows or converts recorded profiles. A profile may come from anywhere. A child
  * reads the profile, and can only compute and write to descriptors that are open by then
- * (confine.h). The parent opens files, waits, and gives the output its name.
+ * (ROLE_REPORT). The parent opens files, waits, and gives the output its name.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,22 +17,18 @@
 
 #include "ipc/guard.h"
 #include "ipc/log.h"
-#include "view/confine.h"
 #include "view/report/filter.h"
 #include "view/report/options.h"
 #include "view/result.h"
 #include "view/report/view.h"
 #include "base/expression.h"
+#include "policy/policy.h"
 #include "profile/format/format.h"
 #include "profile/read/pprof_read.h"
 #include "profile/read/unpack.h"
 #include "profile/reachable.h"
 
 #define STDOUT_BYTES 65536
-
-/* Room for the unpacked file (profile/read/unpack.h), its model, and a view. */
-#define REPORT_MEMORY_MAX (4ull << 30)
-#define REPORT_CPU_MAX	  120 /* seconds; a million samples need one or two */
 
 struct run {
 	struct options options;
@@ -223,10 +219,8 @@ static int show_report(const struct report *report)
 
 static int run_child(const struct run *run, struct screen *screen)
 {
-	static const struct confine_limits limits = {.address_space = REPORT_MEMORY_MAX,
-						     .seconds = REPORT_CPU_MAX};
 	struct report report = {.options = &run->options, .screen = *screen};
-	int r = confine(&limits);
+	int r = policy_confine_self(ROLE_REPORT, NULL);
 
 	if (r)
 		return failed("confinement", strerror(-r));
@@ -277,10 +271,10 @@ static int start_child(struct run *run)
 	if (child == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		result_disown();
-		confine_files(fds, sizeof(fds) / sizeof(fds[0]));
+		policy_keep_descriptors(fds, sizeof(fds) / sizeof(fds[0]));
 		_exit(run_child(run, &screen));
 	}
-	return result_await("report", child, REPORT_CPU_MAX);
+	return result_await("report", child, policy_cpu_seconds(ROLE_REPORT));
 }
 
 int main(int argc, char **argv)

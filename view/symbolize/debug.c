@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "ipc/time.h"
-#include "view/confine.h"
+#include "policy/policy.h"
 #include "view/result.h"
 #include "object/dwarf/answer.h"
 #include "object/dwarf/lines.h"
@@ -116,13 +116,11 @@ static int read_files(struct debug *debug, const struct debug_files *files,
 int debug_answer(const struct exchange *exchange, const struct ask *ask,
 		 const struct debug_files *files, const struct debug_limits *limits)
 {
-	const struct confine_limits confined = {.memory = limits->memory,
-						.file = limits->answer,
-						.seconds = limits->cpu,
-						.debug_files = true};
+	const struct policy_budget budget = {
+		.data = limits->memory, .file = limits->answer, .cpu_seconds = limits->cpu};
 	struct debug debug = {.ask = ask};
 	const size_t size = ask->count * sizeof(*debug.addresses);
-	int r = confine(&confined);
+	int r = policy_confine_self(ROLE_DEBUG, &budget);
 
 	if (r)
 		return r;
@@ -142,10 +140,7 @@ int debug_answer(const struct exchange *exchange, const struct ask *ask,
 static pid_t start(const struct exchange *exchange, const struct ask *ask,
 		   const struct debug_files *files)
 {
-	static const struct debug_limits limits = {.memory = DEBUG_MEMORY_MAX,
-						   .answer = ANSWER_BYTES_MAX,
-						   .time = DEBUG_SECONDS * NS_PER_SECOND,
-						   .cpu = DEBUG_CPU_MAX,
+	static const struct debug_limits limits = {.time = DEBUG_SECONDS * NS_PER_SECOND,
 						   .symbols = true};
 	int fds[DEBUG_FILES_MAX + 3] = {exchange->addresses, exchange->answer, files->alternate};
 	size_t count = 3;
@@ -159,7 +154,7 @@ static pid_t start(const struct exchange *exchange, const struct ask *ask,
 	/* it has nothing to say but its answer, to nobody else */
 	for (size_t i = 0; i < files->count; i++)
 		fds[count++] = files->fds[i];
-	confine_files(fds, count);
+	policy_keep_descriptors(fds, count);
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		close(fd);
 	_exit(-debug_answer(exchange, ask, files, &limits));

@@ -12,11 +12,9 @@
 
 #include "view/symbolize/exchange.h"
 
-/* For one object. A million addresses of the largest programs need a tenth of each. */
-#define DEBUG_MEMORY_MAX (2ull << 30)
-#define DEBUG_SECONDS	 20 /* then it answers with what it has */
-#define DEBUG_CPU_MAX	 30 /* then it ends: seconds */
-#define DEBUG_WALL_MAX	 90 /* the same, of a disk that is slow: seconds */
+/* For one object; memory and CPU time are those of ROLE_DEBUG. */
+#define DEBUG_SECONDS  20 /* then it answers with what it has */
+#define DEBUG_WALL_MAX 90 /* seconds on a slow disk: then it ends */
 
 #define DEBUG_FILES_MAX 18
 
@@ -27,9 +25,9 @@ struct debug_files {
 };
 
 struct debug_limits {
-	uint64_t memory, answer; /* bytes */
+	uint64_t memory, answer; /* bytes; 0: as ROLE_DEBUG has them */
 	uint64_t time;		 /* ns: then it answers with what it has */
-	uint64_t cpu;		 /* seconds: then it ends */
+	unsigned int cpu;	 /* seconds: then it ends; 0: as ROLE_DEBUG has them */
 	bool symbols;		 /* name what debug information says nothing of */
 };
 

@@ -2,9 +2,9 @@
 /*
  * keyhole-symbolize: adds names, lines and inlined functions to a recorded profile. Profiles and
  * debug files may come from anywhere, so each is read by a process that can do nothing but compute
- * (confine.h): one that has the profile, and one for each object (debug.h). This one opens files
- * and gives the output its name; it reads nothing of what is in them. For `keyhole record` it is
- * one of the second kind alone (object.h).
+ * (policy/roles.h): one that has the profile, and one for each object (debug.h). This one opens
+ * files and gives the output its name; it reads nothing of what is in them. For `keyhole record` it
+ * is one of the second kind alone (object.h).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "ipc/log.h"
-#include "view/confine.h"
+#include "policy/policy.h"
 #include "view/result.h"
 #include "view/symbolize/folders.h"
 #include "view/symbolize/model.h"
@@ -116,7 +116,7 @@ static int start(struct run *run)
 
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		result_disown();
-		confine_files(fds, sizeof(fds) / sizeof(fds[0]));
+		policy_keep_descriptors(fds, sizeof(fds) / sizeof(fds[0]));
 		_exit(model_run(&run->files, &theirs));
 	}
 	close(pair[1]);

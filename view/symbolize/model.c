@@ -12,9 +12,9 @@
 #include "ipc/guard.h"
 #include "ipc/log.h"
 #include "ipc/messages.h"
-#include "view/confine.h"
 #include "object/dwarf/answer.h"
 #include "object/dwarf/merge.h"
+#include "policy/policy.h"
 #include "profile/format/format.h"
 #include "profile/read/pprof_read.h"
 #include "profile/read/unpack.h"
@@ -288,10 +288,8 @@ static int write_profile(const struct model *model)
 
 int model_run(const struct model_files *files, const struct exchange *exchange)
 {
-	static const struct confine_limits limits = {.memory = MODEL_MEMORY_MAX,
-						     .debug_files = true};
 	static struct model model;
-	int r = confine(&limits);
+	int r = policy_confine_self(ROLE_PROFILE, NULL);
 
 	if (r)
 		return failed("confinement", strerror(-r));

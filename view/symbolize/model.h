@@ -5,9 +5,6 @@
 
 #include "view/symbolize/exchange.h"
 
-/* The profile unpacked, the model of it, and an answer. */
-#define MODEL_MEMORY_MAX (4ull << 30)
-
 struct model_files {
 	const char *name; /* of the input, for messages */
 	int input, output;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * keyhole-top: three processes. `keyhole record --every 1` with the rights this was started with;
- * the viewer (viewer.h), which has none and reads what that writes; and this one, which gives up
- * its own rights before it starts the viewer, reads nothing, and puts the terminal right at the
- * end, whatever became of that. The recording ends by itself when nobody reads it.
+ * keyhole-top has three processes. `keyhole record --every 1` has the rights that the user started
+ * us with. The viewer (viewer.h) has none and reads what the recording writes. This process gives
+ * up its rights before it starts the viewer, reads nothing, and puts the terminal right at the end.
+ * The recording ends by itself when nobody reads it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +23,6 @@
 #include "ipc/exit_status.h"
 #include "ipc/log.h"
 #include "policy/policy.h"
-#include "view/confine.h"
 #include "view/top/options.h"
 #include "view/top/viewer.h"
 
@@ -178,7 +177,7 @@ static int start_viewer(struct top *top)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(EXIT_FAILURE);
-	confine_files(fds, sizeof(fds) / sizeof(fds[0]));
+	policy_keep_descriptors(fds, sizeof(fds) / sizeof(fds[0]));
 	r = viewer_run(&top->options, &top->files, top->interactive);
 	_exit(r);
 }

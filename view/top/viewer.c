@@ -11,7 +11,7 @@
 
 #include "base/loop.h"
 #include "ipc/time.h"
-#include "view/confine.h"
+#include "policy/policy.h"
 #include "view/screen.h"
 #include "view/top/messages.h"
 #include "view/top/members.h"
@@ -25,7 +25,6 @@
 #define BATCH_LINES   24
 #define COLUMNS_MAX   400
 #define LINES_MAX     200
-#define MEMORY_MAX    (1ull << 30)
 #define HALF_SECOND   (500ull * 1000 * 1000)
 #define RUNNING	      (-1)
 
@@ -324,7 +323,6 @@ static int make_ui(struct viewer *viewer)
 
 static int start(struct viewer *viewer)
 {
-	const struct confine_limits limits = {.address_space = MEMORY_MAX, .terminal = true};
 	int r;
 
 	viewer->canvas.escapes = viewer->interactive;
@@ -336,7 +334,7 @@ static int start(struct viewer *viewer)
 	r = make_ui(viewer);
 	if (r < 0)
 		return r;
-	return confine(&limits);
+	return policy_confine_self(ROLE_TERMINAL, NULL);
 }
 
 /* Waits for something to read, reads all that is there, and draws once. */
