@@ -14,7 +14,7 @@ static unsigned int least(unsigned int a, unsigned int b)
 }
 
 /*
- * Counts the mistakes between two words, by the table of Damerau and Levenshtein: row i, column j
+ * Counts the mistakes between two words by the table of Damerau and Levenshtein. Row i, column j
  * has the count for the first i letters of one word and the first j letters of the other.
  */
 static unsigned int steps(const char *from, const char *to)

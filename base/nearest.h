@@ -4,8 +4,8 @@
 #define KEYHOLE_BASE_NEAREST_H
 
 /*
- * Returns the name (of an array that ends in NULL) with the fewest mistakes between it and the
- * word: letters inserted, left out, replaced or swapped with a neighbour. Returns NULL when the
+ * Returns the name to which the fewest mistakes lead; the array of names ends in NULL. A mistake
+ * is a letter inserted, left out, replaced or swapped with its neighbour. Returns NULL when the
  * mistakes are more than a third of the word's letters.
  */
 const char *nearest(const char *word, const char *const *names);

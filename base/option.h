@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The options of a command. Each option is one row of an options.def: the row makes the entry of
- * the help here, and the entries of manual page and completions in contrib/documents.
+ * The options of a command. Each option is one row of an options.def, which makes the entry of the
+ * help. contrib/documents makes the entries of manual page and completions of the same row.
  */
 #ifndef KEYHOLE_BASE_OPTION_H
 #define KEYHOLE_BASE_OPTION_H
