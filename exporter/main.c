@@ -59,7 +59,7 @@ static int start(struct exporter *exporter)
 
 	channel_init(&exporter->loader, LOADER_FD, PARTY_EXPORTER, PARTY_LOADER);
 	log_init(message_party_name(PARTY_EXPORTER), LOG_LEVEL_INFO);
-	log_to_channel(&exporter->loader);
+	channel_carry_log(&exporter->loader);
 	/* `| head` is an error to report, not an end without a word. */
 	signal(SIGPIPE, SIG_IGN);
 	exporter->base = loop_new();

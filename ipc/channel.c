@@ -224,6 +224,16 @@ int channel_send_bare(struct channel *channel, enum message_type type, int fd)
 	return channel_send(channel, type, NULL, 0, fd);
 }
 
+static void send_line(void *owner, const struct message_log *line)
+{
+	channel_send(owner, MESSAGE_LOG, line, sizeof(*line), -1);
+}
+
+void channel_carry_log(struct channel *channel)
+{
+	log_to(send_line, channel);
+}
+
 int channel_send_ready(struct channel *channel, uint32_t lacking, uint32_t proven)
 {
 	struct message_ready ready = {.role = channel->self,

@@ -65,6 +65,9 @@ int channel_send_bare(struct channel *channel, enum message_type type, int fd);
 int channel_reply(struct channel *channel, const struct message *request, enum message_type type,
 		  const void *payload, size_t size, int fd);
 
+/* Sends the lines of this process's log over the channel, which outlives the log. */
+void channel_carry_log(struct channel *channel);
+
 /* Child to loader: READY for the channel's own party and this build. */
 int channel_send_ready(struct channel *channel, uint32_t lacking, uint32_t proven);
 

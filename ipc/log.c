@@ -8,25 +8,27 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ipc/channel.h"
+#include "ipc/messages.h"
 
 #define LINE_BYTES 1024
 
 static struct {
 	const char *process;
 	enum log_level limit;
-	struct channel *channel;
-} sink = {.process = "keyhole", .limit = LOG_LEVEL_INFO};
+	void (*sink)(void *owner, const struct message_log *line); /* NULL: standard error */
+	void *owner;
+} own = {.process = "keyhole", .limit = LOG_LEVEL_INFO};
 
 void log_init(const char *process, enum log_level limit)
 {
-	sink.process = process;
-	sink.limit = limit;
+	own.process = process;
+	own.limit = limit;
 }
 
-void log_to_channel(struct channel *channel)
+void log_to(void (*sink)(void *owner, const struct message_log *line), void *owner)
 {
-	sink.channel = channel;
+	own.sink = sink;
+	own.owner = owner;
 }
 
 static bool printable(unsigned char byte)
@@ -34,7 +36,7 @@ static bool printable(unsigned char byte)
 	return byte >= ' ' && byte <= '~';
 }
 
-static void to_channel(enum log_level level, const char *text)
+static void to_sink(enum log_level level, const char *text)
 {
 	struct message_log log = {.level = level};
 	size_t length = strnlen(text, sizeof(log.text));
@@ -44,7 +46,7 @@ static void to_channel(enum log_level level, const char *text)
 	log.length = (uint32_t)length;
 	for (size_t i = 0; i < length; i++)
 		log.text[i] = printable((unsigned char)text[i]) ? text[i] : '?';
-	channel_send(sink.channel, MESSAGE_LOG, &log, sizeof(log), -1);
+	own.sink(own.owner, &log);
 }
 
 void log_line(enum log_level level, const char *format, ...)
@@ -52,20 +54,20 @@ void log_line(enum log_level level, const char *format, ...)
 	char text[LINE_BYTES];
 	va_list arguments;
 
-	if (level > sink.limit)
+	if (level > own.limit)
 		return;
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
-	if (sink.channel) {
-		to_channel(level, text);
+	if (own.sink) {
+		to_sink(level, text);
 		return;
 	}
 	/* The user's own file names may hold UTF-8, but nothing that moves a cursor. */
 	for (char *c = text; *c; c++)
 		if ((unsigned char)*c < ' ' || *c == 0x7f)
 			*c = '?';
-	dprintf(STDERR_FILENO, "%s: %s\n", sink.process, text);
+	dprintf(STDERR_FILENO, "%s: %s\n", own.process, text);
 }
 
 int log_from_message(const char *process, const struct message_log *message)
@@ -80,7 +82,7 @@ int log_from_message(const char *process, const struct message_log *message)
 					: message->text[i] != 0)
 			return -EPROTO;
 	memcpy(text, message->text, message->length);
-	if (message->level <= sink.limit)
+	if (message->level <= own.limit)
 		dprintf(STDERR_FILENO, "%s: %s\n", process, text);
 	return 0;
 }

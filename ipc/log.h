@@ -10,11 +10,13 @@ enum log_level {
 	LOG_LEVEL_DEBUG
 };
 
-struct channel;
+struct message_log;
 
-/* Lines go to standard error until a channel is set. Levels above the limit are dropped. */
+/* Names this process. Drops lines of levels above the limit. */
 void log_init(const char *process, enum log_level limit);
-void log_to_channel(struct channel *channel);
+
+/* Gives each line to a sink, with the owner (borrowed). NULL: lines go to standard error. */
+void log_to(void (*sink)(void *owner, const struct message_log *line), void *owner);
 
 void log_line(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 #define log_error(...)	 log_line(LOG_LEVEL_ERROR, __VA_ARGS__)
@@ -22,7 +24,6 @@ void log_line(enum log_level level, const char *format, ...) __attribute__((form
 #define log_info(...)	 log_line(LOG_LEVEL_INFO, __VA_ARGS__)
 #define log_debug(...)	 log_line(LOG_LEVEL_DEBUG, __VA_ARGS__)
 
-struct message_log;
 /* Loader side: prints a child's line; -EPROTO when level, length or a byte is not allowed. */
 int log_from_message(const char *process, const struct message_log *message);
 

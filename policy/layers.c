@@ -13,12 +13,3 @@ const char *policy_layer_name(unsigned int layer)
 {
 	return layer < LAYER_COUNT ? names[layer] : NULL;
 }
-
-uint32_t policy_layers_of(enum policy_role role)
-{
-	const struct role *data = policy_role(role);
-
-	if (!data)
-		return 0;
-	return data->layers;
-}

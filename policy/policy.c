@@ -7,12 +7,6 @@
 #include <sys/resource.h>
 
 #include "policy/policy_impl.h"
-#include "policy/roles.h"
-
-const struct role *policy_role(enum policy_role role)
-{
-	return (unsigned int)role < ROLE_ALL ? &role_table[role] : NULL;
-}
 
 /* Without CAP_SYS_RESOURCE a limit only goes down, so a lower one from outside stands. */
 int policy_lower(unsigned int resource, uint64_t most, bool whole)

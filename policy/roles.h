@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One row a role: program, ids, capabilities, limits, layers. policy.c alone reads them. */
+/* One row a role: program, ids, capabilities, limits, layers. roles.c alone reads them. */
 #ifndef KEYHOLE_POLICY_ROLES_H
 #define KEYHOLE_POLICY_ROLES_H
 

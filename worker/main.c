@@ -489,7 +489,7 @@ int main(void)
 
 	log_init("keyhole-worker", LOG_LEVEL_WARNING);
 	channel_init(&worker.loader, LOADER_FD, PARTY_WORKER, PARTY_LOADER);
-	log_to_channel(&worker.loader);
+	channel_carry_log(&worker.loader);
 	r = prepare(&worker);
 	if (r == 0)
 		r = confine(&worker);

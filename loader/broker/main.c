@@ -132,7 +132,7 @@ static int start(struct broker *broker)
 	broker->audit.fd = -1;
 	channel_init(&broker->loader, CHANNEL_FD, PARTY_BROKER, PARTY_LOADER);
 	log_init(message_party_name(PARTY_BROKER), LOG_LEVEL_INFO);
-	log_to_channel(&broker->loader);
+	channel_carry_log(&broker->loader);
 	r = mounts_init();
 	policy_confine(ROLE_BROKER, &layers);
 	if (r)

@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int argc = 2;
 
 	null = null ? null : fopen("/dev/null", "we");
-	log_to_channel(&nowhere);
+	channel_carry_log(&nowhere);
 	while (size && argc < 99) {
 		size_t length = strnlen((const char *)data, size);
 

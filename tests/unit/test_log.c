@@ -24,7 +24,7 @@ static int set_up(void **state)
 	assert_int_equal(pipe2(capture, O_NONBLOCK), 0);
 	dup2(capture[1], STDERR_FILENO);
 	log_init("keyhole", LOG_LEVEL_INFO);
-	log_to_channel(NULL);
+	log_to(NULL, NULL);
 	return 0;
 }
 
@@ -35,7 +35,7 @@ static int tear_down(void **state)
 	close(saved);
 	close(capture[0]);
 	close(capture[1]);
-	log_to_channel(NULL);
+	log_to(NULL, NULL);
 	return 0;
 }
 
@@ -94,7 +94,7 @@ static void test_log__channel_gets_a_clean_cut_line(void **state)
 	assert_int_equal(channel_pair(fds), 0);
 	channel_init(&worker, fds[0], PARTY_WORKER, PARTY_LOADER);
 	channel_init(&loader, fds[1], PARTY_LOADER, PARTY_WORKER);
-	log_to_channel(&worker);
+	channel_carry_log(&worker);
 	memset(text, 'y', sizeof(text) - 1);
 	text[sizeof(text) - 1] = '\0';
 	text[1] = '\n';
