@@ -161,7 +161,7 @@ static const struct call calls_refused[] = {
 #endif
 };
 
-/* It waits for what is watched by then, and may take that away. */
+/* The confined process waits for the descriptors watched by then, and may drop some. */
 static const struct call calls_terminal[] = {
 #ifdef SYS_epoll_wait
 	CALL(epoll_wait),

@@ -65,7 +65,7 @@ static void put_text(FILE *record, const char *text, const char *also)
 			fputc(*text, record);
 }
 
-/* Those whose bit is set, joined by blanks. */
+/* Prints the words whose bit in mask is set, joined by blanks. */
 static void put_words(FILE *record, const char *const *words, uint64_t mask)
 {
 	const char *separator = "";

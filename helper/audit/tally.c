@@ -3,7 +3,7 @@
 
 #include "ipc/time.h"
 
-/* Of the records, those about all processes: each second, and when the tally ends. */
+/* Records about all processes: each second, and when the tally ends. */
 #define KEPT_AT_ONCE (2 * TALLY_OTHERS)
 #define DETAIL_NS    (NS_PER_SECOND / (TALLY_RATE - TALLY_OTHERS))
 

@@ -167,7 +167,7 @@ static size_t symtab_first(const struct symtab *symtab, uint64_t address)
 	return low;
 }
 
-/* Both are names of one place, and equally good symbols. */
+/* Says whether a has the better name of two equally good symbols of one place. */
 static bool symtab_name_is_better(struct symtab *symtab, const struct candidate *a,
 				  const struct candidate *b)
 {

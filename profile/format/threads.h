@@ -42,7 +42,7 @@ struct format_threads {
 int format_threads_init(struct format_threads *threads, const struct profile *profile);
 void format_threads_release(struct format_threads *threads); /* also after a failure */
 
-/* Those with most samples first. order[] and moments[] stay as they are. */
+/* Sorts the threads, most samples first. order[] and moments[] stay as they are. */
 void format_threads_by_count(struct format_threads *threads);
 /* Fills moments, 16 bytes for each moment of the profile and for each sample at most. */
 int format_threads_add_moments(struct format_threads *threads, const struct profile_times *times);

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# What others read in our pprof files: protoc decodes them, and go tool pprof shows them without a
-# complaint, without looking for binaries and with the right figures. Prints TAP; needs no root.
+# Others read our pprof files: protoc decodes them, and go tool pprof shows the right figures.
+# go tool pprof neither complains nor looks for binaries. Prints TAP; needs no root.
 
 build=${BUILD:-build}
 tmp=$(mktemp -d) || exit 1

@@ -6,8 +6,8 @@
 #
 # LANES cases run at once: three for each CPU, as most of a case is waiting. One lane runs the cases of
 # a file that match its line "# in order: REGEXP". Such cases use equal names of processes and record
-# the whole machine. After all others, the cases of "# alone: NAME..." and of files with a line "# alone"
-# run one at a time: they hold times, rates and shares of CPUs against bounds.
+# the whole machine. A line "# alone: NAME..." names cases, and a line "# alone" the cases of its file,
+# that run after all others, one at a time. They hold times, rates and shares of CPUs against bounds.
 # A case that had too little CPU time (starved) runs once more, alone, if the CPUs were busy.
 
 cd "$(dirname "$0")/../.." || exit 1

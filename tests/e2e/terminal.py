@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# terminal.py COLUMNS KEYHOLE ARGS...: runs it on a terminal of so many columns (or of $COLUMNS) and
-# holds what it writes there against what a recording of some seconds should show.
+# terminal.py COLUMNS KEYHOLE ARGS...: runs keyhole on a terminal of so many columns (or of $COLUMNS).
+# The output there is held against the lines that a recording of some seconds should show.
 
 import fcntl, os, pty, re, struct, sys, termios
 

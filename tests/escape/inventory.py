@@ -206,8 +206,9 @@ def waits_for_children(pid):
 
 
 def await_debug(loader):
-    """It was forked before sampling starts, but may have its parent's name or descriptors yet. That
-    it heeds SIGCHLD, as its parent does not, is the last that it changes."""
+    """Waits until keyhole-debug is itself: it was forked before sampling starts, but may still have
+    its parent's name or descriptors. The last thing that keyhole-debug changes is that it heeds
+    SIGCHLD, as its parent does not."""
     begun = time.monotonic()
     while time.monotonic() < begun + START and \
             not any(role == "keyhole-debug" and waits_for_children(pid)

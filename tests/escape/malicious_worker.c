@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A worker that was taken over, in a real recording: started by the real spawner in place of
- * keyhole-worker, confined like it, honest until its moment. What it does then is written into the
- * file itself by violations.py: it has neither arguments nor environment nor files.
+ * A worker that was taken over, in a real recording. The real spawner starts it in place of
+ * keyhole-worker and confines it alike. The worker is honest until its moment. violations.py writes
+ * the attack into the file itself, as the worker has neither arguments nor environment nor files.
  */
 #include <errno.h>
 #include <fcntl.h>

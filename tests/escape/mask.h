@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The suite forces this header into the files of policy/: any number of layers can be left off at
- * run time, so that each can be tried alone. The rest of policy/ is as in the product.
+ * The suite forces this header into the files of policy/. The header lets the suite leave layers
+ * off at run time, to try each alone. The rest of policy/ is as in the product.
  */
 #ifndef KEYHOLE_TESTS_MASK_H
 #define KEYHOLE_TESTS_MASK_H

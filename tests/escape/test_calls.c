@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_calls ROLE: every system call number, by each of the three entries, and every interesting
- * argument of the calls that are filtered by argument: made for good by a confined process, one
- * that dies being replaced. What may be made is written down here again, on purpose.
+ * test_calls ROLE: a confined process makes every system call for good, by number and by each of
+ * the three entries. Calls that are filtered by argument are made with every interesting argument.
+ * A process that dies is replaced. The calls that are allowed stand here again, on purpose.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_held ROLE:LABEL:PID:FD...: takes descriptors out of the processes of a real recording
- * (inventory.py starts it) and hands each to a prisoner of the same role, which tries everything of
- * held.def on it: with all layers, where exactly what the table allows may succeed, and with all
- * but the filter, to show what that is for.
+ * test_held ROLE:LABEL:PID:FD...: takes descriptors out of the processes of a real recording, which
+ * inventory.py starts. Each descriptor goes to a prisoner of the same role, which tries everything
+ * of held.def on it. With all layers, exactly the attempts that the table allows may succeed. The
+ * prisoner then tries with all layers but the filter, to show what the filter is for.
  */
 #include <errno.h>
 #include <stdio.h>

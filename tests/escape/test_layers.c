@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_layers ROLE: every attempt of attempts.def, made from inside: without any layer (it must
- * succeed, else it proves nothing), with each layer alone (exactly those that the table names must
- * stop it), with all but seccomp, with all, and with what the role's spawner has. Prints the table.
+ * test_layers ROLE: makes every attempt of attempts.def from inside, and prints the table. Without
+ * any layer an attempt must succeed, since it would prove nothing otherwise. With each layer alone,
+ * exactly the layers that the table names must stop the attempt. The attempt is also made with all
+ * layers but seccomp, with all layers, and with the layers of the role's spawner.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The worker's other channels: the real broker and the real exporter, behind real spawners, get
- * every message of the table in every way from a worker that was taken over, before and after they
- * have what they need. They must end without an answer; the descriptors that they hold meanwhile
- * must be those of the table. Also what is possible to a worker that keeps to the protocol.
+ * The worker's other channels, to the real broker and the real exporter behind real spawners. A
+ * worker that was taken over sends both every message of the table in every way. The worker sends
+ * them before and after both have the descriptors that they need. Broker and exporter must end
+ * without an answer, and meanwhile hold exactly the descriptors of the table. Other cases show the
+ * power of a worker that keeps to the protocol.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -3,8 +3,8 @@
 """violations.py BUILD [PATTERN]: real recordings whose worker has been taken over.
 
 For each scenario the worker is malicious_worker with the scenario written into it. The recording
-must end at once with one line that says why, with a failure, without a file and without a process
-left behind; or, where what the worker does is allowed, go on and stay in command. Prints TAP. Root.
+must fail at once with one line that says why, and leave neither a file nor a process behind. Where
+the worker does allowed things, the recording must go on and stay in command. Prints TAP. Root.
 """
 import ctypes
 import os
@@ -88,7 +88,7 @@ GONE = {
     RUN: r"monitor: keyhole-(worker|exporter|broker): (ended by itself|closed its channel)",
     FINISH: r"monitor: keyhole-(worker|exporter|broker): (ended by itself|closed its channel)",
 }
-# It ends each time that it runs.
+# The worker ends each time that it runs.
 ENDS = r"record: keyhole-worker: ended three times within ten minutes; the recording ends"
 REPLACED = (r"keyhole: monitor: keyhole-worker: ended by itself, (signal|status) \d+"
             r"|keyhole: record: keyhole-worker: replaced after \d+ ms; its samples are lost")
@@ -259,7 +259,7 @@ class Run:
         self.ended = time.monotonic()
 
     def children(self):
-        """Whose parent we became: anything that the recording left behind."""
+        """Lists the processes whose parent we became: the recording left them behind."""
         found, me = [], os.getpid()
         for name in os.listdir("/proc"):
             if not name.isdigit():

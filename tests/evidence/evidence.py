@@ -3,9 +3,10 @@
 """evidence.py BUILD [check]: what is claimed, and which tests showed it.
 
 Reads claims.def and the TAP files of BUILD/results (tests/run.sh); writes BUILD/evidence.md and
-BUILD/evidence.json and prints a line for each claim. Exit status 1: the table is wrong, a test
-failed, or a test that is named does not exist although its suite ran; with EVIDENCE_ALL=1 also: a
-suite did not run, or a claim still waits. `check` looks at the table alone.
+BUILD/evidence.json and prints a line for each claim. `check` looks at the table alone.
+
+The exit status is 1 if the table is wrong, a test failed, or a named test does not exist although
+its suite ran. With EVIDENCE_ALL=1 the status is also 1 if a suite did not run or a claim waits.
 """
 import collections
 import json

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# The figures beside the evidence: how much is privileged and what is mapped into it, and what the
-# suites that were run have measured ("figure: " in their output, tests/run.sh keeps it).
+# The figures beside the evidence: the size of the privileged part, the files mapped into it, and the
+# measurements of the suites that were run. A suite prints "figure: ", and tests/run.sh keeps the line.
 
 build=${BUILD:-build}
 BUILD=$build tests/lint/size.sh report

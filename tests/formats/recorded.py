@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""recorded.py FORMAT FILE HZ[:EVENT] [PROCESS CHAIN]: a recording is what the format's readers want; of the
-samples of PROCESS, 95 % have the frames of CHAIN (a;b;c) in that order. Prints how many samples
-there are. With EVENT, HZ is its period instead."""
+"""recorded.py FORMAT FILE HZ[:EVENT] [PROCESS CHAIN]: checks that the format's readers can read FILE.
+
+In 95 % of the samples of PROCESS the frames of CHAIN (a;b;c) must be in that order. Prints how many
+samples there are. With EVENT, HZ is the event's period instead."""
 
 import sys
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""totals.py RENDER FOLDER: one profile in every format of the registry. Each must be what its
-readers want, and all must agree: on the number of samples, on each function's self and total, and,
-where the format knows them, on each process and thread, on what is inlined and on files and lines.
-Prints TAP."""
+"""totals.py RENDER FOLDER: one profile in every format of the registry. The readers of each format
+must be able to read it. All formats must agree on the number of samples and on each function's self
+and total. Formats that know them must agree on processes, threads, inlined functions, files and
+lines. Prints TAP."""
 
 import collections
 import os

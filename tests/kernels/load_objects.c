@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * load_objects TIMES OBJECT...: loads each BPF object file so often in each mode of its filter, so
- * that the running kernel verifies it, and says what that took. Lines of standard output:
+ * load_objects TIMES OBJECT...: loads each BPF object file so often in each mode of its filter. The
+ * running kernel verifies each load, and the program says what that took. Lines of standard output:
  *   calibration NANOSECONDS                                    of a fixed piece of work, at best
  *   object FILE MODE MILLISECONDS NANOSECONDS ok|ERRNO         all of it, of median speed;
  *                                                              calibration just then
  *   program FILE MODE NAME INSTRUCTIONS MICROSECONDS BYTES     verified, so long, translated
- * What a refused program's log ends with goes to standard error.
+ * The last lines of a refused program's log go to standard error.
  */
 #include <bpf/bpf.h>
 #include <bpf/btf.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * open_events: each row of ipc/events.def is opened as the loader opens it (loader/events.c), at
- * its frequency or with its period, and counts how often a program of BPF is called while this
- * process does what makes all of them. Prints "EVENT PERIOD MS CALLS" or "EVENT PERIOD refused
- * ERRNO" for each, then "end". As process 1 it powers off when done.
+ * open_events: opens each row of ipc/events.def as the loader does (loader/events.c), at its
+ * frequency or with its period. This process then makes all of the events, and counts how often
+ * each calls a BPF program. Prints "EVENT PERIOD MS CALLS" or "EVENT PERIOD refused ERRNO" for
+ * each, then "end". As process 1 the program powers the machine off when done.
  */
 #include <errno.h>
 #include <linux/bpf.h>

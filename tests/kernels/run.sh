@@ -122,9 +122,9 @@ check_boot() {	# FILE PART
 
 # ---- loading ----------------------------------------------------------------------------------
 
-# Prints the figures of an object: instructions of all programs and of the largest, both in the dearest
-# mode; milliseconds of CPU time in the slowest mode, raw and at native speed; the ratio of the two.
-# Prints "refused" and the reason for an object that cannot be loaded.
+# Prints the figures of an object. First come the instructions of all programs and of the largest, both
+# in the dearest mode. Then come milliseconds of CPU time in the slowest mode, raw and at native speed,
+# and the ratio of the two. Prints "refused" and the reason for an object that cannot be loaded.
 figures() {	# LOAD OBJECT
 	awk -v object="$2.bpf.o" -v native="$native" '
 		$2 != object { next }

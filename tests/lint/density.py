@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """density.py [FILE...]: how much stands on a line of C, folder by folder, beside other projects.
 
-Fails where a line decides twice in the way that reads backwards, `r = r ? r : f()`, or where a folder
-has more than 25 ternaries in 1,000 lines of code. Tokens a line are printed alone.
+Fails where a line decides twice and reads backwards, `r = r ? r : f()`. Fails where a folder has more
+than 25 ternaries in 1,000 lines of code. Tokens a line are printed and have no limit.
 """
 import collections
 import os

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# No symbol that worker/, helper/ or proto/ defines is in the loader or the broker; and libdw is in
-# the program alone that reads debug information.
+# No symbol that worker/, helper/ or proto/ defines is in the loader or the broker. Only the program
+# that reads debug information has libdw.
 
 build=${BUILD:-build}
 defined() {

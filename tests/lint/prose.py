@@ -95,17 +95,22 @@ def split_cells(line):
 
 
 def markdown(lines):
-    """Yields lines of prose, and each cell of a table as a paragraph."""
-    fenced = indented = listed = False
+    """Yields lines of prose, and each cell of a table as a paragraph.
+
+    A block between "<!-- measured by ... -->" and "<!-- end -->" is what a program printed.
+    """
+    fenced = indented = listed = measured = False
     blank = True
     for number, line in lines:
         listed = bool(starts_item(line)) or (listed and (not line.strip() or line.startswith("  ")))
         indented = line.startswith("    ") and not listed and (blank or indented)
         blank = not line.strip()
+        if line.startswith("<!--"):
+            measured = line.startswith("<!-- measured by ")
         if line.lstrip().startswith("```"):
             fenced = not fenced
             yield number, None
-        elif fenced or indented or line.startswith(("#", "<!--")):
+        elif measured or fenced or indented or line.startswith(("#", "<!--")):
             yield number, None
         elif line.startswith("|"):
             for cell in split_cells(line):

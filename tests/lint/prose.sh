@@ -64,6 +64,18 @@ is_said table.md '3: begins with What: What is left.' '4: a cell of 203 characte
 | $(printf '%0203d' 0) | a cell |
 END
 
+is_said measured.md '9: begins with Of: Of the rest.' <<'END'
+Text.
+
+<!-- measured by a program -->
+
+Of what was measured; nothing.
+
+<!-- end -->
+
+Of the rest.
+END
+
 is_said skipped.md <<'END'
 ```sh
 Of what is fenced nothing is read.

@@ -3,10 +3,9 @@
 #
 # Figures of files, functions and of the privileged part. "size.sh report" prints the figures.
 #
-# The privileged part is counted in lines of code, neither blank nor comment, as the figures are
-# that others give of how much of theirs is privileged; all lines are printed beside them. It is
-# the loader, the broker (which is a process of its own) and what both are linked with, ipc/ and
-# policy/.
+# The privileged part is the loader, the broker (a process of its own), and the code that both are
+# linked with, ipc/ and policy/. Its size is counted in lines of code, neither blank nor comment, as
+# other projects count theirs. All lines are printed beside the lines of code.
 
 build=${BUILD:-build}
 LONG_FUNCTIONS=""	# decoder tables that may exceed the limit, by name

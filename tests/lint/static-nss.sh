@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # No static program reaches NSS, iconv() or dlopen(): the C library would load modules of another
-# C library. Two checks: no static program has a look-up or the function that loads an NSS module, and
-# no object of ours calls dlopen() or iconv(), which every static program has in it.
+# C library. The first check: no static program has a look-up or the function that loads an NSS module.
+# The second: no object of ours calls dlopen() or iconv(), which every static program has in it.
 
 build=${BUILD:-build}
 lookups='(getpw|getgr|getsp|getsg|gethostby|gethostent|getserv|getproto|getnet|getrpc|getalias)[a-z0-9_]*'

@@ -110,8 +110,8 @@ static void check_object(struct child *child, const struct message_object *objec
 }
 
 /*
- * A file that is deleted and a memfd, both opened again for reading as programs are, memory of the
- * kernel that is no regular file, and a file and a memfd that are open for writing.
+ * A process with mappings of each kind. A deleted file and a memfd are opened again for reading, as
+ * programs are. Memory of the kernel is no regular file. A file and a memfd are open for writing.
  */
 struct target {
 	pid_t pid;
@@ -321,7 +321,7 @@ static void test_broker__refuses_without_ending(void **state)
 	close(map);
 }
 
-/* Of whom BPF does not know, and of whom a rule denies. */
+/* A process that BPF does not know, and a process that a rule denies. */
 static void test_broker__refuses_denied_processes(void **state)
 {
 	const uint32_t self = (uint32_t)getpid();

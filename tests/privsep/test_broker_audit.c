@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the broker says it did: the test is loader, worker and keyhole-audit. */
+/* The broker tells keyhole-audit what it did. The test is loader, worker and keyhole-audit. */
 #include <errno.h>
 #include <unistd.h>
 

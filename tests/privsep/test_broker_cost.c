@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a request costs the worker, from sending it to the answer; `make figures` shows it. */
+/* The cost of a request for the worker, from sending it to the answer; `make figures` shows it. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static int compare(const void *a, const void *b)
 	return *first < *second ? -1 : *first > *second;
 }
 
-/* Of files that nobody has asked for yet: each is opened once a minute. */
+/* Maps files that nobody has asked for yet, as the broker opens a file only once a minute. */
 static void map_files(struct cost *cost)
 {
 	follow(getppid(), 0); /* for list() */

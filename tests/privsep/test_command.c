@@ -21,7 +21,7 @@ struct output_of {
 	int status;
 };
 
-/* What the script prints on standard output and its status. */
+/* Returns in ret_output what the script prints on standard output, and its status. */
 static void run_shell(const char *script, struct output_of *ret_output)
 {
 	char *argv[] = {(char[]){"record"}, (char[]){"--"}, (char[]){"sh"},

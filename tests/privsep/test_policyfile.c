@@ -178,7 +178,7 @@ static int finish(struct channel *loader)
 	return channel_send(loader, MESSAGE_POLICY_KEYS, &keys, sizeof(keys), 0);
 }
 
-/* What it is given can be looked at, not read; 0: so it is. */
+/* Returns 0 if the descriptor that the process gets cannot be read, only looked at. */
 static int cannot_read(struct channel *loader)
 {
 	struct message message;

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# mixture.sh WORKLOADS FOLDER: all that makes a profiler allocate, again and again, at about half of
-# a CPU, until it is told to end: forks, execs, libraries that come and go, programs nobody has seen
-# before, processes of milliseconds, code in anonymous memory.
+# mixture.sh WORKLOADS FOLDER: makes a profiler allocate again and again, with about half of a CPU,
+# until a signal ends it. The mixture has forks, execs, libraries that come and go, programs nobody
+# has seen before, processes of milliseconds, and code in anonymous memory.
 
 workloads=$1
 cd "$2" || exit 1

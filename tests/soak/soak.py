@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """soak.py BUILD: a recording of the whole machine for SOAK_SECONDS (600), beside a busy mixture.
 
-Held descriptors of each process against the golden table of tests/escape/inventory.py, and memory
-against the table below: at the start, in the middle and at the end. Prints TAP. Root.
+At the start, in the middle and at the end, the descriptors that each process holds are compared with
+the golden table of tests/escape/inventory.py. Memory is compared with the table below. Prints TAP. Root.
 """
 import os
 import re

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs as root in the machine of tests/systemd/run.sh: starts, looks at, disturbs and stops the
-service, prints TAP. What the host compares is left in the current folder.
+service. Prints TAP, and leaves files for the host to compare in the current folder.
 """
 import grp
 import os

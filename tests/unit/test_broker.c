@@ -154,7 +154,7 @@ static void replace(void)
 	broker_replace(broker, fds[1]);
 }
 
-/* What it was doing is not asked again, the rest is. */
+/* The request that the broker died of is not made again; those that waited are. */
 static void test_broker__another_one_goes_on(void **state)
 {
 	const struct message_reply none = {.error = -ESRCH};

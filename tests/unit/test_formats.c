@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What holds of each row of ipc/formats.def. */
+/* Each row of ipc/formats.def keeps these rules. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

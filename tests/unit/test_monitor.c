@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a child can make of a recording by what it says that it has written. */
+/* A child says what it has written; the tests show what it can make of a recording so. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 #include "ipc/time.h"
 #include "loader/monitor.h"
 
-/* Of an exporter that says so while the recording goes on. */
+/* Returns what the monitor makes of an exporter's message while the recording goes on. */
 static enum monitor_result said(int32_t error, uint32_t bytes)
 {
 	const struct message_written written = {error, bytes};
@@ -50,7 +50,7 @@ static void test_monitor__an_error_ends_the_recording(void **state)
 	assert_int_equal(said(-EFBIG, 0), MONITOR_REACHED);
 }
 
-/* Else it would end with success. */
+/* A recording that took the exporter at its word would end with success. */
 static void test_monitor__nothing_is_whole_yet(void **state)
 {
 	(void)state;

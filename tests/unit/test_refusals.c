@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the command line refuses, and the one line that says so: a mistake and what to do. */
+/* The command line refuses mistakes with one line, which says the mistake and what to do. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

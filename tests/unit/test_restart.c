@@ -59,7 +59,7 @@ static void test_restart__nothing_is_believed(void **state)
 	rig_check_stack(rig, 0, "program+0x100");
 }
 
-/* What came before the first one, it has to know. */
+/* The first worker has to know the records that came before it. */
 static void test_restart__first_one_reads_all(void **state)
 {
 	struct rig *rig = *state;

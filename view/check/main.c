@@ -3,10 +3,16 @@
  * keyhole-check: the program of `keyhole check`, which only reads. The process keeps those of
  * root's capabilities that reading other processes takes, and can get no others.
  *
- * The JSON (--json) has these members: format, version, mode; kernel, layers (true: this machine
- * has them), executables (path and sha256 by name), bpf_objects (sha256), policy; processes;
- * deviations and unknown (object, what); result. Keys stay, and new keys may come. A change of a
- * key's meaning raises "format".
+ * The JSON (--json) has these members:
+ *
+ * - format, version and mode;
+ * - kernel, layers (true: this machine has them), executables (path and sha256 by name),
+ *   bpf_objects (sha256) and policy;
+ * - processes;
+ * - deviations and unknown, both with object and what;
+ * - result.
+ *
+ * Keys stay, and new keys may come. A change of a key's meaning raises "format".
  */
 #include <getopt.h>
 #include <stdbool.h>

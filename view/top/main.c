@@ -194,7 +194,7 @@ static int await_viewer(const struct top *top)
 	return status;
 }
 
-/* It ends when the last reader of the pipe has. */
+/* Waits for the recording, which ends once nobody reads the pipe any more. */
 static int await_record(const struct top *top)
 {
 	int status = 0;

@@ -36,7 +36,10 @@ int segments_alloc(struct segments *segments, uint32_t words, uint32_t *ret_word
  * that tables found no room.
  */
 int segments_alloc_spare(struct segments *segments, uint32_t words, uint32_t *ret_word);
-/* Both take the number of words that segments_alloc() was asked for. */
+/*
+ * segments_release() and segments_discard() take the number of words that segments_alloc() was
+ * asked for.
+ */
 void segments_release(struct segments *segments, uint32_t word, uint32_t words, uint64_t now);
 void segments_discard(struct segments *segments, uint32_t word,
 		      uint32_t words); /* never published */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The picture. Only what is in view is drawn, on a canvas as large as the view that stays in place
- * while the sheet behind it is scrolled: 100,000 stacks are no more work than the boxes one sees.
+ * The picture. The canvas is as large as the view and stays in place while the sheet behind it is
+ * scrolled. Only the boxes in view are drawn, so 100,000 stacks are no more work than these boxes.
  */
 'use strict';
 
@@ -58,7 +58,7 @@ class Graph {
 			this.#scrollToZoom();
 	}
 
-	/* Of what was zoomed into, a few rows stay in view. */
+	/* Scrolls to the node that was zoomed into; a few rows beside the node stay in view. */
 	#scrollToZoom() {
 		const top = this.#top(this.tree.level[this.#zoom]);
 		const rows = ROWS_ABOVE * ROW_HEIGHT;
@@ -118,7 +118,7 @@ class Graph {
 		}
 	}
 
-	/* Of a level, in the view. */
+	/* Returns the top edge of a level, in px from the top of the view. */
 	#top(level) {
 		const top = this.flame
 			? this.sheetHeight - (level + 1) * ROW_HEIGHT

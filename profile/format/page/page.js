@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is shown is one state, which the fragment of the page's address holds: whatever is pressed
- * changes it, and show() draws it. Names of the profile become text nodes and nothing else.
+ * The page shows one state, which the fragment of its address holds. Each key and button changes
+ * the state, and show() draws it. Names of the profile become text nodes and nothing else.
  */
 'use strict';
 
@@ -51,7 +51,7 @@ class Page {
 		return `#${new URLSearchParams(changed)}`;
 	}
 
-	/* What changes where one is can be gone back from; the rest only mends the address. */
+	/* Makes a new entry in the history for a change of place; other changes replace the entry. */
 	change(changes) {
 		const step = 'zoom' in changes || 'view' in changes;
 
@@ -96,7 +96,7 @@ class Page {
 		return this.#functions;
 	}
 
-	/* Of a difference also before, which is what they are held against. */
+	/* Sums the functions; for a difference also the old profile's, as before. */
 	#sumFunctions() {
 		const tree = this.#treeOf('callees');
 		const { length } = this.profile.frames;
@@ -120,7 +120,7 @@ class Page {
 		};
 	}
 
-	/* What a function is sorted by. */
+	/* Returns the value that a function is sorted by. */
 	#functionValue(what, frame) {
 		if (!this.profile.base)
 			return this.functions[what][frame];
@@ -129,7 +129,7 @@ class Page {
 		return Math.abs(now - before);
 	}
 
-	/* Of the profile that gives the widths. */
+	/* The profile that gives the widths. */
 	get source() {
 		return this.tree.old ? this.profile.base : this.profile;
 	}

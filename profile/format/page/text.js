@@ -34,7 +34,7 @@ function percent(share) {
 	return `${value.toFixed(value === 0 ? 0 : value >= 10 ? 1 : value >= 0.1 ? 2 : 3)} %`;
 }
 
-/* Of two shares. */
+/* Writes the difference of two shares. */
 function difference(change) {
 	const sign = change > 0 ? '+' : change < 0 ? '\u2212' : '';
 
@@ -50,7 +50,7 @@ function time(ns) {
 	return `${value.toFixed(value >= 100 || value === 0 ? 0 : value >= 10 ? 1 : 2)} ${unit}`;
 }
 
-/* Of so many samples of a profile: their CPU time, or what was counted. */
+/* Writes the worth of so many samples of a profile: their CPU time, or the events counted. */
 function worth({ period, event }, samples) {
 	return event ? `${count(samples * period)} ${event}` : time(samples * period);
 }
@@ -62,7 +62,7 @@ function rate({ period, event }) {
 	return `${Math.round(1e9 / period)} Hz`;
 }
 
-/* What a recording is, in short. */
+/* Describes a recording in short. */
 function factsOf(profile) {
 	const { samples, period, event, start, duration } = profile;
 	const seconds = duration / 1000;

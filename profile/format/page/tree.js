@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The profile and its trees, without anything of the page. What the data look like is described in
- * profile/format/html.c.
+ * The profile and its trees, without anything of the page. profile/format/html.c describes the
+ * data.
  */
 'use strict';
 
@@ -45,7 +45,7 @@ class Profile {
 			({ kind }) => Number(kind?.name === 'THREAD'));
 	}
 
-	/* Of a difference: what the profile is held against. */
+	/* The profile that a difference is held against. */
 	static #base({ samples, period, event, start_ms: start, duration_ms: duration }) {
 		return { samples, period, event, start, duration };
 	}
@@ -145,8 +145,9 @@ class Merger {
 
 /*
  * Nodes numbered from the root, each before its children and the hottest child first: the nodes
- * below n are n + 1 to end[n] - 1. start is the samples left of a node. Of a difference, self and
- * total are of the new profile or, when it is old, of that; otherSelf and otherTotal of the other.
+ * below n are n + 1 to end[n] - 1. start is the samples left of a node. In a tree of a difference,
+ * self and total are of the new profile; when old is set, of the old one. otherSelf and otherTotal
+ * are of the other profile.
  */
 class Tree {
 	constructor(merger, old) {
@@ -233,7 +234,7 @@ class Tree {
 		}
 	}
 
-	/* Of a difference: samples of 'self' or 'total' as shares of all, old and new. */
+	/* Returns, for a difference, a node's 'self' or 'total' as shares of all, old and new. */
 	shares(node, what) {
 		const others = what === 'self' ? this.otherSelf : this.otherTotal;
 		const own = this[what][node] / (this.total[ROOT] || 1);
@@ -289,7 +290,7 @@ class Tree {
 		return sum;
 	}
 
-	/* Whose samples make the width, and the others. */
+	/* Returns the samples that make the width, and then the others. */
 	static #samples({ nodes }, old) {
 		return old ? [nodes.base, nodes.self] : [nodes.self, nodes.base || nodes.self];
 	}
@@ -363,8 +364,8 @@ function sumFunctions(tree, count, selfs = tree.self, totals = tree.total) {
 }
 
 /*
- * What to look for: a regular expression, or the text itself where it is none. Capitals count once
- * there is one. null: nothing to look for.
+ * Returns the expression to look for; text that is no regular expression stands for itself. Case
+ * counts once the text has a capital. null: nothing to look for.
  */
 function parseQuery(text) {
 	const flags = /\p{Lu}/u.test(text.replace(/\\./gu, '')) ? '' : 'i';

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * become comm NAME | uid UID | cgroup FOLDER: a second of work, then it changes itself without
- * another program, then two seconds of work in another function.
+ * become comm NAME | uid UID | cgroup FOLDER: works for a second and then changes its name, uid or
+ * cgroup without an exec. Then it works for two seconds in another function.
  */
 #include <fcntl.h>
 #include <stdio.h>

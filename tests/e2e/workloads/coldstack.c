@@ -2,12 +2,15 @@
 /*
  * coldstack [SECONDS] [narrow|bare|wide|mixed|edge|dropped|objects=N]...
  *
- * What a walk finds worst: stacks of 1,024 frames of 64 KiB, each frame in a function of another
- * object than the one before, in random order; after each interrupt another such stack, and between
- * them cold caches. A process for each CPU. The words choose the kind of the functions
- * (coldstack_object.S); dropped: their text is not in the page tables, so that no call before a
- * return address can be read; edge: the page below each return address was never touched;
- * objects=1: few enough functions that their rules are cached, and only the stack is cold.
+ * The worst case of a walk: stacks of 1,024 frames of 64 KiB. Each frame is in a function of another
+ * object than the frame before, in random order. After each interrupt the process makes another
+ * stack, and empties the caches between two of them. One process runs on each CPU.
+ *
+ * The words choose the kind of the functions (coldstack_object.S):
+ *
+ * - dropped: their text is not in the page tables, so no call before a return address can be read;
+ * - edge: the page below each return address was never touched;
+ * - objects=1: few enough functions that their rules are cached, and only the stack is cold.
  */
 #include <dlfcn.h>
 #include <err.h>

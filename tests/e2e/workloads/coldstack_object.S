@@ -2,9 +2,9 @@
 /*
  * One object of coldstack.c, which copies it many times. In each of four chunks of its unwind table
  * are three functions. They take in rdi the rest of a path, {next function, site}, and call the
- * next function from that site. Each site is in a text granule of its own and has a rule that is
- * not among the 255 frequent ones of the object; between the sites is a row for each byte. What the
- * rules say of rbx and r12 is not so, and nobody uses them; in the last chunk they say nothing.
+ * next function from that site. Each site is in a text granule of its own. The site's rule is not
+ * among the 255 frequent ones of the object. Between the sites is a row for each byte. The rules
+ * tell untruths about rbx and r12, which nobody uses. In the last chunk the rules leave both out.
  */
 #define CALL_BYTES 7
 #define SITES	   16

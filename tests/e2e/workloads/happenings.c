@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * happenings KIND COUNT: so many events, each in a function of its own below one that calls it.
- * faults: first writes to pages; sleeps: nanosleep(); pipes: a byte from one thread to another;
- * moves: to another CPU; reads: pages that read() faults in while the kernel copies to them. KIND
- * file: COUNT is one, whose pages are read from where it is stored.
+ * happenings KIND COUNT: makes so many events, each in a function of its own below one that calls
+ * it. The kinds:
+ *
+ * - faults: first writes to pages;
+ * - sleeps: nanosleep();
+ * - pipes: a byte from one thread to another;
+ * - moves: to another CPU;
+ * - reads: pages that read() faults in while the kernel copies to them;
+ * - file: COUNT is the path of a file, whose pages are read from the disk.
  */
 #include "work.h"
 
