@@ -32,7 +32,7 @@ enum message_phase {
 
 enum message_type {
 	MESSAGE_NONE,
-#define M(name, from, to, first, last, payload, fds, times) MESSAGE_##name,
+#define M(name, from, to, first, last, payload, fds, times, reply) MESSAGE_##name,
 #include "ipc/messages.def"
 #undef M
 	MESSAGE_COUNT
@@ -293,6 +293,7 @@ struct message_rule {
 	uint16_t payload;    /* exact size */
 	uint8_t fds;	     /* 0, 1, FDS_REPLY or FDS_MAYBE */
 	uint8_t once;
+	uint16_t reply; /* enum message_type: the answer's; MESSAGE_NONE: no message answers it */
 };
 #define FDS_REPLY 2
 #define FDS_MAYBE 3
@@ -303,7 +304,7 @@ const struct message_rule *message_rule(unsigned int type);
 /* The program's name: "keyhole", "keyhole-worker", ... */
 const char *message_party_name(enum message_party party);
 
-#define M(name, from, to, first, last, payload, fds, times)                   \
+#define M(name, from, to, first, last, payload, fds, times, reply)            \
 	_Static_assert(sizeof(struct payload) % 4 == 0 &&                     \
 			       sizeof(struct payload) <= MESSAGE_PAYLOAD_MAX, \
 		       #name " has a fixed, aligned size");

@@ -110,7 +110,7 @@ static int on_spawn(struct nursery *nursery)
 	spawned.error = nursery->left > LEFT_MAX ? -EBUSY : nursery->error;
 	if (!spawned.error)
 		spawned.error = start_program(nursery, request.fd);
-	r = channel_reply(&nursery->channel, &request, MESSAGE_SPAWNED, &spawned, sizeof(spawned),
+	r = channel_reply(&nursery->channel, &request, &spawned, sizeof(spawned),
 			  spawned.error ? -1 : nursery->child_fd);
 	message_release(&request);
 	return r;

@@ -116,11 +116,10 @@ int debug_folders_find_id(const struct debug_folders *folders, const unsigned ch
 	return debug_folders_find_path(folders, path);
 }
 
-static int reply(struct channel *worker, const struct message *request, enum message_type type,
-		 int fd)
+static int reply(struct channel *worker, const struct message *request, int fd)
 {
 	const struct message_reply said = {.error = fd < 0 ? fd : 0};
-	int r = channel_reply(worker, request, type, &said, sizeof(said), fd);
+	int r = channel_reply(worker, request, &said, sizeof(said), fd);
 
 	close_fd(&fd);
 	return r;
@@ -148,13 +147,11 @@ static int answer(const struct debug_folders *folders, struct dwarf *dwarf, stru
 {
 	switch (request->head.type) {
 	case MESSAGE_DEBUG_FILE:
-		return reply(worker, request, MESSAGE_DEBUG_FILE_REPLY,
-			     debug_folders_find(folders, &request->DEBUG_FILE));
+		return reply(worker, request, debug_folders_find(folders, &request->DEBUG_FILE));
 	case MESSAGE_LINES_FILE:
 		return dwarf_add_file(dwarf, take_fd(&request->fd));
 	case MESSAGE_LINES:
-		return reply(worker, request, MESSAGE_LINES_REPLY,
-			     read_lines(folders, dwarf, request));
+		return reply(worker, request, read_lines(folders, dwarf, request));
 	default:
 		return -EPROTO;
 	}

@@ -283,8 +283,7 @@ static int on_message(struct committer *c, struct message *message)
 		return 0;
 	case MESSAGE_STEP:
 		reply.error = take_step(c, &message->STEP);
-		return channel_reply(&c->loader, message, MESSAGE_STEPPED, &reply, sizeof(reply),
-				     -1);
+		return channel_reply(&c->loader, message, &reply, sizeof(reply), -1);
 	default:
 		return -EPROTO;
 	}

@@ -44,10 +44,17 @@ static int answer(struct broker *broker, const struct message *request,
 	return *ret_fd < 0 ? *ret_fd : 0;
 }
 
-/*
- * Nothing is given that is not in the audit stream, however long that takes. In the table of
- * messages a reply follows its request, and begins as that to OBJECT does.
- */
+static int reply(struct broker *broker, const struct message *request,
+		 const struct message_object_reply *object, int fd)
+{
+	const struct message_reply plain = {.error = object->error};
+
+	if (request->head.type == MESSAGE_OBJECT)
+		return channel_reply(&broker->worker, request, object, sizeof(*object), fd);
+	return channel_reply(&broker->worker, request, &plain, sizeof(plain), fd);
+}
+
+/* Gives nothing that is not in the audit stream, however long the stream takes. */
 static int on_request(struct broker *broker, const struct message *request)
 {
 	const uint16_t type = request->head.type;
@@ -65,9 +72,9 @@ static int on_request(struct broker *broker, const struct message *request)
 		r = channel_send(&broker->audit, MESSAGE_AUDIT, &audit, sizeof(audit), -1);
 	if (error)
 		audit.answer = (struct message_object_reply){.error = error};
-	return r ? r
-		 : channel_reply(&broker->worker, request, type + 1, &audit.answer,
-				 message_rule(type + 1u)->payload, fd);
+	if (r < 0)
+		return r;
+	return reply(broker, request, &audit.answer, fd);
 }
 
 static int start(struct broker *broker)

@@ -315,9 +315,7 @@ static void test_channel__reply_names_its_request(void **state)
 	assert_int_equal(channel_send(&ends->worker, MESSAGE_MAPS, &maps, sizeof(maps), -1), 0);
 	assert_int_equal(channel_wait(&ends->loader, 100, &request), 1);
 	assert_int_equal(channel_wait(&ends->loader, 100, &request), 1);
-	assert_int_equal(channel_reply(&ends->loader, &request, MESSAGE_MAPS_REPLY, &reply,
-				       sizeof(reply), -1),
-			 0);
+	assert_int_equal(channel_reply(&ends->loader, &request, &reply, sizeof(reply), -1), 0);
 	assert_int_equal(channel_wait(&ends->worker, 100, &answer), 1);
 	assert_int_equal(answer.head.reply_to, 2);
 	assert_int_equal(answer.MAPS_REPLY.error, -ESRCH);

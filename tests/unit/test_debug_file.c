@@ -264,9 +264,7 @@ static void say(struct channel *peer, const struct message *request, int32_t err
 {
 	const struct message_reply reply = {error};
 
-	assert_int_equal(
-		channel_reply(peer, request, MESSAGE_DEBUG_FILE_REPLY, &reply, sizeof(reply), -1),
-		0);
+	assert_int_equal(channel_reply(peer, request, &reply, sizeof(reply), -1), 0);
 }
 
 /* As a folder that is slow for once is in a stream. */

@@ -90,16 +90,16 @@ static int answer_file(enum manner manner, size_t count)
 static void reply(struct channel *worker, const struct message *request, enum manner manner)
 {
 	struct message_reply said = {.error = manner == MANNER_REFUSE ? -ENOMEM : 0};
+	struct message answered = *request;
 	int pipes[2], fd;
 
 	if (pipe(pipes))
 		abort();
 	fd = manner == MANNER_PIPE ? pipes[0] : answer_file(manner, request->LINES.count);
+	if (manner == MANNER_VIOLATE)
+		answered.head.type = MESSAGE_DEBUG_FILE; /* whose reply is of another type */
 	if (manner != MANNER_SILENT)
-		channel_reply(worker, request,
-			      manner == MANNER_VIOLATE ? MESSAGE_DEBUG_FILE_REPLY
-						       : MESSAGE_LINES_REPLY,
-			      &said, sizeof(said), said.error ? -1 : fd);
+		channel_reply(worker, &answered, &said, sizeof(said), said.error ? -1 : fd);
 }
 
 /* In place of keyhole-debug. What was asked is left in shared memory. */
@@ -114,8 +114,7 @@ static void serve(int fd, enum manner manner, struct question *asked)
 	worker.phase = PHASE_RUN;
 	while (channel_wait(&worker, 5000, &message) == 1) {
 		if (message.head.type == MESSAGE_DEBUG_FILE)
-			channel_reply(&worker, &message, MESSAGE_DEBUG_FILE_REPLY, &none,
-				      sizeof(none), -1);
+			channel_reply(&worker, &message, &none, sizeof(none), -1);
 		if (message.head.type != MESSAGE_LINES)
 			continue;
 		asked->count += message.LINES.count;
