@@ -12,7 +12,7 @@
 
 #include "base/hash.h"
 
-enum redact_kind { /* in the order of enum names_kind of helper/rules/parser.h */
+enum redact_kind { /* enum names_kind of ipc/messages.h */
 	REDACT_COMM,
 	REDACT_PATH,
 	REDACT_THREAD,
@@ -35,10 +35,10 @@ struct redact {
 #define REDACT_DROPPED "[dropped]" /* what stands for a name */
 
 /*
- * modes: two bits for each kind; what is no mode drops. Threads are treated no milder than comm:
+ * modes: one for each kind; a number that is no mode drops. Threads are treated no milder than comm:
  * the name of a main thread is that of its process. 0, or a negative errno: there is no random key.
  */
-int redact_init(struct redact *ret_redact, uint32_t modes);
+int redact_init(struct redact *ret_redact, const uint8_t modes[static REDACT_KINDS]);
 
 /* The name, or what stands for it, in text; "" stays: it is none. Names that the kernel gives
  * ("[kernel]", "[vdso]", "[heap]") are not a target's: paths in brackets are kept. */

@@ -59,7 +59,7 @@ struct message_ready {
 	char build[24];	  /* version string; must equal the loader's */
 };
 
-/* What was asked for: in messages that say so the others mean nothing. */
+/* Flags of what the command line asks for. A message that takes some of them ignores the others. */
 #define OPTIONS_FORCE	  1u
 #define OPTIONS_BY_THREAD 2u
 #define OPTIONS_VERBOSE	  4u
@@ -68,8 +68,23 @@ struct message_ready {
 #define OPTIONS_COMM	  32u
 #define OPTIONS_WHY	  64u  /* what is known of a process, as text: no profile, no summary */
 #define OPTIONS_SOME	  128u /* -p or a command: processes that are known, and their children */
-#define OPTIONS_EVERY	  8    /* from this bit on: seconds between the profiles of a stream */
-#define CONFIG_NAMES	  16   /* from this bit on: message_policy_keys.names */
+#define OPTIONS_FLAGS	  255u /* all of them */
+#define OPTIONS_EVERY_MAX 255u /* seconds between the profiles of a stream */
+
+/* Kinds of names that targets choose, and what the policy has the worker do with each kind. */
+enum names_kind {
+	NAMES_COMM,
+	NAMES_PATH,
+	NAMES_THREAD,
+	NAMES_FUNCTION,
+	NAMES_KINDS
+};
+enum names_mode {
+	NAMES_KEEP,
+	NAMES_DROP,
+	NAMES_HASH,
+	NAMES_MODES
+};
 
 enum profile_format {
 	FORMAT_NONE,
@@ -93,8 +108,10 @@ struct message_config {
 	uint32_t ring_bytes;	 /* of each */
 	uint32_t sideband_bytes; /* data part of each side-band ring */
 	uint32_t segments;	 /* attached at start */
-	uint32_t flags;		 /* OPTIONS_*, CONFIG_NAMES */
+	uint32_t flags;		 /* OPTIONS_* */
 	uint32_t format;	 /* enum profile_format */
+	uint32_t every;		 /* seconds between the profiles of a stream; 0: one, at the end */
+	uint8_t names[NAMES_KINDS]; /* enum names_mode */
 	/* OPTIONS_COMM: extended regular expression, NUL padded */
 	char comm[OPTIONS_COMM_BYTES];
 };
@@ -168,6 +185,7 @@ enum output_step {
 struct message_step {
 	uint32_t step;	/* enum output_step */
 	uint32_t flags; /* OPTIONS_* above, STEP_QUIET */
+	uint32_t every; /* STEP_BEGIN: as in message_config */
 	uint32_t bytes; /* STEP_COMMIT: message_written.bytes */
 };
 
@@ -265,7 +283,10 @@ struct message_options {
 	uint32_t require; /* bits of policy/layers.def */
 	uint32_t command; /* its index in argv, behind `--`; 0: none */
 	struct message_text cgroup, output, audit, policy, debug_dirs, comm;
-	uint32_t pid_count, pids[OPTIONS_PIDS_MAX]; /* excluded ones from the end on; 0: none */
+	uint32_t every; /* seconds between the profiles of a stream; 0: one, at the end */
+	uint32_t pid_count, excluded_count; /* together at most OPTIONS_PIDS_MAX */
+	uint32_t pids[OPTIONS_PIDS_MAX];    /* to sample */
+	uint32_t excluded_pids[OPTIONS_PIDS_MAX];
 	char name[OPTIONS_NAME_BYTES]; /* of the output where none was given, NUL padded */
 };
 
@@ -276,14 +297,14 @@ struct message_policy_path {
 
 /* With a file of struct deny_key (bpf/abi.h), to be read from where it is. */
 struct message_policy_keys {
-	int32_t error;		/* -EINVAL: what is wrong was said */
-	uint32_t kinds;		/* DENY_BIT() of those that there are */
-	uint32_t frequency_max; /* Hz, or 0 */
-	uint32_t names; /* what becomes of them: two bits a kind, see helper/rules/parser.h */
-	char hash[68];	/* of the policy: SHA-256 in hex, NUL padded */
+	int32_t error;		    /* -EINVAL: what is wrong was said */
+	uint32_t kinds;		    /* DENY_BIT() of those that there are */
+	uint32_t frequency_max;	    /* Hz, or 0 */
+	uint8_t names[NAMES_KINDS]; /* enum names_mode */
+	char hash[68];		    /* of the policy: SHA-256 in hex, NUL padded */
 };
 
-#define MESSAGE_PAYLOAD_MAX 512u
+#define MESSAGE_PAYLOAD_MAX 768u
 
 /* One row of the table, for checks and tests. */
 struct message_rule {

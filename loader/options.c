@@ -32,11 +32,12 @@ int options_check(int argc, char **argv, struct options *options)
 	int r = 0;
 
 	if (given->command >= (uint32_t)argc || given->command == 1 ||
-	    given->pid_count > OPTIONS_PIDS_MAX || given->sampling.frequency < 1 ||
-	    given->sampling.frequency > OPTIONS_FREQUENCY_MAX ||
+	    given->pid_count > OPTIONS_PIDS_MAX ||
+	    given->excluded_count > OPTIONS_PIDS_MAX - given->pid_count ||
+	    given->sampling.frequency < 1 || given->sampling.frequency > OPTIONS_FREQUENCY_MAX ||
 	    given->duration > OPTIONS_DURATION_MAX || given->format == FORMAT_NONE ||
-	    given->flags >> CONFIG_NAMES || given->format >= FORMAT_COUNT ||
-	    !memchr(given->name, '\0', OPTIONS_NAME_BYTES) ||
+	    given->flags & ~OPTIONS_FLAGS || given->every > OPTIONS_EVERY_MAX ||
+	    given->format >= FORMAT_COUNT || !memchr(given->name, '\0', OPTIONS_NAME_BYTES) ||
 	    !!given->pid_count + !!given->cgroup.index + command > 1)
 		return -EPROTO;
 	options->cgroup = text_at(argc, argv, given->cgroup, &r);

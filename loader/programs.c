@@ -129,18 +129,19 @@ static int fill_maps(struct programs *programs, const struct options *options, i
 		     pid_t command)
 {
 	struct walk_loop_bpf *skeleton = programs->skeleton;
-	const uint32_t roles[] = {TARGET_EXCLUDED, TARGET_SAMPLED}, *pids = options->given.pids;
+	const struct message_options *given = &options->given;
+	const uint32_t sampled = TARGET_SAMPLED, excluded = TARGET_EXCLUDED;
 	int r = 0;
 
 	for (uint32_t i = 0; !r && i < PROGRAMS_SEGMENTS; i++)
 		r = put(skeleton->maps.segments, i, &programs->segments[i]);
-	/* one that is both is excluded */
-	for (uint32_t i = 0; !r && i < OPTIONS_PIDS_MAX; i++)
-		if (pids[i])
-			r = put(skeleton->maps.targets, pids[i],
-				&roles[i < options->given.pid_count]);
+	for (uint32_t i = 0; !r && i < given->pid_count; i++)
+		r = put(skeleton->maps.targets, given->pids[i], &sampled);
+	/* a process in both lists is excluded */
+	for (uint32_t i = 0; !r && i < given->excluded_count; i++)
+		r = put(skeleton->maps.targets, given->excluded_pids[i], &excluded);
 	if (!r && command)
-		r = put(skeleton->maps.targets, (uint32_t)command, &roles[TARGET_SAMPLED]);
+		r = put(skeleton->maps.targets, (uint32_t)command, &sampled);
 	if (!r && cgroup >= 0)
 		r = put(skeleton->maps.cgroup_filter, 0, &cgroup);
 	return r;

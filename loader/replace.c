@@ -54,7 +54,7 @@ static int await_exporter(struct recording *rec)
 	struct message message;
 	int r = 0;
 
-	if (rec->options->given.flags >> OPTIONS_EVERY && !(spawner->seen >> MESSAGE_EXITED & 1))
+	if (rec->options->given.every && !(spawner->seen >> MESSAGE_EXITED & 1))
 		r = channel_expect(spawner, MESSAGE_EXITED, WHOLE_MS, &message)
 			    ?: message.EXITED.status ? -EIO
 						     : 0;
@@ -110,7 +110,7 @@ static int replace_exporter(struct recording *rec)
 {
 	int r;
 
-	if ((rec->monitor.goal == GOAL_WRITTEN || rec->options->given.flags >> OPTIONS_EVERY) &&
+	if ((rec->monitor.goal == GOAL_WRITTEN || rec->options->given.every) &&
 	    (!strcmp(rec->options->output, "-") || lseek(rec->output.fd, 0, SEEK_SET)))
 		return failed("output", rec->options->output, -ESPIPE);
 	if (spawn_again(rec, ROLE_EXPORTER, ROLE_EXPORTER))

@@ -186,7 +186,7 @@ static int init_samples(struct session *session)
 static int init(struct session *session)
 {
 	const struct session_parts *parts = &session->parts;
-	int r = redact_init(&session->redact, parts->config.flags >> CONFIG_NAMES);
+	int r = redact_init(&session->redact, parts->config.names);
 
 	if (r == 0)
 		r = init_rings(session);

@@ -42,7 +42,7 @@ struct tracker;
 /* Seconds between the profiles of a stream, 0: there is one, at the end. */
 static inline uint32_t session_every(const struct message_config *config)
 {
-	return config->flags >> OPTIONS_EVERY & ((1u << (CONFIG_NAMES - OPTIONS_EVERY)) - 1);
+	return config->every;
 }
 
 /* Everything is borrowed but the segments. */
@@ -83,7 +83,7 @@ int session_finish(struct session *session);
 int session_render(const struct session *session, const struct message_stop *stop, int fd);
 
 /*
- * A stream (OPTIONS_EVERY). Some of the names that are missing, to be called between turns: 0,
+ * A stream (message_config.every). Some of the names that are missing, to be called between turns: 0,
  * 1: there are more, or -ENOMEM. Then what was resolved since the last window to fd, which stays
  * empty when the format has nothing to say; a new window begins. Names are kept for the windows to
  * come, up to a limit. 0 or a negative errno.

@@ -19,8 +19,6 @@
 #include "policy/policy.h"
 #include "base/decimal.h"
 
-#define EVERY_MAX ((1u << (CONFIG_NAMES - OPTIONS_EVERY)) - 1) /* seconds */
-
 struct line {
 	struct message_options *options;
 	const struct option *longs; /* the verb's, no more than of `record` */
@@ -81,7 +79,7 @@ static const struct option why_longs[] = {
 
 static const char *add_pid(struct message_options *options, const char *arg)
 {
-	if (options->pid_count == OPTIONS_PIDS_MAX || options->pids[options->pid_count])
+	if (options->pid_count + options->excluded_count == OPTIONS_PIDS_MAX)
 		return "more than 64 processes; take -a or --cgroup";
 	return decimal_read32(arg, 1, OPTIONS_PID_MAX, &options->pids[options->pid_count++])
 		       ? NULL
@@ -102,12 +100,8 @@ static const char *set_duration(struct message_options *options, const char *arg
 
 static const char *set_every(struct message_options *options, const char *arg)
 {
-	unsigned int seconds;
-
-	if (!decimal_read32(arg, 1, EVERY_MAX, &seconds))
+	if (!decimal_read32(arg, 1, OPTIONS_EVERY_MAX, &options->every))
 		return "not a number of seconds, 1 to 255";
-	options->flags &= ~(EVERY_MAX << OPTIONS_EVERY);
-	options->flags |= seconds << OPTIONS_EVERY;
 	return NULL;
 }
 
@@ -257,8 +251,8 @@ static const char *apply(struct line *line, char **argv, int option, const char 
 
 static bool is_excluded(const struct message_options *options, uint32_t pid)
 {
-	for (unsigned int i = OPTIONS_PIDS_MAX; i > options->pid_count && options->pids[i - 1]; i--)
-		if (options->pids[i - 1] == pid)
+	for (unsigned int i = 0; i < options->excluded_count; i++)
+		if (options->excluded_pids[i] == pid)
 			return true;
 	return false;
 }
@@ -305,9 +299,8 @@ static const char *finish_output(struct line *line)
 	if (!*line->output)
 		return "the file has no name";
 	/* others cannot follow one another in a file */
-	if (options->flags >> OPTIONS_EVERY &&
-	    (strcmp(line->output, "-") ||
-	     (options->format != FORMAT_pprof && options->format != FORMAT_folded)))
+	if (options->every && (strcmp(line->output, "-") || (options->format != FORMAT_pprof &&
+							     options->format != FORMAT_folded)))
 		return "a profile --every so often needs: -o - and -f pprof or folded";
 	if (!options->format)
 		options->format = formats_by_suffix(line->output);

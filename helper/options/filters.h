@@ -21,7 +21,7 @@ void filters_init(struct filters *filters, struct message_options *options);
 /* "1000,daemon" */
 const char *filters_add_uids(struct filters *filters, const char *list);
 
-/* Processes that run: into the last free places of options->pids. */
+/* Processes that run: into options->excluded_pids. */
 const char *filters_add_excluded_pids(struct filters *filters, const char *list);
 
 /* Folders of a cgroup v2 hierarchy: their ids. */

@@ -36,9 +36,9 @@ static bool events_are_restricted(void)
 static bool has_capabilities(const struct message_options *options)
 {
 	/* who reads a stream may have been started in our place: keyhole top */
-	const char *mend = options->flags & OPTIONS_WHY	     ? "run: sudo keyhole why ..."
-			   : options->flags >> OPTIONS_EVERY ? "run it with sudo"
-							     : "run: sudo keyhole record ...";
+	const char *mend = options->flags & OPTIONS_WHY ? "run: sudo keyhole why ..."
+			   : options->every		? "run it with sudo"
+							: "run: sudo keyhole record ...";
 	cap_t held = cap_get_pid(getppid());
 	bool all = true;
 

@@ -248,7 +248,7 @@ static int take_step(struct committer *c, const struct message_step *step)
 	switch (step->step) {
 	case STEP_BEGIN:
 		c->why = step->flags & OPTIONS_WHY;
-		c->stream = (step->flags & ~STEP_QUIET) >> OPTIONS_EVERY;
+		c->stream = step->every;
 		return counts_begin(&c->counts);
 	case STEP_WORKER:
 		counts_replace(&c->counts);

@@ -144,7 +144,7 @@ static int take_rows(struct message_policy_keys *keys)
 		if (row->kind == ROW_FREQUENCY) {
 			keys->frequency_max = row->value;
 		} else if (row->kind == ROW_NAMES) {
-			keys->names |= row->value;
+			keys->names[row->value] = (uint8_t)row->mode;
 		} else {
 			keys->kinds |= DENY_BIT(row->kind);
 			r = add_key(row);
@@ -172,13 +172,11 @@ static int say_unopened(int error)
 	return say(0, text);
 }
 
-static int check_names(uint32_t names)
+static int check_names(const struct message_policy_keys *keys)
 {
-	const uint32_t hidden =
-		NAMES_BITS(NAMES_COMM, NAMES_MODES) | NAMES_BITS(NAMES_THREAD, NAMES_MODES);
-
-	return names & hidden ? say(0, "it hides names of processes or threads: --comm is refused")
-			      : 0;
+	if (keys->names[NAMES_COMM] == NAMES_KEEP && keys->names[NAMES_THREAD] == NAMES_KEEP)
+		return 0;
+	return say(0, "it hides names of processes or threads: --comm is refused");
 }
 
 static int answer(const struct message *file, const char *verb)
@@ -191,7 +189,7 @@ static int answer(const struct message *file, const char *verb)
 	if (!r && !strcmp(verb, "check-config"))
 		r = print(keys.hash);
 	if (!r && !strcmp(verb, "record --comm"))
-		r = check_names(keys.names);
+		r = check_names(&keys);
 	if (r)
 		keys = (struct message_policy_keys){.error = r};
 	return channel_send(&policy.loader, MESSAGE_POLICY_KEYS, &keys, sizeof(keys),

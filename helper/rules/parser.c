@@ -120,16 +120,17 @@ static const char *frequency(struct line *line)
 static const char *names(struct line *line)
 {
 	static const char *const kinds[NAMES_KINDS] = {"comm", "path", "thread", "function"};
-	static const char *const modes[] = {"keep", "drop", "hash"};
+	static const char *const modes[NAMES_MODES] = {"keep", "drop", "hash"};
 	struct piece rest = line->rest;
 	int kind = choose(take_word(&rest), kinds, NAMES_KINDS), mode;
 
 	if (kind < 0)
 		return "not a kind of name: comm, path, thread or function";
-	mode = choose(rest, modes, 3);
+	mode = choose(rest, modes, NAMES_MODES);
 	if (mode < 0)
 		return "not keep, drop or hash";
-	line->row.value = NAMES_BITS((uint32_t)kind, (uint32_t)mode);
+	line->row.value = (uint32_t)kind;
+	line->row.mode = (uint32_t)mode;
 	snprintf(line->row.text, sizeof(line->row.text), "%s %s", kinds[kind], modes[mode]);
 	return NULL;
 }
@@ -243,7 +244,7 @@ static const char *take_line(struct policy_rows *rows, struct piece text)
 		return reason;
 	reason = rule(&line);
 	/* The default of names is no row, so that saying it does not change the hash. */
-	if (reason || (line.row.kind == ROW_NAMES && line.row.value == 0))
+	if (reason || (line.row.kind == ROW_NAMES && line.row.mode == NAMES_KEEP))
 		return reason;
 	return add(rows, &line.row);
 }

@@ -58,7 +58,7 @@ static void configure(struct rig *rig)
 int rig_setup(void **state)
 {
 	struct rig *rig = calloc(1, sizeof(*rig));
-	const uint32_t *names = *state;
+	const uint8_t *names = *state;
 
 	if (!rig)
 		abort();
@@ -76,7 +76,7 @@ int rig_setup(void **state)
 	memset(rig->rings, 0, RING_BYTES_MIN);
 	configure(rig);
 	if (names)
-		rig->parts.config.flags |= *names << CONFIG_NAMES;
+		memcpy(rig->parts.config.names, names, sizeof(rig->parts.config.names));
 	if (session_new(&rig->parts, &rig->session) < 0 ||
 	    session_attach_segment(rig->session, rig->segment) < 0)
 		abort();

@@ -31,7 +31,7 @@ struct rig {
 };
 
 #define RIG_TEST(test) cmocka_unit_test_setup_teardown(test, rig_setup, rig_teardown)
-/* What the policy makes of names: a const uint32_t, as redact_init() takes it. */
+/* names: the policy's modes, a const uint8_t[NAMES_KINDS] as redact_init() takes it. */
 #define RIG_TEST_NAMES(test, names) \
 	cmocka_unit_test_prestate_setup_teardown(test, rig_setup, rig_teardown, (void *)(names))
 /* Taken by the next session; NULL: nobody has debug files. */

@@ -14,7 +14,6 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "helper/rules/parser.h"
 #include "ipc/channel.h"
 #include "tests/unit/session_rig.h"
 #include "object/dwarf/answer.h"
@@ -259,10 +258,10 @@ static void test_inlines__not_when_not_wanted(void **state)
 	assert_plain(rig);
 }
 
-static const uint32_t hash_paths = NAMES_BITS(NAMES_PATH, NAMES_HASH);
-static const uint32_t drop_functions = NAMES_BITS(NAMES_FUNCTION, NAMES_DROP);
+static const uint8_t hash_paths[NAMES_KINDS] = {[NAMES_PATH] = NAMES_HASH};
+static const uint8_t drop_functions[NAMES_KINDS] = {[NAMES_FUNCTION] = NAMES_DROP};
 
-static int with_names(void **state, const uint32_t *names)
+static int with_names(void **state, const uint8_t *names)
 {
 	*state = (void *)(uintptr_t)names;
 	return good(state);
@@ -270,12 +269,12 @@ static int with_names(void **state, const uint32_t *names)
 
 static int hashed_paths(void **state)
 {
-	return with_names(state, &hash_paths);
+	return with_names(state, hash_paths);
 }
 
 static int dropped_functions(void **state)
 {
-	return with_names(state, &drop_functions);
+	return with_names(state, drop_functions);
 }
 
 /* The user's process would see names that the profile must not have. */
