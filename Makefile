@@ -61,13 +61,13 @@ LOADER := events helper kernel_symbols main monitor options programs replace rul
 BROKER := answers limits main mounts
 
 # A folder is one archive: a library, or a process less its main.o.
-OBJECT_FOLDERS  := object/elf object/unwind object/symbol object/dwarf
+OBJECT_FOLDERS  := object/elf object/unwind object/symbol object/dwarf object/debug
 PROFILE_FOLDERS := profile profile/format profile/read
 WORKER_PARTS    := $(patsubst %/,%,$(sort $(dir $(wildcard worker/*/*.c))))
 HELPERS         := audit kernel_symbols options output rules
 VIEWS           := check report symbolize top
 FOLDERS := base ipc policy $(OBJECT_FOLDERS) $(PROFILE_FOLDERS) worker $(WORKER_PARTS) exporter \
-	helper $(HELPERS:%=helper/%) view $(VIEWS:%=view/%)
+	helper $(HELPERS:%=helper/%) helper/debug_reader view $(VIEWS:%=view/%)
 
 LOADER_OBJECTS := $(LOADER:%=$(BUILD)/obj/loader/%.o)
 BROKER_OBJECTS := $(BROKER:%=$(BUILD)/obj/loader/broker/%.o)
@@ -97,11 +97,11 @@ EXPORTER_LIBS  := -lseccomp -lcap
 HELPER_LIBS    := -lseccomp -lcap
 VIEW_LIBS      := -lprotobuf-c -lz -lseccomp -lcap
 CHECK_LIBS     := -lcrypto -lseccomp -lcap
-SYMBOLIZE_LIBS := -ldw -lelf -lz -llzma -lbz2 -lprotobuf-c -liberty -lseccomp -lcap -lpthread
+READER_LIBS    := -ldw -lelf -lz -llzma -lbz2 -liberty -lseccomp -lcap -lpthread
 WORKER_LIBS    := -lelf -lz -llzma -lprotobuf-c -liberty -levent_core -lseccomp -lcap -lpthread
 
 EXECUTABLES := $(addprefix $(OUT)/,keyhole keyhole-audit keyhole-broker keyhole-check \
-	keyhole-exporter keyhole-kernel-symbols keyhole-options keyhole-output keyhole-rules \
+	keyhole-debug-reader keyhole-exporter keyhole-kernel-symbols keyhole-options keyhole-output keyhole-rules \
 	keyhole-report keyhole-symbolize keyhole-top keyhole-worker)
 MANIFEST    := $(OUT)/keyhole-programs.sha256
 
@@ -235,7 +235,7 @@ $(OUT)/keyhole-$(subst _,-,$(1)): $(call main,helper/$(1)) $(SAME_BUILD) \
 	$$(call say,LINK)$$(CC) $$(LDFLAGS) $$(CHILD_LINK) -o $$@ $$(call group,$$^) $$(HELPER_LIBS)
 endef
 $(foreach helper,$(HELPERS),$(eval $(call helper_rule,$(helper))))
-$(OUT)/keyhole-output: $(call archive,object/dwarf)
+$(OUT)/keyhole-output: $(call archives,object/debug object/dwarf)
 
 # Whoever may run it: with root's rights it gives up all but looking.
 $(OUT)/keyhole-check: $(call main,view/check) $(call archive,view/check) $(SAME_BUILD) $(SHARED_ARCHIVES)
@@ -249,8 +249,13 @@ $(OUT)/keyhole-top: $(call main,view/top) $(call archives,view/top policy) $(VIE
 	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ $(call group,$^) $(VIEW_LIBS)
 
 $(OUT)/keyhole-symbolize: $(call main,view/symbolize) \
-		$(call archives,view/symbolize object/elf object/dwarf object/symbol) $(VIEW_PARTS)
-	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ $(call group,$^ $(SYMBOLIZE_LIBS))
+		$(call archives,view/symbolize object/debug object/dwarf) $(VIEW_PARTS)
+	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ $(call group,$^) $(VIEW_LIBS)
+
+# Started by keyhole-output and keyhole-symbolize, for one object each time.
+$(OUT)/keyhole-debug-reader: $(call main,helper/debug_reader) $(call archives,helper/debug_reader \
+		object/debug object/dwarf object/elf object/symbol view base ipc)
+	$(call say,LINK)$(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ $(call group,$^ $(READER_LIBS))
 
 include tests/tests.mk
 

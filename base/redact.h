@@ -35,7 +35,7 @@ struct redact {
 #define REDACT_DROPPED "[dropped]" /* what stands for a name */
 
 /*
- * modes: one for each kind; a number that is no mode drops. Threads are treated no milder than comm:
+ * modes: one for each kind; a number that is no mode drops. Threads are no milder than comm:
  * the name of a main thread is that of its process. 0, or a negative errno: there is no random key.
  */
 int redact_init(struct redact *ret_redact, const uint8_t modes[static REDACT_KINDS]);

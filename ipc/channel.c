@@ -33,6 +33,8 @@ static bool party_is(unsigned int wanted, enum message_party party)
 {
 	if (wanted == PARTY_CHILD)
 		return party == PARTY_WORKER || party == PARTY_EXPORTER || party == PARTY_BROKER;
+	if (wanted == PARTY_ASKER)
+		return party == PARTY_WORKER || party == PARTY_VIEWER;
 	return wanted == party;
 }
 

@@ -46,6 +46,8 @@ const char *message_party_name(enum message_party party)
 		[PARTY_OPTIONS] = "keyhole-options",
 		[PARTY_AUDITOR] = "keyhole-audit",
 		[PARTY_RULES] = "keyhole-rules",
+		[PARTY_DEBUG] = "keyhole-debug",
+		[PARTY_VIEWER] = "keyhole-symbolize",
 	};
 
 	return (unsigned int)party < sizeof(names) / sizeof(*names) ? names[party] : "keyhole-?";

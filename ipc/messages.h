@@ -21,7 +21,10 @@ enum message_party {
 	PARTY_OPTIONS,
 	PARTY_AUDITOR,
 	PARTY_RULES,
+	PARTY_DEBUG,
+	PARTY_VIEWER,
 	PARTY_CHILD, /* worker, exporter or broker */
+	PARTY_ASKER, /* worker or viewer */
 };
 
 enum message_phase {
@@ -146,6 +149,13 @@ struct message_log {
 
 struct message_debug_file {
 	char path[512]; /* below a folder of debug files, NUL padded; its end is ".debug" */
+};
+
+#define LINES_ID_MAX 64 /* bytes of a build id */
+struct message_lines_object {
+	uint32_t id_size; /* 1..LINES_ID_MAX */
+	unsigned char id[LINES_ID_MAX];
+	char path[700]; /* of the object, NUL padded; "": none */
 };
 
 struct message_lines {

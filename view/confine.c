@@ -58,6 +58,10 @@ static const struct call of_debug_files[] = {
 	CALL_EQ(fcntl, 1, F_GETFD), /* libelf: is it open? */
 };
 
+static const struct call of_channel[] = {
+	CALL(sendmsg), CALL(recvmsg), CALL(poll), CALL(ppoll),
+};
+
 static const struct call of_terminal[] = {
 	CALL(epoll_wait), CALL(epoll_pwait), CALL_EQ(epoll_ctl, 1, EPOLL_CTL_DEL),
 	CALL_EQ(ioctl, 1, TIOCGWINSZ),
@@ -89,6 +93,9 @@ static int filter(const struct confine_limits *limits)
 	if (limits->terminal && r == 0)
 		r = add(context, SCMP_ACT_ALLOW, of_terminal,
 			sizeof(of_terminal) / sizeof(of_terminal[0]));
+	if (limits->channel && r == 0)
+		r = add(context, SCMP_ACT_ALLOW, of_channel,
+			sizeof(of_channel) / sizeof(of_channel[0]));
 	if (limits->debug_files && r == 0)
 		r = add(context, SCMP_ACT_ALLOW, of_debug_files,
 			sizeof(of_debug_files) / sizeof(of_debug_files[0]));

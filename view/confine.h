@@ -17,6 +17,7 @@ struct confine_limits {		/* 0: no limit */
 	uint64_t file;		/* bytes of a file that it writes */
 	uint64_t seconds;	/* of CPU; then SIGXCPU ends it */
 	bool terminal;		/* waits for what is open, asks a terminal for its size */
+	bool channel;		/* asks on a socket that it has, and waits for the answer */
 	bool debug_files;	/* what libdw needs; to open a file is EACCES, as libdw tries to */
 };
 

@@ -28,7 +28,7 @@
 #include "worker/session.h"
 #include "worker/kernel/kernel_symbols.h"
 #include "worker/target/broker.h"
-#include "worker/naming/debug_files.h"
+#include "worker/naming/debug_peer.h"
 #include "worker/vdso.h"
 
 #define LOADER_FD      3
@@ -175,7 +175,7 @@ static int make_session(struct worker *worker)
 		return -ENOMEM;
 	read_symbols(worker);
 	if (worker->regions.debug_fd >= 0)
-		parts.debug_files = debug_files_new(take_fd(&worker->regions.debug_fd));
+		parts.debug_files = debug_peer_new(take_fd(&worker->regions.debug_fd));
 	parts.target = broker_target(worker->broker);
 	parts.symbols = worker->symbols;
 	parts.vdso = vdso_image(&parts.vdso_bytes);
@@ -477,7 +477,7 @@ static void log_totals(const struct worker *worker)
 static void log_lines(const struct worker *worker)
 {
 	struct session_totals totals;
-	const struct inlines_counts *counts = &totals.inlines;
+	const struct source_lines_counts *counts = &totals.inlines;
 
 	session_totals(worker->session, &totals);
 	log_info("lines: %.0f ms, %" PRIu64 " objects, %" PRIu64

@@ -32,7 +32,7 @@
 #include "worker/stream.h"
 #include "worker/kernel/kernel_symbols.h"
 #include "worker/kernel/late_names.h"
-#include "worker/naming/debug_files.h"
+#include "worker/naming/debug_peer.h"
 
 _Static_assert(REASON_COUNT <= SUMMARY_REASONS, "the summary has room for all reasons");
 
@@ -63,7 +63,7 @@ struct session {
 	struct naming_counts names;
 	uint64_t kept_bytes; /* names.bytes when the profile was begun */
 	uint64_t naming_time;
-	struct inlines_counts inlines;
+	struct source_lines_counts inlines;
 	struct sources sources; /* OPTIONS_WHY */
 };
 
@@ -236,7 +236,7 @@ int session_new(const struct session_parts *parts, struct session **ret_session)
 	session->interval = first_interval(&parts->config);
 	session->window = parts->clock();
 	if (session_every(&parts->config))
-		debug_files_allow(parts->debug_files, DEBUG_FILES_WINDOW_MS);
+		debug_peer_allow(parts->debug_files, DEBUG_PEER_WINDOW_MS);
 	r = init(session);
 	if (r < 0) {
 		session_free(session);
@@ -380,14 +380,14 @@ int session_finish(struct session *session)
 {
 	int r;
 
-	debug_files_allow(session->parts.debug_files, DEBUG_FILES_WAIT_MS);
+	debug_peer_allow(session->parts.debug_files, DEBUG_PEER_WAIT_MS);
 	session_turn(session);
 	tracker_finish(session->tracker);
 	samples_finish(session->samples, session->last);
 	r = name(session, 0);
-	if (debug_files_unasked(session->parts.debug_files))
+	if (debug_peer_unasked(session->parts.debug_files))
 		log_info("names: %" PRIu64 " debug files not asked for: others took long",
-			 debug_files_unasked(session->parts.debug_files));
+			 debug_peer_unasked(session->parts.debug_files));
 	session->without_names += naming_without(session->profile);
 	session->unnamed += naming_failed(session->profile);
 	if (r == 0 && session->parts.config.flags & OPTIONS_WHY)
@@ -483,7 +483,7 @@ int session_render_window(struct session *session, int fd)
 		return r;
 	session->without_names += naming_without(session->profile);
 	session->window = end;
-	debug_files_allow(session->parts.debug_files, DEBUG_FILES_WINDOW_MS);
+	debug_peer_allow(session->parts.debug_files, DEBUG_PEER_WINDOW_MS);
 	return profile_locations(session->profile) > WINDOW_LOCATIONS_MAX ||
 			       profile_strings(session->profile) > WINDOW_STRINGS_MAX ||
 			       session->names.bytes - session->kept_bytes > WINDOW_NAME_BYTES_MAX

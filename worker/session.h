@@ -12,11 +12,11 @@
 
 #include "ipc/messages.h"
 #include "base/limits.h"
-#include "worker/naming/inlines.h"
+#include "worker/naming/source_lines.h"
 #include "worker/naming/naming.h"
 #include "object/symbol/cache.h"
 
-struct debug_files;
+struct debug_peer;
 struct kernel_symbols;
 struct parser;
 struct process_table;
@@ -62,7 +62,7 @@ struct session_parts {
 	struct target *target;
 	struct parser *parser;
 	const struct kernel_symbols *symbols; /* NULL: none */
-	struct debug_files *debug_files;      /* NULL: none */
+	struct debug_peer *debug_files;	      /* NULL: none */
 	uint64_t (*clock)(void);	      /* CLOCK_MONOTONIC */
 };
 
@@ -83,8 +83,8 @@ int session_finish(struct session *session);
 int session_render(const struct session *session, const struct message_stop *stop, int fd);
 
 /*
- * A stream (message_config.every). Some of the names that are missing, to be called between turns: 0,
- * 1: there are more, or -ENOMEM. Then what was resolved since the last window to fd, which stays
+ * A stream (message_config.every). Some of the names that are missing, to be called between turns:
+ * 0, 1: there are more, or -ENOMEM. Then what was resolved since the last window to fd, which stays
  * empty when the format has nothing to say; a new window begins. Names are kept for the windows to
  * come, up to a limit. 0 or a negative errno.
  */
@@ -101,7 +101,7 @@ struct session_totals {
 	uint64_t relists; /* mappings listed again for an unknown address */
 	struct naming_counts names;
 	uint64_t naming_time; /* ns */
-	struct inlines_counts inlines;
+	struct source_lines_counts inlines;
 	struct symbol_cache_counts cache;
 };
 void session_totals(const struct session *session, struct session_totals *ret_totals);

@@ -3,7 +3,7 @@
  * keyhole-output: what of a recording is the invoking user's, with that user's rights. It makes the
  * output file, connects to the service manager, shows on standard error what BPF counts, makes the
  * finished file appear under its name; for the worker it opens files of debug information
- * (debug_files.h). Or it holds `record -- CMD` until CMD may run.
+ * (debug.h). Or it holds `record -- CMD` until CMD may run.
  *
  *   keyhole-output write|replace FILE [FOLDERS]
  *   ... -- CMD ARGS
@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #include "helper/output/counts.h"
-#include "helper/output/debug_files.h"
+#include "helper/output/debug.h"
 #include "helper/output/notify.h"
 #include "helper/output/screen.h"
 #include "helper/output/summary.h"
@@ -40,7 +40,7 @@ struct committer {
 	struct counts counts;
 	struct counted counted;	      /* when sampling was over */
 	struct message_summary named; /* by the worker */
-	struct debug_folders folders;
+	struct debug debug;
 	bool by_name; /* the worker leaves out samples */
 };
 
@@ -271,7 +271,7 @@ static int on_message(struct committer *c, struct message *message)
 
 	switch (message->head.type) {
 	case MESSAGE_DEBUG_PEER:
-		debug_files_serve(&c->folders, message->fd);
+		debug_start(&c->debug, message->fd);
 		return 0;
 	case MESSAGE_COUNTS:
 		return counts_take(&c->counts, &message->COUNTS, take_fd(&message->fd));
@@ -361,6 +361,6 @@ int main(int argc, char **argv)
 		return hold(&committer.loader, argv + 2);
 	committer.path = argv[2];
 	committer.force = strcmp(argv[1], "replace") == 0;
-	debug_folders_open(&committer.folders, argv[3]);
+	debug_open(&committer.debug, argv[3]);
 	return write_file(&committer);
 }

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "ipc/guard.h"
@@ -331,4 +332,25 @@ int answer_read(const void *bytes, size_t size, size_t addresses, struct answer 
 	if (r == 0)
 		*ret_answer = take_pointer(answer);
 	return r;
+}
+
+int answer_read_file(int fd, uint64_t most, size_t addresses, struct answer **ret_answer)
+{
+	guard_free void *bytes = NULL;
+	struct stat status;
+	size_t size;
+
+	if (fstat(fd, &status))
+		return -errno;
+	if (status.st_size <= 0)
+		return -EBADMSG;
+	if ((uint64_t)status.st_size > most)
+		return -EFBIG;
+	size = (size_t)status.st_size;
+	bytes = malloc(size);
+	if (!bytes)
+		return -ENOMEM;
+	if (pread(fd, bytes, size, 0) != (ssize_t)size)
+		return -EIO;
+	return answer_read(bytes, size, addresses, ret_answer);
 }

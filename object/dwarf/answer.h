@@ -77,5 +77,7 @@ bool answer_is_complete(int fd);
 int answer_write(const struct answer *answer, int fd);
 /* 0, -EBADMSG (not an answer about that many addresses), -EFBIG or -ENOMEM. */
 int answer_read(const void *bytes, size_t size, size_t addresses, struct answer **ret_answer);
+/* Does the same for a whole file of at most that many bytes, which nobody may cut meanwhile. */
+int answer_read_file(int fd, uint64_t most, size_t addresses, struct answer **ret_answer);
 
 #endif

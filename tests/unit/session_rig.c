@@ -16,13 +16,13 @@
 #include "ipc/time.h"
 #include "worker/process/parser.h"
 #include "profile/profile.h"
-#include "worker/naming/debug_files.h"
+#include "worker/naming/debug_peer.h"
 
 #define PAGE 4096u
 
 extern const char __ehdr_start;
 
-struct debug_files *rig_debug_files;
+struct debug_peer *rig_debug_files;
 static struct rig *current; /* for the clock, which is told nothing */
 
 static uint64_t rig_clock(void)
@@ -89,7 +89,7 @@ int rig_teardown(void **state)
 
 	parser_free(rig->parser);
 	session_free(rig->session);
-	debug_files_free(rig_debug_files);
+	debug_peer_free(rig_debug_files);
 	rig_debug_files = NULL;
 	build_sideband_release(&rig->build);
 	free(rig->rings);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * keyhole-symbolize: adds names, lines and inlined functions to a recorded profile. Profiles and
- * debug files may come from anywhere, so each is read by a process that can do nothing but compute
- * (confine.h): one that has the profile, and one for each object (debug.h). This one opens files
- * and gives the output its name; it reads nothing of what is in them. For `keyhole record` it is
- * one of the second kind alone (object.h).
+ * debug files may come from anywhere, so processes that can do nothing but compute read them: one
+ * has the profile (model.h), and keyhole-debug-reader reads one object. The first process opens
+ * files and gives the output its name; it reads no byte of them.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,24 +15,22 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ipc/channel.h"
 #include "ipc/log.h"
-#include "ipc/messages.h"
+#include "object/debug/folders.h"
+#include "object/debug/service.h"
 #include "view/confine.h"
 #include "view/result.h"
-#include "view/symbolize/folders.h"
 #include "view/symbolize/model.h"
-#include "view/symbolize/object.h"
-#include "object/dwarf/child.h"
 
-#define DEFAULT_FOLDER "/usr/lib/debug"
-#define SUFFIX	       ".pb.gz"
+#define SUFFIX ".pb.gz"
 
 struct options {
-	struct folders folders;
+	struct debug_folders folders;
+	size_t folders_given; /* some may not exist */
 	const char *input, *output;
 	bool force, verbose, help;
 };
@@ -41,14 +38,15 @@ struct options {
 struct run {
 	struct options options;
 	struct model_files files;
-	struct exchange exchange;
+	struct model_peer peer;
 	struct result result;
 };
 
 static const char usage_text[] =
 	"usage: keyhole symbolize [OPTIONS] FILE\n\n"
 	"Adds names, lines and inlined functions to a profile of `keyhole record` (pprof).\n\n"
-	"  -d, --debug-dir DIRS  look for DIR/.build-id/xx/yyyy.debug (" DEFAULT_FOLDER ");\n"
+	"  -d, --debug-dir DIRS  look for DIR/.build-id/xx/yyyy.debug (" DEBUG_FOLDERS_DEFAULT
+	");\n"
 	"                        up to 8, with colons or given again. Then the objects'\n"
 	"                        own paths are tried\n"
 	"  -o, --output FILE     write here (FILE.symbolized" SUFFIX "), - for stdout\n"
@@ -80,26 +78,21 @@ static int failed(const char *object, int error)
 	return EXIT_FAILED;
 }
 
-static void check_folder(const char *path)
-{
-	struct stat status;
-
-	if (stat(path, &status) || !S_ISDIR(status.st_mode))
-		log_warning("symbolize: debug-dir: %s: %s; name another", path,
-			    strerror(errno ? errno : ENOTDIR));
-}
-
 /* As `record` has it: a list separated by colons. */
-static int add_folders(struct folders *folders, char *list)
+static int add_folders(struct options *options, char *list)
 {
 	for (char *path; (path = strsep(&list, ":"));) {
+		int r;
+
 		if (!*path)
 			continue;
-		if (folders->count == FOLDERS_MAX)
+		if (options->folders_given == DEBUG_FOLDERS_MAX)
 			return usage("--debug-dir", "more than 8 folders");
-		errno = 0;
-		check_folder(path);
-		folders->paths[folders->count++] = path;
+		options->folders_given++;
+		r = debug_folders_add(&options->folders, path);
+		if (r < 0)
+			log_warning("symbolize: debug-dir: %s: %s; name another", path,
+				    strerror(-r));
 	}
 	return EXIT_DONE;
 }
@@ -119,7 +112,7 @@ static int take_option(struct options *options, int option, char **argv)
 {
 	switch (option) {
 	case 'd':
-		return add_folders(&options->folders, optarg);
+		return add_folders(options, optarg);
 	case 'o':
 		options->output = optarg;
 		break;
@@ -160,8 +153,8 @@ static int read_options(int argc, char **argv, struct options *options)
 	if (optind != argc - 1)
 		return usage("FILE", "not one is named");
 	options->input = argv[optind];
-	if (!options->folders.count)
-		options->folders.paths[options->folders.count++] = DEFAULT_FOLDER;
+	if (!options->folders_given)
+		debug_folders_add(&options->folders, DEBUG_FOLDERS_DEFAULT);
 	return EXIT_DONE;
 }
 
@@ -232,42 +225,81 @@ static int open_output(struct run *run)
 
 /* ---- processes ---- */
 
-static int start(struct run *run)
+static int open_peer(struct model_peer *peer)
 {
-	struct exchange *exchange = &run->exchange, theirs;
+	peer->addresses = memfd_create("keyhole-addresses", MFD_CLOEXEC);
+	peer->answer = memfd_create("keyhole-lines", MFD_CLOEXEC);
+	if (peer->addresses < 0 || peer->answer < 0)
+		return failed("keyhole-symbolize", errno);
+	return EXIT_DONE;
+}
+
+static __attribute__((noreturn)) void become_model(struct run *run, int socket)
+{
+	struct model_peer *peer = &run->peer;
+	int fds[] = {run->files.input, run->files.output, socket, peer->addresses, peer->answer};
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	result_disown();
+	confine_files(fds, sizeof(fds) / sizeof(fds[0]));
+	channel_init(&peer->channel, socket, PARTY_VIEWER, PARTY_DEBUG);
+	peer->channel.phase = PHASE_RUN;
+	_exit(model_run(&run->files, peer));
+}
+
+/* Answers until the process that has the profile is gone. */
+static int answer_model(struct run *run, int socket, int program)
+{
+	struct debug_service service;
+	struct channel model;
+	int r;
+
+	channel_init(&model, socket, PARTY_DEBUG, PARTY_VIEWER);
+	model.phase = PHASE_RUN;
+	debug_service_init(&service, READER_PROFILE, &run->options.folders, program);
+	r = debug_service_run(&service, &model);
+	channel_release(&model);
+	if (r != -EPIPE)
+		return failed("the process that reads the profile", -r);
+	return EXIT_DONE;
+}
+
+static int start(struct run *run, int program)
+{
 	int pair[2], r, status;
 	pid_t child;
 
-	exchange->addresses = memfd_create("keyhole-addresses", MFD_CLOEXEC);
-	exchange->answer = memfd_create("keyhole-lines", MFD_CLOEXEC);
-	if (exchange->addresses < 0 || exchange->answer < 0 ||
-	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+	if (channel_pair(pair))
 		return failed("keyhole-symbolize", errno);
-	theirs = *exchange;
-	exchange->socket = pair[0];
-	theirs.socket = pair[1];
 	signal(SIGCHLD, SIG_DFL);
 	child = fork();
 	if (child < 0)
 		return failed("keyhole-symbolize", errno);
-	if (child == 0) {
-		int fds[] = {run->files.input, run->files.output, theirs.socket, theirs.addresses,
-			     theirs.answer};
-
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		result_disown();
-		confine_files(fds, sizeof(fds) / sizeof(fds[0]));
-		_exit(model_run(&run->files, &theirs));
-	}
+	if (child == 0)
+		become_model(run, pair[1]);
 	close(pair[1]);
 	close(run->files.input);
 	if (run->files.output > STDERR_FILENO)
 		close(run->files.output);
-	r = folders_serve(&run->options.folders, exchange);
-	close(pair[0]);
-	r = r ? failed("the process that reads the profile", -r) : EXIT_DONE;
+	r = answer_model(run, pair[0], program);
 	status = result_await("symbolize", child, 0);
 	return r ? r : status;
+}
+
+static int run_with(struct run *run)
+{
+	int program = reader_open_program(), r;
+
+	if (program < 0) {
+		log_error("symbolize: " READER_PROGRAM ": %s; install all programs together",
+			  strerror(-program));
+		return EXIT_FAILED;
+	}
+	run->options.folders.links = DEBUG_LINKS_ANYWHERE;
+	r = open_peer(&run->peer);
+	if (r)
+		return r;
+	return start(run, program);
 }
 
 int main(int argc, char **argv)
@@ -275,8 +307,6 @@ int main(int argc, char **argv)
 	static struct run run;
 	int r;
 
-	if (argc > 0 && !strcmp(argv[0], CHILD_NAME))
-		return object_main(argc, argv);
 	log_init("keyhole", LOG_LEVEL_WARNING);
 	r = read_options(argc, argv, &run.options);
 	log_init("keyhole", run.options.verbose ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING);
@@ -285,9 +315,13 @@ int main(int argc, char **argv)
 	if (run.options.help)
 		return fputs(usage_text, stdout) < 0;
 	r = open_input(&run);
-	r = r ? r : open_output(&run);
 	if (r)
 		return r;
-	r = start(&run);
-	return result_close(&run.result, r == EXIT_DONE) ? EXIT_FAILED : r;
+	r = open_output(&run);
+	if (r)
+		return r;
+	r = run_with(&run);
+	if (result_close(&run.result, r == EXIT_DONE))
+		return EXIT_FAILED;
+	return r;
 }

@@ -13,14 +13,14 @@
 #include "ipc/guard.h"
 #include "base/reader.h"
 #include "object/elf/image.h"
-#include "worker/naming/debug_files.h"
+#include "worker/naming/debug_peer.h"
 
 #define LINK_BYTES  272u /* a name of at most 255 bytes, its NUL, padding and the sum */
 #define PIECE_BYTES (64u << 10)
 
 /* ---- by build id ---- */
 
-static int by_build_id(struct debug_files *files, const unsigned char *id, size_t size)
+static int by_build_id(struct debug_peer *files, const unsigned char *id, size_t size)
 {
 	char path[2 * IMAGE_BUILD_ID_MAX + 32] = ".build-id/";
 	size_t used = strlen(path);
@@ -31,7 +31,7 @@ static int by_build_id(struct debug_files *files, const unsigned char *id, size_
 		used += (size_t)snprintf(path + used, sizeof(path) - used,
 					 i == 0 ? "%02x/" : "%02x", id[i]);
 	snprintf(path + used, sizeof(path) - used, ".debug");
-	return debug_files_open(files, path);
+	return debug_peer_open(files, path);
 }
 
 static int check_build_id(struct image *image, const unsigned char *id, size_t size)
@@ -80,7 +80,7 @@ static int check_sum(int fd, uint32_t expected)
 	return sum == expected ? 0 : -ESTALE;
 }
 
-static int by_link(struct debug_files *files, struct image *object, const char *object_path)
+static int by_link(struct debug_peer *files, struct image *object, const char *object_path)
 {
 	const char *slash = strrchr(object_path, '/');
 	char name[LINK_BYTES], path[PATH_MAX];
@@ -94,14 +94,14 @@ static int by_link(struct debug_files *files, struct image *object, const char *
 		return -ENOENT;
 	r = snprintf(path, sizeof(path), "%.*s%s", (int)(slash - object_path), object_path + 1,
 		     name);
-	fd = r < (int)sizeof(path) ? debug_files_open(files, path) : -ENAMETOOLONG;
+	fd = r < (int)sizeof(path) ? debug_peer_open(files, path) : -ENAMETOOLONG;
 	r = fd < 0 ? fd : check_sum(fd, sum);
 	return r < 0 ? r : take_fd(&fd);
 }
 
 /* ---- either ---- */
 
-int debug_file_open(struct debug_files *files, struct image *object, const char *path,
+int debug_file_open(struct debug_peer *files, struct image *object, const char *path,
 		    struct debug_file *ret_file)
 {
 	unsigned char id[IMAGE_BUILD_ID_MAX];

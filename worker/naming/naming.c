@@ -13,7 +13,7 @@
 #include "worker/naming/debug_file.h"
 #include "object/elf/image.h"
 #include "worker/naming/groups.h"
-#include "worker/naming/inlines.h"
+#include "worker/naming/source_lines.h"
 #include "worker/process/object.h"
 #include "profile/profile.h"
 #include "worker/sample/samples.h"
@@ -587,7 +587,7 @@ int naming_run(const struct naming_parts *parts)
 	if (r == 0)
 		r = name_all(parts, &groups);
 	if (r == 0 && parts->inlines)
-		inlines_run(parts, &groups);
+		source_lines_run(parts, &groups);
 	groups_free(&groups);
 	return r;
 }

@@ -23,7 +23,7 @@
 
 /* ---- one object ---- */
 
-/* Then nobody reads lines of it: worker/naming/inlines.c. */
+/* Then nobody reads lines of it: worker/naming/source_lines.c. */
 static bool is_private(const struct object *object)
 {
 	struct stat status;

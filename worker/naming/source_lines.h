@@ -4,8 +4,8 @@
  * first. What debug information says is read elsewhere (object/dwarf/child.h); here what was read
  * is checked and goes into the profile.
  */
-#ifndef KEYHOLE_WORKER_NAMING_INLINES_H
-#define KEYHOLE_WORKER_NAMING_INLINES_H
+#ifndef KEYHOLE_WORKER_NAMING_SOURCE_LINES_H
+#define KEYHOLE_WORKER_NAMING_SOURCE_LINES_H
 
 #include <stdint.h>
 
@@ -16,15 +16,15 @@ struct groups;
 struct naming_parts;
 
 /* The time that it may take, all in all and of one object. */
-#ifndef INLINES_BUDGET
-#define INLINES_BUDGET (3 * NS_PER_SECOND)
+#ifndef SOURCE_LINES_BUDGET
+#define SOURCE_LINES_BUDGET (3 * NS_PER_SECOND)
 #endif
-#define INLINES_OBJECT_MAX  (3 * NS_PER_SECOND / 2)
-#define INLINES_OBJECT_MIN  (20 * NS_PER_MS) /* with less left nothing more is begun */
-#define INLINES_OBJECTS_MAX 200
-#define INLINES_BYTES_MAX   (32u << 20) /* of answers */
+#define SOURCE_LINES_OBJECT_MAX	 (3 * NS_PER_SECOND / 2)
+#define SOURCE_LINES_OBJECT_MIN	 (20 * NS_PER_MS) /* with less left nothing more is begun */
+#define SOURCE_LINES_OBJECTS_MAX 200
+#define SOURCE_LINES_BYTES_MAX	 (32u << 20) /* of answers */
 
-struct inlines_counts {
+struct source_lines_counts {
 	uint64_t asked; /* objects */
 	uint64_t left;	/* objects with debug information that was not, or not all, read */
 	uint64_t bytes; /* of answers */
@@ -37,6 +37,6 @@ struct inlines_counts {
  * paths and functions' names as they are: who reads them is the user's. What fails costs lines, is
  * counted as left, and logged.
  */
-void inlines_run(const struct naming_parts *parts, const struct groups *groups);
+void source_lines_run(const struct naming_parts *parts, const struct groups *groups);
 
 #endif
