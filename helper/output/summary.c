@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "ipc/log.h"
 #include "ipc/time.h"
 
 enum reason_class {
@@ -121,4 +122,26 @@ void summary_print(const struct summary *summary, bool verbose, FILE *stream)
 		if (summary->limit[i])
 			fprintf(stream, "  note %s: %" PRIu64 "  (%s)\n", limits[i].name,
 				summary->limit[i], limits[i].help);
+}
+
+void summary_explain_none(const struct counted *counted, uint64_t lost, uint64_t filtered)
+{
+	if (counted->denied && counted->denied >= counted->expected && !lost && !filtered)
+		log_error("record: no samples: %" PRIu64 " denied, by a rule of the policy or by "
+			  "--exclude-*; see: keyhole check-config",
+			  counted->denied);
+	else if (counted->counted)
+		log_error("record: no samples: the event came less often than its period, or was "
+			  "filtered: %" PRIu64 " were lost, %" PRIu64 " denied, %" PRIu64
+			  " filtered; record longer (-d), another event or other filters",
+			  lost, counted->denied, filtered);
+	else if (!counted->expected && !counted->denied)
+		log_error("record: no samples: no CPU time was used by what may be sampled; "
+			  "record while there is work, or longer (-d)");
+	else
+		log_error("record: no samples: CPU time for %" PRIu64 " was used, %" PRIu64
+			  " were lost, %" PRIu64 " denied, %" PRIu64
+			  " filtered; record longer (-d), at another rate (-F) or with other "
+			  "filters",
+			  counted->expected, lost, counted->denied, filtered);
 }
