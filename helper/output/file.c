@@ -56,7 +56,9 @@ static int check_name(const struct output_file *file)
 		return -EISDIR;
 	if (!S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode))
 		return -EINVAL;
-	return file->force ? 0 : -EEXIST;
+	if (!file->force)
+		return -EEXIST;
+	return 0;
 }
 
 static int open_temporary(struct output_file *file)
@@ -65,7 +67,9 @@ static int open_temporary(struct output_file *file)
 
 	snprintf(file->temporary, sizeof(file->temporary), ".keyhole-%08x.tmp", arc4random());
 	fd = open(file->temporary, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0600);
-	return fd < 0 ? -errno : fd;
+	if (fd < 0)
+		return -errno;
+	return fd;
 }
 
 static int open_standard_output(void)

@@ -53,10 +53,12 @@ static int say_no_samples(const struct committer *c, uint32_t flags, uint64_t lo
 /* Shows on a terminal, or to the reader of a stream, who has no other way to know what is lost. */
 static void show_progress(const struct committer *c, const struct message_progress *seen)
 {
-	const unsigned int columns = c->quiet || c->why ? 0 : screen_columns(STDERR_FILENO);
+	unsigned int columns = 0;
 	char line[PROGRESS_BYTES];
 	struct counted counted;
 
+	if (!c->quiet && !c->why)
+		columns = screen_columns(STDERR_FILENO);
 	if (!columns && (!c->stream || c->quiet))
 		return;
 	counted = counts_sum(&c->counts);
@@ -194,8 +196,10 @@ static int on_message(struct committer *c, struct message *message)
 static int send_manager(struct committer *c)
 {
 	guard_fd int fd = notify_open();
-	const struct message_reply reply = {.error = fd < 0 ? fd : 0};
+	struct message_reply reply = {0};
 
+	if (fd < 0)
+		reply.error = fd;
 	if (fd < 0 && fd != -ENODATA) {
 		log_error("notify: NOTIFY_SOCKET: %s; run: env -u NOTIFY_SOCKET keyhole ...",
 			  strerror(-fd));
@@ -217,7 +221,8 @@ static int write_file(struct committer *c)
 	signal(SIGPIPE, SIG_IGN);
 	prctl(PR_SET_NAME, message_party_name(PARTY_COMMITTER));
 	file = output_file_open(&c->file);
-	reply.error = file < 0 ? file : 0;
+	if (file < 0)
+		reply.error = file;
 	if (file < 0)
 		log_error("output: %s: %s; %s", c->file.path,
 			  file == -EINVAL ? "not a file" : strerror(-file),
@@ -239,16 +244,18 @@ static int write_file(struct committer *c)
 
 static int hold(struct channel *loader, char **argv)
 {
+	const char *mend = "not in PATH, give its path";
 	struct message message;
 
 	if (channel_expect(loader, MESSAGE_RELEASE, INT_MAX, &message))
 		return 127;
 	unsetenv("KEYHOLE_BUILD");
 	execvp(argv[0], argv);
-	log_error("record: %s: %s; %s", argv[0], strerror(errno),
-		  errno != ENOENT	 ? "it must be a program that you may run"
-		  : strchr(argv[0], '/') ? "give the path of a program"
-					 : "not in PATH, give its path");
+	if (errno != ENOENT)
+		mend = "it must be a program that you may run";
+	else if (strchr(argv[0], '/'))
+		mend = "give the path of a program";
+	log_error("record: %s: %s; %s", argv[0], strerror(errno), mend);
 	return 127;
 }
 

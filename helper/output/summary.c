@@ -42,19 +42,21 @@ void summary_make(const struct counted *counted, const struct message_summary *w
 {
 	/* not the sum of the reasons: that the two agree is tested */
 	struct summary sum = {.expected = counted->expected, .taken = counted->samples};
-	uint64_t classes[CLASS_COUNT] = {0}, hidden;
+	uint64_t classes[CLASS_COUNT] = {0}, hidden = 0;
 
 	sum.counted = counted->counted;
 	sum.restarted = counted->restarted;
 	for (unsigned int i = 0; i < REASON_COUNT; i++) {
 		uint64_t emitted = counted->reason[i];
 
-		sum.reason[i] =
-			reasons[i].class == LOST ? emitted : min(emitted, worker->reason[i]);
+		sum.reason[i] = emitted;
+		if (reasons[i].class != LOST)
+			sum.reason[i] = min(emitted, worker->reason[i]);
 		sum.discarded += emitted - sum.reason[i];
 		classes[reasons[i].class] += sum.reason[i];
 	}
-	hidden = by_name ? min(worker->filtered, sum.discarded) : 0;
+	if (by_name)
+		hidden = min(worker->filtered, sum.discarded);
 	sum.discarded -= hidden;
 	sum.taken -= hidden;
 	sum.filtered = counted->filtered + hidden;
@@ -77,7 +79,8 @@ void summary_progress(const struct counted *counted, char ret_line[static PROGRE
 	int used;
 
 	for (unsigned int i = 0; i < REASON_COUNT; i++)
-		lost += reasons[i].class == LOST ? counted->reason[i] : 0;
+		if (reasons[i].class == LOST)
+			lost += counted->reason[i];
 	used = snprintf(ret_line, PROGRESS_BYTES, "%.0f s: %" PRIu64 " samples, %" PRIu64 " lost",
 			(double)counted->elapsed / NS_PER_SECOND, counted->samples, lost);
 	if (counted->seen)

@@ -176,8 +176,10 @@ static int write_all(int fd, const char *bytes, size_t size)
 
 		if (wrote < 0 && errno != EINTR)
 			return -errno;
-		bytes += wrote > 0 ? wrote : 0;
-		size -= wrote > 0 ? (size_t)wrote : 0;
+		if (wrote <= 0)
+			continue;
+		bytes += wrote;
+		size -= (size_t)wrote;
 	}
 	return 0;
 }
@@ -201,7 +203,9 @@ int answer_write(const struct answer *answer, int fd)
 	put_chains(&sink, answer, &head.frames);
 	if (sink.r == 0)
 		memcpy(sink.bytes, &head, sizeof(head));
-	r = sink.r ? sink.r : write_all(fd, sink.bytes, sink.size);
+	r = sink.r;
+	if (r == 0)
+		r = write_all(fd, sink.bytes, sink.size);
 	free(sink.bytes);
 	return r;
 }
@@ -327,8 +331,10 @@ int answer_read(const void *bytes, size_t size, size_t addresses, struct answer 
 		return -ENOMEM;
 	answer->summary = head.summary;
 	r = take_strings(answer, &reader, &head);
-	r = r ? r : take_functions(answer, &reader, &head);
-	r = r ? r : take_chains(answer, &reader, &head);
+	if (r == 0)
+		r = take_functions(answer, &reader, &head);
+	if (r == 0)
+		r = take_chains(answer, &reader, &head);
 	if (r == 0)
 		*ret_answer = take_pointer(answer);
 	return r;

@@ -106,7 +106,9 @@ static void describe(struct lines *lines, Dwarf_Die *die, struct described *desc
 	int line = 0;
 
 	described->system_name = string_of(lines, linkage ? linkage : name);
-	described->name = readable ? string_of(lines, readable) : described->system_name;
+	described->name = described->system_name;
+	if (readable)
+		described->name = string_of(lines, readable);
 	described->file = file_of_attribute(lines, die, DW_AT_decl_file);
 	if (dwarf_decl_line(die, &line) == 0 && line > 0)
 		described->line = (uint32_t)line;
@@ -468,5 +470,7 @@ int dwarf_read(const struct dwarf_input *input, const uint64_t *addresses, size_
 		release(&lines);
 	dwarf_end(dwarf);
 	elf_end(elf);
-	return r < 0 || lines.no_memory ? -ENOMEM : 0;
+	if (r < 0 || lines.no_memory)
+		return -ENOMEM;
+	return 0;
 }

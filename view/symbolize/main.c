@@ -283,7 +283,9 @@ static int start(struct run *run, int program)
 		close(run->files.output);
 	r = answer_model(run, pair[0], program);
 	status = result_await("symbolize", child, 0);
-	return r ? r : status;
+	if (r)
+		return r;
+	return status;
 }
 
 static int run_with(struct run *run)

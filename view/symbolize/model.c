@@ -84,9 +84,12 @@ static int sort_places(struct model *model)
 
 static int hex_digit(char c)
 {
-	const char digits[] = "0123456789abcdef", *at = c ? strchr(digits, c) : NULL;
+	static const char digits[] = "0123456789abcdef";
+	const char *at = strchr(digits, c);
 
-	return at ? (int)(at - digits) : -1;
+	if (!c || !at)
+		return -1;
+	return (int)(at - digits);
 }
 
 /* Takes the lower-case digits that keyhole writes; any other text is no build id. */
@@ -165,7 +168,9 @@ static int take_answer(struct model *model, const struct place *places, size_t c
 
 	if (r < 0) {
 		log_warning("dwarf: %s: answer: %s", name, strerror(-r));
-		return r == -ENOMEM ? r : 0;
+		if (r == -ENOMEM)
+			return r;
+		return 0;
 	}
 	reason = reason_of_answer(answer_summary(answer));
 	if (reason)
@@ -240,6 +245,20 @@ static int read_objects(struct model *model)
 
 /* ---- the profile ---- */
 
+static const char *problem_of(const struct model *model, int error)
+{
+	if (model->info.problem[0])
+		return model->info.problem;
+	switch (error) {
+	case -EBADMSG:
+		return "gzip is damaged or cut";
+	case -ENODATA:
+		return "is empty";
+	default:
+		return strerror(-error);
+	}
+}
+
 static int read_profile(struct model *model)
 {
 	static const struct pprof_options options;
@@ -248,12 +267,10 @@ static int read_profile(struct model *model)
 	size_t size = 0;
 	int r = unpack_file(model->files->input, &bytes, &size);
 
-	r = r ? r : pprof_read(bytes, size, &options, model->profile, &model->info);
+	if (r == 0)
+		r = pprof_read(bytes, size, &options, model->profile, &model->info);
 	if (r)
-		return unreadable(name, model->info.problem[0] ? model->info.problem
-					: r == -EBADMSG	       ? "gzip is damaged or cut"
-					: r == -ENODATA	       ? "is empty"
-							       : strerror(-r));
+		return unreadable(name, problem_of(model, r));
 	if (!model->info.ours)
 		return unreadable(name, "not written by keyhole: its addresses are not of objects");
 	return EXIT_DONE;
@@ -278,7 +295,9 @@ static int write_profile(const struct model *model)
 	int r = format_pprof.render(model->profile, &model->info.times, &options,
 				    model->files->output);
 
-	return r ? failed("output", strerror(-r)) : EXIT_DONE;
+	if (r)
+		return failed("output", strerror(-r));
+	return EXIT_DONE;
 }
 
 int model_run(const struct model_files *files, struct model_peer *peer)
@@ -293,11 +312,14 @@ int model_run(const struct model_files *files, struct model_peer *peer)
 	model.files = files;
 	model.peer = peer;
 	model.profile = profile_new();
-	r = model.profile ? read_profile(&model) : failed(files->name, strerror(ENOMEM));
+	if (!model.profile)
+		return failed(files->name, strerror(ENOMEM));
+	r = read_profile(&model);
 	if (r)
 		return r;
 	r = sort_places(&model);
-	r = r ? r : read_objects(&model);
+	if (r == 0)
+		r = read_objects(&model);
 	if (r)
 		return failed(files->name, strerror(-r));
 	say(&model);

@@ -38,7 +38,9 @@ static int check_build_id(struct image *image, const unsigned char *id, size_t s
 {
 	unsigned char own[IMAGE_BUILD_ID_MAX];
 
-	return image_build_id(image, own) == size && memcmp(own, id, size) == 0 ? 0 : -ESTALE;
+	if (image_build_id(image, own) != size || memcmp(own, id, size) != 0)
+		return -ESTALE;
+	return 0;
 }
 
 /* ---- by link ---- */
@@ -60,7 +62,9 @@ static int read_link(struct image *object, char ret_name[LINK_BYTES], uint32_t *
 	name = reader_string(&reader);
 	reader_skip(&reader, -reader_offset(&reader) & 3);
 	*ret_sum = reader_u32(&reader);
-	return reader_failed(&reader) || !*name || strchr(name, '/') ? -EBADMSG : 0;
+	if (reader_failed(&reader) || !*name || strchr(name, '/'))
+		return -EBADMSG;
+	return 0;
 }
 
 static int check_sum(int fd, uint32_t expected)
@@ -77,7 +81,9 @@ static int check_sum(int fd, uint32_t expected)
 		sum = crc32(sum, piece, (uInt)got);
 		at += got;
 	}
-	return sum == expected ? 0 : -ESTALE;
+	if (sum != expected)
+		return -ESTALE;
+	return 0;
 }
 
 static int by_link(struct debug_peer *files, struct image *object, const char *object_path)
@@ -94,9 +100,15 @@ static int by_link(struct debug_peer *files, struct image *object, const char *o
 		return -ENOENT;
 	r = snprintf(path, sizeof(path), "%.*s%s", (int)(slash - object_path), object_path + 1,
 		     name);
-	fd = r < (int)sizeof(path) ? debug_peer_open(files, path) : -ENAMETOOLONG;
-	r = fd < 0 ? fd : check_sum(fd, sum);
-	return r < 0 ? r : take_fd(&fd);
+	if (r >= (int)sizeof(path))
+		return -ENAMETOOLONG;
+	fd = debug_peer_open(files, path);
+	if (fd < 0)
+		return fd;
+	r = check_sum(fd, sum);
+	if (r < 0)
+		return r;
+	return take_fd(&fd);
 }
 
 /* ---- either ---- */

@@ -50,7 +50,7 @@ uint64_t debug_peer_unasked(const struct debug_peer *peer)
 	return peer ? peer->unasked : 0;
 }
 
-/* Of this kind, to what was asked last. A peer that breaks a rule is asked nothing any more. */
+/* Waits for a message of the type. A peer that breaks a rule is asked nothing any more. */
 static int await(struct debug_peer *peer, enum message_type type, uint64_t time,
 		 struct message *ret_message)
 {
@@ -62,14 +62,16 @@ static int await(struct debug_peer *peer, enum message_type type, uint64_t time,
 	return r;
 }
 
-/* One that came too late is not taken for another one's. */
+/* Takes an answer that came too late, so that it is not taken for the next one. */
 static int skip_late(struct debug_peer *peer)
 {
 	struct message message;
-	const bool late = peer->asked;
-	int r = late ? await(peer, MESSAGE_DEBUG_FILE_REPLY, peer->left, &message) : 0;
+	int r;
 
-	if (late && r == 0)
+	if (!peer->asked)
+		return 0;
+	r = await(peer, MESSAGE_DEBUG_FILE_REPLY, peer->left, &message);
+	if (r == 0)
 		message_release(&message);
 	return r;
 }
@@ -79,12 +81,16 @@ static int ask(struct debug_peer *peer, const struct message_debug_file *request
 	struct message message;
 	int r = skip_late(peer);
 
-	r = r ? r : channel_send(&peer->channel, MESSAGE_DEBUG_FILE, request, sizeof(*request), -1);
-	r = r ? r : await(peer, MESSAGE_DEBUG_FILE_REPLY, peer->left, &message);
+	if (r == 0)
+		r = channel_send(&peer->channel, MESSAGE_DEBUG_FILE, request, sizeof(*request), -1);
+	if (r == 0)
+		r = await(peer, MESSAGE_DEBUG_FILE_REPLY, peer->left, &message);
 	if (r < 0)
 		return -EPIPE;
 	r = message.DEBUG_FILE_REPLY.error;
-	return r < 0 ? r : take_fd(&message.fd);
+	if (r < 0)
+		return r;
+	return take_fd(&message.fd);
 }
 
 int debug_peer_open(struct debug_peer *peer, const char *path)

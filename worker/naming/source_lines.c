@@ -101,14 +101,16 @@ static void find_places(struct source_lines *inlines, uint32_t object)
 
 /* ---- one object ---- */
 
-/* What everybody may read anyway: who gets it is a process of the user's. */
+/* Lets files pass that everybody may read, as a process of the user's gets them. */
 static int check_readable(int fd)
 {
 	struct stat status;
 
 	if (fstat(fd, &status))
 		return -errno;
-	return status.st_mode & S_IROTH ? 0 : -EACCES;
+	if (!(status.st_mode & S_IROTH))
+		return -EACCES;
+	return 0;
 }
 
 /* The file with debug information: the object's own, or another that ret_own owns. -ENOENT: there
@@ -140,7 +142,9 @@ static int make_file(const void *bytes, size_t size)
 
 	if (fd < 0)
 		return fd;
-	return write(fd, bytes, size) == (ssize_t)size ? take_fd(&fd) : -EIO;
+	if (write(fd, bytes, size) != (ssize_t)size)
+		return -EIO;
+	return take_fd(&fd);
 }
 
 /* Seals the file, which its writer may still hold, so that nobody changes or cuts it. */
@@ -168,10 +172,10 @@ static int judge(const struct answer_summary *summary)
 {
 	if (summary->status == ANSWER_TIME)
 		return -ETIME;
-	return summary->status != ANSWER_COMPLETE || summary->split || summary->damaged ||
-			       summary->alt_id_size
-		       ? -ENODATA
-		       : 0;
+	if (summary->status != ANSWER_COMPLETE || summary->split || summary->damaged ||
+	    summary->alt_id_size)
+		return -ENODATA;
+	return 0;
 }
 
 static int ask(struct source_lines *inlines, int file, uint64_t left)
@@ -252,7 +256,9 @@ static void take_objects(struct source_lines *inlines)
 		int r;
 
 		find_places(inlines, hot[i].object->profile_id);
-		r = inlines->unique > 0 ? take_object(inlines, hot[i].object) : 0;
+		if (inlines->unique == 0)
+			continue;
+		r = take_object(inlines, hot[i].object);
 		if (r == 0)
 			continue;
 		if (++parts->inlines->left > LOGGED_MAX)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Source lines and inlined functions, at the end of a recording, of the objects with most samples
- * first. What debug information says is read elsewhere (object/dwarf/child.h); here what was read
- * is checked and goes into the profile.
+ * Adds source lines and inlined functions at the end of a recording, to the objects with most
+ * samples first. Another process reads debug information (object/debug/reader.h); its answers are
+ * checked here, and go into the profile.
  */
 #ifndef KEYHOLE_WORKER_NAMING_SOURCE_LINES_H
 #define KEYHOLE_WORKER_NAMING_SOURCE_LINES_H
@@ -33,9 +33,9 @@ struct source_lines_counts {
 };
 
 /*
- * After names are there: functions keep theirs. Nothing is asked where the policy does not keep
- * paths and functions' names as they are: who reads them is the user's. What fails costs lines, is
- * counted as left, and logged.
+ * Runs after names are there: functions keep theirs. Asks nothing where the policy does not keep
+ * paths and functions' names as they are, as a process of the user's reads them. An object that
+ * fails costs its lines, is counted as left, and is logged.
  */
 void source_lines_run(const struct naming_parts *parts, const struct groups *groups);
 
