@@ -30,6 +30,8 @@
 #define UNCONFINED 0
 #endif
 
+#define CHANNEL_FILES_MAX 64
+
 struct call {
 	int number;
 	unsigned int conditions;
@@ -176,7 +178,8 @@ int confine(const struct confine_limits *limits)
 		if (limited[i].most)
 			r = limit(limited[i].resource, limited[i].most);
 	r = r ? r : limit(RLIMIT_CORE, 0);
-	r = r ? r : limit(RLIMIT_NOFILE, 0);
+	/* unix(7): a process may send no more descriptors than its user has under way and this */
+	r = r ? r : limit(RLIMIT_NOFILE, limits->channel ? CHANNEL_FILES_MAX : 0);
 	r = r || !prctl(PR_SET_DUMPABLE, 0) ? r : -errno;
 	r = r || !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? r : -errno;
 	return r ? r : filter(limits);
