@@ -6,7 +6,7 @@
  *
  * The process has the descriptors below and no other, and no environment. It confines itself,
  * writes an answer (object/dwarf/answer.h) and ends with 0 or an errno. EPROTO: it is of another
- * version. Who starts it reads no byte of a file.
+ * version. The starter reads no byte of a file.
  */
 #ifndef KEYHOLE_OBJECT_DEBUG_READER_H
 #define KEYHOLE_OBJECT_DEBUG_READER_H
@@ -25,7 +25,7 @@
 #define READER_FILES_MAX 18
 #define READER_ID_MAX	 64 /* bytes of a build id */
 
-/* What the lines are for. */
+/* The asker's purpose. */
 enum reader_purpose {
 	READER_RECORDING, /* the worker's profile, at the end of a recording that waits for it */
 	READER_PROFILE,	  /* a profile that `keyhole symbolize` has */

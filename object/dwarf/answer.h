@@ -54,7 +54,7 @@ struct answer *answer_new(size_t addresses); /* NULL: no memory */
 void answer_free(struct answer *answer);
 
 struct answer_summary *answer_summary(struct answer *answer);
-/* What is too long is cut, and counted. */
+/* Adds a string; a long one is cut, and counted. */
 uint32_t answer_string(struct answer *answer, const char *string);
 const char *answer_string_get(const struct answer *answer, uint32_t id);
 uint32_t answer_function_add(struct answer *answer, const struct answer_function *function);

@@ -8,7 +8,7 @@
 #include "worker/naming/sources.h"
 #include "worker/process/object.h"
 
-/* What go_table_find() shows of one address. */
+/* Collects what go_table_find() shows of one address. */
 struct go_place {
 	struct object_names *names;
 	const struct place *place;

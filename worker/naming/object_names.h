@@ -15,7 +15,7 @@ struct object;
 struct profile_function;
 struct symbol_match;
 
-/* What all objects of a run share. */
+/* Shared by all objects of a run. */
 struct naming_budget {
 	uint64_t deadline; /* CLOCK_MONOTONIC, ns */
 	uint64_t late;	   /* objects that were not named in time */

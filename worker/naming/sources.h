@@ -10,17 +10,17 @@ struct groups;
 struct naming_parts;
 struct object_names;
 
-/* Of an object whose image is open. */
+/* For an object whose image is open. */
 void names_from_go_table(struct object_names *names);	/* .gopclntab: lines and inlining too */
 void names_from_symbols(struct object_names *names);	/* .symtab, .dynsym */
 void names_from_debugdata(struct object_names *names);	/* .gnu_debugdata, symbols in it */
 void names_from_debug_file(struct object_names *names); /* symbols of the separate debug file */
 
-/* Of any object: places that have no name yet are shown by the start of their function, which the
- * unwind information may have, else by themselves. */
+/* For any object: shows the rest by the start of the function, which the unwind information may
+ * have, else by the place itself. */
 void names_from_unwind(struct object_names *names);
 
-/* Of the kernel and its modules, and of the places that stand for no address of an object. */
+/* For the kernel with its modules, and for places that stand for no address of an object. */
 void names_from_kernel(const struct naming_parts *parts, const struct groups *groups);
 void names_from_markers(const struct naming_parts *parts, const struct groups *groups);
 
