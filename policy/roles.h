@@ -110,8 +110,8 @@ static const struct role role_table[ROLE_ALL] = {
 			 .cpu_seconds = 120,
 			 .limits = {{RLIMIT_CORE, 0}, {RLIMIT_NOFILE, 0}, {RLIMIT_AS, 4 * GIB}}},
 	/*
-	 * The memory holds the profile unpacked, the model of it, and an answer. unix(7) lets a process
-	 * send no more descriptors at once than RLIMIT_NOFILE has.
+	 * The memory holds the profile unpacked, the model of it, and an answer. RLIMIT_NOFILE
+	 * bounds the descriptors that the process has sent and that nobody has received (unix(7)).
 	 */
 	[ROLE_PROFILE] = {.program = "keyhole-symbolize",
 			  .layers = LAYERS_VIEWER,
