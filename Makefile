@@ -63,17 +63,17 @@ LOADER := equip events helper kernel_symbols main monitor options programs recor
 BROKER := answers limits main mounts
 
 # A folder is one archive: a library, or a process less its main.o.
-OBJECT_FOLDERS  := object/elf object/unwind object/symbol object/dwarf
+OBJECT_FOLDERS  := object/elf object/unwind object/symbol object/dwarf object/debug
 PROFILE_FOLDERS := profile profile/format profile/read
 WORKER_PARTS    := $(patsubst %/,%,$(sort $(dir $(wildcard worker/*/*.c))))
 HELPERS         := audit kernel_symbols options output rules
 VIEWS           := check report symbolize top
 FOLDERS := base ipc policy $(OBJECT_FOLDERS) $(PROFILE_FOLDERS) worker $(WORKER_PARTS) exporter \
-	$(HELPERS:%=helper/%) view $(VIEWS:%=view/%)
+	$(HELPERS:%=helper/%) helper/debug_reader view $(VIEWS:%=view/%)
 
 EXECUTABLES := $(addprefix $(OUT)/,keyhole keyhole-audit keyhole-broker keyhole-check \
-	keyhole-exporter keyhole-kernel-symbols keyhole-options keyhole-output keyhole-rules \
-	keyhole-report keyhole-symbolize keyhole-top keyhole-worker)
+	keyhole-debug-reader keyhole-exporter keyhole-kernel-symbols keyhole-options keyhole-output \
+	keyhole-report keyhole-rules keyhole-symbolize keyhole-top keyhole-worker)
 MANIFEST    := $(OUT)/keyhole-programs.sha256
 
 # ---- what may differ in a variant -------------------------------------------------------------
@@ -130,7 +130,7 @@ HELPER_LIBS    := $(CONFINED_LIBS)
 VIEW_LIBS      := -lprotobuf-c -lz $(CONFINED_LIBS)
 TOP_LIBS       := -levent_core $(VIEW_LIBS)
 CHECK_LIBS     := $(CONFINED_LIBS)
-SYMBOLIZE_LIBS := -ldw -lelf -lz -llzma -lbz2 -lprotobuf-c -liberty $(CONFINED_LIBS) -lpthread
+READER_LIBS    := -ldw -lelf -lz -llzma -lbz2 -liberty $(CONFINED_LIBS) -lpthread
 WORKER_LIBS    := -lelf -lz -llzma -lprotobuf-c -liberty -levent_core $(CONFINED_LIBS) -lpthread
 
 EXPORTER_PARTS := $(call main,exporter) $(call archives,exporter base)
@@ -178,8 +178,8 @@ all: $(EXECUTABLES) $(MANIFEST) $(DOCUMENTS)
 	@:
 
 # The programs that `keyhole record` starts, for the variants that do nothing but record.
-recording: $(addprefix $(OUT)/,keyhole keyhole-audit keyhole-broker keyhole-exporter \
-	keyhole-kernel-symbols keyhole-options keyhole-output keyhole-worker)
+recording: $(addprefix $(OUT)/,keyhole keyhole-audit keyhole-broker keyhole-debug-reader \
+	keyhole-exporter keyhole-kernel-symbols keyhole-options keyhole-output keyhole-worker)
 	@:
 
 # keyhole check compares the programs with this list.
@@ -268,7 +268,11 @@ $(call program,keyhole-worker,$(WORKER_LINK) $(SHARED_ARCHIVES),CHILD_LINK,WORKE
 # Folder helper/kernel_symbols is program keyhole-kernel-symbols.
 $(foreach helper,$(HELPERS),$(call program,keyhole-$(subst _,-,$(helper)),$(call main,helper/$(helper)) \
 	$(SAME_BUILD) $(call archives,helper/$(helper) base) $(SHARED_ARCHIVES),CHILD_LINK,HELPER_LIBS))
-$(OUT)/keyhole-output: $(call archive,object/dwarf)
+$(OUT)/keyhole-output: $(call archives,object/debug object/dwarf)
+
+# keyhole-output and keyhole-symbolize start it, for one object each time.
+$(call program,keyhole-debug-reader,$(call main,helper/debug_reader) $(call archives,helper/debug_reader \
+	object/debug object/dwarf object/elf object/symbol base) $(SHARED_ARCHIVES),CHILD_LINK,READER_LIBS)
 
 # keyhole-check runs as anybody: with root's rights it gives up all but looking.
 $(call program,keyhole-check,$(call main,view/check) $(call archives,view/check base) $(SAME_BUILD) \
@@ -276,7 +280,7 @@ $(call program,keyhole-check,$(call main,view/check) $(call archives,view/check 
 $(call program,keyhole-report,$(call main,view/report) $(call archive,view/report) $(VIEW_PARTS),CHILD_LINK,VIEW_LIBS)
 $(call program,keyhole-top,$(call main,view/top) $(call archive,view/top) $(VIEW_PARTS),CHILD_LINK,TOP_LIBS)
 $(call program,keyhole-symbolize,$(call main,view/symbolize) \
-	$(call archives,view/symbolize object/elf object/dwarf object/symbol) $(VIEW_PARTS),CHILD_LINK,SYMBOLIZE_LIBS)
+	$(call archives,view/symbolize object/debug object/dwarf) $(VIEW_PARTS),CHILD_LINK,VIEW_LIBS)
 
 # ---- documents --------------------------------------------------------------------------------
 

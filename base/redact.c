@@ -5,14 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
-int redact_init(struct redact *ret_redact, uint32_t modes)
+int redact_init(struct redact *ret_redact, const uint8_t modes[static REDACT_KINDS])
 {
 	enum redact_mode *mode = ret_redact->mode;
 
 	for (int kind = 0; kind < REDACT_KINDS; kind++) {
-		mode[kind] = (enum redact_mode)(modes >> 2 * kind & 3);
-		if (mode[kind] > REDACT_HASH)
-			mode[kind] = REDACT_DROP;
+		mode[kind] = REDACT_DROP;
+		if (modes[kind] <= REDACT_HASH)
+			mode[kind] = (enum redact_mode)modes[kind];
 	}
 	if (mode[REDACT_COMM] == REDACT_DROP || mode[REDACT_THREAD] == REDACT_KEEP)
 		mode[REDACT_THREAD] = mode[REDACT_COMM];

@@ -36,11 +36,11 @@ struct redact {
 #define REDACT_DROPPED "[dropped]" /* stands for a dropped name */
 
 /*
- * Sets the modes: two bits for each kind, where an unknown mode drops. Thread names are treated no
+ * Sets the modes: one for each kind, where an unknown mode drops. Thread names are treated no
  * milder than process names, because a main thread's name is its process's. Returns 0, or a
  * negative errno when the kernel has no random key.
  */
-int redact_init(struct redact *ret_redact, uint32_t modes);
+int redact_init(struct redact *ret_redact, const uint8_t modes[static REDACT_KINDS]);
 
 /*
  * Returns the name, or its stand-in, which may lie in text. The empty name stays. Paths in brackets

@@ -34,6 +34,8 @@ static bool party_is(unsigned int wanted, enum message_party party)
 {
 	if (wanted == PARTY_CHILD)
 		return party == PARTY_WORKER || party == PARTY_EXPORTER || party == PARTY_BROKER;
+	if (wanted == PARTY_ASKER)
+		return party == PARTY_WORKER || party == PARTY_VIEWER;
 	return wanted == party;
 }
 
@@ -187,15 +189,16 @@ static int send_packet(int fd, const struct msghdr *packet)
 	return 0;
 }
 
-int channel_reply(struct channel *channel, const struct message *request, enum message_type type,
-		  const void *payload, size_t size, int fd)
+/* reply_to: sequence of the request, or 0. */
+static int send_message(struct channel *channel, uint32_t reply_to, unsigned int type,
+			const void *payload, size_t size, int fd)
 {
 	const struct message_rule *rule = message_rule(type);
 	struct message_head head = {.magic = MESSAGE_MAGIC,
 				    .type = (uint16_t)type,
 				    .version = MESSAGE_VERSION,
 				    .sequence = channel->sent + 1,
-				    .reply_to = request ? request->head.sequence : 0};
+				    .reply_to = reply_to};
 	struct iovec parts[] = {{&head, sizeof(head)}, {(void *)(uintptr_t)payload, size}};
 	struct msghdr packet = {.msg_iov = parts, .msg_iovlen = 2};
 	union control control = {0};
@@ -216,7 +219,17 @@ int channel_reply(struct channel *channel, const struct message *request, enum m
 int channel_send(struct channel *channel, enum message_type type, const void *payload, size_t size,
 		 int fd)
 {
-	return channel_reply(channel, NULL, type, payload, size, fd);
+	return send_message(channel, 0, type, payload, size, fd);
+}
+
+int channel_reply(struct channel *channel, const struct message *request, const void *payload,
+		  size_t size, int fd)
+{
+	const struct message_rule *rule = message_rule(request->head.type);
+
+	if (!rule || rule->reply == MESSAGE_NONE)
+		return -EINVAL;
+	return send_message(channel, request->head.sequence, rule->reply, payload, size, fd);
 }
 
 int channel_send_bare(struct channel *channel, enum message_type type, int fd)

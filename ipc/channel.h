@@ -27,7 +27,7 @@ struct message {
 	int fd; /* -1, or owned by the receiver: take it or message_release() closes it */
 	union {
 		unsigned char payload[MESSAGE_PAYLOAD_MAX];
-#define M(name, from, to, first, last, type, fds, times) struct type name;
+#define M(name, from, to, first, last, type, fds, times, reply) struct type name;
 #include "ipc/messages.def"
 #undef M
 	};
@@ -60,10 +60,11 @@ pid_t channel_forked(struct channel *ret_channel, enum message_party child, cons
 #define CHANNEL_SEND_MS 1000
 int channel_send(struct channel *channel, enum message_type type, const void *payload, size_t size,
 		 int fd);
-/* The same for a message that has no payload, and for one that answers another. */
+/* The same for a message that has no payload. */
 int channel_send_bare(struct channel *channel, enum message_type type, int fd);
-int channel_reply(struct channel *channel, const struct message *request, enum message_type type,
-		  const void *payload, size_t size, int fd);
+/* The same for the answer to a request: message_rule() has its type. -EINVAL where it has none. */
+int channel_reply(struct channel *channel, const struct message *request, const void *payload,
+		  size_t size, int fd);
 
 /* Sends the lines of this process's log over the channel, which outlives the log. */
 void channel_carry_log(struct channel *channel);

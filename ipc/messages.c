@@ -14,15 +14,16 @@ enum {
 	ONCE
 };
 
-#define M(name, from, to, first, last, payload, fds, times) \
+#define M(name, from, to, first, last, payload, fds, times, reply) \
 	_Static_assert(ERROR_AT_##fds(payload) == 0, #name " begins with its error");
 #include "ipc/messages.def"
 #undef M
 
 static const struct message_rule rules[MESSAGE_COUNT] = {
-#define M(name, from, to, first, last, payload, fds, times)                                  \
-	[MESSAGE_##name] = {#name,	  PARTY_##from,		  PARTY_##to, PHASE_##first, \
-			    PHASE_##last, sizeof(struct payload), fds,	      times},
+#define M(name, from, to, first, last, payload, fds, times, reply)               \
+	[MESSAGE_##name] = {#name,	   PARTY_##from, PARTY_##to,             \
+			    PHASE_##first, PHASE_##last, sizeof(struct payload), \
+			    fds,	   times,	 MESSAGE_##reply},
 #include "ipc/messages.def"
 #undef M
 };
@@ -45,6 +46,8 @@ const char *message_party_name(enum message_party party)
 		[PARTY_OPTIONS] = "keyhole-options",
 		[PARTY_AUDITOR] = "keyhole-audit",
 		[PARTY_RULES] = "keyhole-rules",
+		[PARTY_DEBUG] = "keyhole-debug",
+		[PARTY_VIEWER] = "keyhole-symbolize",
 	};
 
 	return (unsigned int)party < sizeof(names) / sizeof(*names) ? names[party] : "keyhole-?";

@@ -21,7 +21,10 @@ enum message_party {
 	PARTY_OPTIONS,
 	PARTY_AUDITOR,
 	PARTY_RULES,
+	PARTY_DEBUG,
+	PARTY_VIEWER,
 	PARTY_CHILD, /* worker, exporter or broker */
+	PARTY_ASKER, /* worker or viewer */
 };
 
 enum message_phase {
@@ -32,7 +35,7 @@ enum message_phase {
 
 enum message_type {
 	MESSAGE_NONE,
-#define M(name, from, to, first, last, payload, fds, times) MESSAGE_##name,
+#define M(name, from, to, first, last, payload, fds, times, reply) MESSAGE_##name,
 #include "ipc/messages.def"
 #undef M
 	MESSAGE_COUNT
@@ -59,7 +62,7 @@ struct message_ready {
 	char build[24];	  /* version string; must equal the loader's */
 };
 
-/* What was asked for: in messages that say so the others mean nothing. */
+/* Flags of what the command line asks for. A message that takes some of them ignores the others. */
 #define OPTIONS_FORCE	  1u
 #define OPTIONS_BY_THREAD 2u
 #define OPTIONS_VERBOSE	  4u
@@ -68,8 +71,23 @@ struct message_ready {
 #define OPTIONS_COMM	  32u
 #define OPTIONS_WHY	  64u  /* what is known of a process, as text: no profile, no summary */
 #define OPTIONS_SOME	  128u /* -p or a command: processes that are known, and their children */
-#define OPTIONS_EVERY	  8    /* from this bit on: seconds between the profiles of a stream */
-#define CONFIG_NAMES	  16   /* from this bit on: message_policy_keys.names */
+#define OPTIONS_FLAGS	  255u /* all of them */
+#define OPTIONS_EVERY_MAX 255u /* seconds between the profiles of a stream */
+
+/* Kinds of names that targets choose, and what the policy has the worker do with each kind. */
+enum names_kind {
+	NAMES_COMM,
+	NAMES_PATH,
+	NAMES_THREAD,
+	NAMES_FUNCTION,
+	NAMES_KINDS
+};
+enum names_mode {
+	NAMES_KEEP,
+	NAMES_DROP,
+	NAMES_HASH,
+	NAMES_MODES
+};
 
 enum profile_format {
 	FORMAT_NONE,
@@ -93,8 +111,10 @@ struct message_config {
 	uint32_t ring_bytes;	 /* of each */
 	uint32_t sideband_bytes; /* data part of each side-band ring */
 	uint32_t segments;	 /* attached at start */
-	uint32_t flags;		 /* OPTIONS_*, CONFIG_NAMES */
+	uint32_t flags;		 /* OPTIONS_* */
 	uint32_t format;	 /* enum profile_format */
+	uint32_t every;		 /* seconds between the profiles of a stream; 0: one, at the end */
+	uint8_t names[NAMES_KINDS]; /* enum names_mode */
 	/* OPTIONS_COMM: extended regular expression, NUL padded */
 	char comm[OPTIONS_COMM_BYTES];
 };
@@ -129,6 +149,13 @@ struct message_log {
 
 struct message_debug_file {
 	char path[512]; /* below a folder of debug files, NUL padded; its end is ".debug" */
+};
+
+#define LINES_ID_MAX 64 /* bytes of a build id */
+struct message_lines_object {
+	uint32_t id_size; /* 1..LINES_ID_MAX */
+	unsigned char id[LINES_ID_MAX];
+	char path[700]; /* of the object, NUL padded; "": none */
 };
 
 struct message_lines {
@@ -168,6 +195,7 @@ enum output_step {
 struct message_step {
 	uint32_t step;	/* enum output_step */
 	uint32_t flags; /* OPTIONS_* above, STEP_QUIET */
+	uint32_t every; /* STEP_BEGIN: as in message_config */
 	uint32_t bytes; /* STEP_COMMIT: message_written.bytes */
 };
 
@@ -265,7 +293,10 @@ struct message_options {
 	uint32_t require; /* bits of policy/layers.def */
 	uint32_t command; /* its index in argv, behind `--`; 0: none */
 	struct message_text cgroup, output, audit, policy, debug_dirs, comm;
-	uint32_t pid_count, pids[OPTIONS_PIDS_MAX]; /* excluded ones from the end on; 0: none */
+	uint32_t every; /* seconds between the profiles of a stream; 0: one, at the end */
+	uint32_t pid_count, excluded_count; /* together at most OPTIONS_PIDS_MAX */
+	uint32_t pids[OPTIONS_PIDS_MAX];    /* to sample */
+	uint32_t excluded_pids[OPTIONS_PIDS_MAX];
 	char name[OPTIONS_NAME_BYTES]; /* of the output where none was given, NUL padded */
 };
 
@@ -276,14 +307,14 @@ struct message_policy_path {
 
 /* With a file of struct deny_key (bpf/abi.h), to be read from where it is. */
 struct message_policy_keys {
-	int32_t error;		/* -EINVAL: what is wrong was said */
-	uint32_t kinds;		/* DENY_BIT() of those that there are */
-	uint32_t frequency_max; /* Hz, or 0 */
-	uint32_t names; /* what becomes of them: two bits a kind, see helper/rules/parser.h */
-	char hash[68];	/* of the policy: SHA-256 in hex, NUL padded */
+	int32_t error;		    /* -EINVAL: what is wrong was said */
+	uint32_t kinds;		    /* DENY_BIT() of those that there are */
+	uint32_t frequency_max;	    /* Hz, or 0 */
+	uint8_t names[NAMES_KINDS]; /* enum names_mode */
+	char hash[68];		    /* of the policy: SHA-256 in hex, NUL padded */
 };
 
-#define MESSAGE_PAYLOAD_MAX 512u
+#define MESSAGE_PAYLOAD_MAX 768u
 
 /* One row of the table, for checks and tests. */
 struct message_rule {
@@ -293,6 +324,7 @@ struct message_rule {
 	uint16_t payload;    /* exact size */
 	uint8_t fds;	     /* 0, 1, FDS_REPLY or FDS_MAYBE */
 	uint8_t once;
+	uint16_t reply; /* enum message_type: the answer's; MESSAGE_NONE: no message answers it */
 };
 #define FDS_REPLY 2
 #define FDS_MAYBE 3
@@ -303,7 +335,7 @@ const struct message_rule *message_rule(unsigned int type);
 /* The program's name: "keyhole", "keyhole-worker", ... */
 const char *message_party_name(enum message_party party);
 
-#define M(name, from, to, first, last, payload, fds, times)                   \
+#define M(name, from, to, first, last, payload, fds, times, reply)            \
 	_Static_assert(sizeof(struct payload) % 4 == 0 &&                     \
 			       sizeof(struct payload) <= MESSAGE_PAYLOAD_MAX, \
 		       #name " has a fixed, aligned size");

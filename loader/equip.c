@@ -125,10 +125,12 @@ static int send_config(const struct recording *rec, struct child *worker)
 		.ring_bytes = rec->programs.ring_bytes,
 		.sideband_bytes = EVENTS_SIDEBAND_BYTES,
 		.segments = PROGRAMS_SEGMENTS,
-		.flags = options->given.flags | rec->rules.said.names << CONFIG_NAMES,
+		.flags = options->given.flags,
 		.format = options->given.format,
+		.every = options->given.every,
 	};
 
+	memcpy(config.names, rec->rules.said.names, sizeof(config.names));
 	if (options->comm)
 		strncpy(config.comm, options->comm, sizeof(config.comm) - 1);
 	return channel_send(&worker->channel, MESSAGE_CONFIG, &config, sizeof(config), -1);

@@ -45,13 +45,15 @@ static bool is_possible(const struct message_options *given, uint32_t argc)
 		return false;
 	if (given->pid_count > OPTIONS_PIDS_MAX)
 		return false;
+	if (given->excluded_count > OPTIONS_PIDS_MAX - given->pid_count)
+		return false;
 	if (frequency < 1 || frequency > OPTIONS_FREQUENCY_MAX)
 		return false;
 	if (given->duration > OPTIONS_DURATION_MAX)
 		return false;
 	if (given->format == FORMAT_NONE || given->format >= FORMAT_COUNT)
 		return false;
-	if (given->flags >> CONFIG_NAMES)
+	if (given->flags & ~OPTIONS_FLAGS || given->every > OPTIONS_EVERY_MAX)
 		return false;
 	if (!memchr(given->name, '\0', OPTIONS_NAME_BYTES))
 		return false;

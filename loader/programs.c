@@ -173,22 +173,20 @@ static int fill_segments(const struct programs *programs)
 	return 0;
 }
 
-/* pids[] has the sampled processes first. The rest is excluded, and wins where a pid is in both. */
-static int fill_targets(const struct bpf_map *map, const struct options *options, pid_t command)
+/* A process in both lists is excluded. */
+static int fill_targets(const struct bpf_map *map, const struct message_options *given,
+			pid_t command)
 {
 	const uint32_t sampled = TARGET_SAMPLED;
 	const uint32_t excluded = TARGET_EXCLUDED;
+	int r = 0;
 
-	for (uint32_t i = 0; i < OPTIONS_PIDS_MAX; i++) {
-		const uint32_t pid = options->given.pids[i];
-		const uint32_t *role = i < options->given.pid_count ? &sampled : &excluded;
-		int r = 0;
-
-		if (pid)
-			r = put(map, pid, role);
-		if (r)
-			return r;
-	}
+	for (uint32_t i = 0; r == 0 && i < given->pid_count; i++)
+		r = put(map, given->pids[i], &sampled);
+	for (uint32_t i = 0; r == 0 && i < given->excluded_count; i++)
+		r = put(map, given->excluded_pids[i], &excluded);
+	if (r)
+		return r;
 	if (!command)
 		return 0;
 	return put(map, (uint32_t)command, &sampled);
@@ -202,7 +200,7 @@ static int fill_maps(const struct programs *programs, const struct options *opti
 
 	if (r)
 		return r;
-	r = fill_targets(skeleton->maps.targets, options, command);
+	r = fill_targets(skeleton->maps.targets, &options->given, command);
 	if (r)
 		return r;
 	if (cgroup < 0)

@@ -94,6 +94,7 @@ int recording_take_step(struct recording *rec, enum output_step step)
 	struct message_step request = {
 		.step = step,
 		.flags = rec->options->given.flags,
+		.every = rec->options->given.every,
 		.bytes = rec->monitor.written.bytes,
 	};
 	int r;

@@ -36,7 +36,7 @@ static bool is_recent(uint64_t time)
 /* Returns whether the output is a stream of profiles: what was written once stays written. */
 static bool is_stream(const struct recording *rec)
 {
-	return rec->options->given.flags >> OPTIONS_EVERY;
+	return rec->options->given.every != 0;
 }
 
 /* ---- spawning ------------------------------------------------------------------------------ */

@@ -122,8 +122,7 @@ static int on_spawn(struct nursery *nursery)
 		spawned.error = start_program(nursery, request.fd);
 	if (!spawned.error)
 		child_fd = nursery->child_fd;
-	r = channel_reply(&nursery->channel, &request, MESSAGE_SPAWNED, &spawned, sizeof(spawned),
-			  child_fd);
+	r = channel_reply(&nursery->channel, &request, &spawned, sizeof(spawned), child_fd);
 	message_release(&request);
 	return r;
 }

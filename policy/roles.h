@@ -109,13 +109,18 @@ static const struct role role_table[ROLE_ALL] = {
 			 .id = ROLE_ID_OF_CALLER,
 			 .cpu_seconds = 120,
 			 .limits = {{RLIMIT_CORE, 0}, {RLIMIT_NOFILE, 0}, {RLIMIT_AS, 4 * GIB}}},
-	/* The profile unpacked, the model of it, and an answer. */
+	/*
+	 * The memory holds the profile unpacked, the model of it, and an answer. RLIMIT_NOFILE
+	 * bounds the descriptors that the process has sent and that nobody has received (unix(7)).
+	 */
 	[ROLE_PROFILE] = {.program = "keyhole-symbolize",
 			  .layers = LAYERS_VIEWER,
 			  .id = ROLE_ID_OF_CALLER,
-			  .limits = {{RLIMIT_CORE, 0}, {RLIMIT_NOFILE, 0}, {RLIMIT_DATA, 4 * GIB}}},
+			  .limits = {{RLIMIT_CORE, 0},
+				     {RLIMIT_NOFILE, 64},
+				     {RLIMIT_DATA, 4 * GIB}}},
 	/* A million addresses of the largest programs need a tenth of each. */
-	[ROLE_DEBUG] = {.program = "keyhole-symbolize",
+	[ROLE_DEBUG] = {.program = "keyhole-debug-reader",
 			.layers = LAYERS_VIEWER,
 			.id = ROLE_ID_OF_CALLER,
 			.cpu_seconds = 30,

@@ -53,6 +53,11 @@ static const struct call calls_messages[] = {
 	CALL_EQ2(fcntl, 1, F_SETFD, 2, FD_CLOEXEC),
 };
 
+/* For a channel that was made before the filter, with descriptors that the program itself made. */
+static const struct call calls_channel[] = {
+	CALL(recvmsg), CALL(sendmsg), CALL(poll),
+};
+
 /* Nothing executable, neither mapped nor made so. */
 static const struct call calls_memory[] = {
 	CALL(brk), CALL(munmap), CALL(mremap), CALL_ZERO(mmap, 2, NOT_READ_WRITE),
@@ -224,9 +229,10 @@ static const struct group role_groups[ROLE_ALL][13] = { /* the last one is empty
 			GROUP(calls_write)},
 	[ROLE_REPORT] = {GROUP(calls_always), GROUP(calls_memory), GROUP(calls_heap),
 			 GROUP(calls_write), GROUP(calls_read), GROUP(calls_libc)},
-	[ROLE_PROFILE] = {GROUP(calls_always), GROUP(calls_memory), GROUP(calls_heap),
-			  GROUP(calls_write), GROUP(calls_read), GROUP(calls_libc),
-			  GROUP(calls_debug_files), REFUSED(calls_refused, EACCES)},
+	[ROLE_PROFILE] = {GROUP(calls_always), GROUP(calls_channel), GROUP(calls_memory),
+			  GROUP(calls_heap), GROUP(calls_write), GROUP(calls_read),
+			  GROUP(calls_libc), GROUP(calls_debug_files),
+			  REFUSED(calls_refused, EACCES)},
 	[ROLE_DEBUG] = {GROUP(calls_always), GROUP(calls_memory), GROUP(calls_heap),
 			GROUP(calls_write), GROUP(calls_read), GROUP(calls_libc),
 			GROUP(calls_debug_files), REFUSED(calls_refused, EACCES)},

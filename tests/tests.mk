@@ -35,7 +35,7 @@ $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(TEST_ARCHIVES)
 # These tests compare our tables and lines with those of libdw.
 ORACLE := $(call test_programs,oracle)
 DWARF  := $(addprefix $(BUILD)/tests/dwarf/,resolve profile)
-$(ORACLE) $(DWARF) $(addprefix $(BUILD)/tests/unit/,test_lines test_debug): TEST_LIBS += -ldw
+$(ORACLE) $(DWARF) $(addprefix $(BUILD)/tests/unit/,test_dwarf_read test_debug_reader): TEST_LIBS += -ldw
 
 RUN := BUILD='$(BUILD)' CC='$(CC)' CLANG='$(CLANG)' CLANG_FORMAT='$(CLANG_FORMAT)' \
 	LOADER='$(LOADER)' BROKER='$(BROKER)' SANITIZE='$(SANITIZE)' tests/run.sh

@@ -29,7 +29,7 @@
 #include "worker/totals.h"
 #include "worker/kernel/kernel_symbols.h"
 #include "worker/target/broker.h"
-#include "worker/naming/debug_files.h"
+#include "worker/naming/debug_peer.h"
 #include "worker/vdso.h"
 
 #define LOADER_FD      3
@@ -170,7 +170,7 @@ static int make_session(struct worker *worker)
 		return -ENOMEM;
 	read_symbols(worker);
 	if (worker->regions.debug_fd >= 0)
-		parts.debug_files = debug_files_new(take_fd(&worker->regions.debug_fd));
+		parts.debug_files = debug_peer_new(take_fd(&worker->regions.debug_fd));
 	parts.target = broker_target(worker->broker);
 	parts.symbols = worker->symbols;
 	parts.vdso = vdso_image(&parts.vdso_bytes);

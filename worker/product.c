@@ -11,7 +11,7 @@
 #include "profile/format/format.h"
 #include "profile/profile.h"
 #include "profile/reachable.h"
-#include "worker/naming/debug_files.h"
+#include "worker/naming/debug_peer.h"
 #include "worker/process/object.h"
 #include "worker/sample/samples.h"
 #include "worker/why/why.h"
@@ -90,7 +90,7 @@ static int find_sources(struct product *product, uint32_t pid)
 int product_finish(struct product *product, uint32_t pid)
 {
 	int r = name(product, 0);
-	uint64_t unasked = debug_files_unasked(product->parts.debug_files);
+	uint64_t unasked = debug_peer_unasked(product->parts.debug_files);
 
 	if (unasked > 0)
 		log_info("names: %" PRIu64 " debug files not asked for: others took long", unasked);
@@ -208,7 +208,7 @@ int product_render_window(struct product *product, int fd)
 		return r;
 	product->without_names += naming_without(product->profile);
 	product->window = end;
-	debug_files_allow(product->parts.debug_files, DEBUG_FILES_WINDOW_MS);
+	debug_peer_allow(product->parts.debug_files, DEBUG_PEER_WINDOW_MS);
 	if (is_full(product))
 		return begin_profile(product);
 	return profile_forget_samples(product->profile);

@@ -9,11 +9,11 @@
 #include <stdint.h>
 
 #include "ipc/messages.h"
-#include "worker/naming/inlines.h"
+#include "worker/naming/source_lines.h"
 #include "worker/naming/naming.h"
 #include "worker/why/sources.h"
 
-struct debug_files;
+struct debug_peer;
 struct kernel_symbols;
 struct late_names;
 struct objects;
@@ -35,7 +35,7 @@ struct symbol_cache;
 /* Returns the seconds between the profiles of a stream; 0: there is one, at the end. */
 static inline uint32_t session_every(const struct message_config *config)
 {
-	return config->flags >> OPTIONS_EVERY & ((1u << (CONFIG_NAMES - OPTIONS_EVERY)) - 1);
+	return config->every;
 }
 
 /* All borrowed. */
@@ -48,15 +48,15 @@ struct product_parts {
 	struct late_names *late_names;
 	const struct redact *redact;
 	struct symbol_cache *cache;
-	struct debug_files *debug_files; /* NULL: none */
-	uint64_t (*clock)(void);	 /* CLOCK_MONOTONIC, ns */
+	struct debug_peer *debug_files; /* NULL: none */
+	uint64_t (*clock)(void);	/* CLOCK_MONOTONIC, ns */
 };
 
 struct product {
 	struct product_parts parts;
 	struct profile *profile; /* owned */
 	struct naming_counts names;
-	struct inlines_counts inlines;
+	struct source_lines_counts inlines;
 	uint64_t naming_time; /* ns */
 	uint64_t window;      /* of a stream: since when */
 	uint64_t without_names, unnamed;

@@ -27,7 +27,7 @@
 #include "worker/stream.h"
 #include "worker/kernel/kernel_symbols.h"
 #include "worker/kernel/late_names.h"
-#include "worker/naming/debug_files.h"
+#include "worker/naming/debug_peer.h"
 
 _Static_assert(REASON_COUNT <= SUMMARY_REASONS, "the summary has room for all reasons");
 
@@ -199,7 +199,7 @@ static void init_product(struct session *session)
 static int init(struct session *session)
 {
 	const struct session_parts *parts = &session->parts;
-	int r = redact_init(&session->redact, parts->config.flags >> CONFIG_NAMES);
+	int r = redact_init(&session->redact, parts->config.names);
 
 	if (r == 0)
 		r = init_rings(session);
@@ -256,7 +256,7 @@ int session_new(const struct session_parts *parts, struct session **ret_session)
 	session->parts = *parts;
 	session->interval = first_interval(&parts->config);
 	if (session_every(&parts->config))
-		debug_files_allow(parts->debug_files, DEBUG_FILES_WINDOW_MS);
+		debug_peer_allow(parts->debug_files, DEBUG_PEER_WINDOW_MS);
 	r = init(session);
 	if (r < 0) {
 		session_free(session);
@@ -359,7 +359,7 @@ bool session_waiting(const struct session *session)
 
 int session_finish(struct session *session)
 {
-	debug_files_allow(session->parts.debug_files, DEBUG_FILES_WAIT_MS);
+	debug_peer_allow(session->parts.debug_files, DEBUG_PEER_WAIT_MS);
 	session_turn(session);
 	tracker_finish(session->tracker);
 	samples_finish(session->samples, session->last);

@@ -12,12 +12,12 @@
 
 #include "ipc/messages.h"
 #include "base/limits.h"
-#include "worker/naming/inlines.h"
+#include "worker/naming/source_lines.h"
 #include "worker/naming/naming.h"
 #include "worker/product.h"
 #include "object/symbol/cache.h"
 
-struct debug_files;
+struct debug_peer;
 struct kernel_symbols;
 struct parser;
 struct process_table;
@@ -49,7 +49,7 @@ struct session_parts {
 	struct target *target;
 	struct parser *parser;
 	const struct kernel_symbols *symbols; /* NULL: none */
-	struct debug_files *debug_files;      /* NULL: none */
+	struct debug_peer *debug_files;	      /* NULL: none */
 	uint64_t (*clock)(void);	      /* CLOCK_MONOTONIC */
 };
 
@@ -87,7 +87,7 @@ struct session_totals {
 	uint64_t relists; /* mappings listed again for an unknown address */
 	struct naming_counts names;
 	uint64_t naming_time; /* ns */
-	struct inlines_counts inlines;
+	struct source_lines_counts inlines;
 	struct symbol_cache_counts cache;
 };
 void session_totals(const struct session *session, struct session_totals *ret_totals);

@@ -44,7 +44,7 @@ static void log_names(const struct session_totals *totals)
 		 names->debug_files, names->starts, names->offsets);
 }
 
-static void log_lines(const struct inlines_counts *counts)
+static void log_lines(const struct source_lines_counts *counts)
 {
 	log_info("lines: %.0f ms, %" PRIu64 " objects, %" PRIu64
 		 " more without all of them; %" PRIu64 " addresses, %" PRIu64

@@ -114,8 +114,9 @@ const char *filters_add_uids(struct filters *filters, const char *list)
 
 static const char *add_pid(struct filters *filters, const char *word)
 {
-	uint32_t pid, at = OPTIONS_PIDS_MAX;
+	struct message_options *options = filters->options;
 	guard_fd int fd = -1;
+	uint32_t pid;
 
 	if (!decimal_read32(word, 1, OPTIONS_PID_MAX, &pid))
 		return "not a process id";
@@ -124,11 +125,9 @@ static const char *add_pid(struct filters *filters, const char *word)
 		return "no such process";
 	if (fd < 0)
 		return "a thread; name its process";
-	while (at > filters->options->pid_count && filters->options->pids[at - 1])
-		at--;
-	if (at == filters->options->pid_count)
+	if (options->pid_count + options->excluded_count == OPTIONS_PIDS_MAX)
 		return "more than 64 processes with those of -p";
-	filters->options->pids[at - 1] = pid;
+	options->excluded_pids[options->excluded_count++] = pid;
 	filters->filter.excludes |= DENY_BIT(DENY_PROCESS);
 	return NULL;
 }

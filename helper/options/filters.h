@@ -21,7 +21,7 @@ void filters_init(struct filters *filters, struct message_options *options);
 /* Takes a list of users, "1000,daemon". */
 const char *filters_add_uids(struct filters *filters, const char *list);
 
-/* Takes a list of processes that run, into the last free places of options->pids. */
+/* Takes a list of processes that run, into options->excluded_pids. */
 const char *filters_add_excluded_pids(struct filters *filters, const char *list);
 
 /* Takes a list of directories of a cgroup v2 hierarchy, of which the ids are kept. */

@@ -37,7 +37,7 @@ static const char *mend_rights(const struct message_options *options)
 {
 	if (options->flags & OPTIONS_WHY)
 		return "run: sudo keyhole why ...";
-	if (options->flags >> OPTIONS_EVERY)
+	if (options->every)
 		return "run it with sudo";
 	return "run: sudo keyhole record ...";
 }

@@ -18,8 +18,8 @@
 
 static bool is_excluded(const struct message_options *options, uint32_t pid)
 {
-	for (unsigned int i = OPTIONS_PIDS_MAX; i > options->pid_count && options->pids[i - 1]; i--)
-		if (options->pids[i - 1] == pid)
+	for (unsigned int i = 0; i < options->excluded_count; i++)
+		if (options->excluded_pids[i] == pid)
 			return true;
 	return false;
 }
@@ -88,7 +88,7 @@ static const char *finish_output(struct line *line)
 		name_output(line);
 	if (!*line->output)
 		return "the file has no name";
-	if (options->flags >> OPTIONS_EVERY && !is_stream(line))
+	if (options->every && !is_stream(line))
 		return "a profile --every so often needs: -o - and -f pprof or folded";
 	if (!options->format)
 		options->format = formats_by_suffix(line->output);

@@ -12,8 +12,6 @@
 #include "ipc/time.h"
 #include "policy/policy.h"
 
-#define EVERY_MAX ((1u << (CONFIG_NAMES - OPTIONS_EVERY)) - 1) /* seconds */
-
 /* ---- flags and texts ------------------------------------------------------------------------- */
 
 static const char *set_flag(void *target, const char *argument, size_t flag)
@@ -57,7 +55,7 @@ const char *setters_add_pid(void *target, const char *argument, size_t value)
 	uint32_t pid;
 
 	(void)value;
-	if (options->pid_count == OPTIONS_PIDS_MAX || options->pids[options->pid_count])
+	if (options->pid_count + options->excluded_count == OPTIONS_PIDS_MAX)
 		return "more than 64 processes; take -a or --cgroup";
 	if (!decimal_read32(argument, 1, OPTIONS_PID_MAX, &pid))
 		return "not a process id";
@@ -171,13 +169,10 @@ static const char *set_duration(void *target, const char *argument, size_t value
 static const char *set_every(void *target, const char *argument, size_t value)
 {
 	struct line *line = target;
-	uint32_t seconds;
 
 	(void)value;
-	if (!decimal_read32(argument, 1, EVERY_MAX, &seconds))
+	if (!decimal_read32(argument, 1, OPTIONS_EVERY_MAX, &line->options->every))
 		return "not a number of seconds, 1 to 255";
-	line->options->flags &= ~(EVERY_MAX << OPTIONS_EVERY);
-	line->options->flags |= seconds << OPTIONS_EVERY;
 	return NULL;
 }
 

@@ -69,24 +69,28 @@ static int read_cgroup(int fd, uint64_t *ret_nanoseconds)
 	char text[TEXT_BYTES];
 	ssize_t size = read(fd, text, sizeof(text));
 
-	return size < 0 ? -errno : counts_parse_usage(text, (size_t)size, ret_nanoseconds);
+	if (size < 0)
+		return -errno;
+	return counts_parse_usage(text, (size_t)size, ret_nanoseconds);
 }
 
-/* Tasks that are alive; those that have exited were counted by BPF. */
+/* Adds the tasks that are alive to those that have exited, which BPF has counted. */
 static int read_tasks(int fd, uint64_t exited, uint64_t *ret_nanoseconds)
 {
 	struct task_runtime alive;
 	ssize_t size = read(fd, &alive, sizeof(alive));
 
+	if (size < 0)
+		return -errno;
 	if (size != (ssize_t)sizeof(alive))
-		return size < 0 ? -errno : -EBADMSG;
+		return -EBADMSG;
 	*ret_nanoseconds = alive.nanoseconds + exited;
 	return 0;
 }
 
 /* ---- counters ------------------------------------------------------------------------------ */
 
-/* A row is an array of words, all of them sums. */
+/* Adds the rows of all CPUs; a row is an array of words, all of them sums. */
 static struct counters add_rows(const struct counts *counts)
 {
 	union {
@@ -103,14 +107,15 @@ static struct counters add_rows(const struct counts *counts)
 	return sum.counters;
 }
 
-/* 1 before, 2 after: each can be read once. */
+/* Takes reading 1, before sampling, or 2, after it: each can be read once. */
 static int take_reading(struct counts *counts, int which, uint64_t *ret_nanoseconds)
 {
 	uint64_t exited = add_rows(counts).exited_runtime;
 	guard_fd int fd = take_fd(&counts->fds[which]);
 
-	return counts->source.cgroup ? read_cgroup(fd, ret_nanoseconds)
-				     : read_tasks(fd, exited, ret_nanoseconds);
+	if (counts->source.cgroup)
+		return read_cgroup(fd, ret_nanoseconds);
+	return read_tasks(fd, exited, ret_nanoseconds);
 }
 
 int counts_begin(struct counts *counts)
@@ -137,13 +142,14 @@ void counts_replace(struct counts *counts)
 struct counted counts_sum(const struct counts *counts)
 {
 	const struct counters sum = add_rows(counts);
-	struct counted counted = {.elapsed = counts->rows ? time_now() - counts->started : 0,
-				  .samples = sum.samples,
+	struct counted counted = {.samples = sum.samples,
 				  .events_lost = sum.events_lost,
 				  .processes_lost = sum.processes_lost,
 				  .denied = sum.denied,
 				  .filtered = sum.filtered};
 
+	if (counts->rows)
+		counted.elapsed = time_now() - counts->started;
 	memcpy(counted.reason, sum.reason, sizeof(counted.reason));
 	for (unsigned int i = 0; i < REASON_lost_ring_full; i++) { /* of which there were records */
 		counted.reason[i] -= counts->before.reason[i];
@@ -152,7 +158,7 @@ struct counted counts_sum(const struct counts *counts)
 	return counted;
 }
 
-/* So many more or fewer as there may be, whatever the CPU time: none can be expected. */
+/* Whether the number of samples does not follow from CPU time, so that none can be expected. */
 static bool is_counted(const struct message_sampling *sampling)
 {
 	return event_counted(sampling->event, sampling->period);
@@ -170,7 +176,7 @@ static uint64_t samples_of(const struct message_sampling *sampling, uint64_t run
 
 int counts_end(struct counts *counts, struct counted *ret_counted)
 {
-	uint64_t runtime;
+	uint64_t runtime, used = 0;
 	int r;
 
 	if (!counts->rows)
@@ -179,14 +185,14 @@ int counts_end(struct counts *counts, struct counted *ret_counted)
 	r = take_reading(counts, 2, &runtime);
 	if (r)
 		return r;
-	ret_counted->expected =
-		samples_of(&counts->source.sampling,
-			   runtime > counts->runtime ? runtime - counts->runtime : 0);
+	if (runtime > counts->runtime)
+		used = runtime - counts->runtime;
+	ret_counted->expected = samples_of(&counts->source.sampling, used);
 	ret_counted->counted = is_counted(&counts->source.sampling);
 	/* a cgroup's time is that of the denied as well */
-	if (counts->source.cgroup)
-		ret_counted->expected -= ret_counted->denied < ret_counted->expected
-						 ? ret_counted->denied
-						 : ret_counted->expected;
+	if (counts->source.cgroup && ret_counted->denied < ret_counted->expected)
+		ret_counted->expected -= ret_counted->denied;
+	else if (counts->source.cgroup)
+		ret_counted->expected = 0;
 	return 0;
 }

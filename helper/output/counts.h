@@ -39,7 +39,7 @@ int counts_take(struct counts *counts, const struct message_counts *source, int 
 /* Maps the counters and takes the first reading. 0 or a negative errno. */
 int counts_begin(struct counts *counts);
 
-/* What was counted until now is another worker's, and lost with it. */
+/* Takes the counts until now for another worker's, which are lost with it. */
 void counts_replace(struct counts *counts);
 
 /* Until now; zero before counts_begin(). `seen` and `complete` are left 0. */

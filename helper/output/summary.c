@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "ipc/log.h"
 #include "ipc/time.h"
 
 enum reason_class {
@@ -41,19 +42,21 @@ void summary_make(const struct counted *counted, const struct message_summary *w
 {
 	/* not the sum of the reasons: that the two agree is tested */
 	struct summary sum = {.expected = counted->expected, .taken = counted->samples};
-	uint64_t classes[CLASS_COUNT] = {0}, hidden;
+	uint64_t classes[CLASS_COUNT] = {0}, hidden = 0;
 
 	sum.counted = counted->counted;
 	sum.restarted = counted->restarted;
 	for (unsigned int i = 0; i < REASON_COUNT; i++) {
 		uint64_t emitted = counted->reason[i];
 
-		sum.reason[i] =
-			reasons[i].class == LOST ? emitted : min(emitted, worker->reason[i]);
+		sum.reason[i] = emitted;
+		if (reasons[i].class != LOST)
+			sum.reason[i] = min(emitted, worker->reason[i]);
 		sum.discarded += emitted - sum.reason[i];
 		classes[reasons[i].class] += sum.reason[i];
 	}
-	hidden = by_name ? min(worker->filtered, sum.discarded) : 0;
+	if (by_name)
+		hidden = min(worker->filtered, sum.discarded);
 	sum.discarded -= hidden;
 	sum.taken -= hidden;
 	sum.filtered = counted->filtered + hidden;
@@ -76,7 +79,8 @@ void summary_progress(const struct counted *counted, char ret_line[static PROGRE
 	int used;
 
 	for (unsigned int i = 0; i < REASON_COUNT; i++)
-		lost += reasons[i].class == LOST ? counted->reason[i] : 0;
+		if (reasons[i].class == LOST)
+			lost += counted->reason[i];
 	used = snprintf(ret_line, PROGRESS_BYTES, "%.0f s: %" PRIu64 " samples, %" PRIu64 " lost",
 			(double)counted->elapsed / NS_PER_SECOND, counted->samples, lost);
 	if (counted->seen)
@@ -121,4 +125,26 @@ void summary_print(const struct summary *summary, bool verbose, FILE *stream)
 		if (summary->limit[i])
 			fprintf(stream, "  note %s: %" PRIu64 "  (%s)\n", limits[i].name,
 				summary->limit[i], limits[i].help);
+}
+
+void summary_explain_none(const struct counted *counted, uint64_t lost, uint64_t filtered)
+{
+	if (counted->denied && counted->denied >= counted->expected && !lost && !filtered)
+		log_error("record: no samples: %" PRIu64 " denied, by a rule of the policy or by "
+			  "--exclude-*; see: keyhole check-config",
+			  counted->denied);
+	else if (counted->counted)
+		log_error("record: no samples: the event came less often than its period, or was "
+			  "filtered: %" PRIu64 " were lost, %" PRIu64 " denied, %" PRIu64
+			  " filtered; record longer (-d), another event or other filters",
+			  lost, counted->denied, filtered);
+	else if (!counted->expected && !counted->denied)
+		log_error("record: no samples: no CPU time was used by what may be sampled; "
+			  "record while there is work, or longer (-d)");
+	else
+		log_error("record: no samples: CPU time for %" PRIu64 " was used, %" PRIu64
+			  " were lost, %" PRIu64 " denied, %" PRIu64
+			  " filtered; record longer (-d), at another rate (-F) or with other "
+			  "filters",
+			  counted->expected, lost, counted->denied, filtered);
 }

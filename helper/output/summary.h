@@ -35,6 +35,9 @@ void summary_make(const struct counted *counted, const struct message_summary *w
 #define PROGRESS_BYTES 160
 void summary_progress(const struct counted *counted, char ret_line[static PROGRESS_BYTES]);
 
+/* Logs why a recording has no samples, and what to do. */
+void summary_explain_none(const struct counted *counted, uint64_t lost, uint64_t filtered);
+
 void summary_print(const struct summary *summary, bool verbose, FILE *stream);
 
 #endif

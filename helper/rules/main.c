@@ -139,7 +139,7 @@ static int take_rows(struct message_policy_keys *keys)
 		if (row->kind == ROW_FREQUENCY) {
 			keys->frequency_max = row->value;
 		} else if (row->kind == ROW_NAMES) {
-			keys->names |= row->value;
+			keys->names[row->value] = (uint8_t)row->mode;
 		} else {
 			keys->kinds |= DENY_BIT(row->kind);
 			r = add_key(row);
@@ -174,14 +174,11 @@ static int refuse_unopened(int error)
 	return refuse(0, text);
 }
 
-static int check_names(uint32_t names)
+static int check_names(const struct message_policy_keys *keys)
 {
-	const uint32_t hidden =
-		NAMES_BITS(NAMES_COMM, NAMES_MODES) | NAMES_BITS(NAMES_THREAD, NAMES_MODES);
-
-	if (names & hidden)
-		return refuse(0, "it hides names of processes or threads: --comm is refused");
-	return 0;
+	if (keys->names[NAMES_COMM] == NAMES_KEEP && keys->names[NAMES_THREAD] == NAMES_KEEP)
+		return 0;
+	return refuse(0, "it hides names of processes or threads: --comm is refused");
 }
 
 static int make_keys(const struct message *file, const char *verb, struct message_policy_keys *keys)
@@ -199,7 +196,7 @@ static int make_keys(const struct message *file, const char *verb, struct messag
 	if (!strcmp(verb, "check-config"))
 		return print_rules(keys->hash);
 	if (!strcmp(verb, "record --comm"))
-		return check_names(keys->names);
+		return check_names(keys);
 	return 0;
 }
 

@@ -139,16 +139,17 @@ static const char *parse_frequency(struct line *line)
 static const char *parse_names(struct line *line)
 {
 	static const char *const kinds[NAMES_KINDS] = {"comm", "path", "thread", "function"};
-	static const char *const modes[] = {"keep", "drop", "hash"};
+	static const char *const modes[NAMES_MODES] = {"keep", "drop", "hash"};
 	struct piece rest = line->rest;
 	int kind = find_word(take_word(&rest), kinds, NAMES_KINDS), mode;
 
 	if (kind < 0)
 		return "not a kind of name: comm, path, thread or function";
-	mode = find_word(rest, modes, sizeof(modes) / sizeof(modes[0]));
+	mode = find_word(rest, modes, NAMES_MODES);
 	if (mode < 0)
 		return "not keep, drop or hash";
-	line->row.value = NAMES_BITS((uint32_t)kind, (uint32_t)mode);
+	line->row.value = (uint32_t)kind;
+	line->row.mode = (uint32_t)mode;
 	snprintf(line->row.text, sizeof(line->row.text), "%s %s", kinds[kind], modes[mode]);
 	return NULL;
 }
@@ -302,7 +303,7 @@ static const char *take_line(struct policy_rows *rows, struct piece text)
 	/*
 	 * "keep" is the default of names, and makes no row: the hash is that of a policy without it
 	 */
-	if (line.row.kind == ROW_NAMES && line.row.value == 0)
+	if (line.row.kind == ROW_NAMES && line.row.mode == NAMES_KEEP)
 		return NULL;
 	return add_row(rows, &line.row);
 }

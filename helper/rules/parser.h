@@ -21,31 +21,16 @@ enum policy_row_kind {
 	ROW_COMM,
 	ROW_EXECUTABLE,
 	ROW_FREQUENCY, /* value: Hz */
-	ROW_NAMES,     /* value: NAMES_BITS() */
+	ROW_NAMES,     /* value: enum names_kind; mode */
 	ROW_KINDS
 };
 struct policy_row {
 	uint32_t kind, line, value;
+	uint32_t mode;		      /* ROW_NAMES: enum names_mode, else 0 */
 	char text[POLICY_PATH_BYTES]; /* the rest of the line, behind the words of its kind */
 };
 /* The words that a line of each kind begins with, with a blank behind them. */
 extern const char *const policy_words[ROW_KINDS];
-
-/* Treatment of the names of targets: two bits for each kind of name. */
-enum names_kind {
-	NAMES_COMM,
-	NAMES_PATH,
-	NAMES_THREAD,
-	NAMES_FUNCTION,
-	NAMES_KINDS
-};
-enum names_mode {
-	NAMES_KEEP,
-	NAMES_DROP,
-	NAMES_HASH,
-	NAMES_MODES /* all bits of one */
-};
-#define NAMES_BITS(kind, mode) ((mode) << 2 * (kind))
 
 #define DENY_RULES_MAX	  64u	 /* of each kind */
 #define POLICY_FILE_BYTES 65536u /* larger files are refused */

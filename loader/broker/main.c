@@ -61,10 +61,18 @@ static int write_audit(struct broker *broker, const struct message_audit *audit)
 	return r;
 }
 
-/*
- * Gives the worker nothing that is not in the audit stream. In the table of messages a reply
- * follows its request, and all replies begin as the reply to OBJECT does.
- */
+/* Sends the answer as the reply that the table of messages has for the request. */
+static int reply(struct broker *broker, const struct message *request,
+		 const struct message_object_reply *object, int fd)
+{
+	const struct message_reply plain = {.error = object->error};
+
+	if (request->head.type == MESSAGE_OBJECT)
+		return channel_reply(&broker->worker, request, object, sizeof(*object), fd);
+	return channel_reply(&broker->worker, request, &plain, sizeof(plain), fd);
+}
+
+/* Gives the worker nothing that is not in the audit stream. */
 static int on_request(struct broker *broker, const struct message *request)
 {
 	const uint16_t type = request->head.type;
@@ -84,8 +92,7 @@ static int on_request(struct broker *broker, const struct message *request)
 		return r;
 	if (error)
 		audit.answer = (struct message_object_reply){.error = error};
-	return channel_reply(&broker->worker, request, type + 1, &audit.answer,
-			     message_rule(type + 1u)->payload, fd);
+	return reply(broker, request, &audit.answer, fd);
 }
 
 /* Takes the two maps. Returns 0 or a negative errno. */

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "ipc/guard.h"
@@ -175,8 +176,10 @@ static int write_all(int fd, const char *bytes, size_t size)
 
 		if (wrote < 0 && errno != EINTR)
 			return -errno;
-		bytes += wrote > 0 ? wrote : 0;
-		size -= wrote > 0 ? (size_t)wrote : 0;
+		if (wrote <= 0)
+			continue;
+		bytes += wrote;
+		size -= (size_t)wrote;
 	}
 	return 0;
 }
@@ -200,7 +203,9 @@ int answer_write(const struct answer *answer, int fd)
 	put_chains(&sink, answer, &head.frames);
 	if (sink.r == 0)
 		memcpy(sink.bytes, &head, sizeof(head));
-	r = sink.r ? sink.r : write_all(fd, sink.bytes, sink.size);
+	r = sink.r;
+	if (r == 0)
+		r = write_all(fd, sink.bytes, sink.size);
 	free(sink.bytes);
 	return r;
 }
@@ -326,9 +331,32 @@ int answer_read(const void *bytes, size_t size, size_t addresses, struct answer 
 		return -ENOMEM;
 	answer->summary = head.summary;
 	r = take_strings(answer, &reader, &head);
-	r = r ? r : take_functions(answer, &reader, &head);
-	r = r ? r : take_chains(answer, &reader, &head);
+	if (r == 0)
+		r = take_functions(answer, &reader, &head);
+	if (r == 0)
+		r = take_chains(answer, &reader, &head);
 	if (r == 0)
 		*ret_answer = take_pointer(answer);
 	return r;
+}
+
+int answer_read_file(int fd, uint64_t most, size_t addresses, struct answer **ret_answer)
+{
+	guard_free void *bytes = NULL;
+	struct stat status;
+	size_t size;
+
+	if (fstat(fd, &status))
+		return -errno;
+	if (status.st_size <= 0)
+		return -EBADMSG;
+	if ((uint64_t)status.st_size > most)
+		return -EFBIG;
+	size = (size_t)status.st_size;
+	bytes = malloc(size);
+	if (!bytes)
+		return -ENOMEM;
+	if (pread(fd, bytes, size, 0) != (ssize_t)size)
+		return -EIO;
+	return answer_read(bytes, size, addresses, ret_answer);
 }

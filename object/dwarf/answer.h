@@ -54,7 +54,7 @@ struct answer *answer_new(size_t addresses); /* NULL: no memory */
 void answer_free(struct answer *answer);
 
 struct answer_summary *answer_summary(struct answer *answer);
-/* What is too long is cut, and counted. */
+/* Adds a string; a long one is cut, and counted. */
 uint32_t answer_string(struct answer *answer, const char *string);
 const char *answer_string_get(const struct answer *answer, uint32_t id);
 uint32_t answer_function_add(struct answer *answer, const struct answer_function *function);
@@ -77,5 +77,7 @@ bool answer_is_complete(int fd);
 int answer_write(const struct answer *answer, int fd);
 /* 0, -EBADMSG (not an answer about that many addresses), -EFBIG or -ENOMEM. */
 int answer_read(const void *bytes, size_t size, size_t addresses, struct answer **ret_answer);
+/* Does the same for a whole file of at most that many bytes, which nobody may cut meanwhile. */
+int answer_read_file(int fd, uint64_t most, size_t addresses, struct answer **ret_answer);
 
 #endif

@@ -31,10 +31,13 @@ static uint32_t add_inlined(struct profile *profile, uint32_t object, const stru
 {
 	struct profile_function function = {.object = object, .line = from->line, .named = true};
 
-	function.name = from->name ? string_of(profile, answer, from->name)
-				   : profile_string(profile, UNNAMED);
-	function.system_name =
-		from->name ? string_of(profile, answer, from->system_name) : function.name;
+	if (from->name) {
+		function.name = string_of(profile, answer, from->name);
+		function.system_name = string_of(profile, answer, from->system_name);
+	} else {
+		function.name = profile_string(profile, UNNAMED);
+		function.system_name = function.name;
+	}
 	function.file = string_of(profile, answer, from->file);
 	return add(profile, &function);
 }
@@ -59,10 +62,12 @@ static uint32_t add_outermost(struct profile *profile, const struct profile_loca
 		function.file = string_of(profile, answer, from->file);
 		function.line = from->line;
 	}
-	return function.name ? add(profile, &function) : 0;
+	if (!function.name)
+		return 0;
+	return add(profile, &function);
 }
 
-/* A symbol alone, for what has a name: its lines and inlined functions may come from elsewhere. */
+/* Whether the answer has but a symbol for a place with a name: another source may have lines. */
 static bool tells_nothing(const struct profile *profile, const struct profile_location *location,
 			  const struct answer *answer, const struct answer_frame *frames,
 			  size_t count)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an answer says of an address, put into the model. */
+/* Puts what an answer says of addresses into the model. */
 #ifndef KEYHOLE_OBJECT_DWARF_MERGE_H
 #define KEYHOLE_OBJECT_DWARF_MERGE_H
 

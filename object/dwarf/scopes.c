@@ -62,7 +62,8 @@ static enum coverage cover(struct scopes *scopes, Dwarf_Die *die, uint32_t paren
 	while ((offset = dwarf_ranges(die, offset, &base, &low, &high)) > 0 && goes_on(scopes)) {
 		size_t i = wanted_from(scopes->wanted, scopes->wanted_count, low);
 
-		covers = covers == COVERS_UNKNOWN ? COVERS_NONE : covers;
+		if (covers == COVERS_UNKNOWN)
+			covers = COVERS_NONE;
 		for (; low > 0 && i < scopes->wanted_count && scopes->wanted[i].address < high;
 		     i++) {
 			covers = COVERS_SOME;

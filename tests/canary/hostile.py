@@ -96,7 +96,7 @@ class Recording:
         self.done, self.clock = False, []
         for name in ("keyhole", "keyhole-broker", "keyhole-exporter", "keyhole-kernel-symbols",
                      "keyhole-options", "keyhole-output", "keyhole-audit",
-                     "keyhole-rules"):
+                     "keyhole-rules", "keyhole-debug-reader"):
             os.symlink(os.path.join(build, name), os.path.join(folder, name))
         # the loader looks for the others beside itself
         os.unlink(os.path.join(folder, "keyhole"))

@@ -12,7 +12,7 @@
 
 #include "ipc/time.h"
 #include "object/dwarf/answer.h"
-#include "object/dwarf/lines.h"
+#include "object/dwarf/read.h"
 
 #define ADDRESSES_MAX 1000000u
 #define MOST_NS	      (600 * NS_PER_SECOND)
@@ -42,7 +42,7 @@ static void print(const struct answer *answer, uint64_t address, size_t index)
 int main(int argc, char **argv)
 {
 	static uint64_t addresses[ADDRESSES_MAX];
-	struct lines_input input = {.file = -1, .alternate = -1, .deadline = time_now() + MOST_NS};
+	struct dwarf_input input = {.file = -1, .alternate = -1, .deadline = time_now() + MOST_NS};
 	struct answer *answer;
 	struct rusage usage;
 	size_t count = 0;
@@ -56,7 +56,7 @@ int main(int argc, char **argv)
 	answer = answer_new(count);
 	if (!answer || input.file < 0)
 		return 2;
-	r = lines_resolve(&input, addresses, count, answer);
+	r = dwarf_read(&input, addresses, count, answer);
 	getrusage(RUSAGE_SELF, &usage);
 	for (size_t i = 0; i < count; i++)
 		print(answer, addresses[i], i);

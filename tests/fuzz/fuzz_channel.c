@@ -14,8 +14,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size < 4)
 		return 0;
-	channel.self = data[0] % (PARTY_CHILD + 1);
-	channel.peer = data[1] % (PARTY_CHILD + 1);
+	channel.self = data[0] % (PARTY_ASKER + 1);
+	channel.peer = data[1] % (PARTY_ASKER + 1);
 	channel.phase = data[2] % (PHASE_FINISH + 1);
 	for (size_t at = 4; at + 2 <= size;) {
 		size_t length = (size_t)data[at] | (size_t)data[at + 1] << 8;

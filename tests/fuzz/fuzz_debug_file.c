@@ -7,11 +7,11 @@
 #include "tests/unit/build_elf.h"
 #include "worker/naming/debug_file.h"
 #include "object/elf/image.h"
-#include "worker/naming/debug_files.h"
+#include "worker/naming/debug_peer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void look_up(struct debug_files *files, struct image *image)
+static void look_up(struct debug_peer *files, struct image *image)
 {
 	struct debug_file file;
 
@@ -22,7 +22,7 @@ static void look_up(struct debug_files *files, struct image *image)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static struct debug_files *files;
+	static struct debug_peer *files;
 	struct build_elf elf;
 	struct image *image;
 	unsigned char *bytes;
@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int fds[2];
 
 	if (!files && channel_pair(fds) == 0) {
-		files = debug_files_new(fds[0]);
+		files = debug_peer_new(fds[0]);
 		close(fds[1]);
 	}
 	build_elf_init(&elf);

@@ -25,7 +25,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		length += options.cgroup ? strlen(options.cgroup) : 0;
 		for (int i = -2; options.command && i < 1; i++)
 			length += strlen(options.command[i]);
-		if (options.given.pid_count > OPTIONS_PIDS_MAX || !options.given.sampling.frequency)
+		if (options.given.pid_count > OPTIONS_PIDS_MAX ||
+		    options.given.excluded_count > OPTIONS_PIDS_MAX ||
+		    !options.given.sampling.frequency)
 			abort();
 	}
 	for (int i = 0; i < 8; i++)

@@ -91,10 +91,10 @@ for program in $programs; do
 done
 case " $(echo $verbs) " in
 *' record '*)
-	cp "$build/other/keyhole-symbolize" "$top/bin"
+	cp "$build/other/keyhole-debug-reader" "$top/bin"
 	rm -f "$top/p.folded" "$top/audit"
 	accepts record
-	report $? 'record: goes on without lines, where keyhole-symbolize is of another version'
+	report $? 'record: goes on without lines, where keyhole-debug-reader is of another version'
 	;;
 esac
 echo "1..$count"

@@ -15,27 +15,27 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "helper/output/dwarf.h"
 #include "ipc/time.h"
 #include "tests/privsep/privsep.h"
 #include "object/dwarf/answer.h"
-#include "object/dwarf/child.h"
+#include "object/debug/reader.h"
 
 extern const char __ehdr_start;
 
 struct rig {
 	struct output output;
 	struct channel debug; /* as the worker has it */
+	int answer;	      /* of the last question; owned */
 };
 
 static int set_up_for(const struct policy_user *user, void **state)
 {
-	static struct rig rig;
+	static struct rig rig = {.answer = -1};
 	int fds[2];
 
 	if (output_start(&rig.output, "-", false, NULL, user) || channel_pair(fds))
 		return -1;
-	channel_init(&rig.debug, fds[0], PARTY_WORKER, PARTY_COMMITTER);
+	channel_init(&rig.debug, fds[0], PARTY_WORKER, PARTY_DEBUG);
 	rig.debug.phase = PHASE_RUN;
 	*state = &rig;
 	if (channel_send_bare(&rig.output.channel, MESSAGE_DEBUG_PEER, fds[1]))
@@ -95,19 +95,22 @@ static void send_question(struct rig *rig, int addresses, uint32_t count, uint32
 {
 	const struct message_lines question = {count, milliseconds};
 
+	close(rig->answer);
+	rig->answer = memfd_create("answer", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	assert_int_equal(channel_send_bare(&rig->debug, MESSAGE_LINES_ANSWER, rig->answer), 0);
 	assert_int_equal(
 		channel_send(&rig->debug, MESSAGE_LINES, &question, sizeof(question), addresses),
 		0);
 	close(addresses);
 }
 
-/* Returns a descriptor, or the error of the answer. */
+/* Returns the error of the answer, or 0. */
 static int take_reply(struct rig *rig)
 {
 	struct message message;
 
 	assert_int_equal(channel_expect(&rig->debug, MESSAGE_LINES_REPLY, 8000, &message), 0);
-	return message.LINES_REPLY.error ? message.LINES_REPLY.error : message.fd;
+	return message.LINES_REPLY.error;
 }
 
 static int ask(struct rig *rig, int file, int addresses, uint32_t count, uint32_t milliseconds)
@@ -124,21 +127,22 @@ static struct answer *read_answer(int fd, size_t addresses)
 	struct answer *answer = NULL;
 	ssize_t size;
 
-	assert_true(fd >= 0);
 	assert_int_equal(fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_SEAL), 0);
 	size = pread(fd, bytes, sizeof(bytes), 0);
-	close(fd);
 	assert_int_equal(answer_read(bytes, (size_t)size, addresses, &answer), 0);
 	return answer;
 }
 
 static void assert_answers(struct rig *rig)
 {
-	struct answer *answer = read_answer(ask(rig, own_file(), own_addresses(1), 1, 1500), 1);
 	const struct answer_frame *frames;
 	const struct answer_function *function;
-	size_t count = answer_get(answer, 0, &frames);
+	struct answer *answer;
+	size_t count;
 
+	assert_int_equal(ask(rig, own_file(), own_addresses(1), 1, 1500), 0);
+	answer = read_answer(rig->answer, 1);
+	count = answer_get(answer, 0, &frames);
 	assert_true(count > 0);
 	function = answer_function_get(answer, frames[count - 1].function);
 	assert_string_equal(answer_string_get(answer, function->name), "main");
@@ -158,11 +162,16 @@ static void test_dwarf__bad_questions_are_refused(void **state)
 
 	assert_int_equal(ask(rig, -1, own_addresses(1), 1, 1000), -EINVAL);
 	assert_int_equal(ask(rig, own_file(), own_addresses(1), 0, 1000), -EINVAL);
-	assert_int_equal(ask(rig, own_file(), own_addresses(1), CHILD_ADDRESSES_MAX + 1, 1000),
+	assert_int_equal(ask(rig, own_file(), own_addresses(1),
+			     reader_limits[READER_RECORDING].addresses + 1, 1000),
 			 -EINVAL);
-	assert_int_equal(ask(rig, own_file(), own_addresses(1), 1, CHILD_MS_MAX + 1), -EINVAL);
+	assert_int_equal(ask(rig, own_file(), own_addresses(1), 1,
+			     reader_limits[READER_RECORDING].milliseconds + 1),
+			 -EINVAL);
 	assert_int_equal(ask(rig, own_file(), own_addresses(1), UINT32_MAX, UINT32_MAX), -EINVAL);
-	assert_int_equal(ask(rig, own_file(), own_addresses(1), 1, DWARF_TIME_MAX_MS + 1), -ETIME);
+	assert_int_equal(ask(rig, own_file(), own_addresses(1), 1,
+			     reader_limits[READER_RECORDING].total + 1),
+			 -ETIME);
 	/* more than there are */
 	assert_int_equal(ask(rig, own_file(), own_addresses(1), 2, 1000), -EIO);
 	/* no files of one question in the next */
@@ -229,9 +238,7 @@ static void assert_taken(struct rig *rig, int fd)
 {
 	int said = ask(rig, fd, own_addresses(1), 1, 500);
 
-	assert_true(said >= 0 || said == -ENOENT);
-	if (said >= 0)
-		close(said);
+	assert_true(said == 0 || said == -ENOENT);
 }
 
 static void test_dwarf__too_many_files_end_it(void **state)
@@ -239,7 +246,7 @@ static void test_dwarf__too_many_files_end_it(void **state)
 	struct rig *rig = *state;
 	struct message message;
 
-	for (int i = 0; i <= CHILD_FILES_MAX; i++)
+	for (int i = 0; i <= (int)reader_limits[READER_RECORDING].files; i++)
 		give_file(rig, own_file());
 	assert_int_equal(channel_wait(&rig->debug, 5000, &message), -EPIPE);
 }
@@ -248,7 +255,7 @@ static void test_dwarf__too_many_questions(void **state)
 {
 	struct rig *rig = *state;
 
-	for (int i = 0; i < DWARF_OBJECTS_MAX; i++)
+	for (int i = 0; i < (int)reader_limits[READER_RECORDING].questions; i++)
 		assert_int_equal(ask(rig, -1, own_addresses(1), 1, 1000), -EINVAL);
 	assert_int_equal(ask(rig, own_file(), own_addresses(1), 1, 1000), -E2BIG);
 }
@@ -272,7 +279,7 @@ static pid_t child_of(pid_t pid)
 
 static bool is_program(pid_t pid)
 {
-	char path[64], text[sizeof(CHILD_NAME)] = "";
+	char path[64], text[sizeof(READER_PROGRAM)] = "";
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
@@ -280,7 +287,7 @@ static bool is_program(pid_t pid)
 	if (fd >= 0 && read(fd, text, sizeof(text)) < 0)
 		text[0] = '\0';
 	close(fd);
-	return strcmp(text, CHILD_NAME) == 0;
+	return strcmp(text, READER_PROGRAM) == 0;
 }
 
 /* Waits for the confined reader, which reads for longer than this look takes. */
@@ -310,7 +317,7 @@ static void check_descriptors(pid_t pid)
 {
 	for (int fd = 0; fd < 1024; fd++)
 		assert_int_equal(has_descriptor(pid, fd),
-				 fd >= CHILD_ADDRESSES && fd <= CHILD_FILES);
+				 fd >= READER_ADDRESSES && fd <= READER_FILES);
 }
 
 static void check_rights(pid_t pid, uid_t user, unsigned int seccomp)
@@ -348,7 +355,8 @@ static void test_dwarf__one_that_hangs_is_ended(void **state)
 	assert_answers(rig); /* so that keyhole-debug is there */
 	give_file(rig, own_file());
 	began = time_now();
-	send_question(rig, own_addresses(CHILD_ADDRESSES_MAX), CHILD_ADDRESSES_MAX, milliseconds);
+	send_question(rig, own_addresses(reader_limits[READER_RECORDING].addresses),
+		      reader_limits[READER_RECORDING].addresses, milliseconds);
 	pid = stop_reader(child_of(rig->output.pid));
 	assert_true(pid > 0);
 	check_descriptors(pid);
@@ -369,7 +377,8 @@ static void test_dwarf__ends_with_its_worker(void **state)
 	debug = child_of(rig->output.pid);
 	assert_true(debug > 0);
 	give_file(rig, own_file());
-	send_question(rig, own_addresses(CHILD_ADDRESSES_MAX), CHILD_ADDRESSES_MAX, 4000);
+	send_question(rig, own_addresses(reader_limits[READER_RECORDING].addresses),
+		      reader_limits[READER_RECORDING].addresses, 4000);
 	pid = stop_reader(debug);
 	assert_true(pid > 0);
 	/* the reader ends with its parent */

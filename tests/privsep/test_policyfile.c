@@ -65,8 +65,10 @@ static void test_policyfile__rows_become_keys(void **state)
 			 (uint64_t)major(status.st_dev) << 20 | minor(status.st_dev));
 	assert_int_equal(keys[2].second, status.st_ino);
 	assert_int_equal(rules.said.frequency_max, 7);
-	assert_int_equal(rules.said.names,
-			 NAMES_BITS(NAMES_PATH, NAMES_HASH) | NAMES_BITS(NAMES_COMM, NAMES_DROP));
+	assert_int_equal(rules.said.names[NAMES_PATH], NAMES_HASH);
+	assert_int_equal(rules.said.names[NAMES_COMM], NAMES_DROP);
+	assert_int_equal(rules.said.names[NAMES_THREAD], NAMES_KEEP);
+	assert_int_equal(rules.said.names[NAMES_FUNCTION], NAMES_KEEP);
 	assert_int_equal(strlen(rules.said.hash), 64);
 	close(rules.keys);
 }

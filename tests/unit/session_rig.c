@@ -16,13 +16,13 @@
 #include "ipc/time.h"
 #include "worker/process/parser.h"
 #include "profile/profile.h"
-#include "worker/naming/debug_files.h"
+#include "worker/naming/debug_peer.h"
 
 #define PAGE 4096u
 
 extern const char __ehdr_start;
 
-struct debug_files *rig_debug_files;
+struct debug_peer *rig_debug_files;
 static struct rig *current; /* the clock has no argument */
 
 static uint64_t rig_clock(void)
@@ -58,7 +58,7 @@ static void configure(struct rig *rig)
 int rig_setup(void **state)
 {
 	struct rig *rig = calloc(1, sizeof(*rig));
-	const uint32_t *names = *state;
+	const uint8_t *names = *state;
 
 	if (!rig)
 		abort();
@@ -76,7 +76,7 @@ int rig_setup(void **state)
 	memset(rig->rings, 0, RING_BYTES_MIN);
 	configure(rig);
 	if (names)
-		rig->parts.config.flags |= *names << CONFIG_NAMES;
+		memcpy(rig->parts.config.names, names, sizeof(rig->parts.config.names));
 	if (session_new(&rig->parts, &rig->session) < 0 ||
 	    session_attach_segment(rig->session, rig->segment) < 0)
 		abort();
@@ -89,7 +89,7 @@ int rig_teardown(void **state)
 
 	parser_free(rig->parser);
 	session_free(rig->session);
-	debug_files_free(rig_debug_files);
+	debug_peer_free(rig_debug_files);
 	rig_debug_files = NULL;
 	build_sideband_release(&rig->build);
 	free(rig->rings);

@@ -35,7 +35,7 @@ struct rig {
 #define RIG_TEST_NAMES(test, names) \
 	cmocka_unit_test_prestate_setup_teardown(test, rig_setup, rig_teardown, (void *)(names))
 /* The next session takes these. NULL: nobody has debug files. */
-extern struct debug_files *rig_debug_files;
+extern struct debug_peer *rig_debug_files;
 int rig_setup(void **state); /* a struct rig */
 int rig_teardown(void **state);
 /* Starts another session on the same memory, with the present configuration. */

@@ -16,12 +16,12 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "helper/output/debug_files.h"
+#include "helper/output/debug.h"
 #include "ipc/channel.h"
 #include "tests/unit/build_elf.h"
 #include "worker/naming/debug_file.h"
 #include "object/elf/image.h"
-#include "worker/naming/debug_files.h"
+#include "worker/naming/debug_peer.h"
 
 #define ID	 "\x01\x23\x45\x67\x89\xab\xcd\xef\x01\x23\x45\x67\x89\xab\xcd\xef\x01\x23\x45\x67"
 #define ID_BYTES 20
@@ -29,8 +29,8 @@
 
 struct folder {
 	char path[32];
-	struct debug_folders opened;
-	struct debug_files *files; /* sends requests to the process that answers */
+	struct debug opened;
+	struct debug_peer *files; /* sends requests to the process that answers */
 };
 
 /* Makes an object with a build id, a link, or neither. */
@@ -96,11 +96,11 @@ static int set_up(void **state)
 	if (!mkdtemp(folder->path) || channel_pair(fds))
 		return -1;
 	snprintf(list, sizeof(list), ":/no/such/folder:%s", folder->path);
-	debug_folders_open(&folder->opened, list);
-	debug_files_serve(&folder->opened, fds[1]);
-	folder->files = debug_files_new(fds[0]);
+	debug_open(&folder->opened, list);
+	debug_start(&folder->opened, fds[1]);
+	folder->files = debug_peer_new(fds[0]);
 	*state = folder;
-	return folder->opened.count == 1 ? 0 : -1;
+	return folder->opened.folders.count == 1 ? 0 : -1;
 }
 
 static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *where)
@@ -116,8 +116,8 @@ static int tear_down(void **state)
 	struct folder *folder = *state;
 
 	nftw(folder->path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
-	debug_files_free(folder->files);
-	close(folder->opened.fd[0]);
+	debug_peer_free(folder->files);
+	close(folder->opened.folders.fd[0]);
 	free(folder);
 	return 0;
 }
@@ -176,14 +176,30 @@ static void test_debug_file__by_link_and_sum(void **state)
 
 static int find(const struct folder *folder, const char *path)
 {
-	struct message_debug_file request = {0};
-	int fd;
+	int fd = debug_folders_find(&folder->opened.folders, path);
 
-	memcpy(request.path, path, strlen(path));
-	fd = debug_folders_find(&folder->opened, &request);
 	if (fd >= 0)
 		close(fd);
 	return fd < 0 ? fd : 0;
+}
+
+/* A request as a hostile worker may send it. */
+static int ask_for(const struct folder *folder, const struct message_debug_file *request)
+{
+	struct message message;
+	struct channel channel;
+	int fds[2];
+
+	assert_int_equal(channel_pair(fds), 0);
+	debug_start(&folder->opened, fds[1]);
+	channel_init(&channel, fds[0], PARTY_WORKER, PARTY_DEBUG);
+	channel.phase = PHASE_RUN;
+	assert_int_equal(channel_send(&channel, MESSAGE_DEBUG_FILE, request, sizeof(*request), -1),
+			 0);
+	assert_int_equal(channel_expect(&channel, MESSAGE_DEBUG_FILE_REPLY, 5000, &message), 0);
+	message_release(&message);
+	channel_release(&channel);
+	return message.DEBUG_FILE_REPLY.error;
 }
 
 static void test_debug_file__nothing_else_is_opened(void **state)
@@ -201,7 +217,7 @@ static void test_debug_file__nothing_else_is_opened(void **state)
 	assert_int_equal(find(folder, "../../tmp/a.debug"), -EXDEV);
 	assert_int_equal(find(folder, "/etc/a.debug"), -EXDEV);
 	memset(&endless, 'a', sizeof(endless));
-	assert_int_equal(debug_folders_find(&folder->opened, &endless), -EINVAL);
+	assert_int_equal(ask_for(folder, &endless), -EINVAL);
 	/* links to the inside are followed, links to the outside are not */
 	assert_int_equal(symlinkat("a.debug", at, "in/b.debug"), 0);
 	assert_int_equal(find(folder, "in/b.debug"), 0);
@@ -225,7 +241,7 @@ static int close_found(int fd)
 static void test_debug_file__by_a_path_or_an_id_of_any_length(void **state)
 {
 	const struct folder *folder = *state;
-	const struct debug_folders *folders = &folder->opened;
+	const struct debug_folders *folders = &folder->opened.folders;
 	const unsigned char *id = (const unsigned char *)ID;
 	static unsigned char longest[256];
 	char endless[600];
@@ -237,71 +253,70 @@ static void test_debug_file__by_a_path_or_an_id_of_any_length(void **state)
 	assert_int_equal(debug_folders_find_id(folders, id, 1), -EINVAL);
 	assert_int_equal(debug_folders_find_id(folders, longest, sizeof(longest)), -EINVAL);
 	assert_int_equal(debug_folders_find_id(folders, longest, SIZE_MAX / 2), -EINVAL);
-	assert_int_equal(close_found(debug_folders_find_path(folders, ".dwz/a.debug")), 0);
-	assert_int_equal(debug_folders_find_path(folders, ".dwz/../../b.debug"), -EXDEV);
-	assert_int_equal(debug_folders_find_path(folders, ".dwz/a"), -EINVAL);
+	assert_int_equal(close_found(debug_folders_find(folders, ".dwz/a.debug")), 0);
+	assert_int_equal(debug_folders_find(folders, ".dwz/../../b.debug"), -EXDEV);
+	assert_int_equal(debug_folders_find(folders, ".dwz/a"), -EINVAL);
 	memset(endless, 'a', sizeof(endless));
-	endless[sizeof(endless) - 1] = '\0';
-	assert_int_equal(debug_folders_find_path(folders, endless), -ENAMETOOLONG);
+	memcpy(endless + sizeof(endless) - sizeof(DEBUG_SUFFIX), DEBUG_SUFFIX,
+	       sizeof(DEBUG_SUFFIX));
+	assert_int_equal(debug_folders_find(folders, endless), -ENAMETOOLONG);
 }
 
 static void test_debug_file__nobody_answers(void **state)
 {
-	struct debug_files *files;
+	struct debug_peer *files;
 	int fds[2];
 
 	(void)state;
 	assert_int_equal(channel_pair(fds), 0);
-	files = debug_files_new(fds[0]);
+	files = debug_peer_new(fds[0]);
 	/* nobody reads: one request is sent, and no second one */
-	assert_int_equal(debug_files_open(files, "a.debug"), -EPIPE);
+	assert_int_equal(debug_peer_open(files, "a.debug"), -EPIPE);
 	close(fds[1]);
-	assert_int_equal(debug_files_open(files, "a.debug"), -EPIPE);
-	debug_files_free(files);
+	assert_int_equal(debug_peer_open(files, "a.debug"), -EPIPE);
+	debug_peer_free(files);
 }
 
 static void say(struct channel *peer, const struct message *request, int32_t error)
 {
 	const struct message_reply reply = {error};
 
-	assert_int_equal(
-		channel_reply(peer, request, MESSAGE_DEBUG_FILE_REPLY, &reply, sizeof(reply), -1),
-		0);
+	assert_int_equal(channel_reply(peer, request, &reply, sizeof(reply), -1), 0);
 }
 
 /* A folder that is slow once, in a stream. */
 static void test_debug_file__late_answers_are_skipped(void **state)
 {
-	struct debug_files *files;
+	struct debug_peer *files;
 	struct channel peer;
 	struct message request;
 	int fds[2];
 
 	(void)state;
 	assert_int_equal(channel_pair(fds), 0);
-	files = debug_files_new(fds[0]);
-	channel_init(&peer, fds[1], PARTY_COMMITTER, PARTY_WORKER);
+	files = debug_peer_new(fds[0]);
+	channel_init(&peer, fds[1], PARTY_DEBUG, PARTY_WORKER);
 	peer.phase = PHASE_RUN;
-	debug_files_allow(files, 10);
-	assert_int_equal(debug_files_open(files, "a.debug"), -EPIPE);
-	assert_int_equal(debug_files_open(files, "b.debug"), -EPIPE);
-	assert_int_equal(debug_files_unasked(files), 1);
+	debug_peer_allow(files, 10);
+	assert_int_equal(debug_peer_open(files, "a.debug"), -EPIPE);
+	assert_int_equal(debug_peer_open(files, "b.debug"), -EPIPE);
+	assert_int_equal(debug_peer_unasked(files), 1);
 	/* the next window: the answer is still missing, and no request follows */
-	debug_files_allow(files, 10);
-	assert_int_equal(debug_files_open(files, "c.debug"), -EPIPE);
+	debug_peer_allow(files, 10);
+	assert_int_equal(debug_peer_open(files, "c.debug"), -EPIPE);
 	assert_int_equal(channel_receive(&peer, &request), 1);
 	assert_string_equal(request.DEBUG_FILE.path, "a.debug");
 	assert_int_equal(channel_receive(&peer, &request), 0);
 	/* the late answer comes, then the answer to the next request */
-	debug_files_allow(files, 1000);
+	debug_peer_allow(files, 1000);
 	say(&peer, &request, -ENOENT);
 	request.head.sequence++;
 	say(&peer, &request, -EACCES);
-	assert_int_equal(debug_files_open(files, "d.debug"), -EACCES);
-	assert_int_equal(debug_files_unasked(files), 1);
+	assert_int_equal(debug_peer_open(files, "d.debug"), -EACCES);
+	assert_int_equal(debug_peer_unasked(files), 1);
 	channel_release(&peer);
-	assert_int_equal(debug_files_open(files, "e.debug"), -EPIPE);
-	debug_files_free(files);
+	assert_int_equal(debug_peer_open(files, "e.debug"), -EPIPE);
+	debug_peer_free(files);
 }
 
 int main(void)

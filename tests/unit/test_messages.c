@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#define FIELDS 9
+#define FIELDS 10
 
 struct row {
 	char field[FIELDS][32];
@@ -27,8 +27,8 @@ static bool read_row(const char *name, struct row *ret_row)
 	while (!found && fgets(line, sizeof(line), file)) {
 		char(*f)[32] = ret_row->field;
 
-		found = sscanf(line, "%31s %31s %31s %31s %31s %31s %31s %31s %31s", f[0], f[1],
-			       f[2], f[3], f[4], f[5], f[6], f[7], f[8]) == FIELDS &&
+		found = sscanf(line, "%31s %31s %31s %31s %31s %31s %31s %31s %31s %31s", f[0],
+			       f[1], f[2], f[3], f[4], f[5], f[6], f[7], f[8], f[9]) == FIELDS &&
 			strcmp(f[0], name) == 0 &&
 			(strcmp(f[8], "once") == 0 || strcmp(f[8], "many") == 0);
 	}
@@ -57,10 +57,11 @@ static void test_messages__protocol_lists_every_row(void **state)
 #define FDS_FDS_MAYBE "maybe"
 #define TIMES_ONCE    "once"
 #define TIMES_MANY    "many"
-#define M(name, from, to, first, last, payload, fds, times)                                \
+#define M(name, from, to, first, last, payload, fds, times, reply)                         \
 	snprintf(bytes, sizeof(bytes), "%zu", sizeof(struct payload));                     \
 	check_row((const char *const[]){#name, #from, #to, #first, #last, #payload, bytes, \
-					FDS_##fds, TIMES_##times});
+					FDS_##fds, TIMES_##times,                          \
+					MESSAGE_##reply == MESSAGE_NONE ? "-" : #reply});
 #include "ipc/messages.def"
 #undef M
 }
@@ -91,15 +92,24 @@ static void test_messages__unknown_types_have_no_rule(void **state)
 	}
 }
 
-/* The broker's answers are sent by this: loader/broker/main.c. */
-static void test_messages__a_reply_follows_its_request(void **state)
+static void test_messages__a_reply_goes_back_to_who_asked(void **state)
 {
 	(void)state;
-	assert_int_equal(MESSAGE_MAPS_REPLY, MESSAGE_MAPS + 1);
-	assert_int_equal(MESSAGE_OBJECT_REPLY, MESSAGE_OBJECT + 1);
-	assert_int_equal(MESSAGE_SEGMENT_REPLY, MESSAGE_SEGMENT + 1);
-	assert_int_equal(offsetof(struct message_object_reply, error),
-			 offsetof(struct message_reply, error));
+	assert_int_equal(message_rule(MESSAGE_MAPS)->reply, MESSAGE_MAPS_REPLY);
+	assert_int_equal(message_rule(MESSAGE_OBJECT)->reply, MESSAGE_OBJECT_REPLY);
+	assert_int_equal(message_rule(MESSAGE_SEGMENT)->reply, MESSAGE_SEGMENT_REPLY);
+	assert_int_equal(message_rule(MESSAGE_MAPS_REPLY)->reply, MESSAGE_NONE);
+	for (unsigned int type = MESSAGE_NONE + 1; type < MESSAGE_COUNT; type++) {
+		const struct message_rule *request = message_rule(type), *reply;
+
+		reply = message_rule(request->reply);
+		if (!reply)
+			continue;
+		assert_int_equal(reply->from, request->to);
+		assert_int_equal(reply->to, request->from);
+		assert_true(reply->first <= request->first && reply->last >= request->last);
+		assert_int_equal(reply->reply, MESSAGE_NONE);
+	}
 }
 
 static void test_messages__parties_have_names(void **state)
@@ -116,7 +126,7 @@ int main(void)
 		cmocka_unit_test(test_messages__protocol_lists_every_row),
 		cmocka_unit_test(test_messages__rules_follow_the_table),
 		cmocka_unit_test(test_messages__unknown_types_have_no_rule),
-		cmocka_unit_test(test_messages__a_reply_follows_its_request),
+		cmocka_unit_test(test_messages__a_reply_goes_back_to_who_asked),
 		cmocka_unit_test(test_messages__parties_have_names),
 	};
 

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "helper/rules/parser.h"
 #include "tests/unit/build_elf.h"
 #include "tests/unit/build_go.h"
 #include "tests/unit/build_symbols.h"
@@ -206,8 +205,8 @@ static void test_naming__time_is_over_within_an_object(void **state)
 	close(fd);
 }
 
-static const uint32_t drop_paths = NAMES_BITS(NAMES_PATH, NAMES_DROP);
-static const uint32_t drop_functions = NAMES_BITS(NAMES_FUNCTION, NAMES_DROP);
+static const uint8_t drop_paths[NAMES_KINDS] = {[NAMES_PATH] = NAMES_DROP};
+static const uint8_t drop_functions[NAMES_KINDS] = {[NAMES_FUNCTION] = NAMES_DROP};
 
 /* Samples each function of a Go program whose source files look like names of the kernel. */
 static void name_secret_sources(struct rig *rig)
@@ -461,8 +460,8 @@ int main(void)
 		RIG_TEST(test_naming__two_segments_share_a_page),
 		RIG_TEST(test_naming__no_names_when_time_is_over),
 		RIG_TEST(test_naming__time_is_over_within_an_object),
-		RIG_TEST_NAMES(test_naming__source_files_are_paths_of_the_target, &drop_paths),
-		RIG_TEST_NAMES(test_naming__no_sources_of_dropped_functions, &drop_functions),
+		RIG_TEST_NAMES(test_naming__source_files_are_paths_of_the_target, drop_paths),
+		RIG_TEST_NAMES(test_naming__no_sources_of_dropped_functions, drop_functions),
 		RIG_TEST(test_naming__bytes_of_names_are_bounded),
 		RIG_TEST(test_naming__no_file_no_names),
 		RIG_TEST(test_naming__markers_are_names),

@@ -109,7 +109,6 @@ static void test_options__the_last_word_on_inlined_functions(void **state)
 	assert_int_equal(options.given.flags & OPTIONS_NO_INLINE, OPTIONS_NO_INLINE);
 }
 
-/* Behind it there must be room for what the policy says of names. */
 static void test_options__every(void **state)
 {
 	struct options options;
@@ -117,8 +116,8 @@ static void test_options__every(void **state)
 	(void)state;
 	assert_int_equal(
 		PARSE(&options, "--every", "9", "--every=255", "-v", "-f", "folded", "-o", "-"), 0);
-	assert_int_equal(options.given.flags, 255u << OPTIONS_EVERY | OPTIONS_VERBOSE);
-	assert_int_equal(options.given.flags >> CONFIG_NAMES, 0);
+	assert_int_equal(options.given.every, 255);
+	assert_int_equal(options.given.flags, OPTIONS_VERBOSE);
 	assert_int_equal(PARSE(&options, "--every", "1", "-f", "pprof", "-o", "-"), 0);
 	assert_int_equal(PARSE(&options, "--every", "0", "-f", "pprof", "-o", "-"), EXIT_USAGE);
 	assert_int_equal(PARSE(&options, "--every", "256", "-f", "pprof", "-o", "-"), EXIT_USAGE);
@@ -409,6 +408,12 @@ static void test_options__hostile_numbers_are_refused(void **state)
 	REFUSED(message_.format = UINT32_MAX);
 	REFUSED(message_.pid_count = OPTIONS_PIDS_MAX + 1);
 	REFUSED(message_.pid_count = UINT32_MAX);
+	REFUSED(message_.excluded_count = OPTIONS_PIDS_MAX + 1);
+	REFUSED(message_.excluded_count = UINT32_MAX);
+	REFUSED(message_.pid_count = 1; message_.excluded_count = OPTIONS_PIDS_MAX);
+	REFUSED(message_.flags = OPTIONS_FLAGS + 1);
+	REFUSED(message_.flags = UINT32_MAX);
+	REFUSED(message_.every = OPTIONS_EVERY_MAX + 1);
 }
 
 static void test_options__hostile_places_are_refused(void **state)

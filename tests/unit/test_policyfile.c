@@ -52,8 +52,10 @@ static void test_policyfile__each_kind_of_line(void **state)
 	check_row(3, ROW_COMM, 5, 0, "two words");
 	check_row(4, ROW_EXECUTABLE, 4, 0, "/opt/a b/c");
 	check_row(5, ROW_FREQUENCY, 9, 99, "99");
-	check_row(6, ROW_NAMES, 10, NAMES_BITS(NAMES_COMM, NAMES_DROP), "comm drop");
-	check_row(7, ROW_NAMES, 1, NAMES_BITS(NAMES_FUNCTION, NAMES_HASH), "function hash");
+	check_row(6, ROW_NAMES, 10, NAMES_COMM, "comm drop");
+	assert_int_equal(rows.row[6].mode, NAMES_DROP);
+	check_row(7, ROW_NAMES, 1, NAMES_FUNCTION, "function hash");
+	assert_int_equal(rows.row[7].mode, NAMES_HASH);
 }
 
 static void test_policyfile__nothing_is_no_rule(void **state)

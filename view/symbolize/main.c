@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * keyhole-symbolize: adds names, lines and inlined functions to a recorded profile. Profiles and
- * debug files may come from anywhere, so each is read by a process that can do nothing but compute
- * (policy/roles.h): one that has the profile, and one for each object (debug.h). This one opens
- * files and gives the output its name; it reads nothing of what is in them. For `keyhole record` it
- * is one of the second kind alone (object.h).
+ * debug files may come from anywhere, so processes that can do nothing but compute read them: one
+ * has the profile (model.h), and keyhole-debug-reader reads one object. The first process opens
+ * files and gives the output its name; it reads no byte of them.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,19 +18,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ipc/channel.h"
 #include "ipc/log.h"
+#include "object/debug/service.h"
 #include "policy/policy.h"
 #include "view/result.h"
-#include "view/symbolize/folders.h"
 #include "view/symbolize/model.h"
-#include "view/symbolize/object.h"
 #include "view/symbolize/options.h"
-#include "object/dwarf/child.h"
 
 struct run {
 	struct options options;
 	struct model_files files;
-	struct exchange exchange;
+	struct model_peer peer;
 	struct result result;
 };
 
@@ -92,43 +90,83 @@ static int open_output(struct run *run)
 
 /* ---- processes ---- */
 
-static int start(struct run *run)
+static int open_peer(struct model_peer *peer)
 {
-	struct exchange *exchange = &run->exchange, theirs;
+	peer->addresses = memfd_create("keyhole-addresses", MFD_CLOEXEC);
+	peer->answer = memfd_create("keyhole-lines", MFD_CLOEXEC);
+	if (peer->addresses < 0 || peer->answer < 0)
+		return failed("keyhole-symbolize", errno);
+	return EXIT_DONE;
+}
+
+static __attribute__((noreturn)) void become_model(struct run *run, int socket)
+{
+	struct model_peer *peer = &run->peer;
+	int fds[] = {run->files.input, run->files.output, socket, peer->addresses, peer->answer};
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	result_disown();
+	policy_keep_descriptors(fds, sizeof(fds) / sizeof(fds[0]));
+	channel_init(&peer->channel, socket, PARTY_VIEWER, PARTY_DEBUG);
+	peer->channel.phase = PHASE_RUN;
+	_exit(model_run(&run->files, peer));
+}
+
+/* Answers until the process that has the profile is gone. */
+static int answer_model(struct run *run, int socket, int program)
+{
+	struct debug_service service;
+	struct channel model;
+	int r;
+
+	channel_init(&model, socket, PARTY_DEBUG, PARTY_VIEWER);
+	model.phase = PHASE_RUN;
+	debug_service_init(&service, READER_PROFILE, &run->options.folders, program);
+	r = debug_service_run(&service, &model);
+	channel_release(&model);
+	if (r != -EPIPE)
+		return failed("the process that reads the profile", -r);
+	return EXIT_DONE;
+}
+
+static int start(struct run *run, int program)
+{
 	int pair[2], r, status;
 	pid_t child;
 
-	exchange->addresses = memfd_create("keyhole-addresses", MFD_CLOEXEC);
-	exchange->answer = memfd_create("keyhole-lines", MFD_CLOEXEC);
-	if (exchange->addresses < 0 || exchange->answer < 0 ||
-	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+	if (channel_pair(pair))
 		return failed("keyhole-symbolize", errno);
-	theirs = *exchange;
-	exchange->socket = pair[0];
-	theirs.socket = pair[1];
 	signal(SIGCHLD, SIG_DFL);
 	child = fork();
 	if (child < 0)
 		return failed("keyhole-symbolize", errno);
-	if (child == 0) {
-		int fds[] = {run->files.input, run->files.output, theirs.socket, theirs.addresses,
-			     theirs.answer};
-
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		result_disown();
-		policy_keep_descriptors(fds, sizeof(fds) / sizeof(fds[0]));
-		_exit(model_run(&run->files, &theirs));
-	}
+	if (child == 0)
+		become_model(run, pair[1]);
 	close(pair[1]);
 	close(run->files.input);
 	if (run->files.output > STDERR_FILENO)
 		close(run->files.output);
-	r = folders_serve(&run->options.folders, exchange);
-	close(pair[0]);
+	r = answer_model(run, pair[0], program);
 	status = result_await("symbolize", child, 0);
 	if (r)
-		return failed("the process that reads the profile", -r);
+		return r;
 	return status;
+}
+
+static int run_with(struct run *run)
+{
+	int program = reader_open_program(), r;
+
+	if (program < 0) {
+		log_error("symbolize: " READER_PROGRAM ": %s; install all programs together",
+			  strerror(-program));
+		return EXIT_FAILED;
+	}
+	run->options.folders.links = DEBUG_LINKS_ANYWHERE;
+	r = open_peer(&run->peer);
+	if (r)
+		return r;
+	return start(run, program);
 }
 
 int main(int argc, char **argv)
@@ -136,8 +174,6 @@ int main(int argc, char **argv)
 	static struct run run;
 	int r;
 
-	if (argc > 0 && !strcmp(argv[0], CHILD_NAME))
-		return object_main(argc, argv);
 	log_init("keyhole", LOG_LEVEL_WARNING);
 	if (symbolize_options_parse(argc, argv, &run.options))
 		return EXIT_USAGE;
@@ -153,7 +189,7 @@ int main(int argc, char **argv)
 	r = open_output(&run);
 	if (r)
 		return r;
-	r = start(&run);
+	r = run_with(&run);
 	if (result_close(&run.result, r == EXIT_DONE))
 		return EXIT_FAILED;
 	return r;

@@ -3,15 +3,16 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "ipc/guard.h"
 #include "ipc/log.h"
 #include "ipc/messages.h"
+#include "object/debug/ask.h"
+#include "object/debug/reader.h"
 #include "object/dwarf/answer.h"
 #include "object/dwarf/merge.h"
 #include "policy/policy.h"
@@ -23,7 +24,7 @@
 
 struct model {
 	const struct model_files *files;
-	const struct exchange *exchange;
+	struct model_peer *peer;
 	struct profile *profile;
 	struct pprof_info info;
 	struct place *places; /* by object and address */
@@ -83,17 +84,20 @@ static int sort_places(struct model *model)
 
 static int hex_digit(char c)
 {
-	const char digits[] = "0123456789abcdef", *at = c ? strchr(digits, c) : NULL;
+	static const char digits[] = "0123456789abcdef";
+	const char *at = strchr(digits, c);
 
-	return at ? (int)(at - digits) : -1;
+	if (!c || !at)
+		return -1;
+	return (int)(at - digits);
 }
 
-/* Ours are of lower-case digits; one that is anything else is none. */
-static uint32_t parse_id(const char *hex, unsigned char ret_id[EXCHANGE_ID_MAX])
+/* Takes the lower-case digits that keyhole writes; any other text is no build id. */
+static uint32_t parse_id(const char *hex, unsigned char ret_id[LINES_ID_MAX])
 {
 	size_t length = strlen(hex);
 
-	if (length % 2 || length / 2 > EXCHANGE_ID_MAX)
+	if (length % 2 || length / 2 > LINES_ID_MAX)
 		return 0;
 	for (size_t i = 0; i < length; i += 2) {
 		int high = hex_digit(hex[i]), low = hex_digit(hex[i + 1]);
@@ -105,47 +109,35 @@ static uint32_t parse_id(const char *hex, unsigned char ret_id[EXCHANGE_ID_MAX])
 	return (uint32_t)(length / 2);
 }
 
-static int ask(const struct model *model, const struct ask *question, struct told *ret_told)
+static int ask(const struct model *model, const struct message_lines_object *object, uint32_t count)
 {
-	const struct exchange *exchange = model->exchange;
-	const size_t size = question->count * sizeof(*model->addresses);
+	const struct message_lines question = {
+		.count = count, .milliseconds = reader_limits[READER_PROFILE].milliseconds};
+	struct model_peer *peer = model->peer;
+	const size_t size = count * sizeof(*model->addresses);
 
-	if (ftruncate(exchange->addresses, 0) ||
-	    pwrite(exchange->addresses, model->addresses, size, 0) != (ssize_t)size)
+	if (ftruncate(peer->addresses, 0) ||
+	    pwrite(peer->addresses, model->addresses, size, 0) != (ssize_t)size)
 		return -EIO;
-	if (write(exchange->socket, question, sizeof(*question)) != sizeof(*question) ||
-	    read(exchange->socket, ret_told, sizeof(*ret_told)) != sizeof(*ret_told))
+	if (channel_send(&peer->channel, MESSAGE_LINES_OBJECT, object, sizeof(*object), -1))
 		return -EPIPE;
-	return 0;
+	return debug_ask(&peer->channel, &question, peer->addresses, peer->answer, INT_MAX);
 }
 
-static int read_answer(const struct model *model, size_t count, struct answer **ret_answer)
+static const char *reason_of(int error)
 {
-	guard_free void *bytes = NULL;
-	struct stat status;
-
-	if (fstat(model->exchange->answer, &status))
-		return -errno;
-	if (status.st_size <= 0 || status.st_size > ANSWER_BYTES_MAX)
-		return -EBADMSG;
-	bytes = malloc((size_t)status.st_size);
-	if (!bytes)
-		return -ENOMEM;
-	if (pread(model->exchange->answer, bytes, (size_t)status.st_size, 0) != status.st_size)
-		return -EIO;
-	return answer_read(bytes, (size_t)status.st_size, count, ret_answer);
-}
-
-static const char *reason_of(const struct told *told)
-{
-	if (told->signal == SIGXCPU || told->signal == SIGALRM)
+	switch (error) {
+	case -ETIME:
 		return "debug information: not read in its time";
-	if (told->signal)
+	case -EBADMSG:
 		return "debug information: the process that read it was ended";
-	if (told->error == -ENOENT)
+	case -ENOENT:
 		return "no file of this build id";
-	return told->error == -ENOMEM ? "debug information: needs more memory than its limit"
-				      : strerror(-told->error);
+	case -ENOMEM:
+		return "debug information: needs more memory than its limit";
+	default:
+		return strerror(-error);
+	}
 }
 
 static const char *reason_of_answer(const struct answer_summary *summary)
@@ -172,11 +164,13 @@ static int take_answer(struct model *model, const struct place *places, size_t c
 {
 	struct answer *answer;
 	const char *reason;
-	int r = read_answer(model, unique, &answer);
+	int r = answer_read_file(model->peer->answer, ANSWER_BYTES_MAX, unique, &answer);
 
 	if (r < 0) {
 		log_warning("dwarf: %s: answer: %s", name, strerror(-r));
-		return r == -ENOMEM ? r : 0;
+		if (r == -ENOMEM)
+			return r;
+		return 0;
 	}
 	reason = reason_of_answer(answer_summary(answer));
 	if (reason)
@@ -188,44 +182,50 @@ static int take_answer(struct model *model, const struct place *places, size_t c
 	return r;
 }
 
+/* The addresses of the places are in model->addresses. */
+static int ask_object(struct model *model, const struct place *places, size_t count,
+		      uint32_t unique, const struct message_lines_object *object, const char *name)
+{
+	const int r = ask(model, object, unique);
+
+	if (r == -EPIPE)
+		return r;
+	if (r < 0) {
+		log_line(r == -ENOENT ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING, "dwarf: %s: %s", name,
+			 reason_of(r));
+		return 0;
+	}
+	model->objects_read++;
+	return take_answer(model, places, count, unique, name);
+}
+
 static int read_object(struct model *model, const struct place *places, size_t count)
 {
 	const struct profile_object *object =
 		profile_object_get(model->profile, object_of(model, places));
 	const char *path = profile_string_get(model->profile, object->name);
-	static struct ask question;
+	struct message_lines_object wanted = {0};
 	char name[FORMAT_NAME_MAX];
-	struct told told;
-	int r;
+	uint32_t unique;
 
 	if (object->kind != KIND_NATIVE)
 		return 0;
 	model->objects++;
-	memset(&question, 0, sizeof(question));
-	question.id_size =
-		parse_id(profile_string_get(model->profile, object->build_id), question.id);
-	question.count = place_addresses(places, count, model->addresses);
+	wanted.id_size = parse_id(profile_string_get(model->profile, object->build_id), wanted.id);
+	unique = place_addresses(places, count, model->addresses);
 	format_clean_name(name, sizeof(name), path);
-	model->without_id += question.id_size == 0;
-	if (question.count > EXCHANGE_ADDRESSES_MAX) {
+	model->without_id += wanted.id_size == 0;
+	if (unique > reader_limits[READER_PROFILE].addresses) {
 		log_warning("dwarf: %s: more than %u addresses: not looked for", name,
-			    EXCHANGE_ADDRESSES_MAX);
+			    reader_limits[READER_PROFILE].addresses);
 		model->too_large++;
 		return 0;
 	}
-	if (question.id_size == 0)
+	if (wanted.id_size == 0)
 		return 0;
-	if (strlen(path) < sizeof(question.path))
-		memcpy(question.path, path, strlen(path) + 1);
-	r = ask(model, &question, &told);
-	if (r < 0)
-		return r;
-	model->objects_read += !told.error && !told.signal;
-	if (!told.error && !told.signal)
-		return take_answer(model, places, count, question.count, name);
-	log_line(told.error == -ENOENT ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING, "dwarf: %s: %s", name,
-		 reason_of(&told));
-	return 0;
+	if (strlen(path) < sizeof(wanted.path))
+		memcpy(wanted.path, path, strlen(path) + 1);
+	return ask_object(model, places, count, unique, &wanted, name);
 }
 
 static int read_objects(struct model *model)
@@ -245,6 +245,20 @@ static int read_objects(struct model *model)
 
 /* ---- the profile ---- */
 
+static const char *problem_of(const struct model *model, int error)
+{
+	if (model->info.problem[0])
+		return model->info.problem;
+	switch (error) {
+	case -EBADMSG:
+		return "gzip is damaged or cut";
+	case -ENODATA:
+		return "is empty";
+	default:
+		return strerror(-error);
+	}
+}
+
 static int read_profile(struct model *model)
 {
 	static const struct pprof_options options;
@@ -253,12 +267,10 @@ static int read_profile(struct model *model)
 	size_t size = 0;
 	int r = unpack_file(model->files->input, &bytes, &size);
 
-	r = r ? r : pprof_read(bytes, size, &options, model->profile, &model->info);
+	if (r == 0)
+		r = pprof_read(bytes, size, &options, model->profile, &model->info);
 	if (r)
-		return unreadable(name, model->info.problem[0] ? model->info.problem
-					: r == -EBADMSG	       ? "gzip is damaged or cut"
-					: r == -ENODATA	       ? "is empty"
-							       : strerror(-r));
+		return unreadable(name, problem_of(model, r));
 	if (!model->info.ours)
 		return unreadable(name, "not written by keyhole: its addresses are not of objects");
 	return EXIT_DONE;
@@ -283,10 +295,12 @@ static int write_profile(const struct model *model)
 	int r = format_pprof.render(model->profile, &model->info.times, &options,
 				    model->files->output);
 
-	return r ? failed("output", strerror(-r)) : EXIT_DONE;
+	if (r)
+		return failed("output", strerror(-r));
+	return EXIT_DONE;
 }
 
-int model_run(const struct model_files *files, const struct exchange *exchange)
+int model_run(const struct model_files *files, struct model_peer *peer)
 {
 	static struct model model;
 	int r = policy_confine_self(ROLE_PROFILE, NULL);
@@ -294,13 +308,16 @@ int model_run(const struct model_files *files, const struct exchange *exchange)
 	if (r)
 		return failed("confinement", strerror(-r));
 	model.files = files;
-	model.exchange = exchange;
+	model.peer = peer;
 	model.profile = profile_new();
-	r = model.profile ? read_profile(&model) : failed(files->name, strerror(ENOMEM));
+	if (!model.profile)
+		return failed(files->name, strerror(ENOMEM));
+	r = read_profile(&model);
 	if (r)
 		return r;
 	r = sort_places(&model);
-	r = r ? r : read_objects(&model);
+	if (r == 0)
+		r = read_objects(&model);
 	if (r)
 		return failed(files->name, strerror(-r));
 	say(&model);

@@ -3,14 +3,21 @@
 #ifndef KEYHOLE_VIEW_SYMBOLIZE_MODEL_H
 #define KEYHOLE_VIEW_SYMBOLIZE_MODEL_H
 
-#include "view/symbolize/exchange.h"
+#include "ipc/channel.h"
 
 struct model_files {
 	const char *name; /* of the input, for messages */
 	int input, output;
 };
 
-/* Confines the process first. An exit status; what went wrong was said. */
-int model_run(const struct model_files *files, const struct exchange *exchange);
+/* The process that opens files and has them read: questions go to it (ipc/PROTOCOL, LINES). */
+struct model_peer {
+	struct channel channel;
+	int addresses; /* memfd, of the question under way */
+	int answer;    /* memfd, of the last answer */
+};
+
+/* Confines the process first. Returns an exit status; logs what went wrong. */
+int model_run(const struct model_files *files, struct model_peer *peer);
 
 #endif

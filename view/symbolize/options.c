@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "view/symbolize/options.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/formats.h"
 #include "base/option.h"
 #include "ipc/log.h"
 
-#define SYMBOLIZE      1 /* the only verb of option_row.verbs */
-#define DEFAULT_FOLDER "/usr/lib/debug"
-#define HELP_COLUMN    23
+#define SYMBOLIZE   1 /* the only verb of option_row.verbs */
+#define HELP_COLUMN 23
 
 static const char usage_begin[] =
 	"usage: keyhole symbolize [OPTIONS] FILE\n\n"
@@ -24,38 +21,28 @@ static const char usage_end[] =
 	"\n\n"
 	"exit status: 0 done, 1 failed, 2 usage\n";
 
-static void check_folder(const char *path)
-{
-	struct stat status;
-	int error = 0;
-
-	if (stat(path, &status))
-		error = errno;
-	else if (!S_ISDIR(status.st_mode))
-		error = ENOTDIR;
-	if (error)
-		log_warning("symbolize: debug-dir: %s: %s; name another", path, strerror(error));
-}
-
 /* The argument is a list separated by colons, in argv, which this cuts into its words. */
 static const char *add_folders(void *target, const char *argument, size_t value)
 {
 	struct options *options = target;
-	struct folders *folders = &options->folders;
 	char *list = (char *)argument;
 
 	(void)value;
 	for (;;) {
 		char *path = strsep(&list, ":");
+		int r;
 
 		if (!path)
 			return NULL;
 		if (!*path)
 			continue;
-		if (folders->count == FOLDERS_MAX)
+		if (options->folders_given == DEBUG_FOLDERS_MAX)
 			return "--debug-dir takes no more than 8 folders";
-		check_folder(path);
-		folders->paths[folders->count++] = path;
+		options->folders_given++;
+		r = debug_folders_add(&options->folders, path);
+		if (r)
+			log_warning("symbolize: debug-dir: %s: %s; name another", path,
+				    strerror(-r));
 	}
 }
 
@@ -95,8 +82,8 @@ int symbolize_options_parse(int argc, char **argv, struct options *ret_options)
 	if (optind != argc - 1)
 		return option_refuse("symbolize", "FILE", "not one is named");
 	ret_options->input = argv[optind];
-	if (!ret_options->folders.count)
-		ret_options->folders.paths[ret_options->folders.count++] = DEFAULT_FOLDER;
+	if (!ret_options->folders_given)
+		debug_folders_add(&ret_options->folders, DEBUG_FOLDERS_DEFAULT);
 	return check_output(ret_options->output);
 }
 

@@ -6,12 +6,13 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "view/symbolize/folders.h"
+#include "object/debug/folders.h"
 
 #define OPTIONS_SUFFIX ".pb.gz" /* of what is read and written */
 
 struct options {
-	struct folders folders; /* at least one */
+	struct debug_folders folders;
+	size_t folders_given; /* some may not exist */
 	const char *input;
 	const char *output; /* "-" is standard output; NULL: named after the input */
 	bool force, verbose, help;

@@ -13,14 +13,14 @@
 #include "ipc/guard.h"
 #include "base/reader.h"
 #include "object/elf/image.h"
-#include "worker/naming/debug_files.h"
+#include "worker/naming/debug_peer.h"
 
 #define LINK_BYTES  272u /* a name of at most 255 bytes, its NUL, padding and the sum */
 #define PIECE_BYTES (64u << 10)
 
 /* ---- by build id ---- */
 
-static int by_build_id(struct debug_files *files, const unsigned char *id, size_t size)
+static int by_build_id(struct debug_peer *files, const unsigned char *id, size_t size)
 {
 	char path[2 * IMAGE_BUILD_ID_MAX + 32] = ".build-id/";
 	size_t used = strlen(path);
@@ -31,14 +31,16 @@ static int by_build_id(struct debug_files *files, const unsigned char *id, size_
 		used += (size_t)snprintf(path + used, sizeof(path) - used,
 					 i == 0 ? "%02x/" : "%02x", id[i]);
 	snprintf(path + used, sizeof(path) - used, ".debug");
-	return debug_files_open(files, path);
+	return debug_peer_open(files, path);
 }
 
 static int check_build_id(struct image *image, const unsigned char *id, size_t size)
 {
 	unsigned char own[IMAGE_BUILD_ID_MAX];
 
-	return image_build_id(image, own) == size && memcmp(own, id, size) == 0 ? 0 : -ESTALE;
+	if (image_build_id(image, own) != size || memcmp(own, id, size) != 0)
+		return -ESTALE;
+	return 0;
 }
 
 /* ---- by link ---- */
@@ -60,7 +62,9 @@ static int read_link(struct image *object, char ret_name[LINK_BYTES], uint32_t *
 	name = reader_string(&reader);
 	reader_skip(&reader, -reader_offset(&reader) & 3);
 	*ret_sum = reader_u32(&reader);
-	return reader_failed(&reader) || !*name || strchr(name, '/') ? -EBADMSG : 0;
+	if (reader_failed(&reader) || !*name || strchr(name, '/'))
+		return -EBADMSG;
+	return 0;
 }
 
 static int check_sum(int fd, uint32_t expected)
@@ -77,10 +81,12 @@ static int check_sum(int fd, uint32_t expected)
 		sum = crc32(sum, piece, (uInt)got);
 		at += got;
 	}
-	return sum == expected ? 0 : -ESTALE;
+	if (sum != expected)
+		return -ESTALE;
+	return 0;
 }
 
-static int by_link(struct debug_files *files, struct image *object, const char *object_path)
+static int by_link(struct debug_peer *files, struct image *object, const char *object_path)
 {
 	const char *slash = strrchr(object_path, '/');
 	char name[LINK_BYTES], path[PATH_MAX];
@@ -94,14 +100,20 @@ static int by_link(struct debug_files *files, struct image *object, const char *
 		return -ENOENT;
 	r = snprintf(path, sizeof(path), "%.*s%s", (int)(slash - object_path), object_path + 1,
 		     name);
-	fd = r < (int)sizeof(path) ? debug_files_open(files, path) : -ENAMETOOLONG;
-	r = fd < 0 ? fd : check_sum(fd, sum);
-	return r < 0 ? r : take_fd(&fd);
+	if (r >= (int)sizeof(path))
+		return -ENAMETOOLONG;
+	fd = debug_peer_open(files, path);
+	if (fd < 0)
+		return fd;
+	r = check_sum(fd, sum);
+	if (r < 0)
+		return r;
+	return take_fd(&fd);
 }
 
 /* ---- either ---- */
 
-int debug_file_open(struct debug_files *files, struct image *object, const char *path,
+int debug_file_open(struct debug_peer *files, struct image *object, const char *path,
 		    struct debug_file *ret_file)
 {
 	unsigned char id[IMAGE_BUILD_ID_MAX];

@@ -6,7 +6,7 @@
 #ifndef KEYHOLE_WORKER_NAMING_DEBUG_FILE_H
 #define KEYHOLE_WORKER_NAMING_DEBUG_FILE_H
 
-struct debug_files;
+struct debug_peer;
 struct image;
 
 struct debug_file {
@@ -23,7 +23,7 @@ struct debug_file {
  * One whose build id, or whose sum, is what the object says. 0; -ENOENT and others: there is none;
  * -ESTALE: it is another object's. path: the object's.
  */
-int debug_file_open(struct debug_files *files, struct image *object, const char *path,
+int debug_file_open(struct debug_peer *files, struct image *object, const char *path,
 		    struct debug_file *ret_file);
 void debug_file_close(struct debug_file *file);
 

@@ -7,8 +7,8 @@
 
 #include "ipc/time.h"
 
-struct debug_files;
-struct inlines_counts;
+struct debug_peer;
+struct source_lines_counts;
 struct kernel_symbols;
 struct late_names;
 struct objects;
@@ -35,11 +35,12 @@ struct naming_parts {
 	const struct late_names *late_names;
 	const struct redact *redact;
 	struct symbol_cache *cache;
-	struct debug_files *debug_files; /* NULL: none */
+	struct debug_peer *debug_files; /* NULL: none */
 	struct naming_counts *counts;
-	struct inlines_counts *inlines; /* NULL: neither lines nor inlined functions are wanted */
-	uint64_t (*clock)(void);	/* CLOCK_MONOTONIC, ns */
-	uint64_t patience;		/* ns after which no object is begun any more; 0: all are */
+	struct source_lines_counts
+		*inlines;	 /* NULL: neither lines nor inlined functions are wanted */
+	uint64_t (*clock)(void); /* CLOCK_MONOTONIC, ns */
+	uint64_t patience;	 /* ns after which no object is begun any more; 0: all are */
 };
 
 /* A recording must end, whatever its targets put into their files. */

@@ -72,12 +72,12 @@ static void read_object(const struct message *message, struct target_reply *ret_
 
 static const struct exchange {
 	int (*send)(struct broker *broker, const struct target_request *request);
-	enum message_type reply;
+	enum message_type request;
 	void (*read)(const struct message *message, struct target_reply *ret_reply);
 } exchanges[TARGET_KIND_COUNT] = {
-	[TARGET_MAPS] = {send_maps, MESSAGE_MAPS_REPLY, read_reply},
-	[TARGET_OBJECT] = {send_object, MESSAGE_OBJECT_REPLY, read_object},
-	[TARGET_SEGMENT] = {send_segment, MESSAGE_SEGMENT_REPLY, read_reply},
+	[TARGET_MAPS] = {send_maps, MESSAGE_MAPS, read_reply},
+	[TARGET_OBJECT] = {send_object, MESSAGE_OBJECT, read_object},
+	[TARGET_SEGMENT] = {send_segment, MESSAGE_SEGMENT, read_reply},
 };
 
 static void answer(struct broker *broker, struct target_reply *reply)
@@ -203,7 +203,7 @@ static int take_answer(struct broker *broker, struct message *message)
 	if (broker->sequence == 0 || message->head.reply_to != broker->sequence)
 		return -EPROTO;
 	exchange = &exchanges[broker->queue[broker->first].kind];
-	if (message->head.type != exchange->reply)
+	if (message->head.type != message_rule(exchange->request)->reply)
 		return -EPROTO;
 	exchange->read(message, &reply);
 	if (reply.error > 0)

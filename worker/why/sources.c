@@ -23,7 +23,7 @@
 
 /* ---- one object ---- */
 
-/* Nobody reads lines of a file that not everybody may read: worker/naming/inlines.c. */
+/* Nobody reads lines of a file that not everybody may read: worker/naming/source_lines.c. */
 static bool is_private(const struct object *object)
 {
 	struct stat status;

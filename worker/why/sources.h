@@ -12,7 +12,7 @@
 
 #include "ipc/time.h"
 
-struct debug_files;
+struct debug_peer;
 struct objects;
 struct processes;
 struct profile;
@@ -79,8 +79,8 @@ struct sources_parts { /* all borrowed */
 	const struct objects *objects;
 	const struct redact *redact;
 	struct symbol_cache *cache;
-	struct debug_files *debug_files; /* NULL: none */
-	uint64_t (*clock)(void);	 /* CLOCK_MONOTONIC, ns */
+	struct debug_peer *debug_files; /* NULL: none */
+	uint64_t (*clock)(void);	/* CLOCK_MONOTONIC, ns */
 };
 
 /* A process may map 8,191 files of 65,535 sections each. After this time no file is looked into. */

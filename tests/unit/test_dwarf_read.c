@@ -14,7 +14,7 @@
 
 #include "ipc/time.h"
 #include "object/dwarf/answer.h"
-#include "object/dwarf/lines.h"
+#include "object/dwarf/read.h"
 #include "object/elf/image.h"
 
 #define INLINED static inline __attribute__((always_inline))
@@ -67,14 +67,14 @@ static uint64_t base_of_program(void)
 	return base;
 }
 
-static struct answer *resolve(struct lines_input input, const uint64_t *addresses, size_t count)
+static struct answer *resolve(struct dwarf_input input, const uint64_t *addresses, size_t count)
 {
 	struct answer *answer = answer_new(count);
 
 	if (!input.deadline)
 		input.deadline = UINT64_MAX;
 	input.alternate = -1;
-	assert_int_equal(lines_resolve(&input, addresses, count, answer), 0);
+	assert_int_equal(dwarf_read(&input, addresses, count, answer), 0);
 	return answer;
 }
 
@@ -86,11 +86,11 @@ static void assert_frame(const struct answer *answer, const struct answer_frame 
 
 	assert_string_equal(answer_string_get(answer, function->name), name);
 	assert_int_equal(frame->line, line);
-	assert_non_null(strstr(file, "test_lines.c"));
+	assert_non_null(strstr(file, "test_dwarf_read.c"));
 	assert_in_range(function->line, 1, line);
 }
 
-static void test_lines__finds_what_is_inlined(void **state)
+static void test_dwarf_read__finds_what_is_inlined(void **state)
 {
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	const struct answer_frame *frames;
@@ -102,7 +102,7 @@ static void test_lines__finds_what_is_inlined(void **state)
 	outer(&call);
 	addresses[0] = 1; /* an address outside of all functions */
 	addresses[1] = call.address - base_of_program();
-	answer = resolve((struct lines_input){.file = fd}, addresses, 2);
+	answer = resolve((struct dwarf_input){.file = fd}, addresses, 2);
 	assert_int_equal(answer_summary(answer)->status, ANSWER_COMPLETE);
 	assert_int_equal(answer_get(answer, 0, &frames), 0);
 	assert_int_equal(answer_get(answer, 1, &frames), 3);
@@ -113,7 +113,7 @@ static void test_lines__finds_what_is_inlined(void **state)
 	close(fd);
 }
 
-static void test_lines__know_the_build_id(void **state)
+static void test_dwarf_read__know_the_build_id(void **state)
 {
 	static const unsigned char id[20] = {1, 2, 3};
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
@@ -126,18 +126,18 @@ static void test_lines__know_the_build_id(void **state)
 	size = image_build_id(image, own);
 	image_close(image);
 	assert_in_range(size, 1, sizeof(own));
-	assert_true(lines_has_build_id(fd, own, size));
-	assert_false(lines_has_build_id(fd, own, size - 1));
-	assert_false(lines_has_build_id(fd, id, sizeof(id)));
+	assert_true(dwarf_has_build_id(fd, own, size));
+	assert_false(dwarf_has_build_id(fd, own, size - 1));
+	assert_false(dwarf_has_build_id(fd, id, sizeof(id)));
 	close(fd);
 }
 
-static void test_lines__end_in_time(void **state)
+static void test_dwarf_read__end_in_time(void **state)
 {
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	const uint64_t addresses[] = {(uint64_t)(uintptr_t)&mark - base_of_program(), UINT64_MAX};
 	struct answer *answer =
-		resolve((struct lines_input){.file = fd, .deadline = 1}, addresses, 2);
+		resolve((struct dwarf_input){.file = fd, .deadline = 1}, addresses, 2);
 
 	(void)state;
 	assert_int_equal(answer_summary(answer)->status, ANSWER_TIME);
@@ -145,7 +145,7 @@ static void test_lines__end_in_time(void **state)
 	close(fd);
 }
 
-static void test_lines__of_no_elf_are_none(void **state)
+static void test_dwarf_read__of_no_elf_are_none(void **state)
 {
 	int fd = memfd_create("text", MFD_CLOEXEC);
 	const uint64_t address = 0x1000;
@@ -153,7 +153,7 @@ static void test_lines__of_no_elf_are_none(void **state)
 
 	(void)state;
 	assert_int_equal(write(fd, "text", 4), 4);
-	answer = resolve((struct lines_input){.file = fd}, &address, 1);
+	answer = resolve((struct dwarf_input){.file = fd}, &address, 1);
 	assert_int_equal(answer_summary(answer)->status, ANSWER_NO_ELF);
 	answer_free(answer);
 	close(fd);
@@ -162,10 +162,10 @@ static void test_lines__of_no_elf_are_none(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lines__finds_what_is_inlined),
-		cmocka_unit_test(test_lines__know_the_build_id),
-		cmocka_unit_test(test_lines__end_in_time),
-		cmocka_unit_test(test_lines__of_no_elf_are_none),
+		cmocka_unit_test(test_dwarf_read__finds_what_is_inlined),
+		cmocka_unit_test(test_dwarf_read__know_the_build_id),
+		cmocka_unit_test(test_dwarf_read__end_in_time),
+		cmocka_unit_test(test_dwarf_read__of_no_elf_are_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

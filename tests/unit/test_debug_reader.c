@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "ipc/time.h"
-#include "view/symbolize/debug.h"
+#include "helper/debug_reader/read.h"
 #include "object/dwarf/answer.h"
 
 extern const char __ehdr_start;
@@ -52,23 +52,27 @@ static int text_file(void)
 
 static void read_files(int first, int second, uint64_t time, struct answer_summary *ret_summary)
 {
-	const struct debug_files files = {.fds = {first, second}, .count = 2, .alternate = -1};
-	const struct debug_limits limits = {
-		.memory = 1u << 30, .answer = 1u << 20, .time = time, .cpu = 20};
 	const uint64_t address = (uint64_t)(uintptr_t)own_file - (uint64_t)(uintptr_t)&__ehdr_start;
-	const struct exchange exchange = {-1, file_of(&address, sizeof(address)),
-					  memfd_create("answer", MFD_CLOEXEC)};
-	static const struct ask ask = {.count = 1};
+	const struct reader_job job = {
+		.purpose = READER_RECORDING,
+		.address_count = 1,
+		.deadline = time_now() + time,
+		.addresses = file_of(&address, sizeof(address)),
+		.answer = memfd_create("answer", MFD_CLOEXEC),
+		.files = {first, second},
+		.file_count = 2,
+		.alternate = -1,
+	};
 	int status;
 	pid_t pid = fork();
 
 	if (pid == 0)
-		_exit(-debug_answer(&exchange, &ask, &files, &limits)); /* confined for good */
+		_exit(-read_job(&job)); /* confined for good */
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
-	assert_int_equal(answer_peek(exchange.answer, ret_summary), 0);
-	close(exchange.addresses);
-	close(exchange.answer);
+	assert_int_equal(answer_peek(job.answer, ret_summary), 0);
+	close(job.addresses);
+	close(job.answer);
 	close(first);
 	close(second);
 }
@@ -81,7 +85,7 @@ static void assert_status(int first, int second, uint64_t time, enum answer_stat
 	assert_int_equal(summary.status, expected);
 }
 
-static void test_debug__files_without_any_are_passed_over(void **state)
+static void test_debug_reader__files_without_any_are_passed_over(void **state)
 {
 	const uint64_t time = 20 * NS_PER_SECOND;
 
@@ -91,7 +95,7 @@ static void test_debug__files_without_any_are_passed_over(void **state)
 	assert_status(text_file(), stripped_file(), time, ANSWER_NONE);
 }
 
-static void test_debug__the_first_that_has_some_is_taken(void **state)
+static void test_debug_reader__the_first_that_has_some_is_taken(void **state)
 {
 	(void)state;
 	assert_status(own_file(), text_file(), 20 * NS_PER_SECOND, ANSWER_COMPLETE);
@@ -103,8 +107,8 @@ static void test_debug__the_first_that_has_some_is_taken(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_debug__files_without_any_are_passed_over),
-		cmocka_unit_test(test_debug__the_first_that_has_some_is_taken),
+		cmocka_unit_test(test_debug_reader__files_without_any_are_passed_over),
+		cmocka_unit_test(test_debug_reader__the_first_that_has_some_is_taken),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

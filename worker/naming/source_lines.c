@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "worker/naming/inlines.h"
+#include "worker/naming/source_lines.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include "base/redact.h"
 #include "worker/naming/debug_file.h"
 #include "object/dwarf/answer.h"
-#include "object/dwarf/child.h"
+#include "object/debug/reader.h"
 #include "object/dwarf/merge.h"
 #include "object/elf/image.h"
 #include "worker/naming/groups.h"
@@ -22,7 +22,7 @@
 #include "worker/naming/naming.h"
 #include "worker/process/object.h"
 #include "profile/profile.h"
-#include "worker/naming/debug_files.h"
+#include "worker/naming/debug_peer.h"
 
 #define LOGGED_MAX 50 /* the loader takes 200 lines in a second */
 
@@ -31,7 +31,7 @@ struct hot {
 	uint64_t frames; /* of samples */
 };
 
-struct inlines {
+struct source_lines {
 	const struct naming_parts *parts;
 	const struct groups *groups;
 	uint64_t deadline;
@@ -84,7 +84,7 @@ static struct hot *find_hot(const struct naming_parts *parts, size_t *ret_count)
 }
 
 /* Those that have a line have it from the object itself (Go). */
-static void find_places(struct inlines *inlines, uint32_t object)
+static void find_places(struct source_lines *inlines, uint32_t object)
 {
 	const struct groups *groups = inlines->groups;
 
@@ -101,14 +101,16 @@ static void find_places(struct inlines *inlines, uint32_t object)
 
 /* ---- one object ---- */
 
-/* What everybody may read anyway: who gets it is a process of the user's. */
+/* Lets files pass that everybody may read, as a process of the user's gets them. */
 static int check_readable(int fd)
 {
 	struct stat status;
 
 	if (fstat(fd, &status))
 		return -errno;
-	return status.st_mode & S_IROTH ? 0 : -EACCES;
+	if (!(status.st_mode & S_IROTH))
+		return -EACCES;
+	return 0;
 }
 
 /* The file with debug information: the object's own, or another that ret_own owns. -ENOENT: there
@@ -140,31 +142,29 @@ static int make_file(const void *bytes, size_t size)
 
 	if (fd < 0)
 		return fd;
-	return write(fd, bytes, size) == (ssize_t)size ? take_fd(&fd) : -EIO;
+	if (write(fd, bytes, size) != (ssize_t)size)
+		return -EIO;
+	return take_fd(&fd);
 }
 
-/* Of a process that may be anything: sealed by us, it is a memfd that nobody changes or cuts. */
-static int read_answer(struct inlines_counts *counts, int fd, size_t addresses,
+/* Seals the file, which its writer may still hold, so that nobody changes or cuts it. */
+static int read_answer(struct source_lines_counts *counts, int fd, size_t addresses,
 		       struct answer **ret_answer)
 {
-	guard_free void *bytes = NULL;
+	const uint64_t most = reader_limits[READER_RECORDING].answer;
+	uint64_t left = SOURCE_LINES_BYTES_MAX - counts->bytes;
 	struct stat status;
-	size_t size;
+	int r;
 
 	if (fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) ||
-	    fstat(fd, &status) || status.st_size <= 0)
+	    fstat(fd, &status))
 		return -EBADMSG;
-	if (status.st_size > CHILD_ANSWER_MAX ||
-	    counts->bytes + (uint64_t)status.st_size > INLINES_BYTES_MAX)
-		return -EFBIG;
-	size = (size_t)status.st_size;
-	counts->bytes += size;
-	bytes = malloc(size);
-	if (!bytes)
-		return -ENOMEM;
-	return pread(fd, bytes, size, 0) == (ssize_t)size
-		       ? answer_read(bytes, size, addresses, ret_answer)
-		       : -EIO;
+	if (left > most)
+		left = most;
+	r = answer_read_file(fd, left, addresses, ret_answer);
+	if (r != -EFBIG)
+		counts->bytes += (uint64_t)status.st_size;
+	return r;
 }
 
 /* 0, or -ENODATA: some is missing. */
@@ -172,33 +172,37 @@ static int judge(const struct answer_summary *summary)
 {
 	if (summary->status == ANSWER_TIME)
 		return -ETIME;
-	return summary->status != ANSWER_COMPLETE || summary->split || summary->damaged ||
-			       summary->alt_id_size
-		       ? -ENODATA
-		       : 0;
+	if (summary->status != ANSWER_COMPLETE || summary->split || summary->damaged ||
+	    summary->alt_id_size)
+		return -ENODATA;
+	return 0;
 }
 
-static int ask(struct inlines *inlines, int file, uint64_t left)
+static int ask(struct source_lines *inlines, int file, uint64_t left)
 {
 	const struct naming_parts *parts = inlines->parts;
-	const uint64_t time = left < INLINES_OBJECT_MAX ? left : INLINES_OBJECT_MAX;
+	const uint64_t time = left < SOURCE_LINES_OBJECT_MAX ? left : SOURCE_LINES_OBJECT_MAX;
 	const struct message_lines question = {inlines->unique, (uint32_t)(time / NS_PER_MS)};
 	guard_fd int addresses =
 		make_file(inlines->addresses, inlines->unique * sizeof(*inlines->addresses));
-	guard_fd int fd = -1;
+	guard_fd int file_of_answer = memory_file("keyhole-lines");
 	struct answer *answer;
 	int r;
 
 	if (addresses < 0)
 		return addresses;
+	if (file_of_answer < 0)
+		return file_of_answer;
 	parts->inlines->asked++;
-	fd = debug_files_lines(parts->debug_files, file, addresses, &question);
-	r = fd < 0 ? fd : read_answer(parts->inlines, fd, inlines->unique, &answer);
+	r = debug_peer_lines(parts->debug_files, file, &question, addresses, file_of_answer);
+	if (r == 0)
+		r = read_answer(parts->inlines, file_of_answer, inlines->unique, &answer);
 	if (r < 0)
 		return r;
 	r = merge_places(parts->profile, inlines->places, inlines->count, answer,
 			 &parts->inlines->merged);
-	r = r ? r : judge(answer_summary(answer));
+	if (r == 0)
+		r = judge(answer_summary(answer));
 	answer_free(answer);
 	return r;
 }
@@ -225,7 +229,7 @@ static const char *reason_of(int error)
 	}
 }
 
-static int take_object(struct inlines *inlines, const struct object *object)
+static int take_object(struct source_lines *inlines, const struct object *object)
 {
 	const struct naming_parts *parts = inlines->parts;
 	guard_fd int own = -1;
@@ -234,14 +238,15 @@ static int take_object(struct inlines *inlines, const struct object *object)
 
 	if (file < 0)
 		return file == -ENOENT ? 0 : file;
-	if (left < INLINES_OBJECT_MIN)
+	if (left < SOURCE_LINES_OBJECT_MIN)
 		return -ETIME;
-	if (parts->inlines->asked >= INLINES_OBJECTS_MAX || inlines->unique > CHILD_ADDRESSES_MAX)
+	if (parts->inlines->asked >= SOURCE_LINES_OBJECTS_MAX ||
+	    inlines->unique > reader_limits[READER_RECORDING].addresses)
 		return -E2BIG;
 	return ask(inlines, file, left);
 }
 
-static void take_objects(struct inlines *inlines)
+static void take_objects(struct source_lines *inlines)
 {
 	const struct naming_parts *parts = inlines->parts;
 	size_t count;
@@ -251,7 +256,9 @@ static void take_objects(struct inlines *inlines)
 		int r;
 
 		find_places(inlines, hot[i].object->profile_id);
-		r = inlines->unique > 0 ? take_object(inlines, hot[i].object) : 0;
+		if (inlines->unique == 0)
+			continue;
+		r = take_object(inlines, hot[i].object);
 		if (r == 0)
 			continue;
 		if (++parts->inlines->left > LOGGED_MAX)
@@ -260,16 +267,16 @@ static void take_objects(struct inlines *inlines)
 	}
 }
 
-void inlines_run(const struct naming_parts *parts, const struct groups *groups)
+void source_lines_run(const struct naming_parts *parts, const struct groups *groups)
 {
 	const uint64_t began = parts->clock();
 	const size_t most = (size_t)profile_locations(parts->profile) + 1;
 	guard_free struct place *places = calloc(most, sizeof(*places));
 	guard_free uint64_t *addresses = calloc(most, sizeof(*addresses));
-	struct inlines inlines = {
+	struct source_lines inlines = {
 		.parts = parts,
 		.groups = groups,
-		.deadline = began + INLINES_BUDGET,
+		.deadline = began + SOURCE_LINES_BUDGET,
 		.places = places,
 		.addresses = addresses,
 	};

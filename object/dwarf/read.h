@@ -5,8 +5,8 @@
  * may make it crash, loop until a limit or, when memory ends, exit with ENOMEM as its status. It
  * needs the descriptors only: what libdw would open besides is refused, and counted.
  */
-#ifndef KEYHOLE_OBJECT_DWARF_LINES_H
-#define KEYHOLE_OBJECT_DWARF_LINES_H
+#ifndef KEYHOLE_OBJECT_DWARF_READ_H
+#define KEYHOLE_OBJECT_DWARF_READ_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 
 struct answer;
 
-struct lines_input {
+struct dwarf_input {
 	int file;	   /* the object, or its debug file */
 	int alternate;	   /* the file of its .gnu_debugaltlink (dwz), -1: none */
 	uint64_t deadline; /* CLOCK_MONOTONIC, ns */
@@ -24,10 +24,10 @@ struct lines_input {
  * Addresses ascending, in the object's address space; one that is a return address already minus 1.
  * Fills the answer, which was made for as many, and its summary: 0 or -ENOMEM.
  */
-int lines_resolve(const struct lines_input *input, const uint64_t *addresses, size_t count,
-		  struct answer *answer);
+int dwarf_read(const struct dwarf_input *input, const uint64_t *addresses, size_t count,
+	       struct answer *answer);
 
 /* Whether it is an ELF file of that build id. */
-bool lines_has_build_id(int fd, const unsigned char *id, size_t size);
+bool dwarf_has_build_id(int fd, const unsigned char *id, size_t size);
 
 #endif

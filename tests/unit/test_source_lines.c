@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,14 +15,13 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "helper/rules/parser.h"
 #include "ipc/channel.h"
 #include "tests/unit/session_rig.h"
 #include "object/dwarf/answer.h"
-#include "object/dwarf/child.h"
-#include "worker/naming/inlines.h"
+#include "object/debug/reader.h"
+#include "worker/naming/source_lines.h"
 #include "profile/profile.h"
-#include "worker/naming/debug_files.h"
+#include "worker/naming/debug_peer.h"
 
 void outer(void);
 
@@ -34,12 +34,12 @@ __attribute__((noinline)) void outer(void)
 
 enum manner {
 	MANNER_GOOD,
-	MANNER_CUT,	 /* the summary alone, as after a timeout */
-	MANNER_NOISE,	 /* bytes that are no answer */
-	MANNER_SHORT,	 /* an answer about fewer addresses */
-	MANNER_EMPTY,	 /* a file with nothing in it */
-	MANNER_PIPE,	 /* a descriptor whose reader would wait */
-	MANNER_UNSEALED, /* a file that could be cut while it is read */
+	MANNER_CUT,    /* the summary alone, as after a timeout */
+	MANNER_NOISE,  /* bytes that are no answer */
+	MANNER_SHORT,  /* an answer about fewer addresses */
+	MANNER_EMPTY,  /* a file with nothing in it */
+	MANNER_MAPPED, /* a file that could be changed while it is read */
+	MANNER_SEALED, /* a file that could be cut while it is read */
 	MANNER_LARGE,
 	MANNER_REFUSE,
 	MANNER_SILENT,
@@ -69,10 +69,10 @@ static struct answer *make_answer(size_t count)
 	return answer;
 }
 
-static int answer_file(enum manner manner, size_t count)
+static void write_answer(int fd, enum manner manner, size_t count)
 {
-	int fd = memfd_create("answer", manner == MANNER_UNSEALED ? 0 : MFD_ALLOW_SEALING);
 	struct answer *answer = make_answer(count - (manner == MANNER_SHORT));
+	const off_t large = (off_t)reader_limits[READER_RECORDING].answer + 1;
 	static const char noise[4096] = "noise";
 
 	if (manner == MANNER_CUT)
@@ -81,25 +81,29 @@ static int answer_file(enum manner manner, size_t count)
 		write(fd, noise, sizeof(noise)) < 0 ? abort() : (void)0;
 	else if (manner != MANNER_EMPTY)
 		answer_write(answer, fd);
-	if (manner == MANNER_LARGE && ftruncate(fd, CHILD_ANSWER_MAX + 1))
+	if (manner == MANNER_LARGE && ftruncate(fd, large))
+		abort();
+	if (manner == MANNER_MAPPED &&
+	    mmap(NULL, 1, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) == MAP_FAILED)
+		abort();
+	if (manner == MANNER_SEALED && fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL))
 		abort();
 	answer_free(answer);
-	return fd;
 }
 
-static void reply(struct channel *worker, const struct message *request, enum manner manner)
+static void reply(struct channel *worker, const struct message *request, enum manner manner,
+		  int answer)
 {
 	struct message_reply said = {.error = manner == MANNER_REFUSE ? -ENOMEM : 0};
-	int pipes[2], fd;
+	struct message answered = *request;
 
-	if (pipe(pipes))
-		abort();
-	fd = manner == MANNER_PIPE ? pipes[0] : answer_file(manner, request->LINES.count);
+	write_answer(answer, manner, request->LINES.count);
+	if (manner == MANNER_VIOLATE)
+		answered.head.type = MESSAGE_DEBUG_FILE; /* whose reply is of another type */
+	if (manner == MANNER_VIOLATE)
+		said.error = -ENOENT;
 	if (manner != MANNER_SILENT)
-		channel_reply(worker, request,
-			      manner == MANNER_VIOLATE ? MESSAGE_DEBUG_FILE_REPLY
-						       : MESSAGE_LINES_REPLY,
-			      &said, sizeof(said), said.error ? -1 : fd);
+		channel_reply(worker, &answered, &said, sizeof(said), -1);
 }
 
 /* Stands in for the opener of debug files, and leaves the questions in shared memory. */
@@ -108,20 +112,22 @@ static void serve(int fd, enum manner manner, struct question *asked)
 	const struct message_reply none = {.error = -ENOENT};
 	struct channel worker;
 	struct message message;
+	int answer = -1;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	channel_init(&worker, fd, PARTY_COMMITTER, PARTY_WORKER);
+	channel_init(&worker, fd, PARTY_DEBUG, PARTY_WORKER);
 	worker.phase = PHASE_RUN;
 	while (channel_wait(&worker, 5000, &message) == 1) {
+		if (message.head.type == MESSAGE_LINES_ANSWER)
+			answer = message.fd;
 		if (message.head.type == MESSAGE_DEBUG_FILE)
-			channel_reply(&worker, &message, MESSAGE_DEBUG_FILE_REPLY, &none,
-				      sizeof(none), -1);
+			channel_reply(&worker, &message, &none, sizeof(none), -1);
 		if (message.head.type != MESSAGE_LINES)
 			continue;
 		asked->count += message.LINES.count;
 		if (pread(message.fd, asked->addresses, sizeof(asked->addresses), 0) < 0)
 			abort();
-		reply(&worker, &message, manner);
+		reply(&worker, &message, manner, answer);
 	}
 	_exit(0);
 }
@@ -141,7 +147,7 @@ static int set_up(void **state, enum manner manner)
 		serve(fds[1], manner, asked);
 	}
 	close(fds[1]);
-	rig_debug_files = debug_files_new(fds[0]);
+	rig_debug_files = debug_peer_new(fds[0]);
 	return rig_setup(state);
 }
 
@@ -205,7 +211,7 @@ static void check_line(const struct profile *profile, const struct profile_line 
 	assert_int_equal(line->line, number);
 }
 
-static void test_inlines__what_is_said_is_in_the_profile(void **state)
+static void test_source_lines__what_is_said_is_in_the_profile(void **state)
 {
 	struct rig *rig = *state;
 	const struct profile *profile = session_profile(rig->session);
@@ -253,7 +259,7 @@ static int of_why(void **state)
 	return with_flag(state, OPTIONS_WHY);
 }
 
-static void test_inlines__not_when_not_wanted(void **state)
+static void test_source_lines__not_when_not_wanted(void **state)
 {
 	struct rig *rig = *state;
 
@@ -262,10 +268,10 @@ static void test_inlines__not_when_not_wanted(void **state)
 	assert_plain(rig);
 }
 
-static const uint32_t hash_paths = NAMES_BITS(NAMES_PATH, NAMES_HASH);
-static const uint32_t drop_functions = NAMES_BITS(NAMES_FUNCTION, NAMES_DROP);
+static const uint8_t hash_paths[NAMES_KINDS] = {[NAMES_PATH] = NAMES_HASH};
+static const uint8_t drop_functions[NAMES_KINDS] = {[NAMES_FUNCTION] = NAMES_DROP};
 
-static int with_names(void **state, const uint32_t *names)
+static int with_names(void **state, const uint8_t *names)
 {
 	*state = (void *)(uintptr_t)names;
 	return good(state);
@@ -273,16 +279,16 @@ static int with_names(void **state, const uint32_t *names)
 
 static int hashed_paths(void **state)
 {
-	return with_names(state, &hash_paths);
+	return with_names(state, hash_paths);
 }
 
 static int dropped_functions(void **state)
 {
-	return with_names(state, &drop_functions);
+	return with_names(state, drop_functions);
 }
 
 /* The user's process would see names that the profile must not show. */
-static void test_inlines__nothing_is_asked_where_names_are_not_kept(void **state)
+static void test_source_lines__nothing_is_asked_where_names_are_not_kept(void **state)
 {
 	struct rig *rig = *state;
 	const struct profile *profile = session_profile(rig->session);
@@ -293,16 +299,16 @@ static void test_inlines__nothing_is_asked_where_names_are_not_kept(void **state
 		assert_null(strstr(profile_string_get(profile, id), "inner"));
 }
 
-static void test_inlines__time_that_is_over_is_counted(void **state)
+static void test_source_lines__time_that_is_over_is_counted(void **state)
 {
 	struct rig *rig = *state;
 
-	assert_int_equal(record_slowly(rig, INLINES_BUDGET + 1), 1);
+	assert_int_equal(record_slowly(rig, SOURCE_LINES_BUDGET + 1), 1);
 	assert_int_equal(asked->count, 0);
 	assert_plain(rig);
 }
 
-static void test_inlines__what_cannot_be_used_is_counted(void **state)
+static void test_source_lines__what_cannot_be_used_is_counted(void **state)
 {
 	struct rig *rig = *state;
 
@@ -311,7 +317,7 @@ static void test_inlines__what_cannot_be_used_is_counted(void **state)
 	assert_plain(rig);
 }
 
-static void test_inlines__a_part_is_used_and_counted(void **state)
+static void test_source_lines__a_part_is_used_and_counted(void **state)
 {
 	struct rig *rig = *state;
 
@@ -329,35 +335,36 @@ MANNER(cut, MANNER_CUT)
 MANNER(noise, MANNER_NOISE)
 MANNER(fewer, MANNER_SHORT)
 MANNER(empty, MANNER_EMPTY)
-MANNER(waiting, MANNER_PIPE)
-MANNER(unsealed, MANNER_UNSEALED)
+MANNER(mapped, MANNER_MAPPED)
+MANNER(unsealed, MANNER_SEALED)
 MANNER(large, MANNER_LARGE)
 MANNER(refused, MANNER_REFUSE)
 MANNER(silent, MANNER_SILENT)
 MANNER(violating, MANNER_VIOLATE)
 
-#define UNUSABLE(set)                                                                           \
-	{                                                                                       \
-		.name = "test_inlines__what_cannot_be_used_is_counted: " #set,                  \
-		.test_func = test_inlines__what_cannot_be_used_is_counted, .setup_func = (set), \
-		.teardown_func = tear_down                                                      \
+#define UNUSABLE(set)                                                               \
+	{                                                                           \
+		.name = "test_source_lines__what_cannot_be_used_is_counted: " #set, \
+		.test_func = test_source_lines__what_cannot_be_used_is_counted,     \
+		.setup_func = (set), .teardown_func = tear_down                     \
 	}
 #define TEST(test, set) cmocka_unit_test_setup_teardown(test, set, tear_down)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_inlines__what_is_said_is_in_the_profile, good),
-		TEST(test_inlines__not_when_not_wanted, unwanted),
-		TEST(test_inlines__not_when_not_wanted, of_why),
-		TEST(test_inlines__nothing_is_asked_where_names_are_not_kept, hashed_paths),
-		TEST(test_inlines__nothing_is_asked_where_names_are_not_kept, dropped_functions),
-		TEST(test_inlines__time_that_is_over_is_counted, good),
-		TEST(test_inlines__a_part_is_used_and_counted, cut),
+		TEST(test_source_lines__what_is_said_is_in_the_profile, good),
+		TEST(test_source_lines__not_when_not_wanted, unwanted),
+		TEST(test_source_lines__not_when_not_wanted, of_why),
+		TEST(test_source_lines__nothing_is_asked_where_names_are_not_kept, hashed_paths),
+		TEST(test_source_lines__nothing_is_asked_where_names_are_not_kept,
+		     dropped_functions),
+		TEST(test_source_lines__time_that_is_over_is_counted, good),
+		TEST(test_source_lines__a_part_is_used_and_counted, cut),
 		UNUSABLE(noise),
 		UNUSABLE(fewer),
 		UNUSABLE(empty),
-		UNUSABLE(waiting),
+		UNUSABLE(mapped),
 		UNUSABLE(unsealed),
 		UNUSABLE(large),
 		UNUSABLE(refused),

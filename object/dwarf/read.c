@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "object/dwarf/lines.h"
+#include "object/dwarf/read.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -24,7 +24,7 @@ struct described { /* a function by its entry, which many inlined ones refer to 
 };
 
 struct lines {
-	const struct lines_input *input;
+	const struct dwarf_input *input;
 	struct answer *answer;
 	struct wanted *wanted; /* all; the first `left` have no function yet, by address */
 	size_t left;
@@ -106,7 +106,9 @@ static void describe(struct lines *lines, Dwarf_Die *die, struct described *desc
 	int line = 0;
 
 	described->system_name = string_of(lines, linkage ? linkage : name);
-	described->name = readable ? string_of(lines, readable) : described->system_name;
+	described->name = described->system_name;
+	if (readable)
+		described->name = string_of(lines, readable);
 	described->file = file_of_attribute(lines, die, DW_AT_decl_file);
 	if (dwarf_decl_line(die, &line) == 0 && line > 0)
 		described->line = (uint32_t)line;
@@ -428,7 +430,7 @@ static int prepare(struct lines *lines, const uint64_t *addresses, size_t count)
 
 static void resolve_file(struct lines *lines, Dwarf *dwarf)
 {
-	const struct lines_input *input = lines->input;
+	const struct dwarf_input *input = lines->input;
 	struct answer_summary *summary = answer_summary(lines->answer);
 	Dwarf *alternate = NULL;
 	Elf *alternate_elf = NULL;
@@ -442,7 +444,7 @@ static void resolve_file(struct lines *lines, Dwarf *dwarf)
 	elf_end(alternate_elf);
 }
 
-bool lines_has_build_id(int fd, const unsigned char *id, size_t size)
+bool dwarf_has_build_id(int fd, const unsigned char *id, size_t size)
 {
 	Elf *elf = elf_version(EV_CURRENT) == EV_NONE ? NULL : elf_begin(fd, ELF_C_READ_MMAP, NULL);
 	bool has = elf_kind(elf) == ELF_K_ELF && has_build_id(elf, id, size);
@@ -451,8 +453,8 @@ bool lines_has_build_id(int fd, const unsigned char *id, size_t size)
 	return has;
 }
 
-int lines_resolve(const struct lines_input *input, const uint64_t *addresses, size_t count,
-		  struct answer *answer)
+int dwarf_read(const struct dwarf_input *input, const uint64_t *addresses, size_t count,
+	       struct answer *answer)
 {
 	struct lines lines = {
 		.input = input, .answer = answer, .scopes = {.deadline = input->deadline}};
@@ -468,5 +470,7 @@ int lines_resolve(const struct lines_input *input, const uint64_t *addresses, si
 		release(&lines);
 	dwarf_end(dwarf);
 	elf_end(elf);
-	return r < 0 || lines.no_memory ? -ENOMEM : 0;
+	if (r < 0 || lines.no_memory)
+		return -ENOMEM;
+	return 0;
 }

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/naming/debug_peer.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ipc/channel.h"
+#include "ipc/guard.h"
+#include "ipc/time.h"
+#include "object/debug/ask.h"
+
+struct debug_peer {
+	struct channel channel;
+	uint64_t left;	  /* ns */
+	bool asked;	  /* and not answered yet */
+	uint64_t unasked; /* files */
+};
+
+struct debug_peer *debug_peer_new(int fd)
+{
+	struct debug_peer *peer = calloc(1, sizeof(*peer));
+
+	if (!peer)
+		return NULL;
+	channel_init(&peer->channel, fd, PARTY_WORKER, PARTY_DEBUG);
+	peer->channel.phase = PHASE_RUN;
+	peer->left = DEBUG_PEER_WAIT_MS * NS_PER_MS;
+	return peer;
+}
+
+void debug_peer_free(struct debug_peer *peer)
+{
+	if (!peer)
+		return;
+	channel_release(&peer->channel);
+	free(peer);
+}
+
+void debug_peer_allow(struct debug_peer *peer, unsigned int milliseconds)
+{
+	if (peer)
+		peer->left = milliseconds * NS_PER_MS;
+}
+
+uint64_t debug_peer_unasked(const struct debug_peer *peer)
+{
+	return peer ? peer->unasked : 0;
+}
+
+/* Waits for a message of the type. A peer that breaks a rule is asked nothing any more. */
+static int await(struct debug_peer *peer, enum message_type type, uint64_t time,
+		 struct message *ret_message)
+{
+	int r = channel_expect(&peer->channel, type, (int)(time / NS_PER_MS), ret_message);
+
+	peer->asked = r == -ETIMEDOUT;
+	if (r < 0 && !peer->asked)
+		channel_release(&peer->channel);
+	return r;
+}
+
+/* Takes an answer that came too late, so that it is not taken for the next one. */
+static int skip_late(struct debug_peer *peer)
+{
+	struct message message;
+	int r;
+
+	if (!peer->asked)
+		return 0;
+	r = await(peer, MESSAGE_DEBUG_FILE_REPLY, peer->left, &message);
+	if (r == 0)
+		message_release(&message);
+	return r;
+}
+
+static int ask(struct debug_peer *peer, const struct message_debug_file *request)
+{
+	struct message message;
+	int r = skip_late(peer);
+
+	if (r == 0)
+		r = channel_send(&peer->channel, MESSAGE_DEBUG_FILE, request, sizeof(*request), -1);
+	if (r == 0)
+		r = await(peer, MESSAGE_DEBUG_FILE_REPLY, peer->left, &message);
+	if (r < 0)
+		return -EPIPE;
+	r = message.DEBUG_FILE_REPLY.error;
+	if (r < 0)
+		return r;
+	return take_fd(&message.fd);
+}
+
+int debug_peer_open(struct debug_peer *peer, const char *path)
+{
+	struct message_debug_file request = {0};
+	uint64_t began = time_now(), spent;
+	int r;
+
+	if (strlen(path) >= sizeof(request.path))
+		return -ENAMETOOLONG;
+	if (peer->left == 0) {
+		peer->unasked++;
+		return -EPIPE;
+	}
+	memcpy(request.path, path, strlen(path));
+	r = ask(peer, &request);
+	spent = time_now() - began;
+	peer->left -= spent < peer->left ? spent : peer->left;
+	return r;
+}
+
+int debug_peer_lines(struct debug_peer *peer, int file, const struct message_lines *question,
+		     int addresses, int answer)
+{
+	const int milliseconds = (int)question->milliseconds + DEBUG_PEER_SLACK_MS;
+	int r = skip_late(peer);
+
+	if (r == 0)
+		r = channel_send_bare(&peer->channel, MESSAGE_LINES_FILE, file);
+	if (r < 0)
+		r = -EPIPE;
+	else
+		r = debug_ask(&peer->channel, question, addresses, answer, milliseconds);
+	if (r == -EPIPE)
+		channel_release(&peer->channel); /* a late reply would be another question's */
+	return r;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Symbols of an object: its own, those in .gnu_debugdata, and those of its debug file. */
+#include <string.h>
+
+#include "base/redact.h"
+#include "object/symbol/cache.h"
+#include "object/symbol/debugdata.h"
+#include "object/symbol/symtab.h"
+#include "profile/profile.h"
+#include "worker/naming/debug_file.h"
+#include "worker/naming/naming.h"
+#include "worker/naming/object_names.h"
+#include "worker/naming/sources.h"
+#include "worker/process/object.h"
+
+static bool same_symbol(const struct symbol_match *a, const struct symbol_match *b)
+{
+	return a->name && b->name && a->start == b->start && strcmp(a->name, b->name) == 0;
+}
+
+static void set_match(struct object_names *names, size_t i)
+{
+	struct profile *profile = names->parts->profile;
+	const struct symbol_match *match = &names->matches[i];
+	const struct place *place = &names->unnamed[i];
+
+	if (i > 0 && same_symbol(match, match - 1))
+		profile_location_get(profile, place->location)->function =
+			profile_location_get(profile, place[-1].location)->function;
+	else if (names->parts->redact->mode[REDACT_FUNCTION] == REDACT_DROP)
+		object_names_set_offset(names, place, match->start, true);
+	else
+		object_names_set_symbol(names, place, match);
+}
+
+/* Returns how many places got a name. */
+static uint64_t name_by(struct object_names *names, struct image *image)
+{
+	const size_t count = names->unnamed_count;
+	uint64_t named = 0;
+
+	if (symtab_resolve(names->parts->cache, image, names->unnamed_addresses, count,
+			   names->matches) < 0)
+		return 0;
+	for (size_t i = 0; i < count; i++) {
+		if (!names->matches[i].name)
+			continue;
+		if (!object_names_have_room(names) || !object_names_in_time(names))
+			break;
+		set_match(names, i);
+		named++;
+	}
+	symbol_matches_free(names->matches, count);
+	return named;
+}
+
+void names_from_symbols(struct object_names *names)
+{
+	names->parts->counts->tables += name_by(names, names->image);
+}
+
+void names_from_debugdata(struct object_names *names)
+{
+	struct symbol_cache *cache = names->parts->cache;
+	struct image *inner;
+	size_t bytes;
+
+	if (debugdata_open(cache, names->image, &inner, &bytes) < 0)
+		return;
+	names->parts->counts->debugdata += name_by(names, inner);
+	image_close(inner);
+	symbol_cache_release(cache, bytes);
+}
+
+void names_from_debug_file(struct object_names *names)
+{
+	const struct naming_parts *parts = names->parts;
+	struct debug_file file;
+
+	/* the user's own process opens the file, and could be made to tell the path */
+	if (!parts->debug_files || !redact_keeps(parts->redact, REDACT_PATH))
+		return;
+	if (debug_file_open(parts->debug_files, names->image, names->object->name, &file) < 0)
+		return;
+	parts->counts->debug_files += name_by(names, file.image);
+	symbol_cache_forget(parts->cache, file.image);
+	debug_file_close(&file);
+}
