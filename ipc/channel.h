@@ -43,9 +43,9 @@ int channel_pair(int ret_fds[2]);
 
 /*
  * Right after fork(), given a pair and what it returned: a channel between the loader and the party
- * that the child is. 0, the pid or a negative errno. Of what the loader has open only 0 to 2 and
- * `keep`, opened after the pair, stay open in the child, which leads a session of its own, because
- * a terminal's Ctrl-C is the loader's affair.
+ * that the child is. Returns 0, the pid or a negative errno. In the child only 0 to 2 and `keep`,
+ * opened after the pair, stay open. The child leads a session of its own, because a terminal's
+ * Ctrl-C is the loader's affair.
  */
 pid_t channel_forked(struct channel *ret_channel, enum message_party child, const int fds[2],
 		     int keep, pid_t pid);
@@ -80,9 +80,9 @@ int channel_check(const struct channel *channel, const struct message_head *head
 		  const void *payload, size_t size, unsigned int fds);
 
 /*
- * Receives one message without waiting. Returns 1 with a checked message, 0 when there is none,
- * -EPIPE at the end of the stream, -EPROTO for a violation (the caller ends the peer), or another
- * negative errno. On anything but 1, no descriptor is left open.
+ * Receives one message without waiting. Returns 1 with a checked message, 0 when there is none, or a
+ * negative errno. -EPIPE is the end of the stream. -EPROTO is a violation: the caller ends the peer.
+ * On anything but 1, no descriptor is left open.
  */
 int channel_receive(struct channel *channel, struct message *ret_message);
 

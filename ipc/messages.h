@@ -281,7 +281,7 @@ struct message_text {
 #define OPTIONS_NAME_BYTES    44
 #define OPTIONS_FILTER_WORDS  10
 
-/* What `keyhole record` is to do; at most one of pids, cgroup and command. */
+/* The task of `keyhole record`; at most one of pids, cgroup and command. */
 struct message_options {
 	uint64_t duration; /* ns, 0: until stopped */
 	struct message_sampling sampling;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads the debug information of one object, in a process that has nothing but descriptors and ends
- * when it has answered: the files may hold anything.
+ * Reads the debug information of one object, in a process that has nothing but descriptors. The
+ * process ends after its answer, because the files may hold anything.
  */
 #ifndef KEYHOLE_HELPER_DEBUG_READER_READ_H
 #define KEYHOLE_HELPER_DEBUG_READER_READ_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What BPF counted, and how many samples the CPU time that was used should have given. From
- * descriptors of the loader's that can only be read.
+ * The counts of BPF, and the number of samples that the used CPU time should have given. Both come
+ * from descriptors of the loader that can only be read.
  */
 #ifndef KEYHOLE_HELPER_COUNTS_H
 #define KEYHOLE_HELPER_COUNTS_H

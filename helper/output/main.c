@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * keyhole-output: does with the invoking user's rights what a recording needs them for. It makes
- * the output file and gives it its name in the end (file.h), connects to the service manager
- * (notify.h), shows on standard error what BPF counts (counts.h, summary.h), and starts a process
- * that opens files of debug information for the worker (debug.h). Or it holds `record -- CMD` until
- * CMD may run.
+ * keyhole-output: does with the invoking user's rights what a recording needs them for.
+ *
+ *   file.h               makes the output file, and gives the file its name in the end
+ *   notify.h             connects to the service manager
+ *   counts.h, summary.h  show on standard error what BPF counts
+ *   debug.h              starts a process that opens files of debug information for the worker
+ *
+ * Or the program holds `record -- CMD` until CMD may run.
  *
  *   keyhole-output write|replace FILE [FOLDERS]
  *   ... -- CMD ARGS

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Standard error as a terminal, or not: text for one is fitted to its width; without one it is left
- * as it is, and nothing that moves is shown. Colours are never used, with or without NO_COLOR.
+ * Standard error. On a terminal, text is fitted to the width. Elsewhere, text stays as it is, and
+ * nothing that moves is shown. Colours are never used, with or without NO_COLOR.
  */
 #ifndef KEYHOLE_HELPER_OUTPUT_SCREEN_H
 #define KEYHOLE_HELPER_OUTPUT_SCREEN_H

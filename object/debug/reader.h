@@ -66,9 +66,13 @@ struct reader_job {
 int reader_open_program(void);
 
 /*
- * Runs the program and waits until it has ended. 0: the answer is written. -ENOENT: there is no
- * program, or no file has the build id; -EPROTO: the program is of another version; -ETIME: it was
- * late; -EBADMSG: a signal ended it; -ENOMEM: it needs more memory than its limit; others.
+ * Runs the program and waits until it has ended. Returns 0 when the answer is written, else one of
+ * these errors or another:
+ *   -ENOENT   there is no program, or no file has the build id
+ *   -EPROTO   the program is of another version
+ *   -ETIME    the program was late
+ *   -EBADMSG  a signal ended the program
+ *   -ENOMEM   the program needs more memory than its limit
  */
 int reader_run(const struct reader_job *job, int program);
 

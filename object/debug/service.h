@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Answers the questions for debug information of messages.def, for the worker of a recording and
- * for the process of `keyhole symbolize` that has the profile: opens files by the user's rights,
- * and has them read by a process that can do nothing else (reader.h). The asker is not trusted: the
- * numbers of questions and files, and the time, are bounded by reader_limits.
+ * Answers the questions for debug information of messages.def. The asker is the worker of a
+ * recording, or the process of `keyhole symbolize` that has the profile. The service opens files by
+ * the user's rights. A process that can do nothing else reads them (reader.h). The asker is not
+ * trusted: reader_limits bounds the time and the numbers of questions and files.
  */
 #ifndef KEYHOLE_OBJECT_DEBUG_SERVICE_H
 #define KEYHOLE_OBJECT_DEBUG_SERVICE_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a process that reads debug information says of one object: for each address it was asked
- * about a chain of frames, the innermost first. The reader of an answer does not trust its writer.
+ * An answer about one object, by a process that reads debug information. Each address of the
+ * question has a chain of frames, the innermost first. The reader of an answer does not trust its
+ * writer.
  */
 #ifndef KEYHOLE_OBJECT_DWARF_ANSWER_H
 #define KEYHOLE_OBJECT_DWARF_ANSWER_H

@@ -46,8 +46,10 @@ static uint32_t string_of(struct lines *lines, const char *string)
 	return id;
 }
 
-/* libdw puts no folder before names that are relative to the one that a unit was compiled in, and
- * has that one before names of files in it. */
+/*
+ * Returns whether a name lacks the folder that its unit was compiled in. libdw puts that folder
+ * before the names of files in the folder, and no folder before relative names.
+ */
 static bool is_relative(const char *file, const char *folder)
 {
 	size_t length = folder ? strlen(folder) : 0;
@@ -147,8 +149,10 @@ static const struct described *described_of(struct lines *lines, Dwarf_Die *die)
 	return described;
 }
 
-/* Its file is the one that the line is in: where that is another one, as of an included part, the
- * line that it begins in means nothing. */
+/*
+ * Adds a function. Its file is the file of the line. In an included part that is another file, and
+ * the line that the function begins in means nothing.
+ */
 static uint32_t function_of(struct lines *lines, const struct described *described, uint32_t file)
 {
 	const struct answer_function function = {
@@ -237,7 +241,7 @@ static int by_address(const void *a, const void *b)
 	return left->address < right->address ? -1 : left->address > right->address;
 }
 
-/* Those of the unit that no function was found for yet, into `found`. */
+/* Puts into `found` the addresses of the unit that have no function yet. */
 static size_t find_wanted(struct lines *lines, Dwarf_Die *unit, bool *ret_damaged)
 {
 	Dwarf_Addr base, low, high;

@@ -139,7 +139,7 @@ static void open_service(struct rig *rig, enum message_party asker)
 	rig->channel.phase = PHASE_RUN;
 }
 
-/* What the service ended with. */
+/* Returns the service's end, a negative errno. */
 static int close_service(struct rig *rig)
 {
 	int status;
@@ -183,7 +183,7 @@ static int new_answer(void)
 	return memfd_create("answer", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 }
 
-/* Of one question and a file that is there. */
+/* Asks about a file that is there, and compares the answer that is kept. */
 static void assert_kept(enum message_party asker, enum second how, const char *expected)
 {
 	char path[128];

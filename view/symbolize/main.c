@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * keyhole-symbolize: adds names, lines and inlined functions to a recorded profile. Profiles and
- * debug files may come from anywhere, so processes that can do nothing but compute read them: one
- * has the profile (model.h), and keyhole-debug-reader reads one object. The first process opens
- * files and gives the output its name; it reads no byte of them.
+ * debug files may come from anywhere, so only processes that can do nothing but compute read them.
+ * One process has the profile (model.h), and keyhole-debug-reader reads one object. The first
+ * process opens files and gives the output its name; this process reads no byte of the files.
  */
 #include <errno.h>
 #include <fcntl.h>

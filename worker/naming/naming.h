@@ -58,11 +58,11 @@ struct naming_parts {
 
 /*
  * Turns offsets in files into addresses of the object, describes the objects and names all
- * locations that have no function yet. 0, -ENOMEM, or 1: there was no patience for some objects,
- * whose locations keep their offset until the next call; an object that cannot be
- * read any more, or not within NAMING_BUDGET, costs its names only: what is left is shown by the
- * start of its function. Those that were late are logged. So is what has no room, which the cache
- * counts as refused, once for an object.
+ * locations that have no function yet. Returns 0, -ENOMEM, or 1: there was no patience for some
+ * objects, whose locations keep their offset until the next call. An object that cannot be read, or
+ * not within NAMING_BUDGET, costs its names only: its locations are shown by the start of their
+ * function. The log names late objects, and objects without room. The cache counts an object
+ * without room once, as refused.
  */
 int naming_run(const struct naming_parts *parts);
 

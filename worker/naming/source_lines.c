@@ -66,7 +66,7 @@ static int by_frames(const void *a, const void *b)
 	return left->object->profile_id < right->object->profile_id ? -1 : 1;
 }
 
-/* Those with a file, the hottest first. NULL: no memory. */
+/* Returns the objects with a file, the hottest first. NULL: no memory. */
 static struct hot *find_hot(const struct naming_parts *parts, size_t *ret_count)
 {
 	guard_free uint64_t *frames = count_frames(parts->profile);
@@ -83,7 +83,7 @@ static struct hot *find_hot(const struct naming_parts *parts, size_t *ret_count)
 	return hot;
 }
 
-/* Those that have a line have it from the object itself (Go). */
+/* Takes the places without a line. The others have a line from the object itself (Go). */
 static void find_places(struct source_lines *inlines, uint32_t object)
 {
 	const struct groups *groups = inlines->groups;

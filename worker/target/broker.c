@@ -93,7 +93,7 @@ static void answer(struct broker *broker, struct target_reply *reply)
 		close(reply->fd);
 }
 
-/* What it was doing may be what ended it: that request is not made again. */
+/* The request under way may have ended the broker, so that request is not made again. */
 static int lose(struct broker *broker, int error)
 {
 	struct target_reply reply = {.error = error, .fd = -1};

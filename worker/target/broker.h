@@ -31,16 +31,18 @@ uint64_t broker_asked(const struct broker *broker, enum target_kind kind);
 /* Asks again what the broker refused for now (-EAGAIN); the requests behind it have waited too. */
 void broker_turn(struct broker *broker);
 /*
- * Takes all answers that have come. -EPIPE, -EPROTO or another negative errno when the broker is
- * gone: the request that was under way has then been answered with that error, the others wait for
- * another broker.
+ * Takes all answers that have come. Returns -EPIPE, -EPROTO or another negative errno when the
+ * broker is gone. The request under way has then been answered with that error, and the others wait
+ * for another broker.
  */
 int broker_receive(struct broker *broker);
 
-/* A target can hang whoever touches it: true when an answer is overdue, and -ETIMEDOUT was given to
- * the one who waited for it; the broker is gone as above. */
+/*
+ * Gives an overdue request up, because a target can hang the broker. Returns true when the request
+ * has been answered with -ETIMEDOUT: then the broker is gone as above.
+ */
 bool broker_give_up(struct broker *broker, uint64_t now);
-/* Another one, at the other end of fd: takes it. */
+/* Takes another broker, at the other end of fd. */
 void broker_replace(struct broker *broker, int fd);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How the worker reaches other processes. Requests are queued and answered later, in order; the
- * one who asks is named by a context and a key, so that it may be gone when the answer comes.
+ * How the worker reaches other processes. Requests are queued and answered later, in order. A
+ * context and a key name the asker, so that the asker may be gone when the answer comes.
  */
 #ifndef KEYHOLE_WORKER_TARGET_TARGET_H
 #define KEYHOLE_WORKER_TARGET_TARGET_H
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Whose mappings are asked for, and through which of its threads: the main one may have exited. */
+/* The process, and a thread of that process to ask through: the main thread may have exited. */
 struct target_process {
 	uint32_t pid, thread;
 };
