@@ -80,9 +80,9 @@ int channel_check(const struct channel *channel, const struct message_head *head
 		  const void *payload, size_t size, unsigned int fds);
 
 /*
- * Receives one message without waiting. Returns 1 with a checked message, 0 when there is none, or a
- * negative errno. -EPIPE is the end of the stream. -EPROTO is a violation: the caller ends the peer.
- * On anything but 1, no descriptor is left open.
+ * Receives one message without waiting. Returns 1 with a checked message, 0 when there is none, or
+ * a negative errno. -EPIPE is the end of the stream. -EPROTO is a violation: the caller ends the
+ * peer. On anything but 1, no descriptor is left open.
  */
 int channel_receive(struct channel *channel, struct message *ret_message);
 

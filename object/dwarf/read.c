@@ -155,14 +155,19 @@ static const struct described *described_of(struct lines *lines, Dwarf_Die *die)
  */
 static uint32_t function_of(struct lines *lines, const struct described *described, uint32_t file)
 {
-	const struct answer_function function = {
+	struct answer_function function = {
 		.name = described->name,
 		.system_name = described->system_name,
-		.file = file ? file : described->file,
-		.line = !file || file == described->file ? described->line : 0,
+		.file = described->file,
+		.line = described->line,
 	};
-	uint32_t id = answer_function_add(lines->answer, &function);
+	uint32_t id;
 
+	if (file && file != described->file) {
+		function.file = file;
+		function.line = 0;
+	}
+	id = answer_function_add(lines->answer, &function);
 	lines->no_memory |= id == ANSWER_FAILED;
 	return id;
 }

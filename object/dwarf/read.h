@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Functions, inlined functions and lines of addresses, from DWARF, by libdw. libdw is large and maps
- * the file, so only a process of its own calls this, confined and ready to be killed. A damaged file
- * may make the process crash or loop until a limit. Without memory, the process exits with the
- * status ENOMEM. libdw needs the descriptors only: other files are refused, and counted.
+ * Functions, inlined functions and lines of addresses, from DWARF, by libdw. libdw is large and
+ * maps the file, so only a process of its own calls this, confined and ready to be killed. A
+ * damaged file may make the process crash or loop until a limit. Without memory, the process exits
+ * with the status ENOMEM. libdw needs the descriptors only: other files are refused, and counted.
  */
 #ifndef KEYHOLE_OBJECT_DWARF_READ_H
 #define KEYHOLE_OBJECT_DWARF_READ_H

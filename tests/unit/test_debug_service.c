@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which files are opened for a question, and which answer is kept: of a worker and of a viewer.
- * This program is also the one that reads.
+ * The files that are opened for a question, and the answer that is kept: for a worker and for a
+ * viewer. This program is the reader as well.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +30,7 @@
 
 /* ---- the program ---- */
 
-enum second { /* run, with the file of dwz: the address that is asked for */
+enum second { /* run, with dwz's file; the address of the question says which */
 	SECOND_COMPLETE,
 	SECOND_LATE,
 	SECOND_NOTHING,
@@ -235,7 +235,7 @@ static void test_debug_service__files_of_the_kernel_are_not_opened(void **state)
 		assert_int_equal(name_object(&rig, paths[i]), 0);
 		assert_int_equal(ask(&rig, 0, answer), -ENOENT);
 	}
-	/* a link there to what is elsewhere */
+	/* a link to a file elsewhere */
 	assert_int_equal(name_object(&rig, "/proc/self/exe"), 0);
 	assert_int_equal(ask(&rig, 0, answer), 0);
 	close(answer);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds the file with an object's symbols: by build id (.build-id/xx/rest.debug), or by the name and
- * sum of .gnu_debuglink in the object's folder there. "Separate Debug Files" in gdb's manual
+ * Finds the file with an object's symbols: by build id (.build-id/xx/rest.debug), or by the name
+ * and sum of .gnu_debuglink in the object's folder there. "Separate Debug Files" in gdb's manual
  * describes both.
  */
 #ifndef KEYHOLE_WORKER_NAMING_DEBUG_FILE_H
