@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the name that a person meant who mistyped it. */
+/* Finds the name that a person meant and mistyped. */
 #ifndef KEYHOLE_BASE_NEAREST_H
 #define KEYHOLE_BASE_NEAREST_H
 

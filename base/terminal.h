@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The width of a terminal: what COLUMNS says, else what the terminal says, else 80. */
+/* The width of a terminal: the value of COLUMNS, or else the terminal's own width, or else 80. */
 #ifndef KEYHOLE_BASE_TERMINAL_H
 #define KEYHOLE_BASE_TERMINAL_H
 

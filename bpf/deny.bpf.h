@@ -35,7 +35,7 @@ INLINE int denies_ids(struct task_struct *task)
 	       has_rule(DENY_UID, BPF_CORE_READ(cred, euid.val), 0);
 }
 
-/* After the exit another process may get the id: so the table of rules has no rule for it. */
+/* After the exit another process may get the id, so the table of rules has no process ids. */
 INLINE u32 excludes_process(u32 pid)
 {
 	u32 *role = NULL;

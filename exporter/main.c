@@ -139,7 +139,7 @@ static void on_worker(int fd, short what, void *argument)
 	conclude(exporter, r);
 }
 
-/* The loader has nothing more to say: the end of the loader is the exporter's. */
+/* Ends the exporter when the loader ends, as the loader sends nothing more. */
 static void on_loader(int fd, short what, void *argument)
 {
 	struct exporter *exporter = argument;

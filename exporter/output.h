@@ -21,14 +21,15 @@ struct output {
 };
 
 /*
- * Appends a profile of so many bytes, or nothing for a later window of 0 bytes. Returns 0, -EPERM
- * (a seal lacks), -EBADMSG (another size), -EFBIG (too large) or -ENODATA (no bytes): these write
- * nothing. Another negative errno is that of a failed write, and sets torn.
+ * Appends a profile of so many bytes, or nothing for a later window of 0 bytes. Returns 0 or a
+ * negative errno. Four errors write nothing: -EPERM (a seal is missing), -EBADMSG (another size),
+ * -EFBIG (too large) and -ENODATA (no bytes). Any other errno is that of a failed write, and sets
+ * torn.
  */
 int output_append(struct output *output, int profile, uint64_t bytes);
-/* 0 or a negative errno. A pipe or a terminal has nothing to sync: 0. */
+/* Returns 0 or a negative errno. A pipe or a terminal has nothing to sync: 0. */
 int output_sync(const struct output *output);
-/* Whether the reader has closed a pipe, or the other end a socket or a terminal. */
+/* Returns whether the reader has closed a pipe, or the other end a socket or a terminal. */
 bool output_is_closed(const struct output *output);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A new child in the place of one that ended or hangs. */
+/* Replaces a child that ended or hangs. */
 #ifndef KEYHOLE_LOADER_REPLACE_H
 #define KEYHOLE_LOADER_REPLACE_H
 
@@ -10,7 +10,7 @@
 struct recording;
 
 /*
- * monitor_run() that replaces children, and goes on until something else happens: never
+ * Runs monitor_run(), and replaces children until something else happens. Never returns
  * MONITOR_ENDED. Explains a failure.
  */
 enum monitor_result replace_watch(struct recording *rec, enum monitor_goal goal, uint64_t until);

@@ -12,7 +12,9 @@
 
 #include "policy/policy_impl.h"
 
-/* All behaviour of uid 0 off and all of it locked; keep_caps stays off, as exec leaves it. */
+/*
+ * Turns all special behaviour of uid 0 off, and locks it. keep_caps stays off, as exec leaves it.
+ */
 #define SECUREBITS                                                            \
 	((SECURE_ALL_BITS | SECURE_ALL_LOCKS | SECBIT_NO_CAP_AMBIENT_RAISE) & \
 	 ~(unsigned int)SECBIT_KEEP_CAPS)
@@ -32,7 +34,10 @@ static int set_flag(cap_t caps, cap_flag_t flag, uint64_t mask)
 	return 0;
 }
 
-/* A state in which exactly the mask is permitted, effective and inheritable. NULL: errno. */
+/*
+ * Returns a state in which exactly the mask is permitted, effective and inheritable. NULL: see
+ * errno.
+ */
 static cap_t state_of(uint64_t mask)
 {
 	cap_t caps = cap_init();
@@ -45,7 +50,7 @@ static cap_t state_of(uint64_t mask)
 	return caps;
 }
 
-/* The next steps need what was permitted, so that stays. */
+/* Takes the ids. The permitted capabilities stay, because the next steps need them. */
 static int change_ids(unsigned int id)
 {
 	if (prctl(PR_SET_KEEPCAPS, 1))

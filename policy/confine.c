@@ -8,7 +8,7 @@
 
 #include "policy/policy_impl.h"
 
-/* Without CAP_SYS_RESOURCE a limit only goes down, so a lower one from outside stands. */
+/* Without CAP_SYS_RESOURCE a limit only goes down, so a lower limit from outside stays. */
 int policy_lower(unsigned int resource, uint64_t most, bool whole)
 {
 	struct rlimit both;
@@ -71,7 +71,10 @@ uint32_t policy_prove(const struct role *role, uint32_t layers)
 	return proven;
 }
 
-/* Returns the layers that the kernel has not. A test notices every other failure. */
+/*
+ * Puts the layers on, and returns those that the kernel does not have. A test notices every other
+ * failure.
+ */
 static uint32_t put_on(const struct role *role)
 {
 	int r = 0;

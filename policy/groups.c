@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A file of its own: initgroups() may load NSS modules, which no static program can. The linker
- * takes this file into the loader alone (tests/lint/static-nss.sh).
+ * initgroups() has a file of its own, because it may load NSS modules, which no static program can.
+ * The linker takes this file into the loader alone (tests/lint/static-nss.sh).
  */
 #include <errno.h>
 #include <grp.h>

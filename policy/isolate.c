@@ -25,9 +25,10 @@
 #define TEXT_BYTES    48
 
 /*
- * Not an accident: the rights, a security module, a kernel that was built without it (tmpfs:
- * ENODEV), user.max_*_namespaces (ENOSPC) or their depth (EUSERS). Any other error leaves the
- * layer neither lacking nor proven, which stops the start.
+ * These errors are refusals and no accidents. The causes are the rights, a security module, a
+ * kernel built without the feature (tmpfs: ENODEV), user.max_*_namespaces (ENOSPC) or too deep
+ * namespaces (EUSERS). Any other error leaves the layer neither lacking nor proven, which stops the
+ * start.
  */
 static uint32_t lacking_if_refused(int error, uint32_t layers)
 {
@@ -42,8 +43,8 @@ static uint32_t lacking_if_refused(int error, uint32_t layers)
 /* ---- pid and user namespace ---- */
 
 /*
- * In place of fork(), with a flag, so that the caller stays where it is and its next child can have
- * another namespace. There is one thread, and the child needs no C library that knows its tid.
+ * Forks with a flag of clone(), so the caller stays in its namespace and its next child can have
+ * another. There is one thread, and the child needs no C library that knows its tid.
  */
 static pid_t fork_into(unsigned long namespaces)
 {
@@ -86,8 +87,9 @@ static bool map_ids(pid_t pid, const struct role *role, int gate)
 }
 
 /*
- * Where CAP_SYS_ADMIN is missing, as in most containers, a user namespace brings one that counts
- * in it alone. It knows one id, the role's; its owner is who started us.
+ * Forks in a user namespace. CAP_SYS_ADMIN is missing in most containers, and a user namespace
+ * brings this capability, which counts in that namespace alone. The namespace knows the role's id
+ * only; its owner is the user who started us.
  */
 static pid_t fork_with_user_namespace(const struct role *role)
 {
@@ -158,7 +160,10 @@ static ino_t namespace_of(const char *file)
 	return status.st_ino;
 }
 
-/* Tells whether the kernel shows a new one. Without a mount namespace the role has no root. */
+/*
+ * Leaves a namespace. Returns whether the kernel then shows a new one. Without a mount namespace
+ * the role has no root.
+ */
 static bool leave_namespace(size_t i, struct policy_layers *layers)
 {
 	ino_t before = namespace_of(namespaces[i].file), after;
@@ -172,7 +177,10 @@ static bool leave_namespace(size_t i, struct policy_layers *layers)
 	return before && after && before != after;
 }
 
-/* Takes one after the other: a kernel without one has the others. Returns a bit per row. */
+/*
+ * Leaves one namespace after the other, as a kernel may lack some. Returns a bit for each row that
+ * was left.
+ */
 static unsigned int leave_namespaces(struct policy_layers *layers)
 {
 	unsigned int left = 0;

@@ -20,7 +20,10 @@ enum policy_layer {
 };
 #define LAYER_BIT(name) (1u << LAYER_##name)
 
-/* Every kernel has the other layers, and every process that may start can put them on. */
+/*
+ * A kernel, or the rights given, may not allow these layers. Every kernel has the layers that are
+ * not named here, and every process that may start can put them on.
+ */
 #define LAYERS_THAT_MAY_LACK \
 	(LAYER_BIT(namespaces) | LAYER_BIT(pid) | LAYER_BIT(root) | LAYER_BIT(landlock))
 
@@ -48,13 +51,15 @@ enum policy_role {
 	ROLE_ALL       /* how many rows there are */
 };
 
-/* The role must not go on where one of its layers is in neither mask. */
+/* The layers of a process. A process must not go on if a layer of its role is in neither mask. */
 struct policy_layers {
 	uint32_t lacking; /* this kernel or these rights do not allow them */
 	uint32_t proven;  /* seen to hold, or what they refuse was tried */
 };
 
-/* fork(), in a pid namespace of its own if the role has one. For the spawner, with one thread. */
+/*
+ * Forks the spawner, in a pid namespace of its own if the role has one. The caller has one thread.
+ */
 pid_t policy_fork(enum policy_role role, struct policy_layers *ret_layers);
 
 /*
@@ -74,8 +79,9 @@ int policy_become(enum policy_role role);
 int policy_confine_spawner(enum policy_role role);
 
 /*
- * Puts on limits, not dumpable, Landlock and the filter, for all threads: after exec, the loader
- * after its start. A step that fails leaves its layer unproven; who started the process decides.
+ * Puts on limits, not dumpable, Landlock and the filter, for all threads: after exec, and in the
+ * loader after its start. A step that fails leaves its layer unproven; the process's starter
+ * decides what to do.
  */
 void policy_confine(enum policy_role role, struct policy_layers *ret_layers);
 
@@ -88,10 +94,11 @@ struct policy_budget {
 };
 
 /*
- * Confines a helper or viewer for good, before it reads what others wrote. It has no capability but
- * its role's, the limits of both, no_new_privs and the filter; it is not dumpable. budget may be
- * NULL. 0 or a negative errno: then nothing must be read. -EPERM: a limit or flag does not hold, or
- * a helper still has a capability, because the loader's drop failed.
+ * Confines a helper or viewer for good, before it reads what others wrote. After that the process
+ * has its role's capabilities alone, the limits of its role and of the budget, no_new_privs and the
+ * filter. It is not dumpable. budget may be NULL. Returns 0 or a negative errno: then nothing must
+ * be read. -EPERM: a limit or flag does not hold, or a helper still has a capability, because the
+ * loader's drop failed.
  */
 int policy_confine_self(enum policy_role role, const struct policy_budget *budget);
 
@@ -99,24 +106,25 @@ int policy_confine_self(enum policy_role role, const struct policy_budget *budge
 unsigned int policy_cpu_seconds(enum policy_role role);
 
 /*
- * Closes all but the standard descriptors and these: others came from whoever started the program.
- * Sorts them; -1 stands for none.
+ * Closes all descriptors but the standard ones and `fds`, because any others came from the
+ * program's starter. Sorts fds; -1 stands for none.
  */
 void policy_keep_descriptors(int *fds, size_t count);
 
-/* The user who asked for the recording: the one behind sudo, else the one who runs us. */
+/* The user who asked for the recording: the user behind sudo, or else the user who runs keyhole. */
 struct policy_user {
 	uid_t uid;
 	gid_t gid;
 	const char *name; /* login name for the groups, from the environment; NULL: keep them */
 };
 
-/* 0, or -EINVAL when sudo's variables are not what sudo sets. */
+/* Returns 0, or -EINVAL when sudo's variables are not what sudo sets. */
 int policy_user_read(struct policy_user *ret_user);
 
 /*
- * Joins the groups of the user's login name, as nsswitch.conf names them: for the loader alone, as
- * static programs load no modules. In a forked child with privilege, before policy_user_become().
+ * Joins the groups of the user's login name, as nsswitch.conf names them. Only the loader can do
+ * so, as static programs load no modules: in a forked child with privilege, before
+ * policy_user_become().
  */
 int policy_user_join_groups(const struct policy_user *user);
 
@@ -126,19 +134,20 @@ int policy_user_become(const struct policy_user *user);
 /* Returns the layers of the role; 0 where there is no such role. */
 uint32_t policy_layers_of(enum policy_role role);
 
-/* NULL: no such layer. */
+/* Returns a layer's name, or NULL where there is no such layer. */
 const char *policy_layer_name(unsigned int layer);
 
 /*
- * The folder of an instance of procfs of our own, read-only: the one that is mounted may hide
- * processes (hidepid=) or kallsyms (a systemd unit). Without CAP_SYS_ADMIN it has to do. Call it
- * first with privilege; it stays open.
+ * Returns the folder of a procfs instance of our own, read-only, because the mounted /proc may hide
+ * processes (hidepid=) or kallsyms (a systemd unit). Without CAP_SYS_ADMIN the folder is the
+ * mounted /proc. The first call needs privilege; the folder stays open.
  */
 int policy_proc(void);
 
 /*
- * Returns the layers that do not hold by /proc/<pid>/status: of ids, capabilities, no_new_privs,
- * pid and seccomp (as many filters more than our own). All of them where that cannot be read.
+ * Returns the layers that do not hold by /proc/<pid>/status: some of ids, capabilities,
+ * no_new_privs, pid and seccomp (as many filters more than our own). Returns all five if the file
+ * cannot be read.
  */
 uint32_t policy_verify(enum policy_role role, pid_t pid, unsigned int filters);
 

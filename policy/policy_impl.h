@@ -9,8 +9,8 @@
 #include "policy/policy.h"
 
 /*
- * Sanitizers load libraries, map, open and signal as they like: such builds only change their ids
- * and capabilities.
+ * Sanitizers load libraries, map, open and signal as they like: builds with a sanitizer only change
+ * their ids and capabilities.
  */
 #if defined(__SANITIZE_ADDRESS__)
 #define POLICY_UNCONFINED 1
@@ -63,20 +63,26 @@ struct role {
 	struct limit limits[ROLE_LIMITS + 1];
 };
 
-/* NULL for a role that does not exist. */
+/* Returns a role's row, or NULL for a role that does not exist. */
 const struct role *policy_role(enum policy_role role);
 
-/* Lowers the limits. A caller's soft limit that is lower yet stays, as its owner wants it. */
+/*
+ * Lowers the limits. A soft limit of the caller that is lower already stays, as its owner wants it.
+ */
 int policy_limit(const struct role *role);
 
-/* The soft and the hard limit become at most this; with `whole` the soft one rises to the hard. */
+/*
+ * Lowers the soft and the hard limit to at most `most`; with `whole` the soft limit rises to the
+ * hard limit.
+ */
 int policy_lower(unsigned int resource, uint64_t most, bool whole);
 
 int policy_landlock(const struct role *role); /* -ENOSYS: the kernel has none */
 
 /*
  * Puts the system call filter of the role, or of its spawner, into force. With fd >= 0 writes the
- * filter there instead, as an array of struct sock_filter. -EINVAL: the role has none.
+ * filter there instead, as an array of struct sock_filter. Returns -EINVAL for a role without a
+ * filter.
  */
 int policy_filter(enum policy_role role, bool spawner, int fd);
 

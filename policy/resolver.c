@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * In place of the C library's look-ups in static programs, by --wrap: those load NSS modules, which
- * are of another C library. libevent refers to the four; no program of ours calls them.
+ * Stands in static programs for four look-ups of the C library, by --wrap. The library's own
+ * look-ups load NSS modules, which belong to another C library. libevent refers to the four; no
+ * program of ours calls them.
  */
 #include <netdb.h>
 #include <stddef.h>

@@ -41,7 +41,10 @@ static bool role_calls(enum policy_role role, int number)
 	return false;
 }
 
-/* A row with a condition is the forbidden form of a call that may be made otherwise. */
+/*
+ * Says whether a probe is for the role. A row with a condition is the forbidden form of an allowed
+ * call.
+ */
 static bool probe_applies(enum policy_role role, const struct probe *probe)
 {
 	return role_calls(role, probe->number) == (probe->condition != 0);
@@ -78,8 +81,8 @@ static int build_role(scmp_filter_ctx filter, enum policy_role role)
 }
 
 /*
- * A marked call gets an errno here too, another one: death here would keep the role's filter from
- * answering its self-test.
+ * Refuses a call to the spawner. A marked call gets an errno, which differs from the role's: if the
+ * call killed here, the role's filter could not answer its self-test.
  */
 static int refuse_in_spawner(scmp_filter_ctx filter, const struct call *call)
 {

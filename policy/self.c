@@ -29,7 +29,7 @@ static bool has_capabilities(void)
 	return !held || !none || cap_compare(held, none) != 0;
 }
 
-/* Keeps what is held of the mask, permitted and effective. */
+/* Keeps those capabilities of the mask that are held, as permitted and effective. */
 static int keep_capabilities(uint64_t mask)
 {
 	guard_cap cap_t held = cap_get_proc();
@@ -52,7 +52,7 @@ static int keep_capabilities(uint64_t mask)
 	return 0;
 }
 
-/* A role with ids of its own was started by the loader, which dropped all of them. */
+/* The loader started a role with ids of its own, and dropped all its capabilities. */
 static int settle_capabilities(const struct role *role)
 {
 	if (role->id == ROLE_ID_OF_CALLER)
@@ -64,7 +64,7 @@ static int settle_capabilities(const struct role *role)
 
 /* ---- limits ---- */
 
-/* The soft limit ends it by SIGXCPU, which says why; the hard one kills. */
+/* The soft limit ends the process by SIGXCPU, which says why; the hard limit kills. */
 static int limit_cpu(uint64_t seconds)
 {
 	struct rlimit both;

@@ -37,7 +37,7 @@ int policy_user_read(struct policy_user *ret_user)
 	return 0;
 }
 
-/* The ambient ones go with them. */
+/* Drops all capabilities, and the ambient ones with them. */
 static int drop_capabilities(void)
 {
 	cap_t none = cap_init();

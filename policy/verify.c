@@ -86,7 +86,10 @@ static unsigned long number_of(const char *text, const char *field)
 	return strtoul(at + strlen(field), NULL, 10);
 }
 
-/* The line has a number for each namespace, from the outer one to the inner. */
+/*
+ * Returns whether NSpid has several pids: one for each namespace, from the outer namespace to the
+ * inner.
+ */
 static bool has_pid_namespace(const char *text)
 {
 	static const char name[] = "\nNSpid:\t";

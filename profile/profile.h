@@ -147,7 +147,7 @@ uint32_t profile_stacks(const struct profile *profile);
 
 /* Adds sample->count (usually 1) and sample->base to an equal sample. Returns 0 or -ENOMEM. */
 int profile_sample_add(struct profile *profile, const struct profile_sample *sample);
-/* Does the same, and keeps the sample's time or counts it as dropped. */
+/* Adds a sample as profile_sample_add() does, and keeps its time or counts the time as dropped. */
 int profile_sample_add_at(struct profile *profile, const struct profile_sample *sample,
 			  uint64_t time);
 /* Add a stack or a sample that is known to have no equal, as in a file of samples: only faster. */

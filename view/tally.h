@@ -40,7 +40,7 @@ struct tally {
 int tally_make(const struct profile *profile, enum by by, struct tally *ret_tally);
 void tally_release(struct tally *tally);
 
-/* Whether rows are those of frames, so that self and total differ. */
+/* Returns whether rows are those of frames, so that self and total differ. */
 static inline bool tally_is_by_frames(enum by by)
 {
 	return by == BY_FUNCTION || by == BY_OBJECT;

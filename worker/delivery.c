@@ -114,7 +114,7 @@ uint64_t delivery_start_windows(struct delivery *delivery, uint64_t every)
 	return time_to_next(delivery);
 }
 
-/* 1: the exporter has written everything; 0: not yet, or the exporter is gone. */
+/* Returns 1 when the exporter has written everything; 0: not yet, or the exporter is gone. */
 static int is_written(struct delivery *delivery)
 {
 	struct message message;

@@ -23,7 +23,7 @@ struct delivery {
 
 void delivery_init(struct delivery *delivery, struct session *session);
 
-/* Connects to an exporter, the first one or its successor. 0 or a negative errno. */
+/* Connects to an exporter: the first, or its successor. Returns 0 or a negative errno. */
 int delivery_connect(struct delivery *delivery, int fd);
 
 /* Ends a window every so many ns. Returns the ns until the next call is due. */
@@ -31,11 +31,11 @@ uint64_t delivery_start_windows(struct delivery *delivery, uint64_t every);
 
 /*
  * Makes and sends a window when it is due. A call makes only some of the names, because no turn of
- * the session must be late. 0 with the ns until the next call is due, or a negative errno.
+ * the session must be late. Returns 0 with the ns until the next call is due, or a negative errno.
  */
 int delivery_window(struct delivery *delivery, uint64_t *ret_wait);
 
-/* Sends the finished profile. 0 or a negative errno. */
+/* Sends the finished profile. Returns 0 or a negative errno. */
 int delivery_profile(struct delivery *delivery, const struct message_stop *stop);
 
 #endif

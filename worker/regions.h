@@ -25,11 +25,11 @@ struct regions {
 };
 
 void regions_init(struct regions *regions, size_t page);
-/* Comes before any descriptor. 0, -EINVAL or -ENOMEM. */
+/* Comes before any descriptor. Returns 0, -EINVAL or -ENOMEM. */
 int regions_configure(struct regions *regions, const struct message_config *config);
-/* Takes fd in any case. 0 or a negative errno. */
+/* Takes fd in any case. Returns 0 or a negative errno. */
 int regions_add(struct regions *regions, const struct message_descriptor *descriptor, int fd);
-/* Checks that nothing is missing. 0 or -ENODATA. */
+/* Checks that nothing is missing. Returns 0 or -ENODATA. */
 int regions_complete(const struct regions *regions);
 /* Fills in the mapped memory. */
 void regions_describe(const struct regions *regions, struct session_parts *parts);

@@ -19,8 +19,10 @@ struct tracker;
 struct stream *stream_new(void);	 /* NULL: no memory */
 void stream_free(struct stream *stream); /* NULL is fine */
 
-/* Skips everything so far. An earlier worker read those events, and without them nothing says which
- * programs in the side-band are denied. */
+/*
+ * Skips everything so far. An earlier worker read these events. Without the events, nothing says
+ * which programs in the side-band are denied.
+ */
 void stream_skip(void *consumer, const void *producer, struct sideband *sidebands, size_t count);
 /* Reads everything: events first, so that the side-band before each event is read as well. Keeps
  * names at once. */

@@ -461,7 +461,10 @@ INLINE u32 walk_cfa(struct walk *walk, u64 address, u64 *ret_cfa)
 	return 0;
 }
 
-/* Where save slot k of a realigned frame is: around rbp, but for one pushed before realigning. */
+/*
+ * Returns the place of save slot k of a realigned frame: around rbp, except for a register that was
+ * pushed before realigning.
+ */
 INLINE u64 walk_drap_slot(u64 bp, u64 cfa, u32 number, u64 k)
 {
 	return k == 1 && number != REG_RBP ? cfa - 16 : bp + 8 - 8 * k;

@@ -47,8 +47,8 @@ enum walk_register {
 
 /*
  * The walk looks at the clock after an amount of work. The unit of work is a frame with a cached
- * rule and its words in the window (0.1 us). WALK_CLOCK_FRAMES of them bring a look. There is a
- * look at every other read of the stack. A read takes up to 1.5 us where lines and page tables are
+ * rule and its words in the window (0.1 us). The walk looks after WALK_CLOCK_FRAMES such frames. It
+ * looks at every other read of the stack. A read takes up to 1.5 us where lines and page tables are
  * cold, and a frame with a cached rule may do three. There is also a look after each frame that
  * came from tables or from the frame pointer, which takes up to 5 us.
  */

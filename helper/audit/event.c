@@ -122,7 +122,7 @@ static int on_restart(const struct message_audit_event *event, struct record_val
 	return 0;
 }
 
-/* Each fills in the values behind the process, which not every event has. */
+/* Each function fills in the values that follow the process; some events have no process. */
 static int (*const events[])(const struct message_audit_event *, struct record_value *) = {
 	[AUDIT_start] = on_start,	  [AUDIT_confined] = on_layers,
 	[AUDIT_refused] = on_layers,	  [AUDIT_sampling] = on_sampling,

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makes records of what the loader sends, which is numbers: names and texts are in here alone. */
+/*
+ * Makes records from the numbers that the loader sends. Only this module has the names and texts.
+ */
 #ifndef KEYHOLE_HELPER_EVENT_H
 #define KEYHOLE_HELPER_EVENT_H
 
@@ -14,7 +16,10 @@ void event_user(const char *name);
 /* Sets the policy that `start` states, "" for none. Before the first event. */
 void event_policy(const char *hash);
 
-/* Writes the record. -EPROTO: the loader has no such event, or its numbers can be none of it. */
+/*
+ * Writes the record. Returns -EPROTO if the loader has no such event, or if its numbers fit no
+ * event.
+ */
 int event_record(const struct message_audit_event *event);
 
 #endif

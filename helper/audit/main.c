@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * keyhole-audit: writes the audit stream to a file that the loader opened while it could. It has
- * the loader's uid and no rights, and its filter lets it append, no more. The loader sends what
- * happens, the broker what it did, both in numbers. The arguments are those of keyhole, for the
- * first record. The loader waits for the first and the last record: AUDIT_WRITTEN.
+ * keyhole-audit: writes the audit stream to a file that the loader opened while it could. The
+ * process has the loader's uid and no rights, and its filter lets it append to the file and nothing
+ * else. The loader sends events and the broker its operations, both as numbers. The arguments are
+ * those of keyhole, for the first record. The loader waits for the first and the last record:
+ * AUDIT_WRITTEN.
  *
- * Where keyhole-audit cannot go on it ends, and the recording with it, without a last record.
+ * If keyhole-audit cannot go on, it ends without a last record, and so does the recording.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -122,7 +123,7 @@ static int say_written(struct auditor *auditor, int error)
 	return channel_send(&auditor->loader, MESSAGE_AUDIT_WRITTEN, &reply, sizeof(reply), -1);
 }
 
-/* 0, 1 at the end of the stream, or a negative errno. */
+/* Returns 0, 1 at the end of the stream, or a negative errno. */
 static int on_loader(struct auditor *auditor)
 {
 	const struct message_audit_event *event;

@@ -95,7 +95,7 @@ static void put_value(FILE *record, char type, const struct record_value *value)
 	fputc('"', record);
 }
 
-/* Each behind `separator`, which is another one before the first field of all. */
+/* Prints the fields, each behind a separator. `separator` is the separator of the first field. */
 static void put_fields(FILE *record, const char *separator, const char *types, const char *names,
 		       const struct record_value *values)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The audit stream: one record a line, of key=value or JSON, appended to a file. One stream a
- * process. A record that cannot be written leaves a gap in the sequence numbers. No byte but
- * printable ASCII gets into it.
+ * The audit stream: one record a line, of key=value or JSON, appended to a file. A process has one
+ * stream. A record that cannot be written leaves a gap in the sequence numbers. A record is
+ * printable ASCII.
  */
 #ifndef KEYHOLE_HELPER_RECORD_H
 #define KEYHOLE_HELPER_RECORD_H
@@ -13,7 +13,7 @@
 #include "helper/audit/tally.h"
 #include "ipc/messages.h"
 
-/* The file becomes ours. The arguments, NULL terminated, stay. */
+/* Begins the stream; the file becomes ours. The arguments, NULL terminated, stay. */
 void record_start(int fd, bool json, const char *const *arguments);
 
 #define RECORD_FIELDS_MAX 8
@@ -22,12 +22,12 @@ struct record_value {
 	uint64_t number;
 };
 
-/* As many values as the event has fields. */
+/* Writes a record, with as many values as the event has fields. */
 void record_write(enum audit_event event, const struct record_value *values);
 
 void record_operations(const struct operations *operations);
 
-/* The last one; says on standard error if any could not be written. */
+/* Writes the last record. Says on standard error if a record could not be written. */
 void record_end(uint64_t status);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Counts what the broker did, and reports it: alike operations in one record, once a second.
- * Whoever asks for them cannot have more than a fixed number of records written: what is beyond
- * that is reported without process and object. Every operation is in exactly one count.
+ * Counts the broker's operations, and reports them once a second, alike operations in one record. A
+ * worker cannot cause more than a fixed number of records: further operations are reported without
+ * process and object. Every operation is in exactly one count.
  */
 #ifndef KEYHOLE_HELPER_TALLY_H
 #define KEYHOLE_HELPER_TALLY_H
@@ -26,7 +26,7 @@ enum operation {
 #define TALLY_ROWS   4096		   /* counted apart at one time */
 #define TALLY_OTHERS (2 * OPERATION_COUNT) /* of all processes: done, refused */
 
-/* So many operations that are alike. */
+/* A number of operations that are alike. */
 #define TALLY_SEVERAL 1
 struct operations {
 	uint64_t device, inode; /* of the object as far as it is known, or 0 */
@@ -46,10 +46,13 @@ struct tally {
 
 void tally_start(struct tally *tally, void (*report)(const struct operations *), uint64_t now);
 
-/* One operation: its count is 1. */
+/* Adds one operation, whose count is 1. */
 void tally_count(struct tally *tally, const struct operations *operation, uint64_t now);
 
-/* Reports what is due; `last`: everything. Milliseconds till the next turn, or -1 for any time. */
+/*
+ * Reports the counts that are due; with `last`, all counts. Returns the milliseconds until the next
+ * turn, or -1 for any time.
+ */
 int tally_turn(struct tally *tally, uint64_t now, bool last);
 
 #endif

@@ -21,8 +21,8 @@ struct segments {
 
 /*
  * Prepares the answers to SEGMENT. first: index of the worker's next segment. 0 means that the
- * worker has lost a broker. Its next segment is then one that the map has, perhaps from an earlier
- * worker, or the one behind them. Returns 0 or a negative errno.
+ * worker has lost a broker. The worker's next segment is then a segment of the map, perhaps of an
+ * earlier worker, or the first new one. Returns 0 or a negative errno.
  */
 int segments_init(struct segments *ret_segments, int map, uint32_t first);
 

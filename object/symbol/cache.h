@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Bounds the memory for symbols: cached blocks of files in which names are looked up, and memory
- * that callers claim for tables. Where room is short, the block goes that was unused for longest.
- * A claim that finds no room is refused and counted.
+ * that callers claim for tables. Where room is short, the block that was unused for longest goes. A
+ * claim that finds no room is refused and counted.
  */
 #ifndef KEYHOLE_OBJECT_SYMBOL_CACHE_H
 #define KEYHOLE_OBJECT_SYMBOL_CACHE_H

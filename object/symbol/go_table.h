@@ -46,7 +46,8 @@ struct go_frame {
 	bool inlined;
 };
 /*
- * Called for each function that is inlined at a pc, innermost first, then for the one around them.
+ * Called for each function that is inlined at a pc, innermost first, then for the function around
+ * them.
  */
 typedef void go_visit(void *context, const struct go_frame *frame);
 

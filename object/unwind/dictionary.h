@@ -17,7 +17,10 @@ enum {
 
 struct dictionary *dictionary_new(void); /* NULL: no memory */
 void dictionary_free(struct dictionary *dictionary);
-/* Returns the number of a rule other than RULE_WIDE; a full one gives DICTIONARY_UNSUPPORTED. */
+/*
+ * Returns the number of a rule other than RULE_WIDE; a full dictionary gives
+ * DICTIONARY_UNSUPPORTED.
+ */
 u16 dictionary_add(struct dictionary *dictionary, u64 rule);
 /* Fills in the offset of a RULE_WIDE, and returns the rule's number. */
 u16 dictionary_add_wide(struct dictionary *dictionary, u64 rule, const struct rule_wide *wide);

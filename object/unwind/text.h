@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tells where an object's code is. Only code that the file really has counts: headers that promise
- * more cost their author nothing, but would cost us a table.
+ * Tells where an object's code is. Only code that the file really has counts. Headers that promise
+ * more code cost their author nothing, but would cost us a table.
  */
 #ifndef KEYHOLE_OBJECT_UNWIND_TEXT_H
 #define KEYHOLE_OBJECT_UNWIND_TEXT_H

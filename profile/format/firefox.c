@@ -22,7 +22,7 @@
 #define MS_DIGITS	  6 /* ns are written as ms */
 #define COUNTED_NS	  1000000
 
-/* ns between samples of what runs. Those that come as often as what they count have none. */
+/* Returns the ns between samples of CPU time. Samples of counted events have no interval. */
 static uint64_t interval(const struct firefox *firefox)
 {
 	if (firefox->times->event)
@@ -103,7 +103,7 @@ static void column_cpu(struct firefox *firefox, const struct shown *shown)
 	json_number(&firefox->json, shown->weight * interval(firefox));
 }
 
-/* Returns how many there are. */
+/* Writes a column of the samples, and returns their number. */
 static uint64_t put_sample_column(struct firefox *firefox, const struct format_thread *thread,
 				  const char *name,
 				  void (*put)(struct firefox *firefox, const struct shown *shown))

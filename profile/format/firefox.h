@@ -43,7 +43,10 @@ struct firefox {
 	size_t frame_count, frame_capacity, own_capacity;
 };
 
-/* 0 or -ENOMEM. Finds functions and the tree of stacks; threads and output are the caller's. */
+/*
+ * Returns 0 or -ENOMEM. Finds functions and the tree of stacks; threads and output are the
+ * caller's.
+ */
 int firefox_tables_init(struct firefox *firefox);
 void firefox_tables_release(struct firefox *firefox); /* also after a failure */
 

@@ -40,7 +40,10 @@ struct path { /* of a stack, from the root on: ids of nodes */
 
 /* ---- what the tables are made of ---- */
 
-/* Each function of the profile, and each frame that has none, is one of funcTable. */
+/*
+ * Adds a frame. Each function of the profile has a row in funcTable, and so has each frame without
+ * a function.
+ */
 static int add_frame(struct firefox *firefox, struct firefox_frame frame, uint32_t function)
 {
 	frame.function =
@@ -74,7 +77,10 @@ static int firefox_find_frames(struct firefox *firefox)
 	return r;
 }
 
-/* By their locations from the root on: what two stacks share, they share with those in between. */
+/*
+ * Compares two stacks by their locations from the root on. In this order, the frames that two
+ * stacks share are also shared by all stacks in between.
+ */
 static int compare_stacks(const void *a, const void *b, void *context)
 {
 	const uint32_t *a_at, *b_at;
@@ -101,7 +107,10 @@ static int add_node(struct firefox *firefox, uint32_t frame, struct path *path)
 	return 0;
 }
 
-/* Where a stack leaves the one before, whose nodes are those of the path, new nodes begin. */
+/*
+ * Adds the nodes of a stack. The path has the nodes of the stack before; new nodes begin where the
+ * stack leaves that path.
+ */
 static int add_nodes(struct firefox *firefox, uint32_t stack, struct path *path)
 {
 	const uint32_t *locations;

@@ -167,7 +167,7 @@ static int compare_numbers(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
-/* A stack's frames from the root on. */
+/* Walks a stack's frames from the root on. */
 struct folded_walk {
 	const uint32_t *stack;
 	size_t left;	  /* locations */
@@ -182,7 +182,7 @@ static struct folded_walk folded_walk(const struct folded *folded, uint32_t stac
 	return walk;
 }
 
-/* The next one's rank, 0: there is none. */
+/* Returns the rank of the next frame; 0: there is none. */
 static uint32_t folded_next(const struct folded *folded, struct folded_walk *walk)
 {
 	if (walk->next == walk->end) {

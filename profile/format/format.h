@@ -33,7 +33,7 @@ struct format {
 
 const struct format *format_find(uint32_t id); /* NULL: no such format */
 
-/* The number of samples, and of samples whose stack is cut (struct profile_reason). */
+/* The number of samples, and how many of these have a cut stack (struct profile_reason). */
 struct format_totals {
 	uint64_t samples, cut;
 };
@@ -58,13 +58,13 @@ void format_function_name(char *ret_text, size_t max, const struct profile *prof
 			  uint32_t function);
 
 /*
- * Gets a location's clean name, which is never empty: that of the function that owns the code, or
- * else object+0xaddress.
+ * Gets a location's clean name, which is never empty: the name of the function that owns the code,
+ * or else object+0xaddress.
  */
 void format_frame_name(char *ret_text, size_t max, const struct profile *profile,
 		       uint32_t location);
 
-/* Gets the clean name of one of profile_location_lines(): inlined, or the last one. Never empty. */
+/* Gets the clean name of a line of profile_location_lines(), which is never empty. */
 void format_line_name(char *ret_text, size_t max, const struct profile *profile, uint32_t location,
 		      const struct profile_line *line, bool inlined);
 /* Returns the line's function, or 0. The function of an inlined line may have no name. */

@@ -14,7 +14,10 @@ void json_init(struct json *json, struct output *output)
 	*json = (struct json){.output = output};
 }
 
-/* Only values within an object have keys, and one value is all. */
+/*
+ * Returns whether a value may come next. Only values within an object have keys, and a document has
+ * one value.
+ */
 static bool json_expected(const struct json *json)
 {
 	char closer = json->open[json->depth];
@@ -130,7 +133,7 @@ void json_string(struct json *json, const char *text)
 	output_write(json->output, "\"", 1);
 }
 
-/* From the end of a buffer; returns the first digit. */
+/* Writes digits before the end of a buffer, and returns the first digit. */
 static char *json_digits(char *end, uint64_t number, unsigned int least)
 {
 	char *at = end;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * OTLP profiles (proto/otlp.proto): a resource for each process, in it one profile of samples.
- * Equal samples are one with a count and no time of their own, which is one of the shapes that all
+ * OTLP profiles (proto/otlp.proto): a resource for each process, with one profile of samples. Equal
+ * samples are one sample with a count and without a time, which is one of the shapes that all
  * receivers take. A field's length comes before it, so each process is walked twice, the first time
  * to measure; nothing but the dictionary is kept in memory.
  */
@@ -167,7 +167,7 @@ static uint64_t measure(struct otlp *otlp,
 	return otlp->measured;
 }
 
-/* The threads from this one on that are of one process. */
+/* Returns how many threads, from this one on, belong to one process. */
 static size_t threads_of_process(const struct otlp *otlp, size_t first)
 {
 	size_t end = first;

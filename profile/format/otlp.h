@@ -82,17 +82,22 @@ struct otlp {
 int otlp_render(const struct profile *profile, const struct profile_times *times,
 		const struct otlp_encoding *encoding, int fd);
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int otlp_tables_init(struct otlp *otlp);
 void otlp_tables_release(struct otlp *otlp); /* also after a failure */
 void otlp_tables_put(struct otlp *otlp);     /* the fields of the dictionary */
 
-/* Indexes; without memory 0, and the output fails. Strings are made clean names. */
+/*
+ * Return an index of a table, or 0 without memory, and the output fails then. Strings become clean
+ * names.
+ */
 int32_t otlp_string(struct otlp *otlp, const char *string);
 int32_t otlp_attribute_string(struct otlp *otlp, const char *key, const char *string);
 int32_t otlp_attribute_number(struct otlp *otlp, const char *key, uint64_t number);
 
-/* Serialized into otlp->packed, valid until the next one; NULL: no memory, and the output fails. */
+/*
+ * Serializes into otlp->packed, valid until the next call; NULL: no memory, and the output fails.
+ */
 const uint8_t *otlp_pack(struct otlp *otlp, const ProtobufCMessage *message, size_t *ret_size);
 
 #endif

@@ -36,7 +36,7 @@ static bool binary_open(struct otlp *otlp, struct otlp_field field, uint64_t len
 	return !otlp->measuring;
 }
 
-/* Where a message begins and ends, its bytes do not say. */
+/* Does nothing: the bytes of a message have no marks of its beginning and end. */
 static void binary_nothing(struct otlp *otlp)
 {
 	(void)otlp;

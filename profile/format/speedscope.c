@@ -36,7 +36,7 @@ struct speedscope {
 
 /* ---- frames ---- */
 
-/* The source, where it is known, else the object. */
+/* Writes the source file where it is known, or else the object. */
 static void speedscope_frame(struct speedscope *speedscope, const char *name, uint32_t object_id,
 			     uint32_t file, uint32_t line)
 {
@@ -121,7 +121,7 @@ static uint32_t speedscope_stack_of(const struct speedscope *speedscope,
 	return profile_samples(speedscope->profile, &count)[moment->sample].stack;
 }
 
-/* A stack's frames from the root on. */
+/* Walks a stack's frames from the root on. */
 struct speedscope_walk {
 	const uint32_t *stack;
 	size_t left;	  /* locations */
@@ -136,7 +136,7 @@ static struct speedscope_walk speedscope_walk(const struct speedscope *speedscop
 	return walk;
 }
 
-/* False: there is no more. */
+/* Takes the next frame. Returns false when there is none. */
 static bool speedscope_next(const struct speedscope *speedscope, struct speedscope_walk *walk,
 			    uint64_t *ret_frame)
 {
@@ -166,7 +166,7 @@ static bool speedscope_equal(const struct speedscope *speedscope, uint32_t a, ui
 	return true;
 }
 
-/* How many moments from this one on look the same, and what they weigh. */
+/* Returns how many moments, from the first one on, look the same, and adds their weights up. */
 static size_t speedscope_run(const struct speedscope *speedscope,
 			     const struct format_moment *moments, size_t left, uint64_t *ret_weight)
 {

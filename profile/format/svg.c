@@ -134,7 +134,7 @@ static uint32_t mix_with_white(uint32_t colour, unsigned int percent)
 	return mixed;
 }
 
-/* White, or nearly so, where nothing has changed; small changes are seen, too. */
+/* Returns the colour of a change: nearly white for none, and visible for a small one. */
 static uint32_t change_colour(const struct svg *svg, double change)
 {
 	double strength = (change < 0 ? -change : change) / svg->most;
@@ -174,7 +174,7 @@ static void put_line(struct svg *svg, uint32_t text_id)
 	}
 }
 
-/* The object; the place in the source. */
+/* Writes the object, and the place in the source. */
 static void put_where(struct svg *svg, uint32_t frame)
 {
 	const struct tree_place *place = &svg->tree.places[frame];
@@ -316,7 +316,7 @@ static void put_header(struct svg *svg)
 	put(svg, "</text>\n");
 }
 
-/* Returns where the next one begins. */
+/* Returns where the next label begins. */
 static double put_swatch(struct svg *svg, double x, uint32_t y, uint32_t colour, const char *edge,
 			 const char *label)
 {

@@ -176,7 +176,7 @@ static bool has_rest(const struct format_threads *threads, const struct profile_
 	return samples[index].count > threads->known[index];
 }
 
-/* Where the moments of each sample's thread start, one thread's behind another's. */
+/* Finds where the moments of each thread start; they lie one thread behind another. */
 static size_t place_moments(struct format_threads *threads, size_t *thread_of)
 {
 	size_t count, total = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A profile's samples by thread, and each thread's by time. A thread that changed its name, or a
- * process that changed its own, is as many threads.
+ * A profile's samples by thread, and each thread's samples by time. A thread counts as one thread
+ * for each name that it had, and for each name that its process had.
  */
 #ifndef KEYHOLE_PROFILE_FORMAT_THREADS_H
 #define KEYHOLE_PROFILE_FORMAT_THREADS_H
@@ -46,7 +46,7 @@ void format_threads_release(struct format_threads *threads); /* also after a fai
 void format_threads_by_count(struct format_threads *threads);
 /* Fills moments, 16 bytes for each moment of the profile and for each sample at most. */
 int format_threads_add_moments(struct format_threads *threads, const struct profile_times *times);
-/* How many samples a moment is. */
+/* Returns how many samples a moment stands for. */
 uint64_t format_moment_weight(const struct format_threads *threads,
 			      const struct format_moment *moment);
 

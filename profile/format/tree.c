@@ -189,7 +189,7 @@ static int location_places(const struct builder *builder, struct place_counts *c
 	return r;
 }
 
-/* Finds the place of each frame: of several lines, the one with most samples. */
+/* Finds the place of each frame: the line with most samples. */
 static int find_places(const struct builder *builder)
 {
 	uint32_t frames = intern_count(builder->tree->frames);
@@ -322,7 +322,7 @@ static int compare_numbers(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
-/* By parent, so that siblings are together; of them the one that is drawn last comes first. */
+/* Compares by parent, so that siblings are together. The sibling that is drawn last comes first. */
 static int compare_siblings(const void *a, const void *b, void *context)
 {
 	const struct tree *tree = context;
@@ -349,7 +349,9 @@ static int compare_siblings(const void *a, const void *b, void *context)
 	return compare_numbers(b_frame->inlined, a_frame->inlined);
 }
 
-/* firsts[n] to firsts[n + 1]: where among the sorted ones n's children are. */
+/*
+ * Finds the children of each node: sorted[firsts[n]] to sorted[firsts[n + 1] - 1] are those of n.
+ */
 static void find_children(const struct tree *tree, const uint32_t *sorted, uint32_t *firsts)
 {
 	size_t at = 0;
@@ -393,7 +395,10 @@ static int set_order(struct tree *tree)
 	return 0;
 }
 
-/* So that the files one sees most of are the ones that are told apart. */
+/*
+ * Numbers the objects in the order of the nodes, so that the objects that show most differ in
+ * colour.
+ */
 static int count_objects(struct tree *tree)
 {
 	uint32_t known = 0;
@@ -459,7 +464,7 @@ const struct tree_frame *tree_frame(const struct tree *tree, uint32_t id)
 	return intern_get(tree->frames, id, NULL);
 }
 
-/* By file, then a little by name (FNV-1a). */
+/* Chooses the shade by the file, and a little by the name (FNV-1a). */
 unsigned int tree_shade(const struct tree *tree, uint32_t id)
 {
 	const struct tree_frame *frame = tree_frame(tree, id);

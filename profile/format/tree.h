@@ -63,7 +63,7 @@ struct tree {
 #define TREE_BY_THREAD	1u /* threads above their processes */
 #define TREE_DIFFERENCE 2u /* frames have no object: versions of a program are elsewhere */
 
-/* 0 or -ENOMEM; to be released either way. */
+/* Returns 0 or -ENOMEM; to be released either way. */
 int tree_build(struct tree *tree, const struct profile *profile, unsigned int flags);
 void tree_release(struct tree *tree);
 

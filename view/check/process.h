@@ -36,7 +36,7 @@ struct process {
 void process_path(const struct process *process, const char *file,
 		  char ret_path[PROCESS_PATH_BYTES]);
 
-/* Gets a field of status: its text, "" where it is missing; or its number, then 0. */
+/* Gets a field of status: its text, or "" where the field is missing; or its number, or 0. */
 void process_field(const struct process *process, const char *name, char *ret_value, size_t size);
 unsigned long long process_number(const struct process *process, const char *name, int base);
 

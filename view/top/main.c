@@ -61,7 +61,7 @@ static int open_keyhole(void)
 	return fd < 0 ? -errno : fd;
 }
 
-/* A group of its own: a terminal's Ctrl-C is for the viewer. */
+/* The recording gets a process group of its own, as a terminal's Ctrl-C is for the viewer. */
 static void become_record(const struct top *top, int program, int profiles, int messages)
 {
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -182,7 +182,7 @@ static int start_viewer(struct top *top)
 	_exit(r);
 }
 
-/* Its status as of waitpid(). Signals that would end us end it. */
+/* Returns the viewer's status as of waitpid(). Passes on signals that would end this process. */
 static int await_viewer(const struct top *top)
 {
 	siginfo_t info;

@@ -72,7 +72,10 @@ static const struct option_row rows[] = {
 
 /* ---- those of record ------------------------------------------------------------------------- */
 
-/* Only what tells letters with an argument from letters without one. */
+/*
+ * The options of record, as far as needed to tell options with an argument from options without
+ * one.
+ */
 static const struct option_row recorded[] = {
 #define OPTION(name, letter, argument, verbs, set, value, completion, help, manual) \
 	{name, letter, argument, verbs, NULL, NULL, 0},
@@ -147,7 +150,7 @@ static bool is_short(const struct option_row *row, const char *arg, const char *
 	return true;
 }
 
-/* As is_short(), for the long form in full. */
+/* Does as is_short(), for the long form in full. */
 static bool is_full(const struct option_row *row, const char *arg, const char *next,
 		    const char **ret_value)
 {

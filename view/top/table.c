@@ -230,7 +230,7 @@ static int add_portions(struct making *making)
 
 /* ---- order ---- */
 
-/* For numbers, larger ones first. */
+/* Compares numbers, larger ones first. */
 static int compare_falling(uint64_t a, uint64_t b)
 {
 	return (a < b) - (a > b);

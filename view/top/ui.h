@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shows a history and obeys the keys. The caller owns the terminal and the clock. */
+/* Shows a history and obeys the keys. The caller has the terminal and the clock. */
 #ifndef KEYHOLE_VIEW_TOP_UI_H
 #define KEYHOLE_VIEW_TOP_UI_H
 

@@ -11,7 +11,7 @@
 
 struct kernel_symbols;
 
-/* Copies the symbols; fd stays the caller's. 0, -EBADMSG, -EIO, -ENOMEM. */
+/* Copies the symbols; fd stays the caller's. Returns 0, -EBADMSG, -EIO, -ENOMEM. */
 int kernel_symbols_new(int fd, struct kernel_symbols **ret_symbols);
 void kernel_symbols_free(struct kernel_symbols *symbols);
 

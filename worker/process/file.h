@@ -22,8 +22,10 @@ struct objects;
 #define FILE_TRUSTED_FOR  1000000000ull /* ns: until then the object stays in use during a check */
 #define FILE_RETRY_AFTER  1000000000ull /* ns: after a failure, or a mapping that was gone */
 
-/* Files that are being opened or parsed, of all processes and of one; more wait. Each has a
- * descriptor (policy/roles.h: 4096). */
+/*
+ * The most files that are opened or parsed at once, for all processes and for one process; further
+ * files wait. Each has a descriptor (policy/roles.h: 4096).
+ */
 #ifndef FILES_AT_ONCE_MAX
 #define FILES_AT_ONCE_MAX 2048
 #endif
@@ -45,7 +47,7 @@ struct file *files_get(struct files *files, uint64_t device, uint64_t inode, uin
 struct object *files_object(struct files *files, struct file *file, struct target_process process,
 			    uint64_t start, uint64_t end, uint64_t now);
 uint64_t file_device(const struct file *file); /* as listed */
-/* True: the target knows no such mapping; the process, or its listing, is out of date. */
+/* Returns whether the target knew no such mapping: the process, or its listing, is out of date. */
 bool file_is_gone(const struct file *file, struct target_process process, uint64_t start,
 		  uint64_t end);
 /* Returns the last object of a file whose mapping is gone, or a failed one. NULL: an answer is
@@ -55,13 +57,16 @@ uint64_t files_changes(const struct files *files);
 uint64_t files_put_off(const struct files *files); /* count of files that had to wait */
 /* Counts files that turned out to be another object than before. */
 uint64_t files_replaced(const struct files *files);
-/* Whether a mapping got the earlier object at a time when the file had been replaced already. */
+/*
+ * Returns whether a mapping got the earlier object at a time when the file had been replaced
+ * already.
+ */
 bool file_replaces(const struct file *file, const struct object *object, uint64_t identified);
 
-/* Mark, then sweep: see object.h. Marks the file's object as well. */
+/* Marks the file, and its object as well. Mark, then sweep: see object.h. */
 void file_mark(struct file *file);
 void files_sweep(struct files *files);
-/* Keep, then sweep: frees files that nobody keeps and nobody asked for, and no objects. */
+/* Frees files that nobody keeps and nobody asked for, but no objects. Keep, then sweep. */
 void file_keep(struct file *file);
 void files_sweep_unasked(struct files *files);
 

@@ -17,7 +17,10 @@ struct journal;
 /* Quarantines the file that the earlier worker was parsing; forgets the oldest of too many. */
 void journal_take_over(struct journal *journal);
 
-/* Begins one file at a time. An image in memory has zeros, which are never quarantined. */
+/*
+ * Notes the file that the worker now parses; the worker parses one file at a time. The identity of
+ * an image in memory is all zeros, which is never quarantined.
+ */
 void journal_begin(struct journal *journal, const struct target_identity *identity);
 void journal_end(struct journal *journal);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Launches: programs between two moments of their start. The side-band's COMM record with the exec
- * flag comes before the program's segments are mapped, the EXEC event comes after. Nobody samples
- * most of these processes, so that launches are few and short-lived.
+ * Launches: programs between two moments of their start. The first moment is the side-band's COMM
+ * record with the exec flag, before the program's segments are mapped. The second is the EXEC
+ * event, after that. Launches are few and short-lived, and most of these processes are never
+ * sampled.
  */
 #ifndef KEYHOLE_WORKER_PROCESS_LAUNCH_H
 #define KEYHOLE_WORKER_PROCESS_LAUNCH_H
@@ -35,8 +36,10 @@ struct launch {
 struct launches *launches_new(void);	       /* NULL: no memory */
 void launches_free(struct launches *launches); /* NULL is fine */
 
-/* Begins a launch in place of the pid's earlier one. The record that launches_deny() expects begins
- * none. Without keep the earlier launch only ends. */
+/*
+ * Begins a launch in place of the pid's earlier one. The record that launches_deny() expects begins
+ * no launch. Without keep the earlier launch only ends.
+ */
 void launches_begin(struct launches *launches, uint32_t pid, uint64_t time, const char *comm,
 		    uint64_t losses, bool keep);
 /* Begins the launch of a denied program, whose records follow. */
@@ -47,7 +50,7 @@ struct mappings *launch_take(struct launch *launch);
 /* Ends a launch and frees its mappings. Wipes its name, as the program may have turned out to be
  * denied. NULL is fine. */
 void launches_end(struct launches *launches, struct launch *launch);
-/* Whether a launch ended with mappings since the last call: nobody may map their files. */
+/* Returns whether a launch ended with mappings since the last call: nobody may map their files. */
 bool launches_unclaimed(struct launches *launches);
 uint64_t launches_dropped(const struct launches *launches); /* for LAUNCHES_MAX */
 void launches_prune(struct launches *launches, uint64_t now);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makes struct mapping of the kernel's words: the text of a maps file, or a record. */
+/* Makes a struct mapping from the text of a maps file, or from a record of the kernel. */
 #ifndef KEYHOLE_WORKER_PROCESS_LISTING_H
 #define KEYHOLE_WORKER_PROCESS_LISTING_H
 
@@ -24,7 +24,7 @@ struct listing {
 	size_t count, capacity;
 	size_t refused; /* beyond MAPPINGS_MAX; one for the rest of a text that is too long */
 };
-/* Makes a list of all executable mappings of a maps file. 0 or a negative errno. */
+/* Makes a list of all executable mappings of a maps file. Returns 0 or a negative errno. */
 int listing_read(const struct tracker_parts *parts, int fd, struct listing *ret_listing);
 int listing_parse(const struct tracker_parts *parts, const void *text, size_t size,
 		  struct listing *ret_listing);

@@ -193,7 +193,10 @@ static int cut_at(struct mappings *mappings, size_t index, const struct mapping 
 	return r;
 }
 
-/* Whether both have the same bytes of the same file at the same addresses where they overlap. */
+/*
+ * Returns whether both have the same bytes of the same file at the same addresses where they
+ * overlap.
+ */
 static bool continues(const struct mapping *old, const struct mapping *new)
 {
 	if (old->file != new->file)
@@ -255,7 +258,7 @@ int mappings_add(struct mappings *mappings, const struct mapping *mapping)
 	return 1;
 }
 
-/* Whether a sorted list covers an open mapping with the same bytes. */
+/* Returns whether a sorted list covers an open mapping with the same bytes. */
 static bool listed(const struct mapping *list, size_t count, const struct mapping *open)
 {
 	uint64_t covered = open->start;
@@ -275,7 +278,7 @@ static bool overlaps_any(const struct mappings *mappings, const struct mapping *
 	return first < mappings->open_count && mappings->open[first].start < mapping->end;
 }
 
-/* Whether a mapping contradicts a mapping that was told after the list was asked for. */
+/* Returns whether a mapping contradicts a mapping that was told after the list was asked for. */
 static bool is_late(const struct mappings *mappings, const struct mapping *mapping, uint64_t asked)
 {
 	size_t i = first_above(mappings, mapping->start);

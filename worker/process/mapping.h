@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The executable mappings of one address space over time. Processes share them after a fork until
- * one process changes. Open mappings are sorted and never overlap; closed ones stay a while for
- * earlier samples.
+ * one of these processes changes a mapping. Open mappings are sorted and never overlap; closed ones
+ * stay a while for earlier samples.
  */
 #ifndef KEYHOLE_WORKER_PROCESS_MAPPING_H
 #define KEYHOLE_WORKER_PROCESS_MAPPING_H
@@ -51,7 +51,7 @@ struct mappings *mappings_new(void); /* NULL: no memory */
 /* Copies open and closed mappings. The copy has one reference and no block. NULL: no memory. */
 struct mappings *mappings_copy(const struct mappings *mappings);
 struct mappings *mappings_share(struct mappings *mappings);
-/* Drops a reference. True: it was the last, and a block is the caller's. */
+/* Drops a reference. True: this was the last reference, and the caller now owns the block. */
 bool mappings_unshare(struct mappings *mappings);
 void mappings_free(struct mappings *mappings); /* whatever the references say */
 
@@ -70,7 +70,7 @@ int mappings_replace(struct mappings *mappings, const struct mapping *list, size
 /* Returns the mapping at an address at a time; NULL: none is known. */
 const struct mapping *mappings_find(const struct mappings *mappings, uint64_t address,
 				    uint64_t time);
-/* Whether the mapping was there already at mapping->from, and still is. */
+/* Returns whether the mapping was there already at mapping->from, and still is. */
 bool mappings_know(const struct mappings *mappings, const struct mapping *mapping);
 /* Forgets a wrong object of an open mapping. */
 void mappings_forget_object(struct mappings *mappings, size_t index);

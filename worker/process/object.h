@@ -71,7 +71,7 @@ void objects_free(struct objects *objects); /* after the parser; NULL is fine */
 
 /* Sets how names are logged; borrowed. Without this call names are logged as they are. */
 void objects_set_redact(struct objects *objects, const struct redact *redact);
-/* Sets the vDSO of all processes, an image in memory; bytes are borrowed. 0 or -ENOMEM. */
+/* Sets the vDSO of all processes, an image in memory; bytes are borrowed. Returns 0 or -ENOMEM. */
 int objects_set_vdso(struct objects *objects, const void *bytes, size_t size);
 struct object *objects_vdso(const struct objects *objects);
 struct object *objects_anonymous(const struct objects *objects); /* "[anon]" */
@@ -92,8 +92,10 @@ uint64_t objects_changes(const struct objects *objects); /* counts objects becom
 size_t objects_parsing(const struct objects *objects);	 /* or waiting for it */
 size_t objects_parsing_for(const struct objects *objects, uint32_t owner);
 
-/* Mark, then sweep: frees objects that are neither marked nor named by samples. Unless all is set,
- * recently opened objects stay, because the broker would not open them again. */
+/*
+ * Frees objects that are neither marked nor named by samples. Unless all is set, recently opened
+ * objects stay, because the broker would not open them again.
+ */
 size_t objects_count(const struct objects *objects);
 void objects_sweep(struct objects *objects, uint64_t now, bool all);
 /* Visits all; *cursor starts at 0. NULL at the end. */

@@ -36,17 +36,17 @@ struct parser_result {
 	char build_id[2 * IMAGE_BUILD_ID_MAX + 1];
 };
 
-/* Starts the thread, before the process confines itself. 0 or a negative errno. */
+/* Starts the thread, before the process confines itself. Returns 0 or a negative errno. */
 int parser_new(struct parser **ret_parser);
 void parser_free(struct parser *parser); /* waits for the job under way; NULL is fine */
 
 /*
- * Comes before any job: the journal then names each job under way. Memory is borrowed, and may name
- * the file with which an earlier worker ended: it is quarantined.
+ * Sets the journal, before any job; from then on it names each job under way. The memory is
+ * borrowed. If it names the file with which an earlier worker ended, that file is quarantined.
  */
 void parser_keep_journal(struct parser *parser, struct journal *journal);
 
-/* 0, -ENOMEM, or -EOWNERDEAD: a worker ended while it parsed the file. */
+/* Queues a job. Returns 0, -ENOMEM, or -EOWNERDEAD: a worker ended while it parsed the file. */
 int parser_submit(struct parser *parser, const struct parser_job *job);
 /* Takes a result, without waiting. False: there is none. */
 bool parser_take(struct parser *parser, struct parser_result *ret_result);

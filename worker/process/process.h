@@ -13,7 +13,9 @@
 struct mappings;
 struct processes;
 
-/* /proc/PID/maps is empty once the main thread has exited, and that of another thread is not. */
+/*
+ * /proc/PID/maps is empty once the main thread has exited; the maps file of another thread is not.
+ */
 enum process_route {
 	PROCESS_BY_PID,
 	PROCESS_BY_THREAD,
@@ -40,10 +42,10 @@ struct process {
 struct processes *processes_new(void);		  /* NULL: no memory */
 void processes_free(struct processes *processes); /* each with its mappings; NULL is fine */
 
-/* A new live process, the only one of its pid, without mappings yet. NULL: no memory. */
+/* Adds a live process, the only one of its pid, without mappings yet. NULL: no memory. */
 struct process *processes_add(struct processes *processes, uint32_t pid, uint64_t generation,
 			      uint64_t time);
-/* A process that has ended already; the pid may be of another process now. */
+/* Adds a process that has ended already; its pid may belong to another process now. */
 struct process *processes_add_ended(struct processes *processes, uint32_t pid, uint64_t generation,
 				    uint64_t time);
 struct process *processes_find(const struct processes *processes, uint32_t pid,
@@ -52,7 +54,10 @@ struct process *processes_live(const struct processes *processes, uint32_t pid);
 void processes_end(struct processes *processes, struct process *process, uint64_t time);
 /* Frees an ended process, but not its mappings. */
 void processes_remove(struct processes *processes, struct process *process);
-/* Visits all; the one just visited may be removed. *cursor starts at 0; NULL at the end. */
+/*
+ * Visits all processes; the process just visited may be removed. *cursor starts at 0; NULL at the
+ * end.
+ */
 struct process *processes_next(const struct processes *processes, size_t *cursor);
 
 /* Moves a process to the state that follows an event; processes_end() sends PROCESS_EXITED. */
@@ -62,7 +67,7 @@ void process_step(struct process *process, enum process_event event);
 struct target_process process_asked(const struct process *process);
 /* Names are at most 15 bytes and a NUL. */
 void process_set_comm(struct process *process, const char *comm);
-/* The name of the main thread, else of the program's file; empty: neither is known. */
+/* Returns the name of the main thread, or else of the program's file; empty: neither is known. */
 void process_name(const struct process *process, char ret_name[ABI_COMM_BYTES]);
 
 #endif

@@ -27,21 +27,24 @@ void publisher_look_for_ready(struct mappings *mappings);
  * -EAGAIN: not now, -ENOSPC, -ENOMEM.
  */
 int publisher_build(struct publisher *publisher, struct mappings *mappings, uint64_t now);
-/* Whether an address has changed its meaning since the block was made. */
+/* Returns whether an address has changed its meaning since the block was made. */
 bool publisher_outdated(const struct mappings *mappings);
 /* Gives a copy of mappings the same block. */
 void publisher_share(struct mappings *copy, const struct mappings *mappings);
 void publisher_release(struct publisher *publisher, struct mappings *mappings, uint64_t now);
 
-/* Names the block under (pid, generation), in place of an older generation. 0, -ENOSPC, -ENOENT. */
+/*
+ * Names the block under (pid, generation), in place of an older generation. Returns 0, -ENOSPC,
+ * -ENOENT.
+ */
 int publisher_publish(struct publisher *publisher, uint32_t pid, uint64_t generation,
 		      const struct mappings *mappings);
 void publisher_retract(struct publisher *publisher, uint32_t pid, uint64_t generation);
 
 /*
- * Builds and publishes, for a live process whose mappings are complete. Without room the walk
- * learns that the block lacks something, or that there is none if the old one is wrong. Returns as
- * publisher_build().
+ * Builds and publishes the block of a live process whose mappings are complete. Without room, the
+ * walk learns that the block lacks something; if the old block is wrong, the walk learns that there
+ * is none. Returns as publisher_build().
  */
 int publisher_update(struct publisher *publisher, struct process *process, uint64_t now);
 

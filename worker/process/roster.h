@@ -30,8 +30,10 @@ struct roster {
 int roster_init(struct roster *roster, struct publisher *publisher); /* 0 or -ENOMEM */
 void roster_release(struct roster *roster); /* after roster_init(), also if that failed */
 
-/* Adds a live process, and ends the one that had its pid. Takes the mappings; NULL: none are known.
- * Returns NULL without memory. */
+/*
+ * Adds a live process, and ends the process that had its pid. Takes the mappings; NULL: none are
+ * known. Returns NULL without memory.
+ */
 struct process *roster_add(struct roster *roster, uint32_t pid, uint64_t generation, uint64_t time,
 			   struct mappings *mappings);
 /* Adds a process that has ended already; a live process of the same pid stays. */
@@ -42,7 +44,7 @@ void roster_end(struct roster *roster, struct process *process, uint64_t time);
 /* Forgets ended processes and closed mappings that no sample can ask for any more. */
 void roster_prune(struct roster *roster, uint64_t now);
 
-/* Gives a process mappings of its own, before a change of shared ones. 0 or -ENOMEM. */
+/* Gives a process mappings of its own, before a change of shared ones. Returns 0 or -ENOMEM. */
 int roster_own_mappings(struct process *process);
 
 #endif

@@ -23,7 +23,7 @@ struct target;
 struct segments *segments_new(struct target *target, uint32_t max);
 void segments_free(struct segments *segments); /* unmaps them; NULL is fine */
 
-/* Adds the next segment, mapped, and takes it. 0, -ENOMEM or -ENOSPC. */
+/* Adds the next segment, mapped, and takes it. Returns 0, -ENOMEM or -ENOSPC. */
 int segments_attach(struct segments *segments, struct segment *memory);
 
 /*
@@ -32,8 +32,8 @@ int segments_attach(struct segments *segments, struct segment *memory);
  */
 int segments_alloc(struct segments *segments, uint32_t words, uint32_t *ret_word);
 /*
- * The same for tables. At the ceiling tables leave SEGMENTS_RESERVE to blocks, which also tell BPF
- * that tables found no room.
+ * Allocates as segments_alloc(), for tables. At the ceiling tables leave SEGMENTS_RESERVE to
+ * blocks, which also tell BPF that tables found no room.
  */
 int segments_alloc_spare(struct segments *segments, uint32_t words, uint32_t *ret_word);
 /*

@@ -58,7 +58,7 @@ static bool settle_open(struct files *files, struct lister *lister, struct proce
 	return settled;
 }
 
-/* The same for mappings that cannot be asked about any more. */
+/* Settles mappings that cannot be asked about any more. */
 static bool settle_last(struct files *files, struct mapping *list, size_t count, uint64_t now)
 {
 	bool settled = true;

@@ -12,7 +12,10 @@ struct tracker_parts;
 /* Asks for the objects that are not known yet; lists the process again if a mapping is gone. */
 void settle_process(const struct tracker_parts *parts, struct lister *lister,
 		    struct process *process, uint64_t now);
-/* At the end: a mapping without an object gets the last object of its file, or a failed one. */
+/*
+ * Gives each mapping without an object the last object of its file, or a failed object: at the end
+ * of a recording.
+ */
 void settle_finally(const struct tracker_parts *parts, struct process *process);
 
 #endif

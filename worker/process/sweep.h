@@ -10,7 +10,7 @@ struct launches;
 struct processes;
 struct tracker_parts;
 
-/* Marks mapped files and objects, then sweeps the others; all: see objects_sweep(). */
+/* Marks mapped files and objects, then frees the others; all: see objects_sweep(). */
 void sweep_unmapped(const struct tracker_parts *parts, const struct processes *processes,
 		    const struct launches *launches, uint64_t now, bool all);
 /* Frees files that nobody maps and nobody asked for, if launches came to nothing since the last

@@ -28,7 +28,8 @@ void tables_free(struct tables *tables);	      /* every table with it; NULL is f
 
 /*
  * Stores a table, or takes an equal one. *table is NULL at first. On -EAGAIN *table holds the work
- * so far, and the same call goes on when there is room. 0, -EAGAIN, -ENOSPC, -ENOMEM, -E2BIG.
+ * so far, and the same call goes on when there is room. Returns 0, -EAGAIN, -ENOSPC, -ENOMEM,
+ * -E2BIG.
  */
 int tables_store(struct tables *tables, const struct unwind_table *source, struct table **table,
 		 uint64_t now);

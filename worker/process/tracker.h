@@ -31,10 +31,13 @@ void tracker_mmap(struct tracker *tracker, uint64_t time, uint32_t pid,
 		  const struct tracker_mapping *mapping);
 void tracker_lost(struct tracker *tracker, uint64_t records);
 
-/* Identifies, publishes, lists again, forgets. True: wants a turn soon, before the next tick. */
+/*
+ * Identifies, publishes, lists again and forgets. True: the tracker wants a turn soon, before the
+ * next tick.
+ */
 bool tracker_turn(struct tracker *tracker, uint64_t now);
 
-/* At the end: an object that is not identified by now is named by its path alone. */
+/* Ends the tracking: an object that is not identified by now is named by its path alone. */
 void tracker_finish(struct tracker *tracker);
 
 /* Returns the process of a record; makes and lists a process that no event told of. NULL: no

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The surroundings of the tracker: whom its modules ask, and the words of the side-band. */
+/* The surroundings of the tracker: the modules that it asks, and the form of a side-band record. */
 #ifndef KEYHOLE_WORKER_PROCESS_TRACKER_PARTS_H
 #define KEYHOLE_WORKER_PROCESS_TRACKER_PARTS_H
 

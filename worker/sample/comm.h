@@ -9,7 +9,7 @@
 
 struct comm_filter;
 
-/* Takes a POSIX extended expression, matched byte by byte. 0, -EINVAL or -ENOMEM. */
+/* Takes a POSIX extended expression, matched byte by byte. Returns 0, -EINVAL or -ENOMEM. */
 int comm_filter_new(const char *expression, struct comm_filter **ret_filter);
 void comm_filter_free(struct comm_filter *filter); /* NULL is fine */
 

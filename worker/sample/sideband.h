@@ -46,11 +46,16 @@ struct sideband {
 void sideband_init(struct sideband *sideband, void *page, const void *data, uint64_t bytes);
 /* Skips the records of an earlier reader. */
 void sideband_skip(struct sideband *sideband);
-/* Takes the next record of interest. False: there is none, or it came after the first call of this
- * series. A flood of the ring must not keep its reader. */
+/*
+ * Takes the next record of interest. False: there is none, or it came after the first call of this
+ * series. Thus a flood of records cannot hold the reader for ever.
+ */
 bool sideband_next(struct sideband *sideband, struct sideband_record *ret_record);
 
-/* Parses one record with its head. 1: of interest, 0: not, or -EBADMSG. */
+/*
+ * Parses one record with its head. Returns 1 for a record of interest, 0 for any other, or
+ * -EBADMSG.
+ */
 int sideband_parse(const void *bytes, size_t size, struct sideband_record *ret_record);
 
 #endif

@@ -44,7 +44,7 @@ struct stack {
 };
 
 void stack_init(struct stack *stack, const struct stack_parts *parts);
-/* Goes on with another profile, an empty one. */
+/* Goes on with another, empty profile. */
 void stack_use(struct stack *stack, struct profile *profile);
 
 /* Makes the locations of a record with its frames. process NULL: all user frames are unknown. */

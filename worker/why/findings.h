@@ -34,7 +34,10 @@ struct findings {
 	size_t count;
 };
 
-/* Counts; objects without samples and mappings are left out. 0 or -ENOMEM; to be released. */
+/*
+ * Counts the samples. Objects without samples and mappings are left out. Returns 0 or -ENOMEM; to
+ * be released.
+ */
 int findings_collect(const struct profile *profile, const struct sources *sources,
 		     struct findings *ret_findings);
 void findings_release(struct findings *findings);
@@ -45,7 +48,7 @@ size_t findings_next_reason(const uint64_t reason[SUMMARY_REASONS],
 
 /* Makes a name printable ASCII, at most size bytes with the NUL. */
 void findings_clean(const char *name, char *ret_text, size_t size);
-/* The same with an object's name, without its folders. */
+/* Makes an object's name printable in the same way, without its folders. */
 void findings_name(const struct findings *findings, uint32_t object, char *ret_text, size_t size);
 
 #endif

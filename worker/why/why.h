@@ -14,7 +14,7 @@ struct sources;
 #define WHY_COLUMNS 79 /* of a line, at most; printable ASCII */
 #define WHY_LINES   23 /* of the whole */
 
-/* Writes the page about the samples of sources->pid. 0 or a negative errno. */
+/* Writes the page about the samples of sources->pid. Returns 0 or a negative errno. */
 int why_render(const struct profile *profile, const struct sources *sources,
 	       const struct profile_times *times, int fd);
 
