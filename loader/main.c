@@ -3,7 +3,6 @@
  * The keyhole command. One recording is a table of steps in their order; start_drop_privilege() is
  * the last step that has rights.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -58,7 +57,7 @@ static int run(struct options *options, uint64_t begun)
 {
 	static struct recording recording; /* zero */
 	struct recording *rec = &recording;
-	int r;
+	int r, error;
 
 	recording_init(rec, options, begun);
 	r = take_steps(rec);
@@ -72,8 +71,11 @@ static int run(struct options *options, uint64_t begun)
 	output_abandon(&rec->output);
 	if (r == EXIT_DONE)
 		r = find_status(rec);
-	if (rec->monitor.audit.fd >= 0 && recording_audit(rec, AUDIT_end, (uint64_t)r, 0))
-		return failed("audit", "keyhole-audit", -EPIPE);
+	if (rec->monitor.audit.fd < 0)
+		return r;
+	error = recording_audit(rec, AUDIT_end, (uint64_t)r, 0);
+	if (error)
+		return failed("audit", "keyhole-audit", error);
 	return r;
 }
 

@@ -104,13 +104,18 @@ static int await_exporter(struct recording *rec)
 static int pause_worker(struct recording *rec)
 {
 	const struct child *worker = &rec->monitor.children[ROLE_WORKER];
+	enum monitor_result result;
 	uint64_t until = worker->deaths[0] + PAUSE_NS;
 
 	if (is_recent(worker->deaths[1]))
 		until = worker->deaths[0] + AGAIN_NS;
-	if (monitor_run(&rec->monitor, GOAL_STOP, until) != MONITOR_TIMEOUT)
-		return failed("record", rec->options->output, -ECANCELED);
-	return EXIT_DONE;
+	result = monitor_run(&rec->monitor, GOAL_STOP, until);
+	if (result == MONITOR_TIMEOUT)
+		return EXIT_DONE;
+	if (result == MONITOR_REACHED)
+		log_error("record: %s: stopped before a new keyhole-worker ran",
+			  rec->options->output);
+	return EXIT_FAILED;
 }
 
 static int start_worker_again(struct recording *rec)

@@ -232,9 +232,10 @@ int start_kernel(struct recording *rec)
 
 	if (rec->ksyms.pid < 0)
 		return EXIT_FAILED; /* which was logged */
-	if (r == 0)
-		r = programs_load(&rec->programs, rec->options, &rec->rules, &rec->ksyms,
-				  rec->cgroup, rec->command.pid);
+	if (r)
+		return failed("start", message_party_name(PARTY_KERNEL_SYMBOLS), r);
+	r = programs_load(&rec->programs, rec->options, &rec->rules, &rec->ksyms, rec->cgroup,
+			  rec->command.pid);
 	if (r)
 		return failed("programs", "load (keyhole check and -v say more)", r);
 	/* nobody needs to know any more where the kernel lies */
@@ -252,14 +253,17 @@ int start_drop_privilege(struct recording *rec)
 	int checked;
 	int r = monitor_start(&rec->monitor);
 
-	if (r == 0)
-		r = policy_become(role);
+	if (r)
+		return failed("monitor", "signalfd", r);
+	r = policy_become(role);
+	if (r)
+		failed("policy", "keyhole", r); /* the audit stream still gets the layers */
 	policy_confine(role, &layers);
 	missing = policy_layers_of(role) & ~layers.proven;
 	checked = recording_check_layers(rec, PARTY_LOADER, getpid(), missing, layers.lacking);
 	if (checked != EXIT_DONE)
 		return checked;
 	if (r)
-		return failed("policy", "keyhole", r);
+		return EXIT_FAILED;
 	return EXIT_DONE;
 }
