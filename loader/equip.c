@@ -19,8 +19,8 @@
  * Proves the layers of a spawner and its child from outside, and adds what both saw themselves. The
  * spawner's own word alone excuses the spawner: the child's word comes from a later process.
  */
-static int check_child(struct recording *rec, const struct child *child, pid_t pid,
-		       const struct message_ready *ready)
+static enum exit_status check_child(struct recording *rec, const struct child *child, pid_t pid,
+				    const struct message_ready *ready)
 {
 	const struct spawner *spawner = &child->spawner;
 	const enum policy_role role = spawner->role;
@@ -28,10 +28,11 @@ static int check_child(struct recording *rec, const struct child *child, pid_t p
 	uint32_t proven = (spawner->layers.proven | ready->proven) & ~policy_verify(role, pid, 1);
 	const uint32_t excused = spawner->layers.lacking & LAYERS_THAT_MAY_LACK;
 	uint32_t missing = policy_verify(role, spawner->pid, 0) & ~excused;
-	int r = recording_check_layers(rec, PARTY_SPAWNER, spawner->pid, missing, 0);
+	enum exit_status status =
+		recording_check_layers(rec, PARTY_SPAWNER, spawner->pid, missing, 0);
 
-	if (r != EXIT_DONE)
-		return r;
+	if (status != EXIT_DONE)
+		return status;
 	missing = policy_layers_of(role) & ~proven;
 	return recording_check_layers(rec, child->channel.peer, pid, missing, lacking);
 }
@@ -46,7 +47,7 @@ static const char *find_stranger(const struct child *child, const struct message
 	return NULL;
 }
 
-int equip_expect_ready(struct recording *rec, struct child *child)
+enum exit_status equip_expect_ready(struct recording *rec, struct child *child)
 {
 	const char *name = message_party_name(child->channel.peer);
 	const char *reason;
@@ -67,13 +68,13 @@ int equip_expect_ready(struct recording *rec, struct child *child)
 	return check_child(rec, child, pid, &message.READY);
 }
 
-int equip_expect_all(struct recording *rec)
+enum exit_status equip_expect_all(struct recording *rec)
 {
 	for (int role = ROLE_WORKER; role < ROLE_SUPERVISED; role++) {
-		int r = equip_expect_ready(rec, &rec->monitor.children[role]);
+		enum exit_status status = equip_expect_ready(rec, &rec->monitor.children[role]);
 
-		if (r != EXIT_DONE)
-			return r;
+		if (status != EXIT_DONE)
+			return status;
 	}
 	return EXIT_DONE;
 }
@@ -246,7 +247,7 @@ static int start_worker(struct channel *worker)
 	return channel_expect(worker, MESSAGE_RUNNING, CHILD_START_MS, &message);
 }
 
-int equip_children(struct recording *rec)
+enum exit_status equip_children(struct recording *rec)
 {
 	int r = equip_each(rec);
 

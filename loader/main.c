@@ -19,7 +19,7 @@
 #include "loader/sampling.h"
 #include "loader/start.h"
 
-static int (*const steps[])(struct recording *rec) = {
+static enum exit_status (*const steps[])(struct recording *rec) = {
 	/* with rights */
 	start_check,
 	start_users_part,
@@ -34,13 +34,13 @@ static int (*const steps[])(struct recording *rec) = {
 };
 
 /* Returns the exit status of the first step that fails, or EXIT_DONE. */
-static int take_steps(struct recording *rec)
+static enum exit_status take_steps(struct recording *rec)
 {
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
-		int r = steps[i](rec);
+		enum exit_status status = steps[i](rec);
 
-		if (r != EXIT_DONE)
-			return r;
+		if (status != EXIT_DONE)
+			return status;
 	}
 	return EXIT_DONE;
 }
