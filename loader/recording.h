@@ -27,7 +27,6 @@ struct recording {
 	struct programs programs;
 	struct events events;
 	struct monitor monitor;
-	unsigned int brokers;	 /* brokers that were replaced */
 	uint32_t epoch;		 /* number of the current worker's life, from 0 */
 	int status;		 /* exit status that the recording has so far */
 	uint64_t begun, started; /* ns, monotonic: of the command, of sampling */

@@ -24,7 +24,7 @@
 /* How a recording goes on after a child ended. */
 enum outcome {
 	GOES_ON,
-	ENDS,  /* early, with the profile so far */
+	ENDS,  /* early, with the profile so far: MONITOR_GAVE_UP */
 	FAILS, /* which was explained */
 };
 
@@ -165,7 +165,7 @@ static bool has_new_broker(struct recording *rec)
 {
 	int r;
 
-	if (rec->brokers++ >= BROKERS_MAX)
+	if (rec->monitor.brokers_lost > BROKERS_MAX)
 		return false;
 	if (spawn_again(rec, ROLE_BROKER, ROLE_BROKER) != EXIT_DONE)
 		return false;
@@ -236,14 +236,12 @@ static enum outcome replace(struct recording *rec, enum policy_role role)
 	const bool finishing = rec->monitor.goal == GOAL_WRITTEN;
 	const bool often = is_recent(child->deaths[1]);
 
-	if (role == ROLE_LOADER)
-		return FAILS;
-	if (role == ROLE_WORKER && finishing)
-		return FAILS; /* everything that a worker made is gone with it */
 	child->deaths[1] = child->deaths[0];
 	child->deaths[0] = time_now();
 	if (often)
 		return give_up(rec, role);
+	if (role == ROLE_BROKER)
+		rec->monitor.brokers_lost++;
 	if (ways[role](rec) != EXIT_DONE)
 		return FAILS;
 	if (!finishing && events_enable(&rec->events))
@@ -253,9 +251,10 @@ static enum outcome replace(struct recording *rec, enum policy_role role)
 
 static enum outcome on_stuck_broker(struct recording *rec)
 {
-	rec->monitor.broker_stuck = false;
-	/* after STOP the worker takes no new broker */
-	if (rec->monitor.goal == GOAL_STOP)
+	struct monitor *monitor = &rec->monitor;
+
+	monitor->broker_stuck = false;
+	if (monitor_decide(ROLE_BROKER, CHILD_HANGS, monitor->goal) == FATE_REPLACE)
 		replace_broker(rec);
 	return GOES_ON;
 }
@@ -263,18 +262,23 @@ static enum outcome on_stuck_broker(struct recording *rec)
 static enum outcome on_end(struct recording *rec)
 {
 	struct monitor *monitor = &rec->monitor;
-	enum policy_role role;
+	struct monitor_verdict verdict;
 
 	if (monitor->broker_stuck)
 		return on_stuck_broker(rec);
 	/* before anything that may have to wait */
 	events_disable(&rec->events);
-	role = monitor_explain(monitor);
-	if (role == ROLE_BROKER && monitor->goal != GOAL_STOP) {
-		release(rec, role, role); /* nobody needs the broker any more */
+	verdict = monitor_explain(monitor);
+	switch (verdict.fate) {
+	case FATE_REPLACE:
+		return replace(rec, verdict.role);
+	case FATE_WITHOUT:
+		release(rec, verdict.role, verdict.role);
 		return GOES_ON;
+	case FATE_FAIL:
+		break;
 	}
-	return replace(rec, role);
+	return FAILS;
 }
 
 enum monitor_result replace_watch(struct recording *rec, enum monitor_goal goal, uint64_t until)
@@ -288,7 +292,7 @@ enum monitor_result replace_watch(struct recording *rec, enum monitor_goal goal,
 		case GOES_ON:
 			break;
 		case ENDS:
-			return MONITOR_REACHED;
+			return MONITOR_GAVE_UP;
 		case FAILS:
 			return MONITOR_FAILED;
 		}

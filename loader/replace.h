@@ -11,7 +11,8 @@ struct recording;
 
 /*
  * monitor_run() that replaces children, and goes on until something else happens: never
- * MONITOR_ENDED. Explains a failure.
+ * MONITOR_ENDED. Explains a failure. MONITOR_GAVE_UP: the broker ended too often, so sampling
+ * ends early with the profile so far, and rec->status is EXIT_FAILED.
  */
 enum monitor_result replace_watch(struct recording *rec, enum monitor_goal goal, uint64_t until);
 
