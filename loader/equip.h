@@ -9,22 +9,24 @@
 
 #include <stdint.h>
 
+#include "ipc/exit_status.h"
+
 struct child;
 struct recording;
 
 /*
- * Waits until a spawned child is ready, and checks its role, its build and its layers. Returns an
- * exit status.
+ * Waits until a spawned child is ready, and checks its role, its build and its layers. Explains a
+ * failure.
  */
-int equip_expect_ready(struct recording *rec, struct child *child);
-int equip_expect_all(struct recording *rec);
+enum exit_status equip_expect_ready(struct recording *rec, struct child *child);
+enum exit_status equip_expect_all(struct recording *rec);
 
 /* Each gives one ready child what the child needs. Returns 0 or a negative errno. */
 int equip_exporter(struct recording *rec);
 /* segments: table segments that the worker has; 0: as many as the segment map holds. */
 int equip_broker(struct recording *rec, uint32_t segments);
 
-/* Equips all children, and waits until the worker runs. Returns an exit status. */
-int equip_children(struct recording *rec);
+/* Equips all children, and waits until the worker runs. Explains a failure. */
+enum exit_status equip_children(struct recording *rec);
 
 #endif

@@ -9,7 +9,7 @@
 #include "ipc/log.h"
 
 /* Says what failed, with the text of the negative errno r. Returns EXIT_FAILED. */
-static inline int failed(const char *what, const char *object, int r)
+static inline enum exit_status failed(const char *what, const char *object, int r)
 {
 	log_error("%s: %s: %s", what, object, strerror(-r));
 	return EXIT_FAILED;

@@ -3,7 +3,6 @@
  * The keyhole command. One recording is a table of steps in their order; start_drop_privilege() is
  * the last step that has rights.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -20,7 +19,7 @@
 #include "loader/sampling.h"
 #include "loader/start.h"
 
-static int (*const steps[])(struct recording *rec) = {
+static enum exit_status (*const steps[])(struct recording *rec) = {
 	/* with rights */
 	start_check,
 	start_users_part,
@@ -35,13 +34,13 @@ static int (*const steps[])(struct recording *rec) = {
 };
 
 /* Returns the exit status of the first step that fails, or EXIT_DONE. */
-static int take_steps(struct recording *rec)
+static enum exit_status take_steps(struct recording *rec)
 {
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
-		int r = steps[i](rec);
+		enum exit_status status = steps[i](rec);
 
-		if (r != EXIT_DONE)
-			return r;
+		if (status != EXIT_DONE)
+			return status;
 	}
 	return EXIT_DONE;
 }
@@ -58,7 +57,7 @@ static int run(struct options *options, uint64_t begun)
 {
 	static struct recording recording; /* zero */
 	struct recording *rec = &recording;
-	int r;
+	int r, error;
 
 	recording_init(rec, options, begun);
 	r = take_steps(rec);
@@ -72,8 +71,11 @@ static int run(struct options *options, uint64_t begun)
 	output_abandon(&rec->output);
 	if (r == EXIT_DONE)
 		r = find_status(rec);
-	if (rec->monitor.audit.fd >= 0 && recording_audit(rec, AUDIT_end, (uint64_t)r, 0))
-		return failed("audit", "keyhole-audit", -EPIPE);
+	if (rec->monitor.audit.fd < 0)
+		return r;
+	error = recording_audit(rec, AUDIT_end, (uint64_t)r, 0);
+	if (error)
+		return failed("audit", "keyhole-audit", error);
 	return r;
 }
 

@@ -105,7 +105,7 @@ static int on_written(struct monitor *monitor, const struct message_written *wri
 
 static int on_broker_stuck(struct monitor *monitor)
 {
-	if (monitor->brokers_stuck++ > BROKERS_MAX)
+	if (monitor->brokers_lost++ > BROKERS_MAX)
 		return -EPROTO;
 	log_warning("monitor: keyhole-broker: no answer for 2 s, given up");
 	monitor_audit(monitor, AUDIT_kill, PARTY_BROKER, 0, 0);
@@ -234,17 +234,10 @@ enum monitor_result monitor_run(struct monitor *monitor, enum monitor_goal goal,
 
 /* ---- why a child ended --------------------------------------------------------------------- */
 
-enum how {
-	RUNS,
-	CLOSED, /* its channel ended; its spawner has told no status */
-	ENDED,	/* with an exit status */
-	KILLED, /* by a signal */
-};
-
 /* The end of one child, as far as it is known. ROLE_LOADER stands for no child. */
 struct ending {
 	enum policy_role role;
-	enum how how;
+	enum child_end how;
 	bool seen;  /* its channel ended */
 	int status; /* as waitpid() has it, if it ended */
 	int number; /* of the exit status or of the signal */
@@ -267,15 +260,15 @@ static struct ending collect(struct child *child, enum policy_role role, int wai
 
 	child->ended = false;
 	if (ending.seen)
-		ending.how = CLOSED;
+		ending.how = CHILD_CLOSED;
 	if (channel_expect(&child->spawner.channel, MESSAGE_EXITED, wait, &message))
 		return ending;
 	ending.status = message.EXITED.status;
 	if (WIFSIGNALED(ending.status)) {
-		ending.how = KILLED;
+		ending.how = CHILD_KILLED;
 		ending.number = WTERMSIG(ending.status);
 	} else {
-		ending.how = ENDED;
+		ending.how = CHILD_ENDED;
 		ending.number = WEXITSTATUS(ending.status);
 	}
 	return ending;
@@ -289,7 +282,7 @@ static bool counts(const struct ending *ending, const struct ending *other)
 {
 	if (ending->seen || ending->number)
 		return true;
-	return ending->how == ENDED && other->role != ROLE_LOADER;
+	return ending->how == CHILD_ENDED && other->role != ROLE_LOADER;
 }
 
 /*
@@ -313,7 +306,7 @@ static struct ending find_cause(struct monitor *monitor)
 		if (!counts(&ending, &cause))
 			continue;
 		cause = ending;
-		if (ending.how == CLOSED)
+		if (ending.how == CHILD_CLOSED)
 			continue;
 		monitor_audit(monitor, AUDIT_exited, child->channel.peer, (uint64_t)ending.status,
 			      0);
@@ -323,42 +316,60 @@ static struct ending find_cause(struct monitor *monitor)
 	return cause;
 }
 
-/* Returns the child to replace or to do without. */
-static enum policy_role decide(const struct ending *cause, enum monitor_goal goal)
+#define END_BIT(name) (1u << CHILD_##name)
+
+/*
+ * The fate of the ends that a row names; any other end is FATE_FAIL. A child other than the worker
+ * ends by itself only when something is wrong, or with the worker. After STOP everything that a
+ * worker made is gone with it, and nobody needs the broker, however the broker ended.
+ */
+static const struct {
+	unsigned int ends; /* END_BIT() of each */
+	enum monitor_fate fate;
+} fates[ROLE_SUPERVISED][GOALS] = {
+	[ROLE_WORKER] = {[GOAL_STOP] = {END_BIT(ENDED) | END_BIT(KILLED), FATE_REPLACE}},
+	[ROLE_EXPORTER] = {[GOAL_STOP] = {END_BIT(KILLED), FATE_REPLACE},
+			   [GOAL_WRITTEN] = {END_BIT(KILLED), FATE_REPLACE}},
+	[ROLE_BROKER] = {[GOAL_STOP] = {END_BIT(KILLED) | END_BIT(HANGS), FATE_REPLACE},
+			 [GOAL_WRITTEN] = {END_BIT(CLOSED) | END_BIT(ENDED) | END_BIT(KILLED) |
+						   END_BIT(HANGS),
+					   FATE_WITHOUT}},
+};
+
+enum monitor_fate monitor_decide(enum policy_role role, enum child_end end, enum monitor_goal goal)
 {
-	if (cause->role == ROLE_BROKER && goal == GOAL_WRITTEN)
-		return ROLE_BROKER; /* after STOP nobody needs the broker, however it ended */
-	if (cause->how == KILLED)
-		return cause->role;
-	if (cause->how == ENDED && cause->role == ROLE_WORKER)
-		return ROLE_WORKER;
-	return ROLE_LOADER;
+	if (!(fates[role][goal].ends >> end & 1))
+		return FATE_FAIL;
+	return fates[role][goal].fate;
 }
 
 static void say(const struct monitor *monitor, const struct ending *cause)
 {
 	static const char *const texts[] = {
-		[CLOSED] = "closed its channel; status",
-		[ENDED] = "ended by itself, status",
-		[KILLED] = "ended by itself, signal",
+		[CHILD_CLOSED] = "closed its channel; status",
+		[CHILD_ENDED] = "ended by itself, status",
+		[CHILD_KILLED] = "ended by itself, signal",
 	};
 	const char *hint = "";
 
 	if (cause->role == ROLE_LOADER)
 		return;
-	if (cause->how == KILLED && cause->number == SIGSYS)
+	if (cause->how == CHILD_KILLED && cause->number == SIGSYS)
 		hint = ", the filter of system calls";
 	log_error("monitor: %s: %s %d%s",
 		  message_party_name(monitor->children[cause->role].channel.peer),
 		  texts[cause->how], cause->number, hint);
 }
 
-enum policy_role monitor_explain(struct monitor *monitor)
+struct monitor_verdict monitor_explain(struct monitor *monitor)
 {
-	struct ending cause = find_cause(monitor);
+	const struct ending cause = find_cause(monitor);
 
 	say(monitor, &cause);
-	return decide(&cause, monitor->goal);
+	return (struct monitor_verdict){
+		.role = cause.role,
+		.fate = monitor_decide(cause.role, cause.how, monitor->goal),
+	};
 }
 
 void monitor_stop_children(struct monitor *monitor)

@@ -15,11 +15,12 @@
 #include "loader/options.h"
 #include "loader/spawner.h"
 
-#define BROKERS_MAX 20 /* replaced brokers in one recording */
+#define BROKERS_MAX 20 /* replaced brokers in one recording: bounds brokers_lost */
 
 enum monitor_goal {
 	GOAL_STOP,    /* a signal, or the end of the last target, ends sampling */
 	GOAL_WRITTEN, /* SUMMARY and WRITTEN have come */
+	GOALS
 };
 
 enum monitor_result {
@@ -29,6 +30,29 @@ enum monitor_result {
 	MONITOR_FAILED,	 /* for a reason that was logged, or that monitor_explain() says */
 	MONITOR_ABORTED, /* second signal */
 	MONITOR_ENDED,	 /* a child ended, or the broker hangs */
+	MONITOR_GAVE_UP, /* only of replace_watch(): the broker ended too often */
+};
+
+/* How a child ended, as far as it is known. */
+enum child_end {
+	CHILD_RUNS,
+	CHILD_CLOSED, /* its channel ended; its spawner has told no status */
+	CHILD_ENDED,  /* with an exit status */
+	CHILD_KILLED, /* by a signal */
+	CHILD_HANGS,  /* the broker gives the worker no answer */
+	CHILD_ENDS
+};
+
+/* Consequence of a child's end for the recording. */
+enum monitor_fate {
+	FATE_FAIL,
+	FATE_REPLACE,
+	FATE_WITHOUT, /* the recording goes on, and nothing takes the child's place */
+};
+
+struct monitor_verdict {
+	enum policy_role role; /* ROLE_LOADER: no child is known to have ended */
+	enum monitor_fate fate;
 };
 
 struct child {
@@ -51,9 +75,9 @@ struct monitor {
 	/* By role, with signals in the loader's place; then the audit channel, then targets. */
 	struct pollfd fds[ROLE_SUPERVISED + 1 + OPTIONS_PIDS_MAX];
 	unsigned int targets, targets_left;
-	bool progressed;	    /* PROGRESS came; the owner clears it */
-	bool broker_stuck;	    /* BROKER_STUCK came; the owner clears it */
-	unsigned int brokers_stuck; /* how often */
+	bool progressed;	   /* PROGRESS came; the owner clears it */
+	bool broker_stuck;	   /* BROKER_STUCK came; the owner clears it */
+	unsigned int brokers_lost; /* that hang (counted here) or ended (counted by the owner) */
 	struct message_progress progress;
 	struct message_summary summary;
 	struct message_written written;
@@ -74,13 +98,14 @@ void monitor_watch_child(struct monitor *monitor, enum policy_role role);
 /* Supervises until the goal or a time (ns, monotonic) is reached, or something fails or ends. */
 enum monitor_result monitor_run(struct monitor *monitor, enum monitor_goal goal, uint64_t until);
 
+/* Returns what it means that the role's child ended or hangs, before the goal is reached. */
+enum monitor_fate monitor_decide(enum policy_role role, enum child_end end, enum monitor_goal goal);
+
 /*
  * Waits a little for the status of the children that ended, and logs the cause once. Returns the
- * role to replace or to do without: a child that a signal ended, the worker, and after STOP the
- * broker. Returns ROLE_LOADER when there is no such role. Other children end by themselves only
- * when something is wrong, or with the worker.
+ * child that is the cause, and what monitor_decide() says of it.
  */
-enum policy_role monitor_explain(struct monitor *monitor);
+struct monitor_verdict monitor_explain(struct monitor *monitor);
 
 /* Sends an event and its two values to the audit stream, if there is one. */
 void monitor_audit(struct monitor *monitor, enum audit_event event, enum message_party party,

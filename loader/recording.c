@@ -49,8 +49,8 @@ static void report_layer(const char *who, unsigned int layer, bool allowed)
 		log_error("start: %s: not confined: %s; nothing is sampled", who, name);
 }
 
-int recording_check_layers(struct recording *rec, enum message_party party, pid_t pid,
-			   uint32_t missing, uint32_t lacking)
+enum exit_status recording_check_layers(struct recording *rec, enum message_party party, pid_t pid,
+					uint32_t missing, uint32_t lacking)
 {
 	const uint32_t allowed = lacking & LAYERS_THAT_MAY_LACK & ~rec->options->given.require;
 	const uint32_t refused = missing & ~allowed;
@@ -87,7 +87,7 @@ static int request_step(struct channel *channel, const struct message_step *requ
 	return message.STEPPED.error;
 }
 
-int recording_take_step(struct recording *rec, enum output_step step)
+enum exit_status recording_take_step(struct recording *rec, enum output_step step)
 {
 	/* a command that could not be run has said so */
 	const bool quiet = rec->command.status == EXIT_NO_COMMAND;

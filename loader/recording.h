@@ -27,7 +27,6 @@ struct recording {
 	struct programs programs;
 	struct events events;
 	struct monitor monitor;
-	unsigned int brokers;	 /* brokers that were replaced */
 	uint32_t epoch;		 /* number of the current worker's life, from 0 */
 	int status;		 /* exit status that the recording has so far */
 	uint64_t begun, started; /* ns, monotonic: of the command, of sampling */
@@ -48,8 +47,8 @@ int recording_audit(struct recording *rec, enum audit_event event, uint64_t firs
  * and --require does not insist on the layer; each missing layer is logged. Returns EXIT_DONE, or
  * EXIT_FAILED when a layer was refused.
  */
-int recording_check_layers(struct recording *rec, enum message_party party, pid_t pid,
-			   uint32_t missing, uint32_t lacking);
+enum exit_status recording_check_layers(struct recording *rec, enum message_party party, pid_t pid,
+					uint32_t missing, uint32_t lacking);
 
 /* Moves the channels of all children to the phase. */
 void recording_enter_phase(struct recording *rec, enum message_phase phase);
@@ -59,6 +58,6 @@ void recording_enter_phase(struct recording *rec, enum message_phase phase);
  * EXIT_EMPTY when keyhole-output found no sample, EXIT_NO_COMMAND when the command could not be
  * run.
  */
-int recording_take_step(struct recording *rec, enum output_step step);
+enum exit_status recording_take_step(struct recording *rec, enum output_step step);
 
 #endif

@@ -24,7 +24,7 @@
 /* How a recording goes on after a child ended. */
 enum outcome {
 	GOES_ON,
-	ENDS,  /* early, with the profile so far */
+	ENDS,  /* early, with the profile so far: MONITOR_GAVE_UP */
 	FAILS, /* which was explained */
 };
 
@@ -51,31 +51,33 @@ static void release(struct recording *rec, enum policy_role first, enum policy_r
 }
 
 /* Asks all spawners first: the new children start side by side. */
-static int spawn_all(struct recording *rec, enum policy_role first, enum policy_role last)
+static enum exit_status spawn_all(struct recording *rec, enum policy_role first,
+				  enum policy_role last)
 {
-	int r = EXIT_DONE;
+	enum exit_status status = EXIT_DONE;
 
 	for (int role = first; role <= (int)last; role++) {
 		struct child *child = &rec->monitor.children[role];
 
 		if (spawner_spawn(&child->spawner, &child->channel))
-			r = EXIT_FAILED;
+			status = EXIT_FAILED;
 	}
-	return r;
+	return status;
 }
 
-static int spawn_again(struct recording *rec, enum policy_role first, enum policy_role last)
+static enum exit_status spawn_again(struct recording *rec, enum policy_role first,
+				    enum policy_role last)
 {
-	int r;
+	enum exit_status status;
 
 	release(rec, first, last);
-	r = spawn_all(rec, first, last);
-	for (int role = first; r == EXIT_DONE && role <= (int)last; role++) {
+	status = spawn_all(rec, first, last);
+	for (int role = first; status == EXIT_DONE && role <= (int)last; role++) {
 		monitor_audit(&rec->monitor, AUDIT_restart, (enum message_party)role, 0, 0);
-		r = equip_expect_ready(rec, &rec->monitor.children[role]);
+		status = equip_expect_ready(rec, &rec->monitor.children[role]);
 		monitor_watch_child(&rec->monitor, (enum policy_role)role);
 	}
-	return r;
+	return status;
 }
 
 /* ---- each role ----------------------------------------------------------------------------- */
@@ -84,7 +86,7 @@ static int spawn_again(struct recording *rec, enum policy_role first, enum polic
  * Waits for the end of the exporter, which ends by itself without a worker. By then the exporter
  * has written to the stream what the worker gave it.
  */
-static int await_exporter(struct recording *rec)
+static enum exit_status await_exporter(struct recording *rec)
 {
 	struct channel *spawner = &rec->monitor.children[ROLE_EXPORTER].spawner.channel;
 	struct message message;
@@ -101,32 +103,37 @@ static int await_exporter(struct recording *rec)
 }
 
 /* Spends the pause before a new worker, which only the end of the recording interrupts. */
-static int pause_worker(struct recording *rec)
+static enum exit_status pause_worker(struct recording *rec)
 {
 	const struct child *worker = &rec->monitor.children[ROLE_WORKER];
+	enum monitor_result result;
 	uint64_t until = worker->deaths[0] + PAUSE_NS;
 
 	if (is_recent(worker->deaths[1]))
 		until = worker->deaths[0] + AGAIN_NS;
-	if (monitor_run(&rec->monitor, GOAL_STOP, until) != MONITOR_TIMEOUT)
-		return failed("record", rec->options->output, -ECANCELED);
-	return EXIT_DONE;
+	result = monitor_run(&rec->monitor, GOAL_STOP, until);
+	if (result == MONITOR_TIMEOUT)
+		return EXIT_DONE;
+	if (result == MONITOR_REACHED)
+		log_error("record: %s: stopped before a new keyhole-worker ran",
+			  rec->options->output);
+	return EXIT_FAILED;
 }
 
-static int start_worker_again(struct recording *rec)
+static enum exit_status start_worker_again(struct recording *rec)
 {
-	int r;
+	enum exit_status status;
 
 	rec->epoch++;
-	r = await_exporter(rec);
-	if (r != EXIT_DONE)
-		return r;
-	r = recording_take_step(rec, STEP_WORKER);
-	if (r != EXIT_DONE)
-		return r;
-	r = spawn_again(rec, ROLE_WORKER, ROLE_BROKER);
-	if (r != EXIT_DONE)
-		return r;
+	status = await_exporter(rec);
+	if (status != EXIT_DONE)
+		return status;
+	status = recording_take_step(rec, STEP_WORKER);
+	if (status != EXIT_DONE)
+		return status;
+	status = spawn_again(rec, ROLE_WORKER, ROLE_BROKER);
+	if (status != EXIT_DONE)
+		return status;
 	return equip_children(rec);
 }
 
@@ -135,35 +142,42 @@ static int start_worker_again(struct recording *rec)
  * the new worker finds its rings and tables by the epoch alone. No event is enabled meanwhile, so
  * no walk of an earlier epoch is left.
  */
-static int replace_worker(struct recording *rec)
+static enum exit_status replace_worker(struct recording *rec)
 {
 	const uint64_t ended = rec->monitor.children[ROLE_WORKER].deaths[0];
-	int r;
+	enum exit_status status;
 
 	release(rec, ROLE_WORKER, ROLE_BROKER);
-	r = pause_worker(rec);
-	if (r != EXIT_DONE)
-		return r;
-	r = start_worker_again(rec);
-	if (r != EXIT_DONE)
-		return r;
+	status = pause_worker(rec);
+	if (status != EXIT_DONE)
+		return status;
+	status = start_worker_again(rec);
+	if (status != EXIT_DONE)
+		return status;
 	programs_begin_epoch(&rec->programs, rec->epoch);
 	log_warning("record: keyhole-worker: replaced after %.0f ms; its samples are lost",
 		    (double)(time_now() - ended) / NS_PER_MS);
 	return EXIT_DONE;
 }
 
-/* Returns EXIT_DONE also without a new broker: then new files are not named any more. */
-static int replace_broker(struct recording *rec)
+/* Starts a new broker, unless too many came before. Returns whether there is one. */
+static bool has_new_broker(struct recording *rec)
 {
-	int r = EXIT_FAILED;
+	int r;
 
-	if (rec->brokers++ < BROKERS_MAX)
-		r = spawn_again(rec, ROLE_BROKER, ROLE_BROKER);
-	if (r == EXIT_DONE)
-		r = equip_broker(rec, 0);
+	if (rec->monitor.brokers_lost > BROKERS_MAX)
+		return false;
+	if (spawn_again(rec, ROLE_BROKER, ROLE_BROKER) != EXIT_DONE)
+		return false;
+	r = equip_broker(rec, 0);
 	/* -EPIPE: the monitor sees the end of the worker or the broker like any other end */
-	if (r && r != -EPIPE) {
+	return r == 0 || r == -EPIPE;
+}
+
+/* Returns EXIT_DONE also without a new broker: then new files are not named any more. */
+static enum exit_status replace_broker(struct recording *rec)
+{
+	if (!has_new_broker(rec)) {
 		log_error("broker: keyhole-broker: not replaced; new files are not read any more");
 		release(rec, ROLE_BROKER, ROLE_BROKER);
 	}
@@ -181,13 +195,13 @@ static bool can_begin_anew(const struct recording *rec)
 	return lseek(rec->output.fd, 0, SEEK_SET) == 0;
 }
 
-static int replace_exporter(struct recording *rec)
+static enum exit_status replace_exporter(struct recording *rec)
 {
 	int r;
 
 	if (!can_begin_anew(rec))
 		return failed("output", rec->options->output, -ESPIPE);
-	if (spawn_again(rec, ROLE_EXPORTER, ROLE_EXPORTER))
+	if (spawn_again(rec, ROLE_EXPORTER, ROLE_EXPORTER) != EXIT_DONE)
 		return EXIT_FAILED;
 	r = equip_exporter(rec);
 	rec->monitor.children[ROLE_EXPORTER].channel.phase = PHASE_RUN;
@@ -213,7 +227,7 @@ static enum outcome give_up(struct recording *rec, enum policy_role role)
 
 static enum outcome replace(struct recording *rec, enum policy_role role)
 {
-	static int (*const ways[])(struct recording * rec) = {
+	static enum exit_status (*const ways[])(struct recording * rec) = {
 		[ROLE_WORKER] = replace_worker,
 		[ROLE_EXPORTER] = replace_exporter,
 		[ROLE_BROKER] = replace_broker,
@@ -222,14 +236,12 @@ static enum outcome replace(struct recording *rec, enum policy_role role)
 	const bool finishing = rec->monitor.goal == GOAL_WRITTEN;
 	const bool often = is_recent(child->deaths[1]);
 
-	if (role == ROLE_LOADER)
-		return FAILS;
-	if (role == ROLE_WORKER && finishing)
-		return FAILS; /* everything that a worker made is gone with it */
 	child->deaths[1] = child->deaths[0];
 	child->deaths[0] = time_now();
 	if (often)
 		return give_up(rec, role);
+	if (role == ROLE_BROKER)
+		rec->monitor.brokers_lost++;
 	if (ways[role](rec) != EXIT_DONE)
 		return FAILS;
 	if (!finishing && events_enable(&rec->events))
@@ -239,9 +251,10 @@ static enum outcome replace(struct recording *rec, enum policy_role role)
 
 static enum outcome on_stuck_broker(struct recording *rec)
 {
-	rec->monitor.broker_stuck = false;
-	/* after STOP the worker takes no new broker */
-	if (rec->monitor.goal == GOAL_STOP)
+	struct monitor *monitor = &rec->monitor;
+
+	monitor->broker_stuck = false;
+	if (monitor_decide(ROLE_BROKER, CHILD_HANGS, monitor->goal) == FATE_REPLACE)
 		replace_broker(rec);
 	return GOES_ON;
 }
@@ -249,18 +262,23 @@ static enum outcome on_stuck_broker(struct recording *rec)
 static enum outcome on_end(struct recording *rec)
 {
 	struct monitor *monitor = &rec->monitor;
-	enum policy_role role;
+	struct monitor_verdict verdict;
 
 	if (monitor->broker_stuck)
 		return on_stuck_broker(rec);
 	/* before anything that may have to wait */
 	events_disable(&rec->events);
-	role = monitor_explain(monitor);
-	if (role == ROLE_BROKER && monitor->goal != GOAL_STOP) {
-		release(rec, role, role); /* nobody needs the broker any more */
+	verdict = monitor_explain(monitor);
+	switch (verdict.fate) {
+	case FATE_REPLACE:
+		return replace(rec, verdict.role);
+	case FATE_WITHOUT:
+		release(rec, verdict.role, verdict.role);
 		return GOES_ON;
+	case FATE_FAIL:
+		break;
 	}
-	return replace(rec, role);
+	return FAILS;
 }
 
 enum monitor_result replace_watch(struct recording *rec, enum monitor_goal goal, uint64_t until)
@@ -274,7 +292,7 @@ enum monitor_result replace_watch(struct recording *rec, enum monitor_goal goal,
 		case GOES_ON:
 			break;
 		case ENDS:
-			return MONITOR_REACHED;
+			return MONITOR_GAVE_UP;
 		case FAILS:
 			return MONITOR_FAILED;
 		}

@@ -10,8 +10,9 @@
 struct recording;
 
 /*
- * Runs monitor_run(), and replaces children until something else happens. Never returns
- * MONITOR_ENDED. Explains a failure.
+ * Runs monitor_run() and replaces children, until something else happens. Never returns
+ * MONITOR_ENDED. Explains a failure. MONITOR_GAVE_UP: the broker ended too often, so sampling
+ * ends early with the profile so far, and rec->status is EXIT_FAILED.
  */
 enum monitor_result replace_watch(struct recording *rec, enum monitor_goal goal, uint64_t until);
 

@@ -85,7 +85,7 @@ static int exchange(struct channel *channel, const char *name, struct rules *ret
 	return message.POLICY_KEYS.error;
 }
 
-int rules_read(const char *file, const char *verb, struct rules *ret_rules)
+enum exit_status rules_read(const char *file, const char *verb, struct rules *ret_rules)
 {
 	const char *name = file ? file : RULES_FILE;
 	const char *const argv[] = {message_party_name(PARTY_RULES), verb, name, NULL};

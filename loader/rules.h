@@ -18,6 +18,6 @@ struct rules {
  * that hide names of processes and threads; "record" has neither effect. Returns an exit status;
  * errors were logged.
  */
-int rules_read(const char *file, const char *verb, struct rules *ret_rules);
+enum exit_status rules_read(const char *file, const char *verb, struct rules *ret_rules);
 
 #endif

@@ -16,7 +16,7 @@
 /* ---- while sampling ------------------------------------------------------------------------ */
 
 /* Gives keyhole-output the counts, by descriptors with which keyhole-output can only read. */
-static int begin_counting(struct recording *rec)
+static enum exit_status begin_counting(struct recording *rec)
 {
 	const struct programs *programs = &rec->programs;
 	const struct message_counts counts = {
@@ -95,13 +95,14 @@ static void announce(struct recording *rec)
 	monitor_audit(monitor, AUDIT_sampling, PARTY_LOADER, sampling->frequency, 0);
 }
 
-int sampling_run(struct recording *rec)
+enum exit_status sampling_run(struct recording *rec)
 {
 	enum monitor_result result;
-	int r = begin_counting(rec);
+	enum exit_status status = begin_counting(rec);
+	int r;
 
-	if (r != EXIT_DONE)
-		return r;
+	if (status != EXIT_DONE)
+		return status;
 	rec->started = time_now();
 	r = events_enable(&rec->events);
 	if (r)
@@ -119,7 +120,7 @@ int sampling_run(struct recording *rec)
 
 /* ---- after sampling ------------------------------------------------------------------------ */
 
-static int stop_worker(struct recording *rec, uint64_t stopped)
+static enum exit_status stop_worker(struct recording *rec, uint64_t stopped)
 {
 	struct child *worker = &rec->monitor.children[ROLE_WORKER];
 	const struct message_stop stop = {.started = rec->started, .stopped = stopped};
@@ -131,7 +132,7 @@ static int stop_worker(struct recording *rec, uint64_t stopped)
 	return EXIT_DONE;
 }
 
-static int await_profile(struct recording *rec)
+static enum exit_status await_profile(struct recording *rec)
 {
 	const char *output = rec->options->output;
 	enum monitor_result result = replace_watch(rec, GOAL_WRITTEN, time_now() + FINISH_NS);
@@ -150,7 +151,7 @@ static int await_profile(struct recording *rec)
 	return failed("output", output, error);
 }
 
-static int commit(struct recording *rec)
+static enum exit_status commit(struct recording *rec)
 {
 	const struct message_summary *summary = &rec->monitor.summary;
 	int r = channel_send(&rec->output.channel, MESSAGE_NAMED, summary, sizeof(*summary), -1);
@@ -160,23 +161,23 @@ static int commit(struct recording *rec)
 	return recording_take_step(rec, STEP_COMMIT);
 }
 
-int sampling_finish(struct recording *rec)
+enum exit_status sampling_finish(struct recording *rec)
 {
 	uint64_t stopped;
-	int r;
+	enum exit_status status;
 
 	output_notify(&rec->output, "STOPPING=1");
 	events_disable(&rec->events);
 	/* whatever is read from here on is read after the last sample */
 	stopped = time_now();
-	r = recording_take_step(rec, STEP_END);
-	if (r != EXIT_DONE)
-		return r;
-	r = stop_worker(rec, stopped);
-	if (r != EXIT_DONE)
-		return r;
-	r = await_profile(rec);
-	if (r != EXIT_DONE)
-		return r;
+	status = recording_take_step(rec, STEP_END);
+	if (status != EXIT_DONE)
+		return status;
+	status = stop_worker(rec, stopped);
+	if (status != EXIT_DONE)
+		return status;
+	status = await_profile(rec);
+	if (status != EXIT_DONE)
+		return status;
 	return commit(rec);
 }

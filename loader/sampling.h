@@ -3,12 +3,14 @@
 #ifndef KEYHOLE_LOADER_SAMPLING_H
 #define KEYHOLE_LOADER_SAMPLING_H
 
+#include "ipc/exit_status.h"
+
 struct recording;
 
 /* Enables the events, and supervises the children until something ends the recording. */
-int sampling_run(struct recording *rec);
+enum exit_status sampling_run(struct recording *rec);
 
 /* Disables the events, and then has the children finish and keyhole-output commit the profile. */
-int sampling_finish(struct recording *rec);
+enum exit_status sampling_finish(struct recording *rec);
 
 #endif

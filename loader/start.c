@@ -50,7 +50,7 @@ static void lower_frequency(struct recording *rec)
 	sampling->frequency = max;
 }
 
-static int watch(struct recording *rec, pid_t pid)
+static enum exit_status watch(struct recording *rec, pid_t pid)
 {
 	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
 
@@ -60,15 +60,15 @@ static int watch(struct recording *rec, pid_t pid)
 	return EXIT_DONE;
 }
 
-static int open_targets(struct recording *rec)
+static enum exit_status open_targets(struct recording *rec)
 {
 	const struct options *options = rec->options;
 
 	for (unsigned int i = 0; i < options->given.pid_count; i++) {
-		int r = watch(rec, options->given.pids[i]);
+		enum exit_status status = watch(rec, options->given.pids[i]);
 
-		if (r != EXIT_DONE)
-			return r;
+		if (status != EXIT_DONE)
+			return status;
 	}
 	if (!options->cgroup)
 		return EXIT_DONE;
@@ -108,10 +108,11 @@ static int open_audit(struct recording *rec)
 	return r;
 }
 
-int start_check(struct recording *rec)
+enum exit_status start_check(struct recording *rec)
 {
 	const struct options *options = rec->options;
 	const char *verb = "record";
+	enum exit_status status;
 	int r;
 
 	if (!can_become()) {
@@ -120,17 +121,17 @@ int start_check(struct recording *rec)
 	}
 	if (options->comm)
 		verb = "record --comm";
-	r = rules_read(options->policy, verb, &rec->rules);
-	if (r != EXIT_DONE)
-		return r;
+	status = rules_read(options->policy, verb, &rec->rules);
+	if (status != EXIT_DONE)
+		return status;
 	lower_frequency(rec);
 	if (policy_user_read(&rec->user)) {
 		log_error("record: SUDO_UID: not what sudo sets; run: env -u SUDO_UID keyhole ...");
 		return EXIT_USAGE;
 	}
-	r = open_targets(rec);
-	if (r != EXIT_DONE)
-		return r;
+	status = open_targets(rec);
+	if (status != EXIT_DONE)
+		return status;
 	if (!options->audit)
 		return EXIT_DONE;
 	r = open_audit(rec);
@@ -143,7 +144,7 @@ int start_check(struct recording *rec)
 /* ---- processes ----------------------------------------------------------------------------- */
 
 /* The helper has explained a failure, unless the helper gave no answer in time. */
-static int start_output(struct recording *rec)
+static enum exit_status start_output(struct recording *rec)
 {
 	const struct options *options = rec->options;
 	int r = output_start(&rec->output, options->output, options->given.flags & OPTIONS_FORCE,
@@ -158,13 +159,13 @@ static int start_output(struct recording *rec)
 	return EXIT_DONE;
 }
 
-int start_users_part(struct recording *rec)
+enum exit_status start_users_part(struct recording *rec)
 {
 	char **command = rec->options->command;
-	int r = start_output(rec);
+	enum exit_status status = start_output(rec);
 
-	if (r != EXIT_DONE || !command)
-		return r;
+	if (status != EXIT_DONE || !command)
+		return status;
 	if (command_start(&rec->command, command, &rec->user))
 		return EXIT_FAILED; /* which was logged */
 	return watch(rec, rec->command.pid);
@@ -197,7 +198,7 @@ static int start_child(struct child *child, enum policy_role role)
 	return spawner_spawn(&child->spawner, &child->channel);
 }
 
-int start_children(struct recording *rec)
+enum exit_status start_children(struct recording *rec)
 {
 	secure_ourselves();
 	for (enum policy_role role = ROLE_WORKER; role < ROLE_SUPERVISED; role++) {
@@ -211,7 +212,7 @@ int start_children(struct recording *rec)
 
 /* ---- the kernel ---------------------------------------------------------------------------- */
 
-static int open_events(struct recording *rec)
+static enum exit_status open_events(struct recording *rec)
 {
 	struct message_sampling *sampling = &rec->options->given.sampling;
 	struct events *events = &rec->events;
@@ -226,15 +227,16 @@ static int open_events(struct recording *rec)
 	return EXIT_DONE;
 }
 
-int start_kernel(struct recording *rec)
+enum exit_status start_kernel(struct recording *rec)
 {
 	int r = ksyms_start(&rec->ksyms, policy_proc());
 
 	if (rec->ksyms.pid < 0)
 		return EXIT_FAILED; /* which was logged */
-	if (r == 0)
-		r = programs_load(&rec->programs, rec->options, &rec->rules, &rec->ksyms,
-				  rec->cgroup, rec->command.pid);
+	if (r)
+		return failed("start", message_party_name(PARTY_KERNEL_SYMBOLS), r);
+	r = programs_load(&rec->programs, rec->options, &rec->rules, &rec->ksyms, rec->cgroup,
+			  rec->command.pid);
 	if (r)
 		return failed("programs", "load (keyhole check and -v say more)", r);
 	/* nobody needs to know any more where the kernel lies */
@@ -244,22 +246,25 @@ int start_kernel(struct recording *rec)
 
 /* ---- the end of all rights ----------------------------------------------------------------- */
 
-int start_drop_privilege(struct recording *rec)
+enum exit_status start_drop_privilege(struct recording *rec)
 {
 	const enum policy_role role = ROLE_LOADER;
 	struct policy_layers layers;
 	uint32_t missing;
-	int checked;
+	enum exit_status checked;
 	int r = monitor_start(&rec->monitor);
 
-	if (r == 0)
-		r = policy_become(role);
+	if (r)
+		return failed("monitor", "signalfd", r);
+	r = policy_become(role);
+	if (r)
+		failed("policy", "keyhole", r); /* the audit stream still gets the layers */
 	policy_confine(role, &layers);
 	missing = policy_layers_of(role) & ~layers.proven;
 	checked = recording_check_layers(rec, PARTY_LOADER, getpid(), missing, layers.lacking);
 	if (checked != EXIT_DONE)
 		return checked;
 	if (r)
-		return failed("policy", "keyhole", r);
+		return EXIT_FAILED;
 	return EXIT_DONE;
 }

@@ -6,28 +6,30 @@
 #ifndef KEYHOLE_LOADER_START_H
 #define KEYHOLE_LOADER_START_H
 
+#include "ipc/exit_status.h"
+
 struct recording;
 
 /* Checks the rights, the rules, the user and the targets, and opens the audit stream. */
-int start_check(struct recording *rec);
+enum exit_status start_check(struct recording *rec);
 
 /*
  * Starts what runs with the user's rights: keyhole-output and the command. Both inherit a process
  * in which keyhole has changed nothing yet.
  */
-int start_users_part(struct recording *rec);
+enum exit_status start_users_part(struct recording *rec);
 
 /*
  * Starts the spawners and their children early: a child gets ready while start_kernel() runs. The
  * loader gives the children nothing of value, and reads nothing that they say, before the loader
  * has given up its privilege.
  */
-int start_children(struct recording *rec);
+enum exit_status start_children(struct recording *rec);
 
 /* Loads the BPF programs and opens the events, which stay disabled. */
-int start_kernel(struct recording *rec);
+enum exit_status start_kernel(struct recording *rec);
 
 /* Gives up all rights, and proves the loader's own layers. The last step that has rights. */
-int start_drop_privilege(struct recording *rec);
+enum exit_status start_drop_privilege(struct recording *rec);
 
 #endif

@@ -25,19 +25,29 @@ static int add_calls(scmp_filter_ctx filter, const struct group *group)
 
 static int add_groups(scmp_filter_ctx filter, enum policy_role role)
 {
+	const struct group *groups = role_groups[role];
 	int r = 0;
 
-	for (const struct group *group = role_groups[role]; group->calls && r == 0; group++)
-		r = add_calls(filter, group);
+	for (size_t i = 0; i < ROLE_GROUPS && groups[i].calls && r == 0; i++)
+		r = add_calls(filter, &groups[i]);
 	return r;
+}
+
+static bool group_calls(const struct group *group, int number)
+{
+	for (size_t i = 0; i < group->count; i++)
+		if (group->calls[i].number == number)
+			return true;
+	return false;
 }
 
 static bool role_calls(enum policy_role role, int number)
 {
-	for (const struct group *group = role_groups[role]; group->calls; group++)
-		for (size_t i = 0; i < group->count; i++)
-			if (group->calls[i].number == number)
-				return true;
+	const struct group *groups = role_groups[role];
+
+	for (size_t i = 0; i < ROLE_GROUPS && groups[i].calls; i++)
+		if (group_calls(&groups[i], number))
+			return true;
 	return false;
 }
 
@@ -81,8 +91,16 @@ static int build_role(scmp_filter_ctx filter, enum policy_role role)
 }
 
 /*
- * Refuses a call to the spawner. A marked call gets an errno, which differs from the role's: if the
- * call killed here, the role's filter could not answer its self-test.
+ * Two filters are stacked on a supervised role: the spawner's, which the child inherits, and above
+ * it the role's own. The kernel runs both on each call and takes the stricter action: death goes
+ * before an errno, and an errno before permission. When both filters return an errno, the kernel
+ * takes the errno of the youngest filter, which is the role's own. So a call with PROBE_MARK gets
+ * PROBE_ERRNO exactly when the role's own filter is there.
+ */
+
+/*
+ * Gives a marked call the errno SPAWNER_ERRNO: death here would keep the role's filter from
+ * answering its self-test.
  */
 static int refuse_in_spawner(scmp_filter_ctx filter, const struct call *call)
 {
@@ -119,7 +137,7 @@ static int build(scmp_filter_ctx filter, enum policy_role role, bool spawner)
 	} attributes[] = {
 		{SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS},
 		{SCMP_FLTATR_CTL_TSYNC, 1},
-		{SCMP_FLTATR_CTL_OPTIMIZE, 2},
+		{SCMP_FLTATR_CTL_OPTIMIZE, 2}, /* a binary tree over the numbers of calls */
 	};
 	int r = 0;
 
@@ -132,7 +150,7 @@ static int build(scmp_filter_ctx filter, enum policy_role role, bool spawner)
 	return build_role(filter, role);
 }
 
-/* A spawner is of a supervised role. */
+/* Decides alone which process has a filter. A spawner is of a supervised role. */
 static bool has_filter(enum policy_role role, bool spawner)
 {
 	if (spawner)

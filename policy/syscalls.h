@@ -68,6 +68,7 @@ static const struct call calls_heap[] = {
 	CALL_EQ(madvise, 2, MADV_DONTNEED), CALL_EQ(madvise, 2, MADV_FREE),
 };
 
+/* MADV_DONTDUMP only keeps pages out of core dumps, which no role writes. */
 static const struct call calls_dumps[] = {
 	CALL_EQ(madvise, 2, MADV_DONTDUMP),
 };
@@ -79,6 +80,7 @@ static const struct call calls_write[] = {
 	CALL_EQ(newfstatat, 3, AT_EMPTY_PATH),
 };
 
+/* fdopen() asks for the access mode (F_GETFL); object/debug/service.c asks for it too. */
 static const struct call calls_read[] = {
 	CALL(read), CALL(pread64), CALL_EQ(fcntl, 1, F_GETFL),
 };
@@ -205,8 +207,13 @@ struct group {
 #define GROUP(calls)	    {calls, sizeof(calls) / sizeof(*(calls)), 0}
 #define REFUSED(calls, error) {calls, sizeof(calls) / sizeof(*(calls)), error}
 
-/* A role without a row has no filter. */
-static const struct group role_groups[ROLE_ALL][13] = { /* the last one is empty */
+/*
+ * The groups of each role, which end with the row or before the first empty group. A role has a row
+ * here when its row of roles.h has LAYER_BIT(seccomp): policy_filter() asks for the layer, and
+ * test_policy_syscalls compares the two tables.
+ */
+#define ROLE_GROUPS 12
+static const struct group role_groups[ROLE_ALL][ROLE_GROUPS] = {
 	[ROLE_LOADER] = {GROUP(calls_always), GROUP(calls_messages), GROUP(calls_memory),
 			 GROUP(calls_heap), GROUP(calls_dumps), GROUP(calls_write),
 			 GROUP(calls_read), GROUP(calls_libc), GROUP(calls_threads),

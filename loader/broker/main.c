@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "ipc/channel.h"
@@ -28,24 +29,74 @@ struct broker {
 	int followed; /* map of struct generation by pid; read-only */
 };
 
-/* Answers one request. Returns 0 or a negative errno. */
-static int answer(struct broker *broker, const struct message *request,
-		  struct message_object_reply *ret_reply, int *ret_fd)
+static int on_maps(struct broker *broker, const struct message *request,
+		   struct message_object_reply *ret_reply, int *ret_fd)
 {
-	int r = limits_request(&broker->limits, time_now());
-
-	if (r < 0)
-		return r;
-	if (request->head.type == MESSAGE_OBJECT)
-		return answer_object(broker->followed, &broker->limits, &request->OBJECT, ret_reply,
-				     ret_fd);
-	if (request->head.type == MESSAGE_MAPS)
-		*ret_fd = answer_maps(broker->followed, &request->MAPS);
-	else
-		*ret_fd = answer_segment(&broker->segments, &request->SEGMENT);
+	(void)ret_reply;
+	*ret_fd = answer_maps(broker->followed, &request->MAPS);
 	if (*ret_fd < 0)
 		return *ret_fd;
 	return 0;
+}
+
+static int on_object(struct broker *broker, const struct message *request,
+		     struct message_object_reply *ret_reply, int *ret_fd)
+{
+	return answer_object(broker->followed, &broker->limits, &request->OBJECT, ret_reply,
+			     ret_fd);
+}
+
+static int on_segment(struct broker *broker, const struct message *request,
+		      struct message_object_reply *ret_reply, int *ret_fd)
+{
+	(void)ret_reply;
+	*ret_fd = answer_segment(&broker->segments, &request->SEGMENT);
+	if (*ret_fd < 0)
+		return *ret_fd;
+	return 0;
+}
+
+static uint32_t pid_of_maps(const struct message *request)
+{
+	return request->MAPS.pid;
+}
+
+static uint32_t pid_of_object(const struct message *request)
+{
+	return request->OBJECT.pid;
+}
+
+static uint32_t pid_of_nothing(const struct message *request)
+{
+	(void)request;
+	return 0;
+}
+
+/* Requests of the worker. */
+static const struct service {
+	enum message_type type;
+	/* Returns 0 or a negative errno; sets the identity and the descriptor that it has. */
+	int (*answer)(struct broker *broker, const struct message *request,
+		      struct message_object_reply *ret_reply, int *ret_fd);
+	uint32_t (*pid)(const struct message *request); /* for the audit stream; 0: no process */
+	size_t reply_bytes;				/* sent, of a struct message_object_reply */
+} services[] = {
+	{MESSAGE_MAPS, on_maps, pid_of_maps, sizeof(struct message_reply)},
+	{MESSAGE_OBJECT, on_object, pid_of_object, sizeof(struct message_object_reply)},
+	{MESSAGE_SEGMENT, on_segment, pid_of_nothing, sizeof(struct message_reply)},
+};
+
+_Static_assert(offsetof(struct message_object_reply, error) == 0 &&
+		       offsetof(struct message_reply, error) == 0,
+	       "the start of an object's reply is a plain reply");
+
+/* Returns NULL for a message that asks nothing. */
+static const struct service *find_service(unsigned int type)
+{
+	for (size_t i = 0; i < sizeof(services) / sizeof(*services); i++)
+		if (services[i].type == type)
+			return &services[i];
+	return NULL;
 }
 
 /* Writes to the audit stream, if there is one, and waits as long as keyhole-audit does not read. */
@@ -61,30 +112,20 @@ static int write_audit(struct broker *broker, const struct message_audit *audit)
 	return r;
 }
 
-/* Sends the answer as the reply that the table of messages has for the request. */
-static int reply(struct broker *broker, const struct message *request,
-		 const struct message_object_reply *object, int fd)
-{
-	const struct message_reply plain = {.error = object->error};
-
-	if (request->head.type == MESSAGE_OBJECT)
-		return channel_reply(&broker->worker, request, object, sizeof(*object), fd);
-	return channel_reply(&broker->worker, request, &plain, sizeof(plain), fd);
-}
-
 /* Gives the worker nothing that is not in the audit stream. */
 static int on_request(struct broker *broker, const struct message *request)
 {
-	const uint16_t type = request->head.type;
-	/* a SEGMENT has neither of the two fields, and zeros in their place */
-	struct message_audit audit = {
-		.pid = type == MESSAGE_MAPS ? request->MAPS.pid : request->OBJECT.pid,
-		.request = type,
-	};
+	const struct service *service = find_service(request->head.type);
+	struct message_audit audit = {.request = request->head.type};
 	guard_fd int fd = -1;
-	int error = answer(broker, request, &audit.answer, &fd);
-	int r;
+	int error, r;
 
+	if (!service)
+		return -EPROTO;
+	audit.pid = service->pid(request);
+	error = limits_request(&broker->limits, time_now());
+	if (error == 0)
+		error = service->answer(broker, request, &audit.answer, &fd);
 	audit.answer.error = error;
 	audit.granted = fd >= 0;
 	r = write_audit(broker, &audit);
@@ -92,7 +133,7 @@ static int on_request(struct broker *broker, const struct message *request)
 		return r;
 	if (error)
 		audit.answer = (struct message_object_reply){.error = error};
-	return reply(broker, request, &audit.answer, fd);
+	return channel_reply(&broker->worker, request, &audit.answer, service->reply_bytes, fd);
 }
 
 /* Takes the two maps. Returns 0 or a negative errno. */
@@ -158,10 +199,19 @@ static int start(struct broker *broker)
 	return limits_init(&broker->limits, time_now());
 }
 
-/*
- * Serves the worker until the worker or the loader is gone (-EPIPE). The table of messages allows
- * the loader none in this phase.
- */
+/* Returns 0, or -EPROTO for a message: the loader has none for the broker in this phase. */
+static int receive_from_loader(struct broker *broker)
+{
+	struct message message;
+	int r = channel_receive(&broker->loader, &message);
+
+	if (r < 1)
+		return r;
+	message_release(&message);
+	return -EPROTO;
+}
+
+/* Serves the worker until the worker or the loader is gone (-EPIPE). */
 static int serve(struct broker *broker)
 {
 	struct pollfd fds[] = {{.fd = broker->worker.fd, .events = POLLIN},
@@ -172,7 +222,7 @@ static int serve(struct broker *broker)
 	while (r == 0) {
 		if (poll(fds, 2, -1) < 0 && errno != EINTR)
 			return -errno;
-		r = channel_receive(&broker->loader, &message);
+		r = receive_from_loader(broker);
 		if (r == 0)
 			r = channel_receive(&broker->worker, &message);
 		if (r == 1)

@@ -68,6 +68,7 @@ for verb in $verbs; do
 	report $? "$verb: all of one version"
 done
 for program in $programs; do
+	[ "$program" != keyhole-debug-reader ] || continue # recordings go on without it, see below
 	cp "$build/other/$program" "$top/bin"
 	case $program in
 	keyhole) changed=$verbs ;;

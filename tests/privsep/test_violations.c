@@ -99,10 +99,20 @@ static bool apply(enum variant variant, const struct message_rule *rule, struct 
 	return true;
 }
 
+/* Picks one of the parties that CHILD and ASKER stand for. */
+static unsigned int pick_party(unsigned int party)
+{
+	if (party == PARTY_CHILD)
+		return PARTY_BROKER;
+	if (party == PARTY_ASKER)
+		return PARTY_VIEWER;
+	return party;
+}
+
 static int deliver(unsigned int type, enum variant variant)
 {
 	const struct message_rule *rule = message_rule(type);
-	unsigned int to = rule->to, from = rule->from == PARTY_CHILD ? PARTY_BROKER : rule->from;
+	unsigned int to = pick_party(rule->to), from = pick_party(rule->from);
 	struct datagram datagram = {
 		.head = {MESSAGE_MAGIC, (uint16_t)type, MESSAGE_VERSION, 1, 0},
 		.size = sizeof(struct message_head) + rule->payload,

@@ -59,11 +59,44 @@ static void test_monitor__nothing_is_whole_yet(void **state)
 	assert_int_equal(said(-ENODATA, 0), MONITOR_FAILED);
 }
 
+/* Each row has what a child's end means; the order of the columns is that of enum child_end. */
+static void test_monitor__fate_of_each_end(void **state)
+{
+	enum {
+		FAIL = FATE_FAIL,
+		NEW = FATE_REPLACE,
+		WITHOUT = FATE_WITHOUT
+	};
+	static const struct {
+		enum policy_role role;
+		enum monitor_goal goal;
+		int fates[CHILD_ENDS]; /* runs, closed, ended, killed, hangs */
+	} rows[] = {
+		{ROLE_LOADER, GOAL_STOP, {FAIL, FAIL, FAIL, FAIL, FAIL}},
+		{ROLE_LOADER, GOAL_WRITTEN, {FAIL, FAIL, FAIL, FAIL, FAIL}},
+		{ROLE_WORKER, GOAL_STOP, {FAIL, FAIL, NEW, NEW, FAIL}},
+		{ROLE_WORKER, GOAL_WRITTEN, {FAIL, FAIL, FAIL, FAIL, FAIL}},
+		{ROLE_EXPORTER, GOAL_STOP, {FAIL, FAIL, FAIL, NEW, FAIL}},
+		{ROLE_EXPORTER, GOAL_WRITTEN, {FAIL, FAIL, FAIL, NEW, FAIL}},
+		{ROLE_BROKER, GOAL_STOP, {FAIL, FAIL, FAIL, NEW, NEW}},
+		{ROLE_BROKER, GOAL_WRITTEN, {FAIL, WITHOUT, WITHOUT, WITHOUT, WITHOUT}},
+	};
+
+	(void)state;
+	assert_int_equal(sizeof(rows) / sizeof(*rows), ROLE_SUPERVISED * GOALS);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		for (int end = 0; end < CHILD_ENDS; end++)
+			assert_int_equal(
+				monitor_decide(rows[i].role, (enum child_end)end, rows[i].goal),
+				rows[i].fates[end]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_monitor__an_error_ends_the_recording),
 		cmocka_unit_test(test_monitor__nothing_is_whole_yet),
+		cmocka_unit_test(test_monitor__fate_of_each_end),
 	};
 
 	log_init("test", LOG_LEVEL_ERROR);

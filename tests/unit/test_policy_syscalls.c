@@ -170,18 +170,23 @@ static void test_policy_syscalls__stay_few(void **state)
 	assert_in_range(plain_calls(ROLE_TERMINAL), 17, 21);
 }
 
+static void mark_filtered(const struct group *group, bool filtered[1024])
+{
+	for (size_t i = 0; i < group->count; i++) {
+		assert_in_range(group->calls[i].number, 0, 1023);
+		if (group->calls[i].conditions)
+			filtered[group->calls[i].number] = true;
+	}
+}
+
 /* The count above misses a call that is wrong only with arguments of ones. */
 static unsigned int filtered_calls(enum policy_role role)
 {
 	bool filtered[1024] = {false};
 	unsigned int count = 0;
 
-	for (const struct group *group = role_groups[role]; group->calls; group++)
-		for (size_t i = 0; i < group->count; i++) {
-			assert_in_range(group->calls[i].number, 0, 1023);
-			if (group->calls[i].conditions)
-				filtered[group->calls[i].number] = true;
-		}
+	for (size_t i = 0; i < ROLE_GROUPS; i++)
+		mark_filtered(&role_groups[role][i], filtered);
 	for (int number = 0; number < 1024; number++)
 		count += filtered[number];
 	return count;
@@ -200,6 +205,40 @@ static void test_policy_syscalls__those_filtered_by_argument_stay_few(void **sta
 	assert_in_range(filtered_calls(ROLE_EXPORTER), 4, 6);
 	assert_in_range(filtered_calls(ROLE_BROKER), 3, 4);
 	assert_in_range(filtered_calls(ROLE_LOADER), 8, 11);
+}
+
+static bool row_has(int role, long number)
+{
+	for (size_t i = 0; i < ROLE_GROUPS; i++)
+		for (size_t call = 0; call < role_groups[role][i].count; call++)
+			if (role_groups[role][i].calls[call].number == number)
+				return true;
+	return false;
+}
+
+/* The worker's row is full: a reader of rows that goes on would give it the exporter's calls. */
+static void test_policy_syscalls__a_full_row_ends(void **state)
+{
+	(void)state;
+	assert_non_null(role_groups[ROLE_WORKER][ROLE_GROUPS - 1].calls);
+	assert_int_equal(CALL(ROLE_WORKER, SYS_fsync, ANY, ANY, ANY, ANY, ANY, ANY),
+			 SECCOMP_RET_KILL_PROCESS);
+	for (int role = 0; role < ROLE_ALL; role++)
+		for (long number = 0; has_filter(role) && number < 1024; number++)
+			if (!row_has(role, number))
+				assert_int_not_equal(
+					CALL(role, number, ANY, ANY, ANY, ANY, ANY, ANY),
+					SECCOMP_RET_ALLOW);
+}
+
+/* A group behind an empty one would be lost. */
+static void test_policy_syscalls__rows_have_no_gaps(void **state)
+{
+	(void)state;
+	for (int role = 0; role < ROLE_ALL; role++)
+		for (size_t i = 1; i < ROLE_GROUPS; i++)
+			if (role_groups[role][i].calls)
+				assert_non_null(role_groups[role][i - 1].calls);
 }
 
 static void test_policy_syscalls__nobody_gets_the_dangerous_ones(void **state)
@@ -600,6 +639,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_policy_syscalls__stay_few),
 		cmocka_unit_test(test_policy_syscalls__those_filtered_by_argument_stay_few),
+		cmocka_unit_test(test_policy_syscalls__a_full_row_ends),
+		cmocka_unit_test(test_policy_syscalls__rows_have_no_gaps),
 		cmocka_unit_test(test_policy_syscalls__nobody_gets_the_dangerous_ones),
 		cmocka_unit_test(test_policy_syscalls__worker_opens_nothing),
 		cmocka_unit_test(test_policy_syscalls__worker_does_its_work),
