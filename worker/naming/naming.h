@@ -23,9 +23,8 @@ struct naming_counts {
 	uint64_t kernel, go;
 	uint64_t tables; /* .symtab, .dynsym */
 	uint64_t debugdata, debug_files;
-	uint64_t starts,
-		offsets; /* without a name: shown by the start of the function, or by offset */
-	uint64_t bytes;	 /* of names and functions that were added to the profile */
+	uint64_t starts, offsets; /* no name: shown by the function's start, or by offset */
+	uint64_t bytes;		  /* of names and functions that were added to the profile */
 };
 
 struct naming_parts {

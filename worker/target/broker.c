@@ -93,7 +93,10 @@ static void answer(struct broker *broker, struct target_reply *reply)
 		close(reply->fd);
 }
 
-/* Answers the request under way with the error. A request that may be the cause is not repeated. */
+/*
+ * Marks the broker as gone and answers the request under way with the error. The request is not
+ * repeated, because the request itself may have ended the broker.
+ */
 static int lose(struct broker *broker, int error)
 {
 	struct target_reply reply = {.error = error, .fd = -1};
