@@ -20,7 +20,7 @@
 #define SO_PASSRIGHTS 83
 #endif
 
-/* Room to see that too many came; whatever does not fit sets MSG_CTRUNC and is never installed. */
+/* Room to notice surplus descriptors. Those beyond it set MSG_CTRUNC and are never installed. */
 #define FDS_SEEN 4
 
 _Static_assert(MESSAGE_COUNT <= 64, "channel.seen has a bit for each type");
@@ -100,7 +100,7 @@ void channel_init(struct channel *channel, int fd, enum message_party self, enum
 
 	*channel = (struct channel){.fd = fd, .self = self, .peer = peer, .phase = PHASE_START};
 	fcntl(fd, F_SETFD, FD_CLOEXEC);
-	/* Older kernels refuse the option: then a surplus descriptor is closed on receipt. */
+	/* Where an older kernel refuses the option, a surplus descriptor is closed on receipt. */
 	if (!may_receive_fds(channel))
 		setsockopt(fd, SOL_SOCKET, SO_PASSRIGHTS, &off, sizeof(off));
 }
@@ -117,7 +117,7 @@ int channel_pair(int ret_fds[2])
 	return socketpair(AF_UNIX, type, 0, ret_fds) ? -errno : 0;
 }
 
-/* Above CHANNEL_FD, where keep need not be. */
+/* Closes all descriptors above CHANNEL_FD but `keep`, which may also be below. */
 static int close_all_but(int keep)
 {
 	if (keep > CHANNEL_FD + 1 && close_range(CHANNEL_FD + 1, (unsigned int)keep - 1, 0))
@@ -143,7 +143,7 @@ pid_t channel_forked(struct channel *ret_channel, enum message_party child, cons
 	return r;
 }
 
-/* Until one of the events or the deadline: -ETIMEDOUT. */
+/* Waits for one of the events. -ETIMEDOUT: the deadline came first. */
 static int wait_until(int fd, short events, uint64_t deadline)
 {
 	struct pollfd poll_fd = {.fd = fd, .events = events};
@@ -189,7 +189,7 @@ static int send_packet(int fd, const struct msghdr *packet)
 	return 0;
 }
 
-/* reply_to: sequence of the request, or 0. */
+/* Sends one datagram. reply_to: sequence of the request, or 0. */
 static int send_message(struct channel *channel, uint32_t reply_to, unsigned int type,
 			const void *payload, size_t size, int fd)
 {
@@ -285,14 +285,14 @@ static ssize_t receive_packet(int fd, struct msghdr *packet)
 {
 	ssize_t size;
 
-	/* ECONNRESET comes before what the peer sent earlier, once: read on to that. */
+	/* One ECONNRESET precedes messages that the peer sent earlier: read on to them. */
 	do
 		size = recvmsg(fd, packet, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	while (size < 0 && (errno == EINTR || errno == ECONNRESET));
 	return size;
 }
 
-/* A datagram without bytes looks like the end of the stream. */
+/* Tells the end of the stream from an empty datagram, which is a violation. */
 static int end_or_violation(int fd)
 {
 	struct pollfd poll_fd = {.fd = fd, .events = POLLRDHUP};

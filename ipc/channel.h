@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One end of a SEQPACKET socket pair on which messages of ipc/messages.def travel. Receiving
- * checks everything the table says (sender, receiver, phase, exact size, number of descriptors,
- * once) before the caller sees a byte.
+ * One end of a SEQPACKET socket pair on which messages of ipc/messages.def travel. The receiving
+ * functions check everything that the table says before the caller sees a byte: sender, receiver,
+ * phase, exact size, number of descriptors, once.
  */
 #ifndef KEYHOLE_IPC_CHANNEL_H
 #define KEYHOLE_IPC_CHANNEL_H
@@ -17,14 +17,14 @@
 struct channel {
 	int fd; /* owned */
 	enum message_party self, peer;
-	enum message_phase phase; /* set by the owner as it goes on */
+	enum message_phase phase; /* set by the owner of the channel */
 	uint32_t sent, received;
 	uint64_t seen; /* bit per message type received */
 };
 
 struct message {
 	struct message_head head;
-	int fd; /* -1, or owned by the receiver: take it or message_release() closes it */
+	int fd; /* -1, or owned by the receiver; message_release() closes what was not taken */
 	union {
 		unsigned char payload[MESSAGE_PAYLOAD_MAX];
 #define M(name, from, to, first, last, type, fds, times, reply) struct type name;
@@ -33,66 +33,71 @@ struct message {
 	};
 };
 
-/* Takes ownership of fd; makes it close-on-exec. No call on it waits in the kernel but poll(). */
+/* Takes ownership of fd and makes it close-on-exec. Only poll() ever waits on fd in the kernel. */
 void channel_init(struct channel *channel, int fd, enum message_party self,
 		  enum message_party peer);
 void channel_release(struct channel *channel);
 
-/* Both ends of a new socket pair, close-on-exec. Returns 0 or a negative errno. */
+/* Makes a socket pair, both ends close-on-exec. Returns 0 or a negative errno. */
 int channel_pair(int ret_fds[2]);
 
 /*
- * Right after fork(), given a pair and what it returned: a channel between the loader and the party
- * that the child is. Returns 0, the pid or a negative errno. In the child only 0 to 2 and `keep`,
- * opened after the pair, stay open. The child leads a session of its own, because a terminal's
- * Ctrl-C is the loader's affair.
+ * Makes a channel between the loader and a new child, in both processes, right after fork().
+ * `child` is the party of the child, fds a socket pair, pid the result of fork(). Returns 0 in the
+ * child; the pid or a negative errno in the loader.
+ *
+ * The child keeps descriptors 0 to 2, CHANNEL_FD and `keep`; all others are closed. `keep` must be
+ * opened after the pair. The child leads a session of its own, so that only the loader gets a
+ * terminal's Ctrl-C.
  */
 pid_t channel_forked(struct channel *ret_channel, enum message_party child, const int fds[2],
 		     int keep, pid_t pid);
 
-/* Where the end of the channel to the loader is, in a child of channel_forked() and after exec. */
+/* The descriptor of the channel to the loader in a child of channel_forked(), also after exec. */
 #define CHANNEL_FD 3
 
 /*
- * Sends one message; fd < 0 for none, never consumed. Waits up to CHANNEL_SEND_MS for room.
- * Returns 0, -EPIPE when the peer is gone, -EAGAIN when it does not read, or a negative errno.
+ * Sends one message. fd stays the caller's; a negative fd means no descriptor. Waits up to
+ * CHANNEL_SEND_MS for room. Returns 0, or a negative errno; -EPIPE: the peer is gone; -EAGAIN: the
+ * peer does not read.
  */
 #define CHANNEL_SEND_MS 1000
 int channel_send(struct channel *channel, enum message_type type, const void *payload, size_t size,
 		 int fd);
-/* The same for a message that has no payload. */
+/* Sends a message that has no payload, as channel_send() does. */
 int channel_send_bare(struct channel *channel, enum message_type type, int fd);
-/* The same for the answer to a request: message_rule() has its type. -EINVAL where it has none. */
+/* Sends the answer to a request, of the type in message_rule(). -EINVAL: the rule has no answer. */
 int channel_reply(struct channel *channel, const struct message *request, const void *payload,
 		  size_t size, int fd);
 
-/* Sends the lines of this process's log over the channel, which outlives the log. */
+/* Sends the lines of this process's log over the channel. The channel must outlive the log. */
 void channel_carry_log(struct channel *channel);
 
-/* Child to loader: READY for the channel's own party and this build. */
+/* Sends READY for the channel's own party and this build, from a child to the loader. */
 int channel_send_ready(struct channel *channel, uint32_t lacking, uint32_t proven);
 
 /*
- * The rules, on bytes alone: whether this datagram of `size` bytes with that many descriptors may
- * come next on the channel. 0 or -EPROTO; at most `size` bytes are looked at.
+ * Checks the rules on bytes alone: whether a datagram of `size` bytes with `fds` descriptors may
+ * come next on the channel. Reads at most `size` bytes. Returns 0 or -EPROTO.
  */
 int channel_check(const struct channel *channel, const struct message_head *head,
 		  const void *payload, size_t size, unsigned int fds);
 
 /*
- * Receives one message without waiting. Returns 1 with a checked message, 0 when there is none, or
- * a negative errno. -EPIPE is the end of the stream. -EPROTO is a violation: the caller ends the
- * peer. On anything but 1, no descriptor is left open.
+ * Receives one message without waiting. Returns 1 with a checked message, 0 without one, or a
+ * negative errno. -EPIPE: the end of the stream. -EPROTO: a violation, for which the caller ends
+ * the peer. Only with 1 does a descriptor stay open.
  */
 int channel_receive(struct channel *channel, struct message *ret_message);
 
-/* The same, waiting up to milliseconds: -ETIMEDOUT when nothing came. */
+/* Receives one message as above, but waits up to `milliseconds`. -ETIMEDOUT: no message came. */
 int channel_wait(struct channel *channel, int milliseconds, struct message *ret_message);
 
-/* Waits for one type: 0, or -EPROTO for any other but LOG, which is printed. */
+/* Waits for a message of one type, and prints each LOG meanwhile. -EPROTO: another type came. */
 int channel_expect(struct channel *channel, enum message_type type, int milliseconds,
 		   struct message *ret_message);
 
+/* Closes the descriptor that came with the message, if it was not taken. */
 void message_release(struct message *message);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How the commands end. `keyhole check` has states of its own (view/check/report.c). */
+/* Exit statuses of the commands. `keyhole check` has its own (view/check/report.c). */
 #ifndef KEYHOLE_IPC_EXIT_STATUS_H
 #define KEYHOLE_IPC_EXIT_STATUS_H
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Scope guards: what a function owns goes when it returns; take_*() moves ownership out, last. */
+/*
+ * Scope guards: a variable with a guard is released when its function returns. take_*() moves the
+ * ownership out of the variable, as the last step.
+ */
 #ifndef KEYHOLE_IPC_GUARD_H
 #define KEYHOLE_IPC_GUARD_H
 

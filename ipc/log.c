@@ -63,7 +63,7 @@ void log_line(enum log_level level, const char *format, ...)
 		to_sink(level, text);
 		return;
 	}
-	/* The user's own file names may hold UTF-8, but nothing that moves a cursor. */
+	/* The user's own file names may hold UTF-8. No byte may move a cursor. */
 	for (char *c = text; *c; c++)
 		if ((unsigned char)*c < ' ' || *c == 0x7f)
 			*c = '?';

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One line a message: "what: object: reason". A confined process logs over its channel. */
+/* A log message is one line, "what: object: reason". A confined process logs over its channel. */
 #ifndef KEYHOLE_IPC_LOG_H
 #define KEYHOLE_IPC_LOG_H
 
@@ -12,10 +12,10 @@ enum log_level {
 
 struct message_log;
 
-/* Names this process. Drops lines of levels above the limit. */
+/* Sets the name of this process and the limit. Lines of levels above the limit are dropped. */
 void log_init(const char *process, enum log_level limit);
 
-/* Gives each line to a sink, with the owner (borrowed). NULL: lines go to standard error. */
+/* Gives each later line to a sink, with the owner (borrowed). NULL: lines go to standard error. */
 void log_to(void (*sink)(void *owner, const struct message_log *line), void *owner);
 
 void log_line(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -24,7 +24,7 @@ void log_line(enum log_level level, const char *format, ...) __attribute__((form
 #define log_info(...)	 log_line(LOG_LEVEL_INFO, __VA_ARGS__)
 #define log_debug(...)	 log_line(LOG_LEVEL_DEBUG, __VA_ARGS__)
 
-/* Loader side: prints a child's line; -EPROTO when level, length or a byte is not allowed. */
+/* Prints a child's line, in the loader. -EPROTO: the level, the length or a byte is not allowed. */
 int log_from_message(const char *process, const struct message_log *message);
 
 #endif

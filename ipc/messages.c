@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-/* Where a reply's error is found without knowing its type. */
+/* The place of a reply's error. A reply begins with its error, whatever its type is. */
 #define ERROR_AT_0(type)	 0
 #define ERROR_AT_1(type)	 0
 #define ERROR_AT_FDS_REPLY(type) offsetof(struct type, error)

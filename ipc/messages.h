@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Payloads of ipc/messages.def. Fixed size, fixed-width fields, no pointers, no padding and no byte
- * without a meaning. Times are nanoseconds, CLOCK_MONOTONIC unless the name says realtime.
+ * Payloads of ipc/messages.def. Each has a fixed size and fixed-width fields, without pointers,
+ * padding or reserved bytes. Times are nanoseconds of CLOCK_MONOTONIC, unless the comment says
+ * realtime.
  */
 #ifndef KEYHOLE_IPC_MESSAGES_H
 #define KEYHOLE_IPC_MESSAGES_H
@@ -54,7 +55,7 @@ struct message_head {
 struct message_none {
 };
 
-/* Child to loader: confined. Layers are bits of policy/layers.def. */
+/* Says that the child is confined. Layers are bits of policy/layers.def. */
 struct message_ready {
 	uint32_t role;	  /* enum message_party */
 	uint32_t lacking; /* layers that this kernel does not have */
@@ -62,19 +63,19 @@ struct message_ready {
 	char build[24];	  /* version string; must equal the loader's */
 };
 
-/* Flags of what the command line asks for. A message that takes some of them ignores the others. */
+/* Flags of the command line. A message for which only some flags matter ignores the others. */
 #define OPTIONS_FORCE	  1u
 #define OPTIONS_BY_THREAD 2u
 #define OPTIONS_VERBOSE	  4u
 #define OPTIONS_QUIET	  8u
 #define OPTIONS_NO_INLINE 16u
 #define OPTIONS_COMM	  32u
-#define OPTIONS_WHY	  64u  /* what is known of a process, as text: no profile, no summary */
-#define OPTIONS_SOME	  128u /* -p or a command: processes that are known, and their children */
+#define OPTIONS_WHY	  64u  /* the result is a text about one process: no profile, no summary */
+#define OPTIONS_SOME	  128u /* -p or a command: only known processes and their children */
 #define OPTIONS_FLAGS	  255u /* all of them */
 #define OPTIONS_EVERY_MAX 255u /* seconds between the profiles of a stream */
 
-/* Kinds of names that targets choose, and what the policy has the worker do with each kind. */
+/* Kinds of names that targets choose, and what the worker does with a kind under the policy. */
 enum names_kind {
 	NAMES_COMM,
 	NAMES_PATH,
@@ -98,17 +99,17 @@ enum profile_format {
 };
 
 struct message_sampling {
-	uint64_t period;    /* of the event; 0: by frequency, so that a sample is CPU time */
-	uint32_t event;	    /* row of ipc/events.def, see there */
-	uint32_t frequency; /* samples a second and CPU; with a period no more than so many */
+	uint64_t period; /* of the event; 0: by frequency, so that a sample stands for CPU time */
+	uint32_t event;	 /* row of ipc/events.def, or 0, see there */
+	uint32_t frequency; /* samples a second and CPU; with a period: the most of them */
 };
 
 #define OPTIONS_COMM_BYTES 64
 struct message_config {
 	struct message_sampling sampling;
-	uint64_t epoch;		 /* of the worker, see bpf/abi.h; not 0: others were before it */
+	uint64_t epoch;		 /* of the worker, see bpf/abi.h; 0: the first worker */
 	uint32_t cpus;		 /* rings: entries 0..cpus-1 of the ring map */
-	uint32_t ring_bytes;	 /* of each */
+	uint32_t ring_bytes;	 /* of each ring */
 	uint32_t sideband_bytes; /* data part of each side-band ring */
 	uint32_t segments;	 /* attached at start */
 	uint32_t flags;		 /* OPTIONS_* */
@@ -160,7 +161,7 @@ struct message_lines_object {
 
 struct message_lines {
 	uint32_t count;	       /* of addresses: uint64_t, ascending */
-	uint32_t milliseconds; /* to read in */
+	uint32_t milliseconds; /* time for reading */
 };
 
 struct message_stop {
@@ -172,8 +173,8 @@ struct message_stop {
 struct message_summary {
 	uint64_t without_names;		  /* the innermost frame has no symbol's name */
 	uint64_t discarded;		  /* records that were not well-formed */
-	uint64_t unkept;		  /* records that there was no memory for */
-	uint64_t filtered;		  /* whose names OPTIONS_COMM leaves out */
+	uint64_t unkept;		  /* records for which memory was missing */
+	uint64_t filtered;		  /* samples that OPTIONS_COMM leaves out by their names */
 	uint64_t reason[SUMMARY_REASONS]; /* by enum sample_reason of bpf/abi.h */
 	uint64_t limit[SUMMARY_LIMITS];	  /* by enum summary_limit of base/limits.h */
 };
@@ -182,16 +183,16 @@ struct message_summary {
 struct message_counts {
 	struct message_sampling sampling;
 	uint32_t cpus;	 /* entries of the map */
-	uint32_t cgroup; /* CPU time is the text of a cgroup's cpu.stat, else task_runtime */
+	uint32_t cgroup; /* 1: CPU time is the text of a cgroup's cpu.stat; 0: task_runtime */
 };
 
 enum output_step {
 	STEP_BEGIN = 1, /* before the first sample */
 	STEP_WORKER,	/* after the last sample of a worker, before the first of the next one */
 	STEP_END,	/* after the last sample */
-	STEP_COMMIT,	/* the file is whole, NAMED came */
+	STEP_COMMIT,	/* the file is complete, and NAMED came */
 };
-#define STEP_QUIET (1u << 31) /* no word on it when there are no samples */
+#define STEP_QUIET (1u << 31) /* prints nothing about a recording without samples */
 struct message_step {
 	uint32_t step;	/* enum output_step */
 	uint32_t flags; /* OPTIONS_* above, STEP_QUIET */
@@ -201,7 +202,7 @@ struct message_step {
 
 struct message_maps {
 	uint32_t pid;
-	uint32_t thread; /* of it: the main one may have exited */
+	uint32_t thread; /* of the process: its main thread may have exited */
 };
 
 struct message_reply {
@@ -212,7 +213,7 @@ struct message_reply {
 struct message_object {
 	uint64_t start, end; /* of the mapping, as the kernel lists it */
 	uint32_t pid, thread;
-	uint64_t flags; /* OBJECT_WANT_FD: open it, else identify it only */
+	uint64_t flags; /* OBJECT_WANT_FD: open the inode too; else identify it only */
 };
 struct message_object_reply {
 	int32_t error;		     /* 0 or a negative errno */
@@ -222,12 +223,12 @@ struct message_object_reply {
 };
 
 struct message_segment {
-	/* must be the next one; SEGMENT_MAP: which that is, 0: behind all that there are */
+	/* the next free segment; in SEGMENT_MAP 0 stands for the one behind all that exist */
 	uint32_t index;
 };
 
 struct message_audit {
-	struct message_object_reply answer; /* when it is an error too: as far as it was known */
+	struct message_object_reply answer; /* known fields are set, also with an error */
 	uint32_t pid;			    /* 0: a segment */
 	uint16_t request;		    /* enum message_type: MAPS, OBJECT or SEGMENT */
 	uint16_t granted;		    /* 1: a descriptor was given */
@@ -241,8 +242,8 @@ enum audit_event {
 
 struct message_audit_event {
 	uint32_t event;	   /* enum audit_event */
-	uint32_t party;	   /* enum message_party: whom it is about */
-	uint64_t value[2]; /* what it is, see helper/audit/event.c */
+	uint32_t party;	   /* enum message_party: the process that the event is about */
+	uint64_t value[2]; /* helper/audit/event.c says what they are */
 };
 
 struct message_profile {
@@ -250,14 +251,14 @@ struct message_profile {
 };
 struct message_written {
 	int32_t error;	/* 0 or a negative errno */
-	uint32_t bytes; /* of a stream UINT32_MAX: so many or more */
+	uint32_t bytes; /* written; UINT32_MAX, in a stream: so many or more */
 };
 
-/* The child comes as a pidfd, because its number is another one in its namespace. */
+/* Comes with the child's pidfd, because the child has another pid in its own namespace. */
 struct message_spawned {
 	int32_t error;	  /* 0 or a negative errno */
-	uint32_t lacking; /* layers that cannot be had: policy_fork(), policy_isolate() */
-	uint32_t proven;  /* layers that were seen to hold */
+	uint32_t lacking; /* layers that are not available: policy_fork(), policy_isolate() */
+	uint32_t proven;  /* layers whose test showed that they hold */
 };
 struct message_exited {
 	int32_t status; /* as from waitpid() */
@@ -268,7 +269,7 @@ struct message_ranges {
 	uint32_t count; /* of struct kernel_range: the kernel, then modules by address */
 };
 
-/* argv[index] + offset; index 0: nothing was given */
+/* A text at argv[index] + offset. index 0: no text was given. */
 struct message_text {
 	uint32_t index, offset;
 };
@@ -281,23 +282,23 @@ struct message_text {
 #define OPTIONS_NAME_BYTES    44
 #define OPTIONS_FILTER_WORDS  10
 
-/* The task of `keyhole record`; at most one of pids, cgroup and command. */
+/* The options of `keyhole record`. At most one of pids, cgroup and command is given. */
 struct message_options {
 	uint64_t duration; /* ns, 0: until stopped */
 	struct message_sampling sampling;
 	uint64_t filter[OPTIONS_FILTER_WORDS]; /* struct sample_filter of bpf/abi.h */
-	int32_t status;	  /* OPTIONS_RECORD, or what keyhole exits with: the rest means nothing */
+	int32_t status;	  /* OPTIONS_RECORD; else the exit status, and the rest means nothing */
 	uint32_t flags;	  /* OPTIONS_* above */
 	uint32_t level;	  /* enum log_level, of the loader itself */
 	uint32_t format;  /* enum profile_format */
 	uint32_t require; /* bits of policy/layers.def */
-	uint32_t command; /* its index in argv, behind `--`; 0: none */
+	uint32_t command; /* index of the command in argv, behind `--`; 0: none */
 	struct message_text cgroup, output, audit, policy, debug_dirs, comm;
 	uint32_t every; /* seconds between the profiles of a stream; 0: one, at the end */
 	uint32_t pid_count, excluded_count; /* together at most OPTIONS_PIDS_MAX */
 	uint32_t pids[OPTIONS_PIDS_MAX];    /* to sample */
 	uint32_t excluded_pids[OPTIONS_PIDS_MAX];
-	char name[OPTIONS_NAME_BYTES]; /* of the output where none was given, NUL padded */
+	char name[OPTIONS_NAME_BYTES]; /* of the output when none was given, NUL padded */
 };
 
 #define POLICY_PATH_BYTES 480
@@ -305,10 +306,10 @@ struct message_policy_path {
 	char path[POLICY_PATH_BYTES]; /* NUL terminated */
 };
 
-/* With a file of struct deny_key (bpf/abi.h), to be read from where it is. */
+/* Comes with a file of struct deny_key (bpf/abi.h), to be read from its current position. */
 struct message_policy_keys {
-	int32_t error;		    /* -EINVAL: what is wrong was said */
-	uint32_t kinds;		    /* DENY_BIT() of those that there are */
+	int32_t error;		    /* -EINVAL: the helper has printed the reason */
+	uint32_t kinds;		    /* DENY_BIT() of each kind that has a key */
 	uint32_t frequency_max;	    /* Hz, or 0 */
 	uint8_t names[NAMES_KINDS]; /* enum names_mode */
 	char hash[68];		    /* of the policy: SHA-256 in hex, NUL padded */
@@ -324,15 +325,15 @@ struct message_rule {
 	uint16_t payload;    /* exact size */
 	uint8_t fds;	     /* 0, 1, FDS_REPLY or FDS_MAYBE */
 	uint8_t once;
-	uint16_t reply; /* enum message_type: the answer's; MESSAGE_NONE: no message answers it */
+	uint16_t reply; /* enum message_type of the answer; MESSAGE_NONE: no answer */
 };
 #define FDS_REPLY 2
 #define FDS_MAYBE 3
 
-/* NULL for a type that does not exist. */
+/* Returns the rule of a type; NULL: there is no such type. */
 const struct message_rule *message_rule(unsigned int type);
 
-/* The program's name: "keyhole", "keyhole-worker", ... */
+/* Returns the name of the party's program: "keyhole", "keyhole-worker", ... */
 const char *message_party_name(enum message_party party);
 
 #define M(name, from, to, first, last, payload, fds, times, reply)            \

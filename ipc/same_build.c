@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ends a program before main() where a loader of another build started it. The loader puts its
- * build into the environment (KEYHOLE_BUILD); a person who starts a viewer does not. The loader's
- * children are linked without this file: their READY has the build.
+ * Ends a program before main() when a loader of another build started the program. The loader puts
+ * its build into the environment (KEYHOLE_BUILD). A viewer that a person starts has no such
+ * variable. The loader's children are linked without this file, because their READY has the build.
  */
 #include <limits.h>
 #include <stdlib.h>

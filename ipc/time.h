@@ -8,7 +8,7 @@
 #define NS_PER_SECOND 1000000000ull
 #define NS_PER_MS     1000000ull
 
-/* CLOCK_MONOTONIC in nanoseconds: the clock of samples, events and side-band records. */
+/* Returns CLOCK_MONOTONIC in nanoseconds: the clock of samples, events and side-band records. */
 static inline uint64_t time_now(void)
 {
 	struct timespec now;

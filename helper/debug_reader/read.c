@@ -21,7 +21,7 @@ struct reading {
 	struct answer *answer;
 };
 
-/* Keeps a name that is there. */
+/* Names one address by a symbol, unless the address has a name or inlined functions. */
 static int set_name(struct reading *reading, size_t index, const struct symbol_match *match)
 {
 	struct answer *answer = reading->answer;
@@ -51,7 +51,7 @@ static int set_name(struct reading *reading, size_t index, const struct symbol_m
 	return answer_set(answer, index, &frame, 1);
 }
 
-/* Names by symbols the addresses that debug information says nothing of. */
+/* Names by symbols the addresses that debug information does not cover. */
 static int add_names(struct reading *reading, int fd)
 {
 	const size_t count = reading->job->address_count;
@@ -72,7 +72,10 @@ static int add_names(struct reading *reading, int fd)
 	return r;
 }
 
-/* A file that is damaged, or takes too long, has some; the next file would stand for all. */
+/*
+ * Returns whether the last file had no debug information. A file that is damaged, or takes too
+ * long, has some: an answer from the next file would replace it.
+ */
 static bool has_none(struct answer *answer)
 {
 	const uint32_t status = answer_summary(answer)->status;
@@ -80,7 +83,7 @@ static bool has_none(struct answer *answer)
 	return status == ANSWER_NONE || status == ANSWER_NO_ELF;
 }
 
-/* Which files have the build id that is wanted. */
+/* Finds the files that have the wanted build id. Returns whether there is one. */
 static bool find_known(const struct reader_job *job, bool known[READER_FILES_MAX])
 {
 	bool any = false;
@@ -117,7 +120,7 @@ static int read_files(struct reading *reading)
 	return r;
 }
 
-/* The job's time in whole seconds, and some more; the deadline comes before it is used up. */
+/* Returns the job's time in whole seconds, and some more, so that the deadline comes first. */
 static unsigned int cpu_seconds(const struct reader_job *job)
 {
 	const uint64_t now = time_now();

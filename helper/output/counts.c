@@ -74,7 +74,7 @@ static int read_cgroup(int fd, uint64_t *ret_nanoseconds)
 	return counts_parse_usage(text, (size_t)size, ret_nanoseconds);
 }
 
-/* Adds the tasks that are alive to those that have exited, which BPF has counted. */
+/* Adds up the CPU time of tasks that are alive and of `exited` ones, which BPF has counted. */
 static int read_tasks(int fd, uint64_t exited, uint64_t *ret_nanoseconds)
 {
 	struct task_runtime alive;
@@ -90,7 +90,7 @@ static int read_tasks(int fd, uint64_t exited, uint64_t *ret_nanoseconds)
 
 /* ---- counters ------------------------------------------------------------------------------ */
 
-/* Adds the rows of all CPUs; a row is an array of words, all of them sums. */
+/* Adds the rows of all CPUs. A row is an array of words, each of them a sum. */
 static struct counters add_rows(const struct counts *counts)
 {
 	union {
@@ -107,7 +107,7 @@ static struct counters add_rows(const struct counts *counts)
 	return sum.counters;
 }
 
-/* Takes reading 1, before sampling, or 2, after it: each can be read once. */
+/* Takes a reading of CPU time: 1 before sampling, 2 after sampling. Each can be taken once. */
 static int take_reading(struct counts *counts, int which, uint64_t *ret_nanoseconds)
 {
 	uint64_t exited = add_rows(counts).exited_runtime;
@@ -151,14 +151,15 @@ struct counted counts_sum(const struct counts *counts)
 	if (counts->rows)
 		counted.elapsed = time_now() - counts->started;
 	memcpy(counted.reason, sum.reason, sizeof(counted.reason));
-	for (unsigned int i = 0; i < REASON_lost_ring_full; i++) { /* of which there were records */
+	for (unsigned int i = 0; i < REASON_lost_ring_full;
+	     i++) { /* reasons of samples that had a record */
 		counted.reason[i] -= counts->before.reason[i];
 		counted.restarted += counts->before.reason[i];
 	}
 	return counted;
 }
 
-/* Whether the number of samples does not follow from CPU time, so that none can be expected. */
+/* Returns whether a period is a number of events: then CPU time tells nothing about samples. */
 static bool is_counted(const struct message_sampling *sampling)
 {
 	return event_counted(sampling->event, sampling->period);
@@ -189,7 +190,7 @@ int counts_end(struct counts *counts, struct counted *ret_counted)
 		used = runtime - counts->runtime;
 	ret_counted->expected = samples_of(&counts->source.sampling, used);
 	ret_counted->counted = is_counted(&counts->source.sampling);
-	/* a cgroup's time is that of the denied as well */
+	/* a cgroup's CPU time includes the processes that the policy denies */
 	if (counts->source.cgroup && ret_counted->denied < ret_counted->expected)
 		ret_counted->expected -= ret_counted->denied;
 	else if (counts->source.cgroup)

@@ -16,7 +16,7 @@
 
 #define KEPT 100 /* descriptors of keyhole-output are far below */
 
-/* More than DEBUG_FOLDERS_MAX are left out. */
+/* Folders beyond DEBUG_FOLDERS_MAX are left out. */
 void debug_open(struct debug *debug, const char *list)
 {
 	const char *at = list ? list : DEBUG_FOLDERS_DEFAULT;
@@ -35,7 +35,7 @@ void debug_open(struct debug *debug, const char *list)
 	}
 }
 
-/* Root keeps none of its rights here, but what its files allow their owner. Nobody traces it. */
+/* Drops all capabilities: a root process keeps only an owner's access. Also forbids tracing. */
 static int drop_rights(void)
 {
 	cap_t none = cap_init();
@@ -55,14 +55,14 @@ static void serve(const struct debug *debug, int peer)
 
 	if (drop_rights() < 0)
 		return;
-	signal(SIGCHLD, SIG_DFL); /* it waits for its own */
+	signal(SIGCHLD, SIG_DFL); /* keyhole-debug waits for its own children */
 	channel_init(&worker, peer, PARTY_DEBUG, PARTY_WORKER);
 	worker.phase = PHASE_RUN;
 	debug_service_init(&service, READER_RECORDING, &debug->folders, debug->program);
 	debug_service_run(&service, &worker);
 }
 
-/* Moves what the process needs to where nothing else is, in order, and closes the rest. */
+/* Moves the descriptors that the process needs to KEPT and above, and closes those below. */
 static int keep_only(struct debug *debug, int *peer)
 {
 	struct debug_folders *folders = &debug->folders;
@@ -82,7 +82,7 @@ void debug_start(const struct debug *debug, int peer)
 	struct debug own = *debug;
 	pid_t parent = getpid(), pid;
 
-	signal(SIGCHLD, SIG_IGN); /* nobody waits for them */
+	signal(SIGCHLD, SIG_IGN); /* children are not waited for */
 	pid = fork();
 	if (pid == 0) {
 		prctl(PR_SET_NAME, message_party_name(PARTY_DEBUG));

@@ -29,7 +29,10 @@ static int enter_folder(struct output_file *file)
 	return 0;
 }
 
-/* Root keeps only the right to write into somebody else's folder, and only where this is one. */
+/*
+ * Takes all rights from a root process, but the right to write into another user's folder where the
+ * working directory is one.
+ */
 static int limit_root(void)
 {
 	const cap_value_t override = CAP_DAC_OVERRIDE;
@@ -45,7 +48,7 @@ static int limit_root(void)
 	return cap_set_proc(caps) ? -errno : 0;
 }
 
-/* Looks early, without a guarantee: rename and link decide in the end. */
+/* Looks for the name early. rename and link decide at the end. */
 static int check_name(const struct output_file *file)
 {
 	struct stat status;
@@ -115,7 +118,7 @@ int output_file_commit(const struct output_file *file)
 		return r;
 	r = renameat2(AT_FDCWD, file->temporary, AT_FDCWD, file->name,
 		      file->force ? 0 : RENAME_NOREPLACE);
-	/* NFS and others know no flags, but links; the temporary name goes at the end. */
+	/* NFS and others lack rename flags, but have links; the old name goes later */
 	if (r && errno == EINVAL && !file->force)
 		r = link(file->temporary, file->name);
 	return r ? -errno : 0;

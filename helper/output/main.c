@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * keyhole-output: does with the invoking user's rights what a recording needs them for.
+ * keyhole-output: does the parts of a recording that need the invoking user's rights.
  *
- *   file.h               makes the output file, and gives the file its name in the end
- *   notify.h             connects to the service manager
- *   counts.h, summary.h  show on standard error what BPF counts
- *   debug.h              starts a process that opens files of debug information for the worker
+ * - The program makes the output file and finally gives the file its name (file.h).
+ * - The program connects to the service manager (notify.h).
+ * - The program shows the counts of BPF on standard error (counts.h, summary.h).
+ * - The program starts a process that opens files of debug information for the worker (debug.h).
  *
- * Or the program holds `record -- CMD` until CMD may run.
+ * With `-- CMD`, another instance holds CMD of `record -- CMD` until CMD may run.
  *
  *   keyhole-output write|replace FILE [FOLDERS]
  *   ... -- CMD ARGS
@@ -37,10 +37,10 @@ struct committer {
 	struct output_file file;
 	bool why, stream, quiet;
 	struct counts counts;
-	struct counted counted;	      /* when sampling was over */
-	struct message_summary named; /* by the worker */
+	struct counted counted;	      /* at the end of sampling */
+	struct message_summary named; /* from the worker */
 	struct debug debug;
-	bool by_name; /* the worker leaves out samples */
+	bool by_name; /* the worker leaves out samples by their names */
 };
 
 /* ---- the loader's messages ----------------------------------------------------------------- */
@@ -53,7 +53,7 @@ static int say_no_samples(const struct committer *c, uint32_t flags, uint64_t lo
 	return -ENODATA;
 }
 
-/* Shows on a terminal, or to the reader of a stream, who has no other way to know what is lost. */
+/* Shows progress on a terminal, or to the reader of a stream, who learns of losses only here. */
 static void show_progress(const struct committer *c, const struct message_progress *seen)
 {
 	unsigned int columns = 0;
@@ -82,7 +82,7 @@ static int refuse_why(const char *reason)
 	return -ENODATA;
 }
 
-/* `why` has an answer about a process that sleeps, but none about one that is denied. */
+/* Refuses when only denied samples came. `why` also has an answer about a process that sleeps. */
 static int end_why(const struct committer *c)
 {
 	if (c->counted.samples || !c->counted.denied)
@@ -105,7 +105,7 @@ static int end(struct committer *c, uint32_t flags)
 	return say_no_samples(c, flags, 0, c->counted.filtered);
 }
 
-/* Prints in one piece, which the messages of other processes do not get into. */
+/* Prints the summary in one piece, so that messages of other processes cannot interrupt it. */
 static void say_summary(const struct summary *sum, bool verbose)
 {
 	guard_free char *text = NULL;
@@ -119,18 +119,18 @@ static void say_summary(const struct summary *sum, bool verbose)
 		screen_print(text, screen_columns(STDERR_FILENO), stderr);
 }
 
-/* -ENODATA: not one sample is in the file, and it does not appear. */
+/* Shows the summary and names the file. -ENODATA: the file has no sample and gets no name. */
 static int commit(const struct committer *c, const struct message_step *step)
 {
 	struct summary sum;
 	bool any;
 	int r = 0;
 
-	if (c->why) /* it is printed */
+	if (c->why) /* the text has been printed */
 		return 0;
 	summary_make(&c->counted, &c->named, c->by_name, &sum);
 	any = sum.taken != sum.lost;
-	if (any && !step->bytes) /* the worker says otherwise than its profile */
+	if (any && !step->bytes) /* the worker's summary contradicts its profile */
 		return -EBADMSG;
 	if (any)
 		r = output_file_commit(&c->file);
@@ -171,7 +171,7 @@ static int take_step(struct committer *c, const struct message_step *step)
 	}
 }
 
-/* 0, or a negative errno that ends the conversation. */
+/* Handles one message. 0, or a negative errno that ends the conversation. */
 static int on_message(struct committer *c, struct message *message)
 {
 	struct message_reply reply;
@@ -219,7 +219,7 @@ static int write_file(struct committer *c)
 
 	if (r)
 		return 1;
-	/* a terminal's Ctrl-C is the loader's affair */
+	/* only the loader gets a terminal's Ctrl-C */
 	setsid();
 	signal(SIGPIPE, SIG_IGN);
 	prctl(PR_SET_NAME, message_party_name(PARTY_COMMITTER));
@@ -264,7 +264,7 @@ static int hold(struct channel *loader, char **argv)
 
 int main(int argc, char **argv)
 {
-	static struct committer committer; /* zero */
+	static struct committer committer; /* all 0 */
 
 	if (argc < 3 || close_range(CHANNEL_FD + 1, ~0u, 0))
 		return 1;

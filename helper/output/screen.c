@@ -20,11 +20,11 @@ unsigned int screen_columns(int fd)
 
 void screen_replace_line(const char *line, unsigned int columns, FILE *stream)
 {
-	/* not the last one: some terminals wrap there */
+	/* the last column stays free, because some terminals wrap there */
 	fprintf(stream, "\r%.*s\033[K", (int)columns - 1, line);
 }
 
-/* How much of the line goes into `room` columns: up to a blank, where there is one. */
+/* Returns how many bytes of the line fit into `room` columns: up to a blank, if there is one. */
 static size_t fit(const char *line, size_t length, size_t room)
 {
 	size_t end = room;

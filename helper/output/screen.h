@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Standard error. On a terminal, text is fitted to the width. Elsewhere, text stays as it is, and
- * nothing that moves is shown. Colours are never used, with or without NO_COLOR.
+ * Writes to standard error. On a terminal, text is fitted to the width, and lines may be replaced.
+ * Elsewhere, text stays as it is, and no line moves. Colours are never used, with or without
+ * NO_COLOR.
  */
 #ifndef KEYHOLE_HELPER_OUTPUT_SCREEN_H
 #define KEYHOLE_HELPER_OUTPUT_SCREEN_H
@@ -11,13 +12,13 @@
 #define SCREEN_COLUMNS_MIN 20
 #define SCREEN_COLUMNS_MAX 1000
 
-/* Columns of the terminal that fd is; 0: it is none, or cannot move its cursor (TERM=dumb). */
+/* Returns the columns of a terminal; 0: fd is no terminal, or has no cursor control (TERM=dumb). */
 unsigned int screen_columns(int fd);
 
-/* Takes the place of the line that the cursor is on, cut so that it does not wrap. */
+/* Replaces the line at the cursor by `line`, which is cut so that it does not wrap. */
 void screen_replace_line(const char *line, unsigned int columns, FILE *stream);
 
-/* Lines of text; those that are longer are broken at blanks and go on indented. 0: as they are. */
+/* Prints lines of text. Long lines are broken at blanks and go on indented; columns 0: unbroken. */
 void screen_print(const char *text, unsigned int columns, FILE *stream);
 
 #endif

@@ -40,7 +40,7 @@ static uint64_t min(uint64_t a, uint64_t b)
 void summary_make(const struct counted *counted, const struct message_summary *worker, bool by_name,
 		  struct summary *ret_summary)
 {
-	/* not the sum of the reasons: that the two agree is tested */
+	/* counted apart from the reasons; a test shows that both sums agree */
 	struct summary sum = {.expected = counted->expected, .taken = counted->samples};
 	uint64_t classes[CLASS_COUNT] = {0}, hidden = 0;
 
@@ -97,7 +97,7 @@ static void print_lost(uint64_t count, const char *name, const char *help, FILE 
 void summary_print(const struct summary *summary, bool verbose, FILE *stream)
 {
 	static const char *const class_names[] = {[END] = "end", [CUT] = "cut", [LOST] = "lost"};
-	/* Rounded down: 100.00 % means every one. */
+	/* rounded down, so that 100.00 % means every sample */
 	uint64_t share = summary->taken ? summary->complete * 10000 / summary->taken : 0;
 
 	fputs("samples: ", stream);

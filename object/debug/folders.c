@@ -34,8 +34,8 @@ int debug_folders_add(struct debug_folders *folders, const char *path)
 /* ---- one file ---- */
 
 /*
- * Regular files of these file systems are the kernel. To read or map one is to ask the kernel, and
- * may be to use a device where the rights allow that (/sys/bus/pci/devices/x/resource0).
+ * Returns whether the kernel makes the contents of this file system's regular files. Reading or
+ * mapping one may use a device, where the rights allow that (/sys/bus/pci/devices/x/resource0).
  */
 static bool is_of_kernel(const struct statfs *system)
 {
@@ -48,7 +48,7 @@ static bool is_of_kernel(const struct statfs *system)
 	return false;
 }
 
-/* To open a device may do something, or wait, so the kind of file is known before it is opened. */
+/* Checks the kind of file before opening it, because opening a device may act or wait. */
 static int open_regular(int place)
 {
 	char path[sizeof("/proc/self/fd/") + 10];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds and opens files of debug information: below folders that the user named, and by the paths
- * of objects. The paths come from parties that are not trusted, so only regular files are opened,
- * and for reading only. No byte of a file is read here.
+ * Finds and opens files of debug information, below folders that the user named and by the paths of
+ * objects. The paths come from parties that are not trusted. Therefore only regular files are
+ * opened, and only for reading. This module reads no byte of a file.
  */
 #ifndef KEYHOLE_OBJECT_DEBUG_FOLDERS_H
 #define KEYHOLE_OBJECT_DEBUG_FOLDERS_H
@@ -35,11 +35,11 @@ int debug_folders_open_at(const struct debug_folders *folders, size_t folder, co
 /* Opens the file in the first folder that has it: a descriptor or a negative errno. */
 int debug_folders_find(const struct debug_folders *folders, const char *path);
 
-/* Does the same for a build id of 2 or more bytes. -EINVAL for other sizes. */
+/* Opens the file of a build id of 2 or more bytes, as above. -EINVAL: another size. */
 int debug_folders_find_id(const struct debug_folders *folders, const unsigned char *id,
 			  size_t size);
 
-/* Writes .build-id/xx/yyyy and the suffix. 0 or -EINVAL: the size is none of a build id. */
+/* Writes .build-id/xx/yyyy and the suffix. 0, or -EINVAL: no build id has this size. */
 #define DEBUG_ID_PATH_BYTES 256
 int debug_id_path(const unsigned char *id, size_t size, const char *suffix,
 		  char ret_path[static DEBUG_ID_PATH_BYTES]);

@@ -18,7 +18,7 @@
 #include "ipc/guard.h"
 #include "ipc/time.h"
 
-/* Descriptors are moved there, so that none is in another's place; a user may have few. */
+/* Descriptors move above this one first, out of each other's way. A user's limit may be low. */
 #define ABOVE 64
 
 #define DESCRIPTORS_MAX (READER_FILES - READER_ADDRESSES + READER_FILES_MAX + 1)
@@ -26,7 +26,7 @@
 
 _Static_assert(READER_ADDRESSES + DESCRIPTORS_MAX < ABOVE, "the program's descriptors are below");
 
-/* 10 to 60 MB were measured, of programs with up to 16 MB of .debug_info. */
+/* Measured memory was 10 to 60 MB, for programs with up to 16 MB of .debug_info. */
 const struct reader_limits reader_limits[READER_PURPOSES] = {
 	[READER_RECORDING] = {.files = 2,
 			      .addresses = 1u << 17,
@@ -114,7 +114,7 @@ static int place_descriptors(const struct reader_job *job)
 			return -errno;
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		close(fd);
-	/* above are ours alone, all close-on-exec (CLOSE_RANGE_CLOEXEC is of Linux 5.11) */
+	/* those above are ours and close-on-exec (CLOSE_RANGE_CLOEXEC needs Linux 5.11) */
 	return close_range(READER_ADDRESSES + count, ABOVE - 1, 0) ? -errno : 0;
 }
 
@@ -160,7 +160,7 @@ static bool ends_until(pid_t pid, uint64_t until)
 	return poll(&poller, 1, milliseconds) == 1;
 }
 
-/* Whatever the process does, it has ended when this returns. */
+/* Waits for the end of the process, and kills a process that is late. */
 static int await(pid_t pid, uint64_t until)
 {
 	const bool late = !ends_until(pid, until);

@@ -36,9 +36,9 @@ static void forget_question(struct debug_service *service)
 }
 
 /*
- * Opens a given file by our own rights, so that the reader has nothing that the user could not
- * open. The mode alone decides, not the folders on the way: the file may be of another root, or
- * deleted.
+ * Opens a given file again by our own rights, so that the reader gets only files that the user
+ * could open. The file's mode alone decides. Its folders do not count, because the file may be of
+ * another root, or deleted.
  */
 static int open_again(int fd)
 {
@@ -75,7 +75,7 @@ static void add_found(struct debug_service *service, int fd)
 		close(fd);
 }
 
-/* Opens all files that may be of the object; those with debug information come first. */
+/* Opens all files that may belong to the object, files with debug information first. */
 static int add_object(struct debug_service *service, const struct message_lines_object *object)
 {
 	static const char *const suffixes[] = {DEBUG_SUFFIX, ""};
@@ -98,8 +98,8 @@ static int add_object(struct debug_service *service, const struct message_lines_
 }
 
 /*
- * Takes the asker's memfd as it is. Opened again by our rights, a descriptor that the asker can
- * only read would be one that the reader writes to.
+ * Checks the asker's memfd, which is used as it came. A memfd that was opened again would let the
+ * reader write to a file that the asker can only read.
  */
 static int check_answer_file(int fd)
 {
@@ -126,7 +126,7 @@ static int take_answer_file(struct debug_service *service, int fd)
 
 /* ---- one question ---- */
 
-/* Looks by build id, else by the name below .dwz that distributions use. */
+/* Opens dwz's file by its build id, else by its name below .dwz, as distributions have it. */
 static int open_alternate(const struct debug_folders *folders, const struct answer_summary *summary)
 {
 	const char *name = strstr(summary->alt_name, ".dwz/");
@@ -137,7 +137,7 @@ static int open_alternate(const struct debug_folders *folders, const struct answ
 	return fd;
 }
 
-/* Copies the whole file; `to` has the other one's size then. */
+/* Copies the whole file and cuts `to` to its size. */
 static int copy_file(int from, int to)
 {
 	struct stat status;
@@ -157,8 +157,9 @@ static int copy_file(int from, int to)
 }
 
 /*
- * Reads once more, with the file that dwz moved parts to, where the first answer wants it and it is
- * here. There is more to read then, so only a complete answer is better than the first.
+ * Reads once more with the file to which dwz moved parts, if the first answer names such a file and
+ * the file is here. The second reading takes longer. Only a complete answer is better than the
+ * first one.
  */
 static int read_again(const struct debug_service *service, const struct message_lines *question)
 {
@@ -228,7 +229,7 @@ static int read_files(struct debug_service *service, const struct message_lines 
 	return read_again(service, question);
 }
 
-/* Says once why no object has lines. */
+/* Logs once why no object has lines. */
 static void explain(const struct debug_service *service, int r)
 {
 	static bool told;

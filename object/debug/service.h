@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Answers the questions for debug information of messages.def. The asker is the worker of a
- * recording, or the process of `keyhole symbolize` that has the profile. The service opens files by
- * the user's rights. A process that can do nothing else reads them (reader.h). The asker is not
- * trusted: reader_limits bounds the time and the numbers of questions and files.
+ * Answers questions for debug information (messages.def). The asker is the worker of a recording,
+ * or the process of `keyhole symbolize` that has the profile. The service opens files by the user's
+ * rights. A process that can do nothing else reads the files (reader.h).
+ *
+ * The asker is not trusted: reader_limits bounds the numbers of questions and files, and the time.
  */
 #ifndef KEYHOLE_OBJECT_DEBUG_SERVICE_H
 #define KEYHOLE_OBJECT_DEBUG_SERVICE_H
@@ -18,17 +19,20 @@ struct debug_folders;
 struct debug_service {
 	const struct debug_folders *folders; /* borrowed */
 	int program;			     /* borrowed: of reader_open_program() */
-	struct reader_job job; /* of the next question; a file may be an errno: the refusal */
-	uint32_t asked;	       /* questions */
-	uint64_t spent;	       /* ns */
+	struct reader_job
+		job;	/* of the next question; a negative file is the errno of its refusal */
+	uint32_t asked; /* questions */
+	uint64_t spent; /* ns */
 };
 
-/* Prepares for an asker. The folders and the program are borrowed. */
+/* Prepares the service for one asker. The folders and the program are borrowed. */
 void debug_service_init(struct debug_service *service, enum reader_purpose purpose,
 			const struct debug_folders *folders, int program);
 
-/* Answers until the asker is gone: -EPIPE; -EPROTO: the asker broke a rule; another negative
- * errno. */
+/*
+ * Answers until the asker is gone, and returns a negative errno. -EPIPE: the asker has ended.
+ * -EPROTO: the asker committed a violation.
+ */
 int debug_service_run(struct debug_service *service, struct channel *asker);
 
 #endif

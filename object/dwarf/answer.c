@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A file is a head, strings with their NULs, functions, a count for each address, and frames. */
+/* A file has a head, strings with their NULs, functions, a count for each address, and frames. */
 #include "object/dwarf/answer.h"
 
 #include <errno.h>
@@ -212,7 +212,7 @@ int answer_write(const struct answer *answer, int fd)
 
 /* ---- reading ---- */
 
-/* Ids count up from 1 only when no two are equal. */
+/* Adds the file's strings. Equal strings would share an id, and are malformed. */
 static int take_strings(struct answer *answer, struct reader *reader,
 			const struct answer_head *head)
 {

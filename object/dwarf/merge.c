@@ -17,7 +17,7 @@ static uint32_t string_of(struct profile *profile, const struct answer *answer, 
 	return string ? profile_string(profile, answer_string_get(answer, string)) : 0;
 }
 
-/* PROFILE_FAILED: no memory. */
+/* Adds a function to the profile. PROFILE_FAILED: no memory. */
 static uint32_t add(struct profile *profile, const struct profile_function *function)
 {
 	if (function->name == PROFILE_FAILED || function->system_name == PROFILE_FAILED ||
@@ -67,7 +67,10 @@ static uint32_t add_outermost(struct profile *profile, const struct profile_loca
 	return add(profile, &function);
 }
 
-/* Whether the answer has but a symbol for a place with a name: another source may have lines. */
+/*
+ * Returns whether the answer has only a symbol for a location that has a name. The location may
+ * have lines from another source, which stay.
+ */
 static bool tells_nothing(const struct profile *profile, const struct profile_location *location,
 			  const struct answer *answer, const struct answer_frame *frames,
 			  size_t count)

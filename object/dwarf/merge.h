@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Puts what an answer says of addresses into the model. */
+/* Puts an answer about addresses into the profile. */
 #ifndef KEYHOLE_OBJECT_DWARF_MERGE_H
 #define KEYHOLE_OBJECT_DWARF_MERGE_H
 
@@ -10,14 +10,14 @@ struct answer;
 struct place;
 struct profile;
 
-struct merge_counts { /* of locations, but `inlined` */
+struct merge_counts { /* of locations; `inlined` is of frames */
 	uint64_t lines, named, inlined;
 };
 
 /*
- * Places in ascending order; the answer is to their place_addresses(). The function whose code it
- * is keeps a name that it has, which may tell more (".cold"). 0 or -ENOMEM; where nothing is known
- * a location stays as it is.
+ * Merges the answer about the place_addresses() of places, which are in ascending order. A location
+ * about which nothing is known stays as it is. The outermost function of a location keeps its name,
+ * which may tell more (".cold"). Returns 0 or -ENOMEM.
  */
 int merge_places(struct profile *profile, const struct place *places, size_t count,
 		 const struct answer *answer, struct merge_counts *counts);

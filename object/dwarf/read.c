@@ -18,7 +18,7 @@
 #include "object/dwarf/scopes.h"
 #include "object/symbol/demangle.h"
 
-struct described { /* a function by its entry, which many inlined ones refer to */
+struct described { /* a function, by the entry that its inlined copies refer to */
 	struct described *next;
 	uint32_t name, system_name, file, line;
 };
@@ -26,9 +26,9 @@ struct described { /* a function by its entry, which many inlined ones refer to 
 struct lines {
 	const struct dwarf_input *input;
 	struct answer *answer;
-	struct wanted *wanted; /* all; the first `left` have no function yet, by address */
+	struct wanted *wanted; /* all, by address; the first `left` have no function yet */
 	size_t left;
-	struct wanted *found;  /* of one unit */
+	struct wanted *found;  /* those in the current unit */
 	struct map *described; /* by address of the entry in memory */
 	struct described *all;
 	struct scopes scopes;
@@ -47,8 +47,9 @@ static uint32_t string_of(struct lines *lines, const char *string)
 }
 
 /*
- * Returns whether a name lacks the folder that its unit was compiled in. libdw puts that folder
- * before the names of files in the folder, and no folder before relative names.
+ * Returns whether a file's name still lacks the folder that its unit was compiled in. libdw puts
+ * the folder before names of files in the folder itself, but not before names of other relative
+ * folders.
  */
 static bool is_relative(const char *file, const char *folder)
 {
@@ -72,7 +73,7 @@ static uint32_t file_of(struct lines *lines, const char *file, Dwarf_Die *unit)
 	return string_of(lines, path);
 }
 
-/* The file that an attribute names in the list of its unit. Since DWARF 5 the first one is 0. */
+/* Returns the file that an attribute names by an index into its unit's list: from 0 in DWARF 5. */
 static uint32_t file_of_attribute(struct lines *lines, Dwarf_Die *die, unsigned int name)
 {
 	Dwarf_Attribute attribute;
@@ -116,7 +117,7 @@ static void describe(struct lines *lines, Dwarf_Die *die, struct described *desc
 		described->line = (uint32_t)line;
 }
 
-/* The entry that all copies of a function refer to. */
+/* Returns the entry that all copies of a function refer to. */
 static Dwarf_Die origin_of(Dwarf_Die *die)
 {
 	Dwarf_Attribute attribute;
@@ -150,8 +151,8 @@ static const struct described *described_of(struct lines *lines, Dwarf_Die *die)
 }
 
 /*
- * Adds a function. Its file is the file of the line. In an included part that is another file, and
- * the line that the function begins in means nothing.
+ * Adds a function. `file` is the file of its line, and may differ from the file that the function
+ * begins in, as in an included part. In that case the line of the function's start is left out.
  */
 static uint32_t function_of(struct lines *lines, const struct described *described, uint32_t file)
 {
@@ -246,7 +247,7 @@ static int by_address(const void *a, const void *b)
 	return left->address < right->address ? -1 : left->address > right->address;
 }
 
-/* Puts into `found` the addresses of the unit that have no function yet. */
+/* Copies the unit's addresses that have no function yet to `found`, and returns their number. */
 static size_t find_wanted(struct lines *lines, Dwarf_Die *unit, bool *ret_damaged)
 {
 	Dwarf_Addr base, low, high;
@@ -256,7 +257,7 @@ static size_t find_wanted(struct lines *lines, Dwarf_Die *unit, bool *ret_damage
 	while ((offset = dwarf_ranges(unit, offset, &base, &low, &high)) > 0) {
 		size_t i = wanted_from(lines->wanted, lines->left, low);
 
-		/* more than all: ranges overlap */
+		/* overlapping ranges would give more addresses than all */
 		for (; low > 0 && i < lines->left && lines->wanted[i].address < high &&
 		       count < lines->left;
 		     i++)
@@ -272,7 +273,7 @@ static bool without_scope(const struct wanted *wanted)
 	return wanted->scope == SCOPE_NONE;
 }
 
-/* Keeps those without a function, at the front, in order. */
+/* Moves the addresses without a function to the front, in order, and returns their number. */
 static size_t keep_rest(struct wanted *wanted, size_t count)
 {
 	size_t kept = 0;
@@ -288,7 +289,7 @@ static void forget_found(struct lines *lines, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		size_t at = wanted_from(lines->wanted, lines->left, lines->found[i].address);
 
-		/* equal addresses are all in the unit */
+		/* all equal addresses are in the unit */
 		for (; at < lines->left && lines->wanted[at].address == lines->found[i].address;
 		     at++)
 			lines->wanted[at].scope = lines->found[i].scope;
@@ -296,7 +297,7 @@ static void forget_found(struct lines *lines, size_t count)
 	lines->left = keep_rest(lines->wanted, lines->left);
 }
 
-/* Twice, where a function is not where they usually are. */
+/* Searches the usual parts of the unit, then all parts for the remaining addresses. */
 static void resolve_unit(struct lines *lines, size_t count)
 {
 	struct scopes *scopes = &lines->scopes;
@@ -373,7 +374,7 @@ static bool has_build_id(Elf *elf, const unsigned char *id, size_t size)
 	return length > 0 && (size_t)length == size && memcmp(bytes, id, size) == 0;
 }
 
-/* Without the file that it names, what is in there is missing; who asked may have it. */
+/* Sets dwz's file if it is the right one; else names the file in the summary, for the asker. */
 static void set_alternate(Dwarf *dwarf, Dwarf *alternate, struct answer_summary *summary)
 {
 	const char *name;
@@ -391,7 +392,7 @@ static void set_alternate(Dwarf *dwarf, Dwarf *alternate, struct answer_summary 
 	strncpy(summary->alt_name, name, sizeof(summary->alt_name) - 1);
 }
 
-/* libdw's own says something on standard error. It must not return. */
+/* Ends the process without a message. libdw's own handler prints one, and may not return either. */
 static __attribute__((noreturn)) void on_no_memory(void)
 {
 	_exit(ENOMEM);

@@ -7,7 +7,7 @@
 #include "ipc/time.h"
 #include "base/array.h"
 
-#define DEPTH_MAX   256	  /* of a tree; libdw does not recurse, we do */
+#define DEPTH_MAX   256	  /* of a tree, as walk() recurses */
 #define CLOCK_EVERY 16384 /* entries visited */
 
 size_t wanted_from(const struct wanted *wanted, size_t count, uint64_t address)
@@ -44,14 +44,15 @@ static bool goes_on(struct scopes *scopes)
 }
 
 enum coverage {
-	COVERS_UNKNOWN, /* has no addresses of its own */
+	COVERS_UNKNOWN, /* the entry has no addresses of its own */
 	COVERS_NONE,
 	COVERS_SOME
 };
 
 /*
- * Whether it covers any wanted address. With scope those get it, made of the entry when first
- * needed. Code that the linker left out begins at 0.
+ * Returns whether an entry covers any wanted address. With `scope`, the entry becomes a scope when
+ * first needed, and the covered addresses get that scope. Ranges from 0 are skipped, as the linker
+ * left their code out.
  */
 static enum coverage cover(struct scopes *scopes, Dwarf_Die *die, uint32_t parent, uint32_t *scope)
 {
@@ -119,7 +120,7 @@ static void visit(struct scopes *scopes, Dwarf_Die *die, uint32_t scope, unsigne
 	}
 }
 
-/* A sibling that is not behind would be a loop. */
+/* Visits the children of an entry. A sibling in front of its predecessor would be a loop. */
 static void walk(struct scopes *scopes, Dwarf_Die *die, uint32_t scope, unsigned int depth)
 {
 	Dwarf_Die child;

@@ -237,7 +237,7 @@ static int close_found(int fd)
 	return fd < 0 ? fd : 0;
 }
 
-/* The name comes from an object, as the name of dwz's file does. */
+/* The name of the file comes from an object, as does the name of dwz's file. */
 static void test_debug_file__by_a_path_or_an_id_of_any_length(void **state)
 {
 	const struct folder *folder = *state;
@@ -284,7 +284,7 @@ static void say(struct channel *peer, const struct message *request, int32_t err
 	assert_int_equal(channel_reply(peer, request, &reply, sizeof(reply), -1), 0);
 }
 
-/* A folder that is slow once, in a stream. */
+/* A folder is slow once, during a stream. */
 static void test_debug_file__late_answers_are_skipped(void **state)
 {
 	struct debug_peer *files;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The choice among an object's files. This program is a file with debug information. */
+/* The choice among an object's files. This program serves as a file with debug information. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

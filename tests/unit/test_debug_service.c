@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The files that are opened for a question, and the answer that is kept: for a worker and for a
- * viewer. This program is the reader as well.
+ * The choice of files for a question, and of the answer that is kept, for a worker and for a
+ * viewer. This program is also the reader that the service starts.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +30,7 @@
 
 /* ---- the program ---- */
 
-enum second { /* run, with dwz's file; the address of the question says which */
+enum second { /* result of the second run, with dwz's file; the address in the question */
 	SECOND_COMPLETE,
 	SECOND_LATE,
 	SECOND_NOTHING,
@@ -101,7 +101,7 @@ static int own_file(int flags)
 	return open("/proc/self/exe", flags | O_CLOEXEC);
 }
 
-/* ---- who asks ---- */
+/* ---- the asker ---- */
 
 struct rig {
 	struct channel channel;
@@ -139,7 +139,7 @@ static void open_service(struct rig *rig, enum message_party asker)
 	rig->channel.phase = PHASE_RUN;
 }
 
-/* Returns the service's end, a negative errno. */
+/* Returns the status with which the service ended. */
 static int close_service(struct rig *rig)
 {
 	int status;
@@ -166,7 +166,7 @@ static int give_file(struct rig *rig, int fd)
 	return r;
 }
 
-/* The address is how the program reads for the second time. */
+/* Asks a question. `how`, an enum second, is sent as the address. */
 static int ask(struct rig *rig, uint64_t how, int answer)
 {
 	const struct message_lines question = {.count = 1, .milliseconds = 4000};
@@ -183,7 +183,7 @@ static int new_answer(void)
 	return memfd_create("answer", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 }
 
-/* Asks about a file that is there, and compares the answer that is kept. */
+/* Asks one question about an existing file and checks which answer is kept. */
 static void assert_kept(enum message_party asker, enum second how, const char *expected)
 {
 	char path[128];
@@ -235,7 +235,7 @@ static void test_debug_service__files_of_the_kernel_are_not_opened(void **state)
 		assert_int_equal(name_object(&rig, paths[i]), 0);
 		assert_int_equal(ask(&rig, 0, answer), -ENOENT);
 	}
-	/* a link to a file elsewhere */
+	/* a link in the folder to a file elsewhere */
 	assert_int_equal(name_object(&rig, "/proc/self/exe"), 0);
 	assert_int_equal(ask(&rig, 0, answer), 0);
 	close(answer);
@@ -303,7 +303,7 @@ static void test_debug_service__broken_rules_end_it(void **state)
 	close_service(&rig);
 }
 
-/* As a shell may be. */
+/* A shell may have set a low limit. */
 static void test_debug_service__few_descriptors_are_enough(void **state)
 {
 	struct rlimit limit, few;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * keyhole-symbolize: adds names, lines and inlined functions to a recorded profile. Profiles and
- * debug files may come from anywhere, so only processes that can do nothing but compute read them.
- * One process has the profile (model.h), and keyhole-debug-reader reads one object. The first
- * process opens files and gives the output its name; this process reads no byte of the files.
+ * debug files may come from anywhere. Therefore only processes that can do nothing but compute read
+ * them: one has the profile (model.h), and keyhole-debug-reader reads one object. The first process
+ * opens files and gives the output its name, but reads no byte of a file.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -61,7 +61,7 @@ static int open_input(struct run *run)
 	return EXIT_DONE;
 }
 
-#define DEFAULT_MAX (RESULT_PATH_MAX + 32) /* one that is too long is refused, not cut */
+#define DEFAULT_MAX (RESULT_PATH_MAX + 32) /* a longer path is refused, not cut */
 
 static void name_default(const char *input, char ret_path[DEFAULT_MAX])
 {
@@ -112,7 +112,7 @@ static __attribute__((noreturn)) void become_model(struct run *run, int socket)
 	_exit(model_run(&run->files, peer));
 }
 
-/* Answers until the process that has the profile is gone. */
+/* Answers questions until the process that has the profile is gone. */
 static int answer_model(struct run *run, int socket, int program)
 {
 	struct debug_service service;

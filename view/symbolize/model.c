@@ -92,7 +92,7 @@ static int hex_digit(char c)
 	return (int)(at - digits);
 }
 
-/* Takes the lower-case digits that keyhole writes; any other text is no build id. */
+/* Parses a build id in lower-case digits, as keyhole writes it. Other texts give the size 0. */
 static uint32_t parse_id(const char *hex, unsigned char ret_id[LINES_ID_MAX])
 {
 	size_t length = strlen(hex);
@@ -182,7 +182,7 @@ static int take_answer(struct model *model, const struct place *places, size_t c
 	return r;
 }
 
-/* The addresses of the places are in model->addresses. */
+/* Asks about an object. model->addresses has the addresses of the places. */
 static int ask_object(struct model *model, const struct place *places, size_t count,
 		      uint32_t unique, const struct message_lines_object *object, const char *name)
 {

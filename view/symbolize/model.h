@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The process that has the profile: it reads it, asks about each object, and writes it again. */
+/* The process that has the profile: reads it, asks about each object, and writes it again. */
 #ifndef KEYHOLE_VIEW_SYMBOLIZE_MODEL_H
 #define KEYHOLE_VIEW_SYMBOLIZE_MODEL_H
 
@@ -10,14 +10,14 @@ struct model_files {
 	int input, output;
 };
 
-/* The process that opens files and has them read: questions go to it (ipc/PROTOCOL, LINES). */
+/* The process that opens files and has them read, and that gets questions (ipc/PROTOCOL, LINES). */
 struct model_peer {
 	struct channel channel;
-	int addresses; /* memfd, of the question under way */
-	int answer;    /* memfd, of the last answer */
+	int addresses; /* memfd of the current question */
+	int answer;    /* memfd of the last answer */
 };
 
-/* Confines the process first. Returns an exit status; logs what went wrong. */
+/* Confines the process, then handles the profile. Returns an exit status, and logs errors. */
 int model_run(const struct model_files *files, struct model_peer *peer);
 
 #endif

@@ -21,7 +21,7 @@ static const char usage_end[] =
 	"\n\n"
 	"exit status: 0 done, 1 failed, 2 usage\n";
 
-/* The argument is a list separated by colons, in argv, which this cuts into its words. */
+/* Adds the folders of a list that colons separate. Cuts the list, in argv, into its words. */
 static const char *add_folders(void *target, const char *argument, size_t value)
 {
 	struct options *options = target;
@@ -54,7 +54,7 @@ static const struct option_row rows[] = {
 };
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
 
-/* Only pprof is written, whatever the file is called. */
+/* Refuses the suffix of another format, because the output is always pprof. */
 static int check_output(const char *output)
 {
 	enum profile_format format = FORMAT_NONE;

@@ -8,19 +8,19 @@
 
 #include "object/debug/folders.h"
 
-#define OPTIONS_SUFFIX ".pb.gz" /* of what is read and written */
+#define OPTIONS_SUFFIX ".pb.gz" /* of the input and the output */
 
 struct options {
 	struct debug_folders folders;
-	size_t folders_given; /* some may not exist */
+	size_t folders_given; /* by the user; some may not exist */
 	const char *input;
-	const char *output; /* "-" is standard output; NULL: named after the input */
+	const char *output; /* "-": standard output; NULL: a name made from the input's */
 	bool force, verbose, help;
 };
 
 /*
- * Reads argv behind its first word; texts stay there. Returns 0, or -EINVAL after one line in the
- * log. Only options->verbose and options->help have a meaning when help is asked for.
+ * Reads argv behind its first word. Texts stay in argv. Returns 0, or -EINVAL after one line in the
+ * log. With `help`, only `verbose` and `help` have a meaning.
  */
 int symbolize_options_parse(int argc, char **argv, struct options *ret_options);
 

@@ -45,7 +45,7 @@ static int check_build_id(struct image *image, const unsigned char *id, size_t s
 
 /* ---- by link ---- */
 
-/* A name, padded to four bytes, and the sum of the file. */
+/* Reads the link: a name, padded to four bytes, and the sum of the file. */
 static int read_link(struct image *object, char ret_name[LINK_BYTES], uint32_t *ret_sum)
 {
 	struct image_place place;

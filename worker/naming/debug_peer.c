@@ -15,8 +15,8 @@
 struct debug_peer {
 	struct channel channel;
 	uint64_t left;	  /* ns */
-	bool asked;	  /* and not answered yet */
-	uint64_t unasked; /* files */
+	bool asked;	  /* an answer to DEBUG_FILE is missing */
+	uint64_t unasked; /* files, for want of time */
 };
 
 struct debug_peer *debug_peer_new(int fd)
@@ -50,7 +50,7 @@ uint64_t debug_peer_unasked(const struct debug_peer *peer)
 	return peer ? peer->unasked : 0;
 }
 
-/* Waits for a message of the type. A peer that breaks a rule is asked nothing any more. */
+/* Waits for a message of the type. After a violation, the peer gets no more requests. */
 static int await(struct debug_peer *peer, enum message_type type, uint64_t time,
 		 struct message *ret_message)
 {
@@ -62,7 +62,7 @@ static int await(struct debug_peer *peer, enum message_type type, uint64_t time,
 	return r;
 }
 
-/* Takes an answer that came too late, so that it is not taken for the next one. */
+/* Drops an answer that comes too late, so that the next request does not get it. */
 static int skip_late(struct debug_peer *peer)
 {
 	struct message message;
@@ -125,6 +125,6 @@ int debug_peer_lines(struct debug_peer *peer, int file, const struct message_lin
 	else
 		r = debug_ask(&peer->channel, question, addresses, answer, milliseconds);
 	if (r == -EPIPE)
-		channel_release(&peer->channel); /* a late reply would be another question's */
+		channel_release(&peer->channel); /* a late reply would answer the next question */
 	return r;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asks for files of debug information. It waits for each answer, and so does the worker's loop: in
- * a stream while it goes on, else at the end of a recording. */
+/*
+ * Asks keyhole-debug for files of debug information. The worker's loop waits for each answer:
+ * during a stream, else at the end of a recording.
+ */
 #ifndef KEYHOLE_WORKER_NAMING_DEBUG_PEER_H
 #define KEYHOLE_WORKER_NAMING_DEBUG_PEER_H
 
@@ -9,29 +11,33 @@
 struct debug_peer;
 struct message_lines;
 
-/* All answers together: after that nothing is asked any more, until it is allowed again. */
+/* Times to wait for all answers together. After that, requests need debug_peer_allow() again. */
 #define DEBUG_PEER_WAIT_MS   1000 /* at the end */
 #define DEBUG_PEER_WINDOW_MS 30	  /* of each window of a stream */
 
 struct debug_peer *debug_peer_new(int fd);     /* takes fd; NULL: no memory */
 void debug_peer_free(struct debug_peer *peer); /* NULL is fine */
 
-/* From now on so long; NULL is fine, here and below. */
+/* Allows so much time for all answers from now on. NULL is fine, here and below. */
 void debug_peer_allow(struct debug_peer *peer, unsigned int milliseconds);
 
-/* Files that were not asked for, as there was no time left. */
+/* Returns the number of files that were not asked for, because no time was left. */
 uint64_t debug_peer_unasked(const struct debug_peer *peer);
 
-/* A path below the folders of debug files. The file, owned by the caller; -ENOENT, -EACCES: there
- * is none; -ENAMETOOLONG; -EPIPE: nobody answers, or has not in time. */
+/*
+ * Asks for the file at a path below the folders of debug files. Returns its descriptor, which the
+ * caller owns, or a negative errno. -ENOENT, -EACCES: there is no such file. -ENAMETOOLONG: the
+ * path is too long. -EPIPE: no answer came, or not in time.
+ */
 int debug_peer_open(struct debug_peer *peer, const char *path);
 
 /*
- * Has the debug information in a file read for addresses (object/debug/ask.h). The answer's file is
- * then as its writer left it, who is not trusted. Waits for as long as the question says and
- * DEBUG_PEER_SLACK_MS, whatever is allowed above. Before that, waits as long as is still allowed
- * for a file that was asked for and has not come yet. 0 or a negative errno (ipc/PROTOCOL); -EPIPE:
- * nobody answers, or one answer was late.
+ * Has the debug information in a file read for addresses (object/debug/ask.h). The writer of the
+ * answer's file is not trusted. Returns 0 or a negative errno (ipc/PROTOCOL). -EPIPE: no answer
+ * came, or one answer was late.
+ *
+ * First waits for a late answer to debug_peer_open(), within the time that is still allowed. Then
+ * waits for the question's time and DEBUG_PEER_SLACK_MS, whatever time is allowed.
  */
 #define DEBUG_PEER_SLACK_MS 400
 int debug_peer_lines(struct debug_peer *peer, int file, const struct message_lines *question,

@@ -36,7 +36,7 @@ static struct profile_function describe(struct object_names *names, const struct
 	return function;
 }
 
-/* names_from_go_table() has made sure of room for the function itself. */
+/* Sets the location's own function, for which names_from_go_table() has checked the room. */
 static void set_outermost(struct go_place *go, const struct go_frame *frame)
 {
 	const struct profile_function function = describe(go->names, frame);
@@ -90,7 +90,7 @@ void names_from_go_table(struct object_names *names)
 		if (go_table_find(table, go.place->address, on_frame, &go) < 0)
 			continue;
 		names->parts->counts->go++;
-		/* without memory for the inlined functions there is the function itself */
+		/* without memory, the inlined functions are left out; the function itself stays */
 		profile_location_set_inlined(names->parts->profile, go.place->location, go.lines,
 					     go.count);
 	}

@@ -11,7 +11,7 @@
 #include "worker/naming/sources.h"
 #include "worker/sample/samples.h"
 
-/* NULL: no symbol. A late name's address is its place. */
+/* Returns the name of a symbol, or NULL. A late name's address is its index in late_names. */
 static const char *find_name(const struct naming_parts *parts, uint32_t range, uint32_t address,
 			     uint32_t *ret_start)
 {
@@ -54,7 +54,7 @@ static void name_range(const struct naming_parts *parts, const struct groups *gr
 		const struct place *place = &groups->places[i];
 		struct profile_object *range_object = profile_object_get(parts->profile, object);
 
-		/* nobody has told how long the range is */
+		/* no source says how long the range is */
 		if (range_object->limit <= place->address)
 			range_object->limit = place->address + 1;
 		name_place(parts, range, object, place);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Symbols of an object: its own, those in .gnu_debugdata, and those of its debug file. */
+/* Names by symbols: the object's own, those in .gnu_debugdata, and those of its debug file. */
 #include <string.h>
 
 #include "base/redact.h"
@@ -77,7 +77,7 @@ void names_from_debug_file(struct object_names *names)
 	const struct naming_parts *parts = names->parts;
 	struct debug_file file;
 
-	/* the user's own process opens the file, and could be made to tell the path */
+	/* a process of the user's opens the file, and the user could make it tell the path */
 	if (!parts->debug_files || !redact_keeps(parts->redact, REDACT_PATH))
 		return;
 	if (debug_file_open(parts->debug_files, names->image, names->object->name, &file) < 0)

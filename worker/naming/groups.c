@@ -17,7 +17,7 @@ static void fill_groups(const struct profile *profile, struct groups *groups)
 	}
 	for (uint32_t id = 2; id < objects + 3; id++)
 		groups->first[id] += groups->first[id - 1];
-	/* first[o + 1] is where the next place of object o goes, and at last where they end. */
+	/* first[o + 1] is the index for the next place of object o, and finally their end */
 	for (uint32_t id = 1; id <= locations; id++) {
 		const struct profile_location *location = profile_location_get(profile, id);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Locations without a function, by object: names are looked up object by object. */
+/* Groups locations without a function by object, because names are looked up object by object. */
 #ifndef KEYHOLE_WORKER_NAMING_GROUPS_H
 #define KEYHOLE_WORKER_NAMING_GROUPS_H
 
@@ -9,13 +9,13 @@
 
 struct profile;
 
-/* Grouped by object: those of object o are [first[o], first[o + 1]). */
+/* The places of object o are places[first[o]] up to, but not including, places[first[o + 1]]. */
 struct groups {
 	uint32_t *first;
 	struct place *places;
 };
 
-/* 0 or -ENOMEM; to be freed either way. */
+/* Makes the groups. 0 or -ENOMEM; the caller frees them in both cases. */
 int groups_make(const struct profile *profile, struct groups *groups);
 void groups_free(struct groups *groups);
 

@@ -19,10 +19,10 @@
 
 /* ---- one object ---- */
 
-/* In this order; each gets the places that the ones before left. */
+/* The sources in their order. Each gets the places that the sources before it left. */
 static const struct name_source {
 	void (*name)(struct object_names *names);
-	bool always; /* also without an image, and when time is over */
+	bool always; /* asked also without an image, and after the deadline */
 } sources[] = {
 	{.name = names_from_go_table},
 	{.name = names_from_symbols},
@@ -37,7 +37,7 @@ static bool is_wanted(const struct name_source *source, struct object_names *nam
 		return true;
 	if (!names->image || names->unnamed_count == 0)
 		return false;
-	/* to open the image was to look at the clock */
+	/* before the first source, opening the image has just checked the clock */
 	return source == &sources[0] || object_names_in_time(names);
 }
 
@@ -123,7 +123,7 @@ static bool is_described(const struct naming_parts *parts, const uint32_t *first
 			       profile_object_get(parts->profile, object)->limit);
 }
 
-/* 1: some objects are left. */
+/* Names the objects in turn. Returns 1 when some objects are left, else 0. */
 static int name_objects(const struct naming_parts *parts, const struct groups *groups)
 {
 	const uint64_t began = parts->clock();
@@ -166,7 +166,7 @@ int naming_run(const struct naming_parts *parts)
 
 /* ---- what has no name ---- */
 
-/* Where the innermost frame has a name, names that its callers lack are not counted. */
+/* Returns whether the innermost frame has no symbol's name, whatever its callers have. */
 static bool is_nameless(const struct profile *profile, uint32_t stack)
 {
 	const uint32_t *locations;

@@ -18,13 +18,13 @@ struct samples;
 
 struct symbol_cache;
 
-/* Addresses by what gave them their name, for whoever wants to know more. */
+/* Addresses by the source of their name. */
 struct naming_counts {
 	uint64_t kernel, go;
 	uint64_t tables; /* .symtab, .dynsym */
 	uint64_t debugdata, debug_files;
-	uint64_t starts, offsets; /* no name: by the start of the function, by themselves */
-	uint64_t bytes;		  /* that names and functions have brought to the profile */
+	uint64_t starts, offsets; /* no name: shown by the function's start, or by offset */
+	uint64_t bytes;		  /* of names and functions that were added to the profile */
 };
 
 struct naming_parts {
@@ -37,18 +37,19 @@ struct naming_parts {
 	struct symbol_cache *cache;
 	struct debug_peer *debug_files; /* NULL: none */
 	struct naming_counts *counts;
-	struct source_lines_counts
-		*inlines;	 /* NULL: neither lines nor inlined functions are wanted */
-	uint64_t (*clock)(void); /* CLOCK_MONOTONIC, ns */
-	uint64_t patience;	 /* ns after which no object is begun any more; 0: all are */
+	struct source_lines_counts *inlines; /* NULL: lines and inlined functions are not wanted */
+	uint64_t (*clock)(void);	     /* CLOCK_MONOTONIC, ns */
+	uint64_t patience; /* ns, after which no further object is begun; 0: no limit */
 };
 
-/* A recording must end, whatever its targets put into their files. */
+/* Time for all names, in ns. A recording must end, whatever its targets put into their files. */
 #ifndef NAMING_BUDGET
 #define NAMING_BUDGET (10 * NS_PER_SECOND)
 #endif
-/* Bytes of names and functions that one object, and all of a recording, may bring to the profile.
- * Ordinary ones bring some hundred per address. */
+/*
+ * Bytes of names and functions that one object, and all objects of a recording, may add to the
+ * profile. Ordinary objects add some hundred bytes for each address.
+ */
 #ifndef NAMING_OBJECT_BYTES_MAX
 #define NAMING_OBJECT_BYTES_MAX (16u << 20)
 #endif
@@ -58,17 +59,18 @@ struct naming_parts {
 
 /*
  * Turns offsets in files into addresses of the object, describes the objects and names all
- * locations that have no function yet. Returns 0, -ENOMEM, or 1: there was no patience for some
- * objects, whose locations keep their offset until the next call. An object that cannot be read, or
- * not within NAMING_BUDGET, costs its names only: its locations are shown by the start of their
- * function. The log names late objects, and objects without room. The cache counts an object
- * without room once, as refused.
+ * locations that have no function yet. Returns 0, -ENOMEM or 1. 1: patience ended before some
+ * objects, whose locations keep their offset until the next call.
+ *
+ * An object that cannot be read any more, or not within NAMING_BUDGET, only loses its names. Its
+ * locations are shown by the start of their function. Late objects are logged. An object whose
+ * names have no room is logged too, and the cache counts it once as refused.
  */
 int naming_run(const struct naming_parts *parts);
 
-/* Samples whose innermost frame has no symbol's name; after naming_run(). */
+/* Returns the samples whose innermost frame has no symbol's name, after naming_run(). */
 uint64_t naming_without(const struct profile *profile);
-/* Locations that got no name at all, for want of memory. */
+/* Returns the locations that have no name at all, for want of memory. */
 uint64_t naming_failed(const struct profile *profile);
 
 #endif

@@ -78,7 +78,7 @@ void object_names_set_symbol(struct object_names *names, const struct place *pla
 	char text[REDACT_BYTES];
 	const char *name = redact_name(names->parts->redact, REDACT_FUNCTION, match->name, text);
 
-	/* as the symbol table has it, so that a name is the same however it is shown */
+	/* the policy changes the symbol table's form of a name, whether or not it is demangled */
 	if (name == match->name)
 		readable = demangle(name);
 	function.system_name = object_names_add_string(names, name);
@@ -133,7 +133,7 @@ static int open_image(struct object_names *names)
 	return image_open_memory(object->bytes, object->size, &names->image);
 }
 
-/* An object that was not parsed in time has no segments of its own. */
+/* Takes the image's segments for an object that was not parsed in time and has none. */
 static void find_segments(struct object_names *names)
 {
 	const struct image_segment *segments = names->object->segments;
@@ -146,7 +146,7 @@ static void find_segments(struct object_names *names)
 			names->segments[names->segment_count++] = segments[i];
 }
 
-/* The end of an object that could not be read: behind the last byte that was executed. */
+/* Returns the end of an object that could not be read: behind the last executed byte. */
 static uint64_t end_of_places(const struct object_names *names)
 {
 	uint64_t last = 0;
@@ -178,7 +178,7 @@ static void describe_range(const struct object_names *names)
 		object->limit = end_of_places(names);
 }
 
-/* A build id says which file it is as well as the path does. */
+/* A build id identifies the file as well as its path does. */
 static void describe_build_id(const struct object_names *names)
 {
 	struct profile *profile = names->parts->profile;

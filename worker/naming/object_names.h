@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One object whose places get their names: what each source of names works on. */
+/* One object whose places get names. Each source of names works on this struct. */
 #ifndef KEYHOLE_WORKER_NAMING_OBJECT_NAMES_H
 #define KEYHOLE_WORKER_NAMING_OBJECT_NAMES_H
 
@@ -19,7 +19,7 @@ struct symbol_match;
 struct naming_budget {
 	uint64_t deadline; /* CLOCK_MONOTONIC, ns */
 	uint64_t late;	   /* objects that were not named in time */
-	size_t bytes;	   /* of names and functions */
+	size_t bytes;	   /* of names and functions added so far */
 };
 
 struct object_names {
@@ -29,43 +29,45 @@ struct object_names {
 	struct naming_budget *budget;
 	struct place *places;
 	size_t count;
-	/* own */
-	bool late, full;				   /* has been counted */
+	/* owned */
+	bool late, full;				   /* has been counted as such */
 	size_t bytes;					   /* of its names and functions */
 	struct image *image;				   /* NULL: cannot be read */
 	struct image_segment segments[IMAGE_SEGMENTS_MAX]; /* executable */
 	size_t segment_count;
-	/* room for `count`; the first unnamed_count have no name yet, ascending */
+	/* room for `count`; the first unnamed_count are places without a name, ascending */
 	struct place *unnamed;
 	uint64_t *unnamed_addresses;
 	size_t unnamed_count;
-	/* room for `count`, of the source that is asked */
+	/* room for `count`, for use by the current source */
 	struct symbol_match *matches;
 	uint64_t *starts;
 };
 
-/* Opens the object's image, if that can be read, and describes the object in the profile. */
+/* Opens the object's image, if it can be read, and describes the object in the profile. */
 void object_names_open(struct object_names *names);
 void object_names_close(struct object_names *names);
 
-/* Leaves those places in unnamed[] that still have no name. */
+/* Fills unnamed[] with the places that still have no name. */
 void object_names_update(struct object_names *names);
 
-/* False from the deadline on; counts the object as late, once. */
+/* Returns false from the deadline on, and counts the object as late once. */
 bool object_names_in_time(struct object_names *names);
-/* False when the names of this object, or of all, have no room left; has the cache count that. */
+/* Returns false when this object, or all objects, have no room left. The cache counts that once. */
 bool object_names_have_room(struct object_names *names);
 
-/* Adds to the profile, and to the bytes above. PROFILE_FAILED: no memory. */
+/* Add to the profile, and count the bytes. PROFILE_FAILED: no memory. */
 uint32_t object_names_add_string(struct object_names *names, const char *string);
 uint32_t object_names_add_function(struct object_names *names,
 				   const struct profile_function *function);
 
-/* Names a place by a symbol, as the policy has it. */
+/* Names a place by a symbol, in the way that the policy demands. */
 void object_names_set_symbol(struct object_names *names, const struct place *place,
 			     const struct symbol_match *match);
-/* Names a place by "file+0x123": the start of its function, 0: by its own address. named: a symbol
- * has that start, and the policy drops the symbol's name. */
+/*
+ * Names a place by "file+0x123": the start of its function, or its own address when `start` is 0.
+ * `named`: a symbol has that start, and the policy drops the symbol's name.
+ */
 void object_names_set_offset(const struct object_names *names, const struct place *place,
 			     uint64_t start, bool named);
 

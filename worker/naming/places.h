@@ -10,10 +10,10 @@ struct place;
 struct profile;
 struct profile_function;
 
-/* Without memory the location stays as it is; naming_failed() counts it. */
+/* Sets the function. Without memory the location stays as it is; naming_failed() counts it. */
 void place_set_function(struct profile *profile, const struct place *place,
 			const struct profile_function *function);
-/* The same for a function of that name. named: a symbol has the name. */
+/* Sets a function of that name, as above. `named`: the name is a symbol's. */
 void place_set_name(struct profile *profile, const struct place *place, uint32_t object,
 		    const char *name, uint64_t start, bool named);
 

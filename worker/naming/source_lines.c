@@ -24,7 +24,7 @@
 #include "profile/profile.h"
 #include "worker/naming/debug_peer.h"
 
-#define LOGGED_MAX 50 /* the loader takes 200 lines in a second */
+#define LOGGED_MAX 50 /* the loader accepts 200 lines in a second */
 
 struct hot {
 	const struct object *object;
@@ -35,13 +35,13 @@ struct source_lines {
 	const struct naming_parts *parts;
 	const struct groups *groups;
 	uint64_t deadline;
-	struct place *places; /* of one object, ascending; without a line yet */
+	struct place *places; /* of one object, ascending; those without a line */
 	size_t count;
-	uint64_t *addresses; /* theirs, each once */
+	uint64_t *addresses; /* of the places, each once */
 	uint32_t unique;
 };
 
-/* ---- which objects, and what of them ---- */
+/* ---- the choice of objects and places ---- */
 
 static uint64_t *count_frames(const struct profile *profile)
 {
@@ -66,7 +66,7 @@ static int by_frames(const void *a, const void *b)
 	return left->object->profile_id < right->object->profile_id ? -1 : 1;
 }
 
-/* Returns the objects with a file, the hottest first. NULL: no memory. */
+/* Returns the objects that have a file, the hottest first. NULL: no memory. */
 static struct hot *find_hot(const struct naming_parts *parts, size_t *ret_count)
 {
 	guard_free uint64_t *frames = count_frames(parts->profile);
@@ -83,7 +83,7 @@ static struct hot *find_hot(const struct naming_parts *parts, size_t *ret_count)
 	return hot;
 }
 
-/* Takes the places without a line. The others have a line from the object itself (Go). */
+/* Collects the places without a line. Other places have lines from the object itself (Go). */
 static void find_places(struct source_lines *inlines, uint32_t object)
 {
 	const struct groups *groups = inlines->groups;
@@ -101,7 +101,7 @@ static void find_places(struct source_lines *inlines, uint32_t object)
 
 /* ---- one object ---- */
 
-/* Lets files pass that everybody may read, as a process of the user's gets them. */
+/* Refuses a file that not everybody may read, because a process of the user's gets the file. */
 static int check_readable(int fd)
 {
 	struct stat status;
@@ -113,8 +113,10 @@ static int check_readable(int fd)
 	return 0;
 }
 
-/* The file with debug information: the object's own, or another that ret_own owns. -ENOENT: there
- * is none. */
+/*
+ * Returns the file with debug information: the object's own file, or another one, which *ret_own
+ * then owns. -ENOENT: there is no such file.
+ */
 static int find_file(const struct naming_parts *parts, const struct object *object, int *ret_own)
 {
 	struct image_place place;
@@ -147,7 +149,7 @@ static int make_file(const void *bytes, size_t size)
 	return take_fd(&fd);
 }
 
-/* Seals the file, which its writer may still hold, so that nobody changes or cuts it. */
+/* Reads the answer. Seals its file first, so that a writer that holds it cannot change or cut it. */
 static int read_answer(struct source_lines_counts *counts, int fd, size_t addresses,
 		       struct answer **ret_answer)
 {
@@ -167,7 +169,7 @@ static int read_answer(struct source_lines_counts *counts, int fd, size_t addres
 	return r;
 }
 
-/* 0, or -ENODATA: some is missing. */
+/* Returns 0 for a complete answer. -ENODATA: debug information is missing. */
 static int judge(const struct answer_summary *summary)
 {
 	if (summary->status == ANSWER_TIME)

@@ -13,11 +13,13 @@ struct object_names;
 /* For an object whose image is open. */
 void names_from_go_table(struct object_names *names);	/* .gopclntab: lines and inlining too */
 void names_from_symbols(struct object_names *names);	/* .symtab, .dynsym */
-void names_from_debugdata(struct object_names *names);	/* .gnu_debugdata, symbols in it */
+void names_from_debugdata(struct object_names *names);	/* symbols in .gnu_debugdata */
 void names_from_debug_file(struct object_names *names); /* symbols of the separate debug file */
 
-/* For any object: shows the rest by the start of the function, which the unwind information may
- * have, else by the place itself. */
+/*
+ * For any object: shows the remaining places by the start of the function, if unwind information
+ * has the start, else by their own address.
+ */
 void names_from_unwind(struct object_names *names);
 
 /* For the kernel with its modules, and for places that stand for no address of an object. */

@@ -14,14 +14,14 @@
 struct broker {
 	struct target target; /* first: a target is its broker */
 	struct channel channel;
-	struct target_request *queue; /* [first] is the one under way, if sequence is not 0 */
+	struct target_request *queue; /* queue[first] is under way if sequence is not 0 */
 	size_t first, count, capacity;
 	uint32_t sequence;
-	uint64_t asked; /* monotonic */
-	bool gone;	/* its channel stays open until there is another: events are on it */
+	uint64_t asked; /* time of the request under way, monotonic */
+	bool gone;	/* the channel stays open until the next one, because events refer to it */
 	uint64_t requests[TARGET_KIND_COUNT], refused; /* times */
-	bool full;				       /* asked in vain since the last answer */
-	bool paused; /* refused for now: it asks again at the next turn */
+	bool full;   /* a request was refused since the last answer */
+	bool paused; /* the request was refused for now, and is repeated at the next turn */
 };
 
 static int send_maps(struct broker *broker, const struct target_request *request)
@@ -93,7 +93,10 @@ static void answer(struct broker *broker, struct target_reply *reply)
 		close(reply->fd);
 }
 
-/* The request under way may have ended the broker, so that request is not made again. */
+/*
+ * Marks the broker as gone and answers the request under way with the error. The request is not
+ * repeated, because the request itself may have ended the broker.
+ */
 static int lose(struct broker *broker, int error)
 {
 	struct target_reply reply = {.error = error, .fd = -1};
@@ -140,7 +143,7 @@ static int broker_ask(struct target *target, const struct target_request *reques
 	if (r < 0)
 		return r;
 	broker->queue[broker->first + broker->count++] = *request;
-	/* A failure to send shows again, and is handled, when answers are taken. */
+	/* A failure to send shows again, and is handled, in broker_receive(). */
 	send_next(broker);
 	return 0;
 }
@@ -223,7 +226,7 @@ static int take_answer(struct broker *broker, struct message *message)
 void broker_turn(struct broker *broker)
 {
 	broker->paused = false;
-	/* A failure to send is handled when answers are taken. */
+	/* A failure to send is handled in broker_receive(). */
 	send_next(broker);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How the worker reaches other processes. Requests are queued and answered later, in order. A
- * context and a key name the asker, so that the asker may be gone when the answer comes.
+ * How the worker reaches targets. Requests are queued and answered later, in order. A context and a
+ * key name the asker, who may be gone when the answer comes.
  */
 #ifndef KEYHOLE_WORKER_TARGET_TARGET_H
 #define KEYHOLE_WORKER_TARGET_TARGET_H
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The process, and a thread of that process to ask through: the main thread may have exited. */
+/* A process, and the thread through which it is reached: the main thread may have exited. */
 struct target_process {
 	uint32_t pid, thread;
 };
@@ -20,15 +20,15 @@ struct target_identity {
 };
 
 struct target_reply {
-	int error; /* 0 or a negative errno; then there is nothing else */
-	int fd;	   /* -1, or the receiver's: it takes it or leaves it to be closed */
+	int error; /* 0, or a negative errno: then the other fields mean nothing */
+	int fd;	   /* -1, or a descriptor, which is closed after done() unless done() takes it */
 	struct target_identity identity; /* TARGET_OBJECT */
 };
 
 enum target_kind {
-	TARGET_MAPS,	/* list the mappings of process: fd of the text */
-	TARGET_OBJECT,	/* identify, or open, what is mapped at start..end of process */
-	TARGET_SEGMENT, /* one more segment for tables: fd to map */
+	TARGET_MAPS,	/* asks for the mappings of `process`; fd is the text */
+	TARGET_OBJECT,	/* asks to identify, or open, the object at start..end of `process` */
+	TARGET_SEGMENT, /* asks for one more segment for tables; fd is to be mapped */
 	TARGET_KIND_COUNT
 };
 
@@ -44,7 +44,7 @@ struct target_request {
 };
 
 struct target {
-	/* 0: done() will be called, never from within this call; else a negative errno. */
+	/* Queues the request. 0: done() will be called, after this call; else a negative errno. */
 	int (*ask)(struct target *target, const struct target_request *request);
 };
 
