@@ -50,8 +50,10 @@ struct session {
 	struct stream *stream;
 	struct late_names *late_names;
 	struct redact redact;
-	uint64_t turn, last, fullest; /* fullest: bytes that a ring had at most */
-	uint64_t interval;
+	uint64_t turn;	    /* counts turns */
+	uint64_t last_turn; /* CLOCK_MONOTONIC, ns; 0: none yet */
+	uint64_t fullest;   /* bytes that one ring had at most, in the last turn */
+	uint64_t interval;  /* ns to the next turn */
 	struct symbol_cache *cache;
 };
 
@@ -314,10 +316,10 @@ static void read_rings(struct session *session, uint64_t now)
 /* Sets the time to the next turn, at which the ring that fills fastest is to be a quarter full. */
 static void adapt_interval(struct session *session, uint64_t now)
 {
-	uint64_t passed = now - session->last, quarter = session->parts.config.ring_bytes / 4;
+	uint64_t passed = now - session->last_turn, quarter = session->parts.config.ring_bytes / 4;
 	uint64_t wanted = SESSION_TICK;
 
-	if (session->last != 0 && session->fullest > 0) {
+	if (session->last_turn != 0 && session->fullest > 0) {
 		if (passed < INTERVAL_MIN) /* too little to go by */
 			return;
 		wanted = passed * quarter / session->fullest;
@@ -336,7 +338,7 @@ uint64_t session_turn(struct session *session)
 	session->turn++;
 	read_rings(session, now);
 	adapt_interval(session, now);
-	session->last = now;
+	session->last_turn = now;
 	soon = read_streams(session, now);
 	objects_turn(session->objects, now);
 	segments_turn(session->segments, now);
@@ -359,11 +361,15 @@ bool session_waiting(const struct session *session)
 
 int session_finish(struct session *session)
 {
+	uint32_t why_pid;
+
 	debug_peer_allow(session->parts.debug_files, DEBUG_PEER_WAIT_MS);
 	session_turn(session);
 	tracker_finish(session->tracker);
-	samples_finish(session->samples, session->last);
-	return product_finish(&session->product, stream_first_seen(session->stream));
+	samples_finish(session->samples, session->last_turn);
+	/* `keyhole why` profiles one process, which is the first that BPF tells of. */
+	why_pid = stream_first_seen(session->stream);
+	return product_finish(&session->product, why_pid);
 }
 
 int session_render(const struct session *session, const struct message_stop *stop, int fd)
