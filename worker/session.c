@@ -257,7 +257,7 @@ int session_new(const struct session_parts *parts, struct session **ret_session)
 		return -ENOMEM;
 	session->parts = *parts;
 	session->interval = first_interval(&parts->config);
-	if (session_every(&parts->config))
+	if (parts->config.every > 0)
 		debug_peer_allow(parts->debug_files, DEBUG_PEER_WINDOW_MS);
 	r = init(session);
 	if (r < 0) {
@@ -461,7 +461,7 @@ void session_summary(const struct session *session, struct message_summary *ret_
 	symbol_cache_counts(session->cache, &cache);
 	ret_summary->limit[LIMIT_symbols] = cache.refused;
 	ret_summary->limit[LIMIT_malformed] = count_malformed(session);
-	ret_summary->limit[LIMIT_lines] = session->product.inlines.left;
+	ret_summary->limit[LIMIT_lines] = session->product.line_counts.left;
 	ret_summary->limit[LIMIT_names] = session->product.unnamed;
 	ret_summary->limit[LIMIT_times] = profile_moments_dropped(session->product.profile);
 }
@@ -480,7 +480,7 @@ void session_totals(const struct session *session, struct session_totals *ret_to
 		.relists = tracker.relists,
 		.names = session->product.names,
 		.naming_time = session->product.naming_time,
-		.inlines = session->product.inlines,
+		.line_counts = session->product.line_counts,
 	};
 	symbol_cache_counts(session->cache, &ret_totals->cache);
 	tables_totals(session->tables, &ret_totals->table_bytes, &ret_totals->table_rows);

@@ -94,7 +94,7 @@ struct session_totals {
 	uint64_t relists; /* mappings listed again for an unknown address */
 	struct naming_counts names;
 	uint64_t naming_time; /* ns */
-	struct source_lines_counts inlines;
+	struct source_lines_counts line_counts;
 	struct symbol_cache_counts cache;
 };
 void session_totals(const struct session *session, struct session_totals *ret_totals);

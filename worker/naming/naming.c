@@ -158,7 +158,7 @@ int naming_run(const struct naming_parts *parts)
 		names_from_kernel(parts, &groups);
 		names_from_markers(parts, &groups);
 	}
-	if (r == 0 && parts->inlines)
+	if (r == 0 && parts->line_counts)
 		source_lines_run(parts, &groups);
 	groups_free(&groups);
 	return r;

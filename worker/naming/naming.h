@@ -8,14 +8,13 @@
 #include "ipc/time.h"
 
 struct debug_peer;
-struct source_lines_counts;
 struct kernel_symbols;
 struct late_names;
 struct objects;
 struct profile;
 struct redact;
 struct samples;
-
+struct source_lines_counts;
 struct symbol_cache;
 
 /* Addresses by what gave them their name, for whoever wants to know more. */
@@ -37,8 +36,8 @@ struct naming_parts {
 	struct symbol_cache *cache;
 	struct debug_peer *debug_files; /* NULL: none */
 	struct naming_counts *counts;
-	struct source_lines_counts
-		*inlines;	 /* NULL: neither lines nor inlined functions are wanted */
+	/* NULL: neither lines nor inlined functions are wanted */
+	struct source_lines_counts *line_counts;
 	uint64_t (*clock)(void); /* CLOCK_MONOTONIC, ns */
 	uint64_t patience;	 /* ns after which no object is begun any more; 0: all are */
 };
