@@ -16,13 +16,13 @@ struct message_lines;
 struct debug_peer *debug_peer_new(int fd);     /* takes fd; NULL: no memory */
 void debug_peer_free(struct debug_peer *peer); /* NULL is fine */
 
-/* From now on so long; NULL is fine, here and below. */
+/* Gives the coming answers that much time, all together; NULL is fine. */
 void debug_peer_allow(struct debug_peer *peer, unsigned int milliseconds);
 
-/* Files that were not asked for, as there was no time left. */
+/* Returns how many files were not asked for, as there was no time left; NULL is fine. */
 uint64_t debug_peer_unasked(const struct debug_peer *peer);
 
-/* A path below the folders of debug files. The file, owned by the caller; -ENOENT, -EACCES: there
+/* peer is not NULL from here on. path: below the folders of debug files. The file, owned by the caller; -ENOENT, -EACCES: there
  * is none; -ENAMETOOLONG; -EPIPE: nobody answers, or has not in time. */
 int debug_peer_open(struct debug_peer *peer, const char *path);
 

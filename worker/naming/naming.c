@@ -22,9 +22,10 @@
 /* In this order; each gets the places that the ones before left. */
 static const struct name_source {
 	void (*name)(struct object_names *names);
-	bool always; /* also without an image, and when time is over */
+	bool always;	 /* also without an image, and when time is over */
+	bool keeps_time; /* asks the clock itself, at each place */
 } sources[] = {
-	{.name = names_from_go_table},
+	{.name = names_from_go_table, .keeps_time = true},
 	{.name = names_from_symbols},
 	{.name = names_from_debugdata},
 	{.name = names_from_debug_file},
@@ -37,8 +38,7 @@ static bool is_wanted(const struct name_source *source, struct object_names *nam
 		return true;
 	if (!names->image || names->unnamed_count == 0)
 		return false;
-	/* to open the image was to look at the clock */
-	return source == &sources[0] || object_names_in_time(names);
+	return source->keeps_time || object_names_in_time(names);
 }
 
 static void ask_sources(struct object_names *names)

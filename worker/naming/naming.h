@@ -23,7 +23,7 @@ struct naming_counts {
 	uint64_t tables; /* .symtab, .dynsym */
 	uint64_t debugdata, debug_files;
 	uint64_t starts, offsets; /* no name: by the start of the function, by themselves */
-	uint64_t bytes;		  /* that names and functions have brought to the profile */
+	uint64_t bytes;		  /* object_names.h, of all objects */
 };
 
 struct naming_parts {
@@ -46,8 +46,9 @@ struct naming_parts {
 #ifndef NAMING_BUDGET
 #define NAMING_BUDGET (10 * NS_PER_SECOND)
 #endif
-/* Bytes of names and functions that one object, and all of a recording, may bring to the profile.
- * Ordinary ones bring some hundred per address. */
+/* Bytes of symbols' names, source files and inlined functions that one object, and all of a
+ * recording, may bring to the profile. Ordinary objects bring some hundred per address. Names by
+ * offset do not count: each address has one at most. */
 #ifndef NAMING_OBJECT_BYTES_MAX
 #define NAMING_OBJECT_BYTES_MAX (16u << 20)
 #endif
@@ -56,12 +57,16 @@ struct naming_parts {
 #endif
 
 /*
- * Turns offsets in files into addresses of the object, describes the objects and names all
- * locations that have no function yet. Returns 0, -ENOMEM, or 1: there was no patience for some
- * objects, whose locations keep their offset until the next call. An object that cannot be read, or
- * not within NAMING_BUDGET, costs its names only: its locations are shown by the start of their
- * function. The log names late objects, and objects without room. The cache counts an object
- * without room once, as refused.
+ * Names all locations that have no function yet. Describes their objects, and turns offsets in
+ * files into addresses of the object. Returns:
+ *   0        all locations are named
+ *   1        the patience ended; locations of some objects keep their offset until the next call
+ *   -ENOMEM  no memory
+ * The call goes on after these failures:
+ *   unreadable object  its locations are shown by their offset
+ *   NAMING_BUDGET      a late object's locations are shown by the start of their function, or by
+ *                      their offset; the log tells how many objects were late
+ *   no room for names  the same; the cache counts the object once, as refused
  */
 int naming_run(const struct naming_parts *parts);
 

@@ -19,7 +19,7 @@ struct symbol_match;
 struct naming_budget {
 	uint64_t deadline; /* CLOCK_MONOTONIC, ns */
 	uint64_t late;	   /* objects that were not named in time */
-	size_t bytes;	   /* of names and functions */
+	size_t bytes;	   /* of all objects, counted as below */
 };
 
 struct object_names {
@@ -30,9 +30,9 @@ struct object_names {
 	struct place *places;
 	size_t count;
 	/* own */
-	bool late, full;				   /* has been counted */
-	size_t bytes;					   /* of its names and functions */
-	struct image *image;				   /* NULL: cannot be read */
+	bool late, full;     /* has been counted */
+	size_t bytes;	     /* that object_names_add_*() have brought to the profile */
+	struct image *image; /* NULL: cannot be read */
 	struct image_segment segments[IMAGE_SEGMENTS_MAX]; /* executable */
 	size_t segment_count;
 	/* room for `count`; the first unnamed_count have no name yet, ascending */
@@ -56,7 +56,7 @@ bool object_names_in_time(struct object_names *names);
 /* False when the names of this object, or of all, have no room left; has the cache count that. */
 bool object_names_have_room(struct object_names *names);
 
-/* Adds to the profile, and to the bytes above. PROFILE_FAILED: no memory. */
+/* Adds to the profile, and counts what is new there in bytes. PROFILE_FAILED: no memory. */
 uint32_t object_names_add_string(struct object_names *names, const char *string);
 uint32_t object_names_add_function(struct object_names *names,
 				   const struct profile_function *function);
