@@ -390,7 +390,7 @@ static void on_window(int fd, short what, void *argument)
 
 static int start_windows(struct worker *worker)
 {
-	const uint64_t every = session_every(&worker->regions.config) * NS_PER_SECOND;
+	const uint64_t every = worker->regions.config.every * NS_PER_SECOND;
 
 	if (every == 0)
 		return 0;

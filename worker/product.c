@@ -43,7 +43,7 @@ void product_release(struct product *product)
 
 static bool wants_lines(const struct message_config *config)
 {
-	return !(config->flags & (OPTIONS_NO_INLINE | OPTIONS_WHY)) && session_every(config) == 0;
+	return !(config->flags & (OPTIONS_NO_INLINE | OPTIONS_WHY)) && config->every == 0;
 }
 
 static int name(struct product *product, uint64_t patience)
@@ -62,13 +62,14 @@ static int name(struct product *product, uint64_t patience)
 		.clock = parts->clock,
 		.patience = patience,
 	};
-	const uint64_t began = parts->clock(), inlines = product->inlines.time;
+	const uint64_t began = parts->clock();
+	const uint64_t lines_time = product->line_counts.time; /* a figure of its own */
 	int r;
 
 	if (wants_lines(parts->config))
-		naming.inlines = &product->inlines;
+		naming.line_counts = &product->line_counts;
 	r = naming_run(&naming);
-	product->naming_time += parts->clock() - began - (product->inlines.time - inlines);
+	product->naming_time += parts->clock() - began - (product->line_counts.time - lines_time);
 	return r;
 }
 
@@ -157,7 +158,7 @@ int product_render(const struct product *product, const struct message_stop *sto
 {
 	uint64_t end = stop->stopped;
 
-	if (session_every(product->parts.config) == 0)
+	if (product->parts.config->every == 0)
 		return render(product, product->profile, stop->started, stop->stopped, fd);
 	if (end < product->window)
 		end = product->window;
@@ -177,8 +178,6 @@ static bool is_full(const struct product *product)
 static int begin_profile(struct product *product)
 {
 	struct profile *profile = profile_new();
-	struct object *object;
-	size_t cursor = 0;
 
 	if (!profile)
 		return -ENOMEM;
@@ -189,8 +188,7 @@ static int begin_profile(struct product *product)
 	product->profile = profile;
 	product->kept_bytes = product->names.bytes;
 	samples_use(product->parts.samples, profile);
-	while ((object = objects_next(product->parts.objects, &cursor)) != NULL)
-		object->profile_id = 0;
+	objects_forget_profile(product->parts.objects);
 	return 0;
 }
 

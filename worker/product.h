@@ -32,12 +32,6 @@ struct symbol_cache;
 #define WINDOW_NAME_BYTES_MAX (16u << 20)
 #define WINDOW_PATIENCE_NS    (50ull * 1000 * 1000) /* half a turn, as samples wait meanwhile */
 
-/* Returns the seconds between the profiles of a stream; 0: there is one, at the end. */
-static inline uint32_t session_every(const struct message_config *config)
-{
-	return config->every;
-}
-
 /* All borrowed. */
 struct product_parts {
 	const struct message_config *config;
@@ -56,7 +50,7 @@ struct product {
 	struct product_parts parts;
 	struct profile *profile; /* owned */
 	struct naming_counts names;
-	struct source_lines_counts inlines;
+	struct source_lines_counts line_counts;
 	uint64_t naming_time; /* ns */
 	uint64_t window;      /* of a stream: since when */
 	uint64_t without_names, unnamed;

@@ -50,8 +50,10 @@ struct session {
 	struct stream *stream;
 	struct late_names *late_names;
 	struct redact redact;
-	uint64_t turn, last, fullest; /* fullest: bytes that a ring had at most */
-	uint64_t interval;
+	uint64_t turn;	    /* counts turns */
+	uint64_t last_turn; /* CLOCK_MONOTONIC, ns; 0: none yet */
+	uint64_t fullest;   /* bytes that one ring had at most, in the last turn */
+	uint64_t interval;  /* ns to the next turn */
 	struct symbol_cache *cache;
 };
 
@@ -255,7 +257,7 @@ int session_new(const struct session_parts *parts, struct session **ret_session)
 		return -ENOMEM;
 	session->parts = *parts;
 	session->interval = first_interval(&parts->config);
-	if (session_every(&parts->config))
+	if (parts->config.every > 0)
 		debug_peer_allow(parts->debug_files, DEBUG_PEER_WINDOW_MS);
 	r = init(session);
 	if (r < 0) {
@@ -314,10 +316,10 @@ static void read_rings(struct session *session, uint64_t now)
 /* Sets the time to the next turn, at which the ring that fills fastest is to be a quarter full. */
 static void adapt_interval(struct session *session, uint64_t now)
 {
-	uint64_t passed = now - session->last, quarter = session->parts.config.ring_bytes / 4;
+	uint64_t passed = now - session->last_turn, quarter = session->parts.config.ring_bytes / 4;
 	uint64_t wanted = SESSION_TICK;
 
-	if (session->last != 0 && session->fullest > 0) {
+	if (session->last_turn != 0 && session->fullest > 0) {
 		if (passed < INTERVAL_MIN) /* too little to go by */
 			return;
 		wanted = passed * quarter / session->fullest;
@@ -336,7 +338,7 @@ uint64_t session_turn(struct session *session)
 	session->turn++;
 	read_rings(session, now);
 	adapt_interval(session, now);
-	session->last = now;
+	session->last_turn = now;
 	soon = read_streams(session, now);
 	objects_turn(session->objects, now);
 	segments_turn(session->segments, now);
@@ -359,11 +361,15 @@ bool session_waiting(const struct session *session)
 
 int session_finish(struct session *session)
 {
+	uint32_t why_pid;
+
 	debug_peer_allow(session->parts.debug_files, DEBUG_PEER_WAIT_MS);
 	session_turn(session);
 	tracker_finish(session->tracker);
-	samples_finish(session->samples, session->last);
-	return product_finish(&session->product, stream_first_seen(session->stream));
+	samples_finish(session->samples, session->last_turn);
+	/* `keyhole why` profiles one process, which is the first that BPF tells of. */
+	why_pid = stream_first_seen(session->stream);
+	return product_finish(&session->product, why_pid);
 }
 
 int session_render(const struct session *session, const struct message_stop *stop, int fd)
@@ -455,7 +461,7 @@ void session_summary(const struct session *session, struct message_summary *ret_
 	symbol_cache_counts(session->cache, &cache);
 	ret_summary->limit[LIMIT_symbols] = cache.refused;
 	ret_summary->limit[LIMIT_malformed] = count_malformed(session);
-	ret_summary->limit[LIMIT_lines] = session->product.inlines.left;
+	ret_summary->limit[LIMIT_lines] = session->product.line_counts.left;
 	ret_summary->limit[LIMIT_names] = session->product.unnamed;
 	ret_summary->limit[LIMIT_times] = profile_moments_dropped(session->product.profile);
 }
@@ -474,7 +480,7 @@ void session_totals(const struct session *session, struct session_totals *ret_to
 		.relists = tracker.relists,
 		.names = session->product.names,
 		.naming_time = session->product.naming_time,
-		.inlines = session->product.inlines,
+		.line_counts = session->product.line_counts,
 	};
 	symbol_cache_counts(session->cache, &ret_totals->cache);
 	tables_totals(session->tables, &ret_totals->table_bytes, &ret_totals->table_rows);

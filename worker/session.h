@@ -30,14 +30,19 @@ struct target;
 struct tracker;
 
 #define SESSION_TICK (100ull * 1000 * 1000) /* ns: the longest time between turns */
-#define SESSION_SOON (5ull * 1000 * 1000)
+#define SESSION_SOON (5ull * 1000 * 1000)   /* ns: the same while work waits */
 
-/* Everything is borrowed but the segments. */
+/* All pointers are borrowed. */
 struct session_parts {
 	struct message_config config;
+	/* BPF writes the records of one ring a CPU. The worker clears an earlier worker's records. */
 	const void *rings;
+	/* The worker writes how far it has read, and BPF reads that. */
 	struct ring_tails *tails;
+	/* The worker writes the processes that BPF unwinds. */
 	struct process_table *processes;
+	/* The ring of events. The worker writes the consumer's page; an earlier worker has left its
+	 * position there. The kernel writes the producer's page, and BPF writes the events behind it. */
 	void *event_consumer;
 	const void *event_producer; /* a page, then 2 * EVENT_RING_BYTES */
 	struct sideband *sidebands; /* initialised */
@@ -53,9 +58,11 @@ struct session_parts {
 	uint64_t (*clock)(void);	      /* CLOCK_MONOTONIC */
 };
 
-/* 0 or a negative errno. */
+/* Returns 0 or a negative errno. */
 int session_new(const struct session_parts *parts, struct session **ret_session);
 void session_free(struct session *session); /* after the parser and the target; NULL is fine */
+/* Adds a mapped segment for tables. The session takes memory when it returns 0, and only then;
+ * -ENOMEM, -ENOSPC. */
 int session_attach_segment(struct session *session, struct segment *memory);
 
 /* Reads all streams and applies them. Returns the time in ns after which to do so again. */
@@ -87,10 +94,12 @@ struct session_totals {
 	uint64_t relists; /* mappings listed again for an unknown address */
 	struct naming_counts names;
 	uint64_t naming_time; /* ns */
-	struct source_lines_counts inlines;
+	struct source_lines_counts line_counts;
 	struct symbol_cache_counts cache;
 };
 void session_totals(const struct session *session, struct session_totals *ret_totals);
+
+/* For tests alone. */
 const struct profile *session_profile(const struct session *session);
 struct tracker *session_tracker(struct session *session);
 

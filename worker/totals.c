@@ -64,5 +64,5 @@ void totals_log(const struct session *session, const struct broker *broker,
 	log_tables(&totals);
 	log_requests(broker);
 	log_names(&totals);
-	log_lines(&totals.inlines);
+	log_lines(&totals.line_counts);
 }

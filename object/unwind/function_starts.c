@@ -11,7 +11,7 @@
 #include "object/unwind/text.h"
 
 /* Returns the index of the first of `count` ascending pcs that is not below a value. */
-static size_t lower_bound(const u64 *pcs, size_t count, u64 value)
+static size_t lower_bound(const uint64_t *pcs, size_t count, uint64_t value)
 {
 	size_t low = 0, high = count;
 
@@ -26,13 +26,14 @@ static size_t lower_bound(const u64 *pcs, size_t count, u64 value)
 	return low;
 }
 
-int unwind_function_starts(struct image *image, const u64 *pcs, size_t count, u64 *ret_starts)
+int unwind_function_starts(struct image *image, const uint64_t *pcs, size_t count,
+			   uint64_t *ret_starts)
 {
 	struct frame_section *section guard_free = malloc(sizeof(*section));
-	u64 *ends guard_free = calloc(count + 1, sizeof(*ends));
+	uint64_t *ends guard_free = calloc(count + 1, sizeof(*ends));
 	struct image_bytes bytes;
 	struct frame_fde fde;
-	u64 base = text_base(image), start = 0, end = 0;
+	uint64_t base = text_base(image), start = 0, end = 0;
 	int r = image_eh_frame(image, &bytes);
 
 	if (r < 0)

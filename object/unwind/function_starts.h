@@ -4,8 +4,7 @@
 #define KEYHOLE_OBJECT_UNWIND_FUNCTION_STARTS_H
 
 #include <stddef.h>
-
-#include "bpf/abi.h"
+#include <stdint.h>
 
 struct image;
 
@@ -13,6 +12,7 @@ struct image;
  * Writes the start of the FDE that covers each of `count` ascending pcs, or 0. Reads .eh_frame
  * again, so that no table has to keep starts in memory. Returns 0 or a negative errno.
  */
-int unwind_function_starts(struct image *image, const u64 *pcs, size_t count, u64 *ret_starts);
+int unwind_function_starts(struct image *image, const uint64_t *pcs, size_t count,
+			   uint64_t *ret_starts);
 
 #endif

@@ -20,7 +20,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct image *image;
 	size_t built_size;
 	unsigned char *built = build_elf_with_frames(TEXT, TEXT_SIZE, data, size, &built_size);
-	u64 pcs[PCS], starts[PCS], damaged;
+	uint64_t pcs[PCS], starts[PCS];
+	u64 damaged;
 
 	if (image_open_memory(built, built_size, &image) < 0)
 		abort();

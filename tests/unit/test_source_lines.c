@@ -230,9 +230,9 @@ static void test_source_lines__what_is_said_is_in_the_profile(void **state)
 		check_line(profile, &lines[1], "outer", "/src/outer.c", 8);
 	}
 	session_totals(rig->session, &totals);
-	assert_int_equal(totals.inlines.asked, 1);
-	assert_int_equal(totals.inlines.merged.inlined, 2);
-	assert_int_equal(totals.inlines.merged.lines, 2);
+	assert_int_equal(totals.line_counts.asked, 1);
+	assert_int_equal(totals.line_counts.merged.inlined, 2);
+	assert_int_equal(totals.line_counts.merged.lines, 2);
 }
 
 static int with_flag(void **state, uint32_t flag)

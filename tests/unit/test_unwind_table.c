@@ -522,11 +522,11 @@ static void test_unwind_table__equal_content_has_an_equal_hash(void **state)
 
 static void test_unwind_table__function_starts(void **state)
 {
-	const u64 pcs[] = {0,		TEXT,	      TEXT + 0x1f, TEXT + 0x20,
-			   TEXT + 0x40, TEXT + 0x50,  TEXT + 0x5f, TEXT + 0x60,
-			   TEXT + 0x7f, TEXT + 0x300, UINT64_MAX};
+	const uint64_t pcs[] = {0,	     TEXT,	   TEXT + 0x1f, TEXT + 0x20,
+				TEXT + 0x40, TEXT + 0x50,  TEXT + 0x5f, TEXT + 0x60,
+				TEXT + 0x7f, TEXT + 0x300, UINT64_MAX};
 	const u64 starts[] = {0, TEXT, TEXT, 0, TEXT + 0x40, TEXT + 0x50, TEXT + 0x50, 0, 0, 0, 0};
-	u64 found[sizeof(pcs) / sizeof(*pcs)];
+	uint64_t found[sizeof(pcs) / sizeof(*pcs)];
 	struct image *image;
 
 	(void)state;

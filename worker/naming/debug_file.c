@@ -51,14 +51,15 @@ static int read_link(struct image *object, char ret_name[LINK_BYTES], uint32_t *
 	struct image_place place;
 	struct reader reader;
 	const char *name;
+	size_t size;
 	int r = image_section_place(object, ".gnu_debuglink", &place);
 
 	if (r < 0)
 		return r;
-	reader_init(&reader, ret_name,
-		    place.size <= LINK_BYTES
-			    ? image_read(object, place.offset, ret_name, (size_t)place.size)
-			    : 0);
+	if (place.size > LINK_BYTES)
+		return -EBADMSG;
+	size = image_read(object, place.offset, ret_name, (size_t)place.size);
+	reader_init(&reader, ret_name, size);
 	name = reader_string(&reader);
 	reader_skip(&reader, -reader_offset(&reader) & 3);
 	*ret_sum = reader_u32(&reader);
@@ -88,7 +89,7 @@ static int check_sum(int fd, uint32_t expected)
 
 static int by_link(struct debug_peer *files, struct image *object, const char *object_path)
 {
-	const char *slash = strrchr(object_path, '/');
+	const char *slash = strrchr(object_path, '/'), *folder;
 	char name[LINK_BYTES], path[PATH_MAX];
 	guard_fd int fd = -1;
 	uint32_t sum;
@@ -98,8 +99,9 @@ static int by_link(struct debug_peer *files, struct image *object, const char *o
 		return r;
 	if (object_path[0] != '/')
 		return -ENOENT;
-	r = snprintf(path, sizeof(path), "%.*s%s", (int)(slash - object_path), object_path + 1,
-		     name);
+	/* The folder keeps its last slash, and loses its first one: paths are below the roots. */
+	folder = object_path + 1;
+	r = snprintf(path, sizeof(path), "%.*s%s", (int)(slash + 1 - folder), folder, name);
 	if (r >= (int)sizeof(path))
 		return -ENAMETOOLONG;
 	fd = debug_peer_open(files, path);

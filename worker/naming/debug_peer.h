@@ -18,16 +18,16 @@ struct message_lines;
 struct debug_peer *debug_peer_new(int fd);     /* takes fd; NULL: no memory */
 void debug_peer_free(struct debug_peer *peer); /* NULL is fine */
 
-/* Allows so much time for all answers from now on. NULL is fine, here and below. */
+/* Allows so much time for all answers from now on. NULL is fine. */
 void debug_peer_allow(struct debug_peer *peer, unsigned int milliseconds);
 
-/* Returns the number of files that were not asked for, because no time was left. */
+/* Returns the number of files that were not asked for, because no time was left. NULL is fine. */
 uint64_t debug_peer_unasked(const struct debug_peer *peer);
 
 /*
- * Asks for the file at a path below the folders of debug files. Returns its descriptor, which the
- * caller owns, or a negative errno. -ENOENT, -EACCES: there is no such file. -ENAMETOOLONG: the
- * path is too long. -EPIPE: no answer came, or not in time.
+ * Asks for the file at a path below the folders of debug files. From here on the peer is not NULL.
+ * Returns the file's descriptor, which the caller owns, or a negative errno. -ENOENT, -EACCES:
+ * there is no such file. -ENAMETOOLONG: the path is too long. -EPIPE: no answer came, or not in time.
  */
 int debug_peer_open(struct debug_peer *peer, const char *path);
 

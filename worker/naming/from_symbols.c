@@ -18,36 +18,42 @@ static bool same_symbol(const struct symbol_match *a, const struct symbol_match 
 	return a->name && b->name && a->start == b->start && strcmp(a->name, b->name) == 0;
 }
 
-static void set_match(struct object_names *names, size_t i)
+/* Names a place, and returns its function; 0: none. */
+static uint32_t set_match(struct object_names *names, const struct place *place,
+			  const struct symbol_match *match)
 {
-	struct profile *profile = names->parts->profile;
-	const struct symbol_match *match = &names->matches[i];
-	const struct place *place = &names->unnamed[i];
-
-	if (i > 0 && same_symbol(match, match - 1))
-		profile_location_get(profile, place->location)->function =
-			profile_location_get(profile, place[-1].location)->function;
-	else if (names->parts->redact->mode[REDACT_FUNCTION] == REDACT_DROP)
+	if (names->parts->redact->mode[REDACT_FUNCTION] == REDACT_DROP)
 		object_names_set_offset(names, place, match->start, true);
 	else
 		object_names_set_symbol(names, place, match);
+	return profile_location_get(names->parts->profile, place->location)->function;
 }
 
 /* Returns how many places got a name. */
 static uint64_t name_by(struct object_names *names, struct image *image)
 {
 	const size_t count = names->unnamed_count;
+	const struct symbol_match *previous = NULL;
+	uint32_t function = 0; /* of the previous match */
 	uint64_t named = 0;
 
 	if (symtab_resolve(names->parts->cache, image, names->unnamed_addresses, count,
 			   names->matches) < 0)
 		return 0;
 	for (size_t i = 0; i < count; i++) {
-		if (!names->matches[i].name)
+		const struct symbol_match *match = &names->matches[i];
+		const struct place *place = &names->unnamed[i];
+
+		if (!match->name)
 			continue;
 		if (!object_names_have_room(names) || !object_names_in_time(names))
 			break;
-		set_match(names, i);
+		if (previous && same_symbol(match, previous))
+			profile_location_get(names->parts->profile, place->location)->function =
+				function;
+		else
+			function = set_match(names, place, match);
+		previous = match;
 		named++;
 	}
 	symbol_matches_free(names->matches, count);

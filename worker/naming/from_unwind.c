@@ -12,8 +12,8 @@ static void find_starts(struct object_names *names)
 	int r = -1;
 
 	if (names->image && count > 0)
-		r = unwind_function_starts(names->image, (const u64 *)names->unnamed_addresses,
-					   count, (u64 *)names->starts);
+		r = unwind_function_starts(names->image, names->unnamed_addresses, count,
+					   names->starts);
 	if (r < 0)
 		memset(names->starts, 0, count * sizeof(*names->starts));
 }

@@ -22,9 +22,10 @@
 /* The sources in their order. Each gets the places that the sources before it left. */
 static const struct name_source {
 	void (*name)(struct object_names *names);
-	bool always; /* asked also without an image, and after the deadline */
+	bool always;	 /* asked also without an image, and after the deadline */
+	bool keeps_time; /* asks the clock itself, at each place */
 } sources[] = {
-	{.name = names_from_go_table},
+	{.name = names_from_go_table, .keeps_time = true},
 	{.name = names_from_symbols},
 	{.name = names_from_debugdata},
 	{.name = names_from_debug_file},
@@ -37,8 +38,7 @@ static bool is_wanted(const struct name_source *source, struct object_names *nam
 		return true;
 	if (!names->image || names->unnamed_count == 0)
 		return false;
-	/* before the first source, opening the image has just checked the clock */
-	return source == &sources[0] || object_names_in_time(names);
+	return source->keeps_time || object_names_in_time(names);
 }
 
 static void ask_sources(struct object_names *names)
@@ -158,7 +158,7 @@ int naming_run(const struct naming_parts *parts)
 		names_from_kernel(parts, &groups);
 		names_from_markers(parts, &groups);
 	}
-	if (r == 0 && parts->inlines)
+	if (r == 0 && parts->line_counts)
 		source_lines_run(parts, &groups);
 	groups_free(&groups);
 	return r;

@@ -8,14 +8,13 @@
 #include "ipc/time.h"
 
 struct debug_peer;
-struct source_lines_counts;
 struct kernel_symbols;
 struct late_names;
 struct objects;
 struct profile;
 struct redact;
 struct samples;
-
+struct source_lines_counts;
 struct symbol_cache;
 
 /* Addresses by the source of their name. */
@@ -24,7 +23,7 @@ struct naming_counts {
 	uint64_t tables; /* .symtab, .dynsym */
 	uint64_t debugdata, debug_files;
 	uint64_t starts, offsets; /* no name: shown by the function's start, or by offset */
-	uint64_t bytes;		  /* of names and functions that were added to the profile */
+	uint64_t bytes;		  /* of all objects, see object_names.h */
 };
 
 struct naming_parts {
@@ -37,9 +36,10 @@ struct naming_parts {
 	struct symbol_cache *cache;
 	struct debug_peer *debug_files; /* NULL: none */
 	struct naming_counts *counts;
-	struct source_lines_counts *inlines; /* NULL: lines and inlined functions are not wanted */
-	uint64_t (*clock)(void);	     /* CLOCK_MONOTONIC, ns */
-	uint64_t patience; /* ns, after which no further object is begun; 0: no limit */
+	/* NULL: lines and inlined functions are not wanted */
+	struct source_lines_counts *line_counts;
+	uint64_t (*clock)(void); /* CLOCK_MONOTONIC, ns */
+	uint64_t patience;	 /* ns, after which no further object is begun; 0: no limit */
 };
 
 /* Time for all names, in ns. A recording must end, whatever its targets put into their files. */
@@ -47,8 +47,9 @@ struct naming_parts {
 #define NAMING_BUDGET (10 * NS_PER_SECOND)
 #endif
 /*
- * Bytes of names and functions that one object, and all objects of a recording, may add to the
- * profile. Ordinary objects add some hundred bytes for each address.
+ * Bytes of symbol names, source files and inlined functions that one object, and all objects of a
+ * recording, may add to the profile. Ordinary objects add some hundred bytes for each address.
+ * Names by offset do not count: each address has at most one.
  */
 #ifndef NAMING_OBJECT_BYTES_MAX
 #define NAMING_OBJECT_BYTES_MAX (16u << 20)
@@ -58,13 +59,16 @@ struct naming_parts {
 #endif
 
 /*
- * Turns offsets in files into addresses of the object, describes the objects and names all
- * locations that have no function yet. Returns 0, -ENOMEM or 1. 1: patience ended before some
- * objects, whose locations keep their offset until the next call.
- *
- * An object that cannot be read any more, or not within NAMING_BUDGET, only loses its names. Its
- * locations are shown by the start of their function. Late objects are logged. An object whose
- * names have no room is logged too, and the cache counts it once as refused.
+ * Names all locations that have no function yet. Describes their objects, and turns offsets in
+ * files into addresses of the object. Returns:
+ *   0        all locations are named
+ *   1        the patience ended; locations of some objects keep their offset until the next call
+ *   -ENOMEM  no memory
+ * The call goes on after these failures:
+ *   unreadable object  its locations are shown by their offset
+ *   NAMING_BUDGET      a late object's locations are shown by the start of their function, or by
+ *                      their offset; the log tells how many objects were late
+ *   no room for names  the same; the cache counts the object once, as refused
  */
 int naming_run(const struct naming_parts *parts);
 

@@ -19,7 +19,7 @@ struct symbol_match;
 struct naming_budget {
 	uint64_t deadline; /* CLOCK_MONOTONIC, ns */
 	uint64_t late;	   /* objects that were not named in time */
-	size_t bytes;	   /* of names and functions added so far */
+	size_t bytes;	   /* added for all objects, counted as below */
 };
 
 struct object_names {
@@ -30,9 +30,9 @@ struct object_names {
 	struct place *places;
 	size_t count;
 	/* owned */
-	bool late, full;				   /* has been counted as such */
-	size_t bytes;					   /* of its names and functions */
-	struct image *image;				   /* NULL: cannot be read */
+	bool late, full;     /* has been counted as such */
+	size_t bytes;	     /* that object_names_add_*() added to the profile */
+	struct image *image; /* NULL: cannot be read */
 	struct image_segment segments[IMAGE_SEGMENTS_MAX]; /* executable */
 	size_t segment_count;
 	/* room for `count`; the first unnamed_count are places without a name, ascending */
@@ -56,7 +56,7 @@ bool object_names_in_time(struct object_names *names);
 /* Returns false when this object, or all objects, have no room left. The cache counts that once. */
 bool object_names_have_room(struct object_names *names);
 
-/* Add to the profile, and count the bytes. PROFILE_FAILED: no memory. */
+/* Add to the profile, and count the bytes that are new there. PROFILE_FAILED: no memory. */
 uint32_t object_names_add_string(struct object_names *names, const char *string);
 uint32_t object_names_add_function(struct object_names *names,
 				   const struct profile_function *function);

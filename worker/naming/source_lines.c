@@ -84,19 +84,19 @@ static struct hot *find_hot(const struct naming_parts *parts, size_t *ret_count)
 }
 
 /* Collects the places without a line. Other places have lines from the object itself (Go). */
-static void find_places(struct source_lines *inlines, uint32_t object)
+static void find_places(struct source_lines *lines, uint32_t object)
 {
-	const struct groups *groups = inlines->groups;
+	const struct groups *groups = lines->groups;
 
-	inlines->count = 0;
+	lines->count = 0;
 	for (uint32_t i = groups->first[object]; i < groups->first[object + 1]; i++) {
 		const struct place *place = &groups->places[i];
 
-		if (profile_location_get(inlines->parts->profile, place->location)->line == 0)
-			inlines->places[inlines->count++] = *place;
+		if (profile_location_get(lines->parts->profile, place->location)->line == 0)
+			lines->places[lines->count++] = *place;
 	}
-	qsort(inlines->places, inlines->count, sizeof(*inlines->places), place_compare);
-	inlines->unique = place_addresses(inlines->places, inlines->count, inlines->addresses);
+	qsort(lines->places, lines->count, sizeof(*lines->places), place_compare);
+	lines->unique = place_addresses(lines->places, lines->count, lines->addresses);
 }
 
 /* ---- one object ---- */
@@ -169,7 +169,7 @@ static int read_answer(struct source_lines_counts *counts, int fd, size_t addres
 	return r;
 }
 
-/* Returns 0 for a complete answer. -ENODATA: debug information is missing. */
+/* Returns 0, -ETIME when the reader had no more time, or -ENODATA when some lines are missing. */
 static int judge(const struct answer_summary *summary)
 {
 	if (summary->status == ANSWER_TIME)
@@ -180,14 +180,15 @@ static int judge(const struct answer_summary *summary)
 	return 0;
 }
 
-static int ask(struct source_lines *inlines, int file, uint64_t left)
+static int ask(struct source_lines *lines, int file, uint64_t left)
 {
-	const struct naming_parts *parts = inlines->parts;
+	const struct naming_parts *parts = lines->parts;
 	const uint64_t time = left < SOURCE_LINES_OBJECT_MAX ? left : SOURCE_LINES_OBJECT_MAX;
-	const struct message_lines question = {inlines->unique, (uint32_t)(time / NS_PER_MS)};
+	const struct message_lines question = {lines->unique, (uint32_t)(time / NS_PER_MS)};
 	guard_fd int addresses =
-		make_file(inlines->addresses, inlines->unique * sizeof(*inlines->addresses));
+		make_file(lines->addresses, lines->unique * sizeof(*lines->addresses));
 	guard_fd int file_of_answer = memory_file("keyhole-lines");
+	struct source_lines_counts *counts = parts->line_counts;
 	struct answer *answer;
 	int r;
 
@@ -195,14 +196,13 @@ static int ask(struct source_lines *inlines, int file, uint64_t left)
 		return addresses;
 	if (file_of_answer < 0)
 		return file_of_answer;
-	parts->inlines->asked++;
+	counts->asked++;
 	r = debug_peer_lines(parts->debug_files, file, &question, addresses, file_of_answer);
 	if (r == 0)
-		r = read_answer(parts->inlines, file_of_answer, inlines->unique, &answer);
+		r = read_answer(counts, file_of_answer, lines->unique, &answer);
 	if (r < 0)
 		return r;
-	r = merge_places(parts->profile, inlines->places, inlines->count, answer,
-			 &parts->inlines->merged);
+	r = merge_places(parts->profile, lines->places, lines->count, answer, &counts->merged);
 	if (r == 0)
 		r = judge(answer_summary(answer));
 	answer_free(answer);
@@ -231,39 +231,39 @@ static const char *reason_of(int error)
 	}
 }
 
-static int take_object(struct source_lines *inlines, const struct object *object)
+static int take_object(struct source_lines *lines, const struct object *object)
 {
-	const struct naming_parts *parts = inlines->parts;
+	const struct naming_parts *parts = lines->parts;
 	guard_fd int own = -1;
 	int file = find_file(parts, object, &own);
-	uint64_t now = parts->clock(), left = inlines->deadline > now ? inlines->deadline - now : 0;
+	uint64_t now = parts->clock(), left = lines->deadline > now ? lines->deadline - now : 0;
 
 	if (file < 0)
 		return file == -ENOENT ? 0 : file;
 	if (left < SOURCE_LINES_OBJECT_MIN)
 		return -ETIME;
-	if (parts->inlines->asked >= SOURCE_LINES_OBJECTS_MAX ||
-	    inlines->unique > reader_limits[READER_RECORDING].addresses)
+	if (parts->line_counts->asked >= SOURCE_LINES_OBJECTS_MAX ||
+	    lines->unique > reader_limits[READER_RECORDING].addresses)
 		return -E2BIG;
-	return ask(inlines, file, left);
+	return ask(lines, file, left);
 }
 
-static void take_objects(struct source_lines *inlines)
+static void take_objects(struct source_lines *lines)
 {
-	const struct naming_parts *parts = inlines->parts;
+	const struct naming_parts *parts = lines->parts;
 	size_t count;
 	guard_free struct hot *hot = find_hot(parts, &count);
 
 	for (size_t i = 0; hot && i < count; i++) {
 		int r;
 
-		find_places(inlines, hot[i].object->profile_id);
-		if (inlines->unique == 0)
+		find_places(lines, hot[i].object->profile_id);
+		if (lines->unique == 0)
 			continue;
-		r = take_object(inlines, hot[i].object);
+		r = take_object(lines, hot[i].object);
 		if (r == 0)
 			continue;
-		if (++parts->inlines->left > LOGGED_MAX)
+		if (++parts->line_counts->left > LOGGED_MAX)
 			continue;
 		log_info("lines: %s: debug information: %s", hot[i].object->name, reason_of(r));
 	}
@@ -275,7 +275,7 @@ void source_lines_run(const struct naming_parts *parts, const struct groups *gro
 	const size_t most = (size_t)profile_locations(parts->profile) + 1;
 	guard_free struct place *places = calloc(most, sizeof(*places));
 	guard_free uint64_t *addresses = calloc(most, sizeof(*addresses));
-	struct source_lines inlines = {
+	struct source_lines lines = {
 		.parts = parts,
 		.groups = groups,
 		.deadline = began + SOURCE_LINES_BUDGET,
@@ -285,6 +285,6 @@ void source_lines_run(const struct naming_parts *parts, const struct groups *gro
 
 	if (parts->debug_files && redact_keeps(parts->redact, REDACT_PATH) &&
 	    redact_keeps(parts->redact, REDACT_FUNCTION) && places && addresses)
-		take_objects(&inlines);
-	parts->inlines->time = parts->clock() - began;
+		take_objects(&lines);
+	parts->line_counts->time += parts->clock() - began;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The sources of names, one file each. A source names the places of unnamed[] that it knows and
- * counts them in naming_counts; the others stay for the next source.
+ * The sources of names, in the files from_*.c. A source names the places of unnamed[] that it knows
+ * and counts them in naming_counts; the others stay for the next source.
  */
 #ifndef KEYHOLE_WORKER_NAMING_SOURCES_H
 #define KEYHOLE_WORKER_NAMING_SOURCES_H

@@ -157,6 +157,15 @@ struct object *objects_next(const struct objects *objects, size_t *cursor)
 	return value;
 }
 
+void objects_forget_profile(struct objects *objects)
+{
+	struct object *object;
+	size_t cursor = 0;
+
+	while ((object = objects_next(objects, &cursor)) != NULL)
+		object->profile_id = 0;
+}
+
 void objects_free(struct objects *objects)
 {
 	size_t cursor = 0;

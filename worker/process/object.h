@@ -100,6 +100,8 @@ size_t objects_count(const struct objects *objects);
 void objects_sweep(struct objects *objects, uint64_t now, bool all);
 /* Visits all; *cursor starts at 0. NULL at the end. */
 struct object *objects_next(const struct objects *objects, size_t *cursor);
+/* Makes no object known to the profile, as another profile begins. */
+void objects_forget_profile(struct objects *objects);
 void objects_counts(const struct objects *objects, struct objects_counts *ret_counts);
 
 #endif
