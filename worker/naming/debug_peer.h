@@ -27,7 +27,7 @@ uint64_t debug_peer_unasked(const struct debug_peer *peer);
 /*
  * Asks for the file at a path below the folders of debug files. From here on the peer is not NULL.
  * Returns the file's descriptor, which the caller owns, or a negative errno. -ENOENT, -EACCES:
- * there is no such file. -ENAMETOOLONG: the path is too long. -EPIPE: no answer came, or not in time.
+ * there is no such file. -ENAMETOOLONG: the path is too long. -EPIPE: no answer came in time.
  */
 int debug_peer_open(struct debug_peer *peer, const char *path);
 
