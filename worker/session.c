@@ -28,6 +28,7 @@
 #include "worker/kernel/kernel_symbols.h"
 #include "worker/kernel/late_names.h"
 #include "worker/naming/debug_peer.h"
+#include "worker/naming/resources.h"
 
 _Static_assert(REASON_COUNT <= SUMMARY_REASONS, "the summary has room for all reasons");
 
@@ -44,6 +45,7 @@ struct session {
 	struct files *files;
 	struct publisher *publisher;
 	struct tracker *tracker;
+	struct resources resources; /* owns the profile alone */
 	struct product product;
 	struct samples *samples;
 	struct comm_filter *comm; /* NULL: none */
@@ -163,15 +165,15 @@ static int init_samples(struct session *session)
 		if (r < 0)
 			return r;
 	}
-	r = product_init(&session->product, config, session->parts.clock());
-	if (r < 0)
-		return r;
+	session->resources.profile = profile_new();
 	session->stream = stream_new();
 	session->late_names = late_names_new();
-	if (!session->stream || !session->late_names)
+	if (!session->resources.profile || !session->stream || !session->late_names)
 		return -ENOMEM;
+	if (format_find(config->format)->wants_times)
+		profile_keep_times(session->resources.profile);
 	samples.comm = session->comm;
-	samples.profile = session->product.profile;
+	samples.profile = session->resources.profile;
 	samples.late_names = session->late_names;
 	session->samples = samples_new(&samples);
 	if (!session->samples)
@@ -182,20 +184,18 @@ static int init_samples(struct session *session)
 static void init_product(struct session *session)
 {
 	const struct session_parts *parts = &session->parts;
-	const struct product_parts product = {
-		.config = &parts->config,
-		.objects = session->objects,
-		.processes = tracker_processes(session->tracker),
-		.samples = session->samples,
-		.symbols = parts->symbols,
-		.late_names = session->late_names,
-		.redact = &session->redact,
-		.cache = session->cache,
-		.debug_files = parts->debug_files,
-		.clock = parts->clock,
-	};
+	struct resources *resources = &session->resources;
 
-	product_set_parts(&session->product, &product);
+	resources->objects = session->objects;
+	resources->processes = tracker_processes(session->tracker);
+	resources->samples = session->samples;
+	resources->symbols = parts->symbols;
+	resources->late_names = session->late_names;
+	resources->redact = &session->redact;
+	resources->cache = session->cache;
+	resources->debug_files = parts->debug_files;
+	resources->clock = parts->clock;
+	product_init(&session->product, &parts->config, resources);
 }
 
 static int init(struct session *session)
@@ -277,6 +277,7 @@ void session_free(struct session *session)
 	samples_free(session->samples);
 	comm_filter_free(session->comm);
 	product_release(&session->product);
+	profile_free(session->resources.profile);
 	tracker_free(session->tracker);
 	publisher_free(session->publisher);
 	files_free(session->files);
@@ -463,7 +464,7 @@ void session_summary(const struct session *session, struct message_summary *ret_
 	ret_summary->limit[LIMIT_malformed] = count_malformed(session);
 	ret_summary->limit[LIMIT_lines] = session->product.line_counts.left;
 	ret_summary->limit[LIMIT_names] = session->product.unnamed;
-	ret_summary->limit[LIMIT_times] = profile_moments_dropped(session->product.profile);
+	ret_summary->limit[LIMIT_times] = profile_moments_dropped(session->resources.profile);
 }
 
 void session_totals(const struct session *session, struct session_totals *ret_totals)
@@ -488,7 +489,7 @@ void session_totals(const struct session *session, struct session_totals *ret_to
 
 const struct profile *session_profile(const struct session *session)
 {
-	return session->product.profile;
+	return session->resources.profile;
 }
 
 struct tracker *session_tracker(struct session *session)

@@ -22,8 +22,9 @@ void debug_peer_allow(struct debug_peer *peer, unsigned int milliseconds);
 /* Returns how many files were not asked for, as there was no time left; NULL is fine. */
 uint64_t debug_peer_unasked(const struct debug_peer *peer);
 
-/* peer is not NULL from here on. path: below the folders of debug files. The file, owned by the caller; -ENOENT, -EACCES: there
- * is none; -ENAMETOOLONG; -EPIPE: nobody answers, or has not in time. */
+/* Asks for a path below the folders of debug files; the peer is not NULL here and below. Returns
+ * the file, owned by the caller; -ENOENT, -EACCES: there is none; -ENAMETOOLONG; -EPIPE: nobody
+ * answers, or has not in time. */
 int debug_peer_open(struct debug_peer *peer, const char *path);
 
 /*

@@ -13,7 +13,7 @@
 #include "object/dwarf/merge.h"
 
 struct groups;
-struct naming_parts;
+struct resources;
 
 /* The time that it may take, all in all and of one object. */
 #ifndef SOURCE_LINES_BUDGET
@@ -37,6 +37,7 @@ struct source_lines_counts {
  * paths and functions' names as they are, as a process of the user's reads them. An object that
  * fails costs its lines, is counted as left, and is logged.
  */
-void source_lines_run(const struct naming_parts *parts, const struct groups *groups);
+void source_lines_run(const struct resources *resources, struct source_lines_counts *counts,
+		      const struct groups *groups);
 
 #endif
