@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 #include "ipc/messages.h"
-#include "worker/naming/source_lines.h"
 #include "worker/naming/naming.h"
+#include "worker/naming/source_lines.h"
 #include "worker/why/sources.h"
 
 struct resources;

@@ -5,11 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bpf/abi.h"
-#include "ipc/time.h"
 #include "base/event_rows.h"
 #include "base/redact.h"
+#include "bpf/abi.h"
+#include "ipc/time.h"
 #include "profile/format/format.h"
+#include "profile/profile.h"
+#include "worker/kernel/kernel_symbols.h"
+#include "worker/kernel/late_names.h"
+#include "worker/naming/debug_peer.h"
+#include "worker/naming/resources.h"
 #include "worker/process/file.h"
 #include "worker/process/mapping.h"
 #include "worker/process/object.h"
@@ -18,17 +23,12 @@
 #include "worker/process/segments.h"
 #include "worker/process/table.h"
 #include "worker/process/tracker.h"
-#include "profile/profile.h"
 #include "worker/sample/comm.h"
 #include "worker/sample/event_ring.h"
 #include "worker/sample/ring.h"
 #include "worker/sample/samples.h"
 #include "worker/sample/sideband.h"
 #include "worker/stream.h"
-#include "worker/kernel/kernel_symbols.h"
-#include "worker/kernel/late_names.h"
-#include "worker/naming/debug_peer.h"
-#include "worker/naming/resources.h"
 
 _Static_assert(REASON_COUNT <= SUMMARY_REASONS, "the summary has room for all reasons");
 
@@ -80,7 +80,6 @@ static int init_rings(struct session *session)
 	session->rings = calloc(config->cpus, sizeof(*session->rings));
 	if (!session->rings)
 		return -ENOMEM;
-	distrust(&session->parts);
 	for (uint32_t i = 0; i < config->cpus; i++)
 		ring_init(&session->rings[i],
 			  (const char *)session->parts.rings + (size_t)i * config->ring_bytes,
@@ -203,8 +202,10 @@ static int init(struct session *session)
 	const struct session_parts *parts = &session->parts;
 	int r = redact_init(&session->redact, parts->config.names);
 
-	if (r == 0)
-		r = init_rings(session);
+	if (r < 0)
+		return r;
+	distrust(parts);
+	r = init_rings(session);
 	if (r == 0)
 		r = init_cache(session);
 	if (r == 0)
@@ -219,16 +220,30 @@ static int init(struct session *session)
 	return objects_set_vdso(session->objects, parts->vdso, parts->vdso_bytes);
 }
 
-static bool valid(const struct message_config *config)
+static bool rings_are_valid(const struct message_config *config)
 {
-	uint32_t bytes = config->ring_bytes;
+	const uint32_t bytes = config->ring_bytes;
 
-	return config->cpus > 0 && config->cpus <= ABI_MAX_CPUS && bytes >= RING_BYTES_MIN &&
-	       bytes <= RING_BYTES_MAX && (bytes & (bytes - 1)) == 0 &&
-	       config->sampling.frequency > 0 &&
-	       (!config->sampling.event || event_row(config->sampling.event)) &&
-	       config->segments > 0 && config->segments <= SEGMENT_MAX &&
-	       memchr(config->comm, '\0', sizeof(config->comm)) && format_find(config->format);
+	if (config->cpus == 0 || config->cpus > ABI_MAX_CPUS)
+		return false;
+	if (bytes < RING_BYTES_MIN || bytes > RING_BYTES_MAX)
+		return false;
+	return (bytes & (bytes - 1)) == 0;
+}
+
+static bool is_valid(const struct message_config *config)
+{
+	if (!rings_are_valid(config))
+		return false;
+	if (config->sampling.frequency == 0)
+		return false;
+	if (config->sampling.event && !event_row(config->sampling.event))
+		return false;
+	if (config->segments == 0 || config->segments > SEGMENT_MAX)
+		return false;
+	if (!memchr(config->comm, '\0', sizeof(config->comm)))
+		return false;
+	return format_find(config->format) != NULL;
 }
 
 static uint64_t at_most(uint64_t value, uint64_t most)
@@ -250,7 +265,7 @@ int session_new(const struct session_parts *parts, struct session **ret_session)
 	struct session *session;
 	int r;
 
-	if (!valid(&parts->config))
+	if (!is_valid(&parts->config))
 		return -EINVAL;
 	session = calloc(1, sizeof(*session));
 	if (!session)

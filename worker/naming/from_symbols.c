@@ -8,8 +8,8 @@
 #include "object/symbol/symtab.h"
 #include "profile/profile.h"
 #include "worker/naming/debug_file.h"
-#include "worker/naming/resources.h"
 #include "worker/naming/object_names.h"
+#include "worker/naming/resources.h"
 #include "worker/naming/sources.h"
 #include "worker/process/object.h"
 

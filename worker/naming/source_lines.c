@@ -8,21 +8,21 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/memory_file.h"
+#include "base/redact.h"
 #include "ipc/guard.h"
 #include "ipc/log.h"
 #include "ipc/messages.h"
-#include "base/redact.h"
-#include "worker/naming/debug_file.h"
-#include "object/dwarf/answer.h"
 #include "object/debug/reader.h"
+#include "object/dwarf/answer.h"
 #include "object/dwarf/merge.h"
 #include "object/elf/image.h"
+#include "profile/profile.h"
+#include "worker/naming/debug_file.h"
+#include "worker/naming/debug_peer.h"
 #include "worker/naming/groups.h"
-#include "base/memory_file.h"
 #include "worker/naming/resources.h"
 #include "worker/process/object.h"
-#include "profile/profile.h"
-#include "worker/naming/debug_peer.h"
 
 #define LOGGED_MAX 50 /* the loader takes 200 lines in a second */
 

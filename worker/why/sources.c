@@ -6,21 +6,21 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "base/redact.h"
 #include "bpf/abi.h"
 #include "ipc/guard.h"
-#include "base/redact.h"
-#include "worker/naming/debug_file.h"
-#include "worker/naming/resources.h"
 #include "object/elf/image.h"
 #include "object/elf/split.h"
+#include "object/symbol/cache.h"
+#include "object/symbol/go_table.h"
+#include "profile/profile.h"
+#include "worker/naming/debug_file.h"
+#include "worker/naming/resources.h"
 #include "worker/process/file.h"
 #include "worker/process/mapping.h"
 #include "worker/process/object.h"
 #include "worker/process/process.h"
 #include "worker/process/table.h"
-#include "profile/profile.h"
-#include "object/symbol/cache.h"
-#include "object/symbol/go_table.h"
 
 /* ---- one object ---- */
 
