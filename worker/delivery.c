@@ -5,9 +5,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "base/memory_file.h"
 #include "ipc/guard.h"
 #include "ipc/time.h"
-#include "base/memory_file.h"
 #include "worker/session.h"
 
 #define NAMES_GAP   (20 * NS_PER_MS) /* left to turns while a window waits for names */

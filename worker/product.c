@@ -12,30 +12,23 @@
 #include "profile/profile.h"
 #include "profile/reachable.h"
 #include "worker/naming/debug_peer.h"
+#include "worker/naming/resources.h"
 #include "worker/process/object.h"
 #include "worker/sample/samples.h"
 #include "worker/why/why.h"
 
-int product_init(struct product *product, const struct message_config *config, uint64_t now)
+void product_init(struct product *product, const struct message_config *config,
+		  struct resources *resources)
 {
-	product->parts.config = config;
-	product->window = now;
-	product->profile = profile_new();
-	if (!product->profile)
-		return -ENOMEM;
-	if (format_find(config->format)->wants_times)
-		profile_keep_times(product->profile);
-	return 0;
-}
-
-void product_set_parts(struct product *product, const struct product_parts *parts)
-{
-	product->parts = *parts;
+	*product = (struct product){
+		.config = config,
+		.resources = resources,
+		.window = resources->clock(),
+	};
 }
 
 void product_release(struct product *product)
 {
-	profile_free(product->profile);
 	sources_release(&product->sources);
 }
 
@@ -48,58 +41,36 @@ static bool wants_lines(const struct message_config *config)
 
 static int name(struct product *product, uint64_t patience)
 {
-	const struct product_parts *parts = &product->parts;
+	const struct resources *resources = product->resources;
 	struct naming_parts naming = {
-		.profile = product->profile,
-		.objects = parts->objects,
-		.samples = parts->samples,
-		.symbols = parts->symbols,
-		.late_names = parts->late_names,
-		.redact = parts->redact,
-		.cache = parts->cache,
-		.debug_files = parts->debug_files,
+		.resources = resources,
 		.counts = &product->names,
-		.clock = parts->clock,
 		.patience = patience,
 	};
-	const uint64_t began = parts->clock();
+	const uint64_t began = resources->clock();
 	const uint64_t lines_time = product->line_counts.time; /* a figure of its own */
 	int r;
 
-	if (wants_lines(parts->config))
+	if (wants_lines(product->config))
 		naming.line_counts = &product->line_counts;
 	r = naming_run(&naming);
-	product->naming_time += parts->clock() - began - (product->line_counts.time - lines_time);
+	product->naming_time +=
+		resources->clock() - began - (product->line_counts.time - lines_time);
 	return r;
-}
-
-static int find_sources(struct product *product, uint32_t pid)
-{
-	const struct sources_parts parts = {
-		.profile = product->profile,
-		.processes = product->parts.processes,
-		.objects = product->parts.objects,
-		.redact = product->parts.redact,
-		.cache = product->parts.cache,
-		.debug_files = product->parts.debug_files,
-		.clock = product->parts.clock,
-	};
-
-	return sources_collect(&parts, pid, &product->sources);
 }
 
 int product_finish(struct product *product, uint32_t pid)
 {
 	int r = name(product, 0);
-	uint64_t unasked = debug_peer_unasked(product->parts.debug_files);
+	uint64_t unasked = debug_peer_unasked(product->resources->debug_files);
 
 	if (unasked > 0)
 		log_info("names: %" PRIu64 " debug files not asked for: others took long", unasked);
-	product->without_names += naming_without(product->profile);
-	product->unnamed += naming_failed(product->profile);
-	if (r < 0 || !(product->parts.config->flags & OPTIONS_WHY))
+	product->without_names += naming_without(product->resources->profile);
+	product->unnamed += naming_failed(product->resources->profile);
+	if (r < 0 || !(product->config->flags & OPTIONS_WHY))
 		return r;
-	return find_sources(product, pid);
+	return sources_collect(product->resources, pid, &product->sources);
 }
 
 /* ---- bytes ---- */
@@ -132,7 +103,7 @@ static struct profile_times times_of(const struct message_sampling *sampling, ui
 static int render(const struct product *product, const struct profile *profile, uint64_t start,
 		  uint64_t end, int fd)
 {
-	const struct message_config *config = product->parts.config;
+	const struct message_config *config = product->config;
 	const struct profile_times times = times_of(&config->sampling, start, end);
 	const struct format_options options = {.by_thread = config->flags & OPTIONS_BY_THREAD};
 
@@ -145,7 +116,7 @@ static int render(const struct product *product, const struct profile *profile, 
 static int render_window(const struct product *product, uint64_t end, int fd)
 {
 	struct profile *part;
-	int r = profile_reachable(product->profile, &part);
+	int r = profile_reachable(product->resources->profile, &part);
 
 	if (r < 0)
 		return r;
@@ -158,8 +129,9 @@ int product_render(const struct product *product, const struct message_stop *sto
 {
 	uint64_t end = stop->stopped;
 
-	if (product->parts.config->every == 0)
-		return render(product, product->profile, stop->started, stop->stopped, fd);
+	if (product->config->every == 0)
+		return render(product, product->resources->profile, stop->started, stop->stopped,
+			      fd);
 	if (end < product->window)
 		end = product->window;
 	return render_window(product, end, fd);
@@ -169,8 +141,8 @@ int product_render(const struct product *product, const struct message_stop *sto
 
 static bool is_full(const struct product *product)
 {
-	return profile_locations(product->profile) > WINDOW_LOCATIONS_MAX ||
-	       profile_strings(product->profile) > WINDOW_STRINGS_MAX ||
+	return profile_locations(product->resources->profile) > WINDOW_LOCATIONS_MAX ||
+	       profile_strings(product->resources->profile) > WINDOW_STRINGS_MAX ||
 	       product->names.bytes - product->kept_bytes > WINDOW_NAME_BYTES_MAX;
 }
 
@@ -182,13 +154,13 @@ static int begin_profile(struct product *product)
 	if (!profile)
 		return -ENOMEM;
 	log_info("stream: names of %" PRIu32 " locations: forgotten",
-		 profile_locations(product->profile));
-	product->unnamed += naming_failed(product->profile);
-	profile_free(product->profile);
-	product->profile = profile;
+		 profile_locations(product->resources->profile));
+	product->unnamed += naming_failed(product->resources->profile);
+	profile_free(product->resources->profile);
+	product->resources->profile = profile;
 	product->kept_bytes = product->names.bytes;
-	samples_use(product->parts.samples, profile);
-	objects_forget_profile(product->parts.objects);
+	samples_use(product->resources->samples, profile);
+	objects_forget_profile(product->resources->objects);
 	return 0;
 }
 
@@ -199,15 +171,15 @@ int product_name_some(struct product *product)
 
 int product_render_window(struct product *product, int fd)
 {
-	const uint64_t end = product->parts.clock();
+	const uint64_t end = product->resources->clock();
 	int r = render_window(product, end, fd);
 
 	if (r < 0)
 		return r;
-	product->without_names += naming_without(product->profile);
+	product->without_names += naming_without(product->resources->profile);
 	product->window = end;
-	debug_peer_allow(product->parts.debug_files, DEBUG_PEER_WINDOW_MS);
+	debug_peer_allow(product->resources->debug_files, DEBUG_PEER_WINDOW_MS);
 	if (is_full(product))
 		return begin_profile(product);
-	return profile_forget_samples(product->profile);
+	return profile_forget_samples(product->resources->profile);
 }

@@ -9,19 +9,11 @@
 #include <stdint.h>
 
 #include "ipc/messages.h"
-#include "worker/naming/source_lines.h"
 #include "worker/naming/naming.h"
+#include "worker/naming/source_lines.h"
 #include "worker/why/sources.h"
 
-struct debug_peer;
-struct kernel_symbols;
-struct late_names;
-struct objects;
-struct processes;
-struct profile;
-struct redact;
-struct samples;
-struct symbol_cache;
+struct resources;
 
 /* A stream keeps so many names for later windows. With more it begins another profile, as a second
  * recording would. */
@@ -32,23 +24,9 @@ struct symbol_cache;
 #define WINDOW_NAME_BYTES_MAX (16u << 20)
 #define WINDOW_PATIENCE_NS    (50ull * 1000 * 1000) /* half a turn, as samples wait meanwhile */
 
-/* All borrowed. */
-struct product_parts {
-	const struct message_config *config;
-	struct objects *objects;
-	const struct processes *processes;
-	struct samples *samples;
-	const struct kernel_symbols *symbols; /* NULL: none */
-	struct late_names *late_names;
-	const struct redact *redact;
-	struct symbol_cache *cache;
-	struct debug_peer *debug_files; /* NULL: none */
-	uint64_t (*clock)(void);	/* CLOCK_MONOTONIC, ns */
-};
-
 struct product {
-	struct product_parts parts;
-	struct profile *profile; /* owned */
+	const struct message_config *config; /* borrowed */
+	struct resources *resources;	     /* borrowed */
 	struct naming_counts names;
 	struct source_lines_counts line_counts;
 	uint64_t naming_time; /* ns */
@@ -58,9 +36,10 @@ struct product {
 	struct sources sources; /* OPTIONS_WHY */
 };
 
-/* Makes an empty profile. 0 or -ENOMEM. The other parts come later: product_set_parts(). */
-int product_init(struct product *product, const struct message_config *config, uint64_t now);
-void product_set_parts(struct product *product, const struct product_parts *parts);
+/* Begins the product of resources->profile. The session owns that profile; product_render_window()
+ * may put another one in its place. */
+void product_init(struct product *product, const struct message_config *config,
+		  struct resources *resources);
 void product_release(struct product *product); /* zeros are fine */
 
 /* No more samples: makes all names, and for `keyhole why` the sources of the objects of process

@@ -5,11 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bpf/abi.h"
-#include "ipc/time.h"
 #include "base/event_rows.h"
 #include "base/redact.h"
+#include "bpf/abi.h"
+#include "ipc/time.h"
 #include "profile/format/format.h"
+#include "profile/profile.h"
+#include "worker/kernel/kernel_symbols.h"
+#include "worker/kernel/late_names.h"
+#include "worker/naming/debug_peer.h"
+#include "worker/naming/resources.h"
 #include "worker/process/file.h"
 #include "worker/process/mapping.h"
 #include "worker/process/object.h"
@@ -18,16 +23,12 @@
 #include "worker/process/segments.h"
 #include "worker/process/table.h"
 #include "worker/process/tracker.h"
-#include "profile/profile.h"
 #include "worker/sample/comm.h"
 #include "worker/sample/event_ring.h"
 #include "worker/sample/ring.h"
 #include "worker/sample/samples.h"
 #include "worker/sample/sideband.h"
 #include "worker/stream.h"
-#include "worker/kernel/kernel_symbols.h"
-#include "worker/kernel/late_names.h"
-#include "worker/naming/debug_peer.h"
 
 _Static_assert(REASON_COUNT <= SUMMARY_REASONS, "the summary has room for all reasons");
 
@@ -44,6 +45,7 @@ struct session {
 	struct files *files;
 	struct publisher *publisher;
 	struct tracker *tracker;
+	struct resources resources; /* owns the profile alone */
 	struct product product;
 	struct samples *samples;
 	struct comm_filter *comm; /* NULL: none */
@@ -78,7 +80,6 @@ static int init_rings(struct session *session)
 	session->rings = calloc(config->cpus, sizeof(*session->rings));
 	if (!session->rings)
 		return -ENOMEM;
-	distrust(&session->parts);
 	for (uint32_t i = 0; i < config->cpus; i++)
 		ring_init(&session->rings[i],
 			  (const char *)session->parts.rings + (size_t)i * config->ring_bytes,
@@ -163,15 +164,15 @@ static int init_samples(struct session *session)
 		if (r < 0)
 			return r;
 	}
-	r = product_init(&session->product, config, session->parts.clock());
-	if (r < 0)
-		return r;
+	session->resources.profile = profile_new();
 	session->stream = stream_new();
 	session->late_names = late_names_new();
-	if (!session->stream || !session->late_names)
+	if (!session->resources.profile || !session->stream || !session->late_names)
 		return -ENOMEM;
+	if (format_find(config->format)->wants_times)
+		profile_keep_times(session->resources.profile);
 	samples.comm = session->comm;
-	samples.profile = session->product.profile;
+	samples.profile = session->resources.profile;
 	samples.late_names = session->late_names;
 	session->samples = samples_new(&samples);
 	if (!session->samples)
@@ -182,20 +183,18 @@ static int init_samples(struct session *session)
 static void init_product(struct session *session)
 {
 	const struct session_parts *parts = &session->parts;
-	const struct product_parts product = {
-		.config = &parts->config,
-		.objects = session->objects,
-		.processes = tracker_processes(session->tracker),
-		.samples = session->samples,
-		.symbols = parts->symbols,
-		.late_names = session->late_names,
-		.redact = &session->redact,
-		.cache = session->cache,
-		.debug_files = parts->debug_files,
-		.clock = parts->clock,
-	};
+	struct resources *resources = &session->resources;
 
-	product_set_parts(&session->product, &product);
+	resources->objects = session->objects;
+	resources->processes = tracker_processes(session->tracker);
+	resources->samples = session->samples;
+	resources->symbols = parts->symbols;
+	resources->late_names = session->late_names;
+	resources->redact = &session->redact;
+	resources->cache = session->cache;
+	resources->debug_files = parts->debug_files;
+	resources->clock = parts->clock;
+	product_init(&session->product, &parts->config, resources);
 }
 
 static int init(struct session *session)
@@ -203,8 +202,10 @@ static int init(struct session *session)
 	const struct session_parts *parts = &session->parts;
 	int r = redact_init(&session->redact, parts->config.names);
 
-	if (r == 0)
-		r = init_rings(session);
+	if (r < 0)
+		return r;
+	distrust(parts);
+	r = init_rings(session);
 	if (r == 0)
 		r = init_cache(session);
 	if (r == 0)
@@ -219,16 +220,30 @@ static int init(struct session *session)
 	return objects_set_vdso(session->objects, parts->vdso, parts->vdso_bytes);
 }
 
-static bool valid(const struct message_config *config)
+static bool rings_are_valid(const struct message_config *config)
 {
-	uint32_t bytes = config->ring_bytes;
+	const uint32_t bytes = config->ring_bytes;
 
-	return config->cpus > 0 && config->cpus <= ABI_MAX_CPUS && bytes >= RING_BYTES_MIN &&
-	       bytes <= RING_BYTES_MAX && (bytes & (bytes - 1)) == 0 &&
-	       config->sampling.frequency > 0 &&
-	       (!config->sampling.event || event_row(config->sampling.event)) &&
-	       config->segments > 0 && config->segments <= SEGMENT_MAX &&
-	       memchr(config->comm, '\0', sizeof(config->comm)) && format_find(config->format);
+	if (config->cpus == 0 || config->cpus > ABI_MAX_CPUS)
+		return false;
+	if (bytes < RING_BYTES_MIN || bytes > RING_BYTES_MAX)
+		return false;
+	return (bytes & (bytes - 1)) == 0;
+}
+
+static bool is_valid(const struct message_config *config)
+{
+	if (!rings_are_valid(config))
+		return false;
+	if (config->sampling.frequency == 0)
+		return false;
+	if (config->sampling.event && !event_row(config->sampling.event))
+		return false;
+	if (config->segments == 0 || config->segments > SEGMENT_MAX)
+		return false;
+	if (!memchr(config->comm, '\0', sizeof(config->comm)))
+		return false;
+	return format_find(config->format) != NULL;
 }
 
 static uint64_t at_most(uint64_t value, uint64_t most)
@@ -250,7 +265,7 @@ int session_new(const struct session_parts *parts, struct session **ret_session)
 	struct session *session;
 	int r;
 
-	if (!valid(&parts->config))
+	if (!is_valid(&parts->config))
 		return -EINVAL;
 	session = calloc(1, sizeof(*session));
 	if (!session)
@@ -277,6 +292,7 @@ void session_free(struct session *session)
 	samples_free(session->samples);
 	comm_filter_free(session->comm);
 	product_release(&session->product);
+	profile_free(session->resources.profile);
 	tracker_free(session->tracker);
 	publisher_free(session->publisher);
 	files_free(session->files);
@@ -463,7 +479,7 @@ void session_summary(const struct session *session, struct message_summary *ret_
 	ret_summary->limit[LIMIT_malformed] = count_malformed(session);
 	ret_summary->limit[LIMIT_lines] = session->product.line_counts.left;
 	ret_summary->limit[LIMIT_names] = session->product.unnamed;
-	ret_summary->limit[LIMIT_times] = profile_moments_dropped(session->product.profile);
+	ret_summary->limit[LIMIT_times] = profile_moments_dropped(session->resources.profile);
 }
 
 void session_totals(const struct session *session, struct session_totals *ret_totals)
@@ -488,7 +504,7 @@ void session_totals(const struct session *session, struct session_totals *ret_to
 
 const struct profile *session_profile(const struct session *session)
 {
-	return session->product.profile;
+	return session->resources.profile;
 }
 
 struct tracker *session_tracker(struct session *session)

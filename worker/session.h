@@ -10,12 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ipc/messages.h"
 #include "base/limits.h"
-#include "worker/naming/source_lines.h"
-#include "worker/naming/naming.h"
-#include "worker/product.h"
+#include "ipc/messages.h"
 #include "object/symbol/cache.h"
+#include "worker/naming/naming.h"
+#include "worker/naming/source_lines.h"
+#include "worker/product.h"
 
 struct debug_peer;
 struct kernel_symbols;

@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bpf/abi.h"
 #include "base/array.h"
+#include "bpf/abi.h"
+#include "worker/kernel/late_names.h"
 #include "worker/process/tracker.h"
 #include "worker/sample/event_ring.h"
 #include "worker/sample/sideband.h"
-#include "worker/kernel/late_names.h"
 
 struct item {
 	uint64_t time, order;

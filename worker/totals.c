@@ -2,12 +2,15 @@
 #include "worker/totals.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "ipc/log.h"
 #include "ipc/time.h"
 #include "worker/delivery.h"
 #include "worker/session.h"
 #include "worker/target/broker.h"
+
+#define NAMES_BYTES 320 /* for labels of 24 bytes and numbers of 20 */
 
 static void log_stream(const struct delivery *delivery)
 {
@@ -31,17 +34,28 @@ static void log_requests(const struct broker *broker)
 		 broker_asked(broker, TARGET_SEGMENT));
 }
 
+/* Spells "kernel 12, Go 0, ...". */
+static void spell_names(const struct naming_counts *names, char *text, size_t size)
+{
+	const char *separator = "";
+	size_t used = 0;
+
+	for (unsigned int i = 0; i < NAMING_SOURCES && used < size; i++) {
+		used += (size_t)snprintf(text + used, size - used, "%s%s %" PRIu64, separator,
+					 naming_source_label(i), names->named[i]);
+		separator = ", ";
+	}
+}
+
 static void log_names(const struct session_totals *totals)
 {
-	const struct naming_counts *names = &totals->names;
+	char names[NAMES_BYTES];
 
+	spell_names(&totals->names, names, sizeof(names));
 	log_info("names: %.0f ms, at most %zu KiB of symbols, %" PRIu64 " blocks evicted; "
-		 "addresses by kernel %" PRIu64 ", Go %" PRIu64 ", tables %" PRIu64
-		 ", .gnu_debugdata %" PRIu64 ", debug files %" PRIu64 ", function starts %" PRIu64
-		 ", nothing %" PRIu64,
+		 "addresses by %s",
 		 (double)totals->naming_time / NS_PER_MS, totals->cache.peak >> 10,
-		 totals->cache.evicted, names->kernel, names->go, names->tables, names->debugdata,
-		 names->debug_files, names->starts, names->offsets);
+		 totals->cache.evicted, names);
 }
 
 static void log_lines(const struct source_lines_counts *counts)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "profile/format/format.h"
 
-#include <inttypes.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "profile/offset_name.h"
 #include "profile/profile.h"
 
 #define CUT_MARK "..."
@@ -160,8 +161,8 @@ void format_frame_name(char *ret_text, size_t max, const struct profile *profile
 	format_clean_name(object_name, sizeof(object_name),
 			  object ? format_base_name(profile_string_get(profile, object->name))
 				 : "");
-	snprintf(ret_text, max, "%s+0x%" PRIx64, object_name[0] ? object_name : "[unknown]",
-		 at ? at->address : 0);
+	offset_name(ret_text, max, object_name[0] ? object_name : "[unknown]",
+		    at ? at->address : 0);
 }
 
 void format_line_name(char *ret_text, size_t max, const struct profile *profile, uint32_t location,

@@ -417,7 +417,7 @@ static void test_naming__windows(void **state)
 	session_summary(rig->session, &summary);
 	assert_int_equal(summary.reason[REASON_end_root], 4);
 	session_totals(rig->session, &totals);
-	assert_int_equal(totals.names.tables, 1);
+	assert_int_equal(totals.names.named[NAMED_BY_TABLES], 1);
 }
 
 /* The names of a stream stay bounded. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/offset_name.h"
 #include "view/report/view.h"
 
 struct report_table {
@@ -56,20 +57,12 @@ static const char *object_of(const struct report_table *table, uint32_t name)
 	return path;
 }
 
-/* Returns whether a name is object+0xoffset, and so says the object already. */
-static bool says_object(const char *name, const char *object)
-{
-	const size_t length = strlen(object);
-
-	return !strncmp(name, object, length) && name[length] == '+';
-}
-
 static void spell_object(const struct report_table *table, const struct tally_row *row, char *text,
 			 size_t size)
 {
 	const char *object = object_of(table, row->name);
 
-	if (!*object || says_object(row_name(table, row), object))
+	if (!*object || offset_name_is_of(row_name(table, row), object))
 		return;
 	if (object[0] == '[')
 		snprintf(text, size, " %s", object);

@@ -10,8 +10,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "ipc/guard.h"
 #include "base/reader.h"
+#include "ipc/guard.h"
 #include "object/elf/image.h"
 #include "worker/naming/debug_peer.h"
 

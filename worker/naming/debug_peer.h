@@ -24,11 +24,9 @@ void debug_peer_allow(struct debug_peer *peer, unsigned int milliseconds);
 /* Returns the number of files that were not asked for, because no time was left. NULL is fine. */
 uint64_t debug_peer_unasked(const struct debug_peer *peer);
 
-/*
- * Asks for the file at a path below the folders of debug files. From here on the peer is not NULL.
- * Returns the file's descriptor, which the caller owns, or a negative errno. -ENOENT, -EACCES:
- * there is no such file. -ENAMETOOLONG: the path is too long. -EPIPE: no answer came in time.
- */
+/* Asks for a path below the folders of debug files; the peer is not NULL here and below. Returns
+ * the file, owned by the caller; -ENOENT, -EACCES: there is none; -ENAMETOOLONG; -EPIPE: nobody
+ * answers, or has not in time. */
 int debug_peer_open(struct debug_peer *peer, const char *path);
 
 /*

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/redact.h"
 #include "object/symbol/go_table.h"
 #include "profile/profile.h"
-#include "worker/naming/naming.h"
+#include "worker/naming/resources.h"
 #include "worker/naming/object_names.h"
 #include "worker/naming/places.h"
 #include "worker/naming/sources.h"
@@ -18,8 +17,6 @@ struct go_place {
 
 static struct profile_function describe(struct object_names *names, const struct go_frame *frame)
 {
-	const struct redact *redact = names->parts->redact;
-	char name[REDACT_BYTES], file[REDACT_BYTES];
 	struct profile_function function = {
 		.line = frame->first_line,
 		.object = names->object->profile_id,
@@ -27,10 +24,9 @@ static struct profile_function describe(struct object_names *names, const struct
 		.named = true,
 	};
 
-	function.name = object_names_add_string(
-		names, redact_name(redact, REDACT_FUNCTION, frame->name, name));
+	function.name = object_names_add_function_name(names, frame->name);
 	function.system_name = function.name;
-	function.file = object_names_add_string(names, redact_source(redact, frame->file, file));
+	function.file = object_names_add_source(names, frame->file);
 	if (function.file == PROFILE_FAILED)
 		function.file = 0;
 	return function;
@@ -40,11 +36,10 @@ static struct profile_function describe(struct object_names *names, const struct
 static void set_outermost(struct go_place *go, const struct go_frame *frame)
 {
 	const struct profile_function function = describe(go->names, frame);
-	struct profile *profile = go->names->parts->profile;
+	struct profile *profile = go->names->resources->profile;
 
 	profile_location_get(profile, go->place->location)->line = frame->line;
 	place_set_function(profile, go->place, &function);
-	profile_object_get(profile, function.object)->has_functions = true;
 }
 
 static void add_inlined(struct go_place *go, const struct go_frame *frame)
@@ -65,7 +60,7 @@ static void add_inlined(struct go_place *go, const struct go_frame *frame)
 static void on_frame(void *context, const struct go_frame *frame)
 {
 	struct go_place *go = context;
-	const bool dropped = go->names->parts->redact->mode[REDACT_FUNCTION] == REDACT_DROP;
+	const bool dropped = object_names_drops_functions(go->names);
 
 	if (dropped && !frame->inlined)
 		object_names_set_offset(go->names, go->place, frame->start, true);
@@ -75,13 +70,14 @@ static void on_frame(void *context, const struct go_frame *frame)
 		set_outermost(go, frame);
 }
 
-void names_from_go_table(struct object_names *names)
+uint64_t names_from_go_table(struct object_names *names)
 {
 	struct go_place go = {.names = names};
 	struct go_table *table;
+	uint64_t named = 0;
 
-	if (go_table_open(names->parts->cache, names->image, &table) < 0)
-		return;
+	if (go_table_open(names->resources->cache, names->image, &table) < 0)
+		return 0;
 	for (size_t i = 0; i < names->unnamed_count; i++) {
 		if (!object_names_in_time(names) || !object_names_have_room(names))
 			break;
@@ -89,10 +85,11 @@ void names_from_go_table(struct object_names *names)
 		go.count = 0;
 		if (go_table_find(table, go.place->address, on_frame, &go) < 0)
 			continue;
-		names->parts->counts->go++;
-		/* without memory, the inlined functions are left out; the function itself stays */
-		profile_location_set_inlined(names->parts->profile, go.place->location, go.lines,
-					     go.count);
+		named++;
+		/* without memory for the inlined functions there is the function itself */
+		profile_location_set_inlined(names->resources->profile, go.place->location,
+					     go.lines, go.count);
 	}
 	go_table_close(table);
+	return named;
 }

@@ -8,8 +8,8 @@
 #include "object/symbol/symtab.h"
 #include "profile/profile.h"
 #include "worker/naming/debug_file.h"
-#include "worker/naming/naming.h"
 #include "worker/naming/object_names.h"
+#include "worker/naming/resources.h"
 #include "worker/naming/sources.h"
 #include "worker/process/object.h"
 
@@ -22,11 +22,8 @@ static bool same_symbol(const struct symbol_match *a, const struct symbol_match 
 static uint32_t set_match(struct object_names *names, const struct place *place,
 			  const struct symbol_match *match)
 {
-	if (names->parts->redact->mode[REDACT_FUNCTION] == REDACT_DROP)
-		object_names_set_offset(names, place, match->start, true);
-	else
-		object_names_set_symbol(names, place, match);
-	return profile_location_get(names->parts->profile, place->location)->function;
+	object_names_set_symbol(names, place, match);
+	return profile_location_get(names->resources->profile, place->location)->function;
 }
 
 /* Returns how many places got a name. */
@@ -37,7 +34,7 @@ static uint64_t name_by(struct object_names *names, struct image *image)
 	uint32_t function = 0; /* of the previous match */
 	uint64_t named = 0;
 
-	if (symtab_resolve(names->parts->cache, image, names->unnamed_addresses, count,
+	if (symtab_resolve(names->resources->cache, image, names->unnamed_addresses, count,
 			   names->matches) < 0)
 		return 0;
 	for (size_t i = 0; i < count; i++) {
@@ -49,7 +46,7 @@ static uint64_t name_by(struct object_names *names, struct image *image)
 		if (!object_names_have_room(names) || !object_names_in_time(names))
 			break;
 		if (previous && same_symbol(match, previous))
-			profile_location_get(names->parts->profile, place->location)->function =
+			profile_location_get(names->resources->profile, place->location)->function =
 				function;
 		else
 			function = set_match(names, place, match);
@@ -60,35 +57,39 @@ static uint64_t name_by(struct object_names *names, struct image *image)
 	return named;
 }
 
-void names_from_symbols(struct object_names *names)
+uint64_t names_from_symbols(struct object_names *names)
 {
-	names->parts->counts->tables += name_by(names, names->image);
+	return name_by(names, names->image);
 }
 
-void names_from_debugdata(struct object_names *names)
+uint64_t names_from_debugdata(struct object_names *names)
 {
-	struct symbol_cache *cache = names->parts->cache;
+	struct symbol_cache *cache = names->resources->cache;
 	struct image *inner;
+	uint64_t named;
 	size_t bytes;
 
 	if (debugdata_open(cache, names->image, &inner, &bytes) < 0)
-		return;
-	names->parts->counts->debugdata += name_by(names, inner);
+		return 0;
+	named = name_by(names, inner);
 	image_close(inner);
 	symbol_cache_release(cache, bytes);
+	return named;
 }
 
-void names_from_debug_file(struct object_names *names)
+uint64_t names_from_debug_file(struct object_names *names)
 {
-	const struct naming_parts *parts = names->parts;
+	const struct resources *resources = names->resources;
 	struct debug_file file;
+	uint64_t named;
 
-	/* a process of the user's opens the file, and the user could make it tell the path */
-	if (!parts->debug_files || !redact_keeps(parts->redact, REDACT_PATH))
-		return;
-	if (debug_file_open(parts->debug_files, names->image, names->object->name, &file) < 0)
-		return;
-	parts->counts->debug_files += name_by(names, file.image);
-	symbol_cache_forget(parts->cache, file.image);
+	/* the user's own process opens the file, and could be made to tell the path */
+	if (!resources->debug_files || !redact_keeps(resources->redact, REDACT_PATH))
+		return 0;
+	if (debug_file_open(resources->debug_files, names->image, names->object->name, &file) < 0)
+		return 0;
+	named = name_by(names, file.image);
+	symbol_cache_forget(resources->cache, file.image);
 	debug_file_close(&file);
+	return named;
 }

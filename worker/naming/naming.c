@@ -5,14 +5,11 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "base/redact.h"
-#include "ipc/guard.h"
 #include "ipc/log.h"
-#include "object/symbol/symtab.h"
 #include "profile/profile.h"
 #include "worker/naming/groups.h"
 #include "worker/naming/object_names.h"
-#include "worker/naming/places.h"
+#include "worker/naming/resources.h"
 #include "worker/naming/source_lines.h"
 #include "worker/naming/sources.h"
 #include "worker/process/object.h"
@@ -21,19 +18,30 @@
 
 /* The sources in their order. Each gets the places that the sources before it left. */
 static const struct name_source {
-	void (*name)(struct object_names *names);
-	bool always;	 /* asked also without an image, and after the deadline */
+	const char *label; /* for the log */
+	/* NULL for the kernel, which is no object: names_from_kernel() */
+	uint64_t (*name)(struct object_names *names);
+	bool always;	 /* also without an image, and when time is over */
 	bool keeps_time; /* asks the clock itself, at each place */
-} sources[] = {
-	{.name = names_from_go_table, .keeps_time = true},
-	{.name = names_from_symbols},
-	{.name = names_from_debugdata},
-	{.name = names_from_debug_file},
-	{.name = names_from_unwind, .always = true},
+} sources[NAMING_SOURCES] = {
+	[NAMED_BY_KERNEL] = {.label = "kernel"},
+	[NAMED_BY_GO] = {.label = "Go", .name = names_from_go_table, .keeps_time = true},
+	[NAMED_BY_TABLES] = {.label = "tables", .name = names_from_symbols},
+	[NAMED_BY_DEBUGDATA] = {.label = ".gnu_debugdata", .name = names_from_debugdata},
+	[NAMED_BY_DEBUG_FILES] = {.label = "debug files", .name = names_from_debug_file},
+	[NAMED_BY_STARTS] = {.label = "function starts", .name = names_from_unwind, .always = true},
+	[NAMED_BY_OFFSETS] = {.label = "nothing", .name = names_from_offsets, .always = true},
 };
+
+const char *naming_source_label(enum naming_source source)
+{
+	return sources[source].label;
+}
 
 static bool is_wanted(const struct name_source *source, struct object_names *names)
 {
+	if (!source->name)
+		return false;
 	if (source->always)
 		return true;
 	if (!names->image || names->unnamed_count == 0)
@@ -41,12 +49,12 @@ static bool is_wanted(const struct name_source *source, struct object_names *nam
 	return source->keeps_time || object_names_in_time(names);
 }
 
-static void ask_sources(struct object_names *names)
+static void ask_sources(struct object_names *names, struct naming_counts *counts)
 {
-	for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
+	for (unsigned int i = 0; i < NAMING_SOURCES; i++) {
 		object_names_update(names);
 		if (is_wanted(&sources[i], names))
-			sources[i].name(names);
+			counts->named[i] += sources[i].name(names);
 	}
 }
 
@@ -60,38 +68,10 @@ static void offsets_to_addresses(struct object_names *names)
 		if (!segment)
 			continue;
 		place->address = place->address - segment->file_offset + segment->address;
-		profile_location_get(names->parts->profile, place->location)->address =
+		profile_location_get(names->resources->profile, place->location)->address =
 			place->address;
 	}
 	qsort(names->places, names->count, sizeof(*names->places), place_compare);
-}
-
-static void name_places(struct object_names *names)
-{
-	guard_free struct place *unnamed = calloc(names->count, sizeof(*unnamed));
-	guard_free uint64_t *addresses = calloc(names->count, sizeof(*addresses));
-	guard_free struct symbol_match *matches = calloc(names->count, sizeof(*matches));
-	guard_free uint64_t *starts = calloc(names->count, sizeof(*starts));
-
-	if (!unnamed || !addresses || !matches || !starts)
-		return;
-	names->unnamed = unnamed;
-	names->unnamed_addresses = addresses;
-	names->matches = matches;
-	names->starts = starts;
-	offsets_to_addresses(names);
-	ask_sources(names);
-}
-
-static void name_anonymous(const struct object_names *names)
-{
-	char text[REDACT_BYTES];
-	const char *name =
-		redact_name(names->parts->redact, REDACT_PATH, names->object->name, text);
-
-	for (size_t i = 0; i < names->count; i++)
-		place_set_name(names->parts->profile, &names->places[i], names->object->profile_id,
-			       name, 0, false);
 }
 
 static void name_object(const struct naming_parts *parts, const struct object *object,
@@ -99,7 +79,7 @@ static void name_object(const struct naming_parts *parts, const struct object *o
 {
 	const uint32_t first = groups->first[object->profile_id];
 	struct object_names names = {
-		.parts = parts,
+		.resources = parts->resources,
 		.object = object,
 		.budget = budget,
 		.places = groups->places + first,
@@ -107,11 +87,14 @@ static void name_object(const struct naming_parts *parts, const struct object *o
 	};
 
 	if (object->anonymous) {
-		name_anonymous(&names);
+		for (size_t i = 0; i < names.count; i++)
+			object_names_set_path(&names, &names.places[i]);
 		return;
 	}
-	object_names_open(&names);
-	name_places(&names);
+	if (object_names_open(&names) == 0) {
+		offsets_to_addresses(&names);
+		ask_sources(&names, parts->counts);
+	}
 	object_names_close(&names);
 }
 
@@ -120,22 +103,22 @@ static void name_object(const struct naming_parts *parts, const struct object *o
 static bool is_described(const struct naming_parts *parts, const uint32_t *first, uint32_t object)
 {
 	return object == 0 || (first[object] == first[object + 1] &&
-			       profile_object_get(parts->profile, object)->limit);
+			       profile_object_get(parts->resources->profile, object)->limit);
 }
 
 /* Names the objects in turn. Returns 1 when some objects are left, else 0. */
 static int name_objects(const struct naming_parts *parts, const struct groups *groups)
 {
-	const uint64_t began = parts->clock();
+	const uint64_t began = parts->resources->clock();
 	struct naming_budget budget = {.deadline = began + NAMING_BUDGET};
 	const struct object *object;
 	size_t cursor = 0;
 	int r = 0;
 
-	while ((object = objects_next(parts->objects, &cursor)) != NULL) {
+	while ((object = objects_next(parts->resources->objects, &cursor)) != NULL) {
 		if (is_described(parts, groups->first, object->profile_id))
 			continue;
-		if (parts->patience && parts->clock() - began >= parts->patience) {
+		if (parts->patience && parts->resources->clock() - began >= parts->patience) {
 			r = 1;
 			break;
 		}
@@ -151,15 +134,16 @@ static int name_objects(const struct naming_parts *parts, const struct groups *g
 int naming_run(const struct naming_parts *parts)
 {
 	struct groups groups = {0};
-	int r = groups_make(parts->profile, &groups);
+	int r = groups_make(parts->resources->profile, &groups);
 
 	if (r == 0) {
 		r = name_objects(parts, &groups);
-		names_from_kernel(parts, &groups);
-		names_from_markers(parts, &groups);
+		parts->counts->named[NAMED_BY_KERNEL] +=
+			names_from_kernel(parts->resources, &groups);
+		names_from_markers(parts->resources, &groups);
 	}
 	if (r == 0 && parts->line_counts)
-		source_lines_run(parts, &groups);
+		source_lines_run(parts->resources, parts->line_counts, &groups);
 	groups_free(&groups);
 	return r;
 }

@@ -7,39 +7,36 @@
 
 #include "ipc/time.h"
 
-struct debug_peer;
-struct kernel_symbols;
-struct late_names;
-struct objects;
 struct profile;
-struct redact;
-struct samples;
+struct resources;
 struct source_lines_counts;
-struct symbol_cache;
 
-/* Addresses by the source of their name. */
-struct naming_counts {
-	uint64_t kernel, go;
-	uint64_t tables; /* .symtab, .dynsym */
-	uint64_t debugdata, debug_files;
-	uint64_t starts, offsets; /* no name: shown by the function's start, or by offset */
-	uint64_t bytes;		  /* of all objects, see object_names.h */
+/* The sources of names, in the order in which they are asked and logged: a row each in naming.c. */
+enum naming_source {
+	NAMED_BY_KERNEL,
+	NAMED_BY_GO,
+	NAMED_BY_TABLES, /* .symtab, .dynsym */
+	NAMED_BY_DEBUGDATA,
+	NAMED_BY_DEBUG_FILES,
+	NAMED_BY_STARTS,  /* no name: by the start of the function */
+	NAMED_BY_OFFSETS, /* no name: by the address itself */
+	NAMING_SOURCES
 };
 
+struct naming_counts {
+	uint64_t named[NAMING_SOURCES]; /* addresses */
+	uint64_t bytes;			/* object_names.h, of all objects */
+};
+
+/* Returns how the log calls a source. */
+const char *naming_source_label(enum naming_source source);
+
 struct naming_parts {
-	struct profile *profile;
-	const struct objects *objects;
-	const struct samples *samples;
-	const struct kernel_symbols *symbols;
-	const struct late_names *late_names;
-	const struct redact *redact;
-	struct symbol_cache *cache;
-	struct debug_peer *debug_files; /* NULL: none */
+	const struct resources *resources; /* borrowed */
 	struct naming_counts *counts;
 	/* NULL: lines and inlined functions are not wanted */
 	struct source_lines_counts *line_counts;
-	uint64_t (*clock)(void); /* CLOCK_MONOTONIC, ns */
-	uint64_t patience;	 /* ns, after which no further object is begun; 0: no limit */
+	uint64_t patience; /* ns after which no object is begun any more; 0: all are */
 };
 
 /* Time for all names, in ns. A recording must end, whatever its targets put into their files. */

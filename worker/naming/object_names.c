@@ -2,8 +2,6 @@
 #include "worker/naming/object_names.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,16 +10,18 @@
 #include "object/symbol/cache.h"
 #include "object/symbol/demangle.h"
 #include "object/symbol/symtab.h"
+#include "profile/offset_name.h"
 #include "profile/profile.h"
 #include "worker/naming/naming.h"
 #include "worker/naming/places.h"
+#include "worker/naming/resources.h"
 #include "worker/process/object.h"
 
 /* ---- budget ---- */
 
 bool object_names_in_time(struct object_names *names)
 {
-	if (!names->late && names->parts->clock() >= names->budget->deadline) {
+	if (!names->late && names->resources->clock() >= names->budget->deadline) {
 		names->late = true;
 		names->budget->late++;
 	}
@@ -33,7 +33,7 @@ bool object_names_have_room(struct object_names *names)
 	if (!names->full &&
 	    (names->bytes >= NAMING_OBJECT_BYTES_MAX || names->budget->bytes >= NAMING_BYTES_MAX)) {
 		names->full = true;
-		symbol_cache_refuse(names->parts->cache);
+		symbol_cache_refuse(names->resources->cache);
 	}
 	return !names->full;
 }
@@ -44,9 +44,9 @@ static void charge(struct object_names *names, size_t bytes)
 	names->budget->bytes += bytes;
 }
 
-uint32_t object_names_add_string(struct object_names *names, const char *string)
+static uint32_t add_string(struct object_names *names, const char *string)
 {
-	struct profile *profile = names->parts->profile;
+	struct profile *profile = names->resources->profile;
 	uint32_t strings = profile_strings(profile), id = profile_string(profile, string);
 
 	if (profile_strings(profile) > strings)
@@ -54,10 +54,24 @@ uint32_t object_names_add_string(struct object_names *names, const char *string)
 	return id;
 }
 
+uint32_t object_names_add_function_name(struct object_names *names, const char *raw)
+{
+	char text[REDACT_BYTES];
+
+	return add_string(names, redact_name(names->resources->redact, REDACT_FUNCTION, raw, text));
+}
+
+uint32_t object_names_add_source(struct object_names *names, const char *raw)
+{
+	char text[REDACT_BYTES];
+
+	return add_string(names, redact_source(names->resources->redact, raw, text));
+}
+
 uint32_t object_names_add_function(struct object_names *names,
 				   const struct profile_function *function)
 {
-	struct profile *profile = names->parts->profile;
+	struct profile *profile = names->resources->profile;
 	uint32_t functions = profile_functions(profile);
 	uint32_t id = profile_function_add(profile, function);
 
@@ -68,43 +82,66 @@ uint32_t object_names_add_function(struct object_names *names,
 
 /* ---- names ---- */
 
+bool object_names_drops_functions(const struct object_names *names)
+{
+	return names->resources->redact->mode[REDACT_FUNCTION] == REDACT_DROP;
+}
+
 void object_names_set_symbol(struct object_names *names, const struct place *place,
 			     const struct symbol_match *match)
 {
-	struct profile *profile = names->parts->profile;
-	uint32_t object = names->object->profile_id;
-	struct profile_function function = {.object = object, .start = match->start, .named = true};
+	struct profile_function function = {
+		.object = names->object->profile_id,
+		.start = match->start,
+		.named = true,
+	};
 	guard_free char *readable = NULL;
-	char text[REDACT_BYTES];
-	const char *name = redact_name(names->parts->redact, REDACT_FUNCTION, match->name, text);
 
-	/* the policy changes the symbol table's form of a name, whether or not it is demangled */
-	if (name == match->name)
-		readable = demangle(name);
-	function.system_name = object_names_add_string(names, name);
+	if (object_names_drops_functions(names)) {
+		object_names_set_offset(names, place, match->start, true);
+		return;
+	}
+	/* as the symbol table has it, so that a name is the same however it is shown */
+	function.system_name = object_names_add_function_name(names, match->name);
 	function.name = function.system_name;
+	if (redact_keeps(names->resources->redact, REDACT_FUNCTION))
+		readable = demangle(match->name);
 	if (readable)
-		function.name = object_names_add_string(names, readable);
-	profile_object_get(profile, object)->has_functions = true;
-	place_set_function(profile, place, &function);
+		function.name = add_string(names, readable);
+	place_set_function(names->resources->profile, place, &function);
+}
+
+static const char *shown_path(const struct object_names *names, char text[REDACT_BYTES])
+{
+	return redact_name(names->resources->redact, REDACT_PATH, names->object->name, text);
 }
 
 void object_names_set_offset(const struct object_names *names, const struct place *place,
 			     uint64_t start, bool named)
 {
-	char name[320], text[REDACT_BYTES];
-	const char *path =
-		redact_name(names->parts->redact, REDACT_PATH, names->object->name, text);
-	const char *slash = strrchr(path, '/');
-	uint64_t shown = start ? start : place->address;
+	char name[OFFSET_NAME_BYTES], text[REDACT_BYTES];
+	const char *file = shown_path(names, text), *slash = strrchr(file, '/');
 
-	snprintf(name, sizeof(name), "%.256s+0x%" PRIx64, slash ? slash + 1 : path, shown);
-	place_set_name(names->parts->profile, place, names->object->profile_id, name, shown, named);
+	if (slash)
+		file = slash + 1;
+	if (start == 0)
+		start = place->address;
+	offset_name(name, sizeof(name), file, start);
+	place_set_name(names->resources->profile, place, names->object->profile_id, name, start,
+		       named);
+}
+
+void object_names_set_path(const struct object_names *names, const struct place *place)
+{
+	char text[REDACT_BYTES];
+
+	place_set_name(names->resources->profile, place, names->object->profile_id,
+		       shown_path(names, text), 0, false);
 }
 
 void object_names_update(struct object_names *names)
 {
-	const struct profile *profile = names->parts->profile;
+	const struct profile *profile = names->resources->profile;
 	size_t count = 0;
 
 	for (size_t i = 0; i < names->count; i++) {
@@ -161,7 +198,7 @@ static uint64_t end_of_places(const struct object_names *names)
 static void describe_range(const struct object_names *names)
 {
 	struct profile_object *object =
-		profile_object_get(names->parts->profile, names->object->profile_id);
+		profile_object_get(names->resources->profile, names->object->profile_id);
 
 	for (size_t i = 0; i < names->segment_count; i++) {
 		const struct image_segment *segment = &names->segments[i];
@@ -181,27 +218,43 @@ static void describe_range(const struct object_names *names)
 /* A build id identifies the file as well as its path does. */
 static void describe_build_id(const struct object_names *names)
 {
-	struct profile *profile = names->parts->profile;
+	struct profile *profile = names->resources->profile;
 	uint32_t build_id = 0;
 
-	if (names->object->build_id && redact_keeps(names->parts->redact, REDACT_PATH))
+	if (names->object->build_id && redact_keeps(names->resources->redact, REDACT_PATH))
 		build_id = profile_string(profile, names->object->build_id);
 	if (build_id == PROFILE_FAILED)
 		build_id = 0;
 	profile_object_get(profile, names->object->profile_id)->build_id = build_id;
 }
 
-void object_names_open(struct object_names *names)
+static int allocate(struct object_names *names)
+{
+	names->unnamed = calloc(names->count, sizeof(*names->unnamed));
+	names->unnamed_addresses = calloc(names->count, sizeof(*names->unnamed_addresses));
+	names->matches = calloc(names->count, sizeof(*names->matches));
+	names->starts = calloc(names->count, sizeof(*names->starts));
+	if (!names->unnamed || !names->unnamed_addresses || !names->matches || !names->starts)
+		return -ENOMEM;
+	return 0;
+}
+
+int object_names_open(struct object_names *names)
 {
 	if (names->count == 0 || open_image(names) < 0)
 		names->image = NULL;
 	find_segments(names);
 	describe_range(names);
 	describe_build_id(names);
+	return allocate(names);
 }
 
 void object_names_close(struct object_names *names)
 {
-	symbol_cache_forget(names->parts->cache, names->image);
+	symbol_cache_forget(names->resources->cache, names->image);
 	image_close(names->image);
+	free(names->unnamed);
+	free(names->unnamed_addresses);
+	free(names->matches);
+	free(names->starts);
 }

@@ -12,8 +12,11 @@ void place_set_function(struct profile *profile, const struct place *place,
 	if (function->name == PROFILE_FAILED || function->system_name == PROFILE_FAILED)
 		return;
 	id = profile_function_add(profile, function);
-	if (id != PROFILE_FAILED)
-		profile_location_get(profile, place->location)->function = id;
+	if (id == PROFILE_FAILED)
+		return;
+	profile_location_get(profile, place->location)->function = id;
+	if (function->named)
+		profile_object_get(profile, function->object)->has_functions = true;
 }
 
 void place_set_name(struct profile *profile, const struct place *place, uint32_t object,
@@ -23,7 +26,5 @@ void place_set_name(struct profile *profile, const struct place *place, uint32_t
 
 	function.name = profile_string(profile, name);
 	function.system_name = function.name;
-	if (named)
-		profile_object_get(profile, object)->has_functions = true;
 	place_set_function(profile, place, &function);
 }

@@ -8,21 +8,21 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/memory_file.h"
+#include "base/redact.h"
 #include "ipc/guard.h"
 #include "ipc/log.h"
 #include "ipc/messages.h"
-#include "base/redact.h"
-#include "worker/naming/debug_file.h"
-#include "object/dwarf/answer.h"
 #include "object/debug/reader.h"
+#include "object/dwarf/answer.h"
 #include "object/dwarf/merge.h"
 #include "object/elf/image.h"
-#include "worker/naming/groups.h"
-#include "base/memory_file.h"
-#include "worker/naming/naming.h"
-#include "worker/process/object.h"
 #include "profile/profile.h"
+#include "worker/naming/debug_file.h"
 #include "worker/naming/debug_peer.h"
+#include "worker/naming/groups.h"
+#include "worker/naming/resources.h"
+#include "worker/process/object.h"
 
 #define LOGGED_MAX 50 /* the loader accepts 200 lines in a second */
 
@@ -32,7 +32,8 @@ struct hot {
 };
 
 struct source_lines {
-	const struct naming_parts *parts;
+	const struct resources *resources;
+	struct source_lines_counts *counts;
 	const struct groups *groups;
 	uint64_t deadline;
 	struct place *places; /* of one object, ascending; those without a line */
@@ -66,15 +67,15 @@ static int by_frames(const void *a, const void *b)
 	return left->object->profile_id < right->object->profile_id ? -1 : 1;
 }
 
-/* Returns the objects that have a file, the hottest first. NULL: no memory. */
-static struct hot *find_hot(const struct naming_parts *parts, size_t *ret_count)
+/* Returns the objects with a file, the hottest first. NULL: no memory. */
+static struct hot *find_hot(const struct resources *resources, size_t *ret_count)
 {
-	guard_free uint64_t *frames = count_frames(parts->profile);
-	struct hot *hot = calloc((size_t)profile_objects(parts->profile) + 1, sizeof(*hot));
+	guard_free uint64_t *frames = count_frames(resources->profile);
+	struct hot *hot = calloc((size_t)profile_objects(resources->profile) + 1, sizeof(*hot));
 	const struct object *object;
 	size_t cursor = 0, count = 0;
 
-	while (frames && hot && (object = objects_next(parts->objects, &cursor)) != NULL)
+	while (frames && hot && (object = objects_next(resources->objects, &cursor)) != NULL)
 		if (object->profile_id && object->fd >= 0 && !object->anonymous)
 			hot[count++] = (struct hot){object, frames[object->profile_id]};
 	if (hot)
@@ -92,7 +93,7 @@ static void find_places(struct source_lines *lines, uint32_t object)
 	for (uint32_t i = groups->first[object]; i < groups->first[object + 1]; i++) {
 		const struct place *place = &groups->places[i];
 
-		if (profile_location_get(lines->parts->profile, place->location)->line == 0)
+		if (profile_location_get(lines->resources->profile, place->location)->line == 0)
 			lines->places[lines->count++] = *place;
 	}
 	qsort(lines->places, lines->count, sizeof(*lines->places), place_compare);
@@ -113,11 +114,9 @@ static int check_readable(int fd)
 	return 0;
 }
 
-/*
- * Returns the file with debug information: the object's own file, or another one, which *ret_own
- * then owns. -ENOENT: there is no such file.
- */
-static int find_file(const struct naming_parts *parts, const struct object *object, int *ret_own)
+/* The file with debug information: the object's own, or another that ret_own owns. -ENOENT: there
+ * is none. */
+static int find_file(const struct resources *resources, const struct object *object, int *ret_own)
 {
 	struct image_place place;
 	struct debug_file other;
@@ -130,7 +129,7 @@ static int find_file(const struct naming_parts *parts, const struct object *obje
 	if (r == 0 || r == -ENOTSUP) {
 		r = check_readable(object->fd);
 		fd = r ? r : object->fd;
-	} else if (debug_file_open(parts->debug_files, image, object->name, &other) == 0) {
+	} else if (debug_file_open(resources->debug_files, image, object->name, &other) == 0) {
 		image_close(other.image);
 		fd = *ret_own = other.fd;
 	}
@@ -182,13 +181,13 @@ static int judge(const struct answer_summary *summary)
 
 static int ask(struct source_lines *lines, int file, uint64_t left)
 {
-	const struct naming_parts *parts = lines->parts;
+	const struct resources *resources = lines->resources;
 	const uint64_t time = left < SOURCE_LINES_OBJECT_MAX ? left : SOURCE_LINES_OBJECT_MAX;
 	const struct message_lines question = {lines->unique, (uint32_t)(time / NS_PER_MS)};
 	guard_fd int addresses =
 		make_file(lines->addresses, lines->unique * sizeof(*lines->addresses));
 	guard_fd int file_of_answer = memory_file("keyhole-lines");
-	struct source_lines_counts *counts = parts->line_counts;
+	struct source_lines_counts *counts = lines->counts;
 	struct answer *answer;
 	int r;
 
@@ -197,12 +196,12 @@ static int ask(struct source_lines *lines, int file, uint64_t left)
 	if (file_of_answer < 0)
 		return file_of_answer;
 	counts->asked++;
-	r = debug_peer_lines(parts->debug_files, file, &question, addresses, file_of_answer);
+	r = debug_peer_lines(resources->debug_files, file, &question, addresses, file_of_answer);
 	if (r == 0)
 		r = read_answer(counts, file_of_answer, lines->unique, &answer);
 	if (r < 0)
 		return r;
-	r = merge_places(parts->profile, lines->places, lines->count, answer, &counts->merged);
+	r = merge_places(resources->profile, lines->places, lines->count, answer, &counts->merged);
 	if (r == 0)
 		r = judge(answer_summary(answer));
 	answer_free(answer);
@@ -233,16 +232,16 @@ static const char *reason_of(int error)
 
 static int take_object(struct source_lines *lines, const struct object *object)
 {
-	const struct naming_parts *parts = lines->parts;
+	const struct resources *resources = lines->resources;
 	guard_fd int own = -1;
-	int file = find_file(parts, object, &own);
-	uint64_t now = parts->clock(), left = lines->deadline > now ? lines->deadline - now : 0;
+	int file = find_file(resources, object, &own);
+	uint64_t now = resources->clock(), left = lines->deadline > now ? lines->deadline - now : 0;
 
 	if (file < 0)
 		return file == -ENOENT ? 0 : file;
 	if (left < SOURCE_LINES_OBJECT_MIN)
 		return -ETIME;
-	if (parts->line_counts->asked >= SOURCE_LINES_OBJECTS_MAX ||
+	if (lines->counts->asked >= SOURCE_LINES_OBJECTS_MAX ||
 	    lines->unique > reader_limits[READER_RECORDING].addresses)
 		return -E2BIG;
 	return ask(lines, file, left);
@@ -250,9 +249,9 @@ static int take_object(struct source_lines *lines, const struct object *object)
 
 static void take_objects(struct source_lines *lines)
 {
-	const struct naming_parts *parts = lines->parts;
+	const struct resources *resources = lines->resources;
 	size_t count;
-	guard_free struct hot *hot = find_hot(parts, &count);
+	guard_free struct hot *hot = find_hot(resources, &count);
 
 	for (size_t i = 0; hot && i < count; i++) {
 		int r;
@@ -263,28 +262,30 @@ static void take_objects(struct source_lines *lines)
 		r = take_object(lines, hot[i].object);
 		if (r == 0)
 			continue;
-		if (++parts->line_counts->left > LOGGED_MAX)
+		if (++lines->counts->left > LOGGED_MAX)
 			continue;
 		log_info("lines: %s: debug information: %s", hot[i].object->name, reason_of(r));
 	}
 }
 
-void source_lines_run(const struct naming_parts *parts, const struct groups *groups)
+void source_lines_run(const struct resources *resources, struct source_lines_counts *counts,
+		      const struct groups *groups)
 {
-	const uint64_t began = parts->clock();
-	const size_t most = (size_t)profile_locations(parts->profile) + 1;
+	const uint64_t began = resources->clock();
+	const size_t most = (size_t)profile_locations(resources->profile) + 1;
 	guard_free struct place *places = calloc(most, sizeof(*places));
 	guard_free uint64_t *addresses = calloc(most, sizeof(*addresses));
 	struct source_lines lines = {
-		.parts = parts,
+		.resources = resources,
+		.counts = counts,
 		.groups = groups,
 		.deadline = began + SOURCE_LINES_BUDGET,
 		.places = places,
 		.addresses = addresses,
 	};
 
-	if (parts->debug_files && redact_keeps(parts->redact, REDACT_PATH) &&
-	    redact_keeps(parts->redact, REDACT_FUNCTION) && places && addresses)
+	if (resources->debug_files && redact_keeps(resources->redact, REDACT_PATH) &&
+	    redact_keeps(resources->redact, REDACT_FUNCTION) && places && addresses)
 		take_objects(&lines);
-	parts->line_counts->time += parts->clock() - began;
+	counts->time += resources->clock() - began;
 }

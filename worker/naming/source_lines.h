@@ -13,7 +13,7 @@
 #include "object/dwarf/merge.h"
 
 struct groups;
-struct naming_parts;
+struct resources;
 
 /* Limits of time, for all objects and for one object. */
 #ifndef SOURCE_LINES_BUDGET
@@ -39,6 +39,7 @@ struct source_lines_counts {
  * Asks no question unless the policy keeps paths and names of functions as they are, because a
  * process of the user's reads them.
  */
-void source_lines_run(const struct naming_parts *parts, const struct groups *groups);
+void source_lines_run(const struct resources *resources, struct source_lines_counts *counts,
+		      const struct groups *groups);
 
 #endif

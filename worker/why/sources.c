@@ -6,20 +6,21 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "base/redact.h"
 #include "bpf/abi.h"
 #include "ipc/guard.h"
-#include "base/redact.h"
-#include "worker/naming/debug_file.h"
 #include "object/elf/image.h"
 #include "object/elf/split.h"
+#include "object/symbol/cache.h"
+#include "object/symbol/go_table.h"
+#include "profile/profile.h"
+#include "worker/naming/debug_file.h"
+#include "worker/naming/resources.h"
 #include "worker/process/file.h"
 #include "worker/process/mapping.h"
 #include "worker/process/object.h"
 #include "worker/process/process.h"
 #include "worker/process/table.h"
-#include "profile/profile.h"
-#include "object/symbol/cache.h"
-#include "object/symbol/go_table.h"
 
 /* ---- one object ---- */
 
@@ -65,7 +66,7 @@ static bool has_go_table(struct symbol_cache *cache, struct image *image)
 }
 
 /* Looks for names in the order in which worker/naming/naming.c asks for them. */
-static void look_into(const struct sources_parts *parts, struct image *image,
+static void look_into(const struct resources *resources, struct image *image,
 		      struct source *ret_source)
 {
 	unsigned char id[IMAGE_BUILD_ID_MAX];
@@ -74,7 +75,7 @@ static void look_into(const struct sources_parts *parts, struct image *image,
 	ret_source->no_build_id = image_build_id(image, id) == 0;
 	ret_source->split = dwarf && split_is(image);
 	ret_source->lines = dwarf ? LINES_DWARF : LINES_NONE;
-	if (has_go_table(parts->cache, image)) {
+	if (has_go_table(resources->cache, image)) {
 		ret_source->names = NAMES_GO;
 		ret_source->lines = LINES_GO;
 	} else if (has_symbols(image, ".symtab")) {
@@ -89,17 +90,17 @@ static void look_into(const struct sources_parts *parts, struct image *image,
 	if (ret_source->rules == RULES_EH_FRAME && ret_source->names == NAMES_GO &&
 	    !image_has_section(image, ".eh_frame"))
 		ret_source->rules = RULES_GO;
-	symbol_cache_forget(parts->cache, image);
+	symbol_cache_forget(resources->cache, image);
 }
 
-static void look_for_debug_file(const struct sources_parts *parts, struct image *image,
+static void look_for_debug_file(const struct resources *resources, struct image *image,
 				const char *path, struct source *source)
 {
 	struct debug_file file;
 
-	if (!parts->debug_files || !redact_keeps(parts->redact, REDACT_PATH) ||
+	if (!resources->debug_files || !redact_keeps(resources->redact, REDACT_PATH) ||
 	    (source->names > NAMES_DEBUG_FILE && source->lines > LINES_DEBUG_FILE) ||
-	    debug_file_open(parts->debug_files, image, path, &file) < 0)
+	    debug_file_open(resources->debug_files, image, path, &file) < 0)
 		return;
 	if (source->names < NAMES_DEBUGDATA && has_symbols(file.image, ".symtab"))
 		source->names = NAMES_DEBUG_FILE;
@@ -119,7 +120,7 @@ static int open_image(const struct object *object, struct image **ret_image)
 	return -EMFILE;
 }
 
-static struct source describe(const struct sources_parts *parts, const struct object *object,
+static struct source describe(const struct resources *resources, const struct object *object,
 			      uint64_t deadline)
 {
 	struct source source = {
@@ -136,15 +137,15 @@ static struct source describe(const struct sources_parts *parts, const struct ob
 	if (object->anonymous)
 		return source;
 	source.error = -ETIME;
-	if (parts->clock() < deadline)
+	if (resources->clock() < deadline)
 		source.error = open_image(object, &image);
 	if (source.error < 0) {
 		source.names = NAMES_NOT_READ;
 		source.lines = LINES_NOT_READ;
 		return source;
 	}
-	look_into(parts, image, &source);
-	look_for_debug_file(parts, image, object->name, &source);
+	look_into(resources, image, &source);
+	look_for_debug_file(resources, image, object->name, &source);
 	image_close(image);
 	return source;
 }
@@ -165,11 +166,12 @@ static const struct process *find(const struct processes *processes, uint32_t pi
 	return found;
 }
 
-static uint32_t add_string(const struct sources_parts *parts, enum redact_kind kind,
+static uint32_t add_string(const struct resources *resources, enum redact_kind kind,
 			   const char *name)
 {
 	char text[REDACT_BYTES];
-	uint32_t id = profile_string(parts->profile, redact_name(parts->redact, kind, name, text));
+	uint32_t id = profile_string(resources->profile,
+				     redact_name(resources->redact, kind, name, text));
 
 	if (id == PROFILE_FAILED)
 		return 0;
@@ -177,53 +179,54 @@ static uint32_t add_string(const struct sources_parts *parts, enum redact_kind k
 }
 
 /* Enters an object into the profile that no sample was in. */
-static int enter(const struct sources_parts *parts, struct object *object)
+static int enter(const struct resources *resources, struct object *object)
 {
 	struct profile_object entry = {.kind = KIND_NATIVE};
 	uint32_t id;
 
 	if (object->profile_id)
 		return 0;
-	entry.name = add_string(parts, REDACT_PATH, object->name);
-	if (object->build_id && redact_keeps(parts->redact, REDACT_PATH))
-		entry.build_id = add_string(parts, REDACT_PATH, object->build_id);
-	id = profile_object_add(parts->profile, &entry);
+	entry.name = add_string(resources, REDACT_PATH, object->name);
+	if (object->build_id && redact_keeps(resources->redact, REDACT_PATH))
+		entry.build_id = add_string(resources, REDACT_PATH, object->build_id);
+	id = profile_object_add(resources->profile, &entry);
 	if (id == PROFILE_FAILED)
 		return -ENOMEM;
 	object->profile_id = id;
 	return 0;
 }
 
-static int enter_all(const struct sources_parts *parts, const struct mappings *mappings)
+static int enter_all(const struct resources *resources, const struct mappings *mappings)
 {
 	int r = 0;
 
 	for (size_t i = 0; i < mappings->open_count && r == 0; i++)
 		if (mappings->open[i].object)
-			r = enter(parts, mappings->open[i].object);
+			r = enter(resources, mappings->open[i].object);
 	return r;
 }
 
-static int describe_all(const struct sources_parts *parts, struct sources *sources)
+static int describe_all(const struct resources *resources, struct sources *sources)
 {
-	uint64_t deadline = parts->clock() + SOURCES_BUDGET;
+	uint64_t deadline = resources->clock() + SOURCES_BUDGET;
 	const struct object *object;
 	size_t cursor = 0;
 
-	sources->items = calloc((size_t)profile_objects(parts->profile) + 1, sizeof(struct source));
+	sources->items =
+		calloc((size_t)profile_objects(resources->profile) + 1, sizeof(struct source));
 	if (!sources->items)
 		return -ENOMEM;
-	while ((object = objects_next(parts->objects, &cursor)) != NULL)
+	while ((object = objects_next(resources->objects, &cursor)) != NULL)
 		if (object->profile_id)
-			sources->items[sources->count++] = describe(parts, object, deadline);
+			sources->items[sources->count++] = describe(resources, object, deadline);
 	return 0;
 }
 
-static int count_mappings(const struct sources_parts *parts, const struct mappings *mappings,
+static int count_mappings(const struct resources *resources, const struct mappings *mappings,
 			  struct sources *sources)
 {
 	guard_free struct source **of =
-		calloc((size_t)profile_objects(parts->profile) + 1, sizeof(struct source *));
+		calloc((size_t)profile_objects(resources->profile) + 1, sizeof(struct source *));
 
 	if (!of)
 		return -ENOMEM;
@@ -245,22 +248,22 @@ static int count_mappings(const struct sources_parts *parts, const struct mappin
 	return 0;
 }
 
-static void name_process(const struct sources_parts *parts, const struct process *process,
+static void name_process(const struct resources *resources, const struct process *process,
 			 struct sources *sources)
 {
 	char name[ABI_COMM_BYTES];
 
 	process_name(process, name);
-	sources->name = add_string(parts, REDACT_COMM, name);
+	sources->name = add_string(resources, REDACT_COMM, name);
 	sources->ended = process_state_is_ended(process->state);
 	sources->listed = process_state_is_complete(process->state);
 }
 
-int sources_collect(const struct sources_parts *parts, uint32_t pid, struct sources *ret_sources)
+int sources_collect(const struct resources *resources, uint32_t pid, struct sources *ret_sources)
 {
 	const struct process *process;
 	size_t count;
-	const struct profile_sample *samples = profile_samples(parts->profile, &count);
+	const struct profile_sample *samples = profile_samples(resources->profile, &count);
 	int r;
 
 	*ret_sources = (struct sources){.pid = pid};
@@ -268,16 +271,16 @@ int sources_collect(const struct sources_parts *parts, uint32_t pid, struct sour
 		ret_sources->pid = samples[0].pid;
 		ret_sources->name = samples[0].process_name;
 	}
-	process = find(parts->processes, ret_sources->pid);
+	process = find(resources->processes, ret_sources->pid);
 	if (!process || !process->mappings)
-		return describe_all(parts, ret_sources);
-	name_process(parts, process, ret_sources);
-	r = enter_all(parts, process->mappings);
+		return describe_all(resources, ret_sources);
+	name_process(resources, process, ret_sources);
+	r = enter_all(resources, process->mappings);
 	if (r == 0)
-		r = describe_all(parts, ret_sources);
+		r = describe_all(resources, ret_sources);
 	if (r < 0)
 		return r;
-	return count_mappings(parts, process->mappings, ret_sources);
+	return count_mappings(resources, process->mappings, ret_sources);
 }
 
 void sources_release(struct sources *sources)

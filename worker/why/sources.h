@@ -12,12 +12,7 @@
 
 #include "ipc/time.h"
 
-struct debug_peer;
-struct objects;
-struct processes;
-struct profile;
-struct redact;
-struct symbol_cache;
+struct resources;
 
 enum source_rules { /* of the unwind table */
 	RULES_NONE, /* frame pointers are followed */
@@ -73,16 +68,6 @@ struct sources {
 	size_t count;
 };
 
-struct sources_parts { /* all borrowed */
-	struct profile *profile;
-	const struct processes *processes;
-	const struct objects *objects;
-	const struct redact *redact;
-	struct symbol_cache *cache;
-	struct debug_peer *debug_files; /* NULL: none */
-	uint64_t (*clock)(void);	/* CLOCK_MONOTONIC, ns */
-};
-
 /* A process may map 8,191 files of 65,535 sections each. After this time no file is looked into. */
 #ifndef SOURCES_BUDGET
 #define SOURCES_BUDGET (2 * NS_PER_SECOND)
@@ -92,7 +77,7 @@ struct sources_parts { /* all borrowed */
  * Collects the sources after naming_run(). Objects that are in no stack get an entry in the
  * profile. pid 0: the process of the first sample. 0 or -ENOMEM; to be released either way.
  */
-int sources_collect(const struct sources_parts *parts, uint32_t pid, struct sources *ret_sources);
+int sources_collect(const struct resources *resources, uint32_t pid, struct sources *ret_sources);
 void sources_release(struct sources *sources);
 
 #endif
