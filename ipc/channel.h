@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One end of a SEQPACKET socket pair on which messages of ipc/messages.def travel. Receiving
- * checks everything the table says (sender, receiver, phase, exact size, number of descriptors,
- * once) before the caller sees a byte.
+ * checks everything the table says before the caller sees a byte. The table has sender, receiver,
+ * phase, exact size, number of descriptors, once, and whether the message is an answer. The caller
+ * of a request compares reply_to with the request's sequence.
  */
 #ifndef KEYHOLE_IPC_CHANNEL_H
 #define KEYHOLE_IPC_CHANNEL_H
@@ -42,10 +43,13 @@ void channel_release(struct channel *channel);
 int channel_pair(int ret_fds[2]);
 
 /*
- * Right after fork(), given a pair and what it returned: a channel between the loader and the party
- * that the child is. 0, the pid or a negative errno. Of what the loader has open only 0 to 2 and
- * `keep`, opened after the pair, stay open in the child, which leads a session of its own, because
- * a terminal's Ctrl-C is the loader's affair.
+ * Makes a channel between the loader and the party that the child is. Call it right after fork(),
+ * with a pair and with the pid that fork() returned. Returns 0 in the child and the pid in the
+ * loader. Only descriptors 0 to 2 and `keep`, opened after the pair, stay open in the child. The
+ * child leads a session of its own, because a terminal's Ctrl-C is the loader's affair. A failure
+ * in the child is _exit(1), which the loader sees as the end of the stream. pid < 0: returns the
+ * negative errno that fork() left in errno. Also then fds[1] is closed, and ret_channel owns
+ * fds[0], so the caller releases ret_channel.
  */
 pid_t channel_forked(struct channel *ret_channel, enum message_party child, const int fds[2],
 		     int keep, pid_t pid);

@@ -6,6 +6,7 @@
 #ifndef KEYHOLE_IPC_MESSAGES_H
 #define KEYHOLE_IPC_MESSAGES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "ipc/exit_status.h"
@@ -331,6 +332,8 @@ struct message_rule {
 
 /* NULL for a type that does not exist. */
 const struct message_rule *message_rule(unsigned int type);
+/* Returns whether the type is the `reply` of some row. */
+bool message_is_reply(unsigned int type);
 
 /* The program's name: "keyhole", "keyhole-worker", ... */
 const char *message_party_name(enum message_party party);
