@@ -62,6 +62,12 @@ static bool rule_fds(const struct message_rule *rule, const void *payload, unsig
 	return fds == 1 || (fds == 0 && rule->fds == FDS_MAYBE);
 }
 
+/* Returns whether the type goes with reply_to: an answer names a request, any other type none. */
+static bool rule_reply_to(unsigned int type, uint32_t reply_to)
+{
+	return message_is_reply(type) == (reply_to != 0);
+}
+
 int channel_check(const struct channel *channel, const struct message_head *head,
 		  const void *payload, size_t size, unsigned int fds)
 {
@@ -75,6 +81,8 @@ int channel_check(const struct channel *channel, const struct message_head *head
 	    !rule_in_phase(rule, channel->phase))
 		return -EPROTO;
 	if (head->sequence != channel->received + 1 || head->reply_to > channel->sent)
+		return -EPROTO;
+	if (!rule_reply_to(head->type, head->reply_to))
 		return -EPROTO;
 	if (rule->once && channel->seen >> head->type & 1)
 		return -EPROTO;
@@ -206,7 +214,7 @@ static int send_message(struct channel *channel, uint32_t reply_to, unsigned int
 
 	if (!rule || !rule_joins(rule, channel->self, channel->peer) ||
 	    !rule_in_phase(rule, channel->phase) || size != rule->payload ||
-	    !rule_fds(rule, payload, fd >= 0))
+	    !rule_reply_to(type, reply_to) || !rule_fds(rule, payload, fd >= 0))
 		return -EINVAL;
 	if (fd >= 0)
 		attach_fd(&packet, &control, fd);

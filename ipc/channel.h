@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One end of a SEQPACKET socket pair on which messages of ipc/messages.def travel. The receiving
- * functions check everything that the table says before the caller sees a byte: sender, receiver,
- * phase, exact size, number of descriptors, once.
+ * One end of a SEQPACKET socket pair on which messages of ipc/messages.def travel. Receiving
+ * checks everything the table says before the caller sees a byte. The table has sender, receiver,
+ * phase, exact size, number of descriptors, once, and whether the message is an answer. The caller
+ * of a request compares reply_to with the request's sequence.
  */
 #ifndef KEYHOLE_IPC_CHANNEL_H
 #define KEYHOLE_IPC_CHANNEL_H
@@ -42,13 +43,13 @@ void channel_release(struct channel *channel);
 int channel_pair(int ret_fds[2]);
 
 /*
- * Makes a channel between the loader and a new child, in both processes, right after fork().
- * `child` is the party of the child, fds a socket pair, pid the result of fork(). Returns 0 in the
- * child; the pid or a negative errno in the loader.
- *
- * The child keeps descriptors 0 to 2, CHANNEL_FD and `keep`; all others are closed. `keep` must be
- * opened after the pair. The child leads a session of its own, so that only the loader gets a
- * terminal's Ctrl-C.
+ * Makes a channel between the loader and the party that the child is. Call it right after fork(),
+ * with a pair and with the pid that fork() returned. Returns 0 in the child and the pid in the
+ * loader. Only descriptors 0 to 2 and `keep`, opened after the pair, stay open in the child. The
+ * child leads a session of its own, because a terminal's Ctrl-C is the loader's affair. A failure
+ * in the child is _exit(1), which the loader sees as the end of the stream. pid < 0: returns the
+ * negative errno that fork() left in errno. Also then fds[1] is closed, and ret_channel owns
+ * fds[0], so the caller releases ret_channel.
  */
 pid_t channel_forked(struct channel *ret_channel, enum message_party child, const int fds[2],
 		     int keep, pid_t pid);

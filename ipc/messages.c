@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ipc/messages.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* The place of a reply's error. A reply begins with its error, whatever its type is. */
@@ -31,6 +32,14 @@ static const struct message_rule rules[MESSAGE_COUNT] = {
 const struct message_rule *message_rule(unsigned int type)
 {
 	return type > MESSAGE_NONE && type < MESSAGE_COUNT ? &rules[type] : NULL;
+}
+
+bool message_is_reply(unsigned int type)
+{
+	for (unsigned int request = MESSAGE_NONE + 1; request < MESSAGE_COUNT; request++)
+		if (rules[request].reply == type)
+			return type != MESSAGE_NONE;
+	return false;
 }
 
 const char *message_party_name(enum message_party party)

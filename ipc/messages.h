@@ -7,6 +7,7 @@
 #ifndef KEYHOLE_IPC_MESSAGES_H
 #define KEYHOLE_IPC_MESSAGES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "ipc/exit_status.h"
@@ -332,6 +333,8 @@ struct message_rule {
 
 /* Returns the rule of a type; NULL: there is no such type. */
 const struct message_rule *message_rule(unsigned int type);
+/* Returns whether the type is the `reply` of some row. */
+bool message_is_reply(unsigned int type);
 
 /* Returns the name of the party's program: "keyhole", "keyhole-worker", ... */
 const char *message_party_name(enum message_party party);

@@ -12,16 +12,18 @@
 #include "worker/sample/sideband.h"
 
 struct item {
-	uint64_t time, order;
+	uint64_t order;
 	bool is_event;
-	char *text; /* of the record */
 	union {
 		struct event event;
-		struct sideband_record record;
+		struct sideband_record record; /* text: owned, a copy */
 	};
 };
 
-/* A CPU finishes an event within some hundred ns, unless it was interrupted or taken away. */
+/*
+ * A CPU finishes an event within some hundred ns, unless the CPU was interrupted or taken away.
+ * So many tries last some microseconds: enough for the first case, and little time in the second.
+ */
 #define EVENT_TRIES 1000
 
 struct stream {
@@ -42,9 +44,13 @@ struct stream *stream_new(void)
 /* Freed memory keeps its bytes, and these may be of a program that is denied. */
 static void forget(struct item *item)
 {
-	if (item->text)
-		explicit_bzero(item->text, strlen(item->text));
-	free(item->text);
+	char *text;
+
+	if (item->is_event || !item->record.text)
+		return;
+	text = (char *)(uintptr_t)item->record.text;
+	explicit_bzero(text, strlen(text));
+	free(text);
 }
 
 void stream_free(struct stream *stream)
@@ -57,7 +63,7 @@ void stream_free(struct stream *stream)
 	free(stream);
 }
 
-static struct item *add(struct stream *stream, uint64_t time)
+static struct item *add(struct stream *stream)
 {
 	struct item *item;
 
@@ -66,13 +72,13 @@ static struct item *add(struct stream *stream, uint64_t time)
 		return NULL;
 	}
 	item = &stream->items[stream->count++];
-	*item = (struct item){.time = time, .order = stream->order++};
+	*item = (struct item){.order = stream->order++};
 	return item;
 }
 
 static void add_event(struct stream *stream, const struct event *event)
 {
-	struct item *item = add(stream, event->time);
+	struct item *item = add(stream);
 
 	if (event->kind == EVENT_SEEN && stream->first_seen == 0)
 		stream->first_seen = event->pid;
@@ -88,7 +94,7 @@ static void add_record(struct stream *stream, const struct sideband_record *reco
 	struct item *item = NULL;
 
 	if (!record->text || text)
-		item = add(stream, record->time);
+		item = add(stream);
 	else
 		stream->dropped++;
 	if (!item) {
@@ -96,7 +102,7 @@ static void add_record(struct stream *stream, const struct sideband_record *reco
 		return;
 	}
 	item->record = *record;
-	item->text = text;
+	item->record.text = text;
 }
 
 void stream_skip(void *consumer, const void *producer, struct sideband *sidebands, size_t count)
@@ -113,7 +119,7 @@ static void read_events(struct stream *stream, struct event_ring *events, struct
 
 	for (int tries = 0; tries < EVENT_TRIES; tries++) {
 		while (event_ring_next(events, &event))
-			if (event.kind == EVENT_NAME)
+			if (event.kind == EVENT_NAME) /* generation: the id of the name */
 				late_names_add(names, event.generation, events->name);
 			else
 				add_event(stream, &event);
@@ -134,8 +140,11 @@ void stream_read(struct stream *stream, struct event_ring *events, struct late_n
 			add_record(stream, &record);
 }
 
-/* Orders items of one moment: EVENT_DENIED comes before the records of the denied program, and the
- * side-band before other events. */
+/*
+ * Orders items of one moment: EVENT_DENIED comes before the records of the denied program, and the
+ * side-band before other events. An EXEC comes when the segments of the new program are mapped, so
+ * the side-band has those mappings first.
+ */
 static int rank(const struct item *item)
 {
 	if (!item->is_event)
@@ -143,6 +152,13 @@ static int rank(const struct item *item)
 	if (item->event.kind == EVENT_DENIED)
 		return 0;
 	return 2;
+}
+
+static uint64_t time_of(const struct item *item)
+{
+	if (item->is_event)
+		return item->event.time;
+	return item->record.time;
 }
 
 static int compare(uint64_t left, uint64_t right)
@@ -154,8 +170,8 @@ static int by_time(const void *a, const void *b)
 {
 	const struct item *left = a, *right = b;
 
-	if (left->time != right->time)
-		return compare(left->time, right->time);
+	if (time_of(left) != time_of(right))
+		return compare(time_of(left), time_of(right));
 	if (rank(left) != rank(right))
 		return rank(left) - rank(right);
 	return compare(left->order, right->order);
@@ -171,7 +187,7 @@ static void apply_mmap(struct tracker *tracker, const struct item *item)
 		.device = record->device,
 		.inode = record->inode,
 		.inode_generation = record->inode_generation,
-		.path = item->text,
+		.path = record->text,
 	};
 
 	tracker_mmap(tracker, record->time, record->pid, &mapping);
@@ -179,8 +195,10 @@ static void apply_mmap(struct tracker *tracker, const struct item *item)
 
 static void apply_comm(struct tracker *tracker, const struct item *item)
 {
-	tracker_comm(tracker, item->time, item->record.pid, item->record.tid, item->text,
-		     item->record.kind == SIDEBAND_EXEC);
+	const struct sideband_record *record = &item->record;
+
+	tracker_comm(tracker, record->time, record->pid, record->tid, record->text,
+		     record->kind == SIDEBAND_EXEC);
 }
 
 static void apply_lost(struct tracker *tracker, const struct item *item)
@@ -216,7 +234,7 @@ bool stream_apply(struct stream *stream, struct tracker *tracker, uint64_t until
 	if (stream->count == 0)
 		return false;
 	qsort(stream->items, stream->count, sizeof(*stream->items), by_time);
-	for (; done < stream->count && stream->items[done].time <= until; done++) {
+	for (; done < stream->count && time_of(&stream->items[done]) <= until; done++) {
 		apply(tracker, &stream->items[done]);
 		forget(&stream->items[done]);
 	}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Merges the events of the BPF programs with the side-band of all CPUs by time, and gives them to
- * the tracker in that order.
+ * the tracker in that order. An item for which there is no memory is dropped, and counts as a
+ * record that the kernel lost: tracker_lost().
  */
 #ifndef KEYHOLE_WORKER_STREAM_H
 #define KEYHOLE_WORKER_STREAM_H
@@ -20,16 +21,17 @@ struct stream *stream_new(void);	 /* NULL: no memory */
 void stream_free(struct stream *stream); /* NULL is fine */
 
 /*
- * Skips everything so far. An earlier worker read these events. Without the events, nothing says
- * which programs in the side-band are denied.
+ * Skips everything so far. An earlier worker read those events, and without them nothing says which
+ * programs in the side-band are denied. consumer: the page of the event ring with the worker's
+ * position, which is written here. producer: the read-only page with the kernel's position.
  */
 void stream_skip(void *consumer, const void *producer, struct sideband *sidebands, size_t count);
 /* Reads everything: events first, so that the side-band before each event is read as well. Keeps
  * names at once. */
 void stream_read(struct stream *stream, struct event_ring *events, struct late_names *names,
 		 struct sideband *sidebands, size_t count);
-/* Applies items up to a time, and none while the stream is behind. True: some items stay for the
- * next call. */
+/* Applies items up to a time. True: some items stay for the next call. While the stream is behind,
+ * applies none and returns true, even without an item. */
 bool stream_apply(struct stream *stream, struct tracker *tracker, uint64_t until);
 /* True: the last reading found an unfinished event. Events behind it may be older than items. */
 bool stream_behind(const struct stream *stream);

@@ -20,6 +20,7 @@ enum variant {
 	VARIANT_TWO_FDS,
 	VARIANT_TYPE,
 	VARIANT_SEQUENCE,
+	VARIANT_REPLY_TO,
 	VARIANT_MAGIC,
 	VARIANT_AGAIN,
 	VARIANT_COUNT
@@ -87,6 +88,9 @@ static bool apply(enum variant variant, const struct message_rule *rule, struct 
 	case VARIANT_SEQUENCE:
 		datagram->head.sequence = 2;
 		break;
+	case VARIANT_REPLY_TO:
+		datagram->head.reply_to = !message_is_reply(datagram->head.type);
+		break;
 	case VARIANT_MAGIC:
 		datagram->head.magic ^= 1;
 		break;
@@ -99,22 +103,22 @@ static bool apply(enum variant variant, const struct message_rule *rule, struct 
 	return true;
 }
 
-/* Picks one of the parties that CHILD and ASKER stand for. */
-static unsigned int pick_party(unsigned int party)
+/* Returns a party of those that the table's word stands for. */
+static enum message_party concrete(unsigned int party)
 {
 	if (party == PARTY_CHILD)
 		return PARTY_BROKER;
 	if (party == PARTY_ASKER)
 		return PARTY_VIEWER;
-	return party;
+	return (enum message_party)party;
 }
 
 static int deliver(unsigned int type, enum variant variant)
 {
 	const struct message_rule *rule = message_rule(type);
-	unsigned int to = pick_party(rule->to), from = pick_party(rule->from);
+	enum message_party to = concrete(rule->to), from = concrete(rule->from);
 	struct datagram datagram = {
-		.head = {MESSAGE_MAGIC, (uint16_t)type, MESSAGE_VERSION, 1, 0},
+		.head = {MESSAGE_MAGIC, (uint16_t)type, MESSAGE_VERSION, 1, message_is_reply(type)},
 		.size = sizeof(struct message_head) + rule->payload,
 		.fds = rule->fds != 0,
 	};
@@ -124,8 +128,9 @@ static int deliver(unsigned int type, enum variant variant)
 	unsigned int before = privsep_count_fds(getpid());
 
 	assert_int_equal(channel_pair(fds), 0);
-	channel_init(&receiver, fds[0], (enum message_party)to, (enum message_party)from);
+	channel_init(&receiver, fds[0], to, from);
 	receiver.phase = (enum message_phase)rule->first;
+	receiver.sent = 1;
 	if (apply(variant, rule, &datagram, &receiver)) {
 		send_datagram(fds[1], &datagram);
 		close(fds[1]);

@@ -50,7 +50,7 @@ static struct channel expecting(unsigned int type, struct packet *ret_packet)
 				  .received = 6};
 
 	*ret_packet = (struct packet){
-		.head = {MESSAGE_MAGIC, (uint16_t)type, MESSAGE_VERSION, 7, 0},
+		.head = {MESSAGE_MAGIC, (uint16_t)type, MESSAGE_VERSION, 7, message_is_reply(type)},
 		.size = sizeof(struct message_head) + rule->payload,
 		.fds = rule->fds != 0,
 	};
@@ -77,8 +77,24 @@ static void test_channel__check_accepts_each_row(void **state)
 			channel.phase = (enum message_phase)phase;
 			assert_int_equal(check(&channel, &packet), 0);
 		}
-		packet.head.reply_to = channel.sent;
-		assert_int_equal(check(&channel, &packet), 0);
+	}
+}
+
+/* An answer names any request that was sent; no other type names one. */
+static void test_channel__check_wants_answers_to_name_a_request(void **state)
+{
+	(void)state;
+	FOR_EACH_TYPE(type)
+	{
+		struct packet packet;
+		struct channel channel = expecting(type, &packet);
+
+		for (uint32_t reply_to = 0; reply_to <= channel.sent; reply_to++) {
+			const bool right = message_is_reply(type) == (reply_to != 0);
+
+			packet.head.reply_to = reply_to;
+			assert_int_equal(check(&channel, &packet), right ? 0 : -EPROTO);
+		}
 	}
 }
 
@@ -322,6 +338,9 @@ static void test_channel__reply_names_its_request(void **state)
 	assert_int_equal(channel_wait(&ends->worker, 100, &answer), 1);
 	assert_int_equal(answer.head.reply_to, 2);
 	assert_int_equal(answer.MAPS_REPLY.error, -ESRCH);
+	/* an answer to nothing is a mistake of the sender */
+	assert_int_equal(channel_send(&ends->loader, MESSAGE_MAPS_REPLY, &reply, sizeof(reply), -1),
+			 -EINVAL);
 }
 
 static void test_channel__empty_and_timeout(void **state)
@@ -487,6 +506,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_channel__check_accepts_each_row),
+		cmocka_unit_test(test_channel__check_wants_answers_to_name_a_request),
 		cmocka_unit_test(test_channel__check_refuses_wrong_heads),
 		cmocka_unit_test(test_channel__check_refuses_wrong_sizes),
 		cmocka_unit_test(test_channel__check_refuses_wrong_phases_and_parties),

@@ -99,6 +99,10 @@ static void test_messages__a_reply_goes_back_to_who_asked(void **state)
 	assert_int_equal(message_rule(MESSAGE_OBJECT)->reply, MESSAGE_OBJECT_REPLY);
 	assert_int_equal(message_rule(MESSAGE_SEGMENT)->reply, MESSAGE_SEGMENT_REPLY);
 	assert_int_equal(message_rule(MESSAGE_MAPS_REPLY)->reply, MESSAGE_NONE);
+	assert_true(message_is_reply(MESSAGE_MAPS_REPLY));
+	assert_true(message_is_reply(MESSAGE_SPAWNED));
+	assert_false(message_is_reply(MESSAGE_MAPS));
+	assert_false(message_is_reply(MESSAGE_NONE));
 	for (unsigned int type = MESSAGE_NONE + 1; type < MESSAGE_COUNT; type++) {
 		const struct message_rule *request = message_rule(type), *reply;
 

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -26,6 +27,7 @@ struct fixture {
 	uint64_t consumer;
 	unsigned char *producer; /* page, data */
 	char told[64];		 /* a letter for each call of the tracker below */
+	char texts[64];		 /* of the records, in the order of the calls */
 };
 
 static struct fixture *fixture;
@@ -33,6 +35,13 @@ static struct fixture *fixture;
 static void tell(char letter)
 {
 	fixture->told[strlen(fixture->told)] = letter;
+}
+
+static void tell_text(const char *text)
+{
+	const size_t length = strlen(fixture->texts);
+
+	snprintf(fixture->texts + length, sizeof(fixture->texts) - length, "%s", text);
 }
 
 /* These functions stand in for the real tracker. */
@@ -45,15 +54,17 @@ void tracker_event(struct tracker *tracker, const struct event *event)
 void tracker_mmap(struct tracker *tracker, uint64_t time, uint32_t pid,
 		  const struct tracker_mapping *told)
 {
-	(void)tracker, (void)time, (void)pid, (void)told;
+	(void)tracker, (void)time, (void)pid;
 	tell('m');
+	tell_text(told->path);
 }
 
 void tracker_comm(struct tracker *tracker, uint64_t time, uint32_t pid, uint32_t tid,
 		  const char *comm, bool exec)
 {
-	(void)tracker, (void)time, (void)pid, (void)tid, (void)comm, (void)exec;
+	(void)tracker, (void)time, (void)pid, (void)tid, (void)exec;
 	tell('c');
+	tell_text(comm);
 }
 
 void tracker_lost(struct tracker *tracker, uint64_t records)
@@ -127,6 +138,19 @@ static void test_stream__what_is_later_is_kept(void **state)
 	assert_string_equal(fixture->told, "cm");
 }
 
+/* The reader's own text is valid until the next record alone. */
+static void test_stream__texts_last_until_they_are_applied(void **state)
+{
+	(void)state;
+	build_comm(&fixture->build, 12, 5, 5, "second", 1);
+	build_mmap(&fixture->build, 13, 5, 0x1000, 0x1000, 0, 1, PROT_EXEC, "/third");
+	build_comm(&fixture->build, 11, 5, 5, "first", 1);
+	assert_true(turn(11));
+	assert_string_equal(fixture->texts, "first");
+	assert_false(turn(13));
+	assert_string_equal(fixture->texts, "firstsecond/third");
+}
+
 /* The side-band comes before an event at the same moment. A denial comes before the side-band. */
 static void test_stream__order_at_one_moment(void **state)
 {
@@ -175,6 +199,8 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(test_stream__what_is_later_is_kept, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(test_stream__texts_last_until_they_are_applied,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(test_stream__order_at_one_moment, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_stream__an_unfinished_event_holds_up_all,
 						setup, teardown),
