@@ -35,7 +35,7 @@ struct tracker;
 /* All pointers are borrowed. */
 struct session_parts {
 	struct message_config config;
-	/* BPF writes the records of one ring a CPU. The worker clears those of an earlier worker. */
+	/* One ring a CPU: BPF writes records, and a new worker clears those of an earlier one. */
 	const void *rings;
 	/* The worker writes how far it has read, and BPF reads that. */
 	struct ring_tails *tails;
