@@ -310,8 +310,7 @@ static int firefox_render(const struct profile *profile, const struct profile_ti
 }
 
 const struct format format_firefox = {
-	.id = FORMAT_firefox,
-	.name = "firefox",
+	FORMAT_ROW(firefox),
 	.wants_times = true,
 	.render = firefox_render,
 };

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/compare.h"
 #include "base/intern.h"
 #include "profile/format/firefox.h"
 #include "profile/format/format.h"
@@ -83,8 +84,8 @@ static int compare_stacks(const void *a, const void *b, void *context)
 
 	for (; a_left > 0 && b_left > 0; a_left--, b_left--)
 		if (a_at[a_left - 1] != b_at[b_left - 1])
-			return a_at[a_left - 1] < b_at[b_left - 1] ? -1 : 1;
-	return (a_left > b_left) - (a_left < b_left);
+			return compare_numbers(a_at[a_left - 1], b_at[b_left - 1]);
+	return compare_numbers(a_left, b_left);
 }
 
 static int add_node(struct firefox *firefox, uint32_t frame, struct path *path)

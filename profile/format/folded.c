@@ -13,6 +13,7 @@
 
 #include "ipc/messages.h"
 #include "base/array.h"
+#include "base/compare.h"
 #include "base/intern.h"
 #include "profile/format/format.h"
 #include "profile/format/output.h"
@@ -162,11 +163,6 @@ static int folded_rank(struct folded *folded)
 	return 0;
 }
 
-static int compare_numbers(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
-
 /* A stack's frames from the root on. */
 struct folded_walk {
 	const uint32_t *stack;
@@ -301,7 +297,6 @@ static int folded_render(const struct profile *profile, const struct profile_tim
 }
 
 const struct format format_folded = {
-	.id = FORMAT_folded,
-	.name = "folded",
+	FORMAT_ROW(folded),
 	.render = folded_render,
 };

@@ -262,8 +262,7 @@ static int html_render(const struct profile *profile, const struct profile_times
 }
 
 const struct format format_html = {
-	.id = FORMAT_html,
-	.name = "html",
+	FORMAT_ROW(html),
 	.shows_base = true,
 	.render = html_render,
 };

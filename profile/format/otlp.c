@@ -17,6 +17,15 @@
 #define SCHEMA_URL	  "https://opentelemetry.io/schemas/1.37.0"
 #define SAMPLE_ATTRIBUTES 4u
 
+/* The fields, by the message that has them: proto/otlp.proto numbers them. */
+static const struct otlp_field data_resources = {1, "resourceProfiles"};
+static const struct otlp_field data_dictionary = {2, "dictionary"};
+static const struct otlp_field resource_resource = {1, "resource"};
+static const struct otlp_field resource_scopes = {2, "scopeProfiles"};
+static const struct otlp_field scope_scope = {1, "scope"};
+static const struct otlp_field scope_profiles = {2, "profiles"};
+static const struct otlp_field samples_of_profile = {2, "samples"};
+
 /* A process: its threads, and the lengths of what is in one another, in bytes. */
 struct process {
 	const struct format_thread *threads;
@@ -53,7 +62,7 @@ static void put_sample(struct otlp *otlp, const struct profile_sample *from)
 	sample.attribute_indices = attributes;
 	sample.n_values = 1;
 	sample.values = &value;
-	otlp->encoding->message(otlp, (struct otlp_field){2, "samples"}, &sample.base);
+	otlp->encoding->message(otlp, samples_of_profile, &sample.base);
 }
 
 static void put_samples(struct otlp *otlp, const struct process *process)
@@ -62,7 +71,7 @@ static void put_samples(struct otlp *otlp, const struct process *process)
 	const struct profile_sample *samples = profile_samples(otlp->profile, &count);
 	const struct format_thread *last = &process->threads[process->count - 1];
 
-	otlp->encoding->array(otlp, (struct otlp_field){2, "samples"});
+	otlp->encoding->array(otlp, samples_of_profile);
 	for (size_t i = process->threads->first; i < last->first + last->samples; i++)
 		put_sample(otlp, &samples[otlp->threads.order[i]]);
 	otlp->encoding->close_array(otlp);
@@ -93,14 +102,13 @@ static void put_profile(struct otlp *otlp, const struct process *process)
 static void put_scope(struct otlp *otlp, const struct process *process)
 {
 	Otlp__InstrumentationScope scope = OTLP__INSTRUMENTATION_SCOPE__INIT;
-	const struct otlp_field profiles = {2, "profiles"};
 	char name[] = "keyhole", version[] = KEYHOLE_VERSION;
 
 	scope.name = name;
 	scope.version = version;
-	otlp->encoding->message(otlp, (struct otlp_field){1, "scope"}, &scope.base);
-	otlp->encoding->array(otlp, profiles);
-	if (otlp->encoding->open(otlp, profiles, process->profile_length)) {
+	otlp->encoding->message(otlp, scope_scope, &scope.base);
+	otlp->encoding->array(otlp, scope_profiles);
+	if (otlp->encoding->open(otlp, scope_profiles, process->profile_length)) {
 		put_profile(otlp, process);
 		otlp->encoding->close(otlp);
 	}
@@ -128,18 +136,17 @@ static void put_process(struct otlp *otlp, const struct process *process)
 	program_pair.value = &program;
 	resource.n_attributes = 2;
 	resource.attributes = attributes;
-	otlp->encoding->message(otlp, (struct otlp_field){1, "resource"}, &resource.base);
+	otlp->encoding->message(otlp, resource_resource, &resource.base);
 }
 
 static void put_resource(struct otlp *otlp, const struct process *process)
 {
 	Otlp__ResourceProfiles schema = OTLP__RESOURCE_PROFILES__INIT;
-	const struct otlp_field scopes = {2, "scopeProfiles"};
 	char url[] = SCHEMA_URL;
 
 	put_process(otlp, process);
-	otlp->encoding->array(otlp, scopes);
-	if (otlp->encoding->open(otlp, scopes, process->scope_length)) {
+	otlp->encoding->array(otlp, resource_scopes);
+	if (otlp->encoding->open(otlp, resource_scopes, process->scope_length)) {
 		put_scope(otlp, process);
 		otlp->encoding->close(otlp);
 	}
@@ -180,9 +187,7 @@ static size_t threads_of_process(const struct otlp *otlp, size_t first)
 
 static void put_resources(struct otlp *otlp)
 {
-	const struct otlp_field resources = {1, "resourceProfiles"};
-
-	otlp->encoding->array(otlp, resources);
+	otlp->encoding->array(otlp, data_resources);
 	for (size_t i = 0, count; i < otlp->threads.count; i += count) {
 		struct process process = {.threads = &otlp->threads.threads[i]};
 
@@ -190,7 +195,7 @@ static void put_resources(struct otlp *otlp)
 		process.profile_length = measure(otlp, put_profile, &process);
 		process.scope_length = measure(otlp, put_scope, &process);
 		process.length = measure(otlp, put_resource, &process);
-		otlp->encoding->open(otlp, resources, process.length);
+		otlp->encoding->open(otlp, data_resources, process.length);
 		put_resource(otlp, &process);
 		otlp->encoding->close(otlp);
 	}
@@ -202,8 +207,7 @@ static void put_all(struct otlp *otlp)
 {
 	if (otlp->threads.count > 0)
 		put_resources(otlp);
-	otlp->encoding->open(otlp, (struct otlp_field){2, "dictionary"},
-			     measure(otlp, put_dictionary, NULL));
+	otlp->encoding->open(otlp, data_dictionary, measure(otlp, put_dictionary, NULL));
 	put_dictionary(otlp, NULL);
 	otlp->encoding->close(otlp);
 }

@@ -103,7 +103,6 @@ static int otlp_render_binary(const struct profile *profile, const struct profil
 }
 
 const struct format format_otlp = {
-	.id = FORMAT_otlp,
-	.name = "otlp",
+	FORMAT_ROW(otlp),
 	.render = otlp_render_binary,
 };

@@ -219,7 +219,6 @@ static int otlp_render_json(const struct profile *profile, const struct profile_
 }
 
 const struct format format_otlp_json = {
-	.id = FORMAT_otlp_json,
-	.name = "otlp-json",
+	FORMAT_ROW(otlp_json),
 	.render = otlp_render_json,
 };

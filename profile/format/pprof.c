@@ -142,21 +142,15 @@ static void pprof_put_times(struct pprof *pprof)
 static void pprof_put_comments(struct pprof *pprof)
 {
 	Perftools__Profiles__Profile part = PERFTOOLS__PROFILES__PROFILE__INIT;
-	uint64_t samples = 0, cut = 0;
+	struct format_totals totals;
 	int64_t comments[2];
-	char totals[128];
-	size_t count;
-	const struct profile_sample *sample = profile_samples(pprof->profile, &count);
+	char text[128];
 
-	for (; count > 0; count--, sample++) {
-		samples += sample->count;
-		cut += pprof_reason(pprof, sample->reason) ? sample->count : 0;
-	}
-	snprintf(totals, sizeof(totals),
-		 "samples: %" PRIu64 ", complete: %" PRIu64 ", cut: %" PRIu64, samples,
-		 samples - cut, cut);
+	format_totals(pprof->profile, &totals);
+	snprintf(text, sizeof(text), "samples: %" PRIu64 ", complete: %" PRIu64 ", cut: %" PRIu64,
+		 totals.samples, totals.samples - totals.cut, totals.cut);
 	comments[0] = pprof_put_string(pprof, "keyhole " KEYHOLE_VERSION);
-	comments[1] = pprof_put_string(pprof, totals);
+	comments[1] = pprof_put_string(pprof, text);
 	part.n_comment = 2;
 	part.comment = comments;
 	pprof_put(pprof, &part);
@@ -364,7 +358,6 @@ static int pprof_render(const struct profile *profile, const struct profile_time
 }
 
 const struct format format_pprof = {
-	.id = FORMAT_pprof,
-	.name = "pprof",
+	FORMAT_ROW(pprof),
 	.render = pprof_render,
 };

@@ -287,8 +287,7 @@ static int speedscope_render(const struct profile *profile, const struct profile
 }
 
 const struct format format_speedscope = {
-	.id = FORMAT_speedscope,
-	.name = "speedscope",
+	FORMAT_ROW(speedscope),
 	.wants_times = true,
 	.render = speedscope_render,
 };

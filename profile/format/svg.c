@@ -426,8 +426,7 @@ static int svg_render(const struct profile *profile, const struct profile_times 
 }
 
 const struct format format_svg = {
-	.id = FORMAT_svg,
-	.name = "svg",
+	FORMAT_ROW(svg),
 	.shows_base = true,
 	.render = svg_render,
 };

@@ -5,12 +5,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "base/compare.h"
 #include "profile/profile.h"
-
-static int compare_numbers(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
 
 static int compare_processes(const struct profile_sample *a, const struct profile_sample *b)
 {

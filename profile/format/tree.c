@@ -10,6 +10,7 @@
 
 #include "ipc/guard.h"
 #include "base/array.h"
+#include "base/compare.h"
 #include "base/intern.h"
 #include "profile/format/format.h"
 
@@ -315,11 +316,6 @@ static void add_up(struct tree *tree)
 			tree->nodes[node->parent].base_total += node->base_total;
 		}
 	}
-}
-
-static int compare_numbers(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
 }
 
 /* By parent, so that siblings are together; of them the one that is drawn last comes first. */

@@ -8,6 +8,7 @@
 
 #include "view/report/view.h"
 #include "base/array.h"
+#include "base/compare.h"
 #include "base/expression.h"
 #include "base/map.h"
 
@@ -106,10 +107,10 @@ static int compare_pairs(const void *left, const void *right)
 	const struct pair *a = left, *b = right;
 
 	if (a->of != b->of)
-		return (a->of > b->of) - (a->of < b->of);
+		return compare_numbers(a->of, b->of);
 	if (a->count != b->count)
-		return (a->count < b->count) - (a->count > b->count);
-	return (a->other > b->other) - (a->other < b->other);
+		return compare_numbers(b->count, a->count);
+	return compare_numbers(a->other, b->other);
 }
 
 static void sort_pairs(struct pairs *pairs)

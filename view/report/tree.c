@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "view/report/view.h"
+#include "base/compare.h"
 
 #define DEPTH_MAX 4096u /* of printed calls: print_calls() recurses as deep */
 
@@ -103,8 +104,8 @@ static int compare_parts(const void *left, const void *right)
 	const struct part *a = left, *b = right;
 
 	if (a->sum != b->sum)
-		return (a->sum < b->sum) - (a->sum > b->sum);
-	return (a->name > b->name) - (a->name < b->name);
+		return compare_numbers(b->sum, a->sum);
+	return compare_numbers(a->name, b->name);
 }
 
 /* Returns whether the part is shown; name 0 is the samples that end in the node. */
