@@ -224,12 +224,9 @@ int otlp_render(const struct profile *profile, const struct profile_times *times
 	otlp->times = times;
 	otlp->encoding = encoding;
 	r = output_init(&otlp->output, fd, false);
-	if (r < 0) {
-		free(otlp);
-		return r;
-	}
 	json_init(&otlp->json, &otlp->output);
-	r = format_threads_init(&otlp->threads, profile);
+	if (r == 0)
+		r = format_threads_init(&otlp->threads, profile);
 	if (r == 0)
 		r = otlp_tables_init(otlp);
 	if (r == 0) {

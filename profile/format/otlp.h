@@ -84,7 +84,7 @@ int otlp_render(const struct profile *profile, const struct profile_times *times
 
 /* 0 or -ENOMEM. */
 int otlp_tables_init(struct otlp *otlp);
-void otlp_tables_release(struct otlp *otlp); /* also after a failure */
+void otlp_tables_release(struct otlp *otlp); /* also after a failure, and of zeros */
 void otlp_tables_put(struct otlp *otlp);     /* the fields of the dictionary */
 
 /* Indexes; without memory 0, and the output fails. Strings are made clean names. */
