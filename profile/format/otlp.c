@@ -33,6 +33,18 @@ struct process {
 	uint64_t profile_length, scope_length, length;
 };
 
+void otlp_array(struct otlp *otlp, struct otlp_field field)
+{
+	if (otlp->encoding->array)
+		otlp->encoding->array(otlp, field);
+}
+
+void otlp_close(struct otlp *otlp)
+{
+	if (otlp->encoding->close)
+		otlp->encoding->close(otlp);
+}
+
 /* ---- samples ---- */
 
 static size_t sample_attributes(struct otlp *otlp, const struct profile_sample *sample,
@@ -71,10 +83,10 @@ static void put_samples(struct otlp *otlp, const struct process *process)
 	const struct profile_sample *samples = profile_samples(otlp->profile, &count);
 	const struct format_thread *last = &process->threads[process->count - 1];
 
-	otlp->encoding->array(otlp, samples_of_profile);
+	otlp_array(otlp, samples_of_profile);
 	for (size_t i = process->threads->first; i < last->first + last->samples; i++)
 		put_sample(otlp, &samples[otlp->threads.order[i]]);
-	otlp->encoding->close_array(otlp);
+	otlp_close(otlp);
 }
 
 /* ---- what they are in, from the inside out ---- */
@@ -107,12 +119,12 @@ static void put_scope(struct otlp *otlp, const struct process *process)
 	scope.name = name;
 	scope.version = version;
 	otlp->encoding->message(otlp, scope_scope, &scope.base);
-	otlp->encoding->array(otlp, scope_profiles);
+	otlp_array(otlp, scope_profiles);
 	if (otlp->encoding->open(otlp, scope_profiles, process->profile_length)) {
 		put_profile(otlp, process);
-		otlp->encoding->close(otlp);
+		otlp_close(otlp);
 	}
-	otlp->encoding->close_array(otlp);
+	otlp_close(otlp);
 }
 
 static void put_process(struct otlp *otlp, const struct process *process)
@@ -145,12 +157,12 @@ static void put_resource(struct otlp *otlp, const struct process *process)
 	char url[] = SCHEMA_URL;
 
 	put_process(otlp, process);
-	otlp->encoding->array(otlp, resource_scopes);
+	otlp_array(otlp, resource_scopes);
 	if (otlp->encoding->open(otlp, resource_scopes, process->scope_length)) {
 		put_scope(otlp, process);
-		otlp->encoding->close(otlp);
+		otlp_close(otlp);
 	}
-	otlp->encoding->close_array(otlp);
+	otlp_close(otlp);
 	schema.schema_url = url;
 	otlp->encoding->fields(otlp, &schema.base);
 }
@@ -187,7 +199,7 @@ static size_t threads_of_process(const struct otlp *otlp, size_t first)
 
 static void put_resources(struct otlp *otlp)
 {
-	otlp->encoding->array(otlp, data_resources);
+	otlp_array(otlp, data_resources);
 	for (size_t i = 0, count; i < otlp->threads.count; i += count) {
 		struct process process = {.threads = &otlp->threads.threads[i]};
 
@@ -197,19 +209,23 @@ static void put_resources(struct otlp *otlp)
 		process.length = measure(otlp, put_resource, &process);
 		otlp->encoding->open(otlp, data_resources, process.length);
 		put_resource(otlp, &process);
-		otlp->encoding->close(otlp);
+		otlp_close(otlp);
 	}
-	otlp->encoding->close_array(otlp);
+	otlp_close(otlp);
 }
 
 /* The dictionary is last: only then all attributes are known. */
 static void put_all(struct otlp *otlp)
 {
+	if (otlp->encoding->begin)
+		otlp->encoding->begin(otlp);
 	if (otlp->threads.count > 0)
 		put_resources(otlp);
 	otlp->encoding->open(otlp, data_dictionary, measure(otlp, put_dictionary, NULL));
 	put_dictionary(otlp, NULL);
-	otlp->encoding->close(otlp);
+	otlp_close(otlp);
+	if (otlp->encoding->end)
+		otlp->encoding->end(otlp);
 }
 
 int otlp_render(const struct profile *profile, const struct profile_times *times,
@@ -230,9 +246,7 @@ int otlp_render(const struct profile *profile, const struct profile_times *times
 	if (r == 0)
 		r = otlp_tables_init(otlp);
 	if (r == 0) {
-		encoding->begin(otlp);
 		put_all(otlp);
-		encoding->end(otlp);
 		r = output_finish(&otlp->output);
 	}
 	otlp_tables_release(otlp);

@@ -36,18 +36,6 @@ static bool binary_open(struct otlp *otlp, struct otlp_field field, uint64_t len
 	return !otlp->measuring;
 }
 
-/* Where a message begins and ends, its bytes do not say. */
-static void binary_nothing(struct otlp *otlp)
-{
-	(void)otlp;
-}
-
-static void binary_array(struct otlp *otlp, struct otlp_field field)
-{
-	(void)otlp;
-	(void)field;
-}
-
 static void binary_fields(struct otlp *otlp, const ProtobufCMessage *message)
 {
 	size_t size;
@@ -83,12 +71,7 @@ static void binary_message(struct otlp *otlp, struct otlp_field field,
 
 static const struct otlp_encoding otlp_binary = {
 	.measures = true,
-	.begin = binary_nothing,
-	.end = binary_nothing,
 	.open = binary_open,
-	.close = binary_nothing,
-	.array = binary_array,
-	.close_array = binary_nothing,
 	.fields = binary_fields,
 	.string = binary_string,
 	.message = binary_message,

@@ -204,7 +204,6 @@ static const struct otlp_encoding otlp_json = {
 	.open = json_open_message,
 	.close = json_close,
 	.array = json_open_array,
-	.close_array = json_close,
 	.fields = put_fields,
 	.string = json_put_string,
 	.message = json_message,

@@ -166,6 +166,7 @@ static void put_runs(struct speedscope *speedscope, const struct format_thread *
 static void put_thread(struct speedscope *speedscope, const struct format_thread *thread)
 {
 	struct json *json = &speedscope->json;
+	/* a name that is too long is cut between two characters */
 	char process[THREAD_NAME_MAX], name[THREAD_NAME_MAX], text[2 * THREAD_NAME_MAX + 64];
 
 	format_clean_name(process, sizeof(process),
