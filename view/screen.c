@@ -45,6 +45,13 @@ void screen_style(const struct screen *screen, enum style style)
 		fputs(codes[style], screen->out);
 }
 
+double screen_percent(uint64_t part, uint64_t sum)
+{
+	if (sum == 0)
+		return 0;
+	return 100.0 * (double)part / (double)sum;
+}
+
 enum style screen_heat(double percent)
 {
 	if (percent >= HOT)

@@ -192,13 +192,15 @@ static uint64_t kept(const struct options *options)
 {
 	struct profile *profile = build_profile();
 	const struct profile_sample *samples;
+	struct patterns patterns;
 	struct filter filter;
 	const uint32_t *stack;
 	const char *bad;
 	uint64_t sum = 0;
 	size_t count;
 
-	assert_int_equal(filter_init(&filter, options, &bad), 0);
+	assert_int_equal(patterns_init(&patterns, options, &bad), 0);
+	filter_init(&filter, options, &patterns);
 	samples = profile_samples(profile, &count);
 	for (size_t i = 0; i < count; i++) {
 		profile_stack_get(profile, samples[i].stack, &stack);
@@ -206,13 +208,14 @@ static uint64_t kept(const struct options *options)
 			sum += samples[i].count;
 	}
 	filter_release(&filter);
+	patterns_release(&patterns);
 	profile_free(profile);
 	return sum;
 }
 
 static void test_report__filters(void **state)
 {
-	struct filter filter;
+	struct patterns patterns;
 	const char *bad;
 
 	(void)state;
@@ -224,8 +227,12 @@ static void test_report__filters(void **state)
 	assert_int_equal(kept(&(struct options){.where = WHERE_USER}), 4);
 	assert_int_equal(kept(&(struct options){.object = "libplain"}), 1);
 	assert_int_equal(kept(&(struct options){.object = "app", .comm = "kthreadd"}), 0);
-	assert_int_equal(filter_init(&filter, &(struct options){.comm = "("}, &bad), -EINVAL);
+	assert_int_equal(patterns_init(&patterns, &(struct options){.comm = "("}, &bad), -EINVAL);
 	assert_string_equal(bad, "(");
+	assert_int_equal(
+		patterns_init(&patterns, &(struct options){.callers = ".", .callees = "["}, &bad),
+		-EINVAL);
+	assert_string_equal(bad, "[");
 }
 
 /* ---- text ---- */
@@ -234,8 +241,10 @@ static char *view(int (*show)(const struct report *report), const struct options
 		  unsigned int width, int expected)
 {
 	struct report report = {.options = options, .profile = build_profile()};
+	const char *bad;
 	char *text;
 	size_t size;
+	int r;
 
 	report.info = (struct pprof_info){.times = build_profile_times,
 					  .type = "cpu",
@@ -246,7 +255,11 @@ static char *view(int (*show)(const struct report *report), const struct options
 					  .total = 10,
 					  .kept = 10};
 	report.screen = (struct screen){.out = open_memstream(&text, &size), .width = width};
-	assert_int_equal(show(&report), expected);
+	r = patterns_init(&report.patterns, options, &bad);
+	if (r == 0)
+		r = show(&report);
+	assert_int_equal(r, expected);
+	patterns_release(&report.patterns);
 	fclose(report.screen.out);
 	profile_free(report.profile);
 	return text;

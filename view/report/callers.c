@@ -9,7 +9,6 @@
 #include "view/report/view.h"
 #include "base/array.h"
 #include "base/compare.h"
-#include "base/expression.h"
 #include "base/map.h"
 
 struct pair {
@@ -24,13 +23,14 @@ struct pairs {
 	size_t count, capacity;
 };
 
-struct callers {
+struct report_callers {
 	const struct report *report;
 	const struct screen *screen;
 	struct tally tally;
 	struct scale scale;
-	bool *matches; /* by name */
-	struct pairs callers, callees;
+	bool *matches;	    /* by name */
+	struct pairs above; /* with their callers */
+	struct pairs below; /* with what they call */
 	uint32_t *order;
 	size_t count;
 };
@@ -58,8 +58,8 @@ static int add_pair(struct pairs *pairs, uint32_t of, uint32_t other, uint64_t c
 	return 0;
 }
 
-static int add_trace(struct callers *callers, const struct frames_trace *trace, uint64_t count,
-		     uint32_t number)
+static int add_trace(struct report_callers *callers, const struct frames_trace *trace,
+		     uint64_t count, uint32_t number)
 {
 	const uint32_t *names = trace->names;
 	uint32_t caller, callee;
@@ -69,18 +69,18 @@ static int add_trace(struct callers *callers, const struct frames_trace *trace, 
 		if (!callers->matches[names[i]])
 			continue;
 		caller = i + 1 < trace->count ? names[i + 1] : 0;
-		r = add_pair(&callers->callers, names[i], caller, count, number);
+		r = add_pair(&callers->above, names[i], caller, count, number);
 		if (r < 0)
 			return r;
 		callee = i > 0 ? names[i - 1] : 0;
-		r = add_pair(&callers->callees, names[i], callee, count, number);
+		r = add_pair(&callers->below, names[i], callee, count, number);
 		if (r < 0)
 			return r;
 	}
 	return 0;
 }
 
-static int find_pairs(struct callers *callers)
+static int find_pairs(struct report_callers *callers)
 {
 	const struct profile *profile = callers->report->profile;
 	size_t count;
@@ -88,9 +88,9 @@ static int find_pairs(struct callers *callers)
 	struct frames_trace trace = {0};
 	int r = 0;
 
-	callers->callers.index = map_new();
-	callers->callees.index = map_new();
-	if (!callers->callers.index || !callers->callees.index)
+	callers->above.index = map_new();
+	callers->below.index = map_new();
+	if (!callers->above.index || !callers->below.index)
 		return -ENOMEM;
 	for (size_t i = 0; i < count && r == 0; i++) {
 		r = frames_trace(&callers->tally.frames, profile, samples[i].stack, &trace);
@@ -140,19 +140,11 @@ static const struct pair *pairs_of(const struct pairs *pairs, uint32_t of, size_
 
 /* ---- which functions ---- */
 
-static int match_functions(struct callers *callers, const char *expression)
+static void match_functions(struct report_callers *callers, const regex_t *pattern)
 {
-	regex_t regex;
-
-	if (!expression)
-		return 0;
-	if (expression_compile(&regex, expression, 0))
-		return -EINVAL;
 	for (uint32_t name = 1; name < callers->tally.count; name++)
-		if (!regexec(&regex, tally_name(&callers->tally, name), 0, NULL, 0))
+		if (!regexec(pattern, tally_name(&callers->tally, name), 0, NULL, 0))
 			callers->matches[name] = true;
-	regfree(&regex);
-	return 0;
 }
 
 /* ---- text ---- */
@@ -160,7 +152,8 @@ static int match_functions(struct callers *callers, const char *expression)
 #define VALUE_COLUMNS 11u
 #define INDENT	      4u
 
-static const char *other_name(const struct callers *callers, const struct pair *pair, bool up)
+static const char *other_name(const struct report_callers *callers, const struct pair *pair,
+			      bool up)
 {
 	if (pair->other)
 		return tally_name(&callers->tally, pair->other);
@@ -169,7 +162,7 @@ static const char *other_name(const struct callers *callers, const struct pair *
 	return "[itself]";
 }
 
-static void print_pairs(const struct callers *callers, const struct pairs *pairs,
+static void print_pairs(const struct report_callers *callers, const struct pairs *pairs,
 			const struct tally_row *row, bool up)
 {
 	const struct screen *screen = callers->screen;
@@ -183,7 +176,7 @@ static void print_pairs(const struct callers *callers, const struct pairs *pairs
 		fprintf(screen->out, "%*s", (int)INDENT, "");
 		screen_value(screen, &callers->scale, view_value(callers->report, pair->count),
 			     VALUE_COLUMNS);
-		fprintf(screen->out, "%6.1f%%  ", view_percent(pair->count, row->now.total));
+		fprintf(screen->out, "%6.1f%%  ", screen_percent(pair->count, row->now.total));
 		screen_name(screen, other_name(callers, pair, up), screen_room(screen, used));
 		putc('\n', screen->out);
 	}
@@ -192,7 +185,7 @@ static void print_pairs(const struct callers *callers, const struct pairs *pairs
 			count - lines);
 }
 
-static void print_function(const struct callers *callers, const struct tally_row *row)
+static void print_function(const struct report_callers *callers, const struct tally_row *row)
 {
 	const struct screen *screen = callers->screen;
 	const struct options *options = callers->report->options;
@@ -202,19 +195,20 @@ static void print_function(const struct callers *callers, const struct tally_row
 	screen_style(screen, STYLE_PLAIN);
 	fputs("\n  total ", screen->out);
 	screen_value(screen, &callers->scale, view_value(callers->report, row->now.total), 0);
-	fprintf(screen->out, " (%.1f%%), self ", view_percent(row->now.total, callers->tally.sum));
+	fprintf(screen->out, " (%.1f%%), self ",
+		screen_percent(row->now.total, callers->tally.sum));
 	screen_value(screen, &callers->scale, view_value(callers->report, row->now.self), 0);
-	fprintf(screen->out, " (%.1f%%)\n", view_percent(row->now.self, callers->tally.sum));
+	fprintf(screen->out, " (%.1f%%)\n", screen_percent(row->now.self, callers->tally.sum));
 	if (options->callers)
-		print_pairs(callers, &callers->callers, row, true);
+		print_pairs(callers, &callers->above, row, true);
 	if (options->callees)
-		print_pairs(callers, &callers->callees, row, false);
+		print_pairs(callers, &callers->below, row, false);
 	putc('\n', screen->out);
 }
 
 /* ---- for programs ---- */
 
-static void print_pairs_json(const struct callers *callers, const struct pairs *pairs,
+static void print_pairs_json(const struct report_callers *callers, const struct pairs *pairs,
 			     const struct tally_row *row, bool up)
 {
 	FILE *out = callers->screen->out;
@@ -232,7 +226,7 @@ static void print_pairs_json(const struct callers *callers, const struct pairs *
 	putc(']', out);
 }
 
-static void print_function_json(const struct callers *callers, const struct tally_row *row,
+static void print_function_json(const struct report_callers *callers, const struct tally_row *row,
 				bool last)
 {
 	const struct options *options = callers->report->options;
@@ -245,16 +239,16 @@ static void print_function_json(const struct callers *callers, const struct tall
 	fputs(", ", out);
 	view_json_value(callers->report, "total", row->now.total);
 	if (options->callers)
-		print_pairs_json(callers, &callers->callers, row, true);
+		print_pairs_json(callers, &callers->above, row, true);
 	if (options->callees)
-		print_pairs_json(callers, &callers->callees, row, false);
+		print_pairs_json(callers, &callers->below, row, false);
 	fputs(last ? "}\n" : "},\n", out);
 }
 
 /* ---- both ---- */
 
 /* Removes the functions that do not match. */
-static void choose_functions(struct callers *callers)
+static void choose_functions(struct report_callers *callers)
 {
 	size_t kept = 0;
 
@@ -264,12 +258,12 @@ static void choose_functions(struct callers *callers)
 	callers->count = kept;
 }
 
-static const struct tally_row *row_at(const struct callers *callers, size_t index)
+static const struct tally_row *row_at(const struct report_callers *callers, size_t index)
 {
 	return &callers->tally.rows[callers->order[index]];
 }
 
-static void print_json(const struct callers *callers, size_t shown)
+static void print_json(const struct report_callers *callers, size_t shown)
 {
 	FILE *out = callers->screen->out;
 
@@ -280,7 +274,7 @@ static void print_json(const struct callers *callers, size_t shown)
 	fputs("  ]\n}\n", out);
 }
 
-static void print_text(const struct callers *callers, size_t shown)
+static void print_text(const struct report_callers *callers, size_t shown)
 {
 	FILE *out = callers->screen->out;
 
@@ -293,7 +287,7 @@ static void print_text(const struct callers *callers, size_t shown)
 		fprintf(out, "%zu more functions match (-n 0: all)\n", callers->count - shown);
 }
 
-static void print_callers(const struct callers *callers)
+static void print_callers(const struct report_callers *callers)
 {
 	const struct options *options = callers->report->options;
 	size_t shown = callers->count;
@@ -306,7 +300,7 @@ static void print_callers(const struct callers *callers)
 		print_text(callers, shown);
 }
 
-static int find_callers(struct callers *callers)
+static int find_callers(struct report_callers *callers)
 {
 	const struct report *report = callers->report;
 	int r = tally_make(report->profile, BY_FUNCTION, &callers->tally);
@@ -317,33 +311,32 @@ static int find_callers(struct callers *callers)
 	callers->order = tally_order(&callers->tally, true, false, &callers->count);
 	if (!callers->matches || !callers->order)
 		return -ENOMEM;
-	callers->scale = scale_for(view_value(report, callers->tally.sum), view_unit(report));
-	r = match_functions(callers, report->options->callers);
-	if (r < 0)
-		return r;
-	r = match_functions(callers, report->options->callees);
-	if (r < 0)
-		return r;
+	callers->scale =
+		scale_for(view_value(report, callers->tally.sum), view_unit(&report->info));
+	if (report->options->callers)
+		match_functions(callers, &report->patterns.callers);
+	if (report->options->callees)
+		match_functions(callers, &report->patterns.callees);
 	r = find_pairs(callers);
 	if (r < 0)
 		return r;
 	choose_functions(callers);
-	sort_pairs(&callers->callers);
-	sort_pairs(&callers->callees);
+	sort_pairs(&callers->above);
+	sort_pairs(&callers->below);
 	return 0;
 }
 
 int view_callers(const struct report *report)
 {
-	struct callers callers = {.report = report, .screen = &report->screen};
+	struct report_callers callers = {.report = report, .screen = &report->screen};
 	int r = find_callers(&callers);
 
 	if (r == 0)
 		print_callers(&callers);
-	map_free(callers.callers.index);
-	map_free(callers.callees.index);
-	free(callers.callers.items);
-	free(callers.callees.items);
+	map_free(callers.above.index);
+	map_free(callers.below.index);
+	free(callers.above.items);
+	free(callers.below.items);
 	free(callers.matches);
 	free(callers.order);
 	tally_release(&callers.tally);

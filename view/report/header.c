@@ -13,23 +13,11 @@ double view_value(const struct report *report, uint64_t count)
 	return (double)count * (double)report->info.by;
 }
 
-double view_percent(uint64_t part, uint64_t sum)
-{
-	if (sum == 0)
-		return 0;
-	return 100.0 * (double)part / (double)sum;
-}
-
-static const char *unit_of(const struct pprof_info *info)
+const char *view_unit(const struct pprof_info *info)
 {
 	if (info->is_time)
 		return "nanoseconds";
 	return info->unit;
-}
-
-const char *view_unit(const struct report *report)
-{
-	return unit_of(&report->info);
 }
 
 /* Returns the path of the profile that is shown: of a difference the newer one. */
@@ -47,23 +35,20 @@ void view_json_value(const struct report *report, const char *key, uint64_t coun
 }
 
 struct fates {
-	uint64_t sum, cut, reason[REASONS];
+	struct format_totals totals;
+	uint64_t reason[REASONS]; /* of those that are cut */
 };
 
 static void count_fates(const struct report *report, struct fates *fates)
 {
 	size_t count;
 	const struct profile_sample *sample = profile_samples(report->profile, &count);
-	const char *name;
 
-	memset(fates, 0, sizeof(*fates));
-	for (; count > 0; count--, sample++) {
-		fates->sum += sample->count;
-		if (!tally_is_cut(sample, &name) || sample->reason >= REASONS)
-			continue;
-		fates->cut += sample->count;
-		fates->reason[sample->reason] += sample->count;
-	}
+	*fates = (struct fates){0};
+	format_totals(report->profile, &fates->totals);
+	for (; count > 0; count--, sample++)
+		if (tally_is_cut(sample) && sample->reason < REASONS)
+			fates->reason[sample->reason] += sample->count;
 }
 
 static void print_samples(const struct screen *screen, unsigned int *column,
@@ -87,7 +72,7 @@ static void print_file(const struct report *report, const char *path, const stru
 	const struct screen *screen = &report->screen;
 	const double value = (double)info->total * (double)info->by;
 	const char *of = info->times.event ? "" : " of";
-	struct scale scale = scale_for(value, unit_of(info));
+	struct scale scale = scale_for(value, view_unit(info));
 	char name[FORMAT_NAME_MAX];
 	unsigned int column;
 
@@ -112,11 +97,13 @@ static void print_fates(const struct report *report)
 	const char *separator = ":";
 	unsigned int column = 0;
 	struct fates fates;
+	uint64_t complete;
 
 	count_fates(report, &fates);
-	screen_part(screen, &column, "complete %" PRIu64 " (%.2f %%),", fates.sum - fates.cut,
-		    view_percent(fates.sum - fates.cut, fates.sum));
-	screen_part(screen, &column, " cut %" PRIu64, fates.cut);
+	complete = fates.totals.samples - fates.totals.cut;
+	screen_part(screen, &column, "complete %" PRIu64 " (%.2f %%),", complete,
+		    screen_percent(complete, fates.totals.samples));
+	screen_part(screen, &column, " cut %" PRIu64, fates.totals.cut);
 	for (uint32_t i = 0; i < REASONS; i++) {
 		if (!fates.reason[i])
 			continue;
@@ -137,7 +124,7 @@ static void print_notes(const struct report *report, const struct pprof_info *in
 		fputs("shown: nothing of it, no sample matches the filters that were given\n", out);
 	else if (info->kept != info->total)
 		fprintf(out, "shown: %.2f %% of it, by the filters that were given\n",
-			view_percent(info->kept, info->total));
+			screen_percent(info->kept, info->total));
 	if (info->stacks_cut)
 		fprintf(out,
 			"note: %" PRIu64
@@ -180,7 +167,7 @@ static void print_file_json(const struct report *report, const char *key, const 
 	fputs(", \"type\": ", out);
 	screen_json_string(out, info->type);
 	fputs(", \"unit\": ", out);
-	screen_json_string(out, unit_of(info));
+	screen_json_string(out, view_unit(info));
 	fprintf(out,
 		", \"total\": %" PRIu64 ", \"shown\": %" PRIu64 ", \"samples\": %" PRIu64
 		", \"period\": %" PRIu64 ", \"period_unit\": ",
@@ -205,7 +192,7 @@ void header_print_json(const struct report *report)
 	if (!report->info.ours)
 		return;
 	fprintf(out, "  \"complete\": %" PRIu64 ", \"cut\": %" PRIu64 ", \"reasons\": {",
-		fates.sum - fates.cut, fates.cut);
+		fates.totals.samples - fates.totals.cut, fates.totals.cut);
 	for (uint32_t i = 0; i < REASONS; i++) {
 		if (!fates.reason[i])
 			continue;

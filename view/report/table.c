@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "view/report/view.h"
+#include "profile/format/format.h"
 
 struct report_table {
 	const struct report *report;
@@ -31,7 +32,7 @@ static const char *row_name(const struct report_table *table, const struct tally
 static void print_amount(const struct report_table *table, uint64_t count)
 {
 	const struct screen *screen = table->screen;
-	double percent = view_percent(count, table->tally.sum);
+	double percent = screen_percent(count, table->tally.sum);
 
 	screen_value(screen, &table->scale, view_value(table->report, count), VALUE_COLUMNS);
 	screen_style(screen, screen_heat(percent));
@@ -45,15 +46,10 @@ static const char *object_of(const struct report_table *table, uint32_t name)
 	const struct profile *profile = table->report->profile;
 	const struct profile_object *object =
 		profile_object_get(profile, table->tally.frames.objects[name]);
-	const char *path, *slash;
 
 	if (!object || object->kind == KIND_MARKER)
 		return "";
-	path = profile_string_get(profile, object->name);
-	slash = strrchr(path, '/');
-	if (slash && slash[1])
-		return slash + 1;
-	return path;
+	return format_base_name(profile_string_get(profile, object->name));
 }
 
 /* Returns whether a name is object+0xoffset, and so says the object already. */
@@ -80,12 +76,11 @@ static void spell_object(const struct report_table *table, const struct tally_ro
 static void spell_pids(const struct report_table *table, const struct tally_row *row, char *text,
 		       size_t size)
 {
-	const char *what = table->report->options->by == BY_THREAD ? "threads" : "processes";
-
 	if (row->pids == 1)
 		snprintf(text, size, " (%" PRIu32 ")", row->pid);
 	else if (row->pids > 1)
-		snprintf(text, size, " (%" PRIu32 " %s)", row->pids, what);
+		snprintf(text, size, " (%" PRIu32 " %s)", row->pids,
+			 report_options_by_ids(table->report->options->by));
 }
 
 /* Prints a function's object, or a row's process, where there is room for all of it. */
@@ -222,8 +217,8 @@ static void print_change(const struct report_table *table, uint64_t base, uint64
 	const struct report *report = table->report;
 	const struct screen *screen = table->screen;
 	int decimals = 2;
-	double old = view_percent(base, table->tally.base_sum);
-	double new = view_percent(now, table->tally.sum);
+	double old = screen_percent(base, table->tally.base_sum);
+	double new = screen_percent(now, table->tally.sum);
 
 	if (report->options->by_time) {
 		decimals = 3;
@@ -339,7 +334,7 @@ static int fill_table(struct report_table *table)
 	if (table->shown > options->lines)
 		table->shown = options->lines;
 	table->by_frames = tally_is_by_frames(options->by);
-	table->scale = scale_for(view_value(report, table->tally.sum), view_unit(report));
+	table->scale = scale_for(view_value(report, table->tally.sum), view_unit(&report->info));
 	return 0;
 }
 

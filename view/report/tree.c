@@ -150,8 +150,8 @@ static void print_node(const struct report_tree *tree, const struct part *part, 
 		       bool branch, unsigned int repeats)
 {
 	const struct screen *screen = tree->screen;
-	const double total = view_percent(part->sum, tree->tally.sum);
-	const double self = view_percent(part->self, tree->tally.sum);
+	const double total = screen_percent(part->sum, tree->tally.sum);
+	const double self = screen_percent(part->self, tree->tally.sum);
 	const unsigned int room = screen->width - SHARES_COLUMNS - 2;
 	unsigned int used = SHARES_COLUMNS + 2;
 	char suffix[32] = "";

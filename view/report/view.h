@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The ways to look at a profile. Each view returns 0, -ENOMEM, or -EINVAL for a bad regular
- * expression.
- */
+/* The ways to look at a profile. Each view returns 0 or -ENOMEM. */
 #ifndef KEYHOLE_VIEW_REPORT_VIEW_H
 #define KEYHOLE_VIEW_REPORT_VIEW_H
 
+#include "view/report/filter.h"
 #include "view/report/options.h"
 #include "view/screen.h"
 #include "view/tally.h"
@@ -14,6 +12,7 @@
 
 struct report {
 	const struct options *options;
+	struct patterns patterns;
 	struct profile *profile; /* of a difference: both */
 	struct pprof_info info;
 	struct pprof_info old; /* of a difference */
@@ -35,8 +34,7 @@ int view_tree(const struct report *report);
 
 /* Returns nanoseconds, or an amount of the profile's unit. */
 double view_value(const struct report *report, uint64_t count);
-double view_percent(uint64_t part, uint64_t sum);
-const char *view_unit(const struct report *report);
+const char *view_unit(const struct pprof_info *info);
 /* Prints a member: the key and the value as a number. */
 void view_json_value(const struct report *report, const char *key, uint64_t count);
 

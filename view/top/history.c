@@ -185,14 +185,13 @@ static int add_entry(struct adding *adding, const struct profile_sample *sample)
 {
 	struct history *history = adding->history;
 	const struct profile *profile = adding->profile;
-	const char *reason;
 	struct entry entry = {
 		.pid = sample->pid,
 		.tid = sample->tid,
 		.process = add_name(history, profile_string_get(profile, sample->process_name)),
 		.thread = add_name(history, profile_string_get(profile, sample->thread_name)),
 		.stack = add_stack(adding, sample->stack),
-		.cut = tally_is_cut(sample, &reason),
+		.cut = tally_is_cut(sample),
 		.count = sample->count,
 	};
 
