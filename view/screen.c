@@ -135,17 +135,3 @@ void screen_value(const struct screen *screen, const struct scale *scale, double
 	snprintf(text, sizeof(text), "%.*f%s", scale->decimals, value / scale->by, scale->unit);
 	fprintf(screen->out, "%*s", (int)columns, text);
 }
-
-void screen_json_string(FILE *out, const char *text)
-{
-	putc('"', out);
-	for (; *text; text++) {
-		if (*text == '"' || *text == '\\')
-			putc('\\', out);
-		if ((unsigned char)*text < 0x20)
-			fprintf(out, "\\u%04x", (unsigned char)*text);
-		else
-			putc(*text, out);
-	}
-	putc('"', out);
-}

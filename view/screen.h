@@ -67,7 +67,4 @@ struct scale scale_for(double most, const char *unit);
 void screen_value(const struct screen *screen, const struct scale *scale, double value,
 		  unsigned int columns);
 
-/* Writes a JSON string with its quotes; text is valid UTF-8. */
-void screen_json_string(FILE *out, const char *text);
-
 #endif

@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "view/report/filter.h"
 #include "view/report/options.h"
@@ -237,13 +238,25 @@ static void test_report__filters(void **state)
 
 /* ---- text ---- */
 
+/* Returns what was written to a file of tmpfile(), and closes the file. The caller frees it. */
+static char *close_text(FILE *file)
+{
+	char *text;
+	off_t size;
+
+	fflush(file);
+	size = lseek(fileno(file), 0, SEEK_END);
+	text = calloc(1, (size_t)size + 1);
+	assert_int_equal(pread(fileno(file), text, (size_t)size, 0), size);
+	fclose(file);
+	return text;
+}
+
 static char *view(int (*show)(const struct report *report), const struct options *options,
 		  unsigned int width, int expected)
 {
 	struct report report = {.options = options, .profile = build_profile()};
 	const char *bad;
-	char *text;
-	size_t size;
 	int r;
 
 	report.info = (struct pprof_info){.times = build_profile_times,
@@ -254,15 +267,14 @@ static char *view(int (*show)(const struct report *report), const struct options
 					  .ours = true,
 					  .total = 10,
 					  .kept = 10};
-	report.screen = (struct screen){.out = open_memstream(&text, &size), .width = width};
+	report.screen = (struct screen){.out = tmpfile(), .width = width};
 	r = patterns_init(&report.patterns, options, &bad);
 	if (r == 0)
 		r = show(&report);
 	assert_int_equal(r, expected);
 	patterns_release(&report.patterns);
-	fclose(report.screen.out);
 	profile_free(report.profile);
-	return text;
+	return close_text(report.screen.out);
 }
 
 static void assert_view(int (*show)(const struct report *report), const struct options *options,
@@ -427,14 +439,11 @@ static char *deep_tree(size_t locations, bool json)
 {
 	const struct options options = {.files = {"a"}, .tree = true, .json = json};
 	struct report report = {.options = &options, .profile = deep_profile(locations)};
-	char *text;
-	size_t size;
 
-	report.screen = (struct screen){.out = open_memstream(&text, &size), .width = 80};
+	report.screen = (struct screen){.out = tmpfile(), .width = 80};
 	assert_int_equal(view_tree(&report), 0);
-	fclose(report.screen.out);
 	profile_free(report.profile);
-	return text;
+	return close_text(report.screen.out);
 }
 
 static size_t lines_of(const char *text)

@@ -208,41 +208,37 @@ static void print_function(const struct report_callers *callers, const struct ta
 
 /* ---- for programs ---- */
 
-static void print_pairs_json(const struct report_callers *callers, const struct pairs *pairs,
-			     const struct tally_row *row, bool up)
+static void put_pairs(const struct report_callers *callers, struct view_json *to,
+		      const struct pairs *pairs, const struct tally_row *row, bool up)
 {
-	FILE *out = callers->screen->out;
 	size_t count;
 	const struct pair *pair = pairs_of(pairs, row->name, &count);
 
-	fprintf(out, ", \"%s\": [", up ? "callers" : "callees");
+	json_key_array(&to->json, up ? "callers" : "callees");
 	for (size_t i = 0; i < count; i++, pair++) {
-		fputs(i > 0 ? ", {\"name\": " : "{\"name\": ", out);
-		screen_json_string(out, other_name(callers, pair, up));
-		fputs(", ", out);
-		view_json_value(callers->report, "total", pair->count);
-		putc('}', out);
+		json_object(&to->json);
+		json_key_string(&to->json, "name", other_name(callers, pair, up));
+		view_json_value(to, "total", pair->count);
+		json_end(&to->json);
 	}
-	putc(']', out);
+	json_end(&to->json);
 }
 
-static void print_function_json(const struct report_callers *callers, const struct tally_row *row,
-				bool last)
+static void put_function(const struct report_callers *callers, struct view_json *to,
+			 const struct tally_row *row)
 {
 	const struct options *options = callers->report->options;
-	FILE *out = callers->screen->out;
 
-	fputs("    {\"name\": ", out);
-	screen_json_string(out, tally_name(&callers->tally, row->name));
-	fputs(", ", out);
-	view_json_value(callers->report, "self", row->now.self);
-	fputs(", ", out);
-	view_json_value(callers->report, "total", row->now.total);
+	json_line(&to->json);
+	json_object(&to->json);
+	json_key_string(&to->json, "name", tally_name(&callers->tally, row->name));
+	view_json_value(to, "self", row->now.self);
+	view_json_value(to, "total", row->now.total);
 	if (options->callers)
-		print_pairs_json(callers, &callers->above, row, true);
+		put_pairs(callers, to, &callers->above, row, true);
 	if (options->callees)
-		print_pairs_json(callers, &callers->below, row, false);
-	fputs(last ? "}\n" : "},\n", out);
+		put_pairs(callers, to, &callers->below, row, false);
+	json_end(&to->json);
 }
 
 /* ---- both ---- */
@@ -263,15 +259,19 @@ static const struct tally_row *row_at(const struct report_callers *callers, size
 	return &callers->tally.rows[callers->order[index]];
 }
 
-static void print_json(const struct report_callers *callers, size_t shown)
+static int print_json(const struct report_callers *callers, size_t shown)
 {
-	FILE *out = callers->screen->out;
+	struct view_json to;
+	int r = view_json_begin(&to, callers->report);
 
-	header_print_json(callers->report);
-	fputs("  \"functions\": [\n", out);
+	if (r < 0)
+		return view_json_end(&to, r);
+	json_key_array(&to.json, "functions");
 	for (size_t i = 0; i < shown; i++)
-		print_function_json(callers, row_at(callers, i), i + 1 == shown);
-	fputs("  ]\n}\n", out);
+		put_function(callers, &to, row_at(callers, i));
+	json_line(&to.json);
+	json_end(&to.json);
+	return view_json_end(&to, 0);
 }
 
 static void print_text(const struct report_callers *callers, size_t shown)
@@ -287,7 +287,7 @@ static void print_text(const struct report_callers *callers, size_t shown)
 		fprintf(out, "%zu more functions match (-n 0: all)\n", callers->count - shown);
 }
 
-static void print_callers(const struct report_callers *callers)
+static int print_callers(const struct report_callers *callers)
 {
 	const struct options *options = callers->report->options;
 	size_t shown = callers->count;
@@ -295,9 +295,9 @@ static void print_callers(const struct report_callers *callers)
 	if (shown > options->lines)
 		shown = options->lines;
 	if (options->json)
-		print_json(callers, shown);
-	else
-		print_text(callers, shown);
+		return print_json(callers, shown);
+	print_text(callers, shown);
+	return 0;
 }
 
 static int find_callers(struct report_callers *callers)
@@ -332,7 +332,7 @@ int view_callers(const struct report *report)
 	int r = find_callers(&callers);
 
 	if (r == 0)
-		print_callers(&callers);
+		r = print_callers(&callers);
 	map_free(callers.above.index);
 	map_free(callers.below.index);
 	free(callers.above.items);

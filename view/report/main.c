@@ -194,8 +194,10 @@ static int show_report(const struct report *report)
 		header_print(report);
 	else
 		r = run_view(report);
-	if (r < 0)
+	if (r == -ENOMEM)
 		return failed("view", strerror(-r));
+	if (r < 0)
+		return failed("standard output", strerror(-r));
 	if (fflush(report->screen.out) || ferror(report->screen.out))
 		return failed("standard output", strerror(errno));
 	return EXIT_DONE;

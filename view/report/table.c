@@ -277,44 +277,45 @@ static void print_changes(const struct report_table *table)
 
 /* ---- for programs ---- */
 
-static void print_row_json(const struct report_table *table, const struct tally_row *row)
+static void put_row(const struct report_table *table, struct view_json *to,
+		    const struct tally_row *row)
 {
 	const struct report *report = table->report;
-	FILE *out = table->screen->out;
+	struct json *json = &to->json;
 
-	fputs("    {\"name\": ", out);
-	screen_json_string(out, tally_name(&table->tally, row->name));
-	fputs(", ", out);
-	view_json_value(report, "self", row->now.self);
-	fputs(", ", out);
-	view_json_value(report, "total", row->now.total);
+	json_line(json);
+	json_object(json);
+	json_key_string(json, "name", row_name(table, row));
+	view_json_value(to, "self", row->now.self);
+	view_json_value(to, "total", row->now.total);
 	if (report->options->diff) {
-		const uint64_t by = report->old.by;
-
-		fprintf(out, ", \"old_self\": %" PRIu64 ", \"old_total\": %" PRIu64,
-			row->base.self * by, row->base.total * by);
+		json_key_number(json, "old_self", row->base.self * report->old.by);
+		json_key_number(json, "old_total", row->base.total * report->old.by);
 	}
-	if (report->options->by == BY_FUNCTION) {
-		fputs(", \"object\": ", out);
-		screen_json_string(out, object_of(table, row->name));
+	if (report->options->by == BY_FUNCTION)
+		json_key_string(json, "object", object_of(table, row->name));
+	if (row->pids) {
+		json_key_number(json, "ids", row->pids);
+		json_key_number(json, "first_id", row->pid);
 	}
-	if (row->pids)
-		fprintf(out, ", \"ids\": %" PRIu32 ", \"first_id\": %" PRIu32, row->pids, row->pid);
-	putc('}', out);
+	json_end(json);
 }
 
-static void print_json(const struct report_table *table)
+static int print_json(const struct report_table *table)
 {
-	FILE *out = table->screen->out;
+	struct view_json to;
+	int r = view_json_begin(&to, table->report);
 
-	header_print_json(table->report);
-	fprintf(out, "  \"by\": \"%s\",\n  \"rows\": [\n",
-		report_options_by_name(table->report->options->by));
-	for (size_t i = 0; i < table->shown; i++) {
-		print_row_json(table, &table->tally.rows[table->order[i]]);
-		fputs(i + 1 < table->shown ? ",\n" : "\n", out);
-	}
-	fputs("  ]\n}\n", out);
+	if (r < 0)
+		return view_json_end(&to, r);
+	json_key_string(&to.json, "by", report_options_by_name(table->report->options->by));
+	json_line(&to.json);
+	json_key_array(&to.json, "rows");
+	for (size_t i = 0; i < table->shown; i++)
+		put_row(table, &to, &table->tally.rows[table->order[i]]);
+	json_line(&to.json);
+	json_end(&to.json);
+	return view_json_end(&to, 0);
 }
 
 /* ---- all ---- */
@@ -338,19 +339,18 @@ static int fill_table(struct report_table *table)
 	return 0;
 }
 
-static void print_table(const struct report_table *table)
+static int print_table(const struct report_table *table)
 {
 	const struct options *options = table->report->options;
 
-	if (options->json) {
-		print_json(table);
-		return;
-	}
+	if (options->json)
+		return print_json(table);
 	header_print(table->report);
 	if (options->diff)
 		print_changes(table);
 	else
 		print_rows(table);
+	return 0;
 }
 
 int view_table(const struct report *report)
@@ -359,7 +359,7 @@ int view_table(const struct report *report)
 	int r = fill_table(&table);
 
 	if (r == 0)
-		print_table(&table);
+		r = print_table(&table);
 	free(table.order);
 	tally_release(&table.tally);
 	return r;
