@@ -105,6 +105,7 @@ void profile_free(struct profile *profile);
 
 /* Getters return NULL, "" or an empty stack for 0 and for unknown ids. */
 uint32_t profile_string(struct profile *profile, const char *string);
+/* Returns the text as the target gave it, not clean (format_clean_name()). */
 const char *profile_string_get(const struct profile *profile, uint32_t id);
 uint32_t profile_strings(const struct profile *profile); /* ids are 0..n-1 */
 

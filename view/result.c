@@ -14,6 +14,8 @@
 
 #include "ipc/log.h"
 
+#define NAME_ANOTHER "name another one: -o FILE"
+
 static const int ends[] = {SIGHUP, SIGINT, SIGTERM};
 static const char *unfinished;
 
@@ -41,14 +43,10 @@ void result_disown(void)
 	replace_handler(give_up, SIG_DFL);
 }
 
-/* Says the reason. One without advice is followed by the advice to name another file. */
-static int refuse(const struct result *result, const char *path, const char *reason)
+static int refuse(const struct result *result, const char *path, const char *reason,
+		  const char *advice)
 {
-	const char *advice = "; name another one: -o FILE";
-
-	if (strchr(reason, ';'))
-		advice = "";
-	log_error("%s: %s: %s%s", result->program, path, reason, advice);
+	log_error("%s: %s: %s; %s", result->program, path, reason, advice);
 	return -EINVAL;
 }
 
@@ -61,12 +59,12 @@ int result_open(struct result *ret_result, const char *program, const char *path
 	if (!strcmp(path, "-"))
 		return 0;
 	if (strlen(path) >= sizeof(result->path))
-		return refuse(result, path, strerror(ENAMETOOLONG));
+		return refuse(result, path, strerror(ENAMETOOLONG), NAME_ANOTHER);
 	memcpy(result->path, path, strlen(path) + 1);
 	if (!lstat(path, &status) && !S_ISREG(status.st_mode))
-		return refuse(result, path, "there is something that is not a file");
+		return refuse(result, path, "there is something that is not a file", NAME_ANOTHER);
 	if (!lstat(path, &status) && !force)
-		return refuse(result, path, "exists; to replace it add: --force");
+		return refuse(result, path, "exists", "to replace it add: --force");
 	snprintf(result->temporary, sizeof(result->temporary), "%s.XXXXXX", result->path);
 	unfinished = result->temporary; /* no file has this name yet */
 	replace_handler(SIG_DFL, give_up);
@@ -74,7 +72,7 @@ int result_open(struct result *ret_result, const char *program, const char *path
 	if (result->fd >= 0)
 		return 0;
 	result->temporary[0] = '\0';
-	return refuse(result, path, strerror(errno));
+	return refuse(result, path, strerror(errno), NAME_ANOTHER);
 }
 
 static int give_name(const struct result *result)

@@ -45,6 +45,13 @@ void screen_style(const struct screen *screen, enum style style)
 		fputs(codes[style], screen->out);
 }
 
+double screen_percent(uint64_t part, uint64_t sum)
+{
+	if (sum == 0)
+		return 0;
+	return 100.0 * (double)part / (double)sum;
+}
+
 enum style screen_heat(double percent)
 {
 	if (percent >= HOT)
@@ -127,18 +134,4 @@ void screen_value(const struct screen *screen, const struct scale *scale, double
 
 	snprintf(text, sizeof(text), "%.*f%s", scale->decimals, value / scale->by, scale->unit);
 	fprintf(screen->out, "%*s", (int)columns, text);
-}
-
-void screen_json_string(FILE *out, const char *text)
-{
-	putc('"', out);
-	for (; *text; text++) {
-		if (*text == '"' || *text == '\\')
-			putc('\\', out);
-		if ((unsigned char)*text < 0x20)
-			fprintf(out, "\\u%04x", (unsigned char)*text);
-		else
-			putc(*text, out);
-	}
-	putc('"', out);
 }

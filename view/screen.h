@@ -32,6 +32,8 @@ bool screen_wants_colour(void);
 void screen_init(struct screen *screen, FILE *out);
 
 void screen_style(const struct screen *screen, enum style style);
+/* Returns the share in percent, or 0 where sum is 0. */
+double screen_percent(uint64_t part, uint64_t sum);
 /* Returns the style for a share in percent. */
 enum style screen_heat(double percent);
 
@@ -64,8 +66,5 @@ struct scale scale_for(double most, const char *unit);
 /* Writes the value and its unit, right-aligned in `columns`. */
 void screen_value(const struct screen *screen, const struct scale *scale, double value,
 		  unsigned int columns);
-
-/* Writes a JSON string with its quotes; text is valid UTF-8. */
-void screen_json_string(FILE *out, const char *text);
 
 #endif

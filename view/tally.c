@@ -12,15 +12,11 @@
 #include "base/map.h"
 #include "profile/format/format.h"
 
-bool tally_is_cut(const struct profile_sample *sample, const char **ret_reason)
+bool tally_is_cut(const struct profile_sample *sample)
 {
 	const struct profile_reason *reason = profile_reason(sample->reason);
 
-	*ret_reason = NULL;
-	if (!reason)
-		return false;
-	*ret_reason = reason->name;
-	return reason->class == CLASS_CUT;
+	return reason && reason->class == CLASS_CUT;
 }
 
 static int reserve_rows(struct tally *tally, size_t count)
@@ -97,6 +93,8 @@ static int tally_frames(const struct profile *profile, enum frames_kind kind, st
 
 /* ---- by samples ---- */
 
+#define COMPLETE UINT64_MAX /* the key of samples whose stack is not cut */
+
 struct keys {
 	const struct profile *profile;
 	enum by by;
@@ -106,8 +104,6 @@ struct keys {
 
 static uint64_t key_of(const struct keys *keys, const struct profile_sample *sample)
 {
-	const char *reason;
-
 	switch (keys->by) {
 	case BY_PROCESS:
 		return sample->process_name;
@@ -115,11 +111,16 @@ static uint64_t key_of(const struct keys *keys, const struct profile_sample *sam
 		return (uint64_t)sample->process_name << 32 | sample->thread_name;
 	case BY_CGROUP:
 		return sample->cgroup;
-	default:
-		if (tally_is_cut(sample, &reason))
+	case BY_REASON:
+		if (tally_is_cut(sample))
 			return sample->reason;
-		return UINT64_MAX;
+		break;
+	case BY_FUNCTION: /* by frames */
+	case BY_OBJECT:
+	case BY_COUNT:
+		break;
 	}
+	return COMPLETE;
 }
 
 static void spell_cgroup(uint64_t cgroup, char *text, size_t size)
@@ -130,13 +131,20 @@ static void spell_cgroup(uint64_t cgroup, char *text, size_t size)
 		snprintf(text, size, "[not known]");
 }
 
+static const char *spell_reason(const struct profile_sample *sample)
+{
+	if (!tally_is_cut(sample))
+		return "complete";
+	return profile_reason(sample->reason)->name;
+}
+
 /* Writes the name of the sample's row. */
 static void spell_key(const struct keys *keys, const struct profile_sample *sample, char *text,
 		      size_t size)
 {
 	const struct profile *profile = keys->profile;
 	const char *process = profile_string_get(profile, sample->process_name);
-	const char *thread = profile_string_get(profile, sample->thread_name), *reason;
+	const char *thread = profile_string_get(profile, sample->thread_name);
 
 	if (!*process)
 		process = "[unknown]";
@@ -150,10 +158,14 @@ static void spell_key(const struct keys *keys, const struct profile_sample *samp
 	case BY_CGROUP:
 		spell_cgroup(sample->cgroup, text, size);
 		break;
-	default:
-		if (!tally_is_cut(sample, &reason))
-			reason = "complete";
-		snprintf(text, size, "%s", reason);
+	case BY_REASON:
+		snprintf(text, size, "%s", spell_reason(sample));
+		break;
+	case BY_FUNCTION: /* by frames */
+	case BY_OBJECT:
+	case BY_COUNT:
+		text[0] = '\0';
+		break;
 	}
 }
 
@@ -300,21 +312,27 @@ static double weight(const struct ordering *order, const struct tally_row *row, 
 	return change;
 }
 
+/* Compares two rows by their totals or by their selfs: the larger one comes first. */
+static int compare_weights(const struct ordering *order, const struct tally_row *a,
+			   const struct tally_row *b, bool total)
+{
+	double a_weight = weight(order, a, total), b_weight = weight(order, b, total);
+
+	return (a_weight < b_weight) - (a_weight > b_weight);
+}
+
 static int compare_rows(const void *left, const void *right, void *context)
 {
 	const struct ordering *order = context;
 	const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
 	const struct tally_row *rows = order->tally->rows;
 
-	for (int i = 0; i < 2; i++) { /* of equal totals self decides, and the other way round */
-		double x = weight(order, &rows[a], order->by_total != i);
-		double y = weight(order, &rows[b], order->by_total != i);
+	int r = compare_weights(order, &rows[a], &rows[b], order->by_total);
 
-		if (x > y)
-			return -1;
-		if (x < y)
-			return 1;
-	}
+	if (r == 0) /* of equal totals self decides, and the other way round */
+		r = compare_weights(order, &rows[a], &rows[b], !order->by_total);
+	if (r != 0)
+		return r;
 	return strcmp(tally_name(order->tally, a), tally_name(order->tally, b));
 }
 

@@ -12,12 +12,9 @@
 #include "view/frames.h"
 
 enum by {
-	BY_FUNCTION,
-	BY_OBJECT,
-	BY_PROCESS,
-	BY_THREAD,
-	BY_REASON,
-	BY_CGROUP,
+#define B(id, name, ids) BY_##id,
+#include "view/by.def"
+#undef B
 	BY_COUNT
 };
 
@@ -55,9 +52,6 @@ const char *tally_name(const struct tally *tally, uint32_t row);
  */
 uint32_t *tally_order(const struct tally *tally, bool by_total, bool diff, size_t *ret_count);
 
-/*
- * Returns whether the sample's stack is cut. *ret_reason is its reason, or NULL for an unknown one.
- */
-bool tally_is_cut(const struct profile_sample *sample, const char **ret_reason);
+bool tally_is_cut(const struct profile_sample *sample); /* the sample's stack */
 
 #endif

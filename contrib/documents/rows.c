@@ -19,6 +19,7 @@ enum { /* behind those of helper/options/verbs.h */
 #define USERS	    COMPLETE_USERS, NULL
 #define FORMATS	    COMPLETE_WORDS, format_words
 #define EVENTS	    COMPLETE_WORDS, event_words
+#define BY_NAMES    COMPLETE_WORDS, by_words
 #define WORDS(text) COMPLETE_WORDS, text
 #define LIST(text)  COMPLETE_LIST, text
 
@@ -32,6 +33,12 @@ static const char event_words[] =
 #define E(name, kind, what, counted, period, least) name " "
 #include "ipc/events.def"
 #undef E
+	;
+
+static const char by_words[] =
+#define B(id, name, ids) name " "
+#include "view/by.def"
+#undef B
 	;
 
 const struct row rows[] = {

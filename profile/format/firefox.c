@@ -22,7 +22,10 @@
 #define MS_DIGITS	  6 /* ns are written as ms */
 #define COUNTED_NS	  1000000
 
-/* Returns the ns between samples of CPU time. Samples of counted events have no interval. */
+/*
+ * Returns the ns between two samples of a thread that runs. Samples of an event come with the event
+ * and not with time: COUNTED_NS stands for their distance.
+ */
 static uint64_t interval(const struct firefox *firefox)
 {
 	if (firefox->times->event)
@@ -30,10 +33,14 @@ static uint64_t interval(const struct firefox *firefox)
 	return firefox->times->period;
 }
 
-static int firefox_init(struct firefox *firefox)
+/* Returns 0 or -ENOMEM; to be released either way. firefox is zeros but profile and times. */
+static int firefox_init(struct firefox *firefox, int fd)
 {
-	int r = format_threads_init(&firefox->threads, firefox->profile);
+	int r = output_init(&firefox->output, fd, false);
 
+	if (r < 0)
+		return r;
+	r = format_threads_init(&firefox->threads, firefox->profile);
 	if (r < 0)
 		return r;
 	r = format_threads_add_moments(&firefox->threads, firefox->times);
@@ -103,7 +110,7 @@ static void column_cpu(struct firefox *firefox, const struct shown *shown)
 	json_number(&firefox->json, shown->weight * interval(firefox));
 }
 
-/* Writes a column of the samples, and returns their number. */
+/* Returns how many samples the column has. */
 static uint64_t put_sample_column(struct firefox *firefox, const struct format_thread *thread,
 				  const char *name,
 				  void (*put)(struct firefox *firefox, const struct shown *shown))
@@ -297,12 +304,9 @@ static int firefox_render(const struct profile *profile, const struct profile_ti
 			  const struct format_options *options, int fd)
 {
 	struct firefox firefox = {.profile = profile, .times = times};
-	int r = output_init(&firefox.output, fd, false);
+	int r = firefox_init(&firefox, fd);
 
 	(void)options; /* each thread has its own line, always */
-	if (r < 0)
-		return r;
-	r = firefox_init(&firefox);
 	if (r == 0)
 		r = firefox_write(&firefox);
 	firefox_release(&firefox);
@@ -310,8 +314,7 @@ static int firefox_render(const struct profile *profile, const struct profile_ti
 }
 
 const struct format format_firefox = {
-	.id = FORMAT_firefox,
-	.name = "firefox",
+	FORMAT_ROW(firefox),
 	.wants_times = true,
 	.render = firefox_render,
 };

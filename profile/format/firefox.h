@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Within the format "firefox": what all threads share (firefox_tables.c), and columns. */
+/*
+ * Within the format "firefox": what all threads share (firefox_tables.c), and columns. Everything
+ * that has a row in a table has an id, which is the row's index + 1; 0: none.
+ */
 #ifndef KEYHOLE_PROFILE_FORMAT_FIREFOX_H
 #define KEYHOLE_PROFILE_FORMAT_FIREFOX_H
 
 #include <stdint.h>
 
 #include "profile/format/json.h"
+#include "profile/format/lines.h"
 #include "profile/format/output.h"
 #include "profile/format/threads.h"
 
@@ -14,13 +18,12 @@ struct profile;
 struct profile_times;
 
 struct firefox_node {
-	uint32_t parent; /* its row + 1, 0: none */
-	uint32_t frame;	 /* row */
+	uint32_t parent, frame; /* ids */
 };
 
 struct firefox_frame { /* a line of a location */
 	uint32_t location;
-	uint32_t function; /* index in funcTable */
+	uint32_t function; /* id */
 	uint32_t line;	   /* 0: not known */
 	uint32_t depth;	   /* 0: not inlined */
 };
@@ -31,14 +34,15 @@ struct firefox {
 	struct output output;
 	struct json json;
 	struct format_threads threads;
-	struct intern *strings, *sources; /* ids of sources are their indexes + 1 */
-	struct firefox_node *nodes;	  /* the rows of the table of stacks */
+	struct intern *strings;	    /* their ids are indexes, as "" is the first */
+	struct intern *sources;	    /* paths; "" is no source */
+	struct firefox_node *nodes; /* of the table of stacks, in the order of their ids */
 	uint32_t node_count;
 	size_t node_capacity;
-	uint32_t *stacks;	      /* by stack: the row of its leaf + 1, 0: it has no frame */
-	struct firefox_frame *frames; /* of one location after another, each from outside in */
-	uint32_t *first; /* by location: the row of its first one; the next one's is their end */
-	uint32_t *own;	 /* frames that are functions of their own, behind those that have one */
+	uint32_t *stacks;	      /* by stack: the id of its leaf's node */
+	struct firefox_frame *frames; /* in the order of their ids */
+	struct format_lines lines;    /* ids of frames */
+	uint32_t *own; /* ids of frames that are functions of their own, behind the profile's */
 	uint32_t own_count;
 	size_t frame_count, frame_capacity, own_capacity;
 };

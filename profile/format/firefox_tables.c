@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The tables of format "firefox": an object of columns each. */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
+#include "base/compare.h"
 #include "base/intern.h"
 #include "profile/format/firefox.h"
 #include "profile/format/format.h"
@@ -41,40 +43,27 @@ struct path { /* of a stack, from the root on: ids of nodes */
 /* ---- what the tables are made of ---- */
 
 /*
- * Adds a frame. Each function of the profile has a row in funcTable, and so has each frame without
- * a function.
+ * Adds the frame of a line. Each function of the profile has a row in funcTable, and so has each
+ * frame without a function.
  */
-static int add_frame(struct firefox *firefox, struct firefox_frame frame, uint32_t function)
+static uint32_t add_frame(void *context, const struct format_line *line)
 {
-	frame.function =
-		function ? function - 1 : profile_functions(firefox->profile) + firefox->own_count;
-	if (ARRAY_RESERVE(firefox->frames, firefox->frame_capacity, firefox->frame_count + 1) < 0 ||
-	    ARRAY_RESERVE(firefox->own, firefox->own_capacity, firefox->own_count + 1u) < 0)
-		return -ENOMEM;
-	if (!function)
-		firefox->own[firefox->own_count++] = (uint32_t)firefox->frame_count;
-	firefox->frames[firefox->frame_count++] = frame;
-	return 0;
-}
+	struct firefox *firefox = context;
+	struct firefox_frame frame = {
+		.location = line->location, .line = line->line.line, .depth = line->depth};
+	const uint32_t id = (uint32_t)firefox->frame_count + 1;
 
-static int firefox_find_frames(struct firefox *firefox)
-{
-	struct profile_line lines[PROFILE_LINES_MAX];
-	int r = 0;
-
-	for (uint32_t id = 1; id <= profile_locations(firefox->profile) && r == 0; id++) {
-		size_t count = profile_location_lines(firefox->profile, id, lines);
-
-		for (size_t i = count; i-- > 0 && r == 0;)
-			r = add_frame(
-				firefox,
-				(struct firefox_frame){.location = id,
-						       .line = lines[i].line,
-						       .depth = (uint32_t)(count - 1 - i)},
-				format_line_function(firefox->profile, &lines[i], i + 1 < count));
-		firefox->first[id + 1] = (uint32_t)firefox->frame_count;
+	if (ARRAY_RESERVE(firefox->frames, firefox->frame_capacity, id) < 0)
+		return FORMAT_LINE_FAILED;
+	if (ARRAY_RESERVE(firefox->own, firefox->own_capacity, firefox->own_count + 1u) < 0)
+		return FORMAT_LINE_FAILED;
+	frame.function = format_line_function(firefox->profile, &line->line, line->depth > 0);
+	if (!frame.function) {
+		firefox->own[firefox->own_count++] = id;
+		frame.function = profile_functions(firefox->profile) + firefox->own_count;
 	}
-	return r;
+	firefox->frames[firefox->frame_count++] = frame;
+	return id;
 }
 
 /*
@@ -89,22 +78,40 @@ static int compare_stacks(const void *a, const void *b, void *context)
 
 	for (; a_left > 0 && b_left > 0; a_left--, b_left--)
 		if (a_at[a_left - 1] != b_at[b_left - 1])
-			return a_at[a_left - 1] < b_at[b_left - 1] ? -1 : 1;
-	return (a_left > b_left) - (a_left < b_left);
+			return compare_numbers(a_at[a_left - 1], b_at[b_left - 1]);
+	return compare_numbers(a_left, b_left);
+}
+
+/* Returns the id of the node that the path ends in, or 0. */
+static uint32_t path_end(const struct path *path)
+{
+	if (path->depth == 0)
+		return 0;
+	return path->node[path->depth - 1];
 }
 
 static int add_node(struct firefox *firefox, uint32_t frame, struct path *path)
 {
-	struct firefox_node node = {.frame = frame,
-				    .parent = path->depth > 0 ? path->node[path->depth - 1] : 0};
+	struct firefox_node node = {.frame = frame, .parent = path_end(path)};
 
-	if (firefox->node_count == INT32_MAX ||
-	    ARRAY_RESERVE(firefox->nodes, firefox->node_capacity, firefox->node_count + 1u) < 0 ||
-	    ARRAY_RESERVE(path->node, path->capacity, path->depth + 1) < 0)
+	if (firefox->node_count == INT32_MAX)
+		return -ENOMEM;
+	if (ARRAY_RESERVE(firefox->nodes, firefox->node_capacity, firefox->node_count + 1u) < 0)
+		return -ENOMEM;
+	if (ARRAY_RESERVE(path->node, path->capacity, path->depth + 1) < 0)
 		return -ENOMEM;
 	firefox->nodes[firefox->node_count++] = node;
 	path->node[path->depth++] = firefox->node_count;
 	return 0;
+}
+
+/* Returns whether the stack before goes on with the frame: the path has had `before` nodes. */
+static bool goes_on(const struct firefox *firefox, const struct path *path, size_t before,
+		    uint32_t frame)
+{
+	if (path->depth >= before)
+		return false;
+	return firefox->nodes[path->node[path->depth] - 1].frame == frame;
 }
 
 /*
@@ -113,25 +120,17 @@ static int add_node(struct firefox *firefox, uint32_t frame, struct path *path)
  */
 static int add_nodes(struct firefox *firefox, uint32_t stack, struct path *path)
 {
-	const uint32_t *locations;
-	size_t left = profile_stack_get(firefox->profile, stack, &locations);
+	struct format_walk walk = format_walk_begin(&firefox->lines, stack);
+	uint32_t frame = format_walk_next(&walk);
 	size_t before = path->depth;
 	int r = 0;
 
 	path->depth = 0;
-	while (left-- > 0) {
-		for (uint32_t frame = firefox->first[locations[left]];
-		     frame < firefox->first[locations[left] + 1] && r == 0; frame++) {
-			if (path->depth < before &&
-			    firefox->nodes[path->node[path->depth] - 1].frame == frame) {
-				path->depth++;
-				continue;
-			}
-			before = 0;
-			r = add_node(firefox, frame, path);
-		}
-	}
-	firefox->stacks[stack] = path->depth > 0 ? path->node[path->depth - 1] : 0;
+	for (; frame != 0 && goes_on(firefox, path, before, frame); path->depth++)
+		frame = format_walk_next(&walk);
+	for (; frame != 0 && r == 0; frame = format_walk_next(&walk))
+		r = add_node(firefox, frame, path);
+	firefox->stacks[stack] = path_end(path);
 	return r;
 }
 
@@ -161,10 +160,9 @@ int firefox_tables_init(struct firefox *firefox)
 	firefox->strings = intern_new();
 	firefox->sources = intern_new();
 	firefox->stacks = calloc(profile_stacks(firefox->profile) + 1u, sizeof(*firefox->stacks));
-	firefox->first = calloc(profile_locations(firefox->profile) + 2u, sizeof(*firefox->first));
-	if (!firefox->strings || !firefox->sources || !firefox->stacks || !firefox->first)
+	if (!firefox->strings || !firefox->sources || !firefox->stacks)
 		return -ENOMEM;
-	r = firefox_find_frames(firefox);
+	r = format_lines_init(&firefox->lines, firefox->profile, add_frame, firefox);
 	if (r < 0)
 		return r;
 	return firefox_find_nodes(firefox);
@@ -177,7 +175,7 @@ void firefox_tables_release(struct firefox *firefox)
 	free(firefox->nodes);
 	free(firefox->stacks);
 	free(firefox->frames);
-	free(firefox->first);
+	format_lines_release(&firefox->lines);
 	free(firefox->own);
 }
 
@@ -256,13 +254,13 @@ static void put_stacks(struct firefox *firefox)
 	json_key_object(&firefox->json, "stackTable");
 	json_key_array(&firefox->json, "frame");
 	for (uint32_t i = 0; i < firefox->node_count; i++)
-		json_number(&firefox->json, firefox->nodes[i].frame);
+		json_number(&firefox->json, firefox->nodes[i].frame - 1);
 	json_end(&firefox->json);
 	json_key_array(&firefox->json, "prefixOffset");
 	for (uint32_t i = 0; i < firefox->node_count; i++) {
-		uint32_t parent = firefox->nodes[i].parent;
+		uint32_t id = i + 1, parent = firefox->nodes[i].parent;
 
-		json_number(&firefox->json, parent ? i + 1 - parent : 0);
+		json_number(&firefox->json, parent ? id - parent : 0);
 	}
 	json_end(&firefox->json);
 	json_key_number(&firefox->json, "length", firefox->node_count);
@@ -309,7 +307,7 @@ static void frame_category(struct firefox *firefox, uint32_t id)
 
 static void frame_function(struct firefox *firefox, uint32_t id)
 {
-	json_number(&firefox->json, frame_at(firefox, id)->function);
+	json_number(&firefox->json, frame_at(firefox, id)->function - 1);
 }
 
 static void frame_line(struct firefox *firefox, uint32_t id)
@@ -361,7 +359,7 @@ static const struct firefox_frame *own_frame(const struct firefox *firefox, uint
 
 	if (id <= named)
 		return NULL;
-	return &firefox->frames[firefox->own[id - named - 1]];
+	return frame_at(firefox, firefox->own[id - named - 1]);
 }
 
 static void function_name(struct firefox *firefox, uint32_t id)

@@ -12,9 +12,10 @@
 #include <string.h>
 
 #include "ipc/messages.h"
-#include "base/array.h"
+#include "base/compare.h"
 #include "base/intern.h"
 #include "profile/format/format.h"
+#include "profile/format/lines.h"
 #include "profile/format/output.h"
 #include "profile/profile.h"
 
@@ -30,16 +31,14 @@ struct folded {
 	const struct profile *profile;
 	const struct format_options *options;
 	struct intern *texts;
-	uint32_t *order;  /* ids of texts, sorted */
-	uint32_t *ranks;  /* by id: its index in order */
-	uint32_t *frames; /* ranks of texts, of one location after another, each from outside in */
-	size_t *first;	  /* by location: where its frames begin; the next one's is their end */
-	size_t frame_count, frame_capacity;
+	uint32_t *order;	    /* ids of texts, sorted */
+	uint32_t *ranks;	    /* by id: its index in order */
+	struct format_lines frames; /* ids of texts, then their ranks */
 	struct folded_line *lines;
 	size_t count;
 };
 
-static uint32_t folded_text(struct folded *folded, char *text)
+static uint32_t add_text(struct folded *folded, char *text)
 {
 	for (char *at = text; (at = strchr(at, ';'));)
 		*at = ':';
@@ -54,71 +53,49 @@ static bool location_is_kernel(const struct profile *profile, uint32_t id)
 	return object && object->kind == KIND_KERNEL;
 }
 
-static int folded_frame(struct folded *folded, char *text, const char *suffix)
-{
-	uint32_t id;
-
-	memcpy(text + strlen(text), suffix, strlen(suffix) + 1);
-	id = folded_text(folded, text);
-	if (id == INTERN_FAILED ||
-	    ARRAY_RESERVE(folded->frames, folded->frame_capacity, folded->frame_count + 1) < 0)
-		return -ENOMEM;
-	folded->frames[folded->frame_count++] = id;
-	return 0;
-}
-
 /* Kernel and inlined frames carry the suffixes by which flame graphs colour them. */
-static int folded_location(struct folded *folded, uint32_t id)
+static const char *suffix_of(const struct profile *profile, const struct format_line *line)
 {
-	struct profile_line lines[PROFILE_LINES_MAX];
-	size_t count = profile_location_lines(folded->profile, id, lines);
-	const char *suffix = location_is_kernel(folded->profile, id) ? "_[k]" : "";
+	if (line->depth > 0)
+		return "_[i]";
+	if (location_is_kernel(profile, line->location))
+		return "_[k]";
+	return "";
+}
+
+static uint32_t add_frame(void *context, const struct format_line *line)
+{
+	struct folded *folded = context;
+	const char *suffix = suffix_of(folded->profile, line);
 	char text[FORMAT_NAME_MAX + SUFFIX_BYTES];
-	int r = 0;
 
-	for (size_t i = count; i-- > 0 && r == 0; suffix = "_[i]") {
-		format_line_name(text, FORMAT_NAME_MAX, folded->profile, id, &lines[i],
-				 i + 1 < count);
-		r = folded_frame(folded, text, suffix);
-	}
-	return r;
+	format_line_name(text, FORMAT_NAME_MAX, folded->profile, line->location, &line->line,
+			 line->depth > 0);
+	memcpy(text + strlen(text), suffix, strlen(suffix) + 1);
+	return add_text(folded, text);
 }
 
-static int folded_frames(struct folded *folded)
-{
-	uint32_t count = profile_locations(folded->profile);
-	int r = 0;
-
-	folded->first = calloc(count + 2u, sizeof(*folded->first));
-	if (!folded->first)
-		return -ENOMEM;
-	for (uint32_t id = 1; id <= count && r == 0; id++) {
-		r = folded_location(folded, id);
-		folded->first[id + 1] = folded->frame_count;
-	}
-	return r;
-}
-
-static int folded_line(struct folded *folded, const struct profile_sample *sample,
-		       struct folded_line *ret_line)
+static int make_line(struct folded *folded, const struct profile_sample *sample,
+		     struct folded_line *ret_line)
 {
 	char name[FORMAT_NAME_MAX], text[FORMAT_NAME_MAX + 16];
 
 	format_clean_name(name, sizeof(name),
 			  profile_string_get(folded->profile, sample->process_name));
 	*ret_line = (struct folded_line){.stack = sample->stack, .count = sample->count};
-	ret_line->process = folded_text(folded, name);
+	ret_line->process = add_text(folded, name);
 	if (folded->options->by_thread) {
 		format_clean_name(name, sizeof(name),
 				  profile_string_get(folded->profile, sample->thread_name));
 		snprintf(text, sizeof(text), "%s/%" PRIu32, name, sample->tid);
-		ret_line->thread = folded_text(folded, text);
+		ret_line->thread = add_text(folded, text);
 	}
-	return ret_line->process == INTERN_FAILED || ret_line->thread == INTERN_FAILED ? -ENOMEM
-										       : 0;
+	if (ret_line->process == INTERN_FAILED || ret_line->thread == INTERN_FAILED)
+		return -ENOMEM;
+	return 0;
 }
 
-static int folded_lines(struct folded *folded)
+static int make_lines(struct folded *folded)
 {
 	const struct profile_sample *samples = profile_samples(folded->profile, &folded->count);
 	int r = 0;
@@ -127,7 +104,7 @@ static int folded_lines(struct folded *folded)
 	if (!folded->lines)
 		return -ENOMEM;
 	for (size_t i = 0; i < folded->count && r == 0; i++)
-		r = folded_line(folded, &samples[i], &folded->lines[i]);
+		r = make_line(folded, &samples[i], &folded->lines[i]);
 	return r;
 }
 
@@ -140,7 +117,7 @@ static int compare_texts(const void *a, const void *b, void *context)
 }
 
 /* The empty text, id 0, has rank 0: it stands for "no thread". */
-static int folded_rank(struct folded *folded)
+static int rank_texts(struct folded *folded)
 {
 	uint32_t count = intern_count(folded->texts);
 
@@ -153,8 +130,8 @@ static int folded_rank(struct folded *folded)
 	qsort_r(folded->order, count, sizeof(*folded->order), compare_texts, folded);
 	for (uint32_t rank = 0; rank < count; rank++)
 		folded->ranks[folded->order[rank]] = rank;
-	for (size_t i = 0; i < folded->frame_count; i++)
-		folded->frames[i] = folded->ranks[folded->frames[i]];
+	for (size_t i = 0; i < folded->frames.count; i++)
+		folded->frames.ids[i] = folded->ranks[folded->frames.ids[i]];
 	for (size_t i = 0; i < folded->count; i++) {
 		folded->lines[i].process = folded->ranks[folded->lines[i].process];
 		folded->lines[i].thread = folded->ranks[folded->lines[i].thread];
@@ -162,48 +139,17 @@ static int folded_rank(struct folded *folded)
 	return 0;
 }
 
-static int compare_numbers(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
-
-/* Walks a stack's frames from the root on. */
-struct folded_walk {
-	const uint32_t *stack;
-	size_t left;	  /* locations */
-	size_t next, end; /* frames of the last one */
-};
-
-static struct folded_walk folded_walk(const struct folded *folded, uint32_t stack)
-{
-	struct folded_walk walk = {0};
-
-	walk.left = profile_stack_get(folded->profile, stack, &walk.stack);
-	return walk;
-}
-
-/* Returns the rank of the next frame; 0: there is none. */
-static uint32_t folded_next(const struct folded *folded, struct folded_walk *walk)
-{
-	if (walk->next == walk->end) {
-		if (walk->left == 0)
-			return 0;
-		walk->next = folded->first[walk->stack[--walk->left]];
-		walk->end = folded->first[walk->stack[walk->left] + 1];
-	}
-	return folded->frames[walk->next++];
-}
-
 static int compare_stacks(const struct folded *folded, uint32_t a, uint32_t b)
 {
-	struct folded_walk a_walk = folded_walk(folded, a), b_walk = folded_walk(folded, b);
+	struct format_walk a_walk = format_walk_begin(&folded->frames, a);
+	struct format_walk b_walk = format_walk_begin(&folded->frames, b);
 	uint32_t a_rank, b_rank;
 
 	if (a == b)
 		return 0;
 	do {
-		a_rank = folded_next(folded, &a_walk);
-		b_rank = folded_next(folded, &b_walk);
+		a_rank = format_walk_next(&a_walk);
+		b_rank = format_walk_next(&b_walk);
 	} while (a_rank == b_rank && a_rank != 0);
 	return compare_numbers(a_rank, b_rank);
 }
@@ -220,32 +166,32 @@ static int compare_lines(const void *a, const void *b, void *context)
 	return order;
 }
 
-static void folded_put(const struct folded *folded, struct output *output, uint32_t rank)
+static void put_text(const struct folded *folded, struct output *output, uint32_t rank)
 {
 	output_string(output, intern_get(folded->texts, folded->order[rank], NULL));
 }
 
-static void folded_write(const struct folded *folded, struct output *output,
-			 const struct folded_line *line, uint64_t count)
+static void write_line(const struct folded *folded, struct output *output,
+		       const struct folded_line *line, uint64_t count)
 {
-	struct folded_walk walk = folded_walk(folded, line->stack);
+	struct format_walk walk = format_walk_begin(&folded->frames, line->stack);
 	uint32_t rank;
 	char number[32];
 
-	folded_put(folded, output, line->process);
+	put_text(folded, output, line->process);
 	if (line->thread) {
 		output_string(output, ";");
-		folded_put(folded, output, line->thread);
+		put_text(folded, output, line->thread);
 	}
-	while ((rank = folded_next(folded, &walk)) != 0) {
+	for (rank = format_walk_next(&walk); rank != 0; rank = format_walk_next(&walk)) {
 		output_string(output, ";");
-		folded_put(folded, output, rank);
+		put_text(folded, output, rank);
 	}
 	snprintf(number, sizeof(number), " %" PRIu64 "\n", count);
 	output_string(output, number);
 }
 
-static void folded_write_all(struct folded *folded, struct output *output)
+static void write_lines(struct folded *folded, struct output *output)
 {
 	uint64_t count = 0;
 
@@ -254,54 +200,51 @@ static void folded_write_all(struct folded *folded, struct output *output)
 		if (i + 1 < folded->count &&
 		    compare_lines(&folded->lines[i], &folded->lines[i + 1], folded) == 0)
 			continue;
-		folded_write(folded, output, &folded->lines[i], count);
+		write_line(folded, output, &folded->lines[i], count);
 		count = 0;
 	}
 }
 
-static int folded_sort(struct folded *folded)
+static int sort_lines(struct folded *folded)
 {
-	int r = folded_frames(folded);
+	int r = format_lines_init(&folded->frames, folded->profile, add_frame, folded);
 
 	if (r == 0)
-		r = folded_lines(folded);
+		r = make_lines(folded);
 	if (r == 0)
-		r = folded_rank(folded);
+		r = rank_texts(folded);
 	if (r == 0)
 		qsort_r(folded->lines, folded->count, sizeof(*folded->lines), compare_lines,
 			folded);
 	return r;
 }
 
-static int folded_render(const struct profile *profile, const struct profile_times *times,
-			 const struct format_options *options, int fd)
+static int render(const struct profile *profile, const struct profile_times *times,
+		  const struct format_options *options, int fd)
 {
-	struct folded folded = {.profile = profile, .options = options};
+	struct folded folded = {.profile = profile, .options = options, .texts = intern_new()};
 	struct output output;
-	int r;
+	int r = output_init(&output, fd, false);
 
 	(void)times; /* counts of samples are all the format knows */
-	r = output_init(&output, fd, false);
-	if (r < 0)
-		return r;
-	folded.texts = intern_new();
-	r = folded.texts ? folded_sort(&folded) : -ENOMEM;
+	if (!folded.texts)
+		r = -ENOMEM;
+	if (r == 0)
+		r = sort_lines(&folded);
 	if (r == 0) {
-		folded_write_all(&folded, &output);
+		write_lines(&folded, &output);
 		r = output_finish(&output);
 	}
 	output_release(&output);
 	intern_free(folded.texts);
+	format_lines_release(&folded.frames);
 	free(folded.order);
 	free(folded.ranks);
-	free(folded.frames);
-	free(folded.first);
 	free(folded.lines);
 	return r;
 }
 
 const struct format format_folded = {
-	.id = FORMAT_folded,
-	.name = "folded",
-	.render = folded_render,
+	FORMAT_ROW(folded),
+	.render = render,
 };

@@ -18,14 +18,19 @@ struct format_options {
 };
 
 struct format {
-	uint32_t id; /* enum profile_format of ipc/messages.h */
-	const char *name;
+	uint32_t id;	  /* enum profile_format of ipc/messages.h */
+	const char *name; /* as -f takes it */
 	bool wants_times; /* profile_moments() */
 	bool shows_base;
 	/* Writes the whole profile to fd (a memfd). Returns 0 or a negative errno. */
 	int (*render)(const struct profile *profile, const struct profile_times *times,
 		      const struct format_options *options, int fd);
 };
+
+/* The first members of the const struct of a format: what its row in ipc/formats.def says. */
+#define FORMAT_ROW(format) .id = FORMAT_##format, .name = format_names[FORMAT_##format]
+#define FORMAT_WORD_MAX	   16
+extern const char format_names[][FORMAT_WORD_MAX]; /* by id */
 
 #define F(number, id, name, suffix, help) extern const struct format format_##id;
 #include "ipc/formats.def"

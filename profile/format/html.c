@@ -239,9 +239,7 @@ static int html_write(struct html *html, const struct profile_times *times,
 	output_write(&html->output, page, sizeof(page));
 	put_data(html, times, options);
 	output_string(&html->output, "</script>\n");
-	r = output_finish(&html->output);
-	output_release(&html->output);
-	return r;
+	return output_finish(&html->output);
 }
 
 /* The page shows threads when asked. Those of two profiles have different ids. */
@@ -256,14 +254,14 @@ static int html_render(const struct profile *profile, const struct profile_times
 	r = tree_build(&html->tree, profile, options->base ? TREE_DIFFERENCE : TREE_BY_THREAD);
 	if (r == 0)
 		r = html_write(html, times, options, fd);
+	output_release(&html->output);
 	tree_release(&html->tree);
 	free(html);
 	return r;
 }
 
 const struct format format_html = {
-	.id = FORMAT_html,
-	.name = "html",
+	FORMAT_ROW(html),
 	.shows_base = true,
 	.render = html_render,
 };

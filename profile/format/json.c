@@ -7,7 +7,8 @@
 #include "profile/format/format.h"
 #include "profile/format/output.h"
 
-#define DIGITS_MAX 20 /* of 64 bits */
+#define DIGITS_MAX     20 /* of 64 bits */
+#define INDENTED_DEPTH 2
 
 void json_init(struct json *json, struct output *output)
 {
@@ -27,12 +28,33 @@ static bool json_expected(const struct json *json)
 	return closer == ']' || !json->comma;
 }
 
+/* Indents are for the outer levels alone: deep trees would cost the square of their depth. */
+static void json_break(struct json *json)
+{
+	output_write(json->output, "\n", 1);
+	if (!json->readable || json->depth > INDENTED_DEPTH)
+		return;
+	for (unsigned int i = 0; i < json->depth; i++)
+		output_string(json->output, "  ");
+}
+
+/* Writes what stands between two values, and the new line that json_line() has asked for. */
+static void json_separate(struct json *json, bool comma)
+{
+	if (comma)
+		output_write(json->output, ",", 1);
+	if (json->line)
+		json_break(json);
+	else if (comma && json->readable)
+		output_write(json->output, " ", 1);
+	json->line = false;
+}
+
 static void json_value(struct json *json)
 {
 	if (!json_expected(json))
 		output_fail(json->output, -EPROTO);
-	if (json->comma && !json->key)
-		output_write(json->output, ",", 1);
+	json_separate(json, json->comma && !json->key);
 	json->comma = true;
 	json->key = false;
 }
@@ -61,11 +83,15 @@ void json_array(struct json *json)
 
 void json_end(struct json *json)
 {
+	char closer;
+
 	if (json->depth == 0 || json->key) {
 		output_fail(json->output, -EPROTO);
 		return;
 	}
-	output_write(json->output, &json->open[json->depth--], 1);
+	closer = json->open[json->depth--];
+	json_separate(json, false);
+	output_write(json->output, &closer, 1);
 	json->comma = true;
 }
 
@@ -74,6 +100,11 @@ void json_finish(struct json *json)
 	if (json->depth != 0 || !json->comma)
 		output_fail(json->output, -EPROTO);
 	output_write(json->output, "\n", 1);
+}
+
+void json_line(struct json *json)
+{
+	json->line = true;
 }
 
 bool json_in_array(const struct json *json)
@@ -85,22 +116,25 @@ void json_key(struct json *json, const char *key)
 {
 	if (json->open[json->depth] != '}' || json->key)
 		output_fail(json->output, -EPROTO);
-	if (json->comma)
-		output_write(json->output, ",", 1);
+	json_separate(json, json->comma);
 	output_write(json->output, "\"", 1);
 	output_string(json->output, key);
 	output_write(json->output, "\":", 2);
+	if (json->readable)
+		output_write(json->output, " ", 1);
 	json->key = true;
 }
 
 /* RFC 8259 section 7; the last three for pages that hold the text (HTML, "script" elements). */
-static const char *json_escape(char byte)
+static const char *json_escape(const struct json *json, char byte)
 {
-	switch (byte) {
-	case '"':
+	if (byte == '"')
 		return "\\\"";
-	case '\\':
+	if (byte == '\\')
 		return "\\\\";
+	if (json->readable)
+		return NULL;
+	switch (byte) {
 	case '<':
 		return "\\u003c";
 	case '>':
@@ -121,7 +155,7 @@ void json_string(struct json *json, const char *text)
 	json_value(json);
 	output_write(json->output, "\"", 1);
 	for (; *at; at++) {
-		const char *escape = json_escape(*at);
+		const char *escape = json_escape(json, *at);
 
 		if (!escape)
 			continue;

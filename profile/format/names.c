@@ -21,6 +21,7 @@ static const struct code_range refused[] = {
 	{0x200b, 0x200f}, /* of no width, too */
 	{0x2028, 0x202e}, /* line and paragraph ends, too */
 	{0x2060, 0x206f},
+	{0xd800, 0xdfff},	  /* surrogates, RFC 3629 section 3 */
 	{0xfeff, 0xfeff},	  /* byte order mark */
 	{0xfff9, 0xfffb},	  /* annotations */
 	{0xfffe, 0xffff},	  /* no characters, and none of XML's */
@@ -34,7 +35,7 @@ static bool code_is_refused(uint32_t code)
 		if (code >= refused[i].first && code <= refused[i].last)
 			return true;
 	}
-	return code >= 0xd800 && code <= 0xdfff; /* surrogates, RFC 3629 section 3 */
+	return false;
 }
 
 /* Printable ASCII, which almost all of it is. */
@@ -73,34 +74,51 @@ static inline size_t utf8_decode(const unsigned char *text, uint32_t *ret_code)
 	return length;
 }
 
+struct piece { /* of a clean name: a character */
+	const char *text;
+	size_t length;
+	size_t taken; /* bytes of the name that the piece stands for */
+};
+
+/* Returns what stands for the first character of a name, which is not empty. */
+static inline struct piece clean_piece(const char *name)
+{
+	uint32_t code;
+	size_t length = utf8_decode((const unsigned char *)name, &code);
+
+	if (length == 0)
+		return (struct piece){.text = "?", .length = 1, .taken = 1};
+	if (!is_plain(code) && code_is_refused(code))
+		return (struct piece){.text = "?", .length = 1, .taken = length};
+	return (struct piece){.text = name, .length = length, .taken = length};
+}
+
+/* Ends a text of max bytes with the mark, or with as much of the mark as fits there. */
+static void put_mark(char *text, size_t max, size_t at)
+{
+	size_t length = strlen(CUT_MARK);
+
+	if (length > max - 1 - at)
+		length = max - 1 - at;
+	memcpy(text + at, CUT_MARK, length);
+	text[at + length] = '\0';
+}
+
 void format_clean_name(char *ret_text, size_t max, const char *name)
 {
-	size_t used = 0, cut = 0, length; /* cut: where the mark still fits */
-	uint32_t code;
+	size_t used = 0, cut = 0; /* cut: where the mark still fits */
+	struct piece piece;
 
 	if (max == 0)
 		return;
-	for (; *name; name += length) {
-		const char *piece = name;
-		size_t piece_length;
-
-		piece_length = length = utf8_decode((const unsigned char *)name, &code);
-		if (length == 0 || (!is_plain(code) && code_is_refused(code))) {
-			piece = "?";
-			piece_length = 1;
-			if (length == 0)
-				length = 1;
+	for (; *name; name += piece.taken) {
+		piece = clean_piece(name);
+		if (used + piece.length >= max) {
+			put_mark(ret_text, max, cut);
+			return;
 		}
-		if (used + piece_length >= max) {
-			length = strlen(CUT_MARK);
-			if (length > max - 1 - cut)
-				length = max - 1 - cut;
-			memcpy(ret_text + cut, CUT_MARK, length);
-			used = cut + length;
-			break;
-		}
-		memcpy(ret_text + used, piece, piece_length);
-		used += piece_length;
+		memcpy(ret_text + used, piece.text, piece.length);
+		used += piece.length;
 		if (used + strlen(CUT_MARK) < max)
 			cut = used;
 	}

@@ -17,12 +17,33 @@
 #define SCHEMA_URL	  "https://opentelemetry.io/schemas/1.37.0"
 #define SAMPLE_ATTRIBUTES 4u
 
+/* The fields, by the message that has them: proto/otlp.proto numbers them. */
+static const struct otlp_field data_resources = {1, "resourceProfiles"};
+static const struct otlp_field data_dictionary = {2, "dictionary"};
+static const struct otlp_field resource_resource = {1, "resource"};
+static const struct otlp_field resource_scopes = {2, "scopeProfiles"};
+static const struct otlp_field scope_scope = {1, "scope"};
+static const struct otlp_field scope_profiles = {2, "profiles"};
+static const struct otlp_field samples_of_profile = {2, "samples"};
+
 /* A process: its threads, and the lengths of what is in one another, in bytes. */
 struct process {
 	const struct format_thread *threads;
 	size_t count;
 	uint64_t profile_length, scope_length, length;
 };
+
+void otlp_array(struct otlp *otlp, struct otlp_field field)
+{
+	if (otlp->encoding->array)
+		otlp->encoding->array(otlp, field);
+}
+
+void otlp_close(struct otlp *otlp)
+{
+	if (otlp->encoding->close)
+		otlp->encoding->close(otlp);
+}
 
 /* ---- samples ---- */
 
@@ -53,7 +74,7 @@ static void put_sample(struct otlp *otlp, const struct profile_sample *from)
 	sample.attribute_indices = attributes;
 	sample.n_values = 1;
 	sample.values = &value;
-	otlp->encoding->message(otlp, (struct otlp_field){2, "samples"}, &sample.base);
+	otlp->encoding->message(otlp, samples_of_profile, &sample.base);
 }
 
 static void put_samples(struct otlp *otlp, const struct process *process)
@@ -62,10 +83,10 @@ static void put_samples(struct otlp *otlp, const struct process *process)
 	const struct profile_sample *samples = profile_samples(otlp->profile, &count);
 	const struct format_thread *last = &process->threads[process->count - 1];
 
-	otlp->encoding->array(otlp, (struct otlp_field){2, "samples"});
+	otlp_array(otlp, samples_of_profile);
 	for (size_t i = process->threads->first; i < last->first + last->samples; i++)
 		put_sample(otlp, &samples[otlp->threads.order[i]]);
-	otlp->encoding->close_array(otlp);
+	otlp_close(otlp);
 }
 
 /* ---- what they are in, from the inside out ---- */
@@ -93,18 +114,17 @@ static void put_profile(struct otlp *otlp, const struct process *process)
 static void put_scope(struct otlp *otlp, const struct process *process)
 {
 	Otlp__InstrumentationScope scope = OTLP__INSTRUMENTATION_SCOPE__INIT;
-	const struct otlp_field profiles = {2, "profiles"};
 	char name[] = "keyhole", version[] = KEYHOLE_VERSION;
 
 	scope.name = name;
 	scope.version = version;
-	otlp->encoding->message(otlp, (struct otlp_field){1, "scope"}, &scope.base);
-	otlp->encoding->array(otlp, profiles);
-	if (otlp->encoding->open(otlp, profiles, process->profile_length)) {
+	otlp->encoding->message(otlp, scope_scope, &scope.base);
+	otlp_array(otlp, scope_profiles);
+	if (otlp->encoding->open(otlp, scope_profiles, process->profile_length)) {
 		put_profile(otlp, process);
-		otlp->encoding->close(otlp);
+		otlp_close(otlp);
 	}
-	otlp->encoding->close_array(otlp);
+	otlp_close(otlp);
 }
 
 static void put_process(struct otlp *otlp, const struct process *process)
@@ -128,22 +148,21 @@ static void put_process(struct otlp *otlp, const struct process *process)
 	program_pair.value = &program;
 	resource.n_attributes = 2;
 	resource.attributes = attributes;
-	otlp->encoding->message(otlp, (struct otlp_field){1, "resource"}, &resource.base);
+	otlp->encoding->message(otlp, resource_resource, &resource.base);
 }
 
 static void put_resource(struct otlp *otlp, const struct process *process)
 {
 	Otlp__ResourceProfiles schema = OTLP__RESOURCE_PROFILES__INIT;
-	const struct otlp_field scopes = {2, "scopeProfiles"};
 	char url[] = SCHEMA_URL;
 
 	put_process(otlp, process);
-	otlp->encoding->array(otlp, scopes);
-	if (otlp->encoding->open(otlp, scopes, process->scope_length)) {
+	otlp_array(otlp, resource_scopes);
+	if (otlp->encoding->open(otlp, resource_scopes, process->scope_length)) {
 		put_scope(otlp, process);
-		otlp->encoding->close(otlp);
+		otlp_close(otlp);
 	}
-	otlp->encoding->close_array(otlp);
+	otlp_close(otlp);
 	schema.schema_url = url;
 	otlp->encoding->fields(otlp, &schema.base);
 }
@@ -180,9 +199,7 @@ static size_t threads_of_process(const struct otlp *otlp, size_t first)
 
 static void put_resources(struct otlp *otlp)
 {
-	const struct otlp_field resources = {1, "resourceProfiles"};
-
-	otlp->encoding->array(otlp, resources);
+	otlp_array(otlp, data_resources);
 	for (size_t i = 0, count; i < otlp->threads.count; i += count) {
 		struct process process = {.threads = &otlp->threads.threads[i]};
 
@@ -190,22 +207,25 @@ static void put_resources(struct otlp *otlp)
 		process.profile_length = measure(otlp, put_profile, &process);
 		process.scope_length = measure(otlp, put_scope, &process);
 		process.length = measure(otlp, put_resource, &process);
-		otlp->encoding->open(otlp, resources, process.length);
+		otlp->encoding->open(otlp, data_resources, process.length);
 		put_resource(otlp, &process);
-		otlp->encoding->close(otlp);
+		otlp_close(otlp);
 	}
-	otlp->encoding->close_array(otlp);
+	otlp_close(otlp);
 }
 
 /* The dictionary is last: only then all attributes are known. */
 static void put_all(struct otlp *otlp)
 {
+	if (otlp->encoding->begin)
+		otlp->encoding->begin(otlp);
 	if (otlp->threads.count > 0)
 		put_resources(otlp);
-	otlp->encoding->open(otlp, (struct otlp_field){2, "dictionary"},
-			     measure(otlp, put_dictionary, NULL));
+	otlp->encoding->open(otlp, data_dictionary, measure(otlp, put_dictionary, NULL));
 	put_dictionary(otlp, NULL);
-	otlp->encoding->close(otlp);
+	otlp_close(otlp);
+	if (otlp->encoding->end)
+		otlp->encoding->end(otlp);
 }
 
 int otlp_render(const struct profile *profile, const struct profile_times *times,
@@ -220,18 +240,13 @@ int otlp_render(const struct profile *profile, const struct profile_times *times
 	otlp->times = times;
 	otlp->encoding = encoding;
 	r = output_init(&otlp->output, fd, false);
-	if (r < 0) {
-		free(otlp);
-		return r;
-	}
 	json_init(&otlp->json, &otlp->output);
-	r = format_threads_init(&otlp->threads, profile);
+	if (r == 0)
+		r = format_threads_init(&otlp->threads, profile);
 	if (r == 0)
 		r = otlp_tables_init(otlp);
 	if (r == 0) {
-		encoding->begin(otlp);
 		put_all(otlp);
-		encoding->end(otlp);
 		r = output_finish(&otlp->output);
 	}
 	otlp_tables_release(otlp);

@@ -36,18 +36,6 @@ static bool binary_open(struct otlp *otlp, struct otlp_field field, uint64_t len
 	return !otlp->measuring;
 }
 
-/* Does nothing: the bytes of a message have no marks of its beginning and end. */
-static void binary_nothing(struct otlp *otlp)
-{
-	(void)otlp;
-}
-
-static void binary_array(struct otlp *otlp, struct otlp_field field)
-{
-	(void)otlp;
-	(void)field;
-}
-
 static void binary_fields(struct otlp *otlp, const ProtobufCMessage *message)
 {
 	size_t size;
@@ -83,12 +71,7 @@ static void binary_message(struct otlp *otlp, struct otlp_field field,
 
 static const struct otlp_encoding otlp_binary = {
 	.measures = true,
-	.begin = binary_nothing,
-	.end = binary_nothing,
 	.open = binary_open,
-	.close = binary_nothing,
-	.array = binary_array,
-	.close_array = binary_nothing,
 	.fields = binary_fields,
 	.string = binary_string,
 	.message = binary_message,
@@ -103,7 +86,6 @@ static int otlp_render_binary(const struct profile *profile, const struct profil
 }
 
 const struct format format_otlp = {
-	.id = FORMAT_otlp,
-	.name = "otlp",
+	FORMAT_ROW(otlp),
 	.render = otlp_render_binary,
 };

@@ -204,7 +204,6 @@ static const struct otlp_encoding otlp_json = {
 	.open = json_open_message,
 	.close = json_close,
 	.array = json_open_array,
-	.close_array = json_close,
 	.fields = put_fields,
 	.string = json_put_string,
 	.message = json_message,
@@ -219,7 +218,6 @@ static int otlp_render_json(const struct profile *profile, const struct profile_
 }
 
 const struct format format_otlp_json = {
-	.id = FORMAT_otlp_json,
-	.name = "otlp-json",
+	FORMAT_ROW(otlp_json),
 	.render = otlp_render_json,
 };

@@ -63,7 +63,9 @@ static int32_t otlp_add(struct otlp *otlp, enum otlp_table table, const Protobuf
 	size_t size;
 	const uint8_t *packed = otlp_pack(otlp, message, &size);
 
-	return packed ? otlp_index(otlp, intern_add(otlp->tables[table], packed, size)) : 0;
+	if (!packed)
+		return 0;
+	return otlp_index(otlp, intern_add(otlp->tables[table], packed, size));
 }
 
 int32_t otlp_string(struct otlp *otlp, const char *string)
@@ -244,7 +246,7 @@ static void put_table(struct otlp *otlp, enum otlp_table table)
 {
 	const struct otlp_encoding *encoding = otlp->encoding;
 
-	encoding->array(otlp, rows[table].field);
+	otlp_array(otlp, rows[table].field);
 	for (uint32_t id = 0; id < intern_count(otlp->tables[table]); id++) {
 		size_t size;
 		const void *bytes = intern_get(otlp->tables[table], id, &size);
@@ -255,7 +257,7 @@ static void put_table(struct otlp *otlp, enum otlp_table table)
 		else
 			encoding->string(otlp, rows[table].field, bytes);
 	}
-	encoding->close_array(otlp);
+	otlp_close(otlp);
 }
 
 void otlp_tables_put(struct otlp *otlp)

@@ -13,15 +13,16 @@
 
 int output_init(struct output *output, int fd, bool compress)
 {
-	*output = (struct output){.fd = fd, .compress = compress};
+	*output = (struct output){.fd = fd};
 	output->buffer = malloc(OUTPUT_BUFFER_BYTES);
 	if (!output->buffer)
 		return -ENOMEM;
-	if (compress && deflateInit2(&output->stream, GZIP_LEVEL, Z_DEFLATED, GZIP_WINDOW_BITS,
-				     GZIP_MEMORY, Z_DEFAULT_STRATEGY) != Z_OK) {
-		free(output->buffer);
+	if (!compress)
+		return 0;
+	if (deflateInit2(&output->stream, GZIP_LEVEL, Z_DEFLATED, GZIP_WINDOW_BITS, GZIP_MEMORY,
+			 Z_DEFAULT_STRATEGY) != Z_OK)
 		return -ENOMEM;
-	}
+	output->compress = true;
 	return 0;
 }
 

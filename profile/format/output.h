@@ -13,16 +13,17 @@
 #define OUTPUT_BUFFER_BYTES (64u << 10)
 
 struct output {
-	int fd; /* borrowed */
-	int r;
-	bool compress;
+	int fd;	       /* borrowed */
+	int r;	       /* the first error, or 0 */
+	bool compress; /* stream is in use */
 	z_stream stream;
-	size_t used;
+	size_t used; /* of the buffer */
 	unsigned char *buffer;
 };
 
-int output_init(struct output *output, int fd, bool compress); /* 0 or -ENOMEM */
-void output_release(struct output *output);
+/* Returns 0 or -ENOMEM; to be released either way. */
+int output_init(struct output *output, int fd, bool compress);
+void output_release(struct output *output); /* also of zeros */
 
 void output_write(struct output *output, const void *bytes, size_t size);
 void output_string(struct output *output, const char *string);

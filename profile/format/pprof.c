@@ -65,7 +65,7 @@ struct label_list {
 	size_t count;
 };
 
-static void pprof_put(struct pprof *pprof, const Perftools__Profiles__Profile *part)
+static void put_part(struct pprof *pprof, const Perftools__Profiles__Profile *part)
 {
 	size_t size = perftools__profiles__profile__get_packed_size(part);
 	uint8_t *packed;
@@ -84,7 +84,7 @@ static void pprof_put(struct pprof *pprof, const Perftools__Profiles__Profile *p
 }
 
 /* Returns the string's index. */
-static int64_t pprof_put_string(struct pprof *pprof, const char *string)
+static int64_t put_string(struct pprof *pprof, const char *string)
 {
 	Perftools__Profiles__Profile part = PERFTOOLS__PROFILES__PROFILE__INIT;
 	char text[FORMAT_NAME_MAX], *texts[] = {text};
@@ -92,33 +92,33 @@ static int64_t pprof_put_string(struct pprof *pprof, const char *string)
 	format_clean_name(text, sizeof(text), string);
 	part.n_string_table = 1;
 	part.string_table = texts;
-	pprof_put(pprof, &part);
+	put_part(pprof, &part);
 	return pprof->strings++;
 }
 
 /* The profile's own come first: their ids are their indices. */
-static void pprof_put_strings(struct pprof *pprof)
+static void put_strings(struct pprof *pprof)
 {
 	const struct profile_reason *reason;
 
 	for (uint32_t id = 0; id < profile_strings(pprof->profile); id++)
-		pprof_put_string(pprof, profile_string_get(pprof->profile, id));
+		put_string(pprof, profile_string_get(pprof->profile, id));
 	for (size_t i = 0; i < OWN_STRINGS; i++)
-		pprof->own[i] = own_strings[i] ? pprof_put_string(pprof, own_strings[i]) : 0;
+		pprof->own[i] = own_strings[i] ? put_string(pprof, own_strings[i]) : 0;
 	if (pprof->times->event)
-		pprof->own[OWN_EVENT] = pprof_put_string(pprof, pprof->times->event);
+		pprof->own[OWN_EVENT] = put_string(pprof, pprof->times->event);
 	for (uint32_t i = 0; i < REASONS_MAX && (reason = profile_reason(i)); i++) {
 		if (reason->class == CLASS_CUT)
-			pprof->reasons[i] = pprof_put_string(pprof, reason->name);
+			pprof->reasons[i] = put_string(pprof, reason->name);
 	}
 }
 
-static int64_t pprof_reason(const struct pprof *pprof, uint32_t reason)
+static int64_t reason_string(const struct pprof *pprof, uint32_t reason)
 {
 	return reason < REASONS_MAX ? pprof->reasons[reason] : 0;
 }
 
-static void pprof_put_times(struct pprof *pprof)
+static void put_times(struct pprof *pprof)
 {
 	Perftools__Profiles__Profile part = PERFTOOLS__PROFILES__PROFILE__INIT;
 	Perftools__Profiles__ValueType count = PERFTOOLS__PROFILES__VALUE_TYPE__INIT;
@@ -136,34 +136,28 @@ static void pprof_put_times(struct pprof *pprof)
 	part.period = (int64_t)pprof->times->period;
 	part.time_nanos = (int64_t)pprof->times->start_realtime_ns;
 	part.duration_nanos = (int64_t)pprof->times->duration_ns;
-	pprof_put(pprof, &part);
+	put_part(pprof, &part);
 }
 
-static void pprof_put_comments(struct pprof *pprof)
+static void put_comments(struct pprof *pprof)
 {
 	Perftools__Profiles__Profile part = PERFTOOLS__PROFILES__PROFILE__INIT;
-	uint64_t samples = 0, cut = 0;
+	struct format_totals totals;
 	int64_t comments[2];
-	char totals[128];
-	size_t count;
-	const struct profile_sample *sample = profile_samples(pprof->profile, &count);
+	char text[128];
 
-	for (; count > 0; count--, sample++) {
-		samples += sample->count;
-		cut += pprof_reason(pprof, sample->reason) ? sample->count : 0;
-	}
-	snprintf(totals, sizeof(totals),
-		 "samples: %" PRIu64 ", complete: %" PRIu64 ", cut: %" PRIu64, samples,
-		 samples - cut, cut);
-	comments[0] = pprof_put_string(pprof, "keyhole " KEYHOLE_VERSION);
-	comments[1] = pprof_put_string(pprof, totals);
+	format_totals(pprof->profile, &totals);
+	snprintf(text, sizeof(text), "samples: %" PRIu64 ", complete: %" PRIu64 ", cut: %" PRIu64,
+		 totals.samples, totals.samples - totals.cut, totals.cut);
+	comments[0] = put_string(pprof, "keyhole " KEYHOLE_VERSION);
+	comments[1] = put_string(pprof, text);
 	part.n_comment = 2;
 	part.comment = comments;
-	pprof_put(pprof, &part);
+	put_part(pprof, &part);
 }
 
 /* has_functions, always: proto/README.md says why. */
-static void pprof_put_mapping(struct pprof *pprof, uint32_t id, const struct profile_object *object)
+static void put_mapping(struct pprof *pprof, uint32_t id, const struct profile_object *object)
 {
 	Perftools__Profiles__Profile part = PERFTOOLS__PROFILES__PROFILE__INIT;
 	Perftools__Profiles__Mapping mapping = PERFTOOLS__PROFILES__MAPPING__INIT;
@@ -178,11 +172,11 @@ static void pprof_put_mapping(struct pprof *pprof, uint32_t id, const struct pro
 	mapping.has_functions = true;
 	part.n_mapping = 1;
 	part.mapping = mappings;
-	pprof_put(pprof, &part);
+	put_part(pprof, &part);
 }
 
 /* Readers show the first mapping as the profile's "File:": of a whole system that is the kernel. */
-static void pprof_put_mappings(struct pprof *pprof)
+static void put_mappings(struct pprof *pprof)
 {
 	static const enum profile_kind order[] = {KIND_KERNEL, KIND_NATIVE};
 
@@ -192,13 +186,12 @@ static void pprof_put_mappings(struct pprof *pprof)
 				profile_object_get(pprof->profile, id);
 
 			if (object->kind == order[i])
-				pprof_put_mapping(pprof, id, object);
+				put_mapping(pprof, id, object);
 		}
 	}
 }
 
-static void pprof_put_function(struct pprof *pprof, uint64_t id,
-			       const struct profile_function *from)
+static void put_function(struct pprof *pprof, uint64_t id, const struct profile_function *from)
 {
 	Perftools__Profiles__Profile part = PERFTOOLS__PROFILES__PROFILE__INIT;
 	Perftools__Profiles__Function function = PERFTOOLS__PROFILES__FUNCTION__INIT;
@@ -211,22 +204,22 @@ static void pprof_put_function(struct pprof *pprof, uint64_t id,
 	function.start_line = from->line;
 	part.n_function = 1;
 	part.function = functions;
-	pprof_put(pprof, &part);
+	put_part(pprof, &part);
 }
 
-static void pprof_put_functions(struct pprof *pprof)
+static void put_functions(struct pprof *pprof)
 {
 	for (uint32_t id = 1; id <= profile_functions(pprof->profile); id++) {
 		struct profile_function function = *profile_function_get(pprof->profile, id);
 
 		if (!profile_string_get(pprof->profile, function.name)[0])
 			function.name = (uint32_t)pprof->own[OWN_UNKNOWN]; /* an inlined one */
-		pprof_put_function(pprof, id, &function);
+		put_function(pprof, id, &function);
 	}
 }
 
 /* Some readers drop frames without a function, so a location that has none is given its own. */
-static uint64_t pprof_location_function(struct pprof *pprof, uint32_t id)
+static uint64_t location_function(struct pprof *pprof, uint32_t id)
 {
 	uint32_t function = format_location_function(pprof->profile, id);
 	char text[FORMAT_NAME_MAX];
@@ -236,13 +229,13 @@ static uint64_t pprof_location_function(struct pprof *pprof, uint32_t id)
 	if (function)
 		return function;
 	format_frame_name(text, sizeof(text), pprof->profile, id);
-	unnamed.name = unnamed.system_name = (uint32_t)pprof_put_string(pprof, text);
-	pprof_put_function(pprof, own, &unnamed);
+	unnamed.name = unnamed.system_name = (uint32_t)put_string(pprof, text);
+	put_function(pprof, own, &unnamed);
 	return own;
 }
 
 /* Inlined functions first, as in the model. */
-static size_t pprof_lines(struct pprof *pprof, uint32_t id)
+static size_t make_lines(struct pprof *pprof, uint32_t id)
 {
 	struct profile_line lines[PROFILE_LINES_MAX];
 	size_t count = profile_location_lines(pprof->profile, id, lines);
@@ -253,11 +246,11 @@ static size_t pprof_lines(struct pprof *pprof, uint32_t id)
 		pprof->lines[i].line = lines[i].line;
 		pprof->line[i] = &pprof->lines[i];
 	}
-	pprof->lines[count - 1].function_id = pprof_location_function(pprof, id);
+	pprof->lines[count - 1].function_id = location_function(pprof, id);
 	return count;
 }
 
-static void pprof_put_location(struct pprof *pprof, uint32_t id)
+static void put_location(struct pprof *pprof, uint32_t id)
 {
 	const struct profile_location *at = profile_location_get(pprof->profile, id);
 	const struct profile_object *object = profile_object_get(pprof->profile, at->object);
@@ -268,14 +261,14 @@ static void pprof_put_location(struct pprof *pprof, uint32_t id)
 	location.id = id;
 	location.mapping_id = object && object->kind != KIND_MARKER ? at->object : 0;
 	location.address = at->address;
-	location.n_line = pprof_lines(pprof, id);
+	location.n_line = make_lines(pprof, id);
 	location.line = pprof->line;
 	part.n_location = 1;
 	part.location = locations;
-	pprof_put(pprof, &part);
+	put_part(pprof, &part);
 }
 
-static void pprof_label(struct label_list *list, int64_t key, int64_t string, uint64_t number)
+static void add_label(struct label_list *list, int64_t key, int64_t string, uint64_t number)
 {
 	Perftools__Profiles__Label *label = &list->label[list->count];
 
@@ -288,21 +281,21 @@ static void pprof_label(struct label_list *list, int64_t key, int64_t string, ui
 	list->pointer[list->count++] = label;
 }
 
-static void pprof_labels(const struct pprof *pprof, const struct profile_sample *sample,
-			 struct label_list *ret_list)
+static void make_labels(const struct pprof *pprof, const struct profile_sample *sample,
+			struct label_list *ret_list)
 {
 	const int64_t *own = pprof->own;
 
 	ret_list->count = 0;
-	pprof_label(ret_list, own[OWN_PID], 0, sample->pid);
-	pprof_label(ret_list, own[OWN_TID], 0, sample->tid);
-	pprof_label(ret_list, own[OWN_COMM], sample->process_name, 0);
-	pprof_label(ret_list, own[OWN_THREAD], sample->thread_name, 0);
-	pprof_label(ret_list, own[OWN_CGROUP], 0, sample->cgroup);
-	pprof_label(ret_list, own[OWN_REASON], pprof_reason(pprof, sample->reason), 0);
+	add_label(ret_list, own[OWN_PID], 0, sample->pid);
+	add_label(ret_list, own[OWN_TID], 0, sample->tid);
+	add_label(ret_list, own[OWN_COMM], sample->process_name, 0);
+	add_label(ret_list, own[OWN_THREAD], sample->thread_name, 0);
+	add_label(ret_list, own[OWN_CGROUP], 0, sample->cgroup);
+	add_label(ret_list, own[OWN_REASON], reason_string(pprof, sample->reason), 0);
 }
 
-static void pprof_put_sample(struct pprof *pprof, const struct profile_sample *from)
+static void put_sample(struct pprof *pprof, const struct profile_sample *from)
 {
 	Perftools__Profiles__Profile part = PERFTOOLS__PROFILES__PROFILE__INIT;
 	Perftools__Profiles__Sample sample = PERFTOOLS__PROFILES__SAMPLE__INIT;
@@ -317,25 +310,25 @@ static void pprof_put_sample(struct pprof *pprof, const struct profile_sample *f
 	sample.location_id = pprof->locations;
 	sample.n_value = 2;
 	sample.value = values;
-	pprof_labels(pprof, from, &labels);
+	make_labels(pprof, from, &labels);
 	sample.n_label = labels.count;
 	sample.label = labels.pointer;
 	part.n_sample = 1;
 	part.sample = samples;
-	pprof_put(pprof, &part);
+	put_part(pprof, &part);
 }
 
-static void pprof_put_samples(struct pprof *pprof)
+static void put_samples(struct pprof *pprof)
 {
 	size_t count;
 	const struct profile_sample *samples = profile_samples(pprof->profile, &count);
 
 	for (size_t i = 0; i < count; i++)
-		pprof_put_sample(pprof, &samples[i]);
+		put_sample(pprof, &samples[i]);
 }
 
-static int pprof_render(const struct profile *profile, const struct profile_times *times,
-			const struct format_options *options, int fd)
+static int render(const struct profile *profile, const struct profile_times *times,
+		  const struct format_options *options, int fd)
 {
 	struct pprof *pprof = calloc(1, sizeof(*pprof));
 	int r;
@@ -347,24 +340,23 @@ static int pprof_render(const struct profile *profile, const struct profile_time
 	pprof->times = times;
 	r = output_init(&pprof->output, fd, true);
 	if (r == 0) {
-		pprof_put_strings(pprof);
-		pprof_put_times(pprof);
-		pprof_put_comments(pprof);
-		pprof_put_mappings(pprof);
-		pprof_put_functions(pprof);
+		put_strings(pprof);
+		put_times(pprof);
+		put_comments(pprof);
+		put_mappings(pprof);
+		put_functions(pprof);
 		for (uint32_t id = 1; id <= profile_locations(profile); id++)
-			pprof_put_location(pprof, id);
-		pprof_put_samples(pprof);
+			put_location(pprof, id);
+		put_samples(pprof);
 		r = output_finish(&pprof->output);
-		output_release(&pprof->output);
 	}
+	output_release(&pprof->output);
 	free(pprof->packed);
 	free(pprof);
 	return r;
 }
 
 const struct format format_pprof = {
-	.id = FORMAT_pprof,
-	.name = "pprof",
-	.render = pprof_render,
+	FORMAT_ROW(pprof),
+	.render = render,
 };

@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "profile/format/format.h"
 
+#include "ipc/messages.h"
 #include "profile/profile.h"
+
+const char format_names[FORMAT_COUNT][FORMAT_WORD_MAX] = {
+#define F(number, id, name, suffix, help) [FORMAT_##id] = name,
+#include "ipc/formats.def"
+#undef F
+};
 
 static const struct format *const formats[] = {
 #define F(number, id, name, suffix, help) &format_##id,

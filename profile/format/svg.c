@@ -229,6 +229,15 @@ static void put_label(struct svg *svg, const char *name, double x, double y, dou
 	put(svg, "</text>");
 }
 
+static const char *edge_of(const struct svg *svg, const struct tree_node *node)
+{
+	if (is_inlined(svg, node))
+		return INLINED_EDGE;
+	if (svg->base)
+		return CHANGE_EDGE;
+	return "";
+}
+
 static void put_box(struct svg *svg, const struct tree_node *node, uint64_t start)
 {
 	double x = MARGIN + INNER_WIDTH * share(svg, start);
@@ -241,18 +250,17 @@ static void put_box(struct svg *svg, const struct tree_node *node, uint64_t star
 	    "<rect x=\"%.2f\" y=\"%" PRIu32 "\" width=\"%.2f\" height=\"%u\" fill=\"#%06" PRIx32
 	    "\"%s/>",
 	    x, y, width > 1 ? width - 0.4 : width, ROW_HEIGHT - 1, colour_of(svg, node),
-	    is_inlined(svg, node) ? INLINED_EDGE
-	    : svg->base		  ? CHANGE_EDGE
-				  : "");
+	    edge_of(svg, node));
 	put_label(svg, name_of(svg, node), x + 3, y + 12.5, width - 6);
 	put(svg, "</g>\n");
 }
 
-/* Calls draw, if any, for each node that is wide enough, from left to right. */
+/* Calls draw for each node that is wide enough, from left to right. Counts the hidden ones. */
 static void each_box(struct svg *svg,
 		     void (*draw)(struct svg *svg, const struct tree_node *node, uint64_t start))
 {
 	svg->starts[0] = 0;
+	svg->hidden = 0;
 	for (size_t i = 0; i < svg->tree.count; i++) {
 		const struct tree_node *node = &svg->tree.nodes[svg->tree.order[i]];
 		uint64_t start = svg->starts[node->level];
@@ -287,7 +295,7 @@ static void put_worth(struct svg *svg, const struct profile_times *times, uint64
 		      const char *what)
 {
 	put(svg, "%" PRIu64 " samples, ", samples);
-	if (times->event) { /* a file's, which anybody may have written */
+	if (times->event) { /* clean, but not escaped */
 		put(svg, "%" PRIu64 " ", samples * times->period);
 		put_text(svg, times->event, strlen(times->event));
 	} else {
@@ -395,13 +403,10 @@ static int svg_write(struct svg *svg, int fd)
 	svg->most = CHANGE_LEAST;
 	find_gone(svg);
 	each_box(svg, look_at);
-	svg->hidden = 0;
 	put_header(svg);
 	each_box(svg, put_box);
 	put_footer(svg);
-	r = output_finish(&svg->output);
-	output_release(&svg->output);
-	return r;
+	return output_finish(&svg->output);
 }
 
 static int svg_render(const struct profile *profile, const struct profile_times *times,
@@ -419,6 +424,7 @@ static int svg_render(const struct profile *profile, const struct profile_times 
 			       (options->base ? TREE_DIFFERENCE : 0));
 	if (r == 0)
 		r = svg_write(svg, fd);
+	output_release(&svg->output);
 	tree_release(&svg->tree);
 	free(svg->starts);
 	free(svg);
@@ -426,8 +432,7 @@ static int svg_render(const struct profile *profile, const struct profile_times 
 }
 
 const struct format format_svg = {
-	.id = FORMAT_svg,
-	.name = "svg",
+	FORMAT_ROW(svg),
 	.shows_base = true,
 	.render = svg_render,
 };

@@ -5,12 +5,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "base/compare.h"
 #include "profile/profile.h"
-
-static int compare_numbers(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
 
 static int compare_processes(const struct profile_sample *a, const struct profile_sample *b)
 {
@@ -43,6 +39,24 @@ static int compare_samples(const void *a, const void *b, void *context)
 	return compare_numbers(a_index, b_index);
 }
 
+/* Numbers a thread by the one before it in the order of compare_threads(). */
+static void thread_follow(struct format_thread *thread, const struct format_thread *before)
+{
+	thread->process = before->process;
+	if (before->pid != thread->pid) {
+		thread->process++;
+		return;
+	}
+	thread->process_again = before->process_again;
+	if (before->process_name != thread->process_name) {
+		thread->process++;
+		thread->process_again++;
+		return;
+	}
+	if (before->tid == thread->tid)
+		thread->thread_again = before->thread_again + 1;
+}
+
 static void threads_add(struct format_threads *threads, const struct profile_sample *sample,
 			size_t first)
 {
@@ -53,19 +67,9 @@ static void threads_add(struct format_threads *threads, const struct profile_sam
 		.thread_name = sample->thread_name,
 		.first = first,
 	};
-	const struct format_thread *before = &threads->threads[threads->count];
 
-	if (threads->count > 0) {
-		bool same_pid, same_process;
-
-		before--;
-		same_pid = before->pid == thread.pid;
-		same_process = same_pid && before->process_name == thread.process_name;
-		thread.process = before->process + !same_process;
-		thread.process_again = same_pid ? before->process_again + !same_process : 0;
-		if (same_process && before->tid == thread.tid)
-			thread.thread_again = before->thread_again + 1;
-	}
+	if (threads->count > 0)
+		thread_follow(&thread, &threads->threads[threads->count - 1]);
 	threads->threads[threads->count++] = thread;
 }
 

@@ -40,7 +40,8 @@ struct format_threads {
 };
 
 int format_threads_init(struct format_threads *threads, const struct profile *profile);
-void format_threads_release(struct format_threads *threads); /* also after a failure */
+void format_threads_release(
+	struct format_threads *threads); /* also after a failure, and of zeros */
 
 /* Sorts the threads, most samples first. order[] and moments[] stay as they are. */
 void format_threads_by_count(struct format_threads *threads);

@@ -10,8 +10,10 @@
 
 #include "ipc/guard.h"
 #include "base/array.h"
+#include "base/compare.h"
 #include "base/intern.h"
 #include "profile/format/format.h"
+#include "profile/format/lines.h"
 
 const struct tree_look tree_looks[TREE_KINDS] = {
 #define K(name, label, light, dark) {#name, label, light, dark},
@@ -29,10 +31,8 @@ struct builder {
 	struct tree *tree;
 	const struct profile *profile;
 	unsigned int flags;
-	uint32_t *frames;  /* of one location after another, each from outside in */
-	size_t *first;	   /* by location: where its frames begin; the next one's is their end */
-	uint64_t *weights; /* by location: samples that hold it */
-	size_t frame_count, frame_capacity;
+	struct format_lines frames; /* ids in tree->frames */
+	uint64_t *weights;	    /* by location: samples that hold it */
 };
 
 struct place_key {
@@ -80,53 +80,33 @@ static uint32_t object_text(const struct builder *builder, const struct profile_
 	return intern_string(builder->tree->texts, text);
 }
 
-static int location_frame(struct builder *builder, uint32_t id, const struct profile_line *line,
-			  bool inlined)
+static uint32_t line_frame(void *context, const struct format_line *line)
 {
-	const struct profile_location *location = profile_location_get(builder->profile, id);
+	const struct builder *builder = context;
+	const bool inlined = line->depth > 0;
+	const struct profile_location *location =
+		profile_location_get(builder->profile, line->location);
 	const struct profile_object *object =
 		profile_object_get(builder->profile, location->object);
 	struct tree_frame frame = {.kind = kind_of(object), .inlined = inlined};
 	char text[FORMAT_NAME_MAX];
-	uint32_t added;
 
-	format_line_name(text, sizeof(text), builder->profile, id, line, inlined);
+	format_line_name(text, sizeof(text), builder->profile, line->location, &line->line,
+			 inlined);
 	frame.name = add_text(builder->tree, text);
 	if (!(builder->flags & TREE_DIFFERENCE))
 		frame.object = object_text(builder, object);
-	added = add_frame(builder->tree, &frame);
-	if (added == INTERN_FAILED ||
-	    ARRAY_RESERVE(builder->frames, builder->frame_capacity, builder->frame_count + 1) < 0)
-		return -ENOMEM;
-	builder->frames[builder->frame_count++] = added;
-	return 0;
-}
-
-static int add_location(struct builder *builder, uint32_t id)
-{
-	struct profile_line lines[PROFILE_LINES_MAX];
-	size_t count = profile_location_lines(builder->profile, id, lines);
-	int r = 0;
-
-	builder->first[id] = builder->frame_count;
-	for (size_t i = count; i-- > 0 && r == 0;)
-		r = location_frame(builder, id, &lines[i], i + 1 < count);
-	builder->first[id + 1] = builder->frame_count;
-	return r;
+	return add_frame(builder->tree, &frame);
 }
 
 static int add_locations(struct builder *builder)
 {
 	uint32_t count = profile_locations(builder->profile);
-	int r = 0;
 
-	builder->first = calloc(count + 2u, sizeof(*builder->first));
 	builder->weights = calloc(count + 1u, sizeof(*builder->weights));
-	if (!builder->first || !builder->weights)
+	if (!builder->weights)
 		return -ENOMEM;
-	for (uint32_t id = 1; id <= count && r == 0; id++)
-		r = add_location(builder, id);
-	return r;
+	return format_lines_init(&builder->frames, builder->profile, line_frame, builder);
 }
 
 /* ---- where frames are ---- */
@@ -170,11 +150,11 @@ static int location_places(const struct builder *builder, struct place_counts *c
 
 	if (key.place.object == INTERN_FAILED)
 		return -ENOMEM;
-	for (size_t at = builder->first[id]; left-- > 0 && r == 0; at++) {
+	for (size_t at = builder->frames.first[id]; left-- > 0 && r == 0; at++) {
 		const struct profile_function *function =
 			profile_function_get(builder->profile, lines[left].function);
 
-		key.frame = builder->frames[at];
+		key.frame = builder->frames.ids[at];
 		builder->tree->places[key.frame].object = key.place.object;
 		key.place.file = file_text(builder, function);
 		if (key.place.file == INTERN_FAILED)
@@ -263,30 +243,39 @@ static uint32_t thread_frame(const struct builder *builder, const struct profile
 	return add_frame(builder->tree, &frame);
 }
 
-static int descend_location(struct builder *builder, uint32_t *node, uint32_t id, uint64_t weight)
+static int descend_stack(struct builder *builder, uint32_t *node, uint32_t stack)
 {
+	struct format_walk walk = format_walk_begin(&builder->frames, stack);
+	uint32_t frame = format_walk_next(&walk);
 	int r = 0;
 
-	builder->weights[id] += weight;
-	for (size_t at = builder->first[id]; at < builder->first[id + 1] && r == 0; at++)
-		r = descend(builder->tree, node, builder->frames[at]);
+	for (; frame != 0 && r == 0; frame = format_walk_next(&walk))
+		r = descend(builder->tree, node, frame);
 	return r;
+}
+
+static void add_weights(struct builder *builder, const struct profile_sample *sample)
+{
+	const uint32_t *stack;
+	size_t count = profile_stack_get(builder->profile, sample->stack, &stack);
+
+	for (size_t i = 0; i < count; i++)
+		builder->weights[stack[i]] += sample->count + sample->base;
 }
 
 static int add_sample(struct builder *builder, const struct profile_sample *sample)
 {
-	const uint32_t *stack;
-	size_t left = profile_stack_get(builder->profile, sample->stack, &stack);
 	uint32_t node = 0;
 	int r;
 
 	r = descend(builder->tree, &node, process_frame(builder, sample));
 	if (r == 0 && builder->flags & TREE_BY_THREAD)
 		r = descend(builder->tree, &node, thread_frame(builder, sample));
-	while (r == 0 && left-- > 0)
-		r = descend_location(builder, &node, stack[left], sample->count + sample->base);
+	if (r == 0)
+		r = descend_stack(builder, &node, sample->stack);
 	if (r < 0)
 		return r;
+	add_weights(builder, sample);
 	builder->tree->nodes[node].self += sample->count;
 	builder->tree->nodes[node].base_self += sample->base;
 	return 0;
@@ -315,11 +304,6 @@ static void add_up(struct tree *tree)
 			tree->nodes[node->parent].base_total += node->base_total;
 		}
 	}
-}
-
-static int compare_numbers(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
 }
 
 /* Compares by parent, so that siblings are together. The sibling that is drawn last comes first. */
@@ -431,8 +415,7 @@ int tree_build(struct tree *tree, const struct profile *profile, unsigned int fl
 		r = add_samples(&builder);
 	if (r == 0)
 		r = find_places(&builder);
-	free(builder.frames);
-	free(builder.first);
+	format_lines_release(&builder.frames);
 	free(builder.weights);
 	if (r < 0)
 		return r;

@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "view/report/filter.h"
 #include "view/report/options.h"
@@ -192,13 +193,15 @@ static uint64_t kept(const struct options *options)
 {
 	struct profile *profile = build_profile();
 	const struct profile_sample *samples;
+	struct patterns patterns;
 	struct filter filter;
 	const uint32_t *stack;
 	const char *bad;
 	uint64_t sum = 0;
 	size_t count;
 
-	assert_int_equal(filter_init(&filter, options, &bad), 0);
+	assert_int_equal(patterns_init(&patterns, options, &bad), 0);
+	filter_init(&filter, options, &patterns);
 	samples = profile_samples(profile, &count);
 	for (size_t i = 0; i < count; i++) {
 		profile_stack_get(profile, samples[i].stack, &stack);
@@ -206,13 +209,14 @@ static uint64_t kept(const struct options *options)
 			sum += samples[i].count;
 	}
 	filter_release(&filter);
+	patterns_release(&patterns);
 	profile_free(profile);
 	return sum;
 }
 
 static void test_report__filters(void **state)
 {
-	struct filter filter;
+	struct patterns patterns;
 	const char *bad;
 
 	(void)state;
@@ -224,18 +228,36 @@ static void test_report__filters(void **state)
 	assert_int_equal(kept(&(struct options){.where = WHERE_USER}), 4);
 	assert_int_equal(kept(&(struct options){.object = "libplain"}), 1);
 	assert_int_equal(kept(&(struct options){.object = "app", .comm = "kthreadd"}), 0);
-	assert_int_equal(filter_init(&filter, &(struct options){.comm = "("}, &bad), -EINVAL);
+	assert_int_equal(patterns_init(&patterns, &(struct options){.comm = "("}, &bad), -EINVAL);
 	assert_string_equal(bad, "(");
+	assert_int_equal(
+		patterns_init(&patterns, &(struct options){.callers = ".", .callees = "["}, &bad),
+		-EINVAL);
+	assert_string_equal(bad, "[");
 }
 
 /* ---- text ---- */
+
+/* Returns what was written to a file of tmpfile(), and closes the file. The caller frees it. */
+static char *close_text(FILE *file)
+{
+	char *text;
+	off_t size;
+
+	fflush(file);
+	size = lseek(fileno(file), 0, SEEK_END);
+	text = calloc(1, (size_t)size + 1);
+	assert_int_equal(pread(fileno(file), text, (size_t)size, 0), size);
+	fclose(file);
+	return text;
+}
 
 static char *view(int (*show)(const struct report *report), const struct options *options,
 		  unsigned int width, int expected)
 {
 	struct report report = {.options = options, .profile = build_profile()};
-	char *text;
-	size_t size;
+	const char *bad;
+	int r;
 
 	report.info = (struct pprof_info){.times = build_profile_times,
 					  .type = "cpu",
@@ -245,11 +267,14 @@ static char *view(int (*show)(const struct report *report), const struct options
 					  .ours = true,
 					  .total = 10,
 					  .kept = 10};
-	report.screen = (struct screen){.out = open_memstream(&text, &size), .width = width};
-	assert_int_equal(show(&report), expected);
-	fclose(report.screen.out);
+	report.screen = (struct screen){.out = tmpfile(), .width = width};
+	r = patterns_init(&report.patterns, options, &bad);
+	if (r == 0)
+		r = show(&report);
+	assert_int_equal(r, expected);
+	patterns_release(&report.patterns);
 	profile_free(report.profile);
-	return text;
+	return close_text(report.screen.out);
 }
 
 static void assert_view(int (*show)(const struct report *report), const struct options *options,
@@ -414,14 +439,11 @@ static char *deep_tree(size_t locations, bool json)
 {
 	const struct options options = {.files = {"a"}, .tree = true, .json = json};
 	struct report report = {.options = &options, .profile = deep_profile(locations)};
-	char *text;
-	size_t size;
 
-	report.screen = (struct screen){.out = open_memstream(&text, &size), .width = 80};
+	report.screen = (struct screen){.out = tmpfile(), .width = 80};
 	assert_int_equal(view_tree(&report), 0);
-	fclose(report.screen.out);
 	profile_free(report.profile);
-	return text;
+	return close_text(report.screen.out);
 }
 
 static size_t lines_of(const char *text)

@@ -8,7 +8,7 @@
 
 #include "view/report/view.h"
 #include "base/array.h"
-#include "base/expression.h"
+#include "base/compare.h"
 #include "base/map.h"
 
 struct pair {
@@ -23,13 +23,14 @@ struct pairs {
 	size_t count, capacity;
 };
 
-struct callers {
+struct report_callers {
 	const struct report *report;
 	const struct screen *screen;
 	struct tally tally;
 	struct scale scale;
-	bool *matches; /* by name */
-	struct pairs callers, callees;
+	bool *matches;	    /* by name */
+	struct pairs above; /* with their callers */
+	struct pairs below; /* with what they call */
 	uint32_t *order;
 	size_t count;
 };
@@ -57,8 +58,8 @@ static int add_pair(struct pairs *pairs, uint32_t of, uint32_t other, uint64_t c
 	return 0;
 }
 
-static int add_trace(struct callers *callers, const struct frames_trace *trace, uint64_t count,
-		     uint32_t number)
+static int add_trace(struct report_callers *callers, const struct frames_trace *trace,
+		     uint64_t count, uint32_t number)
 {
 	const uint32_t *names = trace->names;
 	uint32_t caller, callee;
@@ -68,18 +69,18 @@ static int add_trace(struct callers *callers, const struct frames_trace *trace, 
 		if (!callers->matches[names[i]])
 			continue;
 		caller = i + 1 < trace->count ? names[i + 1] : 0;
-		r = add_pair(&callers->callers, names[i], caller, count, number);
+		r = add_pair(&callers->above, names[i], caller, count, number);
 		if (r < 0)
 			return r;
 		callee = i > 0 ? names[i - 1] : 0;
-		r = add_pair(&callers->callees, names[i], callee, count, number);
+		r = add_pair(&callers->below, names[i], callee, count, number);
 		if (r < 0)
 			return r;
 	}
 	return 0;
 }
 
-static int find_pairs(struct callers *callers)
+static int find_pairs(struct report_callers *callers)
 {
 	const struct profile *profile = callers->report->profile;
 	size_t count;
@@ -87,9 +88,9 @@ static int find_pairs(struct callers *callers)
 	struct frames_trace trace = {0};
 	int r = 0;
 
-	callers->callers.index = map_new();
-	callers->callees.index = map_new();
-	if (!callers->callers.index || !callers->callees.index)
+	callers->above.index = map_new();
+	callers->below.index = map_new();
+	if (!callers->above.index || !callers->below.index)
 		return -ENOMEM;
 	for (size_t i = 0; i < count && r == 0; i++) {
 		r = frames_trace(&callers->tally.frames, profile, samples[i].stack, &trace);
@@ -106,10 +107,10 @@ static int compare_pairs(const void *left, const void *right)
 	const struct pair *a = left, *b = right;
 
 	if (a->of != b->of)
-		return (a->of > b->of) - (a->of < b->of);
+		return compare_numbers(a->of, b->of);
 	if (a->count != b->count)
-		return (a->count < b->count) - (a->count > b->count);
-	return (a->other > b->other) - (a->other < b->other);
+		return compare_numbers(b->count, a->count);
+	return compare_numbers(a->other, b->other);
 }
 
 static void sort_pairs(struct pairs *pairs)
@@ -139,19 +140,11 @@ static const struct pair *pairs_of(const struct pairs *pairs, uint32_t of, size_
 
 /* ---- which functions ---- */
 
-static int match_functions(struct callers *callers, const char *expression)
+static void match_functions(struct report_callers *callers, const regex_t *pattern)
 {
-	regex_t regex;
-
-	if (!expression)
-		return 0;
-	if (expression_compile(&regex, expression, 0))
-		return -EINVAL;
 	for (uint32_t name = 1; name < callers->tally.count; name++)
-		if (!regexec(&regex, tally_name(&callers->tally, name), 0, NULL, 0))
+		if (!regexec(pattern, tally_name(&callers->tally, name), 0, NULL, 0))
 			callers->matches[name] = true;
-	regfree(&regex);
-	return 0;
 }
 
 /* ---- text ---- */
@@ -159,7 +152,8 @@ static int match_functions(struct callers *callers, const char *expression)
 #define VALUE_COLUMNS 11u
 #define INDENT	      4u
 
-static const char *other_name(const struct callers *callers, const struct pair *pair, bool up)
+static const char *other_name(const struct report_callers *callers, const struct pair *pair,
+			      bool up)
 {
 	if (pair->other)
 		return tally_name(&callers->tally, pair->other);
@@ -168,7 +162,7 @@ static const char *other_name(const struct callers *callers, const struct pair *
 	return "[itself]";
 }
 
-static void print_pairs(const struct callers *callers, const struct pairs *pairs,
+static void print_pairs(const struct report_callers *callers, const struct pairs *pairs,
 			const struct tally_row *row, bool up)
 {
 	const struct screen *screen = callers->screen;
@@ -182,7 +176,7 @@ static void print_pairs(const struct callers *callers, const struct pairs *pairs
 		fprintf(screen->out, "%*s", (int)INDENT, "");
 		screen_value(screen, &callers->scale, view_value(callers->report, pair->count),
 			     VALUE_COLUMNS);
-		fprintf(screen->out, "%6.1f%%  ", view_percent(pair->count, row->now.total));
+		fprintf(screen->out, "%6.1f%%  ", screen_percent(pair->count, row->now.total));
 		screen_name(screen, other_name(callers, pair, up), screen_room(screen, used));
 		putc('\n', screen->out);
 	}
@@ -191,7 +185,7 @@ static void print_pairs(const struct callers *callers, const struct pairs *pairs
 			count - lines);
 }
 
-static void print_function(const struct callers *callers, const struct tally_row *row)
+static void print_function(const struct report_callers *callers, const struct tally_row *row)
 {
 	const struct screen *screen = callers->screen;
 	const struct options *options = callers->report->options;
@@ -201,59 +195,56 @@ static void print_function(const struct callers *callers, const struct tally_row
 	screen_style(screen, STYLE_PLAIN);
 	fputs("\n  total ", screen->out);
 	screen_value(screen, &callers->scale, view_value(callers->report, row->now.total), 0);
-	fprintf(screen->out, " (%.1f%%), self ", view_percent(row->now.total, callers->tally.sum));
+	fprintf(screen->out, " (%.1f%%), self ",
+		screen_percent(row->now.total, callers->tally.sum));
 	screen_value(screen, &callers->scale, view_value(callers->report, row->now.self), 0);
-	fprintf(screen->out, " (%.1f%%)\n", view_percent(row->now.self, callers->tally.sum));
+	fprintf(screen->out, " (%.1f%%)\n", screen_percent(row->now.self, callers->tally.sum));
 	if (options->callers)
-		print_pairs(callers, &callers->callers, row, true);
+		print_pairs(callers, &callers->above, row, true);
 	if (options->callees)
-		print_pairs(callers, &callers->callees, row, false);
+		print_pairs(callers, &callers->below, row, false);
 	putc('\n', screen->out);
 }
 
 /* ---- for programs ---- */
 
-static void print_pairs_json(const struct callers *callers, const struct pairs *pairs,
-			     const struct tally_row *row, bool up)
+static void put_pairs(const struct report_callers *callers, struct view_json *to,
+		      const struct pairs *pairs, const struct tally_row *row, bool up)
 {
-	FILE *out = callers->screen->out;
 	size_t count;
 	const struct pair *pair = pairs_of(pairs, row->name, &count);
 
-	fprintf(out, ", \"%s\": [", up ? "callers" : "callees");
+	json_key_array(&to->json, up ? "callers" : "callees");
 	for (size_t i = 0; i < count; i++, pair++) {
-		fputs(i > 0 ? ", {\"name\": " : "{\"name\": ", out);
-		screen_json_string(out, other_name(callers, pair, up));
-		fputs(", ", out);
-		view_json_value(callers->report, "total", pair->count);
-		putc('}', out);
+		json_object(&to->json);
+		json_key_string(&to->json, "name", other_name(callers, pair, up));
+		view_json_value(to, "total", pair->count);
+		json_end(&to->json);
 	}
-	putc(']', out);
+	json_end(&to->json);
 }
 
-static void print_function_json(const struct callers *callers, const struct tally_row *row,
-				bool last)
+static void put_function(const struct report_callers *callers, struct view_json *to,
+			 const struct tally_row *row)
 {
 	const struct options *options = callers->report->options;
-	FILE *out = callers->screen->out;
 
-	fputs("    {\"name\": ", out);
-	screen_json_string(out, tally_name(&callers->tally, row->name));
-	fputs(", ", out);
-	view_json_value(callers->report, "self", row->now.self);
-	fputs(", ", out);
-	view_json_value(callers->report, "total", row->now.total);
+	json_line(&to->json);
+	json_object(&to->json);
+	json_key_string(&to->json, "name", tally_name(&callers->tally, row->name));
+	view_json_value(to, "self", row->now.self);
+	view_json_value(to, "total", row->now.total);
 	if (options->callers)
-		print_pairs_json(callers, &callers->callers, row, true);
+		put_pairs(callers, to, &callers->above, row, true);
 	if (options->callees)
-		print_pairs_json(callers, &callers->callees, row, false);
-	fputs(last ? "}\n" : "},\n", out);
+		put_pairs(callers, to, &callers->below, row, false);
+	json_end(&to->json);
 }
 
 /* ---- both ---- */
 
 /* Removes the functions that do not match. */
-static void choose_functions(struct callers *callers)
+static void choose_functions(struct report_callers *callers)
 {
 	size_t kept = 0;
 
@@ -263,23 +254,27 @@ static void choose_functions(struct callers *callers)
 	callers->count = kept;
 }
 
-static const struct tally_row *row_at(const struct callers *callers, size_t index)
+static const struct tally_row *row_at(const struct report_callers *callers, size_t index)
 {
 	return &callers->tally.rows[callers->order[index]];
 }
 
-static void print_json(const struct callers *callers, size_t shown)
+static int print_json(const struct report_callers *callers, size_t shown)
 {
-	FILE *out = callers->screen->out;
+	struct view_json to;
+	int r = view_json_begin(&to, callers->report);
 
-	header_print_json(callers->report);
-	fputs("  \"functions\": [\n", out);
+	if (r < 0)
+		return view_json_end(&to, r);
+	json_key_array(&to.json, "functions");
 	for (size_t i = 0; i < shown; i++)
-		print_function_json(callers, row_at(callers, i), i + 1 == shown);
-	fputs("  ]\n}\n", out);
+		put_function(callers, &to, row_at(callers, i));
+	json_line(&to.json);
+	json_end(&to.json);
+	return view_json_end(&to, 0);
 }
 
-static void print_text(const struct callers *callers, size_t shown)
+static void print_text(const struct report_callers *callers, size_t shown)
 {
 	FILE *out = callers->screen->out;
 
@@ -292,7 +287,7 @@ static void print_text(const struct callers *callers, size_t shown)
 		fprintf(out, "%zu more functions match (-n 0: all)\n", callers->count - shown);
 }
 
-static void print_callers(const struct callers *callers)
+static int print_callers(const struct report_callers *callers)
 {
 	const struct options *options = callers->report->options;
 	size_t shown = callers->count;
@@ -300,12 +295,12 @@ static void print_callers(const struct callers *callers)
 	if (shown > options->lines)
 		shown = options->lines;
 	if (options->json)
-		print_json(callers, shown);
-	else
-		print_text(callers, shown);
+		return print_json(callers, shown);
+	print_text(callers, shown);
+	return 0;
 }
 
-static int find_callers(struct callers *callers)
+static int find_callers(struct report_callers *callers)
 {
 	const struct report *report = callers->report;
 	int r = tally_make(report->profile, BY_FUNCTION, &callers->tally);
@@ -316,33 +311,32 @@ static int find_callers(struct callers *callers)
 	callers->order = tally_order(&callers->tally, true, false, &callers->count);
 	if (!callers->matches || !callers->order)
 		return -ENOMEM;
-	callers->scale = scale_for(view_value(report, callers->tally.sum), view_unit(report));
-	r = match_functions(callers, report->options->callers);
-	if (r < 0)
-		return r;
-	r = match_functions(callers, report->options->callees);
-	if (r < 0)
-		return r;
+	callers->scale =
+		scale_for(view_value(report, callers->tally.sum), view_unit(&report->info));
+	if (report->options->callers)
+		match_functions(callers, &report->patterns.callers);
+	if (report->options->callees)
+		match_functions(callers, &report->patterns.callees);
 	r = find_pairs(callers);
 	if (r < 0)
 		return r;
 	choose_functions(callers);
-	sort_pairs(&callers->callers);
-	sort_pairs(&callers->callees);
+	sort_pairs(&callers->above);
+	sort_pairs(&callers->below);
 	return 0;
 }
 
 int view_callers(const struct report *report)
 {
-	struct callers callers = {.report = report, .screen = &report->screen};
+	struct report_callers callers = {.report = report, .screen = &report->screen};
 	int r = find_callers(&callers);
 
 	if (r == 0)
-		print_callers(&callers);
-	map_free(callers.callers.index);
-	map_free(callers.callees.index);
-	free(callers.callers.items);
-	free(callers.callees.items);
+		r = print_callers(&callers);
+	map_free(callers.above.index);
+	map_free(callers.below.index);
+	free(callers.above.items);
+	free(callers.below.items);
 	free(callers.matches);
 	free(callers.order);
 	tally_release(&callers.tally);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "view/report/filter.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,29 +16,50 @@ enum verdict {
 
 static int compile(regex_t *regex, const char *expression, const char **ret_bad)
 {
-	if (!expression || !expression_compile(regex, expression, 0))
+	int r;
+
+	if (!expression)
 		return 0;
-	*ret_bad = expression;
-	return -EINVAL;
+	r = expression_compile(regex, expression, 0);
+	if (r < 0)
+		*ret_bad = expression;
+	return r;
 }
 
-int filter_init(struct filter *filter, const struct options *options, const char **ret_bad)
+int patterns_init(struct patterns *patterns, const struct options *options, const char **ret_bad)
 {
 	int r;
 
-	*filter = (struct filter){.options = options};
-	r = compile(&filter->comm, options->comm, ret_bad);
+	*patterns = (struct patterns){0};
+	r = compile(&patterns->comm, options->comm, ret_bad);
+	if (r == 0)
+		r = compile(&patterns->object, options->object, ret_bad);
+	if (r == 0)
+		r = compile(&patterns->callers, options->callers, ret_bad);
+	if (r == 0)
+		r = compile(&patterns->callees, options->callees, ret_bad);
 	if (r < 0)
-		return r;
-	return compile(&filter->object, options->object, ret_bad);
+		patterns_release(patterns);
+	return r;
+}
+
+/* glibc: zeros can be freed, too. */
+void patterns_release(struct patterns *patterns)
+{
+	regfree(&patterns->comm);
+	regfree(&patterns->object);
+	regfree(&patterns->callers);
+	regfree(&patterns->callees);
+}
+
+void filter_init(struct filter *filter, const struct options *options,
+		 const struct patterns *patterns)
+{
+	*filter = (struct filter){.options = options, .patterns = patterns};
 }
 
 void filter_release(struct filter *filter)
 {
-	if (filter->options->comm)
-		regfree(&filter->comm);
-	if (filter->options->object)
-		regfree(&filter->object);
 	free(filter->comms.items);
 	free(filter->objects.items);
 }
@@ -67,7 +87,7 @@ static bool matches(struct filter *filter, struct verdicts *verdicts, const rege
 
 static bool matches_comm(struct filter *filter, const struct profile *profile, uint32_t name)
 {
-	return matches(filter, &filter->comms, &filter->comm, name,
+	return matches(filter, &filter->comms, &filter->patterns->comm, name,
 		       profile_string_get(profile, name));
 }
 
@@ -78,7 +98,7 @@ static bool matches_object(struct filter *filter, const struct profile *profile,
 
 	if (object)
 		name = profile_string_get(profile, object->name);
-	return matches(filter, &filter->objects, &filter->object, id, name);
+	return matches(filter, &filter->objects, &filter->patterns->object, id, name);
 }
 
 /* Returns the id of the location's object, or 0. */

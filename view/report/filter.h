@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Decides which samples a report shows. */
+/* Compiles the regular expressions of a report, and decides which samples the report shows. */
 #ifndef KEYHOLE_VIEW_REPORT_FILTER_H
 #define KEYHOLE_VIEW_REPORT_FILTER_H
 
@@ -13,20 +13,31 @@
 struct profile;
 struct profile_sample;
 
+struct patterns { /* each compiled where the option is given, else zeros */
+	regex_t comm, object, callers, callees;
+};
+
+/*
+ * Returns 0, or -EINVAL with *ret_bad, the first text that is no regular expression. The caller
+ * releases nothing after a failure.
+ */
+int patterns_init(struct patterns *patterns, const struct options *options, const char **ret_bad);
+void patterns_release(struct patterns *patterns);
+
 struct verdicts {	/* caches the answers of an expression */
 	uint8_t *items; /* by id: enum verdict */
 	size_t count, capacity;
 };
 
 struct filter {
-	const struct options *options;
-	regex_t comm, object;
-	struct verdicts comms, objects; /* by id of the string, of the object */
-	bool failed;			/* no memory: from then on everything is kept */
+	const struct options *options;	 /* borrowed */
+	const struct patterns *patterns; /* borrowed */
+	struct verdicts comms, objects;	 /* by id of the string, of the object */
+	bool failed;			 /* no memory: from then on everything is kept */
 };
 
-/* Returns 0, or -EINVAL with *ret_bad, the text that is no regular expression. */
-int filter_init(struct filter *filter, const struct options *options, const char **ret_bad);
+void filter_init(struct filter *filter, const struct options *options,
+		 const struct patterns *patterns);
 void filter_release(struct filter *filter);
 
 /* Returns whether the options refuse any sample. */

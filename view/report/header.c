@@ -13,23 +13,11 @@ double view_value(const struct report *report, uint64_t count)
 	return (double)count * (double)report->info.by;
 }
 
-double view_percent(uint64_t part, uint64_t sum)
-{
-	if (sum == 0)
-		return 0;
-	return 100.0 * (double)part / (double)sum;
-}
-
-static const char *unit_of(const struct pprof_info *info)
+const char *view_unit(const struct pprof_info *info)
 {
 	if (info->is_time)
 		return "nanoseconds";
 	return info->unit;
-}
-
-const char *view_unit(const struct report *report)
-{
-	return unit_of(&report->info);
 }
 
 /* Returns the path of the profile that is shown: of a difference the newer one. */
@@ -40,30 +28,21 @@ static const char *shown_path(const struct options *options)
 	return options->files[0];
 }
 
-void view_json_value(const struct report *report, const char *key, uint64_t count)
-{
-	/* pprof_read() refuses sums beyond 63 bits */
-	fprintf(report->screen.out, "\"%s\": %" PRIu64, key, count * report->info.by);
-}
-
 struct fates {
-	uint64_t sum, cut, reason[REASONS];
+	struct format_totals totals;
+	uint64_t reason[REASONS]; /* of those that are cut */
 };
 
 static void count_fates(const struct report *report, struct fates *fates)
 {
 	size_t count;
 	const struct profile_sample *sample = profile_samples(report->profile, &count);
-	const char *name;
 
-	memset(fates, 0, sizeof(*fates));
-	for (; count > 0; count--, sample++) {
-		fates->sum += sample->count;
-		if (!tally_is_cut(sample, &name) || sample->reason >= REASONS)
-			continue;
-		fates->cut += sample->count;
-		fates->reason[sample->reason] += sample->count;
-	}
+	*fates = (struct fates){0};
+	format_totals(report->profile, &fates->totals);
+	for (; count > 0; count--, sample++)
+		if (tally_is_cut(sample) && sample->reason < REASONS)
+			fates->reason[sample->reason] += sample->count;
 }
 
 static void print_samples(const struct screen *screen, unsigned int *column,
@@ -87,7 +66,7 @@ static void print_file(const struct report *report, const char *path, const stru
 	const struct screen *screen = &report->screen;
 	const double value = (double)info->total * (double)info->by;
 	const char *of = info->times.event ? "" : " of";
-	struct scale scale = scale_for(value, unit_of(info));
+	struct scale scale = scale_for(value, view_unit(info));
 	char name[FORMAT_NAME_MAX];
 	unsigned int column;
 
@@ -112,11 +91,13 @@ static void print_fates(const struct report *report)
 	const char *separator = ":";
 	unsigned int column = 0;
 	struct fates fates;
+	uint64_t complete;
 
 	count_fates(report, &fates);
-	screen_part(screen, &column, "complete %" PRIu64 " (%.2f %%),", fates.sum - fates.cut,
-		    view_percent(fates.sum - fates.cut, fates.sum));
-	screen_part(screen, &column, " cut %" PRIu64, fates.cut);
+	complete = fates.totals.samples - fates.totals.cut;
+	screen_part(screen, &column, "complete %" PRIu64 " (%.2f %%),", complete,
+		    screen_percent(complete, fates.totals.samples));
+	screen_part(screen, &column, " cut %" PRIu64, fates.totals.cut);
 	for (uint32_t i = 0; i < REASONS; i++) {
 		if (!fates.reason[i])
 			continue;
@@ -137,7 +118,7 @@ static void print_notes(const struct report *report, const struct pprof_info *in
 		fputs("shown: nothing of it, no sample matches the filters that were given\n", out);
 	else if (info->kept != info->total)
 		fprintf(out, "shown: %.2f %% of it, by the filters that were given\n",
-			view_percent(info->kept, info->total));
+			screen_percent(info->kept, info->total));
 	if (info->stacks_cut)
 		fprintf(out,
 			"note: %" PRIu64
@@ -167,51 +148,75 @@ void header_print(const struct report *report)
 	putc('\n', report->screen.out);
 }
 
-static void print_file_json(const struct report *report, const char *key, const char *path,
-			    const struct pprof_info *info)
-{
-	const char *period_unit = info->times.event ? info->times.event : "nanoseconds";
-	FILE *out = report->screen.out;
-	char name[FORMAT_NAME_MAX];
+/* ---- for programs ---- */
 
-	format_clean_name(name, sizeof(name), path);
-	fprintf(out, "  \"%s\": {\"file\": ", key);
-	screen_json_string(out, name);
-	fputs(", \"type\": ", out);
-	screen_json_string(out, info->type);
-	fputs(", \"unit\": ", out);
-	screen_json_string(out, unit_of(info));
-	fprintf(out,
-		", \"total\": %" PRIu64 ", \"shown\": %" PRIu64 ", \"samples\": %" PRIu64
-		", \"period\": %" PRIu64 ", \"period_unit\": ",
-		info->total * info->by, info->kept * info->by, info->total, info->times.period);
-	screen_json_string(out, period_unit);
-	fprintf(out, ", \"start_ns\": %" PRIu64 ", \"duration_ns\": %" PRIu64 "},\n",
-		info->times.start_realtime_ns, info->times.duration_ns);
+void view_json_value(struct view_json *to, const char *key, uint64_t count)
+{
+	/* pprof_read() refuses sums beyond 63 bits */
+	json_key_number(&to->json, key, count * to->report->info.by);
 }
 
-void header_print_json(const struct report *report)
+static void put_file(struct json *json, const char *key, const char *path,
+		     const struct pprof_info *info)
 {
-	const struct options *options = report->options;
-	const char *separator = "";
-	FILE *out = report->screen.out;
+	json_line(json);
+	json_key_object(json, key);
+	json_key_string(json, "file", path);
+	json_key_string(json, "type", info->type);
+	json_key_string(json, "unit", view_unit(info));
+	json_key_number(json, "total", info->total * info->by);
+	json_key_number(json, "shown", info->kept * info->by);
+	json_key_number(json, "samples", info->total);
+	json_key_number(json, "period", info->times.period);
+	json_key_string(json, "period_unit", info->times.event ? info->times.event : "nanoseconds");
+	json_key_number(json, "start_ns", info->times.start_realtime_ns);
+	json_key_number(json, "duration_ns", info->times.duration_ns);
+	json_end(json);
+}
+
+static void put_fates(struct json *json, const struct report *report)
+{
 	struct fates fates;
 
-	fputs("{\n", out);
-	if (options->diff)
-		print_file_json(report, "old", options->files[0], &report->old);
-	print_file_json(report, "profile", shown_path(options), &report->info);
 	count_fates(report, &fates);
-	if (!report->info.ours)
-		return;
-	fprintf(out, "  \"complete\": %" PRIu64 ", \"cut\": %" PRIu64 ", \"reasons\": {",
-		fates.sum - fates.cut, fates.cut);
-	for (uint32_t i = 0; i < REASONS; i++) {
-		if (!fates.reason[i])
-			continue;
-		fprintf(out, "%s\"%s\": %" PRIu64, separator, profile_reason(i)->name,
-			fates.reason[i]);
-		separator = ", ";
+	json_line(json);
+	json_key_number(json, "complete", fates.totals.samples - fates.totals.cut);
+	json_key_number(json, "cut", fates.totals.cut);
+	json_key_object(json, "reasons");
+	for (uint32_t i = 0; i < REASONS; i++)
+		if (fates.reason[i])
+			json_key_number(json, profile_reason(i)->name, fates.reason[i]);
+	json_end(json);
+}
+
+int view_json_begin(struct view_json *to, const struct report *report)
+{
+	const struct options *options = report->options;
+	int r = output_init(&to->output, fileno(report->screen.out), false);
+
+	to->report = report;
+	json_init(&to->json, &to->output);
+	to->json.readable = true;
+	if (r < 0)
+		return r;
+	json_object(&to->json);
+	if (options->diff)
+		put_file(&to->json, "old", options->files[0], &report->old);
+	put_file(&to->json, "profile", shown_path(options), &report->info);
+	if (report->info.ours)
+		put_fates(&to->json, report);
+	json_line(&to->json);
+	return 0;
+}
+
+int view_json_end(struct view_json *to, int r)
+{
+	if (r == 0) {
+		json_line(&to->json);
+		json_end(&to->json);
+		json_finish(&to->json);
+		r = output_finish(&to->output);
 	}
-	fputs("},\n", out);
+	output_release(&to->output);
+	return r;
 }

@@ -22,6 +22,7 @@
 #include "view/result.h"
 #include "view/report/view.h"
 #include "base/expression.h"
+#include "base/option.h"
 #include "policy/policy.h"
 #include "profile/format/format.h"
 #include "profile/read/pprof_read.h"
@@ -48,14 +49,9 @@ static int unreadable(const char *file, const char *reason)
 	return EXIT_FAILED;
 }
 
-/* Says the reason. One without advice is followed by a pointer to the help. */
 static int usage(const char *object, const char *reason)
 {
-	const char *advice = "; see: keyhole report --help";
-
-	if (strchr(reason, ';'))
-		advice = "";
-	log_error("report: %s: %s%s", object, reason, advice);
+	option_refuse("report", object, reason);
 	return EXIT_USAGE;
 }
 
@@ -137,11 +133,9 @@ static bool have_same_values(const struct pprof_info *a, const struct pprof_info
 static int read_profiles(const struct run *run, struct report *report)
 {
 	struct filter filter;
-	const char *bad;
 	int r = EXIT_DONE;
 
-	if (filter_init(&filter, &run->options, &bad))
-		return refuse_expression(bad);
+	filter_init(&filter, &run->options, &report->patterns);
 	for (unsigned int i = 0; i < run->options.file_count && r == EXIT_DONE; i++)
 		r = read_profile(run, i, &filter, report);
 	filter_release(&filter);
@@ -191,14 +185,6 @@ static int run_view(const struct report *report)
 	return view_table(report);
 }
 
-/* Returns the expression of --callers or --callees that does not compile. */
-static const char *bad_expression(const struct options *options)
-{
-	if (options->callers && expression_problem(options->callers))
-		return options->callers;
-	return options->callees;
-}
-
 static int show_report(const struct report *report)
 {
 	const struct options *options = report->options;
@@ -208,10 +194,10 @@ static int show_report(const struct report *report)
 		header_print(report);
 	else
 		r = run_view(report);
-	if (r == -EINVAL)
-		return refuse_expression(bad_expression(options));
-	if (r < 0)
+	if (r == -ENOMEM)
 		return failed("view", strerror(-r));
+	if (r < 0)
+		return failed("standard output", strerror(-r));
 	if (fflush(report->screen.out) || ferror(report->screen.out))
 		return failed("standard output", strerror(errno));
 	return EXIT_DONE;
@@ -220,14 +206,17 @@ static int show_report(const struct report *report)
 static int run_child(const struct run *run, struct screen *screen)
 {
 	struct report report = {.options = &run->options, .screen = *screen};
+	const char *bad;
 	int r = policy_confine_self(ROLE_REPORT, NULL);
 
 	if (r)
 		return failed("confinement", strerror(-r));
+	if (patterns_init(&report.patterns, &run->options, &bad))
+		return refuse_expression(bad);
 	report.profile = profile_new();
 	if (!report.profile)
 		return failed("profile", strerror(ENOMEM));
-	r = read_profiles(run, &report); /* the end of the process frees the profile */
+	r = read_profiles(run, &report); /* the end of the process frees what report holds */
 	if (r != EXIT_DONE)
 		return r;
 	if (run->options.output)

@@ -32,15 +32,40 @@ static const char usage_end[] =
 	"  (without it the terminal, else 80)\n"
 	"exit status: 0 done, 1 failed, 2 usage\n";
 
-static const char *const by_names[BY_COUNT] = {"function", "object", "process",
-					       "thread",   "reason", "cgroup"};
+static const struct {
+	const char *name, *ids;
+} by_rows[BY_COUNT] = {
+#define B(id, name, ids) [BY_##id] = {name, ids},
+#include "view/by.def"
+#undef B
+};
 
 const char *report_options_by_name(enum by by)
 {
-	return by_names[by];
+	return by_rows[by].name;
+}
+
+const char *report_options_by_ids(enum by by)
+{
+	return by_rows[by].ids;
 }
 
 /* ---- setters --------------------------------------------------------------------------------- */
+
+/* Returns "not function, object, ... or cgroup". */
+static const char *by_refusal(void)
+{
+	static char text[128];
+	size_t used = (size_t)snprintf(text, sizeof(text), "not %s", by_rows[0].name);
+
+	for (size_t by = 1; by < BY_COUNT && used < sizeof(text); by++) {
+		const char *before = by + 1 < BY_COUNT ? ", " : " or ";
+
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", before,
+					 by_rows[by].name);
+	}
+	return text;
+}
 
 static const char *set_by(void *target, const char *argument, size_t value)
 {
@@ -48,12 +73,12 @@ static const char *set_by(void *target, const char *argument, size_t value)
 
 	(void)value;
 	for (unsigned int by = 0; by < BY_COUNT; by++) {
-		if (!strcmp(argument, by_names[by])) {
+		if (!strcmp(argument, by_rows[by].name)) {
 			options->by = (enum by)by;
 			return NULL;
 		}
 	}
-	return "not function, object, process, thread, reason or cgroup";
+	return by_refusal();
 }
 
 static const char *set_sort(void *target, const char *argument, size_t value)

@@ -37,6 +37,8 @@ int report_options_parse(int argc, char **argv, struct options *ret_options);
 
 void report_options_usage(FILE *stream);
 
+/* Return a row of view/by.def: its name, and the word for several ids. */
 const char *report_options_by_name(enum by by);
+const char *report_options_by_ids(enum by by);
 
 #endif

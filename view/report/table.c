@@ -7,6 +7,7 @@
 
 #include "profile/offset_name.h"
 #include "view/report/view.h"
+#include "profile/format/format.h"
 
 struct report_table {
 	const struct report *report;
@@ -32,7 +33,7 @@ static const char *row_name(const struct report_table *table, const struct tally
 static void print_amount(const struct report_table *table, uint64_t count)
 {
 	const struct screen *screen = table->screen;
-	double percent = view_percent(count, table->tally.sum);
+	double percent = screen_percent(count, table->tally.sum);
 
 	screen_value(screen, &table->scale, view_value(table->report, count), VALUE_COLUMNS);
 	screen_style(screen, screen_heat(percent));
@@ -46,15 +47,10 @@ static const char *object_of(const struct report_table *table, uint32_t name)
 	const struct profile *profile = table->report->profile;
 	const struct profile_object *object =
 		profile_object_get(profile, table->tally.frames.objects[name]);
-	const char *path, *slash;
 
 	if (!object || object->kind == KIND_MARKER)
 		return "";
-	path = profile_string_get(profile, object->name);
-	slash = strrchr(path, '/');
-	if (slash && slash[1])
-		return slash + 1;
-	return path;
+	return format_base_name(profile_string_get(profile, object->name));
 }
 
 static void spell_object(const struct report_table *table, const struct tally_row *row, char *text,
@@ -73,12 +69,11 @@ static void spell_object(const struct report_table *table, const struct tally_ro
 static void spell_pids(const struct report_table *table, const struct tally_row *row, char *text,
 		       size_t size)
 {
-	const char *what = table->report->options->by == BY_THREAD ? "threads" : "processes";
-
 	if (row->pids == 1)
 		snprintf(text, size, " (%" PRIu32 ")", row->pid);
 	else if (row->pids > 1)
-		snprintf(text, size, " (%" PRIu32 " %s)", row->pids, what);
+		snprintf(text, size, " (%" PRIu32 " %s)", row->pids,
+			 report_options_by_ids(table->report->options->by));
 }
 
 /* Prints a function's object, or a row's process, where there is room for all of it. */
@@ -215,8 +210,8 @@ static void print_change(const struct report_table *table, uint64_t base, uint64
 	const struct report *report = table->report;
 	const struct screen *screen = table->screen;
 	int decimals = 2;
-	double old = view_percent(base, table->tally.base_sum);
-	double new = view_percent(now, table->tally.sum);
+	double old = screen_percent(base, table->tally.base_sum);
+	double new = screen_percent(now, table->tally.sum);
 
 	if (report->options->by_time) {
 		decimals = 3;
@@ -275,44 +270,45 @@ static void print_changes(const struct report_table *table)
 
 /* ---- for programs ---- */
 
-static void print_row_json(const struct report_table *table, const struct tally_row *row)
+static void put_row(const struct report_table *table, struct view_json *to,
+		    const struct tally_row *row)
 {
 	const struct report *report = table->report;
-	FILE *out = table->screen->out;
+	struct json *json = &to->json;
 
-	fputs("    {\"name\": ", out);
-	screen_json_string(out, tally_name(&table->tally, row->name));
-	fputs(", ", out);
-	view_json_value(report, "self", row->now.self);
-	fputs(", ", out);
-	view_json_value(report, "total", row->now.total);
+	json_line(json);
+	json_object(json);
+	json_key_string(json, "name", row_name(table, row));
+	view_json_value(to, "self", row->now.self);
+	view_json_value(to, "total", row->now.total);
 	if (report->options->diff) {
-		const uint64_t by = report->old.by;
-
-		fprintf(out, ", \"old_self\": %" PRIu64 ", \"old_total\": %" PRIu64,
-			row->base.self * by, row->base.total * by);
+		json_key_number(json, "old_self", row->base.self * report->old.by);
+		json_key_number(json, "old_total", row->base.total * report->old.by);
 	}
-	if (report->options->by == BY_FUNCTION) {
-		fputs(", \"object\": ", out);
-		screen_json_string(out, object_of(table, row->name));
+	if (report->options->by == BY_FUNCTION)
+		json_key_string(json, "object", object_of(table, row->name));
+	if (row->pids) {
+		json_key_number(json, "ids", row->pids);
+		json_key_number(json, "first_id", row->pid);
 	}
-	if (row->pids)
-		fprintf(out, ", \"ids\": %" PRIu32 ", \"first_id\": %" PRIu32, row->pids, row->pid);
-	putc('}', out);
+	json_end(json);
 }
 
-static void print_json(const struct report_table *table)
+static int print_json(const struct report_table *table)
 {
-	FILE *out = table->screen->out;
+	struct view_json to;
+	int r = view_json_begin(&to, table->report);
 
-	header_print_json(table->report);
-	fprintf(out, "  \"by\": \"%s\",\n  \"rows\": [\n",
-		report_options_by_name(table->report->options->by));
-	for (size_t i = 0; i < table->shown; i++) {
-		print_row_json(table, &table->tally.rows[table->order[i]]);
-		fputs(i + 1 < table->shown ? ",\n" : "\n", out);
-	}
-	fputs("  ]\n}\n", out);
+	if (r < 0)
+		return view_json_end(&to, r);
+	json_key_string(&to.json, "by", report_options_by_name(table->report->options->by));
+	json_line(&to.json);
+	json_key_array(&to.json, "rows");
+	for (size_t i = 0; i < table->shown; i++)
+		put_row(table, &to, &table->tally.rows[table->order[i]]);
+	json_line(&to.json);
+	json_end(&to.json);
+	return view_json_end(&to, 0);
 }
 
 /* ---- all ---- */
@@ -332,23 +328,22 @@ static int fill_table(struct report_table *table)
 	if (table->shown > options->lines)
 		table->shown = options->lines;
 	table->by_frames = tally_is_by_frames(options->by);
-	table->scale = scale_for(view_value(report, table->tally.sum), view_unit(report));
+	table->scale = scale_for(view_value(report, table->tally.sum), view_unit(&report->info));
 	return 0;
 }
 
-static void print_table(const struct report_table *table)
+static int print_table(const struct report_table *table)
 {
 	const struct options *options = table->report->options;
 
-	if (options->json) {
-		print_json(table);
-		return;
-	}
+	if (options->json)
+		return print_json(table);
 	header_print(table->report);
 	if (options->diff)
 		print_changes(table);
 	else
 		print_rows(table);
+	return 0;
 }
 
 int view_table(const struct report *report)
@@ -357,7 +352,7 @@ int view_table(const struct report *report)
 	int r = fill_table(&table);
 
 	if (r == 0)
-		print_table(&table);
+		r = print_table(&table);
 	free(table.order);
 	tally_release(&table.tally);
 	return r;

@@ -8,8 +8,11 @@
 #include <string.h>
 
 #include "view/report/view.h"
+#include "base/compare.h"
 
 #define DEPTH_MAX 4096u /* of printed calls: print_calls() recurses as deep */
+
+_Static_assert(2 * DEPTH_MAX + 2 <= JSON_DEPTH_MAX, "the deepest tree is JSON");
 
 struct leaf { /* a sample, and how far from the root it is split */
 	uint32_t stack;
@@ -29,7 +32,8 @@ struct part { /* samples of a node that go on with the same function */
 struct report_tree {
 	const struct report *report;
 	const struct screen *screen;
-	struct tally tally; /* for names and sums */
+	struct view_json *to; /* NULL: text */
+	struct tally tally;   /* for names and sums */
 	struct leaf *leaves, *scratch;
 	uint64_t threshold;
 	struct part *parts; /* by name: those of the node that is split */
@@ -103,8 +107,8 @@ static int compare_parts(const void *left, const void *right)
 	const struct part *a = left, *b = right;
 
 	if (a->sum != b->sum)
-		return (a->sum < b->sum) - (a->sum > b->sum);
-	return (a->name > b->name) - (a->name < b->name);
+		return compare_numbers(b->sum, a->sum);
+	return compare_numbers(a->name, b->name);
 }
 
 /* Returns whether the part is shown; name 0 is the samples that end in the node. */
@@ -149,8 +153,8 @@ static void print_node(const struct report_tree *tree, const struct part *part, 
 		       bool branch, unsigned int repeats)
 {
 	const struct screen *screen = tree->screen;
-	const double total = view_percent(part->sum, tree->tally.sum);
-	const double self = view_percent(part->self, tree->tally.sum);
+	const double total = screen_percent(part->sum, tree->tally.sum);
+	const double self = screen_percent(part->self, tree->tally.sum);
 	const unsigned int room = screen->width - SHARES_COLUMNS - 2;
 	unsigned int used = SHARES_COLUMNS + 2;
 	char suffix[32] = "";
@@ -168,17 +172,17 @@ static void print_node(const struct report_tree *tree, const struct part *part, 
 	fprintf(screen->out, "%s\n", suffix);
 }
 
-static void print_node_json(const struct report_tree *tree, const struct part *part)
+/* Opens the node's object and the array of its calls; the end of both follows. */
+static void put_node(const struct report_tree *tree, const struct part *part)
 {
-	FILE *out = tree->screen->out;
+	struct json *json = &tree->to->json;
 
-	fputs("{\"name\": ", out);
-	screen_json_string(out, tally_name(&tree->tally, part->name));
-	fputs(", ", out);
-	view_json_value(tree->report, "self", part->self);
-	fputs(", ", out);
-	view_json_value(tree->report, "total", part->sum);
-	fputs(", \"calls\": [", out);
+	json_line(json);
+	json_object(json);
+	json_key_string(json, "name", tally_name(&tree->tally, part->name));
+	view_json_value(tree->to, "self", part->self);
+	view_json_value(tree->to, "total", part->sum);
+	json_key_array(json, "calls");
 }
 
 struct node { /* while it is printed */
@@ -198,7 +202,7 @@ static bool calls_only_itself(const struct node *node)
 static int find_calls(struct report_tree *tree, struct node *node)
 {
 	node->calls = split_node(tree, &node->part, &node->count);
-	if (tree->report->options->json && node->calls)
+	if (tree->to && node->calls)
 		return 0;
 	while (node->calls && calls_only_itself(node)) {
 		const struct part call = node->calls[0];
@@ -221,8 +225,8 @@ static int print_call(struct report_tree *tree, struct node *node, unsigned int 
 	const unsigned int deeper = branch ? indent + 2 : indent;
 	int r = find_calls(tree, node);
 
-	if (tree->report->options->json)
-		print_node_json(tree, &node->part);
+	if (tree->to)
+		put_node(tree, &node->part);
 	else
 		print_node(tree, &node->part, indent, branch, node->repeats);
 	if (r < 0)
@@ -232,7 +236,7 @@ static int print_call(struct report_tree *tree, struct node *node, unsigned int 
 
 static int print_calls(struct report_tree *tree, const struct node *above, unsigned int indent)
 {
-	const bool json = tree->report->options->json, branch = above->count > 1;
+	const bool branch = above->count > 1;
 	int r = 0;
 
 	if (above->depth >= DEPTH_MAX) {
@@ -243,8 +247,10 @@ static int print_calls(struct report_tree *tree, const struct node *above, unsig
 		struct node node = {.part = above->calls[i], .depth = above->depth + 1};
 
 		r = print_call(tree, &node, indent, branch);
-		if (json)
-			fputs(i + 1 < above->count ? "]},\n" : "]}", tree->screen->out);
+		if (tree->to) {
+			json_end(&tree->to->json);
+			json_end(&tree->to->json);
+		}
 		free(node.calls);
 	}
 	return r;
@@ -281,35 +287,58 @@ static uint64_t least_count(uint64_t sum, double min)
 	return count;
 }
 
-static int print_tree(struct report_tree *tree)
+static int print_all(struct report_tree *tree)
 {
-	const bool json = tree->report->options->json;
-	const struct screen *screen = tree->screen;
 	struct node all = {.part.sum = tree->tally.sum};
 	int r = -ENOMEM;
 
 	profile_samples(tree->report->profile, &all.part.count);
 	tree->threshold = least_count(tree->tally.sum, tree->report->options->min);
-	if (json) {
-		header_print_json(tree->report);
-		fputs("  \"calls\": [\n", screen->out);
-	} else {
-		header_print(tree->report);
-		screen_style(screen, STYLE_HEAD);
-		fprintf(screen->out, "  total   self  function, from %.3g %% on\n",
-			tree->report->options->min);
-		screen_style(screen, STYLE_PLAIN);
-	}
 	all.calls = split_node(tree, &all.part, &all.count);
 	if (all.calls)
 		r = print_calls(tree, &all, 0);
 	free(all.calls);
-	if (json)
-		fprintf(screen->out, "],\n  \"left_out\": %zu\n}\n", tree->left_out);
-	else if (tree->left_out)
+	return r;
+}
+
+static int print_json(struct report_tree *tree)
+{
+	struct view_json to;
+	int r = view_json_begin(&to, tree->report);
+
+	if (r < 0)
+		return view_json_end(&to, r);
+	tree->to = &to;
+	json_key_array(&to.json, "calls");
+	r = print_all(tree);
+	json_end(&to.json);
+	json_line(&to.json);
+	json_key_number(&to.json, "left_out", tree->left_out);
+	return view_json_end(&to, r);
+}
+
+static int print_text(struct report_tree *tree)
+{
+	const struct screen *screen = tree->screen;
+	int r;
+
+	header_print(tree->report);
+	screen_style(screen, STYLE_HEAD);
+	fprintf(screen->out, "  total   self  function, from %.3g %% on\n",
+		tree->report->options->min);
+	screen_style(screen, STYLE_PLAIN);
+	r = print_all(tree);
+	if (tree->left_out)
 		fprintf(screen->out, "note: %zu calls deeper than %u functions: left out\n",
 			tree->left_out, DEPTH_MAX);
 	return r;
+}
+
+static int print_tree(struct report_tree *tree)
+{
+	if (tree->report->options->json)
+		return print_json(tree);
+	return print_text(tree);
 }
 
 int view_tree(const struct report *report)

@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The ways to look at a profile. Each view returns 0, -ENOMEM, or -EINVAL for a bad regular
- * expression.
+ * The ways to look at a profile. Each view returns 0, -ENOMEM, or with --json a
+ * negative errno of standard output.
  */
 #ifndef KEYHOLE_VIEW_REPORT_VIEW_H
 #define KEYHOLE_VIEW_REPORT_VIEW_H
 
+#include "view/report/filter.h"
 #include "view/report/options.h"
 #include "view/screen.h"
 #include "view/tally.h"
+#include "profile/format/json.h"
+#include "profile/format/output.h"
 #include "profile/read/pprof_read.h"
 #include "profile/profile.h"
 
 struct report {
 	const struct options *options;
+	struct patterns patterns;
 	struct profile *profile; /* of a difference: both */
 	struct pprof_info info;
 	struct pprof_info old; /* of a difference */
 	struct screen screen;
 };
 
-/*
- * Print the head of every view: what the file holds. The JSON head opens an object, to which a view
- * adds members.
- */
+/* Prints the head of every view: what the file holds. */
 void header_print(const struct report *report);
-void header_print_json(const struct report *report);
 
 int view_table(const struct report *report); /* the rows of --by, also as a difference */
 int view_callers(const struct report *report);
@@ -35,9 +35,22 @@ int view_tree(const struct report *report);
 
 /* Returns nanoseconds, or an amount of the profile's unit. */
 double view_value(const struct report *report, uint64_t count);
-double view_percent(uint64_t part, uint64_t sum);
-const char *view_unit(const struct report *report);
-/* Prints a member: the key and the value as a number. */
-void view_json_value(const struct report *report, const char *key, uint64_t count);
+const char *view_unit(const struct pprof_info *info);
+
+struct view_json {
+	const struct report *report; /* borrowed */
+	struct output output;	     /* to the descriptor of report->screen */
+	struct json json;
+};
+
+/*
+ * Opens the object that --json prints, with the members of the head; a view adds its own. Returns 0
+ * or -ENOMEM. view_json_end() follows either way.
+ */
+int view_json_begin(struct view_json *to, const struct report *report);
+/* Ends the object. Returns r where it is an error, else 0 or a negative errno of the output. */
+int view_json_end(struct view_json *to, int r);
+/* Prints a member: the key and the count's value, as a number. */
+void view_json_value(struct view_json *to, const char *key, uint64_t count);
 
 #endif

@@ -2,12 +2,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "view/screen.h"
 #include "view/top/ui.h"
 
 #define HEAD_LINES 4 /* above the rows */
 #define FOOT_LINES 1
-#define HOT	   10.0 /* percent */
-#define WARM	   1.0
 #define PROCESS	   15 /* columns, as many as a comm has */
 #define OBJECT	   18
 #define PERCENTS   16 /* "100.0% 100.0%  " and a mark */
@@ -18,13 +17,6 @@ unsigned int ui_body_lines(unsigned int lines)
 	if (lines <= HEAD_LINES + FOOT_LINES)
 		return 1;
 	return lines - HEAD_LINES - FOOT_LINES;
-}
-
-static double percent(uint64_t part, uint64_t sum)
-{
-	if (sum == 0)
-		return 0;
-	return 100.0 * (double)part / (double)sum;
 }
 
 /* Returns the nanoseconds of the table's window, at least 1. */
@@ -70,7 +62,7 @@ static void draw_summary(const struct ui *ui, struct canvas *canvas)
 		canvas_printf(canvas, "%.2f of %u CPUs used, ", (double)table->cpu_ns / 1e9 / span,
 			      ui->cpus);
 	canvas_printf(canvas, "%.1f %% of stacks complete, lost %" PRIu64,
-		      percent(table->samples - table->cut, table->samples), ui->lost);
+		      screen_percent(table->samples - table->cut, table->samples), ui->lost);
 	canvas_next(canvas);
 }
 
@@ -154,8 +146,8 @@ static void draw_function(const struct ui *ui, struct canvas *canvas, const stru
 
 	if (shown(ui)->query.view == VIEW_CALLS)
 		mark = marks[row->part];
-	canvas_printf(canvas, "%5.1f%% %5.1f%% ", percent(row->amount.self, ui->table.sum),
-		      percent(row->amount.total, ui->table.sum));
+	canvas_printf(canvas, "%5.1f%% %5.1f%% ", screen_percent(row->amount.self, ui->table.sum),
+		      screen_percent(row->amount.total, ui->table.sum));
 	canvas_printf(canvas, "%s ", mark);
 	draw_cells(canvas, &columns, history_name(history, row->name),
 		   history_name(history, object), history_name(history, row->process));
@@ -181,8 +173,8 @@ static void draw_process(const struct ui *ui, struct canvas *canvas, const struc
 	const bool thread = shown(ui)->query.view == VIEW_THREADS;
 
 	draw_use(ui, canvas, row->amount.total);
-	canvas_printf(canvas, " %6.1f%% %7" PRIu32, percent(row->amount.total, ui->table.sum),
-		      row->pid);
+	canvas_printf(canvas, " %6.1f%% %7" PRIu32,
+		      screen_percent(row->amount.total, ui->table.sum), row->pid);
 	if (thread)
 		canvas_printf(canvas, " %7" PRIu32, row->tid);
 	canvas_printf(canvas, "  ");
@@ -214,14 +206,14 @@ static void draw_titles(const struct ui *ui, struct canvas *canvas)
 
 static enum ink heat(const struct ui *ui, const struct top_row *row)
 {
+	static const enum ink inks[] = {
+		[STYLE_PLAIN] = INK_PLAIN,
+		[STYLE_HOT] = INK_HOT,
+		[STYLE_WARM] = INK_WARM,
+	};
 	const uint64_t count = ui->by_total ? row->amount.total : row->amount.self;
-	const double share = percent(count, ui->table.sum);
 
-	if (share >= HOT)
-		return INK_HOT;
-	if (share >= WARM)
-		return INK_WARM;
-	return INK_PLAIN;
+	return inks[screen_heat(screen_percent(count, ui->table.sum))];
 }
 
 static void draw_rows(const struct ui *ui, struct canvas *canvas)

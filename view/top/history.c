@@ -10,6 +10,7 @@
 #include "base/array.h"
 #include "base/intern.h"
 #include "profile/format/format.h"
+#include "profile/format/lines.h"
 #include "profile/read/pprof_read.h"
 #include "profile/profile.h"
 
@@ -75,10 +76,8 @@ size_t history_stack(const struct history *history, uint32_t stack, const uint32
 struct adding {
 	struct history *history;
 	const struct profile *profile;
-	uint32_t *first; /* of location id: ids[first[id]] to ids[first[id + 1] - 1] */
-	uint32_t *ids;	 /* of functions, innermost first */
-	size_t count, capacity;
-	uint32_t *stack; /* of the sample that is being added */
+	struct format_lines functions; /* ids of history->functions */
+	uint32_t *stack;	       /* of the sample that is being added */
 	size_t stack_capacity;
 	struct portion portion;
 };
@@ -106,17 +105,14 @@ static const char *base_name(const char *path)
 	return slash + 1;
 }
 
-static int add_function(struct adding *adding, const char *name, uint32_t object)
+/* Returns the function's id or INTERN_FAILED. */
+static uint32_t add_function(struct history *history, const char *name, uint32_t object)
 {
-	const struct function function = {add_name(adding->history, name), object};
-	uint32_t id = intern_add(adding->history->functions, &function, sizeof(function));
+	const struct function function = {add_name(history, name), object};
 
-	if (function.name == INTERN_FAILED || object == INTERN_FAILED || id == INTERN_FAILED)
-		return -ENOMEM;
-	if (ARRAY_RESERVE(adding->ids, adding->capacity, adding->count + 1) < 0)
-		return -ENOMEM;
-	adding->ids[adding->count++] = id;
-	return 0;
+	if (function.name == INTERN_FAILED || object == INTERN_FAILED)
+		return INTERN_FAILED;
+	return intern_add(history->functions, &function, sizeof(function));
 }
 
 /* Adds the name of the object that a location is in. Returns its id or INTERN_FAILED. */
@@ -132,52 +128,39 @@ static uint32_t add_object(struct adding *adding, uint32_t location)
 	return add_name(adding->history, base_name(path));
 }
 
-/* Adds the functions of a location, inlined ones among them. */
-static int add_location(struct adding *adding, uint32_t id)
+static uint32_t add_line(void *context, const struct format_line *line)
 {
-	const struct profile *profile = adding->profile;
-	const uint32_t object_name = add_object(adding, id);
-	struct profile_line lines[PROFILE_LINES_MAX];
-	size_t count = profile_location_lines(profile, id, lines);
+	struct adding *adding = context;
 	char text[FORMAT_NAME_MAX];
-	int r = 0;
 
-	for (size_t i = 0; i < count && r == 0; i++) {
-		format_line_name(text, sizeof(text), profile, id, &lines[i], i + 1 < count);
-		r = add_function(adding, text, object_name);
-	}
-	return r;
+	format_line_name(text, sizeof(text), adding->profile, line->location, &line->line,
+			 line->depth > 0);
+	return add_function(adding->history, text, add_object(adding, line->location));
 }
 
-static int add_locations(struct adding *adding)
+static void reverse(uint32_t *items, size_t count)
 {
-	const uint32_t count = profile_locations(adding->profile);
-	int r = 0;
+	for (size_t i = 0; i < count / 2; i++) {
+		uint32_t item = items[i];
 
-	adding->first = calloc((size_t)count + 2, sizeof(*adding->first));
-	if (!adding->first)
-		return -ENOMEM;
-	for (uint32_t id = 1; id <= count && r == 0; id++) {
-		r = add_location(adding, id);
-		adding->first[id + 1] = (uint32_t)adding->count;
+		items[i] = items[count - 1 - i];
+		items[count - 1 - i] = item;
 	}
-	return r;
 }
 
-/* Returns the id of a stack as functions, or INTERN_FAILED. */
+/* Returns the id of a stack as functions, the innermost one first, or INTERN_FAILED. */
 static uint32_t add_stack(struct adding *adding, uint32_t stack)
 {
-	const uint32_t *locations, *from;
-	size_t count = profile_stack_get(adding->profile, stack, &locations), depth = 0, length;
+	struct format_walk walk = format_walk_begin(&adding->functions, stack);
+	uint32_t id = format_walk_next(&walk);
+	size_t depth = 0;
 
-	for (size_t i = 0; i < count; i++) {
-		from = adding->ids + adding->first[locations[i]];
-		length = adding->first[locations[i] + 1] - adding->first[locations[i]];
-		if (ARRAY_RESERVE(adding->stack, adding->stack_capacity, depth + length) < 0)
+	for (; id != 0; id = format_walk_next(&walk)) {
+		if (ARRAY_RESERVE(adding->stack, adding->stack_capacity, depth + 1) < 0)
 			return INTERN_FAILED;
-		memcpy(adding->stack + depth, from, length * sizeof(*from));
-		depth += length;
+		adding->stack[depth++] = id;
 	}
+	reverse(adding->stack, depth);
 	return intern_add(adding->history->stacks, adding->stack, depth * sizeof(*adding->stack));
 }
 
@@ -185,14 +168,13 @@ static int add_entry(struct adding *adding, const struct profile_sample *sample)
 {
 	struct history *history = adding->history;
 	const struct profile *profile = adding->profile;
-	const char *reason;
 	struct entry entry = {
 		.pid = sample->pid,
 		.tid = sample->tid,
 		.process = add_name(history, profile_string_get(profile, sample->process_name)),
 		.thread = add_name(history, profile_string_get(profile, sample->thread_name)),
 		.stack = add_stack(adding, sample->stack),
-		.cut = tally_is_cut(sample, &reason),
+		.cut = tally_is_cut(sample),
 		.count = sample->count,
 	};
 
@@ -210,7 +192,7 @@ static int add_entries(struct adding *adding)
 {
 	size_t count;
 	const struct profile_sample *samples = profile_samples(adding->profile, &count);
-	int r = add_locations(adding);
+	int r = format_lines_init(&adding->functions, adding->profile, add_line, adding);
 
 	adding->portion.entries = calloc(count + 1, sizeof(*adding->portion.entries));
 	if (!adding->portion.entries)
@@ -261,8 +243,7 @@ static int take_profile(struct history *history, const struct profile *profile,
 					    .duration_ns = info->times.duration_ns}};
 	int r = add_entries(&adding);
 
-	free(adding.first);
-	free(adding.ids);
+	format_lines_release(&adding.functions);
 	free(adding.stack);
 	if (r) {
 		free(adding.portion.entries);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "view/top/ui.h"
 #include "base/decimal.h"
 #include "base/option.h"
 #include "helper/options/verbs.h"
@@ -46,14 +47,13 @@ static const char *set_updates(void *target, const char *argument, size_t value)
 
 static const char *set_window(void *target, const char *argument, size_t value)
 {
-	static const unsigned int windows[] = {1, 5, 15, 60};
 	struct top_options *options = target;
 	uint32_t seconds;
 
 	(void)value;
 	if (decimal_read32(argument, 1, NUMBER_MAX, &seconds)) {
-		for (size_t i = 0; i < sizeof(windows) / sizeof(windows[0]); i++) {
-			if (seconds != windows[i])
+		for (size_t i = 0; i < UI_WINDOWS; i++) {
+			if (seconds != ui_windows[i])
 				continue;
 			options->window = seconds;
 			return NULL;

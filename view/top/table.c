@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/compare.h"
 #include "base/expression.h"
 #include "base/intern.h"
 #include "base/map.h"
@@ -233,19 +234,14 @@ static int add_portions(struct making *making)
 /* Compares numbers, larger ones first. */
 static int compare_falling(uint64_t a, uint64_t b)
 {
-	return (a < b) - (a > b);
-}
-
-static int compare_rising(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
+	return compare_numbers(b, a);
 }
 
 static int compare_amounts(const struct query *query, const struct top_row *a,
 			   const struct top_row *b)
 {
 	if (query->view == VIEW_CALLS && a->part != b->part)
-		return compare_rising(a->part, b->part);
+		return compare_numbers(a->part, b->part);
 	if (query->view != VIEW_CALLS && !query->by_total && a->amount.self != b->amount.self)
 		return compare_falling(a->amount.self, b->amount.self);
 	return compare_falling(a->amount.total, b->amount.total);
@@ -263,10 +259,10 @@ static int compare_rows(const void *left, const void *right, void *context)
 		return strcmp(history_name(making->history, a->name),
 			      history_name(making->history, b->name));
 	if (a->function != b->function)
-		return compare_rising(a->function, b->function);
+		return compare_numbers(a->function, b->function);
 	if (a->tid != b->tid)
-		return compare_rising(a->tid, b->tid);
-	return compare_rising(a->pid, b->pid);
+		return compare_numbers(a->tid, b->tid);
+	return compare_numbers(a->pid, b->pid);
 }
 
 /* Keeps the rows that match, and sorts them. */

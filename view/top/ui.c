@@ -6,8 +6,7 @@
 
 #define NS_PER_SECOND 1000000000ull
 
-static const unsigned int windows[] = {1, 5, 15, 60}; /* seconds */
-#define WINDOWS (sizeof(windows) / sizeof(windows[0]))
+const unsigned int ui_windows[UI_WINDOWS] = {1, 5, 15, 60};
 
 int ui_init(struct ui *ui, unsigned int cpus)
 {
@@ -25,7 +24,7 @@ void ui_release(struct ui *ui)
 void ui_set_window(struct ui *ui, unsigned int seconds)
 {
 	ui->window = 0;
-	while (ui->window + 1 < WINDOWS && windows[ui->window] < seconds)
+	while (ui->window + 1 < UI_WINDOWS && ui_windows[ui->window] < seconds)
 		ui->window++;
 }
 
@@ -75,7 +74,7 @@ int ui_refresh(struct ui *ui)
 	int r;
 
 	place->query.by_total = ui->by_total;
-	place->query.window_ns = windows[ui->window] * NS_PER_SECOND;
+	place->query.window_ns = ui_windows[ui->window] * NS_PER_SECOND;
 	r = table_make(&ui->history, &place->query, &ui->match, &table);
 	if (r) {
 		table_release(&table);
@@ -307,7 +306,7 @@ static void command_key(struct ui *ui, int key)
 		break;
 	case '+':
 	case '=':
-		if (ui->window + 1 < WINDOWS)
+		if (ui->window + 1 < UI_WINDOWS)
 			ui->window++;
 		break;
 	case '-':

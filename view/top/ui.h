@@ -33,13 +33,16 @@ struct place { /* a table and the position in it */
 	size_t chosen, first;
 };
 
+#define UI_WINDOWS 4
+extern const unsigned int ui_windows[UI_WINDOWS]; /* seconds, ascending */
+
 struct ui {
 	struct history history;
 	struct top_table table;
 	struct match match;
 	struct place places[UI_DEPTH_MAX]; /* the last one is shown */
 	unsigned int depth;		   /* of places, less one */
-	unsigned int cpus, window;	   /* index in the list of windows */
+	unsigned int cpus, window;	   /* index in ui_windows */
 	unsigned int lines;		   /* of the terminal */
 	bool by_total, paused, help, quit;
 	bool is_typing; /* the user types a filter */

@@ -358,10 +358,10 @@ static int write_page(const struct findings *findings, const struct profile_time
 	struct page page = {.findings = findings};
 	int r = output_init(&page.output, fd, false);
 
-	if (r < 0)
-		return r;
-	render(&page, times);
-	r = output_finish(&page.output);
+	if (r == 0) {
+		render(&page, times);
+		r = output_finish(&page.output);
+	}
 	output_release(&page.output);
 	return r;
 }
