@@ -11,7 +11,7 @@
 #include "worker/naming/sources.h"
 #include "worker/sample/samples.h"
 
-/* Returns the name of a symbol, or NULL. A late name's address is its index in late_names. */
+/* Returns the name of a symbol, or NULL. A late name's address is its place in late_names. */
 static const char *find_name(const struct naming_parts *parts, uint32_t range, uint32_t address,
 			     uint32_t *ret_start)
 {
