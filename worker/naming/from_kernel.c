@@ -11,9 +11,8 @@
 #include "worker/naming/sources.h"
 #include "worker/sample/samples.h"
 
-/* Returns NULL without a symbol. In ranges from SAMPLES_LATE on, the address is the place of a name
- * in late_names.h. */
-static const char *find_name(const struct resources *resources, uint32_t range, uint32_t address,
+/* Returns the name of a symbol, or NULL. A late name's address is its place in late_names. */
+static const char *find_name(const struct naming_parts *parts, uint32_t range, uint32_t address,
 			     uint32_t *ret_start)
 {
 	if (range >= SAMPLES_LATE) {

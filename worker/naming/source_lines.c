@@ -148,7 +148,7 @@ static int make_file(const void *bytes, size_t size)
 	return take_fd(&fd);
 }
 
-/* Reads the answer. Seals its file first: a writer that holds the file cannot change it then. */
+/* Reads the answer. Seals its file first, so that the writer can neither change nor cut it. */
 static int read_answer(struct source_lines_counts *counts, int fd, size_t addresses,
 		       struct answer **ret_answer)
 {
