@@ -35,14 +35,16 @@ struct tracker;
 /* All pointers are borrowed. */
 struct session_parts {
 	struct message_config config;
-	/* BPF writes the records of one ring a CPU. The worker clears an earlier worker's records. */
+	/* One ring a CPU: BPF writes records, and a new worker clears those of an earlier one. */
 	const void *rings;
 	/* The worker writes how far it has read, and BPF reads that. */
 	struct ring_tails *tails;
 	/* The worker writes the processes that BPF unwinds. */
 	struct process_table *processes;
-	/* The ring of events. The worker writes the consumer's page; an earlier worker has left its
-	 * position there. The kernel writes the producer's page, and BPF writes the events behind it. */
+	/*
+	 * The ring of events. The worker writes the consumer's page; an earlier worker has left its
+	 * position there. The kernel writes the producer's page, and BPF the events behind it.
+	 */
 	void *event_consumer;
 	const void *event_producer; /* a page, then 2 * EVENT_RING_BYTES */
 	struct sideband *sidebands; /* initialised */
