@@ -67,7 +67,7 @@ int delivery_profile(struct delivery *delivery, const struct message_stop *stop)
 
 	if (fd < 0)
 		return fd;
-	r = session_render(delivery->session, stop, fd);
+	r = product_render(session_product(delivery->session), stop, fd);
 	if (r < 0)
 		return r;
 	r = seal(fd);
@@ -86,7 +86,7 @@ static int send_window(struct delivery *delivery)
 
 	if (fd < 0)
 		return fd;
-	r = session_render_window(delivery->session, fd);
+	r = product_render_window(session_product(delivery->session), fd);
 	if (r < 0)
 		return r;
 	r = seal(fd);
@@ -138,7 +138,7 @@ int delivery_window(struct delivery *delivery, uint64_t *ret_wait)
 		*ret_wait = time_to_next(delivery);
 		return 0;
 	}
-	r = session_name_some(delivery->session);
+	r = product_name_some(session_product(delivery->session));
 	if (r > 0 && ++delivery->tries < NAMES_TRIES) {
 		*ret_wait = NAMES_GAP;
 		return 0;

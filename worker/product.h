@@ -45,9 +45,16 @@ void product_release(struct product *product); /* zeros are fine */
 /* No more samples: makes all names, and for `keyhole why` the sources of the objects of process
  * pid. 0 or -ENOMEM. */
 int product_finish(struct product *product, uint32_t pid);
-/* See session.h. */
+/* Writes the finished profile to fd; of a stream, the last window. 0 or a negative errno. */
 int product_render(const struct product *product, const struct message_stop *stop, int fd);
+
+/* Makes some of a stream's missing names, between turns. 0, 1: there are more, or -ENOMEM. */
 int product_name_some(struct product *product);
+/*
+ * Writes the samples since the last window to fd after product_name_some(), and begins another
+ * window. fd stays empty when the format has nothing to say. Names are kept for later windows, up
+ * to WINDOW_* above. 0 or a negative errno.
+ */
 int product_render_window(struct product *product, int fd);
 
 #endif

@@ -388,19 +388,9 @@ int session_finish(struct session *session)
 	return product_finish(&session->product, why_pid);
 }
 
-int session_render(const struct session *session, const struct message_stop *stop, int fd)
+struct product *session_product(struct session *session)
 {
-	return product_render(&session->product, stop, fd);
-}
-
-int session_name_some(struct session *session)
-{
-	return product_name_some(&session->product);
-}
-
-int session_render_window(struct session *session, int fd)
-{
-	return product_render_window(&session->product, fd);
+	return &session->product;
 }
 
 /* ---- figures ---- */

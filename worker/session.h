@@ -74,17 +74,8 @@ uint64_t session_turn(struct session *session);
 bool session_waiting(const struct session *session);
 /* Reads the last records, resolves all, and makes the names. 0 or -ENOMEM. */
 int session_finish(struct session *session);
-/* Writes the finished profile to fd; of a stream, the last window. 0 or a negative errno. */
-int session_render(const struct session *session, const struct message_stop *stop, int fd);
-
-/* Makes some of a stream's missing names, between turns. 0, 1: there are more, or -ENOMEM. */
-int session_name_some(struct session *session);
-/*
- * After that: writes the samples since the last window to fd, and begins another window. fd stays
- * empty when the format has nothing to say. Names are kept for later windows, up to a limit. 0 or a
- * negative errno.
- */
-int session_render_window(struct session *session, int fd);
+/* Borrowed: makes names and renders (product.h), once the turns have collected samples. */
+struct product *session_product(struct session *session);
 
 void session_progress(const struct session *session, struct message_progress *ret_progress);
 void session_summary(const struct session *session, struct message_summary *ret_summary);

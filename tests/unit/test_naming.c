@@ -371,7 +371,7 @@ static void test_naming__rendered(void **state)
 	rig_sample(rig, 5, 100, REASON_end_root, &frame, 0, 1);
 	rig_settle(rig);
 	session_finish(rig->session);
-	assert_int_equal(session_render(rig->session, &stop, fd), 0);
+	assert_int_equal(product_render(session_product(rig->session), &stop, fd), 0);
 	assert_true(pread(fd, line, sizeof(line) - 1, 0) > 0);
 	assert_string_equal(line, "thread;landmark 1\n");
 	close(fd);
@@ -384,9 +384,9 @@ static void check_window(struct rig *rig, const char *wanted)
 	char line[512] = "";
 	int fd = fake_file("", 0);
 
-	while (session_name_some(rig->session) > 0)
+	while (product_name_some(session_product(rig->session)) > 0)
 		;
-	assert_int_equal(session_render_window(rig->session, fd), 0);
+	assert_int_equal(product_render_window(session_product(rig->session), fd), 0);
 	assert_true(pread(fd, line, sizeof(line) - 1, 0) >= 0);
 	assert_string_equal(line, wanted);
 	close(fd);
@@ -441,8 +441,8 @@ static void test_naming__windows_begin_anew(void **state)
 	}
 	rig_settle(rig);
 	assert_true(profile_locations(session_profile(rig->session)) > WINDOW_LOCATIONS_MAX);
-	assert_true(session_name_some(rig->session) >= 0);
-	assert_int_equal(session_render_window(rig->session, fake_file("", 0)), 0);
+	assert_true(product_name_some(session_product(rig->session)) >= 0);
+	assert_int_equal(product_render_window(session_product(rig->session), fake_file("", 0)), 0);
 	assert_int_equal(profile_locations(session_profile(rig->session)), 0);
 	rig_sample(rig, 5, 100, REASON_end_root, &frame, 0, 1);
 	rig_sample(rig, 5, 100, REASON_end_no_user, frames, 1, 0);

@@ -379,7 +379,7 @@ static char *ask_session(struct rig *rig)
 
 	assert_non_null(text);
 	assert_int_equal(session_finish(rig->session), 0);
-	assert_int_equal(session_render(rig->session, &stop, fd), 0);
+	assert_int_equal(product_render(session_product(rig->session), &stop, fd), 0);
 	assert_true(pread(fd, text, 4095, 0) > 0);
 	close(fd);
 	check_screen(text);

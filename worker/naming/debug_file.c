@@ -131,7 +131,8 @@ int debug_file_open(struct debug_peer *files, struct image *object, const char *
 	r = image_open(fd, &ret_file->image);
 	if (r < 0)
 		return r;
-	r = by_id ? check_build_id(ret_file->image, id, size) : 0;
+	if (by_id)
+		r = check_build_id(ret_file->image, id, size);
 	if (r < 0) {
 		image_close(ret_file->image);
 		return r;

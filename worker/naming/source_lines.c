@@ -237,8 +237,10 @@ static int take_object(struct source_lines *lines, const struct object *object)
 	int file = find_file(resources, object, &own);
 	uint64_t now = resources->clock(), left = lines->deadline > now ? lines->deadline - now : 0;
 
+	if (file == -ENOENT)
+		return 0;
 	if (file < 0)
-		return file == -ENOENT ? 0 : file;
+		return file;
 	if (left < SOURCE_LINES_OBJECT_MIN)
 		return -ETIME;
 	if (lines->counts->asked >= SOURCE_LINES_OBJECTS_MAX ||
