@@ -12,7 +12,7 @@
 #include "worker/sample/samples.h"
 
 /* Returns the name of a symbol, or NULL. A late name's address is its place in late_names. */
-static const char *find_name(const struct naming_parts *parts, uint32_t range, uint32_t address,
+static const char *find_name(const struct resources *resources, uint32_t range, uint32_t address,
 			     uint32_t *ret_start)
 {
 	if (range >= SAMPLES_LATE) {
