@@ -284,7 +284,7 @@ done
 work_off
 wait
 # contrib/try loads objects into kernels beside the cases, and this has to end first.
-until [ -z "$BESIDE" ] || [ -e "$BESIDE/loaded" ]; do
+until [ -z "$GATE_FOLDER" ] || [ -e "$GATE_FOLDER/loaded" ]; do
 	sleep 0.5
 done
 is_alone=1

@@ -21,7 +21,7 @@ ALL_SECONDS=3
 [ $# -gt 0 ] || set -- $KERNELS
 
 skip_all() {
-	[ -z "$BESIDE" ] || touch "$BESIDE/loaded"
+	[ -z "$GATE_FOLDER" ] || touch "$GATE_FOLDER/loaded"
 	echo "1..0 # SKIP $*" | tee /dev/stderr
 	exit 77
 }
@@ -36,7 +36,7 @@ for folder in loop for; do
 done
 top=$(mktemp -d "${TMPDIR:-/tmp}/keyhole-kernels.XXXXXX") || exit 1
 emulator=
-trap '[ -z "$emulator" ] || kill "$emulator"; [ -z "$BESIDE" ] || touch "$BESIDE/loaded"; rm -rf "$top"' EXIT
+trap '[ -z "$emulator" ] || kill "$emulator"; [ -z "$GATE_FOLDER" ] || touch "$GATE_FOLDER/loaded"; rm -rf "$top"' EXIT
 trap 'exit 1' INT TERM
 
 . tests/kernels/results.sh
@@ -395,11 +395,11 @@ on_each() {	# FUNCTION
 }
 
 # Loading needs one CPU and is the same beside others; recording needs two. contrib/try has a folder
-# $BESIDE in which each of the suites that run at once says how far it is.
+# $GATE_FOLDER in which each of the suites that run at once says how far it is.
 on_each load_on
-if [ -n "$BESIDE" ]; then
-	touch "$BESIDE/loaded"
-	until [ -e "$BESIDE/quiet" ]; do
+if [ -n "$GATE_FOLDER" ]; then
+	touch "$GATE_FOLDER/loaded"
+	until [ -e "$GATE_FOLDER/quiet" ]; do
 		sleep 0.5
 	done
 fi
