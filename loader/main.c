@@ -3,6 +3,7 @@
  * The keyhole command. One recording is a table of steps in their order; start_drop_privilege() is
  * the last step that has rights.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -112,7 +113,7 @@ int main(int argc, char **argv)
 
 	log_init("keyhole", LOG_LEVEL_WARNING);
 	if (sanitise())
-		return EXIT_FAILED;
+		return failed("start", "standard descriptors", -errno);
 	setenv("KEYHOLE_BUILD", KEYHOLE_VERSION, 1); /* ipc/same_build.c */
 	if (is_check_config(argc, argv))
 		return rules_read(argv[2], argv[1], &(struct rules){.keys = -1});

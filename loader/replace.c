@@ -235,6 +235,7 @@ static enum outcome replace(struct recording *rec, enum policy_role role)
 	struct child *child = &rec->monitor.children[role];
 	const bool finishing = rec->monitor.goal == GOAL_WRITTEN;
 	const bool often = is_recent(child->deaths[1]);
+	int r = 0;
 
 	child->deaths[1] = child->deaths[0];
 	child->deaths[0] = time_now();
@@ -244,8 +245,12 @@ static enum outcome replace(struct recording *rec, enum policy_role role)
 		rec->monitor.brokers_lost++;
 	if (ways[role](rec) != EXIT_DONE)
 		return FAILS;
-	if (!finishing && events_enable(&rec->events))
+	if (!finishing)
+		r = events_enable(&rec->events);
+	if (r < 0) {
+		failed("record", "start of sampling", r);
 		return FAILS;
+	}
 	return GOES_ON;
 }
 
