@@ -47,15 +47,17 @@ static const struct call calls_always[] = {
 	CALL(clock_gettime), CALL(getrandom),
 };
 
+#define CALLS_CHANNEL CALL(recvmsg), CALL(sendmsg), CALL(poll)
+
 static const struct call calls_messages[] = {
-	CALL(recvmsg), CALL(sendmsg), CALL(poll),
+	CALLS_CHANNEL,
 	CALL_EQ2(setsockopt, 1, SOL_SOCKET, 2, SO_PASSRIGHTS),
 	CALL_EQ2(fcntl, 1, F_SETFD, 2, FD_CLOEXEC),
 };
 
 /* For a channel that was made before the filter, with descriptors that the program itself made. */
 static const struct call calls_channel[] = {
-	CALL(recvmsg), CALL(sendmsg), CALL(poll),
+	CALLS_CHANNEL,
 };
 
 /* Nothing executable, neither mapped nor made so. */

@@ -32,13 +32,12 @@
 #include "generated/version.h"
 #include "ipc/messages.h"
 #include "base/intern.h"
+#include "ipc/time.h"
 #include "profile/format/format.h"
 #include "profile/format/json.h"
 #include "profile/format/output.h"
 #include "profile/format/tree.h"
 #include "profile/profile.h"
-
-#define NS_PER_MS 1000000u
 
 static const unsigned char page[] = {
 #include "profile/format/page/page.inc"

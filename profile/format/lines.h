@@ -11,9 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/intern.h"
 #include "profile/profile.h"
 
-#define FORMAT_LINE_FAILED UINT32_MAX /* equal to INTERN_FAILED */
+#define FORMAT_LINE_FAILED INTERN_FAILED
 
 struct format_line {
 	uint32_t location;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NS_PER_SECOND 1000000000ull
+#include "ipc/time.h"
 
 const unsigned int ui_windows[UI_WINDOWS] = {1, 5, 15, 60};
 
