@@ -201,6 +201,8 @@ struct message_step {
 	uint32_t bytes; /* STEP_COMMIT: message_written.bytes */
 };
 
+#define BROKER_SECONDS 2 /* for an answer: then the worker sends BROKER_STUCK */
+
 struct message_maps {
 	uint32_t pid;
 	uint32_t thread; /* of the process: its main thread may have exited */

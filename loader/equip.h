@@ -21,9 +21,17 @@ struct recording;
 enum exit_status equip_expect_ready(struct recording *rec, struct child *child);
 enum exit_status equip_expect_all(struct recording *rec);
 
-/* Each gives one ready child what the child needs. Returns 0 or a negative errno. */
+/*
+ * Gives the exporter the output and a channel to the worker; the exporter must be ready. Returns 0
+ * or a negative errno; -EPIPE: the exporter or the worker has ended.
+ */
 int equip_exporter(struct recording *rec);
-/* segments: table segments that the worker has; 0: as many as the segment map holds. */
+
+/*
+ * Gives the broker its maps and channels; the broker must be ready. segments: index of the first
+ * segment that the broker may fill; 0: the broker finds the index in the segment map. Returns as
+ * equip_exporter() does.
+ */
 int equip_broker(struct recording *rec, uint32_t segments);
 
 /* Equips all children, and waits until the worker runs. Explains a failure. */

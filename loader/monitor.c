@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "loader/monitor.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -44,6 +45,7 @@ void monitor_watch_child(struct monitor *monitor, enum policy_role role)
 
 void monitor_watch(struct monitor *monitor, int pidfd)
 {
+	assert(monitor->targets < OPTIONS_PIDS_MAX);
 	monitor->fds[TARGETS + monitor->targets++].fd = pidfd;
 }
 
@@ -103,15 +105,13 @@ static int on_written(struct monitor *monitor, const struct message_written *wri
 	return 0;
 }
 
-static int on_broker_stuck(struct monitor *monitor)
+/* Ignores what the worker said before it learned that there is no broker any more. */
+static void on_broker_stuck(struct monitor *monitor)
 {
-	if (monitor->brokers_lost++ > BROKERS_MAX)
-		return -EPROTO;
-	log_warning("monitor: keyhole-broker: no answer for 2 s, given up");
-	monitor_audit(monitor, AUDIT_kill, PARTY_BROKER, 0, 0);
+	if (monitor->children[ROLE_BROKER].channel.fd < 0)
+		return;
 	monitor->broker_stuck = true;
 	monitor->result = MONITOR_ENDED;
-	return 0;
 }
 
 static int dispatch(struct monitor *monitor, struct child *child, const struct message *message)
@@ -129,7 +129,8 @@ static int dispatch(struct monitor *monitor, struct child *child, const struct m
 	case MESSAGE_WRITTEN:
 		return on_written(monitor, &message->WRITTEN);
 	case MESSAGE_BROKER_STUCK:
-		return on_broker_stuck(monitor);
+		on_broker_stuck(monitor);
+		return 0;
 	default:
 		return -EPROTO;
 	}
@@ -343,8 +344,16 @@ enum monitor_fate monitor_decide(enum policy_role role, enum child_end end, enum
 	return fates[role][goal].fate;
 }
 
-static void say(const struct monitor *monitor, const struct ending *cause)
+static struct ending hanging_broker(struct monitor *monitor)
 {
+	monitor->broker_stuck = false;
+	monitor_audit(monitor, AUDIT_kill, PARTY_BROKER, 0, 0);
+	return (struct ending){.role = ROLE_BROKER, .how = CHILD_HANGS};
+}
+
+static void say(const struct ending *cause)
+{
+	const char *name = message_party_name((enum message_party)cause->role);
 	static const char *const texts[] = {
 		[CHILD_CLOSED] = "closed its channel; status",
 		[CHILD_ENDED] = "ended by itself, status",
@@ -354,20 +363,27 @@ static void say(const struct monitor *monitor, const struct ending *cause)
 
 	if (cause->role == ROLE_LOADER)
 		return;
+	if (cause->how == CHILD_HANGS) {
+		log_warning("monitor: %s: no answer for %d s, given up", name, BROKER_SECONDS);
+		return;
+	}
 	if (cause->how == CHILD_KILLED && cause->number == SIGSYS)
 		hint = ", the filter of system calls";
-	log_error("monitor: %s: %s %d%s",
-		  message_party_name(monitor->children[cause->role].channel.peer),
-		  texts[cause->how], cause->number, hint);
+	log_error("monitor: %s: %s %d%s", name, texts[cause->how], cause->number, hint);
 }
 
 struct monitor_verdict monitor_explain(struct monitor *monitor)
 {
-	const struct ending cause = find_cause(monitor);
+	struct ending cause;
 
-	say(monitor, &cause);
+	if (monitor->broker_stuck)
+		cause = hanging_broker(monitor);
+	else
+		cause = find_cause(monitor);
+	say(&cause);
 	return (struct monitor_verdict){
 		.role = cause.role,
+		.end = cause.how,
 		.fate = monitor_decide(cause.role, cause.how, monitor->goal),
 	};
 }

@@ -15,8 +15,6 @@
 #include "loader/options.h"
 #include "loader/spawner.h"
 
-#define BROKERS_MAX 20 /* replaced brokers in one recording: bounds brokers_lost */
-
 enum monitor_goal {
 	GOAL_STOP,    /* a signal, or the end of the last target, ends sampling */
 	GOAL_WRITTEN, /* SUMMARY and WRITTEN have come */
@@ -52,15 +50,20 @@ enum monitor_fate {
 
 struct monitor_verdict {
 	enum policy_role role; /* ROLE_LOADER: no child is known to have ended */
+	enum child_end end;
 	enum monitor_fate fate;
 };
+
+#define DEATHS_MAX 3 /* in one role, before a recording gives up (loader/replace.c) */
 
 struct child {
 	struct spawner spawner;
 	struct channel channel;
-	bool ended;	    /* the channel ended, and monitor_explain() has not said why */
-	uint64_t deaths[2]; /* ns, monotonic: the last two deaths in this role, the latest first */
-	uint64_t log_until; /* ns, monotonic: end of the second in which log_lines counts */
+	bool ended; /* the channel ended, and monitor_explain() has not said why */
+	/* ns, monotonic: the last deaths in this role, the latest first; 0: none */
+	uint64_t deaths[DEATHS_MAX];
+	unsigned int losses; /* deaths in this role, and times that the role's child hung */
+	uint64_t log_until;  /* ns, monotonic: end of the second in which log_lines counts */
 	unsigned int log_lines;
 };
 
@@ -75,15 +78,21 @@ struct monitor {
 	/* By role, with signals in the loader's place; then the audit channel, then targets. */
 	struct pollfd fds[ROLE_SUPERVISED + 1 + OPTIONS_PIDS_MAX];
 	unsigned int targets, targets_left;
-	bool progressed;	   /* PROGRESS came; the owner clears it */
-	bool broker_stuck;	   /* BROKER_STUCK came; the owner clears it */
-	unsigned int brokers_lost; /* that hang (counted here) or ended (counted by the owner) */
+	bool progressed;   /* PROGRESS came; the owner clears it */
+	bool broker_stuck; /* BROKER_STUCK came, and monitor_explain() has not said so */
+	/*
+	 * The last of each message. The words are a child's own: the loader only compares them with
+	 * constants and passes them on to keyhole-output, which has no rights either.
+	 */
 	struct message_progress progress;
 	struct message_summary summary;
 	struct message_written written;
 };
 
-/* Adds a target, before monitor_start(): the end of the last target reaches GOAL_STOP. */
+/*
+ * Adds a target, before monitor_start(): the end of the last target reaches GOAL_STOP. The monitor
+ * keeps the descriptor open for its whole life. At most OPTIONS_PIDS_MAX targets may be added.
+ */
 void monitor_watch(struct monitor *monitor, int pidfd);
 
 /*
@@ -102,8 +111,8 @@ enum monitor_result monitor_run(struct monitor *monitor, enum monitor_goal goal,
 enum monitor_fate monitor_decide(enum policy_role role, enum child_end end, enum monitor_goal goal);
 
 /*
- * Waits a little for the status of the children that ended, and logs the cause once. Returns the
- * child that is the cause, and what monitor_decide() says of it.
+ * Logs once why monitor_run() returned MONITOR_ENDED. Waits a little for the status of children
+ * that ended. Returns the child that is the cause, and what monitor_decide() says of the child.
  */
 struct monitor_verdict monitor_explain(struct monitor *monitor);
 

@@ -16,21 +16,28 @@
 #include "loader/failed.h"
 #include "loader/recording.h"
 
-#define PAUSE_NS  (50 * NS_PER_MS) /* before a new worker */
-#define AGAIN_NS  (16 * PAUSE_NS)  /* before the second one within DEATHS_NS */
-#define DEATHS_NS (600 * NS_PER_SECOND)
-#define WHOLE_MS  2000 /* for a part of a stream to be written */
+#define FINAL_MS 2000 /* for the exporter to write what the worker gave it */
 
-/* How a recording goes on after a child ended. */
-enum outcome {
-	GOES_ON,
-	ENDS,  /* early, with the profile so far: MONITOR_GAVE_UP */
-	FAILS, /* which was explained */
+/* ---- decision ------------------------------------------------------------------------------ */
+
+#define MINUTES		  10 /* deaths that are longer ago do not count */
+#define BROKER_LOSSES_MAX 20 /* replaced brokers in one recording */
+
+/* By the number of deaths within MINUTES, which includes the new one. */
+static const struct replace_plan plans[DEATHS_MAX + 1] = {
+	[1] = {.pause = 50 * NS_PER_MS},
+	[2] = {.pause = 800 * NS_PER_MS},
+	[DEATHS_MAX] = {.give_up = true},
 };
 
-static bool is_recent(uint64_t time)
+struct replace_plan replace_decide(const uint64_t deaths[DEATHS_MAX])
 {
-	return time && time_now() - time < DEATHS_NS;
+	unsigned int count = 1;
+
+	while (count < DEATHS_MAX && deaths[count] &&
+	       deaths[0] - deaths[count] < MINUTES * 60 * NS_PER_SECOND)
+		count++;
+	return plans[count];
 }
 
 /* Returns whether the output is a stream of profiles: what was written once stays written. */
@@ -41,6 +48,9 @@ static bool is_stream(const struct recording *rec)
 
 /* ---- spawning ------------------------------------------------------------------------------ */
 
+#define LAST_ROLE ((enum policy_role)(ROLE_SUPERVISED - 1))
+
+/* Closes the channels of the roles first to last. A child ends when the channel to it does. */
 static void release(struct recording *rec, enum policy_role first, enum policy_role last)
 {
 	for (int role = first; role <= (int)last; role++) {
@@ -94,7 +104,7 @@ static enum exit_status await_exporter(struct recording *rec)
 
 	if (!is_stream(rec) || spawner->seen >> MESSAGE_EXITED & 1)
 		return EXIT_DONE;
-	r = channel_expect(spawner, MESSAGE_EXITED, WHOLE_MS, &message);
+	r = channel_expect(spawner, MESSAGE_EXITED, FINAL_MS, &message);
 	if (r == 0 && message.EXITED.status)
 		r = -EIO;
 	if (r)
@@ -105,13 +115,10 @@ static enum exit_status await_exporter(struct recording *rec)
 /* Spends the pause before a new worker, which only the end of the recording interrupts. */
 static enum exit_status pause_worker(struct recording *rec)
 {
-	const struct child *worker = &rec->monitor.children[ROLE_WORKER];
-	enum monitor_result result;
-	uint64_t until = worker->deaths[0] + PAUSE_NS;
+	const uint64_t *deaths = rec->monitor.children[ROLE_WORKER].deaths;
+	const uint64_t until = deaths[0] + replace_decide(deaths).pause;
+	const enum monitor_result result = monitor_run(&rec->monitor, GOAL_STOP, until);
 
-	if (is_recent(worker->deaths[1]))
-		until = worker->deaths[0] + AGAIN_NS;
-	result = monitor_run(&rec->monitor, GOAL_STOP, until);
 	if (result == MONITOR_TIMEOUT)
 		return EXIT_DONE;
 	if (result == MONITOR_REACHED)
@@ -131,7 +138,7 @@ static enum exit_status start_worker_again(struct recording *rec)
 	status = recording_take_step(rec, STEP_WORKER);
 	if (status != EXIT_DONE)
 		return status;
-	status = spawn_again(rec, ROLE_WORKER, ROLE_BROKER);
+	status = spawn_again(rec, ROLE_WORKER, LAST_ROLE);
 	if (status != EXIT_DONE)
 		return status;
 	return equip_children(rec);
@@ -147,7 +154,7 @@ static enum exit_status replace_worker(struct recording *rec)
 	const uint64_t ended = rec->monitor.children[ROLE_WORKER].deaths[0];
 	enum exit_status status;
 
-	release(rec, ROLE_WORKER, ROLE_BROKER);
+	release(rec, ROLE_WORKER, LAST_ROLE);
 	status = pause_worker(rec);
 	if (status != EXIT_DONE)
 		return status;
@@ -160,24 +167,26 @@ static enum exit_status replace_worker(struct recording *rec)
 	return EXIT_DONE;
 }
 
-/* Starts a new broker, unless too many came before. Returns whether there is one. */
-static bool has_new_broker(struct recording *rec)
+/* Returns EXIT_FAILED without a word when no new broker can be had. */
+static enum exit_status start_new_broker(struct recording *rec)
 {
 	int r;
 
-	if (rec->monitor.brokers_lost > BROKERS_MAX)
-		return false;
+	if (rec->monitor.children[ROLE_BROKER].losses > BROKER_LOSSES_MAX)
+		return EXIT_FAILED;
 	if (spawn_again(rec, ROLE_BROKER, ROLE_BROKER) != EXIT_DONE)
-		return false;
+		return EXIT_FAILED;
 	r = equip_broker(rec, 0);
 	/* -EPIPE: the monitor sees the end of the worker or the broker like any other end */
-	return r == 0 || r == -EPIPE;
+	if (r && r != -EPIPE)
+		return EXIT_FAILED;
+	return EXIT_DONE;
 }
 
-/* Returns EXIT_DONE also without a new broker: then new files are not named any more. */
+/* Returns EXIT_DONE always: a recording goes on without a broker, but names no new files. */
 static enum exit_status replace_broker(struct recording *rec)
 {
-	if (!has_new_broker(rec)) {
+	if (start_new_broker(rec) != EXIT_DONE) {
 		log_error("broker: keyhole-broker: not replaced; new files are not read any more");
 		release(rec, ROLE_BROKER, ROLE_BROKER);
 	}
@@ -185,22 +194,24 @@ static enum exit_status replace_broker(struct recording *rec)
 	return EXIT_DONE;
 }
 
-/* Returns whether nothing was written, or a file of ours can be written from its start again. */
-static bool can_begin_anew(const struct recording *rec)
+/* Moves back to the start of the output if the ended exporter may have written to the output. */
+static int rewind_output(const struct recording *rec)
 {
 	if (rec->monitor.goal != GOAL_WRITTEN && !is_stream(rec))
-		return true;
+		return 0;
 	if (!strcmp(rec->options->output, "-"))
-		return false;
-	return lseek(rec->output.fd, 0, SEEK_SET) == 0;
+		return -ESPIPE;
+	if (lseek(rec->output.fd, 0, SEEK_SET) < 0)
+		return -errno;
+	return 0;
 }
 
 static enum exit_status replace_exporter(struct recording *rec)
 {
-	int r;
+	int r = rewind_output(rec);
 
-	if (!can_begin_anew(rec))
-		return failed("output", rec->options->output, -ESPIPE);
+	if (r)
+		return failed("output", rec->options->output, r);
 	if (spawn_again(rec, ROLE_EXPORTER, ROLE_EXPORTER) != EXIT_DONE)
 		return EXIT_FAILED;
 	r = equip_exporter(rec);
@@ -211,95 +222,99 @@ static enum exit_status replace_exporter(struct recording *rec)
 	return EXIT_DONE;
 }
 
-/* ---- the decision -------------------------------------------------------------------------- */
+/* ---- each end ------------------------------------------------------------------------------ */
+
+static enum exit_status (*const ways[])(struct recording *rec) = {
+	[ROLE_WORKER] = replace_worker,
+	[ROLE_EXPORTER] = replace_exporter,
+	[ROLE_BROKER] = replace_broker,
+};
+_Static_assert(sizeof(ways) / sizeof(ways[0]) == ROLE_SUPERVISED, "each role has a way");
 
 /* Says that the role ended too often. Only without the broker can a profile be written. */
-static enum outcome give_up(struct recording *rec, enum policy_role role)
+static enum monitor_result give_up(struct recording *rec, enum policy_role role)
 {
-	log_error("record: %s: ended three times within ten minutes; the recording ends",
-		  message_party_name((enum message_party)role));
+	log_error("record: %s: ended %d times within %d minutes; the recording ends",
+		  message_party_name((enum message_party)role), DEATHS_MAX, MINUTES);
 	rec->status = EXIT_FAILED;
 	release(rec, role, role);
 	if (role == ROLE_BROKER)
-		return ENDS;
-	return FAILS;
+		return MONITOR_GAVE_UP;
+	return MONITOR_FAILED;
 }
 
-static enum outcome replace(struct recording *rec, enum policy_role role)
+static void count_death(struct child *child)
 {
-	static enum exit_status (*const ways[])(struct recording * rec) = {
-		[ROLE_WORKER] = replace_worker,
-		[ROLE_EXPORTER] = replace_exporter,
-		[ROLE_BROKER] = replace_broker,
-	};
-	struct child *child = &rec->monitor.children[role];
-	const bool finishing = rec->monitor.goal == GOAL_WRITTEN;
-	const bool often = is_recent(child->deaths[1]);
-	int r = 0;
-
-	child->deaths[1] = child->deaths[0];
+	memmove(child->deaths + 1, child->deaths, sizeof(child->deaths) - sizeof(child->deaths[0]));
 	child->deaths[0] = time_now();
-	if (often)
+}
+
+/* Replaces a child that has died, and lets sampling go on, which stood still meanwhile. */
+static enum monitor_result replace_dead(struct recording *rec, enum policy_role role)
+{
+	struct child *child = &rec->monitor.children[role];
+	const bool sampling = rec->monitor.goal == GOAL_STOP;
+	int r;
+
+	count_death(child);
+	if (replace_decide(child->deaths).give_up)
 		return give_up(rec, role);
-	if (role == ROLE_BROKER)
-		rec->monitor.brokers_lost++;
 	if (ways[role](rec) != EXIT_DONE)
-		return FAILS;
-	if (!finishing)
-		r = events_enable(&rec->events);
-	if (r < 0) {
-		failed("record", "start of sampling", r);
-		return FAILS;
-	}
-	return GOES_ON;
+		return MONITOR_FAILED;
+	if (!sampling)
+		return MONITOR_RUNNING;
+	r = events_enable(&rec->events);
+	if (r == 0)
+		return MONITOR_RUNNING;
+	failed("record", "start of sampling", r);
+	return MONITOR_FAILED;
 }
 
-static enum outcome on_stuck_broker(struct recording *rec)
+/* A broker hangs because a target does: the end of its life counts as a loss and as no death. */
+static enum monitor_result replace_hanging(struct recording *rec, enum policy_role role)
 {
-	struct monitor *monitor = &rec->monitor;
-
-	monitor->broker_stuck = false;
-	if (monitor_decide(ROLE_BROKER, CHILD_HANGS, monitor->goal) == FATE_REPLACE)
-		replace_broker(rec);
-	return GOES_ON;
+	if (ways[role](rec) != EXIT_DONE)
+		return MONITOR_FAILED;
+	return MONITOR_RUNNING;
 }
 
-static enum outcome on_end(struct recording *rec)
+static enum monitor_result replace(struct recording *rec, const struct monitor_verdict *verdict)
 {
-	struct monitor *monitor = &rec->monitor;
+	rec->monitor.children[verdict->role].losses++;
+	if (verdict->end == CHILD_HANGS)
+		return replace_hanging(rec, verdict->role);
+	return replace_dead(rec, verdict->role);
+}
+
+/* Returns MONITOR_RUNNING when the recording goes on. */
+static enum monitor_result on_end(struct recording *rec)
+{
 	struct monitor_verdict verdict;
 
-	if (monitor->broker_stuck)
-		return on_stuck_broker(rec);
-	/* before anything that may have to wait */
-	events_disable(&rec->events);
-	verdict = monitor_explain(monitor);
+	/* before anything that may have to wait; a broker that hangs stops no sampling */
+	if (!rec->monitor.broker_stuck)
+		events_disable(&rec->events);
+	verdict = monitor_explain(&rec->monitor);
 	switch (verdict.fate) {
 	case FATE_REPLACE:
-		return replace(rec, verdict.role);
+		return replace(rec, &verdict);
 	case FATE_WITHOUT:
 		release(rec, verdict.role, verdict.role);
-		return GOES_ON;
+		return MONITOR_RUNNING;
 	case FATE_FAIL:
 		break;
 	}
-	return FAILS;
+	return MONITOR_FAILED;
 }
 
 enum monitor_result replace_watch(struct recording *rec, enum monitor_goal goal, uint64_t until)
 {
-	for (;;) {
-		enum monitor_result result = monitor_run(&rec->monitor, goal, until);
+	enum monitor_result result;
 
-		if (result != MONITOR_ENDED)
-			return result;
-		switch (on_end(rec)) {
-		case GOES_ON:
-			break;
-		case ENDS:
-			return MONITOR_GAVE_UP;
-		case FAILS:
-			return MONITOR_FAILED;
-		}
-	}
+	do {
+		result = monitor_run(&rec->monitor, goal, until);
+		if (result == MONITOR_ENDED)
+			result = on_end(rec);
+	} while (result == MONITOR_RUNNING);
+	return result;
 }

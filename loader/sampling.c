@@ -10,8 +10,8 @@
 #include "loader/recording.h"
 #include "loader/replace.h"
 
-#define FINISH_NS   (30 * NS_PER_SECOND)
-#define PROGRESS_NS NS_PER_SECOND
+#define FINISH_SECONDS 30
+#define PROGRESS_NS    NS_PER_SECOND
 
 /* ---- while sampling ------------------------------------------------------------------------ */
 
@@ -135,13 +135,14 @@ static enum exit_status stop_worker(struct recording *rec, uint64_t stopped)
 static enum exit_status await_profile(struct recording *rec)
 {
 	const char *output = rec->options->output;
-	enum monitor_result result = replace_watch(rec, GOAL_WRITTEN, time_now() + FINISH_NS);
+	const uint64_t until = time_now() + FINISH_SECONDS * NS_PER_SECOND;
+	enum monitor_result result = replace_watch(rec, GOAL_WRITTEN, until);
 	int error;
 
 	if (result == MONITOR_ABORTED)
 		log_error("record: %s: aborted, nothing written", output);
 	else if (result == MONITOR_TIMEOUT)
-		log_error("record: %s: not finished within 30 s", output);
+		log_error("record: %s: not finished within %d s", output, FINISH_SECONDS);
 	if (result != MONITOR_REACHED)
 		return EXIT_FAILED;
 	error = rec->monitor.written.error;

@@ -11,6 +11,8 @@
 #include "helper/audit/record.h"
 
 #define ERRNO_MAX 4095
+#define QUOTE(x)  #x
+#define TEXT(x)	  QUOTE(x)
 
 enum {
 #define L(name, help) LAYER_##name,
@@ -111,7 +113,7 @@ static int on_exited(const struct message_audit_event *event, struct record_valu
 static int on_kill(const struct message_audit_event *event, struct record_value *ret_values)
 {
 	(void)event;
-	ret_values[1].text = "no answer for 2 s";
+	ret_values[1].text = "no answer for " TEXT(BROKER_SECONDS) " s";
 	return 0;
 }
 

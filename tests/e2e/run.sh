@@ -153,18 +153,26 @@ done
 # Files that all lanes share: the results so far, and the cases that wait, those of a line in order.
 results=$top/.results queue=$top/.queue again=$top/.again is_alone=
 
+# BEFORE AFTER: what `times` wrote. Prints the CPU time of what this shell has waited for meanwhile.
+cpu_seconds() {
+	awk 'FNR == 2 { gsub(/[ms]/, " "); print 60 * $1 + $2 + 60 * $3 + $4 }' "$@" |
+		awk 'NR == 1 { before = $1 } END { printf "%.1f", $1 - before }'
+}
+
 # Sets $result and $took; the log is in $dir/.log.
 run_once() {	# NAME
 	local started=$SECONDS
 	dir=$top/$1
 	mkdir -p "$dir"
+	times >"$top/.$1.before"
 	(
 		children=
 		trap end_children EXIT
 		"case_$1"
 	) >"$dir/.log" 2>&1
 	result=$?
-	took=$((SECONDS - started))
+	times >"$top/.$1.after"
+	took="$((SECONDS - started)) s, CPU $(cpu_seconds "$top/.$1.before" "$top/.$1.after") s"
 }
 
 # The time, that in which somebody waited for a CPU, and that which the host took, in us.
@@ -201,19 +209,19 @@ run_case() {	# NAME
 	fi
 	[ ! -e "$top/.before-$name" ] || first=$(cat "$top/.before-$name")
 	[ -z "$first" ] || echo "$first" >>"$dir/.log"
-	tell "$name" $result $took 8>"$top/.lock"
+	tell "$name" $result "$took" 8>"$top/.lock"
 	rm -rf "$dir"
 }
 
-tell() {	# NAME RESULT SECONDS
+tell() {	# NAME RESULT TIME
 	local number
 	flock 8
 	echo "$1 $2" >>"$results"
 	number=$(wc -l <"$results")
 	case $2 in
-	0) echo "ok $number - $1 ($3 s)" ;;
+	0) echo "ok $number - $1 ($3)" ;;
 	77) echo "ok $number - $1 # SKIP $(cat "$dir/.skip" 2>/dev/null)" ;;
-	*) echo "not ok $number - $1 ($3 s)" ;;
+	*) echo "not ok $number - $1 ($3)" ;;
 	esac
 	sed 's/^/# /' "$dir/.log"
 }
@@ -278,10 +286,9 @@ mv "$top/.plan" "$queue"
 echo "1..$planned"
 
 # A shell's background jobs ignore SIGINT, which cases send.
-for ((i = 1; i < ${LANES:-$((3 * $(nproc)))}; i++)); do
+for ((i = 0; i < ${LANES:-$((3 * $(nproc)))}; i++)); do
 	LANE_OF=$top env --default-signal=INT,QUIT bash "$0" &
 done
-work_off
 wait
 # contrib/try loads objects into kernels beside the cases, and this has to end first.
 until [ -z "$GATE_FOLDER" ] || [ -e "$GATE_FOLDER/loaded" ]; do

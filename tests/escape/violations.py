@@ -89,7 +89,7 @@ GONE = {
     FINISH: r"monitor: keyhole-(worker|exporter|broker): (ended by itself|closed its channel)",
 }
 # The worker ends each time that it runs.
-ENDS = r"record: keyhole-worker: ended three times within ten minutes; the recording ends"
+ENDS = r"record: keyhole-worker: ended 3 times within 10 minutes; the recording ends"
 REPLACED = (r"keyhole: monitor: keyhole-worker: ended by itself, (signal|status) \d+"
             r"|keyhole: record: keyhole-worker: replaced after \d+ ms; its samples are lost")
 # Rather long: the recording ends when FINISH comes.

@@ -85,7 +85,7 @@ def read_tap(lines):
             continue
         bad, name, reason = match.groups()
         state = SKIPPED if reason is not None else FAILED if bad else PASSED
-        tests.append(Test(re.sub(r" \([0-9]+ s\)$", "", name), state, reason or ""))
+        tests.append(Test(re.sub(r" \([0-9]+ s(, CPU [0-9.]+ s)?\)$", "", name), state, reason or ""))
     return tests
 
 

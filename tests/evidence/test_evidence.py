@@ -10,7 +10,7 @@ import evidence
 TAP = """1..5
 ok 1 - good: 17 of 17
 not ok 2 - bad
-ok 3 - slow (12 s)
+ok 3 - slow (12 s, CPU 3.5 s)
 ok 4 - absent # SKIP no such kernel
 not ok 5 - also_absent # SKIP
 # ok 6 - a comment

@@ -14,6 +14,31 @@
 #include "ipc/time.h"
 #include "loader/monitor.h"
 
+/* Starts a monitor with one child, whose end of the channel is ret_child. */
+static void rig_monitor(struct monitor *monitor, enum policy_role role, enum message_party party,
+			struct channel *ret_child)
+{
+	struct channel *channel = &monitor->children[role].channel;
+	int fds[2];
+
+	memset(monitor, 0, sizeof(*monitor));
+	monitor->audit.fd = -1;
+	for (int i = 0; i < ROLE_SUPERVISED; i++)
+		monitor->children[i].channel.fd = monitor->children[i].spawner.channel.fd = -1;
+	assert_int_equal(channel_pair(fds), 0);
+	channel_init(ret_child, fds[0], party, PARTY_LOADER);
+	channel_init(channel, fds[1], PARTY_LOADER, party);
+	ret_child->phase = channel->phase = PHASE_RUN;
+	assert_int_equal(monitor_start(monitor), 0);
+}
+
+static void release_rig(struct monitor *monitor, enum policy_role role, struct channel *child)
+{
+	close(monitor->fds[0].fd);
+	channel_release(child);
+	channel_release(&monitor->children[role].channel);
+}
+
 /* Returns what the monitor makes of an exporter's message while the recording goes on. */
 static enum monitor_result said(int32_t error, uint32_t bytes)
 {
@@ -21,24 +46,12 @@ static enum monitor_result said(int32_t error, uint32_t bytes)
 	static struct monitor monitor;
 	struct channel exporter;
 	enum monitor_result result;
-	int fds[2];
 
-	memset(&monitor, 0, sizeof(monitor));
-	monitor.audit.fd = -1;
-	for (int role = 0; role < ROLE_SUPERVISED; role++)
-		monitor.children[role].channel.fd = monitor.children[role].spawner.channel.fd = -1;
-	assert_int_equal(channel_pair(fds), 0);
-	channel_init(&exporter, fds[0], PARTY_EXPORTER, PARTY_LOADER);
-	channel_init(&monitor.children[ROLE_EXPORTER].channel, fds[1], PARTY_LOADER,
-		     PARTY_EXPORTER);
-	exporter.phase = monitor.children[ROLE_EXPORTER].channel.phase = PHASE_RUN;
-	assert_int_equal(monitor_start(&monitor), 0);
+	rig_monitor(&monitor, ROLE_EXPORTER, PARTY_EXPORTER, &exporter);
 	assert_int_equal(channel_send(&exporter, MESSAGE_WRITTEN, &written, sizeof(written), -1),
 			 0);
 	result = monitor_run(&monitor, GOAL_STOP, time_now() + 5 * NS_PER_SECOND);
-	close(monitor.fds[0].fd);
-	channel_release(&exporter);
-	channel_release(&monitor.children[ROLE_EXPORTER].channel);
+	release_rig(&monitor, ROLE_EXPORTER, &exporter);
 	return result;
 }
 
@@ -57,6 +70,47 @@ static void test_monitor__nothing_is_whole_yet(void **state)
 	assert_int_equal(said(0, 0), MONITOR_FAILED);
 	assert_int_equal(said(0, 1000), MONITOR_FAILED);
 	assert_int_equal(said(-ENODATA, 0), MONITOR_FAILED);
+}
+
+/* Returns what the monitor makes of the worker's word that the broker hangs. */
+static enum monitor_result stuck(int broker, struct monitor *ret_monitor)
+{
+	static struct monitor monitor;
+	struct channel worker;
+	enum monitor_result result;
+
+	rig_monitor(&monitor, ROLE_WORKER, PARTY_WORKER, &worker);
+	monitor.children[ROLE_BROKER].channel.fd = broker;
+	monitor.fds[ROLE_BROKER].fd = -1;
+	assert_int_equal(channel_send_bare(&worker, MESSAGE_BROKER_STUCK, -1), 0);
+	result = monitor_run(&monitor, GOAL_STOP, time_now() + NS_PER_SECOND / 10);
+	release_rig(&monitor, ROLE_WORKER, &worker);
+	*ret_monitor = monitor;
+	return result;
+}
+
+static void test_monitor__a_broker_that_hangs(void **state)
+{
+	static struct monitor monitor;
+	struct monitor_verdict verdict;
+
+	(void)state;
+	assert_int_equal(stuck(STDIN_FILENO, &monitor), MONITOR_ENDED);
+	verdict = monitor_explain(&monitor);
+	assert_int_equal(verdict.role, ROLE_BROKER);
+	assert_int_equal(verdict.end, CHILD_HANGS);
+	assert_int_equal(verdict.fate, FATE_REPLACE);
+	assert_false(monitor.broker_stuck);
+}
+
+/* The worker can send the message before it learns that no broker is left. */
+static void test_monitor__no_broker_hangs(void **state)
+{
+	static struct monitor monitor;
+
+	(void)state;
+	assert_int_equal(stuck(-1, &monitor), MONITOR_TIMEOUT);
+	assert_false(monitor.broker_stuck);
 }
 
 /* Each row has what a child's end means; the order of the columns is that of enum child_end. */
@@ -96,6 +150,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_monitor__an_error_ends_the_recording),
 		cmocka_unit_test(test_monitor__nothing_is_whole_yet),
+		cmocka_unit_test(test_monitor__a_broker_that_hangs),
+		cmocka_unit_test(test_monitor__no_broker_hangs),
 		cmocka_unit_test(test_monitor__fate_of_each_end),
 	};
 

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "ipc/messages.h"
+#include "ipc/time.h"
 #include "worker/target/target.h"
 
 struct broker;
@@ -15,7 +17,7 @@ struct broker;
 #endif
 
 #ifndef BROKER_DEADLINE
-#define BROKER_DEADLINE (2ull * 1000 * 1000 * 1000) /* ns for an answer */
+#define BROKER_DEADLINE (BROKER_SECONDS * NS_PER_SECOND) /* ns for an answer */
 #endif
 
 struct broker *broker_new(int fd);	 /* takes fd in any case; NULL: no memory */
