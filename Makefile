@@ -165,7 +165,8 @@ BPF_CFLAGS := -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) $(INCLUDES
 	-Wno-unused-parameter -ffile-prefix-map=$(CURDIR)=. -MMD -MP
 
 FUZZ_SANITIZERS := address,undefined
-FUZZ_CFLAGS := $(COMMON) -O1 -g -fPIE -fsanitize=fuzzer-no-link,$(FUZZ_SANITIZERS) \
+FUZZ_OPTIMISE ?= -O1 -g
+FUZZ_CFLAGS := $(COMMON) $(FUZZ_OPTIMISE) -fPIE -fsanitize=fuzzer-no-link,$(FUZZ_SANITIZERS) \
 	-fno-sanitize-recover=all -fno-omit-frame-pointer $(WARNINGS)
 
 # Manual pages and completions: templates, filled in with the rows of the options.def files.
@@ -187,10 +188,10 @@ $(MANIFEST): $(EXECUTABLES)
 	@cd $(OUT) && sha256sum $(notdir $^) > $(@F)
 
 # Objects are rebuilt when the compiler or a flag changes.
+keep_flags = @mkdir -p $(@D) && { printf '%s\n' '$(subst ','\'',$(1))' | cmp -s - $@ || \
+	printf '%s\n' '$(subst ','\'',$(1))' > $@; }
 $(BUILD)/flags: $(if $(VARIANT),,FORCE)
-	@mkdir -p $(@D)
-	@printf '%s\n' '$(subst ','\'',$(CC) $(ALL_CFLAGS))' | cmp -s - $@ || \
-		printf '%s\n' '$(subst ','\'',$(CC) $(ALL_CFLAGS))' > $@
+	$(call keep_flags,$(CC) $(ALL_CFLAGS))
 .PHONY: FORCE
 FORCE:
 

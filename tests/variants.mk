@@ -22,6 +22,7 @@ VARIED_BPF   += $(VARIED_BPF:.bpf.o=.skel.h) $(if $(filter-out loop,$(BPF_OBJECT
 VARIED       := $(filter generated/%,$(VARIED_FILES)) $(VARIED_BPF) \
 	$(call made_of,$(VARIED_FILES) $(filter %.skel.h,$(VARIED_BPF)))
 
+OPTIMISE      ?= -O1	# nothing measures how fast these programs are
 VARIANT_FLAGS := -iquote . -iquote $(OUT) $(LIMITS:%=-include %) \
 	$(SABOTAGE:%=-DPOLICY_SABOTAGE=LAYER_%) $(OBSERVER:%=-DOBSERVER='"%"')
 

@@ -25,7 +25,7 @@ make_programs() {
 		rustc -O -g -o "$1/rust" tests/dwarf/program.rs 2>"$1/err" && echo rust
 	fi
 	if command -v go >/dev/null; then
-		GOCACHE=$1/cache GO111MODULE=off go build -o "$1/go" tests/dwarf/program.go \
+		GOCACHE="${GOCACHE:-$(realpath "${BUILD:-build}")/go-cache}" GO111MODULE=off go build -o "$1/go" tests/dwarf/program.go \
 			2>"$1/err" && echo go
 	fi
 }

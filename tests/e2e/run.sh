@@ -58,12 +58,12 @@ need() {
 	done
 }
 
-# Go 1.26 builds its pprof first; one case does so for all.
+# One case does for all what Go does at the first use.
 go_environment() {
 	need go
 	export HOME=$dir GOFLAGS=-mod=mod GOTOOLCHAIN=local PPROF_TMPDIR=$dir PPROF_BINARY_PATH=$dir
 	export GOCACHE="${GOCACHE:-$build/go-cache}" CGO_ENABLED=0
-	flock "$top/.go" go tool pprof -h >/dev/null 2>&1
+	flock "$top/.go" tests/pprof -h >/dev/null 2>&1
 }
 
 # record ARGUMENTS...: runs keyhole record, leaves $status, $dir/out and $dir/err.
