@@ -14,6 +14,7 @@
 #define PROFILE_FAILED	  UINT32_MAX
 #define PROFILE_STACK_MAX 1200 /* locations */
 #define PROFILE_LINES_MAX 64   /* of a location: inlined functions and the function around them */
+#define PROFILE_UNKNOWN	  "[unknown]" /* stands for a name that is not known */
 
 enum profile_kind {
 	KIND_NATIVE,
@@ -78,7 +79,7 @@ struct profile_moment {
 
 struct profile_times {
 	uint64_t period;   /* worth of a sample: ns of CPU time, or a number of `event` */
-	const char *event; /* "page-faults"; NULL: CPU time; clean */
+	const char *event; /* "page-faults"; NULL: CPU time; borrowed and raw */
 	uint64_t start_monotonic_ns;
 	uint64_t start_realtime_ns;
 	uint64_t duration_ns;
@@ -105,7 +106,7 @@ void profile_free(struct profile *profile);
 
 /* Getters return NULL, "" or an empty stack for 0 and for unknown ids. */
 uint32_t profile_string(struct profile *profile, const char *string);
-/* Returns the text as the target gave it, not clean (format_clean_name()). */
+/* Returns the raw text, as the target gave it: profile/format/names.h says who cleans text. */
 const char *profile_string_get(const struct profile *profile, uint32_t id);
 uint32_t profile_strings(const struct profile *profile); /* ids are 0..n-1 */
 

@@ -2,11 +2,12 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "ipc/time.h"
 #include "view/report/view.h"
 #include "profile/format/format.h"
+#include "profile/format/names.h"
 
-#define NS_PER_MS 1e6
-#define REASONS	  64u
+#define REASONS 64u
 
 double view_value(const struct report *report, uint64_t count)
 {
@@ -78,7 +79,7 @@ static void print_file(const struct report *report, const char *path, const stru
 		    of, info->type);
 	if (info->times.duration_ns)
 		screen_part(screen, &column, " in %.1f s",
-			    (double)info->times.duration_ns / NS_PER_S);
+			    (double)info->times.duration_ns / NS_PER_SECOND);
 	if (info->times.period > 1)
 		print_samples(screen, &column, info);
 	putc('\n', screen->out);
