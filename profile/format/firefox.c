@@ -149,7 +149,7 @@ static void put_samples(struct firefox *firefox, const struct format_thread *thr
 	json_end(json);
 }
 
-/* Writes a pid or tid. Viewers need unique ones, so that a later owner of a number gets a suffix. */
+/* Writes a pid or tid. Viewers need unique ones: a later owner of the number gets a suffix. */
 static void put_number(struct firefox *firefox, const char *key, uint32_t number, uint32_t again,
 		       bool quoted)
 {

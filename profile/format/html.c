@@ -242,8 +242,8 @@ static int write_all(struct html *html, const struct profile_times *times,
 }
 
 /*
- * The page can show threads, so that the data have them. Threads of two profiles have different ids:
- * a difference has none.
+ * Renders threads, which the page shows when asked. A difference has none, as the threads of two
+ * profiles have different ids.
  */
 static int render(const struct profile *profile, const struct profile_times *times,
 		  const struct format_options *options, int fd)

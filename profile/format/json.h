@@ -24,8 +24,8 @@ struct json {
 	bool key;	       /* a key is written, and its value comes next */
 	bool line;	       /* json_line() has asked for a new line */
 	/*
-	 * The caller may set `readable` after json_init(): the text has blanks and indents then, and
-	 * <, > and & are not escaped.
+	 * The caller may set `readable` after json_init(): the text is for people, has blanks and
+	 * indents, and leaves <, > and & as they are.
 	 */
 	bool readable;
 	char open[JSON_DEPTH_MAX + 1]; /* by depth: the closing bracket; open[0] is 0 */

@@ -11,7 +11,7 @@
  *   firefox, pprof, speedscope     when they write it: json_string(), put_string()
  *   folded, otlp, the tree of      when they number it, as texts that look the same are equal;
  *   html and svg                   from then on, the text is clean
- * Only a function with "clean" in its name takes clean text and trusts it.
+ * A function takes clean text only where its name or its parameter says "clean".
  */
 #ifndef KEYHOLE_PROFILE_FORMAT_NAMES_H
 #define KEYHOLE_PROFILE_FORMAT_NAMES_H

@@ -110,8 +110,8 @@ void otlp_tables_release(struct otlp *otlp); /* also of zeros */
 void otlp_tables_put(struct otlp *otlp);
 
 /*
- * Add a string or an attribute, unless there is an equal one. Return the index of the table; -ENOMEM
- * of the output goes with index 0. Keys are constants of ours.
+ * Add a string or an attribute, unless there is an equal one. Return its index in the table, or 0
+ * without memory; the output has failed then. Keys are constants of ours.
  */
 int32_t otlp_string(struct otlp *otlp, const char *raw);
 int32_t otlp_attribute_string(struct otlp *otlp, const char *key, const char *raw);

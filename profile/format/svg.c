@@ -82,7 +82,7 @@ static const char *escape(char character)
 }
 
 /* Writes a clean text with escapes. */
-static void put_text(struct svg *svg, const char *text, size_t length)
+static void put_clean(struct svg *svg, const char *text, size_t length)
 {
 	const char *escaped;
 
@@ -188,7 +188,7 @@ static void put_line(struct svg *svg, uint32_t text_id)
 
 	if (text[0]) {
 		put(svg, "\n");
-		put_text(svg, text, strlen(text));
+		put_clean(svg, text, strlen(text));
 	}
 }
 
@@ -215,7 +215,7 @@ static void put_title(struct svg *svg, const struct tree_node *node)
 	const char *name = name_of(svg, node);
 
 	put(svg, "<title>");
-	put_text(svg, name, strlen(name));
+	put_clean(svg, name, strlen(name));
 	if (is_inlined(svg, node))
 		put(svg, "\ninlined");
 	if (node->frame)
@@ -239,10 +239,10 @@ static void put_label(struct svg *svg, const char *name, double x, double y, dou
 	put(svg, "<text x=\"%.1f\" y=\"%.1f\">", x, y);
 	if (name[length]) {
 		shorter = fitting(name, width - 2 * COLUMN_WIDTH);
-		put_text(svg, name, shorter);
+		put_clean(svg, name, shorter);
 		put(svg, "..");
 	} else {
-		put_text(svg, name, length);
+		put_clean(svg, name, length);
 	}
 	put(svg, "</text>");
 }
@@ -320,7 +320,7 @@ static void put_worth(struct svg *svg, const struct profile_times *times, uint64
 	if (times->event) {
 		format_clean_name(event, sizeof(event), times->event);
 		put(svg, "%" PRIu64 " ", samples * times->period);
-		put_text(svg, event, strlen(event));
+		put_clean(svg, event, strlen(event));
 	} else {
 		put(svg, "%.2f s%s", (double)samples * (double)times->period / NS_PER_SECOND, what);
 	}
