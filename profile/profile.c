@@ -188,6 +188,15 @@ uint32_t profile_locations(const struct profile *profile)
 	return (uint32_t)profile->location_count;
 }
 
+const struct profile_object *profile_location_object(const struct profile *profile, uint32_t id)
+{
+	const struct profile_location *location = profile_location_get(profile, id);
+
+	if (!location)
+		return NULL;
+	return profile_object_get(profile, location->object);
+}
+
 size_t profile_location_lines(const struct profile *profile, uint32_t id,
 			      struct profile_line ret_lines[PROFILE_LINES_MAX])
 {

@@ -104,6 +104,12 @@ struct profile;
 struct profile *profile_new(void);
 void profile_free(struct profile *profile);
 
+/* Returns whether the object is a file or the kernel: it is neither NULL nor a marker. */
+static inline bool profile_object_is_file(const struct profile_object *object)
+{
+	return object && object->kind != KIND_MARKER;
+}
+
 /* Getters return NULL, "" or an empty stack for 0 and for unknown ids. */
 uint32_t profile_string(struct profile *profile, const char *string);
 /* Returns the raw text, as the target gave it: profile/format/names.h says who cleans text. */
@@ -130,6 +136,8 @@ uint32_t profile_location_add(struct profile *profile, uint32_t object, uint64_t
 uint32_t profile_location_add_variant(struct profile *profile, uint32_t object, uint64_t address,
 				      uint64_t variant);
 struct profile_location *profile_location_get(const struct profile *profile, uint32_t id);
+/* Returns the object that a location is in. */
+const struct profile_object *profile_location_object(const struct profile *profile, uint32_t id);
 uint32_t profile_locations(const struct profile *profile);
 /*
  * Gets the lines that a location is shown as, and returns their number, at least 1. Inlined

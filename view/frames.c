@@ -35,8 +35,7 @@ static uint32_t function_name(const struct filling *filling, const struct format
 static uint32_t object_name(const struct filling *filling, uint32_t location)
 {
 	const struct profile *profile = filling->profile;
-	const struct profile_location *at = profile_location_get(profile, location);
-	const struct profile_object *object = profile_object_get(profile, at->object);
+	const struct profile_object *object = profile_location_object(profile, location);
 	const char *name = "";
 
 	if (object)

@@ -8,11 +8,13 @@
  * idle sample comes a period before a sample that is later than a period. Where samples are CPU
  * time, threadCPUDelta says how long the thread ran before a sample.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "generated/version.h"
 #include "ipc/messages.h"
+#include "base/intern.h"
 #include "ipc/time.h"
 #include "profile/format/firefox.h"
 #include "profile/format/format.h"
@@ -48,12 +50,18 @@ static int set_up(struct firefox *firefox, int fd)
 	r = format_threads_add_moments(&firefox->threads, firefox->times);
 	if (r < 0)
 		return r;
-	return firefox_tables_init(firefox);
+	firefox->strings = intern_new();
+	firefox->sources = intern_new();
+	if (!firefox->strings || !firefox->sources)
+		return -ENOMEM;
+	return firefox_stacks_init(firefox);
 }
 
 static void tear_down(struct firefox *firefox)
 {
-	firefox_tables_release(firefox);
+	firefox_stacks_release(firefox);
+	intern_free(firefox->strings);
+	intern_free(firefox->sources);
 	format_threads_release(&firefox->threads);
 	output_release(&firefox->output);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Within the format "firefox": what all threads share (firefox_tables.c), and columns. Everything
- * that has a row in a table has an id, which is the row's index + 1; 0: none.
+ * Within the format "firefox": threads (firefox.c), and the tables that all threads share. These are
+ * made in firefox_stacks.c and written in firefox_tables.c. An element that is a row of a table has
+ * an id, which is the row's index + 1; 0: none.
  */
 #ifndef KEYHOLE_PROFILE_FORMAT_FIREFOX_H
 #define KEYHOLE_PROFILE_FORMAT_FIREFOX_H
@@ -54,11 +55,11 @@ struct firefox {
 };
 
 /*
- * Makes frames, nodes and stacks of firefox->profile, and empty strings and sources. The caller
- * sets all else, before or after. Returns 0 or -ENOMEM; the tables have to be released either way.
+ * Makes frames, nodes and stacks of firefox->profile; other members stay as they are. Returns 0 or
+ * -ENOMEM; to be released either way.
  */
-int firefox_tables_init(struct firefox *firefox);
-void firefox_tables_release(struct firefox *firefox); /* also of zeros */
+int firefox_stacks_init(struct firefox *firefox);
+void firefox_stacks_release(struct firefox *firefox); /* also of zeros */
 
 /* Write members of the profile: a key and its value. Errors go to firefox->output. */
 void firefox_put_categories(struct firefox *firefox);

@@ -50,8 +50,7 @@ static uint32_t add_clean_text(struct folded *folded, char *clean)
 
 static bool location_is_kernel(const struct profile *profile, uint32_t id)
 {
-	const struct profile_location *location = profile_location_get(profile, id);
-	const struct profile_object *object = profile_object_get(profile, location->object);
+	const struct profile_object *object = profile_location_object(profile, id);
 
 	return object && object->kind == KIND_KERNEL;
 }

@@ -45,13 +45,13 @@ uint32_t format_line_function(const struct profile *profile, const struct format
 static const char *owner_name(const struct profile *profile, uint32_t location,
 			      char room[OFFSET_NAME_BYTES])
 {
-	const struct profile_location *at = profile_location_get(profile, location);
-	const struct profile_object *object = profile_object_get(profile, at->object);
+	const struct profile_object *object = profile_location_object(profile, location);
+	const uint64_t address = profile_location_get(profile, location)->address;
 	const char *file = "";
 
 	if (object)
 		file = format_base_name(profile_string_get(profile, object->name));
-	offset_name(room, OFFSET_NAME_BYTES, format_known_name(file), at->address);
+	offset_name(room, OFFSET_NAME_BYTES, format_known_name(file), address);
 	return room;
 }
 

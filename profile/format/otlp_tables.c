@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/intern.h"
 #include "profile/format/lines.h"
 #include "profile/format/names.h"
@@ -36,16 +37,11 @@ struct indexes {
 const uint8_t *otlp_pack(struct otlp *otlp, const ProtobufCMessage *message, size_t *ret_size)
 {
 	size_t size = protobuf_c_message_get_packed_size(message);
-	uint8_t *packed;
 
-	if (size >= otlp->capacity) {
-		packed = realloc(otlp->packed, size * 2 + 1);
-		if (!packed) {
-			output_fail(&otlp->output, -ENOMEM);
-			return NULL;
-		}
-		otlp->packed = packed;
-		otlp->capacity = size * 2 + 1;
+	/* one byte more: an empty message is not NULL */
+	if (ARRAY_RESERVE(otlp->packed, otlp->capacity, size + 1) < 0) {
+		output_fail(&otlp->output, -ENOMEM);
+		return NULL;
 	}
 	*ret_size = protobuf_c_message_pack(message, otlp->packed);
 	return otlp->packed;
@@ -113,7 +109,7 @@ static int32_t add_mapping(struct otlp *otlp, const struct profile_object *objec
 	Otlp__Mapping mapping = OTLP__MAPPING__INIT;
 	int32_t build_id;
 
-	if (object->kind == KIND_MARKER)
+	if (!profile_object_is_file(object))
 		return 0;
 	if (object->start < object->limit) {
 		mapping.memory_start = object->start;

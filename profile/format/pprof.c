@@ -13,6 +13,7 @@
 #include "generated/version.h"
 #include "ipc/messages.h"
 #include "proto/profile.pb-c.h"
+#include "base/array.h"
 #include "profile/format/format.h"
 #include "profile/format/lines.h"
 #include "profile/format/names.h"
@@ -76,16 +77,10 @@ struct label_list {
 static void put_part(struct pprof *pprof, const Perftools__Profiles__Profile *part)
 {
 	size_t size = perftools__profiles__profile__get_packed_size(part);
-	uint8_t *packed;
 
-	if (size > pprof->capacity) {
-		packed = realloc(pprof->packed, size * 2);
-		if (!packed) {
-			output_fail(&pprof->output, -ENOMEM);
-			return;
-		}
-		pprof->packed = packed;
-		pprof->capacity = size * 2;
+	if (ARRAY_RESERVE(pprof->packed, pprof->capacity, size) < 0) {
+		output_fail(&pprof->output, -ENOMEM);
+		return;
 	}
 	perftools__profiles__profile__pack(part, pprof->packed);
 	output_write(&pprof->output, pprof->packed, size);
@@ -275,13 +270,12 @@ static size_t make_lines(struct pprof *pprof, uint32_t id)
 static void put_location(struct pprof *pprof, uint32_t id)
 {
 	const struct profile_location *at = profile_location_get(pprof->profile, id);
-	const struct profile_object *object = profile_object_get(pprof->profile, at->object);
 	Perftools__Profiles__Profile part = PERFTOOLS__PROFILES__PROFILE__INIT;
 	Perftools__Profiles__Location location = PERFTOOLS__PROFILES__LOCATION__INIT;
 	Perftools__Profiles__Location *locations[] = {&location};
 
 	location.id = id;
-	if (object && object->kind != KIND_MARKER)
+	if (profile_object_is_file(profile_object_get(pprof->profile, at->object)))
 		location.mapping_id = at->object;
 	location.address = at->address;
 	location.n_line = make_lines(pprof, id);

@@ -42,7 +42,7 @@ static void put_frame(struct speedscope *speedscope, const char *raw, uint32_t o
 {
 	const struct profile_object *object = profile_object_get(speedscope->profile, object_id);
 
-	if (!file && object && object->kind != KIND_MARKER)
+	if (!file && profile_object_is_file(object))
 		file = object->name;
 	json_object(&speedscope->json);
 	json_key_string(&speedscope->json, "name", format_known_name(raw));
@@ -170,14 +170,15 @@ static void put_runs(struct speedscope *speedscope, const struct format_thread *
 /* Cuts each of the two names, so that the title has both. */
 static void put_thread_name(struct speedscope *speedscope, const struct format_thread *thread)
 {
-	char process[THREAD_NAME_MAX], name[THREAD_NAME_MAX], clean[2 * THREAD_NAME_MAX + 64];
+	char clean_process[THREAD_NAME_MAX], clean_thread[THREAD_NAME_MAX];
+	char clean[2 * THREAD_NAME_MAX + 64];
 
-	format_clean_name(process, sizeof(process),
+	format_clean_name(clean_process, sizeof(clean_process),
 			  profile_string_get(speedscope->profile, thread->process_name));
-	format_clean_name(name, sizeof(name),
+	format_clean_name(clean_thread, sizeof(clean_thread),
 			  profile_string_get(speedscope->profile, thread->thread_name));
-	snprintf(clean, sizeof(clean), "%s (pid %" PRIu32 ") / %s (tid %" PRIu32 ")", process,
-		 thread->pid, name, thread->tid);
+	snprintf(clean, sizeof(clean), "%s (pid %" PRIu32 ") / %s (tid %" PRIu32 ")", clean_process,
+		 thread->pid, clean_thread, thread->tid);
 	json_key_clean_string(&speedscope->json, "name", clean);
 }
 

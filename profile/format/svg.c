@@ -81,17 +81,17 @@ static const char *escape(char character)
 	return NULL;
 }
 
-/* Writes a clean text with escapes. */
-static void put_clean(struct svg *svg, const char *text, size_t length)
+/* Writes the first bytes of a clean text, with escapes. */
+static void put_clean(struct svg *svg, const char *clean, size_t length)
 {
 	const char *escaped;
 
 	for (size_t i = 0; i < length; i++) {
-		escaped = escape(text[i]);
+		escaped = escape(clean[i]);
 		if (escaped)
 			output_string(&svg->output, escaped);
 		else
-			output_write(&svg->output, &text[i], 1);
+			output_write(&svg->output, &clean[i], 1);
 	}
 }
 
@@ -99,16 +99,18 @@ static void put_clean(struct svg *svg, const char *text, size_t length)
  * Returns the bytes of the characters that fit in width. From U+1000 on (a first byte above 0xe0),
  * some characters are two columns wide, so that all count as two.
  */
-static size_t fitting(const char *text, double width)
+static size_t fitting(const char *clean, double width)
 {
 	double used = 0;
 	size_t length = 0, next;
 
-	while (text[length]) {
-		used += (unsigned char)text[length] > 0xe0 ? 2 * COLUMN_WIDTH : COLUMN_WIDTH;
+	while (clean[length]) {
+		used += COLUMN_WIDTH;
+		if ((unsigned char)clean[length] > 0xe0)
+			used += COLUMN_WIDTH;
 		if (used > width)
 			break;
-		for (next = length + 1; ((unsigned char)text[next] & 0xc0) == 0x80; next++)
+		for (next = length + 1; ((unsigned char)clean[next] & 0xc0) == 0x80; next++)
 			;
 		length = next;
 	}
@@ -170,6 +172,7 @@ static uint32_t colour_of(const struct svg *svg, const struct tree_node *node)
 			      tree_shade(&svg->tree, node->frame) * TREE_SHADE_PERCENT);
 }
 
+/* Returns a clean name. */
 static const char *name_of(const struct svg *svg, const struct tree_node *node)
 {
 	if (!node->frame)
@@ -230,19 +233,19 @@ static void put_title(struct svg *svg, const struct tree_node *node)
 	put(svg, "</title>");
 }
 
-static void put_label(struct svg *svg, const char *name, double x, double y, double width)
+static void put_label(struct svg *svg, const char *clean, double x, double y, double width)
 {
-	size_t length = fitting(name, width), shorter;
+	size_t length = fitting(clean, width), shorter;
 
 	if (width < TEXT_WIDTH_MIN)
 		return;
 	put(svg, "<text x=\"%.1f\" y=\"%.1f\">", x, y);
-	if (name[length]) {
-		shorter = fitting(name, width - 2 * COLUMN_WIDTH);
-		put_clean(svg, name, shorter);
+	if (clean[length]) {
+		shorter = fitting(clean, width - 2 * COLUMN_WIDTH);
+		put_clean(svg, clean, shorter);
 		put(svg, "..");
 	} else {
-		put_clean(svg, name, length);
+		put_clean(svg, clean, length);
 	}
 	put(svg, "</text>");
 }

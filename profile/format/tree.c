@@ -77,22 +77,16 @@ static enum tree_kind kind_of(const struct profile_object *object)
 /* Returns 0 for a marker, which is in no file. */
 static uint32_t object_text(const struct builder *builder, const struct profile_object *object)
 {
-	if (!object || object->kind == KIND_MARKER)
+	if (!profile_object_is_file(object))
 		return 0;
 	return add_text(builder->tree, profile_string_get(builder->profile, object->name));
-}
-
-static const struct profile_object *location_object(const struct builder *builder, uint32_t id)
-{
-	const struct profile_location *location = profile_location_get(builder->profile, id);
-
-	return profile_object_get(builder->profile, location->object);
 }
 
 static uint32_t line_frame(void *context, const struct format_line *line)
 {
 	const struct builder *builder = context;
-	const struct profile_object *object = location_object(builder, line->location);
+	const struct profile_object *object =
+		profile_location_object(builder->profile, line->location);
 	struct tree_frame frame = {.kind = kind_of(object), .inlined = line->depth > 0};
 	char room[OFFSET_NAME_BYTES];
 
@@ -154,7 +148,8 @@ static int find_line_place(const struct builder *builder, const struct profile_l
 static int count_line(const struct builder *builder, struct place_counts *counts,
 		      const struct format_line *line, uint32_t frame)
 {
-	const struct profile_object *object = location_object(builder, line->location);
+	const struct profile_object *object =
+		profile_location_object(builder->profile, line->location);
 	struct place_key key = {.frame = frame, .place.object = object_text(builder, object)};
 	int r;
 

@@ -49,7 +49,7 @@ static const char *object_of(const struct report_table *table, uint32_t name)
 	const struct profile_object *object =
 		profile_object_get(profile, table->tally.frames.objects[name]);
 
-	if (!object || object->kind == KIND_MARKER)
+	if (!profile_object_is_file(object))
 		return "";
 	return format_base_name(profile_string_get(profile, object->name));
 }

@@ -117,8 +117,7 @@ static uint32_t add_function(struct history *history, const char *name, uint32_t
 static uint32_t add_object(struct adding *adding, uint32_t location)
 {
 	const struct profile *profile = adding->profile;
-	const struct profile_object *object =
-		profile_object_get(profile, profile_location_get(profile, location)->object);
+	const struct profile_object *object = profile_location_object(profile, location);
 	const char *path = "";
 
 	if (object)
