@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Within the format "firefox": threads (firefox.c), and the tables that all threads share. These are
- * made in firefox_stacks.c and written in firefox_tables.c. An element that is a row of a table has
- * an id, which is the row's index + 1; 0: none.
+ * Within the format "firefox". firefox.c writes threads, firefox_stacks.c makes the tables that all
+ * threads share, and firefox_tables.c writes the tables. A row of a table has an id, which is the
+ * row's index + 1; 0: none.
  */
 #ifndef KEYHOLE_PROFILE_FORMAT_FIREFOX_H
 #define KEYHOLE_PROFILE_FORMAT_FIREFOX_H
