@@ -96,7 +96,7 @@ static inline struct piece clean_piece(const char *raw)
 	return (struct piece){.text = raw, .length = length, .taken = length};
 }
 
-/* Ends a text of max bytes with the mark, or with as much of the mark as fits there. */
+/* Writes the mark at text[at], or as much of it as fits in the max bytes of the text. */
 static void put_mark(char *text, size_t max, size_t at)
 {
 	size_t length = strlen(CUT_MARK);
