@@ -44,6 +44,8 @@ static const struct profile_reason reasons[] = {
 #undef X
 };
 
+_Static_assert(sizeof(reasons) / sizeof(reasons[0]) <= PROFILE_REASONS_MAX, "all reasons fit");
+
 const struct profile_reason *profile_reason(uint32_t reason)
 {
 	if (reason >= sizeof(reasons) / sizeof(reasons[0]))

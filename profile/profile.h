@@ -96,6 +96,7 @@ struct profile_reason {
 	enum reason_class class;
 	const char *help;
 };
+#define PROFILE_REASONS_MAX 64u /* each enum sample_reason is less */
 /* Returns the row of an enum sample_reason, or NULL for an unknown one. */
 const struct profile_reason *profile_reason(uint32_t reason);
 

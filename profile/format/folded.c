@@ -150,30 +150,16 @@ static int rank_texts(struct folded *folded)
 	return 0;
 }
 
-static int compare_stacks(const struct folded *folded, uint32_t a, uint32_t b)
-{
-	struct format_walk a_walk = format_walk_begin(&folded->frames, a);
-	struct format_walk b_walk = format_walk_begin(&folded->frames, b);
-	uint32_t a_rank, b_rank;
-
-	if (a == b)
-		return 0;
-	do {
-		a_rank = format_walk_next(&a_walk);
-		b_rank = format_walk_next(&b_walk);
-	} while (a_rank == b_rank && a_rank != 0);
-	return compare_numbers(a_rank, b_rank);
-}
-
 static int compare_lines(const void *a, const void *b, void *context)
 {
+	const struct folded *folded = context;
 	const struct folded_line *a_line = a, *b_line = b;
 	int order = compare_numbers(a_line->process, b_line->process);
 
 	if (order == 0)
 		order = compare_numbers(a_line->thread, b_line->thread);
 	if (order == 0)
-		order = compare_stacks(context, a_line->stack, b_line->stack);
+		order = format_lines_compare(&folded->frames, a_line->stack, b_line->stack);
 	return order;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/compare.h"
 #include "profile/format/names.h"
 
 size_t format_location_lines(const struct profile *profile, uint32_t location,
@@ -134,4 +135,19 @@ uint32_t format_walk_next(struct format_walk *walk)
 		walk->end = lines->first[location + 1];
 	}
 	return lines->ids[walk->next++];
+}
+
+int format_lines_compare(const struct format_lines *lines, uint32_t a, uint32_t b)
+{
+	struct format_walk a_walk = format_walk_begin(lines, a);
+	struct format_walk b_walk = format_walk_begin(lines, b);
+	uint32_t a_frame, b_frame;
+
+	if (a == b)
+		return 0;
+	do {
+		a_frame = format_walk_next(&a_walk);
+		b_frame = format_walk_next(&b_walk);
+	} while (a_frame == b_frame && a_frame != 0);
+	return compare_numbers(a_frame, b_frame);
 }

@@ -62,6 +62,13 @@ int format_lines_init(struct format_lines *lines, const struct profile *profile,
 		      format_line_id *id_of, void *context);
 void format_lines_release(struct format_lines *lines); /* also of zeros */
 
+/*
+ * Compares two stacks by the ids of their frames, from the root on. Returns a negative number, 0 or
+ * a positive number; 0 means that the stacks look the same. A stack comes before longer ones that
+ * begin with its frames.
+ */
+int format_lines_compare(const struct format_lines *lines, uint32_t a, uint32_t b);
+
 struct format_walk {
 	const struct format_lines *lines; /* borrowed */
 	const uint32_t *stack;		  /* the profile's: locations, leaf first */

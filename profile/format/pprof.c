@@ -50,16 +50,16 @@ static const char *const own_strings[OWN_STRINGS] = {
 	[OWN_UNKNOWN] = PROFILE_UNKNOWN,
 };
 
-#define LABELS_MAX  6u	/* one for each label's name above */
-#define REASONS_MAX 64u /* more than bpf/counters.def has */
+#define LABELS_MAX 6u /* one for each label's name above */
 
 struct pprof {
 	const struct profile *profile;
 	const struct profile_times *times;
 	struct output output;
-	int64_t strings;	      /* written so far */
-	int64_t own[OWN_STRINGS];     /* indexes of strings; 0: not written */
-	int64_t reasons[REASONS_MAX]; /* by enum sample_reason: index of its name; 0: no name */
+	int64_t strings;	  /* written so far */
+	int64_t own[OWN_STRINGS]; /* indexes of strings; 0: not written */
+	int64_t reasons
+		[PROFILE_REASONS_MAX]; /* by enum sample_reason: index of its name; 0: no name */
 	uint64_t locations[PROFILE_STACK_MAX];
 	Perftools__Profiles__Line lines[PROFILE_LINES_MAX];
 	Perftools__Profiles__Line *line[PROFILE_LINES_MAX]; /* to lines[], as messages want them */
@@ -112,7 +112,7 @@ static void put_strings(struct pprof *pprof)
 	}
 	if (pprof->times->event)
 		pprof->own[OWN_EVENT] = put_string(pprof, pprof->times->event);
-	for (uint32_t i = 0; i < REASONS_MAX; i++) {
+	for (uint32_t i = 0; i < PROFILE_REASONS_MAX; i++) {
 		reason = profile_reason(i);
 		if (reason && reason->class == CLASS_CUT)
 			pprof->reasons[i] = put_string(pprof, reason->name);
@@ -121,7 +121,7 @@ static void put_strings(struct pprof *pprof)
 
 static int64_t reason_string(const struct pprof *pprof, uint32_t reason)
 {
-	if (reason >= REASONS_MAX)
+	if (reason >= PROFILE_REASONS_MAX)
 		return 0;
 	return pprof->reasons[reason];
 }

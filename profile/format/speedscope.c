@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * speedscope's own JSON ("file-format-schema"): a "sampled" profile for each thread, the one with
- * most samples first. Its samples are whole stacks, root first, in the order of time; neighbours
- * that are equal become one. Weights are CPU time, or how often an event happened. Functions are
- * frames, whether inlined or not.
+ * most samples first. Samples are whole stacks, root first, in the order of time; neighbours that
+ * are equal become one. Weights are CPU time, or a number of events. Functions are frames, whether
+ * inlined or not.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -108,20 +108,10 @@ static uint32_t stack_of(const struct speedscope *speedscope, const struct forma
 	return profile_samples(speedscope->profile, &count)[moment->sample].stack;
 }
 
-/* Compares as frames: two addresses of one function are one frame. */
+/* Compares two stacks as frames: two addresses of one function are one frame. */
 static bool look_equal(const struct speedscope *speedscope, uint32_t a, uint32_t b)
 {
-	struct format_walk a_walk = format_walk_begin(&speedscope->frames, a);
-	struct format_walk b_walk = format_walk_begin(&speedscope->frames, b);
-	uint32_t a_frame, b_frame;
-
-	if (a == b)
-		return true;
-	do {
-		a_frame = format_walk_next(&a_walk);
-		b_frame = format_walk_next(&b_walk);
-	} while (a_frame == b_frame && a_frame != 0);
-	return a_frame == b_frame;
+	return format_lines_compare(&speedscope->frames, a, b) == 0;
 }
 
 /* Returns how many moments, from the first one on, look the same, and the sum of their weights. */

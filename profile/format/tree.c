@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nodes, frames and texts are interned. Ids count up, so that a child's is above its parent's. */
+/* Nodes, frames and texts are interned. Ids count up: a child has a higher id than its parent. */
 #include "profile/format/tree.h"
 
 #include <errno.h>
@@ -30,8 +30,8 @@ struct builder {
 	struct tree *tree;
 	const struct profile *profile;
 	unsigned int flags;
-	struct format_lines frames; /* ids in tree->frames */
-	uint64_t *weights;	    /* by location: samples that hold it */
+	struct format_lines frames; /* ids of tree->frames */
+	uint64_t *weights;	    /* by location: samples whose stacks hold the location */
 };
 
 struct place_key {
@@ -338,9 +338,7 @@ static int compare_siblings(const void *a, const void *b, void *context)
 	return compare_numbers(b_frame->inlined, a_frame->inlined);
 }
 
-/*
- * Finds the children of each node: sorted[firsts[n]] to sorted[firsts[n + 1] - 1] are those of n.
- */
+/* Finds children: those of node n are sorted[firsts[n]] to sorted[firsts[n + 1] - 1]. */
 static void find_children(const struct tree *tree, const uint32_t *sorted, uint32_t *firsts)
 {
 	size_t at = 0;

@@ -110,6 +110,10 @@ static void test_lines__walks_begin_at_the_root(void **state)
 	walk = format_walk_begin(&lines, profile_stack_add(rig.profile, stack, 2));
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
 		assert_int_equal(format_walk_next(&walk), expected[i]);
+	assert_int_equal(format_lines_compare(&lines, 1, 1), 0);
+	assert_true(format_lines_compare(&lines, 1, profile_stack_add(rig.profile, stack, 1)) > 0);
+	assert_true(format_lines_compare(&lines, profile_stack_add(rig.profile, &stack[1], 1), 1) <
+		    0);
 	format_lines_release(&lines);
 	profile_free(rig.profile);
 }

@@ -7,8 +7,6 @@
 #include "profile/format/format.h"
 #include "profile/format/names.h"
 
-#define REASONS 64u
-
 double view_value(const struct report *report, uint64_t count)
 {
 	return (double)count * (double)report->info.by;
@@ -31,7 +29,7 @@ static const char *shown_path(const struct options *options)
 
 struct fates {
 	struct format_totals totals;
-	uint64_t reason[REASONS]; /* of those that are cut */
+	uint64_t reason[PROFILE_REASONS_MAX]; /* of those that are cut */
 };
 
 static void count_fates(const struct report *report, struct fates *fates)
@@ -42,7 +40,7 @@ static void count_fates(const struct report *report, struct fates *fates)
 	*fates = (struct fates){0};
 	format_totals(report->profile, &fates->totals);
 	for (; count > 0; count--, sample++)
-		if (tally_is_cut(sample) && sample->reason < REASONS)
+		if (tally_is_cut(sample) && sample->reason < PROFILE_REASONS_MAX)
 			fates->reason[sample->reason] += sample->count;
 }
 
@@ -99,7 +97,7 @@ static void print_fates(const struct report *report)
 	screen_part(screen, &column, "complete %" PRIu64 " (%.2f %%),", complete,
 		    screen_percent(complete, fates.totals.samples));
 	screen_part(screen, &column, " cut %" PRIu64, fates.totals.cut);
-	for (uint32_t i = 0; i < REASONS; i++) {
+	for (uint32_t i = 0; i < PROFILE_REASONS_MAX; i++) {
 		if (!fates.reason[i])
 			continue;
 		fputs(separator, screen->out);
@@ -184,7 +182,7 @@ static void put_fates(struct json *json, const struct report *report)
 	json_key_number(json, "complete", fates.totals.samples - fates.totals.cut);
 	json_key_number(json, "cut", fates.totals.cut);
 	json_key_object(json, "reasons");
-	for (uint32_t i = 0; i < REASONS; i++)
+	for (uint32_t i = 0; i < PROFILE_REASONS_MAX; i++)
 		if (fates.reason[i])
 			json_key_number(json, profile_reason(i)->name, fates.reason[i]);
 	json_end(json);
