@@ -22,7 +22,7 @@ static uint32_t add_frame(void *context, const struct format_line *line)
 {
 	struct firefox *firefox = context;
 	struct firefox_frame frame = {
-		.location = line->location, .line = line->line.line, .depth = line->depth};
+		.location = line->location, .line = line->line, .depth = line->depth};
 	const uint32_t id = (uint32_t)firefox->frame_count + 1;
 
 	if (ARRAY_RESERVE(firefox->frames, firefox->frame_capacity, id) < 0)

@@ -15,8 +15,10 @@ size_t format_location_lines(const struct profile *profile, uint32_t location,
 	size_t count = profile_location_lines(profile, location, lines);
 
 	for (size_t i = 0; i < count; i++)
-		ret_lines[i] = (struct format_line){
-			.location = location, .line = lines[i], .depth = (uint32_t)(count - 1 - i)};
+		ret_lines[i] = (struct format_line){.location = location,
+						    .function = lines[i].function,
+						    .line = lines[i].line,
+						    .depth = (uint32_t)(count - 1 - i)};
 	return count;
 }
 
@@ -34,7 +36,7 @@ static const char *function_name(const struct profile *profile, uint32_t id)
 
 uint32_t format_line_function(const struct profile *profile, const struct format_line *line)
 {
-	const uint32_t id = line->line.function;
+	const uint32_t id = line->function;
 
 	if (!profile_function_get(profile, id))
 		return 0;
@@ -59,7 +61,7 @@ static const char *owner_name(const struct profile *profile, uint32_t location,
 const char *format_line_name(const struct profile *profile, const struct format_line *line,
 			     char room[OFFSET_NAME_BYTES])
 {
-	const char *name = function_name(profile, line->line.function);
+	const char *name = function_name(profile, line->function);
 
 	if (name[0])
 		return name;

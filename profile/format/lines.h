@@ -18,8 +18,9 @@
 
 struct format_line {
 	uint32_t location;
-	struct profile_line line;
-	uint32_t depth; /* inlined functions from the owner of the code to this one; 0: the owner */
+	uint32_t function; /* id, 0: not known; format_line_function() also asks for a name */
+	uint32_t line;	   /* in the function's file; 0: not known */
+	uint32_t depth;	   /* 0: the owner of the code, 1: a function inlined into the owner, ... */
 };
 
 /* Gets the lines of a location, innermost first, and returns their number, at least 1. */

@@ -164,7 +164,7 @@ static void add_lines(struct otlp *otlp, uint32_t id, struct lines *ret_lines)
 
 		otlp__line__init(line);
 		line->function_index = add_function(otlp, &lines[i]);
-		line->line = lines[i].line.line;
+		line->line = lines[i].line;
 		ret_lines->pointer[i] = line;
 	}
 }

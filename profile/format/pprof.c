@@ -259,8 +259,8 @@ static size_t make_lines(struct pprof *pprof, uint32_t id)
 
 	for (size_t i = 0; i < count; i++) {
 		perftools__profiles__line__init(&pprof->lines[i]);
-		pprof->lines[i].function_id = lines[i].line.function;
-		pprof->lines[i].line = lines[i].line.line;
+		pprof->lines[i].function_id = lines[i].function;
+		pprof->lines[i].line = lines[i].line;
 		pprof->line[i] = &pprof->lines[i];
 	}
 	pprof->lines[count - 1].function_id = owner_function(pprof, &lines[count - 1]);

@@ -127,7 +127,7 @@ static int count_place(const struct builder *builder, struct place_counts *count
 }
 
 /* Finds the place of a line. place->file stays 0 where the source is not known. */
-static int find_line_place(const struct builder *builder, const struct profile_line *line,
+static int find_line_place(const struct builder *builder, const struct format_line *line,
 			   struct tree_place *place)
 {
 	const struct profile_function *function =
@@ -156,7 +156,7 @@ static int count_line(const struct builder *builder, struct place_counts *counts
 	if (key.place.object == INTERN_FAILED)
 		return -ENOMEM;
 	builder->tree->places[frame].object = key.place.object;
-	r = find_line_place(builder, &line->line, &key.place);
+	r = find_line_place(builder, line, &key.place);
 	if (r < 0)
 		return r;
 	if (!key.place.file)

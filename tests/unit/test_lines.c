@@ -63,7 +63,7 @@ static void test_lines__names_are_raw_and_never_empty(void **state)
 					       add_location(&rig, 1, rig.outer, rig.inner), lines),
 			 2);
 	assert_int_equal(lines[0].depth, 1);
-	assert_int_equal(lines[0].line.line, 3);
+	assert_int_equal(lines[0].line, 3);
 	assert_int_equal(lines[1].depth, 0);
 	assert_line(&rig, &lines[0], "in\tner", rig.inner);
 	assert_line(&rig, &lines[1], "outer", rig.outer);
