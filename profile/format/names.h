@@ -21,9 +21,9 @@
 
 struct profile_times;
 
-#define FORMAT_NAME_MAX	  4096 /* bytes of a clean name, with the NUL */
-#define FORMAT_THREAD_MAX (FORMAT_NAME_MAX + 16)
-#define FORMAT_TITLE_MAX  96
+#define FORMAT_NAME_MAX	  4096			 /* bytes of a clean name, with the NUL */
+#define FORMAT_THREAD_MAX (FORMAT_NAME_MAX + 16) /* the same, with a slash and a number */
+#define FORMAT_TITLE_MAX  96			 /* bytes of a title, with the NUL */
 
 /*
  * Cleans a name: '?' takes the place of each refused character and of each byte that is not UTF-8.
@@ -43,7 +43,7 @@ const char *format_known_name(const char *name);
 /* Gets the clean name of the frame that a thread has in stacks: "name/tid". */
 void format_thread_name(char ret_clean[FORMAT_THREAD_MAX], const char *raw, uint32_t tid);
 
-/* Gets the raw title of a recording: "keyhole", and the event that was counted. Cuts the event. */
+/* Gets the raw title of a recording: "keyhole", or "keyhole: EVENT". A long event is cut. */
 void format_title(char ret_raw[FORMAT_TITLE_MAX], const struct profile_times *times);
 
 #endif

@@ -31,7 +31,7 @@ struct format_thread {
  * none. Samples without a time are shown at the end of the recording.
  */
 struct format_moment {
-	uint64_t time;	 /* ns since the start of the recording, less than its duration */
+	uint64_t time;	 /* ns since the start of the recording, and before its end */
 	uint32_t sample; /* index in profile_samples() */
 	uint32_t rest;	 /* 1: the samples without a time; 0: one sample */
 };
