@@ -44,6 +44,8 @@ static const struct profile_reason reasons[] = {
 #undef X
 };
 
+_Static_assert(sizeof(reasons) / sizeof(reasons[0]) <= PROFILE_REASONS_MAX, "all reasons fit");
+
 const struct profile_reason *profile_reason(uint32_t reason)
 {
 	if (reason >= sizeof(reasons) / sizeof(reasons[0]))
@@ -186,6 +188,15 @@ struct profile_location *profile_location_get(const struct profile *profile, uin
 uint32_t profile_locations(const struct profile *profile)
 {
 	return (uint32_t)profile->location_count;
+}
+
+const struct profile_object *profile_location_object(const struct profile *profile, uint32_t id)
+{
+	const struct profile_location *location = profile_location_get(profile, id);
+
+	if (!location)
+		return NULL;
+	return profile_object_get(profile, location->object);
 }
 
 size_t profile_location_lines(const struct profile *profile, uint32_t id,

@@ -14,6 +14,7 @@
 #define PROFILE_FAILED	  UINT32_MAX
 #define PROFILE_STACK_MAX 1200 /* locations */
 #define PROFILE_LINES_MAX 64   /* of a location: inlined functions and the function around them */
+#define PROFILE_UNKNOWN	  "[unknown]" /* stands for a name that is not known */
 
 enum profile_kind {
 	KIND_NATIVE,
@@ -78,7 +79,7 @@ struct profile_moment {
 
 struct profile_times {
 	uint64_t period;   /* worth of a sample: ns of CPU time, or a number of `event` */
-	const char *event; /* "page-faults"; NULL: CPU time; clean */
+	const char *event; /* "page-faults"; NULL: CPU time; borrowed and raw */
 	uint64_t start_monotonic_ns;
 	uint64_t start_realtime_ns;
 	uint64_t duration_ns;
@@ -95,6 +96,7 @@ struct profile_reason {
 	enum reason_class class;
 	const char *help;
 };
+#define PROFILE_REASONS_MAX 64u /* each enum sample_reason is less */
 /* Returns the row of an enum sample_reason, or NULL for an unknown one. */
 const struct profile_reason *profile_reason(uint32_t reason);
 
@@ -103,9 +105,15 @@ struct profile;
 struct profile *profile_new(void);
 void profile_free(struct profile *profile);
 
+/* Returns whether the object is a file or the kernel: it is neither NULL nor a marker. */
+static inline bool profile_object_is_file(const struct profile_object *object)
+{
+	return object && object->kind != KIND_MARKER;
+}
+
 /* Getters return NULL, "" or an empty stack for 0 and for unknown ids. */
 uint32_t profile_string(struct profile *profile, const char *string);
-/* Returns the text as the target gave it, not clean (format_clean_name()). */
+/* Returns the raw text, as the target gave it: profile/format/names.h says who cleans text. */
 const char *profile_string_get(const struct profile *profile, uint32_t id);
 uint32_t profile_strings(const struct profile *profile); /* ids are 0..n-1 */
 
@@ -129,6 +137,8 @@ uint32_t profile_location_add(struct profile *profile, uint32_t object, uint64_t
 uint32_t profile_location_add_variant(struct profile *profile, uint32_t object, uint64_t address,
 				      uint64_t variant);
 struct profile_location *profile_location_get(const struct profile *profile, uint32_t id);
+/* Returns the object that a location is in. */
+const struct profile_object *profile_location_object(const struct profile *profile, uint32_t id);
 uint32_t profile_locations(const struct profile *profile);
 /*
  * Gets the lines that a location is shown as, and returns their number, at least 1. Inlined

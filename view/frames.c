@@ -2,14 +2,12 @@
 #include "view/frames.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/array.h"
 #include "base/intern.h"
-#include "profile/format/format.h"
-
-#define UNKNOWN "[unknown]"
+#include "profile/format/lines.h"
+#include "profile/format/names.h"
 
 struct filling {
 	const struct profile *profile;
@@ -19,37 +17,30 @@ struct filling {
 	size_t named, name_room; /* objects */
 };
 
-static uint32_t add_name(struct frames *frames, const char *text)
+static uint32_t add_name(struct frames *frames, const char *raw)
 {
-	if (!text[0])
-		text = UNKNOWN;
-	return intern_string(frames->names, text);
+	char clean[FORMAT_NAME_MAX];
+
+	format_clean_name(clean, sizeof(clean), format_known_name(raw));
+	return intern_string(frames->names, clean);
 }
 
-static uint32_t function_name(const struct filling *filling, uint32_t location,
-			      const struct profile_line *line, bool is_last)
+static uint32_t function_name(const struct filling *filling, const struct format_line *line)
 {
-	char text[FORMAT_NAME_MAX];
+	char room[OFFSET_NAME_BYTES];
 
-	if (is_last)
-		format_frame_name(text, sizeof(text), filling->profile, location);
-	else
-		format_function_name(text, sizeof(text), filling->profile, line->function);
-	return add_name(filling->frames, text);
+	return add_name(filling->frames, format_line_name(filling->profile, line, room));
 }
 
 static uint32_t object_name(const struct filling *filling, uint32_t location)
 {
 	const struct profile *profile = filling->profile;
-	const struct profile_location *at = profile_location_get(profile, location);
-	const struct profile_object *object = profile_object_get(profile, at->object);
+	const struct profile_object *object = profile_location_object(profile, location);
 	const char *name = "";
-	char text[FORMAT_NAME_MAX];
 
 	if (object)
 		name = profile_string_get(profile, object->name);
-	format_clean_name(text, sizeof(text), name);
-	return add_name(filling->frames, text);
+	return add_name(filling->frames, name);
 }
 
 /* Keeps the object of a name's frames while they all have the same. */
@@ -82,17 +73,14 @@ static int put_frame(struct filling *filling, uint32_t name, uint32_t location)
 
 static int put_location(struct filling *filling, uint32_t id)
 {
-	struct profile_line lines[PROFILE_LINES_MAX];
-	size_t count = profile_location_lines(filling->profile, id, lines);
-	uint32_t name;
+	struct format_line lines[PROFILE_LINES_MAX];
+	size_t count = format_location_lines(filling->profile, id, lines);
 	int r = 0;
 
 	if (filling->kind == FRAMES_OBJECTS)
 		return put_frame(filling, object_name(filling, id), id);
-	for (size_t i = 0; i < count && r == 0; i++) {
-		name = function_name(filling, id, &lines[i], i == count - 1);
-		r = put_frame(filling, name, id);
-	}
+	for (size_t i = 0; i < count && r == 0; i++)
+		r = put_frame(filling, function_name(filling, &lines[i]), id);
 	return r;
 }
 

@@ -10,7 +10,7 @@
 #include "base/array.h"
 #include "base/intern.h"
 #include "base/map.h"
-#include "profile/format/format.h"
+#include "profile/format/names.h"
 
 bool tally_is_cut(const struct profile_sample *sample)
 {
@@ -138,16 +138,14 @@ static const char *spell_reason(const struct profile_sample *sample)
 	return profile_reason(sample->reason)->name;
 }
 
-/* Writes the name of the sample's row. */
+/* Writes the raw name of the sample's row. */
 static void spell_key(const struct keys *keys, const struct profile_sample *sample, char *text,
 		      size_t size)
 {
 	const struct profile *profile = keys->profile;
-	const char *process = profile_string_get(profile, sample->process_name);
+	const char *process = format_known_name(profile_string_get(profile, sample->process_name));
 	const char *thread = profile_string_get(profile, sample->thread_name);
 
-	if (!*process)
-		process = "[unknown]";
 	switch (keys->by) {
 	case BY_PROCESS:
 		snprintf(text, size, "%s", process);

@@ -8,19 +8,23 @@
  * idle sample comes a period before a sample that is later than a period. Where samples are CPU
  * time, threadCPUDelta says how long the thread ran before a sample.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "generated/version.h"
 #include "ipc/messages.h"
+#include "base/intern.h"
+#include "ipc/time.h"
 #include "profile/format/firefox.h"
 #include "profile/format/format.h"
+#include "profile/format/names.h"
 #include "profile/profile.h"
 
 #define PROCESSED_VERSION 70
 #define GECKO_VERSION	  36
-#define MS_DIGITS	  6 /* ns are written as ms */
-#define COUNTED_NS	  1000000
+#define MS_DIGITS	  6	    /* of ns in ms */
+#define COUNTED_NS	  NS_PER_MS /* see interval() */
 
 /*
  * Returns the ns between two samples of a thread that runs. Samples of an event come with the event
@@ -33,8 +37,8 @@ static uint64_t interval(const struct firefox *firefox)
 	return firefox->times->period;
 }
 
-/* Returns 0 or -ENOMEM; to be released either way. firefox is zeros but profile and times. */
-static int firefox_init(struct firefox *firefox, int fd)
+/* Returns 0 or -ENOMEM; to be released either way. Only profile and times are set before. */
+static int set_up(struct firefox *firefox, int fd)
 {
 	int r = output_init(&firefox->output, fd, false);
 
@@ -46,23 +50,30 @@ static int firefox_init(struct firefox *firefox, int fd)
 	r = format_threads_add_moments(&firefox->threads, firefox->times);
 	if (r < 0)
 		return r;
-	return firefox_tables_init(firefox);
+	firefox->strings = intern_new();
+	firefox->sources = intern_new();
+	if (!firefox->strings || !firefox->sources)
+		return -ENOMEM;
+	return firefox_stacks_init(firefox);
 }
 
-static void firefox_release(struct firefox *firefox)
+static void tear_down(struct firefox *firefox)
 {
-	firefox_tables_release(firefox);
+	firefox_stacks_release(firefox);
+	intern_free(firefox->strings);
+	intern_free(firefox->sources);
 	format_threads_release(&firefox->threads);
 	output_release(&firefox->output);
 }
 
 /* ---- threads ---- */
 
-/* The samples that show one moment, kept because columns are written one after another. */
+/* The samples that show one moment: one, or two where the thread was idle before. */
 struct shown {
-	bool idle; /* a sample without a stack a period before */
-	uint64_t time, weight;
-	uint32_t node;
+	bool idle;     /* a sample without a stack comes a period before */
+	uint64_t time; /* ns since the start of the recording */
+	uint64_t weight;
+	uint32_t node; /* id of the stack's leaf, 0: the stack is empty */
 };
 
 static void show(const struct firefox *firefox, const struct format_moment *moment, uint64_t before,
@@ -110,7 +121,7 @@ static void column_cpu(struct firefox *firefox, const struct shown *shown)
 	json_number(&firefox->json, shown->weight * interval(firefox));
 }
 
-/* Returns how many samples the column has. */
+/* Writes a column of a thread's samples, and returns how many samples the column has. */
 static uint64_t put_sample_column(struct firefox *firefox, const struct format_thread *thread,
 				  const char *name,
 				  void (*put)(struct firefox *firefox, const struct shown *shown))
@@ -146,7 +157,7 @@ static void put_samples(struct firefox *firefox, const struct format_thread *thr
 	json_end(json);
 }
 
-/* Numbers must be unique: another process or thread of the same one gets a suffix. */
+/* Writes a pid or tid. Viewers need unique ones: a later owner of the number gets a suffix. */
 static void put_number(struct firefox *firefox, const char *key, uint32_t number, uint32_t again,
 		       bool quoted)
 {
@@ -204,7 +215,7 @@ static void put_entry(struct firefox *firefox, const char *label, uint64_t value
 	json_end(&firefox->json);
 }
 
-/* Returns the weight of samples without a time: of all, for a profile that was read from a file. */
+/* Returns how many samples have no time: all of them in a profile that was read from a file. */
 static uint64_t without_time(const struct firefox *firefox, const struct format_totals *totals)
 {
 	size_t timed;
@@ -233,13 +244,15 @@ static void put_totals(struct firefox *firefox)
 	json_end(&firefox->json);
 }
 
+/* Returns the index of the thread with most samples. There is at least one thread. */
 static size_t hottest(const struct firefox *firefox)
 {
 	size_t best = 0;
 
-	for (size_t i = 1; i < firefox->threads.count; i++)
+	for (size_t i = 1; i < firefox->threads.count; i++) {
 		if (firefox->threads.threads[i].count > firefox->threads.threads[best].count)
 			best = i;
+	}
 	return best;
 }
 
@@ -251,11 +264,10 @@ static void put_time(struct firefox *firefox, const char *key, uint64_t ns)
 
 static void put_meta(struct firefox *firefox)
 {
-	const char *event = firefox->times->event;
 	struct json *json = &firefox->json;
-	char name[96];
+	char title[FORMAT_TITLE_MAX];
 
-	snprintf(name, sizeof(name), "keyhole%s%s", event ? ": " : "", event ? event : "");
+	format_title(title, firefox->times);
 	json_key_object(json, "meta");
 	put_time(firefox, "interval", interval(firefox));
 	put_time(firefox, "startTime", firefox->times->start_realtime_ns);
@@ -275,7 +287,7 @@ static void put_meta(struct firefox *firefox)
 	json_key_string(json, "eventDelay", "ms");
 	json_key_string(json, "threadCPUDelta", "ns");
 	json_end(json);
-	json_key_string(json, "importedFrom", name);
+	json_key_string(json, "importedFrom", title);
 	json_key_literal(json, "usesOnlyOneStackType", "true");
 	json_key_literal(json, "sourceCodeIsNotOnSearchfox", "true");
 	if (firefox->threads.count > 0) {
@@ -287,7 +299,7 @@ static void put_meta(struct firefox *firefox)
 	json_end(json);
 }
 
-static int firefox_write(struct firefox *firefox)
+static int write_all(struct firefox *firefox)
 {
 	json_init(&firefox->json, &firefox->output);
 	json_object(&firefox->json);
@@ -300,21 +312,21 @@ static int firefox_write(struct firefox *firefox)
 	return output_finish(&firefox->output);
 }
 
-static int firefox_render(const struct profile *profile, const struct profile_times *times,
-			  const struct format_options *options, int fd)
+static int render(const struct profile *profile, const struct profile_times *times,
+		  const struct format_options *options, int fd)
 {
 	struct firefox firefox = {.profile = profile, .times = times};
-	int r = firefox_init(&firefox, fd);
+	int r = set_up(&firefox, fd);
 
 	(void)options; /* each thread has its own line, always */
 	if (r == 0)
-		r = firefox_write(&firefox);
-	firefox_release(&firefox);
+		r = write_all(&firefox);
+	tear_down(&firefox);
 	return r;
 }
 
 const struct format format_firefox = {
 	FORMAT_ROW(firefox),
 	.wants_times = true,
-	.render = firefox_render,
+	.render = render,
 };

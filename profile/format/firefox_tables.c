@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables of format "firefox": an object of columns each. */
+/* Writes the tables of format "firefox": an object of columns each. */
 #include <errno.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/array.h"
-#include "base/compare.h"
 #include "base/intern.h"
 #include "profile/format/firefox.h"
-#include "profile/format/format.h"
+#include "profile/format/names.h"
 #include "profile/profile.h"
 
 enum category {
-	CATEGORY_OTHER, /* the viewer's default: what has no stack */
+	CATEGORY_OTHER, /* the viewer's default, for samples without a stack */
 	CATEGORY_USER,
 	CATEGORY_KERNEL,
 	CATEGORY_MARKER,
@@ -35,150 +30,6 @@ static const enum category category_of[] = {
 	[KIND_MARKER] = CATEGORY_MARKER,
 };
 
-struct path { /* of a stack, from the root on: ids of nodes */
-	uint32_t *node;
-	size_t depth, capacity;
-};
-
-/* ---- what the tables are made of ---- */
-
-/*
- * Adds the frame of a line. Each function of the profile has a row in funcTable, and so has each
- * frame without a function.
- */
-static uint32_t add_frame(void *context, const struct format_line *line)
-{
-	struct firefox *firefox = context;
-	struct firefox_frame frame = {
-		.location = line->location, .line = line->line.line, .depth = line->depth};
-	const uint32_t id = (uint32_t)firefox->frame_count + 1;
-
-	if (ARRAY_RESERVE(firefox->frames, firefox->frame_capacity, id) < 0)
-		return FORMAT_LINE_FAILED;
-	if (ARRAY_RESERVE(firefox->own, firefox->own_capacity, firefox->own_count + 1u) < 0)
-		return FORMAT_LINE_FAILED;
-	frame.function = format_line_function(firefox->profile, &line->line, line->depth > 0);
-	if (!frame.function) {
-		firefox->own[firefox->own_count++] = id;
-		frame.function = profile_functions(firefox->profile) + firefox->own_count;
-	}
-	firefox->frames[firefox->frame_count++] = frame;
-	return id;
-}
-
-/*
- * Compares two stacks by their locations from the root on. In this order, the frames that two
- * stacks share are also shared by all stacks in between.
- */
-static int compare_stacks(const void *a, const void *b, void *context)
-{
-	const uint32_t *a_at, *b_at;
-	size_t a_left = profile_stack_get(context, *(const uint32_t *)a, &a_at);
-	size_t b_left = profile_stack_get(context, *(const uint32_t *)b, &b_at);
-
-	for (; a_left > 0 && b_left > 0; a_left--, b_left--)
-		if (a_at[a_left - 1] != b_at[b_left - 1])
-			return compare_numbers(a_at[a_left - 1], b_at[b_left - 1]);
-	return compare_numbers(a_left, b_left);
-}
-
-/* Returns the id of the node that the path ends in, or 0. */
-static uint32_t path_end(const struct path *path)
-{
-	if (path->depth == 0)
-		return 0;
-	return path->node[path->depth - 1];
-}
-
-static int add_node(struct firefox *firefox, uint32_t frame, struct path *path)
-{
-	struct firefox_node node = {.frame = frame, .parent = path_end(path)};
-
-	if (firefox->node_count == INT32_MAX)
-		return -ENOMEM;
-	if (ARRAY_RESERVE(firefox->nodes, firefox->node_capacity, firefox->node_count + 1u) < 0)
-		return -ENOMEM;
-	if (ARRAY_RESERVE(path->node, path->capacity, path->depth + 1) < 0)
-		return -ENOMEM;
-	firefox->nodes[firefox->node_count++] = node;
-	path->node[path->depth++] = firefox->node_count;
-	return 0;
-}
-
-/* Returns whether the stack before goes on with the frame: the path has had `before` nodes. */
-static bool goes_on(const struct firefox *firefox, const struct path *path, size_t before,
-		    uint32_t frame)
-{
-	if (path->depth >= before)
-		return false;
-	return firefox->nodes[path->node[path->depth] - 1].frame == frame;
-}
-
-/*
- * Adds the nodes of a stack. The path has the nodes of the stack before; new nodes begin where the
- * stack leaves that path.
- */
-static int add_nodes(struct firefox *firefox, uint32_t stack, struct path *path)
-{
-	struct format_walk walk = format_walk_begin(&firefox->lines, stack);
-	uint32_t frame = format_walk_next(&walk);
-	size_t before = path->depth;
-	int r = 0;
-
-	path->depth = 0;
-	for (; frame != 0 && goes_on(firefox, path, before, frame); path->depth++)
-		frame = format_walk_next(&walk);
-	for (; frame != 0 && r == 0; frame = format_walk_next(&walk))
-		r = add_node(firefox, frame, path);
-	firefox->stacks[stack] = path_end(path);
-	return r;
-}
-
-static int firefox_find_nodes(struct firefox *firefox)
-{
-	uint32_t count = profile_stacks(firefox->profile);
-	uint32_t *order = calloc(count + 1u, sizeof(*order));
-	struct path path = {0};
-	int r = 0;
-
-	if (!order)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < count; i++)
-		order[i] = i + 1;
-	qsort_r(order, count, sizeof(*order), compare_stacks, (void *)firefox->profile);
-	for (uint32_t i = 0; i < count && r == 0; i++)
-		r = add_nodes(firefox, order[i], &path);
-	free(order);
-	free(path.node);
-	return r;
-}
-
-int firefox_tables_init(struct firefox *firefox)
-{
-	int r;
-
-	firefox->strings = intern_new();
-	firefox->sources = intern_new();
-	firefox->stacks = calloc(profile_stacks(firefox->profile) + 1u, sizeof(*firefox->stacks));
-	if (!firefox->strings || !firefox->sources || !firefox->stacks)
-		return -ENOMEM;
-	r = format_lines_init(&firefox->lines, firefox->profile, add_frame, firefox);
-	if (r < 0)
-		return r;
-	return firefox_find_nodes(firefox);
-}
-
-void firefox_tables_release(struct firefox *firefox)
-{
-	intern_free(firefox->strings);
-	intern_free(firefox->sources);
-	free(firefox->nodes);
-	free(firefox->stacks);
-	free(firefox->frames);
-	format_lines_release(&firefox->lines);
-	free(firefox->own);
-}
-
 /* ---- columns ---- */
 
 void firefox_column_of(struct firefox *firefox, const char *name, uint32_t length,
@@ -190,7 +41,6 @@ void firefox_column_of(struct firefox *firefox, const char *name, uint32_t lengt
 	json_end(&firefox->json);
 }
 
-/* A table without rows. */
 void firefox_empty_table(struct firefox *firefox, const char *name, const char *const *columns)
 {
 	json_key_object(&firefox->json, name);
@@ -200,10 +50,10 @@ void firefox_empty_table(struct firefox *firefox, const char *name, const char *
 	json_end(&firefox->json);
 }
 
-/* The index of a string in the profile's stringArray, which is written last. */
-static void put_string(struct firefox *firefox, const char *text)
+/* Writes the index that a raw string has in stringArray, which comes last and is cleaned there. */
+static void put_string(struct firefox *firefox, const char *raw)
 {
-	uint32_t id = intern_string(firefox->strings, text);
+	uint32_t id = intern_string(firefox->strings, raw);
 
 	if (id == INTERN_FAILED)
 		output_fail(&firefox->output, -ENOMEM);
@@ -218,12 +68,13 @@ static void put_strings(struct firefox *firefox)
 	json_end(&firefox->json);
 }
 
+/* Returns a raw path. */
 static const char *object_name(const struct firefox *firefox, uint32_t id)
 {
 	return profile_string_get(firefox->profile, profile_object_get(firefox->profile, id)->name);
 }
 
-/* id: of a row, from 1 on */
+/* Returns a row of the table of frames. */
 static const struct firefox_frame *frame_at(const struct firefox *firefox, uint32_t id)
 {
 	return &firefox->frames[id - 1];
@@ -236,7 +87,7 @@ static const struct profile_location *frame_location(const struct firefox *firef
 
 static const struct profile_object *frame_object(const struct firefox *firefox, uint32_t id)
 {
-	return profile_object_get(firefox->profile, frame_location(firefox, id)->object);
+	return profile_location_object(firefox->profile, frame_at(firefox, id)->location);
 }
 
 static void put_number_or_null(struct firefox *firefox, uint32_t number)
@@ -258,9 +109,11 @@ static void put_stacks(struct firefox *firefox)
 	json_end(&firefox->json);
 	json_key_array(&firefox->json, "prefixOffset");
 	for (uint32_t i = 0; i < firefox->node_count; i++) {
-		uint32_t id = i + 1, parent = firefox->nodes[i].parent;
+		uint32_t id = i + 1, parent = firefox->nodes[i].parent, distance = 0;
 
-		json_number(&firefox->json, parent ? id - parent : 0);
+		if (parent)
+			distance = id - parent;
+		json_number(&firefox->json, distance);
 	}
 	json_end(&firefox->json);
 	json_key_number(&firefox->json, "length", firefox->node_count);
@@ -283,7 +136,7 @@ static void put_index(struct firefox *firefox, uint32_t id)
 	const struct profile_object *object = profile_object_get(firefox->profile, id);
 	int64_t index = -1;
 
-	if (object && object->kind != KIND_MARKER)
+	if (profile_object_is_file(object))
 		index = (int64_t)id - 1;
 	json_signed(&firefox->json, index);
 }
@@ -301,8 +154,11 @@ static void frame_depth(struct firefox *firefox, uint32_t id)
 static void frame_category(struct firefox *firefox, uint32_t id)
 {
 	const struct profile_object *object = frame_object(firefox, id);
+	enum category category = CATEGORY_OTHER;
 
-	json_number(&firefox->json, object ? category_of[object->kind] : CATEGORY_OTHER);
+	if (object)
+		category = category_of[object->kind];
+	json_number(&firefox->json, category);
 }
 
 static void frame_function(struct firefox *firefox, uint32_t id)
@@ -317,8 +173,8 @@ static void frame_line(struct firefox *firefox, uint32_t id)
 
 struct column {
 	const char *name;
-	void (*put)(struct firefox *firefox, uint32_t id); /* NULL: */
-	const char *value;				   /* of all rows */
+	void (*put)(struct firefox *firefox, uint32_t id); /* writes the value of one row */
+	const char *value;				   /* put is NULL: the value of all rows */
 };
 
 static void put_columns(struct firefox *firefox, const struct column *columns, uint32_t length)
@@ -364,18 +220,20 @@ static const struct firefox_frame *own_frame(const struct firefox *firefox, uint
 
 static void function_name(struct firefox *firefox, uint32_t id)
 {
+	const struct profile *profile = firefox->profile;
 	const struct firefox_frame *own = own_frame(firefox, id);
-	const struct profile_line unnamed = {0};
-	char text[FORMAT_NAME_MAX];
-	const char *name = text;
+	struct format_line line = {0};
+	char room[OFFSET_NAME_BYTES];
+	const char *raw;
 
-	if (own)
-		format_line_name(text, sizeof(text), firefox->profile, own->location, &unnamed,
-				 own->depth > 0);
-	else
-		name = profile_string_get(firefox->profile,
-					  profile_function_get(firefox->profile, id)->name);
-	put_string(firefox, name[0] ? name : "[unknown]");
+	if (own) {
+		line.location = own->location;
+		line.depth = own->depth;
+		raw = format_line_name(profile, &line, room);
+	} else {
+		raw = profile_string_get(profile, profile_function_get(profile, id)->name);
+	}
+	put_string(firefox, format_known_name(raw));
 }
 
 static void function_resource(struct firefox *firefox, uint32_t id)
@@ -400,7 +258,7 @@ static const char *function_file(const struct firefox *firefox, uint32_t id)
 static void function_source(struct firefox *firefox, uint32_t id)
 {
 	const char *file = function_file(firefox, id);
-	uint32_t source = intern_string(firefox->sources, file); /* 0 for "" */
+	uint32_t source = intern_string(firefox->sources, file); /* "" has 0 */
 
 	if (source == INTERN_FAILED)
 		output_fail(&firefox->output, -ENOMEM);

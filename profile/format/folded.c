@@ -2,11 +2,12 @@
 /*
  * Folded stacks, the input of flame graphs: a line for each distinct stack,
  *   process;[thread/tid;]root;...;leaf count
- * ordered by its frames from the root on, so that equal profiles give equal files. Frame names are
- * replaced by their ranks in order first: lines are compared and merged without being spelled out.
+ * Lines are in the order of their frames from the root on, so that equal profiles give equal files.
+ * Lines are compared and merged by the ranks of their texts, before they are spelled out.
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,13 +17,14 @@
 #include "base/intern.h"
 #include "profile/format/format.h"
 #include "profile/format/lines.h"
+#include "profile/format/names.h"
 #include "profile/format/output.h"
 #include "profile/profile.h"
 
-#define SUFFIX_BYTES 8
+#define SUFFIX_BYTES 8 /* room for suffix_of(), with its NUL */
 
-struct folded_line { /* texts by rank */
-	uint32_t process, thread;
+struct folded_line {
+	uint32_t process, thread; /* ids of texts, then their ranks; thread 0: none */
 	uint32_t stack;
 	uint64_t count;
 };
@@ -30,7 +32,7 @@ struct folded_line { /* texts by rank */
 struct folded {
 	const struct profile *profile;
 	const struct format_options *options;
-	struct intern *texts;
+	struct intern *texts;	    /* clean, without ';' */
 	uint32_t *order;	    /* ids of texts, sorted */
 	uint32_t *ranks;	    /* by id: its index in order */
 	struct format_lines frames; /* ids of texts, then their ranks */
@@ -38,17 +40,17 @@ struct folded {
 	size_t count;
 };
 
-static uint32_t add_text(struct folded *folded, char *text)
+/* Numbers a clean text. ':' takes the place of the separator ';' there. */
+static uint32_t add_clean_text(struct folded *folded, char *clean)
 {
-	for (char *at = text; (at = strchr(at, ';'));)
+	for (char *at = strchr(clean, ';'); at; at = strchr(at, ';'))
 		*at = ':';
-	return intern_string(folded->texts, text[0] ? text : "[unknown]");
+	return intern_string(folded->texts, format_known_name(clean));
 }
 
 static bool location_is_kernel(const struct profile *profile, uint32_t id)
 {
-	const struct profile_location *location = profile_location_get(profile, id);
-	const struct profile_object *object = profile_object_get(profile, location->object);
+	const struct profile_object *object = profile_location_object(profile, id);
 
 	return object && object->kind == KIND_KERNEL;
 }
@@ -67,29 +69,38 @@ static uint32_t add_frame(void *context, const struct format_line *line)
 {
 	struct folded *folded = context;
 	const char *suffix = suffix_of(folded->profile, line);
-	char text[FORMAT_NAME_MAX + SUFFIX_BYTES];
+	char room[OFFSET_NAME_BYTES], clean[FORMAT_NAME_MAX + SUFFIX_BYTES];
 
-	format_line_name(text, FORMAT_NAME_MAX, folded->profile, line->location, &line->line,
-			 line->depth > 0);
-	memcpy(text + strlen(text), suffix, strlen(suffix) + 1);
-	return add_text(folded, text);
+	format_clean_name(clean, FORMAT_NAME_MAX, format_line_name(folded->profile, line, room));
+	memcpy(clean + strlen(clean), suffix, strlen(suffix) + 1);
+	return add_clean_text(folded, clean);
+}
+
+static uint32_t add_process(struct folded *folded, const struct profile_sample *sample)
+{
+	char clean[FORMAT_NAME_MAX];
+
+	format_clean_name(clean, sizeof(clean),
+			  profile_string_get(folded->profile, sample->process_name));
+	return add_clean_text(folded, clean);
+}
+
+static uint32_t add_thread(struct folded *folded, const struct profile_sample *sample)
+{
+	char clean[FORMAT_THREAD_MAX];
+
+	format_thread_name(clean, profile_string_get(folded->profile, sample->thread_name),
+			   sample->tid);
+	return add_clean_text(folded, clean);
 }
 
 static int make_line(struct folded *folded, const struct profile_sample *sample,
 		     struct folded_line *ret_line)
 {
-	char name[FORMAT_NAME_MAX], text[FORMAT_NAME_MAX + 16];
-
-	format_clean_name(name, sizeof(name),
-			  profile_string_get(folded->profile, sample->process_name));
 	*ret_line = (struct folded_line){.stack = sample->stack, .count = sample->count};
-	ret_line->process = add_text(folded, name);
-	if (folded->options->by_thread) {
-		format_clean_name(name, sizeof(name),
-				  profile_string_get(folded->profile, sample->thread_name));
-		snprintf(text, sizeof(text), "%s/%" PRIu32, name, sample->tid);
-		ret_line->thread = add_text(folded, text);
-	}
+	ret_line->process = add_process(folded, sample);
+	if (folded->options->by_thread)
+		ret_line->thread = add_thread(folded, sample);
 	if (ret_line->process == INTERN_FAILED || ret_line->thread == INTERN_FAILED)
 		return -ENOMEM;
 	return 0;
@@ -116,7 +127,7 @@ static int compare_texts(const void *a, const void *b, void *context)
 		      intern_get(folded->texts, *(const uint32_t *)b, NULL));
 }
 
-/* The empty text, id 0, has rank 0: it stands for "no thread". */
+/* Replaces ids of texts by ranks. The empty text, id 0, keeps 0: it stands for "no thread". */
 static int rank_texts(struct folded *folded)
 {
 	uint32_t count = intern_count(folded->texts);
@@ -139,30 +150,16 @@ static int rank_texts(struct folded *folded)
 	return 0;
 }
 
-static int compare_stacks(const struct folded *folded, uint32_t a, uint32_t b)
-{
-	struct format_walk a_walk = format_walk_begin(&folded->frames, a);
-	struct format_walk b_walk = format_walk_begin(&folded->frames, b);
-	uint32_t a_rank, b_rank;
-
-	if (a == b)
-		return 0;
-	do {
-		a_rank = format_walk_next(&a_walk);
-		b_rank = format_walk_next(&b_walk);
-	} while (a_rank == b_rank && a_rank != 0);
-	return compare_numbers(a_rank, b_rank);
-}
-
 static int compare_lines(const void *a, const void *b, void *context)
 {
+	const struct folded *folded = context;
 	const struct folded_line *a_line = a, *b_line = b;
 	int order = compare_numbers(a_line->process, b_line->process);
 
 	if (order == 0)
 		order = compare_numbers(a_line->thread, b_line->thread);
 	if (order == 0)
-		order = compare_stacks(context, a_line->stack, b_line->stack);
+		order = format_lines_compare(&folded->frames, a_line->stack, b_line->stack);
 	return order;
 }
 

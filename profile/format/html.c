@@ -5,22 +5,22 @@
  *
  *   keyhole       version
  *   samples       the total
- *   period        of each: ns of CPU time, or so many of `event`
- *   event         what was counted, null: CPU time
+ *   period        worth of a sample: ns of CPU time, or a number of `event`
+ *   event         the event that was counted, null: CPU time
  *   start_ms      since 1970
  *   duration_ms
  *   by_thread     whether threads are shown at first
- *   base          of a difference: samples, period, event, start_ms and duration_ms of the profile
- *                 that this one is held against; no threads are in the data then
+ *   base          only in a difference: samples, period, event, start_ms and duration_ms of the
+ *                 older profile; the data have no threads then
  *   shade_percent how much lighter a shade is than the one before
- *   kinds         [name, label, light, dark] each; the last two are colours, "#rrggbb"
+ *   kinds         an array [name, label, light, dark] each; light and dark are "#rrggbb"
  *   strings       [0] is ""
  *   frames        columns: name, object, file (in strings), line, kind (in kinds), shade,
- *                 inlined (0 or 1). [0] is the root's. file and line are where most of its samples
- *                 are
- *   nodes         columns: frame (in frames), level (processes have 1), self (samples), of a
- *                 difference base (samples of the other profile). Each before its children; the
- *                 root, level 0, is the first
+ *                 inlined (0 or 1). [0] is the root's. file and line are where most samples of
+ *                 the frame are
+ *   nodes         columns: frame (in frames), level (processes have 1), self (samples), and in a
+ *                 difference base (samples of the older profile). The root, level 0, is the first.
+ *                 A node comes before its children
  *
  * Numbers are exact up to 2^53, as those of the page's language are.
  */
@@ -103,7 +103,7 @@ static void put_strings(struct html *html)
 {
 	json_key_array(&html->json, "strings");
 	for (uint32_t id = 0; id < intern_count(html->tree.texts); id++)
-		json_string(&html->json, tree_text(&html->tree, id));
+		json_clean_string(&html->json, tree_text(&html->tree, id));
 	json_end(&html->json);
 }
 
@@ -186,7 +186,7 @@ static const struct column difference_columns[] = {
 	{"base", node_base},   {NULL, NULL},
 };
 
-/* The root has no frame. */
+/* Frame 0 is the root's, which the tree does not have. */
 static void put_frame_column(struct html *html, const struct column *column)
 {
 	json_number(&html->json, 0);
@@ -227,9 +227,9 @@ static void put_data(struct html *html, const struct profile_times *times,
 	json_finish(&html->json);
 }
 
-/* json.h: nothing in the data ends the <script>. */
-static int html_write(struct html *html, const struct profile_times *times,
-		      const struct format_options *options, int fd)
+/* The JSON cannot end its <script> before we do (json.h). */
+static int write_all(struct html *html, const struct profile_times *times,
+		     const struct format_options *options, int fd)
 {
 	int r = output_init(&html->output, fd, false);
 
@@ -241,9 +241,12 @@ static int html_write(struct html *html, const struct profile_times *times,
 	return output_finish(&html->output);
 }
 
-/* The page shows threads when asked. Those of two profiles have different ids. */
-static int html_render(const struct profile *profile, const struct profile_times *times,
-		       const struct format_options *options, int fd)
+/*
+ * Renders threads, which the page shows when asked. A difference has none, as the threads of two
+ * profiles have different ids.
+ */
+static int render(const struct profile *profile, const struct profile_times *times,
+		  const struct format_options *options, int fd)
 {
 	struct html *html = calloc(1, sizeof(*html));
 	int r;
@@ -252,7 +255,7 @@ static int html_render(const struct profile *profile, const struct profile_times
 		return -ENOMEM;
 	r = tree_build(&html->tree, profile, options->base ? TREE_DIFFERENCE : TREE_BY_THREAD);
 	if (r == 0)
-		r = html_write(html, times, options, fd);
+		r = write_all(html, times, options, fd);
 	output_release(&html->output);
 	tree_release(&html->tree);
 	free(html);
@@ -262,5 +265,5 @@ static int html_render(const struct profile *profile, const struct profile_times
 const struct format format_html = {
 	FORMAT_ROW(html),
 	.shows_base = true,
-	.render = html_render,
+	.render = render,
 };

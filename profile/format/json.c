@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "profile/format/format.h"
+#include "profile/format/names.h"
 #include "profile/format/output.h"
 
 #define DIGITS_MAX     20 /* of 64 bits */
@@ -19,7 +19,7 @@ void json_init(struct json *json, struct output *output)
  * Returns whether a value may come next. Only values within an object have keys, and a document has
  * one value.
  */
-static bool json_expected(const struct json *json)
+static bool is_expected(const struct json *json)
 {
 	char closer = json->open[json->depth];
 
@@ -28,8 +28,8 @@ static bool json_expected(const struct json *json)
 	return closer == ']' || !json->comma;
 }
 
-/* Indents are for the outer levels alone: deep trees would cost the square of their depth. */
-static void json_break(struct json *json)
+/* Indents the outer levels alone: indents of a deep tree would cost the square of its depth. */
+static void break_line(struct json *json)
 {
 	output_write(json->output, "\n", 1);
 	if (!json->readable || json->depth > INDENTED_DEPTH)
@@ -38,30 +38,30 @@ static void json_break(struct json *json)
 		output_string(json->output, "  ");
 }
 
-/* Writes what stands between two values, and the new line that json_line() has asked for. */
-static void json_separate(struct json *json, bool comma)
+/* Writes the comma between two values, and the new line that json_line() has asked for. */
+static void separate(struct json *json, bool comma)
 {
 	if (comma)
 		output_write(json->output, ",", 1);
 	if (json->line)
-		json_break(json);
+		break_line(json);
 	else if (comma && json->readable)
 		output_write(json->output, " ", 1);
 	json->line = false;
 }
 
-static void json_value(struct json *json)
+static void begin_value(struct json *json)
 {
-	if (!json_expected(json))
+	if (!is_expected(json))
 		output_fail(json->output, -EPROTO);
-	json_separate(json, json->comma && !json->key);
+	separate(json, json->comma && !json->key);
 	json->comma = true;
 	json->key = false;
 }
 
-static void json_begin(struct json *json, const char *opener, char closer)
+static void open_value(struct json *json, const char *opener, char closer)
 {
-	json_value(json);
+	begin_value(json);
 	if (json->depth == JSON_DEPTH_MAX) {
 		output_fail(json->output, -EPROTO);
 		return;
@@ -73,12 +73,12 @@ static void json_begin(struct json *json, const char *opener, char closer)
 
 void json_object(struct json *json)
 {
-	json_begin(json, "{", '}');
+	open_value(json, "{", '}');
 }
 
 void json_array(struct json *json)
 {
-	json_begin(json, "[", ']');
+	open_value(json, "[", ']');
 }
 
 void json_end(struct json *json)
@@ -90,7 +90,7 @@ void json_end(struct json *json)
 		return;
 	}
 	closer = json->open[json->depth--];
-	json_separate(json, false);
+	separate(json, false);
 	output_write(json->output, &closer, 1);
 	json->comma = true;
 }
@@ -116,7 +116,7 @@ void json_key(struct json *json, const char *key)
 {
 	if (json->open[json->depth] != '}' || json->key)
 		output_fail(json->output, -EPROTO);
-	json_separate(json, json->comma);
+	separate(json, json->comma);
 	output_write(json->output, "\"", 1);
 	output_string(json->output, key);
 	output_write(json->output, "\":", 2);
@@ -125,8 +125,11 @@ void json_key(struct json *json, const char *key)
 	json->key = true;
 }
 
-/* RFC 8259 section 7; the last three for pages that hold the text (HTML, "script" elements). */
-static const char *json_escape(const struct json *json, char byte)
+/*
+ * Returns the escape of a byte, or NULL. RFC 8259 section 7 asks for the first two. The other three
+ * are for pages, where such a byte would end the element that holds the text.
+ */
+static const char *escape_of(const struct json *json, char byte)
 {
 	if (byte == '"')
 		return "\\\"";
@@ -146,16 +149,14 @@ static const char *json_escape(const struct json *json, char byte)
 	}
 }
 
-void json_string(struct json *json, const char *text)
+void json_clean_string(struct json *json, const char *clean)
 {
-	char clean[FORMAT_NAME_MAX];
 	const char *from = clean, *at = clean;
 
-	format_clean_name(clean, sizeof(clean), text);
-	json_value(json);
+	begin_value(json);
 	output_write(json->output, "\"", 1);
 	for (; *at; at++) {
-		const char *escape = json_escape(json, *at);
+		const char *escape = escape_of(json, *at);
 
 		if (!escape)
 			continue;
@@ -167,8 +168,16 @@ void json_string(struct json *json, const char *text)
 	output_write(json->output, "\"", 1);
 }
 
-/* Writes digits before the end of a buffer, and returns the first digit. */
-static char *json_digits(char *end, uint64_t number, unsigned int least)
+void json_string(struct json *json, const char *raw)
+{
+	char clean[FORMAT_NAME_MAX];
+
+	format_clean_name(clean, sizeof(clean), raw);
+	json_clean_string(json, clean);
+}
+
+/* Writes at least `least` digits before the end of a buffer, and returns the first digit. */
+static char *put_digits(char *end, uint64_t number, unsigned int least)
 {
 	char *at = end;
 
@@ -179,24 +188,27 @@ static char *json_digits(char *end, uint64_t number, unsigned int least)
 	return at;
 }
 
-static void json_put_number(struct json *json, bool negative, uint64_t number)
+static void write_number(struct json *json, bool negative, uint64_t number)
 {
-	char text[DIGITS_MAX + 1], *at = json_digits(text + sizeof(text), number, 1);
+	char text[DIGITS_MAX + 1], *at = put_digits(text + sizeof(text), number, 1);
 
 	if (negative)
 		*--at = '-';
-	json_value(json);
+	begin_value(json);
 	output_write(json->output, at, (size_t)(text + sizeof(text) - at));
 }
 
 void json_number(struct json *json, uint64_t number)
 {
-	json_put_number(json, false, number);
+	write_number(json, false, number);
 }
 
 void json_signed(struct json *json, int64_t number)
 {
-	json_put_number(json, number < 0, number < 0 ? -(uint64_t)number : (uint64_t)number);
+	if (number < 0)
+		write_number(json, true, -(uint64_t)number);
+	else
+		write_number(json, false, (uint64_t)number);
 }
 
 void json_decimal(struct json *json, uint64_t number, unsigned int digits)
@@ -208,8 +220,8 @@ void json_decimal(struct json *json, uint64_t number, unsigned int digits)
 		number /= 10;
 		digits--;
 	}
-	at = json_digits(end, number, digits + 1);
-	json_value(json);
+	at = put_digits(end, number, digits + 1);
+	begin_value(json);
 	output_write(json->output, at, (size_t)(end - at) - digits);
 	if (digits > 0) {
 		output_write(json->output, ".", 1);
@@ -219,7 +231,7 @@ void json_decimal(struct json *json, uint64_t number, unsigned int digits)
 
 void json_literal(struct json *json, const char *text)
 {
-	json_value(json);
+	begin_value(json);
 	output_string(json->output, text);
 }
 
@@ -235,10 +247,16 @@ void json_key_array(struct json *json, const char *key)
 	json_array(json);
 }
 
-void json_key_string(struct json *json, const char *key, const char *text)
+void json_key_string(struct json *json, const char *key, const char *raw)
 {
 	json_key(json, key);
-	json_string(json, text);
+	json_string(json, raw);
+}
+
+void json_key_clean_string(struct json *json, const char *key, const char *clean)
+{
+	json_key(json, key);
+	json_clean_string(json, clean);
 }
 
 void json_key_number(struct json *json, const char *key, uint64_t number)

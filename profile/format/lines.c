@@ -5,19 +5,83 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/compare.h"
+#include "profile/format/names.h"
+
+size_t format_location_lines(const struct profile *profile, uint32_t location,
+			     struct format_line ret_lines[PROFILE_LINES_MAX])
+{
+	struct profile_line lines[PROFILE_LINES_MAX];
+	size_t count = profile_location_lines(profile, location, lines);
+
+	for (size_t i = 0; i < count; i++)
+		ret_lines[i] = (struct format_line){.location = location,
+						    .function = lines[i].function,
+						    .line = lines[i].line,
+						    .depth = (uint32_t)(count - 1 - i)};
+	return count;
+}
+
+/* ---- names ---- */
+
+/* Returns "" for a function that is not known. */
+static const char *function_name(const struct profile *profile, uint32_t id)
+{
+	const struct profile_function *function = profile_function_get(profile, id);
+
+	if (!function)
+		return "";
+	return profile_string_get(profile, function->name);
+}
+
+uint32_t format_line_function(const struct profile *profile, const struct format_line *line)
+{
+	const uint32_t id = line->function;
+
+	if (!profile_function_get(profile, id))
+		return 0;
+	if (line->depth == 0 && !function_name(profile, id)[0])
+		return 0;
+	return id;
+}
+
+static const char *owner_name(const struct profile *profile, uint32_t location,
+			      char room[OFFSET_NAME_BYTES])
+{
+	const struct profile_object *object = profile_location_object(profile, location);
+	const uint64_t address = profile_location_get(profile, location)->address;
+	const char *file = "";
+
+	if (object)
+		file = format_base_name(profile_string_get(profile, object->name));
+	offset_name(room, OFFSET_NAME_BYTES, format_known_name(file), address);
+	return room;
+}
+
+const char *format_line_name(const struct profile *profile, const struct format_line *line,
+			     char room[OFFSET_NAME_BYTES])
+{
+	const char *name = function_name(profile, line->function);
+
+	if (name[0])
+		return name;
+	if (line->depth > 0)
+		return PROFILE_UNKNOWN;
+	return owner_name(profile, line->location, room);
+}
+
+/* ---- frames ---- */
 
 static int add_location(struct format_lines *lines, uint32_t location, format_line_id *id_of,
 			void *context)
 {
-	struct profile_line of[PROFILE_LINES_MAX];
-	size_t count = profile_location_lines(lines->profile, location, of);
+	struct format_line of[PROFILE_LINES_MAX];
+	size_t count = format_location_lines(lines->profile, location, of);
 
 	if (ARRAY_RESERVE(lines->ids, lines->capacity, lines->count + count) < 0)
 		return -ENOMEM;
 	for (size_t i = count; i-- > 0;) {
-		const struct format_line line = {
-			.location = location, .line = of[i], .depth = (uint32_t)(count - 1 - i)};
-		uint32_t id = id_of(context, &line);
+		uint32_t id = id_of(context, &of[i]);
 
 		if (id == FORMAT_LINE_FAILED)
 			return -ENOMEM;
@@ -49,6 +113,8 @@ void format_lines_release(struct format_lines *lines)
 	free(lines->first);
 }
 
+/* ---- stacks ---- */
+
 struct format_walk format_walk_begin(const struct format_lines *lines, uint32_t stack)
 {
 	struct format_walk walk = {.lines = lines};
@@ -62,10 +128,28 @@ uint32_t format_walk_next(struct format_walk *walk)
 	const struct format_lines *lines = walk->lines;
 
 	while (walk->next == walk->end) {
+		uint32_t location;
+
 		if (walk->left == 0)
 			return 0;
-		walk->next = lines->first[walk->stack[--walk->left]];
-		walk->end = lines->first[walk->stack[walk->left] + 1];
+		location = walk->stack[--walk->left];
+		walk->next = lines->first[location];
+		walk->end = lines->first[location + 1];
 	}
 	return lines->ids[walk->next++];
+}
+
+int format_lines_compare(const struct format_lines *lines, uint32_t a, uint32_t b)
+{
+	struct format_walk a_walk = format_walk_begin(lines, a);
+	struct format_walk b_walk = format_walk_begin(lines, b);
+	uint32_t a_frame, b_frame;
+
+	if (a == b)
+		return 0;
+	do {
+		a_frame = format_walk_next(&a_walk);
+		b_frame = format_walk_next(&b_walk);
+	} while (a_frame == b_frame && a_frame != 0);
+	return compare_numbers(a_frame, b_frame);
 }

@@ -1,53 +1,84 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stacks as the frames that a format shows. A location has a line for each function inlined there
- * and one for the function that owns the code. The format gives each line the id of a frame. A walk
- * gives the ids of a stack, from the root on.
+ * Lines of locations. A location has a line for each function that is inlined there, and one line
+ * for the function that owns the code.
+ *
+ * struct format_lines keeps the id of a frame for each line: a format maps lines to its own frames.
+ * A walk then gives a stack as ids of frames, from the root on.
  */
 #ifndef KEYHOLE_PROFILE_FORMAT_LINES_H
 #define KEYHOLE_PROFILE_FORMAT_LINES_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/intern.h"
+#include "profile/offset_name.h"
 #include "profile/profile.h"
-
-#define FORMAT_LINE_FAILED INTERN_FAILED
 
 struct format_line {
 	uint32_t location;
-	struct profile_line line;
-	uint32_t depth; /* 0: of the function that owns the code; else how deep it is inlined */
+	uint32_t function; /* id, 0: not known; format_line_function() also asks for a name */
+	uint32_t line;	   /* in the function's file; 0: not known */
+	uint32_t depth;	   /* 0: the owner of the code, 1: a function inlined into the owner, ... */
 };
+
+/* Gets the lines of a location, innermost first, and returns their number, at least 1. */
+size_t format_location_lines(const struct profile *profile, uint32_t location,
+			     struct format_line ret_lines[PROFILE_LINES_MAX]);
+
+/*
+ * Returns the id of the line's function, or 0: no function is known, or the owner of the code has
+ * no name. The function of an inlined line may have no name.
+ */
+uint32_t format_line_function(const struct profile *profile, const struct format_line *line);
+
+/*
+ * Returns the raw name of the line, which is never empty: the name of the line's function. Without
+ * one, the owner of the code is "object+0xaddress", and an inlined line PROFILE_UNKNOWN. The text
+ * belongs to the profile or is in `room`, which the caller keeps for as long as the name.
+ */
+const char *format_line_name(const struct profile *profile, const struct format_line *line,
+			     char room[OFFSET_NAME_BYTES]);
+
+/* ---- frames ---- */
 
 struct format_lines {
 	const struct profile *profile; /* borrowed */
-	uint32_t *ids;		       /* of one location after another, each from outside in */
-	size_t *first; /* by location: where its ids begin; those of the next one are the end */
-	size_t count, capacity; /* of ids */
+	uint32_t *ids;		       /* of frames, by location; the outermost line comes first */
+	size_t *first;		       /* by location: ids[first[id]] to ids[first[id + 1] - 1] */
+	size_t count, capacity;	       /* of ids */
 };
 
 /* Returns the id of the line's frame, from 1 on, or FORMAT_LINE_FAILED without memory. */
+#define FORMAT_LINE_FAILED INTERN_FAILED
 typedef uint32_t format_line_id(void *context, const struct format_line *line);
 
 /*
- * Asks for the id of each line: locations ascend, and the lines of a location come from outside in.
- * Returns 0 or -ENOMEM; to be released either way.
+ * Calls id_of for each line: locations ascend, and the outermost line of a location comes first.
+ * Returns 0 or -ENOMEM; to be released either way. The profile has to outlive the lines, and gets
+ * no location meanwhile.
  */
 int format_lines_init(struct format_lines *lines, const struct profile *profile,
 		      format_line_id *id_of, void *context);
 void format_lines_release(struct format_lines *lines); /* also of zeros */
 
+/*
+ * Compares two stacks by the ids of their frames, from the root on. Returns a negative number, 0 or
+ * a positive number; 0 means that the stacks look the same. A stack comes before longer ones that
+ * begin with its frames.
+ */
+int format_lines_compare(const struct format_lines *lines, uint32_t a, uint32_t b);
+
 struct format_walk {
 	const struct format_lines *lines; /* borrowed */
-	const uint32_t *stack;
-	size_t left;	  /* locations */
-	size_t next, end; /* ids of the location that the walk is at */
+	const uint32_t *stack;		  /* the profile's: locations, leaf first */
+	size_t left;			  /* locations of the stack that are still to come */
+	size_t next, end;		  /* in lines->ids: the rest of the present location */
 };
 
 struct format_walk format_walk_begin(const struct format_lines *lines, uint32_t stack);
-uint32_t format_walk_next(struct format_walk *walk); /* 0: there is no other */
+/* Returns the id of the next frame, or 0 behind the leaf. */
+uint32_t format_walk_next(struct format_walk *walk);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "profile/format/format.h"
+#include "profile/format/names.h"
 
-#include <stdint.h>
+#include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "profile/offset_name.h"
 #include "profile/profile.h"
 
 #define CUT_MARK "..."
@@ -15,16 +15,16 @@ struct code_range {
 };
 
 static const struct code_range refused[] = {
-	{0x00, 0x1f},	  /* C0 */
-	{0x7f, 0x9f},	  /* DEL and C1 */
-	{0x61c, 0x61c},	  /* direction of text, from here on */
-	{0x200b, 0x200f}, /* of no width, too */
-	{0x2028, 0x202e}, /* line and paragraph ends, too */
-	{0x2060, 0x206f},
+	{0x00, 0x1f},		  /* C0 */
+	{0x7f, 0x9f},		  /* DEL and C1 */
+	{0x61c, 0x61c},		  /* direction of text */
+	{0x200b, 0x200f},	  /* no width, direction of text */
+	{0x2028, 0x202e},	  /* ends of lines and paragraphs, direction of text */
+	{0x2060, 0x206f},	  /* no width, direction of text */
 	{0xd800, 0xdfff},	  /* surrogates, RFC 3629 section 3 */
 	{0xfeff, 0xfeff},	  /* byte order mark */
 	{0xfff9, 0xfffb},	  /* annotations */
-	{0xfffe, 0xffff},	  /* no characters, and none of XML's */
+	{0xfffe, 0xffff},	  /* no characters; XML refuses them */
 	{0xe0000, 0xe007f},	  /* invisible tags */
 	{0x110000, ~(uint32_t)0}, /* not Unicode */
 };
@@ -38,13 +38,16 @@ static bool code_is_refused(uint32_t code)
 	return false;
 }
 
-/* Printable ASCII, which almost all of it is. */
+/* Spares most characters the search in the table: nearly all are printable ASCII. */
 static inline bool is_plain(uint32_t code)
 {
 	return code >= ' ' && code <= '~';
 }
 
-/* Length of the character at text, or 0 when it is not UTF-8; reads no further than a NUL. */
+/*
+ * Returns the length of the character at text, or 0 for bytes that are not UTF-8. A NUL is the last
+ * byte that the function reads.
+ */
 static inline size_t utf8_decode(const unsigned char *text, uint32_t *ret_code)
 {
 	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -74,26 +77,26 @@ static inline size_t utf8_decode(const unsigned char *text, uint32_t *ret_code)
 	return length;
 }
 
-struct piece { /* of a clean name: a character */
+struct piece { /* a character of a clean name */
 	const char *text;
 	size_t length;
-	size_t taken; /* bytes of the name that the piece stands for */
+	size_t taken; /* bytes of the raw name that the piece replaces */
 };
 
-/* Returns what stands for the first character of a name, which is not empty. */
-static inline struct piece clean_piece(const char *name)
+/* Cleans the first character of a name, which is not empty. */
+static inline struct piece clean_piece(const char *raw)
 {
 	uint32_t code;
-	size_t length = utf8_decode((const unsigned char *)name, &code);
+	size_t length = utf8_decode((const unsigned char *)raw, &code);
 
 	if (length == 0)
 		return (struct piece){.text = "?", .length = 1, .taken = 1};
 	if (!is_plain(code) && code_is_refused(code))
 		return (struct piece){.text = "?", .length = 1, .taken = length};
-	return (struct piece){.text = name, .length = length, .taken = length};
+	return (struct piece){.text = raw, .length = length, .taken = length};
 }
 
-/* Ends a text of max bytes with the mark, or with as much of the mark as fits there. */
+/* Writes the mark at text[at], or as much of it as fits in the max bytes of the text. */
 static void put_mark(char *text, size_t max, size_t at)
 {
 	size_t length = strlen(CUT_MARK);
@@ -104,25 +107,25 @@ static void put_mark(char *text, size_t max, size_t at)
 	text[at + length] = '\0';
 }
 
-void format_clean_name(char *ret_text, size_t max, const char *name)
+void format_clean_name(char *ret_clean, size_t max, const char *raw)
 {
 	size_t used = 0, cut = 0; /* cut: where the mark still fits */
 	struct piece piece;
 
 	if (max == 0)
 		return;
-	for (; *name; name += piece.taken) {
-		piece = clean_piece(name);
+	for (; *raw; raw += piece.taken) {
+		piece = clean_piece(raw);
 		if (used + piece.length >= max) {
-			put_mark(ret_text, max, cut);
+			put_mark(ret_clean, max, cut);
 			return;
 		}
-		memcpy(ret_text + used, piece.text, piece.length);
+		memcpy(ret_clean + used, piece.text, piece.length);
 		used += piece.length;
 		if (used + strlen(CUT_MARK) < max)
 			cut = used;
 	}
-	ret_text[used] = '\0';
+	ret_clean[used] = '\0';
 }
 
 const char *format_base_name(const char *path)
@@ -134,63 +137,26 @@ const char *format_base_name(const char *path)
 	return slash + 1;
 }
 
-static uint32_t named_function(const struct profile *profile, uint32_t id)
+const char *format_known_name(const char *name)
 {
-	const struct profile_function *function = profile_function_get(profile, id);
-
-	if (!function || !profile_string_get(profile, function->name)[0])
-		return 0;
-	return id;
+	if (!name[0])
+		return PROFILE_UNKNOWN;
+	return name;
 }
 
-uint32_t format_location_function(const struct profile *profile, uint32_t location)
+void format_thread_name(char ret_clean[FORMAT_THREAD_MAX], const char *raw, uint32_t tid)
 {
-	return named_function(profile, profile_location_get(profile, location)->function);
+	size_t length;
+
+	format_clean_name(ret_clean, FORMAT_NAME_MAX, raw);
+	length = strlen(ret_clean);
+	snprintf(ret_clean + length, FORMAT_THREAD_MAX - length, "/%" PRIu32, tid);
 }
 
-uint32_t format_line_function(const struct profile *profile, const struct profile_line *line,
-			      bool inlined)
+void format_title(char ret_raw[FORMAT_TITLE_MAX], const struct profile_times *times)
 {
-	if (!inlined)
-		return named_function(profile, line->function);
-	if (!profile_function_get(profile, line->function))
-		return 0;
-	return line->function;
-}
-
-void format_function_name(char *ret_text, size_t max, const struct profile *profile, uint32_t id)
-{
-	const struct profile_function *function = profile_function_get(profile, id);
-
-	format_clean_name(ret_text, max,
-			  function ? profile_string_get(profile, function->name) : "");
-}
-
-void format_frame_name(char *ret_text, size_t max, const struct profile *profile, uint32_t location)
-{
-	const struct profile_location *at = profile_location_get(profile, location);
-	const struct profile_object *object;
-	char object_name[256];
-
-	format_function_name(ret_text, max, profile, at ? at->function : 0);
-	if (ret_text[0])
-		return;
-	object = profile_object_get(profile, at ? at->object : 0);
-	format_clean_name(object_name, sizeof(object_name),
-			  object ? format_base_name(profile_string_get(profile, object->name))
-				 : "");
-	offset_name(ret_text, max, object_name[0] ? object_name : "[unknown]",
-		    at ? at->address : 0);
-}
-
-void format_line_name(char *ret_text, size_t max, const struct profile *profile, uint32_t location,
-		      const struct profile_line *line, bool inlined)
-{
-	if (!inlined) {
-		format_frame_name(ret_text, max, profile, location);
-		return;
-	}
-	format_function_name(ret_text, max, profile, line->function);
-	if (!ret_text[0])
-		snprintf(ret_text, max, "[unknown]");
+	if (times->event)
+		snprintf(ret_raw, FORMAT_TITLE_MAX, "keyhole: %s", times->event);
+	else
+		snprintf(ret_raw, FORMAT_TITLE_MAX, "keyhole");
 }

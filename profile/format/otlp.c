@@ -2,15 +2,15 @@
 /*
  * OTLP profiles (proto/otlp.proto): a resource for each process, with one profile of samples. Equal
  * samples are one sample with a count and without a time, which is one of the shapes that all
- * receivers take. A field's length comes before it, so each process is walked twice, the first time
- * to measure; nothing but the dictionary is kept in memory.
+ * receivers take. A field begins with its length: the binary encoding measures what is in a process
+ * before writing it. The dictionary alone is kept in memory.
  */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "generated/version.h"
 #include "ipc/messages.h"
-#include "profile/format/format.h"
+#include "profile/format/names.h"
 #include "profile/format/otlp.h"
 #include "profile/profile.h"
 
@@ -26,10 +26,10 @@ static const struct otlp_field scope_scope = {1, "scope"};
 static const struct otlp_field scope_profiles = {2, "profiles"};
 static const struct otlp_field samples_of_profile = {2, "samples"};
 
-/* A process: its threads, and the lengths of what is in one another, in bytes. */
+/* A process, and the lengths of its messages in bytes; 0 until one is measured. */
 struct process {
-	const struct format_thread *threads;
-	size_t count;
+	const struct format_thread *threads; /* the first */
+	size_t count;			     /* of threads */
 	uint64_t profile_length, scope_length, length;
 };
 
@@ -47,19 +47,22 @@ void otlp_close(struct otlp *otlp)
 
 /* ---- samples ---- */
 
-static size_t sample_attributes(struct otlp *otlp, const struct profile_sample *sample,
-				int32_t *attributes)
+/* Returns how many attributes the sample has. */
+static size_t add_attributes(struct otlp *otlp, const struct profile_sample *sample,
+			     int32_t ret_attributes[SAMPLE_ATTRIBUTES])
 {
 	const struct profile_reason *reason = profile_reason(sample->reason);
 	size_t count = 0;
 
-	attributes[count++] = otlp_attribute_number(otlp, "thread.id", sample->tid);
-	attributes[count++] = otlp_attribute_string(
+	ret_attributes[count++] = otlp_attribute_number(otlp, "thread.id", sample->tid);
+	ret_attributes[count++] = otlp_attribute_string(
 		otlp, "thread.name", profile_string_get(otlp->profile, sample->thread_name));
 	if (sample->cgroup)
-		attributes[count++] = otlp_attribute_number(otlp, "keyhole.cgroup", sample->cgroup);
+		ret_attributes[count++] =
+			otlp_attribute_number(otlp, "keyhole.cgroup", sample->cgroup);
 	if (reason && reason->class == CLASS_CUT)
-		attributes[count++] = otlp_attribute_string(otlp, "keyhole.reason", reason->name);
+		ret_attributes[count++] =
+			otlp_attribute_string(otlp, "keyhole.reason", reason->name);
 	return count;
 }
 
@@ -70,7 +73,7 @@ static void put_sample(struct otlp *otlp, const struct profile_sample *from)
 	int64_t value = (int64_t)from->count;
 
 	sample.stack_index = otlp->stacks[from->stack];
-	sample.n_attribute_indices = sample_attributes(otlp, from, attributes);
+	sample.n_attribute_indices = add_attributes(otlp, from, attributes);
 	sample.attribute_indices = attributes;
 	sample.n_values = 1;
 	sample.values = &value;
@@ -89,19 +92,23 @@ static void put_samples(struct otlp *otlp, const struct process *process)
 	otlp_close(otlp);
 }
 
-/* ---- what they are in, from the inside out ---- */
+/* ---- messages around the samples, from the inside out ---- */
 
 static void put_profile(struct otlp *otlp, const struct process *process)
 {
 	Otlp__Profile profile = OTLP__PROFILE__INIT;
 	Otlp__ValueType sample_type = OTLP__VALUE_TYPE__INIT;
 	Otlp__ValueType period_type = OTLP__VALUE_TYPE__INIT;
-	const char *event = otlp->times->event;
+	const char *period_name = "cpu", *period_unit = "nanoseconds";
 
+	if (otlp->times->event) {
+		period_name = otlp->times->event;
+		period_unit = "count";
+	}
 	sample_type.type_strindex = otlp_string(otlp, "samples");
 	sample_type.unit_strindex = otlp_string(otlp, "count");
-	period_type.type_strindex = otlp_string(otlp, event ? event : "cpu");
-	period_type.unit_strindex = otlp_string(otlp, event ? "count" : "nanoseconds");
+	period_type.type_strindex = otlp_string(otlp, period_name);
+	period_type.unit_strindex = otlp_string(otlp, period_unit);
 	profile.sample_type = &sample_type;
 	profile.time_unix_nano = otlp->times->start_realtime_ns;
 	profile.duration_nano = otlp->times->duration_ns;
@@ -134,16 +141,16 @@ static void put_process(struct otlp *otlp, const struct process *process)
 	char pid_key[] = "process.pid", program_key[] = "process.executable.name";
 	Otlp__KeyValue pid_pair = OTLP__KEY_VALUE__INIT, program_pair = OTLP__KEY_VALUE__INIT;
 	Otlp__KeyValue *attributes[] = {&pid_pair, &program_pair};
-	char name[FORMAT_NAME_MAX];
+	char clean[FORMAT_NAME_MAX];
 
-	format_clean_name(name, sizeof(name),
+	format_clean_name(clean, sizeof(clean),
 			  profile_string_get(otlp->profile, process->threads->process_name));
 	pid.value_case = OTLP__ANY_VALUE__VALUE_INT_VALUE;
 	pid.int_value = process->threads->pid;
 	pid_pair.key = pid_key;
 	pid_pair.value = &pid;
 	program.value_case = OTLP__ANY_VALUE__VALUE_STRING_VALUE;
-	program.string_value = name;
+	program.string_value = clean;
 	program_pair.key = program_key;
 	program_pair.value = &program;
 	resource.n_attributes = 2;
@@ -169,10 +176,11 @@ static void put_resource(struct otlp *otlp, const struct process *process)
 
 static void put_dictionary(struct otlp *otlp, const struct process *process)
 {
-	(void)process; /* it is that of all */
+	(void)process; /* all processes share the dictionary */
 	otlp_tables_put(otlp);
 }
 
+/* Returns how many bytes put() would write, or 0 where the encoding does not ask. */
 static uint64_t measure(struct otlp *otlp,
 			void (*put)(struct otlp *otlp, const struct process *process),
 			const struct process *process)
@@ -214,7 +222,7 @@ static void put_resources(struct otlp *otlp)
 	otlp_close(otlp);
 }
 
-/* The dictionary is last: only then all attributes are known. */
+/* Writes the dictionary last: the samples before it add attributes. */
 static void put_all(struct otlp *otlp)
 {
 	if (otlp->encoding->begin)

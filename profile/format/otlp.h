@@ -2,6 +2,9 @@
 /*
  * Within the formats "otlp" and "otlp-json": one walk over the profile (otlp.c), one dictionary
  * (otlp_tables.c) and two encodings of them (otlp_binary.c, otlp_json.c).
+ *
+ * Text is raw until it is in a message or in the dictionary, and clean from then on (names.h).
+ * Errors go to otlp->output, which keeps the first one; the walk goes on and writes nothing.
  */
 #ifndef KEYHOLE_PROFILE_FORMAT_OTLP_H
 #define KEYHOLE_PROFILE_FORMAT_OTLP_H
@@ -41,11 +44,11 @@ struct otlp_field {
 
 /*
  * How messages become bytes. begin(), end(), array() and close() may be NULL: the encoding writes
- * nothing there.
+ * nothing there. Strings and messages are borrowed for the call, and their text is clean.
  */
 struct otlp_encoding {
-	bool measures; /* open() wants the length */
-	/* The message around all others. */
+	bool measures; /* open() wants the length; false: any number will do */
+	/* Begin and end the message around all others. */
 	void (*begin)(struct otlp *otlp);
 	void (*end)(struct otlp *otlp);
 	/*
@@ -55,11 +58,12 @@ struct otlp_encoding {
 	bool (*open)(struct otlp *otlp, struct otlp_field field, uint64_t length);
 	/* Opens a repeated field, whose elements follow until otlp_close(). */
 	void (*array)(struct otlp *otlp, struct otlp_field field);
-	void (*close)(struct otlp *otlp); /* the message or array that is open */
+	/* Ends the message or array that was opened last. */
+	void (*close)(struct otlp *otlp);
 	/* Writes the fields of a message without opening the message: into the open one. */
 	void (*fields)(struct otlp *otlp, const ProtobufCMessage *message);
 	/* Writes a field of the open message: a string. */
-	void (*string)(struct otlp *otlp, struct otlp_field field, const char *string);
+	void (*string)(struct otlp *otlp, struct otlp_field field, const char *clean);
 	/* Writes a field: a whole message. */
 	void (*message)(struct otlp *otlp, struct otlp_field field,
 			const ProtobufCMessage *message);
@@ -74,40 +78,48 @@ void otlp_array(struct otlp *otlp, struct otlp_field field);
 void otlp_close(struct otlp *otlp);
 
 struct otlp {
-	const struct profile *profile;
-	const struct profile_times *times;
-	const struct otlp_encoding *encoding;
+	const struct profile *profile;	      /* borrowed */
+	const struct profile_times *times;    /* borrowed */
+	const struct otlp_encoding *encoding; /* borrowed */
 	struct output output;
 	struct json json; /* of the encoding "otlp-json" alone */
 	struct format_threads threads;
 	bool measuring;	   /* the encoding "otlp" counts bytes, and writes none */
 	uint64_t measured; /* bytes */
-	/* Elements are serialized messages, equal ones are one; element 0 is empty, as it must. */
+	/*
+	 * Elements of OTLP_STRINGS are clean strings, and those of other tables are serialized
+	 * messages. Equal elements are one. Element 0 is empty, as the format demands.
+	 */
 	struct intern *tables[OTLP_TABLES];
-	int32_t *stacks; /* by id of the profile: the index of the stack */
-	uint8_t *packed;
-	size_t capacity;
+	int32_t *stacks; /* by stack of the profile: the index in OTLP_STACKS */
+	uint8_t *packed; /* of otlp_pack() */
+	size_t capacity; /* of packed, in bytes */
 };
 
+/* Is format.render() with an encoding. */
 int otlp_render(const struct profile *profile, const struct profile_times *times,
 		const struct otlp_encoding *encoding, int fd);
 
-/* Returns 0 or -ENOMEM. */
+/*
+ * Makes otlp->tables and otlp->stacks from otlp->profile. Returns 0 or -ENOMEM; the tables have to
+ * be released either way.
+ */
 int otlp_tables_init(struct otlp *otlp);
-void otlp_tables_release(struct otlp *otlp); /* also after a failure, and of zeros */
-void otlp_tables_put(struct otlp *otlp);     /* the fields of the dictionary */
+void otlp_tables_release(struct otlp *otlp); /* also of zeros */
+/* Writes the fields of the dictionary, into the open message. */
+void otlp_tables_put(struct otlp *otlp);
 
 /*
- * Return an index of a table, or 0 without memory, and the output fails then. Strings become clean
- * names.
+ * Add a string or an attribute, unless there is an equal one. Return its index in the table, or 0
+ * without memory; the output has failed then. Keys are constants of ours.
  */
-int32_t otlp_string(struct otlp *otlp, const char *string);
-int32_t otlp_attribute_string(struct otlp *otlp, const char *key, const char *string);
+int32_t otlp_string(struct otlp *otlp, const char *raw);
+int32_t otlp_attribute_string(struct otlp *otlp, const char *key, const char *raw);
 int32_t otlp_attribute_number(struct otlp *otlp, const char *key, uint64_t number);
 
 /*
  * Serializes a message into otlp->packed, where the bytes are valid until the next call. Returns
- * NULL without memory, and the output fails.
+ * NULL without memory; the output has failed then.
  */
 const uint8_t *otlp_pack(struct otlp *otlp, const ProtobufCMessage *message, size_t *ret_size);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* OTLP profiles on the wire: fields, each with its length before it, one behind another. */
+/* Writes OTLP profiles as protobuf: fields one behind another, each with its length before it. */
 #include <string.h>
 
 #include "ipc/messages.h"
@@ -27,7 +27,7 @@ static void put_varint(struct otlp *otlp, uint64_t number)
 	put_bytes(otlp, bytes, size);
 }
 
-static bool binary_open(struct otlp *otlp, struct otlp_field field, uint64_t length)
+static bool open_message(struct otlp *otlp, struct otlp_field field, uint64_t length)
 {
 	put_varint(otlp, field.number << 3 | WIRE_BYTES);
 	put_varint(otlp, length);
@@ -36,7 +36,7 @@ static bool binary_open(struct otlp *otlp, struct otlp_field field, uint64_t len
 	return !otlp->measuring;
 }
 
-static void binary_fields(struct otlp *otlp, const ProtobufCMessage *message)
+static void put_fields(struct otlp *otlp, const ProtobufCMessage *message)
 {
 	size_t size;
 	const uint8_t *packed = otlp_pack(otlp, message, &size);
@@ -45,47 +45,45 @@ static void binary_fields(struct otlp *otlp, const ProtobufCMessage *message)
 		put_bytes(otlp, packed, size);
 }
 
-static void binary_packed(struct otlp *otlp, struct otlp_field field,
-			  const ProtobufCMessageDescriptor *descriptor, const void *bytes,
-			  size_t size)
+static void put_packed(struct otlp *otlp, struct otlp_field field,
+		       const ProtobufCMessageDescriptor *descriptor, const void *bytes, size_t size)
 {
 	(void)descriptor;
-	if (binary_open(otlp, field, size))
+	if (open_message(otlp, field, size))
 		put_bytes(otlp, bytes, size);
 }
 
-static void binary_string(struct otlp *otlp, struct otlp_field field, const char *string)
+static void put_string(struct otlp *otlp, struct otlp_field field, const char *clean)
 {
-	binary_packed(otlp, field, NULL, string, strlen(string));
+	put_packed(otlp, field, NULL, clean, strlen(clean));
 }
 
-static void binary_message(struct otlp *otlp, struct otlp_field field,
-			   const ProtobufCMessage *message)
+static void put_message(struct otlp *otlp, struct otlp_field field, const ProtobufCMessage *message)
 {
 	size_t size;
 	const uint8_t *packed = otlp_pack(otlp, message, &size);
 
 	if (packed)
-		binary_packed(otlp, field, NULL, packed, size);
+		put_packed(otlp, field, NULL, packed, size);
 }
 
-static const struct otlp_encoding otlp_binary = {
+static const struct otlp_encoding encoding = {
 	.measures = true,
-	.open = binary_open,
-	.fields = binary_fields,
-	.string = binary_string,
-	.message = binary_message,
-	.packed = binary_packed,
+	.open = open_message,
+	.fields = put_fields,
+	.string = put_string,
+	.message = put_message,
+	.packed = put_packed,
 };
 
-static int otlp_render_binary(const struct profile *profile, const struct profile_times *times,
-			      const struct format_options *options, int fd)
+static int render(const struct profile *profile, const struct profile_times *times,
+		  const struct format_options *options, int fd)
 {
 	(void)options; /* threads are attributes, always */
-	return otlp_render(profile, times, &otlp_binary, fd);
+	return otlp_render(profile, times, &encoding, fd);
 }
 
 const struct format format_otlp = {
 	FORMAT_ROW(otlp),
-	.render = otlp_render_binary,
+	.render = render,
 };

@@ -12,10 +12,11 @@
 #include "profile/format/format.h"
 #include "profile/format/otlp.h"
 
-#define KEY_MAX 64u
+#define KEY_MAX 64u /* bytes, with the NUL; no field has a longer name */
 
 static void put_fields(struct otlp *otlp, const ProtobufCMessage *message);
 
+/* Writes a key: the field's name in camel case. */
 static void put_key(struct otlp *otlp, const char *name)
 {
 	char key[KEY_MAX];
@@ -47,7 +48,7 @@ static void put_unsigned(struct otlp *otlp, uint64_t number)
 	json_literal(&otlp->json, text);
 }
 
-/* The types of the fields that we write. */
+/* Writes a value of one of the types that our fields have; other types are -EPROTO. */
 static void put_value(struct otlp *otlp, ProtobufCType type, const void *value)
 {
 	switch (type) {
@@ -62,7 +63,7 @@ static void put_value(struct otlp *otlp, ProtobufCType type, const void *value)
 		put_unsigned(otlp, *(const uint64_t *)value);
 		break;
 	case PROTOBUF_C_TYPE_STRING:
-		json_string(&otlp->json, *(const char *const *)value);
+		json_clean_string(&otlp->json, *(const char *const *)value);
 		break;
 	case PROTOBUF_C_TYPE_MESSAGE:
 		json_object(&otlp->json);
@@ -74,6 +75,7 @@ static void put_value(struct otlp *otlp, ProtobufCType type, const void *value)
 	}
 }
 
+/* Returns the size of an element of a repeated field, in memory. */
 static size_t size_of(ProtobufCType type)
 {
 	switch (type) {
@@ -87,6 +89,7 @@ static size_t size_of(ProtobufCType type)
 	}
 }
 
+/* Returns whether the field has a value that is not 0 or empty. */
 static bool is_set(const ProtobufCFieldDescriptor *field, const ProtobufCMessage *message)
 {
 	const char *base = (const char *)message;
@@ -139,19 +142,19 @@ static void put_fields(struct otlp *otlp, const ProtobufCMessage *message)
 	}
 }
 
-static void json_begin_all(struct otlp *otlp)
+static void begin_all(struct otlp *otlp)
 {
 	json_object(&otlp->json);
 }
 
-static void json_end_all(struct otlp *otlp)
+static void end_all(struct otlp *otlp)
 {
 	json_end(&otlp->json);
 	json_finish(&otlp->json);
 }
 
-/* Elements of an array have no key. */
-static bool json_open_message(struct otlp *otlp, struct otlp_field field, uint64_t length)
+/* Opens a message; the element of an array has no key. */
+static bool open_message(struct otlp *otlp, struct otlp_field field, uint64_t length)
 {
 	(void)length;
 	if (!json_in_array(&otlp->json))
@@ -160,33 +163,31 @@ static bool json_open_message(struct otlp *otlp, struct otlp_field field, uint64
 	return true;
 }
 
-static void json_close(struct otlp *otlp)
+static void close_last(struct otlp *otlp)
 {
 	json_end(&otlp->json);
 }
 
-static void json_open_array(struct otlp *otlp, struct otlp_field field)
+static void open_array(struct otlp *otlp, struct otlp_field field)
 {
 	json_key_array(&otlp->json, field.name);
 }
 
-static void json_put_string(struct otlp *otlp, struct otlp_field field, const char *string)
+static void put_string(struct otlp *otlp, struct otlp_field field, const char *clean)
 {
-	(void)field;
-	json_string(&otlp->json, string);
+	(void)field; /* the element of an array has no key */
+	json_clean_string(&otlp->json, clean);
 }
 
-static void json_message(struct otlp *otlp, struct otlp_field field,
-			 const ProtobufCMessage *message)
+static void put_message(struct otlp *otlp, struct otlp_field field, const ProtobufCMessage *message)
 {
-	json_open_message(otlp, field, 0);
+	open_message(otlp, field, 0);
 	put_fields(otlp, message);
 	json_end(&otlp->json);
 }
 
-static void json_packed(struct otlp *otlp, struct otlp_field field,
-			const ProtobufCMessageDescriptor *descriptor, const void *bytes,
-			size_t size)
+static void put_packed(struct otlp *otlp, struct otlp_field field,
+		       const ProtobufCMessageDescriptor *descriptor, const void *bytes, size_t size)
 {
 	ProtobufCMessage *message = protobuf_c_message_unpack(descriptor, NULL, size, bytes);
 
@@ -194,30 +195,30 @@ static void json_packed(struct otlp *otlp, struct otlp_field field,
 		output_fail(&otlp->output, -ENOMEM);
 		return;
 	}
-	json_message(otlp, field, message);
+	put_message(otlp, field, message);
 	protobuf_c_message_free_unpacked(message, NULL);
 }
 
-static const struct otlp_encoding otlp_json = {
-	.begin = json_begin_all,
-	.end = json_end_all,
-	.open = json_open_message,
-	.close = json_close,
-	.array = json_open_array,
+static const struct otlp_encoding encoding = {
+	.begin = begin_all,
+	.end = end_all,
+	.open = open_message,
+	.close = close_last,
+	.array = open_array,
 	.fields = put_fields,
-	.string = json_put_string,
-	.message = json_message,
-	.packed = json_packed,
+	.string = put_string,
+	.message = put_message,
+	.packed = put_packed,
 };
 
-static int otlp_render_json(const struct profile *profile, const struct profile_times *times,
-			    const struct format_options *options, int fd)
+static int render(const struct profile *profile, const struct profile_times *times,
+		  const struct format_options *options, int fd)
 {
 	(void)options; /* threads are attributes, always */
-	return otlp_render(profile, times, &otlp_json, fd);
+	return otlp_render(profile, times, &encoding, fd);
 }
 
 const struct format format_otlp_json = {
 	FORMAT_ROW(otlp_json),
-	.render = otlp_render_json,
+	.render = render,
 };

@@ -2,8 +2,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/intern.h"
-#include "profile/format/format.h"
+#include "profile/format/lines.h"
+#include "profile/format/names.h"
 #include "profile/format/otlp.h"
 #include "profile/profile.h"
 
@@ -27,7 +29,7 @@ static const char *const frame_types[] = {
 	[KIND_MARKER] = "abort-marker",
 };
 
-/* Indexes by id of the profile. */
+/* Indexes of tables, by id of the profile. */
 struct indexes {
 	int32_t *mappings, *locations;
 };
@@ -35,22 +37,18 @@ struct indexes {
 const uint8_t *otlp_pack(struct otlp *otlp, const ProtobufCMessage *message, size_t *ret_size)
 {
 	size_t size = protobuf_c_message_get_packed_size(message);
-	uint8_t *packed;
 
-	if (size >= otlp->capacity) {
-		packed = realloc(otlp->packed, size * 2 + 1);
-		if (!packed) {
-			output_fail(&otlp->output, -ENOMEM);
-			return NULL;
-		}
-		otlp->packed = packed;
-		otlp->capacity = size * 2 + 1;
+	/* one byte more: an empty message is not NULL */
+	if (ARRAY_RESERVE(otlp->packed, otlp->capacity, size + 1) < 0) {
+		output_fail(&otlp->output, -ENOMEM);
+		return NULL;
 	}
 	*ret_size = protobuf_c_message_pack(message, otlp->packed);
 	return otlp->packed;
 }
 
-static int32_t otlp_index(struct otlp *otlp, uint32_t id)
+/* Returns an index for the id of an element; none has a number above INT32_MAX. */
+static int32_t index_of(struct otlp *otlp, uint32_t id)
 {
 	if (id <= INT32_MAX)
 		return (int32_t)id;
@@ -58,42 +56,43 @@ static int32_t otlp_index(struct otlp *otlp, uint32_t id)
 	return 0;
 }
 
-static int32_t otlp_add(struct otlp *otlp, enum otlp_table table, const ProtobufCMessage *message)
+static int32_t add_message(struct otlp *otlp, enum otlp_table table,
+			   const ProtobufCMessage *message)
 {
 	size_t size;
 	const uint8_t *packed = otlp_pack(otlp, message, &size);
 
 	if (!packed)
 		return 0;
-	return otlp_index(otlp, intern_add(otlp->tables[table], packed, size));
+	return index_of(otlp, intern_add(otlp->tables[table], packed, size));
 }
 
-int32_t otlp_string(struct otlp *otlp, const char *string)
+int32_t otlp_string(struct otlp *otlp, const char *raw)
 {
-	char text[FORMAT_NAME_MAX];
+	char clean[FORMAT_NAME_MAX];
 
-	format_clean_name(text, sizeof(text), string);
-	return otlp_index(otlp, intern_string(otlp->tables[OTLP_STRINGS], text));
+	format_clean_name(clean, sizeof(clean), raw);
+	return index_of(otlp, intern_string(otlp->tables[OTLP_STRINGS], clean));
 }
 
-static int32_t otlp_attribute(struct otlp *otlp, const char *key, Otlp__AnyValue *value)
+static int32_t add_attribute(struct otlp *otlp, const char *key, Otlp__AnyValue *value)
 {
 	Otlp__KeyValueAndUnit attribute = OTLP__KEY_VALUE_AND_UNIT__INIT;
 
 	attribute.key_strindex = otlp_string(otlp, key);
 	attribute.value = value;
-	return otlp_add(otlp, OTLP_ATTRIBUTES, &attribute.base);
+	return add_message(otlp, OTLP_ATTRIBUTES, &attribute.base);
 }
 
-int32_t otlp_attribute_string(struct otlp *otlp, const char *key, const char *string)
+int32_t otlp_attribute_string(struct otlp *otlp, const char *key, const char *raw)
 {
 	Otlp__AnyValue value = OTLP__ANY_VALUE__INIT;
-	char text[FORMAT_NAME_MAX];
+	char clean[FORMAT_NAME_MAX];
 
-	format_clean_name(text, sizeof(text), string);
+	format_clean_name(clean, sizeof(clean), raw);
 	value.value_case = OTLP__ANY_VALUE__VALUE_STRING_VALUE;
-	value.string_value = text;
-	return otlp_attribute(otlp, key, &value);
+	value.string_value = clean;
+	return add_attribute(otlp, key, &value);
 }
 
 int32_t otlp_attribute_number(struct otlp *otlp, const char *key, uint64_t number)
@@ -102,7 +101,7 @@ int32_t otlp_attribute_number(struct otlp *otlp, const char *key, uint64_t numbe
 
 	value.value_case = OTLP__ANY_VALUE__VALUE_INT_VALUE;
 	value.int_value = (int64_t)number;
-	return otlp_attribute(otlp, key, &value);
+	return add_attribute(otlp, key, &value);
 }
 
 static int32_t add_mapping(struct otlp *otlp, const struct profile_object *object)
@@ -110,7 +109,7 @@ static int32_t add_mapping(struct otlp *otlp, const struct profile_object *objec
 	Otlp__Mapping mapping = OTLP__MAPPING__INIT;
 	int32_t build_id;
 
-	if (object->kind == KIND_MARKER)
+	if (!profile_object_is_file(object))
 		return 0;
 	if (object->start < object->limit) {
 		mapping.memory_start = object->start;
@@ -126,19 +125,17 @@ static int32_t add_mapping(struct otlp *otlp, const struct profile_object *objec
 		mapping.n_attribute_indices = 1;
 		mapping.attribute_indices = &build_id;
 	}
-	return otlp_add(otlp, OTLP_MAPPINGS, &mapping.base);
+	return add_message(otlp, OTLP_MAPPINGS, &mapping.base);
 }
 
-static int32_t add_function(struct otlp *otlp, uint32_t location_id,
-			    const struct profile_line *line, bool inlined)
+static int32_t add_function(struct otlp *otlp, const struct format_line *line)
 {
-	const struct profile_function *from = profile_function_get(
-		otlp->profile, format_line_function(otlp->profile, line, inlined));
+	const struct profile_function *from =
+		profile_function_get(otlp->profile, format_line_function(otlp->profile, line));
 	Otlp__Function function = OTLP__FUNCTION__INIT;
-	char text[FORMAT_NAME_MAX];
+	char room[OFFSET_NAME_BYTES];
 
-	format_line_name(text, sizeof(text), otlp->profile, location_id, line, inlined);
-	function.name_strindex = otlp_string(otlp, text);
+	function.name_strindex = otlp_string(otlp, format_line_name(otlp->profile, line, room));
 	function.system_name_strindex = function.name_strindex;
 	if (from) {
 		function.system_name_strindex =
@@ -147,25 +144,26 @@ static int32_t add_function(struct otlp *otlp, uint32_t location_id,
 			otlp_string(otlp, profile_string_get(otlp->profile, from->file));
 		function.start_line = from->line;
 	}
-	return otlp_add(otlp, OTLP_FUNCTIONS, &function.base);
+	return add_message(otlp, OTLP_FUNCTIONS, &function.base);
 }
 
 struct lines {
-	Otlp__Line line[PROFILE_LINES_MAX], *pointer[PROFILE_LINES_MAX];
+	Otlp__Line line[PROFILE_LINES_MAX];
+	Otlp__Line *pointer[PROFILE_LINES_MAX]; /* to line[], as messages want them */
 	size_t count;
 };
 
-/* The innermost inlined function first, as in the model. */
+/* Adds the functions of a location, and gets its lines, innermost first. */
 static void add_lines(struct otlp *otlp, uint32_t id, struct lines *ret_lines)
 {
-	struct profile_line lines[PROFILE_LINES_MAX];
+	struct format_line lines[PROFILE_LINES_MAX];
 
-	ret_lines->count = profile_location_lines(otlp->profile, id, lines);
+	ret_lines->count = format_location_lines(otlp->profile, id, lines);
 	for (size_t i = 0; i < ret_lines->count; i++) {
 		Otlp__Line *line = &ret_lines->line[i];
 
 		otlp__line__init(line);
-		line->function_index = add_function(otlp, id, &lines[i], i + 1 < ret_lines->count);
+		line->function_index = add_function(otlp, &lines[i]);
 		line->line = lines[i].line;
 		ret_lines->pointer[i] = line;
 	}
@@ -176,10 +174,15 @@ static int32_t add_location(struct otlp *otlp, const struct indexes *indexes, ui
 	const struct profile_location *at = profile_location_get(otlp->profile, id);
 	const struct profile_object *object = profile_object_get(otlp->profile, at->object);
 	Otlp__Location location = OTLP__LOCATION__INIT;
-	int32_t type = otlp_attribute_string(otlp, "profile.frame.type",
-					     frame_types[object ? object->kind : KIND_NATIVE]);
+	enum profile_kind kind = KIND_NATIVE;
 	struct lines lines;
+	int32_t type;
 
+	if (object) {
+		kind = object->kind;
+		location.mapping_index = indexes->mappings[at->object];
+	}
+	type = otlp_attribute_string(otlp, "profile.frame.type", frame_types[kind]);
 	add_lines(otlp, id, &lines);
 	location.mapping_index = object ? indexes->mappings[at->object] : 0;
 	location.address = at->address;
@@ -187,7 +190,7 @@ static int32_t add_location(struct otlp *otlp, const struct indexes *indexes, ui
 	location.lines = lines.pointer;
 	location.n_attribute_indices = 1;
 	location.attribute_indices = &type;
-	return otlp_add(otlp, OTLP_LOCATIONS, &location.base);
+	return add_message(otlp, OTLP_LOCATIONS, &location.base);
 }
 
 static int32_t add_stack(struct otlp *otlp, const struct indexes *indexes, uint32_t id)
@@ -200,7 +203,7 @@ static int32_t add_stack(struct otlp *otlp, const struct indexes *indexes, uint3
 	stack.location_indices = locations;
 	for (size_t i = 0; i < stack.n_location_indices; i++)
 		locations[i] = indexes->locations[from[i]];
-	return otlp_add(otlp, OTLP_STACKS, &stack.base);
+	return add_message(otlp, OTLP_STACKS, &stack.base);
 }
 
 static void fill(struct otlp *otlp, const struct indexes *indexes)
@@ -231,7 +234,9 @@ int otlp_tables_init(struct otlp *otlp)
 		fill(otlp, &indexes);
 	free(indexes.mappings);
 	free(indexes.locations);
-	return failed ? -ENOMEM : 0;
+	if (failed)
+		return -ENOMEM;
+	return 0;
 }
 
 void otlp_tables_release(struct otlp *otlp)

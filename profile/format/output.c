@@ -39,7 +39,7 @@ void output_fail(struct output *output, int r)
 		output->r = r;
 }
 
-static void output_flush(struct output *output)
+static void flush(struct output *output)
 {
 	const unsigned char *from = output->buffer;
 	ssize_t written;
@@ -56,7 +56,15 @@ static void output_flush(struct output *output)
 	}
 }
 
-static void output_deflate(struct output *output, const void *bytes, size_t size, int flush)
+/* Returns whether deflate() has more to do: at the end (Z_FINISH), its status says so. */
+static bool has_more(const z_stream *stream, int mode, int status)
+{
+	if (mode == Z_FINISH)
+		return status == Z_OK || status == Z_BUF_ERROR;
+	return stream->avail_in > 0;
+}
+
+static void deflate_bytes(struct output *output, const void *bytes, size_t size, int mode)
 {
 	z_stream *stream = &output->stream;
 	int status;
@@ -66,15 +74,14 @@ static void output_deflate(struct output *output, const void *bytes, size_t size
 	do {
 		stream->next_out = output->buffer + output->used;
 		stream->avail_out = (uInt)(OUTPUT_BUFFER_BYTES - output->used);
-		status = deflate(stream, flush);
+		status = deflate(stream, mode);
 		output->used = OUTPUT_BUFFER_BYTES - stream->avail_out;
 		if (output->used == OUTPUT_BUFFER_BYTES)
-			output_flush(output);
-	} while (output->r == 0 && (flush == Z_FINISH ? status == Z_OK || status == Z_BUF_ERROR
-						      : stream->avail_in > 0));
+			flush(output);
+	} while (output->r == 0 && has_more(stream, mode, status));
 }
 
-static void output_copy(struct output *output, const unsigned char *bytes, size_t size)
+static void copy(struct output *output, const unsigned char *bytes, size_t size)
 {
 	size_t piece;
 
@@ -85,7 +92,7 @@ static void output_copy(struct output *output, const unsigned char *bytes, size_
 		memcpy(output->buffer + output->used, bytes, piece);
 		output->used += piece;
 		if (output->used == OUTPUT_BUFFER_BYTES)
-			output_flush(output);
+			flush(output);
 	}
 }
 
@@ -96,9 +103,9 @@ void output_write(struct output *output, const void *bytes, size_t size)
 	if (size > UINT32_MAX)
 		output_fail(output, -EFBIG);
 	else if (output->compress)
-		output_deflate(output, bytes, size, Z_NO_FLUSH);
+		deflate_bytes(output, bytes, size, Z_NO_FLUSH);
 	else
-		output_copy(output, bytes, size);
+		copy(output, bytes, size);
 }
 
 void output_string(struct output *output, const char *string)
@@ -109,7 +116,7 @@ void output_string(struct output *output, const char *string)
 int output_finish(struct output *output)
 {
 	if (output->compress && output->r == 0)
-		output_deflate(output, NULL, 0, Z_FINISH);
-	output_flush(output);
+		deflate_bytes(output, NULL, 0, Z_FINISH);
+	flush(output);
 	return output->r;
 }

@@ -13,7 +13,10 @@
 #include "generated/version.h"
 #include "ipc/messages.h"
 #include "proto/profile.pb-c.h"
+#include "base/array.h"
 #include "profile/format/format.h"
+#include "profile/format/lines.h"
+#include "profile/format/names.h"
 #include "profile/format/output.h"
 #include "profile/profile.h"
 
@@ -29,36 +32,42 @@ enum own_string {
 	OWN_CGROUP,
 	OWN_REASON,
 	OWN_UNKNOWN,
-	OWN_EVENT,
+	OWN_EVENT, /* profile_times.event; not in own_strings[] */
 	OWN_STRINGS
 };
 
 static const char *const own_strings[OWN_STRINGS] = {
-	[OWN_SAMPLES] = "samples",   [OWN_COUNT] = "count",
-	[OWN_CPU] = "cpu",	     [OWN_NANOSECONDS] = "nanoseconds",
-	[OWN_PID] = "pid",	     [OWN_TID] = "tid",
-	[OWN_COMM] = "comm",	     [OWN_THREAD] = "thread",
-	[OWN_CGROUP] = "cgroup",     [OWN_REASON] = "reason",
-	[OWN_UNKNOWN] = "[unknown]",
+	[OWN_SAMPLES] = "samples",
+	[OWN_COUNT] = "count",
+	[OWN_CPU] = "cpu",
+	[OWN_NANOSECONDS] = "nanoseconds",
+	[OWN_PID] = "pid",
+	[OWN_TID] = "tid",
+	[OWN_COMM] = "comm",
+	[OWN_THREAD] = "thread",
+	[OWN_CGROUP] = "cgroup",
+	[OWN_REASON] = "reason",
+	[OWN_UNKNOWN] = PROFILE_UNKNOWN,
 };
 
-#define LABELS_MAX  6u /* one for each label's name above */
-#define REASONS_MAX 64u
+#define LABELS_MAX 6u /* one for each label's name above */
 
 struct pprof {
 	const struct profile *profile;
 	const struct profile_times *times;
 	struct output output;
-	int64_t strings; /* written so far */
-	int64_t own[OWN_STRINGS];
-	int64_t reasons[REASONS_MAX]; /* 0: none, not written */
+	int64_t strings;	  /* written so far */
+	int64_t own[OWN_STRINGS]; /* indexes of strings; 0: not written */
+	int64_t reasons
+		[PROFILE_REASONS_MAX]; /* by enum sample_reason: index of its name; 0: no name */
 	uint64_t locations[PROFILE_STACK_MAX];
-	Perftools__Profiles__Line lines[PROFILE_LINES_MAX], *line[PROFILE_LINES_MAX];
-	uint8_t *packed;
-	size_t capacity;
+	Perftools__Profiles__Line lines[PROFILE_LINES_MAX];
+	Perftools__Profiles__Line *line[PROFILE_LINES_MAX]; /* to lines[], as messages want them */
+	uint8_t *packed;				    /* of put_part() */
+	size_t capacity;				    /* of packed, in bytes */
 };
 
-/* Labels of one sample, with the places that the message points to. */
+/* The labels of one sample, with the memory that the message points to. */
 struct label_list {
 	Perftools__Profiles__Label label[LABELS_MAX];
 	Perftools__Profiles__Label *pointer[LABELS_MAX];
@@ -68,54 +77,53 @@ struct label_list {
 static void put_part(struct pprof *pprof, const Perftools__Profiles__Profile *part)
 {
 	size_t size = perftools__profiles__profile__get_packed_size(part);
-	uint8_t *packed;
 
-	if (size > pprof->capacity) {
-		packed = realloc(pprof->packed, size * 2);
-		if (!packed) {
-			output_fail(&pprof->output, -ENOMEM);
-			return;
-		}
-		pprof->packed = packed;
-		pprof->capacity = size * 2;
+	if (ARRAY_RESERVE(pprof->packed, pprof->capacity, size) < 0) {
+		output_fail(&pprof->output, -ENOMEM);
+		return;
 	}
 	perftools__profiles__profile__pack(part, pprof->packed);
 	output_write(&pprof->output, pprof->packed, size);
 }
 
-/* Returns the string's index. */
-static int64_t put_string(struct pprof *pprof, const char *string)
+/* Writes a raw string, clean, and returns its index. */
+static int64_t put_string(struct pprof *pprof, const char *raw)
 {
 	Perftools__Profiles__Profile part = PERFTOOLS__PROFILES__PROFILE__INIT;
-	char text[FORMAT_NAME_MAX], *texts[] = {text};
+	char clean[FORMAT_NAME_MAX], *texts[] = {clean};
 
-	format_clean_name(text, sizeof(text), string);
+	format_clean_name(clean, sizeof(clean), raw);
 	part.n_string_table = 1;
 	part.string_table = texts;
 	put_part(pprof, &part);
 	return pprof->strings++;
 }
 
-/* The profile's own come first: their ids are their indices. */
+/* Writes the profile's strings first, so that their ids are their indexes. Ours follow. */
 static void put_strings(struct pprof *pprof)
 {
 	const struct profile_reason *reason;
 
 	for (uint32_t id = 0; id < profile_strings(pprof->profile); id++)
 		put_string(pprof, profile_string_get(pprof->profile, id));
-	for (size_t i = 0; i < OWN_STRINGS; i++)
-		pprof->own[i] = own_strings[i] ? put_string(pprof, own_strings[i]) : 0;
+	for (size_t i = 0; i < OWN_STRINGS; i++) {
+		if (own_strings[i])
+			pprof->own[i] = put_string(pprof, own_strings[i]);
+	}
 	if (pprof->times->event)
 		pprof->own[OWN_EVENT] = put_string(pprof, pprof->times->event);
-	for (uint32_t i = 0; i < REASONS_MAX && (reason = profile_reason(i)); i++) {
-		if (reason->class == CLASS_CUT)
+	for (uint32_t i = 0; i < PROFILE_REASONS_MAX; i++) {
+		reason = profile_reason(i);
+		if (reason && reason->class == CLASS_CUT)
 			pprof->reasons[i] = put_string(pprof, reason->name);
 	}
 }
 
 static int64_t reason_string(const struct pprof *pprof, uint32_t reason)
 {
-	return reason < REASONS_MAX ? pprof->reasons[reason] : 0;
+	if (reason >= PROFILE_REASONS_MAX)
+		return 0;
+	return pprof->reasons[reason];
 }
 
 static void put_times(struct pprof *pprof)
@@ -127,8 +135,13 @@ static void put_times(struct pprof *pprof)
 
 	count.type = pprof->own[OWN_SAMPLES];
 	count.unit = pprof->own[OWN_COUNT];
-	value.type = pprof->own[pprof->times->event ? OWN_EVENT : OWN_CPU];
-	value.unit = pprof->own[pprof->times->event ? OWN_COUNT : OWN_NANOSECONDS];
+	if (pprof->times->event) {
+		value.type = pprof->own[OWN_EVENT];
+		value.unit = pprof->own[OWN_COUNT];
+	} else {
+		value.type = pprof->own[OWN_CPU];
+		value.unit = pprof->own[OWN_NANOSECONDS];
+	}
 	part.n_sample_type = 2;
 	part.sample_type = types;
 	part.default_sample_type = value.type;
@@ -156,7 +169,7 @@ static void put_comments(struct pprof *pprof)
 	put_part(pprof, &part);
 }
 
-/* has_functions, always: proto/README.md says why. */
+/* Sets has_functions always: proto/README.md says why. */
 static void put_mapping(struct pprof *pprof, uint32_t id, const struct profile_object *object)
 {
 	Perftools__Profiles__Profile part = PERFTOOLS__PROFILES__PROFILE__INIT;
@@ -175,7 +188,7 @@ static void put_mapping(struct pprof *pprof, uint32_t id, const struct profile_o
 	put_part(pprof, &part);
 }
 
-/* Readers show the first mapping as the profile's "File:": of a whole system that is the kernel. */
+/* Writes the kernel first: readers show the first mapping as the profile's "File:". */
 static void put_mappings(struct pprof *pprof)
 {
 	static const enum profile_kind order[] = {KIND_KERNEL, KIND_NATIVE};
@@ -213,32 +226,36 @@ static void put_functions(struct pprof *pprof)
 		struct profile_function function = *profile_function_get(pprof->profile, id);
 
 		if (!profile_string_get(pprof->profile, function.name)[0])
-			function.name = (uint32_t)pprof->own[OWN_UNKNOWN]; /* an inlined one */
+			function.name = (uint32_t)pprof->own[OWN_UNKNOWN];
 		put_function(pprof, id, &function);
 	}
 }
 
-/* Some readers drop frames without a function, so a location that has none is given its own. */
-static uint64_t location_function(struct pprof *pprof, uint32_t id)
+/*
+ * Returns the function that owns the code of a location. Some readers drop frames without a
+ * function: a location that has none gets a function of its own, behind those of the profile.
+ */
+static uint64_t owner_function(struct pprof *pprof, const struct format_line *owner)
 {
-	uint32_t function = format_location_function(pprof->profile, id);
-	char text[FORMAT_NAME_MAX];
-	uint64_t own = (uint64_t)profile_functions(pprof->profile) + id;
+	uint32_t function = format_line_function(pprof->profile, owner);
+	uint64_t own = (uint64_t)profile_functions(pprof->profile) + owner->location;
 	struct profile_function unnamed = {0};
+	char room[OFFSET_NAME_BYTES];
+	const char *raw;
 
 	if (function)
 		return function;
-	format_frame_name(text, sizeof(text), pprof->profile, id);
-	unnamed.name = unnamed.system_name = (uint32_t)put_string(pprof, text);
+	raw = format_line_name(pprof->profile, owner, room);
+	unnamed.name = unnamed.system_name = (uint32_t)put_string(pprof, raw);
 	put_function(pprof, own, &unnamed);
 	return own;
 }
 
-/* Inlined functions first, as in the model. */
+/* Makes the lines of a location, innermost first, and returns their number. */
 static size_t make_lines(struct pprof *pprof, uint32_t id)
 {
-	struct profile_line lines[PROFILE_LINES_MAX];
-	size_t count = profile_location_lines(pprof->profile, id, lines);
+	struct format_line lines[PROFILE_LINES_MAX];
+	size_t count = format_location_lines(pprof->profile, id, lines);
 
 	for (size_t i = 0; i < count; i++) {
 		perftools__profiles__line__init(&pprof->lines[i]);
@@ -246,20 +263,20 @@ static size_t make_lines(struct pprof *pprof, uint32_t id)
 		pprof->lines[i].line = lines[i].line;
 		pprof->line[i] = &pprof->lines[i];
 	}
-	pprof->lines[count - 1].function_id = location_function(pprof, id);
+	pprof->lines[count - 1].function_id = owner_function(pprof, &lines[count - 1]);
 	return count;
 }
 
 static void put_location(struct pprof *pprof, uint32_t id)
 {
 	const struct profile_location *at = profile_location_get(pprof->profile, id);
-	const struct profile_object *object = profile_object_get(pprof->profile, at->object);
 	Perftools__Profiles__Profile part = PERFTOOLS__PROFILES__PROFILE__INIT;
 	Perftools__Profiles__Location location = PERFTOOLS__PROFILES__LOCATION__INIT;
 	Perftools__Profiles__Location *locations[] = {&location};
 
 	location.id = id;
-	location.mapping_id = object && object->kind != KIND_MARKER ? at->object : 0;
+	if (profile_object_is_file(profile_object_get(pprof->profile, at->object)))
+		location.mapping_id = at->object;
 	location.address = at->address;
 	location.n_line = make_lines(pprof, id);
 	location.line = pprof->line;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * speedscope's own JSON ("file-format-schema"): a "sampled" profile for each thread, the one with
- * most samples first. Its samples are whole stacks, root first, in the order of time; neighbours
- * that are equal become one. Weights are CPU time, or how often an event happened. Functions are
- * frames, whether inlined or not.
+ * most samples first. Samples are whole stacks, root first, in the order of time; neighbours that
+ * are equal become one. Weights are CPU time, or a number of events. Functions are frames, whether
+ * inlined or not.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -16,6 +16,7 @@
 #include "profile/format/format.h"
 #include "profile/format/json.h"
 #include "profile/format/lines.h"
+#include "profile/format/names.h"
 #include "profile/format/output.h"
 #include "profile/format/threads.h"
 #include "profile/profile.h"
@@ -36,15 +37,15 @@ struct speedscope {
 /* ---- frames ---- */
 
 /* Writes the source file where it is known, or else the object. */
-static void put_frame(struct speedscope *speedscope, const char *name, uint32_t object_id,
+static void put_frame(struct speedscope *speedscope, const char *raw, uint32_t object_id,
 		      uint32_t file, uint32_t line)
 {
 	const struct profile_object *object = profile_object_get(speedscope->profile, object_id);
 
-	if (!file && object && object->kind != KIND_MARKER)
+	if (!file && profile_object_is_file(object))
 		file = object->name;
 	json_object(&speedscope->json);
-	json_key_string(&speedscope->json, "name", name[0] ? name : "[unknown]");
+	json_key_string(&speedscope->json, "name", format_known_name(raw));
 	if (file)
 		json_key_string(&speedscope->json, "file",
 				profile_string_get(speedscope->profile, file));
@@ -53,31 +54,34 @@ static void put_frame(struct speedscope *speedscope, const char *name, uint32_t 
 	json_end(&speedscope->json);
 }
 
-/* Functions are the first frames, in their order, with the line where they begin. */
+/* Writes the functions as the first frames, in their order, with the line where each begins. */
 static void put_functions(struct speedscope *speedscope)
 {
-	for (uint32_t id = 1; id <= profile_functions(speedscope->profile); id++) {
-		const struct profile_function *function =
-			profile_function_get(speedscope->profile, id);
+	const struct profile *profile = speedscope->profile;
 
-		put_frame(speedscope, profile_string_get(speedscope->profile, function->name),
-			  function->object, function->file, function->file ? function->line : 0);
+	for (uint32_t id = 1; id <= profile_functions(profile); id++) {
+		const struct profile_function *function = profile_function_get(profile, id);
+		uint32_t line = 0;
+
+		if (function->file)
+			line = function->line;
+		put_frame(speedscope, profile_string_get(profile, function->name), function->object,
+			  function->file, line);
 	}
 }
 
+/* Returns the number of the line's frame. A line without a function gets a frame of its own. */
 static uint32_t add_line(void *context, const struct format_line *line)
 {
 	struct speedscope *speedscope = context;
 	const struct profile *profile = speedscope->profile;
 	const struct profile_location *at = profile_location_get(profile, line->location);
-	const bool inlined = line->depth > 0;
-	uint32_t function = format_line_function(profile, &line->line, inlined);
-	char name[FORMAT_NAME_MAX];
+	uint32_t function = format_line_function(profile, line);
+	char room[OFFSET_NAME_BYTES];
 
 	if (function)
 		return function;
-	format_line_name(name, sizeof(name), profile, line->location, &line->line, inlined);
-	put_frame(speedscope, name, at->object, 0, 0);
+	put_frame(speedscope, format_line_name(profile, line, room), at->object, 0, 0);
 	return profile_functions(profile) + ++speedscope->own_frames;
 }
 
@@ -104,23 +108,13 @@ static uint32_t stack_of(const struct speedscope *speedscope, const struct forma
 	return profile_samples(speedscope->profile, &count)[moment->sample].stack;
 }
 
-/* Two addresses of one function are one frame. */
+/* Compares two stacks as frames: two addresses of one function are one frame. */
 static bool look_equal(const struct speedscope *speedscope, uint32_t a, uint32_t b)
 {
-	struct format_walk a_walk = format_walk_begin(&speedscope->frames, a);
-	struct format_walk b_walk = format_walk_begin(&speedscope->frames, b);
-	uint32_t a_frame, b_frame;
-
-	if (a == b)
-		return true;
-	do {
-		a_frame = format_walk_next(&a_walk);
-		b_frame = format_walk_next(&b_walk);
-	} while (a_frame == b_frame && a_frame != 0);
-	return a_frame == b_frame;
+	return format_lines_compare(&speedscope->frames, a, b) == 0;
 }
 
-/* Returns how many moments, from the first one on, look the same, and adds their weights up. */
+/* Returns how many moments, from the first one on, look the same, and the sum of their weights. */
 static size_t count_run(const struct speedscope *speedscope, const struct format_moment *moments,
 			size_t left, uint64_t *ret_weight)
 {
@@ -146,7 +140,7 @@ static void put_stack(struct speedscope *speedscope, uint32_t stack)
 	json_end(&speedscope->json);
 }
 
-/* Samples and weights are two arrays, so this is done twice. */
+/* Writes the weights of the runs or their stacks: the two are arrays of their own. */
 static void put_runs(struct speedscope *speedscope, const struct format_thread *thread,
 		     bool weights)
 {
@@ -163,21 +157,28 @@ static void put_runs(struct speedscope *speedscope, const struct format_thread *
 	}
 }
 
+/* Cuts each of the two names, so that the title has both. */
+static void put_thread_name(struct speedscope *speedscope, const struct format_thread *thread)
+{
+	char clean_process[THREAD_NAME_MAX], clean_thread[THREAD_NAME_MAX];
+	char clean[2 * THREAD_NAME_MAX + 64];
+
+	format_clean_name(clean_process, sizeof(clean_process),
+			  profile_string_get(speedscope->profile, thread->process_name));
+	format_clean_name(clean_thread, sizeof(clean_thread),
+			  profile_string_get(speedscope->profile, thread->thread_name));
+	snprintf(clean, sizeof(clean), "%s (pid %" PRIu32 ") / %s (tid %" PRIu32 ")", clean_process,
+		 thread->pid, clean_thread, thread->tid);
+	json_key_clean_string(&speedscope->json, "name", clean);
+}
+
 static void put_thread(struct speedscope *speedscope, const struct format_thread *thread)
 {
 	struct json *json = &speedscope->json;
-	/* a name that is too long is cut between two characters */
-	char process[THREAD_NAME_MAX], name[THREAD_NAME_MAX], text[2 * THREAD_NAME_MAX + 64];
 
-	format_clean_name(process, sizeof(process),
-			  profile_string_get(speedscope->profile, thread->process_name));
-	format_clean_name(name, sizeof(name),
-			  profile_string_get(speedscope->profile, thread->thread_name));
-	snprintf(text, sizeof(text), "%s (pid %" PRIu32 ") / %s (tid %" PRIu32 ")", process,
-		 thread->pid, name, thread->tid);
 	json_object(json);
 	json_key_string(json, "type", "sampled");
-	json_key_string(json, "name", text);
+	put_thread_name(speedscope, thread);
 	json_key_string(json, "unit", speedscope->times->event ? "none" : "nanoseconds");
 	json_key_number(json, "startValue", 0);
 	json_key_number(json, "endValue", thread->count * speedscope->times->period);
@@ -192,15 +193,14 @@ static void put_thread(struct speedscope *speedscope, const struct format_thread
 
 static void write_all(struct speedscope *speedscope)
 {
-	const char *event = speedscope->times->event;
 	struct json *json = &speedscope->json;
-	char name[96];
+	char title[FORMAT_TITLE_MAX];
 
-	snprintf(name, sizeof(name), "keyhole%s%s", event ? ": " : "", event ? event : "");
+	format_title(title, speedscope->times);
 	json_object(json);
 	json_key_string(json, "$schema", SCHEMA);
 	json_key_string(json, "exporter", "keyhole@" KEYHOLE_VERSION);
-	json_key_string(json, "name", name);
+	json_key_string(json, "name", title);
 	json_key_number(json, "activeProfileIndex", 0);
 	put_frames(speedscope);
 	json_key_array(json, "profiles");

@@ -6,46 +6,50 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "generated/version.h"
 #include "ipc/messages.h"
+#include "ipc/time.h"
 #include "profile/format/format.h"
+#include "profile/format/names.h"
 #include "profile/format/output.h"
 #include "profile/format/tree.h"
 #include "profile/profile.h"
 
-#define WIDTH		     1200.0 /* px, all of them */
-#define MARGIN		     10.0
-#define INNER_WIDTH	     (WIDTH - 2 * MARGIN)
-#define ROW_HEIGHT	     17u
-#define HEADER_HEIGHT	     40u
-#define FOOTER_HEIGHT	     46u
-#define BOX_WIDTH_MIN	     0.5
-#define TEXT_WIDTH_MIN	     24.0
-#define COLUMN_WIDTH	     7.3 /* of a monospaced font of 12 px; no common one is wider */
-#define NS_PER_SECOND_DOUBLE 1e9
-#define WHITE		     0xffffffu
-#define COLOUR_MORE	     0xee5a4fu
-#define COLOUR_LESS	     0x5b92f0u
-#define CHANGE_LEAST	     0.01 /* a smaller one never has the full colour */
-#define CHANGE_EDGE	     " stroke=\"#c4c8ce\" stroke-width=\"0.5\""
-#define INLINED_EDGE	     " stroke=\"#7a7a7a\" stroke-width=\"0.8\" stroke-dasharray=\"3 2\""
+#define WIDTH	       1200.0 /* px, like all sizes here */
+#define MARGIN	       10.0
+#define INNER_WIDTH    (WIDTH - 2 * MARGIN)
+#define ROW_HEIGHT     17u
+#define HEADER_HEIGHT  40u
+#define FOOTER_HEIGHT  46u
+#define BOX_WIDTH_MIN  0.5
+#define TEXT_WIDTH_MIN 24.0
+#define COLUMN_WIDTH   7.3 /* of a monospaced font of 12 px; no common one is wider */
+#define WHITE	       0xffffffu
+#define COLOUR_MORE    0xee5a4fu
+#define COLOUR_LESS    0x5b92f0u
+#define CHANGE_LEAST   0.01 /* of all samples: the full colour means this much or more */
+#define CHANGE_EDGE    " stroke=\"#c4c8ce\" stroke-width=\"0.5\""
+#define INLINED_EDGE   " stroke=\"#7a7a7a\" stroke-width=\"0.8\" stroke-dasharray=\"3 2\""
 
 struct svg {
 	struct tree tree;
 	struct output output;
-	const struct profile_times *times, *base;
-	uint64_t all, base_all;	     /* samples */
-	double most;		     /* largest change of a share */
-	uint64_t gone, gone_samples; /* frames of the other profile alone */
-	uint32_t rows;		     /* drawn */
+	const struct profile_times *times;
+	const struct profile_times *base; /* NULL: no difference */
+	uint64_t all, base_all;		  /* samples */
+	double most;			  /* the largest change of a share, CHANGE_LEAST at least */
+	uint64_t gone, gone_samples; /* frames that only the older profile has, and their samples */
+	uint32_t rows;		     /* levels that are drawn */
 	uint64_t hidden;	     /* frames that are too narrow */
-	bool kinds[TREE_KINDS];	     /* drawn */
-	bool inlined;		     /* drawn */
+	bool kinds[TREE_KINDS];	     /* whether one is drawn */
+	bool inlined;		     /* whether one is drawn */
 	uint64_t *starts;	     /* by level: samples left of the next node */
 };
 
@@ -77,30 +81,36 @@ static const char *escape(char character)
 	return NULL;
 }
 
-static void put_text(struct svg *svg, const char *text, size_t length)
+/* Writes the first bytes of a clean text, with escapes. */
+static void put_clean(struct svg *svg, const char *clean, size_t length)
 {
 	const char *escaped;
 
 	for (size_t i = 0; i < length; i++) {
-		escaped = escape(text[i]);
+		escaped = escape(clean[i]);
 		if (escaped)
 			output_string(&svg->output, escaped);
 		else
-			output_write(&svg->output, &text[i], 1);
+			output_write(&svg->output, &clean[i], 1);
 	}
 }
 
-/* Bytes of the characters that fit: from U+1000 on (a first byte above 0xe0) some are wide. */
-static size_t fitting(const char *text, double width)
+/*
+ * Returns the bytes of the characters that fit in width. From U+1000 on (a first byte above 0xe0),
+ * some characters are two columns wide, so that all count as two.
+ */
+static size_t fitting(const char *clean, double width)
 {
 	double used = 0;
 	size_t length = 0, next;
 
-	while (text[length]) {
-		used += (unsigned char)text[length] > 0xe0 ? 2 * COLUMN_WIDTH : COLUMN_WIDTH;
+	while (clean[length]) {
+		used += COLUMN_WIDTH;
+		if ((unsigned char)clean[length] > 0xe0)
+			used += COLUMN_WIDTH;
 		if (used > width)
 			break;
-		for (next = length + 1; ((unsigned char)text[next] & 0xc0) == 0x80; next++)
+		for (next = length + 1; ((unsigned char)clean[next] & 0xc0) == 0x80; next++)
 			;
 		length = next;
 	}
@@ -109,12 +119,16 @@ static size_t fitting(const char *text, double width)
 
 static double share(const struct svg *svg, uint64_t count)
 {
-	return svg->all ? (double)count / (double)svg->all : 0;
+	if (svg->all == 0)
+		return 0;
+	return (double)count / (double)svg->all;
 }
 
 static double base_share(const struct svg *svg, uint64_t count)
 {
-	return svg->base_all ? (double)count / (double)svg->base_all : 0;
+	if (svg->base_all == 0)
+		return 0;
+	return (double)count / (double)svg->base_all;
 }
 
 static double change(const struct svg *svg, const struct tree_node *node)
@@ -134,13 +148,18 @@ static uint32_t mix_with_white(uint32_t colour, unsigned int percent)
 	return mixed;
 }
 
-/* Returns the colour of a change: nearly white for none, and visible for a small one. */
+/*
+ * Returns the colour of a change. No change is white, and the largest one has the full colour. In
+ * between, the strength follows a parabola, which is steep at first: small changes are visible.
+ */
 static uint32_t change_colour(const struct svg *svg, double change)
 {
-	double strength = (change < 0 ? -change : change) / svg->most;
+	double part = fabs(change) / svg->most;
+	unsigned int white = (unsigned int)(100 - 100 * part * (2 - part) + 0.5);
 
-	return mix_with_white(change > 0 ? COLOUR_MORE : COLOUR_LESS,
-			      (unsigned int)(100 - 100 * strength * (2 - strength) + 0.5));
+	if (change > 0)
+		return mix_with_white(COLOUR_MORE, white);
+	return mix_with_white(COLOUR_LESS, white);
 }
 
 static uint32_t colour_of(const struct svg *svg, const struct tree_node *node)
@@ -153,10 +172,12 @@ static uint32_t colour_of(const struct svg *svg, const struct tree_node *node)
 			      tree_shade(&svg->tree, node->frame) * TREE_SHADE_PERCENT);
 }
 
+/* Returns a clean name. */
 static const char *name_of(const struct svg *svg, const struct tree_node *node)
 {
-	return node->frame ? tree_text(&svg->tree, tree_frame(&svg->tree, node->frame)->name)
-			   : "all";
+	if (!node->frame)
+		return "all";
+	return tree_text(&svg->tree, tree_frame(&svg->tree, node->frame)->name);
 }
 
 static bool is_inlined(const struct svg *svg, const struct tree_node *node)
@@ -170,7 +191,7 @@ static void put_line(struct svg *svg, uint32_t text_id)
 
 	if (text[0]) {
 		put(svg, "\n");
-		put_text(svg, text, strlen(text));
+		put_clean(svg, text, strlen(text));
 	}
 }
 
@@ -197,7 +218,7 @@ static void put_title(struct svg *svg, const struct tree_node *node)
 	const char *name = name_of(svg, node);
 
 	put(svg, "<title>");
-	put_text(svg, name, strlen(name));
+	put_clean(svg, name, strlen(name));
 	if (is_inlined(svg, node))
 		put(svg, "\ninlined");
 	if (node->frame)
@@ -212,19 +233,19 @@ static void put_title(struct svg *svg, const struct tree_node *node)
 	put(svg, "</title>");
 }
 
-static void put_label(struct svg *svg, const char *name, double x, double y, double width)
+static void put_label(struct svg *svg, const char *clean, double x, double y, double width)
 {
-	size_t length = fitting(name, width), shorter;
+	size_t length = fitting(clean, width), shorter;
 
 	if (width < TEXT_WIDTH_MIN)
 		return;
 	put(svg, "<text x=\"%.1f\" y=\"%.1f\">", x, y);
-	if (name[length]) {
-		shorter = fitting(name, width - 2 * COLUMN_WIDTH);
-		put_text(svg, name, shorter);
+	if (clean[length]) {
+		shorter = fitting(clean, width - 2 * COLUMN_WIDTH);
+		put_clean(svg, clean, shorter);
 		put(svg, "..");
 	} else {
-		put_text(svg, name, length);
+		put_clean(svg, clean, length);
 	}
 	put(svg, "</text>");
 }
@@ -255,7 +276,10 @@ static void put_box(struct svg *svg, const struct tree_node *node, uint64_t star
 	put(svg, "</g>\n");
 }
 
-/* Calls draw for each node that is wide enough, from left to right. Counts the hidden ones. */
+/*
+ * Calls draw for each node that is wide enough, parents before their children and siblings from
+ * left to right. Counts the nodes that are too narrow.
+ */
 static void each_box(struct svg *svg,
 		     void (*draw)(struct svg *svg, const struct tree_node *node, uint64_t start))
 {
@@ -274,9 +298,10 @@ static void each_box(struct svg *svg,
 	}
 }
 
+/* Notes what the header and the legend need to know of a node that is drawn. */
 static void look_at(struct svg *svg, const struct tree_node *node, uint64_t start)
 {
-	double changed = change(svg, node);
+	double changed = fabs(change(svg, node));
 
 	(void)start;
 	if (node->level >= svg->rows)
@@ -284,23 +309,23 @@ static void look_at(struct svg *svg, const struct tree_node *node, uint64_t star
 	if (node->frame)
 		svg->kinds[tree_frame(&svg->tree, node->frame)->kind] = true;
 	svg->inlined |= is_inlined(svg, node);
-	if (changed < 0)
-		changed = -changed;
 	if (changed > svg->most)
 		svg->most = changed;
 }
 
-/* "20 samples, 0.20 s of CPU time", "20 samples, 20 page-faults" */
+/* Writes "20 samples, 0.20 s of CPU time" or "20 samples, 20 page-faults". */
 static void put_worth(struct svg *svg, const struct profile_times *times, uint64_t samples,
 		      const char *what)
 {
+	char event[FORMAT_NAME_MAX];
+
 	put(svg, "%" PRIu64 " samples, ", samples);
-	if (times->event) { /* clean, but not escaped */
+	if (times->event) {
+		format_clean_name(event, sizeof(event), times->event);
 		put(svg, "%" PRIu64 " ", samples * times->period);
-		put_text(svg, times->event, strlen(times->event));
+		put_clean(svg, event, strlen(event));
 	} else {
-		put(svg, "%.2f s%s", (double)samples * (double)times->period / NS_PER_SECOND_DOUBLE,
-		    what);
+		put(svg, "%.2f s%s", (double)samples * (double)times->period / NS_PER_SECOND, what);
 	}
 }
 
@@ -316,7 +341,7 @@ static void put_header(struct svg *svg)
 	put(svg, "<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n");
 	put(svg, "<text x=\"%.0f\" y=\"25\" font-size=\"15\">", MARGIN);
 	put_worth(svg, svg->times, svg->all, " of CPU time");
-	put(svg, ", recorded in %.1f s", (double)svg->times->duration_ns / NS_PER_SECOND_DOUBLE);
+	put(svg, ", recorded in %.1f s", (double)svg->times->duration_ns / NS_PER_SECOND);
 	if (svg->base) {
 		put(svg, "; coloured by the change from ");
 		put_worth(svg, svg->base, svg->base_all, "");
@@ -324,7 +349,7 @@ static void put_header(struct svg *svg)
 	put(svg, "</text>\n");
 }
 
-/* Returns where the next label begins. */
+/* Writes a label of the legend, and returns the x at which the next one begins. */
 static double put_swatch(struct svg *svg, double x, uint32_t y, uint32_t colour, const char *edge,
 			 const char *label)
 {
@@ -388,7 +413,7 @@ static void put_footer(struct svg *svg)
 	put(svg, "keyhole " KEYHOLE_VERSION "</text>\n</svg>\n");
 }
 
-static int svg_write(struct svg *svg, int fd)
+static int write_all(struct svg *svg, int fd)
 {
 	int r;
 
@@ -409,21 +434,24 @@ static int svg_write(struct svg *svg, int fd)
 	return output_finish(&svg->output);
 }
 
-static int svg_render(const struct profile *profile, const struct profile_times *times,
-		      const struct format_options *options, int fd)
+static int render(const struct profile *profile, const struct profile_times *times,
+		  const struct format_options *options, int fd)
 {
 	struct svg *svg = calloc(1, sizeof(*svg));
+	unsigned int flags = 0;
 	int r;
 
 	if (!svg)
 		return -ENOMEM;
 	svg->times = times;
 	svg->base = options->base;
-	r = tree_build(&svg->tree, profile,
-		       (options->by_thread ? TREE_BY_THREAD : 0) |
-			       (options->base ? TREE_DIFFERENCE : 0));
+	if (options->by_thread)
+		flags |= TREE_BY_THREAD;
+	if (options->base)
+		flags |= TREE_DIFFERENCE;
+	r = tree_build(&svg->tree, profile, flags);
 	if (r == 0)
-		r = svg_write(svg, fd);
+		r = write_all(svg, fd);
 	output_release(&svg->output);
 	tree_release(&svg->tree);
 	free(svg->starts);
@@ -434,5 +462,5 @@ static int svg_render(const struct profile *profile, const struct profile_times 
 const struct format format_svg = {
 	FORMAT_ROW(svg),
 	.shows_base = true,
-	.render = svg_render,
+	.render = render,
 };

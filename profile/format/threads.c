@@ -39,8 +39,8 @@ static int compare_samples(const void *a, const void *b, void *context)
 	return compare_numbers(a_index, b_index);
 }
 
-/* Numbers a thread by the one before it in the order of compare_threads(). */
-static void thread_follow(struct format_thread *thread, const struct format_thread *before)
+/* Numbers a thread. `before` is the thread before it in the order of compare_threads(). */
+static void number_thread(struct format_thread *thread, const struct format_thread *before)
 {
 	thread->process = before->process;
 	if (before->pid != thread->pid) {
@@ -57,8 +57,8 @@ static void thread_follow(struct format_thread *thread, const struct format_thre
 		thread->thread_again = before->thread_again + 1;
 }
 
-static void threads_add(struct format_threads *threads, const struct profile_sample *sample,
-			size_t first)
+static void add_thread(struct format_threads *threads, const struct profile_sample *sample,
+		       size_t first)
 {
 	struct format_thread thread = {
 		.pid = sample->pid,
@@ -69,11 +69,11 @@ static void threads_add(struct format_threads *threads, const struct profile_sam
 	};
 
 	if (threads->count > 0)
-		thread_follow(&thread, &threads->threads[threads->count - 1]);
+		number_thread(&thread, &threads->threads[threads->count - 1]);
 	threads->threads[threads->count++] = thread;
 }
 
-static void threads_group(struct format_threads *threads, const struct profile_sample *samples,
+static void group_samples(struct format_threads *threads, const struct profile_sample *samples,
 			  size_t count)
 {
 	const struct profile_sample *before = NULL;
@@ -83,7 +83,7 @@ static void threads_group(struct format_threads *threads, const struct profile_s
 		const struct profile_sample *sample = &samples[threads->order[i]];
 
 		if (!before || compare_threads(before, sample) != 0)
-			threads_add(threads, sample, i);
+			add_thread(threads, sample, i);
 		thread = &threads->threads[threads->count - 1];
 		thread->samples++;
 		thread->count += sample->count;
@@ -104,7 +104,7 @@ int format_threads_init(struct format_threads *threads, const struct profile *pr
 	for (size_t i = 0; i < count; i++)
 		threads->order[i] = (uint32_t)i;
 	qsort_r(threads->order, count, sizeof(*threads->order), compare_samples, (void *)samples);
-	threads_group(threads, samples, count);
+	group_samples(threads, samples, count);
 	return 0;
 }
 
@@ -180,8 +180,11 @@ static bool has_rest(const struct format_threads *threads, const struct profile_
 	return samples[index].count > threads->known[index];
 }
 
-/* Finds where the moments of each thread start; they lie one thread behind another. */
-static size_t place_moments(struct format_threads *threads, size_t *thread_of)
+/*
+ * Gives each thread its room in moments[], one thread behind another, and notes the thread of each
+ * sample. Returns the number of moments.
+ */
+static size_t place_moments(struct format_threads *threads, size_t *ret_thread_of)
 {
 	size_t count, total = 0;
 	const struct profile_sample *samples = profile_samples(threads->profile, &count);
@@ -194,7 +197,7 @@ static size_t place_moments(struct format_threads *threads, size_t *thread_of)
 		for (size_t j = 0; j < thread->samples; j++) {
 			uint32_t index = threads->order[thread->first + j];
 
-			thread_of[index] = i;
+			ret_thread_of[index] = i;
 			total += threads->known[index] + has_rest(threads, samples, index);
 		}
 	}
@@ -239,10 +242,11 @@ int format_threads_add_moments(struct format_threads *threads, const struct prof
 		count_known(threads);
 		threads->moments =
 			calloc(place_moments(threads, thread_of) + 1, sizeof(*threads->moments));
-		r = threads->moments ? 0 : -ENOMEM;
 	}
-	if (r == 0)
+	if (threads->moments) {
 		fill_moments(threads, times, thread_of);
+		r = 0;
+	}
 	free(thread_of);
 	return r;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A profile's samples by thread, and each thread's samples by time. A thread counts as one thread
- * for each name that it had, and for each name that its process had.
+ * Sorts the samples of a profile by thread, and those of a thread by time. Names may change during
+ * a recording. A thread here is one pid, process name, tid and thread name: a thread that changed
+ * its name is two threads.
  */
 #ifndef KEYHOLE_PROFILE_FORMAT_THREADS_H
 #define KEYHOLE_PROFILE_FORMAT_THREADS_H
@@ -14,40 +15,49 @@ struct profile_times;
 
 struct format_thread {
 	uint32_t pid, tid;
-	uint32_t process_name, thread_name;   /* strings */
-	uint32_t process;		      /* number of its pid and process name, from 0 */
-	uint32_t process_again, thread_again; /* how many before have its pid; pid and tid */
-	uint32_t samples;		      /* how many */
-	size_t first;			      /* in format_threads.order */
-	size_t first_moment, moments;	      /* in format_threads.moments */
-	uint64_t count;
+	uint32_t process_name, thread_name; /* strings of the profile */
+	uint32_t process;		    /* number of the pair (pid, process_name), from 0 */
+	uint32_t process_again;		    /* how many processes before it have the pid */
+	uint32_t thread_again;		    /* how many before it have process and tid */
+	size_t first;			    /* order[first] is the first of the thread's samples */
+	uint32_t samples;		    /* of the profile, each with a count of its own */
+	size_t first_moment;		    /* moments[first_moment] is the first of its moments */
+	size_t moments;
+	uint64_t count; /* the sum of the samples' counts */
 };
 
-/* One thing on a thread's line of time: samples of one stack. */
+/*
+ * A moment shows one sample that has a time, or all samples of a struct profile_sample that have
+ * none. Samples without a time are shown at the end of the recording.
+ */
 struct format_moment {
-	uint64_t time;	 /* ns since the start of the recording, before its end */
+	uint64_t time;	 /* ns since the start of the recording, and before its end */
 	uint32_t sample; /* index in profile_samples() */
-	uint32_t rest;	 /* 0: of one; 1: all whose time is not known, at the end */
+	uint32_t rest;	 /* 1: the samples without a time; 0: one sample */
 };
 
 struct format_threads {
-	const struct profile *profile; /* borrowed */
-	uint32_t *order;	       /* indexes in profile_samples() */
-	struct format_thread *threads; /* by process; see below */
+	const struct profile *profile; /* borrowed; it has to stay as it is */
+	uint32_t *order;	       /* indexes in profile_samples(), one thread after another */
+	/* By pid, process name, tid and thread name, until format_threads_by_count(). */
+	struct format_thread *threads;
 	size_t count;		       /* of threads */
-	struct format_moment *moments; /* NULL: not asked for */
-	uint64_t *known;	       /* by sample: of how many the time is known */
+	struct format_moment *moments; /* NULL before format_threads_add_moments() */
+	uint64_t *known;	       /* by index in profile_samples(): how many have a time */
 };
 
+/* Returns 0 or -ENOMEM; to be released either way. */
 int format_threads_init(struct format_threads *threads, const struct profile *profile);
-void format_threads_release(
-	struct format_threads *threads); /* also after a failure, and of zeros */
+void format_threads_release(struct format_threads *threads); /* also of zeros */
 
 /* Sorts the threads, most samples first. order[] and moments[] stay as they are. */
 void format_threads_by_count(struct format_threads *threads);
-/* Fills moments, 16 bytes for each moment of the profile and for each sample at most. */
+/*
+ * Makes moments[], each thread's by ascending time. The array takes 16 bytes for each moment of the
+ * profile, and for each of its samples at most. Call it once. Returns 0 or -ENOMEM.
+ */
 int format_threads_add_moments(struct format_threads *threads, const struct profile_times *times);
-/* Returns how many samples a moment stands for. */
+/* Returns how many samples a moment shows. */
 uint64_t format_moment_weight(const struct format_threads *threads,
 			      const struct format_moment *moment);
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nodes, frames and texts are interned: their ids count up, so a child's is above its parent's. */
+/* Nodes, frames and texts are interned. Ids count up: a child has a higher id than its parent. */
 #include "profile/format/tree.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,8 +11,8 @@
 #include "base/array.h"
 #include "base/compare.h"
 #include "base/intern.h"
-#include "profile/format/format.h"
 #include "profile/format/lines.h"
+#include "profile/format/names.h"
 
 const struct tree_look tree_looks[TREE_KINDS] = {
 #define K(name, label, light, dark) {#name, label, light, dark},
@@ -31,8 +30,8 @@ struct builder {
 	struct tree *tree;
 	const struct profile *profile;
 	unsigned int flags;
-	struct format_lines frames; /* ids in tree->frames */
-	uint64_t *weights;	    /* by location: samples that hold it */
+	struct format_lines frames; /* ids of tree->frames */
+	uint64_t *weights;	    /* by location: samples whose stacks hold the location */
 };
 
 struct place_key {
@@ -44,12 +43,15 @@ struct place_counts {
 	struct intern *keys;
 	uint64_t *counts; /* by key */
 	size_t known, capacity;
-	uint64_t *most; /* by frame: of its place */
+	uint64_t *most; /* by frame: the count of its place so far */
 };
 
-static uint32_t add_text(struct tree *tree, const char *text)
+static uint32_t add_text(struct tree *tree, const char *raw)
 {
-	return intern_string(tree->texts, text[0] ? text : "[unknown]");
+	char clean[FORMAT_NAME_MAX];
+
+	format_clean_name(clean, sizeof(clean), raw);
+	return intern_string(tree->texts, clean);
 }
 
 static uint32_t add_frame(struct tree *tree, const struct tree_frame *frame)
@@ -67,33 +69,28 @@ static enum tree_kind kind_of(const struct profile_object *object)
 		[KIND_MARKER] = TREE_MARKER,
 	};
 
-	return object ? kinds[object->kind] : TREE_NATIVE;
+	if (!object)
+		return TREE_NATIVE;
+	return kinds[object->kind];
 }
 
+/* Returns 0 for a marker, which is in no file. */
 static uint32_t object_text(const struct builder *builder, const struct profile_object *object)
 {
-	char text[FORMAT_NAME_MAX];
-
-	if (!object || object->kind == KIND_MARKER)
+	if (!profile_object_is_file(object))
 		return 0;
-	format_clean_name(text, sizeof(text), profile_string_get(builder->profile, object->name));
-	return intern_string(builder->tree->texts, text);
+	return add_text(builder->tree, profile_string_get(builder->profile, object->name));
 }
 
 static uint32_t line_frame(void *context, const struct format_line *line)
 {
 	const struct builder *builder = context;
-	const bool inlined = line->depth > 0;
-	const struct profile_location *location =
-		profile_location_get(builder->profile, line->location);
 	const struct profile_object *object =
-		profile_object_get(builder->profile, location->object);
-	struct tree_frame frame = {.kind = kind_of(object), .inlined = inlined};
-	char text[FORMAT_NAME_MAX];
+		profile_location_object(builder->profile, line->location);
+	struct tree_frame frame = {.kind = kind_of(object), .inlined = line->depth > 0};
+	char room[OFFSET_NAME_BYTES];
 
-	format_line_name(text, sizeof(text), builder->profile, line->location, &line->line,
-			 inlined);
-	frame.name = add_text(builder->tree, text);
+	frame.name = add_text(builder->tree, format_line_name(builder->profile, line, room));
 	if (!(builder->flags & TREE_DIFFERENCE))
 		frame.object = object_text(builder, object);
 	return add_frame(builder->tree, &frame);
@@ -129,43 +126,54 @@ static int count_place(const struct builder *builder, struct place_counts *count
 	return 0;
 }
 
-/* 0: not known */
-static uint32_t file_text(const struct builder *builder, const struct profile_function *function)
+/* Finds the place of a line. place->file stays 0 where the source is not known. */
+static int find_line_place(const struct builder *builder, const struct format_line *line,
+			   struct tree_place *place)
 {
-	char text[FORMAT_NAME_MAX];
+	const struct profile_function *function =
+		profile_function_get(builder->profile, line->function);
 
-	format_clean_name(text, sizeof(text),
-			  profile_string_get(builder->profile, function ? function->file : 0));
-	return intern_string(builder->tree->texts, text);
+	if (!function)
+		return 0;
+	place->file = add_text(builder->tree, profile_string_get(builder->profile, function->file));
+	if (place->file == INTERN_FAILED)
+		return -ENOMEM;
+	place->line = line->line;
+	if (place->line == 0)
+		place->line = function->line;
+	return 0;
 }
 
-static int location_places(const struct builder *builder, struct place_counts *counts, uint32_t id)
+/* Counts the samples of a location for the place of one of its lines, which is `frame`. */
+static int count_line(const struct builder *builder, struct place_counts *counts,
+		      const struct format_line *line, uint32_t frame)
 {
-	struct profile_line lines[PROFILE_LINES_MAX];
-	size_t left = profile_location_lines(builder->profile, id, lines);
-	const struct profile_object *object = profile_object_get(
-		builder->profile, profile_location_get(builder->profile, id)->object);
-	struct place_key key = {.place.object = object_text(builder, object)};
-	int r = 0;
+	const struct profile_object *object =
+		profile_location_object(builder->profile, line->location);
+	struct place_key key = {.frame = frame, .place.object = object_text(builder, object)};
+	int r;
 
 	if (key.place.object == INTERN_FAILED)
 		return -ENOMEM;
-	for (size_t at = builder->frames.first[id]; left-- > 0 && r == 0; at++) {
-		const struct profile_function *function =
-			profile_function_get(builder->profile, lines[left].function);
+	builder->tree->places[frame].object = key.place.object;
+	r = find_line_place(builder, line, &key.place);
+	if (r < 0)
+		return r;
+	if (!key.place.file)
+		return 0;
+	return count_place(builder, counts, &key, builder->weights[line->location]);
+}
 
-		key.frame = builder->frames.ids[at];
-		builder->tree->places[key.frame].object = key.place.object;
-		key.place.file = file_text(builder, function);
-		if (key.place.file == INTERN_FAILED)
-			return -ENOMEM;
-		if (!key.place.file)
-			continue;
-		key.place.line = lines[left].line;
-		if (key.place.line == 0)
-			key.place.line = function->line;
-		r = count_place(builder, counts, &key, builder->weights[id]);
-	}
+static int count_location(const struct builder *builder, struct place_counts *counts, uint32_t id)
+{
+	struct format_line lines[PROFILE_LINES_MAX];
+	size_t count = format_location_lines(builder->profile, id, lines);
+	const uint32_t *frames = &builder->frames.ids[builder->frames.first[id]];
+	int r = 0;
+
+	/* frames[] has the outermost line first, lines[] has it last */
+	for (size_t i = 0; i < count && r == 0; i++)
+		r = count_line(builder, counts, &lines[count - 1 - i], frames[i]);
 	return r;
 }
 
@@ -181,7 +189,7 @@ static int find_places(const struct builder *builder)
 	if (!counts.keys || !counts.most || !builder->tree->places)
 		r = -ENOMEM;
 	for (uint32_t id = 1; id <= profile_locations(builder->profile) && r == 0; id++)
-		r = location_places(builder, &counts, id);
+		r = count_location(builder, &counts, id);
 	intern_free(counts.keys);
 	free(counts.counts);
 	free(counts.most);
@@ -200,7 +208,7 @@ static int add_node(struct tree *tree, struct tree_node node)
 	return 0;
 }
 
-/* Moves *node to its child of that frame. */
+/* Moves *node to its child of that frame, which is made if need be. */
 static int descend(struct tree *tree, uint32_t *node, uint32_t frame)
 {
 	struct node_key key = {.parent = *node, .frame = frame};
@@ -223,23 +231,20 @@ static int descend(struct tree *tree, uint32_t *node, uint32_t frame)
 static uint32_t process_frame(const struct builder *builder, const struct profile_sample *sample)
 {
 	struct tree_frame frame = {.kind = TREE_PROCESS};
-	char text[FORMAT_NAME_MAX];
+	const char *name = profile_string_get(builder->profile, sample->process_name);
 
-	format_clean_name(text, sizeof(text),
-			  profile_string_get(builder->profile, sample->process_name));
-	frame.name = add_text(builder->tree, text);
+	frame.name = add_text(builder->tree, format_known_name(name));
 	return add_frame(builder->tree, &frame);
 }
 
 static uint32_t thread_frame(const struct builder *builder, const struct profile_sample *sample)
 {
 	struct tree_frame frame = {.kind = TREE_THREAD};
-	char name[FORMAT_NAME_MAX], text[FORMAT_NAME_MAX + 16];
+	char clean[FORMAT_THREAD_MAX];
 
-	format_clean_name(name, sizeof(name),
-			  profile_string_get(builder->profile, sample->thread_name));
-	snprintf(text, sizeof(text), "%s/%" PRIu32, name, sample->tid);
-	frame.name = add_text(builder->tree, text);
+	format_thread_name(clean, profile_string_get(builder->profile, sample->thread_name),
+			   sample->tid);
+	frame.name = intern_string(builder->tree->texts, clean);
 	return add_frame(builder->tree, &frame);
 }
 
@@ -306,7 +311,7 @@ static void add_up(struct tree *tree)
 	}
 }
 
-/* Compares by parent, so that siblings are together. The sibling that is drawn last comes first. */
+/* Compares by parent, so that siblings are together. The sibling that is drawn first is last. */
 static int compare_siblings(const void *a, const void *b, void *context)
 {
 	const struct tree *tree = context;
@@ -333,9 +338,7 @@ static int compare_siblings(const void *a, const void *b, void *context)
 	return compare_numbers(b_frame->inlined, a_frame->inlined);
 }
 
-/*
- * Finds the children of each node: sorted[firsts[n]] to sorted[firsts[n + 1] - 1] are those of n.
- */
+/* Finds children: those of node n are sorted[firsts[n]] to sorted[firsts[n + 1] - 1]. */
 static void find_children(const struct tree *tree, const uint32_t *sorted, uint32_t *firsts)
 {
 	size_t at = 0;
@@ -347,8 +350,9 @@ static void find_children(const struct tree *tree, const uint32_t *sorted, uint3
 	}
 }
 
-static void walk(struct tree *tree, const uint32_t *sorted, const uint32_t *firsts,
-		 uint32_t *waiting)
+/* Orders the nodes. Children wait on a stack, so that the last of sorted[] comes first. */
+static void order_nodes(struct tree *tree, const uint32_t *sorted, const uint32_t *firsts,
+			uint32_t *waiting)
 {
 	size_t count = 0, done = 0;
 	uint32_t id;
@@ -375,7 +379,7 @@ static int set_order(struct tree *tree)
 		sorted[id - 1] = id;
 	qsort_r(sorted, tree->count - 1, sizeof(*sorted), compare_siblings, tree);
 	find_children(tree, sorted, firsts);
-	walk(tree, sorted, firsts, waiting);
+	order_nodes(tree, sorted, firsts, waiting);
 	return 0;
 }
 
@@ -447,7 +451,7 @@ const struct tree_frame *tree_frame(const struct tree *tree, uint32_t id)
 	return intern_get(tree->frames, id, NULL);
 }
 
-/* Chooses the shade by the file, and a little by the name (FNV-1a). */
+/* The file gives the shade, and the name's hash (FNV-1a) makes it one of two neighbours. */
 unsigned int tree_shade(const struct tree *tree, uint32_t id)
 {
 	const struct tree_frame *frame = tree_frame(tree, id);

@@ -9,7 +9,6 @@
 #ifndef KEYHOLE_PROFILE_FORMAT_TREE_H
 #define KEYHOLE_PROFILE_FORMAT_TREE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,16 +27,16 @@ struct tree_look {
 };
 extern const struct tree_look tree_looks[TREE_KINDS];
 
-struct tree_frame { /* texts by id, clean; 0: none */
-	uint32_t name;
-	uint32_t object;  /* path of its file */
+struct tree_frame {
+	uint32_t name;	  /* text */
+	uint32_t object;  /* text: path of its file; 0: none, or a difference */
 	uint32_t kind;	  /* enum tree_kind */
-	uint32_t inlined; /* 1: into the frame below it */
+	uint32_t inlined; /* 1: into the frame of the parent's node */
 };
 
 struct tree_place {
-	uint32_t object; /* text, 0: none */
-	uint32_t file;	 /* text: of the source, 0: not known */
+	uint32_t object; /* text: path of its file; 0: none */
+	uint32_t file;	 /* text: path of the source; 0: not known */
 	uint32_t line;	 /* 0: not known */
 };
 
@@ -50,29 +49,35 @@ struct tree_node {
 };
 
 struct tree {
-	struct intern *texts, *frames, *keys;
-	struct tree_node *nodes; /* the root is 0, children come after their parents */
-	size_t count, capacity;
+	struct intern *texts;	   /* clean */
+	struct intern *frames;	   /* struct tree_frame */
+	struct intern *keys;	   /* of nodes: parent and frame; the id is the node's index */
+	struct tree_node *nodes;   /* the root is 0, children come after their parents */
+	size_t count, capacity;	   /* of nodes */
 	uint32_t levels;	   /* of nodes, one at least */
 	struct tree_place *places; /* by frame: where most of its samples are */
-	uint32_t *order; /* the nodes, each before its children, the hottest child first */
-	uint32_t
-		*objects; /* by id of an object's text: how many were met before it in that order */
+	uint32_t *order;   /* the nodes, each before its children, the hottest child first */
+	uint32_t *objects; /* by text: an object's number in that order, from 1 on; 0: no object */
 };
 
-#define TREE_BY_THREAD	1u /* threads above their processes */
+#define TREE_BY_THREAD	1u /* threads are frames between processes and functions */
 #define TREE_DIFFERENCE 2u /* frames have no object: versions of a program are elsewhere */
 
-/* Returns 0 or -ENOMEM; to be released either way. */
+/*
+ * Makes the tree. `flags` are TREE_BY_THREAD and TREE_DIFFERENCE. The profile may go afterwards.
+ * Returns 0 or -ENOMEM; to be released either way.
+ */
 int tree_build(struct tree *tree, const struct profile *profile, unsigned int flags);
-void tree_release(struct tree *tree);
+void tree_release(struct tree *tree); /* also of zeros */
 
+/* Returns a clean text, valid until tree_release(); "" for 0. */
 const char *tree_text(const struct tree *tree, uint32_t id);
-const struct tree_frame *tree_frame(const struct tree *tree, uint32_t id); /* id is not 0 */
+/* Returns a frame, valid until tree_release(). The id is not 0. */
+const struct tree_frame *tree_frame(const struct tree *tree, uint32_t id);
 
-/* Frames of one kind differ a little. */
+/* Returns the shade of a frame, below TREE_SHADES: frames of one kind differ a little. */
+unsigned int tree_shade(const struct tree *tree, uint32_t frame);
 #define TREE_SHADES	   8u
-#define TREE_SHADE_PERCENT 5u				       /* lighter with each */
-unsigned int tree_shade(const struct tree *tree, uint32_t id); /* below TREE_SHADES */
+#define TREE_SHADE_PERCENT 5u /* a shade is that much lighter than the one before */
 
 #endif

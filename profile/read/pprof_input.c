@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "profile/format/format.h"
+#include "profile/format/names.h"
 
 int pprof_refuse(struct pprof_input *in, int r, const char *format, ...)
 {

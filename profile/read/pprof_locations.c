@@ -84,7 +84,7 @@ static int set_lines(struct pprof_input *in, uint32_t id, uint32_t object,
 
 /*
  * Gets the object for a location without a mapping, by the name of its function: a marker such as
- * "[cut: ...]", or "[unknown]".
+ * "[cut: ...]", or PROFILE_UNKNOWN.
  */
 static int marker_object(struct pprof_input *in, uint32_t name, uint32_t *ret_object)
 {
@@ -92,7 +92,7 @@ static int marker_object(struct pprof_input *in, uint32_t name, uint32_t *ret_ob
 	struct profile_object object = {.name = name, .kind = KIND_MARKER};
 
 	if (text[0] != '[')
-		object.name = profile_string(in->profile, "[unknown]");
+		object.name = profile_string(in->profile, PROFILE_UNKNOWN);
 	*ret_object = (uint32_t)(uintptr_t)map_get(in->markers, object.name);
 	if (*ret_object)
 		return 0;

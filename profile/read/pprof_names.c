@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/format/format.h"
+#include "profile/format/names.h"
 #include "profile/read/wire.h"
 
 enum mapping_field { /* of Mapping in proto/profile.proto */
@@ -104,8 +104,8 @@ static bool is_hash(const char *name)
  */
 static enum profile_kind kind_of(const char *name)
 {
-	static const char *const native[] = {"[vdso]", "[vsyscall]", "[anon",	  "[heap]",
-					     "[stack", "[unknown]",  "[uprobes]", "[dropped]"};
+	static const char *const native[] = {"[vdso]", "[vsyscall]",	"[anon",     "[heap]",
+					     "[stack", PROFILE_UNKNOWN, "[uprobes]", "[dropped]"};
 
 	if (name[0] != '[' || is_hash(name))
 		return KIND_NATIVE;

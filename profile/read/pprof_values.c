@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "profile/format/format.h"
+#include "profile/format/names.h"
 
 static const char too_large[] = "the sum of all samples is too large";
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/format/format.h"
+#include "profile/format/names.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -139,6 +139,30 @@ static void test_json__a_long_string_is_cut(void **state)
 	assert_int_equal(lseek(rig.output.fd, 0, SEEK_END), 2 * (4096 - 1 - 3) + 3 + 3);
 }
 
+static void test_json__clean_strings_are_only_escaped(void **state)
+{
+	char name[8192];
+
+	(void)state;
+	json_array(&rig.json);
+	json_clean_string(&rig.json, "a\"b\\c");
+	json_clean_string(&rig.json, "</script>\xe2\x82\xac");
+	memset(name, 'a', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	json_clean_string(&rig.json, name);
+	json_end(&rig.json);
+	json_finish(&rig.json);
+	assert_int_equal(output_finish(&rig.output), 0);
+	assert_int_equal(pread(rig.output.fd, rig.text, sizeof(rig.text) - 1, 0),
+			 sizeof(rig.text) - 1);
+	rig.text[sizeof(rig.text) - 1] = '\0';
+	assert_non_null(
+		strstr(rig.text, "[\"a\\\"b\\\\c\",\"\\u003c/script\\u003e\xe2\x82\xac\",\"aaa"));
+	assert_int_equal(lseek(rig.output.fd, 0, SEEK_END),
+			 strlen("[\"a\\\"b\\\\c\",\"\\u003c/script\\u003e\xe2\x82\xac\",") +
+				 strlen(name) + strlen("\"\"]\n"));
+}
+
 static void test_json__a_value_needs_its_key(void **state)
 {
 	(void)state;
@@ -236,6 +260,7 @@ int main(void)
 		TEST(decimals_are_exact),
 		TEST(strings_are_escaped),
 		TEST(a_long_string_is_cut),
+		TEST(clean_strings_are_only_escaped),
 		TEST(a_value_needs_its_key),
 		TEST(a_key_belongs_into_an_object),
 		TEST(a_key_needs_its_value),

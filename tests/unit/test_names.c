@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-#include "profile/format/format.h"
+#include "profile/format/names.h"
+#include "profile/profile.h"
 
 static void assert_clean(const char *name, const char *expected)
 {
@@ -84,6 +85,48 @@ static void test_names__base_names(void **state)
 	assert_string_equal(format_base_name(""), "");
 }
 
+static void test_names__empty_ones_are_unknown(void **state)
+{
+	(void)state;
+	assert_string_equal(format_known_name("a"), "a");
+	assert_string_equal(format_known_name(""), PROFILE_UNKNOWN);
+}
+
+static void test_names__of_threads(void **state)
+{
+	char text[FORMAT_THREAD_MAX], longest[2 * FORMAT_NAME_MAX];
+	const char end[] = "a.../4294967295";
+
+	(void)state;
+	format_thread_name(text, "w\n1", 7);
+	assert_string_equal(text, "w?1/7");
+	format_thread_name(text, "", 7);
+	assert_string_equal(text, "/7");
+	memset(longest, 'a', sizeof(longest));
+	longest[sizeof(longest) - 1] = '\0';
+	format_thread_name(text, longest, UINT32_MAX);
+	assert_int_equal(strlen(text), FORMAT_NAME_MAX - 1 + strlen("/4294967295"));
+	assert_string_equal(text + strlen(text) - strlen(end), end);
+}
+
+static void test_names__titles(void **state)
+{
+	struct profile_times times = {.event = NULL};
+	char title[FORMAT_TITLE_MAX], longest[2 * FORMAT_TITLE_MAX];
+
+	(void)state;
+	format_title(title, &times);
+	assert_string_equal(title, "keyhole");
+	times.event = "page\nfaults";
+	format_title(title, &times);
+	assert_string_equal(title, "keyhole: page\nfaults"); /* raw */
+	memset(longest, 'a', sizeof(longest));
+	longest[sizeof(longest) - 1] = '\0';
+	times.event = longest;
+	format_title(title, &times);
+	assert_int_equal(strlen(title), FORMAT_TITLE_MAX - 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -92,6 +135,9 @@ int main(void)
 		cmocka_unit_test(test_names__bytes_that_are_not_utf8_are_replaced),
 		cmocka_unit_test(test_names__long_ones_are_cut_between_characters),
 		cmocka_unit_test(test_names__base_names),
+		cmocka_unit_test(test_names__empty_ones_are_unknown),
+		cmocka_unit_test(test_names__of_threads),
+		cmocka_unit_test(test_names__titles),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,6 +20,7 @@
 #include "proto/profile.pb-c.h"
 #include "tests/unit/build_profile.h"
 #include "profile/format/format.h"
+#include "profile/format/names.h"
 #include "profile/read/pprof_read.h"
 #include "profile/read/unpack.h"
 

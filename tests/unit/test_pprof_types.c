@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "proto/profile.pb-c.h"
-#include "profile/format/format.h"
+#include "profile/format/names.h"
 #include "profile/read/pprof_read.h"
 
 static int read_named(char *name, const char *wanted, struct pprof_info *ret_info)

@@ -217,7 +217,7 @@ static void put_pairs(const struct report_callers *callers, struct view_json *to
 	json_key_array(&to->json, up ? "callers" : "callees");
 	for (size_t i = 0; i < count; i++, pair++) {
 		json_object(&to->json);
-		json_key_string(&to->json, "name", other_name(callers, pair, up));
+		json_key_clean_string(&to->json, "name", other_name(callers, pair, up));
 		view_json_value(to, "total", pair->count);
 		json_end(&to->json);
 	}
@@ -231,7 +231,7 @@ static void put_function(const struct report_callers *callers, struct view_json 
 
 	json_line(&to->json);
 	json_object(&to->json);
-	json_key_string(&to->json, "name", tally_name(&callers->tally, row->name));
+	json_key_clean_string(&to->json, "name", tally_name(&callers->tally, row->name));
 	view_json_value(to, "self", row->now.self);
 	view_json_value(to, "total", row->now.total);
 	if (options->callers)

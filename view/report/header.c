@@ -2,11 +2,10 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "ipc/time.h"
 #include "view/report/view.h"
 #include "profile/format/format.h"
-
-#define NS_PER_MS 1e6
-#define REASONS	  64u
+#include "profile/format/names.h"
 
 double view_value(const struct report *report, uint64_t count)
 {
@@ -30,7 +29,7 @@ static const char *shown_path(const struct options *options)
 
 struct fates {
 	struct format_totals totals;
-	uint64_t reason[REASONS]; /* of those that are cut */
+	uint64_t reason[PROFILE_REASONS_MAX]; /* of those that are cut */
 };
 
 static void count_fates(const struct report *report, struct fates *fates)
@@ -41,7 +40,7 @@ static void count_fates(const struct report *report, struct fates *fates)
 	*fates = (struct fates){0};
 	format_totals(report->profile, &fates->totals);
 	for (; count > 0; count--, sample++)
-		if (tally_is_cut(sample) && sample->reason < REASONS)
+		if (tally_is_cut(sample) && sample->reason < PROFILE_REASONS_MAX)
 			fates->reason[sample->reason] += sample->count;
 }
 
@@ -78,7 +77,7 @@ static void print_file(const struct report *report, const char *path, const stru
 		    of, info->type);
 	if (info->times.duration_ns)
 		screen_part(screen, &column, " in %.1f s",
-			    (double)info->times.duration_ns / NS_PER_S);
+			    (double)info->times.duration_ns / NS_PER_SECOND);
 	if (info->times.period > 1)
 		print_samples(screen, &column, info);
 	putc('\n', screen->out);
@@ -98,7 +97,7 @@ static void print_fates(const struct report *report)
 	screen_part(screen, &column, "complete %" PRIu64 " (%.2f %%),", complete,
 		    screen_percent(complete, fates.totals.samples));
 	screen_part(screen, &column, " cut %" PRIu64, fates.totals.cut);
-	for (uint32_t i = 0; i < REASONS; i++) {
+	for (uint32_t i = 0; i < PROFILE_REASONS_MAX; i++) {
 		if (!fates.reason[i])
 			continue;
 		fputs(separator, screen->out);
@@ -183,7 +182,7 @@ static void put_fates(struct json *json, const struct report *report)
 	json_key_number(json, "complete", fates.totals.samples - fates.totals.cut);
 	json_key_number(json, "cut", fates.totals.cut);
 	json_key_object(json, "reasons");
-	for (uint32_t i = 0; i < REASONS; i++)
+	for (uint32_t i = 0; i < PROFILE_REASONS_MAX; i++)
 		if (fates.reason[i])
 			json_key_number(json, profile_reason(i)->name, fates.reason[i]);
 	json_end(json);

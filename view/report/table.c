@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ipc/time.h"
 #include "profile/offset_name.h"
 #include "view/report/view.h"
-#include "profile/format/format.h"
+#include "profile/format/names.h"
 
 struct report_table {
 	const struct report *report;
@@ -41,14 +42,14 @@ static void print_amount(const struct report_table *table, uint64_t count)
 	screen_style(screen, STYLE_PLAIN);
 }
 
-/* Returns the file name of the object that a function is in, or "" for several and for markers. */
+/* Returns the raw file name of a function's object, or "" for several objects and for markers. */
 static const char *object_of(const struct report_table *table, uint32_t name)
 {
 	const struct profile *profile = table->report->profile;
 	const struct profile_object *object =
 		profile_object_get(profile, table->tally.frames.objects[name]);
 
-	if (!object || object->kind == KIND_MARKER)
+	if (!profile_object_is_file(object))
 		return "";
 	return format_base_name(profile_string_get(profile, object->name));
 }
@@ -56,14 +57,18 @@ static const char *object_of(const struct report_table *table, uint32_t name)
 static void spell_object(const struct report_table *table, const struct tally_row *row, char *text,
 			 size_t size)
 {
-	const char *object = object_of(table, row->name);
+	char object[FORMAT_NAME_MAX];
+	int length;
 
-	if (!*object || offset_name_is_of(row_name(table, row), object))
+	format_clean_name(object, sizeof(object), object_of(table, row->name));
+	if (!object[0] || offset_name_is_of(row_name(table, row), object))
 		return;
 	if (object[0] == '[')
-		snprintf(text, size, " %s", object);
+		length = snprintf(text, size, " %s", object);
 	else
-		snprintf(text, size, " (%s)", object);
+		length = snprintf(text, size, " (%s)", object);
+	if (length < 0 || (size_t)length >= size)
+		text[0] = '\0'; /* a cut name says little */
 }
 
 static void spell_pids(const struct report_table *table, const struct tally_row *row, char *text,
@@ -201,7 +206,7 @@ static double rate(const struct pprof_info *info, uint64_t count)
 	if (info->times.duration_ns == 0)
 		return 0;
 	if (!info->is_time)
-		value *= NS_PER_S;
+		value *= NS_PER_SECOND;
 	return value / (double)info->times.duration_ns;
 }
 
@@ -278,7 +283,7 @@ static void put_row(const struct report_table *table, struct view_json *to,
 
 	json_line(json);
 	json_object(json);
-	json_key_string(json, "name", row_name(table, row));
+	json_key_clean_string(json, "name", row_name(table, row));
 	view_json_value(to, "self", row->now.self);
 	view_json_value(to, "total", row->now.total);
 	if (report->options->diff) {

@@ -179,7 +179,7 @@ static void put_node(const struct report_tree *tree, const struct part *part)
 
 	json_line(json);
 	json_object(json);
-	json_key_string(json, "name", tally_name(&tree->tally, part->name));
+	json_key_clean_string(json, "name", tally_name(&tree->tally, part->name));
 	view_json_value(tree->to, "self", part->self);
 	view_json_value(tree->to, "total", part->sum);
 	json_key_array(json, "calls");

@@ -31,8 +31,6 @@ int view_table(const struct report *report); /* the rows of --by, also as a diff
 int view_callers(const struct report *report);
 int view_tree(const struct report *report);
 
-#define NS_PER_S 1e9
-
 /* Returns nanoseconds, or an amount of the profile's unit. */
 double view_value(const struct report *report, uint64_t count);
 const char *view_unit(const struct pprof_info *info);

@@ -17,6 +17,7 @@
 #include "object/dwarf/merge.h"
 #include "policy/policy.h"
 #include "profile/format/format.h"
+#include "profile/format/names.h"
 #include "profile/read/pprof_read.h"
 #include "profile/read/unpack.h"
 #include "profile/place.h"

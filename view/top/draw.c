@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "ipc/time.h"
 #include "view/screen.h"
 #include "view/top/ui.h"
 
@@ -36,8 +37,8 @@ static void draw_summary(const struct ui *ui, struct canvas *canvas)
 {
 	const struct top_table *table = &ui->table;
 	const struct portion *newest = history_portion(&ui->history, 0);
-	const uint64_t seconds = (ui->history.elapsed_ns + 500000000) / 1000000000;
-	const double span = window_ns(table) / 1e9;
+	const uint64_t seconds = (ui->history.elapsed_ns + NS_PER_SECOND / 2) / NS_PER_SECOND;
+	const double span = window_ns(table) / NS_PER_SECOND;
 
 	canvas_ink(canvas, INK_HEAD);
 	canvas_printf(canvas, "keyhole top");
@@ -52,15 +53,16 @@ static void draw_summary(const struct ui *ui, struct canvas *canvas)
 	}
 	canvas_printf(canvas, "  %s", ui->history.event);
 	if (ui->history.is_time && newest->period_ns)
-		canvas_printf(canvas, " at %.0f Hz", 1e9 / (double)newest->period_ns);
+		canvas_printf(canvas, " at %.0f Hz",
+			      (double)NS_PER_SECOND / (double)newest->period_ns);
 	canvas_printf(canvas, ", %.0f samples/s, sum of %.0f s", (double)table->samples / span,
 		      span);
 	if (ui->paused)
 		canvas_printf(canvas, " (paused)");
 	canvas_next(canvas);
 	if (ui->history.is_time)
-		canvas_printf(canvas, "%.2f of %u CPUs used, ", (double)table->cpu_ns / 1e9 / span,
-			      ui->cpus);
+		canvas_printf(canvas, "%.2f of %u CPUs used, ",
+			      (double)table->cpu_ns / NS_PER_SECOND / span, ui->cpus);
 	canvas_printf(canvas, "%.1f %% of stacks complete, lost %" PRIu64,
 		      screen_percent(table->samples - table->cut, table->samples), ui->lost);
 	canvas_next(canvas);

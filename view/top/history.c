@@ -9,8 +9,8 @@
 #include "view/tally.h"
 #include "base/array.h"
 #include "base/intern.h"
-#include "profile/format/format.h"
 #include "profile/format/lines.h"
+#include "profile/format/names.h"
 #include "profile/read/pprof_read.h"
 #include "profile/profile.h"
 
@@ -82,14 +82,12 @@ struct adding {
 	struct portion portion;
 };
 
-static uint32_t add_name(struct history *history, const char *name)
+static uint32_t add_name(struct history *history, const char *raw)
 {
-	char text[NAME_BYTES];
+	char clean[NAME_BYTES];
 
-	format_clean_name(text, sizeof(text), name);
-	if (!text[0])
-		return intern_string(history->names, "[unknown]");
-	return intern_string(history->names, text);
+	format_clean_name(clean, sizeof(clean), format_known_name(raw));
+	return intern_string(history->names, clean);
 }
 
 /* Returns the last component of a path; a name that is no path stays whole. */
@@ -119,8 +117,7 @@ static uint32_t add_function(struct history *history, const char *name, uint32_t
 static uint32_t add_object(struct adding *adding, uint32_t location)
 {
 	const struct profile *profile = adding->profile;
-	const struct profile_object *object =
-		profile_object_get(profile, profile_location_get(profile, location)->object);
+	const struct profile_object *object = profile_location_object(profile, location);
 	const char *path = "";
 
 	if (object)
@@ -131,11 +128,10 @@ static uint32_t add_object(struct adding *adding, uint32_t location)
 static uint32_t add_line(void *context, const struct format_line *line)
 {
 	struct adding *adding = context;
-	char text[FORMAT_NAME_MAX];
+	char room[OFFSET_NAME_BYTES];
+	const char *name = format_line_name(adding->profile, line, room);
 
-	format_line_name(text, sizeof(text), adding->profile, line->location, &line->line,
-			 line->depth > 0);
-	return add_function(adding->history, text, add_object(adding, line->location));
+	return add_function(adding->history, name, add_object(adding, line->location));
 }
 
 static void reverse(uint32_t *items, size_t count)

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "profile/format/format.h"
+#include "profile/format/names.h"
 
 /* Recognises "5 s: 495 samples, 0 lost, 98 % complete", a line of summary_progress(). */
 static bool is_progress(const char *line, uint64_t *ret_lost)

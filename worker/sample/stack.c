@@ -76,7 +76,7 @@ static void push_marker(struct stack *stack, uint32_t *location, const char *nam
 
 static void push_unknown(struct stack *stack)
 {
-	push_address(stack, &stack->unknown_object, "[unknown]", KIND_MARKER, 0);
+	push_address(stack, &stack->unknown_object, PROFILE_UNKNOWN, KIND_MARKER, 0);
 }
 
 /* ---- kernel ---- */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "ipc/guard.h"
-#include "profile/format/format.h"
+#include "profile/format/names.h"
 #include "profile/profile.h"
 #include "worker/why/sources.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The picture. The canvas is as large as the view and stays in place while the sheet behind it is
- * scrolled. Only the boxes in view are drawn, so 100,000 stacks are no more work than these boxes.
+ * The picture. The canvas is as large as the view and stays in place while the sheet behind the
+ * canvas is scrolled. Only boxes in view are drawn, so that 100,000 stacks cost no more than those.
  */
 'use strict';
 
@@ -12,7 +12,7 @@ const ROWS_ABOVE = 4;
 const PADDING = 4;
 const COLOURS = ['page', 'line', 'text', 'faint', 'ink', 'match', 'mark',
 	'more', 'less', 'same']; /* of page.css */
-const CHANGE_LEAST = 0.01; /* of all: a smaller change never has the full colour */
+const CHANGE_LEAST = 0.01; /* of all: the full colour means this much or more */
 const ELLIPSIS = '\u2026';
 const FONT = '12px system-ui, "Segoe UI", "Helvetica Neue", "DejaVu Sans", sans-serif';
 
@@ -27,7 +27,7 @@ class Graph {
 	selected = null; /* nodes, or null */
 	hovered = null;
 	matches = null;  /* by frame, or null: no search */
-	hidden = 0;      /* nodes that are too narrow, or below one that is */
+	hidden = 0;      /* nodes that are too narrow, and all nodes below these */
 	#zoom = ROOT;
 	#rows = [];      /* by level: boxes from left to right, { node, x, width } */
 	#colours = new Map();
@@ -44,7 +44,7 @@ class Graph {
 		new ResizeObserver(() => this.layOut()).observe(this.view);
 	}
 
-	/* flame: the root at the bottom, else at the top */
+	/* Puts the root at the bottom (flame) or at the top. */
 	show(tree, zoom, flame) {
 		const moved = tree !== this.tree || flame !== this.flame || zoom !== this.#zoom;
 
@@ -127,7 +127,7 @@ class Graph {
 		return top - this.view.scrollTop;
 	}
 
-	/* Once a frame, however often it is asked for. */
+	/* Asks for one drawing in the next animation frame, however many calls come before it. */
 	draw() {
 		this.#drawing ||= requestAnimationFrame(() => {
 			this.#drawing = 0;
@@ -160,7 +160,7 @@ class Graph {
 	#drawBox({ node, x, width }, top) {
 		const { context, tree, theme } = this;
 		const frame = tree.frame[node];
-		const above = tree.level[node] < tree.level[this.#zoom]; /* what was zoomed into */
+		const above = tree.level[node] < tree.level[this.#zoom]; /* an ancestor of the zoomed node */
 		const matched = this.matches?.[frame];
 
 		context.globalAlpha = above ? 0.55 : this.matches && !matched ? 0.45 : 1;
@@ -178,7 +178,7 @@ class Graph {
 		context.globalAlpha = 1;
 	}
 
-	/* A light edge: the frame has no call of its own. */
+	/* Draws the edge of an inlined frame: dashes in the page's colour. */
 	#drawInlined(x, top, width) {
 		this.context.fillStyle = this.theme.page;
 		this.context.fillRect(x, top, width, 1);
@@ -203,12 +203,12 @@ class Graph {
 		return this.#colours.get(frame);
 	}
 
-	/* The largest change that is told apart. */
+	/* Returns the change that has the full colour. */
 	get most() {
 		return Math.max(this.tree.most, CHANGE_LEAST);
 	}
 
-	/* Small changes are seen, too. */
+	/* Returns a change's colour. The parabola is steep at first: small changes are visible. */
 	changeColour(change) {
 		const { same, more, less } = this.theme;
 		const size = Math.min(Math.abs(change) / this.most, 1);
@@ -216,13 +216,13 @@ class Graph {
 		return mixColours(same, change > 0 ? more : less, size * (2 - size));
 	}
 
-	/* A kind's colour, nearer to the page's the higher the shade. */
+	/* Returns a kind's colour. A higher shade is nearer to the page's colour. */
 	colourOf({ kind, shade }) {
 		return kind ? mixColours(this.dark ? kind.dark : kind.light, this.theme.page,
 			shade * this.profile.shadePercent / 100) : this.theme.line;
 	}
 
-	/* As much of the name as fits, cut at the right. */
+	/* Returns as much of the name as fits, cut at the right. */
 	#label(frame, width) {
 		const { name } = this.profile.frames[frame];
 		const measure = (text) => this.context.measureText(text).width;
@@ -240,7 +240,7 @@ class Graph {
 			else
 				over = middle;
 		}
-		/* not between the halves of a character */
+		/* a surrogate pair stays whole */
 		if (/[\ud800-\udbff]$/.test(name.slice(0, fits)))
 			fits--;
 		return fits > 0 ? name.slice(0, fits) + ELLIPSIS : '';
@@ -250,7 +250,7 @@ class Graph {
 		return this.#rows[this.tree.level[node]]?.find((box) => box.node === node);
 	}
 
-	/* The node at a point of the view, or null. */
+	/* Returns the node at a point of the view, or null. */
 	at(x, y) {
 		const holds = (top) => y >= top && y < top + ROW_HEIGHT;
 		const row = this.#rows.find((_, level) => holds(this.#top(level)));
@@ -258,7 +258,7 @@ class Graph {
 		return row?.find((box) => x >= box.x && x < box.x + box.width)?.node ?? null;
 	}
 
-	/* The place of a node in the view, or null when it is not drawn. */
+	/* Returns the place of a node in the view, or null for a node that is not drawn. */
 	placeOf(node) {
 		const box = this.#box(node);
 
@@ -277,7 +277,7 @@ class Graph {
 		this.draw();
 	}
 
-	/* The drawn node beside one: 'outer', 'inner', 'left' or 'right'. */
+	/* Returns the drawn node that is 'outer', 'inner', 'left' or 'right' of a node, or the node. */
 	beside(node, direction) {
 		const { tree } = this;
 		const level = tree.level[node];
@@ -293,7 +293,7 @@ class Graph {
 		return boxes[direction]?.node ?? node;
 	}
 
-	/* Nodes that are drawn and match, in the order of their numbers. */
+	/* Returns the nodes that are drawn and match, in the order of their numbers. */
 	drawnMatches() {
 		return this.#rows.flat().map((box) => box.node)
 			.filter((node) => this.matches?.[this.tree.frame[node]])

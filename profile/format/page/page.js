@@ -7,7 +7,7 @@
 
 const ROWS_MAX = 200; /* of the table */
 const DOT = ' \u00b7 ';
-const NARROW = 1100;  /* px: no place for the table at first */
+const NARROW = 1100;  /* px; narrower windows begin without the table */
 
 class Page {
 	#trees = new Map();
@@ -56,7 +56,7 @@ class Page {
 		const step = 'zoom' in changes || 'view' in changes;
 
 		if ('view' in changes || 'threads' in changes || 'width' in changes)
-			this.state.zoom = '0'; /* nodes have other numbers */
+			this.state.zoom = '0'; /* the nodes of another tree have other numbers */
 		Object.assign(this.state, changes);
 		if (step)
 			history.pushState(null, '', this.#address());
@@ -90,13 +90,13 @@ class Page {
 		return Number.isInteger(zoom) && zoom >= 0 && zoom < this.tree.count ? zoom : ROOT;
 	}
 
-	/* The same in each view: of the callees. */
+	/* Returns the sums of functions, which are those of the callees in each view. */
 	get functions() {
 		this.#functions ??= this.#sumFunctions();
 		return this.#functions;
 	}
 
-	/* Sums the functions; for a difference also the old profile's, as before. */
+	/* Sums the functions. `before` has the sums of the old profile of a difference. */
 	#sumFunctions() {
 		const tree = this.#treeOf('callees');
 		const { length } = this.profile.frames;
@@ -110,7 +110,7 @@ class Page {
 		return { ...now, before };
 	}
 
-	/* Shares of all. */
+	/* Returns a function's shares of all samples, old and new. */
 	#functionShares(what, frame) {
 		const { profile, functions } = this;
 
@@ -129,7 +129,7 @@ class Page {
 		return Math.abs(now - before);
 	}
 
-	/* The profile that gives the widths. */
+	/* Returns the profile that gives the widths. */
 	get source() {
 		return this.tree.old ? this.profile.base : this.profile;
 	}
@@ -297,7 +297,7 @@ class Page {
 		let at = nodes.indexOf(this.graph.selected);
 
 		if (at < 0 && step < 0)
-			at = 0; /* none is selected: from the end on */
+			at = 0; /* none is selected: begins at the end */
 		if (nodes.length > 0)
 			this.select(nodes[(at + step + nodes.length) % nodes.length]);
 	}
@@ -378,7 +378,7 @@ class Page {
 
 	/* ---- a frame ---- */
 
-	/* Beside a point of the window. */
+	/* Shows the tip beside a point of the window. */
 	showTip(node, x, y) {
 		const tip = element('tip');
 
@@ -409,7 +409,7 @@ class Page {
 			make('p', place), make('table', rows)];
 	}
 
-	/* Old and new as shares of all; their difference. */
+	/* Makes rows of old and new shares of all samples, and of their differences. */
 	#changeRows(node) {
 		const { profile, tree } = this;
 		const frame = tree.frame[node];
@@ -537,7 +537,7 @@ class Page {
 			event.preventDefault();
 	}
 
-	/* True: the key was ours. */
+	/* Returns whether the key meant something here. */
 	#queryKey(key) {
 		if (key === 'Enter') {
 			this.nextMatch(1);

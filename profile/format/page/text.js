@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Elements, and numbers as text. */
+/* Makes elements, and text of numbers. */
 'use strict';
 
 function element(id) {
@@ -10,7 +10,7 @@ function prefersDark() {
 	return matchMedia('(prefers-color-scheme: dark)').matches;
 }
 
-/* content: a text, or nodes and texts */
+/* Makes an element. `content` is a text, or an array of nodes and texts. */
 function make(tag, content, className = '') {
 	const made = document.createElement(tag);
 
@@ -27,7 +27,7 @@ function count(number) {
 	return number.toLocaleString('en');
 }
 
-/* Three digits or more, so that what is small is not 0. */
+/* Writes a share. Small ones have more decimals, so that few are shown as 0. */
 function percent(share) {
 	const value = 100 * (share || 0);
 
@@ -50,12 +50,12 @@ function time(ns) {
 	return `${value.toFixed(value >= 100 || value === 0 ? 0 : value >= 10 ? 1 : 2)} ${unit}`;
 }
 
-/* Writes the worth of so many samples of a profile: their CPU time, or the events counted. */
+/* Writes the worth of a number of samples: their CPU time, or a number of events. */
 function worth({ period, event }, samples) {
 	return event ? `${count(samples * period)} ${event}` : time(samples * period);
 }
 
-/* How samples were taken. */
+/* Writes how often samples were taken. */
 function rate({ period, event }) {
 	if (event)
 		return `a sample each ${period > 1 ? `${count(period)} ` : ''}${event}`;

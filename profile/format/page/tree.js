@@ -8,7 +8,7 @@
 const ROOT = 0;
 const NODES_EXPECTED = 1 << 22; /* at most */
 
-/* A profile as it is in the page. */
+/* The profile of the page's data. */
 class Profile {
 	constructor(data) {
 		const { frames, nodes, strings } = data;
@@ -45,7 +45,7 @@ class Profile {
 			({ kind }) => Number(kind?.name === 'THREAD'));
 	}
 
-	/* The profile that a difference is held against. */
+	/* Returns the older profile of a difference. */
 	static #base({ samples, period, event, start_ms: start, duration_ms: duration }) {
 		return { samples, period, event, start, duration };
 	}
@@ -69,15 +69,15 @@ class Profile {
 }
 
 /*
- * Merges equal beginnings of stacks. Finds a node's child of a frame by an open hash table. A
- * difference has other samples beside its own.
+ * Merges equal beginnings of stacks. An open hash table finds a node's child of a frame. `other`
+ * has the samples of the other profile of a difference.
  */
 class Merger {
 	count = 1; /* nodes */
 	other = null;
 	#slots;
 
-	/* expected: about so many nodes; growing costs more than room that is not used */
+	/* `expected` is a guess at the number of nodes: growing costs more than unused room. */
 	constructor(difference, expected = 0) {
 		const room = 2 ** Math.ceil(Math.log2(Math.max(expected, 1 << 11)));
 
@@ -86,7 +86,7 @@ class Merger {
 		this.self = new Float64Array(room);
 		if (difference)
 			this.other = new Float64Array(room);
-		this.#slots = new Uint32Array(room * 2); /* nodes; 0 is free: the root is no child */
+		this.#slots = new Uint32Array(room * 2); /* nodes; 0 is free, as the root is no child */
 	}
 
 	#slot(parent, frame) {
@@ -144,10 +144,10 @@ class Merger {
 }
 
 /*
- * Nodes numbered from the root, each before its children and the hottest child first: the nodes
- * below n are n + 1 to end[n] - 1. start is the samples left of a node. In a tree of a difference,
- * self and total are of the new profile; when old is set, of the old one. otherSelf and otherTotal
- * are of the other profile.
+ * Nodes have numbers from the root on. A node comes before its children, and the hottest child
+ * comes first: the nodes below n are n + 1 to end[n] - 1. start counts the samples left of a node.
+ * In a difference, self and total are those of the new profile, or of the old profile when `old` is
+ * set. otherSelf and otherTotal are those of the other profile.
  */
 class Tree {
 	constructor(merger, old) {
@@ -155,7 +155,7 @@ class Tree {
 		const totals = Tree.#addUp(merger, merger.self);
 		const otherTotals = other && Tree.#addUp(merger, other);
 		const { firsts, children } = Tree.#children(merger, totals);
-		const number = new Uint32Array(count); /* by the merger's */
+		const number = new Uint32Array(count); /* by number of the merger */
 		const waiting = [ROOT];
 
 		this.old = old;
@@ -195,12 +195,12 @@ class Tree {
 		return totals;
 	}
 
-	/* children[firsts[n]] to children[firsts[n + 1]] are those of n. */
+	/* Sorts the children: children[firsts[n]] to children[firsts[n + 1] - 1] are those of n. */
 	static #children({ parent, count }, totals) {
 		const firsts = new Uint32Array(count + 2);
 		const children = new Uint32Array(count);
 
-		/* Counted two places on: filling moves firsts to where they belong. */
+		/* Counts two places further on: filling moves each first by one place. */
 		for (let node = 1; node < count; node++)
 			firsts[parent[node] + 2]++;
 		for (let node = 1; node < firsts.length; node++)
@@ -234,7 +234,7 @@ class Tree {
 		}
 	}
 
-	/* Returns, for a difference, a node's 'self' or 'total' as shares of all, old and new. */
+	/* Returns a node's 'self' or 'total' in a difference, as old and new share of all samples. */
 	shares(node, what) {
 		const others = what === 'self' ? this.otherSelf : this.otherTotal;
 		const own = this[what][node] / (this.total[ROOT] || 1);
@@ -249,7 +249,7 @@ class Tree {
 		return now - before;
 	}
 
-	/* The largest change. */
+	/* Returns the largest change of a node. */
 	get most() {
 		if (this.#most === null) {
 			this.#most = 0;
@@ -261,7 +261,7 @@ class Tree {
 
 	#most = null;
 
-	/* From the root to the node. */
+	/* Returns the nodes from the root to this one. */
 	path(node) {
 		const path = [node];
 
@@ -271,8 +271,8 @@ class Tree {
 	}
 
 	/*
-	 * Samples below the node whose stacks hold a frame of matches. A stack is counted once:
-	 * what is below a match is not looked at.
+	 * Returns the samples of the node whose stacks hold a frame of matches. The search does not
+	 * look below a match, so that a stack counts once.
 	 */
 	matched(node, matches) {
 		let sum = 0;
@@ -290,12 +290,12 @@ class Tree {
 		return sum;
 	}
 
-	/* Returns the samples that make the width, and then the others. */
+	/* Returns the samples that give the widths, and those of the other profile. */
 	static #samples({ nodes }, old) {
 		return old ? [nodes.base, nodes.self] : [nodes.self, nodes.base || nodes.self];
 	}
 
-	/* From the process on, as in the data. */
+	/* Makes the tree of stacks from the process on, as in the data. */
 	static callees(profile, byThread, old) {
 		const { frame, parent } = profile.nodes;
 		const [self, other] = Tree.#samples(profile, old);
@@ -313,7 +313,7 @@ class Tree {
 		return new Tree(merger, old);
 	}
 
-	/* From where each stack ended to its process. */
+	/* Makes the tree of stacks from the leaf on, up to the process. */
 	static callers(profile, byThread, old) {
 		const { frame, parent } = profile.nodes;
 		const [self, other] = Tree.#samples(profile, old);
@@ -343,11 +343,11 @@ class Tree {
 	}
 }
 
-/* By frame: the samples that ended in it, and those that hold it; once where it called itself. */
+/* Sums self and total by frame. A sample counts once for a frame that called itself. */
 function sumFunctions(tree, count, selfs = tree.self, totals = tree.total) {
 	const self = new Float64Array(count);
 	const total = new Float64Array(count);
-	const open = new Uint32Array(count); /* how often it is on the path */
+	const open = new Uint32Array(count); /* how often the frame is on the path */
 	const path = [];
 
 	for (let node = 0; node < tree.count; node++) {
@@ -364,8 +364,8 @@ function sumFunctions(tree, count, selfs = tree.self, totals = tree.total) {
 }
 
 /*
- * Returns the expression to look for; text that is no regular expression stands for itself. Case
- * counts once the text has a capital. null: nothing to look for.
+ * Returns the expression to look for, or null for an empty text. A text that is no regular
+ * expression stands for itself. Case matters if the text has a capital.
  */
 function parseQuery(text) {
 	const flags = /\p{Lu}/u.test(text.replace(/\\./gu, '')) ? '' : 'i';

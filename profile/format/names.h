@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Raw and clean text. Attackers choose the names of processes, files and functions. Raw text is
+ * such a name, unchanged, or text that holds one. Clean text is valid UTF-8 and safe on a terminal:
+ * it has no character that controls a terminal or the direction of text.
+ *
+ * All text of a profile is raw, whoever made the profile, and so is the event of profile_times.
+ * Names that functions here and in lines.h return are raw, unless the function fills ret_clean.
+ *
+ * Each writer cleans a text once:
+ *   firefox, pprof, speedscope     when they write it: json_string(), put_string()
+ *   folded, otlp, the tree of      when they number it, as texts that look the same are equal;
+ *   html and svg                   from then on, the text is clean
+ * A function takes clean text only where its name or its parameter says "clean".
+ */
+#ifndef KEYHOLE_PROFILE_FORMAT_NAMES_H
+#define KEYHOLE_PROFILE_FORMAT_NAMES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct profile_times;
+
+#define FORMAT_NAME_MAX	  4096			 /* bytes of a clean name, with the NUL */
+#define FORMAT_THREAD_MAX (FORMAT_NAME_MAX + 16) /* the same, with a slash and a number */
+#define FORMAT_TITLE_MAX  96			 /* bytes of a title, with the NUL */
+
+/*
+ * Cleans a name: '?' takes the place of each refused character and of each byte that is not UTF-8.
+ * Writes at most max bytes, NUL included, and nothing for max 0. A name that is cut ends in "...".
+ */
+void format_clean_name(char *ret_clean, size_t max, const char *raw);
+
+/*
+ * Returns the part of a path behind the last '/', or the path where that part is empty. The result
+ * is a part of path, and as raw or clean as path is.
+ */
+const char *format_base_name(const char *path);
+
+/* Returns the name itself, or PROFILE_UNKNOWN for an empty one. */
+const char *format_known_name(const char *name);
+
+/* Gets the clean name of the frame that a thread has in stacks: "name/tid". */
+void format_thread_name(char ret_clean[FORMAT_THREAD_MAX], const char *raw, uint32_t tid);
+
+/* Gets the raw title of a recording: "keyhole", or "keyhole: EVENT". A long event is cut. */
+void format_title(char ret_raw[FORMAT_TITLE_MAX], const struct profile_times *times);
+
+#endif
