@@ -68,8 +68,14 @@ $(BUILD)/page/make_page: $(BUILD)/obj/tests/page/make_page.o $(MODEL_ARCHIVES)
 check-formats: $(MODEL_ARCHIVES) $(BUILD)/page/make_page
 	@$(RUN) formats tests/e2e/pprof_readable.sh tests/formats/run.sh tests/page/page.py
 
+# keyhole-symbolize that asks about few addresses of an object.
+.PHONY: dwarf/few
+dwarf/few: all
+	+@$(call variant,$@,LIMITS=tests/dwarf/few.h $(addprefix $(BUILD)/$@/, \
+		keyhole-symbolize keyhole-debug-reader))
+
 # Inlined functions and lines beside what addr2line says, of programs built here.
-check-dwarf: $(DWARF) $(EXECUTABLES)
+check-dwarf: $(DWARF) $(EXECUTABLES) dwarf/few
 	@$(BESIDE) dwarf tests/dwarf/addr2line.sh tests/dwarf/damaged.sh tests/dwarf/symbolize.sh
 
 # Stacks that a test build captures on the running kernel: root, else a skip.
@@ -327,7 +333,7 @@ fuzz-corpus:
 # Compiles all that the suites use, before the first of them begins.
 .PHONY: check-builds go-tools
 check-builds: all test-programs workloads capture-build duration-build tiny-builds leaky-build \
-	kernel-builds sabotage other-version $(BUILD)/page/make_page $(DWARF) $(DOOMED) \
+	kernel-builds sabotage other-version $(BUILD)/page/make_page $(DWARF) dwarf/few $(DOOMED) \
 	$(ESCAPE)/prisoner $(ESCAPE_PROGRAMS) $(CANARY_PROGRAMS) go-tools
 
 # Some Go builds its pprof at the first use.

@@ -26,6 +26,10 @@
 
 _Static_assert(READER_ADDRESSES + DESCRIPTORS_MAX < ABOVE, "the program's descriptors are below");
 
+#ifndef PROFILE_ADDRESSES_MAX
+#define PROFILE_ADDRESSES_MAX (4u << 20) /* of one object */
+#endif
+
 /* Measured memory was 10 to 60 MB, for programs with up to 16 MB of .debug_info. */
 const struct reader_limits reader_limits[READER_PURPOSES] = {
 	[READER_RECORDING] = {.files = 2,
@@ -38,7 +42,7 @@ const struct reader_limits reader_limits[READER_PURPOSES] = {
 			      .questions = 256,
 			      .total = 5000},
 	[READER_PROFILE] = {.files = READER_FILES_MAX,
-			    .addresses = 4u << 20,
+			    .addresses = PROFILE_ADDRESSES_MAX,
 			    .milliseconds = 20000,
 			    .slack = 70000,
 			    .more_cpu = 10,

@@ -5,8 +5,8 @@
 # libdw. Prints TAP, and what each object cost.
 
 cd "$(dirname "$0")/../.." || exit 1
-. tests/dwarf/programs.sh
 build=$(realpath "${BUILD:-build}")
+. tests/dwarf/programs.sh
 count=${ADDRESSES:-10000}
 top=$(mktemp -d "${TMPDIR:-/tmp}/keyhole-dwarf.XXXXXX") || exit 1
 trap 'rm -rf "$top"' EXIT
@@ -35,11 +35,11 @@ compare() {	# NAME FILE [JUDGED ALTERNATE]: who judges gets FILE, or what it was
 	[ "$result" = ok ] || sed '1d;s/^/# /' "$top/result" | cut -c1-600
 }
 
-mkdir "$top/programs"
-for name in $(make_programs "$top/programs"); do
+for way in $(ways); do
 	before=()
-	[ "$name" != dwz ] || before=("$top/programs/gcc-4" "$top/programs/dwz.alternate")
-	compare "$name" "$top/programs/$name" "${before[@]}"
+	file=$(program "$way")
+	[ "$way" != dwz ] || before=("$(program gcc-4)" "$file.alternate")
+	[ -z "$file" ] || compare "$way" "$file" "${before[@]}"
 done
 for program in keyhole keyhole-worker; do
 	compare "$program" "$build/$program"

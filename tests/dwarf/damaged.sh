@@ -5,17 +5,18 @@
 # for longer than its time. Prints TAP.
 
 cd "$(dirname "$0")/../.." || exit 1
-. tests/dwarf/programs.sh
 build=$(realpath "${BUILD:-build}")
+. tests/dwarf/programs.sh
 files=${DAMAGED:-60}
 top=$(mktemp -d "${TMPDIR:-/tmp}/keyhole-damaged.XXXXXX") || exit 1
 trap 'rm -rf "$top"' EXIT
 
-${CXX:-g++} -O2 -g -o "$top/program" tests/dwarf/program.cc -lpthread || exit 1
-addresses "$top/program" 2000 >"$top/addresses"
+program=$(program gcc-5)
+[ -n "$program" ] || exit 1
+addresses "$program" 2000 >"$top/addresses"
 late=0 died=0
 for ((i = 0; i < files; i++)); do
-	python3 tests/dwarf/damage.py "$top/program" "$top/damaged" "$i" || exit 1
+	python3 tests/dwarf/damage.py "$program" "$top/damaged" "$i" || exit 1
 	(ulimit -t 20 -v 4194304; timeout 30 "$build/tests/dwarf/resolve" "$top/damaged" \
 		<"$top/addresses" >/dev/null 2>&1)
 	status=$?

@@ -3,12 +3,13 @@ package main
 
 import (
 	"fmt"
-	"net/http"
+	"encoding/json"
 	"sort"
 )
 
 func main() {
 	numbers := []int{3, 1}
 	sort.Ints(numbers)
-	fmt.Println(numbers, http.StatusText(200))
+	text, _ := json.Marshal(numbers)
+	fmt.Println(string(text))
 }

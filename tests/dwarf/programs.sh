@@ -1,33 +1,56 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Sourced. make_programs FOLDER: tests/dwarf/program.cc and others by the compilers that are there,
-# one below FOLDER for each way; prints their names. ADDRESSES and addresses FILE: of its text.
+# Sourced, where $build is the build. program WAY: prints the path of tests/dwarf/program.* as a WAY
+# makes it; without one, prints nothing. A program is made once and kept. ways: prints all ways, or
+# those of them that the regular expression WAYS matches. addresses FILE COUNT: of its text.
 
-make_programs() {
-	local flags name
-	while read -r name flags; do
-		$flags -o "$1/$name" tests/dwarf/program.cc -lpthread 2>"$1/err" && echo "$name"
-	done <<-END
-		gcc-5 g++ -O2 -g -gdwarf-5
-		gcc-4 g++ -O2 -g -gdwarf-4
-		gcc-5-64 g++ -O2 -g -gdwarf-5 -gdwarf64
-		gcc-lto g++ -O2 -g -flto
-		gcc-compressed g++ -O2 -g -gz
-		gcc-O0 g++ -O0 -g
-		clang-5 clang++ -O2 -gdwarf-5
-		clang-4 clang++ -O2 -gdwarf-4
-	END
-	if command -v dwz >/dev/null && [ -e "$1/gcc-4" ]; then
-		cp "$1/gcc-4" "$1/dwz" && cp "$1/gcc-4" "$1/dwz-other"
-		dwz -m "$1/dwz.alternate" "$1/dwz" "$1/dwz-other" 2>"$1/err" && echo dwz
-	fi
-	if command -v rustc >/dev/null; then
-		rustc -O -g -o "$1/rust" tests/dwarf/program.rs 2>"$1/err" && echo rust
-	fi
-	if command -v go >/dev/null; then
-		GOCACHE="${GOCACHE:-$(realpath "${BUILD:-build}")/go-cache}" GO111MODULE=off go build -o "$1/go" tests/dwarf/program.go \
-			2>"$1/err" && echo go
-	fi
+made=$build/dwarf
+
+ways() {
+	printf '%s\n' gcc-5 gcc-4 gcc-5-64 gcc-lto gcc-compressed gcc-O0 clang-5 clang-4 dwz rust go |
+		grep -Ex -- "${WAYS:-.*}"
+}
+
+compiled() {	# FILE COMPILER FLAGS...
+	command -v "$2" >/dev/null && "${@:2}" -Wl,--build-id=sha1 -o "$1" tests/dwarf/program.cc -lpthread
+}
+
+# FILE WAY
+make_program() {
+	case $2 in
+	gcc-5) compiled "$1" g++ -O2 -gdwarf-5 ;;
+	gcc-4) compiled "$1" g++ -O2 -gdwarf-4 ;;
+	gcc-5-64) compiled "$1" g++ -O2 -gdwarf-5 -gdwarf64 ;;
+	gcc-lto) compiled "$1" g++ -O2 -g -flto ;;
+	gcc-compressed) objcopy --compress-debug-sections=zlib "$(program gcc-5)" "$1" ;;
+	gcc-split) compiled "$1" g++ -O2 -gdwarf-5 -gsplit-dwarf ;;
+	gcc-O0) compiled "$1" g++ -O0 -g ;;
+	clang-5) compiled "$1" clang++ -O2 -gdwarf-5 ;;
+	clang-4) compiled "$1" clang++ -O2 -gdwarf-4 ;;
+	dwz) shrunk "$1" ;;
+	rust) command -v rustc >/dev/null && rustc -O -g -o "$1" tests/dwarf/program.rs ;;
+	go)
+		command -v go >/dev/null && HOME=$build GOCACHE="${GOCACHE:-$build/go-cache}" \
+			GOTOOLCHAIN=local CGO_ENABLED=0 GO111MODULE=off \
+			go build -o "$1" tests/dwarf/program.go
+		;;
+	esac
+}
+
+# Leaves what it shares with another program in FILE.alternate.
+shrunk() {	# FILE
+	command -v dwz >/dev/null && cp "$(program gcc-4)" "$1" && cp "$1" "$1.other" &&
+		(cd "${1%/*}" && dwz -m "${1##*/}.alternate" "${1##*/}" "${1##*/}.other")
+}
+
+program() {	# WAY
+	mkdir -p "$made"
+	(
+		flock 9
+		[ -e "$made/$1" ] && [ "$made/$1" -nt tests/dwarf/program.cc ] ||
+			make_program "$made/$1" "$1" >"$made/$1.log" 2>&1 || exit
+		echo "$made/$1"
+	) 9>"$made/$1.lock"
 }
 
 addresses() {	# FILE COUNT: spread over .text, ascending
