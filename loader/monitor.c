@@ -105,13 +105,18 @@ static int on_written(struct monitor *monitor, const struct message_written *wri
 	return 0;
 }
 
-/* Ignores what the worker said before it learned that there is no broker any more. */
-static void on_broker_stuck(struct monitor *monitor)
+/* The worker may send BROKER_STUCK once before it learns that there is no broker any more. */
+static int on_broker_stuck(struct monitor *monitor)
 {
-	if (monitor->children[ROLE_BROKER].channel.fd < 0)
-		return;
-	monitor->broker_stuck = true;
-	monitor->result = MONITOR_ENDED;
+	if (monitor->children[ROLE_BROKER].channel.fd >= 0) {
+		monitor->broker_stuck = true;
+		monitor->result = MONITOR_ENDED;
+		return 0;
+	}
+	if (monitor->stuck_in_vain)
+		return -EPROTO;
+	monitor->stuck_in_vain = true;
+	return 0;
 }
 
 static int dispatch(struct monitor *monitor, struct child *child, const struct message *message)
@@ -129,8 +134,7 @@ static int dispatch(struct monitor *monitor, struct child *child, const struct m
 	case MESSAGE_WRITTEN:
 		return on_written(monitor, &message->WRITTEN);
 	case MESSAGE_BROKER_STUCK:
-		on_broker_stuck(monitor);
-		return 0;
+		return on_broker_stuck(monitor);
 	default:
 		return -EPROTO;
 	}

@@ -78,8 +78,9 @@ struct monitor {
 	/* By role, with signals in the loader's place; then the audit channel, then targets. */
 	struct pollfd fds[ROLE_SUPERVISED + 1 + OPTIONS_PIDS_MAX];
 	unsigned int targets, targets_left;
-	bool progressed;   /* PROGRESS came; the owner clears it */
-	bool broker_stuck; /* BROKER_STUCK came, and monitor_explain() has not said so */
+	bool progressed;    /* PROGRESS came; the owner clears it */
+	bool broker_stuck;  /* BROKER_STUCK came, and monitor_explain() has not said so */
+	bool stuck_in_vain; /* BROKER_STUCK came when there was no broker */
 	/*
 	 * The last of each message. The words are a child's own: the loader only compares them with
 	 * constants and passes them on to keyhole-output, which has no rights either.

@@ -72,8 +72,8 @@ static void test_monitor__nothing_is_whole_yet(void **state)
 	assert_int_equal(said(-ENODATA, 0), MONITOR_FAILED);
 }
 
-/* Returns what the monitor makes of the worker's word that the broker hangs. */
-static enum monitor_result stuck(int broker, struct monitor *ret_monitor)
+/* broker: a descriptor, or -1. times: how often the worker says that the broker hangs. */
+static enum monitor_result stuck(int broker, int times, struct monitor *ret_monitor)
 {
 	static struct monitor monitor;
 	struct channel worker;
@@ -82,7 +82,8 @@ static enum monitor_result stuck(int broker, struct monitor *ret_monitor)
 	rig_monitor(&monitor, ROLE_WORKER, PARTY_WORKER, &worker);
 	monitor.children[ROLE_BROKER].channel.fd = broker;
 	monitor.fds[ROLE_BROKER].fd = -1;
-	assert_int_equal(channel_send_bare(&worker, MESSAGE_BROKER_STUCK, -1), 0);
+	for (int i = 0; i < times; i++)
+		assert_int_equal(channel_send_bare(&worker, MESSAGE_BROKER_STUCK, -1), 0);
 	result = monitor_run(&monitor, GOAL_STOP, time_now() + NS_PER_SECOND / 10);
 	release_rig(&monitor, ROLE_WORKER, &worker);
 	*ret_monitor = monitor;
@@ -95,7 +96,7 @@ static void test_monitor__a_broker_that_hangs(void **state)
 	struct monitor_verdict verdict;
 
 	(void)state;
-	assert_int_equal(stuck(STDIN_FILENO, &monitor), MONITOR_ENDED);
+	assert_int_equal(stuck(STDIN_FILENO, 1, &monitor), MONITOR_ENDED);
 	verdict = monitor_explain(&monitor);
 	assert_int_equal(verdict.role, ROLE_BROKER);
 	assert_int_equal(verdict.end, CHILD_HANGS);
@@ -109,8 +110,9 @@ static void test_monitor__no_broker_hangs(void **state)
 	static struct monitor monitor;
 
 	(void)state;
-	assert_int_equal(stuck(-1, &monitor), MONITOR_TIMEOUT);
+	assert_int_equal(stuck(-1, 1, &monitor), MONITOR_TIMEOUT);
 	assert_false(monitor.broker_stuck);
+	assert_int_equal(stuck(-1, 2, &monitor), MONITOR_FAILED);
 }
 
 /* Each row has what a child's end means; the order of the columns is that of enum child_end. */
