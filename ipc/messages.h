@@ -125,7 +125,7 @@ enum descriptor_kind {
 	DESCRIPTOR_RINGS = 1,	   /* mmapable array: cpus * ring_bytes */
 	DESCRIPTOR_TAILS,	   /* mmapable array: struct ring_tails */
 	DESCRIPTOR_PROCESSES,	   /* mmapable array: struct process_table */
-	DESCRIPTOR_EVENTS,	   /* BPF ring buffer of struct event, EVENT_RING_BYTES */
+	DESCRIPTOR_EVENTS,	   /* BPF ring buffer of struct event */
 	DESCRIPTOR_SEGMENT,	   /* index = segment number */
 	DESCRIPTOR_SIDEBAND,	   /* index = CPU; perf event fd that can sample nothing */
 	DESCRIPTOR_KERNEL_SYMBOLS, /* sealed memfd, see base/ksyms_file.h */

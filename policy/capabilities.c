@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "policy/policy_impl.h"
+#include "policy/sabotage.h"
 
 /*
  * Turns all special behaviour of uid 0 off, and locks it. keep_caps stays off, as exec leaves it.

@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 
 #include "policy/policy_impl.h"
+#include "policy/sabotage.h"
 
 /* Without CAP_SYS_RESOURCE a limit only goes down, so a lower limit from outside stays. */
 int policy_lower(unsigned int resource, uint64_t most, bool whole)

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "policy/policy_impl.h"
+#include "policy/sabotage.h"
 
 #define HARMLESS      (MS_NOSUID | MS_NODEV | MS_NOEXEC)
 #define OLD_ROOT      "/proc" /* a folder that every root has */

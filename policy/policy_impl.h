@@ -23,13 +23,6 @@
 #define POLICY_UNCONFINED 0
 #endif
 
-/* A test build leaves one layer off and does not say so: no sample may be taken then. */
-#ifndef POLICY_SABOTAGE
-#define POLICY_SABOTAGE LAYER_COUNT
-#endif
-#define POLICY_PUTS_ON(name)  ((int)LAYER_##name != (int)POLICY_SABOTAGE)
-#define POLICY_ISOLATES(name) (!POLICY_UNCONFINED && POLICY_PUTS_ON(name))
-
 enum role_root {
 	ROOT_HOST,
 	ROOT_EMPTY,

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "policy/policy_impl.h"
+#include "policy/sabotage.h"
 #include "policy/syscalls.h"
 
 static int add_calls(scmp_filter_ctx filter, const struct group *group)

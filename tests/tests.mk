@@ -66,7 +66,7 @@ $(BUILD)/page/make_page: $(BUILD)/obj/tests/page/make_page.o $(MODEL_ARCHIVES)
 	$(call say,LINK)mkdir -p $(@D) && $(CC) $(LDFLAGS) -pie -o $@ $(call group,$^) -lprotobuf-c -lz
 
 check-formats: $(MODEL_ARCHIVES) $(BUILD)/page/make_page
-	@$(RUN) formats tests/e2e/pprof_readable.sh tests/formats/run.sh tests/page/page.py
+	@$(BESIDE) formats tests/e2e/pprof_readable.sh tests/formats/run.sh tests/page/page.py
 
 # keyhole-symbolize that asks about few addresses of an object.
 .PHONY: dwarf/few

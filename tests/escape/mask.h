@@ -6,7 +6,7 @@
 #ifndef KEYHOLE_TESTS_MASK_H
 #define KEYHOLE_TESTS_MASK_H
 
-#include "policy/policy_impl.h"
+#include "policy/sabotage.h"
 
 extern uint32_t escape_off; /* bit per layer */
 

@@ -67,7 +67,7 @@ make_root() {
 		install -D -t "$root/test/$name" \
 			"$build/kernels/$name"/keyhole{,-audit,-broker,-exporter,-kernel-symbols,-options,-output,-worker}
 	done
-	echo "HZ=$HZ MIXED_SECONDS=8 SIGNALS_SECONDS=4 ALL_SECONDS=$ALL_SECONDS" \
+	echo "HZ=$HZ MIXED_SECONDS=${MIXED_SECONDS:-8} SIGNALS_SECONDS=${SIGNALS_SECONDS:-4} ALL_SECONDS=$ALL_SECONDS" \
 		>"$root/test/settings"
 	for library in $(libraries "$root"/test/{mixed,signals,load_objects} "$root"/test/loop/*); do
 		install -D "$library" "$root$library"

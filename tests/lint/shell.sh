@@ -7,12 +7,12 @@ failed=0
 for script in $(grep -rlE '^#!/bin/(ba)?sh' tests contrib .ci); do
 	"$(sed -n '1s/^#!//p' "$script")" -n "$script" || failed=1
 done
-for script in $(find tests contrib -name '*.py'); do
-	python3 - "$script" <<'END' || failed=1
+find tests contrib -name '*.py' -print0 | xargs -0 python3 -c '
 import ast, sys
-ast.parse(open(sys.argv[1]).read(), sys.argv[1])
-END
-done
+for path in sys.argv[1:]:
+    with open(path) as script:
+        ast.parse(script.read(), path)
+' || failed=1
 twice=$(cat tests/e2e/*.cases | grep -oE '^[a-z_0-9]+\(\)' | sort | uniq -d)
 [ -z "$twice" ] || { echo "tests/e2e: defined twice: $twice"; failed=1; }
 for name in $(sed -n 's/^# alone://p' tests/e2e/*.cases); do
