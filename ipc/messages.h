@@ -7,6 +7,7 @@
 #ifndef KEYHOLE_IPC_MESSAGES_H
 #define KEYHOLE_IPC_MESSAGES_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -200,6 +201,16 @@ struct message_step {
 	uint32_t every; /* STEP_BEGIN: as in message_config */
 	uint32_t bytes; /* STEP_COMMIT: message_written.bytes */
 };
+
+#define MESSAGE_ERRNO_MAX 4095 /* MAX_ERRNO of include/linux/err.h */
+
+/* Returns the error of a message; -EPROTO: the number is neither 0 nor a negative errno. */
+static inline int message_error(int32_t error)
+{
+	if (error > 0 || error < -MESSAGE_ERRNO_MAX)
+		return -EPROTO;
+	return error;
+}
 
 #define BROKER_SECONDS 2 /* for an answer: then the worker sends BROKER_STUCK */
 

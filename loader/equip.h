@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The equipment of children: a child that was spawned is checked first, and is then given the
+ * The equipment of children. The loader checks a spawned child first, and then gives the child its
  * descriptors and the channels to its peers. The start of a recording and a later replacement of a
  * child share these functions.
  */
@@ -15,8 +15,8 @@ struct child;
 struct recording;
 
 /*
- * Waits until a spawned child is ready, and checks its role, its build and its layers. Explains a
- * failure.
+ * Waits up to 5 s until a spawned child is ready, and checks its role, its build and its layers.
+ * Explains a failure.
  */
 enum exit_status equip_expect_ready(struct recording *rec, struct child *child);
 enum exit_status equip_expect_all(struct recording *rec);

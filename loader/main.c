@@ -63,7 +63,7 @@ static int run(struct options *options, uint64_t begun)
 	recording_init(rec, options, begun);
 	r = take_steps(rec);
 	if (r != EXIT_DONE) {
-		/* before anything that may have to wait */
+		/* sampling stops before anything that may have to wait */
 		events_disable(&rec->events);
 		monitor_explain(&rec->monitor);
 	}
@@ -81,8 +81,8 @@ static int run(struct options *options, uint64_t begun)
 }
 
 /*
- * Opens descriptors 0 to 2 where they are closed, so that no file of ours is mistaken for one of
- * them. Has children waited for, also where the process that started keyhole ignores its own.
+ * Opens descriptors 0 to 2 where they are closed, so that no file of ours takes the place of one of
+ * them. Lets waitpid() work where the process that started keyhole ignores SIGCHLD.
  */
 static int sanitise(void)
 {
@@ -122,7 +122,7 @@ int main(int argc, char **argv)
 		if (r != EXIT_DONE)
 			return r;
 	}
-	/* Inherited descriptors are none that a recording holds. */
+	/* A recording uses no inherited descriptor. */
 	close_range(STDERR_FILENO + 1, ~0u, 0);
 	r = options_read(argc, argv, &options);
 	if (r != OPTIONS_RECORD)

@@ -43,7 +43,7 @@ void monitor_watch_child(struct monitor *monitor, enum policy_role role)
 		(struct pollfd){.fd = monitor->children[role].channel.fd, .events = POLLIN};
 }
 
-void monitor_watch(struct monitor *monitor, int pidfd)
+void monitor_add_target(struct monitor *monitor, int pidfd)
 {
 	assert(monitor->targets < OPTIONS_PIDS_MAX);
 	monitor->fds[TARGETS + monitor->targets++].fd = pidfd;
@@ -96,6 +96,8 @@ static int on_log(struct child *child, const struct message_log *line)
 /* Lets the recording end early only for a profile that could not be written. */
 static int on_written(struct monitor *monitor, const struct message_written *written)
 {
+	if (message_error(written->error) != written->error)
+		return -EPROTO;
 	monitor->written = *written;
 	if (monitor->goal != GOAL_STOP)
 		return 0;
@@ -105,17 +107,18 @@ static int on_written(struct monitor *monitor, const struct message_written *wri
 	return 0;
 }
 
-/* The worker may send BROKER_STUCK once before it learns that there is no broker any more. */
+/* A worker may send BROKER_STUCK once before the worker learns that it has no broker any more. */
 static int on_broker_stuck(struct monitor *monitor)
 {
+	struct child *worker = &monitor->children[ROLE_WORKER];
+
 	if (monitor->children[ROLE_BROKER].channel.fd >= 0) {
-		monitor->broker_stuck = true;
-		monitor->result = MONITOR_ENDED;
+		monitor->result = MONITOR_HANGS;
 		return 0;
 	}
-	if (monitor->stuck_in_vain)
+	if (worker->stuck_in_vain)
 		return -EPROTO;
-	monitor->stuck_in_vain = true;
+	worker->stuck_in_vain = true;
 	return 0;
 }
 
@@ -244,7 +247,7 @@ struct ending {
 	enum policy_role role;
 	enum child_end how;
 	bool seen;  /* its channel ended */
-	int status; /* as waitpid() has it, if it ended */
+	int status; /* the spawner's word, as waitpid() has it, if the child ended */
 	int number; /* of the exit status or of the signal */
 };
 
@@ -257,7 +260,7 @@ static int milliseconds_until(uint64_t deadline)
 	return (int)((deadline - now) / NS_PER_MS);
 }
 
-/* Asks the child's spawner, and waits that long for the answer. */
+/* Asks the child's spawner, and waits for the answer. wait: milliseconds. */
 static struct ending collect(struct child *child, enum policy_role role, int wait)
 {
 	struct ending ending = {.role = role, .seen = child->ended};
@@ -283,7 +286,7 @@ static struct ending collect(struct child *child, enum policy_role role, int wai
  * Returns whether the ending may explain the recording's end. A child that ended well and whose
  * channel is not known to have ended counts only beside another one.
  */
-static bool counts(const struct ending *ending, const struct ending *other)
+static bool may_explain(const struct ending *ending, const struct ending *other)
 {
 	if (ending->seen || ending->number)
 		return true;
@@ -291,9 +294,9 @@ static bool counts(const struct ending *ending, const struct ending *other)
 }
 
 /*
- * When the worker ends, the other children follow by themselves, and may be seen first. So the
- * worker comes last here, and is waited for if any child has ended. A signal or an error is the
- * cause at once.
+ * When the worker ends, the other children follow by themselves, and the monitor may see their ends
+ * first. So the worker comes last here, and the loop waits for the worker if any child has ended. A
+ * signal or an error is the cause at once. A child whose channel the loader closed is no cause.
  */
 static struct ending find_cause(struct monitor *monitor)
 {
@@ -305,10 +308,12 @@ static struct ending find_cause(struct monitor *monitor)
 		struct ending ending;
 		int wait = 0;
 
+		if (child->channel.fd < 0)
+			continue;
 		if (child->ended || cause.role != ROLE_LOADER)
 			wait = milliseconds_until(deadline);
 		ending = collect(child, (enum policy_role)role, wait);
-		if (!counts(&ending, &cause))
+		if (!may_explain(&ending, &cause))
 			continue;
 		cause = ending;
 		if (ending.how == CHILD_CLOSED)
@@ -348,42 +353,32 @@ enum monitor_fate monitor_decide(enum policy_role role, enum child_end end, enum
 	return fates[role][goal].fate;
 }
 
-static struct ending hanging_broker(struct monitor *monitor)
-{
-	monitor->broker_stuck = false;
-	monitor_audit(monitor, AUDIT_kill, PARTY_BROKER, 0, 0);
-	return (struct ending){.role = ROLE_BROKER, .how = CHILD_HANGS};
-}
-
 static void say(const struct ending *cause)
 {
 	const char *name = message_party_name((enum message_party)cause->role);
-	static const char *const texts[] = {
-		[CHILD_CLOSED] = "closed its channel; status",
-		[CHILD_ENDED] = "ended by itself, status",
-		[CHILD_KILLED] = "ended by itself, signal",
-	};
 	const char *hint = "";
 
-	if (cause->role == ROLE_LOADER)
-		return;
-	if (cause->how == CHILD_HANGS) {
-		log_warning("monitor: %s: no answer for %d s, given up", name, BROKER_SECONDS);
-		return;
+	switch (cause->how) {
+	case CHILD_CLOSED:
+		log_error("monitor: %s: closed its channel", name);
+		break;
+	case CHILD_ENDED:
+		log_error("monitor: %s: ended by itself, status %d", name, cause->number);
+		break;
+	case CHILD_KILLED:
+		if (cause->number == SIGSYS)
+			hint = ", the filter of system calls";
+		log_error("monitor: %s: ended by itself, signal %d%s", name, cause->number, hint);
+		break;
+	default:
+		break;
 	}
-	if (cause->how == CHILD_KILLED && cause->number == SIGSYS)
-		hint = ", the filter of system calls";
-	log_error("monitor: %s: %s %d%s", name, texts[cause->how], cause->number, hint);
 }
 
 struct monitor_verdict monitor_explain(struct monitor *monitor)
 {
-	struct ending cause;
+	const struct ending cause = find_cause(monitor);
 
-	if (monitor->broker_stuck)
-		cause = hanging_broker(monitor);
-	else
-		cause = find_cause(monitor);
 	say(&cause);
 	return (struct monitor_verdict){
 		.role = cause.role,

@@ -27,7 +27,8 @@ enum monitor_result {
 	MONITOR_TIMEOUT,
 	MONITOR_FAILED,	 /* for a reason that was logged, or that monitor_explain() says */
 	MONITOR_ABORTED, /* second signal */
-	MONITOR_ENDED,	 /* a child ended, or the broker hangs */
+	MONITOR_ENDED,	 /* a child ended: monitor_explain() says why */
+	MONITOR_HANGS,	 /* the worker has given up the broker */
 	MONITOR_GAVE_UP, /* only of replace_watch(): the broker ended too often */
 };
 
@@ -37,8 +38,8 @@ enum child_end {
 	CHILD_CLOSED, /* its channel ended; its spawner has told no status */
 	CHILD_ENDED,  /* with an exit status */
 	CHILD_KILLED, /* by a signal */
-	CHILD_HANGS,  /* the broker gives the worker no answer */
-	CHILD_ENDS
+	CHILD_HANGS,  /* the worker has given up the broker */
+	CHILD_END_COUNT
 };
 
 /* Consequence of a child's end for the recording. */
@@ -59,7 +60,8 @@ struct monitor_verdict {
 struct child {
 	struct spawner spawner;
 	struct channel channel;
-	bool ended; /* the channel ended, and monitor_explain() has not said why */
+	bool ended;	    /* the channel ended, and monitor_explain() has not said why */
+	bool stuck_in_vain; /* the worker sent BROKER_STUCK when there was no broker */
 	/* ns, monotonic: the last deaths in this role, the latest first; 0: none */
 	uint64_t deaths[DEATHS_MAX];
 	unsigned int losses; /* deaths in this role, and times that the role's child hung */
@@ -78,12 +80,10 @@ struct monitor {
 	/* By role, with signals in the loader's place; then the audit channel, then targets. */
 	struct pollfd fds[ROLE_SUPERVISED + 1 + OPTIONS_PIDS_MAX];
 	unsigned int targets, targets_left;
-	bool progressed;    /* PROGRESS came; the owner clears it */
-	bool broker_stuck;  /* BROKER_STUCK came, and monitor_explain() has not said so */
-	bool stuck_in_vain; /* BROKER_STUCK came when there was no broker */
+	bool progressed; /* PROGRESS came; the owner clears it */
 	/*
-	 * The last of each message. The words are a child's own: the loader only compares them with
-	 * constants and passes them on to keyhole-output, which has no rights either.
+	 * The last of each message: words of unprivileged children. The loader passes them on to
+	 * keyhole-output, which has no rights either. written.error is 0 or a negative errno.
 	 */
 	struct message_progress progress;
 	struct message_summary summary;
@@ -94,7 +94,7 @@ struct monitor {
  * Adds a target, before monitor_start(): the end of the last target reaches GOAL_STOP. The monitor
  * keeps the descriptor open for its whole life. At most OPTIONS_PIDS_MAX targets may be added.
  */
-void monitor_watch(struct monitor *monitor, int pidfd);
+void monitor_add_target(struct monitor *monitor, int pidfd);
 
 /*
  * Starts supervision once the children are spawned. From here on only the monitor sees SIGINT and
@@ -105,19 +105,26 @@ int monitor_start(struct monitor *monitor);
 /* Watches the role's present channel, if there is one, in place of an earlier channel. */
 void monitor_watch_child(struct monitor *monitor, enum policy_role role);
 
-/* Supervises until the goal or a time (ns, monotonic) is reached, or something fails or ends. */
+/*
+ * Supervises until the goal or a time is reached, or something fails or ends. until: ns, monotonic;
+ * UINT64_MAX: for ever.
+ */
 enum monitor_result monitor_run(struct monitor *monitor, enum monitor_goal goal, uint64_t until);
 
 /* Returns what it means that the role's child ended or hangs, before the goal is reached. */
 enum monitor_fate monitor_decide(enum policy_role role, enum child_end end, enum monitor_goal goal);
 
 /*
- * Logs once why monitor_run() returned MONITOR_ENDED. Waits a little for the status of children
- * that ended. Returns the child that is the cause, and what monitor_decide() says of the child.
+ * Waits up to 0.5 s for the status of the children that ended, and logs the cause once. Returns the
+ * child that is the cause, and what monitor_decide() says of the child. May be called at any time:
+ * nothing is logged if no child has ended.
  */
 struct monitor_verdict monitor_explain(struct monitor *monitor);
 
-/* Sends an event and its two values to the audit stream, if there is one. */
+/*
+ * Sends an event and its two values to the audit stream, if there is one. After a failure the next
+ * monitor_run() returns MONITOR_FAILED.
+ */
 void monitor_audit(struct monitor *monitor, enum audit_event event, enum message_party party,
 		   uint64_t first, uint64_t second);
 

@@ -17,18 +17,18 @@
 
 /* The process ends after a recording: only what other processes wait for is released. */
 struct recording {
-	struct options *options; /* borrowed */
-	struct rules rules;
-	struct policy_user user; /* who invoked keyhole */
+	struct options *options; /* borrowed; the user's words */
+	struct rules rules;	 /* of the administrator's policy file */
+	struct policy_user user; /* the caller behind sudo, as sudo says */
 	int cgroup;		 /* directory, or -1 */
 	struct command command;
-	struct output output;
-	struct ksyms ksyms;
+	struct output output; /* keyhole-output, a process with the user's rights */
+	struct ksyms ksyms;   /* the words of keyhole-kernel-symbols, an unprivileged helper */
 	struct programs programs;
 	struct events events;
 	struct monitor monitor;
 	uint32_t epoch;		 /* number of the current worker's life, from 0 */
-	int status;		 /* exit status that the recording has so far */
+	enum exit_status status; /* of the recording so far */
 	uint64_t begun, started; /* ns, monotonic: of the command, of sampling */
 };
 
@@ -36,7 +36,7 @@ struct recording {
 void recording_init(struct recording *rec, struct options *options, uint64_t begun);
 
 /*
- * Writes the first or the last audit event and waits until the event is in the stream. Returns 0 or
+ * Writes the first or the last audit event and waits up to 10 s until the event is in the stream. Returns 0 or
  * a negative errno.
  */
 int recording_audit(struct recording *rec, enum audit_event event, uint64_t first, uint64_t second);
@@ -44,7 +44,7 @@ int recording_audit(struct recording *rec, enum audit_event event, uint64_t firs
 /*
  * Compares the layers that a process should have with those it has. missing: layers that were not
  * proven; lacking: layers that this machine cannot give. A layer may be missing when it is lacking
- * and --require does not insist on the layer; each missing layer is logged. Returns EXIT_DONE, or
+ * and --require does not insist on the layer. Logs each missing layer. Returns EXIT_DONE, or
  * EXIT_FAILED when a layer was refused.
  */
 enum exit_status recording_check_layers(struct recording *rec, enum message_party party, pid_t pid,
@@ -54,7 +54,7 @@ enum exit_status recording_check_layers(struct recording *rec, enum message_part
 void recording_enter_phase(struct recording *rec, enum message_phase phase);
 
 /*
- * Has keyhole-output take a step, and waits for the end of the step. Returns an exit status:
+ * Has keyhole-output take a step, and waits up to 60 s for the end of the step. Returns an exit status:
  * EXIT_EMPTY when keyhole-output found no sample, EXIT_NO_COMMAND when the command could not be
  * run.
  */

@@ -25,19 +25,32 @@
 
 /* By the number of deaths within MINUTES, which includes the new one. */
 static const struct replace_plan plans[DEATHS_MAX + 1] = {
-	[1] = {.pause = 50 * NS_PER_MS},
-	[2] = {.pause = 800 * NS_PER_MS},
-	[DEATHS_MAX] = {.give_up = true},
+	[1] = {.what = REPLACE_START, .pause = 50 * NS_PER_MS},
+	[2] = {.what = REPLACE_START, .pause = 800 * NS_PER_MS},
+	[DEATHS_MAX] = {.what = REPLACE_END},
 };
 
-struct replace_plan replace_decide(const uint64_t deaths[DEATHS_MAX])
+static unsigned int count_recent(const uint64_t deaths[DEATHS_MAX])
 {
 	unsigned int count = 1;
 
 	while (count < DEATHS_MAX && deaths[count] &&
 	       deaths[0] - deaths[count] < MINUTES * 60 * NS_PER_SECOND)
 		count++;
-	return plans[count];
+	return count;
+}
+
+struct replace_plan replace_decide(const struct child *child, enum policy_role role,
+				   enum child_end end)
+{
+	static const struct replace_plan without = {.what = REPLACE_WITHOUT};
+	struct replace_plan plan = plans[1];
+
+	if (end != CHILD_HANGS)
+		plan = plans[count_recent(child->deaths)];
+	if (role == ROLE_BROKER && plan.what == REPLACE_START && child->losses > BROKER_LOSSES_MAX)
+		return without;
+	return plan;
 }
 
 /* Returns whether the output is a stream of profiles: what was written once stays written. */
@@ -54,13 +67,15 @@ static bool is_stream(const struct recording *rec)
 static void release(struct recording *rec, enum policy_role first, enum policy_role last)
 {
 	for (int role = first; role <= (int)last; role++) {
-		rec->monitor.children[role].ended = false;
-		channel_release(&rec->monitor.children[role].channel);
+		struct child *child = &rec->monitor.children[role];
+
+		child->ended = child->stuck_in_vain = false;
+		channel_release(&child->channel);
 		monitor_watch_child(&rec->monitor, (enum policy_role)role);
 	}
 }
 
-/* Asks all spawners first: the new children start side by side. */
+/* Asks all spawners first: the new children start side by side. Explains each failure. */
 static enum exit_status spawn_all(struct recording *rec, enum policy_role first,
 				  enum policy_role last)
 {
@@ -68,9 +83,10 @@ static enum exit_status spawn_all(struct recording *rec, enum policy_role first,
 
 	for (int role = first; role <= (int)last; role++) {
 		struct child *child = &rec->monitor.children[role];
+		int r = spawner_spawn(&child->spawner, &child->channel);
 
-		if (spawner_spawn(&child->spawner, &child->channel))
-			status = EXIT_FAILED;
+		if (r)
+			status = failed("spawner", message_party_name((enum message_party)role), r);
 	}
 	return status;
 }
@@ -113,11 +129,10 @@ static enum exit_status await_exporter(struct recording *rec)
 }
 
 /* Spends the pause before a new worker, which only the end of the recording interrupts. */
-static enum exit_status pause_worker(struct recording *rec)
+static enum exit_status pause_worker(struct recording *rec, uint64_t pause)
 {
-	const uint64_t *deaths = rec->monitor.children[ROLE_WORKER].deaths;
-	const uint64_t until = deaths[0] + replace_decide(deaths).pause;
-	const enum monitor_result result = monitor_run(&rec->monitor, GOAL_STOP, until);
+	const uint64_t death = rec->monitor.children[ROLE_WORKER].deaths[0];
+	const enum monitor_result result = monitor_run(&rec->monitor, GOAL_STOP, death + pause);
 
 	if (result == MONITOR_TIMEOUT)
 		return EXIT_DONE;
@@ -149,13 +164,13 @@ static enum exit_status start_worker_again(struct recording *rec)
  * the new worker finds its rings and tables by the epoch alone. No event is enabled meanwhile, so
  * no walk of an earlier epoch is left.
  */
-static enum exit_status replace_worker(struct recording *rec)
+static enum exit_status replace_worker(struct recording *rec, const struct replace_plan *plan)
 {
 	const uint64_t ended = rec->monitor.children[ROLE_WORKER].deaths[0];
 	enum exit_status status;
 
 	release(rec, ROLE_WORKER, LAST_ROLE);
-	status = pause_worker(rec);
+	status = pause_worker(rec, plan->pause);
 	if (status != EXIT_DONE)
 		return status;
 	status = start_worker_again(rec);
@@ -167,26 +182,29 @@ static enum exit_status replace_worker(struct recording *rec)
 	return EXIT_DONE;
 }
 
-/* Returns EXIT_FAILED without a word when no new broker can be had. */
+/* Explains a failure. */
 static enum exit_status start_new_broker(struct recording *rec)
 {
+	enum exit_status status = spawn_again(rec, ROLE_BROKER, ROLE_BROKER);
 	int r;
 
-	if (rec->monitor.children[ROLE_BROKER].losses > BROKER_LOSSES_MAX)
-		return EXIT_FAILED;
-	if (spawn_again(rec, ROLE_BROKER, ROLE_BROKER) != EXIT_DONE)
-		return EXIT_FAILED;
+	if (status != EXIT_DONE)
+		return status;
 	r = equip_broker(rec, 0);
 	/* -EPIPE: the monitor sees the end of the worker or the broker like any other end */
 	if (r && r != -EPIPE)
-		return EXIT_FAILED;
+		return failed("start", "keyhole-broker", r);
 	return EXIT_DONE;
 }
 
 /* Returns EXIT_DONE always: a recording goes on without a broker, but names no new files. */
-static enum exit_status replace_broker(struct recording *rec)
+static enum exit_status replace_broker(struct recording *rec, const struct replace_plan *plan)
 {
-	if (start_new_broker(rec) != EXIT_DONE) {
+	enum exit_status status = EXIT_FAILED;
+
+	if (plan->what == REPLACE_START)
+		status = start_new_broker(rec);
+	if (status != EXIT_DONE) {
 		log_error("broker: keyhole-broker: not replaced; new files are not read any more");
 		release(rec, ROLE_BROKER, ROLE_BROKER);
 	}
@@ -206,10 +224,11 @@ static int rewind_output(const struct recording *rec)
 	return 0;
 }
 
-static enum exit_status replace_exporter(struct recording *rec)
+static enum exit_status replace_exporter(struct recording *rec, const struct replace_plan *plan)
 {
 	int r = rewind_output(rec);
 
+	(void)plan;
 	if (r)
 		return failed("output", rec->options->output, r);
 	if (spawn_again(rec, ROLE_EXPORTER, ROLE_EXPORTER) != EXIT_DONE)
@@ -224,7 +243,7 @@ static enum exit_status replace_exporter(struct recording *rec)
 
 /* ---- each end ------------------------------------------------------------------------------ */
 
-static enum exit_status (*const ways[])(struct recording *rec) = {
+static enum exit_status (*const ways[])(struct recording *rec, const struct replace_plan *plan) = {
 	[ROLE_WORKER] = replace_worker,
 	[ROLE_EXPORTER] = replace_exporter,
 	[ROLE_BROKER] = replace_broker,
@@ -243,68 +262,72 @@ static enum monitor_result give_up(struct recording *rec, enum policy_role role)
 	return MONITOR_FAILED;
 }
 
-static void count_death(struct child *child)
+/* A broker hangs because a target does: its loss is no death. */
+static void count_loss(struct child *child, enum child_end end)
 {
+	child->losses++;
+	if (end == CHILD_HANGS)
+		return;
 	memmove(child->deaths + 1, child->deaths, sizeof(child->deaths) - sizeof(child->deaths[0]));
 	child->deaths[0] = time_now();
 }
 
-/* Replaces a child that has died, and lets sampling go on, which stood still meanwhile. */
-static enum monitor_result replace_dead(struct recording *rec, enum policy_role role)
+static enum monitor_result replace(struct recording *rec, enum policy_role role, enum child_end end)
 {
 	struct child *child = &rec->monitor.children[role];
 	const bool sampling = rec->monitor.goal == GOAL_STOP;
-	int r;
+	struct replace_plan plan;
+	int r = 0;
 
-	count_death(child);
-	if (replace_decide(child->deaths).give_up)
+	count_loss(child, end);
+	plan = replace_decide(child, role, end);
+	if (plan.what == REPLACE_END)
 		return give_up(rec, role);
-	if (ways[role](rec) != EXIT_DONE)
+	if (ways[role](rec, &plan) != EXIT_DONE)
 		return MONITOR_FAILED;
-	if (!sampling)
-		return MONITOR_RUNNING;
-	r = events_enable(&rec->events);
+	if (sampling)
+		r = events_enable(&rec->events);
 	if (r == 0)
 		return MONITOR_RUNNING;
 	failed("record", "start of sampling", r);
 	return MONITOR_FAILED;
 }
 
-/* A broker hangs because a target does: the end of its life counts as a loss and as no death. */
-static enum monitor_result replace_hanging(struct recording *rec, enum policy_role role)
+static enum monitor_result carry_out(struct recording *rec, enum monitor_fate fate,
+				     enum policy_role role, enum child_end end)
 {
-	if (ways[role](rec) != EXIT_DONE)
-		return MONITOR_FAILED;
-	return MONITOR_RUNNING;
-}
-
-static enum monitor_result replace(struct recording *rec, const struct monitor_verdict *verdict)
-{
-	rec->monitor.children[verdict->role].losses++;
-	if (verdict->end == CHILD_HANGS)
-		return replace_hanging(rec, verdict->role);
-	return replace_dead(rec, verdict->role);
-}
-
-/* Returns MONITOR_RUNNING when the recording goes on. */
-static enum monitor_result on_end(struct recording *rec)
-{
-	struct monitor_verdict verdict;
-
-	/* before anything that may have to wait; a broker that hangs stops no sampling */
-	if (!rec->monitor.broker_stuck)
-		events_disable(&rec->events);
-	verdict = monitor_explain(&rec->monitor);
-	switch (verdict.fate) {
+	switch (fate) {
 	case FATE_REPLACE:
-		return replace(rec, &verdict);
+		return replace(rec, role, end);
 	case FATE_WITHOUT:
-		release(rec, verdict.role, verdict.role);
+		release(rec, role, role);
 		return MONITOR_RUNNING;
 	case FATE_FAIL:
 		break;
 	}
 	return MONITOR_FAILED;
+}
+
+/* Sampling stops before anything that may have to wait. */
+static enum monitor_result on_end(struct recording *rec)
+{
+	struct monitor_verdict verdict;
+
+	events_disable(&rec->events);
+	verdict = monitor_explain(&rec->monitor);
+	return carry_out(rec, verdict.fate, verdict.role, verdict.end);
+}
+
+/* Sampling goes on meanwhile. */
+static enum monitor_result on_hang(struct recording *rec)
+{
+	const enum monitor_goal goal = rec->monitor.goal;
+
+	log_warning("monitor: keyhole-broker: no valid answer within %d s, given up",
+		    BROKER_SECONDS);
+	monitor_audit(&rec->monitor, AUDIT_kill, PARTY_BROKER, 0, 0);
+	return carry_out(rec, monitor_decide(ROLE_BROKER, CHILD_HANGS, goal), ROLE_BROKER,
+			 CHILD_HANGS);
 }
 
 enum monitor_result replace_watch(struct recording *rec, enum monitor_goal goal, uint64_t until)
@@ -315,6 +338,8 @@ enum monitor_result replace_watch(struct recording *rec, enum monitor_goal goal,
 		result = monitor_run(&rec->monitor, goal, until);
 		if (result == MONITOR_ENDED)
 			result = on_end(rec);
+		else if (result == MONITOR_HANGS)
+			result = on_hang(rec);
 	} while (result == MONITOR_RUNNING);
 	return result;
 }

@@ -3,28 +3,33 @@
 #ifndef KEYHOLE_LOADER_REPLACE_H
 #define KEYHOLE_LOADER_REPLACE_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "loader/monitor.h"
 
 struct recording;
 
+/* How a recording goes on after the loss of a child that may be replaced. */
 struct replace_plan {
-	bool give_up;	/* instead of a new child */
+	enum {
+		REPLACE_START,	 /* with a new child */
+		REPLACE_WITHOUT, /* with nothing in its place */
+		REPLACE_END	 /* with nothing: the role's children die too often */
+	} what;
 	uint64_t pause; /* ns: from the death to the start of a new worker */
 };
 
 /*
- * Returns what a role's latest death leads to, from the times (ns, monotonic, the latest first, 0:
- * none) of its last deaths.
+ * Decides from the deaths and losses of a role, which include the present one, and from how the
+ * child ended.
  */
-struct replace_plan replace_decide(const uint64_t deaths[DEATHS_MAX]);
+struct replace_plan replace_decide(const struct child *child, enum policy_role role,
+				   enum child_end end);
 
 /*
  * Runs monitor_run() and replaces children, until something else happens. Never returns
- * MONITOR_ENDED. Explains a failure. MONITOR_GAVE_UP: the broker ended too often, so sampling
- * ends early with the profile so far, and rec->status is EXIT_FAILED.
+ * MONITOR_ENDED or MONITOR_HANGS. Explains a failure. MONITOR_GAVE_UP: the broker ended too often,
+ * so sampling ends early with the profile so far, and rec->status is EXIT_FAILED.
  */
 enum monitor_result replace_watch(struct recording *rec, enum monitor_goal goal, uint64_t until);
 

@@ -67,7 +67,7 @@ static enum monitor_result await_end(struct recording *rec)
 
 	while (time_now() < end) {
 		enum monitor_result result;
-		/* this may take a second, when keyhole-output does not read */
+		/* the call may take a second, when keyhole-output does not read */
 		int r = channel_send(&rec->output.channel, MESSAGE_SEEN, progress,
 				     sizeof(*progress), -1);
 
@@ -111,7 +111,7 @@ enum exit_status sampling_run(struct recording *rec)
 	if (rec->command.pid)
 		command_release(&rec->command);
 	result = await_end(rec);
-	/* Now: a zombie would be counted among the living and the dead. */
+	/* Now: keyhole-output would count a zombie among the living and the dead. */
 	command_reap(&rec->command);
 	if (result == MONITOR_FAILED)
 		return EXIT_FAILED;
@@ -169,7 +169,7 @@ enum exit_status sampling_finish(struct recording *rec)
 
 	output_notify(&rec->output, "STOPPING=1");
 	events_disable(&rec->events);
-	/* whatever is read from here on is read after the last sample */
+	/* the programs take no sample after this time */
 	stopped = time_now();
 	status = recording_take_step(rec, STEP_END);
 	if (status != EXIT_DONE)

@@ -56,7 +56,7 @@ static enum exit_status watch(struct recording *rec, pid_t pid)
 
 	if (fd < 0)
 		return failed("record", "pidfd_open", -errno);
-	monitor_watch(&rec->monitor, fd);
+	monitor_add_target(&rec->monitor, fd);
 	return EXIT_DONE;
 }
 

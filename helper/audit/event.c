@@ -10,9 +10,8 @@
 #include "generated/version.h"
 #include "helper/audit/record.h"
 
-#define ERRNO_MAX 4095
-#define QUOTE(x)  #x
-#define TEXT(x)	  QUOTE(x)
+#define QUOTE(x) #x
+#define TEXT(x)	 QUOTE(x)
 
 enum {
 #define L(name, help) LAYER_##name,
@@ -85,7 +84,7 @@ static int on_violation(const struct message_audit_event *event, struct record_v
 {
 	const uint64_t error = event->value[0];
 
-	if (error > ERRNO_MAX)
+	if (error > MESSAGE_ERRNO_MAX)
 		return -EPROTO;
 	ret_values[1].text = strerror((int)error);
 	if (error == EPROTO)
@@ -113,7 +112,7 @@ static int on_exited(const struct message_audit_event *event, struct record_valu
 static int on_kill(const struct message_audit_event *event, struct record_value *ret_values)
 {
 	(void)event;
-	ret_values[1].text = "no answer for " TEXT(BROKER_SECONDS) " s";
+	ret_values[1].text = "no valid answer within " TEXT(BROKER_SECONDS) " s";
 	return 0;
 }
 

@@ -19,12 +19,12 @@ compiled() {	# FILE COMPILER FLAGS...
 make_program() {
 	case $2 in
 	gcc-5) compiled "$1" g++ -O2 -gdwarf-5 ;;
-	gcc-4) compiled "$1" g++ -O2 -gdwarf-4 ;;
+	gcc-4) compiled "$1" g++ -O2 -gdwarf-4 -DWITHOUT_REGEX ;;
 	gcc-5-64) compiled "$1" g++ -O2 -gdwarf-5 -gdwarf64 ;;
-	gcc-lto) compiled "$1" g++ -O2 -g -flto ;;
+	gcc-lto) compiled "$1" g++ -O2 -g -flto -DWITHOUT_REGEX ;;
 	gcc-compressed) objcopy --compress-debug-sections=zlib "$(program gcc-5)" "$1" ;;
-	gcc-split) compiled "$1" g++ -O2 -gdwarf-5 -gsplit-dwarf ;;
-	gcc-O0) compiled "$1" g++ -O0 -g ;;
+	gcc-split) compiled "$1" g++ -O2 -gdwarf-5 -gsplit-dwarf -DWITHOUT_REGEX ;;
+	gcc-O0) compiled "$1" g++ -O0 -g -DWITHOUT_REGEX ;;
 	clang-5) compiled "$1" clang++ -O2 -gdwarf-5 ;;
 	clang-4) compiled "$1" clang++ -O2 -gdwarf-4 ;;
 	dwz) shrunk "$1" ;;

@@ -290,10 +290,6 @@ for ((i = 0; i < ${LANES:-$((3 * $(nproc)))}; i++)); do
 	LANE_OF=$top env --default-signal=INT,QUIT bash "$0" &
 done
 wait
-# contrib/try loads objects into kernels beside the cases, and this has to end first.
-until [ -z "$GATE_FOLDER" ] || [ -e "$GATE_FOLDER/loaded" ]; do
-	sleep 0.5
-done
 is_alone=1
 cat "$again" "$top/.alone" >"$queue" 2>/dev/null
 work_off

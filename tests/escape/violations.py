@@ -154,7 +154,7 @@ def commands():
     # each costs a broker, of which there are so many
     yield Scenario("flood of BROKER_STUCK at run", RUN, FLOOD, VIOLATION[RUN],
                    kind="BROKER_STUCK", seconds="60", stall=10000,
-                   echo=r"keyhole: (monitor: keyhole-broker: no answer|broker: .*not replaced).*")
+                   echo=r"keyhole: (monitor: keyhole-broker: no valid answer|broker: .*not replaced).*")
     yield Scenario("stall at run", RUN, STALL, "obeys", seconds="60", signals=(0.2, 0.4))
     yield Scenario("stall at finish", FINISH, STALL, "obeys", seconds="0.2", signals=(0.3, 0.5))
     yield Scenario("stall at first", FIRST, STALL, r"start: keyhole-worker: ", limit=8)

@@ -21,7 +21,6 @@ ALL_SECONDS=3
 [ $# -gt 0 ] || set -- $KERNELS
 
 skip_all() {
-	[ -z "$GATE_FOLDER" ] || touch "$GATE_FOLDER/loaded"
 	echo "1..0 # SKIP $*" | tee /dev/stderr
 	exit 77
 }
@@ -36,7 +35,7 @@ for folder in loop for; do
 done
 top=$(mktemp -d "${TMPDIR:-/tmp}/keyhole-kernels.XXXXXX") || exit 1
 emulator=
-trap '[ -z "$emulator" ] || kill "$emulator"; [ -z "$GATE_FOLDER" ] || touch "$GATE_FOLDER/loaded"; rm -rf "$top"' EXIT
+trap '[ -z "$emulator" ] || kill "$emulator"; rm -rf "$top"' EXIT
 trap 'exit 1' INT TERM
 
 . tests/kernels/results.sh
@@ -394,15 +393,7 @@ on_each() {	# FUNCTION
 	done <"$top/fetched"
 }
 
-# Loading needs one CPU and is the same beside others; recording needs two. contrib/try has a folder
-# $GATE_FOLDER in which each of the suites that run at once says how far it is.
 on_each load_on
-if [ -n "$GATE_FOLDER" ]; then
-	touch "$GATE_FOLDER/loaded"
-	until [ -e "$GATE_FOLDER/quiet" ]; do
-		sleep 0.5
-	done
-fi
 on_each record_on
 result 'matrix' check_matrix "$@"
 cat "$top/table"

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -93,15 +94,9 @@ static enum monitor_result stuck(int broker, int times, struct monitor *ret_moni
 static void test_monitor__a_broker_that_hangs(void **state)
 {
 	static struct monitor monitor;
-	struct monitor_verdict verdict;
 
 	(void)state;
-	assert_int_equal(stuck(STDIN_FILENO, 1, &monitor), MONITOR_ENDED);
-	verdict = monitor_explain(&monitor);
-	assert_int_equal(verdict.role, ROLE_BROKER);
-	assert_int_equal(verdict.end, CHILD_HANGS);
-	assert_int_equal(verdict.fate, FATE_REPLACE);
-	assert_false(monitor.broker_stuck);
+	assert_int_equal(stuck(STDIN_FILENO, 1, &monitor), MONITOR_HANGS);
 }
 
 /* The worker can send the message before it learns that no broker is left. */
@@ -111,8 +106,64 @@ static void test_monitor__no_broker_hangs(void **state)
 
 	(void)state;
 	assert_int_equal(stuck(-1, 1, &monitor), MONITOR_TIMEOUT);
-	assert_false(monitor.broker_stuck);
 	assert_int_equal(stuck(-1, 2, &monitor), MONITOR_FAILED);
+}
+
+/* ---- which end explains the others --------------------------------------------------------- */
+
+#define RUNS	 (-1)
+#define RELEASED (-2) /* the loader closed the channel, and an old status is on its way */
+
+/* Ends of the worker, the exporter and the broker: a status as waitpid() has it, or the above. */
+static const struct {
+	int ends[ROLE_SUPERVISED];
+	enum policy_role role;
+	enum child_end end;
+} causes[] = {
+	{{0, RUNS, RUNS, RUNS}, ROLE_LOADER, CHILD_RUNS},
+	{{0, SIGKILL, RUNS, RUNS}, ROLE_WORKER, CHILD_KILLED},
+	{{0, RUNS, SIGSEGV, RUNS}, ROLE_EXPORTER, CHILD_KILLED},
+	{{0, RUNS, RUNS, 1 << 8}, ROLE_BROKER, CHILD_ENDED},
+	{{0, SIGSEGV, 0, 0}, ROLE_WORKER, CHILD_KILLED},
+	{{0, 0, 0, 0}, ROLE_WORKER, CHILD_ENDED},
+	{{0, SIGKILL, RUNS, RELEASED}, ROLE_WORKER, CHILD_KILLED},
+	{{0, RUNS, RUNS, RELEASED}, ROLE_LOADER, CHILD_RUNS},
+};
+
+/* Leaves the spawner's end of its channel, which has told the end of the child. */
+static void end_child(struct child *child, int end, struct channel *ret_spawner)
+{
+	const struct message_exited exited = {.status = end == RELEASED ? 1 << 8 : end};
+	int fds[2];
+
+	assert_int_equal(channel_pair(fds), 0);
+	channel_init(ret_spawner, fds[0], PARTY_SPAWNER, PARTY_LOADER);
+	channel_init(&child->spawner.channel, fds[1], PARTY_LOADER, PARTY_SPAWNER);
+	child->channel.fd = end == RELEASED ? -1 : STDIN_FILENO;
+	child->ended = end >= 0;
+	if (end != RUNS)
+		assert_int_equal(
+			channel_send(ret_spawner, MESSAGE_EXITED, &exited, sizeof(exited), -1), 0);
+}
+
+static void test_monitor__cause_of_the_end(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(causes) / sizeof(*causes); i++) {
+		struct monitor monitor = {.audit.fd = -1};
+		struct channel spawners[ROLE_SUPERVISED];
+		struct monitor_verdict verdict;
+
+		for (int role = ROLE_WORKER; role < ROLE_SUPERVISED; role++)
+			end_child(&monitor.children[role], causes[i].ends[role], &spawners[role]);
+		verdict = monitor_explain(&monitor);
+		assert_int_equal(verdict.role, causes[i].role);
+		assert_int_equal(verdict.end, causes[i].end);
+		for (int role = ROLE_WORKER; role < ROLE_SUPERVISED; role++) {
+			channel_release(&spawners[role]);
+			channel_release(&monitor.children[role].spawner.channel);
+		}
+	}
 }
 
 /* Each row has what a child's end means; the order of the columns is that of enum child_end. */
@@ -126,7 +177,7 @@ static void test_monitor__fate_of_each_end(void **state)
 	static const struct {
 		enum policy_role role;
 		enum monitor_goal goal;
-		int fates[CHILD_ENDS]; /* runs, closed, ended, killed, hangs */
+		int fates[CHILD_END_COUNT]; /* runs, closed, ended, killed, hangs */
 	} rows[] = {
 		{ROLE_LOADER, GOAL_STOP, {FAIL, FAIL, FAIL, FAIL, FAIL}},
 		{ROLE_LOADER, GOAL_WRITTEN, {FAIL, FAIL, FAIL, FAIL, FAIL}},
@@ -141,7 +192,7 @@ static void test_monitor__fate_of_each_end(void **state)
 	(void)state;
 	assert_int_equal(sizeof(rows) / sizeof(*rows), ROLE_SUPERVISED * GOALS);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-		for (int end = 0; end < CHILD_ENDS; end++)
+		for (int end = 0; end < CHILD_END_COUNT; end++)
 			assert_int_equal(
 				monitor_decide(rows[i].role, (enum child_end)end, rows[i].goal),
 				rows[i].fates[end]);
@@ -154,6 +205,7 @@ int main(void)
 		cmocka_unit_test(test_monitor__nothing_is_whole_yet),
 		cmocka_unit_test(test_monitor__a_broker_that_hangs),
 		cmocka_unit_test(test_monitor__no_broker_hangs),
+		cmocka_unit_test(test_monitor__cause_of_the_end),
 		cmocka_unit_test(test_monitor__fate_of_each_end),
 	};
 

@@ -174,7 +174,7 @@ static uint64_t text_offset(int fd)
 /* Process 5 maps the file from its first byte on. */
 static void map_file(struct rig *rig, int fd)
 {
-	char path[32];
+	static char path[32]; /* the rig keeps the pointer */
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	rig_seen(rig, 5, 100, "40000000-40100000 r-xp 0 08:01 262144 /opt/x\n", path);
