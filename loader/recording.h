@@ -36,8 +36,8 @@ struct recording {
 void recording_init(struct recording *rec, struct options *options, uint64_t begun);
 
 /*
- * Writes the first or the last audit event and waits up to 10 s until the event is in the stream. Returns 0 or
- * a negative errno.
+ * Writes the first or the last audit event and waits up to 10 s until the event is in the
+ * stream. Returns 0 or a negative errno.
  */
 int recording_audit(struct recording *rec, enum audit_event event, uint64_t first, uint64_t second);
 
@@ -54,9 +54,9 @@ enum exit_status recording_check_layers(struct recording *rec, enum message_part
 void recording_enter_phase(struct recording *rec, enum message_phase phase);
 
 /*
- * Has keyhole-output take a step, and waits up to 60 s for the end of the step. Returns an exit status:
- * EXIT_EMPTY when keyhole-output found no sample, EXIT_NO_COMMAND when the command could not be
- * run.
+ * Has keyhole-output take a step, and waits up to 60 s for the end of the step. Returns an exit
+ * status: EXIT_EMPTY when keyhole-output found no sample, EXIT_NO_COMMAND when the command could
+ * not be run.
  */
 enum exit_status recording_take_step(struct recording *rec, enum output_step step);
 
