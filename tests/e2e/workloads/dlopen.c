@@ -3,31 +3,30 @@
 #include <dlfcn.h>
 #include "work.h"
 
-FUNCTION void dlopen_before(uint64_t end)
+FUNCTION void dlopen_before(struct work_time time)
 {
-	while (clock_ns(CLOCK_MONOTONIC) < end)
+	while (is_left(&time))
 		burn_rounds(20000);
 	KEEP_FRAME();
 }
 
-FUNCTION void dlopen_after(uint64_t end, void (*work)(void))
+FUNCTION void dlopen_after(struct work_time time, void (*work)(void))
 {
-	while (clock_ns(CLOCK_MONOTONIC) < end)
+	while (is_left(&time))
 		work();
 	KEEP_FRAME();
 }
 
 int main(int argc, char **argv)
 {
-	uint64_t start = clock_ns(CLOCK_MONOTONIC);
-	uint64_t half = (uint64_t)(5e8 * seconds_argument(argc, argv, 2, 2));
+	double half = seconds_argument(argc, argv, 2, 2) / 2;
 	void *library, *work;
 
-	dlopen_before(start + half);
+	dlopen_before(work_for(half));
 	library = argc > 1 ? dlopen(argv[1], RTLD_NOW) : NULL;
 	work = library ? dlsym(library, "plugin_work") : NULL;
 	if (!work)
 		return 1;
-	dlopen_after(start + 2 * half, (void (*)(void))work);
+	dlopen_after(work_for(half), (void (*)(void))work);
 	return 0;
 }
