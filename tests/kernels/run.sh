@@ -3,7 +3,8 @@
 #
 # tests/kernels/run.sh [KERNEL...]: the built keyhole on the kernels of tests/kernels/matrix, in
 # qemu without hardware acceleration, and its BPF objects on the running kernel. KERNELS chooses as
-# the arguments do. Prints TAP and a table. Root is needed for the running kernel alone.
+# the arguments do. KERNELS_WAIT=FILE: no guest records before there is this file. Prints TAP and a
+# table. Root is needed for the running kernel alone.
 
 cd "$(dirname "$0")/../.." || exit 1
 here=tests/kernels
@@ -394,6 +395,10 @@ on_each() {	# FUNCTION
 }
 
 on_each load_on
+# Loading needs one CPU and is the same beside others; recording needs two.
+until [ -z "$KERNELS_WAIT" ] || [ -e "$KERNELS_WAIT" ]; do
+	sleep 0.5
+done
 on_each record_on
 result 'matrix' check_matrix "$@"
 cat "$top/table"
