@@ -283,6 +283,9 @@ static enum monitor_result replace(struct recording *rec, enum policy_role role,
 	plan = replace_decide(child, role, end);
 	if (plan.what == REPLACE_END)
 		return give_up(rec, role);
+	/* the spawner kills a child that still runs */
+	if (end == CHILD_HANGS && plan.what == REPLACE_START)
+		monitor_audit(&rec->monitor, AUDIT_kill, (enum message_party)role, 0, 0);
 	if (ways[role](rec, &plan) != EXIT_DONE)
 		return MONITOR_FAILED;
 	if (sampling)
@@ -325,7 +328,6 @@ static enum monitor_result on_hang(struct recording *rec)
 
 	log_warning("monitor: keyhole-broker: no valid answer within %d s, given up",
 		    BROKER_SECONDS);
-	monitor_audit(&rec->monitor, AUDIT_kill, PARTY_BROKER, 0, 0);
 	return carry_out(rec, monitor_decide(ROLE_BROKER, CHILD_HANGS, goal), ROLE_BROKER,
 			 CHILD_HANGS);
 }
