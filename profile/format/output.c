@@ -75,6 +75,8 @@ static void deflate_bytes(struct output *output, const void *bytes, size_t size,
 		stream->next_out = output->buffer + output->used;
 		stream->avail_out = (uInt)(OUTPUT_BUFFER_BYTES - output->used);
 		status = deflate(stream, mode);
+		if (status < 0 && status != Z_BUF_ERROR)
+			output_fail(output, -EIO);
 		output->used = OUTPUT_BUFFER_BYTES - stream->avail_out;
 		if (output->used == OUTPUT_BUFFER_BYTES)
 			flush(output);
