@@ -16,8 +16,8 @@
  *   kinds         an array [name, label, light, dark] each; light and dark are "#rrggbb"
  *   strings       [0] is ""
  *   frames        columns: name, object, file (in strings), line, kind (in kinds), shade,
- *                 inlined (0 or 1). [0] is the root's. file and line are where most samples of
- *                 the frame are
+ *                 inlined (0 or 1). [0] is the root's. object, file and line are the place of
+ *                 most samples of the frame
  *   nodes         columns: frame (in frames), level (processes have 1), self (samples), and in a
  *                 difference base (samples of the older profile). The root, level 0, is the first.
  *                 A node comes before its children

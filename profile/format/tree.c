@@ -32,6 +32,8 @@ struct builder {
 	unsigned int flags;
 	struct format_lines frames; /* ids of tree->frames */
 	uint64_t *weights;	    /* by location: samples whose stacks hold the location */
+	size_t *counted;	    /* by location: the last sample in weights, from 1 on */
+	size_t sample;		    /* the number of the present sample, from 1 on */
 };
 
 struct place_key {
@@ -101,7 +103,8 @@ static int add_locations(struct builder *builder)
 	uint32_t count = profile_locations(builder->profile);
 
 	builder->weights = calloc(count + 1u, sizeof(*builder->weights));
-	if (!builder->weights)
+	builder->counted = calloc(count + 1u, sizeof(*builder->counted));
+	if (!builder->weights || !builder->counted)
 		return -ENOMEM;
 	return format_lines_init(&builder->frames, builder->profile, line_frame, builder);
 }
@@ -126,9 +129,9 @@ static int count_place(const struct builder *builder, struct place_counts *count
 	return 0;
 }
 
-/* Finds the place of a line. place->file stays 0 where the source is not known. */
-static int find_line_place(const struct builder *builder, const struct format_line *line,
-			   struct tree_place *place)
+/* Finds the source of a line. Without a source, place->file and place->line stay 0. */
+static int find_source(const struct builder *builder, const struct format_line *line,
+		       struct tree_place *place)
 {
 	const struct profile_function *function =
 		profile_function_get(builder->profile, line->function);
@@ -138,6 +141,8 @@ static int find_line_place(const struct builder *builder, const struct format_li
 	place->file = add_text(builder->tree, profile_string_get(builder->profile, function->file));
 	if (place->file == INTERN_FAILED)
 		return -ENOMEM;
+	if (!place->file)
+		return 0;
 	place->line = line->line;
 	if (place->line == 0)
 		place->line = function->line;
@@ -155,12 +160,9 @@ static int count_line(const struct builder *builder, struct place_counts *counts
 
 	if (key.place.object == INTERN_FAILED)
 		return -ENOMEM;
-	builder->tree->places[frame].object = key.place.object;
-	r = find_line_place(builder, line, &key.place);
+	r = find_source(builder, line, &key.place);
 	if (r < 0)
 		return r;
-	if (!key.place.file)
-		return 0;
 	return count_place(builder, counts, &key, builder->weights[line->location]);
 }
 
@@ -177,7 +179,7 @@ static int count_location(const struct builder *builder, struct place_counts *co
 	return r;
 }
 
-/* Finds the place of each frame: the line with most samples. */
+/* Finds the place of each frame: the one with most samples. */
 static int find_places(const struct builder *builder)
 {
 	uint32_t frames = intern_count(builder->tree->frames);
@@ -259,13 +261,19 @@ static int descend_stack(struct builder *builder, uint32_t *node, uint32_t stack
 	return r;
 }
 
+/* Adds a sample to each location of its stack: once, however often the stack has the location. */
 static void add_weights(struct builder *builder, const struct profile_sample *sample)
 {
 	const uint32_t *stack;
 	size_t count = profile_stack_get(builder->profile, sample->stack, &stack);
 
-	for (size_t i = 0; i < count; i++)
+	builder->sample++;
+	for (size_t i = 0; i < count; i++) {
+		if (builder->counted[stack[i]] == builder->sample)
+			continue;
+		builder->counted[stack[i]] = builder->sample;
 		builder->weights[stack[i]] += sample->count + sample->base;
+	}
 }
 
 static int add_sample(struct builder *builder, const struct profile_sample *sample)
@@ -421,6 +429,7 @@ int tree_build(struct tree *tree, const struct profile *profile, unsigned int fl
 		r = find_places(&builder);
 	format_lines_release(&builder.frames);
 	free(builder.weights);
+	free(builder.counted);
 	if (r < 0)
 		return r;
 	add_up(tree);
