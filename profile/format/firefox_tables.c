@@ -271,8 +271,11 @@ static void function_source(struct firefox *firefox, uint32_t id)
 static void function_line(struct firefox *firefox, uint32_t id)
 {
 	const struct profile_function *function = profile_function_get(firefox->profile, id);
+	uint32_t line = 0;
 
-	put_number_or_null(firefox, function ? function->line : 0);
+	if (function)
+		line = format_first_line(function);
+	put_number_or_null(firefox, line);
 }
 
 static void put_functions(struct firefox *firefox)

@@ -45,6 +45,13 @@ uint32_t format_line_function(const struct profile *profile, const struct format
 	return id;
 }
 
+uint32_t format_first_line(const struct profile_function *function)
+{
+	if (!function->file)
+		return 0;
+	return function->line;
+}
+
 static const char *owner_name(const struct profile *profile, uint32_t location,
 			      char room[OFFSET_NAME_BYTES])
 {

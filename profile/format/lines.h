@@ -33,6 +33,9 @@ size_t format_location_lines(const struct profile *profile, uint32_t location,
  */
 uint32_t format_line_function(const struct profile *profile, const struct format_line *line);
 
+/* Returns the line at which a function begins, or 0: the line or its source is not known. */
+uint32_t format_first_line(const struct profile_function *function);
+
 /*
  * Returns the raw name of the line, which is never empty: the name of the line's function. Without
  * one, the owner of the code is "object+0xaddress", and an inlined line PROFILE_UNKNOWN. The text

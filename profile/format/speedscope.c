@@ -61,12 +61,9 @@ static void put_functions(struct speedscope *speedscope)
 
 	for (uint32_t id = 1; id <= profile_functions(profile); id++) {
 		const struct profile_function *function = profile_function_get(profile, id);
-		uint32_t line = 0;
 
-		if (function->file)
-			line = function->line;
 		put_frame(speedscope, profile_string_get(profile, function->name), function->object,
-			  function->file, line);
+			  function->file, format_first_line(function));
 	}
 }
 
