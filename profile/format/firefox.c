@@ -4,9 +4,9 @@
  * Tables are objects of columns. All threads share one table of stacks, the tree of all stacks. A
  * row of the table is a frame and the distance to the row of its parent above; 0: no parent.
  *
- * Only running threads are sampled. A sample without a stack and weight shows a thread idle. The
- * idle sample comes a period before a sample that is later than a period. Where samples are CPU
- * time, threadCPUDelta says how long the thread ran before a sample.
+ * A sample means that its thread ran. A sample without a stack and weight shows a thread idle. The
+ * idle sample comes a period before a sample that is more than two periods after the one before.
+ * Where samples are CPU time, threadCPUDelta says how long the thread ran before a sample.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -157,7 +157,10 @@ static void put_samples(struct firefox *firefox, const struct format_thread *thr
 	json_end(json);
 }
 
-/* Writes a pid or tid. Viewers need unique ones: a later owner of the number gets a suffix. */
+/*
+ * Writes a pid or tid. Viewers need a number for each owner: a later owner of the number gets a
+ * suffix. A pid is unique in the file, and a tid is unique within its process.
+ */
 static void put_number(struct firefox *firefox, const char *key, uint32_t number, uint32_t again,
 		       bool quoted)
 {
