@@ -3,6 +3,8 @@
  * The one model behind every format: interned strings, objects, functions, locations, stacks and
  * counted samples of one recording. Ids start at 1; 0 means none. Adders return the id of an equal
  * earlier entry where there is one. Adders return PROFILE_FAILED when memory runs out.
+ *
+ * Every id inside an entry is 0 or names an existing entry; the adder's caller ensures it.
  */
 #ifndef KEYHOLE_PROFILE_PROFILE_H
 #define KEYHOLE_PROFILE_PROFILE_H

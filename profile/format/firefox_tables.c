@@ -74,7 +74,6 @@ static const char *object_name(const struct firefox *firefox, uint32_t id)
 	return profile_string_get(firefox->profile, profile_object_get(firefox->profile, id)->name);
 }
 
-/* Returns a row of the table of frames. */
 static const struct firefox_frame *frame_at(const struct firefox *firefox, uint32_t id)
 {
 	return &firefox->frames[id - 1];

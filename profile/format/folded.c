@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Folded stacks, the input of flame graphs: a line for each distinct stack,
+ * Writes folded stacks, the input of flame graphs. Each distinct stack has a line:
  *   process;[thread/tid;]root;...;leaf count
  * Lines are in the order of their frames from the root on, so that equal profiles give equal files.
- * Lines are compared and merged by the ranks of their texts, before they are spelled out.
+ * Numbers stand for texts until the end: the ranks of their texts sort and merge the lines.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -40,7 +40,7 @@ struct folded {
 	size_t count;
 };
 
-/* Numbers a clean text. ':' takes the place of the separator ';' there. */
+/* Numbers a clean text, in which ':' takes the place of the separator ';'. */
 static uint32_t add_clean_text(struct folded *folded, char *clean)
 {
 	for (char *at = strchr(clean, ';'); at; at = strchr(at, ';'))

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Raw and clean text. Attackers choose the names of processes, files and functions. Raw text is
- * such a name, unchanged, or text that holds one. Clean text is valid UTF-8 and safe on a terminal:
- * it has no character that controls a terminal or the direction of text.
+ * Cleans text and makes titles. Attackers choose the names of processes, files and functions. Raw
+ * text is such a name, unchanged, or text that holds one. Clean text is valid UTF-8 and safe on a
+ * terminal: clean text has no character that controls a terminal or the direction of text.
  *
  * All text of a profile is raw, whoever made the profile, and so is the event of profile_times.
  * Names that functions here and in lines.h return are raw, unless the function fills ret_clean.
  *
  * Each writer cleans a text once:
- *   firefox, pprof, speedscope     when they write it: json_string(), put_string()
- *   folded, otlp, the tree of      when they number it, as texts that look the same are equal;
- *   html and svg                   from then on, the text is clean
+ *   firefox, pprof, speedscope,    when they write the text: json_string(), put_string();
+ *   the event in html and svg      svg calls put_raw()
+ *   speedscope's name of a thread  before both names are joined; the joined text is clean
+ *   otlp's messages                when a message gets the text (otlp.h)
+ *   folded, otlp's strings, the    when they number the text, as texts that look the same are
+ *   tree of html and svg           equal; from then on, the text is clean
  * A function takes clean text only where its name or its parameter says "clean".
  */
 #ifndef KEYHOLE_PROFILE_FORMAT_NAMES_H
@@ -26,8 +29,8 @@ struct profile_times;
 #define FORMAT_TITLE_MAX  96			 /* bytes of a title, with the NUL */
 
 /*
- * Cleans a name: '?' takes the place of each refused character and of each byte that is not UTF-8.
- * Writes at most max bytes, NUL included, and nothing for max 0. A name that is cut ends in "...".
+ * Cleans a name: each refused character, and each byte that is not UTF-8, becomes '?'. Writes at
+ * most max bytes, NUL included, and nothing for max 0. A name that is cut ends in "...".
  */
 void format_clean_name(char *ret_clean, size_t max, const char *raw);
 
@@ -37,7 +40,7 @@ void format_clean_name(char *ret_clean, size_t max, const char *raw);
  */
 const char *format_base_name(const char *path);
 
-/* Returns the name itself, or PROFILE_UNKNOWN for an empty one. */
+/* Returns the name, as raw or clean as given. An empty name becomes PROFILE_UNKNOWN, clean text. */
 const char *format_known_name(const char *name);
 
 /* Gets the clean name of the frame that a thread has in stacks: "name/tid". */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * OTLP profiles (proto/otlp.proto): a resource for each process, with one profile of samples. Equal
- * samples are one sample with a count and without a time, which is one of the shapes that all
- * receivers take. A field begins with its length: the binary encoding measures what is in a process
- * before writing it. The dictionary alone is kept in memory.
+ * Writes OTLP profiles (proto/otlp.proto): a resource for each process, with one profile of
+ * samples. Equal samples are one sample with a count and without a time, a shape that all receivers
+ * take. A field begins with its length: the binary encoding measures a process before it writes the
+ * process. Memory holds the dictionary alone.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,10 +14,11 @@
 #include "profile/format/otlp.h"
 #include "profile/profile.h"
 
+/* The version of OpenTelemetry's conventions that has the names of our attributes. */
 #define SCHEMA_URL	  "https://opentelemetry.io/schemas/1.37.0"
-#define SAMPLE_ATTRIBUTES 4u
+#define SAMPLE_ATTRIBUTES 4u /* at most: add_attributes() */
 
-/* The fields, by the message that has them: proto/otlp.proto numbers them. */
+/* The fields, each named by its message and itself. proto/otlp.proto has their numbers. */
 static const struct otlp_field data_resources = {1, "resourceProfiles"};
 static const struct otlp_field data_dictionary = {2, "dictionary"};
 static const struct otlp_field resource_resource = {1, "resource"};
@@ -26,7 +27,7 @@ static const struct otlp_field scope_scope = {1, "scope"};
 static const struct otlp_field scope_profiles = {2, "profiles"};
 static const struct otlp_field samples_of_profile = {2, "samples"};
 
-/* A process, and the lengths of its messages in bytes; 0 until one is measured. */
+/* A process, and the lengths of its messages in bytes; a length is 0 until it is measured. */
 struct process {
 	const struct format_thread *threads; /* the first */
 	size_t count;			     /* of threads */

@@ -16,7 +16,6 @@
 
 static void put_fields(struct otlp *otlp, const ProtobufCMessage *message);
 
-/* Writes a key: the field's name in camel case. */
 static void put_key(struct otlp *otlp, const char *name)
 {
 	char key[KEY_MAX];

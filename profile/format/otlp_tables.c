@@ -9,6 +9,7 @@
 #include "profile/format/otlp.h"
 #include "profile/profile.h"
 
+/* The fields of ProfilesDictionary. proto/otlp.proto has their numbers and names. */
 static const struct {
 	struct otlp_field field;
 	const ProtobufCMessageDescriptor *descriptor; /* NULL: strings */
@@ -22,7 +23,10 @@ static const struct {
 	[OTLP_STACKS] = {{7, "stackTable"}, &otlp__stack__descriptor},
 };
 
-/* Values of profile.frame.type that receivers know. */
+/*
+ * Values of profile.frame.type that receivers know. OpenTelemetry's conventions have the first two,
+ * and its eBPF profiler writes the third.
+ */
 static const char *const frame_types[] = {
 	[KIND_NATIVE] = "native",
 	[KIND_KERNEL] = "kernel",
@@ -47,7 +51,7 @@ const uint8_t *otlp_pack(struct otlp *otlp, const ProtobufCMessage *message, siz
 	return otlp->packed;
 }
 
-/* Returns an index for the id of an element; none has a number above INT32_MAX. */
+/* Returns the index that an element's id is. Indexes end at INT32_MAX: higher ids are -ENOMEM. */
 static int32_t index_of(struct otlp *otlp, uint32_t id)
 {
 	if (id <= INT32_MAX)
@@ -172,7 +176,7 @@ static void add_lines(struct otlp *otlp, uint32_t id, struct lines *ret_lines)
 static int32_t add_location(struct otlp *otlp, const struct indexes *indexes, uint32_t id)
 {
 	const struct profile_location *at = profile_location_get(otlp->profile, id);
-	const struct profile_object *object = profile_object_get(otlp->profile, at->object);
+	const struct profile_object *object = profile_location_object(otlp->profile, id);
 	Otlp__Location location = OTLP__LOCATION__INIT;
 	enum profile_kind kind = KIND_NATIVE;
 	struct lines lines;
@@ -184,7 +188,6 @@ static int32_t add_location(struct otlp *otlp, const struct indexes *indexes, ui
 	}
 	type = otlp_attribute_string(otlp, "profile.frame.type", frame_types[kind]);
 	add_lines(otlp, id, &lines);
-	location.mapping_index = object ? indexes->mappings[at->object] : 0;
 	location.address = at->address;
 	location.n_lines = lines.count;
 	location.lines = lines.pointer;

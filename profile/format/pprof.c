@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pprof's format (proto/profile.proto). Serialized protobuf messages that follow one another are
- * the same as one merged message: repeated fields are appended (protobuf's encoding guide, "Last
- * One Wins"). The profile is therefore written as many small messages of one element each. Memory
+ * Writes pprof's format (proto/profile.proto). Serialized protobuf messages that follow one another
+ * are the same as one merged message: a reader appends repeated fields (protobuf's encoding guide,
+ * "Last One Wins"). The writer therefore writes many small messages of one element each. Memory
  * never holds the tree of messages, or the packed profile.
  */
 #include <errno.h>
@@ -99,7 +99,7 @@ static int64_t put_string(struct pprof *pprof, const char *raw)
 	return pprof->strings++;
 }
 
-/* Writes the profile's strings first, so that their ids are their indexes. Ours follow. */
+/* Writes the profile's strings first, so that ids are indexes. The writer's own strings follow. */
 static void put_strings(struct pprof *pprof)
 {
 	const struct profile_reason *reason;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A flame graph as a static picture: SVG 1.1 with presentation attributes alone, no style sheet
- * and no script, so that every viewer shows it. The name in full and the figures are in a <title>,
- * which viewers show beside the pointer.
+ * Draws a flame graph as a static picture, which every viewer shows: SVG 1.1 with presentation
+ * attributes alone, without a style sheet or a script. A <title> has the name in full and the
+ * figures; viewers show the <title> beside the pointer.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -22,15 +22,23 @@
 #include "profile/format/tree.h"
 #include "profile/profile.h"
 
-#define WIDTH	       1200.0 /* px, like all sizes here */
+#define WIDTH	       1200.0 /* px, like all sizes here; common screens are as wide */
 #define MARGIN	       10.0
 #define INNER_WIDTH    (WIDTH - 2 * MARGIN)
-#define ROW_HEIGHT     17u
+#define ROW_HEIGHT     17u  /* a text of 12 px, its descenders and a line between the boxes */
+#define BASELINE       12.5 /* of a box's text, from the box's top: the text is in the middle */
 #define HEADER_HEIGHT  40u
-#define FOOTER_HEIGHT  46u
-#define BOX_WIDTH_MIN  0.5
-#define TEXT_WIDTH_MIN 24.0
-#define COLUMN_WIDTH   7.3 /* of a monospaced font of 12 px; no common one is wider */
+#define FOOTER_HEIGHT  46u  /* two lines of text */
+#define BOX_WIDTH_MIN  0.5  /* half a pixel: the eye does not find narrower boxes */
+#define BOX_WIDTH_GAP  1.0  /* wider boxes have a gap, and narrower ones would lose their colour */
+#define BOX_GAP	       0.4  /* keeps neighbours of one colour apart */
+#define TEXT_PADDING   3.0  /* at both ends of a box's text */
+#define TEXT_WIDTH_MIN 24.0 /* three characters: shorter texts tell nothing */
+#define COLUMN_WIDTH   7.3  /* of a monospaced font of 12 px; no common one is wider */
+#define SWATCH_SIZE    12u
+#define SWATCH_RISE    10u /* above the baseline of the swatch's text */
+#define SWATCH_GAP     5u  /* between a swatch and its text */
+#define ENTRY_GAP      20u /* between entries of the legend */
 #define WHITE	       0xffffffu
 #define COLOUR_MORE    0xee5a4fu
 #define COLOUR_LESS    0x5b92f0u
@@ -96,8 +104,8 @@ static void put_clean(struct svg *svg, const char *clean, size_t length)
 }
 
 /*
- * Returns the bytes of the characters that fit in width. From U+1000 on (a first byte above 0xe0),
- * some characters are two columns wide, so that all count as two.
+ * Returns how many bytes of the text fit in width; no character is cut. Characters from U+1000 on,
+ * whose first byte is above 0xe0, count as two columns: some of them are that wide.
  */
 static size_t fitting(const char *clean, double width)
 {
@@ -115,6 +123,14 @@ static size_t fitting(const char *clean, double width)
 		length = next;
 	}
 	return length;
+}
+
+static void put_raw(struct svg *svg, const char *raw)
+{
+	char clean[FORMAT_NAME_MAX];
+
+	format_clean_name(clean, sizeof(clean), raw);
+	put_clean(svg, clean, strlen(clean));
 }
 
 static double share(const struct svg *svg, uint64_t count)
@@ -172,8 +188,7 @@ static uint32_t colour_of(const struct svg *svg, const struct tree_node *node)
 			      tree_shade(&svg->tree, node->frame) * TREE_SHADE_PERCENT);
 }
 
-/* Returns a clean name. */
-static const char *name_of(const struct svg *svg, const struct tree_node *node)
+static const char *clean_name_of(const struct svg *svg, const struct tree_node *node)
 {
 	if (!node->frame)
 		return "all";
@@ -215,10 +230,10 @@ static void put_change(struct svg *svg, const char *what, uint64_t count, uint64
 
 static void put_title(struct svg *svg, const struct tree_node *node)
 {
-	const char *name = name_of(svg, node);
+	const char *clean = clean_name_of(svg, node);
 
 	put(svg, "<title>");
-	put_clean(svg, name, strlen(name));
+	put_clean(svg, clean, strlen(clean));
 	if (is_inlined(svg, node))
 		put(svg, "\ninlined");
 	if (node->frame)
@@ -270,9 +285,10 @@ static void put_box(struct svg *svg, const struct tree_node *node, uint64_t star
 	put(svg,
 	    "<rect x=\"%.2f\" y=\"%" PRIu32 "\" width=\"%.2f\" height=\"%u\" fill=\"#%06" PRIx32
 	    "\"%s/>",
-	    x, y, width > 1 ? width - 0.4 : width, ROW_HEIGHT - 1, colour_of(svg, node),
-	    edge_of(svg, node));
-	put_label(svg, name_of(svg, node), x + 3, y + 12.5, width - 6);
+	    x, y, width > BOX_WIDTH_GAP ? width - BOX_GAP : width, ROW_HEIGHT - 1,
+	    colour_of(svg, node), edge_of(svg, node));
+	put_label(svg, clean_name_of(svg, node), x + TEXT_PADDING, y + BASELINE,
+		  width - 2 * TEXT_PADDING);
 	put(svg, "</g>\n");
 }
 
@@ -317,13 +333,10 @@ static void look_at(struct svg *svg, const struct tree_node *node, uint64_t star
 static void put_worth(struct svg *svg, const struct profile_times *times, uint64_t samples,
 		      const char *what)
 {
-	char event[FORMAT_NAME_MAX];
-
 	put(svg, "%" PRIu64 " samples, ", samples);
 	if (times->event) {
-		format_clean_name(event, sizeof(event), times->event);
 		put(svg, "%" PRIu64 " ", samples * times->period);
-		put_clean(svg, event, strlen(event));
+		put_raw(svg, times->event);
 	} else {
 		put(svg, "%.2f s%s", (double)samples * (double)times->period / NS_PER_SECOND, what);
 	}
@@ -349,15 +362,19 @@ static void put_header(struct svg *svg)
 	put(svg, "</text>\n");
 }
 
-/* Writes a label of the legend, and returns the x at which the next one begins. */
+/* Writes an entry of the legend, and returns the x at which the next entry begins. */
 static double put_swatch(struct svg *svg, double x, uint32_t y, uint32_t colour, const char *edge,
-			 const char *label)
+			 const char *clean)
 {
+	double label = x + SWATCH_SIZE + SWATCH_GAP;
+
 	put(svg,
-	    "<rect x=\"%.1f\" y=\"%" PRIu32 "\" width=\"12\" height=\"12\" fill=\"#%06" PRIx32
-	    "\"%s/><text x=\"%.1f\" y=\"%" PRIu32 "\">%s</text>\n",
-	    x, y - 10, colour, edge, x + 17, y, label);
-	return x + 17 + COLUMN_WIDTH * (double)strlen(label) + 20;
+	    "<rect x=\"%.1f\" y=\"%" PRIu32 "\" width=\"%u\" height=\"%u\" fill=\"#%06" PRIx32
+	    "\"%s/><text x=\"%.1f\" y=\"%" PRIu32 "\">",
+	    x, y - SWATCH_RISE, SWATCH_SIZE, SWATCH_SIZE, colour, edge, label, y);
+	put_clean(svg, clean, strlen(clean));
+	put(svg, "</text>\n");
+	return label + COLUMN_WIDTH * (double)strlen(clean) + ENTRY_GAP;
 }
 
 static double put_changes(struct svg *svg, double x, uint32_t y)

@@ -319,7 +319,10 @@ static void add_up(struct tree *tree)
 	}
 }
 
-/* Compares by parent, so that siblings are together. The sibling that is drawn first is last. */
+/*
+ * Compares by parent, so that siblings are together. Siblings ascend by samples: order_nodes()
+ * takes the last sibling first, and thus the hottest.
+ */
 static int compare_siblings(const void *a, const void *b, void *context)
 {
 	const struct tree *tree = context;

@@ -65,14 +65,14 @@ struct tree {
 
 /*
  * Makes the tree. `flags` are TREE_BY_THREAD and TREE_DIFFERENCE. The profile may go afterwards.
- * Returns 0 or -ENOMEM; to be released either way.
+ * Returns 0 or -ENOMEM. The caller releases the tree either way.
  */
 int tree_build(struct tree *tree, const struct profile *profile, unsigned int flags);
 void tree_release(struct tree *tree); /* also of zeros */
 
 /* Returns a clean text, valid until tree_release(); "" for 0. */
 const char *tree_text(const struct tree *tree, uint32_t id);
-/* Returns a frame, valid until tree_release(). The id is not 0. */
+/* Returns a frame, valid until tree_release(). The caller gives no id 0: the root has no frame. */
 const struct tree_frame *tree_frame(const struct tree *tree, uint32_t id);
 
 /* Returns the shade of a frame, below TREE_SHADES: frames of one kind differ a little. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The picture. The canvas is as large as the view and stays in place while the sheet behind the
- * canvas is scrolled. Only boxes in view are drawn, so that 100,000 stacks cost no more than those.
+ * Draws the picture. The canvas is as large as the view and stays in place while the reader scrolls
+ * the sheet behind the canvas. Graph draws only boxes in view, so that 100,000 stacks cost no more
+ * than those boxes.
  */
 'use strict';
 

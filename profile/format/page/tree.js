@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The profile and its trees, without anything of the page. profile/format/html.c describes the
- * data.
+ * Makes the profile and its trees from the page's data, which profile/format/html.c describes. This
+ * file uses nothing of the page.
  */
 'use strict';
 
