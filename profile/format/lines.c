@@ -77,6 +77,15 @@ const char *format_line_name(const struct profile *profile, const struct format_
 	return owner_name(profile, line->location, room);
 }
 
+const char *format_location_file(const struct profile *profile, uint32_t location)
+{
+	const struct profile_object *object = profile_location_object(profile, location);
+
+	if (!profile_object_is_file(object))
+		return "";
+	return profile_string_get(profile, object->name);
+}
+
 /* ---- frames ---- */
 
 static int add_location(struct format_lines *lines, uint32_t location, format_line_id *id_of,

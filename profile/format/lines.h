@@ -45,6 +45,9 @@ uint32_t format_first_line(const struct profile_function *function);
 const char *format_line_name(const struct profile *profile, const struct format_line *line,
 			     char room[OFFSET_NAME_BYTES]);
 
+/* Returns the raw path of the object that a location is in, or "": no object, or a marker. */
+const char *format_location_file(const struct profile *profile, uint32_t location);
+
 /* ---- frames ---- */
 
 struct format_lines {

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/intern.h"
 #include "profile/profile.h"
 
 #define CUT_MARK "..."
@@ -126,6 +127,14 @@ void format_clean_name(char *ret_clean, size_t max, const char *raw)
 			cut = used;
 	}
 	ret_clean[used] = '\0';
+}
+
+uint32_t format_intern_clean(struct intern *texts, const char *raw)
+{
+	char clean[FORMAT_NAME_MAX];
+
+	format_clean_name(clean, sizeof(clean), raw);
+	return intern_string(texts, clean);
 }
 
 const char *format_base_name(const char *path)

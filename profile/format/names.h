@@ -22,6 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct intern;
 struct profile_times;
 
 #define FORMAT_NAME_MAX	  4096			 /* bytes of a clean name, with the NUL */
@@ -33,6 +34,9 @@ struct profile_times;
  * most max bytes, NUL included, and nothing for max 0. A name that is cut ends in "...".
  */
 void format_clean_name(char *ret_clean, size_t max, const char *raw);
+
+/* Numbers the clean form of a text. Returns its id, or INTERN_FAILED without memory. */
+uint32_t format_intern_clean(struct intern *texts, const char *raw);
 
 /*
  * Returns the part of a path behind the last '/', or the path where that part is empty. The result

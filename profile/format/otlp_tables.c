@@ -73,10 +73,7 @@ static int32_t add_message(struct otlp *otlp, enum otlp_table table,
 
 int32_t otlp_string(struct otlp *otlp, const char *raw)
 {
-	char clean[FORMAT_NAME_MAX];
-
-	format_clean_name(clean, sizeof(clean), raw);
-	return index_of(otlp, intern_string(otlp->tables[OTLP_STRINGS], clean));
+	return index_of(otlp, format_intern_clean(otlp->tables[OTLP_STRINGS], raw));
 }
 
 static int32_t add_attribute(struct otlp *otlp, const char *key, Otlp__AnyValue *value)
