@@ -195,7 +195,7 @@ static void put_thread(struct firefox *firefox, size_t index)
 	json_key_literal(json, "isMainThread",
 			 thread->pid == thread->tid && !thread->thread_again ? "true" : "false");
 	json_key_string(json, "processName",
-			profile_string_get(firefox->profile, thread->process_name));
+			format_process_name(firefox->profile, thread->process_name));
 	put_number(firefox, "pid", thread->pid, thread->process_again, true);
 	put_number(firefox, "tid", thread->tid, thread->thread_again, false);
 	put_samples(firefox, thread);

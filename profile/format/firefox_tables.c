@@ -152,12 +152,9 @@ static void frame_depth(struct firefox *firefox, uint32_t id)
 
 static void frame_category(struct firefox *firefox, uint32_t id)
 {
-	const struct profile_object *object = frame_object(firefox, id);
-	enum category category = CATEGORY_OTHER;
+	uint32_t location = frame_at(firefox, id)->location;
 
-	if (object)
-		category = category_of[object->kind];
-	json_number(&firefox->json, category);
+	json_number(&firefox->json, category_of[profile_location_kind(firefox->profile, location)]);
 }
 
 static void frame_function(struct firefox *firefox, uint32_t id)
@@ -230,9 +227,9 @@ static void function_name(struct firefox *firefox, uint32_t id)
 		line.depth = own->depth;
 		raw = format_line_name(profile, &line, room);
 	} else {
-		raw = profile_string_get(profile, profile_function_get(profile, id)->name);
+		raw = format_function_name(profile, id);
 	}
-	put_string(firefox, format_known_name(raw));
+	put_string(firefox, raw);
 }
 
 static void function_resource(struct firefox *firefox, uint32_t id)

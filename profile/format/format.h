@@ -9,12 +9,21 @@
 struct profile;
 struct profile_times;
 
-/* Choices of the user. A format that has no such choice ignores it. */
+/* Choices of the user. A format ignores the choices that the format does not offer. */
 struct format_options {
-	bool by_thread; /* thread name and id as a frame above the process */
+	bool by_thread; /* thread name and id as a frame above the process; format_by_thread() */
 	/* The times of a difference's older profile (profile_sample.base). */
 	const struct profile_times *base; /* NULL: no difference; only with format.shows_base */
 };
+
+/*
+ * Returns whether frames of threads are wanted and possible. A difference has no threads: the
+ * threads of two profiles have different ids.
+ */
+static inline bool format_by_thread(const struct format_options *options)
+{
+	return options->by_thread && !options->base;
+}
 
 struct format {
 	uint32_t id;	  /* enum profile_format of ipc/messages.h */
@@ -45,6 +54,12 @@ extern const char format_names[][FORMAT_WORD_MAX];
 #undef F
 
 const struct format *format_find(uint32_t id); /* NULL: no such format */
+
+/* The type and unit of profile_times.period. Both texts are raw, and valid as long as the times. */
+struct format_worth {
+	const char *type, *unit;
+};
+struct format_worth format_worth(const struct profile_times *times);
 
 struct format_totals {
 	uint64_t samples;

@@ -9,6 +9,7 @@
 #ifndef KEYHOLE_PROFILE_FORMAT_LINES_H
 #define KEYHOLE_PROFILE_FORMAT_LINES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,6 +27,11 @@ struct format_line {
 /* Gets the lines of a location, innermost first, and returns their number, at least 1. */
 size_t format_location_lines(const struct profile *profile, uint32_t location,
 			     struct format_line ret_lines[PROFILE_LINES_MAX]);
+
+/* Returns whether the function is known and has a name that is not empty. */
+bool format_function_is_named(const struct profile *profile, uint32_t id);
+/* Returns the raw name of a function, or PROFILE_UNKNOWN. */
+const char *format_function_name(const struct profile *profile, uint32_t id);
 
 /*
  * Returns the id of the line's function. 0 means that the function is not known, or that the owner

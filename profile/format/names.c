@@ -153,6 +153,11 @@ const char *format_known_name(const char *name)
 	return name;
 }
 
+const char *format_process_name(const struct profile *profile, uint32_t name)
+{
+	return format_known_name(profile_string_get(profile, name));
+}
+
 void format_thread_name(char ret_clean[FORMAT_THREAD_MAX], const char *raw, uint32_t tid)
 {
 	size_t length;

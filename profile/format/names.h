@@ -23,6 +23,7 @@
 #include <stdint.h>
 
 struct intern;
+struct profile;
 struct profile_times;
 
 #define FORMAT_NAME_MAX	  4096			 /* bytes of a clean name, with the NUL */
@@ -46,6 +47,9 @@ const char *format_base_name(const char *path);
 
 /* Returns the name, as raw or clean as given. An empty name becomes PROFILE_UNKNOWN, clean text. */
 const char *format_known_name(const char *name);
+
+/* Returns the raw name of a process, or PROFILE_UNKNOWN. `name` is the string's id. */
+const char *format_process_name(const struct profile *profile, uint32_t name);
 
 /* Gets the clean name of the frame that a thread has in stacks: "name/tid". */
 void format_thread_name(char ret_clean[FORMAT_THREAD_MAX], const char *raw, uint32_t tid);

@@ -10,6 +10,7 @@
 
 #include "generated/version.h"
 #include "ipc/messages.h"
+#include "profile/format/format.h"
 #include "profile/format/names.h"
 #include "profile/format/otlp.h"
 #include "profile/profile.h"
@@ -100,16 +101,12 @@ static void put_profile(struct otlp *otlp, const struct process *process)
 	Otlp__Profile profile = OTLP__PROFILE__INIT;
 	Otlp__ValueType sample_type = OTLP__VALUE_TYPE__INIT;
 	Otlp__ValueType period_type = OTLP__VALUE_TYPE__INIT;
-	const char *period_name = "cpu", *period_unit = "nanoseconds";
+	const struct format_worth worth = format_worth(otlp->times);
 
-	if (otlp->times->event) {
-		period_name = otlp->times->event;
-		period_unit = "count";
-	}
 	sample_type.type_strindex = otlp_string(otlp, "samples");
 	sample_type.unit_strindex = otlp_string(otlp, "count");
-	period_type.type_strindex = otlp_string(otlp, period_name);
-	period_type.unit_strindex = otlp_string(otlp, period_unit);
+	period_type.type_strindex = otlp_string(otlp, worth.type);
+	period_type.unit_strindex = otlp_string(otlp, worth.unit);
 	profile.sample_type = &sample_type;
 	profile.time_unix_nano = otlp->times->start_realtime_ns;
 	profile.duration_nano = otlp->times->duration_ns;
@@ -145,7 +142,7 @@ static void put_process(struct otlp *otlp, const struct process *process)
 	char clean[FORMAT_NAME_MAX];
 
 	format_clean_name(clean, sizeof(clean),
-			  profile_string_get(otlp->profile, process->threads->process_name));
+			  format_process_name(otlp->profile, process->threads->process_name));
 	pid.value_case = OTLP__ANY_VALUE__VALUE_INT_VALUE;
 	pid.int_value = process->threads->pid;
 	pid_pair.key = pid_key;

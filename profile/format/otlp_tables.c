@@ -33,7 +33,7 @@ static const char *const frame_types[] = {
 	[KIND_MARKER] = "abort-marker",
 };
 
-/* Indexes of tables, by id of the profile. */
+/* Indexes of tables, by id of the profile. Id 0 has index 0. */
 struct indexes {
 	int32_t *mappings, *locations;
 };
@@ -173,17 +173,12 @@ static void add_lines(struct otlp *otlp, uint32_t id, struct lines *ret_lines)
 static int32_t add_location(struct otlp *otlp, const struct indexes *indexes, uint32_t id)
 {
 	const struct profile_location *at = profile_location_get(otlp->profile, id);
-	const struct profile_object *object = profile_location_object(otlp->profile, id);
 	Otlp__Location location = OTLP__LOCATION__INIT;
-	enum profile_kind kind = KIND_NATIVE;
 	struct lines lines;
-	int32_t type;
+	int32_t type = otlp_attribute_string(otlp, "profile.frame.type",
+					     frame_types[profile_location_kind(otlp->profile, id)]);
 
-	if (object) {
-		kind = object->kind;
-		location.mapping_index = indexes->mappings[at->object];
-	}
-	type = otlp_attribute_string(otlp, "profile.frame.type", frame_types[kind]);
+	location.mapping_index = indexes->mappings[at->object];
 	add_lines(otlp, id, &lines);
 	location.address = at->address;
 	location.n_lines = lines.count;

@@ -45,7 +45,7 @@ static void put_frame(struct speedscope *speedscope, const char *raw, uint32_t o
 	if (!file && profile_object_is_file(object))
 		file = object->name;
 	json_object(&speedscope->json);
-	json_key_string(&speedscope->json, "name", format_known_name(raw));
+	json_key_string(&speedscope->json, "name", raw);
 	if (file)
 		json_key_string(&speedscope->json, "file",
 				profile_string_get(speedscope->profile, file));
@@ -62,7 +62,7 @@ static void put_functions(struct speedscope *speedscope)
 	for (uint32_t id = 1; id <= profile_functions(profile); id++) {
 		const struct profile_function *function = profile_function_get(profile, id);
 
-		put_frame(speedscope, profile_string_get(profile, function->name), function->object,
+		put_frame(speedscope, format_function_name(profile, id), function->object,
 			  function->file, format_first_line(function));
 	}
 }
@@ -161,7 +161,7 @@ static void put_thread_name(struct speedscope *speedscope, const struct format_t
 	char clean[2 * THREAD_NAME_MAX + 64];
 
 	format_clean_name(clean_process, sizeof(clean_process),
-			  profile_string_get(speedscope->profile, thread->process_name));
+			  format_process_name(speedscope->profile, thread->process_name));
 	format_clean_name(clean_thread, sizeof(clean_thread),
 			  profile_string_get(speedscope->profile, thread->thread_name));
 	snprintf(clean, sizeof(clean), "%s (pid %" PRIu32 ") / %s (tid %" PRIu32 ")", clean_process,

@@ -40,25 +40,18 @@ static uint32_t add_frame(struct tree *tree, const struct tree_frame *frame)
 	return intern_add(tree->frames, frame, sizeof(*frame));
 }
 
-static enum tree_kind kind_of(const struct profile_object *object)
-{
-	static const enum tree_kind kinds[] = {
-		[KIND_NATIVE] = TREE_NATIVE,
-		[KIND_KERNEL] = TREE_KERNEL,
-		[KIND_MARKER] = TREE_MARKER,
-	};
-
-	if (!object)
-		return TREE_NATIVE;
-	return kinds[object->kind];
-}
+static const enum tree_kind kinds[] = {
+	[KIND_NATIVE] = TREE_NATIVE,
+	[KIND_KERNEL] = TREE_KERNEL,
+	[KIND_MARKER] = TREE_MARKER,
+};
 
 static uint32_t line_frame(void *context, const struct format_line *line)
 {
 	const struct builder *builder = context;
-	const struct profile_object *object =
-		profile_location_object(builder->profile, line->location);
-	struct tree_frame frame = {.kind = kind_of(object), .inlined = line->depth > 0};
+	struct tree_frame frame = {
+		.kind = kinds[profile_location_kind(builder->profile, line->location)],
+		.inlined = line->depth > 0};
 	struct intern *texts = builder->tree->texts;
 	char room[OFFSET_NAME_BYTES];
 
@@ -104,9 +97,9 @@ static int descend(struct tree *tree, uint32_t *node, uint32_t frame)
 static uint32_t process_frame(const struct builder *builder, const struct profile_sample *sample)
 {
 	struct tree_frame frame = {.kind = TREE_PROCESS};
-	const char *name = profile_string_get(builder->profile, sample->process_name);
+	const char *name = format_process_name(builder->profile, sample->process_name);
 
-	frame.name = format_intern_clean(builder->tree->texts, format_known_name(name));
+	frame.name = format_intern_clean(builder->tree->texts, name);
 	return add_frame(builder->tree, &frame);
 }
 
