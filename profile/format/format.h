@@ -11,18 +11,15 @@ struct profile_times;
 
 /* Choices of the user. A format ignores the choices that the format does not offer. */
 struct format_options {
-	bool by_thread; /* thread name and id as a frame above the process; format_by_thread() */
+	bool by_thread; /* thread name and id as a frame above the process */
 	/* The times of a difference's older profile (profile_sample.base). */
 	const struct profile_times *base; /* NULL: no difference; only with format.shows_base */
 };
 
-/*
- * Returns whether frames of threads are wanted and possible. A difference has no threads: the
- * threads of two profiles have different ids.
- */
-static inline bool format_by_thread(const struct format_options *options)
+/* Returns false for a difference: the threads of two profiles have different ids. */
+static inline bool format_has_threads(const struct format_options *options)
 {
-	return options->by_thread && !options->base;
+	return !options->base;
 }
 
 struct format {

@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -40,9 +39,6 @@
 #define SWATCH_GAP     5u  /* between a swatch and its text */
 #define ENTRY_GAP      20u /* between entries of the legend */
 #define WHITE	       0xffffffu
-#define COLOUR_MORE    0xee5a4fu
-#define COLOUR_LESS    0x5b92f0u
-#define CHANGE_LEAST   0.01 /* of all samples: the full colour means this much or more */
 #define CHANGE_EDGE    " stroke=\"#c4c8ce\" stroke-width=\"0.5\""
 #define INLINED_EDGE   " stroke=\"#7a7a7a\" stroke-width=\"0.8\" stroke-dasharray=\"3 2\""
 
@@ -51,8 +47,6 @@ struct svg {
 	struct output output;
 	const struct profile_times *times;
 	const struct profile_times *base; /* NULL: no difference */
-	uint64_t all, base_all;		  /* samples */
-	double most;			  /* the largest change of a share, CHANGE_LEAST at least */
 	uint64_t gone, gone_samples; /* frames that only the older profile has, and their samples */
 	uint32_t rows;		     /* levels that are drawn */
 	uint64_t hidden;	     /* frames that are too narrow */
@@ -133,59 +127,36 @@ static void put_raw(struct svg *svg, const char *raw)
 	put_clean(svg, clean, strlen(clean));
 }
 
-static double share(const struct svg *svg, uint64_t count)
-{
-	if (svg->all == 0)
-		return 0;
-	return (double)count / (double)svg->all;
-}
-
-static double base_share(const struct svg *svg, uint64_t count)
-{
-	if (svg->base_all == 0)
-		return 0;
-	return (double)count / (double)svg->base_all;
-}
-
-static double change(const struct svg *svg, const struct tree_node *node)
-{
-	return share(svg, node->total) - base_share(svg, node->base_total);
-}
-
-static uint32_t mix_with_white(uint32_t colour, unsigned int percent)
+/* Mixes two colours: `percent` of the second one. */
+static uint32_t mix(uint32_t from, uint32_t to, unsigned int percent)
 {
 	uint32_t mixed = 0;
 
 	for (unsigned int shift = 0; shift <= 16; shift += 8) {
-		uint32_t part = colour >> shift & 0xff;
+		uint32_t old = from >> shift & 0xff, new = to >> shift & 0xff;
 
-		mixed |= (part + (0xff - part) * percent / 100) << shift;
+		mixed |= (old * (100 - percent) + new *percent) / 100 << shift;
 	}
 	return mixed;
 }
 
-/*
- * Returns the colour of a change. No change is white, and the largest one has the full colour. In
- * between, the strength follows a parabola, which is steep at first: small changes are visible.
- */
 static uint32_t change_colour(const struct svg *svg, double change)
 {
-	double part = fabs(change) / svg->most;
-	unsigned int white = (unsigned int)(100 - 100 * part * (2 - part) + 0.5);
+	enum tree_change direction = change > 0 ? TREE_MORE : TREE_LESS;
+	double strength = tree_strength(&svg->tree, change);
 
-	if (change > 0)
-		return mix_with_white(COLOUR_MORE, white);
-	return mix_with_white(COLOUR_LESS, white);
+	return mix(tree_change_looks[TREE_SAME].light, tree_change_looks[direction].light,
+		   (unsigned int)(100 * strength + 0.5));
 }
 
 static uint32_t colour_of(const struct svg *svg, const struct tree_node *node)
 {
 	if (svg->base)
-		return change_colour(svg, change(svg, node));
+		return change_colour(svg, tree_change(&svg->tree, node));
 	if (node->frame == 0)
-		return mix_with_white(tree_looks[TREE_PROCESS].light, 50);
-	return mix_with_white(tree_looks[tree_frame(&svg->tree, node->frame)->kind].light,
-			      tree_shade(&svg->tree, node->frame) * TREE_SHADE_PERCENT);
+		return mix(tree_looks[TREE_PROCESS].light, WHITE, 50);
+	return mix(tree_looks[tree_frame(&svg->tree, node->frame)->kind].light, WHITE,
+		   tree_shade(&svg->tree, node->frame) * TREE_SHADE_PERCENT);
 }
 
 static const char *clean_name_of(const struct svg *svg, const struct tree_node *node)
@@ -223,7 +194,8 @@ static void put_where(struct svg *svg, uint32_t frame)
 
 static void put_change(struct svg *svg, const char *what, uint64_t count, uint64_t base)
 {
-	double old = 100 * base_share(svg, base), now = 100 * share(svg, count);
+	double old = 100 * tree_base_share(&svg->tree, base),
+	       now = 100 * tree_share(&svg->tree, count);
 
 	put(svg, "\n%s: old %.2f %%, new %.2f %%, difference %+.2f %%", what, old, now, now - old);
 }
@@ -243,7 +215,8 @@ static void put_title(struct svg *svg, const struct tree_node *node)
 		put_change(svg, "self", node->self, node->base_self);
 	} else {
 		put(svg, "\ntotal %" PRIu64 " (%.2f %%), self %" PRIu64 " (%.2f %%)", node->total,
-		    100 * share(svg, node->total), node->self, 100 * share(svg, node->self));
+		    100 * tree_share(&svg->tree, node->total), node->self,
+		    100 * tree_share(&svg->tree, node->self));
 	}
 	put(svg, "</title>");
 }
@@ -276,8 +249,8 @@ static const char *edge_of(const struct svg *svg, const struct tree_node *node)
 
 static void put_box(struct svg *svg, const struct tree_node *node, uint64_t start)
 {
-	double x = MARGIN + INNER_WIDTH * share(svg, start);
-	double width = INNER_WIDTH * share(svg, node->total);
+	double x = MARGIN + INNER_WIDTH * tree_share(&svg->tree, start);
+	double width = INNER_WIDTH * tree_share(&svg->tree, node->total);
 	uint32_t y = HEADER_HEIGHT + (svg->rows - 1 - node->level) * ROW_HEIGHT;
 
 	put(svg, "<g>");
@@ -307,7 +280,8 @@ static void each_box(struct svg *svg,
 
 		svg->starts[node->level] += node->total;
 		svg->starts[node->level + 1] = start;
-		if (node->level == 0 || INNER_WIDTH * share(svg, node->total) >= BOX_WIDTH_MIN)
+		if (node->level == 0 ||
+		    INNER_WIDTH * tree_share(&svg->tree, node->total) >= BOX_WIDTH_MIN)
 			draw(svg, node, start);
 		else if (node->total > 0)
 			svg->hidden++;
@@ -317,16 +291,12 @@ static void each_box(struct svg *svg,
 /* Notes what the header and the legend need to know of a node that is drawn. */
 static void look_at(struct svg *svg, const struct tree_node *node, uint64_t start)
 {
-	double changed = fabs(change(svg, node));
-
 	(void)start;
 	if (node->level >= svg->rows)
 		svg->rows = node->level + 1;
 	if (node->frame)
 		svg->kinds[tree_frame(&svg->tree, node->frame)->kind] = true;
 	svg->inlined |= is_inlined(svg, node);
-	if (changed > svg->most)
-		svg->most = changed;
 }
 
 /* Writes "20 samples, 0.20 s of CPU time" or "20 samples, 20 page-faults". */
@@ -353,11 +323,11 @@ static void put_header(struct svg *svg)
 	    HEADER_HEIGHT + svg->rows * ROW_HEIGHT + FOOTER_HEIGHT);
 	put(svg, "<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n");
 	put(svg, "<text x=\"%.0f\" y=\"25\" font-size=\"15\">", MARGIN);
-	put_worth(svg, svg->times, svg->all, " of CPU time");
+	put_worth(svg, svg->times, svg->tree.nodes[0].total, " of CPU time");
 	put(svg, ", recorded in %.1f s", (double)svg->times->duration_ns / NS_PER_SECOND);
 	if (svg->base) {
 		put(svg, "; coloured by the change from ");
-		put_worth(svg, svg->base, svg->base_all, "");
+		put_worth(svg, svg->base, svg->tree.nodes[0].base_total, "");
 	}
 	put(svg, "</text>\n");
 }
@@ -383,8 +353,9 @@ static double put_changes(struct svg *svg, double x, uint32_t y)
 
 	for (int sign = -1; sign <= 1; sign++) {
 		snprintf(text, sizeof(text), sign ? "%+.2f %% of all" : "as before",
-			 100 * svg->most * sign);
-		x = put_swatch(svg, x, y, change_colour(svg, svg->most * sign), CHANGE_EDGE, text);
+			 100 * svg->tree.most * sign);
+		x = put_swatch(svg, x, y, change_colour(svg, svg->tree.most * sign), CHANGE_EDGE,
+			       text);
 	}
 	return x;
 }
@@ -426,7 +397,7 @@ static void put_footer(struct svg *svg)
 	    MARGIN, y + 18, svg->hidden, BOX_WIDTH_MIN, 100 * BOX_WIDTH_MIN / INNER_WIDTH);
 	if (svg->base)
 		put(svg, "%" PRIu64 " frames with %.2f %% of the old profile are gone. ", svg->gone,
-		    100 * base_share(svg, svg->gone_samples));
+		    100 * tree_base_share(&svg->tree, svg->gone_samples));
 	put(svg, "keyhole " KEYHOLE_VERSION "</text>\n</svg>\n");
 }
 
@@ -440,9 +411,6 @@ static int write_all(struct svg *svg, int fd)
 	r = output_init(&svg->output, fd, false);
 	if (r < 0)
 		return r;
-	svg->all = svg->tree.nodes[0].total;
-	svg->base_all = svg->tree.nodes[0].base_total;
-	svg->most = CHANGE_LEAST;
 	find_gone(svg);
 	each_box(svg, look_at);
 	put_header(svg);
@@ -462,7 +430,7 @@ static int render(const struct profile *profile, const struct profile_times *tim
 		return -ENOMEM;
 	svg->times = times;
 	svg->base = options->base;
-	if (options->by_thread)
+	if (options->by_thread && format_has_threads(options))
 		flags |= TREE_BY_THREAD;
 	if (options->base)
 		flags |= TREE_DIFFERENCE;

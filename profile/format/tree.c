@@ -3,6 +3,7 @@
 #include "profile/format/tree.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,9 +16,15 @@
 #include "profile/format/tree_places.h"
 
 const struct tree_look tree_looks[TREE_KINDS] = {
-#define K(name, label, light, dark) {#name, label, light, dark},
+#define K(name, label, is_function, light, dark) {#name, label, is_function, light, dark},
 #include "profile/format/kinds.def"
 #undef K
+};
+
+const struct tree_change_look tree_change_looks[TREE_CHANGES] = {
+#define C(name, word, light, dark) {word, light, dark},
+#include "profile/format/changes.def"
+#undef C
 };
 
 _Static_assert(sizeof(struct tree_frame) == 16, "a key has no padding");
@@ -167,6 +174,17 @@ static void add_up(struct tree *tree)
 	}
 }
 
+static void find_most(struct tree *tree)
+{
+	tree->most = TREE_CHANGE_LEAST_PERCENT / 100.0;
+	for (size_t id = 0; id < tree->count; id++) {
+		double change = fabs(tree_change(tree, &tree->nodes[id]));
+
+		if (change > tree->most)
+			tree->most = change;
+	}
+}
+
 /*
  * Compares by parent, so that siblings are together. Siblings ascend by samples: order_nodes()
  * takes the last sibling first, and thus the hottest.
@@ -282,6 +300,7 @@ int tree_build(struct tree *tree, const struct profile *profile, unsigned int fl
 	if (r < 0)
 		return r;
 	add_up(tree);
+	find_most(tree);
 	r = set_order(tree);
 	if (r < 0)
 		return r;
@@ -307,6 +326,32 @@ const char *tree_text(const struct tree *tree, uint32_t id)
 const struct tree_frame *tree_frame(const struct tree *tree, uint32_t id)
 {
 	return intern_get(tree->frames, id, NULL);
+}
+
+double tree_share(const struct tree *tree, uint64_t samples)
+{
+	if (tree->nodes[0].total == 0)
+		return 0;
+	return (double)samples / (double)tree->nodes[0].total;
+}
+
+double tree_base_share(const struct tree *tree, uint64_t samples)
+{
+	if (tree->nodes[0].base_total == 0)
+		return 0;
+	return (double)samples / (double)tree->nodes[0].base_total;
+}
+
+double tree_change(const struct tree *tree, const struct tree_node *node)
+{
+	return tree_share(tree, node->total) - tree_base_share(tree, node->base_total);
+}
+
+double tree_strength(const struct tree *tree, double change)
+{
+	double part = fabs(change) / tree->most;
+
+	return part * (2 - part);
 }
 
 /* The file gives the shade, and the name's hash (FNV-1a) makes it one of two neighbours. */

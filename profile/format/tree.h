@@ -15,7 +15,7 @@
 #include "profile/profile.h"
 
 enum tree_kind {
-#define K(name, label, light, dark) TREE_##name,
+#define K(name, label, is_function, light, dark) TREE_##name,
 #include "profile/format/kinds.def"
 #undef K
 	TREE_KINDS
@@ -23,9 +23,23 @@ enum tree_kind {
 
 struct tree_look {
 	const char *name, *label;
+	uint32_t is_function; /* 0 or 1 */
 	uint32_t light, dark; /* 0xrrggbb */
 };
 extern const struct tree_look tree_looks[TREE_KINDS];
+
+enum tree_change {
+#define C(name, word, light, dark) TREE_##name,
+#include "profile/format/changes.def"
+#undef C
+	TREE_CHANGES
+};
+
+struct tree_change_look {
+	const char *word;
+	uint32_t light, dark; /* 0xrrggbb */
+};
+extern const struct tree_change_look tree_change_looks[TREE_CHANGES];
 
 struct tree_frame {
 	uint32_t name;	  /* text */
@@ -55,6 +69,7 @@ struct tree {
 	struct tree_node *nodes;   /* the root is 0, children come after their parents */
 	size_t count, capacity;	   /* of nodes */
 	uint32_t levels;	   /* of nodes, one at least */
+	double most;		   /* of a difference: the change that has the full colour */
 	struct tree_place *places; /* by frame: where most of its samples are */
 	uint32_t *order;   /* the nodes, each before its children, the hottest child first */
 	uint32_t *objects; /* by text: an object's number in that order, from 1 on; 0: no object */
@@ -74,6 +89,20 @@ void tree_release(struct tree *tree); /* also of zeros */
 const char *tree_text(const struct tree *tree, uint32_t id);
 /* Returns a frame, valid until tree_release(). The caller gives no id 0: the root has no frame. */
 const struct tree_frame *tree_frame(const struct tree *tree, uint32_t id);
+
+/* Return which part of all samples of the profile, or of the older profile, a number is: 0 to 1. */
+double tree_share(const struct tree *tree, uint64_t samples);
+double tree_base_share(const struct tree *tree, uint64_t samples);
+/* Returns a node's share in the profile less the share in the older profile: -1 to 1. */
+double tree_change(const struct tree *tree, const struct tree_node *node);
+/*
+ * Returns how far the colour of a node's change is from TREE_SAME: 0 to 1. The largest change of
+ * all nodes has the full colour, if it is TREE_CHANGE_LEAST_PERCENT or more. In between, the
+ * strength follows a parabola, which is steep at first: small changes are visible. The page's
+ * Graph.changeColour() does the same.
+ */
+double tree_strength(const struct tree *tree, double change);
+#define TREE_CHANGE_LEAST_PERCENT 1u /* of all samples */
 
 /* Returns the shade of a frame, below TREE_SHADES: frames of one kind differ a little. */
 unsigned int tree_shade(const struct tree *tree, uint32_t frame);

@@ -230,6 +230,10 @@ static void test_tree__a_difference_has_both_counts(void **state)
 	assert_int_equal(tree.nodes[tree.order[2]].base_self, 5);
 	assert_int_equal(tree.nodes[tree.order[3]].self, 0);
 	assert_int_equal(tree.nodes[tree.order[3]].base_total, 3);
+	assert_true(tree_change(&tree, &tree.nodes[tree.order[1]]) == 1 - 5.0 / 8);
+	assert_true(tree.most == 3.0 / 8);
+	assert_true(tree_strength(&tree, -tree.most) == 1);
+	assert_true(tree_strength(&tree, 0) == 0);
 	tree_release(&tree);
 	profile_free(profile);
 }
