@@ -47,6 +47,18 @@ void otlp_close(struct otlp *otlp)
 		otlp->encoding->close(otlp);
 }
 
+void otlp_message(struct otlp *otlp, struct otlp_field field, const ProtobufCMessage *message)
+{
+	uint64_t length = 0;
+
+	if (otlp->encoding->measures)
+		length = protobuf_c_message_get_packed_size(message);
+	if (otlp->encoding->open(otlp, field, length)) {
+		otlp->encoding->fields(otlp, message);
+		otlp_close(otlp);
+	}
+}
+
 /* ---- samples ---- */
 
 /* Returns how many attributes the sample has. */
@@ -79,7 +91,7 @@ static void put_sample(struct otlp *otlp, const struct profile_sample *from)
 	sample.attribute_indices = attributes;
 	sample.n_values = 1;
 	sample.values = &value;
-	otlp->encoding->message(otlp, samples_of_profile, &sample.base);
+	otlp_message(otlp, samples_of_profile, &sample.base);
 }
 
 static void put_samples(struct otlp *otlp, const struct process *process)
@@ -123,7 +135,7 @@ static void put_scope(struct otlp *otlp, const struct process *process)
 
 	scope.name = name;
 	scope.version = version;
-	otlp->encoding->message(otlp, scope_scope, &scope.base);
+	otlp_message(otlp, scope_scope, &scope.base);
 	otlp_array(otlp, scope_profiles);
 	if (otlp->encoding->open(otlp, scope_profiles, process->profile_length)) {
 		put_profile(otlp, process);
@@ -153,7 +165,7 @@ static void put_process(struct otlp *otlp, const struct process *process)
 	program_pair.value = &program;
 	resource.n_attributes = 2;
 	resource.attributes = attributes;
-	otlp->encoding->message(otlp, resource_resource, &resource.base);
+	otlp_message(otlp, resource_resource, &resource.base);
 }
 
 static void put_resource(struct otlp *otlp, const struct process *process)

@@ -60,22 +60,22 @@ struct otlp_encoding {
 	void (*array)(struct otlp *otlp, struct otlp_field field);
 	/* Ends the message or array that was opened last. */
 	void (*close)(struct otlp *otlp);
-	/* Writes the fields of a message without opening the message: into the open one. */
+	/* Writes the fields of a message into the open message. */
 	void (*fields)(struct otlp *otlp, const ProtobufCMessage *message);
-	/* Writes a field of the open message: a string. */
-	void (*string)(struct otlp *otlp, struct otlp_field field, const char *clean);
-	/* Writes a field: a whole message. */
-	void (*message)(struct otlp *otlp, struct otlp_field field,
-			const ProtobufCMessage *message);
-	/* Writes a field: a whole message that otlp_pack() has serialized. */
-	void (*packed)(struct otlp *otlp, struct otlp_field field,
-		       const ProtobufCMessageDescriptor *descriptor, const void *bytes,
-		       size_t size);
+	/*
+	 * Writes an element of the open array: a message that otlp_pack() has serialized, or a
+	 * clean string where the descriptor is NULL. `size` leaves out the string's NUL.
+	 */
+	void (*element)(struct otlp *otlp, struct otlp_field field,
+			const ProtobufCMessageDescriptor *descriptor, const void *bytes,
+			size_t size);
 };
 
 /* Call array() and close() of the encoding, where they are not NULL. */
 void otlp_array(struct otlp *otlp, struct otlp_field field);
 void otlp_close(struct otlp *otlp);
+/* Writes a field of the open message: a whole message, by open(), fields() and close(). */
+void otlp_message(struct otlp *otlp, struct otlp_field field, const ProtobufCMessage *message);
 
 struct otlp {
 	const struct profile *profile;	      /* borrowed */

@@ -220,29 +220,22 @@ static void open_array(struct otlp *otlp, struct otlp_field field)
 	json_key_array(&otlp->json, field.name);
 }
 
-static void put_string(struct otlp *otlp, struct otlp_field field, const char *clean)
+static void put_element(struct otlp *otlp, struct otlp_field field,
+			const ProtobufCMessageDescriptor *descriptor, const void *bytes,
+			size_t size)
 {
-	(void)field; /* the element of an array has no key */
-	json_clean_string(&otlp->json, clean);
-}
+	ProtobufCMessage *message;
 
-static void put_message(struct otlp *otlp, struct otlp_field field, const ProtobufCMessage *message)
-{
-	open_message(otlp, field, 0);
-	put_fields(otlp, message);
-	json_end(&otlp->json);
-}
-
-static void put_packed(struct otlp *otlp, struct otlp_field field,
-		       const ProtobufCMessageDescriptor *descriptor, const void *bytes, size_t size)
-{
-	ProtobufCMessage *message = protobuf_c_message_unpack(descriptor, NULL, size, bytes);
-
+	if (!descriptor) {
+		json_clean_string(&otlp->json, bytes);
+		return;
+	}
+	message = protobuf_c_message_unpack(descriptor, NULL, size, bytes);
 	if (!message) {
 		output_fail(&otlp->output, -ENOMEM);
 		return;
 	}
-	put_message(otlp, field, message);
+	otlp_message(otlp, field, message);
 	protobuf_c_message_free_unpacked(message, NULL);
 }
 
@@ -253,9 +246,7 @@ static const struct otlp_encoding encoding = {
 	.close = close_last,
 	.array = open_array,
 	.fields = put_fields,
-	.string = put_string,
-	.message = put_message,
-	.packed = put_packed,
+	.element = put_element,
 };
 
 static int render(const struct profile *profile, const struct profile_times *times,

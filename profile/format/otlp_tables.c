@@ -244,18 +244,13 @@ void otlp_tables_release(struct otlp *otlp)
 
 static void put_table(struct otlp *otlp, enum otlp_table table)
 {
-	const struct otlp_encoding *encoding = otlp->encoding;
-
 	otlp_array(otlp, rows[table].field);
 	for (uint32_t id = 0; id < intern_count(otlp->tables[table]); id++) {
 		size_t size;
 		const void *bytes = intern_get(otlp->tables[table], id, &size);
 
-		if (rows[table].descriptor)
-			encoding->packed(otlp, rows[table].field, rows[table].descriptor, bytes,
-					 size);
-		else
-			encoding->string(otlp, rows[table].field, bytes);
+		otlp->encoding->element(otlp, rows[table].field, rows[table].descriptor, bytes,
+					size);
 	}
 	otlp_close(otlp);
 }
