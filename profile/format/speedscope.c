@@ -2,7 +2,7 @@
 /*
  * Writes speedscope's own JSON ("file-format-schema"): a "sampled" profile for each thread, the
  * thread with most samples first. Samples are whole stacks, root first, in the order of time;
- * neighbours that are equal become one. Weights are CPU time, or a number of events. Functions are
+ * equal neighbours become one sample. Weights are CPU time, or a number of events. Functions are
  * frames, whether inlined or not.
  */
 #include <errno.h>

@@ -17,8 +17,8 @@ struct format_thread {
 	uint32_t pid, tid;
 	uint32_t process_name, thread_name; /* strings of the profile */
 	uint32_t process;		    /* number of the pair (pid, process_name), from 0 */
-	uint32_t process_again;		    /* how many processes before it have the pid */
-	uint32_t thread_again;		    /* how many before it have process and tid */
+	uint32_t process_again;		    /* number of earlier processes with the pid */
+	uint32_t thread_again;		    /* number of earlier threads with process and tid */
 	size_t first;			    /* order[first] is the first of the thread's samples */
 	uint32_t samples;		    /* entries of order[]; each sample has its own count */
 	size_t first_moment;		    /* moments[first_moment] is the first of its moments */

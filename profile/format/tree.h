@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The call tree behind the pictures: stacks that begin with the same frames, from the process on,
- * share their first nodes. Inlined functions are frames, too. Frames that look the same are equal,
- * so that a function called from two lines is one node. A node's self counts the samples that end
- * in the node, and its total also those that end below. The root's total is that of the profile. In
- * a difference, base_self and base_total are the self and total of the older profile.
+ * Makes the call tree behind the pictures. Stacks that begin with the same frames, from the process
+ * on, share their first nodes. Inlined functions are frames, too. Frames that look the same are
+ * equal, so that a function called from two lines is one node. A node's self counts the samples
+ * that end in the node, and its total also counts the samples that end below the node. The root's
+ * total counts all samples. In a difference, base_self and base_total are the self and total of the
+ * older profile.
  */
 #ifndef KEYHOLE_PROFILE_FORMAT_TREE_H
 #define KEYHOLE_PROFILE_FORMAT_TREE_H
@@ -70,9 +71,9 @@ struct tree {
 	size_t count, capacity;	   /* of nodes */
 	uint32_t levels;	   /* of nodes, one at least */
 	double most;		   /* of a difference: the change that has the full colour */
-	struct tree_place *places; /* by frame: where most of its samples are */
+	struct tree_place *places; /* by frame: tree_places.h */
 	uint32_t *order;   /* the nodes, each before its children, the hottest child first */
-	uint32_t *objects; /* by text: an object's number in that order, from 1 on; 0: no object */
+	uint32_t *objects; /* by text: an object's number in order[], from 1 on; 0: no object */
 };
 
 #define TREE_BY_THREAD	1u /* threads are frames between processes and functions */
@@ -90,7 +91,7 @@ const char *tree_text(const struct tree *tree, uint32_t id);
 /* Returns a frame, valid until tree_release(). The caller gives no id 0: the root has no frame. */
 const struct tree_frame *tree_frame(const struct tree *tree, uint32_t id);
 
-/* Return which part of all samples of the profile, or of the older profile, a number is: 0 to 1. */
+/* Return a number as a share of all samples, of the profile or of the older profile: 0 to 1. */
 double tree_share(const struct tree *tree, uint64_t samples);
 double tree_base_share(const struct tree *tree, uint64_t samples);
 /* Returns a node's share in the profile less the share in the older profile: -1 to 1. */
