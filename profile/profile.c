@@ -199,6 +199,15 @@ const struct profile_object *profile_location_object(const struct profile *profi
 	return profile_object_get(profile, location->object);
 }
 
+enum profile_kind profile_location_kind(const struct profile *profile, uint32_t id)
+{
+	const struct profile_object *object = profile_location_object(profile, id);
+
+	if (!object)
+		return KIND_NATIVE;
+	return object->kind;
+}
+
 size_t profile_location_lines(const struct profile *profile, uint32_t id,
 			      struct profile_line ret_lines[PROFILE_LINES_MAX])
 {

@@ -3,6 +3,8 @@
  * The one model behind every format: interned strings, objects, functions, locations, stacks and
  * counted samples of one recording. Ids start at 1; 0 means none. Adders return the id of an equal
  * earlier entry where there is one. Adders return PROFILE_FAILED when memory runs out.
+ *
+ * Every id inside an entry is 0 or names an existing entry; the adder's caller ensures it.
  */
 #ifndef KEYHOLE_PROFILE_PROFILE_H
 #define KEYHOLE_PROFILE_PROFILE_H
@@ -139,6 +141,8 @@ uint32_t profile_location_add_variant(struct profile *profile, uint32_t object, 
 struct profile_location *profile_location_get(const struct profile *profile, uint32_t id);
 /* Returns the object that a location is in. */
 const struct profile_object *profile_location_object(const struct profile *profile, uint32_t id);
+/* Returns the kind of the location's object. A location without an object is KIND_NATIVE. */
+enum profile_kind profile_location_kind(const struct profile *profile, uint32_t id);
 uint32_t profile_locations(const struct profile *profile);
 /*
  * Gets the lines that a location is shown as, and returns their number, at least 1. Inlined

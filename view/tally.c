@@ -143,7 +143,7 @@ static void spell_key(const struct keys *keys, const struct profile_sample *samp
 		      size_t size)
 {
 	const struct profile *profile = keys->profile;
-	const char *process = format_known_name(profile_string_get(profile, sample->process_name));
+	const char *process = format_process_name(profile, sample->process_name);
 	const char *thread = profile_string_get(profile, sample->thread_name);
 
 	switch (keys->by) {

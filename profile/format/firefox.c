@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Firefox Profiler's "processed" profile, version 70 (of August 2026; later viewers upgrade it).
- * Tables are objects of columns. All threads share one table of stacks, the tree of all stacks. A
- * row of the table is a frame and the distance to the row of its parent above; 0: no parent.
+ * Writes Firefox Profiler's "processed" profile, version 70 of August 2026, which later viewers
+ * upgrade. Tables are objects of columns. All threads share one table of stacks, the tree of all
+ * stacks. A row of the table is a frame and the distance to the row of its parent above; 0: no
+ * parent.
  *
- * Only running threads are sampled. A sample without a stack and weight shows a thread idle. The
- * idle sample comes a period before a sample that is later than a period. Where samples are CPU
- * time, threadCPUDelta says how long the thread ran before a sample.
+ * A sample means that its thread ran. A sample without a stack and weight shows a thread idle. The
+ * idle sample comes a period before a sample that is more than two periods after the one before.
+ * Where samples are CPU time, threadCPUDelta says how long the thread ran before a sample.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -21,8 +22,8 @@
 #include "profile/format/names.h"
 #include "profile/profile.h"
 
-#define PROCESSED_VERSION 70
-#define GECKO_VERSION	  36
+#define PROCESSED_VERSION 70	    /* src/app-logic/constants.ts of the viewer, that month */
+#define GECKO_VERSION	  36	    /* the same file */
 #define MS_DIGITS	  6	    /* of ns in ms */
 #define COUNTED_NS	  NS_PER_MS /* see interval() */
 
@@ -37,7 +38,10 @@ static uint64_t interval(const struct firefox *firefox)
 	return firefox->times->period;
 }
 
-/* Returns 0 or -ENOMEM; to be released either way. Only profile and times are set before. */
+/*
+ * Makes all members but profile and times, which the caller has set. Returns 0 or -ENOMEM. The
+ * caller tears down the struct either way.
+ */
 static int set_up(struct firefox *firefox, int fd)
 {
 	int r = output_init(&firefox->output, fd, false);
@@ -157,7 +161,10 @@ static void put_samples(struct firefox *firefox, const struct format_thread *thr
 	json_end(json);
 }
 
-/* Writes a pid or tid. Viewers need unique ones: a later owner of the number gets a suffix. */
+/*
+ * Writes a pid or tid. Viewers need a number for each owner: a later owner of the number gets a
+ * suffix. A pid is unique in the file, and a tid is unique within its process.
+ */
 static void put_number(struct firefox *firefox, const char *key, uint32_t number, uint32_t again,
 		       bool quoted)
 {
@@ -188,7 +195,7 @@ static void put_thread(struct firefox *firefox, size_t index)
 	json_key_literal(json, "isMainThread",
 			 thread->pid == thread->tid && !thread->thread_again ? "true" : "false");
 	json_key_string(json, "processName",
-			profile_string_get(firefox->profile, thread->process_name));
+			format_process_name(firefox->profile, thread->process_name));
 	put_number(firefox, "pid", thread->pid, thread->process_again, true);
 	put_number(firefox, "tid", thread->tid, thread->thread_again, false);
 	put_samples(firefox, thread);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Within the format "firefox". firefox.c writes threads, firefox_stacks.c makes the tables that all
- * threads share, and firefox_tables.c writes the tables. A row of a table has an id, which is the
- * row's index + 1; 0: none.
+ * Serves the format "firefox" alone. firefox.c writes threads, firefox_stacks.c makes the tables
+ * that all threads share, and firefox_tables.c writes the tables. A row of a table has an id, which
+ * is the row's index + 1; 0: none.
  */
 #ifndef KEYHOLE_PROFILE_FORMAT_FIREFOX_H
 #define KEYHOLE_PROFILE_FORMAT_FIREFOX_H
@@ -56,7 +56,7 @@ struct firefox {
 
 /*
  * Makes frames, nodes and stacks of firefox->profile; other members stay as they are. Returns 0 or
- * -ENOMEM; to be released either way.
+ * -ENOMEM. The caller releases the stacks either way.
  */
 int firefox_stacks_init(struct firefox *firefox);
 void firefox_stacks_release(struct firefox *firefox); /* also of zeros */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The frames of format "firefox", and the tree of all stacks. */
+/* Makes the frames of format "firefox", and the tree of all stacks. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>

@@ -74,7 +74,6 @@ static const char *object_name(const struct firefox *firefox, uint32_t id)
 	return profile_string_get(firefox->profile, profile_object_get(firefox->profile, id)->name);
 }
 
-/* Returns a row of the table of frames. */
 static const struct firefox_frame *frame_at(const struct firefox *firefox, uint32_t id)
 {
 	return &firefox->frames[id - 1];
@@ -153,12 +152,9 @@ static void frame_depth(struct firefox *firefox, uint32_t id)
 
 static void frame_category(struct firefox *firefox, uint32_t id)
 {
-	const struct profile_object *object = frame_object(firefox, id);
-	enum category category = CATEGORY_OTHER;
+	uint32_t location = frame_at(firefox, id)->location;
 
-	if (object)
-		category = category_of[object->kind];
-	json_number(&firefox->json, category);
+	json_number(&firefox->json, category_of[profile_location_kind(firefox->profile, location)]);
 }
 
 static void frame_function(struct firefox *firefox, uint32_t id)
@@ -231,9 +227,9 @@ static void function_name(struct firefox *firefox, uint32_t id)
 		line.depth = own->depth;
 		raw = format_line_name(profile, &line, room);
 	} else {
-		raw = profile_string_get(profile, profile_function_get(profile, id)->name);
+		raw = format_function_name(profile, id);
 	}
-	put_string(firefox, format_known_name(raw));
+	put_string(firefox, raw);
 }
 
 static void function_resource(struct firefox *firefox, uint32_t id)
@@ -271,8 +267,11 @@ static void function_source(struct firefox *firefox, uint32_t id)
 static void function_line(struct firefox *firefox, uint32_t id)
 {
 	const struct profile_function *function = profile_function_get(firefox->profile, id);
+	uint32_t line = 0;
 
-	put_number_or_null(firefox, function ? function->line : 0);
+	if (function)
+		line = format_first_line(function);
+	put_number_or_null(firefox, line);
 }
 
 static void put_functions(struct firefox *firefox)

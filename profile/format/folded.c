@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Folded stacks, the input of flame graphs: a line for each distinct stack,
+ * Writes folded stacks, the input of flame graphs. Each distinct stack has a line:
  *   process;[thread/tid;]root;...;leaf count
  * Lines are in the order of their frames from the root on, so that equal profiles give equal files.
- * Lines are compared and merged by the ranks of their texts, before they are spelled out.
+ * Numbers stand for texts until the end: the ranks of their texts sort and merge the lines.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -40,19 +40,12 @@ struct folded {
 	size_t count;
 };
 
-/* Numbers a clean text. ':' takes the place of the separator ';' there. */
+/* Numbers a clean text, in which ':' takes the place of the separator ';'. */
 static uint32_t add_clean_text(struct folded *folded, char *clean)
 {
 	for (char *at = strchr(clean, ';'); at; at = strchr(at, ';'))
 		*at = ':';
-	return intern_string(folded->texts, format_known_name(clean));
-}
-
-static bool location_is_kernel(const struct profile *profile, uint32_t id)
-{
-	const struct profile_object *object = profile_location_object(profile, id);
-
-	return object && object->kind == KIND_KERNEL;
+	return intern_string(folded->texts, clean);
 }
 
 /* Kernel and inlined frames carry the suffixes by which flame graphs colour them. */
@@ -60,7 +53,7 @@ static const char *suffix_of(const struct profile *profile, const struct format_
 {
 	if (line->depth > 0)
 		return "_[i]";
-	if (location_is_kernel(profile, line->location))
+	if (profile_location_kind(profile, line->location) == KIND_KERNEL)
 		return "_[k]";
 	return "";
 }
@@ -81,7 +74,7 @@ static uint32_t add_process(struct folded *folded, const struct profile_sample *
 	char clean[FORMAT_NAME_MAX];
 
 	format_clean_name(clean, sizeof(clean),
-			  profile_string_get(folded->profile, sample->process_name));
+			  format_process_name(folded->profile, sample->process_name));
 	return add_clean_text(folded, clean);
 }
 

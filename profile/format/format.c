@@ -25,6 +25,13 @@ const struct format *format_find(uint32_t id)
 	return NULL;
 }
 
+struct format_worth format_worth(const struct profile_times *times)
+{
+	if (times->event)
+		return (struct format_worth){.type = times->event, .unit = "count"};
+	return (struct format_worth){.type = "cpu", .unit = "nanoseconds"};
+}
+
 void format_totals(const struct profile *profile, struct format_totals *ret_totals)
 {
 	size_t count;

@@ -9,12 +9,18 @@
 struct profile;
 struct profile_times;
 
-/* Choices of the user. A format that has no such choice ignores it. */
+/* Choices of the user. A format ignores the choices that the format does not offer. */
 struct format_options {
 	bool by_thread; /* thread name and id as a frame above the process */
 	/* The times of a difference's older profile (profile_sample.base). */
 	const struct profile_times *base; /* NULL: no difference; only with format.shows_base */
 };
+
+/* Returns false for a difference: the threads of two profiles have different ids. */
+static inline bool format_has_threads(const struct format_options *options)
+{
+	return !options->base;
+}
 
 struct format {
 	uint32_t id;	  /* enum profile_format of ipc/messages.h */
@@ -23,17 +29,22 @@ struct format {
 	bool shows_base;  /* options->base may be set */
 	/*
 	 * Writes the whole profile to fd, a memfd that the caller keeps. Returns 0 or a negative
-	 * errno: -ENOMEM, or the error of a write(). The file holds parts after an error. All
-	 * arguments are borrowed, and none but fd is changed.
+	 * errno: -ENOMEM, or the error of a write(). -EFBIG and -EIO are those of output.h. -EPROTO
+	 * is a mistake of the writer (json.h). The file holds parts after an error. All arguments
+	 * are borrowed, and none but fd is changed.
 	 */
 	int (*render)(const struct profile *profile, const struct profile_times *times,
 		      const struct format_options *options, int fd);
 };
 
-/* The first members of the const struct of a format: what its row in ipc/formats.def says. */
+/* The first members of a format's const struct hold what the row in ipc/formats.def says. */
 #define FORMAT_ROW(format) .id = FORMAT_##format, .name = format_names[FORMAT_##format]
-#define FORMAT_WORD_MAX	   16			   /* bytes, with the NUL */
-extern const char format_names[][FORMAT_WORD_MAX]; /* by id */
+#define FORMAT_WORD_MAX	   16 /* bytes, with the NUL */
+/*
+ * The names, by id. A row of bytes has a constant address, which FORMAT_ROW() needs; the value of a
+ * const pointer is no constant in C.
+ */
+extern const char format_names[][FORMAT_WORD_MAX];
 
 #define F(number, id, name, suffix, help) extern const struct format format_##id;
 #include "ipc/formats.def"
@@ -41,9 +52,15 @@ extern const char format_names[][FORMAT_WORD_MAX]; /* by id */
 
 const struct format *format_find(uint32_t id); /* NULL: no such format */
 
-/* The number of samples, and how many of these have a cut stack (struct profile_reason). */
+/* The type and unit of profile_times.period. Both texts are raw, and valid as long as the times. */
+struct format_worth {
+	const char *type, *unit;
+};
+struct format_worth format_worth(const struct profile_times *times);
+
 struct format_totals {
-	uint64_t samples, cut;
+	uint64_t samples;
+	uint64_t cut; /* samples with a cut stack (struct profile_reason) */
 };
 void format_totals(const struct profile *profile, struct format_totals *ret_totals);
 

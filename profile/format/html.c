@@ -11,13 +11,16 @@
  *   duration_ms
  *   by_thread     whether threads are shown at first
  *   base          only in a difference: samples, period, event, start_ms and duration_ms of the
- *                 older profile; the data have no threads then
+ *                 older profile; the data have no threads then (format_has_threads())
  *   shade_percent how much lighter a shade is than the one before
- *   kinds         an array [name, label, light, dark] each; light and dark are "#rrggbb"
+ *   kinds         an array [name, label, light, dark, is_function] each, as in kinds.def; light
+ *                 and dark are "#rrggbb"
+ *   changes       only in a difference: an array [light, dark] for "same", "more" and "less"
+ *   least_percent only in a difference: the full colour means this change of a share, or more
  *   strings       [0] is ""
  *   frames        columns: name, object, file (in strings), line, kind (in kinds), shade,
- *                 inlined (0 or 1). [0] is the root's. file and line are where most samples of
- *                 the frame are
+ *                 inlined (0 or 1). [0] is the root's. object, file and line are the place of
+ *                 most samples of the frame
  *   nodes         columns: frame (in frames), level (processes have 1), self (samples), and in a
  *                 difference base (samples of the older profile). The root, level 0, is the first.
  *                 A node comes before its children
@@ -94,9 +97,23 @@ static void put_kinds(struct html *html)
 		json_string(&html->json, tree_looks[kind].label);
 		put_colour(html, tree_looks[kind].light);
 		put_colour(html, tree_looks[kind].dark);
+		json_number(&html->json, tree_looks[kind].is_function);
 		json_end(&html->json);
 	}
 	json_end(&html->json);
+}
+
+static void put_changes(struct html *html)
+{
+	json_key_object(&html->json, "changes");
+	for (size_t change = 0; change < TREE_CHANGES; change++) {
+		json_key_array(&html->json, tree_change_looks[change].word);
+		put_colour(html, tree_change_looks[change].light);
+		put_colour(html, tree_change_looks[change].dark);
+		json_end(&html->json);
+	}
+	json_end(&html->json);
+	json_key_number(&html->json, "least_percent", TREE_CHANGE_LEAST_PERCENT);
 }
 
 static void put_strings(struct html *html)
@@ -219,6 +236,8 @@ static void put_data(struct html *html, const struct profile_times *times,
 	json_object(&html->json);
 	put_head(html, times, options);
 	put_kinds(html);
+	if (options->base)
+		put_changes(html);
 	put_strings(html);
 	put_table(html, "frames", frame_columns, put_frame_column);
 	put_table(html, "nodes", options->base ? difference_columns : node_columns,
@@ -241,19 +260,21 @@ static int write_all(struct html *html, const struct profile_times *times,
 	return output_finish(&html->output);
 }
 
-/*
- * Renders threads, which the page shows when asked. A difference has none, as the threads of two
- * profiles have different ids.
- */
+/* Renders threads wherever there are any: the page shows threads when asked. */
 static int render(const struct profile *profile, const struct profile_times *times,
 		  const struct format_options *options, int fd)
 {
 	struct html *html = calloc(1, sizeof(*html));
+	unsigned int flags = 0;
 	int r;
 
 	if (!html)
 		return -ENOMEM;
-	r = tree_build(&html->tree, profile, options->base ? TREE_DIFFERENCE : TREE_BY_THREAD);
+	if (format_has_threads(options))
+		flags |= TREE_BY_THREAD;
+	if (options->base)
+		flags |= TREE_DIFFERENCE;
+	r = tree_build(&html->tree, profile, flags);
 	if (r == 0)
 		r = write_all(html, times, options, fd);
 	output_release(&html->output);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The one writer of JSON. Calls follow the text: a key, its value, the next key. No call fails by
- * itself: errors go to the output (output.h), which keeps the first one. Calls that would not make
- * JSON are -EPROTO: a value without its key, an end too many, more than JSON_DEPTH_MAX levels.
+ * Writes JSON, for all formats. Calls follow the text: a key, its value, the next key. No call
+ * fails by itself: errors go to the output (output.h), which keeps the first error. Calls that
+ * would not make JSON are -EPROTO: a value without its key, an end too many, more than
+ * JSON_DEPTH_MAX levels.
  *
  * The text is safe within HTML, unless it is for people (json.readable).
  */
@@ -20,7 +21,7 @@ struct output;
 struct json {
 	struct output *output; /* borrowed */
 	unsigned int depth;    /* number of open objects and arrays */
-	bool comma;	       /* the innermost open one has a value already */
+	bool comma;	       /* the innermost open object or array has a value already */
 	bool key;	       /* a key is written, and its value comes next */
 	bool line;	       /* json_line() has asked for a new line */
 	/*
@@ -39,8 +40,8 @@ void json_object(struct json *json); /* until json_end() */
 void json_array(struct json *json);  /* until json_end() */
 void json_end(struct json *json);
 void json_line(struct json *json);		   /* the next key, value or end begins a line */
-bool json_in_array(const struct json *json);	   /* the innermost open one is an array */
-void json_key(struct json *json, const char *key); /* a constant of ours: it is not escaped */
+bool json_in_array(const struct json *json);	   /* an array was opened last, and is open */
+void json_key(struct json *json, const char *key); /* a constant of ours: a key has no escapes */
 
 /* names.h: raw and clean text. Both kinds are escaped here; FORMAT_NAME_MAX cuts raw text. */
 void json_string(struct json *json, const char *raw);

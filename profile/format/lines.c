@@ -24,14 +24,18 @@ size_t format_location_lines(const struct profile *profile, uint32_t location,
 
 /* ---- names ---- */
 
-/* Returns "" for a function that is not known. */
-static const char *function_name(const struct profile *profile, uint32_t id)
+bool format_function_is_named(const struct profile *profile, uint32_t id)
 {
 	const struct profile_function *function = profile_function_get(profile, id);
 
-	if (!function)
-		return "";
-	return profile_string_get(profile, function->name);
+	return function && profile_string_get(profile, function->name)[0];
+}
+
+const char *format_function_name(const struct profile *profile, uint32_t id)
+{
+	if (!format_function_is_named(profile, id))
+		return PROFILE_UNKNOWN;
+	return profile_string_get(profile, profile_function_get(profile, id)->name);
 }
 
 uint32_t format_line_function(const struct profile *profile, const struct format_line *line)
@@ -40,9 +44,16 @@ uint32_t format_line_function(const struct profile *profile, const struct format
 
 	if (!profile_function_get(profile, id))
 		return 0;
-	if (line->depth == 0 && !function_name(profile, id)[0])
+	if (line->depth == 0 && !format_function_is_named(profile, id))
 		return 0;
 	return id;
+}
+
+uint32_t format_first_line(const struct profile_function *function)
+{
+	if (!function->file)
+		return 0;
+	return function->line;
 }
 
 static const char *owner_name(const struct profile *profile, uint32_t location,
@@ -61,13 +72,18 @@ static const char *owner_name(const struct profile *profile, uint32_t location,
 const char *format_line_name(const struct profile *profile, const struct format_line *line,
 			     char room[OFFSET_NAME_BYTES])
 {
-	const char *name = function_name(profile, line->function);
+	if (line->depth == 0 && !format_function_is_named(profile, line->function))
+		return owner_name(profile, line->location, room);
+	return format_function_name(profile, line->function);
+}
 
-	if (name[0])
-		return name;
-	if (line->depth > 0)
-		return PROFILE_UNKNOWN;
-	return owner_name(profile, line->location, room);
+const char *format_location_file(const struct profile *profile, uint32_t location)
+{
+	const struct profile_object *object = profile_location_object(profile, location);
+
+	if (!profile_object_is_file(object))
+		return "";
+	return profile_string_get(profile, object->name);
 }
 
 /* ---- frames ---- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lines of locations. A location has a line for each function that is inlined there, and one line
- * for the function that owns the code.
+ * Finds the lines of locations. A location has a line for each function that is inlined there, and
+ * one line for the function that owns the code.
  *
  * struct format_lines keeps the id of a frame for each line: a format maps lines to its own frames.
  * A walk then gives a stack as ids of frames, from the root on.
@@ -9,6 +9,7 @@
 #ifndef KEYHOLE_PROFILE_FORMAT_LINES_H
 #define KEYHOLE_PROFILE_FORMAT_LINES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,19 +28,31 @@ struct format_line {
 size_t format_location_lines(const struct profile *profile, uint32_t location,
 			     struct format_line ret_lines[PROFILE_LINES_MAX]);
 
+/* Returns whether the function is known and has a name that is not empty. */
+bool format_function_is_named(const struct profile *profile, uint32_t id);
+/* Returns the raw name of a function, or PROFILE_UNKNOWN. */
+const char *format_function_name(const struct profile *profile, uint32_t id);
+
 /*
- * Returns the id of the line's function, or 0: no function is known, or the owner of the code has
- * no name. The function of an inlined line may have no name.
+ * Returns the id of the line's function. 0 means that the function is not known, or that the owner
+ * of the code has no name. The function of an inlined line may have no name.
  */
 uint32_t format_line_function(const struct profile *profile, const struct format_line *line);
 
+/* Returns the line at which a function begins, or 0: the line or its source is not known. */
+uint32_t format_first_line(const struct profile_function *function);
+
 /*
- * Returns the raw name of the line, which is never empty: the name of the line's function. Without
- * one, the owner of the code is "object+0xaddress", and an inlined line PROFILE_UNKNOWN. The text
- * belongs to the profile or is in `room`, which the caller keeps for as long as the name.
+ * Returns the raw name of the line, which is never empty: the name of the line's function. Where
+ * the function has no name, the owner of the code is "object+0xaddress", and an inlined line is
+ * PROFILE_UNKNOWN. The text belongs to the profile or is in `room`, which the caller keeps for as
+ * long as the name.
  */
 const char *format_line_name(const struct profile *profile, const struct format_line *line,
 			     char room[OFFSET_NAME_BYTES]);
+
+/* Returns the raw path of the object that a location is in, or "": no object, or a marker. */
+const char *format_location_file(const struct profile *profile, uint32_t location);
 
 /* ---- frames ---- */
 
@@ -56,8 +69,8 @@ typedef uint32_t format_line_id(void *context, const struct format_line *line);
 
 /*
  * Calls id_of for each line: locations ascend, and the outermost line of a location comes first.
- * Returns 0 or -ENOMEM; to be released either way. The profile has to outlive the lines, and gets
- * no location meanwhile.
+ * Returns 0 or -ENOMEM. The caller releases the lines either way. The profile has to outlive the
+ * lines, and gets no location meanwhile.
  */
 int format_lines_init(struct format_lines *lines, const struct profile *profile,
 		      format_line_id *id_of, void *context);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/intern.h"
 #include "profile/profile.h"
 
 #define CUT_MARK "..."
@@ -128,6 +129,14 @@ void format_clean_name(char *ret_clean, size_t max, const char *raw)
 	ret_clean[used] = '\0';
 }
 
+uint32_t format_intern_clean(struct intern *texts, const char *raw)
+{
+	char clean[FORMAT_NAME_MAX];
+
+	format_clean_name(clean, sizeof(clean), raw);
+	return intern_string(texts, clean);
+}
+
 const char *format_base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -142,6 +151,11 @@ const char *format_known_name(const char *name)
 	if (!name[0])
 		return PROFILE_UNKNOWN;
 	return name;
+}
+
+const char *format_process_name(const struct profile *profile, uint32_t name)
+{
+	return format_known_name(profile_string_get(profile, name));
 }
 
 void format_thread_name(char ret_clean[FORMAT_THREAD_MAX], const char *raw, uint32_t tid)

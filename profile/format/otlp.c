@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * OTLP profiles (proto/otlp.proto): a resource for each process, with one profile of samples. Equal
- * samples are one sample with a count and without a time, which is one of the shapes that all
- * receivers take. A field begins with its length: the binary encoding measures what is in a process
- * before writing it. The dictionary alone is kept in memory.
+ * Writes OTLP profiles (proto/otlp.proto): a resource for each process, with one profile of
+ * samples. Equal samples are one sample with a count and without a time, a shape that all receivers
+ * take. A field begins with its length: the binary encoding measures a process before it writes the
+ * process. Memory holds the dictionary alone.
  */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "generated/version.h"
 #include "ipc/messages.h"
+#include "profile/format/format.h"
 #include "profile/format/names.h"
 #include "profile/format/otlp.h"
 #include "profile/profile.h"
 
+/* The version of OpenTelemetry's conventions that has the names of our attributes. */
 #define SCHEMA_URL	  "https://opentelemetry.io/schemas/1.37.0"
-#define SAMPLE_ATTRIBUTES 4u
+#define SAMPLE_ATTRIBUTES 4u /* at most: add_attributes() */
 
-/* The fields, by the message that has them: proto/otlp.proto numbers them. */
+/* The fields, each named by its message and itself. proto/otlp.proto has their numbers. */
 static const struct otlp_field data_resources = {1, "resourceProfiles"};
 static const struct otlp_field data_dictionary = {2, "dictionary"};
 static const struct otlp_field resource_resource = {1, "resource"};
@@ -26,7 +28,7 @@ static const struct otlp_field scope_scope = {1, "scope"};
 static const struct otlp_field scope_profiles = {2, "profiles"};
 static const struct otlp_field samples_of_profile = {2, "samples"};
 
-/* A process, and the lengths of its messages in bytes; 0 until one is measured. */
+/* A process, and the lengths of its messages in bytes; a length is 0 until it is measured. */
 struct process {
 	const struct format_thread *threads; /* the first */
 	size_t count;			     /* of threads */
@@ -43,6 +45,18 @@ void otlp_close(struct otlp *otlp)
 {
 	if (otlp->encoding->close)
 		otlp->encoding->close(otlp);
+}
+
+void otlp_message(struct otlp *otlp, struct otlp_field field, const ProtobufCMessage *message)
+{
+	uint64_t length = 0;
+
+	if (otlp->encoding->measures)
+		length = protobuf_c_message_get_packed_size(message);
+	if (otlp->encoding->open(otlp, field, length)) {
+		otlp->encoding->fields(otlp, message);
+		otlp_close(otlp);
+	}
 }
 
 /* ---- samples ---- */
@@ -77,7 +91,7 @@ static void put_sample(struct otlp *otlp, const struct profile_sample *from)
 	sample.attribute_indices = attributes;
 	sample.n_values = 1;
 	sample.values = &value;
-	otlp->encoding->message(otlp, samples_of_profile, &sample.base);
+	otlp_message(otlp, samples_of_profile, &sample.base);
 }
 
 static void put_samples(struct otlp *otlp, const struct process *process)
@@ -99,16 +113,12 @@ static void put_profile(struct otlp *otlp, const struct process *process)
 	Otlp__Profile profile = OTLP__PROFILE__INIT;
 	Otlp__ValueType sample_type = OTLP__VALUE_TYPE__INIT;
 	Otlp__ValueType period_type = OTLP__VALUE_TYPE__INIT;
-	const char *period_name = "cpu", *period_unit = "nanoseconds";
+	const struct format_worth worth = format_worth(otlp->times);
 
-	if (otlp->times->event) {
-		period_name = otlp->times->event;
-		period_unit = "count";
-	}
 	sample_type.type_strindex = otlp_string(otlp, "samples");
 	sample_type.unit_strindex = otlp_string(otlp, "count");
-	period_type.type_strindex = otlp_string(otlp, period_name);
-	period_type.unit_strindex = otlp_string(otlp, period_unit);
+	period_type.type_strindex = otlp_string(otlp, worth.type);
+	period_type.unit_strindex = otlp_string(otlp, worth.unit);
 	profile.sample_type = &sample_type;
 	profile.time_unix_nano = otlp->times->start_realtime_ns;
 	profile.duration_nano = otlp->times->duration_ns;
@@ -125,7 +135,7 @@ static void put_scope(struct otlp *otlp, const struct process *process)
 
 	scope.name = name;
 	scope.version = version;
-	otlp->encoding->message(otlp, scope_scope, &scope.base);
+	otlp_message(otlp, scope_scope, &scope.base);
 	otlp_array(otlp, scope_profiles);
 	if (otlp->encoding->open(otlp, scope_profiles, process->profile_length)) {
 		put_profile(otlp, process);
@@ -144,7 +154,7 @@ static void put_process(struct otlp *otlp, const struct process *process)
 	char clean[FORMAT_NAME_MAX];
 
 	format_clean_name(clean, sizeof(clean),
-			  profile_string_get(otlp->profile, process->threads->process_name));
+			  format_process_name(otlp->profile, process->threads->process_name));
 	pid.value_case = OTLP__ANY_VALUE__VALUE_INT_VALUE;
 	pid.int_value = process->threads->pid;
 	pid_pair.key = pid_key;
@@ -155,7 +165,7 @@ static void put_process(struct otlp *otlp, const struct process *process)
 	program_pair.value = &program;
 	resource.n_attributes = 2;
 	resource.attributes = attributes;
-	otlp->encoding->message(otlp, resource_resource, &resource.base);
+	otlp_message(otlp, resource_resource, &resource.base);
 }
 
 static void put_resource(struct otlp *otlp, const struct process *process)

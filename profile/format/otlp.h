@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Within the formats "otlp" and "otlp-json": one walk over the profile (otlp.c), one dictionary
- * (otlp_tables.c) and two encodings of them (otlp_binary.c, otlp_json.c).
+ * Serves the formats "otlp" and "otlp-json" alone. otlp.c walks over the profile, and otlp_tables.c
+ * makes the dictionary. otlp_binary.c and otlp_json.c are two encodings of both.
  *
- * Text is raw until it is in a message or in the dictionary, and clean from then on (names.h).
- * Errors go to otlp->output, which keeps the first one; the walk goes on and writes nothing.
+ * Text is raw until a message or the dictionary gets the text, and clean from then on (names.h).
+ * Errors go to otlp->output, which keeps the first error; the walk goes on and writes nothing.
  */
 #ifndef KEYHOLE_PROFILE_FORMAT_OTLP_H
 #define KEYHOLE_PROFILE_FORMAT_OTLP_H
@@ -60,22 +60,22 @@ struct otlp_encoding {
 	void (*array)(struct otlp *otlp, struct otlp_field field);
 	/* Ends the message or array that was opened last. */
 	void (*close)(struct otlp *otlp);
-	/* Writes the fields of a message without opening the message: into the open one. */
+	/* Writes the fields of a message into the open message. */
 	void (*fields)(struct otlp *otlp, const ProtobufCMessage *message);
-	/* Writes a field of the open message: a string. */
-	void (*string)(struct otlp *otlp, struct otlp_field field, const char *clean);
-	/* Writes a field: a whole message. */
-	void (*message)(struct otlp *otlp, struct otlp_field field,
-			const ProtobufCMessage *message);
-	/* Writes a field: a whole message that otlp_pack() has serialized. */
-	void (*packed)(struct otlp *otlp, struct otlp_field field,
-		       const ProtobufCMessageDescriptor *descriptor, const void *bytes,
-		       size_t size);
+	/*
+	 * Writes an element of the open array: a message that otlp_pack() has serialized, or a
+	 * clean string where the descriptor is NULL. `size` leaves out the string's NUL.
+	 */
+	void (*element)(struct otlp *otlp, struct otlp_field field,
+			const ProtobufCMessageDescriptor *descriptor, const void *bytes,
+			size_t size);
 };
 
 /* Call array() and close() of the encoding, where they are not NULL. */
 void otlp_array(struct otlp *otlp, struct otlp_field field);
 void otlp_close(struct otlp *otlp);
+/* Writes a field of the open message: a whole message, by open(), fields() and close(). */
+void otlp_message(struct otlp *otlp, struct otlp_field field, const ProtobufCMessage *message);
 
 struct otlp {
 	const struct profile *profile;	      /* borrowed */
@@ -96,13 +96,17 @@ struct otlp {
 	size_t capacity; /* of packed, in bytes */
 };
 
-/* Is format.render() with an encoding. */
+/*
+ * Writes the profile to fd in an encoding. The encodings' files make format.render() of this call,
+ * each with a static const struct otlp_encoding. All arguments are borrowed. Returns 0 or a
+ * negative errno, as format.render() does.
+ */
 int otlp_render(const struct profile *profile, const struct profile_times *times,
 		const struct otlp_encoding *encoding, int fd);
 
 /*
- * Makes otlp->tables and otlp->stacks from otlp->profile. Returns 0 or -ENOMEM; the tables have to
- * be released either way.
+ * Makes otlp->tables and otlp->stacks from otlp->profile. Returns 0 or -ENOMEM. The caller releases
+ * the tables either way.
  */
 int otlp_tables_init(struct otlp *otlp);
 void otlp_tables_release(struct otlp *otlp); /* also of zeros */
@@ -110,16 +114,17 @@ void otlp_tables_release(struct otlp *otlp); /* also of zeros */
 void otlp_tables_put(struct otlp *otlp);
 
 /*
- * Add a string or an attribute, unless there is an equal one. Return its index in the table, or 0
- * without memory; the output has failed then. Keys are constants of ours.
+ * Add a string or an attribute, unless the table has an equal element. Return the element's index
+ * in the table. Without memory, the functions return 0 and fail the output. Keys are constants of
+ * ours.
  */
 int32_t otlp_string(struct otlp *otlp, const char *raw);
 int32_t otlp_attribute_string(struct otlp *otlp, const char *key, const char *raw);
 int32_t otlp_attribute_number(struct otlp *otlp, const char *key, uint64_t number);
 
 /*
- * Serializes a message into otlp->packed, where the bytes are valid until the next call. Returns
- * NULL without memory; the output has failed then.
+ * Serializes a message into otlp->packed, where the bytes are valid until the next call. Without
+ * memory, the function returns NULL and fails the output.
  */
 const uint8_t *otlp_pack(struct otlp *otlp, const ProtobufCMessage *message, size_t *ret_size);
 

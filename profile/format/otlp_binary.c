@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes OTLP profiles as protobuf: fields one behind another, each with its length before it. */
-#include <string.h>
-
 #include "ipc/messages.h"
 #include "profile/format/format.h"
 #include "profile/format/otlp.h"
@@ -45,35 +43,20 @@ static void put_fields(struct otlp *otlp, const ProtobufCMessage *message)
 		put_bytes(otlp, packed, size);
 }
 
-static void put_packed(struct otlp *otlp, struct otlp_field field,
-		       const ProtobufCMessageDescriptor *descriptor, const void *bytes, size_t size)
+static void put_element(struct otlp *otlp, struct otlp_field field,
+			const ProtobufCMessageDescriptor *descriptor, const void *bytes,
+			size_t size)
 {
 	(void)descriptor;
 	if (open_message(otlp, field, size))
 		put_bytes(otlp, bytes, size);
 }
 
-static void put_string(struct otlp *otlp, struct otlp_field field, const char *clean)
-{
-	put_packed(otlp, field, NULL, clean, strlen(clean));
-}
-
-static void put_message(struct otlp *otlp, struct otlp_field field, const ProtobufCMessage *message)
-{
-	size_t size;
-	const uint8_t *packed = otlp_pack(otlp, message, &size);
-
-	if (packed)
-		put_packed(otlp, field, NULL, packed, size);
-}
-
 static const struct otlp_encoding encoding = {
 	.measures = true,
 	.open = open_message,
 	.fields = put_fields,
-	.string = put_string,
-	.message = put_message,
-	.packed = put_packed,
+	.element = put_element,
 };
 
 static int render(const struct profile *profile, const struct profile_times *times,

@@ -16,7 +16,6 @@
 
 static void put_fields(struct otlp *otlp, const ProtobufCMessage *message);
 
-/* Writes a key: the field's name in camel case. */
 static void put_key(struct otlp *otlp, const char *name)
 {
 	char key[KEY_MAX];
@@ -32,88 +31,135 @@ static void put_key(struct otlp *otlp, const char *name)
 	json_key(&otlp->json, key);
 }
 
-static void put_signed(struct otlp *otlp, int64_t number)
+/* ---- types of fields; `value` points to the value in the message ---- */
+
+static void put_int32(struct otlp *otlp, const void *value)
+{
+	json_signed(&otlp->json, *(const int32_t *)value);
+}
+
+static void put_uint32(struct otlp *otlp, const void *value)
+{
+	json_number(&otlp->json, *(const uint32_t *)value);
+}
+
+static void put_int64(struct otlp *otlp, const void *value)
 {
 	char text[32];
 
-	snprintf(text, sizeof(text), "\"%" PRId64 "\"", number);
+	snprintf(text, sizeof(text), "\"%" PRId64 "\"", *(const int64_t *)value);
 	json_literal(&otlp->json, text);
 }
 
-static void put_unsigned(struct otlp *otlp, uint64_t number)
+static void put_uint64(struct otlp *otlp, const void *value)
 {
 	char text[32];
 
-	snprintf(text, sizeof(text), "\"%" PRIu64 "\"", number);
+	snprintf(text, sizeof(text), "\"%" PRIu64 "\"", *(const uint64_t *)value);
 	json_literal(&otlp->json, text);
 }
 
-/* Writes a value of one of the types that our fields have; other types are -EPROTO. */
-static void put_value(struct otlp *otlp, ProtobufCType type, const void *value)
+static void put_text(struct otlp *otlp, const void *value)
 {
-	switch (type) {
-	case PROTOBUF_C_TYPE_INT32:
-		json_signed(&otlp->json, *(const int32_t *)value);
-		break;
-	case PROTOBUF_C_TYPE_INT64:
-		put_signed(otlp, *(const int64_t *)value);
-		break;
-	case PROTOBUF_C_TYPE_UINT64:
-	case PROTOBUF_C_TYPE_FIXED64:
-		put_unsigned(otlp, *(const uint64_t *)value);
-		break;
-	case PROTOBUF_C_TYPE_STRING:
-		json_clean_string(&otlp->json, *(const char *const *)value);
-		break;
-	case PROTOBUF_C_TYPE_MESSAGE:
-		json_object(&otlp->json);
-		put_fields(otlp, *(const ProtobufCMessage *const *)value);
-		json_end(&otlp->json);
-		break;
-	default:
+	json_clean_string(&otlp->json, *(const char *const *)value);
+}
+
+static void put_object(struct otlp *otlp, const void *value)
+{
+	json_object(&otlp->json);
+	put_fields(otlp, *(const ProtobufCMessage *const *)value);
+	json_end(&otlp->json);
+}
+
+static bool is_32_set(const void *value)
+{
+	return *(const uint32_t *)value != 0;
+}
+
+static bool is_64_set(const void *value)
+{
+	return *(const uint64_t *)value != 0;
+}
+
+static bool is_text_set(const void *value)
+{
+	const char *text = *(const char *const *)value;
+
+	return text && *text;
+}
+
+static bool is_object_set(const void *value)
+{
+	return *(const void *const *)value;
+}
+
+static bool is_bytes_set(const void *value)
+{
+	return ((const ProtobufCBinaryData *)value)->len > 0;
+}
+
+/* The types of proto/otlp.proto. Our messages never set bytes, a double or a bool: no put(). */
+static const struct type {
+	size_t size;			   /* of a value in the message */
+	bool (*is_set)(const void *value); /* whether the value is neither 0 nor empty */
+	void (*put)(struct otlp *otlp, const void *value);
+} types[] = {
+	[PROTOBUF_C_TYPE_INT32] = {sizeof(int32_t), is_32_set, put_int32},
+	[PROTOBUF_C_TYPE_UINT32] = {sizeof(uint32_t), is_32_set, put_uint32},
+	[PROTOBUF_C_TYPE_INT64] = {sizeof(int64_t), is_64_set, put_int64},
+	[PROTOBUF_C_TYPE_UINT64] = {sizeof(uint64_t), is_64_set, put_uint64},
+	[PROTOBUF_C_TYPE_FIXED64] = {sizeof(uint64_t), is_64_set, put_uint64},
+	[PROTOBUF_C_TYPE_DOUBLE] = {sizeof(double), is_64_set, NULL},
+	[PROTOBUF_C_TYPE_BOOL] = {sizeof(protobuf_c_boolean), is_32_set, NULL},
+	[PROTOBUF_C_TYPE_STRING] = {sizeof(char *), is_text_set, put_text},
+	[PROTOBUF_C_TYPE_BYTES] = {sizeof(ProtobufCBinaryData), is_bytes_set, NULL},
+	[PROTOBUF_C_TYPE_MESSAGE] = {sizeof(void *), is_object_set, put_object},
+};
+
+/* Returns the row of a field's type, or NULL for a type that no field of proto/otlp.proto has. */
+static const struct type *type_of(const ProtobufCFieldDescriptor *field)
+{
+	if (field->type >= sizeof(types) / sizeof(types[0]) || types[field->type].size == 0)
+		return NULL;
+	return &types[field->type];
+}
+
+static void put_value(struct otlp *otlp, const struct type *type, const void *value)
+{
+	if (type->put)
+		type->put(otlp, value);
+	else
 		output_fail(&otlp->output, -EPROTO);
-	}
 }
 
-/* Returns the size of an element of a repeated field, in memory. */
-static size_t size_of(ProtobufCType type)
-{
-	switch (type) {
-	case PROTOBUF_C_TYPE_INT32:
-		return sizeof(int32_t);
-	case PROTOBUF_C_TYPE_MESSAGE:
-	case PROTOBUF_C_TYPE_STRING:
-		return sizeof(void *);
-	default:
-		return sizeof(uint64_t);
-	}
-}
+/* ---- messages ---- */
 
-/* Returns whether the field has a value that is not 0 or empty. */
-static bool is_set(const ProtobufCFieldDescriptor *field, const ProtobufCMessage *message)
+static bool is_chosen(const ProtobufCFieldDescriptor *field, const ProtobufCMessage *message)
 {
 	const char *base = (const char *)message;
-	const void *value = base + field->offset;
+
+	return *(const uint32_t *)(base + field->quantifier_offset) == field->id;
+}
+
+/* Writes a field that has one value. A member of a oneof is written even where the value is 0. */
+static void put_single(struct otlp *otlp, const ProtobufCFieldDescriptor *field,
+		       const struct type *type, const ProtobufCMessage *message)
+{
+	const void *value = (const char *)message + field->offset;
+	bool set;
 
 	if (field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF)
-		return *(const uint32_t *)(base + field->quantifier_offset) == field->id;
-	switch (field->type) {
-	case PROTOBUF_C_TYPE_INT32:
-	case PROTOBUF_C_TYPE_UINT32:
-		return *(const uint32_t *)value != 0;
-	case PROTOBUF_C_TYPE_STRING:
-		return *(const char *const *)value && **(const char *const *)value;
-	case PROTOBUF_C_TYPE_MESSAGE:
-		return *(const void *const *)value;
-	case PROTOBUF_C_TYPE_BYTES:
-		return ((const ProtobufCBinaryData *)value)->len > 0;
-	default:
-		return *(const uint64_t *)value != 0;
-	}
+		set = is_chosen(field, message);
+	else
+		set = type->is_set(value);
+	if (!set)
+		return;
+	put_key(otlp, field->name);
+	put_value(otlp, type, value);
 }
 
 static void put_repeated(struct otlp *otlp, const ProtobufCFieldDescriptor *field,
-			 const ProtobufCMessage *message)
+			 const struct type *type, const ProtobufCMessage *message)
 {
 	const char *base = (const char *)message;
 	size_t count = *(const size_t *)(base + field->quantifier_offset);
@@ -123,8 +169,8 @@ static void put_repeated(struct otlp *otlp, const ProtobufCFieldDescriptor *fiel
 		return;
 	put_key(otlp, field->name);
 	json_array(&otlp->json);
-	for (; count > 0; count--, values += size_of(field->type))
-		put_value(otlp, field->type, values);
+	for (; count > 0; count--, values += type->size)
+		put_value(otlp, type, values);
 	json_end(&otlp->json);
 }
 
@@ -132,13 +178,14 @@ static void put_fields(struct otlp *otlp, const ProtobufCMessage *message)
 {
 	for (unsigned int i = 0; i < message->descriptor->n_fields; i++) {
 		const ProtobufCFieldDescriptor *field = &message->descriptor->fields[i];
+		const struct type *type = type_of(field);
 
-		if (field->label == PROTOBUF_C_LABEL_REPEATED) {
-			put_repeated(otlp, field, message);
-		} else if (is_set(field, message)) {
-			put_key(otlp, field->name);
-			put_value(otlp, field->type, (const char *)message + field->offset);
-		}
+		if (!type)
+			output_fail(&otlp->output, -EPROTO);
+		else if (field->label == PROTOBUF_C_LABEL_REPEATED)
+			put_repeated(otlp, field, type, message);
+		else
+			put_single(otlp, field, type, message);
 	}
 }
 
@@ -173,29 +220,22 @@ static void open_array(struct otlp *otlp, struct otlp_field field)
 	json_key_array(&otlp->json, field.name);
 }
 
-static void put_string(struct otlp *otlp, struct otlp_field field, const char *clean)
+static void put_element(struct otlp *otlp, struct otlp_field field,
+			const ProtobufCMessageDescriptor *descriptor, const void *bytes,
+			size_t size)
 {
-	(void)field; /* the element of an array has no key */
-	json_clean_string(&otlp->json, clean);
-}
+	ProtobufCMessage *message;
 
-static void put_message(struct otlp *otlp, struct otlp_field field, const ProtobufCMessage *message)
-{
-	open_message(otlp, field, 0);
-	put_fields(otlp, message);
-	json_end(&otlp->json);
-}
-
-static void put_packed(struct otlp *otlp, struct otlp_field field,
-		       const ProtobufCMessageDescriptor *descriptor, const void *bytes, size_t size)
-{
-	ProtobufCMessage *message = protobuf_c_message_unpack(descriptor, NULL, size, bytes);
-
+	if (!descriptor) {
+		json_clean_string(&otlp->json, bytes);
+		return;
+	}
+	message = protobuf_c_message_unpack(descriptor, NULL, size, bytes);
 	if (!message) {
 		output_fail(&otlp->output, -ENOMEM);
 		return;
 	}
-	put_message(otlp, field, message);
+	otlp_message(otlp, field, message);
 	protobuf_c_message_free_unpacked(message, NULL);
 }
 
@@ -206,9 +246,7 @@ static const struct otlp_encoding encoding = {
 	.close = close_last,
 	.array = open_array,
 	.fields = put_fields,
-	.string = put_string,
-	.message = put_message,
-	.packed = put_packed,
+	.element = put_element,
 };
 
 static int render(const struct profile *profile, const struct profile_times *times,

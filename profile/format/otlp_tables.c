@@ -9,6 +9,7 @@
 #include "profile/format/otlp.h"
 #include "profile/profile.h"
 
+/* The fields of ProfilesDictionary. proto/otlp.proto has their numbers and names. */
 static const struct {
 	struct otlp_field field;
 	const ProtobufCMessageDescriptor *descriptor; /* NULL: strings */
@@ -22,14 +23,17 @@ static const struct {
 	[OTLP_STACKS] = {{7, "stackTable"}, &otlp__stack__descriptor},
 };
 
-/* Values of profile.frame.type that receivers know. */
+/*
+ * Values of profile.frame.type that receivers know. OpenTelemetry's conventions have the first two,
+ * and its eBPF profiler writes the third.
+ */
 static const char *const frame_types[] = {
 	[KIND_NATIVE] = "native",
 	[KIND_KERNEL] = "kernel",
 	[KIND_MARKER] = "abort-marker",
 };
 
-/* Indexes of tables, by id of the profile. */
+/* Indexes of tables, by id of the profile. Id 0 has index 0. */
 struct indexes {
 	int32_t *mappings, *locations;
 };
@@ -47,7 +51,7 @@ const uint8_t *otlp_pack(struct otlp *otlp, const ProtobufCMessage *message, siz
 	return otlp->packed;
 }
 
-/* Returns an index for the id of an element; none has a number above INT32_MAX. */
+/* Returns the index that an element's id is. Indexes end at INT32_MAX: higher ids are -ENOMEM. */
 static int32_t index_of(struct otlp *otlp, uint32_t id)
 {
 	if (id <= INT32_MAX)
@@ -69,10 +73,7 @@ static int32_t add_message(struct otlp *otlp, enum otlp_table table,
 
 int32_t otlp_string(struct otlp *otlp, const char *raw)
 {
-	char clean[FORMAT_NAME_MAX];
-
-	format_clean_name(clean, sizeof(clean), raw);
-	return index_of(otlp, intern_string(otlp->tables[OTLP_STRINGS], clean));
+	return index_of(otlp, format_intern_clean(otlp->tables[OTLP_STRINGS], raw));
 }
 
 static int32_t add_attribute(struct otlp *otlp, const char *key, Otlp__AnyValue *value)
@@ -172,19 +173,13 @@ static void add_lines(struct otlp *otlp, uint32_t id, struct lines *ret_lines)
 static int32_t add_location(struct otlp *otlp, const struct indexes *indexes, uint32_t id)
 {
 	const struct profile_location *at = profile_location_get(otlp->profile, id);
-	const struct profile_object *object = profile_object_get(otlp->profile, at->object);
 	Otlp__Location location = OTLP__LOCATION__INIT;
-	enum profile_kind kind = KIND_NATIVE;
 	struct lines lines;
-	int32_t type;
+	int32_t type = otlp_attribute_string(otlp, "profile.frame.type",
+					     frame_types[profile_location_kind(otlp->profile, id)]);
 
-	if (object) {
-		kind = object->kind;
-		location.mapping_index = indexes->mappings[at->object];
-	}
-	type = otlp_attribute_string(otlp, "profile.frame.type", frame_types[kind]);
+	location.mapping_index = indexes->mappings[at->object];
 	add_lines(otlp, id, &lines);
-	location.mapping_index = object ? indexes->mappings[at->object] : 0;
 	location.address = at->address;
 	location.n_lines = lines.count;
 	location.lines = lines.pointer;
@@ -249,18 +244,13 @@ void otlp_tables_release(struct otlp *otlp)
 
 static void put_table(struct otlp *otlp, enum otlp_table table)
 {
-	const struct otlp_encoding *encoding = otlp->encoding;
-
 	otlp_array(otlp, rows[table].field);
 	for (uint32_t id = 0; id < intern_count(otlp->tables[table]); id++) {
 		size_t size;
 		const void *bytes = intern_get(otlp->tables[table], id, &size);
 
-		if (rows[table].descriptor)
-			encoding->packed(otlp, rows[table].field, rows[table].descriptor, bytes,
-					 size);
-		else
-			encoding->string(otlp, rows[table].field, bytes);
+		otlp->encoding->element(otlp, rows[table].field, rows[table].descriptor, bytes,
+					size);
 	}
 	otlp_close(otlp);
 }

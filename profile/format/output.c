@@ -7,9 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#define GZIP_LEVEL	 1
-#define GZIP_WINDOW_BITS (MAX_WBITS + 16) /* zlib.h, deflateInit2(): 16 asks for a gzip header */
-#define GZIP_MEMORY	 8
+/* The arguments of deflateInit2(), which zlib.h explains. */
+#define GZIP_LEVEL	 Z_BEST_SPEED	  /* names repeat so much that level 1 packs most of them */
+#define GZIP_WINDOW_BITS (MAX_WBITS + 16) /* 16 asks for a gzip header */
+#define GZIP_MEMORY	 8		  /* zlib's default */
 
 int output_init(struct output *output, int fd, bool compress)
 {
@@ -75,6 +76,8 @@ static void deflate_bytes(struct output *output, const void *bytes, size_t size,
 		stream->next_out = output->buffer + output->used;
 		stream->avail_out = (uInt)(OUTPUT_BUFFER_BYTES - output->used);
 		status = deflate(stream, mode);
+		if (status < 0 && status != Z_BUF_ERROR)
+			output_fail(output, -EIO);
 		output->used = OUTPUT_BUFFER_BYTES - stream->avail_out;
 		if (output->used == OUTPUT_BUFFER_BYTES)
 			flush(output);

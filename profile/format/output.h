@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Buffered bytes to a descriptor, gzip compressed on the way if wanted. write() is the only system
- * call. The first error stays: later calls write nothing, and output_finish() returns the error.
+ * Buffers bytes and writes them to a descriptor, compressed by gzip if wanted. write() is the only
+ * system call. The first error stays: later calls write nothing, and output_finish() returns the
+ * error.
  */
 #ifndef KEYHOLE_PROFILE_FORMAT_OUTPUT_H
 #define KEYHOLE_PROFILE_FORMAT_OUTPUT_H
@@ -21,17 +22,17 @@ struct output {
 	unsigned char *buffer;
 };
 
-/* Returns 0 or -ENOMEM; to be released either way. */
+/* Returns 0 or -ENOMEM. The caller releases the output either way. */
 int output_init(struct output *output, int fd, bool compress);
 void output_release(struct output *output); /* also of zeros; writes nothing */
 
-/* Writes bytes, fewer than 4 GiB at once: more are -EFBIG. */
+/* Writes fewer than 4 GiB at once: more bytes fail with -EFBIG. An error of zlib is -EIO. */
 void output_write(struct output *output, const void *bytes, size_t size);
 /* Writes a string without its NUL. */
 void output_string(struct output *output, const char *string);
 /* Notes an error of the caller, a negative errno, unless there was one before. */
 void output_fail(struct output *output, int r);
-/* Writes the rest. Call it once, at the end. Returns 0 or the first error. */
+/* Writes the rest, and returns 0 or the first error. The caller calls this once, at the end. */
 int output_finish(struct output *output);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pprof's format (proto/profile.proto). Serialized protobuf messages that follow one another are
- * the same as one merged message: repeated fields are appended (protobuf's encoding guide, "Last
- * One Wins"). The profile is therefore written as many small messages of one element each. Memory
+ * Writes pprof's format (proto/profile.proto). Serialized protobuf messages that follow one another
+ * are the same as one merged message: a reader appends repeated fields (protobuf's encoding guide,
+ * "Last One Wins"). The writer therefore writes many small messages of one element each. Memory
  * never holds the tree of messages, or the packed profile.
  */
 #include <errno.h>
@@ -23,8 +23,6 @@
 enum own_string {
 	OWN_SAMPLES,
 	OWN_COUNT,
-	OWN_CPU,
-	OWN_NANOSECONDS,
 	OWN_PID,
 	OWN_TID,
 	OWN_COMM,
@@ -32,22 +30,15 @@ enum own_string {
 	OWN_CGROUP,
 	OWN_REASON,
 	OWN_UNKNOWN,
-	OWN_EVENT, /* profile_times.event; not in own_strings[] */
+	OWN_TYPE, /* of format_worth(), like the next one; neither is in own_strings[] */
+	OWN_UNIT,
 	OWN_STRINGS
 };
 
 static const char *const own_strings[OWN_STRINGS] = {
-	[OWN_SAMPLES] = "samples",
-	[OWN_COUNT] = "count",
-	[OWN_CPU] = "cpu",
-	[OWN_NANOSECONDS] = "nanoseconds",
-	[OWN_PID] = "pid",
-	[OWN_TID] = "tid",
-	[OWN_COMM] = "comm",
-	[OWN_THREAD] = "thread",
-	[OWN_CGROUP] = "cgroup",
-	[OWN_REASON] = "reason",
-	[OWN_UNKNOWN] = PROFILE_UNKNOWN,
+	[OWN_SAMPLES] = "samples", [OWN_COUNT] = "count",   [OWN_PID] = "pid",
+	[OWN_TID] = "tid",	   [OWN_COMM] = "comm",	    [OWN_THREAD] = "thread",
+	[OWN_CGROUP] = "cgroup",   [OWN_REASON] = "reason", [OWN_UNKNOWN] = PROFILE_UNKNOWN,
 };
 
 #define LABELS_MAX 6u /* one for each label's name above */
@@ -99,9 +90,10 @@ static int64_t put_string(struct pprof *pprof, const char *raw)
 	return pprof->strings++;
 }
 
-/* Writes the profile's strings first, so that their ids are their indexes. Ours follow. */
+/* Writes the profile's strings first, so that ids are indexes. The writer's own strings follow. */
 static void put_strings(struct pprof *pprof)
 {
+	const struct format_worth worth = format_worth(pprof->times);
 	const struct profile_reason *reason;
 
 	for (uint32_t id = 0; id < profile_strings(pprof->profile); id++)
@@ -110,8 +102,8 @@ static void put_strings(struct pprof *pprof)
 		if (own_strings[i])
 			pprof->own[i] = put_string(pprof, own_strings[i]);
 	}
-	if (pprof->times->event)
-		pprof->own[OWN_EVENT] = put_string(pprof, pprof->times->event);
+	pprof->own[OWN_TYPE] = put_string(pprof, worth.type);
+	pprof->own[OWN_UNIT] = put_string(pprof, worth.unit);
 	for (uint32_t i = 0; i < PROFILE_REASONS_MAX; i++) {
 		reason = profile_reason(i);
 		if (reason && reason->class == CLASS_CUT)
@@ -135,13 +127,8 @@ static void put_times(struct pprof *pprof)
 
 	count.type = pprof->own[OWN_SAMPLES];
 	count.unit = pprof->own[OWN_COUNT];
-	if (pprof->times->event) {
-		value.type = pprof->own[OWN_EVENT];
-		value.unit = pprof->own[OWN_COUNT];
-	} else {
-		value.type = pprof->own[OWN_CPU];
-		value.unit = pprof->own[OWN_NANOSECONDS];
-	}
+	value.type = pprof->own[OWN_TYPE];
+	value.unit = pprof->own[OWN_UNIT];
 	part.n_sample_type = 2;
 	part.sample_type = types;
 	part.default_sample_type = value.type;
@@ -225,7 +212,7 @@ static void put_functions(struct pprof *pprof)
 	for (uint32_t id = 1; id <= profile_functions(pprof->profile); id++) {
 		struct profile_function function = *profile_function_get(pprof->profile, id);
 
-		if (!profile_string_get(pprof->profile, function.name)[0])
+		if (!format_function_is_named(pprof->profile, id))
 			function.name = (uint32_t)pprof->own[OWN_UNKNOWN];
 		put_function(pprof, id, &function);
 	}

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * speedscope's own JSON ("file-format-schema"): a "sampled" profile for each thread, the one with
- * most samples first. Samples are whole stacks, root first, in the order of time; neighbours that
- * are equal become one. Weights are CPU time, or a number of events. Functions are frames, whether
- * inlined or not.
+ * Writes speedscope's own JSON ("file-format-schema"): a "sampled" profile for each thread, the
+ * thread with most samples first. Samples are whole stacks, root first, in the order of time;
+ * equal neighbours become one sample. Weights are CPU time, or a number of events. Functions are
+ * frames, whether inlined or not.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -45,7 +45,7 @@ static void put_frame(struct speedscope *speedscope, const char *raw, uint32_t o
 	if (!file && profile_object_is_file(object))
 		file = object->name;
 	json_object(&speedscope->json);
-	json_key_string(&speedscope->json, "name", format_known_name(raw));
+	json_key_string(&speedscope->json, "name", raw);
 	if (file)
 		json_key_string(&speedscope->json, "file",
 				profile_string_get(speedscope->profile, file));
@@ -61,12 +61,9 @@ static void put_functions(struct speedscope *speedscope)
 
 	for (uint32_t id = 1; id <= profile_functions(profile); id++) {
 		const struct profile_function *function = profile_function_get(profile, id);
-		uint32_t line = 0;
 
-		if (function->file)
-			line = function->line;
-		put_frame(speedscope, profile_string_get(profile, function->name), function->object,
-			  function->file, line);
+		put_frame(speedscope, format_function_name(profile, id), function->object,
+			  function->file, format_first_line(function));
 	}
 }
 
@@ -164,7 +161,7 @@ static void put_thread_name(struct speedscope *speedscope, const struct format_t
 	char clean[2 * THREAD_NAME_MAX + 64];
 
 	format_clean_name(clean_process, sizeof(clean_process),
-			  profile_string_get(speedscope->profile, thread->process_name));
+			  format_process_name(speedscope->profile, thread->process_name));
 	format_clean_name(clean_thread, sizeof(clean_thread),
 			  profile_string_get(speedscope->profile, thread->thread_name));
 	snprintf(clean, sizeof(clean), "%s (pid %" PRIu32 ") / %s (tid %" PRIu32 ")", clean_process,

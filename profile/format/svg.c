@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A flame graph as a static picture: SVG 1.1 with presentation attributes alone, no style sheet
- * and no script, so that every viewer shows it. The name in full and the figures are in a <title>,
- * which viewers show beside the pointer.
+ * Draws a flame graph as a static picture, which every viewer shows: SVG 1.1 with presentation
+ * attributes alone, without a style sheet or a script. A <title> has the name in full and the
+ * figures; viewers show the <title> beside the pointer.
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -22,19 +21,24 @@
 #include "profile/format/tree.h"
 #include "profile/profile.h"
 
-#define WIDTH	       1200.0 /* px, like all sizes here */
+#define WIDTH	       1200.0 /* px, like all sizes here; common screens are as wide */
 #define MARGIN	       10.0
 #define INNER_WIDTH    (WIDTH - 2 * MARGIN)
-#define ROW_HEIGHT     17u
+#define ROW_HEIGHT     17u  /* a text of 12 px, its descenders and a line between the boxes */
+#define BASELINE       12.5 /* of a box's text, from the box's top: the text is in the middle */
 #define HEADER_HEIGHT  40u
-#define FOOTER_HEIGHT  46u
-#define BOX_WIDTH_MIN  0.5
-#define TEXT_WIDTH_MIN 24.0
-#define COLUMN_WIDTH   7.3 /* of a monospaced font of 12 px; no common one is wider */
+#define FOOTER_HEIGHT  46u  /* two lines of text */
+#define BOX_WIDTH_MIN  0.5  /* half a pixel: the eye does not find narrower boxes */
+#define BOX_WIDTH_GAP  1.0  /* wider boxes have a gap, and narrower ones would lose their colour */
+#define BOX_GAP	       0.4  /* keeps neighbours of one colour apart */
+#define TEXT_PADDING   3.0  /* at both ends of a box's text */
+#define TEXT_WIDTH_MIN 24.0 /* three characters: shorter texts tell nothing */
+#define COLUMN_WIDTH   7.3  /* of a monospaced font of 12 px; no common one is wider */
+#define SWATCH_SIZE    12u
+#define SWATCH_RISE    10u /* above the baseline of the swatch's text */
+#define SWATCH_GAP     5u  /* between a swatch and its text */
+#define ENTRY_GAP      20u /* between entries of the legend */
 #define WHITE	       0xffffffu
-#define COLOUR_MORE    0xee5a4fu
-#define COLOUR_LESS    0x5b92f0u
-#define CHANGE_LEAST   0.01 /* of all samples: the full colour means this much or more */
 #define CHANGE_EDGE    " stroke=\"#c4c8ce\" stroke-width=\"0.5\""
 #define INLINED_EDGE   " stroke=\"#7a7a7a\" stroke-width=\"0.8\" stroke-dasharray=\"3 2\""
 
@@ -43,8 +47,6 @@ struct svg {
 	struct output output;
 	const struct profile_times *times;
 	const struct profile_times *base; /* NULL: no difference */
-	uint64_t all, base_all;		  /* samples */
-	double most;			  /* the largest change of a share, CHANGE_LEAST at least */
 	uint64_t gone, gone_samples; /* frames that only the older profile has, and their samples */
 	uint32_t rows;		     /* levels that are drawn */
 	uint64_t hidden;	     /* frames that are too narrow */
@@ -96,8 +98,8 @@ static void put_clean(struct svg *svg, const char *clean, size_t length)
 }
 
 /*
- * Returns the bytes of the characters that fit in width. From U+1000 on (a first byte above 0xe0),
- * some characters are two columns wide, so that all count as two.
+ * Returns how many bytes of the text fit in width; no character is cut. Characters from U+1000 on,
+ * whose first byte is above 0xe0, count as two columns: some of them are that wide.
  */
 static size_t fitting(const char *clean, double width)
 {
@@ -117,63 +119,47 @@ static size_t fitting(const char *clean, double width)
 	return length;
 }
 
-static double share(const struct svg *svg, uint64_t count)
+static void put_raw(struct svg *svg, const char *raw)
 {
-	if (svg->all == 0)
-		return 0;
-	return (double)count / (double)svg->all;
+	char clean[FORMAT_NAME_MAX];
+
+	format_clean_name(clean, sizeof(clean), raw);
+	put_clean(svg, clean, strlen(clean));
 }
 
-static double base_share(const struct svg *svg, uint64_t count)
-{
-	if (svg->base_all == 0)
-		return 0;
-	return (double)count / (double)svg->base_all;
-}
-
-static double change(const struct svg *svg, const struct tree_node *node)
-{
-	return share(svg, node->total) - base_share(svg, node->base_total);
-}
-
-static uint32_t mix_with_white(uint32_t colour, unsigned int percent)
+/* Mixes two colours: `percent` of the second one. */
+static uint32_t mix(uint32_t from, uint32_t to, unsigned int percent)
 {
 	uint32_t mixed = 0;
 
 	for (unsigned int shift = 0; shift <= 16; shift += 8) {
-		uint32_t part = colour >> shift & 0xff;
+		uint32_t old = from >> shift & 0xff, new = to >> shift & 0xff;
 
-		mixed |= (part + (0xff - part) * percent / 100) << shift;
+		mixed |= (old * (100 - percent) + new *percent) / 100 << shift;
 	}
 	return mixed;
 }
 
-/*
- * Returns the colour of a change. No change is white, and the largest one has the full colour. In
- * between, the strength follows a parabola, which is steep at first: small changes are visible.
- */
 static uint32_t change_colour(const struct svg *svg, double change)
 {
-	double part = fabs(change) / svg->most;
-	unsigned int white = (unsigned int)(100 - 100 * part * (2 - part) + 0.5);
+	enum tree_change direction = change > 0 ? TREE_MORE : TREE_LESS;
+	double strength = tree_strength(&svg->tree, change);
 
-	if (change > 0)
-		return mix_with_white(COLOUR_MORE, white);
-	return mix_with_white(COLOUR_LESS, white);
+	return mix(tree_change_looks[TREE_SAME].light, tree_change_looks[direction].light,
+		   (unsigned int)(100 * strength + 0.5));
 }
 
 static uint32_t colour_of(const struct svg *svg, const struct tree_node *node)
 {
 	if (svg->base)
-		return change_colour(svg, change(svg, node));
+		return change_colour(svg, tree_change(&svg->tree, node));
 	if (node->frame == 0)
-		return mix_with_white(tree_looks[TREE_PROCESS].light, 50);
-	return mix_with_white(tree_looks[tree_frame(&svg->tree, node->frame)->kind].light,
-			      tree_shade(&svg->tree, node->frame) * TREE_SHADE_PERCENT);
+		return mix(tree_looks[TREE_PROCESS].light, WHITE, 50);
+	return mix(tree_looks[tree_frame(&svg->tree, node->frame)->kind].light, WHITE,
+		   tree_shade(&svg->tree, node->frame) * TREE_SHADE_PERCENT);
 }
 
-/* Returns a clean name. */
-static const char *name_of(const struct svg *svg, const struct tree_node *node)
+static const char *clean_name_of(const struct svg *svg, const struct tree_node *node)
 {
 	if (!node->frame)
 		return "all";
@@ -208,17 +194,18 @@ static void put_where(struct svg *svg, uint32_t frame)
 
 static void put_change(struct svg *svg, const char *what, uint64_t count, uint64_t base)
 {
-	double old = 100 * base_share(svg, base), now = 100 * share(svg, count);
+	double old = 100 * tree_base_share(&svg->tree, base),
+	       now = 100 * tree_share(&svg->tree, count);
 
 	put(svg, "\n%s: old %.2f %%, new %.2f %%, difference %+.2f %%", what, old, now, now - old);
 }
 
 static void put_title(struct svg *svg, const struct tree_node *node)
 {
-	const char *name = name_of(svg, node);
+	const char *clean = clean_name_of(svg, node);
 
 	put(svg, "<title>");
-	put_clean(svg, name, strlen(name));
+	put_clean(svg, clean, strlen(clean));
 	if (is_inlined(svg, node))
 		put(svg, "\ninlined");
 	if (node->frame)
@@ -228,7 +215,8 @@ static void put_title(struct svg *svg, const struct tree_node *node)
 		put_change(svg, "self", node->self, node->base_self);
 	} else {
 		put(svg, "\ntotal %" PRIu64 " (%.2f %%), self %" PRIu64 " (%.2f %%)", node->total,
-		    100 * share(svg, node->total), node->self, 100 * share(svg, node->self));
+		    100 * tree_share(&svg->tree, node->total), node->self,
+		    100 * tree_share(&svg->tree, node->self));
 	}
 	put(svg, "</title>");
 }
@@ -261,8 +249,8 @@ static const char *edge_of(const struct svg *svg, const struct tree_node *node)
 
 static void put_box(struct svg *svg, const struct tree_node *node, uint64_t start)
 {
-	double x = MARGIN + INNER_WIDTH * share(svg, start);
-	double width = INNER_WIDTH * share(svg, node->total);
+	double x = MARGIN + INNER_WIDTH * tree_share(&svg->tree, start);
+	double width = INNER_WIDTH * tree_share(&svg->tree, node->total);
 	uint32_t y = HEADER_HEIGHT + (svg->rows - 1 - node->level) * ROW_HEIGHT;
 
 	put(svg, "<g>");
@@ -270,9 +258,10 @@ static void put_box(struct svg *svg, const struct tree_node *node, uint64_t star
 	put(svg,
 	    "<rect x=\"%.2f\" y=\"%" PRIu32 "\" width=\"%.2f\" height=\"%u\" fill=\"#%06" PRIx32
 	    "\"%s/>",
-	    x, y, width > 1 ? width - 0.4 : width, ROW_HEIGHT - 1, colour_of(svg, node),
-	    edge_of(svg, node));
-	put_label(svg, name_of(svg, node), x + 3, y + 12.5, width - 6);
+	    x, y, width > BOX_WIDTH_GAP ? width - BOX_GAP : width, ROW_HEIGHT - 1,
+	    colour_of(svg, node), edge_of(svg, node));
+	put_label(svg, clean_name_of(svg, node), x + TEXT_PADDING, y + BASELINE,
+		  width - 2 * TEXT_PADDING);
 	put(svg, "</g>\n");
 }
 
@@ -291,7 +280,8 @@ static void each_box(struct svg *svg,
 
 		svg->starts[node->level] += node->total;
 		svg->starts[node->level + 1] = start;
-		if (node->level == 0 || INNER_WIDTH * share(svg, node->total) >= BOX_WIDTH_MIN)
+		if (node->level == 0 ||
+		    INNER_WIDTH * tree_share(&svg->tree, node->total) >= BOX_WIDTH_MIN)
 			draw(svg, node, start);
 		else if (node->total > 0)
 			svg->hidden++;
@@ -301,29 +291,22 @@ static void each_box(struct svg *svg,
 /* Notes what the header and the legend need to know of a node that is drawn. */
 static void look_at(struct svg *svg, const struct tree_node *node, uint64_t start)
 {
-	double changed = fabs(change(svg, node));
-
 	(void)start;
 	if (node->level >= svg->rows)
 		svg->rows = node->level + 1;
 	if (node->frame)
 		svg->kinds[tree_frame(&svg->tree, node->frame)->kind] = true;
 	svg->inlined |= is_inlined(svg, node);
-	if (changed > svg->most)
-		svg->most = changed;
 }
 
 /* Writes "20 samples, 0.20 s of CPU time" or "20 samples, 20 page-faults". */
 static void put_worth(struct svg *svg, const struct profile_times *times, uint64_t samples,
 		      const char *what)
 {
-	char event[FORMAT_NAME_MAX];
-
 	put(svg, "%" PRIu64 " samples, ", samples);
 	if (times->event) {
-		format_clean_name(event, sizeof(event), times->event);
 		put(svg, "%" PRIu64 " ", samples * times->period);
-		put_clean(svg, event, strlen(event));
+		put_raw(svg, times->event);
 	} else {
 		put(svg, "%.2f s%s", (double)samples * (double)times->period / NS_PER_SECOND, what);
 	}
@@ -340,24 +323,28 @@ static void put_header(struct svg *svg)
 	    HEADER_HEIGHT + svg->rows * ROW_HEIGHT + FOOTER_HEIGHT);
 	put(svg, "<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n");
 	put(svg, "<text x=\"%.0f\" y=\"25\" font-size=\"15\">", MARGIN);
-	put_worth(svg, svg->times, svg->all, " of CPU time");
+	put_worth(svg, svg->times, svg->tree.nodes[0].total, " of CPU time");
 	put(svg, ", recorded in %.1f s", (double)svg->times->duration_ns / NS_PER_SECOND);
 	if (svg->base) {
 		put(svg, "; coloured by the change from ");
-		put_worth(svg, svg->base, svg->base_all, "");
+		put_worth(svg, svg->base, svg->tree.nodes[0].base_total, "");
 	}
 	put(svg, "</text>\n");
 }
 
-/* Writes a label of the legend, and returns the x at which the next one begins. */
+/* Writes an entry of the legend, and returns the x at which the next entry begins. */
 static double put_swatch(struct svg *svg, double x, uint32_t y, uint32_t colour, const char *edge,
-			 const char *label)
+			 const char *clean)
 {
+	double label = x + SWATCH_SIZE + SWATCH_GAP;
+
 	put(svg,
-	    "<rect x=\"%.1f\" y=\"%" PRIu32 "\" width=\"12\" height=\"12\" fill=\"#%06" PRIx32
-	    "\"%s/><text x=\"%.1f\" y=\"%" PRIu32 "\">%s</text>\n",
-	    x, y - 10, colour, edge, x + 17, y, label);
-	return x + 17 + COLUMN_WIDTH * (double)strlen(label) + 20;
+	    "<rect x=\"%.1f\" y=\"%" PRIu32 "\" width=\"%u\" height=\"%u\" fill=\"#%06" PRIx32
+	    "\"%s/><text x=\"%.1f\" y=\"%" PRIu32 "\">",
+	    x, y - SWATCH_RISE, SWATCH_SIZE, SWATCH_SIZE, colour, edge, label, y);
+	put_clean(svg, clean, strlen(clean));
+	put(svg, "</text>\n");
+	return label + COLUMN_WIDTH * (double)strlen(clean) + ENTRY_GAP;
 }
 
 static double put_changes(struct svg *svg, double x, uint32_t y)
@@ -366,8 +353,9 @@ static double put_changes(struct svg *svg, double x, uint32_t y)
 
 	for (int sign = -1; sign <= 1; sign++) {
 		snprintf(text, sizeof(text), sign ? "%+.2f %% of all" : "as before",
-			 100 * svg->most * sign);
-		x = put_swatch(svg, x, y, change_colour(svg, svg->most * sign), CHANGE_EDGE, text);
+			 100 * svg->tree.most * sign);
+		x = put_swatch(svg, x, y, change_colour(svg, svg->tree.most * sign), CHANGE_EDGE,
+			       text);
 	}
 	return x;
 }
@@ -409,7 +397,7 @@ static void put_footer(struct svg *svg)
 	    MARGIN, y + 18, svg->hidden, BOX_WIDTH_MIN, 100 * BOX_WIDTH_MIN / INNER_WIDTH);
 	if (svg->base)
 		put(svg, "%" PRIu64 " frames with %.2f %% of the old profile are gone. ", svg->gone,
-		    100 * base_share(svg, svg->gone_samples));
+		    100 * tree_base_share(&svg->tree, svg->gone_samples));
 	put(svg, "keyhole " KEYHOLE_VERSION "</text>\n</svg>\n");
 }
 
@@ -423,9 +411,6 @@ static int write_all(struct svg *svg, int fd)
 	r = output_init(&svg->output, fd, false);
 	if (r < 0)
 		return r;
-	svg->all = svg->tree.nodes[0].total;
-	svg->base_all = svg->tree.nodes[0].base_total;
-	svg->most = CHANGE_LEAST;
 	find_gone(svg);
 	each_box(svg, look_at);
 	put_header(svg);
@@ -445,7 +430,7 @@ static int render(const struct profile *profile, const struct profile_times *tim
 		return -ENOMEM;
 	svg->times = times;
 	svg->base = options->base;
-	if (options->by_thread)
+	if (options->by_thread && format_has_threads(options))
 		flags |= TREE_BY_THREAD;
 	if (options->base)
 		flags |= TREE_DIFFERENCE;

@@ -17,18 +17,18 @@ struct format_thread {
 	uint32_t pid, tid;
 	uint32_t process_name, thread_name; /* strings of the profile */
 	uint32_t process;		    /* number of the pair (pid, process_name), from 0 */
-	uint32_t process_again;		    /* how many processes before it have the pid */
-	uint32_t thread_again;		    /* how many before it have process and tid */
+	uint32_t process_again;		    /* number of earlier processes with the pid */
+	uint32_t thread_again;		    /* number of earlier threads with process and tid */
 	size_t first;			    /* order[first] is the first of the thread's samples */
-	uint32_t samples;		    /* of the profile, each with a count of its own */
+	uint32_t samples;		    /* entries of order[]; each sample has its own count */
 	size_t first_moment;		    /* moments[first_moment] is the first of its moments */
 	size_t moments;
 	uint64_t count; /* the sum of the samples' counts */
 };
 
 /*
- * A moment shows one sample that has a time, or all samples of a struct profile_sample that have
- * none. Samples without a time are shown at the end of the recording.
+ * A moment shows one sample that has a time, or all samples of a struct profile_sample without a
+ * time. Samples without a time come at the end of the recording.
  */
 struct format_moment {
 	uint64_t time;	 /* ns since the start of the recording, and before its end */
@@ -37,24 +37,25 @@ struct format_moment {
 };
 
 struct format_threads {
-	const struct profile *profile; /* borrowed; it has to stay as it is */
+	const struct profile *profile; /* borrowed; the caller adds nothing to the profile */
 	uint32_t *order;	       /* indexes in profile_samples(), one thread after another */
-	/* By pid, process name, tid and thread name, until format_threads_by_count(). */
+	/* Sorted by pid, process name, tid and thread name, until format_threads_by_count(). */
 	struct format_thread *threads;
 	size_t count;		       /* of threads */
 	struct format_moment *moments; /* NULL before format_threads_add_moments() */
 	uint64_t *known;	       /* by index in profile_samples(): how many have a time */
 };
 
-/* Returns 0 or -ENOMEM; to be released either way. */
+/* Sorts the samples. Returns 0 or -ENOMEM. The caller releases the threads either way. */
 int format_threads_init(struct format_threads *threads, const struct profile *profile);
 void format_threads_release(struct format_threads *threads); /* also of zeros */
 
 /* Sorts the threads, most samples first. order[] and moments[] stay as they are. */
 void format_threads_by_count(struct format_threads *threads);
 /*
- * Makes moments[], each thread's by ascending time. The array takes 16 bytes for each moment of the
- * profile, and for each of its samples at most. Call it once. Returns 0 or -ENOMEM.
+ * Makes moments[], each thread's by ascending time. A moment takes 16 bytes. There are at most as
+ * many moments as the profile has moments and samples together. The caller calls this once. Returns
+ * 0 or -ENOMEM.
  */
 int format_threads_add_moments(struct format_threads *threads, const struct profile_times *times);
 /* Returns how many samples a moment shows. */

@@ -3,7 +3,7 @@
 #include "profile/format/tree.h"
 
 #include <errno.h>
-#include <stdbool.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,11 +13,18 @@
 #include "base/intern.h"
 #include "profile/format/lines.h"
 #include "profile/format/names.h"
+#include "profile/format/tree_places.h"
 
 const struct tree_look tree_looks[TREE_KINDS] = {
-#define K(name, label, light, dark) {#name, label, light, dark},
+#define K(name, label, is_function, light, dark) {#name, label, is_function, light, dark},
 #include "profile/format/kinds.def"
 #undef K
+};
+
+const struct tree_change_look tree_change_looks[TREE_CHANGES] = {
+#define C(name, word, light, dark) {word, light, dark},
+#include "profile/format/changes.def"
+#undef C
 };
 
 _Static_assert(sizeof(struct tree_frame) == 16, "a key has no padding");
@@ -31,28 +38,7 @@ struct builder {
 	const struct profile *profile;
 	unsigned int flags;
 	struct format_lines frames; /* ids of tree->frames */
-	uint64_t *weights;	    /* by location: samples whose stacks hold the location */
 };
-
-struct place_key {
-	uint32_t frame;
-	struct tree_place place;
-};
-
-struct place_counts {
-	struct intern *keys;
-	uint64_t *counts; /* by key */
-	size_t known, capacity;
-	uint64_t *most; /* by frame: the count of its place so far */
-};
-
-static uint32_t add_text(struct tree *tree, const char *raw)
-{
-	char clean[FORMAT_NAME_MAX];
-
-	format_clean_name(clean, sizeof(clean), raw);
-	return intern_string(tree->texts, clean);
-}
 
 static uint32_t add_frame(struct tree *tree, const struct tree_frame *frame)
 {
@@ -61,139 +47,26 @@ static uint32_t add_frame(struct tree *tree, const struct tree_frame *frame)
 	return intern_add(tree->frames, frame, sizeof(*frame));
 }
 
-static enum tree_kind kind_of(const struct profile_object *object)
-{
-	static const enum tree_kind kinds[] = {
-		[KIND_NATIVE] = TREE_NATIVE,
-		[KIND_KERNEL] = TREE_KERNEL,
-		[KIND_MARKER] = TREE_MARKER,
-	};
-
-	if (!object)
-		return TREE_NATIVE;
-	return kinds[object->kind];
-}
-
-/* Returns 0 for a marker, which is in no file. */
-static uint32_t object_text(const struct builder *builder, const struct profile_object *object)
-{
-	if (!profile_object_is_file(object))
-		return 0;
-	return add_text(builder->tree, profile_string_get(builder->profile, object->name));
-}
+static const enum tree_kind kinds[] = {
+	[KIND_NATIVE] = TREE_NATIVE,
+	[KIND_KERNEL] = TREE_KERNEL,
+	[KIND_MARKER] = TREE_MARKER,
+};
 
 static uint32_t line_frame(void *context, const struct format_line *line)
 {
 	const struct builder *builder = context;
-	const struct profile_object *object =
-		profile_location_object(builder->profile, line->location);
-	struct tree_frame frame = {.kind = kind_of(object), .inlined = line->depth > 0};
+	struct tree_frame frame = {
+		.kind = kinds[profile_location_kind(builder->profile, line->location)],
+		.inlined = line->depth > 0};
+	struct intern *texts = builder->tree->texts;
 	char room[OFFSET_NAME_BYTES];
 
-	frame.name = add_text(builder->tree, format_line_name(builder->profile, line, room));
+	frame.name = format_intern_clean(texts, format_line_name(builder->profile, line, room));
 	if (!(builder->flags & TREE_DIFFERENCE))
-		frame.object = object_text(builder, object);
+		frame.object = format_intern_clean(
+			texts, format_location_file(builder->profile, line->location));
 	return add_frame(builder->tree, &frame);
-}
-
-static int add_locations(struct builder *builder)
-{
-	uint32_t count = profile_locations(builder->profile);
-
-	builder->weights = calloc(count + 1u, sizeof(*builder->weights));
-	if (!builder->weights)
-		return -ENOMEM;
-	return format_lines_init(&builder->frames, builder->profile, line_frame, builder);
-}
-
-/* ---- where frames are ---- */
-
-static int count_place(const struct builder *builder, struct place_counts *counts,
-		       const struct place_key *key, uint64_t weight)
-{
-	uint32_t id = intern_add(counts->keys, key, sizeof(*key));
-
-	if (id == INTERN_FAILED ||
-	    ARRAY_RESERVE(counts->counts, counts->capacity, (size_t)id + 1) < 0)
-		return -ENOMEM;
-	for (; counts->known <= id; counts->known++)
-		counts->counts[counts->known] = 0;
-	counts->counts[id] += weight;
-	if (counts->counts[id] > counts->most[key->frame]) {
-		counts->most[key->frame] = counts->counts[id];
-		builder->tree->places[key->frame] = key->place;
-	}
-	return 0;
-}
-
-/* Finds the place of a line. place->file stays 0 where the source is not known. */
-static int find_line_place(const struct builder *builder, const struct format_line *line,
-			   struct tree_place *place)
-{
-	const struct profile_function *function =
-		profile_function_get(builder->profile, line->function);
-
-	if (!function)
-		return 0;
-	place->file = add_text(builder->tree, profile_string_get(builder->profile, function->file));
-	if (place->file == INTERN_FAILED)
-		return -ENOMEM;
-	place->line = line->line;
-	if (place->line == 0)
-		place->line = function->line;
-	return 0;
-}
-
-/* Counts the samples of a location for the place of one of its lines, which is `frame`. */
-static int count_line(const struct builder *builder, struct place_counts *counts,
-		      const struct format_line *line, uint32_t frame)
-{
-	const struct profile_object *object =
-		profile_location_object(builder->profile, line->location);
-	struct place_key key = {.frame = frame, .place.object = object_text(builder, object)};
-	int r;
-
-	if (key.place.object == INTERN_FAILED)
-		return -ENOMEM;
-	builder->tree->places[frame].object = key.place.object;
-	r = find_line_place(builder, line, &key.place);
-	if (r < 0)
-		return r;
-	if (!key.place.file)
-		return 0;
-	return count_place(builder, counts, &key, builder->weights[line->location]);
-}
-
-static int count_location(const struct builder *builder, struct place_counts *counts, uint32_t id)
-{
-	struct format_line lines[PROFILE_LINES_MAX];
-	size_t count = format_location_lines(builder->profile, id, lines);
-	const uint32_t *frames = &builder->frames.ids[builder->frames.first[id]];
-	int r = 0;
-
-	/* frames[] has the outermost line first, lines[] has it last */
-	for (size_t i = 0; i < count && r == 0; i++)
-		r = count_line(builder, counts, &lines[count - 1 - i], frames[i]);
-	return r;
-}
-
-/* Finds the place of each frame: the line with most samples. */
-static int find_places(const struct builder *builder)
-{
-	uint32_t frames = intern_count(builder->tree->frames);
-	struct place_counts counts = {.keys = intern_new()};
-	int r = 0;
-
-	builder->tree->places = calloc(frames, sizeof(*builder->tree->places));
-	counts.most = calloc(frames, sizeof(*counts.most));
-	if (!counts.keys || !counts.most || !builder->tree->places)
-		r = -ENOMEM;
-	for (uint32_t id = 1; id <= profile_locations(builder->profile) && r == 0; id++)
-		r = count_location(builder, &counts, id);
-	intern_free(counts.keys);
-	free(counts.counts);
-	free(counts.most);
-	return r;
 }
 
 /* ---- nodes ---- */
@@ -231,9 +104,9 @@ static int descend(struct tree *tree, uint32_t *node, uint32_t frame)
 static uint32_t process_frame(const struct builder *builder, const struct profile_sample *sample)
 {
 	struct tree_frame frame = {.kind = TREE_PROCESS};
-	const char *name = profile_string_get(builder->profile, sample->process_name);
+	const char *name = format_process_name(builder->profile, sample->process_name);
 
-	frame.name = add_text(builder->tree, format_known_name(name));
+	frame.name = format_intern_clean(builder->tree->texts, name);
 	return add_frame(builder->tree, &frame);
 }
 
@@ -259,15 +132,6 @@ static int descend_stack(struct builder *builder, uint32_t *node, uint32_t stack
 	return r;
 }
 
-static void add_weights(struct builder *builder, const struct profile_sample *sample)
-{
-	const uint32_t *stack;
-	size_t count = profile_stack_get(builder->profile, sample->stack, &stack);
-
-	for (size_t i = 0; i < count; i++)
-		builder->weights[stack[i]] += sample->count + sample->base;
-}
-
 static int add_sample(struct builder *builder, const struct profile_sample *sample)
 {
 	uint32_t node = 0;
@@ -280,7 +144,6 @@ static int add_sample(struct builder *builder, const struct profile_sample *samp
 		r = descend_stack(builder, &node, sample->stack);
 	if (r < 0)
 		return r;
-	add_weights(builder, sample);
 	builder->tree->nodes[node].self += sample->count;
 	builder->tree->nodes[node].base_self += sample->base;
 	return 0;
@@ -311,7 +174,21 @@ static void add_up(struct tree *tree)
 	}
 }
 
-/* Compares by parent, so that siblings are together. The sibling that is drawn first is last. */
+static void find_most(struct tree *tree)
+{
+	tree->most = TREE_CHANGE_LEAST_PERCENT / 100.0;
+	for (size_t id = 0; id < tree->count; id++) {
+		double change = fabs(tree_change(tree, &tree->nodes[id]));
+
+		if (change > tree->most)
+			tree->most = change;
+	}
+}
+
+/*
+ * Compares by parent, so that siblings are together. Siblings ascend by samples: order_nodes()
+ * takes the last sibling first, and thus the hottest.
+ */
 static int compare_siblings(const void *a, const void *b, void *context)
 {
 	const struct tree *tree = context;
@@ -414,16 +291,16 @@ int tree_build(struct tree *tree, const struct profile *profile, unsigned int fl
 		return -ENOMEM;
 	r = add_node(tree, (struct tree_node){0});
 	if (r == 0)
-		r = add_locations(&builder);
+		r = format_lines_init(&builder.frames, profile, line_frame, &builder);
 	if (r == 0)
 		r = add_samples(&builder);
 	if (r == 0)
-		r = find_places(&builder);
+		r = tree_places_find(tree, &builder.frames);
 	format_lines_release(&builder.frames);
-	free(builder.weights);
 	if (r < 0)
 		return r;
 	add_up(tree);
+	find_most(tree);
 	r = set_order(tree);
 	if (r < 0)
 		return r;
@@ -449,6 +326,32 @@ const char *tree_text(const struct tree *tree, uint32_t id)
 const struct tree_frame *tree_frame(const struct tree *tree, uint32_t id)
 {
 	return intern_get(tree->frames, id, NULL);
+}
+
+double tree_share(const struct tree *tree, uint64_t samples)
+{
+	if (tree->nodes[0].total == 0)
+		return 0;
+	return (double)samples / (double)tree->nodes[0].total;
+}
+
+double tree_base_share(const struct tree *tree, uint64_t samples)
+{
+	if (tree->nodes[0].base_total == 0)
+		return 0;
+	return (double)samples / (double)tree->nodes[0].base_total;
+}
+
+double tree_change(const struct tree *tree, const struct tree_node *node)
+{
+	return tree_share(tree, node->total) - tree_base_share(tree, node->base_total);
+}
+
+double tree_strength(const struct tree *tree, double change)
+{
+	double part = fabs(change) / tree->most;
+
+	return part * (2 - part);
 }
 
 /* The file gives the shade, and the name's hash (FNV-1a) makes it one of two neighbours. */

@@ -142,6 +142,25 @@ static void build_difference(struct profile *profile)
 	add_change(profile, (uint32_t[]){gone, start}, 2, 40, 0);
 }
 
+/*
+ * Two callers of "shared" gained 20 % each: the callee, which is one node of the callers' tree,
+ * gained 40 %.
+ */
+static void build_callers(struct profile *profile)
+{
+	uint32_t app = add_object(profile, "/usr/bin/app", KIND_NATIVE);
+	uint32_t shared = add_location(profile, app, "shared");
+	uint32_t first = add_location(profile, app, "first");
+	uint32_t second = add_location(profile, app, "second");
+	uint32_t third = add_location(profile, app, "third");
+	uint32_t fourth = add_location(profile, app, "fourth");
+
+	add_change(profile, (uint32_t[]){shared, first}, 2, 20, 40);
+	add_change(profile, (uint32_t[]){shared, second}, 2, 20, 40);
+	add_change(profile, (uint32_t[]){third}, 1, 30, 10);
+	add_change(profile, (uint32_t[]){fourth}, 1, 30, 10);
+}
+
 static const char *const hostile_names[] = {
 	"<script>alert(1)</script>",
 	"</script><script>document.title='owned'</script>",
@@ -213,9 +232,11 @@ static void build_large(struct profile *profile)
 static const struct {
 	const char *name;
 	void (*build)(struct profile *profile);
+	bool differs;
 } profiles[] = {
-	{"small", build_small},		  {"hostile", build_hostile}, {"lines", build_lines},
-	{"difference", build_difference}, {"large", build_large},
+	{"small", build_small, false},		{"hostile", build_hostile, false},
+	{"lines", build_lines, false},		{"large", build_large, false},
+	{"difference", build_difference, true}, {"callers", build_callers, true},
 };
 
 static int render(const struct profile *profile, const char *name, bool differs)
@@ -240,7 +261,7 @@ int main(int argc, char **argv)
 		if (strcmp(profiles[i].name, argv[1]) != 0)
 			continue;
 		profiles[i].build(profile);
-		r = render(profile, argv[2], profiles[i].build == build_difference);
+		r = render(profile, argv[2], profiles[i].differs);
 	}
 	profile_free(profile);
 	if (r < 0)

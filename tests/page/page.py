@@ -176,6 +176,23 @@ def test_a_difference_has_colours_and_old_widths(browser, folder):
     assert browser.evaluate('document.getElementById("old").hidden')
 
 
+def test_bars_have_the_scale_of_the_tree_that_is_shown(browser, folder):
+    def bar(name):
+        return browser.evaluate(
+            "[...document.querySelectorAll('#rows tr')]"
+            f".find((row) => row.lastChild.textContent === '{name}')"
+            ".querySelector('td:nth-child(2) i').style.width")
+
+    page = Page(browser, f'{folder}/callers.html')
+    has(page.text('#legend'), '+20.0 % of all')
+    equal([bar('third'), bar('shared')], ['100%', '100%'])
+    browser.key('c')
+    has(page.text('#legend'), '+40.0 % of all')
+    equal([bar('third'), bar('shared')], ['50%', '100%'])
+    browser.key('c')
+    equal(bar('third'), '100%')
+
+
 def test_a_click_zooms_and_crumbs_lead_back(browser, folder):
     page = Page(browser, f'{folder}/small.html')
     page.click(0.85, 3)
@@ -534,8 +551,9 @@ def main():
         for profile in ('small', 'hostile', 'lines', 'large'):
             for form in ('html', 'svg', 'folded'):
                 make(profile, form, folder)
-        for form in ('html', 'svg'):
-            make('difference', form, folder)
+        for profile in ('difference', 'callers'):
+            for form in ('html', 'svg'):
+                make(profile, form, folder)
         try:
             browser = chromium.Browser()
         except chromium.Missing as error:

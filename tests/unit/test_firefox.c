@@ -123,12 +123,34 @@ static void test_firefox__names_do_not_make_two_threads_one(void **state)
 	profile_free(profile);
 }
 
+/* A line number belongs to a source: without one, the number is left out. */
+static void test_firefox__a_line_has_a_source(void **state)
+{
+	static const char *const pieces[] = {
+		"\"source\":[null,0],\"lineNumber\":[null,7]",
+		NULL,
+	};
+	struct profile *profile = profile_new();
+	struct profile_function function = {.name = profile_string(profile, "f"), .line = 7};
+	char *text;
+
+	(void)state;
+	profile_function_add(profile, &function);
+	function.file = profile_string(profile, "f.c");
+	profile_function_add(profile, &function);
+	text = render(profile);
+	assert_pieces(text, pieces);
+	free(text);
+	profile_free(profile);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_firefox__tables),
 		cmocka_unit_test(test_firefox__a_line_of_time),
 		cmocka_unit_test(test_firefox__names_do_not_make_two_threads_one),
+		cmocka_unit_test(test_firefox__a_line_has_a_source),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -94,12 +94,34 @@ static void test_formats__a_failed_write_is_reported(void **state)
 	profile_free(profile);
 }
 
+/* pprof leaves the label out. */
+static void test_formats__a_process_without_a_name_is_unknown(void **state)
+{
+	struct profile *profile = profile_new();
+	const struct profile_sample sample = {.pid = 1, .tid = 1, .count = 1};
+
+	(void)state;
+	assert_int_equal(profile_sample_add(profile, &sample), 0);
+	for (size_t i = 0; i < ROWS; i++) {
+		size_t size;
+		unsigned char *text = build_profile_render(rows[i].format, profile, false, &size);
+
+		assert_non_null(text);
+		if (rows[i].format != &format_pprof &&
+		    !memmem(text, size, PROFILE_UNKNOWN, strlen(PROFILE_UNKNOWN)))
+			fail_msg("%s: no " PROFILE_UNKNOWN, rows[i].format->name);
+		free(text);
+	}
+	profile_free(profile);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_formats__are_found_by_their_ids),
 		cmocka_unit_test(test_formats__an_empty_profile_is_whole),
 		cmocka_unit_test(test_formats__a_failed_write_is_reported),
+		cmocka_unit_test(test_formats__a_process_without_a_name_is_unknown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

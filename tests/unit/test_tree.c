@@ -230,6 +230,89 @@ static void test_tree__a_difference_has_both_counts(void **state)
 	assert_int_equal(tree.nodes[tree.order[2]].base_self, 5);
 	assert_int_equal(tree.nodes[tree.order[3]].self, 0);
 	assert_int_equal(tree.nodes[tree.order[3]].base_total, 3);
+	assert_true(tree_change(&tree, &tree.nodes[tree.order[1]]) == 1 - 5.0 / 8);
+	assert_true(tree.most == 3.0 / 8);
+	assert_true(tree_strength(&tree, -tree.most) == 1);
+	assert_true(tree_strength(&tree, 0) == 0);
+	tree_release(&tree);
+	profile_free(profile);
+}
+
+static const struct tree_place *place_of_node(const struct tree *tree, size_t at)
+{
+	return &tree->places[tree->nodes[tree->order[at]].frame];
+}
+
+/* Adds a sample of a function in an object; file NULL: the source is not known. */
+static void add_in(struct profile *profile, const char *path, const char *file, uint64_t count)
+{
+	const struct profile_object object = {.name = profile_string(profile, path)};
+	struct profile_function function = {.name = profile_string(profile, "f"), .line = 9};
+	struct profile_sample sample = {.process_name = profile_string(profile, "p"),
+					.count = count};
+	uint32_t at = profile_location_add(profile, profile_object_add(profile, &object), 1);
+
+	if (file)
+		function.file = profile_string(profile, file);
+	profile_location_get(profile, at)->function = profile_function_add(profile, &function);
+	sample.stack = profile_stack_add(profile, &at, 1);
+	assert_int_equal(profile_sample_add(profile, &sample), 0);
+}
+
+/* A frame of a difference is in several objects: object, file and line are of one place. */
+static void test_tree__the_hottest_place_decides_the_object(void **state)
+{
+	struct profile *profile = profile_new();
+	struct tree tree;
+
+	(void)state;
+	add_in(profile, "/hot/app", "hot.c", 5);
+	add_in(profile, "/cold/app", "cold.c", 2);
+	assert_int_equal(tree_build(&tree, profile, TREE_DIFFERENCE), 0);
+	assert_int_equal(tree.count, 3);
+	assert_string_equal(tree_text(&tree, place_of_node(&tree, 2)->object), "/hot/app");
+	assert_string_equal(tree_text(&tree, place_of_node(&tree, 2)->file), "hot.c");
+	tree_release(&tree);
+	profile_free(profile);
+}
+
+static void test_tree__a_place_without_a_source_counts_too(void **state)
+{
+	struct profile *profile = profile_new();
+	struct tree tree;
+
+	(void)state;
+	add_in(profile, "/hot/app", NULL, 5);
+	add_in(profile, "/cold/app", "cold.c", 2);
+	assert_int_equal(tree_build(&tree, profile, TREE_DIFFERENCE), 0);
+	assert_string_equal(tree_text(&tree, place_of_node(&tree, 2)->object), "/hot/app");
+	assert_int_equal(place_of_node(&tree, 2)->file, 0);
+	assert_int_equal(place_of_node(&tree, 2)->line, 0);
+	tree_release(&tree);
+	profile_free(profile);
+}
+
+/* Line 1 calls itself twice in 2 samples, and line 2 is in 3 samples. */
+static void test_tree__a_recursive_stack_counts_a_place_once(void **state)
+{
+	struct profile *profile = profile_new();
+	struct profile_sample sample = {.process_name = profile_string(profile, "p")};
+	uint32_t function = add_function(profile, "f"), stack[3];
+	struct tree tree;
+
+	(void)state;
+	for (uint32_t line = 1; line <= 2; line++) {
+		uint32_t id = profile_location_add(profile, 0, line);
+
+		profile_location_get(profile, id)->function = function;
+		profile_location_get(profile, id)->line = line;
+		stack[0] = stack[1] = stack[2] = id;
+		sample.stack = profile_stack_add(profile, stack, line == 1 ? 3 : 1);
+		sample.count = line + 1;
+		assert_int_equal(profile_sample_add(profile, &sample), 0);
+	}
+	assert_int_equal(tree_build(&tree, profile, 0), 0);
+	assert_int_equal(place_of_node(&tree, 2)->line, 2);
 	tree_release(&tree);
 	profile_free(profile);
 }
@@ -256,6 +339,9 @@ int main(void)
 		cmocka_unit_test(test_tree__siblings_of_one_size_are_in_order_of_their_names),
 		cmocka_unit_test(test_tree__inlined_functions_are_frames_with_the_hottest_line),
 		cmocka_unit_test(test_tree__a_difference_has_both_counts),
+		cmocka_unit_test(test_tree__the_hottest_place_decides_the_object),
+		cmocka_unit_test(test_tree__a_place_without_a_source_counts_too),
+		cmocka_unit_test(test_tree__a_recursive_stack_counts_a_place_once),
 		cmocka_unit_test(test_tree__of_nothing_is_the_root),
 	};
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The picture. The canvas is as large as the view and stays in place while the sheet behind the
- * canvas is scrolled. Only boxes in view are drawn, so that 100,000 stacks cost no more than those.
+ * Draws the picture. The canvas is as large as the view and stays in place while the reader scrolls
+ * the sheet behind the canvas. Graph draws only boxes in view, so that 100,000 stacks cost no more
+ * than those boxes.
  */
 'use strict';
 
@@ -10,9 +11,7 @@ const BOX_MIN = 1; /* px */
 const LABEL_MIN = 34;
 const ROWS_ABOVE = 4;
 const PADDING = 4;
-const COLOURS = ['page', 'line', 'text', 'faint', 'ink', 'match', 'mark',
-	'more', 'less', 'same']; /* of page.css */
-const CHANGE_LEAST = 0.01; /* of all: the full colour means this much or more */
+const COLOURS = ['page', 'line', 'text', 'faint', 'ink', 'match', 'mark']; /* of page.css */
 const ELLIPSIS = '\u2026';
 const FONT = '12px system-ui, "Segoe UI", "Helvetica Neue", "DejaVu Sans", sans-serif';
 
@@ -205,15 +204,16 @@ class Graph {
 
 	/* Returns the change that has the full colour. */
 	get most() {
-		return Math.max(this.tree.most, CHANGE_LEAST);
+		return Math.max(this.tree.most, this.profile.changeLeast);
 	}
 
-	/* Returns a change's colour. The parabola is steep at first: small changes are visible. */
+	/* Returns a change's colour. The curve is that of tree_strength() in tree.h. */
 	changeColour(change) {
-		const { same, more, less } = this.theme;
+		const { same, more, less } = this.profile.changes;
+		const colour = ([light, dark]) => (this.dark ? dark : light);
 		const size = Math.min(Math.abs(change) / this.most, 1);
 
-		return mixColours(same, change > 0 ? more : less, size * (2 - size));
+		return mixColours(colour(same), colour(change > 0 ? more : less), size * (2 - size));
 	}
 
 	/* Returns a kind's colour. A higher shade is nearer to the page's colour. */

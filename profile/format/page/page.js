@@ -153,7 +153,7 @@ class Page {
 		this.#showButtons();
 		this.#showCrumbs();
 		this.#showFound();
-		if (changed('table', 'sort', 'search', 'theme'))
+		if (changed('table', 'sort', 'search', 'theme', 'view', 'threads', 'width'))
 			this.#showTable();
 		this.showHidden();
 		this.#shown = { ...state };
@@ -367,9 +367,9 @@ class Page {
 		if (base) {
 			const { now, before } = this.#functionShares(column, frame);
 
-			share = Math.abs(now - before);
+			share = Math.min(Math.abs(now - before) / this.graph.most, 1);
 			bar.style.background = this.graph.changeColour(now - before);
-			bar.style.width = `${100 * share / this.graph.most}%`;
+			bar.style.width = `${100 * share}%`;
 			return make('td', [bar, make('span', difference(now - before))], 'number');
 		}
 		bar.style.width = `${100 * share}%`;

@@ -27,7 +27,7 @@ function count(number) {
 	return number.toLocaleString('en');
 }
 
-/* Writes a share. Small ones have more decimals, so that few are shown as 0. */
+/* Writes a share. A small share has more decimals, so that few shares are shown as 0. */
 function percent(share) {
 	const value = 100 * (share || 0);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The profile and its trees, without anything of the page. profile/format/html.c describes the
- * data.
+ * Makes the profile and its trees from the page's data, which profile/format/html.c describes. This
+ * file uses nothing of the page.
  */
 'use strict';
 
@@ -22,10 +22,13 @@ class Profile {
 			duration: data.duration_ms,
 			byThread: data.by_thread,
 			shadePercent: data.shade_percent,
+			changeLeast: data.least_percent / 100,
+			changes: data.changes, /* of a difference: names to [light, dark] */
 			base: data.base ? Profile.#base(data.base) : null,
 		});
 		this.kinds = data.kinds.map(
-			([name, label, light, dark]) => ({ name, label, light, dark }));
+			([name, label, light, dark, isFunction]) =>
+				({ name, label, light, dark, isFunction }));
 		this.frames = frames.name.map((name, i) => ({
 			name: i === ROOT ? 'all' : strings[name],
 			object: strings[frames.object[i]],
@@ -62,9 +65,7 @@ class Profile {
 	}
 
 	isFunction(frame) {
-		const { kind } = this.frames[frame];
-
-		return kind !== null && !['PROCESS', 'THREAD', 'MARKER'].includes(kind.name);
+		return this.frames[frame].kind?.isFunction === 1;
 	}
 }
 
@@ -249,7 +250,7 @@ class Tree {
 		return now - before;
 	}
 
-	/* Returns the largest change of a node. */
+	/* Returns the largest change of a node, as tree.c does for the tree of its data. */
 	get most() {
 		if (this.#most === null) {
 			this.#most = 0;
