@@ -318,7 +318,8 @@ $(BUILD)/tests/fuzz/%: $(BUILD)/fuzz/obj/tests/fuzz/%.o $(FUZZ_ARCHIVE)
 
 .PHONY: check-fuzz check-fuzz-replay fuzz-corpus
 check-fuzz: $(FUZZERS)
-	@FUZZ_SECONDS=$(FUZZ_SECONDS) $(RUN) fuzz tests/fuzz/run.sh
+	@FUZZ_SECONDS=$(FUZZ_SECONDS) TEST_SECONDS=$$(($(words $(FUZZERS)) * $(FUZZ_SECONDS) + 300)) \
+		$(RUN) fuzz tests/fuzz/run.sh
 
 # The inputs that are known, and no new ones.
 check-fuzz-replay: $(FUZZERS)
