@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "loader/equip.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
@@ -58,6 +59,7 @@ enum exit_status equip_expect_ready(struct recording *rec, struct child *child)
 	if (pid < 0)
 		return failed("start", name, pid);
 	r = channel_expect(&child->channel, MESSAGE_READY, CHILD_START_MS, &message);
+	child->ended = r == -EPIPE;
 	if (r < 0)
 		return failed("start", name, r);
 	reason = find_stranger(child, &message.READY);
@@ -246,14 +248,15 @@ static int equip_each(struct recording *rec)
 	return connect_child(&debug_link, &rec->output.channel, &worker->channel);
 }
 
-static int start_worker(struct channel *worker)
+static int start_worker(struct child *worker)
 {
 	struct message message;
-	int r = channel_send_bare(worker, MESSAGE_START, -1);
+	int r = channel_send_bare(&worker->channel, MESSAGE_START, -1);
 
-	if (r)
-		return r;
-	return channel_expect(worker, MESSAGE_RUNNING, CHILD_START_MS, &message);
+	if (r == 0)
+		r = channel_expect(&worker->channel, MESSAGE_RUNNING, CHILD_START_MS, &message);
+	worker->ended = r == -EPIPE;
+	return r;
 }
 
 enum exit_status equip_children(struct recording *rec)
@@ -261,7 +264,7 @@ enum exit_status equip_children(struct recording *rec)
 	int r = equip_each(rec);
 
 	if (r == 0)
-		r = start_worker(&rec->monitor.children[ROLE_WORKER].channel);
+		r = start_worker(&rec->monitor.children[ROLE_WORKER]);
 	recording_enter_phase(rec, PHASE_RUN);
 	if (r)
 		return failed("start", "equipping the children", r);

@@ -53,11 +53,14 @@ void monitor_audit(struct monitor *monitor, enum audit_event event, enum message
 		   uint64_t first, uint64_t second)
 {
 	const struct message_audit_event message = {event, party, {first, second}};
+	int r;
 
 	if (monitor->audit.fd < 0)
 		return;
-	if (channel_send(&monitor->audit, MESSAGE_AUDIT_EVENT, &message, sizeof(message), -1))
-		monitor->unaudited = true;
+	r = channel_send(&monitor->audit, MESSAGE_AUDIT_EVENT, &message, sizeof(message), -1);
+	if (r && !monitor->unaudited)
+		log_error("audit: keyhole-audit: %s", strerror(-r));
+	monitor->unaudited = monitor->unaudited || r;
 }
 
 static void on_signal(struct monitor *monitor)
@@ -187,14 +190,14 @@ static void on_message(struct monitor *monitor, struct child *child)
 {
 	int r = take_turn(monitor, child);
 
-	if (r == -EPIPE) {
+	if (monitor->goal == GOAL_WRITTEN && is_written(monitor) && (r == 0 || r == -EPIPE)) {
+		monitor->result = MONITOR_REACHED;
+	} else if (r == -EPIPE) {
 		/* nobody else holds that end: the child is gone, or about to be */
 		child->ended = true;
 		monitor->result = MONITOR_ENDED;
 	} else if (r < 0) {
 		on_violation(monitor, child, r);
-	} else if (monitor->goal == GOAL_WRITTEN && is_written(monitor)) {
-		monitor->result = MONITOR_REACHED;
 	}
 }
 
@@ -247,7 +250,6 @@ struct ending {
 	enum policy_role role;
 	enum child_end how;
 	bool seen;  /* its channel ended */
-	int status; /* the spawner's word, as waitpid() has it, if the child ended */
 	int number; /* of the exit status or of the signal */
 };
 
@@ -261,23 +263,29 @@ static int milliseconds_until(uint64_t deadline)
 }
 
 /* Asks the child's spawner, and waits for the answer. wait: milliseconds. */
-static struct ending collect(struct child *child, enum policy_role role, int wait)
+static void await_status(struct monitor *monitor, struct child *child, int wait)
 {
-	struct ending ending = {.role = role, .seen = child->ended};
 	struct message message;
 
-	child->ended = false;
-	if (ending.seen)
+	if (child->told || channel_expect(&child->spawner.channel, MESSAGE_EXITED, wait, &message))
+		return;
+	child->told = true;
+	child->status = message.EXITED.status;
+	monitor_audit(monitor, AUDIT_exited, child->channel.peer, (uint64_t)child->status, 0);
+}
+
+static struct ending describe(const struct child *child, enum policy_role role)
+{
+	struct ending ending = {.role = role, .seen = child->ended};
+
+	if (!child->told && child->ended) {
 		ending.how = CHILD_CLOSED;
-	if (channel_expect(&child->spawner.channel, MESSAGE_EXITED, wait, &message))
-		return ending;
-	ending.status = message.EXITED.status;
-	if (WIFSIGNALED(ending.status)) {
+	} else if (child->told && WIFSIGNALED(child->status)) {
 		ending.how = CHILD_KILLED;
-		ending.number = WTERMSIG(ending.status);
-	} else {
+		ending.number = WTERMSIG(child->status);
+	} else if (child->told) {
 		ending.how = CHILD_ENDED;
-		ending.number = WEXITSTATUS(ending.status);
+		ending.number = WEXITSTATUS(child->status);
 	}
 	return ending;
 }
@@ -298,7 +306,7 @@ static bool may_explain(const struct ending *ending, const struct ending *other)
  * first. So the worker comes last here, and the loop waits for the worker if any child has ended. A
  * signal or an error is the cause at once. A child whose channel the loader closed is no cause.
  */
-static struct ending find_cause(struct monitor *monitor)
+static struct ending collect_cause(struct monitor *monitor)
 {
 	const uint64_t deadline = time_now() + EXIT_WAIT_MS * NS_PER_MS;
 	struct ending cause = {.role = ROLE_LOADER};
@@ -312,15 +320,12 @@ static struct ending find_cause(struct monitor *monitor)
 			continue;
 		if (child->ended || cause.role != ROLE_LOADER)
 			wait = milliseconds_until(deadline);
-		ending = collect(child, (enum policy_role)role, wait);
-		if (!may_explain(&ending, &cause))
-			continue;
-		cause = ending;
-		if (ending.how == CHILD_CLOSED)
-			continue;
-		monitor_audit(monitor, AUDIT_exited, child->channel.peer, (uint64_t)ending.status,
-			      0);
-		if (ending.number)
+		await_status(monitor, child, wait);
+		ending = describe(child, (enum policy_role)role);
+		child->ended = false;
+		if (may_explain(&ending, &cause))
+			cause = ending;
+		if (cause.role == ending.role && ending.number)
 			break;
 	}
 	return cause;
@@ -353,38 +358,49 @@ enum monitor_fate monitor_decide(enum policy_role role, enum child_end end, enum
 	return fates[role][goal].fate;
 }
 
-static void say(const struct ending *cause)
+static void log_end(enum policy_role role, enum child_end how, int number)
 {
-	const char *name = message_party_name((enum message_party)cause->role);
+	const char *name = message_party_name((enum message_party)role);
 	const char *hint = "";
 
-	switch (cause->how) {
+	switch (how) {
 	case CHILD_CLOSED:
 		log_error("monitor: %s: closed its channel", name);
 		break;
 	case CHILD_ENDED:
-		log_error("monitor: %s: ended by itself, status %d", name, cause->number);
+		log_error("monitor: %s: ended by itself, status %d", name, number);
 		break;
 	case CHILD_KILLED:
-		if (cause->number == SIGSYS)
+		if (number == SIGSYS)
 			hint = ", the filter of system calls";
-		log_error("monitor: %s: ended by itself, signal %d%s", name, cause->number, hint);
+		log_error("monitor: %s: ended by itself, signal %d%s", name, number, hint);
+		break;
+	case CHILD_HANGS:
+		log_warning("monitor: %s: no valid answer within %d s, given up", name,
+			    BROKER_SECONDS);
 		break;
 	default:
 		break;
 	}
 }
 
+static struct monitor_verdict judge(const struct monitor *monitor, enum policy_role role,
+				    enum child_end end, int number)
+{
+	log_end(role, end, number);
+	return (struct monitor_verdict){role, end, monitor_decide(role, end, monitor->goal)};
+}
+
 struct monitor_verdict monitor_explain(struct monitor *monitor)
 {
-	const struct ending cause = find_cause(monitor);
+	const struct ending cause = collect_cause(monitor);
 
-	say(&cause);
-	return (struct monitor_verdict){
-		.role = cause.role,
-		.end = cause.how,
-		.fate = monitor_decide(cause.role, cause.how, monitor->goal),
-	};
+	return judge(monitor, cause.role, cause.how, cause.number);
+}
+
+struct monitor_verdict monitor_explain_hang(const struct monitor *monitor)
+{
+	return judge(monitor, ROLE_BROKER, CHILD_HANGS, 0);
 }
 
 void monitor_stop_children(struct monitor *monitor)

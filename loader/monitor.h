@@ -22,10 +22,10 @@ enum monitor_goal {
 };
 
 enum monitor_result {
-	MONITOR_RUNNING, /* never returned */
+	MONITOR_RUNNING, /* supervision goes on; monitor_run() never returns this */
 	MONITOR_REACHED, /* the goal */
 	MONITOR_TIMEOUT,
-	MONITOR_FAILED,	 /* for a reason that was logged, or that monitor_explain() says */
+	MONITOR_FAILED,	 /* for a reason that a line has told, or that monitor_explain() logs */
 	MONITOR_ABORTED, /* second signal */
 	MONITOR_ENDED,	 /* a child ended: monitor_explain() says why */
 	MONITOR_HANGS,	 /* the worker has given up the broker */
@@ -60,7 +60,9 @@ struct monitor_verdict {
 struct child {
 	struct spawner spawner;
 	struct channel channel;
-	bool ended;	    /* the channel ended, and monitor_explain() has not said why */
+	bool ended;	    /* the channel ended, and monitor_explain() has not told why */
+	bool told;	    /* the spawner told the status of the child's end */
+	int status;	    /* the spawner's word, as waitpid() has it */
 	bool stuck_in_vain; /* the worker sent BROKER_STUCK when there was no broker */
 	/* ns, monotonic: the last deaths in this role, the latest first; 0: none */
 	uint64_t deaths[DEATHS_MAX];
@@ -76,7 +78,7 @@ struct monitor {
 	struct child children[ROLE_SUPERVISED]; /* by role; [ROLE_LOADER] is unused */
 	/* To keyhole-audit, whose end fails the recording; fd -1 without an audit stream. */
 	struct channel audit;
-	bool unaudited; /* an event could not be sent to keyhole-audit */
+	bool unaudited; /* keyhole-audit did not take an event, as a line has told */
 	/* By role, with signals in the loader's place; then the audit channel, then targets. */
 	struct pollfd fds[ROLE_SUPERVISED + 1 + OPTIONS_PIDS_MAX];
 	unsigned int targets, targets_left;
@@ -106,8 +108,8 @@ int monitor_start(struct monitor *monitor);
 void monitor_watch_child(struct monitor *monitor, enum policy_role role);
 
 /*
- * Supervises until the goal or a time is reached, or something fails or ends. until: ns, monotonic;
- * UINT64_MAX: for ever.
+ * Supervises until the goal or a time is reached, or something fails or ends. until: ns, monotonic,
+ * at most 24 days ahead.
  */
 enum monitor_result monitor_run(struct monitor *monitor, enum monitor_goal goal, uint64_t until);
 
@@ -115,15 +117,18 @@ enum monitor_result monitor_run(struct monitor *monitor, enum monitor_goal goal,
 enum monitor_fate monitor_decide(enum policy_role role, enum child_end end, enum monitor_goal goal);
 
 /*
- * Waits up to 0.5 s for the status of the children that ended, and logs the cause once. Returns the
- * child that is the cause, and what monitor_decide() says of the child. May be called at any time:
- * nothing is logged if no child has ended.
+ * Waits up to 0.5 s for the status of children that ended, audits each status, and logs the cause
+ * once. Returns the child that is the cause, and what monitor_decide() says of the child. The call
+ * is valid at any time after recording_init(): if no child has ended, nothing is logged.
  */
 struct monitor_verdict monitor_explain(struct monitor *monitor);
 
+/* Logs after MONITOR_HANGS that the broker hangs. Returns as monitor_explain() does. */
+struct monitor_verdict monitor_explain_hang(const struct monitor *monitor);
+
 /*
- * Sends an event and its two values to the audit stream, if there is one. After a failure the next
- * monitor_run() returns MONITOR_FAILED.
+ * Sends an event and its two values to the audit stream, if there is one. Logs the first failure;
+ * after a failure the next monitor_run() returns MONITOR_FAILED.
  */
 void monitor_audit(struct monitor *monitor, enum audit_event event, enum message_party party,
 		   uint64_t first, uint64_t second);

@@ -6,6 +6,7 @@
 #include "loader/replace.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,10 +19,9 @@
 
 #define FINAL_MS 2000 /* for the exporter to write what the worker gave it */
 
-/* ---- decision ------------------------------------------------------------------------------ */
+/* ---- deaths ------------------------------------------------------------------------------ */
 
-#define MINUTES		  10 /* deaths that are longer ago do not count */
-#define BROKER_LOSSES_MAX 20 /* replaced brokers in one recording */
+#define MINUTES 10 /* deaths that are longer ago do not count */
 
 /* By the number of deaths within MINUTES, which includes the new one. */
 static const struct replace_plan plans[DEATHS_MAX + 1] = {
@@ -40,19 +40,6 @@ static unsigned int count_recent(const uint64_t deaths[DEATHS_MAX])
 	return count;
 }
 
-struct replace_plan replace_decide(const struct child *child, enum policy_role role,
-				   enum child_end end)
-{
-	static const struct replace_plan without = {.what = REPLACE_WITHOUT};
-	struct replace_plan plan = plans[1];
-
-	if (end != CHILD_HANGS)
-		plan = plans[count_recent(child->deaths)];
-	if (role == ROLE_BROKER && plan.what == REPLACE_START && child->losses > BROKER_LOSSES_MAX)
-		return without;
-	return plan;
-}
-
 /* Returns whether the output is a stream of profiles: what was written once stays written. */
 static bool is_stream(const struct recording *rec)
 {
@@ -69,7 +56,7 @@ static void release(struct recording *rec, enum policy_role first, enum policy_r
 	for (int role = first; role <= (int)last; role++) {
 		struct child *child = &rec->monitor.children[role];
 
-		child->ended = child->stuck_in_vain = false;
+		child->ended = child->told = child->stuck_in_vain = false;
 		channel_release(&child->channel);
 		monitor_watch_child(&rec->monitor, (enum policy_role)role);
 	}
@@ -110,7 +97,7 @@ static enum exit_status spawn_again(struct recording *rec, enum policy_role firs
 
 /*
  * Waits for the end of the exporter, which ends by itself without a worker. By then the exporter
- * has written to the stream what the worker gave it.
+ * has written to the stream every whole part that the worker gave it.
  */
 static enum exit_status await_exporter(struct recording *rec)
 {
@@ -169,7 +156,9 @@ static enum exit_status replace_worker(struct recording *rec, const struct repla
 	const uint64_t ended = rec->monitor.children[ROLE_WORKER].deaths[0];
 	enum exit_status status;
 
-	release(rec, ROLE_WORKER, LAST_ROLE);
+	release(rec, ROLE_WORKER, ROLE_WORKER);
+	release(rec, ROLE_BROKER, ROLE_BROKER);
+	rec->monitor.fds[ROLE_EXPORTER].fd = -1; /* see await_exporter() */
 	status = pause_worker(rec, plan->pause);
 	if (status != EXIT_DONE)
 		return status;
@@ -182,33 +171,34 @@ static enum exit_status replace_worker(struct recording *rec, const struct repla
 	return EXIT_DONE;
 }
 
-/* Explains a failure. */
+/*
+ * Lets the child run that was given its descriptors with the result r. Explains a failure. -EPIPE
+ * is none: the monitor sees the end of the worker or the child like any other end.
+ */
+static enum exit_status let_run(struct recording *rec, enum policy_role role, int r)
+{
+	rec->monitor.children[role].channel.phase = PHASE_RUN;
+	if (r && r != -EPIPE)
+		return failed("start", message_party_name((enum message_party)role), r);
+	return EXIT_DONE;
+}
+
 static enum exit_status start_new_broker(struct recording *rec)
 {
 	enum exit_status status = spawn_again(rec, ROLE_BROKER, ROLE_BROKER);
-	int r;
 
 	if (status != EXIT_DONE)
 		return status;
-	r = equip_broker(rec, 0);
-	/* -EPIPE: the monitor sees the end of the worker or the broker like any other end */
-	if (r && r != -EPIPE)
-		return failed("start", "keyhole-broker", r);
-	return EXIT_DONE;
+	return let_run(rec, ROLE_BROKER, equip_broker(rec, 0));
 }
 
 /* Returns EXIT_DONE always: a recording goes on without a broker, but names no new files. */
 static enum exit_status replace_broker(struct recording *rec, const struct replace_plan *plan)
 {
-	enum exit_status status = EXIT_FAILED;
-
-	if (plan->what == REPLACE_START)
-		status = start_new_broker(rec);
-	if (status != EXIT_DONE) {
-		log_error("broker: keyhole-broker: not replaced; new files are not read any more");
-		release(rec, ROLE_BROKER, ROLE_BROKER);
-	}
-	rec->monitor.children[ROLE_BROKER].channel.phase = PHASE_RUN;
+	if (plan->what == REPLACE_START && start_new_broker(rec) == EXIT_DONE)
+		return EXIT_DONE;
+	log_warning("broker: keyhole-broker: not replaced; new files are not read any more");
+	release(rec, ROLE_BROKER, ROLE_BROKER);
 	return EXIT_DONE;
 }
 
@@ -233,31 +223,42 @@ static enum exit_status replace_exporter(struct recording *rec, const struct rep
 		return failed("output", rec->options->output, r);
 	if (spawn_again(rec, ROLE_EXPORTER, ROLE_EXPORTER) != EXIT_DONE)
 		return EXIT_FAILED;
-	r = equip_exporter(rec);
-	rec->monitor.children[ROLE_EXPORTER].channel.phase = PHASE_RUN;
-	/* -EPIPE: the monitor sees the end of the worker or the exporter like any other end */
-	if (r && r != -EPIPE)
-		return failed("start", "keyhole-exporter", r);
-	return EXIT_DONE;
+	return let_run(rec, ROLE_EXPORTER, equip_exporter(rec));
 }
 
 /* ---- each end ------------------------------------------------------------------------------ */
 
-static enum exit_status (*const ways[])(struct recording *rec, const struct replace_plan *plan) = {
-	[ROLE_WORKER] = replace_worker,
-	[ROLE_EXPORTER] = replace_exporter,
-	[ROLE_BROKER] = replace_broker,
+static const struct {
+	enum exit_status (*replace)(struct recording *rec, const struct replace_plan *plan);
+	unsigned int losses_max; /* further ones leave the recording without the role's child */
+	bool dispensable;	 /* the profile so far can be written without the role's child */
+} roles[] = {
+	[ROLE_WORKER] = {replace_worker, UINT_MAX, false},
+	[ROLE_EXPORTER] = {replace_exporter, UINT_MAX, false},
+	[ROLE_BROKER] = {replace_broker, 20, true},
 };
-_Static_assert(sizeof(ways) / sizeof(ways[0]) == ROLE_SUPERVISED, "each role has a way");
+_Static_assert(sizeof(roles) / sizeof(roles[0]) == ROLE_SUPERVISED, "a row a role");
 
-/* Says that the role ended too often. Only without the broker can a profile be written. */
+struct replace_plan replace_decide(const struct child *child, enum policy_role role,
+				   enum child_end end)
+{
+	struct replace_plan plan = plans[1];
+
+	if (end != CHILD_HANGS)
+		plan = plans[count_recent(child->deaths)];
+	if (plan.what == REPLACE_START && child->losses > roles[role].losses_max)
+		plan.what = REPLACE_WITHOUT;
+	return plan;
+}
+
+/* Says that the role's child died too often. */
 static enum monitor_result give_up(struct recording *rec, enum policy_role role)
 {
 	log_error("record: %s: ended %d times within %d minutes; the recording ends",
 		  message_party_name((enum message_party)role), DEATHS_MAX, MINUTES);
 	rec->status = EXIT_FAILED;
 	release(rec, role, role);
-	if (role == ROLE_BROKER)
+	if (roles[role].dispensable)
 		return MONITOR_GAVE_UP;
 	return MONITOR_FAILED;
 }
@@ -286,7 +287,7 @@ static enum monitor_result replace(struct recording *rec, enum policy_role role,
 	/* the spawner kills a child that still runs */
 	if (end == CHILD_HANGS && plan.what == REPLACE_START)
 		monitor_audit(&rec->monitor, AUDIT_kill, (enum message_party)role, 0, 0);
-	if (ways[role](rec, &plan) != EXIT_DONE)
+	if (roles[role].replace(rec, &plan) != EXIT_DONE)
 		return MONITOR_FAILED;
 	if (sampling)
 		r = events_enable(&rec->events);
@@ -296,14 +297,13 @@ static enum monitor_result replace(struct recording *rec, enum policy_role role,
 	return MONITOR_FAILED;
 }
 
-static enum monitor_result carry_out(struct recording *rec, enum monitor_fate fate,
-				     enum policy_role role, enum child_end end)
+static enum monitor_result carry_out(struct recording *rec, struct monitor_verdict verdict)
 {
-	switch (fate) {
+	switch (verdict.fate) {
 	case FATE_REPLACE:
-		return replace(rec, role, end);
+		return replace(rec, verdict.role, verdict.end);
 	case FATE_WITHOUT:
-		release(rec, role, role);
+		release(rec, verdict.role, verdict.role);
 		return MONITOR_RUNNING;
 	case FATE_FAIL:
 		break;
@@ -314,22 +314,14 @@ static enum monitor_result carry_out(struct recording *rec, enum monitor_fate fa
 /* Sampling stops before anything that may have to wait. */
 static enum monitor_result on_end(struct recording *rec)
 {
-	struct monitor_verdict verdict;
-
 	events_disable(&rec->events);
-	verdict = monitor_explain(&rec->monitor);
-	return carry_out(rec, verdict.fate, verdict.role, verdict.end);
+	return carry_out(rec, monitor_explain(&rec->monitor));
 }
 
 /* Sampling goes on meanwhile. */
 static enum monitor_result on_hang(struct recording *rec)
 {
-	const enum monitor_goal goal = rec->monitor.goal;
-
-	log_warning("monitor: keyhole-broker: no valid answer within %d s, given up",
-		    BROKER_SECONDS);
-	return carry_out(rec, monitor_decide(ROLE_BROKER, CHILD_HANGS, goal), ROLE_BROKER,
-			 CHILD_HANGS);
+	return carry_out(rec, monitor_explain_hang(&rec->monitor));
 }
 
 enum monitor_result replace_watch(struct recording *rec, enum monitor_goal goal, uint64_t until)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Replaces a child that ended or hangs. */
+/* The replacement of children that ended or hang, while the recording goes on. */
 #ifndef KEYHOLE_LOADER_REPLACE_H
 #define KEYHOLE_LOADER_REPLACE_H
 

@@ -127,6 +127,7 @@ static enum exit_status stop_worker(struct recording *rec, uint64_t stopped)
 	int r = channel_send(&worker->channel, MESSAGE_STOP, &stop, sizeof(stop), -1);
 
 	recording_enter_phase(rec, PHASE_FINISH);
+	worker->ended = r == -EPIPE;
 	if (r)
 		return failed("record", "keyhole-worker", r);
 	return EXIT_DONE;

@@ -50,7 +50,7 @@ static void lower_frequency(struct recording *rec)
 	sampling->frequency = max;
 }
 
-static enum exit_status watch(struct recording *rec, pid_t pid)
+static enum exit_status add_target(struct recording *rec, pid_t pid)
 {
 	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
 
@@ -65,7 +65,7 @@ static enum exit_status open_targets(struct recording *rec)
 	const struct options *options = rec->options;
 
 	for (unsigned int i = 0; i < options->given.pid_count; i++) {
-		enum exit_status status = watch(rec, options->given.pids[i]);
+		enum exit_status status = add_target(rec, options->given.pids[i]);
 
 		if (status != EXIT_DONE)
 			return status;
@@ -168,7 +168,7 @@ enum exit_status start_users_part(struct recording *rec)
 		return status;
 	if (command_start(&rec->command, command, &rec->user))
 		return EXIT_FAILED; /* which was logged */
-	return watch(rec, rec->command.pid);
+	return add_target(rec, rec->command.pid);
 }
 
 static void secure_ourselves(void)
