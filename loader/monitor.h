@@ -71,12 +71,13 @@ struct child {
 	unsigned int log_lines;
 };
 
+/* recording_init() makes the first state, in which no channel is open. */
 struct monitor {
 	enum monitor_goal goal;
 	enum monitor_result result;
 	unsigned int signals;			/* how many came */
 	struct child children[ROLE_SUPERVISED]; /* by role; [ROLE_LOADER] is unused */
-	/* To keyhole-audit, whose end fails the recording; fd -1 without an audit stream. */
+	/* The channel to keyhole-audit, whose end fails the recording; fd -1: no audit stream. */
 	struct channel audit;
 	bool unaudited; /* keyhole-audit did not take an event, as a line has told */
 	/* By role, with signals in the loader's place; then the audit channel, then targets. */
@@ -94,7 +95,7 @@ struct monitor {
 
 /*
  * Adds a target, before monitor_start(): the end of the last target reaches GOAL_STOP. The monitor
- * keeps the descriptor open for its whole life. At most OPTIONS_PIDS_MAX targets may be added.
+ * keeps the descriptor open for its whole life. The limit is OPTIONS_PIDS_MAX targets.
  */
 void monitor_add_target(struct monitor *monitor, int pidfd);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The steps of a recording's start that need rights, in their order. Each returns an exit status
- * and explains any other than EXIT_DONE.
+ * and explains any other than EXIT_DONE. EXIT_RIGHTS: keyhole lacks a right. EXIT_USAGE: the user
+ * asked for something impossible. EXIT_FAILED: any other failure.
  */
 #ifndef KEYHOLE_LOADER_START_H
 #define KEYHOLE_LOADER_START_H
@@ -29,7 +30,7 @@ enum exit_status start_children(struct recording *rec);
 /* Loads the BPF programs and opens the events, which stay disabled. */
 enum exit_status start_kernel(struct recording *rec);
 
-/* Gives up all rights, and proves the loader's own layers. The last step that has rights. */
+/* Gives up all rights, as the last step that has any, and proves the loader's own layers. */
 enum exit_status start_drop_privilege(struct recording *rec);
 
 #endif
