@@ -28,10 +28,10 @@ struct format {
 	bool wants_times; /* the caller asks the profile for profile_moments() */
 	bool shows_base;  /* options->base may be set */
 	/*
-	 * Writes the whole profile to fd, a memfd that the caller keeps. Returns 0 or a negative
-	 * errno: -ENOMEM, or the error of a write(). -EFBIG and -EIO are those of output.h. -EPROTO
-	 * is a mistake of the writer (json.h). The file holds parts after an error. All arguments
-	 * are borrowed, and none but fd is changed.
+	 * Writes the whole profile to fd, open for writing, which the caller keeps; nothing seeks.
+	 * Returns 0 or a negative errno: -ENOMEM, or the error of a write(). -EFBIG and -EIO are
+	 * those of output.h. -EPROTO is a mistake of the writer (json.h). fd has parts of the
+	 * profile after an error. All arguments are borrowed, and none but fd is changed.
 	 */
 	int (*render)(const struct profile *profile, const struct profile_times *times,
 		      const struct format_options *options, int fd);
