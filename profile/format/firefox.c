@@ -87,7 +87,7 @@ static void show(const struct firefox *firefox, const struct format_moment *mome
 	const struct profile_sample *samples = profile_samples(firefox->profile, &count);
 
 	*ret_shown = (struct shown){
-		.idle = moment->time > before + 2 * interval(firefox),
+		.idle = moment->time - before > 2 * interval(firefox),
 		.time = moment->time,
 		.weight = format_moment_weight(&firefox->threads, moment),
 		.node = firefox->stacks[samples[moment->sample].stack],
