@@ -143,7 +143,7 @@ static int32_t add_function(struct otlp *otlp, const struct format_line *line)
 			otlp_string(otlp, profile_string_get(otlp->profile, from->system_name));
 		function.filename_strindex =
 			otlp_string(otlp, profile_string_get(otlp->profile, from->file));
-		function.start_line = from->line;
+		function.start_line = format_first_line(from);
 	}
 	return add_message(otlp, OTLP_FUNCTIONS, &function.base);
 }

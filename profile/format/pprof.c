@@ -192,6 +192,7 @@ static void put_mappings(struct pprof *pprof)
 	}
 }
 
+/* Keeps a line without a source: the file that the profile was read from may have had one. */
 static void put_function(struct pprof *pprof, uint64_t id, const struct profile_function *from)
 {
 	Perftools__Profiles__Profile part = PERFTOOLS__PROFILES__PROFILE__INIT;

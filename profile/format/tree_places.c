@@ -88,7 +88,7 @@ static int find_source(const struct finder *finder, const struct format_line *li
 		return 0;
 	place->line = line->line;
 	if (place->line == 0)
-		place->line = function->line;
+		place->line = format_first_line(function);
 	return 0;
 }
 
