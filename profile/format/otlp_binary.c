@@ -25,9 +25,9 @@ static void put_varint(struct otlp *otlp, uint64_t number)
 	put_bytes(otlp, bytes, size);
 }
 
-static bool open_message(struct otlp *otlp, struct otlp_field field, uint64_t length)
+static bool open_message(struct otlp *otlp, const ProtobufCFieldDescriptor *field, uint64_t length)
 {
-	put_varint(otlp, field.number << 3 | WIRE_BYTES);
+	put_varint(otlp, field->id << 3 | WIRE_BYTES);
 	put_varint(otlp, length);
 	if (otlp->measuring)
 		otlp->measured += length;
@@ -43,11 +43,9 @@ static void put_fields(struct otlp *otlp, const ProtobufCMessage *message)
 		put_bytes(otlp, packed, size);
 }
 
-static void put_element(struct otlp *otlp, struct otlp_field field,
-			const ProtobufCMessageDescriptor *descriptor, const void *bytes,
+static void put_element(struct otlp *otlp, const ProtobufCFieldDescriptor *field, const void *bytes,
 			size_t size)
 {
-	(void)descriptor;
 	if (open_message(otlp, field, size))
 		put_bytes(otlp, bytes, size);
 }

@@ -201,11 +201,11 @@ static void end_all(struct otlp *otlp)
 }
 
 /* Opens a message; the element of an array has no key. */
-static bool open_message(struct otlp *otlp, struct otlp_field field, uint64_t length)
+static bool open_message(struct otlp *otlp, const ProtobufCFieldDescriptor *field, uint64_t length)
 {
 	(void)length;
 	if (!json_in_array(&otlp->json))
-		json_key(&otlp->json, field.name);
+		put_key(otlp, field->name);
 	json_object(&otlp->json);
 	return true;
 }
@@ -215,22 +215,22 @@ static void close_last(struct otlp *otlp)
 	json_end(&otlp->json);
 }
 
-static void open_array(struct otlp *otlp, struct otlp_field field)
+static void open_array(struct otlp *otlp, const ProtobufCFieldDescriptor *field)
 {
-	json_key_array(&otlp->json, field.name);
+	put_key(otlp, field->name);
+	json_array(&otlp->json);
 }
 
-static void put_element(struct otlp *otlp, struct otlp_field field,
-			const ProtobufCMessageDescriptor *descriptor, const void *bytes,
+static void put_element(struct otlp *otlp, const ProtobufCFieldDescriptor *field, const void *bytes,
 			size_t size)
 {
 	ProtobufCMessage *message;
 
-	if (!descriptor) {
+	if (field->type == PROTOBUF_C_TYPE_STRING) {
 		json_clean_string(&otlp->json, bytes);
 		return;
 	}
-	message = protobuf_c_message_unpack(descriptor, NULL, size, bytes);
+	message = protobuf_c_message_unpack(field->descriptor, NULL, size, bytes);
 	if (!message) {
 		output_fail(&otlp->output, -ENOMEM);
 		return;
