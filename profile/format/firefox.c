@@ -14,7 +14,6 @@
 #include <stdio.h>
 
 #include "generated/version.h"
-#include "ipc/messages.h"
 #include "base/intern.h"
 #include "ipc/time.h"
 #include "profile/format/firefox.h"
@@ -333,7 +332,6 @@ static int render(const struct profile *profile, const struct profile_times *tim
 }
 
 const struct format format_firefox = {
-	FORMAT_ROW(firefox),
 	.wants_times = true,
 	.render = render,
 };

@@ -23,8 +23,6 @@ static inline bool format_has_threads(const struct format_options *options)
 }
 
 struct format {
-	uint32_t id;	  /* enum profile_format of ipc/messages.h */
-	const char *name; /* as -f takes it */
 	bool wants_times; /* the caller asks the profile for profile_moments() */
 	bool shows_base;  /* options->base may be set */
 	/*
@@ -37,20 +35,12 @@ struct format {
 		      const struct format_options *options, int fd);
 };
 
-/* The first members of a format's const struct hold what the row in ipc/formats.def says. */
-#define FORMAT_ROW(format) .id = FORMAT_##format, .name = format_names[FORMAT_##format]
-#define FORMAT_WORD_MAX	   16 /* bytes, with the NUL */
-/*
- * The names, by id. A row of bytes has a constant address, which FORMAT_ROW() needs; the value of a
- * const pointer is no constant in C.
- */
-extern const char format_names[][FORMAT_WORD_MAX];
-
 #define F(number, id, name, suffix, help) extern const struct format format_##id;
 #include "ipc/formats.def"
 #undef F
 
-const struct format *format_find(uint32_t id); /* NULL: no such format */
+/* Returns the format of an enum profile_format of ipc/messages.h, or NULL: no such format. */
+const struct format *format_find(uint32_t id);
 
 /* The type and unit of profile_times.period. Both texts are raw, and valid as long as the times. */
 struct format_worth {

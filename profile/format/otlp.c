@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 #include "generated/version.h"
-#include "ipc/messages.h"
 #include "profile/format/format.h"
 #include "profile/format/names.h"
 #include "profile/format/otlp.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes OTLP profiles as protobuf: fields one behind another, each with its length before it. */
-#include "ipc/messages.h"
 #include "profile/format/format.h"
 #include "profile/format/otlp.h"
 
@@ -65,6 +64,5 @@ static int render(const struct profile *profile, const struct profile_times *tim
 }
 
 const struct format format_otlp = {
-	FORMAT_ROW(otlp),
 	.render = render,
 };

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 
 #include "generated/version.h"
-#include "ipc/messages.h"
 #include "proto/profile.pb-c.h"
 #include "base/array.h"
 #include "profile/format/format.h"
@@ -391,6 +390,5 @@ static int render(const struct profile *profile, const struct profile_times *tim
 }
 
 const struct format format_pprof = {
-	FORMAT_ROW(pprof),
 	.render = render,
 };

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "generated/version.h"
-#include "ipc/messages.h"
 #include "ipc/time.h"
 #include "profile/format/format.h"
 #include "profile/format/names.h"
@@ -445,7 +444,6 @@ static int render(const struct profile *profile, const struct profile_times *tim
 }
 
 const struct format format_svg = {
-	FORMAT_ROW(svg),
 	.shows_base = true,
 	.render = render,
 };
