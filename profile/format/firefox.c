@@ -24,7 +24,7 @@
 #define PROCESSED_VERSION 70	    /* src/app-logic/constants.ts of the viewer, that month */
 #define GECKO_VERSION	  36	    /* the same file */
 #define MS_DIGITS	  6	    /* of ns in ms */
-#define COUNTED_NS	  NS_PER_MS /* see interval() */
+#define COUNTED_NS	  NS_PER_MS /* see interval(): Firefox's own profiler samples each ms */
 
 /*
  * Returns the ns between two samples of a thread that runs. Samples of an event come with the event

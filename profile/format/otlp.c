@@ -2,8 +2,9 @@
 /*
  * Writes OTLP profiles (proto/otlp.proto): a resource for each process, with one profile of
  * samples. Equal samples are one sample with a count and without a time, a shape that all receivers
- * take. A field begins with its length: the binary encoding measures a process before it writes the
- * process. Memory holds the dictionary alone.
+ * take. On the wire, a field's tag and the length of a message come before the message. The binary
+ * encoding therefore measures a process before it writes the process. Memory holds the dictionary
+ * alone.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes OTLP profiles as protobuf: fields one behind another, each with its length before it. */
+/*
+ * Writes OTLP profiles as protobuf: messages and strings one behind another, each with its tag and
+ * its length before it.
+ */
 #include "profile/format/format.h"
 #include "profile/format/otlp.h"
 

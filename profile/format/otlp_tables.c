@@ -140,7 +140,6 @@ struct lines {
 	size_t count;
 };
 
-/* Adds the functions of a location, and gets its lines, innermost first. */
 static void add_lines(struct otlp *otlp, uint32_t id, struct lines *ret_lines)
 {
 	struct format_line lines[PROFILE_LINES_MAX];

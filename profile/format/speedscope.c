@@ -21,7 +21,7 @@
 #include "profile/profile.h"
 
 #define SCHEMA		"https://www.speedscope.app/file-format-schema.json"
-#define THREAD_NAME_MAX 256
+#define THREAD_NAME_MAX 256 /* bytes, with the NUL: NAME_MAX of Linux, as files name processes */
 
 struct speedscope {
 	const struct profile *profile;
