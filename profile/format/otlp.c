@@ -37,18 +37,6 @@ struct process {
 	uint64_t profile_length, scope_length, length;
 };
 
-void otlp_array(struct otlp *otlp, const ProtobufCFieldDescriptor *field)
-{
-	if (otlp->encoding->array)
-		otlp->encoding->array(otlp, field);
-}
-
-void otlp_close(struct otlp *otlp)
-{
-	if (otlp->encoding->close)
-		otlp->encoding->close(otlp);
-}
-
 void otlp_message(struct otlp *otlp, const ProtobufCFieldDescriptor *field,
 		  const ProtobufCMessage *message)
 {
@@ -58,7 +46,7 @@ void otlp_message(struct otlp *otlp, const ProtobufCFieldDescriptor *field,
 		length = protobuf_c_message_get_packed_size(message);
 	if (otlp->encoding->open(otlp, field, length)) {
 		otlp->encoding->fields(otlp, message);
-		otlp_close(otlp);
+		otlp->encoding->close(otlp);
 	}
 }
 
@@ -103,10 +91,10 @@ static void put_samples(struct otlp *otlp, const struct process *process)
 	const struct profile_sample *samples = profile_samples(otlp->profile, &count);
 	const struct format_thread *last = &process->threads[process->count - 1];
 
-	otlp_array(otlp, SAMPLES_OF_PROFILE);
+	otlp->encoding->array(otlp, SAMPLES_OF_PROFILE);
 	for (size_t i = process->threads->first; i < last->first + last->samples; i++)
 		put_sample(otlp, &samples[otlp->threads.order[i]]);
-	otlp_close(otlp);
+	otlp->encoding->close(otlp);
 }
 
 /* ---- messages around the samples, from the inside out ---- */
@@ -139,12 +127,12 @@ static void put_scope(struct otlp *otlp, const struct process *process)
 	scope.name = name;
 	scope.version = version;
 	otlp_message(otlp, SCOPE_SCOPE, &scope.base);
-	otlp_array(otlp, SCOPE_PROFILES);
+	otlp->encoding->array(otlp, SCOPE_PROFILES);
 	if (otlp->encoding->open(otlp, SCOPE_PROFILES, process->profile_length)) {
 		put_profile(otlp, process);
-		otlp_close(otlp);
+		otlp->encoding->close(otlp);
 	}
-	otlp_close(otlp);
+	otlp->encoding->close(otlp);
 }
 
 static void put_process(struct otlp *otlp, const struct process *process)
@@ -177,12 +165,12 @@ static void put_resource(struct otlp *otlp, const struct process *process)
 	char url[] = SCHEMA_URL;
 
 	put_process(otlp, process);
-	otlp_array(otlp, RESOURCE_SCOPES);
+	otlp->encoding->array(otlp, RESOURCE_SCOPES);
 	if (otlp->encoding->open(otlp, RESOURCE_SCOPES, process->scope_length)) {
 		put_scope(otlp, process);
-		otlp_close(otlp);
+		otlp->encoding->close(otlp);
 	}
-	otlp_close(otlp);
+	otlp->encoding->close(otlp);
 	schema.schema_url = url;
 	otlp->encoding->fields(otlp, &schema.base);
 }
@@ -220,7 +208,7 @@ static size_t threads_of_process(const struct otlp *otlp, size_t first)
 
 static void put_resources(struct otlp *otlp)
 {
-	otlp_array(otlp, DATA_RESOURCES);
+	otlp->encoding->array(otlp, DATA_RESOURCES);
 	for (size_t i = 0, count; i < otlp->threads.count; i += count) {
 		struct process process = {.threads = &otlp->threads.threads[i]};
 
@@ -230,23 +218,21 @@ static void put_resources(struct otlp *otlp)
 		process.length = measure(otlp, put_resource, &process);
 		otlp->encoding->open(otlp, DATA_RESOURCES, process.length);
 		put_resource(otlp, &process);
-		otlp_close(otlp);
+		otlp->encoding->close(otlp);
 	}
-	otlp_close(otlp);
+	otlp->encoding->close(otlp);
 }
 
 /* Writes the dictionary last: the samples before it add attributes. */
 static void put_all(struct otlp *otlp)
 {
-	if (otlp->encoding->begin)
-		otlp->encoding->begin(otlp);
+	otlp->encoding->begin(otlp);
 	if (otlp->threads.count > 0)
 		put_resources(otlp);
 	otlp->encoding->open(otlp, DATA_DICTIONARY, measure(otlp, put_dictionary, NULL));
 	put_dictionary(otlp, NULL);
-	otlp_close(otlp);
-	if (otlp->encoding->end)
-		otlp->encoding->end(otlp);
+	otlp->encoding->close(otlp);
+	otlp->encoding->end(otlp);
 }
 
 int otlp_render(const struct profile *profile, const struct profile_times *times,

@@ -22,7 +22,7 @@ struct intern;
 struct profile;
 struct profile_times;
 
-/* The tables of the dictionary, in the order of the fields of ProfilesDictionary. */
+/* The tables of the dictionary come in the order of the fields of ProfilesDictionary. */
 enum otlp_table {
 	OTLP_MAPPINGS,
 	OTLP_LOCATIONS,
@@ -37,8 +37,8 @@ enum otlp_table {
 struct otlp;
 
 /*
- * How messages become bytes. begin(), end(), array() and close() may be NULL: the encoding writes
- * nothing there. Strings and messages are borrowed for the call, and their text is clean.
+ * Turns messages into bytes. No function is NULL: a function does nothing where the encoding has
+ * nothing to write. Strings and messages are borrowed for the call, and their text is clean.
  */
 struct otlp_encoding {
 	bool measures; /* open() wants the length; false: any number will do */
@@ -46,11 +46,11 @@ struct otlp_encoding {
 	void (*begin)(struct otlp *otlp);
 	void (*end)(struct otlp *otlp);
 	/*
-	 * Opens a message of `length` bytes, as a field of the open message; otlp_close() ends it.
-	 * False means that neither the message's content nor otlp_close() has to follow.
+	 * Opens a message of `length` bytes, as a field of the open message; close() ends it.
+	 * False means that neither the message's content nor close() has to follow.
 	 */
 	bool (*open)(struct otlp *otlp, const ProtobufCFieldDescriptor *field, uint64_t length);
-	/* Opens a repeated field, whose elements follow until otlp_close(). */
+	/* Opens a repeated field, whose elements follow until close(). */
 	void (*array)(struct otlp *otlp, const ProtobufCFieldDescriptor *field);
 	/* Ends the message or array that was opened last. */
 	void (*close)(struct otlp *otlp);
@@ -64,9 +64,6 @@ struct otlp_encoding {
 			size_t size);
 };
 
-/* Call array() and close() of the encoding, where they are not NULL. */
-void otlp_array(struct otlp *otlp, const ProtobufCFieldDescriptor *field);
-void otlp_close(struct otlp *otlp);
 /* Writes a field of the open message: a whole message, by open(), fields() and close(). */
 void otlp_message(struct otlp *otlp, const ProtobufCFieldDescriptor *field,
 		  const ProtobufCMessage *message);

@@ -52,9 +52,25 @@ static void put_element(struct otlp *otlp, const ProtobufCFieldDescriptor *field
 		put_bytes(otlp, bytes, size);
 }
 
+static void put_nothing(struct otlp *otlp)
+{
+	(void)otlp;
+}
+
+/* The elements of a repeated field follow one another: each has the field's tag. */
+static void open_array(struct otlp *otlp, const ProtobufCFieldDescriptor *field)
+{
+	(void)otlp;
+	(void)field;
+}
+
 static const struct otlp_encoding encoding = {
 	.measures = true,
+	.begin = put_nothing,
+	.end = put_nothing,
 	.open = open_message,
+	.close = put_nothing,
+	.array = open_array,
 	.fields = put_fields,
 	.element = put_element,
 };

@@ -232,14 +232,14 @@ static void put_table(struct otlp *otlp, enum otlp_table table)
 	const ProtobufCFieldDescriptor *field =
 		&otlp__profiles_dictionary__descriptor.fields[table];
 
-	otlp_array(otlp, field);
+	otlp->encoding->array(otlp, field);
 	for (uint32_t id = 0; id < intern_count(otlp->tables[table]); id++) {
 		size_t size;
 		const void *bytes = intern_get(otlp->tables[table], id, &size);
 
 		otlp->encoding->element(otlp, field, bytes, size);
 	}
-	otlp_close(otlp);
+	otlp->encoding->close(otlp);
 }
 
 void otlp_tables_put(struct otlp *otlp)
