@@ -71,7 +71,7 @@ static void tear_down(struct firefox *firefox)
 
 /* ---- threads ---- */
 
-/* The samples that show one moment: one, or two where the thread was idle before. */
+/* Describes the samples that show one moment: one, or two where the thread was idle before. */
 struct shown {
 	bool idle;     /* a sample without a stack comes a period before */
 	uint64_t time; /* ns since the start of the recording */

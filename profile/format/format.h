@@ -9,7 +9,7 @@
 struct profile;
 struct profile_times;
 
-/* Choices of the user. A format ignores the choices that the format does not offer. */
+/* Holds choices of the user. A format ignores the choices that the format does not offer. */
 struct format_options {
 	bool by_thread; /* thread name and id as a frame above the process */
 	/* The times of a difference's older profile (profile_sample.base). */
@@ -42,7 +42,7 @@ struct format {
 /* Returns the format of an enum profile_format of ipc/messages.h, or NULL: no such format. */
 const struct format *format_find(uint32_t id);
 
-/* The type and unit of profile_times.period. Both texts are raw, and valid as long as the times. */
+/* Names the type and unit of profile_times.period. Both texts are raw, and live as the times do. */
 struct format_worth {
 	const char *type, *unit;
 };

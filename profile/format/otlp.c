@@ -19,7 +19,7 @@
 #define SCHEMA_URL	  "https://opentelemetry.io/schemas/1.37.0"
 #define SAMPLE_ATTRIBUTES 4u /* at most: add_attributes() */
 
-/* The fields that are messages, each named by its message and itself. */
+/* Finds a field of proto/otlp.proto. Each name below has the message first. */
 #define FIELD(message, name) \
 	protobuf_c_message_descriptor_get_field_by_name(&otlp__##message##__descriptor, name)
 #define DATA_RESOURCES	   FIELD(profiles_data, "resource_profiles")
@@ -30,7 +30,7 @@
 #define SCOPE_PROFILES	   FIELD(scope_profiles, "profiles")
 #define SAMPLES_OF_PROFILE FIELD(profile, "samples")
 
-/* A process, and the lengths of its messages in bytes; a length is 0 until it is measured. */
+/* Describes a process and its messages. A length is in bytes, and 0 until measure() has run. */
 struct process {
 	const struct format_thread *threads; /* the first */
 	size_t count;			     /* of threads */

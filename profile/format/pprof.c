@@ -58,7 +58,7 @@ struct pprof {
 	size_t capacity;				    /* of packed, in bytes */
 };
 
-/* The labels of one sample, with the memory that the message points to. */
+/* Holds the labels of one sample: the memory that the message points to. */
 struct label_list {
 	Perftools__Profiles__Label label[LABELS_MAX];
 	Perftools__Profiles__Label *pointer[LABELS_MAX];
