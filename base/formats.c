@@ -52,14 +52,6 @@ enum profile_format formats_by_suffix(const char *path)
 	return found;
 }
 
-const char *formats_suffix(enum profile_format format)
-{
-	for (size_t i = 0; i < ROWS; i++)
-		if (rows[i].id == format)
-			return rows[i].suffix;
-	return "";
-}
-
 static const char *name_of(const struct row *row)
 {
 	return row->name;
@@ -70,7 +62,25 @@ static const char *suffix_of(const struct row *row)
 	return row->suffix;
 }
 
-static const char *list(const char *word, const char *(*text_of)(const struct row *row))
+static const char *text_of(enum profile_format format, const char *(*get)(const struct row *row))
+{
+	for (size_t i = 0; i < ROWS; i++)
+		if (rows[i].id == format)
+			return get(&rows[i]);
+	return "";
+}
+
+const char *formats_name(enum profile_format format)
+{
+	return text_of(format, name_of);
+}
+
+const char *formats_suffix(enum profile_format format)
+{
+	return text_of(format, suffix_of);
+}
+
+static const char *list(const char *word, const char *(*get)(const struct row *row))
 {
 	static char text[LIST_BYTES];
 	size_t used = 0;
@@ -83,7 +93,7 @@ static const char *list(const char *word, const char *(*text_of)(const struct ro
 		else if (i == ROWS - 1)
 			before = word;
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", before,
-					 text_of(&rows[i]));
+					 get(&rows[i]));
 	}
 	return text;
 }

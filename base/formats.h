@@ -9,7 +9,8 @@
 enum profile_format formats_by_name(const char *name);
 enum profile_format formats_by_suffix(const char *path);
 
-/* Returns "" when there is no such format. */
+/* Both return "" when there is no such format. */
+const char *formats_name(enum profile_format format);
 const char *formats_suffix(enum profile_format format);
 
 /*

@@ -14,7 +14,6 @@
 #include <stdio.h>
 
 #include "generated/version.h"
-#include "ipc/messages.h"
 #include "base/intern.h"
 #include "ipc/time.h"
 #include "profile/format/firefox.h"
@@ -25,7 +24,7 @@
 #define PROCESSED_VERSION 70	    /* src/app-logic/constants.ts of the viewer, that month */
 #define GECKO_VERSION	  36	    /* the same file */
 #define MS_DIGITS	  6	    /* of ns in ms */
-#define COUNTED_NS	  NS_PER_MS /* see interval() */
+#define COUNTED_NS	  NS_PER_MS /* see interval(): Firefox's own profiler samples each ms */
 
 /*
  * Returns the ns between two samples of a thread that runs. Samples of an event come with the event
@@ -72,7 +71,7 @@ static void tear_down(struct firefox *firefox)
 
 /* ---- threads ---- */
 
-/* The samples that show one moment: one, or two where the thread was idle before. */
+/* Describes the samples that show one moment: one, or two where the thread was idle before. */
 struct shown {
 	bool idle;     /* a sample without a stack comes a period before */
 	uint64_t time; /* ns since the start of the recording */
@@ -87,7 +86,7 @@ static void show(const struct firefox *firefox, const struct format_moment *mome
 	const struct profile_sample *samples = profile_samples(firefox->profile, &count);
 
 	*ret_shown = (struct shown){
-		.idle = moment->time > before + 2 * interval(firefox),
+		.idle = moment->time - before > 2 * interval(firefox),
 		.time = moment->time,
 		.weight = format_moment_weight(&firefox->threads, moment),
 		.node = firefox->stacks[samples[moment->sample].stack],
@@ -333,7 +332,6 @@ static int render(const struct profile *profile, const struct profile_times *tim
 }
 
 const struct format format_firefox = {
-	FORMAT_ROW(firefox),
 	.wants_times = true,
 	.render = render,
 };

@@ -51,7 +51,7 @@ void firefox_empty_table(struct firefox *firefox, const char *name, const char *
 }
 
 /* Writes the index that a raw string has in stringArray, which comes last and is cleaned there. */
-static void put_string(struct firefox *firefox, const char *raw)
+static void put_string_index(struct firefox *firefox, const char *raw)
 {
 	uint32_t id = intern_string(firefox->strings, raw);
 
@@ -229,7 +229,7 @@ static void function_name(struct firefox *firefox, uint32_t id)
 	} else {
 		raw = format_function_name(profile, id);
 	}
-	put_string(firefox, raw);
+	put_string_index(firefox, raw);
 }
 
 static void function_resource(struct firefox *firefox, uint32_t id)
@@ -295,7 +295,7 @@ static void put_functions(struct firefox *firefox)
 
 static void resource_name(struct firefox *firefox, uint32_t id)
 {
-	put_string(firefox, format_base_name(object_name(firefox, id)));
+	put_string_index(firefox, format_base_name(object_name(firefox, id)));
 }
 
 /* An object is a lib and, at the same index, a resource of type "library". */
@@ -315,7 +315,7 @@ static void put_resources(struct firefox *firefox)
 
 static void source_name(struct firefox *firefox, uint32_t id)
 {
-	put_string(firefox, intern_get(firefox->sources, id, NULL));
+	put_string_index(firefox, intern_get(firefox->sources, id, NULL));
 }
 
 /* Writes the source files, in the order in which functions have named them. */

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ipc/messages.h"
 #include "base/compare.h"
 #include "base/intern.h"
 #include "profile/format/format.h"
@@ -235,6 +234,5 @@ static int render(const struct profile *profile, const struct profile_times *tim
 }
 
 const struct format format_folded = {
-	FORMAT_ROW(folded),
 	.render = render,
 };

@@ -4,25 +4,17 @@
 #include "ipc/messages.h"
 #include "profile/profile.h"
 
-const char format_names[FORMAT_COUNT][FORMAT_WORD_MAX] = {
-#define F(number, id, name, suffix, help) [FORMAT_##id] = name,
-#include "ipc/formats.def"
-#undef F
-};
-
-static const struct format *const formats[] = {
-#define F(number, id, name, suffix, help) &format_##id,
+static const struct format *const formats[FORMAT_COUNT] = {
+#define F(number, id, name, suffix, help) [FORMAT_##id] = &format_##id,
 #include "ipc/formats.def"
 #undef F
 };
 
 const struct format *format_find(uint32_t id)
 {
-	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
-		if (formats[i]->id == id)
-			return formats[i];
-	}
-	return NULL;
+	if (id >= FORMAT_COUNT)
+		return NULL;
+	return formats[id];
 }
 
 struct format_worth format_worth(const struct profile_times *times)

@@ -9,7 +9,7 @@
 struct profile;
 struct profile_times;
 
-/* Choices of the user. A format ignores the choices that the format does not offer. */
+/* Holds choices of the user. A format ignores the choices that the format does not offer. */
 struct format_options {
 	bool by_thread; /* thread name and id as a frame above the process */
 	/* The times of a difference's older profile (profile_sample.base). */
@@ -23,36 +23,26 @@ static inline bool format_has_threads(const struct format_options *options)
 }
 
 struct format {
-	uint32_t id;	  /* enum profile_format of ipc/messages.h */
-	const char *name; /* as -f takes it */
 	bool wants_times; /* the caller asks the profile for profile_moments() */
 	bool shows_base;  /* options->base may be set */
 	/*
-	 * Writes the whole profile to fd, a memfd that the caller keeps. Returns 0 or a negative
-	 * errno: -ENOMEM, or the error of a write(). -EFBIG and -EIO are those of output.h. -EPROTO
-	 * is a mistake of the writer (json.h). The file holds parts after an error. All arguments
-	 * are borrowed, and none but fd is changed.
+	 * Writes the whole profile to fd, open for writing, which the caller keeps; nothing seeks.
+	 * Returns 0 or a negative errno: -ENOMEM, or the error of a write(). -EFBIG and -EIO are
+	 * those of output.h. -EPROTO is a mistake of the writer (json.h). fd has parts of the
+	 * profile after an error. All arguments are borrowed, and none but fd is changed.
 	 */
 	int (*render)(const struct profile *profile, const struct profile_times *times,
 		      const struct format_options *options, int fd);
 };
 
-/* The first members of a format's const struct hold what the row in ipc/formats.def says. */
-#define FORMAT_ROW(format) .id = FORMAT_##format, .name = format_names[FORMAT_##format]
-#define FORMAT_WORD_MAX	   16 /* bytes, with the NUL */
-/*
- * The names, by id. A row of bytes has a constant address, which FORMAT_ROW() needs; the value of a
- * const pointer is no constant in C.
- */
-extern const char format_names[][FORMAT_WORD_MAX];
-
 #define F(number, id, name, suffix, help) extern const struct format format_##id;
 #include "ipc/formats.def"
 #undef F
 
-const struct format *format_find(uint32_t id); /* NULL: no such format */
+/* Returns the format of an enum profile_format of ipc/messages.h, or NULL: no such format. */
+const struct format *format_find(uint32_t id);
 
-/* The type and unit of profile_times.period. Both texts are raw, and valid as long as the times. */
+/* Names the type and unit of profile_times.period. Both texts are raw, and live as the times do. */
 struct format_worth {
 	const char *type, *unit;
 };

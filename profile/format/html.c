@@ -33,7 +33,6 @@
 #include <stdlib.h>
 
 #include "generated/version.h"
-#include "ipc/messages.h"
 #include "base/intern.h"
 #include "ipc/time.h"
 #include "profile/format/format.h"
@@ -284,7 +283,6 @@ static int render(const struct profile *profile, const struct profile_times *tim
 }
 
 const struct format format_html = {
-	FORMAT_ROW(html),
 	.shows_base = true,
 	.render = render,
 };

@@ -53,7 +53,7 @@ void json_decimal(struct json *json, uint64_t number, unsigned int digits);
 /* Writes a constant of the language (null, true), or a value that is JSON already. */
 void json_literal(struct json *json, const char *text);
 
-/* A key and its value, or the beginning of its value. */
+/* Write a key and its value, or the key and the beginning of its value. */
 void json_key_object(struct json *json, const char *key);
 void json_key_array(struct json *json, const char *key);
 void json_key_string(struct json *json, const char *key, const char *raw);

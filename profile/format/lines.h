@@ -4,7 +4,8 @@
  * one line for the function that owns the code.
  *
  * struct format_lines keeps the id of a frame for each line: a format maps lines to its own frames.
- * A walk then gives a stack as ids of frames, from the root on.
+ * A walk then gives a stack as ids of frames, from the root on. A format may replace each id by
+ * another number above 0, as folded.c does.
  */
 #ifndef KEYHOLE_PROFILE_FORMAT_LINES_H
 #define KEYHOLE_PROFILE_FORMAT_LINES_H
@@ -18,13 +19,16 @@
 #include "profile/profile.h"
 
 struct format_line {
-	uint32_t location;
+	uint32_t location; /* id: the profile has the location */
 	uint32_t function; /* id, 0: not known; format_line_function() also asks for a name */
 	uint32_t line;	   /* in the function's file; 0: not known */
 	uint32_t depth;	   /* 0: the owner of the code, 1: a function inlined into the owner, ... */
 };
 
-/* Gets the lines of a location, innermost first, and returns their number, at least 1. */
+/*
+ * Gets the lines of a location, innermost first, and returns their number, at least 1. The location
+ * exists: its id is 1 to profile_locations().
+ */
 size_t format_location_lines(const struct profile *profile, uint32_t location,
 			     struct format_line ret_lines[PROFILE_LINES_MAX]);
 

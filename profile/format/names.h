@@ -26,9 +26,10 @@ struct intern;
 struct profile;
 struct profile_times;
 
-#define FORMAT_NAME_MAX	  4096			 /* bytes of a clean name, with the NUL */
+/* Limits in bytes, with the NUL. */
+#define FORMAT_NAME_MAX	  4096			 /* of a clean name: PATH_MAX, so that paths fit */
 #define FORMAT_THREAD_MAX (FORMAT_NAME_MAX + 16) /* the same, with a slash and a number */
-#define FORMAT_TITLE_MAX  96			 /* bytes of a title, with the NUL */
+#define FORMAT_TITLE_MAX  96 /* pprof_info.event, 64 bytes, fits behind "keyhole: " */
 
 /*
  * Cleans a name: each refused character, and each byte that is not UTF-8, becomes '?'. Writes at

@@ -2,14 +2,14 @@
 /*
  * Writes OTLP profiles (proto/otlp.proto): a resource for each process, with one profile of
  * samples. Equal samples are one sample with a count and without a time, a shape that all receivers
- * take. A field begins with its length: the binary encoding measures a process before it writes the
- * process. Memory holds the dictionary alone.
+ * take. On the wire, a field's tag and the length of a message come before the message. The binary
+ * encoding therefore measures a process before it writes the process. Memory holds the dictionary
+ * alone.
  */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "generated/version.h"
-#include "ipc/messages.h"
 #include "profile/format/format.h"
 #include "profile/format/names.h"
 #include "profile/format/otlp.h"
@@ -19,35 +19,26 @@
 #define SCHEMA_URL	  "https://opentelemetry.io/schemas/1.37.0"
 #define SAMPLE_ATTRIBUTES 4u /* at most: add_attributes() */
 
-/* The fields, each named by its message and itself. proto/otlp.proto has their numbers. */
-static const struct otlp_field data_resources = {1, "resourceProfiles"};
-static const struct otlp_field data_dictionary = {2, "dictionary"};
-static const struct otlp_field resource_resource = {1, "resource"};
-static const struct otlp_field resource_scopes = {2, "scopeProfiles"};
-static const struct otlp_field scope_scope = {1, "scope"};
-static const struct otlp_field scope_profiles = {2, "profiles"};
-static const struct otlp_field samples_of_profile = {2, "samples"};
+/* Finds a field of proto/otlp.proto. Each name below has the message first. */
+#define FIELD(message, name) \
+	protobuf_c_message_descriptor_get_field_by_name(&otlp__##message##__descriptor, name)
+#define DATA_RESOURCES	   FIELD(profiles_data, "resource_profiles")
+#define DATA_DICTIONARY	   FIELD(profiles_data, "dictionary")
+#define RESOURCE_RESOURCE  FIELD(resource_profiles, "resource")
+#define RESOURCE_SCOPES	   FIELD(resource_profiles, "scope_profiles")
+#define SCOPE_SCOPE	   FIELD(scope_profiles, "scope")
+#define SCOPE_PROFILES	   FIELD(scope_profiles, "profiles")
+#define SAMPLES_OF_PROFILE FIELD(profile, "samples")
 
-/* A process, and the lengths of its messages in bytes; a length is 0 until it is measured. */
+/* Describes a process and its messages. A length is in bytes, and 0 until measure() has run. */
 struct process {
 	const struct format_thread *threads; /* the first */
 	size_t count;			     /* of threads */
 	uint64_t profile_length, scope_length, length;
 };
 
-void otlp_array(struct otlp *otlp, struct otlp_field field)
-{
-	if (otlp->encoding->array)
-		otlp->encoding->array(otlp, field);
-}
-
-void otlp_close(struct otlp *otlp)
-{
-	if (otlp->encoding->close)
-		otlp->encoding->close(otlp);
-}
-
-void otlp_message(struct otlp *otlp, struct otlp_field field, const ProtobufCMessage *message)
+void otlp_message(struct otlp *otlp, const ProtobufCFieldDescriptor *field,
+		  const ProtobufCMessage *message)
 {
 	uint64_t length = 0;
 
@@ -55,7 +46,7 @@ void otlp_message(struct otlp *otlp, struct otlp_field field, const ProtobufCMes
 		length = protobuf_c_message_get_packed_size(message);
 	if (otlp->encoding->open(otlp, field, length)) {
 		otlp->encoding->fields(otlp, message);
-		otlp_close(otlp);
+		otlp->encoding->close(otlp);
 	}
 }
 
@@ -91,7 +82,7 @@ static void put_sample(struct otlp *otlp, const struct profile_sample *from)
 	sample.attribute_indices = attributes;
 	sample.n_values = 1;
 	sample.values = &value;
-	otlp_message(otlp, samples_of_profile, &sample.base);
+	otlp_message(otlp, SAMPLES_OF_PROFILE, &sample.base);
 }
 
 static void put_samples(struct otlp *otlp, const struct process *process)
@@ -100,10 +91,10 @@ static void put_samples(struct otlp *otlp, const struct process *process)
 	const struct profile_sample *samples = profile_samples(otlp->profile, &count);
 	const struct format_thread *last = &process->threads[process->count - 1];
 
-	otlp_array(otlp, samples_of_profile);
+	otlp->encoding->array(otlp, SAMPLES_OF_PROFILE);
 	for (size_t i = process->threads->first; i < last->first + last->samples; i++)
 		put_sample(otlp, &samples[otlp->threads.order[i]]);
-	otlp_close(otlp);
+	otlp->encoding->close(otlp);
 }
 
 /* ---- messages around the samples, from the inside out ---- */
@@ -135,13 +126,13 @@ static void put_scope(struct otlp *otlp, const struct process *process)
 
 	scope.name = name;
 	scope.version = version;
-	otlp_message(otlp, scope_scope, &scope.base);
-	otlp_array(otlp, scope_profiles);
-	if (otlp->encoding->open(otlp, scope_profiles, process->profile_length)) {
+	otlp_message(otlp, SCOPE_SCOPE, &scope.base);
+	otlp->encoding->array(otlp, SCOPE_PROFILES);
+	if (otlp->encoding->open(otlp, SCOPE_PROFILES, process->profile_length)) {
 		put_profile(otlp, process);
-		otlp_close(otlp);
+		otlp->encoding->close(otlp);
 	}
-	otlp_close(otlp);
+	otlp->encoding->close(otlp);
 }
 
 static void put_process(struct otlp *otlp, const struct process *process)
@@ -165,7 +156,7 @@ static void put_process(struct otlp *otlp, const struct process *process)
 	program_pair.value = &program;
 	resource.n_attributes = 2;
 	resource.attributes = attributes;
-	otlp_message(otlp, resource_resource, &resource.base);
+	otlp_message(otlp, RESOURCE_RESOURCE, &resource.base);
 }
 
 static void put_resource(struct otlp *otlp, const struct process *process)
@@ -174,12 +165,12 @@ static void put_resource(struct otlp *otlp, const struct process *process)
 	char url[] = SCHEMA_URL;
 
 	put_process(otlp, process);
-	otlp_array(otlp, resource_scopes);
-	if (otlp->encoding->open(otlp, resource_scopes, process->scope_length)) {
+	otlp->encoding->array(otlp, RESOURCE_SCOPES);
+	if (otlp->encoding->open(otlp, RESOURCE_SCOPES, process->scope_length)) {
 		put_scope(otlp, process);
-		otlp_close(otlp);
+		otlp->encoding->close(otlp);
 	}
-	otlp_close(otlp);
+	otlp->encoding->close(otlp);
 	schema.schema_url = url;
 	otlp->encoding->fields(otlp, &schema.base);
 }
@@ -217,7 +208,7 @@ static size_t threads_of_process(const struct otlp *otlp, size_t first)
 
 static void put_resources(struct otlp *otlp)
 {
-	otlp_array(otlp, data_resources);
+	otlp->encoding->array(otlp, DATA_RESOURCES);
 	for (size_t i = 0, count; i < otlp->threads.count; i += count) {
 		struct process process = {.threads = &otlp->threads.threads[i]};
 
@@ -225,25 +216,23 @@ static void put_resources(struct otlp *otlp)
 		process.profile_length = measure(otlp, put_profile, &process);
 		process.scope_length = measure(otlp, put_scope, &process);
 		process.length = measure(otlp, put_resource, &process);
-		otlp->encoding->open(otlp, data_resources, process.length);
+		otlp->encoding->open(otlp, DATA_RESOURCES, process.length);
 		put_resource(otlp, &process);
-		otlp_close(otlp);
+		otlp->encoding->close(otlp);
 	}
-	otlp_close(otlp);
+	otlp->encoding->close(otlp);
 }
 
 /* Writes the dictionary last: the samples before it add attributes. */
 static void put_all(struct otlp *otlp)
 {
-	if (otlp->encoding->begin)
-		otlp->encoding->begin(otlp);
+	otlp->encoding->begin(otlp);
 	if (otlp->threads.count > 0)
 		put_resources(otlp);
-	otlp->encoding->open(otlp, data_dictionary, measure(otlp, put_dictionary, NULL));
+	otlp->encoding->open(otlp, DATA_DICTIONARY, measure(otlp, put_dictionary, NULL));
 	put_dictionary(otlp, NULL);
-	otlp_close(otlp);
-	if (otlp->encoding->end)
-		otlp->encoding->end(otlp);
+	otlp->encoding->close(otlp);
+	otlp->encoding->end(otlp);
 }
 
 int otlp_render(const struct profile *profile, const struct profile_times *times,

@@ -22,7 +22,7 @@ struct intern;
 struct profile;
 struct profile_times;
 
-/* The tables of the dictionary, each with a row in otlp_tables.c. */
+/* The tables of the dictionary come in the order of the fields of ProfilesDictionary. */
 enum otlp_table {
 	OTLP_MAPPINGS,
 	OTLP_LOCATIONS,
@@ -36,15 +36,9 @@ enum otlp_table {
 
 struct otlp;
 
-/* A field, by its number and by its name in JSON. */
-struct otlp_field {
-	unsigned int number;
-	const char *name;
-};
-
 /*
- * How messages become bytes. begin(), end(), array() and close() may be NULL: the encoding writes
- * nothing there. Strings and messages are borrowed for the call, and their text is clean.
+ * Turns messages into bytes. No function is NULL: a function does nothing where the encoding has
+ * nothing to write. Strings and messages are borrowed for the call, and their text is clean.
  */
 struct otlp_encoding {
 	bool measures; /* open() wants the length; false: any number will do */
@@ -52,30 +46,27 @@ struct otlp_encoding {
 	void (*begin)(struct otlp *otlp);
 	void (*end)(struct otlp *otlp);
 	/*
-	 * Opens a message of `length` bytes, as a field of the open message; otlp_close() ends it.
-	 * False means that neither the message's content nor otlp_close() has to follow.
+	 * Opens a message of `length` bytes, as a field of the open message; close() ends it.
+	 * False means that neither the message's content nor close() has to follow.
 	 */
-	bool (*open)(struct otlp *otlp, struct otlp_field field, uint64_t length);
-	/* Opens a repeated field, whose elements follow until otlp_close(). */
-	void (*array)(struct otlp *otlp, struct otlp_field field);
+	bool (*open)(struct otlp *otlp, const ProtobufCFieldDescriptor *field, uint64_t length);
+	/* Opens a repeated field, whose elements follow until close(). */
+	void (*array)(struct otlp *otlp, const ProtobufCFieldDescriptor *field);
 	/* Ends the message or array that was opened last. */
 	void (*close)(struct otlp *otlp);
 	/* Writes the fields of a message into the open message. */
 	void (*fields)(struct otlp *otlp, const ProtobufCMessage *message);
 	/*
 	 * Writes an element of the open array: a message that otlp_pack() has serialized, or a
-	 * clean string where the descriptor is NULL. `size` leaves out the string's NUL.
+	 * clean string, by the field's type. `size` leaves out the string's NUL.
 	 */
-	void (*element)(struct otlp *otlp, struct otlp_field field,
-			const ProtobufCMessageDescriptor *descriptor, const void *bytes,
+	void (*element)(struct otlp *otlp, const ProtobufCFieldDescriptor *field, const void *bytes,
 			size_t size);
 };
 
-/* Call array() and close() of the encoding, where they are not NULL. */
-void otlp_array(struct otlp *otlp, struct otlp_field field);
-void otlp_close(struct otlp *otlp);
 /* Writes a field of the open message: a whole message, by open(), fields() and close(). */
-void otlp_message(struct otlp *otlp, struct otlp_field field, const ProtobufCMessage *message);
+void otlp_message(struct otlp *otlp, const ProtobufCFieldDescriptor *field,
+		  const ProtobufCMessage *message);
 
 struct otlp {
 	const struct profile *profile;	      /* borrowed */

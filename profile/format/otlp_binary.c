@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes OTLP profiles as protobuf: fields one behind another, each with its length before it. */
-#include "ipc/messages.h"
+/*
+ * Writes OTLP profiles as protobuf: messages and strings one behind another, each with its tag and
+ * its length before it.
+ */
 #include "profile/format/format.h"
 #include "profile/format/otlp.h"
 
@@ -25,9 +27,9 @@ static void put_varint(struct otlp *otlp, uint64_t number)
 	put_bytes(otlp, bytes, size);
 }
 
-static bool open_message(struct otlp *otlp, struct otlp_field field, uint64_t length)
+static bool open_message(struct otlp *otlp, const ProtobufCFieldDescriptor *field, uint64_t length)
 {
-	put_varint(otlp, field.number << 3 | WIRE_BYTES);
+	put_varint(otlp, field->id << 3 | WIRE_BYTES);
 	put_varint(otlp, length);
 	if (otlp->measuring)
 		otlp->measured += length;
@@ -43,18 +45,32 @@ static void put_fields(struct otlp *otlp, const ProtobufCMessage *message)
 		put_bytes(otlp, packed, size);
 }
 
-static void put_element(struct otlp *otlp, struct otlp_field field,
-			const ProtobufCMessageDescriptor *descriptor, const void *bytes,
+static void put_element(struct otlp *otlp, const ProtobufCFieldDescriptor *field, const void *bytes,
 			size_t size)
 {
-	(void)descriptor;
 	if (open_message(otlp, field, size))
 		put_bytes(otlp, bytes, size);
 }
 
+static void put_nothing(struct otlp *otlp)
+{
+	(void)otlp;
+}
+
+/* The elements of a repeated field follow one another: each has the field's tag. */
+static void open_array(struct otlp *otlp, const ProtobufCFieldDescriptor *field)
+{
+	(void)otlp;
+	(void)field;
+}
+
 static const struct otlp_encoding encoding = {
 	.measures = true,
+	.begin = put_nothing,
+	.end = put_nothing,
 	.open = open_message,
+	.close = put_nothing,
+	.array = open_array,
 	.fields = put_fields,
 	.element = put_element,
 };
@@ -67,6 +83,5 @@ static int render(const struct profile *profile, const struct profile_times *tim
 }
 
 const struct format format_otlp = {
-	FORMAT_ROW(otlp),
 	.render = render,
 };

@@ -8,7 +8,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "ipc/messages.h"
 #include "profile/format/format.h"
 #include "profile/format/otlp.h"
 
@@ -98,7 +97,10 @@ static bool is_bytes_set(const void *value)
 	return ((const ProtobufCBinaryData *)value)->len > 0;
 }
 
-/* The types of proto/otlp.proto. Our messages never set bytes, a double or a bool: no put(). */
+/*
+ * The types of proto/otlp.proto. Our messages never set bytes, a double or a bool: no put().
+ * Doubles and bools are members of a oneof alone, for which put_single() does not ask is_set().
+ */
 static const struct type {
 	size_t size;			   /* of a value in the message */
 	bool (*is_set)(const void *value); /* whether the value is neither 0 nor empty */
@@ -109,8 +111,8 @@ static const struct type {
 	[PROTOBUF_C_TYPE_INT64] = {sizeof(int64_t), is_64_set, put_int64},
 	[PROTOBUF_C_TYPE_UINT64] = {sizeof(uint64_t), is_64_set, put_uint64},
 	[PROTOBUF_C_TYPE_FIXED64] = {sizeof(uint64_t), is_64_set, put_uint64},
-	[PROTOBUF_C_TYPE_DOUBLE] = {sizeof(double), is_64_set, NULL},
-	[PROTOBUF_C_TYPE_BOOL] = {sizeof(protobuf_c_boolean), is_32_set, NULL},
+	[PROTOBUF_C_TYPE_DOUBLE] = {sizeof(double), NULL, NULL},
+	[PROTOBUF_C_TYPE_BOOL] = {sizeof(protobuf_c_boolean), NULL, NULL},
 	[PROTOBUF_C_TYPE_STRING] = {sizeof(char *), is_text_set, put_text},
 	[PROTOBUF_C_TYPE_BYTES] = {sizeof(ProtobufCBinaryData), is_bytes_set, NULL},
 	[PROTOBUF_C_TYPE_MESSAGE] = {sizeof(void *), is_object_set, put_object},
@@ -201,11 +203,11 @@ static void end_all(struct otlp *otlp)
 }
 
 /* Opens a message; the element of an array has no key. */
-static bool open_message(struct otlp *otlp, struct otlp_field field, uint64_t length)
+static bool open_message(struct otlp *otlp, const ProtobufCFieldDescriptor *field, uint64_t length)
 {
 	(void)length;
 	if (!json_in_array(&otlp->json))
-		json_key(&otlp->json, field.name);
+		put_key(otlp, field->name);
 	json_object(&otlp->json);
 	return true;
 }
@@ -215,22 +217,22 @@ static void close_last(struct otlp *otlp)
 	json_end(&otlp->json);
 }
 
-static void open_array(struct otlp *otlp, struct otlp_field field)
+static void open_array(struct otlp *otlp, const ProtobufCFieldDescriptor *field)
 {
-	json_key_array(&otlp->json, field.name);
+	put_key(otlp, field->name);
+	json_array(&otlp->json);
 }
 
-static void put_element(struct otlp *otlp, struct otlp_field field,
-			const ProtobufCMessageDescriptor *descriptor, const void *bytes,
+static void put_element(struct otlp *otlp, const ProtobufCFieldDescriptor *field, const void *bytes,
 			size_t size)
 {
 	ProtobufCMessage *message;
 
-	if (!descriptor) {
+	if (field->type == PROTOBUF_C_TYPE_STRING) {
 		json_clean_string(&otlp->json, bytes);
 		return;
 	}
-	message = protobuf_c_message_unpack(descriptor, NULL, size, bytes);
+	message = protobuf_c_message_unpack(field->descriptor, NULL, size, bytes);
 	if (!message) {
 		output_fail(&otlp->output, -ENOMEM);
 		return;
@@ -257,6 +259,5 @@ static int render(const struct profile *profile, const struct profile_times *tim
 }
 
 const struct format format_otlp_json = {
-	FORMAT_ROW(otlp_json),
 	.render = render,
 };

@@ -9,20 +9,6 @@
 #include "profile/format/otlp.h"
 #include "profile/profile.h"
 
-/* The fields of ProfilesDictionary. proto/otlp.proto has their numbers and names. */
-static const struct {
-	struct otlp_field field;
-	const ProtobufCMessageDescriptor *descriptor; /* NULL: strings */
-} rows[OTLP_TABLES] = {
-	[OTLP_MAPPINGS] = {{1, "mappingTable"}, &otlp__mapping__descriptor},
-	[OTLP_LOCATIONS] = {{2, "locationTable"}, &otlp__location__descriptor},
-	[OTLP_FUNCTIONS] = {{3, "functionTable"}, &otlp__function__descriptor},
-	[OTLP_LINKS] = {{4, "linkTable"}, &otlp__link__descriptor},
-	[OTLP_STRINGS] = {{5, "stringTable"}, NULL},
-	[OTLP_ATTRIBUTES] = {{6, "attributeTable"}, &otlp__key_value_and_unit__descriptor},
-	[OTLP_STACKS] = {{7, "stackTable"}, &otlp__stack__descriptor},
-};
-
 /*
  * Values of profile.frame.type that receivers know. OpenTelemetry's conventions have the first two,
  * and its eBPF profiler writes the third.
@@ -143,7 +129,7 @@ static int32_t add_function(struct otlp *otlp, const struct format_line *line)
 			otlp_string(otlp, profile_string_get(otlp->profile, from->system_name));
 		function.filename_strindex =
 			otlp_string(otlp, profile_string_get(otlp->profile, from->file));
-		function.start_line = from->line;
+		function.start_line = format_first_line(from);
 	}
 	return add_message(otlp, OTLP_FUNCTIONS, &function.base);
 }
@@ -154,7 +140,6 @@ struct lines {
 	size_t count;
 };
 
-/* Adds the functions of a location, and gets its lines, innermost first. */
 static void add_lines(struct otlp *otlp, uint32_t id, struct lines *ret_lines)
 {
 	struct format_line lines[PROFILE_LINES_MAX];
@@ -244,15 +229,17 @@ void otlp_tables_release(struct otlp *otlp)
 
 static void put_table(struct otlp *otlp, enum otlp_table table)
 {
-	otlp_array(otlp, rows[table].field);
+	const ProtobufCFieldDescriptor *field =
+		&otlp__profiles_dictionary__descriptor.fields[table];
+
+	otlp->encoding->array(otlp, field);
 	for (uint32_t id = 0; id < intern_count(otlp->tables[table]); id++) {
 		size_t size;
 		const void *bytes = intern_get(otlp->tables[table], id, &size);
 
-		otlp->encoding->element(otlp, rows[table].field, rows[table].descriptor, bytes,
-					size);
+		otlp->encoding->element(otlp, field, bytes, size);
 	}
-	otlp_close(otlp);
+	otlp->encoding->close(otlp);
 }
 
 void otlp_tables_put(struct otlp *otlp)

@@ -52,6 +52,8 @@ static void flush(struct output *output)
 				output_fail(output, -errno);
 			continue;
 		}
+		if (written == 0)
+			output_fail(output, -EIO);
 		from += written;
 		output->used -= (size_t)written;
 	}

@@ -26,7 +26,10 @@ struct output {
 int output_init(struct output *output, int fd, bool compress);
 void output_release(struct output *output); /* also of zeros; writes nothing */
 
-/* Writes fewer than 4 GiB at once: more bytes fail with -EFBIG. An error of zlib is -EIO. */
+/*
+ * Writes fewer than 4 GiB at once: more bytes fail with -EFBIG. An error of zlib is -EIO, and so is
+ * a write() that takes no byte.
+ */
 void output_write(struct output *output, const void *bytes, size_t size);
 /* Writes a string without its NUL. */
 void output_string(struct output *output, const char *string);

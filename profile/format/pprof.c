@@ -11,7 +11,6 @@
 #include <stdlib.h>
 
 #include "generated/version.h"
-#include "ipc/messages.h"
 #include "proto/profile.pb-c.h"
 #include "base/array.h"
 #include "profile/format/format.h"
@@ -49,6 +48,7 @@ struct pprof {
 	struct output output;
 	int64_t strings;	  /* written so far */
 	int64_t own[OWN_STRINGS]; /* indexes of strings; 0: not written */
+	bool unknown_written;	  /* unknown_function() */
 	int64_t reasons
 		[PROFILE_REASONS_MAX]; /* by enum sample_reason: index of its name; 0: no name */
 	uint64_t locations[PROFILE_STACK_MAX];
@@ -58,7 +58,7 @@ struct pprof {
 	size_t capacity;				    /* of packed, in bytes */
 };
 
-/* The labels of one sample, with the memory that the message points to. */
+/* Holds the labels of one sample: the memory that the message points to. */
 struct label_list {
 	Perftools__Profiles__Label label[LABELS_MAX];
 	Perftools__Profiles__Label *pointer[LABELS_MAX];
@@ -191,6 +191,7 @@ static void put_mappings(struct pprof *pprof)
 	}
 }
 
+/* Keeps a line without a source: the file that the profile was read from may have had one. */
 static void put_function(struct pprof *pprof, uint64_t id, const struct profile_function *from)
 {
 	Perftools__Profiles__Profile part = PERFTOOLS__PROFILES__PROFILE__INIT;
@@ -219,23 +220,52 @@ static void put_functions(struct pprof *pprof)
 }
 
 /*
- * Returns the function that owns the code of a location. Some readers drop frames without a
- * function: a location that has none gets a function of its own, behind those of the profile.
+ * Writes a function of its own for the owner of a location's code, and returns the function's id.
+ * The ids of these functions follow those of the profile.
  */
-static uint64_t owner_function(struct pprof *pprof, const struct format_line *owner)
+static uint64_t own_function(struct pprof *pprof, const struct format_line *owner)
 {
-	uint32_t function = format_line_function(pprof->profile, owner);
-	uint64_t own = (uint64_t)profile_functions(pprof->profile) + owner->location;
+	uint64_t id = (uint64_t)profile_functions(pprof->profile) + owner->location;
 	struct profile_function unnamed = {0};
 	char room[OFFSET_NAME_BYTES];
-	const char *raw;
+	const char *raw = format_line_name(pprof->profile, owner, room);
+
+	unnamed.name = unnamed.system_name = (uint32_t)put_string(pprof, raw);
+	put_function(pprof, id, &unnamed);
+	return id;
+}
+
+/*
+ * Returns the id of the function that all inlined lines without a function share, and writes the
+ * function once. The id follows those of own_function().
+ */
+static uint64_t unknown_function(struct pprof *pprof)
+{
+	uint64_t id =
+		(uint64_t)profile_functions(pprof->profile) + profile_locations(pprof->profile) + 1;
+	struct profile_function unknown = {0};
+
+	if (pprof->unknown_written)
+		return id;
+	unknown.name = unknown.system_name = (uint32_t)pprof->own[OWN_UNKNOWN];
+	put_function(pprof, id, &unknown);
+	pprof->unknown_written = true;
+	return id;
+}
+
+/*
+ * Returns the function of a line, never 0: `go tool pprof` refuses a file with a line that has no
+ * function, and other readers drop the frame.
+ */
+static uint64_t line_function(struct pprof *pprof, const struct format_line *line)
+{
+	uint32_t function = format_line_function(pprof->profile, line);
 
 	if (function)
 		return function;
-	raw = format_line_name(pprof->profile, owner, room);
-	unnamed.name = unnamed.system_name = (uint32_t)put_string(pprof, raw);
-	put_function(pprof, own, &unnamed);
-	return own;
+	if (line->depth == 0)
+		return own_function(pprof, line);
+	return unknown_function(pprof);
 }
 
 /* Makes the lines of a location, innermost first, and returns their number. */
@@ -246,11 +276,10 @@ static size_t make_lines(struct pprof *pprof, uint32_t id)
 
 	for (size_t i = 0; i < count; i++) {
 		perftools__profiles__line__init(&pprof->lines[i]);
-		pprof->lines[i].function_id = lines[i].function;
+		pprof->lines[i].function_id = line_function(pprof, &lines[i]);
 		pprof->lines[i].line = lines[i].line;
 		pprof->line[i] = &pprof->lines[i];
 	}
-	pprof->lines[count - 1].function_id = owner_function(pprof, &lines[count - 1]);
 	return count;
 }
 
@@ -361,6 +390,5 @@ static int render(const struct profile *profile, const struct profile_times *tim
 }
 
 const struct format format_pprof = {
-	FORMAT_ROW(pprof),
 	.render = render,
 };

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 
 #include "generated/version.h"
-#include "ipc/messages.h"
 #include "profile/format/format.h"
 #include "profile/format/json.h"
 #include "profile/format/lines.h"
@@ -22,7 +21,7 @@
 #include "profile/profile.h"
 
 #define SCHEMA		"https://www.speedscope.app/file-format-schema.json"
-#define THREAD_NAME_MAX 256
+#define THREAD_NAME_MAX 256 /* bytes, with the NUL: NAME_MAX of Linux, as files name processes */
 
 struct speedscope {
 	const struct profile *profile;
@@ -232,7 +231,6 @@ static int render(const struct profile *profile, const struct profile_times *tim
 }
 
 const struct format format_speedscope = {
-	FORMAT_ROW(speedscope),
 	.wants_times = true,
 	.render = render,
 };

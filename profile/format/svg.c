@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "generated/version.h"
-#include "ipc/messages.h"
 #include "ipc/time.h"
 #include "profile/format/format.h"
 #include "profile/format/names.h"
@@ -27,7 +26,9 @@
 #define ROW_HEIGHT     17u  /* a text of 12 px, its descenders and a line between the boxes */
 #define BASELINE       12.5 /* of a box's text, from the box's top: the text is in the middle */
 #define HEADER_HEIGHT  40u
-#define FOOTER_HEIGHT  46u  /* two lines of text */
+#define TITLE_BASELINE 25u  /* from the top: the text of 15 px is in the middle of the header */
+#define FOOTER_HEIGHT  46u  /* two lines of text, and 10 px below them */
+#define FOOTER_LINE    18u  /* from one baseline to the next: 1.5 times the text of 12 px */
 #define BOX_WIDTH_MIN  0.5  /* half a pixel: the eye does not find narrower boxes */
 #define BOX_WIDTH_GAP  1.0  /* wider boxes have a gap, and narrower ones would lose their colour */
 #define BOX_GAP	       0.4  /* keeps neighbours of one colour apart */
@@ -83,7 +84,6 @@ static const char *escape(char character)
 	return NULL;
 }
 
-/* Writes the first bytes of a clean text, with escapes. */
 static void put_clean(struct svg *svg, const char *clean, size_t length)
 {
 	const char *escaped;
@@ -181,7 +181,6 @@ static void put_line(struct svg *svg, uint32_t text_id)
 	}
 }
 
-/* Writes the object, and the place in the source. */
 static void put_where(struct svg *svg, uint32_t frame)
 {
 	const struct tree_place *place = &svg->tree.places[frame];
@@ -322,7 +321,7 @@ static void put_header(struct svg *svg)
 	    WIDTH, HEADER_HEIGHT + svg->rows * ROW_HEIGHT + FOOTER_HEIGHT, WIDTH,
 	    HEADER_HEIGHT + svg->rows * ROW_HEIGHT + FOOTER_HEIGHT);
 	put(svg, "<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n");
-	put(svg, "<text x=\"%.0f\" y=\"25\" font-size=\"15\">", MARGIN);
+	put(svg, "<text x=\"%.0f\" y=\"%u\" font-size=\"15\">", MARGIN, TITLE_BASELINE);
 	put_worth(svg, svg->times, svg->tree.nodes[0].total, " of CPU time");
 	put(svg, ", recorded in %.1f s", (double)svg->times->duration_ns / NS_PER_SECOND);
 	if (svg->base) {
@@ -388,13 +387,13 @@ static void find_gone(struct svg *svg)
 
 static void put_footer(struct svg *svg)
 {
-	uint32_t y = HEADER_HEIGHT + svg->rows * ROW_HEIGHT + 18;
+	uint32_t y = HEADER_HEIGHT + svg->rows * ROW_HEIGHT + FOOTER_LINE;
 
 	put_legend(svg, y);
 	put(svg,
 	    "<text x=\"%.0f\" y=\"%" PRIu32 "\" fill=\"#666666\">%" PRIu64 " frames narrower than "
 	    "%.1f px (%.3f %%) are not drawn. ",
-	    MARGIN, y + 18, svg->hidden, BOX_WIDTH_MIN, 100 * BOX_WIDTH_MIN / INNER_WIDTH);
+	    MARGIN, y + FOOTER_LINE, svg->hidden, BOX_WIDTH_MIN, 100 * BOX_WIDTH_MIN / INNER_WIDTH);
 	if (svg->base)
 		put(svg, "%" PRIu64 " frames with %.2f %% of the old profile are gone. ", svg->gone,
 		    100 * tree_base_share(&svg->tree, svg->gone_samples));
@@ -445,7 +444,6 @@ static int render(const struct profile *profile, const struct profile_times *tim
 }
 
 const struct format format_svg = {
-	FORMAT_ROW(svg),
 	.shows_base = true,
 	.render = render,
 };

@@ -88,11 +88,10 @@ static int find_source(const struct finder *finder, const struct format_line *li
 		return 0;
 	place->line = line->line;
 	if (place->line == 0)
-		place->line = function->line;
+		place->line = format_first_line(function);
 	return 0;
 }
 
-/* Counts the samples of a location for the place of one of its lines, which is `frame`. */
 static int count_line(struct finder *finder, const struct format_line *line, uint32_t frame)
 {
 	struct place_key key = {.frame = frame};

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ipc/messages.h"
+#include "base/formats.h"
 #include "tests/unit/build_profile.h"
 #include "profile/format/format.h"
 #include "profile/profile.h"
@@ -13,14 +13,13 @@ int main(int argc, char **argv)
 {
 	const struct format_options options = {0};
 	struct profile *profile = build_profile();
+	const struct format *format = NULL;
 	int r = -1;
 
-	for (uint32_t id = FORMAT_NONE; argc == 2 && profile && id < FORMAT_COUNT; id++) {
-		const struct format *format = format_find(id);
-
-		if (format && !strcmp(format->name, argv[1]))
-			r = format->render(profile, &build_profile_times, &options, STDOUT_FILENO);
-	}
+	if (argc == 2)
+		format = format_find(formats_by_name(argv[1]));
+	if (format && profile)
+		r = format->render(profile, &build_profile_times, &options, STDOUT_FILENO);
 	profile_free(profile);
 	if (r < 0)
 		fprintf(stderr, "make_profile: failed: %s\n", strerror(-r));

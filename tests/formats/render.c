@@ -81,7 +81,7 @@ static long most_memory(void)
 	return usage.ru_maxrss;
 }
 
-static int render(const struct format *format, const char *name)
+static int render(const struct format *format, const char *format_name, const char *name)
 {
 	const struct format_options options = {0};
 	struct profile_times times = build_profile_times;
@@ -93,7 +93,7 @@ static int render(const struct format *format, const char *name)
 	times.event = strcmp(name, "counted") ? NULL : "instructions";
 	if (profile)
 		r = format->render(profile, &times, &options, STDOUT_FILENO);
-	fprintf(stderr, "%s: %s: %s, %.3f s, %ld KB beside %ld KB of the profile\n", format->name,
+	fprintf(stderr, "%s: %s: %s, %.3f s, %ld KB beside %ld KB of the profile\n", format_name,
 		name, r < 0 ? "failed" : "done", seconds() - began, most_memory() - before, before);
 	profile_free(profile);
 	return r < 0;
@@ -102,12 +102,10 @@ static int render(const struct format *format, const char *name)
 int main(int argc, char **argv)
 {
 	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
-		const struct format *format = format_find(formats[i].id);
-
 		if (argc < 3)
-			printf("%s %s\n", format->name, formats[i].suffix);
-		else if (!strcmp(format->name, argv[1]))
-			return render(format, argv[2]);
+			printf("%s %s\n", formats[i].name, formats[i].suffix);
+		else if (!strcmp(formats[i].name, argv[1]))
+			return render(format_find(formats[i].id), argv[1], argv[2]);
 	}
 	return argc >= 3;
 }

@@ -21,8 +21,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static bool is_json(const struct format *format)
 {
-	return format->id == FORMAT_speedscope || format->id == FORMAT_firefox ||
-	       format->id == FORMAT_otlp_json;
+	return format == &format_speedscope || format == &format_firefox ||
+	       format == &format_otlp_json;
 }
 
 static void check(const struct format *format, const struct profile *profile)

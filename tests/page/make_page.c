@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ipc/messages.h"
+#include "base/formats.h"
 #include "profile/format/format.h"
 #include "profile/profile.h"
 
@@ -243,13 +243,11 @@ static int render(const struct profile *profile, const char *name, bool differs)
 {
 	const struct format_options options = {.base = differs ? &times : NULL};
 
-	for (uint32_t id = 1; id < FORMAT_COUNT; id++) {
-		const struct format *format = format_find(id);
+	const struct format *format = format_find(formats_by_name(name));
 
-		if (format && !strcmp(format->name, name))
-			return format->render(profile, &times, &options, STDOUT_FILENO);
-	}
-	return -1;
+	if (!format)
+		return -1;
+	return format->render(profile, &times, &options, STDOUT_FILENO);
 }
 
 int main(int argc, char **argv)

@@ -156,6 +156,11 @@ def test_a_difference_has_colours_and_old_widths(browser, folder):
     red, blue, white = (page.colour(share, 3) for share in (0.2, 0.6, 0.9))
     assert red[0] > red[2] + 50 and blue[2] > blue[0] + 50, (red, blue)
     assert max(white[:3]) - min(white[:3]) < 8 and min(white[:3]) > 220, white
+    # Half of the largest change has 0.75 of the colour, as tree_strength() says. changes.def has both
+    # ends of the mixture.
+    same, less = (0xee, 0xf0, 0xf2), (0x5b, 0x92, 0xf0)
+    expected = [old + 0.75 * (new - old) for old, new in zip(same, less)]
+    assert max(abs(a - b) for a, b in zip(blue, expected)) <= 1, (blue, expected)
     equal(page.texts('#rows td:last-child'), ['more', '<gone>', 'less', 'main', 'same'])
     equal(page.texts('#rows tr:nth-child(2) td.number'), ['\u221220.0 %', '\u221220.0 %'])
     assert browser.evaluate('document.getElementById("threads").hidden')

@@ -34,9 +34,9 @@
 static const struct row {
 	const struct format *format;
 	uint32_t id;
-	const char *empty, *suffix;
+	const char *name, *empty, *suffix;
 } rows[] = {
-#define F(number, id, name, suffix, help) {&format_##id, number, EMPTY_##id, suffix},
+#define F(number, id, name, suffix, help) {&format_##id, number, name, EMPTY_##id, suffix},
 #include "ipc/formats.def"
 #undef F
 };
@@ -50,10 +50,8 @@ static bool is_json(const struct row *row)
 static void test_formats__are_found_by_their_ids(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < ROWS; i++) {
+	for (size_t i = 0; i < ROWS; i++)
 		assert_ptr_equal(format_find(rows[i].id), rows[i].format);
-		assert_int_equal(rows[i].format->id, rows[i].id);
-	}
 	assert_null(format_find(0));
 	assert_null(format_find(99));
 }
@@ -73,7 +71,7 @@ static void test_formats__an_empty_profile_is_whole(void **state)
 		if (rows[i].empty && !*rows[i].empty)
 			assert_int_equal(size, 0);
 		else if (rows[i].empty && !strstr(text, rows[i].empty))
-			fail_msg("%s: no '%s' in: %s", rows[i].format->name, rows[i].empty, text);
+			fail_msg("%s: no '%s' in: %s", rows[i].name, rows[i].empty, text);
 		free(text);
 	}
 	profile_free(profile);
@@ -109,7 +107,7 @@ static void test_formats__a_process_without_a_name_is_unknown(void **state)
 		assert_non_null(text);
 		if (rows[i].format != &format_pprof &&
 		    !memmem(text, size, PROFILE_UNKNOWN, strlen(PROFILE_UNKNOWN)))
-			fail_msg("%s: no " PROFILE_UNKNOWN, rows[i].format->name);
+			fail_msg("%s: no " PROFILE_UNKNOWN, rows[i].name);
 		free(text);
 	}
 	profile_free(profile);

@@ -11,6 +11,18 @@
 
 #include "profile/format/output.h"
 
+ssize_t __wrap_write(int fd, const void *bytes, size_t size);
+ssize_t __real_write(int fd, const void *bytes, size_t size);
+
+static bool write_takes_nothing;
+
+ssize_t __wrap_write(int fd, const void *bytes, size_t size)
+{
+	if (write_takes_nothing)
+		return 0;
+	return __real_write(fd, bytes, size);
+}
+
 struct rig {
 	int fd;
 	struct output output;
@@ -57,11 +69,27 @@ static void test_output__an_error_of_zlib_fails_a_write(void **state)
 	release(&rig);
 }
 
+static void test_output__a_write_of_nothing_fails(void **state)
+{
+	struct output output;
+
+	(void)state;
+	assert_int_equal(output_init(&output, STDOUT_FILENO, false), 0);
+	output_write(&output, "text", 4);
+	write_takes_nothing = true;
+	alarm(5); /* ends an endless loop */
+	assert_int_equal(output_finish(&output), -EIO);
+	alarm(0);
+	write_takes_nothing = false;
+	output_release(&output);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_output__an_error_of_zlib_fails_the_end),
 		cmocka_unit_test(test_output__an_error_of_zlib_fails_a_write),
+		cmocka_unit_test(test_output__a_write_of_nothing_fails),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -207,6 +207,40 @@ static void test_pprof__files_lines_and_inlined_functions(void **state)
 	profile_free(profile);
 }
 
+/* Readers refuse a line with function 0: inlined lines without a function share one. */
+static void test_pprof__inlined_lines_without_a_function_share_one(void **state)
+{
+	static const struct profile_line lines[] = {{0, 5}, {0, 6}};
+	struct profile *profile = build_profile();
+	const Perftools__Profiles__Location *location;
+	const Perftools__Profiles__Function *function;
+	Perftools__Profiles__Profile *found;
+	uint64_t shared;
+
+	(void)state;
+	assert_int_equal(profile_location_set_inlined(profile, 1, lines, 2), 0);
+	assert_int_equal(profile_location_set_inlined(profile, 5, lines, 1), 0);
+	found = unpack(profile);
+	assert_int_equal(found->n_function, 6);
+	location = found->location[0];
+	assert_int_equal(location->n_line, 3);
+	shared = location->line[0]->function_id;
+	assert_int_not_equal(shared, 0);
+	assert_int_equal(location->line[1]->function_id, shared);
+	assert_int_equal(location->line[1]->line, 6);
+	function = function_of(found, shared);
+	assert_string_equal(string(found, function->name), PROFILE_UNKNOWN);
+	assert_string_equal(string(found, function->system_name), PROFILE_UNKNOWN);
+	function = function_of(found, location->line[2]->function_id);
+	assert_string_equal(string(found, function->name), "main");
+	location = found->location[4];
+	assert_int_equal(location->n_line, 2);
+	assert_int_equal(location->line[0]->function_id, shared);
+	assert_int_not_equal(location->line[1]->function_id, shared);
+	perftools__profiles__profile__free_unpacked(found, NULL);
+	profile_free(profile);
+}
+
 struct expected_label {
 	const char *key, *string;
 	int64_t number;
@@ -331,6 +365,7 @@ int main(void)
 		cmocka_unit_test(test_pprof__locations_and_functions),
 		cmocka_unit_test(test_pprof__samples_and_labels),
 		cmocka_unit_test(test_pprof__files_lines_and_inlined_functions),
+		cmocka_unit_test(test_pprof__inlined_lines_without_a_function_share_one),
 		cmocka_unit_test(test_pprof__an_empty_profile_is_valid),
 		cmocka_unit_test(test_pprof__a_large_profile),
 	};

@@ -233,6 +233,8 @@ static void test_tree__a_difference_has_both_counts(void **state)
 	assert_true(tree_change(&tree, &tree.nodes[tree.order[1]]) == 1 - 5.0 / 8);
 	assert_true(tree.most == 3.0 / 8);
 	assert_true(tree_strength(&tree, -tree.most) == 1);
+	/* tests/page/page.py has the same value of Graph.changeColour() */
+	assert_true(tree_strength(&tree, -tree.most / 2) == 0.75);
 	assert_true(tree_strength(&tree, 0) == 0);
 	tree_release(&tree);
 	profile_free(profile);

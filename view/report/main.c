@@ -148,9 +148,9 @@ static int read_profiles(const struct run *run, struct report *report)
 }
 
 /* Folded stacks take any values. The other formats know CPU time and counted events. */
-static bool can_hold(const struct format *format, const struct pprof_info *info)
+static bool can_hold(enum profile_format format, const struct pprof_info *info)
 {
-	return info->is_time || info->times.event || format == &format_folded;
+	return info->is_time || info->times.event || format == FORMAT_folded;
 }
 
 /* Writes the profile. With a filter, nothing but the part that is shown leaves with the file. */
@@ -167,8 +167,9 @@ static int convert(const struct run *run, struct report *report)
 	if (filter_needed(&run->options))
 		r = profile_reachable(report->profile, &report->profile);
 	if (r == 0)
-		r = run->options.format->render(report->profile, &report->info.times, &options,
-						run->result.fd);
+		r = format_find(run->options.format)
+			    ->render(report->profile, &report->info.times, &options,
+				     run->result.fd);
 	if (r < 0)
 		return failed(run->options.output, strerror(-r));
 	return EXIT_DONE;

@@ -134,8 +134,8 @@ static const char *set_format(void *target, const char *argument, size_t value)
 	struct options *options = target;
 
 	(void)value;
-	options->format = format_find(formats_by_name(argument));
-	if (!options->format)
+	options->format = formats_by_name(argument);
+	if (options->format == FORMAT_NONE)
 		return "not a format that is known";
 	return NULL;
 }
@@ -180,12 +180,12 @@ static const char *find_format(struct options *options)
 	const size_t length = strlen(options->output);
 	enum profile_format id = formats_by_suffix(options->output);
 
-	if (options->format)
+	if (options->format != FORMAT_NONE)
 		return NULL;
 	if (length > 3 && !strcmp(options->output + length - 3, ".pb"))
 		id = FORMAT_pprof;
-	options->format = format_find(id);
-	if (!options->format)
+	options->format = id;
+	if (id == FORMAT_NONE)
 		return "suffix not known; give -f";
 	return NULL;
 }
@@ -243,8 +243,8 @@ static int check_output(struct options *options)
 
 	if (r < 0)
 		return r;
-	if (options->diff && !options->format->shows_base)
-		return option_refuse("report", options->format->name,
+	if (options->diff && !format_find(options->format)->shows_base)
+		return option_refuse("report", formats_name(options->format),
 				     "shows no difference; html and svg do");
 	return 0;
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "ipc/messages.h"
 #include "view/tally.h"
 
 enum where {
@@ -15,13 +16,11 @@ enum where {
 	WHERE_USER
 };
 
-struct format;
-
 struct options {
 	const char *files[2]; /* the second one of --diff alone; "-" is standard input */
 	unsigned int file_count;
-	const char *output; /* "-" is standard output; NULL: a report */
-	const struct format *format;
+	const char *output;			       /* "-" is standard output; NULL: a report */
+	enum profile_format format;		       /* FORMAT_NONE: a report */
 	const char *callers, *callees, *comm, *object; /* regular expressions */
 	const char *sample_type;
 	enum by by;
