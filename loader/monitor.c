@@ -304,7 +304,8 @@ static bool may_explain(const struct ending *ending, const struct ending *other)
 /*
  * When the worker ends, the other children follow by themselves, and the monitor may see their ends
  * first. So the worker comes last here, and the loop waits for the worker if any child has ended. A
- * signal or an error is the cause at once. A child whose channel the loader closed is no cause.
+ * signal or an error is the cause at once. A child whose channel the loader closed is no cause,
+ * and a child explains the end once.
  */
 static struct ending collect_cause(struct monitor *monitor)
 {
@@ -316,7 +317,7 @@ static struct ending collect_cause(struct monitor *monitor)
 		struct ending ending;
 		int wait = 0;
 
-		if (child->channel.fd < 0)
+		if (child->channel.fd < 0 || child->explained)
 			continue;
 		if (child->ended || cause.role != ROLE_LOADER)
 			wait = milliseconds_until(deadline);
@@ -395,6 +396,8 @@ struct monitor_verdict monitor_explain(struct monitor *monitor)
 {
 	const struct ending cause = collect_cause(monitor);
 
+	if (cause.role != ROLE_LOADER)
+		monitor->children[cause.role].explained = true;
 	return judge(monitor, cause.role, cause.how, cause.number);
 }
 

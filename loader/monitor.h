@@ -62,6 +62,7 @@ struct child {
 	struct channel channel;
 	bool ended;	    /* the channel ended, and monitor_explain() has not told why */
 	bool told;	    /* the spawner told the status of the child's end */
+	bool explained;	    /* monitor_explain() has logged the end of the child */
 	int status;	    /* the spawner's word, as waitpid() has it */
 	bool stuck_in_vain; /* the worker sent BROKER_STUCK when there was no broker */
 	/* ns, monotonic: the last deaths in this role, the latest first; 0: none */

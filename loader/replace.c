@@ -56,7 +56,8 @@ static void release(struct recording *rec, enum policy_role first, enum policy_r
 	for (int role = first; role <= (int)last; role++) {
 		struct child *child = &rec->monitor.children[role];
 
-		child->ended = child->told = child->stuck_in_vain = false;
+		child->ended = child->told = child->explained = false;
+		child->stuck_in_vain = false;
 		channel_release(&child->channel);
 		monitor_watch_child(&rec->monitor, (enum policy_role)role);
 	}

@@ -159,6 +159,9 @@ static void test_monitor__cause_of_the_end(void **state)
 		verdict = monitor_explain(&monitor);
 		assert_int_equal(verdict.role, causes[i].role);
 		assert_int_equal(verdict.end, causes[i].end);
+		/* an end is explained once */
+		if (verdict.role != ROLE_LOADER)
+			assert_int_not_equal(monitor_explain(&monitor).role, verdict.role);
 		for (int role = ROLE_WORKER; role < ROLE_SUPERVISED; role++) {
 			channel_release(&spawners[role]);
 			channel_release(&monitor.children[role].spawner.channel);
