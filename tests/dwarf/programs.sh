@@ -43,14 +43,21 @@ shrunk() {	# FILE
 		(cd "${1%/*}" && dwz -m "${1##*/}.alternate" "${1##*/}" "${1##*/}.other")
 }
 
+# A change of a source, or of a way, makes all anew.
+is_kept() {	# FILE
+	[ -e "$1" ] && [ -z "$(find tests/dwarf -name 'program*' -newer "$1")" ]
+}
+
+# What is left of a way that failed is no program.
 program() {	# WAY
+	local file=$made/$1
 	mkdir -p "$made"
 	(
 		flock 9
-		[ -e "$made/$1" ] && [ "$made/$1" -nt tests/dwarf/program.cc ] ||
-			make_program "$made/$1" "$1" >"$made/$1.log" 2>&1 || exit
-		echo "$made/$1"
-	) 9>"$made/$1.lock"
+		is_kept "$file" || make_program "$file" "$1" >"$file.log" 2>&1 ||
+			{ rm -f "$file"; exit; }
+		echo "$file"
+	) 9>"$file.lock"
 }
 
 addresses() {	# FILE COUNT: spread over .text, ascending
