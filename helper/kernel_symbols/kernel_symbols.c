@@ -10,8 +10,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "ipc/guard.h"
+#include "base/array.h"
 #include "base/ksyms_file.h"
+#include "ipc/guard.h"
 
 #define READ_BYTES 65536 /* /proc names a block size of 1 KiB, which stdio would read at a time */
 
@@ -20,10 +21,16 @@ struct symbol {
 	uint32_t name; /* offset */
 };
 
+struct symbols {
+	struct symbol *items;
+	size_t count, capacity;
+};
+
 struct builder {
 	struct kernel_range *kernel;
-	FILE *symbols, *programs, *names; /* in memory; programs has copies of BPF's symbols */
-	uint32_t name_bytes;
+	struct symbols all, programs; /* programs has copies of BPF's symbols */
+	char *names;
+	size_t name_bytes, name_capacity;
 };
 
 /* ---- modules ------------------------------------------------------------------------------- */
@@ -99,39 +106,78 @@ int ksyms_write_ranges(const struct ksyms *ksyms, uint32_t told, int fd)
 
 /* ---- symbols ------------------------------------------------------------------------------- */
 
-static uint32_t put_name(struct builder *builder, const char *name, size_t length)
+static void clear_builder(struct builder *builder)
 {
-	uint32_t at = builder->name_bytes;
+	free(builder->all.items);
+	free(builder->programs.items);
+	free(builder->names);
+}
 
-	fwrite_unlocked(name, 1, length, builder->names);
-	putc_unlocked(0, builder->names);
-	builder->name_bytes += (uint32_t)length + 1;
-	return at;
+static int put_name(struct builder *builder, const char *name, size_t length, uint32_t *ret_at)
+{
+	const size_t at = builder->name_bytes;
+	int r;
+
+	r = ARRAY_RESERVE(builder->names, builder->name_capacity, at + length + 1);
+	if (r < 0)
+		return r;
+	memcpy(builder->names + at, name, length);
+	builder->names[at + length] = 0;
+	builder->name_bytes += length + 1;
+	*ret_at = (uint32_t)at;
+	return 0;
+}
+
+static int put_symbol(struct symbols *symbols, struct symbol symbol)
+{
+	int r = ARRAY_RESERVE(symbols->items, symbols->capacity, symbols->count + 1);
+
+	if (r < 0)
+		return r;
+	symbols->items[symbols->count++] = symbol;
+	return 0;
+}
+
+static int add_symbol(struct builder *builder, uint64_t address, const char *name, size_t length)
+{
+	struct symbol symbol = {.address = address};
+	int r;
+
+	r = put_name(builder, name, length, &symbol.name);
+	if (r < 0)
+		return r;
+	if (name[length] == '\t' && strstr(name + length, "[bpf]")) {
+		r = put_symbol(&builder->programs, symbol);
+		if (r < 0)
+			return r;
+	}
+	return put_symbol(&builder->all, symbol);
 }
 
 /* Parses "address type name", behind which symbols of modules have a tab and "[module]". */
-static void parse_symbol(struct builder *builder, const char *line)
+static int parse_symbol(struct builder *builder, const char *line)
 {
 	char *type; /* behind the address: blank, letter, blank, name */
-	struct symbol symbol = {.address = strtoull(line, &type, 16)};
+	uint64_t address = strtoull(line, &type, 16);
 	const char *name = type + 3;
 	size_t length;
 
 	if (type[0] != ' ' || !type[1] || type[2] != ' ')
-		return;
+		return 0;
 	if (!strchr("tTwW", type[1])) /* no text */
-		return;
+		return 0;
 	length = strcspn(name, " \t\n");
+	if (length == 0)
+		return 0;
 	if (!strncmp(name, "_stext\n", 7)) {
-		builder->kernel->start = symbol.address;
-	} else if (!strncmp(name, "_etext\n", 7)) {
-		builder->kernel->end = symbol.address;
-	} else if (length) {
-		symbol.name = put_name(builder, name, length);
-		fwrite_unlocked(&symbol, sizeof(symbol), 1, builder->symbols);
-		if (strstr(name + length, "[bpf]"))
-			fwrite_unlocked(&symbol, sizeof(symbol), 1, builder->programs);
+		builder->kernel->start = address;
+		return 0;
 	}
+	if (!strncmp(name, "_etext\n", 7)) {
+		builder->kernel->end = address;
+		return 0;
+	}
+	return add_symbol(builder, address, name, length);
 }
 
 /* Orders by address, then as in the text. */
@@ -144,6 +190,29 @@ static int compare_symbols(const void *left, const void *right)
 	return (a->name > b->name) - (a->name < b->name);
 }
 
+/*
+ * Sorts a list that ascends at first: the kernel's own symbols do. Those of modules and programs,
+ * which follow, lie behind most of the kernel's on x86-64, and before them on arm64.
+ */
+static void sort_symbols(struct symbols *symbols)
+{
+	const struct symbol *lowest;
+	size_t sorted = 1;
+
+	while (sorted < symbols->count &&
+	       symbols->items[sorted - 1].address <= symbols->items[sorted].address)
+		sorted++;
+	if (sorted >= symbols->count)
+		return;
+	lowest = &symbols->items[sorted];
+	for (size_t i = sorted + 1; i < symbols->count; i++)
+		if (symbols->items[i].address < lowest->address)
+			lowest = &symbols->items[i];
+	while (sorted > 0 && symbols->items[sorted - 1].address > lowest->address)
+		sorted--;
+	qsort(symbols->items + sorted, symbols->count - sorted, sizeof(*lowest), compare_symbols);
+}
+
 /* Returns whether a module begins between two programs, so that they are of different parts. */
 static bool module_begins(const struct ksyms *ksyms, uint32_t modules, uint64_t after, uint64_t at)
 {
@@ -153,15 +222,15 @@ static bool module_begins(const struct ksyms *ksyms, uint32_t modules, uint64_t 
 	return false;
 }
 
-static void add_programs(struct ksyms *ksyms, struct symbol *programs, size_t count)
+static void add_programs(struct ksyms *ksyms, struct symbols *programs)
 {
 	const uint32_t modules = ksyms->count, room = ksyms_room(ksyms);
 	struct ksyms_part *part = NULL;
 	uint64_t last = 0;
 
-	qsort(programs, count, sizeof(*programs), compare_symbols);
-	for (size_t i = 0; i < count && programs[i].address; i++) {
-		uint64_t at = programs[i].address;
+	sort_symbols(programs);
+	for (size_t i = 0; i < programs->count && programs->items[i].address; i++) {
+		uint64_t at = programs->items[i].address;
 
 		if (part &&
 		    (at - last > KSYMS_BPF_GAP_MAX || module_begins(ksyms, modules, last, at)))
@@ -183,14 +252,16 @@ static void add_programs(struct ksyms *ksyms, struct symbol *programs, size_t co
  * Writes the symbols that lie in a part, and returns how many. Names of symbols stand behind those
  * of the parts.
  */
-static uint32_t write_symbols(const struct ksyms *ksyms, const struct symbol *symbols, size_t count,
+static uint32_t write_symbols(const struct ksyms *ksyms, const struct symbols *symbols,
 			      uint32_t part_names, FILE *file)
 {
 	const struct ksyms_part *part = ksyms->parts, *end = part + ksyms->count;
 	struct ksyms_file_symbol out;
 	uint32_t written = 0;
 
-	for (const struct symbol *symbol = symbols; symbol < symbols + count; symbol++) {
+	for (size_t i = 0; i < symbols->count; i++) {
+		const struct symbol *symbol = &symbols->items[i];
+
 		while (part < end && part->range.end <= symbol->address)
 			part++;
 		if (part == end)
@@ -207,20 +278,19 @@ static uint32_t write_symbols(const struct ksyms *ksyms, const struct symbol *sy
 }
 
 /* Writes the content of the file. The head is written again at the end, when it has the count. */
-static bool write_content(const struct ksyms *ksyms, const struct symbol *symbols, size_t count,
-			  const char *names, size_t name_bytes, FILE *file)
+static bool write_content(const struct ksyms *ksyms, const struct builder *builder, FILE *file)
 {
 	struct ksyms_file_head head = {KSYMS_MAGIC, ksyms->count, 0, 0};
 	uint32_t part_names = 0;
 
 	for (uint32_t i = 0; i < ksyms->count; i++)
 		part_names += (uint32_t)strlen(ksyms->parts[i].name) + 1;
-	head.name_bytes = part_names + (uint32_t)name_bytes;
+	head.name_bytes = part_names + (uint32_t)builder->name_bytes;
 	fwrite(&head, sizeof(head), 1, file);
-	head.symbols = write_symbols(ksyms, symbols, count, part_names, file);
+	head.symbols = write_symbols(ksyms, &builder->all, part_names, file);
 	for (uint32_t i = 0; i < ksyms->count; i++)
 		fwrite(ksyms->parts[i].name, 1, strlen(ksyms->parts[i].name) + 1, file);
-	fwrite(names, 1, name_bytes, file);
+	fwrite(builder->names, 1, builder->name_bytes, file);
 	if (fflush(file) || ferror(file)) /* asked before rewind(), which clears the error */
 		return false;
 	rewind(file);
@@ -228,8 +298,7 @@ static bool write_content(const struct ksyms *ksyms, const struct symbol *symbol
 }
 
 /* Returns the sealed memfd, or a negative errno. */
-static int write_file(const struct ksyms *ksyms, struct symbol *symbols, size_t count,
-		      const char *names, size_t name_bytes)
+static int write_file(const struct ksyms *ksyms, struct builder *builder)
 {
 	const int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
 	guard_fd int fd = memfd_create("keyhole-kernel-symbols", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -241,9 +310,9 @@ static int write_file(const struct ksyms *ksyms, struct symbol *symbols, size_t 
 	file = fdopen(dup(fd), "w");
 	if (!file)
 		return -errno;
-	qsort(symbols, count, sizeof(*symbols), compare_symbols);
+	sort_symbols(&builder->all);
 	errno = 0; /* a failed write sets errno */
-	whole = write_content(ksyms, symbols, count, names, name_bytes, file);
+	whole = write_content(ksyms, builder, file);
 	if (fclose(file) || !whole)
 		return errno ? -errno : -ENOSPC;
 	if (fcntl(fd, F_ADD_SEALS, seals))
@@ -251,29 +320,36 @@ static int write_file(const struct ksyms *ksyms, struct symbol *symbols, size_t 
 	return take_fd(&fd);
 }
 
+static int parse_symbols(struct builder *builder, FILE *file)
+{
+	guard_free char *line = NULL;
+	size_t room = 0;
+	int r;
+
+	setvbuf(file, NULL, _IOFBF, READ_BYTES);
+	while (getline(&line, &room, file) > 0) {
+		r = parse_symbol(builder, line);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
 int ksyms_read_symbols(struct ksyms *ksyms, FILE *file)
 {
 	struct builder builder = {.kernel = &ksyms->parts[0].range};
-	guard_free char *symbols = NULL, *programs = NULL, *names = NULL, *line = NULL;
-	size_t symbol_bytes, program_bytes, name_bytes, room = 0;
+	int r = 0;
 
-	builder.symbols = open_memstream(&symbols, &symbol_bytes);
-	builder.programs = open_memstream(&programs, &program_bytes);
-	builder.names = open_memstream(&names, &name_bytes);
-	if (!builder.symbols || !builder.programs || !builder.names)
-		return -ENOMEM;
 	if (file)
-		setvbuf(file, NULL, _IOFBF, READ_BYTES);
-	while (file && getline(&line, &room, file) > 0)
-		parse_symbol(&builder, line);
-	if (fclose(builder.symbols) || fclose(builder.programs) || fclose(builder.names))
-		return -ENOMEM;
-	add_programs(ksyms, (struct symbol *)(void *)programs,
-		     program_bytes / sizeof(struct symbol));
-	ksyms->fd = write_file(ksyms, (struct symbol *)(void *)symbols,
-			       symbol_bytes / sizeof(struct symbol), names, name_bytes);
-	if (ksyms->fd < 0)
-		return ksyms->fd;
+		r = parse_symbols(&builder, file);
+	if (r == 0) {
+		add_programs(ksyms, &builder.programs);
+		ksyms->fd = write_file(ksyms, &builder);
+		r = ksyms->fd;
+	}
+	clear_builder(&builder);
+	if (r < 0)
+		return r;
 	if (ksyms->parts[0].range.end == 0)
 		return -EACCES;
 	return 0;
