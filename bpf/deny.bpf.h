@@ -157,7 +157,7 @@ INLINE int is_denied_exit(struct task_struct *task, u32 pid)
 {
 	u64 *who = bpf_map_lookup_elem(&denied_exits, &pid);
 
-	return who && *who == (u64)BPF_CORE_READ(task, signal);
+	return who && *who == task_signal(task);
 }
 
 #endif

@@ -18,11 +18,6 @@ INLINE struct task_struct *task_now(void)
 	return (void *)bpf_get_current_task();
 }
 
-INLINE u64 task_mm(struct task_struct *task)
-{
-	return (u64)BPF_CORE_READ(task, mm);
-}
-
 INLINE u32 task_flags(struct task_struct *task)
 {
 	return BPF_CORE_READ(task, flags);

@@ -10,11 +10,6 @@ INLINE struct task_struct *task_now(void)
 	return (void *)bpf_get_current_task_btf();
 }
 
-INLINE u64 task_mm(struct task_struct *task)
-{
-	return (u64)task->mm;
-}
-
 INLINE u32 task_flags(struct task_struct *task)
 {
 	return task->flags;

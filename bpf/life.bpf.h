@@ -156,7 +156,7 @@ INLINE void meet_again(u32 pid, struct generation *generation, u32 epoch)
  */
 INLINE void meet_target(struct task_struct *task, u32 pid)
 {
-	u64 mm = number_of(task->mm);
+	u64 mm = task_mm(task);
 	struct generation *target = mm ? first_sight(pid, mm, 0, GIVEN_BY_ITERATOR) : NULL;
 
 	if (target)
@@ -212,7 +212,7 @@ int BPF_PROG(on_rename, struct task_struct *task, const char *name)
 	u32 denied = denies_task(number_of(task), comm[0], comm[1], ~0u);
 
 	if (denied)
-		deny(task->tgid, number_of(task->mm), 1, denied);
+		deny(task->tgid, task_mm(task), 1, denied);
 	return 0;
 }
 
@@ -221,7 +221,7 @@ SEC("?tp_btf/cgroup_attach_task")
 int BPF_PROG(on_move, struct cgroup *to, const char *path, struct task_struct *task)
 {
 	if (denies_cgroup(task))
-		deny(task->tgid, number_of(task->mm), 0, DENIED_BY_RULE);
+		deny(task->tgid, task_mm(task), 0, DENIED_BY_RULE);
 	return 0;
 }
 
@@ -238,7 +238,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 
 	/* a target without samples: a server that sleeps while its children work */
 	if (!from && filter_mode == FILTER_TARGETS && is_target(parent_pid)) {
-		from = first_sight(parent_pid, (u64)parent->mm, denied, GIVEN_BY_HOOK);
+		from = first_sight(parent_pid, task_mm(parent), denied, GIVEN_BY_HOOK);
 		if (!from)
 			lose_process();
 	}
@@ -249,7 +249,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	    !(denied & DENIED_BY_PROCESS && filter_mode == FILTER_CGROUP))
 		return 0;
 	struct generation fresh = {.number = next_generation(GIVEN_BY_HOOK),
-				   .mm = (u64)child->mm,
+				   .mm = task_mm(child),
 				   .born = bpf_ktime_get_ns(),
 				   .family = from ? from->family : 0,
 				   .base_number = from ? from->number : 0,
@@ -272,7 +272,7 @@ int BPF_PROG(on_exec, struct task_struct *task)
 	if (!wanted_now())
 		return 0;
 	struct generation fresh = {.number = next_generation(GIVEN_BY_HOOK),
-				   .mm = (u64)task->mm,
+				   .mm = task_mm(task),
 				   .born = bpf_ktime_get_ns(),
 				   .epoch = worker_epoch,
 				   .denied = denies_now(task)};
@@ -305,13 +305,13 @@ int BPF_PROG(on_exit, struct task_struct *task)
 
 	if (gone ? !gone->denied : filter_mode == FILTER_ALL || is_target(pid))
 		count_exited(task);
-	if (task->signal->live.counter)
+	if (BPF_CORE_READ(task, signal, live.counter))
 		return 0;
 	/* another process may get the pid soon */
 	bpf_map_delete_elem(&targets, &pid);
 	if (!gone)
 		return 0;
-	u64 number = gone->number, who = (u64)task->signal;
+	u64 number = gone->number, who = task_signal(task);
 
 	if (gone->denied) {
 		bpf_map_update_elem(&denied_exits, &pid, &who, BPF_ANY);
@@ -355,7 +355,7 @@ int on_task(struct bpf_iter__task *ctx)
 		u32 denied = denies_now(task);
 
 		if (denied) {
-			deny(pid, number_of(task->mm), 0, denied);
+			deny(pid, task_mm(task), 0, denied);
 			return 0;
 		}
 	}

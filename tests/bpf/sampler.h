@@ -284,6 +284,11 @@ static u64 task_mm(struct task_struct *task)
 	return (u64)task->mm;
 }
 
+static u64 task_signal(struct task_struct *task)
+{
+	return (u64)task->signal;
+}
+
 static u32 task_flags(struct task_struct *task)
 {
 	return task->flags;
