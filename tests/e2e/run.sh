@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # tests/e2e/run.sh [PATTERN]: the built keyhole on the running kernel, against known workloads.
-# Every function case_* of the *.cases files is a test; PATTERN chooses some. Prints TAP. Root.
+# Every function case_* of the *.cases files is a test; PATTERN chooses some, and EXCEPT, a pattern
+# too, leaves some out. Prints TAP. Root.
 #
 # LANES cases run at once: three for each CPU, as most of a case is waiting. One lane runs the cases of
 # a file that match its line "# in order: REGEXP". Such cases use equal names of processes and record
@@ -245,7 +246,8 @@ work_off() {
 }
 
 cases_of() {	# FILE
-	sed -nE 's/^(case_[a-z0-9_]+)\(\).*/\1/p' "$1" | grep -E -- "$pattern" | sed 's/^case_//'
+	sed -nE 's/^(case_[a-z0-9_]+)\(\).*/\1/p' "$1" | sed 's/^case_//' | grep -E -- "$pattern" |
+		grep -vxE -- "${EXCEPT:-nothing}"
 }
 
 wants_to_be_alone() {	# FILE NAME
