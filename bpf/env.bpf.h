@@ -35,9 +35,8 @@
 int walk_step(void); /* step.bpf.h */
 
 /*
- * The verifier looks the type of each pointer that a program loads up by name, several times, in a
- * list of all types (btf_nested_type_is_trusted(), since 6.3): a start took 20 ms longer. So these two
- * read a number.
+ * These two read a number. For a pointer that a program loads, the verifier searches all types by
+ * name, several times (btf_nested_type_is_trusted(), since 6.3). A start took 20 ms longer.
  */
 INLINE u64 task_mm(struct task_struct *task)
 {

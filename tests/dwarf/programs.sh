@@ -48,7 +48,7 @@ is_kept() {	# FILE
 	[ -e "$1" ] && [ -z "$(find tests/dwarf -name 'program*' -newer "$1")" ]
 }
 
-# What is left of a way that failed is no program.
+# A way that fails leaves no program.
 program() {	# WAY
 	local file=$made/$1
 	mkdir -p "$made"
