@@ -81,7 +81,7 @@ check-dwarf: $(DWARF) $(EXECUTABLES) dwarf/few
 
 # Stacks that a test build captures on the running kernel: root, else a skip.
 check-oracle: $(ORACLE) $(if $(filter 0,$(shell id -u)),capture-build workloads)
-	@$(RUN) oracle tests/oracle/run.sh tests/oracle/names.sh tests/oracle/stacks.sh; r=$$?; \
+	@$(RUN) oracle tests/oracle/run.sh tests/oracle/stacks.sh tests/oracle/names.sh; r=$$?; \
 		sed -n 's/^# |/ /p' $(BUILD)/results/oracle/stacks.tap; exit $$r
 
 .PHONY: capture-build
