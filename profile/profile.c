@@ -53,6 +53,13 @@ const struct profile_reason *profile_reason(uint32_t reason)
 	return &reasons[reason];
 }
 
+bool profile_reason_is_cut(uint32_t reason)
+{
+	const struct profile_reason *row = profile_reason(reason);
+
+	return row && row->class == CLASS_CUT;
+}
+
 struct profile *profile_new(void)
 {
 	struct profile *profile = calloc(1, sizeof(*profile));

@@ -101,6 +101,8 @@ struct profile_reason {
 #define PROFILE_REASONS_MAX 64u /* each enum sample_reason is less */
 /* Returns the row of an enum sample_reason, or NULL for an unknown one. */
 const struct profile_reason *profile_reason(uint32_t reason);
+/* Returns whether a stack with that enum sample_reason is cut. An unknown one cuts none. */
+bool profile_reason_is_cut(uint32_t reason);
 
 struct profile;
 

@@ -12,13 +12,6 @@
 #include "base/map.h"
 #include "profile/format/names.h"
 
-bool tally_is_cut(const struct profile_sample *sample)
-{
-	const struct profile_reason *reason = profile_reason(sample->reason);
-
-	return reason && reason->class == CLASS_CUT;
-}
-
 static int reserve_rows(struct tally *tally, size_t count)
 {
 	size_t before = tally->count;
@@ -112,7 +105,7 @@ static uint64_t key_of(const struct keys *keys, const struct profile_sample *sam
 	case BY_CGROUP:
 		return sample->cgroup;
 	case BY_REASON:
-		if (tally_is_cut(sample))
+		if (profile_reason_is_cut(sample->reason))
 			return sample->reason;
 		break;
 	case BY_FUNCTION: /* by frames */
@@ -133,7 +126,7 @@ static void spell_cgroup(uint64_t cgroup, char *text, size_t size)
 
 static const char *spell_reason(const struct profile_sample *sample)
 {
-	if (!tally_is_cut(sample))
+	if (!profile_reason_is_cut(sample->reason))
 		return "complete";
 	return profile_reason(sample->reason)->name;
 }

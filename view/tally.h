@@ -52,6 +52,4 @@ const char *tally_name(const struct tally *tally, uint32_t row);
  */
 uint32_t *tally_order(const struct tally *tally, bool by_total, bool diff, size_t *ret_count);
 
-bool tally_is_cut(const struct profile_sample *sample); /* the sample's stack */
-
 #endif

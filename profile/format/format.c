@@ -31,10 +31,8 @@ void format_totals(const struct profile *profile, struct format_totals *ret_tota
 
 	*ret_totals = (struct format_totals){0};
 	for (; count > 0; count--, sample++) {
-		const struct profile_reason *reason = profile_reason(sample->reason);
-
 		ret_totals->samples += sample->count;
-		if (reason && reason->class == CLASS_CUT)
+		if (profile_reason_is_cut(sample->reason))
 			ret_totals->cut += sample->count;
 	}
 }

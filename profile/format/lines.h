@@ -21,7 +21,7 @@
 struct format_line {
 	uint32_t location; /* id: the profile has the location */
 	uint32_t function; /* id, 0: not known; format_line_function() also asks for a name */
-	uint32_t line;	   /* in the function's file; 0: not known */
+	uint32_t line;	   /* in the function's file, known or not; 0: not known */
 	uint32_t depth;	   /* 0: the owner of the code, 1: a function inlined into the owner, ... */
 };
 
@@ -43,7 +43,10 @@ const char *format_function_name(const struct profile *profile, uint32_t id);
  */
 uint32_t format_line_function(const struct profile *profile, const struct format_line *line);
 
-/* Returns the line at which a function begins, or 0: the line or its source is not known. */
+/*
+ * Returns the line at which a function begins, or 0: the line or the function's file is not known.
+ * A line of a frame is kept without a file: the reader of a profile may have the source.
+ */
 uint32_t format_first_line(const struct profile_function *function);
 
 /*

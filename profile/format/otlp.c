@@ -56,7 +56,6 @@ void otlp_message(struct otlp *otlp, const ProtobufCFieldDescriptor *field,
 static size_t add_attributes(struct otlp *otlp, const struct profile_sample *sample,
 			     int32_t ret_attributes[SAMPLE_ATTRIBUTES])
 {
-	const struct profile_reason *reason = profile_reason(sample->reason);
 	size_t count = 0;
 
 	ret_attributes[count++] = otlp_attribute_number(otlp, "thread.id", sample->tid);
@@ -65,9 +64,9 @@ static size_t add_attributes(struct otlp *otlp, const struct profile_sample *sam
 	if (sample->cgroup)
 		ret_attributes[count++] =
 			otlp_attribute_number(otlp, "keyhole.cgroup", sample->cgroup);
-	if (reason && reason->class == CLASS_CUT)
-		ret_attributes[count++] =
-			otlp_attribute_string(otlp, "keyhole.reason", reason->name);
+	if (profile_reason_is_cut(sample->reason))
+		ret_attributes[count++] = otlp_attribute_string(
+			otlp, "keyhole.reason", profile_reason(sample->reason)->name);
 	return count;
 }
 

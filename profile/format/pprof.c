@@ -22,12 +22,9 @@
 enum own_string {
 	OWN_SAMPLES,
 	OWN_COUNT,
-	OWN_PID,
-	OWN_TID,
-	OWN_COMM,
-	OWN_THREAD,
-	OWN_CGROUP,
-	OWN_REASON,
+#define L(id, key) OWN_##id,
+#include "profile/pprof_labels.def"
+#undef L
 	OWN_UNKNOWN,
 	OWN_TYPE, /* of format_worth(), like the next one; neither is in own_strings[] */
 	OWN_UNIT,
@@ -35,12 +32,20 @@ enum own_string {
 };
 
 static const char *const own_strings[OWN_STRINGS] = {
-	[OWN_SAMPLES] = "samples", [OWN_COUNT] = "count",   [OWN_PID] = "pid",
-	[OWN_TID] = "tid",	   [OWN_COMM] = "comm",	    [OWN_THREAD] = "thread",
-	[OWN_CGROUP] = "cgroup",   [OWN_REASON] = "reason", [OWN_UNKNOWN] = PROFILE_UNKNOWN,
+	[OWN_SAMPLES] = "samples",
+	[OWN_COUNT] = "count",
+#define L(id, key) [OWN_##id] = key,
+#include "profile/pprof_labels.def"
+#undef L
+	[OWN_UNKNOWN] = PROFILE_UNKNOWN,
 };
 
-#define LABELS_MAX 6u /* one for each label's name above */
+enum {
+#define L(id, key) +1
+	LABELS_MAX = 0
+#include "profile/pprof_labels.def"
+#undef L
+};
 
 struct pprof {
 	const struct profile *profile;
@@ -94,7 +99,6 @@ static int64_t put_string(struct pprof *pprof, const char *raw)
 static void put_strings(struct pprof *pprof)
 {
 	const struct format_worth worth = format_worth(pprof->times);
-	const struct profile_reason *reason;
 
 	for (uint32_t id = 0; id < profile_strings(pprof->profile); id++)
 		put_string(pprof, profile_string_get(pprof->profile, id));
@@ -105,9 +109,8 @@ static void put_strings(struct pprof *pprof)
 	pprof->own[OWN_TYPE] = put_string(pprof, worth.type);
 	pprof->own[OWN_UNIT] = put_string(pprof, worth.unit);
 	for (uint32_t i = 0; i < PROFILE_REASONS_MAX; i++) {
-		reason = profile_reason(i);
-		if (reason && reason->class == CLASS_CUT)
-			pprof->reasons[i] = put_string(pprof, reason->name);
+		if (profile_reason_is_cut(i))
+			pprof->reasons[i] = put_string(pprof, profile_reason(i)->name);
 	}
 }
 

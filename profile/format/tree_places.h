@@ -2,7 +2,7 @@
 /*
  * Finds the place of each frame of a tree. A frame may be at several places: lines of a function,
  * or objects of a difference. The place with most samples wins, and decides object, file and line.
- * A sample counts once for each location of its stack, however often the stack has the location.
+ * A sample counts once for each frame of a location, however often its stack has the location.
  */
 #ifndef KEYHOLE_PROFILE_FORMAT_TREE_PLACES_H
 #define KEYHOLE_PROFILE_FORMAT_TREE_PLACES_H

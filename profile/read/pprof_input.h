@@ -15,12 +15,9 @@ struct map;
 
 enum pprof_label {
 	LABEL_OTHER,
-	LABEL_PID,
-	LABEL_TID,
-	LABEL_COMM,
-	LABEL_THREAD,
-	LABEL_CGROUP,
-	LABEL_REASON,
+#define L(id, key) LABEL_##id,
+#include "profile/pprof_labels.def"
+#undef L
 	LABELS
 };
 

@@ -29,8 +29,9 @@ enum function_field { /* of Function */
 #define HASH_DIGITS 16u /* of a hash in place of a path, base/redact.h */
 
 static const char *const label_names[LABELS] = {
-	[LABEL_PID] = "pid",	   [LABEL_TID] = "tid",	      [LABEL_COMM] = "comm",
-	[LABEL_THREAD] = "thread", [LABEL_CGROUP] = "cgroup", [LABEL_REASON] = "reason",
+#define L(id, key) [LABEL_##id] = key,
+#include "profile/pprof_labels.def"
+#undef L
 };
 
 /* ---- strings ---- */

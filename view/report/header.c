@@ -40,7 +40,7 @@ static void count_fates(const struct report *report, struct fates *fates)
 	*fates = (struct fates){0};
 	format_totals(report->profile, &fates->totals);
 	for (; count > 0; count--, sample++)
-		if (tally_is_cut(sample) && sample->reason < PROFILE_REASONS_MAX)
+		if (profile_reason_is_cut(sample->reason) && sample->reason < PROFILE_REASONS_MAX)
 			fates->reason[sample->reason] += sample->count;
 }
 

@@ -170,7 +170,7 @@ static int add_entry(struct adding *adding, const struct profile_sample *sample)
 		.process = add_name(history, profile_string_get(profile, sample->process_name)),
 		.thread = add_name(history, profile_string_get(profile, sample->thread_name)),
 		.stack = add_stack(adding, sample->stack),
-		.cut = tally_is_cut(sample),
+		.cut = profile_reason_is_cut(sample->reason),
 		.count = sample->count,
 	};
 

@@ -86,7 +86,7 @@ static void count_end(struct finding *finding, const struct profile_sample *samp
 {
 	finding->ended += sample->count;
 	finding->reason[sample->reason] += sample->count;
-	if (profile_reason(sample->reason)->class == CLASS_CUT)
+	if (profile_reason_is_cut(sample->reason))
 		finding->cut += sample->count;
 }
 
