@@ -115,11 +115,33 @@ static bool has_layer_on(const char *options, const char *point)
 	return false;
 }
 
+/* Returns whether each path of "/A:/B,..." is absolute. An empty one precedes layers of data. */
+static bool are_absolute(const char *layers)
+{
+	bool begins = true;
+
+	for (; *layers && *layers != ','; layers++) {
+		if (begins && *layers != '/' && *layers != ':')
+			return false;
+		begins = *layers == ':';
+	}
+	return true;
+}
+
 /* Returns whether all layers are named by absolute paths that the kernel did not have to escape. */
 static bool has_plain_layers(const char *options)
 {
+	static const char *const names[] = {"lowerdir=", "lowerdir+=", "upperdir=", "datadir+="};
+
 	if (strchr(options, '\\'))
 		return false;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		const char *at = strstr(options, names[i]);
+
+		for (; at; at = strstr(at + 1, names[i]))
+			if (!are_absolute(at + strlen(names[i])))
+				return false;
+	}
 	return strstr(options, "lowerdir=/") || strstr(options, "lowerdir+=/");
 }
 
@@ -167,7 +189,9 @@ static size_t read_file(const char *path, char *bytes)
 	while (size < MOUNTINFO_BYTES) {
 		ssize_t got = read(fd, bytes + size, MOUNTINFO_BYTES - size);
 
-		if (got <= 0)
+		if (got < 0)
+			return 0;
+		if (got == 0)
 			break;
 		size += (size_t)got;
 	}

@@ -60,6 +60,10 @@ static void test_mounts__layers_that_may_wait(void **state)
 		/* on another overlay; names that are not what they look like */
 		"rw,lowerdir=/merged/a",
 		"rw,lowerdir=a:b",
+		"rw,lowerdir=/a:b",
+		"rw,lowerdir=/a,upperdir=b",
+		"rw,lowerdir+=/a,lowerdir+=b",
+		"rw,lowerdir+=/a,datadir+=b",
 		"rw,lowerdir=/a\\054b",
 		"rw",
 		"",

@@ -128,7 +128,10 @@ static int find_file(const struct resources *resources, const struct object *obj
 	r = image_section_place(image, ".debug_info", &place);
 	if (r == 0 || r == -ENOTSUP) {
 		r = check_readable(object->fd);
-		fd = r ? r : object->fd;
+		if (r == 0)
+			fd = object->fd;
+		else
+			fd = r;
 	} else if (debug_file_open(resources->debug_files, image, object->name, &other) == 0) {
 		image_close(other.image);
 		fd = *ret_own = other.fd;
@@ -233,20 +236,22 @@ static const char *reason_of(int error)
 static int take_object(struct source_lines *lines, const struct object *object)
 {
 	const struct resources *resources = lines->resources;
+	const uint64_t now = resources->clock();
 	guard_fd int own = -1;
-	int file = find_file(resources, object, &own);
-	uint64_t now = resources->clock(), left = lines->deadline > now ? lines->deadline - now : 0;
+	int file;
 
+	/* first: looking for the file may take long, too */
+	if (now + SOURCE_LINES_OBJECT_MIN > lines->deadline)
+		return -ETIME;
+	file = find_file(resources, object, &own);
 	if (file == -ENOENT)
 		return 0;
 	if (file < 0)
 		return file;
-	if (left < SOURCE_LINES_OBJECT_MIN)
-		return -ETIME;
 	if (lines->counts->asked >= SOURCE_LINES_OBJECTS_MAX ||
 	    lines->unique > reader_limits[READER_RECORDING].addresses)
 		return -E2BIG;
-	return ask(lines, file, left);
+	return ask(lines, file, lines->deadline - now);
 }
 
 static void take_objects(struct source_lines *lines)

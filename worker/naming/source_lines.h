@@ -26,7 +26,7 @@ struct resources;
 
 struct source_lines_counts {
 	uint64_t asked; /* objects */
-	uint64_t left;	/* objects whose debug information was not read, or not all of it */
+	uint64_t left;	/* objects whose debug information was not looked for, or not read whole */
 	uint64_t bytes; /* of answers */
 	uint64_t time;	/* ns */
 	struct merge_counts merged;
