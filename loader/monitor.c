@@ -99,8 +99,6 @@ static int on_log(struct child *child, const struct message_log *line)
 /* Lets the recording end early only for a profile that could not be written. */
 static int on_written(struct monitor *monitor, const struct message_written *written)
 {
-	if (message_error(written->error) != written->error)
-		return -EPROTO;
 	monitor->written = *written;
 	if (monitor->goal != GOAL_STOP)
 		return 0;

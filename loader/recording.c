@@ -36,7 +36,7 @@ int recording_audit(struct recording *rec, enum audit_event event, uint64_t firs
 	r = channel_expect(&monitor->audit, MESSAGE_AUDIT_WRITTEN, AUDIT_MS, &message);
 	if (r)
 		return r;
-	return message_error(message.AUDIT_WRITTEN.error);
+	return message.AUDIT_WRITTEN.error;
 }
 
 static void report_layer(const char *who, unsigned int layer, bool allowed)
@@ -84,7 +84,7 @@ static int request_step(struct channel *channel, const struct message_step *requ
 	r = channel_expect(channel, MESSAGE_STEPPED, STEP_MS, &message);
 	if (r)
 		return r;
-	return message_error(message.STEPPED.error);
+	return message.STEPPED.error;
 }
 
 enum exit_status recording_take_step(struct recording *rec, enum output_step step)
