@@ -84,6 +84,8 @@ static int request_step(struct channel *channel, const struct message_step *requ
 	r = channel_expect(channel, MESSAGE_STEPPED, STEP_MS, &message);
 	if (r)
 		return r;
+	if (message.head.reply_to != channel->sent)
+		return -EPROTO;
 	return message.STEPPED.error;
 }
 

@@ -291,12 +291,15 @@ pid_t spawner_started(struct spawner *spawner)
 	struct message message;
 	int r;
 
-	/* An EXITED before the answer is about an earlier child. */
-	do {
+	/* An EXITED before the answer, or a late answer, is about an earlier child. */
+	for (;;) {
 		r = channel_wait(&spawner->channel, START_MS, &message);
 		if (r < 0)
 			return r;
-	} while (message.head.reply_to != spawner->channel.sent);
+		if (message.head.reply_to == spawner->channel.sent)
+			break;
+		message_release(&message);
+	}
 	spawner->channel.seen = 0; /* an EXITED from here on is about the new child */
 	spawner->layers = (struct policy_layers){message.SPAWNED.lacking, message.SPAWNED.proven};
 	r = message.SPAWNED.error;
