@@ -267,6 +267,8 @@ int spawner_spawn(struct spawner *spawner, struct channel *ret_channel)
 	channel_init(ret_channel, fds[0], PARTY_LOADER, (enum message_party)spawner->role);
 	r = channel_send_bare(&spawner->channel, MESSAGE_SPAWN, fds[1]);
 	close(fds[1]);
+	if (r)
+		channel_release(ret_channel);
 	return r;
 }
 
@@ -300,7 +302,6 @@ pid_t spawner_started(struct spawner *spawner)
 			break;
 		message_release(&message);
 	}
-	spawner->channel.seen = 0; /* an EXITED from here on is about the new child */
 	spawner->layers = (struct policy_layers){message.SPAWNED.lacking, message.SPAWNED.proven};
 	r = message.SPAWNED.error;
 	if (r == 0)
