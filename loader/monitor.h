@@ -82,7 +82,10 @@ struct monitor {
 	/* The channel to keyhole-audit, whose end fails the recording; fd -1: no audit stream. */
 	struct channel audit;
 	bool unaudited; /* keyhole-audit did not take an event, as a line has told */
-	/* By role, as monitor_run() fills in, with signals in the loader's place; then the audit channel, then targets. */
+	/*
+	 * By role, as monitor_run() fills in, with signals in the loader's place; then the audit
+	 * channel, then targets.
+	 */
 	struct pollfd fds[ROLE_SUPERVISED + 1 + OPTIONS_PIDS_MAX];
 	unsigned int targets, targets_left;
 	bool progressed; /* PROGRESS came; the owner clears it */
