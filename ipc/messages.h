@@ -306,6 +306,11 @@ struct message_options {
 	char name[OPTIONS_NAME_BYTES]; /* of the output when none was given, NUL padded */
 };
 
+/* The first argument of keyhole-rules. */
+#define RULES_VERB_RECORD "record"
+#define RULES_VERB_COMM	  "record --comm" /* refuses rules that hide names */
+#define RULES_VERB_CHECK  "check-config"  /* prints the rules */
+
 #define POLICY_PATH_BYTES 480
 struct message_policy_path {
 	char path[POLICY_PATH_BYTES]; /* NUL terminated */

@@ -16,7 +16,9 @@ void recording_init(struct recording *rec, struct options *options, uint64_t beg
 	rec->begun = begun;
 	rec->rules.keys = -1;
 	rec->cgroup = -1;
-	rec->output.fd = -1;
+	rec->command.hold.fd = -1;
+	rec->ksyms.fd = rec->ksyms.known = rec->ksyms.channel.fd = -1;
+	rec->output.fd = rec->output.manager = -1;
 	rec->output.channel.fd = -1;
 	rec->monitor.audit.fd = -1;
 	for (int role = 0; role < ROLE_SUPERVISED; role++) {
@@ -28,12 +30,14 @@ void recording_init(struct recording *rec, struct options *options, uint64_t beg
 
 int recording_audit(struct recording *rec, enum audit_event event, uint64_t first, uint64_t second)
 {
-	struct monitor *monitor = &rec->monitor;
+	const struct message_audit_event written = {event, PARTY_LOADER, {first, second}};
+	struct channel *audit = &rec->monitor.audit;
 	struct message message;
-	int r;
+	int r = channel_send(audit, MESSAGE_AUDIT_EVENT, &written, sizeof(written), -1);
 
-	monitor_audit(monitor, event, PARTY_LOADER, first, second);
-	r = channel_expect(&monitor->audit, MESSAGE_AUDIT_WRITTEN, AUDIT_MS, &message);
+	if (r)
+		return r;
+	r = channel_expect(audit, MESSAGE_AUDIT_WRITTEN, AUDIT_MS, &message);
 	if (r)
 		return r;
 	return message.AUDIT_WRITTEN.error;

@@ -92,7 +92,7 @@ enum exit_status rules_read(const char *file, const char *verb, struct rules *re
 	pid_t pid;
 	int r;
 
-	if (!file && strcmp(verb, "check-config") && has_none())
+	if (!file && strcmp(verb, RULES_VERB_CHECK) && has_none())
 		return EXIT_DONE;
 	pid = helper_start(PARTY_RULES, argv, NULL, &channel);
 	if (pid < 0)

@@ -14,10 +14,10 @@ struct rules {
 };
 
 /*
- * Has the policy file read. file: NULL for the default file, which need not exist except for the
- * verb "check-config". The verb "check-config" has the rules printed; "record --comm" refuses rules
- * that hide names of processes and threads; "record" has neither effect. Returns an exit status;
- * errors were logged.
+ * Has the policy file read. file: NULL for the default file, which need not exist except for
+ * RULES_VERB_CHECK. verb: RULES_VERB_CHECK has the rules printed; RULES_VERB_COMM refuses rules
+ * that hide names of processes and threads; RULES_VERB_RECORD has neither effect. Returns an exit
+ * status; errors were logged.
  */
 enum exit_status rules_read(const char *file, const char *verb, struct rules *ret_rules);
 
