@@ -237,6 +237,8 @@ static int judge_processes(int link)
 	guard_fd int judge = bpf_iter_create(link);
 	struct task_runtime runtime;
 
+	if (judge < 0)
+		return judge;
 	if (read(judge, &runtime, sizeof(runtime)) != sizeof(runtime))
 		return -EIO;
 	return 0;
