@@ -227,8 +227,7 @@ static int send_message(struct channel *channel, uint32_t reply_to, unsigned int
 
 	if (!rule || !rule_joins(rule, channel->self, channel->peer) ||
 	    !rule_in_phase(rule, channel->phase) || size != rule->payload ||
-	    !rule_reply_to(type, reply_to) || !rule_error(rule, payload) ||
-	    !rule_fds(rule, payload, fd >= 0))
+	    !rule_reply_to(type, reply_to) || !rule_fds(rule, payload, fd >= 0))
 		return -EINVAL;
 	if (fd >= 0)
 		attach_fd(&packet, &control, fd);
