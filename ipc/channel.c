@@ -50,6 +50,17 @@ static bool rule_in_phase(const struct message_rule *rule, enum message_phase ph
 	return phase >= rule->first && phase <= rule->last;
 }
 
+/* Returns whether the error with which the payload may begin is 0 or a negative errno. */
+static bool rule_error(const struct message_rule *rule, const void *payload)
+{
+	int32_t error;
+
+	if (!rule->error)
+		return true;
+	memcpy(&error, payload, sizeof(error));
+	return error <= 0 && error >= -MESSAGE_ERRNO_MAX;
+}
+
 static bool rule_fds(const struct message_rule *rule, const void *payload, unsigned int fds)
 {
 	int32_t error;
@@ -86,7 +97,9 @@ int channel_check(const struct channel *channel, const struct message_head *head
 		return -EPROTO;
 	if (rule->once && channel->seen >> head->type & 1)
 		return -EPROTO;
-	if (size != sizeof(*head) + rule->payload || !rule_fds(rule, payload, fds))
+	if (size != sizeof(*head) + rule->payload)
+		return -EPROTO;
+	if (!rule_error(rule, payload) || !rule_fds(rule, payload, fds))
 		return -EPROTO;
 	return 0;
 }

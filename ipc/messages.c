@@ -20,11 +20,30 @@ enum {
 #include "ipc/messages.def"
 #undef M
 
+/* Is 1 for a payload that begins with an error. message_audit begins with the answer's error. */
+#define BEGINS_WITH_ERROR(payload)                                              \
+	_Generic((struct payload *)NULL, struct message_reply * : 1,            \
+		 struct message_object_reply * : 1, struct message_audit * : 1, \
+		 struct message_written * : 1, struct message_spawned * : 1,    \
+		 struct message_ranges * : 1, struct message_policy_keys * : 1, default : 0)
+
+#define M(name, from, to, first, last, payload, fds, times, reply) \
+	_Static_assert((fds) < FDS_REPLY || BEGINS_WITH_ERROR(payload), #name " has an error");
+#include "ipc/messages.def"
+#undef M
+
 static const struct message_rule rules[MESSAGE_COUNT] = {
-#define M(name, from, to, first, last, payload, fds, times, reply)               \
-	[MESSAGE_##name] = {#name,	   PARTY_##from, PARTY_##to,             \
-			    PHASE_##first, PHASE_##last, sizeof(struct payload), \
-			    fds,	   times,	 MESSAGE_##reply},
+#define M(name, from, to, first, last, payload, fds, times, reply) \
+	[MESSAGE_##name] = {#name,                                 \
+			    PARTY_##from,                          \
+			    PARTY_##to,                            \
+			    PHASE_##first,                         \
+			    PHASE_##last,                          \
+			    sizeof(struct payload),                \
+			    fds,                                   \
+			    times,                                 \
+			    BEGINS_WITH_ERROR(payload),            \
+			    MESSAGE_##reply},
 #include "ipc/messages.def"
 #undef M
 };

@@ -7,7 +7,6 @@
 #ifndef KEYHOLE_IPC_MESSAGES_H
 #define KEYHOLE_IPC_MESSAGES_H
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -202,15 +201,7 @@ struct message_step {
 	uint32_t bytes; /* STEP_COMMIT: message_written.bytes */
 };
 
-#define MESSAGE_ERRNO_MAX 4095 /* MAX_ERRNO of include/linux/err.h */
-
-/* Returns the error of a message; -EPROTO: the number is neither 0 nor a negative errno. */
-static inline int message_error(int32_t error)
-{
-	if (error > 0 || error < -MESSAGE_ERRNO_MAX)
-		return -EPROTO;
-	return error;
-}
+#define MESSAGE_ERRNO_MAX 4095 /* of a payload's error; MAX_ERRNO of include/linux/err.h */
 
 #define BROKER_SECONDS 2 /* for an answer: then the worker sends BROKER_STUCK */
 
@@ -315,6 +306,11 @@ struct message_options {
 	char name[OPTIONS_NAME_BYTES]; /* of the output when none was given, NUL padded */
 };
 
+/* The first argument of keyhole-rules. */
+#define RULES_VERB_RECORD "record"
+#define RULES_VERB_COMM	  "record --comm" /* refuses rules that hide names */
+#define RULES_VERB_CHECK  "check-config"  /* prints the rules */
+
 #define POLICY_PATH_BYTES 480
 struct message_policy_path {
 	char path[POLICY_PATH_BYTES]; /* NUL terminated */
@@ -339,6 +335,7 @@ struct message_rule {
 	uint16_t payload;    /* exact size */
 	uint8_t fds;	     /* 0, 1, FDS_REPLY or FDS_MAYBE */
 	uint8_t once;
+	uint8_t error;	/* 1: the payload begins with an error: 0 or a negative errno */
 	uint16_t reply; /* enum message_type of the answer; MESSAGE_NONE: no answer */
 };
 #define FDS_REPLY 2

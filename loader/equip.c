@@ -13,29 +13,45 @@
 #include "loader/recording.h"
 
 #define CHILD_START_MS 5000
+#define CHILD_END_MS   500 /* from the end of a child to its spawner's word */
 
 /* ---- who is ready -------------------------------------------------------------------------- */
 
+/* Explains with the negative errno r that the child did not get ready. */
+static enum equip_result report_absent(const struct child *child, int r)
+{
+	failed("start", message_party_name(child->channel.peer), r);
+	if (r == -EPROTO)
+		return EQUIP_REFUSED;
+	return EQUIP_ABSENT;
+}
+
 /*
  * Proves the layers of a spawner and its child from outside, and adds what both saw themselves. The
- * spawner's own word alone excuses the spawner: the child's word comes from a later process.
+ * spawner's own word alone excuses the spawner: the child's word comes from a later process. A
+ * child that has ended shows no layers in /proc.
  */
-static enum exit_status check_child(struct recording *rec, const struct child *child, pid_t pid,
-				    const struct message_ready *ready)
+static enum equip_result check_child(struct recording *rec, struct child *child, pid_t pid,
+				     const struct message_ready *ready)
 {
 	const struct spawner *spawner = &child->spawner;
 	const enum policy_role role = spawner->role;
 	const uint32_t lacking = spawner->layers.lacking | ready->lacking;
-	uint32_t proven = (spawner->layers.proven | ready->proven) & ~policy_verify(role, pid, 1);
-	const uint32_t excused = spawner->layers.lacking & LAYERS_THAT_MAY_LACK;
-	uint32_t missing = policy_verify(role, spawner->pid, 0) & ~excused;
-	enum exit_status status =
-		recording_check_layers(rec, PARTY_SPAWNER, spawner->pid, missing, 0);
+	const uint32_t proven =
+		(spawner->layers.proven | ready->proven) & ~policy_verify(role, pid, 1);
+	const uint32_t missing = policy_layers_of(role) & ~proven;
 
-	if (status != EXIT_DONE)
-		return status;
-	missing = policy_layers_of(role) & ~proven;
-	return recording_check_layers(rec, child->channel.peer, pid, missing, lacking);
+	if (missing & ~lacking)
+		child->ended = monitor_await_end(&rec->monitor, child, CHILD_END_MS) == 0;
+	if (child->ended)
+		return report_absent(child, -EPIPE);
+	if (recording_check_layers(rec, PARTY_SPAWNER, spawner->pid,
+				   policy_verify(role, spawner->pid, 0),
+				   spawner->layers.lacking) != EXIT_DONE)
+		return EQUIP_REFUSED;
+	if (recording_check_layers(rec, child->channel.peer, pid, missing, lacking) != EXIT_DONE)
+		return EQUIP_REFUSED;
+	return EQUIP_READY;
 }
 
 /* Returns why the child is not the one that should run, or NULL. */
@@ -48,36 +64,32 @@ static const char *find_stranger(const struct child *child, const struct message
 	return NULL;
 }
 
-enum exit_status equip_expect_ready(struct recording *rec, struct child *child)
+enum equip_result equip_expect_ready(struct recording *rec, struct child *child)
 {
-	const char *name = message_party_name(child->channel.peer);
 	const char *reason;
 	pid_t pid = spawner_started(&child->spawner);
 	struct message message;
 	int r;
 
 	if (pid < 0)
-		return failed("start", name, pid);
+		return report_absent(child, pid);
 	r = channel_expect(&child->channel, MESSAGE_READY, CHILD_START_MS, &message);
 	child->ended = r == -EPIPE;
 	if (r < 0)
-		return failed("start", name, r);
+		return report_absent(child, r);
 	reason = find_stranger(child, &message.READY);
 	if (reason) {
-		log_error("start: %s: %s", name, reason);
-		return EXIT_FAILED;
+		log_error("start: %s: %s", message_party_name(child->channel.peer), reason);
+		return EQUIP_REFUSED;
 	}
 	return check_child(rec, child, pid, &message.READY);
 }
 
 enum exit_status equip_expect_all(struct recording *rec)
 {
-	for (int role = ROLE_WORKER; role < ROLE_SUPERVISED; role++) {
-		enum exit_status status = equip_expect_ready(rec, &rec->monitor.children[role]);
-
-		if (status != EXIT_DONE)
-			return status;
-	}
+	for (int role = ROLE_WORKER; role < ROLE_SUPERVISED; role++)
+		if (equip_expect_ready(rec, &rec->monitor.children[role]) != EQUIP_READY)
+			return EXIT_FAILED;
 	return EXIT_DONE;
 }
 

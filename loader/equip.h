@@ -14,11 +14,18 @@
 struct child;
 struct recording;
 
+enum equip_result {
+	EQUIP_READY,
+	EQUIP_ABSENT,  /* the child was not started, ended, or said nothing in time */
+	EQUIP_REFUSED, /* a stranger, a violation of the protocol, or a layer that is missing */
+};
+
 /*
  * Waits up to 5 s until a spawned child is ready, and checks its role, its build and its layers.
- * Explains a failure.
+ * Explains a failure. A recording must not sample beside a refused child, which may still run.
  */
-enum exit_status equip_expect_ready(struct recording *rec, struct child *child);
+enum equip_result equip_expect_ready(struct recording *rec, struct child *child);
+/* Expects each child of a recording's start. Explains a failure. */
 enum exit_status equip_expect_all(struct recording *rec);
 
 /*

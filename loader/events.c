@@ -110,7 +110,10 @@ static int control(const struct events *events, unsigned long request, unsigned 
 	return r;
 }
 
-/* Opens the event that was asked for; by default the first row, else the second one. */
+/*
+ * Opens the event that was asked for. The default is the first row, and after any error the second
+ * row: hypervisors refuse hardware events in several ways.
+ */
 static int open_chosen(struct message_sampling *sampling, struct events *events)
 {
 	int r;
@@ -130,6 +133,7 @@ int events_open(uint32_t cpus, struct message_sampling *sampling, int program,
 
 	memset(ret_events, 0xff, sizeof(*ret_events)); /* no descriptor is 0 */
 	ret_events->cpus = cpus;
+	ret_events->name = NULL;
 	r = open_chosen(sampling, ret_events);
 	if (r)
 		return r;

@@ -20,7 +20,7 @@ struct events {
 	int sample[ABI_MAX_CPUS];   /* -1: CPU not online */
 	int sideband[ABI_MAX_CPUS]; /* the same */
 	uint32_t cpus;		    /* entries */
-	const char *name;	    /* of the sampling event; static */
+	const char *name;	    /* of the sampling event; static; NULL: unknown */
 };
 
 /*

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -14,9 +15,11 @@
 
 #define VARIABLES_MAX 4 /* the terminating NULL among them */
 
-static const enum policy_role roles[] = {
-	[PARTY_COMMITTER] = ROLE_OUTPUT, [PARTY_KERNEL_SYMBOLS] = ROLE_KERNEL_SYMBOLS,
-	[PARTY_OPTIONS] = ROLE_OPTIONS,	 [PARTY_AUDITOR] = ROLE_AUDIT,
+/* Helpers without a user; any other party has ROLE_LOADER here. */
+static const enum policy_role roles[PARTY_ASKER + 1] = {
+	[PARTY_KERNEL_SYMBOLS] = ROLE_KERNEL_SYMBOLS,
+	[PARTY_OPTIONS] = ROLE_OPTIONS,
+	[PARTY_AUDITOR] = ROLE_AUDIT,
 	[PARTY_RULES] = ROLE_RULES,
 };
 
@@ -31,34 +34,40 @@ static int become(enum message_party party, const struct policy_user *user)
 			return r;
 		return policy_user_become(user);
 	}
+	if (roles[party] == ROLE_LOADER)
+		return -EINVAL;
 	/* An error is no reason to stop: the loader's own call fails later, and samples nothing. */
 	policy_become(roles[party]);
 	return 0;
 }
 
-/* Fills in the variables of our environment that a helper without rights gets. */
-static void select_variables(const char *ret_list[VARIABLES_MAX])
+/* Returns whether a helper without rights gets the variable. keyhole-audit names the user. */
+static bool is_passed_on(enum message_party party, const char *variable)
 {
-	static const char *const names[] = {"TZ=", "SUDO_USER="};
+	if (!strncmp(variable, "TZ=", strlen("TZ=")))
+		return true;
+	return party == PARTY_AUDITOR && !strncmp(variable, "SUDO_USER=", strlen("SUDO_USER="));
+}
+
+static void select_variables(enum message_party party, const char *ret_list[VARIABLES_MAX])
+{
 	size_t count = 0;
 
 	ret_list[count++] = "KEYHOLE_BUILD=" KEYHOLE_VERSION;
-	for (char **entry = environ; *entry; entry++)
-		for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-			if (!strncmp(*entry, names[i], strlen(names[i])) &&
-			    count < VARIABLES_MAX - 1)
-				ret_list[count++] = *entry;
+	for (char **entry = environ; *entry && count < VARIABLES_MAX - 1; entry++)
+		if (is_passed_on(party, *entry))
+			ret_list[count++] = *entry;
 	ret_list[count] = NULL;
 }
 
 /* Returns a negative errno or not at all. */
-static int exec_program(int program, int channel, const char *const *argv,
+static int exec_program(enum message_party party, int program, int channel, const char *const *argv,
 			const struct policy_user *user)
 {
 	const char *own[VARIABLES_MAX];
 	const char *const *environment = own;
 
-	select_variables(own);
+	select_variables(party, own);
 	if (user)
 		environment = (const char *const *)environ;
 	if (dup2(channel, CHANNEL_FD) == CHANNEL_FD)
@@ -76,7 +85,7 @@ static void exec_helper(enum message_party party, int program, int channel, cons
 	int r = become(party, user);
 
 	if (r == 0)
-		r = exec_program(program, channel, argv, user);
+		r = exec_program(party, program, channel, argv, user);
 	log_error("start: %s: %s", message_party_name(party), strerror(-r));
 	_exit(127);
 }

@@ -75,9 +75,11 @@ static int run(struct options *options, uint64_t begun)
 	if (rec->monitor.audit.fd < 0)
 		return r;
 	error = recording_audit(rec, AUDIT_end, (uint64_t)r, 0);
-	if (error)
-		return failed("audit", "keyhole-audit", error);
-	return r;
+	if (error == 0)
+		return r;
+	if (!rec->monitor.unaudited)
+		failed("audit", "keyhole-audit", error);
+	return EXIT_FAILED;
 }
 
 /*
@@ -100,7 +102,7 @@ static int sanitise(void)
 /* Returns whether the command is `keyhole check-config`, for which the loader opens the rules. */
 static bool is_check_config(int argc, char **argv)
 {
-	if (argc < 2 || strcmp(argv[1], "check-config"))
+	if (argc < 2 || strcmp(argv[1], RULES_VERB_CHECK))
 		return false;
 	return argc < 3 || argv[2][0] != '-';
 }

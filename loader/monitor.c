@@ -28,19 +28,11 @@ int monitor_start(struct monitor *monitor)
 	monitor->fds[0].fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (monitor->fds[0].fd < 0)
 		return -errno;
-	for (int role = ROLE_WORKER; role < ROLE_SUPERVISED; role++)
-		monitor->fds[role].fd = monitor->children[role].channel.fd;
 	monitor->fds[ROLE_SUPERVISED].fd = monitor->audit.fd;
 	for (unsigned int i = 0; i < TARGETS + monitor->targets; i++)
 		monitor->fds[i].events = POLLIN;
 	monitor->targets_left = monitor->targets;
 	return 0;
-}
-
-void monitor_watch_child(struct monitor *monitor, enum policy_role role)
-{
-	monitor->fds[role] =
-		(struct pollfd){.fd = monitor->children[role].channel.fd, .events = POLLIN};
 }
 
 void monitor_add_target(struct monitor *monitor, int pidfd)
@@ -99,8 +91,6 @@ static int on_log(struct child *child, const struct message_log *line)
 /* Lets the recording end early only for a profile that could not be written. */
 static int on_written(struct monitor *monitor, const struct message_written *written)
 {
-	if (message_error(written->error) != written->error)
-		return -EPROTO;
 	monitor->written = *written;
 	if (monitor->goal != GOAL_STOP)
 		return 0;
@@ -213,12 +203,25 @@ static void on_ready(struct monitor *monitor, unsigned int index)
 		on_target(monitor, &monitor->fds[index]);
 }
 
+/* Watches the present channels of the children. */
+static void watch_children(struct monitor *monitor)
+{
+	for (int role = ROLE_WORKER; role < ROLE_SUPERVISED; role++) {
+		const struct child *child = &monitor->children[role];
+
+		monitor->fds[role].fd = child->channel.fd;
+		if (child->muted)
+			monitor->fds[role].fd = -1;
+	}
+}
+
 /* Waits until a descriptor is ready or the time is over, and handles what is ready. */
 static void poll_once(struct monitor *monitor, uint64_t nanoseconds)
 {
 	const unsigned int count = TARGETS + monitor->targets;
 	const int wait = (int)((nanoseconds + NS_PER_MS - 1) / NS_PER_MS);
 
+	watch_children(monitor);
 	if (poll(monitor->fds, count, wait) < 0)
 		return;
 	for (unsigned int i = 0; i < count && monitor->result == MONITOR_RUNNING; i++)
@@ -262,16 +265,20 @@ static int milliseconds_until(uint64_t deadline)
 	return (int)((deadline - now) / NS_PER_MS);
 }
 
-/* Asks the child's spawner, and waits for the answer. wait: milliseconds. */
-static void await_status(struct monitor *monitor, struct child *child, int wait)
+int monitor_await_end(struct monitor *monitor, struct child *child, int milliseconds)
 {
 	struct message message;
+	int r;
 
-	if (child->told || channel_expect(&child->spawner.channel, MESSAGE_EXITED, wait, &message))
-		return;
+	if (child->told)
+		return 0;
+	r = channel_expect(&child->spawner.channel, MESSAGE_EXITED, milliseconds, &message);
+	if (r)
+		return r;
 	child->told = true;
 	child->status = message.EXITED.status;
 	monitor_audit(monitor, AUDIT_exited, child->channel.peer, (uint64_t)child->status, 0);
+	return 0;
 }
 
 static struct ending describe(const struct child *child, enum policy_role role)
@@ -321,7 +328,7 @@ static struct ending collect_cause(struct monitor *monitor)
 			continue;
 		if (child->ended || cause.role != ROLE_LOADER)
 			wait = milliseconds_until(deadline);
-		await_status(monitor, child, wait);
+		monitor_await_end(monitor, child, wait);
 		ending = describe(child, (enum policy_role)role);
 		child->ended = false;
 		if (may_explain(&ending, &cause))

@@ -61,6 +61,7 @@ struct child {
 	struct spawner spawner;
 	struct channel channel;
 	bool ended;	    /* the channel ended, and monitor_explain() has not told why */
+	bool muted;	    /* monitor_run() leaves the channel alone */
 	bool told;	    /* the spawner told the status of the child's end */
 	bool explained;	    /* monitor_explain() has logged the end of the child */
 	int status;	    /* the spawner's word, as waitpid() has it */
@@ -81,7 +82,10 @@ struct monitor {
 	/* The channel to keyhole-audit, whose end fails the recording; fd -1: no audit stream. */
 	struct channel audit;
 	bool unaudited; /* keyhole-audit did not take an event, as a line has told */
-	/* By role, with signals in the loader's place; then the audit channel, then targets. */
+	/*
+	 * By role, as monitor_run() fills in, with signals in the loader's place; then the audit
+	 * channel, then targets.
+	 */
 	struct pollfd fds[ROLE_SUPERVISED + 1 + OPTIONS_PIDS_MAX];
 	unsigned int targets, targets_left;
 	bool progressed; /* PROGRESS came; the owner clears it */
@@ -106,14 +110,17 @@ void monitor_add_target(struct monitor *monitor, int pidfd);
  */
 int monitor_start(struct monitor *monitor);
 
-/* Watches the role's present channel, if there is one, in place of an earlier channel. */
-void monitor_watch_child(struct monitor *monitor, enum policy_role role);
-
 /*
  * Supervises until the goal or a time is reached, or something fails or ends. until: ns, monotonic,
  * at most 24 days ahead.
  */
 enum monitor_result monitor_run(struct monitor *monitor, enum monitor_goal goal, uint64_t until);
+
+/*
+ * Waits for the spawner's word that the child has ended, and audits the status. Returns 0 when
+ * child->status is known, or a negative errno; -ETIMEDOUT: the spawner has said nothing.
+ */
+int monitor_await_end(struct monitor *monitor, struct child *child, int milliseconds);
 
 /* Returns what it means that the role's child ended or hangs, before the goal is reached. */
 enum monitor_fate monitor_decide(enum policy_role role, enum child_end end, enum monitor_goal goal);

@@ -96,11 +96,12 @@ int options_read(int argc, char **argv, struct options *ret_options)
 	channel_release(&channel);
 	kill(pid, SIGKILL); /* keyhole-options has nothing more to do */
 	waitpid(pid, NULL, 0);
-	if (r == 0 && message.OPTIONS.status != OPTIONS_RECORD)
+	if (r)
+		return failed("start", message_party_name(PARTY_OPTIONS), r);
+	if (message.OPTIONS.status != OPTIONS_RECORD)
 		return message.OPTIONS.status & 0xff;
 	ret_options->given = message.OPTIONS;
-	if (r == 0)
-		r = options_check(argc, argv, ret_options);
+	r = options_check(argc, argv, ret_options);
 	if (r)
 		return failed("start", message_party_name(PARTY_OPTIONS), r);
 	return OPTIONS_RECORD;

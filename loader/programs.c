@@ -96,17 +96,20 @@ static int size_maps(struct programs *programs)
 	return bpf_map__set_max_entries(skeleton->maps.counters, programs->cpus);
 }
 
-static int copy_rules(int map, int keys)
+static int copy_rules(int map, int file)
 {
 	const uint32_t yes = 1;
-	struct deny_key key;
+	struct deny_key keys[DENY_KEYS_MAX];
+	int count = rules_read_keys(file, keys);
 
-	while (read(keys, &key, sizeof(key)) == sizeof(key)) {
-		int r = bpf_map_update_elem(map, &key, &yes, BPF_ANY);
+	for (int i = 0; i < count; i++) {
+		int r = bpf_map_update_elem(map, &keys[i], &yes, BPF_ANY);
 
 		if (r)
 			return r;
 	}
+	if (count < 0)
+		return count;
 	return 0;
 }
 
@@ -114,9 +117,9 @@ static int copy_rules(int map, int keys)
 static int fill_rules(const struct programs *programs, const struct rules *rules)
 {
 	int map = bpf_map__fd(programs->skeleton->maps.deny_rules);
-	int r = copy_rules(map, rules->keys);
+	guard_fd int keys = rules->keys;
+	int r = copy_rules(map, keys);
 
-	close(rules->keys);
 	if (r)
 		return r;
 	return bpf_map_freeze(map);
@@ -234,6 +237,8 @@ static int judge_processes(int link)
 	guard_fd int judge = bpf_iter_create(link);
 	struct task_runtime runtime;
 
+	if (judge < 0)
+		return judge;
 	if (read(judge, &runtime, sizeof(runtime)) != sizeof(runtime))
 		return -EIO;
 	return 0;

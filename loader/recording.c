@@ -16,7 +16,9 @@ void recording_init(struct recording *rec, struct options *options, uint64_t beg
 	rec->begun = begun;
 	rec->rules.keys = -1;
 	rec->cgroup = -1;
-	rec->output.fd = -1;
+	rec->command.hold.fd = -1;
+	rec->ksyms.fd = rec->ksyms.known = rec->ksyms.channel.fd = -1;
+	rec->output.fd = rec->output.manager = -1;
 	rec->output.channel.fd = -1;
 	rec->monitor.audit.fd = -1;
 	for (int role = 0; role < ROLE_SUPERVISED; role++) {
@@ -28,15 +30,17 @@ void recording_init(struct recording *rec, struct options *options, uint64_t beg
 
 int recording_audit(struct recording *rec, enum audit_event event, uint64_t first, uint64_t second)
 {
-	struct monitor *monitor = &rec->monitor;
+	const struct message_audit_event written = {event, PARTY_LOADER, {first, second}};
+	struct channel *audit = &rec->monitor.audit;
 	struct message message;
-	int r;
+	int r = channel_send(audit, MESSAGE_AUDIT_EVENT, &written, sizeof(written), -1);
 
-	monitor_audit(monitor, event, PARTY_LOADER, first, second);
-	r = channel_expect(&monitor->audit, MESSAGE_AUDIT_WRITTEN, AUDIT_MS, &message);
 	if (r)
 		return r;
-	return message_error(message.AUDIT_WRITTEN.error);
+	r = channel_expect(audit, MESSAGE_AUDIT_WRITTEN, AUDIT_MS, &message);
+	if (r)
+		return r;
+	return message.AUDIT_WRITTEN.error;
 }
 
 static void report_layer(const char *who, unsigned int layer, bool allowed)
@@ -84,7 +88,9 @@ static int request_step(struct channel *channel, const struct message_step *requ
 	r = channel_expect(channel, MESSAGE_STEPPED, STEP_MS, &message);
 	if (r)
 		return r;
-	return message_error(message.STEPPED.error);
+	if (message.head.reply_to != channel->sent)
+		return -EPROTO;
+	return message.STEPPED.error;
 }
 
 enum exit_status recording_take_step(struct recording *rec, enum output_step step)

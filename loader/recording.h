@@ -32,12 +32,15 @@ struct recording {
 	uint64_t begun, started; /* ns, monotonic: of the command, of sampling */
 };
 
-/* Prepares a recording that holds no descriptor. begun: monotonic time of the command's start. */
+/*
+ * Prepares a recording that holds no descriptor. programs_load() and events_open() fill in
+ * rec->programs and rec->events. begun: monotonic time of the command's start.
+ */
 void recording_init(struct recording *rec, struct options *options, uint64_t begun);
 
 /*
  * Writes the first or the last audit event and waits up to 10 s until the event is in the
- * stream. Returns 0 or a negative errno.
+ * stream. There must be an audit stream. Returns 0 or a negative errno, which is not logged.
  */
 int recording_audit(struct recording *rec, enum audit_event event, uint64_t first, uint64_t second);
 

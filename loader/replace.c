@@ -57,9 +57,8 @@ static void release(struct recording *rec, enum policy_role first, enum policy_r
 		struct child *child = &rec->monitor.children[role];
 
 		child->ended = child->told = child->explained = false;
-		child->stuck_in_vain = false;
+		child->muted = child->stuck_in_vain = false;
 		channel_release(&child->channel);
-		monitor_watch_child(&rec->monitor, (enum policy_role)role);
 	}
 }
 
@@ -79,19 +78,22 @@ static enum exit_status spawn_all(struct recording *rec, enum policy_role first,
 	return status;
 }
 
-static enum exit_status spawn_again(struct recording *rec, enum policy_role first,
-				    enum policy_role last)
+/* Returns the result of the first child that is not ready, or EQUIP_READY. */
+static enum equip_result spawn_again(struct recording *rec, enum policy_role first,
+				     enum policy_role last)
 {
-	enum exit_status status;
-
 	release(rec, first, last);
-	status = spawn_all(rec, first, last);
-	for (int role = first; status == EXIT_DONE && role <= (int)last; role++) {
+	if (spawn_all(rec, first, last) != EXIT_DONE)
+		return EQUIP_ABSENT;
+	for (int role = first; role <= (int)last; role++) {
+		enum equip_result result;
+
 		monitor_audit(&rec->monitor, AUDIT_restart, (enum message_party)role, 0, 0);
-		status = equip_expect_ready(rec, &rec->monitor.children[role]);
-		monitor_watch_child(&rec->monitor, (enum policy_role)role);
+		result = equip_expect_ready(rec, &rec->monitor.children[role]);
+		if (result != EQUIP_READY)
+			return result;
 	}
-	return status;
+	return EQUIP_READY;
 }
 
 /* ---- each role ----------------------------------------------------------------------------- */
@@ -102,14 +104,13 @@ static enum exit_status spawn_again(struct recording *rec, enum policy_role firs
  */
 static enum exit_status await_exporter(struct recording *rec)
 {
-	struct channel *spawner = &rec->monitor.children[ROLE_EXPORTER].spawner.channel;
-	struct message message;
+	struct child *exporter = &rec->monitor.children[ROLE_EXPORTER];
 	int r;
 
-	if (!is_stream(rec) || spawner->seen >> MESSAGE_EXITED & 1)
+	if (!is_stream(rec) || exporter->told)
 		return EXIT_DONE;
-	r = channel_expect(spawner, MESSAGE_EXITED, FINAL_MS, &message);
-	if (r == 0 && message.EXITED.status)
+	r = monitor_await_end(&rec->monitor, exporter, FINAL_MS);
+	if (r == 0 && exporter->status)
 		r = -EIO;
 	if (r)
 		return failed("output", rec->options->output, r);
@@ -141,9 +142,8 @@ static enum exit_status start_worker_again(struct recording *rec)
 	status = recording_take_step(rec, STEP_WORKER);
 	if (status != EXIT_DONE)
 		return status;
-	status = spawn_again(rec, ROLE_WORKER, LAST_ROLE);
-	if (status != EXIT_DONE)
-		return status;
+	if (spawn_again(rec, ROLE_WORKER, LAST_ROLE) != EQUIP_READY)
+		return EXIT_FAILED;
 	return equip_children(rec);
 }
 
@@ -159,7 +159,7 @@ static enum exit_status replace_worker(struct recording *rec, const struct repla
 
 	release(rec, ROLE_WORKER, ROLE_WORKER);
 	release(rec, ROLE_BROKER, ROLE_BROKER);
-	rec->monitor.fds[ROLE_EXPORTER].fd = -1; /* see await_exporter() */
+	rec->monitor.children[ROLE_EXPORTER].muted = true; /* see await_exporter() */
 	status = pause_worker(rec, plan->pause);
 	if (status != EXIT_DONE)
 		return status;
@@ -184,19 +184,16 @@ static enum exit_status let_run(struct recording *rec, enum policy_role role, in
 	return EXIT_DONE;
 }
 
-static enum exit_status start_new_broker(struct recording *rec)
-{
-	enum exit_status status = spawn_again(rec, ROLE_BROKER, ROLE_BROKER);
-
-	if (status != EXIT_DONE)
-		return status;
-	return let_run(rec, ROLE_BROKER, equip_broker(rec, 0));
-}
-
-/* Returns EXIT_DONE always: a recording goes on without a broker, but names no new files. */
+/* Fails for a refused broker. A recording goes on without a broker, but names no new files. */
 static enum exit_status replace_broker(struct recording *rec, const struct replace_plan *plan)
 {
-	if (plan->what == REPLACE_START && start_new_broker(rec) == EXIT_DONE)
+	enum equip_result result = EQUIP_ABSENT;
+
+	if (plan->what == REPLACE_START)
+		result = spawn_again(rec, ROLE_BROKER, ROLE_BROKER);
+	if (result == EQUIP_REFUSED)
+		return EXIT_FAILED;
+	if (result == EQUIP_READY && let_run(rec, ROLE_BROKER, equip_broker(rec, 0)) == EXIT_DONE)
 		return EXIT_DONE;
 	log_warning("broker: keyhole-broker: not replaced; new files are not read any more");
 	release(rec, ROLE_BROKER, ROLE_BROKER);
@@ -222,7 +219,7 @@ static enum exit_status replace_exporter(struct recording *rec, const struct rep
 	(void)plan;
 	if (r)
 		return failed("output", rec->options->output, r);
-	if (spawn_again(rec, ROLE_EXPORTER, ROLE_EXPORTER) != EXIT_DONE)
+	if (spawn_again(rec, ROLE_EXPORTER, ROLE_EXPORTER) != EQUIP_READY)
 		return EXIT_FAILED;
 	return let_run(rec, ROLE_EXPORTER, equip_exporter(rec));
 }

@@ -9,7 +9,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "bpf/abi.h"
 #include "ipc/guard.h"
 #include "loader/failed.h"
 #include "loader/helper.h"
@@ -93,7 +92,7 @@ enum exit_status rules_read(const char *file, const char *verb, struct rules *re
 	pid_t pid;
 	int r;
 
-	if (!file && strcmp(verb, "check-config") && has_none())
+	if (!file && strcmp(verb, RULES_VERB_CHECK) && has_none())
 		return EXIT_DONE;
 	pid = helper_start(PARTY_RULES, argv, NULL, &channel);
 	if (pid < 0)
@@ -107,4 +106,22 @@ enum exit_status rules_read(const char *file, const char *verb, struct rules *re
 	if (r == -EINVAL)
 		return EXIT_USAGE; /* keyhole-rules has said why */
 	return failed("policy", name, r);
+}
+
+int rules_read_keys(int file, struct deny_key ret_keys[DENY_KEYS_MAX])
+{
+	if (file < 0)
+		return 0;
+	for (unsigned int count = 0;; count++) {
+		struct deny_key key;
+		ssize_t got = read(file, &key, sizeof(key));
+
+		if (got == 0)
+			return (int)count;
+		if (got != sizeof(key))
+			return -EIO;
+		if (count == DENY_KEYS_MAX)
+			return -E2BIG;
+		ret_keys[count] = key;
+	}
 }

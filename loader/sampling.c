@@ -128,6 +128,8 @@ static enum exit_status stop_worker(struct recording *rec, uint64_t stopped)
 
 	recording_enter_phase(rec, PHASE_FINISH);
 	worker->ended = r == -EPIPE;
+	if (worker->ended)
+		return EXIT_FAILED; /* monitor_explain() says why */
 	if (r)
 		return failed("record", "keyhole-worker", r);
 	return EXIT_DONE;

@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -166,22 +167,22 @@ static void raise_priority(void)
 	static const char value[] = "-10";
 	guard_fd int group = open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC);
 
-	if (setpriority(PRIO_PROCESS, 0, -10) || write(group, value, sizeof(value) - 1) < 0)
+	if (setpriority(PRIO_PROCESS, 0, -10))
 		return;
+	if (write(group, value, sizeof(value) - 1) < 0)
+		return; /* the compiler wants the result to be looked at */
 }
 
-static int leave_terminal_and_folder(void)
+static bool leave_terminal_and_folder(void)
 {
 	const char *debug = getenv("KEYHOLE_DEBUG_STDERR");
 	guard_fd int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	if (dup2(null, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0 || chdir("/"))
-		return -errno;
+		return false;
 	if (debug && strcmp(debug, "1") == 0)
-		return 0;
-	if (dup2(null, STDERR_FILENO) < 0)
-		return -errno;
-	return 0;
+		return true;
+	return dup2(null, STDERR_FILENO) >= 0;
 }
 
 /* Runs the spawner in the forked process; never returns. */
@@ -194,7 +195,7 @@ static void spawner_main(enum policy_role role, const struct channel *channel, i
 				  .program = program,
 				  .child_fd = -1};
 
-	if (leave_terminal_and_folder())
+	if (!leave_terminal_and_folder())
 		_exit(1);
 	if (role == ROLE_WORKER)
 		raise_priority();
@@ -267,6 +268,8 @@ int spawner_spawn(struct spawner *spawner, struct channel *ret_channel)
 	channel_init(ret_channel, fds[0], PARTY_LOADER, (enum message_party)spawner->role);
 	r = channel_send_bare(&spawner->channel, MESSAGE_SPAWN, fds[1]);
 	close(fds[1]);
+	if (r)
+		channel_release(ret_channel);
 	return r;
 }
 
@@ -291,13 +294,15 @@ pid_t spawner_started(struct spawner *spawner)
 	struct message message;
 	int r;
 
-	/* An EXITED before the answer is about an earlier child. */
-	do {
+	/* An EXITED before the answer, or a late answer, is about an earlier child. */
+	for (;;) {
 		r = channel_wait(&spawner->channel, START_MS, &message);
 		if (r < 0)
 			return r;
-	} while (message.head.reply_to != spawner->channel.sent);
-	spawner->channel.seen = 0; /* an EXITED from here on is about the new child */
+		if (message.head.reply_to == spawner->channel.sent)
+			break;
+		message_release(&message);
+	}
 	spawner->layers = (struct policy_layers){message.SPAWNED.lacking, message.SPAWNED.proven};
 	r = message.SPAWNED.error;
 	if (r == 0)

@@ -89,8 +89,17 @@ static int begin_audit(struct recording *rec, int fd)
 	return recording_audit(rec, AUDIT_start, rec->user.uid, geteuid());
 }
 
+/* Explains why the audit stream did not begin. A file that keyhole-audit refuses is the user's. */
+static enum exit_status report_audit(const struct options *options, int r)
+{
+	failed("audit", options->audit, r);
+	if (r == -EPIPE || r == -EPROTO || r == -ETIMEDOUT || r == -EAGAIN)
+		return EXIT_FAILED;
+	return EXIT_USAGE;
+}
+
 /* Opens the file while the loader has rights; keyhole-audit, which has none, examines the file. */
-static int open_audit(struct recording *rec)
+static enum exit_status open_audit(struct recording *rec)
 {
 	const int flags = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
 	const struct options *options = rec->options;
@@ -99,28 +108,30 @@ static int open_audit(struct recording *rec)
 	int r;
 
 	if (fd < 0)
-		return -errno;
-	r = helper_start(PARTY_AUDITOR, options->arguments, NULL, channel);
-	if (r >= 0)
-		r = begin_audit(rec, fd);
-	if (r)
+		return report_audit(options, -errno);
+	if (helper_start(PARTY_AUDITOR, options->arguments, NULL, channel) < 0) {
 		channel_release(channel);
-	return r;
+		return EXIT_FAILED; /* which was logged */
+	}
+	r = begin_audit(rec, fd);
+	if (r == 0)
+		return EXIT_DONE;
+	channel_release(channel);
+	return report_audit(options, r);
 }
 
 enum exit_status start_check(struct recording *rec)
 {
 	const struct options *options = rec->options;
-	const char *verb = "record";
+	const char *verb = RULES_VERB_RECORD;
 	enum exit_status status;
-	int r;
 
 	if (!can_become()) {
 		failed("rights", "setuid, setgid, setpcap", -EPERM);
 		return EXIT_RIGHTS;
 	}
 	if (options->comm)
-		verb = "record --comm";
+		verb = RULES_VERB_COMM;
 	status = rules_read(options->policy, verb, &rec->rules);
 	if (status != EXIT_DONE)
 		return status;
@@ -134,16 +145,12 @@ enum exit_status start_check(struct recording *rec)
 		return status;
 	if (!options->audit)
 		return EXIT_DONE;
-	r = open_audit(rec);
-	if (r == 0)
-		return EXIT_DONE;
-	failed("audit", options->audit, r);
-	return EXIT_USAGE;
+	return open_audit(rec);
 }
 
 /* ---- processes ----------------------------------------------------------------------------- */
 
-/* The helper has explained a failure, unless the helper gave no answer in time. */
+/* The helper has explained a failure, unless the helper gave no valid answer in time. */
 static enum exit_status start_output(struct recording *rec)
 {
 	const struct options *options = rec->options;
@@ -152,7 +159,7 @@ static enum exit_status start_output(struct recording *rec)
 
 	if (rec->output.pid < 0 || r == -EPIPE)
 		return EXIT_FAILED;
-	if (r == -ETIMEDOUT)
+	if (r == -ETIMEDOUT || r == -EPROTO)
 		return failed("output", options->output, r);
 	if (r)
 		return EXIT_USAGE;

@@ -22,8 +22,11 @@ struct output {
 
 /*
  * Starts keyhole-output. path: "-" is standard output; force: replace a file of that name;
- * debug_dirs: as in the options. Returns 0, or why the file cannot be written: -EEXIST (without
- * force), -EACCES, -ENOENT (no such directory), -EISDIR, -EINVAL (neither file nor link), ...
+ * debug_dirs: as in the options. Returns 0 or a negative errno. A negative ret_output->pid means
+ * that the start failed, which was logged. Otherwise -EPIPE: keyhole-output ended; -ETIMEDOUT:
+ * keyhole-output did not answer within 10 s; -EPROTO: a violation of the protocol. Any other error
+ * means that the file cannot be written: -EEXIST (without force), -EACCES, -ENOENT (no such
+ * directory), -EISDIR, ... keyhole-output has printed the reason.
  */
 int output_start(struct output *ret_output, const char *path, bool force, const char *debug_dirs,
 		 const struct policy_user *user);

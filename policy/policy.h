@@ -146,8 +146,8 @@ int policy_proc(void);
 
 /*
  * Returns the layers that do not hold by /proc/<pid>/status: some of ids, capabilities,
- * no_new_privs, pid and seccomp (as many filters more than our own). Returns all five if the file
- * cannot be read.
+ * no_new_privs, pid and seccomp (as many filters more than our own). Returns all layers of the
+ * role if the file cannot be read.
  */
 uint32_t policy_verify(enum policy_role role, pid_t pid, unsigned int filters);
 

@@ -55,7 +55,7 @@ static int on_audit(struct auditor *auditor, const struct message_audit *audit)
 				       .error = answer->error};
 
 	if (audit->request >= MESSAGE_COUNT || !known[audit->request] || audit->granted > 1 ||
-	    message_error(answer->error) != answer->error || !strerrorname_np(-answer->error))
+	    !strerrorname_np(-answer->error))
 		return -EPROTO;
 	operation.operation = known[audit->request] - 1u;
 	tally_count(&auditor->tally, &operation, time_now());

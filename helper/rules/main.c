@@ -193,9 +193,9 @@ static int make_keys(const struct message *file, const char *verb, struct messag
 	r = take_rows(keys);
 	if (r)
 		return r;
-	if (!strcmp(verb, "check-config"))
+	if (!strcmp(verb, RULES_VERB_CHECK))
 		return print_rules(keys->hash);
-	if (!strcmp(verb, "record --comm"))
+	if (!strcmp(verb, RULES_VERB_COMM))
 		return check_names(keys);
 	return 0;
 }

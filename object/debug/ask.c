@@ -16,7 +16,5 @@ int debug_ask(struct channel *service, const struct message_lines *question, int
 		return -EPIPE;
 	if (channel_expect(service, MESSAGE_LINES_REPLY, milliseconds, &message))
 		return -EPIPE;
-	if (message.LINES_REPLY.error > 0)
-		return -EPIPE;
 	return message.LINES_REPLY.error;
 }

@@ -192,6 +192,47 @@ static void test_channel__check_counts_descriptors(void **state)
 	}
 }
 
+/* Each error that a row may have passes. An error number of a row without errors means nothing. */
+static void test_channel__check_refuses_absurd_errors(void **state)
+{
+	static const int32_t absurd[] = {1, 5, INT32_MAX, -MESSAGE_ERRNO_MAX - 1, INT32_MIN};
+	static const int32_t possible[] = {-1, -ENOENT, -MESSAGE_ERRNO_MAX};
+
+	(void)state;
+	FOR_EACH_TYPE(type)
+	{
+		const struct message_rule *rule = message_rule(type);
+		struct packet packet;
+		struct channel channel = expecting(type, &packet);
+
+		packet.fds = rule->fds == 1;
+		for (size_t i = 0; i < sizeof(absurd) / sizeof(absurd[0]); i++) {
+			memcpy(packet.payload, &absurd[i], sizeof(absurd[i]));
+			assert_int_equal(check(&channel, &packet), rule->error ? -EPROTO : 0);
+		}
+		for (size_t i = 0; i < sizeof(possible) / sizeof(possible[0]); i++) {
+			memcpy(packet.payload, &possible[i], sizeof(possible[i]));
+			assert_int_equal(check(&channel, &packet), 0);
+		}
+	}
+}
+
+static void test_channel__rows_with_an_error(void **state)
+{
+	static const enum message_type with[] = {
+		MESSAGE_SPAWNED,     MESSAGE_OUTPUT_FILE,  MESSAGE_POLICY_KEYS,	  MESSAGE_RANGES,
+		MESSAGE_SYMBOLS,     MESSAGE_WRITTEN,	   MESSAGE_AUDIT_WRITTEN, MESSAGE_STEPPED,
+		MESSAGE_LINES_REPLY, MESSAGE_OBJECT_REPLY, MESSAGE_AUDIT,	  MESSAGE_NOTIFY,
+	};
+	static const enum message_type without[] = {MESSAGE_EXITED, MESSAGE_OPTIONS, MESSAGE_LOG};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(with) / sizeof(with[0]); i++)
+		assert_true(message_rule(with[i])->error);
+	for (size_t i = 0; i < sizeof(without) / sizeof(without[0]); i++)
+		assert_false(message_rule(without[i])->error);
+}
+
 static void test_channel__check_refuses_a_second_once(void **state)
 {
 	(void)state;
@@ -511,6 +552,8 @@ int main(void)
 		cmocka_unit_test(test_channel__check_refuses_wrong_sizes),
 		cmocka_unit_test(test_channel__check_refuses_wrong_phases_and_parties),
 		cmocka_unit_test(test_channel__check_counts_descriptors),
+		cmocka_unit_test(test_channel__check_refuses_absurd_errors),
+		cmocka_unit_test(test_channel__rows_with_an_error),
 		cmocka_unit_test(test_channel__check_refuses_a_second_once),
 		cmocka_unit_test(test_channel__child_is_no_other_party),
 		socket_test(test_channel__carries_payload_and_descriptor),

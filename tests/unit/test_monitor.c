@@ -73,6 +73,80 @@ static void test_monitor__nothing_is_whole_yet(void **state)
 	assert_int_equal(said(-ENODATA, 0), MONITOR_FAILED);
 }
 
+/* The signals are blocked, so only the monitor sees them. */
+static enum monitor_result signalled(enum monitor_goal goal, int first, int second)
+{
+	static struct monitor monitor;
+	struct channel worker;
+	enum monitor_result result;
+
+	rig_monitor(&monitor, ROLE_WORKER, PARTY_WORKER, &worker);
+	raise(first);
+	if (second)
+		raise(second);
+	result = monitor_run(&monitor, goal, time_now() + NS_PER_SECOND / 10);
+	release_rig(&monitor, ROLE_WORKER, &worker);
+	return result;
+}
+
+static void test_monitor__the_second_signal_aborts(void **state)
+{
+	(void)state;
+	assert_int_equal(signalled(GOAL_STOP, SIGINT, 0), MONITOR_REACHED);
+	assert_int_equal(signalled(GOAL_WRITTEN, SIGINT, 0), MONITOR_TIMEOUT);
+	assert_int_equal(signalled(GOAL_WRITTEN, SIGINT, SIGTERM), MONITOR_ABORTED);
+}
+
+static void test_monitor__the_last_target(void **state)
+{
+	static struct monitor monitor;
+	struct channel worker;
+	int targets[2][2];
+
+	(void)state;
+	rig_monitor(&monitor, ROLE_WORKER, PARTY_WORKER, &worker);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(pipe(targets[i]), 0);
+		monitor_add_target(&monitor, targets[i][0]);
+	}
+	close(monitor.fds[0].fd);
+	assert_int_equal(monitor_start(&monitor), 0);
+	close(targets[0][1]);
+	assert_int_equal(monitor_run(&monitor, GOAL_STOP, time_now() + NS_PER_SECOND / 10),
+			 MONITOR_TIMEOUT);
+	close(targets[1][1]);
+	assert_int_equal(monitor_run(&monitor, GOAL_STOP, time_now() + 5 * NS_PER_SECOND),
+			 MONITOR_REACHED);
+	close(targets[0][0]);
+	close(targets[1][0]);
+	release_rig(&monitor, ROLE_WORKER, &worker);
+}
+
+/* Returns what the monitor makes of so many lines of a worker in one second. */
+static enum monitor_result talkative(int lines)
+{
+	const struct message_log line = {.level = LOG_LEVEL_DEBUG, .length = 1, .text = "x"};
+	static struct monitor monitor;
+	struct channel worker;
+	enum monitor_result result = MONITOR_TIMEOUT;
+
+	rig_monitor(&monitor, ROLE_WORKER, PARTY_WORKER, &worker);
+	monitor.children[ROLE_WORKER].log_until = time_now() + 60 * NS_PER_SECOND;
+	for (int i = 0; i < lines && result == MONITOR_TIMEOUT; i++) {
+		assert_int_equal(channel_send(&worker, MESSAGE_LOG, &line, sizeof(line), -1), 0);
+		result = monitor_run(&monitor, GOAL_STOP, time_now() + NS_PER_MS);
+	}
+	release_rig(&monitor, ROLE_WORKER, &worker);
+	return result;
+}
+
+static void test_monitor__too_many_lines(void **state)
+{
+	(void)state;
+	assert_int_equal(talkative(200), MONITOR_TIMEOUT);
+	assert_int_equal(talkative(201), MONITOR_FAILED);
+}
+
 /* broker: a descriptor, or -1. times: how often the worker says that the broker hangs. */
 static enum monitor_result stuck(int broker, int times, struct monitor *ret_monitor)
 {
@@ -82,7 +156,7 @@ static enum monitor_result stuck(int broker, int times, struct monitor *ret_moni
 
 	rig_monitor(&monitor, ROLE_WORKER, PARTY_WORKER, &worker);
 	monitor.children[ROLE_BROKER].channel.fd = broker;
-	monitor.fds[ROLE_BROKER].fd = -1;
+	monitor.children[ROLE_BROKER].muted = true;
 	for (int i = 0; i < times; i++)
 		assert_int_equal(channel_send_bare(&worker, MESSAGE_BROKER_STUCK, -1), 0);
 	result = monitor_run(&monitor, GOAL_STOP, time_now() + NS_PER_SECOND / 10);
@@ -206,6 +280,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_monitor__an_error_ends_the_recording),
 		cmocka_unit_test(test_monitor__nothing_is_whole_yet),
+		cmocka_unit_test(test_monitor__the_second_signal_aborts),
+		cmocka_unit_test(test_monitor__the_last_target),
+		cmocka_unit_test(test_monitor__too_many_lines),
 		cmocka_unit_test(test_monitor__a_broker_that_hangs),
 		cmocka_unit_test(test_monitor__no_broker_hangs),
 		cmocka_unit_test(test_monitor__cause_of_the_end),
