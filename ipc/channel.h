@@ -54,7 +54,10 @@ int channel_pair(int ret_fds[2]);
 pid_t channel_forked(struct channel *ret_channel, enum message_party child, const int fds[2],
 		     int keep, pid_t pid);
 
-/* The descriptor of the channel to the loader in a child of channel_forked(), also after exec. */
+/*
+ * The descriptor of the channel to the loader, in a child of channel_forked() and in each program
+ * of ours. A process that execs such a program puts the channel there by dup2().
+ */
 #define CHANNEL_FD 3
 
 /*

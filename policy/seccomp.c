@@ -81,7 +81,7 @@ static int add_probes(scmp_filter_ctx filter, enum policy_role role)
 	return r;
 }
 
-/* A role without a spawner proves its filter to nobody: its marked calls die like the others. */
+/* A role that nobody supervises proves its filter to nobody: its marked calls die like others. */
 static int build_role(scmp_filter_ctx filter, enum policy_role role)
 {
 	int r = add_groups(filter, role);
@@ -151,7 +151,7 @@ static int build(scmp_filter_ctx filter, enum policy_role role, bool spawner)
 	return build_role(filter, role);
 }
 
-/* Decides alone which process has a filter. A spawner is of a supervised role. */
+/* Decides alone which process has a filter. Nothing starts a spawner of ROLE_LOADER. */
 static bool has_filter(enum policy_role role, bool spawner)
 {
 	if (spawner)

@@ -77,8 +77,8 @@ static const struct call calls_dumps[] = {
 
 static const struct call calls_write[] = {
 	CALL(write), CALL(lseek), CALL(fstat),
-	/* glibc 2.33 to 2.38 ask for a descriptor's status this way; the path cannot be looked at:
-	 * where the root is empty there is none. */
+	/* glibc 2.33 to 2.38 ask for a descriptor's status this way. The filter cannot look at the
+	 * path. Worker and exporter have an empty root (policy/README.md, "Known and open"). */
 	CALL_EQ(newfstatat, 3, AT_EMPTY_PATH),
 };
 
@@ -252,13 +252,13 @@ static const struct group role_groups[ROLE_ALL][ROLE_GROUPS] = {
 /* clang-format on */
 
 /*
- * The self-test makes these calls, which would do harm. None has a sixth argument: a mark there
+ * The self-test makes these calls, which must be refused. None has a sixth argument: a mark there
  * asks the filter for PROBE_ERRNO, where the same filter kills without the mark. A role's filter
  * leaves out the rows of calls that the role may make.
  */
 #define PROBE_MARK    0x6b65796c6full
 #define PROBE_ERRNO   ENOTUNIQ
-#define SPAWNER_ERRNO EUNATCH /* of the filter below: the youngest filter's errno is returned */
+#define SPAWNER_ERRNO EUNATCH /* of a spawner's filter: the youngest filter's errno is returned */
 
 struct probe {
 	int number;
