@@ -269,7 +269,7 @@ int BPF_PROG(on_exec, struct task_struct *task)
 
 	if (filter_mode == FILTER_TARGETS && !old && !is_target(pid))
 		return 0;
-	if (!wanted_now())
+	if (!old && !wanted_now())
 		return 0;
 	struct generation fresh = {.number = next_generation(GIVEN_BY_HOOK),
 				   .mm = task_mm(task),

@@ -224,6 +224,23 @@ static void test_sample__epoch_announces_processes_again(void **state)
 	assert_int_equal(sampler.event.kind, EVENT_EXEC);
 }
 
+/* A process leaves the recorded cgroup, executes a program there, and comes back. */
+static void test_sample__exec_outside_of_the_cgroup(void **state)
+{
+	static struct mm_struct other;
+
+	(void)state;
+	filter_mode = FILTER_CGROUP;
+	sampler.in_cgroup = true;
+	take_samples(1, REASON_cut_not_ready, 1);
+	sampler.in_cgroup = false;
+	sampler.task.mm = &other;
+	on_exec(&sampler.task);
+	sampler.in_cgroup = true;
+	take_samples(1, REASON_cut_not_ready, 2);
+	filter_mode = FILTER_ALL;
+}
+
 /* A process was forked while there was no worker. Parent and child are both announced again. */
 static void test_sample__epoch_of_a_fork(void **state)
 {
@@ -282,6 +299,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(nested_is_lost),
+		TEST(exec_outside_of_the_cgroup),
 		TEST(ring_is_filled_to_its_end_only),
 		TEST(no_ring),
 		TEST(no_generation),

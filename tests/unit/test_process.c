@@ -290,6 +290,35 @@ static void test_process__losses_make_all_doubtful(void **state)
 	assert_int_equal(summary.limit[LIMIT_sideband], 10);
 }
 
+/* A question without an answer mends nothing: the process stays in doubt and is asked for again. */
+static void test_process__losses_are_mended_by_answers_alone(void **state)
+{
+	struct rig *rig = *state;
+	const u64 frames[] = {0x10000000 | FRAME_EXACT};
+	const char *maps;
+	size_t asked;
+
+	seen(rig, 5, 100);
+	maps = rig->fake.maps;
+	rig_settle(rig);
+	build_lost(&rig->build, ++rig->now, 10);
+	rig_settle(rig);
+	rig->fake.maps = NULL;
+	rig_sample(rig, 5, 100, REASON_end_root, frames, 0, 1);
+	rig_settle(rig);
+	asked = rig->fake.asked[TARGET_MAPS];
+	rig->fake.maps = maps;
+	rig->now += 150 * NS_PER_MS;
+	rig_sample(rig, 5, 100, REASON_end_root, frames, 0, 1);
+	rig_settle(rig);
+	assert_true(rig->fake.asked[TARGET_MAPS] > asked);
+	asked = rig->fake.asked[TARGET_MAPS];
+	rig->now += 150 * NS_PER_MS;
+	rig_sample(rig, 5, 100, REASON_end_root, frames, 0, 1);
+	rig_settle(rig);
+	assert_int_equal(rig->fake.asked[TARGET_MAPS], asked);
+}
+
 /* The side-band's records about a denied program's start are not kept: an EXEC finds nothing. */
 static void test_process__a_denied_start_leaves_nothing(void **state)
 {
@@ -464,6 +493,7 @@ int main(void)
 		RIG_TEST(test_process__unknown_address_is_listed_with_growing_gaps),
 		RIG_TEST(test_process__listings_put_off_are_counted_once),
 		RIG_TEST(test_process__losses_make_all_doubtful),
+		RIG_TEST(test_process__losses_are_mended_by_answers_alone),
 		RIG_TEST(test_process__a_denied_start_leaves_nothing),
 		RIG_TEST(test_process__denied_at_the_end_of_its_start),
 		RIG_TEST(test_process__an_unfinished_event_holds_up_listings_and_samples),

@@ -32,6 +32,7 @@ bool lister_ask(struct lister *lister, struct process *process)
 	if (target->ask(target, &request) < 0)
 		return false;
 	process->asked = lister->parts->clock();
+	process->asked_losses = lister->losses;
 	process_step(process, PROCESS_WAS_ASKED);
 	return true;
 }
@@ -82,7 +83,6 @@ bool lister_relist(struct lister *lister, struct process *process, uint64_t now)
 	}
 	process->put_off = false;
 	widen_gap(process, now);
-	process->losses = lister->losses;
 	return lister_ask(lister, process);
 }
 
@@ -143,6 +143,7 @@ static bool apply(struct lister *lister, struct process *process, const struct l
 			     now) < 0)
 		refused++;
 	count_refused(lister, process, refused);
+	process->losses = process->asked_losses;
 	return true;
 }
 

@@ -37,6 +37,7 @@ struct process {
 	uint64_t refused;      /* mappings of a listing */
 	bool no_slot, no_room; /* counted by the publisher, once each */
 	uint64_t losses;       /* of the side-band, as far as the mappings reflect them */
+	uint64_t asked_losses; /* those at the time `asked` */
 };
 
 struct processes *processes_new(void);		  /* NULL: no memory */
