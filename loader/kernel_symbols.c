@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -68,6 +69,7 @@ int ksyms_wait(struct ksyms *ksyms)
 		return r;
 	ksyms->fd = message.fd;
 	channel_release(&ksyms->channel);
+	kill(ksyms->pid, SIGKILL); /* keyhole-kernel-symbols has nothing more to do */
 	waitpid(ksyms->pid, NULL, 0);
 	got = pread(ksyms->known, ksyms->ranges, bytes, 0);
 	close_fd(&ksyms->known);

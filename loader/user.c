@@ -39,7 +39,8 @@ void output_notify(const struct output *output, const char *state)
 	struct iovec line = {(void *)(uintptr_t)state, strlen(state)};
 	const struct msghdr message = {.msg_iov = &line, .msg_iovlen = 1};
 
-	sendmsg(output->manager, &message, 0);
+	/* keyhole-output has the socket, too, and may have made it a blocking one */
+	sendmsg(output->manager, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 void output_abandon(struct output *output)

@@ -55,12 +55,7 @@ record_late_module() {
 	wait $recorder
 }
 
-record_all() {
-	record mixed loop -- mixed "$MIXED_SECONDS"
-	# With its fallback named, that was the other object already.
-	[ -n "$brief" ] || grep -q 'bpf_loop.*missing' mixed.log ||
-		record mixed-for for -- mixed "$MIXED_SECONDS"
-	record signals loop -- signals "$SIGNALS_SECONDS"
+record_whole_machine() {
 	record all loop -a -d "$ALL_SECONDS" &
 	recorder=$!
 	# Not before: starting to record would take many times as long.
@@ -69,8 +64,16 @@ record_all() {
 	done
 	mixed "$ALL_SECONDS"
 	wait $recorder
-	[ ! -s /test/module.ko ] || record_late_module
+}
+
+record_all() {
+	record mixed loop -- mixed "$MIXED_SECONDS"
+	record signals loop -- signals "$SIGNALS_SECONDS"
 	[ -z "$brief" ] || return 0
+	# With its fallback named, that was the other object already.
+	grep -q 'bpf_loop.*missing' mixed.log || record mixed-for for -- mixed "$MIXED_SECONDS"
+	record_whole_machine
+	[ ! -s /test/module.ko ] || record_late_module
 	mixed 30 & # something to sample
 	record_without_namespaces
 	kill $!

@@ -3,9 +3,9 @@
 #
 # tests/kernels/run.sh [KERNEL...]: the built keyhole on the kernels of tests/kernels/matrix, in
 # qemu without hardware acceleration, and its BPF objects on the running kernel. KERNELS chooses as
-# the arguments do. KERNELS_WAIT=FILE: no guest records before there is this file. The guests of
-# KERNELS_BRIEF do not record with the object for old kernels or without namespaces. Prints TAP and a
-# table. Root is needed for the running kernel alone.
+# the arguments do. KERNELS_WAIT=FILE: no guest records before there is this file. KERNELS_BRIEF=1:
+# guests record commands, but not the whole machine, late modules or without namespaces. Prints TAP
+# and a table. Root is needed for the running kernel alone.
 
 cd "$(dirname "$0")/../.." || exit 1
 here=tests/kernels
@@ -49,10 +49,6 @@ skipped() {
 
 # ---- the guest --------------------------------------------------------------------------------
 
-is_brief() {
-	[[ " $KERNELS_BRIEF " = *" $(basename "$guest") "* ]]
-}
-
 libraries() {	# FILE...
 	ldd "$@" 2>/dev/null | grep -oE '/[^ ]+\.so[^ ]*' | sort -u
 }
@@ -82,14 +78,13 @@ make_root() {
 
 # Adds what the guest sent to $guest; its console stays beside.
 boot() {	# FILE PART ARGUMENTS...
-	local kernel=$1 part=$2 brief=
-	! is_brief || brief=1
+	local kernel=$1 part=$2
 	shift 2
 	rm -f "$guest/messages"
 	timeout -k 5 $BOOT_SECONDS qemu-system-x86_64 -M q35 -cpu max -m 1024 "$@" -display none \
 		-nodefaults -no-reboot -kernel "$kernel" -initrd "$guest.initrd" \
 		-serial "file:$guest.console" -serial "file:$guest.sent" \
-		-append "console=ttyS0 quiet panic=-1 mitigations=off part=$part brief=$brief" \
+		-append "console=ttyS0 quiet panic=-1 mitigations=off part=$part brief=$KERNELS_BRIEF" \
 		</dev/null >"$guest.emulator" 2>&1 &
 	emulator=$!
 	wait $emulator
@@ -360,17 +355,21 @@ load_on() {	# KERNEL FILE|- REASON
 	touch "$guest/loaded"
 }
 
+check_rest() {	# KERNEL FILE
+	! is_loadable "$1" walk_loop || result "$1: mixed, walk_for" check_mixed mixed-for
+	result "$1: whole machine" check_all
+	result "$1: module inserted after the start" check_late_module "$@"
+	result "$1: user.max_*_namespaces=0" check_namespaces
+}
+
 record_on() {	# KERNEL FILE|-
 	guest=$top/$1
 	[ "$2" != - ] && [ -e "$guest/loaded" ] || return
 	result "$1: boot to record" check_boot "$2" record || return
 	result "$1: choice of the object" check_choice "$1"
 	result "$1: mixed" check_mixed mixed
-	is_brief || ! is_loadable "$1" walk_loop || result "$1: mixed, walk_for" check_mixed mixed-for
 	result "$1: signals and system calls" check_signals
-	result "$1: whole machine" check_all
-	result "$1: module inserted after the start" check_late_module "$@"
-	is_brief || result "$1: user.max_*_namespaces=0" check_namespaces
+	[ -n "$KERNELS_BRIEF" ] || check_rest "$@"
 	rows "$1" "$guest"
 }
 
