@@ -355,11 +355,16 @@ load_on() {	# KERNEL FILE|- REASON
 	touch "$guest/loaded"
 }
 
+result_unless_brief() {	# NAME COMMAND...
+	[ -z "$KERNELS_BRIEF" ] || set -- "$1" skipped 'KERNELS_BRIEF: make check-kernels runs it'
+	result "$@"
+}
+
 check_rest() {	# KERNEL FILE
-	! is_loadable "$1" walk_loop || result "$1: mixed, walk_for" check_mixed mixed-for
-	result "$1: whole machine" check_all
-	result "$1: module inserted after the start" check_late_module "$@"
-	result "$1: user.max_*_namespaces=0" check_namespaces
+	! is_loadable "$1" walk_loop || result_unless_brief "$1: mixed, walk_for" check_mixed mixed-for
+	result_unless_brief "$1: whole machine" check_all
+	result_unless_brief "$1: module inserted after the start" check_late_module "$@"
+	result_unless_brief "$1: user.max_*_namespaces=0" check_namespaces
 }
 
 record_on() {	# KERNEL FILE|-
@@ -369,7 +374,7 @@ record_on() {	# KERNEL FILE|-
 	result "$1: choice of the object" check_choice "$1"
 	result "$1: mixed" check_mixed mixed
 	result "$1: signals and system calls" check_signals
-	[ -n "$KERNELS_BRIEF" ] || check_rest "$@"
+	check_rest "$@"
 	rows "$1" "$guest"
 }
 
