@@ -109,17 +109,22 @@ INLINE u32 kernel_stack(void *ctx, struct scratch *scratch, u64 now, u8 *flags)
 }
 
 /*
- * Stores the kernel frames and returns their number. Absolute addresses stay in scratch, which no
- * process maps.
+ * Stores the first `count` kernel frames. Absolute addresses stay in scratch, which no process
+ * maps. In a global function the verifier takes the loop once; in on_sample(), once for each state
+ * before the loop.
  */
-INLINE u32 kernel_part(void *ctx, struct scratch *scratch, u64 *frames, u8 *flags, u64 now)
+GLOBAL int store_kernel_frames(u32 count)
 {
-	u32 count, range = 0;
+	struct scratch *scratch = scratch_state();
+	u32 range = 0;
 
-	if (sample_filter.hides & FILTER_NO_KERNEL)
+	if (!scratch)
 		return 0;
-	scratch->names_until = now + walk_budget_ns / KERNEL_NAMES_SHARE;
-	count = kernel_stack(ctx, scratch, now, flags);
+	struct record *record = record_of(scratch);
+
+	if (!record)
+		return 0;
+	u64 *frames = (u64 *)(record + 1);
 
 	for (u32 i = 0; i < RECORD_KERNEL_FRAMES_MAX; i++) {
 		if (i >= count)
@@ -129,6 +134,19 @@ INLINE u32 kernel_part(void *ctx, struct scratch *scratch, u64 *frames, u8 *flag
 		range = KERNEL_FRAME_RANGE(frame);
 		frames[i] = frame;
 	}
+	return 0;
+}
+
+/* Takes the kernel stack. Returns the number of its frames. */
+INLINE u32 kernel_part(void *ctx, struct scratch *scratch, u8 *flags, u64 now)
+{
+	u32 count;
+
+	if (sample_filter.hides & FILTER_NO_KERNEL)
+		return 0;
+	scratch->names_until = now + walk_budget_ns / KERNEL_NAMES_SHARE;
+	count = kernel_stack(ctx, scratch, now, flags);
+	store_kernel_frames(count);
 	return count > RECORD_KERNEL_FRAMES_MAX ? RECORD_KERNEL_FRAMES_MAX : count;
 }
 
@@ -246,7 +264,7 @@ INLINE u32 user_part(void *ctx, struct scratch *scratch, struct task_struct *tas
 		walk_all();
 		if (walk->reason == REASON_cut_no_mapping && now - generation->born < NEW_FOR_NS)
 			return REASON_cut_not_ready;
-		return walk->reason;
+		return walk_result(walk);
 	}
 	/* the pc alone says where the time went; after an exec the pc means nothing */
 	if (reason != REASON_cut_exec && walk->address < WALK_ADDRESS_END &&
@@ -324,8 +342,7 @@ INLINE void take(void *ctx, struct scratch *scratch, struct counters *count, u64
 	scratch->kernel_frames = 0;
 	walk_init(&scratch->walk);
 	if (kernel_mode)
-		scratch->kernel_frames =
-			kernel_part(ctx, scratch, (u64 *)(record + 1), &flags, now);
+		scratch->kernel_frames = kernel_part(ctx, scratch, &flags, now);
 	record->flags = flags;
 	if (sample_filter.hides & FILTER_NO_USER)
 		generation = NULL;

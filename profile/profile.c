@@ -60,6 +60,18 @@ bool profile_reason_is_cut(uint32_t reason)
 	return row && row->class == CLASS_CUT;
 }
 
+bool profile_reason_is_guess(uint32_t reason)
+{
+	const struct profile_reason *row = profile_reason(reason);
+
+	return row && row->class == CLASS_GUESS;
+}
+
+bool profile_reason_is_told(uint32_t reason)
+{
+	return profile_reason_is_cut(reason) || profile_reason_is_guess(reason);
+}
+
 struct profile *profile_new(void)
 {
 	struct profile *profile = calloc(1, sizeof(*profile));

@@ -89,6 +89,7 @@ struct profile_times {
 
 enum reason_class { /* see bpf/counters.def */
 	CLASS_END,
+	CLASS_GUESS,
 	CLASS_CUT,
 	CLASS_LOST
 };
@@ -103,6 +104,10 @@ struct profile_reason {
 const struct profile_reason *profile_reason(uint32_t reason);
 /* Returns whether a stack with that enum sample_reason is cut. An unknown one cuts none. */
 bool profile_reason_is_cut(uint32_t reason);
+/* Returns whether such a stack is complete, but led to its root by a guess. */
+bool profile_reason_is_guess(uint32_t reason);
+/* Returns whether such a stack is cut or guessed: each format names the reason then. */
+bool profile_reason_is_told(uint32_t reason);
 
 struct profile;
 

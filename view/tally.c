@@ -86,7 +86,7 @@ static int tally_frames(const struct profile *profile, enum frames_kind kind, st
 
 /* ---- by samples ---- */
 
-#define COMPLETE UINT64_MAX /* the key of samples whose stack is not cut */
+#define COMPLETE UINT64_MAX /* the key of samples with a proven stack */
 
 struct keys {
 	const struct profile *profile;
@@ -105,7 +105,7 @@ static uint64_t key_of(const struct keys *keys, const struct profile_sample *sam
 	case BY_CGROUP:
 		return sample->cgroup;
 	case BY_REASON:
-		if (profile_reason_is_cut(sample->reason))
+		if (profile_reason_is_told(sample->reason))
 			return sample->reason;
 		break;
 	case BY_FUNCTION: /* by frames */
@@ -126,7 +126,7 @@ static void spell_cgroup(uint64_t cgroup, char *text, size_t size)
 
 static const char *spell_reason(const struct profile_sample *sample)
 {
-	if (!profile_reason_is_cut(sample->reason))
+	if (!profile_reason_is_told(sample->reason))
 		return "complete";
 	return profile_reason(sample->reason)->name;
 }

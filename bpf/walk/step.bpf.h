@@ -11,15 +11,12 @@
 #ifndef KEYHOLE_BPF_WALK_STEP_BPF_H
 #define KEYHOLE_BPF_WALK_STEP_BPF_H
 
+#include "bpf/walk/address.bpf.h"
 #include "bpf/walk/cache.bpf.h"
+#include "bpf/walk/fallback.bpf.h"
+#include "bpf/walk/memory.bpf.h"
 #include "bpf/walk/table.bpf.h"
 #include "bpf/walk/walk.bpf.h"
-
-INLINE int walk_end(struct walk *walk, u32 reason)
-{
-	walk->reason = reason;
-	return 1;
-}
 
 /* ---- time ---- */
 
@@ -47,137 +44,6 @@ INLINE int walk_late(struct walk *walk)
 	return now > walk->deadline;
 }
 
-/* ---- memory ---- */
-
-/*
- * Reads [cfa - WALK_SLOTS_BYTES, cfa) into the window, as far as the stack goes. Returns 0 when the
- * window has those bytes.
- */
-INLINE int walk_window(struct walk *walk, u64 cfa)
-{
-	u64 from = cfa - WALK_SLOTS_BYTES, sp = walk->reg[REG_RSP];
-
-	/* in an epilogue, a leaf's rule still names slots below rsp that were popped */
-	if (!walk->exact && from < sp)
-		from = sp;
-	if (from >= walk->window_start && cfa - walk->window_start <= walk->window_bytes)
-		return 0;
-	u64 bytes = 4096 - (from & 4095);
-
-	walk->reads++;
-	if (bytes > WALK_WINDOW_BYTES)
-		bytes = WALK_WINDOW_BYTES;
-	if (from + bytes < cfa)
-		bytes = cfa - from;
-	bytes = BOUND(HIDE(walk, bytes), WALK_WINDOW_BYTES + 1);
-	walk->window_start = from;
-	walk->window_bytes = bytes & ~7ull;
-	if (!walk_read(walk->window, bytes, from))
-		return 0;
-	/* the page below a leaf's stack pointer may never have been touched */
-	if (from < ((cfa - 8) & ~4095ull))
-		from = (cfa - 8) & ~4095ull;
-	bytes = BOUND(HIDE(walk, cfa - from), WALK_SLOTS_BYTES + 1);
-	walk->window_start = from;
-	walk->window_bytes = bytes;
-	return walk_read(walk->window, bytes, from);
-}
-
-/* Returns a word of the window. Adds to *failed when the window does not have the word. */
-INLINE u64 walk_word(struct walk *walk, u64 address, u64 *failed)
-{
-	u64 at = address - walk->window_start;
-
-	*failed |= at >= walk->window_bytes || (at & 7);
-	return walk->window[at >> 3 & (WALK_WINDOW_BYTES / 8 - 1)];
-}
-
-/*
- * Reads one aligned word at most WALK_RED_ZONE below the stack pointer, and less than WALK_REACH
- * above that. Returns 0 when the word was read.
- */
-INLINE int walk_far_word(struct walk *walk, u64 address, u64 *ret_word)
-{
-	u64 above = address - (walk->reg[REG_RSP] - WALK_RED_ZONE);
-
-	if (address & 7 || above >= WALK_REACH)
-		return 1;
-	walk->reads++;
-	return walk_read(ret_word, 8, address);
-}
-
-/*
- * Returns whether a wide rule's offset is no larger than an ordinary rule's. Larger offsets would
- * test words that are no addresses at all.
- */
-INLINE int walk_near(s64 offset)
-{
-	return (u64)offset + WALK_REACH <= 2 * WALK_REACH;
-}
-
-/* ---- is it a return address ---- */
-
-/*
- * Returns whether the 8 bytes before an address end in a call. Calls are e8 rel32, and ff /2 with
- * its five lengths of operand (Intel SDM, CALL).
- */
-INLINE int walk_is_call(u64 before)
-{
-	if ((before >> 24 & 0xff) == 0xe8)
-		return 1;
-	return (before >> 48 & 0x38ff) == 0x10ff || (before >> 40 & 0x38ff) == 0x10ff ||
-	       (before >> 32 & 0x38ff) == 0x10ff || (before >> 16 & 0x38ff) == 0x10ff ||
-	       (before >> 8 & 0x38ff) == 0x10ff;
-}
-
-/*
- * Returns whether the address is behind a call. The text may be unreadable: a child's page tables
- * get the parent's text only when the child runs there. The kernel may also take text back. In that
- * case an executable address is enough.
- */
-INLINE int walk_after_call(u64 address)
-{
-	u64 before = 0;
-
-	if (address < 8 || address >= WALK_ADDRESS_END)
-		return 0;
-	return walk_read(&before, 8, address - 8) ? walk_executable(address) : walk_is_call(before);
-}
-
-/* mov $15, %rax; sysc.. : the code to which a signal handler returns (glibc, musl) */
-#define SIGRETURN_CODE 0x0f0000000fc0c748ull
-
-INLINE int walk_is_sigreturn(u64 address)
-{
-	u64 code = 0;
-
-	return walk_read(&code, 8, address) ? walk_executable(address) : code == SIGRETURN_CODE;
-}
-
-/*
- * Returns whether the address is in the code of a signal return. A handler returns to the first
- * byte. A leaf is at either instruction, or in the kernel behind the second one.
- */
-INLINE int walk_at_sigreturn(u64 address, u32 exact)
-{
-	if (walk_is_sigreturn(address))
-		return 1;
-	return exact && (walk_is_sigreturn(address - 7) || walk_is_sigreturn(address - 9));
-}
-
-/* Returns whether a fallback may take the address: in a known executable mapping, behind a call. */
-GLOBAL int walk_plausible(u64 address)
-{
-	struct walk *walk = walk_state();
-
-	if (!walk)
-		return 0;
-	if ((address < walk->mapping_start || address >= walk->mapping_end) &&
-	    table_find_mapping(address))
-		return 0;
-	return walk_after_call(address);
-}
-
 /* ---- finding the rule ---- */
 
 /*
@@ -203,12 +69,17 @@ INLINE u32 walk_check_address(struct walk *walk, u64 address)
 
 	if (kind == RULE_SIGNAL)
 		return walk_at_sigreturn(address, walk->exact) ? 0 : REASON_cut_not_a_call;
+	if (walk->exact || walk->called)
+		return 0;
 	/*
-	 * makecontext() may start code that nobody called; the frame of such code is the last one
+	 * makecontext() may start code that nobody called; the frame of such code is the last one.
+	 * An interpreter that was made at run time may push return addresses itself.
 	 */
-	return walk->exact || walk->called || (kind == RULE_END && walk_executable(address))
-		       ? 0
-		       : REASON_cut_not_a_call;
+	if (kind == RULE_NONE && walk->mapping_flags & MAPPING_HAS_TABLE)
+		return REASON_cut_not_a_call;
+	if (kind != RULE_NONE && kind != RULE_END)
+		return REASON_cut_not_a_call;
+	return walk_executable(address) ? 0 : REASON_cut_not_a_call;
 }
 
 /*
@@ -242,8 +113,7 @@ INLINE u32 walk_find_rule(struct walk *walk, u64 address)
 	walk->misses++;
 	if (!walk_is_code(walk, walk->address))
 		return REASON_cut_not_a_call;
-	if ((address < walk->mapping_start || address >= walk->mapping_end) &&
-	    table_find_mapping(address))
+	if (!walk_is_mapped(walk, address))
 		return walk->incomplete ? REASON_cut_no_room : REASON_cut_no_mapping;
 	if (walk->mapping_flags & MAPPING_PENDING)
 		return walk->incomplete ? REASON_cut_no_room : REASON_cut_not_ready;
@@ -273,46 +143,6 @@ INLINE u32 walk_find_rule(struct walk *walk, u64 address)
 }
 
 /* ---- leaving a frame ---- */
-
-INLINE int walk_next(struct walk *walk, u64 cfa, u64 return_address)
-{
-	walk->reg[REG_RSP] = cfa;
-	walk->address = return_address;
-	walk->exact = WALK_RETURN;
-	return 0;
-}
-
-/*
- * Leaves a frame of code without a rule: by a leaf's return address at rsp, or else by the frame
- * pointer.
- */
-GLOBAL int walk_fallback(void)
-{
-	struct walk *walk = walk_state();
-	u64 pair[2] = {0, 0};
-
-	if (!walk)
-		return 1;
-	u64 sp = walk->reg[REG_RSP], bp = walk->reg[REG_RBP];
-
-	walk->fallbacks++;
-	if (walk->exact && !(sp & 7) && !walk_read(pair, 8, sp) && walk_plausible(pair[0])) {
-		walk->valid &= WALK_CALLEE_SAVED;
-		return walk_next(walk, sp + 8, pair[0]);
-	}
-	if (!bp && walk->chained)
-		return walk_end(walk, REASON_end_frame_pointer);
-	if (bp & 7 || bp - sp >= WALK_REACH || walk_read(pair, 16, bp))
-		return walk_end(walk, REASON_cut_no_rule);
-	if (!pair[0] && !pair[1])
-		return walk_end(walk, REASON_end_frame_pointer);
-	if ((pair[0] && pair[0] <= bp) || !walk_plausible(pair[1]))
-		return walk_end(walk, REASON_cut_no_rule);
-	walk->reg[REG_RBP] = pair[0];
-	walk->valid = 1u << REG_RBP | 1u << REG_RSP;
-	walk->chained = 1;
-	return walk_next(walk, bp + 16, pair[1]);
-}
 
 /*
  * Leaves a signal frame, to the registers in the kernel's ucontext_t at rsp. They are at 40
@@ -583,8 +413,10 @@ GLOBAL int walk_step(void)
 	if (reason &&
 	    (!walk->exact || (walk->exact == WALK_PC_SAVED && reason == REASON_cut_not_a_call)))
 		return walk_end(walk, reason);
-	if (walk_emit(walk, address | (walk->exact ? FRAME_EXACT : 0)))
+	if (walk_emit(walk, address | (walk->exact ? FRAME_EXACT : 0) | walk->guessed))
 		return walk_end(walk, REASON_cut_depth);
+	walk->guesses |= walk->guessed;
+	walk->guessed = 0;
 	walk->frames++;
 	if (reason)
 		return walk_end(walk, reason);

@@ -91,6 +91,8 @@ struct walk {
 	u32 forgiving;	  /* further stalls by which the deadline moves; 0 at high rates */
 	u32 frames;	  /* emitted so far */
 	u32 reason;	  /* why the walk ended, or WALK_GOES_ON */
+	u64 guessed;	  /* FRAME_GUESSED if the walk guessed that `address` is next, or 0 */
+	u64 guesses;	  /* FRAME_GUESSED if the walk has guessed, or 0 */
 	u64 deadline;	  /* CLOCK_MONOTONIC, ns */
 	u64 looked;	  /* CLOCK_MONOTONIC, ns: the last look at the clock */
 	u64 look_at;	  /* walk_work() at which to look at the clock again */
@@ -116,10 +118,13 @@ struct walk {
 	u32 area_levels;	  /* levels of area trees searched so far; kernel_for.bpf.h */
 	u32 called;		  /* flag: the return address in question is behind a call */
 
+	/* memory that a fallback read; on the BPF stack it would be too much for 5.10 */
+	u64 code, word, pair[2];
+	u32 looks; /* words of the frame that were looked up as return addresses */
+
 	/* the frame's rule: result of the last look-up */
 	u64 rule;
 
-	/* counts: rules from the caches, from tables; frames without a rule; reads of the stack */
 	/* counts: rules from the caches, from tables; frames without a rule; reads of the stack */
 	u64 trail_hits, text_hits, misses, fallbacks, reads;
 
@@ -137,12 +142,21 @@ static inline u64 walk_work(const struct walk *walk)
 	       WALK_MISS_FRAMES * (walk->misses + walk->fallbacks);
 }
 
+/* Returns why the walk ended: a root that a guess led to is no proven root. */
+static inline u32 walk_result(const struct walk *walk)
+{
+	if (walk->guesses && walk->reason <= REASON_end_frame_pointer)
+		return REASON_guess_root;
+	return walk->reason;
+}
+
 static inline void walk_init(struct walk *walk)
 {
 	walk->valid = WALK_ALL_REGISTERS;
 	walk->exact = WALK_PC;
 	walk->in_sigreturn = 0;
 	walk->chained = 0;
+	walk->guessed = walk->guesses = 0;
 	walk->switches = 0;
 	walk->forgiving = 0;
 	walk->frames = 0;

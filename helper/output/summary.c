@@ -9,6 +9,7 @@
 
 enum reason_class {
 	END,
+	GUESS,
 	CUT,
 	LOST,
 	CLASS_COUNT
@@ -61,6 +62,7 @@ void summary_make(const struct counted *counted, const struct message_summary *w
 	sum.taken -= hidden;
 	sum.filtered = counted->filtered + hidden;
 	sum.complete = classes[END];
+	sum.guessed = classes[GUESS];
 	sum.cut = classes[CUT];
 	sum.lost = classes[LOST] + sum.discarded + sum.restarted;
 	sum.malformed = min(worker->discarded, sum.discarded);
@@ -69,7 +71,7 @@ void summary_make(const struct counted *counted, const struct message_summary *w
 	sum.limit[LIMIT_generations] = counted->processes_lost;
 	sum.limit[LIMIT_events] = counted->events_lost;
 	sum.limit[LIMIT_denied] = counted->denied;
-	sum.without_names = min(worker->without_names, sum.complete + sum.cut);
+	sum.without_names = min(worker->without_names, sum.complete + sum.guessed + sum.cut);
 	*ret_summary = sum;
 }
 
@@ -96,17 +98,19 @@ static void print_lost(uint64_t count, const char *name, const char *help, FILE 
 
 void summary_print(const struct summary *summary, bool verbose, FILE *stream)
 {
-	static const char *const class_names[] = {[END] = "end", [CUT] = "cut", [LOST] = "lost"};
+	static const char *const class_names[] = {
+		[END] = "end", [GUESS] = "guess", [CUT] = "cut", [LOST] = "lost"};
 	/* rounded down, so that 100.00 % means every sample */
 	uint64_t share = summary->taken ? summary->complete * 10000 / summary->taken : 0;
 
 	fputs("samples: ", stream);
 	if (!summary->counted)
 		fprintf(stream, "expected %" PRIu64 ", ", summary->expected);
-	fprintf(stream,
-		"taken %" PRIu64 ", complete %" PRIu64 " (%" PRIu64 ".%02" PRIu64
-		" %%), cut %" PRIu64 ", without names %" PRIu64 ", lost %" PRIu64,
-		summary->taken, summary->complete, share / 100, share % 100, summary->cut,
+	fprintf(stream, "taken %" PRIu64 ", complete %" PRIu64 " (%" PRIu64 ".%02" PRIu64 " %%), ",
+		summary->taken, summary->complete, share / 100, share % 100);
+	if (summary->guessed)
+		fprintf(stream, "complete (guessed) %" PRIu64 ", ", summary->guessed);
+	fprintf(stream, "cut %" PRIu64 ", without names %" PRIu64 ", lost %" PRIu64, summary->cut,
 		summary->without_names, summary->lost);
 	if (summary->filtered)
 		fprintf(stream, ", filtered %" PRIu64, summary->filtered);

@@ -15,7 +15,7 @@
 struct summary {
 	uint64_t expected; /* CPU time / period */
 	bool counted;	   /* as of struct counted: `expected` means nothing */
-	uint64_t taken, complete, cut, lost, without_names;
+	uint64_t taken, complete, guessed, cut, lost, without_names;
 	uint64_t filtered;	       /* left out by the command line: neither taken nor lost */
 	uint64_t reason[REASON_COUNT]; /* with discarded they add up to taken */
 	uint64_t discarded;	       /* emitted for this worker, missing in the profile: lost */

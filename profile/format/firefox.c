@@ -242,7 +242,8 @@ static void put_totals(struct firefox *firefox)
 	put_entry(firefox, "Samples", totals.samples);
 	if (firefox->times->event)
 		put_entry(firefox, firefox->times->event, totals.samples * firefox->times->period);
-	put_entry(firefox, "Complete stacks", totals.samples - totals.cut);
+	put_entry(firefox, "Complete stacks", totals.complete);
+	put_entry(firefox, "Complete stacks (guessed)", totals.guessed);
 	put_entry(firefox, "Cut stacks", totals.cut);
 	put_entry(firefox, "Without a time, at the end", without_time(firefox, &totals));
 	json_end(&firefox->json);

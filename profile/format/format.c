@@ -34,5 +34,8 @@ void format_totals(const struct profile *profile, struct format_totals *ret_tota
 		ret_totals->samples += sample->count;
 		if (profile_reason_is_cut(sample->reason))
 			ret_totals->cut += sample->count;
+		if (profile_reason_is_guess(sample->reason))
+			ret_totals->guessed += sample->count;
 	}
+	ret_totals->complete = ret_totals->samples - ret_totals->cut - ret_totals->guessed;
 }

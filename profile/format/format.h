@@ -50,7 +50,8 @@ struct format_worth format_worth(const struct profile_times *times);
 
 struct format_totals {
 	uint64_t samples;
-	uint64_t cut; /* samples with a cut stack (struct profile_reason) */
+	uint64_t complete, guessed,
+		cut; /* samples by the end of their stack (struct profile_reason) */
 };
 void format_totals(const struct profile *profile, struct format_totals *ret_totals);
 

@@ -64,7 +64,7 @@ static size_t add_attributes(struct otlp *otlp, const struct profile_sample *sam
 	if (sample->cgroup)
 		ret_attributes[count++] =
 			otlp_attribute_number(otlp, "keyhole.cgroup", sample->cgroup);
-	if (profile_reason_is_cut(sample->reason))
+	if (profile_reason_is_told(sample->reason))
 		ret_attributes[count++] = otlp_attribute_string(
 			otlp, "keyhole.reason", profile_reason(sample->reason)->name);
 	return count;

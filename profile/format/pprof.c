@@ -109,7 +109,7 @@ static void put_strings(struct pprof *pprof)
 	pprof->own[OWN_TYPE] = put_string(pprof, worth.type);
 	pprof->own[OWN_UNIT] = put_string(pprof, worth.unit);
 	for (uint32_t i = 0; i < PROFILE_REASONS_MAX; i++) {
-		if (profile_reason_is_cut(i))
+		if (profile_reason_is_told(i))
 			pprof->reasons[i] = put_string(pprof, profile_reason(i)->name);
 	}
 }
@@ -146,12 +146,15 @@ static void put_comments(struct pprof *pprof)
 {
 	Perftools__Profiles__Profile part = PERFTOOLS__PROFILES__PROFILE__INIT;
 	struct format_totals totals;
+	char text[128], guessed[48] = "";
 	int64_t comments[2];
-	char text[128];
 
 	format_totals(pprof->profile, &totals);
-	snprintf(text, sizeof(text), "samples: %" PRIu64 ", complete: %" PRIu64 ", cut: %" PRIu64,
-		 totals.samples, totals.samples - totals.cut, totals.cut);
+	if (totals.guessed)
+		snprintf(guessed, sizeof(guessed), "complete (guessed): %" PRIu64 ", ",
+			 totals.guessed);
+	snprintf(text, sizeof(text), "samples: %" PRIu64 ", complete: %" PRIu64 ", %scut: %" PRIu64,
+		 totals.samples, totals.complete, guessed, totals.cut);
 	comments[0] = put_string(pprof, "keyhole " KEYHOLE_VERSION);
 	comments[1] = put_string(pprof, text);
 	part.n_comment = 2;

@@ -136,5 +136,5 @@ struct replay_stack replay_walk(const long long *gregs)
 	host.walk.deadline = ~0ull;
 	host.walk.looked = host.clock;
 	host_walk();
-	return (struct replay_stack){host.walk.reason, host.walk.frames, host.frame};
+	return (struct replay_stack){walk_result(&host.walk), host.walk.frames, host.frame};
 }

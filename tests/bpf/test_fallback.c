@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Code that no unwind information describes: leaf return address, then frame pointers. */
+/* Code that no unwind information describes: which way out is proven, and which is a guess. */
 #include "tests/bpf/scene.h"
 
-#define SP (scene.reg[REG_RSP])
-#define BP (scene.reg[REG_RBP])
+#define SP	 (scene.reg[REG_RSP])
+#define BP	 (scene.reg[REG_RBP])
+#define GUESS(a) ((a) | FRAME_GUESSED)
 
 /* A frame-pointer frame at `at`: its caller's rbp and return address. */
 static void frame(u64 at, u64 saved, u64 return_address)
@@ -11,6 +12,21 @@ static void frame(u64 at, u64 saved, u64 return_address)
 	WORD(at) = saved;
 	WORD(at + 8) = return_address;
 }
+
+/* Makes the call in front of RETURN(n) a direct one of the target. */
+static void call(u32 n, u64 target)
+{
+	u32 offset = (u32)(target - RETURN(n));
+
+	memcpy(scene_code(RETURN(n) - 4), &offset, sizeof(offset));
+}
+
+/* Writes code to the address. */
+static void code(u64 address, const char *bytes, size_t size)
+{
+	memcpy(scene_code(address), bytes, size);
+}
+#define CODE(address, text) code(address, text, sizeof(text) - 1)
 
 static void test_fallback__chain_ends_with_zero(void **state)
 {
@@ -85,14 +101,204 @@ static void test_fallback__garbage_in_rbp(void **state)
 }
 
 /* A leaf that has no frame: rbp is its caller's. */
-static void test_fallback__leaf_return_address(void **state)
+static void test_fallback__leaf_that_is_called_directly(void **state)
+{
+	(void)state;
+	WORD(SP) = RETURN(1);
+	call(1, FUNCTION(0));
+	BP = SP + 64;
+	frame(SP + 64, SP + 128, RETURN(2));
+	frame(SP + 128, 0, RETURN(3));
+	EXPECT(end_frame_pointer, EXACT(scene.pc), RETURN(1), RETURN(2), RETURN(3));
+}
+
+/* The instruction at the pc is a return. */
+static void test_fallback__leaf_that_returns(void **state)
+{
+	(void)state;
+	static const char *const returns[] = {"\xc3", "\xc2\x10", "\xf3\xc3"};
+
+	for (u32 i = 0; i < sizeof(returns) / sizeof(returns[0]); i++) {
+		scene_setup(state);
+		code(scene.pc, returns[i], strlen(returns[i]));
+		WORD(SP) = RETURN(1);
+		BP = SP + 64;
+		frame(SP + 64, 0, RETURN(2));
+		EXPECT(end_frame_pointer, EXACT(scene.pc), RETURN(1), RETURN(2));
+		scene_teardown(state);
+	}
+}
+
+static void test_fallback__leaf_at_the_beginning_of_a_frame(void **state)
+{
+	(void)state;
+	static const char *const begins[] = {"\x55\x48\x89\xe5", "\x55\x48\x8b\xec",
+					     "\xf3\x0f\x1e\xfa\x55\x48\x89\xe5"};
+
+	for (u32 i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {
+		scene_setup(state);
+		code(scene.pc, begins[i], strlen(begins[i]));
+		WORD(SP) = RETURN(1);
+		BP = SP + 64;
+		frame(SP + 64, 0, RETURN(2));
+		EXPECT(end_frame_pointer, EXACT(scene.pc), RETURN(1), RETURN(2));
+		scene_teardown(state);
+	}
+}
+
+static void test_fallback__leaf_behind_its_push(void **state)
+{
+	(void)state;
+	CODE(scene.pc - 1, "\x55\x48\x89\xe5");
+	BP = SP + 64;
+	WORD(SP) = BP;
+	WORD(SP + 8) = RETURN(1);
+	frame(SP + 64, 0, RETURN(2));
+	EXPECT(end_frame_pointer, EXACT(scene.pc), RETURN(1), RETURN(2));
+}
+
+/* The word at rsp is as good as the frame pointer: an old word, or a leaf without a frame. */
+static void test_fallback__two_ways_out_of_a_leaf(void **state)
 {
 	(void)state;
 	WORD(SP) = RETURN(1);
 	BP = SP + 64;
 	frame(SP + 64, SP + 128, RETURN(2));
 	frame(SP + 128, 0, RETURN(3));
-	EXPECT(end_frame_pointer, EXACT(scene.pc), RETURN(1), RETURN(2), RETURN(3));
+	EXPECT(guess_root, EXACT(scene.pc), GUESS(RETURN(2)), RETURN(3));
+}
+
+/* The call in front of the word leads to other code. */
+static void test_fallback__stale_word_in_code_made_at_run_time(void **state)
+{
+	(void)state;
+	scene.mapping.flags = 0;
+	WORD(SP) = RETURN(1);
+	call(1, FUNCTION(5));
+	BP = SP + 64;
+	frame(SP + 64, SP + 128, RETURN(2));
+	frame(SP + 128, 0, RETURN(3));
+	EXPECT(end_frame_pointer, EXACT(scene.pc), RETURN(2), RETURN(3));
+}
+
+/* Functions with rules jump on to code by hand: their callers may be its callers. */
+static void test_fallback__tail_call_from_code_with_rules(void **state)
+{
+	(void)state;
+	WORD(SP) = RETURN(1);
+	call(1, FUNCTION(5));
+	scene.rule[5] = RULE_LAST;
+	BP = SP + 64;
+	frame(SP + 64, 0, RETURN(2));
+	EXPECT(guess_root, EXACT(scene.pc), GUESS(RETURN(2)));
+}
+
+/* The call behind the frame pointer leads to the function whose call is at rsp. */
+static void test_fallback__frame_pointer_of_a_caller(void **state)
+{
+	(void)state;
+	WORD(SP) = RETURN(1);
+	BP = SP + 64;
+	frame(SP + 64, 0, RETURN(2));
+	call(2, FUNCTION(1));
+	scene.rule[1] = RULE(SP, 0, 0, 72);
+	scene.rule[2] = RULE_LAST;
+	EXPECT(guess_root, EXACT(scene.pc), GUESS(RETURN(1)), RETURN(2));
+}
+
+static void test_fallback__call_proves_the_frame_pointer(void **state)
+{
+	(void)state;
+	WORD(SP) = RETURN(1);
+	WORD(SP + 24) = RETURN(4);
+	BP = SP + 64;
+	frame(SP + 64, 0, RETURN(2));
+	call(2, FUNCTION(0));
+	EXPECT(end_frame_pointer, EXACT(scene.pc), RETURN(2));
+}
+
+static void test_fallback__stubs_lead_anywhere(void **state)
+{
+	(void)state;
+	static const char *const stubs[] = {"\xe9",
+					    "\xeb",
+					    "\x68",
+					    "\xff\x25",
+					    "\xff\xe0",
+					    "\xf2\xff\x25",
+					    "\xf3\x0f\x1e\xfa\xff\x25",
+					    "\x49\xbb",
+					    "\x48\xb8"};
+
+	for (u32 i = 0; i < sizeof(stubs) / sizeof(stubs[0]); i++) {
+		scene_setup(state);
+		scene.mapping.flags = 0;
+		code(FUNCTION(5), stubs[i], strlen(stubs[i]));
+		WORD(SP + 16) = RETURN(1);
+		call(1, FUNCTION(5));
+		BP = SP + 64;
+		frame(SP + 64, 0, RETURN(2));
+		EXPECT(guess_root, EXACT(scene.pc), GUESS(RETURN(2)));
+		scene_teardown(state);
+	}
+}
+
+static void test_fallback__frame_with_another_return_address(void **state)
+{
+	(void)state;
+	for (u32 at = 0; at < 64; at += 8) {
+		scene_setup(state);
+		WORD(SP + at) = RETURN(1);
+		BP = SP + 64;
+		frame(SP + 64, 0, RETURN(2));
+		EXPECT(guess_root, EXACT(scene.pc), GUESS(RETURN(2)));
+		scene_teardown(state);
+	}
+}
+
+static void test_fallback__frame_too_large_to_look_through(void **state)
+{
+	(void)state;
+	BP = SP + 8 * FALLBACK_WORDS;
+	frame(BP, 0, RETURN(1));
+	EXPECT(end_frame_pointer, EXACT(scene.pc), RETURN(1));
+	BP += 8;
+	frame(BP, 0, RETURN(1));
+	EXPECT(guess_root, EXACT(scene.pc), GUESS(RETURN(1)));
+}
+
+/* Addresses of code that are behind no call. */
+static void test_fallback__frame_with_too_many_words_to_look_up(void **state)
+{
+	(void)state;
+	BP = SP + 8 * FALLBACK_WORDS;
+	frame(BP, 0, RETURN(1));
+	for (u32 i = 0; i < FALLBACK_LOOKS; i++)
+		WORD(SP + 16 * i) = FUNCTION(3);
+	EXPECT(end_frame_pointer, EXACT(scene.pc), RETURN(1));
+	WORD(SP + 8) = FUNCTION(3);
+	EXPECT(guess_root, EXACT(scene.pc), GUESS(RETURN(1)));
+}
+
+/* HotSpot's interpreter pushes addresses of code; its compiled code pushes rbp below them. */
+static void test_fallback__return_address_without_a_call(void **state)
+{
+	(void)state;
+	scene.mapping.flags = 0;
+	host.executable = SCENE_TEXT;
+	host.executable_end = SCENE_TEXT_END;
+	BP = SP + 64;
+	frame(SP + 64, SP + 128, FUNCTION(1));
+	frame(SP + 128, 0, RETURN(2));
+	WORD(SP + 80) = FUNCTION(1);
+	EXPECT(end_frame_pointer, EXACT(scene.pc), FUNCTION(1), RETURN(2));
+	WORD(SP + 8) = FUNCTION(4);
+	EXPECT(end_frame_pointer, EXACT(scene.pc), FUNCTION(1), RETURN(2));
+	WORD(SP) = BP;
+	EXPECT(guess_root, EXACT(scene.pc), GUESS(FUNCTION(1)), RETURN(2));
+	scene.mapping.flags = MAPPING_HAS_TABLE;
+	EXPECT(cut_no_rule, EXACT(scene.pc));
+	host.executable = host.executable_end = 0;
 }
 
 /* Only a leaf's return address may lie at the stack pointer. */
@@ -104,7 +310,7 @@ static void test_fallback__no_leaf_above_the_leaf(void **state)
 	WORD(SP + 8) = RETURN(2);
 	BP = SP + 64;
 	frame(SP + 64, 0, RETURN(3));
-	EXPECT(end_frame_pointer, EXACT(scene.pc), RETURN(1), RETURN(3));
+	EXPECT(guess_root, EXACT(scene.pc), RETURN(1), GUESS(RETURN(3)));
 }
 
 static void test_fallback__misaligned_leaf_uses_the_frame_pointer(void **state)
@@ -113,7 +319,7 @@ static void test_fallback__misaligned_leaf_uses_the_frame_pointer(void **state)
 	BP = SP + 64;
 	frame(SP + 64, 0, RETURN(1));
 	SP += 4;
-	EXPECT(end_frame_pointer, EXACT(scene.pc), RETURN(1));
+	EXPECT(guess_root, EXACT(scene.pc), GUESS(RETURN(1)));
 }
 
 static void test_fallback__unreadable_leaf(void **state)
@@ -133,8 +339,10 @@ static void test_fallback__rules_above_a_leaf(void **state)
 	scene.reg[REG_RBX] = SP + 400;
 	WORD(SP + 400) = 0xb1;
 	WORD(SP + 408) = RETURN(2);
-	EXPECT(end_root, EXACT(scene.pc), RETURN(1), RETURN(2));
+	EXPECT(guess_root, EXACT(scene.pc), GUESS(RETURN(1)), RETURN(2));
 	assert_int_equal(host.walk.reg[REG_RBP], 0xb1);
+	call(1, FUNCTION(0));
+	EXPECT(end_root, EXACT(scene.pc), RETURN(1), RETURN(2));
 }
 
 /* Behind a frame pointer only rbp and rsp are known, until a rule restores more. */
@@ -188,6 +396,8 @@ static void test_fallback__mapping_without_table(void **state)
 	BP = SP + 64;
 	WORD(SP) = RETURN(1);
 	frame(SP + 64, 0, RETURN(2));
+	EXPECT(guess_root, EXACT(scene.pc), GUESS(RETURN(2)));
+	call(1, FUNCTION(0));
 	EXPECT(end_frame_pointer, EXACT(scene.pc), RETURN(1), RETURN(2));
 }
 
@@ -198,7 +408,7 @@ static void test_fallback__call_in_the_first_bytes_of_a_mapping(void **state)
 	scene.pc = FUNCTION(3);
 	WORD(SP) = SCENE_TEXT + 9;
 	scene.rule[0] = RULE_LAST;
-	EXPECT(end_root, EXACT(scene.pc), SCENE_TEXT + 9);
+	EXPECT(guess_root, EXACT(scene.pc), GUESS(SCENE_TEXT + 9));
 }
 
 #define TEST(name) \
@@ -211,7 +421,20 @@ int main(void)
 		TEST(no_room_for_the_table),
 		TEST(frame_at_the_stack_pointer),
 		TEST(garbage_in_rbp),
-		TEST(leaf_return_address),
+		TEST(leaf_that_is_called_directly),
+		TEST(leaf_that_returns),
+		TEST(leaf_at_the_beginning_of_a_frame),
+		TEST(leaf_behind_its_push),
+		TEST(two_ways_out_of_a_leaf),
+		TEST(stale_word_in_code_made_at_run_time),
+		TEST(tail_call_from_code_with_rules),
+		TEST(frame_pointer_of_a_caller),
+		TEST(call_proves_the_frame_pointer),
+		TEST(stubs_lead_anywhere),
+		TEST(frame_with_another_return_address),
+		TEST(frame_too_large_to_look_through),
+		TEST(frame_with_too_many_words_to_look_up),
+		TEST(return_address_without_a_call),
 		TEST(no_leaf_above_the_leaf),
 		TEST(misaligned_leaf_uses_the_frame_pointer),
 		TEST(unreadable_leaf),

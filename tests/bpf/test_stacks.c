@@ -240,7 +240,7 @@ static void expect_same(void)
 	for (u32 i = 0; i < host.walk.frames && i < stack.frames; i++)
 		assert_int_equal(host.frame[i], stack.frame[i]);
 	assert_int_equal(host.walk.frames, stack.frames);
-	assert_string_equal(reasons[host.walk.reason], reasons[stack.reason]);
+	assert_string_equal(reasons[walk_result(&host.walk)], reasons[stack.reason]);
 }
 
 /* Walks with empty caches, and with the caches of the first walk. */

@@ -10,8 +10,8 @@ stacks.py pprof FILE                    every field that readers of pprof use is
 stacks.py top FILE [NUMBER]             the hottest functions
 stacks.py total FILE                    the number of samples
 
-A sample is complete when no frame of it is a marker "[cut: reason]" (pprof: no label "cut" or
-"reason" that names one). Samples taken before a process was known are reported apart: their share
+A sample is complete when no frame of it is a marker "[cut: reason]" or "[guessed]" (pprof: no
+label "cut" or "reason" that names one). Samples taken before a process was known are reported apart: their share
 is readiness, not completeness.
 """
 
@@ -24,9 +24,18 @@ import pprof
 
 STARVED = 75  # EX_TEMPFAIL
 CUT = re.compile(r"^\[cut: (.*)\]$")
+GUESSED = "[guessed]"
 NOT_READY = re.compile(r"not[ _]ready|not known|exec|replacing")
 
 Sample = collections.namedtuple("Sample", "process frames count reason")
+
+
+def split(frames):
+    """Returns why the stack is not complete, and its frames without the markers."""
+    reasons = [CUT.match(frame).group(1) for frame in frames if CUT.match(frame)]
+    if GUESSED in frames:
+        reasons.append("guessed")
+    return reasons, [frame for frame in frames if not CUT.match(frame) and frame != GUESSED]
 
 
 def from_folded(path):
@@ -34,8 +43,7 @@ def from_folded(path):
         for line in file:
             stack, count = line.rstrip("\n").rsplit(" ", 1)
             process, *frames = stack.split(";")
-            reasons = [CUT.match(frame).group(1) for frame in frames if CUT.match(frame)]
-            frames = [frame for frame in frames if not CUT.match(frame)]
+            reasons, frames = split(frames)
             yield Sample(process, frames, int(count), reasons[0] if reasons else None)
 
 
@@ -44,11 +52,10 @@ def from_pprof(path):
     for sample in profile.samples:
         labels = sample["labels"]
         frames = [profile.frame(number) for number in reversed(sample["locations"])]
-        reasons = [CUT.match(frame).group(1) for frame in frames if CUT.match(frame)]
+        reasons, frames = split(frames)
         reason = reasons[0] if reasons else labels.get("cut") or labels.get("reason")
-        if reason and not reasons and not reason.startswith("cut"):
+        if reason and not reasons and not reason.startswith(("cut", "guess")):
             reason = None
-        frames = [frame for frame in frames if not CUT.match(frame)]
         yield Sample(str(labels.get("comm", "?")), frames, sample["values"][0], reason)
 
 

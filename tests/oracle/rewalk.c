@@ -113,7 +113,7 @@ struct rewalk_frames rewalk(const struct stack *stack)
 	start_walk(stack);
 	host_walk();
 	return (struct rewalk_frames){.count = host.walk.frames,
-				      .reason = host.walk.reason,
+				      .reason = walk_result(&host.walk),
 				      .frame = host.frame,
 				      .sp = host.walk.reg[REG_RSP],
 				      .missed = host.missed};
@@ -288,6 +288,18 @@ static void write_text(const struct stack *stack, u64 address, FILE *file)
 		fprintf(file, "text %llx %llx\n", address, word);
 }
 
+/* Writes the first code of a function without a rule, if that is what a frame's call calls. */
+static void write_called(const struct stack *stack, u64 inside, FILE *file)
+{
+	u64 before, called;
+
+	if (snapshot_read(stack->snapshot, inside - 7, 8, &before) || !code_calls_directly(before))
+		return;
+	called = inside + 1 + (u64)(s64)(s32)(before >> 32);
+	if (rule_kind(rewalk_rule(stack, called | FRAME_EXACT)) == RULE_NONE)
+		write_text(stack, called, file);
+}
+
 /* Writes the code that is read around a rule's address: a call, or rt_sigreturn's instructions. */
 static void write_texts(const struct stack *stack, u64 inside, FILE *file)
 {
@@ -295,6 +307,9 @@ static void write_texts(const struct stack *stack, u64 inside, FILE *file)
 
 	if (rule_kind(rewalk_rule(stack, inside | FRAME_EXACT)) != RULE_SIGNAL) {
 		write_text(stack, inside - 7, file);
+		write_called(stack, inside, file);
+		if (rule_kind(rewalk_rule(stack, inside | FRAME_EXACT)) == RULE_NONE)
+			write_text(stack, inside, file);
 		return;
 	}
 	for (u32 i = 0; i < sizeof(signal); i++)

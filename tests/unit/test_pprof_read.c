@@ -141,13 +141,13 @@ static void test_pprof_read__ours_comes_back(void **state)
 	assert_int_equal(copied, count);
 	for (size_t i = 0; i < count; i++) {
 		const char *reason = profile_reason(samples[i].reason)->name;
-		bool cut = profile_reason(samples[i].reason)->class == CLASS_CUT;
+		bool told = profile_reason_is_told(samples[i].reason);
 
 		assert_int_equal(copies[i].pid, samples[i].pid);
 		assert_int_equal(copies[i].tid, samples[i].tid);
 		assert_int_equal(copies[i].cgroup, samples[i].cgroup);
 		assert_int_equal(copies[i].count, samples[i].count);
-		if (cut)
+		if (told)
 			assert_string_equal(profile_reason(copies[i].reason)->name, reason);
 		else
 			assert_int_equal(profile_reason(copies[i].reason)->class, CLASS_END);
@@ -157,6 +157,28 @@ static void test_pprof_read__ours_comes_back(void **state)
 	profile_free(profile);
 	profile_free(again);
 	profile_free(third);
+}
+
+static void test_pprof_read__guesses_come_back(void **state)
+{
+	struct profile *profile = profile_new(), *again;
+	struct profile_sample sample = {.pid = 5, .reason = REASON_guess_root, .count = 3};
+	const struct profile_sample *copies;
+	struct pprof_info info;
+	struct format_totals totals;
+	size_t count;
+
+	(void)state;
+	assert_true(profile_sample_add(profile, &sample) >= 0);
+	again = reread(profile, &info);
+	copies = profile_samples(again, &count);
+	assert_int_equal(count, 1);
+	assert_int_equal(copies[0].reason, REASON_guess_root);
+	format_totals(again, &totals);
+	assert_int_equal(totals.guessed, 3);
+	assert_int_equal(totals.complete + totals.cut, 0);
+	profile_free(profile);
+	profile_free(again);
 }
 
 /* ---- others' ---- */
@@ -587,6 +609,7 @@ int main(void)
 		cmocka_unit_test(test_pprof_read__files_plain_and_in_members),
 		cmocka_unit_test(test_pprof_read__damaged_files),
 		cmocka_unit_test(test_pprof_read__ours_comes_back),
+		cmocka_unit_test(test_pprof_read__guesses_come_back),
 		cmocka_unit_test(test_pprof_read__inlined_functions_and_distant_ids),
 		cmocka_unit_test(test_pprof_read__which_value),
 		cmocka_unit_test(test_pprof_read__what_is_counted),

@@ -78,6 +78,21 @@ static void test_samples__kernel_comes_first_and_cuts_last(void **state)
 			"[unknown];[cut: stack_order]");
 }
 
+/* One marker, before the first frame to which the walk guessed the way. */
+static void test_samples__guesses_are_marked(void **state)
+{
+	struct rig *rig = *state;
+	const u64 frames[] = {0x10000100 | FRAME_EXACT, 0x10000200 | FRAME_GUESSED, 0x10000300,
+			      0x10000400 | FRAME_GUESSED};
+
+	start(rig, 5, 100);
+	rig_sample(rig, 5, 100, REASON_guess_root, frames, 0, 4);
+	rig_settle(rig);
+	session_finish(rig->session);
+	rig_check_stack(rig, 0,
+			"program+0x100;[guessed];program+0x1ff;program+0x2ff;program+0x3ff");
+}
+
 static void test_samples__what_the_kernel_part_lacks_is_counted(void **state)
 {
 	struct rig *rig = *state;
@@ -336,6 +351,7 @@ int main(void)
 		RIG_TEST(test_samples__wait_for_the_next_side_band),
 		RIG_TEST(test_samples__return_addresses_are_one_less),
 		RIG_TEST(test_samples__kernel_comes_first_and_cuts_last),
+		RIG_TEST(test_samples__guesses_are_marked),
 		RIG_TEST(test_samples__what_the_kernel_part_lacks_is_counted),
 		RIG_TEST(test_samples__names_of_process_and_thread),
 		RIG_TEST(test_samples__exec_is_a_boundary),

@@ -44,6 +44,24 @@ static void test_summary__classes(void **state)
 	assert_non_null(strstr(print(&sum, true), "\n  end  end_root: 90  ("));
 }
 
+static void test_summary__guesses_are_apart(void **state)
+{
+	struct counted counted = {.expected = 10, .samples = 10};
+	struct message_summary worker = {0};
+	struct summary sum;
+
+	(void)state;
+	counted.reason[REASON_end_root] = worker.reason[REASON_end_root] = 7;
+	counted.reason[REASON_guess_root] = worker.reason[REASON_guess_root] = 2;
+	counted.reason[REASON_cut_exec] = worker.reason[REASON_cut_exec] = 1;
+	summary_make(&counted, &worker, false, &sum);
+	assert_int_equal(sum.complete, 7);
+	assert_int_equal(sum.guessed, 2);
+	assert_non_null(strstr(print(&sum, false),
+			       "taken 10, complete 7 (70.00 %), complete (guessed) 2, cut 1, "));
+	assert_non_null(strstr(print(&sum, false), "\n  guess guess_root: 2  ("));
+}
+
 static void test_summary__nothing_is_expected_of_what_is_counted(void **state)
 {
 	struct counted counted = {.counted = true, .samples = 5};
@@ -75,8 +93,8 @@ static void test_summary__every_sample_has_one_fate(void **state)
 	counted.samples = all;
 	summary_make(&counted, &worker, false, &sum);
 	assert_int_equal(sum.taken, all);
-	assert_int_equal(sum.complete + sum.cut + sum.lost, all);
-	assert_int_equal(sum.without_names, sum.complete + sum.cut);
+	assert_int_equal(sum.complete + sum.guessed + sum.cut + sum.lost, all);
+	assert_int_equal(sum.without_names, sum.complete + sum.guessed + sum.cut);
 	assert_true(sum.discarded > 0);
 	assert_int_equal(sum.malformed, 3);
 	assert_int_equal(sum.unkept, 4);
@@ -202,6 +220,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_summary__classes),
+		cmocka_unit_test(test_summary__guesses_are_apart),
 		cmocka_unit_test(test_summary__nothing_is_expected_of_what_is_counted),
 		cmocka_unit_test(test_summary__every_sample_has_one_fate),
 		cmocka_unit_test(test_summary__limits),

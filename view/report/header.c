@@ -90,12 +90,13 @@ static void print_fates(const struct report *report)
 	const char *separator = ":";
 	unsigned int column = 0;
 	struct fates fates;
-	uint64_t complete;
 
 	count_fates(report, &fates);
-	complete = fates.totals.samples - fates.totals.cut;
-	screen_part(screen, &column, "complete %" PRIu64 " (%.2f %%),", complete,
-		    screen_percent(complete, fates.totals.samples));
+	screen_part(screen, &column, "complete %" PRIu64 " (%.2f %%),", fates.totals.complete,
+		    screen_percent(fates.totals.complete, fates.totals.samples));
+	if (fates.totals.guessed)
+		screen_part(screen, &column, " complete (guessed) %" PRIu64 ",",
+			    fates.totals.guessed);
 	screen_part(screen, &column, " cut %" PRIu64, fates.totals.cut);
 	for (uint32_t i = 0; i < PROFILE_REASONS_MAX; i++) {
 		if (!fates.reason[i])
@@ -179,7 +180,8 @@ static void put_fates(struct json *json, const struct report *report)
 
 	count_fates(report, &fates);
 	json_line(json);
-	json_key_number(json, "complete", fates.totals.samples - fates.totals.cut);
+	json_key_number(json, "complete", fates.totals.complete);
+	json_key_number(json, "guessed", fates.totals.guessed);
 	json_key_number(json, "cut", fates.totals.cut);
 	json_key_object(json, "reasons");
 	for (uint32_t i = 0; i < PROFILE_REASONS_MAX; i++)

@@ -64,7 +64,7 @@ static void draw_summary(const struct ui *ui, struct canvas *canvas)
 		canvas_printf(canvas, "%.2f of %u CPUs used, ",
 			      (double)table->cpu_ns / NS_PER_SECOND / span, ui->cpus);
 	canvas_printf(canvas, "%.1f %% of stacks complete, lost %" PRIu64,
-		      screen_percent(table->samples - table->cut, table->samples), ui->lost);
+		      screen_percent(table->samples - table->unproven, table->samples), ui->lost);
 	canvas_next(canvas);
 }
 

@@ -170,7 +170,7 @@ static int add_entry(struct adding *adding, const struct profile_sample *sample)
 		.process = add_name(history, profile_string_get(profile, sample->process_name)),
 		.thread = add_name(history, profile_string_get(profile, sample->thread_name)),
 		.stack = add_stack(adding, sample->stack),
-		.cut = profile_reason_is_cut(sample->reason),
+		.unproven = profile_reason_is_told(sample->reason),
 		.count = sample->count,
 	};
 
@@ -179,8 +179,8 @@ static int add_entry(struct adding *adding, const struct profile_sample *sample)
 		return -ENOMEM;
 	adding->portion.entries[adding->portion.count++] = entry;
 	adding->portion.samples += entry.count;
-	if (entry.cut)
-		adding->portion.cut += entry.count;
+	if (entry.unproven)
+		adding->portion.unproven += entry.count;
 	return 0;
 }
 

@@ -27,14 +27,14 @@ struct entry { /* equal samples; texts are ids of names */
 	uint32_t pid, tid;
 	uint32_t process, thread;
 	uint32_t stack; /* of history->stacks: ids of functions, innermost first */
-	bool cut;
+	bool unproven;	/* its stack is cut or guessed */
 	uint64_t count;
 };
 
 struct portion { /* one profile */
 	struct entry *entries;
 	size_t count;
-	uint64_t samples, cut;
+	uint64_t samples, unproven;
 	uint64_t period_ns, duration_ns; /* period_ns: of a sample of time */
 	uint64_t by;			 /* the worth of a sample of counted events */
 };

@@ -212,7 +212,7 @@ static int add_portion(struct making *making, const struct portion *portion)
 	int r = 0;
 
 	table->samples += portion->samples;
-	table->cut += portion->cut;
+	table->unproven += portion->unproven;
 	table->cpu_ns += portion->samples * portion->period_ns;
 	for (size_t i = 0; i < portion->count && r == 0; i++)
 		r = add_entry(making, &portion->entries[i]);

@@ -43,8 +43,8 @@ struct top_row {
 struct top_table {
 	struct top_row *rows; /* sorted */
 	size_t count, capacity;
-	uint64_t sum;	       /* of all samples that the query selects */
-	uint64_t samples, cut; /* of the window */
+	uint64_t sum;		    /* of all samples that the query selects */
+	uint64_t samples, unproven; /* of the window */
 	uint64_t cpu_ns, elapsed_ns;
 };
 

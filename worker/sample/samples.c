@@ -150,9 +150,7 @@ static bool ask(struct samples *samples, struct process *process, const struct r
 static void count(struct samples *samples, const struct record *head, uint64_t by)
 {
 	samples->counts.reason[head->reason] += by;
-	if (profile_reason_is_cut(head->reason))
-		samples->counts.cut += by;
-	else
+	if (!profile_reason_is_told(head->reason))
 		samples->counts.complete += by;
 }
 

@@ -38,7 +38,7 @@ struct samples_parts { /* all borrowed */
 };
 
 struct samples_counts {
-	uint64_t samples, complete, cut;
+	uint64_t samples, complete;
 	uint64_t held;	   /* resolved before all answers were there, to make room for others */
 	uint64_t early;	   /* the same after SAMPLES_HELD_FOR, or at the end */
 	uint64_t failed;   /* no memory: counted in samples alone, and not in the profile */

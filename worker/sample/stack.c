@@ -10,7 +10,7 @@
 #include "worker/process/object.h"
 #include "worker/process/process.h"
 
-_Static_assert(RECORD_KERNEL_FRAMES_MAX + RECORD_FRAMES_MAX + 2 <= PROFILE_STACK_MAX,
+_Static_assert(RECORD_KERNEL_FRAMES_MAX + RECORD_FRAMES_MAX + 3 <= PROFILE_STACK_MAX,
 	       "a record and its markers fit a stack");
 
 void stack_init(struct stack *stack, const struct stack_parts *parts)
@@ -25,6 +25,7 @@ void stack_use(struct stack *stack, struct profile *profile)
 	memset(stack->cut, 0, sizeof(stack->cut));
 	stack->unknown_object = 0;
 	stack->kernel_cut = 0;
+	stack->guessed = 0;
 }
 
 /* ---- locations ---- */
@@ -172,6 +173,21 @@ static void push_user(struct stack *stack, const struct process *process, const 
 		     address);
 }
 
+/* Pushes a marker before the first frame to which the walk guessed the way. */
+static void push_all_user(struct stack *stack, const struct process *process,
+			  const struct record *head, const u64 *frames)
+{
+	bool marked = false;
+
+	for (unsigned int i = 0; i < head->user_frames; i++) {
+		if (frames[i] & FRAME_GUESSED && !marked) {
+			push_marker(stack, &stack->guessed, "[guessed]");
+			marked = true;
+		}
+		push_user(stack, process, head, frames[i]);
+	}
+}
+
 static void push_cut(struct stack *stack, unsigned int reason)
 {
 	const struct profile_reason *why = profile_reason(reason);
@@ -189,15 +205,12 @@ static void push_cut(struct stack *stack, unsigned int reason)
 void stack_make(struct stack *stack, const struct record *head, const u64 *frames,
 		const struct process *process)
 {
-	const u64 *user = frames + head->kernel_frames;
-
 	stack->depth = 0;
 	stack->failed = false;
 	for (unsigned int i = 0; i < head->kernel_frames; i++)
 		push_kernel(stack, frames[i], i == 0);
 	if (head->flags & RECORD_FLAG_KERNEL_CUT)
 		push_marker(stack, &stack->kernel_cut, "[cut: kernel stack]");
-	for (unsigned int i = 0; i < head->user_frames; i++)
-		push_user(stack, process, head, user[i]);
+	push_all_user(stack, process, head, frames + head->kernel_frames);
 	push_cut(stack, head->reason);
 }

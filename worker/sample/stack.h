@@ -36,10 +36,10 @@ struct stack {
 	/* Ids in the profile, 0: none yet. */
 	uint32_t kernel_object[STACK_KERNEL_RANGES];
 	uint32_t unknown_object;
-	uint32_t kernel_cut, cut[REASON_COUNT]; /* locations */
-	uint64_t kernel_unknown;		/* count of frames in no range */
-	bool failed;				/* the last stack_make() had no memory */
-	uint32_t location[PROFILE_STACK_MAX];	/* of the last stack_make() */
+	uint32_t kernel_cut, guessed, cut[REASON_COUNT]; /* locations */
+	uint64_t kernel_unknown;			 /* count of frames in no range */
+	bool failed;					 /* the last stack_make() had no memory */
+	uint32_t location[PROFILE_STACK_MAX];		 /* of the last stack_make() */
 	size_t depth;
 };
 

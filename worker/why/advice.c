@@ -228,7 +228,7 @@ static void explain_reasons(const struct findings *findings,
 	char text[ADVICE_BYTES];
 
 	for (size_t i = 0; i < SUMMARY_REASONS && profile_reason((uint32_t)i); i++)
-		done[i] = profile_reason((uint32_t)i)->class != CLASS_CUT;
+		done[i] = !profile_reason_is_told((uint32_t)i);
 	for (int i = 0; i < REASONS_EXPLAINED; i++) {
 		size_t next = findings_next_reason(findings->reason, done);
 		const struct profile_reason *reason;

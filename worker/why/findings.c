@@ -133,6 +133,8 @@ static void count_samples(struct findings *findings, struct seen *seen)
 		findings->samples += sample->count;
 		if (reason->class == CLASS_CUT)
 			findings->cut += sample->count;
+		if (reason->class == CLASS_GUESS)
+			findings->guessed += sample->count;
 		findings->reason[sample->reason] += sample->count;
 		count_frames(findings, sample, (uint32_t)i + 1, seen);
 	}

@@ -27,8 +27,8 @@ struct finding {
 struct findings {
 	const struct profile *profile; /* borrowed, as the sources */
 	const struct sources *sources;
-	uint64_t samples, cut; /* of the process */
-	uint64_t others;       /* of its children */
+	uint64_t samples, guessed, cut; /* of the process */
+	uint64_t others;		/* of its children */
 	uint64_t reason[SUMMARY_REASONS];
 	struct finding *items; /* owned; the object in which most walks ended comes first */
 	size_t count;

@@ -281,14 +281,19 @@ static void add_rows(struct page *page)
 static void sampled_text(const struct findings *findings, const char *name, double seconds,
 			 char *ret_line, size_t size)
 {
-	uint64_t complete = findings->samples - findings->cut;
+	uint64_t complete = findings->samples - findings->guessed - findings->cut;
 	uint64_t part = complete * 10000 / findings->samples;
+	char guessed[48] = "";
 
+	if (findings->guessed)
+		snprintf(guessed, sizeof(guessed), "%" PRIu64 " complete (guessed), ",
+			 findings->guessed);
 	snprintf(ret_line, size,
 		 "%s %" PRIu32 ": %" PRIu64 " samples in %.1f s, %" PRIu64 " complete (%" PRIu64
-		 ".%02" PRIu64 " %%), %" PRIu64 " cut%s",
+		 ".%02" PRIu64 " %%), %s%" PRIu64 " cut%s",
 		 name, findings->sources->pid, findings->samples, seconds, complete, part / 100,
-		 part % 100, findings->cut, findings->sources->ended ? "; it has ended" : "");
+		 part % 100, guessed, findings->cut,
+		 findings->sources->ended ? "; it has ended" : "");
 }
 
 static void add_head(struct page *page, const struct profile_times *times)

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Leaves a frame of code without a rule: by a leaf's return address at rsp, or by the frame
+ * pointer. Pure C. The includer supplies the environment that bpf/walk/step.bpf.h names.
+ *
+ * A step is proven by one of these:
+ *   - the instruction at the pc returns, or begins a function that sets a frame pointer up;
+ *   - the call in front of the return address leads to the code that the walk leaves;
+ *   - no other word of the frame can be the return address of that code.
+ * Any other step is a guess: the frame that it leads to has FRAME_GUESSED. A stack with a guess is
+ * never counted as complete.
+ */
+#ifndef KEYHOLE_BPF_WALK_FALLBACK_BPF_H
+#define KEYHOLE_BPF_WALK_FALLBACK_BPF_H
+
+#include "bpf/walk/address.bpf.h"
+#include "bpf/walk/memory.bpf.h"
+
+#define FALLBACK_WORDS	  128u /* of a frame: in a larger one, another return address may be */
+#define FALLBACK_LOOKS	  32u  /* words of a frame that are looked up as addresses */
+#define WINDOW_MASK	  (WALK_WINDOW_BYTES / 8 - 1)
+#define FALLBACK_FUNCTION (1ull << 16) /* bytes of a function without rules, at most */
+
+#define CODE_ENDBR64 0xfa1e0ff3u
+
+/* ---- where a call leads ---- */
+
+enum call_leads {
+	CALL_NONE,	/* no known return address */
+	CALL_ELSEWHERE, /* a direct call, and other code than the walk's */
+	CALL_PUSHED,	/* no call, but code made at run time: HotSpot's interpreter pushes such */
+	CALL_ANYWHERE,	/* through a register, memory or a stub that jumps on */
+	CALL_HERE,	/* a direct call of the code that the walk leaves */
+};
+
+/* Returns whether code begins with a jump, or with a constant for one: stubs and PLT entries do. */
+INLINE int code_is_stub(u64 code)
+{
+	if ((u32)code == CODE_ENDBR64)
+		code >>= 32;
+	if ((code & 0xff) == 0xf2) /* bnd */
+		code >>= 8;
+	u32 first = code & 0xff, second = code >> 8 & 0xff;
+
+	return first == 0xe9 || first == 0xeb || first == 0x68 ||
+	       (first == 0xff && (second & 0x38) == 0x20) ||
+	       ((first & 0xfe) == 0x48 && (second & 0xf8) == 0xb8);
+}
+
+/* Returns whether code at the target belongs to the function that walk->address is in. */
+INLINE int walk_same_function(struct walk *walk, u64 target)
+{
+	if (walk->address - target >= FALLBACK_FUNCTION)
+		return 0;
+	if (!walk_is_mapped(walk, target))
+		return 0;
+	if (!(walk->mapping_flags & MAPPING_HAS_TABLE))
+		return 1;
+	/* code with a rule is another function than code without one */
+	return table_find_rule(target - walk->bias) != TABLE_FAILED &&
+	       rule_kind(walk->rule) == RULE_NONE;
+}
+
+/* Returns enum call_leads of the call in front of an address. */
+GLOBAL int walk_call(u64 address)
+{
+	struct walk *walk = walk_state();
+
+	if (!walk || address < 8 || !walk_is_mapped(walk, address))
+		return CALL_NONE;
+	/* walk_after_call() says when code cannot be read */
+	if (walk_read(&walk->code, 8, address - 8))
+		return walk_executable(address) ? CALL_ANYWHERE : CALL_NONE;
+	if (!walk_is_call(walk->code)) {
+		if (walk->mapping_flags & MAPPING_HAS_TABLE)
+			return CALL_NONE;
+		return walk_executable(address) ? CALL_PUSHED : CALL_NONE;
+	}
+	if (!code_calls_directly(walk->code))
+		return CALL_ANYWHERE;
+	u64 target = address + (s64)(s32)(walk->code >> 32);
+
+	if (walk_read(&walk->code, 8, target) || code_is_stub(walk->code))
+		return CALL_ANYWHERE;
+	return walk_same_function(walk, target) ? CALL_HERE : CALL_ELSEWHERE;
+}
+
+/* ---- what the leaf is about to do ---- */
+
+#define LEAF_UNKNOWN (~0ull)
+
+/* Returns whether code begins with mov %rsp, %rbp, which has two encodings. */
+INLINE int code_sets_frame(u64 code)
+{
+	return (code & 0xffffff) == 0xe58948 || (code & 0xffffff) == 0xec8b48;
+}
+
+/*
+ * Returns the bytes between rsp and the return address, or LEAF_UNKNOWN. The code at the pc tells:
+ * ret, ret imm16, repz ret, push %rbp at the beginning of a frame, or the move behind that.
+ */
+INLINE u64 walk_leaf_place(struct walk *walk)
+{
+	if (walk_read(&walk->code, 8, walk->address))
+		return LEAF_UNKNOWN;
+	u64 code = walk->code;
+
+	if ((code & 0xff) == 0xc3 || (code & 0xff) == 0xc2 || (code & 0xffff) == 0xc3f3)
+		return 0;
+	if ((u32)code == CODE_ENDBR64)
+		code >>= 32;
+	if ((code & 0xff) == 0x55 && code_sets_frame(code >> 8))
+		return 0;
+	if (code_sets_frame(code) && !walk_read(&walk->code, 8, walk->address - 8) &&
+	    walk->code >> 56 == 0x55)
+		return 8;
+	return LEAF_UNKNOWN;
+}
+
+/* ---- other return addresses ---- */
+
+/* Returns whether a word is neither a small number nor an address in the stack. */
+INLINE int walk_may_be_code(u64 word, u64 sp)
+{
+	return word < WALK_ADDRESS_END && word >> 16 && word - (sp - WALK_REACH) >= 2 * WALK_REACH;
+}
+
+/*
+ * Returns whether a word of the window may be the return address of the code that the walk leaves.
+ * index: of the word. first: whether the word is at rsp. least: enum call_leads that a word needs.
+ */
+GLOBAL int walk_may_return(u32 index, u32 first, u32 least)
+{
+	struct walk *walk = walk_state();
+
+	if (!walk)
+		return 1;
+	u64 word = walk->window[index & WINDOW_MASK];
+
+	/* HotSpot's calls leave a copy of the return address in the caller's frame */
+	if (!walk_may_be_code(word, walk->reg[REG_RSP]) || word == walk->address)
+		return 0;
+	walk->reads++;
+	if (++walk->looks > FALLBACK_LOOKS)
+		return 1;
+	u32 call = walk_call(word);
+
+	/* HotSpot's code without frame pointers begins with push %rbp */
+	if (call == CALL_PUSHED && !first &&
+	    walk->window[(index - 1) & WINDOW_MASK] != walk->reg[REG_RBP])
+		return 0;
+	return call >= least;
+}
+
+/* Looks at `count` words from rsp on, which the window has. */
+INLINE int walk_has_other_return(struct walk *walk, u32 count, u32 least)
+{
+	u32 index = (u32)((walk->reg[REG_RSP] - walk->window_start) >> 3);
+
+	walk->looks = 0;
+	for (u32 i = 0; i < FALLBACK_WORDS; i++) {
+		if (i >= count)
+			break;
+		if (walk_may_return(index + i, !i, least))
+			return 1;
+	}
+	return 0;
+}
+
+/* ---- leaving ---- */
+
+/* Leaves by walk->word, which was read at an address of the stack. */
+INLINE int walk_leave_word(struct walk *walk, u64 at, u64 guessed)
+{
+	walk->valid &= WALK_CALLEE_SAVED;
+	walk->guessed = guessed;
+	return walk_next(walk, at + 8, walk->word);
+}
+
+/* Returns whether a word of the frame [rsp, bp) may be the return address as well. */
+INLINE int walk_is_ambiguous(struct walk *walk, u64 bp)
+{
+	u64 sp = walk->reg[REG_RSP], bytes = bp - sp;
+
+	if (!bytes)
+		return 0;
+	if (sp & 7 || bytes > FALLBACK_WORDS * 8)
+		return 1;
+	if (sp < walk->window_start || bp - walk->window_start > walk->window_bytes) {
+		bytes = BOUND(HIDE(walk, bytes), FALLBACK_WORDS * 8 + 1);
+		walk->window_start = sp;
+		walk->window_bytes = bytes;
+		walk->reads++;
+		if (walk_read(walk->window, bytes, sp)) {
+			walk->window_bytes = 0;
+			return 1;
+		}
+	}
+	/* what a compiler called may jump on to code by hand */
+	u32 least = CALL_PUSHED;
+
+	if (walk_is_mapped(walk, walk->address) && walk->mapping_flags & MAPPING_HAS_TABLE)
+		least = CALL_ELSEWHERE;
+	return walk_has_other_return(walk, (u32)((bp - sp) >> 3), least);
+}
+
+/* Leaves by the frame pointer. leaf_call: where the call before walk->word, at rsp, leads. */
+INLINE int walk_leave_frame(struct walk *walk, u32 leaf_call)
+{
+	u64 sp = walk->reg[REG_RSP], bp = walk->reg[REG_RBP], *pair = walk->pair;
+	u32 call = CALL_NONE;
+
+	if (!(bp & 7) && bp - sp < WALK_REACH && !walk_read(pair, 16, bp)) {
+		if (!pair[0] && !pair[1] && leaf_call == CALL_NONE)
+			return walk_end(walk, REASON_end_frame_pointer);
+		if (!pair[0] || pair[0] > bp)
+			call = walk_call(pair[1]);
+	}
+	if (call == CALL_NONE && (leaf_call == CALL_NONE || leaf_call == CALL_PUSHED))
+		return walk_end(walk, REASON_cut_no_rule);
+	if (call == CALL_NONE)
+		return walk_leave_word(walk, sp, FRAME_GUESSED);
+
+	u64 guessed = call != CALL_HERE && walk_is_ambiguous(walk, bp) ? FRAME_GUESSED : 0;
+
+	if (guessed && call == CALL_ELSEWHERE && leaf_call)
+		return walk_leave_word(walk, sp, FRAME_GUESSED);
+	walk->reg[REG_RBP] = pair[0];
+	walk->valid = 1u << REG_RBP | 1u << REG_RSP;
+	walk->chained = 1;
+	walk->guessed = guessed;
+	return walk_next(walk, bp + 16, pair[1]);
+}
+
+/* Leaves a frame of code without a rule. */
+GLOBAL int walk_fallback(void)
+{
+	struct walk *walk = walk_state();
+	u64 place;
+	u32 call = CALL_NONE;
+
+	if (!walk)
+		return 1;
+	u64 sp = walk->reg[REG_RSP];
+
+	walk->fallbacks++;
+	if (walk->exact && !(sp & 7)) {
+		place = walk_leaf_place(walk);
+		if (place == 8)
+			sp += 8;
+		if (!walk_read(&walk->word, 8, sp))
+			call = walk_call(walk->word);
+		if (call == CALL_HERE || (call && place != LEAF_UNKNOWN))
+			return walk_leave_word(walk, sp, 0);
+	}
+	if (!walk->reg[REG_RBP] && walk->chained)
+		return walk_end(walk, REASON_end_frame_pointer);
+	return walk_leave_frame(walk, call);
+}
+
+#endif
