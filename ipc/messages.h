@@ -169,8 +169,14 @@ struct message_stop {
 	uint64_t started, stopped;
 };
 
-#define SUMMARY_REASONS 32
-#define SUMMARY_LIMITS	24
+#define SUMMARY_REASONS	 32
+#define SUMMARY_LIMITS	 24
+#define SUMMARY_RUNTIMES 3
+struct summary_runtime {
+	uint64_t samples; /* 0: none */
+	uint32_t runtime; /* enum runtime of base/runtimes.h */
+	char name[28];	  /* of the object, without folders, NUL padded */
+};
 struct message_summary {
 	uint64_t without_names;		  /* the innermost frame has no symbol's name */
 	uint64_t discarded;		  /* records that were not well-formed */
@@ -178,6 +184,7 @@ struct message_summary {
 	uint64_t filtered;		  /* samples that OPTIONS_COMM leaves out by their names */
 	uint64_t reason[SUMMARY_REASONS]; /* by enum sample_reason of bpf/abi.h */
 	uint64_t limit[SUMMARY_LIMITS];	  /* by enum summary_limit of base/limits.h */
+	struct summary_runtime runtime[SUMMARY_RUNTIMES]; /* most samples first */
 };
 
 #define COUNTS_DESCRIPTORS 3 /* map of struct counters (bpf/abi.h); CPU time before and after */

@@ -32,6 +32,8 @@ struct profile {
 	size_t moment_count, moment_capacity;
 	uint64_t moments_dropped;
 	bool keep_times;
+	uint32_t notes[PROFILE_NOTES_MAX]; /* strings */
+	size_t note_count;
 };
 
 struct location_key {
@@ -122,6 +124,30 @@ const char *profile_string_get(const struct profile *profile, uint32_t id)
 uint32_t profile_strings(const struct profile *profile)
 {
 	return intern_count(profile->strings);
+}
+
+int profile_note_add(struct profile *profile, const char *raw)
+{
+	uint32_t id;
+
+	if (profile->note_count == PROFILE_NOTES_MAX)
+		return 0;
+	id = profile_string(profile, raw);
+	if (id == PROFILE_FAILED)
+		return -ENOMEM;
+	profile->notes[profile->note_count++] = id;
+	return 0;
+}
+
+void profile_notes_clear(struct profile *profile)
+{
+	profile->note_count = 0;
+}
+
+const uint32_t *profile_notes(const struct profile *profile, size_t *ret_count)
+{
+	*ret_count = profile->note_count;
+	return profile->notes;
 }
 
 uint32_t profile_object_add(struct profile *profile, const struct profile_object *object)

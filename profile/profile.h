@@ -21,6 +21,7 @@
 enum profile_kind {
 	KIND_NATIVE,
 	KIND_KERNEL,
+	KIND_ANON,  /* executable memory without a file, as code that is made at run time */
 	KIND_MARKER /* "[cut: ...]" and the like */
 };
 
@@ -31,6 +32,7 @@ struct profile_object {	       /* a file or pseudo file; pprof's mapping */
 	uint64_t file_offset;
 	bool has_functions; /* a search for names found at least one */
 	enum profile_kind kind;
+	uint32_t runtime; /* enum runtime of base/runtimes.h */
 };
 
 struct profile_function {
@@ -114,7 +116,7 @@ struct profile;
 struct profile *profile_new(void);
 void profile_free(struct profile *profile);
 
-/* Returns whether the object is a file or the kernel: it is neither NULL nor a marker. */
+/* Returns whether the object is code, which is neither NULL nor a marker: a file, the kernel, … */
 static inline bool profile_object_is_file(const struct profile_object *object)
 {
 	return object && object->kind != KIND_MARKER;
@@ -184,6 +186,16 @@ const struct profile_sample *profile_samples(const struct profile *profile, size
  * change.
  */
 int profile_forget_samples(struct profile *profile);
+
+/*
+ * Adds a note for people about the profile as a whole: raw text. At most PROFILE_NOTES_MAX notes
+ * are kept. Returns 0 or -ENOMEM.
+ */
+#define PROFILE_NOTES_MAX 4u
+int profile_note_add(struct profile *profile, const char *raw);
+void profile_notes_clear(struct profile *profile);
+/* Returns the ids of the notes' strings. */
+const uint32_t *profile_notes(const struct profile *profile, size_t *ret_count);
 
 void profile_keep_times(struct profile *profile); /* of samples that are added from now on */
 /* Returns moments in the order of their addition, which is not quite that of time. */

@@ -211,10 +211,27 @@ static int copy_samples(struct copy *copy)
 	return 0;
 }
 
+static int copy_notes(struct copy *copy)
+{
+	size_t count;
+	const uint32_t *notes = profile_notes(copy->from, &count);
+	int r;
+
+	for (size_t i = 0; i < count; i++) {
+		r = profile_note_add(copy->to, profile_string_get(copy->from, notes[i]));
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
 static int copy_all(struct copy *copy)
 {
 	int r;
 
+	r = copy_notes(copy);
+	if (r < 0)
+		return r;
 	r = copy_reached(copy, &copy->objects, copy_object);
 	if (r < 0)
 		return r;

@@ -59,6 +59,38 @@ static int name(struct product *product, uint64_t patience)
 	return r;
 }
 
+/* ---- runtimes ---- */
+
+/* Tells the profile which of its objects are runtimes: the parse thread may know that late. */
+static void mark_runtimes(const struct resources *resources)
+{
+	const struct object *object;
+	size_t cursor = 0;
+
+	while ((object = objects_next(resources->objects, &cursor)) != NULL)
+		if (object->profile_id && object->runtime)
+			profile_object_get(resources->profile, object->profile_id)->runtime =
+				object->runtime;
+}
+
+/* Counts the samples of runtimes in this window, and notes them in the profile. */
+static int note_runtimes(struct product *product)
+{
+	struct profile *profile = product->resources->profile;
+	struct runtimes runtimes = {0};
+	int r;
+
+	mark_runtimes(product->resources);
+	r = runtimes_add(&runtimes, profile);
+
+	if (r < 0)
+		return r;
+	runtimes_merge(&product->runtimes, &runtimes);
+	return runtimes_note(&runtimes, profile);
+}
+
+/* ---- end ---- */
+
 int product_finish(struct product *product, uint32_t pid)
 {
 	int r = name(product, 0);
@@ -68,6 +100,8 @@ int product_finish(struct product *product, uint32_t pid)
 		log_info("names: %" PRIu64 " debug files not asked for: others took long", unasked);
 	product->without_names += naming_without(product->resources->profile);
 	product->unnamed += naming_failed(product->resources->profile);
+	if (r == 0)
+		r = note_runtimes(product);
 	if (r < 0 || !(product->config->flags & OPTIONS_WHY))
 		return r;
 	return sources_collect(product->resources, pid, &product->sources);
@@ -172,8 +206,11 @@ int product_name_some(struct product *product)
 int product_render_window(struct product *product, int fd)
 {
 	const uint64_t end = product->resources->clock();
-	int r = render_window(product, end, fd);
+	int r = note_runtimes(product);
 
+	if (r < 0)
+		return r;
+	r = render_window(product, end, fd);
 	if (r < 0)
 		return r;
 	product->without_names += naming_without(product->resources->profile);

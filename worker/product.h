@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "ipc/messages.h"
+#include "profile/runtimes.h"
 #include "worker/naming/naming.h"
 #include "worker/naming/source_lines.h"
 #include "worker/why/sources.h"
@@ -32,8 +33,9 @@ struct product {
 	uint64_t naming_time; /* ns */
 	uint64_t window;      /* of a stream: since when */
 	uint64_t without_names, unnamed;
-	uint64_t kept_bytes;	/* names.bytes when the profile was begun */
-	struct sources sources; /* OPTIONS_WHY */
+	uint64_t kept_bytes;	  /* names.bytes when the profile was begun */
+	struct sources sources;	  /* OPTIONS_WHY */
+	struct runtimes runtimes; /* of all windows that are rendered */
 };
 
 /* Begins the product of resources->profile. The session owns that profile; product_render_window()

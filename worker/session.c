@@ -29,6 +29,7 @@
 #include "worker/sample/samples.h"
 #include "worker/sample/sideband.h"
 #include "worker/stream.h"
+#include "worker/why/findings.h"
 
 _Static_assert(REASON_COUNT <= SUMMARY_REASONS, "the summary has room for all reasons");
 
@@ -456,6 +457,19 @@ static void count_samples(const struct session *session, struct message_summary 
 	summary->limit[LIMIT_kernel_ranges] = counts.kernel_unknown;
 }
 
+static void count_runtimes(const struct session *session, struct message_summary *summary)
+{
+	const struct runtimes *runtimes = &session->product.runtimes;
+
+	for (size_t i = 0; i < SUMMARY_RUNTIMES; i++) {
+		struct summary_runtime *to = &summary->runtime[i];
+
+		to->samples = runtimes->item[i].samples;
+		to->runtime = runtimes->item[i].runtime;
+		findings_clean(runtimes->item[i].name, to->name, sizeof(to->name));
+	}
+}
+
 void session_summary(const struct session *session, struct message_summary *ret_summary)
 {
 	struct symbol_cache_counts cache;
@@ -469,6 +483,7 @@ void session_summary(const struct session *session, struct message_summary *ret_
 	ret_summary->limit[LIMIT_malformed] = count_malformed(session);
 	ret_summary->limit[LIMIT_lines] = session->product.line_counts.left;
 	ret_summary->limit[LIMIT_names] = session->product.unnamed;
+	count_runtimes(session, ret_summary);
 	ret_summary->limit[LIMIT_times] = profile_moments_dropped(session->resources.profile);
 }
 

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/runtimes.h"
 #include "ipc/log.h"
 #include "ipc/time.h"
 
@@ -71,6 +72,7 @@ void summary_make(const struct counted *counted, const struct message_summary *w
 	sum.limit[LIMIT_generations] = counted->processes_lost;
 	sum.limit[LIMIT_events] = counted->events_lost;
 	sum.limit[LIMIT_denied] = counted->denied;
+	memcpy(sum.runtime, worker->runtime, sizeof(sum.runtime));
 	sum.without_names = min(worker->without_names, sum.complete + sum.guessed + sum.cut);
 	*ret_summary = sum;
 }
@@ -94,6 +96,27 @@ static void print_lost(uint64_t count, const char *name, const char *help, FILE 
 {
 	if (count)
 		fprintf(stream, "  lost lost_%s: %" PRIu64 "  (%s)\n", name, count, help);
+}
+
+/* Names the runtimes. The worker tells their names, and may have been taken over. */
+static void print_runtimes(const struct summary *summary, FILE *stream)
+{
+	for (size_t i = 0; i < SUMMARY_RUNTIMES; i++) {
+		const struct summary_runtime *runtime = &summary->runtime[i];
+		char text[RUNTIME_NOTE_BYTES], name[sizeof(runtime->name) + 1] = "";
+
+		if (runtime->samples > summary->taken || !runtime_row(runtime->runtime) ||
+		    !runtime_is_noted(runtime->samples, summary->taken))
+			continue;
+		for (size_t j = 0; j < sizeof(runtime->name) && runtime->name[j]; j++) {
+			name[j] = runtime->name[j];
+			if (name[j] < ' ' || name[j] > '~')
+				name[j] = '?';
+		}
+		runtime_note(text, runtime->runtime, name,
+			     (double)runtime->samples * 100 / (double)summary->taken);
+		fprintf(stream, "  note %s\n", text);
+	}
 }
 
 void summary_print(const struct summary *summary, bool verbose, FILE *stream)
@@ -129,6 +152,7 @@ void summary_print(const struct summary *summary, bool verbose, FILE *stream)
 		if (summary->limit[i])
 			fprintf(stream, "  note %s: %" PRIu64 "  (%s)\n", limits[i].name,
 				summary->limit[i], limits[i].help);
+	print_runtimes(summary, stream);
 }
 
 void summary_explain_none(const struct counted *counted, uint64_t lost, uint64_t filtered)

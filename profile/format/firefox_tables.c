@@ -12,6 +12,7 @@ enum category {
 	CATEGORY_USER,
 	CATEGORY_KERNEL,
 	CATEGORY_MARKER,
+	CATEGORY_ANON,
 	CATEGORIES
 };
 
@@ -22,11 +23,13 @@ static const struct {
 	[CATEGORY_USER] = {"User", "yellow"},
 	[CATEGORY_KERNEL] = {"Kernel", "orange"},
 	[CATEGORY_MARKER] = {"Incomplete", "lightred"},
+	[CATEGORY_ANON] = {"Made at run time", "green"},
 };
 
 static const enum category category_of[] = {
 	[KIND_NATIVE] = CATEGORY_USER,
 	[KIND_KERNEL] = CATEGORY_KERNEL,
+	[KIND_ANON] = CATEGORY_ANON,
 	[KIND_MARKER] = CATEGORY_MARKER,
 };
 
@@ -123,7 +126,7 @@ static void frame_address(struct firefox *firefox, uint32_t id)
 {
 	const struct profile_object *object = frame_object(firefox, id);
 
-	if (object && object->kind == KIND_NATIVE)
+	if (object && (object->kind == KIND_NATIVE || object->kind == KIND_ANON))
 		json_number(&firefox->json, frame_location(firefox, id)->address);
 	else
 		json_signed(&firefox->json, -1);

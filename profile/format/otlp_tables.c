@@ -16,6 +16,7 @@
 static const char *const frame_types[] = {
 	[KIND_NATIVE] = "native",
 	[KIND_KERNEL] = "kernel",
+	[KIND_ANON] = "native",
 	[KIND_MARKER] = "abort-marker",
 };
 

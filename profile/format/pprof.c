@@ -147,7 +147,9 @@ static void put_comments(struct pprof *pprof)
 	Perftools__Profiles__Profile part = PERFTOOLS__PROFILES__PROFILE__INIT;
 	struct format_totals totals;
 	char text[128], guessed[48] = "";
-	int64_t comments[2];
+	int64_t comments[2 + PROFILE_NOTES_MAX];
+	size_t notes;
+	const uint32_t *note = profile_notes(pprof->profile, &notes);
 
 	format_totals(pprof->profile, &totals);
 	if (totals.guessed)
@@ -157,7 +159,9 @@ static void put_comments(struct pprof *pprof)
 		 totals.samples, totals.complete, guessed, totals.cut);
 	comments[0] = put_string(pprof, "keyhole " KEYHOLE_VERSION);
 	comments[1] = put_string(pprof, text);
-	part.n_comment = 2;
+	for (size_t i = 0; i < notes; i++)
+		comments[2 + i] = note[i];
+	part.n_comment = 2 + notes;
 	part.comment = comments;
 	put_part(pprof, &part);
 }
@@ -184,7 +188,7 @@ static void put_mapping(struct pprof *pprof, uint32_t id, const struct profile_o
 /* Writes the kernel first: readers show the first mapping as the profile's "File:". */
 static void put_mappings(struct pprof *pprof)
 {
-	static const enum profile_kind order[] = {KIND_KERNEL, KIND_NATIVE};
+	static const enum profile_kind order[] = {KIND_KERNEL, KIND_NATIVE, KIND_ANON};
 
 	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
 		for (uint32_t id = 1; id <= profile_objects(pprof->profile); id++) {

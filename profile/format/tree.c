@@ -50,6 +50,7 @@ static uint32_t add_frame(struct tree *tree, const struct tree_frame *frame)
 static const enum tree_kind kinds[] = {
 	[KIND_NATIVE] = TREE_NATIVE,
 	[KIND_KERNEL] = TREE_KERNEL,
+	[KIND_ANON] = TREE_ANON,
 	[KIND_MARKER] = TREE_MARKER,
 };
 

@@ -26,7 +26,8 @@ enum function_field { /* of Function */
 	FUNCTION_LINE
 };
 
-#define HASH_DIGITS 16u /* of a hash in place of a path, base/redact.h */
+#define ANON_START  "[anon" /* "[anon]" of keyhole, "[anon:NAME]" of others */
+#define HASH_DIGITS 16u	    /* of a hash in place of a path, base/redact.h */
 
 static const char *const label_names[LABELS] = {
 #define L(id, key) [LABEL_##id] = key,
@@ -105,11 +106,13 @@ static bool is_hash(const char *name)
  */
 static enum profile_kind kind_of(const char *name)
 {
-	static const char *const native[] = {"[vdso]", "[vsyscall]",	"[anon",     "[heap]",
-					     "[stack", PROFILE_UNKNOWN, "[uprobes]", "[dropped]"};
+	static const char *const native[] = {"[vdso]",	      "[vsyscall]", "[heap]",	"[stack",
+					     PROFILE_UNKNOWN, "[uprobes]",  "[dropped]"};
 
 	if (name[0] != '[' || is_hash(name))
 		return KIND_NATIVE;
+	if (!strncmp(name, ANON_START, strlen(ANON_START)))
+		return KIND_ANON;
 	for (size_t i = 0; i < sizeof(native) / sizeof(native[0]); i++)
 		if (!strncmp(name, native[i], strlen(native[i])))
 			return KIND_NATIVE;

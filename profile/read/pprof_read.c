@@ -14,6 +14,7 @@
 #include "profile/read/wire.h"
 
 #define COMMENT_START "keyhole "
+#define NOTE_START    "runtime: "
 
 enum sample_field { /* of Sample in proto/profile.proto */
 	SAMPLE_STACK = 1,
@@ -230,10 +231,12 @@ static int read_comments(struct pprof_input *in)
 	const char *comment;
 	int r = 0;
 
-	for (uint32_t i = 0; i < in->tables.comment_count; i++) {
+	for (uint32_t i = 0; i < in->tables.comment_count && r == 0; i++) {
 		comment = pprof_text(in, in->tables.comments[i], &r);
 		if (!strncmp(comment, COMMENT_START, strlen(COMMENT_START)))
 			in->commented = true;
+		if (r == 0 && !strncmp(comment, NOTE_START, strlen(NOTE_START)))
+			r = profile_note_add(in->profile, comment);
 	}
 	return r;
 }

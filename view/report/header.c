@@ -110,6 +110,17 @@ static void print_fates(const struct report *report)
 	putc('\n', screen->out);
 }
 
+/* Prints what the recording says about its own samples. */
+static void print_told(const struct report *report)
+{
+	size_t count;
+	const uint32_t *notes = profile_notes(report->profile, &count);
+
+	for (size_t i = 0; i < count; i++)
+		fprintf(report->screen.out, "note %s\n",
+			profile_string_get(report->profile, notes[i]));
+}
+
 static void print_notes(const struct report *report, const struct pprof_info *info)
 {
 	FILE *out = report->screen.out;
@@ -145,6 +156,8 @@ void header_print(const struct report *report)
 	if (report->info.ours && !options->diff && report->info.kept)
 		print_fates(report);
 	print_notes(report, &report->info);
+	if (!options->diff)
+		print_told(report);
 	putc('\n', report->screen.out);
 }
 

@@ -371,6 +371,7 @@ static void finish(struct objects *objects, struct object *object, struct parser
 	result->segments = NULL;
 	result->table = NULL;
 	object->rules_error = result->table_error;
+	object->runtime = result->runtime;
 	if (result->build_id[0])
 		object->build_id = strdup(result->build_id);
 	if (result->table_error < 0 && result->table_error != -ENOENT) {

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/chain.h"
+#include "base/runtimes.h"
 #include "worker/target/target.h"
 
 struct image_segment;
@@ -51,7 +52,8 @@ struct object {
 	size_t size;			/* of bytes */
 	struct image_segment *segments; /* executable */
 	size_t segment_count;
-	char *build_id;	     /* hex, or NULL */
+	char *build_id; /* hex, or NULL */
+	enum runtime runtime;
 	struct table *table; /* READY */
 	struct unwind_table *source;
 	uint64_t opened;     /* time, 0: not a file */

@@ -11,6 +11,7 @@
 #include "worker/process/journal.h"
 #include "worker/process/queue.h"
 #include "object/unwind/unwind_table.h"
+#include "worker/runtime/runtime.h"
 
 struct parser {
 	pthread_t thread;
@@ -63,6 +64,7 @@ void parser_run(const struct parser_job *job, struct parser_result *ret_result)
 		return;
 	keep_segments(image, ret_result);
 	keep_build_id(image, ret_result);
+	ret_result->runtime = runtime_recognise(image);
 	ret_result->table_error = unwind_table_build(image, &ret_result->table, &damaged);
 	if (ret_result->table_error < 0)
 		ret_result->table = NULL;

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/runtimes.h"
 #include "object/elf/image.h"
 #include "worker/target/target.h"
 
@@ -33,6 +34,7 @@ struct parser_result {
 	struct unwind_table *table;	/* owned, may be NULL */
 	struct image_segment *segments; /* executable ones, owned */
 	size_t segment_count;
+	enum runtime runtime;
 	char build_id[2 * IMAGE_BUILD_ID_MAX + 1];
 };
 

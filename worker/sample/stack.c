@@ -157,6 +157,7 @@ static void push_user(struct stack *stack, const struct process *process, const 
 	const struct mapping *mapping = stack_mapping(process, head, frame);
 	struct object *object;
 	uint64_t address = frame_pc(frame);
+	enum profile_kind kind = KIND_ANON;
 	char text[REDACT_BYTES];
 
 	if (!mapping || !mapping->object) {
@@ -166,10 +167,12 @@ static void push_user(struct stack *stack, const struct process *process, const 
 	object = mapping->object;
 	if (object->sampled < head->time)
 		object->sampled = head->time;
-	if (!object->anonymous)
+	if (!object->anonymous) {
+		kind = KIND_NATIVE;
 		address += mapping->offset - mapping->start;
+	}
 	push_address(stack, &object->profile_id,
-		     redact_name(stack->parts.redact, REDACT_PATH, object->name, text), KIND_NATIVE,
+		     redact_name(stack->parts.redact, REDACT_PATH, object->name, text), kind,
 		     address);
 }
 

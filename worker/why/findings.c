@@ -54,7 +54,7 @@ static bool is_user_frame(const struct profile *profile, uint32_t location)
 
 	if (object->kind == KIND_MARKER)
 		return strncmp(profile_string_get(profile, object->name), "[cut", 4) != 0;
-	return object->kind == KIND_NATIVE;
+	return object->kind == KIND_NATIVE || object->kind == KIND_ANON;
 }
 
 static bool is_named(const struct profile *profile, uint32_t location)

@@ -186,6 +186,8 @@ static int enter(const struct resources *resources, struct object *object)
 
 	if (object->profile_id)
 		return 0;
+	if (object->anonymous)
+		entry.kind = KIND_ANON;
 	entry.name = add_string(resources, REDACT_PATH, object->name);
 	if (object->build_id && redact_keeps(resources->redact, REDACT_PATH))
 		entry.build_id = add_string(resources, REDACT_PATH, object->build_id);

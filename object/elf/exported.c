@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Layout of .gnu.hash: four words (buckets, first symbol, words of the Bloom filter, shift), the
+ * filter in words of 64 bits, the buckets, then one word for each symbol from the first on. The
+ * lowest bit of such a word ends the chain of a bucket (binutils, bfd/elflink.c; glibc,
+ * elf/dl-lookup.c).
+ */
+#include "object/elf/exported.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <string.h>
+
+#include "base/reader.h"
+
+#define HEADER_BYTES 16u
+#define BLOOM_BYTES  8u
+#define BLOOM_BITS   64u
+#define WORD_BYTES   4u
+
+/* Reads bytes of a section. Returns false outside of the section. */
+static bool read_at(const struct exported *exported, const struct image_place *place,
+		    uint64_t offset, void *to, size_t size)
+{
+	if (offset > place->size || size > place->size - offset)
+		return false;
+	return image_read(exported->image, place->offset + offset, to, size) == size;
+}
+
+static bool read_word(const struct exported *exported, uint64_t offset, uint32_t *ret_word)
+{
+	unsigned char bytes[WORD_BYTES];
+	struct reader reader;
+
+	if (!read_at(exported, &exported->hash, offset, bytes, sizeof(bytes)))
+		return false;
+	reader_init(&reader, bytes, sizeof(bytes));
+	*ret_word = reader_u32(&reader);
+	return true;
+}
+
+int exported_open(struct image *image, struct exported *ret_exported)
+{
+	struct exported exported = {.image = image};
+	int r;
+
+	r = image_section_place(image, ".gnu.hash", &exported.hash);
+	if (r < 0)
+		return r;
+	r = image_section_place(image, ".dynsym", &exported.symbols);
+	if (r < 0)
+		return r;
+	r = image_section_place(image, ".dynstr", &exported.strings);
+	if (r < 0)
+		return r;
+	if (!read_word(&exported, 0, &exported.buckets) ||
+	    !read_word(&exported, 4, &exported.first) ||
+	    !read_word(&exported, 8, &exported.blooms) ||
+	    !read_word(&exported, 12, &exported.shift))
+		return -EBADMSG;
+	if (exported.buckets == 0 || exported.blooms == 0 || exported.shift >= 32)
+		return -EBADMSG;
+	*ret_exported = exported;
+	return 0;
+}
+
+static uint32_t hash_of(const char *name)
+{
+	uint32_t hash = 5381;
+
+	for (; *name; name++)
+		hash = hash * 33 + (unsigned char)*name;
+	return hash;
+}
+
+/* Asks the Bloom filter, which answers no for nearly all names that the image lacks. */
+static bool may_have(const struct exported *exported, uint32_t hash)
+{
+	uint64_t index = hash / BLOOM_BITS % exported->blooms;
+	unsigned char bytes[BLOOM_BYTES];
+	struct reader reader;
+	uint64_t word;
+
+	if (!read_at(exported, &exported->hash, HEADER_BYTES + index * BLOOM_BYTES, bytes,
+		     sizeof(bytes)))
+		return false;
+	reader_init(&reader, bytes, sizeof(bytes));
+	word = reader_u64(&reader);
+	if (!(word >> hash % BLOOM_BITS & 1))
+		return false;
+	return word >> (hash >> exported->shift) % BLOOM_BITS & 1;
+}
+
+static bool is_symbol(const struct exported *exported, uint64_t index, const char *name)
+{
+	const size_t size = strlen(name) + 1;
+	unsigned char bytes[sizeof(Elf64_Sym)];
+	char text[EXPORTED_NAME_MAX];
+	struct reader reader;
+	uint32_t at;
+
+	if (size > sizeof(text))
+		return false;
+	if (!read_at(exported, &exported->symbols, index * sizeof(bytes), bytes, sizeof(bytes)))
+		return false;
+	reader_init(&reader, bytes, sizeof(bytes));
+	at = reader_u32(&reader);
+	reader_skip(&reader, 2); /* st_info, st_other */
+	if (reader_u16(&reader) == SHN_UNDEF)
+		return false;
+	if (!read_at(exported, &exported->strings, at, text, size))
+		return false;
+	return memcmp(text, name, size) == 0;
+}
+
+bool exported_has(const struct exported *exported, const char *name)
+{
+	const uint32_t hash = hash_of(name);
+	const uint64_t buckets = HEADER_BYTES + (uint64_t)exported->blooms * BLOOM_BYTES;
+	const uint64_t chains = buckets + (uint64_t)exported->buckets * WORD_BYTES;
+	uint32_t symbol, word;
+
+	if (!may_have(exported, hash))
+		return false;
+	if (!read_word(exported, buckets + (uint64_t)(hash % exported->buckets) * WORD_BYTES,
+		       &symbol))
+		return false;
+	if (symbol < exported->first)
+		return false;
+	for (uint32_t i = 0; i < EXPORTED_CHAIN_MAX; i++) {
+		uint64_t index = (uint64_t)symbol + i;
+
+		if (!read_word(exported, chains + (index - exported->first) * WORD_BYTES, &word))
+			return false;
+		if ((word | 1) == (hash | 1) && is_symbol(exported, index, name))
+			return true;
+		if (word & 1)
+			return false;
+	}
+	return false;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Looks exported symbols up by name, as the dynamic linker does: through .gnu.hash. A look-up reads
+ * a few words of the file, and keeps none.
+ */
+#ifndef KEYHOLE_OBJECT_ELF_EXPORTED_H
+#define KEYHOLE_OBJECT_ELF_EXPORTED_H
+
+#include <stdbool.h>
+
+#include "object/elf/image.h"
+
+#define EXPORTED_NAME_MAX  64u	/* bytes, with the NUL */
+#define EXPORTED_CHAIN_MAX 256u /* symbols that one look-up compares */
+
+/* The tables of one image, whose places are checked. */
+struct exported {
+	const struct image *image; /* borrowed */
+	struct image_place hash, symbols, strings;
+	uint32_t buckets, first, blooms, shift; /* of .gnu.hash */
+};
+
+/* Returns 0, -ENOENT: the image exports nothing that .gnu.hash finds, -ENOTSUP or -EBADMSG. */
+int exported_open(struct image *image, struct exported *ret_exported);
+/* Returns whether the image defines the symbol. A damaged table has no symbols. */
+bool exported_has(const struct exported *exported, const char *name);
+
+#endif

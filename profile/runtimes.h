@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Counts the samples of runtimes (base/runtimes.def), whose own functions a profile shows in place
+ * of the program's.
+ */
+#ifndef KEYHOLE_PROFILE_RUNTIMES_H
+#define KEYHOLE_PROFILE_RUNTIMES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct profile;
+
+#define RUNTIMES_KEPT	   8u /* objects with fewer samples than these are left out */
+#define RUNTIME_NAME_BYTES 28
+
+struct runtime_share {
+	uint64_t samples;	       /* 0: none */
+	uint32_t runtime;	       /* enum runtime */
+	char name[RUNTIME_NAME_BYTES]; /* of the object, without folders; raw */
+};
+
+struct runtimes {
+	uint64_t samples;			  /* all of them */
+	struct runtime_share item[RUNTIMES_KEPT]; /* most samples first */
+};
+
+/*
+ * Adds the samples of a profile. A sample counts for a runtime when the innermost user frame is in
+ * the runtime's object, or in KIND_ANON of a process that has another frame in the object. Objects
+ * of one name count together. Returns 0, or -ENOMEM without any change.
+ */
+int runtimes_add(struct runtimes *runtimes, const struct profile *profile);
+/* Adds the counts of other samples. */
+void runtimes_merge(struct runtimes *runtimes, const struct runtimes *other);
+/* Puts a note about each runtime of some share in place of the profile's notes. 0 or -ENOMEM. */
+int runtimes_note(const struct runtimes *runtimes, struct profile *profile);
+
+#endif

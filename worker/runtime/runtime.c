@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/runtime/runtime.h"
+
+#include <stdbool.h>
+
+#include "object/elf/exported.h"
+
+static bool exports_one(const struct exported *exported, const struct runtime_row *row)
+{
+	for (size_t i = 0; i < RUNTIME_SYMBOLS; i++)
+		if (row->symbol[i][0] && exported_has(exported, row->symbol[i]))
+			return true;
+	return false;
+}
+
+enum runtime runtime_recognise(struct image *image)
+{
+	struct exported exported;
+	int r = exported_open(image, &exported);
+
+	if (r < 0)
+		return RUNTIME_NONE;
+	for (uint32_t i = RUNTIME_NONE + 1; i < RUNTIME_COUNT; i++)
+		if (exports_one(&exported, runtime_row(i)))
+			return (enum runtime)i;
+	return RUNTIME_NONE;
+}
