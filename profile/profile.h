@@ -116,7 +116,7 @@ struct profile;
 struct profile *profile_new(void);
 void profile_free(struct profile *profile);
 
-/* Returns whether the object is code, which is neither NULL nor a marker: a file, the kernel, … */
+/* Returns whether the object is code: it is neither NULL nor a marker. */
 static inline bool profile_object_is_file(const struct profile_object *object)
 {
 	return object && object->kind != KIND_MARKER;

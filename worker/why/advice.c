@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
+#include "base/runtimes.h"
 #include "profile/profile.h"
 #include "worker/why/findings.h"
 #include "worker/why/sources.h"
@@ -242,12 +243,35 @@ static void explain_reasons(const struct findings *findings,
 	}
 }
 
+/* Says of each runtime that keyhole shows the runtime's functions and not the script's. */
+static void advise_runtimes(const struct findings *findings,
+			    void (*add)(void *context, const char *text), void *context)
+{
+	char text[ADVICE_BYTES], name[NAME_BYTES];
+
+	for (size_t i = 0; i < findings->count; i++) {
+		const struct finding *finding = &findings->items[i];
+		const struct runtime_row *row;
+
+		if (!finding->source || (finding->samples == 0 && findings->samples > 0))
+			continue;
+		row = runtime_row(finding->source->runtime);
+		if (!row)
+			continue;
+		findings_name(findings, finding->object, name, sizeof(name));
+		snprintf(text, sizeof(text), "%s: shown are %s (%s: %s)", name, row->shown,
+			 row->name, row->help);
+		add(context, text);
+	}
+}
+
 void advice_give(const struct findings *findings, void (*add)(void *context, const char *text),
 		 void *context)
 {
 	char text[ADVICE_BYTES], names[LIST_BYTES];
 
 	explain_reasons(findings, add, context);
+	advise_runtimes(findings, add, context);
 	advise_refused(findings, add, context);
 	for (size_t i = 0; i < sizeof(advice) / sizeof(advice[0]); i++) {
 		if (list(findings, advice[i].has, advice[i].lacks, names) == 0)

@@ -125,6 +125,7 @@ static struct source describe(const struct resources *resources, const struct ob
 {
 	struct source source = {
 		.object = object->profile_id,
+		.runtime = object->runtime,
 		.anonymous = object->anonymous,
 		.kernels = object->bytes != NULL,
 		.is_private = is_private(object),

@@ -50,6 +50,7 @@ struct source {
 	uint64_t device;   /* of the file as the process's mappings list it; 0: none */
 	uint64_t rows;	   /* of the unwind table */
 	int error;	   /* why the object was not read, a negative errno; 0: it was */
+	uint32_t runtime;  /* enum runtime of base/runtimes.h */
 	bool anonymous;	   /* memory without a file */
 	bool kernels;	   /* the vDSO: nobody installs anything for it */
 	bool is_private;   /* not everybody may read the file */
