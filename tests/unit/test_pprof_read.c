@@ -159,6 +159,46 @@ static void test_pprof_read__ours_comes_back(void **state)
 	profile_free(third);
 }
 
+/* Notes about runtimes are comments of the file; text that controls a terminal is clean. */
+static void test_pprof_read__notes_come_back(void **state)
+{
+	struct profile *profile = build_profile(), *again;
+	struct pprof_info info;
+	const uint32_t *notes;
+	size_t count;
+
+	(void)state;
+	for (unsigned int i = 0; i < PROFILE_NOTES_MAX + 1; i++)
+		assert_int_equal(profile_note_add(profile, "runtime: a\033[2J, 61 %"), 0);
+	again = reread(profile, &info);
+	notes = profile_notes(again, &count);
+	assert_int_equal(count, PROFILE_NOTES_MAX);
+	assert_string_equal(profile_string_get(again, notes[0]), "runtime: a?[2J, 61 %");
+	profile_free(profile);
+	profile_free(again);
+}
+
+/* Memory without a file is code of a kind of its own. */
+static void test_pprof_read__code_made_at_run_time(void **state)
+{
+	struct profile *profile = profile_new(), *again;
+	const struct profile_object anonymous = {.name = profile_string(profile, "[anon]"),
+						 .kind = KIND_ANON};
+	struct profile_sample sample = {.pid = 1, .count = 1};
+	uint32_t location =
+		profile_location_add(profile, profile_object_add(profile, &anonymous), 0x1000);
+	struct pprof_info info;
+
+	(void)state;
+	sample.stack = profile_stack_add(profile, &location, 1);
+	assert_int_equal(profile_sample_add(profile, &sample), 0);
+	again = reread(profile, &info);
+	assert_int_equal(profile_objects(again), 1);
+	assert_int_equal(profile_object_get(again, 1)->kind, KIND_ANON);
+	profile_free(profile);
+	profile_free(again);
+}
+
 static void test_pprof_read__guesses_come_back(void **state)
 {
 	struct profile *profile = profile_new(), *again;
@@ -609,6 +649,8 @@ int main(void)
 		cmocka_unit_test(test_pprof_read__files_plain_and_in_members),
 		cmocka_unit_test(test_pprof_read__damaged_files),
 		cmocka_unit_test(test_pprof_read__ours_comes_back),
+		cmocka_unit_test(test_pprof_read__notes_come_back),
+		cmocka_unit_test(test_pprof_read__code_made_at_run_time),
 		cmocka_unit_test(test_pprof_read__guesses_come_back),
 		cmocka_unit_test(test_pprof_read__inlined_functions_and_distant_ids),
 		cmocka_unit_test(test_pprof_read__which_value),

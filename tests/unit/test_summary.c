@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "base/runtimes.h"
 #include "helper/output/summary.h"
 
 static const char *print(const struct summary *summary, bool verbose)
@@ -107,6 +108,36 @@ static void test_summary__every_sample_has_one_fate(void **state)
 	assert_int_equal(sum.malformed, sum.discarded);
 	assert_int_equal(sum.unkept, 0);
 	assert_null(strstr(print(&sum, false), "lost_unread"));
+}
+
+/* A worker that was taken over tells names and numbers. */
+static void test_summary__runtimes(void **state)
+{
+	struct counted counted = {.samples = 1000};
+	struct message_summary worker = {.runtime = {{610, RUNTIME_CPYTHON, "python3.11"},
+						     {20, RUNTIME_PERL, "a\033[2J"},
+						     {9, RUNTIME_RUBY, "seldom"}}};
+	struct summary sum;
+	const char *text;
+
+	(void)state;
+	counted.reason[REASON_end_root] = worker.reason[REASON_end_root] = 1000;
+	summary_make(&counted, &worker, false, &sum);
+	text = print(&sum, false);
+	assert_non_null(strstr(text, "\n  note runtime: python3.11, 61 % of samples: the "
+				     "interpreter's own functions, not the script's (CPython: "));
+	assert_non_null(strstr(text, "\n  note runtime: a?[2J, 2 % of samples: "));
+	assert_null(strstr(text, "seldom"));
+	memset(worker.runtime, 'x', sizeof(worker.runtime));
+	worker.runtime[0].runtime = RUNTIME_CPYTHON;
+	worker.runtime[1].samples = 1000;
+	worker.runtime[1].runtime = RUNTIME_COUNT;
+	worker.runtime[2].samples = 1000;
+	worker.runtime[2].runtime = RUNTIME_RUBY;
+	summary_make(&counted, &worker, false, &sum);
+	text = print(&sum, false);
+	assert_null(strstr(text, "CPython"));
+	assert_non_null(strstr(text, "\n  note runtime: xxxxxxxxxxxxxxxxxxxxxxxxxxxx, 100 % of "));
 }
 
 static void test_summary__limits(void **state)
@@ -223,6 +254,7 @@ int main(void)
 		cmocka_unit_test(test_summary__guesses_are_apart),
 		cmocka_unit_test(test_summary__nothing_is_expected_of_what_is_counted),
 		cmocka_unit_test(test_summary__every_sample_has_one_fate),
+		cmocka_unit_test(test_summary__runtimes),
 		cmocka_unit_test(test_summary__limits),
 		cmocka_unit_test(test_summary__progress),
 		cmocka_unit_test(test_summary__restart),
