@@ -27,8 +27,8 @@ struct runtimes {
 
 /*
  * Adds the samples of a profile. A sample counts for a runtime when the innermost user frame is in
- * the runtime's object, or in KIND_ANON of a process that has another frame in the object. Objects
- * of one name count together. Returns 0, or -ENOMEM without any change.
+ * the runtime's object. KIND_ANON counts for the runtime that the process has frames in. Objects of
+ * one name count together. Returns 0, or -ENOMEM without any change.
  */
 int runtimes_add(struct runtimes *runtimes, const struct profile *profile);
 /* Adds the counts of other samples. */

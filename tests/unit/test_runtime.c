@@ -66,7 +66,7 @@ static struct image *make_image(const char *const *names, const struct hash_tabl
 	for (size_t i = 0; i < SYMBOLS - 1; i++) {
 		symbols[i + 1].st_name = (uint32_t)used;
 		symbols[i + 1].st_shndx = section;
-		strcpy(strings + used, names[i]);
+		memcpy(strings + used, names[i], strlen(names[i]) + 1);
 		used += strlen(names[i]) + 1;
 	}
 	build_elf_section(&elf, ".gnu.hash", SHT_GNU_HASH, 0, table, sizeof(*table));
