@@ -245,6 +245,12 @@ enum audit_event {
 #undef A
 };
 
+/* Why a child was killed: value[0] of AUDIT_kill. */
+enum audit_kill {
+	KILL_HANGS, /* the broker gave no valid answer */
+	KILL_DRAFT  /* the worker has not finished the profile, and a draft is written */
+};
+
 struct message_audit_event {
 	uint32_t event;	   /* enum audit_event */
 	uint32_t party;	   /* enum message_party: the process that the event is about */

@@ -13,10 +13,10 @@
 #include <unistd.h>
 
 #include "ipc/log.h"
+#include "ipc/signals.h"
 
 #define NAME_ANOTHER "name another one: -o FILE"
 
-static const int ends[] = {SIGHUP, SIGINT, SIGTERM};
 static const char *unfinished;
 
 static void give_up(int number)
@@ -29,12 +29,16 @@ static void give_up(int number)
 static void replace_handler(void (*from)(int), void (*to)(int))
 {
 	struct sigaction action;
+	sigset_t ends;
 
-	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
-		if (sigaction(ends[i], NULL, &action) || action.sa_handler != from)
+	signals_that_end(&ends);
+	for (int number = 1; number <= SIGRTMAX; number++) {
+		if (sigismember(&ends, number) != 1)
+			continue;
+		if (sigaction(number, NULL, &action) || action.sa_handler != from)
 			continue;
 		action = (struct sigaction){.sa_handler = to, .sa_flags = SA_RESETHAND};
-		sigaction(ends[i], &action, NULL);
+		sigaction(number, &action, NULL);
 	}
 }
 

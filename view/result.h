@@ -24,8 +24,8 @@ struct result {
 
 /*
  * Opens the file, or standard output for "-". `force` replaces an existing file. Returns 0 or
- * -EINVAL. HUP, INT and TERM remove the unfinished file before they end the process; a process has
- * one result.
+ * -EINVAL. A signal of signals_that_end() removes the unfinished file before the signal ends the
+ * process. A process has one result.
  */
 int result_open(struct result *ret_result, const char *program, const char *path, bool force);
 
