@@ -312,6 +312,11 @@ struct message_options {
 	char name[OPTIONS_NAME_BYTES]; /* of the output when none was given, NUL padded */
 };
 
+/* The first argument of keyhole-output, unless that is "--". */
+#define OUTPUT_VERB_WRITE   "write"   /* a new file */
+#define OUTPUT_VERB_REPLACE "replace" /* also in place of a file */
+#define OUTPUT_VERB_STREAM  "stream"  /* profiles one after another: no file */
+
 /* The first argument of keyhole-rules. */
 #define RULES_VERB_RECORD "record"
 #define RULES_VERB_COMM	  "record --comm" /* refuses rules that hide names */

@@ -167,6 +167,8 @@ static enum exit_status await_profile(struct recording *rec)
 	if (result != MONITOR_REACHED)
 		return EXIT_FAILED;
 	error = rec->monitor.written.error;
+	if (recording_is_unread(rec))
+		return EXIT_PIPE;
 	/* keyhole-output explains an empty profile */
 	if (error == 0 || error == -ENODATA)
 		return EXIT_DONE;
@@ -195,6 +197,8 @@ enum exit_status sampling_finish(struct recording *rec)
 	status = recording_take_step(rec, STEP_END);
 	if (status != EXIT_DONE)
 		return status;
+	if (recording_is_unread(rec))
+		return EXIT_PIPE;
 	status = stop_worker(rec, stopped);
 	if (status != EXIT_DONE)
 		return status;
