@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the name of an output stands for. A file appears under its name when the file is whole. A
+ * The meaning of an output's name. A file appears under its name when the file is whole. A
  * descriptor and a FIFO are written to. Anything else is neither replaced nor written to.
  */
 #ifndef KEYHOLE_BASE_OUTPUT_NAME_H
