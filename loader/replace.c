@@ -323,16 +323,9 @@ bool replace_by_draft(struct recording *rec)
 	return true;
 }
 
-/* Goes on without a worker that ended by itself, if the exporter has something to write. */
-static enum monitor_result go_on_with_draft(struct recording *rec)
+static bool has_draft(const struct recording *rec)
 {
-	if (!rec->monitor.drafted && !monitor_has_profile(&rec->monitor)) {
-		log_error("record: %s: nothing written: keyhole-worker had handed nothing over",
-			  rec->options->output);
-		return MONITOR_FAILED;
-	}
-	take_draft(rec);
-	return MONITOR_RUNNING;
+	return rec->monitor.drafted || monitor_has_profile(&rec->monitor);
 }
 
 static enum monitor_result carry_out(struct recording *rec, struct monitor_verdict verdict)
@@ -344,7 +337,10 @@ static enum monitor_result carry_out(struct recording *rec, struct monitor_verdi
 		release(rec, verdict.role, verdict.role);
 		return MONITOR_RUNNING;
 	case FATE_DRAFT:
-		return go_on_with_draft(rec);
+		if (!has_draft(rec))
+			break;
+		take_draft(rec);
+		return MONITOR_RUNNING;
 	case FATE_FAIL:
 		break;
 	}
