@@ -55,8 +55,8 @@ void monitor_audit(struct monitor *monitor, enum audit_event event, enum message
 }
 
 /*
- * Only these signals are counted. The loss of a terminal may come as several SIGHUPs, and systemd
- * sends a SIGHUP after SIGTERM.
+ * Returns whether a user repeats the signal to hurry keyhole. SIGHUP is no such signal: the loss of
+ * a terminal may send several SIGHUPs, and systemd sends a SIGHUP after SIGTERM.
  */
 static bool is_impatient(int number)
 {
@@ -72,7 +72,7 @@ static void stop_sampling(struct monitor *monitor, int number)
 	log_error("record: signal %d: %s; the recording ends", number, strsignal(number));
 }
 
-/* Before there is a draft, the worker may be about to make one, which is soon done. */
+/* The second signal waits for the first draft, which a worker makes at once after STOP. */
 static void hurry(struct monitor *monitor)
 {
 	if (monitor->signals > 2)
@@ -116,7 +116,7 @@ static int on_log(struct child *child, const struct message_log *line)
 	return log_from_message(message_party_name(child->channel.peer), line);
 }
 
-/* The summary of a draft holds until the worker sends another one, or the last. */
+/* Keeps the summary of a draft until the worker sends the summary of a later state. */
 static int on_drafted(struct monitor *monitor, const struct message_summary *summary)
 {
 	monitor->summary = *summary;

@@ -99,7 +99,7 @@ bool recording_is_unread(const struct recording *rec)
 	return rec->monitor.written.error == -EPIPE && strcmp(rec->options->output, "-") == 0;
 }
 
-/* Returns the status of a recording without samples that needs no word, or EXIT_EMPTY. */
+/* Returns the status of a recording without samples. EXIT_EMPTY alone needs an explanation. */
 static enum exit_status find_silence(const struct recording *rec)
 {
 	if (rec->command.status == EXIT_NO_COMMAND)

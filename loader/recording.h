@@ -56,7 +56,7 @@ enum exit_status recording_check_layers(struct recording *rec, enum message_part
 /* Moves the channels of all children to the phase. */
 void recording_enter_phase(struct recording *rec, enum message_phase phase);
 
-/* Returns whether nobody reads standard output any more, which should get the profile: `| head`. */
+/* Returns whether standard output was to get the profile, and its reader has gone: `| head`. */
 bool recording_is_unread(const struct recording *rec);
 
 /*

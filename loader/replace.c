@@ -297,7 +297,7 @@ static enum monitor_result replace(struct recording *rec, enum policy_role role,
 
 /* ---- a worker that is not replaced --------------------------------------------------------- */
 
-/* Goes on without the worker. Its end makes the exporter write the draft. */
+/* Goes on without the worker. The worker's end makes the exporter write the draft. */
 static void take_draft(struct recording *rec)
 {
 	release(rec, ROLE_WORKER, ROLE_WORKER);

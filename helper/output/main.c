@@ -124,11 +124,12 @@ static void say_summary(const struct summary *sum, bool verbose)
 static int name_file(struct output_file *file)
 {
 	int r = output_file_commit(file);
-	guard_free char *folder = NULL;
+	char folder[PATH_MAX];
 
 	if (r == 0)
 		return 0;
-	folder = getcwd(NULL, 0);
+	if (!getcwd(folder, sizeof(folder)))
+		snprintf(folder, sizeof(folder), "its folder");
 	log_error("output: %s: the profile is kept as %s/%s", file->path, folder, file->temporary);
 	return r;
 }

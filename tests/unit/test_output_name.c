@@ -125,7 +125,7 @@ static void test_output_name__of_a_fifo(void **state)
 	close(reader);
 }
 
-/* What came in place of the FIFO is not written to. */
+/* A file or link that came in place of the FIFO is not written to. */
 static void test_output_name__of_a_fifo_that_was_replaced(void **state)
 {
 	const char *problem = NULL;
