@@ -245,6 +245,12 @@ enum audit_event {
 #undef A
 };
 
+/* Why a child was killed: value[0] of AUDIT_kill. */
+enum audit_kill {
+	KILL_HANGS, /* the broker gave no valid answer */
+	KILL_DRAFT  /* the worker has not finished the profile, and a draft is written */
+};
+
 struct message_audit_event {
 	uint32_t event;	   /* enum audit_event */
 	uint32_t party;	   /* enum message_party: the process that the event is about */
@@ -305,6 +311,11 @@ struct message_options {
 	uint32_t excluded_pids[OPTIONS_PIDS_MAX];
 	char name[OPTIONS_NAME_BYTES]; /* of the output when none was given, NUL padded */
 };
+
+/* The first argument of keyhole-output, unless that is "--". */
+#define OUTPUT_VERB_WRITE   "write"   /* a new file */
+#define OUTPUT_VERB_REPLACE "replace" /* also in place of a file */
+#define OUTPUT_VERB_STREAM  "stream"  /* profiles one after another: no file */
 
 /* The first argument of keyhole-rules. */
 #define RULES_VERB_RECORD "record"

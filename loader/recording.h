@@ -56,10 +56,13 @@ enum exit_status recording_check_layers(struct recording *rec, enum message_part
 /* Moves the channels of all children to the phase. */
 void recording_enter_phase(struct recording *rec, enum message_phase phase);
 
+/* Returns whether standard output was to get the profile, and its reader has gone: `| head`. */
+bool recording_is_unread(const struct recording *rec);
+
 /*
  * Has keyhole-output take a step, and waits up to 60 s for the end of the step. Returns an exit
  * status: EXIT_EMPTY when keyhole-output found no sample, EXIT_NO_COMMAND when the command could
- * not be run.
+ * not be run, EXIT_PIPE when nobody reads the output.
  */
 enum exit_status recording_take_step(struct recording *rec, enum output_step step);
 

@@ -54,6 +54,7 @@ struct profile_location {
 	uint32_t line;	   /* in that function's file, of the call to inlined code; 0: not known */
 	uint32_t inlined;  /* see profile_location_lines(); 0: none */
 	uint64_t address;  /* in the object's address space; return addresses already minus 1 */
+	bool converted;	   /* the recorder has put that address in place of an offset in a file */
 };
 
 struct profile_sample { /* a number of equal samples */

@@ -195,6 +195,8 @@ static void init_product(struct session *session)
 	resources->debug_files = parts->debug_files;
 	resources->clock = parts->clock;
 	product_init(&session->product, &parts->config, resources);
+	session->product.draft = parts->draft;
+	session->product.draft_context = parts->draft_context;
 }
 
 static int init(struct session *session)
@@ -442,12 +444,14 @@ static void count_processes(const struct session *session, struct message_summar
 static void count_samples(const struct session *session, struct message_summary *summary)
 {
 	struct samples_counts counts;
+	uint64_t held[REASON_COUNT];
 
 	samples_counts(session->samples, &counts);
+	samples_held_reasons(session->samples, held);
 	summary->unkept = counts.failed;
 	summary->filtered = counts.filtered;
 	for (unsigned int i = 0; i < REASON_COUNT; i++)
-		summary->reason[i] = counts.reason[i];
+		summary->reason[i] = counts.reason[i] - held[i];
 	for (uint32_t i = 0; i < session->parts.config.cpus; i++)
 		summary->discarded += session->rings[i].discarded;
 	summary->limit[LIMIT_held] = counts.held;
@@ -460,7 +464,9 @@ void session_summary(const struct session *session, struct message_summary *ret_
 {
 	struct symbol_cache_counts cache;
 
-	*ret_summary = (struct message_summary){.without_names = session->product.without_names};
+	*ret_summary = (struct message_summary){
+		.without_names = product_without_names(&session->product),
+	};
 	count_samples(session, ret_summary);
 	count_objects(session, ret_summary);
 	count_processes(session, ret_summary);

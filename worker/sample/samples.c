@@ -336,3 +336,16 @@ void samples_counts(const struct samples *samples, struct samples_counts *ret_co
 	*ret_counts = samples->counts;
 	ret_counts->kernel_unknown = samples->stack.kernel_unknown;
 }
+
+void samples_held_reasons(const struct samples *samples, uint64_t ret_reason[REASON_COUNT])
+{
+	size_t bytes;
+
+	memset(ret_reason, 0, REASON_COUNT * sizeof(ret_reason[0]));
+	for (size_t at = 0; at < samples->used; at += bytes) {
+		const struct held *held = (const struct held *)(samples->buffer + at);
+
+		bytes = held->bytes;
+		ret_reason[held->head.reason]++;
+	}
+}
