@@ -2,8 +2,9 @@
 /*
  * Makes rules from the table by which Go programs unwind themselves (.gopclntab, Go 1.18 and
  * newer). The table says how far the stack pointer is from the return address at each instruction.
- * The linker of C keeps Go's code in one piece, and moves the piece: then the program's description
- * of itself (go_module.h) must have the piece's start, and the first and last address of functions.
+ * The linker of C keeps Go's code in one piece, and moves the piece. Then the program's description
+ * of itself (go_module.h) gives the start of the piece. The description must also have the first
+ * and the last address of the table's functions.
  *
  *   functions     rules
  *   ordinary      CFA = rsp + distance + 8; rbp as the first instructions save it
