@@ -11,9 +11,9 @@
  *   SP written    RULE_NONE, for they change the stack, as runtime.systemstack does
  *   roots         RULE_END: runtime.goexit, to which each goroutine's function returns;
  *                 runtime.rt0_go, where the program begins; runtime.mstart on a thread of C,
- *                 whose caller has no rules; the call in runtime.clone that
- *                 begins a thread; the call in runtime.mcall that begins a scheduler, behind
- *                 which the caller may run on another thread (frame pointers end there, too)
+ *                 whose caller has no rules; the call in runtime.clone that begins a thread;
+ *                 the call in runtime.mcall that begins a scheduler, behind which the caller may
+ *                 run on another thread (frame pointers end there, too)
  */
 #ifndef KEYHOLE_OBJECT_UNWIND_GO_ROWS_H
 #define KEYHOLE_OBJECT_UNWIND_GO_ROWS_H
@@ -32,9 +32,9 @@ struct image_bytes;
 typedef int go_row(void *context, u64 pc, u64 rule);
 
 /*
- * Makes the rows of a table, which pclntab_bytes() gave, and returns 0 with the number of functions. Returns -ENOENT for another program,
- * -EBADMSG for damage or too many functions, or an errno of a row or of image_section(). A failure
- * may come after some rows.
+ * Makes the rows of a table, which pclntab_bytes() gave, and returns 0 with the number of
+ * functions. Returns -ENOENT for another program, -EBADMSG for damage or too many functions, or an
+ * errno of a row or of image_section_place(). A failure may come after some rows.
  */
 int go_rows(struct image *image, const struct image_bytes *bytes, go_row *row, void *context,
 	    u64 *ret_functions);
