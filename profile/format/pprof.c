@@ -17,6 +17,7 @@
 #include "profile/format/lines.h"
 #include "profile/format/names.h"
 #include "profile/format/output.h"
+#include "profile/main_object.h"
 #include "profile/profile.h"
 
 enum own_string {
@@ -178,17 +179,20 @@ static void put_mapping(struct pprof *pprof, uint32_t id, const struct profile_o
 	put_part(pprof, &part);
 }
 
-/* Writes the kernel first: readers show the first mapping as the profile's "File:". */
+/* Writes the main program first: readers show the first mapping as the profile's "File:". */
 static void put_mappings(struct pprof *pprof)
 {
 	static const enum profile_kind order[] = {KIND_KERNEL, KIND_NATIVE};
+	const uint32_t first = profile_main_object(pprof->profile);
 
+	if (first)
+		put_mapping(pprof, first, profile_object_get(pprof->profile, first));
 	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
 		for (uint32_t id = 1; id <= profile_objects(pprof->profile); id++) {
 			const struct profile_object *object =
 				profile_object_get(pprof->profile, id);
 
-			if (object->kind == order[i])
+			if (id != first && object->kind == order[i])
 				put_mapping(pprof, id, object);
 		}
 	}
