@@ -104,9 +104,12 @@ static void put_profile(struct otlp *otlp, const struct process *process)
 	Otlp__ValueType sample_type = OTLP__VALUE_TYPE__INIT;
 	Otlp__ValueType period_type = OTLP__VALUE_TYPE__INIT;
 	const struct format_worth worth = format_worth(otlp->times);
+	struct format_worth counted = {.type = "samples", .unit = "count"};
 
-	sample_type.type_strindex = otlp_string(otlp, "samples");
-	sample_type.unit_strindex = otlp_string(otlp, "count");
+	if (otlp->times->type)
+		counted = worth;
+	sample_type.type_strindex = otlp_string(otlp, counted.type);
+	sample_type.unit_strindex = otlp_string(otlp, counted.unit);
 	period_type.type_strindex = otlp_string(otlp, worth.type);
 	period_type.unit_strindex = otlp_string(otlp, worth.unit);
 	profile.sample_type = &sample_type;

@@ -149,21 +149,12 @@ static int read_profiles(const struct run *run, struct report *report)
 	return EXIT_DONE;
 }
 
-/* Folded stacks take any values. The other formats know CPU time and counted events. */
-static bool can_hold(enum profile_format format, const struct pprof_info *info)
-{
-	return info->is_time || info->times.event || format == FORMAT_folded;
-}
-
 /* Writes the profile. With a filter, nothing but the part that is shown leaves with the file. */
 static int convert(const struct run *run, struct report *report)
 {
 	struct format_options options = {.by_thread = run->options.by_thread};
 	int r = 0;
 
-	if (!can_hold(run->options.format, &report->info))
-		return usage(run->options.files[0],
-			     "its values are no time or count; write them with -f folded");
 	if (run->options.diff)
 		options.base = &report->old.times;
 	if (filter_needed(&run->options))
