@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The frames of every location as ids of names, innermost first. Inlined functions are frames.
- * Names are those of functions as pprof shows them, so that functions of one name are one. Names may
- * also be those of objects, or lines of sources, "FILE:LINE". A line without a source has its
+ * Names are those of functions as pprof shows them, so that functions of one name are one. Names
+ * may also be those of objects, or lines of sources, "FILE:LINE". A line without a source has its
  * function's name.
  */
 #ifndef KEYHOLE_VIEW_FRAMES_H

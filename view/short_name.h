@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shortens the name of a function to the word that its author wrote. The short form has no namespace,
- * package, template arguments or parameters, and no suffix of a compiler ("hot.cold").
+ * Shortens the name of a function to the word that its author wrote. The short form has no
+ * namespace, package, template arguments or parameters, and no suffix of a compiler ("hot.cold").
  */
 #ifndef KEYHOLE_VIEW_SHORT_NAME_H
 #define KEYHOLE_VIEW_SHORT_NAME_H

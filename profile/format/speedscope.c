@@ -2,9 +2,10 @@
 /*
  * Writes speedscope's own JSON ("file-format-schema"): a "sampled" profile for each thread, the
  * thread with most samples first. Samples are whole stacks, root first, in the order of time;
- * equal neighbours become one sample. A profile without times has its stacks in their own order, each
- * once, and its title says "(no times)". Weights are CPU time, or a number of events. Functions are
+ * equal neighbours become one sample. Weights are CPU time, or a number of events. Functions are
  * frames, whether inlined or not.
+ *
+ * A profile without times has its stacks in their own order, each once, and a title that says so.
  */
 #include <errno.h>
 #include <inttypes.h>

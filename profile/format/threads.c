@@ -219,7 +219,7 @@ static void fill_moments(struct format_threads *threads, const struct profile_ti
 	const struct profile_sample *samples = profile_samples(threads->profile, &sample_count);
 	uint64_t rest_time = 0;
 
-	threads->timed = count > 0;
+	threads->timed = count > 0 || sample_count == 0;
 	if (threads->timed)
 		rest_time = last_time(times);
 	for (size_t i = 0; i < count; i++)

@@ -45,7 +45,7 @@ struct format_threads {
 	struct format_thread *threads;
 	size_t count;		       /* of threads */
 	struct format_moment *moments; /* NULL before format_threads_add_moments() */
-	bool timed;		       /* some sample has a time: format_threads_add_moments() */
+	bool timed;		       /* false: there are samples, and none has a time */
 	uint64_t *known;	       /* by index in profile_samples(): how many have a time */
 };
 
