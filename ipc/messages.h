@@ -106,6 +106,7 @@ struct message_sampling {
 };
 
 #define OPTIONS_COMM_BYTES 64
+#define CONFIG_HOST_BYTES  72 /* __NEW_UTS_LEN of Linux is 64; and a multiple of 8 */
 struct message_config {
 	struct message_sampling sampling;
 	uint64_t epoch;		 /* of the worker, see bpf/abi.h; 0: the first worker */
@@ -119,6 +120,7 @@ struct message_config {
 	uint8_t names[NAMES_KINDS]; /* enum names_mode */
 	/* OPTIONS_COMM: extended regular expression, NUL padded */
 	char comm[OPTIONS_COMM_BYTES];
+	char host[CONFIG_HOST_BYTES]; /* name of this machine, NUL padded; "": not to be told */
 };
 
 enum descriptor_kind {

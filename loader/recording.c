@@ -13,6 +13,7 @@
 
 void recording_init(struct recording *rec, struct options *options, uint64_t begun)
 {
+	uname(&rec->machine);
 	rec->options = options;
 	rec->begun = begun;
 	rec->rules.keys = -1;

@@ -7,6 +7,8 @@
 #ifndef KEYHOLE_LOADER_RECORDING_H
 #define KEYHOLE_LOADER_RECORDING_H
 
+#include <sys/utsname.h>
+
 #include "loader/events.h"
 #include "loader/kernel_symbols.h"
 #include "loader/monitor.h"
@@ -27,6 +29,7 @@ struct recording {
 	struct programs programs;
 	struct events events;
 	struct monitor monitor;
+	struct utsname machine;	 /* its name goes to the worker */
 	uint32_t epoch;		 /* number of the current worker's life, from 0 */
 	enum exit_status status; /* of the recording so far */
 	uint64_t begun, started; /* ns, monotonic: of the command, of sampling */

@@ -83,6 +83,12 @@ struct profile_moment {
 struct profile_times {
 	uint64_t period;   /* worth of a sample: ns of CPU time, or a number of `event` */
 	const char *event; /* "page-faults"; NULL: CPU time; borrowed and raw */
+	/*
+	 * The values of a file that counts no samples ("delay", "nanoseconds"): a count is worth
+	 * one unit, and the period is 1. NULL: counts are samples. Borrowed and raw.
+	 */
+	const char *type, *unit;
+	const char *host; /* the recording machine's name; NULL: not known; borrowed and raw */
 	uint64_t start_monotonic_ns;
 	uint64_t start_realtime_ns;
 	uint64_t duration_ns;

@@ -129,9 +129,11 @@ static int render(const struct product *product, const struct profile *profile, 
 		  uint64_t end, int fd)
 {
 	const struct message_config *config = product->config;
-	const struct profile_times times = times_of(&config->sampling, start, end);
+	struct profile_times times = times_of(&config->sampling, start, end);
 	const struct format_options options = {.by_thread = config->flags & OPTIONS_BY_THREAD};
 
+	if (config->host[0])
+		times.host = config->host;
 	if (config->flags & OPTIONS_WHY)
 		return why_render(profile, &product->sources, &times, fd);
 	return format_find(config->format)->render(profile, &times, &options, fd);

@@ -245,6 +245,8 @@ static bool is_valid(const struct message_config *config)
 		return false;
 	if (!memchr(config->comm, '\0', sizeof(config->comm)))
 		return false;
+	if (!memchr(config->host, '\0', sizeof(config->host)))
+		return false;
 	return format_find(config->format) != NULL;
 }
 
