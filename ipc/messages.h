@@ -173,6 +173,13 @@ struct message_stop {
 
 #define SUMMARY_REASONS 32
 #define SUMMARY_LIMITS	24
+#define SUMMARY_OBJECTS 3
+struct summary_object {
+	uint64_t samples;
+	int32_t reason; /* negative errno; -ENOENT: the object has no unwind information */
+	char name[44];	/* without folders, NUL padded */
+};
+
 struct message_summary {
 	uint64_t without_names;		  /* the innermost frame has no symbol's name */
 	uint64_t discarded;		  /* records that were not well-formed */
@@ -180,6 +187,8 @@ struct message_summary {
 	uint64_t filtered;		  /* samples that OPTIONS_COMM leaves out by their names */
 	uint64_t reason[SUMMARY_REASONS]; /* by enum sample_reason of bpf/abi.h */
 	uint64_t limit[SUMMARY_LIMITS];	  /* by enum summary_limit of base/limits.h */
+	/* without rules, where stacks were cut; most samples first, samples 0: none */
+	struct summary_object object[SUMMARY_OBJECTS];
 };
 
 #define COUNTS_DESCRIPTORS 3 /* map of struct counters (bpf/abi.h); CPU time before and after */

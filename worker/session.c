@@ -20,6 +20,7 @@
 #include "worker/process/object.h"
 #include "worker/process/parser.h"
 #include "worker/process/publisher.h"
+#include "worker/process/ruleless.h"
 #include "worker/process/segments.h"
 #include "worker/process/table.h"
 #include "worker/process/tracker.h"
@@ -425,6 +426,7 @@ static void count_objects(const struct session *session, struct message_summary 
 	summary->limit[LIMIT_unwind] = counts.no_rules;
 	summary->limit[LIMIT_files] = files_put_off(session->files);
 	summary->limit[LIMIT_descriptors] = counts.descriptors_closed;
+	ruleless_find(session->objects, &session->redact, summary->object);
 }
 
 static void count_processes(const struct session *session, struct message_summary *summary)

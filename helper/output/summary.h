@@ -22,6 +22,7 @@ struct summary {
 	uint64_t malformed, unkept;    /* parts of the discarded: not well-formed, no memory */
 	uint64_t restarted;	       /* lost with a worker that ended */
 	uint64_t limit[LIMIT_COUNT];   /* see base/limits.def */
+	struct summary_object object[SUMMARY_OBJECTS]; /* as of struct message_summary */
 };
 
 /*

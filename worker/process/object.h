@@ -56,6 +56,7 @@ struct object {
 	struct unwind_table *source;
 	uint64_t opened;     /* time, 0: not a file */
 	uint64_t sampled;    /* time of the last sample in it, 0: none */
+	uint64_t ruleless;   /* samples that were cut in it for want of a table */
 	uint32_t profile_id; /* of stack.h; 0 at first */
 };
 

@@ -8,6 +8,7 @@
 #include "base/redact.h"
 #include "worker/process/mapping.h"
 #include "worker/process/process.h"
+#include "worker/process/ruleless.h"
 #include "worker/process/tracker.h"
 #include "profile/profile.h"
 #include "worker/sample/comm.h"
@@ -216,6 +217,20 @@ static void count_hurried(struct samples *samples, const struct held *held, uint
 		samples->counts.early++;
 }
 
+/* The outermost frame is where the walk ended. */
+static void count_ruleless(const struct held *held, const struct process *process)
+{
+	const struct record *head = &held->head;
+	const struct mapping *mapping;
+
+	if (!profile_reason_is_cut(head->reason) || head->user_frames == 0)
+		return;
+	mapping = stack_mapping(process, head,
+				held->frame[head->kernel_frames + head->user_frames - 1]);
+	if (mapping && mapping->object)
+		ruleless_count(mapping->object);
+}
+
 static void enter(struct samples *samples, const struct held *held, const struct process *process)
 {
 	const struct record *head = &held->head;
@@ -225,6 +240,8 @@ static void enter(struct samples *samples, const struct held *held, const struct
 	stack_make(&samples->stack, head, held->frame, process);
 	if (samples->stack.failed || add_sample(samples, head, process) < 0)
 		fail(samples, head);
+	else
+		count_ruleless(held, process);
 }
 
 /* Returns false while the record has to wait. */
