@@ -180,7 +180,9 @@ struct {
 	__type(value, struct scratch);
 } scratches SEC(".maps");
 
-/* CPU time, in ns. A task that ends is counted at its exit, and the rest when the kernel frees it. */
+/*
+ * CPU time, in ns. A task that ends is counted at its exit, and the rest when the kernel frees it.
+ */
 struct runtimes {
 	struct task_runtime reading; /* of the iterator, under way */
 	u64 exited;		     /* of tasks that are gone */

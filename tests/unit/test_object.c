@@ -257,7 +257,7 @@ static void test_object__mapping_replaced_meanwhile_is_refused(void **state)
 	assert_true(file_is_gone(files_get(files, 99, 4711, 1, "/o"), in(5), 1, 2));
 }
 
-/* The mapping's object for a process that may be asked. NULL: an answer is due, or has told nothing. */
+/* Returns the mapping's object for a process that may be asked, or NULL without a usable answer. */
 static struct object *ask_through(uint32_t pid, uint64_t start)
 {
 	struct target_process process = in(pid);

@@ -103,6 +103,8 @@ void objects_sweep(struct objects *objects, uint64_t now, bool all);
 struct object *objects_next(const struct objects *objects, size_t *cursor);
 /* Makes no object known to the profile, as another profile begins. */
 void objects_forget_profile(struct objects *objects);
+/* Counts a sample whose stack was cut in the object, if the object has no table. */
+void object_count_ruleless(struct object *object);
 void objects_counts(const struct objects *objects, struct objects_counts *ret_counts);
 
 #endif

@@ -7,8 +7,8 @@
 #include "base/array.h"
 #include "base/redact.h"
 #include "worker/process/mapping.h"
+#include "worker/process/object.h"
 #include "worker/process/process.h"
-#include "worker/process/ruleless.h"
 #include "worker/process/tracker.h"
 #include "profile/profile.h"
 #include "worker/sample/comm.h"
@@ -228,7 +228,7 @@ static void count_ruleless(const struct held *held, const struct process *proces
 	mapping = stack_mapping(process, head,
 				held->frame[head->kernel_frames + head->user_frames - 1]);
 	if (mapping && mapping->object)
-		ruleless_count(mapping->object);
+		object_count_ruleless(mapping->object);
 }
 
 static void enter(struct samples *samples, const struct held *held, const struct process *process)

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds the objects without unwind rules that cost most samples the rest of their stack. */
-#ifndef KEYHOLE_WORKER_PROCESS_RULELESS_H
-#define KEYHOLE_WORKER_PROCESS_RULELESS_H
+#ifndef KEYHOLE_WORKER_RULELESS_H
+#define KEYHOLE_WORKER_RULELESS_H
 
 #include "ipc/messages.h"
 
-struct object;
 struct objects;
 struct redact;
 
-/* Counts a sample whose stack was cut in an object, if the object has no table. */
-void ruleless_count(struct object *object);
 /*
  * Returns those with most samples first; samples 0: no further one. Names are printable and have no
  * folders. Objects of one name count together, as far as they have a place.

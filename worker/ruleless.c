@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "worker/process/ruleless.h"
+#include "worker/ruleless.h"
 
 #include <errno.h>
 #include <string.h>
@@ -7,12 +7,6 @@
 #include "base/redact.h"
 #include "worker/process/object.h"
 #include "worker/why/findings.h"
-
-void ruleless_count(struct object *object)
-{
-	if (object->state >= OBJECT_READY && !object->table && !object->anonymous)
-		object->ruleless++;
-}
 
 static int32_t reason_of(const struct object *object)
 {
