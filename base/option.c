@@ -84,6 +84,14 @@ static const char *unknown(const struct tables *tables, char **argv)
 	return text;
 }
 
+/* Returns whether getopt() took the word "--" as the argument of the option before that word. */
+static bool lacks_argument(int option, char **argv)
+{
+	if (option == OPERAND || !optarg)
+		return false;
+	return optarg == argv[optind - 1] && strcmp(optarg, "--") == 0;
+}
+
 static const char *take(const struct option_reader *reader, const struct tables *tables, int option,
 			char **argv)
 {
@@ -91,7 +99,7 @@ static const char *take(const struct option_reader *reader, const struct tables 
 
 	if (option == OPERAND)
 		return reader->operand(reader->target, optarg, 0);
-	if (option == ':')
+	if (option == ':' || lacks_argument(option, argv))
 		return "needs an argument";
 	row = row_of(reader, option);
 	if (!row)
@@ -104,6 +112,8 @@ static const char *object_of(int option, char **argv)
 {
 	static char letter[] = "-?";
 
+	if (lacks_argument(option, argv))
+		return argv[optind - 2];
 	if (optarg)
 		return optarg;
 	if (option != '?' || !optopt || optopt >= LONG_OPTION)

@@ -471,18 +471,17 @@ struct counters {
 	u64 user_frames, kernel_frames;
 	u64 cache_trail, cache_text, cache_miss;
 	u64 fallback_frames; /* user frames found by frame pointer or leaf fallback */
-	u64 exited_runtime;  /* ns of CPU time of sampled tasks at their exit */
 	u64 bytes;	     /* written to the ring */
 	u64 denied;	     /* events in denied processes, which are not among the samples */
 	u64 filtered; /* events that sample_filter left out, which are not among the samples */
-	u64 pad[64 - 13 - REASON_COUNT];
+	u64 pad[64 - 12 - REASON_COUNT];
 };
 _Static_assert(sizeof(struct counters) == 512, "struct counters");
 
-/* Result of the task iterator: CPU time of all sampled tasks that are alive. */
+/* Result of the task iterator: CPU time of all sampled tasks, alive and gone. */
 struct task_runtime {
 	u64 nanoseconds;
-	u64 tasks;
+	u64 tasks; /* alive */
 };
 
 #endif

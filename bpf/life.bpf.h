@@ -163,6 +163,83 @@ INLINE void meet_target(struct task_struct *task, u32 pid)
 		target->epoch = ~worker_epoch;
 }
 
+/* ---- CPU time ---- */
+
+INLINE struct runtimes *runtimes_now(void)
+{
+	u32 zero = 0;
+
+	return bpf_map_lookup_elem(&runtimes, &zero);
+}
+
+/* Adds the CPU time of a task that no reading will count from now on. */
+INLINE void count_until_now(struct task_struct *task)
+{
+	struct runtimes *sum = runtimes_now();
+
+	if (sum)
+		__sync_fetch_and_add(&sum->exited, task->se.sum_exec_runtime);
+}
+
+/* Takes back the CPU time that a task used while it was denied: the readings will count it. */
+INLINE void count_from_now(struct task_struct *task)
+{
+	struct runtimes *sum = runtimes_now();
+
+	if (sum)
+		__sync_fetch_and_add(&sum->exited, -task->se.sum_exec_runtime);
+}
+
+/*
+ * Counts a task at its exit. The scheduler has not counted its last milliseconds yet, and giving up
+ * the memory takes time as well: on_free() adds this rest.
+ */
+INLINE void count_exited(struct task_struct *task)
+{
+	struct runtimes *sum = runtimes_now();
+	struct ended_task ended = {.nanoseconds = task->se.sum_exec_runtime};
+	u64 number = number_of(task);
+
+	if (!sum)
+		return;
+	ended.readings = sum->readings;
+	bpf_map_update_elem(&ended_tasks, &number, &ended, BPF_ANY);
+	__sync_fetch_and_add(&sum->exited, ended.nanoseconds);
+}
+
+/* Returns what a reading adds for a task that was counted at its exit. */
+INLINE u64 runtime_of_ended(struct task_struct *task, const struct ended_task *ended,
+			    const struct runtimes *sum)
+{
+	/* the reading began before the exit */
+	if (ended->readings == sum->readings)
+		return task->se.sum_exec_runtime;
+	return task->se.sum_exec_runtime - ended->nanoseconds;
+}
+
+/* Called when nobody can find the task any more, some milliseconds after its last instruction. */
+SEC("tp_btf/sched_process_free")
+int BPF_PROG(on_free, struct task_struct *task)
+{
+	u64 number = number_of(task);
+	struct ended_task *ended = bpf_map_lookup_elem(&ended_tasks, &number);
+	struct runtimes *sum = runtimes_now();
+
+	if (!ended || !sum)
+		return 0;
+	__sync_fetch_and_add(&sum->exited, task->se.sum_exec_runtime - ended->nanoseconds);
+	bpf_map_delete_elem(&ended_tasks, &number);
+	return 0;
+}
+
+/* Returns whether the current task is past its exit and was in the profile until then. */
+GLOBAL int has_ended(void)
+{
+	u64 number = number_of(task_now());
+
+	return bpf_map_lookup_elem(&ended_tasks, &number) != NULL;
+}
+
 /* ---- denied processes ---- */
 
 /* Returns whether a process is wanted in any cgroup: then it has an entry although it is denied. */
@@ -198,6 +275,16 @@ GLOBAL int deny(u32 pid, u64 mm, u32 may_exec, u32 denied)
 	return kind ? tell(kind, pid, number, 0, 0) : 0;
 }
 
+/* Counts a task whose process is about to be denied. Its other threads are not counted. */
+INLINE void count_denied(struct task_struct *task)
+{
+	u32 pid = task->tgid;
+	struct generation *known = bpf_map_lookup_elem(&generations, &pid);
+
+	if (known && !known->denied)
+		count_until_now(task);
+}
+
 /*
  * Called by prctl(PR_SET_NAME), /proc/<pid>/comm, and exec, whose new program is in place by then.
  */
@@ -211,8 +298,10 @@ int BPF_PROG(on_rename, struct task_struct *task, const char *name)
 	bpf_probe_read_kernel_str(comm, sizeof(comm), name);
 	u32 denied = denies_task(number_of(task), comm[0], comm[1], ~0u);
 
-	if (denied)
-		deny(task->tgid, task_mm(task), 1, denied);
+	if (!denied)
+		return 0;
+	count_denied(task);
+	deny(task->tgid, task_mm(task), 1, denied);
 	return 0;
 }
 
@@ -220,8 +309,10 @@ int BPF_PROG(on_rename, struct task_struct *task, const char *name)
 SEC("?tp_btf/cgroup_attach_task")
 int BPF_PROG(on_move, struct cgroup *to, const char *path, struct task_struct *task)
 {
-	if (denies_cgroup(task))
-		deny(task->tgid, task_mm(task), 0, DENIED_BY_RULE);
+	if (!denies_cgroup(task))
+		return 0;
+	count_denied(task);
+	deny(task->tgid, task_mm(task), 0, DENIED_BY_RULE);
 	return 0;
 }
 
@@ -279,6 +370,10 @@ int BPF_PROG(on_exec, struct task_struct *task)
 
 	if (old)
 		fresh.denied |= old->denied & DENIED_BY_PROCESS;
+	if (deny_kinds && old && fresh.denied && !old->denied)
+		count_until_now(task);
+	if (deny_kinds && old && !fresh.denied && old->denied)
+		count_from_now(task);
 	/* the ids of a set-user-id program are in force only now */
 	if (fresh.denied)
 		tell(EVENT_EXIT, pid, old ? old->number : fresh.number, 0, 0);
@@ -286,15 +381,6 @@ int BPF_PROG(on_exec, struct task_struct *task)
 	fresh.family = fresh.number;
 	born(pid, &fresh, EVENT_EXEC);
 	return 0;
-}
-
-/* Sums the CPU time of sampled tasks that are gone, for the number of samples to expect. */
-INLINE void count_exited(struct task_struct *task)
-{
-	struct counters *count = counters_now();
-
-	if (count)
-		count->exited_runtime += task->se.sum_exec_runtime;
 }
 
 SEC("tp_btf/sched_process_exit")
@@ -323,8 +409,15 @@ int BPF_PROG(on_exit, struct task_struct *task)
 	return 0;
 }
 
+/* From here on, a task that ends belongs to the tasks that the reading meets. */
+INLINE void begin_reading(struct runtimes *sum)
+{
+	sum->readings++;
+	sum->reading = (struct task_runtime){.nanoseconds = sum->exited};
+}
+
 /*
- * Sums the CPU time of all sampled tasks that are alive; a reading of the iterator yields one
+ * Sums the CPU time of all sampled tasks, alive and gone; a reading of the iterator yields one
  * result. The first reading, before the events are enabled, judges the processes that run already.
  */
 SEC("iter/task")
@@ -332,19 +425,25 @@ int on_task(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
 	struct generation *known;
-	u32 zero = 0, pid;
-	struct task_runtime *sum = bpf_map_lookup_elem(&task_runtimes, &zero);
+	struct runtimes *sum = runtimes_now();
+	struct ended_task *ended;
+	u64 number;
+	u32 pid;
 
 	if (!sum)
 		return 0;
 	if (ctx->meta->seq_num == 0)
-		sum->nanoseconds = sum->tasks = 0;
+		begin_reading(sum);
 	if (!task) {
-		bpf_seq_write(ctx->meta->seq, sum, sizeof(*sum));
+		bpf_seq_write(ctx->meta->seq, &sum->reading, sizeof(sum->reading));
 		return 0;
 	}
-	/* a zombie was counted at its exit */
-	if (task->exit_state)
+	number = number_of(task);
+	ended = bpf_map_lookup_elem(&ended_tasks, &number);
+	if (ended)
+		sum->reading.nanoseconds += runtime_of_ended(task, ended, sum);
+	/* a zombie from before the start, or one that is denied */
+	if (ended || task->exit_state)
 		return 0;
 	pid = task->tgid;
 	known = bpf_map_lookup_elem(&generations, &pid);
@@ -363,8 +462,8 @@ int on_task(struct bpf_iter__task *ctx)
 		return 0;
 	if (!known && filter_mode == FILTER_TARGETS)
 		meet_target(task, pid);
-	sum->nanoseconds += task->se.sum_exec_runtime;
-	sum->tasks++;
+	sum->reading.nanoseconds += task->se.sum_exec_runtime;
+	sum->reading.tasks++;
 	return 0;
 }
 

@@ -14,6 +14,7 @@
 #define GENERATIONS_MAX 8192 /* processes */
 #endif
 #define DENIED_EXITS_MAX 1024
+#define ENDED_TASKS_MAX	 2048
 #ifndef TARGETS_MAX
 #define TARGETS_MAX 128
 #endif
@@ -179,11 +180,33 @@ struct {
 	__type(value, struct scratch);
 } scratches SEC(".maps");
 
+/*
+ * CPU time, in ns. A task that ends is counted at its exit, and the rest when the kernel frees it.
+ */
+struct runtimes {
+	struct task_runtime reading; /* of the iterator, under way */
+	u64 exited;		     /* of tasks that are gone */
+	u64 readings;		     /* number of the last reading */
+};
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, u32);
-	__type(value, struct task_runtime);
-} task_runtimes SEC(".maps");
+	__type(value, struct runtimes);
+} runtimes SEC(".maps");
+
+/* The part of an ended task's CPU time that is in struct runtimes already. */
+struct ended_task {
+	u64 nanoseconds;
+	u64 readings; /* as it was at the exit */
+};
+/* Tasks by the address of their task_struct, from their exit until the kernel frees them. A zombie
+ * that lasts may lose its place, and the CPU time that it used after its exit. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, ENDED_TASKS_MAX);
+	__type(key, u64);
+	__type(value, struct ended_task);
+} ended_tasks SEC(".maps");
 
 #endif

@@ -431,7 +431,7 @@ GLOBAL int sample_is_left_out(u64 cs)
 
 	if (!pid || !count || !wanted_now())
 		return 0;
-	if (filter_mode == FILTER_TARGETS && !known && !is_target(pid))
+	if (filter_mode == FILTER_TARGETS && !known && !is_target(pid) && !has_ended())
 		return 0;
 	if (deny_kinds && !(task_flags(task) & PF_KTHREAD) && judge_sample(task, pid, known)) {
 		count->denied++;
@@ -459,7 +459,7 @@ int on_sample(void *ctx)
 
 	if (has_user || filter_mode == FILTER_TARGETS)
 		generation = bpf_map_lookup_elem(&generations, &pid);
-	if (filter_mode == FILTER_TARGETS && !generation && !is_target(pid))
+	if (filter_mode == FILTER_TARGETS && !generation && !is_target(pid) && !has_ended())
 		return 0;
 
 	struct counters *count = bpf_map_lookup_elem(&counters, &cpu);

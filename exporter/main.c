@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * keyhole-exporter: start and event loop. Copies the finished profile from the worker's memfd to
- * the output that the loader gave it; of a stream, one profile after another.
+ * the output that the loader gave it; of a stream, one profile after another. Copies the worker's
+ * last draft when the worker ends before the profile is finished.
  */
 #include <errno.h>
 #include <event2/event.h>
@@ -30,7 +31,8 @@ struct exporter {
 	struct output output;
 	struct event_base *base;
 	struct event *on_worker, *on_output;
-	int result; /* why the loop has ended, a negative errno */
+	struct message draft; /* fd -1: none */
+	int result;	      /* why the loop has ended, a negative errno */
 };
 
 /* ---- start ---- */
@@ -57,6 +59,7 @@ static int start(struct exporter *exporter)
 	struct policy_layers layers;
 	int r;
 
+	exporter->draft.fd = -1;
 	channel_init(&exporter->loader, LOADER_FD, PARTY_EXPORTER, PARTY_LOADER);
 	log_init(message_party_name(PARTY_EXPORTER), LOG_LEVEL_INFO);
 	channel_carry_log(&exporter->loader);
@@ -112,31 +115,70 @@ static void on_output(int fd, short what, void *argument)
 		conclude(exporter, -EPIPE);
 }
 
+/* Writes a profile, a window or a draft, whose payloads are alike. */
+static int append(struct exporter *exporter, struct message *message)
+{
+	int r = output_append(&exporter->output, message->fd, message->PROFILE.bytes);
+
+	message_release(message);
+	return r;
+}
+
+static void write_window(struct exporter *exporter, struct message *window)
+{
+	int r = append(exporter, window);
+
+	if (r == 0)
+		channel_send_bare(&exporter->worker, MESSAGE_WINDOW_WRITTEN, -1);
+	else
+		conclude(exporter, r);
+}
+
+static void write_last(struct exporter *exporter, struct message *profile)
+{
+	int r = append(exporter, profile);
+
+	if (r == 0)
+		r = output_sync(&exporter->output);
+	conclude(exporter, r);
+}
+
+/* Keeps the draft in place of an earlier one. The descriptor of the message goes with the draft. */
+static void keep_draft(struct exporter *exporter, const struct message *draft)
+{
+	message_release(&exporter->draft);
+	exporter->draft = *draft;
+}
+
+static void on_message(struct exporter *exporter, struct message *message)
+{
+	switch (message->head.type) {
+	case MESSAGE_DRAFT:
+		keep_draft(exporter, message);
+		break;
+	case MESSAGE_WINDOW:
+		write_window(exporter, message);
+		break;
+	default:
+		write_last(exporter, message);
+		break;
+	}
+}
+
 static void on_worker(int fd, short what, void *argument)
 {
 	struct exporter *exporter = argument;
 	struct message message;
-	bool last;
 	int r = channel_receive(&exporter->worker, &message);
 
 	(void)fd;
 	(void)what;
-	if (r == 0)
-		return;
-	if (r < 0) {
+	if (r > 0)
+		on_message(exporter, &message);
+	else if (r == -EPIPE && exporter->draft.fd >= 0)
+		write_last(exporter, &exporter->draft); /* the worker can send no more */
+	else if (r < 0)
 		stop(exporter, r);
-		return;
-	}
-	last = message.head.type == MESSAGE_PROFILE;
-	r = output_append(&exporter->output, message.fd, message.PROFILE.bytes); /* WINDOW alike */
-	message_release(&message);
-	if (r == 0 && !last) {
-		channel_send_bare(&exporter->worker, MESSAGE_WINDOW_WRITTEN, -1);
-		return;
-	}
-	if (r == 0)
-		r = output_sync(&exporter->output);
-	conclude(exporter, r);
 }
 
 /* Ends the exporter when the loader ends, as the loader sends nothing more. */

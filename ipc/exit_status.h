@@ -10,6 +10,7 @@ enum exit_status {
 	EXIT_RIGHTS = 3, /* more rights are needed */
 	EXIT_EMPTY = 4,	 /* no sample was taken */
 	EXIT_NO_COMMAND = 127,
+	EXIT_PIPE = 141, /* nobody reads standard output any more, as shells show SIGPIPE */
 };
 
 #endif

@@ -106,6 +106,7 @@ struct message_sampling {
 };
 
 #define OPTIONS_COMM_BYTES 64
+#define CONFIG_HOST_BYTES  72 /* __NEW_UTS_LEN of Linux is 64; and a multiple of 8 */
 struct message_config {
 	struct message_sampling sampling;
 	uint64_t epoch;		 /* of the worker, see bpf/abi.h; 0: the first worker */
@@ -119,6 +120,7 @@ struct message_config {
 	uint8_t names[NAMES_KINDS]; /* enum names_mode */
 	/* OPTIONS_COMM: extended regular expression, NUL padded */
 	char comm[OPTIONS_COMM_BYTES];
+	char host[CONFIG_HOST_BYTES]; /* name of this machine, NUL padded; "": not to be told */
 };
 
 enum descriptor_kind {
@@ -169,14 +171,22 @@ struct message_stop {
 	uint64_t started, stopped;
 };
 
-#define SUMMARY_REASONS	 32
-#define SUMMARY_LIMITS	 24
+#define SUMMARY_REASONS 32
+#define SUMMARY_LIMITS	24
+#define SUMMARY_OBJECTS 3
+struct summary_object {
+	uint64_t samples;
+	int32_t reason; /* negative errno; -ENOENT: the object has no unwind information */
+	char name[44];	/* without folders, NUL padded */
+};
+
 #define SUMMARY_RUNTIMES 3
 struct summary_runtime {
 	uint64_t samples; /* 0: none */
 	uint32_t runtime; /* enum runtime of base/runtimes.h */
 	char name[28];	  /* of the object, without folders, NUL padded */
 };
+
 struct message_summary {
 	uint64_t without_names;		  /* the innermost frame has no symbol's name */
 	uint64_t discarded;		  /* records that were not well-formed */
@@ -185,6 +195,8 @@ struct message_summary {
 	uint64_t reason[SUMMARY_REASONS]; /* by enum sample_reason of bpf/abi.h */
 	uint64_t limit[SUMMARY_LIMITS];	  /* by enum summary_limit of base/limits.h */
 	struct summary_runtime runtime[SUMMARY_RUNTIMES]; /* most samples first */
+	/* without rules, where stacks were cut; most samples first, samples 0: none */
+	struct summary_object object[SUMMARY_OBJECTS];
 };
 
 #define COUNTS_DESCRIPTORS 3 /* map of struct counters (bpf/abi.h); CPU time before and after */
@@ -252,6 +264,12 @@ enum audit_event {
 #undef A
 };
 
+/* Why a child was killed: value[0] of AUDIT_kill. */
+enum audit_kill {
+	KILL_HANGS, /* the broker gave no valid answer */
+	KILL_DRAFT  /* the worker has not finished the profile, and a draft is written */
+};
+
 struct message_audit_event {
 	uint32_t event;	   /* enum audit_event */
 	uint32_t party;	   /* enum message_party: the process that the event is about */
@@ -312,6 +330,11 @@ struct message_options {
 	uint32_t excluded_pids[OPTIONS_PIDS_MAX];
 	char name[OPTIONS_NAME_BYTES]; /* of the output when none was given, NUL padded */
 };
+
+/* The first argument of keyhole-output, unless that is "--". */
+#define OUTPUT_VERB_WRITE   "write"   /* a new file */
+#define OUTPUT_VERB_REPLACE "replace" /* also in place of a file */
+#define OUTPUT_VERB_STREAM  "stream"  /* profiles one after another: no file */
 
 /* The first argument of keyhole-rules. */
 #define RULES_VERB_RECORD "record"

@@ -154,6 +154,9 @@ static int send_config(const struct recording *rec, struct child *worker)
 	memcpy(config.names, rec->rules.said.names, sizeof(config.names));
 	if (options->comm)
 		strncpy(config.comm, options->comm, sizeof(config.comm) - 1);
+	if (config.names[NAMES_COMM] ==
+	    NAMES_KEEP) /* a policy that hides processes hides the machine */
+		strncpy(config.host, rec->machine.nodename, sizeof(config.host) - 1);
 	return channel_send(&worker->channel, MESSAGE_CONFIG, &config, sizeof(config), -1);
 }
 

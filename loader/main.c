@@ -46,9 +46,16 @@ static enum exit_status take_steps(struct recording *rec)
 	return EXIT_DONE;
 }
 
-/* Returns the status of the recording, or the status of its command where the recording is fine. */
-static int find_status(const struct recording *rec)
+/*
+ * Returns the status of the recording, or the status of its command where the recording is fine. A
+ * command that failed also keeps its status where the command gave no sample.
+ */
+static int find_status(const struct recording *rec, int taken)
 {
+	if (taken == EXIT_EMPTY && rec->command.status)
+		return rec->command.status;
+	if (taken != EXIT_DONE)
+		return taken;
 	if (rec->status != EXIT_DONE)
 		return rec->status;
 	return rec->command.status;
@@ -70,8 +77,7 @@ static int run(struct options *options, uint64_t begun)
 	monitor_stop_children(&rec->monitor);
 	command_reap(&rec->command);
 	output_abandon(&rec->output);
-	if (r == EXIT_DONE)
-		r = find_status(rec);
+	r = find_status(rec, r);
 	if (rec->monitor.audit.fd < 0)
 		return r;
 	error = recording_audit(rec, AUDIT_end, (uint64_t)r, 0);

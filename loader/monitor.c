@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "ipc/log.h"
+#include "ipc/signals.h"
 #include "ipc/time.h"
 
 #define TARGETS	      (ROLE_SUPERVISED + 1) /* first target's place in fds[] */
@@ -21,9 +22,7 @@ int monitor_start(struct monitor *monitor)
 {
 	sigset_t signals;
 
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGTERM);
+	signals_that_end(&signals);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	monitor->fds[0].fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (monitor->fds[0].fd < 0)
@@ -55,17 +54,46 @@ void monitor_audit(struct monitor *monitor, enum audit_event event, enum message
 	monitor->unaudited = monitor->unaudited || r;
 }
 
+/*
+ * Returns whether a user repeats the signal to hurry keyhole. SIGHUP is no such signal: the loss of
+ * a terminal may send several SIGHUPs, and systemd sends a SIGHUP after SIGTERM.
+ */
+static bool is_impatient(int number)
+{
+	return number == SIGINT || number == SIGTERM;
+}
+
+static void stop_sampling(struct monitor *monitor, int number)
+{
+	monitor->result = MONITOR_REACHED;
+	if (is_impatient(number) || number == SIGHUP || number == SIGQUIT)
+		return;
+	monitor->unasked = true;
+	log_error("record: signal %d: %s; the recording ends", number, strsignal(number));
+}
+
+/* The second signal waits for the first draft, which a worker makes at once after STOP. */
+static void hurry(struct monitor *monitor)
+{
+	if (monitor->signals > 2)
+		monitor->result = MONITOR_ABORTED;
+	else if (monitor->signals == 2 && monitor->drafted)
+		monitor->result = MONITOR_HURRIED;
+}
+
 static void on_signal(struct monitor *monitor)
 {
 	struct signalfd_siginfo info;
+	int number;
 
 	if (read(monitor->fds[0].fd, &info, sizeof(info)) != sizeof(info))
 		return;
-	monitor->signals++;
+	number = (int)info.ssi_signo;
+	monitor->signals += is_impatient(number);
 	if (monitor->goal == GOAL_STOP)
-		monitor->result = MONITOR_REACHED;
-	else if (monitor->signals > 1)
-		monitor->result = MONITOR_ABORTED;
+		stop_sampling(monitor, number);
+	else if (is_impatient(number))
+		hurry(monitor);
 }
 
 static void on_target(struct monitor *monitor, struct pollfd *target)
@@ -86,6 +114,15 @@ static int on_log(struct child *child, const struct message_log *line)
 	if (child->log_lines++ >= LOG_LINES)
 		return -EPROTO;
 	return log_from_message(message_party_name(child->channel.peer), line);
+}
+
+/* Keeps the summary of a draft until the worker sends the summary of a later state. */
+static int on_drafted(struct monitor *monitor, const struct message_summary *summary)
+{
+	monitor->summary = *summary;
+	monitor->drafted = true;
+	hurry(monitor);
+	return 0;
 }
 
 /* Lets the recording end early only for a profile that could not be written. */
@@ -124,6 +161,8 @@ static int dispatch(struct monitor *monitor, struct child *child, const struct m
 		monitor->progress = message->PROGRESS;
 		monitor->progressed = true;
 		return 0;
+	case MESSAGE_DRAFTED:
+		return on_drafted(monitor, &message->DRAFTED);
 	case MESSAGE_SUMMARY:
 		monitor->summary = message->SUMMARY;
 		return 0;
@@ -141,10 +180,19 @@ static bool has_sent(const struct child *child, enum message_type type)
 	return child->channel.seen >> type & 1;
 }
 
+bool monitor_has_profile(const struct monitor *monitor)
+{
+	return has_sent(&monitor->children[ROLE_WORKER], MESSAGE_SUMMARY);
+}
+
+/* The exporter writes the draft of a worker that is gone. */
 static bool is_written(const struct monitor *monitor)
 {
-	return has_sent(&monitor->children[ROLE_WORKER], MESSAGE_SUMMARY) &&
-	       has_sent(&monitor->children[ROLE_EXPORTER], MESSAGE_WRITTEN);
+	const bool gone = monitor->children[ROLE_WORKER].channel.fd < 0;
+
+	if (!has_sent(&monitor->children[ROLE_EXPORTER], MESSAGE_WRITTEN))
+		return false;
+	return monitor_has_profile(monitor) || (gone && monitor->drafted);
 }
 
 /* Returns 0 when the child has no more messages, or has had its turn; or a negative errno. */
@@ -234,6 +282,8 @@ enum monitor_result monitor_run(struct monitor *monitor, enum monitor_goal goal,
 	monitor->goal = goal;
 	if (monitor->unaudited)
 		monitor->result = MONITOR_FAILED;
+	else if (goal == GOAL_WRITTEN && is_written(monitor))
+		monitor->result = MONITOR_REACHED;
 	else
 		monitor->result = MONITOR_RUNNING;
 	while (monitor->result == MONITOR_RUNNING) {
@@ -343,14 +393,15 @@ static struct ending collect_cause(struct monitor *monitor)
 
 /*
  * The fate of the ends that a row names; any other end is FATE_FAIL. A child other than the worker
- * ends by itself only when something is wrong, or with the worker. After STOP everything that a
- * worker made is gone with it, and nobody needs the broker, however the broker ended.
+ * ends by itself only when something is wrong, or with the worker. After STOP the exporter has a
+ * draft of the worker's, and nobody needs the broker, however the broker ended.
  */
 static const struct {
 	unsigned int ends; /* END_BIT() of each */
 	enum monitor_fate fate;
 } fates[ROLE_SUPERVISED][GOALS] = {
-	[ROLE_WORKER] = {[GOAL_STOP] = {END_BIT(ENDED) | END_BIT(KILLED), FATE_REPLACE}},
+	[ROLE_WORKER] = {[GOAL_STOP] = {END_BIT(ENDED) | END_BIT(KILLED), FATE_REPLACE},
+			 [GOAL_WRITTEN] = {END_BIT(ENDED) | END_BIT(KILLED), FATE_DRAFT}},
 	[ROLE_EXPORTER] = {[GOAL_STOP] = {END_BIT(KILLED), FATE_REPLACE},
 			   [GOAL_WRITTEN] = {END_BIT(KILLED), FATE_REPLACE}},
 	[ROLE_BROKER] = {[GOAL_STOP] = {END_BIT(KILLED) | END_BIT(HANGS), FATE_REPLACE},

@@ -16,7 +16,7 @@
 #include "loader/spawner.h"
 
 enum monitor_goal {
-	GOAL_STOP,    /* a signal, or the end of the last target, ends sampling */
+	GOAL_STOP,    /* a signal of signals_that_end(), or the last target's end, ends sampling */
 	GOAL_WRITTEN, /* SUMMARY and WRITTEN have come */
 	GOALS
 };
@@ -26,7 +26,8 @@ enum monitor_result {
 	MONITOR_REACHED, /* the goal */
 	MONITOR_TIMEOUT,
 	MONITOR_FAILED,	 /* for a reason that a line has told, or that monitor_explain() logs */
-	MONITOR_ABORTED, /* second signal */
+	MONITOR_HURRIED, /* the second SIGINT or SIGTERM came, and there is a draft */
+	MONITOR_ABORTED, /* the third one came */
 	MONITOR_ENDED,	 /* a child ended: monitor_explain() says why */
 	MONITOR_HANGS,	 /* the worker has given up the broker */
 	MONITOR_GAVE_UP, /* only of replace_watch(): the broker ended too often */
@@ -47,6 +48,7 @@ enum monitor_fate {
 	FATE_FAIL,
 	FATE_REPLACE,
 	FATE_WITHOUT, /* the recording goes on, and nothing takes the child's place */
+	FATE_DRAFT,   /* as FATE_WITHOUT where there is a draft, else as FATE_FAIL */
 };
 
 struct monitor_verdict {
@@ -77,7 +79,9 @@ struct child {
 struct monitor {
 	enum monitor_goal goal;
 	enum monitor_result result;
-	unsigned int signals;			/* how many came */
+	unsigned int signals; /* how many SIGINTs and SIGTERMs came */
+	bool unasked;	      /* sampling ended by a signal that is no way to end a recording */
+	bool drafted;	      /* the exporter has a profile, and summary is about that one */
 	struct child children[ROLE_SUPERVISED]; /* by role; [ROLE_LOADER] is unused */
 	/* The channel to keyhole-audit, whose end fails the recording; fd -1: no audit stream. */
 	struct channel audit;
@@ -91,7 +95,8 @@ struct monitor {
 	bool progressed; /* PROGRESS came; the owner clears it */
 	/*
 	 * The last of each message: words of unprivileged children. The loader passes them on to
-	 * keyhole-output, which has no rights either. written.error is 0 or a negative errno.
+	 * keyhole-output, which has no rights either. Until SUMMARY comes, summary is that of the
+	 * last DRAFTED. written.error is 0 or a negative errno.
 	 */
 	struct message_progress progress;
 	struct message_summary summary;
@@ -105,8 +110,8 @@ struct monitor {
 void monitor_add_target(struct monitor *monitor, int pidfd);
 
 /*
- * Starts supervision once the children are spawned. From here on only the monitor sees SIGINT and
- * SIGTERM. Returns 0 or a negative errno.
+ * Starts supervision once the children are spawned. From here on only the monitor sees the signals
+ * of signals_that_end(). Returns 0 or a negative errno.
  */
 int monitor_start(struct monitor *monitor);
 
@@ -115,6 +120,9 @@ int monitor_start(struct monitor *monitor);
  * at most 24 days ahead.
  */
 enum monitor_result monitor_run(struct monitor *monitor, enum monitor_goal goal, uint64_t until);
+
+/* Returns whether the worker has told that its whole profile is with the exporter. */
+bool monitor_has_profile(const struct monitor *monitor);
 
 /*
  * Waits for the spawner's word that the child has ended, and audits the status. Returns 0 when

@@ -2,6 +2,7 @@
 #include "loader/recording.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "ipc/exit_status.h"
 #include "ipc/log.h"
@@ -12,6 +13,7 @@
 
 void recording_init(struct recording *rec, struct options *options, uint64_t begun)
 {
+	uname(&rec->machine);
 	rec->options = options;
 	rec->begun = begun;
 	rec->rules.keys = -1;
@@ -93,10 +95,24 @@ static int request_step(struct channel *channel, const struct message_step *requ
 	return message.STEPPED.error;
 }
 
+bool recording_is_unread(const struct recording *rec)
+{
+	return rec->monitor.written.error == -EPIPE && strcmp(rec->options->output, "-") == 0;
+}
+
+/* Returns the status of a recording without samples. EXIT_EMPTY alone needs an explanation. */
+static enum exit_status find_silence(const struct recording *rec)
+{
+	if (rec->command.status == EXIT_NO_COMMAND)
+		return EXIT_NO_COMMAND; /* the command's process has said why */
+	if (recording_is_unread(rec))
+		return EXIT_PIPE;
+	return EXIT_EMPTY;
+}
+
 enum exit_status recording_take_step(struct recording *rec, enum output_step step)
 {
-	/* a command that could not be run has said so */
-	const bool quiet = rec->command.status == EXIT_NO_COMMAND;
+	const enum exit_status without = find_silence(rec);
 	struct message_step request = {
 		.step = step,
 		.flags = rec->options->given.flags,
@@ -105,13 +121,11 @@ enum exit_status recording_take_step(struct recording *rec, enum output_step ste
 	};
 	int r;
 
-	if (quiet)
+	if (without != EXIT_EMPTY)
 		request.flags |= STEP_QUIET;
 	r = request_step(&rec->output.channel, &request);
-	if (r == -ENODATA && quiet)
-		return EXIT_NO_COMMAND;
 	if (r == -ENODATA)
-		return EXIT_EMPTY;
+		return without;
 	if (r)
 		return failed("output", rec->options->output, r);
 	return EXIT_DONE;

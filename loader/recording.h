@@ -7,6 +7,8 @@
 #ifndef KEYHOLE_LOADER_RECORDING_H
 #define KEYHOLE_LOADER_RECORDING_H
 
+#include <sys/utsname.h>
+
 #include "loader/events.h"
 #include "loader/kernel_symbols.h"
 #include "loader/monitor.h"
@@ -27,6 +29,7 @@ struct recording {
 	struct programs programs;
 	struct events events;
 	struct monitor monitor;
+	struct utsname machine;	 /* its name goes to the worker */
 	uint32_t epoch;		 /* number of the current worker's life, from 0 */
 	enum exit_status status; /* of the recording so far */
 	uint64_t begun, started; /* ns, monotonic: of the command, of sampling */
@@ -56,10 +59,13 @@ enum exit_status recording_check_layers(struct recording *rec, enum message_part
 /* Moves the channels of all children to the phase. */
 void recording_enter_phase(struct recording *rec, enum message_phase phase);
 
+/* Returns whether standard output was to get the profile, and its reader has gone: `| head`. */
+bool recording_is_unread(const struct recording *rec);
+
 /*
  * Has keyhole-output take a step, and waits up to 60 s for the end of the step. Returns an exit
  * status: EXIT_EMPTY when keyhole-output found no sample, EXIT_NO_COMMAND when the command could
- * not be run.
+ * not be run, EXIT_PIPE when nobody reads the output.
  */
 enum exit_status recording_take_step(struct recording *rec, enum output_step step);
 

@@ -284,7 +284,7 @@ static enum monitor_result replace(struct recording *rec, enum policy_role role,
 		return give_up(rec, role);
 	/* the spawner kills a child that still runs */
 	if (end == CHILD_HANGS && plan.what == REPLACE_START)
-		monitor_audit(&rec->monitor, AUDIT_kill, (enum message_party)role, 0, 0);
+		monitor_audit(&rec->monitor, AUDIT_kill, (enum message_party)role, KILL_HANGS, 0);
 	if (roles[role].replace(rec, &plan) != EXIT_DONE)
 		return MONITOR_FAILED;
 	if (sampling)
@@ -295,6 +295,39 @@ static enum monitor_result replace(struct recording *rec, enum policy_role role,
 	return MONITOR_FAILED;
 }
 
+/* ---- a worker that is not replaced --------------------------------------------------------- */
+
+/* Goes on without the worker. The worker's end makes the exporter write the draft. */
+static void take_draft(struct recording *rec)
+{
+	release(rec, ROLE_WORKER, ROLE_WORKER);
+	if (monitor_has_profile(&rec->monitor))
+		return; /* then the exporter writes the profile itself */
+	rec->status = EXIT_FAILED;
+	log_error("record: %s: without the names and lines that keyhole-worker had not read yet; "
+		  "keyhole symbolize may find them",
+		  rec->options->output);
+}
+
+bool replace_by_draft(struct recording *rec)
+{
+	struct child *worker = &rec->monitor.children[ROLE_WORKER];
+
+	if (worker->channel.fd < 0 || !rec->monitor.drafted)
+		return false;
+	if (monitor_has_profile(&rec->monitor))
+		return false;
+	monitor_audit(&rec->monitor, AUDIT_kill, PARTY_WORKER, KILL_DRAFT, 0);
+	spawner_stop(&worker->spawner); /* which kills the worker */
+	take_draft(rec);
+	return true;
+}
+
+static bool has_draft(const struct recording *rec)
+{
+	return rec->monitor.drafted || monitor_has_profile(&rec->monitor);
+}
+
 static enum monitor_result carry_out(struct recording *rec, struct monitor_verdict verdict)
 {
 	switch (verdict.fate) {
@@ -302,6 +335,11 @@ static enum monitor_result carry_out(struct recording *rec, struct monitor_verdi
 		return replace(rec, verdict.role, verdict.end);
 	case FATE_WITHOUT:
 		release(rec, verdict.role, verdict.role);
+		return MONITOR_RUNNING;
+	case FATE_DRAFT:
+		if (!has_draft(rec))
+			break;
+		take_draft(rec);
 		return MONITOR_RUNNING;
 	case FATE_FAIL:
 		break;

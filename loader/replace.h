@@ -3,6 +3,7 @@
 #ifndef KEYHOLE_LOADER_REPLACE_H
 #define KEYHOLE_LOADER_REPLACE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "loader/monitor.h"
@@ -32,5 +33,12 @@ struct replace_plan replace_decide(const struct child *child, enum policy_role r
  * so sampling ends early with the profile so far, and rec->status is EXIT_FAILED.
  */
 enum monitor_result replace_watch(struct recording *rec, enum monitor_goal goal, uint64_t until);
+
+/*
+ * After STOP: ends a worker that has not finished the profile, so that the exporter writes the
+ * worker's last draft in place of the profile. Says so, and sets rec->status to EXIT_FAILED.
+ * Returns false, and does nothing, when the worker has finished, has ended or has made no draft.
+ */
+bool replace_by_draft(struct recording *rec);
 
 #endif

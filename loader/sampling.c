@@ -115,6 +115,8 @@ enum exit_status sampling_run(struct recording *rec)
 	command_reap(&rec->command);
 	if (result == MONITOR_FAILED)
 		return EXIT_FAILED;
+	if (rec->monitor.unasked)
+		rec->status = EXIT_FAILED;
 	return EXIT_DONE;
 }
 
@@ -135,11 +137,27 @@ static enum exit_status stop_worker(struct recording *rec, uint64_t stopped)
 	return EXIT_DONE;
 }
 
+/* Gives the worker some time, and the exporter as much again where the worker was too slow. */
+static enum monitor_result await_written(struct recording *rec)
+{
+	uint64_t until = time_now() + FINISH_SECONDS * NS_PER_SECOND;
+	enum monitor_result result;
+
+	for (;;) {
+		result = replace_watch(rec, GOAL_WRITTEN, until);
+		if (result != MONITOR_HURRIED && result != MONITOR_TIMEOUT)
+			return result;
+		if (replace_by_draft(rec))
+			until = time_now() + FINISH_SECONDS * NS_PER_SECOND;
+		else if (result == MONITOR_TIMEOUT)
+			return result;
+	}
+}
+
 static enum exit_status await_profile(struct recording *rec)
 {
 	const char *output = rec->options->output;
-	const uint64_t until = time_now() + FINISH_SECONDS * NS_PER_SECOND;
-	enum monitor_result result = replace_watch(rec, GOAL_WRITTEN, until);
+	enum monitor_result result = await_written(rec);
 	int error;
 
 	if (result == MONITOR_ABORTED)
@@ -149,6 +167,8 @@ static enum exit_status await_profile(struct recording *rec)
 	if (result != MONITOR_REACHED)
 		return EXIT_FAILED;
 	error = rec->monitor.written.error;
+	if (recording_is_unread(rec))
+		return EXIT_PIPE;
 	/* keyhole-output explains an empty profile */
 	if (error == 0 || error == -ENODATA)
 		return EXIT_DONE;
@@ -177,6 +197,8 @@ enum exit_status sampling_finish(struct recording *rec)
 	status = recording_take_step(rec, STEP_END);
 	if (status != EXIT_DONE)
 		return status;
+	if (recording_is_unread(rec))
+		return EXIT_PIPE;
 	status = stop_worker(rec, stopped);
 	if (status != EXIT_DONE)
 		return status;

@@ -92,10 +92,20 @@ static int begin_audit(struct recording *rec, int fd)
 /* Explains why the audit stream did not begin. A file that keyhole-audit refuses is the user's. */
 static enum exit_status report_audit(const struct options *options, int r)
 {
-	failed("audit", options->audit, r);
 	if (r == -EPIPE || r == -EPROTO || r == -ETIMEDOUT || r == -EAGAIN)
-		return EXIT_FAILED;
+		return failed("audit", options->audit, r);
+	log_error("audit: %s: %s; name a regular file of keyhole's user, with mode 0600, or a new "
+		  "one: --audit FILE",
+		  options->audit, strerror(-r));
 	return EXIT_USAGE;
+}
+
+/* Looks before the open, because the open alone may have an effect on a device. */
+static bool is_no_file(const char *path)
+{
+	struct stat status;
+
+	return lstat(path, &status) == 0 && !S_ISREG(status.st_mode);
 }
 
 /* Opens the file while the loader has rights; keyhole-audit, which has none, examines the file. */
@@ -104,9 +114,12 @@ static enum exit_status open_audit(struct recording *rec)
 	const int flags = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
 	const struct options *options = rec->options;
 	struct channel *channel = &rec->monitor.audit;
-	guard_fd int fd = open(options->audit, flags | O_CLOEXEC, 0600);
+	guard_fd int fd = -1;
 	int r;
 
+	if (is_no_file(options->audit))
+		return report_audit(options, -EPERM);
+	fd = open(options->audit, flags | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return report_audit(options, -errno);
 	if (helper_start(PARTY_AUDITOR, options->arguments, NULL, channel) < 0) {
@@ -150,11 +163,20 @@ enum exit_status start_check(struct recording *rec)
 
 /* ---- processes ----------------------------------------------------------------------------- */
 
+static const char *output_verb(const struct message_options *given)
+{
+	if (given->every)
+		return OUTPUT_VERB_STREAM;
+	if (given->flags & OPTIONS_FORCE)
+		return OUTPUT_VERB_REPLACE;
+	return OUTPUT_VERB_WRITE;
+}
+
 /* The helper has explained a failure, unless the helper gave no valid answer in time. */
 static enum exit_status start_output(struct recording *rec)
 {
 	const struct options *options = rec->options;
-	int r = output_start(&rec->output, options->output, options->given.flags & OPTIONS_FORCE,
+	int r = output_start(&rec->output, output_verb(&options->given), options->output,
 			     options->debug_dirs, &rec->user);
 
 	if (rec->output.pid < 0 || r == -EPIPE)

@@ -10,10 +10,9 @@
 
 #define START_MS 10000 /* the file systems of homes can be slow */
 
-int output_start(struct output *ret_output, const char *path, bool force, const char *debug_dirs,
-		 const struct policy_user *user)
+int output_start(struct output *ret_output, const char *verb, const char *path,
+		 const char *debug_dirs, const struct policy_user *user)
 {
-	const char *verb = force ? "replace" : "write";
 	const char *const argv[] = {message_party_name(PARTY_COMMITTER), verb, path, debug_dirs,
 				    NULL};
 	struct message message;

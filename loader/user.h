@@ -21,15 +21,14 @@ struct output {
 };
 
 /*
- * Starts keyhole-output. path: "-" is standard output; force: replace a file of that name;
- * debug_dirs: as in the options. Returns 0 or a negative errno. A negative ret_output->pid means
- * that the start failed, which was logged. Otherwise -EPIPE: keyhole-output ended; -ETIMEDOUT:
- * keyhole-output did not answer within 10 s; -EPROTO: a violation of the protocol. Any other error
- * means that the file cannot be written: -EEXIST (without force), -EACCES, -ENOENT (no such
- * directory), -EISDIR, ... keyhole-output has printed the reason.
+ * Starts keyhole-output. verb: OUTPUT_VERB_*; path: "-" is standard output; debug_dirs: as in the
+ * options. Returns 0 or a negative errno. A negative ret_output->pid means that the start failed,
+ * which was logged. Otherwise -EPIPE: keyhole-output ended; -ETIMEDOUT: keyhole-output did not
+ * answer within 10 s; -EPROTO: a violation of the protocol. Any other error is one of
+ * output_file_open() (helper/output/file.h), and keyhole-output has printed the reason.
  */
-int output_start(struct output *ret_output, const char *path, bool force, const char *debug_dirs,
-		 const struct policy_user *user);
+int output_start(struct output *ret_output, const char *verb, const char *path,
+		 const char *debug_dirs, const struct policy_user *user);
 
 /* Tells the service manager a state, see sd_notify(3). Never waits: a full socket loses states. */
 void output_notify(const struct output *output, const char *state);

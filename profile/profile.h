@@ -56,6 +56,7 @@ struct profile_location {
 	uint32_t line;	   /* in that function's file, of the call to inlined code; 0: not known */
 	uint32_t inlined;  /* see profile_location_lines(); 0: none */
 	uint64_t address;  /* in the object's address space; return addresses already minus 1 */
+	bool converted;	   /* the recorder has put that address in place of an offset in a file */
 };
 
 struct profile_sample { /* a number of equal samples */
@@ -84,6 +85,12 @@ struct profile_moment {
 struct profile_times {
 	uint64_t period;   /* worth of a sample: ns of CPU time, or a number of `event` */
 	const char *event; /* "page-faults"; NULL: CPU time; borrowed and raw */
+	/*
+	 * The values of a file that counts no samples ("delay", "nanoseconds"): a count is worth
+	 * one unit, and the period is 1. NULL: counts are samples. Borrowed and raw.
+	 */
+	const char *type, *unit;
+	const char *host; /* the recording machine's name; NULL: not known; borrowed and raw */
 	uint64_t start_monotonic_ns;
 	uint64_t start_realtime_ns;
 	uint64_t duration_ns;

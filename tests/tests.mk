@@ -116,7 +116,7 @@ doomed_parts = $(patsubst %,$(BUILD)/obj/tests/e2e/doomed/%.o,doomed $(1))
 $(BUILD)/doomed/keyhole-worker: $(call doomed_parts,worker) $(WORKER_LINK) $(SHARED_ARCHIVES)
 	$(call say,LINK)mkdir -p $(@D) && $(call doomed_link,$(call doomed_parts,worker) $(WORKER_LINK), \
 		regions_configure regions_add session_turn session_finish unwind_table_build \
-		mmap,$(WORKER_LIBS))
+		delivery_draft delivery_profile naming_run source_lines_run mmap,$(WORKER_LIBS))
 
 $(BUILD)/doomed/keyhole-exporter: $(call doomed_parts,exporter) $(EXPORTER_PARTS) $(SHARED_ARCHIVES)
 	$(call say,LINK)mkdir -p $(@D) && $(call doomed_link,$(call doomed_parts,exporter) \

@@ -8,13 +8,17 @@
 #include "base/intern.h"
 #include "profile/format/lines.h"
 #include "profile/format/names.h"
+#include "view/source.h"
+
+#define UNSET UINT32_MAX /* of a name that no frame has */
 
 struct filling {
 	const struct profile *profile;
 	struct frames *frames;
 	enum frames_kind kind;
 	size_t count, capacity;	 /* ids */
-	size_t named, name_room; /* objects */
+	size_t named, name_room; /* objects and functions */
+	size_t function_room;
 };
 
 static uint32_t add_name(struct frames *frames, const char *raw)
@@ -43,32 +47,65 @@ static uint32_t object_name(const struct filling *filling, uint32_t location)
 	return add_name(filling->frames, name);
 }
 
-/* Keeps the object of a name's frames while they all have the same. */
-static void note_object(struct filling *filling, uint32_t name, uint32_t object)
+/* Names the line of a source, or the function where no source is known. */
+static uint32_t line_name(const struct filling *filling, const struct format_line *line,
+			  uint32_t function)
 {
-	struct frames *frames = filling->frames;
+	char text[FORMAT_NAME_MAX + 16];
+	const struct source source = source_of(filling->profile, line);
 
-	if (name >= filling->named) { /* names count up */
-		frames->objects[name] = object;
-		filling->named = (size_t)name + 1;
-	} else if (frames->objects[name] != object) {
-		frames->objects[name] = 0;
+	if (!source.file)
+		return function;
+	source_spell(filling->profile, &source, text, sizeof(text));
+	return add_name(filling->frames, text);
+}
+
+/* Fills the rows of names that came since the last call: the names of functions count up, too. */
+static void clear_names(struct filling *filling, size_t count)
+{
+	for (; filling->named < count; filling->named++) {
+		filling->frames->objects[filling->named] = UNSET;
+		filling->frames->functions[filling->named] = UNSET;
 	}
 }
 
-static int put_frame(struct filling *filling, uint32_t name, uint32_t location)
+/* Keeps what all frames of a name have in common, and 0 where the frames differ. */
+static void note(uint32_t *place, uint32_t value)
 {
+	if (*place == UNSET)
+		*place = value;
+	else if (*place != value)
+		*place = 0;
+}
+
+static int put_frame(struct filling *filling, uint32_t name, uint32_t function, uint32_t location)
+{
+	const size_t names = intern_count(filling->frames->names);
 	struct frames *frames = filling->frames;
 
-	if (name == INTERN_FAILED)
+	if (name == INTERN_FAILED || function == INTERN_FAILED)
 		return -ENOMEM;
 	if (ARRAY_RESERVE(frames->ids, filling->capacity, filling->count + 1) < 0)
 		return -ENOMEM;
-	if (ARRAY_RESERVE(frames->objects, filling->name_room, (size_t)name + 1) < 0)
+	if (ARRAY_RESERVE(frames->objects, filling->name_room, names) < 0)
 		return -ENOMEM;
+	if (ARRAY_RESERVE(frames->functions, filling->function_room, names) < 0)
+		return -ENOMEM;
+	clear_names(filling, names);
 	frames->ids[filling->count++] = name;
-	note_object(filling, name, profile_location_get(filling->profile, location)->object);
+	note(&frames->objects[name], profile_location_get(filling->profile, location)->object);
+	note(&frames->functions[name], function);
 	return 0;
+}
+
+static int put_line(struct filling *filling, const struct format_line *line)
+{
+	const uint32_t function = function_name(filling, line);
+	uint32_t name = function;
+
+	if (filling->kind == FRAMES_LINES && function != INTERN_FAILED)
+		name = line_name(filling, line, function);
+	return put_frame(filling, name, function, line->location);
 }
 
 static int put_location(struct filling *filling, uint32_t id)
@@ -78,17 +115,16 @@ static int put_location(struct filling *filling, uint32_t id)
 	int r = 0;
 
 	if (filling->kind == FRAMES_OBJECTS)
-		return put_frame(filling, object_name(filling, id), id);
+		return put_frame(filling, object_name(filling, id), 0, id);
 	for (size_t i = 0; i < count && r == 0; i++)
-		r = put_frame(filling, function_name(filling, &lines[i]), id);
+		r = put_line(filling, &lines[i]);
 	return r;
 }
 
 int frames_make(const struct profile *profile, enum frames_kind kind, struct frames *ret_frames)
 {
 	uint32_t count = profile_locations(profile);
-	struct filling filling = {
-		.profile = profile, .frames = ret_frames, .kind = kind, .named = 1};
+	struct filling filling = {.profile = profile, .frames = ret_frames, .kind = kind};
 	int r = 0;
 
 	*ret_frames = (struct frames){.names = intern_new()};
@@ -109,6 +145,7 @@ void frames_release(struct frames *frames)
 	free(frames->first);
 	free(frames->ids);
 	free(frames->objects);
+	free(frames->functions);
 }
 
 int frames_trace(const struct frames *frames, const struct profile *profile, uint32_t stack,

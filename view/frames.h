@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The frames of every location as ids of names, innermost first. Inlined functions are frames.
- * Names are those of functions as pprof shows them, so that functions of one name are one; or names
- * of objects.
+ * Names are those of functions as pprof shows them, so that functions of one name are one. Names
+ * may also be those of objects, or lines of sources, "FILE:LINE". A line without a source has its
+ * function's name.
  */
 #ifndef KEYHOLE_VIEW_FRAMES_H
 #define KEYHOLE_VIEW_FRAMES_H
@@ -16,7 +17,8 @@ struct intern;
 
 enum frames_kind {
 	FRAMES_FUNCTIONS,
-	FRAMES_OBJECTS
+	FRAMES_OBJECTS,
+	FRAMES_LINES
 };
 
 struct frames {
@@ -24,6 +26,8 @@ struct frames {
 	uint32_t *first;      /* of location id: ids[first[id]] to ids[first[id + 1] - 1] */
 	uint32_t *ids;
 	uint32_t *objects; /* by name: the object of all its frames, 0: of several */
+	uint32_t
+		*functions; /* by name: the name of the function of all its frames, 0: of several */
 };
 
 /* Returns 0 or -ENOMEM; to be released either way. */

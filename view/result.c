@@ -12,11 +12,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/output_name.h"
 #include "ipc/log.h"
+#include "ipc/signals.h"
 
-#define NAME_ANOTHER "name another one: -o FILE"
-
-static const int ends[] = {SIGHUP, SIGINT, SIGTERM};
 static const char *unfinished;
 
 static void give_up(int number)
@@ -29,12 +28,16 @@ static void give_up(int number)
 static void replace_handler(void (*from)(int), void (*to)(int))
 {
 	struct sigaction action;
+	sigset_t ends;
 
-	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
-		if (sigaction(ends[i], NULL, &action) || action.sa_handler != from)
+	signals_that_end(&ends);
+	for (int number = 1; number <= SIGRTMAX; number++) {
+		if (sigismember(&ends, number) != 1)
+			continue;
+		if (sigaction(number, NULL, &action) || action.sa_handler != from)
 			continue;
 		action = (struct sigaction){.sa_handler = to, .sa_flags = SA_RESETHAND};
-		sigaction(ends[i], &action, NULL);
+		sigaction(number, &action, NULL);
 	}
 }
 
@@ -43,28 +46,52 @@ void result_disown(void)
 	replace_handler(give_up, SIG_DFL);
 }
 
-static int refuse(const struct result *result, const char *path, const char *reason,
-		  const char *advice)
+static int refuse(const struct result *result, const char *path, const char *problem)
 {
-	log_error("%s: %s: %s; %s", result->program, path, reason, advice);
+	log_error("%s: %s: %s", result->program, path, problem);
 	return -EINVAL;
 }
 
-int result_open(struct result *ret_result, const char *program, const char *path, bool force)
+/* Refuses a path for a negative errno, with advice. */
+static int refuse_errno(const struct result *result, const char *path, int r)
 {
-	struct result *result = ret_result;
-	struct stat status;
+	char problem[OUTPUT_NAME_PROBLEM];
 
-	*result = (struct result){.program = program, .fd = STDOUT_FILENO, .force = force};
-	if (!strcmp(path, "-"))
-		return 0;
+	snprintf(problem, sizeof(problem), "%s; " OUTPUT_NAME_ANOTHER, strerror(-r));
+	return refuse(result, path, problem);
+}
+
+static int use_descriptor(struct result *result, const char *path, int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+
+	if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
+		return refuse(result, path, "not open for writing; " OUTPUT_NAME_ANOTHER);
+	result->fd = fd;
+	return 0;
+}
+
+static int open_fifo(struct result *result, const char *path)
+{
+	const char *problem;
+	int fd = output_name_open_fifo(path, &problem);
+
+	if (fd < 0)
+		return refuse(result, path, problem);
+	/* from here on a slow reader makes a write wait */
+	if (fcntl(fd, F_SETFL, 0))
+		return refuse_errno(result, path, -errno);
+	result->fd = fd;
+	return 0;
+}
+
+static int open_temporary(struct result *result, const char *path)
+{
+	char problem[OUTPUT_NAME_PROBLEM];
+
 	if (strlen(path) >= sizeof(result->path))
-		return refuse(result, path, strerror(ENAMETOOLONG), NAME_ANOTHER);
+		return refuse_errno(result, path, -ENAMETOOLONG);
 	memcpy(result->path, path, strlen(path) + 1);
-	if (!lstat(path, &status) && !S_ISREG(status.st_mode))
-		return refuse(result, path, "there is something that is not a file", NAME_ANOTHER);
-	if (!lstat(path, &status) && !force)
-		return refuse(result, path, "exists", "to replace it add: --force");
 	snprintf(result->temporary, sizeof(result->temporary), "%s.XXXXXX", result->path);
 	unfinished = result->temporary; /* no file has this name yet */
 	replace_handler(SIG_DFL, give_up);
@@ -72,13 +99,44 @@ int result_open(struct result *ret_result, const char *program, const char *path
 	if (result->fd >= 0)
 		return 0;
 	result->temporary[0] = '\0';
-	return refuse(result, path, strerror(errno), NAME_ANOTHER);
+	if (errno != ENOENT)
+		return refuse_errno(result, path, -errno);
+	output_name_explain_folder(path, -ENOENT, problem);
+	return refuse(result, path, problem);
+}
+
+int result_open(struct result *ret_result, const char *program, const char *path, bool force)
+{
+	struct result *result = ret_result;
+	const int descriptor = output_name_descriptor(path);
+	const char *problem;
+	int r;
+
+	*result = (struct result){.program = program, .fd = STDOUT_FILENO, .force = force};
+	if (strcmp(path, "-") == 0)
+		return 0;
+	if (descriptor >= 0)
+		return use_descriptor(result, path, descriptor);
+	r = output_name_look(path, force, &problem);
+	if (r < 0)
+		return refuse(result, path, problem);
+	if (r > 0)
+		return open_fifo(result, path);
+	return open_temporary(result, path);
 }
 
 static int give_name(const struct result *result)
 {
-	const unsigned int flags = result->force ? 0 : RENAME_NOREPLACE;
+	unsigned int flags = RENAME_NOREPLACE;
+	const char *problem;
+	int r = output_name_look(result->path, result->force, &problem);
 
+	if (r < 0)
+		return r;
+	if (r > 0)
+		return -EEXIST; /* a FIFO that came meanwhile */
+	if (result->force)
+		flags = 0;
 	if (!renameat2(AT_FDCWD, result->temporary, AT_FDCWD, result->path, flags))
 		return 0;
 	if (errno != EINVAL)
@@ -116,6 +174,8 @@ int result_await(const char *program, pid_t child, uint64_t seconds)
 	}
 	if (WIFEXITED(status))
 		return WEXITSTATUS(status);
+	if (WTERMSIG(status) == SIGPIPE) /* `| head` has seen enough */
+		return EXIT_PIPE;
 	if (WTERMSIG(status) == SIGXCPU && seconds)
 		log_error("%s: profile: not done in its CPU time, at most %" PRIu64 " s", program,
 			  seconds);

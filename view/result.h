@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The output of `keyhole report` and `keyhole symbolize`: a file of mode 0600 that appears at once
- * and whole. Each failure is one line on standard error.
+ * and whole; or a FIFO or an open descriptor. Each failure is one line on standard error.
  */
 #ifndef KEYHOLE_VIEW_RESULT_H
 #define KEYHOLE_VIEW_RESULT_H
@@ -23,9 +23,9 @@ struct result {
 };
 
 /*
- * Opens the file, or standard output for "-". `force` replaces an existing file. Returns 0 or
- * -EINVAL. HUP, INT and TERM remove the unfinished file before they end the process; a process has
- * one result.
+ * Opens the file, or standard output for "-". base/output_name.h says what other names stand for.
+ * `force` replaces an existing regular file. Returns 0 or -EINVAL. A signal of signals_that_end()
+ * removes the unfinished file before the signal ends the process. A process has one result.
  */
 int result_open(struct result *ret_result, const char *program, const char *path, bool force);
 
@@ -36,8 +36,9 @@ void result_disown(void);
 int result_close(struct result *result, bool done);
 
 /*
- * Waits for the child that writes the result. Returns the child's exit status, or 1 after a signal
- * ended it. seconds: the child's limit of CPU time; 0 means no limit.
+ * Waits for the child that writes the result. Returns the child's exit status, EXIT_PIPE when
+ * nobody reads the result any more, or 1 after another signal. seconds: the child's limit of CPU
+ * time; 0 means no limit.
  */
 int result_await(const char *program, pid_t child, uint64_t seconds);
 

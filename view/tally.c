@@ -109,6 +109,7 @@ static uint64_t key_of(const struct keys *keys, const struct profile_sample *sam
 			return sample->reason;
 		break;
 	case BY_FUNCTION: /* by frames */
+	case BY_LINE:
 	case BY_OBJECT:
 	case BY_COUNT:
 		break;
@@ -153,6 +154,7 @@ static void spell_key(const struct keys *keys, const struct profile_sample *samp
 		snprintf(text, size, "%s", spell_reason(sample));
 		break;
 	case BY_FUNCTION: /* by frames */
+	case BY_LINE:
 	case BY_OBJECT:
 	case BY_COUNT:
 		text[0] = '\0';
@@ -260,6 +262,8 @@ int tally_make(const struct profile *profile, enum by by, struct tally *ret_tall
 	}
 	if (by == BY_FUNCTION)
 		return tally_frames(profile, FRAMES_FUNCTIONS, ret_tally);
+	if (by == BY_LINE)
+		return tally_frames(profile, FRAMES_LINES, ret_tally);
 	if (by == BY_OBJECT)
 		return tally_frames(profile, FRAMES_OBJECTS, ret_tally);
 	return tally_samples(profile, by, ret_tally);

@@ -60,7 +60,8 @@ int delivery_connect(struct delivery *delivery, int fd)
 	return send_file(delivery, MESSAGE_PROFILE, delivery->profile);
 }
 
-int delivery_profile(struct delivery *delivery, const struct message_stop *stop)
+/* Returns a sealed file of the profile as far as it is, or a negative errno. */
+static int make_profile(const struct delivery *delivery, const struct message_stop *stop)
 {
 	guard_fd int fd = memory_file(FILE_NAME);
 	int r;
@@ -73,7 +74,27 @@ int delivery_profile(struct delivery *delivery, const struct message_stop *stop)
 	r = seal(fd);
 	if (r < 0)
 		return r;
-	delivery->profile = take_fd(&fd);
+	return take_fd(&fd);
+}
+
+int delivery_draft(struct delivery *delivery, const struct message_stop *stop)
+{
+	guard_fd int fd = -1;
+	int r = product_describe(session_product(delivery->session));
+
+	if (r < 0)
+		return r;
+	fd = make_profile(delivery, stop);
+	if (fd < 0)
+		return fd;
+	return send_file(delivery, MESSAGE_DRAFT, fd);
+}
+
+int delivery_profile(struct delivery *delivery, const struct message_stop *stop)
+{
+	delivery->profile = make_profile(delivery, stop);
+	if (delivery->profile < 0)
+		return delivery->profile;
 	return send_file(delivery, MESSAGE_PROFILE, delivery->profile);
 }
 

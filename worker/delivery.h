@@ -35,6 +35,12 @@ uint64_t delivery_start_windows(struct delivery *delivery, uint64_t every);
  */
 int delivery_window(struct delivery *delivery, uint64_t *ret_wait);
 
+/*
+ * Sends the profile as far as it is, which the exporter writes when this process ends before
+ * delivery_profile(). Returns 0 or a negative errno.
+ */
+int delivery_draft(struct delivery *delivery, const struct message_stop *stop);
+
 /* Sends the finished profile. Returns 0 or a negative errno. */
 int delivery_profile(struct delivery *delivery, const struct message_stop *stop);
 

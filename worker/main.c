@@ -60,6 +60,9 @@ struct worker {
 	size_t waker_count;
 	uint64_t last_turn, last_progress;
 	uint64_t longest; /* ns of one event, before the finish */
+	struct message_stop stop;
+	unsigned int drafts;
+	uint64_t draft_time; /* ns, of all drafts */
 	size_t descriptors;
 	int result;
 };
@@ -156,12 +159,16 @@ static void read_symbols(struct worker *worker)
 	close(take_fd(&worker->regions.symbols_fd));
 }
 
+static void save_draft(void *argument);
+
 static int make_session(struct worker *worker)
 {
 	struct session_parts parts = {
 		.descriptors = worker->descriptors,
 		.parser = worker->parser,
 		.clock = time_now,
+		.draft = save_draft,
+		.draft_context = worker,
 	};
 	int r;
 
@@ -318,7 +325,7 @@ static int replace_peer(struct worker *worker, struct message *message)
 	}
 }
 
-static void finish(struct worker *worker, const struct message_stop *stop);
+static void finish(struct worker *worker);
 
 static void on_loader(int fd, short what, void *argument)
 {
@@ -331,7 +338,8 @@ static void on_loader(int fd, short what, void *argument)
 	if (r == 0)
 		return;
 	if (r > 0 && message.head.type == MESSAGE_STOP) {
-		finish(worker, &message.STOP);
+		worker->stop = message.STOP;
+		finish(worker);
 		return;
 	}
 	if (r > 0 && message.head.type == MESSAGE_DESCRIPTOR && !replace_peer(worker, &message))
@@ -454,30 +462,59 @@ static void stop_turns(struct worker *worker)
 		event_del(worker->wakers[i]);
 }
 
-static void finish(struct worker *worker, const struct message_stop *stop)
+static int send_summary(struct worker *worker, enum message_type type)
 {
 	struct message_summary summary;
+
+	session_summary(worker->session, &summary);
+	summary.limit[LIMIT_requests] = broker_refused(worker->broker);
+	return channel_send(&worker->loader, type, &summary, sizeof(summary), -1);
+}
+
+/*
+ * Gives the samples to the exporter before a file of a target can end this process. Without a draft
+ * the finish goes on. `keyhole why` has nothing to say yet.
+ */
+static void save_draft(void *argument)
+{
+	struct worker *worker = argument;
+	const uint64_t began = time_now();
+	int r;
+
+	if (worker->regions.config.flags & OPTIONS_WHY)
+		return;
+	r = delivery_draft(&worker->delivery, &worker->stop);
+	if (r == 0)
+		r = send_summary(worker, MESSAGE_DRAFTED);
+	if (r < 0)
+		log_warning("profile: draft: %s", strerror(-r));
+	worker->drafts++;
+	worker->draft_time += time_now() - began;
+}
+
+static void finish(struct worker *worker)
+{
 	int r;
 
 	worker->loader.phase = PHASE_FINISH;
 	worker->delivery.exporter.phase = PHASE_FINISH;
 	log_info("events: the longest took %.1f ms", (double)worker->longest / NS_PER_MS);
 	stop_turns(worker);
+	save_draft(worker); /* of what is resolved: the rest may take a moment */
 	settle(worker);
 	parser_cancel(worker->parser);
 	r = session_finish(worker->session);
+	log_info("drafts: %u in %.1f ms", worker->drafts, (double)worker->draft_time / NS_PER_MS);
 	if (r == 0)
-		r = delivery_profile(&worker->delivery, stop);
+		r = delivery_profile(&worker->delivery, &worker->stop);
 	if (r < 0) {
 		log_error("profile: write: %s", strerror(-r));
 		worker->result = r;
 		event_base_loopbreak(worker->base);
 		return;
 	}
-	session_summary(worker->session, &summary);
-	summary.limit[LIMIT_requests] = broker_refused(worker->broker);
 	totals_log(worker->session, worker->broker, worker->windows ? &worker->delivery : NULL);
-	r = channel_send(&worker->loader, MESSAGE_SUMMARY, &summary, sizeof(summary), -1);
+	r = send_summary(worker, MESSAGE_SUMMARY);
 	if (r < 0)
 		event_base_loopbreak(worker->base);
 }

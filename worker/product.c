@@ -51,8 +51,11 @@ static int name(struct product *product, uint64_t patience)
 	const uint64_t lines_time = product->line_counts.time; /* a figure of its own */
 	int r;
 
-	if (wants_lines(product->config))
+	if (wants_lines(product->config)) {
 		naming.line_counts = &product->line_counts;
+		naming.named = product->draft;
+		naming.named_context = product->draft_context;
+	}
 	r = naming_run(&naming);
 	product->naming_time +=
 		resources->clock() - began - (product->line_counts.time - lines_time);
@@ -93,18 +96,40 @@ static int note_runtimes(struct product *product)
 
 int product_finish(struct product *product, uint32_t pid)
 {
-	int r = name(product, 0);
-	uint64_t unasked = debug_peer_unasked(product->resources->debug_files);
+	uint64_t unasked;
+	int r;
 
+	if (product->draft)
+		product->draft(product->draft_context);
+	r = name(product, 0);
+	unasked = debug_peer_unasked(product->resources->debug_files);
 	if (unasked > 0)
 		log_info("names: %" PRIu64 " debug files not asked for: others took long", unasked);
 	product->without_names += naming_without(product->resources->profile);
 	product->unnamed += naming_failed(product->resources->profile);
+	product->named = true;
 	if (r == 0)
 		r = note_runtimes(product);
 	if (r < 0 || !(product->config->flags & OPTIONS_WHY))
 		return r;
 	return sources_collect(product->resources, pid, &product->sources);
+}
+
+int product_describe(struct product *product)
+{
+	const struct naming_parts naming = {
+		.resources = product->resources,
+		.counts = &product->names,
+	};
+
+	return naming_describe(&naming);
+}
+
+uint64_t product_without_names(const struct product *product)
+{
+	if (product->named)
+		return product->without_names;
+	return product->without_names + naming_without(product->resources->profile);
 }
 
 /* ---- bytes ---- */
@@ -138,9 +163,11 @@ static int render(const struct product *product, const struct profile *profile, 
 		  uint64_t end, int fd)
 {
 	const struct message_config *config = product->config;
-	const struct profile_times times = times_of(&config->sampling, start, end);
+	struct profile_times times = times_of(&config->sampling, start, end);
 	const struct format_options options = {.by_thread = config->flags & OPTIONS_BY_THREAD};
 
+	if (config->host[0])
+		times.host = config->host;
 	if (config->flags & OPTIONS_WHY)
 		return why_render(profile, &product->sources, &times, fd);
 	return format_find(config->format)->render(profile, &times, &options, fd);

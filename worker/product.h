@@ -6,6 +6,7 @@
 #ifndef KEYHOLE_WORKER_PRODUCT_H
 #define KEYHOLE_WORKER_PRODUCT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "ipc/messages.h"
@@ -36,6 +37,10 @@ struct product {
 	uint64_t kept_bytes;	  /* names.bytes when the profile was begun */
 	struct sources sources;	  /* OPTIONS_WHY */
 	struct runtimes runtimes; /* of all windows that are rendered */
+	bool named; /* product_finish() has made all names, and counted what has none */
+	/* product_finish() calls this function before it makes names, then before lines; or NULL */
+	void (*draft)(void *context);
+	void *draft_context;
 };
 
 /* Begins the product of resources->profile. The session owns that profile; product_render_window()
@@ -47,7 +52,11 @@ void product_release(struct product *product); /* zeros are fine */
 /* No more samples: makes all names, and for `keyhole why` the sources of the objects of process
  * pid. 0 or -ENOMEM. */
 int product_finish(struct product *product, uint32_t pid);
-/* Writes the finished profile to fd; of a stream, the last window. 0 or a negative errno. */
+/* Prepares the profile for product_render() before product_finish(). 0 or -ENOMEM. */
+int product_describe(struct product *product);
+/* Returns the samples without names so far, those of earlier windows among them. */
+uint64_t product_without_names(const struct product *product);
+/* Writes the profile to fd as far as it is; of a stream, the last window. 0 or a negative errno. */
 int product_render(const struct product *product, const struct message_stop *stop, int fd);
 
 /* Makes some of a stream's missing names, between turns. 0, 1: there are more, or -ENOMEM. */

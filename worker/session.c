@@ -23,6 +23,7 @@
 #include "worker/process/segments.h"
 #include "worker/process/table.h"
 #include "worker/process/tracker.h"
+#include "worker/ruleless.h"
 #include "worker/sample/comm.h"
 #include "worker/sample/event_ring.h"
 #include "worker/sample/ring.h"
@@ -196,6 +197,8 @@ static void init_product(struct session *session)
 	resources->debug_files = parts->debug_files;
 	resources->clock = parts->clock;
 	product_init(&session->product, &parts->config, resources);
+	session->product.draft = parts->draft;
+	session->product.draft_context = parts->draft_context;
 }
 
 static int init(struct session *session)
@@ -243,6 +246,8 @@ static bool is_valid(const struct message_config *config)
 	if (config->segments == 0 || config->segments > SEGMENT_MAX)
 		return false;
 	if (!memchr(config->comm, '\0', sizeof(config->comm)))
+		return false;
+	if (!memchr(config->host, '\0', sizeof(config->host)))
 		return false;
 	return format_find(config->format) != NULL;
 }
@@ -422,6 +427,7 @@ static void count_objects(const struct session *session, struct message_summary 
 	summary->limit[LIMIT_unwind] = counts.no_rules;
 	summary->limit[LIMIT_files] = files_put_off(session->files);
 	summary->limit[LIMIT_descriptors] = counts.descriptors_closed;
+	ruleless_find(session->objects, &session->redact, summary->object);
 }
 
 static void count_processes(const struct session *session, struct message_summary *summary)
@@ -443,12 +449,14 @@ static void count_processes(const struct session *session, struct message_summar
 static void count_samples(const struct session *session, struct message_summary *summary)
 {
 	struct samples_counts counts;
+	uint64_t held[REASON_COUNT];
 
 	samples_counts(session->samples, &counts);
+	samples_held_reasons(session->samples, held);
 	summary->unkept = counts.failed;
 	summary->filtered = counts.filtered;
 	for (unsigned int i = 0; i < REASON_COUNT; i++)
-		summary->reason[i] = counts.reason[i];
+		summary->reason[i] = counts.reason[i] - held[i];
 	for (uint32_t i = 0; i < session->parts.config.cpus; i++)
 		summary->discarded += session->rings[i].discarded;
 	summary->limit[LIMIT_held] = counts.held;
@@ -474,7 +482,9 @@ void session_summary(const struct session *session, struct message_summary *ret_
 {
 	struct symbol_cache_counts cache;
 
-	*ret_summary = (struct message_summary){.without_names = session->product.without_names};
+	*ret_summary = (struct message_summary){
+		.without_names = product_without_names(&session->product),
+	};
 	count_samples(session, ret_summary);
 	count_objects(session, ret_summary);
 	count_processes(session, ret_summary);

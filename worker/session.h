@@ -58,6 +58,12 @@ struct session_parts {
 	const struct kernel_symbols *symbols; /* NULL: none */
 	struct debug_peer *debug_files;	      /* NULL: none */
 	uint64_t (*clock)(void);	      /* CLOCK_MONOTONIC */
+	/*
+	 * session_finish() calls this function before each long work on the profile, which can be
+	 * rendered as it is. NULL: none.
+	 */
+	void (*draft)(void *context);
+	void *draft_context;
 };
 
 /* Returns 0 or a negative errno. */

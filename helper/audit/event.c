@@ -109,10 +109,17 @@ static int on_exited(const struct message_audit_event *event, struct record_valu
 	return 0;
 }
 
+/* value: an enum audit_kill. */
 static int on_kill(const struct message_audit_event *event, struct record_value *ret_values)
 {
-	(void)event;
-	ret_values[1].text = "no valid answer within " TEXT(BROKER_SECONDS) " s";
+	static const char *const reasons[] = {
+		[KILL_HANGS] = "no valid answer within " TEXT(BROKER_SECONDS) " s",
+		[KILL_DRAFT] = "profile not finished",
+	};
+
+	if (event->value[0] >= sizeof(reasons) / sizeof(reasons[0]))
+		return -EPROTO;
+	ret_values[1].text = reasons[event->value[0]];
 	return 0;
 }
 

@@ -71,12 +71,15 @@ static void name_output(struct line *line)
 	line->output = options->name;
 }
 
-/* Profiles of the other formats cannot follow one another in a file. */
+/*
+ * Returns whether -o and -f were given, and profiles of the format can follow one another. Only
+ * keyhole-output can tell whether the output is a FIFO.
+ */
 static bool is_stream(const struct line *line)
 {
 	const uint32_t format = line->options->format;
 
-	return !strcmp(line->output, "-") && (format == FORMAT_pprof || format == FORMAT_folded);
+	return line->output && (format == FORMAT_pprof || format == FORMAT_folded);
 }
 
 static const char *finish_output(struct line *line)
@@ -84,12 +87,12 @@ static const char *finish_output(struct line *line)
 	static char text[640];
 	struct message_options *options = line->options;
 
+	if (options->every && !is_stream(line))
+		return "a profile --every so often needs: -o - or a FIFO, and -f pprof or folded";
 	if (!line->output)
 		name_output(line);
 	if (!*line->output)
 		return "the file has no name";
-	if (options->every && !is_stream(line))
-		return "a profile --every so often needs: -o - and -f pprof or folded";
 	if (!options->format)
 		options->format = formats_by_suffix(line->output);
 	if (options->format)

@@ -5,9 +5,11 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/decimal.h"
 #include "base/formats.h"
+#include "base/output_name.h"
 #include "helper/options/events.h"
 #include "ipc/time.h"
 #include "policy/policy.h"
@@ -178,13 +180,20 @@ static const char *set_every(void *target, const char *argument, size_t value)
 
 /* ---- output ---------------------------------------------------------------------------------- */
 
+/* A name of standard output, such as /dev/stdout, is the same as "-". */
 static const char *set_output(void *target, const char *argument, size_t value)
 {
 	struct line *line = target;
+	struct message_options *options = line->options;
 
 	(void)value;
 	line->output = argument;
-	return set_place(line, argument, offsetof(struct message_options, output));
+	if (output_name_descriptor(argument) != STDOUT_FILENO)
+		return set_place(line, argument, offsetof(struct message_options, output));
+	line->output = "-";
+	options->output = (struct message_text){0};
+	snprintf(options->name, sizeof(options->name), "%s", line->output);
+	return NULL;
 }
 
 static const char *set_format(void *target, const char *argument, size_t value)

@@ -74,17 +74,16 @@ static int read_cgroup(int fd, uint64_t *ret_nanoseconds)
 	return counts_parse_usage(text, (size_t)size, ret_nanoseconds);
 }
 
-/* Adds up the CPU time of tasks that are alive and of `exited` ones, which BPF has counted. */
-static int read_tasks(int fd, uint64_t exited, uint64_t *ret_nanoseconds)
+static int read_tasks(int fd, uint64_t *ret_nanoseconds)
 {
-	struct task_runtime alive;
-	ssize_t size = read(fd, &alive, sizeof(alive));
+	struct task_runtime runtime;
+	ssize_t size = read(fd, &runtime, sizeof(runtime));
 
 	if (size < 0)
 		return -errno;
-	if (size != (ssize_t)sizeof(alive))
+	if (size != (ssize_t)sizeof(runtime))
 		return -EBADMSG;
-	*ret_nanoseconds = alive.nanoseconds + exited;
+	*ret_nanoseconds = runtime.nanoseconds;
 	return 0;
 }
 
@@ -110,12 +109,11 @@ static struct counters add_rows(const struct counts *counts)
 /* Takes a reading of CPU time: 1 before sampling, 2 after sampling. Each can be taken once. */
 static int take_reading(struct counts *counts, int which, uint64_t *ret_nanoseconds)
 {
-	uint64_t exited = add_rows(counts).exited_runtime;
 	guard_fd int fd = take_fd(&counts->fds[which]);
 
 	if (counts->source.cgroup)
 		return read_cgroup(fd, ret_nanoseconds);
-	return read_tasks(fd, exited, ret_nanoseconds);
+	return read_tasks(fd, ret_nanoseconds);
 }
 
 int counts_begin(struct counts *counts)

@@ -17,16 +17,19 @@ static int enter_folder(struct output_file *file)
 {
 	const char *slash = strrchr(file->path, '/');
 	guard_free char *folder = NULL;
+	int r;
 
-	file->name = slash ? slash + 1 : file->path;
-	if (!*file->name)
-		return -EISDIR;
+	file->name = file->path;
 	if (!slash)
 		return 0;
+	file->name = slash + 1;
 	folder = strndup(file->path, (size_t)(slash - file->path) + 1);
-	if (!folder || chdir(folder))
-		return -errno;
-	return 0;
+	if (folder && chdir(folder) == 0)
+		return 0;
+	r = -errno;
+	output_name_explain_folder(file->path, r, file->room);
+	file->problem = file->room;
+	return r;
 }
 
 /*
@@ -48,22 +51,6 @@ static int limit_root(void)
 	return cap_set_proc(caps) ? -errno : 0;
 }
 
-/* Looks for the name early. rename and link decide at the end. */
-static int check_name(const struct output_file *file)
-{
-	struct stat status;
-
-	if (lstat(file->name, &status))
-		return errno == ENOENT ? 0 : -errno;
-	if (S_ISDIR(status.st_mode))
-		return -EISDIR;
-	if (!S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode))
-		return -EINVAL;
-	if (!file->force)
-		return -EEXIST;
-	return 0;
-}
-
 static int open_temporary(struct output_file *file)
 {
 	int fd;
@@ -75,57 +62,105 @@ static int open_temporary(struct output_file *file)
 	return fd;
 }
 
-static int open_standard_output(void)
+/* Enters the folder of the output, or none for a descriptor. */
+static int enter(struct output_file *file)
 {
 	int r = 0;
 
-	if (chdir("/"))
-		return -errno;
-	if (geteuid() == 0)
-		r = limit_root();
+	if (strcmp(file->path, "-") != 0)
+		r = enter_folder(file);
+	else if (chdir("/"))
+		r = -errno;
 	if (r < 0)
 		return r;
-	return STDOUT_FILENO;
+	if (geteuid() == 0)
+		return limit_root();
+	return 0;
+}
+
+static int open_named(struct output_file *file)
+{
+	int r;
+
+	file->problem = "a folder; " OUTPUT_NAME_ANOTHER;
+	if (!*file->name)
+		return -EISDIR;
+	if (output_name_descriptor(file->path) >= 0) {
+		file->problem = "keyhole writes its messages there or closes it; take -o -";
+		return -EINVAL;
+	}
+	r = output_name_look(file->name, file->force || file->stream, &file->problem);
+	if (r < 0)
+		return r;
+	if (r > 0)
+		return output_name_open_fifo(file->name, &file->problem);
+	if (file->stream) {
+		file->problem = "a file takes no stream (--every); take -o - or a FIFO";
+		return -EINVAL;
+	}
+	file->problem = NULL;
+	return open_temporary(file);
+}
+
+/* Explains an error of the system that nothing else has explained. */
+static int explain(struct output_file *file, int r)
+{
+	if (r >= 0 || file->problem)
+		return r;
+	snprintf(file->room, sizeof(file->room), "%s; " OUTPUT_NAME_ANOTHER, strerror(-r));
+	file->problem = file->room;
+	return r;
 }
 
 int output_file_open(struct output_file *file)
 {
-	int r;
+	int r = enter(file);
 
+	if (r < 0)
+		return explain(file, r);
 	if (strcmp(file->path, "-") == 0)
-		return open_standard_output();
-	r = enter_folder(file);
-	if (r < 0)
-		return r;
-	if (geteuid() == 0)
-		r = limit_root();
-	if (r < 0)
-		return r;
-	r = check_name(file);
-	if (r < 0)
-		return r;
-	return open_temporary(file);
+		return STDOUT_FILENO;
+	return explain(file, open_named(file));
 }
 
-int output_file_commit(const struct output_file *file)
+static int give_name(struct output_file *file)
+{
+	int r = output_name_look(file->name, file->force, &file->problem);
+	unsigned int flags = RENAME_NOREPLACE;
+
+	if (r < 0)
+		return r;
+	if (file->force)
+		flags = 0;
+	if (r > 0)
+		return -EEXIST; /* a FIFO that came meanwhile */
+	if (!renameat2(AT_FDCWD, file->temporary, AT_FDCWD, file->name, flags))
+		return 0;
+	if (errno != EINVAL || file->force)
+		return -errno;
+	/* NFS and others lack rename flags, but have links; the old name goes later */
+	if (link(file->temporary, file->name))
+		return -errno;
+	return 0;
+}
+
+int output_file_commit(struct output_file *file)
 {
 	int r;
 
 	if (!*file->temporary)
 		return 0;
-	r = check_name(file);
-	if (r)
-		return r;
-	r = renameat2(AT_FDCWD, file->temporary, AT_FDCWD, file->name,
-		      file->force ? 0 : RENAME_NOREPLACE);
-	/* NFS and others lack rename flags, but have links; the old name goes later */
-	if (r && errno == EINVAL && !file->force)
-		r = link(file->temporary, file->name);
-	return r ? -errno : 0;
+	file->problem = NULL;
+	r = give_name(file);
+	if (r == 0)
+		return 0;
+	explain(file, r);
+	file->kept = true;
+	return r;
 }
 
 void output_file_discard(const struct output_file *file)
 {
-	if (*file->temporary)
+	if (*file->temporary && !file->kept)
 		unlink(file->temporary);
 }

@@ -9,7 +9,7 @@
  *
  * With `-- CMD`, another instance holds CMD of `record -- CMD` until CMD may run.
  *
- *   keyhole-output write|replace FILE [FOLDERS]
+ *   keyhole-output write|replace|stream FILE [FOLDERS]
  *   ... -- CMD ARGS
  */
 #include <errno.h>
@@ -120,7 +120,28 @@ static void say_summary(const struct summary *sum, bool verbose)
 }
 
 /* Shows the summary and names the file. -ENODATA: the file has no sample and gets no name. */
-static int commit(const struct committer *c, const struct message_step *step)
+/* Gives the file its name, or says under which name the profile stays. */
+static int name_file(struct output_file *file)
+{
+	int r = output_file_commit(file);
+	char folder[PATH_MAX];
+
+	if (r == 0)
+		return 0;
+	if (!getcwd(folder, sizeof(folder)))
+		snprintf(folder, sizeof(folder), "its folder");
+	log_error("output: %s: the profile is kept as %s/%s", file->path, folder, file->temporary);
+	return r;
+}
+
+static const char *where(const struct output_file *file)
+{
+	if (strcmp(file->path, "-") == 0)
+		return "to standard output";
+	return file->path;
+}
+
+static int commit(struct committer *c, const struct message_step *step)
 {
 	struct summary sum;
 	bool any;
@@ -133,7 +154,7 @@ static int commit(const struct committer *c, const struct message_step *step)
 	if (any && !step->bytes) /* the worker's summary contradicts its profile */
 		return -EBADMSG;
 	if (any)
-		r = output_file_commit(&c->file);
+		r = name_file(&c->file);
 	if (r)
 		return r;
 	if (!c->quiet)
@@ -141,8 +162,7 @@ static int commit(const struct committer *c, const struct message_step *step)
 	if (!any)
 		return say_no_samples(c, step->flags, sum.lost, sum.filtered);
 	if (!c->quiet)
-		fprintf(stderr, "wrote %s (%u bytes%s)\n",
-			*c->file.temporary ? c->file.path : "to standard output", step->bytes,
+		fprintf(stderr, "wrote %s (%u bytes%s)\n", where(&c->file), step->bytes,
 			step->bytes == UINT32_MAX ? " or more" : "");
 	return 0;
 }
@@ -227,10 +247,7 @@ static int write_file(struct committer *c)
 	if (file < 0)
 		reply.error = file;
 	if (file < 0)
-		log_error("output: %s: %s; %s", c->file.path,
-			  file == -EINVAL ? "not a file" : strerror(-file),
-			  file == -EEXIST ? "to replace it add: --force"
-					  : "name another one: -o FILE");
+		log_error("output: %s: %s", c->file.path, c->file.problem);
 	r = channel_send(&c->loader, MESSAGE_OUTPUT_FILE, &reply, sizeof(reply), file);
 	if (file > STDERR_FILENO)
 		close(file);
@@ -272,7 +289,8 @@ int main(int argc, char **argv)
 	if (strcmp(argv[1], "--") == 0)
 		return hold(&committer.loader, argv + 2);
 	committer.file.path = argv[2];
-	committer.file.force = strcmp(argv[1], "replace") == 0;
+	committer.file.force = strcmp(argv[1], OUTPUT_VERB_REPLACE) == 0;
+	committer.file.stream = strcmp(argv[1], OUTPUT_VERB_STREAM) == 0;
 	debug_open(&committer.debug, argv[3]);
 	return write_file(&committer);
 }

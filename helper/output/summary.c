@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "helper/output/summary.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -73,6 +74,7 @@ void summary_make(const struct counted *counted, const struct message_summary *w
 	sum.limit[LIMIT_events] = counted->events_lost;
 	sum.limit[LIMIT_denied] = counted->denied;
 	memcpy(sum.runtime, worker->runtime, sizeof(sum.runtime));
+	memcpy(sum.object, worker->object, sizeof(sum.object));
 	sum.without_names = min(worker->without_names, sum.complete + sum.guessed + sum.cut);
 	*ret_summary = sum;
 }
@@ -119,6 +121,55 @@ static void print_runtimes(const struct summary *summary, FILE *stream)
 	}
 }
 
+static const char *explain(int32_t reason)
+{
+	static const struct {
+		int32_t reason;
+		const char *text;
+	} own[] = {
+		{-ENOENT, "no unwind information"},
+		{-ENOSPC, "no room for its unwind tables"},
+		{-EACCES, "not opened: no regular file, open for writing, or its file system is "
+			  "not allowed"},
+		{-EOWNERDEAD, "quarantined: a worker ended while it parsed the file"},
+	};
+
+	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
+		if (own[i].reason == reason)
+			return own[i].text;
+	if (reason >= 0 || reason < -MESSAGE_ERRNO_MAX)
+		return "unknown";
+	return strerror(-reason);
+}
+
+/* Prints the name of a file that the worker tells, which may have been taken over. */
+static void print_name(const struct summary_object *object, FILE *stream)
+{
+	for (size_t i = 0; i < sizeof(object->name) && object->name[i]; i++) {
+		char byte = object->name[i];
+
+		if (byte < ' ' || byte > '~')
+			byte = '?';
+		fputc(byte, stream);
+	}
+}
+
+/* Prints the objects without rules in which most stacks were cut. */
+static void print_ruleless(const struct summary *summary, FILE *stream)
+{
+	for (size_t i = 0; i < SUMMARY_OBJECTS; i++) {
+		const struct summary_object *object = &summary->object[i];
+		double share;
+
+		if (object->samples == 0 || object->samples > summary->taken)
+			continue;
+		share = (double)object->samples * 100 / (double)summary->taken;
+		fputs("  no rules: ", stream);
+		print_name(object, stream);
+		fprintf(stream, " %.1f %% of the samples (%s)\n", share, explain(object->reason));
+	}
+}
+
 void summary_print(const struct summary *summary, bool verbose, FILE *stream)
 {
 	static const char *const class_names[] = {
@@ -143,6 +194,7 @@ void summary_print(const struct summary *summary, bool verbose, FILE *stream)
 			fprintf(stream, "  %-4s %s: %" PRIu64 "  (%s)\n",
 				class_names[reasons[i].class], reasons[i].name, summary->reason[i],
 				reasons[i].help);
+	print_ruleless(summary, stream);
 	print_lost(summary->restarted, "restart", "with a worker that ended", stream);
 	print_lost(summary->malformed, "malformed", "record not well-formed", stream);
 	print_lost(summary->unkept, "unkept", "no memory for the record", stream);

@@ -23,6 +23,7 @@ struct summary {
 	uint64_t restarted;	       /* lost with a worker that ended */
 	uint64_t limit[LIMIT_COUNT];   /* see base/limits.def */
 	struct summary_runtime runtime[SUMMARY_RUNTIMES]; /* as of struct message_summary */
+	struct summary_object object[SUMMARY_OBJECTS];	  /* as of struct message_summary */
 };
 
 /*

@@ -231,12 +231,17 @@ int mounts_check(uint32_t pid, int fd)
 	static char first[MOUNTINFO_BYTES + 1];
 	struct mount mount;
 	uint64_t id = 0;
+	bool listed;
 	int r = mount_id(fd, &id);
 
 	if (r < 0 || id == memfds)
 		return r;
-	if (!find(read_list(pid, own), id, &mount) && !find(read_list(1, own), id, &mount))
+	listed = *read_list(pid, own) != '\0';
+	if (!find(own, id, &mount) && !find(read_list(1, own), id, &mount)) {
+		if (!listed)
+			return -ESRCH;
 		return -EACCES;
+	}
 	if (!is_allowed(mount.type))
 		return -EACCES;
 	if (strcmp(mount.type, "overlay"))

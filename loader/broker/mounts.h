@@ -13,7 +13,8 @@ int mounts_init(void);
 
 /*
  * Judges the mount of a file that the process maps. fd: an O_PATH descriptor. Waits for no file
- * system. Returns 0 or a negative errno, -EACCES for a file system that is not allowed.
+ * system. Returns 0 or a negative errno. -EACCES: the file system is not allowed. -ESRCH: the
+ * process has ended, and its mounts with the process.
  */
 int mounts_check(uint32_t pid, int fd);
 

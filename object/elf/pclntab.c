@@ -19,15 +19,6 @@ static bool is_magic(uint32_t word)
 	return word == PCLNTAB_116 || word == PCLNTAB_118 || word == PCLNTAB_120;
 }
 
-int pclntab_section(struct image *image, struct image_bytes *ret_bytes)
-{
-	int r = image_section(image, SECTION, ret_bytes);
-
-	if (r == -ENOENT)
-		return image_section(image, SECTION_PIE, ret_bytes);
-	return r;
-}
-
 /* Searches a piece of the file for the header's first eight bytes. */
 static bool find_in_piece(const void *piece, size_t size, uint64_t *ret_offset)
 {
@@ -84,6 +75,20 @@ int pclntab_place(struct image *image, struct image_place *ret_place)
 	if (r < 0)
 		return r;
 	return find_header(image, ret_place);
+}
+
+int pclntab_bytes(struct image *image, struct image_bytes *ret_bytes)
+{
+	struct image_place place;
+	int r = pclntab_place(image, &place);
+
+	if (r < 0)
+		return r;
+	r = image_part(image, place.offset, place.size, ret_bytes);
+	if (r < 0)
+		return r;
+	ret_bytes->address = place.address;
+	return 0;
 }
 
 int pclntab_read_header(const void *bytes, size_t size, struct pclntab_header *ret_header)

@@ -29,10 +29,10 @@ struct pclntab_header {
 	uint64_t names, units, files, tables, functions; /* offsets from the header, unchecked */
 };
 
-/* Gets the section that Go's own linker makes. Returns as image_section(). */
-int pclntab_section(struct image *image, struct image_bytes *ret_bytes);
 /* Finds the table also where the linker of C has put it behind other data. Returns 0 or -ENOENT. */
 int pclntab_place(struct image *image, struct image_place *ret_place);
+/* Gets the bytes from the table on, to the end of its section. Returns as image_section(). */
+int pclntab_bytes(struct image *image, struct image_bytes *ret_bytes);
 /* Returns 0, -ENOTSUP for an unknown version or pointers of another size, or -EBADMSG. */
 int pclntab_read_header(const void *bytes, size_t size, struct pclntab_header *ret_header);
 

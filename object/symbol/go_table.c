@@ -9,7 +9,7 @@
 #include "object/elf/image.h"
 #include "object/elf/pclntab.h"
 #include "object/symbol/cache.h"
-#include "object/symbol/go_module.h"
+#include "object/elf/go_module.h"
 
 #define RECORD_MAX    44u
 #define VARINT_BYTES  1024u /* of a table of them, at a time */

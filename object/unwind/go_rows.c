@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/reader.h"
+#include "object/elf/go_module.h"
 #include "object/elf/image.h"
 #include "object/elf/pclntab.h"
 #include "object/unwind/text.h"
@@ -22,7 +23,8 @@
 struct go_rows {
 	struct image *image;
 	struct image_bytes table;
-	struct image_place text; /* .text */
+	struct image_place text; /* Go's functions, and what follows them */
+	bool linked_by_c;	 /* threads begin in code of C */
 	struct pclntab_header header;
 	go_row *row;
 	void *context;
@@ -70,21 +72,7 @@ static int read_header(struct go_rows *rows)
 		return -EBADMSG;
 	if (header->count >= (rows->table.size - header->functions) / PAIR_BYTES)
 		return -EBADMSG;
-	if (header->text != 0 && header->text != rows->text.address)
-		return -ENOENT;
 	return 0;
-}
-
-static int open_table(struct go_rows *rows)
-{
-	int r = pclntab_section(rows->image, &rows->table);
-
-	if (r < 0)
-		return r;
-	r = image_section_place(rows->image, ".text", &rows->text);
-	if (r < 0)
-		return r;
-	return read_header(rows);
 }
 
 /* Reads the beginning of a name into zeros; nothing where there is no name. */
@@ -145,6 +133,45 @@ static bool begins_there(const struct go_rows *rows)
 			high = middle;
 	}
 	return false;
+}
+
+/* Returns the start of a function; that of the last index is where all functions end. */
+static u64 start_of(const struct go_rows *rows, u64 index)
+{
+	struct reader pair = table_at(rows, rows->header.functions, index * PAIR_BYTES);
+
+	return rows->text.address + reader_u32(&pair);
+}
+
+/* Finds the code that the table describes where the linker of C has put it. */
+static int find_moved(struct go_rows *rows)
+{
+	const u64 table = rows->table.address;
+	struct go_module module;
+	int r = go_module_find(rows->image, table, table + rows->header.names,
+			       rows->header.magic == PCLNTAB_120, &module);
+
+	if (r < 0)
+		return r;
+	r = image_address_place(rows->image, module.text, &rows->text);
+	if (r < 0)
+		return r;
+	rows->linked_by_c = true;
+	if (start_of(rows, 0) != module.start || start_of(rows, rows->header.count) != module.end)
+		return -ENOENT;
+	return 0;
+}
+
+static int find_text(struct go_rows *rows)
+{
+	const u64 said = rows->header.text;
+	int r = image_section_place(rows->image, ".text", &rows->text);
+
+	if (r < 0)
+		return r;
+	if ((said == 0 || said == rows->text.address) && begins_there(rows))
+		return 0;
+	return find_moved(rows);
 }
 
 /* ---- one function ---- */
@@ -284,8 +311,10 @@ static int add_beginning(const struct go_rows *rows, const struct function *func
 	return rows->row(rows->context, function->start + at + CALL_BYTES, RULE_NONE);
 }
 
-static bool is_root(const struct function *function)
+static bool is_root(const struct go_rows *rows, const struct function *function)
 {
+	if (rows->linked_by_c && strcmp(function->name, "runtime.mstart") == 0)
+		return true;
 	return strcmp(function->name, "runtime.goexit") == 0 ||
 	       strcmp(function->name, "runtime.rt0_go") == 0 ||
 	       strncmp(function->name, ENTRY_PREFIX, strlen(ENTRY_PREFIX)) == 0;
@@ -293,7 +322,7 @@ static bool is_root(const struct function *function)
 
 static int add_function(const struct go_rows *rows, struct function *function)
 {
-	if (is_root(function))
+	if (is_root(rows, function))
 		return rows->row(rows->context, function->start,
 				 RULE_MAKE(RULE_END, 0, 0, 0, RULE_FLAG_ENTRY));
 	if (strcmp(function->name, "runtime.clone") == 0 ||
@@ -304,15 +333,16 @@ static int add_function(const struct go_rows *rows, struct function *function)
 	return add_distances(rows, function);
 }
 
-int go_rows(struct image *image, go_row *row, void *context, u64 *ret_functions)
+int go_rows(struct image *image, const struct image_bytes *bytes, go_row *row, void *context,
+	    u64 *ret_functions)
 {
-	struct go_rows rows = {.image = image, .row = row, .context = context};
+	struct go_rows rows = {.image = image, .table = *bytes, .row = row, .context = context};
 	struct function function = {0};
 	u64 end = 0;
-	int r = open_table(&rows);
+	int r = read_header(&rows);
 
-	if (r == 0 && !begins_there(&rows))
-		r = -ENOENT;
+	if (r == 0)
+		r = find_text(&rows);
 	for (u64 i = 0; i < rows.header.count && r == 0; i++) {
 		if (!read_function(&rows, i, &function) || function.start < end)
 			r = -EBADMSG;

@@ -2,15 +2,18 @@
 /*
  * Makes rules from the table by which Go programs unwind themselves (.gopclntab, Go 1.18 and
  * newer). The table says how far the stack pointer is from the return address at each instruction.
- * Only programs of Go's own linker are taken: another linker moves code without changing the table.
+ * The linker of C keeps Go's code in one piece, and moves the piece. Then the program's description
+ * of itself (go_module.h) gives the start of the piece. The description must also have the first
+ * and the last address of the table's functions.
  *
  *   functions     rules
  *   ordinary      CFA = rsp + distance + 8; rbp as the first instructions save it
  *   SP written    RULE_NONE, for they change the stack, as runtime.systemstack does
  *   roots         RULE_END: runtime.goexit, to which each goroutine's function returns;
- *                 runtime.rt0_go, where the program begins; the call in runtime.clone that
- *                 begins a thread; the call in runtime.mcall that begins a scheduler, behind
- *                 which the caller may run on another thread (frame pointers end there, too)
+ *                 runtime.rt0_go, where the program begins; runtime.mstart on a thread of C,
+ *                 whose caller has no rules; the call in runtime.clone that begins a thread;
+ *                 the call in runtime.mcall that begins a scheduler, behind which the caller may
+ *                 run on another thread (frame pointers end there, too)
  */
 #ifndef KEYHOLE_OBJECT_UNWIND_GO_ROWS_H
 #define KEYHOLE_OBJECT_UNWIND_GO_ROWS_H
@@ -18,6 +21,7 @@
 #include "bpf/abi.h"
 
 struct image;
+struct image_bytes;
 
 #define GO_FUNCTIONS_MAX (4u << 20)
 
@@ -28,10 +32,11 @@ struct image;
 typedef int go_row(void *context, u64 pc, u64 rule);
 
 /*
- * Makes the rows, and returns 0 with the number of functions. Returns -ENOENT for another program,
- * -EBADMSG for damage or too many functions, or an errno of a row or of image_section(). A failure
- * may come after some rows.
+ * Makes the rows of a table, which pclntab_bytes() gave, and returns 0 with the number of
+ * functions. Returns -ENOENT for another program, -EBADMSG for damage or too many functions, or an
+ * errno of a row or of image_section_place(). A failure may come after some rows.
  */
-int go_rows(struct image *image, go_row *row, void *context, u64 *ret_functions);
+int go_rows(struct image *image, const struct image_bytes *bytes, go_row *row, void *context,
+	    u64 *ret_functions);
 
 #endif

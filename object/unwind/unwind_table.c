@@ -18,6 +18,7 @@
 #include "object/unwind/dictionary.h"
 #include "object/unwind/frame.h"
 #include "object/unwind/go_rows.h"
+#include "object/unwind/rows.h"
 #include "object/unwind/rule.h"
 #include "object/unwind/stub.h"
 #include "object/unwind/text.h"
@@ -48,12 +49,12 @@ struct builder {
 	u64 base; /* chunk aligned, below all executable segments; rows are relative to it */
 	u64 *items;
 	size_t item_count, item_capacity;
-	u64 covered; /* end of the text that has rows so far */
-	u32 *row_pc;
-	u16 *row_rule; /* number in the dictionary */
-	size_t row_count, pc_capacity, rule_capacity;
+	u64 covered;	  /* end of the text that has rows so far */
+	struct rows rows; /* of the source that is being read */
+	struct rows all;  /* of the sources before; pcs are relative to base */
 	u64 frames;
-	bool go; /* the section is that of go_rows() */
+	u64 input;	/* bytes of all sources */
+	bool from_text; /* some rows depend on instructions */
 	struct dictionary *dictionary;
 	struct stub stubs[STUBS];
 	size_t initial_of[FRAME_CIES]; /* CIE's offset + 1 */
@@ -68,8 +69,8 @@ static void builder_free(struct builder *builder)
 		return;
 	dictionary_free(builder->dictionary);
 	free(builder->items);
-	free(builder->row_pc);
-	free(builder->row_rule);
+	rows_free(&builder->rows);
+	rows_free(&builder->all);
 	free(builder);
 }
 
@@ -220,31 +221,9 @@ static int sort_items(struct builder *builder)
 
 /* ---- rows ---- */
 
-static int reserve_rows(struct builder *builder, size_t more)
-{
-	size_t need = builder->row_count + more;
-	int r;
-
-	if (need > UNWIND_ROWS_MAX)
-		return -EFBIG;
-	r = ARRAY_RESERVE(builder->row_pc, builder->pc_capacity, need);
-	if (r < 0)
-		return r;
-	return ARRAY_RESERVE(builder->row_rule, builder->rule_capacity, need);
-}
-
-/* Adds a row, in order of address. Rows without text and rows that change nothing disappear. */
 static void add_row(struct builder *builder, u64 pc, u16 rule)
 {
-	size_t count = builder->row_count;
-
-	if (count > 0 && builder->row_pc[count - 1] == (u32)pc)
-		count--;
-	if (count == 0 || builder->row_rule[count - 1] != rule) {
-		builder->row_pc[count] = (u32)pc;
-		builder->row_rule[count++] = rule;
-	}
-	builder->row_count = count;
+	rows_add(&builder->rows, pc, rule);
 }
 
 static const struct cfi_row *initial_row(struct builder *builder, const struct frame_cie *cie)
@@ -287,9 +266,9 @@ static void add_frame_rows(struct builder *builder, const struct frame_fde *fde,
 /* Makes room for rows, and ends the rules before a gap: text up to `start` has no information. */
 static int begin_frame(struct builder *builder, u64 start, size_t rows)
 {
-	int r = reserve_rows(builder, rows + 3);
+	int r = rows_reserve(&builder->rows, rows + 3);
 
-	if (r == 0 && builder->row_count > 0 && start - builder->covered >= GAP_MIN)
+	if (r == 0 && builder->rows.count > 0 && start - builder->covered >= GAP_MIN)
 		add_row(builder, builder->covered - builder->base, DICTIONARY_NONE);
 	return r;
 }
@@ -393,7 +372,7 @@ static int add_all_rows(struct builder *builder)
 		if (r < 0)
 			return r;
 	}
-	if (builder->row_count == 0)
+	if (builder->rows.count == 0)
 		return -EBADMSG;
 	add_row(builder, builder->covered - builder->base, DICTIONARY_NONE);
 	return 0;
@@ -411,29 +390,29 @@ static int lay_out_rules(struct builder *builder, struct unwind_table *table, u1
 
 	if (!uses || !index)
 		return -ENOMEM;
-	for (size_t i = 0; i < builder->row_count; i++)
-		uses[builder->row_rule[i]]++;
+	for (size_t i = 0; i < builder->all.count; i++)
+		uses[builder->all.rule[i]]++;
 	table->rules_unsupported = uses[DICTIONARY_UNSUPPORTED];
 	r = dictionary_layout(builder->dictionary, uses, index, &table->dictionary,
 			      &table->dictionary_count);
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < builder->row_count; i++)
-		builder->row_rule[i] = index[builder->row_rule[i]];
+	for (size_t i = 0; i < builder->all.count; i++)
+		builder->all.rule[i] = index[builder->all.rule[i]];
 	*ret_none = index[DICTIONARY_NONE];
 	return 0;
 }
 
 static int lay_out_rows(struct builder *builder, u16 none, struct unwind_table *table)
 {
-	u32 first = builder->row_pc[0] & ~(u32)(CHUNK_BYTES - 1);
+	u32 first = builder->all.pc[0] & ~(u32)(CHUNK_BYTES - 1);
 	u64 first_page = (builder->base + first) >> PAGE_BITS;
-	struct chunk_rows rows = {builder->row_pc, builder->row_rule, builder->row_count, 0};
+	struct chunk_rows rows = {builder->all.pc, builder->all.rule, builder->all.count, 0};
 	int r;
 
-	for (size_t i = 0; i < builder->row_count; i++)
-		builder->row_pc[i] -= first;
-	rows.words_max = TABLE_WORDS_MIN + TABLE_WORDS_PER_BYTE * builder->section.size;
+	for (size_t i = 0; i < builder->all.count; i++)
+		builder->all.pc[i] -= first;
+	rows.words_max = TABLE_WORDS_MIN + TABLE_WORDS_PER_BYTE * builder->input;
 	r = chunk_write_all(&rows, none, table);
 	if (r < 0)
 		return r;
@@ -441,7 +420,7 @@ static int lay_out_rows(struct builder *builder, u16 none, struct unwind_table *
 	if (first_page + table->pages > UINT32_MAX)
 		return -EFBIG;
 	table->first_page = (u32)first_page;
-	table->rows = builder->row_count;
+	table->rows = builder->all.count;
 	table->frames = builder->frames;
 	return 0;
 }
@@ -472,10 +451,10 @@ static u64 content_hash(struct builder *builder, const struct unwind_table *tabl
 	word[words++] = builder->section.address;
 	word[words++] = image_entry(builder->image);
 	word[words++] = image_is_program(builder->image);
-	if (builder->go) { /* these rows depend on text as well */
-		word[words++] = hash_bytes(&key, builder->row_pc, builder->row_count * sizeof(u32));
+	if (builder->from_text) {
+		word[words++] = hash_bytes(&key, builder->all.pc, builder->all.count * sizeof(u32));
 		word[words++] =
-			hash_bytes(&key, builder->row_rule, builder->row_count * sizeof(u16));
+			hash_bytes(&key, builder->all.rule, builder->all.count * sizeof(u16));
 		word[words++] =
 			hash_bytes(&key, table->dictionary, table->dictionary_count * sizeof(u64));
 	}
@@ -510,10 +489,17 @@ static int finish_table(struct builder *builder, struct unwind_table **ret_table
 	return 0;
 }
 
+/* ---- sources ---- */
+
 static int add_eh_frame(struct builder *builder)
 {
-	int r;
+	struct image_bytes bytes;
+	int r = image_eh_frame(builder->image, &bytes);
 
+	if (r < 0)
+		return r;
+	frame_section_init(&builder->section, bytes.bytes, bytes.size, bytes.address);
+	builder->input += bytes.size;
 	r = collect_items(builder);
 	if (r < 0)
 		return r;
@@ -530,48 +516,77 @@ static int add_go_row(void *context, u64 pc, u64 rule)
 
 	if (pc - builder->base > UINT32_MAX)
 		return -EFBIG;
-	r = reserve_rows(builder, 1);
+	r = rows_reserve(&builder->rows, 1);
 	if (r < 0)
 		return r;
 	add_row(builder, pc - builder->base, dictionary_add(builder->dictionary, rule));
 	return 0;
 }
 
-/* Finds the section to compile: .eh_frame, or else the table of Go. */
-static int find_section(struct image *image, struct image_bytes *ret_bytes, bool *ret_go)
+static int add_go(struct builder *builder)
 {
-	int r = image_eh_frame(image, ret_bytes);
+	struct image_bytes bytes;
+	u64 functions;
+	int r = pclntab_bytes(builder->image, &bytes);
 
-	*ret_go = r == -ENOENT;
-	if (*ret_go)
-		return pclntab_section(image, ret_bytes);
-	return r;
+	if (r < 0)
+		return r;
+	r = go_rows(builder->image, &bytes, add_go_row, builder, &functions);
+	if (r < 0)
+		return r;
+	builder->input += bytes.size;
+	builder->frames += functions;
+	builder->from_text = true;
+	return 0;
+}
+
+/*
+ * Adds the rows of one source to builder->rows, in order of address, and its bytes to
+ * builder->input. Returns 0, -ENOENT for an object without such a source, -EBADMSG or another
+ * error. A source that fails gives no row.
+ */
+typedef int add_source(struct builder *builder);
+
+/* The best first: each source fills the ranges in which the sources before it have no rule. */
+static add_source *const sources[] = {add_eh_frame, add_go};
+
+/* Returns 0 when a source has rows, or else the first error other than -ENOENT, or -ENOENT. */
+static int add_sources(struct builder *builder)
+{
+	int result = -ENOENT;
+
+	for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
+		int r = sources[i](builder);
+
+		if (r < 0)
+			rows_free(&builder->rows);
+		if (r == 0)
+			r = rows_fill(&builder->all, &builder->rows);
+		if (r == -ENOMEM)
+			return r;
+		if (r < 0 && result == -ENOENT)
+			result = r;
+	}
+	if (builder->all.count > 0)
+		return 0;
+	return result;
 }
 
 int unwind_table_build(struct image *image, struct unwind_table **ret_table, u64 *ret_damaged)
 {
-	struct builder *builder guard_builder = NULL;
-	struct image_bytes bytes;
-	bool go;
-	int r = find_section(image, &bytes, &go);
+	struct builder *builder guard_builder = calloc(1, sizeof(*builder));
+	int r;
 
 	*ret_damaged = 0;
-	if (r < 0)
-		return r;
-	builder = calloc(1, sizeof(*builder));
 	if (!builder)
 		return -ENOMEM;
 	builder->dictionary = dictionary_new();
 	if (!builder->dictionary)
 		return -ENOMEM;
 	builder->image = image;
-	builder->go = go;
 	builder->base = text_base(image);
-	frame_section_init(&builder->section, bytes.bytes, bytes.size, bytes.address);
-	if (go)
-		r = go_rows(image, add_go_row, builder, &builder->frames);
-	else
-		r = add_eh_frame(builder);
+	frame_section_init(&builder->section, "", 0, 0);
+	r = add_sources(builder);
 	*ret_damaged = builder->section.damaged;
 	if (r < 0)
 		return r;

@@ -28,9 +28,9 @@ struct unwind_table {
 };
 
 /*
- * Compiles .eh_frame, and adds a RULE_END row at an entry point that no FDE covers. An object
- * without .eh_frame is compiled from the table of a Go program (go_rows.h). Damaged records are
- * skipped and counted in *ret_damaged.
+ * Compiles an object's sources of rules: .eh_frame, then the table of a Go program (go_rows.h). An
+ * entry point that no FDE covers gets a RULE_END row. Each source serves the ranges for which the
+ * sources before it have no rule. Damaged records are skipped and counted in *ret_damaged.
  *
  * Returns 0, -ENOENT without unwind information, -EBADMSG when no record is usable, -EFBIG beyond
  * UNWIND_ROWS_MAX and other limits, or -ENOMEM.

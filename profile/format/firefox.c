@@ -5,13 +5,17 @@
  * stacks. A row of the table is a frame and the distance to the row of its parent above; 0: no
  * parent.
  *
+ * A profile without times has all samples at 0, with weights, and no length.
+ *
  * A sample means that its thread ran. A sample without a stack and weight shows a thread idle. The
  * idle sample comes a period before a sample that is more than two periods after the one before.
  * Where samples are CPU time, threadCPUDelta says how long the thread ran before a sample.
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "generated/version.h"
 #include "base/intern.h"
@@ -26,15 +30,21 @@
 #define MS_DIGITS	  6	    /* of ns in ms */
 #define COUNTED_NS	  NS_PER_MS /* see interval(): Firefox's own profiler samples each ms */
 
+/* Returns whether the values are CPU time, so that samples say how long a thread ran. */
+static bool is_cpu_time(const struct firefox *firefox)
+{
+	return !firefox->times->event && !firefox->times->type;
+}
+
 /*
  * Returns the ns between two samples of a thread that runs. Samples of an event come with the event
  * and not with time: COUNTED_NS stands for their distance.
  */
 static uint64_t interval(const struct firefox *firefox)
 {
-	if (firefox->times->event)
-		return COUNTED_NS;
-	return firefox->times->period;
+	if (is_cpu_time(firefox))
+		return firefox->times->period;
+	return COUNTED_NS;
 }
 
 /*
@@ -86,7 +96,7 @@ static void show(const struct firefox *firefox, const struct format_moment *mome
 	const struct profile_sample *samples = profile_samples(firefox->profile, &count);
 
 	*ret_shown = (struct shown){
-		.idle = moment->time - before > 2 * interval(firefox),
+		.idle = firefox->threads.timed && moment->time - before > 2 * interval(firefox),
 		.time = moment->time,
 		.weight = format_moment_weight(&firefox->threads, moment),
 		.node = firefox->stacks[samples[moment->sample].stack],
@@ -110,11 +120,30 @@ static void column_time(struct firefox *firefox, const struct shown *shown)
 	json_decimal(&firefox->json, shown->time, MS_DIGITS);
 }
 
+/* Returns whether the weights are ns of a type that is not CPU time, which the file has in ms. */
+static bool weights_are_time(const struct firefox *firefox)
+{
+	return firefox->times->type && !strcmp(firefox->times->unit, "nanoseconds");
+}
+
+/* Returns the viewer's name for the unit of weights: src/types/profile.js has three. */
+static const char *weight_type(const struct firefox *firefox)
+{
+	if (weights_are_time(firefox))
+		return "tracing-ms";
+	if (firefox->times->type && !strcmp(firefox->times->unit, "bytes"))
+		return "bytes";
+	return "samples";
+}
+
 static void column_weight(struct firefox *firefox, const struct shown *shown)
 {
 	if (shown->idle)
 		json_number(&firefox->json, 0);
-	json_number(&firefox->json, shown->weight);
+	if (weights_are_time(firefox))
+		json_decimal(&firefox->json, shown->weight, MS_DIGITS);
+	else
+		json_number(&firefox->json, shown->weight);
 }
 
 static void column_cpu(struct firefox *firefox, const struct shown *shown)
@@ -153,8 +182,8 @@ static void put_samples(struct firefox *firefox, const struct format_thread *thr
 	put_sample_column(firefox, thread, "stack", column_stack);
 	put_sample_column(firefox, thread, "time", column_time);
 	length = put_sample_column(firefox, thread, "weight", column_weight);
-	json_key_string(json, "weightType", "samples");
-	if (!firefox->times->event)
+	json_key_string(json, "weightType", weight_type(firefox));
+	if (firefox->threads.timed && is_cpu_time(firefox))
 		put_sample_column(firefox, thread, "threadCPUDelta", column_cpu);
 	json_key_number(json, "length", length);
 	json_end(json);
@@ -230,6 +259,25 @@ static uint64_t without_time(const struct firefox *firefox, const struct format_
 	return totals->samples - timed;
 }
 
+/* Writes the sums of a recording, or the one sum of values that are no samples. */
+static void put_counts(struct firefox *firefox, const struct format_totals *totals)
+{
+	if (firefox->times->type) {
+		put_entry(firefox, firefox->times->type, totals->samples);
+		return;
+	}
+	put_entry(firefox, "Samples", totals->samples);
+	if (firefox->times->event)
+		put_entry(firefox, firefox->times->event, totals->samples * firefox->times->period);
+	put_entry(firefox, "Complete stacks", totals->complete);
+	put_entry(firefox, "Complete stacks (guessed)", totals->guessed);
+	put_entry(firefox, "Cut stacks", totals->cut);
+	if (firefox->threads.timed)
+		put_entry(firefox, "Without a time, at the end", without_time(firefox, totals));
+	else
+		put_entry(firefox, "Without a time, all at 0", totals->samples);
+}
+
 static void put_totals(struct firefox *firefox)
 {
 	struct format_totals totals;
@@ -239,13 +287,7 @@ static void put_totals(struct firefox *firefox)
 	json_object(&firefox->json);
 	json_key_string(&firefox->json, "label", "keyhole " KEYHOLE_VERSION);
 	json_key_array(&firefox->json, "entries");
-	put_entry(firefox, "Samples", totals.samples);
-	if (firefox->times->event)
-		put_entry(firefox, firefox->times->event, totals.samples * firefox->times->period);
-	put_entry(firefox, "Complete stacks", totals.complete);
-	put_entry(firefox, "Complete stacks (guessed)", totals.guessed);
-	put_entry(firefox, "Cut stacks", totals.cut);
-	put_entry(firefox, "Without a time, at the end", without_time(firefox, &totals));
+	put_counts(firefox, &totals);
 	json_end(&firefox->json);
 	json_end(&firefox->json);
 	json_end(&firefox->json);
@@ -278,8 +320,10 @@ static void put_meta(struct firefox *firefox)
 	json_key_object(json, "meta");
 	put_time(firefox, "interval", interval(firefox));
 	put_time(firefox, "startTime", firefox->times->start_realtime_ns);
-	json_key_number(json, "profilingStartTime", 0);
-	put_time(firefox, "profilingEndTime", firefox->times->duration_ns);
+	if (firefox->threads.timed) {
+		json_key_number(json, "profilingStartTime", 0);
+		put_time(firefox, "profilingEndTime", firefox->times->duration_ns);
+	}
 	json_key_number(json, "processType", 0);
 	firefox_put_categories(firefox);
 	json_key_string(json, "product", "keyhole");

@@ -19,6 +19,8 @@ const struct format *format_find(uint32_t id)
 
 struct format_worth format_worth(const struct profile_times *times)
 {
+	if (times->type)
+		return (struct format_worth){.type = times->type, .unit = times->unit};
 	if (times->event)
 		return (struct format_worth){.type = times->event, .unit = "count"};
 	return (struct format_worth){.type = "cpu", .unit = "nanoseconds"};

@@ -42,7 +42,10 @@ struct format {
 /* Returns the format of an enum profile_format of ipc/messages.h, or NULL: no such format. */
 const struct format *format_find(uint32_t id);
 
-/* Names the type and unit of profile_times.period. Both texts are raw, and live as the times do. */
+/*
+ * Names the type and unit of values: of profile_times.period, or of a file without samples. Both
+ * texts are raw, and live as the times do.
+ */
 struct format_worth {
 	const char *type, *unit;
 };

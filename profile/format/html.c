@@ -7,6 +7,7 @@
  *   samples       the total
  *   period        worth of a sample: ns of CPU time, or a number of `event`
  *   event         the event that was counted, null: CPU time
+ *   unit          only of values that are no samples: their unit; the event is their type
  *   start_ms      since 1970
  *   duration_ms
  *   by_thread     whether threads are shown at first
@@ -55,7 +56,11 @@ static void put_times(struct json *json, const struct profile_times *times, uint
 {
 	json_key_number(json, "samples", samples);
 	json_key_number(json, "period", times->period);
-	if (times->event)
+	if (times->type)
+		json_key_string(json, "unit", times->unit);
+	if (times->type)
+		json_key_string(json, "event", times->type);
+	else if (times->event)
 		json_key_string(json, "event", times->event);
 	else
 		json_key_literal(json, "event", "null");

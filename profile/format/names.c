@@ -169,7 +169,9 @@ void format_thread_name(char ret_clean[FORMAT_THREAD_MAX], const char *raw, uint
 
 void format_title(char ret_raw[FORMAT_TITLE_MAX], const struct profile_times *times)
 {
-	if (times->event)
+	if (times->type)
+		snprintf(ret_raw, FORMAT_TITLE_MAX, "keyhole: %s", times->type);
+	else if (times->event)
 		snprintf(ret_raw, FORMAT_TITLE_MAX, "keyhole: %s", times->event);
 	else
 		snprintf(ret_raw, FORMAT_TITLE_MAX, "keyhole");

@@ -7,7 +7,9 @@
  * alone.
  */
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "generated/version.h"
 #include "profile/format/format.h"
@@ -104,9 +106,12 @@ static void put_profile(struct otlp *otlp, const struct process *process)
 	Otlp__ValueType sample_type = OTLP__VALUE_TYPE__INIT;
 	Otlp__ValueType period_type = OTLP__VALUE_TYPE__INIT;
 	const struct format_worth worth = format_worth(otlp->times);
+	struct format_worth counted = {.type = "samples", .unit = "count"};
 
-	sample_type.type_strindex = otlp_string(otlp, "samples");
-	sample_type.unit_strindex = otlp_string(otlp, "count");
+	if (otlp->times->type)
+		counted = worth;
+	sample_type.type_strindex = otlp_string(otlp, counted.type);
+	sample_type.unit_strindex = otlp_string(otlp, counted.unit);
 	period_type.type_strindex = otlp_string(otlp, worth.type);
 	period_type.unit_strindex = otlp_string(otlp, worth.unit);
 	profile.sample_type = &sample_type;
@@ -134,27 +139,65 @@ static void put_scope(struct otlp *otlp, const struct process *process)
 	otlp->encoding->close(otlp);
 }
 
+#define SERVICE_UNKNOWN	    "unknown_service:" /* and the executable, as OpenTelemetry's SDKs say */
+#define RESOURCE_ATTRIBUTES 4u		       /* at most: put_process() */
+
+/* The attributes of a resource: the memory that the message points to. Keys are constants. */
+struct attributes {
+	Otlp__KeyValue pair[RESOURCE_ATTRIBUTES];
+	Otlp__AnyValue value[RESOURCE_ATTRIBUTES];
+	Otlp__KeyValue *pointer[RESOURCE_ATTRIBUTES];
+	size_t count;
+};
+
+static Otlp__AnyValue *add_attribute(struct attributes *attributes, const char *key)
+{
+	const size_t at = attributes->count++;
+
+	otlp__key_value__init(&attributes->pair[at]);
+	otlp__any_value__init(&attributes->value[at]);
+	attributes->pair[at].key = (char *)(uintptr_t)key;
+	attributes->pair[at].value = &attributes->value[at];
+	attributes->pointer[at] = &attributes->pair[at];
+	return &attributes->value[at];
+}
+
+static void add_number(struct attributes *attributes, const char *key, uint64_t number)
+{
+	Otlp__AnyValue *value = add_attribute(attributes, key);
+
+	value->value_case = OTLP__ANY_VALUE__VALUE_INT_VALUE;
+	value->int_value = (int64_t)number;
+}
+
+/* Borrows the clean text. */
+static void add_text(struct attributes *attributes, const char *key, char *clean)
+{
+	Otlp__AnyValue *value = add_attribute(attributes, key);
+
+	value->value_case = OTLP__ANY_VALUE__VALUE_STRING_VALUE;
+	value->string_value = clean;
+}
+
+/* Writes the resource. Back ends file all processes without a service under one name. */
 static void put_process(struct otlp *otlp, const struct process *process)
 {
 	Otlp__Resource resource = OTLP__RESOURCE__INIT;
-	Otlp__AnyValue pid = OTLP__ANY_VALUE__INIT, program = OTLP__ANY_VALUE__INIT;
-	char pid_key[] = "process.pid", program_key[] = "process.executable.name";
-	Otlp__KeyValue pid_pair = OTLP__KEY_VALUE__INIT, program_pair = OTLP__KEY_VALUE__INIT;
-	Otlp__KeyValue *attributes[] = {&pid_pair, &program_pair};
-	char clean[FORMAT_NAME_MAX];
+	struct attributes attributes = {.count = 0};
+	char service[sizeof(SERVICE_UNKNOWN) + FORMAT_NAME_MAX] = SERVICE_UNKNOWN;
+	char *program = service + strlen(SERVICE_UNKNOWN), host[FORMAT_NAME_MAX];
 
-	format_clean_name(clean, sizeof(clean),
+	format_clean_name(program, FORMAT_NAME_MAX,
 			  format_process_name(otlp->profile, process->threads->process_name));
-	pid.value_case = OTLP__ANY_VALUE__VALUE_INT_VALUE;
-	pid.int_value = process->threads->pid;
-	pid_pair.key = pid_key;
-	pid_pair.value = &pid;
-	program.value_case = OTLP__ANY_VALUE__VALUE_STRING_VALUE;
-	program.string_value = clean;
-	program_pair.key = program_key;
-	program_pair.value = &program;
-	resource.n_attributes = 2;
-	resource.attributes = attributes;
+	add_number(&attributes, "process.pid", process->threads->pid);
+	add_text(&attributes, "process.executable.name", program);
+	add_text(&attributes, "service.name", service);
+	if (otlp->times->host) {
+		format_clean_name(host, sizeof(host), otlp->times->host);
+		add_text(&attributes, "host.name", host);
+	}
+	resource.n_attributes = attributes.count;
+	resource.attributes = attributes.pointer;
 	otlp_message(otlp, RESOURCE_RESOURCE, &resource.base);
 }
 

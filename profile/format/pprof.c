@@ -17,6 +17,7 @@
 #include "profile/format/lines.h"
 #include "profile/format/names.h"
 #include "profile/format/output.h"
+#include "profile/main_object.h"
 #include "profile/profile.h"
 
 enum own_string {
@@ -121,6 +122,19 @@ static int64_t reason_string(const struct pprof *pprof, uint32_t reason)
 	return pprof->reasons[reason];
 }
 
+/* Values that are no samples have a type of their own alone: the file says no count, no period. */
+static void set_types(struct pprof *pprof, Perftools__Profiles__Profile *part,
+		      Perftools__Profiles__ValueType **types, size_t count)
+{
+	part->sample_type = types;
+	part->n_sample_type = count;
+	part->default_sample_type = types[count - 1]->type;
+	if (pprof->times->type)
+		return;
+	part->period_type = types[count - 1];
+	part->period = (int64_t)pprof->times->period;
+}
+
 static void put_times(struct pprof *pprof)
 {
 	Perftools__Profiles__Profile part = PERFTOOLS__PROFILES__PROFILE__INIT;
@@ -132,11 +146,10 @@ static void put_times(struct pprof *pprof)
 	count.unit = pprof->own[OWN_COUNT];
 	value.type = pprof->own[OWN_TYPE];
 	value.unit = pprof->own[OWN_UNIT];
-	part.n_sample_type = 2;
-	part.sample_type = types;
-	part.default_sample_type = value.type;
-	part.period_type = &value;
-	part.period = (int64_t)pprof->times->period;
+	if (pprof->times->type)
+		set_types(pprof, &part, &types[1], 1);
+	else
+		set_types(pprof, &part, types, 2);
 	part.time_nanos = (int64_t)pprof->times->start_realtime_ns;
 	part.duration_nanos = (int64_t)pprof->times->duration_ns;
 	put_part(pprof, &part);
@@ -162,6 +175,8 @@ static void put_comments(struct pprof *pprof)
 	for (size_t i = 0; i < notes; i++)
 		comments[2 + i] = note[i];
 	part.n_comment = 2 + notes;
+	if (pprof->times->type) /* counts are no samples */
+		part.n_comment = 1;
 	part.comment = comments;
 	put_part(pprof, &part);
 }
@@ -185,17 +200,20 @@ static void put_mapping(struct pprof *pprof, uint32_t id, const struct profile_o
 	put_part(pprof, &part);
 }
 
-/* Writes the kernel first: readers show the first mapping as the profile's "File:". */
+/* Writes the main program first: readers show the first mapping as the profile's "File:". */
 static void put_mappings(struct pprof *pprof)
 {
 	static const enum profile_kind order[] = {KIND_KERNEL, KIND_NATIVE, KIND_ANON};
+	const uint32_t first = profile_main_object(pprof->profile);
 
+	if (first)
+		put_mapping(pprof, first, profile_object_get(pprof->profile, first));
 	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
 		for (uint32_t id = 1; id <= profile_objects(pprof->profile); id++) {
 			const struct profile_object *object =
 				profile_object_get(pprof->profile, id);
 
-			if (object->kind == order[i])
+			if (id != first && object->kind == order[i])
 				put_mapping(pprof, id, object);
 		}
 	}
@@ -353,6 +371,8 @@ static void put_sample(struct pprof *pprof, const struct profile_sample *from)
 	sample.location_id = pprof->locations;
 	sample.n_value = 2;
 	sample.value = values;
+	if (pprof->times->type)
+		sample.n_value = 1;
 	make_labels(pprof, from, &labels);
 	sample.n_label = labels.count;
 	sample.label = labels.pointer;

@@ -4,12 +4,15 @@
  * thread with most samples first. Samples are whole stacks, root first, in the order of time;
  * equal neighbours become one sample. Weights are CPU time, or a number of events. Functions are
  * frames, whether inlined or not.
+ *
+ * A profile without times has its stacks in their own order, each once, and a title that says so.
  */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "generated/version.h"
 #include "profile/format/format.h"
@@ -168,6 +171,18 @@ static void put_thread_name(struct speedscope *speedscope, const struct format_t
 	json_key_clean_string(&speedscope->json, "name", clean);
 }
 
+/* Returns the file format's name for the unit of values. */
+static const char *unit_of(const struct profile_times *times)
+{
+	static const char *const known[] = {"nanoseconds", "bytes"};
+	const struct format_worth worth = format_worth(times);
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (!strcmp(worth.unit, known[i]))
+			return known[i];
+	return "none";
+}
+
 static void put_thread(struct speedscope *speedscope, const struct format_thread *thread)
 {
 	struct json *json = &speedscope->json;
@@ -175,7 +190,7 @@ static void put_thread(struct speedscope *speedscope, const struct format_thread
 	json_object(json);
 	json_key_string(json, "type", "sampled");
 	put_thread_name(speedscope, thread);
-	json_key_string(json, "unit", speedscope->times->event ? "none" : "nanoseconds");
+	json_key_string(json, "unit", unit_of(speedscope->times));
 	json_key_number(json, "startValue", 0);
 	json_key_number(json, "endValue", thread->count * speedscope->times->period);
 	json_key_array(json, "samples");
@@ -187,21 +202,53 @@ static void put_thread(struct speedscope *speedscope, const struct format_thread
 	json_end(json);
 }
 
+#define NO_TIMES "(no times) "
+
+/* Writes the title, which also says that the viewer's tab "Time Order" has no times to show. */
+static void put_title(struct speedscope *speedscope)
+{
+	char title[FORMAT_TITLE_MAX + sizeof(NO_TIMES)] = NO_TIMES;
+	size_t length = strlen(title);
+
+	if (speedscope->threads.timed)
+		length = 0;
+	format_title(title + length, speedscope->times);
+	json_key_string(&speedscope->json, "name", title);
+}
+
+/* Compares by stack: samples without a time have no other order. */
+static int compare_stacks(const void *a, const void *b, void *context)
+{
+	const struct speedscope *speedscope = context;
+	const uint32_t a_stack = stack_of(speedscope, a), b_stack = stack_of(speedscope, b);
+
+	return format_lines_compare(&speedscope->frames, a_stack, b_stack);
+}
+
+/* Sorts the samples of a thread, so that a stack is one sample and neighbours share callers. */
+static void sort_by_stack(struct speedscope *speedscope, const struct format_thread *thread)
+{
+	if (thread->moments)
+		qsort_r(&speedscope->threads.moments[thread->first_moment], thread->moments,
+			sizeof(*speedscope->threads.moments), compare_stacks, speedscope);
+}
+
 static void write_all(struct speedscope *speedscope)
 {
 	struct json *json = &speedscope->json;
-	char title[FORMAT_TITLE_MAX];
 
-	format_title(title, speedscope->times);
 	json_object(json);
 	json_key_string(json, "$schema", SCHEMA);
 	json_key_string(json, "exporter", "keyhole@" KEYHOLE_VERSION);
-	json_key_string(json, "name", title);
+	put_title(speedscope);
 	json_key_number(json, "activeProfileIndex", 0);
 	put_frames(speedscope);
 	json_key_array(json, "profiles");
-	for (size_t i = 0; i < speedscope->threads.count; i++)
+	for (size_t i = 0; i < speedscope->threads.count; i++) {
+		if (!speedscope->threads.timed)
+			sort_by_stack(speedscope, &speedscope->threads.threads[i]);
 		put_thread(speedscope, &speedscope->threads.threads[i]);
+	}
 	json_end(json);
 	json_end(json);
 	json_finish(json);

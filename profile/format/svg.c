@@ -298,10 +298,29 @@ static void look_at(struct svg *svg, const struct tree_node *node, uint64_t star
 	svg->inlined |= is_inlined(svg, node);
 }
 
-/* Writes "20 samples, 0.20 s of CPU time" or "20 samples, 20 page-faults". */
+/* Writes "0.69 s of delay", "1024 bytes of space" or "3 contentions". */
+static void put_amount(struct svg *svg, const struct profile_times *times, uint64_t amount)
+{
+	if (!strcmp(times->unit, "nanoseconds")) {
+		put(svg, "%.2f s of ", (double)amount / NS_PER_SECOND);
+	} else {
+		put(svg, "%" PRIu64 " ", amount);
+		if (strcmp(times->unit, "count") != 0) {
+			put_raw(svg, times->unit);
+			put(svg, " of ");
+		}
+	}
+	put_raw(svg, times->type);
+}
+
+/* Writes "20 samples, 0.20 s of CPU time" or "20 samples, 20 page-faults", or an amount. */
 static void put_worth(struct svg *svg, const struct profile_times *times, uint64_t samples,
 		      const char *what)
 {
+	if (times->type) {
+		put_amount(svg, times, samples);
+		return;
+	}
 	put(svg, "%" PRIu64 " samples, ", samples);
 	if (times->event) {
 		put(svg, "%" PRIu64 " ", samples * times->period);
@@ -323,7 +342,8 @@ static void put_header(struct svg *svg)
 	put(svg, "<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n");
 	put(svg, "<text x=\"%.0f\" y=\"%u\" font-size=\"15\">", MARGIN, TITLE_BASELINE);
 	put_worth(svg, svg->times, svg->tree.nodes[0].total, " of CPU time");
-	put(svg, ", recorded in %.1f s", (double)svg->times->duration_ns / NS_PER_SECOND);
+	if (svg->times->duration_ns)
+		put(svg, ", recorded in %.1f s", (double)svg->times->duration_ns / NS_PER_SECOND);
 	if (svg->base) {
 		put(svg, "; coloured by the change from ");
 		put_worth(svg, svg->base, svg->tree.nodes[0].base_total, "");

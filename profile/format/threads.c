@@ -217,14 +217,17 @@ static void fill_moments(struct format_threads *threads, const struct profile_ti
 	size_t count, sample_count;
 	const struct profile_moment *moments = profile_moments(threads->profile, &count);
 	const struct profile_sample *samples = profile_samples(threads->profile, &sample_count);
+	uint64_t rest_time = 0;
 
+	threads->timed = count > 0 || sample_count == 0;
+	if (threads->timed)
+		rest_time = last_time(times);
 	for (size_t i = 0; i < count; i++)
 		put_moment(threads, &threads->threads[thread_of[moments[i].sample]],
 			   since_start(times, moments[i].time), moments[i].sample, 0);
 	for (uint32_t i = 0; i < sample_count; i++)
 		if (has_rest(threads, samples, i))
-			put_moment(threads, &threads->threads[thread_of[i]], last_time(times), i,
-				   1);
+			put_moment(threads, &threads->threads[thread_of[i]], rest_time, i, 1);
 	for (size_t i = 0; i < threads->count; i++)
 		qsort(threads->moments + threads->threads[i].first_moment,
 		      threads->threads[i].moments, sizeof(*threads->moments), compare_moments);

@@ -7,6 +7,7 @@
 #ifndef KEYHOLE_PROFILE_FORMAT_THREADS_H
 #define KEYHOLE_PROFILE_FORMAT_THREADS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,7 +29,8 @@ struct format_thread {
 
 /*
  * A moment shows one sample that has a time, or all samples of a struct profile_sample without a
- * time. Samples without a time come at the end of the recording.
+ * time. Samples without a time come at the end of the recording. In a profile without any time, all
+ * samples are at 0.
  */
 struct format_moment {
 	uint64_t time;	 /* ns since the start of the recording, and before its end */
@@ -43,6 +45,7 @@ struct format_threads {
 	struct format_thread *threads;
 	size_t count;		       /* of threads */
 	struct format_moment *moments; /* NULL before format_threads_add_moments() */
+	bool timed;		       /* false: there are samples, and none has a time */
 	uint64_t *known;	       /* by index in profile_samples(): how many have a time */
 };
 

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,6 +38,7 @@ struct builder {
 	struct tree *tree;
 	const struct profile *profile;
 	unsigned int flags;
+	uint32_t renamed; /* text: the name of the only process of both profiles; 0: no such one */
 	struct format_lines frames; /* ids of tree->frames */
 };
 
@@ -102,12 +104,54 @@ static int descend(struct tree *tree, uint32_t *node, uint32_t frame)
 	return r;
 }
 
+#define SEVERAL UINT32_MAX
+
+/* Returns the name that all processes of one side of a difference have, or SEVERAL. */
+static uint32_t only_process(const struct profile *profile, bool base)
+{
+	size_t count;
+	const struct profile_sample *sample = profile_samples(profile, &count);
+	uint32_t name = SEVERAL;
+
+	for (; count > 0; count--, sample++) {
+		const uint64_t samples = base ? sample->base : sample->count;
+
+		if (samples == 0 || sample->process_name == name)
+			continue;
+		if (name != SEVERAL)
+			return SEVERAL;
+		name = sample->process_name;
+	}
+	return name;
+}
+
+/*
+ * Names the process of both profiles where each has one process: the versions of a program are
+ * often files of different names ("app-v1 -> app-v2").
+ */
+static int name_only_process(struct builder *builder)
+{
+	const struct profile *profile = builder->profile;
+	const uint32_t now = only_process(profile, false), base = only_process(profile, true);
+	char text[2 * FORMAT_NAME_MAX];
+
+	if (now == SEVERAL || base == SEVERAL || now == base)
+		return 0;
+	snprintf(text, sizeof(text), "%s -> %s", format_process_name(profile, base),
+		 format_process_name(profile, now));
+	builder->renamed = format_intern_clean(builder->tree->texts, text);
+	if (builder->renamed == INTERN_FAILED)
+		return -ENOMEM;
+	return 0;
+}
+
 static uint32_t process_frame(const struct builder *builder, const struct profile_sample *sample)
 {
-	struct tree_frame frame = {.kind = TREE_PROCESS};
+	struct tree_frame frame = {.kind = TREE_PROCESS, .name = builder->renamed};
 	const char *name = format_process_name(builder->profile, sample->process_name);
 
-	frame.name = format_intern_clean(builder->tree->texts, name);
+	if (!frame.name)
+		frame.name = format_intern_clean(builder->tree->texts, name);
 	return add_frame(builder->tree, &frame);
 }
 
@@ -291,6 +335,8 @@ int tree_build(struct tree *tree, const struct profile *profile, unsigned int fl
 	if (!tree->texts || !tree->frames || !tree->keys)
 		return -ENOMEM;
 	r = add_node(tree, (struct tree_node){0});
+	if (r == 0 && flags & TREE_DIFFERENCE)
+		r = name_only_process(&builder);
 	if (r == 0)
 		r = format_lines_init(&builder.frames, profile, line_frame, &builder);
 	if (r == 0)

@@ -37,7 +37,7 @@ struct pprof_info {
 	 * Counts are samples of one period when the file has samples and a period, and the chosen
 	 * values are always samples * period. Counts of other times are nanoseconds, with a period
 	 * of 1. Other counts are in the file's unit, with a period of 1. times.event is NULL or one
-	 * of the texts below.
+	 * of the texts below, and times.type is NULL where counts are samples.
 	 */
 	struct profile_times times;
 	char type[64], unit[32]; /* of the sample type: "cpu", "nanoseconds"; clean */

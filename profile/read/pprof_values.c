@@ -96,6 +96,10 @@ static int describe_column(struct pprof_input *in)
 	info->times.duration_ns = in->tables.duration;
 	if (!strcmp(info->unit, "count"))
 		info->times.event = info->type;
+	info->times.type = info->type;
+	info->times.unit = info->unit;
+	if (info->is_time)
+		info->times.unit = "nanoseconds";
 	return r;
 }
 
@@ -158,7 +162,7 @@ int pprof_choose_values(struct pprof_input *in, bool linear)
 		take_counts(in, counts, worth);
 	}
 	info->times.period = worth;
-	info->times.event = NULL;
+	info->times.event = info->times.type = info->times.unit = NULL;
 	if (period_counts)
 		info->times.event = info->event;
 	return 0;

@@ -69,7 +69,12 @@ static struct sampler {
 	u32 kernel_depth; /* frames of the kernel's stack */
 	u64 *entry;	  /* registers at its entry; NULL: not to be read */
 	u64 exited;	  /* of denied_exits: of any process */
-	union {		  /* the last one */
+	struct runtimes runtimes;
+	struct {
+		u64 task;
+		struct ended_task ended;
+	} ended[4]; /* task 0: a free place */
+	union {	    /* the last one */
 		struct event event;
 		struct event_name name;
 	};
@@ -101,6 +106,24 @@ static void *find_target(u32 pid)
 	return NULL;
 }
 
+static void *find_ended(u64 task)
+{
+	for (u32 i = 0; i < sizeof(sampler.ended) / sizeof(*sampler.ended); i++)
+		if (sampler.ended[i].task == task)
+			return &sampler.ended[i].ended;
+	return NULL;
+}
+
+static void keep_ended(u64 task, const struct ended_task *ended)
+{
+	u32 i = 0;
+
+	while (i < 3 && sampler.ended[i].task)
+		i++;
+	sampler.ended[i].task = task;
+	sampler.ended[i].ended = *ended;
+}
+
 static void *bpf_map_lookup_elem(const void *map, const void *key)
 {
 	u32 number = *(const u32 *)key;
@@ -121,6 +144,10 @@ static void *bpf_map_lookup_elem(const void *map, const void *key)
 		return find_target(number);
 	if (map == &denied_exits)
 		return sampler.exited ? &sampler.exited : NULL;
+	if (map == &ended_tasks)
+		return find_ended(*(const u64 *)key);
+	if (map == &runtimes)
+		return &sampler.runtimes;
 	if (map == &scratches)
 		return &sampler.scratch;
 	if (map == &counters)
@@ -134,6 +161,8 @@ static long bpf_map_update_elem(const void *map, const void *key, const void *va
 {
 	if (map == &denied_exits)
 		sampler.exited = *(const u64 *)value;
+	if (map == &ended_tasks)
+		keep_ended(*(const u64 *)key, value);
 	if (map != &generations || sampler.no_room)
 		return -7;
 	sampler.generation = *(const struct generation *)value;
@@ -145,6 +174,9 @@ static long bpf_map_delete_elem(const void *map, const void *key)
 {
 	if (map == &generations)
 		sampler.generation.number = 0;
+	for (u32 i = 0; map == &ended_tasks && i < 4; i++)
+		if (sampler.ended[i].task == *(const u64 *)key)
+			sampler.ended[i].task = 0;
 	for (u32 i = 0; map == &targets && i < 4; i++)
 		if (sampler.target[i].pid == *(const u32 *)key)
 			sampler.target[i].pid = 0;

@@ -221,6 +221,7 @@ def test_ends(*ways):
         "quit": lambda t: t.press("q"),
         "interrupt": lambda t: t.press("\x03"),
         "terminate": lambda t: os.kill(t.pid, signal.SIGTERM),
+        "other": lambda t: os.kill(t.pid, signal.SIGUSR1),
         "kill": lambda t: os.kill(t.pid, signal.SIGKILL),
         "hangup": lambda t: os.close(t.fd),
         "crash": lambda t: os.kill(viewer_of(t), signal.SIGSEGV),

@@ -30,7 +30,7 @@ GOLDEN = {
         ("inherited", "*"): (3, 3, "standard input, output and error of who started it"),
         ("memfd", "rw"): (0, 1, "kernel symbols, given to the worker"),
         ("file", "w"): (1, 1, "the temporary output, given to the exporter"),
-        ("signalfd", "rw"): (1, 1, "SIGINT and SIGTERM"),
+        ("signalfd", "rw"): (1, 1, "the signals that would end keyhole"),
         ("socket", "rw"): (7, 7, "three children, three spawners, the committer"),
         ("folder", "path"): (0, 1, "/proc, to look at children"),
         ("map ringbuf", "rw"): (1, 1, "events"),

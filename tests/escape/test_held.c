@@ -49,7 +49,7 @@ static const struct {
 	{"keyhole", "iterator", "stat_it", "it gave it to keyhole-output"},
 	{"keyhole", "symbols", "read_bytes map_read map_private stat_it reopen_read",
 	 "sealed; it gave it to the worker"},
-	{"keyhole", "signals", "stat_it", "SIGINT and SIGTERM"},
+	{"keyhole", "signals", "stat_it", "the signals that would end keyhole"},
 	{"keyhole", "folder", "stat_it reopen_read", "/proc, which it may read anyway"},
 	{"keyhole", "socket", "write_bytes stat_it", "messages"},
 };

@@ -142,11 +142,12 @@ def ends():
 
 
 def commands():
-    """The worker does what it may: the loader must still obey."""
+    """The worker does what it may: the loader must still obey the third signal. The second one only
+    does without names, where the worker has handed a draft over."""
     yield Scenario("flood of PROGRESS at run", RUN, FLOOD, "obeys", kind="PROGRESS", seconds="60",
-                   signals=(0.3, 0.6))
+                   signals=(0.3, 0.6, 0.9))
     yield Scenario("flood of PROGRESS at finish", FINISH, FLOOD, "obeys", kind="PROGRESS",
-                   seconds="0.2", signals=(0.4, 0.6))
+                   seconds="0.2", signals=(0.4, 0.6, 0.8))
     # a terminal is not the worker's to fill
     for moment in (RUN, FINISH):
         yield Scenario(f"flood of LOG at {MOMENTS[moment]}", moment, FLOOD, VIOLATION[moment],
@@ -155,11 +156,11 @@ def commands():
     yield Scenario("flood of BROKER_STUCK at run", RUN, FLOOD, VIOLATION[RUN],
                    kind="BROKER_STUCK", seconds="60", stall=10000,
                    echo=r"keyhole: (monitor: keyhole-broker: no valid answer|broker: .*not replaced).*")
-    yield Scenario("stall at run", RUN, STALL, "obeys", seconds="60", signals=(0.2, 0.4))
-    yield Scenario("stall at finish", FINISH, STALL, "obeys", seconds="0.2", signals=(0.3, 0.5))
+    yield Scenario("stall at run", RUN, STALL, "obeys", seconds="60", signals=(0.2, 0.4, 0.6))
+    yield Scenario("stall at finish", FINISH, STALL, "obeys", seconds="0.2", signals=(0.3, 0.5, 0.7))
     yield Scenario("stall at first", FIRST, STALL, r"start: keyhole-worker: ", limit=8)
     yield Scenario("stall at start", START, STALL, r"start: .*", limit=8)
-    yield Scenario("all segments", RUN, SEGMENTS, "obeys", seconds="60", signals=(1.0, 1.2))
+    yield Scenario("all segments", RUN, SEGMENTS, "obeys", seconds="60", signals=(1.0, 1.2, 1.4))
 
 
 def peers():
@@ -173,7 +174,7 @@ def peers():
     # it reads no answer: whoever answers must not wait for it, and nobody for him
     yield Scenario("flood of MAPS to broker", RUN, FLOOD, "passed_on", target=BROKER, kind="MAPS")
     yield Scenario("flood of PROFILE to exporter", RUN, FLOOD, "obeys", target=EXPORTER,
-                   kind="PROFILE", seconds="60", signals=(0.3, 0.5))
+                   kind="PROFILE", seconds="60", signals=(0.3, 0.5, 0.7))
 
 
 def scenarios():

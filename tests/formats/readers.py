@@ -105,7 +105,8 @@ def pprof(path):
 def speedscope(path):
     top = read_json(path)
     need(top["$schema"] == "https://www.speedscope.app/file-format-schema.json", "schema")
-    need(top["exporter"].startswith("keyhole@") and top["name"] == heading(), "exporter or name")
+    need(top["exporter"].startswith("keyhole@") and
+         top["name"] in (heading(), "(no times) " + heading()), "exporter or name")
     frames = [Frame(frame["name"]) for frame in top["shared"]["frames"]]
     need(all(frame.get("line", 1) > 0 and "file" in frame for frame in top["shared"]["frames"]
              if "line" in frame), "line")
@@ -202,7 +203,8 @@ def check_firefox_meta(top):
     need(meta["interval"] == (1 if EVENT else PERIOD / 1e6), "interval")
     need(meta["importedFrom"] == heading(), "importedFrom")
     need(is_or_unknown(meta["startTime"], START and START / 1e6), "start")
-    need(is_or_unknown(meta["profilingEndTime"], DURATION and DURATION / 1e6), "duration")
+    if "profilingEndTime" in meta: # a file without times has no length
+        need(is_or_unknown(meta["profilingEndTime"], DURATION and DURATION / 1e6), "duration")
     need(meta["symbolicated"] is True and meta["markerSchema"] == [], "meta")
     need(meta["sampleUnits"] == {"time": "ms", "eventDelay": "ms", "threadCPUDelta": "ns"}, "units")
     need(meta["categories"][0]["color"] == "grey", "no default category")
@@ -215,7 +217,12 @@ def check_firefox_meta(top):
 
 def check_firefox_thread(thread, shared, end):
     samples = thread["samples"]
-    columns = {"stack", "time", "weight"} | (set() if EVENT else {"threadCPUDelta"})
+    columns = {"stack", "time", "weight"}
+    if end is None: # no sample has a time
+        need(not any(samples["time"]), "time is", samples["time"])
+        end = 1
+    elif not EVENT:
+        columns |= {"threadCPUDelta"}
     need(set(samples) == columns | {"weightType", "length"}, "samples are", sorted(samples))
     need(samples["weightType"] == "samples", "weightType")
     for column in columns:
@@ -258,7 +265,7 @@ def firefox(path):
     need(len(rows) == len(stacks), "rows of stackTable are equal")
     samples, seen = [], set()
     for thread in top["threads"]:
-        check_firefox_thread(thread, shared, top["meta"]["profilingEndTime"])
+        check_firefox_thread(thread, shared, top["meta"].get("profilingEndTime"))
         need((thread["pid"], thread["tid"]) not in seen, "two threads", thread["tid"])
         seen.add((thread["pid"], thread["tid"]))
         numbers = [int(str(thread[key]).split(".")[0]) for key in ("pid", "tid")]

@@ -302,6 +302,14 @@ enum verdict compare(const struct stack *stack, const struct libdw_frames *their
 	return explain(stack, theirs, again, at);
 }
 
+/* Returns whether the walk guessed between code in a file and code that the replay cannot read. */
+static bool is_guess_beside_code(const struct stack *stack, const struct rewalk_frames *again,
+				 u32 at)
+{
+	return at < stack->frames && at < again->count && stack->frame[at] & FRAME_GUESSED &&
+	       !in_file(stack, FRAME_ADDRESS(again->frame[at]));
+}
+
 enum verdict compare_replay(const struct stack *stack, const struct rewalk_frames *again,
 			    u32 *ret_at)
 {
@@ -316,7 +324,7 @@ enum verdict compare_replay(const struct stack *stack, const struct rewalk_frame
 	*ret_at = at;
 	if (at == again->count && at == stack->frames && again->reason == stack->reason)
 		return CLASS_SAME;
-	if (at >= limit)
+	if (at >= limit || is_guess_beside_code(stack, again, at))
 		return at > 1 ? CLASS_SAME_TO_CODE : CLASS_LEAF_IN_CODE;
 	if (at > 1 && at == again->count && at < stack->frames &&
 	    again->reason == REASON_cut_read && is_beyond(stack, again->sp, again->missed))

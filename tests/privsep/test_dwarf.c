@@ -33,7 +33,7 @@ static int set_up_for(const struct policy_user *user, void **state)
 	static struct rig rig = {.answer = -1};
 	int fds[2];
 
-	if (output_start(&rig.output, "-", false, NULL, user) || channel_pair(fds))
+	if (output_start(&rig.output, OUTPUT_VERB_WRITE, "-", NULL, user) || channel_pair(fds))
 		return -1;
 	channel_init(&rig.debug, fds[0], PARTY_WORKER, PARTY_DEBUG);
 	rig.debug.phase = PHASE_RUN;

@@ -247,6 +247,102 @@ static void test_exporter__fills_no_disk(void **state)
 	close(output);
 }
 
+/* ---- drafts ---- */
+
+/* Ends the worker. Returns what the exporter says about the output. */
+static struct message_written end_worker(struct child *child)
+{
+	channel_release(&child->worker);
+	return end_stream(child);
+}
+
+static void check_size(int output, off_t bytes)
+{
+	struct stat status;
+
+	assert_int_equal(fstat(output, &status), 0);
+	assert_int_equal(status.st_size, bytes);
+	close(output);
+}
+
+static void test_exporter__writes_the_last_draft_of_a_worker_that_ends(void **state)
+{
+	int output = memfd_create("output", MFD_CLOEXEC);
+	struct message_written written;
+	struct child child;
+
+	(void)state;
+	start_stream(&child, output);
+	send_file(&child, MESSAGE_DRAFT, 3000);
+	send_file(&child, MESSAGE_DRAFT, 1000);
+	send_file(&child, MESSAGE_DRAFT, 2000);
+	written = end_worker(&child);
+	assert_int_equal(written.error, 0);
+	assert_int_equal(written.bytes, 2000);
+	check_size(output, 2000);
+}
+
+static void test_exporter__writes_no_draft_beside_the_profile(void **state)
+{
+	int output = memfd_create("output", MFD_CLOEXEC);
+	struct message_written written;
+	struct child child;
+
+	(void)state;
+	start_stream(&child, output);
+	send_file(&child, MESSAGE_DRAFT, 3000);
+	send_file(&child, MESSAGE_PROFILE, 1000);
+	written = end_worker(&child);
+	assert_int_equal(written.error, 0);
+	assert_int_equal(written.bytes, 1000);
+	check_size(output, 1000);
+}
+
+static void test_exporter__appends_a_draft_to_a_stream(void **state)
+{
+	int output = memfd_create("output", MFD_CLOEXEC);
+	struct message_written written;
+	struct child child;
+
+	(void)state;
+	start_stream(&child, output);
+	send_file(&child, MESSAGE_WINDOW, 1000);
+	expect_window_written(&child);
+	send_file(&child, MESSAGE_DRAFT, 500);
+	written = end_worker(&child);
+	assert_int_equal(written.error, 0);
+	assert_int_equal(written.bytes, 1500);
+	check_size(output, 1500);
+}
+
+static void test_exporter__refuses_a_draft_that_may_change(void **state)
+{
+	const struct message_profile sent = {1000};
+	int memory = profile(1000, 0), output = memfd_create("output", MFD_CLOEXEC);
+	struct child child;
+
+	(void)state;
+	start_stream(&child, output);
+	assert_int_equal(channel_send(&child.worker, MESSAGE_DRAFT, &sent, sizeof(sent), memory),
+			 0);
+	assert_int_equal(end_worker(&child).error, -EPERM);
+	check_size(output, 0);
+	close(memory);
+}
+
+static void test_exporter__ends_with_a_worker_that_made_no_draft(void **state)
+{
+	int output = memfd_create("output", MFD_CLOEXEC);
+	struct child child;
+
+	(void)state;
+	start_stream(&child, output);
+	channel_release(&child.worker);
+	assert_int_equal(child_wait_exit(&child), 0);
+	child_stop(&child);
+	check_size(output, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -259,6 +355,11 @@ int main(void)
 		cmocka_unit_test(test_exporter__says_that_nobody_ever_reads),
 		cmocka_unit_test(test_exporter__refuses_a_window_that_may_change),
 		cmocka_unit_test(test_exporter__fills_no_disk),
+		cmocka_unit_test(test_exporter__writes_the_last_draft_of_a_worker_that_ends),
+		cmocka_unit_test(test_exporter__writes_no_draft_beside_the_profile),
+		cmocka_unit_test(test_exporter__appends_a_draft_to_a_stream),
+		cmocka_unit_test(test_exporter__refuses_a_draft_that_may_change),
+		cmocka_unit_test(test_exporter__ends_with_a_worker_that_made_no_draft),
 	};
 
 	privsep_need_root();

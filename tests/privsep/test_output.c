@@ -6,12 +6,14 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "bpf/abi.h"
@@ -49,6 +51,28 @@ static unsigned int count_files(const struct folder *folder)
 	return count;
 }
 
+/* Returns whether there is a temporary file, and its path. */
+static bool find_temporary(const struct folder *folder, char ret_path[PATH_MAX])
+{
+	DIR *dir = opendir(folder->path);
+	bool found = false;
+
+	for (struct dirent *entry; !found && (entry = readdir(dir));) {
+		found = !strncmp(entry->d_name, ".keyhole-", strlen(".keyhole-"));
+		snprintf(ret_path, PATH_MAX, "%s/%s", folder->path, entry->d_name);
+	}
+	closedir(dir);
+	return found;
+}
+
+static void remove_temporary(const struct folder *folder)
+{
+	char path[PATH_MAX];
+
+	assert_true(find_temporary(folder, path));
+	unlink(path);
+}
+
 static int tear_down(void **state)
 {
 	const struct folder *folder = *state;
@@ -59,7 +83,9 @@ static int tear_down(void **state)
 
 static int start(struct output *output, const char *path, bool force, const struct policy_user *who)
 {
-	return output_start(output, path, force, NULL, who);
+	const char *verb = force ? OUTPUT_VERB_REPLACE : OUTPUT_VERB_WRITE;
+
+	return output_start(output, verb, path, NULL, who);
 }
 
 static int step(struct output *output, enum output_step what)
@@ -283,11 +309,18 @@ static void test_output__a_file_that_came_meanwhile_is_kept(void **state)
 	const struct folder *folder = *state;
 	struct output output;
 
+	char kept[PATH_MAX];
+
 	assert_int_equal(start(&output, folder->file, false, &user), 0);
+	assert_int_equal(write(output.fd, "profile", 7), 7);
 	put(folder->file, "precious");
 	assert_int_equal(commit(&output, 1), -EEXIST);
 	output_abandon(&output);
 	check_content(folder->file, "precious");
+	/* the profile keeps its temporary name: nothing recorded is thrown away */
+	assert_true(find_temporary(folder, kept));
+	check_content(kept, "profile");
+	unlink(kept);
 	assert_int_equal(count_files(folder), 1);
 }
 
@@ -309,19 +342,95 @@ static void test_output__force_replaces(void **state)
 	assert_int_equal(count_files(folder), 1);
 }
 
-static void test_output__a_link_is_replaced_not_followed(void **state)
+static mode_t type_of(const char *path)
+{
+	struct stat status;
+
+	assert_int_equal(lstat(path, &status), 0);
+	return status.st_mode & S_IFMT;
+}
+
+static void test_output__a_link_is_neither_replaced_nor_followed(void **state)
 {
 	const struct folder *folder = *state;
 	struct output output;
-	struct stat status;
 
 	assert_int_equal(symlink("/etc/passwd", folder->file), 0);
-	assert_int_equal(start(&output, folder->file, false, &user), -EEXIST);
+	assert_int_equal(start(&output, folder->file, false, &user), -ELOOP);
+	assert_int_equal(start(&output, folder->file, true, &user), -ELOOP);
+	assert_int_equal(type_of(folder->file), S_IFLNK);
+	unlink(folder->file);
+	/* a link that comes meanwhile */
 	assert_int_equal(start(&output, folder->file, true, &user), 0);
-	assert_int_equal(commit(&output, 1), 0);
+	assert_int_equal(symlink("/etc/passwd", folder->file), 0);
+	assert_int_equal(commit(&output, 1), -ELOOP);
 	output_abandon(&output);
-	assert_int_equal(lstat(folder->file, &status), 0);
-	assert_true(S_ISREG(status.st_mode));
+	assert_int_equal(type_of(folder->file), S_IFLNK);
+	remove_temporary(folder);
+}
+
+static void test_output__a_device_or_socket_is_not_replaced(void **state)
+{
+	const struct folder *folder = *state;
+	struct output output;
+
+	assert_int_equal(mknod(folder->file, S_IFCHR | 0666, makedev(1, 3)), 0);
+	assert_int_equal(start(&output, folder->file, true, &user), -EINVAL);
+	assert_int_equal(type_of(folder->file), S_IFCHR);
+	unlink(folder->file);
+	assert_int_equal(mknod(folder->file, S_IFSOCK | 0666, 0), 0);
+	assert_int_equal(start(&output, folder->file, true, &user), -EINVAL);
+	assert_int_equal(type_of(folder->file), S_IFSOCK);
+	assert_int_equal(start(&output, "/dev/stdout", true, &user), -EINVAL);
+	assert_int_equal(start(&output, "/dev/fd/7", true, &user), -EINVAL);
+	assert_int_equal(start(&output, "/proc/self/fd/2", true, &user), -EINVAL);
+}
+
+static void test_output__writes_to_a_fifo(void **state)
+{
+	const struct folder *folder = *state;
+	struct output output;
+	char got[16] = "";
+	int reader;
+
+	assert_int_equal(mkfifo(folder->file, 0666), 0);
+	assert_int_equal(chown(folder->file, USER_ID, GROUP_ID), 0);
+	reader = open(folder->file, O_RDONLY | O_NONBLOCK);
+	for (int force = 0; force < 2; force++) {
+		assert_int_equal(start(&output, folder->file, force, &user), 0);
+		assert_int_equal(write(output.fd, "profile", 7), 7);
+		assert_int_equal(commit(&output, 1), 0);
+		output_abandon(&output);
+		assert_int_equal(read(reader, got, sizeof(got)), 7);
+		assert_int_equal(read(reader, got, sizeof(got)), 0); /* nobody else holds it */
+		assert_int_equal(type_of(folder->file), S_IFIFO);
+		assert_int_equal(count_files(folder), 1);
+	}
+	close(reader);
+}
+
+static void test_output__a_fifo_that_nobody_reads(void **state)
+{
+	const struct folder *folder = *state;
+	struct output output;
+
+	assert_int_equal(mkfifo(folder->file, 0666), 0);
+	assert_int_equal(start(&output, folder->file, false, &user), -EACCES);
+	assert_int_equal(chown(folder->file, USER_ID, GROUP_ID), 0);
+	assert_int_equal(start(&output, folder->file, false, &user), -ENXIO);
+	assert_int_equal(type_of(folder->file), S_IFIFO);
+}
+
+static void test_output__a_stream_makes_no_file(void **state)
+{
+	const struct folder *folder = *state;
+	struct output output;
+
+	assert_int_equal(output_start(&output, OUTPUT_VERB_STREAM, folder->file, NULL, &user),
+			 -EINVAL);
+	assert_int_equal(count_files(folder), 0);
+	assert_int_equal(output_start(&output, OUTPUT_VERB_STREAM, "-", NULL, &user), 0);
+	output_abandon(&output);
 }
 
 static void test_output__reasons(void **state)
@@ -383,7 +492,11 @@ int main(void)
 		output_test(test_output__existing_files_are_kept),
 		output_test(test_output__a_file_that_came_meanwhile_is_kept),
 		output_test(test_output__force_replaces),
-		output_test(test_output__a_link_is_replaced_not_followed),
+		output_test(test_output__a_link_is_neither_replaced_nor_followed),
+		output_test(test_output__a_device_or_socket_is_not_replaced),
+		output_test(test_output__writes_to_a_fifo),
+		output_test(test_output__a_fifo_that_nobody_reads),
+		output_test(test_output__a_stream_makes_no_file),
 		output_test(test_output__reasons),
 		output_test(test_output__root_without_sudo),
 		output_test(test_output__standard_output_is_not_a_file),

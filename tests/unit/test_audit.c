@@ -225,6 +225,8 @@ static void test_audit__names_each_event(void **state)
 		{AUDIT_exited, 0x300, "process=\"keyhole-worker\" how=\"status\" number=3\n"},
 		{AUDIT_kill, 0,
 		 "\"kill\" process=\"keyhole-worker\" reason=\"no valid answer within 2 s\"\n"},
+		{AUDIT_kill, KILL_DRAFT,
+		 "\"kill\" process=\"keyhole-worker\" reason=\"profile not finished\"\n"},
 		{AUDIT_restart, 0, "\"restart\" process=\"keyhole-worker\"\n"},
 		{AUDIT_sampling, 99, "\"sampling\" frequency=99\n"},
 		{AUDIT_sampled, 0, "\"sampled\" what=\"default\" period=0\n"},

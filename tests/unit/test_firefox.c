@@ -36,11 +36,10 @@ static void test_firefox__tables(void **state)
 {
 	static const char *const pieces[] = {
 		"\"interval\":10,\"startTime\":1700000000000,",
-		"\"profilingEndTime\":2000,",
 		"\"preprocessedProfileVersion\":70,\"symbolicated\":true",
 		"{\"label\":\"Samples\",\"format\":\"integer\",\"value\":10}",
 		"{\"label\":\"Cut stacks\",\"format\":\"integer\",\"value\":1}",
-		"{\"label\":\"Without a time, at the end\",\"format\":\"integer\",\"value\":10}",
+		"{\"label\":\"Without a time, all at 0\",\"format\":\"integer\",\"value\":10}",
 		"{\"arch\":\"\",\"name\":\"app\",\"path\":\"/usr/bin/app\",\"debugName\":\"app\","
 		"\"debugPath\":\"/usr/bin/app\",\"breakpadId\":\"\","
 		"\"codeId\":\"0123456789abcdef\"}",
@@ -50,10 +49,9 @@ static void test_firefox__tables(void **state)
 		"\"address\":[4660,9029,-1,8756,-1],\"lib\":[0,0,1,3,-1]",
 		"\"category\":[1,1,2,1,3]",
 		"\"isMainThread\":false,\"processName\":\"app\",\"pid\":\"100\",\"tid\":101",
-		/* at the end, as the time is unknown */
-		"\"samples\":{\"stack\":[null,2],\"time\":[1989.999999,1999.999999],\"weight\":[0,"
-		"2],"
-		"\"weightType\":\"samples\",\"threadCPUDelta\":[0,20000000],\"length\":2}",
+		/* a weight alone, as the time is unknown */
+		"\"samples\":{\"stack\":[2],\"time\":[0],\"weight\":[2],"
+		"\"weightType\":\"samples\",\"length\":1}",
 		NULL,
 	};
 	struct profile *profile = build_profile();
@@ -73,6 +71,7 @@ static void test_firefox__a_line_of_time(void **state)
 		"\"stack\":[0,0,0,null,0],\"time\":[1,11,30.000001,50.5,60.5],"
 		"\"weight\":[1,1,1,0,1]",
 		"\"threadCPUDelta\":[10000000,10000000,10000000,0,10000000],\"length\":5",
+		"\"profilingEndTime\":2000,",
 		"{\"label\":\"Without a time, at the end\",\"format\":\"integer\",\"value\":0}",
 		NULL,
 	};

@@ -10,23 +10,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/unit/build_cfi.h"
 #include "tests/unit/build_elf.h"
 #include "object/elf/image.h"
 #include "object/unwind/go_rows.h"
 #include "object/unwind/unwind_table.h"
 
-#define TEXT	   0x401000ull
-#define TEXT_BYTES 0x1000u
-#define TABLE_AT   0x500000ull
-#define HEADER	   72u
-#define NAMES_MAX  0x200u
-#define TABLES_MAX 0x200u
-#define RECORD	   44u
-#define SPWRITE	   2u
-#define SP(n)	   RULE_MAKE(RULE_SP, 0, 0, n, 0)
-#define SP_RBP(n)  RULE_MAKE(RULE_SP, 0, 1, n, 0)
-#define ROOT	   RULE_MAKE(RULE_END, 0, 0, 0, RULE_FLAG_ENTRY)
-#define OTHER	   RULE_MAKE(RULE_UNSUPPORTED, 0, 0, 0, 0)
+#define TEXT	     0x401000ull
+#define TEXT_BYTES   0x1000u
+#define TABLE_AT     0x500000ull
+#define HEADER	     72u
+#define NAMES_MAX    0x200u
+#define TABLES_MAX   0x200u
+#define RECORD	     44u
+#define MODULE_BYTES 0x200u
+#define MODULE_AT    0x600000ull
+#define SPWRITE	     2u
+#define SP(n)	     RULE_MAKE(RULE_SP, 0, 0, n, 0)
+#define SP_RBP(n)    RULE_MAKE(RULE_SP, 0, 1, n, 0)
+#define ROOT	     RULE_MAKE(RULE_END, 0, 0, 0, RULE_FLAG_ENTRY)
+#define OTHER	     RULE_MAKE(RULE_UNSUPPORTED, 0, 0, 0, 0)
 
 struct step {
 	int distance; /* more than before */
@@ -91,9 +94,11 @@ static const struct made usual[] = {
 struct build {
 	const struct made *functions;
 	uint32_t magic;
-	uint64_t entry, text; /* text, as the header has it */
-	uint64_t count;	      /* 0: as many as there are */
-	uint32_t names;	      /* added to offsets of names */
+	uint64_t entry, text;		/* text, as the header has it */
+	uint64_t count;			/* 0: as many as there are */
+	uint32_t names;			/* added to offsets of names */
+	uint64_t module_end;		/* of a description of the module; 0: no description */
+	const struct build_cfi *frames; /* .eh_frame */
 };
 
 static void put(unsigned char *to, uint64_t value, size_t size)
@@ -127,7 +132,7 @@ static size_t put_steps(unsigned char *to, const struct step steps[4])
 static struct image *make(const struct build *build)
 {
 	static unsigned char table[0x2000];
-	unsigned char text[TEXT_BYTES];
+	unsigned char text[TEXT_BYTES], module[MODULE_BYTES] = {0};
 	size_t count = 0, name = 1, steps = 1, size;
 	size_t names = HEADER, tables = names + NAMES_MAX, pairs = tables + TABLES_MAX, records;
 	struct image *image = NULL;
@@ -162,12 +167,23 @@ static struct image *make(const struct build *build)
 		steps += put_steps(table + tables + steps, made->steps);
 		memcpy(text + made->start + made->code.at, made->code.bytes, made->code.size);
 	}
+	put(module, TABLE_AT, 8);
+	put(module + 8, TABLE_AT + names, 8);
+	put(module + 8 * 20, TEXT, 8);
+	put(module + 8 * 21, build->module_end, 8);
+	put(module + 8 * 22, TEXT, 8);
 	build_elf_init(&elf);
 	elf.header.e_type = ET_EXEC;
 	elf.header.e_entry = build->entry ? build->entry : TEXT;
 	build_elf_segment(&elf, PT_LOAD, PF_R | PF_X, TEXT, text, sizeof(text));
 	build_elf_section(&elf, ".text", SHT_PROGBITS, TEXT, text, sizeof(text));
 	build_elf_section(&elf, ".gopclntab", SHT_PROGBITS, TABLE_AT, table, sizeof(table));
+	if (build->module_end)
+		build_elf_section(&elf, ".go.module", SHT_PROGBITS, MODULE_AT, module,
+				  sizeof(module));
+	if (build->frames)
+		build_elf_section(&elf, ".eh_frame", SHT_PROGBITS, BUILD_ELF_EH_FRAME,
+				  build->frames->bytes, build->frames->size);
 	bytes = build_elf_finish(&elf, &size);
 	assert_int_equal(image_adopt(bytes, size, &image), 0);
 	return image;
@@ -333,6 +349,39 @@ static void test_go_rows__the_hash_knows_the_text(void **state)
 		unwind_table_free(tables[i]);
 }
 
+/*
+ * The linker of C makes _start at 0x900 and an FDE for _start. An FDE inside a function of Go is
+ * the better source; the rest of Go's functions keep their table.
+ */
+static void test_go_rows__the_linker_of_c(void **state)
+{
+	const struct build_cfi_code nothing = {NULL, 0};
+	struct build_cfi frames = {0};
+	size_t cie = build_cfi_usual_cie(&frames);
+	struct build build = {.functions = usual, .entry = TEXT + 0x900, .frames = &frames};
+	struct unwind_table *table;
+
+	(void)state;
+	build_cfi_fde(&frames, cie, TEXT + 0xd0, 0x20, nothing);
+	build_cfi_fde(&frames, cie, TEXT + 0x900, 0x40, nothing);
+	build.module_end = TEXT + 0x300;
+	assert_int_equal(compile(&build, &table), 0);
+	check_rule(table, 0x39, SP_RBP(40));
+	check_rule(table, 0xc0, SP(8));
+	check_rule(table, 0xd0, SP(8));
+	check_rule(table, 0xf0, OTHER);
+	check_rule(table, 0x140, ROOT);
+	check_rule(table, 0x900, SP(8));
+	check_rule(table, 0x940, RULE_NONE);
+	unwind_table_free(table);
+	build.module_end = TEXT + 0x2f0; /* not this table's code */
+	assert_int_equal(compile(&build, &table), 0);
+	check_rule(table, 0x39, RULE_NONE);
+	check_rule(table, 0xd0, SP(8));
+	unwind_table_free(table);
+	build_cfi_release(&frames);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -340,6 +389,7 @@ int main(void)
 		cmocka_unit_test(test_go_rows__a_root_is_proven),
 		cmocka_unit_test(test_go_rows__what_is_not_understood_is_refused),
 		cmocka_unit_test(test_go_rows__the_hash_knows_the_text),
+		cmocka_unit_test(test_go_rows__the_linker_of_c),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,7 +14,7 @@
 #include "tests/unit/build_go.h"
 #include "object/elf/image.h"
 #include "object/symbol/cache.h"
-#include "object/symbol/go_module.h"
+#include "object/elf/go_module.h"
 #include "object/symbol/go_table.h"
 
 struct rig {

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <errno.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -73,28 +74,164 @@ static void test_monitor__nothing_is_whole_yet(void **state)
 	assert_int_equal(said(-ENODATA, 0), MONITOR_FAILED);
 }
 
-/* The signals are blocked, so only the monitor sees them. */
-static enum monitor_result signalled(enum monitor_goal goal, int first, int second)
+/* Ends a list of signals. All signals are blocked, so only the monitor sees them. */
+#define NO_MORE 0
+
+struct signalled {
+	enum monitor_result result;
+	bool unasked;
+};
+
+/* Has the worker tell of a draft before the signals come. */
+static struct signalled signalled(enum monitor_goal goal, bool drafted, const int *numbers)
 {
+	const struct message_summary summary = {.filtered = 1};
 	static struct monitor monitor;
 	struct channel worker;
-	enum monitor_result result;
+	enum monitor_result result = MONITOR_TIMEOUT;
 
 	rig_monitor(&monitor, ROLE_WORKER, PARTY_WORKER, &worker);
-	raise(first);
-	if (second)
-		raise(second);
-	result = monitor_run(&monitor, goal, time_now() + NS_PER_SECOND / 10);
+	worker.phase = monitor.children[ROLE_WORKER].channel.phase = PHASE_FINISH;
+	if (drafted)
+		assert_int_equal(
+			channel_send(&worker, MESSAGE_DRAFTED, &summary, sizeof(summary), -1), 0);
+	for (; *numbers && result == MONITOR_TIMEOUT; numbers++) {
+		raise(*numbers);
+		result = monitor_run(&monitor, goal, time_now() + NS_PER_SECOND / 20);
+	}
+	assert_int_equal(*numbers, NO_MORE); /* the last signal alone has a result */
 	release_rig(&monitor, ROLE_WORKER, &worker);
-	return result;
+	return (struct signalled){result, monitor.unasked};
 }
 
-static void test_monitor__the_second_signal_aborts(void **state)
+#define SIGNALLED(goal, drafted, ...) \
+	signalled(goal, drafted, (const int[]){__VA_ARGS__, NO_MORE}).result
+
+static void test_monitor__each_way_to_end_sampling(void **state)
+{
+	static const int asked[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(asked) / sizeof(*asked); i++) {
+		struct signalled by = signalled(GOAL_STOP, false, (int[]){asked[i], NO_MORE});
+
+		assert_int_equal(by.result, MONITOR_REACHED);
+		assert_false(by.unasked);
+	}
+}
+
+/* These signals would end keyhole, and the recording with it. */
+static void test_monitor__other_signals_end_sampling_too(void **state)
+{
+	static const int others[] = {SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF,
+				     SIGXCPU, SIGIO,   SIGPWR,	SIGSTKFLT};
+
+	(void)state;
+	log_init("test", LOG_LEVEL_ERROR - 1);
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+		struct signalled by = signalled(GOAL_STOP, false, (int[]){others[i], NO_MORE});
+
+		assert_int_equal(by.result, MONITOR_REACHED);
+		assert_true(by.unasked);
+	}
+	assert_true(signalled(GOAL_STOP, false, (int[]){SIGRTMIN, NO_MORE}).unasked);
+	assert_true(signalled(GOAL_STOP, false, (int[]){SIGRTMAX, NO_MORE}).unasked);
+	log_init("test", LOG_LEVEL_ERROR);
+}
+
+static void test_monitor__the_second_signal_hurries(void **state)
 {
 	(void)state;
-	assert_int_equal(signalled(GOAL_STOP, SIGINT, 0), MONITOR_REACHED);
-	assert_int_equal(signalled(GOAL_WRITTEN, SIGINT, 0), MONITOR_TIMEOUT);
-	assert_int_equal(signalled(GOAL_WRITTEN, SIGINT, SIGTERM), MONITOR_ABORTED);
+	assert_int_equal(SIGNALLED(GOAL_WRITTEN, true, SIGINT), MONITOR_TIMEOUT);
+	assert_int_equal(SIGNALLED(GOAL_WRITTEN, true, SIGINT, SIGTERM), MONITOR_HURRIED);
+	assert_int_equal(SIGNALLED(GOAL_WRITTEN, true, SIGINT, SIGINT), MONITOR_HURRIED);
+	/* without a draft there is nothing yet that could be written at once */
+	assert_int_equal(SIGNALLED(GOAL_WRITTEN, false, SIGINT, SIGINT), MONITOR_TIMEOUT);
+}
+
+static void test_monitor__a_draft_after_the_second_signal(void **state)
+{
+	const struct message_summary summary = {.filtered = 1};
+	static struct monitor monitor;
+	struct channel worker;
+
+	(void)state;
+	rig_monitor(&monitor, ROLE_WORKER, PARTY_WORKER, &worker);
+	worker.phase = monitor.children[ROLE_WORKER].channel.phase = PHASE_FINISH;
+	monitor.signals = 2;
+	assert_int_equal(channel_send(&worker, MESSAGE_DRAFTED, &summary, sizeof(summary), -1), 0);
+	assert_int_equal(monitor_run(&monitor, GOAL_WRITTEN, time_now() + 5 * NS_PER_SECOND),
+			 MONITOR_HURRIED);
+	assert_int_equal(monitor.summary.filtered, 1);
+	release_rig(&monitor, ROLE_WORKER, &worker);
+}
+
+static void test_monitor__the_third_signal_aborts(void **state)
+{
+	(void)state;
+	assert_int_equal(SIGNALLED(GOAL_WRITTEN, false, SIGINT, SIGTERM, SIGINT), MONITOR_ABORTED);
+}
+
+/* A terminal that is lost may send SIGHUP twice, and systemd sends SIGHUP after SIGTERM. */
+static void test_monitor__a_hangup_never_hurries(void **state)
+{
+	(void)state;
+	assert_int_equal(SIGNALLED(GOAL_WRITTEN, true, SIGHUP, SIGHUP, SIGHUP), MONITOR_TIMEOUT);
+	assert_int_equal(SIGNALLED(GOAL_WRITTEN, true, SIGTERM, SIGHUP), MONITOR_TIMEOUT);
+	assert_int_equal(SIGNALLED(GOAL_WRITTEN, true, SIGQUIT, SIGUSR1, SIGINT), MONITOR_TIMEOUT);
+}
+
+/* As nohup(1) does. A shell ignores SIGINT for a background process, which can still be ended. */
+static void test_monitor__what_was_ignored_stays_ignored(void **state)
+{
+	static const int ignored[] = {SIGHUP, SIGQUIT, SIGUSR1};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(ignored) / sizeof(*ignored); i++) {
+		sigset_t set;
+
+		sigemptyset(&set);
+		sigaddset(&set, ignored[i]);
+		sigprocmask(SIG_UNBLOCK, &set, NULL);
+		signal(ignored[i], SIG_IGN);
+		assert_int_equal(SIGNALLED(GOAL_STOP, false, ignored[i]), MONITOR_TIMEOUT);
+		signal(ignored[i], SIG_DFL);
+	}
+	signal(SIGINT, SIG_IGN);
+	assert_int_equal(SIGNALLED(GOAL_STOP, false, SIGINT), MONITOR_REACHED);
+	signal(SIGINT, SIG_DFL);
+}
+
+/* The worker ended after a draft, and the exporter had written the draft before. */
+static void test_monitor__a_draft_that_is_written(void **state)
+{
+	const struct message_summary summary = {.filtered = 1};
+	const struct message_written written = {0, 1000};
+	static struct monitor monitor;
+	struct channel worker, exporter;
+	int fds[2];
+
+	(void)state;
+	rig_monitor(&monitor, ROLE_WORKER, PARTY_WORKER, &worker);
+	assert_int_equal(channel_pair(fds), 0);
+	channel_init(&exporter, fds[0], PARTY_EXPORTER, PARTY_LOADER);
+	channel_init(&monitor.children[ROLE_EXPORTER].channel, fds[1], PARTY_LOADER,
+		     PARTY_EXPORTER);
+	for (int role = ROLE_WORKER; role <= ROLE_EXPORTER; role++)
+		monitor.children[role].channel.phase = PHASE_FINISH;
+	worker.phase = exporter.phase = PHASE_FINISH;
+	assert_int_equal(channel_send(&worker, MESSAGE_DRAFTED, &summary, sizeof(summary), -1), 0);
+	assert_int_equal(channel_send(&exporter, MESSAGE_WRITTEN, &written, sizeof(written), -1),
+			 0);
+	/* the worker might still send its summary */
+	assert_int_equal(monitor_run(&monitor, GOAL_WRITTEN, time_now() + NS_PER_SECOND / 10),
+			 MONITOR_TIMEOUT);
+	channel_release(&monitor.children[ROLE_WORKER].channel);
+	assert_int_equal(monitor_run(&monitor, GOAL_WRITTEN, time_now() + 5 * NS_PER_SECOND),
+			 MONITOR_REACHED);
+	channel_release(&exporter);
+	channel_release(&monitor.children[ROLE_EXPORTER].channel);
+	release_rig(&monitor, ROLE_WORKER, &worker);
 }
 
 static void test_monitor__the_last_target(void **state)
@@ -249,7 +386,8 @@ static void test_monitor__fate_of_each_end(void **state)
 	enum {
 		FAIL = FATE_FAIL,
 		NEW = FATE_REPLACE,
-		WITHOUT = FATE_WITHOUT
+		WITHOUT = FATE_WITHOUT,
+		DRAFT = FATE_DRAFT
 	};
 	static const struct {
 		enum policy_role role;
@@ -259,7 +397,7 @@ static void test_monitor__fate_of_each_end(void **state)
 		{ROLE_LOADER, GOAL_STOP, {FAIL, FAIL, FAIL, FAIL, FAIL}},
 		{ROLE_LOADER, GOAL_WRITTEN, {FAIL, FAIL, FAIL, FAIL, FAIL}},
 		{ROLE_WORKER, GOAL_STOP, {FAIL, FAIL, NEW, NEW, FAIL}},
-		{ROLE_WORKER, GOAL_WRITTEN, {FAIL, FAIL, FAIL, FAIL, FAIL}},
+		{ROLE_WORKER, GOAL_WRITTEN, {FAIL, FAIL, DRAFT, DRAFT, FAIL}},
 		{ROLE_EXPORTER, GOAL_STOP, {FAIL, FAIL, FAIL, NEW, FAIL}},
 		{ROLE_EXPORTER, GOAL_WRITTEN, {FAIL, FAIL, FAIL, NEW, FAIL}},
 		{ROLE_BROKER, GOAL_STOP, {FAIL, FAIL, FAIL, NEW, NEW}},
@@ -280,7 +418,14 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_monitor__an_error_ends_the_recording),
 		cmocka_unit_test(test_monitor__nothing_is_whole_yet),
-		cmocka_unit_test(test_monitor__the_second_signal_aborts),
+		cmocka_unit_test(test_monitor__each_way_to_end_sampling),
+		cmocka_unit_test(test_monitor__other_signals_end_sampling_too),
+		cmocka_unit_test(test_monitor__the_second_signal_hurries),
+		cmocka_unit_test(test_monitor__a_draft_after_the_second_signal),
+		cmocka_unit_test(test_monitor__the_third_signal_aborts),
+		cmocka_unit_test(test_monitor__a_hangup_never_hurries),
+		cmocka_unit_test(test_monitor__what_was_ignored_stays_ignored),
+		cmocka_unit_test(test_monitor__a_draft_that_is_written),
 		cmocka_unit_test(test_monitor__the_last_target),
 		cmocka_unit_test(test_monitor__too_many_lines),
 		cmocka_unit_test(test_monitor__a_broker_that_hangs),

@@ -121,6 +121,97 @@ static void test_naming__one_mapping_for_all_text(void **state)
 	assert_int_equal(object->file_offset, 0x1000);
 }
 
+/* ---- drafts ---- */
+
+/* Checks the profile as it is, as folded stacks. */
+static void check_draft(struct rig *rig, const char *wanted)
+{
+	const struct message_stop stop = {.started = 1, .stopped = 2};
+	int fd = fake_file("", 0);
+	char line[256] = "";
+
+	assert_int_equal(product_describe(session_product(rig->session)), 0);
+	assert_int_equal(product_render(session_product(rig->session), &stop, fd), 0);
+	assert_true(pread(fd, line, sizeof(line) - 1, 0) > 0);
+	assert_string_equal(line, wanted);
+	close(fd);
+}
+
+/* Offsets become addresses once, however many drafts there are. */
+static void test_naming__a_draft_has_addresses(void **state)
+{
+	struct rig *rig = *state;
+	const u64 frames[] = {PLACE + 0x10, PLACE + 0x7020};
+	int fd = two_texts(0x1000);
+	const struct profile_object *object;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	rig_seen(rig, 5, 100,
+		 "40000000-40001000 r-xp 1000 08:01 262144 /opt/two\n"
+		 "40007000-40008000 r-xp 2000 08:01 262144 /opt/two\n",
+		 path);
+	rig->fake.identity.inode = 262144;
+	rig_sample(rig, 5, 100, REASON_end_root, frames, 0, 2);
+	rig_settle(rig);
+	check_draft(rig, "thread;two+0x801f;two+0x100f 1\n");
+	check_draft(rig, "thread;two+0x801f;two+0x100f 1\n");
+	object = profile_object_get(session_profile(rig->session), 1);
+	assert_int_equal(object->start, 0x1000);
+	assert_int_equal(object->limit, 0x9000);
+	rig_sample(rig, 5, 100, REASON_end_root, frames + 1, 0, 1);
+	rig_settle(rig);
+	check_draft(rig, "thread;two+0x801f 1\nthread;two+0x801f;two+0x100f 1\n");
+	assert_int_equal(session_finish(rig->session), 0);
+	rig_check_stack(rig, 0, "two+0x100f;two+0x801f");
+	close(fd);
+}
+
+/* The draft has no name of a file, and takes none from the profile. */
+static void test_naming__a_draft_comes_before_the_names(void **state)
+{
+	struct rig *rig = *state;
+	struct image_segment text;
+	u64 frame = rig_seen_own(rig, landmark, &text) | FRAME_EXACT;
+	struct message_summary summary;
+	char wanted[64];
+
+	rig_sample(rig, 5, 100, REASON_end_root, &frame, 0, 1);
+	rig_settle(rig);
+	snprintf(wanted, sizeof(wanted), "thread;test (deleted)+0x%llx 1\n",
+		 (unsigned long long)rig_own_address(landmark));
+	check_draft(rig, wanted);
+	session_summary(rig->session, &summary);
+	assert_int_equal(summary.without_names, 1);
+	assert_int_equal(session_finish(rig->session), 0);
+	rig_check_stack(rig, 0, "landmark");
+	session_summary(rig->session, &summary);
+	assert_int_equal(summary.without_names, 0);
+}
+
+static void count_call(void *context)
+{
+	(*(unsigned int *)context)++;
+}
+
+/* A session without lines has one long work, the names; lines are the second one. */
+static void test_naming__drafts_before_long_work(void **state)
+{
+	struct rig *rig = *state;
+	const uint32_t flags[] = {OPTIONS_NO_INLINE, 0};
+
+	for (unsigned int i = 0; i < 2; i++) {
+		unsigned int calls = 0;
+
+		rig->parts.config.flags = flags[i];
+		rig->parts.draft = count_call;
+		rig->parts.draft_context = &calls;
+		rig_restart(rig, i + 1);
+		assert_int_equal(session_finish(rig->session), 0);
+		assert_int_equal(calls, i + 1);
+	}
+}
+
 /* See test_publisher__mapping_has_the_bias_of_its_own_segment. */
 static void test_naming__two_segments_share_a_page(void **state)
 {
@@ -457,6 +548,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		RIG_TEST(test_naming__symbols_of_a_file),
 		RIG_TEST(test_naming__one_mapping_for_all_text),
+		RIG_TEST(test_naming__a_draft_has_addresses),
+		RIG_TEST(test_naming__a_draft_comes_before_the_names),
+		RIG_TEST(test_naming__drafts_before_long_work),
 		RIG_TEST(test_naming__two_segments_share_a_page),
 		RIG_TEST(test_naming__no_names_when_time_is_over),
 		RIG_TEST(test_naming__time_is_over_within_an_object),

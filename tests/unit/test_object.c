@@ -257,6 +257,88 @@ static void test_object__mapping_replaced_meanwhile_is_refused(void **state)
 	assert_true(file_is_gone(files_get(files, 99, 4711, 1, "/o"), in(5), 1, 2));
 }
 
+/* Returns the mapping's object for a process that may be asked, or NULL without a usable answer. */
+static struct object *ask_through(uint32_t pid, uint64_t start)
+{
+	struct target_process process = in(pid);
+	struct file *file = file_at(START);
+	struct object *object = files_object(files, file, process, start, start + 0x1000, now);
+
+	if (object)
+		return object;
+	fake_target_answer(&fake);
+	return files_object(files, file, process, start, start + 0x1000, now);
+}
+
+/* Each of these answers tells of the process, which may have ended or started another program. */
+static void test_object__a_process_that_is_gone_takes_no_file_from_others(void **state)
+{
+	static const int passing[] = {-ESRCH, -ENOENT, -ESTALE, -EMFILE, -ENFILE};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(passing) / sizeof(*passing); i++) {
+		fake.object_error = passing[i];
+		assert_null(ask_through(5, START));
+		assert_int_equal(files_last_object(files, file_at(START), now)->reason, -ESTALE);
+	}
+	fake.object_error = 0;
+	fake.identity.inode = START >> 12;
+	assert_int_equal(ask_through(6, 0x60000000)->state, OBJECT_PARSING);
+}
+
+/* The questions about other files of the process have taken all places. */
+static void test_object__a_failed_one_waits_for_a_place(void **state)
+{
+	const uint64_t others[] = {0x50000000, 0x60000000};
+
+	(void)state;
+	assert_int_equal(files_last_object(files, file_at(START), now)->state, OBJECT_FAILED);
+	for (int i = 0; i < 2; i++)
+		assert_null(files_object(files, file_at(others[i]), in(6), others[i],
+					 others[i] + 0x1000, now));
+	assert_null(files_object(files, file_at(START), in(6), START, END, now));
+	assert_int_equal(fake.count, 2);
+	fake_target_answer(&fake);
+	assert_int_equal(ask_through(6, START)->state, OBJECT_PARSING);
+}
+
+/* A denied process, or one that the target mistakes for denied, speaks for itself alone. */
+static void test_object__a_refusal_is_the_mapping_s(void **state)
+{
+	struct object *refused;
+	size_t asked;
+
+	(void)state;
+	fake.object_error = -EACCES;
+	refused = ask_through(5, START);
+	assert_int_equal(refused->reason, -EACCES);
+	asked = fake.asked[TARGET_OBJECT];
+	assert_ptr_equal(ask_through(5, START), refused);
+	assert_int_equal(fake.asked[TARGET_OBJECT], asked);
+	/* the next program of the same process */
+	fake.object_error = 0;
+	fake.identity.inode = START >> 12;
+	assert_int_equal(ask_through(5, 0x70000000)->state, OBJECT_PARSING);
+}
+
+/* An always changing process is asked three times; then its mapping fails, and no other's. */
+static void test_object__stale_answers_are_the_process_s(void **state)
+{
+	struct object *object = NULL;
+
+	(void)state;
+	fake.object_error = -ESTALE;
+	for (int i = 0; i < 3; i++) {
+		now += 2 * FILE_RETRY_AFTER;
+		object = ask_through(5, START);
+	}
+	assert_int_equal(object->reason, -ESTALE);
+	assert_null(ask_through(6, START));
+	fake.object_error = 0;
+	fake.identity.inode = START >> 12;
+	assert_int_equal(ask_through(7, START)->state, OBJECT_PARSING);
+}
+
 /* A process that swaps mappings between listing and answer takes no file from others. */
 static void test_object__what_came_instead_is_kept(void **state)
 {
@@ -425,6 +507,10 @@ int main(void)
 		TEST(replaced_content_is_another),
 		TEST(other_generation_is_another_file),
 		TEST(mapping_replaced_meanwhile_is_refused),
+		TEST(a_process_that_is_gone_takes_no_file_from_others),
+		TEST(a_failed_one_waits_for_a_place),
+		TEST(a_refusal_is_the_mapping_s),
+		TEST(stale_answers_are_the_process_s),
 		TEST(what_came_instead_is_kept),
 		TEST(opened_and_forgotten_comes_back),
 		TEST(stacked_file_systems_answer_others),

@@ -126,6 +126,27 @@ static void test_options__every(void **state)
 	assert_int_equal(PARSE(&options, "--every", "1"), EXIT_USAGE);
 }
 
+static void test_options__names_of_standard_output(void **state)
+{
+	struct options options;
+
+	(void)state;
+	assert_int_equal(PARSE(&options, "-f", "folded", "-o", "/dev/stdout"), 0);
+	assert_string_equal(options.output, "-");
+	assert_int_equal(PARSE(&options, "-f", "folded", "--output=/dev/fd/1"), 0);
+	assert_string_equal(options.output, "-");
+	assert_int_equal(PARSE(&options, "-f", "folded", "-o/proc/self/fd/1", "--every", "1"), 0);
+	assert_string_equal(options.output, "-");
+	/* the last one counts */
+	assert_int_equal(PARSE(&options, "-o", "a.folded", "-o", "/dev/stdout"), EXIT_USAGE);
+	assert_int_equal(PARSE(&options, "-o", "/dev/stdout", "-o", "a.folded"), 0);
+	assert_string_equal(options.output, "a.folded");
+	assert_int_equal(PARSE(&options, "-f", "folded", "-o", "/dev/fd/11"), 0);
+	assert_string_equal(options.output, "/dev/fd/11");
+	assert_int_equal(PARSE(&options, "-f", "folded", "-o", "./--", "--", "ls"), 0);
+	assert_string_equal(options.output, "./--");
+}
+
 static void test_options__command_keeps_its_options(void **state)
 {
 	struct options options;
@@ -502,6 +523,7 @@ int main(void)
 		cmocka_unit_test(test_options__everything),
 		cmocka_unit_test(test_options__the_last_word_on_inlined_functions),
 		cmocka_unit_test(test_options__every),
+		cmocka_unit_test(test_options__names_of_standard_output),
 		cmocka_unit_test(test_options__command_keeps_its_options),
 		cmocka_unit_test(test_options__why),
 		cmocka_unit_test(test_options__why_is_of_one_process),

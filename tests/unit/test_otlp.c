@@ -6,8 +6,11 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "generated/version.h"
 #include "proto/otlp.pb-c.h"
@@ -67,12 +70,16 @@ static void test_otlp__a_process_is_a_resource(void **state)
 		const Otlp__ResourceProfiles *resource = found->resource_profiles[i];
 		Otlp__KeyValue **attributes = resource->resource->attributes;
 		const Otlp__ScopeProfiles *scope = resource->scope_profiles[0];
+		char service[128];
 
-		assert_int_equal(resource->resource->n_attributes, 2);
+		assert_int_equal(resource->resource->n_attributes, 3); /* and no host.name */
 		assert_string_equal(attributes[0]->key, "process.pid");
 		assert_int_equal(attributes[0]->value->int_value, expected[i].pid);
 		assert_string_equal(attributes[1]->key, "process.executable.name");
 		assert_string_equal(attributes[1]->value->string_value, expected[i].name);
+		snprintf(service, sizeof(service), "unknown_service:%s", expected[i].name);
+		assert_string_equal(attributes[2]->key, "service.name");
+		assert_string_equal(attributes[2]->value->string_value, service);
 		assert_int_equal(resource->n_scope_profiles, 1);
 		assert_string_equal(scope->scope->name, "keyhole");
 		assert_string_equal(scope->scope->version, KEYHOLE_VERSION);
@@ -199,6 +206,24 @@ static void test_otlp__an_empty_profile_has_no_resource(void **state)
 	profile_free(profile);
 }
 
+static void test_otlp__a_resource_has_the_host(void **state)
+{
+	struct profile *profile = build_profile();
+	struct profile_times times = build_profile_times;
+	const struct format_options options = {0};
+	int fd = memfd_create("otlp", MFD_CLOEXEC);
+	char text[65536] = "";
+
+	(void)state;
+	times.host = "db\n1";
+	assert_int_equal(format_otlp_json.render(profile, &times, &options, fd), 0);
+	assert_true(pread(fd, text, sizeof(text) - 1, 0) > 0);
+	assert_non_null(
+		strstr(text, "{\"key\":\"host.name\",\"value\":{\"stringValue\":\"db?1\"}}"));
+	close(fd);
+	profile_free(profile);
+}
+
 static void test_otlp__json_is_json(void **state)
 {
 	struct profile *profile = build_profile();
@@ -222,6 +247,7 @@ int main(void)
 		cmocka_unit_test(test_otlp__stacks),
 		cmocka_unit_test(test_otlp__what_is_equal_is_one),
 		cmocka_unit_test(test_otlp__an_empty_profile_has_no_resource),
+		cmocka_unit_test(test_otlp__a_resource_has_the_host),
 		cmocka_unit_test(test_otlp__json_is_json),
 	};
 

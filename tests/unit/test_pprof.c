@@ -102,8 +102,8 @@ static void test_pprof__mappings(void **state)
 		uint64_t id, start, limit, offset;
 		const char *name, *build_id;
 	} expected[] = {
-		{2, 0, 0, 0, "[kernel]", ""},
 		{1, 0x1000, 0x5000, 0x1000, "/usr/bin/app", "0123456789abcdef"},
+		{2, 0, 0, 0, "[kernel]", ""},
 		{4, 0x2000, 0x3000, 0x800, "/usr/lib/libplain.so.1", ""},
 	};
 	const Perftools__Profiles__Profile *found = *state;

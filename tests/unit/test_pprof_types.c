@@ -7,10 +7,17 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "proto/profile.pb-c.h"
+#include "profile/format/format.h"
 #include "profile/format/names.h"
+#include "profile/profile.h"
+#include "profile/read/unpack.h"
+#include "tests/unit/build_profile.h"
 #include "profile/read/pprof_read.h"
 
 static int read_named(char *name, const char *wanted, struct pprof_info *ret_info)
@@ -70,10 +77,92 @@ static void test_pprof_types__are_not_cut_in_a_character(void **state)
 	}
 }
 
+/* Writes the values of a file in another format, and returns the text. The caller frees it. */
+static char *convert(const struct format *format, const char *type, const char *unit)
+{
+	const struct profile_times times = {.period = 1, .type = type, .unit = unit};
+	const struct format_options options = {0};
+	struct profile *profile = build_profile();
+	int fd = memfd_create("converted", MFD_CLOEXEC);
+	char *text;
+	off_t size;
+
+	assert_int_equal(format->render(profile, &times, &options, fd), 0);
+	size = lseek(fd, 0, SEEK_END);
+	text = calloc(1, (size_t)size + 1);
+	assert_int_equal(pread(fd, text, (size_t)size, 0), size);
+	close(fd);
+	profile_free(profile);
+	return text;
+}
+
+/* No format calls the values samples or CPU time, and each has the amounts as they are. */
+static void test_pprof_types__are_kept_in_each_format(void **state)
+{
+	static const struct {
+		const struct format *format;
+		const char *type, *unit, *expected;
+	} cases[] = {
+		{&format_speedscope, "delay", "nanoseconds", "\"unit\":\"nanoseconds\""},
+		{&format_speedscope, "delay", "nanoseconds",
+		 "\"name\":\"(no times) keyhole: delay\""},
+		{&format_speedscope, "space", "bytes", "\"unit\":\"bytes\""},
+		{&format_speedscope, "contentions", "count", "\"unit\":\"none\""},
+		{&format_firefox, "delay", "nanoseconds", "\"weightType\":\"tracing-ms\""},
+		{&format_firefox, "delay", "nanoseconds", "\"weight\":[0.000002]"},
+		{&format_firefox, "space", "bytes", "\"weightType\":\"bytes\""},
+		{&format_html, "delay", "nanoseconds",
+		 "\"unit\":\"nanoseconds\",\"event\":\"delay\""},
+		{&format_svg, "space", "bytes", ">10 bytes of space<"},
+		{&format_svg, "contentions", "count", ">10 contentions<"},
+		{&format_otlp_json, "space", "bytes", "\"values\":[\"2\"]"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *text = convert(cases[i].format, cases[i].type, cases[i].unit);
+
+		if (!strstr(text, cases[i].expected))
+			fail_msg("no %s in: %s", cases[i].expected, text);
+		assert_null(strstr(text, "\"threadCPUDelta\":["));
+		free(text);
+	}
+}
+
+/* A file of one value is read, written and read again without a change. */
+static void test_pprof_types__survive_pprof(void **state)
+{
+	const struct pprof_options options = {0};
+	struct profile *profile = profile_new();
+	struct pprof_info info;
+	unsigned char *bytes;
+	size_t size;
+	const struct profile_times times = {.period = 1, .type = "delay", .unit = "nanoseconds"};
+	int fd = memfd_create("pprof", MFD_CLOEXEC);
+	struct profile *written = build_profile();
+
+	(void)state;
+	assert_int_equal(format_pprof.render(written, &times, &(struct format_options){0}, fd), 0);
+	lseek(fd, 0, SEEK_SET);
+	assert_int_equal(unpack_file(fd, &bytes, &size), 0);
+	assert_int_equal(pprof_read(bytes, size, &options, profile, &info), 0);
+	assert_string_equal(info.types, "delay");
+	assert_string_equal(info.times.type, "delay");
+	assert_string_equal(info.times.unit, "nanoseconds");
+	assert_int_equal(info.total, 10);
+	assert_int_equal(info.by, 1);
+	free(bytes);
+	close(fd);
+	profile_free(written);
+	profile_free(profile);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pprof_types__are_not_cut_in_a_character),
+		cmocka_unit_test(test_pprof_types__are_kept_in_each_format),
+		cmocka_unit_test(test_pprof_types__survive_pprof),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

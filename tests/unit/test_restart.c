@@ -122,6 +122,7 @@ static void test_restart__quarantined_is_not_parsed(void **state)
 /* In the place of the file there is an object without a table; samples in it go on. */
 static void test_restart__process_with_a_quarantined_file(void **state)
 {
+	struct message_summary summary;
 	struct rig *rig = *state;
 
 	rig->fake.identity.inode = 65536;
@@ -133,6 +134,11 @@ static void test_restart__process_with_a_quarantined_file(void **state)
 	assert_int_equal(rig_find(rig, 5, 100, 0x10000100)->flags, 0);
 	session_finish(rig->session);
 	rig_check_stack(rig, 0, "program+0x100;[cut: no_rule]");
+	session_summary(rig->session, &summary);
+	assert_int_equal(summary.object[0].samples, 1);
+	assert_int_equal(summary.object[0].reason, -EOWNERDEAD);
+	assert_string_equal(summary.object[0].name, "program");
+	assert_int_equal(summary.object[1].samples, 0);
 }
 
 int main(void)

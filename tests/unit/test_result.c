@@ -119,6 +119,72 @@ static void test_result__of_what_cannot_be(void **state)
 	assert_int_equal(result_close(&result, true), 0);
 }
 
+/* None of these is replaced, with or without force. */
+static void test_result__leaves_what_is_no_file(void **state)
+{
+	const char *path = "test_result.link";
+	struct result result;
+	struct stat status;
+
+	(void)state;
+	unlink(path);
+	assert_int_equal(symlink("test_result.target", path), 0);
+	for (int force = 0; force < 2; force++) {
+		assert_int_equal(result_open(&result, "test", path, force), -EINVAL);
+		assert_int_equal(lstat(path, &status), 0);
+		assert_true(S_ISLNK(status.st_mode));
+	}
+	unlink(path);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_int_equal(result_open(&result, "test", path, true), -EINVAL); /* nobody reads */
+	unlink(path);
+}
+
+static void test_result__writes_to_a_fifo(void **state)
+{
+	const char *path = "test_result.fifo";
+	struct result result;
+	struct stat status;
+	char got[8];
+	int reader;
+
+	(void)state;
+	unlink(path);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	reader = open(path, O_RDONLY | O_NONBLOCK);
+	assert_int_equal(result_open(&result, "test", path, true), 0);
+	assert_int_equal(fcntl(result.fd, F_GETFL) & O_NONBLOCK, 0);
+	assert_int_equal(write(result.fd, "abc", 3), 3);
+	assert_int_equal(result_close(&result, true), 0);
+	assert_int_equal(read(reader, got, sizeof(got)), 3);
+	assert_int_equal(lstat(path, &status), 0);
+	assert_true(S_ISFIFO(status.st_mode));
+	close(result.fd);
+	close(reader);
+	unlink(path);
+}
+
+static void test_result__of_a_descriptor(void **state)
+{
+	char path[32];
+	struct result result;
+	int ends[2];
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	snprintf(path, sizeof(path), "/dev/fd/%d", ends[1]);
+	assert_int_equal(result_open(&result, "test", path, true), 0);
+	assert_int_equal(result.fd, ends[1]);
+	assert_int_equal(result_close(&result, true), 0);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", ends[0]);
+	assert_int_equal(result_open(&result, "test", path, true), -EINVAL);
+	close(ends[0]);
+	close(ends[1]);
+	assert_int_equal(result_open(&result, "test", path, true), -EINVAL);
+	assert_int_equal(result_open(&result, "test", "/dev/stdout", true), 0);
+	assert_int_equal(result.fd, STDOUT_FILENO);
+}
+
 static int status_of(int exits, int signal)
 {
 	pid_t child = fork();
@@ -209,6 +275,9 @@ int main(void)
 		cmocka_unit_test(test_result__is_taken_away_when_it_is_not),
 		cmocka_unit_test(test_result__replaces_with_force_alone),
 		cmocka_unit_test(test_result__of_what_cannot_be),
+		cmocka_unit_test(test_result__leaves_what_is_no_file),
+		cmocka_unit_test(test_result__writes_to_a_fifo),
+		cmocka_unit_test(test_result__of_a_descriptor),
 		cmocka_unit_test(test_result__status_of_who_makes_it),
 		cmocka_unit_test(test_result__is_taken_away_by_a_signal),
 		cmocka_unit_test(test_result__is_not_a_childs),

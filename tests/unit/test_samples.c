@@ -49,6 +49,26 @@ static void test_samples__wait_for_the_next_side_band(void **state)
 	rig_check_stack(rig, 0, "[anon]");
 }
 
+/* The summary is about the profile, which has no record that is held. */
+static void test_samples__held_records_are_not_in_the_summary(void **state)
+{
+	struct rig *rig = *state;
+	const u64 frames[] = {0x20000010 | FRAME_EXACT};
+	struct message_summary summary;
+
+	start(rig, 5, 100);
+	rig_settle(rig);
+	rig_sample(rig, 5, 100, REASON_end_root, frames, 0, 1);
+	rig_turn(rig);
+	assert_int_equal(resolved(rig), 0);
+	session_summary(rig->session, &summary);
+	assert_int_equal(summary.reason[REASON_end_root], 0);
+	session_finish(rig->session);
+	assert_int_equal(resolved(rig), 1);
+	session_summary(rig->session, &summary);
+	assert_int_equal(summary.reason[REASON_end_root], 1);
+}
+
 static void test_samples__return_addresses_are_one_less(void **state)
 {
 	struct rig *rig = *state;
@@ -349,6 +369,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		RIG_TEST(test_samples__wait_for_the_next_side_band),
+		RIG_TEST(test_samples__held_records_are_not_in_the_summary),
 		RIG_TEST(test_samples__return_addresses_are_one_less),
 		RIG_TEST(test_samples__kernel_comes_first_and_cuts_last),
 		RIG_TEST(test_samples__guesses_are_marked),

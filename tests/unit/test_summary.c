@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -140,6 +141,31 @@ static void test_summary__runtimes(void **state)
 	assert_non_null(strstr(text, "\n  note runtime: xxxxxxxxxxxxxxxxxxxxxxxxxxxx, 100 % of "));
 }
 
+/* The objects without rules, by share. A worker that was taken over tells names and numbers. */
+static void test_summary__objects_without_rules(void **state)
+{
+	struct counted counted = {.samples = 1000};
+	struct message_summary worker = {.object = {{123, -ESTALE, "libfoo.so"},
+						    {50, -ENOENT, "a\033[2J"},
+						    {1001, 5, "lie"}}};
+	struct summary sum;
+	const char *text;
+
+	(void)state;
+	counted.reason[REASON_cut_no_rule] = worker.reason[REASON_cut_no_rule] = 1000;
+	summary_make(&counted, &worker, false, &sum);
+	text = print(&sum, false);
+	assert_non_null(strstr(
+		text, "\n  no rules: libfoo.so 12.3 % of the samples (Stale file handle)\n"));
+	assert_non_null(
+		strstr(text, "\n  no rules: a?[2J 5.0 % of the samples (no unwind information)\n"));
+	assert_null(strstr(text, "lie"));
+	memset(worker.object, 'x', sizeof(worker.object));
+	worker.object[0].samples = 1;
+	summary_make(&counted, &worker, false, &sum);
+	assert_null(strchr(print(&sum, false), '\x7f'));
+}
+
 static void test_summary__limits(void **state)
 {
 	struct counted counted = {.events_lost = 5, .processes_lost = 6};
@@ -255,6 +281,7 @@ int main(void)
 		cmocka_unit_test(test_summary__nothing_is_expected_of_what_is_counted),
 		cmocka_unit_test(test_summary__every_sample_has_one_fate),
 		cmocka_unit_test(test_summary__runtimes),
+		cmocka_unit_test(test_summary__objects_without_rules),
 		cmocka_unit_test(test_summary__limits),
 		cmocka_unit_test(test_summary__progress),
 		cmocka_unit_test(test_summary__restart),

@@ -340,6 +340,18 @@ static void test_top__filter(void **state)
 	draw(40, 10);
 }
 
+static void test_top__filter_of_threads(void **state)
+{
+	(void)state;
+	FEED(&ui, ordinary);
+	keys("t/app\r"); /* the process of a thread counts, too */
+	assert_int_equal(ui.table.count, 2);
+	key(KEY_ESCAPE);
+	keys("/^101$\r"); /* and the thread's number */
+	assert_int_equal(ui.table.count, 1);
+	assert_string_equal(row_name(0), "helper");
+}
+
 #define MANY 60
 
 /* f00 to f59, the first one the hottest. */
@@ -577,6 +589,7 @@ int main(void)
 		UI_TEST(test_top__processes_and_threads),
 		UI_TEST(test_top__callers_and_callees),
 		UI_TEST(test_top__filter),
+		UI_TEST(test_top__filter_of_threads),
 		UI_TEST(test_top__moves_and_pages),
 		UI_TEST(test_top__pause_help_quit),
 		UI_TEST(test_top__fewer_rows_and_lines),

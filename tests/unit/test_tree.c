@@ -240,6 +240,42 @@ static void test_tree__a_difference_has_both_counts(void **state)
 	profile_free(profile);
 }
 
+static void add_version(struct profile *profile, const char *process, uint64_t count, uint64_t base)
+{
+	const uint32_t at = profile_location_add(profile, 0, 1);
+	const struct profile_sample sample = {.process_name = profile_string(profile, process),
+					      .stack = profile_stack_add(profile, &at, 1),
+					      .count = count,
+					      .base = base};
+
+	profile_location_get(profile, at)->function = add_function(profile, "f");
+	assert_int_equal(profile_sample_add(profile, &sample), 0);
+}
+
+/* Versions of a program in files of their own names are one process: no frame changes. */
+static void test_tree__a_difference_matches_the_only_process(void **state)
+{
+	struct profile *profile = profile_new();
+	struct tree tree;
+
+	(void)state;
+	add_version(profile, "app-v1", 0, 4);
+	add_version(profile, "app-v2", 8, 0);
+	assert_int_equal(tree_build(&tree, profile, TREE_DIFFERENCE), 0);
+	assert_int_equal(tree.count, 3);
+	assert_string_equal(
+		tree_text(&tree, tree_frame(&tree, tree.nodes[tree.order[1]].frame)->name),
+		"app-v1 -> app-v2");
+	for (size_t i = 0; i < tree.count; i++)
+		assert_true(tree_change(&tree, &tree.nodes[i]) == 0);
+	tree_release(&tree);
+	add_version(profile, "other", 1, 0); /* with two processes, names tell them apart */
+	assert_int_equal(tree_build(&tree, profile, TREE_DIFFERENCE), 0);
+	assert_int_equal(tree.count, 7);
+	tree_release(&tree);
+	profile_free(profile);
+}
+
 static const struct tree_place *place_of_node(const struct tree *tree, size_t at)
 {
 	return &tree->places[tree->nodes[tree->order[at]].frame];
@@ -341,6 +377,7 @@ int main(void)
 		cmocka_unit_test(test_tree__siblings_of_one_size_are_in_order_of_their_names),
 		cmocka_unit_test(test_tree__inlined_functions_are_frames_with_the_hottest_line),
 		cmocka_unit_test(test_tree__a_difference_has_both_counts),
+		cmocka_unit_test(test_tree__a_difference_matches_the_only_process),
 		cmocka_unit_test(test_tree__the_hottest_place_decides_the_object),
 		cmocka_unit_test(test_tree__a_place_without_a_source_counts_too),
 		cmocka_unit_test(test_tree__a_recursive_stack_counts_a_place_once),

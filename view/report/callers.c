@@ -4,12 +4,17 @@
  * for each pair of caller and callee.
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 
 #include "view/report/view.h"
 #include "base/array.h"
 #include "base/compare.h"
 #include "base/map.h"
+#include "view/report/suggest.h"
+#include "view/short_name.h"
+
+#define SHORT_NAME_BYTES 256
 
 struct pair {
 	uint32_t of, other; /* names; other 0: the root, or the function itself */
@@ -23,12 +28,18 @@ struct pairs {
 	size_t count, capacity;
 };
 
+enum shown { /* of a function that matches */
+	SHOW_CALLERS = 1,
+	SHOW_CALLEES = 2
+};
+
 struct report_callers {
 	const struct report *report;
 	const struct screen *screen;
 	struct tally tally;
 	struct scale scale;
-	bool *matches;	    /* by name */
+	struct name_sources sources;
+	uint8_t *matches;   /* by name: bits of enum shown */
 	struct pairs above; /* with their callers */
 	struct pairs below; /* with what they call */
 	uint32_t *order;
@@ -140,11 +151,58 @@ static const struct pair *pairs_of(const struct pairs *pairs, uint32_t of, size_
 
 /* ---- which functions ---- */
 
-static void match_functions(struct report_callers *callers, const regex_t *pattern)
+/* Returns whether the pattern matches a function's name, or the short form of the name. */
+static bool matches_name(const regex_t *pattern, const char *name)
 {
-	for (uint32_t name = 1; name < callers->tally.count; name++)
-		if (!regexec(pattern, tally_name(&callers->tally, name), 0, NULL, 0))
-			callers->matches[name] = true;
+	char text[SHORT_NAME_BYTES];
+
+	if (!regexec(pattern, name, 0, NULL, 0))
+		return true;
+	short_name(name, text, sizeof(text));
+	return text[0] && !regexec(pattern, text, 0, NULL, 0);
+}
+
+/* Sets the bit of the functions with samples that match. Returns how many there are. */
+static size_t match_functions(struct report_callers *callers, const regex_t *pattern, uint8_t bit)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < callers->count; i++) {
+		const uint32_t name = callers->order[i];
+
+		if (!matches_name(pattern, tally_name(&callers->tally, name)))
+			continue;
+		callers->matches[name] |= bit;
+		count++;
+	}
+	return count;
+}
+
+/* Does the same for a pattern that is given. Returns -ENOENT, after a line, where none matches. */
+static int match_pattern(struct report_callers *callers, const char *text, const regex_t *pattern,
+			 uint8_t bit)
+{
+	struct suggest suggest;
+
+	if (!text || callers->count == 0 || match_functions(callers, pattern, bit) > 0)
+		return 0;
+	suggest_begin(&suggest, text);
+	for (size_t i = 0; i < callers->count; i++)
+		suggest_offer(&suggest, tally_name(&callers->tally, callers->order[i]));
+	suggest_log(&suggest, "function", "list them with: keyhole report -n 0 FILE");
+	return -ENOENT;
+}
+
+static int match_patterns(struct report_callers *callers)
+{
+	const struct options *options = callers->report->options;
+	const struct patterns *patterns = &callers->report->patterns;
+	int r;
+
+	r = match_pattern(callers, options->callers, &patterns->callers, SHOW_CALLERS);
+	if (r < 0)
+		return r;
+	return match_pattern(callers, options->callees, &patterns->callees, SHOW_CALLEES);
 }
 
 /* ---- text ---- */
@@ -170,6 +228,7 @@ static void print_pairs(const struct report_callers *callers, const struct pairs
 	const size_t lines = callers->report->options->lines;
 	size_t count;
 	const struct pair *pair = pairs_of(pairs, row->name, &count);
+	unsigned int left;
 
 	fprintf(screen->out, "  %s\n", up ? "called by" : "calls");
 	for (size_t i = 0; i < count && i < lines; i++, pair++) {
@@ -177,7 +236,9 @@ static void print_pairs(const struct report_callers *callers, const struct pairs
 		screen_value(screen, &callers->scale, view_value(callers->report, pair->count),
 			     VALUE_COLUMNS);
 		fprintf(screen->out, "%6.1f%%  ", screen_percent(pair->count, row->now.total));
-		screen_name(screen, other_name(callers, pair, up), screen_room(screen, used));
+		left = screen_room(screen, used);
+		left -= screen_name(screen, other_name(callers, pair, up), left);
+		view_print_source(callers->report, &callers->sources, pair->other, left);
 		putc('\n', screen->out);
 	}
 	if (count > lines)
@@ -188,20 +249,20 @@ static void print_pairs(const struct report_callers *callers, const struct pairs
 static void print_function(const struct report_callers *callers, const struct tally_row *row)
 {
 	const struct screen *screen = callers->screen;
-	const struct options *options = callers->report->options;
 
 	screen_style(screen, STYLE_HEAD);
 	fputs(tally_name(&callers->tally, row->name), screen->out);
 	screen_style(screen, STYLE_PLAIN);
+	view_print_source(callers->report, &callers->sources, row->name, UINT_MAX);
 	fputs("\n  total ", screen->out);
 	screen_value(screen, &callers->scale, view_value(callers->report, row->now.total), 0);
 	fprintf(screen->out, " (%.1f%%), self ",
 		screen_percent(row->now.total, callers->tally.sum));
 	screen_value(screen, &callers->scale, view_value(callers->report, row->now.self), 0);
 	fprintf(screen->out, " (%.1f%%)\n", screen_percent(row->now.self, callers->tally.sum));
-	if (options->callers)
+	if (callers->matches[row->name] & SHOW_CALLERS)
 		print_pairs(callers, &callers->above, row, true);
-	if (options->callees)
+	if (callers->matches[row->name] & SHOW_CALLEES)
 		print_pairs(callers, &callers->below, row, false);
 	putc('\n', screen->out);
 }
@@ -219,6 +280,7 @@ static void put_pairs(const struct report_callers *callers, struct view_json *to
 		json_object(&to->json);
 		json_key_clean_string(&to->json, "name", other_name(callers, pair, up));
 		view_json_value(to, "total", pair->count);
+		view_json_source(to, &callers->sources, pair->other);
 		json_end(&to->json);
 	}
 	json_end(&to->json);
@@ -227,16 +289,15 @@ static void put_pairs(const struct report_callers *callers, struct view_json *to
 static void put_function(const struct report_callers *callers, struct view_json *to,
 			 const struct tally_row *row)
 {
-	const struct options *options = callers->report->options;
-
 	json_line(&to->json);
 	json_object(&to->json);
 	json_key_clean_string(&to->json, "name", tally_name(&callers->tally, row->name));
 	view_json_value(to, "self", row->now.self);
 	view_json_value(to, "total", row->now.total);
-	if (options->callers)
+	view_json_source(to, &callers->sources, row->name);
+	if (callers->matches[row->name] & SHOW_CALLERS)
 		put_pairs(callers, to, &callers->above, row, true);
-	if (options->callees)
+	if (callers->matches[row->name] & SHOW_CALLEES)
 		put_pairs(callers, to, &callers->below, row, false);
 	json_end(&to->json);
 }
@@ -271,6 +332,8 @@ static int print_json(const struct report_callers *callers, size_t shown)
 		put_function(callers, &to, row_at(callers, i));
 	json_line(&to.json);
 	json_end(&to.json);
+	json_line(&to.json);
+	json_key_number(&to.json, "left_out", callers->count - shown);
 	return view_json_end(&to, 0);
 }
 
@@ -281,9 +344,7 @@ static void print_text(const struct report_callers *callers, size_t shown)
 	header_print(callers->report);
 	for (size_t i = 0; i < shown; i++)
 		print_function(callers, row_at(callers, i));
-	if (callers->count == 0)
-		fputs("no function matches\n", out);
-	else if (shown < callers->count)
+	if (shown < callers->count)
 		fprintf(out, "%zu more functions match (-n 0: all)\n", callers->count - shown);
 }
 
@@ -313,10 +374,12 @@ static int find_callers(struct report_callers *callers)
 		return -ENOMEM;
 	callers->scale =
 		scale_for(view_value(report, callers->tally.sum), view_unit(&report->info));
-	if (report->options->callers)
-		match_functions(callers, &report->patterns.callers);
-	if (report->options->callees)
-		match_functions(callers, &report->patterns.callees);
+	r = name_sources_make(report->profile, &callers->tally.frames, &callers->sources);
+	if (r < 0)
+		return r;
+	r = match_patterns(callers);
+	if (r < 0)
+		return r;
 	r = find_pairs(callers);
 	if (r < 0)
 		return r;
@@ -339,6 +402,7 @@ int view_callers(const struct report *report)
 	free(callers.below.items);
 	free(callers.matches);
 	free(callers.order);
+	name_sources_release(&callers.sources);
 	tally_release(&callers.tally);
 	return r;
 }

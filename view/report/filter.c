@@ -6,7 +6,9 @@
 
 #include "base/array.h"
 #include "base/expression.h"
+#include "profile/format/names.h"
 #include "profile/profile.h"
+#include "view/report/suggest.h"
 
 enum verdict {
 	VERDICT_NONE, /* not asked yet */
@@ -91,14 +93,19 @@ static bool matches_comm(struct filter *filter, const struct profile *profile, u
 		       profile_string_get(profile, name));
 }
 
-static bool matches_object(struct filter *filter, const struct profile *profile, uint32_t id)
+static const char *object_name(const struct profile *profile, uint32_t id)
 {
 	const struct profile_object *object = profile_object_get(profile, id);
-	const char *name = "";
 
-	if (object)
-		name = profile_string_get(profile, object->name);
-	return matches(filter, &filter->objects, &filter->patterns->object, id, name);
+	if (!object)
+		return "";
+	return profile_string_get(profile, object->name);
+}
+
+static bool matches_object(struct filter *filter, const struct profile *profile, uint32_t id)
+{
+	return matches(filter, &filter->objects, &filter->patterns->object, id,
+		       object_name(profile, id));
 }
 
 /* Returns the id of the location's object, or 0. */
@@ -142,4 +149,49 @@ bool filter_keep(const struct profile *profile, const struct profile_sample *sam
 	if (options->object && !matches_object(filter, profile, object))
 		return false;
 	return true;
+}
+
+/* ---- a pattern that matches nothing ---- */
+
+static const char *comm_of(const struct profile *profile, uint32_t id)
+{
+	return profile_string_get(profile, id);
+}
+
+static void offer(struct suggest *suggest, const char *raw)
+{
+	char clean[FORMAT_NAME_MAX];
+
+	format_clean_name(clean, sizeof(clean), raw);
+	suggest_offer(suggest, clean);
+}
+
+/* Returns true, after one line, where no name that was asked for matches the pattern. */
+static bool explain(const struct verdicts *verdicts, const struct profile *profile,
+		    const char *(*name)(const struct profile *profile, uint32_t id),
+		    const char *pattern, const char *what)
+{
+	struct suggest suggest;
+
+	if (!pattern || verdicts->count == 0)
+		return false;
+	suggest_begin(&suggest, pattern);
+	for (uint32_t id = 0; id < verdicts->count; id++) {
+		if (verdicts->items[id] == VERDICT_YES)
+			return false;
+		if (verdicts->items[id] == VERDICT_NO)
+			offer(&suggest, name(profile, id));
+	}
+	suggest_log(&suggest, what, "see which there are with --by");
+	return true;
+}
+
+bool filter_explain(const struct filter *filter, const struct profile *profile)
+{
+	const struct options *options = filter->options;
+	const bool comm = explain(&filter->comms, profile, comm_of, options->comm, "process");
+	const bool object =
+		explain(&filter->objects, profile, object_name, options->object, "object");
+
+	return comm || object;
 }

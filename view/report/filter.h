@@ -47,4 +47,10 @@ bool filter_needed(const struct options *options);
 bool filter_keep(const struct profile *profile, const struct profile_sample *sample, uint32_t leaf,
 		 void *filter);
 
+/*
+ * Logs one line for each pattern that matched none of the names that filter_keep() asked for, with
+ * names that it may have meant. Returns whether there is such a pattern.
+ */
+bool filter_explain(const struct filter *filter, const struct profile *profile);
+
 #endif

@@ -161,7 +161,39 @@ void header_print(const struct report *report)
 	putc('\n', report->screen.out);
 }
 
+/* ---- sources ---- */
+
+unsigned int view_print_source(const struct report *report, const struct name_sources *sources,
+			       uint32_t name, unsigned int columns)
+{
+	const struct screen *screen = &report->screen;
+	const struct source *source = name_sources_get(sources, name);
+	char text[FORMAT_NAME_MAX], clean[FORMAT_NAME_MAX];
+
+	if (!source)
+		return 0;
+	source_spell_short(report->profile, source, text, sizeof(text));
+	format_clean_name(clean, sizeof(clean), text);
+	if (strlen(clean) + 2 > columns)
+		return 0;
+	screen_style(screen, STYLE_DIM);
+	fprintf(screen->out, "  %s", clean);
+	screen_style(screen, STYLE_PLAIN);
+	return (unsigned int)strlen(clean) + 2;
+}
+
 /* ---- for programs ---- */
+
+void view_json_source(struct view_json *to, const struct name_sources *sources, uint32_t name)
+{
+	const struct source *source = name_sources_get(sources, name);
+
+	if (!source)
+		return;
+	json_key_string(&to->json, "file", profile_string_get(to->report->profile, source->file));
+	if (source->line)
+		json_key_number(&to->json, "line", source->line);
+}
 
 void view_json_value(struct view_json *to, const char *key, uint64_t count)
 {

@@ -138,6 +138,8 @@ static int read_profiles(const struct run *run, struct report *report)
 	filter_init(&filter, &run->options, &report->patterns);
 	for (unsigned int i = 0; i < run->options.file_count && r == EXIT_DONE; i++)
 		r = read_profile(run, i, &filter, report);
+	if (r == EXIT_DONE && report->info.kept + report->old.kept == 0)
+		report->unmatched = filter_explain(&filter, report->profile);
 	filter_release(&filter);
 	if (r != EXIT_DONE || !run->options.diff)
 		return r;
@@ -147,21 +149,12 @@ static int read_profiles(const struct run *run, struct report *report)
 	return EXIT_DONE;
 }
 
-/* Folded stacks take any values. The other formats know CPU time and counted events. */
-static bool can_hold(enum profile_format format, const struct pprof_info *info)
-{
-	return info->is_time || info->times.event || format == FORMAT_folded;
-}
-
 /* Writes the profile. With a filter, nothing but the part that is shown leaves with the file. */
 static int convert(const struct run *run, struct report *report)
 {
 	struct format_options options = {.by_thread = run->options.by_thread};
 	int r = 0;
 
-	if (!can_hold(run->options.format, &report->info))
-		return usage(run->options.files[0],
-			     "its values are no time or count; write them with -f folded");
 	if (run->options.diff)
 		options.base = &report->old.times;
 	if (filter_needed(&run->options))
@@ -186,6 +179,17 @@ static int run_view(const struct report *report)
 	return view_table(report);
 }
 
+/* Shows what the file holds, where a pattern of the filters matches nothing of it. */
+static int show_unmatched(const struct report *report)
+{
+	const struct options *options = report->options;
+
+	if (!options->json && !options->diff && !options->output)
+		header_print(report);
+	fflush(report->screen.out);
+	return EXIT_FAILED;
+}
+
 static int show_report(const struct report *report)
 {
 	const struct options *options = report->options;
@@ -195,6 +199,8 @@ static int show_report(const struct report *report)
 		header_print(report);
 	else
 		r = run_view(report);
+	if (r == -ENOENT) /* said already */
+		return EXIT_FAILED;
 	if (r == -ENOMEM)
 		return failed("view", strerror(-r));
 	if (r < 0)
@@ -220,6 +226,8 @@ static int run_child(const struct run *run, struct screen *screen)
 	r = read_profiles(run, &report); /* the end of the process frees what report holds */
 	if (r != EXIT_DONE)
 		return r;
+	if (report.unmatched)
+		return show_unmatched(&report);
 	if (run->options.output)
 		return convert(run, &report);
 	return show_report(&report);
@@ -277,6 +285,8 @@ int main(int argc, char **argv)
 		return EXIT_USAGE;
 	if (run.options.help) {
 		report_options_usage(stdout);
+		if (fflush(stdout) || ferror(stdout))
+			return failed("standard output", strerror(errno));
 		return EXIT_DONE;
 	}
 	r = open_files(&run);

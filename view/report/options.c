@@ -30,7 +30,7 @@ static const char usage_end[] =
 	"  keyhole report all.pb.gz -o all.folded\n\n"
 	"environment: NO_COLOR with any value or TERM=dumb: no colours; COLUMNS: how wide\n"
 	"  (without it the terminal, else 80)\n"
-	"exit status: 0 done, 1 failed, 2 usage\n";
+	"exit status: 0 done, 1 failed or a pattern matches nothing, 2 usage\n";
 
 static const struct {
 	const char *name, *ids;

@@ -8,12 +8,14 @@
 #include "ipc/time.h"
 #include "profile/offset_name.h"
 #include "view/report/view.h"
+#include "view/source.h"
 #include "profile/format/names.h"
 
 struct report_table {
 	const struct report *report;
 	const struct screen *screen;
 	struct tally tally;
+	struct name_sources sources; /* of functions and lines; else none */
 	struct scale scale;
 	uint32_t *order;
 	size_t count, shown;
@@ -81,22 +83,62 @@ static void spell_pids(const struct report_table *table, const struct tally_row 
 			 report_options_by_ids(table->report->options->by));
 }
 
-/* Prints a function's object, or a row's process, where there is room for all of it. */
-static void print_remark(const struct report_table *table, const struct tally_row *row,
-			 unsigned int columns)
+static const struct source *source_at(const struct report_table *table, const struct tally_row *row)
+{
+	return name_sources_get(&table->sources, row->name);
+}
+
+/* Returns the function of a line, or NULL: several functions, or a row that is no line. */
+static const char *function_of(const struct report_table *table, const struct tally_row *row)
+{
+	const uint32_t function = table->tally.frames.functions[row->name];
+
+	if (table->report->options->by != BY_LINE || function == 0)
+		return NULL;
+	return tally_name(&table->tally, function);
+}
+
+/* Spells the function of a line that is known; a line without a source is a function itself. */
+static void spell_function(const struct report_table *table, const struct tally_row *row,
+			   char *text, size_t size)
+{
+	const char *function = function_of(table, row);
+	int length;
+
+	if (!source_at(table, row)) {
+		spell_object(table, row, text, size);
+		return;
+	}
+	if (!function)
+		return;
+	length = snprintf(text, size, " (%s)", function);
+	if (length < 0 || (size_t)length >= size)
+		text[0] = '\0';
+}
+
+/*
+ * Prints a function's object, a line's function or a row's process, where there is room for all of
+ * it. Returns how many columns it used.
+ */
+static unsigned int print_remark(const struct report_table *table, const struct tally_row *row,
+				 unsigned int columns)
 {
 	const struct screen *screen = table->screen;
+	const enum by by = table->report->options->by;
 	char text[64] = "";
 
-	if (table->report->options->by == BY_FUNCTION)
+	if (by == BY_FUNCTION)
 		spell_object(table, row, text, sizeof(text));
+	else if (by == BY_LINE)
+		spell_function(table, row, text, sizeof(text));
 	else
 		spell_pids(table, row, text, sizeof(text));
 	if (!text[0] || strlen(text) > columns || strlen(text) == sizeof(text) - 1)
-		return;
+		return 0;
 	screen_style(screen, STYLE_DIM);
 	fputs(text, screen->out);
 	screen_style(screen, STYLE_PLAIN);
+	return (unsigned int)strlen(text);
 }
 
 static void print_folder(const struct screen *screen, const char *path, unsigned int columns)
@@ -113,23 +155,47 @@ static void print_folder(const struct screen *screen, const char *path, unsigned
 	fprintf(screen->out, "%.*s", length, path);
 }
 
-/* Prints the file's name before its folder, so that a lack of room cuts the folder. */
-static unsigned int print_path(const struct screen *screen, const char *path, unsigned int columns)
+/* Prints " in FOLDER" of an absolute path, unless there is little room. */
+static void print_in_folder(const struct screen *screen, const char *path, unsigned int columns)
 {
 	static const char in[] = " in ";
-	const char *slash = strrchr(path, '/');
-	unsigned int left = columns;
 
-	if (path[0] != '/' || !slash[1])
-		return screen_name(screen, path, columns);
-	left -= screen_name(screen, slash + 1, left);
-	if (left < FOLDER_COLUMNS)
-		return columns;
+	if (columns < FOLDER_COLUMNS)
+		return;
 	screen_style(screen, STYLE_DIM);
 	fputs(in, screen->out);
-	print_folder(screen, path, left - (unsigned int)strlen(in));
+	print_folder(screen, path, columns - (unsigned int)strlen(in));
 	screen_style(screen, STYLE_PLAIN);
-	return columns;
+}
+
+static bool has_folder(const char *path)
+{
+	return path[0] == '/' && strrchr(path, '/')[1];
+}
+
+/* Prints the file's name before its folder, so that a lack of room cuts the folder. */
+static void print_path(const struct report_table *table, const struct tally_row *row,
+		       unsigned int columns)
+{
+	const char *path = row_name(table, row);
+	const char *name = path;
+	unsigned int left = columns;
+
+	if (has_folder(path))
+		name = format_base_name(path);
+	left -= screen_name(table->screen, name, left);
+	if (table->report->options->by == BY_LINE)
+		left -= print_remark(table, row, left);
+	if (has_folder(path))
+		print_in_folder(table->screen, path, left);
+}
+
+/* Returns whether the row's name is the path of a file. */
+static bool is_path(const struct report_table *table, const struct tally_row *row)
+{
+	const enum by by = table->report->options->by;
+
+	return by == BY_OBJECT || (by == BY_LINE && source_at(table, row));
 }
 
 static void print_row(const struct report_table *table, const struct tally_row *row)
@@ -144,24 +210,32 @@ static void print_row(const struct report_table *table, const struct tally_row *
 	}
 	fputs("  ", screen->out);
 	left = screen_room(screen, used);
-	if (table->report->options->by == BY_OBJECT)
-		left -= print_path(screen, row_name(table, row), left);
-	else
+	if (is_path(table, row)) {
+		print_path(table, row, left);
+	} else {
 		left -= screen_name(screen, row_name(table, row), left);
-	print_remark(table, row, left);
+		print_remark(table, row, left);
+	}
 	putc('\n', screen->out);
 }
 
-/* Prints the sum of the rows that are not shown. */
+/* Returns the samples of the rows that are not shown. */
+static uint64_t rest_of(const struct report_table *table)
+{
+	uint64_t rest = 0;
+
+	for (size_t i = table->shown; i < table->count; i++)
+		rest += table->tally.rows[table->order[i]].now.self;
+	return rest;
+}
+
 static void print_rest(const struct report_table *table)
 {
 	const struct screen *screen = table->screen;
 	unsigned int used = VALUE_COLUMNS + SHARE_COLUMNS + 2;
-	uint64_t rest = 0;
+	const uint64_t rest = rest_of(table);
 	char text[64];
 
-	for (size_t i = table->shown; i < table->count; i++)
-		rest += table->tally.rows[table->order[i]].now.self;
 	if (table->shown == table->count)
 		return;
 	screen_style(screen, STYLE_DIM);
@@ -279,6 +353,7 @@ static void put_row(const struct report_table *table, struct view_json *to,
 		    const struct tally_row *row)
 {
 	const struct report *report = table->report;
+	const char *function = function_of(table, row);
 	struct json *json = &to->json;
 
 	json_line(json);
@@ -290,8 +365,11 @@ static void put_row(const struct report_table *table, struct view_json *to,
 		json_key_number(json, "old_self", row->base.self * report->old.by);
 		json_key_number(json, "old_total", row->base.total * report->old.by);
 	}
-	if (report->options->by == BY_FUNCTION)
+	if (report->options->by == BY_FUNCTION || report->options->by == BY_LINE)
 		json_key_string(json, "object", object_of(table, row->name));
+	if (function)
+		json_key_clean_string(json, "function", function);
+	view_json_source(to, &table->sources, row->name);
 	if (row->pids) {
 		json_key_number(json, "ids", row->pids);
 		json_key_number(json, "first_id", row->pid);
@@ -313,6 +391,9 @@ static int print_json(const struct report_table *table)
 		put_row(table, &to, &table->tally.rows[table->order[i]]);
 	json_line(&to.json);
 	json_end(&to.json);
+	json_line(&to.json);
+	json_key_number(&to.json, "left_out", table->count - table->shown);
+	view_json_value(&to, "left_out_self", rest_of(table));
 	return view_json_end(&to, 0);
 }
 
@@ -324,6 +405,10 @@ static int fill_table(struct report_table *table)
 	const struct options *options = report->options;
 	int r = tally_make(report->profile, options->by, &table->tally);
 
+	if (r < 0)
+		return r;
+	if (options->by == BY_FUNCTION || options->by == BY_LINE)
+		r = name_sources_make(report->profile, &table->tally.frames, &table->sources);
 	if (r < 0)
 		return r;
 	table->order = tally_order(&table->tally, options->by_total, options->diff, &table->count);
@@ -359,6 +444,7 @@ int view_table(const struct report *report)
 	if (r == 0)
 		r = print_table(&table);
 	free(table.order);
+	name_sources_release(&table.sources);
 	tally_release(&table.tally);
 	return r;
 }

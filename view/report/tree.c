@@ -34,6 +34,7 @@ struct report_tree {
 	const struct screen *screen;
 	struct view_json *to; /* NULL: text */
 	struct tally tally;   /* for names and sums */
+	struct name_sources sources;
 	struct leaf *leaves, *scratch;
 	uint64_t threshold;
 	struct part *parts; /* by name: those of the node that is split */
@@ -156,7 +157,7 @@ static void print_node(const struct report_tree *tree, const struct part *part, 
 	const double total = screen_percent(part->sum, tree->tally.sum);
 	const double self = screen_percent(part->self, tree->tally.sum);
 	const unsigned int room = screen->width - SHARES_COLUMNS - 2;
-	unsigned int used = SHARES_COLUMNS + 2;
+	unsigned int used = SHARES_COLUMNS + 2, left;
 	char suffix[32] = "";
 
 	if (indent > room / 2)
@@ -168,7 +169,9 @@ static void print_node(const struct report_tree *tree, const struct part *part, 
 	fprintf(screen->out, "%6.1f%%", total);
 	screen_style(screen, STYLE_PLAIN);
 	fprintf(screen->out, "%6.1f%%  %*s%s", self, (int)indent, "", branch ? "+ " : "  ");
-	screen_name(screen, tally_name(&tree->tally, part->name), screen_room(screen, used));
+	left = screen_room(screen, used);
+	left -= screen_name(screen, tally_name(&tree->tally, part->name), left);
+	view_print_source(tree->report, &tree->sources, part->name, left);
 	fprintf(screen->out, "%s\n", suffix);
 }
 
@@ -182,6 +185,7 @@ static void put_node(const struct report_tree *tree, const struct part *part)
 	json_key_clean_string(json, "name", tally_name(&tree->tally, part->name));
 	view_json_value(tree->to, "self", part->self);
 	view_json_value(tree->to, "total", part->sum);
+	view_json_source(tree->to, &tree->sources, part->name);
 	json_key_array(json, "calls");
 }
 
@@ -347,6 +351,8 @@ int view_tree(const struct report *report)
 	int r = tally_make(report->profile, BY_FUNCTION, &tree.tally);
 
 	if (r == 0)
+		r = name_sources_make(report->profile, &tree.tally.frames, &tree.sources);
+	if (r == 0)
 		r = fill_tree(&tree);
 	if (r == 0)
 		r = print_tree(&tree);
@@ -354,6 +360,7 @@ int view_tree(const struct report *report)
 	free(tree.scratch);
 	free(tree.parts);
 	free(tree.touched);
+	name_sources_release(&tree.sources);
 	tally_release(&tree.tally);
 	return r;
 }

@@ -22,6 +22,7 @@
 #include "generated/install.h"
 #include "ipc/exit_status.h"
 #include "ipc/log.h"
+#include "ipc/signals.h"
 #include "policy/policy.h"
 #include "view/top/options.h"
 #include "view/top/viewer.h"
@@ -220,11 +221,8 @@ static int finish(const struct top *top, int status)
 
 static void hold_signals(struct top *top)
 {
-	static const int signals[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-
-	sigemptyset(&top->signals);
-	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
-		sigaddset(&top->signals, signals[i]);
+	signals_that_end(&top->signals);
+	sigaddset(&top->signals, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &top->signals, &top->inherited);
 	signal(SIGCHLD, SIG_DFL); /* ignored, it would not come */
 }

@@ -45,24 +45,31 @@ static bool matches(const struct match *match, const char *text)
 	return strcasestr(text, match->text) != NULL;
 }
 
+static bool matches_number(const struct match *match, uint32_t number)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%" PRIu32, number);
+	return matches(match, text);
+}
+
 static bool is_shown(const struct history *history, const struct query *query,
 		     const struct match *match, const struct top_row *row)
 {
 	const struct function *function;
-	char pid[16];
 
 	if (!match || !match->text[0] || row->part == PART_ITSELF)
 		return true;
 	if (matches(match, history_name(history, row->name)))
 		return true;
-	if (query->view == VIEW_PROCESSES || query->view == VIEW_THREADS) {
-		snprintf(pid, sizeof(pid), "%" PRIu32, row->pid);
-		return matches(match, pid);
-	}
-	function = history_function(history, row->function);
-	if (matches(match, history_name(history, function->object)))
+	if (matches(match, history_name(history, row->process)))
 		return true;
-	return matches(match, history_name(history, row->process));
+	if (query->view == VIEW_PROCESSES)
+		return matches_number(match, row->pid);
+	if (query->view == VIEW_THREADS)
+		return matches_number(match, row->pid) || matches_number(match, row->tid);
+	function = history_function(history, row->function);
+	return matches(match, history_name(history, function->object));
 }
 
 /* ---- sums ---- */

@@ -62,40 +62,67 @@ static void offsets_to_addresses(struct object_names *names)
 {
 	for (size_t i = 0; i < names->count; i++) {
 		struct place *place = &names->places[i];
+		struct profile_location *location =
+			profile_location_get(names->resources->profile, place->location);
 		const struct image_segment *segment =
 			image_segment_of(names->segments, names->segment_count, place->address, 1);
 
-		if (!segment)
+		if (!segment || location->converted)
 			continue;
 		place->address = place->address - segment->file_offset + segment->address;
-		profile_location_get(names->resources->profile, place->location)->address =
-			place->address;
+		location->address = place->address;
+		location->converted = true;
 	}
 	qsort(names->places, names->count, sizeof(*names->places), place_compare);
+}
+
+static struct object_names names_of(const struct naming_parts *parts, const struct object *object,
+				    const struct groups *groups)
+{
+	const uint32_t first = groups->first[object->profile_id];
+
+	return (struct object_names){
+		.resources = parts->resources,
+		.object = object,
+		.places = groups->places + first,
+		.count = groups->first[object->profile_id + 1] - first,
+	};
+}
+
+static void set_paths(const struct object_names *names)
+{
+	for (size_t i = 0; i < names->count; i++)
+		object_names_set_path(names, &names->places[i]);
 }
 
 static void name_object(const struct naming_parts *parts, const struct object *object,
 			const struct groups *groups, struct naming_budget *budget)
 {
-	const uint32_t first = groups->first[object->profile_id];
-	struct object_names names = {
-		.resources = parts->resources,
-		.object = object,
-		.budget = budget,
-		.places = groups->places + first,
-		.count = groups->first[object->profile_id + 1] - first,
-	};
+	struct object_names names = names_of(parts, object, groups);
 
 	if (object->anonymous) {
-		for (size_t i = 0; i < names.count; i++)
-			object_names_set_path(&names, &names.places[i]);
+		set_paths(&names);
 		return;
 	}
+	names.budget = budget;
 	if (object_names_open(&names) == 0) {
 		offsets_to_addresses(&names);
 		ask_sources(&names, parts->counts);
 	}
 	object_names_close(&names);
+}
+
+static void describe_object(const struct naming_parts *parts, const struct object *object,
+			    const struct groups *groups)
+{
+	struct object_names names = names_of(parts, object, groups);
+
+	if (object->anonymous) {
+		set_paths(&names);
+		return;
+	}
+	object_names_describe(&names);
+	offsets_to_addresses(&names);
 }
 
 /* ---- all objects ---- */
@@ -131,6 +158,36 @@ static int name_objects(const struct naming_parts *parts, const struct groups *g
 	return r;
 }
 
+static void describe_objects(const struct naming_parts *parts, const struct groups *groups)
+{
+	const struct object *object;
+	size_t cursor = 0;
+
+	while ((object = objects_next(parts->resources->objects, &cursor)) != NULL)
+		if (!is_described(parts, groups->first, object->profile_id))
+			describe_object(parts, object, groups);
+}
+
+/* Names what is in no file. */
+static void name_others(const struct naming_parts *parts, const struct groups *groups)
+{
+	parts->counts->named[NAMED_BY_KERNEL] += names_from_kernel(parts->resources, groups);
+	names_from_markers(parts->resources, groups);
+}
+
+int naming_describe(const struct naming_parts *parts)
+{
+	struct groups groups = {0};
+	int r = groups_make(parts->resources->profile, &groups);
+
+	if (r == 0) {
+		describe_objects(parts, &groups);
+		name_others(parts, &groups);
+	}
+	groups_free(&groups);
+	return r;
+}
+
 int naming_run(const struct naming_parts *parts)
 {
 	struct groups groups = {0};
@@ -138,10 +195,10 @@ int naming_run(const struct naming_parts *parts)
 
 	if (r == 0) {
 		r = name_objects(parts, &groups);
-		parts->counts->named[NAMED_BY_KERNEL] +=
-			names_from_kernel(parts->resources, &groups);
-		names_from_markers(parts->resources, &groups);
+		name_others(parts, &groups);
 	}
+	if (r == 0 && parts->named)
+		parts->named(parts->named_context);
 	if (r == 0 && parts->line_counts)
 		source_lines_run(parts->resources, parts->line_counts, &groups);
 	groups_free(&groups);

@@ -36,6 +36,9 @@ struct naming_parts {
 	struct naming_counts *counts;
 	/* NULL: lines and inlined functions are not wanted */
 	struct source_lines_counts *line_counts;
+	/* Called between the names and the lines; NULL: nothing is called. */
+	void (*named)(void *context);
+	void *named_context;
 	uint64_t patience; /* ns after which no object is begun any more; 0: all are */
 };
 
@@ -68,6 +71,12 @@ struct naming_parts {
  *   no room for names  the same; the cache counts the object once, as refused
  */
 int naming_run(const struct naming_parts *parts);
+
+/*
+ * Does what naming_run() can do without a file of a target. Describes the objects and turns offsets
+ * into addresses. Names the kernel's code and code without a file. Returns 0 or -ENOMEM.
+ */
+int naming_describe(const struct naming_parts *parts);
 
 /* Returns the samples whose innermost frame has no symbol's name, after naming_run(). */
 uint64_t naming_without(const struct profile *profile);

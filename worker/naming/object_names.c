@@ -239,13 +239,18 @@ static int allocate(struct object_names *names)
 	return 0;
 }
 
+void object_names_describe(struct object_names *names)
+{
+	find_segments(names);
+	describe_range(names);
+	describe_build_id(names);
+}
+
 int object_names_open(struct object_names *names)
 {
 	if (names->count == 0 || open_image(names) < 0)
 		names->image = NULL;
-	find_segments(names);
-	describe_range(names);
-	describe_build_id(names);
+	object_names_describe(names);
 	return allocate(names);
 }
 

@@ -44,6 +44,8 @@ struct object_names {
 	uint64_t *starts;
 };
 
+/* Describes the object in the profile as far as it is known without its file. */
+void object_names_describe(struct object_names *names);
 /* Opens the object's image, if that can be read, and describes the object in the profile. 0 or
  * -ENOMEM; to be closed either way. */
 int object_names_open(struct object_names *names);

@@ -183,7 +183,7 @@ static void file_fail(struct files *files, struct file *file, int reason, uint64
 	file->verified = when;
 	file->quarantined |= is_lost(reason);
 	set_state(file, FILE_FAILED);
-	if (!file->object || file->object->state != OBJECT_FAILED)
+	if (!file->object || file->object->state != OBJECT_FAILED || file->object->reason != reason)
 		file->object = objects_add_failed(files->objects, file->path, reason);
 	files->changes++;
 }
@@ -221,13 +221,26 @@ static bool plausible(struct files *files, const struct file *file,
 
 static void ask(struct files *files, struct file *file, bool want_fd);
 
+/* Returns whether an error tells of the process that was asked through, or of the moment, but
+ * nothing of the file. */
+static bool is_passing(int error)
+{
+	static const int passing[] = {-ESRCH, -ENOENT, -ESTALE, -EAGAIN,
+				      -EINTR, -EMFILE, -ENFILE, -ENOMEM};
+
+	for (size_t i = 0; i < sizeof(passing) / sizeof(*passing); i++)
+		if (error == passing[i])
+			return true;
+	return false;
+}
+
 /* Returns true when the mapping is gone. Nothing is known of the file: another mapping may ask. */
 static bool mapping_gone(struct file *file, int error)
 {
 	/* Another file is mapped there now, unless the file system always answers others. */
 	if (error == -ESTALE)
 		return ++file->stale < FILE_STALE_MAX;
-	return error == -ESRCH || error == -ENOENT;
+	return is_passing(error);
 }
 
 /* The kernel's inode generation vouches for the inode; without one the next mapping asks again. */
@@ -367,6 +380,13 @@ static bool is_fresh(const struct file *file, uint32_t pid, uint64_t now)
 	return file->object && now - file->verified < FILE_TRUSTED_FOR;
 }
 
+static bool is_last_question(const struct file *file, struct target_process process, uint64_t start,
+			     uint64_t end)
+{
+	return file->process.pid == process.pid && file->process.thread == process.thread &&
+	       file->start == start && file->end == end;
+}
+
 /* A process with many files gets at most as many places as it leaves to others, so that each
  * newcomer finds some. */
 static bool is_within_limits(const struct files *files, uint32_t pid)
@@ -408,8 +428,11 @@ struct object *files_object(struct files *files, struct file *file, struct targe
 		return object_if(file, fresh);
 	if (file->quarantined && (file->state == FILE_FAILED || file->state == FILE_KNOWN))
 		return file->object;
-	if (fresh && (file->state == FILE_FAILED ||
-		      (file->state == FILE_KNOWN && now - file->verified < FILE_VERIFIED_FOR)))
+	/* The process that was asked through may have ended, be denied, or have started another
+	 * program. So a failure counts for the mapping that was asked about. */
+	if (file->state == FILE_FAILED && fresh && is_last_question(file, process, start, end))
+		return file->object;
+	if (fresh && file->state == FILE_KNOWN && now - file->verified < FILE_VERIFIED_FOR)
 		return file->object;
 	/* A mapping that is gone answers no better the second time. */
 	if (file_is_gone(file, process, start, end) && now - file->asked < FILE_RETRY_AFTER)
@@ -417,8 +440,10 @@ struct object *files_object(struct files *files, struct file *file, struct targe
 	/* files_changes() or objects_changes() tell when a place is free. */
 	if (file->state != FILE_KNOWN && !may_open(files, file, process.pid)) {
 		file->waited = now;
-		return object_if(file, file->state == FILE_FAILED);
+		return NULL;
 	}
+	if (file->process.pid != process.pid)
+		file->stale = 0;
 	file->gone = false;
 	file->process = process;
 	file->start = start;
@@ -434,8 +459,7 @@ struct object *files_object(struct files *files, struct file *file, struct targe
 bool file_is_gone(const struct file *file, struct target_process process, uint64_t start,
 		  uint64_t end)
 {
-	return file->gone && file->process.pid == process.pid &&
-	       file->process.thread == process.thread && file->start == start && file->end == end;
+	return file->gone && is_last_question(file, process, start, end);
 }
 
 uint64_t file_device(const struct file *file)

@@ -459,3 +459,9 @@ void objects_counts(const struct objects *objects, struct objects_counts *ret_co
 {
 	*ret_counts = objects->counts;
 }
+
+void object_count_ruleless(struct object *object)
+{
+	if (object->state >= OBJECT_READY && !object->table && !object->anonymous)
+		object->ruleless++;
+}

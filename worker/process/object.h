@@ -58,6 +58,7 @@ struct object {
 	struct unwind_table *source;
 	uint64_t opened;     /* time, 0: not a file */
 	uint64_t sampled;    /* time of the last sample in it, 0: none */
+	uint64_t ruleless;   /* samples that were cut in it for want of a table */
 	uint32_t profile_id; /* of stack.h; 0 at first */
 };
 
@@ -104,6 +105,8 @@ void objects_sweep(struct objects *objects, uint64_t now, bool all);
 struct object *objects_next(const struct objects *objects, size_t *cursor);
 /* Makes no object known to the profile, as another profile begins. */
 void objects_forget_profile(struct objects *objects);
+/* Counts a sample whose stack was cut in the object, if the object has no table. */
+void object_count_ruleless(struct object *object);
 void objects_counts(const struct objects *objects, struct objects_counts *ret_counts);
 
 #endif

@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/redact.h"
 #include "worker/process/mapping.h"
+#include "worker/process/object.h"
 #include "worker/process/process.h"
 #include "worker/process/tracker.h"
 #include "profile/profile.h"
@@ -216,6 +217,20 @@ static void count_hurried(struct samples *samples, const struct held *held, uint
 		samples->counts.early++;
 }
 
+/* The outermost frame is where the walk ended. */
+static void count_ruleless(const struct held *held, const struct process *process)
+{
+	const struct record *head = &held->head;
+	const struct mapping *mapping;
+
+	if (!profile_reason_is_cut(head->reason) || head->user_frames == 0)
+		return;
+	mapping = stack_mapping(process, head,
+				held->frame[head->kernel_frames + head->user_frames - 1]);
+	if (mapping && mapping->object)
+		object_count_ruleless(mapping->object);
+}
+
 static void enter(struct samples *samples, const struct held *held, const struct process *process)
 {
 	const struct record *head = &held->head;
@@ -225,6 +240,8 @@ static void enter(struct samples *samples, const struct held *held, const struct
 	stack_make(&samples->stack, head, held->frame, process);
 	if (samples->stack.failed || add_sample(samples, head, process) < 0)
 		fail(samples, head);
+	else
+		count_ruleless(held, process);
 }
 
 /* Returns false while the record has to wait. */
@@ -335,4 +352,17 @@ void samples_counts(const struct samples *samples, struct samples_counts *ret_co
 {
 	*ret_counts = samples->counts;
 	ret_counts->kernel_unknown = samples->stack.kernel_unknown;
+}
+
+void samples_held_reasons(const struct samples *samples, uint64_t ret_reason[REASON_COUNT])
+{
+	size_t bytes;
+
+	memset(ret_reason, 0, REASON_COUNT * sizeof(ret_reason[0]));
+	for (size_t at = 0; at < samples->used; at += bytes) {
+		const struct held *held = (const struct held *)(samples->buffer + at);
+
+		bytes = held->bytes;
+		ret_reason[held->head.reason]++;
+	}
 }

@@ -69,5 +69,7 @@ uint32_t samples_kernel_object(const struct samples *samples, uint32_t range);
 /* Returns the profile's object of addresses in no known mapping, 0: none yet. */
 uint32_t samples_unknown_object(const struct samples *samples);
 void samples_counts(const struct samples *samples, struct samples_counts *ret_counts);
+/* Counts the held records by reason. samples_counts() has them, and the profile does not. */
+void samples_held_reasons(const struct samples *samples, uint64_t ret_reason[REASON_COUNT]);
 
 #endif

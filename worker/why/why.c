@@ -301,7 +301,7 @@ static void add_head(struct page *page, const struct profile_times *times)
 	const struct findings *findings = page->findings;
 	const struct sources *sources = findings->sources;
 	double seconds = (double)times->duration_ns / NS_PER_SECOND;
-	char name[32], line[2 * WHY_COLUMNS];
+	char name[32], line[4 * WHY_COLUMNS];
 
 	findings_clean(profile_string_get(findings->profile, sources->name), name, sizeof(name));
 	if (findings->samples > 0)

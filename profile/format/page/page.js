@@ -282,7 +282,7 @@ class Page {
 		const names = matches.reduce((sum, match) => sum + match, 0);
 
 		found.append(make('b', percent(all / source.samples)),
-			` ${worth(source, all)}, ${count(all)} samples, `,
+			` ${worth(source, all)}, ${source.unit ? '' : `${count(all)} samples, `}`,
 			`${count(names)} names`);
 		if (tree.old)
 			found.append(' of the old profile');
@@ -435,7 +435,7 @@ class Page {
 			label,
 			percent(samples / profile.samples),
 			worth(profile, samples),
-			`${count(samples)} samples`,
+			...(profile.unit ? [] : [`${count(samples)} samples`]),
 		].map((text) => make('td', text)));
 		const rows = [row('total here', tree.total[node])];
 

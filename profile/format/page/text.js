@@ -50,8 +50,15 @@ function time(ns) {
 	return `${value.toFixed(value >= 100 || value === 0 ? 0 : value >= 10 ? 1 : 2)} ${unit}`;
 }
 
-/* Writes the worth of a number of samples: their CPU time, or a number of events. */
-function worth({ period, event }, samples) {
+/*
+ * Writes the worth of a number of samples: their CPU time, or a number of events. Values with a
+ * unit are no samples.
+ */
+function worth({ period, event, unit }, samples) {
+	if (unit === 'nanoseconds')
+		return `${time(samples)} of ${event}`;
+	if (unit && unit !== 'count')
+		return `${count(samples)} ${unit} of ${event}`;
 	return event ? `${count(samples * period)} ${event}` : time(samples * period);
 }
 
@@ -64,7 +71,7 @@ function rate({ period, event }) {
 
 /* Describes a recording in short. */
 function factsOf(profile) {
-	const { samples, period, event, start, duration } = profile;
+	const { samples, period, event, unit, start, duration } = profile;
 	const seconds = duration / 1000;
 	const facts = [
 		`${count(samples)} samples`,
@@ -73,6 +80,8 @@ function factsOf(profile) {
 		new Date(start).toLocaleString(),
 	];
 
+	if (unit) /* values of another profiler: no samples, and perhaps no times */
+		return [facts[1], ...(duration ? [facts[2]] : []), ...(start ? [facts[3]] : [])];
 	if (period > 1)
 		facts.splice(3, 0, rate(profile));
 	return facts;

@@ -18,6 +18,7 @@ class Profile {
 			samples: data.samples,
 			period: data.period,
 			event: data.event,
+			unit: data.unit, /* of values that are no samples */
 			start: data.start_ms,
 			duration: data.duration_ms,
 			byThread: data.by_thread,
@@ -49,8 +50,8 @@ class Profile {
 	}
 
 	/* Returns the older profile of a difference. */
-	static #base({ samples, period, event, start_ms: start, duration_ms: duration }) {
-		return { samples, period, event, start, duration };
+	static #base({ samples, period, event, unit, start_ms: start, duration_ms: duration }) {
+		return { samples, period, event, unit, start, duration };
 	}
 
 	static #parents(levels) {

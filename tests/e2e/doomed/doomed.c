@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/e2e/doomed/doomed.h"
 
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -30,6 +31,8 @@ void doom_at(enum moment moment)
 		return;
 	if (doom.deed == DEED_EXIT)
 		_exit(3);
+	while (doom.deed == DEED_HANG)
+		poll(NULL, 0, 1000);
 	if (doom.deed == DEED_CALL)
 		syscall(SYS_getppid);
 	*(volatile int *)(doom.from & 0) = 0;

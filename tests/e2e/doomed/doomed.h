@@ -17,12 +17,20 @@ enum moment {
 	MOMENT_PARSE,	/* worker: at the file with that build id */
 	MOMENT_FINISH,	/* worker: after STOP */
 	MOMENT_WRITE,	/* exporter: with half of the profile written */
+	/* worker, from STOP on: */
+	MOMENT_STOP,   /* before the first draft */
+	MOMENT_SETTLE, /* while the last samples are read */
+	MOMENT_NAMES,  /* between the last sample and the first name */
+	MOMENT_LINES,  /* between the names and the lines */
+	MOMENT_RENDER, /* with everything known */
+	MOMENT_SENT,   /* between PROFILE and SUMMARY */
 };
 
 enum deed {
 	DEED_SEGV,
 	DEED_CALL, /* a system call that its filter refuses */
-	DEED_EXIT
+	DEED_EXIT,
+	DEED_HANG /* until somebody kills the process */
 };
 
 struct doom {

@@ -8,6 +8,9 @@
 #include "bpf/abi.h"
 #include "tests/e2e/doomed/doomed.h"
 #include "object/elf/image.h"
+#include "worker/delivery.h"
+#include "worker/naming/naming.h"
+#include "worker/naming/source_lines.h"
 #include "worker/regions.h"
 #include "worker/sample/sideband.h"
 #include "worker/session.h"
@@ -165,11 +168,59 @@ static void corrupt(void)
 			forge(areas[i].memory);
 }
 
+/* ---- after STOP ---- */
+
+static unsigned int drafts;
+
+int __real_delivery_draft(struct delivery *delivery, const struct message_stop *stop);
+int __wrap_delivery_draft(struct delivery *delivery, const struct message_stop *stop);
+int __wrap_delivery_draft(struct delivery *delivery, const struct message_stop *stop)
+{
+	doom_at(MOMENT_STOP);
+	drafts++;
+	return __real_delivery_draft(delivery, stop);
+}
+
+int __real_naming_run(const struct naming_parts *parts);
+int __wrap_naming_run(const struct naming_parts *parts);
+int __wrap_naming_run(const struct naming_parts *parts)
+{
+	doom_at(MOMENT_NAMES);
+	return __real_naming_run(parts);
+}
+
+void __real_source_lines_run(const struct resources *resources, struct source_lines_counts *counts,
+			     const struct groups *groups);
+void __wrap_source_lines_run(const struct resources *resources, struct source_lines_counts *counts,
+			     const struct groups *groups);
+void __wrap_source_lines_run(const struct resources *resources, struct source_lines_counts *counts,
+			     const struct groups *groups)
+{
+	doom_at(MOMENT_LINES);
+	__real_source_lines_run(resources, counts, groups);
+}
+
+int __real_delivery_profile(struct delivery *delivery, const struct message_stop *stop);
+int __wrap_delivery_profile(struct delivery *delivery, const struct message_stop *stop);
+int __wrap_delivery_profile(struct delivery *delivery, const struct message_stop *stop)
+{
+	int r;
+
+	doom_at(MOMENT_RENDER);
+	r = __real_delivery_profile(delivery, stop);
+	doom_at(MOMENT_SENT);
+	return r;
+}
+
+/* ---- turns and files ---- */
+
 uint64_t __real_session_turn(struct session *session);
 uint64_t __wrap_session_turn(struct session *session);
 uint64_t __wrap_session_turn(struct session *session)
 {
 	doom_at(MOMENT_RUN);
+	if (drafts > 0)
+		doom_at(MOMENT_SETTLE);
 	if (doom_is(MOMENT_CORRUPT)) {
 		corrupt();
 		doom_at(MOMENT_CORRUPT);

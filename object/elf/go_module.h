@@ -4,8 +4,8 @@
  * begins with the addresses of the function table and of the names in it, and is found by both. In
  * position independent programs these addresses may be in relocations only.
  */
-#ifndef KEYHOLE_OBJECT_SYMBOL_GO_MODULE_H
-#define KEYHOLE_OBJECT_SYMBOL_GO_MODULE_H
+#ifndef KEYHOLE_OBJECT_ELF_GO_MODULE_H
+#define KEYHOLE_OBJECT_ELF_GO_MODULE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,8 +13,9 @@
 struct image;
 
 struct go_module {
-	uint64_t text;	    /* base of the table's offsets of code */
-	uint64_t functions; /* go:func.*, the base of its offsets of inlined calls */
+	uint64_t text;	     /* base of the table's offsets of code */
+	uint64_t start, end; /* of the code of its functions */
+	uint64_t functions;  /* go:func.*, the base of its offsets of inlined calls */
 };
 
 #define GO_MODULE_SCAN_MAX (64u << 20) /* bytes of a section */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "object/symbol/go_module.h"
+#include "object/elf/go_module.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -12,7 +12,9 @@
 #define PIECE_BYTES   (48u << 10) /* a multiple of the size of a relocation and of a word */
 #define WORD	      8u
 #define CANDIDATES    16u
-#define WORD_TEXT     22u /* struct moduledata of runtime/symtab.go, in words */
+#define WORD_START    20u /* struct moduledata of runtime/symtab.go, in words */
+#define WORD_END      21u
+#define WORD_TEXT     22u
 #define WORD_GOFUNC   38u
 #define WORDS_COVERED 2u /* covctrs, ecovctrs */
 
@@ -45,6 +47,8 @@ static bool is_module(struct search *search, uint64_t offset)
 	search->tried++;
 	if (word_at(search, offset + WORD) != search->names)
 		return false;
+	search->module.start = word_at(search, offset + WORD_START * WORD);
+	search->module.end = word_at(search, offset + WORD_END * WORD);
 	search->module.text = word_at(search, offset + WORD_TEXT * WORD);
 	search->module.functions = word_at(search, offset + search->gofunc * WORD);
 	return search->module.text != 0;
@@ -85,6 +89,10 @@ static void note_rest(struct search *search, uint64_t at, uint64_t value)
 
 		if (word == 1)
 			search->found[i] = value == search->names;
+		else if (word == WORD_START)
+			search->relocated[i].start = value;
+		else if (word == WORD_END)
+			search->relocated[i].end = value;
 		else if (word == WORD_TEXT)
 			search->relocated[i].text = value;
 		else if (word == search->gofunc)

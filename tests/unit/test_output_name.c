@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/output_name.h"
+
+static void test_output_name__descriptors(void **state)
+{
+	static const struct {
+		const char *path;
+		int descriptor;
+	} rows[] = {
+		{"/dev/stdin", 0},
+		{"/dev/stdout", 1},
+		{"/dev/stderr", 2},
+		{"/dev/fd/0", 0},
+		{"/dev/fd/1", 1},
+		{"/dev/fd/63", 63},
+		{"/proc/self/fd/12", 12},
+		{"/proc/thread-self/fd/1", 1},
+		{"/dev/fd/2147483647", 2147483647},
+		{"/dev/fd/2147483648", -1},
+		{"/dev/fd/", -1},
+		{"/dev/fd/1x", -1},
+		{"/dev/fd/-1", -1},
+		{"/dev/fd/1/x", -1},
+		{"/dev/stdout/", -1},
+		{"dev/stdout", -1},
+		{"/proc/1/fd/1", -1},
+		{"-", -1},
+		{"", -1},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		assert_int_equal(output_name_descriptor(rows[i].path), rows[i].descriptor);
+}
+
+/* In a folder of its own, which is gone afterwards. */
+static int set_up(void **state)
+{
+	static char folder[] = "/tmp/keyhole-name-XXXXXX";
+
+	memcpy(folder + strlen(folder) - 6, "XXXXXX", 6);
+	*state = mkdtemp(folder);
+	return *state ? chdir(folder) : -1;
+}
+
+static int tear_down(void **state)
+{
+	unlink("name");
+	if (chdir("/"))
+		return -1;
+	return rmdir(*state);
+}
+
+static void refused(const char *name, int error, const char *why)
+{
+	for (int force = 0; force < 2; force++) {
+		const char *problem = NULL;
+
+		assert_int_equal(output_name_look(name, force, &problem), error);
+		assert_non_null(strstr(problem, why));
+		assert_non_null(strchr(problem, ';'));
+	}
+}
+
+static void test_output_name__of_a_file(void **state)
+{
+	const char *problem = NULL;
+
+	(void)state;
+	assert_int_equal(output_name_look("name", false, &problem), 0);
+	close(open("name", O_CREAT | O_WRONLY, 0600));
+	assert_int_equal(output_name_look("name", true, &problem), 0);
+	assert_int_equal(output_name_look("name", false, &problem), -EEXIST);
+	assert_non_null(strstr(problem, "--force"));
+}
+
+static void test_output_name__of_what_is_never_replaced(void **state)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = "name"};
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	(void)state;
+	assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	refused("name", -EINVAL, "a socket");
+	close(fd);
+	unlink("name");
+	assert_int_equal(symlink("target", "name"), 0);
+	refused("name", -ELOOP, "a symbolic link");
+	refused("/dev/null", -EINVAL, "a device");
+	refused("/", -EISDIR, "a folder");
+	refused("/etc/passwd/x", -ENOTDIR, "Not a directory");
+}
+
+static void test_output_name__of_a_fifo(void **state)
+{
+	const char *problem = NULL;
+	int reader, fd;
+
+	(void)state;
+	assert_int_equal(mkfifo("name", 0600), 0);
+	assert_int_equal(output_name_look("name", false, &problem), 1);
+	assert_int_equal(output_name_look("name", true, &problem), 1);
+	assert_int_equal(output_name_open_fifo("name", &problem), -ENXIO);
+	assert_non_null(strstr(problem, "no process reads"));
+	reader = open("name", O_RDONLY | O_NONBLOCK);
+	fd = output_name_open_fifo("name", &problem);
+	assert_true(fd >= 0);
+	assert_int_equal(fcntl(fd, F_GETFL) & (O_ACCMODE | O_NONBLOCK), O_WRONLY | O_NONBLOCK);
+	close(fd);
+	close(reader);
+}
+
+/* A file or link that came in place of the FIFO is not written to. */
+static void test_output_name__of_a_fifo_that_was_replaced(void **state)
+{
+	const char *problem = NULL;
+
+	(void)state;
+	close(open("name", O_CREAT | O_WRONLY, 0600));
+	assert_int_equal(output_name_open_fifo("name", &problem), -EINVAL);
+	unlink("name");
+	assert_int_equal(symlink("/dev/null", "name"), 0);
+	assert_int_equal(output_name_open_fifo("name", &problem), -ELOOP);
+}
+
+static void test_output_name__folders(void **state)
+{
+	char problem[OUTPUT_NAME_PROBLEM], path[5000];
+
+	(void)state;
+	output_name_explain_folder("/none/a.pb.gz", -ENOENT, problem);
+	assert_string_equal(problem, "folder /none does not exist; name another one: -o FILE");
+	output_name_explain_folder("a/b/c", -EACCES, problem);
+	assert_string_equal(problem, "folder a/b: Permission denied; name another one: -o FILE");
+	output_name_explain_folder("/x", -EACCES, problem);
+	assert_non_null(strstr(problem, "folder /: "));
+	output_name_explain_folder("x", -EACCES, problem);
+	assert_non_null(strstr(problem, "folder .: "));
+	memset(path, 'a', sizeof(path));
+	memcpy(path + sizeof(path) - 3, "/x", 3);
+	output_name_explain_folder(path, -ENOENT, problem);
+	assert_non_null(strstr(problem, "aaa does not exist; name"));
+}
+
+#define in_folder(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_output_name__descriptors),
+		in_folder(test_output_name__of_a_file),
+		in_folder(test_output_name__of_what_is_never_replaced),
+		in_folder(test_output_name__of_a_fifo),
+		in_folder(test_output_name__of_a_fifo_that_was_replaced),
+		cmocka_unit_test(test_output_name__folders),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lines of sources in reports, and the names that a report proposes. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ipc/log.h"
+#include "ipc/messages.h"
+#include "view/report/filter.h"
+#include "view/report/suggest.h"
+#include "view/report/view.h"
+#include "tests/unit/build_profile.h"
+
+/* ---- a profile with lines ---- */
+
+static uint32_t add_function(struct profile *profile, const char *name, const char *file,
+			     uint32_t line)
+{
+	const struct profile_function function = {.name = profile_string(profile, name),
+						  .file = profile_string(profile, file),
+						  .line = line,
+						  .object = 1,
+						  .named = true};
+
+	return profile_function_add(profile, &function);
+}
+
+static uint32_t add_location(struct profile *profile, uint64_t address, uint32_t function,
+			     uint32_t line)
+{
+	uint32_t id = profile_location_add(profile, 1, address);
+
+	profile_location_get(profile, id)->function = function;
+	profile_location_get(profile, id)->line = line;
+	return id;
+}
+
+static void add_sample(struct profile *profile, uint64_t count, uint32_t leaf, uint32_t caller)
+{
+	const uint32_t stack[] = {leaf, caller};
+	const struct profile_sample sample = {.pid = 1,
+					      .process_name = profile_string(profile, "app"),
+					      .stack = profile_stack_add(profile, stack, 2),
+					      .count = count};
+
+	profile_sample_add(profile, &sample);
+}
+
+/* score_order() runs in lines 11 and 12; main() calls it in line 30; 4 samples have no source. */
+static struct profile *profile_with_lines(void)
+{
+	struct profile *profile = profile_new();
+	const struct profile_object object = {.name = profile_string(profile, "/usr/bin/app")};
+	uint32_t score, work, plain, caller;
+
+	profile_object_add(profile, &object);
+	score = add_function(profile, "hot::score_order<Order>", "/src/hot.cc", 9);
+	work = add_function(profile, "main", "/src/hot.cc", 20);
+	plain = add_function(profile, "memcpy", "", 0);
+	caller = add_location(profile, 0x30, work, 30);
+	add_sample(profile, 10, add_location(profile, 0x11, score, 11), caller);
+	add_sample(profile, 6, add_location(profile, 0x12, score, 12), caller);
+	add_sample(profile, 4, add_location(profile, 0x99, plain, 0), caller);
+	return profile;
+}
+
+static char *logged;
+
+static void keep_line(void *owner, const struct message_log *line)
+{
+	(void)owner;
+	free(logged);
+	logged = strndup(line->text, sizeof(line->text));
+}
+
+/* Returns what the view prints. The caller frees the text. */
+static char *view(int (*show)(const struct report *report), const struct options *options,
+		  int expected)
+{
+	struct report report = {.options = options, .profile = profile_with_lines()};
+	const char *bad;
+	char *text;
+	off_t size;
+
+	report.info = (struct pprof_info){
+		.type = "samples", .unit = "count", .by = 1, .total = 20, .kept = 20};
+	report.info.times.period = 1;
+	report.info.times.event = report.info.type;
+	report.screen = (struct screen){.out = tmpfile(), .width = 80};
+	assert_int_equal(patterns_init(&report.patterns, options, &bad), 0);
+	assert_int_equal(show(&report), expected);
+	patterns_release(&report.patterns);
+	profile_free(report.profile);
+	fflush(report.screen.out);
+	size = lseek(fileno(report.screen.out), 0, SEEK_END);
+	text = calloc(1, (size_t)size + 1);
+	assert_int_equal(pread(fileno(report.screen.out), text, (size_t)size, 0), size);
+	fclose(report.screen.out);
+	return text;
+}
+
+static void assert_has(int (*show)(const struct report *report), const struct options *options,
+		       const char *expected)
+{
+	char *text = view(show, options, 0);
+
+	if (!strstr(text, expected))
+		fail_msg("no %s in: %s", expected, text);
+	free(text);
+}
+
+static void test_report_lines__are_rows(void **state)
+{
+	const struct options options = {.files = {"a"}, .lines = 20, .by = BY_LINE};
+	const struct options json = {.files = {"a"}, .lines = 2, .by = BY_LINE, .json = true};
+
+	(void)state;
+	assert_has(view_table, &options,
+		   "         10  50.0%         10  50.0%  hot.cc:11 (hot::score_order<Order>)\n"
+		   "          6  30.0%          6  30.0%  hot.cc:12 (hot::score_order<Order>)\n"
+		   "          4  20.0%          4  20.0%  memcpy (app)\n"
+		   "          0   0.0%         20 100.0%  hot.cc:30 (main) in /src\n");
+	assert_has(
+		view_table, &json,
+		"{\"name\": \"/src/hot.cc:11\", \"self\": 10, \"total\": 10, \"object\": \"app\", "
+		"\"function\": \"hot::score_order<Order>\", \"file\": \"/src/hot.cc\", "
+		"\"line\": 11}");
+	assert_has(view_table, &json, "\"left_out\": 2, \"left_out_self\": 4\n");
+}
+
+/* A function has the line with most of its samples. */
+static void test_report_lines__are_in_each_view(void **state)
+{
+	const struct options table = {.files = {"a"}, .lines = 1, .json = true};
+	const struct options tree = {.files = {"a"}, .tree = true, .json = true};
+	const struct options text = {.files = {"a"}, .tree = true};
+	const struct options callers = {
+		.files = {"a"}, .lines = 20, .callers = "^score_order$", .json = true};
+	const struct options callers_text = {.files = {"a"}, .lines = 20, .callers = "score"};
+
+	(void)state;
+	assert_has(view_table, &table, "\"file\": \"/src/hot.cc\", \"line\": 11}");
+	assert_has(view_tree, &tree,
+		   "\"total\": 20, \"file\": \"/src/hot.cc\", \"line\": 30, \"calls\"");
+	assert_has(view_tree, &text, "+ hot::score_order<Order>  hot.cc:11\n");
+	assert_has(view_callers, &callers,
+		   "\"total\": 16, \"file\": \"/src/hot.cc\", \"line\": 11, \"callers\": [{"
+		   "\"name\": \"main\", \"total\": 16, \"file\": \"/src/hot.cc\", "
+		   "\"line\": 30}]");
+	assert_has(view_callers, &callers, "\"left_out\": 0\n");
+	assert_has(view_callers, &callers_text, "100.0%  main  hot.cc:30\n");
+}
+
+/* ---- patterns ---- */
+
+static void test_report_lines__each_pattern_has_its_own_direction(void **state)
+{
+	const struct options options = {
+		.files = {"a"}, .lines = 20, .callers = "^memcpy$", .callees = "^main$"};
+
+	(void)state;
+	assert_has(view_callers, &options,
+		   "main  hot.cc:30\n"
+		   "  total 20 (100.0%), self 0 (0.0%)\n"
+		   "  calls\n"
+		   "             16  80.0%  hot::score_order<Order>  hot.cc:11\n"
+		   "              4  20.0%  memcpy\n\n"
+		   "memcpy\n"
+		   "  total 4 (20.0%), self 4 (20.0%)\n"
+		   "  called by\n"
+		   "              4 100.0%  main  hot.cc:30\n\n");
+}
+
+static void assert_refused(const char *pattern, const char *expected)
+{
+	const struct options options = {.files = {"a"}, .lines = 20, .callers = pattern};
+	char *text = view(view_callers, &options, -ENOENT);
+
+	assert_string_equal(text, "");
+	assert_string_equal(logged, expected);
+	free(text);
+}
+
+static void test_report_lines__a_pattern_without_a_match_proposes_names(void **state)
+{
+	(void)state;
+	log_to(keep_line, NULL);
+	assert_refused(
+		"^SCORE",
+		"report: ^SCORE: matches no function; did you mean: hot::score_order<Order>");
+	assert_refused("^mencpy$", "report: ^mencpy$: matches no function; did you mean: memcpy");
+	assert_refused("^$", "report: ^$: matches no function; "
+			     "list them with: keyhole report -n 0 FILE");
+	log_to(NULL, NULL);
+	free(logged);
+	logged = NULL;
+}
+
+static void test_report_lines__names_that_contain_the_word_come_first(void **state)
+{
+	struct suggest suggest;
+
+	(void)state;
+	suggest_begin(&suggest, "^(batch)+$");
+	assert_string_equal(suggest.word, "batch");
+	suggest_offer(&suggest, "natch");
+	suggest_offer(&suggest, "far");
+	suggest_offer(&suggest, "handle_Batch");
+	assert_int_equal(suggest.count, 2);
+	assert_string_equal(suggest.name[0], "handle_Batch");
+	assert_string_equal(suggest.name[1], "natch");
+	for (size_t i = 0; i < 2 * SUGGEST_NAMES; i++)
+		suggest_offer(&suggest, "batches");
+	assert_int_equal(suggest.count, SUGGEST_NAMES);
+	assert_string_equal(suggest.name[SUGGEST_NAMES - 1], "batches");
+}
+
+static void test_report_lines__filters_propose_names(void **state)
+{
+	const struct options options = {.comm = "^ap$", .object = "none"};
+	struct profile *profile = profile_with_lines();
+	struct patterns patterns;
+	struct filter filter;
+	const char *bad;
+	size_t count;
+
+	(void)state;
+	log_to(keep_line, NULL);
+	assert_int_equal(patterns_init(&patterns, &options, &bad), 0);
+	filter_init(&filter, &options, &patterns);
+	assert_false(filter_explain(&filter, profile));
+	assert_false(filter_keep(profile, profile_samples(profile, &count), 1, &filter));
+	assert_true(filter_explain(&filter, profile));
+	assert_string_equal(logged, "report: ^ap$: matches no process; did you mean: app");
+	filter_release(&filter);
+	patterns_release(&patterns);
+	profile_free(profile);
+	log_to(NULL, NULL);
+	free(logged);
+	logged = NULL;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_report_lines__are_rows),
+		cmocka_unit_test(test_report_lines__are_in_each_view),
+		cmocka_unit_test(test_report_lines__each_pattern_has_its_own_direction),
+		cmocka_unit_test(test_report_lines__a_pattern_without_a_match_proposes_names),
+		cmocka_unit_test(test_report_lines__names_that_contain_the_word_come_first),
+		cmocka_unit_test(test_report_lines__filters_propose_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
