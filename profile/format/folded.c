@@ -54,8 +54,6 @@ static const char *suffix_of(const struct profile *profile, const struct format_
 		return "_[i]";
 	if (profile_location_kind(profile, line->location) == KIND_KERNEL)
 		return "_[k]";
-	if (profile_location_kind(profile, line->location) == KIND_ANON)
-		return "_[j]";
 	return "";
 }
 

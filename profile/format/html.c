@@ -13,6 +13,7 @@
  *   by_thread     whether threads are shown at first
  *   base          only in a difference: samples, period, event, start_ms and duration_ms of the
  *                 older profile; the data have no threads then (format_has_threads())
+ *   notes         about the recording as a whole, such as the runtimes in it
  *   shade_percent how much lighter a shade is than the one before
  *   kinds         an array [name, label, light, dark, is_function] each, as in kinds.def; light
  *                 and dark are "#rrggbb"
@@ -66,6 +67,17 @@ static void put_times(struct json *json, const struct profile_times *times, uint
 		json_key_literal(json, "event", "null");
 	json_key_number(json, "start_ms", times->start_realtime_ns / NS_PER_MS);
 	json_key_number(json, "duration_ms", times->duration_ns / NS_PER_MS);
+}
+
+static void put_notes(struct html *html, const struct profile *profile)
+{
+	size_t count;
+	const uint32_t *notes = profile_notes(profile, &count);
+
+	json_key_array(&html->json, "notes");
+	for (size_t i = 0; i < count; i++)
+		json_string(&html->json, profile_string_get(profile, notes[i]));
+	json_end(&html->json);
 }
 
 static void put_head(struct html *html, const struct profile_times *times,
@@ -233,12 +245,13 @@ static void put_table(struct html *html, const char *name, const struct column *
 	json_end(&html->json);
 }
 
-static void put_data(struct html *html, const struct profile_times *times,
-		     const struct format_options *options)
+static void put_data(struct html *html, const struct profile *profile,
+		     const struct profile_times *times, const struct format_options *options)
 {
 	json_init(&html->json, &html->output);
 	json_object(&html->json);
 	put_head(html, times, options);
+	put_notes(html, profile);
 	put_kinds(html);
 	if (options->base)
 		put_changes(html);
@@ -251,15 +264,16 @@ static void put_data(struct html *html, const struct profile_times *times,
 }
 
 /* The JSON cannot end its <script> before we do (json.h). */
-static int write_all(struct html *html, const struct profile_times *times,
-		     const struct format_options *options, int fd)
+static int write_all(struct html *html, const struct profile *profile,
+		     const struct profile_times *times, const struct format_options *options,
+		     int fd)
 {
 	int r = output_init(&html->output, fd, false);
 
 	if (r < 0)
 		return r;
 	output_write(&html->output, page, sizeof(page));
-	put_data(html, times, options);
+	put_data(html, profile, times, options);
 	output_string(&html->output, "</script>\n");
 	return output_finish(&html->output);
 }
@@ -280,7 +294,7 @@ static int render(const struct profile *profile, const struct profile_times *tim
 		flags |= TREE_DIFFERENCE;
 	r = tree_build(&html->tree, profile, flags);
 	if (r == 0)
-		r = write_all(html, times, options, fd);
+		r = write_all(html, profile, times, options, fd);
 	output_release(&html->output);
 	tree_release(&html->tree);
 	free(html);

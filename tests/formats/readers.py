@@ -76,7 +76,7 @@ def folded(path):
         for line in file:
             stack, count = line.rstrip("\n").rsplit(" ", 1)
             process, *frames = stack.split(";")
-            frames = [Frame(re.sub(r"_\[[ijk]\]$", "", frame), frame.endswith("_[i]"))
+            frames = [Frame(re.sub(r"_\[[ik]\]$", "", frame), frame.endswith("_[i]"))
                       for frame in frames]
             samples.append(Sample(process, None, None, tuple(frames), int(count)))
     return samples

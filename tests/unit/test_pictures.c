@@ -88,6 +88,28 @@ static void test_html__is_the_page_and_its_data(void **state)
 	profile_free(profile);
 }
 
+/* The page shows notes, and code made at run time has a colour of its own. */
+static void test_html__has_notes_and_the_kind_of_code_made_at_run_time(void **state)
+{
+	struct profile *profile = profile_new();
+	const struct profile_object object = {.name = profile_string(profile, "[anon]"),
+					      .kind = KIND_ANON};
+	struct profile_sample sample = {.pid = 1, .count = 1};
+	uint32_t location =
+		profile_location_add(profile, profile_object_add(profile, &object), 0x1000);
+	char *page;
+
+	(void)state;
+	sample.stack = profile_stack_add(profile, &location, 1);
+	assert_int_equal(profile_sample_add(profile, &sample), 0);
+	assert_int_equal(profile_note_add(profile, "runtime: <a>, 61 %"), 0);
+	page = render(&format_html, profile, false);
+	assert_has(data_of(page), ",\"notes\":[\"runtime: \\u003ca\\u003e, 61 %\"],");
+	assert_has(data_of(page), "[\"ANON\",\"code made at run time\",\"#");
+	free(page);
+	profile_free(profile);
+}
+
 static void test_html__says_whether_threads_were_asked_for(void **state)
 {
 	struct profile *profile = build_profile();
@@ -228,6 +250,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_html__is_the_page_and_its_data),
+		cmocka_unit_test(test_html__has_notes_and_the_kind_of_code_made_at_run_time),
 		cmocka_unit_test(test_html__says_whether_threads_were_asked_for),
 		cmocka_unit_test(test_pictures__totals_are_those_of_folded),
 		cmocka_unit_test(test_pictures__names_are_no_markup),

@@ -170,6 +170,8 @@ class Page {
 			element('title').textContent = 'Difference';
 			element('facts').append(`; held against ${old}`);
 		}
+		element('notes').textContent = profile.notes.join('; ');
+		element('notes').hidden = profile.notes.length === 0;
 		element('threads').hidden = Boolean(profile.base);
 		element('old').hidden = !profile.base;
 		element('made').textContent = `keyhole ${profile.version}`;

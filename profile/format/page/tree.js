@@ -21,6 +21,7 @@ class Profile {
 			unit: data.unit, /* of values that are no samples */
 			start: data.start_ms,
 			duration: data.duration_ms,
+			notes: data.notes,
 			byThread: data.by_thread,
 			shadePercent: data.shade_percent,
 			changeLeast: data.least_percent / 100,
