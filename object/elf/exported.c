@@ -2,8 +2,8 @@
 /*
  * .gnu.hash begins with four words: buckets, first symbol, words of the Bloom filter, and shift.
  * The filter follows in words of 64 bits, then the buckets. Last comes one word for each symbol
- * from the first on. The lowest bit of such a word ends the chain of a bucket (binutils, bfd/elflink.c;
- * glibc, elf/dl-lookup.c).
+ * from the first on. The lowest bit of such a word ends the chain of a bucket (binutils,
+ * bfd/elflink.c; glibc, elf/dl-lookup.c).
  */
 #include "object/elf/exported.h"
 
