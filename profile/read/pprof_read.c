@@ -258,6 +258,9 @@ static int read_all(struct pprof_input *in)
 		return pprof_refuse(in, r, "%s", problem);
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && r == 0; i++)
 		r = parts[i](in);
+	/* the notes are of all samples, and name what a filter leaves out */
+	if (in->info->kept != in->info->total)
+		profile_notes_clear(in->profile);
 	return r;
 }
 

@@ -117,8 +117,10 @@ def filters(path, program):
                                                             row["name"]) + "$")
             if got != row["self"]:
                 fail("%s %s: %d, the table has %d" % (option, row["name"], got, row["self"]))
-    if shown(program, path, "--comm", "no such process") != 0:
-        fail("--comm of none leaves something")
+    none = subprocess.run([program, "--json", "--comm", "no such process", path],
+                          capture_output=True, check=False)
+    if none.returncode != 1 or b"matches no process" not in none.stderr:
+        fail("--comm of none ended with %d: %s" % (none.returncode, none.stderr.decode()))
 
 
 def on_terminal(columns, environment, arguments):

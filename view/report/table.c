@@ -91,9 +91,12 @@ static const struct source *source_at(const struct report_table *table, const st
 /* Returns the function of a line, or NULL: several functions, or a row that is no line. */
 static const char *function_of(const struct report_table *table, const struct tally_row *row)
 {
-	const uint32_t function = table->tally.frames.functions[row->name];
+	uint32_t function;
 
-	if (table->report->options->by != BY_LINE || function == 0)
+	if (table->report->options->by != BY_LINE) /* others have no functions */
+		return NULL;
+	function = table->tally.frames.functions[row->name];
+	if (function == 0)
 		return NULL;
 	return tally_name(&table->tally, function);
 }
