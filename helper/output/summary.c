@@ -9,6 +9,8 @@
 #include "ipc/log.h"
 #include "ipc/time.h"
 
+#define RULELESS_NOTED 1.0 /* percent of the samples: below that, only -v names an object */
+
 enum reason_class {
 	END,
 	GUESS,
@@ -131,6 +133,8 @@ static const char *explain(int32_t reason)
 		{-ENOSPC, "no room for its unwind tables"},
 		{-EACCES, "not opened: no regular file, open for writing, or its file system is "
 			  "not allowed"},
+		{-ESRCH, "the process had ended before the file was opened"},
+		{-ESTALE, "the process had another program before the file was opened"},
 		{-EOWNERDEAD, "quarantined: a worker ended while it parsed the file"},
 	};
 
@@ -155,7 +159,7 @@ static void print_name(const struct summary_object *object, FILE *stream)
 }
 
 /* Prints the objects without rules in which most stacks were cut. */
-static void print_ruleless(const struct summary *summary, FILE *stream)
+static void print_ruleless(const struct summary *summary, bool verbose, FILE *stream)
 {
 	for (size_t i = 0; i < SUMMARY_OBJECTS; i++) {
 		const struct summary_object *object = &summary->object[i];
@@ -164,6 +168,8 @@ static void print_ruleless(const struct summary *summary, FILE *stream)
 		if (object->samples == 0 || object->samples > summary->taken)
 			continue;
 		share = (double)object->samples * 100 / (double)summary->taken;
+		if (share < RULELESS_NOTED && !verbose)
+			continue;
 		fputs("  no rules: ", stream);
 		print_name(object, stream);
 		fprintf(stream, " %.1f %% of the samples (%s)\n", share, explain(object->reason));
@@ -194,7 +200,7 @@ void summary_print(const struct summary *summary, bool verbose, FILE *stream)
 			fprintf(stream, "  %-4s %s: %" PRIu64 "  (%s)\n",
 				class_names[reasons[i].class], reasons[i].name, summary->reason[i],
 				reasons[i].help);
-	print_ruleless(summary, stream);
+	print_ruleless(summary, verbose, stream);
 	print_lost(summary->restarted, "restart", "with a worker that ended", stream);
 	print_lost(summary->malformed, "malformed", "record not well-formed", stream);
 	print_lost(summary->unkept, "unkept", "no memory for the record", stream);
