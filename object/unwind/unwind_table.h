@@ -18,6 +18,7 @@ enum {
 	UNWIND_EH_FRAME = 1u << 0,
 	UNWIND_GO = 1u << 1, /* the table of a Go program: go_rows.h */
 	UNWIND_DEBUG_FRAME = 1u << 2,
+	UNWIND_ALL = (1u << 3) - 1,
 };
 
 struct unwind_table {
