@@ -5,9 +5,9 @@
  * made-up machine state: random registers, and memory that is a hash of its address. Both must give
  * the same caller.
  *
- * "-" stands for this process's own vDSO. -d compares .debug_frame of the files behind it, in place
- * of .eh_frame. -v shows the rules that are unsupported. Exit status 1: a difference, or a file that
- * could not be compared.
+ * "-" stands for this process's own vDSO. -d compares .debug_frame in place of .eh_frame. -v shows
+ * the rules that are unsupported. Exit status 1: a difference, or a file that could not be
+ * compared.
  */
 #include <elfutils/libdw.h>
 #include <errno.h>
