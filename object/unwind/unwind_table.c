@@ -43,7 +43,7 @@ struct builder {
 	struct frame_range known; /* the text that Go's table is about */
 	struct dictionary *dictionary;
 	struct stub stubs[STUBS];
-	struct image_bytes eh_frame;
+	struct image_bytes eh_frame; /* size 0: none */
 	struct frame_section section;
 };
 
@@ -215,12 +215,13 @@ static int add_frames(struct builder *builder)
 
 static int add_eh_frame(struct builder *builder)
 {
-	struct image_bytes *bytes = &builder->eh_frame;
-	int r = image_eh_frame(builder->image, bytes);
+	struct image_bytes bytes;
+	int r = image_eh_frame(builder->image, &bytes);
 
 	if (r < 0)
 		return r;
-	frame_section_init(&builder->section, bytes->bytes, bytes->size, bytes->address);
+	builder->eh_frame = bytes;
+	frame_section_init(&builder->section, bytes.bytes, bytes.size, bytes.address);
 	return add_frames(builder);
 }
 
@@ -343,6 +344,7 @@ int unwind_table_build(struct image *image, struct unwind_table **ret_table, u64
 	if (!builder)
 		return -ENOMEM;
 	builder->image = image;
+	builder->eh_frame.bytes = (const unsigned char *)"";
 	r = build(builder, ret_table);
 	*ret_damaged = builder->damaged;
 	return r;
