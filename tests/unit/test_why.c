@@ -272,6 +272,13 @@ static void test_why__advice_on_rules(void **state)
 		"app: some of its code has no unwind rules, frame pointers are followed there:\n"
 		"    build all of it with -fasynchronous-unwind-tables, or with\n"
 		"    -fno-omit-frame-pointer\n");
+	source.rules = RULES_EH_FRAME_DEBUG;
+	check_advice(
+		&source, REASON_cut_no_rule, true,
+		NO_RULE
+		"app: some of its code has no unwind rules, frame pointers are followed there:\n"
+		"    build all of it with -fasynchronous-unwind-tables, or with\n"
+		"    -fno-omit-frame-pointer\n");
 	source.rules = RULES_GO;
 	source.names = NAMES_GO;
 	source.lines = LINES_GO;
@@ -279,12 +286,17 @@ static void test_why__advice_on_rules(void **state)
 		     NO_RULE
 		     "app: Go's table does not say what called where its runtime changes stacks\n"
 		     "    (runtime.systemstack, time.now, calls of C): nothing is to be done\n");
-	source.rules = RULES_NONE;
+	source.rules = RULES_EH_FRAME_GO;
 	check_advice(&source, REASON_cut_no_rule, true,
 		     NO_RULE
-		     "app: Go's frame pointers are followed, which do not say where a goroutine\n"
-		     "    begins; its own table does, of Go 1.18 and newer and Go's own linker:\n"
-		     "    CGO_ENABLED=0, or -ldflags=-linkmode=internal\n");
+		     "app: Go's table does not say what called where its runtime changes stacks\n"
+		     "    (runtime.systemstack, time.now, calls of C): nothing is to be done\n");
+	source.rules = RULES_NONE;
+	check_advice(
+		&source, REASON_cut_no_rule, true,
+		NO_RULE
+		"app: Go's frame pointers are followed, which do not say where a goroutine\n"
+		"    begins; its own table does, of Go 1.18 and newer: build it with such a Go\n");
 }
 
 static void test_why__advice_on_names_and_lines(void **state)
