@@ -33,6 +33,7 @@ void runtime_note(char ret_text[static RUNTIME_NOTE_BYTES], uint32_t runtime, co
 	ret_text[0] = '\0';
 	if (!row)
 		return;
-	snprintf(ret_text, RUNTIME_NOTE_BYTES, "runtime: %s, %.0f %% of samples: %s (%s: %s)",
-		 object, percent, row->shown, row->name, row->help);
+	snprintf(ret_text, RUNTIME_NOTE_BYTES,
+		 RUNTIME_NOTE_START "%s, %.0f %% of samples: %s (%s: %s)", object, percent,
+		 row->shown, row->name, row->help);
 }

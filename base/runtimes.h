@@ -27,6 +27,7 @@ const struct runtime_row *runtime_row(uint32_t runtime);
 /* Returns whether a runtime with so many of all samples is worth a note: it has 1 % or more. */
 bool runtime_is_noted(uint64_t samples, uint64_t all);
 
+#define RUNTIME_NOTE_START "runtime: "
 #define RUNTIME_NOTE_BYTES 320
 /*
  * Writes "runtime: python3.11, 61 % of samples: ..." for an object, whose name appears as raw or

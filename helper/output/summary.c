@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/runtimes.h"
+#include "base/waited.h"
 #include "ipc/log.h"
 #include "ipc/time.h"
 
@@ -121,6 +122,16 @@ static void print_runtimes(const struct summary *summary, FILE *stream)
 	}
 }
 
+static void print_waited(const struct message_waited *waited, FILE *stream)
+{
+	char text[WAITED_NOTE_BYTES];
+
+	if (!waited_is_noted(waited))
+		return;
+	waited_note(text, waited);
+	fprintf(stream, "  note %s\n", text);
+}
+
 static const char *explain(int32_t reason)
 {
 	static const struct {
@@ -205,11 +216,32 @@ void summary_print(const struct summary *summary, bool verbose, FILE *stream)
 			fprintf(stream, "  note %s: %" PRIu64 "  (%s)\n", limits[i].name,
 				summary->limit[i], limits[i].help);
 	print_runtimes(summary, stream);
+	print_waited(&summary->waited, stream);
 }
 
-void summary_explain_none(const struct counted *counted, uint64_t lost, uint64_t filtered)
+/* Returns whether waiting alone explains that there are no samples. */
+static bool has_waited(const struct counted *counted, const struct message_waited *waited,
+		       uint64_t lost, uint64_t filtered)
 {
-	if (counted->denied && counted->denied >= counted->expected && !lost && !filtered)
+	return waited_is_noted(waited) && !lost && !filtered && !counted->denied;
+}
+
+static void explain_waited(const struct message_waited *waited)
+{
+	char use[WAITED_NOTE_BYTES];
+
+	waited_use(use, waited);
+	log_error("record: no samples: the recorded processes used %s, and time spent waiting is "
+		  "not sampled; record while there is work, or longer (-d)",
+		  use);
+}
+
+void summary_explain_none(const struct counted *counted, const struct message_waited *waited,
+			  uint64_t lost, uint64_t filtered)
+{
+	if (has_waited(counted, waited, lost, filtered))
+		explain_waited(waited);
+	else if (counted->denied && counted->denied >= counted->expected && !lost && !filtered)
 		log_error("record: no samples: %" PRIu64 " denied, by a rule of the policy or by "
 			  "--exclude-*; see: keyhole check-config",
 			  counted->denied);
