@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/runtimes.h"
 
+#include <ctype.h>
 #include <stdio.h>
+#include <string.h>
 
 #define INTERPRETED "the interpreter's own functions, not the script's"
 #define COMPILED    "the runtime's own functions and code without names, not the program's"
@@ -36,4 +38,37 @@ void runtime_note(char ret_text[static RUNTIME_NOTE_BYTES], uint32_t runtime, co
 	snprintf(ret_text, RUNTIME_NOTE_BYTES,
 		 RUNTIME_NOTE_START "%s, %.0f %% of samples: %s (%s: %s)", object, percent,
 		 row->shown, row->name, row->help);
+}
+
+/* Returns the row that a note tells of behind its percentage. */
+static uint32_t find_row(const char *tail)
+{
+	for (uint32_t i = RUNTIME_NONE + 1; i < RUNTIME_COUNT; i++) {
+		char wanted[RUNTIME_NOTE_BYTES];
+		int length =
+			snprintf(wanted, sizeof(wanted), "%s (%s: ", rows[i].shown, rows[i].name);
+
+		if (strncmp(tail, wanted, (size_t)length) == 0)
+			return i;
+	}
+	return RUNTIME_NONE;
+}
+
+uint32_t runtime_of_note(const char *note, char *ret_object, size_t size)
+{
+	static const char behind[] = " % of samples: ", before[] = ", ";
+	const char *name = note + strlen(RUNTIME_NOTE_START), *tail, *end;
+
+	if (strncmp(note, RUNTIME_NOTE_START, strlen(RUNTIME_NOTE_START)) != 0)
+		return RUNTIME_NONE;
+	tail = strstr(name, behind);
+	if (!tail)
+		return RUNTIME_NONE;
+	end = tail;
+	while (end > name && isdigit((unsigned char)end[-1]))
+		end--;
+	if (end < name + strlen(before) || strncmp(end - strlen(before), before, strlen(before)))
+		return RUNTIME_NONE;
+	snprintf(ret_object, size, "%.*s", (int)(end - strlen(before) - name), name);
+	return find_row(tail + strlen(behind));
 }

@@ -36,4 +36,7 @@ bool runtime_is_noted(uint64_t samples, uint64_t all);
 void runtime_note(char ret_text[static RUNTIME_NOTE_BYTES], uint32_t runtime, const char *object,
 		  double percent);
 
+/* Returns the runtime of such a note and the object's name, cut to size. RUNTIME_NONE: no note. */
+uint32_t runtime_of_note(const char *note, char *ret_object, size_t size);
+
 #endif
