@@ -12,6 +12,8 @@
 
 bool waited_is_noted(const struct message_waited *waited)
 {
+	if (waited->wall < WAITED_WALL_MS * NS_PER_MS)
+		return false;
 	return waited->used < waited->wall / 100 * WAITED_PERCENT;
 }
 

@@ -6,15 +6,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A recording below this share of one CPU gets the note. */
+/*
+ * A recording below this share of one CPU gets the note. In a shorter recording, starting a command
+ * and seeing its end take most of the time.
+ */
 #define WAITED_PERCENT 10u
+#define WAITED_WALL_MS 500u
 
 struct message_waited;
 
 #define WAITED_NOTE_START "waited: "
 #define WAITED_NOTE_BYTES 256
 
-/* Returns whether the processes used less than WAITED_PERCENT of one CPU. */
+/* Returns whether the processes used less than WAITED_PERCENT of one CPU in WAITED_WALL_MS or more. */
 bool waited_is_noted(const struct message_waited *waited);
 
 /* Writes "400 ms of CPU time in 10.0 s, 4 % of one CPU (7 threads)". wall is not 0. */

@@ -219,21 +219,25 @@ void summary_print(const struct summary *summary, bool verbose, FILE *stream)
 	print_waited(&summary->waited, stream);
 }
 
-/* Returns whether waiting alone explains that there are no samples. */
+/* Returns whether the use of CPU time alone explains that there are no samples. */
 static bool has_waited(const struct counted *counted, const struct message_waited *waited,
 		       uint64_t lost, uint64_t filtered)
 {
-	return waited_is_noted(waited) && !lost && !filtered && !counted->denied;
+	if (waited->wall == 0 || lost > 0 || filtered > 0 || counted->denied > 0)
+		return false;
+	return counted->expected == 0 || waited_is_noted(waited);
 }
 
 static void explain_waited(const struct message_waited *waited)
 {
+	const char *advice = "too little for a sample; record longer (-d) or at a higher rate (-F)";
 	char use[WAITED_NOTE_BYTES];
 
+	if (waited_is_noted(waited))
+		advice = "time spent waiting is not sampled; record while there is work, or longer "
+			 "(-d)";
 	waited_use(use, waited);
-	log_error("record: no samples: the recorded processes used %s, and time spent waiting is "
-		  "not sampled; record while there is work, or longer (-d)",
-		  use);
+	log_error("record: no samples: the recorded processes used %s: %s", use, advice);
 }
 
 void summary_explain_none(const struct counted *counted, const struct message_waited *waited,

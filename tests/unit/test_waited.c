@@ -39,6 +39,8 @@ static void test_waited__below_a_share_of_one_cpu(void **state)
 	assert_false(is_noted(MS(4000), MS(1000)));
 	assert_false(is_noted(UINT64_MAX, UINT64_MAX));
 	assert_true(is_noted(0, UINT64_MAX));
+	assert_true(is_noted(0, MS(500)));
+	assert_false(is_noted(0, MS(499)));
 }
 
 static void test_waited__text(void **state)
