@@ -9,8 +9,8 @@
 #define COMPILED    "the runtime's own functions and code without names, not the program's"
 
 static const struct runtime_row rows[RUNTIME_COUNT] = {
-#define R(id, name, shown, symbol, other, help) \
-	[RUNTIME_##id] = {name, shown, help, {symbol, other}},
+#define R(id, name, shown, symbol, other, help, files, functions) \
+	[RUNTIME_##id] = {name, shown, help, files, functions, {symbol, other}},
 #include "base/runtimes.def"
 #undef R
 };
@@ -20,6 +20,35 @@ const struct runtime_row *runtime_row(uint32_t runtime)
 	if (runtime == RUNTIME_NONE || runtime >= RUNTIME_COUNT)
 		return NULL;
 	return &rows[runtime];
+}
+
+/* Returns whether the text begins with one of these words. whole: and has no letter behind it. */
+static bool begins_with(const char *text, const char *words, bool whole)
+{
+	size_t length;
+
+	for (; *words; words += length + strspn(words + length, " ")) {
+		length = strcspn(words, " ");
+		if (strncmp(text, words, length) != 0)
+			continue;
+		if (!whole || !isalpha((unsigned char)text[length]))
+			return true;
+	}
+	return false;
+}
+
+bool runtime_is_own_file(uint32_t runtime, const char *name)
+{
+	const struct runtime_row *row = runtime_row(runtime);
+
+	return row && begins_with(name, row->files, true);
+}
+
+bool runtime_is_own_function(uint32_t runtime, const char *name)
+{
+	const struct runtime_row *row = runtime_row(runtime);
+
+	return row && begins_with(name, row->functions, false);
 }
 
 bool runtime_is_noted(uint64_t samples, uint64_t all)

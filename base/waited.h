@@ -18,7 +18,7 @@ struct message_waited;
 #define WAITED_NOTE_START "waited: "
 #define WAITED_NOTE_BYTES 256
 
-/* Returns whether the processes used less than WAITED_PERCENT of one CPU in WAITED_WALL_MS or more. */
+/* Returns whether the processes used less than WAITED_PERCENT in WAITED_WALL_MS or more. */
 bool waited_is_noted(const struct message_waited *waited);
 
 /* Writes "400 ms of CPU time in 10.0 s, 4 % of one CPU (7 threads)". wall is not 0. */

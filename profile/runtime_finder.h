@@ -3,6 +3,7 @@
 #ifndef KEYHOLE_PROFILE_RUNTIME_FINDER_H
 #define KEYHOLE_PROFILE_RUNTIME_FINDER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct map;
@@ -11,6 +12,7 @@ struct profile_sample;
 
 struct runtime_finder {
 	const struct profile *profile; /* borrowed */
+	bool *hosts;		       /* by id: objects with other functions, too */
 	struct map *processes;	       /* by pid: the id of the object of a runtime */
 };
 
@@ -20,7 +22,7 @@ void runtime_finder_release(struct runtime_finder *finder);
 
 /*
  * Returns the id of the object, or 0. A sample belongs to the innermost runtime that its stack
- * holds. A sample in KIND_ANON without one belongs to a runtime that its process has in another
+ * holds. In a file that holds more than the runtime, the names of functions decide. A sample in KIND_ANON without one belongs to a runtime that its process has in another
  * stack.
  */
 uint32_t runtime_finder_object(const struct runtime_finder *finder,

@@ -159,7 +159,7 @@ static void test_pprof_read__ours_comes_back(void **state)
 	profile_free(third);
 }
 
-/* Notes are comments of the file, and other comments are no notes; text that controls a terminal is clean. */
+/* Notes are comments of the file, but not all comments are notes. Control characters are clean. */
 static void test_pprof_read__notes_come_back(void **state)
 {
 	struct profile *profile = build_profile(), *again;

@@ -278,6 +278,65 @@ static void test_runtime__that_never_runs_is_not_noted(void **state)
 	profile_free(profile);
 }
 
+/* A server with Lua inside exports the symbols of Lua. Only its calls of Lua are Lua's. */
+static void test_runtime__within_a_host(void **state)
+{
+	struct profile *profile = profile_new();
+	uint32_t redis = add_object(profile, "/usr/bin/redis-server", KIND_NATIVE, RUNTIME_LUA);
+	struct profile_function function = {.object = redis, .named = true};
+	struct runtimes runtimes = {0};
+
+	(void)state;
+	add_sample(profile, 1, 90, (uint32_t[]){redis}, 1);
+	assert_int_equal(runtimes_add(&runtimes, profile), 0);
+	assert_int_equal(runtimes.item[0].samples, 0);
+	add_sample(profile, 1, 10, (uint32_t[]){redis, redis}, 2);
+	function.name = profile_string(profile, "luaV_execute");
+	profile_location_get(profile, 2)->function = profile_function_add(profile, &function);
+	function.name = profile_string(profile, "processCommand");
+	profile_location_get(profile, 1)->function = profile_function_add(profile, &function);
+	runtimes = (struct runtimes){0};
+	assert_int_equal(runtimes_add(&runtimes, profile), 0);
+	assert_int_equal(runtimes.item[0].samples, 10);
+	assert_string_equal(runtimes.item[0].name, "redis-server");
+	profile_free(profile);
+}
+
+static void test_runtime__own_files_and_functions(void **state)
+{
+	static const struct {
+		uint32_t runtime;
+		const char *file;
+		bool own;
+	} files[] = {
+		{RUNTIME_CPYTHON, "python3.11", true},
+		{RUNTIME_CPYTHON, "libpython3.11.so.1.0", true},
+		{RUNTIME_CPYTHON, "python", true},
+		{RUNTIME_CPYTHON, "blender", false},
+		{RUNTIME_CPYTHON, "pythonista", false},
+		{RUNTIME_LUA, "lua5.3", true},
+		{RUNTIME_LUA, "luatex", false},
+		{RUNTIME_LUA, "liblua5.3.so.0", true},
+		{RUNTIME_NODE, "electron", false},
+		{RUNTIME_NODE, "libnode.so.108", true},
+		{RUNTIME_ERLANG, "beam.smp", true},
+		{RUNTIME_NONE, "python", false},
+		{RUNTIME_R, "libR.so", true},
+		{RUNTIME_HOTSPOT, "libjvm.so", true},
+		{RUNTIME_PHP, "php-fpm8.2", true},
+		{RUNTIME_PYPY, "libpypy3.9-c.so", true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		assert_int_equal(runtime_is_own_file(files[i].runtime, files[i].file),
+				 files[i].own);
+	assert_true(runtime_is_own_function(RUNTIME_CPYTHON, "_PyEval_EvalFrameDefault"));
+	assert_true(runtime_is_own_function(RUNTIME_CPYTHON, "PyObject_Call"));
+	assert_false(runtime_is_own_function(RUNTIME_CPYTHON, "main"));
+	assert_false(runtime_is_own_function(RUNTIME_NONE, "main"));
+}
+
 /* A library works for the script: the stack shows the interpreter's functions around it. */
 static void test_runtime__the_innermost_on_the_stack_counts(void **state)
 {
@@ -343,8 +402,8 @@ static void test_runtime__most_are_kept(void **state)
 	for (uint32_t i = 0; i < 2 * RUNTIMES_KEPT; i++) {
 		uint32_t object;
 
-		snprintf(name, sizeof(name), "/a/%040u", i);
-		name[3] = (char)('a' + i);
+		snprintf(name, sizeof(name), "/a/ruby-%035u", i);
+		name[8] = (char)('a' + i);
 		object = add_object(profile, name, KIND_NATIVE, RUNTIME_RUBY);
 		add_sample(profile, i, i + 1, &object, 1);
 	}
@@ -389,6 +448,8 @@ int main(void)
 		cmocka_unit_test(test_runtime__notes_fit),
 		cmocka_unit_test(test_runtime__shares),
 		cmocka_unit_test(test_runtime__that_never_runs_is_not_noted),
+		cmocka_unit_test(test_runtime__within_a_host),
+		cmocka_unit_test(test_runtime__own_files_and_functions),
 		cmocka_unit_test(test_runtime__the_innermost_on_the_stack_counts),
 		cmocka_unit_test(test_runtime__is_recalled_by_the_notes),
 		cmocka_unit_test(test_runtime__most_are_kept),

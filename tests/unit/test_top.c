@@ -211,16 +211,21 @@ static void test_top__functions(void **state)
 /* Tables of functions name the runtime with most samples among those that the table shows. */
 static void test_top__names_the_runtime(void **state)
 {
+	static const struct made made[] = {
+		{.process = "python", .pid = 100, .stack = {"hot", "main"}, .count = 80},
+		{.process = "other", .pid = 200, .stack = {"idle", "main"}, .count = 20},
+	};
 	struct canvas canvas = {.columns = 80, .lines = LINES};
 	char text[RUNTIME_NOTE_BYTES];
 
 	(void)state;
-	runtime_note(text, RUNTIME_CPYTHON, "app", 80);
+	runtime_note(text, RUNTIME_CPYTHON, "python", 80);
 	note = text;
-	FEED(&ui, ordinary);
+	FEED(&ui, made);
 	draw(100, LINES);
-	assert_true(is_on_screen("runtime: app, 80 % of samples: the interpreter's own functions, "
-				 "not the script's (CPython: py-spy .."));
+	assert_true(
+		is_on_screen("runtime: python, 80 % of samples: the interpreter's own functions, "
+			     "not the script's (CPython: py-s.."));
 	assert_true(is_on_screen("hot"));
 	draw(40, 6); /* with room for one row */
 	assert_true(is_on_screen("hot"));
@@ -229,7 +234,7 @@ static void test_top__names_the_runtime(void **state)
 	assert_false(is_on_screen("runtime"));
 	key(KEY_ENTER);
 	draw(100, LINES);
-	assert_true(is_on_screen("runtime: app, 100 % of samples: "));
+	assert_true(is_on_screen("runtime: python, 100 % of samples: "));
 	keys("p");
 	key(KEY_DOWN);
 	key(KEY_ENTER);
