@@ -17,10 +17,12 @@ bool waited_is_noted(const struct message_waited *waited)
 	return waited->used < waited->wall / 100 * WAITED_PERCENT;
 }
 
-/* Writes "0.4 ms", "400 ms" or "4.0 s". */
+/* Writes "less than 0.1 ms", "0.4 ms", "400 ms" or "4.0 s". */
 static void write_time(char ret_text[static TIME_BYTES], uint64_t ns)
 {
-	if (ns < NS_PER_MS)
+	if (ns < NS_PER_MS / 10)
+		snprintf(ret_text, TIME_BYTES, "less than 0.1 ms");
+	else if (ns < NS_PER_MS)
 		snprintf(ret_text, TIME_BYTES, "%.1f ms", (double)ns / NS_PER_MS);
 	else if (ns < NS_PER_SECOND)
 		snprintf(ret_text, TIME_BYTES, "%llu ms", ns / NS_PER_MS);
@@ -51,10 +53,14 @@ void waited_use(char ret_text[static WAITED_NOTE_BYTES], const struct message_wa
 {
 	char used[TIME_BYTES], wall[TIME_BYTES], share[TIME_BYTES], threads[TIME_BYTES];
 
-	write_time(used, waited->used);
 	write_time(wall, waited->wall);
-	write_share(share, (double)waited->used * 100 / (double)waited->wall);
 	write_threads(threads, waited->threads);
+	if (waited->used == 0) {
+		snprintf(ret_text, WAITED_NOTE_BYTES, "no CPU time in %s%s", wall, threads);
+		return;
+	}
+	write_time(used, waited->used);
+	write_share(share, (double)waited->used * 100 / (double)waited->wall);
 	snprintf(ret_text, WAITED_NOTE_BYTES, "%s of CPU time in %s, %s of one CPU%s", used, wall,
 		 share, threads);
 }

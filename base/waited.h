@@ -21,7 +21,10 @@ struct message_waited;
 /* Returns whether the processes used less than WAITED_PERCENT in WAITED_WALL_MS or more. */
 bool waited_is_noted(const struct message_waited *waited);
 
-/* Writes "400 ms of CPU time in 10.0 s, 4 % of one CPU (7 threads)". wall is not 0. */
+/*
+ * Writes "400 ms of CPU time in 10.0 s, 4 % of one CPU (7 threads)", or "no CPU time in 10.0 s (7
+ * threads)". wall is not 0.
+ */
 void waited_use(char ret_text[static WAITED_NOTE_BYTES], const struct message_waited *waited);
 
 /* Writes "waited: the recorded processes used 400 ms of CPU time ...". wall is not 0. */

@@ -254,6 +254,10 @@ void summary_explain_none(const struct counted *counted, const struct message_wa
 			  "filtered: %" PRIu64 " were lost, %" PRIu64 " denied, %" PRIu64
 			  " filtered; record longer (-d), another event or other filters",
 			  lost, counted->denied, filtered);
+	else if (filtered && !lost && !counted->denied)
+		log_error("record: no samples: the filters left all out, %" PRIu64
+			  " filtered; give other filters, or record longer (-d)",
+			  filtered);
 	else if (!counted->expected && !counted->denied)
 		log_error("record: no samples: no CPU time was used by what may be sampled; "
 			  "record while there is work, or longer (-d)");

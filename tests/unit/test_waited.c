@@ -55,6 +55,8 @@ static void test_waited__text(void **state)
 	assert_non_null(strstr(note_of(400000, MS(2000), 1), "used 0.4 ms of CPU time in 2.0 s, "
 							     "less than 0.1 % of one CPU (1 "
 							     "thread): "));
+	assert_non_null(strstr(note_of(99999, MS(2000), 1), "used less than 0.1 ms of CPU time "));
+	assert_non_null(strstr(note_of(0, MS(2000), 3), "used no CPU time in 2.0 s (3 threads): "));
 	assert_non_null(strstr(note_of(MS(5), MS(999), 2), "5 ms of CPU time in 999 ms, 0.5 % of"));
 }
 
