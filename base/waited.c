@@ -71,7 +71,7 @@ void waited_note(char ret_text[static WAITED_NOTE_BYTES], const struct message_w
 
 	waited_use(use, waited);
 	snprintf(ret_text, WAITED_NOTE_BYTES,
-		 WAITED_NOTE_START "the recorded processes used %.*s: they mostly waited, and "
-				   "time spent waiting is not sampled",
+		 WAITED_NOTE_START "the recorded processes used %.*s: they mostly waited, for "
+				   "an event or for a CPU, and time spent waiting is not sampled",
 		 USE_BYTES, use);
 }

@@ -48,8 +48,8 @@ static void test_waited__text(void **state)
 	(void)state;
 	assert_string_equal(note_of(MS(420), MS(10040), 7),
 			    "waited: the recorded processes used 420 ms of CPU time in 10.0 s, "
-			    "4 % of one CPU (7 threads): they mostly waited, and time spent "
-			    "waiting is not sampled");
+			    "4 % of one CPU (7 threads): they mostly waited, for an "
+			    "event or for a CPU, and time spent waiting is not sampled");
 	assert_non_null(strstr(note_of(MS(4200), MS(60000), 0), "4.2 s of CPU time in 60.0 s, "
 								"7 % of one CPU: "));
 	assert_non_null(strstr(note_of(400000, MS(2000), 1), "used 0.4 ms of CPU time in 2.0 s, "
@@ -65,8 +65,9 @@ static void test_waited__texts_fit(void **state)
 	const char *text = note_of(UINT64_MAX - 1, UINT64_MAX, UINT64_MAX);
 
 	(void)state;
-	assert_non_null(strstr(text, "(18446744073709551615 threads): they mostly waited, and "
-				     "time spent waiting is not sampled"));
+	assert_non_null(strstr(text,
+			       "(18446744073709551615 threads): they mostly waited, "
+			       "for an event or for a CPU, and time spent waiting is not sampled"));
 	text = note_of(UINT64_MAX, 1, UINT64_MAX);
 	assert_non_null(strstr(text, " is not sampled"));
 }
