@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/runtimes.h"
+#include "base/waited.h"
 #include "ipc/log.h"
 #include "ipc/time.h"
 
@@ -123,6 +124,16 @@ static void print_runtimes(const struct summary *summary, FILE *stream)
 	}
 }
 
+static void print_waited(const struct message_waited *waited, FILE *stream)
+{
+	char text[WAITED_NOTE_BYTES];
+
+	if (!waited_is_noted(waited))
+		return;
+	waited_note(text, waited);
+	fprintf(stream, "  note %s\n", text);
+}
+
 static const char *explain(int32_t reason)
 {
 	static const struct {
@@ -211,11 +222,36 @@ void summary_print(const struct summary *summary, bool verbose, FILE *stream)
 			fprintf(stream, "  note %s: %" PRIu64 "  (%s)\n", limits[i].name,
 				summary->limit[i], limits[i].help);
 	print_runtimes(summary, stream);
+	print_waited(&summary->waited, stream);
 }
 
-void summary_explain_none(const struct counted *counted, uint64_t lost, uint64_t filtered)
+/* Returns whether the use of CPU time alone explains that there are no samples. */
+static bool has_waited(const struct counted *counted, const struct message_waited *waited,
+		       uint64_t lost, uint64_t filtered)
 {
-	if (counted->denied && counted->denied >= counted->expected && !lost && !filtered)
+	if (waited->wall == 0 || lost > 0 || filtered > 0 || counted->denied > 0)
+		return false;
+	return counted->expected == 0 || waited_is_noted(waited);
+}
+
+static void explain_waited(const struct message_waited *waited)
+{
+	const char *advice = "too little for a sample; record longer (-d) or at a higher rate (-F)";
+	char use[WAITED_NOTE_BYTES];
+
+	if (waited_is_noted(waited))
+		advice = "time spent waiting is not sampled; record while there is work, or longer "
+			 "(-d)";
+	waited_use(use, waited);
+	log_error("record: no samples: the recorded processes used %s: %s", use, advice);
+}
+
+void summary_explain_none(const struct counted *counted, const struct message_waited *waited,
+			  uint64_t lost, uint64_t filtered)
+{
+	if (has_waited(counted, waited, lost, filtered))
+		explain_waited(waited);
+	else if (counted->denied && counted->denied >= counted->expected && !lost && !filtered)
 		log_error("record: no samples: %" PRIu64 " denied, by a rule of the policy or by "
 			  "--exclude-*; see: keyhole check-config",
 			  counted->denied);
@@ -224,6 +260,10 @@ void summary_explain_none(const struct counted *counted, uint64_t lost, uint64_t
 			  "filtered: %" PRIu64 " were lost, %" PRIu64 " denied, %" PRIu64
 			  " filtered; record longer (-d), another event or other filters",
 			  lost, counted->denied, filtered);
+	else if (filtered && !lost && !counted->denied)
+		log_error("record: no samples: the filters left all out, %" PRIu64
+			  " filtered; give other filters, or record longer (-d)",
+			  filtered);
 	else if (!counted->expected && !counted->denied)
 		log_error("record: no samples: no CPU time was used by what may be sampled; "
 			  "record while there is work, or longer (-d)");

@@ -141,6 +141,20 @@ static void test_summary__runtimes(void **state)
 	assert_non_null(strstr(text, "\n  note runtime: xxxxxxxxxxxxxxxxxxxxxxxxxxxx, 100 % of "));
 }
 
+static void test_summary__waited(void **state)
+{
+	struct summary sum = {.taken = 10, .complete = 10};
+
+	(void)state;
+	assert_null(strstr(print(&sum, false), "note"));
+	sum.waited = (struct message_waited){.used = 99000000, .wall = 1000000000, .threads = 7};
+	assert_non_null(strstr(print(&sum, false), "\n  note waited: the recorded processes used "
+						   "99 ms of CPU time in 1.0 s, 10 % of one CPU (7 "
+						   "threads): they mostly waited, "));
+	sum.waited.used = 100000000;
+	assert_null(strstr(print(&sum, false), "note"));
+}
+
 /* The objects without rules, by share. A worker that was taken over tells names and numbers. */
 static void test_summary__objects_without_rules(void **state)
 {
@@ -286,6 +300,7 @@ int main(void)
 		cmocka_unit_test(test_summary__nothing_is_expected_of_what_is_counted),
 		cmocka_unit_test(test_summary__every_sample_has_one_fate),
 		cmocka_unit_test(test_summary__runtimes),
+		cmocka_unit_test(test_summary__waited),
 		cmocka_unit_test(test_summary__objects_without_rules),
 		cmocka_unit_test(test_summary__limits),
 		cmocka_unit_test(test_summary__progress),

@@ -175,6 +175,31 @@ static void test_why__a_process(void **state)
 	profile_free(profile);
 }
 
+/* The mark of a guess is no mapping, and has no samples of its own. */
+static void test_why__marks_are_no_mappings(void **state)
+{
+	struct profile *profile = profile_new();
+	uint32_t app = add_object(profile, "/usr/bin/app", "0123456789abcdef", KIND_NATIVE);
+	uint32_t mark = add_object(profile, "[guessed]", NULL, KIND_MARKER);
+	const uint32_t stack[] = {add_frame(profile, mark, 0, true),
+				  add_frame(profile, app, 1, true)};
+	struct source items[] = {{.object = app, .mappings = 1, .rules = RULES_EH_FRAME}};
+	const struct sources sources = {.pid = 7,
+					.name = profile_string(profile, "app"),
+					.listed = true,
+					.items = items,
+					.count = 1};
+	char *text;
+
+	(void)state;
+	add_sample(profile, 7, REASON_guess_root, 10, stack, 2);
+	text = render(profile, &sources);
+	assert_null(strstr(text, "[guessed]"));
+	assert_non_null(strstr(text, " 100.0  100.0  app  "));
+	free(text);
+	profile_free(profile);
+}
+
 static void test_why__without_samples(void **state)
 {
 	struct profile *profile = profile_new();
@@ -464,6 +489,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_why__a_process),
+		cmocka_unit_test(test_why__marks_are_no_mappings),
 		cmocka_unit_test(test_why__without_samples),
 		cmocka_unit_test(test_why__a_kernel_thread),
 		cmocka_unit_test(test_why__advice_on_rules),

@@ -14,6 +14,7 @@
 
 #define REASONS_EXPLAINED 3
 #define ADVICE_BYTES	  480
+#define PART_BYTES	  64  /* "where it runs Lua, " */
 #define LIST_BYTES	  120 /* of names in one */
 #define NAME_BYTES	  21  /* of a name in a list */
 #define MORE_BYTES	  24  /* kept for ", " or " and N more" */
@@ -255,7 +256,7 @@ static void explain_reasons(const struct findings *findings,
 static void advise_runtimes(const struct findings *findings,
 			    void (*add)(void *context, const char *text), void *context)
 {
-	char text[ADVICE_BYTES], name[NAME_BYTES];
+	char text[ADVICE_BYTES], name[NAME_BYTES], part[PART_BYTES];
 
 	for (size_t i = 0; i < findings->count; i++) {
 		const struct finding *finding = &findings->items[i];
@@ -267,7 +268,10 @@ static void advise_runtimes(const struct findings *findings,
 		if (!row)
 			continue;
 		findings_name(findings, finding->object, name, sizeof(name));
-		snprintf(text, sizeof(text), "%s: shown are %s (%s: %s)", name, row->shown,
+		part[0] = '\0';
+		if (!runtime_is_own_file(finding->source->runtime, name))
+			snprintf(part, sizeof(part), "where it runs %s, ", row->name);
+		snprintf(text, sizeof(text), "%s: %sshown are %s (%s: %s)", name, part, row->shown,
 			 row->name, row->help);
 		add(context, text);
 	}
