@@ -22,6 +22,7 @@
 #define FALLBACK_CALLS	  8u   /* of them, words in known mappings: their code is read */
 #define WINDOW_MASK	  (WALK_WINDOW_BYTES / 8 - 1)
 #define FALLBACK_FUNCTION (1ull << 16) /* bytes of a function without rules, at most */
+#define FALLBACK_CALLER	  (1ull << 12) /* bytes of such a function that calls through a register */
 
 #define CODE_ENDBR64 0xfa1e0ff3u
 
@@ -217,7 +218,7 @@ GLOBAL int walk_may_return(u32 number)
 	if (word >= WALK_ADDRESS_END || !(word >> 16) || word - sp <= walk->reg[REG_RBP] - sp)
 		return 0;
 	/* HotSpot's calls leave a copy of the return address in the caller's frame */
-	if (word == walk->address || (into && word - into >= FALLBACK_FUNCTION))
+	if (word == walk->address || (into && word - into >= FALLBACK_CALLER))
 		return 0;
 	if (++walk->looks > FALLBACK_LOOKS)
 		return 1;
