@@ -55,6 +55,29 @@ const struct profile_reason *profile_reason(uint32_t reason)
 	return &reasons[reason];
 }
 
+/* Returns the reason of the name, or the number of reasons. */
+static uint32_t find_reason(const char *name)
+{
+	uint32_t i = 0;
+
+	while (profile_reason(i) && strcmp(reasons[i].name, name) != 0)
+		i++;
+	return i;
+}
+
+uint32_t profile_reason_find(const char *name)
+{
+	const uint32_t reason = find_reason(name);
+
+	if (profile_reason(reason))
+		return reason;
+	if (strncmp(name, "end_", strlen("end_")) == 0)
+		return find_reason("end_root");
+	if (strncmp(name, "guess_", strlen("guess_")) == 0)
+		return find_reason("guess_root");
+	return find_reason("cut_unknown");
+}
+
 bool profile_reason_is_cut(uint32_t reason)
 {
 	const struct profile_reason *row = profile_reason(reason);

@@ -84,14 +84,6 @@ static int read_values(struct pprof_input *in, struct reader *message, struct wi
 	return 0;
 }
 
-static uint32_t reason_of(const char *name)
-{
-	for (uint32_t i = 0; profile_reason(i); i++)
-		if (!strcmp(profile_reason(i)->name, name))
-			return i;
-	return 0;
-}
-
 static int read_label(struct pprof_input *in, struct reader *message, struct profile_sample *to)
 {
 	uint64_t number[LABEL_FIELD_NUMBER + 1];
@@ -117,7 +109,7 @@ static int read_label(struct pprof_input *in, struct reader *message, struct pro
 	else if (label == LABEL_CGROUP)
 		to->cgroup = number[LABEL_FIELD_NUMBER];
 	else if (label == LABEL_REASON)
-		to->reason = reason_of(profile_string_get(in->profile, string->id));
+		to->reason = profile_reason_find(profile_string_get(in->profile, string->id));
 	return 0;
 }
 
