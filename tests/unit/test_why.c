@@ -175,6 +175,38 @@ static void test_why__a_process(void **state)
 	profile_free(profile);
 }
 
+/* Only an unknown place is a frame of the process: marks have no row. */
+static void test_why__marks_are_no_mappings(void **state)
+{
+	struct profile *profile = profile_new();
+	uint32_t app = add_object(profile, "/usr/bin/app", "0123456789abcdef", KIND_NATIVE);
+	uint32_t guess = add_object(profile, "[guessed]", NULL, KIND_MARKER);
+	uint32_t cut = add_object(profile, "[cut: kernel stack]", NULL, KIND_MARKER);
+	uint32_t unknown = add_object(profile, PROFILE_UNKNOWN, NULL, KIND_MARKER);
+	uint32_t leaf = add_frame(profile, app, 1, true), caller = add_frame(profile, app, 2, true);
+	const uint32_t guessed[] = {leaf, add_frame(profile, guess, 0, true), caller};
+	const uint32_t lost[] = {add_frame(profile, cut, 0, true),
+				 add_frame(profile, unknown, 0, true)};
+	struct source source = {.object = app,
+				.mappings = 1,
+				.rules = RULES_EH_FRAME,
+				.names = NAMES_SYMTAB,
+				.lines = LINES_DWARF};
+	const struct sources sources = {.pid = 7, .listed = true, .items = &source, .count = 1};
+	char *text;
+
+	(void)state;
+	add_sample(profile, 7, REASON_guess_root, 10, guessed, 3);
+	add_sample(profile, 7, REASON_cut_no_mapping, 10, lost, 2);
+	text = render(profile, &sources);
+	assert_null(strstr(text, "[guessed]"));
+	assert_null(strstr(text, "[cut"));
+	assert_non_null(strstr(text, "\n  50.0   50.0  app "));
+	assert_non_null(strstr(text, "\n  50.0   50.0  [unknown]\n"));
+	free(text);
+	profile_free(profile);
+}
+
 static void test_why__without_samples(void **state)
 {
 	struct profile *profile = profile_new();
@@ -452,6 +484,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_why__a_process),
+		cmocka_unit_test(test_why__marks_are_no_mappings),
 		cmocka_unit_test(test_why__without_samples),
 		cmocka_unit_test(test_why__a_kernel_thread),
 		cmocka_unit_test(test_why__advice_on_rules),
