@@ -144,6 +144,7 @@ struct counted counts_sum(const struct counts *counts)
 				  .events_lost = sum.events_lost,
 				  .processes_lost = sum.processes_lost,
 				  .denied = sum.denied,
+				  .denied_counted = sum.denied_counted,
 				  .filtered = sum.filtered};
 
 	if (counts->rows)
@@ -175,7 +176,7 @@ static uint64_t samples_of(const struct message_sampling *sampling, uint64_t run
 
 int counts_end(struct counts *counts, struct counted *ret_counted)
 {
-	uint64_t runtime, used = 0;
+	uint64_t runtime, used = 0, denied;
 	int r;
 
 	if (!counts->rows)
@@ -188,10 +189,13 @@ int counts_end(struct counts *counts, struct counted *ret_counted)
 		used = runtime - counts->runtime;
 	ret_counted->expected = samples_of(&counts->source.sampling, used);
 	ret_counted->counted = is_counted(&counts->source.sampling);
-	/* a cgroup's CPU time includes the processes that the policy denies */
-	if (counts->source.cgroup && ret_counted->denied < ret_counted->expected)
-		ret_counted->expected -= ret_counted->denied;
-	else if (counts->source.cgroup)
-		ret_counted->expected = 0;
+	/* A cgroup's CPU time includes the processes that the policy denies. Readings of tasks
+	 * include the processes that were denied between the readings. */
+	denied = ret_counted->denied_counted;
+	if (counts->source.cgroup)
+		denied = ret_counted->denied;
+	if (denied > ret_counted->expected)
+		denied = ret_counted->expected;
+	ret_counted->expected -= denied;
 	return 0;
 }

@@ -255,6 +255,7 @@ static void put_back(struct files *files, struct file *file)
 {
 	file->round = files->round;
 	files->put_back = true;
+	files->changes++;
 	if (has_object(file))
 		set_state(file, FILE_KNOWN);
 	else
