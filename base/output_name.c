@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -124,6 +125,23 @@ static int await_reader(const char *name)
 	return -ENXIO;
 }
 
+/*
+ * Returns whether the user is this process's, or the user behind sudo. Anyone else could have put a
+ * FIFO at a name that the user is about to give. SUDO_UID counts for root alone: sudo sets it.
+ */
+static bool is_own(uid_t uid)
+{
+	const char *sudo = getenv("SUDO_UID");
+	const uid_t own = geteuid();
+	uint32_t user;
+
+	if (uid == own)
+		return true;
+	if (own != 0 || !sudo)
+		return false;
+	return decimal_read32(sudo, 0, UINT32_MAX - 1, &user) && user == uid;
+}
+
 int output_name_open_fifo(const char *name, const char **ret_problem)
 {
 	guard_fd int fd = await_reader(name);
@@ -135,10 +153,13 @@ int output_name_open_fifo(const char *name, const char **ret_problem)
 		*ret_problem = describe(fd);
 	if (fd < 0)
 		return fd;
-	if (fstat(fd, &status) == 0 && S_ISFIFO(status.st_mode))
-		return take_fd(&fd);
 	*ret_problem = "changed meanwhile" ANOTHER;
-	return -EINVAL;
+	if (fstat(fd, &status) || !S_ISFIFO(status.st_mode))
+		return -EINVAL;
+	*ret_problem = "a FIFO of another user; write to standard output: -o - >FIFO";
+	if (!is_own(status.st_uid))
+		return -EPERM;
+	return take_fd(&fd);
 }
 
 /* ---- folders ------------------------------------------------------------------------------- */

@@ -28,7 +28,8 @@ int output_name_look(const char *name, bool force, const char **ret_problem);
 /*
  * Opens a FIFO for writing, without waiting in later writes (O_NONBLOCK). Waits up to 2 s for a
  * process that reads. Returns the descriptor or a negative errno, with *ret_problem as above.
- * -ENXIO: no process reads.
+ * -ENXIO: no process reads. -EPERM: the FIFO belongs neither to the effective user nor, where that
+ * user is root, to the user behind sudo (SUDO_UID).
  */
 int output_name_open_fifo(const char *name, const char **ret_problem);
 

@@ -29,6 +29,7 @@ struct output_file {
  *   -ELOOP            a symbolic link
  *   -EINVAL           no file, FIFO or standard output; a file for a stream
  *   -ENXIO            a FIFO that no process reads
+ *   -EPERM            a FIFO of another user
  *   others            of the folder, or of a call of the system
  */
 int output_file_open(struct output_file *file);

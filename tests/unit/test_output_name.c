@@ -125,6 +125,56 @@ static void test_output_name__of_a_fifo(void **state)
 	close(reader);
 }
 
+/* Opens a FIFO of the user 1234 that somebody reads. sudo: the value of SUDO_UID, or NULL. */
+static int open_fifo_of_1234(const char *sudo, const char **ret_problem)
+{
+	int reader = open("name", O_RDONLY | O_NONBLOCK), fd;
+
+	unsetenv("SUDO_UID");
+	if (sudo)
+		setenv("SUDO_UID", sudo, 1);
+	fd = output_name_open_fifo("name", ret_problem);
+	unsetenv("SUDO_UID");
+	close(reader);
+	if (fd >= 0)
+		close(fd);
+	return fd;
+}
+
+/* Another user's FIFO leads to another user's reader. */
+static void test_output_name__of_a_fifo_of_another_user(void **state)
+{
+	const char *problem = NULL;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(mkfifo("name", 0600), 0);
+	assert_int_equal(chown("name", 1234, 1234), 0);
+	assert_int_equal(open_fifo_of_1234(NULL, &problem), -EPERM);
+	assert_non_null(strstr(problem, "a FIFO of another user; "));
+	assert_int_equal(open_fifo_of_1234("1235", &problem), -EPERM);
+	assert_int_equal(open_fifo_of_1234("1234x", &problem), -EPERM);
+	assert_true(open_fifo_of_1234("1234", &problem) >= 0);
+}
+
+/* A user who is not root has no sudo in between, whatever the environment says. */
+static void test_output_name__sudo_counts_for_root_alone(void **state)
+{
+	const char *problem = NULL;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(chmod(".", 0777), 0);
+	assert_int_equal(mkfifo("name", 0600), 0);
+	assert_int_equal(chown("name", 1234, 1234), 0);
+	assert_int_equal(chmod("name", 0666), 0);
+	assert_int_equal(seteuid(1235), 0);
+	assert_int_equal(open_fifo_of_1234("1234", &problem), -EPERM);
+	assert_int_equal(seteuid(0), 0);
+}
+
 /* A file or link that came in place of the FIFO is not written to. */
 static void test_output_name__of_a_fifo_that_was_replaced(void **state)
 {
@@ -166,6 +216,8 @@ int main(void)
 		in_folder(test_output_name__of_a_file),
 		in_folder(test_output_name__of_what_is_never_replaced),
 		in_folder(test_output_name__of_a_fifo),
+		in_folder(test_output_name__of_a_fifo_of_another_user),
+		in_folder(test_output_name__sudo_counts_for_root_alone),
 		in_folder(test_output_name__of_a_fifo_that_was_replaced),
 		cmocka_unit_test(test_output_name__folders),
 	};
