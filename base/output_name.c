@@ -106,6 +106,66 @@ int output_name_look(const char *name, bool force, const char **ret_problem)
 	return r;
 }
 
+static int rename_with(const char *from, const char *to, unsigned int flags)
+{
+	if (renameat2(AT_FDCWD, from, AT_FDCWD, to, flags))
+		return -errno;
+	return 0;
+}
+
+/*
+ * Replaces a regular file. The exchange gives the old file the temporary name, where nobody can
+ * replace the old file by something else before the look. Exchanges back anything but a regular
+ * file.
+ */
+static int exchange(const char *temporary, const char *name)
+{
+	struct stat status;
+	int r = rename_with(temporary, name, RENAME_EXCHANGE);
+
+	if (r == -EINVAL)
+		return rename_with(temporary, name, 0);
+	if (r < 0)
+		return r;
+	if (lstat(temporary, &status) == 0 && S_ISREG(status.st_mode))
+		return 0;
+	r = rename_with(temporary, name, RENAME_EXCHANGE);
+	if (r < 0)
+		return r;
+	return -EEXIST;
+}
+
+static int give(const char *temporary, const char *name, bool force)
+{
+	int r = rename_with(temporary, name, RENAME_NOREPLACE);
+
+	if (r == -EEXIST && force)
+		return exchange(temporary, name);
+	if (r != -EINVAL)
+		return r;
+	if (force)
+		return rename_with(temporary, name, 0);
+	/* NFS and others lack rename flags, but have links; the old name goes later */
+	if (link(temporary, name))
+		return -errno;
+	return 0;
+}
+
+int output_name_give(const char *temporary, const char *name, bool force, const char **ret_problem)
+{
+	int r = output_name_look(name, force, ret_problem);
+
+	if (r < 0)
+		return r;
+	if (r == 0)
+		r = give(temporary, name, force);
+	else
+		r = -EEXIST; /* a FIFO that came meanwhile */
+	if (r < 0)
+		*ret_problem = describe(r);
+	return r;
+}
+
 /* ---- FIFOs --------------------------------------------------------------------------------- */
 
 /* Waits for a reader that starts at the same moment. Returns a descriptor or a negative errno. */

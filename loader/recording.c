@@ -79,8 +79,9 @@ void recording_enter_phase(struct recording *rec, enum message_phase phase)
 		rec->monitor.children[role].channel.phase = phase;
 }
 
-/* Sends the request and returns what keyhole-output answers: 0 or a negative errno. */
-static int request_step(struct channel *channel, const struct message_step *request)
+/* Sends the request, to which keyhole-output answers 0 or a negative errno. */
+static int request_step(struct channel *channel, const struct message_step *request,
+			int *ret_answer)
 {
 	struct message message;
 	int r = channel_send(channel, MESSAGE_STEP, request, sizeof(*request), -1);
@@ -92,7 +93,8 @@ static int request_step(struct channel *channel, const struct message_step *requ
 		return r;
 	if (message.head.reply_to != channel->sent)
 		return -EPROTO;
-	return message.STEPPED.error;
+	*ret_answer = message.STEPPED.error;
+	return 0;
 }
 
 bool recording_is_unread(const struct recording *rec)
@@ -119,14 +121,18 @@ enum exit_status recording_take_step(struct recording *rec, enum output_step ste
 		.every = rec->options->given.every,
 		.bytes = rec->monitor.written.bytes,
 	};
-	int r;
+	int r, answer = 0;
 
 	if (without != EXIT_EMPTY)
 		request.flags |= STEP_QUIET;
-	r = request_step(&rec->output.channel, &request);
-	if (r == -ENODATA)
-		return without;
+	r = request_step(&rec->output.channel, &request, &answer);
 	if (r)
 		return failed("output", rec->options->output, r);
+	if (answer == -ENODATA)
+		return without;
+	if (answer && step == STEP_COMMIT)
+		return EXIT_FAILED; /* keyhole-output has explained why */
+	if (answer)
+		return failed("output", rec->options->output, answer);
 	return EXIT_DONE;
 }

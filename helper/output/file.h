@@ -37,6 +37,7 @@ int output_file_open(struct output_file *file);
 /*
  * Gives the file the output's name. Returns 0, or a negative errno with file->problem. After a
  * failure the file keeps its temporary name for good: what was recorded is not thrown away.
+ * file->kept is false when somebody has removed the file or its folder.
  */
 int output_file_commit(struct output_file *file);
 
