@@ -114,9 +114,8 @@ static int rename_with(const char *from, const char *to, unsigned int flags)
 }
 
 /*
- * Replaces a regular file. The exchange gives the old file the temporary name, where nobody can
- * replace the old file by something else before the look. Exchanges back anything but a regular
- * file.
+ * Replaces a regular file. Exchanges the names first and looks then, so that nothing comes in
+ * between. Exchanges back anything but a regular file.
  */
 static int exchange(const char *temporary, const char *name)
 {
