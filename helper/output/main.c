@@ -138,8 +138,8 @@ static int name_file(struct output_file *file)
 
 static int refuse_summary(const struct committer *c)
 {
-	log_error("output: %s: the worker's summary contradicts its profile; record again",
-		  c->file.path);
+	log_error("output: %s: %s: the worker's summary contradicts its profile; record again",
+		  c->file.path, strerror(EBADMSG));
 	return -EBADMSG;
 }
 
