@@ -81,19 +81,26 @@ static void keep_line(void *owner, const struct message_log *line)
 	logged = strndup(line->text, sizeof(line->text));
 }
 
-/* Returns what the view prints. The caller frees the text. */
-static char *view(int (*show)(const struct report *report), const struct options *options,
-		  int expected)
+static struct pprof_info info_of_samples(void)
 {
-	struct report report = {.options = options, .profile = profile_with_lines()};
+	struct pprof_info info = {
+		.type = "samples", .unit = "count", .by = 1, .total = 20, .kept = 20};
+
+	info.times.period = 1;
+	info.times.event = "samples";
+	return info;
+}
+
+/* Returns what the view prints of a profile, which it frees. The caller frees the text. */
+static char *view_profile(int (*show)(const struct report *report), const struct options *options,
+			  struct profile *profile, const struct pprof_info *info, int expected)
+{
+	struct report report = {.options = options, .profile = profile, .info = *info};
 	const char *bad;
 	char *text;
 	off_t size;
 
-	report.info = (struct pprof_info){
-		.type = "samples", .unit = "count", .by = 1, .total = 20, .kept = 20};
-	report.info.times.period = 1;
-	report.info.times.event = report.info.type;
+	report.old = *info;
 	report.screen = (struct screen){.out = tmpfile(), .width = 80};
 	assert_int_equal(patterns_init(&report.patterns, options, &bad), 0);
 	assert_int_equal(show(&report), expected);
@@ -105,6 +112,14 @@ static char *view(int (*show)(const struct report *report), const struct options
 	assert_int_equal(pread(fileno(report.screen.out), text, (size_t)size, 0), size);
 	fclose(report.screen.out);
 	return text;
+}
+
+static char *view(int (*show)(const struct report *report), const struct options *options,
+		  int expected)
+{
+	const struct pprof_info info = info_of_samples();
+
+	return view_profile(show, options, profile_with_lines(), &info, expected);
 }
 
 static void assert_has(int (*show)(const struct report *report), const struct options *options,
@@ -157,6 +172,29 @@ static void test_report_lines__are_in_each_view(void **state)
 		   "\"line\": 30}]");
 	assert_has(view_callers, &callers, "\"left_out\": 0\n");
 	assert_has(view_callers, &callers_text, "100.0%  main  hot.cc:30\n");
+}
+
+/* Bytes are no samples of any time; the values of keyhole are. */
+static void test_report_lines__json_of_bytes_counts_no_samples(void **state)
+{
+	const struct options options = {.files = {"a"}, .lines = 1, .json = true};
+	struct pprof_info info = info_of_samples();
+	char *text;
+
+	(void)state;
+	text = view_profile(view_table, &options, profile_with_lines(), &info, 0);
+	assert_non_null(
+		strstr(text, "\"samples\": 20, \"period\": 1, \"period_unit\": \"samples\", "));
+	free(text);
+	info = (struct pprof_info){
+		.type = "inuse_space", .unit = "bytes", .by = 1, .total = 20, .kept = 20};
+	info.times = (struct profile_times){.period = 1, .type = "inuse_space", .unit = "bytes"};
+	text = view_profile(view_table, &options, profile_with_lines(), &info, 0);
+	assert_non_null(strstr(text, "\"unit\": \"bytes\", \"total\": 20, \"shown\": 20, "
+				     "\"start_ns\": 0"));
+	assert_null(strstr(text, "samples"));
+	assert_null(strstr(text, "period"));
+	free(text);
 }
 
 /* ---- patterns ---- */
@@ -253,6 +291,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_report_lines__are_rows),
 		cmocka_unit_test(test_report_lines__are_in_each_view),
+		cmocka_unit_test(test_report_lines__json_of_bytes_counts_no_samples),
 		cmocka_unit_test(test_report_lines__each_pattern_has_its_own_direction),
 		cmocka_unit_test(test_report_lines__a_pattern_without_a_match_proposes_names),
 		cmocka_unit_test(test_report_lines__names_that_contain_the_word_come_first),
