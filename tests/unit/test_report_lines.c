@@ -197,6 +197,19 @@ static void test_report_lines__json_of_bytes_counts_no_samples(void **state)
 	free(text);
 }
 
+/* The self of what is shown and the total of what is left out are all samples. */
+static void test_report_lines__json_of_a_tree_counts_what_it_leaves_out(void **state)
+{
+	const struct options all = {.files = {"a"}, .tree = true, .json = true};
+	const struct options half = {.files = {"a"}, .tree = true, .json = true, .min = 50};
+	const struct options none = {.files = {"a"}, .tree = true, .json = true, .min = 100};
+
+	(void)state;
+	assert_has(view_tree, &all, "\"left_out_total\": 0, \"left_out\": 0\n");
+	assert_has(view_tree, &half, "\"left_out_total\": 4, \"left_out\": 1\n");
+	assert_has(view_tree, &none, "\"left_out_total\": 20, \"left_out\": 2\n");
+}
+
 /* ---- patterns ---- */
 
 static void test_report_lines__each_pattern_has_its_own_direction(void **state)
@@ -292,6 +305,7 @@ int main(void)
 		cmocka_unit_test(test_report_lines__are_rows),
 		cmocka_unit_test(test_report_lines__are_in_each_view),
 		cmocka_unit_test(test_report_lines__json_of_bytes_counts_no_samples),
+		cmocka_unit_test(test_report_lines__json_of_a_tree_counts_what_it_leaves_out),
 		cmocka_unit_test(test_report_lines__each_pattern_has_its_own_direction),
 		cmocka_unit_test(test_report_lines__a_pattern_without_a_match_proposes_names),
 		cmocka_unit_test(test_report_lines__names_that_contain_the_word_come_first),
