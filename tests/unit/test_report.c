@@ -194,7 +194,7 @@ static void test_report__order(void **state)
 
 	(void)state;
 	assert_int_equal(tally_make(profile, BY_FUNCTION, &tally), 0);
-	order = tally_order(&tally, false, false, &count);
+	order = tally_order(&tally, false, NULL, &count);
 	assert_int_equal(count, 5);
 	assert_string_equal(tally_name(&tally, order[0]), "read_it");
 	assert_string_equal(tally_name(&tally, order[1]), "ns::work");

@@ -210,6 +210,78 @@ static void test_report_lines__json_of_a_tree_counts_what_it_leaves_out(void **s
 	assert_has(view_tree, &none, "\"left_out_total\": 20, \"left_out\": 2\n");
 }
 
+/* ---- differences ---- */
+
+/* Adds a function of one sample stack, with counts of the newer and of the older profile. */
+static void add_change(struct profile *profile, const char *name, uint64_t now, uint64_t base)
+{
+	const uint32_t function =
+		add_function(profile, name, "/home/ci/build/of/many/words/a.cc", 9);
+	const uint32_t stack = add_location(profile, function, function, function * 10);
+	struct profile_sample sample = {.pid = 1,
+					.process_name = profile_string(profile, "app"),
+					.stack = profile_stack_add(profile, &stack, 1)};
+
+	sample.count = now;
+	sample.base = base;
+	profile_sample_add(profile, &sample);
+}
+
+/* The newer profile has the work of the older one and as much again: shares and rates differ. */
+static struct profile *profile_with_changes(void)
+{
+	const struct profile_object object = {.name = 0};
+	struct profile *profile = profile_new();
+
+	profile_object_add(profile, &object);
+	add_change(profile, "steady", 1000, 1000);
+	add_change(profile, "grown", 800, 400);
+	add_change(profile, "gone", 0, 100);
+	return profile;
+}
+
+/* Returns where the table of a difference has a name. The text is freed. */
+static size_t place_in_difference(const struct options *options, const char *name)
+{
+	struct pprof_info info = info_of_samples();
+	char *text, *at;
+	size_t place;
+
+	info.times.duration_ns = 1000000000;
+	text = view_profile(view_table, options, profile_with_changes(), &info, 0);
+	at = strstr(text, name);
+	if (!at)
+		fail_msg("no %s in: %s", name, text);
+	place = (size_t)(at - text);
+	free(text);
+	return place;
+}
+
+/* steady has 11 % less of the total, and as much in a second; grown has 18 % more, or 400. */
+static void test_report_lines__a_difference_is_sorted_by_what_it_shows(void **state)
+{
+	const struct options shares = {.files = {"a", "b"}, .lines = 20, .diff = true};
+	const struct options rates = {
+		.files = {"a", "b"}, .lines = 20, .diff = true, .by_time = true};
+
+	(void)state;
+	assert_true(place_in_difference(&shares, "grown") < place_in_difference(&shares, "steady"));
+	assert_true(place_in_difference(&shares, "steady") < place_in_difference(&shares, "gone"));
+	assert_true(place_in_difference(&rates, "grown") < place_in_difference(&rates, "gone"));
+	assert_true(place_in_difference(&rates, "gone") < place_in_difference(&rates, "steady"));
+}
+
+/* A line is told by its file and number: the folder is what a lack of room cuts. */
+static void test_report_lines__a_difference_of_lines_shows_file_and_line(void **state)
+{
+	const struct options lines = {
+		.files = {"a", "b"}, .lines = 20, .diff = true, .by = BY_LINE};
+
+	(void)state;
+	place_in_difference(&lines, "  a.cc:10 (steady)");
+	place_in_difference(&lines, "  a.cc:20 (grown)");
+}
+
 /* ---- patterns ---- */
 
 static void test_report_lines__each_pattern_has_its_own_direction(void **state)
@@ -306,6 +378,8 @@ int main(void)
 		cmocka_unit_test(test_report_lines__are_in_each_view),
 		cmocka_unit_test(test_report_lines__json_of_bytes_counts_no_samples),
 		cmocka_unit_test(test_report_lines__json_of_a_tree_counts_what_it_leaves_out),
+		cmocka_unit_test(test_report_lines__a_difference_is_sorted_by_what_it_shows),
+		cmocka_unit_test(test_report_lines__a_difference_of_lines_shows_file_and_line),
 		cmocka_unit_test(test_report_lines__each_pattern_has_its_own_direction),
 		cmocka_unit_test(test_report_lines__a_pattern_without_a_match_proposes_names),
 		cmocka_unit_test(test_report_lines__names_that_contain_the_word_come_first),

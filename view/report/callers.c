@@ -369,7 +369,7 @@ static int find_callers(struct report_callers *callers)
 	if (r)
 		return r;
 	callers->matches = calloc(callers->tally.count + 1, sizeof(*callers->matches));
-	callers->order = tally_order(&callers->tally, true, false, &callers->count);
+	callers->order = tally_order(&callers->tally, true, NULL, &callers->count);
 	if (!callers->matches || !callers->order)
 		return -ENOMEM;
 	callers->scale =
