@@ -371,6 +371,77 @@ static void test_report_lines__filters_propose_names(void **state)
 	logged = NULL;
 }
 
+/* Gives each sample of the profile to the filter. Returns what filter_explain() returns. */
+static bool explained(const struct options *options, struct profile *profile)
+{
+	struct patterns patterns;
+	struct filter filter;
+	const struct profile_sample *samples;
+	const uint32_t *stack;
+	const char *bad;
+	size_t count;
+	bool r;
+
+	assert_int_equal(patterns_init(&patterns, options, &bad), 0);
+	filter_init(&filter, options, &patterns);
+	samples = profile_samples(profile, &count);
+	for (size_t i = 0; i < count; i++) {
+		profile_stack_get(profile, samples[i].stack, &stack);
+		assert_false(filter_keep(profile, &samples[i], stack[0], &filter));
+	}
+	r = filter_explain(&filter, profile);
+	filter_release(&filter);
+	patterns_release(&patterns);
+	return r;
+}
+
+/* A process that is in the file is not called missing, because another filter leaves it out. */
+static void test_report_lines__filters_are_blamed_for_what_is_missing_alone(void **state)
+{
+	const struct options kernel = {.comm = "^evil", .where = WHERE_KERNEL};
+	const struct options pid = {.comm = "^evil", .pid = 100};
+	const struct options both = {.comm = "^kthreadd$", .object = "libplain"};
+	const struct options comm = {.comm = "^other$", .object = "libplain"};
+	struct profile *profile = build_profile();
+
+	(void)state;
+	log_to(keep_line, NULL);
+	assert_false(explained(&kernel, profile));
+	assert_false(explained(&pid, profile));
+	assert_false(explained(&both, profile));
+	assert_true(explained(&comm, profile));
+	assert_string_equal(logged,
+			    "report: ^other$: matches no process; see which there are with --by");
+	profile_free(profile);
+	log_to(NULL, NULL);
+	free(logged);
+	logged = NULL;
+}
+
+/* The names of most samples are offered first, whatever the order of the file is. */
+static void test_report_lines__filters_propose_the_most_frequent_names(void **state)
+{
+	const struct options options = {.comm = "^ap$"};
+	struct profile *profile = profile_with_lines();
+	struct profile_sample sample = {.pid = 2, .count = 1};
+	const uint32_t stack = 1;
+
+	(void)state;
+	log_to(keep_line, NULL);
+	sample.process_name = profile_string(profile, "apple");
+	sample.stack = profile_stack_add(profile, &stack, 1);
+	for (uint32_t pid = 2; pid < 7; pid++) {
+		sample.pid = pid;
+		profile_sample_add(profile, &sample);
+	}
+	assert_true(explained(&options, profile));
+	assert_string_equal(logged, "report: ^ap$: matches no process; did you mean: apple, app");
+	profile_free(profile);
+	log_to(NULL, NULL);
+	free(logged);
+	logged = NULL;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -384,6 +455,8 @@ int main(void)
 		cmocka_unit_test(test_report_lines__a_pattern_without_a_match_proposes_names),
 		cmocka_unit_test(test_report_lines__names_that_contain_the_word_come_first),
 		cmocka_unit_test(test_report_lines__filters_propose_names),
+		cmocka_unit_test(test_report_lines__filters_are_blamed_for_what_is_missing_alone),
+		cmocka_unit_test(test_report_lines__filters_propose_the_most_frequent_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
