@@ -174,6 +174,38 @@ static void test_report_lines__are_in_each_view(void **state)
 	assert_has(view_callers, &callers_text, "100.0%  main  hot.cc:30\n");
 }
 
+/* A sample without a line is not shown at the line where its function begins. */
+static void test_report_lines__without_a_number_are_of_the_file(void **state)
+{
+	const struct options lines = {.files = {"a"}, .lines = 20, .by = BY_LINE};
+	const struct options json = {.files = {"a"}, .lines = 20, .by = BY_LINE, .json = true};
+	const struct options functions = {.files = {"a"}, .lines = 20, .json = true};
+	const struct profile_object object = {.name = 0};
+	const struct options *const options[] = {&lines, &json, &functions};
+	static const char *const expected[] = {
+		"hot.cc (score) in /src\n",
+		"{\"name\": \"/src/hot.cc\", \"self\": 5, \"total\": 5, \"object\": \"\", "
+		"\"function\": \"score\", \"file\": \"/src/hot.cc\"}",
+		"\"file\": \"/src/hot.cc\", \"line\": 9}"};
+	const struct pprof_info info = info_of_samples();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+		struct profile *profile = profile_new();
+		uint32_t score, caller;
+		char *text;
+
+		profile_object_add(profile, &object);
+		score = add_function(profile, "score", "/src/hot.cc", 9);
+		caller = add_location(profile, 0x30, add_function(profile, "main", "", 0), 0);
+		add_sample(profile, 5, add_location(profile, 0x11, score, 0), caller);
+		text = view_profile(view_table, options[i], profile, &info, 0);
+		if (!strstr(text, expected[i]))
+			fail_msg("no %s in: %s", expected[i], text);
+		free(text);
+	}
+}
+
 /* Bytes are no samples of any time; the values of keyhole are. */
 static void test_report_lines__json_of_bytes_counts_no_samples(void **state)
 {
@@ -447,6 +479,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_report_lines__are_rows),
 		cmocka_unit_test(test_report_lines__are_in_each_view),
+		cmocka_unit_test(test_report_lines__without_a_number_are_of_the_file),
 		cmocka_unit_test(test_report_lines__json_of_bytes_counts_no_samples),
 		cmocka_unit_test(test_report_lines__json_of_a_tree_counts_what_it_leaves_out),
 		cmocka_unit_test(test_report_lines__a_difference_is_sorted_by_what_it_shows),
