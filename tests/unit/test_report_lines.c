@@ -314,6 +314,48 @@ static void test_report_lines__a_difference_of_lines_shows_file_and_line(void **
 	place_in_difference(&lines, "  a.cc:20 (grown)");
 }
 
+/* jit() was called by a frame that is a guess in 5 samples, and proven in 2. */
+static struct profile *profile_with_guess(void)
+{
+	struct profile *profile = profile_new();
+	const struct profile_object object = {.name = 0};
+	uint32_t stack[3];
+	struct profile_sample sample = {.pid = 1, .process_name = profile_string(profile, "app")};
+
+	profile_object_add(profile, &object);
+	stack[0] = add_location(profile, 1, add_function(profile, "jit", "", 0), 0);
+	stack[1] = add_location(profile, 2, add_function(profile, "[guessed]", "", 0), 0);
+	stack[2] = add_location(profile, 3, add_function(profile, "main", "", 0), 0);
+	sample.stack = profile_stack_add(profile, stack, 3);
+	sample.count = 5;
+	profile_sample_add(profile, &sample);
+	add_sample(profile, 2, stack[0], stack[2]);
+	return profile;
+}
+
+/* The marker is no caller: the frame behind it is, as a guess. */
+static void test_report_lines__a_guessed_caller_is_named(void **state)
+{
+	const struct options options = {
+		.files = {"a"}, .lines = 20, .callers = "^jit$", .callees = "^main$"};
+	const struct options json = {.files = {"a"}, .lines = 20, .callers = "^jit$", .json = true};
+	const struct pprof_info info = info_of_samples();
+	char *text;
+
+	(void)state;
+	text = view_profile(view_callers, &options, profile_with_guess(), &info, 0);
+	assert_non_null(strstr(text, "  called by\n"
+				     "              5  71.4%  main (guessed)\n"
+				     "              2  28.6%  main\n"));
+	assert_non_null(strstr(text, "  calls\n"
+				     "              5  71.4%  jit (guessed)\n"
+				     "              2  28.6%  jit\n"));
+	free(text);
+	text = view_profile(view_callers, &json, profile_with_guess(), &info, 0);
+	assert_non_null(strstr(text, "{\"name\": \"main\", \"total\": 5, \"guessed\": true"));
+	free(text);
+}
+
 /* ---- patterns ---- */
 
 static void test_report_lines__each_pattern_has_its_own_direction(void **state)
@@ -484,6 +526,7 @@ int main(void)
 		cmocka_unit_test(test_report_lines__json_of_a_tree_counts_what_it_leaves_out),
 		cmocka_unit_test(test_report_lines__a_difference_is_sorted_by_what_it_shows),
 		cmocka_unit_test(test_report_lines__a_difference_of_lines_shows_file_and_line),
+		cmocka_unit_test(test_report_lines__a_guessed_caller_is_named),
 		cmocka_unit_test(test_report_lines__each_pattern_has_its_own_direction),
 		cmocka_unit_test(test_report_lines__a_pattern_without_a_match_proposes_names),
 		cmocka_unit_test(test_report_lines__names_that_contain_the_word_come_first),
