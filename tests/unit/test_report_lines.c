@@ -248,7 +248,7 @@ static void test_report_lines__json_of_a_tree_counts_what_it_leaves_out(void **s
 static void add_change(struct profile *profile, const char *name, uint64_t now, uint64_t base)
 {
 	const uint32_t function =
-		add_function(profile, name, "/home/ci/build/of/many/words/a.cc", 9);
+		add_function(profile, name, "/usr/src/build/of/many/words/a.cc", 9);
 	const uint32_t stack = add_location(profile, function, function, function * 10);
 	struct profile_sample sample = {.pid = 1,
 					.process_name = profile_string(profile, "app"),
