@@ -44,6 +44,9 @@ static const struct profile_reason reasons[] = {
 #define X(name, class, help) {#name, CLASS_##class, help},
 #include "bpf/counters.def"
 #undef X
+	/* of files alone: behind each enum sample_reason */
+	{"cut_unknown", CLASS_CUT,
+	 "for a reason of another version of keyhole, which wrote the file"},
 };
 
 _Static_assert(sizeof(reasons) / sizeof(reasons[0]) <= PROFILE_REASONS_MAX, "all reasons fit");
