@@ -91,6 +91,7 @@ struct profile_times {
 	 */
 	const char *type, *unit;
 	const char *host; /* the recording machine's name; NULL: not known; borrowed and raw */
+	bool walked;	  /* keyhole walked the stacks: reasons say whether they are complete */
 	uint64_t start_monotonic_ns;
 	uint64_t start_realtime_ns;
 	uint64_t duration_ns;

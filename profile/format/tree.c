@@ -12,6 +12,7 @@
 #include "base/array.h"
 #include "base/compare.h"
 #include "base/intern.h"
+#include "base/map.h"
 #include "profile/format/lines.h"
 #include "profile/format/names.h"
 #include "profile/format/tree_places.h"
@@ -38,7 +39,8 @@ struct builder {
 	struct tree *tree;
 	const struct profile *profile;
 	unsigned int flags;
-	uint32_t renamed; /* text: the name of the only process of both profiles; 0: no such one */
+	uint32_t pair;		    /* text: the name of two processes that are versions; 0: none */
+	uint32_t now, base;	    /* strings: their names on each side of the difference */
 	struct format_lines frames; /* ids of tree->frames */
 };
 
@@ -104,54 +106,88 @@ static int descend(struct tree *tree, uint32_t *node, uint32_t frame)
 	return r;
 }
 
+/* The sides of a difference that have a process of a name. */
+enum {
+	SIDE_NOW = 1,
+	SIDE_BASE = 2
+};
 #define SEVERAL UINT32_MAX
 
-/* Returns the name that all processes of one side of a difference have, or SEVERAL. */
-static uint32_t only_process(const struct profile *profile, bool base)
+/* Returns the SIDE_* of each name of a process, or NULL: no memory. */
+static struct map *find_sides(const struct profile *profile)
 {
 	size_t count;
 	const struct profile_sample *sample = profile_samples(profile, &count);
+	struct map *sides = map_new();
+
+	for (; sides && count > 0; count--, sample++) {
+		uintptr_t known = (uintptr_t)map_get(sides, sample->process_name), side = known;
+
+		if (sample->count)
+			side |= SIDE_NOW;
+		if (sample->base)
+			side |= SIDE_BASE;
+		if (side == known || map_put(sides, sample->process_name, (void *)side) == 0)
+			continue;
+		map_free(sides);
+		return NULL;
+	}
+	return sides;
+}
+
+/* Returns the only name that no other side has, or SEVERAL. */
+static uint32_t only_process(const struct map *sides, uintptr_t side)
+{
 	uint32_t name = SEVERAL;
+	size_t cursor = 0;
+	uint64_t key;
+	void *value;
 
-	for (; count > 0; count--, sample++) {
-		const uint64_t samples = base ? sample->base : sample->count;
-
-		if (samples == 0 || sample->process_name == name)
+	while (map_next(sides, &cursor, &key, &value)) {
+		if ((uintptr_t)value != side)
 			continue;
 		if (name != SEVERAL)
 			return SEVERAL;
-		name = sample->process_name;
+		name = (uint32_t)key;
 	}
 	return name;
 }
 
 /*
- * Names the process of both profiles where each has one process: the versions of a program are
- * often files of different names ("app-v1 -> app-v2").
+ * Pairs the names of processes that only one profile has, if each profile has one. The versions of
+ * a program are often files of different names: "app-v1 -> app-v2".
  */
-static int name_only_process(struct builder *builder)
+static int pair_processes(struct builder *builder)
 {
-	const struct profile *profile = builder->profile;
-	const uint32_t now = only_process(profile, false), base = only_process(profile, true);
+	struct map *sides = find_sides(builder->profile);
 	char text[2 * FORMAT_NAME_MAX];
 
-	if (now == SEVERAL || base == SEVERAL || now == base)
+	if (!sides)
+		return -ENOMEM;
+	builder->now = only_process(sides, SIDE_NOW);
+	builder->base = only_process(sides, SIDE_BASE);
+	map_free(sides);
+	if (builder->now == SEVERAL || builder->base == SEVERAL)
 		return 0;
-	snprintf(text, sizeof(text), "%s -> %s", format_process_name(profile, base),
-		 format_process_name(profile, now));
-	builder->renamed = format_intern_clean(builder->tree->texts, text);
-	if (builder->renamed == INTERN_FAILED)
+	snprintf(text, sizeof(text), "%s -> %s",
+		 format_process_name(builder->profile, builder->base),
+		 format_process_name(builder->profile, builder->now));
+	builder->pair = format_intern_clean(builder->tree->texts, text);
+	if (builder->pair == INTERN_FAILED)
 		return -ENOMEM;
 	return 0;
 }
 
 static uint32_t process_frame(const struct builder *builder, const struct profile_sample *sample)
 {
-	struct tree_frame frame = {.kind = TREE_PROCESS, .name = builder->renamed};
-	const char *name = format_process_name(builder->profile, sample->process_name);
+	struct tree_frame frame = {.kind = TREE_PROCESS};
+	const uint32_t name = sample->process_name;
 
-	if (!frame.name)
-		frame.name = format_intern_clean(builder->tree->texts, name);
+	if (builder->pair && (name == builder->now || name == builder->base))
+		frame.name = builder->pair;
+	else
+		frame.name = format_intern_clean(builder->tree->texts,
+						 format_process_name(builder->profile, name));
 	return add_frame(builder->tree, &frame);
 }
 
@@ -336,7 +372,7 @@ int tree_build(struct tree *tree, const struct profile *profile, unsigned int fl
 		return -ENOMEM;
 	r = add_node(tree, (struct tree_node){0});
 	if (r == 0 && flags & TREE_DIFFERENCE)
-		r = name_only_process(&builder);
+		r = pair_processes(&builder);
 	if (r == 0)
 		r = format_lines_init(&builder.frames, profile, line_frame, &builder);
 	if (r == 0)

@@ -15,7 +15,7 @@
 #include "base/waited.h"
 #include "profile/read/wire.h"
 
-#define COMMENT_START "keyhole "
+#define COMMENT_TOTALS "samples: " /* of keyhole, where it knows which stacks are complete */
 
 enum sample_field { /* of Sample in proto/profile.proto */
 	SAMPLE_STACK = 1,
@@ -171,8 +171,8 @@ static int add_sample(struct pprof_input *in, struct pprof_sample *sample, uint6
 		to->thread_name = to->process_name;
 	if (!is_kept(in, sample))
 		return 0;
-	if (in->commented && to->pid) /* a file that keyhole only converted has no pids */
-		in->info->ours = true;
+	if (in->commented && to->pid)
+		in->info->ours = in->info->times.walked = true;
 	in->info->kept += count;
 	in->info->stacks_cut += sample->cut;
 	if (in->options->base)
@@ -237,7 +237,8 @@ static int read_comments(struct pprof_input *in)
 
 	for (uint32_t i = 0; i < in->tables.comment_count && r == 0; i++) {
 		comment = pprof_text(in, in->tables.comments[i], &r);
-		if (!strncmp(comment, COMMENT_START, strlen(COMMENT_START)))
+		if (!strncmp(comment, COMMENT_TOTALS, strlen(COMMENT_TOTALS)) &&
+		    strstr(comment, ", complete: "))
 			in->commented = true;
 		if (r == 0 && is_note(comment))
 			r = profile_note_add(in->profile, comment);
