@@ -124,6 +124,9 @@ enum exit_status recording_take_step(struct recording *rec, enum output_step ste
 	struct message_stepped stepped;
 	int r;
 
+	/* the command's process may have had a sample before its program was not found */
+	if (without == EXIT_NO_COMMAND && step == STEP_COMMIT)
+		return without;
 	if (without != EXIT_EMPTY)
 		request.flags |= STEP_QUIET;
 	r = request_step(&rec->output.channel, &request, &stepped);

@@ -106,72 +106,74 @@ static int descend(struct tree *tree, uint32_t *node, uint32_t frame)
 	return r;
 }
 
-/* The sides of a difference that have a process of a name. */
-enum {
-	SIDE_NOW = 1,
-	SIDE_BASE = 2
-};
-#define SEVERAL UINT32_MAX
+#define NO_PROCESS   UINT32_MAX
+#define PAIR_PERCENT 80 /* of the samples in processes of a side's own, at least */
 
-/* Returns the SIDE_* of each name of a process, or NULL: no memory. */
-static struct map *find_sides(const struct profile *profile)
+/* Returns how many samples of a side each name of a process has, or NULL: no memory. */
+static struct map *count_processes(const struct profile *profile, bool base)
 {
 	size_t count;
 	const struct profile_sample *sample = profile_samples(profile, &count);
-	struct map *sides = map_new();
+	struct map *counts = map_new();
 
-	for (; sides && count > 0; count--, sample++) {
-		uintptr_t known = (uintptr_t)map_get(sides, sample->process_name), side = known;
+	for (; counts && count > 0; count--, sample++) {
+		const uint64_t samples = base ? sample->base : sample->count;
+		uintptr_t sum = (uintptr_t)map_get(counts, sample->process_name) + samples;
 
-		if (sample->count)
-			side |= SIDE_NOW;
-		if (sample->base)
-			side |= SIDE_BASE;
-		if (side == known || map_put(sides, sample->process_name, (void *)side) == 0)
+		if (samples == 0 || map_put(counts, sample->process_name, (void *)sum) == 0)
 			continue;
-		map_free(sides);
+		map_free(counts);
 		return NULL;
 	}
-	return sides;
+	return counts;
 }
 
-/* Returns the only name that no other side has, or SEVERAL. */
-static uint32_t only_process(const struct map *sides, uintptr_t side)
+/* Returns the name that has most of the samples whose names the other side lacks, or NO_PROCESS. */
+static uint32_t own_process(const struct map *side, const struct map *other)
 {
-	uint32_t name = SEVERAL;
+	uint64_t key, most = 0, all = 0;
+	uint32_t name = NO_PROCESS;
 	size_t cursor = 0;
-	uint64_t key;
 	void *value;
 
-	while (map_next(sides, &cursor, &key, &value)) {
-		if ((uintptr_t)value != side)
+	while (map_next(side, &cursor, &key, &value)) {
+		const uint64_t samples = (uintptr_t)value;
+
+		if (map_get(other, key))
 			continue;
-		if (name != SEVERAL)
-			return SEVERAL;
+		all += samples;
+		if (samples <= most)
+			continue;
+		most = samples;
 		name = (uint32_t)key;
 	}
+	if (most < all / 100 * PAIR_PERCENT + all % 100 * PAIR_PERCENT / 100)
+		return NO_PROCESS;
 	return name;
 }
 
 /*
- * Pairs the names of processes that only one profile has, if each profile has one. The versions of
- * a program are often files of different names: "app-v1 -> app-v2".
+ * Pairs the names of processes that only one profile has, if each profile has one that counts. The
+ * versions of a program are often files of different names: "app-v1 -> app-v2".
  */
 static int pair_processes(struct builder *builder)
 {
-	struct map *sides = find_sides(builder->profile);
+	const struct profile *profile = builder->profile;
+	struct map *now = count_processes(profile, false), *base = count_processes(profile, true);
 	char text[2 * FORMAT_NAME_MAX];
 
-	if (!sides)
+	if (now && base) {
+		builder->now = own_process(now, base);
+		builder->base = own_process(base, now);
+	}
+	map_free(now);
+	map_free(base);
+	if (!now || !base)
 		return -ENOMEM;
-	builder->now = only_process(sides, SIDE_NOW);
-	builder->base = only_process(sides, SIDE_BASE);
-	map_free(sides);
-	if (builder->now == SEVERAL || builder->base == SEVERAL)
+	if (builder->now == NO_PROCESS || builder->base == NO_PROCESS)
 		return 0;
-	snprintf(text, sizeof(text), "%s -> %s",
-		 format_process_name(builder->profile, builder->base),
-		 format_process_name(builder->profile, builder->now));
+	snprintf(text, sizeof(text), "%s -> %s", format_process_name(profile, builder->base),
+		 format_process_name(profile, builder->now));
 	builder->pair = format_intern_clean(builder->tree->texts, text);
 	if (builder->pair == INTERN_FAILED)
 		return -ENOMEM;

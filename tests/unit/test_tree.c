@@ -273,9 +273,13 @@ static void test_tree__a_difference_matches_the_only_process(void **state)
 	assert_int_equal(tree_build(&tree, profile, TREE_DIFFERENCE), 0);
 	assert_int_equal(tree.count, 5);
 	tree_release(&tree);
-	add_version(profile, "other", 1, 0); /* of two new names, none is the version */
+	add_version(profile, "early", 1, 0); /* one of nine samples: not the program yet */
 	assert_int_equal(tree_build(&tree, profile, TREE_DIFFERENCE), 0);
-	assert_int_equal(tree.count, 9);
+	assert_int_equal(tree.count, 7);
+	tree_release(&tree);
+	add_version(profile, "other", 4, 0); /* of two new names, none is the version */
+	assert_int_equal(tree_build(&tree, profile, TREE_DIFFERENCE), 0);
+	assert_int_equal(tree.count, 11);
 	tree_release(&tree);
 	profile_free(profile);
 }
