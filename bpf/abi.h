@@ -481,7 +481,7 @@ _Static_assert(sizeof(struct counters) == 512, "struct counters");
 /* Result of the task iterator: CPU time of all sampled tasks, alive and gone. */
 struct task_runtime {
 	u64 nanoseconds;
-	u64 tasks; /* alive */
+	u64 tasks; /* those whose CPU time is counted */
 };
 
 #endif

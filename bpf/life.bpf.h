@@ -205,6 +205,7 @@ INLINE void count_exited(struct task_struct *task)
 	ended.readings = sum->readings;
 	bpf_map_update_elem(&ended_tasks, &number, &ended, BPF_ANY);
 	__sync_fetch_and_add(&sum->exited, ended.nanoseconds);
+	__sync_fetch_and_add(&sum->exits, 1);
 }
 
 /* Returns what a reading adds for a task that was counted at its exit. */
@@ -413,7 +414,7 @@ int BPF_PROG(on_exit, struct task_struct *task)
 INLINE void begin_reading(struct runtimes *sum)
 {
 	sum->readings++;
-	sum->reading = (struct task_runtime){.nanoseconds = sum->exited};
+	sum->reading = (struct task_runtime){.nanoseconds = sum->exited, .tasks = sum->exits};
 }
 
 /*
@@ -440,8 +441,11 @@ int on_task(struct bpf_iter__task *ctx)
 	}
 	number = number_of(task);
 	ended = bpf_map_lookup_elem(&ended_tasks, &number);
-	if (ended)
+	if (ended) {
 		sum->reading.nanoseconds += runtime_of_ended(task, ended, sum);
+		/* the reading began before the exit */
+		sum->reading.tasks += ended->readings == sum->readings;
+	}
 	/* a zombie from before the start, or one that is denied */
 	if (ended || task->exit_state)
 		return 0;

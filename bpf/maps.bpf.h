@@ -187,6 +187,7 @@ struct runtimes {
 	struct task_runtime reading; /* of the iterator, under way */
 	u64 exited;		     /* of tasks that are gone */
 	u64 readings;		     /* number of the last reading */
+	u64 exits;		     /* the number of tasks that are gone */
 };
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

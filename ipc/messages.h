@@ -167,8 +167,16 @@ struct message_lines {
 	uint32_t milliseconds; /* time for reading */
 };
 
+/* The use of CPU time by the processes that were chosen, for base/waited.h. */
+struct message_waited {
+	uint64_t used;	  /* ns of CPU time */
+	uint64_t wall;	  /* ns of the recording; 0: no processes were chosen, or events count */
+	uint64_t threads; /* that were alive at some time; 0: not known */
+};
+
 struct message_stop {
 	uint64_t started, stopped;
+	struct message_waited waited;
 };
 
 #define SUMMARY_REASONS 32
@@ -218,6 +226,12 @@ struct message_step {
 	uint32_t flags; /* OPTIONS_* above, STEP_QUIET */
 	uint32_t every; /* STEP_BEGIN: as in message_config */
 	uint32_t bytes; /* STEP_COMMIT: message_written.bytes */
+};
+
+struct message_stepped {
+	int32_t error;		      /* 0 or a negative errno */
+	uint32_t step;		      /* enum output_step */
+	struct message_waited waited; /* from STEP_END on; all 0 before */
 };
 
 #define MESSAGE_ERRNO_MAX 4095 /* of a payload's error; MAX_ERRNO of include/linux/err.h */

@@ -80,7 +80,8 @@ void recording_enter_phase(struct recording *rec, enum message_phase phase)
 }
 
 /* Sends the request and returns what keyhole-output answers: 0 or a negative errno. */
-static int request_step(struct channel *channel, const struct message_step *request)
+static int request_step(struct channel *channel, const struct message_step *request,
+			struct message_waited *ret_waited)
 {
 	struct message message;
 	int r = channel_send(channel, MESSAGE_STEP, request, sizeof(*request), -1);
@@ -90,8 +91,9 @@ static int request_step(struct channel *channel, const struct message_step *requ
 	r = channel_expect(channel, MESSAGE_STEPPED, STEP_MS, &message);
 	if (r)
 		return r;
-	if (message.head.reply_to != channel->sent)
+	if (message.head.reply_to != channel->sent || message.STEPPED.step != request->step)
 		return -EPROTO;
+	*ret_waited = message.STEPPED.waited;
 	return message.STEPPED.error;
 }
 
@@ -123,7 +125,7 @@ enum exit_status recording_take_step(struct recording *rec, enum output_step ste
 
 	if (without != EXIT_EMPTY)
 		request.flags |= STEP_QUIET;
-	r = request_step(&rec->output.channel, &request);
+	r = request_step(&rec->output.channel, &request, &rec->waited);
 	if (r == -ENODATA)
 		return without;
 	if (r)

@@ -29,10 +29,11 @@ struct recording {
 	struct programs programs;
 	struct events events;
 	struct monitor monitor;
-	struct utsname machine;	 /* its name goes to the worker */
-	uint32_t epoch;		 /* number of the current worker's life, from 0 */
-	enum exit_status status; /* of the recording so far */
-	uint64_t begun, started; /* ns, monotonic: of the command, of sampling */
+	struct utsname machine;	      /* its name goes to the worker */
+	struct message_waited waited; /* from keyhole-output, after STEP_END, for the worker */
+	uint32_t epoch;		      /* number of the current worker's life, from 0 */
+	enum exit_status status;      /* of the recording so far */
+	uint64_t begun, started;      /* ns, monotonic: of the command, of sampling */
 };
 
 /*

@@ -105,6 +105,8 @@ enum exit_status rules_read(const char *file, const char *verb, struct rules *re
 		return EXIT_DONE;
 	if (r == -EINVAL)
 		return EXIT_USAGE; /* keyhole-rules has said why */
+	if (ret_rules->said.error == -EPIPE)
+		return EXIT_PIPE; /* nobody reads the rules that RULES_VERB_CHECK prints */
 	return failed("policy", name, r);
 }
 

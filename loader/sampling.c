@@ -125,7 +125,8 @@ enum exit_status sampling_run(struct recording *rec)
 static enum exit_status stop_worker(struct recording *rec, uint64_t stopped)
 {
 	struct child *worker = &rec->monitor.children[ROLE_WORKER];
-	const struct message_stop stop = {.started = rec->started, .stopped = stopped};
+	const struct message_stop stop = {
+		.started = rec->started, .stopped = stopped, .waited = rec->waited};
 	int r = channel_send(&worker->channel, MESSAGE_STOP, &stop, sizeof(stop), -1);
 
 	recording_enter_phase(rec, PHASE_FINISH);

@@ -198,7 +198,7 @@ int profile_forget_samples(struct profile *profile);
  * Adds a note for people about the profile as a whole: raw text. At most PROFILE_NOTES_MAX notes
  * are kept. Returns 0 or -ENOMEM.
  */
-#define PROFILE_NOTES_MAX 4u
+#define PROFILE_NOTES_MAX 9u
 int profile_note_add(struct profile *profile, const char *raw);
 void profile_notes_clear(struct profile *profile);
 /* Returns the ids of the notes' strings. */

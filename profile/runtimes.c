@@ -5,101 +5,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/map.h"
 #include "base/runtimes.h"
 #include "ipc/guard.h"
 #include "profile/profile.h"
-
-struct count {
-	const struct profile *profile;
-	struct map *processes; /* by pid: the id of the object of a runtime */
-	uint64_t *samples;     /* by id of an object */
-};
-
-/* ---- samples by object ---- */
-
-static bool is_user(const struct profile_object *object)
-{
-	return object && (object->kind == KIND_NATIVE || object->kind == KIND_ANON);
-}
-
-static uint32_t object_of(const struct profile *profile, uint32_t location)
-{
-	return profile_location_get(profile, location)->object;
-}
-
-/* Returns the object of the innermost frame in a runtime, or 0. */
-static uint32_t find_runtime(const struct profile *profile, uint32_t stack)
-{
-	const uint32_t *locations;
-	size_t depth = profile_stack_get(profile, stack, &locations);
-
-	for (size_t i = 0; i < depth; i++) {
-		uint32_t id = object_of(profile, locations[i]);
-		const struct profile_object *object = profile_object_get(profile, id);
-
-		if (object && object->runtime)
-			return id;
-	}
-	return 0;
-}
-
-static int find_processes(struct count *count)
-{
-	size_t left;
-	const struct profile_sample *sample = profile_samples(count->profile, &left);
-
-	for (; left > 0; left--, sample++) {
-		uint32_t id = find_runtime(count->profile, sample->stack);
-		int r;
-
-		if (id == 0 || map_get(count->processes, sample->pid))
-			continue;
-		r = map_put(count->processes, sample->pid, (void *)(uintptr_t)id);
-		if (r < 0)
-			return r;
-	}
-	return 0;
-}
-
-/* Returns the object of the innermost user frame, or 0. */
-static uint32_t innermost(const struct profile *profile, uint32_t stack)
-{
-	const uint32_t *locations;
-	size_t depth = profile_stack_get(profile, stack, &locations);
-
-	for (size_t i = 0; i < depth; i++) {
-		uint32_t id = object_of(profile, locations[i]);
-
-		if (is_user(profile_object_get(profile, id)))
-			return id;
-	}
-	return 0;
-}
-
-static void count_sample(struct count *count, const struct profile_sample *sample)
-{
-	uint32_t id = innermost(count->profile, sample->stack);
-	const struct profile_object *object = profile_object_get(count->profile, id);
-
-	if (!object)
-		return;
-	if (object->kind == KIND_ANON)
-		id = (uint32_t)(uintptr_t)map_get(count->processes, sample->pid);
-	else if (!object->runtime)
-		return;
-	count->samples[id] += sample->count;
-}
+#include "profile/runtime_finder.h"
 
 /* ---- objects by share ---- */
+
+/* Returns the name of an object without folders. */
+static const char *base_name(const struct profile *profile, const struct profile_object *object)
+{
+	const char *name = profile_string_get(profile, object->name), *slash = strrchr(name, '/');
+
+	if (slash && slash[1])
+		return slash + 1;
+	return name;
+}
 
 static void describe(const struct profile *profile, uint32_t id, struct runtime_share *ret_share)
 {
 	const struct profile_object *object = profile_object_get(profile, id);
-	const char *name = profile_string_get(profile, object->name), *slash = strrchr(name, '/');
+	const char *name = base_name(profile, object);
 
-	if (slash && slash[1])
-		name = slash + 1;
 	*ret_share = (struct runtime_share){.runtime = object->runtime};
 	strncpy(ret_share->name, name, sizeof(ret_share->name) - 1);
 }
@@ -132,43 +59,39 @@ static void enter(struct runtimes *runtimes, const struct runtime_share *share)
 	move_up(runtimes->item, item);
 }
 
-static void enter_all(struct runtimes *runtimes, const struct count *count)
+/* Enters the objects that have samples. samples: by id of an object. */
+static void enter_all(struct runtimes *runtimes, const struct profile *profile,
+		      const uint64_t *samples)
 {
-	size_t left;
-	const struct profile_sample *sample = profile_samples(count->profile, &left);
-
-	for (; left > 0; left--, sample++)
-		runtimes->samples += sample->count;
-	for (uint32_t id = 1; id <= profile_objects(count->profile); id++) {
+	for (uint32_t id = 1; id <= profile_objects(profile); id++) {
 		struct runtime_share share;
 
-		if (count->samples[id] == 0)
+		if (samples[id] == 0)
 			continue;
-		describe(count->profile, id, &share);
-		share.samples = count->samples[id];
+		describe(profile, id, &share);
+		share.samples = samples[id];
 		enter(runtimes, &share);
 	}
 }
 
 int runtimes_add(struct runtimes *runtimes, const struct profile *profile)
 {
-	struct count count = {.profile = profile, .processes = map_new()};
 	guard_free uint64_t *samples =
 		calloc((size_t)profile_objects(profile) + 1, sizeof(*samples));
-	const struct profile_sample *sample;
+	struct runtime_finder finder;
 	size_t left;
-	int r = -ENOMEM;
+	const struct profile_sample *sample = profile_samples(profile, &left);
+	int r = runtime_finder_init(&finder, profile);
 
-	count.samples = samples;
-	if (count.processes && samples)
-		r = find_processes(&count);
-	if (r == 0) {
-		sample = profile_samples(profile, &left);
-		for (; left > 0; left--, sample++)
-			count_sample(&count, sample);
-		enter_all(runtimes, &count);
+	if (r == 0 && !samples)
+		r = -ENOMEM;
+	for (; r == 0 && left > 0; left--, sample++) {
+		samples[runtime_finder_object(&finder, sample)] += sample->count;
+		runtimes->samples += sample->count;
 	}
-	map_free(count.processes);
+	if (r == 0)
+		enter_all(runtimes, profile, samples);
+	runtime_finder_release(&finder);
 	return r;
 }
 
@@ -199,4 +122,31 @@ int runtimes_note(const struct runtimes *runtimes, struct profile *profile)
 			return r;
 	}
 	return 0;
+}
+
+static void recall(struct profile *profile, const char *name, uint32_t runtime)
+{
+	for (uint32_t id = 1; id <= profile_objects(profile); id++) {
+		struct profile_object *object = profile_object_get(profile, id);
+
+		if (object->kind != KIND_NATIVE)
+			continue;
+		if (strncmp(base_name(profile, object), name, RUNTIME_NAME_BYTES - 1) == 0)
+			object->runtime = runtime;
+	}
+}
+
+void runtimes_recall(struct profile *profile)
+{
+	size_t count;
+	const uint32_t *notes = profile_notes(profile, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		char name[RUNTIME_NAME_BYTES];
+		const char *note = profile_string_get(profile, notes[i]);
+		uint32_t runtime = runtime_of_note(note, name, sizeof(name));
+
+		if (runtime != RUNTIME_NONE)
+			recall(profile, name, runtime);
+	}
 }

@@ -26,14 +26,15 @@ struct runtimes {
 };
 
 /*
- * Adds the samples of a profile. A sample counts for a runtime when the innermost user frame is in
- * the runtime's object. KIND_ANON counts for the runtime that the process has frames in. Objects of
- * one name count together. Returns 0, or -ENOMEM without any change.
+ * Adds the samples of a profile: each counts for the runtime that runtime_finder_object() tells.
+ * Objects of one name count together. Returns 0, or -ENOMEM without any change.
  */
 int runtimes_add(struct runtimes *runtimes, const struct profile *profile);
 /* Adds the counts of other samples. */
 void runtimes_merge(struct runtimes *runtimes, const struct runtimes *other);
 /* Puts a note about each runtime of some share in place of the profile's notes. 0 or -ENOMEM. */
 int runtimes_note(const struct runtimes *runtimes, struct profile *profile);
+/* Tells the objects of a profile from a file which runtimes they are, by the profile's notes. */
+void runtimes_recall(struct profile *profile);
 
 #endif

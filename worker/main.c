@@ -500,6 +500,9 @@ static void finish(struct worker *worker)
 	worker->delivery.exporter.phase = PHASE_FINISH;
 	log_info("events: the longest took %.1f ms", (double)worker->longest / NS_PER_MS);
 	stop_turns(worker);
+	r = product_stop(session_product(worker->session), &worker->stop);
+	if (r < 0)
+		log_warning("profile: note: %s", strerror(-r));
 	save_draft(worker); /* of what is resolved: the rest may take a moment */
 	settle(worker);
 	parser_cancel(worker->parser);

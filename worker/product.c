@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "base/event_rows.h"
+#include "base/waited.h"
 #include "ipc/log.h"
 #include "ipc/time.h"
 #include "profile/format/format.h"
@@ -92,7 +93,26 @@ static int note_runtimes(struct product *product)
 	return runtimes_note(&runtimes, profile);
 }
 
+/* Adds a note about processes that mostly waited. */
+static int note_waited(const struct product *product)
+{
+	char text[WAITED_NOTE_BYTES];
+
+	if (!waited_is_noted(&product->waited))
+		return 0;
+	waited_note(text, &product->waited);
+	return profile_note_add(product->resources->profile, text);
+}
+
 /* ---- end ---- */
+
+int product_stop(struct product *product, const struct message_stop *stop)
+{
+	if (product->config->every > 0)
+		return 0;
+	product->waited = stop->waited;
+	return note_waited(product);
+}
 
 int product_finish(struct product *product, uint32_t pid)
 {
@@ -110,6 +130,8 @@ int product_finish(struct product *product, uint32_t pid)
 	product->named = true;
 	if (r == 0)
 		r = note_runtimes(product);
+	if (r == 0)
+		r = note_waited(product);
 	if (r < 0 || !(product->config->flags & OPTIONS_WHY))
 		return r;
 	return sources_collect(product->resources, pid, &product->sources);

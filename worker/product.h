@@ -34,9 +34,10 @@ struct product {
 	uint64_t naming_time; /* ns */
 	uint64_t window;      /* of a stream: since when */
 	uint64_t without_names, unnamed;
-	uint64_t kept_bytes;	  /* names.bytes when the profile was begun */
-	struct sources sources;	  /* OPTIONS_WHY */
-	struct runtimes runtimes; /* of all windows that are rendered */
+	uint64_t kept_bytes;	      /* names.bytes when the profile was begun */
+	struct sources sources;	      /* OPTIONS_WHY */
+	struct runtimes runtimes;     /* of all windows that are rendered */
+	struct message_waited waited; /* of the whole recording, which is no stream; else all 0 */
 	bool named; /* product_finish() has made all names, and counted what has none */
 	/* product_finish() calls this function before it makes names, then before lines; or NULL */
 	void (*draft)(void *context);
@@ -49,6 +50,8 @@ void product_init(struct product *product, const struct message_config *config,
 		  struct resources *resources);
 void product_release(struct product *product); /* zeros are fine */
 
+/* Sampling is over: notes in the profile what the message tells. 0 or -ENOMEM. */
+int product_stop(struct product *product, const struct message_stop *stop);
 /* No more samples: makes all names, and for `keyhole why` the sources of the objects of process
  * pid. 0 or -ENOMEM. */
 int product_finish(struct product *product, uint32_t pid);

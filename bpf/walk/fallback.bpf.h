@@ -5,7 +5,8 @@
  *
  * A step is proven by one of these:
  *   - the instruction at the pc returns, or begins a function that sets a frame pointer up;
- *   - the call in front of the return address leads to the code that the walk leaves;
+ *   - the call in front of the return address leads to the code that the walk leaves, and what the
+ *     called function does first agrees with the way;
  *   - no other word of the frame can be the return address of that code.
  * Any other step is a guess: the frame that it leads to has FRAME_GUESSED. A stack with a guess is
  * never counted as complete.
@@ -18,6 +19,7 @@
 
 #define FALLBACK_WORDS	  128u /* of a frame: in a larger one, another return address may be */
 #define FALLBACK_LOOKS	  32u  /* words of a frame that are looked up as addresses */
+#define FALLBACK_CALLS	  8u   /* of them, words in known mappings: their code is read */
 #define WINDOW_MASK	  (WALK_WINDOW_BYTES / 8 - 1)
 #define FALLBACK_FUNCTION (1ull << 16) /* bytes of a function without rules, at most */
 
@@ -47,12 +49,30 @@ INLINE int code_is_stub(u64 code)
 	       ((first & 0xfe) == 0x48 && (second & 0xf8) == 0xb8);
 }
 
+/*
+ * Returns whether code begins with a push, or makes room in the stack. Behind that, rsp points to
+ * the return address no longer. HotSpot's functions touch the stack far below before that:
+ * mov %eax, -N(%rsp).
+ */
+INLINE int code_makes_frame(u64 code)
+{
+	if ((u32)code == CODE_ENDBR64)
+		code >>= 32;
+	u32 three = code & 0xffffff;
+
+	return (code & 0xf8) == 0x50 || (code & 0xf8fe) == 0x5040 || three == 0xec8348 ||
+	       three == 0xec8148 || three == 0x248489;
+}
+
 /* Returns whether code at the target belongs to the function that walk->address is in. */
 INLINE int walk_same_function(struct walk *walk, u64 target)
 {
 	if (walk->address - target >= FALLBACK_FUNCTION)
 		return 0;
 	if (!walk_is_mapped(walk, target))
+		return 0;
+	/* another mapping is another object, or code of another maker */
+	if (walk->address < walk->mapping_start || walk->address >= walk->mapping_end)
 		return 0;
 	if (!(walk->mapping_flags & MAPPING_HAS_TABLE))
 		return 1;
@@ -61,8 +81,12 @@ INLINE int walk_same_function(struct walk *walk, u64 target)
 	       rule_kind(walk->rule) == RULE_NONE;
 }
 
-/* Returns enum call_leads of the call in front of an address. */
-GLOBAL int walk_call(u64 address)
+/*
+ * Returns enum call_leads of the call in front of an address, and sets walk->target if that is
+ * CALL_HERE. asks: the walk may go there, so the kernel must hold unreadable code for executable.
+ * Otherwise such an address is possibly a return address.
+ */
+GLOBAL int walk_call(u64 address, u32 asks)
 {
 	struct walk *walk = walk_state();
 
@@ -70,11 +94,11 @@ GLOBAL int walk_call(u64 address)
 		return CALL_NONE;
 	/* walk_after_call() says when code cannot be read */
 	if (walk_read(&walk->code, 8, address - 8))
-		return walk_executable(address) ? CALL_ANYWHERE : CALL_NONE;
+		return !asks || walk_executable(address) ? CALL_ANYWHERE : CALL_NONE;
 	if (!walk_is_call(walk->code)) {
 		if (walk->mapping_flags & MAPPING_HAS_TABLE)
 			return CALL_NONE;
-		return walk_executable(address) ? CALL_PUSHED : CALL_NONE;
+		return !asks || walk_executable(address) ? CALL_PUSHED : CALL_NONE;
 	}
 	if (!code_calls_directly(walk->code))
 		return CALL_ANYWHERE;
@@ -82,6 +106,7 @@ GLOBAL int walk_call(u64 address)
 
 	if (walk_read(&walk->code, 8, target) || code_is_stub(walk->code))
 		return CALL_ANYWHERE;
+	walk->target = target;
 	return walk_same_function(walk, target) ? CALL_HERE : CALL_ELSEWHERE;
 }
 
@@ -96,72 +121,133 @@ INLINE int code_sets_frame(u64 code)
 }
 
 /*
- * Returns the bytes between rsp and the return address, or LEAF_UNKNOWN. The code at the pc tells:
- * ret, ret imm16, repz ret, push %rbp at the beginning of a frame, or the move behind that.
+ * Returns the bytes of an instruction that reads a flag, or 0. Functions that were made at run time
+ * read flags while they have no frame:
+ *   V8 11, BailoutIfDeoptimized: mov off8(%r), %r; testb or testl $n, off8(%r)
+ *   HotSpot 11: mov off8(%r15), %r; test %eax, (%r10)
+ *   HotSpot 17 and later: cmp off32(%r15), %rsp
+ */
+INLINE u32 code_flag_bytes(u64 code)
+{
+	if ((code & 0xc0ff) == 0x408b)
+		return 3;
+	if ((code & 0xc0fffa) == 0x408b48 || (code & 0xc0ff) == 0x40f6)
+		return 4;
+	if ((code & 0xffffff) == 0xa73b49 || (code & 0xc0ff) == 0x40f7)
+		return 7;
+	return (code & 0xffffff) == 0x028541 ? 3 : 0;
+}
+
+/*
+ * Returns whether the code at the pc reads flags, may jump away, and then returns or begins a
+ * frame. Meanwhile the word at rsp is the return address.
+ */
+INLINE int walk_is_without_frame(struct walk *walk)
+{
+	u64 at = walk->address;
+
+	for (u32 i = 0; i < 2; i++) {
+		u32 bytes = code_flag_bytes(walk->code);
+
+		if (!bytes)
+			break;
+		at += bytes;
+		if (walk_read(&walk->code, 8, at))
+			return 0;
+	}
+	if ((walk->code & 0xf0ff) == 0x800f && walk_read(&walk->code, 8, at + 6))
+		return 0;
+	return (walk->code & 0xff) == 0xc3 || (walk->code & 0xff) == 0xc2 ||
+	       ((walk->code & 0xff) == 0x55 && code_sets_frame(walk->code >> 8));
+}
+
+/*
+ * Returns whether the 8 bytes before a pc give a frame up: mov %rbp, %rsp; pop %rbp, or
+ * add $n, %rsp; pop %rbp.
+ */
+INLINE int code_gave_frame_up(u64 before)
+{
+	u32 four = before >> 32;
+
+	return four == 0x5de58b48 || four == 0x5dec8948 ||
+	       ((before >> 56) == 0x5d && (before >> 24 & 0xffffff) == 0xc48348) ||
+	       ((before >> 56) == 0x5d && (before & 0xffffff) == 0xc48148);
+}
+
+/*
+ * Returns the bytes between rsp and the return address, or LEAF_UNKNOWN. The code tells: repz ret,
+ * the move behind push %rbp, and the code that walk_is_without_frame() and code_gave_frame_up()
+ * know.
  */
 INLINE u64 walk_leaf_place(struct walk *walk)
 {
+	if (walk_read(&walk->code, 8, walk->address - 8))
+		return LEAF_UNKNOWN;
+	u64 before = walk->code;
+
+	if (code_gave_frame_up(before))
+		return 0;
 	if (walk_read(&walk->code, 8, walk->address))
 		return LEAF_UNKNOWN;
-	u64 code = walk->code;
-
-	if ((code & 0xff) == 0xc3 || (code & 0xff) == 0xc2 || (code & 0xffff) == 0xc3f3)
+	if ((walk->code & 0xffff) == 0xc3f3)
 		return 0;
-	if ((u32)code == CODE_ENDBR64)
-		code >>= 32;
-	if ((code & 0xff) == 0x55 && code_sets_frame(code >> 8))
-		return 0;
-	if (code_sets_frame(code) && !walk_read(&walk->code, 8, walk->address - 8) &&
-	    walk->code >> 56 == 0x55)
+	if (code_sets_frame(walk->code) && before >> 56 == 0x55)
 		return 8;
-	return LEAF_UNKNOWN;
+	if ((u32)walk->code == CODE_ENDBR64)
+		walk->code >>= 32;
+	return walk_is_without_frame(walk) ? 0 : LEAF_UNKNOWN;
 }
 
 /* ---- other return addresses ---- */
 
-/* Returns whether a word is neither a small number nor an address in the stack. */
-INLINE int walk_may_be_code(u64 word, u64 sp)
-{
-	return word < WALK_ADDRESS_END && word >> 16 && word - (sp - WALK_REACH) >= 2 * WALK_REACH;
-}
-
 /*
  * Returns whether a word of the window may be the return address of the code that the walk leaves.
- * index: of the word. first: whether the word is at rsp. least: enum call_leads that a word needs.
+ * index: of the word. first: whether the word is at rsp. least: enum call_leads of the word's call,
+ * at least. into: the only function that the word may point into, or 0.
  */
-GLOBAL int walk_may_return(u32 index, u32 first, u32 least)
+GLOBAL int walk_may_return(u32 index, u32 first, u32 least, u64 into)
 {
 	struct walk *walk = walk_state();
 
 	if (!walk)
 		return 1;
-	u64 word = walk->window[index & WINDOW_MASK];
+	u64 word = walk->window[index & WINDOW_MASK], sp = walk->reg[REG_RSP];
 
-	/* HotSpot's calls leave a copy of the return address in the caller's frame */
-	if (!walk_may_be_code(word, walk->reg[REG_RSP]) || word == walk->address)
+	/* a small number, or an address in the frame */
+	if (word >= WALK_ADDRESS_END || !(word >> 16) || word - sp <= walk->reg[REG_RBP] - sp)
 		return 0;
-	walk->reads++;
+	/* HotSpot's calls leave a copy of the return address in the caller's frame */
+	if (word == walk->address || (into && word - into >= FALLBACK_FUNCTION))
+		return 0;
 	if (++walk->looks > FALLBACK_LOOKS)
 		return 1;
-	u32 call = walk_call(word);
+	if (!walk_is_mapped(walk, word))
+		return 0;
+	walk->reads++;
+	if (++walk->calls > FALLBACK_CALLS)
+		return 1;
+	u32 call = walk_call(word, 0);
 
 	/* HotSpot's code without frame pointers begins with push %rbp */
 	if (call == CALL_PUSHED && !first &&
 	    walk->window[(index - 1) & WINDOW_MASK] != walk->reg[REG_RBP])
 		return 0;
-	return call >= least;
+	if (!into)
+		return call >= least;
+	/* of two functions before the address, the nearer one has the address */
+	return call == CALL_ANYWHERE || (call == CALL_HERE && walk->target > into);
 }
 
 /* Looks at `count` words from rsp on, which the window has. */
-INLINE int walk_has_other_return(struct walk *walk, u32 count, u32 least)
+INLINE int walk_has_other_return(struct walk *walk, u32 count, u32 least, u64 into)
 {
 	u32 index = (u32)((walk->reg[REG_RSP] - walk->window_start) >> 3);
 
-	walk->looks = 0;
+	walk->looks = walk->calls = 0;
 	for (u32 i = 0; i < FALLBACK_WORDS; i++) {
 		if (i >= count)
 			break;
-		if (walk_may_return(index + i, !i, least))
+		if (walk_may_return(index + i, !i, least, into))
 			return 1;
 	}
 	return 0;
@@ -177,8 +263,12 @@ INLINE int walk_leave_word(struct walk *walk, u64 at, u64 guessed)
 	return walk_next(walk, at + 8, walk->word);
 }
 
-/* Returns whether a word of the frame [rsp, bp) may be the return address as well. */
-INLINE int walk_is_ambiguous(struct walk *walk, u64 bp)
+/*
+ * Returns whether a word of the frame [rsp, bp) may be the return address as well. into: the
+ * function that the call behind the frame pointer leads to, or 0. That function may have called
+ * other code, which has the address. Then the return address points into the function.
+ */
+INLINE int walk_is_ambiguous(struct walk *walk, u64 bp, u64 into)
 {
 	u64 sp = walk->reg[REG_RSP], bytes = bp - sp;
 
@@ -201,27 +291,45 @@ INLINE int walk_is_ambiguous(struct walk *walk, u64 bp)
 
 	if (walk_is_mapped(walk, walk->address) && walk->mapping_flags & MAPPING_HAS_TABLE)
 		least = CALL_ELSEWHERE;
-	return walk_has_other_return(walk, (u32)((bp - sp) >> 3), least);
+	return walk_has_other_return(walk, (u32)((bp - sp) >> 3), least, into);
 }
 
-/* Leaves by the frame pointer. leaf_call: where the call before walk->word, at rsp, leads. */
-INLINE int walk_leave_frame(struct walk *walk, u32 leaf_call)
+/* Returns whether the call in front of the word at rsp proves that the word is the way out. */
+INLINE int walk_is_leaf_of(struct walk *walk, u32 leaf_call)
 {
-	u64 sp = walk->reg[REG_RSP], bp = walk->reg[REG_RBP], *pair = walk->pair;
-	u32 call = CALL_NONE;
+	if (leaf_call != CALL_HERE)
+		return 0;
+	/* walk_call() has read the function's first bytes */
+	return walk->address == walk->target || !code_makes_frame(walk->code);
+}
+
+/*
+ * Leaves by the frame pointer, or by walk->word, at rsp. leaf_call: where the call before that word
+ * leads; leaf: the function that this call proves to be the walk's, or 0.
+ */
+INLINE int walk_leave_frame(struct walk *walk, u32 leaf_call, u64 leaf)
+{
+	u64 sp = walk->reg[REG_RSP], bp = walk->reg[REG_RBP], *pair = walk->pair, into = 0;
+	u32 call = CALL_NONE, ends = 0;
 
 	if (!(bp & 7) && bp - sp < WALK_REACH && !walk_read(pair, 16, bp)) {
-		if (!pair[0] && !pair[1] && leaf_call == CALL_NONE)
-			return walk_end(walk, REASON_end_frame_pointer);
+		ends = !pair[0] && !pair[1];
 		if (!pair[0] || pair[0] > bp)
-			call = walk_call(pair[1]);
+			call = walk_call(pair[1], 1);
 	}
+	if (call == CALL_HERE)
+		into = walk->target;
+	/* of two functions before the address, the nearer one has the address */
+	if (leaf && leaf >= into)
+		return walk_leave_word(walk, sp, 0);
+	if (ends && leaf_call == CALL_NONE && !walk_is_ambiguous(walk, bp, 0))
+		return walk_end(walk, REASON_end_frame_pointer);
 	if (call == CALL_NONE && (leaf_call == CALL_NONE || leaf_call == CALL_PUSHED))
 		return walk_end(walk, REASON_cut_no_rule);
 	if (call == CALL_NONE)
 		return walk_leave_word(walk, sp, FRAME_GUESSED);
 
-	u64 guessed = call != CALL_HERE && walk_is_ambiguous(walk, bp) ? FRAME_GUESSED : 0;
+	u64 guessed = walk_is_ambiguous(walk, bp, into) ? FRAME_GUESSED : 0;
 
 	if (guessed && call == CALL_ELSEWHERE && leaf_call)
 		return walk_leave_word(walk, sp, FRAME_GUESSED);
@@ -236,7 +344,7 @@ INLINE int walk_leave_frame(struct walk *walk, u32 leaf_call)
 GLOBAL int walk_fallback(void)
 {
 	struct walk *walk = walk_state();
-	u64 place;
+	u64 place, leaf = 0;
 	u32 call = CALL_NONE;
 
 	if (!walk)
@@ -248,14 +356,17 @@ GLOBAL int walk_fallback(void)
 		place = walk_leaf_place(walk);
 		if (place == 8)
 			sp += 8;
-		if (!walk_read(&walk->word, 8, sp))
-			call = walk_call(walk->word);
-		if (call == CALL_HERE || (call && place != LEAF_UNKNOWN))
-			return walk_leave_word(walk, sp, 0);
+		if (!walk_read(&walk->word, 8, sp)) {
+			if (place != LEAF_UNKNOWN)
+				return walk_leave_word(walk, sp, 0);
+			call = walk_call(walk->word, 1);
+		}
+		if (walk_is_leaf_of(walk, call))
+			leaf = walk->target;
 	}
 	if (!walk->reg[REG_RBP] && walk->chained)
 		return walk_end(walk, REASON_end_frame_pointer);
-	return walk_leave_frame(walk, call);
+	return walk_leave_frame(walk, call, leaf);
 }
 
 #endif

@@ -73,9 +73,12 @@ INLINE u32 walk_check_address(struct walk *walk, u64 address)
 		return 0;
 	/*
 	 * makecontext() may start code that nobody called; the frame of such code is the last one.
-	 * An interpreter that was made at run time may push return addresses itself.
+	 * An interpreter that was made at run time may push the leaf's return address, and those
+	 * of a chain.
 	 */
 	if (kind == RULE_NONE && walk->mapping_flags & MAPPING_HAS_TABLE)
+		return REASON_cut_not_a_call;
+	if (kind == RULE_NONE && !walk->chained && walk->frames != 1)
 		return REASON_cut_not_a_call;
 	if (kind != RULE_NONE && kind != RULE_END)
 		return REASON_cut_not_a_call;

@@ -120,7 +120,9 @@ struct walk {
 
 	/* memory that a fallback read; on the BPF stack it would be too much for 5.10 */
 	u64 code, word, pair[2];
-	u32 looks; /* words of the frame that were looked up as return addresses */
+	u64 target; /* of the direct call in front of the last address that was looked up */
+	u32 looks;  /* words of the frame that were looked up as return addresses */
+	u32 calls;  /* of them, words that are in known mappings, whose code was read */
 
 	/* the frame's rule: result of the last look-up */
 	u64 rule;

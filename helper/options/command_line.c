@@ -127,6 +127,8 @@ static int flush(FILE *out, const char *verb)
 {
 	if (fflush(out) == 0)
 		return EXIT_DONE;
+	if (errno == EPIPE) /* the reader has seen enough */
+		return EXIT_PIPE;
 	log_error("%s: standard output: %s", verb, strerror(errno));
 	return EXIT_FAILED;
 }

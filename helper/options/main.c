@@ -5,6 +5,7 @@
  * rights. keyhole-options prints help, version, refusals and what the machine lacks, and answers
  * the loader with numbers and with places in argv.
  */
+#include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -38,6 +39,7 @@ int main(int argc, char **argv)
 	prctl(PR_SET_NAME, message_party_name(PARTY_OPTIONS));
 	prctl(PR_SET_DUMPABLE, 0);
 	limit_ourselves();
+	signal(SIGPIPE, SIG_IGN); /* the loader gets an answer, whoever reads the help */
 	log_init("keyhole", LOG_LEVEL_WARNING);
 	channel_init(&loader, CHANNEL_FD, PARTY_OPTIONS, PARTY_LOADER);
 	command_line_read(argc, argv, stdout, &options);

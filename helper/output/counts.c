@@ -74,7 +74,7 @@ static int read_cgroup(int fd, uint64_t *ret_nanoseconds)
 	return counts_parse_usage(text, (size_t)size, ret_nanoseconds);
 }
 
-static int read_tasks(int fd, uint64_t *ret_nanoseconds)
+static int read_tasks(int fd, struct task_runtime *ret_runtime)
 {
 	struct task_runtime runtime;
 	ssize_t size = read(fd, &runtime, sizeof(runtime));
@@ -83,7 +83,7 @@ static int read_tasks(int fd, uint64_t *ret_nanoseconds)
 		return -errno;
 	if (size != (ssize_t)sizeof(runtime))
 		return -EBADMSG;
-	*ret_nanoseconds = runtime.nanoseconds;
+	*ret_runtime = runtime;
 	return 0;
 }
 
@@ -106,19 +106,28 @@ static struct counters add_rows(const struct counts *counts)
 	return sum.counters;
 }
 
-/* Takes a reading of CPU time: 1 before sampling, 2 after sampling. Each can be taken once. */
-static int take_reading(struct counts *counts, int which, uint64_t *ret_nanoseconds)
+/*
+ * Takes a reading of CPU time: 1 before sampling, 2 after sampling. Each can be taken once. A
+ * cgroup has 0 tasks: their number is not known.
+ */
+static int take_reading(struct counts *counts, int which, struct task_runtime *ret_runtime)
 {
 	guard_fd int fd = take_fd(&counts->fds[which]);
+	uint64_t nanoseconds = 0;
+	int r;
 
-	if (counts->source.cgroup)
-		return read_cgroup(fd, ret_nanoseconds);
-	return read_tasks(fd, ret_nanoseconds);
+	if (!counts->source.cgroup)
+		return read_tasks(fd, ret_runtime);
+	r = read_cgroup(fd, &nanoseconds);
+	*ret_runtime = (struct task_runtime){.nanoseconds = nanoseconds};
+	return r;
 }
 
 int counts_begin(struct counts *counts)
 {
+	struct task_runtime runtime = {0};
 	void *rows;
+	int r;
 
 	if (counts->rows || counts->fd_count != COUNTS_DESCRIPTORS)
 		return -EPROTO;
@@ -129,7 +138,9 @@ int counts_begin(struct counts *counts)
 		return -errno;
 	counts->rows = rows;
 	counts->started = time_now();
-	return take_reading(counts, 1, &counts->runtime);
+	r = take_reading(counts, 1, &runtime);
+	counts->runtime = runtime.nanoseconds;
+	return r;
 }
 
 void counts_replace(struct counts *counts)
@@ -173,9 +184,30 @@ static uint64_t samples_of(const struct message_sampling *sampling, uint64_t run
 	       runtime % NS_PER_SECOND * sampling->frequency / NS_PER_SECOND;
 }
 
+static uint64_t difference(uint64_t a, uint64_t b)
+{
+	if (a < b)
+		return 0;
+	return a - b;
+}
+
+/* Takes the denied processes out of a cgroup's numbers: a cgroup's CPU time includes theirs. */
+static void leave_denied_out(const struct message_sampling *sampling, struct counted *counted)
+{
+	uint64_t period = sampling->period;
+
+	if (counted->counted)
+		return;
+	if (period == 0)
+		period = NS_PER_SECOND / sampling->frequency;
+	counted->expected = difference(counted->expected, counted->denied);
+	counted->used = difference(counted->used, counted->denied * period);
+}
+
 int counts_end(struct counts *counts, struct counted *ret_counted)
 {
-	uint64_t runtime, used = 0;
+	const struct message_sampling *sampling = &counts->source.sampling;
+	struct task_runtime runtime;
 	int r;
 
 	if (!counts->rows)
@@ -184,14 +216,11 @@ int counts_end(struct counts *counts, struct counted *ret_counted)
 	r = take_reading(counts, 2, &runtime);
 	if (r)
 		return r;
-	if (runtime > counts->runtime)
-		used = runtime - counts->runtime;
-	ret_counted->expected = samples_of(&counts->source.sampling, used);
-	ret_counted->counted = is_counted(&counts->source.sampling);
-	/* a cgroup's CPU time includes the processes that the policy denies */
-	if (counts->source.cgroup && ret_counted->denied < ret_counted->expected)
-		ret_counted->expected -= ret_counted->denied;
-	else if (counts->source.cgroup)
-		ret_counted->expected = 0;
+	ret_counted->used = difference(runtime.nanoseconds, counts->runtime);
+	ret_counted->threads = runtime.tasks;
+	ret_counted->expected = samples_of(sampling, ret_counted->used);
+	ret_counted->counted = is_counted(sampling);
+	if (counts->source.cgroup)
+		leave_denied_out(sampling, ret_counted);
 	return 0;
 }

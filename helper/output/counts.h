@@ -27,6 +27,8 @@ struct counts {
 struct counted {
 	uint64_t elapsed;  /* ns since the start of sampling */
 	uint64_t expected; /* CPU time / period, set at the end; includes the filtered samples */
+	uint64_t used;	   /* ns of CPU time, set at the end */
+	uint64_t threads;  /* whose CPU time that is, set at the end; 0: not known */
 	bool counted;	   /* samples do not follow from CPU time: `expected` means nothing */
 	uint64_t seen, complete; /* samples, from the worker's message_progress */
 	uint64_t samples, events_lost, processes_lost, denied, filtered; /* struct counters */

@@ -38,6 +38,7 @@ struct committer {
 	bool why, stream, quiet;
 	struct counts counts;
 	struct counted counted;	      /* at the end of sampling */
+	struct message_waited waited; /* at the end of sampling */
 	struct message_summary named; /* from the worker */
 	struct debug debug;
 	bool by_name; /* the worker leaves out samples by their names */
@@ -49,7 +50,7 @@ static int say_no_samples(const struct committer *c, uint32_t flags, uint64_t lo
 			  uint64_t filtered)
 {
 	if (!(flags & STEP_QUIET))
-		summary_explain_none(&c->counted, lost, filtered);
+		summary_explain_none(&c->counted, &c->waited, lost, filtered);
 	return -ENODATA;
 }
 
@@ -90,10 +91,23 @@ static int end_why(const struct committer *c)
 	return refuse_why("a rule of the policy denies it; see: keyhole check-config");
 }
 
+/* Tells the use of CPU time where processes were chosen and where CPU time is sampled. */
+static void find_waited(struct committer *c, uint32_t flags)
+{
+	const struct counted *counted = &c->counted;
+
+	if (counted->counted || (!(flags & OPTIONS_SOME) && !c->counts.source.cgroup))
+		return;
+	c->waited = (struct message_waited){
+		.used = counted->used, .wall = counted->elapsed, .threads = counted->threads};
+}
+
 static int end(struct committer *c, uint32_t flags)
 {
 	int r = counts_end(&c->counts, &c->counted);
 
+	if (r == 0)
+		find_waited(c, flags);
 	if (r == 0 && c->why)
 		return end_why(c);
 	if (c->why)
@@ -150,6 +164,7 @@ static int commit(struct committer *c, const struct message_step *step)
 	if (c->why) /* the text has been printed */
 		return 0;
 	summary_make(&c->counted, &c->named, c->by_name, &sum);
+	sum.waited = c->waited;
 	any = sum.taken != sum.lost;
 	if (any && !step->bytes) /* the worker's summary contradicts its profile */
 		return -EBADMSG;
@@ -194,7 +209,7 @@ static int take_step(struct committer *c, const struct message_step *step)
 /* Handles one message. 0, or a negative errno that ends the conversation. */
 static int on_message(struct committer *c, struct message *message)
 {
-	struct message_reply reply;
+	struct message_stepped stepped = {0};
 
 	switch (message->head.type) {
 	case MESSAGE_DEBUG_PEER:
@@ -209,8 +224,10 @@ static int on_message(struct committer *c, struct message *message)
 		c->named = message->NAMED;
 		return 0;
 	case MESSAGE_STEP:
-		reply.error = take_step(c, &message->STEP);
-		return channel_reply(&c->loader, message, &reply, sizeof(reply), -1);
+		stepped.error = take_step(c, &message->STEP);
+		stepped.step = message->STEP.step;
+		stepped.waited = c->waited;
+		return channel_reply(&c->loader, message, &stepped, sizeof(stepped), -1);
 	default:
 		return -EPROTO;
 	}

@@ -6,8 +6,11 @@
 #include <string.h>
 
 #include "base/runtimes.h"
+#include "base/waited.h"
 #include "ipc/log.h"
 #include "ipc/time.h"
+
+#define RULELESS_NOTED 1.0 /* percent of the samples: below that, only -v names an object */
 
 enum reason_class {
 	END,
@@ -121,6 +124,16 @@ static void print_runtimes(const struct summary *summary, FILE *stream)
 	}
 }
 
+static void print_waited(const struct message_waited *waited, FILE *stream)
+{
+	char text[WAITED_NOTE_BYTES];
+
+	if (!waited_is_noted(waited))
+		return;
+	waited_note(text, waited);
+	fprintf(stream, "  note %s\n", text);
+}
+
 static const char *explain(int32_t reason)
 {
 	static const struct {
@@ -131,6 +144,8 @@ static const char *explain(int32_t reason)
 		{-ENOSPC, "no room for its unwind tables"},
 		{-EACCES, "not opened: no regular file, open for writing, or its file system is "
 			  "not allowed"},
+		{-ESRCH, "the process had ended before the file was opened"},
+		{-ESTALE, "the process had another program before the file was opened"},
 		{-EOWNERDEAD, "quarantined: a worker ended while it parsed the file"},
 	};
 
@@ -155,7 +170,7 @@ static void print_name(const struct summary_object *object, FILE *stream)
 }
 
 /* Prints the objects without rules in which most stacks were cut. */
-static void print_ruleless(const struct summary *summary, FILE *stream)
+static void print_ruleless(const struct summary *summary, bool verbose, FILE *stream)
 {
 	for (size_t i = 0; i < SUMMARY_OBJECTS; i++) {
 		const struct summary_object *object = &summary->object[i];
@@ -164,6 +179,8 @@ static void print_ruleless(const struct summary *summary, FILE *stream)
 		if (object->samples == 0 || object->samples > summary->taken)
 			continue;
 		share = (double)object->samples * 100 / (double)summary->taken;
+		if (share < RULELESS_NOTED && !verbose)
+			continue;
 		fputs("  no rules: ", stream);
 		print_name(object, stream);
 		fprintf(stream, " %.1f %% of the samples (%s)\n", share, explain(object->reason));
@@ -194,7 +211,7 @@ void summary_print(const struct summary *summary, bool verbose, FILE *stream)
 			fprintf(stream, "  %-4s %s: %" PRIu64 "  (%s)\n",
 				class_names[reasons[i].class], reasons[i].name, summary->reason[i],
 				reasons[i].help);
-	print_ruleless(summary, stream);
+	print_ruleless(summary, verbose, stream);
 	print_lost(summary->restarted, "restart", "with a worker that ended", stream);
 	print_lost(summary->malformed, "malformed", "record not well-formed", stream);
 	print_lost(summary->unkept, "unkept", "no memory for the record", stream);
@@ -205,11 +222,36 @@ void summary_print(const struct summary *summary, bool verbose, FILE *stream)
 			fprintf(stream, "  note %s: %" PRIu64 "  (%s)\n", limits[i].name,
 				summary->limit[i], limits[i].help);
 	print_runtimes(summary, stream);
+	print_waited(&summary->waited, stream);
 }
 
-void summary_explain_none(const struct counted *counted, uint64_t lost, uint64_t filtered)
+/* Returns whether the use of CPU time alone explains that there are no samples. */
+static bool has_waited(const struct counted *counted, const struct message_waited *waited,
+		       uint64_t lost, uint64_t filtered)
 {
-	if (counted->denied && counted->denied >= counted->expected && !lost && !filtered)
+	if (waited->wall == 0 || lost > 0 || filtered > 0 || counted->denied > 0)
+		return false;
+	return counted->expected == 0 || waited_is_noted(waited);
+}
+
+static void explain_waited(const struct message_waited *waited)
+{
+	const char *advice = "too little for a sample; record longer (-d) or at a higher rate (-F)";
+	char use[WAITED_NOTE_BYTES];
+
+	if (waited_is_noted(waited))
+		advice = "time spent waiting is not sampled; record while there is work, or longer "
+			 "(-d)";
+	waited_use(use, waited);
+	log_error("record: no samples: the recorded processes used %s: %s", use, advice);
+}
+
+void summary_explain_none(const struct counted *counted, const struct message_waited *waited,
+			  uint64_t lost, uint64_t filtered)
+{
+	if (has_waited(counted, waited, lost, filtered))
+		explain_waited(waited);
+	else if (counted->denied && counted->denied >= counted->expected && !lost && !filtered)
 		log_error("record: no samples: %" PRIu64 " denied, by a rule of the policy or by "
 			  "--exclude-*; see: keyhole check-config",
 			  counted->denied);
@@ -218,6 +260,10 @@ void summary_explain_none(const struct counted *counted, uint64_t lost, uint64_t
 			  "filtered: %" PRIu64 " were lost, %" PRIu64 " denied, %" PRIu64
 			  " filtered; record longer (-d), another event or other filters",
 			  lost, counted->denied, filtered);
+	else if (filtered && !lost && !counted->denied)
+		log_error("record: no samples: the filters left all out, %" PRIu64
+			  " filtered; give other filters, or record longer (-d)",
+			  filtered);
 	else if (!counted->expected && !counted->denied)
 		log_error("record: no samples: no CPU time was used by what may be sampled; "
 			  "record while there is work, or longer (-d)");

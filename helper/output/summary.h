@@ -22,6 +22,7 @@ struct summary {
 	uint64_t malformed, unkept;    /* parts of the discarded: not well-formed, no memory */
 	uint64_t restarted;	       /* lost with a worker that ended */
 	uint64_t limit[LIMIT_COUNT];   /* see base/limits.def */
+	struct message_waited waited;  /* to be set by the caller; all 0: not told */
 	struct summary_runtime runtime[SUMMARY_RUNTIMES]; /* as of struct message_summary */
 	struct summary_object object[SUMMARY_OBJECTS];	  /* as of struct message_summary */
 };
@@ -38,7 +39,8 @@ void summary_make(const struct counted *counted, const struct message_summary *w
 void summary_progress(const struct counted *counted, char ret_line[static PROGRESS_BYTES]);
 
 /* Logs why a recording has no samples, and how to get some. */
-void summary_explain_none(const struct counted *counted, uint64_t lost, uint64_t filtered);
+void summary_explain_none(const struct counted *counted, const struct message_waited *waited,
+			  uint64_t lost, uint64_t filtered);
 
 void summary_print(const struct summary *summary, bool verbose, FILE *stream);
 

@@ -10,6 +10,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -158,9 +159,11 @@ static int print_rules(const char *hash)
 	for (size_t i = 0; i < policy.rows.count; i++)
 		printf("%s%s\n", policy_words[policy.rows.row[i].kind], policy.rows.row[i].text);
 	printf("hash %s\n", hash);
-	if (fflush(stdout) || ferror(stdout))
-		return -EIO;
-	return 0;
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return 0;
+	if (errno == EPIPE) /* the reader has seen enough */
+		return -EPIPE;
+	return -EIO;
 }
 
 static int refuse_unopened(int error)
@@ -241,6 +244,7 @@ int main(int argc, char **argv)
 	log_init("keyhole", LOG_LEVEL_INFO);
 	policy.name = argv[2];
 	channel_init(&policy.loader, CHANNEL_FD, PARTY_RULES, PARTY_LOADER);
+	signal(SIGPIPE, SIG_IGN);
 	/* with a buffer of its own, stdio makes no ioctl() to learn whether it is a terminal */
 	setvbuf(stdout, printed, _IOFBF, sizeof(printed));
 	r = serve(argv[1]);

@@ -37,6 +37,12 @@ void frame_section_init(struct frame_section *section, const void *bytes, size_t
 	section->budget = (uint64_t)size * CIE_BUDGET_TIMES + (64u << 10);
 }
 
+void frame_section_init_debug(struct frame_section *section, const void *bytes, size_t size)
+{
+	frame_section_init(section, bytes, size, 0);
+	section->format = FRAME_DEBUG;
+}
+
 /* ---- pointers ---- */
 
 static uint64_t pointer_value(struct reader *reader, uint8_t format)
@@ -86,9 +92,30 @@ uint64_t frame_pointer(struct reader *reader, uint8_t encoding, uint64_t section
 
 struct record {
 	struct reader reader; /* behind the id, to the record's end; offsets are the section's */
-	size_t offset, id_offset, end;
-	uint64_t id; /* 0: a CIE, else how far before id_offset an FDE's CIE is */
+	size_t offset, end;
+	bool is_cie; /* or a record of length 0, which holds nothing */
+	size_t cie;  /* where an FDE's CIE is said to be */
 };
+
+/* Reads the id, which says what a record is. */
+static void read_id(const struct frame_section *section, bool wide, struct record *record)
+{
+	size_t here = reader_offset(&record->reader);
+	uint64_t id, of_cie = 0;
+
+	if (wide)
+		id = reader_u64(&record->reader);
+	else
+		id = reader_u32(&record->reader);
+	if (section->format == FRAME_DEBUG && wide)
+		of_cie = UINT64_MAX;
+	else if (section->format == FRAME_DEBUG)
+		of_cie = UINT32_MAX;
+	record->is_cie = id == of_cie;
+	record->cie = id;
+	if (section->format == FRAME_EH)
+		record->cie = here - id;
+}
 
 /*
  * Reads the head of the record at an offset. Returns false where the length does not fit into the
@@ -110,16 +137,12 @@ static bool record_at(const struct frame_section *section, size_t offset, struct
 	if (length > reader_left(reader))
 		return false;
 	ret_record->offset = offset;
-	ret_record->id_offset = reader_offset(reader);
-	ret_record->end = ret_record->id_offset + length;
+	ret_record->end = reader_offset(reader) + length;
 	reader->end = reader->position + length;
-	ret_record->id = 0;
+	ret_record->is_cie = true;
 	if (length == 0)
 		return !reader_failed(reader);
-	if (wide)
-		ret_record->id = reader_u64(reader);
-	else
-		ret_record->id = reader_u32(reader);
+	read_id(section, wide, ret_record);
 	return true;
 }
 
@@ -220,7 +243,7 @@ static const struct frame_cie *cie_at(struct frame_section *section, size_t offs
 		return cie;
 	}
 	*cie = (struct frame_cie){.cached = true, .offset = offset, .slot = slot};
-	if (!record_at(section, offset, &record) || record.id != 0)
+	if (!record_at(section, offset, &record) || !record.is_cie)
 		return NULL;
 	cost = record.end - record.offset + CIE_COST;
 	if (cost > section->budget)
@@ -236,12 +259,14 @@ static int fde_decode(struct frame_section *section, struct record *record,
 		      struct frame_fde *ret_fde)
 {
 	struct reader *reader = &record->reader;
-	const struct frame_cie *cie = cie_at(section, record->id_offset - record->id);
+	const struct frame_cie *cie = cie_at(section, record->cie);
 	uint64_t size;
 
 	if (!cie)
 		return -EBADMSG;
 	if (cie->encoding & ENCODING_INDIRECT)
+		return -EBADMSG;
+	if (section->format == FRAME_DEBUG && cie->encoding != ENCODING_ABSOLUTE)
 		return -EBADMSG;
 	ret_fde->offset = record->offset;
 	ret_fde->start = frame_pointer(reader, cie->encoding, section->address);
@@ -260,7 +285,7 @@ int frame_fde_at(struct frame_section *section, size_t offset, struct frame_fde 
 {
 	struct record record;
 
-	if (!record_at(section, offset, &record) || record.id == 0)
+	if (!record_at(section, offset, &record) || record.is_cie)
 		return -EBADMSG;
 	return fde_decode(section, &record, ret_fde);
 }
@@ -283,7 +308,7 @@ bool frame_next(struct frame_section *section, struct frame_fde *ret_fde)
 		/*
 		 * FDEs read their CIEs; a record of length 0 ends the records of one linker input
 		 */
-		if (record.id == 0)
+		if (record.is_cie)
 			continue;
 		if (fde_decode(section, &record, ret_fde) < 0)
 			section->damaged++;

@@ -313,11 +313,17 @@ static int add_beginning(const struct go_rows *rows, const struct function *func
 
 static bool is_root(const struct go_rows *rows, const struct function *function)
 {
+	static const char *const roots[] = {
+		"runtime.goexit", "runtime.rt0_go", "crosscall1",
+		"crosscall_amd64", /* the same until Go 1.19 */
+	};
+
 	if (rows->linked_by_c && strcmp(function->name, "runtime.mstart") == 0)
 		return true;
-	return strcmp(function->name, "runtime.goexit") == 0 ||
-	       strcmp(function->name, "runtime.rt0_go") == 0 ||
-	       strncmp(function->name, ENTRY_PREFIX, strlen(ENTRY_PREFIX)) == 0;
+	for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++)
+		if (strcmp(function->name, roots[i]) == 0)
+			return true;
+	return strncmp(function->name, ENTRY_PREFIX, strlen(ENTRY_PREFIX)) == 0;
 }
 
 static int add_function(const struct go_rows *rows, struct function *function)

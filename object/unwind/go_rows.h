@@ -11,7 +11,8 @@
  *   SP written    RULE_NONE, for they change the stack, as runtime.systemstack does
  *   roots         RULE_END: runtime.goexit, to which each goroutine's function returns;
  *                 runtime.rt0_go, where the program begins; runtime.mstart on a thread of C,
- *                 whose caller has no rules; the call in runtime.clone that begins a thread;
+ *                 whose caller has no rules; crosscall1, which calls runtime.mstart there, if
+ *                 Go's linker took that from C; the call in runtime.clone that begins a thread;
  *                 the call in runtime.mcall that begins a scheduler, behind which the caller may
  *                 run on another thread (frame pointers end there, too)
  */

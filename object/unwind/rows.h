@@ -4,10 +4,17 @@
 #define KEYHOLE_OBJECT_UNWIND_ROWS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "bpf/abi.h"
 
-/* A row holds from its pc to the next row. Pcs ascend; DICTIONARY_NONE marks code without rules. */
+/* In place of a rule: bytes between two functions, which the rule before them may cover. */
+#define ROWS_PADDING UINT16_MAX
+
+/*
+ * A row holds from its pc to the next row. Pcs ascend; DICTIONARY_NONE marks code without rules. A
+ * gap is a range of text with neither: DICTIONARY_NONE, ROWS_PADDING, or outside of all rows.
+ */
 struct rows {
 	u32 *pc;   /* from a base that the owner knows */
 	u16 *rule; /* number in the dictionary */
@@ -23,9 +30,18 @@ int rows_reserve(struct rows *rows, size_t more);
  */
 void rows_add(struct rows *rows, u64 pc, u16 rule);
 /*
- * Fills the ranges without rules of `rows` from `more`, whose rows disappear. Returns 0 or an error
- * of rows_reserve(), which leaves both unchanged.
+ * Fills the gaps of `rows` from `more`, whose rows disappear. Returns 1, or 0 when no gap got a
+ * rule, or an error of rows_reserve(), which leaves both unchanged.
  */
 int rows_fill(struct rows *rows, struct rows *more);
+/* Returns the end of the gap that a pc is in: `pc` in none, UINT64_MAX behind all rows. */
+u64 rows_gap_end(const struct rows *rows, u32 pc);
+/*
+ * Inserts rows that lie in one gap. The last one ends them with DICTIONARY_NONE. Returns 0 or an
+ * error of rows_reserve(), which leaves `rows` unchanged.
+ */
+int rows_insert(struct rows *rows, const struct rows *more);
+/* Gives padding the rule before it. */
+void rows_settle(struct rows *rows);
 
 #endif

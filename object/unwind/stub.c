@@ -109,10 +109,3 @@ void stubs_find(struct image *image, struct stub ret_stubs[STUBS])
 	ret_stubs[1] = find_section(image, ".fini");
 	ret_stubs[2] = find_dtors(image);
 }
-
-void stubs_cover(struct stub stubs[STUBS], uint64_t start, uint64_t end)
-{
-	for (int i = 0; i < STUBS; i++)
-		if (end > stubs[i].start && start < stubs[i].start + stubs[i].size)
-			stubs[i].size = 0;
-}

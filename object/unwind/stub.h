@@ -23,7 +23,5 @@ struct stub {
 
 /* Finds the stubs. A stub that is missing, or has an unexpected byte, gets size 0. */
 void stubs_find(struct image *image, struct stub ret_stubs[STUBS]);
-/* Removes stubs that an FDE covers, even in part: the FDE knows better. */
-void stubs_cover(struct stub stubs[STUBS], uint64_t start, uint64_t end);
 
 #endif

@@ -8,26 +8,19 @@
 #include <sys/auxv.h>
 
 #include "ipc/guard.h"
-#include "base/array.h"
 #include "base/hash.h"
 #include "object/elf/image.h"
 #include "object/elf/image_eh_frame.h"
 #include "object/elf/pclntab.h"
-#include "object/unwind/cfi.h"
 #include "object/unwind/chunk.h"
 #include "object/unwind/dictionary.h"
 #include "object/unwind/frame.h"
+#include "object/unwind/frame_rows.h"
 #include "object/unwind/go_rows.h"
+#include "object/unwind/known_rows.h"
 #include "object/unwind/rows.h"
-#include "object/unwind/rule.h"
 #include "object/unwind/stub.h"
 #include "object/unwind/text.h"
-
-#define GAP_MIN	    16u /* bytes; a smaller gap is padding, and the rule before it goes on */
-#define ENTRY_BYTES 64u /* of an entry point without an FDE, which calls the program at once */
-/* "Offsets" larger than any section, for the entry point and for the first stub. */
-#define NO_RECORD   UINT32_MAX
-#define STUB_RECORD (NO_RECORD - STUBS)
 
 /*
  * Bounds the words of a table by the size of its input. A chunk without own rows needs as many
@@ -38,29 +31,20 @@
 #define TABLE_WORDS_MIN	     (64u << 10)
 #define TABLE_WORDS_PER_BYTE 16u
 
-/* Makes a key that sorts FDEs by address: start - base, then the record's offset in the section. */
-static u64 frame_item(u32 start, u32 offset)
-{
-	return (u64)start << 32 | offset;
-}
-
 struct builder {
 	struct image *image;
-	u64 base; /* chunk aligned, below all executable segments; rows are relative to it */
-	u64 *items;
-	size_t item_count, item_capacity;
-	u64 covered;	  /* end of the text that has rows so far */
+	u64 base;	  /* chunk aligned, below all executable segments; rows count from here */
 	struct rows rows; /* of the source that is being read */
-	struct rows all;  /* of the sources before; pcs are relative to base */
+	struct rows all;  /* of the sources before */
 	u64 frames;
-	u64 input;	/* bytes of all sources */
-	bool from_text; /* some rows depend on instructions */
+	u64 input; /* bytes of all sources */
+	u64 damaged;
+	u32 sources;		  /* UNWIND_*: those with rows in `all` */
+	struct frame_range known; /* the text that Go's table is about */
 	struct dictionary *dictionary;
 	struct stub stubs[STUBS];
-	size_t initial_of[FRAME_CIES]; /* CIE's offset + 1 */
-	struct cfi_row initial[FRAME_CIES];
+	struct image_bytes eh_frame; /* size 0: none */
 	struct frame_section section;
-	struct cfi cfi;
 };
 
 static void builder_free(struct builder *builder)
@@ -68,7 +52,6 @@ static void builder_free(struct builder *builder)
 	if (!builder)
 		return;
 	dictionary_free(builder->dictionary);
-	free(builder->items);
 	rows_free(&builder->rows);
 	rows_free(&builder->all);
 	free(builder);
@@ -95,287 +78,6 @@ void unwind_table_free(struct unwind_table *table)
 	free(table->chunk_words);
 	free(table->words);
 	free(table);
-}
-
-/* ---- FDEs in order ---- */
-
-static int add_item(struct builder *builder, u64 item)
-{
-	int r = ARRAY_RESERVE(builder->items, builder->item_capacity, builder->item_count + 1);
-
-	if (r == 0)
-		builder->items[builder->item_count++] = item;
-	return r;
-}
-
-/* Adds a program's entry point, a proven root, unless an FDE covers it. */
-static int add_entry(struct builder *builder, bool covered)
-{
-	u64 entry = image_entry(builder->image);
-
-	if (covered || !image_is_program(builder->image))
-		return 0;
-	if (text_end(builder->image, entry) == 0)
-		return 0;
-	if (entry - builder->base > UINT32_MAX - ENTRY_BYTES)
-		return 0;
-	return add_item(builder, frame_item((u32)(entry - builder->base), NO_RECORD));
-}
-
-static int add_stubs(struct builder *builder)
-{
-	u64 item;
-	int r = 0;
-
-	for (u32 i = 0; i < STUBS && r == 0; i++) {
-		const struct stub *stub = &builder->stubs[i];
-		const u64 end = stub->start + stub->size;
-
-		if (stub->size == 0)
-			continue;
-		if (!text_holds(builder->image, builder->base, stub->start, end))
-			continue;
-		item = frame_item((u32)(stub->start - builder->base), STUB_RECORD + i);
-		r = add_item(builder, item);
-	}
-	return r;
-}
-
-static int collect_items(struct builder *builder)
-{
-	u64 entry = image_entry(builder->image);
-	bool entry_covered = false;
-	struct frame_fde fde;
-	int r;
-
-	stubs_find(builder->image, builder->stubs);
-	while (frame_next(&builder->section, &fde)) {
-		if (!text_holds(builder->image, builder->base, fde.start, fde.end)) {
-			builder->section.damaged++;
-			continue;
-		}
-		entry_covered |= entry >= fde.start && entry < fde.end;
-		stubs_cover(builder->stubs, fde.start, fde.end);
-		r = add_item(builder,
-			     frame_item((u32)(fde.start - builder->base), (u32)fde.offset));
-		if (r < 0)
-			return r;
-		builder->frames++;
-	}
-	if (builder->frames == 0 && builder->section.damaged > 0)
-		return -EBADMSG;
-	if (builder->frames == 0)
-		return -ENOENT;
-	r = add_stubs(builder);
-	if (r < 0)
-		return r;
-	return add_entry(builder, entry_covered);
-}
-
-#define RADIX_BITS 11u
-
-static void radix_pass(const u64 *from, u64 *to, size_t count, u32 shift)
-{
-	u32 at[1u << RADIX_BITS] = {0}, sum = 0, digits;
-
-	for (size_t i = 0; i < count; i++)
-		at[from[i] >> shift & ((1u << RADIX_BITS) - 1)]++;
-	for (u32 digit = 0; digit < 1u << RADIX_BITS; digit++) {
-		digits = at[digit];
-		at[digit] = sum;
-		sum += digits;
-	}
-	for (size_t i = 0; i < count; i++)
-		to[at[from[i] >> shift & ((1u << RADIX_BITS) - 1)]++] = from[i];
-}
-
-static bool is_sorted(const u64 *items, size_t count)
-{
-	for (size_t i = 1; i < count; i++)
-		if (items[i - 1] >> 32 > items[i] >> 32)
-			return false;
-	return true;
-}
-
-/* Sorts by address. Items with the same start keep the order of the section. */
-static int sort_items(struct builder *builder)
-{
-	u64 *items = builder->items, *other guard_free = NULL, *swapped;
-	size_t count = builder->item_count;
-
-	if (is_sorted(items, count))
-		return 0;
-	other = malloc(count * sizeof(*other));
-	if (!other)
-		return -ENOMEM;
-	for (u32 shift = 32; shift < 64; shift += RADIX_BITS) {
-		radix_pass(items, other, count, shift);
-		swapped = items;
-		items = other;
-		other = swapped;
-	}
-	builder->items = items;
-	builder->item_capacity = count;
-	return 0;
-}
-
-/* ---- rows ---- */
-
-static void add_row(struct builder *builder, u64 pc, u16 rule)
-{
-	rows_add(&builder->rows, pc, rule);
-}
-
-static const struct cfi_row *initial_row(struct builder *builder, const struct frame_cie *cie)
-{
-	struct cfi_row *row = &builder->initial[cie->slot];
-
-	if (builder->initial_of[cie->slot] == cie->offset + 1)
-		return row;
-	builder->initial_of[cie->slot] = 0;
-	if (cfi_initial(&builder->section, cie, row) < 0)
-		return NULL;
-	builder->initial_of[cie->slot] = cie->offset + 1;
-	return row;
-}
-
-static void add_frame_rows(struct builder *builder, const struct frame_fde *fde,
-			   const struct cfi_row *initial, u64 limit)
-{
-	struct cfi *cfi = &builder->cfi;
-	struct rule_maker maker = {.section = &builder->section};
-	struct rule_wide wide;
-
-	cfi_init(cfi, &builder->section, fde, initial, limit);
-	while (cfi_next(cfi)) {
-		u64 rule = rule_maker_next(&maker, cfi, &wide);
-		u16 number;
-
-		if (rule_kind(rule) == RULE_WIDE)
-			number = dictionary_add_wide(builder->dictionary, rule, &wide);
-		else
-			number = dictionary_add(builder->dictionary, rule);
-		add_row(builder, cfi->start - builder->base, number);
-	}
-	if (cfi->damaged) {
-		builder->section.damaged++;
-		add_row(builder, cfi->end - builder->base, DICTIONARY_NONE);
-	}
-}
-
-/* Makes room for rows, and ends the rules before a gap: text up to `start` has no information. */
-static int begin_frame(struct builder *builder, u64 start, size_t rows)
-{
-	int r = rows_reserve(&builder->rows, rows + 3);
-
-	if (r == 0 && builder->rows.count > 0 && start - builder->covered >= GAP_MIN)
-		add_row(builder, builder->covered - builder->base, DICTIONARY_NONE);
-	return r;
-}
-
-/* Notes that text has rows up to an end, or up to the limit where something else begins. */
-static void cover(struct builder *builder, u64 end, u64 limit)
-{
-	if (end > limit)
-		end = limit;
-	builder->covered = end;
-}
-
-static int add_entry_rows(struct builder *builder, u64 start, u64 limit)
-{
-	u64 end = text_end(builder->image, start);
-	u64 rule = RULE_MAKE(RULE_END, 0, 0, 0, RULE_FLAG_ENTRY);
-	int r = begin_frame(builder, start, 1);
-
-	if (r < 0)
-		return r;
-	if (end - start > ENTRY_BYTES)
-		end = start + ENTRY_BYTES;
-	add_row(builder, start - builder->base, dictionary_add(builder->dictionary, rule));
-	cover(builder, end, limit);
-	return 0;
-}
-
-static void add_stub_row(struct builder *builder, u64 pc, u32 cfa, u32 slots)
-{
-	u64 rule = RULE_MAKE(RULE_SP, 0, slots, cfa, RULE_FLAG_DERIVED);
-
-	add_row(builder, pc - builder->base, dictionary_add(builder->dictionary, rule));
-}
-
-/* Adds a whole stub. A stub in which an FDE begins is left to that FDE. */
-static int add_stub_rows(struct builder *builder, const struct stub *stub, u64 limit)
-{
-	int r;
-
-	if (limit - stub->start < stub->size)
-		return 0;
-	r = begin_frame(builder, stub->start, 3);
-	if (r < 0)
-		return r;
-	add_stub_row(builder, stub->start, 8, 0);
-	add_stub_row(builder, stub->start + stub->inside, 16, stub->slots);
-	add_stub_row(builder, stub->start + stub->outside, 8, 0);
-	builder->covered = stub->start + stub->size;
-	return 0;
-}
-
-/* Adds an FDE up to the start of the next one: unwinders take the last start before a pc. */
-static int add_frame(struct builder *builder, u32 offset, u64 limit)
-{
-	struct frame_fde fde;
-	const struct cfi_row *initial = NULL;
-	int r = frame_fde_at(&builder->section, offset, &fde);
-
-	if (r == 0)
-		initial = initial_row(builder, fde.cie);
-	if (!initial) {
-		builder->section.damaged++;
-		return 0;
-	}
-	r = begin_frame(builder, fde.start, fde.instructions_end - fde.instructions);
-	if (r < 0)
-		return r;
-	add_frame_rows(builder, &fde, initial, limit);
-	cover(builder, fde.end, limit);
-	return 0;
-}
-
-/* Returns the start of an item, or UINT64_MAX behind the last one. */
-static u64 item_start(const struct builder *builder, size_t index)
-{
-	if (index >= builder->item_count)
-		return UINT64_MAX;
-	return builder->base + (builder->items[index] >> 32);
-}
-
-static int add_item_rows(struct builder *builder, size_t index)
-{
-	u32 offset = (u32)builder->items[index];
-	u64 start = item_start(builder, index), limit = item_start(builder, index + 1);
-
-	if (start == limit)
-		return 0;
-	if (offset == NO_RECORD)
-		return add_entry_rows(builder, start, limit);
-	if (offset >= STUB_RECORD)
-		return add_stub_rows(builder, &builder->stubs[offset - STUB_RECORD], limit);
-	return add_frame(builder, offset, limit);
-}
-
-static int add_all_rows(struct builder *builder)
-{
-	int r;
-
-	for (size_t i = 0; i < builder->item_count; i++) {
-		r = add_item_rows(builder, i);
-		if (r < 0)
-			return r;
-	}
-	if (builder->rows.count == 0)
-		return -EBADMSG;
-	add_row(builder, builder->covered - builder->base, DICTIONARY_NONE);
-	return 0;
 }
 
 /* ---- the finished table ---- */
@@ -422,6 +124,7 @@ static int lay_out_rows(struct builder *builder, u16 none, struct unwind_table *
 	table->first_page = (u32)first_page;
 	table->rows = builder->all.count;
 	table->frames = builder->frames;
+	table->sources = builder->sources;
 	return 0;
 }
 
@@ -447,11 +150,11 @@ static u64 content_hash(struct builder *builder, const struct unwind_table *tabl
 	size_t count = image_segments(builder->image, &segments), words = 0;
 	u64 word[7 + 2 * STUBS + 2 * IMAGE_SEGMENTS_MAX];
 
-	word[words++] = hash_bytes(&key, builder->section.bytes, builder->section.size);
-	word[words++] = builder->section.address;
+	word[words++] = hash_bytes(&key, builder->eh_frame.bytes, builder->eh_frame.size);
+	word[words++] = builder->eh_frame.address;
 	word[words++] = image_entry(builder->image);
 	word[words++] = image_is_program(builder->image);
-	if (builder->from_text) {
+	if (builder->sources & ~UNWIND_EH_FRAME) {
 		word[words++] = hash_bytes(&key, builder->all.pc, builder->all.count * sizeof(u32));
 		word[words++] =
 			hash_bytes(&key, builder->all.rule, builder->all.count * sizeof(u16));
@@ -491,6 +194,25 @@ static int finish_table(struct builder *builder, struct unwind_table **ret_table
 
 /* ---- sources ---- */
 
+static int add_frames(struct builder *builder)
+{
+	const struct frame_rows_of of = {
+		.image = builder->image,
+		.base = builder->base,
+		.dictionary = builder->dictionary,
+		.known = builder->known,
+	};
+	u64 frames;
+	int r = frame_rows(&of, &builder->section, &builder->rows, &frames);
+
+	builder->damaged += builder->section.damaged;
+	builder->input += builder->section.size;
+	if (r < 0)
+		return r;
+	builder->frames += frames;
+	return 0;
+}
+
 static int add_eh_frame(struct builder *builder)
 {
 	struct image_bytes bytes;
@@ -498,15 +220,20 @@ static int add_eh_frame(struct builder *builder)
 
 	if (r < 0)
 		return r;
+	builder->eh_frame = bytes;
 	frame_section_init(&builder->section, bytes.bytes, bytes.size, bytes.address);
-	builder->input += bytes.size;
-	r = collect_items(builder);
+	return add_frames(builder);
+}
+
+static int add_debug_frame(struct builder *builder)
+{
+	struct image_bytes bytes;
+	int r = image_section(builder->image, ".debug_frame", &bytes);
+
 	if (r < 0)
 		return r;
-	r = sort_items(builder);
-	if (r < 0)
-		return r;
-	return add_all_rows(builder);
+	frame_section_init_debug(&builder->section, bytes.bytes, bytes.size);
+	return add_frames(builder);
 }
 
 static int add_go_row(void *context, u64 pc, u64 rule)
@@ -519,7 +246,10 @@ static int add_go_row(void *context, u64 pc, u64 rule)
 	r = rows_reserve(&builder->rows, 1);
 	if (r < 0)
 		return r;
-	add_row(builder, pc - builder->base, dictionary_add(builder->dictionary, rule));
+	rows_add(&builder->rows, pc - builder->base, dictionary_add(builder->dictionary, rule));
+	if (builder->known.end == 0)
+		builder->known.start = pc;
+	builder->known.end = pc;
 	return 0;
 }
 
@@ -532,11 +262,12 @@ static int add_go(struct builder *builder)
 	if (r < 0)
 		return r;
 	r = go_rows(builder->image, &bytes, add_go_row, builder, &functions);
-	if (r < 0)
+	if (r < 0) {
+		builder->known = (struct frame_range){0};
 		return r;
+	}
 	builder->input += bytes.size;
 	builder->frames += functions;
-	builder->from_text = true;
 	return 0;
 }
 
@@ -547,8 +278,19 @@ static int add_go(struct builder *builder)
  */
 typedef int add_source(struct builder *builder);
 
-/* The best first: each source fills the ranges in which the sources before it have no rule. */
-static add_source *const sources[] = {add_eh_frame, add_go};
+/*
+ * The best first: each source fills the ranges in which the sources before it have no rule. Go's
+ * table is before .debug_frame, for Go's linker also describes there the functions that change
+ * stacks, as if they did not.
+ */
+static const struct {
+	add_source *add;
+	u32 bit; /* UNWIND_* */
+} sources[] = {
+	{add_eh_frame, UNWIND_EH_FRAME},
+	{add_go, UNWIND_GO},
+	{add_debug_frame, UNWIND_DEBUG_FRAME},
+};
 
 /* Returns 0 when a source has rows, or else the first error other than -ENOENT, or -ENOENT. */
 static int add_sources(struct builder *builder)
@@ -556,12 +298,14 @@ static int add_sources(struct builder *builder)
 	int result = -ENOENT;
 
 	for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
-		int r = sources[i](builder);
+		int r = sources[i].add(builder);
 
 		if (r < 0)
 			rows_free(&builder->rows);
 		if (r == 0)
 			r = rows_fill(&builder->all, &builder->rows);
+		if (r == 1)
+			builder->sources |= sources[i].bit;
 		if (r == -ENOMEM)
 			return r;
 		if (r < 0 && result == -ENOENT)
@@ -572,6 +316,25 @@ static int add_sources(struct builder *builder)
 	return result;
 }
 
+static int build(struct builder *builder, struct unwind_table **ret_table)
+{
+	int r;
+
+	builder->dictionary = dictionary_new();
+	if (!builder->dictionary)
+		return -ENOMEM;
+	builder->base = text_base(builder->image);
+	r = add_sources(builder);
+	if (r < 0)
+		return r;
+	r = known_rows(builder->image, builder->base, builder->dictionary, &builder->all,
+		       builder->stubs);
+	if (r < 0)
+		return r;
+	rows_settle(&builder->all);
+	return finish_table(builder, ret_table);
+}
+
 int unwind_table_build(struct image *image, struct unwind_table **ret_table, u64 *ret_damaged)
 {
 	struct builder *builder guard_builder = calloc(1, sizeof(*builder));
@@ -580,17 +343,11 @@ int unwind_table_build(struct image *image, struct unwind_table **ret_table, u64
 	*ret_damaged = 0;
 	if (!builder)
 		return -ENOMEM;
-	builder->dictionary = dictionary_new();
-	if (!builder->dictionary)
-		return -ENOMEM;
 	builder->image = image;
-	builder->base = text_base(image);
-	frame_section_init(&builder->section, "", 0, 0);
-	r = add_sources(builder);
-	*ret_damaged = builder->section.damaged;
-	if (r < 0)
-		return r;
-	return finish_table(builder, ret_table);
+	builder->eh_frame.bytes = (const unsigned char *)"";
+	r = build(builder, ret_table);
+	*ret_damaged = builder->damaged;
+	return r;
 }
 
 u64 unwind_table_rule(const struct unwind_table *table, u64 pc)

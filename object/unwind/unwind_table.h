@@ -13,6 +13,14 @@
 
 struct image;
 
+/* Sources of rules. */
+enum {
+	UNWIND_EH_FRAME = 1u << 0,
+	UNWIND_GO = 1u << 1, /* the table of a Go program: go_rows.h */
+	UNWIND_DEBUG_FRAME = 1u << 2,
+	UNWIND_ALL = (1u << 3) - 1,
+};
+
 struct unwind_table {
 	u64 *dictionary; /* rules, then the entries of wide rules, each at an even index */
 	u32 dictionary_count;
@@ -24,13 +32,15 @@ struct unwind_table {
 	u32 *words;	  /* all chunks, one after another */
 	u32 words_count;
 	u64 rows, rules_unsupported, frames; /* for counters */
+	u32 sources;			     /* UNWIND_*: those that gave a row */
 	u64 content_hash; /* of all input, so that copies of an object can share a table */
 };
 
 /*
- * Compiles an object's sources of rules: .eh_frame, then the table of a Go program (go_rows.h). An
- * entry point that no FDE covers gets a RULE_END row. Each source serves the ranges for which the
- * sources before it have no rule. Damaged records are skipped and counted in *ret_damaged.
+ * Compiles an object's sources of rules: .eh_frame, then the table of a Go program, then
+ * .debug_frame unless it is compressed. Each source serves the ranges for which the sources before
+ * it have no rule. An entry point that none covers gets a RULE_END row. Damaged records are skipped
+ * and counted in *ret_damaged.
  *
  * Returns 0, -ENOENT without unwind information, -EBADMSG when no record is usable, -EFBIG beyond
  * UNWIND_ROWS_MAX and other limits, or -ENOMEM.

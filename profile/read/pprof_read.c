@@ -11,10 +11,11 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "base/runtimes.h"
+#include "base/waited.h"
 #include "profile/read/wire.h"
 
 #define COMMENT_START "keyhole "
-#define NOTE_START    "runtime: "
 
 enum sample_field { /* of Sample in proto/profile.proto */
 	SAMPLE_STACK = 1,
@@ -226,6 +227,17 @@ static int read_samples(struct pprof_input *in)
 
 /* ---- the file ---- */
 
+/* Returns whether a comment is one of our notes for people. */
+static bool is_note(const char *comment)
+{
+	static const char *const starts[] = {RUNTIME_NOTE_START, WAITED_NOTE_START};
+
+	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
+		if (!strncmp(comment, starts[i], strlen(starts[i])))
+			return true;
+	return false;
+}
+
 static int read_comments(struct pprof_input *in)
 {
 	const char *comment;
@@ -235,7 +247,7 @@ static int read_comments(struct pprof_input *in)
 		comment = pprof_text(in, in->tables.comments[i], &r);
 		if (!strncmp(comment, COMMENT_START, strlen(COMMENT_START)))
 			in->commented = true;
-		if (r == 0 && !strncmp(comment, NOTE_START, strlen(NOTE_START)))
+		if (r == 0 && is_note(comment))
 			r = profile_note_add(in->profile, comment);
 	}
 	return r;

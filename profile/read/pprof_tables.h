@@ -39,7 +39,7 @@ struct pprof_value_type {
 	uint64_t type, unit; /* strings */
 };
 
-#define PPROF_COMMENTS_MAX 8u /* more are ignored */
+#define PPROF_COMMENTS_MAX 16u /* more are ignored */
 
 struct pprof_tables {
 	struct pprof_spans strings, mappings, functions, locations;

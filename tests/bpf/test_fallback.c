@@ -146,6 +146,58 @@ static void test_fallback__leaf_at_the_beginning_of_a_frame(void **state)
 	}
 }
 
+/*
+ * V8's functions load a flag, test the flag and jump on that before they push %rbp. HotSpot's do so
+ * before they return.
+ */
+static void test_fallback__leaf_in_front_of_a_frame(void **state)
+{
+	(void)state;
+	static const char begin[] = "\x48\x8b\x59\xf8\xf6\x43\x35\x01\x0f\x85\x32\x57\xe4\x1f"
+				    "\x55\x48\x89\xe5";
+	static const char wide[] = "\x8b\x59\xf8\xf7\x43\x35\x01\x02\x03\x04\x0f\x84\x32\x57\xe4"
+				   "\x1f\x55\x48\x8b\xec";
+	static const char poll[] =
+		"\x49\x3b\xa7\x40\x03\x00\x00\x0f\x87\x15\x00\x00\x00\xc3\x90\x90\x90";
+	static const char page[] = "\x4d\x8b\x57\x70\x41\x85\x02\xc3\x90\x90\x90";
+	static const struct {
+		const char *code;
+		u32 bytes, at;
+	} begins[] = {{begin, 18, 0}, {begin, 18, 4}, {begin, 18, 8}, {wide, 20, 0}, {wide, 20, 3},
+		      {wide, 20, 10}, {poll, 17, 0},  {poll, 17, 7},  {page, 11, 0}, {page, 11, 4}};
+
+	for (u32 i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {
+		scene_setup(state);
+		scene.pc = FUNCTION(3) + 0x80;
+		code(scene.pc - begins[i].at, begins[i].code, begins[i].bytes);
+		WORD(SP) = RETURN(1);
+		BP = SP + 64;
+		frame(SP + 64, 0, RETURN(2));
+		EXPECT(end_frame_pointer, EXACT(scene.pc), RETURN(1), RETURN(2));
+		code(scene.pc - begins[i].at + begins[i].bytes - 4, "\x90", 1);
+		EXPECT(guess_root, EXACT(scene.pc), GUESS(RETURN(2)));
+		scene_teardown(state);
+	}
+}
+
+/* The frame was given up by the instruction before. */
+static void test_fallback__leaf_behind_a_frame(void **state)
+{
+	(void)state;
+	static const char *const ends[] = {"\x90\x48\x8b\xe5\x5d", "\x90\x48\x89\xec\x5d",
+					   "\x48\x83\xc4\x10\x5d"};
+
+	for (u32 i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		scene_setup(state);
+		code(scene.pc - 5, ends[i], 5);
+		WORD(SP) = RETURN(1);
+		BP = SP + 64;
+		frame(SP + 64, 0, RETURN(2));
+		EXPECT(end_frame_pointer, EXACT(scene.pc), RETURN(1), RETURN(2));
+		scene_teardown(state);
+	}
+}
+
 static void test_fallback__leaf_behind_its_push(void **state)
 {
 	(void)state;
@@ -206,14 +258,130 @@ static void test_fallback__frame_pointer_of_a_caller(void **state)
 	EXPECT(guess_root, EXACT(scene.pc), GUESS(RETURN(1)), RETURN(2));
 }
 
+/* Other code than the called function would have a return address into the function. */
 static void test_fallback__call_proves_the_frame_pointer(void **state)
 {
 	(void)state;
+	scene.pc = FUNCTION(5) + 0x20;
 	WORD(SP) = RETURN(1);
 	WORD(SP + 24) = RETURN(4);
 	BP = SP + 64;
 	frame(SP + 64, 0, RETURN(2));
+	call(2, FUNCTION(5));
+	EXPECT(end_frame_pointer, EXACT(scene.pc), RETURN(2));
+	/* an old word of the function, which calls itself */
+	WORD(SP) = 0;
+	WORD(SP + 24) = RETURN(5);
+	call(5, FUNCTION(5));
+	scene.pc = FUNCTION(5) + 0x80;
+	EXPECT(end_frame_pointer, EXACT(scene.pc), RETURN(2));
+}
+
+/* The called function may have called the code by a register. */
+static void test_fallback__called_function_may_have_called_on(void **state)
+{
+	(void)state;
+	BP = SP + 64;
+	frame(SP + 64, 0, RETURN(2));
 	call(2, FUNCTION(0));
+	for (u32 at = 0; at < 64; at += 8) {
+		WORD(SP + at) = RETURN(1);
+		EXPECT(guess_root, EXACT(scene.pc), GUESS(RETURN(2)));
+		WORD(SP + at) = 0;
+	}
+}
+
+/* The function that the call leads to pushes first: in its body, rsp points elsewhere. */
+static void test_fallback__old_word_of_a_function_with_a_frame(void **state)
+{
+	(void)state;
+	static const char *const frames[] = {
+		"\x55\x48\x89\xe5", "\x41\x57\x41\x56",		"\x48\x83\xec\x28",
+		"\x48\x81\xec\x28", "\xf3\x0f\x1e\xfa\x55\x48", "\x89\x84\x24\x01\xc0\xfe\xff\x55"};
+
+	for (u32 i = 0; i < sizeof(frames) / sizeof(frames[0]); i++) {
+		scene_setup(state);
+		code(FUNCTION(0), frames[i], strlen(frames[i]));
+		WORD(SP) = RETURN(1);
+		call(1, FUNCTION(0));
+		BP = SP + 64;
+		frame(SP + 64, 0, RETURN(2));
+		EXPECT(guess_root, EXACT(scene.pc), GUESS(RETURN(2)));
+		scene_teardown(state);
+	}
+	CODE(FUNCTION(0), "\x55\x90");
+	scene.pc = FUNCTION(0);
+	WORD(SP) = RETURN(1);
+	call(1, FUNCTION(0));
+	BP = SP + 64;
+	frame(SP + 64, 0, RETURN(2));
+	EXPECT(end_frame_pointer, EXACT(scene.pc), RETURN(1), RETURN(2));
+}
+
+/* Both calls lead to code before the address: the nearer function has the address. */
+static void test_fallback__nearer_function(void **state)
+{
+	(void)state;
+	scene.pc = FUNCTION(5) + 0x20;
+	WORD(SP) = RETURN(1);
+	call(1, FUNCTION(4));
+	BP = SP + 64;
+	frame(SP + 64, 0, RETURN(2));
+	call(2, FUNCTION(5));
+	EXPECT(end_frame_pointer, EXACT(scene.pc), RETURN(2));
+	call(1, FUNCTION(5));
+	call(2, FUNCTION(4));
+	EXPECT(end_frame_pointer, EXACT(scene.pc), RETURN(1), RETURN(2));
+}
+
+/* A buffer of zeros, to which rbp points, is no root if the frame has another way out. */
+static void test_fallback__zeros_that_are_no_root(void **state)
+{
+	(void)state;
+	WORD(SP + 8) = RETURN(1);
+	call(1, FUNCTION(0));
+	BP = SP + 64;
+	frame(SP + 64, 0, 0);
+	EXPECT(cut_no_rule, EXACT(scene.pc));
+}
+
+/* The code of a return is the way out, whoever is there. */
+static void test_fallback__return_to_unknown_code(void **state)
+{
+	(void)state;
+	CODE(scene.pc, "\xc3");
+	WORD(SP) = SCENE_TEXT_END + 0x1000;
+	BP = SP + 64;
+	frame(SP + 64, 0, RETURN(2));
+	EXPECT(cut_not_a_call, EXACT(scene.pc));
+}
+
+/* A thread's stack may lie right below text: no distance tells an address of code. */
+static void test_fallback__text_right_above_the_stack(void **state)
+{
+	(void)state;
+	const u64 words = SP, stack = SCENE_TEXT - sizeof(scene.stack);
+
+	host.region[1].start = stack;
+	SP = stack + (words - SCENE_STACK);
+	BP = SP + 64;
+	frame(words + 64, 0, RETURN(2));
+	EXPECT(end_frame_pointer, EXACT(scene.pc), RETURN(2));
+	WORD(words + 16) = RETURN(1);
+	EXPECT(guess_root, EXACT(scene.pc), GUESS(RETURN(2)));
+}
+
+/* Text that cannot be read may hold a call. The kernel is not asked: the walk does not go there. */
+static void test_fallback__unreadable_text_in_the_frame(void **state)
+{
+	(void)state;
+	scene.mapping.flags = 0;
+	host.region[0].bytes = RETURN(8) - SCENE_TEXT;
+	WORD(SP + 16) = RETURN(8) + 8;
+	BP = SP + 64;
+	frame(SP + 64, 0, RETURN(2));
+	EXPECT(guess_root, EXACT(scene.pc), GUESS(RETURN(2)));
+	WORD(SP + 16) = 0;
 	EXPECT(end_frame_pointer, EXACT(scene.pc), RETURN(2));
 }
 
@@ -273,8 +441,14 @@ static void test_fallback__frame_with_too_many_words_to_look_up(void **state)
 	(void)state;
 	BP = SP + 8 * FALLBACK_WORDS;
 	frame(BP, 0, RETURN(1));
-	for (u32 i = 0; i < FALLBACK_LOOKS; i++)
+	for (u32 i = 0; i < FALLBACK_CALLS; i++)
 		WORD(SP + 16 * i) = FUNCTION(3);
+	for (u32 i = FALLBACK_CALLS; i < FALLBACK_LOOKS; i++)
+		WORD(SP + 16 * i) = SCENE_TEXT_END;
+	EXPECT(end_frame_pointer, EXACT(scene.pc), RETURN(1));
+	WORD(SP + 8) = SCENE_TEXT_END;
+	EXPECT(guess_root, EXACT(scene.pc), GUESS(RETURN(1)));
+	WORD(SP + 8) = WORD(SP + 16 * FALLBACK_CALLS) = 0;
 	EXPECT(end_frame_pointer, EXACT(scene.pc), RETURN(1));
 	WORD(SP + 8) = FUNCTION(3);
 	EXPECT(guess_root, EXACT(scene.pc), GUESS(RETURN(1)));
@@ -424,12 +598,21 @@ int main(void)
 		TEST(leaf_that_is_called_directly),
 		TEST(leaf_that_returns),
 		TEST(leaf_at_the_beginning_of_a_frame),
+		TEST(leaf_in_front_of_a_frame),
+		TEST(leaf_behind_a_frame),
 		TEST(leaf_behind_its_push),
 		TEST(two_ways_out_of_a_leaf),
 		TEST(stale_word_in_code_made_at_run_time),
 		TEST(tail_call_from_code_with_rules),
 		TEST(frame_pointer_of_a_caller),
 		TEST(call_proves_the_frame_pointer),
+		TEST(called_function_may_have_called_on),
+		TEST(old_word_of_a_function_with_a_frame),
+		TEST(nearer_function),
+		TEST(zeros_that_are_no_root),
+		TEST(return_to_unknown_code),
+		TEST(text_right_above_the_stack),
+		TEST(unreadable_text_in_the_frame),
 		TEST(stubs_lead_anywhere),
 		TEST(frame_with_another_return_address),
 		TEST(frame_too_large_to_look_through),

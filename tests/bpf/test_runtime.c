@@ -67,14 +67,17 @@ static void test_runtime__after_the_exit_counts(void **state)
 
 	(void)state;
 	assert_int_equal(read_all(&task), 0);
+	assert_int_equal(sampler.runtimes.reading.tasks, 1);
 	on_exit(&task);
 	use(&task, 700);
 	assert_int_equal(read_all(&task), 700);
+	assert_int_equal(sampler.runtimes.reading.tasks, 1);
 	task.exit_state = 16;
 	use(&task, 20);
 	assert_int_equal(read_all(&task), 720);
 	on_free(&task);
 	assert_int_equal(read_all(NULL), 720);
+	assert_int_equal(sampler.runtimes.reading.tasks, 1);
 	assert_null(find_ended((u64)&task));
 }
 
@@ -103,9 +106,11 @@ static void test_runtime__of_an_exit_during_a_reading_counts_once(void **state)
 	meet(&later);
 	meet(NULL);
 	assert_int_equal(sampler.runtimes.reading.nanoseconds, 10 + 6003 + 800);
+	assert_int_equal(sampler.runtimes.reading.tasks, 3);
 	on_free(&met);
 	on_free(&later);
 	assert_int_equal(read_all(&first), 10 + 6003 + 800);
+	assert_int_equal(sampler.runtimes.reading.tasks, 3);
 }
 
 static void test_runtime__of_a_zombie_from_before_the_start_never_counts(void **state)

@@ -48,6 +48,11 @@ if [ ! -e "$seeds/program" ]; then
 		objcopy -O binary --only-section="$section" --set-section-flags "$section=alloc" \
 			"$seeds/program" "$seeds/section$section" 2>/dev/null
 	done
+	echo 'int f(int); int g(int n) { return n > 1 ? f(n) + g(n - 1) : 1; }' |
+		${CC:-gcc} -O2 -g -gz=none -fno-asynchronous-unwind-tables -fPIC -shared -nostdlib \
+			-o "$seeds/library" -xc - &&
+		objcopy -O binary --only-section=.debug_frame --set-section-flags .debug_frame=alloc \
+			"$seeds/library" "$seeds/section.debug_frame" 2>/dev/null
 	head -c 4096 /proc/self/maps >"$seeds/maps"
 	command -v xz >/dev/null && xz -c0 "$seeds/program" >"$seeds/packed"
 fi

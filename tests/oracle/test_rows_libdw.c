@@ -5,8 +5,9 @@
  * made-up machine state: random registers, and memory that is a hash of its address. Both must give
  * the same caller.
  *
- * "-" stands for this process's own vDSO. -v shows the rules that are unsupported. Exit status 1: a
- * difference, or a file that could not be compared.
+ * "-" stands for this process's own vDSO. -d compares .debug_frame in place of .eh_frame. -v shows
+ * the rules that are unsupported. Exit status 1: a difference, or a file that could not be
+ * compared.
  */
 #include <elfutils/libdw.h>
 #include <errno.h>
@@ -34,7 +35,7 @@ struct totals {
 	u64 rows, unsupported, unsupported_bytes, lost, differences, gaps, refused;
 };
 
-static bool verbose;
+static bool verbose, of_debug_frame;
 
 /* ---- comparing ---- */
 
@@ -43,6 +44,7 @@ struct file {
 	struct image *image;
 	struct unwind_table *table;
 	Elf *elf;
+	Dwarf *dwarf; /* owns cfi if that is of .debug_frame */
 	Dwarf_CFI *cfi;
 	struct totals totals;
 	u64 damaged;
@@ -167,6 +169,9 @@ static void compare_gap(struct file *file, u64 from, u64 to)
 {
 	u64 entry = image_entry(file->image), pcs[2] = {from, to - 1};
 
+	/* another source may have a rule there */
+	if (file->table->sources & ~(u32)UNWIND_EH_FRAME)
+		return;
 	file->totals.gaps++;
 	for (int i = 0; i < 2; i++) {
 		u32 kind = rule_kind(unwind_table_rule(file->table, pcs[i]));
@@ -179,7 +184,7 @@ static void compare_gap(struct file *file, u64 from, u64 to)
 	}
 }
 
-/* Records of .eh_frame as libdw counts them. */
+/* Records as libdw counts them. */
 static u64 count_records(const struct image_bytes *bytes, const char *ident)
 {
 	Elf_Data data = {.d_buf = (void *)bytes->bytes,
@@ -191,8 +196,8 @@ static u64 count_records(const struct image_bytes *bytes, const char *ident)
 	u64 count = 0;
 
 	while (offset != (Dwarf_Off)-1 && offset < bytes->size) {
-		int r = dwarf_next_cfi((const unsigned char *)ident, &data, true, offset, &next,
-				       &entry);
+		int r = dwarf_next_cfi((const unsigned char *)ident, &data, !of_debug_frame, offset,
+				       &next, &entry);
 
 		if (r > 0 || (r < 0 && next <= offset))
 			break;
@@ -200,6 +205,21 @@ static u64 count_records(const struct image_bytes *bytes, const char *ident)
 		offset = next;
 	}
 	return count;
+}
+
+static int section_bytes(const struct file *file, struct image_bytes *ret_bytes)
+{
+	if (of_debug_frame)
+		return image_section(file->image, ".debug_frame", ret_bytes);
+	return image_eh_frame(file->image, ret_bytes);
+}
+
+static void section_init(struct frame_section *section, const struct image_bytes *bytes)
+{
+	if (of_debug_frame)
+		frame_section_init_debug(section, bytes->bytes, bytes->size);
+	else
+		frame_section_init(section, bytes->bytes, bytes->size, bytes->address);
 }
 
 static int compare_file(struct file *file)
@@ -210,9 +230,9 @@ static int compare_file(struct file *file)
 	struct frame_fde fde;
 	size_t count = 0, all = 0;
 
-	if (!section || image_eh_frame(file->image, &bytes) < 0)
+	if (!section || section_bytes(file, &bytes) < 0)
 		return -1;
-	frame_section_init(section, bytes.bytes, bytes.size, bytes.address);
+	section_init(section, &bytes);
 	ranges = calloc(file->table->frames + 1, sizeof(*ranges));
 	if (!ranges)
 		return -1;
@@ -259,6 +279,16 @@ static double now(void)
 	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
+static Dwarf_CFI *open_cfi(struct file *file)
+{
+	if (!file->elf)
+		return NULL;
+	if (!of_debug_frame)
+		return dwarf_getcfi_elf(file->elf);
+	file->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
+	return dwarf_getcfi(file->dwarf);
+}
+
 /* 0: compared; 1: nothing to compare; -1: not possible. */
 static int open_file(struct file *file, int fd)
 {
@@ -274,12 +304,12 @@ static int open_file(struct file *file, int fd)
 	} else {
 		file->elf = elf_begin(fd, ELF_C_READ, NULL);
 	}
-	file->cfi = file->elf ? dwarf_getcfi_elf(file->elf) : NULL;
+	file->cfi = open_cfi(file);
 	started = now();
 	r = unwind_table_build(file->image, &file->table, &file->damaged);
 	if (verbose && r == 0)
 		printf("%s: %.1f ms\n", file->name, (now() - started) * 1e3);
-	if (r == -ENOENT || image_eh_frame(file->image, &bytes) == -ENOENT)
+	if (r == -ENOENT || section_bytes(file, &bytes) == -ENOENT)
 		return 1;
 	return r < 0 || !file->cfi ? -1 : 0;
 }
@@ -288,7 +318,9 @@ static void close_file(struct file *file, int fd)
 {
 	unwind_table_free(file->table);
 	image_close(file->image);
-	if (file->cfi)
+	if (file->dwarf)
+		dwarf_end(file->dwarf);
+	else if (file->cfi)
 		dwarf_cfi_end(file->cfi);
 	elf_end(file->elf);
 	if (fd >= 0)
@@ -340,6 +372,8 @@ int main(int argc, char **argv)
 	for (int i = 1; i < argc; i++) {
 		if (strcmp(argv[i], "-v") == 0)
 			verbose = true;
+		else if (strcmp(argv[i], "-d") == 0)
+			of_debug_frame = true;
 		else
 			good &= compare_path(argv[i], &sum);
 	}

@@ -94,3 +94,32 @@ size_t build_cfi_fde(struct build_cfi *cfi, size_t cie, uint64_t start, uint64_t
 	build_cfi_end(cfi);
 	return offset;
 }
+
+size_t build_cfi_debug_cie(struct build_cfi *cfi, unsigned int version, const char *augmentation)
+{
+	size_t offset = build_cfi_begin(cfi, UINT32_MAX);
+	struct build_cfi_code code = INSTRUCTIONS(0x0c, 7, 8, 0x90, 1);
+
+	build_cfi_number(cfi, version, 1);
+	build_cfi_bytes(cfi, augmentation, strlen(augmentation) + 1);
+	if (version >= 4)
+		build_cfi_number(cfi, 8, 2); /* bytes of an address, and of a segment */
+	build_cfi_uleb(cfi, 1);
+	build_cfi_sleb(cfi, -8);
+	build_cfi_number(cfi, 16, 1);
+	build_cfi_bytes(cfi, code.bytes, code.size);
+	build_cfi_end(cfi);
+	return offset;
+}
+
+size_t build_cfi_debug_fde(struct build_cfi *cfi, size_t cie, uint64_t start, uint64_t size,
+			   struct build_cfi_code code)
+{
+	size_t offset = build_cfi_begin(cfi, (uint32_t)cie);
+
+	build_cfi_number(cfi, start, 8);
+	build_cfi_number(cfi, size, 8);
+	build_cfi_bytes(cfi, code.bytes, code.size);
+	build_cfi_end(cfi);
+	return offset;
+}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A writer of .eh_frame sections for tests. */
+/* A writer of .eh_frame and .debug_frame sections for tests. */
 #ifndef KEYHOLE_TESTS_UNIT_BUILD_CFI_H
 #define KEYHOLE_TESTS_UNIT_BUILD_CFI_H
 
@@ -39,5 +39,10 @@ size_t build_cfi_usual_cie(struct build_cfi *cfi);
 /* Adds an FDE with absolute eight-byte addresses. One of the two functions above made its CIE. */
 size_t build_cfi_fde(struct build_cfi *cfi, size_t cie, uint64_t start, uint64_t size,
 		     struct build_cfi_code code);
+
+/* Adds to .debug_frame the CIE of all compilers, of a version and for addresses of 8 bytes. */
+size_t build_cfi_debug_cie(struct build_cfi *cfi, unsigned int version, const char *augmentation);
+size_t build_cfi_debug_fde(struct build_cfi *cfi, size_t cie, uint64_t start, uint64_t size,
+			   struct build_cfi_code code);
 
 #endif

@@ -27,7 +27,7 @@ static int file_of(const void *bytes, size_t size)
 
 static int runtime_of(uint64_t nanoseconds)
 {
-	const struct task_runtime runtime = {nanoseconds, 1};
+	const struct task_runtime runtime = {nanoseconds, 7};
 
 	return file_of(&runtime, sizeof(runtime));
 }
@@ -77,6 +77,8 @@ static void test_counts__of_all_cpus(void **state)
 	assert_int_equal(counted.reason[REASON_end_root], 270);
 	assert_int_equal(counts_end(&counts, &counted), 0);
 	assert_int_equal(counted.expected, 4 * 99);
+	assert_int_equal(counted.used, 4000000000);
+	assert_int_equal(counted.threads, 7);
 	assert_int_equal(counted.samples, 303);
 	assert_int_equal(counted.reason[REASON_lost_nested], 33);
 	assert_int_equal(counted.restarted, 0);
@@ -175,6 +177,8 @@ static void test_counts__of_a_cgroup_with_others_in_it(void **state)
 	rows[1].samples = 201;
 	assert_int_equal(counts_end(&counts, &counted), 0);
 	assert_int_equal(counted.expected, 700);
+	assert_int_equal(counted.used, 7000000000);
+	assert_int_equal(counted.threads, 0);
 	assert_int_equal(counted.filtered, 500);
 	assert_int_equal(counted.samples, 201);
 	rows = give(&counts, &source, text_of("usage_usec 0\n"), text_of("usage_usec 10000\n"));
@@ -182,6 +186,12 @@ static void test_counts__of_a_cgroup_with_others_in_it(void **state)
 	rows[0].denied = 5;
 	assert_int_equal(counts_end(&counts, &counted), 0);
 	assert_int_equal(counted.expected, 0);
+	assert_int_equal(counted.used, 0);
+	give(&counts, &source, text_of("usage_usec 0\n"), text_of("usage_usec 9\n"));
+	assert_int_equal(counts_begin(&counts), 0);
+	assert_int_equal(counts_end(&counts, &counted), 0);
+	assert_int_equal(counted.expected, 0);
+	assert_int_equal(counted.used, 9000);
 }
 
 static void test_counts__what_is_missing_or_wrong(void **state)

@@ -85,6 +85,100 @@ static void test_frame__a_record_can_be_read_again(void **state)
 	build_cfi_release(&cfi);
 }
 
+/* ---- .debug_frame ---- */
+
+static void test_frame__debug_frame_of_each_version(void **state)
+{
+	static const unsigned int versions[] = {1, 3, 4};
+	struct frame_fde fde;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(versions) / sizeof(*versions); i++) {
+		struct build_cfi cfi = {0};
+		size_t cie = build_cfi_debug_cie(&cfi, versions[i], ""), other;
+
+		build_cfi_debug_fde(&cfi, cie, 0x2000, 0x10, INSTRUCTIONS(0x0e, 16));
+		other = build_cfi_debug_cie(&cfi, versions[i], "");
+		build_cfi_debug_fde(&cfi, other, 0x3000, 0x20, NOTHING);
+		frame_section_init_debug(&section, cfi.bytes, cfi.size);
+		assert_true(frame_next(&section, &fde));
+		assert_int_equal(fde.start, 0x2000);
+		assert_int_equal(fde.end, 0x2010);
+		assert_int_equal(fde.cie->offset, cie);
+		assert_int_equal(fde.cie->data_alignment, -8);
+		assert_int_equal(fde.cie->return_register, 16);
+		assert_int_equal(fde.cie->instructions_end - fde.cie->instructions, 5);
+		assert_int_equal(fde.instructions_end - fde.instructions, 2);
+		assert_int_equal(frame_fde_at(&section, fde.offset, &fde), 0);
+		assert_int_equal(frame_fde_at(&section, cie, &fde), -EBADMSG);
+		assert_true(frame_next(&section, &fde));
+		assert_int_equal(fde.cie->offset, other);
+		expect_end(0);
+		build_cfi_release(&cfi);
+	}
+}
+
+static void test_frame__debug_frame_of_64_bit_dwarf(void **state)
+{
+	struct build_cfi cfi = {0};
+	static const unsigned char cie[] = {3, 0, 1, 0x78, 16, 0x0c, 7, 8, 0x90, 1};
+
+	(void)state;
+	build_cfi_number(&cfi, 0, 4); /* a record of length 0 */
+	build_cfi_number(&cfi, UINT32_MAX, 4);
+	build_cfi_number(&cfi, 8 + sizeof(cie), 8);
+	build_cfi_number(&cfi, UINT64_MAX, 8);
+	build_cfi_bytes(&cfi, cie, sizeof(cie));
+	build_cfi_number(&cfi, UINT32_MAX, 4);
+	build_cfi_number(&cfi, 24, 8);
+	build_cfi_number(&cfi, 4, 8);
+	build_cfi_number(&cfi, 0x2000, 8);
+	build_cfi_number(&cfi, 0x30, 8);
+	frame_section_init_debug(&section, cfi.bytes, cfi.size);
+	expect_fde(0x2000, 0x2030);
+	expect_end(0);
+	build_cfi_release(&cfi);
+}
+
+static void test_frame__damage_in_debug_frame(void **state)
+{
+	struct build_cfi cfi = {0};
+	size_t cie = build_cfi_debug_cie(&cfi, 4, ""), encoded, version, size;
+
+	(void)state;
+	encoded = build_cfi_debug_cie(&cfi, 4, "");
+	cfi.bytes[encoded + 10] = 4; /* bytes of an address */
+	version = build_cfi_debug_cie(&cfi, 2, "");
+	build_cfi_debug_fde(&cfi, encoded, 0x2000, 0x10, NOTHING);
+	build_cfi_debug_fde(&cfi, version, 0x2000, 0x10, NOTHING);
+	build_cfi_debug_fde(&cfi, cfi.size, 0x2000, 0x10, NOTHING);    /* its own CIE */
+	build_cfi_debug_fde(&cfi, 0x7fffffff, 0x2000, 0x10, NOTHING);  /* behind the section */
+	build_cfi_debug_fde(&cfi, cie, UINT64_MAX - 4, 0x10, NOTHING); /* no address is there */
+	build_cfi_debug_fde(&cfi, cie, 0x3000, 0x10, NOTHING);
+	size = cfi.size;
+	build_cfi_debug_fde(&cfi, cie, 0x4000, 0x10, NOTHING);
+	frame_section_init_debug(&section, cfi.bytes, size + 9); /* cut short */
+	expect_fde(0x3000, 0x3010);
+	expect_end(6);
+	build_cfi_release(&cfi);
+}
+
+/* Addresses in .debug_frame have no encoding: where a section is loaded has no meaning there. */
+static void test_frame__encoded_addresses_in_debug_frame(void **state)
+{
+	static const unsigned char relative[] = {3, 'z', 'R', 0, 1, 0x78, 16, 1, 0x1b};
+	struct build_cfi cfi = {0};
+	size_t cie = build_cfi_begin(&cfi, UINT32_MAX);
+
+	(void)state;
+	build_cfi_bytes(&cfi, relative, sizeof(relative));
+	build_cfi_end(&cfi);
+	build_cfi_debug_fde(&cfi, cie, 0x2000, 0x10, INSTRUCTIONS(0));
+	frame_section_init_debug(&section, cfi.bytes, cfi.size);
+	expect_end(1);
+	build_cfi_release(&cfi);
+}
+
 /* ---- pointers ---- */
 
 static uint64_t read_pointer(uint8_t encoding, const void *bytes, size_t size, bool *ret_failed)
@@ -361,6 +455,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_frame__records_in_the_order_of_the_section),
 		cmocka_unit_test(test_frame__a_record_can_be_read_again),
+		cmocka_unit_test(test_frame__debug_frame_of_each_version),
+		cmocka_unit_test(test_frame__debug_frame_of_64_bit_dwarf),
+		cmocka_unit_test(test_frame__damage_in_debug_frame),
+		cmocka_unit_test(test_frame__encoded_addresses_in_debug_frame),
 		cmocka_unit_test(test_frame__every_pointer_encoding_in_use),
 		cmocka_unit_test(test_frame__pointers_that_a_file_cannot_resolve),
 		cmocka_unit_test(test_frame__addresses_relative_to_their_place),

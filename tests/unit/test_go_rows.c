@@ -349,6 +349,26 @@ static void test_go_rows__the_hash_knows_the_text(void **state)
 		unwind_table_free(tables[i]);
 }
 
+/* Go's linker takes the code of C that begins a thread, without the rules of that code. */
+static void test_go_rows__a_thread_of_c_is_a_root(void **state)
+{
+	static const char *const names[] = {"crosscall1", "crosscall_amd64"};
+	struct made other[sizeof(usual) / sizeof(usual[0])];
+	struct build build = {.functions = other, .entry = TEXT};
+	struct unwind_table *table;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		memcpy(other, usual, sizeof(other));
+		other[9] = (struct made){.name = names[i], .start = 0x240};
+		assert_int_equal(compile(&build, &table), 0);
+		check_rule(table, 0x23f, RULE_NONE);
+		check_rule(table, 0x250, ROOT);
+		check_rule(table, 0x280, SP(8));
+		unwind_table_free(table);
+	}
+}
+
 /*
  * The linker of C makes _start at 0x900 and an FDE for _start. An FDE inside a function of Go is
  * the better source; the rest of Go's functions keep their table.
@@ -389,6 +409,7 @@ int main(void)
 		cmocka_unit_test(test_go_rows__a_root_is_proven),
 		cmocka_unit_test(test_go_rows__what_is_not_understood_is_refused),
 		cmocka_unit_test(test_go_rows__the_hash_knows_the_text),
+		cmocka_unit_test(test_go_rows__a_thread_of_c_is_a_root),
 		cmocka_unit_test(test_go_rows__the_linker_of_c),
 	};
 

@@ -468,6 +468,44 @@ static void test_naming__rendered(void **state)
 	close(fd);
 }
 
+static size_t count_notes(struct rig *rig, const char **ret_last)
+{
+	const struct profile *profile = session_profile(rig->session);
+	size_t count;
+	const uint32_t *notes = profile_notes(profile, &count);
+
+	if (count > 0)
+		*ret_last = profile_string_get(profile, notes[count - 1]);
+	return count;
+}
+
+/* The note is there for the drafts, and once in the end. */
+static void test_naming__notes_that_processes_waited(void **state)
+{
+	struct rig *rig = *state;
+	struct message_stop stop = {
+		.started = 1, .stopped = 2, .waited = {.used = 1, .wall = 1000000000}};
+	const char *note = "";
+
+	assert_int_equal(product_stop(session_product(rig->session), &stop), 0);
+	assert_int_equal(count_notes(rig, &note), 1);
+	assert_int_equal(session_finish(rig->session), 0);
+	assert_int_equal(count_notes(rig, &note), 1);
+	assert_ptr_equal(strstr(note, "waited: "), note);
+}
+
+static void test_naming__notes_no_waiting_of_busy_processes(void **state)
+{
+	struct rig *rig = *state;
+	struct message_stop stop = {
+		.started = 1, .stopped = 2, .waited = {.used = 100000000, .wall = 1000000000}};
+	const char *note;
+
+	assert_int_equal(product_stop(session_product(rig->session), &stop), 0);
+	assert_int_equal(session_finish(rig->session), 0);
+	assert_int_equal(count_notes(rig, &note), 0);
+}
+
 /* ---- windows of a stream ---- */
 
 static void check_window(struct rig *rig, const char *wanted)
@@ -560,6 +598,8 @@ int main(void)
 		RIG_TEST(test_naming__no_file_no_names),
 		RIG_TEST(test_naming__markers_are_names),
 		RIG_TEST(test_naming__rendered),
+		RIG_TEST(test_naming__notes_that_processes_waited),
+		RIG_TEST(test_naming__notes_no_waiting_of_busy_processes),
 		RIG_TEST(test_naming__windows),
 		RIG_TEST(test_naming__windows_begin_anew),
 	};

@@ -233,7 +233,7 @@ static void test_runtime__shares(void **state)
 	(void)state;
 	assert_int_equal(runtimes_add(&runtimes, profile), 0);
 	assert_int_equal(runtimes.samples, 100);
-	assert_int_equal(runtimes.item[0].samples, 61);
+	assert_int_equal(runtimes.item[0].samples, 70); /* 9 of them in libc, for Python */
 	assert_int_equal(runtimes.item[0].runtime, RUNTIME_CPYTHON);
 	assert_string_equal(runtimes.item[0].name, "python3.11");
 	assert_int_equal(runtimes.item[1].samples, 22);
@@ -242,9 +242,154 @@ static void test_runtime__shares(void **state)
 	runtimes_merge(&twice, &runtimes);
 	runtimes_merge(&twice, &runtimes);
 	assert_int_equal(twice.samples, 200);
-	assert_int_equal(twice.item[0].samples, 122);
+	assert_int_equal(twice.item[0].samples, 140);
 	assert_int_equal(twice.item[2].samples, 0);
 	profile_free(profile);
+}
+
+/*
+ * A process maps a runtime, and never runs it: uwsgi before the first request, gdb. Nothing is
+ * noted, whatever code without a file the process runs, and whatever other processes do.
+ */
+static void test_runtime__that_never_runs_is_not_noted(void **state)
+{
+	struct profile *profile = profile_new();
+	uint32_t gdb = add_object(profile, "/usr/bin/gdb", KIND_NATIVE, RUNTIME_NONE);
+	uint32_t anon = add_object(profile, "[anon]", KIND_ANON, RUNTIME_NONE);
+	uint32_t python =
+		add_object(profile, "/lib/libpython3.11.so", KIND_NATIVE, RUNTIME_CPYTHON);
+	struct runtimes runtimes = {0};
+	size_t count;
+
+	(void)state;
+	add_sample(profile, 1, 50, (uint32_t[]){gdb}, 1);
+	add_sample(profile, 1, 40, (uint32_t[]){anon, gdb}, 2);
+	assert_int_equal(runtimes_add(&runtimes, profile), 0);
+	assert_int_equal(runtimes.samples, 90);
+	assert_int_equal(runtimes.item[0].samples, 0);
+	assert_int_equal(runtimes_note(&runtimes, profile), 0);
+	profile_notes(profile, &count);
+	assert_int_equal(count, 0);
+	add_sample(profile, 2, 10, (uint32_t[]){gdb, python, gdb}, 3);
+	runtimes = (struct runtimes){0};
+	assert_int_equal(runtimes_add(&runtimes, profile), 0);
+	assert_int_equal(runtimes.item[0].samples, 10);
+	assert_int_equal(runtimes.item[1].samples, 0);
+	profile_free(profile);
+}
+
+/* A server with Lua inside exports the symbols of Lua. Only its calls of Lua are Lua's. */
+static void test_runtime__within_a_host(void **state)
+{
+	struct profile *profile = profile_new();
+	uint32_t redis = add_object(profile, "/usr/bin/redis-server", KIND_NATIVE, RUNTIME_LUA);
+	struct profile_function function = {.object = redis, .named = true};
+	struct runtimes runtimes = {0};
+
+	(void)state;
+	add_sample(profile, 1, 90, (uint32_t[]){redis}, 1);
+	assert_int_equal(runtimes_add(&runtimes, profile), 0);
+	assert_int_equal(runtimes.item[0].samples, 0);
+	add_sample(profile, 1, 10, (uint32_t[]){redis, redis}, 2);
+	function.name = profile_string(profile, "luaV_execute");
+	profile_location_get(profile, 2)->function = profile_function_add(profile, &function);
+	function.name = profile_string(profile, "processCommand");
+	profile_location_get(profile, 1)->function = profile_function_add(profile, &function);
+	runtimes = (struct runtimes){0};
+	assert_int_equal(runtimes_add(&runtimes, profile), 0);
+	assert_int_equal(runtimes.item[0].samples, 10);
+	assert_string_equal(runtimes.item[0].name, "redis-server");
+	profile_free(profile);
+}
+
+static void test_runtime__own_files_and_functions(void **state)
+{
+	static const struct {
+		uint32_t runtime;
+		const char *file;
+		bool own;
+	} files[] = {
+		{RUNTIME_CPYTHON, "python3.11", true},
+		{RUNTIME_CPYTHON, "libpython3.11.so.1.0", true},
+		{RUNTIME_CPYTHON, "python", true},
+		{RUNTIME_CPYTHON, "blender", false},
+		{RUNTIME_CPYTHON, "pythonista", false},
+		{RUNTIME_LUA, "lua5.3", true},
+		{RUNTIME_LUA, "luatex", false},
+		{RUNTIME_LUA, "liblua5.3.so.0", true},
+		{RUNTIME_NODE, "electron", false},
+		{RUNTIME_NODE, "libnode.so.108", true},
+		{RUNTIME_ERLANG, "beam.smp", true},
+		{RUNTIME_NONE, "python", false},
+		{RUNTIME_R, "libR.so", true},
+		{RUNTIME_HOTSPOT, "libjvm.so", true},
+		{RUNTIME_PHP, "php-fpm8.2", true},
+		{RUNTIME_PYPY, "libpypy3.9-c.so", true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		assert_int_equal(runtime_is_own_file(files[i].runtime, files[i].file),
+				 files[i].own);
+	assert_true(runtime_is_own_function(RUNTIME_CPYTHON, "_PyEval_EvalFrameDefault"));
+	assert_true(runtime_is_own_function(RUNTIME_CPYTHON, "PyObject_Call"));
+	assert_false(runtime_is_own_function(RUNTIME_CPYTHON, "main"));
+	assert_false(runtime_is_own_function(RUNTIME_NONE, "main"));
+}
+
+/* A library works for the script: the stack shows the interpreter's functions around it. */
+static void test_runtime__the_innermost_on_the_stack_counts(void **state)
+{
+	struct profile *profile = profile_new();
+	uint32_t blas = add_object(profile, "/lib/libopenblas.so.0", KIND_NATIVE, RUNTIME_NONE);
+	uint32_t python = add_object(profile, "/usr/bin/python3.11", KIND_NATIVE, RUNTIME_CPYTHON);
+	uint32_t perl = add_object(profile, "/lib/libperl.so", KIND_NATIVE, RUNTIME_PERL);
+	struct runtimes runtimes = {0};
+
+	(void)state;
+	add_sample(profile, 1, 90, (uint32_t[]){blas, python}, 2);
+	add_sample(profile, 1, 9, (uint32_t[]){blas}, 1); /* a thread of the library's own */
+	add_sample(profile, 1, 1, (uint32_t[]){blas, perl, python}, 3);
+	assert_int_equal(runtimes_add(&runtimes, profile), 0);
+	assert_int_equal(runtimes.item[0].samples, 90);
+	assert_string_equal(runtimes.item[0].name, "python3.11");
+	assert_int_equal(runtimes.item[1].samples, 1);
+	assert_string_equal(runtimes.item[1].name, "libperl.so");
+	profile_free(profile);
+}
+
+/* A reader of a file learns from the notes which objects are runtimes. */
+static void test_runtime__is_recalled_by_the_notes(void **state)
+{
+	static const char *const others[] = {"",
+					     "runtime: ",
+					     "runtime: a",
+					     "runtime: a % of samples: ",
+					     "runtime: 5 % of samples: ",
+					     "runtime: a, 5 % of samples: of another program",
+					     "waited: a, 5 % of samples: "};
+	struct profile *profile = make_profile();
+	struct runtimes runtimes = {0}, again = {0};
+	char name[RUNTIME_NAME_BYTES];
+
+	(void)state;
+	assert_int_equal(runtimes_add(&runtimes, profile), 0);
+	assert_int_equal(runtimes_note(&runtimes, profile), 0);
+	for (uint32_t id = 1; id <= profile_objects(profile); id++)
+		profile_object_get(profile, id)->runtime = RUNTIME_NONE;
+	runtimes_recall(profile);
+	assert_int_equal(runtimes_add(&again, profile), 0);
+	assert_memory_equal(&again, &runtimes, sizeof(again));
+	profile_free(profile);
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		assert_int_equal(runtime_of_note(others[i], name, sizeof(name)), RUNTIME_NONE);
+	for (uint32_t i = RUNTIME_NONE + 1; i < RUNTIME_COUNT; i++) {
+		char text[RUNTIME_NOTE_BYTES];
+
+		runtime_note(text, i, "a, b", 7);
+		assert_int_equal(runtime_of_note(text, name, sizeof(name)), i);
+		assert_string_equal(name, "a, b");
+	}
 }
 
 static void test_runtime__most_are_kept(void **state)
@@ -257,8 +402,8 @@ static void test_runtime__most_are_kept(void **state)
 	for (uint32_t i = 0; i < 2 * RUNTIMES_KEPT; i++) {
 		uint32_t object;
 
-		snprintf(name, sizeof(name), "/a/%040u", i);
-		name[3] = (char)('a' + i);
+		snprintf(name, sizeof(name), "/a/ruby-%035u", i);
+		name[8] = (char)('a' + i);
 		object = add_object(profile, name, KIND_NATIVE, RUNTIME_RUBY);
 		add_sample(profile, i, i + 1, &object, 1);
 	}
@@ -283,7 +428,7 @@ static void test_runtime__notes_of_a_profile(void **state)
 	notes = profile_notes(profile, &count);
 	assert_int_equal(count, 2);
 	assert_string_equal(profile_string_get(profile, notes[0]),
-			    "runtime: python3.11, 61 % of samples: the interpreter's own "
+			    "runtime: python3.11, 70 % of samples: the interpreter's own "
 			    "functions, not the script's (CPython: py-spy names the script's)");
 	runtimes.samples = 10000;
 	assert_int_equal(runtimes_note(&runtimes, profile), 0);
@@ -302,6 +447,11 @@ int main(void)
 		cmocka_unit_test(test_runtime__numbers_beyond_the_table),
 		cmocka_unit_test(test_runtime__notes_fit),
 		cmocka_unit_test(test_runtime__shares),
+		cmocka_unit_test(test_runtime__that_never_runs_is_not_noted),
+		cmocka_unit_test(test_runtime__within_a_host),
+		cmocka_unit_test(test_runtime__own_files_and_functions),
+		cmocka_unit_test(test_runtime__the_innermost_on_the_stack_counts),
+		cmocka_unit_test(test_runtime__is_recalled_by_the_notes),
 		cmocka_unit_test(test_runtime__most_are_kept),
 		cmocka_unit_test(test_runtime__notes_of_a_profile),
 	};

@@ -141,6 +141,20 @@ static void test_summary__runtimes(void **state)
 	assert_non_null(strstr(text, "\n  note runtime: xxxxxxxxxxxxxxxxxxxxxxxxxxxx, 100 % of "));
 }
 
+static void test_summary__waited(void **state)
+{
+	struct summary sum = {.taken = 10, .complete = 10};
+
+	(void)state;
+	assert_null(strstr(print(&sum, false), "note"));
+	sum.waited = (struct message_waited){.used = 99000000, .wall = 1000000000, .threads = 7};
+	assert_non_null(strstr(print(&sum, false), "\n  note waited: the recorded processes used "
+						   "99 ms of CPU time in 1.0 s, 10 % of one CPU (7 "
+						   "threads): they mostly waited, "));
+	sum.waited.used = 100000000;
+	assert_null(strstr(print(&sum, false), "note"));
+}
+
 /* The objects without rules, by share. A worker that was taken over tells names and numbers. */
 static void test_summary__objects_without_rules(void **state)
 {
@@ -155,11 +169,16 @@ static void test_summary__objects_without_rules(void **state)
 	counted.reason[REASON_cut_no_rule] = worker.reason[REASON_cut_no_rule] = 1000;
 	summary_make(&counted, &worker, false, &sum);
 	text = print(&sum, false);
-	assert_non_null(strstr(
-		text, "\n  no rules: libfoo.so 12.3 % of the samples (Stale file handle)\n"));
+	assert_non_null(strstr(text,
+			       "\n  no rules: libfoo.so 12.3 % of the samples (the process had "
+			       "another program before the file was opened)\n"));
 	assert_non_null(
 		strstr(text, "\n  no rules: a?[2J 5.0 % of the samples (no unwind information)\n"));
 	assert_null(strstr(text, "lie"));
+	worker.object[1].samples = 9;
+	summary_make(&counted, &worker, false, &sum);
+	assert_null(strstr(print(&sum, false), "[2J"));
+	assert_non_null(strstr(print(&sum, true), "[2J 0.9 % of the samples"));
 	memset(worker.object, 'x', sizeof(worker.object));
 	worker.object[0].samples = 1;
 	summary_make(&counted, &worker, false, &sum);
@@ -281,6 +300,7 @@ int main(void)
 		cmocka_unit_test(test_summary__nothing_is_expected_of_what_is_counted),
 		cmocka_unit_test(test_summary__every_sample_has_one_fate),
 		cmocka_unit_test(test_summary__runtimes),
+		cmocka_unit_test(test_summary__waited),
 		cmocka_unit_test(test_summary__objects_without_rules),
 		cmocka_unit_test(test_summary__limits),
 		cmocka_unit_test(test_summary__progress),

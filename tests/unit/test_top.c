@@ -17,6 +17,7 @@
 #include "view/top/ui.h"
 #include "base/columns.h"
 #include "base/intern.h"
+#include "base/runtimes.h"
 #include "profile/format/format.h"
 #include "profile/profile.h"
 
@@ -52,6 +53,8 @@ static void add(struct profile *profile, const struct made *made)
 	assert_int_equal(profile_sample_add(profile, &sample), 0);
 }
 
+static const char *note; /* of the profiles that render() makes; NULL: none */
+
 static unsigned char *render(const struct made *made, size_t count, size_t *ret_size)
 {
 	struct profile *profile = profile_new();
@@ -59,6 +62,8 @@ static unsigned char *render(const struct made *made, size_t count, size_t *ret_
 
 	for (size_t i = 0; i < count; i++)
 		add(profile, &made[i]);
+	if (note)
+		assert_int_equal(profile_note_add(profile, note), 0);
 	bytes = build_profile_render(&format_pprof, profile, false, ret_size);
 	assert_non_null(bytes);
 	profile_free(profile);
@@ -102,6 +107,7 @@ static struct ui ui;
 static int setup(void **state)
 {
 	(void)state;
+	note = NULL;
 	assert_int_equal(ui_init(&ui, 4), 0);
 	return 0;
 }
@@ -200,6 +206,46 @@ static void test_top__functions(void **state)
 	assert_non_null(strstr(screen[4], "80.0%"));
 	assert_non_null(strstr(screen[4], "app"));
 	assert_true(is_on_screen("100.0 % of stacks complete"));
+}
+
+/* Tables of functions name the runtime with most samples among those that the table shows. */
+static void test_top__names_the_runtime(void **state)
+{
+	static const struct made made[] = {
+		{.process = "python", .pid = 100, .stack = {"hot", "main"}, .count = 80},
+		{.process = "other", .pid = 200, .stack = {"idle", "main"}, .count = 20},
+	};
+	struct canvas canvas = {.columns = 80, .lines = LINES};
+	char text[RUNTIME_NOTE_BYTES];
+
+	(void)state;
+	runtime_note(text, RUNTIME_CPYTHON, "python", 80);
+	note = text;
+	FEED(&ui, made);
+	draw(100, LINES);
+	assert_true(
+		is_on_screen("runtime: python, 80 % of samples: the interpreter's own functions, "
+			     "not the script's (CPython: py-s.."));
+	assert_true(is_on_screen("hot"));
+	draw(40, 6); /* with room for one row */
+	assert_true(is_on_screen("hot"));
+	keys("p");
+	draw(100, LINES);
+	assert_false(is_on_screen("runtime"));
+	key(KEY_ENTER);
+	draw(100, LINES);
+	assert_true(is_on_screen("runtime: python, 100 % of samples: "));
+	keys("p");
+	key(KEY_DOWN);
+	key(KEY_ENTER);
+	draw(100, LINES);
+	assert_true(is_on_screen("idle"));
+	assert_false(is_on_screen("runtime"));
+	keys("f");
+	ui_draw(&ui, &canvas);
+	assert_non_null(
+		memmem(canvas.bytes, canvas.size, "(CPython: py-spy names the script's)\n", 37));
+	canvas_release(&canvas);
 }
 
 static void test_top__recursion_counts_once(void **state)
@@ -584,6 +630,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		UI_TEST(test_top__functions),
+		UI_TEST(test_top__names_the_runtime),
 		UI_TEST(test_top__recursion_counts_once),
 		UI_TEST(test_top__sums_of_windows),
 		UI_TEST(test_top__processes_and_threads),

@@ -175,6 +175,31 @@ static void test_why__a_process(void **state)
 	profile_free(profile);
 }
 
+/* The mark of a guess is no mapping, and has no samples of its own. */
+static void test_why__marks_are_no_mappings(void **state)
+{
+	struct profile *profile = profile_new();
+	uint32_t app = add_object(profile, "/usr/bin/app", "0123456789abcdef", KIND_NATIVE);
+	uint32_t mark = add_object(profile, "[guessed]", NULL, KIND_MARKER);
+	const uint32_t stack[] = {add_frame(profile, mark, 0, true),
+				  add_frame(profile, app, 1, true)};
+	struct source items[] = {{.object = app, .mappings = 1, .rules = RULES_EH_FRAME}};
+	const struct sources sources = {.pid = 7,
+					.name = profile_string(profile, "app"),
+					.listed = true,
+					.items = items,
+					.count = 1};
+	char *text;
+
+	(void)state;
+	add_sample(profile, 7, REASON_guess_root, 10, stack, 2);
+	text = render(profile, &sources);
+	assert_null(strstr(text, "[guessed]"));
+	assert_non_null(strstr(text, " 100.0  100.0  app  "));
+	free(text);
+	profile_free(profile);
+}
+
 static void test_why__without_samples(void **state)
 {
 	struct profile *profile = profile_new();
@@ -272,6 +297,13 @@ static void test_why__advice_on_rules(void **state)
 		"app: some of its code has no unwind rules, frame pointers are followed there:\n"
 		"    build all of it with -fasynchronous-unwind-tables, or with\n"
 		"    -fno-omit-frame-pointer\n");
+	source.rules = RULES_EH_FRAME_DEBUG;
+	check_advice(
+		&source, REASON_cut_no_rule, true,
+		NO_RULE
+		"app: some of its code has no unwind rules, frame pointers are followed there:\n"
+		"    build all of it with -fasynchronous-unwind-tables, or with\n"
+		"    -fno-omit-frame-pointer\n");
 	source.rules = RULES_GO;
 	source.names = NAMES_GO;
 	source.lines = LINES_GO;
@@ -279,12 +311,17 @@ static void test_why__advice_on_rules(void **state)
 		     NO_RULE
 		     "app: Go's table does not say what called where its runtime changes stacks\n"
 		     "    (runtime.systemstack, time.now, calls of C): nothing is to be done\n");
-	source.rules = RULES_NONE;
+	source.rules = RULES_EH_FRAME_GO;
 	check_advice(&source, REASON_cut_no_rule, true,
 		     NO_RULE
-		     "app: Go's frame pointers are followed, which do not say where a goroutine\n"
-		     "    begins; its own table does, of Go 1.18 and newer and Go's own linker:\n"
-		     "    CGO_ENABLED=0, or -ldflags=-linkmode=internal\n");
+		     "app: Go's table does not say what called where its runtime changes stacks\n"
+		     "    (runtime.systemstack, time.now, calls of C): nothing is to be done\n");
+	source.rules = RULES_NONE;
+	check_advice(
+		&source, REASON_cut_no_rule, true,
+		NO_RULE
+		"app: Go's frame pointers are followed, which do not say where a goroutine\n"
+		"    begins; its own table does, of Go 1.18 and newer: build it with such a Go\n");
 }
 
 static void test_why__advice_on_names_and_lines(void **state)
@@ -452,6 +489,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_why__a_process),
+		cmocka_unit_test(test_why__marks_are_no_mappings),
 		cmocka_unit_test(test_why__without_samples),
 		cmocka_unit_test(test_why__a_kernel_thread),
 		cmocka_unit_test(test_why__advice_on_rules),

@@ -16,6 +16,7 @@
  */
 #include <getopt.h>
 #include <stdbool.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,6 +85,7 @@ int main(int argc, char **argv)
 	uint32_t lacking;
 	int r;
 
+	signal(SIGPIPE, SIG_DFL); /* systemd ignores it: `| head` is no error even so */
 	log_init("keyhole", LOG_LEVEL_WARNING);
 	if (read_options(argc, argv, &options))
 		return EXIT_USAGE;

@@ -235,6 +235,20 @@ static void put_fates(struct json *json, const struct report *report)
 	json_end(json);
 }
 
+static void put_told(struct json *json, const struct report *report)
+{
+	size_t count;
+	const uint32_t *notes = profile_notes(report->profile, &count);
+
+	if (count == 0 || report->options->diff)
+		return;
+	json_line(json);
+	json_key_array(json, "notes");
+	for (size_t i = 0; i < count; i++)
+		json_string(json, profile_string_get(report->profile, notes[i]));
+	json_end(json);
+}
+
 int view_json_begin(struct view_json *to, const struct report *report)
 {
 	const struct options *options = report->options;
@@ -251,6 +265,7 @@ int view_json_begin(struct view_json *to, const struct report *report)
 	put_file(&to->json, "profile", shown_path(options), &report->info);
 	if (report->info.ours)
 		put_fates(&to->json, report);
+	put_told(&to->json, report);
 	json_line(&to->json);
 	return 0;
 }

@@ -280,6 +280,7 @@ int main(int argc, char **argv)
 	static struct run run;
 	int r;
 
+	signal(SIGPIPE, SIG_DFL); /* systemd ignores it: `| head` is no error even so */
 	log_init("keyhole", LOG_LEVEL_WARNING);
 	if (report_options_parse(argc, argv, &run.options))
 		return EXIT_USAGE;

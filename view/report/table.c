@@ -65,6 +65,8 @@ static void spell_object(const struct report_table *table, const struct tally_ro
 	format_clean_name(object, sizeof(object), object_of(table, row->name));
 	if (!object[0] || offset_name_is_of(row_name(table, row), object))
 		return;
+	if (strcmp(row_name(table, row), object) == 0) /* "[anon]" */
+		return;
 	if (object[0] == '[')
 		length = snprintf(text, size, " %s", object);
 	else

@@ -117,6 +117,14 @@ void canvas_cell(struct canvas *canvas, const char *text, unsigned int columns)
 		put_clipped(canvas, " ", 1);
 }
 
+void canvas_sentence(struct canvas *canvas, const char *text)
+{
+	if (canvas->escapes)
+		canvas_cell(canvas, text, canvas_left(canvas));
+	else
+		put_string(canvas, text);
+}
+
 void canvas_next(struct canvas *canvas)
 {
 	if (is_below(canvas))

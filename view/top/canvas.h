@@ -40,6 +40,8 @@ void canvas_printf(struct canvas *canvas, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /* Writes text in exactly `columns`, cut with ".." or filled with blanks; fewer at the border. */
 void canvas_cell(struct canvas *canvas, const char *text, unsigned int columns);
+/* Writes text that fills the line: cut with ".." on a terminal, whole in plain lines. */
+void canvas_sentence(struct canvas *canvas, const char *text);
 /* Goes to the next line. Text below a terminal's last line is dropped. */
 void canvas_next(struct canvas *canvas);
 unsigned int canvas_left(const struct canvas *canvas); /* columns */

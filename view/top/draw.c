@@ -2,22 +2,32 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/runtimes.h"
 #include "ipc/time.h"
 #include "view/screen.h"
 #include "view/top/ui.h"
 
-#define HEAD_LINES 4 /* above the rows */
+#define HEAD_LINES 4 /* above the rows; one more where a runtime is named */
 #define FOOT_LINES 1
 #define PROCESS	   15 /* columns, as many as a comm has */
 #define OBJECT	   18
 #define PERCENTS   16 /* "100.0% 100.0%  " and a mark */
 #define NAME_MIN   20
 
-unsigned int ui_body_lines(unsigned int lines)
+static const struct place *shown(const struct ui *ui)
 {
-	if (lines <= HEAD_LINES + FOOT_LINES)
+	return &ui->places[ui->depth];
+}
+
+unsigned int ui_body_lines(const struct ui *ui, unsigned int lines)
+{
+	unsigned int others = HEAD_LINES + FOOT_LINES;
+
+	if (table_runtime(&ui->table, &shown(ui)->query))
+		others++;
+	if (lines <= others)
 		return 1;
-	return lines - HEAD_LINES - FOOT_LINES;
+	return lines - others;
 }
 
 /* Returns the nanoseconds of the table's window, at least 1. */
@@ -26,11 +36,6 @@ static double window_ns(const struct top_table *table)
 	if (table->elapsed_ns == 0)
 		return 1;
 	return (double)table->elapsed_ns;
-}
-
-static const struct place *shown(const struct ui *ui)
-{
-	return &ui->places[ui->depth];
 }
 
 static void draw_summary(const struct ui *ui, struct canvas *canvas)
@@ -94,6 +99,22 @@ static void draw_view(const struct ui *ui, struct canvas *canvas)
 	if (ui->match.text[0])
 		canvas_printf(canvas, ", matching \"%s\"", ui->match.text);
 	canvas_printf(canvas, ", %zu", ui->table.count);
+	canvas_next(canvas);
+}
+
+/* Names the runtime whose functions the table has in place of a script's. */
+static void draw_runtime(const struct ui *ui, struct canvas *canvas)
+{
+	const struct top_runtime *most = table_runtime(&ui->table, &shown(ui)->query);
+	const struct history_runtime *runtime;
+	char text[RUNTIME_NOTE_BYTES];
+
+	if (!most)
+		return;
+	runtime = history_runtime(&ui->history, most->runtime);
+	runtime_note(text, runtime->runtime, history_name(&ui->history, runtime->name),
+		     screen_percent(most->samples, ui->table.sum));
+	canvas_sentence(canvas, text);
 	canvas_next(canvas);
 }
 
@@ -222,7 +243,7 @@ static void draw_rows(const struct ui *ui, struct canvas *canvas)
 {
 	const struct place *place = shown(ui);
 	const enum view view = place->query.view;
-	const size_t page = ui_body_lines(canvas->lines);
+	const size_t page = ui_body_lines(ui, canvas->lines);
 
 	for (size_t i = place->first; i < ui->table.count && i < place->first + page; i++) {
 		const struct top_row *row = &ui->table.rows[i];
@@ -298,6 +319,7 @@ void ui_draw(const struct ui *ui, struct canvas *canvas)
 	}
 	draw_summary(ui, canvas);
 	draw_view(ui, canvas);
+	draw_runtime(ui, canvas);
 	draw_titles(ui, canvas);
 	draw_rows(ui, canvas);
 	if (canvas->escapes)

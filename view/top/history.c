@@ -13,14 +13,20 @@
 #include "profile/format/names.h"
 #include "profile/read/pprof_read.h"
 #include "profile/profile.h"
+#include "profile/runtime_finder.h"
+#include "profile/runtimes.h"
 
 #define NAME_BYTES 512 /* of a name: more than a screen has columns */
 
 int history_init(struct history *history)
 {
 	*history = (struct history){
-		.names = intern_new(), .functions = intern_new(), .stacks = intern_new()};
-	if (!history->names || !history->functions || !history->stacks)
+		.names = intern_new(),
+		.functions = intern_new(),
+		.stacks = intern_new(),
+		.runtimes = intern_new(),
+	};
+	if (!history->names || !history->functions || !history->stacks || !history->runtimes)
 		return -ENOMEM;
 	return 0;
 }
@@ -39,6 +45,7 @@ void history_release(struct history *history)
 	intern_free(history->names);
 	intern_free(history->functions);
 	intern_free(history->stacks);
+	intern_free(history->runtimes);
 }
 
 const struct portion *history_portion(const struct history *history, size_t index)
@@ -63,6 +70,11 @@ const struct function *history_function(const struct history *history, uint32_t 
 	return intern_get(history->functions, id, NULL);
 }
 
+const struct history_runtime *history_runtime(const struct history *history, uint32_t id)
+{
+	return intern_get(history->runtimes, id, NULL);
+}
+
 size_t history_stack(const struct history *history, uint32_t stack, const uint32_t **ret_functions)
 {
 	size_t size;
@@ -77,7 +89,8 @@ struct adding {
 	struct history *history;
 	const struct profile *profile;
 	struct format_lines functions; /* ids of history->functions */
-	uint32_t *stack;	       /* of the sample that is being added */
+	struct runtime_finder runtimes;
+	uint32_t *stack; /* of the sample that is being added */
 	size_t stack_capacity;
 	struct portion portion;
 };
@@ -160,6 +173,29 @@ static uint32_t add_stack(struct adding *adding, uint32_t stack)
 	return intern_add(adding->history->stacks, adding->stack, depth * sizeof(*adding->stack));
 }
 
+/* Sets the runtime that the sample belongs to, or 0. Returns 0 or -ENOMEM. */
+static int add_runtime(struct adding *adding, const struct profile_sample *sample,
+		       uint32_t *ret_runtime)
+{
+	struct history *history = adding->history;
+	uint32_t id = runtime_finder_object(&adding->runtimes, sample);
+	const struct profile_object *object = profile_object_get(adding->profile, id);
+	struct history_runtime runtime;
+
+	*ret_runtime = 0;
+	if (!object)
+		return 0;
+	runtime.runtime = object->runtime;
+	runtime.name =
+		add_name(history, base_name(profile_string_get(adding->profile, object->name)));
+	if (runtime.name == INTERN_FAILED)
+		return -ENOMEM;
+	*ret_runtime = intern_add(history->runtimes, &runtime, sizeof(runtime));
+	if (*ret_runtime == INTERN_FAILED)
+		return -ENOMEM;
+	return 0;
+}
+
 static int add_entry(struct adding *adding, const struct profile_sample *sample)
 {
 	struct history *history = adding->history;
@@ -177,6 +213,8 @@ static int add_entry(struct adding *adding, const struct profile_sample *sample)
 	if (entry.process == INTERN_FAILED || entry.thread == INTERN_FAILED ||
 	    entry.stack == INTERN_FAILED)
 		return -ENOMEM;
+	if (add_runtime(adding, sample, &entry.runtime) < 0)
+		return -ENOMEM;
 	adding->portion.entries[adding->portion.count++] = entry;
 	adding->portion.samples += entry.count;
 	if (entry.unproven)
@@ -190,6 +228,8 @@ static int add_entries(struct adding *adding)
 	const struct profile_sample *samples = profile_samples(adding->profile, &count);
 	int r = format_lines_init(&adding->functions, adding->profile, add_line, adding);
 
+	if (r == 0)
+		r = runtime_finder_init(&adding->runtimes, adding->profile);
 	adding->portion.entries = calloc(count + 1, sizeof(*adding->portion.entries));
 	if (!adding->portion.entries)
 		return -ENOMEM;
@@ -240,6 +280,7 @@ static int take_profile(struct history *history, const struct profile *profile,
 	int r = add_entries(&adding);
 
 	format_lines_release(&adding.functions);
+	runtime_finder_release(&adding.runtimes);
 	free(adding.stack);
 	if (r) {
 		free(adding.portion.entries);
@@ -264,8 +305,10 @@ int history_add(struct history *history, const void *bytes, size_t size)
 		r = begin_anew(history);
 	if (r == 0)
 		r = pprof_read(bytes, size, &options, profile, &info);
-	if (r == 0)
+	if (r == 0) {
+		runtimes_recall(profile);
 		r = take_profile(history, profile, &info);
+	}
 	profile_free(profile);
 	return r;
 }

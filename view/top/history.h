@@ -23,11 +23,17 @@ struct function { /* a name in an object, as many objects have a main() */
 	uint32_t name, object;
 };
 
+struct history_runtime {  /* that stacks hold, see profile/runtime_finder.h */
+	uint32_t runtime; /* enum runtime */
+	uint32_t name;	  /* of its object */
+};
+
 struct entry { /* equal samples; texts are ids of names */
 	uint32_t pid, tid;
 	uint32_t process, thread;
-	uint32_t stack; /* of history->stacks: ids of functions, innermost first */
-	bool unproven;	/* its stack is cut or guessed */
+	uint32_t stack;	  /* of history->stacks: ids of functions, innermost first */
+	bool unproven;	  /* its stack is cut or guessed */
+	uint32_t runtime; /* of history->runtimes; 0: none */
 	uint64_t count;
 };
 
@@ -42,7 +48,7 @@ struct portion { /* one profile */
 #define HISTORY_SEVERAL UINT32_MAX /* in place of a name */
 
 struct history {
-	struct intern *names, *functions, *stacks;
+	struct intern *names, *functions, *stacks, *runtimes;
 	struct portion portions[HISTORY_PORTIONS]; /* a ring */
 	size_t next, count;
 	uint64_t elapsed_ns; /* since the start */
@@ -63,6 +69,7 @@ const struct portion *history_portion(const struct history *history, size_t inde
 
 const char *history_name(const struct history *history, uint32_t id);
 const struct function *history_function(const struct history *history, uint32_t id);
+const struct history_runtime *history_runtime(const struct history *history, uint32_t id);
 size_t history_stack(const struct history *history, uint32_t stack, const uint32_t **ret_functions);
 
 #endif

@@ -232,6 +232,7 @@ int main(int argc, char **argv)
 	static struct top top;
 	int r;
 
+	signal(SIGPIPE, SIG_DFL); /* systemd ignores it: `| head` is no error even so */
 	log_init("keyhole", LOG_LEVEL_WARNING);
 	if (top_options_parse(argc, argv, &top.options))
 		return EXIT_USAGE;

@@ -12,6 +12,7 @@
 #include "base/expression.h"
 #include "base/intern.h"
 #include "base/map.h"
+#include "base/runtimes.h"
 
 struct making {
 	const struct history *history;
@@ -171,6 +172,20 @@ static int add_process(struct making *making, const struct entry *entry, bool th
 	return 0;
 }
 
+static void add_runtime(struct top_table *table, const struct entry *entry)
+{
+	struct top_runtime *runtime = table->runtimes, *end = runtime + TOP_RUNTIMES;
+
+	if (entry->runtime == 0)
+		return;
+	while (runtime < end && runtime->runtime && runtime->runtime != entry->runtime)
+		runtime++;
+	if (runtime == end)
+		return;
+	runtime->runtime = entry->runtime;
+	runtime->samples += entry->count;
+}
+
 static int add_entry(struct making *making, const struct entry *entry)
 {
 	const struct query *query = making->query;
@@ -180,6 +195,7 @@ static int add_entry(struct making *making, const struct entry *entry)
 	if (query->tid && entry->tid != query->tid)
 		return 0;
 	making->table->sum += entry->count;
+	add_runtime(making->table, entry);
 	switch (query->view) {
 	case VIEW_CALLS:
 		return add_calls(making, entry);
@@ -312,4 +328,18 @@ void table_release(struct top_table *table)
 {
 	free(table->rows);
 	*table = (struct top_table){0};
+}
+
+const struct top_runtime *table_runtime(const struct top_table *table, const struct query *query)
+{
+	const struct top_runtime *most = &table->runtimes[0];
+
+	if (query->view != VIEW_FUNCTIONS && query->view != VIEW_CALLS)
+		return NULL;
+	for (size_t i = 1; i < TOP_RUNTIMES; i++)
+		if (table->runtimes[i].samples > most->samples)
+			most = &table->runtimes[i];
+	if (!runtime_is_noted(most->samples, table->sum))
+		return NULL;
+	return most;
 }

@@ -40,12 +40,19 @@ struct top_row {
 	struct amount amount;
 };
 
+#define TOP_RUNTIMES 8 /* others are not counted */
+struct top_runtime {
+	uint32_t runtime; /* of history->runtimes; 0: none */
+	uint64_t samples;
+};
+
 struct top_table {
 	struct top_row *rows; /* sorted */
 	size_t count, capacity;
 	uint64_t sum;		    /* of all samples that the query selects */
 	uint64_t samples, unproven; /* of the window */
 	uint64_t cpu_ns, elapsed_ns;
+	struct top_runtime runtimes[TOP_RUNTIMES]; /* of the samples in `sum` */
 };
 
 /* Selects rows by a regular expression in any case, or by plain text where it does not compile. */
@@ -61,5 +68,7 @@ void match_release(struct match *match);
 int table_make(const struct history *history, const struct query *query, const struct match *match,
 	       struct top_table *ret_table);
 void table_release(struct top_table *table);
+/* Returns the runtime with most samples of a table of functions, or NULL: none is worth a note. */
+const struct top_runtime *table_runtime(const struct top_table *table, const struct query *query);
 
 #endif

@@ -47,7 +47,7 @@ static size_t last_row(const struct ui *ui)
 static void scroll(struct ui *ui)
 {
 	struct place *place = here(ui);
-	const size_t page = ui_body_lines(ui->lines), count = ui->table.count;
+	const size_t page = ui_body_lines(ui, ui->lines), count = ui->table.count;
 
 	if (place->chosen >= count)
 		place->chosen = last_row(ui);
@@ -321,7 +321,7 @@ static void command_key(struct ui *ui, int key)
 
 int ui_key(struct ui *ui, int key)
 {
-	const unsigned int page = ui_body_lines(ui->lines);
+	const unsigned int page = ui_body_lines(ui, ui->lines);
 	int r = 0;
 
 	ui->status[0] = '\0';

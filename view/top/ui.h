@@ -64,7 +64,8 @@ int ui_refresh(struct ui *ui);
 void ui_resize(struct ui *ui, unsigned int lines);
 
 void ui_draw(const struct ui *ui, struct canvas *canvas);
-unsigned int ui_body_lines(unsigned int lines); /* lines for rows, of the terminal's lines */
+/* Returns the lines for rows, of the terminal's lines. */
+unsigned int ui_body_lines(const struct ui *ui, unsigned int lines);
 
 /* Decodes the first key. Returns its bytes, or 0 for no bytes; KEY_NONE is an unknown sequence. */
 size_t ui_decode(const char *bytes, size_t size, int *ret_key);

@@ -111,7 +111,7 @@ static void draw(struct viewer *viewer)
 	if (write_all(viewer->canvas.bytes, viewer->canvas.size))
 		return;
 	if (errno == EPIPE) /* the reader has seen enough */
-		end(viewer, VIEWER_FAILED);
+		end(viewer, VIEWER_UNREAD);
 	else
 		fail(viewer, "standard output", -errno);
 }

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 
+#include "ipc/exit_status.h"
 #include "view/top/options.h"
 
 struct viewer_files { /* both stay open */
@@ -22,6 +23,7 @@ struct viewer_files { /* both stay open */
 #define VIEWER_QUIT   0
 #define VIEWER_FAILED 1
 #define VIEWER_ENDED  3 /* the recording has ended by itself */
+#define VIEWER_UNREAD EXIT_PIPE
 
 /* Confines the process, then runs. Returns one of VIEWER_*. */
 int viewer_run(const struct top_options *options, const struct viewer_files *files,

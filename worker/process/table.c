@@ -103,6 +103,7 @@ static struct table *table_new(const struct unwind_table *source)
 	table->first_page = source->first_page;
 	table->pages = source->pages;
 	table->rows = source->rows;
+	table->sources = source->sources;
 	table->content_hash = source->content_hash;
 	table->dictionary_words = source->dictionary_count * 2;
 	table->chunks = source->chunks;

@@ -17,6 +17,7 @@ struct table {
 	uint32_t first_page, pages;
 	uint32_t directory, dictionary; /* global word numbers */
 	uint64_t rows, bytes;
+	uint32_t sources; /* UNWIND_* of object/unwind/unwind_table.h */
 	/* private to table.c */
 	uint64_t content_hash;
 	uint32_t dictionary_words, chunks, stored;

@@ -14,6 +14,7 @@
 
 #define REASONS_EXPLAINED 3
 #define ADVICE_BYTES	  480
+#define PART_BYTES	  64  /* "where it runs Lua, " */
 #define LIST_BYTES	  120 /* of names in one */
 #define NAME_BYTES	  21  /* of a name in a list */
 #define MORE_BYTES	  24  /* kept for ", " or " and N more" */
@@ -30,8 +31,8 @@ enum fact {
 	CUT = 1u << 5,	     /* walks were cut in the object */
 	CUT_NO_RULE = 1u << 6,
 	GO = 1u << 7,
-	NO_RULES = 1u << 8, /* none, or damaged ones */
-	EH_FRAME = 1u << 9,
+	NO_RULES = 1u << 8,   /* none, or damaged ones */
+	SOME_RULES = 1u << 9, /* .eh_frame or .debug_frame */
 	GO_RULES = 1u << 10,
 	UNNAMED = 1u << 11,
 	NO_BUILD_ID = 1u << 12,
@@ -42,8 +43,17 @@ enum fact {
 
 /* Facts about the rules that an unwind table comes from. */
 static const unsigned int rules_facts[] = {
-	[RULES_NONE] = NO_RULES, [RULES_DAMAGED] = NO_RULES, [RULES_EH_FRAME] = EH_FRAME,
-	[RULES_GO] = GO_RULES,	 [RULES_NO_ROOM] = NO_ROOM,  [RULES_PENDING] = PENDING,
+	[RULES_NONE] = NO_RULES,
+	[RULES_EH_FRAME] = SOME_RULES,
+	[RULES_GO] = GO_RULES,
+	[RULES_DEBUG_FRAME] = SOME_RULES,
+	[RULES_EH_FRAME_GO] = SOME_RULES | GO_RULES,
+	[RULES_EH_FRAME_DEBUG] = SOME_RULES,
+	[RULES_GO_DEBUG] = SOME_RULES | GO_RULES,
+	[RULES_ALL] = SOME_RULES | GO_RULES,
+	[RULES_DAMAGED] = NO_RULES,
+	[RULES_NO_ROOM] = NO_ROOM,
+	[RULES_PENDING] = PENDING,
 	[RULES_NOT_READ] = 0,
 };
 
@@ -137,7 +147,7 @@ static const struct {
 	{CUT | NO_RULES, GO, "",
 	 ": no unwind rules, frame pointers are followed: build with "
 	 "-fasynchronous-unwind-tables, or with -fno-omit-frame-pointer"},
-	{CUT_NO_RULE | EH_FRAME, GO, "",
+	{CUT_NO_RULE | SOME_RULES, GO, "",
 	 ": some of its code has no unwind rules, frame pointers are followed there: build all of "
 	 "it with -fasynchronous-unwind-tables, or with -fno-omit-frame-pointer"},
 	{CUT_NO_RULE | GO_RULES, 0, "",
@@ -145,8 +155,7 @@ static const struct {
 	 "(runtime.systemstack, time.now, calls of C): nothing is to be done"},
 	{CUT_NO_RULE | GO, GO_RULES, "",
 	 ": Go's frame pointers are followed, which do not say where a goroutine begins; its own "
-	 "table does, of Go 1.18 and newer and Go's own linker: CGO_ENABLED=0, or "
-	 "-ldflags=-linkmode=internal"},
+	 "table does, of Go 1.18 and newer: build it with such a Go"},
 	{UNNAMED, NO_BUILD_ID, "names of ",
 	 ": install debug symbols (Debian: libc6-dbg, PACKAGE-dbgsym), or "
 	 "--debug-dir DIR with .build-id/xx/rest.debug; debuginfod-find "
@@ -247,7 +256,7 @@ static void explain_reasons(const struct findings *findings,
 static void advise_runtimes(const struct findings *findings,
 			    void (*add)(void *context, const char *text), void *context)
 {
-	char text[ADVICE_BYTES], name[NAME_BYTES];
+	char text[ADVICE_BYTES], name[NAME_BYTES], part[PART_BYTES];
 
 	for (size_t i = 0; i < findings->count; i++) {
 		const struct finding *finding = &findings->items[i];
@@ -259,7 +268,10 @@ static void advise_runtimes(const struct findings *findings,
 		if (!row)
 			continue;
 		findings_name(findings, finding->object, name, sizeof(name));
-		snprintf(text, sizeof(text), "%s: shown are %s (%s: %s)", name, row->shown,
+		part[0] = '\0';
+		if (!runtime_is_own_file(finding->source->runtime, name))
+			snprintf(part, sizeof(part), "where it runs %s, ", row->name);
+		snprintf(text, sizeof(text), "%s: %sshown are %s (%s: %s)", name, part, row->shown,
 			 row->name, row->help);
 		add(context, text);
 	}

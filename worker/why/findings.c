@@ -46,14 +46,20 @@ void findings_name(const struct findings *findings, uint32_t id, char *ret_text,
 
 /* ---- counts ---- */
 
-/* Returns false for frames of the kernel, and for marks of where a stack was cut. */
+/* Returns whether a marker says how the walk went: it is no memory of the process. */
+static bool tells_the_walk(const char *marker)
+{
+	return strncmp(marker, "[cut", 4) == 0 || strcmp(marker, "[guessed]") == 0;
+}
+
+/* Returns false for frames of the kernel, and for marks of where a stack was cut or guessed. */
 static bool is_user_frame(const struct profile *profile, uint32_t location)
 {
 	const struct profile_object *object =
 		profile_object_get(profile, profile_location_get(profile, location)->object);
 
 	if (object->kind == KIND_MARKER)
-		return strncmp(profile_string_get(profile, object->name), "[cut", 4) != 0;
+		return !tells_the_walk(profile_string_get(profile, object->name));
 	return object->kind == KIND_NATIVE || object->kind == KIND_ANON;
 }
 

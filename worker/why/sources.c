@@ -13,6 +13,7 @@
 #include "object/elf/split.h"
 #include "object/symbol/cache.h"
 #include "object/symbol/go_table.h"
+#include "object/unwind/unwind_table.h"
 #include "profile/profile.h"
 #include "worker/naming/debug_file.h"
 #include "worker/naming/resources.h"
@@ -32,6 +33,17 @@ static bool is_private(const struct object *object)
 	return object->fd >= 0 && !fstat(object->fd, &status) && !(status.st_mode & S_IROTH);
 }
 
+/* By UNWIND_*. */
+static const enum source_rules table_rules[UNWIND_ALL + 1] = {
+	[UNWIND_EH_FRAME] = RULES_EH_FRAME,
+	[UNWIND_GO] = RULES_GO,
+	[UNWIND_DEBUG_FRAME] = RULES_DEBUG_FRAME,
+	[UNWIND_EH_FRAME | UNWIND_GO] = RULES_EH_FRAME_GO,
+	[UNWIND_EH_FRAME | UNWIND_DEBUG_FRAME] = RULES_EH_FRAME_DEBUG,
+	[UNWIND_GO | UNWIND_DEBUG_FRAME] = RULES_GO_DEBUG,
+	[UNWIND_ALL] = RULES_ALL,
+};
+
 static enum source_rules rules_of(const struct object *object)
 {
 	if (object->state == OBJECT_FAILED)
@@ -41,7 +53,7 @@ static enum source_rules rules_of(const struct object *object)
 	if (object->state != OBJECT_READY)
 		return RULES_PENDING;
 	if (object->table)
-		return RULES_EH_FRAME;
+		return table_rules[object->table->sources & UNWIND_ALL];
 	if (object->rules_error < 0 && object->rules_error != -ENOENT)
 		return RULES_DAMAGED;
 	return RULES_NONE;
@@ -87,9 +99,6 @@ static void look_into(const struct resources *resources, struct image *image,
 	} else {
 		ret_source->names = NAMES_NONE;
 	}
-	if (ret_source->rules == RULES_EH_FRAME && ret_source->names == NAMES_GO &&
-	    !image_has_section(image, ".eh_frame"))
-		ret_source->rules = RULES_GO;
 	symbol_cache_forget(resources->cache, image);
 }
 

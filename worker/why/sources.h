@@ -17,7 +17,12 @@ struct resources;
 enum source_rules { /* of the unwind table */
 	RULES_NONE, /* frame pointers are followed */
 	RULES_EH_FRAME,
-	RULES_GO,      /* the table by which Go programs unwind themselves */
+	RULES_GO, /* the table by which Go programs unwind themselves */
+	RULES_DEBUG_FRAME,
+	RULES_EH_FRAME_GO, /* each for its part of the object, as in the next ones */
+	RULES_EH_FRAME_DEBUG,
+	RULES_GO_DEBUG,
+	RULES_ALL,
 	RULES_DAMAGED, /* or beyond limits */
 	RULES_NO_ROOM, /* no segment has room for the table */
 	RULES_PENDING, /* not parsed, or stored, yet */

@@ -30,9 +30,12 @@
 #define WRAPPED_BYTES 640
 
 static const char *const rules_names[] = {
-	[RULES_NONE] = "none",	       [RULES_EH_FRAME] = ".eh_frame", [RULES_DAMAGED] = "damaged",
-	[RULES_GO] = "Go table",       [RULES_NO_ROOM] = "no room",    [RULES_PENDING] = "not yet",
-	[RULES_NOT_READ] = "not read",
+	[RULES_NONE] = "none",		[RULES_EH_FRAME] = ".eh_frame",
+	[RULES_GO] = "Go table",	[RULES_DEBUG_FRAME] = "DWARF",
+	[RULES_EH_FRAME_GO] = "eh, Go", [RULES_EH_FRAME_DEBUG] = "eh, DWARF",
+	[RULES_GO_DEBUG] = "Go, DWARF", [RULES_ALL] = "all three",
+	[RULES_DAMAGED] = "damaged",	[RULES_NO_ROOM] = "no room",
+	[RULES_PENDING] = "not yet",	[RULES_NOT_READ] = "not read",
 };
 static const char *const names_names[] = {
 	[NAMES_NONE] = "none",

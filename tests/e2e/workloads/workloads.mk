@@ -20,7 +20,7 @@ CXX_PROGRAMS := mixed
 PLAIN        := -O2 -g0 -fomit-frame-pointer -fno-optimize-sibling-calls -Wall -Wextra
 
 .PHONY: all
-all: $(addprefix $(OUT)/,$(C_PROGRAMS) $(CXX_PROGRAMS) framepointer plugin.so nss_probe.so coldstack)
+all: $(addprefix $(OUT)/,$(C_PROGRAMS) $(CXX_PROGRAMS) framepointer debugframe plugin.so nss_probe.so coldstack)
 
 ifneq ($(V),1)
 Q := @
@@ -38,6 +38,12 @@ $(OUT)/framepointer: $(HERE)framepointer.c $(HERE)framepointer_code.c $(HERE)wor
 		-fno-optimize-sibling-calls -fno-asynchronous-unwind-tables -fno-unwind-tables \
 		-fno-stack-protector -fcf-protection=none -c -o $@.code.o $(HERE)framepointer_code.c
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE $(PLAIN) -o $@ $(HERE)framepointer.c $@.code.o
+
+# Unwind information in .debug_frame alone, and no frame pointers.
+$(OUT)/debugframe: $(HERE)debugframe.c $(HERE)work.h
+	$(Q)mkdir -p $(@D) && $(CC) -std=gnu11 -D_GNU_SOURCE -O2 -g -gz=none -fomit-frame-pointer \
+		-fno-optimize-sibling-calls -fno-asynchronous-unwind-tables -fno-unwind-tables \
+		-o $@ $<
 
 $(OUT)/plugin.so: $(HERE)plugin.c $(HERE)work.h
 	$(Q)mkdir -p $(@D) && $(CC) -std=gnu11 -D_GNU_SOURCE $(PLAIN) -fPIC -shared -o $@ $<
