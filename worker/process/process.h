@@ -26,7 +26,8 @@ struct process {
 	uint64_t generation;
 	enum process_state state; /* process_step() alone writes it */
 	uint64_t started, ended;  /* times; ended counts in the two ended states */
-	uint64_t cgroup;
+	uint64_t cgroup;	       /* id, 0: not known */
+	uint64_t cgroup_before, moved; /* the cgroup until `moved`, a time; 0: was not moved */
 	char comm[ABI_COMM_BYTES]; /* of the main thread; empty: not known yet */
 	struct mappings *mappings;
 	uint32_t tid; /* of the thread that was sampled last, or 0 */
@@ -66,6 +67,10 @@ void process_step(struct process *process, enum process_event event);
 
 /* Returns by which pid and thread the target is asked for a process. */
 struct target_process process_asked(const struct process *process);
+/* Puts the process into another cgroup from a time on. */
+void process_move(struct process *process, uint64_t cgroup, uint64_t time);
+/* Returns the id of the cgroup at a time, or 0. Of earlier cgroups, one is known. */
+uint64_t process_cgroup(const struct process *process, uint64_t time);
 /* Names are at most 15 bytes and a NUL. */
 void process_set_comm(struct process *process, const char *comm);
 /* Returns the name of the main thread, or else of the program's file; empty: neither is known. */
