@@ -441,7 +441,7 @@ struct event {
 	u64 time; /* CLOCK_MONOTONIC, ns */
 	u64 generation;
 	u64 parent_generation; /* FORK */
-	u64 cgroup;	       /* v2 id at this moment, of the current task; MOVED: of the process */
+	u64 cgroup; /* v2 id at this moment, of the current task; MOVED: of the process */
 	u32 kind;
 	u32 pid;
 	u32 parent_pid; /* FORK */

@@ -100,8 +100,8 @@ static bool read_streams(struct session *session, uint64_t now)
 		.cgroups = session->cgroups,
 	};
 
-	stream_read(session->stream, &session->events, &names,
-		    session->parts.sidebands, session->parts.sideband_count);
+	stream_read(session->stream, &session->events, &names, session->parts.sidebands,
+		    session->parts.sideband_count);
 	return stream_apply(session->stream, session->tracker, now);
 }
 

@@ -182,8 +182,7 @@ void life_event(struct life *life, const struct event *event)
 {
 	static void (*const handlers[])(struct life *, const struct event *) = {
 		[EVENT_SEEN] = on_seen,	  [EVENT_FORK] = on_forked,   [EVENT_EXEC] = on_execed,
-		[EVENT_EXIT] = on_exited, [EVENT_DENIED] = on_denied,
-		[EVENT_MOVED] = on_moved,
+		[EVENT_EXIT] = on_exited, [EVENT_DENIED] = on_denied, [EVENT_MOVED] = on_moved,
 	};
 
 	if (event->kind >= sizeof(handlers) / sizeof(*handlers) || !handlers[event->kind])

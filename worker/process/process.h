@@ -24,11 +24,11 @@ enum process_route {
 struct process {
 	uint32_t pid;
 	uint64_t generation;
-	enum process_state state; /* process_step() alone writes it */
-	uint64_t started, ended;  /* times; ended counts in the two ended states */
+	enum process_state state;      /* process_step() alone writes it */
+	uint64_t started, ended;       /* times; ended counts in the two ended states */
 	uint64_t cgroup;	       /* id, 0: not known */
 	uint64_t cgroup_before, moved; /* the cgroup until `moved`, a time; 0: was not moved */
-	char comm[ABI_COMM_BYTES]; /* of the main thread; empty: not known yet */
+	char comm[ABI_COMM_BYTES];     /* of the main thread; empty: not known yet */
 	struct mappings *mappings;
 	uint32_t tid; /* of the thread that was sampled last, or 0 */
 	enum process_route route;
