@@ -208,8 +208,8 @@ void profile_samples_scale(struct profile *profile, size_t from, uint64_t factor
 const struct profile_sample *profile_samples(const struct profile *profile, size_t *ret_count);
 
 /*
- * Removes stacks, samples, their times and their cgroups, and keeps all else. Returns 0, or -ENOMEM without any
- * change.
+ * Removes stacks, samples, their times and their cgroups, and keeps all else. Returns 0, or -ENOMEM
+ * without any change.
  */
 int profile_forget_samples(struct profile *profile);
 

@@ -69,7 +69,7 @@ void process_step(struct process *process, enum process_event event);
 struct target_process process_asked(const struct process *process);
 /* Puts the process into another cgroup from a time on. */
 void process_move(struct process *process, uint64_t cgroup, uint64_t time);
-/* Returns the id of the cgroup at a time, or 0. Of earlier cgroups, one is known. */
+/* Returns the id of the cgroup at a time, or 0. The process keeps one earlier cgroup. */
 uint64_t process_cgroup(const struct process *process, uint64_t time);
 /* Names are at most 15 bytes and a NUL. */
 void process_set_comm(struct process *process, const char *comm);
