@@ -411,13 +411,15 @@ struct generation {
 	u64 family; /* generation of the first ancestor with this program: key of cached rules */
 	u64 base_number; /* fork: the parent, whose mappings hold until others are published */
 	u32 base_pid;
-	u32 epoch;  /* of the worker that was told of this process */
-	u32 denied; /* DENIED_* */
+	u32 epoch;   /* of the worker that was told of this process */
+	u32 denied;  /* DENIED_* */
+	u32 located; /* epoch + 1 of the worker that knows the path of its cgroup */
 	/*
 	 * 1: the process was denied after a reading of CPU time had counted it. Readings go on
 	 * counting it, and its denied samples are denied_counted.
 	 */
 	u32 counted;
+	u32 pad;
 };
 
 /* ---- life of processes, in a BPF ring buffer --------------------------------------------- */
@@ -436,14 +438,16 @@ enum event_kind {
 	 * no cgroup. EXIT tells that the program has started.
 	 */
 	EVENT_DENIED = 5,
-	EVENT_NAME = 6, /* a struct event_name, of no process */
+	EVENT_NAME = 6,	  /* a struct event_name, of no process */
+	EVENT_CGROUP = 7, /* a struct event_cgroup, of no process */
+	EVENT_MOVED = 8,  /* a process is in another cgroup from now on */
 };
 
 struct event {
 	u64 time; /* CLOCK_MONOTONIC, ns */
 	u64 generation;
 	u64 parent_generation; /* FORK */
-	u64 cgroup;	       /* v2 id at this moment, of the current task */
+	u64 cgroup; /* v2 id at this moment, of the current task; MOVED: of the process */
 	u32 kind;
 	u32 pid;
 	u32 parent_pid; /* FORK */
@@ -461,6 +465,21 @@ struct event_name {
 	u64 name[EVENT_NAME_WORDS];
 };
 _Static_assert(sizeof(struct event_name) == 144, "struct event_name");
+
+/*
+ * The names that make up the path of a cgroup, told at the first sample of a process there, to each
+ * worker at least once. Users choose the names: any byte but '/' and NUL. The root has no name.
+ */
+#define CGROUP_LEVELS	  12u
+#define CGROUP_NAME_BYTES 128u
+struct event_cgroup {
+	struct event event; /* cgroup: the id */
+	u32 levels;	    /* how many names there are */
+	u32 cut;	    /* 1: the names of further cgroups above are left out */
+	/* innermost first; with a NUL; a longer name is cut, a name that was not read is empty */
+	char name[CGROUP_LEVELS][CGROUP_NAME_BYTES];
+};
+_Static_assert(sizeof(struct event_cgroup) == 1592, "struct event_cgroup");
 
 #ifndef EVENT_RING_BYTES
 #define EVENT_RING_BYTES (1u << 18)

@@ -63,6 +63,12 @@ struct cred {
 
 struct kernfs_node {
 	u64 id;
+	const char *name;
+	struct kernfs_node *parent; /* before 6.15 */
+};
+
+struct kernfs_node___renamed {
+	struct kernfs_node *__parent; /* since 6.15 */
 };
 
 struct cgroup_subsys_state {

@@ -13,6 +13,7 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_tracing.h>
 
+#include "bpf/cgroup.bpf.h"
 #include "bpf/config.bpf.h"
 #include "bpf/deny.bpf.h"
 #include "bpf/env.bpf.h"
@@ -71,6 +72,14 @@ INLINE struct counters *counters_now(void)
 	return bpf_map_lookup_elem(&counters, &cpu);
 }
 
+INLINE void lose_event(void)
+{
+	struct counters *count = counters_now();
+
+	if (count)
+		__sync_fetch_and_add(&count->events_lost, 1);
+}
+
 /*
  * Tells the worker. An event without a wake-up leaves the ring unread; after that only a forced
  * wake-up wakes. So events of processes that are about to be sampled force a wake-up. The function
@@ -81,10 +90,7 @@ GLOBAL int tell(u32 kind, u32 pid, u64 generation, u32 parent_pid, u64 parent_ge
 	struct event *event = bpf_ringbuf_reserve(&events, sizeof(*event), 0);
 
 	if (!event) {
-		struct counters *count = counters_now();
-
-		if (count)
-			__sync_fetch_and_add(&count->events_lost, 1);
+		lose_event();
 		return 0;
 	}
 	event->time = bpf_ktime_get_ns();
@@ -98,6 +104,24 @@ GLOBAL int tell(u32 kind, u32 pid, u64 generation, u32 parent_pid, u64 parent_ge
 	bpf_ringbuf_submit(event, kind == EVENT_SEEN || kind == EVENT_EXEC ? BPF_RB_FORCE_WAKEUP
 									   : BPF_RB_NO_WAKEUP);
 	return 0;
+}
+
+/* Tells the worker that a process was moved. The current task is the one that moved it. */
+INLINE void tell_moved(struct task_struct *task, struct generation *known)
+{
+	struct event *event = bpf_ringbuf_reserve(&events, sizeof(*event), 0);
+
+	known->located = 0;
+	if (!event) {
+		lose_event();
+		return;
+	}
+	*event = (struct event){.time = bpf_ktime_get_ns(),
+				.generation = known->number,
+				.cgroup = BPF_CORE_READ(cgroup_node(task), id),
+				.kind = EVENT_MOVED,
+				.pid = task->tgid};
+	bpf_ringbuf_submit(event, BPF_RB_NO_WAKEUP);
 }
 
 /*
@@ -151,6 +175,13 @@ INLINE void meet_again(u32 pid, struct generation *generation, u32 epoch)
 		return;
 	generation->epoch = epoch;
 	tell(EVENT_SEEN, pid, generation->number, 0, 0);
+}
+
+/* Tells a worker the path of the process's cgroup, which costs a look at the entry later on. */
+INLINE void locate(struct generation *generation, u32 epoch)
+{
+	if (generation->located != epoch + 1 && tell_path())
+		generation->located = epoch + 1;
 }
 
 /*
@@ -317,13 +348,20 @@ int BPF_PROG(on_rename, struct task_struct *task, const char *name)
 	return 0;
 }
 
-/* Called after a process or a thread has moved. */
-SEC("?tp_btf/cgroup_attach_task")
+/* Called after a process or a thread has moved, in a hierarchy of either version. */
+SEC("tp_btf/cgroup_attach_task")
 int BPF_PROG(on_move, struct cgroup *to, const char *path, struct task_struct *task)
 {
-	if (!denies_cgroup(task))
+	u32 pid = task->tgid;
+	struct generation *known;
+
+	if (deny_kinds && denies_cgroup(task)) {
+		deny(pid, task_mm(task), 0, DENIED_BY_RULE, 1);
 		return 0;
-	deny(task->tgid, task_mm(task), 0, DENIED_BY_RULE, 1);
+	}
+	known = bpf_map_lookup_elem(&generations, &pid);
+	if (known && !known->denied && task->pid == task->tgid)
+		tell_moved(task, known);
 	return 0;
 }
 

@@ -150,6 +150,19 @@ struct {
 	__type(value, struct late_name);
 } late_names SEC(".maps");
 
+/*
+ * Cgroups whose path the worker knows, as told_mark() has them, at a place made from the id. A
+ * cgroup that takes the place of another only has its path told again. No lock is taken, as the
+ * sampler may run in an NMI.
+ */
+#define TOLD_BITS 11
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1 << TOLD_BITS);
+	__type(key, u32);
+	__type(value, u64);
+} told_cgroups SEC(".maps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);

@@ -498,6 +498,8 @@ int on_sample(void *ctx)
 	} else {
 		meet_again(pid, generation, epoch);
 	}
+	if (generation)
+		locate(generation, epoch);
 	scratch->busy = 1;
 	scratch->cpu = cpu;
 	if (scratch->epoch != epoch)

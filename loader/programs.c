@@ -152,7 +152,6 @@ static void set_constants(struct programs *programs, const struct options *optio
 	memcpy(&constants->sample_filter, options->given.filter, sizeof(options->given.filter));
 	constants->deny_kinds = rules->said.kinds | constants->sample_filter.excludes;
 	bpf_program__set_autoload(programs->skeleton->progs.on_rename, constants->deny_kinds);
-	bpf_program__set_autoload(programs->skeleton->progs.on_move, constants->deny_kinds);
 	if (sampling->frequency > COLD_FREQUENCY_MAX)
 		constants->walk_extension_ns = 0;
 	constants->filter_mode = choose_filter(options);

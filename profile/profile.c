@@ -11,9 +11,15 @@
 
 #include "base/array.h"
 #include "base/intern.h"
+#include "base/map.h"
+#include "profile/container.h"
 
 _Static_assert(PROFILE_FAILED == INTERN_FAILED, "ids are those of struct intern");
 _Static_assert(sizeof(struct profile_sample) == 48, "a key has no padding");
+_Static_assert(sizeof(struct profile_cgroup) == 16, "a key has no padding");
+
+/* The key of a cgroup whose id has another path: the number in struct profile.cgroups. */
+#define CGROUP_NUMBERED (1ull << 63)
 
 struct profile {
 	struct intern *strings;
@@ -22,6 +28,8 @@ struct profile {
 	struct intern *inlined;	      /* struct profile_line[] */
 	struct intern *stacks;	      /* uint32_t[] */
 	struct intern *sample_keys;   /* struct profile_sample of counts 0 */
+	struct intern *cgroups;	      /* struct profile_cgroup */
+	struct map *cgroup_ids;	      /* by id: the number of the first one in cgroups */
 	struct profile_object *objects;
 	struct profile_location *locations;
 	struct profile_sample *samples;
@@ -112,8 +120,11 @@ struct profile *profile_new(void)
 	profile->inlined = intern_new();
 	profile->stacks = intern_new();
 	profile->sample_keys = intern_new();
+	profile->cgroups = intern_new();
+	profile->cgroup_ids = map_new();
 	if (!profile->strings || !profile->functions || !profile->location_keys ||
-	    !profile->inlined || !profile->stacks || !profile->sample_keys) {
+	    !profile->inlined || !profile->stacks || !profile->sample_keys || !profile->cgroups ||
+	    !profile->cgroup_ids) {
 		profile_free(profile);
 		return NULL;
 	}
@@ -130,6 +141,8 @@ void profile_free(struct profile *profile)
 	intern_free(profile->inlined);
 	intern_free(profile->stacks);
 	intern_free(profile->sample_keys);
+	intern_free(profile->cgroups);
+	map_free(profile->cgroup_ids);
 	free(profile->objects);
 	free(profile->locations);
 	free(profile->samples);
@@ -344,6 +357,68 @@ uint32_t profile_stacks(const struct profile *profile)
 	return intern_count(profile->stacks) - 1;
 }
 
+static uint32_t first_cgroup(const struct profile *profile, uint64_t id)
+{
+	return (uint32_t)(uintptr_t)map_get(profile->cgroup_ids, id);
+}
+
+static bool cgroup_is(const struct profile *profile, uint64_t key, uint32_t path)
+{
+	return profile_cgroup_get(profile, key).path == path;
+}
+
+/* Returns the string of the container's id in a path, or 0. */
+static uint32_t container_of_path(struct profile *profile, uint32_t path)
+{
+	char id[CONTAINER_ID_BYTES];
+	uint32_t string;
+
+	if (!container_id(profile_string_get(profile, path), id))
+		return 0;
+	string = profile_string(profile, id);
+	if (string == PROFILE_FAILED)
+		return 0;
+	return string;
+}
+
+uint64_t profile_cgroup_add(struct profile *profile, uint64_t id, uint32_t path)
+{
+	struct profile_cgroup cgroup = {.id = id, .path = path};
+	const bool known = id == 0 || id >= CGROUP_NUMBERED || first_cgroup(profile, id);
+	uint32_t number;
+
+	if (id == 0 && path == 0)
+		return 0;
+	if (known && id != 0 && cgroup_is(profile, id, path))
+		return id;
+	if (intern_count(profile->cgroups) > PROFILE_CGROUPS_MAX)
+		return known ? 0 : id;
+	cgroup.container = container_of_path(profile, path);
+	number = intern_add(profile->cgroups, &cgroup, sizeof(cgroup));
+	if (number == INTERN_FAILED)
+		return known ? 0 : id;
+	if (known)
+		return CGROUP_NUMBERED | number;
+	if (map_put(profile->cgroup_ids, id, (void *)(uintptr_t)number) < 0)
+		return CGROUP_NUMBERED | number;
+	return id;
+}
+
+struct profile_cgroup profile_cgroup_get(const struct profile *profile, uint64_t key)
+{
+	struct profile_cgroup cgroup = {.id = key};
+	uint32_t number = first_cgroup(profile, key);
+	const void *bytes;
+	size_t size;
+
+	if (key >= CGROUP_NUMBERED)
+		number = (uint32_t)key;
+	bytes = intern_get(profile->cgroups, number, &size);
+	if (size == sizeof(cgroup))
+		memcpy(&cgroup, bytes, size);
+	return cgroup;
+}
+
 /* Gives ids to samples that were appended: a sample's id is its index + 1. */
 static int give_ids_to_appended(struct profile *profile)
 {
@@ -440,17 +515,24 @@ const struct profile_sample *profile_samples(const struct profile *profile, size
 
 int profile_forget_samples(struct profile *profile)
 {
-	struct intern *stacks = intern_new(), *sample_keys = intern_new();
+	struct intern *stacks = intern_new(), *sample_keys = intern_new(), *cgroups = intern_new();
+	struct map *cgroup_ids = map_new();
 
-	if (!stacks || !sample_keys) {
+	if (!stacks || !sample_keys || !cgroups || !cgroup_ids) {
 		intern_free(stacks);
 		intern_free(sample_keys);
+		intern_free(cgroups);
+		map_free(cgroup_ids);
 		return -ENOMEM;
 	}
 	intern_free(profile->stacks);
 	intern_free(profile->sample_keys);
+	intern_free(profile->cgroups);
+	map_free(profile->cgroup_ids);
 	profile->stacks = stacks;
 	profile->sample_keys = sample_keys;
+	profile->cgroups = cgroups;
+	profile->cgroup_ids = cgroup_ids;
 	profile->sample_count = profile->moment_count = 0;
 	return 0;
 }

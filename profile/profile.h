@@ -65,7 +65,7 @@ struct profile_sample { /* a number of equal samples */
 	uint32_t thread_name;  /* string: comm of the thread when it was sampled */
 	uint32_t stack;
 	uint32_t reason; /* enum sample_reason of bpf/abi.h */
-	uint64_t cgroup;
+	uint64_t cgroup; /* key of profile_cgroup_get(), in a new profile the id; 0: not known */
 	uint64_t count;
 	uint64_t base; /* of a difference: the count in the older profile */
 };
@@ -95,6 +95,16 @@ struct profile_times {
 	uint64_t start_monotonic_ns;
 	uint64_t start_realtime_ns;
 	uint64_t duration_ns;
+};
+
+/* A control group of version 2. At most PROFILE_CGROUPS_MAX have a path. */
+#ifndef PROFILE_CGROUPS_MAX
+#define PROFILE_CGROUPS_MAX 16384u
+#endif
+struct profile_cgroup {
+	uint64_t id;	    /* the kernel's, until the next boot; 0: not known */
+	uint32_t path;	    /* string: "/" is the root; 0: not known */
+	uint32_t container; /* string: the id in that path (profile/container.h), or 0 */
 };
 
 enum reason_class { /* see bpf/counters.def */
@@ -183,6 +193,15 @@ size_t profile_stack_get(const struct profile *profile, uint32_t id,
 			 const uint32_t **ret_locations);
 uint32_t profile_stacks(const struct profile *profile);
 
+/*
+ * Adds a cgroup, by its id and the string of its path, and returns the key for its samples. The key
+ * is the id, unless the profile has the id with another path: two machines may give one id. Returns
+ * 0, "not known", for such an id beyond the limit or without memory.
+ */
+uint64_t profile_cgroup_add(struct profile *profile, uint64_t id, uint32_t path);
+/* Returns the cgroup of a key. A key that was not added is an id without a path. */
+struct profile_cgroup profile_cgroup_get(const struct profile *profile, uint64_t key);
+
 /* Adds sample->count (usually 1) and sample->base to an equal sample. Returns 0 or -ENOMEM. */
 int profile_sample_add(struct profile *profile, const struct profile_sample *sample);
 /* Adds a sample as profile_sample_add() does, and keeps its time or counts the time as dropped. */
@@ -196,8 +215,8 @@ void profile_samples_scale(struct profile *profile, size_t from, uint64_t factor
 const struct profile_sample *profile_samples(const struct profile *profile, size_t *ret_count);
 
 /*
- * Removes stacks, samples and their times, and keeps all else. Returns 0, or -ENOMEM without any
- * change.
+ * Removes stacks, samples, their times and their cgroups, and keeps all else. Returns 0, or -ENOMEM
+ * without any change.
  */
 int profile_forget_samples(struct profile *profile);
 

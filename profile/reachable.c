@@ -183,6 +183,20 @@ static int copy_reached(struct copy *copy, const struct ids *ids,
 	return 0;
 }
 
+static int copy_cgroup(struct copy *copy, uint64_t *key)
+{
+	struct profile_cgroup cgroup = profile_cgroup_get(copy->from, *key);
+	int r;
+
+	if (!cgroup.path)
+		return 0;
+	r = copy_string(copy, cgroup.path, &cgroup.path);
+	if (r < 0)
+		return r;
+	*key = profile_cgroup_add(copy->to, cgroup.id, cgroup.path);
+	return 0;
+}
+
 static int copy_sample(struct copy *copy, struct profile_sample sample)
 {
 	int r;
@@ -191,6 +205,9 @@ static int copy_sample(struct copy *copy, struct profile_sample sample)
 	if (r < 0)
 		return r;
 	r = copy_string(copy, sample.thread_name, &sample.thread_name);
+	if (r < 0)
+		return r;
+	r = copy_cgroup(copy, &sample.cgroup);
 	if (r < 0)
 		return r;
 	sample.stack = ids_get(&copy->stacks, sample.stack);

@@ -117,10 +117,15 @@ static uint64_t key_of(const struct keys *keys, const struct profile_sample *sam
 	return COMPLETE;
 }
 
-static void spell_cgroup(uint64_t cgroup, char *text, size_t size)
+/* Spells a cgroup by its path, or by its number in a file that has no path. */
+static void spell_cgroup(const struct profile *profile, uint64_t key, char *text, size_t size)
 {
-	if (cgroup)
-		snprintf(text, size, "%" PRIu64, cgroup);
+	const struct profile_cgroup cgroup = profile_cgroup_get(profile, key);
+
+	if (cgroup.path)
+		snprintf(text, size, "%s", profile_string_get(profile, cgroup.path));
+	else if (cgroup.id)
+		snprintf(text, size, "cgroup %" PRIu64, cgroup.id);
 	else
 		snprintf(text, size, "[not known]");
 }
@@ -148,7 +153,7 @@ static void spell_key(const struct keys *keys, const struct profile_sample *samp
 		snprintf(text, size, "%s/%s", process, thread);
 		break;
 	case BY_CGROUP:
-		spell_cgroup(sample->cgroup, text, size);
+		spell_cgroup(profile, sample->cgroup, text, size);
 		break;
 	case BY_REASON:
 		snprintf(text, size, "%s", spell_reason(sample));

@@ -13,6 +13,7 @@
 #include "profile/profile.h"
 #include "worker/kernel/kernel_symbols.h"
 #include "worker/kernel/late_names.h"
+#include "worker/sample/cgroups.h"
 #include "worker/naming/debug_peer.h"
 #include "worker/naming/resources.h"
 #include "worker/process/file.h"
@@ -53,6 +54,7 @@ struct session {
 	struct comm_filter *comm; /* NULL: none */
 	struct stream *stream;
 	struct late_names *late_names;
+	struct cgroups *cgroups;
 	struct redact redact;
 	uint64_t turn;	    /* counts turns */
 	uint64_t last_turn; /* CLOCK_MONOTONIC, ns; 0: none yet */
@@ -93,8 +95,13 @@ static int init_rings(struct session *session)
 
 static bool read_streams(struct session *session, uint64_t now)
 {
-	stream_read(session->stream, &session->events, session->late_names,
-		    session->parts.sidebands, session->parts.sideband_count);
+	const struct stream_names names = {
+		.late_names = session->late_names,
+		.cgroups = session->cgroups,
+	};
+
+	stream_read(session->stream, &session->events, &names, session->parts.sidebands,
+		    session->parts.sideband_count);
 	return stream_apply(session->stream, session->tracker, now);
 }
 
@@ -169,13 +176,16 @@ static int init_samples(struct session *session)
 	session->resources.profile = profile_new();
 	session->stream = stream_new();
 	session->late_names = late_names_new();
-	if (!session->resources.profile || !session->stream || !session->late_names)
+	session->cgroups = cgroups_new();
+	if (!session->resources.profile || !session->stream || !session->late_names ||
+	    !session->cgroups)
 		return -ENOMEM;
 	if (format_find(config->format)->wants_times)
 		profile_keep_times(session->resources.profile);
 	samples.comm = session->comm;
 	samples.profile = session->resources.profile;
 	samples.late_names = session->late_names;
+	samples.cgroups = session->cgroups;
 	session->samples = samples_new(&samples);
 	if (!session->samples)
 		return -ENOMEM;
@@ -295,6 +305,7 @@ void session_free(struct session *session)
 		return;
 	stream_free(session->stream);
 	late_names_free(session->late_names);
+	cgroups_free(session->cgroups);
 	samples_free(session->samples);
 	comm_filter_free(session->comm);
 	product_release(&session->product);

@@ -8,6 +8,7 @@
 #include "bpf/abi.h"
 #include "worker/kernel/late_names.h"
 #include "worker/process/tracker.h"
+#include "worker/sample/cgroups.h"
 #include "worker/sample/event_ring.h"
 #include "worker/sample/sideband.h"
 
@@ -112,24 +113,34 @@ void stream_skip(void *consumer, const void *producer, struct sideband *sideband
 		sideband_skip(&sidebands[i]);
 }
 
-static void read_events(struct stream *stream, struct event_ring *events, struct late_names *names)
+/* Keeps what an event tells of no process, and other events until stream_apply(). */
+static void keep(struct stream *stream, const struct event_ring *events, const struct event *event,
+		 const struct stream_names *names)
+{
+	if (event->kind == EVENT_NAME) /* generation: the id of the name */
+		late_names_add(names->late_names, event->generation, events->name);
+	else if (event->kind == EVENT_CGROUP)
+		cgroups_add(names->cgroups, event->cgroup, events->path);
+	else
+		add_event(stream, event);
+}
+
+static void read_events(struct stream *stream, struct event_ring *events,
+			const struct stream_names *names)
 {
 	const uint64_t head = event_ring_head(events);
 	struct event event;
 
 	for (int tries = 0; tries < EVENT_TRIES; tries++) {
 		while (event_ring_next(events, &event))
-			if (event.kind == EVENT_NAME) /* generation: the id of the name */
-				late_names_add(names, event.generation, events->name);
-			else
-				add_event(stream, &event);
+			keep(stream, events, &event, names);
 		stream->behind = !event_ring_passed(events, head);
 		if (!stream->behind)
 			return;
 	}
 }
 
-void stream_read(struct stream *stream, struct event_ring *events, struct late_names *names,
+void stream_read(struct stream *stream, struct event_ring *events, const struct stream_names *names,
 		 struct sideband *sidebands, size_t count)
 {
 	struct sideband_record record;

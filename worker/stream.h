@@ -11,11 +11,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct cgroups;
 struct event_ring;
 struct late_names;
 struct sideband;
 struct stream;
 struct tracker;
+
+struct stream_names { /* all borrowed */
+	struct late_names *late_names;
+	struct cgroups *cgroups;
+};
 
 struct stream *stream_new(void);	 /* NULL: no memory */
 void stream_free(struct stream *stream); /* NULL is fine */
@@ -28,7 +34,7 @@ void stream_free(struct stream *stream); /* NULL is fine */
 void stream_skip(void *consumer, const void *producer, struct sideband *sidebands, size_t count);
 /* Reads everything: events first, so that the side-band before each event is read as well. Keeps
  * names at once. */
-void stream_read(struct stream *stream, struct event_ring *events, struct late_names *names,
+void stream_read(struct stream *stream, struct event_ring *events, const struct stream_names *names,
 		 struct sideband *sidebands, size_t count);
 /* Applies items up to a time. True: some items stay for the next call. While the stream is behind,
  * applies none and returns true, even without an item. */

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "generated/version.h"
+#include "profile/container.h"
 #include "profile/format/format.h"
 #include "profile/format/names.h"
 #include "profile/format/otlp.h"
@@ -19,7 +20,7 @@
 
 /* The version of OpenTelemetry's conventions that has the names of our attributes. */
 #define SCHEMA_URL	  "https://opentelemetry.io/schemas/1.37.0"
-#define SAMPLE_ATTRIBUTES 4u /* at most: add_attributes() */
+#define SAMPLE_ATTRIBUTES 5u /* at most: add_attributes() */
 
 /* Finds a field of proto/otlp.proto. Each name below has the message first. */
 #define FIELD(message, name) \
@@ -58,14 +59,18 @@ void otlp_message(struct otlp *otlp, const ProtobufCFieldDescriptor *field,
 static size_t add_attributes(struct otlp *otlp, const struct profile_sample *sample,
 			     int32_t ret_attributes[SAMPLE_ATTRIBUTES])
 {
+	const struct profile_cgroup cgroup = profile_cgroup_get(otlp->profile, sample->cgroup);
 	size_t count = 0;
 
 	ret_attributes[count++] = otlp_attribute_number(otlp, "thread.id", sample->tid);
 	ret_attributes[count++] = otlp_attribute_string(
 		otlp, "thread.name", profile_string_get(otlp->profile, sample->thread_name));
-	if (sample->cgroup)
+	if (cgroup.id)
+		ret_attributes[count++] = otlp_attribute_number(otlp, "keyhole.cgroup", cgroup.id);
+	if (cgroup.path)
 		ret_attributes[count++] =
-			otlp_attribute_number(otlp, "keyhole.cgroup", sample->cgroup);
+			otlp_attribute_string(otlp, "keyhole.cgroup_path",
+					      profile_string_get(otlp->profile, cgroup.path));
 	if (profile_reason_is_told(sample->reason))
 		ret_attributes[count++] = otlp_attribute_string(
 			otlp, "keyhole.reason", profile_reason(sample->reason)->name);
@@ -140,7 +145,7 @@ static void put_scope(struct otlp *otlp, const struct process *process)
 }
 
 #define SERVICE_UNKNOWN	    "unknown_service:" /* and the executable, as OpenTelemetry's SDKs say */
-#define RESOURCE_ATTRIBUTES 4u		       /* at most: put_process() */
+#define RESOURCE_ATTRIBUTES 5u		       /* at most: put_process() */
 
 /* The attributes of a resource: the memory that the message points to. Keys are constants. */
 struct attributes {
@@ -179,6 +184,25 @@ static void add_text(struct attributes *attributes, const char *key, char *clean
 	value->string_value = clean;
 }
 
+/* Returns the container of the process, as a string of the profile, or 0 where samples disagree. */
+static uint32_t container_of(const struct otlp *otlp, const struct process *process)
+{
+	size_t count;
+	const struct profile_sample *samples = profile_samples(otlp->profile, &count);
+	const struct format_thread *last = &process->threads[process->count - 1];
+	uint32_t container = 0;
+
+	for (size_t i = process->threads->first; i < last->first + last->samples; i++) {
+		const uint64_t key = samples[otlp->threads.order[i]].cgroup;
+		const uint32_t next = profile_cgroup_get(otlp->profile, key).container;
+
+		if (!next || (container && container != next))
+			return 0;
+		container = next;
+	}
+	return container;
+}
+
 /* Writes the resource. Back ends file all processes without a service under one name. */
 static void put_process(struct otlp *otlp, const struct process *process)
 {
@@ -186,6 +210,8 @@ static void put_process(struct otlp *otlp, const struct process *process)
 	struct attributes attributes = {.count = 0};
 	char service[sizeof(SERVICE_UNKNOWN) + FORMAT_NAME_MAX] = SERVICE_UNKNOWN;
 	char *program = service + strlen(SERVICE_UNKNOWN), host[FORMAT_NAME_MAX];
+	char container[CONTAINER_ID_BYTES];
+	const uint32_t container_string = container_of(otlp, process);
 
 	format_clean_name(program, FORMAT_NAME_MAX,
 			  format_process_name(otlp->profile, process->threads->process_name));
@@ -195,6 +221,11 @@ static void put_process(struct otlp *otlp, const struct process *process)
 	if (otlp->times->host) {
 		format_clean_name(host, sizeof(host), otlp->times->host);
 		add_text(&attributes, "host.name", host);
+	}
+	if (container_string) {
+		format_clean_name(container, sizeof(container),
+				  profile_string_get(otlp->profile, container_string));
+		add_text(&attributes, "container.id", container);
 	}
 	resource.n_attributes = attributes.count;
 	resource.attributes = attributes.pointer;

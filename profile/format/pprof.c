@@ -346,6 +346,7 @@ static void add_label(struct label_list *list, int64_t key, int64_t string, uint
 static void make_labels(const struct pprof *pprof, const struct profile_sample *sample,
 			struct label_list *ret_list)
 {
+	const struct profile_cgroup cgroup = profile_cgroup_get(pprof->profile, sample->cgroup);
 	const int64_t *own = pprof->own;
 
 	ret_list->count = 0;
@@ -353,7 +354,9 @@ static void make_labels(const struct pprof *pprof, const struct profile_sample *
 	add_label(ret_list, own[OWN_TID], 0, sample->tid);
 	add_label(ret_list, own[OWN_COMM], sample->process_name, 0);
 	add_label(ret_list, own[OWN_THREAD], sample->thread_name, 0);
-	add_label(ret_list, own[OWN_CGROUP], 0, sample->cgroup);
+	add_label(ret_list, own[OWN_CGROUP], 0, cgroup.id);
+	add_label(ret_list, own[OWN_CGROUP_PATH], cgroup.path, 0);
+	add_label(ret_list, own[OWN_CONTAINER], cgroup.container, 0);
 	add_label(ret_list, own[OWN_REASON], reason_string(pprof, sample->reason), 0);
 }
 

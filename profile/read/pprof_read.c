@@ -33,6 +33,8 @@ enum label_field { /* of Label */
 
 struct pprof_sample {
 	struct profile_sample to;
+	uint64_t cgroup; /* id */
+	uint32_t cgroup_path;
 	size_t depth;
 	bool cut; /* a frame found no room */
 	uint64_t values[PPROF_TYPES_MAX];
@@ -84,8 +86,10 @@ static int read_values(struct pprof_input *in, struct reader *message, struct wi
 	return 0;
 }
 
-static int read_label(struct pprof_input *in, struct reader *message, struct profile_sample *to)
+/* The label of a container is left alone: the model finds the container in the path. */
+static int read_label(struct pprof_input *in, struct reader *message, struct pprof_sample *sample)
 {
+	struct profile_sample *to = &sample->to;
 	uint64_t number[LABEL_FIELD_NUMBER + 1];
 	const struct pprof_string *string;
 	bool whole = wire_numbers(message, number, LABEL_FIELD_NUMBER + 1);
@@ -107,7 +111,9 @@ static int read_label(struct pprof_input *in, struct reader *message, struct pro
 	else if (label == LABEL_THREAD)
 		to->thread_name = string->id;
 	else if (label == LABEL_CGROUP)
-		to->cgroup = number[LABEL_FIELD_NUMBER];
+		sample->cgroup = number[LABEL_FIELD_NUMBER];
+	else if (label == LABEL_CGROUP_PATH)
+		sample->cgroup_path = string->id;
 	else if (label == LABEL_REASON)
 		to->reason = profile_reason_find(profile_string_get(in->profile, string->id));
 	return 0;
@@ -124,7 +130,7 @@ static int read_fields(struct pprof_input *in, struct reader *message, struct pp
 		else if (field.field == SAMPLE_VALUES)
 			r = read_values(in, message, &field, sample);
 		else if (field.field == SAMPLE_LABEL && field.type == WIRE_BYTES)
-			r = read_label(in, &field.bytes, &sample->to);
+			r = read_label(in, &field.bytes, sample);
 	}
 	if (r == 0 && reader_failed(message))
 		return pprof_malformed(in, "a sample");
@@ -169,6 +175,7 @@ static int add_sample(struct pprof_input *in, struct pprof_sample *sample, uint6
 		to->process_name = in->file_name;
 	if (!to->thread_name)
 		to->thread_name = to->process_name;
+	to->cgroup = profile_cgroup_add(in->profile, sample->cgroup, sample->cgroup_path);
 	if (!is_kept(in, sample))
 		return 0;
 	if (in->commented && to->pid)
@@ -192,6 +199,7 @@ static int read_sample(struct pprof_input *in, struct reader *message)
 	int r;
 
 	memset(&sample.to, 0, sizeof(sample.to));
+	sample.cgroup = sample.cgroup_path = 0;
 	sample.depth = sample.value_count = 0;
 	sample.cut = false;
 	r = read_fields(in, message, &sample);

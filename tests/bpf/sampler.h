@@ -29,13 +29,15 @@
 #define __array(name, value) __typeof__(value) *name[1]
 #define BPF_PROG(name, ...)  name(__VA_ARGS__)
 
-/* BPF_CORE_READ(): up to three members, none behind a NULL pointer. */
-#define READ_1(from, a)		    ((from)->a)
-#define READ_2(from, a, b)	    ((from)->a->b)
-#define READ_3(from, a, b, c)	    ((from)->a->b->c)
+/* BPF_CORE_READ(): up to three members; those behind a NULL pointer are 0. */
+#define OF(from, member)	    ((from) ? (from)->member : 0)
+#define READ_1(from, a)		    OF(from, a)
+#define READ_2(from, a, b)	    OF(OF(from, a), b)
+#define READ_3(from, a, b, c)	    OF(OF(OF(from, a), b), c)
 #define READ_(a, b, c, name, ...)   name
 #define BPF_CORE_READ(from, ...)    READ_(__VA_ARGS__, READ_3, READ_2, READ_1)(from, __VA_ARGS__)
 #define bpf_core_field_offset(s, m) offsetof(s, m)
+#define bpf_core_field_exists(m)    0 /* members that only newer kernels have */
 
 /* These stand in for bpf/env.bpf.h. */
 #define KEYHOLE_BPF_ENV_BPF_H
@@ -79,6 +81,9 @@ static struct sampler {
 		struct event_name name;
 	};
 	u32 events;
+	struct event_cgroup path; /* the last one */
+	u32 paths;
+	u64 told[1 << TOLD_BITS];
 	u64 kernel[4]; /* addresses on the kernel's stack, leaf first; 0: any */
 	struct kernel_range range[4];
 	struct late_name late[1 << LATE_BITS];
@@ -150,6 +155,8 @@ static void *bpf_map_lookup_elem(const void *map, const void *key)
 		return &sampler.runtimes;
 	if (map == &scratches)
 		return &sampler.scratch;
+	if (map == &told_cgroups)
+		return &sampler.told[number];
 	if (map == &counters)
 		return &sampler.counters;
 	if (map == &tails)
@@ -185,6 +192,10 @@ static long bpf_map_delete_elem(const void *map, const void *key)
 
 static void *bpf_ringbuf_reserve(const void *map, u64 bytes, u64 flags)
 {
+	if (bytes == sizeof(sampler.path)) {
+		sampler.paths += !sampler.events_full;
+		return sampler.events_full ? NULL : &sampler.path;
+	}
 	sampler.events += !sampler.events_full;
 	return sampler.events_full ? NULL : &sampler.event;
 }
@@ -247,6 +258,8 @@ static long bpf_probe_read_kernel(void *to, u32 bytes, const void *from)
 
 static long bpf_probe_read_kernel_str(void *to, u32 bytes, const void *from)
 {
+	if (!from)
+		return -14;
 	snprintf(to, bytes, "%s", (const char *)from);
 	return 0;
 }

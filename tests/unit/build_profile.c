@@ -81,12 +81,14 @@ static void add_samples(struct profile *profile)
 	uint32_t cut = add_location(profile, MARKER, 1, "[cut: no rule]", "[cut: no rule]");
 	const uint32_t user[] = {work, main_at}, both[] = {read_it, work, main_at};
 	const uint32_t cut_short[] = {plain, cut};
+	const uint32_t path = profile_string(profile, BUILD_CGROUP);
 
 	add_sample(profile, (struct profile_sample){.pid = 100, .tid = 100, .count = 3}, "app",
 		   "app", user, 2);
 	add_sample(profile,
 		   (struct profile_sample){.pid = 100, .tid = 101, .cgroup = 77, .count = 2}, "app",
 		   "work;er\n", both, 3);
+	profile_cgroup_add(profile, 77, path);
 	add_sample(profile,
 		   (struct profile_sample){
 			   .pid = 200, .tid = 200, .reason = REASON_cut_no_rule, .count = 1},

@@ -17,6 +17,10 @@ struct profile_times;
 
 extern const struct profile_times build_profile_times;
 
+/* The raw path of the one cgroup, and the id of the container in that path. */
+#define BUILD_CONTAINER "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define BUILD_CGROUP	"/a\033[2J/docker-" BUILD_CONTAINER ".scope"
+
 struct profile *build_profile(void);
 
 /* Returns the location of a function with a name in an object. Makes both as needed. */

@@ -147,6 +147,15 @@ void rig_name(struct rig *rig, uint32_t id, const char *text)
 	put_event(rig, &name, sizeof(name));
 }
 
+void rig_cgroup(struct rig *rig, uint64_t id, const char *name)
+{
+	struct event_cgroup cgroup = {
+		.event = {.time = ++rig->now, .kind = EVENT_CGROUP, .cgroup = id}, .levels = 1};
+
+	memcpy(cgroup.name[0], name, strnlen(name, sizeof(cgroup.name[0])));
+	put_event(rig, &cgroup, sizeof(cgroup));
+}
+
 void rig_event(struct rig *rig, uint32_t kind, uint32_t pid, uint64_t generation, uint32_t parent,
 	       uint64_t parent_generation)
 {

@@ -60,6 +60,8 @@ uint32_t *rig_unfinished(struct rig *rig);
 void rig_finish(uint32_t *unfinished);
 /* Adds BPF's event about a name: id and text. */
 void rig_name(struct rig *rig, uint32_t id, const char *text);
+/* Adds BPF's event about a cgroup: id, and the name of its only level. */
+void rig_cgroup(struct rig *rig, uint64_t id, const char *name);
 /* Returns the record. The caller may change it before the next turn. */
 struct record *rig_sample(struct rig *rig, uint32_t pid, uint64_t generation, uint32_t reason,
 			  const u64 *frames, uint16_t kernel, uint16_t user);

@@ -99,6 +99,28 @@ static void test_event_ring__names_come_with_their_event(void **state)
 	assert_int_equal(fixture.ring.discarded, 0);
 }
 
+static void test_event_ring__paths_come_with_their_event(void **state)
+{
+	struct event_cgroup cgroup = {
+		.event = {.kind = EVENT_CGROUP, .cgroup = 7}, .levels = 1, .name = {"a"}};
+	const uint32_t head = sizeof(cgroup);
+	struct event event;
+
+	(void)state;
+	memcpy(fixture.producer + PAGE, &head, sizeof(head));
+	memcpy(fixture.producer + PAGE + 8, &cgroup, sizeof(cgroup));
+	*end() += 8 + sizeof(cgroup);
+	put(sizeof(event), EVENT_SEEN);
+	assert_true(event_ring_next(&fixture.ring, &event));
+	assert_int_equal(event.kind, EVENT_CGROUP);
+	assert_int_equal(event.cgroup, 7);
+	assert_string_equal(fixture.ring.path, "/a");
+	assert_true(event_ring_next(&fixture.ring, &event));
+	assert_int_equal(event.kind, EVENT_SEEN);
+	assert_string_equal(fixture.ring.path, "");
+	assert_int_equal(fixture.ring.discarded, 0);
+}
+
 static void test_event_ring__busy_record_is_waited_for(void **state)
 {
 	struct event event;
@@ -142,6 +164,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_event_ring__events_come_in_order, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_event_ring__names_come_with_their_event, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_event_ring__paths_come_with_their_event, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_event_ring__busy_record_is_waited_for, setup,
 						teardown),

@@ -130,8 +130,11 @@ static void test_otlp__samples_and_attributes(void **state)
 	assert_int_equal(OF(sample, "thread.id")->int_value, 101);
 	assert_string_equal(OF(sample, "thread.name")->string_value, "work;er?");
 	assert_int_equal(OF(sample, "keyhole.cgroup")->int_value, 77);
+	assert_string_equal(OF(sample, "keyhole.cgroup_path")->string_value,
+			    "/a?[2J/docker-" BUILD_CONTAINER ".scope");
 	assert_null(OF(sample, "keyhole.reason"));
 	assert_null(OF(app->samples[0], "keyhole.cgroup"));
+	assert_null(OF(app->samples[0], "keyhole.cgroup_path"));
 	assert_string_equal(OF(evil->samples[0], "keyhole.reason")->string_value, "cut_no_rule");
 }
 
@@ -224,6 +227,46 @@ static void test_otlp__a_resource_has_the_host(void **state)
 	profile_free(profile);
 }
 
+#define CONTAINER_ATTRIBUTE \
+	"{\"key\":\"container.id\",\"value\":{\"stringValue\":\"" BUILD_CONTAINER "\"}}"
+
+/* Returns whether a process has the container when these are the cgroups of its samples. */
+static bool has_container(const uint64_t cgroups[2])
+{
+	struct profile *profile = profile_new();
+	size_t size;
+	char *text;
+	bool has;
+
+	profile_cgroup_add(profile, 77, profile_string(profile, BUILD_CGROUP));
+	profile_cgroup_add(profile, 78, profile_string(profile, BUILD_CGROUP "/below"));
+	profile_cgroup_add(profile, 79, profile_string(profile, "/system.slice"));
+	for (uint32_t i = 0; i < 2; i++) {
+		const struct profile_sample sample = {
+			.pid = 5, .tid = 5 + i, .cgroup = cgroups[i], .count = 1};
+
+		profile_sample_add(profile, &sample);
+	}
+	text = (char *)build_profile_render(&format_otlp_json, profile, false, &size);
+	assert_null(json_check(text, size));
+	has = strstr(text, CONTAINER_ATTRIBUTE) != NULL;
+	free(text);
+	profile_free(profile);
+	return has;
+}
+
+static void test_otlp__a_resource_has_the_container_of_all_samples(void **state)
+{
+	(void)state;
+	assert_true(has_container((uint64_t[]){77, 77}));
+	assert_true(has_container((uint64_t[]){77, 78}));
+	assert_false(has_container((uint64_t[]){77, 79}));
+	assert_false(has_container((uint64_t[]){79, 77}));
+	assert_false(has_container((uint64_t[]){77, 0}));
+	assert_false(has_container((uint64_t[]){80, 77}));
+	assert_false(has_container((uint64_t[]){79, 79}));
+}
+
 static void test_otlp__json_is_json(void **state)
 {
 	struct profile *profile = build_profile();
@@ -248,6 +291,7 @@ int main(void)
 		cmocka_unit_test(test_otlp__what_is_equal_is_one),
 		cmocka_unit_test(test_otlp__an_empty_profile_has_no_resource),
 		cmocka_unit_test(test_otlp__a_resource_has_the_host),
+		cmocka_unit_test(test_otlp__a_resource_has_the_container_of_all_samples),
 		cmocka_unit_test(test_otlp__json_is_json),
 	};
 

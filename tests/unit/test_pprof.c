@@ -249,7 +249,7 @@ struct expected_label {
 struct expected_sample {
 	uint64_t locations[4];
 	int64_t count;
-	struct expected_label labels[7];
+	struct expected_label labels[8];
 };
 
 static const struct expected_sample expected_samples[] = {
@@ -260,7 +260,9 @@ static const struct expected_sample expected_samples[] = {
 	  {"tid", "", 101},
 	  {"comm", "app", 0},
 	  {"thread", "work;er?", 0},
-	  {"cgroup", "", 77}}},
+	  {"cgroup", "", 77},
+	  {"cgroup_path", "/a?[2J/docker-" BUILD_CONTAINER ".scope", 0},
+	  {"container", BUILD_CONTAINER, 0}}},
 	{{4, 5},
 	 1,
 	 {{"pid", "", 200},

@@ -125,6 +125,13 @@ static void assert_same_text(const struct format *format, const struct profile *
 	free(b_text);
 }
 
+static const char *container_of(const struct profile *profile, const struct profile_sample *sample)
+{
+	const struct profile_cgroup cgroup = profile_cgroup_get(profile, sample->cgroup);
+
+	return profile_string_get(profile, cgroup.container);
+}
+
 static void test_pprof_read__ours_comes_back(void **state)
 {
 	struct profile *profile = build_profile(), *again, *third;
@@ -153,6 +160,8 @@ static void test_pprof_read__ours_comes_back(void **state)
 		assert_int_equal(copies[i].pid, samples[i].pid);
 		assert_int_equal(copies[i].tid, samples[i].tid);
 		assert_int_equal(copies[i].cgroup, samples[i].cgroup);
+		assert_string_equal(container_of(again, &copies[i]),
+				    container_of(profile, &samples[i]));
 		assert_int_equal(copies[i].count, samples[i].count);
 		if (told)
 			assert_string_equal(profile_reason(copies[i].reason)->name, reason);
@@ -523,6 +532,47 @@ static void test_pprof_read__base_and_filter(void **state)
 	profile_free(profile);
 }
 
+/* Ids of cgroups are of one machine until its next boot: a comparison keeps them apart. */
+static void test_pprof_read__cgroups_of_two_files(void **state)
+{
+	static const char *const paths[] = {"/old", "/new", NULL};
+	const struct pprof_options options = {0};
+	struct profile *both = profile_new();
+	const struct profile_sample *samples;
+	size_t count;
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		const struct profile_sample sample = {.pid = 5, .cgroup = 77, .count = 1};
+		struct profile *profile = profile_new();
+		struct pprof_info info;
+		unsigned char *packed, *bytes;
+		size_t size;
+
+		profile_sample_add(profile, &sample);
+		if (paths[i])
+			profile_cgroup_add(profile, 77, profile_string(profile, paths[i]));
+		packed = build_profile_render(&format_pprof, profile, false, &size);
+		assert_int_equal(unpack(packed, size, &bytes, &size), 0);
+		assert_int_equal(pprof_read(bytes, size, &options, both, &info), 0);
+		free(packed);
+		free(bytes);
+		profile_free(profile);
+	}
+	samples = profile_samples(both, &count);
+	assert_int_equal(count, 3);
+	for (size_t i = 0; i < 3; i++) {
+		const struct profile_cgroup cgroup = profile_cgroup_get(both, samples[i].cgroup);
+
+		assert_int_equal(cgroup.id, 77);
+		if (paths[i])
+			assert_string_equal(profile_string_get(both, cgroup.path), paths[i]);
+		else
+			assert_int_equal(cgroup.path, 0);
+	}
+	profile_free(both);
+}
+
 /* ---- what does not hold ---- */
 
 #define REFUSED(change)                                                       \
@@ -688,6 +738,7 @@ int main(void)
 		cmocka_unit_test(test_pprof_read__which_value),
 		cmocka_unit_test(test_pprof_read__what_is_counted),
 		cmocka_unit_test(test_pprof_read__base_and_filter),
+		cmocka_unit_test(test_pprof_read__cgroups_of_two_files),
 		cmocka_unit_test(test_pprof_read__what_is_not_there_is_refused),
 		cmocka_unit_test(test_pprof_read__ids_that_are_not_unique_are_refused),
 		cmocka_unit_test(test_pprof_read__values_that_cannot_be_are_refused),

@@ -159,6 +159,60 @@ static void test_profile__equal_samples_are_counted(void **state)
 	profile_free(profile);
 }
 
+static void test_profile__cgroups(void **state)
+{
+	struct profile *profile = profile_new();
+	uint32_t a = profile_string(profile, "/a"), b = profile_string(profile, "/b");
+	uint64_t other;
+
+	(void)state;
+	assert_int_equal(profile_cgroup_get(profile, 7).id, 7);
+	assert_int_equal(profile_cgroup_get(profile, 7).path, 0);
+	assert_int_equal(profile_cgroup_add(profile, 0, 0), 0);
+	assert_int_equal(profile_cgroup_get(profile, 0).id, 0);
+	assert_int_equal(profile_cgroup_add(profile, 7, a), 7);
+	assert_int_equal(profile_cgroup_add(profile, 7, a), 7);
+	assert_int_equal(profile_cgroup_get(profile, 7).path, a);
+	/* another machine's file */
+	other = profile_cgroup_add(profile, 7, b);
+	assert_int_not_equal(other, 7);
+	assert_int_equal(profile_cgroup_add(profile, 7, b), other);
+	assert_int_equal(profile_cgroup_get(profile, other).id, 7);
+	assert_int_equal(profile_cgroup_get(profile, other).path, b);
+	assert_int_equal(profile_cgroup_get(profile, 7).path, a);
+	/* a file without paths */
+	other = profile_cgroup_add(profile, 7, 0);
+	assert_int_equal(profile_cgroup_get(profile, other).id, 7);
+	assert_int_equal(profile_cgroup_get(profile, other).path, 0);
+	other = profile_cgroup_add(profile, 0, b);
+	assert_int_equal(profile_cgroup_get(profile, other).id, 0);
+	assert_int_equal(profile_cgroup_get(profile, other).path, b);
+	other = profile_cgroup_add(profile, UINT64_MAX, a);
+	assert_int_equal(profile_cgroup_get(profile, other).id, UINT64_MAX);
+	assert_int_equal(profile_cgroup_get(profile, other).path, a);
+	assert_int_equal(profile_forget_samples(profile), 0);
+	assert_int_equal(profile_cgroup_get(profile, 7).path, 0);
+	profile_free(profile);
+}
+
+/* Beyond the limit a cgroup has its id alone, and never the path of another. */
+static void test_profile__cgroups_are_bounded(void **state)
+{
+	struct profile *profile = profile_new();
+	uint32_t a = profile_string(profile, "/a"), b = profile_string(profile, "/b");
+
+	(void)state;
+	for (uint64_t id = 1; id <= PROFILE_CGROUPS_MAX; id++)
+		assert_int_equal(profile_cgroup_add(profile, id, a), id);
+	assert_int_equal(profile_cgroup_add(profile, PROFILE_CGROUPS_MAX + 1, a),
+			 PROFILE_CGROUPS_MAX + 1);
+	assert_int_equal(profile_cgroup_get(profile, PROFILE_CGROUPS_MAX + 1).path, 0);
+	assert_int_equal(profile_cgroup_get(profile, PROFILE_CGROUPS_MAX).path, a);
+	assert_int_equal(profile_cgroup_add(profile, 1, b), 0);
+	assert_int_equal(profile_cgroup_add(profile, 1, a), 1);
+	profile_free(profile);
+}
+
 static void test_profile__many_of_everything(void **state)
 {
 	struct profile *profile = profile_new();
@@ -264,6 +318,8 @@ int main(void)
 		cmocka_unit_test(test_profile__lines_of_a_location_end_with_its_function),
 		cmocka_unit_test(test_profile__stacks_are_unique),
 		cmocka_unit_test(test_profile__equal_samples_are_counted),
+		cmocka_unit_test(test_profile__cgroups),
+		cmocka_unit_test(test_profile__cgroups_are_bounded),
 		cmocka_unit_test(test_profile__many_of_everything),
 		cmocka_unit_test(test_profile__reasons_are_those_of_the_counters),
 		cmocka_unit_test(test_profile__appended_ones_are_new),

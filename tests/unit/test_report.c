@@ -135,6 +135,7 @@ static void test_report__sums_by_function_and_object(void **state)
 
 static void test_report__sums_by_process_thread_reason_cgroup(void **state)
 {
+	const struct profile_sample unnamed = {.cgroup = 1234, .count = 1};
 	struct profile *profile = build_profile();
 	struct tally tally;
 
@@ -155,8 +156,13 @@ static void test_report__sums_by_process_thread_reason_cgroup(void **state)
 	assert_row(&tally, "cut_no_rule", 1, 1);
 	tally_release(&tally);
 	assert_int_equal(tally_make(profile, BY_CGROUP, &tally), 0);
-	assert_row(&tally, "77", 2, 2);
+	assert_row(&tally, "/a?[2J/docker-" BUILD_CONTAINER ".scope", 2, 2);
 	assert_row(&tally, "[not known]", 8, 8);
+	tally_release(&tally);
+	assert_int_equal(profile_forget_samples(profile), 0);
+	assert_int_equal(profile_sample_add(profile, &unnamed), 0);
+	assert_int_equal(tally_make(profile, BY_CGROUP, &tally), 0);
+	assert_row(&tally, "cgroup 1234", 1, 1);
 	tally_release(&tally);
 	profile_free(profile);
 }

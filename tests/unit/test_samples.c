@@ -186,6 +186,56 @@ static void test_samples__names_of_process_and_thread(void **state)
 	assert_int_equal(samples[0].cgroup, 4711);
 }
 
+static const char *cgroup_of(const struct profile *profile, size_t sample)
+{
+	size_t count;
+	const struct profile_sample *samples = profile_samples(profile, &count);
+
+	assert_true(sample < count);
+	return profile_string_get(profile,
+				  profile_cgroup_get(profile, samples[sample].cgroup).path);
+}
+
+/* A path may come later than the first sample. A sample is in the cgroup of its time. */
+static void test_samples__paths_of_cgroups(void **state)
+{
+	struct rig *rig = *state;
+	const u64 frames[] = {0x10000100 | FRAME_EXACT};
+	const struct profile *profile = session_profile(rig->session);
+
+	start(rig, 5, 100);
+	rig_sample(rig, 5, 100, REASON_end_root, frames, 0, 1);
+	rig_settle(rig);
+	assert_string_equal(cgroup_of(profile, 0), "");
+	rig_cgroup(rig, 4711, "here");
+	rig_sample(rig, 5, 100, REASON_end_root, frames, 0, 1)->tid = 6;
+	rig->cgroup = 815;
+	rig_event(rig, EVENT_MOVED, 5, 100, 0, 0);
+	rig_cgroup(rig, 815, "there");
+	rig_sample(rig, 5, 100, REASON_end_root, frames, 0, 1)->tid = 7;
+	rig_settle(rig);
+	assert_string_equal(cgroup_of(profile, 0), "/here");
+	assert_string_equal(cgroup_of(profile, 1), "/here");
+	assert_string_equal(cgroup_of(profile, 2), "/there");
+}
+
+static const uint8_t drop_paths[NAMES_KINDS] = {[NAMES_PATH] = NAMES_DROP};
+
+static void test_samples__dropped_paths_of_cgroups(void **state)
+{
+	struct rig *rig = *state;
+	const u64 frames[] = {0x10000100 | FRAME_EXACT};
+	const struct profile *profile = session_profile(rig->session);
+
+	start(rig, 5, 100);
+	rig_cgroup(rig, 4711, "secret");
+	rig_sample(rig, 5, 100, REASON_end_root, frames, 0, 1);
+	rig_settle(rig);
+	assert_string_equal(cgroup_of(profile, 0), "[dropped]");
+	for (uint32_t id = 0; id < profile_strings(profile); id++)
+		assert_null(strstr(profile_string_get(profile, id), "secret"));
+}
+
 /* No sample gets the mappings of the wrong program, before or after an exec. */
 static void test_samples__exec_is_a_boundary(void **state)
 {
@@ -405,6 +455,8 @@ int main(void)
 		RIG_TEST(test_samples__cut_for_want_of_a_table),
 		RIG_TEST(test_samples__what_the_kernel_part_lacks_is_counted),
 		RIG_TEST(test_samples__names_of_process_and_thread),
+		RIG_TEST(test_samples__paths_of_cgroups),
+		RIG_TEST_NAMES(test_samples__dropped_paths_of_cgroups, drop_paths),
 		RIG_TEST(test_samples__exec_is_a_boundary),
 		RIG_TEST(test_samples__answer_after_exec_is_not_the_old_program),
 		RIG_TEST(test_samples__name_of_the_next_program_is_not_taken),

@@ -161,6 +161,14 @@ static void on_denied(struct life *life, const struct event *event)
 		roster_end(life->roster, process, event->time);
 }
 
+static void on_moved(struct life *life, const struct event *event)
+{
+	struct process *process = find(life, event);
+
+	if (process)
+		process_move(process, event->cgroup, event->time);
+}
+
 static void on_exited(struct life *life, const struct event *event)
 {
 	struct process *process = find(life, event);
@@ -174,7 +182,7 @@ void life_event(struct life *life, const struct event *event)
 {
 	static void (*const handlers[])(struct life *, const struct event *) = {
 		[EVENT_SEEN] = on_seen,	  [EVENT_FORK] = on_forked,   [EVENT_EXEC] = on_execed,
-		[EVENT_EXIT] = on_exited, [EVENT_DENIED] = on_denied,
+		[EVENT_EXIT] = on_exited, [EVENT_DENIED] = on_denied, [EVENT_MOVED] = on_moved,
 	};
 
 	if (event->kind >= sizeof(handlers) / sizeof(*handlers) || !handlers[event->kind])

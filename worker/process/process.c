@@ -144,6 +144,22 @@ static void cut_name(char ret_name[ABI_COMM_BYTES], const char *name)
 	memcpy(ret_name, name, length);
 }
 
+void process_move(struct process *process, uint64_t cgroup, uint64_t time)
+{
+	if (process->cgroup == cgroup)
+		return;
+	process->cgroup_before = process->cgroup;
+	process->cgroup = cgroup;
+	process->moved = time;
+}
+
+uint64_t process_cgroup(const struct process *process, uint64_t time)
+{
+	if (time < process->moved)
+		return process->cgroup_before;
+	return process->cgroup;
+}
+
 void process_set_comm(struct process *process, const char *comm)
 {
 	cut_name(process->comm, comm);

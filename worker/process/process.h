@@ -24,10 +24,11 @@ enum process_route {
 struct process {
 	uint32_t pid;
 	uint64_t generation;
-	enum process_state state; /* process_step() alone writes it */
-	uint64_t started, ended;  /* times; ended counts in the two ended states */
-	uint64_t cgroup;
-	char comm[ABI_COMM_BYTES]; /* of the main thread; empty: not known yet */
+	enum process_state state;      /* process_step() alone writes it */
+	uint64_t started, ended;       /* times; ended counts in the two ended states */
+	uint64_t cgroup;	       /* id, 0: not known */
+	uint64_t cgroup_before, moved; /* the cgroup until `moved`, a time; 0: was not moved */
+	char comm[ABI_COMM_BYTES];     /* of the main thread; empty: not known yet */
 	struct mappings *mappings;
 	uint32_t tid; /* of the thread that was sampled last, or 0 */
 	enum process_route route;
@@ -66,6 +67,10 @@ void process_step(struct process *process, enum process_event event);
 
 /* Returns by which pid and thread the target is asked for a process. */
 struct target_process process_asked(const struct process *process);
+/* Puts the process into another cgroup from a time on. */
+void process_move(struct process *process, uint64_t cgroup, uint64_t time);
+/* Returns the id of the cgroup at a time, or 0. The process keeps one earlier cgroup. */
+uint64_t process_cgroup(const struct process *process, uint64_t time);
 /* Names are at most 15 bytes and a NUL. */
 void process_set_comm(struct process *process, const char *comm);
 /* Returns the name of the main thread, or else of the program's file; empty: neither is known. */

@@ -36,6 +36,12 @@ bool event_ring_passed(const struct event_ring *ring, uint64_t head)
 	return (int64_t)(*ring->consumer - head) >= 0;
 }
 
+static bool is_known(uint32_t size)
+{
+	return size == sizeof(struct event) || size == sizeof(struct event_name) ||
+	       size == sizeof(struct event_cgroup);
+}
+
 /* Takes one record; true: it is an event. */
 static bool take(struct event_ring *ring, uint64_t position, uint32_t head, uint64_t left,
 		 struct event *ret_event)
@@ -43,14 +49,16 @@ static bool take(struct event_ring *ring, uint64_t position, uint32_t head, uint
 	uint32_t size = head & ~(BUSY_BIT | DISCARD_BIT);
 	uint64_t step = (HEAD_BYTES + (uint64_t)size + 7) & ~7ull;
 	const unsigned char *at = ring->data + (position & (ring->bytes - 1)) + HEAD_BYTES;
-	bool named = size == sizeof(struct event_name);
-	bool good = (named || size == sizeof(*ret_event)) && !(head & DISCARD_BIT) && step <= left;
+	bool good = is_known(size) && !(head & DISCARD_BIT) && step <= left;
 
 	ring->name[0] = '\0';
+	ring->path[0] = '\0';
 	if (good)
 		memcpy(ret_event, at, sizeof(*ret_event));
-	if (good && named)
+	if (good && size == sizeof(struct event_name))
 		memcpy(ring->name, at + offsetof(struct event_name, name), sizeof(ring->name) - 1);
+	if (good && size == sizeof(struct event_cgroup))
+		cgroup_path_read(at + sizeof(*ret_event), size - sizeof(*ret_event), ring->path);
 	if (!good && (!(head & DISCARD_BIT) || step > left))
 		ring->discarded++;
 	/* Behind an impossible length no record can be found. */

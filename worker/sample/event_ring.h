@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "bpf/abi.h"
+#include "worker/sample/cgroup_path.h"
 
 struct event_ring {
 	uint64_t *consumer;
@@ -19,7 +20,9 @@ struct event_ring {
 	uint64_t discarded;
 	uint64_t end; /* of the events that event_ring_next() returns before the next false */
 	bool reading;
-	char name[sizeof(u64[EVENT_NAME_WORDS]) + 1]; /* of the last event; "": none */
+	/* of the last event; "": none */
+	char name[sizeof(u64[EVENT_NAME_WORDS]) + 1];
+	char path[CGROUP_PATH_BYTES];
 };
 
 /* Memory is borrowed: consumer is one page, producer one page and 2 * bytes of data. */
@@ -28,7 +31,7 @@ void event_ring_init(struct event_ring *ring, void *consumer, const void *produc
 /* Skips the events of an earlier reader. */
 void event_ring_skip(void *consumer, const void *producer);
 /* Takes the next event. False: there is none, or it came after the first call of this series.
- * Passes over records other than struct event and struct event_name. */
+ * Passes over records other than struct event, struct event_name and struct event_cgroup. */
 bool event_ring_next(struct event_ring *ring, struct event *ret_event);
 /* Returns the kernel's position; the second tells whether all events before a position were read.
  * An event that a CPU has not finished yet holds up the events behind it. */

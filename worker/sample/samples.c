@@ -11,6 +11,7 @@
 #include "worker/process/process.h"
 #include "worker/process/tracker.h"
 #include "profile/profile.h"
+#include "worker/sample/cgroups.h"
 #include "worker/sample/comm.h"
 #include "worker/sample/stack.h"
 
@@ -86,6 +87,25 @@ static struct missing look(const struct held *held, const struct process *proces
 	return missing;
 }
 
+/* Gives the profile the path of a cgroup, unless it has one. */
+static void name_cgroup(struct samples *samples, uint64_t id)
+{
+	struct profile *profile = samples->parts.profile;
+	char text[REDACT_BYTES];
+	const char *path;
+	uint32_t string;
+
+	if (!id || profile_cgroup_get(profile, id).path)
+		return;
+	path = cgroups_find(samples->parts.cgroups, id);
+	if (!path)
+		return;
+	string = profile_string(profile,
+				redact_name(samples->parts.redact, REDACT_PATH, path, text));
+	if (string != PROFILE_FAILED)
+		profile_cgroup_add(profile, id, string);
+}
+
 static int add_sample(struct samples *samples, const struct record *head,
 		      const struct process *process)
 {
@@ -100,11 +120,12 @@ static int add_sample(struct samples *samples, const struct record *head,
 	char name[ABI_COMM_BYTES] = "", text[REDACT_BYTES];
 
 	if (process) {
-		sample.cgroup = process->cgroup;
+		sample.cgroup = process_cgroup(process, head->time);
 		process_name(process, name);
 	}
 	if (!name[0])
 		memcpy(name, head->comm, sizeof(name));
+	name_cgroup(samples, sample.cgroup);
 	sample.process_name = profile_string(profile, redact_name(redact, REDACT_COMM, name, text));
 	sample.thread_name = profile_string(
 		profile, redact_name(redact, REDACT_THREAD, (const char *)head->comm, text));

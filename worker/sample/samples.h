@@ -14,6 +14,7 @@
 #include "worker/kernel/late_names.h"
 #include "worker/sample/stack.h"
 
+struct cgroups;
 struct comm_filter;
 struct kernel_symbols;
 struct profile;
@@ -33,6 +34,7 @@ struct samples_parts { /* all borrowed */
 	struct profile *profile;
 	const struct kernel_symbols *symbols;
 	const struct late_names *late_names;
+	struct cgroups *cgroups;
 	const struct redact *redact;
 	struct comm_filter *comm; /* NULL: every name passes */
 };
