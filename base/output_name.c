@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -105,6 +106,65 @@ int output_name_look(const char *name, bool force, const char **ret_problem)
 	return r;
 }
 
+static int rename_with(const char *from, const char *to, unsigned int flags)
+{
+	if (renameat2(AT_FDCWD, from, AT_FDCWD, to, flags))
+		return -errno;
+	return 0;
+}
+
+/*
+ * Replaces a regular file. Exchanges the names first and looks then, so that nothing comes in
+ * between. Exchanges back anything but a regular file.
+ */
+static int exchange(const char *temporary, const char *name)
+{
+	struct stat status;
+	int r = rename_with(temporary, name, RENAME_EXCHANGE);
+
+	if (r == -EINVAL)
+		return rename_with(temporary, name, 0);
+	if (r < 0)
+		return r;
+	if (lstat(temporary, &status) == 0 && S_ISREG(status.st_mode))
+		return 0;
+	r = rename_with(temporary, name, RENAME_EXCHANGE);
+	if (r < 0)
+		return r;
+	return -EEXIST;
+}
+
+static int give(const char *temporary, const char *name, bool force)
+{
+	int r = rename_with(temporary, name, RENAME_NOREPLACE);
+
+	if (r == -EEXIST && force)
+		return exchange(temporary, name);
+	if (r != -EINVAL)
+		return r;
+	if (force)
+		return rename_with(temporary, name, 0);
+	/* NFS and others lack rename flags, but have links; the old name goes later */
+	if (link(temporary, name))
+		return -errno;
+	return 0;
+}
+
+int output_name_give(const char *temporary, const char *name, bool force, const char **ret_problem)
+{
+	int r = output_name_look(name, force, ret_problem);
+
+	if (r < 0)
+		return r;
+	if (r == 0)
+		r = give(temporary, name, force);
+	else
+		r = -EEXIST; /* a FIFO that came meanwhile */
+	if (r < 0)
+		*ret_problem = describe(r);
+	return r;
+}
+
 /* ---- FIFOs --------------------------------------------------------------------------------- */
 
 /* Waits for a reader that starts at the same moment. Returns a descriptor or a negative errno. */
@@ -124,6 +184,23 @@ static int await_reader(const char *name)
 	return -ENXIO;
 }
 
+/*
+ * Returns whether the user is this process's, or the user behind sudo. Anyone else could have put a
+ * FIFO at a name that the user is about to give. SUDO_UID counts for root alone: sudo sets it.
+ */
+static bool is_own(uid_t uid)
+{
+	const char *sudo = getenv("SUDO_UID");
+	const uid_t own = geteuid();
+	uint32_t user;
+
+	if (uid == own)
+		return true;
+	if (own != 0 || !sudo)
+		return false;
+	return decimal_read32(sudo, 0, UINT32_MAX - 1, &user) && user == uid;
+}
+
 int output_name_open_fifo(const char *name, const char **ret_problem)
 {
 	guard_fd int fd = await_reader(name);
@@ -135,10 +212,13 @@ int output_name_open_fifo(const char *name, const char **ret_problem)
 		*ret_problem = describe(fd);
 	if (fd < 0)
 		return fd;
-	if (fstat(fd, &status) == 0 && S_ISFIFO(status.st_mode))
-		return take_fd(&fd);
 	*ret_problem = "changed meanwhile" ANOTHER;
-	return -EINVAL;
+	if (fstat(fd, &status) || !S_ISFIFO(status.st_mode))
+		return -EINVAL;
+	*ret_problem = "a FIFO of another user; write to standard output: -o - >FIFO";
+	if (!is_own(status.st_uid))
+		return -EPERM;
+	return take_fd(&fd);
 }
 
 /* ---- folders ------------------------------------------------------------------------------- */

@@ -26,9 +26,18 @@ int output_name_descriptor(const char *path);
 int output_name_look(const char *name, bool force, const char **ret_problem);
 
 /*
+ * Gives a finished file its name. An existing regular file is replaced only where `force`; anything
+ * else of that name stays, also where it comes at the same moment. Returns 0 or a negative errno,
+ * with *ret_problem as above. After 0 the temporary name may lead to the replaced file: the caller
+ * removes the name. A file system without RENAME_EXCHANGE replaces what comes at that moment.
+ */
+int output_name_give(const char *temporary, const char *name, bool force, const char **ret_problem);
+
+/*
  * Opens a FIFO for writing, without waiting in later writes (O_NONBLOCK). Waits up to 2 s for a
  * process that reads. Returns the descriptor or a negative errno, with *ret_problem as above.
- * -ENXIO: no process reads.
+ * -ENXIO: no process reads. -EPERM: the FIFO belongs neither to the effective user nor, where that
+ * user is root, to the user behind sudo (SUDO_UID).
  */
 int output_name_open_fifo(const char *name, const char **ret_problem);
 

@@ -53,7 +53,9 @@ bool runtime_is_own_function(uint32_t runtime, const char *name)
 
 bool runtime_is_noted(uint64_t samples, uint64_t all)
 {
-	return samples > 0 && samples >= all / 100;
+	uint64_t least = all / 100 + (all % 100 != 0);
+
+	return samples > 0 && samples >= least;
 }
 
 void runtime_note(char ret_text[static RUNTIME_NOTE_BYTES], uint32_t runtime, const char *object,

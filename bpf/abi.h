@@ -411,9 +411,15 @@ struct generation {
 	u64 family; /* generation of the first ancestor with this program: key of cached rules */
 	u64 base_number; /* fork: the parent, whose mappings hold until others are published */
 	u32 base_pid;
-	u32 epoch;   /* of the worker that was told of this process */
-	u32 denied;  /* DENIED_* */
+	u32 epoch;  /* of the worker that was told of this process */
+	u32 denied; /* DENIED_* */
+	/*
+	 * 1: the process was denied after a reading of CPU time had counted it. Readings go on
+	 * counting it, and its denied samples are denied_counted.
+	 */
+	u32 counted;
 	u32 located; /* epoch + 1 of the worker that knows the path of its cgroup */
+	u32 pad;
 };
 
 /* ---- life of processes, in a BPF ring buffer --------------------------------------------- */
@@ -492,7 +498,8 @@ struct counters {
 	u64 bytes;	     /* written to the ring */
 	u64 denied;	     /* events in denied processes, which are not among the samples */
 	u64 filtered; /* events that sample_filter left out, which are not among the samples */
-	u64 pad[64 - 12 - REASON_COUNT];
+	u64 denied_counted; /* part of denied: in processes that readings of CPU time count */
+	u64 pad[64 - 13 - REASON_COUNT];
 };
 _Static_assert(sizeof(struct counters) == 512, "struct counters");
 

@@ -144,8 +144,11 @@ INLINE void born(u32 pid, const struct generation *fresh, u32 kind)
 		tell(kind, pid, fresh->number, fresh->base_pid, fresh->base_number);
 }
 
-/* Gives a generation to a process from before the start, or whose fork was not wanted. */
-INLINE struct generation *first_sight(u32 pid, u64 mm, u32 denied, enum giver giver)
+/*
+ * Gives a generation to a process from before the start, or whose fork was not wanted. denied,
+ * counted: as in struct generation.
+ */
+INLINE struct generation *first_sight(u32 pid, u64 mm, u32 denied, u32 counted, enum giver giver)
 {
 	struct generation fresh = {
 		.number = next_generation(giver),
@@ -153,6 +156,7 @@ INLINE struct generation *first_sight(u32 pid, u64 mm, u32 denied, enum giver gi
 		.born = bpf_ktime_get_ns(),
 		.epoch = worker_epoch,
 		.denied = denied,
+		.counted = counted,
 	};
 
 	fresh.family = fresh.number;
@@ -188,7 +192,7 @@ INLINE void locate(struct generation *generation, u32 epoch)
 INLINE void meet_target(struct task_struct *task, u32 pid)
 {
 	u64 mm = task_mm(task);
-	struct generation *target = mm ? first_sight(pid, mm, 0, GIVEN_BY_ITERATOR) : NULL;
+	struct generation *target = mm ? first_sight(pid, mm, 0, 0, GIVEN_BY_ITERATOR) : NULL;
 
 	if (target)
 		target->epoch = ~worker_epoch;
@@ -203,22 +207,37 @@ INLINE struct runtimes *runtimes_now(void)
 	return bpf_map_lookup_elem(&runtimes, &zero);
 }
 
-/* Adds the CPU time of a task that no reading will count from now on. */
+/* Returns whether readings count the tasks of a process. known: its entry, or NULL. */
+INLINE int is_counted(u32 pid, const struct generation *known)
+{
+	if (known)
+		return !known->denied || known->counted;
+	return filter_mode == FILTER_ALL || is_target(pid);
+}
+
+/* Adds to the CPU time of tasks that are gone. readings: as they were at that moment. */
+INLINE void add_exited(struct runtimes *sum, u64 readings, u64 nanoseconds)
+{
+	__sync_fetch_and_add(&sum->exited[readings & 1], nanoseconds);
+}
+
+/* Adds the CPU time of a process's last task. No reading will count the task from now on. */
 INLINE void count_until_now(struct task_struct *task)
 {
 	struct runtimes *sum = runtimes_now();
 
 	if (sum)
-		__sync_fetch_and_add(&sum->exited, task->se.sum_exec_runtime);
+		add_exited(sum, sum->readings, task->se.sum_exec_runtime);
 }
 
-/* Takes back the CPU time that a task used while it was denied: the readings will count it. */
+/* Takes back the CPU time that a process's last task used while it was denied: the readings will
+ * count the task. */
 INLINE void count_from_now(struct task_struct *task)
 {
 	struct runtimes *sum = runtimes_now();
 
 	if (sum)
-		__sync_fetch_and_add(&sum->exited, -task->se.sum_exec_runtime);
+		add_exited(sum, sum->readings, -task->se.sum_exec_runtime);
 }
 
 /*
@@ -235,7 +254,7 @@ INLINE void count_exited(struct task_struct *task)
 		return;
 	ended.readings = sum->readings;
 	bpf_map_update_elem(&ended_tasks, &number, &ended, BPF_ANY);
-	__sync_fetch_and_add(&sum->exited, ended.nanoseconds);
+	add_exited(sum, ended.readings, ended.nanoseconds);
 	__sync_fetch_and_add(&sum->exits, 1);
 }
 
@@ -259,12 +278,12 @@ int BPF_PROG(on_free, struct task_struct *task)
 
 	if (!ended || !sum)
 		return 0;
-	__sync_fetch_and_add(&sum->exited, task->se.sum_exec_runtime - ended->nanoseconds);
+	add_exited(sum, sum->readings, task->se.sum_exec_runtime - ended->nanoseconds);
 	bpf_map_delete_elem(&ended_tasks, &number);
 	return 0;
 }
 
-/* Returns whether the current task is past its exit and was in the profile until then. */
+/* Returns whether the current task is past its exit, and readings counted it until then. */
 GLOBAL int has_ended(void)
 {
 	u64 number = number_of(task_now());
@@ -284,9 +303,10 @@ INLINE int is_followed(u32 pid)
  * Denies a process from now on. denied: DENIED_*, by the rule that holds. may_exec: the process may
  * be starting a program. Then the worker must learn of the verdict before the records of mappings,
  * which the worker would keep otherwise. Any other process that the worker knows is over for the
- * worker.
+ * worker. counted: readings may have counted the process; for a process that was denied before, the
+ * first verdict holds.
  */
-GLOBAL int deny(u32 pid, u64 mm, u32 may_exec, u32 denied)
+GLOBAL int deny(u32 pid, u64 mm, u32 may_exec, u32 denied, u32 counted)
 {
 	struct generation *known = bpf_map_lookup_elem(&generations, &pid);
 	u64 number = ~0ull >> PROCESS_PID_BITS;
@@ -296,25 +316,17 @@ GLOBAL int deny(u32 pid, u64 mm, u32 may_exec, u32 denied)
 		number = known->number;
 		if (!may_exec || known->mm == mm)
 			kind = known->denied ? 0 : EVENT_EXIT;
+		if (!known->denied)
+			known->counted = counted;
 		known->denied |= denied;
 	} else {
 		if (!is_followed(pid))
 			return 0;
-		if (!first_sight(pid, mm, denied, GIVEN_BY_HOOK))
+		if (!first_sight(pid, mm, denied, counted, GIVEN_BY_HOOK))
 			lose_process();
 		kind = may_exec ? EVENT_DENIED : 0;
 	}
 	return kind ? tell(kind, pid, number, 0, 0) : 0;
-}
-
-/* Counts a task whose process is about to be denied. Its other threads are not counted. */
-INLINE void count_denied(struct task_struct *task)
-{
-	u32 pid = task->tgid;
-	struct generation *known = bpf_map_lookup_elem(&generations, &pid);
-
-	if (known && !known->denied)
-		count_until_now(task);
 }
 
 /*
@@ -332,8 +344,7 @@ int BPF_PROG(on_rename, struct task_struct *task, const char *name)
 
 	if (!denied)
 		return 0;
-	count_denied(task);
-	deny(task->tgid, task_mm(task), 1, denied);
+	deny(task->tgid, task_mm(task), 1, denied, 1);
 	return 0;
 }
 
@@ -345,8 +356,7 @@ int BPF_PROG(on_move, struct cgroup *to, const char *path, struct task_struct *t
 	struct generation *known;
 
 	if (deny_kinds && denies_cgroup(task)) {
-		count_denied(task);
-		deny(pid, task_mm(task), 0, DENIED_BY_RULE);
+		deny(pid, task_mm(task), 0, DENIED_BY_RULE, 1);
 		return 0;
 	}
 	known = bpf_map_lookup_elem(&generations, &pid);
@@ -368,7 +378,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 
 	/* a target without samples: a server that sleeps while its children work */
 	if (!from && filter_mode == FILTER_TARGETS && is_target(parent_pid)) {
-		from = first_sight(parent_pid, task_mm(parent), denied, GIVEN_BY_HOOK);
+		from = first_sight(parent_pid, task_mm(parent), denied, 1, GIVEN_BY_HOOK);
 		if (!from)
 			lose_process();
 	}
@@ -409,9 +419,10 @@ int BPF_PROG(on_exec, struct task_struct *task)
 
 	if (old)
 		fresh.denied |= old->denied & DENIED_BY_PROCESS;
-	if (deny_kinds && old && fresh.denied && !old->denied)
+	/* the other threads have ended */
+	if (deny_kinds && fresh.denied && is_counted(pid, old))
 		count_until_now(task);
-	if (deny_kinds && old && !fresh.denied && old->denied)
+	if (deny_kinds && !fresh.denied && !is_counted(pid, old))
 		count_from_now(task);
 	/* the ids of a set-user-id program are in force only now */
 	if (fresh.denied)
@@ -428,7 +439,7 @@ int BPF_PROG(on_exit, struct task_struct *task)
 	u32 pid = task->tgid;
 	struct generation *gone = bpf_map_lookup_elem(&generations, &pid);
 
-	if (gone ? !gone->denied : filter_mode == FILTER_ALL || is_target(pid))
+	if (is_counted(pid, gone))
 		count_exited(task);
 	if (BPF_CORE_READ(task, signal, live.counter))
 		return 0;
@@ -451,8 +462,18 @@ int BPF_PROG(on_exit, struct task_struct *task)
 /* From here on, a task that ends belongs to the tasks that the reading meets. */
 INLINE void begin_reading(struct runtimes *sum)
 {
+	u64 *oldest = &sum->exited[(sum->readings + 1) & 1];
+
+	sum->earlier += *oldest;
+	*oldest = 0;
+	sum->reading = (struct task_runtime){.tasks = sum->exits};
 	sum->readings++;
-	sum->reading = (struct task_runtime){.nanoseconds = sum->exited, .tasks = sum->exits};
+}
+
+/* Adds the tasks that had ended when the reading began. */
+INLINE void end_reading(struct runtimes *sum)
+{
+	sum->reading.nanoseconds += sum->earlier + sum->exited[(sum->readings + 1) & 1];
 }
 
 /*
@@ -467,13 +488,14 @@ int on_task(struct bpf_iter__task *ctx)
 	struct runtimes *sum = runtimes_now();
 	struct ended_task *ended;
 	u64 number;
-	u32 pid;
+	u32 pid, counted;
 
 	if (!sum)
 		return 0;
 	if (ctx->meta->seq_num == 0)
 		begin_reading(sum);
 	if (!task) {
+		end_reading(sum);
 		bpf_seq_write(ctx->meta->seq, &sum->reading, sizeof(sum->reading));
 		return 0;
 	}
@@ -489,19 +511,21 @@ int on_task(struct bpf_iter__task *ctx)
 		return 0;
 	pid = task->tgid;
 	known = bpf_map_lookup_elem(&generations, &pid);
-	if (!known && filter_mode != FILTER_ALL && !is_target(pid))
+	if (!is_counted(pid, known))
 		return 0;
 	/* processes from before the rules */
 	if (!(task->flags & PF_KTHREAD) && !(known && known->denied)) {
 		u32 denied = denies_now(task);
 
+		/* an earlier reading, or this one at the first task, has counted the process */
 		if (denied) {
-			deny(pid, task_mm(task), 0, denied);
-			return 0;
+			counted = sum->readings > 1 || (u32)task->pid != pid;
+			deny(pid, task_mm(task), 0, denied, counted);
+			known = bpf_map_lookup_elem(&generations, &pid);
+			if (!known || !known->counted)
+				return 0;
 		}
 	}
-	if (known && known->denied)
-		return 0;
 	if (!known && filter_mode == FILTER_TARGETS)
 		meet_target(task, pid);
 	sum->reading.nanoseconds += task->se.sum_exec_runtime;

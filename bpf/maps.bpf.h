@@ -198,9 +198,15 @@ struct {
  */
 struct runtimes {
 	struct task_runtime reading; /* of the iterator, under way */
-	u64 exited;		     /* of tasks that are gone */
-	u64 readings;		     /* number of the last reading */
-	u64 exits;		     /* the number of tasks that are gone */
+	u64 readings;		     /* the number of the last reading */
+	/*
+	 * Tasks that have gone since the last reading began, at [readings & 1], and between this
+	 * beginning and the one before. An exit looks at `readings` once, so that its sum and its
+	 * struct ended_task agree.
+	 */
+	u64 exited[2];
+	u64 earlier; /* tasks that had gone before */
+	u64 exits;   /* the number of tasks that are gone */
 };
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

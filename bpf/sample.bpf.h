@@ -358,31 +358,38 @@ INLINE int has_user_stack(struct task_struct *task)
 	return task_mm(task) && !(task_flags(task) & (PF_KTHREAD | PF_EXITING));
 }
 
+enum verdict {
+	TAKEN,
+	DENIED,
+	DENIED_COUNTED /* the readings of CPU time count the process */
+};
+
 /*
- * Returns whether a sample is denied: by the entry of the process, or by the task's present state.
+ * Returns the verdict on a sample: by the entry of the process, or by the task's present state.
  * Updates the entry, and tells the worker.
  */
-INLINE int judge_sample(struct task_struct *task, u32 pid, struct generation *known)
+INLINE enum verdict judge_sample(struct task_struct *task, u32 pid, struct generation *known)
 {
 	u32 flags = task_flags(task), denied;
 
 	if (!known) {
 		if (flags & PF_EXITING && is_denied_exit(task, pid))
-			return 1;
+			return has_ended() ? DENIED_COUNTED : DENIED;
 		denied = denies_now(task);
 		if (denied && !(flags & PF_EXITING))
-			first_sight(pid, task_mm(task), denied, GIVEN_BY_SAMPLER);
-		return denied != 0;
+			first_sight(pid, task_mm(task), denied, 1, GIVEN_BY_SAMPLER);
+		return denied ? DENIED_COUNTED : TAKEN;
 	}
 	if (known->denied)
-		return 1;
+		return known->counted ? DENIED_COUNTED : DENIED;
 	/* setuid() has no hook */
 	if (!(deny_kinds & DENY_BIT(DENY_UID)) ||
 	    !denies_task(number_of(task), 0, 0, DENY_BIT(DENY_UID)))
-		return 0;
+		return TAKEN;
+	known->counted = 1;
 	known->denied |= DENIED_BY_RULE;
 	tell(EVENT_EXIT, pid, known->number, 0, 0);
-	return 1;
+	return DENIED_COUNTED;
 }
 
 /* Returns whether sample_interval_ns forbids this sample. */
@@ -428,13 +435,17 @@ GLOBAL int sample_is_left_out(u64 cs)
 	struct generation *known = bpf_map_lookup_elem(&generations, &pid);
 	struct counters *count = bpf_map_lookup_elem(&counters, &cpu);
 	struct task_struct *task = task_now();
+	enum verdict verdict = TAKEN;
 
 	if (!pid || !count || !wanted_now())
 		return 0;
 	if (filter_mode == FILTER_TARGETS && !known && !is_target(pid) && !has_ended())
 		return 0;
-	if (deny_kinds && !(task_flags(task) & PF_KTHREAD) && judge_sample(task, pid, known)) {
+	if (deny_kinds && !(task_flags(task) & PF_KTHREAD))
+		verdict = judge_sample(task, pid, known);
+	if (verdict != TAKEN) {
 		count->denied++;
+		count->denied_counted += verdict == DENIED_COUNTED;
 		return 1;
 	}
 	if (!is_filtered(task, cs))
@@ -479,7 +490,7 @@ int on_sample(void *ctx)
 	if (!has_user) {
 		generation = NULL;
 	} else if (!generation) {
-		generation = first_sight(pid, task_mm(task), 0, GIVEN_BY_SAMPLER);
+		generation = first_sight(pid, task_mm(task), 0, 0, GIVEN_BY_SAMPLER);
 		if (!generation) {
 			count->reason[REASON_lost_generation]++;
 			return 0;

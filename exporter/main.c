@@ -19,8 +19,12 @@
 #define LOADER_FD 3
 #define START_MS  INT_MAX /* however long loading takes; the end of the loader is seen */
 
-/* The loop runs the events of the first priority before it looks at the others. */
+/*
+ * The loop runs the events of the first priority before it looks at the others. The loader sends
+ * FINISH before the worker can send a draft or a profile.
+ */
 enum priority {
+	PRIORITY_LOADER,
 	PRIORITY_OUTPUT,
 	PRIORITY_MESSAGES,
 	PRIORITIES
@@ -45,12 +49,14 @@ static int receive_start(struct exporter *exporter)
 	if (r < 0)
 		return r;
 	exporter->output.fd = output.fd;
+	if (output.OUTPUT.phase > PHASE_FINISH)
+		return -EPROTO;
 	r = channel_expect(&exporter->loader, MESSAGE_PROFILE_PEER, START_MS, &peer);
 	if (r < 0)
 		return r;
 	channel_init(&exporter->worker, peer.fd, PARTY_EXPORTER, PARTY_WORKER);
 	exporter->loader.phase = PHASE_RUN;
-	exporter->worker.phase = PHASE_RUN;
+	exporter->worker.phase = (enum message_phase)output.OUTPUT.phase;
 	return 0;
 }
 
@@ -181,7 +187,11 @@ static void on_worker(int fd, short what, void *argument)
 		stop(exporter, r);
 }
 
-/* Ends the exporter when the loader ends, as the loader sends nothing more. */
+/*
+ * Takes what comes of a profile only from FINISH on. A worker that was taken over could otherwise
+ * have the exporter write into an output that the next worker writes to. Ends the exporter when the
+ * loader ends.
+ */
 static void on_loader(int fd, short what, void *argument)
 {
 	struct exporter *exporter = argument;
@@ -192,11 +202,11 @@ static void on_loader(int fd, short what, void *argument)
 	(void)what;
 	if (r == 0)
 		return;
-	if (r > 0) {
-		message_release(&message);
-		r = -EPROTO;
+	if (r < 0) {
+		stop(exporter, r);
+		return;
 	}
-	stop(exporter, r);
+	exporter->worker.phase = PHASE_FINISH; /* the loader sends FINISH alone here */
 }
 
 /* ---- loop ---- */
@@ -214,7 +224,7 @@ static struct event *new_event(struct exporter *exporter, int fd, short what,
 static int run(struct exporter *exporter)
 {
 	struct event *loader =
-		new_event(exporter, exporter->loader.fd, EV_READ, on_loader, PRIORITY_MESSAGES);
+		new_event(exporter, exporter->loader.fd, EV_READ, on_loader, PRIORITY_LOADER);
 
 	exporter->on_worker =
 		new_event(exporter, exporter->worker.fd, EV_READ, on_worker, PRIORITY_MESSAGES);

@@ -290,6 +290,9 @@ struct message_audit_event {
 	uint64_t value[2]; /* helper/audit/event.c says what they are */
 };
 
+struct message_output {
+	uint32_t phase; /* enum message_phase: the first one of the channel to the worker */
+};
 struct message_profile {
 	uint64_t bytes; /* size of the sealed memfd */
 };

@@ -203,13 +203,24 @@ static int give_descriptors(const struct recording *rec, struct child *worker)
 	return give_sideband(&rec->events, worker);
 }
 
+/* Before STOP an exporter takes the windows of a stream, and nothing else. */
+static enum message_phase exporter_phase(const struct recording *rec)
+{
+	if (rec->monitor.goal == GOAL_WRITTEN)
+		return PHASE_FINISH;
+	if (rec->options->given.every)
+		return PHASE_RUN;
+	return PHASE_START;
+}
+
 int equip_exporter(struct recording *rec)
 {
 	static const struct link link = {MESSAGE_PROFILE_PEER, MESSAGE_DESCRIPTOR,
 					 DESCRIPTOR_EXPORTER};
 	struct channel *worker = &rec->monitor.children[ROLE_WORKER].channel;
 	struct channel *exporter = &rec->monitor.children[ROLE_EXPORTER].channel;
-	int r = channel_send_bare(exporter, MESSAGE_OUTPUT, rec->output.fd);
+	const struct message_output output = {.phase = exporter_phase(rec)};
+	int r = channel_send(exporter, MESSAGE_OUTPUT, &output, sizeof(output), rec->output.fd);
 
 	if (r)
 		return r;

@@ -17,6 +17,7 @@
 #define EXIT_WAIT_MS  500
 #define TURN_MESSAGES 64  /* of one child, before other children and signals have their turn */
 #define LOG_LINES     200 /* of one child in a second: more are a violation */
+#define DRAFTS_MAX    3	  /* of one worker, as ipc/PROTOCOL lists */
 
 int monitor_start(struct monitor *monitor)
 {
@@ -116,13 +117,36 @@ static int on_log(struct child *child, const struct message_log *line)
 	return log_from_message(message_party_name(child->channel.peer), line);
 }
 
-/* Keeps the summary of a draft until the worker sends the summary of a later state. */
+static bool has_sent(const struct child *child, enum message_type type)
+{
+	return child->channel.seen >> type & 1;
+}
+
+bool monitor_has_profile(const struct monitor *monitor)
+{
+	return has_sent(&monitor->children[ROLE_WORKER], MESSAGE_SUMMARY);
+}
+
+/*
+ * Keeps the summary of a draft until the worker sends the summary of a later state. A draft that
+ * went to an exporter which has ended is none: the successor has no peer before the worker is done.
+ */
 static int on_drafted(struct monitor *monitor, const struct message_summary *summary)
 {
+	if (monitor_has_profile(monitor) || ++monitor->drafts > DRAFTS_MAX)
+		return -EPROTO;
+	if (monitor->draftless)
+		return 0;
 	monitor->summary = *summary;
 	monitor->drafted = true;
 	hurry(monitor);
 	return 0;
+}
+
+void monitor_lose_draft(struct monitor *monitor)
+{
+	monitor->drafted = false;
+	monitor->draftless = true;
 }
 
 /* Lets the recording end early only for a profile that could not be written. */
@@ -173,16 +197,6 @@ static int dispatch(struct monitor *monitor, struct child *child, const struct m
 	default:
 		return -EPROTO;
 	}
-}
-
-static bool has_sent(const struct child *child, enum message_type type)
-{
-	return child->channel.seen >> type & 1;
-}
-
-bool monitor_has_profile(const struct monitor *monitor)
-{
-	return has_sent(&monitor->children[ROLE_WORKER], MESSAGE_SUMMARY);
 }
 
 /* The exporter writes the draft of a worker that is gone. */

@@ -82,6 +82,8 @@ struct monitor {
 	unsigned int signals; /* how many SIGINTs and SIGTERMs came */
 	bool unasked;	      /* sampling ended by a signal that is no way to end a recording */
 	bool drafted;	      /* the exporter has a profile, and summary is about that one */
+	bool draftless;	      /* the exporter with the drafts has ended: monitor_lose_draft() */
+	unsigned int drafts;  /* DRAFTEDs that came */
 	struct child children[ROLE_SUPERVISED]; /* by role; [ROLE_LOADER] is unused */
 	/* The channel to keyhole-audit, whose end fails the recording; fd -1: no audit stream. */
 	struct channel audit;
@@ -123,6 +125,9 @@ enum monitor_result monitor_run(struct monitor *monitor, enum monitor_goal goal,
 
 /* Returns whether the worker has told that its whole profile is with the exporter. */
 bool monitor_has_profile(const struct monitor *monitor);
+
+/* Notes after STOP that an exporter has ended, and the worker's drafts with the exporter. */
+void monitor_lose_draft(struct monitor *monitor);
 
 /*
  * Waits for the spawner's word that the child has ended, and audits the status. Returns 0 when

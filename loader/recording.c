@@ -79,9 +79,9 @@ void recording_enter_phase(struct recording *rec, enum message_phase phase)
 		rec->monitor.children[role].channel.phase = phase;
 }
 
-/* Sends the request and returns what keyhole-output answers: 0 or a negative errno. */
+/* Sends the request, to which keyhole-output answers. */
 static int request_step(struct channel *channel, const struct message_step *request,
-			struct message_waited *ret_waited)
+			struct message_stepped *ret_stepped)
 {
 	struct message message;
 	int r = channel_send(channel, MESSAGE_STEP, request, sizeof(*request), -1);
@@ -93,8 +93,8 @@ static int request_step(struct channel *channel, const struct message_step *requ
 		return r;
 	if (message.head.reply_to != channel->sent || message.STEPPED.step != request->step)
 		return -EPROTO;
-	*ret_waited = message.STEPPED.waited;
-	return message.STEPPED.error;
+	*ret_stepped = message.STEPPED;
+	return 0;
 }
 
 bool recording_is_unread(const struct recording *rec)
@@ -121,14 +121,23 @@ enum exit_status recording_take_step(struct recording *rec, enum output_step ste
 		.every = rec->options->given.every,
 		.bytes = rec->monitor.written.bytes,
 	};
+	struct message_stepped stepped;
 	int r;
 
+	/* the command's process may have had a sample before its program was not found */
+	if (without == EXIT_NO_COMMAND && step == STEP_COMMIT)
+		return without;
 	if (without != EXIT_EMPTY)
 		request.flags |= STEP_QUIET;
-	r = request_step(&rec->output.channel, &request, &rec->waited);
-	if (r == -ENODATA)
-		return without;
+	r = request_step(&rec->output.channel, &request, &stepped);
 	if (r)
 		return failed("output", rec->options->output, r);
+	if (stepped.error == -ENODATA)
+		return without;
+	if (stepped.error && step == STEP_COMMIT)
+		return EXIT_FAILED; /* keyhole-output has explained why */
+	if (stepped.error)
+		return failed("output", rec->options->output, stepped.error);
+	rec->waited = stepped.waited;
 	return EXIT_DONE;
 }

@@ -219,6 +219,15 @@ static enum exit_status replace_exporter(struct recording *rec, const struct rep
 	(void)plan;
 	if (r)
 		return failed("output", rec->options->output, r);
+	if (rec->monitor.children[ROLE_WORKER].channel.fd < 0) {
+		log_error(
+			"record: %s: nothing written: keyhole-worker ended, and then the exporter "
+			"with the profile",
+			rec->options->output);
+		return EXIT_FAILED;
+	}
+	if (rec->monitor.goal == GOAL_WRITTEN)
+		monitor_lose_draft(&rec->monitor);
 	if (spawn_again(rec, ROLE_EXPORTER, ROLE_EXPORTER) != EQUIP_READY)
 		return EXIT_FAILED;
 	return let_run(rec, ROLE_EXPORTER, equip_exporter(rec));
@@ -300,13 +309,18 @@ static enum monitor_result replace(struct recording *rec, enum policy_role role,
 /* Goes on without the worker. The worker's end makes the exporter write the draft. */
 static void take_draft(struct recording *rec)
 {
+	const char *samples = "";
+
 	release(rec, ROLE_WORKER, ROLE_WORKER);
 	if (monitor_has_profile(&rec->monitor))
 		return; /* then the exporter writes the profile itself */
 	rec->status = EXIT_FAILED;
+	/* the first draft comes before the worker has read what is left in the rings */
+	if (rec->monitor.drafts == 1)
+		samples = "; the last samples may be missing, and count as lost";
 	log_error("record: %s: without the names and lines that keyhole-worker had not read yet; "
-		  "keyhole symbolize may find them",
-		  rec->options->output);
+		  "keyhole symbolize may find them%s",
+		  rec->options->output, samples);
 }
 
 bool replace_by_draft(struct recording *rec)

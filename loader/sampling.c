@@ -122,6 +122,17 @@ enum exit_status sampling_run(struct recording *rec)
 
 /* ---- after sampling ------------------------------------------------------------------------ */
 
+/* Lets the exporter take the profile. The successor of an exporter that ended learns the same. */
+static enum exit_status prepare_exporter(struct recording *rec)
+{
+	struct channel *exporter = &rec->monitor.children[ROLE_EXPORTER].channel;
+	int r = channel_send_bare(exporter, MESSAGE_FINISH, -1);
+
+	if (r && r != -EPIPE)
+		return failed("record", "keyhole-exporter", r);
+	return EXIT_DONE;
+}
+
 static enum exit_status stop_worker(struct recording *rec, uint64_t stopped)
 {
 	struct child *worker = &rec->monitor.children[ROLE_WORKER];
@@ -200,6 +211,9 @@ enum exit_status sampling_finish(struct recording *rec)
 		return status;
 	if (recording_is_unread(rec))
 		return EXIT_PIPE;
+	status = prepare_exporter(rec);
+	if (status != EXIT_DONE)
+		return status;
 	status = stop_worker(rec, stopped);
 	if (status != EXIT_DONE)
 		return status;

@@ -97,8 +97,8 @@ static uint32_t named_object(const struct profile *profile, const struct profile
 	return 0;
 }
 
-/* Returns the object that holds most of the outermost frames of the process's main thread. */
-static uint32_t root_object(const struct profile *profile, uint32_t pid)
+/* Returns the object that holds most of the outermost frames of the process, or of one thread. */
+static uint32_t root_object(const struct profile *profile, uint32_t pid, uint32_t tid)
 {
 	guard_free uint64_t *counts = calloc((size_t)profile_objects(profile) + 1, sizeof(*counts));
 	size_t count;
@@ -108,7 +108,7 @@ static uint32_t root_object(const struct profile *profile, uint32_t pid)
 	for (; counts && count > 0; count--, sample++) {
 		uint32_t object;
 
-		if (sample->pid != pid || sample->tid != pid)
+		if (sample->pid != pid || (tid && sample->tid != tid))
 			continue;
 		object = outermost_object(profile, sample->stack);
 		counts[object] += sample->count;
@@ -131,6 +131,8 @@ uint32_t profile_main_object(const struct profile *profile)
 		if (sample->pid == pid)
 			object = named_object(profile, sample);
 	if (!object)
-		object = root_object(profile, pid);
+		object = root_object(profile, pid, pid);
+	if (!object)
+		object = root_object(profile, pid, 0);
 	return object;
 }

@@ -91,6 +91,7 @@ struct profile_times {
 	 */
 	const char *type, *unit;
 	const char *host; /* the recording machine's name; NULL: not known; borrowed and raw */
+	bool walked;	  /* keyhole walked the stacks: reasons say whether they are complete */
 	uint64_t start_monotonic_ns;
 	uint64_t start_realtime_ns;
 	uint64_t duration_ns;
@@ -121,6 +122,12 @@ struct profile_reason {
 #define PROFILE_REASONS_MAX 64u /* each enum sample_reason is less */
 /* Returns the row of an enum sample_reason, or NULL for an unknown one. */
 const struct profile_reason *profile_reason(uint32_t reason);
+
+/*
+ * Returns the reason of a name that a file has. Another version of keyhole may have reasons of its
+ * own: each is taken for an end, a guess or a cut, as its name begins.
+ */
+uint32_t profile_reason_find(const char *name);
 /* Returns whether a stack with that enum sample_reason is cut. An unknown one cuts none. */
 bool profile_reason_is_cut(uint32_t reason);
 /* Returns whether such a stack is complete, but led to its root by a guess. */

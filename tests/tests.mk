@@ -38,6 +38,7 @@ $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(TEST_ARCHIVES)
 ORACLE := $(call test_programs,oracle)
 DWARF  := $(addprefix $(BUILD)/tests/dwarf/,resolve profile)
 $(ORACLE) $(DWARF) $(addprefix $(BUILD)/tests/unit/,test_dwarf_read test_debug_reader): TEST_LIBS += -ldw
+$(BUILD)/tests/unit/test_output_name: TEST_LIBS += -Wl,--wrap=renameat2
 $(BUILD)/tests/unit/test_output: TEST_LIBS += -Wl,--wrap=write
 
 RUN := BUILD='$(BUILD)' CC='$(CC)' CLANG='$(CLANG)' CLANG_FORMAT='$(CLANG_FORMAT)' \

@@ -127,7 +127,7 @@ int frames_make(const struct profile *profile, enum frames_kind kind, struct fra
 	struct filling filling = {.profile = profile, .frames = ret_frames, .kind = kind};
 	int r = 0;
 
-	*ret_frames = (struct frames){.names = intern_new()};
+	*ret_frames = (struct frames){.kind = kind, .names = intern_new()};
 	ret_frames->first = calloc((size_t)count + 2, sizeof(*ret_frames->first));
 	if (!ret_frames->names || !ret_frames->first)
 		return -ENOMEM;

@@ -2,8 +2,8 @@
 /*
  * The frames of every location as ids of names, innermost first. Inlined functions are frames.
  * Names are those of functions as pprof shows them, so that functions of one name are one. Names
- * may also be those of objects, or lines of sources, "FILE:LINE". A line without a source has its
- * function's name.
+ * may also be those of objects, or lines of sources, "FILE:LINE". A line without a number is
+ * "FILE", and a line without a file has its function's name.
  */
 #ifndef KEYHOLE_VIEW_FRAMES_H
 #define KEYHOLE_VIEW_FRAMES_H
@@ -22,6 +22,7 @@ enum frames_kind {
 };
 
 struct frames {
+	enum frames_kind kind;
 	struct intern *names; /* clean text; ids from 1 */
 	uint32_t *first;      /* of location id: ids[first[id]] to ids[first[id + 1] - 1] */
 	uint32_t *ids;

@@ -125,38 +125,17 @@ int result_open(struct result *ret_result, const char *program, const char *path
 	return open_temporary(result, path);
 }
 
-static int give_name(const struct result *result)
-{
-	unsigned int flags = RENAME_NOREPLACE;
-	const char *problem;
-	int r = output_name_look(result->path, result->force, &problem);
-
-	if (r < 0)
-		return r;
-	if (r > 0)
-		return -EEXIST; /* a FIFO that came meanwhile */
-	if (result->force)
-		flags = 0;
-	if (!renameat2(AT_FDCWD, result->temporary, AT_FDCWD, result->path, flags))
-		return 0;
-	if (errno != EINVAL)
-		return -errno;
-	/* a file system that knows no flags knows links */
-	if (link(result->temporary, result->path))
-		return -errno;
-	return 0;
-}
-
 int result_close(struct result *result, bool done)
 {
+	const char *problem;
 	int r = 0;
 
 	if (!result->temporary[0])
 		return 0;
 	if (done)
-		r = give_name(result);
+		r = output_name_give(result->temporary, result->path, result->force, &problem);
 	if (r)
-		log_error("%s: %s: %s", result->program, result->path, strerror(-r));
+		log_error("%s: %s: %s", result->program, result->path, problem);
 	if (unlink(result->temporary) && errno != ENOENT)
 		log_warning("%s: %s: %s", result->program, result->temporary, strerror(errno));
 	return r;

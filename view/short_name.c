@@ -11,15 +11,32 @@
 static const char *const suffixes[] = {".cold",	 ".constprop.", ".isra.",
 				       ".llvm.", ".lto_priv.",	".part."};
 
+/* Returns whether a word ends there: "hot.cold.1", "f() [clone .cold]". */
+static bool ends_word(const char *at)
+{
+	return *at == '\0' || *at == '.' || *at == ' ' || *at == ']';
+}
+
+/* Returns where the suffix is for the first time behind the name's first character, or NULL. */
+static const char *find_suffix(const char *name, const char *suffix)
+{
+	const size_t length = strlen(suffix);
+
+	for (const char *at = strstr(name, suffix); at; at = strstr(at + 1, suffix))
+		if (at > name && (suffix[length - 1] == '.' || ends_word(at + length)))
+			return at;
+	return NULL;
+}
+
 /* Returns where the compiler's suffix begins, or the end of the name. */
 static const char *end_of(const char *name)
 {
 	const char *end = name + strlen(name);
 
 	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
-		const char *found = strstr(name, suffixes[i]);
+		const char *found = find_suffix(name, suffixes[i]);
 
-		if (found && found > name && found < end)
+		if (found && found < end)
 			end = found;
 	}
 	return end;

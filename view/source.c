@@ -23,8 +23,16 @@ struct source source_of(const struct profile *profile, const struct format_line 
 		return source;
 	source.file = function->file;
 	source.line = line->line;
-	if (source.line == 0)
-		source.line = format_first_line(function);
+	return source;
+}
+
+/* Returns the source of a line, or where the line has no number the begin of the function. */
+static struct source source_or_begin(const struct profile *profile, const struct format_line *line)
+{
+	struct source source = source_of(profile, line);
+
+	if (source.file && source.line == 0)
+		source.line = format_first_line(profile_function_get(profile, line->function));
 	return source;
 }
 
@@ -120,9 +128,12 @@ static int count_location(struct source_finder *finder, uint32_t id)
 	int r = 0;
 
 	for (size_t i = 0; i < count && r == 0; i++) {
-		const struct source_key key = {.name = names[i],
-					       .source = source_of(finder->profile, &lines[i])};
+		struct source_key key = {.name = names[i]};
 
+		if (finder->frames->kind == FRAMES_LINES)
+			key.source = source_of(finder->profile, &lines[i]);
+		else
+			key.source = source_or_begin(finder->profile, &lines[i]);
 		if (key.source.file)
 			r = count_source(finder, &key, finder->weights[id]);
 	}

@@ -15,10 +15,7 @@ struct source {
 	uint32_t line; /* 0: not known */
 };
 
-/*
- * Returns the source of a line of a location. A line without a number gets the number at which the
- * function begins.
- */
+/* Returns the source of a line of a location. A line without a number has a file alone. */
 struct source source_of(const struct profile *profile, const struct format_line *line);
 
 /* Writes "FILE:LINE", raw: "FILE" for line 0, and "" for file 0. */
@@ -28,7 +25,10 @@ void source_spell(const struct profile *profile, const struct source *source, ch
 void source_spell_short(const struct profile *profile, const struct source *source, char *ret_text,
 			size_t size);
 
-/* The source of each name of frames: where most samples are whose stacks hold the name. */
+/*
+ * The source of each name of frames: where most samples are whose stacks hold the name. A function
+ * whose lines have no numbers has the line at which the function begins.
+ */
 struct name_sources {
 	struct source *items; /* by name; those of frames->names */
 	size_t count;

@@ -287,26 +287,27 @@ const char *tally_name(const struct tally *tally, uint32_t row)
 
 struct ordering {
 	const struct tally *tally;
-	bool by_total, diff;
+	bool by_total;
+	const struct tally_scale *diff;
 };
 
-static double share(uint64_t part, uint64_t sum)
+static double share(uint64_t part, double whole)
 {
-	if (sum == 0)
+	if (whole <= 0)
 		return 0;
-	return (double)part / (double)sum;
+	return (double)part / whole;
 }
 
 /* Returns the amount, or for a difference how far the share has moved, up or down. */
 static double weight(const struct ordering *order, const struct tally_row *row, bool total)
 {
-	const struct tally *tally = order->tally;
 	uint64_t now = total ? row->now.total : row->now.self;
 	uint64_t base = total ? row->base.total : row->base.self;
-	double change = share(now, tally->sum) - share(base, tally->base_sum);
+	double change;
 
 	if (!order->diff)
 		return (double)now;
+	change = share(now, order->diff->now) - share(base, order->diff->base);
 	if (change < 0)
 		return -change;
 	return change;
@@ -336,7 +337,8 @@ static int compare_rows(const void *left, const void *right, void *context)
 	return strcmp(tally_name(order->tally, a), tally_name(order->tally, b));
 }
 
-uint32_t *tally_order(const struct tally *tally, bool by_total, bool diff, size_t *ret_count)
+uint32_t *tally_order(const struct tally *tally, bool by_total, const struct tally_scale *diff,
+		      size_t *ret_count)
 {
 	struct ordering order = {.tally = tally, .by_total = by_total, .diff = diff};
 	uint32_t *names = calloc(tally->count + 1, sizeof(*names));

@@ -45,11 +45,17 @@ static inline bool tally_is_by_frames(enum by by)
 
 const char *tally_name(const struct tally *tally, uint32_t row);
 
+/* The counts that are a whole in each profile of a difference: the shares are parts of them. */
+struct tally_scale {
+	double now, base; /* 0: every share is 0 */
+};
+
 /*
  * Returns the names of the rows that are not empty: the largest self or total first, equal ones by
- * name. With `diff`, the largest change of shares comes first. The caller frees the array; NULL
- * means no memory.
+ * name. With `diff`, the largest change of shares comes first; NULL means one profile. The caller
+ * frees the array; NULL means no memory.
  */
-uint32_t *tally_order(const struct tally *tally, bool by_total, bool diff, size_t *ret_count);
+uint32_t *tally_order(const struct tally *tally, bool by_total, const struct tally_scale *diff,
+		      size_t *ret_count);
 
 #endif

@@ -30,7 +30,7 @@ static int seal(int fd)
 	return 0;
 }
 
-/* Sends a file; without an exporter (-EPIPE) the file waits for the next one. */
+/* Sends a file. Returns 0 or a negative errno; -EPIPE: there is no exporter. */
 static int send_file(struct delivery *delivery, enum message_type type, int fd)
 {
 	off_t bytes = lseek(fd, 0, SEEK_END);
@@ -43,6 +43,12 @@ static int send_file(struct delivery *delivery, enum message_type type, int fd)
 		return 0;
 	r = channel_send(&delivery->exporter, type, &message, sizeof(message), fd);
 	delivery->is_writing = r == 0 && type == MESSAGE_WINDOW;
+	return r;
+}
+
+/* Takes the result of send_file(). Without an exporter the file waits for the next one. */
+static int may_wait(int r)
+{
 	if (r == -EPIPE)
 		return 0;
 	return r;
@@ -57,7 +63,8 @@ int delivery_connect(struct delivery *delivery, int fd)
 	delivery->exporter.phase = PHASE_RUN;
 	if (delivery->profile < 0)
 		return 0;
-	return send_file(delivery, MESSAGE_PROFILE, delivery->profile);
+	delivery->exporter.phase = PHASE_FINISH;
+	return may_wait(send_file(delivery, MESSAGE_PROFILE, delivery->profile));
 }
 
 /* Returns a sealed file of the profile as far as it is, or a negative errno. */
@@ -95,7 +102,7 @@ int delivery_profile(struct delivery *delivery, const struct message_stop *stop)
 	delivery->profile = make_profile(delivery, stop);
 	if (delivery->profile < 0)
 		return delivery->profile;
-	return send_file(delivery, MESSAGE_PROFILE, delivery->profile);
+	return may_wait(send_file(delivery, MESSAGE_PROFILE, delivery->profile));
 }
 
 /* ---- windows ---- */
@@ -114,7 +121,7 @@ static int send_window(struct delivery *delivery)
 	if (r < 0)
 		return r;
 	delivery->sent++;
-	return send_file(delivery, MESSAGE_WINDOW, fd);
+	return may_wait(send_file(delivery, MESSAGE_WINDOW, fd));
 }
 
 /* Windows end at multiples of a time, so that they do not drift; a timer may be a bit early. */

@@ -37,7 +37,7 @@ int delivery_window(struct delivery *delivery, uint64_t *ret_wait);
 
 /*
  * Sends the profile as far as it is, which the exporter writes when this process ends before
- * delivery_profile(). Returns 0 or a negative errno.
+ * delivery_profile(). Returns 0 or a negative errno; -EPIPE: no exporter has the draft.
  */
 int delivery_draft(struct delivery *delivery, const struct message_stop *stop);
 

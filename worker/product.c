@@ -174,6 +174,7 @@ static struct profile_times times_of(const struct message_sampling *sampling, ui
 		.duration_ns = end - start,
 		.period = sampling->period,
 		.event = event_counted(sampling->event, sampling->period),
+		.walked = true,
 	};
 
 	if (times.period == 0)

@@ -22,6 +22,7 @@
 #define FALLBACK_CALLS	  8u   /* of them, words in known mappings: their code is read */
 #define WINDOW_MASK	  (WALK_WINDOW_BYTES / 8 - 1)
 #define FALLBACK_FUNCTION (1ull << 16) /* bytes of a function without rules, at most */
+#define FALLBACK_CALLER	  (1ull << 12) /* bytes of such a function that calls through a register */
 
 #define CODE_ENDBR64 0xfa1e0ff3u
 
@@ -200,24 +201,24 @@ INLINE u64 walk_leaf_place(struct walk *walk)
 
 /* ---- other return addresses ---- */
 
-/*
- * Returns whether a word of the window may be the return address of the code that the walk leaves.
- * index: of the word. first: whether the word is at rsp. least: enum call_leads of the word's call,
- * at least. into: the only function that the word may point into, or 0.
- */
-GLOBAL int walk_may_return(u32 index, u32 first, u32 least, u64 into)
+/* Returns whether the word number `number` above rsp may be the return address, too. */
+GLOBAL int walk_may_return(u32 number)
 {
 	struct walk *walk = walk_state();
 
 	if (!walk)
 		return 1;
-	u64 word = walk->window[index & WINDOW_MASK], sp = walk->reg[REG_RSP];
+	if (number >= walk->words)
+		return 0;
+	u64 sp = walk->reg[REG_RSP], into = walk->into;
+	u64 index = ((sp - walk->window_start) >> 3) + number;
+	u64 word = walk->window[index & WINDOW_MASK];
 
 	/* a small number, or an address in the frame */
 	if (word >= WALK_ADDRESS_END || !(word >> 16) || word - sp <= walk->reg[REG_RBP] - sp)
 		return 0;
 	/* HotSpot's calls leave a copy of the return address in the caller's frame */
-	if (word == walk->address || (into && word - into >= FALLBACK_FUNCTION))
+	if (word == walk->address || (into && word - into >= FALLBACK_CALLER))
 		return 0;
 	if (++walk->looks > FALLBACK_LOOKS)
 		return 1;
@@ -229,25 +230,24 @@ GLOBAL int walk_may_return(u32 index, u32 first, u32 least, u64 into)
 	u32 call = walk_call(word, 0);
 
 	/* HotSpot's code without frame pointers begins with push %rbp */
-	if (call == CALL_PUSHED && !first &&
+	if (call == CALL_PUSHED && number &&
 	    walk->window[(index - 1) & WINDOW_MASK] != walk->reg[REG_RBP])
 		return 0;
 	if (!into)
-		return call >= least;
+		return call >= walk->least;
 	/* of two functions before the address, the nearer one has the address */
 	return call == CALL_ANYWHERE || (call == CALL_HERE && walk->target > into);
 }
 
-/* Looks at `count` words from rsp on, which the window has. */
-INLINE int walk_has_other_return(struct walk *walk, u32 count, u32 least, u64 into)
+/* Looks at walk->words words from rsp on. By fours, a verifier sees a quarter of the branches. */
+INLINE int walk_has_other_return(struct walk *walk)
 {
-	u32 index = (u32)((walk->reg[REG_RSP] - walk->window_start) >> 3);
-
 	walk->looks = walk->calls = 0;
-	for (u32 i = 0; i < FALLBACK_WORDS; i++) {
-		if (i >= count)
+	for (u32 i = 0; i < FALLBACK_WORDS; i += 4) {
+		if (i >= walk->words)
 			break;
-		if (walk_may_return(index + i, !i, least, into))
+		if (walk_may_return(i) | walk_may_return(i + 1) | walk_may_return(i + 2) |
+		    walk_may_return(i + 3))
 			return 1;
 	}
 	return 0;
@@ -286,12 +286,13 @@ INLINE int walk_is_ambiguous(struct walk *walk, u64 bp, u64 into)
 			return 1;
 		}
 	}
+	walk->into = into;
+	walk->least = CALL_PUSHED;
 	/* what a compiler called may jump on to code by hand */
-	u32 least = CALL_PUSHED;
-
 	if (walk_is_mapped(walk, walk->address) && walk->mapping_flags & MAPPING_HAS_TABLE)
-		least = CALL_ELSEWHERE;
-	return walk_has_other_return(walk, (u32)((bp - sp) >> 3), least, into);
+		walk->least = CALL_ELSEWHERE;
+	walk->words = (u32)((bp - sp) >> 3);
+	return walk_has_other_return(walk);
 }
 
 /* Returns whether the call in front of the word at rsp proves that the word is the way out. */
@@ -322,15 +323,16 @@ INLINE int walk_leave_frame(struct walk *walk, u32 leaf_call, u64 leaf)
 	/* of two functions before the address, the nearer one has the address */
 	if (leaf && leaf >= into)
 		return walk_leave_word(walk, sp, 0);
-	if (ends && leaf_call == CALL_NONE && !walk_is_ambiguous(walk, bp, 0))
-		return walk_end(walk, REASON_end_frame_pointer);
-	if (call == CALL_NONE && (leaf_call == CALL_NONE || leaf_call == CALL_PUSHED))
-		return walk_end(walk, REASON_cut_no_rule);
-	if (call == CALL_NONE)
+	ends = ends && leaf_call == CALL_NONE;
+	if (call == CALL_NONE && !ends) {
+		if (leaf_call == CALL_NONE || leaf_call == CALL_PUSHED)
+			return walk_end(walk, REASON_cut_no_rule);
 		return walk_leave_word(walk, sp, FRAME_GUESSED);
-
+	}
 	u64 guessed = walk_is_ambiguous(walk, bp, into) ? FRAME_GUESSED : 0;
 
+	if (call == CALL_NONE)
+		return walk_end(walk, guessed ? REASON_cut_no_rule : REASON_end_frame_pointer);
 	if (guessed && call == CALL_ELSEWHERE && leaf_call)
 		return walk_leave_word(walk, sp, FRAME_GUESSED);
 	walk->reg[REG_RBP] = pair[0];

@@ -121,8 +121,11 @@ struct walk {
 	/* memory that a fallback read; on the BPF stack it would be too much for 5.10 */
 	u64 code, word, pair[2];
 	u64 target; /* of the direct call in front of the last address that was looked up */
-	u32 looks;  /* words of the frame that were looked up as return addresses */
-	u32 calls;  /* of them, words that are in known mappings, whose code was read */
+	u64 into; /* the only function that another return address of the frame points into, or 0 */
+	u32 least; /* enum call_leads of another return address, at least */
+	u32 words; /* of the frame, from rsp on, which the window has */
+	u32 looks; /* of them, words that were looked up as return addresses */
+	u32 calls; /* of these, words that are in known mappings, whose code was read */
 
 	/* the frame's rule: result of the last look-up */
 	u64 rule;

@@ -155,6 +155,7 @@ struct counted counts_sum(const struct counts *counts)
 				  .events_lost = sum.events_lost,
 				  .processes_lost = sum.processes_lost,
 				  .denied = sum.denied,
+				  .denied_counted = sum.denied_counted,
 				  .filtered = sum.filtered};
 
 	if (counts->rows)
@@ -191,8 +192,12 @@ static uint64_t difference(uint64_t a, uint64_t b)
 	return a - b;
 }
 
-/* Takes the denied processes out of a cgroup's numbers: a cgroup's CPU time includes theirs. */
-static void leave_denied_out(const struct message_sampling *sampling, struct counted *counted)
+/*
+ * Takes denied samples out of the numbers. A cgroup's CPU time includes the processes that the
+ * policy denies. Readings of tasks include the processes that were denied between the readings.
+ */
+static void leave_denied_out(const struct message_sampling *sampling, uint64_t denied,
+			     struct counted *counted)
 {
 	uint64_t period = sampling->period;
 
@@ -200,14 +205,15 @@ static void leave_denied_out(const struct message_sampling *sampling, struct cou
 		return;
 	if (period == 0)
 		period = NS_PER_SECOND / sampling->frequency;
-	counted->expected = difference(counted->expected, counted->denied);
-	counted->used = difference(counted->used, counted->denied * period);
+	counted->expected = difference(counted->expected, denied);
+	counted->used = difference(counted->used, denied * period);
 }
 
 int counts_end(struct counts *counts, struct counted *ret_counted)
 {
 	const struct message_sampling *sampling = &counts->source.sampling;
 	struct task_runtime runtime;
+	uint64_t denied;
 	int r;
 
 	if (!counts->rows)
@@ -220,7 +226,9 @@ int counts_end(struct counts *counts, struct counted *ret_counted)
 	ret_counted->threads = runtime.tasks;
 	ret_counted->expected = samples_of(sampling, ret_counted->used);
 	ret_counted->counted = is_counted(sampling);
+	denied = ret_counted->denied_counted;
 	if (counts->source.cgroup)
-		leave_denied_out(sampling, ret_counted);
+		denied = ret_counted->denied;
+	leave_denied_out(sampling, denied, ret_counted);
 	return 0;
 }

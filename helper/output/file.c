@@ -123,25 +123,11 @@ int output_file_open(struct output_file *file)
 	return explain(file, open_named(file));
 }
 
-static int give_name(struct output_file *file)
+static bool has_temporary(const struct output_file *file)
 {
-	int r = output_name_look(file->name, file->force, &file->problem);
-	unsigned int flags = RENAME_NOREPLACE;
+	struct stat status;
 
-	if (r < 0)
-		return r;
-	if (file->force)
-		flags = 0;
-	if (r > 0)
-		return -EEXIST; /* a FIFO that came meanwhile */
-	if (!renameat2(AT_FDCWD, file->temporary, AT_FDCWD, file->name, flags))
-		return 0;
-	if (errno != EINVAL || file->force)
-		return -errno;
-	/* NFS and others lack rename flags, but have links; the old name goes later */
-	if (link(file->temporary, file->name))
-		return -errno;
-	return 0;
+	return lstat(file->temporary, &status) == 0 && S_ISREG(status.st_mode);
 }
 
 int output_file_commit(struct output_file *file)
@@ -150,12 +136,12 @@ int output_file_commit(struct output_file *file)
 
 	if (!*file->temporary)
 		return 0;
-	file->problem = NULL;
-	r = give_name(file);
+	r = output_name_give(file->temporary, file->name, file->force, &file->problem);
 	if (r == 0)
 		return 0;
-	explain(file, r);
-	file->kept = true;
+	file->kept = has_temporary(file);
+	if (!file->kept)
+		file->problem = "the unfinished file was removed; " OUTPUT_NAME_ANOTHER;
 	return r;
 }
 

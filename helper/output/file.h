@@ -29,6 +29,7 @@ struct output_file {
  *   -ELOOP            a symbolic link
  *   -EINVAL           no file, FIFO or standard output; a file for a stream
  *   -ENXIO            a FIFO that no process reads
+ *   -EPERM            a FIFO of another user
  *   others            of the folder, or of a call of the system
  */
 int output_file_open(struct output_file *file);
@@ -36,6 +37,7 @@ int output_file_open(struct output_file *file);
 /*
  * Gives the file the output's name. Returns 0, or a negative errno with file->problem. After a
  * failure the file keeps its temporary name for good: what was recorded is not thrown away.
+ * file->kept is false when somebody has removed the file or its folder.
  */
 int output_file_commit(struct output_file *file);
 

@@ -133,8 +133,7 @@ static void say_summary(const struct summary *sum, bool verbose)
 		screen_print(text, screen_columns(STDERR_FILENO), stderr);
 }
 
-/* Shows the summary and names the file. -ENODATA: the file has no sample and gets no name. */
-/* Gives the file its name, or says under which name the profile stays. */
+/* Gives the file its name, or says why not and under which name the profile stays. */
 static int name_file(struct output_file *file)
 {
 	int r = output_file_commit(file);
@@ -142,10 +141,20 @@ static int name_file(struct output_file *file)
 
 	if (r == 0)
 		return 0;
+	log_error("output: %s: %s", file->path, file->problem);
+	if (!file->kept)
+		return r;
 	if (!getcwd(folder, sizeof(folder)))
 		snprintf(folder, sizeof(folder), "its folder");
 	log_error("output: %s: the profile is kept as %s/%s", file->path, folder, file->temporary);
 	return r;
+}
+
+static int refuse_summary(const struct committer *c)
+{
+	log_error("output: %s: %s: the worker's summary contradicts its profile; record again",
+		  c->file.path, strerror(EBADMSG));
+	return -EBADMSG;
 }
 
 static const char *where(const struct output_file *file)
@@ -155,6 +164,10 @@ static const char *where(const struct output_file *file)
 	return file->path;
 }
 
+/*
+ * Shows the summary and names the file. Explains each failure. -ENODATA: the file has no sample and
+ * gets no name.
+ */
 static int commit(struct committer *c, const struct message_step *step)
 {
 	struct summary sum;
@@ -166,8 +179,8 @@ static int commit(struct committer *c, const struct message_step *step)
 	summary_make(&c->counted, &c->named, c->by_name, &sum);
 	sum.waited = c->waited;
 	any = sum.taken != sum.lost;
-	if (any && !step->bytes) /* the worker's summary contradicts its profile */
-		return -EBADMSG;
+	if (any && !step->bytes)
+		return refuse_summary(c);
 	if (any)
 		r = name_file(&c->file);
 	if (r)

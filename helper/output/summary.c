@@ -43,6 +43,20 @@ static uint64_t min(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+/* Takes the worker's objects without rules, as far as samples were cut for want of rules. */
+static void take_objects(struct summary *sum, const struct message_summary *worker)
+{
+	uint64_t left = sum->reason[REASON_cut_no_rule] + sum->reason[REASON_cut_not_a_call] +
+			sum->reason[REASON_cut_no_room];
+
+	memcpy(sum->object, worker->object, sizeof(sum->object));
+	for (size_t i = 0; i < SUMMARY_OBJECTS; i++) {
+		if (sum->object[i].samples > left)
+			sum->object[i].samples = 0;
+		left -= sum->object[i].samples;
+	}
+}
+
 void summary_make(const struct counted *counted, const struct message_summary *worker, bool by_name,
 		  struct summary *ret_summary)
 {
@@ -77,7 +91,7 @@ void summary_make(const struct counted *counted, const struct message_summary *w
 	sum.limit[LIMIT_events] = counted->events_lost;
 	sum.limit[LIMIT_denied] = counted->denied;
 	memcpy(sum.runtime, worker->runtime, sizeof(sum.runtime));
-	memcpy(sum.object, worker->object, sizeof(sum.object));
+	take_objects(&sum, worker);
 	sum.without_names = min(worker->without_names, sum.complete + sum.guessed + sum.cut);
 	*ret_summary = sum;
 }

@@ -269,9 +269,11 @@ static void put_counts(struct firefox *firefox, const struct format_totals *tota
 	put_entry(firefox, "Samples", totals->samples);
 	if (firefox->times->event)
 		put_entry(firefox, firefox->times->event, totals->samples * firefox->times->period);
-	put_entry(firefox, "Complete stacks", totals->complete);
-	put_entry(firefox, "Complete stacks (guessed)", totals->guessed);
-	put_entry(firefox, "Cut stacks", totals->cut);
+	if (firefox->times->walked) {
+		put_entry(firefox, "Complete stacks", totals->complete);
+		put_entry(firefox, "Complete stacks (guessed)", totals->guessed);
+		put_entry(firefox, "Cut stacks", totals->cut);
+	}
 	if (firefox->threads.timed)
 		put_entry(firefox, "Without a time, at the end", without_time(firefox, totals));
 	else

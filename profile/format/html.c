@@ -69,13 +69,15 @@ static void put_times(struct json *json, const struct profile_times *times, uint
 	json_key_number(json, "duration_ms", times->duration_ns / NS_PER_MS);
 }
 
-static void put_notes(struct html *html, const struct profile *profile)
+/* Writes the notes of a profile. Those of a difference are of either side, and are left out. */
+static void put_notes(struct html *html, const struct profile *profile,
+		      const struct format_options *options)
 {
 	size_t count;
 	const uint32_t *notes = profile_notes(profile, &count);
 
 	json_key_array(&html->json, "notes");
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; !options->base && i < count; i++)
 		json_string(&html->json, profile_string_get(profile, notes[i]));
 	json_end(&html->json);
 }
@@ -251,7 +253,7 @@ static void put_data(struct html *html, const struct profile *profile,
 	json_init(&html->json, &html->output);
 	json_object(&html->json);
 	put_head(html, times, options);
-	put_notes(html, profile);
+	put_notes(html, profile, options);
 	put_kinds(html);
 	if (options->base)
 		put_changes(html);

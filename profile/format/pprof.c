@@ -175,7 +175,8 @@ static void put_comments(struct pprof *pprof)
 	for (size_t i = 0; i < notes; i++)
 		comments[2 + i] = note[i];
 	part.n_comment = 2 + notes;
-	if (pprof->times->type) /* counts are no samples */
+	/* counts are no samples, and nobody knows which stacks of another profiler are complete */
+	if (pprof->times->type || !pprof->times->walked)
 		part.n_comment = 1;
 	part.comment = comments;
 	put_part(pprof, &part);

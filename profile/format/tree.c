@@ -12,6 +12,7 @@
 #include "base/array.h"
 #include "base/compare.h"
 #include "base/intern.h"
+#include "base/map.h"
 #include "profile/format/lines.h"
 #include "profile/format/names.h"
 #include "profile/format/tree_places.h"
@@ -38,7 +39,8 @@ struct builder {
 	struct tree *tree;
 	const struct profile *profile;
 	unsigned int flags;
-	uint32_t renamed; /* text: the name of the only process of both profiles; 0: no such one */
+	uint32_t pair;		    /* text: the name of two processes that are versions; 0: none */
+	uint32_t now, base;	    /* strings: their names on each side of the difference */
 	struct format_lines frames; /* ids of tree->frames */
 };
 
@@ -104,54 +106,90 @@ static int descend(struct tree *tree, uint32_t *node, uint32_t frame)
 	return r;
 }
 
-#define SEVERAL UINT32_MAX
+#define NO_PROCESS   UINT32_MAX
+#define PAIR_PERCENT 80 /* of the samples in processes of a side's own, at least */
 
-/* Returns the name that all processes of one side of a difference have, or SEVERAL. */
-static uint32_t only_process(const struct profile *profile, bool base)
+/* Returns how many samples of a side each name of a process has, or NULL: no memory. */
+static struct map *count_processes(const struct profile *profile, bool base)
 {
 	size_t count;
 	const struct profile_sample *sample = profile_samples(profile, &count);
-	uint32_t name = SEVERAL;
+	struct map *counts = map_new();
 
-	for (; count > 0; count--, sample++) {
+	for (; counts && count > 0; count--, sample++) {
 		const uint64_t samples = base ? sample->base : sample->count;
+		uintptr_t sum = (uintptr_t)map_get(counts, sample->process_name) + samples;
 
-		if (samples == 0 || sample->process_name == name)
+		if (samples == 0 || map_put(counts, sample->process_name, (void *)sum) == 0)
 			continue;
-		if (name != SEVERAL)
-			return SEVERAL;
-		name = sample->process_name;
+		map_free(counts);
+		return NULL;
 	}
+	return counts;
+}
+
+/* Returns the name that has most of the samples whose names the other side lacks, or NO_PROCESS. */
+static uint32_t own_process(const struct map *side, const struct map *other)
+{
+	uint64_t key, most = 0, all = 0;
+	uint32_t name = NO_PROCESS;
+	size_t cursor = 0;
+	void *value;
+
+	while (map_next(side, &cursor, &key, &value)) {
+		const uint64_t samples = (uintptr_t)value;
+
+		if (map_get(other, key))
+			continue;
+		all += samples;
+		if (samples <= most)
+			continue;
+		most = samples;
+		name = (uint32_t)key;
+	}
+	if (most < all / 100 * PAIR_PERCENT + all % 100 * PAIR_PERCENT / 100)
+		return NO_PROCESS;
 	return name;
 }
 
 /*
- * Names the process of both profiles where each has one process: the versions of a program are
- * often files of different names ("app-v1 -> app-v2").
+ * Pairs the names of processes that only one profile has, if each profile has one that counts. The
+ * versions of a program are often files of different names: "app-v1 -> app-v2".
  */
-static int name_only_process(struct builder *builder)
+static int pair_processes(struct builder *builder)
 {
 	const struct profile *profile = builder->profile;
-	const uint32_t now = only_process(profile, false), base = only_process(profile, true);
+	struct map *now = count_processes(profile, false), *base = count_processes(profile, true);
 	char text[2 * FORMAT_NAME_MAX];
 
-	if (now == SEVERAL || base == SEVERAL || now == base)
+	if (now && base) {
+		builder->now = own_process(now, base);
+		builder->base = own_process(base, now);
+	}
+	map_free(now);
+	map_free(base);
+	if (!now || !base)
+		return -ENOMEM;
+	if (builder->now == NO_PROCESS || builder->base == NO_PROCESS)
 		return 0;
-	snprintf(text, sizeof(text), "%s -> %s", format_process_name(profile, base),
-		 format_process_name(profile, now));
-	builder->renamed = format_intern_clean(builder->tree->texts, text);
-	if (builder->renamed == INTERN_FAILED)
+	snprintf(text, sizeof(text), "%s -> %s", format_process_name(profile, builder->base),
+		 format_process_name(profile, builder->now));
+	builder->pair = format_intern_clean(builder->tree->texts, text);
+	if (builder->pair == INTERN_FAILED)
 		return -ENOMEM;
 	return 0;
 }
 
 static uint32_t process_frame(const struct builder *builder, const struct profile_sample *sample)
 {
-	struct tree_frame frame = {.kind = TREE_PROCESS, .name = builder->renamed};
-	const char *name = format_process_name(builder->profile, sample->process_name);
+	struct tree_frame frame = {.kind = TREE_PROCESS};
+	const uint32_t name = sample->process_name;
 
-	if (!frame.name)
-		frame.name = format_intern_clean(builder->tree->texts, name);
+	if (builder->pair && (name == builder->now || name == builder->base))
+		frame.name = builder->pair;
+	else
+		frame.name = format_intern_clean(builder->tree->texts,
+						 format_process_name(builder->profile, name));
 	return add_frame(builder->tree, &frame);
 }
 
@@ -336,7 +374,7 @@ int tree_build(struct tree *tree, const struct profile *profile, unsigned int fl
 		return -ENOMEM;
 	r = add_node(tree, (struct tree_node){0});
 	if (r == 0 && flags & TREE_DIFFERENCE)
-		r = name_only_process(&builder);
+		r = pair_processes(&builder);
 	if (r == 0)
 		r = format_lines_init(&builder.frames, profile, line_frame, &builder);
 	if (r == 0)

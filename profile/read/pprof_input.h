@@ -44,7 +44,7 @@ struct pprof_input {
 	size_t first_sample;		       /* index in the model, of this file's first one */
 	uint32_t file_name;		       /* stands for the name of a nameless process */
 	uint64_t lines;			       /* read so far */
-	bool commented;			       /* by keyhole */
+	bool commented;			       /* by keyhole, which walked the stacks */
 	struct map *markers;		       /* objects of the model by name */
 	uint32_t column;		       /* the value of a sample that is counted */
 	uint32_t checked;		       /* the column that must be values * checked_by */

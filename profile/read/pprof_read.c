@@ -15,7 +15,7 @@
 #include "base/waited.h"
 #include "profile/read/wire.h"
 
-#define COMMENT_START "keyhole "
+#define COMMENT_TOTALS "samples: " /* of keyhole, where it knows which stacks are complete */
 
 enum sample_field { /* of Sample in proto/profile.proto */
 	SAMPLE_STACK = 1,
@@ -86,14 +86,6 @@ static int read_values(struct pprof_input *in, struct reader *message, struct wi
 	return 0;
 }
 
-static uint32_t reason_of(const char *name)
-{
-	for (uint32_t i = 0; profile_reason(i); i++)
-		if (!strcmp(profile_reason(i)->name, name))
-			return i;
-	return 0;
-}
-
 /* The label of a container is left alone: the model finds the container in the path. */
 static int read_label(struct pprof_input *in, struct reader *message, struct pprof_sample *sample)
 {
@@ -123,7 +115,7 @@ static int read_label(struct pprof_input *in, struct reader *message, struct ppr
 	else if (label == LABEL_CGROUP_PATH)
 		sample->cgroup_path = string->id;
 	else if (label == LABEL_REASON)
-		to->reason = reason_of(profile_string_get(in->profile, string->id));
+		to->reason = profile_reason_find(profile_string_get(in->profile, string->id));
 	return 0;
 }
 
@@ -186,8 +178,8 @@ static int add_sample(struct pprof_input *in, struct pprof_sample *sample, uint6
 	to->cgroup = profile_cgroup_add(in->profile, sample->cgroup, sample->cgroup_path);
 	if (!is_kept(in, sample))
 		return 0;
-	if (in->commented && to->pid) /* a file that keyhole only converted has no pids */
-		in->info->ours = true;
+	if (in->commented && to->pid)
+		in->info->ours = in->info->times.walked = true;
 	in->info->kept += count;
 	in->info->stacks_cut += sample->cut;
 	if (in->options->base)
@@ -253,7 +245,8 @@ static int read_comments(struct pprof_input *in)
 
 	for (uint32_t i = 0; i < in->tables.comment_count && r == 0; i++) {
 		comment = pprof_text(in, in->tables.comments[i], &r);
-		if (!strncmp(comment, COMMENT_START, strlen(COMMENT_START)))
+		if (!strncmp(comment, COMMENT_TOTALS, strlen(COMMENT_TOTALS)) &&
+		    strstr(comment, ", complete: "))
 			in->commented = true;
 		if (r == 0 && is_note(comment))
 			r = profile_note_add(in->profile, comment);

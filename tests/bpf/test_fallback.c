@@ -289,6 +289,9 @@ static void test_fallback__called_function_may_have_called_on(void **state)
 		EXPECT(guess_root, EXACT(scene.pc), GUESS(RETURN(2)));
 		WORD(SP + at) = 0;
 	}
+	/* too far behind its beginning */
+	WORD(SP + 8) = RETURN(FALLBACK_CALLER / 256);
+	EXPECT(end_frame_pointer, EXACT(scene.pc), RETURN(2));
 }
 
 /* The function that the call leads to pushes first: in its body, rsp points elsewhere. */

@@ -22,6 +22,8 @@ static int setup(void **state)
 {
 	(void)state;
 	memset(&sampler, 0, sizeof(sampler));
+	filter_mode = FILTER_ALL;
+	deny_kinds = 0;
 	return 0;
 }
 
@@ -124,6 +126,174 @@ static void test_runtime__of_a_zombie_from_before_the_start_never_counts(void **
 	assert_int_equal(read_all(NULL), 0);
 }
 
+/* An exit looks at the number of readings and adds its sum at two moments. */
+static void test_runtime__of_an_exit_while_a_reading_begins_counts_once(void **state)
+{
+	struct task_struct first = task_of(10), task = task_of(6000);
+	const struct ended_task ended = {.nanoseconds = 6000, .readings = 0};
+
+	(void)state;
+	keep_ended(number_of(&task), &ended);
+	begin(&first);
+	add_exited(&sampler.runtimes, ended.readings, ended.nanoseconds);
+	meet(&task);
+	meet(NULL);
+	assert_int_equal(sampler.runtimes.reading.nanoseconds, 6010);
+	for (unsigned int i = 0; i < 3; i++)
+		assert_int_equal(read_all(&first), 6010);
+}
+
+/* ---- denied processes ---- */
+
+static void deny_secret(void)
+{
+	u64 words[2] = {0, 0};
+
+	memcpy(words, "secret", 6);
+	sampler.rule[0] = (struct deny_key){DENY_COMM, words[0], words[1]};
+	sampler.rules = 1;
+	deny_kinds = DENY_BIT(DENY_COMM);
+}
+
+static u64 read_both(struct task_struct *one, struct task_struct *two)
+{
+	begin(one);
+	meet(two);
+	meet(NULL);
+	return sampler.runtimes.reading.nanoseconds;
+}
+
+/* Takes a sample and returns how often a denied sample belonged to a counted process. */
+static u64 sample(const struct task_struct *task)
+{
+	sampler.id = (u64)PID << 32 | (u32)task->pid;
+	sampler.task = *task;
+	on_sample(sampler.regs);
+	return sampler.counters.denied_counted;
+}
+
+/* The samples since then are taken from what the readings count. known: it was sampled before. */
+static void check_denied_between(bool known)
+{
+	struct task_struct one = task_of(6000), two = task_of(80000);
+
+	deny_secret();
+	two.pid++;
+	assert_int_equal(read_both(&one, &two), 86000);
+	if (known)
+		sample(&one);
+	on_rename(&two, "secret");
+	memcpy(two.comm, "secret", 7);
+	assert_int_equal(sampler.generation.denied, DENIED_BY_RULE);
+	assert_int_equal(sample(&one), 1);
+	assert_int_equal(sample(&two), 2);
+	use(&one, 5);
+	use(&two, 7);
+	assert_int_equal(read_both(&one, &two), 86012);
+	on_exit(&two);
+	use(&two, 1);
+	assert_int_equal(read_both(&one, &two), 86013);
+	on_free(&two);
+	assert_int_equal(read_all(&one), 86013);
+}
+
+static void test_runtime__of_a_process_that_is_denied_goes_on_counting(void **state)
+{
+	check_denied_between(true);
+	setup(state);
+	check_denied_between(false);
+}
+
+static void test_runtime__of_a_denial_that_a_sample_or_a_reading_finds(void **state)
+{
+	struct task_struct task = task_of(6000);
+
+	(void)state;
+	assert_int_equal(read_all(&task), 6000);
+	deny_secret();
+	memcpy(task.comm, "secret", 7); /* without a hook */
+	assert_int_equal(sample(&task), 1);
+	assert_int_equal(read_all(&task), 6000);
+	setup(NULL);
+	assert_int_equal(read_all(&task), 6000);
+	deny_secret();
+	use(&task, 9);
+	assert_int_equal(read_all(&task), 6009);
+	assert_int_equal(sample(&task), 1);
+}
+
+static void test_runtime__of_a_process_denied_from_the_start_never_counts(void **state)
+{
+	struct task_struct one = task_of(6000), two = task_of(80000);
+
+	(void)state;
+	deny_secret();
+	memcpy(one.comm, "secret", 7);
+	two.pid++;
+	assert_int_equal(read_both(&one, &two), 0);
+	assert_int_equal(sample(&two), 0);
+	assert_int_equal(sampler.counters.denied, 1);
+	on_rename(&two, "secret");
+	use(&two, 7);
+	assert_int_equal(read_both(&one, &two), 0);
+	on_exit(&two);
+	assert_int_equal(read_all(&one), 0);
+}
+
+/* The reading has met another thread of the process. */
+static void test_runtime__of_a_process_denied_by_a_later_thread_counts(void **state)
+{
+	struct task_struct one = task_of(6000), two = task_of(80000);
+
+	(void)state;
+	deny_secret();
+	memcpy(two.comm, "secret", 7);
+	two.pid++;
+	assert_int_equal(read_both(&one, &two), 86000);
+	assert_int_equal(sample(&one), 1);
+	use(&one, 3);
+	assert_int_equal(read_both(&one, &two), 86003);
+}
+
+/* At an exec the process has one task, so the moment of the denial is exact. */
+static void test_runtime__of_an_exec_in_and_out_of_denial(void **state)
+{
+	struct task_struct task = task_of(6000);
+
+	(void)state;
+	deny_secret();
+	assert_int_equal(read_all(&task), 6000);
+	use(&task, 10);
+	on_rename(&task, "secret"); /* never sampled before */
+	memcpy(task.comm, "secret", 7);
+	on_exec(&task);
+	use(&task, 500);
+	assert_int_equal(sample(&task), 0);
+	assert_int_equal(read_all(&task), 6010);
+	memcpy(task.comm, "public", 7);
+	on_exec(&task);
+	use(&task, 3);
+	assert_int_equal(read_all(&task), 6013);
+	on_exit(&task);
+	assert_int_equal(read_all(NULL), 6013);
+}
+
+/* A child's CPU time begins at zero, so that no reading has counted it. */
+static void test_runtime__of_children_of_the_denied_never_counts(void **state)
+{
+	struct task_struct task = task_of(6000), child = task_of(4);
+
+	(void)state;
+	deny_secret();
+	assert_int_equal(read_all(&task), 6000);
+	on_rename(&task, "secret");
+	child.tgid = child.pid = PID + 1;
+	on_fork(&task, &child);
+	assert_int_equal(sampler.generation_pid, PID + 1);
+	assert_int_equal(sampler.generation.denied, DENIED_BY_RULE);
+	assert_int_equal(sampler.generation.counted, 0);
+}
+
 /* A command's processes are sampled to their last instruction. */
 static void test_runtime__is_sampled_after_the_exit(void **state)
 {
@@ -144,6 +314,8 @@ static void test_runtime__is_sampled_after_the_exit(void **state)
 	filter_mode = FILTER_ALL;
 }
 
+#define TEST(name) cmocka_unit_test_setup(test_runtime__##name, setup)
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -154,6 +326,13 @@ int main(void)
 		cmocka_unit_test_setup(test_runtime__of_a_zombie_from_before_the_start_never_counts,
 				       setup),
 		cmocka_unit_test_setup(test_runtime__is_sampled_after_the_exit, setup),
+		TEST(of_an_exit_while_a_reading_begins_counts_once),
+		TEST(of_a_process_that_is_denied_goes_on_counting),
+		TEST(of_a_denial_that_a_sample_or_a_reading_finds),
+		TEST(of_a_process_denied_from_the_start_never_counts),
+		TEST(of_a_process_denied_by_a_later_thread_counts),
+		TEST(of_an_exec_in_and_out_of_denial),
+		TEST(of_children_of_the_denied_never_counts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -38,7 +38,8 @@ def report(program, *arguments):
 
 
 def rows(program, path, *arguments):
-    return json.loads(report(program, "--json", "-n", "0", *arguments, path))
+    lines = [] if "--tree" in arguments else ["-n", "0"]
+    return json.loads(report(program, "--json", *lines, *arguments, path))
 
 
 UNITS = {"ns": 1, "": 1, "B": 1}

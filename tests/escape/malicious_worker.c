@@ -31,12 +31,14 @@ enum deed {
 	DEED_STALL, /* reads and sends nothing any more */
 	DEED_EXIT,  /* status 0 */
 	DEED_CRASH,
-	DEED_HANG_UP, /* closes the channel and stays */
-	DEED_READY,   /* a lie in READY: variant says which */
-	DEED_SUMMARY, /* numbers that cannot be, with a profile */
-	DEED_PROFILE, /* variant: which profile */
-	DEED_LOG,     /* variant: which text */
-	DEED_SEGMENTS /* asks the broker for all memory there is */
+	DEED_HANG_UP,  /* closes the channel and stays */
+	DEED_READY,    /* a lie in READY: variant says which */
+	DEED_SUMMARY,  /* numbers that cannot be, with a profile */
+	DEED_PROFILE,  /* variant: which profile */
+	DEED_LOG,      /* variant: which text */
+	DEED_SEGMENTS, /* asks the broker for all memory there is */
+	DEED_HAND_IN,  /* gives the exporter a good file of the type, and exits after a while */
+	DEED_DRAFTED   /* variant: what it says of drafts to the loader */
 };
 
 struct scenario {
@@ -154,12 +156,37 @@ static void send_profile(unsigned int kind)
 	channel_send(&peers[1], MESSAGE_PROFILE, &message, sizeof(message), fd);
 }
 
+/* The exporter may get some time, or see the end of the worker at once. */
+static _Noreturn void hand_in(void)
+{
+	const struct message_profile message = {.bytes = 4096};
+	int fd = profile_file(message.bytes);
+
+	fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE);
+	if (scenario.type != MESSAGE_WINDOW)
+		peers[1].phase = PHASE_FINISH;
+	channel_send(&peers[1], (enum message_type)scenario.type, &message, sizeof(message), fd);
+	wait_ms((int)scenario.variant);
+	_exit(0);
+}
+
 static void send_summary(void)
 {
 	struct message_summary summary;
 
 	memset(&summary, 0xff, sizeof(summary));
 	channel_send(&loader, MESSAGE_SUMMARY, &summary, sizeof(summary), -1);
+}
+
+/* 0: more drafts than there are. 1: a draft after the summary. */
+static void lie_about_drafts(void)
+{
+	const struct message_summary summary = {.filtered = 1};
+
+	if (scenario.variant == 1)
+		channel_send(&loader, MESSAGE_SUMMARY, &summary, sizeof(summary), -1);
+	for (int i = 0; i < 4; i++)
+		channel_send(&loader, MESSAGE_DRAFTED, &summary, sizeof(summary), -1);
 }
 
 static void ask_segments(void)
@@ -237,6 +264,11 @@ static void act(void)
 		break;
 	case DEED_SEGMENTS:
 		ask_segments();
+		break;
+	case DEED_HAND_IN:
+		hand_in();
+	case DEED_DRAFTED:
+		lie_about_drafts();
 		break;
 	default:
 		break;

@@ -84,9 +84,17 @@ static int make_processes(void)
 static void give(struct peer *peer, enum message_type type, int fd)
 {
 	const struct message_segment none = {0};
-	const bool map = type == MESSAGE_SEGMENT_MAP;
+	/* the phase in which the exporter takes the most from its worker */
+	const struct message_output output = {.phase = PHASE_FINISH};
+	int r;
 
-	if (channel_send(&peer->loader, type, map ? &none : NULL, map ? sizeof(none) : 0, fd))
+	if (type == MESSAGE_SEGMENT_MAP)
+		r = channel_send(&peer->loader, type, &none, sizeof(none), fd);
+	else if (type == MESSAGE_OUTPUT)
+		r = channel_send(&peer->loader, type, &output, sizeof(output), fd);
+	else
+		r = channel_send_bare(&peer->loader, type, fd);
+	if (r)
 		give_up("equipment");
 }
 

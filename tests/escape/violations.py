@@ -28,7 +28,8 @@ EXIT_WAIT_MS = 500  # loader/monitor.c, as the next one
 LOG_LINES = 200
 END_MS = 300        # from a signal to the end of everything, teardown in the kernel included
 FIRST, START, RUN, FINISH = range(4)
-(MESSAGE, FLOOD, STALL, EXIT, CRASH, HANG_UP, READY, SUMMARY, PROFILE, LOG, SEGMENTS) = range(11)
+(MESSAGE, FLOOD, STALL, EXIT, CRASH, HANG_UP, READY, SUMMARY, PROFILE, LOG, SEGMENTS,
+ HAND_IN, DRAFTED) = range(13)
 LOADER, BROKER, EXPORTER = range(3)
 MOMENTS = ("first", "start", "run", "finish")
 PHASES = {"START": 0, "RUN": 1, "FINISH": 2}
@@ -61,6 +62,8 @@ class Scenario:
         self.limit = more.get("limit", 20)
         self.echo = more.get("echo")        # what may be printed before, LOG_LINES times at most
         self.stall = more.get("stall", STALL_MS)
+        self.output = more.get("output", "p.folded")
+        self.arguments = more.get("arguments", ())
 
     def bytes(self):
         return struct.pack("<16s5I", b"escape-scenario", self.moment, self.deed, self.target,
@@ -173,12 +176,33 @@ def peers():
                            variant=VARIANTS[variant])
     # it reads no answer: whoever answers must not wait for it, and nobody for him
     yield Scenario("flood of MAPS to broker", RUN, FLOOD, "passed_on", target=BROKER, kind="MAPS")
-    yield Scenario("flood of PROFILE to exporter", RUN, FLOOD, "obeys", target=EXPORTER,
-                   kind="PROFILE", seconds="60", signals=(0.3, 0.5, 0.7))
+    yield Scenario("flood of PROFILE to exporter", RUN, FLOOD, "passed_on", target=EXPORTER,
+                   kind="PROFILE", seconds="60")
+    yield Scenario("flood of PROFILE to exporter at finish", FINISH, FLOOD, "obeys",
+                   target=EXPORTER, kind="PROFILE", seconds="0.2", signals=(0.3, 0.5, 0.7))
+
+
+def early():
+    """The worker gives a part of the profile before STOP, and ends. The output has nothing of that
+    part: the exporter refuses the part, or is replaced with the worker before the look."""
+    for kind in ("DRAFT", "PROFILE", "WINDOW"):
+        for pause in (0, 300):
+            for output in ("p.folded", "-"):
+                yield Scenario(f"{kind} at run, {pause} ms, into {output}", RUN, HAND_IN, "refused_early",
+                               target=EXPORTER, kind=kind, variant=pause, output=output)
+    for kind in ("DRAFT", "PROFILE"):
+        yield Scenario(f"{kind} at run, into a stream", RUN, HAND_IN, "refused_early",
+                       target=EXPORTER, kind=kind, output="-", arguments=("--every", "1"))
+
+
+def drafts():
+    for variant, name in enumerate(("too many", "after SUMMARY")):
+        yield Scenario(f"DRAFTED at finish, {name}", FINISH, DRAFTED, VIOLATION[FINISH],
+                       variant=variant, seconds=SECONDS[FINISH])
 
 
 def scenarios():
-    for group in (commands, types, variants, lies, ends, peers):
+    for group in (commands, types, variants, lies, ends, peers, early, drafts):
         yield from group()
 
 
@@ -218,12 +242,17 @@ class Run:
 
     def execute(self, scenario):
         self.write_worker(scenario)
-        command = [os.path.join(self.programs, "keyhole"), "record", "-F", "997", "-d", scenario.seconds, "-o",
-                   os.path.join(self.output, "p.folded")]
+        output = scenario.output
+        if output != "-":
+            output = os.path.join(self.output, output)
+        command = [os.path.join(self.programs, "keyhole"), "record", "-F", "997", "-d",
+                   scenario.seconds, "-o", output, "-f", "folded", *scenario.arguments]
         environment = {"PATH": "/usr/bin:/bin", "KEYHOLE_DEBUG_STDERR": "1"}
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                   stderr=subprocess.PIPE, env=environment)
-        self.watch(process, scenario)
+        with tempfile.TemporaryFile() as printed:
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=printed,
+                                       stderr=subprocess.PIPE, env=environment)
+            self.watch(process, scenario)
+            self.printed = printed.seek(0, os.SEEK_END)
 
     def watch(self, process, scenario):
         """Collects lines with the times they came at; sends the signals after the deed."""
@@ -327,6 +356,15 @@ class Run:
         if len(texts) != 2 or not re.match(r"keyhole-(\w+): \1: ", texts[0]) or \
                 not re.match(r"keyhole: monitor: keyhole-\w+: ended by itself", texts[1]):
             raise Failure(f"says: {texts[:3]}")
+
+    def refused_early(self):
+        """Each worker does it, so the recording fails for the exporter or for the third worker."""
+        texts = [line for _, line in self.lines]
+        if self.printed:
+            raise Failure(f"{self.printed} bytes in standard output")
+        if not any(re.match(rf"keyhole: ({ENDS}|monitor: keyhole-exporter: ended by itself, status 1"
+                            r"|output: -: Input/output error)", text) for text in texts):
+            raise Failure(f"says: {texts}")
 
     def unproven(self):
         """A line for each layer."""

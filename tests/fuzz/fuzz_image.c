@@ -5,6 +5,7 @@
 #include "object/elf/image.h"
 #include "object/elf/split.h"
 #include "object/unwind/unwind_table.h"
+#include "worker/runtime/runtime.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -29,6 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	image_build_id(image, id);
 	split_is(image);
+	runtime_recognise(image);
 	if (image_section(image, ".symtab", &bytes) == 0)
 		touch(&bytes);
 	for (uint32_t i = 0; i < 8; i++) {

@@ -23,15 +23,32 @@ static int profile(size_t bytes, int seals)
 	return fd;
 }
 
+/* phase: the one of OUTPUT. */
+static void start_in(struct child *child, int output, enum message_phase phase)
+{
+	const struct message_output message = {.phase = phase};
+
+	child_start(child, ROLE_EXPORTER);
+	assert_int_equal(
+		channel_send(&child->loader, MESSAGE_OUTPUT, &message, sizeof(message), output), 0);
+	child_give_peer(child, MESSAGE_PROFILE_PEER);
+}
+
+/* Tells the exporter of the end of sampling, as the loader does before STOP. */
+static void finish(struct child *child)
+{
+	assert_int_equal(channel_send_bare(&child->loader, MESSAGE_FINISH, -1), 0);
+	child->worker.phase = PHASE_FINISH;
+}
+
 static struct message_written export(int output, int memory, uint64_t bytes)
 {
 	const struct message_profile sent = {bytes};
 	struct message message;
 	struct child child;
 
-	child_start(&child, ROLE_EXPORTER);
-	child_give(&child, MESSAGE_OUTPUT, output);
-	child_give_peer(&child, MESSAGE_PROFILE_PEER);
+	start_in(&child, output, PHASE_START);
+	finish(&child);
 	assert_int_equal(channel_send(&child.worker, MESSAGE_PROFILE, &sent, sizeof(sent), memory),
 			 0);
 	assert_int_equal(channel_expect(&child.loader, MESSAGE_WRITTEN, CHILD_WAIT_MS, &message),
@@ -117,9 +134,7 @@ static void test_exporter__writes_into_a_pipe(void **state)
 
 static void start_stream(struct child *child, int output)
 {
-	child_start(child, ROLE_EXPORTER);
-	child_give(child, MESSAGE_OUTPUT, output);
-	child_give_peer(child, MESSAGE_PROFILE_PEER);
+	start_in(child, output, PHASE_RUN);
 }
 
 static void send_file(struct child *child, enum message_type type, uint64_t bytes)
@@ -165,6 +180,7 @@ static void test_exporter__appends_windows(void **state)
 		expect_window_written(&child);
 		assert_int_equal(read(ends[0], got, sizeof(got)), bytes);
 	}
+	finish(&child);
 	send_file(&child, MESSAGE_PROFILE, 0);
 	written = end_stream(&child);
 	assert_int_equal(written.error, 0);
@@ -273,6 +289,7 @@ static void test_exporter__writes_the_last_draft_of_a_worker_that_ends(void **st
 
 	(void)state;
 	start_stream(&child, output);
+	finish(&child);
 	send_file(&child, MESSAGE_DRAFT, 3000);
 	send_file(&child, MESSAGE_DRAFT, 1000);
 	send_file(&child, MESSAGE_DRAFT, 2000);
@@ -290,6 +307,7 @@ static void test_exporter__writes_no_draft_beside_the_profile(void **state)
 
 	(void)state;
 	start_stream(&child, output);
+	finish(&child);
 	send_file(&child, MESSAGE_DRAFT, 3000);
 	send_file(&child, MESSAGE_PROFILE, 1000);
 	written = end_worker(&child);
@@ -308,6 +326,7 @@ static void test_exporter__appends_a_draft_to_a_stream(void **state)
 	start_stream(&child, output);
 	send_file(&child, MESSAGE_WINDOW, 1000);
 	expect_window_written(&child);
+	finish(&child);
 	send_file(&child, MESSAGE_DRAFT, 500);
 	written = end_worker(&child);
 	assert_int_equal(written.error, 0);
@@ -323,6 +342,7 @@ static void test_exporter__refuses_a_draft_that_may_change(void **state)
 
 	(void)state;
 	start_stream(&child, output);
+	finish(&child);
 	assert_int_equal(channel_send(&child.worker, MESSAGE_DRAFT, &sent, sizeof(sent), memory),
 			 0);
 	assert_int_equal(end_worker(&child).error, -EPERM);
@@ -343,6 +363,65 @@ static void test_exporter__ends_with_a_worker_that_made_no_draft(void **state)
 	check_size(output, 0);
 }
 
+/* Sends what the protocol does not allow yet. Returns the status of the exporter's end. */
+static int violate(enum message_phase phase, enum message_type type)
+{
+	int output = memfd_create("output", MFD_CLOEXEC), status;
+	struct child child;
+
+	start_in(&child, output, phase);
+	child.worker.phase = PHASE_FINISH;
+	send_file(&child, type, 1000);
+	channel_release(&child.worker);
+	status = child_wait_exit(&child);
+	child_stop(&child);
+	check_size(output, 0);
+	return status;
+}
+
+/* The next worker gets the same output: the output must have nothing of a worker taken over. */
+static void test_exporter__writes_nothing_before_the_end_of_sampling(void **state)
+{
+	(void)state;
+	assert_int_equal(violate(PHASE_START, MESSAGE_DRAFT), 1 << 8);
+	assert_int_equal(violate(PHASE_START, MESSAGE_PROFILE), 1 << 8);
+	assert_int_equal(violate(PHASE_START, MESSAGE_WINDOW), 1 << 8);
+	assert_int_equal(violate(PHASE_RUN, MESSAGE_DRAFT), 1 << 8);
+	assert_int_equal(violate(PHASE_RUN, MESSAGE_PROFILE), 1 << 8);
+}
+
+/* The exporter sees FINISH before what the worker sends after STOP. */
+static void test_exporter__takes_a_draft_right_after_the_end_of_sampling(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 20; i++) {
+		int output = memfd_create("output", MFD_CLOEXEC);
+		struct message_written written;
+		struct child child;
+
+		start_in(&child, output, PHASE_START);
+		finish(&child);
+		send_file(&child, MESSAGE_DRAFT, 100);
+		written = end_worker(&child);
+		assert_int_equal(written.error, 0);
+		check_size(output, 100);
+	}
+}
+
+/* An exporter that follows another one after STOP. */
+static void test_exporter__takes_a_profile_at_once(void **state)
+{
+	int output = memfd_create("output", MFD_CLOEXEC);
+	struct child child;
+
+	(void)state;
+	start_in(&child, output, PHASE_FINISH);
+	child.worker.phase = PHASE_FINISH;
+	send_file(&child, MESSAGE_PROFILE, 1000);
+	assert_int_equal(end_worker(&child).error, 0);
+	check_size(output, 1000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -360,6 +439,9 @@ int main(void)
 		cmocka_unit_test(test_exporter__appends_a_draft_to_a_stream),
 		cmocka_unit_test(test_exporter__refuses_a_draft_that_may_change),
 		cmocka_unit_test(test_exporter__ends_with_a_worker_that_made_no_draft),
+		cmocka_unit_test(test_exporter__writes_nothing_before_the_end_of_sampling),
+		cmocka_unit_test(test_exporter__takes_a_draft_right_after_the_end_of_sampling),
+		cmocka_unit_test(test_exporter__takes_a_profile_at_once),
 	};
 
 	privsep_need_root();

@@ -15,6 +15,7 @@ const struct profile_times build_profile_times = {
 	.start_monotonic_ns = 5000000000,
 	.start_realtime_ns = 1700000000000000000,
 	.duration_ns = 2000000000,
+	.walked = true,
 };
 
 enum object {
@@ -112,12 +113,20 @@ struct profile *build_profile(void)
 unsigned char *build_profile_render(const struct format *format, const struct profile *profile,
 				    bool by_thread, size_t *ret_size)
 {
-	struct format_options options = {.by_thread = by_thread};
+	const struct format_options options = {.by_thread = by_thread};
+
+	return build_profile_render_as(format, profile, &build_profile_times, &options, ret_size);
+}
+
+unsigned char *build_profile_render_as(const struct format *format, const struct profile *profile,
+				       const struct profile_times *times,
+				       const struct format_options *options, size_t *ret_size)
+{
 	int fd = memfd_create("profile", MFD_CLOEXEC);
 	unsigned char *bytes = NULL;
 	off_t size;
 
-	if (format->render(profile, &build_profile_times, &options, fd) == 0) {
+	if (format->render(profile, times, options, fd) == 0) {
 		size = lseek(fd, 0, SEEK_END);
 		bytes = malloc((size_t)size + 1);
 		*ret_size = (size_t)size;

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 struct format;
+struct format_options;
 struct profile;
 struct profile_times;
 
@@ -28,5 +29,9 @@ uint32_t build_profile_location(struct profile *profile, const char *object, con
 /* Renders into memory: malloc()ed bytes, or NULL after a failure. */
 unsigned char *build_profile_render(const struct format *format, const struct profile *profile,
 				    bool by_thread, size_t *ret_size);
+/* The same with times and options of the caller. */
+unsigned char *build_profile_render_as(const struct format *format, const struct profile *profile,
+				       const struct profile_times *times,
+				       const struct format_options *options, size_t *ret_size);
 
 #endif

@@ -194,6 +194,30 @@ static void test_counts__of_a_cgroup_with_others_in_it(void **state)
 	assert_int_equal(counted.used, 9000);
 }
 
+/* The readings hold the CPU time of processes that were denied between them, and of no others. */
+static void test_counts__of_processes_denied_meanwhile(void **state)
+{
+	const struct message_counts source = {.cpus = CPUS, .sampling.frequency = 100};
+	struct counted counted;
+	struct counters *rows;
+	struct counts counts;
+
+	(void)state;
+	rows = give(&counts, &source, runtime_of(0), runtime_of(10000000000));
+	assert_int_equal(counts_begin(&counts), 0);
+	rows[0].denied = 900;
+	rows[0].denied_counted = 100;
+	rows[1].denied_counted = rows[1].denied = 200;
+	assert_int_equal(counts_end(&counts, &counted), 0);
+	assert_int_equal(counted.denied, 1100);
+	assert_int_equal(counted.expected, 700);
+	rows = give(&counts, &source, runtime_of(0), runtime_of(10000000));
+	assert_int_equal(counts_begin(&counts), 0);
+	rows[0].denied_counted = rows[0].denied = 5;
+	assert_int_equal(counts_end(&counts, &counted), 0);
+	assert_int_equal(counted.expected, 0);
+}
+
 static void test_counts__what_is_missing_or_wrong(void **state)
 {
 	const struct message_counts source = {.cpus = CPUS, .sampling.frequency = 99};
@@ -258,6 +282,7 @@ int main(void)
 		cmocka_unit_test(test_counts__of_events),
 		cmocka_unit_test(test_counts__of_a_cgroup),
 		cmocka_unit_test(test_counts__of_a_cgroup_with_others_in_it),
+		cmocka_unit_test(test_counts__of_processes_denied_meanwhile),
 		cmocka_unit_test(test_counts__what_is_missing_or_wrong),
 		cmocka_unit_test(test_counts__usage),
 	};

@@ -63,11 +63,27 @@ static void test_main_object__of_a_process_with_another_name(void **state)
 	profile_free(profile);
 }
 
+/* The main thread waits for the others, and has no samples. */
+static void test_main_object__of_a_process_of_workers(void **state)
+{
+	struct profile *profile = profile_new();
+	const uint32_t kernel = add_object(profile, "[kernel]", KIND_KERNEL);
+	const uint32_t libc = add_object(profile, "/lib/libc.so.6", KIND_NATIVE);
+	const uint32_t jvm = add_object(profile, "/lib/libjvm.so", KIND_NATIVE);
+
+	(void)state;
+	add(profile, "java", 1, 2, 50, jvm, libc);
+	add(profile, "java", 1, 3, 5, kernel, jvm);
+	assert_int_equal(profile_main_object(profile), libc);
+	profile_free(profile);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_main_object__of_the_hottest_process),
 		cmocka_unit_test(test_main_object__of_a_process_with_another_name),
+		cmocka_unit_test(test_main_object__of_a_process_of_workers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -234,6 +234,60 @@ static void test_monitor__a_draft_that_is_written(void **state)
 	release_rig(&monitor, ROLE_WORKER, &worker);
 }
 
+/* Returns what the monitor makes of so many drafts, with SUMMARY before the last one or not. */
+static enum monitor_result drafted(int drafts, bool summary_before)
+{
+	const struct message_summary draft = {.filtered = 1}, last = {.filtered = 2};
+	static struct monitor monitor;
+	struct channel worker;
+	enum monitor_result result;
+
+	rig_monitor(&monitor, ROLE_WORKER, PARTY_WORKER, &worker);
+	worker.phase = monitor.children[ROLE_WORKER].channel.phase = PHASE_FINISH;
+	for (int i = 1; i <= drafts; i++) {
+		if (i == drafts && summary_before)
+			assert_int_equal(
+				channel_send(&worker, MESSAGE_SUMMARY, &last, sizeof(last), -1), 0);
+		assert_int_equal(channel_send(&worker, MESSAGE_DRAFTED, &draft, sizeof(draft), -1),
+				 0);
+	}
+	result = monitor_run(&monitor, GOAL_WRITTEN, time_now() + NS_PER_SECOND / 10);
+	assert_int_equal(monitor.summary.filtered, summary_before ? 2 : 1);
+	release_rig(&monitor, ROLE_WORKER, &worker);
+	return result;
+}
+
+static void test_monitor__drafts_are_few_and_come_before_the_summary(void **state)
+{
+	(void)state;
+	assert_int_equal(drafted(3, false), MONITOR_TIMEOUT);
+	assert_int_equal(drafted(4, false), MONITOR_FAILED);
+	assert_int_equal(drafted(1, true), MONITOR_FAILED);
+	assert_int_equal(drafted(2, true), MONITOR_FAILED);
+}
+
+/* The exporter that had the draft has ended: no signal may end the worker, which has all. */
+static void test_monitor__a_draft_ends_with_its_exporter(void **state)
+{
+	const struct message_summary summary = {.filtered = 1};
+	static struct monitor monitor;
+	struct channel worker;
+
+	(void)state;
+	rig_monitor(&monitor, ROLE_WORKER, PARTY_WORKER, &worker);
+	worker.phase = monitor.children[ROLE_WORKER].channel.phase = PHASE_FINISH;
+	monitor.signals = 2;
+	monitor.drafted = true;
+	monitor_lose_draft(&monitor);
+	assert_false(monitor.drafted);
+	/* sent before the worker can know */
+	assert_int_equal(channel_send(&worker, MESSAGE_DRAFTED, &summary, sizeof(summary), -1), 0);
+	assert_int_equal(monitor_run(&monitor, GOAL_WRITTEN, time_now() + NS_PER_SECOND / 10),
+			 MONITOR_TIMEOUT);
+	assert_false(monitor.drafted);
+	release_rig(&monitor, ROLE_WORKER, &worker);
+}
+
 static void test_monitor__the_last_target(void **state)
 {
 	static struct monitor monitor;
@@ -426,6 +480,8 @@ int main(void)
 		cmocka_unit_test(test_monitor__a_hangup_never_hurries),
 		cmocka_unit_test(test_monitor__what_was_ignored_stays_ignored),
 		cmocka_unit_test(test_monitor__a_draft_that_is_written),
+		cmocka_unit_test(test_monitor__drafts_are_few_and_come_before_the_summary),
+		cmocka_unit_test(test_monitor__a_draft_ends_with_its_exporter),
 		cmocka_unit_test(test_monitor__the_last_target),
 		cmocka_unit_test(test_monitor__too_many_lines),
 		cmocka_unit_test(test_monitor__a_broker_that_hangs),

@@ -278,12 +278,71 @@ static void test_object__a_process_that_is_gone_takes_no_file_from_others(void *
 	(void)state;
 	for (size_t i = 0; i < sizeof(passing) / sizeof(*passing); i++) {
 		fake.object_error = passing[i];
+		files_retry(files);
 		assert_null(ask_through(5, START));
 		assert_int_equal(files_last_object(files, file_at(START), now)->reason, -ESTALE);
 	}
+	files_retry(files);
 	fake.object_error = 0;
 	fake.identity.inode = START >> 12;
 	assert_int_equal(ask_through(6, 0x60000000)->state, OBJECT_PARSING);
+}
+
+static const int momentary[] = {-EAGAIN, -EINTR, -EMFILE, -ENFILE, -ENOMEM};
+
+/* A broker without descriptors tells neither that the mapping is gone nor that the file is the same
+ * as before. */
+static void test_object__a_broker_in_need_vouches_for_no_file(void **state)
+{
+	struct object *object = identify(START), *other;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(momentary) / sizeof(*momentary); i++) {
+		now += FILE_VERIFIED_FOR * 2;
+		fake.object_error = momentary[i];
+		assert_ptr_equal(files_object(files, file_at(START), in(6), START, END, now),
+				 object);
+		fake_target_answer(&fake);
+		assert_int_equal(fake.asked[TARGET_OBJECT], 2 + i);
+		assert_false(file_is_gone(file_at(START), in(6), START, END));
+		/* the same round asks no second time, and trusts no longer than usual */
+		assert_ptr_equal(files_object(files, file_at(START), in(7), START, END, now),
+				 object);
+		assert_int_equal(fake.count, 0);
+		assert_null(files_object(files, file_at(START), in(7), START, END,
+					 now + FILE_TRUSTED_FOR));
+		files_retry(files);
+	}
+	fake.object_error = 0;
+	fake.identity.change_time = 2;
+	assert_ptr_equal(files_object(files, file_at(START), in(6), START, END, now), object);
+	fake_target_answer(&fake);
+	assert_int_equal(files_replaced(files), 1);
+	other = files_object(files, file_at(START), in(6), START, END, now);
+	assert_non_null(other);
+	assert_ptr_not_equal(other, object);
+}
+
+static void test_object__a_broker_in_need_is_asked_again_each_round(void **state)
+{
+	uint64_t changes;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(momentary) / sizeof(*momentary); i++) {
+		fake.object_error = momentary[i];
+		assert_null(ask_through(5, START));
+		assert_null(ask_through(6, 0x60000000));
+		assert_int_equal(fake.asked[TARGET_OBJECT], 1 + i);
+		assert_false(file_is_gone(file_at(START), in(5), START, START + 0x1000));
+		changes = files_changes(files);
+		files_retry(files);
+		assert_int_equal(files_changes(files), changes + 1);
+	}
+	fake.object_error = 0;
+	assert_int_equal(ask_through(5, START)->state, OBJECT_PARSING);
+	changes = files_changes(files);
+	files_retry(files);
+	assert_int_equal(files_changes(files), changes);
 }
 
 /* The questions about other files of the process have taken all places. */
@@ -365,8 +424,9 @@ static void test_object__opened_and_forgotten_comes_back(void **state)
 	fake.opened = true;
 	assert_null(identify(START));
 	assert_int_equal(fake.asked[TARGET_OBJECT], 1);
+	assert_false(file_is_gone(file_at(START), in(5), START, START + 0x1000));
 	fake.opened = false;
-	now += 2 * FILE_RETRY_AFTER;
+	files_retry(files);
 	object = identify(START);
 	assert_non_null(object);
 	assert_int_equal(object->state, OBJECT_PARSING);
@@ -508,6 +568,8 @@ int main(void)
 		TEST(other_generation_is_another_file),
 		TEST(mapping_replaced_meanwhile_is_refused),
 		TEST(a_process_that_is_gone_takes_no_file_from_others),
+		TEST(a_broker_in_need_vouches_for_no_file),
+		TEST(a_broker_in_need_is_asked_again_each_round),
 		TEST(a_failed_one_waits_for_a_place),
 		TEST(a_refusal_is_the_mapping_s),
 		TEST(stale_answers_are_the_process_s),

@@ -16,6 +16,29 @@
 
 #include "base/output_name.h"
 
+int __wrap_renameat2(int from_folder, const char *from, int to_folder, const char *to,
+		     unsigned int flags);
+int __real_renameat2(int from_folder, const char *from, int to_folder, const char *to,
+		     unsigned int flags);
+
+static bool lacks_flags;     /* as some file systems do */
+static mode_t comes_between; /* S_IFIFO: somebody replaces the name by a FIFO; 0: nobody does */
+
+int __wrap_renameat2(int from_folder, const char *from, int to_folder, const char *to,
+		     unsigned int flags)
+{
+	if (lacks_flags && flags) {
+		errno = EINVAL;
+		return -1;
+	}
+	if (comes_between) {
+		unlink(to);
+		assert_int_equal(mknod(to, comes_between | 0600, 0), 0);
+		comes_between = 0;
+	}
+	return __real_renameat2(from_folder, from, to_folder, to, flags);
+}
+
 static void test_output_name__descriptors(void **state)
 {
 	static const struct {
@@ -61,6 +84,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
 	unlink("name");
+	unlink("temporary");
 	if (chdir("/"))
 		return -1;
 	return rmdir(*state);
@@ -106,6 +130,74 @@ static void test_output_name__of_what_is_never_replaced(void **state)
 	refused("/etc/passwd/x", -ENOTDIR, "Not a directory");
 }
 
+static void put(const char *name, const char *text)
+{
+	int fd = open(name, O_CREAT | O_WRONLY | O_TRUNC, 0600);
+
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+}
+
+static void check_text(const char *name, const char *text)
+{
+	char got[16] = "";
+	int fd = open(name, O_RDONLY);
+
+	assert_int_equal(read(fd, got, sizeof(got) - 1), strlen(text));
+	assert_string_equal(got, text);
+	close(fd);
+}
+
+static void test_output_name__is_given(void **state)
+{
+	const char *problem = NULL;
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		lacks_flags = i & 1;
+		unlink("name");
+		put("temporary", "new");
+		assert_int_equal(output_name_give("temporary", "name", i & 2, &problem), 0);
+		unlink("temporary");
+		check_text("name", "new");
+	}
+	lacks_flags = false;
+	put("temporary", "newer");
+	assert_int_equal(output_name_give("temporary", "name", false, &problem), -EEXIST);
+	check_text("name", "new");
+	for (int i = 0; i < 2; i++) {
+		lacks_flags = i;
+		put("temporary", "newer");
+		assert_int_equal(output_name_give("temporary", "name", true, &problem), 0);
+		check_text("name", "newer");
+	}
+	lacks_flags = false;
+	unlink("temporary");
+	assert_int_equal(output_name_give("temporary", "none", true, &problem), -ENOENT);
+	assert_non_null(strchr(problem, ';'));
+}
+
+/* A FIFO comes between the look at the name and the rename. */
+static void test_output_name__is_not_taken_from_a_late_fifo(void **state)
+{
+	const char *problem = NULL;
+	struct stat status;
+
+	(void)state;
+	for (int force = 0; force < 2; force++) {
+		unlink("name");
+		put("temporary", "new");
+		if (force)
+			put("name", "old");
+		comes_between = S_IFIFO;
+		assert_int_equal(output_name_give("temporary", "name", force, &problem), -EEXIST);
+		assert_non_null(strchr(problem, ';'));
+		assert_int_equal(lstat("name", &status), 0);
+		assert_true(S_ISFIFO(status.st_mode));
+		check_text("temporary", "new");
+	}
+}
+
 static void test_output_name__of_a_fifo(void **state)
 {
 	const char *problem = NULL;
@@ -123,6 +215,56 @@ static void test_output_name__of_a_fifo(void **state)
 	assert_int_equal(fcntl(fd, F_GETFL) & (O_ACCMODE | O_NONBLOCK), O_WRONLY | O_NONBLOCK);
 	close(fd);
 	close(reader);
+}
+
+/* Opens a FIFO of the user 1234 that somebody reads. sudo: the value of SUDO_UID, or NULL. */
+static int open_fifo_of_1234(const char *sudo, const char **ret_problem)
+{
+	int reader = open("name", O_RDONLY | O_NONBLOCK), fd;
+
+	unsetenv("SUDO_UID");
+	if (sudo)
+		setenv("SUDO_UID", sudo, 1);
+	fd = output_name_open_fifo("name", ret_problem);
+	unsetenv("SUDO_UID");
+	close(reader);
+	if (fd >= 0)
+		close(fd);
+	return fd;
+}
+
+/* Another user's FIFO leads to another user's reader. */
+static void test_output_name__of_a_fifo_of_another_user(void **state)
+{
+	const char *problem = NULL;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(mkfifo("name", 0600), 0);
+	assert_int_equal(chown("name", 1234, 1234), 0);
+	assert_int_equal(open_fifo_of_1234(NULL, &problem), -EPERM);
+	assert_non_null(strstr(problem, "a FIFO of another user; "));
+	assert_int_equal(open_fifo_of_1234("1235", &problem), -EPERM);
+	assert_int_equal(open_fifo_of_1234("1234x", &problem), -EPERM);
+	assert_true(open_fifo_of_1234("1234", &problem) >= 0);
+}
+
+/* A user who is not root has no sudo in between, whatever the environment says. */
+static void test_output_name__sudo_counts_for_root_alone(void **state)
+{
+	const char *problem = NULL;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(chmod(".", 0777), 0);
+	assert_int_equal(mkfifo("name", 0600), 0);
+	assert_int_equal(chown("name", 1234, 1234), 0);
+	assert_int_equal(chmod("name", 0666), 0);
+	assert_int_equal(seteuid(1235), 0);
+	assert_int_equal(open_fifo_of_1234("1234", &problem), -EPERM);
+	assert_int_equal(seteuid(0), 0);
 }
 
 /* A file or link that came in place of the FIFO is not written to. */
@@ -165,7 +307,11 @@ int main(void)
 		cmocka_unit_test(test_output_name__descriptors),
 		in_folder(test_output_name__of_a_file),
 		in_folder(test_output_name__of_what_is_never_replaced),
+		in_folder(test_output_name__is_given),
+		in_folder(test_output_name__is_not_taken_from_a_late_fifo),
 		in_folder(test_output_name__of_a_fifo),
+		in_folder(test_output_name__of_a_fifo_of_another_user),
+		in_folder(test_output_name__sudo_counts_for_root_alone),
 		in_folder(test_output_name__of_a_fifo_that_was_replaced),
 		cmocka_unit_test(test_output_name__folders),
 	};

@@ -91,19 +91,26 @@ static void test_pprof_read__damaged_files(void **state)
 
 /* ---- our own ---- */
 
-static struct profile *reread(const struct profile *profile, struct pprof_info *ret_info)
+static struct profile *reread_as(const struct profile *profile, const struct profile_times *times,
+				 struct pprof_info *ret_info)
 {
+	const struct format_options whole = {0};
 	const struct pprof_options options = {0};
 	struct profile *again = profile_new();
 	unsigned char *packed, *bytes;
 	size_t size;
 
-	packed = build_profile_render(&format_pprof, profile, false, &size);
+	packed = build_profile_render_as(&format_pprof, profile, times, &whole, &size);
 	assert_int_equal(unpack(packed, size, &bytes, &size), 0);
 	assert_int_equal(pprof_read(bytes, size, &options, again, ret_info), 0);
 	free(packed);
 	free(bytes);
 	return again;
+}
+
+static struct profile *reread(const struct profile *profile, struct pprof_info *ret_info)
+{
+	return reread_as(profile, &build_profile_times, ret_info);
 }
 
 static void assert_same_text(const struct format *format, const struct profile *a,
@@ -409,6 +416,27 @@ static void test_pprof_read__inlined_functions_and_distant_ids(void **state)
 	profile_free(profile);
 }
 
+/* Other profilers have labels of that name, too: who converts their files walked no stack. */
+static void test_pprof_read__pids_of_another_profiler(void **state)
+{
+	struct pprof_info info, converted;
+	struct profile *profile, *again;
+	struct go go;
+
+	(void)state;
+	go_make(&go);
+	go.strings[9] = (char[]){"pid"};
+	go.label.str = 0;
+	go.label.num = 7;
+	assert_int_equal(go_read(&go, NULL, &profile, &info), 0);
+	assert_false(info.ours);
+	assert_false(info.times.walked);
+	again = reread_as(profile, &info.times, &converted);
+	assert_false(converted.ours);
+	profile_free(profile);
+	profile_free(again);
+}
+
 static void test_pprof_read__which_value(void **state)
 {
 	const struct profile_sample *samples;
@@ -706,6 +734,7 @@ int main(void)
 		cmocka_unit_test(test_pprof_read__code_made_at_run_time),
 		cmocka_unit_test(test_pprof_read__guesses_come_back),
 		cmocka_unit_test(test_pprof_read__inlined_functions_and_distant_ids),
+		cmocka_unit_test(test_pprof_read__pids_of_another_profiler),
 		cmocka_unit_test(test_pprof_read__which_value),
 		cmocka_unit_test(test_pprof_read__what_is_counted),
 		cmocka_unit_test(test_pprof_read__base_and_filter),

@@ -116,6 +116,7 @@ static void test_pprof_types__are_kept_in_each_format(void **state)
 		{&format_svg, "space", "bytes", ">10 bytes of space<"},
 		{&format_svg, "contentions", "count", ">10 contentions<"},
 		{&format_otlp_json, "space", "bytes", "\"values\":[\"2\"]"},
+		{&format_otlp_json, "space", "bytes", "\"space\",\"bytes\""},
 	};
 
 	(void)state;
@@ -125,6 +126,8 @@ static void test_pprof_types__are_kept_in_each_format(void **state)
 		if (!strstr(text, cases[i].expected))
 			fail_msg("no %s in: %s", cases[i].expected, text);
 		assert_null(strstr(text, "\"threadCPUDelta\":["));
+		if (cases[i].format != &format_html) /* the page's script has the words */
+			assert_null(strstr(text, "CPU time"));
 		free(text);
 	}
 }

@@ -244,7 +244,13 @@ static void test_profile__reasons_are_those_of_the_counters(void **state)
 	assert_int_equal(profile_reason(REASON_cut_no_rule)->class, CLASS_CUT);
 	assert_int_equal(profile_reason(REASON_lost_nested)->class, CLASS_LOST);
 	assert_non_null(profile_reason(REASON_COUNT - 1));
-	assert_null(profile_reason(REASON_COUNT));
+	assert_string_equal(profile_reason(REASON_COUNT)->name, "cut_unknown");
+	assert_null(profile_reason(REASON_COUNT + 1));
+	assert_int_equal(profile_reason_find("cut_table"), REASON_cut_table);
+	assert_int_equal(profile_reason_find("cut_of_tomorrow"), REASON_COUNT);
+	assert_int_equal(profile_reason_find("guess_of_tomorrow"), REASON_guess_root);
+	assert_int_equal(profile_reason_find("end_of_tomorrow"), REASON_end_root);
+	assert_int_equal(profile_reason_find(""), REASON_COUNT);
 }
 
 /* Equal entries before and after make the tables grow. */

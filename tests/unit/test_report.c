@@ -76,6 +76,23 @@ static void test_report__options_that_are_refused(void **state)
 	assert_int_equal(parse(&options, "a", "--tree", "--callers", "x", NULL), -EINVAL);
 }
 
+static void test_report__options_that_would_do_nothing_are_refused(void **state)
+{
+	struct options options;
+
+	(void)state;
+	assert_int_equal(parse(&options, "a", "--tree", "-n", "5", NULL), -EINVAL);
+	assert_int_equal(parse(&options, "a", "--tree", "--sort", "self", NULL), -EINVAL);
+	assert_int_equal(parse(&options, "a", "--callers", "x", "--sort", "self", NULL), -EINVAL);
+	assert_int_equal(parse(&options, "a", "--callees", "x", "-n", "5", NULL), 0);
+	assert_int_equal(parse(&options, "a", "-o", "x.svg", "-n", "5", NULL), -EINVAL);
+	assert_int_equal(parse(&options, "a", "-o", "x.svg", "--sort", "total", NULL), -EINVAL);
+	assert_int_equal(parse(&options, "a", "--by-thread", NULL), -EINVAL);
+	assert_int_equal(parse(&options, "a", "--force", NULL), -EINVAL);
+	assert_int_equal(parse(&options, "a", "--sort", "self", "-n", "5", NULL), 0);
+	assert_int_equal(parse(&options, "--diff", "a", "b", "--sort", "self", NULL), 0);
+}
+
 /* ---- sums ---- */
 
 static const struct tally_row *row_of(const struct tally *tally, const char *name)
@@ -183,7 +200,7 @@ static void test_report__order(void **state)
 
 	(void)state;
 	assert_int_equal(tally_make(profile, BY_FUNCTION, &tally), 0);
-	order = tally_order(&tally, false, false, &count);
+	order = tally_order(&tally, false, NULL, &count);
 	assert_int_equal(count, 5);
 	assert_string_equal(tally_name(&tally, order[0]), "read_it");
 	assert_string_equal(tally_name(&tally, order[1]), "ns::work");
@@ -568,6 +585,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_report__options),
 		cmocka_unit_test(test_report__options_that_are_refused),
+		cmocka_unit_test(test_report__options_that_would_do_nothing_are_refused),
 		cmocka_unit_test(test_report__sums_by_function_and_object),
 		cmocka_unit_test(test_report__sums_by_process_thread_reason_cgroup),
 		cmocka_unit_test(test_report__recursion_and_inlined_functions),

@@ -81,19 +81,26 @@ static void keep_line(void *owner, const struct message_log *line)
 	logged = strndup(line->text, sizeof(line->text));
 }
 
-/* Returns what the view prints. The caller frees the text. */
-static char *view(int (*show)(const struct report *report), const struct options *options,
-		  int expected)
+static struct pprof_info info_of_samples(void)
 {
-	struct report report = {.options = options, .profile = profile_with_lines()};
+	struct pprof_info info = {
+		.type = "samples", .unit = "count", .by = 1, .total = 20, .kept = 20};
+
+	info.times.period = 1;
+	info.times.event = "samples";
+	return info;
+}
+
+/* Returns what the view prints of a profile, which it frees. The caller frees the text. */
+static char *view_profile(int (*show)(const struct report *report), const struct options *options,
+			  struct profile *profile, const struct pprof_info *info, int expected)
+{
+	struct report report = {.options = options, .profile = profile, .info = *info};
 	const char *bad;
 	char *text;
 	off_t size;
 
-	report.info = (struct pprof_info){
-		.type = "samples", .unit = "count", .by = 1, .total = 20, .kept = 20};
-	report.info.times.period = 1;
-	report.info.times.event = report.info.type;
+	report.old = *info;
 	report.screen = (struct screen){.out = tmpfile(), .width = 80};
 	assert_int_equal(patterns_init(&report.patterns, options, &bad), 0);
 	assert_int_equal(show(&report), expected);
@@ -105,6 +112,14 @@ static char *view(int (*show)(const struct report *report), const struct options
 	assert_int_equal(pread(fileno(report.screen.out), text, (size_t)size, 0), size);
 	fclose(report.screen.out);
 	return text;
+}
+
+static char *view(int (*show)(const struct report *report), const struct options *options,
+		  int expected)
+{
+	const struct pprof_info info = info_of_samples();
+
+	return view_profile(show, options, profile_with_lines(), &info, expected);
 }
 
 static void assert_has(int (*show)(const struct report *report), const struct options *options,
@@ -157,6 +172,188 @@ static void test_report_lines__are_in_each_view(void **state)
 		   "\"line\": 30}]");
 	assert_has(view_callers, &callers, "\"left_out\": 0\n");
 	assert_has(view_callers, &callers_text, "100.0%  main  hot.cc:30\n");
+}
+
+/* A sample without a line is not shown at the line where its function begins. */
+static void test_report_lines__without_a_number_are_of_the_file(void **state)
+{
+	const struct options lines = {.files = {"a"}, .lines = 20, .by = BY_LINE};
+	const struct options json = {.files = {"a"}, .lines = 20, .by = BY_LINE, .json = true};
+	const struct options functions = {.files = {"a"}, .lines = 20, .json = true};
+	const struct profile_object object = {.name = 0};
+	const struct options *const options[] = {&lines, &json, &functions};
+	static const char *const expected[] = {
+		"hot.cc (score) in /src\n",
+		"{\"name\": \"/src/hot.cc\", \"self\": 5, \"total\": 5, \"object\": \"\", "
+		"\"function\": \"score\", \"file\": \"/src/hot.cc\"}",
+		"\"file\": \"/src/hot.cc\", \"line\": 9}"};
+	const struct pprof_info info = info_of_samples();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+		struct profile *profile = profile_new();
+		uint32_t score, caller;
+		char *text;
+
+		profile_object_add(profile, &object);
+		score = add_function(profile, "score", "/src/hot.cc", 9);
+		caller = add_location(profile, 0x30, add_function(profile, "main", "", 0), 0);
+		add_sample(profile, 5, add_location(profile, 0x11, score, 0), caller);
+		text = view_profile(view_table, options[i], profile, &info, 0);
+		if (!strstr(text, expected[i]))
+			fail_msg("no %s in: %s", expected[i], text);
+		free(text);
+	}
+}
+
+/* Bytes are no samples of any time; the values of keyhole are. */
+static void test_report_lines__json_of_bytes_counts_no_samples(void **state)
+{
+	const struct options options = {.files = {"a"}, .lines = 1, .json = true};
+	struct pprof_info info = info_of_samples();
+	char *text;
+
+	(void)state;
+	text = view_profile(view_table, &options, profile_with_lines(), &info, 0);
+	assert_non_null(
+		strstr(text, "\"samples\": 20, \"period\": 1, \"period_unit\": \"samples\", "));
+	free(text);
+	info = (struct pprof_info){
+		.type = "inuse_space", .unit = "bytes", .by = 1, .total = 20, .kept = 20};
+	info.times = (struct profile_times){.period = 1, .type = "inuse_space", .unit = "bytes"};
+	text = view_profile(view_table, &options, profile_with_lines(), &info, 0);
+	assert_non_null(strstr(text, "\"unit\": \"bytes\", \"total\": 20, \"shown\": 20, "
+				     "\"start_ns\": 0"));
+	assert_null(strstr(text, "samples"));
+	assert_null(strstr(text, "period"));
+	free(text);
+}
+
+/* The self of what is shown and the total of what is left out are all samples. */
+static void test_report_lines__json_of_a_tree_counts_what_it_leaves_out(void **state)
+{
+	const struct options all = {.files = {"a"}, .tree = true, .json = true};
+	const struct options half = {.files = {"a"}, .tree = true, .json = true, .min = 50};
+	const struct options none = {.files = {"a"}, .tree = true, .json = true, .min = 100};
+
+	(void)state;
+	assert_has(view_tree, &all, "\"left_out_total\": 0, \"left_out\": 0\n");
+	assert_has(view_tree, &half, "\"left_out_total\": 4, \"left_out\": 1\n");
+	assert_has(view_tree, &none, "\"left_out_total\": 20, \"left_out\": 2\n");
+}
+
+/* ---- differences ---- */
+
+/* Adds a function of one sample stack, with counts of the newer and of the older profile. */
+static void add_change(struct profile *profile, const char *name, uint64_t now, uint64_t base)
+{
+	const uint32_t function =
+		add_function(profile, name, "/usr/src/build/of/many/words/a.cc", 9);
+	const uint32_t stack = add_location(profile, function, function, function * 10);
+	struct profile_sample sample = {.pid = 1,
+					.process_name = profile_string(profile, "app"),
+					.stack = profile_stack_add(profile, &stack, 1)};
+
+	sample.count = now;
+	sample.base = base;
+	profile_sample_add(profile, &sample);
+}
+
+/* The newer profile has the work of the older one and as much again: shares and rates differ. */
+static struct profile *profile_with_changes(void)
+{
+	const struct profile_object object = {.name = 0};
+	struct profile *profile = profile_new();
+
+	profile_object_add(profile, &object);
+	add_change(profile, "steady", 1000, 1000);
+	add_change(profile, "grown", 800, 400);
+	add_change(profile, "gone", 0, 100);
+	return profile;
+}
+
+/* Returns where the table of a difference has a name. The text is freed. */
+static size_t place_in_difference(const struct options *options, const char *name)
+{
+	struct pprof_info info = info_of_samples();
+	char *text, *at;
+	size_t place;
+
+	info.times.duration_ns = 1000000000;
+	text = view_profile(view_table, options, profile_with_changes(), &info, 0);
+	at = strstr(text, name);
+	if (!at)
+		fail_msg("no %s in: %s", name, text);
+	place = (size_t)(at - text);
+	free(text);
+	return place;
+}
+
+/* steady has 11 % less of the total, and as much in a second; grown has 18 % more, or 400. */
+static void test_report_lines__a_difference_is_sorted_by_what_it_shows(void **state)
+{
+	const struct options shares = {.files = {"a", "b"}, .lines = 20, .diff = true};
+	const struct options rates = {
+		.files = {"a", "b"}, .lines = 20, .diff = true, .by_time = true};
+
+	(void)state;
+	assert_true(place_in_difference(&shares, "grown") < place_in_difference(&shares, "steady"));
+	assert_true(place_in_difference(&shares, "steady") < place_in_difference(&shares, "gone"));
+	assert_true(place_in_difference(&rates, "grown") < place_in_difference(&rates, "gone"));
+	assert_true(place_in_difference(&rates, "gone") < place_in_difference(&rates, "steady"));
+}
+
+/* A line is told by its file and number: the folder is what a lack of room cuts. */
+static void test_report_lines__a_difference_of_lines_shows_file_and_line(void **state)
+{
+	const struct options lines = {
+		.files = {"a", "b"}, .lines = 20, .diff = true, .by = BY_LINE};
+
+	(void)state;
+	place_in_difference(&lines, "  a.cc:10 (steady)");
+	place_in_difference(&lines, "  a.cc:20 (grown)");
+}
+
+/* jit() was called by a frame that is a guess in 5 samples, and proven in 2. */
+static struct profile *profile_with_guess(void)
+{
+	struct profile *profile = profile_new();
+	const struct profile_object object = {.name = 0};
+	uint32_t stack[3];
+	struct profile_sample sample = {.pid = 1, .process_name = profile_string(profile, "app")};
+
+	profile_object_add(profile, &object);
+	stack[0] = add_location(profile, 1, add_function(profile, "jit", "", 0), 0);
+	stack[1] = add_location(profile, 2, add_function(profile, "[guessed]", "", 0), 0);
+	stack[2] = add_location(profile, 3, add_function(profile, "main", "", 0), 0);
+	sample.stack = profile_stack_add(profile, stack, 3);
+	sample.count = 5;
+	profile_sample_add(profile, &sample);
+	add_sample(profile, 2, stack[0], stack[2]);
+	return profile;
+}
+
+/* The marker is no caller: the frame behind it is, as a guess. */
+static void test_report_lines__a_guessed_caller_is_named(void **state)
+{
+	const struct options options = {
+		.files = {"a"}, .lines = 20, .callers = "^jit$", .callees = "^main$"};
+	const struct options json = {.files = {"a"}, .lines = 20, .callers = "^jit$", .json = true};
+	const struct pprof_info info = info_of_samples();
+	char *text;
+
+	(void)state;
+	text = view_profile(view_callers, &options, profile_with_guess(), &info, 0);
+	assert_non_null(strstr(text, "  called by\n"
+				     "              5  71.4%  main (guessed)\n"
+				     "              2  28.6%  main\n"));
+	assert_non_null(strstr(text, "  calls\n"
+				     "              5  71.4%  jit (guessed)\n"
+				     "              2  28.6%  jit\n"));
+	free(text);
+	text = view_profile(view_callers, &json, profile_with_guess(), &info, 0);
+	assert_non_null(strstr(text, "{\"name\": \"main\", \"total\": 5, \"guessed\": true"));
+	free(text);
 }
 
 /* ---- patterns ---- */
@@ -248,15 +445,94 @@ static void test_report_lines__filters_propose_names(void **state)
 	logged = NULL;
 }
 
+/* Gives each sample of the profile to the filter. Returns what filter_explain() returns. */
+static bool explained(const struct options *options, struct profile *profile)
+{
+	struct patterns patterns;
+	struct filter filter;
+	const struct profile_sample *samples;
+	const uint32_t *stack;
+	const char *bad;
+	size_t count;
+	bool r;
+
+	assert_int_equal(patterns_init(&patterns, options, &bad), 0);
+	filter_init(&filter, options, &patterns);
+	samples = profile_samples(profile, &count);
+	for (size_t i = 0; i < count; i++) {
+		profile_stack_get(profile, samples[i].stack, &stack);
+		assert_false(filter_keep(profile, &samples[i], stack[0], &filter));
+	}
+	r = filter_explain(&filter, profile);
+	filter_release(&filter);
+	patterns_release(&patterns);
+	return r;
+}
+
+/* A process that is in the file is not called missing, because another filter leaves it out. */
+static void test_report_lines__filters_are_blamed_for_what_is_missing_alone(void **state)
+{
+	const struct options kernel = {.comm = "^evil", .where = WHERE_KERNEL};
+	const struct options pid = {.comm = "^evil", .pid = 100};
+	const struct options both = {.comm = "^kthreadd$", .object = "libplain"};
+	const struct options comm = {.comm = "^other$", .object = "libplain"};
+	struct profile *profile = build_profile();
+
+	(void)state;
+	log_to(keep_line, NULL);
+	assert_false(explained(&kernel, profile));
+	assert_false(explained(&pid, profile));
+	assert_false(explained(&both, profile));
+	assert_true(explained(&comm, profile));
+	assert_string_equal(logged,
+			    "report: ^other$: matches no process; see which there are with --by");
+	profile_free(profile);
+	log_to(NULL, NULL);
+	free(logged);
+	logged = NULL;
+}
+
+/* The names of most samples are offered first, whatever the order of the file is. */
+static void test_report_lines__filters_propose_the_most_frequent_names(void **state)
+{
+	const struct options options = {.comm = "^ap$"};
+	struct profile *profile = profile_with_lines();
+	struct profile_sample sample = {.pid = 2, .count = 1};
+	const uint32_t stack = 1;
+
+	(void)state;
+	log_to(keep_line, NULL);
+	sample.process_name = profile_string(profile, "apple");
+	sample.stack = profile_stack_add(profile, &stack, 1);
+	for (uint32_t pid = 2; pid < 7; pid++) {
+		sample.pid = pid;
+		profile_sample_add(profile, &sample);
+	}
+	assert_true(explained(&options, profile));
+	assert_string_equal(logged, "report: ^ap$: matches no process; did you mean: apple, app");
+	profile_free(profile);
+	log_to(NULL, NULL);
+	free(logged);
+	logged = NULL;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_report_lines__are_rows),
 		cmocka_unit_test(test_report_lines__are_in_each_view),
+		cmocka_unit_test(test_report_lines__without_a_number_are_of_the_file),
+		cmocka_unit_test(test_report_lines__json_of_bytes_counts_no_samples),
+		cmocka_unit_test(test_report_lines__json_of_a_tree_counts_what_it_leaves_out),
+		cmocka_unit_test(test_report_lines__a_difference_is_sorted_by_what_it_shows),
+		cmocka_unit_test(test_report_lines__a_difference_of_lines_shows_file_and_line),
+		cmocka_unit_test(test_report_lines__a_guessed_caller_is_named),
 		cmocka_unit_test(test_report_lines__each_pattern_has_its_own_direction),
 		cmocka_unit_test(test_report_lines__a_pattern_without_a_match_proposes_names),
 		cmocka_unit_test(test_report_lines__names_that_contain_the_word_come_first),
 		cmocka_unit_test(test_report_lines__filters_propose_names),
+		cmocka_unit_test(test_report_lines__filters_are_blamed_for_what_is_missing_alone),
+		cmocka_unit_test(test_report_lines__filters_propose_the_most_frequent_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

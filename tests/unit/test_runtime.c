@@ -168,6 +168,20 @@ static void test_runtime__numbers_beyond_the_table(void **state)
 	assert_string_equal(text, "");
 }
 
+static void test_runtime__is_noted_from_one_percent_on(void **state)
+{
+	(void)state;
+	assert_false(runtime_is_noted(0, 0));
+	assert_false(runtime_is_noted(0, 50));
+	assert_true(runtime_is_noted(1, 50));
+	assert_true(runtime_is_noted(1, 100));
+	assert_false(runtime_is_noted(1, 101));
+	assert_false(runtime_is_noted(1, 199));
+	assert_true(runtime_is_noted(2, 199));
+	assert_false(runtime_is_noted(UINT64_MAX / 100, UINT64_MAX));
+	assert_true(runtime_is_noted(UINT64_MAX / 100 + 1, UINT64_MAX));
+}
+
 /* Each note fits, whatever the name of the object. */
 static void test_runtime__notes_fit(void **state)
 {
@@ -445,6 +459,7 @@ int main(void)
 		cmocka_unit_test(test_runtime__others_are_none),
 		cmocka_unit_test(test_runtime__hostile_tables),
 		cmocka_unit_test(test_runtime__numbers_beyond_the_table),
+		cmocka_unit_test(test_runtime__is_noted_from_one_percent_on),
 		cmocka_unit_test(test_runtime__notes_fit),
 		cmocka_unit_test(test_runtime__shares),
 		cmocka_unit_test(test_runtime__that_never_runs_is_not_noted),

@@ -113,6 +113,35 @@ static void test_samples__guesses_are_marked(void **state)
 			"program+0x100;[guessed];program+0x1ff;program+0x2ff;program+0x3ff");
 }
 
+/* Samples that were cut for another cause would be cut with a table as well. */
+static void test_samples__cut_for_want_of_a_table(void **state)
+{
+	static const struct {
+		unsigned int reason, more;
+	} cases[] = {
+		{REASON_cut_depth, 0},	    {REASON_cut_budget, 0},    {REASON_cut_read, 0},
+		{REASON_cut_exec, 0},	    {REASON_cut_not_ready, 0}, {REASON_cut_no_slot, 0},
+		{REASON_cut_no_room, 0},    {REASON_end_root, 0},      {REASON_cut_no_rule, 1},
+		{REASON_cut_not_a_call, 1},
+	};
+	struct rig *rig = *state;
+	const u64 frames[] = {0x10000100 | FRAME_EXACT, 0x10000200};
+	struct message_summary summary;
+	uint64_t wanted = 0;
+
+	start(rig, 5, 100);
+	rig_settle(rig);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		rig_sample(rig, 5, 100, cases[i].reason, frames, 0, 2);
+		rig_settle(rig);
+		wanted += cases[i].more;
+		session_summary(rig->session, &summary);
+		assert_int_equal(summary.object[0].samples, wanted);
+	}
+	assert_string_equal(summary.object[0].name, "program");
+	assert_int_equal(resolved(rig), sizeof(cases) / sizeof(*cases));
+}
+
 static void test_samples__what_the_kernel_part_lacks_is_counted(void **state)
 {
 	struct rig *rig = *state;
@@ -423,6 +452,7 @@ int main(void)
 		RIG_TEST(test_samples__return_addresses_are_one_less),
 		RIG_TEST(test_samples__kernel_comes_first_and_cuts_last),
 		RIG_TEST(test_samples__guesses_are_marked),
+		RIG_TEST(test_samples__cut_for_want_of_a_table),
 		RIG_TEST(test_samples__what_the_kernel_part_lacks_is_counted),
 		RIG_TEST(test_samples__names_of_process_and_thread),
 		RIG_TEST(test_samples__paths_of_cgroups),

@@ -13,6 +13,8 @@ static const struct {
 } cases[] = {
 	{"hot", "hot"},
 	{"hot.cold", "hot"},
+	{"hot.cold.1", "hot"},
+	{"hot(int) [clone .cold]", "hot"},
 	{"hot.constprop.0", "hot"},
 	/* C++ */
 	{"hot::score_order", "score_order"},
@@ -35,6 +37,9 @@ static const struct {
 	/* Go */
 	{"main.scoreOrder", "scoreOrder"},
 	{"main.(*Order).Score", "Score"},
+	{"main.coldPath", "coldPath"},
+	{"cache.coldStart", "coldStart"},
+	{"cache.coldStart.cold", "coldStart"},
 	{"example.com/shop/order.Score[go.shape.int]", "Score"},
 	/* none */
 	{"libc.so.6+0x1234", ""},

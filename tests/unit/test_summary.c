@@ -179,10 +179,33 @@ static void test_summary__objects_without_rules(void **state)
 	summary_make(&counted, &worker, false, &sum);
 	assert_null(strstr(print(&sum, false), "[2J"));
 	assert_non_null(strstr(print(&sum, true), "[2J 0.9 % of the samples"));
+	/* more samples than were cut for want of rules */
+	worker.object[1].samples = 900;
+	worker.object[2].samples = 860;
+	summary_make(&counted, &worker, false, &sum);
+	assert_null(strstr(print(&sum, true), "[2J"));
+	assert_non_null(strstr(print(&sum, true), "lie 86.0 %"));
 	memset(worker.object, 'x', sizeof(worker.object));
 	worker.object[0].samples = 1;
 	summary_make(&counted, &worker, false, &sum);
 	assert_null(strchr(print(&sum, false), '\x7f'));
+}
+
+/* Stacks may be cut for other causes than the want of rules. */
+static void test_summary__objects_without_rules_in_whole_stacks(void **state)
+{
+	struct counted counted = {.samples = 1000};
+	struct message_summary worker = {.object = {{120, -ENOENT, "lie"}, {100, -ENOENT, "new"}}};
+	struct summary sum;
+
+	(void)state;
+	counted.reason[REASON_end_root] = worker.reason[REASON_end_root] = 700;
+	counted.reason[REASON_cut_depth] = worker.reason[REASON_cut_depth] = 190;
+	counted.reason[REASON_cut_no_room] = worker.reason[REASON_cut_no_room] = 60;
+	counted.reason[REASON_cut_not_a_call] = worker.reason[REASON_cut_not_a_call] = 50;
+	summary_make(&counted, &worker, false, &sum);
+	assert_null(strstr(print(&sum, true), "no rules: lie"));
+	assert_non_null(strstr(print(&sum, true), "no rules: new 10.0 %"));
 }
 
 static void test_summary__limits(void **state)
@@ -302,6 +325,7 @@ int main(void)
 		cmocka_unit_test(test_summary__runtimes),
 		cmocka_unit_test(test_summary__waited),
 		cmocka_unit_test(test_summary__objects_without_rules),
+		cmocka_unit_test(test_summary__objects_without_rules_in_whole_stacks),
 		cmocka_unit_test(test_summary__limits),
 		cmocka_unit_test(test_summary__progress),
 		cmocka_unit_test(test_summary__restart),

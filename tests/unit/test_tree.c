@@ -269,9 +269,17 @@ static void test_tree__a_difference_matches_the_only_process(void **state)
 	for (size_t i = 0; i < tree.count; i++)
 		assert_true(tree_change(&tree, &tree.nodes[i]) == 0);
 	tree_release(&tree);
-	add_version(profile, "other", 1, 0); /* with two processes, names tell them apart */
+	add_version(profile, "sh", 3, 3); /* what both sides have is no version */
+	assert_int_equal(tree_build(&tree, profile, TREE_DIFFERENCE), 0);
+	assert_int_equal(tree.count, 5);
+	tree_release(&tree);
+	add_version(profile, "early", 1, 0); /* one of nine samples: not the program yet */
 	assert_int_equal(tree_build(&tree, profile, TREE_DIFFERENCE), 0);
 	assert_int_equal(tree.count, 7);
+	tree_release(&tree);
+	add_version(profile, "other", 4, 0); /* of two new names, none is the version */
+	assert_int_equal(tree_build(&tree, profile, TREE_DIFFERENCE), 0);
+	assert_int_equal(tree.count, 11);
 	tree_release(&tree);
 	profile_free(profile);
 }

@@ -175,27 +175,34 @@ static void test_why__a_process(void **state)
 	profile_free(profile);
 }
 
-/* The mark of a guess is no mapping, and has no samples of its own. */
+/* Only an unknown place is a frame of the process: marks have no row. */
 static void test_why__marks_are_no_mappings(void **state)
 {
 	struct profile *profile = profile_new();
 	uint32_t app = add_object(profile, "/usr/bin/app", "0123456789abcdef", KIND_NATIVE);
-	uint32_t mark = add_object(profile, "[guessed]", NULL, KIND_MARKER);
-	const uint32_t stack[] = {add_frame(profile, mark, 0, true),
-				  add_frame(profile, app, 1, true)};
-	struct source items[] = {{.object = app, .mappings = 1, .rules = RULES_EH_FRAME}};
-	const struct sources sources = {.pid = 7,
-					.name = profile_string(profile, "app"),
-					.listed = true,
-					.items = items,
-					.count = 1};
+	uint32_t guess = add_object(profile, "[guessed]", NULL, KIND_MARKER);
+	uint32_t cut = add_object(profile, "[cut: kernel stack]", NULL, KIND_MARKER);
+	uint32_t unknown = add_object(profile, PROFILE_UNKNOWN, NULL, KIND_MARKER);
+	uint32_t leaf = add_frame(profile, app, 1, true), caller = add_frame(profile, app, 2, true);
+	const uint32_t guessed[] = {leaf, add_frame(profile, guess, 0, true), caller};
+	const uint32_t lost[] = {add_frame(profile, cut, 0, true),
+				 add_frame(profile, unknown, 0, true)};
+	struct source source = {.object = app,
+				.mappings = 1,
+				.rules = RULES_EH_FRAME,
+				.names = NAMES_SYMTAB,
+				.lines = LINES_DWARF};
+	const struct sources sources = {.pid = 7, .listed = true, .items = &source, .count = 1};
 	char *text;
 
 	(void)state;
-	add_sample(profile, 7, REASON_guess_root, 10, stack, 2);
+	add_sample(profile, 7, REASON_guess_root, 10, guessed, 3);
+	add_sample(profile, 7, REASON_cut_no_mapping, 10, lost, 2);
 	text = render(profile, &sources);
 	assert_null(strstr(text, "[guessed]"));
-	assert_non_null(strstr(text, " 100.0  100.0  app  "));
+	assert_null(strstr(text, "[cut"));
+	assert_non_null(strstr(text, "\n  50.0   50.0  app "));
+	assert_non_null(strstr(text, "\n  50.0   50.0  [unknown]\n"));
 	free(text);
 	profile_free(profile);
 }

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "view/report/view.h"
 #include "base/array.h"
@@ -15,15 +16,18 @@
 #include "view/short_name.h"
 
 #define SHORT_NAME_BYTES 256
+#define GUESSED		 "[guessed]"  /* of worker/sample: stands before a frame that is a guess */
+#define GUESSED_BIT	 (1ull << 31) /* of a key; names are fewer */
 
 struct pair {
 	uint32_t of, other; /* names; other 0: the root, or the function itself */
+	bool guessed;	    /* a marker is between both */
 	uint32_t seen;	    /* the last sample that had it */
 	uint64_t count;
 };
 
 struct pairs {
-	struct map *index; /* by both names: place in items + 1 */
+	struct map *index; /* by key_of(): place in items + 1 */
 	struct pair *items;
 	size_t count, capacity;
 };
@@ -40,6 +44,7 @@ struct report_callers {
 	struct scale scale;
 	struct name_sources sources;
 	uint8_t *matches;   /* by name: bits of enum shown */
+	uint32_t marker;    /* the name of GUESSED; 0: no stack has the marker */
 	struct pairs above; /* with their callers */
 	struct pairs below; /* with what they call */
 	uint32_t *order;
@@ -48,16 +53,24 @@ struct report_callers {
 
 /* ---- pairs ---- */
 
-static int add_pair(struct pairs *pairs, uint32_t of, uint32_t other, uint64_t count,
-		    uint32_t number)
+static uint64_t key_of(const struct pair *pair)
 {
-	const uint64_t key = (uint64_t)of << 32 | other;
+	const uint64_t key = (uint64_t)pair->of << 32 | pair->other;
+
+	if (pair->guessed)
+		return key | GUESSED_BIT;
+	return key;
+}
+
+static int add_pair(struct pairs *pairs, const struct pair *pair, uint64_t count, uint32_t number)
+{
+	const uint64_t key = key_of(pair);
 	size_t at = (size_t)(uintptr_t)map_get(pairs->index, key);
 
 	if (at == 0) {
 		if (ARRAY_RESERVE(pairs->items, pairs->capacity, pairs->count + 1) < 0)
 			return -ENOMEM;
-		pairs->items[pairs->count++] = (struct pair){.of = of, .other = other};
+		pairs->items[pairs->count++] = *pair;
 		at = pairs->count;
 		if (map_put(pairs->index, key, (void *)(uintptr_t)at) < 0)
 			return -ENOMEM;
@@ -69,25 +82,52 @@ static int add_pair(struct pairs *pairs, uint32_t of, uint32_t other, uint64_t c
 	return 0;
 }
 
+/*
+ * Returns the pair of a name of the trace and the name `step` places further, which the marker of a
+ * guess does not stand for.
+ */
+static struct pair pair_at(const struct report_callers *callers, const struct frames_trace *trace,
+			   size_t at, int step)
+{
+	struct pair pair = {.of = trace->names[at]};
+	size_t other = at + (size_t)step; /* behind the ends: not below the count */
+
+	if (other < trace->count && callers->marker && trace->names[other] == callers->marker &&
+	    pair.of != callers->marker) {
+		pair.guessed = true;
+		other += (size_t)step;
+	}
+	if (other < trace->count)
+		pair.other = trace->names[other];
+	return pair;
+}
+
 static int add_trace(struct report_callers *callers, const struct frames_trace *trace,
 		     uint64_t count, uint32_t number)
 {
-	const uint32_t *names = trace->names;
-	uint32_t caller, callee;
+	struct pair pair;
 	int r;
 
 	for (size_t i = 0; i < trace->count; i++) {
-		if (!callers->matches[names[i]])
+		if (!callers->matches[trace->names[i]])
 			continue;
-		caller = i + 1 < trace->count ? names[i + 1] : 0;
-		r = add_pair(&callers->above, names[i], caller, count, number);
+		pair = pair_at(callers, trace, i, 1);
+		r = add_pair(&callers->above, &pair, count, number);
 		if (r < 0)
 			return r;
-		callee = i > 0 ? names[i - 1] : 0;
-		r = add_pair(&callers->below, names[i], callee, count, number);
+		pair = pair_at(callers, trace, i, -1);
+		r = add_pair(&callers->below, &pair, count, number);
 		if (r < 0)
 			return r;
 	}
+	return 0;
+}
+
+static uint32_t find_marker(const struct report_callers *callers)
+{
+	for (size_t i = 0; i < callers->count; i++)
+		if (!strcmp(tally_name(&callers->tally, callers->order[i]), GUESSED))
+			return callers->order[i];
 	return 0;
 }
 
@@ -121,7 +161,9 @@ static int compare_pairs(const void *left, const void *right)
 		return compare_numbers(a->of, b->of);
 	if (a->count != b->count)
 		return compare_numbers(b->count, a->count);
-	return compare_numbers(a->other, b->other);
+	if (a->other != b->other)
+		return compare_numbers(a->other, b->other);
+	return compare_numbers(a->guessed, b->guessed);
 }
 
 static void sort_pairs(struct pairs *pairs)
@@ -220,6 +262,21 @@ static const char *other_name(const struct report_callers *callers, const struct
 	return "[itself]";
 }
 
+/* Prints the other name of a pair, and whether it is a guess. Returns how many columns it used. */
+static unsigned int print_other(const struct report_callers *callers, const struct pair *pair,
+				bool up, unsigned int columns)
+{
+	static const char guessed[] = " (guessed)";
+	const struct screen *screen = callers->screen;
+	const char *name = other_name(callers, pair, up);
+
+	if (!pair->guessed || columns <= strlen(guessed))
+		return screen_name(screen, name, columns);
+	columns = screen_name(screen, name, columns - (unsigned int)strlen(guessed));
+	fputs(guessed, screen->out);
+	return columns + (unsigned int)strlen(guessed);
+}
+
 static void print_pairs(const struct report_callers *callers, const struct pairs *pairs,
 			const struct tally_row *row, bool up)
 {
@@ -237,7 +294,7 @@ static void print_pairs(const struct report_callers *callers, const struct pairs
 			     VALUE_COLUMNS);
 		fprintf(screen->out, "%6.1f%%  ", screen_percent(pair->count, row->now.total));
 		left = screen_room(screen, used);
-		left -= screen_name(screen, other_name(callers, pair, up), left);
+		left -= print_other(callers, pair, up, left);
 		view_print_source(callers->report, &callers->sources, pair->other, left);
 		putc('\n', screen->out);
 	}
@@ -280,6 +337,8 @@ static void put_pairs(const struct report_callers *callers, struct view_json *to
 		json_object(&to->json);
 		json_key_clean_string(&to->json, "name", other_name(callers, pair, up));
 		view_json_value(to, "total", pair->count);
+		if (pair->guessed)
+			json_key_literal(&to->json, "guessed", "true");
 		view_json_source(to, &callers->sources, pair->other);
 		json_end(&to->json);
 	}
@@ -369,7 +428,7 @@ static int find_callers(struct report_callers *callers)
 	if (r)
 		return r;
 	callers->matches = calloc(callers->tally.count + 1, sizeof(*callers->matches));
-	callers->order = tally_order(&callers->tally, true, false, &callers->count);
+	callers->order = tally_order(&callers->tally, true, NULL, &callers->count);
 	if (!callers->matches || !callers->order)
 		return -ENOMEM;
 	callers->scale =
@@ -380,6 +439,7 @@ static int find_callers(struct report_callers *callers)
 	r = match_patterns(callers);
 	if (r < 0)
 		return r;
+	callers->marker = find_marker(callers);
 	r = find_pairs(callers);
 	if (r < 0)
 		return r;

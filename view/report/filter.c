@@ -5,12 +5,13 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/compare.h"
 #include "base/expression.h"
 #include "profile/format/names.h"
 #include "profile/profile.h"
 #include "view/report/suggest.h"
 
-enum verdict {
+enum answer {
 	VERDICT_NONE, /* not asked yet */
 	VERDICT_NO,
 	VERDICT_YES
@@ -70,21 +71,25 @@ static bool matches(struct filter *filter, struct verdicts *verdicts, const rege
 		    uint32_t id, const char *text)
 {
 	const size_t count = (size_t)id + 1;
+	struct verdict *verdict;
 
 	if (verdicts->count < count) {
 		if (ARRAY_RESERVE(verdicts->items, verdicts->capacity, count) < 0) {
 			filter->failed = true;
 			return true;
 		}
-		memset(verdicts->items + verdicts->count, 0, count - verdicts->count);
+		memset(verdicts->items + verdicts->count, 0,
+		       (count - verdicts->count) * sizeof(*verdicts->items));
 		verdicts->count = count;
 	}
-	if (verdicts->items[id] == VERDICT_NONE) {
-		verdicts->items[id] = VERDICT_NO;
+	verdict = &verdicts->items[id];
+	verdict->asked++;
+	if (verdict->answer == VERDICT_NONE) {
+		verdict->answer = VERDICT_NO;
 		if (!regexec(regex, text, 0, NULL, 0))
-			verdicts->items[id] = VERDICT_YES;
+			verdict->answer = VERDICT_YES;
 	}
-	return verdicts->items[id] == VERDICT_YES;
+	return verdict->answer == VERDICT_YES;
 }
 
 static bool matches_comm(struct filter *filter, const struct profile *profile, uint32_t name)
@@ -130,6 +135,20 @@ bool filter_needed(const struct options *options)
 	return options->comm || options->object || options->pid || options->where != WHERE_ANY;
 }
 
+/* Asks both patterns, so that filter_explain() knows what each of them matches alone. */
+static bool match_patterns(struct filter *filter, const struct profile *profile,
+			   const struct profile_sample *sample, uint32_t object)
+{
+	const struct options *options = filter->options;
+	bool kept = true;
+
+	if (options->comm && !matches_comm(filter, profile, sample->process_name))
+		kept = false;
+	if (options->object && !matches_object(filter, profile, object))
+		kept = false;
+	return kept;
+}
+
 bool filter_keep(const struct profile *profile, const struct profile_sample *sample, uint32_t leaf,
 		 void *context)
 {
@@ -138,15 +157,13 @@ bool filter_keep(const struct profile *profile, const struct profile_sample *sam
 	const uint32_t object = object_of(profile, leaf);
 	const bool kernel = is_kernels(profile, object);
 
+	if (!match_patterns(filter, profile, sample, object))
+		return false;
 	if (options->pid && sample->pid != options->pid)
 		return false;
 	if (options->where == WHERE_KERNEL && !kernel)
 		return false;
 	if (options->where == WHERE_USER && kernel)
-		return false;
-	if (options->comm && !matches_comm(filter, profile, sample->process_name))
-		return false;
-	if (options->object && !matches_object(filter, profile, object))
 		return false;
 	return true;
 }
@@ -166,22 +183,58 @@ static void offer(struct suggest *suggest, const char *raw)
 	suggest_offer(suggest, clean);
 }
 
+static int compare_asked(const void *left, const void *right, void *context)
+{
+	const struct verdict *items = context;
+	const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+
+	if (items[a].asked != items[b].asked)
+		return compare_numbers(items[b].asked, items[a].asked);
+	return compare_numbers(a, b);
+}
+
+/*
+ * Returns the ids that were asked for, the most frequent first. The caller frees the array; NULL
+ * means no memory.
+ */
+static uint32_t *order_asked(const struct verdicts *verdicts, size_t *ret_count)
+{
+	uint32_t *ids = calloc(verdicts->count, sizeof(*ids));
+
+	*ret_count = 0;
+	if (!ids)
+		return NULL;
+	for (uint32_t id = 0; id < verdicts->count; id++)
+		if (verdicts->items[id].answer != VERDICT_NONE)
+			ids[(*ret_count)++] = id;
+	qsort_r(ids, *ret_count, sizeof(*ids), compare_asked, verdicts->items);
+	return ids;
+}
+
+static bool has_match(const struct verdicts *verdicts)
+{
+	for (size_t id = 0; id < verdicts->count; id++)
+		if (verdicts->items[id].answer == VERDICT_YES)
+			return true;
+	return false;
+}
+
 /* Returns true, after one line, where no name that was asked for matches the pattern. */
 static bool explain(const struct verdicts *verdicts, const struct profile *profile,
 		    const char *(*name)(const struct profile *profile, uint32_t id),
 		    const char *pattern, const char *what)
 {
 	struct suggest suggest;
+	uint32_t *ids;
+	size_t count;
 
-	if (!pattern || verdicts->count == 0)
+	if (!pattern || verdicts->count == 0 || has_match(verdicts))
 		return false;
 	suggest_begin(&suggest, pattern);
-	for (uint32_t id = 0; id < verdicts->count; id++) {
-		if (verdicts->items[id] == VERDICT_YES)
-			return false;
-		if (verdicts->items[id] == VERDICT_NO)
-			offer(&suggest, name(profile, id));
-	}
+	ids = order_asked(verdicts, &count);
+	for (size_t i = 0; i < count; i++)
+		offer(&suggest, name(profile, ids[i]));
+	free(ids);
 	suggest_log(&suggest, what, "see which there are with --by");
 	return true;
 }
@@ -189,9 +242,9 @@ static bool explain(const struct verdicts *verdicts, const struct profile *profi
 bool filter_explain(const struct filter *filter, const struct profile *profile)
 {
 	const struct options *options = filter->options;
+	const bool object = explain(&filter->objects, profile, object_name, options->object,
+				    "object that samples were taken in");
 	const bool comm = explain(&filter->comms, profile, comm_of, options->comm, "process");
-	const bool object =
-		explain(&filter->objects, profile, object_name, options->object, "object");
 
 	return comm || object;
 }

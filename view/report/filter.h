@@ -24,8 +24,13 @@ struct patterns { /* each compiled where the option is given, else zeros */
 int patterns_init(struct patterns *patterns, const struct options *options, const char **ret_bad);
 void patterns_release(struct patterns *patterns);
 
-struct verdicts {	/* caches the answers of an expression */
-	uint8_t *items; /* by id: enum verdict */
+struct verdict {
+	uint8_t answer; /* enum answer */
+	uint64_t asked; /* how many samples have asked */
+};
+
+struct verdicts {	       /* caches the answers of an expression */
+	struct verdict *items; /* by id */
 	size_t count, capacity;
 };
 
@@ -48,8 +53,9 @@ bool filter_keep(const struct profile *profile, const struct profile_sample *sam
 		 void *filter);
 
 /*
- * Logs one line for each pattern that matched none of the names that filter_keep() asked for, with
- * names that it may have meant. Returns whether there is such a pattern.
+ * Logs one line for each pattern that matched no name of the samples that filter_keep() saw, with
+ * names that the user may have meant. Returns whether there is such a pattern. Where each pattern
+ * matches other samples, there is none.
  */
 bool filter_explain(const struct filter *filter, const struct profile *profile);
 

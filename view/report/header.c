@@ -201,6 +201,18 @@ void view_json_value(struct view_json *to, const char *key, uint64_t count)
 	json_key_number(&to->json, key, count * to->report->info.by);
 }
 
+/* Prints how many samples the values are of, and what a sample is worth. */
+static void put_samples(struct json *json, const struct pprof_info *info)
+{
+	const char *unit = info->times.event;
+
+	if (!unit)
+		unit = "nanoseconds";
+	json_key_number(json, "samples", info->total);
+	json_key_number(json, "period", info->times.period);
+	json_key_string(json, "period_unit", unit);
+}
+
 static void put_file(struct json *json, const char *key, const char *path,
 		     const struct pprof_info *info)
 {
@@ -211,9 +223,8 @@ static void put_file(struct json *json, const char *key, const char *path,
 	json_key_string(json, "unit", view_unit(info));
 	json_key_number(json, "total", info->total * info->by);
 	json_key_number(json, "shown", info->kept * info->by);
-	json_key_number(json, "samples", info->total);
-	json_key_number(json, "period", info->times.period);
-	json_key_string(json, "period_unit", info->times.event ? info->times.event : "nanoseconds");
+	if (!info->times.type)
+		put_samples(json, info);
 	json_key_number(json, "start_ns", info->times.start_realtime_ns);
 	json_key_number(json, "duration_ns", info->times.duration_ns);
 	json_end(json);

@@ -130,6 +130,21 @@ static bool have_same_values(const struct pprof_info *a, const struct pprof_info
 	return a->is_time || !strcmp(a->unit, b->unit);
 }
 
+/* Refuses profiles of different values, and for --per time those without a duration. */
+static int check_difference(const struct run *run, const struct report *report)
+{
+	if (!have_same_values(&report->info, &report->old))
+		return usage(run->options.files[1],
+			     "not of the same type and unit of values as the first");
+	if (!run->options.by_time)
+		return EXIT_DONE;
+	if (report->old.times.duration_ns == 0)
+		return usage(run->options.files[0], "has no duration, which --per time needs");
+	if (report->info.times.duration_ns == 0)
+		return usage(run->options.files[1], "has no duration, which --per time needs");
+	return EXIT_DONE;
+}
+
 static int read_profiles(const struct run *run, struct report *report)
 {
 	struct filter filter;
@@ -143,10 +158,7 @@ static int read_profiles(const struct run *run, struct report *report)
 	filter_release(&filter);
 	if (r != EXIT_DONE || !run->options.diff)
 		return r;
-	if (!have_same_values(&report->info, &report->old))
-		return usage(run->options.files[1],
-			     "not of the same type and unit of values as the first");
-	return EXIT_DONE;
+	return check_difference(run, report);
 }
 
 /* Writes the profile. With a filter, nothing but the part that is shown leaves with the file. */

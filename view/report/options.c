@@ -86,6 +86,7 @@ static const char *set_sort(void *target, const char *argument, size_t value)
 	struct options *options = target;
 
 	(void)value;
+	options->has_sort = true;
 	options->by_total = !strcmp(argument, "total");
 	if (!options->by_total && strcmp(argument, "self") != 0)
 		return "not self or total";
@@ -145,6 +146,7 @@ static const char *set_lines(void *target, const char *argument, size_t value)
 	struct options *options = target;
 
 	(void)value;
+	options->has_lines = true;
 	if (!decimal_read32(argument, 0, INT_MAX, &options->lines))
 		return "not a number of lines";
 	if (options->lines == 0)
@@ -190,6 +192,28 @@ static const char *find_format(struct options *options)
 	return NULL;
 }
 
+/* Refuses options that the chosen view or conversion would ignore. */
+static const char *check_ignored(const struct options *options)
+{
+	const bool callers = options->callers || options->callees;
+
+	if (options->has_sort && (options->output || callers || options->tree))
+		return "--sort is for the table alone";
+	if (options->has_lines && (options->output || options->tree))
+		return "-n is for the table and --callers or --callees alone";
+	if (options->has_min && !options->tree)
+		return "--min needs --tree";
+	if (options->by_time && !options->diff)
+		return "--per needs --diff";
+	if (options->format && !options->output)
+		return "-f needs -o";
+	if (options->by_thread && !options->output)
+		return "--by-thread needs -o";
+	if (options->force && !options->output)
+		return "--force needs -o";
+	return NULL;
+}
+
 static const char *check_views(const struct options *options)
 {
 	const bool callers = options->callers || options->callees;
@@ -205,13 +229,7 @@ static const char *check_views(const struct options *options)
 		return "--by is for the table alone";
 	if (options->output && options->json)
 		return "-o and --json cannot be given together";
-	if (options->format && !options->output)
-		return "-f needs -o";
-	if (options->has_min && !options->tree)
-		return "--min needs --tree";
-	if (options->by_time && !options->diff)
-		return "--per needs --diff";
-	return NULL;
+	return check_ignored(options);
 }
 
 static const char *take_one_file(struct options *options, int count, char **files)

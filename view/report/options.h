@@ -25,10 +25,11 @@ struct options {
 	const char *sample_type;
 	enum by by;
 	enum where where;
-	uint32_t pid;	    /* 0: any */
-	unsigned int lines; /* UINT_MAX: all */
-	double min;	    /* of --tree, percent */
-	bool has_min, by_total, by_time, diff, tree, json, by_thread, force, help;
+	uint32_t pid;			   /* 0: any */
+	unsigned int lines;		   /* UINT_MAX: all */
+	double min;			   /* of --tree, percent */
+	bool has_min, has_sort, has_lines; /* given, even where it is the default */
+	bool by_total, by_time, diff, tree, json, by_thread, force, help;
 };
 
 /* Reads argv behind its first word. Returns 0, or -EINVAL after one line in the log. */

@@ -277,16 +277,40 @@ static void print_rows(const struct report_table *table)
 
 /* ---- two profiles ---- */
 
+/* Returns the count that keeps one CPU busy, or of other units is one a second. */
+static double count_of_one(const struct pprof_info *info)
+{
+	double of_one = (double)info->times.duration_ns / (double)info->by;
+
+	if (!info->is_time)
+		of_one /= NS_PER_SECOND;
+	return of_one;
+}
+
 /* Returns CPUs kept busy, or of other units the amount a second. */
 static double rate(const struct pprof_info *info, uint64_t count)
 {
-	double value = (double)count * (double)info->by;
-
 	if (info->times.duration_ns == 0)
 		return 0;
-	if (!info->is_time)
-		value *= NS_PER_SECOND;
-	return value / (double)info->times.duration_ns;
+	return (double)count / count_of_one(info);
+}
+
+static uint32_t *order_changes(const struct report_table *table, size_t *ret_count)
+{
+	const struct report *report = table->report;
+	struct tally_scale scale = {(double)table->tally.sum, (double)table->tally.base_sum};
+
+	if (report->options->by_time)
+		scale = (struct tally_scale){count_of_one(&report->info),
+					     count_of_one(&report->old)};
+	return tally_order(&table->tally, report->options->by_total, &scale, ret_count);
+}
+
+static uint32_t *order_rows(const struct report_table *table, size_t *ret_count)
+{
+	if (table->report->options->diff)
+		return order_changes(table, ret_count);
+	return tally_order(&table->tally, table->report->options->by_total, NULL, ret_count);
 }
 
 static void print_change(const struct report_table *table, uint64_t base, uint64_t now)
@@ -331,7 +355,7 @@ static void print_changes_head(const struct report_table *table)
 static void print_row_changes(const struct report_table *table, const struct tally_row *row)
 {
 	const struct screen *screen = table->screen;
-	unsigned int used = CHANGE_COLUMNS + 2;
+	unsigned int used = CHANGE_COLUMNS + 2, left;
 
 	print_change(table, row->base.self, row->now.self);
 	if (table->by_frames) {
@@ -339,7 +363,11 @@ static void print_row_changes(const struct report_table *table, const struct tal
 		used += CHANGE_COLUMNS;
 	}
 	fputs("  ", screen->out);
-	screen_name(screen, row_name(table, row), screen_room(screen, used));
+	left = screen_room(screen, used);
+	if (is_path(table, row))
+		print_path(table, row, left);
+	else
+		screen_name(screen, row_name(table, row), left);
 	putc('\n', screen->out);
 }
 
@@ -416,7 +444,7 @@ static int fill_table(struct report_table *table)
 		r = name_sources_make(report->profile, &table->tally.frames, &table->sources);
 	if (r < 0)
 		return r;
-	table->order = tally_order(&table->tally, options->by_total, options->diff, &table->count);
+	table->order = order_rows(table, &table->count);
 	if (!table->order)
 		return -ENOMEM;
 	table->shown = table->count;

@@ -39,7 +39,10 @@ struct report_tree {
 	uint64_t threshold;
 	struct part *parts; /* by name: those of the node that is split */
 	uint32_t *touched;  /* names in parts */
-	size_t left_out;    /* calls deeper than DEPTH_MAX */
+	size_t too_deep;    /* calls deeper than DEPTH_MAX */
+	/* Calls below the threshold or too deep, without those below them; and their samples. */
+	size_t left_out;
+	uint64_t left_out_sum;
 };
 
 /* Takes the next function of a stack. Returns 0 at the stack's end. */
@@ -118,6 +121,12 @@ static bool is_shown(const struct report_tree *tree, uint32_t name)
 	return name && tree->parts[name].sum >= tree->threshold;
 }
 
+static void leave_out(struct report_tree *tree, const struct part *part)
+{
+	tree->left_out++;
+	tree->left_out_sum += part->sum;
+}
+
 /*
  * Returns the parts of a node above the threshold, the largest first, or NULL without memory. The
  * caller frees the array. A node is split once.
@@ -138,6 +147,8 @@ static struct part *split_node(struct report_tree *tree, const struct part *node
 
 		if (parts && is_shown(tree, tree->touched[i]))
 			parts[(*ret_count)++] = *part;
+		else if (tree->touched[i])
+			leave_out(tree, part);
 		memset(part, 0, sizeof(*part));
 	}
 	if (parts)
@@ -244,7 +255,9 @@ static int print_calls(struct report_tree *tree, const struct node *above, unsig
 	int r = 0;
 
 	if (above->depth >= DEPTH_MAX) {
-		tree->left_out += above->count;
+		tree->too_deep += above->count;
+		for (size_t i = 0; i < above->count; i++)
+			leave_out(tree, &above->calls[i]);
 		return 0;
 	}
 	for (size_t i = 0; i < above->count && r == 0; i++) {
@@ -317,6 +330,7 @@ static int print_json(struct report_tree *tree)
 	r = print_all(tree);
 	json_end(&to.json);
 	json_line(&to.json);
+	view_json_value(&to, "left_out_total", tree->left_out_sum);
 	json_key_number(&to.json, "left_out", tree->left_out);
 	return view_json_end(&to, r);
 }
@@ -332,9 +346,9 @@ static int print_text(struct report_tree *tree)
 		tree->report->options->min);
 	screen_style(screen, STYLE_PLAIN);
 	r = print_all(tree);
-	if (tree->left_out)
+	if (tree->too_deep)
 		fprintf(screen->out, "note: %zu calls deeper than %u functions: left out\n",
-			tree->left_out, DEPTH_MAX);
+			tree->too_deep, DEPTH_MAX);
 	return r;
 }
 

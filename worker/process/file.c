@@ -39,6 +39,7 @@ struct file {
 	/* A broker hung or ended with the file. One bad file costs one broker: nobody asks again,
 	 * and the object stays. */
 	bool quarantined;
+	uint64_t round;		       /* of the last answer that tells of a moment alone */
 	struct target_process process; /* with start and end: the mapping of the question */
 	uint64_t start, end;
 	bool put_off;
@@ -53,6 +54,8 @@ struct files {
 	struct map *own_devices; /* that answer the numbers that they list */
 	struct map *opening_for; /* counts of processes */
 	uint64_t numbers, changes, replaced, put_off;
+	uint64_t round; /* counts from 1 */
+	bool put_back;	/* a file waits for the next round */
 	size_t opening;
 };
 
@@ -85,6 +88,7 @@ struct files *files_new(struct objects *objects, struct target *target)
 		return NULL;
 	files->objects = objects;
 	files->target = target;
+	files->round = 1;
 	files->by_listing = map_new();
 	files->by_number = map_new();
 	files->own_devices = map_new();
@@ -221,15 +225,13 @@ static bool plausible(struct files *files, const struct file *file,
 
 static void ask(struct files *files, struct file *file, bool want_fd);
 
-/* Returns whether an error tells of the process that was asked through, or of the moment, but
- * nothing of the file. */
-static bool is_passing(int error)
+/* Returns whether an error tells of the broker's moment alone, not of the file or the process. */
+static bool is_momentary(int error)
 {
-	static const int passing[] = {-ESRCH, -ENOENT, -ESTALE, -EAGAIN,
-				      -EINTR, -EMFILE, -ENFILE, -ENOMEM};
+	static const int momentary[] = {-EAGAIN, -EINTR, -EMFILE, -ENFILE, -ENOMEM};
 
-	for (size_t i = 0; i < sizeof(passing) / sizeof(*passing); i++)
-		if (error == passing[i])
+	for (size_t i = 0; i < sizeof(momentary) / sizeof(*momentary); i++)
+		if (error == momentary[i])
 			return true;
 	return false;
 }
@@ -240,13 +242,30 @@ static bool mapping_gone(struct file *file, int error)
 	/* Another file is mapped there now, unless the file system always answers others. */
 	if (error == -ESTALE)
 		return ++file->stale < FILE_STALE_MAX;
-	return is_passing(error);
+	return error == -ESRCH || error == -ENOENT;
+}
+
+static bool has_object(const struct file *file)
+{
+	return file->object && file->object->state != OBJECT_FAILED;
+}
+
+/* Leaves a file as it was before the question. Another question waits for the next round. */
+static void put_back(struct files *files, struct file *file)
+{
+	file->round = files->round;
+	files->put_back = true;
+	files->changes++;
+	if (has_object(file))
+		set_state(file, FILE_KNOWN);
+	else
+		set_state(file, FILE_UNKNOWN);
 }
 
 /* The kernel's inode generation vouches for the inode; without one the next mapping asks again. */
 static void asker_gone(struct files *files, struct file *file)
 {
-	bool known = file->object && file->object->state != OBJECT_FAILED;
+	bool known = has_object(file);
 
 	file->gone = true;
 	if (known && file->generation != 0)
@@ -274,7 +293,9 @@ static void on_verified(struct files *files, struct file *file, const struct tar
 {
 	if (keep_unverified(files, file, reply->error))
 		return;
-	if (mapping_gone(file, reply->error))
+	if (is_momentary(reply->error))
+		put_back(files, file);
+	else if (mapping_gone(file, reply->error))
 		asker_gone(files, file);
 	else if (reply->error < 0)
 		file_fail(files, file, reply->error, file->asked);
@@ -306,6 +327,10 @@ static void on_opened(struct files *files, struct file *file, struct target_repl
 		keep_other(files, reply, file->process.pid);
 		reply->error = -ESTALE;
 	}
+	if (is_momentary(reply->error)) {
+		put_back(files, file);
+		return;
+	}
 	if (mapping_gone(file, reply->error)) {
 		asker_gone(files, file);
 		return;
@@ -317,7 +342,7 @@ static void on_opened(struct files *files, struct file *file, struct target_repl
 	object = objects_find(files->objects, &reply->identity);
 	/* Opened within the last minute, but forgotten since: a later question gets it. */
 	if (!object && reply->fd < 0) {
-		asker_gone(files, file);
+		put_back(files, file);
 		return;
 	}
 	file->foreign = reply->identity.device != file->device;
@@ -434,6 +459,8 @@ struct object *files_object(struct files *files, struct file *file, struct targe
 		return file->object;
 	if (fresh && file->state == FILE_KNOWN && now - file->verified < FILE_VERIFIED_FOR)
 		return file->object;
+	if (file->round == files->round)
+		return object_if(file, fresh && file->state == FILE_KNOWN);
 	/* A mapping that is gone answers no better the second time. */
 	if (file_is_gone(file, process, start, end) && now - file->asked < FILE_RETRY_AFTER)
 		return object_if(file, file->state == FILE_KNOWN);
@@ -493,6 +520,15 @@ bool file_replaces(const struct file *file, const struct object *object, uint64_
 uint64_t files_put_off(const struct files *files)
 {
 	return files->put_off;
+}
+
+void files_retry(struct files *files)
+{
+	if (!files->put_back)
+		return;
+	files->put_back = false;
+	files->round++;
+	files->changes++;
 }
 
 uint64_t files_changes(const struct files *files)

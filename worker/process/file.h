@@ -53,6 +53,11 @@ bool file_is_gone(const struct file *file, struct target_process process, uint64
 /* Returns the last object of a file whose mapping is gone, or a failed one. NULL: an answer is
  * due. */
 struct object *files_last_object(struct files *files, struct file *file, uint64_t now);
+/*
+ * Begins another round, about once a second: a file whose question failed for want of descriptors
+ * or memory may be asked about again.
+ */
+void files_retry(struct files *files);
 uint64_t files_changes(const struct files *files);
 uint64_t files_put_off(const struct files *files); /* count of files that had to wait */
 /* Counts files that turned out to be another object than before. */

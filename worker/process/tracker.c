@@ -129,6 +129,7 @@ static void tidy(struct tracker *tracker, uint64_t now)
 	tracker->tidied = now;
 	launches_prune(tracker->launches, now);
 	roster_prune(&tracker->roster, now);
+	files_retry(tracker->parts.files);
 	sweep_unclaimed(&tracker->parts, tracker->roster.processes, tracker->launches);
 	sweep(tracker, now);
 }

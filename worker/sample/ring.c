@@ -20,12 +20,15 @@ static uint64_t skip_end(const struct ring *ring, uint64_t position)
 	return position;
 }
 
-/* Tells whether a record ends with a reason; a lost sample has no record. */
+/*
+ * Tells whether a record ends with a reason. A lost sample has no record, and only files have
+ * reasons beyond the enum's.
+ */
 static bool may_end_record(uint32_t number)
 {
 	const struct profile_reason *reason = profile_reason(number);
 
-	return reason && reason->class != CLASS_LOST;
+	return number < REASON_COUNT && reason->class != CLASS_LOST;
 }
 
 static bool well_formed(const struct record *head, uint64_t bytes)

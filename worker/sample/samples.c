@@ -238,6 +238,15 @@ static void count_hurried(struct samples *samples, const struct held *held, uint
 		samples->counts.early++;
 }
 
+/* Returns whether a walk that ended in an object ended for want of its table. Without a table, only
+ * frame pointers lead to the caller, or to an address behind no call. */
+static bool wants_table(const struct object *object, unsigned int reason)
+{
+	if (reason == REASON_cut_no_room)
+		return object->no_room;
+	return reason == REASON_cut_no_rule || reason == REASON_cut_not_a_call;
+}
+
 /* The outermost frame is where the walk ended. */
 static void count_ruleless(const struct held *held, const struct process *process)
 {
@@ -248,7 +257,7 @@ static void count_ruleless(const struct held *held, const struct process *proces
 		return;
 	mapping = stack_mapping(process, head,
 				held->frame[head->kernel_frames + head->user_frames - 1]);
-	if (mapping && mapping->object)
+	if (mapping && mapping->object && wants_table(mapping->object, head->reason))
 		object_count_ruleless(mapping->object);
 }
 

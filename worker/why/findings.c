@@ -46,20 +46,14 @@ void findings_name(const struct findings *findings, uint32_t id, char *ret_text,
 
 /* ---- counts ---- */
 
-/* Returns whether a marker says how the walk went: it is no memory of the process. */
-static bool tells_the_walk(const char *marker)
-{
-	return strncmp(marker, "[cut", 4) == 0 || strcmp(marker, "[guessed]") == 0;
-}
-
-/* Returns false for frames of the kernel, and for marks of where a stack was cut or guessed. */
+/* Returns false for frames of the kernel, and for marks of cuts and guesses. */
 static bool is_user_frame(const struct profile *profile, uint32_t location)
 {
 	const struct profile_object *object =
 		profile_object_get(profile, profile_location_get(profile, location)->object);
 
 	if (object->kind == KIND_MARKER)
-		return !tells_the_walk(profile_string_get(profile, object->name));
+		return strcmp(profile_string_get(profile, object->name), PROFILE_UNKNOWN) == 0;
 	return object->kind == KIND_NATIVE || object->kind == KIND_ANON;
 }
 

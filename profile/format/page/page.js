@@ -175,7 +175,7 @@ class Page {
 		element('threads').hidden = Boolean(profile.base);
 		element('old').hidden = !profile.base;
 		element('made').textContent = `keyhole ${profile.version}`;
-		document.title = `keyhole: ${facts[0]}, ${facts[1]}`;
+		document.title = `keyhole: ${facts.slice(0, 2).join(', ')}`;
 	}
 
 	#showChanges() {

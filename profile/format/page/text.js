@@ -73,16 +73,15 @@ function rate({ period, event }) {
 function factsOf(profile) {
 	const { samples, period, event, unit, start, duration } = profile;
 	const seconds = duration / 1000;
-	const facts = [
-		`${count(samples)} samples`,
-		`${worth(profile, samples)}${event ? '' : ' of CPU time'}`,
-		`in ${seconds.toFixed(seconds < 100 ? 1 : 0)} s`,
-		new Date(start).toLocaleString(),
-	];
+	const facts = [`${worth(profile, samples)}${event ? '' : ' of CPU time'}`];
 
-	if (unit) /* values of another profiler: no samples, and perhaps no times */
-		return [facts[1], ...(duration ? [facts[2]] : []), ...(start ? [facts[3]] : [])];
-	if (period > 1)
-		facts.splice(3, 0, rate(profile));
+	if (!unit) /* values of another profiler are no samples */
+		facts.unshift(`${count(samples)} samples`);
+	if (duration)
+		facts.push(`in ${seconds.toFixed(seconds < 100 ? 1 : 0)} s`);
+	if (!unit && period > 1)
+		facts.push(rate(profile));
+	if (start)
+		facts.push(new Date(start).toLocaleString());
 	return facts;
 }
