@@ -417,9 +417,8 @@ struct generation {
 	 * 1: the process was denied after a reading of CPU time had counted it. Readings go on
 	 * counting it, and its denied samples are denied_counted.
 	 */
-	u32 counted;
-	u32 located; /* epoch + 1 of the worker that knows the path of its cgroup */
-	u32 pad;
+	u16 counted;
+	u16 located; /* located_by() of the worker that knows the path of its cgroup */
 };
 
 /* ---- life of processes, in a BPF ring buffer --------------------------------------------- */
