@@ -411,15 +411,14 @@ struct generation {
 	u64 family; /* generation of the first ancestor with this program: key of cached rules */
 	u64 base_number; /* fork: the parent, whose mappings hold until others are published */
 	u32 base_pid;
-	u32 epoch;   /* of the worker that was told of this process */
-	u32 denied;  /* DENIED_* */
-	u32 located; /* epoch + 1 of the worker that knows the path of its cgroup */
+	u32 epoch;  /* of the worker that was told of this process */
+	u32 denied; /* DENIED_* */
 	/*
 	 * 1: the process was denied after a reading of CPU time had counted it. Readings go on
 	 * counting it, and its denied samples are denied_counted.
 	 */
-	u32 counted;
-	u32 pad;
+	u16 counted;
+	u16 located; /* located_by() of the worker that knows the path of its cgroup */
 };
 
 /* ---- life of processes, in a BPF ring buffer --------------------------------------------- */

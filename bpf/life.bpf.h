@@ -177,11 +177,17 @@ INLINE void meet_again(u32 pid, struct generation *generation, u32 epoch)
 	tell(EVENT_SEEN, pid, generation->number, 0, 0);
 }
 
+/* Makes the mark of a worker, never 0. It has 16 bits, because the stack of a sample is full. */
+INLINE u16 located_by(u32 epoch)
+{
+	return epoch << 1 | 1;
+}
+
 /* Tells a worker the path of the process's cgroup, which costs a look at the entry later on. */
 INLINE void locate(struct generation *generation, u32 epoch)
 {
-	if (generation->located != epoch + 1 && tell_path())
-		generation->located = epoch + 1;
+	if (generation->located != located_by(epoch) && tell_path())
+		generation->located = located_by(epoch);
 }
 
 /*

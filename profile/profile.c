@@ -385,18 +385,21 @@ uint64_t profile_cgroup_add(struct profile *profile, uint64_t id, uint32_t path)
 {
 	struct profile_cgroup cgroup = {.id = id, .path = path};
 	const bool known = id == 0 || id >= CGROUP_NUMBERED || first_cgroup(profile, id);
+	uint64_t without_path = id;
 	uint32_t number;
 
 	if (id == 0 && path == 0)
 		return 0;
 	if (known && id != 0 && cgroup_is(profile, id, path))
 		return id;
+	if (known)
+		without_path = 0;
 	if (intern_count(profile->cgroups) > PROFILE_CGROUPS_MAX)
-		return known ? 0 : id;
+		return without_path;
 	cgroup.container = container_of_path(profile, path);
 	number = intern_add(profile->cgroups, &cgroup, sizeof(cgroup));
 	if (number == INTERN_FAILED)
-		return known ? 0 : id;
+		return without_path;
 	if (known)
 		return CGROUP_NUMBERED | number;
 	if (map_put(profile->cgroup_ids, id, (void *)(uintptr_t)number) < 0)
