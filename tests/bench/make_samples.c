@@ -81,7 +81,8 @@ int main(int argc, char **argv)
 {
 	const struct profile_times times = {.period = 10101010,
 					    .start_realtime_ns = 1700000000000000000,
-					    .duration_ns = 60000000000};
+					    .duration_ns = 60000000000,
+					    .walked = true};
 	const struct format_options options = {0};
 	struct profile *profile = profile_new();
 

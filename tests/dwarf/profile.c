@@ -20,7 +20,7 @@
 #include "profile/profile.h"
 
 static const struct profile_times times = {
-	.period = 10101010, .start_realtime_ns = 1, .duration_ns = 1};
+	.period = 10101010, .start_realtime_ns = 1, .duration_ns = 1, .walked = true};
 
 static uint32_t build_id_of(struct profile *profile, const char *file)
 {
