@@ -440,13 +440,16 @@ enum event_kind {
 	EVENT_NAME = 6,	  /* a struct event_name, of no process */
 	EVENT_CGROUP = 7, /* a struct event_cgroup, of no process */
 	EVENT_MOVED = 8,  /* a process is in another cgroup from now on */
+	/* A process from before the start, which no sample has met. parent_generation: CPU time */
+	EVENT_FOUND = 9,
+	EVENT_WAKE = 10, /* of no process: records wait for the worker */
 };
 
 struct event {
 	u64 time; /* CLOCK_MONOTONIC, ns */
 	u64 generation;
-	u64 parent_generation; /* FORK */
-	u64 cgroup; /* v2 id at this moment, of the current task; MOVED: of the process */
+	u64 parent_generation; /* FORK; FOUND: the CPU time of the process so far, ns */
+	u64 cgroup; /* v2 id at this moment, of the current task; MOVED, FOUND: of the process */
 	u32 kind;
 	u32 pid;
 	u32 parent_pid; /* FORK */

@@ -46,7 +46,8 @@ struct mm_struct {
 };
 
 struct signal_struct {
-	atomic_t live; /* threads that have not reached do_exit() */
+	atomic_t live;	       /* threads that have not reached do_exit() */
+	u64 sum_sched_runtime; /* ns, of threads that are gone */
 };
 
 struct sched_entity {

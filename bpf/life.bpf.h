@@ -80,6 +80,11 @@ INLINE void lose_event(void)
 		__sync_fetch_and_add(&count->events_lost, 1);
 }
 
+INLINE int wakes_worker(u32 kind)
+{
+	return kind == EVENT_SEEN || kind == EVENT_EXEC || kind == EVENT_WAKE;
+}
+
 /*
  * Tells the worker. An event without a wake-up leaves the ring unread; after that only a forced
  * wake-up wakes. So events of processes that are about to be sampled force a wake-up. The function
@@ -101,8 +106,7 @@ GLOBAL int tell(u32 kind, u32 pid, u64 generation, u32 parent_pid, u64 parent_ge
 	event->pid = pid;
 	event->parent_pid = parent_pid;
 	event->pad = 0;
-	bpf_ringbuf_submit(event, kind == EVENT_SEEN || kind == EVENT_EXEC ? BPF_RB_FORCE_WAKEUP
-									   : BPF_RB_NO_WAKEUP);
+	bpf_ringbuf_submit(event, wakes_worker(kind) ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
 	return 0;
 }
 
@@ -202,6 +206,52 @@ INLINE void meet_target(struct task_struct *task, u32 pid)
 
 	if (target)
 		target->epoch = ~worker_epoch;
+}
+
+/* The worker lists so many processes before their first sample. Slots remain for newer ones. */
+#ifndef FOUND_MAX
+#define FOUND_MAX (PROCESS_SLOTS / 4 * 3)
+#endif
+#define FOUND_BATCH 64 /* processes for which the worker is woken once */
+
+/*
+ * Announces a process from before the start, so that the worker knows its mappings before the first
+ * sample. A process without room in the ring is announced by its first sample, as are those beyond
+ * FOUND_MAX.
+ */
+INLINE void find_process(struct task_struct *task, u32 pid, struct runtimes *sum)
+{
+	struct generation fresh = {
+		.number = next_generation(GIVEN_BY_ITERATOR),
+		.mm = task_mm(task),
+		.born = bpf_ktime_get_ns(),
+		.epoch = worker_epoch,
+	};
+	struct event *event;
+
+	fresh.family = fresh.number;
+	if (!fresh.number || !fresh.mm || sum->found >= FOUND_MAX)
+		return;
+	event = bpf_ringbuf_reserve(&events, sizeof(*event), 0);
+	if (!event)
+		return;
+	*event = (struct event){
+		.time = fresh.born,
+		.generation = fresh.number,
+		.parent_generation =
+			task->se.sum_exec_runtime + BPF_CORE_READ(task, signal, sum_sched_runtime),
+		.cgroup = BPF_CORE_READ(cgroup_node(task), id),
+		.kind = EVENT_FOUND,
+		.pid = pid,
+	};
+	/* at this moment another CPU may meet the process */
+	if (bpf_map_update_elem(&generations, &pid, &fresh, BPF_NOEXIST)) {
+		bpf_ringbuf_discard(event, BPF_RB_NO_WAKEUP);
+		return;
+	}
+	sum->found++;
+	bpf_ringbuf_submit(event,
+			   sum->found % FOUND_BATCH ? BPF_RB_NO_WAKEUP : BPF_RB_FORCE_WAKEUP);
 }
 
 /* ---- CPU time ---- */
@@ -482,6 +532,13 @@ INLINE void end_reading(struct runtimes *sum)
 	sum->reading.nanoseconds += sum->earlier + sum->exited[(sum->readings + 1) & 1];
 }
 
+/* Returns whether the worker is to know a task's process early. A filter by user leaves few. */
+INLINE int finds_processes(const struct task_struct *task, const struct runtimes *sum)
+{
+	return filter_mode == FILTER_ALL && sum->readings == 1 && task->pid == task->tgid &&
+	       !(task->flags & PF_KTHREAD) && sample_filter.uid[0] == FILTER_UID_NONE;
+}
+
 /*
  * Sums the CPU time of all sampled tasks, alive and gone; a reading of the iterator yields one
  * result. The first reading, before the events are enabled, judges the processes that run already.
@@ -534,6 +591,8 @@ int on_task(struct bpf_iter__task *ctx)
 	}
 	if (!known && filter_mode == FILTER_TARGETS)
 		meet_target(task, pid);
+	if (!known && finds_processes(task, sum))
+		find_process(task, pid, sum);
 	sum->reading.nanoseconds += task->se.sum_exec_runtime;
 	sum->reading.tasks++;
 	return 0;

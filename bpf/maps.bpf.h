@@ -178,8 +178,9 @@ struct scratch {
 	u64 due; /* CLOCK_MONOTONIC, ns: the next sample's time, at one per sample_interval_ns */
 	u32 cpu;
 	u32 kernel_frames;
-	u32 epoch; /* to which head belongs */
-	u32 reserved;
+	u32 epoch;	/* to which head belongs */
+	u32 waited_for; /* flag: the sample cannot wait for the worker's next look */
+	u64 woke;	/* CLOCK_MONOTONIC, ns: the last time that a sample woke the worker */
 	struct walk walk;
 	u64 regs[24];
 	u64 kernel[RECORD_KERNEL_FRAMES_MAX + 1];
@@ -207,6 +208,7 @@ struct runtimes {
 	u64 exited[2];
 	u64 earlier; /* tasks that had gone before */
 	u64 exits;   /* the number of tasks that are gone */
+	u64 found;   /* the number of processes that EVENT_FOUND told */
 };
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

@@ -275,6 +275,8 @@ INLINE u32 user_part(void *ctx, struct scratch *scratch, struct task_struct *tas
 
 /* ---- the record ---- */
 
+#define WAKE_EVERY_NS 20000000ull /* of a CPU */
+
 /* Makes room for the largest record. Returns 0 when the worker has not drained the ring. */
 INLINE int reserve(struct scratch *scratch, u32 cpu)
 {
@@ -288,6 +290,7 @@ INLINE int reserve(struct scratch *scratch, u32 cpu)
 		scratch->head += ring_bytes - at;
 	u64 read = *(volatile u64 *)&tail->tail[BOUND((u64)cpu, ABI_MAX_CPUS)];
 
+	scratch->waited_for = scratch->head - read > ring_bytes / 2;
 	return scratch->head + RECORD_BYTES_MAX - read <= ring_bytes;
 }
 
@@ -312,6 +315,18 @@ INLINE void commit(struct scratch *scratch, struct record *record, struct counte
 	asm volatile("" ::: "memory");
 	*(volatile u64 *)&record->commit = record_commit(scratch->head, bytes);
 	scratch->head += bytes;
+}
+
+/* Wakes the worker between its looks: for a process or mapping that it does not know, or because a
+ * ring fills. */
+INLINE void wake_worker(struct scratch *scratch, u32 reason, u64 now)
+{
+	if (reason == REASON_cut_not_ready || reason == REASON_cut_no_mapping)
+		scratch->waited_for = 1;
+	if (!scratch->waited_for || now - scratch->woke < WAKE_EVERY_NS)
+		return;
+	scratch->woke = now;
+	tell(EVENT_WAKE, 0, 0, 0, 0);
 }
 
 /* Takes one sample of a task that passed the filter. */
@@ -349,6 +364,7 @@ INLINE void take(void *ctx, struct scratch *scratch, struct counters *count, u64
 	if (generation)
 		reason = user_part(ctx, scratch, task, generation, id >> 32, kernel_mode, now);
 	commit(scratch, record, count, reason);
+	wake_worker(scratch, reason, now);
 	observe_sample(scratch, record, reason);
 }
 

@@ -80,7 +80,7 @@ static int open_sampling(struct message_sampling *sampling, uint32_t row, struct
 	return open_all(&attr, events->cpus, events->sample);
 }
 
-static int open_sideband(struct events *events)
+static int open_sideband(struct events *events, uint32_t watermark)
 {
 	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
 				       .config = PERF_COUNT_SW_DUMMY,
@@ -94,7 +94,7 @@ static int open_sideband(struct events *events)
 				       .use_clockid = 1,
 				       .clockid = CLOCK_MONOTONIC,
 				       .watermark = 1,
-				       .wakeup_watermark = 1};
+				       .wakeup_watermark = watermark};
 
 	return open_all(&attr, events->cpus, events->sideband);
 }
@@ -126,7 +126,7 @@ static int open_chosen(struct message_sampling *sampling, struct events *events)
 	return open_sampling(sampling, 1, events);
 }
 
-int events_open(uint32_t cpus, struct message_sampling *sampling, int program,
+int events_open(uint32_t cpus, struct message_sampling *sampling, int program, uint32_t watermark,
 		struct events *ret_events)
 {
 	int r;
@@ -137,7 +137,7 @@ int events_open(uint32_t cpus, struct message_sampling *sampling, int program,
 	r = open_chosen(sampling, ret_events);
 	if (r)
 		return r;
-	r = open_sideband(ret_events);
+	r = open_sideband(ret_events, watermark);
 	if (r)
 		return r;
 	/* libbpf's attach would enable the event. */

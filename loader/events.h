@@ -16,6 +16,11 @@
 #define EVENTS_SIDEBAND_BYTES (1u << 17) /* data part of each side-band ring */
 #endif
 
+#define EVENTS_WAKE_AT_ONCE 1u
+/* Where only some processes are wanted, most of the side-band is of others. BPF wakes the worker
+ * for the wanted ones. */
+#define EVENTS_WAKE_AT_HALF (EVENTS_SIDEBAND_BYTES / 2)
+
 struct events {
 	int sample[ABI_MAX_CPUS];   /* -1: CPU not online */
 	int sideband[ABI_MAX_CPUS]; /* the same */
@@ -27,8 +32,10 @@ struct events {
  * Opens all events; the sampling events are disabled and have the program attached. Raises a
  * clock's period to what the frequency allows. Returns 0 or a negative errno. -EPROTO: the event is
  * unknown or the period too small; -ENOENT, -EOPNOTSUPP: this machine lacks the event.
+ *
+ * watermark: bytes of side-band on a CPU that wake the worker.
  */
-int events_open(uint32_t cpus, struct message_sampling *sampling, int program,
+int events_open(uint32_t cpus, struct message_sampling *sampling, int program, uint32_t watermark,
 		struct events *ret_events);
 
 /* Enables all sampling events. Returns 0 or a negative errno. */

@@ -245,7 +245,12 @@ static enum exit_status open_events(struct recording *rec)
 {
 	struct message_sampling *sampling = &rec->options->given.sampling;
 	struct events *events = &rec->events;
-	int r = events_open(rec->programs.cpus, sampling, rec->programs.sampler, events);
+	uint32_t watermark = EVENTS_WAKE_AT_ONCE;
+	int r;
+
+	if (rec->options->given.flags & OPTIONS_SOME || rec->cgroup >= 0)
+		watermark = EVENTS_WAKE_AT_HALF;
+	r = events_open(rec->programs.cpus, sampling, rec->programs.sampler, watermark, events);
 
 	if (r == -ENOENT || r == -EOPNOTSUPP) {
 		log_error("events: %s: no PMU on this machine; use -e cpu-clock", events->name);

@@ -36,7 +36,7 @@
 #define START_MS       INT_MAX		 /* loading may take long; the end of the loader is seen */
 #define SETTLE_NS      (300 * NS_PER_MS) /* for answers that samples still need */
 #define FINISH_POLL_MS 5
-#define TURN_GAP       (2 * NS_PER_MS) /* between turns that something woke */
+#define TURN_GAP       (5 * NS_PER_MS) /* between turns while something happens */
 #ifndef OBJECT_DESCRIPTORS_MAX
 #define OBJECT_DESCRIPTORS_MAX 4096
 #endif
@@ -55,8 +55,8 @@ struct worker {
 	struct event_base *base;
 	struct event *timer;
 	struct event *windows; /* of a stream, or NULL */
-	struct event *answers; /* of the broker, one-shot; NULL: there is no broker */
-	struct event **wakers; /* one-shot: added again by the next turn */
+	struct event *answers; /* of the broker; NULL: there is no broker */
+	struct event **wakers; /* one-shot: added again by the next turn that finds nothing new */
 	size_t waker_count;
 	uint64_t last_turn, last_progress;
 	uint64_t longest; /* ns of one event, before the finish */
@@ -227,8 +227,8 @@ static void on_broker(int fd, short what, void *argument);
 
 static int connect_broker(struct worker *worker)
 {
-	worker->answers =
-		event_new(worker->base, broker_fd(worker->broker), EV_READ, on_broker, worker);
+	worker->answers = event_new(worker->base, broker_fd(worker->broker), EV_READ | EV_PERSIST,
+				    on_broker, worker);
 	if (!worker->answers || event_add(worker->answers, NULL) < 0)
 		return -ENOMEM;
 	return 0;
@@ -246,9 +246,26 @@ static void watch_broker(struct worker *worker)
 	if (broker_give_up(worker->broker, time_now())) {
 		forget_broker(worker);
 		channel_send_bare(&worker->loader, MESSAGE_BROKER_STUCK, -1);
-	} else if (worker->answers) {
-		event_add(worker->answers, NULL);
 	}
+}
+
+static uint64_t at_most(uint64_t value, uint64_t most)
+{
+	return value < most ? value : most;
+}
+
+/* Returns the time to the next turn. Turns that find events need no waker, whose system calls cost
+ * more than a look. */
+static uint64_t wait_for_events(struct worker *worker, uint64_t wait)
+{
+	if (session_is_busy(worker->session))
+		return at_most(wait, TURN_GAP);
+	for (size_t i = 0; i < worker->waker_count; i++)
+		event_add(worker->wakers[i], NULL);
+	/* the broker's deadline passes at a turn */
+	if (broker_is_asked(worker->broker))
+		return at_most(wait, SESSION_TICK_SHORT);
+	return wait;
 }
 
 static void on_turn(int fd, short what, void *argument)
@@ -262,9 +279,7 @@ static void on_turn(int fd, short what, void *argument)
 	watch_broker(worker);
 	worker->last_turn = time_now();
 	progress(worker, worker->last_turn);
-	for (size_t i = 0; i < worker->waker_count; i++)
-		event_add(worker->wakers[i], NULL);
-	schedule(worker->timer, wait);
+	schedule(worker->timer, wait_for_events(worker, wait));
 	measure(worker, began);
 }
 

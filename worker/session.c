@@ -60,6 +60,7 @@ struct session {
 	uint64_t last_turn; /* CLOCK_MONOTONIC, ns; 0: none yet */
 	uint64_t fullest;   /* bytes that one ring had at most, in the last turn */
 	uint64_t interval;  /* ns to the next turn */
+	bool busy;	    /* the last turn, or an answer since, read events */
 	struct symbol_cache *cache;
 };
 
@@ -100,8 +101,9 @@ static bool read_streams(struct session *session, uint64_t now)
 		.cgroups = session->cgroups,
 	};
 
-	stream_read(session->stream, &session->events, &names, session->parts.sidebands,
-		    session->parts.sideband_count);
+	if (stream_read(session->stream, &session->events, &names, session->parts.sidebands,
+			session->parts.sideband_count))
+		session->busy = true;
 	return stream_apply(session->stream, session->tracker, now);
 }
 
@@ -267,13 +269,21 @@ static uint64_t at_most(uint64_t value, uint64_t most)
 	return value < most ? value : most;
 }
 
+/* Returns the longest time between turns. */
+static uint64_t longest_interval(const struct message_config *config)
+{
+	if (config->every > 0)
+		return SESSION_TICK_SHORT;
+	return SESSION_TICK;
+}
+
 /* Returns the time in which a quarter of a ring fills, by the rate and a guessed record size. */
 static uint64_t first_interval(const struct message_config *config)
 {
 	uint64_t records = config->ring_bytes / 4 / FIRST_RECORD_BYTES;
 	uint64_t interval = records * (NS_PER_SECOND / config->sampling.frequency);
 
-	return at_most(interval, SESSION_TICK);
+	return at_most(interval, longest_interval(config));
 }
 
 int session_new(const struct session_parts *parts, struct session **ret_session)
@@ -350,14 +360,14 @@ static void read_rings(struct session *session, uint64_t now)
 static void adapt_interval(struct session *session, uint64_t now)
 {
 	uint64_t passed = now - session->last_turn, quarter = session->parts.config.ring_bytes / 4;
-	uint64_t wanted = SESSION_TICK;
+	uint64_t longest = longest_interval(&session->parts.config), wanted = longest;
 
 	if (session->last_turn != 0 && session->fullest > 0) {
 		if (passed < INTERVAL_MIN) /* too little to go by */
 			return;
 		wanted = passed * quarter / session->fullest;
 	}
-	wanted = at_most(at_most(wanted, session->interval * 2), SESSION_TICK);
+	wanted = at_most(at_most(wanted, session->interval * 2), longest);
 	if (wanted < INTERVAL_MIN)
 		wanted = INTERVAL_MIN;
 	session->interval = wanted;
@@ -365,10 +375,11 @@ static void adapt_interval(struct session *session, uint64_t now)
 
 uint64_t session_turn(struct session *session)
 {
-	uint64_t now = session->parts.clock();
+	uint64_t now = session->parts.clock(), resolved;
 	bool soon;
 
 	session->turn++;
+	session->busy = false;
 	read_rings(session, now);
 	adapt_interval(session, now);
 	session->last_turn = now;
@@ -376,13 +387,19 @@ uint64_t session_turn(struct session *session)
 	objects_turn(session->objects, now);
 	segments_turn(session->segments, now);
 	if (!stream_behind(session->stream)) {
-		if (tracker_turn(session->tracker, now))
+		resolved = at_most(samples_oldest(session->samples), now);
+		if (tracker_turn(session->tracker, now, resolved))
 			soon = true;
 		samples_resolve(session->samples, session->turn, now);
 	}
 	if (soon)
 		return at_most(session->interval, SESSION_SOON);
 	return session->interval;
+}
+
+bool session_is_busy(const struct session *session)
+{
+	return session->busy;
 }
 
 bool session_waiting(const struct session *session)

@@ -29,8 +29,10 @@ struct sideband;
 struct target;
 struct tracker;
 
-#define SESSION_TICK (100ull * 1000 * 1000) /* ns: the longest time between turns */
-#define SESSION_SOON (5ull * 1000 * 1000)   /* ns: the same while work waits */
+#define SESSION_TICK (1000ull * 1000 * 1000) /* ns: the longest time between turns */
+/* The same while an answer is due, or while the recording is cut into windows. */
+#define SESSION_TICK_SHORT (100ull * 1000 * 1000)
+#define SESSION_SOON	   (5ull * 1000 * 1000) /* ns: the same while work waits */
 
 /* All pointers are borrowed. */
 struct session_parts {
@@ -76,6 +78,11 @@ int session_attach_segment(struct session *session, struct segment *memory);
 /* Reads all streams and applies them. Returns the time in ns after which to do so again. */
 uint64_t session_turn(struct session *session);
 
+/*
+ * Returns whether events have come since the turn before the last one. Where events come, more of
+ * them do: the caller looks again soon instead of waiting to be woken.
+ */
+bool session_is_busy(const struct session *session);
 /* Whether records still wait for answers. */
 bool session_waiting(const struct session *session);
 /* Reads the last records, resolves all, and makes the names. 0 or -ENOMEM. */

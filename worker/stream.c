@@ -140,15 +140,17 @@ static void read_events(struct stream *stream, struct event_ring *events,
 	}
 }
 
-void stream_read(struct stream *stream, struct event_ring *events, const struct stream_names *names,
+bool stream_read(struct stream *stream, struct event_ring *events, const struct stream_names *names,
 		 struct sideband *sidebands, size_t count)
 {
+	const uint64_t before = stream->order;
 	struct sideband_record record;
 
 	read_events(stream, events, names);
 	for (size_t i = 0; i < count; i++)
 		while (sideband_next(&sidebands[i], &record))
 			add_record(stream, &record);
+	return stream->order != before;
 }
 
 /*

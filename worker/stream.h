@@ -32,9 +32,11 @@ void stream_free(struct stream *stream); /* NULL is fine */
  * position, which is written here. producer: the read-only page with the kernel's position.
  */
 void stream_skip(void *consumer, const void *producer, struct sideband *sidebands, size_t count);
-/* Reads everything: events first, so that the side-band before each event is read as well. Keeps
- * names at once. */
-void stream_read(struct stream *stream, struct event_ring *events, const struct stream_names *names,
+/*
+ * Reads everything: events first, so that the side-band before each event is read as well. Keeps
+ * names at once. Returns whether there was an item for stream_apply().
+ */
+bool stream_read(struct stream *stream, struct event_ring *events, const struct stream_names *names,
 		 struct sideband *sidebands, size_t count);
 /* Applies items up to a time. True: some items stay for the next call. While the stream is behind,
  * applies none and returns true, even without an item. */

@@ -91,6 +91,7 @@ static struct sampler {
 	u64 symbol_address; /* the last one that was asked for */
 	u64 symbol_takes;   /* ns */
 	u64 events_waiting; /* bytes in the ring */
+	u32 forced;	    /* wake-ups of the worker */
 	u32 generation_pid;
 	_Alignas(8) u8 ring[RING_BYTES_MIN + 64];
 } sampler;
@@ -207,6 +208,12 @@ static u64 bpf_ringbuf_query(const void *map, u64 flags)
 
 static void bpf_ringbuf_submit(void *event, u64 flags)
 {
+	sampler.forced += flags == BPF_RB_FORCE_WAKEUP;
+}
+
+static void bpf_ringbuf_discard(void *event, u64 flags)
+{
+	sampler.events--;
 }
 
 static u64 bpf_ktime_get_ns(void)

@@ -25,7 +25,7 @@ static struct cred cred;
 static struct kernfs_node nodes[DENY_CGROUP_DEPTH + 2];
 static struct cgroup groups[DENY_CGROUP_DEPTH + 2]; /* each below the last one */
 static struct css_set css;
-static struct signal_struct signals = {{1}};
+static struct signal_struct signals = {.live = {1}};
 
 static int setup(void **state)
 {

@@ -15,7 +15,7 @@
 
 #define PID 5u
 
-static struct signal_struct alive = {{1}}, last = {{0}};
+static struct signal_struct alive = {.live = {1}}, last = {.live = {0}};
 static struct bpf_iter_meta meta;
 
 static int setup(void **state)
@@ -316,6 +316,102 @@ static void test_runtime__is_sampled_after_the_exit(void **state)
 
 #define TEST(name) cmocka_unit_test_setup(test_runtime__##name, setup)
 
+/* ---- processes that were there before ---- */
+
+static char address_space;
+
+static struct task_struct process_of(u64 runtime)
+{
+	static struct signal_struct with_threads = {.live = {1}, .sum_sched_runtime = 40};
+	struct task_struct task = task_of(runtime);
+
+	task.mm = (struct mm_struct *)&address_space;
+	task.signal = &with_threads;
+	return task;
+}
+
+static void test_found__processes_are_told_with_their_runtime(void **state)
+{
+	static struct kernfs_node node = {.id = 31};
+	static struct cgroup group = {.kn = &node};
+	static struct css_set css = {.dfl_cgrp = &group};
+	struct task_struct task = process_of(7), thread;
+
+	(void)state;
+	task.cgroups = &css;
+	thread = task;
+	thread.pid = PID + 1;
+	begin(&thread);
+	assert_int_equal(sampler.events, 0);
+	meet(&task);
+	assert_int_equal(sampler.events, 1);
+	assert_int_equal(sampler.event.kind, EVENT_FOUND);
+	assert_int_equal(sampler.event.pid, PID);
+	assert_int_equal(sampler.event.cgroup, 31);
+	assert_int_equal(sampler.event.parent_generation, 47);
+	assert_int_equal(sampler.event.generation, sampler.generation.number);
+	meet(&task); /* known by now */
+	meet(NULL);
+	sampler.generation.number = 0;
+	read_all(&task); /* a later reading finds nobody */
+	assert_int_equal(sampler.events, 1);
+}
+
+static void test_found__not_everybody(void **state)
+{
+	struct task_struct kernel = process_of(7), exec = process_of(7), other = process_of(7);
+
+	(void)state;
+	kernel.flags = PF_KTHREAD;
+	exec.mm = NULL;
+	begin(&kernel);
+	meet(&exec);
+	sampler.runtimes.found = FOUND_MAX;
+	meet(&other);
+	sampler.runtimes.found = 0;
+	sample_filter.uid[0] = 1000;
+	meet(&other);
+	sample_filter.uid[0] = FILTER_UID_NONE;
+	filter_mode = FILTER_CGROUP;
+	meet(&other);
+	filter_mode = FILTER_ALL;
+	assert_int_equal(sampler.events, 0);
+	assert_int_equal(sampler.generation.number, 0);
+}
+
+/* The first sample announces a process for which the ring had no room. */
+static void test_found__without_room(void **state)
+{
+	struct task_struct task = process_of(7);
+
+	(void)state;
+	sampler.events_full = true;
+	begin(&task);
+	assert_int_equal(sampler.generation.number, 0);
+	assert_int_equal(sampler.counters.events_lost, 0);
+	sampler.events_full = false;
+	sampler.no_room = true;
+	meet(&task);
+	assert_int_equal(sampler.events, 0);
+	assert_int_equal(sampler.runtimes.found, 0);
+}
+
+static void test_found__wake_the_worker_at_times(void **state)
+{
+	struct task_struct task = process_of(7);
+
+	(void)state;
+	begin(NULL);
+	sampler.runtimes.readings = 1;
+	for (u32 i = 0; i < 2 * FOUND_BATCH; i++) {
+		meta.seq_num = 1;
+		sampler.generation.number = 0;
+		meet(&task);
+	}
+	assert_int_equal(sampler.runtimes.found, 2 * FOUND_BATCH);
+	assert_int_equal(sampler.forced, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -326,6 +422,10 @@ int main(void)
 		cmocka_unit_test_setup(test_runtime__of_a_zombie_from_before_the_start_never_counts,
 				       setup),
 		cmocka_unit_test_setup(test_runtime__is_sampled_after_the_exit, setup),
+		cmocka_unit_test_setup(test_found__processes_are_told_with_their_runtime, setup),
+		cmocka_unit_test_setup(test_found__not_everybody, setup),
+		cmocka_unit_test_setup(test_found__without_room, setup),
+		cmocka_unit_test_setup(test_found__wake_the_worker_at_times, setup),
 		TEST(of_an_exit_while_a_reading_begins_counts_once),
 		TEST(of_a_process_that_is_denied_goes_on_counting),
 		TEST(of_a_denial_that_a_sample_or_a_reading_finds),

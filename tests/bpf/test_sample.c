@@ -104,6 +104,36 @@ static void test_sample__more_than_may_be_taken(void **state)
 	take_samples(1, REASON_lost_throttled, 39 + 45 + 39);
 }
 
+/* A process that is not ready waits for the worker, but samples wake the worker seldom. */
+static void test_sample__wakes_the_worker(void **state)
+{
+	(void)state;
+	sampler.now = WAKE_EVERY_NS;
+	take_samples(3, REASON_cut_not_ready, 3);
+	assert_int_equal(sampler.forced, 2); /* the first sight, and one for all three samples */
+	assert_int_equal(sampler.event.kind, EVENT_WAKE);
+	sampler.now += WAKE_EVERY_NS;
+	take_samples(1, REASON_cut_not_ready, 4);
+	assert_int_equal(sampler.forced, 3);
+}
+
+static void test_sample__wakes_the_worker_where_a_ring_is_half_full(void **state)
+{
+	(void)state;
+	sampler.now = WAKE_EVERY_NS;
+	sampler.task.flags = PF_KTHREAD;
+	sampler.scratch.head = RING_BYTES_MIN / 2;
+	take_samples(1, REASON_end_no_user, 1);
+	assert_int_equal(sampler.forced, 0);
+	take_samples(2, REASON_end_no_user, 3);
+	assert_int_equal(sampler.forced, 1);
+	assert_int_equal(sampler.event.kind, EVENT_WAKE);
+	sampler.now += WAKE_EVERY_NS;
+	sampler.tails.tail[0] = sampler.scratch.head;
+	take_samples(1, REASON_end_no_user, 4);
+	assert_int_equal(sampler.forced, 1);
+}
+
 static struct process_slot *slot_of(u32 probe)
 {
 	return &sampler.processes.slot[(process_slot_hash(PID) + probe) & (PROCESS_SLOTS - 1)];
@@ -167,7 +197,7 @@ static void test_sample__events_that_do_not_fit(void **state)
 	sampler.events_full = true;
 	take_samples(2, REASON_cut_not_ready, 2);
 	assert_int_equal(sampler.counters.events_lost, 1);
-	on_exit(&(struct task_struct){.tgid = PID, .signal = &(struct signal_struct){{0}}});
+	on_exit(&(struct task_struct){.tgid = PID, .signal = &(struct signal_struct){.live = {0}}});
 	assert_int_equal(sampler.counters.events_lost, 2);
 }
 

@@ -115,7 +115,7 @@ static void run(uint32_t row, uint64_t period)
 	memset(&events, -1, sizeof(events));
 	r = program < 0 ? -errno
 			: events_open((uint32_t)sysconf(_SC_NPROCESSORS_CONF), &sampling, program,
-				      &events);
+				      EVENTS_WAKE_AT_ONCE, &events);
 	printf("%s %llu ", rows[row].name, (unsigned long long)period);
 	began = time_now();
 	r = r ? r : events_enable(&events);

@@ -16,7 +16,7 @@ static int opened(uint64_t period, uint32_t event)
 	static struct events events;
 	struct message_sampling sampling = {period, event, 99};
 
-	return events_open(0, &sampling, -1, &events);
+	return events_open(0, &sampling, -1, EVENTS_WAKE_AT_ONCE, &events);
 }
 
 /* There is no CPU on which an event could be opened. */
@@ -50,7 +50,7 @@ static void test_events__what_failed_has_no_descriptors(void **state)
 
 	(void)state;
 	memset(&events, 0, sizeof(events));
-	assert_int_equal(events_open(2, &sampling, -1, &events), -EPROTO);
+	assert_int_equal(events_open(2, &sampling, -1, EVENTS_WAKE_AT_ONCE, &events), -EPROTO);
 	assert_int_equal(events.cpus, 2);
 	for (int cpu = 0; cpu < 2; cpu++) {
 		assert_int_equal(events.sample[cpu], -1);
@@ -66,11 +66,11 @@ static void test_events__a_clocks_period_is_raised(void **state)
 				longer = {70000000, 3, 50};
 
 	(void)state;
-	events_open(0, &clock, -1, &events);
+	events_open(0, &clock, -1, EVENTS_WAKE_AT_ONCE, &events);
 	assert_int_equal(clock.period, 20000000);
-	events_open(0, &other, -1, &events);
+	events_open(0, &other, -1, EVENTS_WAKE_AT_ONCE, &events);
 	assert_int_equal(other.period, 1);
-	events_open(0, &longer, -1, &events);
+	events_open(0, &longer, -1, EVENTS_WAKE_AT_ONCE, &events);
 	assert_int_equal(longer.period, 70000000);
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/sysmacros.h>
 
 #include "ipc/time.h"
 #include "tests/unit/session_rig.h"
@@ -477,6 +478,180 @@ static void test_process__seen_again_has_its_own_cgroup(void **state)
 	assert_int_equal(rig->fake.asked[TARGET_MAPS], 1);
 }
 
+/* ---- processes that were there before ---- */
+
+static void found(struct rig *rig, uint32_t pid, uint64_t runtime)
+{
+	rig->fake.maps = TWO_MAPPINGS;
+	rig->fake.object = "/proc/self/exe";
+	rig->fake.identity.device = makedev(8, 1);
+	rig_event(rig, EVENT_FOUND, pid, 1000 + pid, 0, runtime);
+}
+
+static bool is_asked_about(const struct rig *rig, uint32_t pid)
+{
+	for (size_t i = 0; i < rig->fake.count; i++)
+		if (rig->fake.requests[i].process.pid == pid)
+			return true;
+	return false;
+}
+
+static void test_process__found_are_listed_by_runtime(void **state)
+{
+	struct rig *rig = *state;
+
+	for (uint32_t i = 0; i < 3 * LISTINGS_AT_ONCE; i++)
+		found(rig, 10 + i, 1000 * i);
+	rig_turn(rig);
+	assert_int_equal(rig->fake.asked[TARGET_MAPS], LISTINGS_AT_ONCE);
+	assert_true(is_asked_about(rig, 10 + 3 * LISTINGS_AT_ONCE - 1));
+	assert_true(is_asked_about(rig, 10 + 2 * LISTINGS_AT_ONCE));
+	assert_false(is_asked_about(rig, 10 + 2 * LISTINGS_AT_ONCE - 1));
+	rig_settle(rig);
+	assert_int_equal(rig->fake.asked[TARGET_MAPS], 3 * LISTINGS_AT_ONCE);
+	for (uint32_t i = 0; i < 3 * LISTINGS_AT_ONCE; i++)
+		assert_non_null(rig_find(rig, 10 + i, 1010 + i, 0x10000000));
+}
+
+/* A sample asks for the listing of its process, whatever the others have used. */
+static void test_process__found_and_sampled_is_listed_next(void **state)
+{
+	static const u64 frames[] = {0x10000100 | FRAME_EXACT};
+	struct rig *rig = *state;
+
+	for (uint32_t i = 0; i < 2 * LISTINGS_AT_ONCE; i++)
+		found(rig, 10 + i, 1000 * i);
+	rig_turn(rig);
+	assert_false(is_asked_about(rig, 10));
+	rig_sample(rig, 10, 1010, REASON_cut_not_ready, frames, 0, 1);
+	rig_turn(rig);
+	rig_turn(rig);
+	assert_true(is_asked_about(rig, 10));
+	rig_settle(rig);
+	assert_int_equal(rig->fake.asked[TARGET_MAPS], 2 * LISTINGS_AT_ONCE);
+}
+
+static void test_process__found_may_end_before_its_turn(void **state)
+{
+	struct rig *rig = *state;
+
+	for (uint32_t i = 0; i < 2 * LISTINGS_AT_ONCE; i++)
+		found(rig, 10 + i, 1000 * i);
+	rig_event(rig, EVENT_EXIT, 10, 1010, 0, 0);
+	rig_event(rig, EVENT_EXEC, 11, 5000, 0, 0); /* listed at once */
+	rig_settle(rig);
+	assert_int_equal(rig->fake.asked[TARGET_MAPS], 2 * LISTINGS_AT_ONCE - 1);
+	assert_null(rig_find(rig, 10, 1010, 0x10000000));
+	assert_non_null(rig_find(rig, 11, 5000, 0x10000000));
+}
+
+/* ---- work ---- */
+
+static size_t count_awake(const struct rig *rig)
+{
+	const struct process *process =
+		processes_awake(tracker_processes(session_tracker(rig->session)));
+	size_t count = 0;
+
+	for (; process; process = process->awake_next)
+		count++;
+	return count;
+}
+
+static void test_process__rests_when_its_work_is_done(void **state)
+{
+	struct rig *rig = *state;
+
+	seen(rig, 5, 100);
+	rig_turn(rig);
+	assert_int_equal(count_awake(rig), 0); /* its listing is under way */
+	rig_settle(rig);
+	assert_int_equal(count_awake(rig), 0);
+	rig_event(rig, EVENT_FORK, 6, 101, 5, 100);
+	rig_turn(rig);
+	assert_int_equal(count_awake(rig), 0);
+	build_mmap(&rig->build, ++rig->now, 6, 0x20000000, 0x1000, 0x1000, 0x30000, PROT_EXEC,
+		   "/lib/y");
+	rig_turn(rig);
+	assert_int_equal(count_awake(rig), 1); /* for an object */
+	rig_settle(rig);
+	assert_int_equal(count_awake(rig), 0);
+	rig_event(rig, EVENT_EXIT, 6, 101, 0, 0);
+	rig_turn(rig);
+	assert_int_equal(count_awake(rig), 0);
+}
+
+/* All of a family get the block in which the object's table is ready. */
+static void test_process__family_is_published_together(void **state)
+{
+	struct rig *rig = *state;
+
+	seen(rig, 5, 100);
+	rig_turn(rig);
+	fake_target_answer(&rig->fake);
+	rig_event(rig, EVENT_FORK, 6, 101, 5, 100);
+	rig_event(rig, EVENT_FORK, 7, 102, 6, 101);
+	rig_settle(rig);
+	assert_int_equal(rig_find(rig, 5, 100, 0x10000000)->flags & MAPPING_PENDING, 0);
+	assert_ptr_equal(rig_find(rig, 6, 101, 0x10000000), rig_find(rig, 5, 100, 0x10000000));
+	assert_ptr_equal(rig_find(rig, 7, 102, 0x10000000), rig_find(rig, 5, 100, 0x10000000));
+	assert_int_equal(count_awake(rig), 0);
+}
+
+static void test_process__slot_that_gets_free_is_taken(void **state)
+{
+	struct rig *rig = *state;
+
+	for (size_t i = 0; i < PROCESS_SLOTS; i++)
+		rig->slots->slot[i].key = process_slot_key(100000 + (u32)i, 1);
+	seen(rig, 5, 100);
+	rig_settle(rig);
+	assert_null(rig_find(rig, 5, 100, 0x10000000));
+	assert_int_equal(count_awake(rig), 0);
+	memset(rig->slots, 0, sizeof(*rig->slots));
+	rig->now += NS_PER_SECOND;
+	rig_settle(rig);
+	assert_non_null(rig_find(rig, 5, 100, 0x10000000));
+}
+
+/* A record that came late still finds the process and the mapping that ended before. */
+static void test_process__ended_is_kept_for_records_that_wait(void **state)
+{
+	static const u64 frames[] = {0x7f0000000100 | FRAME_EXACT};
+	struct rig *rig = *state;
+	struct tracker *tracker = session_tracker(rig->session);
+
+	seen(rig, 5, 100);
+	rig_settle(rig);
+	rig_sample(rig, 6, 600, REASON_cut_not_ready, frames, 0, 1); /* waits for its listing */
+	rig_turn(rig);
+	rig_event(rig, EVENT_EXIT, 5, 100, 0, 0);
+	rig_turn(rig);
+	rig->now += NS_PER_SECOND + 100 * NS_PER_MS;
+	rig_turn(rig);
+	assert_non_null(processes_find(tracker_processes(tracker), 5, 100));
+	rig_settle(rig);
+	rig->now += 2 * NS_PER_SECOND;
+	rig_turn(rig);
+	assert_null(processes_find(tracker_processes(tracker), 5, 100));
+}
+
+static void test_process__events_keep_the_session_busy(void **state)
+{
+	struct rig *rig = *state;
+
+	rig_turn(rig);
+	assert_false(session_is_busy(rig->session));
+	seen(rig, 5, 100);
+	rig_turn(rig);
+	assert_true(session_is_busy(rig->session));
+	rig_turn(rig);
+	assert_false(session_is_busy(rig->session));
+	build_comm(&rig->build, ++rig->now, 5, 5, "fresh", 1);
+	rig_turn(rig);
+	assert_true(session_is_busy(rig->session));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -502,6 +677,14 @@ int main(void)
 		RIG_TEST(test_process__launches_are_bounded),
 		RIG_TEST(test_process__broker_gone_is_survived),
 		RIG_TEST(test_process__seen_again_has_its_own_cgroup),
+		RIG_TEST(test_process__found_are_listed_by_runtime),
+		RIG_TEST(test_process__found_and_sampled_is_listed_next),
+		RIG_TEST(test_process__found_may_end_before_its_turn),
+		RIG_TEST(test_process__rests_when_its_work_is_done),
+		RIG_TEST(test_process__family_is_published_together),
+		RIG_TEST(test_process__slot_that_gets_free_is_taken),
+		RIG_TEST(test_process__ended_is_kept_for_records_that_wait),
+		RIG_TEST(test_process__events_keep_the_session_busy),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,14 +13,14 @@
 
 /* ---- mappings and names ---- */
 
-static void add_mapping(struct life *life, struct mappings *mappings, const struct mapping *mapping)
+/* Returns true when something changed. */
+static bool add_mapping(struct life *life, struct mappings *mappings, const struct mapping *mapping)
 {
 	int r = mappings_add(mappings, mapping);
 
-	if (r > 0)
-		life->roster->changed = true;
 	if (r < 0)
 		life->refused++;
+	return r > 0;
 }
 
 static void add_to_process(struct life *life, struct process *process,
@@ -28,8 +28,10 @@ static void add_to_process(struct life *life, struct process *process,
 {
 	if (mappings_know(process->mappings, mapping))
 		return;
-	if (roster_own_mappings(process) == 0)
-		add_mapping(life, process->mappings, mapping);
+	if (roster_own_mappings(process) < 0)
+		return;
+	if (add_mapping(life, process->mappings, mapping))
+		roster_wake(life->roster, process);
 }
 
 void life_mmap(struct life *life, uint64_t time, uint32_t pid, const struct tracker_mapping *told)
@@ -94,6 +96,16 @@ static void on_seen(struct life *life, const struct event *event)
 	process = add(life, event, NULL);
 	if (process)
 		lister_ask(life->lister, process);
+}
+
+static void on_found(struct life *life, const struct event *event)
+{
+	struct process *process = NULL;
+
+	if (!find(life, event))
+		process = add(life, event, NULL);
+	if (process)
+		lister_find(life->lister, process, event->parent_generation);
 }
 
 static void inherit(struct process *child, const struct process *parent)
@@ -183,6 +195,7 @@ void life_event(struct life *life, const struct event *event)
 	static void (*const handlers[])(struct life *, const struct event *) = {
 		[EVENT_SEEN] = on_seen,	  [EVENT_FORK] = on_forked,   [EVENT_EXEC] = on_execed,
 		[EVENT_EXIT] = on_exited, [EVENT_DENIED] = on_denied, [EVENT_MOVED] = on_moved,
+		[EVENT_FOUND] = on_found,
 	};
 
 	if (event->kind >= sizeof(handlers) / sizeof(*handlers) || !handlers[event->kind])

@@ -2,7 +2,9 @@
 #include "worker/process/lister.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
+#include "base/array.h"
 #include "worker/process/launch.h"
 #include "worker/process/listing.h"
 #include "worker/process/mapping.h"
@@ -31,10 +33,67 @@ bool lister_ask(struct lister *lister, struct process *process)
 
 	if (target->ask(target, &request) < 0)
 		return false;
+	lister->under_way++;
+	process->found = false;
 	process->asked = lister->parts->clock();
 	process->asked_losses = lister->losses;
 	process_step(process, PROCESS_WAS_ASKED);
 	return true;
+}
+
+/* ---- processes from before the start ---- */
+
+void lister_release(struct lister *lister)
+{
+	free(lister->found);
+	lister->found = NULL;
+}
+
+void lister_find(struct lister *lister, struct process *process, uint64_t runtime)
+{
+	int r = ARRAY_RESERVE(lister->found, lister->found_capacity, lister->found_count + 1);
+
+	if (r < 0) /* the first sample lists the process */
+		return;
+	lister->found[lister->found_count++] =
+		(struct lister_found){process->pid, process->generation, runtime};
+	lister->sorted = false;
+	process->found = true;
+}
+
+static int by_runtime(const void *a, const void *b)
+{
+	const struct lister_found *left = a, *right = b;
+
+	return (left->runtime > right->runtime) - (left->runtime < right->runtime);
+}
+
+/* Returns the process that has used most CPU time of those that wait, or NULL. */
+static struct process *take_found(struct lister *lister)
+{
+	while (lister->found_count > 0) {
+		const struct lister_found *found = &lister->found[--lister->found_count];
+		struct process *process =
+			processes_find(lister->roster->processes, found->pid, found->generation);
+
+		if (process && process->found && !process_state_is_ended(process->state))
+			return process;
+	}
+	return NULL;
+}
+
+void lister_turn(struct lister *lister)
+{
+	if (!lister->sorted && lister->found_count > 1)
+		qsort(lister->found, lister->found_count, sizeof(*lister->found), by_runtime);
+	lister->sorted = true;
+	while (lister->under_way < LISTINGS_AT_ONCE) {
+		struct process *process = take_found(lister);
+
+		if (!process)
+			return;
+		lister_ask(lister, process);
+	}
 }
 
 /* ---- again ---- */
@@ -77,6 +136,8 @@ bool lister_relist(struct lister *lister, struct process *process, uint64_t now)
 		return true;
 	if (process_state_is_ended(process->state) || now < process->relist_after)
 		return false;
+	if (process->found) /* the first listing, not another one */
+		return lister_ask(lister, process);
 	if (!take_turn(lister, now)) {
 		put_off(lister, process);
 		return false;
@@ -98,7 +159,7 @@ bool lister_relist_doubtful(struct lister *lister, struct process *process, uint
 void lister_retry(struct lister *lister, struct process *process)
 {
 	if (process_state_is_early(process->state) && !lister_ask(lister, process))
-		lister->roster->changed = true;
+		roster_wake(lister->roster, process);
 }
 
 void lister_look_for_ended(struct lister *lister)
@@ -211,9 +272,11 @@ static void on_answer(void *context, uint64_t key, struct target_reply *reply)
 	struct process *process = processes_find(lister->roster->processes, key & PROCESS_PID_MAX,
 						 key >> PROCESS_PID_BITS);
 
+	lister->under_way--;
+	lister_turn(lister);
 	if (!process)
 		return;
-	lister->roster->changed = true;
+	roster_wake(lister->roster, process);
 	lister->answers++;
 	if (!process_state_is_asked(process->state)) /* ended meanwhile */
 		return;

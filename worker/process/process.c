@@ -11,6 +11,7 @@
 struct processes {
 	struct map *all;  /* process_slot_key() */
 	struct map *live; /* pid */
+	struct process *awake;
 };
 
 struct processes *processes_new(void)
@@ -61,6 +62,7 @@ static struct process *add(struct processes *processes, uint32_t pid, uint64_t g
 		free(process);
 		return NULL;
 	}
+	processes_wake(processes, process);
 	return process;
 }
 
@@ -102,12 +104,14 @@ void processes_end(struct processes *processes, struct process *process, uint64_
 {
 	process_step(process, PROCESS_EXITED);
 	process->ended = time;
+	processes_wake(processes, process);
 	if (map_get(processes->live, process->pid) == process)
 		map_remove(processes->live, process->pid);
 }
 
 void processes_remove(struct processes *processes, struct process *process)
 {
+	process_rest(process);
 	map_remove(processes->all, process_slot_key(process->pid, process->generation));
 	free(process);
 }
@@ -120,6 +124,33 @@ struct process *processes_next(const struct processes *processes, size_t *cursor
 	if (!map_next(processes->all, cursor, &key, &value))
 		return NULL;
 	return value;
+}
+
+void processes_wake(struct processes *processes, struct process *process)
+{
+	if (process->awake_at)
+		return;
+	process->awake_next = processes->awake;
+	process->awake_at = &processes->awake;
+	if (processes->awake)
+		processes->awake->awake_at = &process->awake_next;
+	processes->awake = process;
+}
+
+void process_rest(struct process *process)
+{
+	if (!process->awake_at)
+		return;
+	*process->awake_at = process->awake_next;
+	if (process->awake_next)
+		process->awake_next->awake_at = process->awake_at;
+	process->awake_next = NULL;
+	process->awake_at = NULL;
+}
+
+struct process *processes_awake(const struct processes *processes)
+{
+	return processes->awake;
 }
 
 void process_step(struct process *process, enum process_event event)

@@ -34,11 +34,15 @@ struct process {
 	enum process_route route;
 	uint64_t asked; /* time of the last question for a listing, or 0 */
 	uint64_t relist_after, relist_gap;
-	bool put_off;	       /* counted by the lister as waiting for its next listing */
-	uint64_t refused;      /* mappings of a listing */
+	bool put_off;	  /* counted by the lister as waiting for its next listing */
+	bool found;	  /* waits for its first listing until others are listed, or a sample */
+	uint64_t refused; /* mappings of a listing */
 	bool no_slot, no_room; /* counted by the publisher, once each */
+	bool unplaced;	       /* it has a block, and found no slot that names the block */
 	uint64_t losses;       /* of the side-band, as far as the mappings reflect them */
 	uint64_t asked_losses; /* those at the time `asked` */
+	struct process *awake_next,
+		**awake_at; /* of the list of those awake; awake_at NULL: rests */
 };
 
 struct processes *processes_new(void);		  /* NULL: no memory */
@@ -61,6 +65,14 @@ void processes_remove(struct processes *processes, struct process *process);
  * end.
  */
 struct process *processes_next(const struct processes *processes, size_t *cursor);
+
+/*
+ * A process is awake while the next turn has work to do for it. Turns visit these processes alone.
+ * A new process is awake, and so is a process that has just ended.
+ */
+void processes_wake(struct processes *processes, struct process *process); /* twice is fine */
+void process_rest(struct process *process);
+struct process *processes_awake(const struct processes *processes); /* first; then awake_next */
 
 /* Moves a process to the state that follows an event; processes_end() sends PROCESS_EXITED. */
 void process_step(struct process *process, enum process_event event);

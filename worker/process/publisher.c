@@ -142,6 +142,17 @@ void publisher_look_for_ready(struct mappings *mappings)
 	}
 }
 
+bool publisher_waits(const struct mappings *mappings)
+{
+	for (size_t i = 0; i < mappings->open_count; i++) {
+		const struct object *object = mappings->open[i].object;
+
+		if (!object || object->state < OBJECT_READY)
+			return true;
+	}
+	return false;
+}
+
 int publisher_build(struct publisher *publisher, struct mappings *mappings, uint64_t now)
 {
 	struct block *block;
@@ -301,6 +312,7 @@ int publisher_update(struct publisher *publisher, struct process *process, uint6
 		placed = publisher_publish(publisher, process->pid, process->generation, mappings);
 	else if (refused)
 		placed = refuse(publisher, process);
+	process->unplaced = placed < 0;
 	if (placed < 0)
 		once(&process->no_slot, &publisher->counts.no_slot);
 	return r;

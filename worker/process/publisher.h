@@ -21,6 +21,8 @@ void publisher_free(struct publisher *publisher);
 
 /* Marks mappings as changed if the state of a table is not the one in the block. */
 void publisher_look_for_ready(struct mappings *mappings);
+/* Returns whether an object of the mappings is still identified, parsed or stored. */
+bool publisher_waits(const struct mappings *mappings);
 /*
  * Makes a new block if mappings changed or tables got ready, and gives the old block back. The more
  * often a large block changes, the longer it waits. 1: there is a new block, 0: nothing to do,

@@ -97,6 +97,12 @@ struct process *roster_add_ended(struct roster *roster, uint32_t pid, uint64_t g
 	return NULL;
 }
 
+void roster_wake(struct roster *roster, struct process *process)
+{
+	processes_wake(roster->processes, process);
+	roster->changed = true;
+}
+
 void roster_end(struct roster *roster, struct process *process, uint64_t time)
 {
 	publisher_retract(roster->publisher, process->pid, process->generation);
@@ -104,15 +110,19 @@ void roster_end(struct roster *roster, struct process *process, uint64_t time)
 	roster->changed = true;
 }
 
-void roster_prune(struct roster *roster, uint64_t now)
+void roster_prune(struct roster *roster, uint64_t resolved)
 {
 	struct process *process;
 	size_t cursor = 0;
 
 	while ((process = processes_next(roster->processes, &cursor)) != NULL) {
-		if (process->mappings->closed_count > 0 && now > KEEP_CLOSED)
-			mappings_prune(process->mappings, now - KEEP_CLOSED);
-		if (!process_state_is_ended(process->state) || process->ended + KEEP_ENDED > now)
+		if (process->mappings->closed_count > 0 && resolved > KEEP_CLOSED)
+			mappings_prune(process->mappings, resolved - KEEP_CLOSED);
+		if (process->unplaced && !process_state_is_ended(process->state))
+			roster_wake(roster, process);
+		if (!process_state_is_ended(process->state))
+			continue;
+		if (process->ended + KEEP_ENDED > resolved)
 			continue;
 		drop_mappings(roster, process);
 		processes_remove(roster->processes, process);

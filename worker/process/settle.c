@@ -31,7 +31,7 @@ static void follow_gone(struct lister *lister, struct process *process,
 	if (!file_is_gone(mapping->file, process_asked(process), mapping->start, mapping->end))
 		return;
 	if (!lister_relist(lister, process, now))
-		lister->roster->changed = true;
+		roster_wake(lister->roster, process);
 }
 
 /* Returns false while an object is not identified yet. */

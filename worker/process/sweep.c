@@ -57,14 +57,19 @@ static void forget_replaced(struct mappings *mappings)
 	}
 }
 
-void sweep_replaced(const struct processes *processes)
+void sweep_replaced(struct processes *processes)
 {
-	const struct process *process;
+	struct process *process;
 	size_t cursor = 0;
 
-	while ((process = processes_next(processes, &cursor)) != NULL)
-		if (!process_state_is_ended(process->state))
-			forget_replaced(process->mappings);
+	while ((process = processes_next(processes, &cursor)) != NULL) {
+		if (process_state_is_ended(process->state))
+			continue;
+		forget_replaced(process->mappings);
+		/* another process that shares the mappings may have forgotten the object */
+		if (process->mappings->unsettled)
+			processes_wake(processes, process);
+	}
 }
 
 void sweep_unmapped(const struct tracker_parts *parts, const struct processes *processes,

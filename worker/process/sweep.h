@@ -17,7 +17,8 @@ void sweep_unmapped(const struct tracker_parts *parts, const struct processes *p
  * call. */
 void sweep_unclaimed(const struct tracker_parts *parts, const struct processes *processes,
 		     struct launches *launches);
-/* Forgets the objects of live processes' mappings whose file was written to since. */
-void sweep_replaced(const struct processes *processes);
+/* Forgets the objects of live processes' mappings whose file was written to since, and wakes these
+ * processes. */
+void sweep_replaced(struct processes *processes);
 
 #endif

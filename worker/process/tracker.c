@@ -57,6 +57,7 @@ void tracker_free(struct tracker *tracker)
 {
 	if (!tracker)
 		return;
+	lister_release(&tracker->lister);
 	roster_release(&tracker->roster);
 	launches_free(tracker->launches);
 	free(tracker);
@@ -122,13 +123,13 @@ static void sweep(struct tracker *tracker, uint64_t now)
 	tracker->sweep_at = objects_count(objects) * 3 / 2 + TRACKER_SWEEP_OBJECTS;
 }
 
-static void tidy(struct tracker *tracker, uint64_t now)
+static void tidy(struct tracker *tracker, uint64_t now, uint64_t resolved)
 {
 	if (now < tracker->tidied + NS_PER_SECOND)
 		return;
 	tracker->tidied = now;
 	launches_prune(tracker->launches, now);
-	roster_prune(&tracker->roster, now);
+	roster_prune(&tracker->roster, resolved);
 	files_retry(tracker->parts.files);
 	sweep_unclaimed(&tracker->parts, tracker->roster.processes, tracker->launches);
 	sweep(tracker, now);
@@ -147,10 +148,9 @@ static void forget_replaced(struct tracker *tracker)
 
 static void settle(struct tracker *tracker, bool objects_changed, uint64_t now)
 {
-	struct process *process;
-	size_t cursor = 0;
+	struct process *process = processes_awake(tracker->roster.processes);
 
-	while ((process = processes_next(tracker->roster.processes, &cursor)) != NULL) {
+	for (; process; process = process->awake_next) {
 		settle_process(&tracker->parts, &tracker->lister, process, now);
 		lister_retry(&tracker->lister, process);
 		if (objects_changed)
@@ -161,11 +161,10 @@ static void settle(struct tracker *tracker, bool objects_changed, uint64_t now)
 /* Returns true when some mappings can be published soon, but not now. */
 static bool publish(struct tracker *tracker, uint64_t now)
 {
-	struct process *process;
-	size_t cursor = 0;
+	struct process *process = processes_awake(tracker->roster.processes);
 	bool soon = false;
 
-	while ((process = processes_next(tracker->roster.processes, &cursor)) != NULL) {
+	for (; process; process = process->awake_next) {
 		int r = publisher_update(tracker->parts.publisher, process, now);
 
 		if (r < 0)
@@ -176,14 +175,41 @@ static bool publish(struct tracker *tracker, uint64_t now)
 	return soon;
 }
 
-bool tracker_turn(struct tracker *tracker, uint64_t now)
+/*
+ * Returns whether a later turn has work to do for a process, whatever comes. Processes that share
+ * mappings stay awake together, so that each of them publishes a new block.
+ */
+static bool has_work(const struct process *process)
+{
+	const struct mappings *mappings = process->mappings;
+
+	if (mappings->unsettled || process_state_is_early(process->state))
+		return true;
+	if (process_state_is_ended(process->state) || !process_state_is_complete(process->state))
+		return false;
+	return mappings->dirty || publisher_waits(mappings);
+}
+
+static void rest(struct tracker *tracker)
+{
+	struct process *process = processes_awake(tracker->roster.processes), *next;
+
+	for (; process; process = next) {
+		next = process->awake_next;
+		if (!has_work(process))
+			process_rest(process);
+	}
+}
+
+bool tracker_turn(struct tracker *tracker, uint64_t now, uint64_t resolved)
 {
 	uint64_t objects = objects_changes(tracker->parts.objects);
 	uint64_t files = files_changes(tracker->parts.files);
-	bool objects_changed = objects != tracker->seen_objects;
+	bool objects_changed = objects != tracker->seen_objects, soon;
 
 	tracker->roster.now = now;
-	tidy(tracker, now);
+	tidy(tracker, now, resolved);
+	lister_turn(&tracker->lister);
 	if (!tracker->roster.changed && !objects_changed && files == tracker->seen_files)
 		return false;
 	tracker->seen_objects = objects;
@@ -191,7 +217,9 @@ bool tracker_turn(struct tracker *tracker, uint64_t now)
 	tracker->roster.changed = false;
 	forget_replaced(tracker);
 	settle(tracker, objects_changed, now);
-	return publish(tracker, now);
+	soon = publish(tracker, now);
+	rest(tracker);
+	return soon;
 }
 
 void tracker_finish(struct tracker *tracker)

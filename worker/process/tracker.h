@@ -32,10 +32,10 @@ void tracker_mmap(struct tracker *tracker, uint64_t time, uint32_t pid,
 void tracker_lost(struct tracker *tracker, uint64_t records);
 
 /*
- * Identifies, publishes, lists again and forgets. True: the tracker wants a turn soon, before the
- * next tick.
+ * Identifies, publishes, lists again and forgets. resolved: all records that were in the rings at
+ * that time are resolved. True: the tracker wants a turn soon, before the next tick.
  */
-bool tracker_turn(struct tracker *tracker, uint64_t now);
+bool tracker_turn(struct tracker *tracker, uint64_t now, uint64_t resolved);
 
 /* Ends the tracking: an object that is not identified by now is named by its path alone. */
 void tracker_finish(struct tracker *tracker);

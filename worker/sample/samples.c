@@ -27,6 +27,7 @@ struct samples {
 	struct samples_counts counts;
 	unsigned char *buffer; /* struct held, one after another */
 	size_t used, capacity, records;
+	uint64_t oldest; /* time of a record, or UINT64_MAX */
 	struct stack stack;
 };
 
@@ -56,6 +57,7 @@ struct samples *samples_new(const struct samples_parts *parts)
 	if (!samples)
 		return NULL;
 	samples->parts = *parts;
+	samples->oldest = UINT64_MAX;
 	stack_init(&samples->stack, &stack);
 	return samples;
 }
@@ -303,10 +305,17 @@ static bool resolve(struct samples *samples, struct held *held, uint64_t turn, u
 
 /* ---- all records ---- */
 
+static void keep_oldest(struct samples *samples, const struct held *held)
+{
+	if (held->head.time < samples->oldest)
+		samples->oldest = held->head.time;
+}
+
 static void resolve_all(struct samples *samples, uint64_t turn, uint64_t now, enum hurry hurry)
 {
 	size_t kept = 0, records = 0, bytes;
 
+	samples->oldest = UINT64_MAX;
 	for (size_t at = 0; at < samples->used; at += bytes) {
 		struct held *held = (struct held *)(samples->buffer + at);
 
@@ -314,6 +323,7 @@ static void resolve_all(struct samples *samples, uint64_t turn, uint64_t now, en
 		if ((hurry != HURRY_NOT || held->turn < turn) &&
 		    resolve(samples, held, turn, now, hurry))
 			continue;
+		keep_oldest(samples, held);
 		memmove(samples->buffer + kept, samples->buffer + at, bytes);
 		kept += bytes;
 		records++;
@@ -341,6 +351,7 @@ void samples_hold(struct samples *samples, const struct record *head, const u64 
 	*held = (struct held){
 		.bytes = bytes, .turn = turn, .since = now, .answers = UINT64_MAX, .head = *head};
 	memcpy(held->frame, frames, frame_bytes);
+	keep_oldest(samples, held);
 	samples->used += bytes;
 	samples->records++;
 }
@@ -358,6 +369,11 @@ void samples_finish(struct samples *samples, uint64_t now)
 size_t samples_held(const struct samples *samples)
 {
 	return samples->records;
+}
+
+uint64_t samples_oldest(const struct samples *samples)
+{
+	return samples->oldest;
 }
 
 void samples_use(struct samples *samples, struct profile *profile)

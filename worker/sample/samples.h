@@ -59,6 +59,8 @@ void samples_hold(struct samples *samples, const struct record *head, const u64 
 void samples_resolve(struct samples *samples, uint64_t turn, uint64_t now);
 void samples_finish(struct samples *samples, uint64_t now); /* everything */
 size_t samples_held(const struct samples *samples);	    /* records */
+/* Returns the time of the oldest record that is held, or UINT64_MAX. */
+uint64_t samples_oldest(const struct samples *samples);
 
 /* Goes on with another, empty profile. The caller resets the ids of objects. */
 void samples_use(struct samples *samples, struct profile *profile);

@@ -249,6 +249,11 @@ int broker_receive(struct broker *broker)
 	return r < 0 ? lose(broker, r) : r;
 }
 
+bool broker_is_asked(const struct broker *broker)
+{
+	return broker->sequence != 0;
+}
+
 bool broker_give_up(struct broker *broker, uint64_t now)
 {
 	if (broker->sequence == 0 || now < broker->asked + BROKER_DEADLINE)

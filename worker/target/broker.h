@@ -41,6 +41,7 @@ void broker_turn(struct broker *broker);
  */
 int broker_receive(struct broker *broker);
 
+bool broker_is_asked(const struct broker *broker); /* an answer is due */
 /*
  * Gives up a broker whose answer is overdue, because a target can hang any process that touches the
  * target. Returns true when the broker was given up. The request has then been answered with
