@@ -182,6 +182,8 @@ static int init_samples(struct session *session)
 		return -ENOMEM;
 	if (format_find(config->format)->wants_times)
 		profile_keep_times(session->resources.profile);
+	if (session->parts.spill > 0)
+		profile_spill_to(session->resources.profile, session->parts.spill);
 	samples.comm = session->comm;
 	samples.profile = session->resources.profile;
 	samples.late_names = session->late_names;

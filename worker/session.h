@@ -53,6 +53,7 @@ struct session_parts {
 	const void *vdso; /* NULL: none */
 	size_t vdso_bytes;
 	size_t descriptors; /* objects that may be kept open */
+	int spill;	    /* file for profile_spill_to(); 0 or negative: none */
 	struct target *target;
 	struct parser *parser;
 	const struct kernel_symbols *symbols; /* NULL: none */
