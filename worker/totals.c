@@ -27,6 +27,12 @@ static void log_tables(const struct session_totals *totals)
 		 totals->processes, totals->relists);
 }
 
+static void log_profile(const struct session_totals *totals)
+{
+	log_info("profile: %" PRIu64 " distinct samples, %" PRIu64 " KiB of them in the file",
+		 totals->distinct, totals->spilled >> 10);
+}
+
 static void log_requests(const struct broker *broker)
 {
 	log_info("requests: %" PRIu64 " maps, %" PRIu64 " object, %" PRIu64 " segment",
@@ -76,6 +82,7 @@ void totals_log(const struct session *session, const struct broker *broker,
 	if (delivery)
 		log_stream(delivery);
 	log_tables(&totals);
+	log_profile(&totals);
 	log_requests(broker);
 	log_names(&totals);
 	log_lines(&totals.line_counts);
