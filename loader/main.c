@@ -16,6 +16,7 @@
 #include "ipc/time.h"
 #include "loader/equip.h"
 #include "loader/failed.h"
+#include "loader/priority.h"
 #include "loader/recording.h"
 #include "loader/sampling.h"
 #include "loader/start.h"
@@ -132,6 +133,7 @@ int main(int argc, char **argv)
 	}
 	/* A recording uses no inherited descriptor. */
 	close_range(STDERR_FILENO + 1, ~0u, 0);
+	priority_raise();
 	r = options_read(argc, argv, &options);
 	if (r != OPTIONS_RECORD)
 		return r;

@@ -18,6 +18,7 @@
 
 #include "generated/install.h"
 #include "ipc/guard.h"
+#include "loader/priority.h"
 
 #define START_MS 5000
 #define LEAVE_MS 50
@@ -195,6 +196,7 @@ static void spawner_main(enum policy_role role, const struct channel *channel, i
 				  .program = program,
 				  .child_fd = -1};
 
+	priority_restore();
 	if (!leave_terminal_and_folder())
 		_exit(1);
 	if (role == ROLE_WORKER)

@@ -18,6 +18,7 @@
 #include "ipc/messages.h"
 #include "loader/failed.h"
 #include "loader/helper.h"
+#include "loader/priority.h"
 #include "loader/recording.h"
 
 #define SPILL_FOLDER "/var/tmp"
@@ -302,6 +303,7 @@ enum exit_status start_drop_privilege(struct recording *rec)
 
 	if (r)
 		return failed("monitor", "signalfd", r);
+	priority_restore();
 	r = policy_become(role);
 	if (r)
 		failed("policy", "keyhole", r); /* the audit stream still gets the layers */
