@@ -13,6 +13,7 @@
 #include "base/intern.h"
 #include "base/map.h"
 #include "profile/container.h"
+#include "profile/location_list.h"
 #include "profile/moment_list.h"
 #include "profile/sample_list.h"
 #include "profile/spill.h"
@@ -26,27 +27,21 @@ _Static_assert(sizeof(struct profile_cgroup) == 16, "a key has no padding");
 
 struct profile {
 	struct intern *strings;
-	struct intern *functions;     /* struct profile_function */
-	struct intern *location_keys; /* struct location_key */
-	struct intern *inlined;	      /* struct profile_line[] */
-	struct intern *cgroups;	      /* struct profile_cgroup */
-	struct map *cgroup_ids;	      /* by id: the number of the first one in cgroups */
+	struct intern *functions; /* struct profile_function */
+	struct intern *inlined;	  /* struct profile_line[] */
+	struct intern *cgroups;	  /* struct profile_cgroup */
+	struct map *cgroup_ids;	  /* by id: the number of the first one in cgroups */
 	struct profile_object *objects;
-	struct profile_location *locations;
+	struct location_list locations;
 	struct stack_list stacks;
 	struct sample_list samples;
 	struct moment_list moments;
 	struct spill spill;
 	size_t object_count, object_capacity;
-	size_t location_count, location_capacity;
 	uint64_t moments_dropped;
 	bool keep_times;
 	uint32_t notes[PROFILE_NOTES_MAX]; /* strings */
 	size_t note_count;
-};
-
-struct location_key {
-	uint64_t object, address, variant;
 };
 
 struct profile *profile_new(void)
@@ -57,13 +52,12 @@ struct profile *profile_new(void)
 		return NULL;
 	profile->strings = intern_new();
 	profile->functions = intern_new();
-	profile->location_keys = intern_new();
 	profile->inlined = intern_new();
 	profile->cgroups = intern_new();
 	profile->cgroup_ids = map_new();
 	profile->spill.fd = -1;
-	if (stack_list_init(&profile->stacks) < 0 || sample_list_init(&profile->samples) < 0 ||
-	    !profile->strings || !profile->functions || !profile->location_keys ||
+	if (location_list_init(&profile->locations) < 0 || stack_list_init(&profile->stacks) < 0 ||
+	    sample_list_init(&profile->samples) < 0 || !profile->strings || !profile->functions ||
 	    !profile->inlined || !profile->cgroups || !profile->cgroup_ids) {
 		profile_free(profile);
 		return NULL;
@@ -77,12 +71,11 @@ void profile_free(struct profile *profile)
 		return;
 	intern_free(profile->strings);
 	intern_free(profile->functions);
-	intern_free(profile->location_keys);
 	intern_free(profile->inlined);
 	intern_free(profile->cgroups);
 	map_free(profile->cgroup_ids);
 	free(profile->objects);
-	free(profile->locations);
+	location_list_release(&profile->locations);
 	stack_list_release(&profile->stacks);
 	sample_list_release(&profile->samples);
 	moment_list_release(&profile->moments);
@@ -189,28 +182,20 @@ uint32_t profile_location_add_variant(struct profile *profile, uint32_t object, 
 				      uint64_t variant)
 {
 	const struct location_key key = {.object = object, .address = address, .variant = variant};
-	const size_t need = profile->location_count + 1;
-	uint32_t id;
 
-	if (ARRAY_RESERVE(profile->locations, profile->location_capacity, need) < 0)
-		return PROFILE_FAILED;
-	id = intern_add(profile->location_keys, &key, sizeof(key));
-	if (id != PROFILE_FAILED && id > profile->location_count)
-		profile->locations[profile->location_count++] =
-			(struct profile_location){.object = object, .address = address};
-	return id;
+	return location_list_add(&profile->locations, &key);
 }
 
 struct profile_location *profile_location_get(const struct profile *profile, uint32_t id)
 {
-	if (id == 0 || id > profile->location_count)
+	if (id == 0 || id > profile->locations.count)
 		return NULL;
-	return &profile->locations[id - 1];
+	return &profile->locations.locations[id - 1];
 }
 
 uint32_t profile_locations(const struct profile *profile)
 {
-	return (uint32_t)profile->location_count;
+	return (uint32_t)profile->locations.count;
 }
 
 const struct profile_object *profile_location_object(const struct profile *profile, uint32_t id)
