@@ -346,8 +346,9 @@ void profile_spill_to(struct profile *profile, int fd)
 	profile->spill.fd = fd;
 }
 
-uint64_t profile_spilled(const struct profile *profile)
+uint64_t profile_spilled(const struct profile *profile, int *ret_error)
 {
+	*ret_error = profile->spill.error;
 	return profile->spill.at;
 }
 

@@ -241,8 +241,8 @@ struct profile_sample profile_sample_get(const struct profile *profile, size_t i
  * the file takes no more bytes, the rest stays in memory.
  */
 void profile_spill_to(struct profile *profile, int fd);
-/* Returns the bytes in the file. */
-uint64_t profile_spilled(const struct profile *profile);
+/* Returns the bytes in the file, and 0 or why it takes no more: a negative errno. */
+uint64_t profile_spilled(const struct profile *profile, int *ret_error);
 
 /*
  * Removes stacks, samples, their times and their cgroups, and keeps all else. Returns 0, or -ENOMEM

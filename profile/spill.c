@@ -2,9 +2,7 @@
 #include "profile/spill.h"
 
 #include <errno.h>
-#include <string.h>
 
-#include "ipc/log.h"
 #include "profile/moment_list.h"
 #include "profile/profile.h"
 #include "profile/sample_list.h"
@@ -79,6 +77,6 @@ void spill_turn(struct spill *spill, struct stack_list *stacks, struct sample_li
 	r = spill_chunk(spill, closed);
 	if (r == 0)
 		return;
-	log_warning("profile: temporary file: %s; the rest stays in memory", strerror(-r));
+	spill->error = r;
 	spill->fd = -1;
 }

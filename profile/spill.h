@@ -13,6 +13,7 @@ struct stack_list;
 struct spill {
 	int fd;	      /* borrowed; -1: none, or none any more */
 	uint64_t at;  /* length of the file */
+	int error;    /* why the file is not used any more: a negative errno */
 	bool goes_on; /* closed chunks are still in memory */
 };
 

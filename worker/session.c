@@ -527,7 +527,7 @@ void session_totals(const struct session *session, struct session_totals *ret_to
 		.line_counts = session->product.line_counts,
 	};
 	ret_totals->distinct = profile_samples(session->resources.profile);
-	ret_totals->spilled = profile_spilled(session->resources.profile);
+	ret_totals->spilled = profile_spilled(session->resources.profile, &ret_totals->spill_error);
 	symbol_cache_counts(session->cache, &ret_totals->cache);
 	tables_totals(session->tables, &ret_totals->table_bytes, &ret_totals->table_rows);
 }

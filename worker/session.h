@@ -94,6 +94,7 @@ struct session_totals {
 	uint64_t relists;  /* mappings listed again for an unknown address */
 	uint64_t distinct; /* samples in the profile, each with its count */
 	uint64_t spilled;  /* bytes of samples in the file */
+	int spill_error;   /* 0, or why the file takes no more */
 	struct naming_counts names;
 	uint64_t naming_time; /* ns */
 	struct source_lines_counts line_counts;

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "ipc/log.h"
 #include "ipc/time.h"
@@ -31,6 +32,9 @@ static void log_profile(const struct session_totals *totals)
 {
 	log_info("profile: %" PRIu64 " distinct samples, %" PRIu64 " KiB of them in the file",
 		 totals->distinct, totals->spilled >> 10);
+	if (totals->spill_error)
+		log_warning("profile: temporary file: %s; later samples stayed in memory",
+			    strerror(-totals->spill_error));
 }
 
 static void log_requests(const struct broker *broker)

@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -104,10 +105,13 @@ static void test_spill__nothing_is_lost_in_the_file(void **state)
 {
 	int fd = memory_file("test");
 	struct profile *spilled = build(fd), *whole = build(-1);
+	int error;
 
 	(void)state;
-	assert_true(profile_spilled(spilled) > PROFILE_MEMORY_MAX / 2);
-	assert_int_equal(profile_spilled(whole), 0);
+	assert_true(profile_spilled(spilled, &error) > PROFILE_MEMORY_MAX / 2);
+	assert_int_equal(error, 0);
+	assert_int_equal(profile_spilled(whole, &error), 0);
+	assert_int_equal(error, 0);
 	assert_complete(spilled);
 	assert_complete(whole);
 	/* a hot stack is a few more entries, and not one for each sample */
@@ -122,13 +126,14 @@ static void test_spill__nothing_is_lost_in_the_file(void **state)
 /* The rest of the samples stays in memory. */
 static void test_spill__a_file_that_takes_nothing(void **state)
 {
-	int ends[2];
+	int ends[2], error;
 	struct profile *profile;
 
 	(void)state;
 	assert_int_equal(pipe(ends), 0);
 	profile = build(ends[0]);
-	assert_int_equal(profile_spilled(profile), 0);
+	assert_int_equal(profile_spilled(profile, &error), 0);
+	assert_int_equal(error, -ESPIPE);
 	assert_complete(profile);
 	profile_free(profile);
 	close(ends[0]);
