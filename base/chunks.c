@@ -12,7 +12,7 @@ void chunks_release(struct chunks *chunks)
 {
 	for (size_t i = 0; i < chunks->count; i++) {
 		if (i < chunks->spilled)
-			munmap(chunks->items[i].bytes, CHUNK_BYTES);
+			munmap(chunks->items[i].bytes, CHUNKS_UNIT_BYTES);
 		else
 			free(chunks->items[i].bytes);
 	}
@@ -25,11 +25,11 @@ static struct chunk *find_room(struct chunks *chunks, size_t size)
 {
 	struct chunk chunk = {0};
 
-	if (chunks->count > 0 && chunks->items[chunks->count - 1].used + size <= CHUNK_BYTES)
+	if (chunks->count > 0 && chunks->items[chunks->count - 1].used + size <= CHUNKS_UNIT_BYTES)
 		return &chunks->items[chunks->count - 1];
 	if (ARRAY_RESERVE(chunks->items, chunks->capacity, chunks->count + 1) < 0)
 		return NULL;
-	chunk.bytes = calloc(1, CHUNK_BYTES); /* no earlier bytes may get into a file */
+	chunk.bytes = calloc(1, CHUNKS_UNIT_BYTES); /* no earlier bytes may get into a file */
 	if (!chunk.bytes)
 		return NULL;
 	chunks->items[chunks->count] = chunk;
@@ -50,7 +50,7 @@ void *chunks_add(struct chunks *chunks, size_t size)
 
 size_t chunks_bytes(const struct chunks *chunks)
 {
-	return (chunks->count - chunks->spilled) * CHUNK_BYTES;
+	return (chunks->count - chunks->spilled) * CHUNKS_UNIT_BYTES;
 }
 
 void chunks_close(struct chunks *chunks)
@@ -71,8 +71,8 @@ static int write_chunk(const unsigned char *bytes, int fd, uint64_t at)
 
 	if (lseek(fd, (off_t)at, SEEK_SET) < 0)
 		return -errno;
-	while (done < CHUNK_BYTES) {
-		ssize_t written = write(fd, bytes + done, CHUNK_BYTES - done);
+	while (done < CHUNKS_UNIT_BYTES) {
+		ssize_t written = write(fd, bytes + done, CHUNKS_UNIT_BYTES - done);
 
 		if (written == 0)
 			return -EIO;
@@ -92,10 +92,10 @@ int chunks_spill(struct chunks *chunks, int fd, uint64_t *at)
 
 	if (r < 0)
 		return r;
-	mapped = mmap(NULL, CHUNK_BYTES, PROT_READ, MAP_SHARED, fd, (off_t)*at);
+	mapped = mmap(NULL, CHUNKS_UNIT_BYTES, PROT_READ, MAP_SHARED, fd, (off_t)*at);
 	if (mapped == MAP_FAILED)
 		return -errno;
-	*at += CHUNK_BYTES;
+	*at += CHUNKS_UNIT_BYTES;
 	free(chunk->bytes);
 	chunk->bytes = mapped;
 	chunks->spilled++;

@@ -20,7 +20,7 @@ struct entry {
 	uint64_t count;
 };
 
-#define CHUNK_ENTRIES (CHUNK_BYTES / sizeof(struct entry))
+#define CHUNK_ENTRIES (CHUNKS_UNIT_BYTES / sizeof(struct entry))
 #define ENTRIES_MAX   (1u << 30)
 
 _Static_assert(sizeof(struct key) == 32, "a key has no padding");

@@ -44,7 +44,7 @@ static void begin(const struct lists *lists)
 
 bool spill_has_room(const struct spill *spill)
 {
-	return spill->fd >= 0 && spill->at + CHUNK_BYTES <= PROFILE_SPILL_MAX;
+	return spill->fd >= 0 && spill->at + CHUNKS_UNIT_BYTES <= PROFILE_SPILL_MAX;
 }
 
 static int spill_chunk(struct spill *spill, struct chunks *chunks)

@@ -8,7 +8,7 @@
 #ifndef PROFILE_STACKS_MAX
 #define PROFILE_STACKS_MAX (1u << 30)
 #endif
-#define CHUNK_WORDS (CHUNK_BYTES / sizeof(uint32_t))
+#define CHUNK_WORDS (CHUNKS_UNIT_BYTES / sizeof(uint32_t))
 #define WORDS_MAX   (UINT32_MAX / CHUNK_WORDS) /* chunks, so that a place fits 32 bits */
 
 _Static_assert(PROFILE_STACK_MAX < CHUNK_WORDS, "a stack fits a chunk");

@@ -47,8 +47,8 @@ static void test_chunks__a_piece_is_in_one_chunk(void **state)
 
 	(void)state;
 	fill(&chunks, 1000);
-	assert_int_equal(chunks.count, 1000 / (CHUNK_BYTES / PIECE) + 1);
-	assert_int_equal(chunks_bytes(&chunks), chunks.count * CHUNK_BYTES);
+	assert_int_equal(chunks.count, 1000 / (CHUNKS_UNIT_BYTES / PIECE) + 1);
+	assert_int_equal(chunks_bytes(&chunks), chunks.count * CHUNKS_UNIT_BYTES);
 	assert_filled(&chunks, 1000);
 	chunks_release(&chunks);
 	assert_int_equal(chunks.count, 0);
@@ -69,10 +69,10 @@ static void test_chunks__spill(void **state)
 	fill(&chunks, 0);
 	while (chunks_can_spill(&chunks))
 		assert_int_equal(chunks_spill(&chunks, fd, &at), 0);
-	assert_int_equal(at, (chunks.count - 1) * CHUNK_BYTES);
+	assert_int_equal(at, (chunks.count - 1) * CHUNKS_UNIT_BYTES);
 	assert_int_equal(fstat(fd, &status), 0);
 	assert_int_equal(status.st_size, at);
-	assert_int_equal(chunks_bytes(&chunks), CHUNK_BYTES);
+	assert_int_equal(chunks_bytes(&chunks), CHUNKS_UNIT_BYTES);
 	assert_filled(&chunks, 1000);
 	close(fd);
 	chunks_release(&chunks);
