@@ -30,8 +30,8 @@ struct chunks {
 void chunks_release(struct chunks *chunks); /* then there is no chunk, as with all zeros */
 /*
  * Returns room for `size` bytes, at most CHUNKS_UNIT_BYTES, in one chunk and behind all earlier
- * bytes, or NULL without memory. Bytes whose sizes are all multiples of a number are aligned to that
- * number, up to 16.
+ * bytes, or NULL without memory. Bytes whose sizes are all multiples of a number are aligned to
+ * that number, up to 16.
  */
 void *chunks_add(struct chunks *chunks, size_t size);
 /* Returns the bytes that chunks hold in memory, and not in the file. */
@@ -43,8 +43,8 @@ void chunks_close(struct chunks *chunks);
 bool chunks_can_spill(const struct chunks *chunks);
 /*
  * Moves the first closed chunk that is not in the file to the end of the file, which only this
- * process changes. *at is the file's length, and grows by CHUNKS_UNIT_BYTES. Pointers into the chunk
- * end. Returns 0 or a negative errno, with all bytes still in memory.
+ * process changes. *at is the file's length, and grows by CHUNKS_UNIT_BYTES. Pointers into the
+ * chunk end. Returns 0 or a negative errno, with all bytes still in memory.
  */
 int chunks_spill(struct chunks *chunks, int fd, uint64_t *at);
 
