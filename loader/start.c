@@ -303,7 +303,7 @@ enum exit_status start_drop_privilege(struct recording *rec)
 
 	if (r)
 		return failed("monitor", "signalfd", r);
-	priority_restore();
+	priority_settle();
 	r = policy_become(role);
 	if (r)
 		failed("policy", "keyhole", r); /* the audit stream still gets the layers */
