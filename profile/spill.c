@@ -8,6 +8,9 @@
 #include "profile/sample_list.h"
 #include "profile/stack_list.h"
 
+/* More than so many of the deepest stacks fill a chunk: the file grows faster than memory does. */
+#define SAMPLES_PER_CHUNK (CHUNKS_UNIT_BYTES / 8192u)
+
 enum {
 	LISTS = 4
 };
@@ -70,6 +73,9 @@ void spill_turn(struct spill *spill, struct stack_list *stacks, struct sample_li
 		return;
 	if (!spill->goes_on)
 		begin(&lists);
+	spill->goes_on = true;
+	if (++spill->samples % SAMPLES_PER_CHUNK != 0)
+		return;
 	closed = find_closed(&lists);
 	spill->goes_on = closed != NULL;
 	if (!closed)
