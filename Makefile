@@ -58,7 +58,7 @@ endif
 # ---- what each executable is made of ----------------------------------------------------------
 
 # The privileged link: by name, so that a diff shows its growth. tests/lint/loader-files.sh checks.
-LOADER := equip events helper kernel_symbols main monitor options programs recording replace rules \
+LOADER := equip events helper kernel_symbols main monitor options priority programs recording replace rules \
 	sampling spawner start user
 BROKER := answers limits main mounts
 

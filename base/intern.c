@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bytes live in blocks that never move. A table of ids finds equal bytes by a keyed hash. */
+/* Bytes live in blocks that never move. An index finds equal bytes by a keyed hash. */
 #include "base/intern.h"
 
 #include <errno.h>
@@ -9,10 +9,10 @@
 
 #include "base/array.h"
 #include "base/hash.h"
+#include "base/slots.h"
 
 #define INTERN_BLOCK_BYTES (64u << 10)
 #define INTERN_ALIGNMENT   8u /* callers also intern arrays and structs */
-#define INTERN_FIRST_SLOTS 64u
 #ifndef INTERN_COUNT_MAX
 #define INTERN_COUNT_MAX (1u << 30)
 #endif
@@ -27,7 +27,6 @@ struct intern_block {
 struct intern_item {
 	const unsigned char *bytes;
 	uint32_t size;
-	uint32_t hash; /* 0: not in the table */
 };
 
 struct intern {
@@ -35,8 +34,7 @@ struct intern {
 	struct intern_block *blocks; /* the newest first */
 	struct intern_item *items;   /* by id */
 	size_t count, capacity;
-	uint32_t *slots; /* ids, 0 = free: the empty string is not in the table */
-	size_t slot_count;
+	struct slots slots; /* the empty string and appended bytes are not in them */
 };
 
 static const struct intern_item empty_item = {.bytes = (const unsigned char *)""};
@@ -47,9 +45,7 @@ struct intern *intern_new(void)
 
 	if (!intern)
 		return NULL;
-	intern->slot_count = INTERN_FIRST_SLOTS;
-	intern->slots = calloc(intern->slot_count, sizeof(*intern->slots));
-	if (!intern->slots || hash_key_random(&intern->hash_key) < 0 ||
+	if (hash_key_random(&intern->hash_key) < 0 ||
 	    ARRAY_RESERVE(intern->items, intern->capacity, 1) < 0) {
 		intern_free(intern);
 		return NULL;
@@ -69,7 +65,7 @@ void intern_free(struct intern *intern)
 		free(block);
 	}
 	free(intern->items);
-	free(intern->slots);
+	slots_release(&intern->slots);
 	free(intern);
 }
 
@@ -110,43 +106,19 @@ static const unsigned char *intern_store(struct intern *intern, const void *byte
 }
 
 /* Returns the slot that holds the id of equal bytes, or the free slot where the id belongs. */
-static uint32_t *intern_slot(const struct intern *intern, uint32_t hash, const void *bytes,
-			     size_t size)
+static struct slot *intern_slot(const struct intern *intern, uint32_t hash, const void *bytes,
+				size_t size)
 {
-	const struct intern_item *item;
-	size_t at = hash & (intern->slot_count - 1);
+	struct slot *slot = slots_first(&intern->slots, hash);
 
-	for (; intern->slots[at]; at = (at + 1) & (intern->slot_count - 1)) {
-		item = &intern->items[intern->slots[at]];
-		if (item->hash == hash && item->size == size && !memcmp(item->bytes, bytes, size))
+	while (slot->id) {
+		const struct intern_item *item = &intern->items[slot->id];
+
+		if (item->size == size && memcmp(item->bytes, bytes, size) == 0)
 			break;
+		slot = slots_next(&intern->slots, slot, hash);
 	}
-	return &intern->slots[at];
-}
-
-/* Makes room for the id of one more item. */
-static int intern_grow_slots(struct intern *intern)
-{
-	size_t slot_count = intern->slot_count * 2, at;
-	uint32_t *slots;
-
-	if (intern->count < intern->slot_count / 4 * 3)
-		return 0;
-	slots = calloc(slot_count, sizeof(*slots));
-	if (!slots)
-		return -ENOMEM;
-	for (uint32_t id = 1; id < intern->count; id++) {
-		if (!intern->items[id].hash)
-			continue;
-		at = intern->items[id].hash & (slot_count - 1);
-		while (slots[at])
-			at = (at + 1) & (slot_count - 1);
-		slots[at] = id;
-	}
-	free(intern->slots);
-	intern->slots = slots;
-	intern->slot_count = slot_count;
-	return 0;
+	return slot;
 }
 
 /* Makes room for one more item, whose bytes have this size. */
@@ -157,40 +129,28 @@ static int intern_reserve(struct intern *intern, size_t size)
 	return ARRAY_RESERVE(intern->items, intern->capacity, intern->count + 1);
 }
 
-/* Returns the hash of the bytes, never 0. */
-static uint32_t intern_hash(const struct intern *intern, const void *bytes, size_t size)
-{
-	uint32_t hash = (uint32_t)hash_bytes(&intern->hash_key, bytes, size);
-
-	if (hash == 0)
-		return 1;
-	return hash;
-}
-
 uint32_t intern_add(struct intern *intern, const void *bytes, size_t size)
 {
 	struct intern_item item = {.size = (uint32_t)size};
-	uint32_t *slot;
+	struct slot *slot;
+	uint32_t hash;
 
 	if (size == 0)
 		return 0;
-	if (size > INTERN_ITEM_SIZE_MAX)
+	if (size > INTERN_ITEM_SIZE_MAX || slots_reserve(&intern->slots) < 0)
 		return INTERN_FAILED;
-	item.hash = intern_hash(intern, bytes, size);
-	slot = intern_slot(intern, item.hash, bytes, size);
-	if (*slot)
-		return *slot;
+	hash = (uint32_t)hash_bytes(&intern->hash_key, bytes, size);
+	slot = intern_slot(intern, hash, bytes, size);
+	if (slot->id)
+		return slot->id;
 	if (intern_reserve(intern, size) < 0)
-		return INTERN_FAILED;
-	if (intern_grow_slots(intern) < 0)
 		return INTERN_FAILED;
 	item.bytes = intern_store(intern, bytes, size);
 	if (!item.bytes)
 		return INTERN_FAILED;
-	slot = intern_slot(intern, item.hash, bytes, size);
-	*slot = (uint32_t)intern->count;
-	intern->items[intern->count++] = item;
-	return *slot;
+	slots_fill(&intern->slots, slot, hash, (uint32_t)intern->count);
+	intern->items[intern->count] = item;
+	return (uint32_t)intern->count++;
 }
 
 uint32_t intern_append(struct intern *intern, const void *bytes, size_t size)

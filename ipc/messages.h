@@ -134,6 +134,7 @@ enum descriptor_kind {
 	DESCRIPTOR_BROKER,	   /* socket */
 	DESCRIPTOR_EXPORTER,	   /* socket */
 	DESCRIPTOR_DEBUG_FILES,	   /* socket */
+	DESCRIPTOR_SPILL,	   /* file without a name: what the profile holds beyond memory */
 };
 struct message_descriptor {
 	uint32_t kind; /* enum descriptor_kind */

@@ -200,6 +200,10 @@ static int give_descriptors(const struct recording *rec, struct child *worker)
 	r = give_maps(rec, worker);
 	if (r)
 		return r;
+	if (rec->spill >= 0)
+		r = give(worker, DESCRIPTOR_SPILL, 0, rec->spill);
+	if (r)
+		return r;
 	return give_sideband(&rec->events, worker);
 }
 

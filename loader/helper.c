@@ -11,6 +11,7 @@
 #include "generated/version.h"
 #include "ipc/guard.h"
 #include "ipc/log.h"
+#include "loader/priority.h"
 #include "loader/spawner.h"
 
 #define VARIABLES_MAX 4 /* the terminating NULL among them */
@@ -28,6 +29,8 @@ static int become(enum message_party party, const struct policy_user *user)
 {
 	int r;
 
+	if (user || party == PARTY_AUDITOR)
+		priority_restore();
 	if (user) {
 		r = policy_user_join_groups(user);
 		if (r < 0)

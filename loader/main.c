@@ -16,6 +16,7 @@
 #include "ipc/time.h"
 #include "loader/equip.h"
 #include "loader/failed.h"
+#include "loader/priority.h"
 #include "loader/recording.h"
 #include "loader/sampling.h"
 #include "loader/start.h"
@@ -68,7 +69,9 @@ static int run(struct options *options, uint64_t begun)
 	int r, error;
 
 	recording_init(rec, options, begun);
+	priority_raise_session();
 	r = take_steps(rec);
+	priority_abandon();
 	if (r != EXIT_DONE) {
 		/* sampling stops before anything that may have to wait */
 		events_disable(&rec->events);
@@ -132,6 +135,7 @@ int main(int argc, char **argv)
 	}
 	/* A recording uses no inherited descriptor. */
 	close_range(STDERR_FILENO + 1, ~0u, 0);
+	priority_raise();
 	r = options_read(argc, argv, &options);
 	if (r != OPTIONS_RECORD)
 		return r;

@@ -23,6 +23,7 @@ struct recording {
 	struct rules rules;	 /* of the administrator's policy file */
 	struct policy_user user; /* the caller behind sudo, as sudo says */
 	int cgroup;		 /* directory, or -1 */
+	int spill;		 /* file without a name, which only the worker changes, or -1 */
 	struct command command;
 	struct output output; /* keyhole-output, a process with the user's rights */
 	struct ksyms ksyms;   /* the words of keyhole-kernel-symbols, an unprivileged helper */

@@ -18,6 +18,7 @@
 
 #include "generated/install.h"
 #include "ipc/guard.h"
+#include "loader/priority.h"
 
 #define START_MS 5000
 #define LEAVE_MS 50
@@ -159,18 +160,11 @@ static void serve(struct nursery *nursery)
 /*
  * Raises the worker's priority. The stacks of a new process are cut until the worker has listed the
  * mappings and published their tables. On a saturated machine the worker must not wait behind all
- * targets to do both within milliseconds. With CONFIG_SCHED_AUTOGROUP the priority of the group
- * decides between sessions. A refusal only makes the recording less complete.
+ * targets to do both within milliseconds. A refusal only makes the recording less complete.
  */
 static void raise_priority(void)
 {
-	static const char value[] = "-10";
-	guard_fd int group = open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC);
-
-	if (setpriority(PRIO_PROCESS, 0, -10))
-		return;
-	if (write(group, value, sizeof(value) - 1) < 0)
-		return; /* the compiler wants the result to be looked at */
+	setpriority(PRIO_PROCESS, 0, PRIORITY_WORKER);
 }
 
 static bool leave_terminal_and_folder(void)
@@ -195,6 +189,7 @@ static void spawner_main(enum policy_role role, const struct channel *channel, i
 				  .program = program,
 				  .child_fd = -1};
 
+	priority_restore();
 	if (!leave_terminal_and_folder())
 		_exit(1);
 	if (role == ROLE_WORKER)

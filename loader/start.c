@@ -18,7 +18,10 @@
 #include "ipc/messages.h"
 #include "loader/failed.h"
 #include "loader/helper.h"
+#include "loader/priority.h"
 #include "loader/recording.h"
+
+#define SPILL_FOLDER "/var/tmp"
 
 /* ---- rights, rules, targets ---------------------------------------------------------------- */
 
@@ -76,6 +79,20 @@ static enum exit_status open_targets(struct recording *rec)
 	if (rec->cgroup < 0)
 		return failed("record", options->cgroup, -errno);
 	return EXIT_DONE;
+}
+
+/*
+ * Opens a file for samples that the worker's memory has no room for. The file has no name, so that
+ * no other process can open it. A stream's windows are short and need none. A recording goes on
+ * without the file.
+ */
+static void open_spill(struct recording *rec)
+{
+	if (rec->options->given.every)
+		return;
+	rec->spill = open(SPILL_FOLDER, O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);
+	if (rec->spill < 0)
+		log_info("start: %s: no file for many samples: %s", SPILL_FOLDER, strerror(errno));
 }
 
 /* Hands the file of the audit stream to keyhole-audit, and writes the first record. */
@@ -156,6 +173,7 @@ enum exit_status start_check(struct recording *rec)
 	status = open_targets(rec);
 	if (status != EXIT_DONE)
 		return status;
+	open_spill(rec);
 	if (!options->audit)
 		return EXIT_DONE;
 	return open_audit(rec);
@@ -290,6 +308,7 @@ enum exit_status start_drop_privilege(struct recording *rec)
 
 	if (r)
 		return failed("monitor", "signalfd", r);
+	priority_settle();
 	r = policy_become(role);
 	if (r)
 		failed("policy", "keyhole", r); /* the audit stream still gets the layers */

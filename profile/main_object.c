@@ -44,23 +44,23 @@ static uint32_t first_native(const struct profile *profile)
 /* Returns the process with most samples that have a native frame, or 0. */
 static uint32_t hottest_process(const struct profile *profile)
 {
-	size_t count;
-	const struct profile_sample *sample = profile_samples(profile, &count);
+	const size_t count = profile_samples(profile);
 	struct map *counts = map_new();
 	uint64_t most = 0;
 	uint32_t pid = 0;
 
-	for (; counts && count > 0; count--, sample++) {
+	for (size_t i = 0; counts && i < count; i++) {
+		const struct profile_sample sample = profile_sample_get(profile, i);
 		uint64_t sum;
 
-		if (!sample->pid || !outermost_object(profile, sample->stack))
+		if (!sample.pid || !outermost_object(profile, sample.stack))
 			continue;
-		sum = (uintptr_t)map_get(counts, sample->pid) + sample->count;
-		if (sum == 0 || map_put(counts, sample->pid, (void *)(uintptr_t)sum) < 0)
+		sum = (uintptr_t)map_get(counts, sample.pid) + sample.count;
+		if (sum == 0 || map_put(counts, sample.pid, (void *)(uintptr_t)sum) < 0)
 			continue;
 		if (sum > most) {
 			most = sum;
-			pid = sample->pid;
+			pid = sample.pid;
 		}
 	}
 	map_free(counts);
@@ -101,17 +101,17 @@ static uint32_t named_object(const struct profile *profile, const struct profile
 static uint32_t root_object(const struct profile *profile, uint32_t pid, uint32_t tid)
 {
 	guard_free uint64_t *counts = calloc((size_t)profile_objects(profile) + 1, sizeof(*counts));
-	size_t count;
-	const struct profile_sample *sample = profile_samples(profile, &count);
+	const size_t count = profile_samples(profile);
 	uint32_t best = 0;
 
-	for (; counts && count > 0; count--, sample++) {
+	for (size_t i = 0; counts && i < count; i++) {
+		const struct profile_sample sample = profile_sample_get(profile, i);
 		uint32_t object;
 
-		if (sample->pid != pid || (tid && sample->tid != tid))
+		if (sample.pid != pid || (tid && sample.tid != tid))
 			continue;
-		object = outermost_object(profile, sample->stack);
-		counts[object] += sample->count;
+		object = outermost_object(profile, sample.stack);
+		counts[object] += sample.count;
 		if (object && (!best || counts[object] > counts[best]))
 			best = object;
 	}
@@ -121,15 +121,17 @@ static uint32_t root_object(const struct profile *profile, uint32_t pid, uint32_
 uint32_t profile_main_object(const struct profile *profile)
 {
 	const uint32_t pid = hottest_process(profile);
-	size_t count;
-	const struct profile_sample *sample = profile_samples(profile, &count);
+	const size_t count = profile_samples(profile);
 	uint32_t object = 0;
 
 	if (!pid)
 		return first_native(profile);
-	for (; count > 0 && !object; count--, sample++)
-		if (sample->pid == pid)
-			object = named_object(profile, sample);
+	for (size_t i = 0; i < count && !object; i++) {
+		const struct profile_sample sample = profile_sample_get(profile, i);
+
+		if (sample.pid == pid)
+			object = named_object(profile, &sample);
+	}
 	if (!object)
 		object = root_object(profile, pid, pid);
 	if (!object)

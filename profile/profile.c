@@ -13,9 +13,13 @@
 #include "base/intern.h"
 #include "base/map.h"
 #include "profile/container.h"
+#include "profile/location_list.h"
+#include "profile/moment_list.h"
+#include "profile/sample_list.h"
+#include "profile/spill.h"
+#include "profile/stack_list.h"
 
 _Static_assert(PROFILE_FAILED == INTERN_FAILED, "ids are those of struct intern");
-_Static_assert(sizeof(struct profile_sample) == 48, "a key has no padding");
 _Static_assert(sizeof(struct profile_cgroup) == 16, "a key has no padding");
 
 /* The key of a cgroup whose id has another path: the number in struct profile.cgroups. */
@@ -23,90 +27,22 @@ _Static_assert(sizeof(struct profile_cgroup) == 16, "a key has no padding");
 
 struct profile {
 	struct intern *strings;
-	struct intern *functions;     /* struct profile_function */
-	struct intern *location_keys; /* struct location_key */
-	struct intern *inlined;	      /* struct profile_line[] */
-	struct intern *stacks;	      /* uint32_t[] */
-	struct intern *sample_keys;   /* struct profile_sample of counts 0 */
-	struct intern *cgroups;	      /* struct profile_cgroup */
-	struct map *cgroup_ids;	      /* by id: the number of the first one in cgroups */
+	struct intern *functions; /* struct profile_function */
+	struct intern *inlined;	  /* struct profile_line[] */
+	struct intern *cgroups;	  /* struct profile_cgroup */
+	struct map *cgroup_ids;	  /* by id: the number of the first one in cgroups */
 	struct profile_object *objects;
-	struct profile_location *locations;
-	struct profile_sample *samples;
-	struct profile_moment *moments;
+	struct location_list locations;
+	struct stack_list stacks;
+	struct sample_list samples;
+	struct moment_list moments;
+	struct spill spill;
 	size_t object_count, object_capacity;
-	size_t location_count, location_capacity;
-	size_t sample_count, sample_capacity;
-	size_t moment_count, moment_capacity;
 	uint64_t moments_dropped;
 	bool keep_times;
 	uint32_t notes[PROFILE_NOTES_MAX]; /* strings */
 	size_t note_count;
 };
-
-struct location_key {
-	uint64_t object, address, variant;
-};
-
-static const struct profile_reason reasons[] = {
-#define X(name, class, help) {#name, CLASS_##class, help},
-#include "bpf/counters.def"
-#undef X
-	/* of files alone: behind each enum sample_reason */
-	{"cut_unknown", CLASS_CUT,
-	 "for a reason of another version of keyhole, which wrote the file"},
-};
-
-_Static_assert(sizeof(reasons) / sizeof(reasons[0]) <= PROFILE_REASONS_MAX, "all reasons fit");
-
-const struct profile_reason *profile_reason(uint32_t reason)
-{
-	if (reason >= sizeof(reasons) / sizeof(reasons[0]))
-		return NULL;
-	return &reasons[reason];
-}
-
-/* Returns the reason of the name, or the number of reasons. */
-static uint32_t find_reason(const char *name)
-{
-	uint32_t i = 0;
-
-	while (profile_reason(i) && strcmp(reasons[i].name, name) != 0)
-		i++;
-	return i;
-}
-
-uint32_t profile_reason_find(const char *name)
-{
-	const uint32_t reason = find_reason(name);
-
-	if (profile_reason(reason))
-		return reason;
-	if (strncmp(name, "end_", strlen("end_")) == 0)
-		return find_reason("end_root");
-	if (strncmp(name, "guess_", strlen("guess_")) == 0)
-		return find_reason("guess_root");
-	return find_reason("cut_unknown");
-}
-
-bool profile_reason_is_cut(uint32_t reason)
-{
-	const struct profile_reason *row = profile_reason(reason);
-
-	return row && row->class == CLASS_CUT;
-}
-
-bool profile_reason_is_guess(uint32_t reason)
-{
-	const struct profile_reason *row = profile_reason(reason);
-
-	return row && row->class == CLASS_GUESS;
-}
-
-bool profile_reason_is_told(uint32_t reason)
-{
-	return profile_reason_is_cut(reason) || profile_reason_is_guess(reason);
-}
 
 struct profile *profile_new(void)
 {
@@ -116,15 +52,13 @@ struct profile *profile_new(void)
 		return NULL;
 	profile->strings = intern_new();
 	profile->functions = intern_new();
-	profile->location_keys = intern_new();
 	profile->inlined = intern_new();
-	profile->stacks = intern_new();
-	profile->sample_keys = intern_new();
 	profile->cgroups = intern_new();
 	profile->cgroup_ids = map_new();
-	if (!profile->strings || !profile->functions || !profile->location_keys ||
-	    !profile->inlined || !profile->stacks || !profile->sample_keys || !profile->cgroups ||
-	    !profile->cgroup_ids) {
+	profile->spill.fd = -1;
+	if (location_list_init(&profile->locations) < 0 || stack_list_init(&profile->stacks) < 0 ||
+	    sample_list_init(&profile->samples) < 0 || !profile->strings || !profile->functions ||
+	    !profile->inlined || !profile->cgroups || !profile->cgroup_ids) {
 		profile_free(profile);
 		return NULL;
 	}
@@ -137,16 +71,14 @@ void profile_free(struct profile *profile)
 		return;
 	intern_free(profile->strings);
 	intern_free(profile->functions);
-	intern_free(profile->location_keys);
 	intern_free(profile->inlined);
-	intern_free(profile->stacks);
-	intern_free(profile->sample_keys);
 	intern_free(profile->cgroups);
 	map_free(profile->cgroup_ids);
 	free(profile->objects);
-	free(profile->locations);
-	free(profile->samples);
-	free(profile->moments);
+	location_list_release(&profile->locations);
+	stack_list_release(&profile->stacks);
+	sample_list_release(&profile->samples);
+	moment_list_release(&profile->moments);
 	free(profile);
 }
 
@@ -250,28 +182,20 @@ uint32_t profile_location_add_variant(struct profile *profile, uint32_t object, 
 				      uint64_t variant)
 {
 	const struct location_key key = {.object = object, .address = address, .variant = variant};
-	const size_t need = profile->location_count + 1;
-	uint32_t id;
 
-	if (ARRAY_RESERVE(profile->locations, profile->location_capacity, need) < 0)
-		return PROFILE_FAILED;
-	id = intern_add(profile->location_keys, &key, sizeof(key));
-	if (id != PROFILE_FAILED && id > profile->location_count)
-		profile->locations[profile->location_count++] =
-			(struct profile_location){.object = object, .address = address};
-	return id;
+	return location_list_add(&profile->locations, &key);
 }
 
 struct profile_location *profile_location_get(const struct profile *profile, uint32_t id)
 {
-	if (id == 0 || id > profile->location_count)
+	if (id == 0 || id > profile->locations.count)
 		return NULL;
-	return &profile->locations[id - 1];
+	return &profile->locations.locations[id - 1];
 }
 
 uint32_t profile_locations(const struct profile *profile)
 {
-	return (uint32_t)profile->location_count;
+	return (uint32_t)profile->locations.count;
 }
 
 const struct profile_object *profile_location_object(const struct profile *profile, uint32_t id)
@@ -332,29 +256,24 @@ uint32_t profile_stack_add(struct profile *profile, const uint32_t *locations, s
 {
 	if (count > PROFILE_STACK_MAX)
 		return PROFILE_FAILED;
-	return intern_add(profile->stacks, locations, count * sizeof(*locations));
+	return stack_list_add(&profile->stacks, locations, count);
 }
 
 uint32_t profile_stack_append(struct profile *profile, const uint32_t *locations, size_t count)
 {
-	if (count == 0)
-		return 0;
 	if (count > PROFILE_STACK_MAX)
 		return PROFILE_FAILED;
-	return intern_append(profile->stacks, locations, count * sizeof(*locations));
+	return stack_list_append(&profile->stacks, locations, count);
 }
 
 size_t profile_stack_get(const struct profile *profile, uint32_t id, const uint32_t **ret_locations)
 {
-	size_t size;
-
-	*ret_locations = intern_get(profile->stacks, id, &size);
-	return size / sizeof(**ret_locations);
+	return stack_list_get(&profile->stacks, id, ret_locations);
 }
 
 uint32_t profile_stacks(const struct profile *profile)
 {
-	return intern_count(profile->stacks) - 1;
+	return profile->stacks.count;
 }
 
 static uint32_t first_cgroup(const struct profile *profile, uint64_t id)
@@ -422,121 +341,94 @@ struct profile_cgroup profile_cgroup_get(const struct profile *profile, uint64_t
 	return cgroup;
 }
 
-/* Gives ids to samples that were appended: a sample's id is its index + 1. */
-static int give_ids_to_appended(struct profile *profile)
+void profile_spill_to(struct profile *profile, int fd)
 {
-	while (intern_count(profile->sample_keys) <= profile->sample_count)
-		if (intern_append(profile->sample_keys, NULL, 0) == INTERN_FAILED)
-			return -ENOMEM;
-	return 0;
+	profile->spill.fd = fd;
 }
 
-static int reserve_sample(struct profile *profile)
+uint64_t profile_spilled(const struct profile *profile, int *ret_error)
 {
-	const size_t need = profile->sample_count + 1;
-
-	return ARRAY_RESERVE(profile->samples, profile->sample_capacity, need);
+	*ret_error = profile->spill.error;
+	return profile->spill.at;
 }
 
-/* Returns the id of the sample, or INTERN_FAILED. */
-static uint32_t sample_add(struct profile *profile, const struct profile_sample *sample)
+static void spill_some(struct profile *profile)
 {
-	struct profile_sample key = *sample;
-	uint32_t id;
-
-	key.count = key.base = 0;
-	if (give_ids_to_appended(profile) < 0)
-		return INTERN_FAILED;
-	if (reserve_sample(profile) < 0)
-		return INTERN_FAILED;
-	id = intern_add(profile->sample_keys, &key, sizeof(key));
-	if (id == INTERN_FAILED)
-		return INTERN_FAILED;
-	if (id > profile->sample_count)
-		profile->samples[profile->sample_count++] = key;
-	profile->samples[id - 1].count += sample->count;
-	profile->samples[id - 1].base += sample->base;
-	return id;
+	spill_turn(&profile->spill, &profile->stacks, &profile->samples, &profile->moments);
 }
 
 int profile_sample_add(struct profile *profile, const struct profile_sample *sample)
 {
-	if (sample_add(profile, sample) == INTERN_FAILED)
-		return -ENOMEM;
-	return 0;
+	uint32_t index;
+	int r = sample_list_add(&profile->samples, sample, &index);
+
+	spill_some(profile);
+	return r;
 }
 
 static int add_moment(struct profile *profile, const struct profile_moment *moment)
 {
-	const size_t need = profile->moment_count + 1;
-
-	if (need > PROFILE_MOMENTS_MAX)
+	if (profile->moments.count >= PROFILE_MOMENTS_MAX && !spill_has_room(&profile->spill))
 		return -E2BIG;
-	if (ARRAY_RESERVE(profile->moments, profile->moment_capacity, need) < 0)
-		return -ENOMEM;
-	profile->moments[profile->moment_count++] = *moment;
-	return 0;
+	return moment_list_add(&profile->moments, moment);
 }
 
 int profile_sample_add_at(struct profile *profile, const struct profile_sample *sample,
 			  uint64_t time)
 {
 	struct profile_moment moment = {.time = time};
-	uint32_t id = sample_add(profile, sample);
+	int r = sample_list_add(&profile->samples, sample, &moment.sample);
 
-	if (id == INTERN_FAILED)
-		return -ENOMEM;
-	if (!profile->keep_times)
-		return 0;
-	moment.sample = id - 1;
-	if (add_moment(profile, &moment) < 0)
+	if (r < 0)
+		return r;
+	if (profile->keep_times && add_moment(profile, &moment) < 0)
 		profile->moments_dropped++;
+	spill_some(profile);
 	return 0;
 }
 
 int profile_sample_append(struct profile *profile, const struct profile_sample *sample)
 {
-	if (reserve_sample(profile) < 0)
-		return -ENOMEM;
-	profile->samples[profile->sample_count++] = *sample;
-	return 0;
+	return sample_list_append(&profile->samples, sample);
 }
 
 void profile_samples_scale(struct profile *profile, size_t from, uint64_t factor)
 {
-	for (size_t i = from; i < profile->sample_count; i++) {
-		profile->samples[i].count *= factor;
-		profile->samples[i].base *= factor;
-	}
+	sample_list_scale(&profile->samples, from, factor);
 }
 
-const struct profile_sample *profile_samples(const struct profile *profile, size_t *ret_count)
+size_t profile_samples(const struct profile *profile)
 {
-	*ret_count = profile->sample_count;
-	return profile->samples;
+	return profile->samples.count;
+}
+
+struct profile_sample profile_sample_get(const struct profile *profile, size_t index)
+{
+	return sample_list_get(&profile->samples, index);
 }
 
 int profile_forget_samples(struct profile *profile)
 {
-	struct intern *stacks = intern_new(), *sample_keys = intern_new(), *cgroups = intern_new();
+	struct intern *cgroups = intern_new();
 	struct map *cgroup_ids = map_new();
+	struct stack_list stacks;
+	struct sample_list samples;
 
-	if (!stacks || !sample_keys || !cgroups || !cgroup_ids) {
-		intern_free(stacks);
-		intern_free(sample_keys);
+	if (!cgroups || !cgroup_ids || stack_list_init(&stacks) < 0 ||
+	    sample_list_init(&samples) < 0) {
 		intern_free(cgroups);
 		map_free(cgroup_ids);
 		return -ENOMEM;
 	}
-	intern_free(profile->stacks);
-	intern_free(profile->sample_keys);
 	intern_free(profile->cgroups);
 	map_free(profile->cgroup_ids);
-	profile->stacks = stacks;
-	profile->sample_keys = sample_keys;
+	stack_list_release(&profile->stacks);
+	sample_list_release(&profile->samples);
+	moment_list_release(&profile->moments);
 	profile->cgroups = cgroups;
 	profile->cgroup_ids = cgroup_ids;
-	profile->sample_count = profile->moment_count = 0;
+	profile->stacks = stacks;
+	profile->samples = samples;
 	return 0;
 }
 
@@ -545,10 +437,14 @@ void profile_keep_times(struct profile *profile)
 	profile->keep_times = true;
 }
 
-const struct profile_moment *profile_moments(const struct profile *profile, size_t *ret_count)
+size_t profile_moments(const struct profile *profile)
 {
-	*ret_count = profile->moment_count;
-	return profile->moments;
+	return profile->moments.count;
+}
+
+bool profile_moment_next(const struct profile *profile, struct profile_moment_walk *walk)
+{
+	return moment_list_next(&profile->moments, walk);
 }
 
 uint64_t profile_moments_dropped(const struct profile *profile)

@@ -71,16 +71,32 @@ struct profile_sample { /* a number of equal samples */
 };
 
 /*
- * The time of a sample. profile_keep_times() asks for times; the first PROFILE_MOMENTS_MAX are
- * kept, in 16 bytes each.
+ * The time of a sample. profile_keep_times() asks for times. A time takes 4 to 8 bytes as a rule.
+ * Where no file takes them (profile_spill_to()), the first PROFILE_MOMENTS_MAX times are kept.
  */
 #ifndef PROFILE_MOMENTS_MAX
-#define PROFILE_MOMENTS_MAX (1u << 20)
+#define PROFILE_MOMENTS_MAX (1u << 22)
 #endif
 struct profile_moment {
 	uint64_t time;	 /* CLOCK_MONOTONIC, ns */
-	uint32_t sample; /* index in profile_samples() */
+	uint32_t sample; /* index below profile_samples() */
 };
+struct profile_moment_walk { /* begins as zeros */
+	struct profile_moment moment;
+	size_t done, chunk; /* the rest belongs to profile_moment_next() */
+	uint32_t at;
+};
+
+/*
+ * Where profile_spill_to() gives a file, samples, stacks and times take about PROFILE_MEMORY_MAX
+ * bytes of memory. The file takes at most PROFILE_SPILL_MAX bytes.
+ */
+#ifndef PROFILE_MEMORY_MAX
+#define PROFILE_MEMORY_MAX (24u << 20)
+#endif
+#ifndef PROFILE_SPILL_MAX
+#define PROFILE_SPILL_MAX (1ull << 30)
+#endif
 
 struct profile_times {
 	uint64_t period;   /* worth of a sample: ns of CPU time, or a number of `event` */
@@ -187,7 +203,10 @@ size_t profile_location_lines(const struct profile *profile, uint32_t id,
 int profile_location_set_inlined(struct profile *profile, uint32_t id,
 				 const struct profile_line *inlined, size_t count);
 
-/* Locations come leaf first; more than PROFILE_STACK_MAX fail. Stack 0 has no location. */
+/*
+ * Locations come leaf first; more than PROFILE_STACK_MAX fail. Stack 0 has no location. Locations
+ * that profile_stack_get() returns are valid until the next stack or sample is added.
+ */
 uint32_t profile_stack_add(struct profile *profile, const uint32_t *locations, size_t count);
 size_t profile_stack_get(const struct profile *profile, uint32_t id,
 			 const uint32_t **ret_locations);
@@ -212,7 +231,18 @@ uint32_t profile_stack_append(struct profile *profile, const uint32_t *locations
 int profile_sample_append(struct profile *profile, const struct profile_sample *sample);
 /* Multiplies the counts of all samples from this index on. The caller rules an overflow out. */
 void profile_samples_scale(struct profile *profile, size_t from, uint64_t factor);
-const struct profile_sample *profile_samples(const struct profile *profile, size_t *ret_count);
+size_t profile_samples(const struct profile *profile); /* indexes are 0..n-1 */
+struct profile_sample profile_sample_get(const struct profile *profile, size_t index);
+
+/*
+ * Lets the profile move samples, stacks and times to a file when these take PROFILE_MEMORY_MAX
+ * bytes. The caller keeps the descriptor open, for reading and writing, while the profile lives. No
+ * other process changes the file. A sample that equals a moved one gets an entry of its own. When
+ * the file takes no more bytes, the rest stays in memory.
+ */
+void profile_spill_to(struct profile *profile, int fd);
+/* Returns the bytes in the file, and 0 or why it takes no more: a negative errno. */
+uint64_t profile_spilled(const struct profile *profile, int *ret_error);
 
 /*
  * Removes stacks, samples, their times and their cgroups, and keeps all else. Returns 0, or -ENOMEM
@@ -231,8 +261,12 @@ void profile_notes_clear(struct profile *profile);
 const uint32_t *profile_notes(const struct profile *profile, size_t *ret_count);
 
 void profile_keep_times(struct profile *profile); /* of samples that are added from now on */
-/* Returns moments in the order of their addition, which is not quite that of time. */
-const struct profile_moment *profile_moments(const struct profile *profile, size_t *ret_count);
+size_t profile_moments(const struct profile *profile);
+/*
+ * Gets the next moment in the order of their addition, which is not quite that of time. Returns
+ * false behind the last one.
+ */
+bool profile_moment_next(const struct profile *profile, struct profile_moment_walk *walk);
 uint64_t profile_moments_dropped(const struct profile *profile);
 
 #endif

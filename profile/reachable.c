@@ -67,14 +67,15 @@ static void reach_location(struct copy *copy, uint32_t id)
 
 static void reach_all(struct copy *copy)
 {
-	size_t count, depth;
-	const struct profile_sample *samples = profile_samples(copy->from, &count);
-	const uint32_t *locations;
+	const size_t count = profile_samples(copy->from);
 
 	for (size_t i = 0; i < count; i++) {
-		if (!reach(&copy->stacks, samples[i].stack))
+		const uint32_t stack = profile_sample_get(copy->from, i).stack, *locations;
+		size_t depth;
+
+		if (!reach(&copy->stacks, stack))
 			continue;
-		depth = profile_stack_get(copy->from, samples[i].stack, &locations);
+		depth = profile_stack_get(copy->from, stack, &locations);
 		for (size_t j = 0; j < depth; j++)
 			reach_location(copy, locations[j]);
 	}
@@ -216,12 +217,11 @@ static int copy_sample(struct copy *copy, struct profile_sample sample)
 
 static int copy_samples(struct copy *copy)
 {
-	size_t count;
-	const struct profile_sample *samples = profile_samples(copy->from, &count);
+	const size_t count = profile_samples(copy->from);
 	int r;
 
 	for (size_t i = 0; i < count; i++) {
-		r = copy_sample(copy, samples[i]);
+		r = copy_sample(copy, profile_sample_get(copy->from, i));
 		if (r < 0)
 			return r;
 	}

@@ -76,8 +76,7 @@ static bool is_in_made_code(const struct profile *profile, uint32_t stack)
 
 int runtime_finder_init(struct runtime_finder *finder, const struct profile *profile)
 {
-	size_t left;
-	const struct profile_sample *sample = profile_samples(profile, &left);
+	const size_t count = profile_samples(profile);
 
 	*finder = (struct runtime_finder){.profile = profile, .processes = map_new()};
 	finder->hosts = calloc((size_t)profile_objects(profile) + 1, sizeof(*finder->hosts));
@@ -85,13 +84,14 @@ int runtime_finder_init(struct runtime_finder *finder, const struct profile *pro
 		return -ENOMEM;
 	for (uint32_t id = 1; id <= profile_objects(profile); id++)
 		finder->hosts[id] = is_host(profile, profile_object_get(profile, id));
-	for (; left > 0; left--, sample++) {
-		uint32_t id = find_runtime(finder, sample->stack);
+	for (size_t i = 0; i < count; i++) {
+		const struct profile_sample sample = profile_sample_get(profile, i);
+		uint32_t id = find_runtime(finder, sample.stack);
 		int r;
 
-		if (id == 0 || map_get(finder->processes, sample->pid))
+		if (id == 0 || map_get(finder->processes, sample.pid))
 			continue;
-		r = map_put(finder->processes, sample->pid, (void *)(uintptr_t)id);
+		r = map_put(finder->processes, sample.pid, (void *)(uintptr_t)id);
 		if (r < 0)
 			return r;
 	}

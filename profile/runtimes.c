@@ -79,15 +79,16 @@ int runtimes_add(struct runtimes *runtimes, const struct profile *profile)
 	guard_free uint64_t *samples =
 		calloc((size_t)profile_objects(profile) + 1, sizeof(*samples));
 	struct runtime_finder finder;
-	size_t left;
-	const struct profile_sample *sample = profile_samples(profile, &left);
+	const size_t count = profile_samples(profile);
 	int r = runtime_finder_init(&finder, profile);
 
 	if (r == 0 && !samples)
 		r = -ENOMEM;
-	for (; r == 0 && left > 0; left--, sample++) {
-		samples[runtime_finder_object(&finder, sample)] += sample->count;
-		runtimes->samples += sample->count;
+	for (size_t i = 0; i < count && r == 0; i++) {
+		const struct profile_sample sample = profile_sample_get(profile, i);
+
+		samples[runtime_finder_object(&finder, &sample)] += sample.count;
+		runtimes->samples += sample.count;
 	}
 	if (r == 0)
 		enter_all(runtimes, profile, samples);

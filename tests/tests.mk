@@ -205,14 +205,15 @@ $(ESCAPE)/prisoner: $(ESCAPE_INSIDE) $(ESCAPE_PARTS)
 	@ln -sf prisoner $(ESCAPE)/keyhole
 	@for role in worker exporter broker; do ln -sf prisoner $(ESCAPE)/keyhole-$$role; done
 
+ESCAPE_LOADER := $(patsubst %,$(BUILD)/obj/loader/%.o,priority spawner)
 $(ESCAPE)/test_%: $(BUILD)/obj/tests/escape/test_%.o $(BUILD)/obj/tests/escape/cell.o \
-		$(BUILD)/obj/loader/spawner.o $(ESCAPE_PARTS)
+		$(ESCAPE_LOADER) $(ESCAPE_PARTS)
 	$(call say,LINK)mkdir -p $(@D) && $(CC) $(LDFLAGS) -pie -o $@ $(call group,$^) $(ESCAPE_LIBS)
 
 # Beside the real programs.
 ESCAPE_MALICIOUS := $(BUILD)/obj/tests/escape/malicious.o
 $(BUILD)/test_peers: $(BUILD)/obj/tests/escape/test_peers.o $(BUILD)/obj/tests/escape/cell.o \
-		$(ESCAPE_MALICIOUS) $(BUILD)/obj/loader/spawner.o $(ESCAPE_PARTS)
+		$(ESCAPE_MALICIOUS) $(ESCAPE_LOADER) $(ESCAPE_PARTS)
 	$(call say,LINK)$(CC) $(LDFLAGS) -pie -o $@ $(call group,$^) $(ESCAPE_LIBS)
 
 $(ESCAPE)/malicious_worker: $(BUILD)/obj/tests/escape/malicious_worker.o $(ESCAPE_MALICIOUS) \
@@ -296,7 +297,7 @@ check-canary: $(EXECUTABLES) $(CANARY_PROGRAMS) leaky-build
 fuzz_objects  = $(patsubst $(BUILD)/obj/%,$(BUILD)/fuzz/obj/%,$(1))
 FUZZ_OBJECTS := $(call fuzz_objects,$(call not_main,$(foreach folder,$(filter-out view/check,$(FOLDERS)), \
 	$(call objects,$(folder))) $(BUILD)/obj/view/check/text.o) $(PROTO_OBJECTS) $(call not_main,$(BROKER_OBJECTS)) \
-	$(patsubst %,$(BUILD)/obj/loader/%.o,options helper spawner) \
+	$(patsubst %,$(BUILD)/obj/loader/%.o,options helper priority spawner) \
 	$(patsubst %.c,$(BUILD)/obj/%.o,$(foreach suite,unit bpf,$(call test_helpers,$(suite)))))
 FUZZ_ARCHIVE := $(BUILD)/lib/fuzz.a
 FUZZ_SECONDS ?= 60

@@ -89,15 +89,17 @@ static void weigh_stack(struct source_finder *finder, struct amount_marks *marks
 
 static int weigh_locations(struct source_finder *finder)
 {
-	size_t count;
-	const struct profile_sample *samples = profile_samples(finder->profile, &count);
+	const size_t count = profile_samples(finder->profile);
 	struct amount_marks marks;
 	int r = amount_marks_init(&marks, profile_locations(finder->profile));
 
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < count; i++)
-		weigh_stack(finder, &marks, &samples[i]);
+	for (size_t i = 0; i < count; i++) {
+		const struct profile_sample sample = profile_sample_get(finder->profile, i);
+
+		weigh_stack(finder, &marks, &sample);
+	}
 	amount_marks_release(&marks);
 	return 0;
 }

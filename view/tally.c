@@ -64,8 +64,7 @@ static void add_stack(const struct profile *profile, struct tally *tally,
 
 static int tally_frames(const struct profile *profile, enum frames_kind kind, struct tally *tally)
 {
-	size_t count;
-	const struct profile_sample *samples = profile_samples(profile, &count);
+	const size_t count = profile_samples(profile);
 	struct amount_marks marks;
 	int r;
 
@@ -78,8 +77,11 @@ static int tally_frames(const struct profile *profile, enum frames_kind kind, st
 	r = amount_marks_init(&marks, tally->count);
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < count; i++)
-		add_stack(profile, tally, &marks, &samples[i]);
+	for (size_t i = 0; i < count; i++) {
+		const struct profile_sample sample = profile_sample_get(profile, i);
+
+		add_stack(profile, tally, &marks, &sample);
+	}
 	amount_marks_release(&marks);
 	return 0;
 }
@@ -229,16 +231,18 @@ static int add_sample(const struct keys *keys, struct tally *tally,
 
 static int add_samples(const struct keys *keys, struct tally *tally)
 {
-	size_t count;
-	const struct profile_sample *samples = profile_samples(keys->profile, &count);
+	const size_t count = profile_samples(keys->profile);
 	int r;
 
 	tally->frames.names = intern_new();
 	if (!keys->rows || !keys->pids || !tally->frames.names)
 		return -ENOMEM;
 	r = reserve_rows(tally, 1);
-	for (size_t i = 0; i < count && r == 0; i++)
-		r = add_sample(keys, tally, &samples[i]);
+	for (size_t i = 0; i < count && r == 0; i++) {
+		const struct profile_sample sample = profile_sample_get(keys->profile, i);
+
+		r = add_sample(keys, tally, &sample);
+	}
 	return r;
 }
 
@@ -257,13 +261,14 @@ static int tally_samples(const struct profile *profile, enum by by, struct tally
 
 int tally_make(const struct profile *profile, enum by by, struct tally *ret_tally)
 {
-	size_t count;
-	const struct profile_sample *samples = profile_samples(profile, &count);
+	const size_t count = profile_samples(profile);
 
 	memset(ret_tally, 0, sizeof(*ret_tally));
 	for (size_t i = 0; i < count; i++) {
-		ret_tally->sum += samples[i].count;
-		ret_tally->base_sum += samples[i].base;
+		const struct profile_sample sample = profile_sample_get(profile, i);
+
+		ret_tally->sum += sample.count;
+		ret_tally->base_sum += sample.base;
 	}
 	if (by == BY_FUNCTION)
 		return tally_frames(profile, FRAMES_FUNCTIONS, ret_tally);

@@ -36,7 +36,8 @@
 #define START_MS       INT_MAX		 /* loading may take long; the end of the loader is seen */
 #define SETTLE_NS      (300 * NS_PER_MS) /* for answers that samples still need */
 #define FINISH_POLL_MS 5
-#define TURN_GAP       (5 * NS_PER_MS) /* between turns while something happens */
+#define TURN_GAP       (5 * NS_PER_MS)	   /* between turns while something happens */
+#define DRAFTS_NS      (2 * NS_PER_SECOND) /* then no other: the profile is large */
 #ifndef OBJECT_DESCRIPTORS_MAX
 #define OBJECT_DESCRIPTORS_MAX 4096
 #endif
@@ -496,7 +497,7 @@ static void save_draft(void *argument)
 	const uint64_t began = time_now();
 	int r;
 
-	if (worker->regions.config.flags & OPTIONS_WHY)
+	if (worker->regions.config.flags & OPTIONS_WHY || worker->draft_time > DRAFTS_NS)
 		return;
 	r = delivery_draft(&worker->delivery, &worker->stop);
 	if (r == 0)

@@ -21,6 +21,7 @@ void regions_init(struct regions *regions, size_t page)
 		.broker_fd = -1,
 		.exporter_fd = -1,
 		.debug_fd = -1,
+		.spill_fd = -1,
 	};
 }
 
@@ -164,6 +165,12 @@ static int add_debug_files(struct regions *regions, uint32_t index, int *fd)
 	return keep(fd, &regions->debug_fd);
 }
 
+static int add_spill(struct regions *regions, uint32_t index, int *fd)
+{
+	(void)index;
+	return keep(fd, &regions->spill_fd);
+}
+
 int regions_add(struct regions *regions, const struct message_descriptor *descriptor, int fd)
 {
 	static int (*const adders[])(struct regions *, uint32_t, int *) = {
@@ -177,6 +184,7 @@ int regions_add(struct regions *regions, const struct message_descriptor *descri
 		[DESCRIPTOR_BROKER] = add_broker,
 		[DESCRIPTOR_EXPORTER] = add_exporter,
 		[DESCRIPTOR_DEBUG_FILES] = add_debug_files,
+		[DESCRIPTOR_SPILL] = add_spill,
 	};
 	guard_fd int owned = fd;
 
@@ -202,6 +210,7 @@ void regions_describe(const struct regions *regions, struct session_parts *parts
 {
 	parts->config = regions->config;
 	parts->page = regions->page;
+	parts->spill = regions->spill_fd;
 	parts->rings = regions->rings;
 	parts->tails = regions->tails;
 	parts->processes = regions->processes;

@@ -21,7 +21,8 @@ struct regions {
 	struct sideband *sidebands;
 	int *sideband_fds; /* owned; the event loop waits for them and for event_fd */
 	size_t sideband_count;
-	int event_fd, symbols_fd, broker_fd, exporter_fd, debug_fd; /* owned; -1: not given */
+	/* owned; -1: not given */
+	int event_fd, symbols_fd, broker_fd, exporter_fd, debug_fd, spill_fd;
 };
 
 void regions_init(struct regions *regions, size_t page);

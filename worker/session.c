@@ -184,6 +184,8 @@ static int init_samples(struct session *session)
 		return -ENOMEM;
 	if (format_find(config->format)->wants_times)
 		profile_keep_times(session->resources.profile);
+	if (session->parts.spill > 0)
+		profile_spill_to(session->resources.profile, session->parts.spill);
 	samples.comm = session->comm;
 	samples.profile = session->resources.profile;
 	samples.late_names = session->late_names;
@@ -541,6 +543,8 @@ void session_totals(const struct session *session, struct session_totals *ret_to
 		.naming_time = session->product.naming_time,
 		.line_counts = session->product.line_counts,
 	};
+	ret_totals->distinct = profile_samples(session->resources.profile);
+	ret_totals->spilled = profile_spilled(session->resources.profile, &ret_totals->spill_error);
 	symbol_cache_counts(session->cache, &ret_totals->cache);
 	tables_totals(session->tables, &ret_totals->table_bytes, &ret_totals->table_rows);
 }

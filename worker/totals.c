@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "ipc/log.h"
 #include "ipc/time.h"
@@ -25,6 +26,15 @@ static void log_tables(const struct session_totals *totals)
 		 " failed), %" PRIu64 " processes, listed again %" PRIu64 " times",
 		 totals->table_bytes, totals->table_rows, totals->objects, totals->objects_failed,
 		 totals->processes, totals->relists);
+}
+
+static void log_profile(const struct session_totals *totals)
+{
+	log_info("profile: %" PRIu64 " distinct samples, %" PRIu64 " KiB of them in the file",
+		 totals->distinct, totals->spilled >> 10);
+	if (totals->spill_error)
+		log_warning("profile: temporary file: %s; later samples stayed in memory",
+			    strerror(-totals->spill_error));
 }
 
 static void log_requests(const struct broker *broker)
@@ -76,6 +86,7 @@ void totals_log(const struct session *session, const struct broker *broker,
 	if (delivery)
 		log_stream(delivery);
 	log_tables(&totals);
+	log_profile(&totals);
 	log_requests(broker);
 	log_names(&totals);
 	log_lines(&totals.line_counts);

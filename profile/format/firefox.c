@@ -92,14 +92,13 @@ struct shown {
 static void show(const struct firefox *firefox, const struct format_moment *moment, uint64_t before,
 		 struct shown *ret_shown)
 {
-	size_t count;
-	const struct profile_sample *samples = profile_samples(firefox->profile, &count);
+	const uint32_t stack = profile_sample_get(firefox->profile, moment->sample).stack;
 
 	*ret_shown = (struct shown){
 		.idle = firefox->threads.timed && moment->time - before > 2 * interval(firefox),
 		.time = moment->time,
 		.weight = format_moment_weight(&firefox->threads, moment),
-		.node = firefox->stacks[samples[moment->sample].stack],
+		.node = firefox->stacks[stack],
 	};
 }
 
@@ -253,10 +252,7 @@ static void put_entry(struct firefox *firefox, const char *label, uint64_t value
 /* Returns how many samples have no time: all of them in a profile that was read from a file. */
 static uint64_t without_time(const struct firefox *firefox, const struct format_totals *totals)
 {
-	size_t timed;
-
-	profile_moments(firefox->profile, &timed);
-	return totals->samples - timed;
+	return totals->samples - profile_moments(firefox->profile);
 }
 
 /* Writes the sums of a recording, or the one sum of values that are no samples. */

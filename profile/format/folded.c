@@ -100,14 +100,17 @@ static int make_line(struct folded *folded, const struct profile_sample *sample,
 
 static int make_lines(struct folded *folded)
 {
-	const struct profile_sample *samples = profile_samples(folded->profile, &folded->count);
 	int r = 0;
 
+	folded->count = profile_samples(folded->profile);
 	folded->lines = calloc(folded->count + 1, sizeof(*folded->lines));
 	if (!folded->lines)
 		return -ENOMEM;
-	for (size_t i = 0; i < folded->count && r == 0; i++)
-		r = make_line(folded, &samples[i], &folded->lines[i]);
+	for (size_t i = 0; i < folded->count && r == 0; i++) {
+		const struct profile_sample sample = profile_sample_get(folded->profile, i);
+
+		r = make_line(folded, &sample, &folded->lines[i]);
+	}
 	return r;
 }
 

@@ -28,16 +28,17 @@ struct format_worth format_worth(const struct profile_times *times)
 
 void format_totals(const struct profile *profile, struct format_totals *ret_totals)
 {
-	size_t count;
-	const struct profile_sample *sample = profile_samples(profile, &count);
+	const size_t count = profile_samples(profile);
 
 	*ret_totals = (struct format_totals){0};
-	for (; count > 0; count--, sample++) {
-		ret_totals->samples += sample->count;
-		if (profile_reason_is_cut(sample->reason))
-			ret_totals->cut += sample->count;
-		if (profile_reason_is_guess(sample->reason))
-			ret_totals->guessed += sample->count;
+	for (size_t i = 0; i < count; i++) {
+		const struct profile_sample sample = profile_sample_get(profile, i);
+
+		ret_totals->samples += sample.count;
+		if (profile_reason_is_cut(sample.reason))
+			ret_totals->cut += sample.count;
+		if (profile_reason_is_guess(sample.reason))
+			ret_totals->guessed += sample.count;
 	}
 	ret_totals->complete = ret_totals->samples - ret_totals->cut - ret_totals->guessed;
 }

@@ -23,7 +23,7 @@ static inline bool format_has_threads(const struct format_options *options)
 }
 
 struct format {
-	bool wants_times; /* the caller asks the profile for profile_moments() */
+	bool wants_times; /* the caller asks the profile to keep times */
 	bool shows_base;  /* options->base may be set */
 	/*
 	 * Writes the whole profile to fd, open for writing, which the caller keeps; nothing seeks.

@@ -93,13 +93,15 @@ static void put_sample(struct otlp *otlp, const struct profile_sample *from)
 
 static void put_samples(struct otlp *otlp, const struct process *process)
 {
-	size_t count;
-	const struct profile_sample *samples = profile_samples(otlp->profile, &count);
 	const struct format_thread *last = &process->threads[process->count - 1];
 
 	otlp->encoding->array(otlp, SAMPLES_OF_PROFILE);
-	for (size_t i = process->threads->first; i < last->first + last->samples; i++)
-		put_sample(otlp, &samples[otlp->threads.order[i]]);
+	for (size_t i = process->threads->first; i < last->first + last->samples; i++) {
+		const struct profile_sample sample =
+			profile_sample_get(otlp->profile, otlp->threads.order[i]);
+
+		put_sample(otlp, &sample);
+	}
 	otlp->encoding->close(otlp);
 }
 
@@ -187,13 +189,12 @@ static void add_text(struct attributes *attributes, const char *key, char *clean
 /* Returns the container of the process, as a string of the profile, or 0 where samples disagree. */
 static uint32_t container_of(const struct otlp *otlp, const struct process *process)
 {
-	size_t count;
-	const struct profile_sample *samples = profile_samples(otlp->profile, &count);
 	const struct format_thread *last = &process->threads[process->count - 1];
 	uint32_t container = 0;
 
 	for (size_t i = process->threads->first; i < last->first + last->samples; i++) {
-		const uint64_t key = samples[otlp->threads.order[i]].cgroup;
+		const uint64_t key =
+			profile_sample_get(otlp->profile, otlp->threads.order[i]).cgroup;
 		const uint32_t next = profile_cgroup_get(otlp->profile, key).container;
 
 		if (!next || (container && container != next))

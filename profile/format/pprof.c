@@ -387,11 +387,13 @@ static void put_sample(struct pprof *pprof, const struct profile_sample *from)
 
 static void put_samples(struct pprof *pprof)
 {
-	size_t count;
-	const struct profile_sample *samples = profile_samples(pprof->profile, &count);
+	const size_t count = profile_samples(pprof->profile);
 
-	for (size_t i = 0; i < count; i++)
-		put_sample(pprof, &samples[i]);
+	for (size_t i = 0; i < count; i++) {
+		const struct profile_sample sample = profile_sample_get(pprof->profile, i);
+
+		put_sample(pprof, &sample);
+	}
 }
 
 static int render(const struct profile *profile, const struct profile_times *times,

@@ -102,9 +102,7 @@ static void put_frames(struct speedscope *speedscope)
 
 static uint32_t stack_of(const struct speedscope *speedscope, const struct format_moment *moment)
 {
-	size_t count;
-
-	return profile_samples(speedscope->profile, &count)[moment->sample].stack;
+	return profile_sample_get(speedscope->profile, moment->sample).stack;
 }
 
 /* Compares two stacks as frames: two addresses of one function are one frame. */

@@ -30,9 +30,10 @@ static int compare_threads(const struct profile_sample *a, const struct profile_
 
 static int compare_samples(const void *a, const void *b, void *context)
 {
-	const struct profile_sample *samples = context;
-	uint32_t a_index = *(const uint32_t *)a, b_index = *(const uint32_t *)b;
-	int order = compare_threads(&samples[a_index], &samples[b_index]);
+	const uint32_t a_index = *(const uint32_t *)a, b_index = *(const uint32_t *)b;
+	const struct profile_sample a_sample = profile_sample_get(context, a_index);
+	const struct profile_sample b_sample = profile_sample_get(context, b_index);
+	int order = compare_threads(&a_sample, &b_sample);
 
 	if (order != 0)
 		return order;
@@ -73,28 +74,27 @@ static void add_thread(struct format_threads *threads, const struct profile_samp
 	threads->threads[threads->count++] = thread;
 }
 
-static void group_samples(struct format_threads *threads, const struct profile_sample *samples,
-			  size_t count)
+static void group_samples(struct format_threads *threads, size_t count)
 {
-	const struct profile_sample *before = NULL;
+	struct profile_sample before = {0};
 	struct format_thread *thread;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct profile_sample *sample = &samples[threads->order[i]];
+		const struct profile_sample sample =
+			profile_sample_get(threads->profile, threads->order[i]);
 
-		if (!before || compare_threads(before, sample) != 0)
-			add_thread(threads, sample, i);
+		if (i == 0 || compare_threads(&before, &sample) != 0)
+			add_thread(threads, &sample, i);
 		thread = &threads->threads[threads->count - 1];
 		thread->samples++;
-		thread->count += sample->count;
+		thread->count += sample.count;
 		before = sample;
 	}
 }
 
 int format_threads_init(struct format_threads *threads, const struct profile *profile)
 {
-	size_t count;
-	const struct profile_sample *samples = profile_samples(profile, &count);
+	const size_t count = profile_samples(profile);
 
 	*threads = (struct format_threads){.profile = profile};
 	threads->order = calloc(count + 1, sizeof(*threads->order));
@@ -103,8 +103,8 @@ int format_threads_init(struct format_threads *threads, const struct profile *pr
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++)
 		threads->order[i] = (uint32_t)i;
-	qsort_r(threads->order, count, sizeof(*threads->order), compare_samples, (void *)samples);
-	group_samples(threads, samples, count);
+	qsort_r(threads->order, count, sizeof(*threads->order), compare_samples, (void *)profile);
+	group_samples(threads, count);
 	return 0;
 }
 
@@ -167,17 +167,15 @@ static uint64_t since_start(const struct profile_times *times, uint64_t time)
 
 static void count_known(struct format_threads *threads)
 {
-	size_t count;
-	const struct profile_moment *moments = profile_moments(threads->profile, &count);
+	struct profile_moment_walk walk = {0};
 
-	for (size_t i = 0; i < count; i++)
-		threads->known[moments[i].sample]++;
+	while (profile_moment_next(threads->profile, &walk))
+		threads->known[walk.moment.sample]++;
 }
 
-static bool has_rest(const struct format_threads *threads, const struct profile_sample *samples,
-		     uint32_t index)
+static bool has_rest(const struct format_threads *threads, uint32_t index)
 {
-	return samples[index].count > threads->known[index];
+	return profile_sample_get(threads->profile, index).count > threads->known[index];
 }
 
 /*
@@ -186,8 +184,7 @@ static bool has_rest(const struct format_threads *threads, const struct profile_
  */
 static size_t place_moments(struct format_threads *threads, size_t *ret_thread_of)
 {
-	size_t count, total = 0;
-	const struct profile_sample *samples = profile_samples(threads->profile, &count);
+	size_t total = 0;
 
 	for (size_t i = 0; i < threads->count; i++) {
 		struct format_thread *thread = &threads->threads[i];
@@ -198,7 +195,7 @@ static size_t place_moments(struct format_threads *threads, size_t *ret_thread_o
 			uint32_t index = threads->order[thread->first + j];
 
 			ret_thread_of[index] = i;
-			total += threads->known[index] + has_rest(threads, samples, index);
+			total += threads->known[index] + has_rest(threads, index);
 		}
 	}
 	return total;
@@ -214,19 +211,18 @@ static void put_moment(struct format_threads *threads, struct format_thread *thr
 static void fill_moments(struct format_threads *threads, const struct profile_times *times,
 			 const size_t *thread_of)
 {
-	size_t count, sample_count;
-	const struct profile_moment *moments = profile_moments(threads->profile, &count);
-	const struct profile_sample *samples = profile_samples(threads->profile, &sample_count);
+	const size_t sample_count = profile_samples(threads->profile);
+	struct profile_moment_walk walk = {0};
 	uint64_t rest_time = 0;
 
-	threads->timed = count > 0 || sample_count == 0;
+	threads->timed = profile_moments(threads->profile) > 0 || sample_count == 0;
 	if (threads->timed)
 		rest_time = last_time(times);
-	for (size_t i = 0; i < count; i++)
-		put_moment(threads, &threads->threads[thread_of[moments[i].sample]],
-			   since_start(times, moments[i].time), moments[i].sample, 0);
+	while (profile_moment_next(threads->profile, &walk))
+		put_moment(threads, &threads->threads[thread_of[walk.moment.sample]],
+			   since_start(times, walk.moment.time), walk.moment.sample, 0);
 	for (uint32_t i = 0; i < sample_count; i++)
-		if (has_rest(threads, samples, i))
+		if (has_rest(threads, i))
 			put_moment(threads, &threads->threads[thread_of[i]], rest_time, i, 1);
 	for (size_t i = 0; i < threads->count; i++)
 		qsort(threads->moments + threads->threads[i].first_moment,
@@ -235,10 +231,10 @@ static void fill_moments(struct format_threads *threads, const struct profile_ti
 
 int format_threads_add_moments(struct format_threads *threads, const struct profile_times *times)
 {
-	size_t count, *thread_of;
+	const size_t count = profile_samples(threads->profile);
+	size_t *thread_of;
 	int r = -ENOMEM;
 
-	profile_samples(threads->profile, &count);
 	thread_of = calloc(count + 1, sizeof(*thread_of));
 	threads->known = calloc(count + 1, sizeof(*threads->known));
 	if (thread_of && threads->known) {
@@ -257,10 +253,8 @@ int format_threads_add_moments(struct format_threads *threads, const struct prof
 uint64_t format_moment_weight(const struct format_threads *threads,
 			      const struct format_moment *moment)
 {
-	size_t count;
-	const struct profile_sample *samples = profile_samples(threads->profile, &count);
-
 	if (!moment->rest)
 		return 1;
-	return samples[moment->sample].count - threads->known[moment->sample];
+	return profile_sample_get(threads->profile, moment->sample).count -
+	       threads->known[moment->sample];
 }

@@ -34,19 +34,19 @@ struct format_thread {
  */
 struct format_moment {
 	uint64_t time;	 /* ns since the start of the recording, and before its end */
-	uint32_t sample; /* index in profile_samples() */
+	uint32_t sample; /* index below profile_samples() */
 	uint32_t rest;	 /* 1: the samples without a time; 0: one sample */
 };
 
 struct format_threads {
 	const struct profile *profile; /* borrowed; the caller adds nothing to the profile */
-	uint32_t *order;	       /* indexes in profile_samples(), one thread after another */
+	uint32_t *order;	       /* indexes of samples, one thread after another */
 	/* Sorted by pid, process name, tid and thread name, until format_threads_by_count(). */
 	struct format_thread *threads;
 	size_t count;		       /* of threads */
 	struct format_moment *moments; /* NULL before format_threads_add_moments() */
 	bool timed;		       /* false: there are samples, and none has a time */
-	uint64_t *known;	       /* by index in profile_samples(): how many have a time */
+	uint64_t *known;	       /* by index of a sample: how many have a time */
 };
 
 /* Sorts the samples. Returns 0 or -ENOMEM. The caller releases the threads either way. */

@@ -112,15 +112,15 @@ static int descend(struct tree *tree, uint32_t *node, uint32_t frame)
 /* Returns how many samples of a side each name of a process has, or NULL: no memory. */
 static struct map *count_processes(const struct profile *profile, bool base)
 {
-	size_t count;
-	const struct profile_sample *sample = profile_samples(profile, &count);
+	const size_t count = profile_samples(profile);
 	struct map *counts = map_new();
 
-	for (; counts && count > 0; count--, sample++) {
-		const uint64_t samples = base ? sample->base : sample->count;
-		uintptr_t sum = (uintptr_t)map_get(counts, sample->process_name) + samples;
+	for (size_t i = 0; counts && i < count; i++) {
+		const struct profile_sample sample = profile_sample_get(profile, i);
+		const uint64_t samples = base ? sample.base : sample.count;
+		uintptr_t sum = (uintptr_t)map_get(counts, sample.process_name) + samples;
 
-		if (samples == 0 || map_put(counts, sample->process_name, (void *)sum) == 0)
+		if (samples == 0 || map_put(counts, sample.process_name, (void *)sum) == 0)
 			continue;
 		map_free(counts);
 		return NULL;
@@ -234,12 +234,14 @@ static int add_sample(struct builder *builder, const struct profile_sample *samp
 
 static int add_samples(struct builder *builder)
 {
-	size_t count;
-	const struct profile_sample *samples = profile_samples(builder->profile, &count);
+	const size_t count = profile_samples(builder->profile);
 	int r = 0;
 
-	for (size_t i = 0; i < count && r == 0; i++)
-		r = add_sample(builder, &samples[i]);
+	for (size_t i = 0; i < count && r == 0; i++) {
+		const struct profile_sample sample = profile_sample_get(builder->profile, i);
+
+		r = add_sample(builder, &sample);
+	}
 	return r;
 }
 

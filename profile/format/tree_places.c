@@ -44,11 +44,13 @@ static void add_weights(struct finder *finder, const struct profile_sample *samp
 
 static void find_weights(struct finder *finder)
 {
-	size_t count;
-	const struct profile_sample *samples = profile_samples(finder->profile, &count);
+	const size_t count = profile_samples(finder->profile);
 
-	for (size_t i = 0; i < count; i++)
-		add_weights(finder, &samples[i], i + 1);
+	for (size_t i = 0; i < count; i++) {
+		const struct profile_sample sample = profile_sample_get(finder->profile, i);
+
+		add_weights(finder, &sample, i + 1);
+	}
 }
 
 /* ---- samples of places ---- */

@@ -217,7 +217,7 @@ static int read_samples(struct pprof_input *in)
 	struct wire field;
 	int r = 0;
 
-	profile_samples(in->profile, &in->first_sample);
+	in->first_sample = profile_samples(in->profile);
 	reader_init(&file, in->bytes, in->size);
 	while (r == 0 && wire_next(&file, &field))
 		if (field.field == PPROF_SAMPLE && field.type == WIRE_BYTES)

@@ -33,6 +33,9 @@ static const struct {
 	 "it cannot sample, and its ring is mapped already, in the one size it can have"},
 	{"keyhole-worker", "socket", "write_bytes stat_it", "messages"},
 	{"keyhole-worker", "null", "read_bytes write_bytes stat_it", "it is nothing"},
+	{"keyhole-worker", "spill",
+	 "read_bytes write_bytes map_read map_write map_private truncate_same stat_it",
+	 "it keeps samples there"},
 	{"keyhole-exporter", "output", "write_bytes stat_it sync_it", "it writes it"},
 	{"keyhole-exporter", "socket", "write_bytes stat_it", "messages"},
 	{"keyhole-broker", "segments", "map_lookup map_update", "it adds segments"},
@@ -41,6 +44,8 @@ static const struct {
 	{"keyhole", "sampling", "map_read map_write stat_it perf_enable",
 	 "it turns sampling on and off"},
 	{"keyhole", "output", "write_bytes stat_it", "it gave it to the exporter"},
+	{"keyhole", "spill", "read_bytes write_bytes map_read map_write map_private stat_it",
+	 "it gave it to the worker"},
 	{"keyhole", "ring", "map_read map_write stat_it", "it gave it to the worker"},
 	{"keyhole", "program", "stat_it", "it keeps it loaded"},
 	{"keyhole", "array", "map_read map_write stat_it", "it gave it to the worker"},
@@ -62,6 +67,7 @@ static const struct {
 	{"keyhole-worker", "object", "write_bytes"},   /* the broker opened it to read */
 	{"keyhole-worker", "object", "reopen_write"},  /* nor is there a path to it */
 	{"keyhole-worker", "object", "reopen_read"},
+	{"keyhole-worker", "spill", "reopen_write"}, /* it has no name */
 	{"keyhole-exporter", "output", "reopen_read"},
 	{"keyhole-broker", "segments", "reopen_write"},
 };

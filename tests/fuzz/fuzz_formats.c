@@ -56,12 +56,11 @@ static void check_why(const struct profile *profile, const uint8_t *data, size_t
 	struct sources sources = {.items = items, .listed = size % 2};
 	char text[SCREEN_BYTES + 1];
 	int fd = memfd_create("why", MFD_CLOEXEC);
-	size_t count;
+	const size_t count = profile_samples(profile);
 	ssize_t got;
-	const struct profile_sample *samples = profile_samples(profile, &count);
 
-	sources.pid = count > 0 ? samples[0].pid : 1;
-	sources.name = count > 0 ? samples[0].process_name : 0;
+	sources.pid = count > 0 ? profile_sample_get(profile, 0).pid : 1;
+	sources.name = count > 0 ? profile_sample_get(profile, 0).process_name : 0;
 	for (; sources.count < profile_objects(profile) && sources.count < 64; sources.count++) {
 		uint8_t byte = size > 0 ? data[sources.count % size] : 0;
 

@@ -299,13 +299,13 @@ char *rig_stack(const struct rig *rig, size_t sample)
 {
 	const struct profile *profile = session_profile(rig->session);
 	const uint32_t *locations;
-	size_t count, depth;
-	const struct profile_sample *samples = profile_samples(profile, &count);
+	const size_t count = profile_samples(profile);
+	size_t depth;
 	char *text = calloc(1, 65536);
 
 	if (sample >= count || !text)
 		abort();
-	depth = profile_stack_get(profile, samples[sample].stack, &locations);
+	depth = profile_stack_get(profile, profile_sample_get(profile, sample).stack, &locations);
 	for (size_t i = 0; i < depth; i++) {
 		const struct profile_location *location =
 			profile_location_get(profile, locations[i]);

@@ -135,7 +135,6 @@ static const char *container_of(const struct profile *profile, const struct prof
 static void test_pprof_read__ours_comes_back(void **state)
 {
 	struct profile *profile = build_profile(), *again, *third;
-	const struct profile_sample *samples, *copies;
 	struct profile_times times = build_profile_times;
 	struct pprof_info info;
 	size_t count, copied;
@@ -150,23 +149,24 @@ static void test_pprof_read__ours_comes_back(void **state)
 	assert_int_equal(info.total, 10);
 	assert_int_equal(info.kept, 10);
 	assert_same_text(&format_folded, profile, again);
-	samples = profile_samples(profile, &count);
-	copies = profile_samples(again, &copied);
+	count = profile_samples(profile);
+	copied = profile_samples(again);
 	assert_int_equal(copied, count);
 	for (size_t i = 0; i < count; i++) {
-		const char *reason = profile_reason(samples[i].reason)->name;
-		bool told = profile_reason_is_told(samples[i].reason);
+		const struct profile_sample sample = profile_sample_get(profile, i);
+		const struct profile_sample copy = profile_sample_get(again, i);
+		const char *reason = profile_reason(sample.reason)->name;
+		bool told = profile_reason_is_told(sample.reason);
 
-		assert_int_equal(copies[i].pid, samples[i].pid);
-		assert_int_equal(copies[i].tid, samples[i].tid);
-		assert_int_equal(copies[i].cgroup, samples[i].cgroup);
-		assert_string_equal(container_of(again, &copies[i]),
-				    container_of(profile, &samples[i]));
-		assert_int_equal(copies[i].count, samples[i].count);
+		assert_int_equal(copy.pid, sample.pid);
+		assert_int_equal(copy.tid, sample.tid);
+		assert_int_equal(copy.cgroup, sample.cgroup);
+		assert_string_equal(container_of(again, &copy), container_of(profile, &sample));
+		assert_int_equal(copy.count, sample.count);
 		if (told)
-			assert_string_equal(profile_reason(copies[i].reason)->name, reason);
+			assert_string_equal(profile_reason(copy.reason)->name, reason);
 		else
-			assert_int_equal(profile_reason(copies[i].reason)->class, CLASS_END);
+			assert_int_equal(profile_reason(copy.reason)->class, CLASS_END);
 	}
 	third = reread(again, &info);
 	assert_same_text(&format_folded, profile, third);
@@ -222,7 +222,6 @@ static void test_pprof_read__guesses_come_back(void **state)
 {
 	struct profile *profile = profile_new(), *again;
 	struct profile_sample sample = {.pid = 5, .reason = REASON_guess_root, .count = 3};
-	const struct profile_sample *copies;
 	struct pprof_info info;
 	struct format_totals totals;
 	size_t count;
@@ -230,9 +229,9 @@ static void test_pprof_read__guesses_come_back(void **state)
 	(void)state;
 	assert_true(profile_sample_add(profile, &sample) >= 0);
 	again = reread(profile, &info);
-	copies = profile_samples(again, &count);
+	count = profile_samples(again);
 	assert_int_equal(count, 1);
-	assert_int_equal(copies[0].reason, REASON_guess_root);
+	assert_int_equal(profile_sample_get(again, 0).reason, REASON_guess_root);
 	format_totals(again, &totals);
 	assert_int_equal(totals.guessed, 3);
 	assert_int_equal(totals.complete + totals.cut, 0);
@@ -390,7 +389,6 @@ static void assert_line(const struct profile *profile, const struct profile_line
 static void test_pprof_read__inlined_functions_and_distant_ids(void **state)
 {
 	struct profile_line lines[PROFILE_LINES_MAX];
-	const struct profile_sample *samples;
 	struct pprof_info info;
 	struct profile *profile;
 	const uint32_t *stack;
@@ -403,10 +401,13 @@ static void test_pprof_read__inlined_functions_and_distant_ids(void **state)
 	assert_false(info.ours);
 	assert_int_equal(info.total, 7);
 	assert_int_equal(info.times.period, 10000000);
-	samples = profile_samples(profile, &count);
+	count = profile_samples(profile);
 	assert_int_equal(count, 2);
-	assert_string_equal(profile_string_get(profile, samples[0].process_name), "go-thing");
-	assert_int_equal(profile_stack_get(profile, samples[0].stack, &stack), 2);
+	assert_string_equal(
+		profile_string_get(profile, profile_sample_get(profile, 0).process_name),
+		"go-thing");
+	assert_int_equal(profile_stack_get(profile, profile_sample_get(profile, 0).stack, &stack),
+			 2);
 	assert_int_equal(profile_location_lines(profile, stack[0], lines), 2);
 	assert_line(profile, &lines[0], "main.inner", 100);
 	assert_line(profile, &lines[1], "main.outer", 101);
@@ -439,12 +440,10 @@ static void test_pprof_read__pids_of_another_profiler(void **state)
 
 static void test_pprof_read__which_value(void **state)
 {
-	const struct profile_sample *samples;
 	struct profile *profile;
 	char bytes[] = "bytes";
 	struct pprof_info info;
 	struct go go;
-	size_t count;
 
 	(void)state;
 	go_make(&go);
@@ -464,8 +463,8 @@ static void test_pprof_read__which_value(void **state)
 	assert_int_equal(info.times.period, 1);
 	assert_int_equal(info.kept, 70000001);
 	assert_true(info.is_time);
-	samples = profile_samples(profile, &count); /* the one before it has nanoseconds, too */
-	assert_int_equal(samples[0].count, 70000001 - go.value[1][1]);
+	/* the one before it has nanoseconds, too */
+	assert_int_equal(profile_sample_get(profile, 0).count, 70000001 - go.value[1][1]);
 	profile_free(profile);
 	go.strings[4] = bytes;
 	assert_int_equal(go_read(&go, NULL, NULL, &info), 0);
@@ -512,7 +511,6 @@ static void test_pprof_read__base_and_filter(void **state)
 	struct profile *profile = profile_new();
 	struct pprof_options options = {.base = true};
 	struct pprof_info info;
-	const struct profile_sample *samples;
 	unsigned char bytes[1024];
 	struct go go;
 	size_t size, count;
@@ -523,12 +521,12 @@ static void test_pprof_read__base_and_filter(void **state)
 	assert_int_equal(pprof_read(bytes, size, &options, profile, &info), 0);
 	options.base = false;
 	assert_int_equal(pprof_read(bytes, size, &options, profile, &info), 0);
-	samples = profile_samples(profile, &count);
+	count = profile_samples(profile);
 	assert_int_equal(count, 4);
-	assert_int_equal(samples[0].base, 5);
-	assert_int_equal(samples[0].count, 0);
-	assert_int_equal(samples[2].base, 0);
-	assert_int_equal(samples[2].count, 5);
+	assert_int_equal(profile_sample_get(profile, 0).base, 5);
+	assert_int_equal(profile_sample_get(profile, 0).count, 0);
+	assert_int_equal(profile_sample_get(profile, 2).base, 0);
+	assert_int_equal(profile_sample_get(profile, 2).count, 5);
 	profile_free(profile);
 }
 
@@ -538,7 +536,6 @@ static void test_pprof_read__cgroups_of_two_files(void **state)
 	static const char *const paths[] = {"/old", "/new", NULL};
 	const struct pprof_options options = {0};
 	struct profile *both = profile_new();
-	const struct profile_sample *samples;
 	size_t count;
 
 	(void)state;
@@ -559,10 +556,11 @@ static void test_pprof_read__cgroups_of_two_files(void **state)
 		free(bytes);
 		profile_free(profile);
 	}
-	samples = profile_samples(both, &count);
+	count = profile_samples(both);
 	assert_int_equal(count, 3);
 	for (size_t i = 0; i < 3; i++) {
-		const struct profile_cgroup cgroup = profile_cgroup_get(both, samples[i].cgroup);
+		const struct profile_cgroup cgroup =
+			profile_cgroup_get(both, profile_sample_get(both, i).cgroup);
 
 		assert_int_equal(cgroup.id, 77);
 		if (paths[i])
@@ -656,12 +654,10 @@ static void test_pprof_read__deep_stacks_and_long_strings_are_cut(void **state)
 {
 	static uint64_t stack[PROFILE_STACK_MAX + 100];
 	static char text[3 * FORMAT_NAME_MAX];
-	const struct profile_sample *samples;
 	struct pprof_info info;
 	struct profile *profile;
 	const uint32_t *locations;
 	struct go go;
-	size_t count;
 
 	(void)state;
 	go_make(&go);
@@ -674,9 +670,9 @@ static void test_pprof_read__deep_stacks_and_long_strings_are_cut(void **state)
 	assert_int_equal(go_read(&go, NULL, &profile, &info), 0);
 	assert_int_equal(info.stacks_cut, 1);
 	assert_int_equal(info.strings_cut, 1);
-	samples = profile_samples(profile, &count);
-	assert_int_equal(profile_stack_get(profile, samples[0].stack, &locations),
-			 PROFILE_STACK_MAX);
+	assert_int_equal(
+		profile_stack_get(profile, profile_sample_get(profile, 0).stack, &locations),
+		PROFILE_STACK_MAX);
 	profile_free(profile);
 }
 

@@ -463,7 +463,6 @@ static void test_process__seen_again_has_its_own_cgroup(void **state)
 {
 	static const u64 frames[] = {0x10000100 | FRAME_EXACT};
 	struct rig *rig = *state;
-	size_t count;
 
 	rig_seen(rig, 5, 100, "10000000-10004000 r-xp 00000000 08:01 65536 /bin/program\n",
 		 "/dev/null");
@@ -473,8 +472,8 @@ static void test_process__seen_again_has_its_own_cgroup(void **state)
 	rig_sample(rig, 5, 100, REASON_end_root, frames, 0, 1);
 	rig_settle(rig);
 	assert_int_equal(session_finish(rig->session), 0);
-	assert_int_equal(profile_samples(session_profile(rig->session), &count)->cgroup, 815);
-	assert_int_equal(count, 1);
+	assert_int_equal(profile_sample_get(session_profile(rig->session), 0).cgroup, 815);
+	assert_int_equal(profile_samples(session_profile(rig->session)), 1);
 	assert_int_equal(rig->fake.asked[TARGET_MAPS], 1);
 }
 

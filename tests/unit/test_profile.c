@@ -142,7 +142,6 @@ static void test_profile__equal_samples_are_counted(void **state)
 {
 	struct profile *profile = profile_new();
 	struct profile_sample sample = {.pid = 1, .tid = 2, .stack = 3, .cgroup = 4, .count = 1};
-	const struct profile_sample *samples;
 	size_t count;
 
 	(void)state;
@@ -151,11 +150,11 @@ static void test_profile__equal_samples_are_counted(void **state)
 	assert_int_equal(profile_sample_add(profile, &sample), 0);
 	sample.reason = REASON_cut_read;
 	assert_int_equal(profile_sample_add(profile, &sample), 0);
-	samples = profile_samples(profile, &count);
+	count = profile_samples(profile);
 	assert_int_equal(count, 2);
-	assert_int_equal(samples[0].count, 6);
-	assert_int_equal(samples[1].count, 5);
-	assert_int_equal(samples[1].cgroup, 4);
+	assert_int_equal(profile_sample_get(profile, 0).count, 6);
+	assert_int_equal(profile_sample_get(profile, 1).count, 5);
+	assert_int_equal(profile_sample_get(profile, 1).cgroup, 4);
 	profile_free(profile);
 }
 
@@ -217,7 +216,6 @@ static void test_profile__many_of_everything(void **state)
 {
 	struct profile *profile = profile_new();
 	const uint32_t *found;
-	size_t count;
 
 	(void)state;
 	for (uint32_t i = 1; i <= 50000; i++) {
@@ -230,9 +228,9 @@ static void test_profile__many_of_everything(void **state)
 	for (uint32_t i = 1; i <= 50000; i++) {
 		assert_int_equal(profile_stack_get(profile, i, &found), 1);
 		assert_int_equal(found[0], i);
-		assert_int_equal(profile_samples(profile, &count)[i - 1].count, i);
+		assert_int_equal(profile_sample_get(profile, i - 1).count, i);
 	}
-	assert_int_equal(count, 50000);
+	assert_int_equal(profile_samples(profile), 50000);
 	profile_free(profile);
 }
 
@@ -259,7 +257,6 @@ static void test_profile__appended_ones_are_new(void **state)
 	struct profile *profile = profile_new();
 	const uint32_t stack[] = {1, 2};
 	const struct profile_sample sample = {.pid = 1, .stack = 1, .count = 2, .base = 3};
-	const struct profile_sample *samples;
 	size_t count;
 
 	(void)state;
@@ -273,12 +270,12 @@ static void test_profile__appended_ones_are_new(void **state)
 	assert_int_equal(profile_stack_add(profile, stack, 2), 1);
 	assert_int_equal(profile_stack_add(profile, stack, 1), 202);
 	assert_int_equal(profile_sample_add(profile, &sample), 0);
-	samples = profile_samples(profile, &count);
+	count = profile_samples(profile);
 	assert_int_equal(count, 201);
-	assert_int_equal(samples[0].count, 4);
-	assert_int_equal(samples[0].base, 6);
-	assert_int_equal(samples[200].count, 2);
-	assert_int_equal(samples[200].base, 3);
+	assert_int_equal(profile_sample_get(profile, 0).count, 4);
+	assert_int_equal(profile_sample_get(profile, 0).base, 6);
+	assert_int_equal(profile_sample_get(profile, 200).count, 2);
+	assert_int_equal(profile_sample_get(profile, 200).base, 3);
 	profile_free(profile);
 }
 
@@ -297,11 +294,9 @@ static void test_profile__locations_of_one_address(void **state)
 static void test_profile__an_empty_one(void **state)
 {
 	struct profile *profile = profile_new();
-	size_t count = 1;
 
 	(void)state;
-	profile_samples(profile, &count);
-	assert_int_equal(count, 0);
+	assert_int_equal(profile_samples(profile), 0);
 	assert_int_equal(profile_functions(profile), 0);
 	assert_int_equal(profile_stacks(profile), 0);
 	profile_free(profile);

@@ -215,7 +215,6 @@ static void test_report__order(void **state)
 static uint64_t kept(const struct options *options)
 {
 	struct profile *profile = build_profile();
-	const struct profile_sample *samples;
 	struct patterns patterns;
 	struct filter filter;
 	const uint32_t *stack;
@@ -225,11 +224,13 @@ static uint64_t kept(const struct options *options)
 
 	assert_int_equal(patterns_init(&patterns, options, &bad), 0);
 	filter_init(&filter, options, &patterns);
-	samples = profile_samples(profile, &count);
+	count = profile_samples(profile);
 	for (size_t i = 0; i < count; i++) {
-		profile_stack_get(profile, samples[i].stack, &stack);
-		if (filter_keep(profile, &samples[i], stack[0], &filter))
-			sum += samples[i].count;
+		const struct profile_sample sample = profile_sample_get(profile, i);
+
+		profile_stack_get(profile, sample.stack, &stack);
+		if (filter_keep(profile, &sample, stack[0], &filter))
+			sum += sample.count;
 	}
 	filter_release(&filter);
 	patterns_release(&patterns);

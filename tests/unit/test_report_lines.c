@@ -427,14 +427,15 @@ static void test_report_lines__filters_propose_names(void **state)
 	struct patterns patterns;
 	struct filter filter;
 	const char *bad;
-	size_t count;
+	struct profile_sample sample;
 
 	(void)state;
 	log_to(keep_line, NULL);
 	assert_int_equal(patterns_init(&patterns, &options, &bad), 0);
 	filter_init(&filter, &options, &patterns);
 	assert_false(filter_explain(&filter, profile));
-	assert_false(filter_keep(profile, profile_samples(profile, &count), 1, &filter));
+	sample = profile_sample_get(profile, 0);
+	assert_false(filter_keep(profile, &sample, 1, &filter));
 	assert_true(filter_explain(&filter, profile));
 	assert_string_equal(logged, "report: ^ap$: matches no process; did you mean: app");
 	filter_release(&filter);
@@ -450,7 +451,6 @@ static bool explained(const struct options *options, struct profile *profile)
 {
 	struct patterns patterns;
 	struct filter filter;
-	const struct profile_sample *samples;
 	const uint32_t *stack;
 	const char *bad;
 	size_t count;
@@ -458,10 +458,12 @@ static bool explained(const struct options *options, struct profile *profile)
 
 	assert_int_equal(patterns_init(&patterns, options, &bad), 0);
 	filter_init(&filter, options, &patterns);
-	samples = profile_samples(profile, &count);
+	count = profile_samples(profile);
 	for (size_t i = 0; i < count; i++) {
-		profile_stack_get(profile, samples[i].stack, &stack);
-		assert_false(filter_keep(profile, &samples[i], stack[0], &filter));
+		const struct profile_sample sample = profile_sample_get(profile, i);
+
+		profile_stack_get(profile, sample.stack, &stack);
+		assert_false(filter_keep(profile, &sample, stack[0], &filter));
 	}
 	r = filter_explain(&filter, profile);
 	filter_release(&filter);

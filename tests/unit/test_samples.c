@@ -24,10 +24,7 @@ static void start(struct rig *rig, uint32_t pid, uint64_t generation)
 
 static size_t resolved(const struct rig *rig)
 {
-	size_t count;
-
-	profile_samples(session_profile(rig->session), &count);
-	return count;
+	return profile_samples(session_profile(rig->session));
 }
 
 static void test_samples__wait_for_the_next_side_band(void **state)
@@ -165,7 +162,6 @@ static void test_samples__names_of_process_and_thread(void **state)
 	struct rig *rig = *state;
 	const u64 frames[] = {0x10000100 | FRAME_EXACT};
 	const struct profile *profile = session_profile(rig->session);
-	const struct profile_sample *samples;
 	size_t count;
 
 	start(rig, 5, 100);
@@ -175,25 +171,32 @@ static void test_samples__names_of_process_and_thread(void **state)
 	rig_sample(rig, 5, 100, REASON_end_root, frames, 0, 1)->tid = 6;
 	rig_sample(rig, 9, 0, REASON_end_no_user, frames, 0, 0);
 	rig_settle(rig);
-	samples = profile_samples(profile, &count);
+	count = profile_samples(profile);
 	assert_int_equal(count, 4);
-	assert_string_equal(profile_string_get(profile, samples[0].process_name), "program");
-	assert_string_equal(profile_string_get(profile, samples[0].thread_name), "thread");
-	assert_string_equal(profile_string_get(profile, samples[1].process_name), "main");
-	assert_string_equal(profile_string_get(profile, samples[2].process_name), "main");
-	assert_string_equal(profile_string_get(profile, samples[2].thread_name), "thread");
-	assert_string_equal(profile_string_get(profile, samples[3].process_name), "thread");
-	assert_int_equal(samples[0].cgroup, 4711);
+	assert_string_equal(
+		profile_string_get(profile, profile_sample_get(profile, 0).process_name),
+		"program");
+	assert_string_equal(profile_string_get(profile, profile_sample_get(profile, 0).thread_name),
+			    "thread");
+	assert_string_equal(
+		profile_string_get(profile, profile_sample_get(profile, 1).process_name), "main");
+	assert_string_equal(
+		profile_string_get(profile, profile_sample_get(profile, 2).process_name), "main");
+	assert_string_equal(profile_string_get(profile, profile_sample_get(profile, 2).thread_name),
+			    "thread");
+	assert_string_equal(
+		profile_string_get(profile, profile_sample_get(profile, 3).process_name), "thread");
+	assert_int_equal(profile_sample_get(profile, 0).cgroup, 4711);
 }
 
 static const char *cgroup_of(const struct profile *profile, size_t sample)
 {
-	size_t count;
-	const struct profile_sample *samples = profile_samples(profile, &count);
+	const size_t count = profile_samples(profile);
 
 	assert_true(sample < count);
-	return profile_string_get(profile,
-				  profile_cgroup_get(profile, samples[sample].cgroup).path);
+	return profile_string_get(
+		profile,
+		profile_cgroup_get(profile, profile_sample_get(profile, sample).cgroup).path);
 }
 
 /* A path may come later than the first sample. A sample is in the cgroup of its time. */
@@ -278,7 +281,6 @@ static void test_samples__name_of_the_next_program_is_not_taken(void **state)
 {
 	struct rig *rig = *state;
 	const u64 frames[] = {0x10000100 | FRAME_EXACT};
-	const struct profile_sample *samples;
 	size_t count;
 
 	start(rig, 5, 100);
@@ -286,10 +288,12 @@ static void test_samples__name_of_the_next_program_is_not_taken(void **state)
 	memcpy(rig_sample(rig, 5, 100, REASON_cut_exec, frames, 0, 0)->comm, "next", 5);
 	rig_sample(rig, 5, 100, REASON_end_root, frames, 0, 1)->tid = 6;
 	rig_settle(rig);
-	samples = profile_samples(session_profile(rig->session), &count);
+	count = profile_samples(session_profile(rig->session));
 	assert_int_equal(count, 2);
 	assert_string_equal(
-		profile_string_get(session_profile(rig->session), samples[1].process_name),
+		profile_string_get(
+			session_profile(rig->session),
+			profile_sample_get(session_profile(rig->session), 1).process_name),
 		"program");
 }
 
@@ -314,7 +318,6 @@ static void test_samples__held_bytes_are_bounded(void **state)
 	struct message_progress progress;
 	struct message_summary summary;
 	size_t total = 0, count;
-	const struct profile_sample *samples;
 
 	for (size_t i = 0; i < 1000; i++)
 		frames[i] = 0x10000000 + 16 * i;
@@ -330,9 +333,9 @@ static void test_samples__held_bytes_are_bounded(void **state)
 	session_finish(rig->session);
 	session_progress(rig->session, &progress);
 	assert_int_equal(progress.samples, 3000);
-	samples = profile_samples(session_profile(rig->session), &count);
+	count = profile_samples(session_profile(rig->session));
 	for (size_t i = 0; i < count; i++)
-		total += samples[i].count;
+		total += profile_sample_get(session_profile(rig->session), i).count;
 	assert_int_equal(total, 3000);
 	session_summary(rig->session, &summary);
 	assert_true(summary.limit[LIMIT_held] > 0 && summary.limit[LIMIT_early] > 0);

@@ -128,15 +128,17 @@ static void test_threads__of_no_samples(void **state)
 static void test_threads__times_are_kept_when_asked_for(void **state)
 {
 	struct profile *profile = profile_new();
-	size_t count;
+	struct profile_moment_walk walk = {0};
 
 	(void)state;
 	add(profile, 1, 1, "a", "a", 5);
-	assert_null(profile_moments(profile, &count));
+	assert_int_equal(profile_moments(profile), 0);
 	profile_keep_times(profile);
 	add(profile, 1, 1, "a", "a", 6);
-	assert_int_equal(profile_moments(profile, &count)->time, 6);
-	assert_int_equal(count, 1);
+	assert_int_equal(profile_moments(profile), 1);
+	assert_true(profile_moment_next(profile, &walk));
+	assert_int_equal(walk.moment.time, 6);
+	assert_false(profile_moment_next(profile, &walk));
 	profile_free(profile);
 }
 
@@ -144,15 +146,13 @@ static void test_threads__times_are_kept_when_asked_for(void **state)
 static void test_threads__times_beyond_the_limit_are_counted(void **state)
 {
 	struct profile *profile = profile_new();
-	size_t count;
 
 	(void)state;
 	profile_keep_times(profile);
 	for (uint64_t i = 0; i < PROFILE_MOMENTS_MAX + 3ull; i++)
 		add(profile, 1, 1, "a", "a", i + 1);
-	assert_int_equal(profile_samples(profile, &count)->count, PROFILE_MOMENTS_MAX + 3);
-	profile_moments(profile, &count);
-	assert_int_equal(count, PROFILE_MOMENTS_MAX);
+	assert_int_equal(profile_sample_get(profile, 0).count, PROFILE_MOMENTS_MAX + 3);
+	assert_int_equal(profile_moments(profile), PROFILE_MOMENTS_MAX);
 	assert_int_equal(profile_moments_dropped(profile), 3);
 	profile_free(profile);
 }

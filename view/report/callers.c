@@ -134,8 +134,7 @@ static uint32_t find_marker(const struct report_callers *callers)
 static int find_pairs(struct report_callers *callers)
 {
 	const struct profile *profile = callers->report->profile;
-	size_t count;
-	const struct profile_sample *samples = profile_samples(profile, &count);
+	const size_t count = profile_samples(profile);
 	struct frames_trace trace = {0};
 	int r = 0;
 
@@ -144,9 +143,11 @@ static int find_pairs(struct report_callers *callers)
 	if (!callers->above.index || !callers->below.index)
 		return -ENOMEM;
 	for (size_t i = 0; i < count && r == 0; i++) {
-		r = frames_trace(&callers->tally.frames, profile, samples[i].stack, &trace);
+		const struct profile_sample sample = profile_sample_get(profile, i);
+
+		r = frames_trace(&callers->tally.frames, profile, sample.stack, &trace);
 		if (r == 0)
-			r = add_trace(callers, &trace, samples[i].count, (uint32_t)i + 1);
+			r = add_trace(callers, &trace, sample.count, (uint32_t)i + 1);
 	}
 	free(trace.names);
 	return r;

@@ -34,14 +34,16 @@ struct fates {
 
 static void count_fates(const struct report *report, struct fates *fates)
 {
-	size_t count;
-	const struct profile_sample *sample = profile_samples(report->profile, &count);
+	const size_t count = profile_samples(report->profile);
 
 	*fates = (struct fates){0};
 	format_totals(report->profile, &fates->totals);
-	for (; count > 0; count--, sample++)
-		if (profile_reason_is_cut(sample->reason) && sample->reason < PROFILE_REASONS_MAX)
-			fates->reason[sample->reason] += sample->count;
+	for (size_t i = 0; i < count; i++) {
+		const struct profile_sample sample = profile_sample_get(report->profile, i);
+
+		if (profile_reason_is_cut(sample.reason) && sample.reason < PROFILE_REASONS_MAX)
+			fates->reason[sample.reason] += sample.count;
+	}
 }
 
 static void print_samples(const struct screen *screen, unsigned int *column,

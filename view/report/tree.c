@@ -275,8 +275,7 @@ static int print_calls(struct report_tree *tree, const struct node *above, unsig
 
 static int fill_tree(struct report_tree *tree)
 {
-	size_t count;
-	const struct profile_sample *samples = profile_samples(tree->report->profile, &count);
+	const size_t count = profile_samples(tree->report->profile);
 
 	tree->leaves = calloc(count + 1, sizeof(*tree->leaves));
 	tree->scratch = calloc(count + 1, sizeof(*tree->scratch));
@@ -285,8 +284,10 @@ static int fill_tree(struct report_tree *tree)
 	if (!tree->leaves || !tree->scratch || !tree->parts || !tree->touched)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++) {
-		tree->leaves[i].stack = samples[i].stack;
-		tree->leaves[i].count = samples[i].count;
+		const struct profile_sample sample = profile_sample_get(tree->report->profile, i);
+
+		tree->leaves[i].stack = sample.stack;
+		tree->leaves[i].count = sample.count;
 	}
 	return 0;
 }
@@ -309,7 +310,7 @@ static int print_all(struct report_tree *tree)
 	struct node all = {.part.sum = tree->tally.sum};
 	int r = -ENOMEM;
 
-	profile_samples(tree->report->profile, &all.part.count);
+	all.part.count = profile_samples(tree->report->profile);
 	tree->threshold = least_count(tree->tally.sum, tree->report->options->min);
 	all.calls = split_node(tree, &all.part, &all.count);
 	if (all.calls)

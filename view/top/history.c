@@ -224,8 +224,7 @@ static int add_entry(struct adding *adding, const struct profile_sample *sample)
 
 static int add_entries(struct adding *adding)
 {
-	size_t count;
-	const struct profile_sample *samples = profile_samples(adding->profile, &count);
+	const size_t count = profile_samples(adding->profile);
 	int r = format_lines_init(&adding->functions, adding->profile, add_line, adding);
 
 	if (r == 0)
@@ -233,8 +232,11 @@ static int add_entries(struct adding *adding)
 	adding->portion.entries = calloc(count + 1, sizeof(*adding->portion.entries));
 	if (!adding->portion.entries)
 		return -ENOMEM;
-	for (size_t i = 0; i < count && r == 0; i++)
-		r = add_entry(adding, &samples[i]);
+	for (size_t i = 0; i < count && r == 0; i++) {
+		const struct profile_sample sample = profile_sample_get(adding->profile, i);
+
+		r = add_entry(adding, &sample);
+	}
 	return r;
 }
 

@@ -230,12 +230,14 @@ uint64_t naming_failed(const struct profile *profile)
 
 uint64_t naming_without(const struct profile *profile)
 {
-	size_t count;
-	const struct profile_sample *samples = profile_samples(profile, &count);
+	const size_t count = profile_samples(profile);
 	uint64_t without = 0;
 
-	for (size_t i = 0; i < count; i++)
-		if (is_nameless(profile, samples[i].stack))
-			without += samples[i].count;
+	for (size_t i = 0; i < count; i++) {
+		const struct profile_sample sample = profile_sample_get(profile, i);
+
+		if (is_nameless(profile, sample.stack))
+			without += sample.count;
+	}
 	return without;
 }

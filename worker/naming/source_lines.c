@@ -47,14 +47,16 @@ struct source_lines {
 static uint64_t *count_frames(const struct profile *profile)
 {
 	uint64_t *frames = calloc((size_t)profile_objects(profile) + 1, sizeof(*frames));
-	size_t samples;
-	const struct profile_sample *sample = profile_samples(profile, &samples);
-	const uint32_t *locations;
+	const size_t count = profile_samples(profile);
 
-	for (size_t i = 0; frames && i < samples; i++, sample++)
-		for (size_t n = profile_stack_get(profile, sample->stack, &locations); n > 0; n--)
+	for (size_t i = 0; frames && i < count; i++) {
+		const struct profile_sample sample = profile_sample_get(profile, i);
+		const uint32_t *locations;
+
+		for (size_t n = profile_stack_get(profile, sample.stack, &locations); n > 0; n--)
 			frames[profile_location_get(profile, locations[n - 1])->object] +=
-				sample->count;
+				sample.count;
+	}
 	return frames;
 }
 

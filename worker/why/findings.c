@@ -117,26 +117,25 @@ static void count_frames(struct findings *findings, const struct profile_sample 
 
 static void count_samples(struct findings *findings, struct seen *seen)
 {
-	size_t count;
-	const struct profile_sample *samples = profile_samples(findings->profile, &count);
+	const size_t count = profile_samples(findings->profile);
 
 	for (size_t i = 0; i < count; i++) {
-		const struct profile_sample *sample = &samples[i];
-		const struct profile_reason *reason = profile_reason(sample->reason);
+		const struct profile_sample sample = profile_sample_get(findings->profile, i);
+		const struct profile_reason *reason = profile_reason(sample.reason);
 
-		if (!reason || sample->reason >= SUMMARY_REASONS)
+		if (!reason || sample.reason >= SUMMARY_REASONS)
 			continue;
-		if (sample->pid != findings->sources->pid) {
-			findings->others += sample->count;
+		if (sample.pid != findings->sources->pid) {
+			findings->others += sample.count;
 			continue;
 		}
-		findings->samples += sample->count;
+		findings->samples += sample.count;
 		if (reason->class == CLASS_CUT)
-			findings->cut += sample->count;
+			findings->cut += sample.count;
 		if (reason->class == CLASS_GUESS)
-			findings->guessed += sample->count;
-		findings->reason[sample->reason] += sample->count;
-		count_frames(findings, sample, (uint32_t)i + 1, seen);
+			findings->guessed += sample.count;
+		findings->reason[sample.reason] += sample.count;
+		count_frames(findings, &sample, (uint32_t)i + 1, seen);
 	}
 }
 

@@ -274,14 +274,14 @@ static void name_process(const struct resources *resources, const struct process
 int sources_collect(const struct resources *resources, uint32_t pid, struct sources *ret_sources)
 {
 	const struct process *process;
-	size_t count;
-	const struct profile_sample *samples = profile_samples(resources->profile, &count);
 	int r;
 
 	*ret_sources = (struct sources){.pid = pid};
-	if (pid == 0 && count > 0) { /* a kernel thread */
-		ret_sources->pid = samples[0].pid;
-		ret_sources->name = samples[0].process_name;
+	if (pid == 0 && profile_samples(resources->profile) > 0) { /* a kernel thread */
+		const struct profile_sample sample = profile_sample_get(resources->profile, 0);
+
+		ret_sources->pid = sample.pid;
+		ret_sources->name = sample.process_name;
 	}
 	process = find(resources->processes, ret_sources->pid);
 	if (!process || !process->mappings)

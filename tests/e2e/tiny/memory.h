@@ -9,4 +9,7 @@
 #define DESCRIPTORS_OWN	       2
 #define MAPPINGS_CLOSED_MAX    4
 #define PROFILE_MOMENTS_MAX    50
+#define PROFILE_LOCATIONS_MAX  400u
+#define PROFILE_STACKS_MAX     400u
+#define PROFILE_SPILL_MAX      0
 #define BROKER_DEADLINE	       (60ull * 1000 * 1000 * 1000)

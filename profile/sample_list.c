@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "profile/sample_list.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+
+/* Equal samples have equal keys. */
+struct key {
+	uint32_t pid, tid;
+	uint32_t process_name, thread_name;
+	uint32_t stack, reason;
+	uint64_t cgroup;
+};
+
+struct entry {
+	struct key key;
+	uint64_t count;
+};
+
+#define CHUNK_ENTRIES (CHUNKS_UNIT_BYTES / sizeof(struct entry))
+#define ENTRIES_MAX   (1u << 30)
+
+_Static_assert(sizeof(struct key) == 32, "a key has no padding");
+
+int sample_list_init(struct sample_list *list)
+{
+	*list = (struct sample_list){0};
+	return hash_key_random(&list->hash_key);
+}
+
+void sample_list_release(struct sample_list *list)
+{
+	chunks_release(&list->entries);
+	slots_release(&list->slots);
+	free(list->bases);
+}
+
+static struct entry *entry_at(const struct sample_list *list, size_t index)
+{
+	struct entry *entries = (struct entry *)list->entries.items[index / CHUNK_ENTRIES].bytes;
+
+	return entries + index % CHUNK_ENTRIES;
+}
+
+static struct key key_of(const struct profile_sample *sample)
+{
+	return (struct key){
+		.pid = sample->pid,
+		.tid = sample->tid,
+		.process_name = sample->process_name,
+		.thread_name = sample->thread_name,
+		.stack = sample->stack,
+		.reason = sample->reason,
+		.cgroup = sample->cgroup,
+	};
+}
+
+static int add_base(struct sample_list *list, size_t index, uint64_t base)
+{
+	if (base == 0)
+		return 0;
+	if (ARRAY_RESERVE(list->bases, list->base_capacity, index + 1) < 0)
+		return -ENOMEM;
+	for (; list->base_count <= index; list->base_count++)
+		list->bases[list->base_count] = 0;
+	list->bases[index] += base;
+	return 0;
+}
+
+int sample_list_append(struct sample_list *list, const struct profile_sample *sample)
+{
+	struct entry *entry = NULL;
+
+	if (add_base(list, list->count, sample->base) < 0)
+		return -ENOMEM;
+	if (list->count < ENTRIES_MAX)
+		entry = chunks_add(&list->entries, sizeof(*entry));
+	if (!entry)
+		return -ENOMEM;
+	*entry = (struct entry){.key = key_of(sample), .count = sample->count};
+	list->count++;
+	return 0;
+}
+
+/* Returns the slot of an equal sample, or a free one. */
+static struct slot *find(const struct sample_list *list, uint32_t hash, const struct key *key)
+{
+	struct slot *slot = slots_first(&list->slots, hash);
+
+	while (slot->id && memcmp(&entry_at(list, slot->id - 1)->key, key, sizeof(*key)) != 0)
+		slot = slots_next(&list->slots, slot, hash);
+	return slot;
+}
+
+int sample_list_add(struct sample_list *list, const struct profile_sample *sample,
+		    uint32_t *ret_index)
+{
+	const struct key key = key_of(sample);
+	struct slot *slot;
+	uint32_t hash;
+	int r;
+
+	if (slots_reserve(&list->slots) < 0)
+		return -ENOMEM;
+	hash = (uint32_t)hash_bytes(&list->hash_key, &key, sizeof(key));
+	slot = find(list, hash, &key);
+	if (slot->id) {
+		*ret_index = slot->id - 1;
+		r = add_base(list, *ret_index, sample->base);
+		if (r == 0)
+			entry_at(list, *ret_index)->count += sample->count;
+		return r;
+	}
+	*ret_index = (uint32_t)list->count;
+	r = sample_list_append(list, sample);
+	if (r == 0)
+		slots_fill(&list->slots, slot, hash, *ret_index + 1);
+	return r;
+}
+
+struct profile_sample sample_list_get(const struct sample_list *list, size_t index)
+{
+	const struct entry *entry = entry_at(list, index);
+	struct profile_sample sample = {
+		.pid = entry->key.pid,
+		.tid = entry->key.tid,
+		.process_name = entry->key.process_name,
+		.thread_name = entry->key.thread_name,
+		.stack = entry->key.stack,
+		.reason = entry->key.reason,
+		.cgroup = entry->key.cgroup,
+		.count = entry->count,
+	};
+
+	if (index < list->base_count)
+		sample.base = list->bases[index];
+	return sample;
+}
+
+void sample_list_scale(struct sample_list *list, size_t from, uint64_t factor)
+{
+	for (size_t i = from; i < list->count; i++)
+		entry_at(list, i)->count *= factor;
+	for (size_t i = from; i < list->base_count; i++)
+		list->bases[i] *= factor;
+}
