@@ -317,16 +317,25 @@ INLINE void commit(struct scratch *scratch, struct record *record, struct counte
 	scratch->head += bytes;
 }
 
-/* Wakes the worker between its looks: for a process or mapping that it does not know, or because a
- * ring fills. */
-INLINE void wake_worker(struct scratch *scratch, u32 reason, u64 now)
+/* Returns whether a sample tells of a process or mapping that the worker does not know. */
+INLINE int waits_for_worker(u32 reason)
 {
-	if (reason == REASON_cut_not_ready || reason == REASON_cut_no_mapping)
-		scratch->waited_for = 1;
-	if (!scratch->waited_for || now - scratch->woke < WAKE_EVERY_NS)
-		return;
+	return reason == REASON_cut_not_ready || reason == REASON_cut_no_mapping;
+}
+
+/*
+ * Wakes the worker between its looks. This is a global function without arguments, because the
+ * stack of a sample is full on 5.10.
+ */
+GLOBAL int wake_worker(void)
+{
+	struct scratch *scratch = scratch_state();
+	u64 now = bpf_ktime_get_ns();
+
+	if (!scratch || now - scratch->woke < WAKE_EVERY_NS)
+		return 0;
 	scratch->woke = now;
-	tell(EVENT_WAKE, 0, 0, 0, 0);
+	return tell(EVENT_WAKE, 0, 0, 0, 0);
 }
 
 /* Takes one sample of a task that passed the filter. */
@@ -364,7 +373,7 @@ INLINE void take(void *ctx, struct scratch *scratch, struct counters *count, u64
 	if (generation)
 		reason = user_part(ctx, scratch, task, generation, id >> 32, kernel_mode, now);
 	commit(scratch, record, count, reason);
-	wake_worker(scratch, reason, now);
+	scratch->waited_for |= waits_for_worker(reason);
 	observe_sample(scratch, record, reason);
 }
 
@@ -523,6 +532,8 @@ int on_sample(void *ctx)
 	scratch->epoch = epoch;
 	take(ctx, scratch, count, id, task, generation, now);
 	scratch->busy = 0;
+	if (scratch->waited_for)
+		wake_worker();
 	return 0;
 }
 
