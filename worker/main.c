@@ -36,7 +36,8 @@
 #define START_MS       INT_MAX		 /* loading may take long; the end of the loader is seen */
 #define SETTLE_NS      (300 * NS_PER_MS) /* for answers that samples still need */
 #define FINISH_POLL_MS 5
-#define TURN_GAP       (5 * NS_PER_MS)	   /* between turns while something happens */
+#define TURN_GAP       (5 * NS_PER_MS)	   /* between turns while events come */
+#define ANSWER_GAP     (1 * NS_PER_MS)	   /* the same while answers come: a turn asks again */
 #define DRAFTS_NS      (2 * NS_PER_SECOND) /* then no other: the profile is large */
 #ifndef OBJECT_DESCRIPTORS_MAX
 #define OBJECT_DESCRIPTORS_MAX 4096
@@ -286,7 +287,7 @@ static void on_turn(int fd, short what, void *argument)
 
 static void turn_soon(struct worker *worker)
 {
-	uint64_t now = time_now(), due = worker->last_turn + TURN_GAP, wait = 0;
+	uint64_t now = time_now(), due = worker->last_turn + ANSWER_GAP, wait = 0;
 
 	if (due > now)
 		wait = due - now;
