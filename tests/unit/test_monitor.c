@@ -82,6 +82,13 @@ struct signalled {
 	bool unasked;
 };
 
+/* Makes a monitor whose worker finishes the profile. worker: its end of the channel. */
+static void rig_finishing(struct monitor *monitor, struct channel *worker)
+{
+	rig_monitor(monitor, ROLE_WORKER, PARTY_WORKER, worker);
+	worker->phase = monitor->children[ROLE_WORKER].channel.phase = PHASE_FINISH;
+}
+
 /* Has the worker tell of a draft before the signals come. */
 static struct signalled signalled(enum monitor_goal goal, bool drafted, const int *numbers)
 {
@@ -90,8 +97,7 @@ static struct signalled signalled(enum monitor_goal goal, bool drafted, const in
 	struct channel worker;
 	enum monitor_result result = MONITOR_TIMEOUT;
 
-	rig_monitor(&monitor, ROLE_WORKER, PARTY_WORKER, &worker);
-	worker.phase = monitor.children[ROLE_WORKER].channel.phase = PHASE_FINISH;
+	rig_finishing(&monitor, &worker);
 	if (drafted)
 		assert_int_equal(
 			channel_send(&worker, MESSAGE_DRAFTED, &summary, sizeof(summary), -1), 0);
@@ -156,8 +162,7 @@ static void test_monitor__a_draft_after_the_second_signal(void **state)
 	struct channel worker;
 
 	(void)state;
-	rig_monitor(&monitor, ROLE_WORKER, PARTY_WORKER, &worker);
-	worker.phase = monitor.children[ROLE_WORKER].channel.phase = PHASE_FINISH;
+	rig_finishing(&monitor, &worker);
 	monitor.signals = 2;
 	assert_int_equal(channel_send(&worker, MESSAGE_DRAFTED, &summary, sizeof(summary), -1), 0);
 	assert_int_equal(monitor_run(&monitor, GOAL_WRITTEN, time_now() + 5 * NS_PER_SECOND),
@@ -242,8 +247,7 @@ static enum monitor_result drafted(int drafts, bool summary_before)
 	struct channel worker;
 	enum monitor_result result;
 
-	rig_monitor(&monitor, ROLE_WORKER, PARTY_WORKER, &worker);
-	worker.phase = monitor.children[ROLE_WORKER].channel.phase = PHASE_FINISH;
+	rig_finishing(&monitor, &worker);
 	for (int i = 1; i <= drafts; i++) {
 		if (i == drafts && summary_before)
 			assert_int_equal(
@@ -274,8 +278,7 @@ static void test_monitor__a_draft_ends_with_its_exporter(void **state)
 	struct channel worker;
 
 	(void)state;
-	rig_monitor(&monitor, ROLE_WORKER, PARTY_WORKER, &worker);
-	worker.phase = monitor.children[ROLE_WORKER].channel.phase = PHASE_FINISH;
+	rig_finishing(&monitor, &worker);
 	monitor.signals = 2;
 	monitor.drafted = true;
 	monitor_lose_draft(&monitor);

@@ -12,9 +12,9 @@
 #include "view/report/suggest.h"
 
 enum answer {
-	VERDICT_NONE, /* not asked yet */
-	VERDICT_NO,
-	VERDICT_YES
+	ANSWER_NONE, /* not asked yet */
+	ANSWER_NO,
+	ANSWER_YES
 };
 
 static int compile(regex_t *regex, const char *expression, const char **ret_bad)
@@ -84,12 +84,12 @@ static bool matches(struct filter *filter, struct verdicts *verdicts, const rege
 	}
 	verdict = &verdicts->items[id];
 	verdict->asked++;
-	if (verdict->answer == VERDICT_NONE) {
-		verdict->answer = VERDICT_NO;
+	if (verdict->answer == ANSWER_NONE) {
+		verdict->answer = ANSWER_NO;
 		if (!regexec(regex, text, 0, NULL, 0))
-			verdict->answer = VERDICT_YES;
+			verdict->answer = ANSWER_YES;
 	}
-	return verdict->answer == VERDICT_YES;
+	return verdict->answer == ANSWER_YES;
 }
 
 static bool matches_comm(struct filter *filter, const struct profile *profile, uint32_t name)
@@ -205,7 +205,7 @@ static uint32_t *order_asked(const struct verdicts *verdicts, size_t *ret_count)
 	if (!ids)
 		return NULL;
 	for (uint32_t id = 0; id < verdicts->count; id++)
-		if (verdicts->items[id].answer != VERDICT_NONE)
+		if (verdicts->items[id].answer != ANSWER_NONE)
 			ids[(*ret_count)++] = id;
 	qsort_r(ids, *ret_count, sizeof(*ids), compare_asked, verdicts->items);
 	return ids;
@@ -214,7 +214,7 @@ static uint32_t *order_asked(const struct verdicts *verdicts, size_t *ret_count)
 static bool has_match(const struct verdicts *verdicts)
 {
 	for (size_t id = 0; id < verdicts->count; id++)
-		if (verdicts->items[id].answer == VERDICT_YES)
+		if (verdicts->items[id].answer == ANSWER_YES)
 			return true;
 	return false;
 }
