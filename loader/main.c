@@ -69,9 +69,7 @@ static int run(struct options *options, uint64_t begun)
 	int r, error;
 
 	recording_init(rec, options, begun);
-	priority_raise_session();
 	r = take_steps(rec);
-	priority_abandon();
 	if (r != EXIT_DONE) {
 		/* sampling stops before anything that may have to wait */
 		events_disable(&rec->events);

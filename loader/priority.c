@@ -2,72 +2,46 @@
 #include "loader/priority.h"
 
 #include <fcntl.h>
-#include <stdbool.h>
-#include <stdio.h>
+#include <sched.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "ipc/guard.h"
 
-#define PRIORITY_START	(-20)
-#define AUTOGROUP	"/proc/self/autogroup"
-#define AUTOGROUP_BYTES 64
+#define PRIORITY_WORKER (-10)
+
+static const struct sched_param first = {.sched_priority = 1};
 
 static struct {
-	int own, session; /* before the start */
-	bool own_raised, session_raised;
-} priority;
+	int policy; /* before the start, or -1: not raised */
+	struct sched_param param;
+} before = {.policy = -1};
 
 void priority_raise(void)
 {
-	priority.own = getpriority(PRIO_PROCESS, 0);
-	priority.own_raised = setpriority(PRIO_PROCESS, 0, PRIORITY_START) == 0;
+	int policy = sched_getscheduler(0);
+
+	if (policy == SCHED_RR || policy == SCHED_FIFO || policy == SCHED_DEADLINE)
+		return;
+	if (policy < 0 || sched_getparam(0, &before.param) < 0)
+		return;
+	if (sched_setscheduler(0, SCHED_RR, &first) == 0)
+		before.policy = policy;
 }
 
 void priority_restore(void)
 {
-	if (priority.own_raised)
-		setpriority(PRIO_PROCESS, 0, priority.own);
+	if (before.policy >= 0)
+		sched_setscheduler(0, before.policy, &before.param);
 }
 
-/* Reads "/autogroup-12 nice 0". Returns false where sessions are no groups. */
-static bool read_session(int *ret_value)
+void priority_raise_worker(void)
 {
-	guard_fd int fd = open(AUTOGROUP, O_RDONLY | O_CLOEXEC);
-	char text[AUTOGROUP_BYTES] = "";
+	static const char value[] = "-10";
+	guard_fd int group = open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC);
 
-	if (fd < 0 || read(fd, text, sizeof(text) - 1) <= 0)
-		return false;
-	return sscanf(text, "/autogroup-%*d nice %d", ret_value) == 1;
-}
-
-static bool write_session(int value)
-{
-	guard_fd int fd = open(AUTOGROUP, O_WRONLY | O_CLOEXEC);
-	char text[16];
-	int length = snprintf(text, sizeof(text), "%d", value);
-
-	return fd >= 0 && write(fd, text, (size_t)length) == length;
-}
-
-void priority_raise_session(void)
-{
-	if (!read_session(&priority.session))
+	if (setpriority(PRIO_PROCESS, 0, PRIORITY_WORKER))
 		return;
-	priority.session_raised = write_session(PRIORITY_START);
-}
-
-void priority_settle(void)
-{
-	if (priority.session_raised)
-		write_session(PRIORITY_WORKER);
-	priority.session_raised = false;
-	priority_restore();
-}
-
-void priority_abandon(void)
-{
-	if (priority.session_raised)
-		write_session(priority.session);
-	priority.session_raised = false;
+	if (write(group, value, sizeof(value) - 1) < 0)
+		return; /* the compiler wants the result to be looked at */
 }

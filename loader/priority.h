@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The priority of a start. A start has dozens of short steps in ten processes, one after another.
- * On a saturated machine each step would wait for its turn behind all targets. With
- * CONFIG_SCHED_AUTOGROUP each session is a group, and the group's priority decides between
- * sessions. A refusal of a priority only makes the start slower.
+ * On a saturated machine each step would wait for its turn behind all targets, by sessions or
+ * cgroups where those are groups of the scheduler. So a start has the lowest real-time priority
+ * (SCHED_RR 1, sched(7)), which stands above groups. A start uses less than half a second of a CPU.
+ * A refusal of a priority only makes the start slower.
  */
 #ifndef KEYHOLE_LOADER_PRIORITY_H
 #define KEYHOLE_LOADER_PRIORITY_H
-
-#define PRIORITY_WORKER (-10) /* of the worker, and of its session's group */
 
 /* Raises the priority of this process, and of the processes that it forks from now on. */
 void priority_raise(void);
@@ -19,11 +18,7 @@ void priority_raise(void);
  */
 void priority_restore(void);
 
-/* Raises the group of this session until priority_settle() or priority_abandon(). */
-void priority_raise_session(void);
-/* The start is over: restores this process, and leaves the group as the worker needs it. */
-void priority_settle(void);
-/* The start has failed: restores the group. Does nothing after priority_settle(). */
-void priority_abandon(void);
+/* Gives this process, and the group of the session that it leads, the worker's priority. */
+void priority_raise_worker(void);
 
 #endif

@@ -157,16 +157,6 @@ static void serve(struct nursery *nursery)
 		kill(nursery->child, SIGKILL);
 }
 
-/*
- * Raises the worker's priority. The stacks of a new process are cut until the worker has listed the
- * mappings and published their tables. On a saturated machine the worker must not wait behind all
- * targets to do both within milliseconds. A refusal only makes the recording less complete.
- */
-static void raise_priority(void)
-{
-	setpriority(PRIO_PROCESS, 0, PRIORITY_WORKER);
-}
-
 static bool leave_terminal_and_folder(void)
 {
 	const char *debug = getenv("KEYHOLE_DEBUG_STDERR");
@@ -192,8 +182,10 @@ static void spawner_main(enum policy_role role, const struct channel *channel, i
 	priority_restore();
 	if (!leave_terminal_and_folder())
 		_exit(1);
+	/* The stacks of a new process are cut until the worker has listed the mappings and published
+	 * their tables. On a saturated machine the worker must not wait behind all targets. */
 	if (role == ROLE_WORKER)
-		raise_priority();
+		priority_raise_worker();
 	policy_isolate(role, &nursery.layers);
 	nursery.error = policy_become(role);
 	if (!nursery.error)

@@ -308,7 +308,7 @@ enum exit_status start_drop_privilege(struct recording *rec)
 
 	if (r)
 		return failed("monitor", "signalfd", r);
-	priority_settle();
+	priority_restore();
 	r = policy_become(role);
 	if (r)
 		failed("policy", "keyhole", r); /* the audit stream still gets the layers */
