@@ -134,6 +134,17 @@ static void test_sample__wakes_the_worker_where_a_ring_is_half_full(void **state
 	assert_int_equal(sampler.forced, 1);
 }
 
+static void test_sample__wakes_the_worker_where_events_fill_their_ring(void **state)
+{
+	(void)state;
+	sampler.events_waiting = EVENT_RING_BYTES / 2;
+	tell(EVENT_EXIT, PID, 5, 0, 0);
+	assert_int_equal(sampler.forced, 0);
+	sampler.events_waiting++;
+	tell(EVENT_EXIT, PID, 5, 0, 0);
+	assert_int_equal(sampler.forced, 1);
+}
+
 static struct process_slot *slot_of(u32 probe)
 {
 	return &sampler.processes.slot[(process_slot_hash(PID) + probe) & (PROCESS_SLOTS - 1)];
@@ -334,6 +345,9 @@ int main(void)
 		TEST(no_ring),
 		TEST(no_generation),
 		TEST(more_than_may_be_taken),
+		TEST(wakes_the_worker),
+		TEST(wakes_the_worker_where_a_ring_is_half_full),
+		TEST(wakes_the_worker_where_events_fill_their_ring),
 		TEST(table_of_processes_full),
 		TEST(no_room_for_mappings),
 		TEST(no_room_is_not_the_parents),
