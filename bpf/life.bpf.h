@@ -89,9 +89,9 @@ INLINE int wakes_worker(u32 kind)
 
 /*
  * Tells the worker. An event without a wake-up leaves the ring unread; after that only a forced
- * wake-up wakes. So events of processes that are about to be sampled force a wake-up, and so does
- * each event in a ring that is half full: a full ring has no room for an event that wakes. The
- * function is global, because each program calls it several times.
+ * wake-up wakes. So events of processes that are about to be sampled force a wake-up. Each event in
+ * a half-full ring forces a wake-up too, because a full ring has no room for an event that wakes.
+ * The function is global, because each program calls it several times.
  */
 GLOBAL int tell(u32 kind, u32 pid, u64 generation, u32 parent_pid, u64 parent_generation)
 {

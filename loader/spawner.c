@@ -182,8 +182,8 @@ static void spawner_main(enum policy_role role, const struct channel *channel, i
 	priority_restore();
 	if (!leave_terminal_and_folder())
 		_exit(1);
-	/* The stacks of a new process are cut until the worker has listed the mappings and published
-	 * their tables. On a saturated machine the worker must not wait behind all targets. */
+	/* The stacks of a new process are cut until the worker has listed the mappings and
+	 * published their tables. On a saturated machine the worker must not wait for its turn. */
 	if (role == ROLE_WORKER)
 		priority_raise_worker();
 	policy_isolate(role, &nursery.layers);
