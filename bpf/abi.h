@@ -345,6 +345,7 @@ struct journal {
 /* How far the worker has read each ring. Only the worker writes; a map of its own, page aligned. */
 struct ring_tails {
 	u64 tail[ABI_MAX_CPUS];
+	u64 next_look; /* CLOCK_MONOTONIC, ns: until then no event has to wake the worker */
 	struct journal journal;
 };
 

@@ -80,10 +80,19 @@ INLINE void lose_event(void)
 		__sync_fetch_and_add(&count->events_lost, 1);
 }
 
-INLINE int wakes_worker(u32 kind)
+/* Returns whether the worker looks soon without being woken. A wrong value delays its own events. */
+INLINE int worker_looks_soon(u64 now)
+{
+	u32 zero = 0;
+	struct ring_tails *tail = bpf_map_lookup_elem(&tails, &zero);
+
+	return tail && now < *(volatile u64 *)&tail->next_look;
+}
+
+INLINE int wakes_worker(u32 kind, u64 now)
 {
 	if (kind == EVENT_SEEN || kind == EVENT_EXEC || kind == EVENT_WAKE)
-		return 1;
+		return !worker_looks_soon(now);
 	return bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) > EVENT_RING_BYTES / 2;
 }
 
@@ -109,7 +118,8 @@ GLOBAL int tell(u32 kind, u32 pid, u64 generation, u32 parent_pid, u64 parent_ge
 	event->pid = pid;
 	event->parent_pid = parent_pid;
 	event->pad = 0;
-	bpf_ringbuf_submit(event, wakes_worker(kind) ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
+	bpf_ringbuf_submit(event, wakes_worker(kind, event->time) ? BPF_RB_FORCE_WAKEUP
+								  : BPF_RB_NO_WAKEUP);
 	return 0;
 }
 

@@ -61,7 +61,8 @@ struct worker {
 	struct event **wakers; /* one-shot: added again by the next turn that finds nothing new */
 	size_t waker_count;
 	uint64_t last_turn, last_progress;
-	uint64_t longest; /* ns of one event, before the finish */
+	uint64_t promised; /* the time of a turn, to BPF */
+	uint64_t longest;  /* ns of one event, before the finish */
 	struct message_stop stop;
 	unsigned int drafts;
 	uint64_t draft_time; /* ns, of all drafts */
@@ -256,11 +257,20 @@ static uint64_t at_most(uint64_t value, uint64_t most)
 	return value < most ? value : most;
 }
 
-/* Returns the time to the next turn. Turns that find events need no waker, whose system calls cost
- * more than a look. */
+/*
+ * Returns the time to the next turn. Turns that find events need no waker, whose system calls cost
+ * more than a look. Events come without a wake-up until a turn that was promised, so the wakers are
+ * added after that time alone: a waker sees what has come before.
+ */
 static uint64_t wait_for_events(struct worker *worker, uint64_t wait)
 {
-	if (session_is_busy(worker->session))
+	uint64_t now = worker->last_turn;
+
+	if (session_is_busy(worker->session)) {
+		worker->promised = now + 2 * TURN_GAP; /* a turn takes time */
+		session_promise_turn(worker->session, worker->promised);
+	}
+	if (now < worker->promised)
 		return at_most(wait, TURN_GAP);
 	for (size_t i = 0; i < worker->waker_count; i++)
 		event_add(worker->wakers[i], NULL);

@@ -72,6 +72,7 @@ static void distrust(const struct session_parts *parts)
 	memset(parts->processes, 0, sizeof(*parts->processes));
 	for (uint32_t i = 0; i < ABI_MAX_CPUS; i++)
 		parts->tails->tail[i] = RING_START(parts->config.epoch);
+	parts->tails->next_look = 0;
 	if (parts->config.epoch > 0)
 		stream_skip(parts->event_consumer, parts->event_producer, parts->sidebands,
 			    parts->sideband_count);
@@ -402,6 +403,11 @@ uint64_t session_turn(struct session *session)
 bool session_is_busy(const struct session *session)
 {
 	return session->busy;
+}
+
+void session_promise_turn(struct session *session, uint64_t when)
+{
+	__atomic_store_n(&session->parts.tails->next_look, when, __ATOMIC_RELEASE);
 }
 
 bool session_waiting(const struct session *session)

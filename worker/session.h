@@ -84,6 +84,9 @@ uint64_t session_turn(struct session *session);
  * them do: the caller looks again soon instead of waiting to be woken.
  */
 bool session_is_busy(const struct session *session);
+/* Tells BPF that a turn comes at this time (CLOCK_MONOTONIC, ns), so that no event has to wake the
+ * worker until then. */
+void session_promise_turn(struct session *session, uint64_t when);
 /* Whether records still wait for answers. */
 bool session_waiting(const struct session *session);
 /* Reads the last records, resolves all, and makes the names. 0 or -ENOMEM. */

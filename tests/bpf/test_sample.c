@@ -145,6 +145,17 @@ static void test_sample__wakes_the_worker_where_events_fill_their_ring(void **st
 	assert_int_equal(sampler.forced, 1);
 }
 
+static void test_sample__wakes_no_worker_that_looks_soon(void **state)
+{
+	(void)state;
+	sampler.now = 1000;
+	sampler.tails.next_look = 1002;
+	tell(EVENT_EXEC, PID, 5, 0, 0); /* at 1001 */
+	assert_int_equal(sampler.forced, 0);
+	tell(EVENT_EXEC, PID, 5, 0, 0);
+	assert_int_equal(sampler.forced, 1);
+}
+
 static struct process_slot *slot_of(u32 probe)
 {
 	return &sampler.processes.slot[(process_slot_hash(PID) + probe) & (PROCESS_SLOTS - 1)];
@@ -348,6 +359,7 @@ int main(void)
 		TEST(wakes_the_worker),
 		TEST(wakes_the_worker_where_a_ring_is_half_full),
 		TEST(wakes_the_worker_where_events_fill_their_ring),
+		TEST(wakes_no_worker_that_looks_soon),
 		TEST(table_of_processes_full),
 		TEST(no_room_for_mappings),
 		TEST(no_room_is_not_the_parents),

@@ -44,6 +44,7 @@ static void test_restart__nothing_is_believed(void **state)
 		assert_int_equal(rig->slots->slot[i].key, 0);
 	for (size_t i = 0; i < ABI_MAX_CPUS; i++)
 		assert_int_equal(rig->tails.tail[i], RING_START(1));
+	assert_int_equal(rig->tails.next_look, 0); /* each event wakes */
 	/* neither the records nor the events of the one before */
 	rig_settle(rig);
 	assert_int_equal(read_samples(rig), 0);
