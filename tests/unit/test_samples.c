@@ -222,6 +222,26 @@ static void test_samples__paths_of_cgroups(void **state)
 	assert_string_equal(cgroup_of(profile, 2), "/there");
 }
 
+/* A process that exits belongs to its cgroup until its memory is given back. */
+static void test_samples__cgroup_of_a_process_that_exits(void **state)
+{
+	struct rig *rig = *state;
+	const u64 frames[] = {KERNEL_FRAME(0, 0x100)};
+	const struct profile *profile = session_profile(rig->session);
+
+	start(rig, 5, 100);
+	rig_cgroup(rig, 4711, "here");
+	rig_sample(rig, 5, 0, REASON_end_no_user, frames, 1, 0)->tid = 6; /* before the event */
+	rig_event(rig, EVENT_EXIT, 5, 100, 0, 0);
+	rig_sample(rig, 5, 0, REASON_end_no_user, frames, 1, 0)->tid = 7;
+	rig_sample(rig, 9, 0, REASON_end_no_user, frames, 1, 0)->tid = 8; /* kernel thread */
+	rig_settle(rig);
+	assert_int_equal(profile_samples(profile), 3);
+	assert_string_equal(cgroup_of(profile, 0), "/here");
+	assert_string_equal(cgroup_of(profile, 1), "/here");
+	assert_int_equal(profile_sample_get(profile, 2).cgroup, 0);
+}
+
 static const uint8_t drop_paths[NAMES_KINDS] = {[NAMES_PATH] = NAMES_DROP};
 
 static void test_samples__dropped_paths_of_cgroups(void **state)
@@ -459,6 +479,7 @@ int main(void)
 		RIG_TEST(test_samples__what_the_kernel_part_lacks_is_counted),
 		RIG_TEST(test_samples__names_of_process_and_thread),
 		RIG_TEST(test_samples__paths_of_cgroups),
+		RIG_TEST(test_samples__cgroup_of_a_process_that_exits),
 		RIG_TEST_NAMES(test_samples__dropped_paths_of_cgroups, drop_paths),
 		RIG_TEST(test_samples__exec_is_a_boundary),
 		RIG_TEST(test_samples__answer_after_exec_is_not_the_old_program),

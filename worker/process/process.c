@@ -11,6 +11,7 @@
 struct processes {
 	struct map *all;  /* process_slot_key() */
 	struct map *live; /* pid */
+	struct map *gone; /* pid: the process that ended last */
 	struct process *awake;
 };
 
@@ -22,7 +23,8 @@ struct processes *processes_new(void)
 		return NULL;
 	processes->all = map_new();
 	processes->live = map_new();
-	if (!processes->all || !processes->live) {
+	processes->gone = map_new();
+	if (!processes->all || !processes->live || !processes->gone) {
 		processes_free(processes);
 		return NULL;
 	}
@@ -43,6 +45,7 @@ void processes_free(struct processes *processes)
 	}
 	map_free(processes->all);
 	map_free(processes->live);
+	map_free(processes->gone);
 	free(processes);
 }
 
@@ -100,6 +103,11 @@ struct process *processes_live(const struct processes *processes, uint32_t pid)
 	return map_get(processes->live, pid);
 }
 
+struct process *processes_gone(const struct processes *processes, uint32_t pid)
+{
+	return map_get(processes->gone, pid);
+}
+
 void processes_end(struct processes *processes, struct process *process, uint64_t time)
 {
 	process_step(process, PROCESS_EXITED);
@@ -107,12 +115,16 @@ void processes_end(struct processes *processes, struct process *process, uint64_
 	processes_wake(processes, process);
 	if (map_get(processes->live, process->pid) == process)
 		map_remove(processes->live, process->pid);
+	/* without memory, what the process does after its end has no name */
+	map_put(processes->gone, process->pid, process);
 }
 
 void processes_remove(struct processes *processes, struct process *process)
 {
 	process_rest(process);
 	map_remove(processes->all, process_slot_key(process->pid, process->generation));
+	if (map_get(processes->gone, process->pid) == process)
+		map_remove(processes->gone, process->pid);
 	free(process);
 }
 

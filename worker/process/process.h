@@ -57,6 +57,8 @@ struct process *processes_add_ended(struct processes *processes, uint32_t pid, u
 struct process *processes_find(const struct processes *processes, uint32_t pid,
 			       uint64_t generation);
 struct process *processes_live(const struct processes *processes, uint32_t pid);
+/* Returns the process that ended last of those that had a pid, or NULL. */
+struct process *processes_gone(const struct processes *processes, uint32_t pid);
 void processes_end(struct processes *processes, struct process *process, uint64_t time);
 /* Frees an ended process, but not its mappings. */
 void processes_remove(struct processes *processes, struct process *process);

@@ -94,6 +94,18 @@ struct process *tracker_process(struct tracker *tracker, uint32_t pid, uint64_t 
 	return life_process(&tracker->life, pid, generation, time, now);
 }
 
+struct process *tracker_owner(struct tracker *tracker, uint32_t pid, uint64_t time)
+{
+	struct process *live = processes_live(tracker->roster.processes, pid);
+	struct process *gone = processes_gone(tracker->roster.processes, pid);
+
+	if (live && live->started <= time)
+		return live;
+	if (gone && gone->started <= time)
+		return gone;
+	return NULL;
+}
+
 bool tracker_unknown(struct tracker *tracker, struct process *process, uint64_t now)
 {
 	return lister_relist(&tracker->lister, process, now);

@@ -219,6 +219,9 @@ static struct process *find_process(struct samples *samples, const struct record
 {
 	struct process *process;
 
+	/* the task is exiting, or is a kernel thread */
+	if (head->generation == 0 && head->reason == REASON_end_no_user)
+		return tracker_owner(samples->parts.tracker, head->pid, head->time);
 	if (head->generation == 0)
 		return NULL;
 	process = tracker_process(samples->parts.tracker, head->pid, head->generation, head->time,
