@@ -80,7 +80,7 @@ INLINE void lose_event(void)
 		__sync_fetch_and_add(&count->events_lost, 1);
 }
 
-/* Returns whether the worker looks soon without being woken. A wrong value delays its own events. */
+/* Returns whether the worker looks soon without being woken. A wrong answer only delays events. */
 INLINE int worker_looks_soon(u64 now)
 {
 	u32 zero = 0;

@@ -259,8 +259,8 @@ static uint64_t at_most(uint64_t value, uint64_t most)
 
 /*
  * Returns the time to the next turn. Turns that find events need no waker, whose system calls cost
- * more than a look. Events come without a wake-up until a turn that was promised, so the wakers are
- * added after that time alone: a waker sees what has come before.
+ * more than a look. Until a turn that was promised, events come without a wake-up. So the wakers
+ * are added after that time alone: a waker sees what has come before.
  */
 static uint64_t wait_for_events(struct worker *worker, uint64_t wait)
 {

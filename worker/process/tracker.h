@@ -49,8 +49,8 @@ bool tracker_unknown(struct tracker *tracker, struct process *process, uint64_t 
 /* Called for every sample: lists processes again that side-band losses made doubtful. As above. */
 bool tracker_doubtful(struct tracker *tracker, struct process *process, uint64_t now);
 
-/* Returns the process that had a pid at a time, or had the pid last: the kernel gives the memory of
- * a process back after its end. NULL: none is known. */
+/* Returns the process that had a pid at a time, or the last one before. The kernel still works for
+ * a process after its end. NULL: none is known. */
 struct process *tracker_owner(struct tracker *tracker, uint32_t pid, uint64_t time);
 
 /* Counts answers of the target: a record that waits need not look again before the next answer. */
