@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 0x0008U
@@ -18,4 +19,11 @@ int memory_file(const char *name)
 	if (fd < 0)
 		return -errno;
 	return fd;
+}
+
+int memory_file_rewind(int fd)
+{
+	if (lseek(fd, 0, SEEK_SET) < 0)
+		return -errno;
+	return 0;
 }

@@ -9,4 +9,7 @@
  */
 int memory_file(const char *name);
 
+/* Goes to the start of a file: the next writes replace its bytes. 0 or a negative errno. */
+int memory_file_rewind(int fd);
+
 #endif

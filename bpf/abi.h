@@ -349,6 +349,10 @@ struct ring_tails {
 	struct journal journal;
 };
 
+/* Helpers that the object for old kernels uses where the kernel has them. */
+#define NEWER_TASK_PT_REGS 1u /* and bpf_get_current_task_btf() */
+#define NEWER_SNPRINTF	   2u
+
 /* ---- the choice of samples: constants that the loader sets --------------------------------- */
 
 enum filter_mode {
@@ -392,9 +396,13 @@ enum deny_kind {
 	DENY_PROCESS,	 /* no key: TARGET_EXCLUDED */
 	DENY_KINDS
 };
-/* Verdicts in struct generation. */
-#define DENIED_BY_RULE	  1u /* until the process's next exec */
-#define DENIED_BY_PROCESS 2u /* whatever the process and its children execute */
+/*
+ * Verdicts in struct generation: the number of the deny rule that holds, from 1 on, or a bit. All
+ * but the last bit hold until the process's next exec.
+ */
+#define DENIED_RULE	  0xffffu
+#define DENIED_OTHERWISE  (1u << 30) /* an excluded cgroup, or more levels than are looked at */
+#define DENIED_BY_PROCESS (1u << 31) /* whatever the process and its children execute */
 struct deny_key {
 	u64 kind, first, second;
 };
@@ -418,9 +426,16 @@ struct generation {
 	 * 1: the process was denied after a reading of CPU time had counted it. Readings go on
 	 * counting it, and its denied samples are denied_counted.
 	 */
-	u16 counted;
+	u8 counted;
+	/* 1: a kept sample of the process waited in vain, and the mappings were not found since */
+	u8 unkept;
 	u16 located; /* located_by() of the worker that knows the path of its cgroup */
 };
+
+/* So long BPF keeps a sample of a process whose mappings are not published. */
+#define KEPT_FOR_NS    200000000ull
+#define KEPT_SLOTS_MIN 8u   /* a CPU has so many places for them, */
+#define KEPT_SLOTS_MAX 128u /* and more at high rates: as many as it samples in 100 ms */
 
 /* ---- life of processes, in a BPF ring buffer --------------------------------------------- */
 
@@ -444,19 +459,37 @@ enum event_kind {
 	/* A process from before the start, which no sample has met. parent_generation: CPU time */
 	EVENT_FOUND = 9,
 	EVENT_WAKE = 10, /* of no process: records wait for the worker */
+	/* A sample of a process waits for KEPT_FOR_NS until its mappings are published. */
+	EVENT_WAITS = 11,
 };
+
+#define CGROUP_ROOT  1u /* the id of the root, where processes are that no cgroup has */
+#define CGROUP_OUTER 5u /* levels below the root */
 
 struct event {
 	u64 time; /* CLOCK_MONOTONIC, ns */
 	u64 generation;
 	u64 parent_generation; /* FORK; FOUND: the CPU time of the process so far, ns */
-	u64 cgroup; /* v2 id at this moment, of the current task; MOVED, FOUND: of the process */
 	u32 kind;
 	u32 pid;
 	u32 parent_pid; /* FORK */
-	u32 pad;
+	/*
+	 * The rest is about the current task at this moment; FOUND, MOVED: about the process. MOVED
+	 * has the cgroup alone. CGROUP: the id of that cgroup. Events of other kinds than SEEN,
+	 * EXEC, FOUND, MOVED, NAME and CGROUP have EVENT_SHORT_BYTES, and the rest counts as 0.
+	 */
+	u32 uid;     /* in the initial user namespace; short events: 0 */
+	u64 cgroup;  /* v2 id */
+	u32 session; /* its leader's pid; within a cgroup other than the root 0 is allowed */
+	/*
+	 * The cgroups around the task, from the one below the root to its own; 0: none. Low halves
+	 * of ids, which no two cgroups share at a time.
+	 */
+	u32 outer[CGROUP_OUTER];
 };
-_Static_assert(sizeof(struct event) == 48, "struct event");
+#define EVENT_SHORT_BYTES 40u
+_Static_assert(sizeof(struct event) == 72, "struct event");
+_Static_assert(__builtin_offsetof(struct event, cgroup) == EVENT_SHORT_BYTES, "struct event");
 
 /*
  * The kernel's name of a function in no range, which belongs to a module or a program of BPF that
@@ -467,7 +500,7 @@ struct event_name {
 	struct event event; /* generation: the id in frames, 1 to 2^32 - 1; sent repeatedly */
 	u64 name[EVENT_NAME_WORDS];
 };
-_Static_assert(sizeof(struct event_name) == 144, "struct event_name");
+_Static_assert(sizeof(struct event_name) == 168, "struct event_name");
 
 /*
  * The names that make up the path of a cgroup, told at the first sample of a process there, to each
@@ -482,7 +515,7 @@ struct event_cgroup {
 	/* innermost first; with a NUL; a longer name is cut, a name that was not read is empty */
 	char name[CGROUP_LEVELS][CGROUP_NAME_BYTES];
 };
-_Static_assert(sizeof(struct event_cgroup) == 1592, "struct event_cgroup");
+_Static_assert(sizeof(struct event_cgroup) == 1616, "struct event_cgroup");
 
 #ifndef EVENT_RING_BYTES
 #define EVENT_RING_BYTES (1u << 18)
@@ -502,7 +535,12 @@ struct counters {
 	u64 denied;	     /* events in denied processes, which are not among the samples */
 	u64 filtered; /* events that sample_filter left out, which are not among the samples */
 	u64 denied_counted; /* part of denied: in processes that readings of CPU time count */
-	u64 pad[64 - 13 - REASON_COUNT];
+	/*
+	 * Samples that were kept, and now have their record or are lost. While a sample is kept, it
+	 * counts as cut_not_ready, perhaps of another CPU: take this number from that sum.
+	 */
+	u64 kept_done;
+	u64 pad[64 - 14 - REASON_COUNT];
 };
 _Static_assert(sizeof(struct counters) == 512, "struct counters");
 

@@ -29,10 +29,8 @@ INLINE u64 told_mark(u64 id)
 /* Returns the node above, or NULL at the root. */
 INLINE struct kernfs_node *node_above(struct kernfs_node *node)
 {
-	struct kernfs_node___renamed *renamed = (void *)node;
-
-	if (bpf_core_field_exists(renamed->__parent))
-		return BPF_CORE_READ(renamed, __parent);
+	if (bpf_core_field_exists(node->__parent))
+		return BPF_CORE_READ(node, __parent);
 	return BPF_CORE_READ(node, parent);
 }
 
@@ -41,6 +39,47 @@ INLINE struct kernfs_node *cgroup_node(struct task_struct *task)
 	struct cgroup *cgroup = BPF_CORE_READ(task, cgroups, dfl_cgrp);
 
 	return BPF_CORE_READ(cgroup, kn);
+}
+
+/* Returns the id of the cgroup around it on a level, or its own. */
+INLINE u64 id_on_level(struct cgroup *cgroup, u32 level)
+{
+	u64 outer = 0;
+
+	if (bpf_core_field_exists(cgroup->ancestors)) {
+		bpf_probe_read_kernel(&outer, sizeof(outer),
+				      (char *)cgroup + level * sizeof(outer) +
+					      bpf_core_field_offset(struct cgroup, ancestors));
+		return BPF_CORE_READ((struct cgroup *)outer, kn, id);
+	}
+	bpf_probe_read_kernel(&outer, sizeof(outer),
+			      (char *)cgroup + level * sizeof(outer) +
+				      bpf_core_field_offset(struct cgroup, ancestor_ids));
+	return outer;
+}
+
+/* Notes where a task is, in an event that is all 0 otherwise. */
+static __attribute__((noinline)) void note_cgroups(struct event *event, struct task_struct *task)
+{
+	struct cgroup *cgroup = BPF_CORE_READ(task, cgroups, dfl_cgrp);
+	u32 levels = BPF_CORE_READ(cgroup, level);
+
+	event->cgroup = BPF_CORE_READ(cgroup, kn, id);
+	NOT_UNROLLED
+	for (u32 i = 0; i < CGROUP_OUTER && i < levels; i++)
+		event->outer[i] = id_on_level(cgroup, i + 1);
+}
+
+/* Notes the cgroups around the current task, in an event that is all 0 there. */
+INLINE void note_outer_now(struct event *event)
+{
+	if (has_outer_helper()) {
+#pragma unroll
+		for (u32 i = 0; i < CGROUP_OUTER; i++)
+			event->outer[i] = bpf_get_current_ancestor_cgroup_id(i + 1);
+	} else if (reads_outer()) {
+		note_cgroups(event, task_now());
+	}
 }
 
 /* A name that cannot be read is empty. */

@@ -33,6 +33,9 @@ _Static_assert(KERNEL_FRAMES_FIRST <= RECORD_KERNEL_FRAMES_MAX, "there is a plac
  * The worker's epoch. Only the loader raises it, once a new worker is ready, with no event enabled.
  */
 volatile u32 worker_epoch;
+/* Flag: sampling has stopped. Interrupts only finish the kept samples, which the loader awaits. */
+volatile u32 draining;
+volatile u32 kept_count; /* samples that are kept at this moment; BPF alone writes it */
 
 const volatile u32 ring_bytes = RING_BYTES_MIN;
 const volatile u32 filter_mode = FILTER_ALL;
@@ -41,6 +44,9 @@ const volatile u32 deny_kinds = 0; /* DENY_BIT() of the kinds in use */
 const volatile struct sample_filter sample_filter = {
 	.uid = {[0 ... FILTER_PLACES - 1] = FILTER_UID_NONE}};
 const volatile u32 cpu_count = 1;
+/* NEWER_* of the running kernel, for walk_for. CO-RE would search all types of the kernel. */
+const volatile u32 newer_helpers = 0;
+const volatile u32 kept_slots = KEPT_SLOTS_MIN; /* of a CPU */
 const volatile u64 cache_multiplier = 0x9e3779b97f4a7c15ull;
 const volatile u64 walk_budget_ns = WALK_BUDGET_NS;
 /*

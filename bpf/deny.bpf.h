@@ -20,19 +20,31 @@
 #define DENY_CGROUP_DEPTH 16 /* below the root; deeper cgroups are denied */
 #define DENY_COMM_MAX	  15
 
-GLOBAL int has_rule(u64 kind, u64 first, u64 second)
+/* Returns the number of the rule, or 0. */
+GLOBAL u32 rule_number(u64 kind, u64 first, u64 second)
 {
 	struct deny_key key = {kind, first, second};
+	u32 *number = bpf_map_lookup_elem(&deny_rules, &key);
 
-	return bpf_map_lookup_elem(&deny_rules, &key) != NULL;
+	return number ? *number : 0;
 }
 
-INLINE int denies_ids(struct task_struct *task)
+INLINE u32 denies_ids(struct task_struct *task)
 {
 	const struct cred *cred = BPF_CORE_READ(task, real_cred);
+	u32 rule = rule_number(DENY_UID, BPF_CORE_READ(cred, uid.val), 0);
 
-	return has_rule(DENY_UID, BPF_CORE_READ(cred, uid.val), 0) ||
-	       has_rule(DENY_UID, BPF_CORE_READ(cred, euid.val), 0);
+	if (rule)
+		return rule;
+	return rule_number(DENY_UID, BPF_CORE_READ(cred, euid.val), 0);
+}
+
+/* Returns two verdicts on a process as one, with the rule of the first. */
+INLINE u32 join_denials(u32 first, u32 second)
+{
+	if (first & DENIED_RULE)
+		second &= ~DENIED_RULE;
+	return first | second;
 }
 
 /* After the exit another process may get the id, so the table of rules has no process ids. */
@@ -63,43 +75,51 @@ INLINE int excludes_cgroup(u64 id)
 	return !other;
 }
 
-#define CGROUP_DENIED 1 /* no cgroup has this address */
+/* No cgroup has an address below this one: a number up to here is a verdict. */
+#define CGROUP_EXCLUDED (DENIED_RULE + 1)
 
-/* Returns the cgroup above, CGROUP_DENIED, or 0 at the root. */
+/* Returns the cgroup above, a verdict (the number of a rule, CGROUP_EXCLUDED), or 0 at the root. */
 GLOBAL u64 cgroup_above(u64 number)
 {
 	struct cgroup *cgroup = (void *)number;
 	struct cgroup_subsys_state *above = BPF_CORE_READ(cgroup, self.parent);
 	u64 id = BPF_CORE_READ(cgroup, kn, id);
+	u32 rule = rule_number(DENY_CGROUP, id, 0);
 
-	if (excludes_cgroup(id) || has_rule(DENY_CGROUP, id, 0))
-		return CGROUP_DENIED;
+	if (rule)
+		return rule;
+	if (excludes_cgroup(id))
+		return CGROUP_EXCLUDED;
 	return above ? (u64)above - bpf_core_field_offset(struct cgroup, self) : 0;
 }
 
-INLINE int denies_cgroup(struct task_struct *task)
+INLINE u32 denies_cgroup(struct task_struct *task)
 {
 	u64 cgroup = (u64)BPF_CORE_READ(task, cgroups, dfl_cgrp);
 
-	for (u32 i = 0; i < DENY_CGROUP_DEPTH && cgroup > CGROUP_DENIED; i++)
+	for (u32 i = 0; i < DENY_CGROUP_DEPTH && cgroup > CGROUP_EXCLUDED; i++)
 		cgroup = cgroup_above(cgroup);
-	return cgroup != 0;
+	if (cgroup <= DENIED_RULE)
+		return cgroup;
+	return DENIED_OTHERWISE;
 }
 
 /* Each prefix is a key of its own: there are 15 look-ups for any number of rules. */
-INLINE int denies_comm(u64 first, u64 second)
+INLINE u32 denies_comm(u64 first, u64 second)
 {
-	for (u32 i = 1; i <= 8; i++)
-		if (has_rule(DENY_COMM, first & ~0ull >> (64 - 8 * i), 0))
-			return 1;
-	for (u32 i = 1; i <= DENY_COMM_MAX - 8; i++)
-		if (has_rule(DENY_COMM, first, second & ~0ull >> (64 - 8 * i)))
-			return 1;
-	return 0;
+	u32 rule = 0;
+
+	NOT_UNROLLED
+	for (u32 i = 1; i <= 8 && !rule; i++)
+		rule = rule_number(DENY_COMM, first & ~0ull >> (64 - 8 * i), 0);
+	NOT_UNROLLED
+	for (u32 i = 1; i <= DENY_COMM_MAX - 8 && !rule; i++)
+		rule = rule_number(DENY_COMM, first, second & ~0ull >> (64 - 8 * i));
+	return rule;
 }
 
 /* A process that has given up its memory no longer runs the file. */
-INLINE int denies_executable(struct task_struct *task)
+INLINE u32 denies_executable(struct task_struct *task)
 {
 	struct mm_struct *mm = BPF_CORE_READ(task, mm);
 	struct inode *inode;
@@ -107,29 +127,32 @@ INLINE int denies_executable(struct task_struct *task)
 	if (!mm)
 		return 0;
 	inode = BPF_CORE_READ(mm, exe_file, f_inode);
-	return has_rule(DENY_EXECUTABLE, BPF_CORE_READ(inode, i_sb, s_dev),
-			BPF_CORE_READ(inode, i_ino));
+	return rule_number(DENY_EXECUTABLE, BPF_CORE_READ(inode, i_sb, s_dev),
+			   BPF_CORE_READ(inode, i_ino));
 }
 
 /*
- * Returns DENIED_* or 0, by those of the kinds that have rules. first, second: bytes of the task's
+ * Returns a verdict or 0, by those of the kinds that have rules. first, second: bytes of the task's
  * name, because the hook sees a new name before the task has it. number: the task as a scalar, so
  * that the verifier checks this global function once.
  */
-GLOBAL int denies_task(u64 number, u64 first, u64 second, u32 kinds)
+GLOBAL u32 denies_task(u64 number, u64 first, u64 second, u32 kinds)
 {
 	struct task_struct *task = (void *)number;
+	u32 rule = 0;
 
 	kinds &= deny_kinds;
 	if (kinds & DENY_BIT(DENY_PROCESS) && excludes_process(BPF_CORE_READ(task, tgid)))
 		return DENIED_BY_PROCESS;
-	if (kinds & DENY_BIT(DENY_UID) && denies_ids(task))
-		return DENIED_BY_RULE;
-	if (kinds & DENY_BIT(DENY_COMM) && denies_comm(first, second))
-		return DENIED_BY_RULE;
-	if (kinds & DENY_BIT(DENY_EXECUTABLE) && denies_executable(task))
-		return DENIED_BY_RULE;
-	return kinds & DENY_BIT(DENY_CGROUP) && denies_cgroup(task) ? DENIED_BY_RULE : 0;
+	if (kinds & DENY_BIT(DENY_UID))
+		rule = denies_ids(task);
+	if (!rule && kinds & DENY_BIT(DENY_COMM))
+		rule = denies_comm(first, second);
+	if (!rule && kinds & DENY_BIT(DENY_EXECUTABLE))
+		rule = denies_executable(task);
+	if (!rule && kinds & DENY_BIT(DENY_CGROUP))
+		rule = denies_cgroup(task);
+	return rule;
 }
 
 /* Returns an address as a scalar: a global function takes no such pointer. */
@@ -141,15 +164,19 @@ INLINE u64 number_of(const void *address)
 	return number;
 }
 
-/* Returns DENIED_* or 0, by all rules and the task's present state. */
-INLINE u32 denies_now(struct task_struct *task)
+/* Returns a verdict or 0, by all rules and the present state of a task (a scalar, as above). */
+GLOBAL u32 denies_number(u64 number)
 {
+	struct task_struct *task = (void *)number;
 	u64 comm[2] = {0, 0};
 
-	if (!deny_kinds)
-		return 0;
 	bpf_probe_read_kernel(comm, sizeof(comm), &task->comm);
-	return denies_task(number_of(task), comm[0], comm[1], ~0u);
+	return denies_task(number, comm[0], comm[1], ~0u);
+}
+
+INLINE u32 denies_now(struct task_struct *task)
+{
+	return deny_kinds ? denies_number(number_of(task)) : 0;
 }
 
 /* Returns whether a process has no entry because it was denied and has exited. */

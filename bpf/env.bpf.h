@@ -87,6 +87,39 @@ INLINE int walk_read(void *to, u64 bytes, u64 address)
 	return bpf_probe_read_user(to, bytes, (void *)address) != 0;
 }
 
+/* Reads the walk's copy of the stack, of which the verifier knows nothing: a kernel address. */
+INLINE int walk_read_copy(struct walk *walk, void *to, u64 bytes, u64 address)
+{
+	u64 at = address - walk->copy_start;
+
+	if (at >= walk->copy_bytes || bytes > walk->copy_bytes - at)
+		return 1;
+	return bpf_probe_read_kernel(to, bytes, (void *)(walk->copy_at + at)) != 0;
+}
+
+/* Returns the first of KEPT_PROBES places of an address among those of struct kept. */
+INLINE u32 kept_place(u64 address)
+{
+	return address * cache_multiplier >> (64 - KEPT_CALLS_BITS);
+}
+
+#define KEPT_PROBES 4u
+
+GLOBAL int walk_copy_calls(u64 address)
+{
+	struct scratch *scratch = scratch_state();
+	u32 number = scratch ? scratch->kept - 1 : 0, place = kept_place(address);
+	struct kept *slot = bpf_map_lookup_elem(&kept, &number);
+
+	if (!slot)
+		return 0;
+	NOT_UNROLLED
+	for (u32 i = 0; i < KEPT_PROBES; i++)
+		if (slot->call[(place + i) & (KEPT_CALLS - 1)] == address)
+			return 1;
+	return 0;
+}
+
 /* Returns the record under way on this CPU. */
 INLINE struct record *record_of(struct scratch *scratch)
 {
@@ -106,7 +139,7 @@ INLINE int walk_emit(struct walk *walk, u64 frame)
 	if (!scratch)
 		return 1;
 	struct record *record = record_of(scratch);
-	u64 at = (u64)scratch->kernel_frames + walk->frames;
+	u64 at = (u64)scratch->sample.record.kernel_frames + walk->frames;
 
 	if (!record)
 		return 1;

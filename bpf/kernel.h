@@ -9,15 +9,12 @@
 
 #include "bpf/abi.h"
 
-#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
-
-typedef struct {
-	int counter;
-} atomic_t;
-
-struct seq_file;
-
+/*
+ * libbpf searches all types of the kernel for each type that is relocated: 5 ms in an emulated
+ * guest. So types that have not changed since they came are not relocated.
+ */
 struct rb_node {
+	unsigned long parent_and_color;
 	struct rb_node *rb_right;
 	struct rb_node *rb_left;
 };
@@ -25,6 +22,26 @@ struct rb_node {
 struct rb_root {
 	struct rb_node *rb_node;
 };
+
+struct seq_file;
+struct task_struct;
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+	u64 session_id;
+	u64 seq_num;
+};
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+};
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+typedef struct {
+	int counter;
+} atomic_t;
 
 struct super_block {
 	unsigned int s_dev; /* dev_t */
@@ -42,11 +59,23 @@ struct file {
 struct mm_struct {
 	struct file *exe_file;
 	unsigned long start_code, end_code; /* of the program, its dynamic linker not included */
+	unsigned long start_stack;	    /* of the main thread, below its arguments */
 	struct rb_root mm_rb;		    /* before 6.1 */
 };
 
+struct upid {
+	int nr; /* in the initial namespace, as the first of a struct pid */
+};
+
+struct pid {
+	struct upid numbers[1];
+};
+
+#define PIDTYPE_SID 3 /* include/linux/pid_types.h, since 4.19 */
+
 struct signal_struct {
 	atomic_t live;	       /* threads that have not reached do_exit() */
+	struct pid *pids[4];   /* by enum pid_type */
 	u64 sum_sched_runtime; /* ns, of threads that are gone */
 };
 
@@ -65,10 +94,7 @@ struct cred {
 struct kernfs_node {
 	u64 id;
 	const char *name;
-	struct kernfs_node *parent; /* before 6.15 */
-};
-
-struct kernfs_node___renamed {
+	struct kernfs_node *parent;   /* before 6.15 */
 	struct kernfs_node *__parent; /* since 6.15 */
 };
 
@@ -78,7 +104,10 @@ struct cgroup_subsys_state {
 
 struct cgroup {
 	struct cgroup_subsys_state self;
+	int level;
 	struct kernfs_node *kn;
+	u64 ancestor_ids[CGROUP_OUTER + 1];	    /* before 6.1; by level, its own included */
+	struct cgroup *ancestors[CGROUP_OUTER + 1]; /* since 6.1 */
 };
 
 struct css_set {
@@ -103,17 +132,6 @@ struct vm_area_struct {
 	unsigned long vm_start, vm_end;
 	struct rb_node vm_rb; /* before 6.1 */
 	unsigned long vm_flags;
-};
-
-struct bpf_iter_meta {
-	struct seq_file *seq;
-	u64 session_id;
-	u64 seq_num;
-};
-
-struct bpf_iter__task {
-	struct bpf_iter_meta *meta;
-	struct task_struct *task;
 };
 
 #pragma clang attribute pop

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The offer of Linux 5.10, under the same names as in kernel_loop.bpf.h. Newer helpers are used
- * where the running kernel has them: CO-RE makes that a constant, and the verifier skips the other
- * branch.
+ * where the running kernel has them. The loader sets that constant, and the verifier skips the
+ * other branch.
  */
 #ifndef KEYHOLE_BPF_KERNEL_FOR_BPF_H
 #define KEYHOLE_BPF_KERNEL_FOR_BPF_H
@@ -10,8 +10,6 @@
 #include <bpf/bpf_core_read.h>
 
 #include "bpf/env.bpf.h"
-
-#define HAS_HELPER(name) bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_##name)
 
 INLINE struct task_struct *task_now(void)
 {
@@ -32,15 +30,29 @@ INLINE u32 task_flags(struct task_struct *task)
  */
 INLINE void *task_registers(struct task_struct *task)
 {
-	if (HAS_HELPER(task_pt_regs))
+	if (newer_helpers & NEWER_TASK_PT_REGS)
 		return (void *)bpf_task_pt_regs((void *)bpf_get_current_task_btf());
 	return (char *)BPF_CORE_READ(task, stack) + KERNEL_STACK_BYTES - PT_WORDS * 8;
+}
+
+/* Since 5.15. */
+INLINE int has_outer_helper(void)
+{
+	return 0;
+}
+
+/* Newer kernels run these programs in tests alone, where nothing needs to be read. */
+INLINE int reads_outer(void)
+{
+	struct cgroup *cgroup = NULL;
+
+	return !bpf_core_field_exists(cgroup->ancestors);
 }
 
 /* Since 5.13. */
 INLINE int has_kernel_symbols(void)
 {
-	return HAS_HELPER(snprintf);
+	return newer_helpers & NEWER_SNPRINTF;
 }
 
 /*
@@ -81,9 +93,9 @@ INLINE struct vm_area_struct *find_area(struct walk *walk, struct mm_struct *mm,
 
 		walk->area_levels++;
 		if (address >= BPF_CORE_READ(area, vm_end))
-			node = BPF_CORE_READ(node, rb_right);
+			node = BPF_PROBE_READ(node, rb_right);
 		else if (address < BPF_CORE_READ(area, vm_start))
-			node = BPF_CORE_READ(node, rb_left);
+			node = BPF_PROBE_READ(node, rb_left);
 		else
 			return area;
 	}
@@ -101,11 +113,14 @@ GLOBAL int walk_executable(u64 address)
 	struct walk *walk = walk_state();
 	struct vm_area_struct *area;
 
-	if (!walk || !bpf_core_field_exists(mm->mm_rb))
+	if (!walk)
 		return 0;
 	if (address - walk->code_start < walk->code_end - walk->code_start)
 		return 1;
-	if (walk->area_levels >= AREA_LEVELS_WALK)
+	if (!bpf_core_field_exists(mm->mm_rb))
+		return 0;
+	/* a copy has the bounds of the program alone */
+	if (walk->copy_bytes || walk->area_levels >= AREA_LEVELS_WALK)
 		return 0;
 	area = find_area(walk, mm, address);
 	if (!area || !(BPF_CORE_READ(area, vm_flags) & VM_EXEC))
@@ -115,13 +130,27 @@ GLOBAL int walk_executable(u64 address)
 	return 1;
 }
 
-/* Takes all frames. A global function is verified once, not for each state of the caller. */
-GLOBAL int walk_all(void)
+#define WALK_GROUP 32u /* frames */
+
+/*
+ * Takes some frames. Returns 0 if there are more. A global function: two short loops take the
+ * verifier fewer instructions than a long one.
+ */
+GLOBAL int walk_group(void)
 {
-	for (u32 i = 0; i <= RECORD_FRAMES_MAX; i++)
+	for (u32 i = 0; i < WALK_GROUP; i++)
 		if (walk_step())
-			break;
+			return 1;
 	return 0;
+}
+
+/* Takes all frames. */
+INLINE void walk_all(void)
+{
+	NOT_UNROLLED
+	for (u32 i = 0; i <= RECORD_FRAMES_MAX / WALK_GROUP; i++)
+		if (walk_group())
+			break;
 }
 
 #endif

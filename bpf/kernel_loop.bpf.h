@@ -26,6 +26,16 @@ INLINE int has_kernel_symbols(void)
 	return 1;
 }
 
+INLINE int has_outer_helper(void)
+{
+	return 1;
+}
+
+INLINE int reads_outer(void)
+{
+	return 0;
+}
+
 /*
  * Writes the kernel's name of an address; the caller has padded the buffer with NUL. Returns 0
  * without a name, and less without room to make the name.
@@ -65,8 +75,12 @@ GLOBAL int walk_executable(u64 address)
 
 	if (!walk)
 		return 0;
-	if (address - walk->code_start >= walk->code_end - walk->code_start)
-		bpf_find_vma(task, address, remember_code, NULL, 0);
+	if (address - walk->code_start < walk->code_end - walk->code_start)
+		return 1;
+	/* a copy has the bounds of the program alone */
+	if (walk->copy_bytes)
+		return 0;
+	bpf_find_vma(task, address, remember_code, NULL, 0);
 	if (address - walk->code_start < walk->code_end - walk->code_start)
 		return 1;
 	struct mm_struct *mm = task->mm;

@@ -91,35 +91,61 @@ INLINE int worker_looks_soon(u64 now)
 
 INLINE int wakes_worker(u32 kind, u64 now)
 {
-	if (kind == EVENT_SEEN || kind == EVENT_EXEC || kind == EVENT_WAKE)
+	if (kind == EVENT_SEEN || kind == EVENT_EXEC || kind == EVENT_WAKE || kind == EVENT_WAITS)
 		return !worker_looks_soon(now);
 	return bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) > EVENT_RING_BYTES / 2;
 }
 
+INLINE u32 session_of(struct task_struct *task)
+{
+	return BPF_CORE_READ(task, signal, pids[PIDTYPE_SID], numbers[0].nr);
+}
+
 /*
- * Tells the worker. An event without a wake-up leaves the ring unread; after that only a forced
- * wake-up wakes. So events of processes that are about to be sampled force a wake-up. Each event in
- * a half-full ring forces a wake-up too, because a full ring has no room for an event that wakes.
+ * Tells the worker by a short event. An event without a wake-up leaves the ring unread; after that
+ * only a forced wake-up wakes. So events of processes that are about to be sampled force a wake-up.
+ * Each event in a half-full ring forces a wake-up too, because a full ring has no room for an event
+ * that wakes.
  * The function is global, because each program calls it several times.
  */
 GLOBAL int tell(u32 kind, u32 pid, u64 generation, u32 parent_pid, u64 parent_generation)
 {
-	struct event *event = bpf_ringbuf_reserve(&events, sizeof(*event), 0);
+	struct event *event = bpf_ringbuf_reserve(&events, EVENT_SHORT_BYTES, 0);
+	u64 now = bpf_ktime_get_ns();
 
 	if (!event) {
 		lose_event();
 		return 0;
 	}
-	event->time = bpf_ktime_get_ns();
+	event->time = now;
 	event->generation = generation;
 	event->parent_generation = parent_generation;
-	event->cgroup = kind <= EVENT_EXEC ? bpf_get_current_cgroup_id() : 0;
 	event->kind = kind;
 	event->pid = pid;
 	event->parent_pid = parent_pid;
-	event->pad = 0;
-	bpf_ringbuf_submit(event, wakes_worker(kind, event->time) ? BPF_RB_FORCE_WAKEUP
-								  : BPF_RB_NO_WAKEUP);
+	event->uid = 0;
+	bpf_ringbuf_submit(event, wakes_worker(kind, now) ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
+	return 0;
+}
+
+/* Tells the worker of the current task's process, and whose it is. */
+GLOBAL int tell_owner(u32 kind, u32 pid, u64 generation)
+{
+	struct event *event = bpf_ringbuf_reserve(&events, sizeof(*event), 0);
+	u64 now = bpf_ktime_get_ns();
+
+	if (!event) {
+		lose_event();
+		return 0;
+	}
+	*event = (struct event){.time = now, .generation = generation, .kind = kind, .pid = pid};
+	event->uid = bpf_get_current_uid_gid();
+	event->cgroup = bpf_get_current_cgroup_id();
+	if (event->cgroup > CGROUP_ROOT)
+		note_outer_now(event);
+	else
+		event->session = session_of(task_now());
+	bpf_ringbuf_submit(event, wakes_worker(kind, now) ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
 	return 0;
 }
 
@@ -153,22 +179,24 @@ INLINE void lose_process(void)
 		__sync_fetch_and_add(&count->processes_lost, 1);
 }
 
-INLINE void born(u32 pid, const struct generation *fresh, u32 kind)
+/* Enters a new generation. Returns whether the worker is to know. */
+INLINE int born(u32 pid, const struct generation *fresh)
 {
-	if (!fresh->number || bpf_map_update_elem(&generations, &pid, fresh, BPF_ANY))
+	if (!fresh->number || bpf_map_update_elem(&generations, &pid, fresh, BPF_ANY)) {
 		lose_process();
-	else if (!fresh->denied)
-		tell(kind, pid, fresh->number, fresh->base_pid, fresh->base_number);
+		return 0;
+	}
+	return !fresh->denied;
 }
 
 /*
- * Gives a generation to a process from before the start, or whose fork was not wanted. denied,
- * counted: as in struct generation.
+ * Makes the entry of a process without one. Returns whether the entry is new and the worker is to
+ * know. A global function: its stack would be too much for 5.10.
  */
-INLINE struct generation *first_sight(u32 pid, u64 mm, u32 denied, u32 counted, enum giver giver)
+GLOBAL int enter_process(u32 pid, u64 mm, u32 denied, u32 counted, u32 giver)
 {
 	struct generation fresh = {
-		.number = next_generation(giver),
+		.number = next_generation(BOUND((u64)giver, GIVERS)),
 		.mm = mm,
 		.born = bpf_ktime_get_ns(),
 		.epoch = worker_epoch,
@@ -178,11 +206,23 @@ INLINE struct generation *first_sight(u32 pid, u64 mm, u32 denied, u32 counted, 
 
 	fresh.family = fresh.number;
 	if (!fresh.number)
-		return NULL;
+		return 0;
 	/* at this moment another CPU may sample another thread of the process */
-	if (!bpf_map_update_elem(&generations, &pid, &fresh, BPF_NOEXIST) && !denied)
-		tell(EVENT_SEEN, pid, fresh.number, 0, 0);
-	return bpf_map_lookup_elem(&generations, &pid);
+	return !bpf_map_update_elem(&generations, &pid, &fresh, BPF_NOEXIST) && !denied;
+}
+
+/*
+ * Gives a generation to a process from before the start, or whose fork was not wanted. denied,
+ * counted: as in struct generation. Returns NULL when the table is full.
+ */
+INLINE struct generation *first_sight(u32 pid, u64 mm, u32 denied, u32 counted, enum giver giver)
+{
+	int is_new = enter_process(pid, mm, denied, counted, giver);
+	struct generation *entry = bpf_map_lookup_elem(&generations, &pid);
+
+	if (is_new && entry)
+		tell_owner(EVENT_SEEN, pid, entry->number);
+	return entry;
 }
 
 /* Announces a process again to a new worker. Two CPUs may both do so, which does no harm. */
@@ -191,7 +231,7 @@ INLINE void meet_again(u32 pid, struct generation *generation, u32 epoch)
 	if (generation->epoch == epoch)
 		return;
 	generation->epoch = epoch;
-	tell(EVENT_SEEN, pid, generation->number, 0, 0);
+	tell_owner(EVENT_SEEN, pid, generation->number);
 }
 
 /* Makes the mark of a worker, never 0. It has 16 bits, because the stack of a sample is full. */
@@ -253,10 +293,12 @@ INLINE void find_process(struct task_struct *task, u32 pid, struct runtimes *sum
 		.generation = fresh.number,
 		.parent_generation =
 			task->se.sum_exec_runtime + BPF_CORE_READ(task, signal, sum_sched_runtime),
-		.cgroup = BPF_CORE_READ(cgroup_node(task), id),
 		.kind = EVENT_FOUND,
 		.pid = pid,
 	};
+	note_cgroups(event, task);
+	event->uid = BPF_CORE_READ(task, real_cred, uid.val);
+	event->session = session_of(task);
 	/* at this moment another CPU may meet the process */
 	if (bpf_map_update_elem(&generations, &pid, &fresh, BPF_NOEXIST)) {
 		bpf_ringbuf_discard(event, BPF_RB_NO_WAKEUP);
@@ -309,21 +351,54 @@ INLINE void count_from_now(struct task_struct *task)
 		add_exited(sum, sum->readings, -task->se.sum_exec_runtime);
 }
 
+#define ENDED_FACTOR 0x9e3779b97f4a7c15ull
+
+INLINE struct ended_task *ended_place(u64 task)
+{
+	u32 place = task * ENDED_FACTOR >> (64 - ENDED_BITS);
+
+	return bpf_map_lookup_elem(&ended_tasks, &place);
+}
+
+/* Returns what tells the task's entry from another task's, and from one of two tasks. */
+INLINE u64 ended_check(u64 task, const struct ended_task *ended)
+{
+	return task ^ ended->nanoseconds << 16 ^ ended->readings << 40;
+}
+
+/* Returns the entry of a task that was counted at its exit, or NULL. */
+INLINE struct ended_task *find_ended(u64 task)
+{
+	struct ended_task *ended = ended_place(task);
+
+	return ended && ended->check == ended_check(task, ended) ? ended : NULL;
+}
+
+INLINE void keep_ended(u64 task, u64 nanoseconds, u64 readings)
+{
+	struct ended_task *ended = ended_place(task);
+
+	if (!ended)
+		return;
+	ended->nanoseconds = nanoseconds;
+	ended->readings = readings;
+	ended->check = ended_check(task, ended);
+}
+
 /*
- * Counts a task at its exit. The scheduler has not counted its last milliseconds yet, and giving up
- * the memory takes time as well: on_free() adds this rest.
+ * Counts the current task at its exit. The scheduler has not counted its last milliseconds yet, and
+ * giving up the memory takes time as well: on_free() adds this rest.
  */
 INLINE void count_exited(struct task_struct *task)
 {
 	struct runtimes *sum = runtimes_now();
-	struct ended_task ended = {.nanoseconds = task->se.sum_exec_runtime};
-	u64 number = number_of(task);
+	u64 nanoseconds = task->se.sum_exec_runtime, readings;
 
 	if (!sum)
 		return;
-	ended.readings = sum->readings;
-	bpf_map_update_elem(&ended_tasks, &number, &ended, BPF_ANY);
-	add_exited(sum, ended.readings, ended.nanoseconds);
+	readings = sum->readings;
+	keep_ended(bpf_get_current_task(), nanoseconds, readings);
+	add_exited(sum, readings, nanoseconds);
 	__sync_fetch_and_add(&sum->exits, 1);
 }
 
@@ -341,23 +416,20 @@ INLINE u64 runtime_of_ended(struct task_struct *task, const struct ended_task *e
 SEC("tp_btf/sched_process_free")
 int BPF_PROG(on_free, struct task_struct *task)
 {
-	u64 number = number_of(task);
-	struct ended_task *ended = bpf_map_lookup_elem(&ended_tasks, &number);
+	struct ended_task *ended = find_ended(number_of(task));
 	struct runtimes *sum = runtimes_now();
 
 	if (!ended || !sum)
 		return 0;
 	add_exited(sum, sum->readings, task->se.sum_exec_runtime - ended->nanoseconds);
-	bpf_map_delete_elem(&ended_tasks, &number);
+	ended->check = 0;
 	return 0;
 }
 
 /* Returns whether the current task is past its exit, and readings counted it until then. */
 GLOBAL int has_ended(void)
 {
-	u64 number = number_of(task_now());
-
-	return bpf_map_lookup_elem(&ended_tasks, &number) != NULL;
+	return find_ended(bpf_get_current_task()) != NULL;
 }
 
 /* ---- denied processes ---- */
@@ -369,7 +441,7 @@ INLINE int is_followed(u32 pid)
 }
 
 /*
- * Denies a process from now on. denied: DENIED_*, by the rule that holds. may_exec: the process may
+ * Denies a process from now on. denied: the verdict. may_exec: the process may
  * be starting a program. Then the worker must learn of the verdict before the records of mappings,
  * which the worker would keep otherwise. Any other process that the worker knows is over for the
  * worker. counted: readings may have counted the process; for a process that was denied before, the
@@ -387,11 +459,12 @@ GLOBAL int deny(u32 pid, u64 mm, u32 may_exec, u32 denied, u32 counted)
 			kind = known->denied ? 0 : EVENT_EXIT;
 		if (!known->denied)
 			known->counted = counted;
-		known->denied |= denied;
+		known->denied = join_denials(known->denied, denied);
 	} else {
 		if (!is_followed(pid))
 			return 0;
-		if (!first_sight(pid, mm, denied, counted, GIVEN_BY_HOOK))
+		enter_process(pid, mm, denied, counted, GIVEN_BY_HOOK);
+		if (!bpf_map_lookup_elem(&generations, &pid))
 			lose_process();
 		kind = may_exec ? EVENT_DENIED : 0;
 	}
@@ -421,11 +494,13 @@ int BPF_PROG(on_rename, struct task_struct *task, const char *name)
 SEC("tp_btf/cgroup_attach_task")
 int BPF_PROG(on_move, struct cgroup *to, const char *path, struct task_struct *task)
 {
-	u32 pid = task->tgid;
+	u32 pid = task->tgid, denied = 0;
 	struct generation *known;
 
-	if (deny_kinds && denies_cgroup(task)) {
-		deny(pid, task_mm(task), 0, DENIED_BY_RULE, 1);
+	if (deny_kinds)
+		denied = denies_cgroup(task);
+	if (denied) {
+		deny(pid, task_mm(task), 0, denied, 1);
 		return 0;
 	}
 	known = bpf_map_lookup_elem(&generations, &pid);
@@ -453,7 +528,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	}
 	/* a child has a denied parent's memory, so it is denied under any name */
 	if (from)
-		denied |= from->denied;
+		denied = join_denials(from->denied, denied);
 	if (!from && !(denied && filter_mode == FILTER_ALL) &&
 	    !(denied & DENIED_BY_PROCESS && filter_mode == FILTER_CGROUP))
 		return 0;
@@ -466,8 +541,35 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 				   .epoch = worker_epoch,
 				   .denied = denied};
 
-	born(pid, &fresh, EVENT_FORK);
+	/* the worker takes the child's mappings and owner from the parent */
+	if (from && !from->denied)
+		meet_again(parent_pid, from, worker_epoch);
+	if (born(pid, &fresh))
+		tell(EVENT_FORK, pid, fresh.number, fresh.base_pid, fresh.base_number);
 	return 0;
+}
+
+/*
+ * Gives the entry of a process the values of a new program, in place, which is cheaper than a new
+ * entry. `mm` is last: until then samples are within the exec. A denial comes before the number of
+ * the denied generation, and goes after it.
+ */
+INLINE void renew(struct generation *entry, const struct generation *fresh)
+{
+	volatile struct generation *to = entry;
+
+	to->denied |= fresh->denied;
+	to->born = fresh->born;
+	to->family = fresh->family;
+	to->base_number = 0;
+	to->base_pid = 0;
+	to->epoch = fresh->epoch;
+	to->counted = 0;
+	to->unkept = 0;
+	to->located = 0;
+	to->number = fresh->number;
+	to->denied = fresh->denied;
+	to->mm = fresh->mm;
 }
 
 SEC("tp_btf/sched_process_exec")
@@ -475,6 +577,7 @@ int BPF_PROG(on_exec, struct task_struct *task)
 {
 	u32 pid = task->tgid;
 	struct generation *old = bpf_map_lookup_elem(&generations, &pid);
+	int told;
 
 	if (filter_mode == FILTER_TARGETS && !old && !is_target(pid))
 		return 0;
@@ -498,7 +601,14 @@ int BPF_PROG(on_exec, struct task_struct *task)
 		tell(EVENT_EXIT, pid, old ? old->number : fresh.number, 0, 0);
 
 	fresh.family = fresh.number;
-	born(pid, &fresh, EVENT_EXEC);
+	if (old && fresh.number) {
+		renew(old, &fresh);
+		told = !fresh.denied;
+	} else {
+		told = born(pid, &fresh);
+	}
+	if (told)
+		tell_owner(EVENT_EXEC, pid, fresh.number);
 	return 0;
 }
 
@@ -512,13 +622,16 @@ int BPF_PROG(on_exit, struct task_struct *task)
 		count_exited(task);
 	if (BPF_CORE_READ(task, signal, live.counter))
 		return 0;
-	/* another process may get the pid soon */
-	bpf_map_delete_elem(&targets, &pid);
+	/* another process may get the pid soon; without these conditions there are no targets */
+	if (filter_mode == FILTER_TARGETS || deny_kinds & DENY_BIT(DENY_PROCESS))
+		bpf_map_delete_elem(&targets, &pid);
 	if (!gone)
 		return 0;
-	u64 number = gone->number, who = task_signal(task);
+	u64 number = gone->number;
 
 	if (gone->denied) {
+		u64 who = task_signal(task);
+
 		bpf_map_update_elem(&denied_exits, &pid, &who, BPF_ANY);
 		bpf_map_delete_elem(&generations, &pid);
 		return 0;
@@ -563,7 +676,6 @@ int on_task(struct bpf_iter__task *ctx)
 	struct generation *known;
 	struct runtimes *sum = runtimes_now();
 	struct ended_task *ended;
-	u64 number;
 	u32 pid, counted;
 
 	if (!sum)
@@ -575,8 +687,7 @@ int on_task(struct bpf_iter__task *ctx)
 		bpf_seq_write(ctx->meta->seq, &sum->reading, sizeof(sum->reading));
 		return 0;
 	}
-	number = number_of(task);
-	ended = bpf_map_lookup_elem(&ended_tasks, &number);
+	ended = find_ended(number_of(task));
 	if (ended) {
 		sum->reading.nanoseconds += runtime_of_ended(task, ended, sum);
 		/* the reading began before the exit */

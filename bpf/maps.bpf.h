@@ -14,7 +14,6 @@
 #define GENERATIONS_MAX 8192 /* processes */
 #endif
 #define DENIED_EXITS_MAX 1024
-#define ENDED_TASKS_MAX	 2048
 #ifndef TARGETS_MAX
 #define TARGETS_MAX 128
 #endif
@@ -94,7 +93,10 @@ struct {
 	__type(value, struct generation);
 } generations SEC(".maps");
 
-/* The deny rules of the policy file, which the loader fills in and freezes. */
+/*
+ * The deny rules of the policy, by which keyhole-rules has made a file of struct deny_rule. The
+ * value is the number of a rule, from 1 on. The loader fills the map in and freezes it.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_RDONLY_PROG);
@@ -102,6 +104,15 @@ struct {
 	__type(key, struct deny_key);
 	__type(value, u32);
 } deny_rules SEC(".maps");
+
+/* Denied samples by the number of the rule; [0]: for another reason. The loader freezes the map. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, DENY_KEYS_MAX + 1);
+	__type(key, u32);
+	__type(value, u64);
+} denied_samples SEC(".maps");
 
 /*
  * Denied processes whose last thread has exited: their last work in the kernel is denied too. The
@@ -170,20 +181,64 @@ struct {
 	__type(value, struct rule_cache);
 } rule_caches SEC(".maps");
 
+/* A sample before the walk of its user stack. */
+struct sample {
+	/* The head of its record. REASON_COUNT: the walk is to find the reason. */
+	struct record record;
+	u64 family, base_number, born; /* as in struct generation */
+	u64 base_pid;
+	u64 epoch;			     /* of the worker for which the sample was kept */
+	u64 regs[24];			     /* struct pt_regs of user mode */
+	u64 copy_start, copy_bytes, copy_at; /* as in struct walk */
+	u64 code_start, code_end;	     /* of the program, as the kernel has it */
+	u64 kernel[RECORD_KERNEL_FRAMES_MAX + 1];
+};
+
+/*
+ * A sample of a process whose mappings are not published yet, with the stack. A CPU takes its own
+ * places alone. The CPU that takes a place from the queue has it. That CPU finishes the sample and
+ * wipes the place, or puts the place back.
+ */
+#define KEPT_STACK_BYTES 16384u
+#define KEPT_CALLS_BITS	 8
+#define KEPT_CALLS	 (1u << KEPT_CALLS_BITS)
+struct kept {
+	u64 taken; /* flag */
+	struct sample sample;
+	u64 call[KEPT_CALLS]; /* words of the stack that were behind a call; 0: a free place */
+	u64 stack[KEPT_STACK_BYTES / 8];
+};
+/* The loader closes its descriptor after the load: BPF alone reaches the map. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, KEPT_SLOTS_MIN);
+	__type(key, u32);
+	__type(value, struct kept);
+} kept SEC(".maps");
+struct {
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, KEPT_SLOTS_MIN);
+	__uint(value_size, sizeof(u32));
+} kept_queue SEC(".maps");
+
 /* The state of one sample, and the values that a CPU keeps between samples. */
 struct scratch {
 	u64 head;	    /* position of the next record in this CPU's ring */
+	u64 began;	    /* CLOCK_MONOTONIC, ns: of the interrupt */
 	u64 generations[3]; /* how many this CPU has given, by enum giver */
 	u64 busy;
-	u64 due; /* CLOCK_MONOTONIC, ns: the next sample's time, at one per sample_interval_ns */
+	u64 late; /* ns from the interrupt to the walk under way, or 0 */
+	u64 due;  /* CLOCK_MONOTONIC, ns: the next sample's time, at one per sample_interval_ns */
 	u32 cpu;
-	u32 kernel_frames;
+	u32 range;	/* of the last kernel frame, where the next one is sought first */
 	u32 epoch;	/* to which head belongs */
 	u32 waited_for; /* flag: the sample cannot wait for the worker's next look */
+	u32 unkept;	/* of the generation of the sample under way */
+	u32 kept;	/* the place of a kept sample under way and 1, or 0 */
+	u32 kept_next;	/* the CPU's place that is tried next */
 	u64 woke;	/* CLOCK_MONOTONIC, ns: the last time that a sample woke the worker */
 	struct walk walk;
-	u64 regs[24];
-	u64 kernel[RECORD_KERNEL_FRAMES_MAX + 1];
+	struct sample sample;
 	u64 names_until; /* CLOCK_MONOTONIC, ns: end of the time for names in this sample */
 	u64 name[EVENT_NAME_WORDS];
 };
@@ -217,17 +272,22 @@ struct {
 	__type(value, struct runtimes);
 } runtimes SEC(".maps");
 
-/* The part of an ended task's CPU time that is in struct runtimes already. */
+/*
+ * The part of an ended task's CPU time that is in struct runtimes already. A task has
+ * a place, made from its address, from its exit until the kernel frees it. A task that takes the
+ * place of another makes the other lose the CPU time that it used after its exit. No lock is taken:
+ * `check` also tells an entry that two CPUs wrote at once.
+ */
 struct ended_task {
 	u64 nanoseconds;
 	u64 readings; /* as it was at the exit */
+	u64 check;    /* ended_check(); 0: a free place */
 };
-/* Tasks by the address of their task_struct, from their exit until the kernel frees them. A zombie
- * that lasts may lose its place, and the CPU time that it used after its exit. */
+#define ENDED_BITS 13
 struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, ENDED_TASKS_MAX);
-	__type(key, u64);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1 << ENDED_BITS);
+	__type(key, u32);
 	__type(value, struct ended_task);
 } ended_tasks SEC(".maps");
 

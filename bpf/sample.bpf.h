@@ -26,6 +26,7 @@
 #define observe_sample(scratch, record, reason)
 #endif
 
+#include "bpf/keep.bpf.h"
 #include "bpf/walk/step.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
@@ -96,43 +97,62 @@ GLOBAL u64 kernel_frame(u64 address, u32 before, u32 number)
 INLINE u32 kernel_stack(void *ctx, struct scratch *scratch, u64 now, u8 *flags)
 {
 	u32 limit = KERNEL_FRAMES_FIRST;
-	long bytes = bpf_get_stack(ctx, scratch->kernel, KERNEL_FRAMES_FIRST * 8, 0);
+	u64 *kernel = scratch->sample.kernel;
+	long bytes = bpf_get_stack(ctx, kernel, KERNEL_FRAMES_FIRST * 8, 0);
 
 	if (bytes >= KERNEL_FRAMES_FIRST * 8 &&
 	    bpf_ktime_get_ns() - now < walk_budget_ns / KERNEL_FIRST_SHARE) {
 		limit = RECORD_KERNEL_FRAMES_MAX;
-		bytes = bpf_get_stack(ctx, scratch->kernel, RECORD_KERNEL_FRAMES_MAX * 8, 0);
+		bytes = bpf_get_stack(ctx, kernel, RECORD_KERNEL_FRAMES_MAX * 8, 0);
 	}
 	if (bytes <= 0 || bytes >= (long)limit * 8)
 		*flags |= RECORD_FLAG_KERNEL_CUT;
 	return bytes > 0 ? (u32)bytes >> 3 : 0;
 }
 
-/*
- * Stores the first `count` kernel frames. Absolute addresses stay in scratch, which no process
- * maps. In a global function the verifier takes the loop once; in on_sample(), once for each state
- * before the loop.
- */
-GLOBAL int store_kernel_frames(u32 count)
+#define KERNEL_FRAMES_GROUP 8u /* frames that one function stores */
+
+/* Stores some of the kernel frames. A group has its own loop: the verifier takes that loop once. */
+GLOBAL int store_kernel_group(u32 first)
 {
 	struct scratch *scratch = scratch_state();
-	u32 range = 0;
-
-	if (!scratch)
-		return 0;
-	struct record *record = record_of(scratch);
+	struct record *record = scratch ? record_of(scratch) : NULL;
 
 	if (!record)
 		return 0;
 	u64 *frames = (u64 *)(record + 1);
 
-	for (u32 i = 0; i < RECORD_KERNEL_FRAMES_MAX; i++) {
-		if (i >= count)
-			break;
-		u64 frame = kernel_frame(scratch->kernel[i], range, i);
+	NOT_UNROLLED
+	for (u32 i = 0; i < KERNEL_FRAMES_GROUP; i++) {
+		u64 at = BOUND((u64)first + i, RECORD_KERNEL_FRAMES_MAX);
+		u64 frame;
 
-		range = KERNEL_FRAME_RANGE(frame);
-		frames[i] = frame;
+		if (first + i >= scratch->sample.record.kernel_frames)
+			break;
+		frame = kernel_frame(scratch->sample.kernel[at], scratch->range, at);
+		scratch->range = KERNEL_FRAME_RANGE(frame);
+		frames[at] = frame;
+	}
+	return 0;
+}
+
+/*
+ * Stores the kernel frames. Absolute addresses stay in scratch, which no process
+ * maps.
+ */
+GLOBAL int store_kernel_frames(u64 now)
+{
+	struct scratch *scratch = scratch_state();
+
+	if (!scratch)
+		return 0;
+	scratch->range = 0;
+	scratch->names_until = now + walk_budget_ns / KERNEL_NAMES_SHARE;
+	NOT_UNROLLED
+	for (u32 i = 0; i < RECORD_KERNEL_FRAMES_MAX; i += KERNEL_FRAMES_GROUP) {
+		if (i >= scratch->sample.record.kernel_frames)
+			break;
+		store_kernel_group(i);
 	}
 	return 0;
 }
@@ -144,9 +164,7 @@ INLINE u32 kernel_part(void *ctx, struct scratch *scratch, u8 *flags, u64 now)
 
 	if (sample_filter.hides & FILTER_NO_KERNEL)
 		return 0;
-	scratch->names_until = now + walk_budget_ns / KERNEL_NAMES_SHARE;
 	count = kernel_stack(ctx, scratch, now, flags);
-	store_kernel_frames(count);
 	return count > RECORD_KERNEL_FRAMES_MAX ? RECORD_KERNEL_FRAMES_MAX : count;
 }
 
@@ -160,29 +178,13 @@ INLINE u32 kernel_part(void *ctx, struct scratch *scratch, u8 *flags, u64 now)
 	X(REG_R12, PT_R12) X(REG_R13, PT_R13) X(REG_R14, PT_R14) X(REG_R15, PT_R15)
 /* clang-format on */
 
-/* Takes the registers of a sample in user mode, which are the context. Returns cs. */
-INLINE u64 registers_of_context(struct walk *walk, void *ctx)
+INLINE void set_registers(struct walk *walk, const u64 *regs)
 {
-	volatile u64 *regs = ctx;
-
-#define X(number, at) walk->reg[number] = regs[at];
-	PT_REGISTERS(X)
-#undef X
-	walk->address = regs[PT_RIP];
-	return regs[PT_CS];
-}
-
-/* Takes the registers that the entry to the kernel saved. Returns cs, or 0 without registers. */
-INLINE u64 registers_of_entry(struct walk *walk, u64 *regs, struct task_struct *task)
-{
-	if (bpf_probe_read_kernel(regs, PT_WORDS * 8, task_registers(task)))
-		return 0;
 #define X(number, at) walk->reg[number] = regs[at];
 	PT_REGISTERS(X)
 #undef X
 	walk->address = regs[PT_RIP];
 	walk->in_sigreturn = regs[PT_ORIG_RAX] == NR_RT_SIGRETURN;
-	return regs[PT_CS];
 }
 
 /*
@@ -197,6 +199,7 @@ INLINE u32 find_block(struct walk *walk, u32 pid, u64 generation, u64 family)
 
 	if (!table || !generation)
 		return REASON_cut_not_ready;
+	NOT_UNROLLED
 	for (u32 i = 0; i < PROCESS_PROBES; i++) {
 		volatile struct process_slot *slot = &table->slot[(hash + i) & (PROCESS_SLOTS - 1)];
 		u64 key = slot->key, block, gone = key - PROCESS_SLOT_GONE;
@@ -219,56 +222,71 @@ INLINE u32 find_block(struct walk *walk, u32 pid, u64 generation, u64 family)
 	return taken ? REASON_cut_no_slot : REASON_cut_not_ready;
 }
 
-/* Returns the reason why no walk is possible, or REASON_COUNT. */
-INLINE u32 prepare_walk(struct walk *walk, const struct generation *generation, u32 pid, u64 mm,
-			u64 cs)
+/*
+ * Finds the mappings of the process of scratch->sample, or of its parent. Returns REASON_COUNT, or
+ * the reason why there are none.
+ */
+GLOBAL int find_mappings(void)
 {
-	if (generation->mm != mm)
-		return REASON_cut_exec;
-	if (cs == CS_USER32)
-		return REASON_cut_compat;
-	u32 reason = find_block(walk, pid, generation->number, generation->family);
+	struct scratch *scratch = scratch_state();
+	u32 reason = REASON_cut_not_ready;
 
-	if (reason == REASON_COUNT || reason == REASON_cut_no_room)
-		return reason;
-	if (find_block(walk, generation->base_pid, generation->base_number, generation->family) ==
-	    REASON_COUNT)
-		return REASON_COUNT;
+	if (!scratch)
+		return REASON_lost_internal;
+	struct sample *sample = &scratch->sample;
+	u64 pid = sample->record.pid, number = sample->record.generation;
+
+	scratch->walk.multiplier = cache_multiplier + 2 * (u64)scratch->epoch;
+	NOT_UNROLLED
+	for (u32 i = 0; i < 2; i++) {
+		u32 found = find_block(&scratch->walk, pid, number, sample->family);
+
+		if (found == REASON_COUNT || (i == 0 && found == REASON_cut_no_room))
+			return found;
+		if (i == 0)
+			reason = found;
+		pid = sample->base_pid;
+		number = sample->base_number;
+	}
 	return reason;
 }
 
 /* In this time the dynamic linker still maps: a missing mapping is on its way to the worker. */
 #define NEW_FOR_NS 100000000ull
 
-/* Takes the user part. Returns the reason why it ended. */
-INLINE u32 user_part(void *ctx, struct scratch *scratch, struct task_struct *task,
-		     const struct generation *generation, u32 pid, int kernel_mode, u64 now)
+/* Walks the user part. began: the time from which the budget counts. Returns why the walk ended. */
+INLINE u32 user_part(void *ctx, struct scratch *scratch, u64 began)
 {
 	struct walk *walk = &scratch->walk;
-	u64 cs = kernel_mode ? registers_of_entry(walk, scratch->regs, task)
-			     : registers_of_context(walk, ctx);
-	u32 reason;
+	struct sample *sample = &scratch->sample;
+	u32 reason = sample->record.reason;
 
-	if ((cs & CS_RPL_USER) != CS_RPL_USER)
-		return REASON_end_no_user;
-	walk->deadline = now + walk_budget_ns;
-	walk->looked = now;
-	walk->extension = walk_extension_ns;
+	if (reason == REASON_end_no_user || reason == REASON_end_exec || reason == REASON_cut_exec)
+		return reason;
+	set_registers(walk, sample->regs);
+	walk->copy_start = sample->copy_start;
+	walk->copy_bytes = sample->copy_bytes;
+	walk->copy_at = sample->copy_at;
+	walk->code_start = sample->code_start;
+	walk->code_end = sample->code_end;
+	walk->deadline = began + walk_budget_ns;
+	walk->looked = began;
+	walk->extension = walk_extension_ns - scratch->late;
 	walk->forgiving = walk_extension_ns ? WALK_STALLS : 0;
-	if (kernel_mode)
+	if (sample->record.kernel_frames)
 		walk->look_at = 1; /* the kernel part may have used the budget up */
-	walk->multiplier = cache_multiplier + 2 * (u64)scratch->epoch;
 	observe_walk(ctx, scratch);
-	reason = prepare_walk(walk, generation, pid, task_mm(task), cs);
+	if (reason == REASON_COUNT)
+		reason = find_mappings();
 	if (reason == REASON_COUNT) {
 		walk_all();
-		if (walk->reason == REASON_cut_no_mapping && now - generation->born < NEW_FOR_NS)
+		if (walk->reason == REASON_cut_no_mapping &&
+		    sample->record.time - sample->born < NEW_FOR_NS)
 			return REASON_cut_not_ready;
 		return walk_result(walk);
 	}
-	/* the pc alone says where the time went; after an exec the pc means nothing */
-	if (reason != REASON_cut_exec && walk->address < WALK_ADDRESS_END &&
-	    !walk_emit(walk, walk->address | FRAME_EXACT))
+	/* the pc alone says where the time went */
+	if (walk->address < WALK_ADDRESS_END && !walk_emit(walk, walk->address | FRAME_EXACT))
 		walk->frames++;
 	return reason;
 }
@@ -298,17 +316,18 @@ INLINE void commit(struct scratch *scratch, struct record *record, struct counte
 		   u32 reason)
 {
 	struct walk *walk = &scratch->walk;
-	u64 bytes = sizeof(*record) + 8 * ((u64)scratch->kernel_frames + walk->frames);
+	const struct record *head = &scratch->sample.record;
+	u64 bytes = sizeof(*record) + 8 * ((u64)head->kernel_frames + walk->frames);
 
 	count->reason[BOUND((u64)reason, REASON_COUNT)]++;
 	count->bytes += bytes;
-	count->kernel_frames += scratch->kernel_frames;
+	count->kernel_frames += head->kernel_frames;
 	count->user_frames += walk->frames;
 	count->cache_trail += walk->trail_hits;
 	count->cache_text += walk->text_hits;
 	count->cache_miss += walk->misses;
 	count->fallback_frames += walk->fallbacks;
-	record->kernel_frames = scratch->kernel_frames;
+	__builtin_memcpy(&record->time, &head->time, sizeof(*head) - sizeof(head->commit));
 	record->user_frames = walk->frames;
 	record->reason = reason;
 	/* x86 keeps stores in order; the compiler must as well */
@@ -338,43 +357,84 @@ GLOBAL int wake_worker(void)
 	return tell(EVENT_WAKE, 0, 0, 0, 0);
 }
 
-/* Takes one sample of a task that passed the filter. */
-INLINE void take(void *ctx, struct scratch *scratch, struct counters *count, u64 id,
-		 struct task_struct *task, const struct generation *generation, u64 now)
+/*
+ * Returns the reason of a sample whose memory is not that of the process's entry. Within execve(2)
+ * the task has the new program's memory before on_exec(). Its saved registers are those of the old
+ * program, whose stack is gone: so the frames of the kernel are the whole stack. The task reaches
+ * user mode only after on_exec().
+ */
+INLINE u32 reason_of_exec(const struct record *record)
+{
+	if (record->flags & RECORD_FLAG_KERNEL_MODE)
+		return REASON_end_exec;
+	return REASON_cut_exec;
+}
+
+/* Takes the user part of a sample, up to the walk. Returns the reason, or REASON_COUNT. */
+INLINE u32 take_user(struct sample *sample, struct task_struct *task,
+		     const struct generation *generation)
+{
+	u64 cs;
+
+	if (bpf_probe_read_kernel(sample->regs, PT_WORDS * 8, task_registers(task)))
+		return REASON_end_no_user;
+	cs = sample->regs[PT_CS];
+	if ((cs & CS_RPL_USER) != CS_RPL_USER)
+		return REASON_end_no_user;
+	sample->family = generation->family;
+	sample->born = generation->born;
+	sample->base_number = generation->base_number;
+	sample->base_pid = generation->base_pid;
+	if (generation->mm != task_mm(task))
+		return reason_of_exec(&sample->record);
+	return cs == CS_USER32 ? REASON_cut_compat : REASON_COUNT;
+}
+
+/* Takes a sample of a task that passed the filter, up to the walk. */
+INLINE void take(void *ctx, struct scratch *scratch, u64 id, struct task_struct *task,
+		 const struct generation *generation, u64 now)
 {
 	volatile u64 *regs = ctx;
 	int kernel_mode = (regs[PT_CS] & CS_RPL_USER) != CS_RPL_USER;
-	u32 reason = REASON_end_no_user;
+	struct sample *sample = &scratch->sample;
+	struct record *record = &sample->record;
 	u8 flags = kernel_mode ? RECORD_FLAG_KERNEL_MODE : 0;
 
-	if (!reserve(scratch, scratch->cpu)) {
-		count->reason[REASON_lost_ring_full]++;
-		return;
-	}
-	struct record *record = record_of(scratch);
-
-	if (!record) {
-		count->reason[REASON_lost_internal]++;
-		return;
-	}
 	record->time = now;
 	record->generation = generation ? generation->number : 0;
 	record->pid = id >> 32;
 	record->tid = (u32)id;
 	record->cpu = scratch->cpu;
 	bpf_get_current_comm(record->comm, sizeof(record->comm));
-	scratch->kernel_frames = 0;
-	walk_init(&scratch->walk);
+	record->kernel_frames = 0;
 	if (kernel_mode)
-		scratch->kernel_frames = kernel_part(ctx, scratch, &flags, now);
+		record->kernel_frames = kernel_part(ctx, scratch, &flags, now);
 	record->flags = flags;
+	record->reason = REASON_end_no_user;
+	sample->copy_bytes = sample->code_start = sample->code_end = 0;
 	if (sample_filter.hides & FILTER_NO_USER)
-		generation = NULL;
+		return;
 	if (generation)
-		reason = user_part(ctx, scratch, task, generation, id >> 32, kernel_mode, now);
-	commit(scratch, record, count, reason);
-	scratch->waited_for |= waits_for_worker(reason);
-	observe_sample(scratch, record, reason);
+		record->reason = take_user(sample, task, generation);
+}
+
+/* Begins a sample on this CPU. Returns 0 without room in the ring, which is counted. */
+GLOBAL int begin_sample(void)
+{
+	struct scratch *scratch = scratch_state();
+	struct counters *count = counters_now();
+	u32 epoch = worker_epoch;
+
+	if (!scratch || !count)
+		return 0;
+	scratch->cpu = bpf_get_smp_processor_id();
+	if (scratch->epoch != epoch)
+		scratch->head = RING_START(epoch);
+	scratch->epoch = epoch;
+	if (reserve(scratch, scratch->cpu))
+		return 1;
+	count->reason[REASON_lost_ring_full]++;
+	return 0;
 }
 
 /* Excludes kernel threads, and tasks in their exit, whose process may have no entry any more. */
@@ -383,38 +443,54 @@ INLINE int has_user_stack(struct task_struct *task)
 	return task_mm(task) && !(task_flags(task) & (PF_KTHREAD | PF_EXITING));
 }
 
-enum verdict {
-	TAKEN,
-	DENIED,
-	DENIED_COUNTED /* the readings of CPU time count the process */
-};
+/* Returns whether the task has the memory of a program that on_exec() has not told of yet. */
+INLINE int is_in_exec(struct task_struct *task, const struct generation *known)
+{
+	return known && known->mm != task_mm(task);
+}
+
+#define DENIED_COUNTED (1u << 29) /* the readings of CPU time count the process */
 
 /*
- * Returns the verdict on a sample: by the entry of the process, or by the task's present state.
- * Updates the entry, and tells the worker.
+ * Returns the verdict on a sample, or 0: by the entry of the process, or by the task's present
+ * state. Updates the entry, and tells the worker.
  */
-INLINE enum verdict judge_sample(struct task_struct *task, u32 pid, struct generation *known)
+INLINE u32 judge_sample(struct task_struct *task, u32 pid, struct generation *known)
 {
 	u32 flags = task_flags(task), denied;
 
 	if (!known) {
 		if (flags & PF_EXITING && is_denied_exit(task, pid))
-			return has_ended() ? DENIED_COUNTED : DENIED;
+			return DENIED_OTHERWISE | (has_ended() ? DENIED_COUNTED : 0);
 		denied = denies_now(task);
 		if (denied && !(flags & PF_EXITING))
 			first_sight(pid, task_mm(task), denied, 1, GIVEN_BY_SAMPLER);
-		return denied ? DENIED_COUNTED : TAKEN;
+		return denied ? denied | DENIED_COUNTED : 0;
 	}
 	if (known->denied)
-		return known->counted ? DENIED_COUNTED : DENIED;
+		return known->denied | (known->counted ? DENIED_COUNTED : 0);
 	/* setuid() has no hook */
-	if (!(deny_kinds & DENY_BIT(DENY_UID)) ||
-	    !denies_task(number_of(task), 0, 0, DENY_BIT(DENY_UID)))
-		return TAKEN;
+	if (!(deny_kinds & DENY_BIT(DENY_UID)))
+		return 0;
+	denied = denies_task(number_of(task), 0, 0, DENY_BIT(DENY_UID));
+	if (!denied)
+		return 0;
 	known->counted = 1;
-	known->denied |= DENIED_BY_RULE;
+	known->denied = denied;
 	tell(EVENT_EXIT, pid, known->number, 0, 0);
-	return DENIED_COUNTED;
+	return denied | DENIED_COUNTED;
+}
+
+INLINE void count_denied(struct counters *count, u32 verdict)
+{
+	u32 rule = verdict & DENIED_RULE;
+	u64 *samples = bpf_map_lookup_elem(&denied_samples, &rule);
+
+	count->denied++;
+	if (verdict & DENIED_COUNTED)
+		count->denied_counted++;
+	if (samples)
+		__sync_fetch_and_add(samples, 1);
 }
 
 /* Returns whether sample_interval_ns forbids this sample. */
@@ -438,9 +514,10 @@ INLINE int is_of_wanted_user(struct task_struct *task)
 }
 
 /* Returns whether the command line filters the sample. cs: of the interrupted context. */
-INLINE int is_filtered(struct task_struct *task, u64 cs)
+INLINE int is_filtered(struct task_struct *task, const struct generation *known, u64 cs)
 {
-	if (sample_filter.hides & FILTER_NO_KERNEL && !has_user_stack(task))
+	if (sample_filter.hides & FILTER_NO_KERNEL &&
+	    (!has_user_stack(task) || is_in_exec(task, known)))
 		return 1;
 	if (sample_filter.hides & FILTER_NO_USER && (cs & CS_RPL_USER) == CS_RPL_USER)
 		return 1;
@@ -460,7 +537,7 @@ GLOBAL int sample_is_left_out(u64 cs)
 	struct generation *known = bpf_map_lookup_elem(&generations, &pid);
 	struct counters *count = bpf_map_lookup_elem(&counters, &cpu);
 	struct task_struct *task = task_now();
-	enum verdict verdict = TAKEN;
+	u32 verdict = 0;
 
 	if (!pid || !count || !wanted_now())
 		return 0;
@@ -468,24 +545,27 @@ GLOBAL int sample_is_left_out(u64 cs)
 		return 0;
 	if (deny_kinds && !(task_flags(task) & PF_KTHREAD))
 		verdict = judge_sample(task, pid, known);
-	if (verdict != TAKEN) {
-		count->denied++;
-		count->denied_counted += verdict == DENIED_COUNTED;
+	if (verdict) {
+		count_denied(count, verdict);
 		return 1;
 	}
-	if (!is_filtered(task, cs))
+	if (!is_filtered(task, known, cs))
 		return 0;
 	count->filtered++;
 	return 1;
 }
 
-SEC("perf_event")
-int on_sample(void *ctx)
+/* Returns whether the current task is not sampled in this interrupt. */
+INLINE int leaves_out(void *ctx)
 {
-	if (LEAVES_OUT && sample_is_left_out(((volatile u64 *)ctx)[PT_CS]))
-		return 0;
-	u64 now = bpf_ktime_get_ns(), id = bpf_get_current_pid_tgid();
-	u32 zero = 0, cpu = bpf_get_smp_processor_id(), pid = id >> 32, epoch = worker_epoch;
+	return draining || (LEAVES_OUT && sample_is_left_out(((volatile u64 *)ctx)[PT_CS]));
+}
+
+/* Takes a sample of the current task into scratch->sample. Returns 0 when there is none. */
+INLINE int take_now(void *ctx, struct scratch *scratch, struct counters *count, u64 now)
+{
+	u64 id = bpf_get_current_pid_tgid();
+	u32 pid = id >> 32;
 	struct task_struct *task = task_now();
 	struct generation *generation = NULL;
 
@@ -496,12 +576,6 @@ int on_sample(void *ctx)
 	if (has_user || filter_mode == FILTER_TARGETS)
 		generation = bpf_map_lookup_elem(&generations, &pid);
 	if (filter_mode == FILTER_TARGETS && !generation && !is_target(pid) && !has_ended())
-		return 0;
-
-	struct counters *count = bpf_map_lookup_elem(&counters, &cpu);
-	struct scratch *scratch = bpf_map_lookup_elem(&scratches, &zero);
-
-	if (!count || !scratch)
 		return 0;
 	count->samples++;
 	if (scratch->busy) {
@@ -521,19 +595,163 @@ int on_sample(void *ctx)
 			return 0;
 		}
 	} else {
-		meet_again(pid, generation, epoch);
+		meet_again(pid, generation, worker_epoch);
 	}
 	if (generation)
-		locate(generation, epoch);
+		locate(generation, worker_epoch);
 	scratch->busy = 1;
-	scratch->cpu = cpu;
-	if (scratch->epoch != epoch)
-		scratch->head = RING_START(epoch);
-	scratch->epoch = epoch;
-	take(ctx, scratch, count, id, task, generation, now);
+	if (!begin_sample()) {
+		scratch->busy = 0;
+		return 0;
+	}
+	scratch->kept = 0;
+	scratch->late = 0;
+	scratch->unkept = generation && generation->unkept;
+	take(ctx, scratch, id, task, generation, now);
+	return 1;
+}
+
+enum pick {
+	PICK_NONE,
+	PICK_WAITS, /* the sample goes on waiting */
+	PICK_TAKEN
+};
+
+/* Takes the kept sample that has waited longest into scratch->sample, if it can be walked. */
+GLOBAL int pick_kept(u64 began)
+{
+	struct scratch *scratch = scratch_state();
+	u32 number = 0;
+
+	if (!scratch || bpf_map_pop_elem(&kept_queue, &number))
+		return PICK_NONE;
+	struct kept *slot = bpf_map_lookup_elem(&kept, &number);
+
+	if (!slot)
+		return PICK_NONE;
+	scratch->kept = number + 1;
+	scratch->unkept = 0;
+	bpf_probe_read_kernel(&scratch->sample, sizeof(scratch->sample), &slot->sample);
+	if (scratch->sample.epoch != worker_epoch) {
+		lose_kept(slot);
+		return PICK_NONE;
+	}
+	if (find_mappings() == REASON_cut_not_ready && put_back(scratch, began))
+		return PICK_WAITS;
+	return PICK_TAKEN;
+}
+
+#define PICK_TRIES 4u
+
+/* Tries the samples that have waited longest. Returns whether scratch->sample is one of them. */
+GLOBAL int pick_any(u64 began)
+{
+	NOT_UNROLLED
+	for (u32 i = 0; i < PICK_TRIES; i++) {
+		u32 pick = pick_kept(began);
+
+		if (pick != PICK_WAITS)
+			return pick == PICK_TAKEN;
+	}
+	return 0;
+}
+
+/*
+ * Takes a kept sample into scratch->sample, if there is time for a walk in this interrupt. Returns
+ * 0 when there is none. At low rates the walk has a budget of its own, out of the extension: where
+ * all processes are short, each interrupt keeps a sample. Interrupts that also walked none would
+ * soon leave no place free.
+ */
+INLINE int take_kept(struct scratch *scratch, u64 began)
+{
+	if (!kept_count || scratch->busy)
+		return 0;
+	u64 late = bpf_ktime_get_ns() - began;
+
+	if (late > (walk_extension_ns ? walk_extension_ns : walk_budget_ns / 2))
+		return 0;
+	scratch->late = walk_extension_ns ? late : 0;
+	scratch->busy = 1;
+	if (pick_any(began)) {
+		if (begin_sample())
+			return 1;
+		forget_kept();
+	}
+	scratch->busy = 0;
+	return 0;
+}
+
+/* Gives up a sample whose record has no place. */
+INLINE void give_up(struct scratch *scratch, struct counters *count)
+{
+	count->reason[REASON_lost_internal]++;
+	if (scratch->kept)
+		forget_kept();
+	scratch->busy = 0;
+}
+
+/*
+ * Writes the sample's record, or keeps the sample for later. A global function: the verifier sees
+ * it once, and not once for each way on which a walk ends.
+ */
+GLOBAL int end_sample(u32 reason, u64 began)
+{
+	struct scratch *scratch = scratch_state();
+	struct counters *count = counters_now();
+	struct record *record = scratch ? record_of(scratch) : NULL;
+
+	if (!count || !record)
+		return 0;
+	if (reason != REASON_cut_not_ready || !keeps(scratch, began)) {
+		commit(scratch, record, count, reason);
+		if (scratch->kept || scratch->unkept)
+			note_kept(&scratch->sample.record, reason);
+		if (scratch->kept)
+			forget_kept();
+		scratch->waited_for |= waits_for_worker(reason);
+	}
+	observe_sample(scratch, record, reason);
 	scratch->busy = 0;
 	if (scratch->waited_for)
 		wake_worker();
+	return 0;
+}
+
+/* Walks the sample, and ends it. */
+INLINE void finish(void *ctx, struct scratch *scratch, struct counters *count, u64 began)
+{
+	if (!record_of(scratch)) {
+		give_up(scratch, count);
+		return;
+	}
+	scratch->began = began;
+	walk_init(&scratch->walk);
+	if (scratch->sample.record.kernel_frames)
+		store_kernel_frames(began + scratch->late);
+	end_sample(user_part(ctx, scratch, began + scratch->late), began);
+}
+
+SEC("perf_event")
+int on_sample(void *ctx)
+{
+	u64 now = bpf_ktime_get_ns();
+
+	/* A loop has one copy of finish(); a function would be one call too deep for verifiers. */
+	NOT_UNROLLED
+	for (u32 round = 0; round < 2; round++) {
+		struct counters *count = counters_now();
+		struct scratch *scratch = scratch_state();
+
+		if (!count || !scratch)
+			return 0;
+		int taken = round ? take_kept(scratch, now)
+				  : !leaves_out(ctx) && take_now(ctx, scratch, count, now);
+
+		if (taken)
+			finish(ctx, scratch, count, now);
+		/* the verifier must see a count, not a flag that the compiler makes of it */
+		asm volatile("" : "+r"(round));
+	}
 	return 0;
 }
 

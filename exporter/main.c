@@ -48,7 +48,7 @@ static int receive_start(struct exporter *exporter)
 
 	if (r < 0)
 		return r;
-	exporter->output.fd = output.fd;
+	output_begin(&exporter->output, output.fd);
 	if (output.OUTPUT.phase > PHASE_FINISH)
 		return -EPROTO;
 	r = channel_expect(&exporter->loader, MESSAGE_PROFILE_PEER, START_MS, &peer);

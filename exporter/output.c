@@ -8,8 +8,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/printable.h"
+
 #define COPY_BYTES 65536
-#define SEALS	   (F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+#define SEALS	   (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+
+void output_begin(struct output *ret_output, int fd)
+{
+	struct stat status;
+
+	*ret_output = (struct output){.fd = fd};
+	ret_output->is_terminal = fstat(fd, &status) == 0 && S_ISCHR(status.st_mode);
+}
 
 static int check_profile(int profile, uint64_t bytes)
 {
@@ -24,7 +34,7 @@ static int check_profile(int profile, uint64_t bytes)
 		return -EFBIG;
 	if (fstat(profile, &status))
 		return -errno;
-	if ((uint64_t)status.st_size != bytes)
+	if ((uint64_t)status.st_size < bytes)
 		return -EBADMSG;
 	return 0;
 }
@@ -59,23 +69,34 @@ static int write_all(int fd, const unsigned char *bytes, size_t size)
 	return 0;
 }
 
-static int copy(int profile, uint64_t bytes, int fd)
+static size_t at_most(uint64_t bytes)
+{
+	if (bytes < COPY_BYTES)
+		return (size_t)bytes;
+	return COPY_BYTES;
+}
+
+static int copy(const struct output *output, int profile, uint64_t bytes)
 {
 	static unsigned char buffer[COPY_BYTES];
 	uint64_t at = 0;
 
 	while (at < bytes) {
-		ssize_t got = pread(profile, buffer, sizeof(buffer), (off_t)at);
+		ssize_t got = pread(profile, buffer, at_most(bytes - at), (off_t)at);
+		size_t done;
 		int r;
 
 		if (got < 0)
 			return -errno;
 		if (got == 0)
 			return -EBADMSG;
-		r = write_all(fd, buffer, (size_t)got);
+		done = (size_t)got;
+		if (output->is_terminal)
+			done = printable_mask(buffer, done, at + done < bytes);
+		r = write_all(output->fd, buffer, done);
 		if (r < 0)
 			return r;
-		at += (uint64_t)got;
+		at += done;
 	}
 	return 0;
 }
@@ -91,7 +112,7 @@ int output_append(struct output *output, int profile, uint64_t bytes)
 		return r;
 	if (!has_room(output, bytes))
 		return -EFBIG;
-	r = copy(profile, bytes, output->fd);
+	r = copy(output, profile, bytes);
 	output->torn = r < 0;
 	output->bytes += bytes;
 	return r;

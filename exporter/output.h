@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The output that the loader gave the exporter: a file, a pipe, a socket or a terminal. Profiles
- * come as memfds, which must be sealed, so that nobody changes the bytes after their size was
- * checked.
+ * come as memfds of a sealed size, so that nobody cuts one after its size was checked. A terminal
+ * gets printable text alone, as the worker may send it anything.
  */
 #ifndef KEYHOLE_EXPORTER_OUTPUT_H
 #define KEYHOLE_EXPORTER_OUTPUT_H
@@ -16,13 +16,16 @@
 
 struct output {
 	int fd;
-	uint64_t bytes; /* written so far */
-	bool torn;	/* the output may end in the middle of a profile */
+	bool is_terminal; /* or another character device */
+	uint64_t bytes;	  /* written so far */
+	bool torn;	  /* the output may end in the middle of a profile */
 };
 
+/* Takes over the descriptor. */
+void output_begin(struct output *ret_output, int fd);
 /*
  * Appends a profile of so many bytes, or nothing for a later window of 0 bytes. Returns 0 or a
- * negative errno. Four errors write nothing: -EPERM (a seal is missing), -EBADMSG (another size),
+ * negative errno. Four errors write nothing: -EPERM (a seal is missing), -EBADMSG (too small),
  * -EFBIG (too large) and -ENODATA (no bytes). Any other errno is that of a failed write, and sets
  * torn.
  */

@@ -180,8 +180,8 @@ struct message_stop {
 	struct message_waited waited;
 };
 
-#define SUMMARY_REASONS 32
-#define SUMMARY_LIMITS	24
+#define SUMMARY_REASONS 28
+#define SUMMARY_LIMITS	28
 #define SUMMARY_OBJECTS 3
 struct summary_object {
 	uint64_t samples;
@@ -208,17 +208,25 @@ struct message_summary {
 	struct summary_object object[SUMMARY_OBJECTS];
 };
 
-#define COUNTS_DESCRIPTORS 3 /* map of struct counters (bpf/abi.h); CPU time before and after */
+enum counts_descriptor {
+	COUNTS_COUNTERS, /* map of struct counters (bpf/abi.h) */
+	COUNTS_BEFORE,	 /* CPU time */
+	COUNTS_AFTER,
+	COUNTS_DENIED, /* map of denied samples by rule */
+	COUNTS_RULES,  /* file of struct policy_rule; not there without rules */
+	COUNTS_DESCRIPTORS
+};
 struct message_counts {
 	struct message_sampling sampling;
 	uint32_t cpus;	 /* entries of the map */
 	uint32_t cgroup; /* 1: CPU time is the text of a cgroup's cpu.stat; 0: task_runtime */
+	uint64_t rules;	 /* in COUNTS_RULES; 0: there is none */
 };
 
 enum output_step {
 	STEP_BEGIN = 1, /* before the first sample */
 	STEP_WORKER,	/* after the last sample of a worker, before the first of the next one */
-	STEP_END,	/* after the last sample */
+	STEP_END,	/* after the last sample; some may still wait for their records */
 	STEP_COMMIT,	/* the file is complete, and NAMED came */
 };
 #define STEP_QUIET (1u << 31) /* prints nothing about a recording without samples */
@@ -237,7 +245,25 @@ struct message_stepped {
 
 #define MESSAGE_ERRNO_MAX 4095 /* of a payload's error; MAX_ERRNO of include/linux/err.h */
 
-#define BROKER_SECONDS 2 /* for an answer: then the worker sends BROKER_STUCK */
+#define BROKER_SECONDS 2 /* for an answer of the penal broker: then the worker sends BROKER_STUCK */
+
+/* index of DESCRIPTOR with the kind BROKER */
+enum broker_lane {
+	LANE_ORDINARY,
+	LANE_PENAL, /* for groups of processes that hung a broker */
+	LANES,
+	LANE_DEMOTING = LANES, /* ordinary, and the one before becomes the penal one */
+};
+
+struct message_stuck {
+	uint32_t lane;	  /* enum broker_lane below LANES: whose broker hangs or is missing */
+	uint32_t brokers; /* that the worker had been given by then */
+};
+
+struct message_segments {
+	uint32_t index;	   /* of the worker's next segment; SEGMENT_MAX: there are no more */
+	uint32_t requests; /* that the broker may answer at once, up to a limit of its own */
+};
 
 struct message_maps {
 	uint32_t pid;
@@ -262,8 +288,7 @@ struct message_object_reply {
 };
 
 struct message_segment {
-	/* the next free segment; in SEGMENT_MAP 0 stands for the one behind all that exist */
-	uint32_t index;
+	uint32_t index; /* SEGMENT: the next free segment; SEGMENT_GIVEN: the one that is given */
 };
 
 struct message_audit {
@@ -364,7 +389,14 @@ struct message_policy_path {
 	char path[POLICY_PATH_BYTES]; /* NUL terminated */
 };
 
-/* Comes with a file of struct deny_key (bpf/abi.h), to be read from its current position. */
+/* A deny rule, as a row of the file that comes with POLICY_KEYS. The n-th row is the rule n. */
+#define POLICY_RULE_BYTES (POLICY_PATH_BYTES + 16)
+struct policy_rule {
+	uint64_t key[3];	      /* struct deny_key of bpf/abi.h */
+	char text[POLICY_RULE_BYTES]; /* as in the policy file; printable ASCII, NUL padded */
+};
+
+/* Comes with a file of struct policy_rule, to be read from its current position. */
 struct message_policy_keys {
 	int32_t error;		    /* -EINVAL: the helper has printed the reason */
 	uint32_t kinds;		    /* DENY_BIT() of each kind that has a key */

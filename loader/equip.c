@@ -15,6 +15,9 @@
 #define CHILD_START_MS 5000
 #define CHILD_END_MS   500 /* from the end of a child to its spawner's word */
 
+/* That a broker may answer at once which is not the worker's first one. */
+#define REQUESTS_LATER 1000
+
 /* ---- who is ready -------------------------------------------------------------------------- */
 
 /* Explains with the negative errno r that the child did not get ready. */
@@ -105,17 +108,17 @@ static int give(struct child *worker, enum descriptor_kind kind, uint32_t index,
 
 /* The messages with which a child and another process get a socket of their own. */
 struct link {
-	enum message_type to_child; /* without a payload */
-	enum message_type to_other; /* with a struct message_descriptor */
-	enum descriptor_kind kind;  /* what the other process learns */
+	enum message_type to_child;	      /* without a payload */
+	enum message_type to_other;	      /* with a struct message_descriptor */
+	struct message_descriptor descriptor; /* what the other process learns */
 };
 
 /* Sends the ends of a pair: one to the other process, one to the child. */
 static int send_pair(const int pair[2], const struct link *link, struct channel *child,
 		     struct channel *other)
 {
-	const struct message_descriptor descriptor = {.kind = link->kind};
-	int r = channel_send(other, link->to_other, &descriptor, sizeof(descriptor), pair[0]);
+	int r = channel_send(other, link->to_other, &link->descriptor, sizeof(link->descriptor),
+			     pair[0]);
 
 	if (r)
 		return r;
@@ -219,8 +222,8 @@ static enum message_phase exporter_phase(const struct recording *rec)
 
 int equip_exporter(struct recording *rec)
 {
-	static const struct link link = {MESSAGE_PROFILE_PEER, MESSAGE_DESCRIPTOR,
-					 DESCRIPTOR_EXPORTER};
+	static const struct link link = {
+		MESSAGE_PROFILE_PEER, MESSAGE_DESCRIPTOR, {.kind = DESCRIPTOR_EXPORTER}};
 	struct channel *worker = &rec->monitor.children[ROLE_WORKER].channel;
 	struct channel *exporter = &rec->monitor.children[ROLE_EXPORTER].channel;
 	const struct message_output output = {.phase = exporter_phase(rec)};
@@ -231,36 +234,51 @@ int equip_exporter(struct recording *rec)
 	return connect_child(&link, exporter, worker);
 }
 
-int equip_broker(struct recording *rec, uint32_t segments)
+/* Gives the broker its maps. A worker has no more segments by another broker than by one. */
+static int give_broker_maps(struct recording *rec, struct channel *broker, enum broker_lane lane)
 {
-	static const struct link audit_link = {MESSAGE_AUDIT_PEER, MESSAGE_AUDIT_BROKER,
-					       DESCRIPTOR_BROKER};
-	static const struct link worker_link = {MESSAGE_REQUEST_PEER, MESSAGE_DESCRIPTOR,
-						DESCRIPTOR_BROKER};
-	struct channel *audit = &rec->monitor.audit;
+	struct message_segments segments = {SEGMENT_MAX, REQUESTS_LATER};
+	int r;
+
+	if (lane != LANE_PENAL)
+		segments.index = rec->monitor.segments;
+	if (rec->monitor.brokers == 0)
+		segments.requests = UINT32_MAX;
+	r = channel_send(broker, MESSAGE_SEGMENT_MAP, &segments, sizeof(segments),
+			 rec->programs.segment_map);
+	if (r)
+		return r;
+	return channel_send_bare(broker, MESSAGE_PROCESS_MAP, rec->programs.process_map);
+}
+
+int equip_broker(struct recording *rec, enum broker_lane lane)
+{
+	struct child *child = &rec->monitor.children[monitor_child_of(lane)];
+	const struct link audit_link = {
+		MESSAGE_AUDIT_PEER, MESSAGE_AUDIT_BROKER, {DESCRIPTOR_BROKER, child->number}};
+	const struct link worker_link = {
+		MESSAGE_REQUEST_PEER, MESSAGE_DESCRIPTOR, {DESCRIPTOR_BROKER, lane}};
 	struct channel *worker = &rec->monitor.children[ROLE_WORKER].channel;
-	struct channel *broker = &rec->monitor.children[ROLE_BROKER].channel;
-	const struct message_segment first = {segments};
-	int r = channel_send(broker, MESSAGE_SEGMENT_MAP, &first, sizeof(first),
-			     rec->programs.segment_map);
+	const uint32_t sent = worker->sent;
+	int r = give_broker_maps(rec, &child->channel, lane);
 
 	if (r)
 		return r;
-	r = channel_send_bare(broker, MESSAGE_PROCESS_MAP, rec->programs.process_map);
+	if (rec->monitor.audit.fd >= 0)
+		r = connect_child(&audit_link, &child->channel, &rec->monitor.audit);
 	if (r)
 		return r;
-	if (audit->fd >= 0)
-		r = connect_child(&audit_link, broker, audit);
-	if (r)
-		return r;
-	return connect_child(&worker_link, broker, worker);
+	r = connect_child(&worker_link, &child->channel, worker);
+	/* a broker counts from the message to the worker on, whatever becomes of the broker */
+	rec->monitor.brokers += worker->sent - sent;
+	return r;
 }
 
 /* Equips the worker, then each process that has a channel to the worker. */
 static int equip_each(struct recording *rec)
 {
-	static const struct link debug_link = {MESSAGE_DEBUG_PEER, MESSAGE_DESCRIPTOR,
-					       DESCRIPTOR_DEBUG_FILES};
+	static const struct link debug_link = {
+		MESSAGE_DEBUG_PEER, MESSAGE_DESCRIPTOR, {.kind = DESCRIPTOR_DEBUG_FILES}};
 	struct child *worker = &rec->monitor.children[ROLE_WORKER];
 	int r = send_config(rec, worker);
 
@@ -272,7 +290,9 @@ static int equip_each(struct recording *rec)
 	r = equip_exporter(rec);
 	if (r)
 		return r;
-	r = equip_broker(rec, PROGRAMS_SEGMENTS);
+	rec->monitor.brokers = 0;
+	rec->monitor.segments = rec->monitor.given = PROGRAMS_SEGMENTS;
+	r = equip_broker(rec, LANE_ORDINARY);
 	if (r)
 		return r;
 	return connect_child(&debug_link, &rec->output.channel, &worker->channel);

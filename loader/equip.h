@@ -7,9 +7,8 @@
 #ifndef KEYHOLE_LOADER_EQUIP_H
 #define KEYHOLE_LOADER_EQUIP_H
 
-#include <stdint.h>
-
 #include "ipc/exit_status.h"
+#include "ipc/messages.h"
 
 struct child;
 struct recording;
@@ -35,11 +34,11 @@ enum exit_status equip_expect_all(struct recording *rec);
 int equip_exporter(struct recording *rec);
 
 /*
- * Gives the broker its maps and channels; the broker must be ready. segments: index of the first
- * segment that the broker may fill; 0: the broker finds the index in the segment map. Returns as
+ * Gives a broker its maps and channels; the broker must be ready. lane: what the worker learns. The
+ * penal broker gives no segments, and LANE_DEMOTING is for the ordinary one. Returns as
  * equip_exporter() does.
  */
-int equip_broker(struct recording *rec, uint32_t segments);
+int equip_broker(struct recording *rec, enum broker_lane lane);
 
 /* Equips all children, and waits until the worker runs. Explains a failure. */
 enum exit_status equip_children(struct recording *rec);

@@ -49,7 +49,7 @@ static int open_all(struct perf_event_attr *attr, uint32_t cpus, int *fds)
 	return r;
 }
 
-/* Software events after the two clocks need not know exclude_idle. */
+/* The two clocks tick by time; other events count. */
 static bool is_clock(const struct perf_event_attr *attr)
 {
 	return attr->type == PERF_TYPE_SOFTWARE && attr->config <= PERF_COUNT_SW_TASK_CLOCK;
@@ -59,6 +59,7 @@ static int open_sampling(struct message_sampling *sampling, uint32_t row, struct
 {
 	const uint64_t interval = NS_PER_SECOND / sampling->frequency;
 	struct perf_event_attr attr;
+	bool clock;
 
 	if (row >= sizeof(rows) / sizeof(rows[0]))
 		return -EPROTO;
@@ -69,8 +70,9 @@ static int open_sampling(struct message_sampling *sampling, uint32_t row, struct
 	attr.disabled = 1;
 	attr.exclude_hv = 1;
 	attr.freq = attr.type == PERF_TYPE_HARDWARE && !sampling->period;
-	attr.exclude_idle = is_clock(&attr);
-	if (attr.exclude_idle && sampling->period && sampling->period < interval)
+	/* An idle CPU finishes kept samples. Its timer goes on with exclude_idle as well. */
+	clock = is_clock(&attr);
+	if (clock && sampling->period && sampling->period < interval)
 		sampling->period = interval;
 	attr.sample_period = interval;
 	if (sampling->period)

@@ -9,15 +9,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bpf/abi.h"
 #include "ipc/log.h"
 #include "ipc/signals.h"
 #include "ipc/time.h"
 
-#define TARGETS	      (ROLE_SUPERVISED + 1) /* first target's place in fds[] */
+#define TARGETS	      (CHILDREN + 1) /* first target's place in fds[] */
 #define EXIT_WAIT_MS  500
-#define TURN_MESSAGES 64  /* of one child, before other children and signals have their turn */
-#define LOG_LINES     200 /* of one child in a second: more are a violation */
-#define DRAFTS_MAX    3	  /* of one worker, as ipc/PROTOCOL lists */
+#define TURN_MESSAGES 64 /* of one child, before other children and signals have their turn */
+#define DRAFTS_MAX    3	 /* of one worker, as ipc/PROTOCOL lists */
+
+/* One child may have sent all segments, and as many messages of other types. */
+#define DRAIN_MESSAGES (2 * SEGMENT_MAX)
 
 int monitor_start(struct monitor *monitor)
 {
@@ -28,7 +31,7 @@ int monitor_start(struct monitor *monitor)
 	monitor->fds[0].fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (monitor->fds[0].fd < 0)
 		return -errno;
-	monitor->fds[ROLE_SUPERVISED].fd = monitor->audit.fd;
+	monitor->fds[CHILDREN].fd = monitor->audit.fd;
 	for (unsigned int i = 0; i < TARGETS + monitor->targets; i++)
 		monitor->fds[i].events = POLLIN;
 	monitor->targets_left = monitor->targets;
@@ -104,17 +107,40 @@ static void on_target(struct monitor *monitor, struct pollfd *target)
 		monitor->result = MONITOR_REACHED;
 }
 
-static int on_log(struct child *child, const struct message_log *line)
-{
-	uint64_t now = time_now();
+/*
+ * Messages of one child in a second, at most: more are a violation. A worker sends PROGRESS once a
+ * second. Other types come once, or cost their sender more than the loader.
+ */
+static const struct {
+	enum message_type type;
+	unsigned int most;
+} rates[MONITOR_RATES] = {
+	{MESSAGE_LOG, 200},
+	{MESSAGE_PROGRESS, 1000},
+	{MESSAGE_BROKER_STUCK, 200},
+};
 
-	if (now >= child->log_until) {
-		child->log_until = now + NS_PER_SECOND;
-		child->log_lines = 0;
+static void begin_second(struct child *child)
+{
+	const uint64_t now = time_now();
+
+	if (now < child->second)
+		return;
+	child->second = now + NS_PER_SECOND;
+	memset(child->counted, 0, sizeof(child->counted));
+}
+
+/* Counts the message. Returns 0, or -EPROTO when the child sends too many of its type. */
+static int check_rate(struct child *child, enum message_type type)
+{
+	for (size_t i = 0; i < MONITOR_RATES; i++) {
+		if (rates[i].type != type)
+			continue;
+		begin_second(child);
+		if (child->counted[i]++ >= rates[i].most)
+			return -EPROTO;
 	}
-	if (child->log_lines++ >= LOG_LINES)
-		return -EPROTO;
-	return log_from_message(message_party_name(child->channel.peer), line);
+	return 0;
 }
 
 static bool has_sent(const struct child *child, enum message_type type)
@@ -161,26 +187,55 @@ static int on_written(struct monitor *monitor, const struct message_written *wri
 	return 0;
 }
 
-/* A worker may send BROKER_STUCK once before the worker learns that it has no broker any more. */
-static int on_broker_stuck(struct monitor *monitor)
+int monitor_child_of(enum broker_lane lane)
 {
-	struct child *worker = &monitor->children[ROLE_WORKER];
+	if (lane == LANE_PENAL)
+		return CHILD_PENAL;
+	return ROLE_BROKER;
+}
 
-	if (monitor->children[ROLE_BROKER].channel.fd >= 0) {
-		monitor->result = MONITOR_HANGS;
-		return 0;
-	}
-	if (worker->stuck_in_vain)
+const char *monitor_name(int child)
+{
+	if (child == CHILD_PENAL)
+		child = ROLE_BROKER;
+	return message_party_name((enum message_party)child);
+}
+
+/* A complaint that names fewer brokers came before the worker knew the last one. */
+static int on_broker_stuck(struct monitor *monitor, const struct message_stuck *stuck)
+{
+	if (stuck->lane >= LANES || stuck->brokers > monitor->brokers)
 		return -EPROTO;
-	worker->stuck_in_vain = true;
+	/* the worker repeats what the loader does not follow now */
+	if (stuck->brokers < monitor->brokers || monitor->result == MONITOR_HANGS)
+		return 0;
+	monitor->stuck = (enum broker_lane)stuck->lane;
+	monitor->result = MONITOR_HANGS;
+	return 0;
+}
+
+/*
+ * A broker gives the segments in order. The messages of a broker and of its successor may come in
+ * another order: so their number is what holds.
+ */
+static int on_segment_given(struct monitor *monitor, const struct message_segment *given)
+{
+	if (given->index >= SEGMENT_MAX || ++monitor->given > SEGMENT_MAX)
+		return -EPROTO;
+	if (given->index >= monitor->segments)
+		monitor->segments = given->index + 1;
 	return 0;
 }
 
 static int dispatch(struct monitor *monitor, struct child *child, const struct message *message)
 {
+	int r = check_rate(child, message->head.type);
+
+	if (r < 0)
+		return r;
 	switch (message->head.type) {
 	case MESSAGE_LOG:
-		return on_log(child, &message->LOG);
+		return log_from_message(message_party_name(child->channel.peer), &message->LOG);
 	case MESSAGE_PROGRESS:
 		monitor->progress = message->PROGRESS;
 		monitor->progressed = true;
@@ -193,7 +248,9 @@ static int dispatch(struct monitor *monitor, struct child *child, const struct m
 	case MESSAGE_WRITTEN:
 		return on_written(monitor, &message->WRITTEN);
 	case MESSAGE_BROKER_STUCK:
-		return on_broker_stuck(monitor);
+		return on_broker_stuck(monitor, &message->BROKER_STUCK);
+	case MESSAGE_SEGMENT_GIVEN:
+		return on_segment_given(monitor, &message->SEGMENT_GIVEN);
 	default:
 		return -EPROTO;
 	}
@@ -209,12 +266,12 @@ static bool is_written(const struct monitor *monitor)
 	return monitor_has_profile(monitor) || (gone && monitor->drafted);
 }
 
-/* Returns 0 when the child has no more messages, or has had its turn; or a negative errno. */
-static int take_turn(struct monitor *monitor, struct child *child)
+/* Returns 0 when the child has no more messages, 1 when there may be more, or a negative errno. */
+static int take_messages(struct monitor *monitor, struct child *child, unsigned int most)
 {
 	struct message message;
 
-	for (int i = 0; i < TURN_MESSAGES; i++) {
+	for (unsigned int i = 0; i < most; i++) {
 		int r = channel_receive(&child->channel, &message);
 
 		if (r <= 0)
@@ -224,7 +281,7 @@ static int take_turn(struct monitor *monitor, struct child *child)
 		if (r < 0)
 			return r;
 	}
-	return 0;
+	return 1;
 }
 
 static void on_violation(struct monitor *monitor, const struct child *child, int r)
@@ -238,11 +295,26 @@ static void on_violation(struct monitor *monitor, const struct child *child, int
 	monitor->result = MONITOR_FAILED;
 }
 
+int monitor_drain(struct monitor *monitor, struct child *child)
+{
+	int r;
+
+	if (child->channel.fd < 0)
+		return 0;
+	r = take_messages(monitor, child, DRAIN_MESSAGES);
+	if (r == 0 || r == -EPIPE)
+		return 0;
+	if (r > 0)
+		r = -EPROTO;
+	on_violation(monitor, child, r);
+	return r;
+}
+
 static void on_message(struct monitor *monitor, struct child *child)
 {
-	int r = take_turn(monitor, child);
+	int r = take_messages(monitor, child, TURN_MESSAGES);
 
-	if (monitor->goal == GOAL_WRITTEN && is_written(monitor) && (r == 0 || r == -EPIPE)) {
+	if (monitor->goal == GOAL_WRITTEN && is_written(monitor) && (r >= 0 || r == -EPIPE)) {
 		monitor->result = MONITOR_REACHED;
 	} else if (r == -EPIPE) {
 		/* nobody else holds that end: the child is gone, or about to be */
@@ -257,9 +329,9 @@ static void on_ready(struct monitor *monitor, unsigned int index)
 {
 	if (index == 0)
 		on_signal(monitor);
-	else if (index < ROLE_SUPERVISED)
+	else if (index < CHILDREN)
 		on_message(monitor, &monitor->children[index]);
-	else if (index == ROLE_SUPERVISED)
+	else if (index == CHILDREN)
 		monitor->result = MONITOR_FAILED; /* keyhole-audit says nothing here: it ended */
 	else
 		on_target(monitor, &monitor->fds[index]);
@@ -268,12 +340,12 @@ static void on_ready(struct monitor *monitor, unsigned int index)
 /* Watches the present channels of the children. */
 static void watch_children(struct monitor *monitor)
 {
-	for (int role = ROLE_WORKER; role < ROLE_SUPERVISED; role++) {
-		const struct child *child = &monitor->children[role];
+	for (int i = ROLE_WORKER; i < CHILDREN; i++) {
+		const struct child *child = &monitor->children[i];
 
-		monitor->fds[role].fd = child->channel.fd;
+		monitor->fds[i].fd = child->channel.fd;
 		if (child->muted)
-			monitor->fds[role].fd = -1;
+			monitor->fds[i].fd = -1;
 	}
 }
 
@@ -314,7 +386,7 @@ enum monitor_result monitor_run(struct monitor *monitor, enum monitor_goal goal,
 
 /* The end of one child, as far as it is known. ROLE_LOADER stands for no child. */
 struct ending {
-	enum policy_role role;
+	int child; /* in children[] */
 	enum child_end how;
 	bool seen;  /* its channel ended */
 	int number; /* of the exit status or of the signal */
@@ -345,9 +417,9 @@ int monitor_await_end(struct monitor *monitor, struct child *child, int millisec
 	return 0;
 }
 
-static struct ending describe(const struct child *child, enum policy_role role)
+static struct ending describe(const struct child *child, int index)
 {
-	struct ending ending = {.role = role, .seen = child->ended};
+	struct ending ending = {.child = index, .seen = child->ended};
 
 	if (!child->told && child->ended) {
 		ending.how = CHILD_CLOSED;
@@ -369,7 +441,7 @@ static bool may_explain(const struct ending *ending, const struct ending *other)
 {
 	if (ending->seen || ending->number)
 		return true;
-	return ending->how == CHILD_ENDED && other->role != ROLE_LOADER;
+	return ending->how == CHILD_ENDED && other->child != ROLE_LOADER;
 }
 
 /*
@@ -381,29 +453,36 @@ static bool may_explain(const struct ending *ending, const struct ending *other)
 static struct ending collect_cause(struct monitor *monitor)
 {
 	const uint64_t deadline = time_now() + EXIT_WAIT_MS * NS_PER_MS;
-	struct ending cause = {.role = ROLE_LOADER};
+	struct ending cause = {.child = ROLE_LOADER};
 
-	for (int role = ROLE_SUPERVISED - 1; role >= ROLE_WORKER; role--) {
-		struct child *child = &monitor->children[role];
+	for (int i = CHILDREN - 1; i >= ROLE_WORKER; i--) {
+		struct child *child = &monitor->children[i];
 		struct ending ending;
 		int wait = 0;
 
 		if (child->channel.fd < 0 || child->explained)
 			continue;
-		if (child->ended || cause.role != ROLE_LOADER)
+		if (child->ended || cause.child != ROLE_LOADER)
 			wait = milliseconds_until(deadline);
 		monitor_await_end(monitor, child, wait);
-		ending = describe(child, (enum policy_role)role);
+		ending = describe(child, i);
 		child->ended = false;
 		if (may_explain(&ending, &cause))
 			cause = ending;
-		if (cause.role == ending.role && ending.number)
+		if (cause.child == ending.child && ending.number)
 			break;
 	}
 	return cause;
 }
 
 #define END_BIT(name) (1u << CHILD_##name)
+#define BROKER_FATES                                                                   \
+	{                                                                              \
+		[GOAL_STOP] = {END_BIT(KILLED) | END_BIT(HANGS), FATE_REPLACE},        \
+		[GOAL_WRITTEN] = {END_BIT(CLOSED) | END_BIT(ENDED) | END_BIT(KILLED) | \
+					  END_BIT(HANGS),                              \
+				  FATE_WITHOUT},                                       \
+	}
 
 /*
  * The fate of the ends that a row names; any other end is FATE_FAIL. A child other than the worker
@@ -413,27 +492,25 @@ static struct ending collect_cause(struct monitor *monitor)
 static const struct {
 	unsigned int ends; /* END_BIT() of each */
 	enum monitor_fate fate;
-} fates[ROLE_SUPERVISED][GOALS] = {
+} fates[CHILDREN][GOALS] = {
 	[ROLE_WORKER] = {[GOAL_STOP] = {END_BIT(ENDED) | END_BIT(KILLED), FATE_REPLACE},
 			 [GOAL_WRITTEN] = {END_BIT(ENDED) | END_BIT(KILLED), FATE_DRAFT}},
 	[ROLE_EXPORTER] = {[GOAL_STOP] = {END_BIT(KILLED), FATE_REPLACE},
 			   [GOAL_WRITTEN] = {END_BIT(KILLED), FATE_REPLACE}},
-	[ROLE_BROKER] = {[GOAL_STOP] = {END_BIT(KILLED) | END_BIT(HANGS), FATE_REPLACE},
-			 [GOAL_WRITTEN] = {END_BIT(CLOSED) | END_BIT(ENDED) | END_BIT(KILLED) |
-						   END_BIT(HANGS),
-					   FATE_WITHOUT}},
+	[ROLE_BROKER] = BROKER_FATES,
+	[CHILD_PENAL] = BROKER_FATES,
 };
 
-enum monitor_fate monitor_decide(enum policy_role role, enum child_end end, enum monitor_goal goal)
+enum monitor_fate monitor_decide(int child, enum child_end end, enum monitor_goal goal)
 {
-	if (!(fates[role][goal].ends >> end & 1))
+	if (!(fates[child][goal].ends >> end & 1))
 		return FATE_FAIL;
-	return fates[role][goal].fate;
+	return fates[child][goal].fate;
 }
 
-static void log_end(enum policy_role role, enum child_end how, int number)
+static void log_end(int child, enum child_end how, int number)
 {
-	const char *name = message_party_name((enum message_party)role);
+	const char *name = monitor_name(child);
 	const char *hint = "";
 
 	switch (how) {
@@ -448,39 +525,33 @@ static void log_end(enum policy_role role, enum child_end how, int number)
 			hint = ", the filter of system calls";
 		log_error("monitor: %s: ended by itself, signal %d%s", name, number, hint);
 		break;
-	case CHILD_HANGS:
-		log_warning("monitor: %s: no valid answer within %d s, given up", name,
-			    BROKER_SECONDS);
-		break;
 	default:
 		break;
 	}
-}
-
-static struct monitor_verdict judge(const struct monitor *monitor, enum policy_role role,
-				    enum child_end end, int number)
-{
-	log_end(role, end, number);
-	return (struct monitor_verdict){role, end, monitor_decide(role, end, monitor->goal)};
 }
 
 struct monitor_verdict monitor_explain(struct monitor *monitor)
 {
 	const struct ending cause = collect_cause(monitor);
 
-	if (cause.role != ROLE_LOADER)
-		monitor->children[cause.role].explained = true;
-	return judge(monitor, cause.role, cause.how, cause.number);
+	if (cause.child != ROLE_LOADER)
+		monitor->children[cause.child].explained = true;
+	log_end(cause.child, cause.how, cause.number);
+	return (struct monitor_verdict){cause.child, cause.how,
+					monitor_decide(cause.child, cause.how, monitor->goal)};
 }
 
 struct monitor_verdict monitor_explain_hang(const struct monitor *monitor)
 {
-	return judge(monitor, ROLE_BROKER, CHILD_HANGS, 0);
+	const int child = monitor_child_of(monitor->stuck);
+
+	return (struct monitor_verdict){child, CHILD_HANGS,
+					monitor_decide(child, CHILD_HANGS, monitor->goal)};
 }
 
 void monitor_stop_children(struct monitor *monitor)
 {
-	for (int i = ROLE_WORKER; i < ROLE_SUPERVISED; i++) {
+	for (int i = ROLE_WORKER; i < CHILDREN; i++) {
 		channel_release(&monitor->children[i].channel);
 		spawner_stop(&monitor->children[i].spawner);
 	}

@@ -29,7 +29,7 @@ enum monitor_result {
 	MONITOR_HURRIED, /* the second SIGINT or SIGTERM came, and there is a draft */
 	MONITOR_ABORTED, /* the third one came */
 	MONITOR_ENDED,	 /* a child ended: monitor_explain() says why */
-	MONITOR_HANGS,	 /* the worker has given up the broker */
+	MONITOR_HANGS,	 /* the worker wants another broker, for the lane `stuck` */
 	MONITOR_GAVE_UP, /* only of replace_watch(): the broker ended too often */
 };
 
@@ -52,27 +52,34 @@ enum monitor_fate {
 };
 
 struct monitor_verdict {
-	enum policy_role role; /* ROLE_LOADER: no child is known to have ended */
+	int child; /* in children[]; ROLE_LOADER: no child is known to have ended */
 	enum child_end end;
 	enum monitor_fate fate;
 };
 
-#define DEATHS_MAX 3 /* in one role, before a recording gives up (loader/replace.c) */
+/*
+ * The place of the penal broker in children[], behind the roles. The place has a spawner of its own
+ * from the start on, and a child once a broker has hung.
+ */
+#define CHILD_PENAL ROLE_SUPERVISED
+#define CHILDREN    (ROLE_SUPERVISED + 1)
+
+#define DEATHS_MAX    3 /* in one role, before a recording gives up (loader/replace.c) */
+#define MONITOR_RATES 3 /* types of messages of which a child may send so many in a second */
 
 struct child {
 	struct spawner spawner;
 	struct channel channel;
-	bool ended;	    /* the channel ended, and monitor_explain() has not told why */
-	bool muted;	    /* monitor_run() leaves the channel alone */
-	bool told;	    /* the spawner told the status of the child's end */
-	bool explained;	    /* monitor_explain() has logged the end of the child */
-	int status;	    /* the spawner's word, as waitpid() has it */
-	bool stuck_in_vain; /* the worker sent BROKER_STUCK when there was no broker */
+	bool ended;	 /* the channel ended, and monitor_explain() has not told why */
+	bool muted;	 /* monitor_run() leaves the channel alone */
+	bool told;	 /* the spawner told the status of the child's end */
+	bool explained;	 /* monitor_explain() has logged the end of the child */
+	int status;	 /* the spawner's word, as waitpid() has it */
+	uint32_t number; /* of the spawner among those of its role, for keyhole-audit */
 	/* ns, monotonic: the last deaths in this role, the latest first; 0: none */
 	uint64_t deaths[DEATHS_MAX];
-	unsigned int losses; /* deaths in this role, and times that the role's child hung */
-	uint64_t log_until;  /* ns, monotonic: end of the second in which log_lines counts */
-	unsigned int log_lines;
+	uint64_t second; /* ns, monotonic: end of the second in which `counted` counts */
+	unsigned int counted[MONITOR_RATES]; /* messages of the types that monitor.c bounds */
 };
 
 /* recording_init() makes the first state, in which no channel is open. */
@@ -84,15 +91,19 @@ struct monitor {
 	bool drafted;	      /* the exporter has a profile, and summary is about that one */
 	bool draftless;	      /* the exporter with the drafts has ended: monitor_lose_draft() */
 	unsigned int drafts;  /* DRAFTEDs that came */
-	struct child children[ROLE_SUPERVISED]; /* by role; [ROLE_LOADER] is unused */
+	struct child children[CHILDREN]; /* by role, and CHILD_PENAL; [ROLE_LOADER] is unused */
+	uint32_t brokers;		 /* given to the present worker */
+	uint32_t segments;	/* index of the next segment that a broker may give this worker */
+	uint32_t given;		/* segments that this worker has, by any of its brokers */
+	enum broker_lane stuck; /* MONITOR_HANGS: whose broker it is */
 	/* The channel to keyhole-audit, whose end fails the recording; fd -1: no audit stream. */
 	struct channel audit;
 	bool unaudited; /* keyhole-audit did not take an event, as a line has told */
 	/*
-	 * By role, as monitor_run() fills in, with signals in the loader's place; then the audit
+	 * By child, as monitor_run() fills in, with signals in the loader's place; then the audit
 	 * channel, then targets.
 	 */
-	struct pollfd fds[ROLE_SUPERVISED + 1 + OPTIONS_PIDS_MAX];
+	struct pollfd fds[CHILDREN + 1 + OPTIONS_PIDS_MAX];
 	unsigned int targets, targets_left;
 	bool progressed; /* PROGRESS came; the owner clears it */
 	/*
@@ -135,8 +146,19 @@ void monitor_lose_draft(struct monitor *monitor);
  */
 int monitor_await_end(struct monitor *monitor, struct child *child, int milliseconds);
 
-/* Returns what it means that the role's child ended or hangs, before the goal is reached. */
-enum monitor_fate monitor_decide(enum policy_role role, enum child_end end, enum monitor_goal goal);
+/* Returns what it means that a child ended or hangs, before the goal is reached. */
+enum monitor_fate monitor_decide(int child, enum child_end end, enum monitor_goal goal);
+
+/* Returns the place of a lane's broker in children[]. */
+int monitor_child_of(enum broker_lane lane);
+/* Returns the name of the program that runs in a place of children[]. */
+const char *monitor_name(int child);
+
+/*
+ * Handles all messages that a child has sent so far, also those of a child that has ended. Returns
+ * 0, or a negative errno for a violation, which a line has told.
+ */
+int monitor_drain(struct monitor *monitor, struct child *child);
 
 /*
  * Waits up to 0.5 s for the status of children that ended, audits each status, and logs the cause
@@ -145,7 +167,7 @@ enum monitor_fate monitor_decide(enum policy_role role, enum child_end end, enum
  */
 struct monitor_verdict monitor_explain(struct monitor *monitor);
 
-/* Logs after MONITOR_HANGS that the broker hangs. Returns as monitor_explain() does. */
+/* Returns after MONITOR_HANGS what monitor_explain() would return. */
 struct monitor_verdict monitor_explain_hang(const struct monitor *monitor);
 
 /*

@@ -77,6 +77,29 @@ static int create_segments(struct programs *programs)
 	return 0;
 }
 
+/* Returns how many samples of a CPU may wait at a time: those of 100 ms, within bounds. */
+static uint32_t slots_for_kept(uint32_t frequency)
+{
+	const uint32_t slots = frequency / 10;
+
+	if (slots < KEPT_SLOTS_MIN)
+		return KEPT_SLOTS_MIN;
+	if (slots > KEPT_SLOTS_MAX)
+		return KEPT_SLOTS_MAX;
+	return slots;
+}
+
+static int size_kept(struct programs *programs)
+{
+	const struct walk_loop_bpf *skeleton = programs->skeleton;
+	const uint32_t slots = programs->cpus * skeleton->rodata->kept_slots;
+	int r = bpf_map__set_max_entries(skeleton->maps.kept, slots);
+
+	if (r)
+		return r;
+	return bpf_map__set_max_entries(skeleton->maps.kept_queue, slots);
+}
+
 static int size_maps(struct programs *programs)
 {
 	struct walk_loop_bpf *skeleton = programs->skeleton;
@@ -96,32 +119,32 @@ static int size_maps(struct programs *programs)
 	return bpf_map__set_max_entries(skeleton->maps.counters, programs->cpus);
 }
 
+/* Numbers the rules from 1 on. Returns how many there are, or a negative errno. */
 static int copy_rules(int map, int file)
 {
-	const uint32_t yes = 1;
 	struct deny_key keys[DENY_KEYS_MAX];
-	int count = rules_read_keys(file, keys);
+	const int count = rules_read_keys(file, keys);
 
 	for (int i = 0; i < count; i++) {
-		int r = bpf_map_update_elem(map, &keys[i], &yes, BPF_ANY);
+		const uint32_t number = (uint32_t)i + 1;
+		int r = bpf_map_update_elem(map, &keys[i], &number, BPF_ANY);
 
 		if (r)
 			return r;
 	}
-	if (count < 0)
-		return count;
-	return 0;
+	return count;
 }
 
 /* Fills in the deny rules before anything is attached. Nobody, the loader neither, can add more. */
-static int fill_rules(const struct programs *programs, const struct rules *rules)
+static int fill_rules(struct programs *programs, const struct rules *rules)
 {
 	int map = bpf_map__fd(programs->skeleton->maps.deny_rules);
-	guard_fd int keys = rules->keys;
-	int r = copy_rules(map, keys);
+	int r = copy_rules(map, rules->keys);
 
-	if (r)
+	if (r < 0)
 		return r;
+	programs->rules = (uint32_t)r;
+	programs->counts[COUNTS_RULES] = rules->keys;
 	return bpf_map_freeze(map);
 }
 
@@ -146,6 +169,7 @@ static void set_constants(struct programs *programs, const struct options *optio
 	constants->cpu_count = programs->cpus;
 	constants->ring_bytes = programs->ring_bytes;
 	constants->kernel_range_count = ranges;
+	constants->kept_slots = slots_for_kept(sampling->frequency);
 	constants->sample_interval_ns = 0;
 	if (sampling->period)
 		constants->sample_interval_ns = NS_PER_SECOND / sampling->frequency;
@@ -253,7 +277,7 @@ static int open_readings(struct programs *programs, int cgroup)
 		r = judge_processes(link);
 	if (r)
 		return r;
-	for (int i = 1; i < COUNTS_DESCRIPTORS; i++) {
+	for (int i = COUNTS_BEFORE; i <= COUNTS_AFTER; i++) {
 		if (cgroup < 0)
 			programs->counts[i] = bpf_iter_create(link);
 		else
@@ -267,6 +291,7 @@ static int open_readings(struct programs *programs, int cgroup)
 static int take_maps(struct programs *programs)
 {
 	const struct walk_loop_bpf *skeleton = programs->skeleton;
+	int r;
 
 	programs->maps[DESCRIPTOR_RINGS] = bpf_map__fd(skeleton->maps.rings);
 	programs->maps[DESCRIPTOR_TAILS] = bpf_map__fd(skeleton->maps.tails);
@@ -275,12 +300,31 @@ static int take_maps(struct programs *programs)
 	programs->segment_map = bpf_map__fd(skeleton->maps.segments);
 	programs->process_map = bpf_map__fd(skeleton->maps.generations);
 	programs->sampler = bpf_program__fd(skeleton->progs.on_sample);
-	programs->counts[0] = bpf_map__fd(skeleton->maps.counters);
-	return bpf_map_freeze(programs->counts[0]); /* only BPF goes on writing */
+	programs->counts[COUNTS_COUNTERS] = bpf_map__fd(skeleton->maps.counters);
+	programs->counts[COUNTS_DENIED] = bpf_map__fd(skeleton->maps.denied_samples);
+	/* only BPF goes on writing */
+	r = bpf_map_freeze(programs->counts[COUNTS_COUNTERS]);
+	if (r)
+		return r;
+	return bpf_map_freeze(programs->counts[COUNTS_DENIED]);
 }
 
 _Static_assert(sizeof(struct walk_for_bpf__rodata) == sizeof(struct walk_loop_bpf__rodata),
 	       "both objects have the same programs, maps and constants");
+
+/* Returns NEWER_*: helpers that walk_for uses where they are. old: the kernel lacks bpf_loop(). */
+static uint32_t find_newer_helpers(bool old)
+{
+	uint32_t found = 0;
+
+	if (!old) /* bpf_loop() came after them */
+		return NEWER_TASK_PT_REGS | NEWER_SNPRINTF;
+	if (!lacks(BPF_FUNC_task_pt_regs) && !lacks(BPF_FUNC_get_current_task_btf))
+		found |= NEWER_TASK_PT_REGS;
+	if (!lacks(BPF_FUNC_snprintf))
+		found |= NEWER_SNPRINTF;
+	return found;
+}
 
 /* Opens the object that fits the kernel. The skeleton of one object describes both. */
 static int open_object(struct programs *programs)
@@ -292,11 +336,17 @@ static int open_object(struct programs *programs)
 		return -ENOMEM;
 	programs->skeleton = object;
 	skeleton = object->skeleton;
-	if (!have_callbacks()) {
+	bool old = !have_callbacks();
+	int r;
+
+	if (old) {
 		skeleton->data = (void *)walk_for_bpf__elf_bytes(&skeleton->data_sz);
 		log_info("kernel: hence the programs of walk_for");
 	}
-	return bpf_object__open_skeleton(skeleton, NULL);
+	r = bpf_object__open_skeleton(skeleton, NULL);
+	if (r == 0)
+		object->rodata->newer_helpers = find_newer_helpers(old);
+	return r;
 }
 
 static int prepare(struct programs *programs, const struct options *options,
@@ -310,7 +360,15 @@ static int prepare(struct programs *programs, const struct options *options,
 	if (r)
 		return r;
 	set_constants(programs, options, rules, ranges);
-	return walk_loop_bpf__load(programs->skeleton);
+	r = size_kept(programs);
+	if (r)
+		return r;
+	r = walk_loop_bpf__load(programs->skeleton);
+	if (r)
+		return r;
+	/* bytes of stacks: from here on, no process reaches them */
+	close(bpf_map__fd(programs->skeleton->maps.kept));
+	return 0;
 }
 
 int programs_load(struct programs *programs, const struct options *options,
@@ -352,4 +410,10 @@ int programs_load(struct programs *programs, const struct options *options,
 void programs_begin_epoch(struct programs *programs, uint32_t epoch)
 {
 	programs->skeleton->bss->worker_epoch = epoch;
+}
+
+uint32_t programs_drain(struct programs *programs)
+{
+	programs->skeleton->bss->draining = 1;
+	return programs->skeleton->bss->kept_count;
 }

@@ -22,7 +22,9 @@ struct programs {
 	int segments[PROGRAMS_SEGMENTS];
 	int maps[DESCRIPTOR_EVENTS + 1]; /* for the worker, by enum descriptor_kind; borrowed */
 	int segment_map, process_map, sampler; /* borrowed */
-	int counts[COUNTS_DESCRIPTORS]; /* for keyhole-output, see COUNTS; counts[0] is borrowed */
+	/* For keyhole-output, by enum counts_descriptor; those of maps are borrowed. */
+	int counts[COUNTS_DESCRIPTORS];
+	uint32_t rules; /* in counts[COUNTS_RULES]; 0: there is none */
 };
 
 /*
@@ -38,5 +40,8 @@ int programs_load(struct programs *programs, const struct options *options,
  * earlier worker wrote.
  */
 void programs_begin_epoch(struct programs *programs, uint32_t epoch);
+
+/* Stops sampling for good. Returns how many samples still wait for their process to be known. */
+uint32_t programs_drain(struct programs *programs);
 
 #endif

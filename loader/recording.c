@@ -24,11 +24,12 @@ void recording_init(struct recording *rec, struct options *options, uint64_t beg
 	rec->output.fd = rec->output.manager = -1;
 	rec->output.channel.fd = -1;
 	rec->monitor.audit.fd = -1;
-	for (int role = 0; role < ROLE_SUPERVISED; role++) {
-		struct child *child = &rec->monitor.children[role];
+	for (int i = 0; i < CHILDREN; i++) {
+		struct child *child = &rec->monitor.children[i];
 
 		*child = (struct child){.spawner.channel.fd = -1, .channel.fd = -1};
 	}
+	rec->monitor.children[CHILD_PENAL].number = 1;
 }
 
 int recording_audit(struct recording *rec, enum audit_event event, uint64_t first, uint64_t second)
@@ -76,8 +77,8 @@ enum exit_status recording_check_layers(struct recording *rec, enum message_part
 
 void recording_enter_phase(struct recording *rec, enum message_phase phase)
 {
-	for (int role = ROLE_WORKER; role < ROLE_SUPERVISED; role++)
-		rec->monitor.children[role].channel.phase = phase;
+	for (int i = ROLE_WORKER; i < CHILDREN; i++)
+		rec->monitor.children[i].channel.phase = phase;
 }
 
 /* Sends the request, to which keyhole-output answers. */

@@ -9,6 +9,7 @@
 
 #include <sys/utsname.h>
 
+#include "loader/starts.h"
 #include "loader/events.h"
 #include "loader/kernel_symbols.h"
 #include "loader/monitor.h"
@@ -33,6 +34,7 @@ struct recording {
 	struct utsname machine;	      /* its name goes to the worker */
 	struct message_waited waited; /* from keyhole-output, after STEP_END, for the worker */
 	uint32_t epoch;		      /* number of the current worker's life, from 0 */
+	struct starts starts[LANES];  /* of brokers that take the places of hung ones */
 	enum exit_status status;      /* of the recording so far */
 	uint64_t begun, started;      /* ns, monotonic: of the command, of sampling */
 };

@@ -6,7 +6,6 @@
 #include "loader/replace.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
@@ -57,7 +56,7 @@ static void release(struct recording *rec, enum policy_role first, enum policy_r
 		struct child *child = &rec->monitor.children[role];
 
 		child->ended = child->told = child->explained = false;
-		child->muted = child->stuck_in_vain = false;
+		child->muted = false;
 		channel_release(&child->channel);
 	}
 }
@@ -73,7 +72,7 @@ static enum exit_status spawn_all(struct recording *rec, enum policy_role first,
 		int r = spawner_spawn(&child->spawner, &child->channel);
 
 		if (r)
-			status = failed("spawner", message_party_name((enum message_party)role), r);
+			status = failed("spawner", monitor_name(role), r);
 	}
 	return status;
 }
@@ -86,10 +85,11 @@ static enum equip_result spawn_again(struct recording *rec, enum policy_role fir
 	if (spawn_all(rec, first, last) != EXIT_DONE)
 		return EQUIP_ABSENT;
 	for (int role = first; role <= (int)last; role++) {
+		struct child *child = &rec->monitor.children[role];
 		enum equip_result result;
 
-		monitor_audit(&rec->monitor, AUDIT_restart, (enum message_party)role, 0, 0);
-		result = equip_expect_ready(rec, &rec->monitor.children[role]);
+		monitor_audit(&rec->monitor, AUDIT_restart, child->channel.peer, 0, 0);
+		result = equip_expect_ready(rec, child);
 		if (result != EQUIP_READY)
 			return result;
 	}
@@ -158,7 +158,7 @@ static enum exit_status replace_worker(struct recording *rec, const struct repla
 	enum exit_status status;
 
 	release(rec, ROLE_WORKER, ROLE_WORKER);
-	release(rec, ROLE_BROKER, ROLE_BROKER);
+	release(rec, ROLE_BROKER, CHILD_PENAL);
 	rec->monitor.children[ROLE_EXPORTER].muted = true; /* see await_exporter() */
 	status = pause_worker(rec, plan->pause);
 	if (status != EXIT_DONE)
@@ -176,28 +176,151 @@ static enum exit_status replace_worker(struct recording *rec, const struct repla
  * Lets the child run that was given its descriptors with the result r. Explains a failure. -EPIPE
  * is none: the monitor sees the end of the worker or the child like any other end.
  */
-static enum exit_status let_run(struct recording *rec, enum policy_role role, int r)
+static enum exit_status let_run(struct recording *rec, int child, int r)
 {
-	rec->monitor.children[role].channel.phase = PHASE_RUN;
+	rec->monitor.children[child].channel.phase = PHASE_RUN;
 	if (r && r != -EPIPE)
-		return failed("start", message_party_name((enum message_party)role), r);
+		return failed("start", monitor_name(child), r);
 	return EXIT_DONE;
 }
 
-/* Fails for a refused broker. A recording goes on without a broker, but names no new files. */
-static enum exit_status replace_broker(struct recording *rec, const struct replace_plan *plan)
+/* Makes the ordinary broker the penal one, and the other way round. */
+static void swap_brokers(struct recording *rec)
 {
-	enum equip_result result = EQUIP_ABSENT;
+	struct child *ordinary = &rec->monitor.children[ROLE_BROKER];
+	struct child *penal = &rec->monitor.children[CHILD_PENAL];
+	const struct child first = *ordinary;
 
-	if (plan->what == REPLACE_START)
-		result = spawn_again(rec, ROLE_BROKER, ROLE_BROKER);
+	*ordinary = *penal;
+	*penal = first;
+	memcpy(ordinary->deaths, penal->deaths, sizeof(ordinary->deaths));
+}
+
+/*
+ * Equips the broker that was spawned in the place, where a demotion moves it from. Until the worker
+ * knows of another broker, the hung one stays the ordinary one. Returns 0 or a negative errno.
+ */
+static int equip_in(struct recording *rec, enum broker_lane lane, enum policy_role *place)
+{
+	const uint32_t known = rec->monitor.brokers;
+	int r;
+
+	if (lane != LANE_DEMOTING)
+		return equip_broker(rec, lane);
+	swap_brokers(rec);
+	r = equip_broker(rec, lane);
+	if (rec->monitor.brokers == known)
+		swap_brokers(rec);
+	else
+		*place = ROLE_BROKER;
+	return r;
+}
+
+/*
+ * Spawns a broker in the place. Afterwards every message of the earlier brokers has been handled: a
+ * broker tells of each segment before the worker has it. The spawner kills the earlier child, whose
+ * channel stays open until then.
+ */
+static enum equip_result spawn_broker(struct recording *rec, enum policy_role place)
+{
+	struct child *child = &rec->monitor.children[place];
+	struct child earlier = {.channel = child->channel};
+	enum equip_result result;
+	int r;
+
+	child->channel.fd = -1;
+	result = spawn_again(rec, place, place);
+	r = monitor_drain(&rec->monitor, &earlier);
+	channel_release(&earlier.channel);
+	for (int i = ROLE_BROKER; i < CHILDREN && r == 0; i++)
+		if (i != (int)place)
+			r = monitor_drain(&rec->monitor, &rec->monitor.children[i]);
+	if (r)
+		return EQUIP_REFUSED;
+	return result;
+}
+
+/*
+ * Starts a broker for the lane. Fails for a refused broker. A recording goes on without a broker:
+ * the worker complains again.
+ */
+static enum exit_status start_broker(struct recording *rec, enum broker_lane lane)
+{
+	enum policy_role place = (enum policy_role)monitor_child_of(lane);
+	enum equip_result result;
+
+	if (lane == LANE_DEMOTING)
+		place = CHILD_PENAL;
+	result = spawn_broker(rec, place);
 	if (result == EQUIP_REFUSED)
 		return EXIT_FAILED;
-	if (result == EQUIP_READY && let_run(rec, ROLE_BROKER, equip_broker(rec, 0)) == EXIT_DONE)
-		return EXIT_DONE;
-	log_warning("broker: keyhole-broker: not replaced; new files are not read any more");
-	release(rec, ROLE_BROKER, ROLE_BROKER);
+	if (result == EQUIP_READY) {
+		int r = equip_in(rec, lane, &place);
+
+		if (let_run(rec, (int)place, r) == EXIT_DONE)
+			return EXIT_DONE;
+	}
+	log_warning("broker: keyhole-broker: not replaced yet; some new files are not read");
+	release(rec, place, place);
 	return EXIT_DONE;
+}
+
+static enum exit_status replace_broker(struct recording *rec, const struct replace_plan *plan)
+{
+	(void)plan;
+	return start_broker(rec, LANE_ORDINARY);
+}
+
+/* The worker asks for another one when the worker has a request for it. */
+static enum exit_status replace_penal(struct recording *rec, const struct replace_plan *plan)
+{
+	(void)plan;
+	if (monitor_drain(&rec->monitor, &rec->monitor.children[CHILD_PENAL]))
+		return EXIT_FAILED;
+	release(rec, CHILD_PENAL, CHILD_PENAL);
+	return EXIT_DONE;
+}
+
+static bool is_present(const struct recording *rec, int child)
+{
+	return rec->monitor.children[child].channel.fd >= 0;
+}
+
+/* Ends a hung broker, whose successor's start kills it. That a penal one hangs is no news. */
+static void give_up_broker(struct recording *rec, int child)
+{
+	static const char *const text =
+		"monitor: keyhole-broker: no valid answer in time, given up";
+
+	if (!is_present(rec, child))
+		return;
+	if (child == CHILD_PENAL)
+		log_info("%s", text);
+	else
+		log_warning("%s", text);
+	monitor_audit(&rec->monitor, AUDIT_kill, PARTY_BROKER, KILL_HANGS, 0);
+}
+
+/*
+ * Gives the lane another broker, as far as the budget goes. The first broker that hangs stays, as
+ * the penal one: its target may be slow and nothing else.
+ */
+static enum exit_status replace_hung(struct recording *rec, enum broker_lane lane)
+{
+	struct starts *starts = &rec->starts[lane];
+	const bool was_denied = starts->is_denied;
+
+	if (!starts_take(starts, lane, time_now())) {
+		if (!was_denied && lane == LANE_PENAL)
+			log_info("broker: keyhole-broker: those that hang it wait for another one");
+		else if (!was_denied)
+			log_warning("broker: too many hang; new files are read later");
+		return EXIT_DONE;
+	}
+	if (lane == LANE_ORDINARY && is_present(rec, ROLE_BROKER) && !is_present(rec, CHILD_PENAL))
+		return start_broker(rec, LANE_DEMOTING);
+	give_up_broker(rec, monitor_child_of(lane));
+	return start_broker(rec, lane);
 }
 
 /* Moves back to the start of the output if the ended exporter may have written to the output. */
@@ -237,64 +360,53 @@ static enum exit_status replace_exporter(struct recording *rec, const struct rep
 
 static const struct {
 	enum exit_status (*replace)(struct recording *rec, const struct replace_plan *plan);
-	unsigned int losses_max; /* further ones leave the recording without the role's child */
-	bool dispensable;	 /* the profile so far can be written without the role's child */
-} roles[] = {
-	[ROLE_WORKER] = {replace_worker, UINT_MAX, false},
-	[ROLE_EXPORTER] = {replace_exporter, UINT_MAX, false},
-	[ROLE_BROKER] = {replace_broker, 20, true},
+	bool dispensable; /* the profile so far can be written without such a child */
+} places[] = {
+	[ROLE_WORKER] = {replace_worker, false},
+	[ROLE_EXPORTER] = {replace_exporter, false},
+	[ROLE_BROKER] = {replace_broker, true},
+	[CHILD_PENAL] = {replace_penal, true},
 };
-_Static_assert(sizeof(roles) / sizeof(roles[0]) == ROLE_SUPERVISED, "a row a role");
+_Static_assert(sizeof(places) / sizeof(places[0]) == CHILDREN, "a row a child");
 
-struct replace_plan replace_decide(const struct child *child, enum policy_role role,
-				   enum child_end end)
+struct replace_plan replace_decide(const struct child *child)
 {
-	struct replace_plan plan = plans[1];
-
-	if (end != CHILD_HANGS)
-		plan = plans[count_recent(child->deaths)];
-	if (plan.what == REPLACE_START && child->losses > roles[role].losses_max)
-		plan.what = REPLACE_WITHOUT;
-	return plan;
+	return plans[count_recent(child->deaths)];
 }
 
 /* Says that the role's child died too often. */
-static enum monitor_result give_up(struct recording *rec, enum policy_role role)
+static enum monitor_result give_up(struct recording *rec, int child)
 {
 	log_error("record: %s: ended %d times within %d minutes; the recording ends",
-		  message_party_name((enum message_party)role), DEATHS_MAX, MINUTES);
+		  monitor_name(child), DEATHS_MAX, MINUTES);
 	rec->status = EXIT_FAILED;
-	release(rec, role, role);
-	if (roles[role].dispensable)
+	release(rec, (enum policy_role)child, (enum policy_role)child);
+	if (places[child].dispensable)
 		return MONITOR_GAVE_UP;
 	return MONITOR_FAILED;
 }
 
-/* A broker hangs because a target does: its loss is no death. */
-static void count_loss(struct child *child, enum child_end end)
+/* The deaths of both brokers count together. */
+static struct child *count_death(struct recording *rec, int child)
 {
-	child->losses++;
-	if (end == CHILD_HANGS)
-		return;
-	memmove(child->deaths + 1, child->deaths, sizeof(child->deaths) - sizeof(child->deaths[0]));
-	child->deaths[0] = time_now();
+	struct child *role = &rec->monitor.children[child];
+
+	if (child == CHILD_PENAL)
+		role = &rec->monitor.children[ROLE_BROKER];
+	memmove(role->deaths + 1, role->deaths, sizeof(role->deaths) - sizeof(role->deaths[0]));
+	role->deaths[0] = time_now();
+	return role;
 }
 
-static enum monitor_result replace(struct recording *rec, enum policy_role role, enum child_end end)
+static enum monitor_result replace_dead(struct recording *rec, int child)
 {
-	struct child *child = &rec->monitor.children[role];
+	const struct replace_plan plan = replace_decide(count_death(rec, child));
 	const bool sampling = rec->monitor.goal == GOAL_STOP;
-	struct replace_plan plan;
 	int r = 0;
 
-	count_loss(child, end);
-	plan = replace_decide(child, role, end);
 	if (plan.what == REPLACE_END)
-		return give_up(rec, role);
-	/* the spawner kills a child that still runs */
-	if (end == CHILD_HANGS && plan.what == REPLACE_START)
-		monitor_audit(&rec->monitor, AUDIT_kill, (enum message_party)role, KILL_HANGS, 0);
-	if (roles[role].replace(rec, &plan) != EXIT_DONE)
+		return give_up(rec, child);
+	if (places[child].replace(rec, &plan) != EXIT_DONE)
 		return MONITOR_FAILED;
 	if (sampling)
 		r = events_enable(&rec->events);
@@ -302,6 +414,16 @@ static enum monitor_result replace(struct recording *rec, enum policy_role role,
 		return MONITOR_RUNNING;
 	failed("record", "start of sampling", r);
 	return MONITOR_FAILED;
+}
+
+/* A broker hangs because a target does: its loss is no death, and sampling goes on. */
+static enum monitor_result replace(struct recording *rec, int child, enum child_end end)
+{
+	if (end != CHILD_HANGS)
+		return replace_dead(rec, child);
+	if (replace_hung(rec, rec->monitor.stuck) != EXIT_DONE)
+		return MONITOR_FAILED;
+	return MONITOR_RUNNING;
 }
 
 /* ---- a worker that is not replaced --------------------------------------------------------- */
@@ -346,9 +468,9 @@ static enum monitor_result carry_out(struct recording *rec, struct monitor_verdi
 {
 	switch (verdict.fate) {
 	case FATE_REPLACE:
-		return replace(rec, verdict.role, verdict.end);
+		return replace(rec, verdict.child, verdict.end);
 	case FATE_WITHOUT:
-		release(rec, verdict.role, verdict.role);
+		release(rec, (enum policy_role)verdict.child, (enum policy_role)verdict.child);
 		return MONITOR_RUNNING;
 	case FATE_DRAFT:
 		if (!has_draft(rec))

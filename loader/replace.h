@@ -13,19 +13,14 @@ struct recording;
 /* How a recording goes on after the loss of a child that may be replaced. */
 struct replace_plan {
 	enum {
-		REPLACE_START,	 /* with a new child */
-		REPLACE_WITHOUT, /* with nothing in its place */
-		REPLACE_END	 /* with nothing: the role's children die too often */
+		REPLACE_START, /* with a new child */
+		REPLACE_END    /* with nothing: the role's children die too often */
 	} what;
 	uint64_t pause; /* ns: from the death to the start of a new worker */
 };
 
-/*
- * Decides from the deaths and losses of a role, which include the present one, and from how the
- * child ended.
- */
-struct replace_plan replace_decide(const struct child *child, enum policy_role role,
-				   enum child_end end);
+/* Decides from the deaths of a role, which include the present one. */
+struct replace_plan replace_decide(const struct child *child);
 
 /*
  * Runs monitor_run() and replaces children, until something else happens. Never returns

@@ -16,6 +16,12 @@
 #define RULES_FOLDER "/etc/keyhole"
 #define RULES_FILE   RULES_FOLDER "/policy.conf"
 #define ANSWER_MS    10000
+#define FILES_MAX    2
+
+struct files {
+	const char *names[FILES_MAX];
+	unsigned int count;
+};
 
 static bool is_nowhere(const char *path)
 {
@@ -68,14 +74,17 @@ static int send_objects(struct channel *channel, struct message *ret_message)
 	}
 }
 
-/* Has keyhole-rules read the file. Returns 0 or a negative errno. */
-static int exchange(struct channel *channel, const char *name, struct rules *ret_rules)
+/* Has keyhole-rules read the files. Returns 0 or a negative errno. */
+static int exchange(struct channel *channel, const struct files *files, struct rules *ret_rules)
 {
 	const int flags = O_RDONLY | O_NONBLOCK | O_NOCTTY;
 	struct message message;
-	int r = send_file(channel, MESSAGE_POLICY_FILE, name, flags);
+	int r = 0;
 
-	if (r)
+	for (unsigned int i = 0; i < files->count && r == 0; i++)
+		r = send_file(channel, MESSAGE_POLICY_FILE, files->names[i], flags);
+	/* keyhole-rules may have refused the first file and ended: its answer says so */
+	if (r && r != -EPIPE)
 		return r;
 	r = send_objects(channel, &message);
 	if (r)
@@ -84,20 +93,18 @@ static int exchange(struct channel *channel, const char *name, struct rules *ret
 	return message.POLICY_KEYS.error;
 }
 
-enum exit_status rules_read(const char *file, const char *verb, struct rules *ret_rules)
+static enum exit_status read_files(const struct files *files, const char *verb,
+				   struct rules *ret_rules)
 {
-	const char *name = file ? file : RULES_FILE;
-	const char *const argv[] = {message_party_name(PARTY_RULES), verb, name, NULL};
+	const char *const argv[] = {message_party_name(PARTY_RULES), verb, files->names[0],
+				    files->names[1], NULL};
 	struct channel channel;
-	pid_t pid;
+	pid_t pid = helper_start(PARTY_RULES, argv, NULL, &channel);
 	int r;
 
-	if (!file && strcmp(verb, RULES_VERB_CHECK) && has_none())
-		return EXIT_DONE;
-	pid = helper_start(PARTY_RULES, argv, NULL, &channel);
 	if (pid < 0)
 		return EXIT_FAILED; /* which was logged */
-	r = exchange(&channel, name, ret_rules);
+	r = exchange(&channel, files, ret_rules);
 	channel_release(&channel);
 	kill(pid, SIGKILL); /* keyhole-rules has nothing more to do */
 	waitpid(pid, NULL, 0);
@@ -107,23 +114,43 @@ enum exit_status rules_read(const char *file, const char *verb, struct rules *re
 		return EXIT_USAGE; /* keyhole-rules has said why */
 	if (ret_rules->said.error == -EPIPE)
 		return EXIT_PIPE; /* nobody reads the rules that RULES_VERB_CHECK prints */
-	return failed("policy", name, r);
+	return failed("policy", files->names[files->count - 1], r);
 }
+
+/* The administrator's file holds for everybody who may run keyhole, whatever the file adds. */
+enum exit_status rules_read(const char *file, const char *verb, struct rules *ret_rules)
+{
+	const bool checks = strcmp(verb, RULES_VERB_CHECK) == 0;
+	struct files files = {{NULL, NULL}, 0};
+
+	if (checks && file)
+		files.names[files.count++] = file;
+	else if (checks || !has_none())
+		files.names[files.count++] = RULES_FILE;
+	if (!checks && file)
+		files.names[files.count++] = file;
+	if (files.count == 0)
+		return EXIT_DONE;
+	return read_files(&files, verb, ret_rules);
+}
+
+_Static_assert(sizeof(((struct policy_rule *)0)->key) == sizeof(struct deny_key),
+	       "a rule has a key of BPF's table");
 
 int rules_read_keys(int file, struct deny_key ret_keys[DENY_KEYS_MAX])
 {
 	if (file < 0)
 		return 0;
 	for (unsigned int count = 0;; count++) {
-		struct deny_key key;
-		ssize_t got = read(file, &key, sizeof(key));
+		struct policy_rule rule;
+		ssize_t got = read(file, &rule, sizeof(rule));
 
 		if (got == 0)
 			return (int)count;
-		if (got != sizeof(key))
+		if (got != sizeof(rule))
 			return -EIO;
 		if (count == DENY_KEYS_MAX)
 			return -E2BIG;
-		ret_keys[count] = key;
+		memcpy(&ret_keys[count], rule.key, sizeof(rule.key));
 	}
 }

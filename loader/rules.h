@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The policy file. The loader opens the file while privileged; keyhole-rules, which is not, reads.
+ * The policy files. The loader opens them while privileged; keyhole-rules, which is not, reads.
  */
 #ifndef KEYHOLE_LOADER_RULES_H
 #define KEYHOLE_LOADER_RULES_H
@@ -10,14 +10,15 @@
 
 struct rules {
 	struct message_policy_keys said; /* hash empty: there is no policy file */
-	int keys; /* file of struct deny_key, or -1; owned by programs_load() from there on */
+	int keys; /* file of struct policy_rule, or -1; owned by programs_load() from there on */
 };
 
 /*
- * Has the policy file read. file: NULL for the default file, which need not exist except for
- * RULES_VERB_CHECK. verb: RULES_VERB_CHECK has the rules printed; RULES_VERB_COMM refuses rules
- * that hide names of processes and threads; RULES_VERB_RECORD has neither effect. Returns an exit
- * status; errors were logged.
+ * Has the administrator's policy file read, if there is one, and the file that adds to it, if that
+ * is not NULL. verb: RULES_VERB_CHECK has the rules of one file alone printed: of the given one, or
+ * of the administrator's, which must exist then. RULES_VERB_COMM refuses rules that hide names of
+ * processes and threads. RULES_VERB_RECORD has neither effect. Returns an exit status; errors were
+ * logged.
  */
 enum exit_status rules_read(const char *file, const char *verb, struct rules *ret_rules);
 

@@ -2,6 +2,7 @@
 #include "loader/sampling.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdbool.h>
 
 #include "ipc/log.h"
@@ -12,6 +13,7 @@
 
 #define FINISH_SECONDS 30
 #define PROGRESS_NS    NS_PER_SECOND
+#define DRAIN_STEP_MS  5
 
 /* ---- while sampling ------------------------------------------------------------------------ */
 
@@ -23,9 +25,11 @@ static enum exit_status begin_counting(struct recording *rec)
 		.sampling = rec->options->given.sampling,
 		.cpus = programs->cpus,
 		.cgroup = rec->cgroup >= 0,
+		.rules = programs->rules,
 	};
+	const int count = COUNTS_RULES + (programs->rules > 0);
 
-	for (int i = 0; i < COUNTS_DESCRIPTORS; i++) {
+	for (int i = 0; i < count; i++) {
 		int r = channel_send(&rec->output.channel, MESSAGE_COUNTS, &counts, sizeof(counts),
 				     programs->counts[i]);
 
@@ -197,16 +201,30 @@ static enum exit_status commit(struct recording *rec)
 	return recording_take_step(rec, STEP_COMMIT);
 }
 
+/* Lets the sampler, which takes no more samples, finish those that wait for mappings. */
+static void drain(struct recording *rec)
+{
+	const uint64_t until = time_now() + 2 * KEPT_FOR_NS;
+
+	do
+		/* also for a CPU that is keeping a sample at this moment */
+		poll(NULL, 0, DRAIN_STEP_MS);
+	while (programs_drain(&rec->programs) > 0 && time_now() < until);
+}
+
 enum exit_status sampling_finish(struct recording *rec)
 {
 	uint64_t stopped;
 	enum exit_status status;
 
 	output_notify(&rec->output, "STOPPING=1");
-	events_disable(&rec->events);
-	/* the programs take no sample after this time */
+	programs_drain(&rec->programs);
 	stopped = time_now();
+	/* before the wait, whose CPU time has no samples */
 	status = recording_take_step(rec, STEP_END);
+	if (status == EXIT_DONE)
+		drain(rec);
+	events_disable(&rec->events);
 	if (status != EXIT_DONE)
 		return status;
 	if (recording_is_unread(rec))

@@ -18,6 +18,7 @@
 
 #include "generated/install.h"
 #include "ipc/guard.h"
+#include "ipc/log.h"
 #include "loader/priority.h"
 
 #define START_MS 5000
@@ -169,6 +170,24 @@ static bool leave_terminal_and_folder(void)
 	return dup2(null, STDERR_FILENO) >= 0;
 }
 
+/*
+ * Memory files of the worker, and what the exporter keeps of them, count as no process's memory.
+ * When memory is short, the kernel ends these two before anybody else. Each may raise its own score
+ * (proc_pid_oom_score_adj(5)), and a child inherits the score of its spawner.
+ */
+static void yield_memory(enum policy_role role)
+{
+	static const char most[] = "1000";
+	guard_fd int fd = -1;
+
+	if (role != ROLE_WORKER && role != ROLE_EXPORTER)
+		return;
+	fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+	if (fd < 0 || write(fd, most, sizeof(most) - 1) < 0)
+		log_warning("start: %s: oom_score_adj: %s",
+			    message_party_name((enum message_party)role), strerror(errno));
+}
+
 /* Runs the spawner in the forked process; never returns. */
 static void spawner_main(enum policy_role role, const struct channel *channel, int program,
 			 struct policy_layers layers)
@@ -180,6 +199,7 @@ static void spawner_main(enum policy_role role, const struct channel *channel, i
 				  .child_fd = -1};
 
 	priority_restore();
+	yield_memory(role);
 	if (!leave_terminal_and_folder())
 		_exit(1);
 	/* The stacks of a new process are cut until the worker has listed the mappings and

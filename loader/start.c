@@ -245,6 +245,16 @@ static int start_child(struct child *child, enum policy_role role)
 	return spawner_spawn(&child->spawner, &child->channel);
 }
 
+/* Starts the spawner of the penal broker, which is to start when a broker hangs. */
+static enum exit_status start_penal_spawner(struct recording *rec)
+{
+	int r = spawner_start(&rec->monitor.children[CHILD_PENAL].spawner, ROLE_BROKER);
+
+	if (r)
+		return failed("spawner", monitor_name(CHILD_PENAL), r);
+	return EXIT_DONE;
+}
+
 enum exit_status start_children(struct recording *rec)
 {
 	secure_ourselves();
@@ -254,7 +264,7 @@ enum exit_status start_children(struct recording *rec)
 		if (r)
 			return failed("spawner", message_party_name((enum message_party)role), r);
 	}
-	return EXIT_DONE;
+	return start_penal_spawner(rec);
 }
 
 /* ---- the kernel ---------------------------------------------------------------------------- */
@@ -266,7 +276,9 @@ static enum exit_status open_events(struct recording *rec)
 	uint32_t watermark = EVENTS_WAKE_AT_ONCE;
 	int r;
 
-	if (rec->options->given.flags & OPTIONS_SOME || rec->cgroup >= 0)
+	/* a command maps its libraries while it is sampled */
+	if ((rec->options->given.flags & OPTIONS_SOME && !rec->options->command) ||
+	    rec->cgroup >= 0)
 		watermark = EVENTS_WAKE_AT_HALF;
 	r = events_open(rec->programs.cpus, sampling, rec->programs.sampler, watermark, events);
 

@@ -39,7 +39,15 @@ struct call {
 #ifndef SO_PASSRIGHTS
 #define SO_PASSRIGHTS 83
 #endif
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 0x0008U
+#endif
+#define OTHER_MEMFDS   (~(uint64_t)(MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL))
 #define NOT_READ_WRITE (~(uint64_t)(PROT_READ | PROT_WRITE))
+#define CALL_ZERO2(name, arg1, mask1, arg2, mask2) \
+	{SCMP_SYS(name), 2, {{arg1, SCMP_CMP_MASKED_EQ, mask1, 0}, \
+			     {arg2, SCMP_CMP_MASKED_EQ, mask2, 0}}}
+#define PINNED (MAP_LOCKED | MAP_HUGETLB | MAP_GROWSDOWN) /* what no limit but a host's bounds */
 #define OPEN_CHANGES   (O_ACCMODE | O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY))
 
 static const struct call calls_always[] = {
@@ -60,9 +68,14 @@ static const struct call calls_channel[] = {
 	CALLS_CHANNEL,
 };
 
-/* Nothing executable, neither mapped nor made so. */
+/*
+ * Nothing executable, neither mapped nor made so. Memory of the process's own is private, because
+ * RLIMIT_DATA does not count shared memory; what is shared is a file that the process has.
+ */
 static const struct call calls_memory[] = {
-	CALL(brk), CALL(munmap), CALL(mremap), CALL_ZERO(mmap, 2, NOT_READ_WRITE),
+	CALL(brk), CALL(munmap), CALL(mremap),
+	CALL_ZERO2(mmap, 2, NOT_READ_WRITE, 3, MAP_SHARED | PINNED),
+	CALL_ZERO2(mmap, 2, NOT_READ_WRITE, 3, MAP_ANONYMOUS | PINNED),
 };
 
 static const struct call calls_heap[] = {
@@ -117,10 +130,9 @@ static const struct call calls_timer[] = {
 	CALL(timerfd_settime),
 };
 
-/* The profile: a memfd, sealed before it is given away. libelf asks if its descriptor is open. */
-static const struct call calls_profile[] = {
+/* libelf asks whether its descriptor is open. The files of profiles were made before the filter. */
+static const struct call calls_files[] = {
 	CALL_EQ(fcntl, 1, F_GETFD),
-	CALL(memfd_create), CALL(ftruncate), CALL_EQ(fcntl, 1, F_ADD_SEALS),
 };
 
 /* The exporter reads memfds alone, by offset; newfstatat is fstat(), as in calls_write. */
@@ -154,7 +166,8 @@ static const struct call calls_rules[] = {
 
 /* Symbols go into a memfd, which stdio writes by a descriptor of its own. */
 static const struct call calls_kernel_symbols[] = {
-	CALL(memfd_create), CALL(dup), CALL_EQ(fcntl, 1, F_ADD_SEALS), CALL_EQ(ioctl, 1, TCGETS),
+	CALL_ZERO(memfd_create, 1, OTHER_MEMFDS), CALL(dup), CALL_EQ(fcntl, 1, F_ADD_SEALS),
+	CALL_EQ(ioctl, 1, TCGETS),
 };
 
 /* libelf asks whether its descriptor is open; questions and answers are files of a fixed place. */
@@ -223,7 +236,7 @@ static const struct group role_groups[ROLE_ALL][ROLE_GROUPS] = {
 	[ROLE_WORKER] = {GROUP(calls_always), GROUP(calls_messages), GROUP(calls_memory),
 			 GROUP(calls_heap), GROUP(calls_dumps), GROUP(calls_write),
 			 GROUP(calls_read), GROUP(calls_libc), GROUP(calls_threads),
-			 GROUP(calls_events), GROUP(calls_timer), GROUP(calls_profile)},
+			 GROUP(calls_events), GROUP(calls_timer), GROUP(calls_files)},
 	[ROLE_EXPORTER] = {GROUP(calls_always), GROUP(calls_messages), GROUP(calls_memory),
 			   GROUP(calls_heap), GROUP(calls_dumps), GROUP(calls_libc),
 			   GROUP(calls_events), GROUP(calls_deliver)},

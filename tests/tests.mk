@@ -40,6 +40,8 @@ DWARF  := $(addprefix $(BUILD)/tests/dwarf/,resolve profile)
 $(ORACLE) $(DWARF) $(addprefix $(BUILD)/tests/unit/,test_dwarf_read test_debug_reader): TEST_LIBS += -ldw
 $(BUILD)/tests/unit/test_output_name: TEST_LIBS += -Wl,--wrap=renameat2
 $(BUILD)/tests/unit/test_output: TEST_LIBS += -Wl,--wrap=write
+$(BUILD)/tests/unit/test_replace: TEST_LIBS += \
+	-Wl,--wrap=spawner_spawn,--wrap=equip_expect_ready,--wrap=equip_broker
 
 RUN := BUILD='$(BUILD)' CC='$(CC)' CLANG='$(CLANG)' CLANG_FORMAT='$(CLANG_FORMAT)' \
 	LOADER='$(LOADER)' BROKER='$(BROKER)' SANITIZE='$(SANITIZE)' tests/run.sh
@@ -116,7 +118,7 @@ doomed_parts = $(patsubst %,$(BUILD)/obj/tests/e2e/doomed/%.o,doomed $(1))
 
 $(BUILD)/doomed/keyhole-worker: $(call doomed_parts,worker) $(WORKER_LINK) $(SHARED_ARCHIVES)
 	$(call say,LINK)mkdir -p $(@D) && $(call doomed_link,$(call doomed_parts,worker) $(WORKER_LINK), \
-		regions_configure regions_add session_turn session_finish unwind_table_build \
+		regions_configure regions_add session_turn session_finish unwind_table_build_paced \
 		delivery_draft delivery_profile naming_run source_lines_run mmap,$(WORKER_LIBS))
 
 $(BUILD)/doomed/keyhole-exporter: $(call doomed_parts,exporter) $(EXPORTER_PARTS) $(SHARED_ARCHIVES)

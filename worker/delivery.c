@@ -2,43 +2,29 @@
 #include "worker/delivery.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <unistd.h>
 
 #include "base/memory_file.h"
-#include "ipc/guard.h"
 #include "ipc/time.h"
+#include "worker/files.h"
 #include "worker/session.h"
 
 #define NAMES_GAP   (20 * NS_PER_MS) /* left to turns while a window waits for names */
-#define FILE_NAME   "keyhole-profile"
-#define NAMES_TRIES 8 /* then an address without a name keeps its offset */
+#define NAMES_TRIES 8		     /* then an address without a name keeps its offset */
 
-void delivery_init(struct delivery *delivery, struct session *session)
+void delivery_init(struct delivery *delivery, struct session *session, const struct files *files)
 {
-	*delivery = (struct delivery){.exporter.fd = -1, .session = session, .profile = -1};
+	*delivery = (struct delivery){.exporter.fd = -1, .session = session, .files = files};
 }
 
 /* ---- files ---- */
 
-static int seal(int fd)
+/* Sends so many bytes of a file. Returns 0 or a negative errno; -EPIPE: there is no exporter. */
+static int send_file(struct delivery *delivery, enum message_type type, int fd, uint64_t bytes)
 {
-	const int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
-
-	if (fcntl(fd, F_ADD_SEALS, seals) < 0)
-		return -errno;
-	return 0;
-}
-
-/* Sends a file. Returns 0 or a negative errno; -EPIPE: there is no exporter. */
-static int send_file(struct delivery *delivery, enum message_type type, int fd)
-{
-	off_t bytes = lseek(fd, 0, SEEK_END);
-	struct message_profile message = {.bytes = (uint64_t)bytes};
+	const struct message_profile message = {.bytes = bytes};
 	int r;
 
-	if (bytes < 0)
-		return -errno;
 	if (type == MESSAGE_WINDOW && bytes == 0) /* the window has nothing to say */
 		return 0;
 	r = channel_send(&delivery->exporter, type, &message, sizeof(message), fd);
@@ -54,6 +40,22 @@ static int may_wait(int r)
 	return r;
 }
 
+/* Takes the result of a write into a file that does not grow. */
+static int rendered(int r, int fd, uint64_t *ret_bytes)
+{
+	off_t bytes;
+
+	if (r == -EPERM)
+		return -EFBIG;
+	if (r < 0)
+		return r;
+	bytes = lseek(fd, 0, SEEK_CUR);
+	if (bytes < 0)
+		return -errno;
+	*ret_bytes = (uint64_t)bytes;
+	return 0;
+}
+
 /* ---- the profile ---- */
 
 int delivery_connect(struct delivery *delivery, int fd)
@@ -61,67 +63,67 @@ int delivery_connect(struct delivery *delivery, int fd)
 	channel_release(&delivery->exporter);
 	channel_init(&delivery->exporter, fd, PARTY_WORKER, PARTY_EXPORTER);
 	delivery->exporter.phase = PHASE_RUN;
-	if (delivery->profile < 0)
+	if (!delivery->is_made)
 		return 0;
 	delivery->exporter.phase = PHASE_FINISH;
-	return may_wait(send_file(delivery, MESSAGE_PROFILE, delivery->profile));
+	return may_wait(send_file(delivery, MESSAGE_PROFILE, delivery->files->profile,
+				  delivery->profile_bytes));
 }
 
-/* Returns a sealed file of the profile as far as it is, or a negative errno. */
-static int make_profile(const struct delivery *delivery, const struct message_stop *stop)
+/* Writes the profile as far as it is. Returns 0 or a negative errno; -EFBIG: it is too large. */
+static int write_profile(const struct delivery *delivery, const struct message_stop *stop, int fd,
+			 uint64_t *ret_bytes)
 {
-	guard_fd int fd = memory_file(FILE_NAME);
-	int r;
+	int r = memory_file_rewind(fd);
 
-	if (fd < 0)
-		return fd;
+	if (r < 0)
+		return r;
 	r = product_render(session_product(delivery->session), stop, fd);
-	if (r < 0)
-		return r;
-	r = seal(fd);
-	if (r < 0)
-		return r;
-	return take_fd(&fd);
+	return rendered(r, fd, ret_bytes);
 }
 
 int delivery_draft(struct delivery *delivery, const struct message_stop *stop)
 {
-	guard_fd int fd = -1;
+	const int fd = delivery->files->drafts[delivery->drafts % FILES_DRAFTS];
 	int r = product_describe(session_product(delivery->session));
+	uint64_t bytes = 0;
 
 	if (r < 0)
 		return r;
-	fd = make_profile(delivery, stop);
-	if (fd < 0)
-		return fd;
-	return send_file(delivery, MESSAGE_DRAFT, fd);
+	r = write_profile(delivery, stop, fd, &bytes);
+	if (r < 0)
+		return r;
+	delivery->drafts++;
+	return send_file(delivery, MESSAGE_DRAFT, fd, bytes);
 }
 
 int delivery_profile(struct delivery *delivery, const struct message_stop *stop)
 {
-	delivery->profile = make_profile(delivery, stop);
-	if (delivery->profile < 0)
-		return delivery->profile;
-	return may_wait(send_file(delivery, MESSAGE_PROFILE, delivery->profile));
+	const int fd = delivery->files->profile;
+	int r = write_profile(delivery, stop, fd, &delivery->profile_bytes);
+
+	if (r < 0)
+		return r;
+	delivery->is_made = true;
+	return may_wait(send_file(delivery, MESSAGE_PROFILE, fd, delivery->profile_bytes));
 }
 
 /* ---- windows ---- */
 
 static int send_window(struct delivery *delivery)
 {
-	guard_fd int fd = memory_file(FILE_NAME);
-	int r;
+	const int fd = delivery->files->window;
+	uint64_t bytes = 0;
+	int r = memory_file_rewind(fd);
 
-	if (fd < 0)
-		return fd;
-	r = product_render_window(session_product(delivery->session), fd);
 	if (r < 0)
 		return r;
-	r = seal(fd);
+	r = product_render_window(session_product(delivery->session), fd);
+	r = rendered(r, fd, &bytes);
 	if (r < 0)
 		return r;
 	delivery->sent++;
-	return may_wait(send_file(delivery, MESSAGE_WINDOW, fd));
+	return may_wait(send_file(delivery, MESSAGE_WINDOW, fd, bytes));
 }
 
 /* Windows end at multiples of a time, so that they do not drift; a timer may be a bit early. */

@@ -9,19 +9,23 @@
 #include "ipc/channel.h"
 #include "ipc/messages.h"
 
+struct files;
 struct session;
 
 struct delivery {
 	struct channel exporter; /* the owner sets its phase */
-	struct session *session; /* borrowed */
-	int profile;		 /* a descriptor, or -1: not made yet */
-	bool is_writing;	 /* a window was sent, and is not written yet */
-	unsigned int tries;	 /* to name the window that is due */
-	uint64_t every, due;	 /* ns; due: when the next window ends */
-	uint64_t sent, joined;	 /* windows; joined: to the next one */
+	struct session *session; /* borrowed, as the next */
+	const struct files *files;
+	bool is_made; /* the profile, of profile_bytes */
+	uint64_t profile_bytes;
+	unsigned int drafts;   /* made so far */
+	bool is_writing;       /* a window was sent, and is not written yet */
+	unsigned int tries;    /* to name the window that is due */
+	uint64_t every, due;   /* ns; due: when the next window ends */
+	uint64_t sent, joined; /* windows; joined: to the next one */
 };
 
-void delivery_init(struct delivery *delivery, struct session *session);
+void delivery_init(struct delivery *delivery, struct session *session, const struct files *files);
 
 /* Connects to an exporter: the first, or its successor. Returns 0 or a negative errno. */
 int delivery_connect(struct delivery *delivery, int fd);

@@ -23,12 +23,14 @@
 #include "ipc/time.h"
 #include "policy/policy.h"
 #include "worker/delivery.h"
+#include "worker/files.h"
+#include "worker/process/budget.h"
 #include "worker/process/parser.h"
 #include "worker/regions.h"
 #include "worker/session.h"
 #include "worker/totals.h"
 #include "worker/kernel/kernel_symbols.h"
-#include "worker/target/broker.h"
+#include "worker/target/lanes.h"
 #include "worker/naming/debug_peer.h"
 #include "worker/vdso.h"
 
@@ -37,7 +39,9 @@
 #define SETTLE_NS      (300 * NS_PER_MS) /* for answers that samples still need */
 #define FINISH_POLL_MS 5
 #define TURN_GAP       (5 * NS_PER_MS)	   /* between turns while events come */
+#define NOISE_GAP      (20 * NS_PER_MS)	   /* while nothing but threads begin and end */
 #define ANSWER_GAP     (1 * NS_PER_MS)	   /* the same while answers come: a turn asks again */
+#define BLAMED_MAX     10		   /* lines a minute: users can make groups at will */
 #define DRAFTS_NS      (2 * NS_PER_SECOND) /* then no other: the profile is large */
 #ifndef OBJECT_DESCRIPTORS_MAX
 #define OBJECT_DESCRIPTORS_MAX 4096
@@ -49,19 +53,25 @@
 struct worker {
 	struct channel loader;
 	struct delivery delivery;
+	struct files files;
 	struct regions regions;
-	struct broker *broker;
+	struct lanes *lanes;
 	struct parser *parser;
 	struct kernel_symbols *symbols;
 	struct session *session;
 	struct event_base *base;
 	struct event *timer;
-	struct event *windows; /* of a stream, or NULL */
-	struct event *answers; /* of the broker; NULL: there is no broker */
-	struct event **wakers; /* one-shot: added again by the next turn that finds nothing new */
+	struct event *windows;	      /* of a stream, or NULL */
+	struct event *answers[LANES]; /* of the brokers; NULL: there is no broker */
+	unsigned int blamed;	      /* lines about processes that hung a broker, in this minute */
+	uint64_t blamed_until;	      /* end of that minute */
+	/* one-shot: a turn that finds nothing new adds them again; those of the side-band last */
+	struct event **wakers;
 	size_t waker_count;
 	uint64_t last_turn, last_progress;
 	uint64_t promised; /* the time of a turn, to BPF */
+	uint64_t quiet;	   /* until then, the side-band wakes nobody */
+	bool roused;	   /* by the side-band, since the last turn */
 	uint64_t longest;  /* ns of one event, before the finish */
 	struct message_stop stop;
 	unsigned int drafts;
@@ -88,6 +98,8 @@ static size_t object_descriptors(void)
 /* Makes everything that a confined process cannot make. */
 static int prepare(struct worker *worker)
 {
+	int r;
+
 	/* One arena is enough for two threads; large tables go back to the kernel. */
 	mallopt(M_ARENA_MAX, 1);
 	mallopt(M_MMAP_THRESHOLD, 256 << 10);
@@ -97,7 +109,10 @@ static int prepare(struct worker *worker)
 	worker->base = loop_new();
 	if (!worker->base)
 		return -ENOMEM;
-	return parser_new(&worker->parser);
+	r = files_make(&worker->files);
+	if (r < 0)
+		return r;
+	return parser_new(budget_new(), &worker->parser);
 }
 
 static int confine(struct worker *worker)
@@ -164,6 +179,39 @@ static void read_symbols(struct worker *worker)
 
 static void save_draft(void *argument);
 
+/*
+ * A failure shows again, and is handled, in on_loader(). At the end of a recording the worker gets
+ * no other broker.
+ */
+static void complain(void *context, const struct message_stuck *stuck)
+{
+	struct worker *worker = context;
+
+	if (worker->loader.phase == PHASE_FINISH)
+		return;
+	channel_send(&worker->loader, MESSAGE_BROKER_STUCK, stuck, sizeof(*stuck), -1);
+}
+
+static void blame(void *context, const struct target_process *process, uint64_t nanoseconds)
+{
+	struct worker *worker = context;
+	char name[SESSION_NAME_BYTES] = "";
+
+	if (time_now() >= worker->blamed_until) {
+		worker->blamed_until = time_now() + 60 * NS_PER_SECOND;
+		worker->blamed = 0;
+	}
+	if (worker->blamed++ >= BLAMED_MAX)
+		return;
+	session_name_process(worker->session, process->pid, name);
+	if (name[0] == '\0') /* the process has had its name since before the start */
+		name[0] = '?';
+	log_warning("broker: process %u (%s) of user %u let keyhole-broker wait for %llu ms; "
+		    "requests about its group wait apart for a minute",
+		    process->pid, name, process->group.uid,
+		    (unsigned long long)(nanoseconds / NS_PER_MS));
+}
+
 static int make_session(struct worker *worker)
 {
 	struct session_parts parts = {
@@ -173,15 +221,22 @@ static int make_session(struct worker *worker)
 		.draft = save_draft,
 		.draft_context = worker,
 	};
+	const struct lanes_parts lanes_parts = {
+		.clock = time_now,
+		.complain = complain,
+		.blame = blame,
+		.context = worker,
+	};
 	int r;
 
-	worker->broker = broker_new(take_fd(&worker->regions.broker_fd));
-	if (!worker->broker)
+	worker->lanes = lanes_new(&lanes_parts, take_fd(&worker->regions.broker_fd));
+	if (!worker->lanes)
 		return -ENOMEM;
 	read_symbols(worker);
 	if (worker->regions.debug_fd >= 0)
-		parts.debug_files = debug_peer_new(take_fd(&worker->regions.debug_fd));
-	parts.target = broker_target(worker->broker);
+		parts.debug_files =
+			debug_peer_new(take_fd(&worker->regions.debug_fd), &worker->files.lines);
+	parts.target = lanes_target(worker->lanes);
 	parts.symbols = worker->symbols;
 	parts.vdso = vdso_image(&parts.vdso_bytes);
 	regions_describe(&worker->regions, &parts);
@@ -191,7 +246,7 @@ static int make_session(struct worker *worker)
 	r = regions_give_segments(&worker->regions, worker->session);
 	if (r < 0)
 		return r;
-	delivery_init(&worker->delivery, worker->session);
+	delivery_init(&worker->delivery, worker->session, &worker->files);
 	return delivery_connect(&worker->delivery, take_fd(&worker->regions.exporter_fd));
 }
 
@@ -224,37 +279,49 @@ static void measure(struct worker *worker, uint64_t began)
 
 	if (took > worker->longest)
 		worker->longest = took;
+	lanes_spend(worker->lanes, took);
 }
 
-static void on_broker(int fd, short what, void *argument);
+static void on_answer(int fd, short what, void *argument);
 
-static int connect_broker(struct worker *worker)
+static int connect_broker(struct worker *worker, enum broker_lane lane)
 {
-	worker->answers = event_new(worker->base, broker_fd(worker->broker), EV_READ | EV_PERSIST,
-				    on_broker, worker);
-	if (!worker->answers || event_add(worker->answers, NULL) < 0)
+	const int fd = lanes_fd(worker->lanes, lane);
+	struct event *answers;
+
+	if (fd < 0)
+		return 0;
+	answers = event_new(worker->base, fd, EV_READ | EV_PERSIST, on_answer, worker);
+	worker->answers[lane] = answers;
+	if (!answers || event_add(answers, NULL) < 0)
 		return -ENOMEM;
 	return 0;
 }
 
-static void forget_broker(struct worker *worker)
+static void forget_broker(struct worker *worker, enum broker_lane lane)
 {
-	if (worker->answers)
-		event_free(worker->answers);
-	worker->answers = NULL;
-}
-
-static void watch_broker(struct worker *worker)
-{
-	if (broker_give_up(worker->broker, time_now())) {
-		forget_broker(worker);
-		channel_send_bare(&worker->loader, MESSAGE_BROKER_STUCK, -1);
-	}
+	if (worker->answers[lane])
+		event_free(worker->answers[lane]);
+	worker->answers[lane] = NULL;
 }
 
 static uint64_t at_most(uint64_t value, uint64_t most)
 {
 	return value < most ? value : most;
+}
+
+/*
+ * Adds those that no turn has added since they fired. The kernel tells of each thread that begins
+ * or ends, which nobody needs to know at once: after such records the side-band waits.
+ */
+static void add_fired_wakers(struct worker *worker)
+{
+	size_t count = worker->waker_count;
+
+	if (worker->last_turn < worker->quiet)
+		count -= worker->regions.sideband_count;
+	for (size_t i = 0; i < count; i++)
+		event_add(worker->wakers[i], NULL);
 }
 
 /*
@@ -272,12 +339,14 @@ static uint64_t wait_for_events(struct worker *worker, uint64_t wait)
 	}
 	if (now < worker->promised)
 		return at_most(wait, TURN_GAP);
-	for (size_t i = 0; i < worker->waker_count; i++)
-		event_add(worker->wakers[i], NULL);
-	/* the broker's deadline passes at a turn */
-	if (broker_is_asked(worker->broker))
-		return at_most(wait, SESSION_TICK_SHORT);
-	return wait;
+	if (worker->roused && session_is_noisy(worker->session))
+		worker->quiet = now + NOISE_GAP;
+	worker->roused = false;
+	if (now < worker->quiet)
+		wait = at_most(wait, worker->quiet - now);
+	add_fired_wakers(worker);
+	/* a broker's deadline passes at a turn */
+	return at_most(wait, lanes_wait(worker->lanes));
 }
 
 static void on_turn(int fd, short what, void *argument)
@@ -287,8 +356,7 @@ static void on_turn(int fd, short what, void *argument)
 
 	(void)fd;
 	(void)what;
-	broker_turn(worker->broker);
-	watch_broker(worker);
+	lanes_turn(worker->lanes);
 	worker->last_turn = time_now();
 	progress(worker, worker->last_turn);
 	schedule(worker->timer, wait_for_events(worker, wait));
@@ -311,40 +379,65 @@ static void on_wake(int fd, short what, void *argument)
 	turn_soon(argument);
 }
 
-static void on_broker(int fd, short what, void *argument)
+static void on_sideband(int fd, short what, void *argument)
 {
 	struct worker *worker = argument;
-	uint64_t began = time_now();
-	int r = broker_receive(worker->broker);
 
 	(void)fd;
 	(void)what;
-	measure(worker, began);
+	worker->roused = true;
 	turn_soon(worker);
+}
+
+static void receive(struct worker *worker, enum broker_lane lane)
+{
+	int r = lanes_receive(worker->lanes, lane);
+
 	if (r >= 0)
 		return;
 	log_info("broker: requests: %s", strerror(-r));
-	/* Known answers stay usable. The loader sees the broker's end for itself (-EPIPE). */
-	forget_broker(worker);
-	if (r != -EPIPE)
-		channel_send_bare(&worker->loader, MESSAGE_BROKER_STUCK, -1);
+	/* Known answers stay usable. The next turn asks for another broker, if need be. */
+	forget_broker(worker, lane);
+}
+
+static void on_answer(int fd, short what, void *argument)
+{
+	struct worker *worker = argument;
+	uint64_t began = time_now();
+	enum broker_lane lane = LANE_ORDINARY;
+
+	(void)what;
+	if (fd == lanes_fd(worker->lanes, LANE_PENAL))
+		lane = LANE_PENAL;
+	receive(worker, lane);
+	measure(worker, began);
+	turn_soon(worker);
 }
 
 /* Gives a new broker the open requests; at the end of a recording the worker asks no broker. */
-static int replace_broker(struct worker *worker, int fd)
+static int replace_broker(struct worker *worker, uint32_t lane, int fd)
 {
+	int r;
+
 	if (worker->loader.phase == PHASE_FINISH)
 		return close(fd);
-	forget_broker(worker);
-	broker_replace(worker->broker, fd);
-	return connect_broker(worker);
+	for (int old = 0; old < LANES; old++)
+		forget_broker(worker, (enum broker_lane)old);
+	lanes_replace(worker->lanes, (enum broker_lane)lane, fd);
+	r = connect_broker(worker, LANE_ORDINARY);
+	if (r < 0)
+		return r;
+	turn_soon(worker);
+	return connect_broker(worker, LANE_PENAL);
 }
 
 static int replace_peer(struct worker *worker, struct message *message)
 {
 	switch (message->DESCRIPTOR.kind) {
 	case DESCRIPTOR_BROKER:
-		return replace_broker(worker, take_fd(&message->fd));
+		if (message->DESCRIPTOR.index > LANE_DEMOTING)
+			return -EPROTO;
+		return replace_broker(worker, message->DESCRIPTOR.index, take_fd(&message->fd));
 	case DESCRIPTOR_EXPORTER:
 		return delivery_connect(&worker->delivery, take_fd(&message->fd));
 	default:
@@ -394,13 +487,13 @@ static int add_wakers(struct worker *worker)
 	worker->wakers = calloc(regions->sideband_count + 2, sizeof(struct event *));
 	if (!worker->wakers)
 		return -ENOMEM;
-	r = connect_broker(worker);
+	r = connect_broker(worker, LANE_ORDINARY);
 	if (r == 0)
 		r = add_waker(worker, regions->event_fd, on_wake);
 	if (r == 0)
 		r = add_waker(worker, parser_fd(worker->parser), on_wake);
 	for (size_t i = 0; i < regions->sideband_count && r == 0; i++)
-		r = add_waker(worker, regions->sideband_fds[i], on_wake);
+		r = add_waker(worker, regions->sideband_fds[i], on_sideband);
 	return r;
 }
 
@@ -464,18 +557,20 @@ static void settle(struct worker *worker)
 {
 	uint64_t deadline = time_now() + SETTLE_NS;
 	struct pollfd fds[] = {
-		{.fd = broker_fd(worker->broker), .events = POLLIN},
+		{.fd = lanes_fd(worker->lanes, LANE_ORDINARY), .events = POLLIN},
+		{.fd = lanes_fd(worker->lanes, LANE_PENAL), .events = POLLIN},
 		{.fd = parser_fd(worker->parser), .events = POLLIN},
 	};
 
 	do {
 		session_turn(worker->session);
-		broker_turn(worker->broker);
+		lanes_turn(worker->lanes);
 		if (!session_waiting(worker->session))
 			break;
-		poll(fds, 2, FINISH_POLL_MS);
-		if (broker_receive(worker->broker) < 0)
-			fds[0].fd = -1;
+		poll(fds, LANES + 1, FINISH_POLL_MS);
+		for (int lane = 0; lane < LANES; lane++)
+			if (lanes_receive(worker->lanes, (enum broker_lane)lane) < 0)
+				fds[lane].fd = -1;
 	} while (time_now() < deadline);
 }
 
@@ -484,7 +579,8 @@ static void stop_turns(struct worker *worker)
 	event_del(worker->timer);
 	if (worker->windows)
 		event_del(worker->windows);
-	forget_broker(worker);
+	for (int lane = 0; lane < LANES; lane++)
+		forget_broker(worker, (enum broker_lane)lane);
 	for (size_t i = 0; i < worker->waker_count; i++)
 		event_del(worker->wakers[i]);
 }
@@ -494,7 +590,7 @@ static int send_summary(struct worker *worker, enum message_type type)
 	struct message_summary summary;
 
 	session_summary(worker->session, &summary);
-	summary.limit[LIMIT_requests] = broker_refused(worker->broker);
+	summary.limit[LIMIT_requests] = lanes_refused(worker->lanes);
 	return channel_send(&worker->loader, type, &summary, sizeof(summary), -1);
 }
 
@@ -543,7 +639,7 @@ static void finish(struct worker *worker)
 		event_base_loopbreak(worker->base);
 		return;
 	}
-	totals_log(worker->session, worker->broker, worker->windows ? &worker->delivery : NULL);
+	totals_log(worker->session, worker->lanes, worker->windows ? &worker->delivery : NULL);
 	r = send_summary(worker, MESSAGE_SUMMARY);
 	if (r < 0)
 		event_base_loopbreak(worker->base);

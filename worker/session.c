@@ -2,6 +2,7 @@
 #include "worker/session.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,7 @@
 #include "worker/process/mapping.h"
 #include "worker/process/object.h"
 #include "worker/process/parser.h"
+#include "worker/process/process.h"
 #include "worker/process/publisher.h"
 #include "worker/process/segments.h"
 #include "worker/process/table.h"
@@ -61,6 +63,7 @@ struct session {
 	uint64_t fullest;   /* bytes that one ring had at most, in the last turn */
 	uint64_t interval;  /* ns to the next turn */
 	bool busy;	    /* the last turn, or an answer since, read events */
+	bool noisy;	    /* the last turn read nothing but records that nobody waits for */
 	struct symbol_cache *cache;
 };
 
@@ -95,15 +98,29 @@ static int init_rings(struct session *session)
 	return 0;
 }
 
+static uint64_t count_records(const struct session *session)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < session->parts.sideband_count; i++)
+		sum += session->parts.sidebands[i].records;
+	return sum;
+}
+
 static bool read_streams(struct session *session, uint64_t now)
 {
 	const struct stream_names names = {
 		.late_names = session->late_names,
 		.cgroups = session->cgroups,
 	};
+	const uint64_t events = stream_events(session->stream);
+	bool busy = stream_read(session->stream, &session->events, &names, session->parts.sidebands,
+				session->parts.sideband_count);
 
-	if (stream_read(session->stream, &session->events, &names, session->parts.sidebands,
-			session->parts.sideband_count))
+	/* where some processes are wanted, most records are of others */
+	if (session->parts.config.flags & OPTIONS_SOME)
+		busy = stream_events(session->stream) != events;
+	if (busy)
 		session->busy = true;
 	return stream_apply(session->stream, session->tracker, now);
 }
@@ -378,7 +395,7 @@ static void adapt_interval(struct session *session, uint64_t now)
 
 uint64_t session_turn(struct session *session)
 {
-	uint64_t now = session->parts.clock(), resolved;
+	uint64_t now = session->parts.clock(), records = count_records(session), resolved;
 	bool soon;
 
 	session->turn++;
@@ -387,6 +404,7 @@ uint64_t session_turn(struct session *session)
 	adapt_interval(session, now);
 	session->last_turn = now;
 	soon = read_streams(session, now);
+	session->noisy = !session->busy && count_records(session) != records;
 	objects_turn(session->objects, now);
 	segments_turn(session->segments, now);
 	if (!stream_behind(session->stream)) {
@@ -403,6 +421,11 @@ uint64_t session_turn(struct session *session)
 bool session_is_busy(const struct session *session)
 {
 	return session->busy;
+}
+
+bool session_is_noisy(const struct session *session)
+{
+	return session->noisy;
 }
 
 void session_promise_turn(struct session *session, uint64_t when)
@@ -437,6 +460,20 @@ struct product *session_product(struct session *session)
 
 /* ---- figures ---- */
 
+void session_name_process(const struct session *session, uint32_t pid,
+			  char ret_name[SESSION_NAME_BYTES])
+{
+	const struct process *process = processes_live(tracker_processes(session->tracker), pid);
+	char name[ABI_COMM_BYTES], text[REDACT_BYTES];
+
+	memset(ret_name, 0, SESSION_NAME_BYTES);
+	if (!process)
+		return;
+	process_name(process, name);
+	snprintf(ret_name, SESSION_NAME_BYTES, "%s",
+		 redact_name(&session->redact, REDACT_COMM, name, text));
+}
+
 void session_progress(const struct session *session, struct message_progress *ret_progress)
 {
 	struct samples_counts counts;
@@ -461,6 +498,7 @@ static void count_objects(const struct session *session, struct message_summary 
 	objects_counts(session->objects, &counts);
 	summary->limit[LIMIT_tables] = counts.no_room;
 	summary->limit[LIMIT_unwind] = counts.no_rules;
+	summary->limit[LIMIT_parsing] = counts.parsing_late;
 	summary->limit[LIMIT_files] = files_put_off(session->files);
 	summary->limit[LIMIT_descriptors] = counts.descriptors_closed;
 	ruleless_find(session->objects, &session->redact, summary->object);
@@ -563,4 +601,9 @@ const struct profile *session_profile(const struct session *session)
 struct tracker *session_tracker(struct session *session)
 {
 	return session->tracker;
+}
+
+const struct objects *session_objects(const struct session *session)
+{
+	return session->objects;
 }

@@ -19,6 +19,7 @@
 
 struct debug_peer;
 struct kernel_symbols;
+struct objects;
 struct parser;
 struct process_table;
 struct profile;
@@ -84,6 +85,11 @@ uint64_t session_turn(struct session *session);
  * them do: the caller looks again soon instead of waiting to be woken.
  */
 bool session_is_busy(const struct session *session);
+/*
+ * Returns whether the last turn read nothing but records that nobody waits for. Such records are
+ * of threads that begin and end, or of other processes where some are wanted.
+ */
+bool session_is_noisy(const struct session *session);
 /* Tells BPF that a turn comes at this time (CLOCK_MONOTONIC, ns), so that no event has to wake the
  * worker until then. */
 void session_promise_turn(struct session *session, uint64_t when);
@@ -93,6 +99,11 @@ bool session_waiting(const struct session *session);
 int session_finish(struct session *session);
 /* Borrowed: makes names and renders (product.h), once the turns have collected samples. */
 struct product *session_product(struct session *session);
+
+#define SESSION_NAME_BYTES 64
+/* Names a process for the log, as the policy allows: its program's name; "": not known. */
+void session_name_process(const struct session *session, uint32_t pid,
+			  char ret_name[SESSION_NAME_BYTES]);
 
 void session_progress(const struct session *session, struct message_progress *ret_progress);
 void session_summary(const struct session *session, struct message_summary *ret_summary);
@@ -115,5 +126,6 @@ void session_totals(const struct session *session, struct session_totals *ret_to
 /* For tests alone. */
 const struct profile *session_profile(const struct session *session);
 struct tracker *session_tracker(struct session *session);
+const struct objects *session_objects(const struct session *session);
 
 #endif

@@ -31,6 +31,7 @@ struct stream {
 	struct item *items;
 	size_t count, capacity;
 	uint64_t order, dropped; /* dropped: no memory */
+	uint64_t events;	 /* read so far */
 	uint32_t first_seen;
 	bool behind;
 };
@@ -87,6 +88,7 @@ static void add_event(struct stream *stream, const struct event *event)
 		return;
 	item->is_event = true;
 	item->event = *event;
+	stream->events++;
 }
 
 static void add_record(struct stream *stream, const struct sideband_record *record)
@@ -254,6 +256,11 @@ bool stream_apply(struct stream *stream, struct tracker *tracker, uint64_t until
 	stream->count -= done;
 	memmove(stream->items, stream->items + done, stream->count * sizeof(*stream->items));
 	return stream->count > 0;
+}
+
+uint64_t stream_events(const struct stream *stream)
+{
+	return stream->events;
 }
 
 bool stream_behind(const struct stream *stream)

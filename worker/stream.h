@@ -38,6 +38,8 @@ void stream_skip(void *consumer, const void *producer, struct sideband *sideband
  */
 bool stream_read(struct stream *stream, struct event_ring *events, const struct stream_names *names,
 		 struct sideband *sidebands, size_t count);
+/* Returns how many events were read so far; the side-band's records do not count. */
+uint64_t stream_events(const struct stream *stream);
 /* Applies items up to a time. True: some items stay for the next call. While the stream is behind,
  * applies none and returns true, even without an item. */
 bool stream_apply(struct stream *stream, struct tracker *tracker, uint64_t until);

@@ -9,7 +9,7 @@
 #include "ipc/time.h"
 #include "worker/delivery.h"
 #include "worker/session.h"
-#include "worker/target/broker.h"
+#include "worker/target/lanes.h"
 
 #define NAMES_BYTES 320 /* for labels of 24 bytes and numbers of 20 */
 
@@ -37,11 +37,11 @@ static void log_profile(const struct session_totals *totals)
 			    strerror(-totals->spill_error));
 }
 
-static void log_requests(const struct broker *broker)
+static void log_requests(const struct lanes *lanes)
 {
 	log_info("requests: %" PRIu64 " maps, %" PRIu64 " object, %" PRIu64 " segment",
-		 broker_asked(broker, TARGET_MAPS), broker_asked(broker, TARGET_OBJECT),
-		 broker_asked(broker, TARGET_SEGMENT));
+		 lanes_asked(lanes, TARGET_MAPS), lanes_asked(lanes, TARGET_OBJECT),
+		 lanes_asked(lanes, TARGET_SEGMENT));
 }
 
 /* Spells "kernel 12, Go 0, ...". */
@@ -77,7 +77,7 @@ static void log_lines(const struct source_lines_counts *counts)
 		 counts->merged.lines, counts->merged.inlined, counts->bytes >> 10);
 }
 
-void totals_log(const struct session *session, const struct broker *broker,
+void totals_log(const struct session *session, const struct lanes *lanes,
 		const struct delivery *delivery)
 {
 	struct session_totals totals;
@@ -87,7 +87,7 @@ void totals_log(const struct session *session, const struct broker *broker,
 		log_stream(delivery);
 	log_tables(&totals);
 	log_profile(&totals);
-	log_requests(broker);
+	log_requests(lanes);
 	log_names(&totals);
 	log_lines(&totals.line_counts);
 }

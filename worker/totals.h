@@ -3,12 +3,12 @@
 #ifndef KEYHOLE_WORKER_TOTALS_H
 #define KEYHOLE_WORKER_TOTALS_H
 
-struct broker;
+struct lanes;
 struct delivery;
 struct session;
 
 /* delivery NULL: the recording is no stream. */
-void totals_log(const struct session *session, const struct broker *broker,
+void totals_log(const struct session *session, const struct lanes *lanes,
 		const struct delivery *delivery);
 
 #endif

@@ -6,6 +6,7 @@
 #ifndef KEYHOLE_BPF_WALK_ADDRESS_BPF_H
 #define KEYHOLE_BPF_WALK_ADDRESS_BPF_H
 
+#include "bpf/walk/memory.bpf.h"
 #include "bpf/walk/table.bpf.h"
 
 /*
@@ -35,34 +36,37 @@ INLINE int walk_is_call(u64 before)
  * get the parent's text only when the child runs there. The kernel may also take text back. In that
  * case an executable address is enough.
  */
-INLINE int walk_after_call(u64 address)
+INLINE int walk_after_call(struct walk *walk, u64 address)
 {
-	u64 before = 0;
-
 	if (address < 8 || address >= WALK_ADDRESS_END)
 		return 0;
-	return walk_read(&before, 8, address - 8) ? walk_executable(address) : walk_is_call(before);
+	if (walk->copy_bytes)
+		return walk_copy_calls(address);
+	return walk_read_code(address - 8) ? walk_executable(address) : walk_is_call(walk->code);
 }
 
 /* mov $15, %rax; sysc.. : the code to which a signal handler returns (glibc, musl) */
 #define SIGRETURN_CODE 0x0f0000000fc0c748ull
 
-INLINE int walk_is_sigreturn(u64 address)
-{
-	u64 code = 0;
+#define KEPT_SIGRETURN (1ull << 63) /* of an address, which walk_copy_calls() is asked about */
 
-	return walk_read(&code, 8, address) ? walk_executable(address) : code == SIGRETURN_CODE;
+INLINE int walk_is_sigreturn(struct walk *walk, u64 address)
+{
+	if (walk->copy_bytes)
+		return walk_copy_calls(address | KEPT_SIGRETURN);
+	return walk_read_code(address) ? walk_executable(address) : walk->code == SIGRETURN_CODE;
 }
 
 /*
  * Returns whether the address is in the code of a signal return. A handler returns to the first
  * byte. A leaf is at either instruction, or in the kernel behind the second one.
  */
-INLINE int walk_at_sigreturn(u64 address, u32 exact)
+INLINE int walk_at_sigreturn(struct walk *walk, u64 address)
 {
-	if (walk_is_sigreturn(address))
+	if (walk_is_sigreturn(walk, address))
 		return 1;
-	return exact && (walk_is_sigreturn(address - 7) || walk_is_sigreturn(address - 9));
+	return walk->exact &&
+	       (walk_is_sigreturn(walk, address - 7) || walk_is_sigreturn(walk, address - 9));
 }
 
 /* Returns whether the address is in a known executable mapping, which walk->mapping_* then is. */

@@ -18,7 +18,7 @@
 #ifndef KEYHOLE_BPF_WALK_CACHE_BPF_H
 #define KEYHOLE_BPF_WALK_CACHE_BPF_H
 
-#include "bpf/abi.h"
+#include "bpf/walk/walk.bpf.h"
 
 #define CACHE_LINES 2048u
 #define CACHE_WAYS  4u
@@ -59,6 +59,7 @@ static inline __attribute__((always_inline)) u64 cache_seed(u64 family, u64 vers
 static inline __attribute__((always_inline)) u64
 cache_probe(const struct cache_line *line, u64 key, u64 offset, u64 multiplier, u64 *ret_rule)
 {
+	NOT_UNROLLED
 	for (u32 i = 0; i < CACHE_WAYS; i++) {
 		u64 d = *(const volatile u64 *)&line->way[i].d;
 		u64 k = *(const volatile u64 *)&line->way[i].k ^ cache_spread(d, multiplier);

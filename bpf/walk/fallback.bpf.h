@@ -33,6 +33,7 @@ enum call_leads {
 	CALL_ELSEWHERE, /* a direct call, and other code than the walk's */
 	CALL_PUSHED,	/* no call, but code made at run time: HotSpot's interpreter pushes such */
 	CALL_ANYWHERE,	/* through a register, memory or a stub that jumps on */
+	CALL_UNREAD,	/* possibly CALL_ANYWHERE: the code cannot be read */
 	CALL_HERE,	/* a direct call of the code that the walk leaves */
 };
 
@@ -84,31 +85,47 @@ INLINE int walk_same_function(struct walk *walk, u64 target)
 
 /*
  * Returns enum call_leads of the call in front of an address, and sets walk->target if that is
- * CALL_HERE. asks: the walk may go there, so the kernel must hold unreadable code for executable.
- * Otherwise such an address is possibly a return address.
+ * CALL_HERE.
  */
-GLOBAL int walk_call(u64 address, u32 asks)
+GLOBAL int walk_call(u64 address)
 {
 	struct walk *walk = walk_state();
 
 	if (!walk || address < 8 || !walk_is_mapped(walk, address))
 		return CALL_NONE;
+	if (walk->copy_bytes)
+		return walk_copy_calls(address) ? CALL_ANYWHERE : CALL_NONE;
 	/* walk_after_call() says when code cannot be read */
-	if (walk_read(&walk->code, 8, address - 8))
-		return !asks || walk_executable(address) ? CALL_ANYWHERE : CALL_NONE;
+	if (walk_read_code(address - 8))
+		return CALL_UNREAD;
 	if (!walk_is_call(walk->code)) {
 		if (walk->mapping_flags & MAPPING_HAS_TABLE)
 			return CALL_NONE;
-		return !asks || walk_executable(address) ? CALL_PUSHED : CALL_NONE;
+		return CALL_PUSHED;
 	}
 	if (!code_calls_directly(walk->code))
 		return CALL_ANYWHERE;
 	u64 target = address + (s64)(s32)(walk->code >> 32);
 
-	if (walk_read(&walk->code, 8, target) || code_is_stub(walk->code))
+	if (walk_read_code(target) || code_is_stub(walk->code))
 		return CALL_ANYWHERE;
 	walk->target = target;
 	return walk_same_function(walk, target) ? CALL_HERE : CALL_ELSEWHERE;
+}
+
+/*
+ * Returns the same for an address to which the walk may go. Where no call was read, the kernel must
+ * hold the code for executable.
+ */
+INLINE u32 walk_call_behind(u64 address)
+{
+	u32 call = walk_call(address);
+
+	if (call != CALL_UNREAD && call != CALL_PUSHED)
+		return call;
+	if (!walk_executable(address))
+		return CALL_NONE;
+	return call == CALL_UNREAD ? CALL_ANYWHERE : call;
 }
 
 /* ---- what the leaf is about to do ---- */
@@ -153,10 +170,10 @@ INLINE int walk_is_without_frame(struct walk *walk)
 		if (!bytes)
 			break;
 		at += bytes;
-		if (walk_read(&walk->code, 8, at))
+		if (walk_read_code(at))
 			return 0;
 	}
-	if ((walk->code & 0xf0ff) == 0x800f && walk_read(&walk->code, 8, at + 6))
+	if ((walk->code & 0xf0ff) == 0x800f && walk_read_code(at + 6))
 		return 0;
 	return (walk->code & 0xff) == 0xc3 || (walk->code & 0xff) == 0xc2 ||
 	       ((walk->code & 0xff) == 0x55 && code_sets_frame(walk->code >> 8));
@@ -182,13 +199,13 @@ INLINE int code_gave_frame_up(u64 before)
  */
 INLINE u64 walk_leaf_place(struct walk *walk)
 {
-	if (walk_read(&walk->code, 8, walk->address - 8))
+	if (walk_read_code(walk->address - 8))
 		return LEAF_UNKNOWN;
 	u64 before = walk->code;
 
 	if (code_gave_frame_up(before))
 		return 0;
-	if (walk_read(&walk->code, 8, walk->address))
+	if (walk_read_code(walk->address))
 		return LEAF_UNKNOWN;
 	if ((walk->code & 0xffff) == 0xc3f3)
 		return 0;
@@ -227,7 +244,7 @@ GLOBAL int walk_may_return(u32 number)
 	walk->reads++;
 	if (++walk->calls > FALLBACK_CALLS)
 		return 1;
-	u32 call = walk_call(word, 0);
+	u32 call = walk_call(word);
 
 	/* HotSpot's code without frame pointers begins with push %rbp */
 	if (call == CALL_PUSHED && number &&
@@ -236,18 +253,23 @@ GLOBAL int walk_may_return(u32 number)
 	if (!into)
 		return call >= walk->least;
 	/* of two functions before the address, the nearer one has the address */
-	return call == CALL_ANYWHERE || (call == CALL_HERE && walk->target > into);
+	return call == CALL_ANYWHERE || call == CALL_UNREAD ||
+	       (call == CALL_HERE && walk->target > into);
 }
 
-/* Looks at walk->words words from rsp on. By fours, a verifier sees a quarter of the branches. */
-INLINE int walk_has_other_return(struct walk *walk)
+/* Looks at walk->words words from rsp on. */
+GLOBAL int walk_has_other_return(void)
 {
+	struct walk *walk = walk_state();
+
+	if (!walk)
+		return 1;
 	walk->looks = walk->calls = 0;
-	for (u32 i = 0; i < FALLBACK_WORDS; i += 4) {
+	NOT_UNROLLED
+	for (u32 i = 0; i < FALLBACK_WORDS; i++) {
 		if (i >= walk->words)
 			break;
-		if (walk_may_return(i) | walk_may_return(i + 1) | walk_may_return(i + 2) |
-		    walk_may_return(i + 3))
+		if (walk_may_return(i))
 			return 1;
 	}
 	return 0;
@@ -277,11 +299,10 @@ INLINE int walk_is_ambiguous(struct walk *walk, u64 bp, u64 into)
 	if (sp & 7 || bytes > FALLBACK_WORDS * 8)
 		return 1;
 	if (sp < walk->window_start || bp - walk->window_start > walk->window_bytes) {
-		bytes = BOUND(HIDE(walk, bytes), FALLBACK_WORDS * 8 + 1);
 		walk->window_start = sp;
 		walk->window_bytes = bytes;
 		walk->reads++;
-		if (walk_read(walk->window, bytes, sp)) {
+		if (walk_read_window(bytes, sp)) {
 			walk->window_bytes = 0;
 			return 1;
 		}
@@ -292,7 +313,7 @@ INLINE int walk_is_ambiguous(struct walk *walk, u64 bp, u64 into)
 	if (walk_is_mapped(walk, walk->address) && walk->mapping_flags & MAPPING_HAS_TABLE)
 		walk->least = CALL_ELSEWHERE;
 	walk->words = (u32)((bp - sp) >> 3);
-	return walk_has_other_return(walk);
+	return walk_has_other_return();
 }
 
 /* Returns whether the call in front of the word at rsp proves that the word is the way out. */
@@ -304,6 +325,19 @@ INLINE int walk_is_leaf_of(struct walk *walk, u32 leaf_call)
 	return walk->address == walk->target || !code_makes_frame(walk->code);
 }
 
+/* Reads the two words at a frame pointer into walk->pair. Returns 0 when both were read. */
+INLINE int walk_read_pair(struct walk *walk, u64 bp)
+{
+	u64 word = walk->word;
+	int failed = walk_read_word(bp);
+
+	walk->pair[0] = walk->word;
+	failed |= walk_read_word(bp + 8);
+	walk->pair[1] = walk->word;
+	walk->word = word;
+	return failed;
+}
+
 /*
  * Leaves by the frame pointer, or by walk->word, at rsp. leaf_call: where the call before that word
  * leads; leaf: the function that this call proves to be the walk's, or 0.
@@ -313,10 +347,10 @@ INLINE int walk_leave_frame(struct walk *walk, u32 leaf_call, u64 leaf)
 	u64 sp = walk->reg[REG_RSP], bp = walk->reg[REG_RBP], *pair = walk->pair, into = 0;
 	u32 call = CALL_NONE, ends = 0;
 
-	if (!(bp & 7) && bp - sp < WALK_REACH && !walk_read(pair, 16, bp)) {
+	if (!(bp & 7) && bp - sp < WALK_REACH && !walk_read_pair(walk, bp)) {
 		ends = !pair[0] && !pair[1];
 		if (!pair[0] || pair[0] > bp)
-			call = walk_call(pair[1], 1);
+			call = walk_call_behind(pair[1]);
 	}
 	if (call == CALL_HERE)
 		into = walk->target;
@@ -358,10 +392,10 @@ GLOBAL int walk_fallback(void)
 		place = walk_leaf_place(walk);
 		if (place == 8)
 			sp += 8;
-		if (!walk_read(&walk->word, 8, sp)) {
+		if (!walk_read_word(sp)) {
 			if (place != LEAF_UNKNOWN)
 				return walk_leave_word(walk, sp, 0);
-			call = walk_call(walk->word, 1);
+			call = walk_call_behind(walk->word);
 		}
 		if (walk_is_leaf_of(walk, call))
 			leaf = walk->target;

@@ -22,6 +22,41 @@ INLINE int walk_next(struct walk *walk, u64 cfa, u64 return_address)
 	return 0;
 }
 
+/* Reads up to WALK_WINDOW_BYTES of the stack into the window. Returns 0 when all were read. */
+GLOBAL int walk_read_window(u64 bytes, u64 from)
+{
+	struct walk *walk = walk_state();
+
+	if (!walk)
+		return 1;
+	bytes = BOUND(bytes, WALK_WINDOW_BYTES + 1);
+	if (walk->copy_bytes)
+		return walk_read_copy(walk, walk->window, bytes, from);
+	return walk_read(walk->window, bytes, from);
+}
+
+/* Reads a word of the stack into walk->word. Returns 0 when the word was read. */
+GLOBAL int walk_read_word(u64 address)
+{
+	struct walk *walk = walk_state();
+
+	if (!walk)
+		return 1;
+	if (walk->copy_bytes)
+		return walk_read_copy(walk, &walk->word, 8, address);
+	return walk_read(&walk->word, 8, address);
+}
+
+/* Reads 8 bytes of code into walk->code. Returns 0 when they were read; a copy has no code. */
+GLOBAL int walk_read_code(u64 address)
+{
+	struct walk *walk = walk_state();
+
+	if (!walk || walk->copy_bytes)
+		return 1;
+	return walk_read(&walk->code, 8, address);
+}
+
 /*
  * Reads [cfa - WALK_SLOTS_BYTES, cfa) into the window, as far as the stack goes. Returns 0 when the
  * window has those bytes.
@@ -42,18 +77,17 @@ INLINE int walk_window(struct walk *walk, u64 cfa)
 		bytes = WALK_WINDOW_BYTES;
 	if (from + bytes < cfa)
 		bytes = cfa - from;
-	bytes = BOUND(HIDE(walk, bytes), WALK_WINDOW_BYTES + 1);
 	walk->window_start = from;
 	walk->window_bytes = bytes & ~7ull;
-	if (!walk_read(walk->window, bytes, from))
+	if (!walk_read_window(bytes, from))
 		return 0;
 	/* the page below a leaf's stack pointer may never have been touched */
 	if (from < ((cfa - 8) & ~4095ull))
 		from = (cfa - 8) & ~4095ull;
-	bytes = BOUND(HIDE(walk, cfa - from), WALK_SLOTS_BYTES + 1);
+	bytes = cfa - from;
 	walk->window_start = from;
 	walk->window_bytes = bytes;
-	return walk_read(walk->window, bytes, from);
+	return walk_read_window(bytes, from);
 }
 
 /* Returns a word of the window. Adds to *failed when the window does not have the word. */
@@ -76,7 +110,10 @@ INLINE int walk_far_word(struct walk *walk, u64 address, u64 *ret_word)
 	if (address & 7 || above >= WALK_REACH)
 		return 1;
 	walk->reads++;
-	return walk_read(ret_word, 8, address);
+	if (walk_read_word(address))
+		return 1;
+	*ret_word = walk->word;
+	return 0;
 }
 
 /*

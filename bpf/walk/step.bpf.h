@@ -3,6 +3,9 @@
  * One frame of the walk. Pure C, see bpf/walk/walk.bpf.h. The includer supplies what
  * bpf/walk/table.bpf.h names, and:
  *   walk_read(to, bytes, address)  reads user memory; 0 when all bytes were read
+ *   walk_read_copy(walk, to, bytes, address)  the same from the walk's copy of the stack
+ *   walk_copy_calls(address)       whether the address was behind a call when the copy was taken;
+ *                                  with KEPT_SIGRETURN, whether it was that of a signal return
  *   walk_executable(address)       whether the kernel has the address as executable
  *   walk_cache()                   the rule caches, or NULL
  *   walk_clock()                   CLOCK_MONOTONIC, ns
@@ -24,8 +27,12 @@
  * Looks at the clock: returns whether the deadline is over. First moves the deadline by stalls that
  * are forgiven, and by the extension, if this CPU did not extend too many walks lately.
  */
-INLINE int walk_late(struct walk *walk)
+GLOBAL int walk_late(void)
 {
+	struct walk *walk = walk_state();
+
+	if (!walk)
+		return 1;
 	u64 now = walk_clock(), since = now - walk->extended_at;
 
 	walk->look_at = walk_work(walk) + WALK_CLOCK_FRAMES;
@@ -58,8 +65,8 @@ INLINE int walk_is_code(struct walk *walk, u64 address)
 	/* a saved pc may be at any instruction */
 	if (walk->exact == WALK_PC_SAVED)
 		return walk_executable(address);
-	walk->called = walk_after_call(address);
-	return walk->called || walk_is_sigreturn(address) || walk_executable(address);
+	walk->called = walk_after_call(walk, address);
+	return walk->called || walk_is_sigreturn(walk, address) || walk_executable(address);
 }
 
 /* Returns 0 when the address may be emitted with this rule, or the reason why not. */
@@ -68,7 +75,7 @@ INLINE u32 walk_check_address(struct walk *walk, u64 address)
 	u32 kind = rule_kind(walk->rule);
 
 	if (kind == RULE_SIGNAL)
-		return walk_at_sigreturn(address, walk->exact) ? 0 : REASON_cut_not_a_call;
+		return walk_at_sigreturn(walk, address) ? 0 : REASON_cut_not_a_call;
 	if (walk->exact || walk->called)
 		return 0;
 	/*
@@ -83,6 +90,22 @@ INLINE u32 walk_check_address(struct walk *walk, u64 address)
 	if (kind != RULE_NONE && kind != RULE_END)
 		return REASON_cut_not_a_call;
 	return walk_executable(address) ? 0 : REASON_cut_not_a_call;
+}
+
+/*
+ * Returns whether the caches may know the rule, and for which bytes of the granule. A wide rule
+ * needs the dictionary of its mapping, which no cache has. A signal frame or a root was proven for
+ * this return address alone, and other addresses of the granule need a proof of their own.
+ */
+INLINE int walk_narrow(const struct walk *walk, u64 address, u64 *range)
+{
+	u32 kind = rule_kind(walk->rule);
+
+	if (kind == RULE_SIGNAL || kind == RULE_END) {
+		*range = (address & 63) << 6 | (address & 63);
+		return !walk->exact;
+	}
+	return kind != RULE_WIDE;
 }
 
 /*
@@ -135,8 +158,7 @@ INLINE u32 walk_find_rule(struct walk *walk, u64 address)
 	if (reason)
 		return reason;
 	rule = walk->rule;
-	/* a wide rule needs the dictionary of its mapping, which no cache has */
-	if (rule_kind(rule) != RULE_WIDE) {
+	if (walk_narrow(walk, address, &range)) {
 		packed = cache_pack(key, range >> 6, range & 63);
 		cache_put(trail, sp >> 4, packed, rule, multiplier);
 		/* rules of one granule share a line, and take different ways of it */
@@ -163,7 +185,7 @@ GLOBAL int walk_signal(void)
 	if (walk->switches++ >= WALK_SWITCHES || walk->reg[REG_RSP] & 7)
 		return walk_end(walk, REASON_cut_stack_order);
 	walk->window_bytes = 0;
-	if (walk_read(walk->window, 17 * 8, walk->reg[REG_RSP] + 40))
+	if (walk_read_window(17 * 8, walk->reg[REG_RSP] + 40))
 		return walk_end(walk, REASON_cut_read);
 	for (u32 i = 0; i < 15; i++)
 		walk->reg[order[i] & 15] = walk->window[i];
@@ -237,23 +259,16 @@ GLOBAL int walk_wide(void)
 		return walk_end(walk, REASON_cut_read);
 	}
 	u64 known = walk->valid & WALK_CALLEE_SAVED;
-	const s32 *save = wide->save;
-	u64 rbp, rbx, r12, r13, r14, r15;
 
-	if (walk_wide_saved(walk, save[0], cfa, REG_RBP, &rbp, &known) ||
-	    walk_wide_saved(walk, save[1], cfa, REG_RBX, &rbx, &known) ||
-	    walk_wide_saved(walk, save[2], cfa, REG_R12, &r12, &known) ||
-	    walk_wide_saved(walk, save[3], cfa, REG_R13, &r13, &known) ||
-	    walk_wide_saved(walk, save[4], cfa, REG_R14, &r14, &known) ||
-	    walk_wide_saved(walk, save[5], cfa, REG_R15, &r15, &known))
-		return walk_end(walk, REASON_cut_read);
+	NOT_UNROLLED
+	for (u32 i = 0; i < RULE_SLOTS; i++)
+		if (walk_wide_saved(walk, wide->save[i], cfa, walk_slot_register[i] & 15,
+				    &walk->saved[i], &known))
+			return walk_end(walk, REASON_cut_read);
 	/* only now: a register may be saved in another one */
-	walk->reg[REG_RBP] = rbp;
-	walk->reg[REG_RBX] = rbx;
-	walk->reg[REG_R12] = r12;
-	walk->reg[REG_R13] = r13;
-	walk->reg[REG_R14] = r14;
-	walk->reg[REG_R15] = r15;
+	NOT_UNROLLED
+	for (u32 i = 0; i < RULE_SLOTS; i++)
+		walk->reg[walk_slot_register[i] & 15] = walk->saved[i];
 
 	if (!(known >> REG_RBP & 1))
 		return walk_end(walk, REASON_cut_unsupported);
@@ -310,8 +325,9 @@ INLINE u64 walk_restore_drap_slot(struct walk *walk, u32 k, u64 bp, u64 cfa, u64
 		return 0;
 	u64 at = walk_drap_slot(bp, cfa, number, k);
 
-	u64 failed = (at & 7) || at - low >= WALK_REACH || walk_read(&walk->reg[number], 8, at);
+	u64 failed = (at & 7) || at - low >= WALK_REACH || walk_read_word(at);
 
+	walk->reg[number] = walk->word;
 	walk->valid |= 1u << number;
 	return failed;
 }
@@ -328,13 +344,11 @@ INLINE u64 walk_restore_drap(struct walk *walk, u32 slots, u64 cfa)
 			return 0;
 		low -= WALK_SLOTS_BYTES;
 	}
-	failed |= walk_restore_drap_slot(walk, slots & 15, bp, cfa, low, REG_RBP);
-	failed |= walk_restore_drap_slot(walk, slots >> 4 & 15, bp, cfa, low, REG_RBX);
-	failed |= walk_restore_drap_slot(walk, slots >> 8 & 15, bp, cfa, low, REG_R12);
-	failed |= walk_restore_drap_slot(walk, slots >> 12 & 15, bp, cfa, low, REG_R13);
-	failed |= walk_restore_drap_slot(walk, slots >> 16 & 15, bp, cfa, low, REG_R14);
-	failed |= walk_restore_drap_slot(walk, slots >> 20 & 15, bp, cfa, low, REG_R15);
-	return failed;
+	NOT_UNROLLED
+	for (u32 i = 0; i < RULE_SLOTS; i++)
+		failed |= walk_restore_drap_slot(walk, slots >> 4 * i & 15, bp, cfa, low,
+						 walk_slot_register[i] & 15);
+	return HIDE(walk, failed);
 }
 
 /* Restores the register that is saved in slot k of the window, if there is one. */
@@ -351,15 +365,10 @@ INLINE u64 walk_restore(struct walk *walk, u32 slots, u64 cfa)
 {
 	u64 failed = HIDE(walk, 0);
 
-	walk_restore_slot(walk, slots & 15, cfa, REG_RBP, &failed);
 	/* most frames have saved rbp alone */
-	if (slots >> 4) {
-		walk_restore_slot(walk, slots >> 4 & 15, cfa, REG_RBX, &failed);
-		walk_restore_slot(walk, slots >> 8 & 15, cfa, REG_R12, &failed);
-		walk_restore_slot(walk, slots >> 12 & 15, cfa, REG_R13, &failed);
-		walk_restore_slot(walk, slots >> 16 & 15, cfa, REG_R14, &failed);
-		walk_restore_slot(walk, slots >> 20 & 15, cfa, REG_R15, &failed);
-	}
+	NOT_UNROLLED
+	for (u32 i = 0; i < RULE_SLOTS && slots; i++, slots >>= 4)
+		walk_restore_slot(walk, slots & 15, cfa, walk_slot_register[i] & 15, &failed);
 	return failed;
 }
 
@@ -403,7 +412,7 @@ GLOBAL int walk_step(void)
 
 	if (walk->frames >= RECORD_FRAMES_MAX)
 		return walk_end(walk, REASON_cut_depth);
-	if (walk_work(walk) >= walk->look_at && walk_late(walk))
+	if (walk_work(walk) >= walk->look_at && walk_late())
 		return walk_end(walk, REASON_cut_budget);
 	if (address >= WALK_ADDRESS_END)
 		return walk_end(walk, walk->exact == WALK_PC ? REASON_cut_no_mapping

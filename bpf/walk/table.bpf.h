@@ -71,12 +71,8 @@ GLOBAL u64 table_find_mapping(u64 address)
 }
 
 /* Sets walk->rule to an entry of the dictionary. Returns 0 or TABLE_FAILED. */
-GLOBAL u64 table_dictionary(u32 index)
+INLINE u64 table_dictionary(struct walk *walk, u32 index)
 {
-	struct walk *walk = walk_state();
-
-	if (!walk)
-		return TABLE_FAILED;
 	u32 word = walk->dictionary + index * 2;
 	struct segment *segment = walk_segment(word);
 
@@ -89,12 +85,8 @@ GLOBAL u64 table_dictionary(u32 index)
 }
 
 /* Returns the dictionary index of a row whose rule byte is ROW_ESCAPE, or TABLE_FAILED. */
-GLOBAL u64 table_escape(u32 first, u32 count, u32 row)
+INLINE u64 table_escape(struct walk *walk, u32 first, u32 count, u32 row)
 {
-	struct walk *walk = walk_state();
-
-	if (!walk)
-		return TABLE_FAILED;
 	struct segment *segment = walk_segment(first);
 
 	if (!segment || !count)
@@ -152,9 +144,9 @@ GLOBAL u64 table_find_rule(u64 pc)
 	if (base + 1 < end)
 		high = half[base + 1] & 0xff;
 	if (index == ROW_ESCAPE)
-		index = table_escape(word + CHUNK_HEAD_WORDS + ((row_count + 1) >> 1), escapes,
-				     (u32)(base - rows) & 0xffff);
-	if (index == TABLE_FAILED || table_dictionary(index))
+		index = table_escape(walk, word + CHUNK_HEAD_WORDS + ((row_count + 1) >> 1),
+				     escapes, (u32)(base - rows) & 0xffff);
+	if (index == TABLE_FAILED || table_dictionary(walk, index))
 		return TABLE_FAILED;
 	u64 granule = value & 192;
 

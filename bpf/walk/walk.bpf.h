@@ -13,6 +13,16 @@
 
 #include "bpf/abi.h"
 
+/*
+ * Keeps a loop a loop. An instruction costs a load of the object much more than a pass costs the
+ * verifier.
+ */
+#ifdef __bpf__
+#define NOT_UNROLLED _Pragma("clang loop unroll(disable)")
+#else
+#define NOT_UNROLLED
+#endif
+
 /* DWARF numbers (System V x86-64 psABI, figure 3.36) */
 enum walk_register {
 	REG_RAX,
@@ -77,6 +87,10 @@ enum walk_exact {
 	WALK_PC_SAVED, /* a pc from a signal's context: memory that the target can write */
 };
 
+/* The registers of the save slots in a rule, in their order there. */
+static const u8 walk_slot_register[RULE_SLOTS] = {REG_RBP, REG_RBX, REG_R12,
+						  REG_R13, REG_R14, REG_R15};
+
 /* State of one walk, in a per-CPU value. A flag is 0 or 1. */
 struct walk {
 	u64 hide; /* HIDE(): values pass through here, so that the verifier forgets their range */
@@ -118,8 +132,18 @@ struct walk {
 	u32 area_levels;	  /* levels of area trees searched so far; kernel_for.bpf.h */
 	u32 called;		  /* flag: the return address in question is behind a call */
 
-	/* memory that a fallback read; on the BPF stack it would be too much for 5.10 */
-	u64 code, word, pair[2];
+	/*
+	 * The stack as a copy, and no other memory: the copy of [copy_start, copy_start +
+	 * copy_bytes) is at kernel address copy_at. copy_bytes 0: the walk reads user memory.
+	 */
+	u64 copy_start, copy_bytes, copy_at;
+
+	/* the last reads of a word of the stack and of 8 bytes of code */
+	u64 word, code;
+	/* memory of a fallback; on the BPF stack it would be too much for 5.10 */
+	u64 pair[2];
+	/* the caller's rbp rbx r12 r13 r14 r15, by a wide rule */
+	u64 saved[RULE_SLOTS];
 	u64 target; /* of the direct call in front of the last address that was looked up */
 	u64 into; /* the only function that another return address of the frame points into, or 0 */
 	u32 least; /* enum call_leads of another return address, at least */
@@ -170,6 +194,7 @@ static inline void walk_init(struct walk *walk)
 	walk->mapping_end = 0;
 	walk->code_start = walk->code_end = 0;
 	walk->area_levels = 0;
+	walk->copy_bytes = 0;
 	walk->window_start = 0;
 	walk->window_bytes = 0;
 	walk->look_at = WALK_CLOCK_FRAMES;

@@ -10,9 +10,6 @@
 #include "generated/version.h"
 #include "helper/audit/record.h"
 
-#define QUOTE(x) #x
-#define TEXT(x)	 QUOTE(x)
-
 enum {
 #define L(name, help) LAYER_##name,
 #include "policy/layers.def"
@@ -113,7 +110,7 @@ static int on_exited(const struct message_audit_event *event, struct record_valu
 static int on_kill(const struct message_audit_event *event, struct record_value *ret_values)
 {
 	static const char *const reasons[] = {
-		[KILL_HANGS] = "no valid answer within " TEXT(BROKER_SECONDS) " s",
+		[KILL_HANGS] = "no valid answer in time",
 		[KILL_DRAFT] = "profile not finished",
 	};
 

@@ -37,7 +37,8 @@
 #define TURN_MESSAGES 256
 
 struct auditor {
-	struct channel loader, broker;
+	struct channel loader;
+	struct channel brokers[LANES]; /* by the number that came with each; fd -1: none */
 	struct tally tally;
 };
 
@@ -63,12 +64,12 @@ static int on_audit(struct auditor *auditor, const struct message_audit *audit)
 }
 
 /* r is what the channel returned. Returns 0, or -EPROTO for a recording that must end. */
-static int on_end_of_broker(struct auditor *auditor, int r)
+static int on_end_of_broker(struct channel *broker, int r)
 {
 	struct record_value values[] = {{.text = message_party_name(PARTY_BROKER)},
 					{.text = "violation of the protocol"}};
 
-	channel_release(&auditor->broker);
+	channel_release(broker);
 	if (r == -EPIPE)
 		return 0;
 	if (r == -EPROTO) {
@@ -80,40 +81,39 @@ static int on_end_of_broker(struct auditor *auditor, int r)
 	return 0;
 }
 
-static int on_broker(struct auditor *auditor)
+static int on_broker(struct auditor *auditor, struct channel *broker)
 {
 	struct message message;
 	int r = 1;
 
 	for (int i = 0; i < TURN_MESSAGES && r == 1; i++) {
-		r = channel_receive(&auditor->broker, &message);
+		r = channel_receive(broker, &message);
 		if (r == 1)
 			r = on_audit(auditor, &message.AUDIT);
 	}
 	if (r < 0)
-		return on_end_of_broker(auditor, r);
+		return on_end_of_broker(broker, r);
 	return 0;
 }
 
 /* Takes what the broker still says, for a while. */
-static int await_end_of_broker(struct auditor *auditor)
+static int await_end_of_broker(struct auditor *auditor, struct channel *broker)
 {
 	const uint64_t deadline = time_now() + LAST_MS * NS_PER_MS;
 	struct message message;
 	uint64_t now;
 	int r = 1;
 
-	if (auditor->broker.fd < 0)
+	if (broker->fd < 0)
 		return 0;
 	while (r == 1 && (now = time_now()) < deadline) {
-		r = channel_wait(&auditor->broker, (int)((deadline - now) / NS_PER_MS) + 1,
-				 &message);
+		r = channel_wait(broker, (int)((deadline - now) / NS_PER_MS) + 1, &message);
 		if (r == 1)
 			r = on_audit(auditor, &message.AUDIT);
 	}
 	if (r == 1)
 		r = -ETIMEDOUT;
-	return on_end_of_broker(auditor, r);
+	return on_end_of_broker(broker, r);
 }
 
 static int say_written(struct auditor *auditor, int error)
@@ -123,22 +123,27 @@ static int say_written(struct auditor *auditor, int error)
 	return channel_send(&auditor->loader, MESSAGE_AUDIT_WRITTEN, &reply, sizeof(reply), -1);
 }
 
-/* Returns 0, 1 at the end of the stream, or a negative errno. */
-static int on_loader(struct auditor *auditor)
+/* Takes a broker, in the place of one that has ended or is about to. */
+static int add_broker(struct auditor *auditor, const struct message *message)
 {
-	const struct message_audit_event *event;
-	struct message message;
-	int r = channel_receive(&auditor->loader, &message);
+	const uint32_t index = message->AUDIT_BROKER.index;
+	int r;
 
-	if (r <= 0)
-		return r;
-	event = &message.AUDIT_EVENT;
-	if (message.head.type == MESSAGE_AUDIT_EVENT && event->event != AUDIT_end)
-		return event_record(event);
-	r = await_end_of_broker(auditor);
-	if (message.head.type == MESSAGE_AUDIT_BROKER)
-		channel_init(&auditor->broker, message.fd, PARTY_AUDITOR, PARTY_BROKER);
-	if (r || message.head.type == MESSAGE_AUDIT_BROKER)
+	if (index >= LANES)
+		return -EPROTO;
+	r = await_end_of_broker(auditor, &auditor->brokers[index]);
+	channel_init(&auditor->brokers[index], message->fd, PARTY_AUDITOR, PARTY_BROKER);
+	return r;
+}
+
+/* Returns 1, or a negative errno. */
+static int end(struct auditor *auditor, const struct message_audit_event *event)
+{
+	int r = 0;
+
+	for (int i = 0; i < LANES && r == 0; i++)
+		r = await_end_of_broker(auditor, &auditor->brokers[i]);
+	if (r)
 		return r;
 	tally_turn(&auditor->tally, time_now(), true);
 	record_end(event->value[0]);
@@ -148,19 +153,37 @@ static int on_loader(struct auditor *auditor)
 	return 1;
 }
 
+/* Returns 0, 1 at the end of the stream, or a negative errno. */
+static int on_loader(struct auditor *auditor)
+{
+	struct message message;
+	int r = channel_receive(&auditor->loader, &message);
+
+	if (r <= 0)
+		return r;
+	if (message.head.type == MESSAGE_AUDIT_BROKER)
+		return add_broker(auditor, &message);
+	if (message.head.type == MESSAGE_AUDIT_EVENT && message.AUDIT_EVENT.event != AUDIT_end)
+		return event_record(&message.AUDIT_EVENT);
+	return end(auditor, &message.AUDIT_EVENT);
+}
+
 static int serve(struct auditor *auditor)
 {
 	int r = 0;
 
 	while (r == 0) {
-		struct pollfd fds[] = {{.fd = auditor->broker.fd, .events = POLLIN},
-				       {.fd = auditor->loader.fd, .events = POLLIN}};
+		struct pollfd fds[LANES + 1] = {
+			[LANES] = {.fd = auditor->loader.fd, .events = POLLIN}};
 
-		if (poll(fds, 2, tally_turn(&auditor->tally, time_now(), false)) < 0)
+		for (int i = 0; i < LANES; i++)
+			fds[i] = (struct pollfd){.fd = auditor->brokers[i].fd, .events = POLLIN};
+		if (poll(fds, LANES + 1, tally_turn(&auditor->tally, time_now(), false)) < 0)
 			continue;
-		if (fds[0].revents)
-			r = on_broker(auditor);
-		if (fds[1].revents && r == 0)
+		for (int i = 0; i < LANES && r == 0; i++)
+			if (fds[i].revents)
+				r = on_broker(auditor, &auditor->brokers[i]);
+		if (fds[LANES].revents && r == 0)
 			r = on_loader(auditor);
 	}
 	return r;
@@ -264,7 +287,8 @@ int main(int argc, char **argv)
 	log_init("keyhole", LOG_LEVEL_INFO);
 	setenv("TZ", "UTC0", 1); /* else the C library looks for a file */
 	tzset();
-	auditor.broker.fd = -1;
+	for (int i = 0; i < LANES; i++)
+		auditor.brokers[i].fd = -1;
 	channel_init(&auditor.loader, CHANNEL_FD, PARTY_AUDITOR, PARTY_LOADER);
 	if (start(&auditor, (const char *const *)argv))
 		return 1;

@@ -17,7 +17,9 @@
 
 int counts_take(struct counts *counts, const struct message_counts *source, int fd)
 {
-	if (counts->fd_count == COUNTS_DESCRIPTORS || source->cpus > ABI_MAX_CPUS) {
+	const unsigned int most = COUNTS_RULES + (source->rules > 0);
+
+	if (counts->fd_count >= most || source->cpus > ABI_MAX_CPUS) {
 		close(fd);
 		return -EPROTO;
 	}
@@ -89,6 +91,13 @@ static int read_tasks(int fd, struct task_runtime *ret_runtime)
 
 /* ---- counters ------------------------------------------------------------------------------ */
 
+static uint64_t difference(uint64_t a, uint64_t b)
+{
+	if (a < b)
+		return 0;
+	return a - b;
+}
+
 /* Adds the rows of all CPUs. A row is an array of words, each of them a sum. */
 static struct counters add_rows(const struct counts *counts)
 {
@@ -103,11 +112,14 @@ static struct counters add_rows(const struct counts *counts)
 		for (size_t i = 0; i < sizeof(sum.word) / sizeof(sum.word[0]); i++)
 			sum.word[i] += row[i];
 	}
+	/* a row that was read early lacks samples that a later row knows to be over */
+	sum.counters.reason[REASON_cut_not_ready] =
+		difference(sum.counters.reason[REASON_cut_not_ready], sum.counters.kept_done);
 	return sum.counters;
 }
 
 /*
- * Takes a reading of CPU time: 1 before sampling, 2 after sampling. Each can be taken once. A
+ * Takes a reading of CPU time: COUNTS_BEFORE or COUNTS_AFTER. Each can be taken once. A
  * cgroup has 0 tasks: their number is not known.
  */
 static int take_reading(struct counts *counts, int which, struct task_runtime *ret_runtime)
@@ -123,22 +135,35 @@ static int take_reading(struct counts *counts, int which, struct task_runtime *r
 	return r;
 }
 
+/* Maps a descriptor that can only be read, and closes it. Returns NULL with *ret_error set. */
+static const void *map_rows(int *fd, size_t bytes, int *ret_error)
+{
+	void *rows = mmap(NULL, bytes, PROT_READ, MAP_SHARED, *fd, 0);
+
+	if (rows == MAP_FAILED)
+		*ret_error = -errno;
+	close_fd(fd);
+	if (rows == MAP_FAILED)
+		return NULL;
+	return rows;
+}
+
 int counts_begin(struct counts *counts)
 {
+	const unsigned int wanted = COUNTS_RULES + (counts->source.rules > 0);
 	struct task_runtime runtime = {0};
-	void *rows;
-	int r;
+	int r = 0;
 
-	if (counts->rows || counts->fd_count != COUNTS_DESCRIPTORS)
+	if (counts->rows || counts->fd_count != wanted || counts->source.rules > DENY_KEYS_MAX)
 		return -EPROTO;
-	rows = mmap(NULL, counts->source.cpus * sizeof(struct counters), PROT_READ, MAP_SHARED,
-		    counts->fds[0], 0);
-	close_fd(&counts->fds[0]);
-	if (rows == MAP_FAILED)
-		return -errno;
-	counts->rows = rows;
+	counts->rows = map_rows(&counts->fds[COUNTS_COUNTERS],
+				counts->source.cpus * sizeof(struct counters), &r);
+	counts->denied = map_rows(&counts->fds[COUNTS_DENIED],
+				  (DENY_KEYS_MAX + 1) * sizeof(*counts->denied), &r);
+	if (r)
+		return r;
 	counts->started = time_now();
-	r = take_reading(counts, 1, &runtime);
+	r = take_reading(counts, COUNTS_BEFORE, &runtime);
 	counts->runtime = runtime.nanoseconds;
 	return r;
 }
@@ -185,13 +210,6 @@ static uint64_t samples_of(const struct message_sampling *sampling, uint64_t run
 	       runtime % NS_PER_SECOND * sampling->frequency / NS_PER_SECOND;
 }
 
-static uint64_t difference(uint64_t a, uint64_t b)
-{
-	if (a < b)
-		return 0;
-	return a - b;
-}
-
 /*
  * Takes denied samples out of the numbers. A cgroup's CPU time includes the processes that the
  * policy denies. Readings of tasks include the processes that were denied between the readings.
@@ -219,7 +237,7 @@ int counts_end(struct counts *counts, struct counted *ret_counted)
 	if (!counts->rows)
 		return -EPROTO;
 	*ret_counted = counts_sum(counts);
-	r = take_reading(counts, 2, &runtime);
+	r = take_reading(counts, COUNTS_AFTER, &runtime);
 	if (r)
 		return r;
 	ret_counted->used = difference(runtime.nanoseconds, counts->runtime);
@@ -231,4 +249,14 @@ int counts_end(struct counts *counts, struct counted *ret_counted)
 		denied = ret_counted->denied;
 	leave_denied_out(sampling, denied, ret_counted);
 	return 0;
+}
+
+void counts_settle(const struct counts *counts, struct counted *counted)
+{
+	const struct counted now = counts_sum(counts);
+
+	counted->samples = now.samples;
+	counted->events_lost = now.events_lost;
+	counted->processes_lost = now.processes_lost;
+	memcpy(counted->reason, now.reason, sizeof(counted->reason));
 }

@@ -15,10 +15,11 @@
 
 struct counts {
 	struct message_counts source;
-	int fds[COUNTS_DESCRIPTORS]; /* in the order of their messages; owned */
+	int fds[COUNTS_DESCRIPTORS]; /* by enum counts_descriptor; owned */
 	unsigned int fd_count;
 	const struct counters
 		*rows; /* one for each of source.cpus, mapped; NULL before counts_begin() */
+	const uint64_t *denied; /* samples by rule, mapped as rows is; [0]: for another reason */
 	struct counters before; /* sums when this worker began */
 	uint64_t started;	/* start of sampling, monotonic */
 	uint64_t runtime;	/* ns of CPU time at the start of sampling */
@@ -51,6 +52,9 @@ struct counted counts_sum(const struct counts *counts);
 
 /* Returns the counts with `expected`, which takes the last reading. 0 or a negative errno. */
 int counts_end(struct counts *counts, struct counted *ret_counted);
+
+/* Counts the samples again by their reasons: some had no record yet at the end of sampling. */
+void counts_settle(const struct counts *counts, struct counted *counted);
 
 /* Reads the CPU time of a cgroup in ns from the text of its cpu.stat. 0 or -EBADMSG. */
 int counts_parse_usage(const char *text, size_t size, uint64_t *ret_nanoseconds);

@@ -24,6 +24,7 @@
 
 #include "helper/output/counts.h"
 #include "helper/output/debug.h"
+#include "helper/output/denials.h"
 #include "helper/output/file.h"
 #include "helper/output/notify.h"
 #include "helper/output/screen.h"
@@ -120,7 +121,7 @@ static int end(struct committer *c, uint32_t flags)
 }
 
 /* Prints the summary in one piece, so that messages of other processes cannot interrupt it. */
-static void say_summary(const struct summary *sum, bool verbose)
+static void say_summary(const struct committer *c, const struct summary *sum, bool verbose)
 {
 	guard_free char *text = NULL;
 	size_t size;
@@ -129,6 +130,7 @@ static void say_summary(const struct summary *sum, bool verbose)
 	if (!stream)
 		return;
 	summary_print(sum, verbose, stream);
+	denials_print(&c->counts, stream);
 	if (fclose(stream) == 0)
 		screen_print(text, screen_columns(STDERR_FILENO), stderr);
 }
@@ -176,6 +178,7 @@ static int commit(struct committer *c, const struct message_step *step)
 
 	if (c->why) /* the text has been printed */
 		return 0;
+	counts_settle(&c->counts, &c->counted);
 	summary_make(&c->counted, &c->named, c->by_name, &sum);
 	sum.waited = c->waited;
 	any = sum.taken != sum.lost;
@@ -186,7 +189,7 @@ static int commit(struct committer *c, const struct message_step *step)
 	if (r)
 		return r;
 	if (!c->quiet)
-		say_summary(&sum, step->flags & OPTIONS_VERBOSE);
+		say_summary(c, &sum, step->flags & OPTIONS_VERBOSE);
 	if (!any)
 		return say_no_samples(c, step->flags, sum.lost, sum.filtered);
 	if (!c->quiet)

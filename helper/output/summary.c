@@ -160,6 +160,8 @@ static const char *explain(int32_t reason)
 			  "not allowed"},
 		{-ESRCH, "the process had ended before the file was opened"},
 		{-ESTALE, "the process had another program before the file was opened"},
+		{-EDQUOT, "its cgroup, or its owner, has used up the CPU time for parsing"},
+		{-ETIME, "given up: parsing it takes too much CPU time"},
 		{-EOWNERDEAD, "quarantined: a worker ended while it parsed the file"},
 	};
 

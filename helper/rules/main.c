@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * keyhole-rules VERB FILE: reads the policy file that the loader opened, answers with keys and
- * ends. The loader opens the objects at the paths of rules. This process has the loader's uid, no
- * rights, and a filter that allows it to read, and to write to descriptors that it was given.
- * Problems of the file are logged here, with their line.
+ * keyhole-rules VERB FILE [FILE]: reads the policy files that the loader opened, answers with the
+ * keys of all and ends. A further file adds rules, and takes none away. The loader opens the
+ * objects at the paths of rules. This process has the loader's uid, no rights, and a filter that
+ * allows it to read, and to write to descriptors that it was given. Problems of a file are logged
+ * here, with their line.
  *
  * VERB "check-config" prints the rules. "record --comm" refuses a policy that hides the names of
  * processes or threads, because the samples that --comm selects would tell the names.
@@ -26,24 +27,26 @@
 #include "ipc/log.h"
 #include "policy/policy.h"
 
-#define START_MS 10000
+#define START_MS  10000
+#define FILES_MAX 2
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
 static struct policy {
 	struct channel loader;
-	const char *name;
+	const char *names[FILES_MAX];
+	uint32_t files;
 	struct policy_rows rows;
-	int keys; /* memfd of struct deny_key */
+	int keys; /* memfd of struct policy_rule */
 } policy;
 
 /* Logs the problem of a line, or of the whole file for line 0. Returns -EINVAL. */
-static int refuse(uint32_t line, const char *reason)
+static int refuse(uint32_t file, uint32_t line, const char *reason)
 {
 	if (line)
-		log_error("%s:%u: %s", policy.name, line, reason);
+		log_error("%s:%u: %s", policy.names[file], line, reason);
 	else
-		log_error("policy: %s: %s", policy.name, reason);
+		log_error("policy: %s: %s", policy.names[file], reason);
 	return -EINVAL;
 }
 
@@ -72,19 +75,24 @@ static bool is_roots(int fd)
 	return !(status.st_mode & (S_IWGRP | S_IWOTH));
 }
 
-static int parse_file(int fd)
+static int parse_file(uint32_t file, int fd)
 {
 	static char text[POLICY_FILE_BYTES + 1]; /* a byte more tells a file that is too large */
 	ssize_t size;
+	int r;
 
 	if (!is_roots(fd))
-		return refuse(0,
+		return refuse(file, 0,
 			      "not a file that only root can write; run: chown root, chmod go-w");
 	size = read_file(fd, text, sizeof(text));
 	if (size < 0)
-		return refuse(0, strerror((int)-size));
-	if (policy_parse(text, (size_t)size, &policy.rows) < 0)
-		return refuse(policy.rows.line, policy.rows.reason);
+		return refuse(file, 0, strerror((int)-size));
+	if (file == 0)
+		r = policy_parse(text, (size_t)size, &policy.rows);
+	else
+		r = policy_parse_more(text, (size_t)size, &policy.rows);
+	if (r < 0)
+		return refuse(file, policy.rows.line, policy.rows.reason);
 	return 0;
 }
 
@@ -109,12 +117,13 @@ static int ask_path(const struct policy_row *row, int *ret_fd)
 		return r;
 	*ret_fd = message.fd;
 	if (message.POLICY_OBJECT.error)
-		return refuse(row->line, strerror(-message.POLICY_OBJECT.error));
+		return refuse(row->file, row->line, strerror(-message.POLICY_OBJECT.error));
 	return 0;
 }
 
 static int add_key(const struct policy_row *row)
 {
+	struct policy_rule rule = {{0}, ""};
 	struct deny_key key;
 	const char *reason;
 	guard_fd int fd = -1;
@@ -124,8 +133,10 @@ static int add_key(const struct policy_row *row)
 		return r;
 	reason = key_of_row(row, fd, &key);
 	if (reason)
-		return refuse(row->line, reason);
-	if (write(policy.keys, &key, sizeof(key)) != sizeof(key))
+		return refuse(row->file, row->line, reason);
+	memcpy(rule.key, &key, sizeof(key));
+	snprintf(rule.text, sizeof(rule.text), "%s%s", policy_words[row->kind], row->text);
+	if (write(policy.keys, &rule, sizeof(rule)) != sizeof(rule))
 		return -EIO;
 	return 0;
 }
@@ -166,7 +177,7 @@ static int print_rules(const char *hash)
 	return -EIO;
 }
 
-static int refuse_unopened(int error)
+static int refuse_unopened(uint32_t file, int error)
 {
 	const char *advice = "name another, or write it: keyhole-policy.conf(5)";
 	char text[160];
@@ -174,23 +185,38 @@ static int refuse_unopened(int error)
 	if (error == EACCES)
 		advice = "run as root";
 	snprintf(text, sizeof(text), "%s; %s", strerror(error), advice);
-	return refuse(0, text);
+	return refuse(file, 0, text);
 }
 
+/* Blames the last file, which is the one that the command line names. */
 static int check_names(const struct message_policy_keys *keys)
 {
 	if (keys->names[NAMES_COMM] == NAMES_KEEP && keys->names[NAMES_THREAD] == NAMES_KEEP)
 		return 0;
-	return refuse(0, "it hides names of processes or threads: --comm is refused");
+	return refuse(policy.files - 1, 0,
+		      "it hides names of processes or threads: --comm is refused");
 }
 
-static int make_keys(const struct message *file, const char *verb, struct message_policy_keys *keys)
+static int take_file(uint32_t file)
 {
-	int r;
+	struct message message;
+	int r = channel_expect(&policy.loader, MESSAGE_POLICY_FILE, START_MS, &message);
 
-	if (file->POLICY_FILE.error)
-		return refuse_unopened(-file->POLICY_FILE.error);
-	r = parse_file(file->fd);
+	if (r)
+		return r;
+	if (message.POLICY_FILE.error)
+		return refuse_unopened(file, -message.POLICY_FILE.error);
+	r = parse_file(file, message.fd);
+	message_release(&message);
+	return r;
+}
+
+static int make_keys(const char *verb, struct message_policy_keys *keys)
+{
+	int r = 0;
+
+	for (uint32_t i = 0; i < policy.files && r == 0; i++)
+		r = take_file(i);
 	if (r)
 		return r;
 	r = take_rows(keys);
@@ -203,22 +229,10 @@ static int make_keys(const struct message *file, const char *verb, struct messag
 	return 0;
 }
 
-static int answer_file(const struct message *file, const char *verb)
-{
-	struct message_policy_keys keys = {0};
-	int r = make_keys(file, verb, &keys), fd = policy.keys;
-
-	if (r) {
-		keys = (struct message_policy_keys){.error = r};
-		fd = -1;
-	}
-	return channel_send(&policy.loader, MESSAGE_POLICY_KEYS, &keys, sizeof(keys), fd);
-}
-
 static int serve(const char *verb)
 {
-	struct message file;
-	int r;
+	struct message_policy_keys keys = {0};
+	int r, fd;
 
 	policy.keys = memfd_create("keyhole-rules", MFD_CLOEXEC);
 	if (policy.keys < 0)
@@ -226,10 +240,13 @@ static int serve(const char *verb)
 	r = policy_confine_self(ROLE_RULES, NULL);
 	if (r)
 		return r;
-	r = channel_expect(&policy.loader, MESSAGE_POLICY_FILE, START_MS, &file);
-	if (r)
-		return r;
-	return answer_file(&file, verb);
+	r = make_keys(verb, &keys);
+	fd = policy.keys;
+	if (r) {
+		keys = (struct message_policy_keys){.error = r};
+		fd = -1;
+	}
+	return channel_send(&policy.loader, MESSAGE_POLICY_KEYS, &keys, sizeof(keys), fd);
 }
 
 int main(int argc, char **argv)
@@ -237,12 +254,13 @@ int main(int argc, char **argv)
 	static char printed[BUFSIZ];
 	int r;
 
-	if (argc != 3 || close_range(CHANNEL_FD + 1, ~0u, 0))
+	if (argc < 3 || argc > 2 + FILES_MAX || close_range(CHANNEL_FD + 1, ~0u, 0))
 		return 1;
 	prctl(PR_SET_NAME, message_party_name(PARTY_RULES));
 	prctl(PR_SET_DUMPABLE, 0);
 	log_init("keyhole", LOG_LEVEL_INFO);
-	policy.name = argv[2];
+	policy.files = (uint32_t)argc - 2;
+	memcpy(policy.names, argv + 2, policy.files * sizeof(*policy.names));
 	channel_init(&policy.loader, CHANNEL_FD, PARTY_RULES, PARTY_LOADER);
 	signal(SIGPIPE, SIG_IGN);
 	/* with a buffer of its own, stdio makes no ioctl() to learn whether it is a terminal */

@@ -242,6 +242,16 @@ static bool contradicts(const struct policy_row *a, const struct policy_row *b)
 	return strncmp(a->text, b->text, length) == 0;
 }
 
+/* Keeps the row that hides more. The modes of names that hide are drop and hash. */
+static void keep_stricter(struct policy_row *kept, const struct policy_row *other)
+{
+	if (kept->kind == ROW_FREQUENCY && other->value >= kept->value)
+		return;
+	if (kept->kind == ROW_NAMES && other->mode != NAMES_DROP)
+		return;
+	*kept = *other;
+}
+
 static const char *add_row(struct policy_rows *rows, const struct policy_row *row)
 {
 	size_t at = 0, alike = 0;
@@ -251,8 +261,12 @@ static const char *add_row(struct policy_rows *rows, const struct policy_row *ro
 
 		if (order == 0)
 			return NULL;
-		if (contradicts(&rows->row[i], row))
+		if (contradicts(&rows->row[i], row) && rows->row[i].file == row->file)
 			return "said twice, and not the same";
+		if (contradicts(&rows->row[i], row)) {
+			keep_stricter(&rows->row[i], row);
+			return NULL;
+		}
 		at += order < 0;
 		alike += rows->row[i].kind == row->kind;
 	}
@@ -287,7 +301,7 @@ static bool is_printable(struct piece text)
 
 static const char *take_line(struct policy_rows *rows, struct piece text)
 {
-	struct line line = {.rest = text, .row = {.line = rows->line}};
+	struct line line = {.rest = text, .row = {.file = rows->file, .line = rows->line}};
 	const char *reason;
 
 	if (!is_printable(text))
@@ -318,25 +332,37 @@ static struct piece line_at(const char *text, size_t size)
 	return (struct piece){text, size};
 }
 
-int policy_parse(const char *text, size_t size, struct policy_rows *ret_rows)
+static int parse_lines(const char *text, size_t size, struct policy_rows *rows)
 {
 	size_t at = 0;
 
-	ret_rows->count = 0;
-	ret_rows->line = 0;
-	ret_rows->reason = NULL;
+	rows->line = 0;
+	rows->reason = NULL;
 	if (size > POLICY_FILE_BYTES)
-		ret_rows->reason = "file too large";
-	while (!ret_rows->reason && at < size) {
+		rows->reason = "file too large";
+	while (!rows->reason && at < size) {
 		struct piece line = line_at(text + at, size - at);
 
-		ret_rows->line++;
-		ret_rows->reason = take_line(ret_rows, line);
+		rows->line++;
+		rows->reason = take_line(rows, line);
 		at += line.size + 1;
 	}
-	if (ret_rows->reason)
+	if (rows->reason)
 		return -EINVAL;
 	return 0;
+}
+
+int policy_parse(const char *text, size_t size, struct policy_rows *ret_rows)
+{
+	ret_rows->count = 0;
+	ret_rows->file = 0;
+	return parse_lines(text, size, ret_rows);
+}
+
+int policy_parse_more(const char *text, size_t size, struct policy_rows *rows)
+{
+	rows->file++;
+	return parse_lines(text, size, rows);
 }
 
 void policy_hash(const struct policy_rows *rows, char ret_hex[POLICY_HASH_BYTES])

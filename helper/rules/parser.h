@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Parses the text of a policy file into rows, in an order of their own: equal policies give equal
+ * Parses the text of policy files into rows, in an order of their own: equal policies give equal
  * rows, and an equal hash. The parser touches its arguments alone.
  */
 #ifndef KEYHOLE_HELPER_RULES_PARSER_H
@@ -25,7 +25,8 @@ enum policy_row_kind {
 	ROW_KINDS
 };
 struct policy_row {
-	uint32_t kind, line, value;
+	uint32_t kind, value;
+	uint32_t file, line;	      /* where it is: file as of struct policy_rows */
 	uint32_t mode;		      /* ROW_NAMES: enum names_mode, else 0 */
 	char text[POLICY_PATH_BYTES]; /* the rest of the line, behind the words of its kind */
 };
@@ -40,12 +41,19 @@ extern const char *const policy_words[ROW_KINDS];
 struct policy_rows {
 	struct policy_row row[POLICY_ROWS_MAX]; /* by kind, then text; without equal ones */
 	size_t count;
+	uint32_t file;	    /* of the rows that come; 0: the first */
 	uint32_t line;	    /* of the error */
 	const char *reason; /* of the error: static */
 };
 
 /* Returns 0, or -EINVAL with line and reason set: a file with an error has no valid rule. */
 int policy_parse(const char *text, size_t size, struct policy_rows *ret_rows);
+
+/*
+ * Adds the rows of a further file. Where the files contradict each other, the lower frequency
+ * holds, and the name is dropped. Returns as above, with rows->file of the further file.
+ */
+int policy_parse_more(const char *text, size_t size, struct policy_rows *rows);
 
 /* Hashes the rows' canonical lines ("deny uid 1000\n" ...). The hash identifies a policy. */
 void policy_hash(const struct policy_rows *rows, char ret_hex[POLICY_HASH_BYTES]);

@@ -163,27 +163,31 @@ static int identify(int fd, struct message_object_reply *ret_reply)
 	return 0;
 }
 
+/* A file with a lease answers -EAGAIN, which would mean another thing to the worker. */
 static int reopen(int fd)
 {
 	char path[PATH_BYTES];
 
 	snprintf(path, sizeof(path), "self/fd/%d", fd);
 	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0 && errno == EAGAIN)
+		return -EACCES;
 	if (fd < 0)
 		return -errno;
 	return fd;
 }
 
-int answer_object(int processes, struct limits *limits, const struct message_object *request,
+int answer_object(const struct answerer *answerer, const struct message_object *request,
 		  struct message_object_reply *ret_reply, int *ret_fd)
 {
+	const uint64_t now = time_now();
 	guard_fd int fd = -1;
 	int r;
 
 	if (!object_valid(request))
 		return -EINVAL;
 	fd = open_mapped(request);
-	r = check_process(processes, request->pid);
+	r = check_process(answerer->processes, request->pid);
 	if (r < 0)
 		return r;
 	if (fd < 0)
@@ -193,17 +197,15 @@ int answer_object(int processes, struct limits *limits, const struct message_obj
 		return r;
 	if (!(request->flags & OBJECT_WANT_FD))
 		return 0;
-	r = mounts_check(request->pid, fd);
-	if (r < 0)
-		return r;
-	r = limits_open(limits, ret_reply, time_now());
-	if (r == -EALREADY)
+	if (limits_may_open(answerer->limits, ret_reply, now) < 0)
 		return 0; /* with the identity alone */
+	r = mounts_check(answerer->mounts, request->pid, fd);
 	if (r < 0)
 		return r;
 	*ret_fd = reopen(fd);
 	if (*ret_fd < 0)
 		return *ret_fd;
+	limits_opened(answerer->limits, ret_reply, now);
 	return 0;
 }
 
@@ -225,20 +227,12 @@ static int segment_create(void)
 
 int segments_init(struct segments *ret_segments, int map, uint32_t first)
 {
-	uint32_t next = first;
 	uint32_t id;
+	int r = map_element(BPF_MAP_LOOKUP_ELEM, map, 0, &id);
 
-	if (first > SEGMENT_MAX)
-		return -EINVAL;
-	for (; next < SEGMENT_MAX; next++) {
-		int r = map_element(BPF_MAP_LOOKUP_ELEM, map, next, &id);
-
-		if (r && r != -ENOENT)
-			return r;
-		if (r == -ENOENT || first)
-			break;
-	}
-	*ret_segments = (struct segments){.map = map, .next = next, .anchored = first != 0};
+	if (r < 0 && r != -ENOENT)
+		return r;
+	*ret_segments = (struct segments){.map = map, .next = first};
 	return 0;
 }
 
@@ -248,10 +242,10 @@ int answer_segment(struct segments *segments, const struct message_segment *requ
 	uint32_t inner;
 	int r;
 
-	if (request->index >= SEGMENT_MAX || request->index > segments->next)
+	if (request->index >= SEGMENT_MAX)
 		return -EINVAL;
-	if (segments->anchored && request->index != segments->next)
-		return -EINVAL;
+	if (request->index < segments->next)
+		return -EEXIST;
 	fd = segment_create();
 	if (fd < 0)
 		return fd;
@@ -259,7 +253,6 @@ int answer_segment(struct segments *segments, const struct message_segment *requ
 	r = map_element(BPF_MAP_UPDATE_ELEM, segments->map, request->index, &inner);
 	if (r < 0)
 		return r;
-	segments->anchored = true;
 	segments->next = request->index + 1;
 	return take_fd(&fd);
 }

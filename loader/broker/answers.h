@@ -6,23 +6,27 @@
 #ifndef KEYHOLE_LOADER_BROKER_ANSWERS_H
 #define KEYHOLE_LOADER_BROKER_ANSWERS_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "ipc/messages.h"
 
 struct limits;
+struct mounts;
+
+struct answerer {
+	int processes; /* map of struct generation by pid */
+	struct limits *limits;
+	struct mounts *mounts;
+};
 
 struct segments {
 	int map;       /* the outer ARRAY_OF_MAPS */
-	uint32_t next; /* index of the next segment; unless anchored, the highest possible one */
-	bool anchored; /* next is known; otherwise the worker's first request sets next */
+	uint32_t next; /* index of the first segment that the worker may get */
 };
 
 /*
- * Prepares the answers to SEGMENT. first: index of the worker's next segment. 0 means that the
- * worker has lost a broker. The worker's next segment is then a segment of the map, perhaps of an
- * earlier worker, or the first new one. Returns 0 or a negative errno.
+ * Prepares the answers to SEGMENT. first: index of the first segment that the worker may get.
+ * Returns 0 or a negative errno.
  */
 int segments_init(struct segments *ret_segments, int map, uint32_t first);
 
@@ -32,14 +36,16 @@ int segments_init(struct segments *ret_segments, int map, uint32_t first);
  * generation by pid.
  */
 int answer_maps(int processes, const struct message_maps *request);
+/* Gives no segment twice. -EEXIST: the worker, or an earlier broker of its, has this one. */
 int answer_segment(struct segments *segments, const struct message_segment *request);
 
 /*
  * Returns 0 with the identity, or a negative errno as above. Also sets *ret_fd to a new descriptor,
  * if the request wants one and the last minute gave none. -EACCES also means: no regular file, a
- * file that the process opened for writing, or a file system that is not allowed.
+ * file that the process opened for writing, or a file system that is not allowed. -EBUSY: the lists
+ * of mounts of the process's user took much time, ask again a second later.
  */
-int answer_object(int processes, struct limits *limits, const struct message_object *request,
+int answer_object(const struct answerer *answerer, const struct message_object *request,
 		  struct message_object_reply *ret_reply, int *ret_fd);
 
 #endif

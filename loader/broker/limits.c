@@ -11,9 +11,11 @@
 #define TOKEN_NS (NS_PER_SECOND / LIMIT_REQUESTS_RATE)
 #define NO_PLACE LIMIT_OBJECTS
 
-int limits_init(struct limits *limits, uint64_t now)
+int limits_init(struct limits *limits, uint32_t tokens, uint64_t now)
 {
-	*limits = (struct limits){.tokens = LIMIT_REQUESTS, .filled = now};
+	if (tokens > LIMIT_REQUESTS)
+		tokens = LIMIT_REQUESTS;
+	*limits = (struct limits){.tokens = tokens, .filled = now};
 	if (getrandom(&limits->key, sizeof(limits->key), 0) < 0)
 		return -errno;
 	return 0;
@@ -79,14 +81,20 @@ static uint64_t find_place(const struct limits *limits, uint64_t wanted, uint64_
 	return place;
 }
 
-int limits_open(struct limits *limits, const struct message_object_reply *object, uint64_t now)
+int limits_may_open(struct limits *limits, const struct message_object_reply *object, uint64_t now)
 {
-	const uint64_t wanted = hash(limits, object);
-	const uint64_t place = find_place(limits, wanted, now);
+	if (find_place(limits, hash(limits, object), now) == NO_PLACE)
+		return count(&limits->repeated, "objects not opened again", -EALREADY);
+	return 0;
+}
+
+void limits_opened(struct limits *limits, const struct message_object_reply *object, uint64_t now)
+{
+	const uint64_t opened = hash(limits, object);
+	const uint64_t place = find_place(limits, opened, now);
 
 	if (place == NO_PLACE)
-		return count(&limits->repeated, "objects not opened again", -EALREADY);
-	limits->objects[place].hash = wanted;
+		return;
+	limits->objects[place].hash = opened;
 	limits->objects[place].opened = now;
-	return 0;
 }

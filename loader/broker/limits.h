@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Limits of what one worker may ask for. The broker of the next worker begins anew. */
+/*
+ * Limits of what one worker may ask for. The first broker of the next worker begins anew; another
+ * broker of the same worker begins with few tokens.
+ */
 #ifndef KEYHOLE_LOADER_BROKER_LIMITS_H
 #define KEYHOLE_LOADER_BROKER_LIMITS_H
 
@@ -28,14 +31,16 @@ struct limits {
 	} objects[LIMIT_OBJECTS];
 };
 
-/* Times are ns, monotonic. Returns 0 or a negative errno. */
-int limits_init(struct limits *limits, uint64_t now);
+/* tokens: at most LIMIT_REQUESTS count. Times are ns, monotonic. Returns 0 or a negative errno. */
+int limits_init(struct limits *limits, uint32_t tokens, uint64_t now);
 /* Takes a token for a request. Returns 0, or -EAGAIN: ask again later. */
 int limits_request(struct limits *limits, uint64_t now);
 /*
- * Notes that the object is opened. Returns 0, or -EALREADY when the object, or too many other
- * objects, were opened within the last minute.
+ * Returns 0 when the object may be opened, or -EALREADY when the object, or too many other objects,
+ * were opened within the last minute.
  */
-int limits_open(struct limits *limits, const struct message_object_reply *object, uint64_t now);
+int limits_may_open(struct limits *limits, const struct message_object_reply *object, uint64_t now);
+/* Notes that the object was opened. */
+void limits_opened(struct limits *limits, const struct message_object_reply *object, uint64_t now);
 
 #endif

@@ -2,8 +2,8 @@
 /*
  * keyhole-broker opens for the worker what the worker may not open itself. The broker is the one
  * process that keeps capabilities while sampling goes on. No process waits for the broker: a call
- * that hangs here only delays the worker's requests. When a call hangs for long, the loader starts
- * a new broker.
+ * that hangs here only delays the worker's requests. When a call hangs, the loader soon starts
+ * another broker.
  */
 #include <errno.h>
 #include <limits.h>
@@ -26,6 +26,7 @@ struct broker {
 	struct channel loader, worker, audit;
 	struct segments segments;
 	struct limits limits;
+	struct mounts mounts;
 	int followed; /* map of struct generation by pid; read-only */
 };
 
@@ -42,18 +43,26 @@ static int on_maps(struct broker *broker, const struct message *request,
 static int on_object(struct broker *broker, const struct message *request,
 		     struct message_object_reply *ret_reply, int *ret_fd)
 {
-	return answer_object(broker->followed, &broker->limits, &request->OBJECT, ret_reply,
-			     ret_fd);
+	const struct answerer answerer = {broker->followed, &broker->limits, &broker->mounts};
+
+	return answer_object(&answerer, &request->OBJECT, ret_reply, ret_fd);
 }
 
 static int on_segment(struct broker *broker, const struct message *request,
 		      struct message_object_reply *ret_reply, int *ret_fd)
 {
+	int r;
+
 	(void)ret_reply;
 	*ret_fd = answer_segment(&broker->segments, &request->SEGMENT);
 	if (*ret_fd < 0)
 		return *ret_fd;
-	return 0;
+	/* the loader counts them, because this broker may be replaced */
+	r = channel_send(&broker->loader, MESSAGE_SEGMENT_GIVEN, &request->SEGMENT,
+			 sizeof(request->SEGMENT), -1);
+	if (r)
+		close_fd(ret_fd); /* nobody gets a segment that the loader does not know */
+	return r;
 }
 
 static uint32_t pid_of_maps(const struct message *request)
@@ -147,6 +156,9 @@ static int take_maps(struct broker *broker)
 	r = segments_init(&broker->segments, message.fd, message.SEGMENT_MAP.index);
 	if (r)
 		return r;
+	r = limits_init(&broker->limits, message.SEGMENT_MAP.requests, time_now());
+	if (r)
+		return r;
 	r = channel_expect(&broker->loader, MESSAGE_PROCESS_MAP, START_MS, &message);
 	if (r)
 		return r;
@@ -181,7 +193,7 @@ static int start(struct broker *broker)
 	channel_init(&broker->loader, CHANNEL_FD, PARTY_BROKER, PARTY_LOADER);
 	log_init(message_party_name(PARTY_BROKER), LOG_LEVEL_INFO);
 	channel_carry_log(&broker->loader);
-	r = mounts_init();
+	r = mounts_init(&broker->mounts);
 	policy_confine(ROLE_BROKER, &layers);
 	if (r)
 		return r;
@@ -196,7 +208,7 @@ static int start(struct broker *broker)
 		return r;
 	broker->loader.phase = PHASE_RUN;
 	broker->worker.phase = PHASE_RUN;
-	return limits_init(&broker->limits, time_now());
+	return 0;
 }
 
 /* Returns 0, or -EPROTO for a message: the loader has none for the broker in this phase. */

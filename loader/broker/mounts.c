@@ -5,16 +5,22 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "ipc/guard.h"
+#include "ipc/log.h"
+#include "ipc/time.h"
+#include "loader/broker/mountinfo.h"
 
-#define PATH_BYTES	32
-#define MOUNTINFO_BYTES (1u << 20) /* some 8,000 mounts, 3 ms; a process may make 100,000 */
+#define PATH_BYTES	  32
+#define UNKNOWN_NAMESPACE 0
+#define DOUBT_NS	  (10 * NS_PER_SECOND) /* a refusal holds, if the lists may change it */
+
+#ifndef STATX_MNT_ID_UNIQUE /* Linux 6.8, 98d2b43081972 */
+#define STATX_MNT_ID_UNIQUE 0x00004000U
+#endif
 
 /*
  * File systems that the kernel alone reads: from a block device, from memory or from another
@@ -32,73 +38,10 @@ static const char *const allowed[] = {
 };
 /* clang-format on */
 
-/* Id of the kernel's own mount for memfds, which no mountinfo lists. */
-static uint64_t memfds;
-
-static int mount_id(int fd, uint64_t *ret_id)
-{
-	struct statx status;
-
-	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_MNT_ID, &status))
-		return -errno;
-	if (!(status.stx_mask & STATX_MNT_ID)) /* Linux 5.8, fa2fcf4f1df1 */
-		return -EACCES;
-	*ret_id = status.stx_mnt_id;
-	return 0;
-}
-
-int mounts_init(void)
-{
-	guard_fd int fd = memfd_create("keyhole-broker", MFD_CLOEXEC);
-
-	if (fd < 0)
-		return -errno;
-	return mount_id(fd, &memfds);
-}
-
 static bool is_allowed(const char *type)
 {
 	for (size_t i = 0; i < sizeof(allowed) / sizeof(*allowed); i++)
 		if (strcmp(allowed[i], type) == 0)
-			return true;
-	return false;
-}
-
-/*
- * A line of mountinfo: "ID PARENT DEVICE ROOT POINT OPTIONS ... - TYPE SOURCE OPTIONS". The kernel
- * escapes blanks and newlines of names, and no field before the dash is a dash alone.
- */
-struct mount {
-	uint64_t id;
-	const char *device, *point, *type, *options;
-};
-
-static bool parse(char *line, struct mount *ret_mount)
-{
-	char *rest = strstr(line, " - ");
-
-	if (!rest)
-		return false;
-	*rest = '\0';
-	rest += strlen(" - ");
-	ret_mount->id = strtoull(strsep(&line, " "), NULL, 10);
-	strsep(&line, " ");
-	ret_mount->device = strsep(&line, " ");
-	strsep(&line, " ");
-	ret_mount->point = strsep(&line, " ");
-	ret_mount->type = strsep(&rest, " ");
-	strsep(&rest, " ");
-	ret_mount->options = rest;
-	return rest && ret_mount->point && *ret_mount->point == '/';
-}
-
-/* Takes the next mount from the list. Skips lines that are no mount: they hide no later mount. */
-static bool next_mount(char **list, struct mount *ret_mount)
-{
-	char *line;
-
-	while ((line = strsep(list, "\n")) != NULL)
-		if (parse(line, ret_mount))
 			return true;
 	return false;
 }
@@ -162,7 +105,7 @@ int mounts_overlay(const char *device, const char *options, char *first)
 	bool seen = false;
 	struct mount mount;
 
-	while (next_mount(&first, &mount)) {
+	while (mountinfo_next(&first, &mount)) {
 		bool same = strcmp(mount.device, device) == 0;
 		bool root = strcmp(mount.point, "/") == 0;
 
@@ -178,76 +121,197 @@ int mounts_overlay(const char *device, const char *options, char *first)
 	return 0;
 }
 
-/* Reads as many bytes as fit. Returns their number; 0 after an error. */
-static size_t read_file(const char *path, char *bytes)
-{
-	guard_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
-	size_t size = 0;
+/* ---- mounts -------------------------------------------------------------------------------- */
 
-	if (fd < 0)
+struct mount_key {
+	uint64_t id;
+	bool unique; /* no later mount gets the id */
+};
+
+/* wanted: STATX_MNT_ID_UNIQUE, which an older kernel answers with the plain id, or STATX_MNT_ID. */
+static int mount_id(int fd, unsigned int wanted, struct mount_key *ret_key)
+{
+	struct statx status;
+
+	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, wanted, &status))
+		return -errno;
+	ret_key->id = status.stx_mnt_id;
+	ret_key->unique = status.stx_mask & STATX_MNT_ID_UNIQUE;
+	if (ret_key->unique || status.stx_mask & STATX_MNT_ID) /* Linux 5.8, fa2fcf4f1df1 */
 		return 0;
-	while (size < MOUNTINFO_BYTES) {
-		ssize_t got = read(fd, bytes + size, MOUNTINFO_BYTES - size);
-
-		if (got < 0)
-			return 0;
-		if (got == 0)
-			break;
-		size += (size_t)got;
-	}
-	return size;
-}
-
-/* Reads as many whole lines of the process's mountinfo as fit; "" where there are none. */
-static char *read_list(uint32_t pid, char *list)
-{
-	char path[PATH_BYTES];
-	size_t size;
-
-	snprintf(path, sizeof(path), "%u/mountinfo", pid);
-	size = read_file(path, list);
-	while (size && list[size - 1] != '\n')
-		size--;
-	list[size] = '\0';
-	return list;
-}
-
-static bool find(char *list, uint64_t id, struct mount *ret_mount)
-{
-	while (next_mount(&list, ret_mount))
-		if (ret_mount->id == id)
-			return true;
-	return false;
+	return -EACCES;
 }
 
 /*
- * The id of a mount is unique over all namespaces while the descriptor keeps the mount. So the list
- * of any process may have the mount: a process that changed its root no longer sees the mount of
- * its own program.
+ * Judges a mount that a list has. Another mount of the first process may change the refusal of an
+ * overlay. The layers of an overlay never change, so the first approval holds.
  */
-int mounts_check(uint32_t pid, int fd)
+static void judge(struct mount *mount, struct verdict *verdict)
 {
-	static char own[MOUNTINFO_BYTES + 1];
-	static char first[MOUNTINFO_BYTES + 1];
-	struct mount mount;
-	uint64_t id = 0;
-	bool listed;
-	int r = mount_id(fd, &id);
+	static struct mountinfo_list first;
 
-	if (r < 0 || id == memfds)
-		return r;
-	listed = *read_list(pid, own) != '\0';
-	if (!find(own, id, &mount) && !find(read_list(1, own), id, &mount)) {
-		if (!listed)
-			return -ESRCH;
-		return -EACCES;
-	}
-	if (!is_allowed(mount.type))
-		return -EACCES;
-	if (strcmp(mount.type, "overlay"))
-		return 0;
+	verdict->until = VERDICT_ALWAYS;
+	verdict->error = -EACCES;
+	if (!is_allowed(mount->type))
+		return;
+	verdict->error = 0;
+	if (strcmp(mount->type, "overlay"))
+		return;
+	verdict->error = -EACCES;
 	/* a list that was cut hides the mounts that follow */
-	if (strlen(read_list(1, first)) > MOUNTINFO_BYTES / 2)
-		return -EACCES;
-	return mounts_overlay(mount.device, mount.options, first);
+	if (strlen(mountinfo_read(1, &first)) <= MOUNTINFO_BYTES / 2)
+		verdict->error = mounts_overlay(mount->device, mount->options, first.text);
+	if (verdict->error)
+		verdict->until = verdict->used + DOUBT_NS;
+}
+
+/*
+ * The plain id of a mount is unique over all namespaces while the descriptor keeps the mount. So
+ * the list of any process may have the mount: a process that changed its root no longer sees the
+ * mount of its own program. statmount(2) would answer without a list. But about another namespace
+ * the call answers only a caller with CAP_SYS_ADMIN, which the broker does not have.
+ */
+static int look_up(uint32_t pid, int fd, struct verdict *verdict)
+{
+	static struct mountinfo_list list;
+	struct mount_key key;
+	struct mount mount;
+	bool listed;
+	int r = mount_id(fd, STATX_MNT_ID, &key);
+
+	if (r < 0)
+		return r;
+	listed = *mountinfo_read(pid, &list) != '\0';
+	if (mountinfo_find(list.text, key.id, &mount)) {
+		judge(&mount, verdict);
+		return 0;
+	}
+	if (mountinfo_find(mountinfo_read(1, &list), key.id, &mount)) {
+		verdict->privileged = true;
+		judge(&mount, verdict);
+		return 0;
+	}
+	if (!listed)
+		return -ESRCH;
+	return -EACCES;
+}
+
+/* ---- users --------------------------------------------------------------------------------- */
+
+/* Returns the inode of the process's namespace, or UNKNOWN_NAMESPACE and sets errno. */
+static uint32_t find_namespace(uint32_t pid, const char *name)
+{
+	char path[PATH_BYTES];
+	struct statx status;
+
+	snprintf(path, sizeof(path), "%u/ns/%s", pid, name);
+	if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_INO, &status))
+		return UNKNOWN_NAMESPACE;
+	return (uint32_t)status.stx_ino; /* which has 32 bits: struct ns_common */
+}
+
+/*
+ * A stranger is a process outside the first process's user namespace: there, a user may mount what
+ * they want. Elsewhere only root adds mounts.
+ */
+static bool is_stranger(const struct mounts *mounts, uint32_t pid)
+{
+	uint32_t users;
+
+	if (!mounts->has_users)
+		return false;
+	users = find_namespace(pid, "user");
+	return users == UNKNOWN_NAMESPACE || users != mounts->users;
+}
+
+/*
+ * All strangers of a user are one group, because a user may make many namespaces. Other processes
+ * are in the group of their user in their namespace of mounts.
+ */
+static int find_group(const struct mounts *mounts, uint32_t pid, struct charge_group *ret_group)
+{
+	char path[PATH_BYTES];
+	struct statx process;
+
+	snprintf(path, sizeof(path), "%u", pid);
+	if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_UID, &process))
+		return -errno;
+	ret_group->id = process.stx_uid;
+	ret_group->stranger = is_stranger(mounts, pid);
+	if (!ret_group->stranger)
+		ret_group->id |= (uint64_t)find_namespace(pid, "mnt") << 32;
+	return 0;
+}
+
+/* Logs the first refusal, and each that doubles their number. */
+static int refuse(struct mounts *mounts, uint32_t pid, const struct charge_group *group)
+{
+	uint64_t before = mounts->refused++;
+
+	if ((before & mounts->refused) == 0)
+		log_warning("mounts: process %u of uid %u: long lists, files opened later (%llu)",
+			    pid, (uint32_t)group->id, (unsigned long long)mounts->refused);
+	return -EBUSY;
+}
+
+/* ---- the broker's questions ---------------------------------------------------------------- */
+
+int mounts_init(struct mounts *mounts)
+{
+	guard_fd int fd = memfd_create("keyhole-broker", MFD_CLOEXEC);
+	struct mount_key key;
+	int r;
+
+	*mounts = (struct mounts){0};
+	if (fd < 0)
+		return -errno;
+	r = mount_id(fd, STATX_MNT_ID_UNIQUE, &key);
+	if (r < 0)
+		return r;
+	mounts->memfds = key.id;
+	mounts->users = find_namespace(1, "user");
+	mounts->has_users = mounts->users != UNKNOWN_NAMESPACE || errno != ENOENT;
+	r = charges_init(&mounts->charges);
+	if (r < 0)
+		return r;
+	return verdicts_init(&mounts->verdicts);
+}
+
+/*
+ * Lists take time as their users like. Strangers pay for all of it. Others pay for a mount in no
+ * list alone, because nothing remembers such an answer: another process's list may have the mount.
+ */
+static int ask_lists(struct mounts *mounts, uint32_t pid, int fd, const struct mount_key *key)
+{
+	const uint64_t start = time_now();
+	struct verdict verdict = {.mount = key->id, .used = start};
+	struct charge_group group;
+	int r = find_group(mounts, pid, &group);
+
+	if (r < 0)
+		return r;
+	if (charges_check(&mounts->charges, &group, start))
+		return refuse(mounts, pid, &group);
+	r = look_up(pid, fd, &verdict);
+	if (group.stranger || r == -EACCES)
+		charges_add(&mounts->charges, &group, start, time_now());
+	if (r < 0)
+		return r;
+	verdict.privileged |= !group.stranger;
+	if (key->unique)
+		verdicts_add(&mounts->verdicts, &verdict);
+	return verdict.error;
+}
+
+int mounts_check(struct mounts *mounts, uint32_t pid, int fd)
+{
+	struct mount_key key;
+	int known;
+	int r = mount_id(fd, STATX_MNT_ID_UNIQUE, &key);
+
+	if (r < 0 || key.id == mounts->memfds)
+		return r;
+	if (key.unique && verdicts_find(&mounts->verdicts, key.id, time_now(), &known))
+		return known;
+	return ask_lists(mounts, pid, fd, &key);
 }

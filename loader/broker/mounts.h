@@ -3,20 +3,34 @@
 #ifndef KEYHOLE_LOADER_BROKER_MOUNTS_H
 #define KEYHOLE_LOADER_BROKER_MOUNTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
+#include "loader/broker/charges.h"
+#include "loader/broker/verdicts.h"
+
+struct mounts {
+	uint64_t memfds;  /* id of the kernel's own mount for memfds, which no list has */
+	uint32_t users;	  /* inode of the first process's user namespace */
+	bool has_users;	  /* the kernel has user namespaces */
+	uint64_t refused; /* answers: -EBUSY */
+	struct charges charges;
+	struct verdicts verdicts;
+};
+
 /*
- * Makes a memfd, to learn the mount of all memfds. Call it before the broker is confined. Returns 0
- * or a negative errno.
+ * Makes a memfd, to learn the mount of all memfds. Call it before the broker is confined, in /proc.
+ * Returns 0 or a negative errno.
  */
-int mounts_init(void);
+int mounts_init(struct mounts *mounts);
 
 /*
  * Judges the mount of a file that the process maps. fd: an O_PATH descriptor. Waits for no file
- * system. Returns 0 or a negative errno. -EACCES: the file system is not allowed. -ESRCH: the
- * process has ended, and its mounts with the process.
+ * system. Returns 0 or a negative errno. -EACCES: the file system is not allowed. -ESRCH, -ENOENT:
+ * the process has ended, and its mounts with the process. -EBUSY: the lists of the process's user
+ * took much time, ask again a second later.
  */
-int mounts_check(uint32_t pid, int fd);
+int mounts_check(struct mounts *mounts, uint32_t pid, int fd);
 
 /*
  * Judges an overlay, which may be as slow as one of its layers. first: mountinfo of the first

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 
+#include "object/unwind/pace.h"
+
 #define CFI_CODE_ALIGNMENT_MAX 4096u
 
 /* ---- registers ---- */
@@ -334,6 +336,8 @@ static void program_init(struct cfi *cfi, const struct frame_section *section,
 	reader_init(&cfi->reader, section->bytes, to);
 	reader_seek(&cfi->reader, from);
 	cfi->finished = false;
+	cfi->error = 0;
+	cfi->pace = NULL;
 	cfi->damaged = cie->code_alignment > CFI_CODE_ALIGNMENT_MAX;
 	cfi->columns_changed = true;
 	cfi->states = 0;
@@ -374,8 +378,12 @@ bool cfi_next(struct cfi *cfi)
 	if (cfi->finished || cfi->damaged)
 		return false;
 	cfi->start = cfi->end;
-	while (reader_left(&cfi->reader) > 0 && cfi->location == cfi->start)
+	while (reader_left(&cfi->reader) > 0 && cfi->location == cfi->start) {
+		cfi->error = pace_step(cfi->pace);
+		if (cfi->error < 0)
+			return false;
 		execute(cfi);
+	}
 	/* a damaged instruction leaves no row, as the row before it may not hold here */
 	cfi->damaged = reader_failed(&cfi->reader);
 	if (cfi->damaged)

@@ -14,6 +14,8 @@
 #include "base/reader.h"
 #include "object/unwind/frame.h"
 
+struct pace;
+
 /* DWARF numbers of x86-64 registers: psABI, figure 3.36. */
 enum {
 	REGISTER_RBX = 3,
@@ -75,6 +77,8 @@ struct cfi {
 	struct cfi_row row;
 	bool columns_changed; /* set when a column is written; the caller clears it */
 	bool damaged;	      /* the rest of the range has no row */
+	int error;	      /* of the pace: the rest has no row either */
+	struct pace *pace;    /* borrowed, of the caller after cfi_init(); NULL is fine */
 
 	uint64_t location, limit;
 	const struct frame_cie *cie;

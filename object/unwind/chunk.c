@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "object/unwind/pace.h"
 #include "object/unwind/unwind_table.h"
 
 /* A chunk's words are also read and written by halves. */
@@ -152,6 +153,8 @@ int chunk_write_all(const struct chunk_rows *rows, u16 none, struct unwind_table
 		table->chunk_at[table->chunks] = CHUNK_NONE;
 		if (span.count > 0 || span.carry != none)
 			r = append_chunk(table, &span, words_max, &words_capacity);
+		if (r == 0)
+			r = pace_step(rows->pace);
 	}
 	if (r == 0 && table->words_count > 0)
 		shrink_words(table);

@@ -10,6 +10,7 @@
 #include "ipc/guard.h"
 #include "object/unwind/cfi.h"
 #include "object/unwind/dictionary.h"
+#include "object/unwind/pace.h"
 #include "object/unwind/rows.h"
 #include "object/unwind/rule.h"
 #include "object/unwind/text.h"
@@ -81,6 +82,9 @@ static int collect_items(struct maker *maker)
 	int r;
 
 	while (frame_next(section, &fde)) {
+		r = pace_step(of->pace);
+		if (r < 0)
+			return r;
 		if (is_removed(maker, &fde) || is_known(maker, &fde))
 			continue;
 		if (!text_holds(of->image, of->base, fde.start, fde.end)) {
@@ -165,14 +169,15 @@ static const struct cfi_row *initial_row(struct maker *maker, const struct frame
 	return row;
 }
 
-static void add_frame_rows(struct maker *maker, const struct frame_fde *fde,
-			   const struct cfi_row *initial, u64 limit)
+static int add_frame_rows(struct maker *maker, const struct frame_fde *fde,
+			  const struct cfi_row *initial, u64 limit)
 {
 	struct cfi *cfi = &maker->cfi;
 	struct rule_maker rules = {.section = maker->section};
 	struct rule_wide wide;
 
 	cfi_init(cfi, maker->section, fde, initial, limit);
+	cfi->pace = maker->of->pace;
 	while (cfi_next(cfi)) {
 		u64 rule = rule_maker_next(&rules, cfi, &wide);
 		u16 number;
@@ -187,6 +192,7 @@ static void add_frame_rows(struct maker *maker, const struct frame_fde *fde,
 		maker->section->damaged++;
 		add_row(maker, cfi->end, DICTIONARY_NONE);
 	}
+	return cfi->error;
 }
 
 /* Makes room for rows, and ends the rules before `start` where text has no information. */
@@ -227,9 +233,8 @@ static int add_frame(struct maker *maker, u32 offset, u64 limit)
 	r = begin_frame(maker, fde.start, fde.instructions_end - fde.instructions);
 	if (r < 0)
 		return r;
-	add_frame_rows(maker, &fde, initial, limit);
 	cover(maker, fde.end, limit);
-	return 0;
+	return add_frame_rows(maker, &fde, initial, limit);
 }
 
 /* Returns the start of an item, or UINT64_MAX behind the last one. */

@@ -8,6 +8,7 @@
 
 struct dictionary;
 struct image;
+struct pace;
 struct rows;
 
 struct frame_range {
@@ -19,6 +20,7 @@ struct frame_rows_of {
 	u64 base; /* rows count from here; below all text */
 	struct dictionary *dictionary;
 	struct frame_range known; /* FDEs that start here are not taken; { 0 }: all are */
+	struct pace *pace;	  /* borrowed; NULL is fine */
 };
 
 /*

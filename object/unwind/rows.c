@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "object/unwind/dictionary.h"
+#include "object/unwind/pace.h"
 #include "object/unwind/unwind_table.h"
 
 void rows_free(struct rows *rows)
@@ -176,12 +177,16 @@ int rows_insert(struct rows *rows, const struct rows *more)
 	return 0;
 }
 
-void rows_settle(struct rows *rows)
+int rows_settle(struct rows *rows, struct pace *pace)
 {
 	size_t count = rows->count;
+	int r = 0;
 
 	rows->count = 0;
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count && r == 0; i++) {
 		if (rows->rule[i] != ROWS_PADDING)
 			rows_add(rows, rows->pc[i], rows->rule[i]);
+		r = pace_step(pace);
+	}
+	return r;
 }

@@ -8,6 +8,8 @@
 
 #include "bpf/abi.h"
 
+struct pace;
+
 /* In place of a rule: bytes between two functions, which the rule before them may cover. */
 #define ROWS_PADDING UINT16_MAX
 
@@ -41,7 +43,7 @@ u64 rows_gap_end(const struct rows *rows, u32 pc);
  * error of rows_reserve(), which leaves `rows` unchanged.
  */
 int rows_insert(struct rows *rows, const struct rows *more);
-/* Gives padding the rule before it. */
-void rows_settle(struct rows *rows);
+/* Gives padding the rule before it. Returns 0 or an errno of the pace, which may be NULL. */
+int rows_settle(struct rows *rows, struct pace *pace);
 
 #endif

@@ -18,6 +18,7 @@
 #include "object/unwind/frame_rows.h"
 #include "object/unwind/go_rows.h"
 #include "object/unwind/known_rows.h"
+#include "object/unwind/pace.h"
 #include "object/unwind/rows.h"
 #include "object/unwind/stub.h"
 #include "object/unwind/text.h"
@@ -33,6 +34,7 @@
 
 struct builder {
 	struct image *image;
+	struct pace *pace;
 	u64 base;	  /* chunk aligned, below all executable segments; rows count from here */
 	struct rows rows; /* of the source that is being read */
 	struct rows all;  /* of the sources before */
@@ -88,32 +90,47 @@ static int lay_out_rules(struct builder *builder, struct unwind_table *table, u1
 	u32 rules = dictionary_count(builder->dictionary);
 	u32 *uses guard_free = calloc(rules, sizeof(*uses));
 	u16 *index guard_free = calloc(rules, sizeof(*index));
-	int r;
+	int r = 0;
 
 	if (!uses || !index)
 		return -ENOMEM;
-	for (size_t i = 0; i < builder->all.count; i++)
+	for (size_t i = 0; i < builder->all.count && r == 0; i++) {
 		uses[builder->all.rule[i]]++;
+		r = pace_step(builder->pace);
+	}
+	if (r < 0)
+		return r;
 	table->rules_unsupported = uses[DICTIONARY_UNSUPPORTED];
 	r = dictionary_layout(builder->dictionary, uses, index, &table->dictionary,
 			      &table->dictionary_count);
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < builder->all.count; i++)
+	for (size_t i = 0; i < builder->all.count && r == 0; i++) {
 		builder->all.rule[i] = index[builder->all.rule[i]];
+		r = pace_step(builder->pace);
+	}
 	*ret_none = index[DICTIONARY_NONE];
-	return 0;
+	return r;
 }
 
 static int lay_out_rows(struct builder *builder, u16 none, struct unwind_table *table)
 {
 	u32 first = builder->all.pc[0] & ~(u32)(CHUNK_BYTES - 1);
 	u64 first_page = (builder->base + first) >> PAGE_BITS;
-	struct chunk_rows rows = {builder->all.pc, builder->all.rule, builder->all.count, 0};
+	struct chunk_rows rows = {
+		.pc = builder->all.pc,
+		.rule = builder->all.rule,
+		.count = builder->all.count,
+		.pace = builder->pace,
+	};
 	int r;
 
-	for (size_t i = 0; i < builder->all.count; i++)
+	for (size_t i = 0; i < builder->all.count; i++) {
 		builder->all.pc[i] -= first;
+		r = pace_step(builder->pace);
+		if (r < 0)
+			return r;
+	}
 	rows.words_max = TABLE_WORDS_MIN + TABLE_WORDS_PER_BYTE * builder->input;
 	r = chunk_write_all(&rows, none, table);
 	if (r < 0)
@@ -201,6 +218,7 @@ static int add_frames(struct builder *builder)
 		.base = builder->base,
 		.dictionary = builder->dictionary,
 		.known = builder->known,
+		.pace = builder->pace,
 	};
 	u64 frames;
 	int r = frame_rows(&of, &builder->section, &builder->rows, &frames);
@@ -243,6 +261,9 @@ static int add_go_row(void *context, u64 pc, u64 rule)
 
 	if (pc - builder->base > UINT32_MAX)
 		return -EFBIG;
+	r = pace_step(builder->pace);
+	if (r < 0)
+		return r;
 	r = rows_reserve(&builder->rows, 1);
 	if (r < 0)
 		return r;
@@ -292,6 +313,12 @@ static const struct {
 	{add_debug_frame, UNWIND_DEBUG_FRAME},
 };
 
+/* Returns whether an error ends the work, where others leave it to the next source. */
+static bool is_final(int error)
+{
+	return error == -ENOMEM || error == -ETIME || error == -ECANCELED;
+}
+
 /* Returns 0 when a source has rows, or else the first error other than -ENOENT, or -ENOENT. */
 static int add_sources(struct builder *builder)
 {
@@ -306,7 +333,7 @@ static int add_sources(struct builder *builder)
 			r = rows_fill(&builder->all, &builder->rows);
 		if (r == 1)
 			builder->sources |= sources[i].bit;
-		if (r == -ENOMEM)
+		if (is_final(r))
 			return r;
 		if (r < 0 && result == -ENOENT)
 			result = r;
@@ -331,11 +358,19 @@ static int build(struct builder *builder, struct unwind_table **ret_table)
 		       builder->stubs);
 	if (r < 0)
 		return r;
-	rows_settle(&builder->all);
+	r = rows_settle(&builder->all, builder->pace);
+	if (r < 0)
+		return r;
 	return finish_table(builder, ret_table);
 }
 
 int unwind_table_build(struct image *image, struct unwind_table **ret_table, u64 *ret_damaged)
+{
+	return unwind_table_build_paced(image, NULL, ret_table, ret_damaged);
+}
+
+int unwind_table_build_paced(struct image *image, struct pace *pace,
+			     struct unwind_table **ret_table, u64 *ret_damaged)
 {
 	struct builder *builder guard_builder = calloc(1, sizeof(*builder));
 	int r;
@@ -344,6 +379,7 @@ int unwind_table_build(struct image *image, struct unwind_table **ret_table, u64
 	if (!builder)
 		return -ENOMEM;
 	builder->image = image;
+	builder->pace = pace;
 	builder->eh_frame.bytes = (const unsigned char *)"";
 	r = build(builder, ret_table);
 	*ret_damaged = builder->damaged;

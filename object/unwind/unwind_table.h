@@ -12,6 +12,7 @@
 #include "bpf/abi.h"
 
 struct image;
+struct pace;
 
 /* Sources of rules. */
 enum {
@@ -43,12 +44,15 @@ struct unwind_table {
  * and counted in *ret_damaged.
  *
  * Returns 0, -ENOENT without unwind information, -EBADMSG when no record is usable, -EFBIG beyond
- * UNWIND_ROWS_MAX and other limits, or -ENOMEM.
+ * UNWIND_ROWS_MAX and other limits, -ENOMEM, or an errno of the pace.
  */
 #ifndef UNWIND_ROWS_MAX
 #define UNWIND_ROWS_MAX (64u << 20)
 #endif
 int unwind_table_build(struct image *image, struct unwind_table **ret_table, u64 *ret_damaged);
+/* The same; the pace looks in between. NULL: nobody does. */
+int unwind_table_build_paced(struct image *image, struct pace *pace,
+			     struct unwind_table **ret_table, u64 *ret_damaged);
 void unwind_table_free(struct unwind_table *table); /* NULL is fine */
 
 /* Returns the rule for a pc, decoded as the walker does. For tests and oracles. */

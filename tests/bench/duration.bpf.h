@@ -158,12 +158,14 @@ INLINE u64 duration_forgiven(const struct walk *walk, const struct duration_turn
 
 INLINE void observe_sample(struct scratch *scratch, struct record *record, u32 reason)
 {
-	u64 now = bpf_ktime_get_ns(), took = now - record->time;
-	u32 rows = record->flags & RECORD_FLAG_KERNEL_MODE ? DURATION_ROWS : 0, zero = 0;
+	u64 now = bpf_ktime_get_ns(), took = now - scratch->began;
+	u32 rows = 0, zero = 0;
 	struct duration_turn *turn = bpf_map_lookup_elem(&duration_turns, &zero);
 
 	if (!turn)
 		return;
+	if (scratch->sample.record.flags & RECORD_FLAG_KERNEL_MODE)
+		rows = DURATION_ROWS;
 	if (turn->control) {
 		took = turn->ended - turn->began;
 		duration_add(rows + DURATION_CONTROL, took);

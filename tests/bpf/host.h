@@ -35,6 +35,7 @@ struct host {
 	u64 executable, executable_end; /* what the kernel says is */
 	bool (*executable_at)(u64);	/* the same, in place of that range */
 	bool cold;			/* nothing is ever found in a cache */
+	u64 called;			/* the only address of a copy that is behind a call */
 	u64 frame[RECORD_FRAMES_MAX];
 	u64 missed; /* the last word of the last read that failed */
 };
@@ -103,6 +104,21 @@ static HOST_UNUSED int walk_read(void *to, u64 bytes, u64 address)
 	memset(to, 0, bytes);
 	host.missed = address + bytes - 8;
 	return 1;
+}
+
+/* A copy has the same bytes as the memory. */
+static HOST_UNUSED int walk_read_copy(struct walk *walk, void *to, u64 bytes, u64 address)
+{
+	u64 at = address - walk->copy_start;
+
+	if (at >= walk->copy_bytes || bytes > walk->copy_bytes - at)
+		return 1;
+	return walk_read(to, bytes, address);
+}
+
+static HOST_UNUSED int walk_copy_calls(u64 address)
+{
+	return address == host.called;
 }
 
 static HOST_UNUSED int walk_executable(u64 address)

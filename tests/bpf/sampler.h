@@ -36,6 +36,7 @@
 #define READ_3(from, a, b, c)	    OF(OF(OF(from, a), b), c)
 #define READ_(a, b, c, name, ...)   name
 #define BPF_CORE_READ(from, ...)    READ_(__VA_ARGS__, READ_3, READ_2, READ_1)(from, __VA_ARGS__)
+#define BPF_PROBE_READ(from, ...)   BPF_CORE_READ(from, __VA_ARGS__)
 #define bpf_core_field_offset(s, m) offsetof(s, m)
 #define bpf_core_field_exists(m)    0 /* members that only newer kernels have */
 
@@ -50,11 +51,15 @@
 #include "bpf/kernel.h"
 #include "bpf/maps.bpf.h"
 
+#define KEPT_PROBES 4u
+
 static struct sampler {
 	bool no_ring, no_room; /* look-up of the ring fails; generations are full */
 	bool events_full;
+	bool in_root; /* the current task's cgroup is the root */
 	u64 id, now;
 	struct task_struct task;
+	struct task_struct *exiting; /* the current task in a hook, or NULL: `task` */
 	u64 regs[PT_WORDS];
 	struct scratch scratch;
 	struct rule_cache cache;
@@ -64,6 +69,7 @@ static struct sampler {
 	struct generation generation; /* the only one; number 0: none */
 	struct deny_key rule[8];      /* of deny_rules */
 	u32 rules;
+	u64 denied[9]; /* of denied_samples */
 	struct {
 		u32 pid, role;
 	} target[4];
@@ -72,11 +78,8 @@ static struct sampler {
 	u64 *entry;	  /* registers at its entry; NULL: not to be read */
 	u64 exited;	  /* of denied_exits: of any process */
 	struct runtimes runtimes;
-	struct {
-		u64 task;
-		struct ended_task ended;
-	} ended[4]; /* task 0: a free place */
-	union {	    /* the last one */
+	struct ended_task ended[1 << ENDED_BITS];
+	union { /* the last one */
 		struct event event;
 		struct event_name name;
 	};
@@ -93,14 +96,21 @@ static struct sampler {
 	u64 events_waiting; /* bytes in the ring */
 	u32 forced;	    /* wake-ups of the worker */
 	u32 generation_pid;
+	struct kept kept[KEPT_SLOTS_MIN];
+	u32 queue[KEPT_SLOTS_MIN], queued;
+	const void *user; /* the readable memory of the process */
+	u64 user_start, user_bytes;
 	_Alignas(8) u8 ring[RING_BYTES_MIN + 64];
 } sampler;
 
+/* Numbers the rules in their order, from 1 on. */
 static void *find_rule(const struct deny_key *key)
 {
-	for (u32 i = 0; i < sampler.rules; i++)
-		if (!memcmp(&sampler.rule[i], key, sizeof(*key)))
-			return &sampler.rule[i];
+	static u32 number;
+
+	for (number = 1; number <= sampler.rules; number++)
+		if (!memcmp(&sampler.rule[number - 1], key, sizeof(*key)))
+			return &number;
 	return NULL;
 }
 
@@ -110,24 +120,6 @@ static void *find_target(u32 pid)
 		if (sampler.target[i].pid == pid)
 			return &sampler.target[i].role;
 	return NULL;
-}
-
-static void *find_ended(u64 task)
-{
-	for (u32 i = 0; i < sizeof(sampler.ended) / sizeof(*sampler.ended); i++)
-		if (sampler.ended[i].task == task)
-			return &sampler.ended[i].ended;
-	return NULL;
-}
-
-static void keep_ended(u64 task, const struct ended_task *ended)
-{
-	u32 i = 0;
-
-	while (i < 3 && sampler.ended[i].task)
-		i++;
-	sampler.ended[i].task = task;
-	sampler.ended[i].ended = *ended;
 }
 
 static void *bpf_map_lookup_elem(const void *map, const void *key)
@@ -142,6 +134,8 @@ static void *bpf_map_lookup_elem(const void *map, const void *key)
 			       : NULL;
 	if (map == &deny_rules)
 		return find_rule(key);
+	if (map == &denied_samples)
+		return number < 9 ? &sampler.denied[number] : NULL;
 	if (map == &kernel_ranges)
 		return number < 4 ? &sampler.range[number] : NULL;
 	if (map == &late_names)
@@ -151,7 +145,7 @@ static void *bpf_map_lookup_elem(const void *map, const void *key)
 	if (map == &denied_exits)
 		return sampler.exited ? &sampler.exited : NULL;
 	if (map == &ended_tasks)
-		return find_ended(*(const u64 *)key);
+		return &sampler.ended[number];
 	if (map == &runtimes)
 		return &sampler.runtimes;
 	if (map == &scratches)
@@ -162,6 +156,8 @@ static void *bpf_map_lookup_elem(const void *map, const void *key)
 		return &sampler.counters;
 	if (map == &tails)
 		return &sampler.tails;
+	if (map == &kept)
+		return number < KEPT_SLOTS_MIN ? &sampler.kept[number] : NULL;
 	return map == &processes ? &sampler.processes : NULL;
 }
 
@@ -169,8 +165,6 @@ static long bpf_map_update_elem(const void *map, const void *key, const void *va
 {
 	if (map == &denied_exits)
 		sampler.exited = *(const u64 *)value;
-	if (map == &ended_tasks)
-		keep_ended(*(const u64 *)key, value);
 	if (map != &generations || sampler.no_room)
 		return -7;
 	sampler.generation = *(const struct generation *)value;
@@ -182,12 +176,26 @@ static long bpf_map_delete_elem(const void *map, const void *key)
 {
 	if (map == &generations)
 		sampler.generation.number = 0;
-	for (u32 i = 0; map == &ended_tasks && i < 4; i++)
-		if (sampler.ended[i].task == *(const u64 *)key)
-			sampler.ended[i].task = 0;
 	for (u32 i = 0; map == &targets && i < 4; i++)
 		if (sampler.target[i].pid == *(const u32 *)key)
 			sampler.target[i].pid = 0;
+	return 0;
+}
+
+static long bpf_map_push_elem(const void *map, const void *value, u64 flags)
+{
+	if (sampler.queued == KEPT_SLOTS_MIN)
+		return -7;
+	sampler.queue[sampler.queued++] = *(const u32 *)value;
+	return 0;
+}
+
+static long bpf_map_pop_elem(const void *map, void *value)
+{
+	if (!sampler.queued)
+		return -2;
+	*(u32 *)value = sampler.queue[0];
+	memmove(sampler.queue, sampler.queue + 1, --sampler.queued * sizeof(u32));
 	return 0;
 }
 
@@ -198,6 +206,8 @@ static void *bpf_ringbuf_reserve(const void *map, u64 bytes, u64 flags)
 		return sampler.events_full ? NULL : &sampler.path;
 	}
 	sampler.events += !sampler.events_full;
+	if (bytes == EVENT_SHORT_BYTES)
+		sampler.event = (struct event){0};
 	return sampler.events_full ? NULL : &sampler.event;
 }
 
@@ -231,9 +241,19 @@ static u32 bpf_get_smp_processor_id(void)
 	return 0;
 }
 
+static u64 bpf_get_current_uid_gid(void)
+{
+	return 1000;
+}
+
 static u64 bpf_get_current_cgroup_id(void)
 {
-	return 0;
+	return sampler.in_root ? CGROUP_ROOT : 1002;
+}
+
+static u64 bpf_get_current_ancestor_cgroup_id(int level)
+{
+	return level <= 2 ? 1000 + level : 0;
 }
 
 static long bpf_current_task_under_cgroup(const void *map, u32 index)
@@ -258,8 +278,21 @@ static long bpf_get_stack(void *ctx, void *to, u32 bytes, u64 flags)
 static long bpf_probe_read_kernel(void *to, u32 bytes, const void *from)
 {
 	if (!from)
+		memset(to, 0, bytes);
+	if (!from)
 		return -14;
 	memcpy(to, from, bytes);
+	return 0;
+}
+
+static long bpf_probe_read_user(void *to, u32 bytes, const void *from)
+{
+	u64 at = (u64)from - sampler.user_start;
+
+	memset(to, 0, bytes);
+	if (at >= sampler.user_bytes || bytes > sampler.user_bytes - at)
+		return -14;
+	memcpy(to, (const u8 *)sampler.user + at, bytes);
 	return 0;
 }
 
@@ -305,7 +338,32 @@ static u64 walk_clock(void)
 
 static int walk_read(void *to, u64 bytes, u64 address)
 {
-	return 1;
+	return bpf_probe_read_user(to, bytes, (const void *)address) != 0;
+}
+
+static int walk_read_copy(struct walk *walk, void *to, u64 bytes, u64 address)
+{
+	u64 at = address - walk->copy_start;
+
+	if (at >= walk->copy_bytes || bytes > walk->copy_bytes - at)
+		return 1;
+	memcpy(to, (const void *)(walk->copy_at + at), bytes);
+	return 0;
+}
+
+static u32 kept_place(u64 address)
+{
+	return address * cache_multiplier >> (64 - KEPT_CALLS_BITS);
+}
+
+static int walk_copy_calls(u64 address)
+{
+	const struct kept *slot = &sampler.kept[sampler.scratch.kept - 1];
+
+	for (u32 i = 0; i < KEPT_PROBES; i++)
+		if (slot->call[(kept_place(address) + i) & (KEPT_CALLS - 1)] == address)
+			return 1;
+	return 0;
 }
 
 static int walk_executable(u64 address)
@@ -324,6 +382,11 @@ static int walk_emit(struct walk *walk, u64 frame)
 {
 	((u64 *)(record_of(&sampler.scratch) + 1))[walk->frames] = frame;
 	return 0;
+}
+
+static u64 bpf_get_current_task(void)
+{
+	return (u64)(sampler.exiting ? sampler.exiting : &sampler.task);
 }
 
 static struct task_struct *task_now(void)
@@ -348,7 +411,17 @@ static u32 task_flags(struct task_struct *task)
 
 static void *task_registers(struct task_struct *task)
 {
-	return sampler.entry;
+	return (sampler.regs[PT_CS] & CS_RPL_USER) == CS_RPL_USER ? sampler.regs : sampler.entry;
+}
+
+static int has_outer_helper(void)
+{
+	return 1;
+}
+
+static int reads_outer(void)
+{
+	return 0;
 }
 
 static int has_kernel_symbols(void)

@@ -146,6 +146,56 @@ static void test_cgroup__a_path_waits_for_room(void **state)
 	assert_int_equal(sampler.events, before);
 }
 
+static void check_outer(u32 first, u32 second, u32 third)
+{
+	assert_int_equal(sampler.event.outer[0], first);
+	assert_int_equal(sampler.event.outer[1], second);
+	assert_int_equal(sampler.event.outer[2], third);
+}
+
+static void test_cgroup__those_around_a_process_are_told(void **state)
+{
+	(void)state;
+	take_sample();
+	assert_int_equal(sampler.event.kind, EVENT_SEEN);
+	check_outer(1001, 1002, 0);
+	assert_int_equal(sampler.event.cgroup, 1002);
+}
+
+/* A session tells owners apart where no cgroup does. */
+static void test_cgroup__session_of_a_process_in_the_root(void **state)
+{
+	static struct pid session = {.numbers[0].nr = 77};
+	static struct signal_struct signal = {.pids[PIDTYPE_SID] = &session};
+
+	(void)state;
+	sampler.task.signal = &signal;
+	sampler.in_root = true;
+	take_sample();
+	assert_int_equal(sampler.event.kind, EVENT_SEEN);
+	assert_int_equal(sampler.event.cgroup, CGROUP_ROOT);
+	assert_int_equal(sampler.event.session, 77);
+	check_outer(0, 0, 0);
+}
+
+/* The reader of the iterator is in a cgroup of its own. */
+static void test_cgroup__those_around_a_process_that_was_found(void **state)
+{
+	struct bpf_iter_meta meta = {.seq_num = 0};
+	struct bpf_iter__task row = {.meta = &meta, .task = &sampler.task};
+
+	(void)state;
+	memset((void *)sample_filter.uid, 0xff, sizeof(sample_filter.uid));
+	group.level = 2;
+	for (u32 i = 0; i <= CGROUP_OUTER; i++)
+		group.ancestor_ids[i] = 0x700000000 + 100 + i;
+	on_task(&row);
+	assert_int_equal(sampler.event.kind, EVENT_FOUND);
+	assert_int_equal(sampler.event.cgroup, 102);
+	check_outer(101, 102, 0);
+	assert_int_equal(sampler.event.outer[3], 0);
+}
+
 /* The task that moves a process is in a cgroup of its own. */
 static void test_cgroup__a_move_is_told(void **state)
 {
@@ -185,7 +235,7 @@ static void test_cgroup__moves_of_others_are_not_told(void **state)
 	task.pid = PID + 1; /* a thread */
 	on_move(&group, "", &task);
 	task.pid = PID;
-	sampler.generation.denied = DENIED_BY_RULE;
+	sampler.generation.denied = 1;
 	on_move(&group, "", &task);
 	assert_int_equal(sampler.events, 1);
 	sampler.generation.denied = 0;
@@ -205,6 +255,9 @@ int main(void)
 		TEST(a_name_that_cannot_be_read_is_empty),
 		TEST(another_worker_is_told_again),
 		TEST(a_path_waits_for_room),
+		TEST(those_around_a_process_are_told),
+		TEST(session_of_a_process_in_the_root),
+		TEST(those_around_a_process_that_was_found),
 		TEST(a_move_is_told),
 		TEST(moves_of_others_are_not_told),
 	};

@@ -379,7 +379,39 @@ static void test_deny__excluded_cgroup_and_all_below(void **state)
 	deny_kinds = DENY_BIT(DENY_CGROUP);
 	sample_filter.excluded_cgroup[0] = 101;
 	assert_true(denied());
-	assert_int_equal(sampler.generation.denied, DENIED_BY_RULE);
+	assert_int_equal(sampler.generation.denied, DENIED_OTHERWISE);
+	assert_int_equal(sampler.denied[0], 1);
+}
+
+/* Each denied sample counts for the rule that denied the process first. */
+static void test_deny__counts_by_rule(void **state)
+{
+	(void)state;
+	rule(DENY_UID, 4, 0);
+	rule_comm("backup");
+	rule(DENY_EXECUTABLE, DEVICE, INODE);
+	rule(DENY_CGROUP, 102, 0);
+	assert_true(denied());
+	assert_true(denied());
+	assert_int_equal(sampler.denied[2], 2);
+	memcpy(sampler.task.comm, "other", 6);
+	on_rename(&sampler.task, "other"); /* the file denies it now, but it was denied before */
+	assert_true(denied());
+	assert_int_equal(sampler.denied[2], 3);
+	on_exec(&sampler.task);
+	assert_true(denied());
+	assert_int_equal(sampler.denied[3], 1);
+	inode.i_ino++;
+	on_exec(&sampler.task);
+	assert_true(denied());
+	assert_int_equal(sampler.denied[4], 1);
+	css.dfl_cgrp = &groups[0];
+	on_exec(&sampler.task);
+	assert_false(denied());
+	cred.euid.val = 4;
+	assert_true(denied());
+	assert_int_equal(sampler.denied[1], 1);
+	assert_int_equal(sampler.denied[0], 0);
 }
 
 #define TEST(name) cmocka_unit_test_setup(test_deny__##name, setup)
@@ -388,6 +420,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(nobody_without_rules),
+		TEST(counts_by_rule),
 		TEST(by_uid),
 		TEST(by_cgroup_above),
 		TEST(deeper_than_anybody_looks),

@@ -16,7 +16,7 @@
 #define PID	77u
 #define ADDRESS 0x400000u
 
-static char address_space;
+static struct mm_struct address_space;
 static struct cred cred;
 static u64 entry[PT_WORDS];
 
@@ -28,8 +28,7 @@ static int setup(void **state)
 	memset((void *)sample_filter.uid, 0xff, sizeof(sample_filter.uid));
 	cred = (struct cred){{1000}, {1000}};
 	sampler.id = (u64)PID << 32 | PID;
-	sampler.task = (struct task_struct){
-		.mm = (struct mm_struct *)&address_space, .tgid = PID, .real_cred = &cred};
+	sampler.task = (struct task_struct){.mm = &address_space, .tgid = PID, .real_cred = &cred};
 	sampler.kernel_depth = 3;
 	sampler.regs[PT_CS] = entry[PT_CS] = 0x33;
 	sampler.regs[PT_RIP] = entry[PT_RIP] = ADDRESS;

@@ -15,14 +15,14 @@
 
 #define PID 77u
 
-static char address_space;
+static struct mm_struct address_space;
 
 static int setup(void **state)
 {
 	(void)state;
 	memset(&sampler, 0, sizeof(sampler));
 	sampler.id = (u64)PID << 32 | PID;
-	sampler.task.mm = (struct mm_struct *)&address_space;
+	sampler.task.mm = &address_space;
 	sampler.task.tgid = PID;
 	sampler.regs[PT_CS] = 0x33;
 	sampler.regs[PT_RIP] = 0x400000;
@@ -154,6 +154,20 @@ static void test_sample__wakes_no_worker_that_looks_soon(void **state)
 	assert_int_equal(sampler.forced, 0);
 	tell(EVENT_EXEC, PID, 5, 0, 0);
 	assert_int_equal(sampler.forced, 1);
+}
+
+/* Within execve(2) the new memory comes before the event: then the kernel's frames are all. */
+static void test_sample__within_an_exec(void **state)
+{
+	static struct mm_struct next;
+	u64 within[PT_WORDS] = {[PT_CS] = 0x10};
+
+	(void)state;
+	take_samples(1, REASON_cut_not_ready, 1);
+	sampler.task.mm = &next;
+	assert_int_equal(on_sample(within), 0);
+	take_samples(1, REASON_cut_exec, 1);
+	assert_int_equal(sampler.counters.reason[REASON_end_exec], 1);
 }
 
 static struct process_slot *slot_of(u32 probe)
@@ -293,6 +307,23 @@ static void test_sample__exec_outside_of_the_cgroup(void **state)
 	filter_mode = FILTER_ALL;
 }
 
+/* The child has the parent's mappings and owner, so a new worker is told of the parent first. */
+static void test_sample__fork_of_a_parent_that_the_worker_does_not_know(void **state)
+{
+	struct task_struct child = {.tgid = PID + 1, .mm = sampler.task.mm};
+
+	(void)state;
+	take_samples(1, REASON_cut_not_ready, 1);
+	on_fork(&sampler.task, &child);
+	assert_int_equal(sampler.events, 2);
+	begin_epoch(1);
+	sampler.generation_pid = PID;
+	on_fork(&sampler.task, &child);
+	assert_int_equal(sampler.events, 4);
+	assert_int_equal(sampler.event.kind, EVENT_FORK);
+	assert_int_equal(sampler.event.uid, 0);
+}
+
 /* A process was forked while there was no worker. Parent and child are both announced again. */
 static void test_sample__epoch_of_a_fork(void **state)
 {
@@ -360,6 +391,7 @@ int main(void)
 		TEST(wakes_the_worker_where_a_ring_is_half_full),
 		TEST(wakes_the_worker_where_events_fill_their_ring),
 		TEST(wakes_no_worker_that_looks_soon),
+		TEST(within_an_exec),
 		TEST(table_of_processes_full),
 		TEST(no_room_for_mappings),
 		TEST(no_room_is_not_the_parents),
@@ -368,6 +400,8 @@ int main(void)
 		TEST(forks_that_do_not_fit),
 		TEST(epoch_announces_processes_again),
 		TEST(epoch_of_a_fork),
+		TEST(fork_of_a_parent_that_the_worker_does_not_know),
+		TEST(fork_of_a_parent_that_the_worker_does_not_know),
 		TEST(epoch_begins_the_ring_anew),
 		TEST(epoch_forgets_cached_rules),
 	};

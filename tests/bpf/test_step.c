@@ -247,6 +247,56 @@ static void test_step__end_without_a_call(void **state)
 	host.executable = host.executable_end = 0;
 }
 
+/* The proof of one address of a granule says nothing of the others, in any cache. */
+static void test_step__proven_end_is_of_one_address(void **state)
+{
+	(void)state;
+	scene.rule[0] = RULE(SP, 0, 0, 8);
+	scene.rule[1] = RULE_LAST;
+	WORD(SP) = RETURN(1);
+	EXPECT(end_root, EXACT(scene.pc), RETURN(1));
+	WORD(SP) = RETURN(1) + 8;
+	scene_walk();
+	assert_int_equal(host.walk.reason, REASON_cut_not_a_call);
+	assert_int_equal(host.walk.frames, 1);
+}
+
+/* A leaf's pc needs no proof, so that the caches learn nothing from it. */
+static void test_step__end_in_the_leaf_proves_nothing(void **state)
+{
+	(void)state;
+	scene.rule[0] = RULE(SP, 0, 0, 8);
+	scene.rule[1] = RULE_LAST;
+	scene.pc = FUNCTION(1) + 0x20;
+	EXPECT(end_root, EXACT(scene.pc));
+	scene.pc = FUNCTION(0) + 8;
+	WORD(SP) = FUNCTION(1) + 0x21;
+	scene_walk();
+	assert_int_equal(host.walk.reason, REASON_cut_not_a_call);
+}
+
+/* The walk of a copy reads that copy alone, and goes to addresses that were behind a call. */
+static void test_step__copy_of_the_stack(void **state)
+{
+	(void)state;
+	scene.rule[0] = scene.rule[1] = RULE(SP, 0, 0, 8);
+	WORD(SP) = RETURN(1);
+	WORD(SP + 8) = RETURN(2);
+	scene_publish();
+	walk_init(&host.walk);
+	memcpy(host.walk.reg, scene.reg, sizeof(scene.reg));
+	host.walk.address = scene.pc;
+	host.walk.deadline = 1000;
+	host.walk.copy_start = SP - 8;
+	host.walk.copy_bytes = 64;
+	host.called = RETURN(1);
+	host_walk();
+	assert_int_equal(host.walk.reason, REASON_cut_not_a_call);
+	assert_int_equal(host.walk.frames, 2);
+	assert_int_equal(host.frame[1], RETURN(1));
+	host.called = 0;
+}
+
 static void test_step__zero_return(void **state)
 {
 	(void)state;
@@ -575,6 +625,9 @@ int main(void)
 		TEST(leaf_at_the_edge_of_its_stack),
 		TEST(end_in_the_leaf),
 		TEST(end_without_a_call),
+		TEST(proven_end_is_of_one_address),
+		TEST(end_in_the_leaf_proves_nothing),
+		TEST(copy_of_the_stack),
 		TEST(zero_return),
 		TEST(unknown_kinds_are_unsupported),
 		TEST(record_full),

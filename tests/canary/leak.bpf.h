@@ -22,8 +22,8 @@ INLINE void observe_walk(void *ctx, struct scratch *scratch)
 		return;
 	u64 *to = (u64 *)(record + 1) + LEAK_AT;
 
-	if (scratch->kernel_frames)
-		to[0] = scratch->kernel[0];
+	if (scratch->sample.record.kernel_frames)
+		to[0] = scratch->sample.kernel[0];
 	walk_read(to + 1, LEAK_WORDS * 8, scratch->walk.reg[REG_RSP]);
 }
 

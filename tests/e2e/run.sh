@@ -107,22 +107,50 @@ background() {
 
 # until_it_is PID COMM: a shell's child has its program.
 until_it_is() {
-	for i in $(seq 200); do
+	for i in $(seq 1200); do
 		[ "$(cat "/proc/$1/comm" 2>/dev/null)" != "$2" ] || return 0
 		sleep 0.05
 	done
 	ps -fp "$1"
-	starved "$2 does not run after 10 s"
+	starved "$2 does not run after 60 s"
 }
 
 # until_it_samples FILE: what -v says is there. A start takes 0.2 s, or seconds on a busy machine.
 until_it_samples() {
-	for i in $(seq 200); do
+	for i in $(seq 1200); do
 		! grep -qs ' enabled ' "$1" || return 0
 		sleep 0.05
 	done
 	cat "$1"
-	starved 'does not sample after 10 s'
+	starved 'does not sample after 60 s'
+}
+
+# used_by PID...: ticks of 10 ms that they and the children they have waited for were on a CPU.
+used_by() {
+	for pid; do
+		cat "/proc/$pid/stat"
+	done | sed 's/.*) //' | awk '{ used += $12 + $13 + $14 + $15 } END { print used + 0 }'
+}
+
+# until_they_used TICKS PID...: so many from now on, however long that takes on a busy machine.
+until_they_used() {
+	local used start
+	start=$(used_by "${@:2}")
+	for i in $(seq 1000); do
+		used=$(used_by "${@:2}")
+		[ $((used - start)) -lt "$1" ] || return 0
+		sleep 0.1
+	done
+	starved "$((used - start)) ticks after 100 s, not $1"
+}
+
+# record_work TICKS PIDS ARGUMENTS...: of PIDS ("-p ..."), until they used so much CPU time meanwhile.
+record_work() {
+	background env --default-signal=INT "$KEYHOLE" record -v -d 150 $2 "${@:3}"
+	until_it_samples "$dir/background.out"
+	until_they_used "$1" ${2//-p/}
+	kill -INT "$child"
+	ended_in_background
 }
 
 end_children() {

@@ -6,6 +6,7 @@ Kind, access mode and number of each, against the table below: when sampling sta
 on, and after ESCAPE_SOAK_SECONDS (60). Prints TAP. Root.
 """
 import collections
+import fcntl
 import os
 import re
 import signal
@@ -19,6 +20,10 @@ SOAK = float(os.environ.get("ESCAPE_SOAK_SECONDS", "60"))
 CPUS = os.cpu_count()
 START = 20              # seconds at most
 COUNTERS_BYTES = 512    # sizeof(struct counters), bpf/abi.h
+FILE_BYTES_MAX = 1 << 30 # RLIMIT_FSIZE of the worker, policy/roles.h
+MEMORY_MAX = 3 * 2**30 + 2**20  # SECURITY.md
+F_GET_SEALS, F_SEAL_GROW = 1034, 4
+RULES_MAX = 256         # DENY_KEYS_MAX, bpf/abi.h
 POSSIBLE = 4096         # objects that the worker may have open
 MODES = ("r", "w", "rw", "?")
 NAMES = {"keyhole": "loader", "keyhole-output": "committer", "keyhole-spawner": "spawner",
@@ -32,7 +37,7 @@ GOLDEN = {
         ("file", "w"): (1, 1, "the temporary output, given to the exporter"),
         ("file", "rw"): (0, 1, "without a name, for samples beyond memory, given to the worker"),
         ("signalfd", "rw"): (1, 1, "the signals that would end keyhole"),
-        ("socket", "rw"): (7, 7, "three children, three spawners, the committer"),
+        ("socket", "rw"): (8, 9, "three or four children, four spawners, the committer"),
         ("folder", "path"): (0, 1, "/proc, to look at children"),
         ("map ringbuf", "rw"): (1, 1, "events"),
         ("map array", "rw"): (8, 80, "segments, rings, tails, processes, counters, constants"),
@@ -63,7 +68,7 @@ GOLDEN = {
         ("null", "rw"): (3, 3, "standard input, output and error"),
         ("socket", "rw"): (1, 1, "loader"),
         ("program", "path"): (1, 1, "the role's program, to execute it again"),
-        ("pidfd", "rw"): (1, 1, "its child"),
+        ("pidfd", "rw"): (0, 1, "its child, which a penal broker's has after a hang"),
     },
     "keyhole-worker": {
         ("null", "rw"): (3, 3, "standard input, output and error"),
@@ -78,6 +83,7 @@ GOLDEN = {
         ("perf", "rw"): (1, CPUS, "side-band: cannot sample"),
         ("file", "r"): (0, POSSIBLE, "objects that are being read, from the broker"),
         ("file", "rw"): (0, 1, "without a name, for samples beyond memory"),
+        ("memfd", "rw"): (6, 6, "profiles, and questions for source lines"),
         ("maps", "r"): (0, 64, "lists of mappings, from the broker"),
     },
     "keyhole-exporter": {
@@ -137,7 +143,8 @@ def kind_of(pid, number, role):
         if target.startswith(text):
             return kind, mode
     # a program may have been a memfd
-    if target.startswith("/memfd:") and role == "loader":
+    if target.startswith("/memfd:") and role == "loader" or \
+            target.startswith("/memfd:keyhole-") and mode == "rw" and role == "keyhole-worker":
         return "memfd", mode
     match = re.match(r"anon_inode:\[(\w+)\]", target)
     if match:
@@ -237,7 +244,7 @@ def look(tap, loader, when, show):
                 wrong += [f"{role}: {text}" for text in bad]
         except OSError:
             wrong.append(f"{role}: gone")
-    expected = sorted(["loader", "committer"] + ["spawner"] * 3 +
+    expected = sorted(["loader", "committer"] + ["spawner"] * 4 +
                       ["keyhole-worker", "keyhole-exporter", "keyhole-broker", "keyhole-debug"])
     if sorted(role for _, role in roles) != expected:
         wrong.append(f"processes: {[role for _, role in roles]}")
@@ -251,16 +258,46 @@ def counters_are_frozen(tap, loader):
     frozen = []
     for number in os.listdir(f"/proc/{loader}/fd"):
         _, _, info = facts_of(loader, number) or (None, None, {})
-        if info.get("map_type") == "2" and info["value_size"] == str(COUNTERS_BYTES):
+        if info.get("map_type") == "2" and \
+                (info["value_size"] == str(COUNTERS_BYTES) or info["max_entries"] == str(RULES_MAX + 1)):
             frozen.append(info["frozen"])
-    tap(frozen == ["1"], "inventory: the map of counters is frozen")
+    tap(frozen == ["1", "1"], "inventory: the maps of counters and of denied samples are frozen")
+
+
+def memory_is_bounded(tap, loader):
+    """All files that the worker can fill with memory: sealed sizes, and one up to RLIMIT_FSIZE."""
+    total = 0
+    for pid, role in processes(loader).items():
+        for number in os.listdir(f"/proc/{pid}/fd") if role == "keyhole-worker" else ():
+            if not os.readlink(f"/proc/{pid}/fd/{number}").startswith("/memfd:keyhole-") or \
+                    kind_of(pid, number, role) != ("memfd", "rw"):
+                continue
+            with open(f"/proc/{pid}/fd/{number}", "rb") as file:
+                sealed = fcntl.fcntl(file, F_GET_SEALS) & F_SEAL_GROW
+                total += os.fstat(file.fileno()).st_size if sealed else FILE_BYTES_MAX
+    tap(0 < total <= MEMORY_MAX, f"inventory: the worker's memory files hold at most {total >> 20} MiB")
+
+
+def ends_first(tap, loader):
+    """The kernel must end worker and exporter first, because their memory files are in no RSS."""
+    wrong = []
+    with open("/proc/self/oom_score_adj") as file:
+        own = file.read()
+    for pid, role in processes(loader).items():
+        with open(f"/proc/{pid}/oom_score_adj") as file:
+            score = file.read()
+        if role != "spawner" and \
+                score != ("1000\n" if role in ("keyhole-worker", "keyhole-exporter") else own):
+            wrong.append(f"{role} {score.strip()}")
+    tap(not wrong, f"inventory: worker and exporter end first when memory is short {wrong or ''}")
 
 
 # One of each kind that is not made by the process itself.
 HELD = {
     "keyhole-worker": {("file", "r"): "object", ("map ringbuf", "rw"): "ring",
                        ("perf", "rw"): "sideband", ("socket", "rw"): "socket",
-                       ("null", "rw"): "null", ("file", "rw"): "spill"},
+                       ("null", "rw"): "null", ("file", "rw"): "spill",
+                       ("memfd", "rw"): "memory"},
     "keyhole-exporter": {("file", "w"): "output", ("socket", "rw"): "socket"},
     "keyhole-broker": {("map other", "rw"): "segments", ("map other", "r"): "processes",
                        ("socket", "rw"): "socket"},
@@ -316,6 +353,8 @@ def main():
         await_debug(process.pid)
         look(tap, process.pid, "at the start", show)
         counters_are_frozen(tap, process.pid)
+        ends_first(tap, process.pid)
+        memory_is_bounded(tap, process.pid)
         time.sleep(min(5, SOAK / 2))
         look(tap, process.pid, "while sampling", show)
         while time.monotonic() < begun + SOAK and process.poll() is None:

@@ -36,7 +36,7 @@ enum deed {
 	DEED_SUMMARY,  /* numbers that cannot be, with a profile */
 	DEED_PROFILE,  /* variant: which profile */
 	DEED_LOG,      /* variant: which text */
-	DEED_SEGMENTS, /* asks the broker for all memory there is */
+	DEED_SEGMENTS, /* asks brokers for memory; 0: all there is; 1: the same of three */
 	DEED_HAND_IN,  /* gives the exporter a good file of the type, and exits after a while */
 	DEED_DRAFTED   /* variant: what it says of drafts to the loader */
 };
@@ -50,6 +50,25 @@ struct scenario {
 static volatile struct scenario scenario = {"escape-scenario", 0, 0, 0, 0, 0};
 
 static struct channel loader, peers[2]; /* broker, exporter */
+
+/* Made before the filter, as the honest worker does. */
+#define FILE_BYTES 4096
+static int sealed, unsealed;
+static const int nothing = STDIN_FILENO;
+
+/* Title, clear screen, clipboard; the last one begins with CSI in UTF-8. */
+static const char commands[] = "main;\033]0;pwned\007\033[2J\033]52;c;cHdu\007\302\2332J 5\n";
+
+static int make_file(int seals)
+{
+	int fd = memfd_create("escape", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (fd < 0 || write(fd, commands, sizeof(commands) - 1) != sizeof(commands) - 1)
+		_exit(1);
+	if (ftruncate(fd, FILE_BYTES) || fcntl(fd, F_ADD_SEALS, seals))
+		_exit(1);
+	return fd;
+}
 
 static struct channel *target(void)
 {
@@ -133,25 +152,21 @@ static void lie_log(void)
 	channel_send(&loader, MESSAGE_LOG, &log, sizeof(log), -1);
 }
 
-static int profile_file(uint64_t bytes)
-{
-	int fd = memfd_create("escape", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-
-	if (fd < 0 || ftruncate(fd, (off_t)bytes))
-		return -1;
-	return fd;
-}
-
-/* 0: right. 1: not sealed. 2: says less than it is. 3: more. 4: empty. 5: no memfd at all. */
+/*
+ * 0: right. 1: not sealed. 2: says more than it is. 3: empty. 4: no memfd at all. 5: text that
+ * would command a terminal.
+ */
 static void send_profile(unsigned int kind)
 {
-	struct message_profile message = {.bytes = kind == 4 ? 0 : 4096};
-	int fd = kind == 5 ? STDIN_FILENO : profile_file(message.bytes);
+	static const struct {
+		uint64_t bytes;
+		const int *fd;
+	} lies[] = {{FILE_BYTES, &sealed},     {FILE_BYTES, &unsealed},
+		    {FILE_BYTES + 1, &sealed}, {0, &sealed},
+		    {FILE_BYTES, &nothing},    {sizeof(commands) - 1, &sealed}};
+	const struct message_profile message = {.bytes = lies[kind].bytes};
+	const int fd = *lies[kind].fd;
 
-	if (kind != 1)
-		fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE);
-	message.bytes += kind == 3 ? 1 : 0;
-	message.bytes -= kind == 2 ? 1 : 0;
 	peers[1].phase = PHASE_FINISH;
 	channel_send(&peers[1], MESSAGE_PROFILE, &message, sizeof(message), fd);
 }
@@ -159,13 +174,12 @@ static void send_profile(unsigned int kind)
 /* The exporter may get some time, or see the end of the worker at once. */
 static _Noreturn void hand_in(void)
 {
-	const struct message_profile message = {.bytes = 4096};
-	int fd = profile_file(message.bytes);
+	const struct message_profile message = {.bytes = FILE_BYTES};
 
-	fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE);
 	if (scenario.type != MESSAGE_WINDOW)
 		peers[1].phase = PHASE_FINISH;
-	channel_send(&peers[1], (enum message_type)scenario.type, &message, sizeof(message), fd);
+	channel_send(&peers[1], (enum message_type)scenario.type, &message, sizeof(message),
+		     sealed);
 	wait_ms((int)scenario.variant);
 	_exit(0);
 }
@@ -189,18 +203,51 @@ static void lie_about_drafts(void)
 		channel_send(&loader, MESSAGE_DRAFTED, &summary, sizeof(summary), -1);
 }
 
-static void ask_segments(void)
+/* Asks for segments first to last. Returns how many came. Their descriptors are not kept. */
+static unsigned int ask_segments(uint32_t first, uint32_t last)
 {
 	struct message_segment request = {0};
+	unsigned int count = 0;
 	struct message reply;
 
-	/* the answers come with descriptors, which are not kept */
-	for (request.index = 64; request.index < 2048; request.index++) {
+	for (request.index = first; request.index <= last; request.index++) {
 		if (channel_send(&peers[0], MESSAGE_SEGMENT, &request, sizeof(request), -1) ||
 		    channel_wait(&peers[0], 1000, &reply) != 1)
-			return;
+			return count;
+		count += reply.SEGMENT_REPLY.error == 0;
 		message_release(&reply);
 	}
+	return count;
+}
+
+/* Gives the broker up and takes another one. */
+static void change_broker(uint32_t brokers)
+{
+	const struct message_stuck stuck = {LANE_ORDINARY, brokers};
+	struct message message;
+
+	channel_send(&loader, MESSAGE_BROKER_STUCK, &stuck, sizeof(stuck), -1);
+	if (channel_wait(&loader, 10000, &message) != 1 || message.head.type != MESSAGE_DESCRIPTOR)
+		stall();
+	channel_init(&peers[0], message.fd, PARTY_WORKER, PARTY_BROKER);
+	peers[0].phase = PHASE_RUN;
+}
+
+/* Asks each of three brokers for the same segments, and for as many behind them. */
+static void ask_brokers(void)
+{
+	unsigned int count = 0;
+	char line[40];
+	int length;
+
+	for (uint32_t brokers = 1; brokers < 4; brokers++) {
+		if (brokers > 1)
+			change_broker(brokers - 1);
+		count += ask_segments(64, 64 + 8 * brokers - 1);
+	}
+	length = snprintf(line, sizeof(line), "G %u\n", count);
+	if (write(STDERR_FILENO, line, (size_t)length) < 0)
+		return;
 }
 
 /* ---- deeds ---- */
@@ -263,7 +310,10 @@ static void act(void)
 		lie_log();
 		break;
 	case DEED_SEGMENTS:
-		ask_segments();
+		if (scenario.variant == 0)
+			ask_segments(64, 2047);
+		else
+			ask_brokers();
 		break;
 	case DEED_HAND_IN:
 		hand_in();
@@ -311,6 +361,8 @@ int main(void)
 	struct message message;
 
 	channel_init(&loader, 3, PARTY_WORKER, PARTY_LOADER);
+	sealed = make_file(F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW);
+	unsealed = make_file(0);
 	policy_confine(ROLE_WORKER, &layers);
 	at(MOMENT_FIRST);
 	if (channel_send_ready(&loader, layers.lacking, layers.proven))

@@ -71,8 +71,6 @@ static const struct {
 	{SYS_epoll_wait, W | E},
 	{SYS_epoll_ctl, W | E},
 	{SYS_timerfd_settime, W},
-	{SYS_memfd_create, W},
-	{SYS_ftruncate, W},
 	{SYS_fsync, E},
 	{SYS_statx, B},
 	{SYS_wait4, L},
@@ -159,11 +157,23 @@ static void test_entry(struct cell *cell, enum order_kind kind, uint32_t bit, ui
 
 typedef bool may_function(enum policy_role role, uint64_t first, uint64_t second);
 
-static bool may_map(enum policy_role role, uint64_t protection, uint64_t unused)
+static bool may_protect(enum policy_role role, uint64_t protection, uint64_t unused)
 {
 	(void)role;
 	(void)unused;
 	return !(protection & ~(uint64_t)(PROT_READ | PROT_WRITE));
+}
+
+/* Nothing locked, no huge pages, and no shared memory without a file. */
+static bool may_map(enum policy_role role, uint64_t protection, uint64_t flags)
+{
+	const uint64_t shared = MAP_SHARED | MAP_ANONYMOUS;
+
+	if (!may_protect(role, protection, 0))
+		return false;
+	if (flags & (MAP_LOCKED | MAP_HUGETLB | MAP_GROWSDOWN))
+		return false;
+	return (flags & shared) != shared;
 }
 
 static bool may_advise(enum policy_role role, uint64_t advice, uint64_t unused)
@@ -199,7 +209,6 @@ static bool may_fcntl(enum policy_role role, uint64_t command, uint64_t argument
 	case F_GETFL:
 		return role == ROLE_WORKER || role == ROLE_LOADER;
 	case F_GETFD:
-	case F_ADD_SEALS:
 		return role == ROLE_WORKER;
 	case F_GET_SEALS:
 		return role == ROLE_EXPORTER;
@@ -277,11 +286,19 @@ static const struct matrix matrices[] = {
 	 W | E | L,
 	 may_map,
 	 {2, 3},
-	 {{EACH(1, 15)}, {EACH(0x21, 0x22)}},
+	 {{EACH(1, 15)}, {EACH(0x20, 0x23), EACH(0x2021, 0x2022), EACH(0x40021, 0x40022)}},
 	 true,
 	 true,
 	 {0, 4096, 0, 0, ONES, 0}},
-	{"mprotect", SYS_mprotect, W | E | L, may_map, {2, -1}, {{EACH(0, 15)}}, true, true, {0}},
+	{"mprotect",
+	 SYS_mprotect,
+	 W | E | L,
+	 may_protect,
+	 {2, -1},
+	 {{EACH(0, 15)}},
+	 true,
+	 true,
+	 {0}},
 	{"madvise",
 	 SYS_madvise,
 	 W | E | L,

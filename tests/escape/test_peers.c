@@ -83,7 +83,7 @@ static int make_processes(void)
 
 static void give(struct peer *peer, enum message_type type, int fd)
 {
-	const struct message_segment none = {0};
+	const struct message_segments none = {0, UINT32_MAX};
 	/* the phase in which the exporter takes the most from its worker */
 	const struct message_output output = {.phase = PHASE_FINISH};
 	int r;
@@ -320,6 +320,11 @@ static int ask_segment(struct peer *peer, uint32_t index)
 		return r < 0 ? r : -EPROTO;
 	r = reply.SEGMENT_REPLY.error;
 	message_release(&reply);
+	/* the loader reads what it is told of each */
+	if (r == 0 &&
+	    (channel_receive(&peer->loader, &reply) != 1 ||
+	     reply.head.type != MESSAGE_SEGMENT_GIVEN || reply.SEGMENT_GIVEN.index != index))
+		return -EPROTO;
 	return r;
 }
 

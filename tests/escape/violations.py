@@ -64,6 +64,7 @@ class Scenario:
         self.stall = more.get("stall", STALL_MS)
         self.output = more.get("output", "p.folded")
         self.arguments = more.get("arguments", ())
+        self.terminal = more.get("terminal", False)     # standard output is one
 
     def bytes(self):
         return struct.pack("<16s5I", b"escape-scenario", self.moment, self.deed, self.target,
@@ -127,10 +128,14 @@ def lies():
         yield Scenario(f"LOG, lie {variant}", RUN, LOG, VIOLATION[RUN], variant=variant)
     yield Scenario("SUMMARY that cannot be", FINISH, SUMMARY, "clamped", seconds="0.2", status=0)
     for variant, reason in ((1, "Operation not permitted"), (2, "Bad message"),
-                            (3, "Bad message"), (4, "Bad message"),
-                            (5, "Operation not permitted|Bad message|Invalid argument")):
+                            (3, "Bad message"), (4, "Operation not permitted|Bad message|Invalid argument")):
         yield Scenario(f"PROFILE, lie {variant}", FINISH, PROFILE, rf"output: .*: ({reason})",
                        variant=variant, seconds="0.2")
+
+
+def terminals():
+    yield Scenario("PROFILE that commands a terminal", FINISH, PROFILE, "printable", variant=5,
+                   seconds="0.2", output="-", terminal=True, status=0)
 
 
 def ends():
@@ -147,22 +152,24 @@ def ends():
 def commands():
     """The worker does what it may: the loader must still obey the third signal. The second one only
     does without names, where the worker has handed a draft over."""
-    yield Scenario("flood of PROGRESS at run", RUN, FLOOD, "obeys", kind="PROGRESS", seconds="60",
-                   signals=(0.3, 0.6, 0.9))
-    yield Scenario("flood of PROGRESS at finish", FINISH, FLOOD, "obeys", kind="PROGRESS",
-                   seconds="0.2", signals=(0.4, 0.6, 0.8))
-    # a terminal is not the worker's to fill
+    # neither the loader's time nor a terminal is the worker's to fill
+    for moment in (RUN, FINISH):
+        yield Scenario(f"flood of PROGRESS at {MOMENTS[moment]}", moment, FLOOD, VIOLATION[moment],
+                       kind="PROGRESS", seconds=SECONDS[moment])
     for moment in (RUN, FINISH):
         yield Scenario(f"flood of LOG at {MOMENTS[moment]}", moment, FLOOD, VIOLATION[moment],
                        kind="LOG", seconds=SECONDS[moment], echo="keyhole-worker: x")
-    # each costs a broker, of which there are so many
+    # nor are the loader's turns
     yield Scenario("flood of BROKER_STUCK at run", RUN, FLOOD, VIOLATION[RUN],
-                   kind="BROKER_STUCK", seconds="60", stall=10000,
-                   echo=r"keyhole: (monitor: keyhole-broker: no valid answer|broker: .*not replaced).*")
+                   kind="BROKER_STUCK", seconds="60",
+                   echo=r"keyhole: (monitor: keyhole-broker: no valid answer|broker: ).*")
     yield Scenario("stall at run", RUN, STALL, "obeys", seconds="60", signals=(0.2, 0.4, 0.6))
     yield Scenario("stall at finish", FINISH, STALL, "obeys", seconds="0.2", signals=(0.3, 0.5, 0.7))
     yield Scenario("stall at first", FIRST, STALL, r"start: keyhole-worker: ", limit=8)
     yield Scenario("stall at start", START, STALL, r"start: .*", limit=8)
+    # three brokers together give each of 24 segments once
+    yield Scenario("segments of three brokers", RUN, SEGMENTS, "gives_once", variant=1, seconds="60",
+                   signals=(3.0, 3.2, 3.4))
     yield Scenario("all segments", RUN, SEGMENTS, "obeys", seconds="60", signals=(1.0, 1.2, 1.4))
 
 
@@ -202,7 +209,7 @@ def drafts():
 
 
 def scenarios():
-    for group in (commands, types, variants, lies, ends, peers, early, drafts):
+    for group in (commands, types, variants, lies, terminals, ends, peers, early, drafts):
         yield from group()
 
 
@@ -248,14 +255,28 @@ class Run:
         command = [os.path.join(self.programs, "keyhole"), "record", "-F", "997", "-d",
                    scenario.seconds, "-o", output, "-f", "folded", *scenario.arguments]
         environment = {"PATH": "/usr/bin:/bin", "KEYHOLE_DEBUG_STDERR": "1"}
+        if scenario.terminal:
+            self.execute_in_terminal(command, environment, scenario)
+            return
         with tempfile.TemporaryFile() as printed:
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=printed,
                                        stderr=subprocess.PIPE, env=environment)
             self.watch(process, scenario)
             self.printed = printed.seek(0, os.SEEK_END)
 
+    def execute_in_terminal(self, command, environment, scenario):
+        terminal, output = os.openpty()
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output,
+                                   stderr=subprocess.PIPE, env=environment)
+        self.watch(process, scenario)
+        self.shown = os.read(terminal, 65536)
+        self.printed = len(self.shown)
+        os.close(terminal)
+        os.close(output)
+
     def watch(self, process, scenario):
         """Collects lines with the times they came at; sends the signals after the deed."""
+        self.given = 0
         self.lines, self.deed, self.sent, self.refused, rest = [], None, [], 0, b""
         begun = time.monotonic()
         os.set_blocking(process.stderr.fileno(), False)
@@ -270,6 +291,8 @@ class Run:
             for line in whole:
                 if line.startswith(b"T "):
                     self.deed = int(line[2:]) / 1e9
+                elif line.startswith(b"G "):
+                    self.given = int(line[2:])
                 elif line == b"R":
                     self.refused += 1
                 elif len(self.lines) < 1000:
@@ -333,13 +356,19 @@ class Run:
 
     def clamped(self):
         text = "\n".join(line for _, line in self.lines)
-        match = re.search(r"taken (\d+), complete (\d+).*cut (\d+).*"
-                          r"without names (\d+), lost (\d+)", text)
+        match = re.search(r"taken (\d+), complete (\d+) \([^)]*\)(?:, complete \(guessed\) (\d+))?"
+                          r", cut (\d+).*without names (\d+), lost (\d+)", text)
         if not match:
             raise Failure("no summary: " + text[:200])
-        taken, complete, cut, nameless, lost = map(int, match.groups())
-        if complete + cut + lost != taken or nameless > complete + cut:
+        taken, whole, guessed, cut, nameless, lost = (int(n or 0) for n in match.groups())
+        if whole + guessed + cut + lost != taken or nameless > whole + guessed + cut:
             raise Failure("impossible: " + match.group())
+
+    def printable(self):
+        """The terminal got the words and no command."""
+        if b"pwned" not in self.shown or \
+                re.search(rb"[^ -~\r\n\t\xa0-\xff]|\xc2[\x80-\x9f]", self.shown):
+            raise Failure(f"the terminal got: {self.shown}")
 
     def obeys(self):
         """The last of the signals ended it."""
@@ -349,6 +378,10 @@ class Run:
             raise Failure(f"obeyed after {took:.0f} ms")
         if len(self.lines) > 200:
             raise Failure(f"printed {len(self.lines)} lines or more")
+
+    def gives_once(self):
+        if self.given != 24:
+            raise Failure(f"{self.given} segments, not 24")
 
     def passed_on(self):
         """The peer says what it saw, the loader that it is gone."""

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ipc/guard.h"
+#include "loader/broker/mountinfo.h"
 #include "loader/broker/mounts.h"
 
 #define DEVICE "0:51"
@@ -45,11 +46,29 @@ static void layer_on_server(const char *options, const char *list)
 		abort();
 }
 
+/* A mount that the list has is found by its id. */
+static void find_each(const char *text)
+{
+	guard_free char *copy = strdup(text);
+	char *list = copy;
+	struct mount mount;
+
+	while (mountinfo_next(&list, &mount)) {
+		guard_free char *again = strdup(text);
+		struct mount found;
+
+		if (!mountinfo_find(again, mount.id, &found) || found.id != mount.id)
+			abort();
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	guard_free char *text = strndup((const char *)data, size);
 	char *list = text, *options = strsep(&list, "\n");
 
+	if (list)
+		find_each(list);
 	/* nothing allows one without layers but that all runs on it */
 	if (list && judge("", list, "") != 0 && judge(options, list, "") == 0)
 		layer_on_server(options, list);

@@ -149,17 +149,34 @@ static uint32_t *find_constant(struct bpf_object *object, const char *name)
 	return NULL;
 }
 
+static uint32_t newer_helpers; /* NEWER_*, as the loader finds them */
+
+static bool has_helper(enum bpf_func_id helper)
+{
+	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, helper, NULL) == 1;
+}
+
+static void find_newer_helpers(void)
+{
+	if (has_helper(BPF_FUNC_task_pt_regs) && has_helper(BPF_FUNC_get_current_task_btf))
+		newer_helpers |= NEWER_TASK_PT_REGS;
+	if (has_helper(BPF_FUNC_snprintf))
+		newer_helpers |= NEWER_SNPRINTF;
+}
+
 static int prepare(struct bpf_object *object, struct attempt *attempt)
 {
 	uint32_t *mode = find_constant(object, "filter_mode");
 	uint32_t *kinds = find_constant(object, "deny_kinds");
 	struct sample_filter *filter = (void *)find_constant(object, "sample_filter");
+	uint32_t *newer = find_constant(object, "newer_helpers");
 	struct bpf_program *program;
 
-	if (!mode || !kinds || !filter)
+	if (!mode || !kinds || !filter || !newer)
 		return -ENOENT;
 	*mode = (uint32_t)attempt->mode;
-	*kinds = ~0u;	    /* a rule of each */
+	*kinds = ~0u; /* a rule of each */
+	*newer = newer_helpers;
 	filter->uid[0] = 1; /* and what else takes instructions: the others spare them */
 	filter->excluded_cgroup[0] = 1;
 	attempt->count = 0;
@@ -271,6 +288,7 @@ int main(int argc, char **argv)
 		return 2;
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	libbpf_set_print(print);
+	find_newer_helpers();
 	printf("calibration %" PRIu64 "\n", calibrate(10 * CALIBRATIONS).best);
 	for (int i = 2; i < argc; i++)
 		for (int mode = 0; mode < FILTER_MODES; mode++)

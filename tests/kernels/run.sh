@@ -246,16 +246,16 @@ check_signals() {
 
 check_all() {
 	ended all || return
-	local line pattern='taken ([0-9]+), complete ([0-9]+) .*, cut ([0-9]+), .*, lost ([0-9]+)$'
+	local line pattern='taken ([0-9]+), complete ([0-9]+) \([0-9.]+ %\)(, complete \(guessed\) ([0-9]+))?, cut ([0-9]+), .*, lost ([0-9]+)$'
 	line=$(grep '^samples: ' "$guest/all.log")
 	echo "$line"
 	[[ $line =~ $pattern ]] || return
-	local taken=${BASH_REMATCH[1]} written
-	local sum=$((BASH_REMATCH[2] + BASH_REMATCH[3] + BASH_REMATCH[4]))
+	local taken=${BASH_REMATCH[1]} lost=${BASH_REMATCH[6]} written
+	local sum=$((BASH_REMATCH[2] + BASH_REMATCH[4] + BASH_REMATCH[5] + lost))
 	written=$(awk '{ sum += $NF } END { print sum }' "$guest/all.folded")
 	[ "$taken" -ge $((HZ * ALL_SECONDS / 2)) ] || { echo 'too few samples'; return 1; }
-	[ $sum = "$taken" ] || { echo 'complete + cut + lost is not taken'; return 1; }
-	[ $((written + BASH_REMATCH[4])) = "$taken" ] || { echo "written: $written"; return 1; }
+	[ $sum = "$taken" ] || { echo 'complete + guessed + cut + lost is not taken'; return 1; }
+	[ $((written + lost)) = "$taken" ] || { echo "written: $written"; return 1; }
 	stacks "$guest/all.folded" mixed --samples 100 --complete 98 --ready 50
 }
 

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Scripts parse; of the cases, which are read into one shell, no function takes another one's name.
+# Scripts parse; of the cases, which are read into one shell, no function takes another one's name. Root's
+# script opens no file by a name that others own.
 
 failed=0
 for script in $(grep -rlE '^#!/bin/(ba)?sh' tests contrib .ci); do
@@ -18,4 +19,9 @@ twice=$(cat tests/e2e/*.cases | grep -oE '^[a-z_0-9]+\(\)' | sort | uniq -d)
 for name in $(sed -n 's/^# alone://p' tests/e2e/*.cases); do
 	grep -q "^case_$name()" tests/e2e/*.cases || { echo "tests/e2e: alone, and no case: $name"; failed=1; }
 done
+# Root opens no name below build/, which the owner of the tree may swap.
+if grep -nE '>>? *"?(\$PWD/)?build/' contrib/try | grep -v 'as_builder'; then
+	echo 'contrib/try: a redirection of root into the tree'
+	failed=1
+fi
 exit $failed

@@ -91,7 +91,7 @@ INLINE void observe_walk(void *ctx, struct scratch *scratch)
 	u64 *count = bpf_map_lookup_elem(&capture_count, &zero);
 	u64 *now = bpf_map_lookup_elem(&capture_now, &zero);
 
-	if (!count || !now)
+	if (!count || !now || scratch->kept) /* the stack is of another moment */
 		return;
 	u64 number = __sync_fetch_and_add(count, 1) + 1;
 	struct capture *capture = capture_slot(number);
@@ -115,18 +115,18 @@ INLINE void observe_sample(struct scratch *scratch, struct record *record, u32 r
 	u32 zero = 0;
 	u64 *now = bpf_map_lookup_elem(&capture_now, &zero);
 
-	if (!now || !*now)
+	if (!now || !*now || scratch->kept)
 		return;
 	struct capture *capture = capture_slot(*now);
 
 	if (!capture)
 		return;
-	u64 first = BOUND((u64)scratch->kernel_frames, RECORD_KERNEL_FRAMES_MAX + 1);
+	u64 first = BOUND((u64)scratch->sample.record.kernel_frames, RECORD_KERNEL_FRAMES_MAX + 1);
 	u64 bytes = BOUND((u64)scratch->walk.frames, RECORD_FRAMES_MAX + 1) * 8;
 
-	capture->time = record->time;
-	capture->pid = record->pid;
-	capture->tid = record->tid;
+	capture->time = scratch->sample.record.time;
+	capture->pid = scratch->sample.record.pid;
+	capture->tid = scratch->sample.record.tid;
 	capture->reason = reason;
 	capture->frames = scratch->walk.frames;
 	bpf_probe_read_kernel(capture->frame, bytes, (u64 *)(record + 1) + first);

@@ -242,6 +242,17 @@ static bool is_unsaid(const struct stack *stack, const struct libdw_frames *thei
 	       !slot_of(rewalk_rule(stack, stack->frame[at - 2]), rule_reg(rule));
 }
 
+/* The leaf is the jump with which libgcc enters a landing pad (eh_return): jmp *%rcx. */
+static bool is_landing(const struct stack *stack, u64 next)
+{
+	static const u8 jump[2] = {0xff, 0xe1};
+	u8 code[2];
+
+	return stack->reason == REASON_cut_not_a_call && next == stack->reg[REG_RCX] &&
+	       snapshot_read(stack->snapshot, address_of(stack, 0), 2, code) == 0 &&
+	       memcmp(code, jump, 2) == 0;
+}
+
 static enum verdict explain(const struct stack *stack, const struct libdw_frames *theirs,
 			    const struct rewalk_frames *again, u32 at)
 {
@@ -272,6 +283,8 @@ static enum verdict explain(const struct stack *stack, const struct libdw_frames
 		return CLASS_UNREAD;
 	if (cut && is_no_code(stack, theirs, at))
 		return CLASS_NO_CODE;
+	if (cut && at == 1 && is_landing(stack, next))
+		return CLASS_LANDING;
 	return CLASS_UNEXPLAINED;
 }
 

@@ -46,6 +46,8 @@ struct rewalk_frames;
 	  "case_library_loaded_later") \
 	X(UNREAD, OURS, "cut: text not in the page tables, areas not to be asked", \
 	  "test_step__text_that_cannot_be_read") \
+	X(LANDING, OURS, "cut: leaf in the unwinder's jump to a landing pad, behind no call", \
+	  "test_step__what_is_no_call_is_refused") \
 	X(UNEXPLAINED, OURS, "unexplained", "")
 /* clang-format on */
 

@@ -59,7 +59,7 @@ void follow(pid_t pid, uint32_t denied)
 
 void give_map(struct child *child, int map, uint32_t index)
 {
-	const struct message_segment first = {index};
+	const struct message_segments first = {index, UINT32_MAX};
 
 	assert_int_equal(
 		channel_send(&child->loader, MESSAGE_SEGMENT_MAP, &first, sizeof(first), map), 0);
@@ -131,11 +131,18 @@ int ask_segment(struct child *child, uint32_t index, int *ret_fd)
 {
 	const struct message_segment segment = {.index = index};
 	struct message message;
+	struct message given;
 	int r;
 
 	assert_int_equal(
 		channel_send(&child->worker, MESSAGE_SEGMENT, &segment, sizeof(segment), -1), 0);
 	r = receive_reply(child, MESSAGE_SEGMENT_REPLY, &message);
 	*ret_fd = message.fd;
-	return r;
+	/* the loader was told before */
+	assert_int_equal(channel_receive(&child->loader, &given), r == 0);
+	if (r < 0)
+		return r;
+	assert_int_equal(given.head.type, MESSAGE_SEGMENT_GIVEN);
+	assert_int_equal(given.SEGMENT_GIVEN.index, index);
+	return 0;
 }

@@ -389,7 +389,7 @@ static void test_broker__finds_a_process_by_its_threads(void **state)
 	close(map);
 }
 
-static void test_broker__adds_segments_in_order(void **state)
+static void test_broker__gives_no_segment_twice(void **state)
 {
 	struct child child;
 	int map = segment_map(), fd;
@@ -397,34 +397,28 @@ static void test_broker__adds_segments_in_order(void **state)
 
 	(void)state;
 	start_broker(&child, map);
-	assert_int_equal(ask_segment(&child, 1, &fd), -EINVAL);
 	assert_int_equal(ask_segment(&child, 0, &fd), 0);
 	words = mmap(NULL, SEGMENT_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	assert_true(words != MAP_FAILED);
 	words[SEGMENT_WORDS - 1] = 7;
 	munmap(words, SEGMENT_BYTES);
 	close(fd);
-	assert_int_equal(ask_segment(&child, 0, &fd), -EINVAL);
-	assert_int_equal(ask_segment(&child, 1, &fd), 0);
+	assert_int_equal(ask_segment(&child, 0, &fd), -EEXIST);
+	assert_int_equal(ask_segment(&child, 2, &fd),
+			 0); /* an earlier broker gave the one between */
 	close(fd);
-	child_stop(&child);
-
-	start_broker(&child, map); /* another one goes on where that one was */
-	assert_int_equal(ask_segment(&child, 3, &fd), -EINVAL);
+	assert_int_equal(ask_segment(&child, 1, &fd), -EEXIST);
 	assert_int_equal(ask_segment(&child, SEGMENT_MAX, &fd), -EINVAL);
-	assert_int_equal(ask_segment(&child, 2, &fd), 0);
-	close(fd);
-	assert_int_equal(ask_segment(&child, 2, &fd), -EINVAL);
 	child_stop(&child);
 
-	start_broker(&child, map); /* or where the worker is, whose last answer was lost */
-	assert_int_equal(ask_segment(&child, 2, &fd), 0);
+	start_broker_at(&child, map, 3); /* another one begins where the loader says */
+	for (uint32_t i = 0; i < 3; i++)
+		assert_int_equal(ask_segment(&child, i, &fd), -EEXIST);
+	assert_int_equal(ask_segment(&child, 3, &fd), 0);
 	close(fd);
-	assert_int_equal(ask_segment(&child, 1, &fd), -EINVAL);
 	child_stop(&child);
 
 	start_broker_at(&child, map, 1); /* another worker has its own in the place of these */
-	assert_int_equal(ask_segment(&child, 3, &fd), -EINVAL);
 	for (uint32_t i = 1; i < 4; i++) {
 		assert_int_equal(ask_segment(&child, i, &fd), 0);
 		words = mmap(NULL, SEGMENT_BYTES, PROT_READ, MAP_SHARED, fd, 0);
@@ -432,8 +426,63 @@ static void test_broker__adds_segments_in_order(void **state)
 		assert_int_equal(words[SEGMENT_WORDS - 1], 0);
 		munmap(words, SEGMENT_BYTES);
 		close(fd);
-		assert_int_equal(ask_segment(&child, i, &fd), -EINVAL); /* each once */
 	}
+	child_stop(&child);
+	close(map);
+}
+
+/* Asks for the segment, and leaves alone what the loader is told. Returns the answer's error. */
+static int ask_unheard(struct child *child, uint32_t index)
+{
+	const struct message_segment segment = {.index = index};
+	struct message reply;
+	bool granted;
+
+	assert_int_equal(
+		channel_send(&child->worker, MESSAGE_SEGMENT, &segment, sizeof(segment), -1), 0);
+	assert_int_equal(channel_wait(&child->worker, CHILD_WAIT_MS, &reply), 1);
+	granted = reply.fd >= 0;
+	message_release(&reply);
+	assert_int_equal(reply.SEGMENT_REPLY.error == 0, granted);
+	return reply.SEGMENT_REPLY.error;
+}
+
+/* The broker goes on, without a segment that the loader would not know. */
+static void test_broker__a_loader_that_does_not_read(void **state)
+{
+	struct child child;
+	int map = segment_map();
+	uint32_t granted = 0;
+	struct message given;
+	int r;
+
+	(void)state;
+	start_broker(&child, map);
+	while ((r = ask_unheard(&child, granted)) == 0)
+		granted++;
+	assert_int_equal(r, -EAGAIN);
+	for (uint32_t i = 0; i < granted; i++) {
+		assert_int_equal(channel_receive(&child.loader, &given), 1);
+		assert_int_equal(given.SEGMENT_GIVEN.index, i);
+	}
+	assert_int_equal(channel_receive(&child.loader, &given), 0);
+	assert_int_equal(ask_unheard(&child, granted), -EEXIST);
+	assert_int_equal(ask_unheard(&child, granted + 1), 0);
+	child_stop(&child);
+	close(map);
+}
+
+/* The penal broker gives none. */
+static void test_broker__has_no_segment_to_give(void **state)
+{
+	struct child child;
+	int map = segment_map(), fd;
+
+	(void)state;
+	start_broker_at(&child, map, SEGMENT_MAX);
+	for (uint32_t i = 0; i < SEGMENT_MAX; i++)
+		assert_int_equal(ask_segment(&child, i, &fd), -EEXIST);
+	assert_int_equal(ask_segment(&child, SEGMENT_MAX, &fd), -EINVAL);
 	child_stop(&child);
 	close(map);
 }
@@ -473,7 +522,9 @@ int main(void)
 		cmocka_unit_test(test_broker__refuses_without_ending),
 		cmocka_unit_test(test_broker__refuses_denied_processes),
 		cmocka_unit_test(test_broker__finds_a_process_by_its_threads),
-		cmocka_unit_test(test_broker__adds_segments_in_order),
+		cmocka_unit_test(test_broker__gives_no_segment_twice),
+		cmocka_unit_test(test_broker__a_loader_that_does_not_read),
+		cmocka_unit_test(test_broker__has_no_segment_to_give),
 		cmocka_unit_test(test_broker__ends_on_a_violation),
 		cmocka_unit_test(test_broker__wants_a_map_of_maps),
 	};

@@ -116,17 +116,24 @@ static void give_runtime(struct output *output)
 	give(output, fd);
 }
 
+static int make_array(const char *name, uint32_t bytes, uint32_t entries)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
+	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, name, sizeof(uint32_t), bytes, entries,
+				&options);
+
+	assert_true(fd >= 0);
+	return fd;
+}
+
 /* Makes the map of counters as the loader does, with BPF's counts. */
 static int make_map(uint64_t samples)
 {
 	const struct counters counters = {.samples = samples,
 					  .reason = {[REASON_end_root] = samples}};
-	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
 	const uint32_t zero = 0;
-	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "counters", sizeof(zero), sizeof(counters), 1,
-				&options);
+	int fd = make_array("counters", sizeof(counters), 1);
 
-	assert_true(fd >= 0);
 	assert_int_equal(bpf_map_update_elem(fd, &zero, &counters, BPF_ANY), 0);
 	assert_int_equal(bpf_map_freeze(fd), 0);
 	return fd;
@@ -138,6 +145,7 @@ static int count(struct output *output, uint64_t samples)
 	give(output, make_map(samples));
 	give_runtime(output);
 	give_runtime(output);
+	give(output, make_array("denied", sizeof(uint64_t), DENY_KEYS_MAX + 1));
 	assert_int_equal(step(output, STEP_BEGIN), 0);
 	return step(output, STEP_END);
 }

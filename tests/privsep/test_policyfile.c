@@ -42,7 +42,8 @@ static int read_rules(const char *text, struct rules *ret_rules)
 
 static void test_policyfile__rows_become_keys(void **state)
 {
-	struct deny_key keys[4];
+	struct policy_rule row[4];
+	struct deny_key keys[3];
 	struct stat status;
 	struct rules rules;
 
@@ -54,7 +55,11 @@ static void test_policyfile__rows_become_keys(void **state)
 			 EXIT_DONE);
 	assert_int_equal(rules.said.kinds,
 			 DENY_BIT(DENY_UID) | DENY_BIT(DENY_COMM) | DENY_BIT(DENY_EXECUTABLE));
-	assert_int_equal(read(rules.keys, keys, sizeof(keys)), 3 * sizeof(keys[0]));
+	assert_int_equal(read(rules.keys, row, sizeof(row)), 3 * sizeof(row[0]));
+	for (int i = 0; i < 3; i++)
+		memcpy(&keys[i], row[i].key, sizeof(keys[i]));
+	assert_string_equal(row[0].text, "deny uid 5");
+	assert_string_equal(row[2].text, "deny executable /usr/bin/env");
 	assert_int_equal(keys[0].kind, DENY_UID);
 	assert_int_equal(keys[0].first, 5);
 	assert_int_equal(keys[0].second, 0);
@@ -86,7 +91,7 @@ static void test_policyfile__as_many_rules_as_there_may_be(void **state)
 					 "deny uid %u\ndeny comm c%u\n", i, i);
 	assert_int_equal(read_rules(text, &rules), EXIT_DONE);
 	assert_int_equal(fstat(rules.keys, &status), 0);
-	assert_int_equal(status.st_size, 2 * DENY_RULES_MAX * sizeof(struct deny_key));
+	assert_int_equal(status.st_size, 2 * DENY_RULES_MAX * sizeof(struct policy_rule));
 	close(rules.keys);
 }
 

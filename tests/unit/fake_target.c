@@ -23,7 +23,7 @@ static int ask(struct target *target, const struct target_request *request)
 
 void fake_target_init(struct fake_target *fake)
 {
-	*fake = (struct fake_target){.target = {ask}};
+	*fake = (struct fake_target){.target = {.ask = ask}};
 }
 
 int fake_file(const void *bytes, size_t size)

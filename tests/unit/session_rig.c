@@ -14,11 +14,15 @@
 #include <unistd.h>
 
 #include "ipc/time.h"
+#include "worker/process/budget.h"
+#include "worker/process/object.h"
 #include "worker/process/parser.h"
 #include "profile/profile.h"
 #include "worker/naming/debug_peer.h"
 
 #define PAGE 4096u
+/* A test that waits longer than this hangs. */
+#define PARSED_MS 120000
 
 extern const char __ehdr_start;
 
@@ -71,7 +75,8 @@ int rig_setup(void **state)
 	rig->slots = calloc(1, sizeof(*rig->slots));
 	rig->producer = calloc(1, PAGE + 2 * EVENT_RING_BYTES);
 	rig->segment = fake_segment();
-	if (!rig->rings || !rig->slots || !rig->producer || parser_new(&rig->parser) < 0)
+	if (!rig->rings || !rig->slots || !rig->producer ||
+	    parser_new(budget_new(), &rig->parser) < 0)
 		abort();
 	memset(rig->rings, 0, RING_BYTES_MIN);
 	configure(rig);
@@ -255,15 +260,24 @@ void rig_turn(struct rig *rig)
 	session_turn(rig->session);
 }
 
-void rig_settle(struct rig *rig)
+/* Waits for the parse thread. Returns false if the thread has nothing to do. */
+static bool parsed_one(const struct rig *rig)
 {
 	struct pollfd fd = {.fd = parser_fd(rig->parser), .events = POLLIN};
 
+	if (objects_parsing(session_objects(rig->session)) == 0)
+		return false;
+	assert_int_equal(poll(&fd, 1, PARSED_MS), 1);
+	return true;
+}
+
+void rig_settle(struct rig *rig)
+{
 	do {
 		rig_turn(rig);
 		fake_target_answer(&rig->fake);
 		rig_turn(rig);
-	} while (rig->fake.count > 0 || poll(&fd, 1, 100) > 0);
+	} while (rig->fake.count > 0 || parsed_one(rig));
 	rig_turn(rig);
 }
 

@@ -13,6 +13,8 @@
 #include "tests/unit/fake_target.h"
 #include "worker/target/broker.h"
 
+#define QUEUE_MAX 100
+
 static struct channel peer;
 static struct broker *broker;
 static uint64_t keys[16];
@@ -28,8 +30,10 @@ static int setup(void **state)
 	assert_int_equal(channel_pair(fds), 0);
 	channel_init(&peer, fds[0], PARTY_BROKER, PARTY_WORKER);
 	peer.phase = PHASE_RUN;
-	broker = broker_new(fds[1]);
-	return broker ? 0 : -1;
+	broker = broker_new(QUEUE_MAX, time_now);
+	assert_non_null(broker);
+	broker_replace(broker, fds[1]);
+	return 0;
 }
 
 static int teardown(void **state)
@@ -50,16 +54,15 @@ static void on_done(void *context, uint64_t key, struct target_reply *reply)
 static int ask(enum target_kind kind, uint64_t key)
 {
 	const struct target_request request = {.kind = kind,
-					       .process = {5, 5},
+					       .process = {.pid = 5, .thread = 5},
 					       .index = 2,
 					       .start = 0x1000,
 					       .end = 0x2000,
 					       .want_fd = true,
 					       .done = on_done,
 					       .key = key};
-	struct target *target = broker_target(broker);
 
-	return target->ask(target, &request);
+	return broker_ask(broker, &request);
 }
 
 /* Answers the request that has come, of which there must be exactly one, as one of type `as`. */
@@ -175,24 +178,79 @@ static void test_broker__another_one_goes_on(void **state)
 	assert_int_equal(keys[1], 11);
 }
 
-static void test_broker__overdue_is_given_up(void **state)
+/* A request is taken out of the hands of a broker that hangs; those behind it wait for another. */
+static void test_broker__request_is_taken_back(void **state)
 {
 	const struct message_reply none = {.error = -ESRCH};
-	uint64_t now = time_now();
+	struct target_request request;
 
 	(void)state;
-	assert_false(broker_give_up(broker, now + 2 * BROKER_DEADLINE)); /* nothing asked */
+	assert_null(broker_under_way(broker));
+	assert_false(broker_take(broker, &request));
 	ask(TARGET_OBJECT, 10);
 	ask(TARGET_MAPS, 11);
-	assert_false(broker_give_up(broker, now + BROKER_DEADLINE / 2));
-	assert_true(broker_give_up(broker, now + 2 * BROKER_DEADLINE));
-	assert_int_equal(answered, 1);
-	assert_int_equal(replies[0].error, -ETIMEDOUT);
-	assert_false(broker_give_up(broker, now + 9 * BROKER_DEADLINE));
+	assert_int_equal(broker_under_way(broker)->key, 10);
+	assert_true(broker_asked_at(broker) <= time_now());
+	assert_true(broker_take(broker, &request));
+	assert_int_equal(request.key, 10);
+	assert_int_equal(broker_waiting(broker), 1);
 	replace();
 	reply(MESSAGE_MAPS, MESSAGE_MAPS, &none, sizeof(none), -1);
 	assert_int_equal(broker_receive(broker), 0);
-	assert_int_equal(keys[1], 11);
+	assert_int_equal(answered, 1);
+	assert_int_equal(keys[0], 11);
+}
+
+/* The request goes with its broker, and is answered before those that waited in the new queue. */
+static void test_broker__adopted_with_its_request(void **state)
+{
+	const struct message_reply none = {.error = -ESRCH};
+	struct broker *ordinary = broker;
+	struct broker *other = broker_new(QUEUE_MAX, time_now);
+
+	(void)state;
+	ask(TARGET_MAPS, 10);
+	ask(TARGET_MAPS, 11);
+	broker = other;
+	ask(TARGET_MAPS, 20);
+	broker_adopt(other, ordinary);
+	assert_true(broker_is_gone(ordinary));
+	assert_int_equal(broker_waiting(ordinary), 1);
+	for (int i = 0; i < 2; i++) {
+		reply(MESSAGE_MAPS, MESSAGE_MAPS, &none, sizeof(none), -1);
+		assert_int_equal(broker_receive(other), 0);
+	}
+	assert_int_equal(answered, 2);
+	assert_int_equal(keys[0], 10);
+	assert_int_equal(keys[1], 20);
+	broker_free(ordinary);
+}
+
+static bool is_odd(void *context, const struct target_request *request)
+{
+	(void)context;
+	return request->key % 2 == 1;
+}
+
+static void test_broker__some_move_to_another_queue(void **state)
+{
+	const struct message_reply none = {.error = -ESRCH};
+	struct broker *other = broker_new(QUEUE_MAX, time_now);
+
+	(void)state;
+	for (uint64_t key = 1; key < 6; key++)
+		ask(TARGET_MAPS, key);
+	broker_move(other, broker, is_odd, NULL);
+	assert_int_equal(broker_waiting(other), 2);
+	assert_int_equal(broker_waiting(broker), 3);
+	for (int i = 0; i < 3; i++) {
+		reply(MESSAGE_MAPS, MESSAGE_MAPS, &none, sizeof(none), -1);
+		assert_int_equal(broker_receive(broker), 0);
+	}
+	assert_int_equal(keys[0], 1); /* it was under way */
+	assert_int_equal(keys[1], 2);
+	assert_int_equal(keys[2], 4);
+	broker_free(other);
 }
 
 static void test_broker__full_queue_is_counted_once(void **state)
@@ -200,7 +258,7 @@ static void test_broker__full_queue_is_counted_once(void **state)
 	const struct message_reply none = {.error = -ESRCH};
 
 	(void)state;
-	for (size_t i = 0; i < BROKER_QUEUE_MAX; i++)
+	for (size_t i = 0; i < QUEUE_MAX; i++)
 		assert_int_equal(ask(TARGET_MAPS, i), 0);
 	for (int times = 1; times < 3; times++) {
 		assert_int_equal(ask(TARGET_MAPS, 1), -EAGAIN);
@@ -224,7 +282,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_broker__full_queue_is_counted_once, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_broker__another_one_goes_on, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_broker__overdue_is_given_up, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_broker__request_is_taken_back, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_broker__adopted_with_its_request, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_broker__some_move_to_another_queue, setup,
+						teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,7 +16,7 @@
 
 static u32 pcs[ROWS_MAX];
 static u16 rules[ROWS_MAX];
-static struct chunk_rows rows = {pcs, rules, 0, UINT64_MAX};
+static struct chunk_rows rows = {pcs, rules, 0, UINT64_MAX, NULL};
 static struct unwind_table table;
 
 static void start_rows(void)

@@ -5,6 +5,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -12,8 +14,11 @@
 #include <cmocka.h>
 
 #include "helper/output/counts.h"
+#include "helper/output/denials.h"
 
 #define CPUS 3
+
+static u64 denied[DENY_KEYS_MAX + 1]; /* samples by rule, for the next counts */
 
 static int file_of(const void *bytes, size_t size)
 {
@@ -50,6 +55,7 @@ static struct counters *give(struct counts *counts, const struct message_counts 
 	assert_int_equal(counts_take(counts, source, map), 0);
 	assert_int_equal(counts_take(counts, source, before), 0);
 	assert_int_equal(counts_take(counts, source, after), 0);
+	assert_int_equal(counts_take(counts, source, file_of(denied, sizeof(denied))), 0);
 	return rows;
 }
 
@@ -274,6 +280,46 @@ static void test_counts__usage(void **state)
 		assert_int_equal(parse(bad[i], &nanoseconds), -EBADMSG);
 }
 
+#define OTHERWISE "  note denied by: 1000  (--exclude-*, or in a process that had ended)\n"
+
+/* Returns what is printed about three rules, of which the second has hid so many samples. */
+static char *print_denials(uint64_t second, const char *text)
+{
+	const struct message_counts source = {.cpus = CPUS, .sampling.frequency = 99, .rules = 3};
+	struct policy_rule rules[3] = {{{0}, "deny uid 7"}, {{0}, ""}, {{0}, "deny comm a"}};
+	struct counts counts;
+	size_t size;
+	char *printed;
+	FILE *stream = open_memstream(&printed, &size);
+
+	memset(rules[1].text, 'x', sizeof(rules[1].text));
+	strncpy(rules[1].text, text, sizeof(rules[1].text));
+	denied[0] = 1000;
+	denied[1] = 4;
+	denied[2] = second;
+	give(&counts, &source, runtime_of(0), runtime_of(0));
+	assert_int_equal(counts_take(&counts, &source, file_of(rules, sizeof(rules))), 0);
+	assert_int_equal(counts_begin(&counts), 0);
+	denials_print(&counts, stream);
+	assert_int_equal(fclose(stream), 0);
+	memset(denied, 0, sizeof(denied));
+	return printed;
+}
+
+static void test_counts__which_rule_hid_most(void **state)
+{
+	char *printed = print_denials(470, "deny executable /usr/bin/gpg-agent");
+
+	(void)state;
+	assert_string_equal(printed, "  note denied by: 470  (deny executable /usr/bin/gpg-agent)\n"
+				     "  note denied by: 4  (deny uid 7)\n" OTHERWISE);
+	free(printed);
+	printed = print_denials(1, "x");
+	assert_string_equal(printed, "  note denied by: 4  (deny uid 7)\n"
+				     "  note denied by: 1  (x)\n" OTHERWISE);
+	free(printed);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -284,6 +330,7 @@ int main(void)
 		cmocka_unit_test(test_counts__of_a_cgroup_with_others_in_it),
 		cmocka_unit_test(test_counts__of_processes_denied_meanwhile),
 		cmocka_unit_test(test_counts__what_is_missing_or_wrong),
+		cmocka_unit_test(test_counts__which_rule_hid_most),
 		cmocka_unit_test(test_counts__usage),
 	};
 

@@ -27,6 +27,8 @@
 #define ID_BYTES 20
 #define ID_PATH	 ".build-id/01/23456789abcdef0123456789abcdef01234567.debug"
 
+static const struct debug_peer_files no_files = {-1, -1}; /* for questions, which nobody asks */
+
 struct folder {
 	char path[32];
 	struct debug opened;
@@ -98,7 +100,7 @@ static int set_up(void **state)
 	snprintf(list, sizeof(list), ":/no/such/folder:%s", folder->path);
 	debug_open(&folder->opened, list);
 	debug_start(&folder->opened, fds[1]);
-	folder->files = debug_peer_new(fds[0]);
+	folder->files = debug_peer_new(fds[0], &no_files);
 	*state = folder;
 	return folder->opened.folders.count == 1 ? 0 : -1;
 }
@@ -269,7 +271,7 @@ static void test_debug_file__nobody_answers(void **state)
 
 	(void)state;
 	assert_int_equal(channel_pair(fds), 0);
-	files = debug_peer_new(fds[0]);
+	files = debug_peer_new(fds[0], &no_files);
 	/* nobody reads: one request is sent, and no second one */
 	assert_int_equal(debug_peer_open(files, "a.debug"), -EPIPE);
 	close(fds[1]);
@@ -294,7 +296,7 @@ static void test_debug_file__late_answers_are_skipped(void **state)
 
 	(void)state;
 	assert_int_equal(channel_pair(fds), 0);
-	files = debug_peer_new(fds[0]);
+	files = debug_peer_new(fds[0], &no_files);
 	channel_init(&peer, fds[1], PARTY_DEBUG, PARTY_WORKER);
 	peer.phase = PHASE_RUN;
 	debug_peer_allow(files, 10);

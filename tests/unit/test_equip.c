@@ -146,6 +146,53 @@ static void test_equip__a_violation(void **state)
 	expect(rig, EQUIP_REFUSED, false);
 }
 
+/*
+ * Equips the broker, where the peer of one channel may be gone. Returns how many brokers the
+ * worker was told of, by the loader's count.
+ */
+static uint32_t equip(struct rig *rig, bool no_worker, bool no_broker, int result)
+{
+	struct child *worker = &rig->rec.monitor.children[ROLE_WORKER];
+	guard_fd int any = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	struct channel peer;
+	struct message message;
+	int fds[2];
+
+	rig->rec.programs.segment_map = rig->rec.programs.process_map = any;
+	assert_int_equal(channel_pair(fds), 0);
+	channel_init(&worker->channel, fds[0], PARTY_LOADER, PARTY_WORKER);
+	channel_init(&peer, fds[1], PARTY_WORKER, PARTY_LOADER);
+	if (no_worker)
+		channel_release(&peer);
+	if (no_broker)
+		channel_release(&rig->broker);
+	assert_int_equal(equip_broker(&rig->rec, LANE_ORDINARY), result);
+	if (rig->rec.monitor.brokers) {
+		assert_int_equal(channel_receive(&peer, &message), 1);
+		assert_int_equal(message.DESCRIPTOR.kind, DESCRIPTOR_BROKER);
+		message_release(&message);
+	}
+	channel_release(&peer);
+	channel_release(&worker->channel);
+	return rig->rec.monitor.brokers;
+}
+
+static void test_equip__a_broker_counts(void **state)
+{
+	assert_int_equal(equip(*state, false, false, 0), 1);
+}
+
+/* A loader that counted it would ignore all complaints of the worker. */
+static void test_equip__a_broker_that_the_worker_does_not_get(void **state)
+{
+	assert_int_equal(equip(*state, true, false, -EPIPE), 0);
+}
+
+static void test_equip__a_broker_that_has_ended(void **state)
+{
+	assert_int_equal(equip(*state, false, true, -EPIPE), 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -157,6 +204,9 @@ int main(void)
 		TEST(test_equip__a_layer_that_is_missing),
 		TEST(test_equip__another_build),
 		TEST(test_equip__a_violation),
+		TEST(test_equip__a_broker_counts),
+		TEST(test_equip__a_broker_that_the_worker_does_not_get),
+		TEST(test_equip__a_broker_that_has_ended),
 	};
 
 	log_init("test", LOG_LEVEL_ERROR);

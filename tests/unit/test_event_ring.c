@@ -77,6 +77,22 @@ static void test_event_ring__events_come_in_order(void **state)
 	assert_int_equal(fixture.ring.discarded, 0);
 }
 
+static void test_event_ring__short_events_have_no_owner(void **state)
+{
+	struct event event;
+
+	(void)state;
+	memset(&event, 0xff, sizeof(event));
+	put(EVENT_SHORT_BYTES, EVENT_EXIT);
+	memset(fixture.producer + PAGE + 8 + EVENT_SHORT_BYTES, 0xff, sizeof(event));
+	assert_true(event_ring_next(&fixture.ring, &event));
+	assert_int_equal(event.kind, EVENT_EXIT);
+	assert_int_equal(event.pid, 5);
+	assert_int_equal(event.cgroup, 0);
+	assert_int_equal(event.outer[CGROUP_OUTER - 1], 0);
+	assert_int_equal(fixture.ring.discarded, 0);
+}
+
 static void test_event_ring__names_come_with_their_event(void **state)
 {
 	struct event_name name = {.event = {.kind = EVENT_NAME, .generation = 7}};
@@ -162,6 +178,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_event_ring__events_come_in_order, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_event_ring__short_events_have_no_owner, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_event_ring__names_come_with_their_event, setup,
 						teardown),

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "bpf/abi.h"
 #include "ipc/log.h"
 #include "ipc/time.h"
 #include "loader/monitor.h"
@@ -25,7 +26,7 @@ static void rig_monitor(struct monitor *monitor, enum policy_role role, enum mes
 
 	memset(monitor, 0, sizeof(*monitor));
 	monitor->audit.fd = -1;
-	for (int i = 0; i < ROLE_SUPERVISED; i++)
+	for (int i = 0; i < CHILDREN; i++)
 		monitor->children[i].channel.fd = monitor->children[i].spawner.channel.fd = -1;
 	assert_int_equal(channel_pair(fds), 0);
 	channel_init(ret_child, fds[0], party, PARTY_LOADER);
@@ -316,18 +317,18 @@ static void test_monitor__the_last_target(void **state)
 	release_rig(&monitor, ROLE_WORKER, &worker);
 }
 
-/* Returns what the monitor makes of so many lines of a worker in one second. */
-static enum monitor_result talkative(int lines)
+/* Returns what the monitor makes of so many messages of a worker in one second. */
+static enum monitor_result talkative(int messages, enum message_type type, const void *payload,
+				     size_t size)
 {
-	const struct message_log line = {.level = LOG_LEVEL_DEBUG, .length = 1, .text = "x"};
 	static struct monitor monitor;
 	struct channel worker;
 	enum monitor_result result = MONITOR_TIMEOUT;
 
 	rig_monitor(&monitor, ROLE_WORKER, PARTY_WORKER, &worker);
-	monitor.children[ROLE_WORKER].log_until = time_now() + 60 * NS_PER_SECOND;
-	for (int i = 0; i < lines && result == MONITOR_TIMEOUT; i++) {
-		assert_int_equal(channel_send(&worker, MESSAGE_LOG, &line, sizeof(line), -1), 0);
+	monitor.children[ROLE_WORKER].second = time_now() + 60 * NS_PER_SECOND;
+	for (int i = 0; i < messages && result == MONITOR_TIMEOUT; i++) {
+		assert_int_equal(channel_send(&worker, type, payload, size, -1), 0);
 		result = monitor_run(&monitor, GOAL_STOP, time_now() + NS_PER_MS);
 	}
 	release_rig(&monitor, ROLE_WORKER, &worker);
@@ -336,24 +337,42 @@ static enum monitor_result talkative(int lines)
 
 static void test_monitor__too_many_lines(void **state)
 {
+	const struct message_log line = {.level = LOG_LEVEL_DEBUG, .length = 1, .text = "x"};
+	const size_t size = sizeof(line);
+
 	(void)state;
-	assert_int_equal(talkative(200), MONITOR_TIMEOUT);
-	assert_int_equal(talkative(201), MONITOR_FAILED);
+	assert_int_equal(talkative(200, MESSAGE_LOG, &line, size), MONITOR_TIMEOUT);
+	assert_int_equal(talkative(201, MESSAGE_LOG, &line, size), MONITOR_FAILED);
 }
 
-/* broker: a descriptor, or -1. times: how often the worker says that the broker hangs. */
-static enum monitor_result stuck(int broker, int times, struct monitor *ret_monitor)
+static void test_monitor__too_much_progress(void **state)
 {
+	const struct message_progress progress = {0};
+	const size_t size = sizeof(progress);
+
+	(void)state;
+	assert_int_equal(talkative(1000, MESSAGE_PROGRESS, &progress, size), MONITOR_TIMEOUT);
+	assert_int_equal(talkative(1001, MESSAGE_PROGRESS, &progress, size), MONITOR_FAILED);
+}
+
+/* Returns what comes of so many BROKER_STUCKs of a worker that was given two brokers. */
+static enum monitor_result stuck(uint32_t lane, uint32_t brokers, int times,
+				 struct monitor *ret_monitor)
+{
+	const struct message_stuck message = {lane, brokers};
 	static struct monitor monitor;
 	struct channel worker;
-	enum monitor_result result;
+	enum monitor_result result = MONITOR_TIMEOUT;
 
 	rig_monitor(&monitor, ROLE_WORKER, PARTY_WORKER, &worker);
-	monitor.children[ROLE_BROKER].channel.fd = broker;
-	monitor.children[ROLE_BROKER].muted = true;
-	for (int i = 0; i < times; i++)
-		assert_int_equal(channel_send_bare(&worker, MESSAGE_BROKER_STUCK, -1), 0);
-	result = monitor_run(&monitor, GOAL_STOP, time_now() + NS_PER_SECOND / 10);
+	monitor.brokers = 2;
+	monitor.children[ROLE_WORKER].second = time_now() + 60 * NS_PER_SECOND;
+	for (int i = 0; i < times && result != MONITOR_FAILED; i++) {
+		assert_int_equal(
+			channel_send(&worker, MESSAGE_BROKER_STUCK, &message, sizeof(message), -1),
+			0);
+		result = monitor_run(&monitor, GOAL_STOP, time_now() + NS_PER_MS);
+	}
 	release_rig(&monitor, ROLE_WORKER, &worker);
 	*ret_monitor = monitor;
 	return result;
@@ -364,17 +383,70 @@ static void test_monitor__a_broker_that_hangs(void **state)
 	static struct monitor monitor;
 
 	(void)state;
-	assert_int_equal(stuck(STDIN_FILENO, 1, &monitor), MONITOR_HANGS);
+	assert_int_equal(stuck(LANE_ORDINARY, 2, 1, &monitor), MONITOR_HANGS);
+	assert_int_equal(monitor.stuck, LANE_ORDINARY);
+	assert_int_equal(monitor_explain_hang(&monitor).child, ROLE_BROKER);
+	assert_int_equal(stuck(LANE_PENAL, 2, 1, &monitor), MONITOR_HANGS);
+	assert_int_equal(monitor_explain_hang(&monitor).child, CHILD_PENAL);
+	assert_int_equal(monitor_explain_hang(&monitor).fate, FATE_REPLACE);
 }
 
-/* The worker can send the message before it learns that no broker is left. */
-static void test_monitor__no_broker_hangs(void **state)
+/* The worker did not know yet that there was another one. */
+static void test_monitor__a_late_complaint(void **state)
 {
 	static struct monitor monitor;
 
 	(void)state;
-	assert_int_equal(stuck(-1, 1, &monitor), MONITOR_TIMEOUT);
-	assert_int_equal(stuck(-1, 2, &monitor), MONITOR_FAILED);
+	assert_int_equal(stuck(LANE_ORDINARY, 1, 1, &monitor), MONITOR_TIMEOUT);
+}
+
+static void test_monitor__complaints_that_cannot_be(void **state)
+{
+	static struct monitor monitor;
+
+	(void)state;
+	assert_int_equal(stuck(LANES, 2, 1, &monitor), MONITOR_FAILED);
+	assert_int_equal(stuck(LANE_PENAL, 3, 1, &monitor), MONITOR_FAILED);
+	assert_int_equal(stuck(LANE_PENAL, 1, 200, &monitor), MONITOR_TIMEOUT);
+	assert_int_equal(stuck(LANE_PENAL, 1, 201, &monitor), MONITOR_FAILED);
+}
+
+/* Returns what comes of a segment that a broker gives after so many others. */
+static enum monitor_result give(uint32_t index, uint32_t given, struct monitor *ret_monitor)
+{
+	const struct message_segment message = {index};
+	static struct monitor monitor;
+	struct channel broker;
+	enum monitor_result result;
+
+	rig_monitor(&monitor, ROLE_BROKER, PARTY_BROKER, &broker);
+	monitor.segments = 2;
+	monitor.given = given;
+	assert_int_equal(
+		channel_send(&broker, MESSAGE_SEGMENT_GIVEN, &message, sizeof(message), -1), 0);
+	result = monitor_run(&monitor, GOAL_STOP, time_now() + NS_PER_SECOND / 100);
+	release_rig(&monitor, ROLE_BROKER, &broker);
+	*ret_monitor = monitor;
+	return result;
+}
+
+/* The next broker begins behind the last segment of all, and all brokers together have an end. */
+static void test_monitor__segments_outlive_brokers(void **state)
+{
+	static struct monitor monitor;
+
+	(void)state;
+	assert_int_equal(give(2, 2, &monitor), MONITOR_TIMEOUT);
+	assert_int_equal(monitor.segments, 3);
+	assert_int_equal(give(7, 2, &monitor), MONITOR_TIMEOUT);
+	assert_int_equal(monitor.segments, 8);
+	/* of the broker before, told late */
+	assert_int_equal(give(1, 2, &monitor), MONITOR_TIMEOUT);
+	assert_int_equal(monitor.segments, 2);
+	assert_int_equal(monitor.given, 3);
+	assert_int_equal(give(2, SEGMENT_MAX - 1, &monitor), MONITOR_TIMEOUT);
+	assert_int_equal(give(2, SEGMENT_MAX, &monitor), MONITOR_FAILED);
+	assert_int_equal(give(SEGMENT_MAX, 2, &monitor), MONITOR_FAILED);
 }
 
 /* ---- which end explains the others --------------------------------------------------------- */
@@ -382,20 +454,24 @@ static void test_monitor__no_broker_hangs(void **state)
 #define RUNS	 (-1)
 #define RELEASED (-2) /* the loader closed the channel, and an old status is on its way */
 
-/* Ends of the worker, the exporter and the broker: a status as waitpid() has it, or the above. */
+/*
+ * Ends of the worker, the exporter, the broker and the penal broker: a status as waitpid() has it,
+ * or the above.
+ */
 static const struct {
-	int ends[ROLE_SUPERVISED];
-	enum policy_role role;
+	int ends[CHILDREN];
+	int child;
 	enum child_end end;
 } causes[] = {
-	{{0, RUNS, RUNS, RUNS}, ROLE_LOADER, CHILD_RUNS},
-	{{0, SIGKILL, RUNS, RUNS}, ROLE_WORKER, CHILD_KILLED},
-	{{0, RUNS, SIGSEGV, RUNS}, ROLE_EXPORTER, CHILD_KILLED},
-	{{0, RUNS, RUNS, 1 << 8}, ROLE_BROKER, CHILD_ENDED},
-	{{0, SIGSEGV, 0, 0}, ROLE_WORKER, CHILD_KILLED},
-	{{0, 0, 0, 0}, ROLE_WORKER, CHILD_ENDED},
-	{{0, SIGKILL, RUNS, RELEASED}, ROLE_WORKER, CHILD_KILLED},
-	{{0, RUNS, RUNS, RELEASED}, ROLE_LOADER, CHILD_RUNS},
+	{{0, RUNS, RUNS, RUNS, RELEASED}, ROLE_LOADER, CHILD_RUNS},
+	{{0, SIGKILL, RUNS, RUNS, RELEASED}, ROLE_WORKER, CHILD_KILLED},
+	{{0, RUNS, SIGSEGV, RUNS, RUNS}, ROLE_EXPORTER, CHILD_KILLED},
+	{{0, RUNS, RUNS, 1 << 8, RUNS}, ROLE_BROKER, CHILD_ENDED},
+	{{0, RUNS, RUNS, RUNS, SIGSEGV}, CHILD_PENAL, CHILD_KILLED},
+	{{0, SIGSEGV, 0, 0, 0}, ROLE_WORKER, CHILD_KILLED},
+	{{0, 0, 0, 0, 0}, ROLE_WORKER, CHILD_ENDED},
+	{{0, SIGKILL, RUNS, RELEASED, RELEASED}, ROLE_WORKER, CHILD_KILLED},
+	{{0, RUNS, RUNS, RELEASED, RUNS}, ROLE_LOADER, CHILD_RUNS},
 };
 
 /* Leaves the spawner's end of its channel, which has told the end of the child. */
@@ -419,20 +495,21 @@ static void test_monitor__cause_of_the_end(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(causes) / sizeof(*causes); i++) {
 		struct monitor monitor = {.audit.fd = -1};
-		struct channel spawners[ROLE_SUPERVISED];
+		struct channel spawners[CHILDREN];
 		struct monitor_verdict verdict;
 
-		for (int role = ROLE_WORKER; role < ROLE_SUPERVISED; role++)
-			end_child(&monitor.children[role], causes[i].ends[role], &spawners[role]);
+		for (int child = ROLE_WORKER; child < CHILDREN; child++)
+			end_child(&monitor.children[child], causes[i].ends[child],
+				  &spawners[child]);
 		verdict = monitor_explain(&monitor);
-		assert_int_equal(verdict.role, causes[i].role);
+		assert_int_equal(verdict.child, causes[i].child);
 		assert_int_equal(verdict.end, causes[i].end);
 		/* an end is explained once */
-		if (verdict.role != ROLE_LOADER)
-			assert_int_not_equal(monitor_explain(&monitor).role, verdict.role);
-		for (int role = ROLE_WORKER; role < ROLE_SUPERVISED; role++) {
-			channel_release(&spawners[role]);
-			channel_release(&monitor.children[role].spawner.channel);
+		if (verdict.child != ROLE_LOADER)
+			assert_int_not_equal(monitor_explain(&monitor).child, verdict.child);
+		for (int child = ROLE_WORKER; child < CHILDREN; child++) {
+			channel_release(&spawners[child]);
+			channel_release(&monitor.children[child].spawner.channel);
 		}
 	}
 }
@@ -447,7 +524,7 @@ static void test_monitor__fate_of_each_end(void **state)
 		DRAFT = FATE_DRAFT
 	};
 	static const struct {
-		enum policy_role role;
+		int child;
 		enum monitor_goal goal;
 		int fates[CHILD_END_COUNT]; /* runs, closed, ended, killed, hangs */
 	} rows[] = {
@@ -459,14 +536,16 @@ static void test_monitor__fate_of_each_end(void **state)
 		{ROLE_EXPORTER, GOAL_WRITTEN, {FAIL, FAIL, FAIL, NEW, FAIL}},
 		{ROLE_BROKER, GOAL_STOP, {FAIL, FAIL, FAIL, NEW, NEW}},
 		{ROLE_BROKER, GOAL_WRITTEN, {FAIL, WITHOUT, WITHOUT, WITHOUT, WITHOUT}},
+		{CHILD_PENAL, GOAL_STOP, {FAIL, FAIL, FAIL, NEW, NEW}},
+		{CHILD_PENAL, GOAL_WRITTEN, {FAIL, WITHOUT, WITHOUT, WITHOUT, WITHOUT}},
 	};
 
 	(void)state;
-	assert_int_equal(sizeof(rows) / sizeof(*rows), ROLE_SUPERVISED * GOALS);
+	assert_int_equal(sizeof(rows) / sizeof(*rows), CHILDREN * GOALS);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
 		for (int end = 0; end < CHILD_END_COUNT; end++)
 			assert_int_equal(
-				monitor_decide(rows[i].role, (enum child_end)end, rows[i].goal),
+				monitor_decide(rows[i].child, (enum child_end)end, rows[i].goal),
 				rows[i].fates[end]);
 }
 
@@ -487,8 +566,11 @@ int main(void)
 		cmocka_unit_test(test_monitor__a_draft_ends_with_its_exporter),
 		cmocka_unit_test(test_monitor__the_last_target),
 		cmocka_unit_test(test_monitor__too_many_lines),
+		cmocka_unit_test(test_monitor__too_much_progress),
 		cmocka_unit_test(test_monitor__a_broker_that_hangs),
-		cmocka_unit_test(test_monitor__no_broker_hangs),
+		cmocka_unit_test(test_monitor__a_late_complaint),
+		cmocka_unit_test(test_monitor__complaints_that_cannot_be),
+		cmocka_unit_test(test_monitor__segments_outlive_brokers),
 		cmocka_unit_test(test_monitor__cause_of_the_end),
 		cmocka_unit_test(test_monitor__fate_of_each_end),
 	};

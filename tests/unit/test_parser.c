@@ -5,16 +5,28 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
-#include "tests/unit/fake_target.h"
-#include "worker/process/parser.h"
+#include "bpf/abi.h"
+#include "object/unwind/pace.h"
 #include "object/unwind/unwind_table.h"
+#include "tests/unit/build_cfi.h"
+#include "tests/unit/build_elf.h"
+#include "tests/unit/fake_target.h"
+#include "worker/process/budget.h"
+#include "worker/process/journal.h"
+#include "worker/process/parser.h"
+
+#define CGROUP 7777u
+#define OTHER  8888u
+#define TEXT   0x1000000ull
 
 static void take(struct parser *parser, struct parser_result *result)
 {
@@ -32,7 +44,7 @@ static void test_parser__gives_table_and_segments(void **state)
 
 	(void)state;
 	job.fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-	assert_int_equal(parser_new(&parser), 0);
+	assert_int_equal(parser_new(budget_new(), &parser), 0);
 	assert_int_equal(parser_submit(parser, &job), 0);
 	take(parser, &result);
 	assert_int_equal(result.number, 7);
@@ -51,7 +63,7 @@ static void test_parser__other_files_are_an_error(void **state)
 	struct parser_result result;
 
 	(void)state;
-	parser_run(&job, &result);
+	parser_run(&job, NULL, &result);
 	assert_int_equal(result.error, -ENOEXEC);
 	assert_null(result.table);
 	parser_result_release(&result);
@@ -67,7 +79,7 @@ static void test_parser__small_files_come_first(void **state)
 
 	(void)state;
 	big.size = 64 << 20;
-	assert_int_equal(parser_new(&parser), 0);
+	assert_int_equal(parser_new(budget_new(), &parser), 0);
 	/* Keeps the thread busy while other jobs queue up. */
 	assert_int_equal(parser_submit(parser, &big), 0);
 	for (size_t i = 0; i < 5; i++) {
@@ -97,11 +109,252 @@ static void test_parser__cancelled_jobs_are_dropped(void **state)
 	struct parser_job job = {.fd = -1, .bytes = "", .size = 1};
 
 	(void)state;
-	assert_int_equal(parser_new(&parser), 0);
+	assert_int_equal(parser_new(budget_new(), &parser), 0);
 	for (job.number = 0; job.number < 100; job.number++)
 		assert_int_equal(parser_submit(parser, &job), 0);
 	parser_cancel(parser);
 	parser_free(parser);
+}
+
+/* Makes an object with so many functions of 32 rows each: free(). */
+static unsigned char *make_object(unsigned int functions, size_t *ret_size)
+{
+	enum {
+		ROWS = 32
+	};
+	unsigned char code[3 * ROWS], *bytes;
+	struct build_cfi frames = {0};
+	size_t cie = build_cfi_usual_cie(&frames);
+
+	for (unsigned int i = 0; i < ROWS; i++) {
+		code[3 * i] = 0x41; /* DW_CFA_advance_loc 1 */
+		code[3 * i + 1] = 0x0e;
+		code[3 * i + 2] = (unsigned char)(8 + 8 * (i % 9));
+	}
+	for (unsigned int i = 0; i < functions; i++)
+		build_cfi_fde(&frames, cie, TEXT + i * 2ull * ROWS, 2ull * ROWS,
+			      (struct build_cfi_code){code, sizeof(code)});
+	bytes = build_elf_with_frames(TEXT, functions * 2ull * ROWS, frames.bytes, frames.size,
+				      ret_size);
+	build_cfi_release(&frames);
+	return bytes;
+}
+
+static struct parser_job job_of(uint64_t number, uint64_t payer, const void *bytes, size_t size)
+{
+	return (struct parser_job){.number = number,
+				   .payer = payer,
+				   .fd = -1,
+				   .bytes = bytes,
+				   .size = size,
+				   .identity = {1, number, 1, 1}};
+}
+
+/* Returns the CPU time of this process, whose other thread waits for the parse thread. */
+static uint64_t process_time(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+	return (uint64_t)time.tv_sec * NS_PER_SECOND + (uint64_t)time.tv_nsec;
+}
+
+/* A large file has been under way for a while when a small one comes, which is ready first. */
+static void test_parser__small_file_does_not_wait_for_a_large_one(void **state)
+{
+	size_t large_size, small_size;
+	unsigned char *large = make_object(100000, &large_size);
+	unsigned char *small = make_object(2, &small_size);
+	struct parser_job jobs[] = {job_of(1, BUDGET_ROOT, large, large_size),
+				    job_of(2, BUDGET_ROOT, small, small_size)};
+	struct journal journal = {0};
+	struct parser_result result;
+	struct parser *parser;
+	uint64_t begun;
+
+	(void)state;
+	assert_true(large_size > PARSER_SMALL && small_size < PARSER_SMALL);
+	assert_int_equal(parser_new(budget_new(), &parser), 0);
+	parser_keep_journal(parser, &journal);
+	begun = process_time();
+	assert_int_equal(parser_submit(parser, &jobs[0]), 0);
+	while (process_time() < begun + 10 * NS_PER_MS)
+		usleep(100);
+	assert_int_equal(parser_submit(parser, &jobs[1]), 0);
+	take(parser, &result);
+	assert_int_equal(result.number, 2);
+	assert_non_null(result.table);
+	parser_result_release(&result);
+	take(parser, &result);
+	assert_int_equal(result.number, 1);
+	assert_non_null(result.table);
+	parser_result_release(&result);
+	parser_free(parser);
+	assert_int_equal(journal.parsing.inode, 0);
+	free(large);
+	free(small);
+}
+
+static int end_at_third(void *context)
+{
+	return ++*(int *)context == 3 ? -ETIME : 0;
+}
+
+static void test_parser__work_ends_when_its_pace_says_so(void **state)
+{
+	int turns = 0;
+	struct pace pace = {.turn = end_at_third, .context = &turns};
+	struct parser_result result;
+	struct parser_job job;
+	unsigned char *bytes;
+	size_t size;
+
+	(void)state;
+	bytes = make_object(1000, &size);
+	job = job_of(1, BUDGET_ROOT, bytes, size);
+	parser_run(&job, &pace, &result);
+	assert_int_equal(turns, 3);
+	assert_int_equal(result.error, 0);
+	assert_int_equal(result.table_error, -ETIME);
+	assert_null(result.table);
+	parser_result_release(&result);
+	free(bytes);
+}
+
+static struct parser *parser_with_debt(uint64_t payer)
+{
+	struct budget *budget = budget_new();
+	struct parser *parser;
+
+	assert_non_null(budget);
+	budget_charge(budget, payer, 1000 * NS_PER_SECOND, time_now());
+	assert_int_equal(parser_new(budget, &parser), 0);
+	return parser;
+}
+
+/* Returns when the thread has looked at all that waits. */
+static void pass(struct parser *parser, uint64_t number)
+{
+	struct parser_job job = job_of(number, BUDGET_ROOT, "", 1);
+	struct parser_result result;
+
+	assert_int_equal(parser_submit(parser, &job), 0);
+	take(parser, &result);
+	assert_int_equal(result.number, number);
+	parser_result_release(&result);
+}
+
+static void test_parser__overdrawn_work_rests_and_is_counted(void **state)
+{
+	struct parser *parser = parser_with_debt(CGROUP);
+	struct parser_job job = job_of(1, CGROUP, "", 1);
+	struct parser_counts counts;
+	struct parser_result result;
+
+	(void)state;
+	assert_int_equal(parser_submit(parser, &job), 0);
+	pass(parser, 2);
+	parser_counts(parser, &counts);
+	assert_int_equal(counts.rested, 1);
+	parser_cancel(parser);
+	take(parser, &result);
+	assert_int_equal(result.number, 1);
+	assert_int_equal(result.error, 0);
+	assert_int_equal(result.table_error, -EDQUOT);
+	parser_result_release(&result);
+	parser_free(parser);
+}
+
+static void test_parser__another_cgroup_pays(void **state)
+{
+	struct parser *parser = parser_with_debt(CGROUP);
+	struct parser_job job = job_of(1, CGROUP, "", 1);
+	struct parser_result result;
+
+	(void)state;
+	assert_int_equal(parser_submit(parser, &job), 0);
+	pass(parser, 2);
+	parser_share(parser, 1, OTHER);
+	take(parser, &result);
+	assert_int_equal(result.number, 1);
+	assert_int_equal(result.error, -ENOEXEC);
+	parser_result_release(&result);
+	parser_free(parser);
+}
+
+static void test_parser__places_of_overdrawn_work_are_bounded(void **state)
+{
+	struct parser *parser = parser_with_debt(CGROUP);
+	struct parser_job job = job_of(0, CGROUP, "", 1);
+	struct parser_counts counts;
+
+	(void)state;
+	for (; job.number < PARSER_RESTING_MAX; job.number++) {
+		assert_int_equal(parser_has_place(parser, CGROUP), job.number < PARSER_WAITING_MAX);
+		assert_int_equal(parser_submit(parser, &job), 0);
+	}
+	assert_int_equal(parser_submit(parser, &job), -EDQUOT);
+	assert_true(parser_has_place(parser, OTHER));
+	parser_counts(parser, &counts);
+	assert_int_equal(counts.given_up, 1);
+	job.payer = OTHER;
+	assert_int_equal(parser_submit(parser, &job), 0);
+	parser_free(parser);
+}
+
+/* A payer that is not overdrawn yet has no more places. The jobs are too large to be done while the
+ * first file is under way. */
+static void test_parser__places_of_any_work_are_bounded(void **state)
+{
+	const size_t size = PARSER_SMALL + 1;
+	void *zeroes = calloc(1, size);
+	struct parser_job job = job_of(2, CGROUP, zeroes, size), first;
+	size_t large_size;
+	unsigned char *large = make_object(100000, &large_size);
+	struct parser *parser;
+
+	(void)state;
+	first = job_of(1, BUDGET_ROOT, large, large_size);
+	assert_int_equal(parser_new(budget_new(), &parser), 0);
+	assert_int_equal(parser_submit(parser, &first), 0);
+	while (parser_submit(parser, &job) == 0)
+		job.number++;
+	assert_true(job.number >= PARSER_RESTING_MAX);
+	assert_int_equal(parser_submit(parser, &job), -EDQUOT);
+	assert_false(parser_has_place(parser, CGROUP));
+	assert_int_equal(parser_waiting(parser, CGROUP), PARSER_RESTING_MAX);
+	job.payer = OTHER;
+	assert_true(parser_has_place(parser, OTHER));
+	assert_int_equal(parser_submit(parser, &job), 0);
+	parser_free(parser);
+	free(large);
+	free(zeroes);
+}
+
+static void test_parser__thread_has_normal_priority(void **state)
+{
+	int lowest = 100, nice = getpriority(PRIO_PROCESS, 0);
+	struct parser *parser;
+	struct dirent *entry;
+	DIR *threads;
+
+	(void)state;
+	if (setpriority(PRIO_PROCESS, 0, -5))
+		skip();
+	assert_int_equal(parser_new(budget_new(), &parser), 0);
+	threads = opendir("/proc/self/task");
+	assert_non_null(threads);
+	while ((entry = readdir(threads)) != NULL) {
+		int thread = (int)strtol(entry->d_name, NULL, 10);
+
+		if (thread > 0 && thread != getpid() &&
+		    getpriority(PRIO_PROCESS, (id_t)thread) < lowest)
+			lowest = getpriority(PRIO_PROCESS, (id_t)thread);
+	}
+	closedir(threads);
+	assert_int_equal(lowest, 0);
+	parser_free(parser);
+	setpriority(PRIO_PROCESS, 0, nice);
 }
 
 int main(void)
@@ -111,6 +364,13 @@ int main(void)
 		cmocka_unit_test(test_parser__other_files_are_an_error),
 		cmocka_unit_test(test_parser__small_files_come_first),
 		cmocka_unit_test(test_parser__cancelled_jobs_are_dropped),
+		cmocka_unit_test(test_parser__small_file_does_not_wait_for_a_large_one),
+		cmocka_unit_test(test_parser__work_ends_when_its_pace_says_so),
+		cmocka_unit_test(test_parser__overdrawn_work_rests_and_is_counted),
+		cmocka_unit_test(test_parser__another_cgroup_pays),
+		cmocka_unit_test(test_parser__places_of_overdrawn_work_are_bounded),
+		cmocka_unit_test(test_parser__places_of_any_work_are_bounded),
+		cmocka_unit_test(test_parser__thread_has_normal_priority),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

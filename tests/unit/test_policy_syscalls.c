@@ -317,10 +317,10 @@ static void test_policy_syscalls__worker_opens_nothing(void **state)
 static void test_policy_syscalls__worker_does_its_work(void **state)
 {
 	static const long numbers[] = {
-		SYS_read,	   SYS_write,	  SYS_pread64,	  SYS_close,	   SYS_recvmsg,
-		SYS_sendmsg,	   SYS_brk,	  SYS_munmap,	  SYS_mremap,	   SYS_epoll_ctl,
-		SYS_memfd_create,  SYS_ftruncate, SYS_membarrier, SYS_exit_group,  SYS_getrandom,
-		SYS_clock_gettime, SYS_fstat,	  SYS_lseek,	  SYS_sched_yield, SYS_rt_sigreturn,
+		SYS_read,	SYS_write,	 SYS_pread64,	   SYS_close,	      SYS_recvmsg,
+		SYS_sendmsg,	SYS_brk,	 SYS_munmap,	   SYS_mremap,	      SYS_epoll_ctl,
+		SYS_membarrier, SYS_exit_group,	 SYS_getrandom,	   SYS_clock_gettime, SYS_fstat,
+		SYS_lseek,	SYS_sched_yield, SYS_rt_sigreturn,
 	};
 
 	(void)state;
@@ -329,9 +329,32 @@ static void test_policy_syscalls__worker_does_its_work(void **state)
 	assert_allowed(ROLE_WORKER, SYS_mmap, 0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, 5, 0);
 	assert_allowed(ROLE_WORKER, SYS_mprotect, 0, 4096, PROT_READ | PROT_WRITE);
 	assert_allowed(ROLE_WORKER, SYS_madvise, 0, 4096, MADV_DONTNEED);
-	assert_allowed(ROLE_WORKER, SYS_fcntl, 3, F_ADD_SEALS, F_SEAL_WRITE);
 	assert_allowed(ROLE_WORKER, SYS_futex, 0, 128 /* FUTEX_WAIT_PRIVATE */);
 	assert_allowed(ROLE_WORKER, SYS_newfstatat, 3, 0, 0, AT_EMPTY_PATH);
+}
+
+/* Memory that no limit of the worker counts, or that takes the host's own reserves. */
+static void test_policy_syscalls__no_uncounted_memory(void **state)
+{
+	static const uint64_t flags[] = {
+		MAP_SHARED | MAP_ANONYMOUS,
+		MAP_SHARED_VALIDATE | MAP_ANONYMOUS,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_LOCKED,
+		MAP_SHARED | MAP_LOCKED,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB,
+		MAP_SHARED | MAP_HUGETLB,
+		MAP_PRIVATE | MAP_GROWSDOWN,
+	};
+	const uint64_t prot = PROT_READ | PROT_WRITE;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++)
+		assert_killed(ROLE_WORKER, SYS_mmap, 0, 4096, prot, flags[i], ANY, 0);
+	assert_allowed(ROLE_WORKER, SYS_mmap, 0, 4096, prot, MAP_PRIVATE | MAP_ANONYMOUS, ANY, 0);
+	assert_killed(ROLE_WORKER, SYS_memfd_create, 0, 0);
+	assert_killed(ROLE_WORKER, SYS_fcntl, 3, F_ADD_SEALS, F_SEAL_WRITE);
+	assert_killed(ROLE_WORKER, SYS_ftruncate, 3, 0);
+	assert_killed(ROLE_KERNEL_SYMBOLS, SYS_memfd_create, 0, MFD_HUGETLB);
 }
 
 static void test_policy_syscalls__no_executable_memory(void **state)
@@ -423,7 +446,9 @@ static const struct {
 	{SYS_brk, {0}, OWN_ROLES},
 	{SYS_munmap, {0}, OWN_ROLES},
 	{SYS_mremap, {0}, OWN_ROLES},
-	{SYS_mmap, {0, 4096, PROT_READ | PROT_WRITE}, OWN_ROLES},
+	{SYS_mmap, {0, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS}, OWN_ROLES},
+	{SYS_mmap, {0, 4096, PROT_READ, MAP_SHARED}, OWN_ROLES},
+	{SYS_mmap, {0, 4096, PROT_READ, MAP_SHARED | MAP_ANONYMOUS}, 0},
 	{SYS_mmap, {0, 4096, 1ull << 4}, 0},
 	{SYS_recvmsg, {3}, CHANNEL_ROLES},
 	{SYS_sendmsg, {3}, CHANNEL_ROLES},
@@ -448,7 +473,8 @@ static const struct {
 	{SYS_sched_getaffinity, {0}, BIT(KERNEL_SYMBOLS) | FILE_ROLES},
 	{SYS_gettimeofday, {0}, BIT(KERNEL_SYMBOLS) | FILE_ROLES},
 	{SYS_fstatfs, {3}, BIT(RULES)},
-	{SYS_memfd_create, {0}, BIT(KERNEL_SYMBOLS)},
+	{SYS_memfd_create, {0, MFD_CLOEXEC}, BIT(KERNEL_SYMBOLS)},
+	{SYS_memfd_create, {0, MFD_HUGETLB}, 0},
 	{SYS_dup, {3}, BIT(KERNEL_SYMBOLS)},
 	{SYS_ioctl, {3, 0x5401 /* TCGETS */}, BIT(KERNEL_SYMBOLS)},
 	{SYS_ioctl, {1, TIOCGWINSZ}, BIT(TERMINAL)},
@@ -644,6 +670,7 @@ int main(void)
 		cmocka_unit_test(test_policy_syscalls__nobody_gets_the_dangerous_ones),
 		cmocka_unit_test(test_policy_syscalls__worker_opens_nothing),
 		cmocka_unit_test(test_policy_syscalls__worker_does_its_work),
+		cmocka_unit_test(test_policy_syscalls__no_uncounted_memory),
 		cmocka_unit_test(test_policy_syscalls__no_executable_memory),
 		cmocka_unit_test(test_policy_syscalls__arguments_are_looked_at),
 		cmocka_unit_test(test_policy_syscalls__broker_only_opens_for_reading),

@@ -214,10 +214,46 @@ static void test_policyfile__sha256(void **state)
 	}
 }
 
+static int add(const char *text)
+{
+	return policy_parse_more(text, strlen(text), &rows);
+}
+
+/* Whatever a second file says, the first one holds. */
+static void test_policyfile__a_further_file_only_adds(void **state)
+{
+	char first[POLICY_HASH_BYTES], both[POLICY_HASH_BYTES];
+
+	(void)state;
+	assert_int_equal(parse("deny uid 7\nmax-frequency 50\nnames path hash\nnames comm drop\n"),
+			 0);
+	policy_hash(&rows, first);
+	assert_int_equal(add("deny uid 7\nmax-frequency 99\nnames path keep\nnames comm hash\n"),
+			 0);
+	policy_hash(&rows, both);
+	assert_string_equal(both, first);
+	assert_int_equal(add("max-frequency 20\ndeny uid 5\nnames path drop\n"), 0);
+	assert_int_equal(rows.count, 5);
+	check_row(0, ROW_UID, 2, 5, "5");
+	assert_int_equal(rows.row[0].file, 2);
+	check_row(1, ROW_UID, 1, 7, "7");
+	assert_int_equal(rows.row[1].file, 0);
+	check_row(2, ROW_FREQUENCY, 1, 20, "20");
+	check_row(3, ROW_NAMES, 4, NAMES_COMM, "comm drop");
+	check_row(4, ROW_NAMES, 3, NAMES_PATH, "path drop");
+	policy_hash(&rows, both);
+	assert_string_not_equal(both, first);
+	assert_int_equal(add("max-frequency 30\nmax-frequency 40\n"), 0);
+	assert_int_equal(add("deny uid x\n"), -EINVAL);
+	assert_int_equal(rows.file, 4);
+	assert_int_equal(rows.line, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_policyfile__each_kind_of_line),
+		cmocka_unit_test(test_policyfile__a_further_file_only_adds),
 		cmocka_unit_test(test_policyfile__nothing_is_no_rule),
 		cmocka_unit_test(test_policyfile__what_is_refused),
 		cmocka_unit_test(test_policyfile__a_nul_is_no_end),

@@ -458,6 +458,21 @@ static void test_process__broker_gone_is_survived(void **state)
 	assert_false(session_waiting(rig->session));
 }
 
+static void test_process__child_has_the_cgroup_of_its_parent(void **state)
+{
+	static const u64 frames[] = {0x10000100 | FRAME_EXACT};
+	struct rig *rig = *state;
+
+	rig->cgroup = 815;
+	seen(rig, 5, 100);
+	rig->cgroup = 0;
+	rig_event(rig, EVENT_FORK, 6, 101, 5, 100);
+	rig_sample(rig, 6, 101, REASON_end_root, frames, 0, 1);
+	rig_settle(rig);
+	assert_int_equal(session_finish(rig->session), 0);
+	assert_int_equal(profile_sample_get(session_profile(rig->session), 0).cgroup, 815);
+}
+
 /* The first event about a named process has the cgroup of the reader of the iterator. */
 static void test_process__seen_again_has_its_own_cgroup(void **state)
 {
@@ -675,6 +690,7 @@ int main(void)
 		RIG_TEST(test_process__where_only_some_are_followed),
 		RIG_TEST(test_process__launches_are_bounded),
 		RIG_TEST(test_process__broker_gone_is_survived),
+		RIG_TEST(test_process__child_has_the_cgroup_of_its_parent),
 		RIG_TEST(test_process__seen_again_has_its_own_cgroup),
 		RIG_TEST(test_process__found_are_listed_by_runtime),
 		RIG_TEST(test_process__found_and_sampled_is_listed_next),

@@ -184,8 +184,8 @@ static void test_report_lines__without_a_number_are_of_the_file(void **state)
 	const struct options *const options[] = {&lines, &json, &functions};
 	static const char *const expected[] = {
 		"hot.cc (score) in /src\n",
-		"{\"name\": \"/src/hot.cc\", \"self\": 5, \"total\": 5, \"object\": \"\", "
-		"\"function\": \"score\", \"file\": \"/src/hot.cc\"}",
+		("{\"name\": \"/src/hot.cc\", \"self\": 5, \"total\": 5, \"object\": \"\", "
+		 "\"function\": \"score\", \"file\": \"/src/hot.cc\"}"),
 		"\"file\": \"/src/hot.cc\", \"line\": 9}"};
 	const struct pprof_info info = info_of_samples();
 

@@ -14,25 +14,25 @@
 #include "ipc/guard.h"
 #include "loader/rules.h"
 
-#define KEY_BYTES sizeof(struct deny_key)
+#define RULE_BYTES sizeof(struct policy_rule)
 
-static struct deny_key keys[DENY_KEYS_MAX + 1];
+static struct policy_rule rules[DENY_KEYS_MAX + 1];
 
 static int set_up(void **state)
 {
 	(void)state;
 	for (uint32_t i = 0; i < DENY_KEYS_MAX; i++)
-		keys[i] = (struct deny_key){1, i, 0};
+		rules[i] = (struct policy_rule){{1, i, 0}, "deny"};
 	return 0;
 }
 
-/* Returns what rules_read_keys() makes of a file with the first bytes of keys[]. */
+/* Returns what rules_read_keys() makes of a file with the first bytes of rules[]. */
 static int read_back(size_t bytes, struct deny_key ret_keys[DENY_KEYS_MAX])
 {
 	guard_fd int file = memfd_create("keys", MFD_CLOEXEC);
 
 	assert_true(file >= 0);
-	assert_int_equal(write(file, keys, bytes), bytes);
+	assert_int_equal(write(file, rules, bytes), bytes);
 	assert_int_equal(lseek(file, 0, SEEK_SET), 0);
 	return rules_read_keys(file, ret_keys);
 }
@@ -45,8 +45,9 @@ static void test_rules__takes_every_key(void **state)
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
 		struct deny_key got[DENY_KEYS_MAX];
 
-		assert_int_equal(read_back(counts[i] * KEY_BYTES, got), counts[i]);
-		assert_int_equal(memcmp(got, keys, counts[i] * KEY_BYTES), 0);
+		assert_int_equal(read_back(counts[i] * RULE_BYTES, got), counts[i]);
+		for (unsigned int j = 0; j < counts[i]; j++)
+			assert_memory_equal(&got[j], rules[j].key, sizeof(got[j]));
 	}
 }
 
@@ -64,8 +65,8 @@ static void test_rules__refuses_a_part_of_a_key(void **state)
 
 	(void)state;
 	assert_int_equal(read_back(1, got), -EIO);
-	assert_int_equal(read_back(KEY_BYTES / 2, got), -EIO);
-	assert_int_equal(read_back(3 * KEY_BYTES - 1, got), -EIO);
+	assert_int_equal(read_back(RULE_BYTES / 2, got), -EIO);
+	assert_int_equal(read_back(3 * RULE_BYTES - 1, got), -EIO);
 }
 
 static void test_rules__refuses_too_many_keys(void **state)
@@ -73,8 +74,8 @@ static void test_rules__refuses_too_many_keys(void **state)
 	struct deny_key got[DENY_KEYS_MAX];
 
 	(void)state;
-	assert_int_equal(read_back(sizeof(keys), got), -E2BIG);
-	assert_int_equal(read_back(DENY_KEYS_MAX * KEY_BYTES + 1, got), -EIO);
+	assert_int_equal(read_back(sizeof(rules), got), -E2BIG);
+	assert_int_equal(read_back(DENY_KEYS_MAX * RULE_BYTES + 1, got), -EIO);
 }
 
 static void test_rules__refuses_an_unreadable_file(void **state)

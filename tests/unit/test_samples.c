@@ -306,14 +306,15 @@ static void test_samples__name_of_the_next_program_is_not_taken(void **state)
 	start(rig, 5, 100);
 	rig_settle(rig);
 	memcpy(rig_sample(rig, 5, 100, REASON_cut_exec, frames, 0, 0)->comm, "next", 5);
+	memcpy(rig_sample(rig, 5, 100, REASON_end_exec, frames, 0, 0)->comm, "next", 5);
 	rig_sample(rig, 5, 100, REASON_end_root, frames, 0, 1)->tid = 6;
 	rig_settle(rig);
 	count = profile_samples(session_profile(rig->session));
-	assert_int_equal(count, 2);
+	assert_int_equal(count, 3);
 	assert_string_equal(
 		profile_string_get(
 			session_profile(rig->session),
-			profile_sample_get(session_profile(rig->session), 1).process_name),
+			profile_sample_get(session_profile(rig->session), 2).process_name),
 		"program");
 }
 

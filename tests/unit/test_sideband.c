@@ -127,6 +127,20 @@ static void test_sideband__senseless_sizes_skip_to_the_end(void **state)
 	assert_int_equal(build->sideband.discarded, 4);
 }
 
+static void test_sideband__records_of_threads_are_ignored(void **state)
+{
+	struct build_sideband *build = *state;
+	const uint64_t record[6] = {PERF_RECORD_FORK | (uint64_t)sizeof(record) << 48};
+	struct sideband_record ret;
+
+	build_raw(build, record, sizeof(record));
+	build_comm(build, 1, 7, 7, "x", 0);
+	assert_true(sideband_next(&build->sideband, &ret));
+	assert_false(sideband_next(&build->sideband, &ret));
+	assert_int_equal(build->sideband.records, 2);
+	assert_int_equal(build->sideband.discarded, 0);
+}
+
 static void test_sideband__short_records_are_refused(void **state)
 {
 	unsigned char bytes[128] = {PERF_RECORD_MMAP2};
@@ -144,6 +158,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_sideband__mapping, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_sideband__names_and_losses, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_sideband__records_of_threads_are_ignored,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(test_sideband__records_wrap, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_sideband__what_comes_meanwhile_is_read_later,
 						setup, teardown),

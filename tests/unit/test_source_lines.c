@@ -7,7 +7,6 @@
 #include <cmocka.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "base/memory_file.h"
 #include "ipc/channel.h"
 #include "tests/unit/session_rig.h"
 #include "object/dwarf/answer.h"
@@ -34,12 +34,10 @@ __attribute__((noinline)) void outer(void)
 
 enum manner {
 	MANNER_GOOD,
-	MANNER_CUT,    /* the summary alone, as after a timeout */
-	MANNER_NOISE,  /* bytes that are no answer */
-	MANNER_SHORT,  /* an answer about fewer addresses */
-	MANNER_EMPTY,  /* a file with nothing in it */
-	MANNER_MAPPED, /* a file that could be changed while it is read */
-	MANNER_SEALED, /* a file that could be cut while it is read */
+	MANNER_CUT,   /* the summary alone, as after a timeout */
+	MANNER_NOISE, /* bytes that are no answer */
+	MANNER_SHORT, /* an answer about fewer addresses */
+	MANNER_EMPTY, /* a file with nothing in it */
 	MANNER_LARGE,
 	MANNER_REFUSE,
 	MANNER_SILENT,
@@ -82,11 +80,6 @@ static void write_answer(int fd, enum manner manner, size_t count)
 	else if (manner != MANNER_EMPTY)
 		answer_write(answer, fd);
 	if (manner == MANNER_LARGE && ftruncate(fd, large))
-		abort();
-	if (manner == MANNER_MAPPED &&
-	    mmap(NULL, 1, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) == MAP_FAILED)
-		abort();
-	if (manner == MANNER_SEALED && fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL))
 		abort();
 	answer_free(answer);
 }
@@ -136,6 +129,7 @@ static struct question *asked;
 
 static int set_up(void **state, enum manner manner)
 {
+	struct debug_peer_files files;
 	int fds[2];
 
 	asked = mmap(NULL, sizeof(*asked), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
@@ -147,7 +141,9 @@ static int set_up(void **state, enum manner manner)
 		serve(fds[1], manner, asked);
 	}
 	close(fds[1]);
-	rig_debug_files = debug_peer_new(fds[0]);
+	files.addresses = memory_file("addresses");
+	files.answer = memory_file("answer");
+	rig_debug_files = debug_peer_new(fds[0], &files);
 	return rig_setup(state);
 }
 
@@ -335,8 +331,6 @@ MANNER(cut, MANNER_CUT)
 MANNER(noise, MANNER_NOISE)
 MANNER(fewer, MANNER_SHORT)
 MANNER(empty, MANNER_EMPTY)
-MANNER(mapped, MANNER_MAPPED)
-MANNER(unsealed, MANNER_SEALED)
 MANNER(large, MANNER_LARGE)
 MANNER(refused, MANNER_REFUSE)
 MANNER(silent, MANNER_SILENT)
@@ -364,8 +358,6 @@ int main(void)
 		UNUSABLE(noise),
 		UNUSABLE(fewer),
 		UNUSABLE(empty),
-		UNUSABLE(mapped),
-		UNUSABLE(unsealed),
 		UNUSABLE(large),
 		UNUSABLE(refused),
 		UNUSABLE(silent),

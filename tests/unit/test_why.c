@@ -331,6 +331,25 @@ static void test_why__advice_on_rules(void **state)
 		"    begins; its own table does, of Go 1.18 and newer: build it with such a Go\n");
 }
 
+static void test_why__advice_on_cpu_time(void **state)
+{
+	struct source source = {
+		.rules = RULES_OVERDRAWN, .names = NAMES_SYMTAB, .lines = LINES_DWARF};
+	static const char waits[] =
+		"app: not parsed yet: its cgroup, or its owner, has used up the CPU time for\n"
+		"    parsing (3 s at once, then 10 % of a CPU): give it more time: -d 60\n";
+
+	(void)state;
+	check_advice(&source, REASON_end_root, true, waits);
+	source.rules = RULES_NOT_READ;
+	source.error = -EDQUOT;
+	check_advice(&source, REASON_end_root, true, waits);
+	source.rules = RULES_GIVEN_UP;
+	source.error = 0;
+	check_advice(&source, REASON_end_root, true,
+		     "app: given up: parsing it takes more than 6 s of CPU time\n");
+}
+
 static void test_why__advice_on_names_and_lines(void **state)
 {
 	struct source source = {
@@ -500,6 +519,7 @@ int main(void)
 		cmocka_unit_test(test_why__without_samples),
 		cmocka_unit_test(test_why__a_kernel_thread),
 		cmocka_unit_test(test_why__advice_on_rules),
+		cmocka_unit_test(test_why__advice_on_cpu_time),
 		cmocka_unit_test(test_why__advice_on_names_and_lines),
 		cmocka_unit_test(test_why__hostile_names_fit_a_screen),
 		RIG_TEST(test_why__session),

@@ -6,7 +6,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/memory_file.h"
 #include "ipc/channel.h"
 #include "ipc/guard.h"
 #include "ipc/time.h"
@@ -14,12 +16,13 @@
 
 struct debug_peer {
 	struct channel channel;
+	struct debug_peer_files files;
 	uint64_t left;	  /* ns */
 	bool asked;	  /* an answer to DEBUG_FILE is missing */
 	uint64_t unasked; /* files, for want of time */
 };
 
-struct debug_peer *debug_peer_new(int fd)
+struct debug_peer *debug_peer_new(int fd, const struct debug_peer_files *files)
 {
 	struct debug_peer *peer = calloc(1, sizeof(*peer));
 
@@ -27,6 +30,7 @@ struct debug_peer *debug_peer_new(int fd)
 		return NULL;
 	channel_init(&peer->channel, fd, PARTY_WORKER, PARTY_DEBUG);
 	peer->channel.phase = PHASE_RUN;
+	peer->files = *files;
 	peer->left = DEBUG_PEER_WAIT_MS * NS_PER_MS;
 	return peer;
 }
@@ -112,18 +116,36 @@ int debug_peer_open(struct debug_peer *peer, const char *path)
 	return r;
 }
 
+/* Writes the addresses over those of an earlier question. */
+static int write_addresses(int fd, const uint64_t *addresses, size_t count)
+{
+	const ssize_t bytes = (ssize_t)(count * sizeof(*addresses));
+	int r = memory_file_rewind(fd);
+
+	if (r < 0)
+		return r;
+	if (write(fd, addresses, (size_t)bytes) != bytes)
+		return -EIO;
+	return 0;
+}
+
 int debug_peer_lines(struct debug_peer *peer, int file, const struct message_lines *question,
-		     int addresses, int answer)
+		     const uint64_t *addresses, int *ret_answer)
 {
 	const int milliseconds = (int)question->milliseconds + DEBUG_PEER_SLACK_MS;
-	int r = skip_late(peer);
+	int r = write_addresses(peer->files.addresses, addresses, question->count);
 
+	if (r < 0)
+		return r;
+	*ret_answer = peer->files.answer;
+	r = skip_late(peer);
 	if (r == 0)
 		r = channel_send_bare(&peer->channel, MESSAGE_LINES_FILE, file);
 	if (r < 0)
 		r = -EPIPE;
 	else
-		r = debug_ask(&peer->channel, question, addresses, answer, milliseconds);
+		r = debug_ask(&peer->channel, question, peer->files.addresses, peer->files.answer,
+			      milliseconds);
 	if (r == -EPIPE)
 		channel_release(&peer->channel); /* a late reply would answer the next question */
 	return r;

@@ -15,7 +15,14 @@ struct message_lines;
 #define DEBUG_PEER_WAIT_MS   1000 /* at the end */
 #define DEBUG_PEER_WINDOW_MS 30	  /* of each window of a stream */
 
-struct debug_peer *debug_peer_new(int fd);     /* takes fd; NULL: no memory */
+/* Files in memory, which the caller made: a confined worker makes none. */
+struct debug_peer_files {
+	int addresses; /* of a question */
+	int answer;
+};
+
+/* Takes fd, and borrows the files for its whole life. NULL: no memory. */
+struct debug_peer *debug_peer_new(int fd, const struct debug_peer_files *files);
 void debug_peer_free(struct debug_peer *peer); /* NULL is fine */
 
 /* Allows so much time for all answers from now on. NULL is fine. */
@@ -30,15 +37,15 @@ uint64_t debug_peer_unasked(const struct debug_peer *peer);
 int debug_peer_open(struct debug_peer *peer, const char *path);
 
 /*
- * Has the debug information in a file read for addresses (object/debug/ask.h). The writer of the
- * answer's file is not trusted. Returns 0 or a negative errno (ipc/PROTOCOL). -EPIPE: no answer
- * came, or one answer was late.
+ * Has the debug information in a file read for question->count addresses (object/debug/ask.h). The
+ * answer is in the file *ret_answer until the next question; its writer is not trusted. Returns 0
+ * or a negative errno (ipc/PROTOCOL). -EPIPE: no answer came, or one answer was late.
  *
  * First waits for a late answer to debug_peer_open(), within the time that is still allowed. Then
  * waits for the question's time and DEBUG_PEER_SLACK_MS, whatever time is allowed.
  */
 #define DEBUG_PEER_SLACK_MS 400
 int debug_peer_lines(struct debug_peer *peer, int file, const struct message_lines *question,
-		     int addresses, int answer);
+		     const uint64_t *addresses, int *ret_answer);
 
 #endif

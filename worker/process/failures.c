@@ -29,10 +29,12 @@ static void log_detail(struct failures *failures, const char *part, const char *
 		log_info("%s: %s: %s", part, shown(failures, name, text), why);
 }
 
-/* Returns true for files that went before the worker looked, and for files that are no programs. */
+/* Returns true for files that went before the worker looked, that are no programs, or for which
+ * there is no CPU time. */
 static bool is_everyday(int reason)
 {
-	return reason == -ESRCH || reason == -ENOENT || reason == -ESTALE || reason == -ENOEXEC;
+	return reason == -ESRCH || reason == -ENOENT || reason == -ESTALE || reason == -ENOEXEC ||
+	       reason == -EDQUOT;
 }
 
 void failures_object(struct failures *failures, const char *name, int reason)
@@ -43,6 +45,8 @@ void failures_object(struct failures *failures, const char *name, int reason)
 	if (reason == -EACCES)
 		why = "not opened: no regular file, open for writing, or its file system is not "
 		      "allowed";
+	if (reason == -EDQUOT)
+		why = "not parsed: its cgroup, or its owner, has used up the CPU time for that";
 	if (reason == -EOWNERDEAD)
 		log_warning("quarantined: %s: a worker ended while it parsed it",
 			    shown(failures, name, text));

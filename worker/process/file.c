@@ -8,13 +8,17 @@
 #include "ipc/guard.h"
 #include "base/chain.h"
 #include "base/map.h"
-#include "base/tally.h"
 #include "worker/process/object.h"
+#include "worker/process/openings.h"
+#include "worker/process/parser.h"
 #include "worker/target/target.h"
 
 #define FILE_STALE_MAX 3
 /* Open questions about files of one process: the broker answers one question at a time. */
 #define FILES_ASKED_MAX 2
+
+#define QUESTION_BITS 24
+#define QUESTION_MASK ((1u << QUESTION_BITS) - 1)
 
 enum file_state {
 	FILE_UNKNOWN,
@@ -36,12 +40,14 @@ struct file {
 	unsigned int stale;	  /* answers in a row that were another file's */
 	bool foreign;		  /* another device answered, for the asking process alone */
 	bool gone;		  /* the mapping of the last question is gone */
-	/* A broker hung or ended with the file. One bad file costs one broker: nobody asks again,
-	 * and the object stays. */
+	uint32_t question;	  /* count: tells the answers apart */
+	/* A broker ended with the file. One bad file costs one broker: nobody asks again, and the
+	 * object stays. A process that hung a broker says nothing about the file. */
 	bool quarantined;
 	uint64_t round;		       /* of the last answer that tells of a moment alone */
 	struct target_process process; /* with start and end: the mapping of the question */
 	uint64_t start, end;
+	bool apart; /* OPENING: the question waits apart */
 	bool put_off;
 	uint64_t waited; /* the last time that a question had to wait */
 	bool marked;
@@ -52,11 +58,12 @@ struct files {
 	struct target *target;
 	struct map *by_listing, *by_number;
 	struct map *own_devices; /* that answer the numbers that they list */
-	struct map *opening_for; /* counts of processes */
+	struct map *busy_for;	 /* processes that the broker makes wait until the next round */
+	struct openings openings;
 	uint64_t numbers, changes, replaced, put_off;
-	uint64_t round; /* counts from 1 */
-	bool put_back;	/* a file waits for the next round */
-	size_t opening;
+	uint64_t round;	 /* counts from 1 */
+	bool put_back;	 /* a file waits for the next round */
+	uint64_t slowed; /* groups, when the questions that wait apart were last told */
 };
 
 static void set_state(struct file *file, enum file_state state)
@@ -92,8 +99,9 @@ struct files *files_new(struct objects *objects, struct target *target)
 	files->by_listing = map_new();
 	files->by_number = map_new();
 	files->own_devices = map_new();
-	files->opening_for = map_new();
-	if (!files->by_listing || !files->by_number || !files->own_devices || !files->opening_for) {
+	files->busy_for = map_new();
+	if (openings_init(&files->openings) < 0 || !files->by_listing || !files->by_number ||
+	    !files->own_devices || !files->busy_for) {
 		files_free(files);
 		return NULL;
 	}
@@ -122,7 +130,8 @@ void files_free(struct files *files)
 	map_free(files->by_listing);
 	map_free(files->by_number);
 	map_free(files->own_devices);
-	map_free(files->opening_for);
+	openings_release(&files->openings);
+	map_free(files->busy_for);
 	free(files);
 }
 
@@ -176,16 +185,10 @@ struct file *files_get(struct files *files, uint64_t device, uint64_t inode, uin
 	return file;
 }
 
-/* Returns true when the broker was lost with the question. */
-static bool is_lost(int error)
-{
-	return error == -ETIMEDOUT || error == -EPIPE;
-}
-
 static void file_fail(struct files *files, struct file *file, int reason, uint64_t when)
 {
 	file->verified = when;
-	file->quarantined |= is_lost(reason);
+	file->quarantined |= reason == -EPIPE;
 	set_state(file, FILE_FAILED);
 	if (!file->object || file->object->state != OBJECT_FAILED || file->object->reason != reason)
 		file->object = objects_add_failed(files->objects, file->path, reason);
@@ -262,6 +265,16 @@ static void put_back(struct files *files, struct file *file)
 		set_state(file, FILE_UNKNOWN);
 }
 
+/* The process waits for the next round with all its files. Other processes may ask meanwhile. */
+static void make_wait(struct files *files, struct file *file)
+{
+	if (map_put(files->busy_for, file->process.pid, files) < 0)
+		file->round = files->round;
+	files->put_back = true;
+	files->changes++;
+	set_state(file, FILE_UNKNOWN);
+}
+
 /* The kernel's inode generation vouches for the inode; without one the next mapping asks again. */
 static void asker_gone(struct files *files, struct file *file)
 {
@@ -277,13 +290,15 @@ static void asker_gone(struct files *files, struct file *file)
 	files->changes++;
 }
 
-/* Keeps the object of a file with which a broker was lost. A foreign file fails instead, because
- * the file of another process may have the same numbers. */
+/* Keeps the object of a file with which a broker was lost, for the mapping of the question at
+ * least. A foreign file fails instead, because the file of another process may have the same
+ * numbers. */
 static bool keep_unverified(struct files *files, struct file *file, int error)
 {
-	if (!is_lost(error) || file->foreign)
+	if ((error != -EPIPE && error != -ETIMEDOUT) || file->foreign)
 		return false;
-	file->quarantined = true;
+	file->quarantined |= error == -EPIPE;
+	file->gone = error == -ETIMEDOUT;
 	set_state(file, FILE_KNOWN);
 	files->changes++;
 	return true;
@@ -299,7 +314,8 @@ static void on_verified(struct files *files, struct file *file, const struct tar
 		asker_gone(files, file);
 	else if (reply->error < 0)
 		file_fail(files, file, reply->error, file->asked);
-	else if (objects_find(files->objects, &reply->identity) == file->object)
+	else if (objects_find(files->objects, &reply->identity) == file->object &&
+		 !object_lacks_file(file->object))
 		file_know(files, file, file->object);
 	else
 		ask(files, file, true);
@@ -307,16 +323,16 @@ static void on_verified(struct files *files, struct file *file, const struct tar
 
 static void count_opening(struct files *files, const struct file *file, int more)
 {
-	files->opening += (size_t)more;
-	tally_add(files->opening_for, file->process.pid, more);
+	openings_add(&files->openings, file->process, file->apart, more);
 }
 
 /* Keeps the object of an answer about another file. The broker gives no file twice in a minute, so
  * that a process that swaps mappings could take a library from others. */
-static void keep_other(struct files *files, struct target_reply *reply, uint32_t pid)
+static void keep_other(struct files *files, struct target_reply *reply,
+		       struct target_process process)
 {
 	if (reply->fd >= 0 && !objects_find(files->objects, &reply->identity))
-		objects_add(files->objects, &reply->identity, NULL, take_fd(&reply->fd), pid);
+		objects_add(files->objects, &reply->identity, NULL, take_fd(&reply->fd), process);
 }
 
 static void on_opened(struct files *files, struct file *file, struct target_reply *reply)
@@ -324,11 +340,15 @@ static void on_opened(struct files *files, struct file *file, struct target_repl
 	struct object *object;
 
 	if (reply->error == 0 && !plausible(files, file, &reply->identity)) {
-		keep_other(files, reply, file->process.pid);
+		keep_other(files, reply, file->process);
 		reply->error = -ESTALE;
 	}
 	if (is_momentary(reply->error)) {
 		put_back(files, file);
+		return;
+	}
+	if (reply->error == -EBUSY) {
+		make_wait(files, file);
 		return;
 	}
 	if (mapping_gone(file, reply->error)) {
@@ -347,24 +367,33 @@ static void on_opened(struct files *files, struct file *file, struct target_repl
 	}
 	file->foreign = reply->identity.device != file->device;
 	if (object)
-		objects_reopen(files->objects, object, take_fd(&reply->fd));
+		objects_reopen(files->objects, object, take_fd(&reply->fd), file->process);
 	else
 		object = objects_add(files->objects, &reply->identity, file->path,
-				     take_fd(&reply->fd), file->process.pid);
+				     take_fd(&reply->fd), file->process);
 	if (object)
 		file_know(files, file, object);
 	else
 		file_fail(files, file, -ENOMEM, file->asked);
 }
 
+/* Has both numbers. A file's question is not asked 2^24 times while an answer is due. */
+static uint64_t key_of(const struct file *file)
+{
+	return file->number << QUESTION_BITS | (file->question & QUESTION_MASK);
+}
+
 static void on_object(void *context, uint64_t key, struct target_reply *reply)
 {
 	struct files *files = context;
-	struct file *file = map_get(files->by_number, key);
+	struct file *file = map_get(files->by_number, key >> QUESTION_BITS);
 
 	if (!file)
 		return;
-	if (file->state == FILE_VERIFYING) {
+	if (key != key_of(file)) {
+		/* another process was asked meanwhile, see give_question_up() */
+		keep_other(files, reply, file->process);
+	} else if (file->state == FILE_VERIFYING) {
 		on_verified(files, file, reply);
 	} else if (file->state == FILE_OPENING) {
 		count_opening(files, file, -1);
@@ -374,7 +403,7 @@ static void on_object(void *context, uint64_t key, struct target_reply *reply)
 
 static void ask(struct files *files, struct file *file, bool want_fd)
 {
-	const struct target_request request = {
+	struct target_request request = {
 		.kind = TARGET_OBJECT,
 		.process = file->process,
 		.start = file->start,
@@ -382,11 +411,14 @@ static void ask(struct files *files, struct file *file, bool want_fd)
 		.want_fd = want_fd,
 		.done = on_object,
 		.context = files,
-		.key = file->number,
 	};
 	int r;
 
+	file->question++;
+	request.key = key_of(file);
+
 	set_state(file, want_fd ? FILE_OPENING : FILE_VERIFYING);
+	file->apart = want_fd && target_is_slow(files->target, &file->process);
 	r = files->target->ask(files->target, &request);
 	if (r == 0 && want_fd)
 		count_opening(files, file, 1);
@@ -412,24 +444,65 @@ static bool is_last_question(const struct file *file, struct target_process proc
 	       file->start == start && file->end == end;
 }
 
-/* A process with many files gets at most as many places as it leaves to others, so that each
- * newcomer finds some. */
-static bool is_within_limits(const struct files *files, uint32_t pid)
+/* Tells which questions wait apart since a group became slow. Those stay apart until the answer,
+ * even when the group is not slow any more. */
+static void follow_slowed(struct files *files)
 {
-	size_t all = files->opening + objects_parsing(files->objects);
-	size_t own = tally_get(files->opening_for, pid) + objects_parsing_for(files->objects, pid);
+	size_t cursor = 0;
+	uint64_t key;
+	void *value;
 
-	return own < FILES_OF_PROCESS_MAX && all < FILES_AT_ONCE_MAX &&
-	       own < FILES_AT_ONCE_MAX - all;
+	if (files->slowed == files->target->slowed)
+		return;
+	files->slowed = files->target->slowed;
+	while (map_next(files->by_number, &cursor, &key, &value)) {
+		struct file *file = value;
+
+		if (file->state != FILE_OPENING || file->apart ||
+		    !target_is_slow(files->target, &file->process))
+			continue;
+		count_opening(files, file, -1);
+		file->apart = true;
+		count_opening(files, file, 1);
+	}
 }
 
-static bool may_open(struct files *files, struct file *file, uint32_t pid)
+/* The cgroup pays for the parsing. Whoever belongs to none has the limits of a process alone. */
+static bool cgroup_is_within_limits(const struct files *files, struct target_process process,
+				    size_t all)
+{
+	size_t own = openings_of_group(&files->openings, process) +
+		     objects_waiting_for(files->objects, process.group.cgroup);
+
+	return own < PARSER_RESTING_MAX && own < FILES_AT_ONCE_MAX - all &&
+	       objects_have_place(files->objects, process.group.cgroup);
+}
+
+/* A process or cgroup with many files gets at most as many places as it leaves to others, so that
+ * each newcomer finds some. */
+static bool is_within_limits(const struct files *files, struct target_process process)
+{
+	size_t all = files->openings.count + objects_parsing(files->objects);
+	size_t own = openings_of_process(&files->openings, process) +
+		     objects_parsing_for(files->objects, process.pid);
+
+	if (target_is_slow(files->target, &process) &&
+	    !openings_has_place_apart(&files->openings, process))
+		return false;
+	return own < FILES_OF_PROCESS_MAX && all < FILES_AT_ONCE_MAX &&
+	       own < FILES_AT_ONCE_MAX - all && cgroup_is_within_limits(files, process, all);
+}
+
+static bool may_open(struct files *files, struct file *file, struct target_process process)
 {
 	bool within;
 
-	if (tally_get(files->opening_for, pid) >= FILES_ASKED_MAX)
+	follow_slowed(files);
+	if (openings_of_process(&files->openings, process) >= FILES_ASKED_MAX)
 		return false;
-	within = is_within_limits(files, pid);
+	if (map_get(files->busy_for, process.pid))
+		return false;
+	within = is_within_limits(files, process);
 	files->put_off += !within && !file->put_off;
 	file->put_off = !within;
 	return within;
@@ -442,11 +515,30 @@ static struct object *object_if(const struct file *file, bool usable)
 	return file->object;
 }
 
-struct object *files_object(struct files *files, struct file *file, struct target_process process,
-			    uint64_t start, uint64_t end, uint64_t now)
+static bool is_asked(const struct file *file)
+{
+	return file->state == FILE_VERIFYING || file->state == FILE_OPENING;
+}
+
+/* Forgets a question that waits apart, so that another process can be asked at once. */
+static void give_question_up(struct files *files, struct file *file)
+{
+	if (file->state == FILE_OPENING)
+		count_opening(files, file, -1);
+	if (has_object(file))
+		set_state(file, FILE_KNOWN);
+	else
+		set_state(file, FILE_UNKNOWN);
+}
+
+static struct object *look(struct files *files, struct file *file, struct target_process process,
+			   uint64_t start, uint64_t end, uint64_t now)
 {
 	bool fresh = is_fresh(file, process.pid, now);
 
+	if (is_asked(file) && target_is_slow(files->target, &file->process) &&
+	    !target_is_slow(files->target, &process))
+		give_question_up(files, file);
 	if (file->state == FILE_OPENING)
 		return NULL;
 	if (file->state == FILE_VERIFYING)
@@ -465,7 +557,7 @@ struct object *files_object(struct files *files, struct file *file, struct targe
 	if (file_is_gone(file, process, start, end) && now - file->asked < FILE_RETRY_AFTER)
 		return object_if(file, file->state == FILE_KNOWN);
 	/* files_changes() or objects_changes() tell when a place is free. */
-	if (file->state != FILE_KNOWN && !may_open(files, file, process.pid)) {
+	if (file->state != FILE_KNOWN && !may_open(files, file, process)) {
 		file->waited = now;
 		return NULL;
 	}
@@ -481,6 +573,16 @@ struct object *files_object(struct files *files, struct file *file, struct targe
 	if (fresh && (file->state == FILE_VERIFYING || file->state == FILE_KNOWN))
 		return file->object;
 	return object_if(file, file->state == FILE_FAILED);
+}
+
+struct object *files_object(struct files *files, struct file *file, struct target_process process,
+			    uint64_t start, uint64_t end, uint64_t now)
+{
+	struct object *object = look(files, file, process, start, end, now);
+
+	if (object)
+		objects_ask(files->objects, object, process);
+	return object;
 }
 
 bool file_is_gone(const struct file *file, struct target_process process, uint64_t start,
@@ -522,10 +624,21 @@ uint64_t files_put_off(const struct files *files)
 	return files->put_off;
 }
 
+static void clear_busy(struct files *files)
+{
+	size_t cursor = 0;
+	uint64_t pid;
+	void *value;
+
+	while (map_next(files->busy_for, &cursor, &pid, &value))
+		map_remove(files->busy_for, pid);
+}
+
 void files_retry(struct files *files)
 {
 	if (!files->put_back)
 		return;
+	clear_busy(files);
 	files->put_back = false;
 	files->round++;
 	files->changes++;
@@ -533,7 +646,7 @@ void files_retry(struct files *files)
 
 uint64_t files_changes(const struct files *files)
 {
-	return files->changes;
+	return files->changes + files->target->slowed;
 }
 
 void file_mark(struct file *file)
@@ -575,7 +688,7 @@ static void sweep(struct files *files, bool (*keeps)(const struct file *file))
 /* Keeps the object of a file as well: the answer may be that the object is still the same. */
 static bool keep_asked(const struct file *file)
 {
-	bool asked = file->state == FILE_VERIFYING || file->state == FILE_OPENING;
+	bool asked = is_asked(file);
 
 	if (asked && file->object)
 		file->object->marked = true;

@@ -55,7 +55,7 @@ bool file_is_gone(const struct file *file, struct target_process process, uint64
 struct object *files_last_object(struct files *files, struct file *file, uint64_t now);
 /*
  * Begins another round, about once a second: a file whose question failed for want of descriptors
- * or memory may be asked about again.
+ * or memory may be asked about again. So may the files of a process that the target made wait.
  */
 void files_retry(struct files *files);
 uint64_t files_changes(const struct files *files);

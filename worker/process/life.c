@@ -2,6 +2,7 @@
 #include "worker/process/life.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #include "bpf/abi.h"
 #include "worker/process/launch.h"
@@ -10,6 +11,7 @@
 #include "worker/process/mapping.h"
 #include "worker/process/process.h"
 #include "worker/process/roster.h"
+#include "worker/target/target.h"
 
 /* ---- mappings and names ---- */
 
@@ -67,6 +69,18 @@ void life_comm(struct life *life, uint64_t time, uint32_t pid, uint32_t tid, con
 
 /* ---- events ---- */
 
+/* Notes whose process it is. */
+static void set_owner(struct process *process, const struct event *event)
+{
+	struct target_group *owner = &process->owner;
+
+	_Static_assert(sizeof(owner->outer) == sizeof(event->outer), "as in struct event");
+	owner->cgroup = event->cgroup;
+	owner->uid = event->uid;
+	owner->session = event->session;
+	memcpy(owner->outer, event->outer, sizeof(owner->outer));
+}
+
 /* Adds a live process, without asking for a listing. Takes the mappings. */
 static struct process *add(struct life *life, const struct event *event, struct mappings *mappings)
 {
@@ -76,7 +90,7 @@ static struct process *add(struct life *life, const struct event *event, struct 
 	if (!process)
 		return NULL;
 	process->losses = life->lister->losses;
-	process->cgroup = event->cgroup;
+	set_owner(process, event);
 	return process;
 }
 
@@ -90,7 +104,7 @@ static void on_seen(struct life *life, const struct event *event)
 	struct process *process = find(life, event);
 
 	if (process) {
-		process->cgroup = event->cgroup;
+		set_owner(process, event);
 		return;
 	}
 	process = add(life, event, NULL);
@@ -108,9 +122,11 @@ static void on_found(struct life *life, const struct event *event)
 		lister_find(life->lister, process, event->parent_generation);
 }
 
-static void inherit(struct process *child, const struct process *parent)
+static void inherit(struct process *child, const struct process *parent, uint64_t time)
 {
 	process_set_comm(child, parent->comm);
+	child->owner = parent->owner;
+	child->owner.cgroup = process_cgroup(parent, time);
 	child->losses = parent->losses;
 	if (process_state_is_complete(parent->state))
 		process_step(child, PROCESS_WAS_TOLD);
@@ -131,8 +147,9 @@ static void on_forked(struct life *life, const struct event *event)
 	child = add(life, event, mappings);
 	if (!child)
 		return;
+	child->owner.uid = TARGET_UID_UNKNOWN;
 	if (parent)
-		inherit(child, parent);
+		inherit(child, parent, event->time);
 	if (!process_state_is_complete(child->state))
 		lister_ask(life->lister, child);
 }
@@ -181,6 +198,19 @@ static void on_moved(struct life *life, const struct event *event)
 		process_move(process, event->cgroup, event->time);
 }
 
+/* The sample waits for its mappings, even after the end of the process. */
+static void on_waiting(struct life *life, const struct event *event)
+{
+	struct process *process = find(life, event);
+
+	if (!process)
+		return;
+	process->waited_for = event->time + PROCESS_WAITED_FOR;
+	if (!process_state_is_complete(process->state))
+		lister_relist(life->lister, process, event->time);
+	roster_wake(life->roster, process);
+}
+
 static void on_exited(struct life *life, const struct event *event)
 {
 	struct process *process = find(life, event);
@@ -195,7 +225,7 @@ void life_event(struct life *life, const struct event *event)
 	static void (*const handlers[])(struct life *, const struct event *) = {
 		[EVENT_SEEN] = on_seen,	  [EVENT_FORK] = on_forked,   [EVENT_EXEC] = on_execed,
 		[EVENT_EXIT] = on_exited, [EVENT_DENIED] = on_denied, [EVENT_MOVED] = on_moved,
-		[EVENT_FOUND] = on_found,
+		[EVENT_FOUND] = on_found, [EVENT_WAITS] = on_waiting,
 	};
 
 	if (event->kind >= sizeof(handlers) / sizeof(*handlers) || !handlers[event->kind])

@@ -82,12 +82,22 @@ static struct process *take_found(struct lister *lister)
 	return NULL;
 }
 
+/* Returns how many questions delay others: those that wait apart do not. */
+static size_t count_urgent(const struct lister *lister)
+{
+	const size_t apart = lister->parts->target->waiting;
+
+	if (apart > lister->under_way)
+		return 0;
+	return lister->under_way - apart;
+}
+
 void lister_turn(struct lister *lister)
 {
 	if (!lister->sorted && lister->found_count > 1)
 		qsort(lister->found, lister->found_count, sizeof(*lister->found), by_runtime);
 	lister->sorted = true;
-	while (lister->under_way < LISTINGS_AT_ONCE) {
+	while (count_urgent(lister) < LISTINGS_AT_ONCE) {
 		struct process *process = take_found(lister);
 
 		if (!process)

@@ -9,6 +9,7 @@
 #include "base/map.h"
 #include "base/tally.h"
 #include "object/elf/image.h"
+#include "worker/process/budget.h"
 #include "worker/process/failures.h"
 #include "worker/process/parser.h"
 #include "worker/process/segments.h"
@@ -26,6 +27,7 @@ struct objects {
 	struct object *vdso, *anonymous;
 	size_t descriptors, open, parsing, storing;
 	uint64_t numbers, changes, room;
+	uint64_t rested; /* files, as of the last turn */
 	struct failures failures;
 	uint64_t now; /* of the last turn */
 	struct objects_counts counts;
@@ -37,6 +39,7 @@ static bool may_follow(enum object_state from, enum object_state to)
 		[OBJECT_NEW] = 1u << OBJECT_PARSING | 1u << OBJECT_READY | 1u << OBJECT_FAILED,
 		[OBJECT_PARSING] = 1u << OBJECT_STORING | 1u << OBJECT_READY | 1u << OBJECT_FAILED,
 		[OBJECT_STORING] = 1u << OBJECT_READY,
+		[OBJECT_FAILED] = 1u << OBJECT_PARSING | 1u << OBJECT_FAILED, /* resubmit() */
 	};
 
 	return next[from] >> to & 1;
@@ -193,11 +196,30 @@ struct object *objects_anonymous(const struct objects *objects)
 	return objects->anonymous;
 }
 
+/* Returns whether only CPU time is lacking. The file stays open, as long as there is room. */
+static bool is_put_off(const struct object *object)
+{
+	return object->state == OBJECT_FAILED && object->reason == -EDQUOT;
+}
+
+bool object_lacks_file(const struct object *object)
+{
+	return is_put_off(object) && object->fd < 0;
+}
+
+static void fail_to_parse(struct objects *objects, struct object *object, int reason)
+{
+	fail(objects, object, reason);
+	if (reason != -EDQUOT)
+		close_fd(objects, object);
+}
+
 static void submit(struct objects *objects, struct object *object, size_t size)
 {
 	const struct parser_job job = {
 		.number = object->number,
 		.owner = object->owner,
+		.payer = object->payers[0],
 		.fd = object->fd,
 		.bytes = object->bytes,
 		.size = size,
@@ -205,12 +227,10 @@ static void submit(struct objects *objects, struct object *object, size_t size)
 	};
 	int r = parser_submit(objects->parser, &job);
 
-	if (r < 0) {
-		fail(objects, object, r);
-		close_fd(objects, object);
-		return;
-	}
-	set_state(objects, object, OBJECT_PARSING);
+	if (r < 0)
+		fail_to_parse(objects, object, r);
+	else
+		set_state(objects, object, OBJECT_PARSING);
 }
 
 int objects_set_vdso(struct objects *objects, const void *bytes, size_t size)
@@ -263,21 +283,8 @@ static void limit_descriptors(struct objects *objects)
 	objects->counts.descriptors_closed++;
 }
 
-void objects_reopen(struct objects *objects, struct object *object, int fd)
-{
-	if (fd < 0)
-		return;
-	if (object->fd >= 0 || object->state == OBJECT_FAILED) {
-		close(fd);
-		return;
-	}
-	object->fd = fd;
-	objects->open++;
-	limit_descriptors(objects);
-}
-
 struct object *objects_add(struct objects *objects, const struct target_identity *identity,
-			   const char *name, int fd, uint32_t owner)
+			   const char *name, int fd, struct target_process process)
 {
 	struct object *object;
 
@@ -292,7 +299,9 @@ struct object *objects_add(struct objects *objects, const struct target_identity
 	object->unnamed = !name;
 	object->opened = objects->now;
 	object->identity = *identity;
-	object->owner = owner;
+	object->owner = process.pid;
+	object->maker = budget_owner(fd);
+	object->payers[object->payer_count++] = budget_payer(process.group.cgroup, object->maker);
 	object->fd = fd;
 	objects->open++;
 	objects->counts.objects++;
@@ -301,6 +310,79 @@ struct object *objects_add(struct objects *objects, const struct target_identity
 	submit(objects, object, identity->size);
 	limit_descriptors(objects);
 	return object;
+}
+
+static bool has_payer(const struct object *object, uint64_t payer)
+{
+	for (unsigned int i = 0; i < object->payer_count && i < OBJECT_PAYERS; i++)
+		if (object->payers[i] == payer)
+			return true;
+	return false;
+}
+
+/* Parses an object that was put off, if the payer may begin. */
+static void resubmit(struct objects *objects, struct object *object, uint32_t owner, uint64_t payer)
+{
+	if (object->fd < 0 || !parser_may_begin(objects->parser, payer))
+		return;
+	if (!parser_has_place(objects->parser, payer))
+		return;
+	object->owner = owner;
+	object->payers[0] = payer;
+	object->payer_count = 1;
+	object->reason = 0;
+	objects->counts.failed--;
+	submit(objects, object, object->identity.size);
+}
+
+/* Tells the parse thread of a payer. The newest ones are noted, so that each is told once. */
+static void share(struct objects *objects, struct object *object, uint64_t payer)
+{
+	if (has_payer(object, payer))
+		return;
+	object->payers[object->payer_count++ % OBJECT_PAYERS] = payer;
+	parser_share(objects->parser, object->number, payer);
+}
+
+void objects_ask(struct objects *objects, struct object *object, struct target_process process)
+{
+	uint64_t payer = budget_payer(process.group.cgroup, object->maker);
+
+	if (object->state == OBJECT_PARSING)
+		share(objects, object, payer);
+	else if (is_put_off(object))
+		resubmit(objects, object, process.pid, payer);
+}
+
+void objects_reopen(struct objects *objects, struct object *object, int fd,
+		    struct target_process process)
+{
+	if (fd < 0)
+		return;
+	if (object->fd >= 0 || (object->state == OBJECT_FAILED && !is_put_off(object))) {
+		close(fd);
+		return;
+	}
+	object->fd = fd;
+	objects->open++;
+	objects_ask(objects, object, process); /* an idle descriptor might be closed at once */
+	limit_descriptors(objects);
+}
+
+bool objects_have_place(struct objects *objects, uint64_t cgroup)
+{
+	uint64_t payer = budget_payer(cgroup, BUDGET_ROOT);
+
+	return payer == BUDGET_ROOT || parser_has_place(objects->parser, payer);
+}
+
+size_t objects_waiting_for(const struct objects *objects, uint64_t cgroup)
+{
+	uint64_t payer = budget_payer(cgroup, BUDGET_ROOT);
+
+	if (payer == BUDGET_ROOT)
+		return 0;
+	return parser_waiting(objects->parser, payer);
 }
 
 void objects_name(struct object *object, const char *name)
@@ -357,12 +439,17 @@ static void store(struct objects *objects, struct object *object, uint64_t now)
 	set_state(objects, object, OBJECT_READY);
 }
 
+/* Returns whether the CPU time for parsing was used up: parser.h. */
+static bool is_over_budget(int error)
+{
+	return error == -EDQUOT || error == -ETIME || error == -ECANCELED;
+}
+
 static void finish(struct objects *objects, struct object *object, struct parser_result *result,
 		   uint64_t now)
 {
 	if (result->error < 0) {
-		fail(objects, object, result->error);
-		close_fd(objects, object);
+		fail_to_parse(objects, object, result->error);
 		return;
 	}
 	object->segments = result->segments;
@@ -375,13 +462,23 @@ static void finish(struct objects *objects, struct object *object, struct parser
 	if (result->build_id[0])
 		object->build_id = strdup(result->build_id);
 	if (result->table_error < 0 && result->table_error != -ENOENT) {
-		objects->counts.no_rules++;
+		objects->counts.no_rules += !is_over_budget(result->table_error);
 		failures_part(&objects->failures, "unwind", object->name, result->table_error);
 	}
 	if (object->source)
 		store(objects, object, now);
 	else
 		set_state(objects, object, OBJECT_READY);
+}
+
+/* A file that begins to rest leaves its place to another. */
+static void follow_rested(struct objects *objects)
+{
+	struct parser_counts counts;
+
+	parser_counts(objects->parser, &counts);
+	objects->changes += counts.rested != objects->rested;
+	objects->rested = counts.rested;
 }
 
 void objects_turn(struct objects *objects, uint64_t now)
@@ -391,6 +488,7 @@ void objects_turn(struct objects *objects, uint64_t now)
 	size_t cursor = 0;
 
 	objects->now = now;
+	follow_rested(objects);
 	while (parser_take(objects->parser, &result)) {
 		object = map_get(objects->by_number, result.number);
 		if (object && object->state == OBJECT_PARSING)
@@ -412,7 +510,11 @@ uint64_t objects_changes(const struct objects *objects)
 
 size_t objects_parsing(const struct objects *objects)
 {
-	return objects->parsing;
+	const size_t resting = parser_resting(objects->parser);
+
+	if (resting > objects->parsing)
+		return 0;
+	return objects->parsing - resting;
 }
 
 size_t objects_parsing_for(const struct objects *objects, uint32_t owner)
@@ -457,7 +559,11 @@ void objects_sweep(struct objects *objects, uint64_t now, bool all)
 
 void objects_counts(const struct objects *objects, struct objects_counts *ret_counts)
 {
+	struct parser_counts parser;
+
 	*ret_counts = objects->counts;
+	parser_counts(objects->parser, &parser);
+	ret_counts->parsing_late = parser.rested + parser.given_up;
 }
 
 void object_count_ruleless(struct object *object)

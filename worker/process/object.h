@@ -30,9 +30,11 @@ enum object_state {
 	OBJECT_PARSING, /* with the parse thread, or waiting for it */
 	OBJECT_STORING, /* its table waits for room in a segment */
 	OBJECT_READY,	/* parsed; table may be NULL */
-	OBJECT_FAILED,	/* reason says why */
+	OBJECT_FAILED,	/* reason says why; -EDQUOT: until a payer asks that may begin */
 	OBJECT_STATES
 };
+
+#define OBJECT_PAYERS 4u
 
 struct object {
 	struct chain chain; /* with the same hash of the identity */
@@ -47,6 +49,9 @@ struct object {
 	bool unnamed;	 /* the name only says that none is known */
 	bool marked;
 	uint32_t owner;			/* pid of the process it was opened for; 0: none */
+	uint64_t maker;			/* payer (budget.h): the file's owner */
+	uint64_t payers[OBJECT_PAYERS]; /* whose processes asked last while it was parsed */
+	unsigned int payer_count;	/* so far */
 	int fd;				/* -1: none, or closed to make room */
 	const void *bytes;		/* image in memory, instead of fd */
 	size_t size;			/* of bytes */
@@ -65,6 +70,7 @@ struct object {
 struct objects_counts {
 	uint64_t objects, failed, descriptors_closed;
 	uint64_t no_room, no_rules; /* for the table; unwind information that cannot be used */
+	uint64_t parsing_late;	    /* files whose parsing rested, or was given up */
 };
 
 /* At most `descriptors` files are kept open. NULL: no memory. */
@@ -82,17 +88,32 @@ struct object *objects_anonymous(const struct objects *objects); /* "[anon]" */
 struct object *objects_find(const struct objects *objects, const struct target_identity *identity);
 /* Takes fd and has it parsed for a process. name NULL: it comes later. NULL: no memory. */
 struct object *objects_add(struct objects *objects, const struct target_identity *identity,
-			   const char *name, int fd, uint32_t owner);
+			   const char *name, int fd, struct target_process process);
+/*
+ * Notes that another process asks for an object too: its cgroup may pay for the parsing. An object
+ * that failed for want of CPU time is parsed then, if the cgroup has some.
+ */
+void objects_ask(struct objects *objects, struct object *object, struct target_process process);
+/* Returns false while no further file is to be opened for a cgroup: see parser_has_place(). */
+bool objects_have_place(struct objects *objects, uint64_t cgroup);
+/* Returns how many files of a cgroup wait to be parsed; 0 for the root of all. */
+size_t objects_waiting_for(const struct objects *objects, uint64_t cgroup);
 void objects_name(struct object *object, const char *name); /* unless there is one */
 /* Makes an object that cannot be opened: it has a name, and is never found again. */
 struct object *objects_add_failed(struct objects *objects, const char *name, int reason);
-/* Gives an object that has lost its descriptor another one; taken. -1 is fine. */
-void objects_reopen(struct objects *objects, struct object *object, int fd);
+/* Returns whether an object could be parsed later, but its descriptor was closed meanwhile. */
+bool object_lacks_file(const struct object *object);
+/* Gives an object that has lost its descriptor another one; taken. -1 is fine. The process asked
+ * for it: see objects_ask(). */
+void objects_reopen(struct objects *objects, struct object *object, int fd,
+		    struct target_process process);
 
 /* Takes results of the parse thread and stores tables. */
 void objects_turn(struct objects *objects, uint64_t now);
-uint64_t objects_changes(const struct objects *objects); /* counts objects becoming ready, failed */
-size_t objects_parsing(const struct objects *objects);	 /* or waiting for it */
+/* Counts objects that become ready or failed, or begin to rest. */
+uint64_t objects_changes(const struct objects *objects);
+/* Returns how many are parsed or wait for it. Those that rest have other places (parser.h). */
+size_t objects_parsing(const struct objects *objects);
 size_t objects_parsing_for(const struct objects *objects, uint32_t owner);
 
 /*

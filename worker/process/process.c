@@ -170,9 +170,18 @@ void process_step(struct process *process, enum process_event event)
 	process->state = process_state_after(process->state, event);
 }
 
+bool process_is_waited_for(const struct process *process, uint64_t now)
+{
+	return now < process->waited_for;
+}
+
 struct target_process process_asked(const struct process *process)
 {
-	struct target_process asked = {.pid = process->pid, .thread = process->pid};
+	struct target_process asked = {
+		.pid = process->pid,
+		.thread = process->pid,
+		.group = process->owner,
+	};
 
 	if (process->route == PROCESS_BY_THREAD && process->tid != 0)
 		asked.thread = process->tid;
@@ -189,10 +198,10 @@ static void cut_name(char ret_name[ABI_COMM_BYTES], const char *name)
 
 void process_move(struct process *process, uint64_t cgroup, uint64_t time)
 {
-	if (process->cgroup == cgroup)
+	if (process->owner.cgroup == cgroup)
 		return;
-	process->cgroup_before = process->cgroup;
-	process->cgroup = cgroup;
+	process->cgroup_before = process->owner.cgroup;
+	process->owner.cgroup = cgroup;
 	process->moved = time;
 }
 
@@ -200,7 +209,7 @@ uint64_t process_cgroup(const struct process *process, uint64_t time)
 {
 	if (time < process->moved)
 		return process->cgroup_before;
-	return process->cgroup;
+	return process->owner.cgroup;
 }
 
 void process_set_comm(struct process *process, const char *comm)

@@ -9,6 +9,7 @@
 
 #include "bpf/abi.h"
 #include "worker/process/state.h"
+#include "worker/target/target.h"
 
 struct mappings;
 struct processes;
@@ -21,12 +22,16 @@ enum process_route {
 	PROCESS_BY_THREAD,
 };
 
+/* BPF keeps a sample for KEPT_FOR_NS, and walks it at one of the next interrupts. */
+#define PROCESS_WAITED_FOR (2 * KEPT_FOR_NS)
+
 struct process {
 	uint32_t pid;
 	uint64_t generation;
 	enum process_state state;      /* process_step() alone writes it */
 	uint64_t started, ended;       /* times; ended counts in the two ended states */
-	uint64_t cgroup;	       /* id, 0: not known */
+	uint64_t waited_for;	       /* time until which BPF may keep a sample, or 0 */
+	struct target_group owner;     /* as an event told last; a move changes the cgroup alone */
 	uint64_t cgroup_before, moved; /* the cgroup until `moved`, a time; 0: was not moved */
 	char comm[ABI_COMM_BYTES];     /* of the main thread; empty: not known yet */
 	struct mappings *mappings;
@@ -79,6 +84,8 @@ struct process *processes_awake(const struct processes *processes); /* first; th
 /* Moves a process to the state that follows an event; processes_end() sends PROCESS_EXITED. */
 void process_step(struct process *process, enum process_event event);
 
+/* Returns whether BPF may keep a sample of the process. */
+bool process_is_waited_for(const struct process *process, uint64_t now);
 /* Returns by which pid and thread the target is asked for a process. */
 struct target_process process_asked(const struct process *process);
 /* Puts the process into another cgroup from a time on. */

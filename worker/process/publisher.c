@@ -203,15 +203,14 @@ void publisher_release(struct publisher *publisher, struct mappings *mappings, u
 	free(block);
 }
 
-static uint32_t key_pid(uint64_t key)
-{
-	return key & PROCESS_PID_MAX;
-}
-
-/* Returns the slot of a pid, else a free one; NULL: neither is within PROCESS_PROBES. */
+/*
+ * Returns the slot of a process, else a free one; NULL: neither is within PROCESS_PROBES. An
+ * earlier program of the pid may have a slot too, as long as BPF keeps a sample of that program.
+ */
 static struct process_slot *find_slot(const struct publisher *publisher, uint32_t pid,
-				      bool only_own)
+				      uint64_t generation, bool only_own)
 {
+	const u64 own = process_slot_key(pid, generation);
 	struct process_slot *slot, *unused = NULL;
 
 	for (uint32_t i = 0; i < PROCESS_PROBES; i++) {
@@ -219,7 +218,7 @@ static struct process_slot *find_slot(const struct publisher *publisher, uint32_
 
 		slot = &publisher->table->slot[(process_slot_hash(pid) + i) & (PROCESS_SLOTS - 1)];
 		key = slot->key;
-		if (key != 0 && key != PROCESS_SLOT_GONE && key_pid(key) == pid)
+		if (key == own)
 			return slot;
 		if ((key == 0 || key == PROCESS_SLOT_GONE) && !unused)
 			unused = slot;
@@ -233,7 +232,7 @@ static struct process_slot *find_slot(const struct publisher *publisher, uint32_
 
 static int put(struct publisher *publisher, uint32_t pid, uint64_t generation, u64 value)
 {
-	struct process_slot *slot = find_slot(publisher, pid, false);
+	struct process_slot *slot = find_slot(publisher, pid, generation, false);
 	u64 key = process_slot_key(pid, generation);
 
 	if (!slot) {
@@ -272,10 +271,10 @@ static int refuse(struct publisher *publisher, const struct process *process)
 void publisher_retract(struct publisher *publisher, uint32_t pid, uint64_t generation)
 {
 	struct process_slot *slots = publisher->table->slot;
-	struct process_slot *slot = find_slot(publisher, pid, true);
+	struct process_slot *slot = find_slot(publisher, pid, generation, true);
 	size_t at;
 
-	if (!slot || slot->key != process_slot_key(pid, generation))
+	if (!slot)
 		return;
 	__atomic_store_n(&slot->key, PROCESS_SLOT_GONE, __ATOMIC_RELEASE);
 	/* Tombstones before an empty slot are of no use, because the empty slot ends probes. */
@@ -298,7 +297,9 @@ int publisher_update(struct publisher *publisher, struct process *process, uint6
 	int r, placed = 0;
 	bool refused;
 
-	if (!process_state_is_complete(process->state) || process_state_is_ended(process->state))
+	if (!process_state_is_complete(process->state))
+		return 0;
+	if (process_state_is_ended(process->state) && !process_is_waited_for(process, now))
 		return 0;
 	mappings->dirty |= !mappings->block;
 	r = publisher_build(publisher, mappings, now);

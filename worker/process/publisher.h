@@ -35,10 +35,7 @@ bool publisher_outdated(const struct mappings *mappings);
 void publisher_share(struct mappings *copy, const struct mappings *mappings);
 void publisher_release(struct publisher *publisher, struct mappings *mappings, uint64_t now);
 
-/*
- * Names the block under (pid, generation), in place of an older generation. Returns 0, -ENOSPC,
- * -ENOENT.
- */
+/* Names the block under (pid, generation). Returns 0, -ENOSPC, -ENOENT. */
 int publisher_publish(struct publisher *publisher, uint32_t pid, uint64_t generation,
 		      const struct mappings *mappings);
 void publisher_retract(struct publisher *publisher, uint32_t pid, uint64_t generation);

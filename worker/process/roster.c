@@ -105,9 +105,17 @@ void roster_wake(struct roster *roster, struct process *process)
 
 void roster_end(struct roster *roster, struct process *process, uint64_t time)
 {
-	publisher_retract(roster->publisher, process->pid, process->generation);
+	if (!process_is_waited_for(process, time))
+		publisher_retract(roster->publisher, process->pid, process->generation);
 	processes_end(roster->processes, process, time);
 	roster->changed = true;
+}
+
+/* Takes an ended process from BPF, which keeps no sample of the process any more. */
+static void stop_waiting(struct roster *roster, struct process *process)
+{
+	publisher_retract(roster->publisher, process->pid, process->generation);
+	process->waited_for = 0;
 }
 
 void roster_prune(struct roster *roster, uint64_t resolved)
@@ -122,8 +130,11 @@ void roster_prune(struct roster *roster, uint64_t resolved)
 			roster_wake(roster, process);
 		if (!process_state_is_ended(process->state))
 			continue;
+		if (process->waited_for && !process_is_waited_for(process, roster->now))
+			stop_waiting(roster, process);
 		if (process->ended + KEEP_ENDED > resolved)
 			continue;
+		stop_waiting(roster, process);
 		drop_mappings(roster, process);
 		processes_remove(roster->processes, process);
 	}

@@ -59,7 +59,8 @@ void segments_free(struct segments *segments)
 	if (!segments)
 		return;
 	for (uint32_t i = 0; i < segments->attached; i++) {
-		munmap(segments->areas[i].memory, SEGMENT_BYTES);
+		if (segments->areas[i].memory)
+			munmap(segments->areas[i].memory, SEGMENT_BYTES);
 		free(segments->areas[i].free);
 	}
 	free(segments->areas);
@@ -176,6 +177,12 @@ static void on_segment(void *context, uint64_t key, struct target_reply *reply)
 		return;
 	/* the broker is gone: its successor gets the question */
 	if (r == -EPIPE || r == -ETIMEDOUT) {
+		segments->wanted = true;
+		return;
+	}
+	/* it was given by a broker that ended before the answer came: nobody has that segment */
+	if (r == -EEXIST && segments->attached < segments->max) {
+		segments->attached++;
 		segments->wanted = true;
 		return;
 	}

@@ -191,24 +191,26 @@ static bool publish(struct tracker *tracker, uint64_t now)
  * Returns whether a later turn has work to do for a process, whatever comes. Processes that share
  * mappings stay awake together, so that each of them publishes a new block.
  */
-static bool has_work(const struct process *process)
+static bool has_work(const struct process *process, uint64_t now)
 {
 	const struct mappings *mappings = process->mappings;
 
 	if (mappings->unsettled || process_state_is_early(process->state))
 		return true;
-	if (process_state_is_ended(process->state) || !process_state_is_complete(process->state))
+	if (!process_state_is_complete(process->state))
+		return false;
+	if (process_state_is_ended(process->state) && !process_is_waited_for(process, now))
 		return false;
 	return mappings->dirty || publisher_waits(mappings);
 }
 
-static void rest(struct tracker *tracker)
+static void rest(struct tracker *tracker, uint64_t now)
 {
 	struct process *process = processes_awake(tracker->roster.processes), *next;
 
 	for (; process; process = next) {
 		next = process->awake_next;
-		if (!has_work(process))
+		if (!has_work(process, now))
 			process_rest(process);
 	}
 }
@@ -230,7 +232,7 @@ bool tracker_turn(struct tracker *tracker, uint64_t now, uint64_t resolved)
 	forget_replaced(tracker);
 	settle(tracker, objects_changed, now);
 	soon = publish(tracker, now);
-	rest(tracker);
+	rest(tracker, now);
 	return soon;
 }
 

@@ -38,8 +38,8 @@ bool event_ring_passed(const struct event_ring *ring, uint64_t head)
 
 static bool is_known(uint32_t size)
 {
-	return size == sizeof(struct event) || size == sizeof(struct event_name) ||
-	       size == sizeof(struct event_cgroup);
+	return size == EVENT_SHORT_BYTES || size == sizeof(struct event) ||
+	       size == sizeof(struct event_name) || size == sizeof(struct event_cgroup);
 }
 
 /* Takes one record; true: it is an event. */
@@ -53,8 +53,10 @@ static bool take(struct event_ring *ring, uint64_t position, uint32_t head, uint
 
 	ring->name[0] = '\0';
 	ring->path[0] = '\0';
-	if (good)
-		memcpy(ret_event, at, sizeof(*ret_event));
+	if (good) {
+		*ret_event = (struct event){0};
+		memcpy(ret_event, at, size < sizeof(*ret_event) ? size : sizeof(*ret_event));
+	}
 	if (good && size == sizeof(struct event_name))
 		memcpy(ring->name, at + offsetof(struct event_name, name), sizeof(ring->name) - 1);
 	if (good && size == sizeof(struct event_cgroup))

@@ -214,6 +214,12 @@ static bool is_unanswered(const struct process *process, struct missing missing)
 	return missing.mapping && process && process_state_is_asked(process->state);
 }
 
+/* Returns whether the process has its new name, but not yet its new generation. */
+static bool is_within_exec(const struct record *head)
+{
+	return head->reason == REASON_cut_exec || head->reason == REASON_end_exec;
+}
+
 static struct process *find_process(struct samples *samples, const struct record *head,
 				    uint64_t now)
 {
@@ -226,8 +232,7 @@ static struct process *find_process(struct samples *samples, const struct record
 		return NULL;
 	process = tracker_process(samples->parts.tracker, head->pid, head->generation, head->time,
 				  now);
-	/* cut_exec: the process has its new name, but not yet its new generation. */
-	if (process && head->pid == head->tid && head->reason != REASON_cut_exec)
+	if (process && head->pid == head->tid && !is_within_exec(head))
 		process_set_comm(process, (const char *)head->comm);
 	return process;
 }

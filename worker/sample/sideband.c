@@ -17,6 +17,7 @@ void sideband_init(struct sideband *sideband, void *page, const void *data, uint
 	sideband->data = data;
 	sideband->bytes = bytes;
 	sideband->discarded = 0;
+	sideband->records = 0;
 	sideband->reading = false;
 }
 
@@ -157,6 +158,7 @@ bool sideband_next(struct sideband *sideband, struct sideband_record *ret_record
 		if (size <= SIDEBAND_RECORD_MAX)
 			r = sideband_parse(linearize(sideband, tail, size), size, ret_record);
 		sideband->discarded += r < 0;
+		sideband->records++;
 		/* The text lies in the ring, where the kernel may write from now on. */
 		if (r > 0 && ret_record->text)
 			ret_record->text = memmove(sideband->linear, ret_record->text,

@@ -37,7 +37,8 @@ struct sideband {
 	const unsigned char *data;
 	uint64_t bytes; /* a power of two */
 	uint64_t discarded;
-	uint64_t end; /* of the records that sideband_next() returns before the next false */
+	uint64_t records; /* read so far, those of no interest included */
+	uint64_t end;	  /* of the records that sideband_next() returns before the next false */
 	bool reading;
 	unsigned char linear[SIDEBAND_RECORD_MAX]; /* a record that wraps */
 };

@@ -12,16 +12,19 @@
 #include "base/array.h"
 
 struct broker {
-	struct target target; /* first: a target is its broker */
 	struct channel channel;
 	struct target_request *queue; /* queue[first] is under way if sequence is not 0 */
-	size_t first, count, capacity;
+	size_t first, count, capacity, most;
 	uint32_t sequence;
 	uint64_t asked; /* time of the request under way, monotonic */
 	bool gone;	/* the channel stays open until the next one, because events refer to it */
 	uint64_t requests[TARGET_KIND_COUNT], refused; /* times */
-	bool full;   /* a request was refused since the last answer */
-	bool paused; /* the request was refused for now, and is repeated at the next turn */
+	bool given_up; /* and the request under way is to be taken back */
+	bool full;     /* a request was refused since the last answer */
+	bool paused;   /* the request was refused for now, and is repeated at the next turn */
+	uint64_t (*clock)(void);
+	void (*on_answer)(void *context); /* or NULL */
+	void *context;			  /* borrowed */
 };
 
 static int send_maps(struct broker *broker, const struct target_request *request)
@@ -94,15 +97,15 @@ static void answer(struct broker *broker, struct target_reply *reply)
 }
 
 /*
- * Marks the broker as gone and answers the request under way with the error. The request is not
- * repeated, because the request itself may have ended the broker.
+ * Marks the broker as gone and answers the request under way with the error, unless the broker was
+ * given up. The request is not repeated, because the request itself may have ended the broker.
  */
 static int lose(struct broker *broker, int error)
 {
 	struct target_reply reply = {.error = error, .fd = -1};
 
 	broker->gone = true;
-	if (broker->sequence != 0)
+	if (broker->sequence != 0 && !broker->given_up)
 		answer(broker, &reply);
 	return error;
 }
@@ -120,20 +123,15 @@ static int send_next(struct broker *broker)
 		return r;
 	broker->sequence = broker->channel.sent;
 	broker->requests[request->kind]++;
-	broker->asked = time_now();
+	broker->asked = broker->clock();
 	return 0;
 }
 
-static int broker_ask(struct target *target, const struct target_request *request)
+/* Appends a request to the queue. Returns 0 or -ENOMEM. */
+static int append(struct broker *broker, const struct target_request *request)
 {
-	struct broker *broker = (struct broker *)target;
 	int r;
 
-	if (broker->count >= BROKER_QUEUE_MAX) {
-		broker->refused += !broker->full;
-		broker->full = true;
-		return -EAGAIN;
-	}
 	if (broker->first > 0 && broker->first + broker->count == broker->capacity) {
 		memmove(broker->queue, broker->queue + broker->first,
 			broker->count * sizeof(*broker->queue));
@@ -143,6 +141,21 @@ static int broker_ask(struct target *target, const struct target_request *reques
 	if (r < 0)
 		return r;
 	broker->queue[broker->first + broker->count++] = *request;
+	return 0;
+}
+
+int broker_ask(struct broker *broker, const struct target_request *request)
+{
+	int r;
+
+	if (broker->count >= broker->most) {
+		broker->refused += !broker->full;
+		broker->full = true;
+		return -EAGAIN;
+	}
+	r = append(broker, request);
+	if (r < 0)
+		return r;
 	/* A failure to send shows again, and is handled, in broker_receive(). */
 	send_next(broker);
 	return 0;
@@ -154,19 +167,26 @@ static void connect_to(struct broker *broker, int fd)
 	broker->channel.phase = PHASE_RUN;
 	broker->gone = false;
 	broker->paused = false;
+	broker->given_up = false;
 }
 
-struct broker *broker_new(int fd)
+struct broker *broker_new(size_t most, uint64_t (*clock)(void))
 {
 	struct broker *broker = calloc(1, sizeof(*broker));
 
-	if (!broker) {
-		close(fd);
+	if (!broker)
 		return NULL;
-	}
-	broker->target = (struct target){broker_ask};
-	connect_to(broker, fd);
+	broker->most = most;
+	broker->clock = clock;
+	broker->channel.fd = -1;
+	broker->gone = true;
 	return broker;
+}
+
+void broker_watch(struct broker *broker, void (*on_answer)(void *context), void *context)
+{
+	broker->on_answer = on_answer;
+	broker->context = context;
 }
 
 void broker_free(struct broker *broker)
@@ -176,11 +196,6 @@ void broker_free(struct broker *broker)
 	channel_release(&broker->channel);
 	free(broker->queue);
 	free(broker);
-}
-
-struct target *broker_target(struct broker *broker)
-{
-	return &broker->target;
 }
 
 int broker_fd(const struct broker *broker)
@@ -218,6 +233,8 @@ static int take_answer(struct broker *broker, struct message *message)
 		broker->full = true;
 		return 0;
 	}
+	if (broker->on_answer)
+		broker->on_answer(broker->context);
 	reply.fd = take_fd(&message->fd);
 	answer(broker, &reply);
 	return 0;
@@ -249,23 +266,118 @@ int broker_receive(struct broker *broker)
 	return r < 0 ? lose(broker, r) : r;
 }
 
-bool broker_is_asked(const struct broker *broker)
+const struct target_request *broker_under_way(const struct broker *broker)
 {
-	return broker->sequence != 0;
+	if (broker->sequence == 0)
+		return NULL;
+	return &broker->queue[broker->first];
 }
 
-bool broker_give_up(struct broker *broker, uint64_t now)
+uint64_t broker_asked_at(const struct broker *broker)
 {
-	if (broker->sequence == 0 || now < broker->asked + BROKER_DEADLINE)
+	return broker->asked;
+}
+
+size_t broker_waiting(const struct broker *broker)
+{
+	return broker->count;
+}
+
+bool broker_is_gone(const struct broker *broker)
+{
+	return broker->gone;
+}
+
+bool broker_delays(const struct broker *broker,
+		   bool (*matters)(const struct target_request *under_way,
+				   const struct target_request *request))
+{
+	const size_t end = broker->first + broker->count;
+
+	for (size_t i = broker->first + 1; broker->sequence != 0 && i < end; i++)
+		if (matters(&broker->queue[broker->first], &broker->queue[i]))
+			return true;
+	return false;
+}
+
+void broker_give_up(struct broker *broker)
+{
+	broker->given_up = true;
+}
+
+bool broker_is_given_up(const struct broker *broker)
+{
+	return broker->given_up;
+}
+
+bool broker_take(struct broker *broker, struct target_request *ret_request)
+{
+	if (broker->sequence == 0)
 		return false;
-	lose(broker, -ETIMEDOUT);
+	*ret_request = broker->queue[broker->first++];
+	broker->count--;
+	broker->sequence = 0;
 	return true;
 }
 
 void broker_replace(struct broker *broker, int fd)
 {
+	broker->given_up = false;
 	lose(broker, -EPIPE);
 	channel_release(&broker->channel);
 	connect_to(broker, fd);
+	send_next(broker);
+}
+
+/* Puts a request before all others of the queue. Returns 0 or -ENOMEM. */
+static int prepend(struct broker *broker, const struct target_request *request)
+{
+	int r = append(broker, request);
+
+	if (r < 0)
+		return r;
+	memmove(broker->queue + broker->first + 1, broker->queue + broker->first,
+		(broker->count - 1) * sizeof(*broker->queue));
+	broker->queue[broker->first] = *request;
+	return 0;
+}
+
+void broker_adopt(struct broker *broker, struct broker *from)
+{
+	const uint32_t sequence = from->sequence;
+	struct target_request request;
+
+	broker->given_up = false;
+	lose(broker, -EPIPE);
+	channel_release(&broker->channel);
+	broker->channel = from->channel;
+	broker->gone = from->gone;
+	broker->given_up = from->given_up;
+	broker->paused = from->paused;
+	from->channel.fd = -1;
+	from->gone = true;
+	if (broker_take(from, &request)) {
+		if (prepend(broker, &request) == 0)
+			broker->sequence = sequence;
+		else
+			broker->gone = true; /* nobody would know the answer */
+		broker->asked = from->asked;
+	}
+	send_next(broker);
+}
+
+void broker_move(struct broker *broker, struct broker *from,
+		 bool (*moves)(void *context, const struct target_request *request), void *context)
+{
+	const size_t end = from->first + from->count;
+	size_t kept = from->first + (from->sequence != 0);
+
+	for (size_t i = kept; i < end; i++) {
+		const struct target_request request = from->queue[i];
+
+		if (!moves(context, &request) || append(broker, &request) < 0)
+			from->queue[kept++] = request;
+	}
+	from->count = kept - from->first;
 	send_next(broker);
 }

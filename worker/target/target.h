@@ -10,9 +10,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define TARGET_LEVELS	   5	      /* of cgroups, below the root */
+#define TARGET_UID_UNKNOWN UINT32_MAX /* no user has this id */
+
+/* The owner of a process, as BPF tells. cgroup, outer, session: 0, not known. */
+struct target_group {
+	uint64_t cgroup;
+	uint32_t uid, session;
+	uint32_t outer[TARGET_LEVELS]; /* as in struct event */
+};
+
 /* A process, and the thread through which it is reached: the main thread may have exited. */
 struct target_process {
 	uint32_t pid, thread;
+	struct target_group group;
 };
 
 struct target_identity {
@@ -41,11 +52,21 @@ struct target_request {
 	void (*done)(void *context, uint64_t key, struct target_reply *reply);
 	void *context;
 	uint64_t key;
+	unsigned int losses; /* brokers that were lost with the request; 0 at first */
 };
 
 struct target {
 	/* Queues the request. 0: done() will be called, after this call; else a negative errno. */
 	int (*ask)(struct target *target, const struct target_request *request);
+	/* Returns whether requests about the process wait apart, maybe for long. NULL: never. */
+	bool (*is_slow)(const struct target *target, const struct target_process *process);
+	uint64_t slowed; /* count of groups that became slow */
+	size_t waiting;	 /* requests that wait apart now */
 };
+
+static inline bool target_is_slow(const struct target *target, const struct target_process *process)
+{
+	return target && target->is_slow && target->is_slow(target, process);
+}
 
 #endif

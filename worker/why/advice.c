@@ -39,6 +39,8 @@ enum fact {
 	NO_LINES = 1u << 13,
 	SPLIT_LINES = 1u << 14,
 	PRIVATE_LINES = 1u << 15,
+	OVERDRAWN = 1u << 16, /* the CPU time for parsing is used up */
+	GIVEN_UP = 1u << 17,
 };
 
 /* Facts about the rules that an unwind table comes from. */
@@ -53,6 +55,8 @@ static const unsigned int rules_facts[] = {
 	[RULES_ALL] = SOME_RULES | GO_RULES,
 	[RULES_DAMAGED] = NO_RULES,
 	[RULES_NO_ROOM] = NO_ROOM,
+	[RULES_OVERDRAWN] = OVERDRAWN,
+	[RULES_GIVEN_UP] = GIVEN_UP,
 	[RULES_PENDING] = PENDING,
 	[RULES_NOT_READ] = 0,
 };
@@ -74,6 +78,8 @@ static unsigned int error_fact(int error)
 		return 0;
 	if (error == -EACCES)
 		return REFUSED;
+	if (error == -EDQUOT)
+		return OVERDRAWN;
 	return UNREADABLE;
 }
 
@@ -140,6 +146,10 @@ static const struct {
 	 ": could not be read: not there any more, damaged, or no ELF file for "
 	 "x86-64; keyhole record -v says why"},
 	{PENDING, 0, "", ": not read yet: give it more time: -d 30"},
+	{OVERDRAWN, 0, "",
+	 ": not parsed yet: its cgroup, or its owner, has used up the CPU time for parsing (3 s at "
+	 "once, then 10 % of a CPU): give it more time: -d 60"},
+	{GIVEN_UP, 0, "", ": given up: parsing it takes more than 6 s of CPU time"},
 	{NO_ROOM, 0, "", ": no memory for unwind tables is left: record fewer processes at once"},
 	{ANONYMOUS, 0, "",
 	 ": code made at run time (a JIT compiler's): not supported yet; only "

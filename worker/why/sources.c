@@ -54,6 +54,10 @@ static enum source_rules rules_of(const struct object *object)
 		return RULES_PENDING;
 	if (object->table)
 		return table_rules[object->table->sources & UNWIND_ALL];
+	if (object->rules_error == -EDQUOT)
+		return RULES_OVERDRAWN;
+	if (object->rules_error == -ETIME)
+		return RULES_GIVEN_UP;
 	if (object->rules_error < 0 && object->rules_error != -ENOENT)
 		return RULES_DAMAGED;
 	return RULES_NONE;

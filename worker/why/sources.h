@@ -23,9 +23,11 @@ enum source_rules { /* of the unwind table */
 	RULES_EH_FRAME_DEBUG,
 	RULES_GO_DEBUG,
 	RULES_ALL,
-	RULES_DAMAGED, /* or beyond limits */
-	RULES_NO_ROOM, /* no segment has room for the table */
-	RULES_PENDING, /* not parsed, or stored, yet */
+	RULES_DAMAGED,	 /* or beyond limits */
+	RULES_NO_ROOM,	 /* no segment has room for the table */
+	RULES_OVERDRAWN, /* waits: its cgroup or owner has used up the CPU time for parsing */
+	RULES_GIVEN_UP,	 /* parsing takes too much CPU time */
+	RULES_PENDING,	 /* not parsed, or stored, yet */
 	RULES_NOT_READ,
 };
 

@@ -35,6 +35,7 @@ static const char *const rules_names[] = {
 	[RULES_EH_FRAME_GO] = "eh, Go", [RULES_EH_FRAME_DEBUG] = "eh, DWARF",
 	[RULES_GO_DEBUG] = "Go, DWARF", [RULES_ALL] = "all three",
 	[RULES_DAMAGED] = "damaged",	[RULES_NO_ROOM] = "no room",
+	[RULES_OVERDRAWN] = "rests",	[RULES_GIVEN_UP] = "given up",
 	[RULES_PENDING] = "not yet",	[RULES_NOT_READ] = "not read",
 };
 static const char *const names_names[] = {

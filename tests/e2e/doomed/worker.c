@@ -236,9 +236,12 @@ int __wrap_session_finish(struct session *session)
 	return __real_session_finish(session);
 }
 
-int __real_unwind_table_build(struct image *image, struct unwind_table **ret_table, u64 *damaged);
-int __wrap_unwind_table_build(struct image *image, struct unwind_table **ret_table, u64 *damaged);
-int __wrap_unwind_table_build(struct image *image, struct unwind_table **ret_table, u64 *damaged)
+int __real_unwind_table_build_paced(struct image *image, struct pace *pace,
+				    struct unwind_table **ret_table, u64 *damaged);
+int __wrap_unwind_table_build_paced(struct image *image, struct pace *pace,
+				    struct unwind_table **ret_table, u64 *damaged);
+int __wrap_unwind_table_build_paced(struct image *image, struct pace *pace,
+				    struct unwind_table **ret_table, u64 *damaged)
 {
 	unsigned char id[IMAGE_BUILD_ID_MAX];
 	size_t size = image_build_id(image, id);
@@ -249,5 +252,5 @@ int __wrap_unwind_table_build(struct image *image, struct unwind_table **ret_tab
 			doom.build_id[2 * i + 1] == "0123456789abcdef"[id[i] & 15];
 	if (same)
 		doom_at(MOMENT_PARSE);
-	return __real_unwind_table_build(image, ret_table, damaged);
+	return __real_unwind_table_build_paced(image, pace, ret_table, damaged);
 }

@@ -3,11 +3,10 @@
 #include <errno.h>
 #include <linux/bpf.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
+#include "work.h"
 
 #define ROUNDS 4096
 #define REPEAT 2000
@@ -43,7 +42,7 @@ static int load(const char *name)
 int main(int argc, char **argv)
 {
 	static const unsigned char packet[64];
-	struct timespec now;
+	struct work_time time;
 	union bpf_attr attr = {0};
 
 	if (argc != 3)
@@ -56,9 +55,8 @@ int main(int argc, char **argv)
 		perror("load");
 		return 1;
 	}
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	for (time_t end = now.tv_sec + atoi(argv[2]); now.tv_sec < end;
-	     clock_gettime(CLOCK_MONOTONIC, &now))
+	time = work_for(seconds_argument(argc, argv, 2, 0));
+	while (is_left(&time))
 		if (bpf(BPF_PROG_TEST_RUN, &attr) && errno != EINTR) {
 			perror("run");
 			return 1;

@@ -31,9 +31,9 @@ FUNCTION void debugframe_outer(void)
 
 int main(int argc, char **argv)
 {
-	uint64_t end = clock_ns(CLOCK_MONOTONIC) + 1e9 * seconds_argument(argc, argv, 1, 2);
+	struct work_time time = work_for(seconds_argument(argc, argv, 1, 2));
 
-	while (clock_ns(CLOCK_MONOTONIC) < end)
+	while (is_left(&time))
 		debugframe_outer();
 	return 0;
 }

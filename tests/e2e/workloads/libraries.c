@@ -18,7 +18,7 @@ FUNCTION void libraries_call(void *library)
 
 int main(int argc, char **argv)
 {
-	uint64_t end = clock_ns(CLOCK_MONOTONIC) + 1e9 * seconds_argument(argc, argv, 1, 2);
+	struct work_time time = work_for(seconds_argument(argc, argv, 1, 2));
 	int close = argc > 2 && strcmp(argv[2], "close") == 0, first = close ? 3 : 2;
 
 	do {
@@ -31,6 +31,6 @@ int main(int argc, char **argv)
 			if (close)
 				dlclose(library);
 		}
-	} while (clock_ns(CLOCK_MONOTONIC) < end);
+	} while (is_left(&time));
 	return 0;
 }

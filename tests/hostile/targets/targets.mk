@@ -10,7 +10,7 @@ endif
 MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 
-PROGRAMS := mapflood deepstack fuse memory runner pidreuse names race rootless
+PROGRAMS := mapflood deepstack fuse manymounts memory runner pidreuse names race rootless
 FLAGS    := -std=gnu11 -D_GNU_SOURCE -O2 -g0 -fomit-frame-pointer -fno-optimize-sibling-calls -Wall -Wextra -Werror
 
 .PHONY: all

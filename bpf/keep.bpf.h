@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Samples that wait for the mappings of their process. A sample is kept with its registers and the
+ * stack, and a later tick of any CPU walks the copy. The copy has no code, so that BPF looks at the
+ * calls in front of return addresses when it makes the copy.
+ *
+ * The includer supplies what its kernels offer (kernel_*.bpf.h).
+ */
+#ifndef KEYHOLE_BPF_KEEP_BPF_H
+#define KEYHOLE_BPF_KEEP_BPF_H
+
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+
+#include "bpf/config.bpf.h"
+#include "bpf/env.bpf.h"
+#include "bpf/life.bpf.h"
+#include "bpf/maps.bpf.h"
+#include "bpf/walk/step.bpf.h"
+
+#define KEPT_PIECES	4u /* pages, of which the first may be a part */
+#define KEPT_PIECE	4096u
+#define KEPT_LINE_WORDS 16u /* between two looks at the clock */
+#define KEPT_LINES	(KEPT_STACK_BYTES / 8 / KEPT_LINE_WORDS)
+#define KEPT_LIBRARIES	(7ull << 44) /* mmap(2) begins below the stack and goes down */
+
+/* ---- the copy ---- */
+
+/*
+ * Copies the stack from sample->copy_start up to an end, as far as there is room. The number of
+ * bytes is in memory only: a known range would cost the verifier states.
+ */
+INLINE void copy_stack(struct kept *slot, struct sample *sample, u64 end)
+{
+	volatile u64 *copied = &sample->copy_bytes;
+
+	NOT_UNROLLED
+	for (u32 i = 0; i < KEPT_PIECES; i++) {
+		u64 done = BOUND(*copied, KEPT_STACK_BYTES - KEPT_PIECE + 1);
+		u64 at = *(volatile u64 *)&sample->copy_start + done;
+		u64 bytes = KEPT_PIECE - (at & (KEPT_PIECE - 1));
+
+		if (bytes > end - at)
+			bytes = end - at;
+		bytes = BOUND(bytes, KEPT_PIECE + 1);
+		if (!bytes || bpf_probe_read_user((u8 *)slot->stack + done, bytes, (void *)at))
+			break;
+		*copied = done + bytes;
+	}
+}
+
+/* Remembers a word of the copy if it is an address behind a call, or that of a signal return. */
+GLOBAL int keep_call(u32 number, u64 word)
+{
+	struct kept *slot = bpf_map_lookup_elem(&kept, &number);
+	u64 code[2] = {0, 0};
+
+	if (!slot || bpf_probe_read_user(code, sizeof(code), (void *)(word - 8)))
+		return 0;
+	if (code[1] == SIGRETURN_CODE)
+		word |= KEPT_SIGRETURN;
+	else if (!walk_is_call(code[0]))
+		return 0;
+	u32 place = kept_place(word);
+
+	NOT_UNROLLED
+	for (u32 i = 0; i < KEPT_PROBES; i++) {
+		u64 *call = &slot->call[(place + i) & (KEPT_CALLS - 1)];
+
+		if (*call && *call != word)
+			continue;
+		*call = word;
+		break;
+	}
+	return 0;
+}
+
+/*
+ * Returns whether a word may be an address of the program's code, or of a library. Libraries lie
+ * below the main stack, but above the stacks of most threads. Each other word would cost a read, or
+ * a fault of 1 us.
+ */
+INLINE int may_be_code(const struct sample *sample, u64 word)
+{
+	if (word - sample->code_start < sample->code_end - sample->code_start)
+		return 1;
+	if (word - sample->copy_start < sample->copy_bytes)
+		return 0;
+	return word - KEPT_LIBRARIES < WALK_ADDRESS_END - KEPT_LIBRARIES;
+}
+
+/* Looks at some words of the copy. */
+GLOBAL int keep_line(u32 number, u32 first)
+{
+	struct kept *slot = bpf_map_lookup_elem(&kept, &number);
+
+	if (!slot)
+		return 0;
+
+	NOT_UNROLLED
+	for (u32 i = 0; i < KEPT_LINE_WORDS; i++) {
+		u64 word = slot->stack[(first + i) & (KEPT_STACK_BYTES / 8 - 1)];
+
+		if (may_be_code(&slot->sample, word))
+			keep_call(number, word);
+	}
+	return 0;
+}
+
+/* Remembers which words of the copy are behind calls, as long as the time lasts. */
+INLINE void keep_calls(u32 number, u64 bytes)
+{
+	NOT_UNROLLED
+	for (u32 i = 0; i < KEPT_LINES; i++) {
+		if (i * KEPT_LINE_WORDS * 8 >= bytes || walk_late())
+			break;
+		keep_line(number, i * KEPT_LINE_WORDS);
+	}
+}
+
+/* ---- places ---- */
+
+#define KEPT_TRIES 4u
+
+/* Finds a free place of this CPU. The places of a CPU become free in about their order. */
+INLINE struct kept *find_place(struct scratch *scratch, u32 *ret_number)
+{
+	NOT_UNROLLED
+	for (u32 i = 0; i < KEPT_TRIES; i++) {
+		u32 number = scratch->kept_next;
+		struct kept *slot;
+
+		scratch->kept_next = number + 1 < kept_slots ? number + 1 : 0;
+		*ret_number = scratch->cpu * kept_slots + number;
+		slot = bpf_map_lookup_elem(&kept, ret_number);
+		if (slot && !*(volatile u64 *)&slot->taken)
+			return slot;
+	}
+	return NULL;
+}
+
+/* A read that fails fills its target with zeros, of any size. */
+INLINE void wipe(struct kept *slot)
+{
+	bpf_probe_read_kernel(&slot->sample, sizeof(*slot) - sizeof(slot->taken), NULL);
+	asm volatile("" ::: "memory");
+	*(volatile u64 *)&slot->taken = 0;
+}
+
+/*
+ * Keeps scratch->sample with the stack. Returns 0 when it cannot be kept. Until its record is
+ * written, it counts as cut_not_ready.
+ */
+GLOBAL int keep_sample(void)
+{
+	struct scratch *scratch = scratch_state();
+	struct counters *count = counters_now();
+	u32 number = 0;
+
+	if (!scratch || !count)
+		return 0;
+	struct sample *sample = &scratch->sample;
+	struct kept *slot = find_place(scratch, &number);
+
+	if (!slot)
+		return 0;
+	u64 sp = sample->regs[PT_RSP] & ~7ull, from = sp - WALK_RED_ZONE, end = ~0ull;
+	struct mm_struct *mm = BPF_CORE_READ(task_now(), mm);
+	u64 top = BPF_CORE_READ(mm, start_stack), word;
+
+	/* the page below may never have been touched */
+	if ((from ^ sp) & ~(KEPT_PIECE - 1ull))
+		from = sp & ~(KEPT_PIECE - 1ull);
+	if (top >= sp)
+		end = top + 8;
+	/* a fault may be about to make the lowest page */
+	if (bpf_probe_read_user(&word, sizeof(word), (void *)sp))
+		from = (sp | (KEPT_PIECE - 1ull)) + 1;
+	if (from >= end)
+		return 0;
+	sample->code_start = BPF_CORE_READ(mm, start_code);
+	sample->code_end = BPF_CORE_READ(mm, end_code);
+	sample->epoch = worker_epoch;
+	sample->copy_start = from;
+	sample->copy_bytes = 0;
+	sample->copy_at = number_of(slot->stack);
+	copy_stack(slot, sample, end);
+	if (!sample->copy_bytes)
+		return 0;
+	bpf_probe_read_kernel(&slot->sample, sizeof(*sample), sample);
+	keep_calls(number, sample->copy_bytes);
+	*(volatile u64 *)&slot->taken = 1;
+	if (bpf_map_push_elem(&kept_queue, &number, 0)) {
+		wipe(slot);
+		return 0;
+	}
+	__sync_fetch_and_add(&kept_count, 1);
+	count->reason[REASON_cut_not_ready]++;
+	return 1;
+}
+
+/* Wipes the place of the kept sample under way, which has its record now or is lost. */
+GLOBAL int forget_kept(void)
+{
+	struct scratch *scratch = scratch_state();
+	struct counters *count = counters_now();
+
+	if (!scratch || !count)
+		return 0;
+	u32 number = scratch->kept - 1;
+	struct kept *slot = bpf_map_lookup_elem(&kept, &number);
+
+	if (slot)
+		wipe(slot);
+	count->kept_done++;
+	__sync_fetch_and_add(&kept_count, -1);
+	return 0;
+}
+
+/* Wipes a sample that was kept for a worker which has ended. The sample stays cut_not_ready. */
+INLINE void lose_kept(struct kept *slot)
+{
+	wipe(slot);
+	__sync_fetch_and_add(&kept_count, -1);
+}
+
+/* Puts the kept sample under way back, unless it has waited too long. Returns 0 when not. */
+INLINE int put_back(struct scratch *scratch, u64 now)
+{
+	u32 number = scratch->kept - 1;
+	/* another CPU may have taken the sample after this interrupt began */
+	s64 waited = now - scratch->sample.record.time;
+
+	return waited < (s64)KEPT_FOR_NS && !bpf_map_push_elem(&kept_queue, &number, 0);
+}
+
+/*
+ * Notes whether the mappings of a process are there. A process whose samples wait in vain may not
+ * take the places of others: its samples are kept again once its mappings were found.
+ */
+INLINE void note_kept(const struct record *record, u32 reason)
+{
+	u32 pid = record->pid;
+	struct generation *known = bpf_map_lookup_elem(&generations, &pid);
+
+	if (known && known->number == record->generation)
+		known->unkept = reason == REASON_cut_not_ready;
+}
+
+/* Returns whether the sample, whose process is not ready, waits from now on. */
+INLINE int keeps(struct scratch *scratch, u64 now)
+{
+	if (scratch->kept)
+		return put_back(scratch, now);
+	/* sampling may have stopped meanwhile */
+	if (draining || scratch->unkept || !keep_sample())
+		return 0;
+	tell(EVENT_WAITS, scratch->sample.record.pid, scratch->sample.record.generation, 0, 0);
+	return 1;
+}
+
+#endif

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Samples that wait for the mappings of their process: the sampler on the host. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tests/bpf/sampler.h"
+
+#define PID   77u
+#define STACK 0x7ffc00001000ull
+#define TEXT  0x7f0000400000ull
+#define WORDS 512u /* a page */
+
+static struct mm_struct address_space;
+static u64 stack[WORDS];
+
+static int setup(void **state)
+{
+	(void)state;
+	memset(&sampler, 0, sizeof(sampler));
+	memset(stack, 0, sizeof(stack));
+	kept_count = draining = 0;
+	sampler.id = (u64)PID << 32 | PID;
+	sampler.task.mm = &address_space;
+	sampler.task.tgid = PID;
+	sampler.regs[PT_CS] = 0x33;
+	sampler.regs[PT_RIP] = TEXT;
+	sampler.regs[PT_RSP] = STACK + 1024;
+	sampler.user = stack;
+	sampler.user_start = STACK;
+	sampler.user_bytes = sizeof(stack);
+	address_space.start_stack = STACK + 2048;
+	return 0;
+}
+
+static void tick(void)
+{
+	u64 sum = 0;
+
+	assert_int_equal(on_sample(sampler.regs), 0);
+	for (u32 i = 0; i < REASON_COUNT; i++)
+		sum += sampler.counters.reason[i];
+	assert_int_equal(sum - sampler.counters.kept_done, sampler.counters.samples);
+	assert_int_equal(sampler.scratch.busy, 0);
+}
+
+/* Lets the CPU be idle: a tick takes no sample of its own. */
+static void tick_idle(void)
+{
+	u64 id = sampler.id;
+
+	sampler.id = 0;
+	tick();
+	sampler.id = id;
+}
+
+static bool is_wiped(const struct kept *slot)
+{
+	const u8 *bytes = (const u8 *)slot;
+
+	for (size_t i = 0; i < sizeof(*slot); i++)
+		if (bytes[i])
+			return false;
+	return true;
+}
+
+static const struct record *first_record(void)
+{
+	return (const struct record *)sampler.ring;
+}
+
+static void publish(u32 pid, u64 generation)
+{
+	struct process_slot *slot = &sampler.processes.slot[process_slot_hash(pid)];
+
+	slot->key = process_slot_key(pid, generation);
+	slot->block = process_slot_block(0, 0, 1);
+}
+
+static void test_keep__waits_with_its_stack(void **state)
+{
+	(void)state;
+	stack[1024 / 8] = 0x5ec0de;
+	tick();
+	assert_int_equal(kept_count, 1);
+	assert_int_equal(sampler.event.kind, EVENT_WAITS);
+	assert_int_equal(sampler.event.pid, PID);
+	assert_int_equal(sampler.event.generation, sampler.generation.number);
+	assert_int_equal(sampler.scratch.head, 0);
+	assert_int_equal(sampler.counters.reason[REASON_cut_not_ready], 1);
+
+	const struct kept *slot = &sampler.kept[sampler.queue[0]];
+
+	assert_int_equal(slot->sample.copy_start, STACK + 1024 - WALK_RED_ZONE);
+	assert_int_equal(slot->sample.copy_bytes, WALK_RED_ZONE + 1024 + 8);
+	assert_int_equal(slot->stack[WALK_RED_ZONE / 8], 0x5ec0de);
+}
+
+static void test_keep__is_a_leaf_after_its_time(void **state)
+{
+	(void)state;
+	tick();
+	u64 time = sampler.kept[sampler.queue[0]].sample.record.time;
+
+	tick_idle();
+	assert_int_equal(kept_count, 1);
+	assert_int_equal(sampler.scratch.head, 0);
+	sampler.now += KEPT_FOR_NS;
+	tick_idle();
+	assert_int_equal(kept_count, 0);
+	assert_int_equal(sampler.counters.samples, 1);
+	assert_int_equal(first_record()->time, time);
+	assert_int_equal(first_record()->pid, PID);
+	assert_int_equal(first_record()->reason, REASON_cut_not_ready);
+	assert_int_equal(first_record()->user_frames, 1);
+	for (u32 i = 0; i < KEPT_SLOTS_MIN; i++)
+		assert_true(is_wiped(&sampler.kept[i]));
+}
+
+/* The mappings say that there is no room, which is an answer. */
+static void test_keep__is_walked_when_its_mappings_are_there(void **state)
+{
+	(void)state;
+	tick();
+	publish(PID, sampler.generation.number);
+	tick_idle();
+	assert_int_equal(kept_count, 0);
+	assert_int_equal(first_record()->reason, REASON_cut_no_room);
+	assert_int_equal(sampler.counters.kept_done, 1);
+	assert_int_equal(sampler.counters.reason[REASON_cut_not_ready], 1);
+	assert_int_equal(sampler.counters.reason[REASON_cut_no_room], 1);
+}
+
+static void test_keep__other_mappings_do_not_serve(void **state)
+{
+	(void)state;
+	tick();
+	publish(PID, sampler.generation.number + 1);
+	tick_idle();
+	assert_int_equal(kept_count, 1);
+	assert_int_equal(sampler.scratch.head, 0);
+}
+
+/* The walk of the copy has only return addresses that were behind a call in the process. */
+static void test_keep__knows_the_calls(void **state)
+{
+	(void)state;
+	*((u8 *)stack + 64 - 5) = 0xe8;
+	stack[1024 / 8] = STACK + 64;
+	sampler.regs[PT_RSP] = STACK + 1024;
+	address_space.start_code = STACK;
+	address_space.end_code = STACK + 512;
+	stack[1032 / 8] = STACK + 128;
+	tick();
+	sampler.scratch.kept = sampler.queue[0] + 1;
+	assert_true(walk_copy_calls(STACK + 64));
+	assert_false(walk_copy_calls(STACK + 128));
+	address_space.start_code = address_space.end_code = 0;
+}
+
+static void test_keep__has_so_many_places(void **state)
+{
+	(void)state;
+	for (u32 i = 0; i < KEPT_SLOTS_MIN; i++)
+		tick();
+	assert_int_equal(kept_count, KEPT_SLOTS_MIN);
+	assert_int_equal(sampler.scratch.head, 0);
+	tick();
+	assert_int_equal(kept_count, KEPT_SLOTS_MIN);
+	assert_int_equal(first_record()->reason, REASON_cut_not_ready);
+	assert_int_equal(sampler.counters.reason[REASON_cut_not_ready], KEPT_SLOTS_MIN + 1);
+}
+
+static void test_keep__not_without_a_stack(void **state)
+{
+	(void)state;
+	sampler.user_bytes = 0;
+	tick();
+	assert_int_equal(kept_count, 0);
+	assert_int_equal(first_record()->reason, REASON_cut_not_ready);
+}
+
+/* At the end of a recording no sample is taken, and the kept ones are finished. */
+static void test_keep__no_more_at_the_end(void **state)
+{
+	(void)state;
+	tick();
+	draining = 1;
+	tick();
+	assert_int_equal(kept_count, 1);
+	publish(PID, sampler.generation.number);
+	tick();
+	assert_int_equal(kept_count, 0);
+	assert_int_equal(sampler.counters.samples, 1);
+	assert_int_equal(sampler.counters.reason[REASON_cut_not_ready], 1);
+	assert_int_equal(sampler.counters.kept_done, 1);
+}
+
+/* A fault is about to make the lowest page. */
+static void test_keep__begins_above_an_unreadable_page(void **state)
+{
+	const struct kept *slot = &sampler.kept[0];
+
+	(void)state;
+	sampler.regs[PT_RSP] = STACK - 8;
+	tick();
+	assert_int_equal(kept_count, 1);
+	assert_int_equal(slot->sample.copy_start, STACK);
+	assert_int_equal(slot->sample.copy_bytes, 2048 + 8);
+}
+
+/* At low rates an interrupt that kept a sample also walks one, with a budget of its own. */
+static void test_keep__walk_begins_late(void **state)
+{
+	struct scratch *scratch = &sampler.scratch;
+	u64 began;
+
+	(void)state;
+	tick();
+	publish(PID, sampler.generation.number);
+	sampler.now += 2 * walk_extension_ns;
+	began = sampler.now - walk_extension_ns;
+	assert_int_equal(take_kept(scratch, began), 0);
+	began += walk_extension_ns - walk_budget_ns;
+	assert_int_equal(take_kept(scratch, began), 1);
+	assert_in_range(scratch->late, walk_budget_ns, walk_extension_ns);
+}
+
+static void test_keep__ring_full(void **state)
+{
+	(void)state;
+	tick();
+	publish(PID, sampler.generation.number);
+	sampler.scratch.head = RING_BYTES_MIN;
+	tick_idle();
+	assert_int_equal(kept_count, 0);
+	assert_int_equal(sampler.counters.reason[REASON_lost_ring_full], 1);
+	assert_true(is_wiped(&sampler.kept[0]));
+}
+
+#define TEST(name) cmocka_unit_test_setup(test_keep__##name, setup)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(waits_with_its_stack),
+		TEST(is_a_leaf_after_its_time),
+		TEST(is_walked_when_its_mappings_are_there),
+		TEST(other_mappings_do_not_serve),
+		TEST(knows_the_calls),
+		TEST(has_so_many_places),
+		TEST(not_without_a_stack),
+		TEST(no_more_at_the_end),
+		TEST(begins_above_an_unreadable_page),
+		TEST(walk_begins_late),
+		TEST(ring_full),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
