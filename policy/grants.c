@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "policy/grants.h"
+
+#include <string.h>
+
+static const char *const names[] = {
+#define G(name) name,
+#include "policy/grants.def"
+#undef G
+};
+
+/* Returns whether a name ends before this character, or goes on with a version. */
+static bool is_end(char next)
+{
+	return next == '\0' || next == '.' || next == '-' || (next >= '0' && next <= '9');
+}
+
+bool grant_is_by_name(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *file = path;
+
+	if (slash)
+		file = slash + 1;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		const size_t length = strlen(names[i]);
+
+		if (strncmp(file, names[i], length) == 0 && is_end(file[length]))
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Processes whose memory may be read at all: they run code of a file with a name of grants.def. The
+ * worker, which may have been taken over, says which file that is, and others check it.
+ */
+#ifndef KEYHOLE_POLICY_GRANTS_H
+#define KEYHOLE_POLICY_GRANTS_H
+
+#include <stdbool.h>
+
+/* Returns whether a path, as the kernel writes it, ends in such a name. */
+bool grant_is_by_name(const char *path);
+
+#endif
