@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Code objects and texts of CPython, in memory that the test builds. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <string.h>
+
+#include "worker/runtime/cpython_code.h"
+#include "worker/runtime/cpython_layout.h"
+#include "worker/runtime/memory.h"
+
+#define AT    0x7f0000000000ull
+#define BYTES 0x40000
+#define CODE  (AT + 0x1000)
+#define NAME  (AT + 0x2000)
+#define FILE_ (AT + 0x3000)
+#define TABLE (AT + 0x4000)
+#define ONE   (1u << 2 | 1u << 5) /* state: one byte a character, not ASCII */
+#define ASCII (ONE | 1u << 6)
+#define TWO   (2u << 2 | 1u << 5)
+#define FOUR  (4u << 2 | 1u << 5)
+
+static unsigned char process[BYTES];
+static struct cpython_layout layout;
+static struct memory *memory;
+
+static void put(uint64_t address, const void *bytes, size_t size)
+{
+	memcpy(process + (address - AT), bytes, size);
+}
+
+static void put_word(uint64_t address, uint64_t word)
+{
+	put(address, &word, sizeof(word));
+}
+
+static void put_text(uint64_t address, uint32_t state, uint64_t length, const void *characters,
+		     size_t size)
+{
+	uint64_t data = address + layout.text_compact;
+
+	if (state == ASCII)
+		data = address + layout.text_ascii;
+	put(address + layout.text_state, &state, sizeof(state));
+	put_word(address + layout.text_length, length);
+	put(data, characters, size);
+}
+
+/* A function `outer` of lines 40 and 41 in a.py, as 3.11 has it. */
+static int setup(void **state)
+{
+	static const unsigned char lines[] = {0x80, 0x12, 0x80 | 11 << 3, 1, 2};
+	const uint32_t first_line = 40;
+
+	(void)state;
+	memset(process, 0, sizeof(process));
+	assert_int_equal(cpython_layout_find(CPYTHON_VERSION(3, 11), &layout), 0);
+	put_word(CODE + layout.code_qualified, NAME);
+	put_word(CODE + layout.code_file, FILE_);
+	put_word(CODE + layout.code_lines, TABLE);
+	put(CODE + layout.code_first_line, &first_line, sizeof(first_line));
+	put_text(NAME, ASCII, 5, "outer", 5);
+	put_text(FILE_, ASCII, 4, "a.py", 4);
+	put_word(TABLE + layout.bytes_size, sizeof(lines));
+	put(TABLE + layout.bytes_data, lines, sizeof(lines));
+	memory = memory_new();
+	return memory ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	memory_free(memory);
+	return 0;
+}
+
+/* Answers from the process, beyond whose end nothing can be read. */
+static void answer_wants(void)
+{
+	uint64_t address;
+	size_t size;
+
+	while ((size = memory_want(memory, &address)) > 0) {
+		if (address < AT || address - AT + size > BYTES)
+			memory_answer(memory, address, size, NULL, 0);
+		else
+			memory_answer(memory, address, size, process + (address - AT), size);
+	}
+}
+
+static int read_code(struct cpython_code *ret_code)
+{
+	int r = -EAGAIN;
+
+	memory_reset(memory);
+	for (int turn = 0; turn < 4 && r == -EAGAIN; turn++) {
+		answer_wants();
+		r = cpython_code_read(&layout, memory, CODE, ret_code);
+	}
+	return r;
+}
+
+static int64_t read_line(uint32_t offset)
+{
+	int64_t line = -EAGAIN;
+
+	memory_reset(memory);
+	for (int turn = 0; turn < 4 && line == -EAGAIN; turn++) {
+		answer_wants();
+		line = cpython_code_line(&layout, memory, CODE, offset);
+	}
+	return line;
+}
+
+static void assert_name(const char *wanted)
+{
+	struct cpython_code code;
+
+	assert_int_equal(read_code(&code), 0);
+	assert_string_equal(code.name, wanted);
+}
+
+static void test_cpython_code__function(void **state)
+{
+	struct cpython_code code;
+
+	(void)state;
+	assert_int_equal(read_code(&code), 0);
+	assert_string_equal(code.name, "outer");
+	assert_string_equal(code.file, "a.py");
+	assert_int_equal(code.first_line, 40);
+	assert_int_equal(read_line(0), 40);
+	assert_int_equal(read_line(2), 41);
+	assert_int_equal(read_line(4), -ENOENT);
+}
+
+static void test_cpython_code__name_of_an_old_version(void **state)
+{
+	(void)state;
+	layout.code_qualified = CPYTHON_NONE;
+	put_word(CODE + layout.code_name, NAME);
+	assert_name("outer");
+}
+
+static void test_cpython_code__texts_of_all_widths(void **state)
+{
+	static const uint8_t one[] = {'g', 'r', 0xfc, 0xdf, 'e'};
+	static const uint16_t two[] = {0x65e5, 0x672c, 'x'};
+	static const uint32_t four[] = {0x1f600, 'x'};
+
+	(void)state;
+	put_text(NAME, ONE, 5, one, sizeof(one));
+	assert_name("gr\u00fc\u00dfe");
+	put_text(NAME, TWO, 3, two, sizeof(two));
+	assert_name("\u65e5\u672cx");
+	put_text(NAME, FOUR, 2, four, sizeof(four));
+	assert_name("\U0001f600x");
+	put_text(NAME, ASCII, 0, "", 0);
+	assert_name("");
+}
+
+/* A mark takes the place of a number that is no character, and of a NUL. */
+static void test_cpython_code__characters_that_are_none(void **state)
+{
+	static const uint16_t half[] = {0xd83d, 'x', 0xdfff};
+	static const uint32_t large[] = {0x110000, 0xffffffff, 'x'};
+
+	(void)state;
+	put_text(NAME, TWO, 3, half, sizeof(half));
+	assert_name("\ufffdx\ufffd");
+	put_text(NAME, FOUR, 3, large, sizeof(large));
+	assert_name("\ufffd\ufffdx");
+	put_text(NAME, ASCII, 3, "a\0b", 3);
+	assert_name("a\ufffdb");
+}
+
+/* A cut text ends with a whole character. */
+static void test_cpython_code__long_texts_are_cut(void **state)
+{
+	static uint16_t letters[4 * CPYTHON_NAME_BYTES];
+	struct cpython_code code;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(letters) / sizeof(*letters); i++)
+		letters[i] = 0x65e5;
+	put_text(NAME, TWO, sizeof(letters) / sizeof(*letters), letters, sizeof(letters));
+	assert_int_equal(read_code(&code), 0);
+	assert_int_equal(strlen(code.name), (CPYTHON_NAME_BYTES - 1) / 3 * 3);
+	/* longer than any memory */
+	put_word(NAME + layout.text_length, INT64_MAX);
+	assert_int_equal(read_code(&code), 0);
+	assert_int_equal(strlen(code.name), (CPYTHON_NAME_BYTES - 1) / 3 * 3);
+}
+
+static void test_cpython_code__damaged_objects(void **state)
+{
+	const uint32_t kinds[] = {0, 3, 5, 7};
+	struct cpython_code code;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		put_text(NAME, kinds[i] << 2 | 1u << 5, 1, "x", 1);
+		assert_int_equal(read_code(&code), -EBADMSG);
+	}
+	put_text(NAME, ASCII & ~(1u << 5), 1, "x", 1); /* not compact */
+	assert_int_equal(read_code(&code), -EBADMSG);
+	put_text(NAME, ASCII, 1ull << 63, "x", 1);
+	assert_int_equal(read_code(&code), -EBADMSG);
+	put_word(CODE + layout.code_qualified, AT + BYTES + 0x10000);
+	assert_int_equal(read_code(&code), -EFAULT);
+	put_word(CODE + layout.code_qualified, ~0ull);
+	assert_int_equal(read_code(&code), -EFAULT);
+}
+
+static void test_cpython_code__damaged_lines(void **state)
+{
+	(void)state;
+	put_word(TABLE + layout.bytes_size, 1ull << 40);
+	assert_int_equal(read_line(0), -ENOSPC);
+	put_word(TABLE + layout.bytes_size, BYTES);
+	assert_int_equal(read_line(0), -ENOSPC);
+	put_word(TABLE + layout.bytes_size, 1);
+	assert_int_equal(read_line(0), -EBADMSG);
+	put_word(TABLE + layout.bytes_size, 0);
+	assert_int_equal(read_line(0), -ENOENT);
+	put_word(CODE + layout.code_lines, 8);
+	assert_int_equal(read_line(0), -EFAULT);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(test_cpython_code__##name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(function),
+		TEST(name_of_an_old_version),
+		TEST(texts_of_all_widths),
+		TEST(characters_that_are_none),
+		TEST(long_texts_are_cut),
+		TEST(damaged_objects),
+		TEST(damaged_lines),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
