@@ -73,7 +73,8 @@ struct message_ready {
 #define OPTIONS_COMM	  32u
 #define OPTIONS_WHY	  64u  /* the result is a text about one process: no profile, no summary */
 #define OPTIONS_SOME	  128u /* -p or a command: only known processes and their children */
-#define OPTIONS_FLAGS	  255u /* all of them */
+#define OPTIONS_CGROUP	  256u /* --cgroup: only processes of a cgroup */
+#define OPTIONS_FLAGS	  511u /* all of them */
 #define OPTIONS_EVERY_MAX 255u /* seconds between the profiles of a stream */
 
 /* Kinds of names that targets choose, and what the worker does with a kind under the policy. */

@@ -39,7 +39,6 @@
 #define SETTLE_NS      (300 * NS_PER_MS) /* for answers that samples still need */
 #define FINISH_POLL_MS 5
 #define TURN_GAP       (5 * NS_PER_MS)	   /* between turns while events come */
-#define NOISE_GAP      (20 * NS_PER_MS)	   /* while nothing but threads begin and end */
 #define ANSWER_GAP     (1 * NS_PER_MS)	   /* the same while answers come: a turn asks again */
 #define BLAMED_MAX     10		   /* lines a minute: users can make groups at will */
 #define DRAFTS_NS      (2 * NS_PER_SECOND) /* then no other: the profile is large */
@@ -311,9 +310,18 @@ static uint64_t at_most(uint64_t value, uint64_t most)
 }
 
 /*
- * Adds those that no turn has added since they fired. The kernel tells of each thread that begins
- * or ends, which nobody needs to know at once: after such records the side-band waits.
+ * Returns whether the side-band stays quiet until the next turn. The kernel tells of each thread
+ * that begins or ends: a look every TURN_GAP costs less than a wake-up for each. Where some
+ * processes are wanted, records of others alone keep no turn coming.
  */
+static bool wants_quiet(const struct worker *worker)
+{
+	if (!session_is_noisy(worker->session))
+		return false;
+	return worker->roused || !(worker->regions.config.flags & (OPTIONS_SOME | OPTIONS_CGROUP));
+}
+
+/* Adds those that no turn has added since they fired. */
 static void add_fired_wakers(struct worker *worker)
 {
 	size_t count = worker->waker_count;
@@ -339,8 +347,8 @@ static uint64_t wait_for_events(struct worker *worker, uint64_t wait)
 	}
 	if (now < worker->promised)
 		return at_most(wait, TURN_GAP);
-	if (worker->roused && session_is_noisy(worker->session))
-		worker->quiet = now + NOISE_GAP;
+	if (wants_quiet(worker))
+		worker->quiet = now + TURN_GAP;
 	worker->roused = false;
 	if (now < worker->quiet)
 		wait = at_most(wait, worker->quiet - now);

@@ -131,6 +131,8 @@ static int finish(struct line *line)
 		return r;
 	if (options->pid_count || options->command)
 		options->flags |= OPTIONS_SOME;
+	if (options->cgroup.index)
+		options->flags |= OPTIONS_CGROUP;
 	if (line->event)
 		event = line->event;
 	r = option_refuse(verb, event, events_finish(&options->sampling));

@@ -279,6 +279,7 @@ static void test_options__texts_are_where_they_were_given(void **state)
 	assert_int_equal(PARSE(&options, "-oa.folded", "--cgroup=/x"), 0);
 	assert_string_equal(options.output, "a.folded");
 	assert_string_equal(options.cgroup, "/x");
+	assert_int_equal(options.given.flags, OPTIONS_CGROUP);
 	assert_int_equal(PARSE(&options, "-vo", "b.folded", "--cgroup", "/y"), 0);
 	assert_string_equal(options.output, "b.folded");
 	assert_string_equal(options.cgroup, "/y");
