@@ -170,7 +170,8 @@ struct mapping_entry {
 	u32 directory;	/* global word number */
 	u32 dictionary; /* global word number */
 	u32 flags;	/* MAPPING_* */
-	u32 pad[5];
+	u32 runtime;	/* global word number of a struct runtime_config; 0: none */
+	u32 pad[4];
 };
 _Static_assert(sizeof(struct mapping_entry) == 64, "one cache line");
 
@@ -236,6 +237,62 @@ static inline u64 process_slot_version(u64 block)
 	return block >> 38;
 }
 
+/* ---- runtimes of languages ------------------------------------------------------------------
+ *
+ * The functions of an interpreted program have no frames on the stack. The interpreter has a list
+ * of frames of its own, innermost first. An activation of the interpreter's loop has a frame on the
+ * stack, and some frames of the list. A struct runtime_config says how to walk the list. Each
+ * interpreter's object has one, 64-byte aligned and within one segment. All rules of the object
+ * have RULE_FLAG_RUNTIME. BPF walks the list of a process that has a grant, and of no other one.
+ */
+#define RUNTIME_STEPS_MAX   4u
+#define RUNTIME_NODE_BYTES  128u
+#define RUNTIME_PARTS	    4u
+#define RUNTIME_CODE_ITSELF 0xffffu
+
+enum runtime_start {
+	RUNTIME_AT_NOTHING,
+	RUNTIME_AT_PC,	     /* the address of `pc` */
+	RUNTIME_AT_THREAD,   /* the thread pointer */
+	RUNTIME_AT_KEY,	     /* the place of a pthread key's value; the u32 at `pc` is the key */
+	RUNTIME_AT_KEY_MUSL, /* the same with musl */
+	RUNTIME_AT_MODULE,   /* thread-local memory; the u64 at `pc` is the module's number, and */
+	RUNTIME_AT_MODULE_MUSL /* the next u64 is an offset in the module's memory */
+};
+
+/* The way to a pointer: value = start; then, for each step, value = *(u64 *)(value + offset). */
+struct runtime_root {
+	u64 pc;
+	u32 start; /* enum runtime_start */
+	u32 steps;
+	s32 offset[RUNTIME_STEPS_MAX];
+};
+
+#define RUNTIME_INDEX	    1u /* `instruction` is a u32, no pointer */
+#define RUNTIME_BORDER_SHOW 2u /* a border is a frame too, the outermost one of its activation */
+#define RUNTIME_ANCHOR_NODE 4u /* the border itself is on the stack, in the frame of the loop */
+/* Anchors are a list of their own, one for each activation; neither: each loop has one frame. */
+#define RUNTIME_ANCHOR_LIST 8u
+
+struct runtime_config {
+	struct runtime_root
+		root[2];	    /* of the innermost frame; the second if the first leads to 0 */
+	struct runtime_root anchor; /* of the innermost anchor: RUNTIME_ANCHOR_LIST */
+	u64 code_mask;		    /* of a pointer to code, whose other bits are tags */
+	u32 border_mask, border_value; /* a border: the masked u32 at `border` is this value */
+	u16 node_bytes;		       /* of a frame, at most RUNTIME_NODE_BYTES. Offsets in it: */
+	u16 previous, code, instruction, border;
+	u16 anchor_previous; /* offset in an anchor */
+	u16 flags;	     /* RUNTIME_* */
+	/* Offsets in code: of the first instruction, of u32 and a u64 that tell functions apart. */
+	u16 instructions;
+	u16 fingerprint[4], name;
+	/* BPF tells of new code: parts at pointers at these offsets in code, or CODE_ITSELF. */
+	u16 part[RUNTIME_PARTS];
+	u16 pad[3];
+};
+_Static_assert(sizeof(struct runtime_config) == 152, "struct runtime_config");
+
 /* ---- records in the sample rings ------------------------------------------------------------
  *
  * Each CPU has a ring. BPF writes the records in place and never reads them back; the worker reads
@@ -251,7 +308,10 @@ static inline u64 process_slot_version(u64 block)
 #define RECORD_KERNEL_FRAMES_MAX 127u
 #endif
 #ifndef RECORD_BYTES_MAX
-#define RECORD_BYTES_MAX 9472u
+#define RECORD_BYTES_MAX 27712u
+#endif
+#ifndef RECORD_RUNTIME_WORDS_MAX
+#define RECORD_RUNTIME_WORDS_MAX 2304u
 #endif
 #ifndef RING_BYTES_MIN
 #define RING_BYTES_MIN (1u << 18)
@@ -281,10 +341,14 @@ struct record {
 	u16 user_frames;
 	u8 reason; /* enum sample_reason: END or CUT */
 	u8 flags;  /* RECORD_FLAG_* */
-		   /* u64 frame[kernel_frames + user_frames], leaf first */
+	u16 runtime_words;
+	u8 runtime; /* enum runtime_result */
+	u8 pad[5];
+	/* u64 frame[kernel_frames + user_frames], leaf first; u64 runtime[runtime_words] */
 };
-_Static_assert(sizeof(struct record) == 56, "record head");
-_Static_assert(sizeof(struct record) + 8 * (RECORD_FRAMES_MAX + RECORD_KERNEL_FRAMES_MAX) <=
+_Static_assert(sizeof(struct record) == 64, "record head");
+_Static_assert(sizeof(struct record) + 8 * (RECORD_FRAMES_MAX + RECORD_KERNEL_FRAMES_MAX +
+					    RECORD_RUNTIME_WORDS_MAX) <=
 		       RECORD_BYTES_MAX,
 	       "a full record fits");
 
@@ -314,6 +378,28 @@ static inline u64 record_commit(u64 position, u64 bytes)
 #ifndef KERNEL_RANGES_MAX
 #define KERNEL_RANGES_MAX 512u
 #endif
+
+/*
+ * Words of a runtime's list, innermost frame first. A frame is two words. The first one has the
+ * address of the code. The second one has the fingerprint in its low half and the offset of the
+ * instruction, or its index, in the high half. A border is one word. The frames between it and the
+ * border before belong to the user frame of this number, or to none.
+ */
+#define RUNTIME_WORD_FRAME     (1ull << 61)
+#define RUNTIME_WORD_BORDER    (1ull << 60)
+#define RUNTIME_BORDER_NOWHERE 0xffffu
+#define RUNTIME_OFFSET_NONE    0xffffffffu
+
+enum runtime_result {
+	RUNTIME_NONE_MET, /* no frame of an interpreter, or one that is not known */
+	RUNTIME_WHOLE,
+	RUNTIME_NOT_GRANTED,
+	RUNTIME_NOT_NOW, /* a kept sample, whose process goes on meanwhile */
+	RUNTIME_NO_ROOT, /* the thread runs no code of the program */
+	RUNTIME_CUT_READ,
+	RUNTIME_CUT_DEPTH,
+	RUNTIME_CUT_BUDGET
+};
 
 struct kernel_range {
 	u64 start, end;
@@ -461,6 +547,7 @@ enum event_kind {
 	EVENT_WAKE = 10, /* of no process: records wait for the worker */
 	/* A sample of a process waits for KEPT_FOR_NS until its mappings are published. */
 	EVENT_WAITS = 11,
+	EVENT_CODE = 12, /* a struct event_code. parent_generation: of the family */
 };
 
 #define CGROUP_ROOT  1u /* the id of the root, where processes are that no cgroup has */
@@ -516,6 +603,33 @@ struct event_cgroup {
 	char name[CGROUP_LEVELS][CGROUP_NAME_BYTES];
 };
 _Static_assert(sizeof(struct event_cgroup) == 1616, "struct event_cgroup");
+
+/*
+ * Code of a runtime that no event has told of lately: bytes of a process that has a grant. A part
+ * is what a pointer of runtime_config leads to, cut at memory that cannot be read.
+ */
+#define CODE_BYTES  2048u
+#define CODE_PART_1 256u
+#define CODE_PART_2 512u
+#define CODE_PART_3 896u
+struct event_code {
+	struct event event;
+	u64 code;
+	u64 fingerprint; /* as in the words of a frame: 32 bits */
+	u64 address[RUNTIME_PARTS];
+	u64 bytes[RUNTIME_PARTS];
+	u8 data[CODE_BYTES]; /* part 0, from CODE_PART_1 on part 1, and so on */
+};
+_Static_assert(sizeof(struct event_code) == 2200, "struct event_code");
+
+/* The value of a family that has a grant. The broker makes it, and BPF alone changes it. */
+struct grant {
+	u64 bytes;  /* that may still be told */
+	u64 filled; /* CLOCK_MONOTONIC, ns: when bytes were added last */
+};
+#define GRANT_BYTES	   (4u << 20) /* at once */
+#define GRANT_BYTES_SECOND (1u << 20)
+#define GRANTS_MAX	   1024u
 
 #ifndef EVENT_RING_BYTES
 #define EVENT_RING_BYTES (1u << 18)

@@ -33,13 +33,14 @@ static bool may_end_record(uint32_t number)
 
 static bool well_formed(const struct record *head, uint64_t bytes)
 {
-	uint64_t frames = (uint64_t)head->kernel_frames + head->user_frames;
+	uint64_t frames = (uint64_t)head->kernel_frames + head->user_frames + head->runtime_words;
 
 	return head->kernel_frames <= RECORD_KERNEL_FRAMES_MAX &&
-	       head->user_frames <= RECORD_FRAMES_MAX && bytes == sizeof(*head) + 8 * frames &&
-	       may_end_record(head->reason) && head->cpu < ABI_MAX_CPUS &&
-	       head->pid <= PROCESS_PID_MAX && head->tid <= PROCESS_PID_MAX &&
-	       head->generation <= UINT64_MAX >> PROCESS_PID_BITS;
+	       head->user_frames <= RECORD_FRAMES_MAX &&
+	       head->runtime_words <= RECORD_RUNTIME_WORDS_MAX &&
+	       bytes == sizeof(*head) + 8 * frames && may_end_record(head->reason) &&
+	       head->cpu < ABI_MAX_CPUS && head->pid <= PROCESS_PID_MAX &&
+	       head->tid <= PROCESS_PID_MAX && head->generation <= UINT64_MAX >> PROCESS_PID_BITS;
 }
 
 /* Returns the bytes of the record at a position, 0: there is none. */

@@ -343,7 +343,8 @@ static void resolve_all(struct samples *samples, uint64_t turn, uint64_t now, en
 void samples_hold(struct samples *samples, const struct record *head, const u64 *frames,
 		  uint64_t turn, uint64_t now)
 {
-	size_t frame_bytes = sizeof(u64) * ((size_t)head->kernel_frames + head->user_frames);
+	size_t frame_bytes = sizeof(u64) * ((size_t)head->kernel_frames + head->user_frames +
+					    head->runtime_words);
 	size_t bytes = sizeof(struct held) + frame_bytes;
 	struct held *held;
 

@@ -3,6 +3,7 @@
 #define RECORD_FRAMES_MAX	   16u
 #define RECORD_KERNEL_FRAMES_MAX   3u
 #define KERNEL_FRAMES_FIRST	   2
+#define RECORD_RUNTIME_WORDS_MAX   4u
 #define RECORD_BYTES_MAX	   256u
 #define RING_BYTES_MIN		   4096u
 #define RING_BYTES_MAX		   4096u
