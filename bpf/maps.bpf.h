@@ -94,6 +94,17 @@ struct {
 } generations SEC(".maps");
 
 /*
+ * Families of processes (struct generation) in which BPF may walk the frames of a runtime. The broker
+ * adds and removes entries; BPF changes their budgets.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, GRANTS_MAX);
+	__type(key, u64);
+	__type(value, struct grant);
+} grants SEC(".maps");
+
+/*
  * The deny rules of the policy, by which keyhole-rules has made a file of struct deny_rule. The
  * value is the number of a rule, from 1 on. The loader fills the map in and freezes it.
  */
