@@ -627,9 +627,9 @@ struct grant {
 	u64 bytes;  /* that may still be told */
 	u64 filled; /* CLOCK_MONOTONIC, ns: when bytes were added last */
 };
-#define GRANT_BYTES	   (4u << 20) /* at once */
-#define GRANT_BYTES_SECOND (1u << 20)
-#define GRANTS_MAX	   1024u
+#define GRANT_BYTES   (4u << 20) /* at once */
+#define GRANT_BYTE_NS 1024u	 /* for one byte more */
+#define GRANTS_MAX    1024u
 
 #ifndef EVENT_RING_BYTES
 #define EVENT_RING_BYTES (1u << 18)

@@ -131,21 +131,46 @@ INLINE struct record *record_of(struct scratch *scratch)
 	return ring ? (struct record *)(ring + at) : NULL;
 }
 
-/* Stores the walk's next frame behind the kernel frames. */
-INLINE int walk_emit(struct walk *walk, u64 frame)
+/* Stores a word behind the kernel frames of the record under way. */
+INLINE int store_word(u64 number, u64 word)
 {
 	struct scratch *scratch = scratch_state();
 
 	if (!scratch)
 		return 1;
 	struct record *record = record_of(scratch);
-	u64 at = (u64)scratch->sample.record.kernel_frames + walk->frames;
+	u64 at = (u64)scratch->sample.record.kernel_frames + number;
 
 	if (!record)
 		return 1;
-	at = BOUND(at, RECORD_FRAMES_MAX + RECORD_KERNEL_FRAMES_MAX);
-	((u64 *)(record + 1))[at] = frame;
+	at = BOUND(at, RECORD_FRAMES_MAX + RECORD_KERNEL_FRAMES_MAX + RECORD_RUNTIME_WORDS_MAX);
+	((u64 *)(record + 1))[at] = word;
 	return 0;
+}
+
+INLINE int walk_emit(struct walk *walk, u64 frame)
+{
+	return store_word(walk->frames, frame);
+}
+
+INLINE int walk_store(struct walk *walk, u32 at, u64 word)
+{
+	return store_word((u64)walk->frames + at, word);
+}
+
+INLINE u64 walk_thread_pointer(void)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+
+	return BPF_CORE_READ(task, thread.fsbase);
+}
+
+int tell_code(u64 code, u64 fingerprint); /* code.bpf.h */
+
+INLINE void walk_tell(struct walk *walk, u64 code, u32 fingerprint)
+{
+	if (walk->list.told)
+		tell_code(code, fingerprint);
 }
 
 #endif

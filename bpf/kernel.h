@@ -73,6 +73,10 @@ struct pid {
 
 #define PIDTYPE_SID 3 /* include/linux/pid_types.h, since 4.19 */
 
+struct thread_struct {
+	unsigned long fsbase;
+};
+
 struct signal_struct {
 	atomic_t live;	       /* threads that have not reached do_exit() */
 	struct pid *pids[4];   /* by enum pid_type */
@@ -126,6 +130,7 @@ struct task_struct {
 	struct css_set *cgroups;
 	struct signal_struct *signal;
 	char comm[16];
+	struct thread_struct thread;
 };
 
 struct vm_area_struct {

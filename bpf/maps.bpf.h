@@ -94,8 +94,8 @@ struct {
 } generations SEC(".maps");
 
 /*
- * Families of processes (struct generation) in which BPF may walk the frames of a runtime. The broker
- * adds and removes entries; BPF changes their budgets.
+ * Families of processes (struct generation) in which BPF may walk the frames of a runtime. The
+ * broker adds and removes entries; BPF changes their budgets.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -103,6 +103,15 @@ struct {
 	__type(key, u64);
 	__type(value, struct grant);
 } grants SEC(".maps");
+
+/* Code of runtimes that the worker was told of: a mark of it, where the mark's hash says. */
+#define TOLD_CODE_BITS 12
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1 << TOLD_CODE_BITS);
+	__type(key, u32);
+	__type(value, u64);
+} told_code SEC(".maps");
 
 /*
  * The deny rules of the policy, by which keyhole-rules has made a file of struct deny_rule. The

@@ -12,6 +12,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/abi.h"
+#include "bpf/code.bpf.h"
 #include "bpf/config.bpf.h"
 #include "bpf/env.bpf.h"
 #include "bpf/kernel.h"
@@ -251,6 +252,22 @@ GLOBAL int find_mappings(void)
 	return reason;
 }
 
+/* Takes the frames of the interpreter whose code the walk has met. */
+INLINE void runtime_part(struct scratch *scratch)
+{
+	struct runtime_list *list = &scratch->walk.list;
+	u64 family = scratch->sample.family;
+
+	list->told = TOLD_CODE_SAMPLE;
+	/* a kept sample is walked later, and maybe by another process's interrupt */
+	if (scratch->kept)
+		list->result = RUNTIME_NOT_NOW;
+	else if (!bpf_map_lookup_elem(&grants, &family))
+		list->result = RUNTIME_NOT_GRANTED;
+	else if (!runtime_begin())
+		walk_all();
+}
+
 /* In this time the dynamic linker still maps: a missing mapping is on its way to the worker. */
 #define NEW_FOR_NS 100000000ull
 
@@ -280,6 +297,8 @@ INLINE u32 user_part(void *ctx, struct scratch *scratch, u64 began)
 		reason = find_mappings();
 	if (reason == REASON_COUNT) {
 		walk_all();
+		if (walk->marks)
+			runtime_part(scratch);
 		if (walk->reason == REASON_cut_no_mapping &&
 		    sample->record.time - sample->born < NEW_FOR_NS)
 			return REASON_cut_not_ready;
@@ -317,7 +336,8 @@ INLINE void commit(struct scratch *scratch, struct record *record, struct counte
 {
 	struct walk *walk = &scratch->walk;
 	const struct record *head = &scratch->sample.record;
-	u64 bytes = sizeof(*record) + 8 * ((u64)head->kernel_frames + walk->frames);
+	u64 bytes =
+		sizeof(*record) + 8 * ((u64)head->kernel_frames + walk->frames + walk->list.words);
 
 	count->reason[BOUND((u64)reason, REASON_COUNT)]++;
 	count->bytes += bytes;
@@ -329,6 +349,8 @@ INLINE void commit(struct scratch *scratch, struct record *record, struct counte
 	count->fallback_frames += walk->fallbacks;
 	__builtin_memcpy(&record->time, &head->time, sizeof(*head) - sizeof(head->commit));
 	record->user_frames = walk->frames;
+	record->runtime_words = walk->list.words;
+	record->runtime = walk->list.result;
 	record->reason = reason;
 	/* x86 keeps stores in order; the compiler must as well */
 	asm volatile("" ::: "memory");

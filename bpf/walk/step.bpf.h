@@ -10,6 +10,7 @@
  *   walk_cache()                   the rule caches, or NULL
  *   walk_clock()                   CLOCK_MONOTONIC, ns
  *   walk_emit(walk, frame)         stores frame number walk->frames; 0 when stored
+ * and what bpf/walk/runtime.bpf.h names.
  */
 #ifndef KEYHOLE_BPF_WALK_STEP_BPF_H
 #define KEYHOLE_BPF_WALK_STEP_BPF_H
@@ -18,38 +19,9 @@
 #include "bpf/walk/cache.bpf.h"
 #include "bpf/walk/fallback.bpf.h"
 #include "bpf/walk/memory.bpf.h"
+#include "bpf/walk/runtime.bpf.h"
 #include "bpf/walk/table.bpf.h"
 #include "bpf/walk/walk.bpf.h"
-
-/* ---- time ---- */
-
-/*
- * Looks at the clock: returns whether the deadline is over. First moves the deadline by stalls that
- * are forgiven, and by the extension, if this CPU did not extend too many walks lately.
- */
-GLOBAL int walk_late(void)
-{
-	struct walk *walk = walk_state();
-
-	if (!walk)
-		return 1;
-	u64 now = walk_clock(), since = now - walk->extended_at;
-
-	walk->look_at = walk_work(walk) + WALK_CLOCK_FRAMES;
-	if (now - walk->looked > WALK_STALL_NS && walk->forgiving) {
-		walk->forgiving--;
-		walk->deadline += now - walk->looked;
-	}
-	walk->looked = now;
-	if (now > walk->deadline && walk->extension && since >= WALK_EXTEND_EVERY_NS) {
-		if (since > WALK_EXTENSIONS * WALK_EXTEND_EVERY_NS)
-			since = WALK_EXTENSIONS * WALK_EXTEND_EVERY_NS;
-		walk->extended_at = now - since + WALK_EXTEND_EVERY_NS;
-		walk->deadline += walk->extension;
-		walk->extension = 0;
-	}
-	return now > walk->deadline;
-}
 
 /* ---- finding the rule ---- */
 
@@ -410,6 +382,8 @@ GLOBAL int walk_step(void)
 	u64 address = walk->address, inside;
 	u32 reason;
 
+	if (walk->list.on)
+		return runtime_step();
 	if (walk->frames >= RECORD_FRAMES_MAX)
 		return walk_end(walk, REASON_cut_depth);
 	if (walk_work(walk) >= walk->look_at && walk_late())
@@ -441,9 +415,11 @@ GLOBAL int walk_step(void)
 		return walk_fallback();
 	if (kind == RULE_SIGNAL)
 		return walk_signal();
-	if (kind == RULE_WIDE)
-		return walk_wide();
-	return walk_leave(walk, inside);
+	int ended = kind == RULE_WIDE ? walk_wide() : walk_leave(walk, inside);
+
+	if (!ended && rule_flags(walk->rule) & RULE_FLAG_RUNTIME)
+		runtime_mark(walk->reg[REG_RSP], inside);
+	return ended;
 }
 
 #endif

@@ -67,6 +67,7 @@ GLOBAL u64 table_find_mapping(u64 address)
 	walk->directory = entry->directory;
 	walk->dictionary = entry->dictionary;
 	walk->mapping_flags = entry->flags;
+	walk->mapping_runtime = entry->runtime;
 	return 0;
 }
 

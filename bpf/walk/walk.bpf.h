@@ -91,6 +91,25 @@ enum walk_exact {
 static const u8 walk_slot_register[RULE_SLOTS] = {REG_RBP, REG_RBX, REG_R12,
 						  REG_R13, REG_R14, REG_R15};
 
+/* State of the walk over an interpreter's list, runtime.bpf.h. */
+#define RUNTIME_MEMORY_WORDS 32u
+struct runtime_list {
+	struct runtime_config config;	  /* a copy: the worker may change its own */
+	u64 bias;			  /* of the interpreter's object */
+	u64 node;			  /* the next frame, 0: none */
+	u64 anchor;			  /* of the next activation */
+	u64 word;			  /* the last one that was read */
+	u64 memory[RUNTIME_MEMORY_WORDS]; /* of a frame, or of code */
+	u32 on;				  /* flag: the walk is in the list */
+	u32 open;			  /* flag: frames without a border behind them */
+	u32 words;			  /* stored */
+	u32 code_bytes;			  /* to read of each code */
+	u32 activations;		  /* so far */
+	u32 told;			  /* events about code that this sample may still send */
+	u32 result;			  /* enum runtime_result */
+};
+_Static_assert(RUNTIME_NODE_BYTES <= RUNTIME_MEMORY_WORDS * 8, "a frame fits");
+
 /* State of one walk, in a per-CPU value. A flag is 0 or 1. */
 struct walk {
 	u64 hide; /* HIDE(): values pass through here, so that the verifier forgets their range */
@@ -126,7 +145,7 @@ struct walk {
 
 	/* the mapping that the last look-up found; start > end: none yet */
 	u64 mapping_start, mapping_end, bias;
-	u32 first_page, pages, directory, dictionary, mapping_flags;
+	u32 first_page, pages, directory, dictionary, mapping_flags, mapping_runtime;
 
 	u64 code_start, code_end; /* the last executable area that the kernel named */
 	u32 area_levels;	  /* levels of area trees searched so far; kernel_for.bpf.h */
@@ -156,6 +175,12 @@ struct walk {
 
 	/* counts: rules from the caches, from tables; frames without a rule; reads of the stack */
 	u64 trail_hits, text_hits, misses, fallbacks, reads;
+
+	/* frames of an interpreter's code: where the caller's begins, and their number above */
+	u64 mark[RECORD_FRAMES_MAX];
+	u64 marked; /* the address of the first one */
+	u32 marks;
+	struct runtime_list list;
 
 	/* a copy of the stack bytes [window_start, window_start + window_bytes) */
 	u64 window_start, window_bytes;
@@ -194,6 +219,9 @@ static inline void walk_init(struct walk *walk)
 	walk->mapping_end = 0;
 	walk->code_start = walk->code_end = 0;
 	walk->area_levels = 0;
+	walk->marks = 0;
+	walk->list.on = walk->list.words = 0;
+	walk->list.result = RUNTIME_NONE_MET;
 	walk->copy_bytes = 0;
 	walk->window_start = 0;
 	walk->window_bytes = 0;

@@ -37,7 +37,10 @@ struct host {
 	bool cold;			/* nothing is ever found in a cache */
 	u64 called;			/* the only address of a copy that is behind a call */
 	u64 frame[RECORD_FRAMES_MAX];
-	u64 missed; /* the last word of the last read that failed */
+	u64 word[RECORD_RUNTIME_WORDS_MAX]; /* of a runtime's frames */
+	u64 thread;			    /* pointer */
+	u64 told;			    /* the last code */
+	u64 missed;			    /* the last word of the last read that failed */
 };
 
 static struct host host;
@@ -133,6 +136,26 @@ static HOST_UNUSED int walk_emit(struct walk *walk, u64 frame)
 	assert(walk->frames < RECORD_FRAMES_MAX);
 	host.frame[walk->frames] = frame;
 	return 0;
+}
+
+static HOST_UNUSED int walk_store(struct walk *walk, u32 at, u64 word)
+{
+	(void)walk;
+	assert(at < RECORD_RUNTIME_WORDS_MAX);
+	host.word[at] = word;
+	return 0;
+}
+
+static HOST_UNUSED u64 walk_thread_pointer(void)
+{
+	return host.thread;
+}
+
+static HOST_UNUSED void walk_tell(struct walk *walk, u64 code, u32 fingerprint)
+{
+	(void)walk;
+	(void)fingerprint;
+	host.told = code;
 }
 
 #include "bpf/walk/step.bpf.h"

@@ -86,6 +86,10 @@ static struct sampler {
 	u32 events;
 	struct event_cgroup path; /* the last one */
 	u32 paths;
+	struct event_code code; /* the last one */
+	u32 codes;
+	u64 told_code[1 << TOLD_CODE_BITS];
+	struct grant *grant; /* of all families; NULL: none */
 	u64 told[1 << TOLD_BITS];
 	u64 kernel[4]; /* addresses on the kernel's stack, leaf first; 0: any */
 	struct kernel_range range[4];
@@ -152,6 +156,10 @@ static void *bpf_map_lookup_elem(const void *map, const void *key)
 		return &sampler.scratch;
 	if (map == &told_cgroups)
 		return &sampler.told[number];
+	if (map == &told_code)
+		return &sampler.told_code[number];
+	if (map == &grants)
+		return sampler.grant;
 	if (map == &counters)
 		return &sampler.counters;
 	if (map == &tails)
@@ -204,6 +212,10 @@ static void *bpf_ringbuf_reserve(const void *map, u64 bytes, u64 flags)
 	if (bytes == sizeof(sampler.path)) {
 		sampler.paths += !sampler.events_full;
 		return sampler.events_full ? NULL : &sampler.path;
+	}
+	if (bytes == sizeof(sampler.code)) {
+		sampler.codes += !sampler.events_full;
+		return sampler.events_full ? NULL : &sampler.code;
 	}
 	sampler.events += !sampler.events_full;
 	if (bytes == EVENT_SHORT_BYTES)
@@ -382,6 +394,25 @@ static int walk_emit(struct walk *walk, u64 frame)
 {
 	((u64 *)(record_of(&sampler.scratch) + 1))[walk->frames] = frame;
 	return 0;
+}
+
+static int walk_store(struct walk *walk, u32 at, u64 word)
+{
+	((u64 *)(record_of(&sampler.scratch) + 1))[walk->frames + at] = word;
+	return 0;
+}
+
+static u64 walk_thread_pointer(void)
+{
+	return sampler.task.thread.fsbase;
+}
+
+static int tell_code(u64 code, u64 fingerprint);
+
+static void walk_tell(struct walk *walk, u64 code, u32 fingerprint)
+{
+	if (walk->list.told)
+		tell_code(code, fingerprint);
 }
 
 static u64 bpf_get_current_task(void)

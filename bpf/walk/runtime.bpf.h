@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The walk over the frames that an interpreter keeps of the program's functions (bpf/abi.h). This
+ * walk comes after that of the stack, which has marked the frames of the interpreter. Pure C, see
+ * bpf/walk/walk.bpf.h.
+ * The includer supplies the environment of bpf/walk/step.bpf.h, and:
+ *   walk_thread_pointer()          of the current task
+ *   walk_store(walk, at, word)     stores word number `at` behind the user frames; 0 when stored
+ *   walk_tell(code, fingerprint)   tells the worker of code that is new, as walk->list.config says
+ *
+ * The worker, which writes the config, may have been taken over. So the config makes BPF read any
+ * memory of the process. The caller has made sure that the process has a grant.
+ */
+#ifndef KEYHOLE_BPF_WALK_RUNTIME_BPF_H
+#define KEYHOLE_BPF_WALK_RUNTIME_BPF_H
+
+#include "bpf/walk/late.bpf.h"
+#include "bpf/walk/memory.bpf.h"
+#include "bpf/walk/table.bpf.h"
+#include "bpf/walk/walk.bpf.h"
+
+#define MARK_FRAME_SHIFT 48
+#define MARK_ADDRESS	 ((1ull << MARK_FRAME_SHIFT) - 1)
+
+/* Thread-specific data: nptl/pthread_getspecific.c of glibc 2.31 to 2.42, musl 1.2 */
+#define GLIBC_KEYS	32u    /* in the thread's own block; other keys are not supported */
+#define GLIBC_KEYS_AT	0x318u /* of the first value, behind the thread pointer */
+#define GLIBC_KEY_BYTES 16u
+#define MUSL_KEYS_AT	0x80u
+#define THREAD_DTV_AT	8u
+#define GLIBC_DTV_BYTES 16u
+#define MUSL_DTV_BYTES	8u
+
+/* ---- marks ---- */
+
+/*
+ * Marks the frame at an address, which the walk has just left to its caller at cfa. This is a
+ * global function: the verifier sees it once.
+ */
+GLOBAL int runtime_mark(u64 cfa, u64 address)
+{
+	struct walk *walk = walk_state();
+
+	if (!walk)
+		return 0;
+	u64 frame = walk->frames - 1, at = BOUND((u64)walk->marks, RECORD_FRAMES_MAX);
+
+	if (!walk->marks)
+		walk->marked = address;
+	walk->mark[at] = (cfa & MARK_ADDRESS) | frame << MARK_FRAME_SHIFT;
+	walk->marks = at + 1;
+	return 0;
+}
+
+/* ---- reading ---- */
+
+INLINE int runtime_is_address(u64 address)
+{
+	return !(address & 7) && address - 4096 < WALK_ADDRESS_END - 4096;
+}
+
+/* Reads a word of the process into list->word. Returns 0 when the word was read. */
+GLOBAL int runtime_read_word(u64 address)
+{
+	struct walk *walk = walk_state();
+
+	if (!walk || !runtime_is_address(address))
+		return 1;
+	walk->reads++;
+	return walk_read(&walk->list.word, 8, address);
+}
+
+/* Reads bytes of the process into list->memory. Returns 0 when all were read. */
+GLOBAL int runtime_read(u64 bytes, u64 address)
+{
+	struct walk *walk = walk_state();
+
+	if (!walk || !runtime_is_address(address))
+		return 1;
+	bytes = BOUND(bytes, sizeof(walk->list.memory) + 1);
+	walk->reads++;
+	return walk_read(walk->list.memory, bytes, address);
+}
+
+INLINE u64 runtime_u64(const struct runtime_list *list, u32 at)
+{
+	return list->memory[at >> 3 & (RUNTIME_MEMORY_WORDS - 1)];
+}
+
+INLINE u32 runtime_u32(const struct runtime_list *list, u32 at)
+{
+	return runtime_u64(list, at) >> (at & 4) * 8;
+}
+
+/* ---- roots ---- */
+
+/* Returns where the value of a pthread key is, or 0. */
+INLINE u64 runtime_key_place(struct runtime_list *list, u64 thread, u32 key, u32 start)
+{
+	if (start == RUNTIME_AT_KEY)
+		return key < GLIBC_KEYS ? thread + GLIBC_KEYS_AT + key * GLIBC_KEY_BYTES : 0;
+	if (runtime_read_word(thread + MUSL_KEYS_AT))
+		return 0;
+	return list->word + key * 8ull;
+}
+
+/* Returns a place in the thread-local memory of a module, or 0. at: its number and offset. */
+INLINE u64 runtime_module_place(struct runtime_list *list, u64 thread, u64 at, u32 start)
+{
+	u64 module = list->word & 0xffff, offset;
+
+	if (runtime_read_word(at + 8))
+		return 0;
+	offset = list->word;
+	if (runtime_read_word(thread + THREAD_DTV_AT))
+		return 0;
+	if (runtime_read_word(list->word + module * (start == RUNTIME_AT_MODULE ? GLIBC_DTV_BYTES
+										: MUSL_DTV_BYTES)))
+		return 0;
+	return list->word + offset;
+}
+
+/* Returns the start of a root, or 0. */
+INLINE u64 runtime_start(struct runtime_list *list, const struct runtime_root *root)
+{
+	u64 thread = walk_thread_pointer(), at = root->pc + list->bias;
+	u32 start = root->start;
+
+	if (start == RUNTIME_AT_PC)
+		return at;
+	if (start == RUNTIME_AT_THREAD)
+		return thread;
+	if (start == RUNTIME_AT_NOTHING || runtime_read_word(at & ~7ull))
+		return 0;
+	if (start == RUNTIME_AT_KEY || start == RUNTIME_AT_KEY_MUSL)
+		return runtime_key_place(list, thread, list->word >> (at & 4) * 8, start);
+	return runtime_module_place(list, thread, at, start);
+}
+
+#define RUNTIME_ROOTS 3u /* the third one is that of the anchors */
+
+/* Follows a root of the config. Returns the pointer to which it leads, or 0. */
+GLOBAL u64 runtime_follow(u32 number)
+{
+	struct walk *walk = walk_state();
+
+	if (!walk)
+		return 0;
+	struct runtime_list *list = &walk->list;
+	const struct runtime_root *root = &list->config.root[BOUND((u64)number, RUNTIME_ROOTS)];
+	u64 value = runtime_start(list, root);
+
+	NOT_UNROLLED
+	for (u32 i = 0; i < RUNTIME_STEPS_MAX && i < root->steps; i++) {
+		if (!value || runtime_read_word(value + (s64)root->offset[i]))
+			return 0;
+		value = list->word;
+	}
+	return value;
+}
+
+/* ---- frames ---- */
+
+INLINE int runtime_end(struct runtime_list *list, u32 result)
+{
+	list->result = result;
+	list->on = 0;
+	return 1;
+}
+
+INLINE int runtime_store(struct walk *walk, u64 word)
+{
+	return walk_store(walk, walk->list.words, word) || !++walk->list.words;
+}
+
+/* Returns a fingerprint of the code whose bytes are in list->memory. */
+INLINE u32 runtime_fingerprint(struct runtime_list *list)
+{
+	const struct runtime_config *config = &list->config;
+	u64 hash = runtime_u64(list, config->name);
+
+	NOT_UNROLLED
+	for (u32 i = 0; i < 4; i++) {
+		hash = (hash ^ runtime_u32(list, config->fingerprint[i])) * 0x9e3779b97f4a7c15ull;
+		hash ^= hash >> 29;
+	}
+	return hash >> 32;
+}
+
+/* Returns the offset or index of the instruction that a frame is at, or RUNTIME_OFFSET_NONE. */
+INLINE u32 runtime_offset(const struct runtime_list *list, u64 code, u64 instruction)
+{
+	u64 offset = instruction - code - list->config.instructions;
+
+	if (list->config.flags & RUNTIME_INDEX)
+		return instruction;
+	return offset < RUNTIME_OFFSET_NONE ? offset : RUNTIME_OFFSET_NONE;
+}
+
+/* Stores a frame, whose code is at an address. Returns 0, or the result that ends the walk. */
+GLOBAL int runtime_frame(u64 code, u64 instruction)
+{
+	struct walk *walk = walk_state();
+
+	if (!walk)
+		return RUNTIME_CUT_READ;
+	struct runtime_list *list = &walk->list;
+
+	if (runtime_read(list->code_bytes, code))
+		return RUNTIME_CUT_READ;
+	u32 fingerprint = runtime_fingerprint(list);
+	u64 offset = runtime_offset(list, code, instruction);
+
+	if (runtime_store(walk, RUNTIME_WORD_FRAME | code) ||
+	    runtime_store(walk, offset << 32 | fingerprint))
+		return RUNTIME_CUT_DEPTH;
+	list->open = 1;
+	walk_tell(walk, code, fingerprint);
+	return 0;
+}
+
+/* Returns the mark of the frame that has an address of the stack, or the number of marks. */
+INLINE u64 runtime_mark_of(struct walk *walk, u64 address)
+{
+	u64 base = 0, marks = BOUND((u64)walk->marks, RECORD_FRAMES_MAX + 1), n = marks, cfa;
+
+	TABLE_SEARCH(walk, base, n, 10, RECORD_FRAMES_MAX, walk->mark[mid] & MARK_ADDRESS, address);
+	base = BOUND(base, RECORD_FRAMES_MAX);
+	cfa = walk->mark[base] & MARK_ADDRESS;
+	if (cfa <= address)
+		return base + 1;
+	return cfa - address <= WALK_REACH ? base : marks;
+}
+
+/* Finds the mark of the activation that ends at a border. */
+INLINE u64 runtime_activation(struct walk *walk, u64 node)
+{
+	struct runtime_list *list = &walk->list;
+	u32 flags = list->config.flags;
+	u64 anchor = list->anchor;
+
+	if (flags & RUNTIME_ANCHOR_NODE)
+		return runtime_mark_of(walk, node);
+	if (!(flags & RUNTIME_ANCHOR_LIST))
+		return list->activations++;
+	if (!anchor || runtime_read_word(anchor + list->config.anchor_previous))
+		list->anchor = 0;
+	else
+		list->anchor = list->word;
+	return runtime_mark_of(walk, anchor);
+}
+
+/* Stores a border behind frames. Returns 0, or 1 without room. */
+GLOBAL int runtime_border(u64 node)
+{
+	struct walk *walk = walk_state();
+
+	if (!walk)
+		return 1;
+	u64 mark = runtime_activation(walk, node), frame = RUNTIME_BORDER_NOWHERE;
+
+	if (mark < walk->marks)
+		frame = walk->mark[BOUND(mark, RECORD_FRAMES_MAX)] >> MARK_FRAME_SHIFT;
+	if (!walk->list.open)
+		return 0;
+	walk->list.open = 0;
+	return runtime_store(walk, RUNTIME_WORD_BORDER | frame);
+}
+
+/* Takes one frame of the list. Returns 0 to go on, or 1 at the end. */
+GLOBAL int runtime_step(void)
+{
+	struct walk *walk = walk_state();
+
+	if (!walk)
+		return 1;
+	struct runtime_list *list = &walk->list;
+	const struct runtime_config *config = &list->config;
+	u64 node = list->node, code, instruction;
+	int is_border, r = 0;
+
+	if (!node)
+		return runtime_end(list, RUNTIME_WHOLE);
+	if (list->words + 3 > RECORD_RUNTIME_WORDS_MAX)
+		return runtime_end(list, RUNTIME_CUT_DEPTH);
+	if (walk_work(walk) >= walk->look_at && walk_late())
+		return runtime_end(list, RUNTIME_CUT_BUDGET);
+	if (runtime_read(config->node_bytes, node))
+		return runtime_end(list, RUNTIME_CUT_READ);
+	list->node = runtime_u64(list, config->previous);
+	code = runtime_u64(list, config->code) & config->code_mask;
+	instruction = runtime_u64(list, config->instruction);
+	if (config->flags & RUNTIME_INDEX)
+		instruction = runtime_u32(list, config->instruction);
+	is_border =
+		(runtime_u32(list, config->border) & config->border_mask) == config->border_value;
+	if (!is_border || config->flags & RUNTIME_BORDER_SHOW)
+		r = runtime_frame(code, instruction);
+	if (r)
+		return runtime_end(list, r);
+	if (is_border && runtime_border(node))
+		return runtime_end(list, RUNTIME_CUT_DEPTH);
+	return 0;
+}
+
+/* ---- begin ---- */
+
+/* Copies the config of the marked frames' mapping. Returns 0 when there is one. */
+INLINE int runtime_take_config(struct walk *walk)
+{
+	if (table_find_mapping(walk->marked) || !walk->mapping_runtime)
+		return 1;
+	u32 word = walk->mapping_runtime;
+	struct segment *segment = walk_segment(word);
+
+	if (!segment)
+		return 1;
+	u64 at = BOUND((u64)(word & (SEGMENT_WORDS - 1)) >> 1,
+		       SEGMENT_WORDS / 2 - sizeof(struct runtime_config) / 8 + 1);
+	const u64 *from = (const u64 *)segment->word + at;
+
+	__builtin_memcpy(&walk->list.config, from, sizeof(struct runtime_config));
+	walk->list.bias = walk->bias;
+	return 0;
+}
+
+/* Returns how many bytes of code the walk reads: all fields that the config names. */
+INLINE u32 runtime_code_bytes(const struct runtime_config *config)
+{
+	u32 last = config->name;
+
+	NOT_UNROLLED
+	for (u32 i = 0; i < RUNTIME_PARTS; i++)
+		if (config->part[i] != RUNTIME_CODE_ITSELF && config->part[i] > last)
+			last = config->part[i];
+	return last + 8;
+}
+
+/* Begins the walk over the list. Returns 0 when there is a frame to take, with list->result. */
+GLOBAL int runtime_begin(void)
+{
+	struct walk *walk = walk_state();
+
+	if (!walk)
+		return 1;
+	struct runtime_list *list = &walk->list;
+
+	list->words = list->open = list->activations = 0;
+	if (runtime_take_config(walk))
+		return runtime_end(list, RUNTIME_NONE_MET);
+	list->code_bytes = runtime_code_bytes(&list->config);
+	list->node = runtime_follow(0);
+	if (!list->node)
+		list->node = runtime_follow(1);
+	if (!list->node)
+		return runtime_end(list, RUNTIME_NO_ROOT);
+	list->anchor = 0;
+	if (list->config.flags & RUNTIME_ANCHOR_LIST)
+		list->anchor = runtime_follow(2);
+	list->result = RUNTIME_CUT_DEPTH; /* until another end */
+	list->on = 1;
+	return 0;
+}
+
+#endif

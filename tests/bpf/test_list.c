@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The walk over an interpreter's list of frames, with a made-up interpreter of three layouts. */
+#include "tests/bpf/scene.h"
+
+#define SP (scene.reg[REG_RSP])
+
+/* The made-up interpreter's memory. */
+#define HEAP	     0x600000000000ull
+#define HEAP_WORDS   1024u
+#define THREAD	     (HEAP + 0x100)
+#define NODE(n)	     (HEAP + 0x400 + (n)*0x40ull)
+#define CODE(n)	     (HEAP + 0x1000 + (n)*0x100ull)
+#define AT_PREVIOUS  8
+#define AT_CODE	     0
+#define AT_PLACE     16
+#define AT_KIND	     24
+#define KIND_FRAME   0x100u
+#define KIND_BORDER  0x300u
+#define FIRST_AT     64 /* of the instructions in code */
+#define AT_NAME	     40
+#define FRAME(code)  (RUNTIME_WORD_FRAME | (code))
+#define BORDER(n)    (RUNTIME_WORD_BORDER | (n))
+#define OFFSET(word) ((word) >> 32)
+
+static u64 heap[HEAP_WORDS];
+static struct runtime_config config;
+
+static u64 *heap_word(u64 address)
+{
+	assert(!(address & 7) && address - HEAP < sizeof(heap));
+	return &heap[(address - HEAP) / 8];
+}
+#define HEAP_WORD(address) (*heap_word(address))
+
+/* Makes a frame of code, `offset` bytes into its instructions, on the heap or on the stack. */
+static void node_at(u64 *words, u64 code, u64 offset, u64 kind, u64 previous)
+{
+	words[AT_CODE / 8] = code | 1; /* a tag */
+	words[AT_PREVIOUS / 8] = previous;
+	words[AT_PLACE / 8] = code + FIRST_AT + offset;
+	words[AT_KIND / 8] = kind;
+}
+
+static void node(u32 number, u32 code, u64 offset, u64 previous)
+{
+	node_at(heap_word(NODE(number)), CODE(code), offset, KIND_FRAME, previous);
+}
+
+static void border(u64 address, u64 previous)
+{
+	node_at(&WORD(address), CODE(0), 0, KIND_BORDER, previous);
+}
+
+/* Three native frames, of which the first two are the interpreter's; 64 bytes each. */
+static int setup(void **state)
+{
+	int r = scene_setup(state);
+
+	memset(heap, 0, sizeof(heap));
+	host.region[2] = (struct host_region){HEAP, sizeof(heap), heap};
+	host.thread = THREAD;
+	for (u32 i = 0; i < 3; i++) {
+		scene.rule[i] = RULE_MAKE(RULE_SP, 0, 0, 64, i < 2 ? RULE_FLAG_RUNTIME : 0);
+		WORD(SP + 64 * (i + 1) - 8) = RETURN(i + 1);
+	}
+	scene.rule[3] = RULE_LAST;
+	config = (struct runtime_config){
+		.root = {{.start = RUNTIME_AT_THREAD, .steps = 2, .offset = {-8, 16}}},
+		.code_mask = ~3ull,
+		.border_mask = 0xff00,
+		.border_value = KIND_BORDER,
+		.node_bytes = 32,
+		.previous = AT_PREVIOUS,
+		.code = AT_CODE,
+		.instruction = AT_PLACE,
+		.border = AT_KIND,
+		.flags = RUNTIME_ANCHOR_NODE,
+		.instructions = FIRST_AT,
+		.fingerprint = {0, 4, 8, 12},
+		.name = AT_NAME,
+		.part = {RUNTIME_CODE_ITSELF, AT_NAME, AT_NAME, AT_NAME},
+	};
+	HEAP_WORD(THREAD - 8) = HEAP + 0x200; /* the thread's state, */
+	HEAP_WORD(HEAP + 0x210) = NODE(0);    /* which has the innermost frame */
+	return r;
+}
+
+/* Walks the stack and then the list. Returns the words. */
+static u32 walk_list(void)
+{
+	u32 word = build_words(&host.build, sizeof(config) / 4, 16);
+
+	memcpy(build_at(&host.build, word), &config, sizeof(config));
+	scene.mapping.runtime = word;
+	EXPECT(end_root, EXACT(scene.pc), RETURN(1), RETURN(2), RETURN(3));
+	if (runtime_begin())
+		return 0;
+	for (u32 i = 0; i <= RECORD_FRAMES_MAX; i++)
+		if (walk_step())
+			break;
+	return host.walk.list.words;
+}
+
+static void test_list__frames_between_borders(void **state)
+{
+	(void)state;
+	node(0, 1, 10, NODE(1));
+	node(1, 2, 20, SP + 8);
+	border(SP + 8, NODE(2)); /* in the leaf's frame */
+	node(2, 3, 30, SP + 64 + 16);
+	border(SP + 64 + 16, 0); /* in its caller's */
+	assert_int_equal(walk_list(), 8);
+	assert_int_equal(host.walk.list.result, RUNTIME_WHOLE);
+	assert_int_equal(host.word[0], FRAME(CODE(1)));
+	assert_int_equal(OFFSET(host.word[1]), 10);
+	assert_int_equal(host.word[2], FRAME(CODE(2)));
+	assert_int_equal(OFFSET(host.word[3]), 20);
+	assert_int_equal(host.word[4], BORDER(0));
+	assert_int_equal(host.word[5], FRAME(CODE(3)));
+	assert_int_equal(OFFSET(host.word[6]), 30);
+	assert_int_equal(host.word[7], BORDER(1));
+}
+
+static void test_list__fingerprints_tell_functions_apart(void **state)
+{
+	u64 first, second;
+
+	(void)state;
+	node(0, 1, 0, NODE(1));
+	node(1, 1, 0, 0);
+	assert_int_equal(walk_list(), 4);
+	assert_int_equal(host.word[1], host.word[3]);
+	first = host.word[1];
+	HEAP_WORD(CODE(1) + AT_NAME) = HEAP;
+	assert_int_equal(walk_list(), 4);
+	second = host.word[1];
+	assert_int_not_equal(first, second);
+	HEAP_WORD(CODE(1) + 8) = 1ull << 32;
+	walk_list();
+	assert_int_not_equal(second, host.word[1]);
+}
+
+/* The base frame of CPython 3.15 is such a border. */
+static void test_list__a_border_elsewhere(void **state)
+{
+	(void)state;
+	node(0, 1, 10, NODE(1));
+	node_at(heap_word(NODE(1)), CODE(0), 0, KIND_BORDER, 0);
+	assert_int_equal(walk_list(), 3);
+	assert_int_equal(host.word[2], BORDER(RUNTIME_BORDER_NOWHERE));
+}
+
+static void test_list__a_border_without_frames(void **state)
+{
+	(void)state;
+	node_at(heap_word(NODE(0)), CODE(0), 0, KIND_BORDER, 0);
+	assert_int_equal(walk_list(), 0);
+	assert_int_equal(host.walk.list.result, RUNTIME_WHOLE);
+}
+
+static void test_list__anchors_in_a_list(void **state)
+{
+	(void)state;
+	config.flags = RUNTIME_ANCHOR_LIST | RUNTIME_BORDER_SHOW;
+	config.border_mask = config.border_value = 0;
+	config.anchor =
+		(struct runtime_root){.start = RUNTIME_AT_THREAD, .steps = 2, .offset = {-8, 24}};
+	config.anchor_previous = 8;
+	HEAP_WORD(HEAP + 0x218) = SP + 64 + 24;
+	WORD(SP + 64 + 32) = HEAP; /* the last one, in no frame */
+	node(0, 1, 10, NODE(1));
+	node(1, 2, 20, 0);
+	assert_int_equal(walk_list(), 6);
+	assert_int_equal(host.word[2], BORDER(1));
+	assert_int_equal(host.word[5], BORDER(RUNTIME_BORDER_NOWHERE));
+}
+
+static void test_list__one_frame_for_each_loop(void **state)
+{
+	(void)state;
+	config.flags = RUNTIME_INDEX | RUNTIME_BORDER_SHOW;
+	config.border_mask = config.border_value = 0;
+	node(0, 1, 0, NODE(1));
+	HEAP_WORD(NODE(0) + AT_PLACE) = 0xbad00000007ull;
+	node(1, 2, 0, NODE(2));
+	node(2, 3, 0, 0);
+	assert_int_equal(walk_list(), 9);
+	assert_int_equal(OFFSET(host.word[1]), 7);
+	assert_int_equal(host.word[2], BORDER(0));
+	assert_int_equal(host.word[5], BORDER(1));
+	assert_int_equal(host.word[8], BORDER(RUNTIME_BORDER_NOWHERE));
+}
+
+static void test_list__roots(void **state)
+{
+	const u64 key = SCENE_TEXT - SCENE_BIAS + 0x1800, place = key + SCENE_BIAS;
+
+	(void)state;
+	node(0, 1, 10, 0);
+	config.root[1] = config.root[0];
+	config.root[0] = (struct runtime_root){
+		.start = RUNTIME_AT_KEY, .pc = key + 4, .steps = 2, .offset = {0, 16}};
+	memcpy(scene_code(place), &(u64){3ull << 32}, 8);
+	HEAP_WORD(THREAD + 0x318 + 3 * 16) = HEAP + 0x200;
+	HEAP_WORD(THREAD - 8) = 0;
+	assert_int_equal(walk_list(), 2);
+	/* the second root, where the first one is 0 */
+	HEAP_WORD(THREAD + 0x318 + 3 * 16) = 0;
+	HEAP_WORD(THREAD - 8) = HEAP + 0x200;
+	assert_int_equal(walk_list(), 2);
+	HEAP_WORD(THREAD - 8) = 0;
+	assert_int_equal(walk_list(), 0);
+	assert_int_equal(host.walk.list.result, RUNTIME_NO_ROOT);
+	config.root[0].start = RUNTIME_AT_KEY_MUSL;
+	HEAP_WORD(THREAD + 0x80) = HEAP + 0x300;
+	HEAP_WORD(HEAP + 0x300 + 3 * 8) = HEAP + 0x200;
+	assert_int_equal(walk_list(), 2);
+	/* module 3 at offset 8, behind the table of modules */
+	config.root[0] = (struct runtime_root){
+		.start = RUNTIME_AT_MODULE, .pc = key, .steps = 2, .offset = {16, 16}};
+	memcpy(scene_code(place), (u64[]){3, 8}, 16);
+	HEAP_WORD(THREAD + 8) = HEAP + 0x380;
+	HEAP_WORD(HEAP + 0x380 + 3 * 16) = HEAP + 0x20;
+	HEAP_WORD(HEAP + 0x20 + 8 + 16) = HEAP + 0x200;
+	assert_int_equal(walk_list(), 2);
+}
+
+static void test_list__damage(void **state)
+{
+	(void)state;
+	node(0, 1, 10, NODE(0)); /* a circle */
+	assert_int_equal(walk_list(), RECORD_FRAMES_MAX * 2 + 2);
+	assert_int_equal(host.walk.list.result, RUNTIME_CUT_DEPTH);
+	node(0, 1, 10, 0x123456789000);
+	assert_int_equal(walk_list(), 2);
+	assert_int_equal(host.walk.list.result, RUNTIME_CUT_READ);
+	node(0, 1, 10, NODE(1) + 4);
+	assert_int_equal(walk_list(), 2);
+	assert_int_equal(host.walk.list.result, RUNTIME_CUT_READ);
+	config.node_bytes = 0xffff;
+	config.code = config.name = 0xfff8;
+	config.root[0].steps = 77;
+	walk_list();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_list__frames_between_borders, setup),
+		cmocka_unit_test_setup(test_list__fingerprints_tell_functions_apart, setup),
+		cmocka_unit_test_setup(test_list__a_border_elsewhere, setup),
+		cmocka_unit_test_setup(test_list__a_border_without_frames, setup),
+		cmocka_unit_test_setup(test_list__anchors_in_a_list, setup),
+		cmocka_unit_test_setup(test_list__one_frame_for_each_loop, setup),
+		cmocka_unit_test_setup(test_list__roots, setup),
+		cmocka_unit_test_setup(test_list__damage, setup),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
