@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Code of runtimes: what BPF tells of it, how often, and how much a grant allows. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+/* The loader's constants are read before they are set here: the host has them as variables. */
+#define const
+#include "bpf/config.bpf.h"
+#undef const
+#include "tests/bpf/sampler.h"
+
+#define HEAP	   0x600000000000ull
+#define HEAP_BYTES 0x2000u
+#define CODE	   (HEAP + 0x100)
+#define AT_NAME	   24
+#define AT_FILE	   32
+#define NAME	   (HEAP + 0x1004) /* no text is aligned */
+#define FILE_NAME  (HEAP + HEAP_BYTES - 8)
+#define FAMILY	   4711u
+#define SECOND	   1000000000ull
+
+static u8 heap[HEAP_BYTES];
+static struct grant grant;
+
+static int setup(void **state)
+{
+	struct runtime_list *list = &sampler.scratch.walk.list;
+
+	(void)state;
+	memset(&sampler, 0, sizeof(sampler));
+	worker_epoch = 0;
+	for (u32 i = 0; i < sizeof(heap); i++)
+		heap[i] = (u8)(i * 7);
+	sampler.user = heap;
+	sampler.user_start = HEAP;
+	sampler.user_bytes = sizeof(heap);
+	sampler.now = 5 * SECOND;
+	grant = (struct grant){.bytes = GRANT_BYTES, .filled = sampler.now};
+	sampler.grant = &grant;
+	sampler.scratch.sample.family = FAMILY;
+	sampler.scratch.sample.record.pid = 77;
+	sampler.scratch.sample.record.generation = 4712;
+	list->told = TOLD_CODE_SAMPLE;
+	list->config.part[0] = RUNTIME_CODE_ITSELF;
+	list->config.part[1] = list->config.part[3] = AT_NAME;
+	list->config.part[2] = AT_FILE;
+	list->memory[AT_NAME / 8] = NAME;
+	list->memory[AT_FILE / 8] = FILE_NAME;
+	return 0;
+}
+
+static void test_code__parts(void **state)
+{
+	static const u32 begins[] = {0, CODE_PART_1, CODE_PART_2, CODE_PART_3};
+	static const u64 addresses[] = {CODE, NAME, FILE_NAME, NAME};
+	const u32 bytes[] = {CODE_PART_1, CODE_PART_2 - CODE_PART_1, 8, CODE_BYTES - CODE_PART_3};
+	const struct event_code *code = &sampler.code;
+
+	(void)state;
+	assert_int_equal(tell_code(CODE, 9), 1);
+	assert_int_equal(sampler.codes, 1);
+	assert_int_equal(code->event.kind, EVENT_CODE);
+	assert_int_equal(code->event.pid, 77);
+	assert_int_equal(code->event.generation, 4712);
+	assert_int_equal(code->event.parent_generation, FAMILY);
+	assert_int_equal(code->event.uid, 0);
+	assert_int_equal(code->code, CODE);
+	assert_int_equal(code->fingerprint, 9);
+	for (u32 i = 0; i < RUNTIME_PARTS; i++) {
+		assert_int_equal(code->address[i], addresses[i]);
+		assert_int_equal(code->bytes[i], bytes[i]);
+		assert_memory_equal(code->data + begins[i], heap + (addresses[i] - HEAP), bytes[i]);
+	}
+}
+
+static void test_code__each_is_told_once(void **state)
+{
+	(void)state;
+	assert_int_equal(tell_code(CODE, 9), 1);
+	assert_int_equal(tell_code(CODE, 9), 0);
+	assert_int_equal(tell_code(CODE, 10), 1);
+	sampler.scratch.sample.family++;
+	assert_int_equal(tell_code(CODE, 9), 1);
+	/* another worker knows nothing yet */
+	worker_epoch++;
+	assert_int_equal(tell_code(CODE, 9), 1);
+	assert_int_equal(sampler.codes, 4);
+	assert_int_equal(sampler.scratch.walk.list.told, TOLD_CODE_SAMPLE - 4);
+}
+
+static void test_code__not_without_room(void **state)
+{
+	(void)state;
+	sampler.events_waiting = EVENT_RING_BYTES / 2 + 1;
+	assert_int_equal(tell_code(CODE, 9), 0);
+	sampler.events_waiting = 0;
+	sampler.events_full = true;
+	assert_int_equal(tell_code(CODE, 9), 0);
+	sampler.events_full = false;
+	assert_int_equal(tell_code(CODE, 9), 1);
+}
+
+static void test_code__pointers_that_lead_nowhere(void **state)
+{
+	struct runtime_list *list = &sampler.scratch.walk.list;
+
+	(void)state;
+	list->memory[AT_NAME / 8] = 0;
+	list->memory[AT_FILE / 8] = ~0ull << 47;
+	assert_int_equal(tell_code(CODE, 9), 1);
+	assert_int_equal(sampler.code.bytes[0], CODE_PART_1);
+	for (u32 i = 1; i < RUNTIME_PARTS; i++)
+		assert_int_equal(sampler.code.bytes[i], 0);
+}
+
+static u32 tell_all(u64 *code)
+{
+	u32 told = 0;
+
+	sampler.scratch.walk.list.told = ~0u;
+	while (tell_code(*code, 9)) {
+		*code += 16;
+		told++;
+	}
+	return told;
+}
+
+static void test_code__a_grant_is_a_budget(void **state)
+{
+	u64 code = CODE;
+
+	(void)state;
+	assert_int_equal(tell_all(&code), GRANT_BYTES / sizeof(struct event_code));
+	sampler.now += SECOND;
+	assert_in_range(tell_all(&code), 440, 446);
+	/* what is not used is kept, up to a limit */
+	sampler.now += 1000 * SECOND;
+	assert_int_equal(tell_all(&code), GRANT_BYTES / sizeof(struct event_code));
+	sampler.now += 1000 * SECOND;
+	sampler.grant = NULL;
+	assert_int_equal(tell_all(&code), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_code__parts, setup),
+		cmocka_unit_test_setup(test_code__each_is_told_once, setup),
+		cmocka_unit_test_setup(test_code__not_without_room, setup),
+		cmocka_unit_test_setup(test_code__pointers_that_lead_nowhere, setup),
+		cmocka_unit_test_setup(test_code__a_grant_is_a_budget, setup),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
