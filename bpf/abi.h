@@ -257,7 +257,8 @@ enum runtime_start {
 	RUNTIME_AT_KEY,	     /* the place of a pthread key's value; the u32 at `pc` is the key */
 	RUNTIME_AT_KEY_MUSL, /* the same with musl */
 	RUNTIME_AT_MODULE,   /* thread-local memory; the u64 at `pc` is the module's number, and */
-	RUNTIME_AT_MODULE_MUSL /* the next u64 is an offset in the module's memory */
+	RUNTIME_AT_MODULE_MUSL, /* the next u64 is an offset in the module's memory */
+	RUNTIME_AT_OFFSET	/* the u64 at `pc` is an offset from the thread pointer */
 };
 
 /* The way to a pointer: value = start; then, for each step, value = *(u64 *)(value + offset). */

@@ -91,22 +91,45 @@ static bool may_have(const struct exported *exported, uint32_t hash)
 	return word >> (hash >> exported->shift) % BLOOM_BITS & 1;
 }
 
-static bool is_symbol(const struct exported *exported, uint64_t index, const char *name)
+/* Reads a symbol, unless the image only wants it. *ret_name: in .dynstr. */
+static bool read_symbol(const struct exported *exported, uint64_t index,
+			struct exported_symbol *ret_symbol, uint32_t *ret_name)
+{
+	unsigned char bytes[sizeof(Elf64_Sym)];
+	struct reader reader;
+
+	if (!read_at(exported, &exported->symbols, index * sizeof(bytes), bytes, sizeof(bytes)))
+		return false;
+	reader_init(&reader, bytes, sizeof(bytes));
+	*ret_name = reader_u32(&reader);
+	reader_skip(&reader, 2); /* st_info, st_other */
+	if (reader_u16(&reader) == SHN_UNDEF)
+		return false;
+	ret_symbol->address = reader_u64(&reader);
+	ret_symbol->size = reader_u64(&reader);
+	return true;
+}
+
+bool exported_get(const struct exported *exported, uint64_t index,
+		  struct exported_symbol *ret_symbol)
+{
+	uint32_t name;
+
+	if (index > UINT32_MAX)
+		return false;
+	return read_symbol(exported, index, ret_symbol, &name);
+}
+
+static bool is_symbol(const struct exported *exported, uint64_t index, const char *name,
+		      struct exported_symbol *ret_symbol)
 {
 	const size_t size = strlen(name) + 1;
-	unsigned char bytes[sizeof(Elf64_Sym)];
 	char text[EXPORTED_NAME_MAX];
-	struct reader reader;
 	uint32_t at;
 
 	if (size > sizeof(text))
 		return false;
-	if (!read_at(exported, &exported->symbols, index * sizeof(bytes), bytes, sizeof(bytes)))
-		return false;
-	reader_init(&reader, bytes, sizeof(bytes));
-	at = reader_u32(&reader);
-	reader_skip(&reader, 2); /* st_info, st_other */
-	if (reader_u16(&reader) == SHN_UNDEF)
+	if (!read_symbol(exported, index, ret_symbol, &at))
 		return false;
 	if (!read_at(exported, &exported->strings, at, text, size))
 		return false;
@@ -114,6 +137,14 @@ static bool is_symbol(const struct exported *exported, uint64_t index, const cha
 }
 
 bool exported_has(const struct exported *exported, const char *name)
+{
+	struct exported_symbol symbol;
+
+	return exported_find(exported, name, &symbol);
+}
+
+bool exported_find(const struct exported *exported, const char *name,
+		   struct exported_symbol *ret_symbol)
 {
 	const uint32_t hash = hash_of(name);
 	const uint64_t buckets = HEADER_BYTES + (uint64_t)exported->blooms * BLOOM_BYTES;
@@ -132,7 +163,7 @@ bool exported_has(const struct exported *exported, const char *name)
 
 		if (!read_word(exported, chains + (index - exported->first) * WORD_BYTES, &word))
 			return false;
-		if ((word | 1) == (hash | 1) && is_symbol(exported, index, name))
+		if ((word | 1) == (hash | 1) && is_symbol(exported, index, name, ret_symbol))
 			return true;
 		if (word & 1)
 			return false;

@@ -7,6 +7,7 @@
 #define KEYHOLE_OBJECT_ELF_EXPORTED_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "object/elf/image.h"
 
@@ -24,5 +25,15 @@ struct exported {
 int exported_open(struct image *image, struct exported *ret_exported);
 /* Returns whether the image defines the symbol. A damaged table has no symbols. */
 bool exported_has(const struct exported *exported, const char *name);
+
+struct exported_symbol {
+	uint64_t address, size;
+};
+/* The same; tells where the symbol is. */
+bool exported_find(const struct exported *exported, const char *name,
+		   struct exported_symbol *ret_symbol);
+/* Gets the symbol of a number in .dynsym. Returns false unless the image defines it. */
+bool exported_get(const struct exported *exported, uint64_t index,
+		  struct exported_symbol *ret_symbol);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ipc/guard.h"
+#include "object/unwind/unwind_table.h"
 
 #define TABLE_SLOTS	      65536u
 #define WIDE_SLOTS	      8192u
@@ -134,7 +135,7 @@ static u32 order_rules(const struct dictionary *dictionary, const u32 *uses, str
 }
 
 int dictionary_layout(const struct dictionary *dictionary, const u32 *uses, u16 *ret_index,
-		      u64 **ret_entries, u32 *ret_count)
+		      struct unwind_table *table)
 {
 	struct use *by_use guard_free = malloc(dictionary->count * sizeof(*by_use));
 	u32 used, wide_at;
@@ -146,8 +147,9 @@ int dictionary_layout(const struct dictionary *dictionary, const u32 *uses, u16 
 	wide_at = used;
 	if (dictionary->wide_count > 0)
 		wide_at = (used + 1) & ~1u;
-	*ret_count = wide_at + dictionary->wide_count * (u32)WIDE_ENTRIES;
-	entries = calloc(*ret_count, sizeof(*entries));
+	table->rules = used;
+	table->dictionary_count = wide_at + dictionary->wide_count * (u32)WIDE_ENTRIES;
+	entries = calloc(table->dictionary_count, sizeof(*entries));
 	if (!entries)
 		return -ENOMEM;
 	for (u32 i = 0; i < used; i++) {
@@ -162,6 +164,6 @@ int dictionary_layout(const struct dictionary *dictionary, const u32 *uses, u16 
 	}
 	memcpy(entries + wide_at, dictionary->wide,
 	       dictionary->wide_count * sizeof(*dictionary->wide));
-	*ret_entries = entries;
+	table->dictionary = entries;
 	return 0;
 }

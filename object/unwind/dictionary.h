@@ -6,6 +6,7 @@
 #include "bpf/abi.h"
 
 struct dictionary;
+struct unwind_table;
 
 enum {
 	DICTIONARY_NONE,
@@ -28,10 +29,10 @@ u32 dictionary_count(const struct dictionary *dictionary);
 u64 dictionary_rule(const struct dictionary *dictionary, u16 number);
 /*
  * Lays the rules out as bpf/abi.h says: the most used rules first, the entries of wide rules last.
- * uses[] has dictionary_count() entries. *ret_entries are the entries, which the caller frees, and
- * ret_index[] the new index of each number. Returns 0 or -ENOMEM.
+ * uses[] has dictionary_count() entries. Fills in the table's dictionary, which the caller frees,
+ * and its counts, and in ret_index[] the new index of each number. Returns 0 or -ENOMEM.
  */
 int dictionary_layout(const struct dictionary *dictionary, const u32 *uses, u16 *ret_index,
-		      u64 **ret_entries, u32 *ret_count);
+		      struct unwind_table *table);
 
 #endif

@@ -75,6 +75,7 @@ void unwind_table_free(struct unwind_table *table)
 {
 	if (!table)
 		return;
+	free(table->runtime);
 	free(table->dictionary);
 	free(table->chunk_at);
 	free(table->chunk_words);
@@ -101,8 +102,7 @@ static int lay_out_rules(struct builder *builder, struct unwind_table *table, u1
 	if (r < 0)
 		return r;
 	table->rules_unsupported = uses[DICTIONARY_UNSUPPORTED];
-	r = dictionary_layout(builder->dictionary, uses, index, &table->dictionary,
-			      &table->dictionary_count);
+	r = dictionary_layout(builder->dictionary, uses, index, table);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < builder->all.count && r == 0; i++) {
@@ -384,6 +384,22 @@ int unwind_table_build_paced(struct image *image, struct pace *pace,
 	r = build(builder, ret_table);
 	*ret_damaged = builder->damaged;
 	return r;
+}
+
+int unwind_table_set_runtime(struct unwind_table *table, const struct runtime_config *config)
+{
+	const u64 flag = RULE_MAKE(0, 0, 0, 0, RULE_FLAG_RUNTIME);
+	struct hash_key key = content_key();
+
+	table->runtime = malloc(sizeof(*table->runtime));
+	if (!table->runtime)
+		return -ENOMEM;
+	*table->runtime = *config;
+	for (u32 i = 0; i < table->rules; i++)
+		if (rule_kind(table->dictionary[i]) != RULE_NONE)
+			table->dictionary[i] |= flag;
+	table->content_hash ^= hash_bytes(&key, config, sizeof(*config));
+	return 0;
 }
 
 u64 unwind_table_rule(const struct unwind_table *table, u64 pc)

@@ -25,6 +25,7 @@ enum {
 struct unwind_table {
 	u64 *dictionary; /* rules, then the entries of wide rules, each at an even index */
 	u32 dictionary_count;
+	u32 rules;	/* at the start of the dictionary */
 	u32 first_page; /* pc >> PAGE_BITS, chunk aligned */
 	u32 pages;	/* CHUNK_PAGES * chunks */
 	u32 chunks;
@@ -35,6 +36,7 @@ struct unwind_table {
 	u64 rows, rules_unsupported, frames; /* for counters */
 	u32 sources;			     /* UNWIND_*: those that gave a row */
 	u64 content_hash; /* of all input, so that copies of an object can share a table */
+	struct runtime_config *runtime; /* unwind_table_set_runtime(); NULL: none */
 };
 
 /*
@@ -54,6 +56,12 @@ int unwind_table_build(struct image *image, struct unwind_table **ret_table, u64
 int unwind_table_build_paced(struct image *image, struct pace *pace,
 			     struct unwind_table **ret_table, u64 *ret_damaged);
 void unwind_table_free(struct unwind_table *table); /* NULL is fine */
+
+/*
+ * Makes the table one of an object that holds an interpreter: all its rules have RULE_FLAG_RUNTIME.
+ * Copies the config. Call it once. Returns 0 or -ENOMEM.
+ */
+int unwind_table_set_runtime(struct unwind_table *table, const struct runtime_config *config);
 
 /* Returns the rule for a pc, decoded as the walker does. For tests and oracles. */
 u64 unwind_table_rule(const struct unwind_table *table, u64 pc);

@@ -16,7 +16,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 #define O(field, v9, v10, v11, v12, v13, v14, v15)                             \
 	if (layout.field > CPYTHON_OFFSET_MAX && layout.field != CPYTHON_NONE) \
 		abort();
+#define F O
 #include "worker/runtime/cpython_layout.def"
+#undef F
 #undef O
 	return 0;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "object/unwind/dictionary.h"
+#include "object/unwind/unwind_table.h"
 
 #define SP(n) RULE_MAKE(RULE_SP, 0, 0, n, 0)
 #define WIDE  RULE_MAKE(RULE_WIDE, 0, 0, 0, 0)
@@ -83,37 +84,42 @@ static void test_dictionary__a_full_one_says_unsupported(void **state)
 
 static void test_dictionary__most_used_rules_come_first(void **state)
 {
-	u64 *entries;
-	u32 count;
+	struct unwind_table table = {0};
+	const u64 *entries;
 
 	(void)state;
 	for (s32 i = 0; i < 100; i++)
 		uses[dictionary_add(dictionary, SP(i))] = 1 + (u32)i * 37 % 100;
 	uses[DICTIONARY_NONE] = 1000;
-	assert_int_equal(dictionary_layout(dictionary, uses, places, &entries, &count), 0);
-	assert_int_equal(count, 101); /* without RULE_UNSUPPORTED, which nobody used */
+	assert_int_equal(dictionary_layout(dictionary, uses, places, &table), 0);
+	entries = table.dictionary;
+	assert_int_equal(table.rules, 101);
+	assert_int_equal(table.dictionary_count,
+			 101); /* without RULE_UNSUPPORTED, which nobody used */
 	assert_true(entries[0] == RULE_NONE);
 	for (u32 i = 1; i < 100; i++)
 		assert_true(uses[dictionary_add(dictionary, entries[i])] >=
 			    uses[dictionary_add(dictionary, entries[i + 1])]);
 	for (s32 i = 0; i < 100; i++)
 		assert_true(entries[places[dictionary_add(dictionary, SP(i))]] == SP(i));
-	free(entries);
+	free(table.dictionary);
 }
 
 static void test_dictionary__wide_entries_begin_at_an_even_index(void **state)
 {
 	u16 first = add_wide(11), second = add_wide(22);
+	struct unwind_table table = {0};
 	struct rule_wide wide;
-	u64 *entries;
-	u32 count;
+	const u64 *entries;
 
 	(void)state;
 	uses[first] = 5;
 	uses[second] = 6;
 	uses[DICTIONARY_NONE] = 7;
-	assert_int_equal(dictionary_layout(dictionary, uses, places, &entries, &count), 0);
-	assert_int_equal(count, 4 + 2 * 6);
+	assert_int_equal(dictionary_layout(dictionary, uses, places, &table), 0);
+	entries = table.dictionary;
+	assert_int_equal(table.rules, 3);
+	assert_int_equal(table.dictionary_count, 4 + 2 * 6);
 	assert_true(entries[3] == 0);
 	assert_int_equal(rule_offset(entries[places[first]]), 4);
 	assert_int_equal(rule_offset(entries[places[second]]), 10);
@@ -121,7 +127,7 @@ static void test_dictionary__wide_entries_begin_at_an_even_index(void **state)
 	assert_int_equal(wide.cfa_offset, 11);
 	memcpy(&wide, entries + 10, sizeof(wide));
 	assert_int_equal(wide.cfa_offset, 22);
-	free(entries);
+	free(table.dictionary);
 }
 
 int main(void)

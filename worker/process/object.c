@@ -104,6 +104,7 @@ static void object_free(struct objects *objects, struct object *object)
 	unwind_table_free(object->source);
 	free(object->segments);
 	free(object->build_id);
+	free(object->setup);
 	free(object->name);
 	free(object);
 }
@@ -459,6 +460,9 @@ static void finish(struct objects *objects, struct object *object, struct parser
 	result->table = NULL;
 	object->rules_error = result->table_error;
 	object->runtime = result->runtime;
+	object->runtime_error = result->runtime_error;
+	object->setup = result->setup;
+	result->setup = NULL;
 	if (result->build_id[0])
 		object->build_id = strdup(result->build_id);
 	if (result->table_error < 0 && result->table_error != -ENOENT) {

@@ -18,6 +18,7 @@ struct image_segment;
 struct objects;
 struct parser;
 struct redact;
+struct runtime_setup;
 struct segments;
 struct table;
 struct tables;
@@ -59,7 +60,9 @@ struct object {
 	size_t segment_count;
 	char *build_id; /* hex, or NULL */
 	enum runtime runtime;
-	struct table *table; /* READY */
+	int runtime_error;	     /* of runtime_configure() */
+	struct runtime_setup *setup; /* of the runtime; NULL: none */
+	struct table *table;	     /* READY */
 	struct unwind_table *source;
 	uint64_t opened;     /* time, 0: not a file */
 	uint64_t sampled;    /* time of the last sample in it, 0: none */

@@ -74,6 +74,26 @@ static void keep_build_id(struct image *image, struct parser_result *result)
 	}
 }
 
+/* Tells BPF how to walk the frames of the runtime. Without a table no walk meets the runtime. */
+static int set_up(struct image *image, struct parser_result *result)
+{
+	int r;
+
+	if (!result->table)
+		return -ENOENT;
+	result->setup = calloc(1, sizeof(*result->setup));
+	if (!result->setup)
+		return -ENOMEM;
+	r = runtime_configure(result->runtime, image, result->setup);
+	if (r == 0)
+		r = unwind_table_set_runtime(result->table, &result->setup->config);
+	if (r == 0)
+		return 0;
+	free(result->setup);
+	result->setup = NULL;
+	return r;
+}
+
 void parser_run(const struct parser_job *job, struct pace *pace, struct parser_result *ret_result)
 {
 	struct image *image;
@@ -93,6 +113,7 @@ void parser_run(const struct parser_job *job, struct pace *pace, struct parser_r
 		unwind_table_build_paced(image, pace, &ret_result->table, &damaged);
 	if (ret_result->table_error < 0)
 		ret_result->table = NULL;
+	ret_result->runtime_error = set_up(image, ret_result);
 	image_close(image);
 }
 
@@ -100,8 +121,10 @@ void parser_result_release(struct parser_result *result)
 {
 	unwind_table_free(result->table);
 	free(result->segments);
+	free(result->setup);
 	result->table = NULL;
 	result->segments = NULL;
+	result->setup = NULL;
 }
 
 static void hand_back(struct parser *parser, struct task *task)

@@ -37,6 +37,7 @@ struct budget;
 struct journal;
 struct pace;
 struct parser;
+struct runtime_setup;
 struct unwind_table;
 
 struct parser_job {
@@ -62,6 +63,8 @@ struct parser_result {
 	struct image_segment *segments; /* executable ones, owned */
 	size_t segment_count;
 	enum runtime runtime;
+	int runtime_error;	     /* why there is no setup: -ENOENT, -ENOTSUP, … */
+	struct runtime_setup *setup; /* of the runtime, owned; NULL: BPF does not walk its frames */
 	char build_id[2 * IMAGE_BUILD_ID_MAX + 1];
 };
 

@@ -80,6 +80,7 @@ void publisher_entry(const struct mapping *mapping, struct mapping_entry *ret_en
 	ret_entry->pages = object->table->pages;
 	ret_entry->directory = object->table->directory;
 	ret_entry->dictionary = object->table->dictionary;
+	ret_entry->runtime = object->table->runtime;
 }
 
 /* Returns the words of the start addresses, padded to an entry. */

@@ -9,6 +9,8 @@
 #include "worker/process/segments.h"
 #include "object/unwind/unwind_table.h"
 
+#define RUNTIME_WORDS ((uint32_t)(sizeof(struct runtime_config) / sizeof(u32)))
+
 struct tables {
 	struct segments *segments;
 	struct map *stored; /* content hash -> tables, chained */
@@ -60,6 +62,15 @@ static bool same_words(const struct tables *tables, uint32_t at, const void *byt
 	return memcmp(segments_at(tables->segments, at), bytes, words * sizeof(u32)) == 0;
 }
 
+/* Objects of different interpreters may have equal rules. */
+static bool same_runtime(const struct tables *tables, const struct table *table,
+			 const struct unwind_table *source)
+{
+	if (!source->runtime || table->runtime == SEGMENT_WORD_NONE)
+		return !source->runtime && table->runtime == SEGMENT_WORD_NONE;
+	return same_words(tables, table->runtime, source->runtime, RUNTIME_WORDS);
+}
+
 /* The hash finds candidates. Only equal bytes are shared, as both files may be an attacker's. */
 static bool table_equals(const struct tables *tables, const struct table *table,
 			 const struct unwind_table *source)
@@ -67,7 +78,8 @@ static bool table_equals(const struct tables *tables, const struct table *table,
 	if (table->first_page != source->first_page || table->pages != source->pages ||
 	    table->chunks != source->chunks ||
 	    table->dictionary_words != source->dictionary_count * 2 ||
-	    !same_words(tables, table->dictionary, source->dictionary, table->dictionary_words))
+	    !same_words(tables, table->dictionary, source->dictionary, table->dictionary_words) ||
+	    !same_runtime(tables, table, source))
 		return false;
 	for (uint32_t i = 0; i < table->chunks; i++) {
 		uint32_t words = source->chunk_words[i];
@@ -131,6 +143,7 @@ static void give_back(struct tables *tables, const struct table *table, bool see
 {
 	give_area(tables, table->dictionary, table->dictionary_words, seen, now);
 	give_area(tables, table->directory, table->chunks, seen, now);
+	give_area(tables, table->runtime, RUNTIME_WORDS, seen, now);
 	for (uint32_t i = 0; i < table->chunks; i++)
 		give_area(tables, table->chunk_at[i], table->chunk_words[i], seen, now);
 }
@@ -153,6 +166,8 @@ static int store(struct tables *tables, const struct unwind_table *source, struc
 	int r = store_words(tables, source->dictionary, table->dictionary_words,
 			    &table->dictionary);
 
+	if (r == 0 && source->runtime)
+		r = store_words(tables, source->runtime, RUNTIME_WORDS, &table->runtime);
 	for (; r == 0 && table->stored < table->chunks; table->stored++) {
 		uint32_t i = table->stored, at = source->chunk_at[i];
 
@@ -177,6 +192,8 @@ static int keep(struct tables *tables, struct table *table)
 	if (r < 0)
 		return r;
 	table->bytes += (table->dictionary_words + table->chunks) * sizeof(u32);
+	if (table->runtime != SEGMENT_WORD_NONE)
+		table->bytes += sizeof(struct runtime_config);
 	tables->bytes += table->bytes;
 	tables->rows += table->rows;
 	return 0;

@@ -16,6 +16,7 @@ struct table {
 	unsigned int references;
 	uint32_t first_page, pages;
 	uint32_t directory, dictionary; /* global word numbers */
+	uint32_t runtime;		/* the same, of a struct runtime_config; 0: none */
 	uint64_t rows, bytes;
 	uint32_t sources; /* UNWIND_* of object/unwind/unwind_table.h */
 	/* private to table.c */

@@ -19,12 +19,15 @@
 
 struct row {
 	size_t field; /* offset in struct cpython_layout */
+	bool is_fixed;
 	uint16_t value[MINORS];
 };
 
 static const struct row rows[] = {
-#define O(name, ...) {offsetof(struct cpython_layout, name), {__VA_ARGS__}},
+#define O(name, ...) {offsetof(struct cpython_layout, name), false, {__VA_ARGS__}},
+#define F(name, ...) {offsetof(struct cpython_layout, name), true, {__VA_ARGS__}},
 #include "worker/runtime/cpython_layout.def"
+#undef F
 #undef O
 };
 #define ROWS (sizeof(rows) / sizeof(*rows))
@@ -112,9 +115,11 @@ static int read_offsets(const void *bytes, size_t size, uint32_t minor,
 			struct cpython_layout *layout)
 {
 	for (size_t i = 0; i < ROWS; i++) {
-		uint16_t offset;
-		int r = read_offset(bytes, size, rows[i].value[minor - MINOR_FIRST], &offset);
+		uint16_t offset = rows[i].value[minor - MINOR_FIRST];
+		int r = 0;
 
+		if (!rows[i].is_fixed)
+			r = read_offset(bytes, size, offset, &offset);
 		if (r < 0)
 			return r;
 		set(layout, &rows[i], offset);

@@ -25,7 +25,9 @@ struct cpython_layout {
 	uint32_t instruction_unit; /* bytes; frame_instruction 3.10: an index in such units */
 	bool is_described;	   /* by the interpreter itself */
 #define O(field, v9, v10, v11, v12, v13, v14, v15) uint16_t field;
+#define F					   O
 #include "worker/runtime/cpython_layout.def"
+#undef F
 #undef O
 };
 

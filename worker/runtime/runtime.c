@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "worker/runtime/runtime.h"
 
+#include <errno.h>
 #include <stdbool.h>
 
 #include "object/elf/exported.h"
+#include "worker/runtime/cpython.h"
+
+static const struct runtime_handler *const handlers[] = {
+	&cpython_handler,
+};
 
 static bool exports_one(const struct exported *exported, const struct runtime_row *row)
 {
@@ -24,4 +30,12 @@ enum runtime runtime_recognise(struct image *image)
 		if (exports_one(&exported, runtime_row(i)))
 			return (enum runtime)i;
 	return RUNTIME_NONE;
+}
+
+int runtime_configure(enum runtime runtime, struct image *image, struct runtime_setup *ret_setup)
+{
+	for (size_t i = 0; i < sizeof(handlers) / sizeof(handlers[0]); i++)
+		if (handlers[i]->runtime == runtime)
+			return handlers[i]->configure(image, ret_setup);
+	return -ENOENT;
 }

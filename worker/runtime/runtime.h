@@ -1,13 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Recognises the runtime of a language by the symbols that an object exports. */
+/*
+ * The runtimes of languages. An object is recognised by the symbols that it exports. For those
+ * runtimes that have a handler, BPF then walks the frames of the program's functions, as a struct
+ * runtime_config says. See worker/runtime/README.md.
+ */
 #ifndef KEYHOLE_WORKER_RUNTIME_RUNTIME_H
 #define KEYHOLE_WORKER_RUNTIME_RUNTIME_H
 
 #include "base/runtimes.h"
+#include "bpf/abi.h"
+#include "worker/runtime/cpython_layout.h"
 
 struct image;
 
+/* That which an image says of the runtime in it. */
+struct runtime_setup {
+	struct runtime_config config;
+	union {
+		struct cpython_layout cpython;
+	} layout; /* for decoding what BPF tells of code */
+};
+
+struct runtime_handler {
+	enum runtime runtime;
+	/*
+	 * Makes the setup of an image that was recognised. Returns 0, or -ENOTSUP: an unknown
+	 * version, or one whose frames cannot be found. Nothing is guessed from another version.
+	 */
+	int (*configure)(struct image *image, struct runtime_setup *ret_setup);
+};
+
 /* Returns the first row of base/runtimes.def that fits. A file's name says nothing. */
 enum runtime runtime_recognise(struct image *image);
+/* Does as runtime_handler.configure; -ENOENT: the runtime has no handler. */
+int runtime_configure(enum runtime runtime, struct image *image, struct runtime_setup *ret_setup);
 
 #endif

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/runtime/cpython_thread.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "object/elf/dynamic.h"
+#include "object/elf/exported.h"
+#include "worker/runtime/accessor.h"
+
+#define EVENTS_MAX 8u
+#define KEY_AT	   4u /* in Py_tss_t: int _is_initialized; pthread_key_t _key */
+#define KEY_BYTES  4u
+
+/* Functions that return _Py_tss_tstate. Python/pystate.c */
+static const char *const getters[] = {
+	"_PyThreadState_GetCurrent",
+	"PyThreadState_GetUnchecked",
+	"_PyThreadState_UncheckedGet",
+};
+
+static bool is_musl(struct image *image)
+{
+	static const char alpine[] = "libc.musl-", other[] = "libc.so"; /* glibc: libc.so.6 */
+
+	return dynamic_needs(image, alpine, strlen(alpine)) ||
+	       dynamic_needs(image, other, sizeof(other));
+}
+
+/* ---- thread-local variables ---- */
+
+/* Makes a root that leads to the variable's value. */
+static int root_of(const struct accessor_value *value, bool musl, struct runtime_root *ret_root)
+{
+	struct runtime_root root = {.pc = value->pc, .steps = 1};
+
+	if (!value->loaded || (int64_t)value->number != (int32_t)value->number)
+		return -ENOTSUP;
+	root.offset[0] = (int32_t)value->number;
+	switch (value->base) {
+	case ACCESSOR_THREAD:
+		root.start = RUNTIME_AT_THREAD;
+		break;
+	case ACCESSOR_THREAD_OFFSET:
+		root.start = RUNTIME_AT_OFFSET;
+		break;
+	case ACCESSOR_MODULE:
+		root.start = musl ? RUNTIME_AT_MODULE_MUSL : RUNTIME_AT_MODULE;
+		break;
+	default:
+		return -ENOTSUP;
+	}
+	*ret_root = root;
+	return 0;
+}
+
+/* Evaluates a function to its end. */
+static int returned(struct image *image, const struct exported *exported, uint64_t pc,
+		    struct runtime_root *ret_root)
+{
+	struct accessor accessor;
+	int r = 0;
+
+	accessor_init(&accessor, image, exported, pc);
+	for (unsigned int i = 0; i < EVENTS_MAX && r >= 0 && r != ACCESSOR_RETURN; i++)
+		r = accessor_next(&accessor);
+	if (r != ACCESSOR_RETURN)
+		return -ENOTSUP;
+	return root_of(&accessor.reg[ACCESSOR_RAX], is_musl(image), ret_root);
+}
+
+int cpython_thread_current(struct image *image, const struct exported *exported,
+			   struct runtime_root *ret_root)
+{
+	struct exported_symbol symbol;
+
+	for (size_t i = 0; i < sizeof(getters) / sizeof(getters[0]); i++) {
+		if (!exported_find(exported, getters[i], &symbol))
+			continue;
+		if (returned(image, exported, symbol.address, ret_root) == 0)
+			return 0;
+	}
+	return -ENOTSUP;
+}
+
+/* ---- the key ---- */
+
+/*
+ * Returns the address of the key that an argument stands for, or 0. The argument is the key itself,
+ * or a pointer to a Py_tss_t; either is in _PyRuntime.
+ */
+static uint64_t key_of(const struct accessor_value *argument, const struct exported_symbol *runtime)
+{
+	uint64_t address = argument->number, inside;
+
+	if (argument->base != ACCESSOR_NUMBER)
+		return 0;
+	if (!argument->loaded)
+		address += KEY_AT;
+	inside = address - runtime->address;
+	if (address < runtime->address || runtime->size < KEY_BYTES ||
+	    inside > runtime->size - KEY_BYTES || address % KEY_BYTES != 0)
+		return 0;
+	return address;
+}
+
+/* Finds the first call whose argument is a key. */
+static uint64_t find_key(struct accessor *accessor, const struct exported_symbol *runtime)
+{
+	uint64_t key = 0;
+
+	for (unsigned int i = 0; i < EVENTS_MAX && key == 0; i++) {
+		int r = accessor_next(accessor);
+
+		if (r == ACCESSOR_CALL || r == ACCESSOR_JUMP)
+			key = key_of(&accessor->reg[ACCESSOR_RDI], runtime);
+		else if (!accessor_turn(accessor))
+			return 0;
+	}
+	return key;
+}
+
+int cpython_thread_own(struct image *image, const struct exported *exported,
+		       struct runtime_root *ret_root)
+{
+	struct runtime_root root = {.start = RUNTIME_AT_KEY, .steps = 1};
+	struct exported_symbol runtime, symbol;
+	struct accessor accessor;
+
+	if (!exported_find(exported, "_PyRuntime", &runtime) ||
+	    !exported_find(exported, "PyGILState_GetThisThreadState", &symbol))
+		return -ENOTSUP;
+	if (returned(image, exported, symbol.address, ret_root) == 0)
+		return 0;
+	accessor_init(&accessor, image, exported, symbol.address);
+	root.pc = find_key(&accessor, &runtime);
+	if (root.pc == 0)
+		return -ENOTSUP;
+	if (is_musl(image))
+		root.start = RUNTIME_AT_KEY_MUSL;
+	*ret_root = root;
+	return 0;
+}
