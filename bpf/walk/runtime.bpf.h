@@ -132,6 +132,8 @@ INLINE u64 runtime_start(struct runtime_list *list, const struct runtime_root *r
 		return thread;
 	if (start == RUNTIME_AT_NOTHING || runtime_read_word(at & ~7ull))
 		return 0;
+	if (start == RUNTIME_AT_OFFSET)
+		return thread + list->word;
 	if (start == RUNTIME_AT_KEY || start == RUNTIME_AT_KEY_MUSL)
 		return runtime_key_place(list, thread, list->word >> (at & 4) * 8, start);
 	return runtime_module_place(list, thread, at, start);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the dynamic linker is told: libraries that an image needs, and words that it fills in. */
+/* An image tells the dynamic linker which libraries it needs, and which words to fill in. */
 #ifndef KEYHOLE_OBJECT_ELF_DYNAMIC_H
 #define KEYHOLE_OBJECT_ELF_DYNAMIC_H
 
