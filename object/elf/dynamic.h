@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the dynamic linker is told: libraries that an image needs, and words that it fills in. */
+/* Looks up libraries that an image needs, and words that the dynamic linker fills in. */
 #ifndef KEYHOLE_OBJECT_ELF_DYNAMIC_H
 #define KEYHOLE_OBJECT_ELF_DYNAMIC_H
 
