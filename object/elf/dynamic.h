@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An image tells the dynamic linker which libraries it needs, and which words to fill in. */
+/* Looks up libraries that an image needs, and words that the dynamic linker fills in. */
 #ifndef KEYHOLE_OBJECT_ELF_DYNAMIC_H
 #define KEYHOLE_OBJECT_ELF_DYNAMIC_H
 

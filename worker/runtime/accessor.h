@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Evaluates tiny functions of an image, to learn where a variable without a symbol is. A function
- * returns the variable, or hands it to another one. The evaluation follows one way through the
- * code, and knows only addresses; all other values are unknown. It ends after ACCESSOR_STEPS_MAX
- * instructions, and at the first instruction that it does not know.
+ * Evaluates tiny functions of an image, to learn where a variable is that has no symbol. A function
+ * returns that variable, or hands it to another function. The evaluation follows one way through
+ * the code, and knows only addresses; all other values are unknown. It ends after
+ * ACCESSOR_STEPS_MAX instructions, and at the first instruction that it does not know.
  */
 #ifndef KEYHOLE_WORKER_RUNTIME_ACCESSOR_H
 #define KEYHOLE_WORKER_RUNTIME_ACCESSOR_H

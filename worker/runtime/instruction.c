@@ -157,12 +157,14 @@ static int decode_compare(struct decoder *decoder)
 static int decode_number(struct decoder *decoder, uint64_t (*read)(struct decoder *decoder))
 {
 	struct instruction *instruction = decoder->instruction;
+	uint8_t reg;
 
 	read_operand(decoder);
-	instruction->reg = instruction->operand.base;
+	reg = instruction->operand.base;
 	set_number(decoder, read(decoder));
 	if (decoder->memory || (decoder->reg & 7) == 7)
 		return 0;
+	instruction->reg = reg;
 	instruction->kind = INSTRUCTION_LOSE;
 	if ((decoder->reg & 7) == 0 && instruction->wide)
 		instruction->kind = INSTRUCTION_ADD;
@@ -254,10 +256,13 @@ static int decode_constant(struct decoder *decoder)
 
 static int decode_store_number(struct decoder *decoder)
 {
+	struct instruction *instruction = decoder->instruction;
+
 	read_operand(decoder);
-	if (!decoder->memory)
-		decoder->instruction->kind = INSTRUCTION_MOVE;
-	decoder->instruction->reg = decoder->instruction->operand.base;
+	if (!decoder->memory) {
+		instruction->kind = INSTRUCTION_MOVE;
+		instruction->reg = instruction->operand.base;
+	}
 	set_number(decoder, signed32(decoder));
 	return 0;
 }

@@ -36,7 +36,7 @@ struct instruction_operand {
 
 struct instruction {
 	enum instruction_kind kind;
-	uint8_t reg;
+	uint8_t reg;  /* always one of 16 */
 	bool wide;    /* 64 bits, else fewer */
 	bool segment; /* the operand is relative to the thread pointer (fs) */
 	struct instruction_operand operand;
