@@ -94,8 +94,8 @@ struct {
 } generations SEC(".maps");
 
 /*
- * Families of processes (struct generation) in which BPF may walk the frames of a runtime. The broker
- * adds and removes entries; BPF changes their budgets.
+ * Families of processes (struct generation) in which BPF may walk the frames of a runtime. The
+ * broker adds and removes entries; BPF changes their budgets.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
