@@ -497,12 +497,14 @@ struct deny_key {
 #define DENY_KEYS_MAX	   256u
 #define DENY_DEVICE_MINORS 20 /* bits: MINORBITS of include/linux/kdev_t.h */
 
+#define MM_OF_EXEC 1ull /* no address */
+
 /*
  * The identity of a process: set at fork, exec and first sight, deleted when the last thread exits.
  */
 struct generation {
 	u64 number; /* the generation */
-	u64 mm;	    /* its address space; a task with another mm is in an exec */
+	u64 mm;	    /* its address space, or MM_OF_EXEC; a task with another mm is in an exec */
 	u64 born;   /* CLOCK_MONOTONIC, ns */
 	u64 family; /* generation of the first ancestor with this program: key of cached rules */
 	u64 base_number; /* fork: the parent, whose mappings hold until others are published */
@@ -625,12 +627,16 @@ _Static_assert(sizeof(struct event_code) == 2200, "struct event_code");
 
 /* The value of a family that has a grant. The broker makes it, and BPF alone changes it. */
 struct grant {
-	u64 bytes;  /* that may still be told */
-	u64 filled; /* CLOCK_MONOTONIC, ns: when bytes were added last */
+	u64 bytes;    /* that may still be told */
+	u64 filled;   /* CLOCK_MONOTONIC, ns: when bytes were added last */
+	u32 uid;      /* of the process that was looked at */
+	u32 stranger; /* 1: it was outside the first process's user namespace */
 };
-#define GRANT_BYTES   (4u << 20) /* at once */
-#define GRANT_BYTE_NS 1024u	 /* for one byte more */
-#define GRANTS_MAX    1024u
+#define GRANT_BYTES	 (4u << 20) /* at once */
+#define GRANT_BYTE_NS	 1024u	    /* for one byte more */
+#define GRANTS_MAX	 1024u
+#define GRANTS_USER	 (GRANTS_MAX / 4) /* of one user */
+#define GRANTS_STRANGERS (GRANTS_MAX / 2) /* of all strangers: they may have many user ids */
 
 #ifndef EVENT_RING_BYTES
 #define EVENT_RING_BYTES (1u << 18)

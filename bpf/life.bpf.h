@@ -472,14 +472,31 @@ GLOBAL int deny(u32 pid, u64 mm, u32 may_exec, u32 denied, u32 counted)
 }
 
 /*
+ * Marks a process with the memory of a program that on_exec() has not told of yet. The kernel gives
+ * the new name before it maps the first file of the new program. So whoever has found a mapping,
+ * and then sees no mark and the same generation, has found that generation's mapping.
+ */
+INLINE void mark_exec(struct task_struct *task)
+{
+	u32 pid = task->tgid;
+	struct generation *known = bpf_map_lookup_elem(&generations, &pid);
+
+	if (known && known->mm != task_mm(task))
+		*(volatile u64 *)&known->mm = MM_OF_EXEC;
+}
+
+/*
  * Called by prctl(PR_SET_NAME), /proc/<pid>/comm, and exec, whose new program is in place by then.
  */
-SEC("?tp_btf/task_rename")
+SEC("tp_btf/task_rename")
 int BPF_PROG(on_rename, struct task_struct *task, const char *name)
 {
 	u64 comm[2] = {0, 0};
 
 	if (task->flags & PF_KTHREAD)
+		return 0;
+	mark_exec(task);
+	if (!deny_kinds)
 		return 0;
 	bpf_probe_read_kernel_str(comm, sizeof(comm), name);
 	u32 denied = denies_task(number_of(task), comm[0], comm[1], ~0u);

@@ -23,8 +23,6 @@
 /* Room to notice surplus descriptors. Those beyond it set MSG_CTRUNC and are never installed. */
 #define FDS_SEEN 4
 
-_Static_assert(MESSAGE_COUNT <= 64, "channel.seen has a bit for each type");
-
 union control {
 	struct cmsghdr align;
 	char bytes[CMSG_SPACE(FDS_SEEN * sizeof(int))];
@@ -79,6 +77,11 @@ static bool rule_reply_to(unsigned int type, uint32_t reply_to)
 	return message_is_reply(type) == (reply_to != 0);
 }
 
+bool channel_has_seen(const struct channel *channel, unsigned int type)
+{
+	return channel->seen[type / 64] >> type % 64 & 1;
+}
+
 int channel_check(const struct channel *channel, const struct message_head *head,
 		  const void *payload, size_t size, unsigned int fds)
 {
@@ -95,7 +98,7 @@ int channel_check(const struct channel *channel, const struct message_head *head
 		return -EPROTO;
 	if (!rule_reply_to(head->type, head->reply_to))
 		return -EPROTO;
-	if (rule->once && channel->seen >> head->type & 1)
+	if (rule->once && channel_has_seen(channel, head->type))
 		return -EPROTO;
 	if (size != sizeof(*head) + rule->payload)
 		return -EPROTO;
@@ -345,7 +348,7 @@ int channel_receive(struct channel *channel, struct message *ret_message)
 	    channel_check(channel, &message.head, message.payload, (size_t)size, fds))
 		return -EPROTO;
 	channel->received++;
-	channel->seen |= 1ull << message.head.type;
+	channel->seen[message.head.type / 64] |= 1ull << message.head.type % 64;
 	message.fd = take_fd(&fd);
 	*ret_message = message;
 	return 1;

@@ -20,7 +20,7 @@ struct channel {
 	enum message_party self, peer;
 	enum message_phase phase; /* set by the owner of the channel */
 	uint32_t sent, received;
-	uint64_t seen; /* bit per message type received */
+	uint64_t seen[(MESSAGE_COUNT + 63) / 64]; /* bit per message type received */
 };
 
 struct message {
@@ -86,6 +86,9 @@ int channel_send_ready(struct channel *channel, uint32_t lacking, uint32_t prove
  */
 int channel_check(const struct channel *channel, const struct message_head *head,
 		  const void *payload, size_t size, unsigned int fds);
+
+/* Returns whether a message of the type was received. */
+bool channel_has_seen(const struct channel *channel, unsigned int type);
 
 /*
  * Receives one message without waiting. Returns 1 with a checked message, 0 without one, or a

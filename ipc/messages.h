@@ -288,6 +288,22 @@ struct message_object_reply {
 	uint64_t inode, size, change_seconds;
 };
 
+/* The claim that a process runs code of a language's runtime, so that its memory may be read. */
+struct message_grant {
+	uint64_t generation; /* of the process, as BPF told */
+	uint64_t start, end; /* of the runtime's mapping, as the kernel lists it */
+	uint32_t pid, thread;
+};
+
+#define GRANT_NAME_BYTES 32
+#define GRANT_RULES_MAX	 256u
+/* A rule of the policy about memory that may be read. */
+struct message_grant_rule {
+	uint64_t key[3]; /* struct deny_key of bpf/abi.h: whose memory is not read */
+	/* or, unless empty: a name as of policy/grants.def, NUL padded; then the key is nothing */
+	char name[GRANT_NAME_BYTES];
+};
+
 struct message_segment {
 	uint32_t index; /* SEGMENT: the next free segment; SEGMENT_GIVEN: the one that is given */
 };
@@ -295,8 +311,8 @@ struct message_segment {
 struct message_audit {
 	struct message_object_reply answer; /* known fields are set, also with an error */
 	uint32_t pid;			    /* 0: a segment */
-	uint16_t request;		    /* enum message_type: MAPS, OBJECT or SEGMENT */
-	uint16_t granted;		    /* 1: a descriptor was given */
+	uint16_t request;		    /* enum message_type: MAPS, OBJECT, SEGMENT or GRANT */
+	uint16_t granted;		    /* 1: a descriptor was given, or memory may be read */
 };
 
 enum audit_event {

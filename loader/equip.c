@@ -248,7 +248,21 @@ static int give_broker_maps(struct recording *rec, struct channel *broker, enum 
 			 rec->programs.segment_map);
 	if (r)
 		return r;
-	return channel_send_bare(broker, MESSAGE_PROCESS_MAP, rec->programs.process_map);
+	r = channel_send_bare(broker, MESSAGE_PROCESS_MAP, rec->programs.process_map);
+	if (r)
+		return r;
+	return channel_send_bare(broker, MESSAGE_GRANT_MAP, rec->programs.grant_map);
+}
+
+/* Tells the broker whose memory is not read, and which further files are runtimes. */
+static int give_broker_rules(const struct rules *rules, struct channel *broker)
+{
+	int r = 0;
+
+	for (uint32_t i = 0; i < rules->memory_count && r == 0; i++)
+		r = channel_send(broker, MESSAGE_GRANT_RULE, &rules->memory[i],
+				 sizeof(rules->memory[i]), -1);
+	return r;
 }
 
 int equip_broker(struct recording *rec, enum broker_lane lane)
@@ -262,6 +276,9 @@ int equip_broker(struct recording *rec, enum broker_lane lane)
 	const uint32_t sent = worker->sent;
 	int r = give_broker_maps(rec, &child->channel, lane);
 
+	if (r)
+		return r;
+	r = give_broker_rules(&rec->rules, &child->channel);
 	if (r)
 		return r;
 	if (rec->monitor.audit.fd >= 0)

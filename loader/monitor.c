@@ -145,7 +145,7 @@ static int check_rate(struct child *child, enum message_type type)
 
 static bool has_sent(const struct child *child, enum message_type type)
 {
-	return child->channel.seen >> type & 1;
+	return channel_has_seen(&child->channel, type);
 }
 
 bool monitor_has_profile(const struct monitor *monitor)

@@ -175,7 +175,6 @@ static void set_constants(struct programs *programs, const struct options *optio
 		constants->sample_interval_ns = NS_PER_SECOND / sampling->frequency;
 	memcpy(&constants->sample_filter, options->given.filter, sizeof(options->given.filter));
 	constants->deny_kinds = rules->said.kinds | constants->sample_filter.excludes;
-	bpf_program__set_autoload(programs->skeleton->progs.on_rename, constants->deny_kinds);
 	if (sampling->frequency > COLD_FREQUENCY_MAX)
 		constants->walk_extension_ns = 0;
 	constants->filter_mode = choose_filter(options);
@@ -299,6 +298,7 @@ static int take_maps(struct programs *programs)
 	programs->maps[DESCRIPTOR_EVENTS] = bpf_map__fd(skeleton->maps.events);
 	programs->segment_map = bpf_map__fd(skeleton->maps.segments);
 	programs->process_map = bpf_map__fd(skeleton->maps.generations);
+	programs->grant_map = bpf_map__fd(skeleton->maps.grants);
 	programs->sampler = bpf_program__fd(skeleton->progs.on_sample);
 	programs->counts[COUNTS_COUNTERS] = bpf_map__fd(skeleton->maps.counters);
 	programs->counts[COUNTS_DENIED] = bpf_map__fd(skeleton->maps.denied_samples);

@@ -21,7 +21,7 @@ struct programs {
 	uint32_t cpus, ring_bytes;
 	int segments[PROGRAMS_SEGMENTS];
 	int maps[DESCRIPTOR_EVENTS + 1]; /* for the worker, by enum descriptor_kind; borrowed */
-	int segment_map, process_map, sampler; /* borrowed */
+	int segment_map, process_map, grant_map, sampler; /* borrowed */
 	/* For keyhole-output, by enum counts_descriptor; those of maps are borrowed. */
 	int counts[COUNTS_DESCRIPTORS];
 	uint32_t rules; /* in counts[COUNTS_RULES]; 0: there is none */

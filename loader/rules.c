@@ -53,25 +53,45 @@ static int send_file(struct channel *channel, enum message_type type, const char
 	return channel_send(channel, type, &reply, sizeof(reply), fd);
 }
 
-/* Sends each file that keyhole-rules asks for. Returns 0 with the next other message. */
-static int send_objects(struct channel *channel, struct message *ret_message)
+/* Sends the file that keyhole-rules asks for. Returns 0 or a negative errno. */
+static int send_object(struct channel *channel, struct message_policy_path *wanted, int *left)
 {
-	char *path = ret_message->POLICY_PATH.path;
+	if ((*left)-- <= 0)
+		return -EPROTO;
+	wanted->path[POLICY_PATH_BYTES - 1] = 0;
+	return send_file(channel, MESSAGE_POLICY_OBJECT, wanted->path, O_PATH);
+}
 
-	for (int left = DENY_KEYS_MAX;; left--) {
-		int r = channel_wait(channel, ANSWER_MS, ret_message);
+/* Takes a rule for the brokers, which check what the rule says. */
+static int take_grant_rule(struct rules *rules, const struct message_grant_rule *rule)
+{
+	if (rules->memory_count >= GRANT_RULES_MAX)
+		return -EPROTO;
+	rules->memory[rules->memory_count++] = *rule;
+	return 0;
+}
 
+/*
+ * Sends each file that keyhole-rules asks for, and takes the rules about memory. Returns 0 with the
+ * next other message.
+ */
+static int answer_questions(struct channel *channel, struct rules *rules,
+			    struct message *ret_message)
+{
+	int left = DENY_KEYS_MAX, r = 0;
+
+	while (r == 0) {
+		r = channel_wait(channel, ANSWER_MS, ret_message);
 		if (r < 0)
 			return r;
-		if (ret_message->head.type != MESSAGE_POLICY_PATH)
+		if (ret_message->head.type == MESSAGE_POLICY_PATH)
+			r = send_object(channel, &ret_message->POLICY_PATH, &left);
+		else if (ret_message->head.type == MESSAGE_POLICY_GRANT)
+			r = take_grant_rule(rules, &ret_message->POLICY_GRANT);
+		else
 			return 0;
-		if (left <= 0)
-			return -EPROTO;
-		path[POLICY_PATH_BYTES - 1] = 0;
-		r = send_file(channel, MESSAGE_POLICY_OBJECT, path, O_PATH);
-		if (r)
-			return r;
 	}
+	return r;
 }
 
 /* Has keyhole-rules read the files. Returns 0 or a negative errno. */
@@ -86,10 +106,12 @@ static int exchange(struct channel *channel, const struct files *files, struct r
 	/* keyhole-rules may have refused the first file and ended: its answer says so */
 	if (r && r != -EPIPE)
 		return r;
-	r = send_objects(channel, &message);
+	ret_rules->memory_count = 0;
+	r = answer_questions(channel, ret_rules, &message);
 	if (r)
 		return r;
-	*ret_rules = (struct rules){message.POLICY_KEYS, message.fd};
+	ret_rules->said = message.POLICY_KEYS;
+	ret_rules->keys = message.fd;
 	return message.POLICY_KEYS.error;
 }
 

@@ -11,6 +11,8 @@
 struct rules {
 	struct message_policy_keys said; /* hash empty: there is no policy file */
 	int keys; /* file of struct policy_rule, or -1; owned by programs_load() from there on */
+	uint32_t memory_count;
+	struct message_grant_rule memory[GRANT_RULES_MAX]; /* for the brokers */
 };
 
 /*

@@ -15,17 +15,20 @@ static bool is_end(char next)
 	return next == '\0' || next == '.' || next == '-' || (next >= '0' && next <= '9');
 }
 
-bool grant_is_by_name(const char *path)
+bool grant_fits_name(const char *path, const char *name)
 {
 	const char *slash = strrchr(path, '/'), *file = path;
+	const size_t length = strlen(name);
 
 	if (slash)
 		file = slash + 1;
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		const size_t length = strlen(names[i]);
+	return strncmp(file, name, length) == 0 && is_end(file[length]);
+}
 
-		if (strncmp(file, names[i], length) == 0 && is_end(file[length]))
+bool grant_is_by_name(const char *path)
+{
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (grant_fits_name(path, names[i]))
 			return true;
-	}
 	return false;
 }

@@ -8,7 +8,9 @@
 
 #include <stdbool.h>
 
-/* Returns whether a path, as the kernel writes it, ends in such a name. */
+/* Returns whether a path, as the kernel writes it, ends in a name of the table. */
 bool grant_is_by_name(const char *path);
+/* Returns whether the path ends in this name, or in one that goes on with a version. */
+bool grant_fits_name(const char *path, const char *name);
 
 #endif

@@ -22,6 +22,7 @@
 #include <sys/syscall.h>
 
 #include "policy/policy.h"
+#include "policy/procmap.h"
 
 struct call {
 	int number;
@@ -141,12 +142,15 @@ static const struct call calls_deliver[] = {
 	CALL(fsync), CALL_EQ(fcntl, 1, F_GET_SEALS),
 };
 
-/* Opens, never creates or writes; what it opened goes to the worker as a descriptor. It reads lists
- * of mounts, nothing else. */
+/*
+ * Opens, never creates or writes; what it opened goes to the worker as a descriptor. It reads lists
+ * of mounts and of mappings, and names, nothing else.
+ */
 static const struct call calls_broker[] = {
-	CALL(read),
+	CALL(read), CALL(readlinkat), CALL_EQ(ioctl, 1, PROCMAP_QUERY),
 	CALL_ZERO(openat, 2, OPEN_CHANGES), CALL(statx), CALL_EQ(bpf, 0, BPF_MAP_CREATE),
 	CALL_EQ(bpf, 0, BPF_MAP_UPDATE_ELEM), CALL_EQ(bpf, 0, BPF_MAP_LOOKUP_ELEM),
+	CALL_EQ(bpf, 0, BPF_MAP_DELETE_ELEM), CALL_EQ(bpf, 0, BPF_MAP_GET_NEXT_KEY),
 };
 
 /* Supervision: children, sampling on and off, status in /proc; tgkill is abort()'s. */

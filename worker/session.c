@@ -583,6 +583,8 @@ void session_totals(const struct session *session, struct session_totals *ret_to
 		.objects = objects.objects,
 		.objects_failed = objects.failed,
 		.relists = tracker.relists,
+		.grants_given = tracker.grants_given,
+		.grants_refused = tracker.grants_refused,
 		.names = session->product.names,
 		.naming_time = session->product.naming_time,
 		.line_counts = session->product.line_counts,

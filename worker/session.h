@@ -112,10 +112,11 @@ void session_summary(const struct session *session, struct message_summary *ret_
 struct session_totals {
 	uint64_t processes, objects, objects_failed;
 	uint64_t table_bytes, table_rows;
-	uint64_t relists;  /* mappings listed again for an unknown address */
-	uint64_t distinct; /* samples in the profile, each with its count */
-	uint64_t spilled;  /* bytes of samples in the file */
-	int spill_error;   /* 0, or why the file takes no more */
+	uint64_t relists;		       /* mappings listed again for an unknown address */
+	uint64_t grants_given, grants_refused; /* requests for the memory of processes */
+	uint64_t distinct;		       /* samples in the profile, each with its count */
+	uint64_t spilled;		       /* bytes of samples in the file */
+	int spill_error;		       /* 0, or why the file takes no more */
 	struct naming_counts names;
 	uint64_t naming_time; /* ns */
 	struct source_lines_counts line_counts;

@@ -28,6 +28,13 @@ static void log_tables(const struct session_totals *totals)
 		 totals->processes, totals->relists);
 }
 
+static void log_grants(const struct session_totals *totals)
+{
+	if (totals->grants_given + totals->grants_refused > 0)
+		log_info("grants: memory of %" PRIu64 " processes, %" PRIu64 " refused",
+			 totals->grants_given, totals->grants_refused);
+}
+
 static void log_profile(const struct session_totals *totals)
 {
 	log_info("profile: %" PRIu64 " distinct samples, %" PRIu64 " KiB of them in the file",
@@ -39,9 +46,10 @@ static void log_profile(const struct session_totals *totals)
 
 static void log_requests(const struct lanes *lanes)
 {
-	log_info("requests: %" PRIu64 " maps, %" PRIu64 " object, %" PRIu64 " segment",
+	log_info("requests: %" PRIu64 " maps, %" PRIu64 " object, %" PRIu64 " segment, %" PRIu64
+		 " grant",
 		 lanes_asked(lanes, TARGET_MAPS), lanes_asked(lanes, TARGET_OBJECT),
-		 lanes_asked(lanes, TARGET_SEGMENT));
+		 lanes_asked(lanes, TARGET_SEGMENT), lanes_asked(lanes, TARGET_GRANT));
 }
 
 /* Spells "kernel 12, Go 0, ...". */
@@ -86,6 +94,7 @@ void totals_log(const struct session *session, const struct lanes *lanes,
 	if (delivery)
 		log_stream(delivery);
 	log_tables(&totals);
+	log_grants(&totals);
 	log_profile(&totals);
 	log_requests(lanes);
 	log_names(&totals);

@@ -16,6 +16,7 @@ enum operation {
 	OPERATION_MAPS,
 	OPERATION_OBJECT,
 	OPERATION_SEGMENT,
+	OPERATION_GRANT,
 	OPERATION_COUNT
 };
 
@@ -31,7 +32,7 @@ enum operation {
 struct operations {
 	uint64_t device, inode; /* of the object as far as it is known, or 0 */
 	uint64_t count;
-	uint64_t granted;   /* of these: a descriptor was given */
+	uint64_t granted;   /* of these: a descriptor was given, or memory may be read */
 	uint32_t pid;	    /* or 0: a segment, or of several processes and objects */
 	uint32_t operation; /* enum operation */
 	int32_t error;	    /* 0, a negative errno, or TALLY_SEVERAL of these */

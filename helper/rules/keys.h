@@ -15,12 +15,14 @@ _Static_assert((int)ROW_UID == DENY_UID && (int)ROW_CGROUP == DENY_CGROUP &&
 /* Returns whether the row's key is the object at its path. */
 static inline bool row_has_path(const struct policy_row *row)
 {
-	return row->kind == ROW_CGROUP || row->kind == ROW_EXECUTABLE;
+	return row->kind == ROW_CGROUP || row->kind == ROW_EXECUTABLE ||
+	       row->kind == ROW_MEMORY_EXECUTABLE;
 }
 
 /*
- * Makes the key of a deny rule. fd: the object at its path; O_PATH is enough, and the caller closes
- * fd. Returns NULL, or the problem as a static text or one of strerror().
+ * Makes the key of a deny rule, or of a rule that denies memory. fd: the object at its path; O_PATH
+ * is enough, and the caller closes fd. Returns NULL, or the problem as a static text or one of
+ * strerror().
  */
 const char *key_of_row(const struct policy_row *row, int fd, struct deny_key *ret_key);
 

@@ -121,9 +121,8 @@ static int ask_path(const struct policy_row *row, int *ret_fd)
 	return 0;
 }
 
-static int add_key(const struct policy_row *row)
+static int make_key(const struct policy_row *row, uint64_t ret_key[3])
 {
-	struct policy_rule rule = {{0}, ""};
 	struct deny_key key;
 	const char *reason;
 	guard_fd int fd = -1;
@@ -134,7 +133,32 @@ static int add_key(const struct policy_row *row)
 	reason = key_of_row(row, fd, &key);
 	if (reason)
 		return refuse(row->file, row->line, reason);
-	memcpy(rule.key, &key, sizeof(key));
+	memcpy(ret_key, &key, sizeof(key));
+	return 0;
+}
+
+/* Sends a rule about memory, which the loader passes on to each broker. */
+static int send_grant_rule(const struct policy_row *row)
+{
+	struct message_grant_rule rule = {0};
+	int r = 0;
+
+	if (row->kind == ROW_RUNTIME)
+		memcpy(rule.name, row->text, sizeof(rule.name));
+	else
+		r = make_key(row, rule.key);
+	if (r)
+		return r;
+	return channel_send(&policy.loader, MESSAGE_POLICY_GRANT, &rule, sizeof(rule), -1);
+}
+
+static int add_key(const struct policy_row *row)
+{
+	struct policy_rule rule = {{0}, ""};
+	int r = make_key(row, rule.key);
+
+	if (r)
+		return r;
 	snprintf(rule.text, sizeof(rule.text), "%s%s", policy_words[row->kind], row->text);
 	if (write(policy.keys, &rule, sizeof(rule)) != sizeof(rule))
 		return -EIO;
@@ -152,6 +176,8 @@ static int take_rows(struct message_policy_keys *keys)
 			keys->frequency_max = row->value;
 		} else if (row->kind == ROW_NAMES) {
 			keys->names[row->value] = (uint8_t)row->mode;
+		} else if (row->kind >= ROW_MEMORY_UID) {
+			r = send_grant_rule(row);
 		} else {
 			keys->kinds |= DENY_BIT(row->kind);
 			r = add_key(row);

@@ -154,6 +154,22 @@ static const char *parse_names(struct line *line)
 	return NULL;
 }
 
+/* Takes a name that a file begins with: letters, digits and a few others, no end of a name. */
+static const char *parse_runtime(struct line *line)
+{
+	static const char letters[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+		"._+-";
+	const struct piece *rest = &line->rest;
+
+	if (rest->size < 2 || rest->size >= GRANT_NAME_BYTES)
+		return "not 2 to 31 bytes of a file's name";
+	for (size_t i = 0; i < rest->size; i++)
+		if (!memchr(letters, rest->text[i], sizeof(letters) - 1))
+			return "not a name of letters, digits and . _ + -";
+	return NULL;
+}
+
 const char *const policy_words[ROW_KINDS] = {
 	[ROW_UID] = "deny uid ",
 	[ROW_CGROUP] = "deny cgroup ",
@@ -161,11 +177,23 @@ const char *const policy_words[ROW_KINDS] = {
 	[ROW_EXECUTABLE] = "deny executable ",
 	[ROW_FREQUENCY] = "max-frequency ",
 	[ROW_NAMES] = "names ",
+	[ROW_MEMORY_UID] = "deny memory uid ",
+	[ROW_MEMORY_COMM] = "deny memory comm ",
+	[ROW_MEMORY_EXECUTABLE] = "deny memory executable ",
+	[ROW_RUNTIME] = "runtime ",
 };
 
 static const char *(*const parsers[])(struct line *line) = {
-	[ROW_UID] = parse_uid,	       [ROW_CGROUP] = parse_path,	  [ROW_COMM] = parse_comm,
-	[ROW_EXECUTABLE] = parse_path, [ROW_FREQUENCY] = parse_frequency, [ROW_NAMES] = parse_names,
+	[ROW_UID] = parse_uid,
+	[ROW_CGROUP] = parse_path,
+	[ROW_COMM] = parse_comm,
+	[ROW_EXECUTABLE] = parse_path,
+	[ROW_FREQUENCY] = parse_frequency,
+	[ROW_NAMES] = parse_names,
+	[ROW_MEMORY_UID] = parse_uid,
+	[ROW_MEMORY_COMM] = parse_comm,
+	[ROW_MEMORY_EXECUTABLE] = parse_path,
+	[ROW_RUNTIME] = parse_runtime,
 };
 
 /* Parses the line behind the words of its kind. A copy of the rest is the text of most rows. */
@@ -183,22 +211,37 @@ static const char *parse_row(struct line *line, uint32_t kind)
 	return NULL;
 }
 
+/* Takes one more word, with a blank behind it. Returns false if there is no room. */
+static bool add_word(struct line *line, char *words, size_t size, struct piece *ret_word)
+{
+	const size_t used = strlen(words);
+	int length;
+
+	*ret_word = take_word(&line->rest);
+	length = snprintf(words + used, size - used, "%.*s ", (int)ret_word->size, ret_word->text);
+	return length < (int)(size - used);
+}
+
 /*
- * Takes the words of a rule, such as "deny uid " or "max-frequency ", with one blank behind each.
+ * Takes the words of a rule, such as "deny uid ", "deny memory uid " or "max-frequency ", with one
+ * blank behind each.
  */
 static bool take_words(struct line *line, char *words, size_t size, bool *ret_deny)
 {
-	struct piece first = take_word(&line->rest), second;
-	int length;
+	struct piece word;
 
-	*ret_deny = is_word(first, "deny");
-	if (!*ret_deny) {
-		length = snprintf(words, size, "%.*s ", (int)first.size, first.text);
-		return length < (int)size;
-	}
-	second = take_word(&line->rest);
-	length = snprintf(words, size, "deny %.*s ", (int)second.size, second.text);
-	return length < (int)size;
+	words[0] = '\0';
+	*ret_deny = false;
+	if (!add_word(line, words, size, &word))
+		return false;
+	*ret_deny = is_word(word, "deny");
+	if (!*ret_deny)
+		return true;
+	if (!add_word(line, words, size, &word))
+		return false;
+	if (!is_word(word, "memory"))
+		return true;
+	return add_word(line, words, size, &word);
 }
 
 static const char *parse_rule(struct line *line)
@@ -212,7 +255,9 @@ static const char *parse_rule(struct line *line)
 		if (!strcmp(words, policy_words[kind]))
 			return parse_row(line, kind);
 	if (deny)
-		return "not a kind of rule: uid, cgroup, comm or executable";
+		return "not a kind of rule: uid, cgroup, comm or executable; memory uid, memory "
+		       "comm "
+		       "or memory executable";
 	return "not a rule";
 }
 

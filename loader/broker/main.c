@@ -16,6 +16,7 @@
 #include "ipc/log.h"
 #include "ipc/time.h"
 #include "loader/broker/answers.h"
+#include "loader/broker/grant.h"
 #include "loader/broker/limits.h"
 #include "loader/broker/mounts.h"
 #include "policy/policy.h"
@@ -27,6 +28,7 @@ struct broker {
 	struct segments segments;
 	struct limits limits;
 	struct mounts mounts;
+	struct granter granter;
 	int followed; /* map of struct generation by pid; read-only */
 };
 
@@ -65,6 +67,18 @@ static int on_segment(struct broker *broker, const struct message *request,
 	return r;
 }
 
+static int on_grant(struct broker *broker, const struct message *request,
+		    struct message_object_reply *ret_reply, int *ret_fd)
+{
+	(void)ret_fd;
+	return grant_check(&broker->granter, &request->GRANT, ret_reply);
+}
+
+static int commit_grant(struct broker *broker)
+{
+	return grant_commit(&broker->granter);
+}
+
 static uint32_t pid_of_maps(const struct message *request)
 {
 	return request->MAPS.pid;
@@ -73,6 +87,11 @@ static uint32_t pid_of_maps(const struct message *request)
 static uint32_t pid_of_object(const struct message *request)
 {
 	return request->OBJECT.pid;
+}
+
+static uint32_t pid_of_grant(const struct message *request)
+{
+	return request->GRANT.pid;
 }
 
 static uint32_t pid_of_nothing(const struct message *request)
@@ -89,10 +108,13 @@ static const struct service {
 		      struct message_object_reply *ret_reply, int *ret_fd);
 	uint32_t (*pid)(const struct message *request); /* for the audit stream; 0: no process */
 	size_t reply_bytes;				/* sent, of a struct message_object_reply */
+	/* Gives more than a descriptor, once the audit stream has the request. NULL: no more. */
+	int (*commit)(struct broker *broker);
 } services[] = {
-	{MESSAGE_MAPS, on_maps, pid_of_maps, sizeof(struct message_reply)},
-	{MESSAGE_OBJECT, on_object, pid_of_object, sizeof(struct message_object_reply)},
-	{MESSAGE_SEGMENT, on_segment, pid_of_nothing, sizeof(struct message_reply)},
+	{MESSAGE_MAPS, on_maps, pid_of_maps, sizeof(struct message_reply), NULL},
+	{MESSAGE_OBJECT, on_object, pid_of_object, sizeof(struct message_object_reply), NULL},
+	{MESSAGE_SEGMENT, on_segment, pid_of_nothing, sizeof(struct message_reply), NULL},
+	{MESSAGE_GRANT, on_grant, pid_of_grant, sizeof(struct message_reply), commit_grant},
 };
 
 _Static_assert(offsetof(struct message_object_reply, error) == 0 &&
@@ -136,16 +158,18 @@ static int on_request(struct broker *broker, const struct message *request)
 	if (error == 0)
 		error = service->answer(broker, request, &audit.answer, &fd);
 	audit.answer.error = error;
-	audit.granted = fd >= 0;
+	audit.granted = fd >= 0 || (error == 0 && service->commit);
 	r = write_audit(broker, &audit);
 	if (r)
 		return r;
+	if (error == 0 && service->commit)
+		error = service->commit(broker);
 	if (error)
 		audit.answer = (struct message_object_reply){.error = error};
 	return channel_reply(&broker->worker, request, &audit.answer, service->reply_bytes, fd);
 }
 
-/* Takes the two maps. Returns 0 or a negative errno. */
+/* Takes the three maps. Returns 0 or a negative errno. */
 static int take_maps(struct broker *broker)
 {
 	struct message message;
@@ -163,14 +187,32 @@ static int take_maps(struct broker *broker)
 	if (r)
 		return r;
 	broker->followed = message.fd;
+	r = channel_expect(&broker->loader, MESSAGE_GRANT_MAP, START_MS, &message);
+	if (r)
+		return r;
+	broker->granter.table = (struct grant_table){message.fd, broker->followed, 0};
+	broker->granter.mounts = &broker->mounts;
 	return 0;
 }
 
-/* Takes the channel to keyhole-audit, if there is one, and to the worker. */
+/* Takes the rules about memory. Returns 1 with the next other message, or a negative errno. */
+static int take_rules(struct broker *broker, struct message *ret_message)
+{
+	int r = channel_wait(&broker->loader, START_MS, ret_message);
+
+	while (r == 1 && ret_message->head.type == MESSAGE_GRANT_RULE) {
+		r = grant_take_rule(&broker->granter, &ret_message->GRANT_RULE);
+		if (r == 0)
+			r = channel_wait(&broker->loader, START_MS, ret_message);
+	}
+	return r;
+}
+
+/* Takes the rules, the channel to keyhole-audit, if there is one, and that to the worker. */
 static int take_peers(struct broker *broker)
 {
 	struct message peer;
-	int r = channel_wait(&broker->loader, START_MS, &peer);
+	int r = take_rules(broker, &peer);
 
 	if (r == 1 && peer.head.type == MESSAGE_AUDIT_PEER) {
 		channel_init(&broker->audit, peer.fd, PARTY_BROKER, PARTY_AUDITOR);

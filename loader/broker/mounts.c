@@ -224,11 +224,7 @@ static bool is_stranger(const struct mounts *mounts, uint32_t pid)
 	return users == UNKNOWN_NAMESPACE || users != mounts->users;
 }
 
-/*
- * All strangers of a user are one group, because a user may make many namespaces. Other processes
- * are in the group of their user in their namespace of mounts.
- */
-static int find_group(const struct mounts *mounts, uint32_t pid, struct charge_group *ret_group)
+int mounts_group(const struct mounts *mounts, uint32_t pid, struct charge_group *ret_group)
 {
 	char path[PATH_BYTES];
 	struct statx process;
@@ -286,7 +282,7 @@ static int ask_lists(struct mounts *mounts, uint32_t pid, int fd, const struct m
 	const uint64_t start = time_now();
 	struct verdict verdict = {.mount = key->id, .used = start};
 	struct charge_group group;
-	int r = find_group(mounts, pid, &group);
+	int r = mounts_group(mounts, pid, &group);
 
 	if (r < 0)
 		return r;

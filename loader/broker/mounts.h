@@ -33,6 +33,13 @@ int mounts_init(struct mounts *mounts);
 int mounts_check(struct mounts *mounts, uint32_t pid, int fd);
 
 /*
+ * Finds who pays for a process. All strangers of a user are one group, because a user may make many
+ * namespaces. Other processes are in the group of their user in their namespace of mounts. The
+ * lower half of the id is the user's. Returns 0 or a negative errno.
+ */
+int mounts_group(const struct mounts *mounts, uint32_t pid, struct charge_group *ret_group);
+
+/*
  * Judges an overlay, which may be as slow as one of its layers. first: mountinfo of the first
  * process, which the function cuts to pieces. Returns 0 or -EACCES.
  */

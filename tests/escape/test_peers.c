@@ -33,7 +33,7 @@ struct peer {
 	struct spawner spawner;
 	struct channel loader, worker; /* our ends */
 	int equipment;		       /* the map of segments, or the output */
-	int processes;		       /* the broker's: who is followed */
+	int processes, grants;	       /* the broker's: who is followed, and whose memory */
 	bool equipped;
 };
 
@@ -81,6 +81,18 @@ static int make_processes(void)
 	return syscall(SYS_bpf, BPF_MAP_UPDATE_ELEM, &attr, sizeof(attr)) ? -1 : map;
 }
 
+static int make_grants(void)
+{
+	union bpf_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.map_type = BPF_MAP_TYPE_HASH;
+	attr.key_size = sizeof(uint64_t);
+	attr.value_size = sizeof(struct grant);
+	attr.max_entries = GRANTS_MAX;
+	return (int)syscall(SYS_bpf, BPF_MAP_CREATE, &attr, sizeof(attr));
+}
+
 static void give(struct peer *peer, enum message_type type, int fd)
 {
 	const struct message_segments none = {0, UINT32_MAX};
@@ -106,6 +118,8 @@ static void equip(struct peer *peer)
 	give(peer, broker ? MESSAGE_SEGMENT_MAP : MESSAGE_OUTPUT, peer->equipment);
 	if (broker)
 		give(peer, MESSAGE_PROCESS_MAP, peer->processes);
+	if (broker)
+		give(peer, MESSAGE_GRANT_MAP, peer->grants);
 	if (channel_pair(fds))
 		give_up("socketpair");
 	give(peer, broker ? MESSAGE_REQUEST_PEER : MESSAGE_PROFILE_PEER, fds[1]);
@@ -146,7 +160,9 @@ static void open_peer(struct peer *peer, enum policy_role role)
 	*peer = (struct peer){.role = role, .worker = {.fd = -1}, .loader = {.fd = -1}};
 	peer->equipment = role == ROLE_BROKER ? make_segments() : memfd_create("output", 0);
 	peer->processes = make_processes();
-	if (peer->equipment < 0 || peer->processes < 0 || spawner_start(&peer->spawner, role))
+	peer->grants = make_grants();
+	if (peer->equipment < 0 || peer->processes < 0 || peer->grants < 0 ||
+	    spawner_start(&peer->spawner, role))
 		give_up("a peer's spawner");
 }
 

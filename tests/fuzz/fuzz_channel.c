@@ -31,7 +31,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (channel_check(&channel, &head, copy + (length < 16 ? length : 16), length,
 				  data[3] & 3) == 0) {
 			channel.received++;
-			channel.seen |= 1ull << head.type;
+			channel.seen[head.type / 64] |= 1ull << head.type % 64;
 		}
 		free(copy);
 		at += length;

@@ -5,7 +5,7 @@
 
 page=contrib/man/keyhole-policy.conf.5
 failed=0
-rules=$(sed -nE 's/^\t\[ROW_[A-Z]+\] = "([a-z -]+) ",$/\1/p' helper/rules/parser.c | tr ' ' _)
+rules=$(sed -nE 's/^\t\[ROW_[A-Z_]+\] = "([a-z -]+) ",$/\1/p' helper/rules/parser.c | tr ' ' _)
 [ -n "$rules" ] || { echo "no rules are found"; exit 1; }
 for rule in $rules; do
 	rule=$(echo "$rule" | tr _ ' ')

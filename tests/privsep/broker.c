@@ -57,6 +57,24 @@ void follow(pid_t pid, uint32_t denied)
 	assert_int_equal(syscall(SYS_bpf, BPF_MAP_UPDATE_ELEM, &attr, sizeof(attr)), 0);
 }
 
+/* Returns the map of grants that every broker here gets; they are of nobody. */
+int grant_map(void)
+{
+	static int map = -1;
+	union bpf_attr attr;
+
+	if (map >= 0)
+		return map;
+	memset(&attr, 0, sizeof(attr));
+	attr.map_type = BPF_MAP_TYPE_HASH;
+	attr.key_size = sizeof(uint64_t);
+	attr.value_size = sizeof(struct grant);
+	attr.max_entries = GRANTS_MAX;
+	map = (int)syscall(SYS_bpf, BPF_MAP_CREATE, &attr, sizeof(attr));
+	assert_true(map >= 0);
+	return map;
+}
+
 void give_map(struct child *child, int map, uint32_t index)
 {
 	const struct message_segments first = {index, UINT32_MAX};
@@ -71,6 +89,7 @@ void start_broker_at(struct child *child, int map, uint32_t first)
 	child_start(child, ROLE_BROKER);
 	give_map(child, map, first);
 	child_give(child, MESSAGE_PROCESS_MAP, processes);
+	child_give(child, MESSAGE_GRANT_MAP, grant_map());
 	child_give_peer(child, MESSAGE_REQUEST_PEER);
 }
 
@@ -87,6 +106,7 @@ void start_audited_broker(struct child *child, int map, struct channel *ret_audi
 	child_start(child, ROLE_BROKER);
 	give_map(child, map, 0);
 	child_give(child, MESSAGE_PROCESS_MAP, processes);
+	child_give(child, MESSAGE_GRANT_MAP, grant_map());
 	assert_int_equal(channel_pair(pair), 0);
 	channel_init(ret_auditor, pair[0], PARTY_AUDITOR, PARTY_BROKER);
 	child_give(child, MESSAGE_AUDIT_PEER, pair[1]);

@@ -10,6 +10,7 @@ int bpf_array(uint32_t type, uint32_t value_size, uint32_t entries, int inner);
 
 /* Makes an empty map of segments. */
 int segment_map(void);
+int grant_map(void);
 void give_map(struct child *child, int map, uint32_t index);
 
 /* Sets an entry in the map of processes that every broker here gets. */

@@ -95,7 +95,7 @@ static bool apply(enum variant variant, const struct message_rule *rule, struct 
 		datagram->head.magic ^= 1;
 		break;
 	case VARIANT_AGAIN:
-		receiver->seen = 1ull << datagram->head.type;
+		receiver->seen[datagram->head.type / 64] = 1ull << datagram->head.type % 64;
 		return rule->once;
 	default:
 		break;

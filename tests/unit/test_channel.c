@@ -241,7 +241,7 @@ static void test_channel__check_refuses_a_second_once(void **state)
 		struct packet packet;
 		struct channel channel = expecting(type, &packet);
 
-		channel.seen = ~0ull;
+		memset(channel.seen, 0xff, sizeof(channel.seen));
 		assert_int_equal(check(&channel, &packet), message_rule(type)->once ? -EPROTO : 0);
 	}
 }

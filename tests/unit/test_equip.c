@@ -159,6 +159,7 @@ static uint32_t equip(struct rig *rig, bool no_worker, bool no_broker, int resul
 	int fds[2];
 
 	rig->rec.programs.segment_map = rig->rec.programs.process_map = any;
+	rig->rec.programs.grant_map = any;
 	assert_int_equal(channel_pair(fds), 0);
 	channel_init(&worker->channel, fds[0], PARTY_LOADER, PARTY_WORKER);
 	channel_init(&peer, fds[1], PARTY_WORKER, PARTY_LOADER);

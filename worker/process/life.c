@@ -128,6 +128,7 @@ static void inherit(struct process *child, const struct process *parent, uint64_
 	child->owner = parent->owner;
 	child->owner.cgroup = process_cgroup(parent, time);
 	child->losses = parent->losses;
+	child->grant = parent->grant;
 	if (process_state_is_complete(parent->state))
 		process_step(child, PROCESS_WAS_TOLD);
 }

@@ -22,6 +22,22 @@ enum process_route {
 	PROCESS_BY_THREAD,
 };
 
+/* Whether BPF may read the memory of the process: grants.h. A fork begins with its parent's. */
+enum grant_state {
+	GRANT_NOT_ASKED,
+	GRANT_ASKED,
+	GRANT_GIVEN,
+	GRANT_REFUSED,
+};
+struct process_grant {
+	enum grant_state state;
+	int error;	    /* REFUSED: a negative errno */
+	unsigned int tries; /* questions so far */
+	uint64_t asker;	    /* the generation that was asked about: this one's, or an ancestor's */
+	uint64_t start;	    /* of the mapping that was asked about last, or 0 */
+	uint64_t after;	    /* time before which nobody asks again */
+};
+
 /* BPF keeps a sample for KEPT_FOR_NS, and walks it at one of the next interrupts. */
 #define PROCESS_WAITED_FOR (2 * KEPT_FOR_NS)
 
@@ -35,6 +51,7 @@ struct process {
 	uint64_t cgroup_before, moved; /* the cgroup until `moved`, a time; 0: was not moved */
 	char comm[ABI_COMM_BYTES];     /* of the main thread; empty: not known yet */
 	struct mappings *mappings;
+	struct process_grant grant;
 	uint32_t tid; /* of the thread that was sampled last, or 0 */
 	enum process_route route;
 	uint64_t asked; /* time of the last question for a listing, or 0 */

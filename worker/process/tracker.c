@@ -6,6 +6,7 @@
 
 #include "ipc/time.h"
 #include "worker/process/file.h"
+#include "worker/process/grants.h"
 #include "worker/process/launch.h"
 #include "worker/process/life.h"
 #include "worker/process/lister.h"
@@ -23,6 +24,7 @@ struct tracker {
 	struct roster roster;
 	struct lister lister;
 	struct life life;
+	struct grants grants;
 	uint64_t sideband_lost; /* records */
 	/* Counts of objects, files and failures as the last turn saw them. */
 	uint64_t seen_objects, seen_files, seen_replaced, seen_failures;
@@ -44,6 +46,7 @@ struct tracker *tracker_new(const struct tracker_parts *parts)
 		return NULL;
 	}
 	lister_init(&tracker->lister, &tracker->parts, &tracker->roster, tracker->launches);
+	tracker->grants = (struct grants){.parts = &tracker->parts, .roster = &tracker->roster};
 	tracker->life = (struct life){
 		.parts = &tracker->parts,
 		.roster = &tracker->roster,
@@ -143,6 +146,7 @@ static void tidy(struct tracker *tracker, uint64_t now, uint64_t resolved)
 	launches_prune(tracker->launches, now);
 	roster_prune(&tracker->roster, resolved);
 	files_retry(tracker->parts.files);
+	tracker->roster.changed |= tracker->grants.later;
 	sweep_unclaimed(&tracker->parts, tracker->roster.processes, tracker->launches);
 	sweep(tracker, now);
 }
@@ -201,7 +205,7 @@ static bool has_work(const struct process *process, uint64_t now)
 		return false;
 	if (process_state_is_ended(process->state) && !process_is_waited_for(process, now))
 		return false;
-	return mappings->dirty || publisher_waits(mappings);
+	return mappings->dirty || publisher_waits(mappings) || grants_want(process);
 }
 
 static void rest(struct tracker *tracker, uint64_t now)
@@ -232,6 +236,7 @@ bool tracker_turn(struct tracker *tracker, uint64_t now, uint64_t resolved)
 	forget_replaced(tracker);
 	settle(tracker, objects_changed, now);
 	soon = publish(tracker, now);
+	grants_turn(&tracker->grants, now);
 	rest(tracker, now);
 	return soon;
 }
@@ -261,6 +266,8 @@ void tracker_counts(const struct tracker *tracker, struct tracker_counts *ret_co
 		.mappings_refused = tracker->life.refused + tracker->lister.counts.refused,
 		.launches_dropped = launches_dropped(tracker->launches),
 		.relists_refused = tracker->lister.counts.put_off,
+		.grants_given = tracker->grants.given,
+		.grants_refused = tracker->grants.refused,
 	};
 }
 

@@ -3,7 +3,7 @@
  * Follows processes through their life. Events of BPF programs and records of the kernel's
  * side-band, applied by time, become processes with mappings. The publisher shows them to BPF.
  * roster.h holds the processes, life.h applies events, lister.h lists mappings,
- * settle.h finds objects; state.h has the states of a process.
+ * settle.h finds objects; grants.h asks for memory; state.h has the states of a process.
  */
 #ifndef KEYHOLE_WORKER_PROCESS_TRACKER_H
 #define KEYHOLE_WORKER_PROCESS_TRACKER_H
@@ -59,6 +59,7 @@ uint64_t tracker_answers(const struct tracker *tracker);
 struct tracker_counts {
 	uint64_t processes, relists, sideband_lost;
 	uint64_t mappings_refused, launches_dropped, relists_refused;
+	uint64_t grants_given, grants_refused;
 };
 void tracker_counts(const struct tracker *tracker, struct tracker_counts *ret_counts);
 const struct processes *tracker_processes(const struct tracker *tracker);

@@ -55,6 +55,19 @@ static int send_segment(struct broker *broker, const struct target_request *requ
 	return channel_send(&broker->channel, MESSAGE_SEGMENT, &segment, sizeof(segment), -1);
 }
 
+static int send_grant(struct broker *broker, const struct target_request *request)
+{
+	const struct message_grant grant = {
+		.generation = request->generation,
+		.start = request->start,
+		.end = request->end,
+		.pid = request->process.pid,
+		.thread = request->process.thread,
+	};
+
+	return channel_send(&broker->channel, MESSAGE_GRANT, &grant, sizeof(grant), -1);
+}
+
 static void read_reply(const struct message *message, struct target_reply *ret_reply)
 {
 	ret_reply->error = message->MAPS_REPLY.error;
@@ -81,6 +94,7 @@ static const struct exchange {
 	[TARGET_MAPS] = {send_maps, MESSAGE_MAPS, read_reply},
 	[TARGET_OBJECT] = {send_object, MESSAGE_OBJECT, read_object},
 	[TARGET_SEGMENT] = {send_segment, MESSAGE_SEGMENT, read_reply},
+	[TARGET_GRANT] = {send_grant, MESSAGE_GRANT, read_reply},
 };
 
 static void answer(struct broker *broker, struct target_reply *reply)

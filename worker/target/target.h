@@ -40,15 +40,17 @@ enum target_kind {
 	TARGET_MAPS,	/* asks for the mappings of `process`; fd is the text */
 	TARGET_OBJECT,	/* asks to identify, or open, the object at start..end of `process` */
 	TARGET_SEGMENT, /* asks for one more segment for tables; fd is to be mapped */
+	TARGET_GRANT,	/* asks that BPF may read memory: a runtime is at start..end of `process` */
 	TARGET_KIND_COUNT
 };
 
 struct target_request {
 	enum target_kind kind;
-	struct target_process process; /* TARGET_MAPS, TARGET_OBJECT */
+	struct target_process process; /* all but TARGET_SEGMENT */
 	uint32_t index;		       /* TARGET_SEGMENT */
 	bool want_fd;		       /* TARGET_OBJECT */
-	uint64_t start, end;	       /* TARGET_OBJECT */
+	uint64_t start, end;	       /* TARGET_OBJECT, TARGET_GRANT */
+	uint64_t generation;	       /* TARGET_GRANT */
 	void (*done)(void *context, uint64_t key, struct target_reply *reply);
 	void *context;
 	uint64_t key;

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "loader/broker/mapped.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "ipc/guard.h"
+#include "loader/broker/maps_line.h"
+#include "policy/procmap.h"
+
+#define PATH_BYTES     80
+#define PIECE_BYTES    4096
+#define MAPS_BYTES_MAX (1u << 20) /* of a list that is read to find one mapping */
+
+static void print_link(const struct mapped *mapped, char ret_path[PATH_BYTES])
+{
+	snprintf(ret_path, PATH_BYTES, "%u/map_files/%llx-%llx", mapped->thread,
+		 (unsigned long long)mapped->start, (unsigned long long)mapped->end);
+}
+
+bool mapped_is_valid(const struct mapped *mapped)
+{
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+
+	if (mapped->start >= mapped->end)
+		return false;
+	return mapped->start % page == 0 && mapped->end % page == 0;
+}
+
+/* ---- the file ------------------------------------------------------------------------------ */
+
+/*
+ * Refuses a mapping whose file is open for writing: data, or shared memory. The kernel and dynamic
+ * linkers open code read-only. The permissions of the link are the access mode (proc(5)).
+ */
+static int check_mode(const char *path)
+{
+	struct statx link;
+
+	if (statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC, STATX_MODE, &link))
+		return -errno;
+	if (link.stx_mode & S_IWUSR)
+		return -EACCES;
+	return 0;
+}
+
+/*
+ * Opens the link, which leads to the mapped inode itself, whatever the file's name is by now.
+ * O_PATH asks nothing of the file system: so a file system that does not answer cannot hold the
+ * broker.
+ */
+static int open_link(const char *path)
+{
+	int fd;
+	int r = check_mode(path);
+
+	if (r < 0)
+		return r;
+	fd = open(path, O_PATH | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	return fd;
+}
+
+int mapped_open(const struct mapped *mapped)
+{
+	char path[PATH_BYTES];
+	struct statx thread;
+	guard_fd int fd = -1;
+
+	print_link(mapped, path);
+	fd = open_link(path);
+	/*
+	 * The task folders of a process have no map_files, so the path above has no pid. The last
+	 * question proves that the thread belongs to pid.
+	 */
+	snprintf(path, sizeof(path), "%u/task/%u", mapped->pid, mapped->thread);
+	if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, 0, &thread))
+		return -errno;
+	if (fd < 0)
+		return fd;
+	return take_fd(&fd);
+}
+
+int mapped_identify(int fd, struct statx *ret_status, struct message_object_reply *ret_reply)
+{
+	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BASIC_STATS, ret_status))
+		return -errno;
+	if (!S_ISREG(ret_status->stx_mode))
+		return -EACCES;
+	ret_reply->device = makedev(ret_status->stx_dev_major, ret_status->stx_dev_minor);
+	ret_reply->inode = ret_status->stx_ino;
+	ret_reply->size = ret_status->stx_size;
+	ret_reply->change_seconds = (uint64_t)ret_status->stx_ctime.tv_sec;
+	ret_reply->change_nanoseconds = ret_status->stx_ctime.tv_nsec;
+	return 0;
+}
+
+int mapped_name(const struct mapped *mapped, char ret_path[PATH_MAX])
+{
+	char path[PATH_BYTES];
+	ssize_t length;
+
+	print_link(mapped, path);
+	length = readlinkat(AT_FDCWD, path, ret_path, PATH_MAX);
+	if (length < 0)
+		return -errno;
+	if (length == PATH_MAX)
+		return -ENAMETOOLONG; /* its last part may be cut */
+	ret_path[length] = '\0';
+	return 0;
+}
+
+/* ---- permissions --------------------------------------------------------------------------- */
+
+static int read_permissions(int maps, struct maps_line *line)
+{
+	char piece[PIECE_BYTES];
+
+	for (size_t left = MAPS_BYTES_MAX; left >= sizeof(piece);) {
+		ssize_t got = read(maps, piece, sizeof(piece));
+
+		if (got < 0)
+			return -errno;
+		if (got == 0)
+			return -ENOENT;
+		if (maps_line_take(line, piece, (size_t)got))
+			return 0;
+		left -= (size_t)got;
+	}
+	return -E2BIG;
+}
+
+static int check_text(int maps, const struct mapped *mapped)
+{
+	struct maps_line line;
+	int r;
+
+	maps_line_init(&line, mapped->start, mapped->end);
+	r = read_permissions(maps, &line);
+	if (r < 0)
+		return r;
+	if (!maps_line_is_code(&line))
+		return -EACCES;
+	return 0;
+}
+
+static int check_query(const struct mapped *mapped, const struct procmap_query *query)
+{
+	if (query->start != mapped->start || query->end != mapped->end)
+		return -ENOENT;
+	if (!(query->flags & PROCMAP_EXECUTABLE))
+		return -EACCES;
+	return 0;
+}
+
+int mapped_check_code(const struct mapped *mapped)
+{
+	struct procmap_query query = {.size = sizeof(query), .address = mapped->start};
+	char path[PATH_BYTES];
+	guard_fd int maps = -1;
+
+	snprintf(path, sizeof(path), "%u/task/%u/maps", mapped->pid, mapped->thread);
+	maps = open(path, O_RDONLY | O_CLOEXEC);
+	if (maps < 0)
+		return -errno;
+	if (ioctl(maps, PROCMAP_QUERY, &query) == 0)
+		return check_query(mapped, &query);
+	if (errno == ENOTTY) /* before Linux 6.11 */
+		return check_text(maps, mapped);
+	return -errno;
+}
