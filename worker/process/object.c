@@ -104,6 +104,7 @@ static void object_free(struct objects *objects, struct object *object)
 	unwind_table_free(object->source);
 	free(object->segments);
 	free(object->build_id);
+	free(object->layout);
 	free(object->name);
 	free(object);
 }

@@ -14,6 +14,7 @@
 #include "base/runtimes.h"
 #include "worker/target/target.h"
 
+struct cpython_layout;
 struct image_segment;
 struct objects;
 struct parser;
@@ -59,7 +60,8 @@ struct object {
 	size_t segment_count;
 	char *build_id; /* hex, or NULL */
 	enum runtime runtime;
-	struct table *table; /* READY */
+	struct cpython_layout *layout; /* of an interpreter whose version is known, or NULL */
+	struct table *table;	       /* READY */
 	struct unwind_table *source;
 	uint64_t opened;     /* time, 0: not a file */
 	uint64_t sampled;    /* time of the last sample in it, 0: none */

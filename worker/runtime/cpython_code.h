@@ -27,8 +27,8 @@ int cpython_code_read(const struct cpython_layout *layout, const struct memory *
 		      uint64_t address, struct cpython_code *ret_code);
 
 /*
- * Reads the line table for cpython_line(): at most `size` bytes, and no more than are there. Returns
- * 1 when the table is cut: see cpython_lines_reach().
+ * Reads the line table for cpython_line(): at most `size` bytes, and no more than are there.
+ * Returns 1 when the table is cut: see cpython_lines_reach().
  */
 int cpython_code_lines(const struct cpython_layout *layout, const struct memory *memory,
 		       uint64_t address, void *ret_table, size_t size, size_t *ret_size);
