@@ -14,15 +14,16 @@
 #include <stdint.h>
 
 #define PROFILE_FAILED	  UINT32_MAX
-#define PROFILE_STACK_MAX 1200 /* locations */
+#define PROFILE_STACK_MAX 2400 /* locations */
 #define PROFILE_LINES_MAX 64   /* of a location: inlined functions and the function around them */
 #define PROFILE_UNKNOWN	  "[unknown]" /* stands for a name that is not known */
 
 enum profile_kind {
 	KIND_NATIVE,
 	KIND_KERNEL,
-	KIND_ANON,  /* executable memory without a file, as code that is made at run time */
-	KIND_MARKER /* "[cut: ...]" and the like */
+	KIND_ANON,   /* executable memory without a file, as code that is made at run time */
+	KIND_SCRIPT, /* functions of a language that is interpreted: base/languages.def */
+	KIND_MARKER  /* "[cut: ...]" and the like */
 };
 
 struct profile_object {	       /* a file or pseudo file; pprof's mapping */

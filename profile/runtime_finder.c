@@ -46,12 +46,26 @@ static bool is_in_runtime(const struct runtime_finder *finder, uint32_t id)
 	       has_own_function(profile, location, object->runtime);
 }
 
+/* Returns whether the stack has functions of a program that a runtime interprets. */
+static bool has_script(const struct profile *profile, uint32_t stack)
+{
+	const uint32_t *locations;
+	size_t depth = profile_stack_get(profile, stack, &locations);
+
+	for (size_t i = 0; i < depth; i++)
+		if (profile_location_kind(profile, locations[i]) == KIND_SCRIPT)
+			return true;
+	return false;
+}
+
 /* Returns the object of the innermost frame in a runtime, or 0. */
 static uint32_t find_runtime(const struct runtime_finder *finder, uint32_t stack)
 {
 	const uint32_t *locations;
 	size_t depth = profile_stack_get(finder->profile, stack, &locations);
 
+	if (has_script(finder->profile, stack))
+		return 0;
 	for (size_t i = 0; i < depth; i++)
 		if (is_in_runtime(finder, locations[i]))
 			return profile_location_get(finder->profile, locations[i])->object;
@@ -111,7 +125,8 @@ uint32_t runtime_finder_object(const struct runtime_finder *finder,
 {
 	uint32_t id = find_runtime(finder, sample->stack);
 
-	if (id == 0 && is_in_made_code(finder->profile, sample->stack))
+	if (id == 0 && !has_script(finder->profile, sample->stack) &&
+	    is_in_made_code(finder->profile, sample->stack))
 		id = (uint32_t)(uintptr_t)map_get(finder->processes, sample->pid);
 	return id;
 }

@@ -23,7 +23,8 @@ void runtime_finder_release(struct runtime_finder *finder);
 /*
  * Returns the id of the object, or 0. A sample belongs to the innermost runtime that its stack
  * holds. In a file that holds more than the runtime, the names of functions decide. A sample in
- * KIND_ANON without a runtime belongs to a runtime that its process has in another stack.
+ * KIND_ANON without a runtime belongs to a runtime that its process has in another stack. A stack
+ * with functions of the program belongs to no runtime.
  */
 uint32_t runtime_finder_object(const struct runtime_finder *finder,
 			       const struct profile_sample *sample);

@@ -27,6 +27,7 @@
 #include "worker/process/table.h"
 #include "worker/process/tracker.h"
 #include "worker/ruleless.h"
+#include "worker/runtime/functions.h"
 #include "worker/sample/comm.h"
 #include "worker/sample/event_ring.h"
 #include "worker/sample/ring.h"
@@ -57,6 +58,7 @@ struct session {
 	struct stream *stream;
 	struct late_names *late_names;
 	struct cgroups *cgroups;
+	struct functions *functions;
 	struct redact redact;
 	uint64_t turn;	    /* counts turns */
 	uint64_t last_turn; /* CLOCK_MONOTONIC, ns; 0: none yet */
@@ -160,6 +162,10 @@ static int init_process(struct session *session)
 	tracker.objects = session->objects;
 	tracker.files = session->files;
 	tracker.publisher = session->publisher;
+	session->functions = functions_new();
+	if (!session->functions)
+		return -ENOMEM;
+	tracker.functions = session->functions;
 	session->tracker = tracker_new(&tracker);
 	if (!session->tracker)
 		return -ENOMEM;
@@ -208,6 +214,8 @@ static int init_samples(struct session *session)
 	samples.profile = session->resources.profile;
 	samples.late_names = session->late_names;
 	samples.cgroups = session->cgroups;
+	samples.functions = session->functions;
+	samples.native_frames = config->flags & OPTIONS_NATIVE_FRAMES;
 	session->samples = samples_new(&samples);
 	if (!session->samples)
 		return -ENOMEM;
@@ -224,6 +232,7 @@ static void init_product(struct session *session)
 	resources->samples = session->samples;
 	resources->symbols = parts->symbols;
 	resources->late_names = session->late_names;
+	resources->functions = session->functions;
 	resources->redact = &session->redact;
 	resources->cache = session->cache;
 	resources->debug_files = parts->debug_files;
@@ -341,6 +350,7 @@ void session_free(struct session *session)
 	product_release(&session->product);
 	profile_free(session->resources.profile);
 	tracker_free(session->tracker);
+	functions_free(session->functions);
 	publisher_free(session->publisher);
 	files_free(session->files);
 	objects_free(session->objects);

@@ -15,6 +15,7 @@
 struct item {
 	uint64_t order;
 	bool is_event;
+	struct event_code *code; /* owned; NULL: the item is not EVENT_CODE */
 	union {
 		struct event event;
 		struct sideband_record record; /* text: owned, a copy */
@@ -48,6 +49,9 @@ static void forget(struct item *item)
 {
 	char *text;
 
+	if (item->code)
+		explicit_bzero(item->code, sizeof(*item->code));
+	free(item->code);
 	if (item->is_event || !item->record.text)
 		return;
 	text = (char *)(uintptr_t)item->record.text;
@@ -91,6 +95,27 @@ static void add_event(struct stream *stream, const struct event *event)
 	stream->events++;
 }
 
+/* Counts a code that has no memory as any other item. */
+static void add_code(struct stream *stream, const struct event_code *code)
+{
+	struct event_code *copy = malloc(sizeof(*copy));
+	struct item *item = NULL;
+
+	if (copy)
+		item = add(stream);
+	else
+		stream->dropped++;
+	if (!item) {
+		free(copy);
+		return;
+	}
+	*copy = *code;
+	item->is_event = true;
+	item->event = code->event;
+	item->code = copy;
+	stream->events++;
+}
+
 static void add_record(struct stream *stream, const struct sideband_record *record)
 {
 	char *text = record->text ? strdup(record->text) : NULL;
@@ -123,6 +148,8 @@ static void keep(struct stream *stream, const struct event_ring *events, const s
 		late_names_add(names->late_names, event->generation, events->name);
 	else if (event->kind == EVENT_CGROUP)
 		cgroups_add(names->cgroups, event->cgroup, events->path);
+	else if (events->has_code)
+		add_code(stream, &events->code);
 	else
 		add_event(stream, event);
 }
@@ -230,7 +257,9 @@ static void apply(struct tracker *tracker, const struct item *item)
 		[SIDEBAND_LOST] = apply_lost,
 	};
 
-	if (item->is_event)
+	if (item->code)
+		tracker_code(tracker, item->code);
+	else if (item->is_event)
 		tracker_event(tracker, &item->event);
 	else
 		appliers[item->record.kind](tracker, item);

@@ -11,7 +11,7 @@
 #include "worker/session.h"
 #include "worker/target/lanes.h"
 
-#define NAMES_BYTES 320 /* for labels of 24 bytes and numbers of 20 */
+#define NAMES_BYTES 384 /* for labels of 24 bytes and numbers of 20 */
 
 static void log_stream(const struct delivery *delivery)
 {

@@ -13,6 +13,7 @@ enum category {
 	CATEGORY_KERNEL,
 	CATEGORY_MARKER,
 	CATEGORY_ANON,
+	CATEGORY_SCRIPT,
 	CATEGORIES
 };
 
@@ -24,12 +25,12 @@ static const struct {
 	[CATEGORY_KERNEL] = {"Kernel", "orange"},
 	[CATEGORY_MARKER] = {"Incomplete", "lightred"},
 	[CATEGORY_ANON] = {"Made at run time", "green"},
+	[CATEGORY_SCRIPT] = {"Interpreted", "blue"},
 };
 
 static const enum category category_of[] = {
-	[KIND_NATIVE] = CATEGORY_USER,
-	[KIND_KERNEL] = CATEGORY_KERNEL,
-	[KIND_ANON] = CATEGORY_ANON,
+	[KIND_NATIVE] = CATEGORY_USER,	 [KIND_KERNEL] = CATEGORY_KERNEL,
+	[KIND_ANON] = CATEGORY_ANON,	 [KIND_SCRIPT] = CATEGORY_SCRIPT,
 	[KIND_MARKER] = CATEGORY_MARKER,
 };
 

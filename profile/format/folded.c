@@ -14,6 +14,7 @@
 
 #include "base/compare.h"
 #include "base/intern.h"
+#include "base/languages.h"
 #include "profile/format/format.h"
 #include "profile/format/lines.h"
 #include "profile/format/names.h"
@@ -47,11 +48,23 @@ static uint32_t add_clean_text(struct folded *folded, char *clean)
 	return intern_string(folded->texts, clean);
 }
 
-/* Kernel and inlined frames carry the suffixes by which flame graphs colour them. */
+static const char *script_suffix(const struct profile *profile, uint32_t location)
+{
+	const struct language *language =
+		language_of_runtime(profile_location_object(profile, location)->runtime);
+
+	if (!language)
+		return "";
+	return language->suffix;
+}
+
+/* Frames carry the suffixes by which flame graphs colour them. */
 static const char *suffix_of(const struct profile *profile, const struct format_line *line)
 {
 	if (line->depth > 0)
 		return "_[i]";
+	if (profile_location_kind(profile, line->location) == KIND_SCRIPT)
+		return script_suffix(profile, line->location);
 	if (profile_location_kind(profile, line->location) == KIND_KERNEL)
 		return "_[k]";
 	return "";

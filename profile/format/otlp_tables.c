@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "base/intern.h"
+#include "base/languages.h"
 #include "profile/format/lines.h"
 #include "profile/format/names.h"
 #include "profile/format/otlp.h"
@@ -11,14 +12,24 @@
 
 /*
  * Values of profile.frame.type that receivers know. OpenTelemetry's conventions have the first two,
- * and its eBPF profiler writes the third.
+ * and its eBPF profiler writes the third. base/languages.def has those of interpreted languages.
  */
 static const char *const frame_types[] = {
-	[KIND_NATIVE] = "native",
-	[KIND_KERNEL] = "kernel",
-	[KIND_ANON] = "native",
-	[KIND_MARKER] = "abort-marker",
+	[KIND_NATIVE] = "native",  [KIND_KERNEL] = "kernel",	   [KIND_ANON] = "native",
+	[KIND_SCRIPT] = "unknown", [KIND_MARKER] = "abort-marker",
 };
+
+static const char *frame_type(const struct profile *profile, uint32_t location)
+{
+	const enum profile_kind kind = profile_location_kind(profile, location);
+	const struct language *language = NULL;
+
+	if (kind == KIND_SCRIPT)
+		language = language_of_runtime(profile_location_object(profile, location)->runtime);
+	if (language)
+		return language->frame_type;
+	return frame_types[kind];
+}
 
 /* Indexes of tables, by id of the profile. Id 0 has index 0. */
 struct indexes {
@@ -161,8 +172,8 @@ static int32_t add_location(struct otlp *otlp, const struct indexes *indexes, ui
 	const struct profile_location *at = profile_location_get(otlp->profile, id);
 	Otlp__Location location = OTLP__LOCATION__INIT;
 	struct lines lines;
-	int32_t type = otlp_attribute_string(otlp, "profile.frame.type",
-					     frame_types[profile_location_kind(otlp->profile, id)]);
+	int32_t type =
+		otlp_attribute_string(otlp, "profile.frame.type", frame_type(otlp->profile, id));
 
 	location.mapping_index = indexes->mappings[at->object];
 	add_lines(otlp, id, &lines);

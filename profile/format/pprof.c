@@ -204,7 +204,7 @@ static void put_mapping(struct pprof *pprof, uint32_t id, const struct profile_o
 /* Writes the main program first: readers show the first mapping as the profile's "File:". */
 static void put_mappings(struct pprof *pprof)
 {
-	static const enum profile_kind order[] = {KIND_KERNEL, KIND_NATIVE, KIND_ANON};
+	static const enum profile_kind order[] = {KIND_KERNEL, KIND_NATIVE, KIND_ANON, KIND_SCRIPT};
 	const uint32_t first = profile_main_object(pprof->profile);
 
 	if (first)

@@ -52,10 +52,8 @@ static uint32_t add_frame(struct tree *tree, const struct tree_frame *frame)
 }
 
 static const enum tree_kind kinds[] = {
-	[KIND_NATIVE] = TREE_NATIVE,
-	[KIND_KERNEL] = TREE_KERNEL,
-	[KIND_ANON] = TREE_ANON,
-	[KIND_MARKER] = TREE_MARKER,
+	[KIND_NATIVE] = TREE_NATIVE, [KIND_KERNEL] = TREE_KERNEL, [KIND_ANON] = TREE_ANON,
+	[KIND_SCRIPT] = TREE_SCRIPT, [KIND_MARKER] = TREE_MARKER,
 };
 
 static uint32_t line_frame(void *context, const struct format_line *line)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/languages.h"
 #include "profile/format/names.h"
 #include "profile/read/wire.h"
 
@@ -119,6 +120,18 @@ static enum profile_kind kind_of(const char *name)
 	return KIND_KERNEL;
 }
 
+/* Tells the objects of interpreted languages by their names, which no other object has. */
+static void set_kind(struct profile_object *object, const char *name)
+{
+	const struct language *language = language_of_object(name);
+
+	object->kind = kind_of(name);
+	if (!language)
+		return;
+	object->kind = KIND_SCRIPT;
+	object->runtime = language->runtime;
+}
+
 static int read_mapping(struct pprof_input *in, struct reader message, uint32_t index)
 {
 	struct profile_object object = {0};
@@ -136,7 +149,7 @@ static int read_mapping(struct pprof_input *in, struct reader message, uint32_t 
 	object.limit = number[MAPPING_LIMIT];
 	object.file_offset = number[MAPPING_OFFSET];
 	object.has_functions = true;
-	object.kind = kind_of(profile_string_get(in->profile, object.name));
+	set_kind(&object, profile_string_get(in->profile, object.name));
 	r = pprof_put_id(in, &in->mapping_ids, number[MAPPING_ID], index,
 			 "a mapping's id is 0, or another's");
 	if (r < 0)

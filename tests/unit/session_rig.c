@@ -229,29 +229,58 @@ static void skip_end(struct rig *rig)
 	rig->head += left < RECORD_BYTES_MAX ? left : 0;
 }
 
-struct record *rig_sample(struct rig *rig, uint32_t pid, uint64_t generation, uint32_t reason,
-			  const u64 *frames, uint16_t kernel, uint16_t user)
+void rig_code(struct rig *rig, struct event_code *code)
 {
-	size_t frame_bytes = sizeof(u64) * ((size_t)kernel + user);
+	code->event.time = ++rig->now;
+	put_event(rig, code, sizeof(*code));
+}
+
+static struct record *put_sample(struct rig *rig, const struct record *head, const u64 *frames)
+{
+	size_t frame_bytes = sizeof(u64) * ((size_t)head->kernel_frames + head->user_frames +
+					    head->runtime_words);
 	uint64_t bytes = sizeof(struct record) + frame_bytes;
 	struct record *record;
 
 	skip_end(rig);
 	record = (struct record *)(rig->rings + rig->head % RING_BYTES_MIN);
-	*record = (struct record){
-		.time = ++rig->now,
-		.generation = generation,
-		.pid = pid,
-		.tid = pid,
-		.comm = "thread",
-		.kernel_frames = kernel,
-		.user_frames = user,
-		.reason = (u8)reason,
-	};
+	*record = *head;
+	record->time = ++rig->now;
+	record->tid = record->pid;
+	memcpy(record->comm, "thread", sizeof("thread"));
 	memcpy(record + 1, frames, frame_bytes);
 	record->commit = record_commit(rig->head, bytes);
 	rig->head += bytes;
 	return record;
+}
+
+struct record *rig_sample(struct rig *rig, uint32_t pid, uint64_t generation, uint32_t reason,
+			  const u64 *frames, uint16_t kernel, uint16_t user)
+{
+	const struct record head = {
+		.generation = generation,
+		.pid = pid,
+		.kernel_frames = kernel,
+		.user_frames = user,
+		.reason = (u8)reason,
+	};
+
+	return put_sample(rig, &head, frames);
+}
+
+struct record *rig_sample_scripts(struct rig *rig, uint32_t pid, uint64_t generation,
+				  const u64 *frames, uint16_t user, uint16_t words)
+{
+	const struct record head = {
+		.generation = generation,
+		.pid = pid,
+		.user_frames = user,
+		.reason = REASON_end_root,
+		.runtime_words = words,
+		.runtime = RUNTIME_WHOLE,
+	};
+
+	return put_sample(rig, &head, frames);
 }
 
 void rig_turn(struct rig *rig)

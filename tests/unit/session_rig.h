@@ -65,6 +65,11 @@ void rig_cgroup(struct rig *rig, uint64_t id, const char *name);
 /* Returns the record. The caller may change it before the next turn. */
 struct record *rig_sample(struct rig *rig, uint32_t pid, uint64_t generation, uint32_t reason,
 			  const u64 *frames, uint16_t kernel, uint16_t user);
+/* The same with words of a runtime behind the user frames. */
+struct record *rig_sample_scripts(struct rig *rig, uint32_t pid, uint64_t generation,
+				  const u64 *frames, uint16_t user, uint16_t words);
+/* Adds BPF's event about code. The time becomes that of the rig. */
+void rig_code(struct rig *rig, struct event_code *code);
 /* Makes a turn, 10 ms later. */
 void rig_turn(struct rig *rig);
 /* Turns, answers and parses until no work is left. */

@@ -11,22 +11,24 @@
 
 #include "worker/runtime/cpython_code.h"
 #include "worker/runtime/cpython_layout.h"
+#include "worker/runtime/cpython_lines.h"
 #include "worker/runtime/memory.h"
 
-#define AT    0x7f0000000000ull
-#define BYTES 0x40000
-#define CODE  (AT + 0x1000)
-#define NAME  (AT + 0x2000)
-#define FILE_ (AT + 0x3000)
-#define TABLE (AT + 0x4000)
-#define ONE   (1u << 2 | 1u << 5) /* state: one byte a character, not ASCII */
-#define ASCII (ONE | 1u << 6)
-#define TWO   (2u << 2 | 1u << 5)
-#define FOUR  (4u << 2 | 1u << 5)
+#define AT	    0x7f0000000000ull
+#define BYTES	    0x40000
+#define CODE	    (AT + 0x1000)
+#define NAME	    (AT + 0x2000)
+#define FILE_	    (AT + 0x3000)
+#define TABLE	    (AT + 0x4000)
+#define TABLE_BYTES 64u
+#define ONE	    (1u << 2 | 1u << 5) /* state: one byte a character, not ASCII */
+#define ASCII	    (ONE | 1u << 6)
+#define TWO	    (2u << 2 | 1u << 5)
+#define FOUR	    (4u << 2 | 1u << 5)
 
 static unsigned char process[BYTES];
 static struct cpython_layout layout;
-static struct memory *memory;
+static struct memory memory;
 
 static void put(uint64_t address, const void *bytes, size_t size)
 {
@@ -67,53 +69,24 @@ static int setup(void **state)
 	put_text(FILE_, ASCII, 4, "a.py", 4);
 	put_word(TABLE + layout.bytes_size, sizeof(lines));
 	put(TABLE + layout.bytes_data, lines, sizeof(lines));
-	memory = memory_new();
-	return memory ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	memory_free(memory);
-	return 0;
-}
-
-/* Answers from the process, beyond whose end nothing can be read. */
-static void answer_wants(void)
-{
-	uint64_t address;
-	size_t size;
-
-	while ((size = memory_want(memory, &address)) > 0) {
-		if (address < AT || address - AT + size > BYTES)
-			memory_answer(memory, address, size, NULL, 0);
-		else
-			memory_answer(memory, address, size, process + (address - AT), size);
-	}
+	memory = (struct memory){0};
+	return memory_add(&memory, AT, process, sizeof(process));
 }
 
 static int read_code(struct cpython_code *ret_code)
 {
-	int r = -EAGAIN;
-
-	memory_reset(memory);
-	for (int turn = 0; turn < 4 && r == -EAGAIN; turn++) {
-		answer_wants();
-		r = cpython_code_read(&layout, memory, CODE, ret_code);
-	}
-	return r;
+	return cpython_code_read(&layout, &memory, CODE, ret_code);
 }
 
 static int64_t read_line(uint32_t offset)
 {
-	int64_t line = -EAGAIN;
+	unsigned char table[TABLE_BYTES];
+	size_t size;
+	int r = cpython_code_lines(&layout, &memory, CODE, table, sizeof(table), &size);
 
-	memory_reset(memory);
-	for (int turn = 0; turn < 4 && line == -EAGAIN; turn++) {
-		answer_wants();
-		line = cpython_code_line(&layout, memory, CODE, offset);
-	}
-	return line;
+	if (r < 0)
+		return r;
+	return cpython_line(layout.lines, table, size, 40, offset);
 }
 
 static void assert_name(const char *wanted)
@@ -219,10 +192,6 @@ static void test_cpython_code__damaged_objects(void **state)
 static void test_cpython_code__damaged_lines(void **state)
 {
 	(void)state;
-	put_word(TABLE + layout.bytes_size, 1ull << 40);
-	assert_int_equal(read_line(0), -ENOSPC);
-	put_word(TABLE + layout.bytes_size, BYTES);
-	assert_int_equal(read_line(0), -ENOSPC);
 	put_word(TABLE + layout.bytes_size, 1);
 	assert_int_equal(read_line(0), -EBADMSG);
 	put_word(TABLE + layout.bytes_size, 0);
@@ -231,7 +200,33 @@ static void test_cpython_code__damaged_lines(void **state)
 	assert_int_equal(read_line(0), -EFAULT);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(test_cpython_code__##name, setup, teardown)
+/* An event has room for a part of a long table, and for a part of a long text. */
+static void test_cpython_code__cut_bytes(void **state)
+{
+	unsigned char table[TABLE_BYTES];
+	struct cpython_code code;
+	size_t size;
+
+	(void)state;
+	assert_int_equal(cpython_code_lines(&layout, &memory, CODE, table, sizeof(table), &size),
+			 0);
+	assert_int_equal(size, 5);
+	put_word(TABLE + layout.bytes_size, 1ull << 40);
+	assert_int_equal(cpython_code_lines(&layout, &memory, CODE, table, sizeof(table), &size),
+			 1);
+	assert_int_equal(size, sizeof(table));
+	assert_int_equal(read_line(0), 40);
+	memory = (struct memory){0};
+	assert_int_equal(memory_add(&memory, CODE, process + (CODE - AT), 256), 0);
+	assert_int_equal(memory_add(&memory, NAME, process + (NAME - AT), layout.text_ascii + 3),
+			 0);
+	assert_int_equal(memory_add(&memory, FILE_, process + (FILE_ - AT), layout.text_ascii), 0);
+	assert_int_equal(cpython_code_read(&layout, &memory, CODE, &code), -EFAULT);
+	assert_string_equal(code.name, "out");
+	assert_int_equal(read_line(0), -EFAULT);
+}
+
+#define TEST(name) cmocka_unit_test_setup(test_cpython_code__##name, setup)
 
 int main(void)
 {
@@ -243,6 +238,7 @@ int main(void)
 		TEST(long_texts_are_cut),
 		TEST(damaged_objects),
 		TEST(damaged_lines),
+		TEST(cut_bytes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,6 +40,19 @@ static void test_cpython_lines__lnotab_with_large_steps(void **state)
 	assert_int_equal(cpython_line(CPYTHON_LNOTAB, "", 0, FIRST, 7), FIRST);
 }
 
+/* Behind the end of a cut table, nobody knows the line. */
+static void test_cpython_lines__cut_tables(void **state)
+{
+	static const uint8_t table[] = {6, 1, 4, 0xfe};
+
+	(void)state;
+	assert_true(cpython_lines_reach(CPYTHON_LNOTAB, table, sizeof(table), 9));
+	assert_false(cpython_lines_reach(CPYTHON_LNOTAB, table, sizeof(table), 10));
+	assert_false(cpython_lines_reach(CPYTHON_LNOTAB, table, 3, 6));
+	assert_false(cpython_lines_reach(CPYTHON_LNOTAB, table, 0, 0));
+	assert_true(cpython_lines_reach(CPYTHON_LOCATIONS, table, 0, 0));
+}
+
 static void test_cpython_lines__linetable(void **state)
 {
 	(void)state;
@@ -105,6 +118,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cpython_lines__lnotab),
 		cmocka_unit_test(test_cpython_lines__lnotab_with_large_steps),
+		cmocka_unit_test(test_cpython_lines__cut_tables),
 		cmocka_unit_test(test_cpython_lines__linetable),
 		cmocka_unit_test(test_cpython_lines__locations),
 		cmocka_unit_test(test_cpython_lines__damaged_locations),

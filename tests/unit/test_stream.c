@@ -51,6 +51,11 @@ void tracker_event(struct tracker *tracker, const struct event *event)
 	tell((char)('0' + event->kind));
 }
 
+void tracker_code(struct tracker *tracker, const struct event_code *event)
+{
+	tracker_event(tracker, &event->event);
+}
+
 void tracker_mmap(struct tracker *tracker, uint64_t time, uint32_t pid,
 		  const struct tracker_mapping *told)
 {

@@ -19,12 +19,13 @@
 /* The sources in their order. Each gets the places that the sources before it left. */
 static const struct name_source {
 	const char *label; /* for the log */
-	/* NULL for the kernel, which is no object: names_from_kernel() */
+	/* NULL for what is no object: names_from_kernel(), names_from_runtimes() */
 	uint64_t (*name)(struct object_names *names);
 	bool always;	 /* also without an image, and when time is over */
 	bool keeps_time; /* asks the clock itself, at each place */
 } sources[NAMING_SOURCES] = {
 	[NAMED_BY_KERNEL] = {.label = "kernel"},
+	[NAMED_BY_RUNTIMES] = {.label = "runtimes"},
 	[NAMED_BY_GO] = {.label = "Go", .name = names_from_go_table, .keeps_time = true},
 	[NAMED_BY_TABLES] = {.label = "tables", .name = names_from_symbols},
 	[NAMED_BY_DEBUGDATA] = {.label = ".gnu_debugdata", .name = names_from_debugdata},
@@ -171,7 +172,11 @@ static void describe_objects(const struct naming_parts *parts, const struct grou
 /* Names what is in no file. */
 static void name_others(const struct naming_parts *parts, const struct groups *groups)
 {
-	parts->counts->named[NAMED_BY_KERNEL] += names_from_kernel(parts->resources, groups);
+	struct naming_counts *counts = parts->counts;
+
+	counts->named[NAMED_BY_KERNEL] += names_from_kernel(parts->resources, groups);
+	counts->named[NAMED_BY_RUNTIMES] +=
+		names_from_runtimes(parts->resources, groups, &counts->bytes);
 	names_from_markers(parts->resources, groups);
 }
 

@@ -14,6 +14,7 @@ struct source_lines_counts;
 /* The sources of names, in the order in which they are asked and logged: a row each in naming.c. */
 enum naming_source {
 	NAMED_BY_KERNEL,
+	NAMED_BY_RUNTIMES,
 	NAMED_BY_GO,
 	NAMED_BY_TABLES, /* .symtab, .dynsym */
 	NAMED_BY_DEBUGDATA,

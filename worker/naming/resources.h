@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 struct debug_peer;
+struct functions;
 struct kernel_symbols;
 struct late_names;
 struct objects;
@@ -26,6 +27,7 @@ struct resources {
 	struct samples *samples;
 	const struct kernel_symbols *symbols; /* NULL: none */
 	const struct late_names *late_names;
+	struct functions *functions; /* NULL: none */
 	const struct redact *redact;
 	struct symbol_cache *cache;
 	struct debug_peer *debug_files; /* NULL: none */

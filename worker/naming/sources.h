@@ -27,6 +27,9 @@ uint64_t names_from_offsets(struct object_names *names);
 /* For the kernel with its modules. Places without a symbol are shown by their addresses, and not
  * counted. */
 uint64_t names_from_kernel(const struct resources *resources, const struct groups *groups);
+/* For functions of interpreted languages: with their lines. Adds the bytes of their names. */
+uint64_t names_from_runtimes(const struct resources *resources, const struct groups *groups,
+			     uint64_t *bytes);
 /* For places that stand for no address of an object. */
 void names_from_markers(const struct resources *resources, const struct groups *groups);
 

@@ -9,8 +9,12 @@
 #include "worker/process/lister.h"
 #include "worker/process/listing.h"
 #include "worker/process/mapping.h"
+#include "worker/process/object.h"
 #include "worker/process/process.h"
 #include "worker/process/roster.h"
+#include "worker/runtime/functions.h"
+#include "worker/runtime/runtime.h"
+#include "worker/runtime/told.h"
 #include "worker/target/target.h"
 
 /* ---- mappings and names ---- */
@@ -94,6 +98,13 @@ static struct process *add(struct life *life, const struct event *event, struct 
 	return process;
 }
 
+/* 0: an event does not tell. */
+static void set_family(struct process *process, uint64_t family)
+{
+	if (family)
+		process->family = family;
+}
+
 static struct process *find(const struct life *life, const struct event *event)
 {
 	return processes_find(life->roster->processes, event->pid, event->generation);
@@ -105,11 +116,14 @@ static void on_seen(struct life *life, const struct event *event)
 
 	if (process) {
 		set_owner(process, event);
+		set_family(process, event->parent_generation);
 		return;
 	}
 	process = add(life, event, NULL);
-	if (process)
-		lister_ask(life->lister, process);
+	if (!process)
+		return;
+	set_family(process, event->parent_generation);
+	lister_ask(life->lister, process);
 }
 
 static void on_found(struct life *life, const struct event *event)
@@ -133,22 +147,34 @@ static void inherit(struct process *child, const struct process *parent, uint64_
 		process_step(child, PROCESS_WAS_TOLD);
 }
 
+/* Gives a child the family of its parent. An unknown parent counts as the first of its family. */
+static void join_family(struct process *child, const struct process *parent,
+			const struct event *event)
+{
+	set_family(child, event->parent_generation);
+	if (parent)
+		set_family(child, parent->family);
+}
+
 static void on_forked(struct life *life, const struct event *event)
 {
 	struct process *parent = processes_find(life->roster->processes, event->parent_pid,
 						event->parent_generation);
 	struct mappings *mappings = NULL;
-	struct process *child;
+	struct process *child = find(life, event);
 
 	/* A sample may have come before the event: life_process(). */
-	if (find(life, event))
+	if (child) {
+		join_family(child, parent, event);
 		return;
+	}
 	if (parent && parent->mappings)
 		mappings = mappings_share(parent->mappings);
 	child = add(life, event, mappings);
 	if (!child)
 		return;
 	child->owner.uid = TARGET_UID_UNKNOWN;
+	join_family(child, parent, event);
 	if (parent)
 		inherit(child, parent, event->time);
 	if (!process_state_is_complete(child->state))
@@ -234,6 +260,51 @@ void life_event(struct life *life, const struct event *event)
 	if (event->pid == 0 || event->pid > PROCESS_PID_MAX || event->generation == 0)
 		return;
 	handlers[event->kind](life, event);
+}
+
+/* ---- code ---- */
+
+/* Returns the layout of the interpreter that a process maps, or NULL. */
+static const struct cpython_layout *find_layout(const struct process *process)
+{
+	for (size_t i = 0; i < process->mappings->open_count; i++) {
+		const struct object *object = process->mappings->open[i].object;
+
+		if (object && object->setup)
+			return &object->setup->layout.cpython;
+	}
+	return NULL;
+}
+
+/* Reads the event. Returns false without an interpreter that the worker knows. */
+static bool read_code(const struct process *process, const struct event_code *event,
+		      struct told *ret_told)
+{
+	const struct cpython_layout *layout = NULL;
+
+	if (process && process->mappings)
+		layout = find_layout(process);
+	return layout && told_read(layout, event, ret_told) == 0;
+}
+
+void life_code(struct life *life, const struct event_code *event)
+{
+	const struct function_key key = {
+		.family = event->event.parent_generation,
+		.code = event->code,
+		.fingerprint = (uint32_t)event->fingerprint,
+	};
+	struct process *process = find(life, &event->event);
+	struct told told;
+
+	if (!life->parts->functions)
+		return;
+	if (process)
+		set_family(process, key.family);
+	if (read_code(process, event, &told))
+		functions_tell(life->parts->functions, &key, &told, event->event.time);
+	else
+		life->unread++;
 }
 
 struct process *life_process(struct life *life, uint32_t pid, uint64_t generation, uint64_t time,

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 struct event;
+struct event_code;
 struct launches;
 struct lister;
 struct process;
@@ -23,10 +24,12 @@ struct life {
 	struct lister *lister;
 	struct launches *launches;
 	uint64_t refused; /* mappings beyond MAPPINGS_MAX, or without memory */
+	uint64_t unread;  /* events about code that cannot be read */
 };
 
 /* See tracker.h. */
 void life_event(struct life *life, const struct event *event);
+void life_code(struct life *life, const struct event_code *event);
 void life_comm(struct life *life, uint64_t time, uint32_t pid, uint32_t tid, const char *comm,
 	       bool exec);
 void life_mmap(struct life *life, uint64_t time, uint32_t pid,

@@ -14,6 +14,7 @@
 #include "base/runtimes.h"
 #include "worker/target/target.h"
 
+struct cpython_layout;
 struct image_segment;
 struct objects;
 struct parser;

@@ -59,6 +59,7 @@ static struct process *add(struct processes *processes, uint32_t pid, uint64_t g
 		return NULL;
 	process->pid = pid;
 	process->generation = generation;
+	process->family = generation;
 	process->state = PROCESS_UNLISTED;
 	process->started = time;
 	if (map_put(processes->all, process_slot_key(pid, generation), process) < 0) {

@@ -44,6 +44,7 @@ struct process_grant {
 struct process {
 	uint32_t pid;
 	uint64_t generation;
+	uint64_t family; /* the generation of the first process of this program: see functions.h */
 	enum process_state state;      /* process_step() alone writes it */
 	uint64_t started, ended;       /* times; ended counts in the two ended states */
 	uint64_t waited_for;	       /* time until which BPF may keep a sample, or 0 */

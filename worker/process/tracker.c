@@ -73,6 +73,11 @@ void tracker_event(struct tracker *tracker, const struct event *event)
 	life_event(&tracker->life, event);
 }
 
+void tracker_code(struct tracker *tracker, const struct event_code *event)
+{
+	life_code(&tracker->life, event);
+}
+
 void tracker_comm(struct tracker *tracker, uint64_t time, uint32_t pid, uint32_t tid,
 		  const char *comm, bool exec)
 {

@@ -25,6 +25,7 @@ void tracker_free(struct tracker *tracker);			/* NULL is fine */
 
 /* Input, by time. */
 void tracker_event(struct tracker *tracker, const struct event *event);
+void tracker_code(struct tracker *tracker, const struct event_code *event);
 void tracker_comm(struct tracker *tracker, uint64_t time, uint32_t pid, uint32_t tid,
 		  const char *comm, bool exec);
 void tracker_mmap(struct tracker *tracker, uint64_t time, uint32_t pid,

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 struct files;
+struct functions;
 struct objects;
 struct publisher;
 struct target;
@@ -17,8 +18,9 @@ struct tracker_parts {
 	struct objects *objects;
 	struct files *files;
 	struct publisher *publisher;
-	uint64_t (*clock)(void); /* CLOCK_MONOTONIC, ns */
-	bool known_only;	 /* a program's start is kept for known processes alone */
+	struct functions *functions; /* NULL: events about code are left alone */
+	uint64_t (*clock)(void);     /* CLOCK_MONOTONIC, ns */
+	bool known_only;	     /* a program's start is kept for known processes alone */
 	/* Applies all records and events so far, before an answer that may reflect them. Returns
 	 * false when some of them cannot be read yet. */
 	bool (*catch_up)(void *context);

@@ -3,15 +3,11 @@
 
 #include <errno.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/reader.h"
 #include "worker/runtime/cpython_layout.h"
-#include "worker/runtime/cpython_lines.h"
 #include "worker/runtime/memory.h"
-
-#define LINES_BYTES_MAX 49152u /* of a line table; a question has room for 64 KiB */
 
 /* ---- text ---- */
 
@@ -31,8 +27,8 @@ struct text {
 	uint32_t bytes;	     /* of a character: 1, 2 or 4 */
 };
 
-static int find_text(const struct cpython_layout *layout, struct memory *memory, uint64_t address,
-		     size_t most, struct text *ret_text)
+static int find_text(const struct cpython_layout *layout, const struct memory *memory,
+		     uint64_t address, size_t most, struct text *ret_text)
 {
 	uint64_t length;
 	uint32_t state;
@@ -117,13 +113,27 @@ static void write_text(const struct text *text, const void *data, char *ret_text
 	ret_text[used] = '\0';
 }
 
-int cpython_text(const struct cpython_layout *layout, struct memory *memory, uint64_t address,
+/* Cuts the text to the characters that are there. */
+static int cut_text(const struct memory *memory, struct text *text)
+{
+	const size_t left = memory_left(memory, text->data) / text->bytes;
+
+	if (text->characters > 0 && left == 0)
+		return -EFAULT;
+	if (text->characters > left)
+		text->characters = left;
+	return 0;
+}
+
+int cpython_text(const struct cpython_layout *layout, const struct memory *memory, uint64_t address,
 		 char *ret_text, size_t size)
 {
 	unsigned char data[CPYTHON_FILE_BYTES * UTF8_BYTES_MAX];
 	struct text text;
 	int r = find_text(layout, memory, address, CPYTHON_FILE_BYTES, &text);
 
+	if (r == 0)
+		r = cut_text(memory, &text);
 	if (r == 0)
 		r = memory_read(memory, text.data, data, text.characters * text.bytes);
 	if (r < 0)
@@ -134,7 +144,7 @@ int cpython_text(const struct cpython_layout *layout, struct memory *memory, uin
 
 /* ---- code ---- */
 
-static int read_text_at(const struct cpython_layout *layout, struct memory *memory,
+static int read_text_at(const struct cpython_layout *layout, const struct memory *memory,
 			uint64_t address, char *ret_text, size_t size)
 {
 	uint64_t text;
@@ -152,67 +162,43 @@ static uint16_t offset_of_name(const struct cpython_layout *layout)
 	return layout->code_name;
 }
 
-int cpython_code_read(const struct cpython_layout *layout, struct memory *memory, uint64_t address,
-		      struct cpython_code *ret_code)
+int cpython_code_read(const struct cpython_layout *layout, const struct memory *memory,
+		      uint64_t address, struct cpython_code *ret_code)
 {
-	int name, file, line;
+	int r = read_text_at(layout, memory, address + offset_of_name(layout), ret_code->name,
+			     sizeof(ret_code->name));
 
-	/* what is missing for one is wanted beside what is missing for the others */
-	name = read_text_at(layout, memory, address + offset_of_name(layout), ret_code->name,
-			    sizeof(ret_code->name));
-	file = read_text_at(layout, memory, address + layout->code_file, ret_code->file,
-			    sizeof(ret_code->file));
-	line = memory_read(memory, address + layout->code_first_line, &ret_code->first_line,
+	if (r < 0)
+		return r;
+	r = read_text_at(layout, memory, address + layout->code_file, ret_code->file,
+			 sizeof(ret_code->file));
+	if (r < 0)
+		return r;
+	return memory_read(memory, address + layout->code_first_line, &ret_code->first_line,
 			   sizeof(ret_code->first_line));
-	if (name < 0)
-		return name;
-	if (file < 0)
-		return file;
-	return line;
 }
 
-/* Reads the line table into memory that the caller frees. */
-static int read_lines(const struct cpython_layout *layout, struct memory *memory, uint64_t address,
-		      void **ret_table, size_t *ret_size)
+static size_t at_most(uint64_t size, size_t most)
 {
-	uint64_t object, size;
-	void *table;
+	if (size < most)
+		return (size_t)size;
+	return most;
+}
+
+int cpython_code_lines(const struct cpython_layout *layout, const struct memory *memory,
+		       uint64_t address, void *ret_table, size_t size, size_t *ret_size)
+{
+	uint64_t object, bytes;
 	int r = memory_word(memory, address + layout->code_lines, &object);
 
 	if (r == 0)
-		r = memory_word(memory, object + layout->bytes_size, &size);
+		r = memory_word(memory, object + layout->bytes_size, &bytes);
 	if (r < 0)
 		return r;
-	if (size > LINES_BYTES_MAX)
-		return -ENOSPC;
-	table = malloc(size + 1);
-	if (!table)
-		return -ENOMEM;
-	r = memory_read(memory, object + layout->bytes_data, table, size);
-	if (r < 0) {
-		free(table);
-		return r;
-	}
-	*ret_table = table;
-	*ret_size = size;
-	return 0;
-}
-
-int64_t cpython_code_line(const struct cpython_layout *layout, struct memory *memory,
-			  uint64_t address, uint32_t offset)
-{
-	uint32_t first_line;
-	size_t size = 0;
-	void *table = NULL;
-	int64_t line;
-	int r = memory_read(memory, address + layout->code_first_line, &first_line,
-			    sizeof(first_line));
-
-	if (r == 0)
-		r = read_lines(layout, memory, address, &table, &size);
+	object += layout->bytes_data;
+	*ret_size = at_most(bytes, at_most(memory_left(memory, object), size));
+	r = memory_read(memory, object, ret_table, *ret_size);
 	if (r < 0)
 		return r;
-	line = cpython_line(layout->lines, table, size, first_line, offset);
-	free(table);
-	return line;
+	return *ret_size < bytes;
 }

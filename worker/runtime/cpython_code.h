@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads what a CPython code object says of its function. The object is in the memory of a process,
- * which may be hostile. Each length is bounded, and pointers lead to bytes of that process alone.
+ * Reads what a CPython code object says of its function. The bytes are from a process, which may be
+ * hostile. Each length is bounded, and pointers lead to bytes of that process alone.
  *
- * All functions return -EAGAIN when they need more of the memory (memory.h), -EFAULT or -ENOSPC as
- * memory_read() does, and -EBADMSG for what cannot be.
+ * All functions return 0, -EFAULT for bytes that are not there, or -EBADMSG for what cannot be.
  */
 #ifndef KEYHOLE_WORKER_RUNTIME_CPYTHON_CODE_H
 #define KEYHOLE_WORKER_RUNTIME_CPYTHON_CODE_H
@@ -24,18 +23,18 @@ struct cpython_code {
 	uint32_t first_line;
 };
 
-int cpython_code_read(const struct cpython_layout *layout, struct memory *memory, uint64_t address,
-		      struct cpython_code *ret_code);
+int cpython_code_read(const struct cpython_layout *layout, const struct memory *memory,
+		      uint64_t address, struct cpython_code *ret_code);
 
 /*
- * Returns the line of the instruction at an offset from the start of the code, as cpython_line()
- * does, or one of the errors above.
+ * Reads the line table for cpython_line(): at most `size` bytes, and no more than are there.
+ * Returns 1 when the table is cut: see cpython_lines_reach().
  */
-int64_t cpython_code_line(const struct cpython_layout *layout, struct memory *memory,
-			  uint64_t address, uint32_t offset);
+int cpython_code_lines(const struct cpython_layout *layout, const struct memory *memory,
+		       uint64_t address, void *ret_table, size_t size, size_t *ret_size);
 
-/* Reads a text (str) as UTF-8, cut to `size` with its NUL. Returns 0 or an error. */
-int cpython_text(const struct cpython_layout *layout, struct memory *memory, uint64_t address,
+/* Reads a text (str) as UTF-8, cut to `size` with its NUL, or to the characters that are there. */
+int cpython_text(const struct cpython_layout *layout, const struct memory *memory, uint64_t address,
 		 char *ret_text, size_t size);
 
 #endif

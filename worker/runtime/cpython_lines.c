@@ -35,6 +35,17 @@ static int64_t find_in_lnotab(struct reader *table, int64_t line, uint32_t offse
 	return line;
 }
 
+static bool lnotab_reaches(struct reader *table, uint32_t offset)
+{
+	uint64_t at = 0;
+
+	while (reader_left(table) > 1 && at <= offset) {
+		at += reader_u8(table);
+		reader_skip(table, 1);
+	}
+	return at > offset;
+}
+
 /* ---- 3.10: pairs of the length of a range and a step in lines ---- */
 
 static void next_in_linetable(struct reader *table, struct range *range)
@@ -183,4 +194,14 @@ int64_t cpython_line(enum cpython_lines format, const void *table, size_t size, 
 	if (line == 0) /* of what the compiler puts before a module */
 		return -ENOENT;
 	return line;
+}
+
+bool cpython_lines_reach(enum cpython_lines format, const void *table, size_t size, uint32_t offset)
+{
+	struct reader reader;
+
+	if (format != CPYTHON_LNOTAB)
+		return true;
+	reader_init(&reader, table, size);
+	return lnotab_reaches(&reader, offset);
 }

@@ -9,6 +9,7 @@
 #ifndef KEYHOLE_WORKER_RUNTIME_CPYTHON_LINES_H
 #define KEYHOLE_WORKER_RUNTIME_CPYTHON_LINES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,5 +29,11 @@ enum cpython_lines {
  */
 int64_t cpython_line(enum cpython_lines format, const void *table, size_t size, uint32_t first_line,
 		     uint32_t offset);
+/*
+ * Returns whether the first bytes of a table tell the line of an instruction. Without this question
+ * a cut table of 3.9 gives all instructions behind its end the last line.
+ */
+bool cpython_lines_reach(enum cpython_lines format, const void *table, size_t size,
+			 uint32_t offset);
 
 #endif

@@ -39,7 +39,14 @@ bool event_ring_passed(const struct event_ring *ring, uint64_t head)
 static bool is_known(uint32_t size)
 {
 	return size == EVENT_SHORT_BYTES || size == sizeof(struct event) ||
-	       size == sizeof(struct event_name) || size == sizeof(struct event_cgroup);
+	       size == sizeof(struct event_name) || size == sizeof(struct event_cgroup) ||
+	       size == sizeof(struct event_code);
+}
+
+static void take_code(struct event_ring *ring, const unsigned char *at)
+{
+	memcpy(&ring->code, at, sizeof(ring->code));
+	ring->has_code = ring->code.event.kind == EVENT_CODE;
 }
 
 /* Takes one record; true: it is an event. */
@@ -53,6 +60,7 @@ static bool take(struct event_ring *ring, uint64_t position, uint32_t head, uint
 
 	ring->name[0] = '\0';
 	ring->path[0] = '\0';
+	ring->has_code = false;
 	if (good) {
 		*ret_event = (struct event){0};
 		memcpy(ret_event, at, size < sizeof(*ret_event) ? size : sizeof(*ret_event));
@@ -61,6 +69,8 @@ static bool take(struct event_ring *ring, uint64_t position, uint32_t head, uint
 		memcpy(ring->name, at + offsetof(struct event_name, name), sizeof(ring->name) - 1);
 	if (good && size == sizeof(struct event_cgroup))
 		cgroup_path_read(at + sizeof(*ret_event), size - sizeof(*ret_event), ring->path);
+	if (good && size == sizeof(ring->code))
+		take_code(ring, at);
 	if (!good && (!(head & DISCARD_BIT) || step > left))
 		ring->discarded++;
 	/* Behind an impossible length no record can be found. */

@@ -23,6 +23,8 @@ struct event_ring {
 	/* of the last event; "": none */
 	char name[sizeof(u64[EVENT_NAME_WORDS]) + 1];
 	char path[CGROUP_PATH_BYTES];
+	bool has_code; /* the last event is EVENT_CODE, and whole */
+	struct event_code code;
 };
 
 /* Memory is borrowed: consumer is one page, producer one page and 2 * bytes of data. */
@@ -31,7 +33,7 @@ void event_ring_init(struct event_ring *ring, void *consumer, const void *produc
 /* Skips the events of an earlier reader. */
 void event_ring_skip(void *consumer, const void *producer);
 /* Takes the next event. False: there is none, or it came after the first call of this series.
- * Passes over records other than struct event, struct event_name and struct event_cgroup. */
+ * Passes over records of a size that no event has. */
 bool event_ring_next(struct event_ring *ring, struct event *ret_event);
 /* Returns the kernel's position; the second tells whether all events before a position were read.
  * An event that a CPU has not finished yet holds up the events behind it. */

@@ -51,6 +51,8 @@ struct samples *samples_new(const struct samples_parts *parts)
 		.symbols = parts->symbols,
 		.late_names = parts->late_names,
 		.redact = parts->redact,
+		.functions = parts->functions,
+		.native_frames = parts->native_frames,
 	};
 	struct samples *samples = calloc(1, sizeof(*samples));
 
@@ -277,6 +279,8 @@ static void enter(struct samples *samples, const struct held *held, const struct
 
 	if (head->flags & RECORD_FLAG_KERNEL_CUT)
 		samples->counts.kernel_cut++;
+	if (head->runtime < SAMPLES_RUNTIMES)
+		samples->counts.runtime[head->runtime]++;
 	stack_make(&samples->stack, head, held->frame, process);
 	if (samples->stack.failed || add_sample(samples, head, process) < 0)
 		fail(samples, head);
@@ -403,10 +407,18 @@ uint32_t samples_unknown_object(const struct samples *samples)
 	return samples->stack.unknown_object;
 }
 
+uint32_t samples_script_object(const struct samples *samples, uint32_t runtime)
+{
+	if (runtime >= RUNTIME_COUNT)
+		return 0;
+	return samples->stack.script_object[runtime];
+}
+
 void samples_counts(const struct samples *samples, struct samples_counts *ret_counts)
 {
 	*ret_counts = samples->counts;
 	ret_counts->kernel_unknown = samples->stack.kernel_unknown;
+	ret_counts->malformed = samples->stack.malformed;
 }
 
 void samples_held_reasons(const struct samples *samples, uint64_t ret_reason[REASON_COUNT])

@@ -16,6 +16,7 @@
 
 struct cgroups;
 struct comm_filter;
+struct functions;
 struct kernel_symbols;
 struct profile;
 struct redact;
@@ -36,9 +37,12 @@ struct samples_parts { /* all borrowed */
 	const struct late_names *late_names;
 	struct cgroups *cgroups;
 	const struct redact *redact;
-	struct comm_filter *comm; /* NULL: every name passes */
+	struct comm_filter *comm;    /* NULL: every name passes */
+	struct functions *functions; /* NULL: none */
+	bool native_frames;	     /* see stack.h */
 };
 
+#define SAMPLES_RUNTIMES (RUNTIME_CUT_BUDGET + 1u)
 struct samples_counts {
 	uint64_t samples, complete;
 	uint64_t held;	   /* resolved before all answers were there, to make room for others */
@@ -47,6 +51,8 @@ struct samples_counts {
 	uint64_t filtered; /* left out by name: counted nowhere else, and not in the profile */
 	uint64_t kernel_cut, kernel_unknown; /* stacks; frames in no range */
 	uint64_t reason[REASON_COUNT];
+	uint64_t runtime[SAMPLES_RUNTIMES]; /* by enum runtime_result */
+	uint64_t malformed;		    /* lists of a runtime */
 };
 
 struct samples *samples_new(const struct samples_parts *parts); /* NULL: no memory */
@@ -72,6 +78,8 @@ void samples_use(struct samples *samples, struct profile *profile);
 uint32_t samples_kernel_object(const struct samples *samples, uint32_t range);
 /* Returns the profile's object of addresses in no known mapping, 0: none yet. */
 uint32_t samples_unknown_object(const struct samples *samples);
+/* Returns the profile's object of the functions of an enum runtime, 0: none yet. */
+uint32_t samples_script_object(const struct samples *samples, uint32_t runtime);
 void samples_counts(const struct samples *samples, struct samples_counts *ret_counts);
 /* Counts the held records by reason. samples_counts() has them, and the profile does not. */
 void samples_held_reasons(const struct samples *samples, uint64_t ret_reason[REASON_COUNT]);

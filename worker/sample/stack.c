@@ -4,13 +4,17 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/languages.h"
 #include "base/redact.h"
 #include "worker/kernel/kernel_symbols.h"
 #include "worker/process/mapping.h"
 #include "worker/process/object.h"
 #include "worker/process/process.h"
+#include "worker/runtime/functions.h"
+#include "worker/sample/runtime_words.h"
 
-_Static_assert(RECORD_KERNEL_FRAMES_MAX + RECORD_FRAMES_MAX + 3 <= PROFILE_STACK_MAX,
+_Static_assert(RECORD_KERNEL_FRAMES_MAX + RECORD_FRAMES_MAX + RECORD_RUNTIME_WORDS_MAX / 2 + 3 <=
+		       PROFILE_STACK_MAX,
 	       "a record and its markers fit a stack");
 
 void stack_init(struct stack *stack, const struct stack_parts *parts)
@@ -24,6 +28,7 @@ void stack_use(struct stack *stack, struct profile *profile)
 	memset(stack->kernel_object, 0, sizeof(stack->kernel_object));
 	memset(stack->cut, 0, sizeof(stack->cut));
 	stack->unknown_object = 0;
+	memset(stack->script_object, 0, sizeof(stack->script_object));
 	stack->kernel_cut = 0;
 	stack->guessed = 0;
 }
@@ -176,19 +181,100 @@ static void push_user(struct stack *stack, const struct process *process, const 
 		     address);
 }
 
+/* ---- runtimes ---- */
+
+/* The functions of a record's runtime, as far as they are pushed. */
+struct scripts {
+	struct runtime_words words;
+	uint64_t family, time;
+	bool hides; /* the interpreter's own frames */
+};
+
+static void scripts_init(struct scripts *scripts, struct stack *stack,
+			 const struct process *process, const struct record *head, const u64 *words)
+{
+	const size_t count = stack->parts.functions ? head->runtime_words : 0;
+
+	*scripts = (struct scripts){.family = head->generation, .time = head->time};
+	if (process)
+		scripts->family = process->family;
+	if (!runtime_words_init(&scripts->words, words, count))
+		stack->malformed++;
+	scripts->hides = scripts->words.frames > 0 && !stack->parts.native_frames;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (slash)
+		return slash + 1;
+	return path;
+}
+
+/* Returns whether a frame is one of the interpreter's own, which its functions stand for. */
+static bool is_hidden(const struct scripts *scripts, const struct process *process,
+		      const struct record *head, u64 frame)
+{
+	const struct mapping *mapping;
+
+	if (!scripts->hides)
+		return false;
+	mapping = stack_mapping(process, head, frame);
+	return mapping && mapping->object && language_of_runtime(mapping->object->runtime) &&
+	       runtime_is_own_file(mapping->object->runtime, base_name(mapping->object->name));
+}
+
+static void push_script(struct stack *stack, const struct scripts *scripts,
+			const struct runtime_frame *frame)
+{
+	const struct language *language = language_of_runtime(RUNTIME_CPYTHON);
+	uint32_t *object = &stack->script_object[RUNTIME_CPYTHON];
+	const struct function_key key = {
+		.family = scripts->family,
+		.code = frame->code,
+		.fingerprint = frame->fingerprint,
+	};
+	const bool is_new = *object == 0;
+
+	push_address(
+		stack, object, language->object, KIND_SCRIPT,
+		functions_place(stack->parts.functions, &key, frame->instruction, scripts->time));
+	if (is_new && *object)
+		profile_object_get(stack->parts.profile, *object)->runtime = RUNTIME_CPYTHON;
+}
+
+/* Pushes the functions that belong to the user frames up to a number. */
+static void push_scripts(struct stack *stack, struct scripts *scripts, uint32_t number)
+{
+	struct runtime_frame frame;
+
+	while (!runtime_words_end(&scripts->words) &&
+	       runtime_words_border(&scripts->words) <= number)
+		while (runtime_words_next(&scripts->words, &frame))
+			push_script(stack, scripts, &frame);
+}
+
+/* ---- all ---- */
+
 /* Pushes a marker before the first frame to which the walk guessed the way. */
 static void push_all_user(struct stack *stack, const struct process *process,
 			  const struct record *head, const u64 *frames)
 {
+	struct scripts scripts;
 	bool marked = false;
 
+	scripts_init(&scripts, stack, process, head, frames + head->user_frames);
 	for (unsigned int i = 0; i < head->user_frames; i++) {
 		if (frames[i] & FRAME_GUESSED && !marked) {
 			push_marker(stack, &stack->guessed, "[guessed]");
 			marked = true;
 		}
-		push_user(stack, process, head, frames[i]);
+		if (!is_hidden(&scripts, process, head, frames[i]))
+			push_user(stack, process, head, frames[i]);
+		push_scripts(stack, &scripts, i);
 	}
+	push_scripts(stack, &scripts, RUNTIME_WORDS_NO_BORDER);
 }
 
 static void push_cut(struct stack *stack, unsigned int reason)

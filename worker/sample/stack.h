@@ -10,10 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/runtimes.h"
 #include "bpf/abi.h"
 #include "profile/profile.h"
 #include "worker/kernel/late_names.h"
 
+struct functions;
 struct kernel_symbols;
 struct mapping;
 struct process;
@@ -29,6 +31,8 @@ struct stack_parts { /* all borrowed */
 	const struct kernel_symbols *symbols; /* NULL: none */
 	const struct late_names *late_names;  /* NULL: none */
 	const struct redact *redact;
+	struct functions *functions; /* NULL: none, and runtimes have no frames */
+	bool native_frames; /* the interpreter's own frames stay beside those of its list */
 };
 
 struct stack {
@@ -36,8 +40,10 @@ struct stack {
 	/* Ids in the profile, 0: none yet. */
 	uint32_t kernel_object[STACK_KERNEL_RANGES];
 	uint32_t unknown_object;
+	uint32_t script_object[RUNTIME_COUNT];
 	uint32_t kernel_cut, guessed, cut[REASON_COUNT]; /* locations */
 	uint64_t kernel_unknown;			 /* count of frames in no range */
+	uint64_t malformed;				 /* count of lists of a runtime */
 	bool failed;					 /* the last stack_make() had no memory */
 	uint32_t location[PROFILE_STACK_MAX];		 /* of the last stack_make() */
 	size_t depth;
@@ -47,7 +53,10 @@ void stack_init(struct stack *stack, const struct stack_parts *parts);
 /* Goes on with another, empty profile. */
 void stack_use(struct stack *stack, struct profile *profile);
 
-/* Makes the locations of a record with its frames. process NULL: all user frames are unknown. */
+/*
+ * Makes the locations of a record with its frames. process NULL: all user frames are unknown. The
+ * functions of a runtime stand behind the frame of the loop that runs them.
+ */
 void stack_make(struct stack *stack, const struct record *head, const u64 *frames,
 		const struct process *process);
 

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Functions of interpreted programs: what events tell of them, and the limits. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <string.h>
+
+#include "tests/unit/build_code.h"
+#include "worker/runtime/cpython_layout.h"
+#include "worker/runtime/functions.h"
+#include "worker/runtime/told.h"
+
+#define CODE 0x7f0000010000ull
+
+static struct functions *functions;
+static struct cpython_layout layout;
+static struct told told;
+/* lines 40 for two bytes, and 41 for six */
+static const struct build_code outer = {
+	.address = CODE,
+	.fingerprint = 7,
+	.name = "Outer.run",
+	.file = "/srv/a.py",
+	.first_line = 40,
+	.table = {0x80, 0x12, 0x80 | 11 << 3 | 2, 1, 2},
+	.table_size = 5,
+};
+static const struct function_key key = {.family = 100, .code = CODE, .fingerprint = 7};
+
+static int setup(void **state)
+{
+	struct event_code event = build_code(5, 100, 100, &outer);
+
+	(void)state;
+	if (cpython_layout_find(CPYTHON_VERSION(3, 11), &layout) < 0 ||
+	    told_read(&layout, &event, &told) < 0)
+		return -1;
+	functions = functions_new();
+	return functions ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	functions_free(functions);
+	return 0;
+}
+
+static uint32_t line_at(const struct function_key *of, uint32_t instruction)
+{
+	return FUNCTION_LINE_OF(functions_place(functions, of, instruction, 1));
+}
+
+static uint64_t number_of(const struct function_key *of)
+{
+	return FUNCTION_OF(functions_place(functions, of, 0, 1));
+}
+
+static void test_functions__are_told(void **state)
+{
+	struct functions_counts counts;
+	struct function function;
+
+	(void)state;
+	functions_tell(functions, &key, &told, 1);
+	assert_true(functions_get(functions, number_of(&key), &function));
+	assert_string_equal(function.name, "Outer.run");
+	assert_string_equal(function.file, "/srv/a.py");
+	assert_int_equal(function.first_line, 40);
+	assert_int_equal(line_at(&key, 0), 40);
+	assert_int_equal(line_at(&key, 2), 41);
+	assert_int_equal(line_at(&key, 100), 0);
+	/* the frame has not begun */
+	assert_int_equal(line_at(&key, RUNTIME_OFFSET_NONE), 40);
+	assert_int_equal(line_at(&key, (uint32_t)-2), 40);
+	functions_tell(functions, &key, &told, 1);
+	functions_counts(functions, &counts);
+	assert_int_equal(counts.told, 1);
+	assert_int_equal(counts.again, 1);
+	assert_int_equal(counts.untold, 0);
+	assert_int_equal(functions_count(functions), 1);
+}
+
+static void test_functions__are_sampled_before_they_are_told(void **state)
+{
+	const uint64_t number = number_of(&key);
+	struct functions_counts counts;
+	struct function function;
+
+	(void)state;
+	assert_int_not_equal(number, 0);
+	assert_int_equal(line_at(&key, 2), FUNCTION_LINE_UNTOLD);
+	assert_false(functions_get(functions, number, &function));
+	functions_tell(functions, &key, &told, 1);
+	assert_int_equal(number_of(&key), number);
+	assert_int_equal(line_at(&key, 2), 41);
+	assert_true(functions_get(functions, number, &function));
+	functions_counts(functions, &counts);
+	assert_int_equal(counts.untold, 1);
+	assert_int_equal(counts.told, 1);
+}
+
+/* Families, addresses and fingerprints tell functions apart. */
+static void test_functions__keys(void **state)
+{
+	const struct function_key others[] = {
+		{.family = 101, .code = CODE, .fingerprint = 7},
+		{.family = 100, .code = CODE + 64, .fingerprint = 7},
+		{.family = 100, .code = CODE, .fingerprint = 8},
+	};
+	struct function function;
+
+	(void)state;
+	functions_tell(functions, &key, &told, 1);
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		assert_false(functions_get(functions, number_of(&others[i]), &function));
+	assert_int_equal(functions_count(functions), 4);
+}
+
+/* Earlier samples keep the name that was right for them. */
+static void test_functions__another_name_is_another_function(void **state)
+{
+	const uint64_t number = (functions_tell(functions, &key, &told, 1), number_of(&key));
+	struct function function;
+
+	(void)state;
+	memcpy(told.code.name, "renamed", sizeof("renamed"));
+	functions_tell(functions, &key, &told, 2);
+	assert_int_not_equal(number_of(&key), number);
+	assert_true(functions_get(functions, number, &function));
+	assert_string_equal(function.name, "Outer.run");
+	assert_true(functions_get(functions, number_of(&key), &function));
+	assert_string_equal(function.name, "renamed");
+}
+
+static void test_functions__are_forgotten(void **state)
+{
+	struct function_key other = key;
+	const uint64_t number = (functions_tell(functions, &key, &told, 1), number_of(&key));
+	struct function function;
+
+	(void)state;
+	other.code++;
+	functions_tell(functions, &other, &told, 1);
+	functions_place(functions, &other, 0, 50);
+	memcpy(told.code.name, "renamed", sizeof("renamed"));
+	functions_tell(functions, &key, &told, 2);
+	functions_forget(functions, 50);
+	assert_int_equal(functions_count(functions), 1);
+	assert_false(functions_get(functions, number, &function));
+	assert_true(number_of(&key) > number_of(&other));
+	functions_forget(functions, 1000);
+	assert_int_equal(functions_count(functions), 0);
+}
+
+static void test_functions__of_a_family_are_bounded(void **state)
+{
+	struct function_key other = key;
+	struct functions_counts counts;
+
+	(void)state;
+	for (uint32_t i = 0; i < FUNCTIONS_FAMILY_MAX; i++, other.code += 8)
+		assert_int_not_equal(number_of(&other), 0);
+	assert_int_equal(number_of(&other), 0);
+	assert_int_equal(line_at(&other, 0), FUNCTION_LINE_UNTOLD);
+	functions_counts(functions, &counts);
+	assert_int_equal(counts.refused, 2);
+	other.family++;
+	assert_int_not_equal(number_of(&other), 0);
+	/* room for all: other families take it */
+	for (uint32_t i = 1; i < FUNCTIONS_MAX - FUNCTIONS_FAMILY_MAX; i++) {
+		other.family = 200 + i;
+		assert_int_not_equal(number_of(&other), 0);
+	}
+	other.family++;
+	assert_int_equal(number_of(&other), 0);
+	assert_int_equal(functions_count(functions), FUNCTIONS_MAX);
+}
+
+static void test_functions__bytes_of_a_family_are_bounded(void **state)
+{
+	struct function_key other = key;
+	struct functions_counts counts;
+	struct function function;
+	uint32_t i = 0;
+
+	(void)state;
+	memset(told.code.name, 'n', sizeof(told.code.name) - 1);
+	memset(told.code.file, 'f', sizeof(told.code.file) - 1);
+	told.table_size = sizeof(told.table);
+	for (; i * 1920ull < FUNCTIONS_FAMILY_BYTES; i++, other.code += 8)
+		functions_tell(functions, &other, &told, 1);
+	functions_tell(functions, &other, &told, 1);
+	assert_false(functions_get(functions, number_of(&other), &function));
+	functions_counts(functions, &counts);
+	assert_true(counts.refused > 0);
+	assert_true(counts.told * 1900 < FUNCTIONS_FAMILY_BYTES);
+	other.family++;
+	functions_tell(functions, &other, &told, 1);
+	assert_true(functions_get(functions, number_of(&other), &function));
+}
+
+/* ---- events ---- */
+
+static void test_functions__events_with_cut_tables(void **state)
+{
+	struct build_code code = outer;
+	struct event_code event;
+
+	(void)state;
+	code.table_size = 100000;
+	event = build_code(5, 100, 100, &code);
+	assert_int_equal(told_read(&layout, &event, &told), 0);
+	assert_true(told.is_cut);
+	assert_true(told.table_size <= sizeof(told.table));
+	functions_tell(functions, &key, &told, 1);
+	assert_int_equal(line_at(&key, 2), 41);
+	/* 3.9 has no end of the last line: behind the cut there is none */
+	told.lines = CPYTHON_LNOTAB;
+	told.code.first_line = 1;
+	functions_tell(functions, &key, &told, 1);
+	assert_int_equal(line_at(&key, 100000), 0);
+}
+
+static void test_functions__events_without_a_part(void **state)
+{
+	struct event_code event = build_code(5, 100, 100, &outer);
+
+	(void)state;
+	event.bytes[3] = CODE_BYTES; /* more than its place has */
+	assert_int_equal(told_read(&layout, &event, &told), 0);
+	assert_int_equal(told.table_size, 0);
+	functions_tell(functions, &key, &told, 1);
+	assert_int_equal(line_at(&key, 2), 0);
+	event.bytes[1] = 0;
+	assert_int_equal(told_read(&layout, &event, &told), -EFAULT);
+	event = build_code(5, 100, 100, &outer);
+	event.bytes[0] = ~0ull;
+	assert_int_equal(told_read(&layout, &event, &told), -EFAULT);
+	event = build_code(5, 100, 100, &outer);
+	event.address[2] = ~0ull;
+	assert_int_equal(told_read(&layout, &event, &told), -EFAULT);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(test_functions__##name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(are_told),
+		TEST(are_sampled_before_they_are_told),
+		TEST(keys),
+		TEST(another_name_is_another_function),
+		TEST(are_forgotten),
+		TEST(of_a_family_are_bounded),
+		TEST(bytes_of_a_family_are_bounded),
+		TEST(events_with_cut_tables),
+		TEST(events_without_a_part),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

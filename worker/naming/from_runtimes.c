@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/redact.h"
+#include "base/runtimes.h"
+#include "profile/offset_name.h"
+#include "profile/profile.h"
+#include "worker/naming/groups.h"
+#include "worker/naming/places.h"
+#include "worker/naming/resources.h"
+#include "worker/naming/sources.h"
+#include "worker/runtime/functions.h"
+#include "worker/sample/samples.h"
+
+#define NOT_READ "[function, name not read]"
+
+struct script_names {
+	const struct resources *resources;
+	uint32_t object;
+	uint64_t named, bytes;
+};
+
+static uint32_t add_string(struct script_names *names, const char *string)
+{
+	struct profile *profile = names->resources->profile;
+	const uint32_t strings = profile_strings(profile), id = profile_string(profile, string);
+
+	if (profile_strings(profile) > strings)
+		names->bytes += strlen(string) + 1;
+	return id;
+}
+
+/* Returns the name as the policy allows. Dropped names leave the functions apart, by number. */
+static uint32_t add_name(struct script_names *names, const char *raw, uint64_t number)
+{
+	const struct redact *redact = names->resources->redact;
+	struct profile *profile = names->resources->profile;
+	char text[REDACT_BYTES], room[OFFSET_NAME_BYTES];
+
+	if (redact->mode[REDACT_FUNCTION] != REDACT_DROP)
+		return add_string(names, redact_name(redact, REDACT_FUNCTION, raw, text));
+	offset_name(room, sizeof(room),
+		    profile_string_get(profile, profile_object_get(profile, names->object)->name),
+		    number);
+	return add_string(names, room);
+}
+
+static void set_function(struct script_names *names, const struct place *place,
+			 const struct function *told)
+{
+	struct profile *profile = names->resources->profile;
+	const uint64_t number = FUNCTION_OF(place->address);
+	const uint32_t line = FUNCTION_LINE_OF(place->address);
+	char text[REDACT_BYTES];
+	struct profile_function function = {
+		.object = names->object,
+		.line = told->first_line,
+		.start = FUNCTION_PLACE(number, 0),
+		.named = true,
+	};
+
+	function.name = add_name(names, told->name, number);
+	function.system_name = function.name;
+	function.file =
+		add_string(names, redact_source(names->resources->redact, told->file, text));
+	if (function.file == PROFILE_FAILED)
+		function.file = 0;
+	place_set_function(profile, place, &function);
+	if (line != FUNCTION_LINE_UNTOLD)
+		profile_location_get(profile, place->location)->line = line;
+	names->named++;
+}
+
+static void name_place(struct script_names *names, const struct place *place)
+{
+	struct profile *profile = names->resources->profile;
+	struct profile_object *object = profile_object_get(profile, names->object);
+	struct function told;
+
+	/* the numbers go on */
+	if (object->limit <= place->address)
+		object->limit = place->address + 1;
+	if (functions_get(names->resources->functions, FUNCTION_OF(place->address), &told))
+		set_function(names, place, &told);
+	else
+		place_set_name(profile, place, names->object, NOT_READ, 0, false);
+}
+
+uint64_t names_from_runtimes(const struct resources *resources, const struct groups *groups,
+			     uint64_t *bytes)
+{
+	struct script_names names = {.resources = resources};
+
+	for (uint32_t runtime = 0; runtime < RUNTIME_COUNT && resources->functions; runtime++) {
+		const uint32_t object = samples_script_object(resources->samples, runtime);
+
+		names.object = object;
+		for (uint32_t i = groups->first[object]; object && i < groups->first[object + 1];
+		     i++)
+			name_place(&names, &groups->places[i]);
+	}
+	*bytes += names.bytes;
+	return names.named;
+}

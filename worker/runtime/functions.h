@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The functions of interpreted programs. Processes that came from each other by fork share their
+ * functions: a family is the generation of the first process that ran the program. Within a family
+ * a function is code at an address, with a fingerprint.
+ *
+ * A sample may come before the event that tells of its function. The function then has a number,
+ * and the event fills it in later.
+ */
+#ifndef KEYHOLE_WORKER_RUNTIME_FUNCTIONS_H
+#define KEYHOLE_WORKER_RUNTIME_FUNCTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct functions;
+struct told;
+
+/* Limits for the functions of a family and of all, and for their names and line tables. */
+#ifndef FUNCTIONS_FAMILY_MAX
+#define FUNCTIONS_FAMILY_MAX 32768u
+#endif
+#ifndef FUNCTIONS_MAX
+#define FUNCTIONS_MAX 131072u
+#endif
+#ifndef FUNCTIONS_FAMILY_BYTES
+#define FUNCTIONS_FAMILY_BYTES (12u << 20)
+#endif
+#ifndef FUNCTIONS_BYTES
+#define FUNCTIONS_BYTES (40u << 20)
+#endif
+
+#define FUNCTIONS_KEPT_FOR 600000000000ull /* ns without a sample, in a stream */
+
+/* A place in a function: the number and the line, as the address of a location in the profile. */
+#define FUNCTION_LINE_BITS   24u
+#define FUNCTION_LINE_UNTOLD ((1u << FUNCTION_LINE_BITS) - 1) /* no event told of the function */
+#define FUNCTION_PLACE(number, line) \
+	((uint64_t)(number) << FUNCTION_LINE_BITS | ((line)&FUNCTION_LINE_UNTOLD))
+#define FUNCTION_OF(place)	((place) >> FUNCTION_LINE_BITS)
+#define FUNCTION_LINE_OF(place) ((uint32_t)(place)&FUNCTION_LINE_UNTOLD)
+
+struct function_key {
+	uint64_t family, code, fingerprint;
+};
+
+struct function {
+	const char *name, *file; /* raw, as the process has them */
+	uint32_t first_line;
+};
+
+struct functions_counts {
+	uint64_t told, again; /* events: of new functions, and of known ones */
+	uint64_t untold;      /* functions that samples have met before any event */
+	uint64_t refused;     /* for want of room or memory: functions, events */
+};
+
+struct functions *functions_new(void); /* NULL: no memory */
+void functions_free(struct functions *functions);
+
+/* Takes what an event told at a time. Another name for the same key is another function. */
+void functions_tell(struct functions *functions, const struct function_key *key,
+		    const struct told *told, uint64_t time);
+/*
+ * Returns the place of an instruction, as an event or an index has it. The place has line 0 where
+ * the line is not known, and number 0 where there is no room for the function.
+ */
+uint64_t functions_place(struct functions *functions, const struct function_key *key,
+			 uint32_t instruction, uint64_t time);
+/* Gets the function of a number, valid until the next event. False: no event has told of it. */
+bool functions_get(const struct functions *functions, uint64_t number,
+		   struct function *ret_function);
+/* Forgets the functions that neither a sample nor an event has met since a time. */
+void functions_forget(struct functions *functions, uint64_t since);
+size_t functions_count(const struct functions *functions);
+void functions_counts(const struct functions *functions, struct functions_counts *ret_counts);
+
+#endif
