@@ -159,9 +159,11 @@ static void test_event_ring__code_comes_with_its_event(void **state)
 	assert_int_equal(event.kind, EVENT_CODE);
 	assert_true(fixture.ring.has_code);
 	assert_int_equal(fixture.ring.code.code, 0x1000);
+	assert_false(event_ring_next(&fixture.ring, &event));
 	put(sizeof(event), EVENT_CODE);
 	assert_true(event_ring_next(&fixture.ring, &event));
 	assert_false(fixture.ring.has_code);
+	assert_false(event_ring_next(&fixture.ring, &event));
 	put_code(EVENT_SEEN, 0x1000);
 	assert_true(event_ring_next(&fixture.ring, &event));
 	assert_false(fixture.ring.has_code);
