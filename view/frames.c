@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/intern.h"
+#include "base/languages.h"
 #include "profile/format/lines.h"
 #include "profile/format/names.h"
 #include "view/source.h"
@@ -45,6 +46,25 @@ static uint32_t object_name(const struct filling *filling, uint32_t location)
 	if (object)
 		name = profile_string_get(profile, object->name);
 	return add_name(filling->frames, name);
+}
+
+/* Names the language of the code: all that is compiled ahead of time is native. */
+static uint32_t language_name(const struct filling *filling, uint32_t location)
+{
+	static const char *const names[] = {
+		[KIND_NATIVE] = "native",	  [KIND_KERNEL] = "kernel",
+		[KIND_ANON] = "made at run time", [KIND_SCRIPT] = "interpreted",
+		[KIND_MARKER] = PROFILE_UNKNOWN,
+	};
+	const enum profile_kind kind = profile_location_kind(filling->profile, location);
+	const struct language *language = NULL;
+
+	if (kind == KIND_SCRIPT)
+		language = language_of_runtime(
+			profile_location_object(filling->profile, location)->runtime);
+	if (language)
+		return add_name(filling->frames, language->name);
+	return add_name(filling->frames, names[kind]);
 }
 
 /* Names the line of a source, or the function where no source is known. */
@@ -116,6 +136,8 @@ static int put_location(struct filling *filling, uint32_t id)
 
 	if (filling->kind == FRAMES_OBJECTS)
 		return put_frame(filling, object_name(filling, id), 0, id);
+	if (filling->kind == FRAMES_LANGUAGES)
+		return put_frame(filling, language_name(filling, id), 0, id);
 	for (size_t i = 0; i < count && r == 0; i++)
 		r = put_line(filling, &lines[i]);
 	return r;

@@ -2,8 +2,8 @@
 /*
  * The frames of every location as ids of names, innermost first. Inlined functions are frames.
  * Names are those of functions as pprof shows them, so that functions of one name are one. Names
- * may also be those of objects, or lines of sources, "FILE:LINE". A line without a number is
- * "FILE", and a line without a file has its function's name.
+ * may also be those of objects, of languages, or lines of sources, "FILE:LINE". A line without a
+ * number is "FILE", and a line without a file has its function's name.
  */
 #ifndef KEYHOLE_VIEW_FRAMES_H
 #define KEYHOLE_VIEW_FRAMES_H
@@ -18,6 +18,7 @@ struct intern;
 enum frames_kind {
 	FRAMES_FUNCTIONS,
 	FRAMES_OBJECTS,
+	FRAMES_LANGUAGES,
 	FRAMES_LINES
 };
 

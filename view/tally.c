@@ -113,6 +113,7 @@ static uint64_t key_of(const struct keys *keys, const struct profile_sample *sam
 	case BY_FUNCTION: /* by frames */
 	case BY_LINE:
 	case BY_OBJECT:
+	case BY_LANGUAGE:
 	case BY_COUNT:
 		break;
 	}
@@ -163,6 +164,7 @@ static void spell_key(const struct keys *keys, const struct profile_sample *samp
 	case BY_FUNCTION: /* by frames */
 	case BY_LINE:
 	case BY_OBJECT:
+	case BY_LANGUAGE:
 	case BY_COUNT:
 		text[0] = '\0';
 		break;
@@ -276,6 +278,8 @@ int tally_make(const struct profile *profile, enum by by, struct tally *ret_tall
 		return tally_frames(profile, FRAMES_LINES, ret_tally);
 	if (by == BY_OBJECT)
 		return tally_frames(profile, FRAMES_OBJECTS, ret_tally);
+	if (by == BY_LANGUAGE)
+		return tally_frames(profile, FRAMES_LANGUAGES, ret_tally);
 	return tally_samples(profile, by, ret_tally);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Adds samples up, by the function, line, object, process, thread, reason or cgroup of each. */
+/* Adds samples up, by what enum by names: functions, processes and so on. */
 #ifndef KEYHOLE_VIEW_TALLY_H
 #define KEYHOLE_VIEW_TALLY_H
 
@@ -40,7 +40,7 @@ void tally_release(struct tally *tally);
 /* Returns whether rows are those of frames, so that self and total differ. */
 static inline bool tally_is_by_frames(enum by by)
 {
-	return by == BY_FUNCTION || by == BY_LINE || by == BY_OBJECT;
+	return by == BY_FUNCTION || by == BY_LINE || by == BY_OBJECT || by == BY_LANGUAGE;
 }
 
 const char *tally_name(const struct tally *tally, uint32_t row);

@@ -15,6 +15,7 @@
 #include "worker/naming/debug_peer.h"
 #include "worker/naming/resources.h"
 #include "worker/process/object.h"
+#include "worker/runtime/functions.h"
 #include "worker/sample/samples.h"
 #include "worker/why/why.h"
 
@@ -248,6 +249,14 @@ static int begin_profile(struct product *product)
 	return 0;
 }
 
+/* Names are in the profile by now. */
+static void forget_functions(const struct product *product)
+{
+	if (product->resources->functions && product->window > FUNCTIONS_KEPT_FOR)
+		functions_forget(product->resources->functions,
+				 product->window - FUNCTIONS_KEPT_FOR);
+}
+
 int product_name_some(struct product *product)
 {
 	return name(product, WINDOW_PATIENCE_NS);
@@ -265,6 +274,7 @@ int product_render_window(struct product *product, int fd)
 		return r;
 	product->without_names += naming_without(product->resources->profile);
 	product->window = end;
+	forget_functions(product);
 	debug_peer_allow(product->resources->debug_files, DEBUG_PEER_WINDOW_MS);
 	if (is_full(product))
 		return begin_profile(product);

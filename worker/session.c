@@ -547,6 +547,19 @@ static void count_samples(const struct session *session, struct message_summary 
 	summary->limit[LIMIT_early] = counts.early;
 	summary->limit[LIMIT_kernel_stack] = counts.kernel_cut;
 	summary->limit[LIMIT_kernel_ranges] = counts.kernel_unknown;
+	summary->limit[LIMIT_grants] = counts.runtime[RUNTIME_NOT_GRANTED];
+	summary->limit[LIMIT_lists] = counts.malformed + counts.runtime[RUNTIME_NOT_NOW] +
+				      counts.runtime[RUNTIME_CUT_READ] +
+				      counts.runtime[RUNTIME_CUT_DEPTH] +
+				      counts.runtime[RUNTIME_CUT_BUDGET];
+}
+
+static void count_functions(const struct session *session, struct message_summary *summary)
+{
+	struct functions_counts counts;
+
+	functions_counts(session->functions, &counts);
+	summary->limit[LIMIT_functions] = counts.untold + counts.refused;
 }
 
 static void count_runtimes(const struct session *session, struct message_summary *summary)
@@ -572,6 +585,7 @@ void session_summary(const struct session *session, struct message_summary *ret_
 	count_samples(session, ret_summary);
 	count_objects(session, ret_summary);
 	count_processes(session, ret_summary);
+	count_functions(session, ret_summary);
 	symbol_cache_counts(session->cache, &cache);
 	ret_summary->limit[LIMIT_symbols] = cache.refused;
 	ret_summary->limit[LIMIT_malformed] = count_malformed(session);
@@ -601,6 +615,7 @@ void session_totals(const struct session *session, struct session_totals *ret_to
 	};
 	ret_totals->distinct = profile_samples(session->resources.profile);
 	ret_totals->spilled = profile_spilled(session->resources.profile, &ret_totals->spill_error);
+	functions_counts(session->functions, &ret_totals->functions);
 	symbol_cache_counts(session->cache, &ret_totals->cache);
 	tables_totals(session->tables, &ret_totals->table_bytes, &ret_totals->table_rows);
 }

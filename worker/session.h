@@ -16,6 +16,7 @@
 #include "worker/naming/naming.h"
 #include "worker/naming/source_lines.h"
 #include "worker/product.h"
+#include "worker/runtime/functions.h"
 
 struct debug_peer;
 struct kernel_symbols;
@@ -121,6 +122,7 @@ struct session_totals {
 	uint64_t naming_time; /* ns */
 	struct source_lines_counts line_counts;
 	struct symbol_cache_counts cache;
+	struct functions_counts functions;
 };
 void session_totals(const struct session *session, struct session_totals *ret_totals);
 

@@ -76,6 +76,16 @@ static void log_names(const struct session_totals *totals)
 		 totals->cache.evicted, names);
 }
 
+/* Nothing is said where nothing is interpreted. */
+static void log_functions(const struct functions_counts *counts)
+{
+	if (counts->told + counts->untold + counts->refused == 0)
+		return;
+	log_info("functions: %" PRIu64 " told, %" PRIu64 " told again, %" PRIu64
+		 " not told, %" PRIu64 " refused",
+		 counts->told, counts->again, counts->untold, counts->refused);
+}
+
 static void log_lines(const struct source_lines_counts *counts)
 {
 	log_info("lines: %.0f ms, %" PRIu64 " objects, %" PRIu64
@@ -98,5 +108,6 @@ void totals_log(const struct session *session, const struct lanes *lanes,
 	log_profile(&totals);
 	log_requests(lanes);
 	log_names(&totals);
+	log_functions(&totals.functions);
 	log_lines(&totals.line_counts);
 }

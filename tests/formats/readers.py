@@ -331,7 +331,7 @@ class Proto:
 
 DICTIONARY = ("mappingTable", "locationTable", "functionTable", "linkTable", "stringTable",
               "attributeTable", "stackTable")
-FRAME_TYPES = {"native", "kernel", "abort-marker"}
+FRAME_TYPES = {"native", "kernel", "abort-marker", "cpython"}
 
 
 class Otlp:

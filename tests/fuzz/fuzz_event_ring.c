@@ -5,7 +5,7 @@
 #include "worker/sample/event_ring.h"
 
 #define PAGE  64
-#define BYTES 2048
+#define BYTES 4096 /* an event about code fits */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

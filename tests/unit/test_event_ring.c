@@ -137,6 +137,39 @@ static void test_event_ring__paths_come_with_their_event(void **state)
 	assert_int_equal(fixture.ring.discarded, 0);
 }
 
+static void put_code(uint32_t kind, uint64_t code)
+{
+	const struct event_code event = {.event = {.kind = kind, .pid = 5}, .code = code};
+	const uint32_t head = sizeof(event);
+	unsigned char *at = fixture.producer + PAGE + *end() % BYTES;
+
+	memcpy(at, &head, sizeof(head));
+	memcpy(at + 8, &event, sizeof(event));
+	*end() += 8 + sizeof(event);
+}
+
+/* Code comes with an event that has its size and its kind. */
+static void test_event_ring__code_comes_with_its_event(void **state)
+{
+	struct event event;
+
+	(void)state;
+	put_code(EVENT_CODE, 0x1000);
+	assert_true(event_ring_next(&fixture.ring, &event));
+	assert_int_equal(event.kind, EVENT_CODE);
+	assert_true(fixture.ring.has_code);
+	assert_int_equal(fixture.ring.code.code, 0x1000);
+	assert_false(event_ring_next(&fixture.ring, &event));
+	put(sizeof(event), EVENT_CODE);
+	assert_true(event_ring_next(&fixture.ring, &event));
+	assert_false(fixture.ring.has_code);
+	assert_false(event_ring_next(&fixture.ring, &event));
+	put_code(EVENT_SEEN, 0x1000);
+	assert_true(event_ring_next(&fixture.ring, &event));
+	assert_false(fixture.ring.has_code);
+	assert_int_equal(fixture.ring.discarded, 0);
+}
+
 static void test_event_ring__busy_record_is_waited_for(void **state)
 {
 	struct event event;
@@ -184,6 +217,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_event_ring__names_come_with_their_event, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_event_ring__paths_come_with_their_event, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_event_ring__code_comes_with_its_event, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_event_ring__busy_record_is_waited_for, setup,
 						teardown),

@@ -16,6 +16,7 @@
 #include "view/report/options.h"
 #include "view/report/view.h"
 #include "tests/unit/build_profile.h"
+#include "base/runtimes.h"
 #include "profile/format/format.h"
 
 /* ---- options ---- */
@@ -163,6 +164,45 @@ static void test_report__sums_by_process_thread_reason_cgroup(void **state)
 	assert_int_equal(profile_sample_add(profile, &unnamed), 0);
 	assert_int_equal(tally_make(profile, BY_CGROUP, &tally), 0);
 	assert_row(&tally, "cgroup 1234", 1, 1);
+	tally_release(&tally);
+	profile_free(profile);
+}
+
+static void add_of_kind(struct profile *profile, enum profile_kind kind, const char *name,
+			uint32_t stack[static 1])
+{
+	struct profile_object object = {.kind = kind, .name = profile_string(profile, name)};
+
+	if (kind == KIND_SCRIPT)
+		object.runtime = RUNTIME_CPYTHON;
+	*stack = profile_location_add(profile, profile_object_add(profile, &object), 1);
+}
+
+/* Self is the language of the innermost frame. */
+static void test_report__languages(void **state)
+{
+	struct profile *profile = profile_new();
+	struct profile_sample sample = {.count = 3};
+	uint32_t stack[5];
+	struct tally tally;
+
+	(void)state;
+	add_of_kind(profile, KIND_KERNEL, "[kernel]", &stack[0]);
+	add_of_kind(profile, KIND_NATIVE, "libc.so.6", &stack[1]);
+	add_of_kind(profile, KIND_SCRIPT, "[python]", &stack[2]);
+	add_of_kind(profile, KIND_ANON, "[anon]", &stack[3]);
+	add_of_kind(profile, KIND_MARKER, "[cut: depth]", &stack[4]);
+	sample.stack = profile_stack_add(profile, stack, 5);
+	assert_int_equal(profile_sample_add(profile, &sample), 0);
+	sample.count = 4;
+	sample.stack = profile_stack_add(profile, stack + 2, 1);
+	assert_int_equal(profile_sample_add(profile, &sample), 0);
+	assert_int_equal(tally_make(profile, BY_LANGUAGE, &tally), 0);
+	assert_row(&tally, "kernel", 3, 3);
+	assert_row(&tally, "native", 0, 3);
+	assert_row(&tally, "Python", 4, 7);
+	assert_row(&tally, "made at run time", 0, 3);
+	assert_row(&tally, "[unknown]", 0, 3);
 	tally_release(&tally);
 	profile_free(profile);
 }
@@ -589,6 +629,7 @@ int main(void)
 		cmocka_unit_test(test_report__options_that_would_do_nothing_are_refused),
 		cmocka_unit_test(test_report__sums_by_function_and_object),
 		cmocka_unit_test(test_report__sums_by_process_thread_reason_cgroup),
+		cmocka_unit_test(test_report__languages),
 		cmocka_unit_test(test_report__recursion_and_inlined_functions),
 		cmocka_unit_test(test_report__order),
 		cmocka_unit_test(test_report__filters),

@@ -292,6 +292,26 @@ static void test_runtime__that_never_runs_is_not_noted(void **state)
 	profile_free(profile);
 }
 
+/* A stack that shows the program's functions needs no note. */
+static void test_runtime__whose_functions_are_there_is_not_noted(void **state)
+{
+	struct profile *profile = profile_new();
+	uint32_t python = add_object(profile, "/usr/bin/python3.11", KIND_NATIVE, RUNTIME_CPYTHON);
+	uint32_t script = add_object(profile, "[python]", KIND_SCRIPT, RUNTIME_CPYTHON);
+	uint32_t anon = add_object(profile, "[anon]", KIND_ANON, RUNTIME_NONE);
+	struct runtimes runtimes = {0};
+
+	(void)state;
+	add_sample(profile, 1, 90, (uint32_t[]){python, script}, 2);
+	add_sample(profile, 1, 7, (uint32_t[]){python}, 1);
+	add_sample(profile, 1, 3, (uint32_t[]){anon, script}, 2);
+	assert_int_equal(runtimes_add(&runtimes, profile), 0);
+	assert_int_equal(runtimes.samples, 100);
+	assert_int_equal(runtimes.item[0].samples, 7);
+	assert_int_equal(runtimes.item[1].samples, 0);
+	profile_free(profile);
+}
+
 /* A server with Lua inside exports the symbols of Lua. Only its calls of Lua are Lua's. */
 static void test_runtime__within_a_host(void **state)
 {
@@ -463,6 +483,7 @@ int main(void)
 		cmocka_unit_test(test_runtime__notes_fit),
 		cmocka_unit_test(test_runtime__shares),
 		cmocka_unit_test(test_runtime__that_never_runs_is_not_noted),
+		cmocka_unit_test(test_runtime__whose_functions_are_there_is_not_noted),
 		cmocka_unit_test(test_runtime__within_a_host),
 		cmocka_unit_test(test_runtime__own_files_and_functions),
 		cmocka_unit_test(test_runtime__the_innermost_on_the_stack_counts),

@@ -199,6 +199,25 @@ static void test_scripts__told_late_or_never(void **state)
 	assert_int_equal(location_at(rig, 0)->line, 0);
 }
 
+/* Each reason for which functions are not there counts. */
+static void test_scripts__counts(void **state)
+{
+	struct rig *rig = *state;
+	const u64 frames[] = {LOOP | FRAME_EXACT, BUILD_FRAME(CODE, 7, 2), 0};
+	struct message_summary summary;
+
+	start(rig);
+	for (u8 result = RUNTIME_NONE_MET; result <= RUNTIME_CUT_BUDGET + 1; result++)
+		rig_sample(rig, 5, 100, REASON_end_root, frames, 0, 1)->runtime = result;
+	rig_sample_scripts(rig, 5, 100, frames, 1, 3);
+	rig_settle(rig);
+	session_finish(rig->session);
+	session_summary(rig->session, &summary);
+	assert_int_equal(summary.limit[LIMIT_grants], 1);
+	assert_int_equal(summary.limit[LIMIT_lists], 5);
+	assert_int_equal(summary.limit[LIMIT_functions], 1);
+}
+
 /* A child has its parent's functions until it starts a program of its own. */
 static void test_scripts__of_families(void **state)
 {
@@ -278,6 +297,7 @@ int main(void)
 		RIG_TEST(test_scripts__none),
 		RIG_TEST(test_scripts__of_no_border),
 		RIG_TEST(test_scripts__told_late_or_never),
+		RIG_TEST(test_scripts__counts),
 		RIG_TEST(test_scripts__of_families),
 		RIG_TEST(test_scripts__of_a_family_that_is_told),
 		RIG_TEST(test_scripts__of_hostile_targets),

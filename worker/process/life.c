@@ -147,7 +147,7 @@ static void inherit(struct process *child, const struct process *parent, uint64_
 		process_step(child, PROCESS_WAS_TOLD);
 }
 
-/* Gives a child the family of its parent. An unknown parent counts as the first of its family. */
+/* Gives a child the family of its parent. An unknown parent counts as the first of a family. */
 static void join_family(struct process *child, const struct process *parent,
 			const struct event *event)
 {

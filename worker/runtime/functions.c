@@ -38,6 +38,7 @@ struct entry {
 	uint64_t used;	   /* time */
 	struct text *text; /* NULL: no event has told of it */
 	bool is_old;	   /* another function has the key now */
+	bool is_untold;	   /* a sample was first, and no event has come since */
 };
 
 struct functions {
@@ -290,6 +291,10 @@ void functions_tell(struct functions *functions, const struct function_key *key,
 		functions->counts.again++;
 	else
 		fill(functions, entry, told);
+	if (entry->is_untold && entry->text) {
+		entry->is_untold = false;
+		functions->counts.untold--;
+	}
 }
 
 /* ---- what samples ask ---- */
@@ -323,15 +328,24 @@ static uint32_t line_of(const struct entry *entry, uint32_t instruction)
 	return line;
 }
 
+static struct entry *add_untold(struct functions *functions, const struct function_key *key)
+{
+	struct entry *entry = add(functions, key);
+
+	if (!entry)
+		return NULL;
+	entry->is_untold = true;
+	functions->counts.untold++;
+	return entry;
+}
+
 uint64_t functions_place(struct functions *functions, const struct function_key *key,
 			 uint32_t instruction, uint64_t time)
 {
 	struct entry *entry = find(functions, key);
 
-	if (!entry) {
-		entry = add(functions, key);
-		functions->counts.untold += entry != NULL;
-	}
+	if (!entry)
+		entry = add_untold(functions, key);
 	if (!entry)
 		return FUNCTION_PLACE(0, FUNCTION_LINE_UNTOLD);
 	if (entry->used < time)

@@ -52,7 +52,7 @@ struct function {
 
 struct functions_counts {
 	uint64_t told, again; /* events: of new functions, and of known ones */
-	uint64_t untold;      /* functions that samples have met before any event */
+	uint64_t untold;      /* functions that samples have met, and no event told of */
 	uint64_t refused;     /* for want of room or memory: functions, events */
 };
 

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "worker/runtime/cpython_layout.h"
+#include "worker/runtime/functions.h"
+#include "worker/runtime/told.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* The first byte is the version, the second one an instruction; an event follows. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct functions *functions = functions_new();
+	struct event_code event = {.code = 0};
+	struct function_key key = {.family = 1};
+	struct cpython_layout layout;
+	struct function function;
+	struct told told;
+
+	if (!functions || size < 2 || size - 2 > sizeof(event) ||
+	    cpython_layout_find(CPYTHON_VERSION(3, 9 + data[0] % 4), &layout) < 0) {
+		functions_free(functions);
+		return 0;
+	}
+	memcpy(&event, data + 2, size - 2);
+	key.code = event.code;
+	if (told_read(&layout, &event, &told) == 0) {
+		functions_tell(functions, &key, &told, 1);
+		if (!functions_get(functions,
+				   FUNCTION_OF(functions_place(functions, &key, data[1], 2)),
+				   &function) ||
+		    strcmp(function.name, told.code.name) != 0)
+			abort();
+	}
+	functions_free(functions);
+	return 0;
+}
