@@ -559,7 +559,7 @@ enum event_kind {
 struct event {
 	u64 time; /* CLOCK_MONOTONIC, ns */
 	u64 generation;
-	u64 parent_generation; /* FORK; FOUND: the CPU time of the process so far, ns */
+	u64 parent_generation; /* FORK; SEEN: of the family; FOUND: CPU time so far, ns */
 	u32 kind;
 	u32 pid;
 	u32 parent_pid; /* FORK */

@@ -16,7 +16,8 @@
 #include "bpf/env.bpf.h"
 #include "bpf/maps.bpf.h"
 
-#define TOLD_CODE_SAMPLE 8u /* events in one sample; later samples tell of the rest */
+#define TOLD_CODE_FOR_BITS 38 /* ns, 275 s: then code is told again, for a worker that forgot it */
+#define TOLD_CODE_SAMPLE   8u /* events in one sample; later samples tell of the rest */
 
 /* Takes the bytes of one event from a budget. Two CPUs at once may take them once. */
 INLINE int grant_take(struct grant *grant, u64 now)
@@ -71,7 +72,10 @@ GLOBAL int tell_code(u64 code, u64 fingerprint)
 		return 0;
 	struct runtime_list *list = &scratch->walk.list;
 	u64 family = scratch->sample.family, now = bpf_ktime_get_ns();
-	u64 mark = ((family * TOLD_FACTOR ^ code) + fingerprint + worker_epoch) * TOLD_FACTOR | 1;
+	u64 turn = (u64)worker_epoch << 32 | (u32)(now >> TOLD_CODE_FOR_BITS);
+	u64 mark =
+		(((family * TOLD_FACTOR ^ code) + fingerprint) * TOLD_FACTOR + turn) * TOLD_FACTOR |
+		1;
 	u32 place = mark >> (64 - TOLD_CODE_BITS);
 	u64 *told = bpf_map_lookup_elem(&told_code, &place);
 	struct grant *grant = bpf_map_lookup_elem(&grants, &family);

@@ -129,7 +129,7 @@ GLOBAL int tell(u32 kind, u32 pid, u64 generation, u32 parent_pid, u64 parent_ge
 }
 
 /* Tells the worker of the current task's process, and whose it is. */
-GLOBAL int tell_owner(u32 kind, u32 pid, u64 generation)
+GLOBAL int tell_owner(u32 kind, u32 pid, u64 generation, u64 family)
 {
 	struct event *event = bpf_ringbuf_reserve(&events, sizeof(*event), 0);
 	u64 now = bpf_ktime_get_ns();
@@ -139,6 +139,7 @@ GLOBAL int tell_owner(u32 kind, u32 pid, u64 generation)
 		return 0;
 	}
 	*event = (struct event){.time = now, .generation = generation, .kind = kind, .pid = pid};
+	event->parent_generation = family;
 	event->uid = bpf_get_current_uid_gid();
 	event->cgroup = bpf_get_current_cgroup_id();
 	if (event->cgroup > CGROUP_ROOT)
@@ -221,7 +222,7 @@ INLINE struct generation *first_sight(u32 pid, u64 mm, u32 denied, u32 counted, 
 	struct generation *entry = bpf_map_lookup_elem(&generations, &pid);
 
 	if (is_new && entry)
-		tell_owner(EVENT_SEEN, pid, entry->number);
+		tell_owner(EVENT_SEEN, pid, entry->number, entry->family);
 	return entry;
 }
 
@@ -231,7 +232,7 @@ INLINE void meet_again(u32 pid, struct generation *generation, u32 epoch)
 	if (generation->epoch == epoch)
 		return;
 	generation->epoch = epoch;
-	tell_owner(EVENT_SEEN, pid, generation->number);
+	tell_owner(EVENT_SEEN, pid, generation->number, generation->family);
 }
 
 /* Makes the mark of a worker, never 0. It has 16 bits, because the stack of a sample is full. */
@@ -625,7 +626,7 @@ int BPF_PROG(on_exec, struct task_struct *task)
 		told = born(pid, &fresh);
 	}
 	if (told)
-		tell_owner(EVENT_EXEC, pid, fresh.number);
+		tell_owner(EVENT_EXEC, pid, fresh.number, fresh.number);
 	return 0;
 }
 
