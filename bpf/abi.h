@@ -290,7 +290,8 @@ struct runtime_config {
 	u16 fingerprint[4], name;
 	/* BPF tells of new code: parts at pointers at these offsets in code, or CODE_ITSELF. */
 	u16 part[RUNTIME_PARTS];
-	u16 pad[3];
+	u16 last_size; /* offset in the last part of a u64, the size of what follows; 0: none */
+	u16 pad[2];
 };
 _Static_assert(sizeof(struct runtime_config) == 152, "struct runtime_config");
 
@@ -609,12 +610,14 @@ _Static_assert(sizeof(struct event_cgroup) == 1616, "struct event_cgroup");
 
 /*
  * Code of a runtime that no event has told of lately: bytes of a process that has a grant. A part
- * is what a pointer of runtime_config leads to, cut at memory that cannot be read.
+ * is what a pointer of runtime_config leads to, cut at memory that cannot be read. Where the last
+ * part is short, the event has EVENT_CODE_SHORT_BYTES.
  */
-#define CODE_BYTES  2048u
-#define CODE_PART_1 256u
-#define CODE_PART_2 512u
-#define CODE_PART_3 896u
+#define CODE_PART_1    256u
+#define CODE_PART_2    512u
+#define CODE_PART_3    896u
+#define CODE_SHORT_END 2048u
+#define CODE_BYTES     (CODE_SHORT_END + 8192u)
 struct event_code {
 	struct event event;
 	u64 code;
@@ -623,7 +626,8 @@ struct event_code {
 	u64 bytes[RUNTIME_PARTS];
 	u8 data[CODE_BYTES]; /* part 0, from CODE_PART_1 on part 1, and so on */
 };
-_Static_assert(sizeof(struct event_code) == 2200, "struct event_code");
+#define EVENT_CODE_SHORT_BYTES (sizeof(struct event_code) - CODE_BYTES + CODE_SHORT_END)
+_Static_assert(sizeof(struct event_code) == 10392, "struct event_code");
 
 /* The value of a family that has a grant. The broker makes it, and BPF alone changes it. */
 struct grant {

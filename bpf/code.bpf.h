@@ -15,53 +15,147 @@
 #include "bpf/config.bpf.h"
 #include "bpf/env.bpf.h"
 #include "bpf/maps.bpf.h"
+#include "bpf/walk/runtime.bpf.h"
 
 #define TOLD_CODE_FOR_BITS 38 /* ns, 275 s: then code is told again, for a worker that forgot it */
 #define TOLD_CODE_SAMPLE   8u /* events in one sample; later samples tell of the rest */
 
-/* Takes the bytes of one event from a budget. Two CPUs at once may take them once. */
-INLINE int grant_take(struct grant *grant, u64 now)
+/* Takes the bytes of an event from a budget. Two CPUs at once may take them once. */
+INLINE int grant_take(struct grant *grant, u64 bytes)
 {
+	u64 now = bpf_ktime_get_ns();
+
 	grant->bytes += (now - grant->filled) / GRANT_BYTE_NS;
 	grant->filled = now;
 	if (grant->bytes > GRANT_BYTES)
 		grant->bytes = GRANT_BYTES;
-	if (grant->bytes < sizeof(struct event_code))
+	if (grant->bytes < bytes)
 		return 0;
-	grant->bytes -= sizeof(struct event_code);
+	grant->bytes -= bytes;
 	return 1;
 }
 
-/* Reads a part, or what is before the end of its first page. Returns how many bytes were read. */
-INLINE u64 read_part(u8 *to, u32 room, u64 address)
-{
-	u64 rest = 4096 - (address & 4095);
-
-	if (address - 4096 >= WALK_ADDRESS_END - 4096)
-		return 0;
-	if (!bpf_probe_read_user(to, room, (void *)address))
-		return room;
-	rest = BOUND(rest, CODE_BYTES - CODE_PART_3 + 1);
-	if (rest >= room || bpf_probe_read_user(to, rest, (void *)address))
-		return 0;
-	return rest;
-}
+/* ---- parts ---- */
 
 /* Returns the address of a part, as the code says whose bytes are in list->memory. */
 INLINE u64 part_address(struct runtime_list *list, u32 number, u64 code)
 {
 	u16 at = list->config.part[number];
 
-	return at == RUNTIME_CODE_ITSELF ? code
-					 : list->memory[at >> 3 & (RUNTIME_MEMORY_WORDS - 1)];
+	if (at == RUNTIME_CODE_ITSELF)
+		return code;
+	return list->memory[at >> 3 & (RUNTIME_MEMORY_WORDS - 1)];
 }
 
-#define READ_PART(event, list, number, from, until)                                          \
-	do {                                                                                 \
-		(event)->address[number] = part_address(list, number, (event)->code);        \
-		(event)->bytes[number] = read_part((event)->data + (from), (until) - (from), \
-						   (event)->address[number]);                \
-	} while (0)
+/*
+ * Reads a part, or what is before the end of its first page. A macro: on old kernels the verifier
+ * must see the bound of the very register that is used. Returns how many bytes were read.
+ */
+#define READ_PART(to, bytes, limit, from)                                          \
+	({                                                                         \
+		u64 from_ = (from), most_ = BOUND((u64)(bytes), (limit) + 1);      \
+		u64 rest_ = BOUND(4096 - (from_ & 4095), (limit) + 1), read_ = 0;  \
+		if (from_ - 4096 < WALK_ADDRESS_END - 4096) {                      \
+			if (!bpf_probe_read_user((to), most_, (void *)from_))      \
+				read_ = most_;                                     \
+			else if (rest_ < most_ &&                                  \
+				 !bpf_probe_read_user((to), rest_, (void *)from_)) \
+				read_ = rest_;                                     \
+		}                                                                  \
+		read_;                                                             \
+	})
+
+/* Fills in an event about code, but the last part. Inlined: a call may lose the event's memory. */
+INLINE void fill_code(struct event_code *event, struct scratch *scratch, u64 code, u64 fingerprint)
+{
+	struct runtime_list *list = &scratch->walk.list;
+	const struct record *record = &scratch->sample.record;
+
+	__builtin_memset(&event->event, 0, sizeof(event->event));
+	event->event.time = bpf_ktime_get_ns();
+	event->event.kind = EVENT_CODE;
+	event->event.pid = record->pid;
+	event->event.generation = record->generation;
+	event->event.parent_generation = scratch->sample.family;
+	event->code = code;
+	event->fingerprint = fingerprint;
+	NOT_UNROLLED
+	for (u32 i = 0; i < RUNTIME_PARTS; i++)
+		event->address[i] = part_address(list, i, code);
+	event->bytes[0] = READ_PART(event->data, CODE_PART_1, CODE_PART_1, event->address[0]);
+	event->bytes[1] = READ_PART(event->data + CODE_PART_1, CODE_PART_2 - CODE_PART_1,
+				    CODE_PART_2 - CODE_PART_1, event->address[1]);
+	event->bytes[2] = READ_PART(event->data + CODE_PART_2, CODE_PART_3 - CODE_PART_2,
+				    CODE_PART_3 - CODE_PART_2, event->address[2]);
+}
+
+#define LAST_SHORT (CODE_SHORT_END - CODE_PART_3)
+#define LAST_LONG  (CODE_BYTES - CODE_PART_3)
+#define LAST_HEAD  16u /* bytes that may lie between the size and that which it counts */
+
+/* Returns the size of the last part, as the code says. Without a size, that is a short part. */
+INLINE u64 last_bytes(struct runtime_list *list, u64 code)
+{
+	u32 at = list->config.last_size;
+	u64 bytes;
+
+	if (!at || runtime_read_word(part_address(list, RUNTIME_PARTS - 1, code) + at))
+		return LAST_SHORT;
+	bytes = list->word;
+	if (bytes > LAST_LONG)
+		return LAST_LONG;
+	bytes += at + 8 + LAST_HEAD;
+	return bytes > LAST_LONG ? LAST_LONG : bytes;
+}
+
+/* ---- events ---- */
+
+/* Sends an event about code, whose last part has `last` bytes. Returns 0 without room. */
+INLINE int send_short(struct scratch *scratch, u64 code, u64 fingerprint, u64 last)
+{
+	struct event_code *event = bpf_ringbuf_reserve(&events, EVENT_CODE_SHORT_BYTES, 0);
+
+	if (!event)
+		return 0;
+	fill_code(event, scratch, code, fingerprint);
+	event->bytes[3] = READ_PART(event->data + CODE_PART_3, last, LAST_SHORT, event->address[3]);
+	bpf_ringbuf_submit(event, BPF_RB_NO_WAKEUP);
+	return 1;
+}
+
+INLINE int send_long(struct scratch *scratch, u64 code, u64 fingerprint, u64 last)
+{
+	struct event_code *event = bpf_ringbuf_reserve(&events, sizeof(*event), 0);
+
+	if (!event)
+		return 0;
+	fill_code(event, scratch, code, fingerprint);
+	event->bytes[3] = READ_PART(event->data + CODE_PART_3, last, LAST_LONG, event->address[3]);
+	bpf_ringbuf_submit(event, BPF_RB_NO_WAKEUP);
+	return 1;
+}
+
+/* Returns a mark of code that a worker was told of, never 0. */
+INLINE u64 code_mark(u64 family, u64 code, u64 fingerprint)
+{
+	u64 turn = (u64)worker_epoch << 32 | (u32)(bpf_ktime_get_ns() >> TOLD_CODE_FOR_BITS);
+	u64 mark = ((family * TOLD_FACTOR ^ code) + fingerprint) * TOLD_FACTOR + turn;
+
+	return mark * TOLD_FACTOR | 1;
+}
+
+INLINE int send_code(struct scratch *scratch, struct grant *grant, u64 code, u64 fingerprint)
+{
+	u64 last = last_bytes(&scratch->walk.list, code);
+
+	if (bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) > EVENT_RING_BYTES / 2)
+		return 0;
+	if (last <= LAST_SHORT)
+		return grant_take(grant, EVENT_CODE_SHORT_BYTES) &&
+		       send_short(scratch, code, fingerprint, last);
+	return grant_take(grant, sizeof(struct event_code)) &&
+	       send_long(scratch, code, fingerprint, last);
+}
 
 /* Tells of code whose bytes are in list->memory, unless an event has told of it lately. */
 GLOBAL int tell_code(u64 code, u64 fingerprint)
@@ -70,41 +164,17 @@ GLOBAL int tell_code(u64 code, u64 fingerprint)
 
 	if (!scratch)
 		return 0;
-	struct runtime_list *list = &scratch->walk.list;
-	u64 family = scratch->sample.family, now = bpf_ktime_get_ns();
-	u64 turn = (u64)worker_epoch << 32 | (u32)(now >> TOLD_CODE_FOR_BITS);
-	u64 mark =
-		(((family * TOLD_FACTOR ^ code) + fingerprint) * TOLD_FACTOR + turn) * TOLD_FACTOR |
-		1;
+	u64 family = scratch->sample.family, mark = code_mark(family, code, fingerprint);
 	u32 place = mark >> (64 - TOLD_CODE_BITS);
 	u64 *told = bpf_map_lookup_elem(&told_code, &place);
 	struct grant *grant = bpf_map_lookup_elem(&grants, &family);
 
 	if (!told || *told == mark || !grant)
 		return 0;
-	if (bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) > EVENT_RING_BYTES / 2)
+	if (!send_code(scratch, grant, code, fingerprint))
 		return 0;
-	if (!grant_take(grant, now))
-		return 0;
-	struct event_code *event = bpf_ringbuf_reserve(&events, sizeof(*event), 0);
-
-	if (!event)
-		return 0;
-	__builtin_memset(&event->event, 0, sizeof(event->event));
-	event->event.time = now;
-	event->event.kind = EVENT_CODE;
-	event->event.pid = scratch->sample.record.pid;
-	event->event.generation = scratch->sample.record.generation;
-	event->event.parent_generation = family;
-	event->code = code;
-	event->fingerprint = fingerprint;
-	READ_PART(event, list, 0, 0, CODE_PART_1);
-	READ_PART(event, list, 1, CODE_PART_1, CODE_PART_2);
-	READ_PART(event, list, 2, CODE_PART_2, CODE_PART_3);
-	READ_PART(event, list, 3, CODE_PART_3, CODE_BYTES);
-	bpf_ringbuf_submit(event, BPF_RB_NO_WAKEUP);
 	*told = mark;
-	list->told--;
+	scratch->walk.list.told--;
 	return 1;
 }
 

@@ -88,6 +88,7 @@ static struct sampler {
 	u32 paths;
 	struct event_code code; /* the last one */
 	u32 codes;
+	u64 code_bytes; /* of the last one */
 	u64 told_code[1 << TOLD_CODE_BITS];
 	struct grant *grant; /* of all families; NULL: none */
 	u64 told[1 << TOLD_BITS];
@@ -213,7 +214,8 @@ static void *bpf_ringbuf_reserve(const void *map, u64 bytes, u64 flags)
 		sampler.paths += !sampler.events_full;
 		return sampler.events_full ? NULL : &sampler.path;
 	}
-	if (bytes == sizeof(sampler.code)) {
+	if (bytes == EVENT_CODE_SHORT_BYTES || bytes == sizeof(sampler.code)) {
+		sampler.code_bytes = bytes;
 		sampler.codes += !sampler.events_full;
 		return sampler.events_full ? NULL : &sampler.code;
 	}

@@ -14,7 +14,7 @@
 #include "tests/bpf/sampler.h"
 
 #define HEAP	   0x600000000000ull
-#define HEAP_BYTES 0x2000u
+#define HEAP_BYTES 0x6000u
 #define CODE	   (HEAP + 0x100)
 #define AT_NAME	   24
 #define AT_FILE	   32
@@ -57,7 +57,7 @@ static void test_code__parts(void **state)
 {
 	static const u32 begins[] = {0, CODE_PART_1, CODE_PART_2, CODE_PART_3};
 	static const u64 addresses[] = {CODE, NAME, FILE_NAME, NAME};
-	const u32 bytes[] = {CODE_PART_1, CODE_PART_2 - CODE_PART_1, 8, CODE_BYTES - CODE_PART_3};
+	const u32 bytes[] = {CODE_PART_1, CODE_PART_2 - CODE_PART_1, 8, LAST_SHORT};
 	const struct event_code *code = &sampler.code;
 
 	(void)state;
@@ -75,6 +75,38 @@ static void test_code__parts(void **state)
 		assert_int_equal(code->bytes[i], bytes[i]);
 		assert_memory_equal(code->data + begins[i], heap + (addresses[i] - HEAP), bytes[i]);
 	}
+}
+
+static void put_size(u64 size)
+{
+	memset(heap + 0x1000, 0, 64);
+	memcpy(heap + 0x1000 + 16, &size, 8);
+}
+
+static void test_code__a_last_part_of_any_size(void **state)
+{
+	struct runtime_list *list = &sampler.scratch.walk.list;
+	const struct event_code *code = &sampler.code;
+
+	(void)state;
+	list->config.last_size = 16;
+	list->memory[AT_NAME / 8] = HEAP + 0x1000;
+	put_size(100);
+	assert_int_equal(tell_code(CODE, 1), 1);
+	assert_int_equal(sampler.code_bytes, EVENT_CODE_SHORT_BYTES);
+	assert_int_equal(code->bytes[3], 140);
+	put_size(LAST_SHORT);
+	assert_int_equal(tell_code(CODE, 2), 1);
+	assert_int_equal(sampler.code_bytes, sizeof(struct event_code));
+	assert_int_equal(code->bytes[3], LAST_SHORT + 40);
+	assert_memory_equal(code->data + CODE_PART_3, heap + 0x1000, LAST_SHORT + 40);
+	put_size(~0ull);
+	assert_int_equal(tell_code(CODE, 3), 1);
+	assert_int_equal(code->bytes[3], LAST_LONG);
+	/* a size that cannot be read */
+	list->memory[AT_NAME / 8] = HEAP + HEAP_BYTES - 8;
+	assert_int_equal(tell_code(CODE, 4), 1);
+	assert_int_equal(code->bytes[3], 8);
 }
 
 static void test_code__each_is_told_once(void **state)
@@ -137,12 +169,12 @@ static void test_code__a_grant_is_a_budget(void **state)
 	u64 code = CODE;
 
 	(void)state;
-	assert_int_equal(tell_all(&code), GRANT_BYTES / sizeof(struct event_code));
+	assert_int_equal(tell_all(&code), GRANT_BYTES / EVENT_CODE_SHORT_BYTES);
 	sampler.now += SECOND;
 	assert_in_range(tell_all(&code), 440, 446);
 	/* what is not used is kept, up to a limit */
 	sampler.now += 1000 * SECOND;
-	assert_int_equal(tell_all(&code), GRANT_BYTES / sizeof(struct event_code));
+	assert_int_equal(tell_all(&code), GRANT_BYTES / EVENT_CODE_SHORT_BYTES);
 	sampler.now += 1000 * SECOND;
 	sampler.grant = NULL;
 	assert_int_equal(tell_all(&code), 0);
@@ -152,6 +184,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_code__parts, setup),
+		cmocka_unit_test_setup(test_code__a_last_part_of_any_size, setup),
 		cmocka_unit_test_setup(test_code__each_is_told_once, setup),
 		cmocka_unit_test_setup(test_code__not_without_room, setup),
 		cmocka_unit_test_setup(test_code__pointers_that_lead_nowhere, setup),

@@ -12,7 +12,7 @@
 #include "worker/sample/event_ring.h"
 
 #define PAGE  4096u
-#define BYTES 4096u
+#define BYTES 16384u
 
 struct fixture {
 	uint64_t consumer;
@@ -137,15 +137,16 @@ static void test_event_ring__paths_come_with_their_event(void **state)
 	assert_int_equal(fixture.ring.discarded, 0);
 }
 
-static void put_code(uint32_t kind, uint64_t code)
+static void put_code(uint32_t kind, uint64_t code, uint32_t size)
 {
-	const struct event_code event = {.event = {.kind = kind, .pid = 5}, .code = code};
-	const uint32_t head = sizeof(event);
+	struct event_code event = {.event = {.kind = kind, .pid = 5}, .code = code};
+	const uint32_t head = size;
 	unsigned char *at = fixture.producer + PAGE + *end() % BYTES;
 
 	memcpy(at, &head, sizeof(head));
-	memcpy(at + 8, &event, sizeof(event));
-	*end() += 8 + sizeof(event);
+	memset(event.data, 'x', sizeof(event.data));
+	memcpy(at + 8, &event, size);
+	*end() += 8 + size;
 }
 
 /* Code comes with an event that has its size and its kind. */
@@ -154,17 +155,25 @@ static void test_event_ring__code_comes_with_its_event(void **state)
 	struct event event;
 
 	(void)state;
-	put_code(EVENT_CODE, 0x1000);
+	put_code(EVENT_CODE, 0x1000, sizeof(struct event_code));
+	assert_true(event_ring_next(&fixture.ring, &event));
+	assert_true(fixture.ring.has_code);
+	assert_int_equal(fixture.ring.code.data[CODE_BYTES - 1], 'x');
+	assert_false(event_ring_next(&fixture.ring, &event));
+	/* a short event, and nothing of the long one before */
+	put_code(EVENT_CODE, 0x1000, EVENT_CODE_SHORT_BYTES);
 	assert_true(event_ring_next(&fixture.ring, &event));
 	assert_int_equal(event.kind, EVENT_CODE);
 	assert_true(fixture.ring.has_code);
 	assert_int_equal(fixture.ring.code.code, 0x1000);
+	assert_int_equal(fixture.ring.code.data[CODE_SHORT_END - 1], 'x');
+	assert_int_equal(fixture.ring.code.data[CODE_BYTES - 1], 0);
 	assert_false(event_ring_next(&fixture.ring, &event));
 	put(sizeof(event), EVENT_CODE);
 	assert_true(event_ring_next(&fixture.ring, &event));
 	assert_false(fixture.ring.has_code);
 	assert_false(event_ring_next(&fixture.ring, &event));
-	put_code(EVENT_SEEN, 0x1000);
+	put_code(EVENT_SEEN, 0x1000, EVENT_CODE_SHORT_BYTES);
 	assert_true(event_ring_next(&fixture.ring, &event));
 	assert_false(fixture.ring.has_code);
 	assert_int_equal(fixture.ring.discarded, 0);

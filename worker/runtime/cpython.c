@@ -215,6 +215,7 @@ static void set_code(struct runtime_config *config, const struct cpython_layout 
 	config->part[1] = config->name;
 	config->part[2] = layout->code_file;
 	config->part[3] = layout->code_lines;
+	config->last_size = layout->bytes_size;
 }
 
 static int configure(struct image *image, struct runtime_setup *ret_setup)

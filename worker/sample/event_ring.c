@@ -40,12 +40,14 @@ static bool is_known(uint32_t size)
 {
 	return size == EVENT_SHORT_BYTES || size == sizeof(struct event) ||
 	       size == sizeof(struct event_name) || size == sizeof(struct event_cgroup) ||
-	       size == sizeof(struct event_code);
+	       size == EVENT_CODE_SHORT_BYTES || size == sizeof(struct event_code);
 }
 
-static void take_code(struct event_ring *ring, const unsigned char *at)
+/* The part that a short event lacks is 0. */
+static void take_code(struct event_ring *ring, const unsigned char *at, size_t size)
 {
-	memcpy(&ring->code, at, sizeof(ring->code));
+	memset(&ring->code, 0, sizeof(ring->code));
+	memcpy(&ring->code, at, size);
 	ring->has_code = ring->code.event.kind == EVENT_CODE;
 }
 
@@ -69,8 +71,8 @@ static bool take(struct event_ring *ring, uint64_t position, uint32_t head, uint
 		memcpy(ring->name, at + offsetof(struct event_name, name), sizeof(ring->name) - 1);
 	if (good && size == sizeof(struct event_cgroup))
 		cgroup_path_read(at + sizeof(*ret_event), size - sizeof(*ret_event), ring->path);
-	if (good && size == sizeof(ring->code))
-		take_code(ring, at);
+	if (good && size >= EVENT_CODE_SHORT_BYTES)
+		take_code(ring, at, size);
 	if (!good && (!(head & DISCARD_BIT) || step > left))
 		ring->discarded++;
 	/* Behind an impossible length no record can be found. */
