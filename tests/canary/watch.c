@@ -9,7 +9,8 @@
  *  - a kernel frame has a range below 2^16 in its upper half (bpf/abi.h);
  *  - all other words are counts, times and numbers below 2^48, or printable text.
  * Every word that does begin so is an address. The only exceptions are two words of a perf event's
- * control page, which are differences of times and counts.
+ * control page, which are differences of times and counts. The ring of events has bytes of
+ * programs, too (struct event_code): there a word counts as in memory that programs write.
  *
  * In memory that programs write, -1 and the like are ordinary. A word counts there when it lies in
  * a range of the running kernel. Standard input has the ranges as lines "START END NAME". Our own
@@ -95,12 +96,18 @@ static bool may_be_negative(const struct place *place, size_t at)
 		at == offsetof(struct perf_event_mmap_page, time_offset));
 }
 
+/* In the ring of events a word may be a program's. */
+static bool counts(const struct place *place, uint64_t word)
+{
+	return strcmp(place->name, "map events") != 0 || range_of(word, false);
+}
+
 static void look_hard(struct round *round, const struct place *place)
 {
 	for (size_t at = 0; at + 8 <= place->size; at += 8) {
 		uint64_t word = word_at(place->bytes + at);
 
-		if (word >> 47 == 0x1ffff && !may_be_negative(place, at))
+		if (word >> 47 == 0x1ffff && !may_be_negative(place, at) && counts(place, word))
 			found(round, place, at, word);
 	}
 	round->bytes += place->size;
@@ -157,6 +164,8 @@ static void find_direct_map(const struct place *place)
 	for (size_t at = 0; at + GENERATION_BYTES <= place->size; at += GENERATION_BYTES) {
 		uint64_t mm = word_at(place->bytes + at + offsetof(struct generation, mm));
 
+		if (mm == MM_OF_EXEC)
+			continue;
 		range->start = mm && mm - memory < range->start ? mm - memory : range->start;
 		range->end = mm && mm + memory > range->end ? mm + memory : range->end;
 		if (mm && range_count < RANGES_MAX)
