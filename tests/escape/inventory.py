@@ -97,7 +97,7 @@ GOLDEN = {
     "keyhole-broker": {
         ("null", "rw"): (3, 3, "standard input, output and error"),
         ("socket", "rw"): (2, 2, "loader, worker"),
-        ("map other", "rw"): (1, 1, "map of segments"),
+        ("map other", "rw"): (2, 2, "map of segments, map of grants"),
         ("map other", "r"): (1, 1, "processes and whether they are denied"),
         ("file", "r"): (0, 1, "on its way to the worker"),
         ("file", "path"): (0, 1, "being looked at"),

@@ -18,6 +18,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "policy/procmap.h"
 #include "tests/escape/cell.h"
 
 #define ONES	   (~0ull)
@@ -73,6 +74,7 @@ static const struct {
 	{SYS_timerfd_settime, W},
 	{SYS_fsync, E},
 	{SYS_statx, B},
+	{SYS_readlinkat, B},
 	{SYS_wait4, L},
 	{SYS_waitid, L},
 	{SYS_tgkill, L},
@@ -245,13 +247,15 @@ static bool may_bpf(enum policy_role role, uint64_t command, uint64_t unused)
 	(void)role;
 	(void)unused;
 	return command == BPF_MAP_CREATE || command == BPF_MAP_UPDATE_ELEM ||
-	       command == BPF_MAP_LOOKUP_ELEM;
+	       command == BPF_MAP_LOOKUP_ELEM || command == BPF_MAP_DELETE_ELEM ||
+	       command == BPF_MAP_GET_NEXT_KEY;
 }
 
 static bool may_control(enum policy_role role, uint64_t request, uint64_t unused)
 {
-	(void)role;
 	(void)unused;
+	if (role == ROLE_BROKER)
+		return request == PROCMAP_QUERY;
 	return request == PERF_EVENT_IOC_ENABLE || request == PERF_EVENT_IOC_DISABLE;
 }
 
@@ -265,13 +269,15 @@ struct range {
 	uint64_t first, last;
 };
 
+#define RANGES 5
+
 struct matrix {
 	const char *name;
 	long number;
 	unsigned int roles;
 	may_function *may;
 	int at[2]; /* arguments that vary, the second may be -1 */
-	struct range values[2][4];
+	struct range values[2][RANGES];
 	bool bits, high; /* also: each single bit; the values with a bit above the 32nd */
 	uint64_t argument[6];
 };
@@ -356,11 +362,11 @@ static const struct matrix matrices[] = {
 	{"bpf", SYS_bpf, B, may_bpf, {0, -1}, {{EACH(0, 48)}}, true, true, {0}},
 	{"ioctl",
 	 SYS_ioctl,
-	 L,
+	 B | L,
 	 may_control,
 	 {1, -1},
 	 {{EACH(0x2400, 0x240f), EACH(0x5400, 0x5460), EACH(0x40042406, 0x4004240b),
-	   EACH(0x40082400, 0x4008240f)}},
+	   EACH(0x40082400, 0x4008240f), EACH(0xc0686600, 0xc068661f)}},
 	 true,
 	 true,
 	 {ORDER_FD}},
@@ -393,7 +399,7 @@ static void try_pair(struct cell *cell, const struct matrix *matrix, uint64_t fi
 static void try_ranges(struct cell *cell, const struct matrix *matrix, uint64_t bit,
 		       struct score *score)
 {
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; i < RANGES; i++) {
 		const struct range *range = &matrix->values[0][i];
 
 		if (i && !range->last)
