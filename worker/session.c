@@ -215,7 +215,8 @@ static int init_samples(struct session *session)
 	samples.late_names = session->late_names;
 	samples.cgroups = session->cgroups;
 	samples.functions = session->functions;
-	samples.native_frames = config->flags & OPTIONS_NATIVE_FRAMES;
+	/* `keyhole why` is about native frames */
+	samples.native_frames = config->flags & (OPTIONS_NATIVE_FRAMES | OPTIONS_WHY);
 	session->samples = samples_new(&samples);
 	if (!session->samples)
 		return -ENOMEM;

@@ -262,27 +262,80 @@ static void explain_reasons(const struct findings *findings,
 	}
 }
 
-/* Says of each runtime that keyhole shows the runtime's functions and not the script's. */
+/* ---- runtimes ---- */
+
+/* Writes why the functions of a program are not shown, whose runtime's frames BPF could walk. */
+static void explain_grant(const struct sources *sources, const char *name, char *ret_text,
+			  size_t size)
+{
+	if (sources->grant != GRANT_REFUSED)
+		snprintf(ret_text, size, "its memory was not asked for in time");
+	else if (sources->grant_error == -EPERM)
+		snprintf(ret_text, size, "a line `deny memory` of the policy forbids it");
+	else if (sources->grant_error == -ENOKEY)
+		snprintf(ret_text, size, "a line `runtime %.*s` in the policy file grants it",
+			 (int)strcspn(name, "0123456789.-"), name);
+	else
+		snprintf(ret_text, size, "its memory was refused: %s",
+			 strerror(-sources->grant_error));
+}
+
+/* Says whether the program's functions are shown, and if not, why. */
+static void explain_script(const struct findings *findings, const struct finding *finding,
+			   const char *name, char *ret_text)
+{
+	const struct source *source = finding->source;
+	const struct runtime_row *row = runtime_row(source->runtime);
+	const char *layout = "known here";
+	char version[LIST_BYTES], why[LIST_BYTES];
+
+	if (source->is_described)
+		layout = "its own";
+	snprintf(version, sizeof(version), "%s %u.%u.%u, layout %s", row->name,
+		 source->version >> 24, source->version >> 16 & 0xff, source->version >> 8 & 0xff,
+		 layout);
+	if (findings->sources->grant == GRANT_GIVEN) {
+		snprintf(ret_text, ADVICE_BYTES, "%s: %s: the program's functions are shown", name,
+			 version);
+		return;
+	}
+	explain_grant(findings->sources, name, why, sizeof(why));
+	snprintf(ret_text, ADVICE_BYTES, "%s: %s: the program's functions are not shown: %s", name,
+		 version, why);
+}
+
+/* Says that keyhole shows the runtime's functions and not the script's. */
+static void explain_shown(const struct finding *finding, const char *name, char *ret_text)
+{
+	const struct runtime_row *row = runtime_row(finding->source->runtime);
+	char part[LIST_BYTES] = "";
+
+	if (!runtime_is_own_file(finding->source->runtime, name))
+		snprintf(part, sizeof(part), "where it runs %s, ", row->name);
+	if (finding->source->runtime_error != 0 && finding->source->runtime_error != -ENOENT)
+		snprintf(part, sizeof(part), "%s of an unknown version or build, ", row->name);
+	snprintf(ret_text, ADVICE_BYTES, "%s: %sshown are %s (%s: %s)", name, part, row->shown,
+		 row->name, row->help);
+}
+
 static void advise_runtimes(const struct findings *findings,
 			    void (*add)(void *context, const char *text), void *context)
 {
-	char text[ADVICE_BYTES], name[NAME_BYTES], part[PART_BYTES];
+	char text[ADVICE_BYTES], name[NAME_BYTES];
 
 	for (size_t i = 0; i < findings->count; i++) {
 		const struct finding *finding = &findings->items[i];
-		const struct runtime_row *row;
 
-		if (!finding->source || (finding->samples == 0 && findings->samples > 0))
-			continue;
-		row = runtime_row(finding->source->runtime);
-		if (!row)
+		if (!finding->source || !runtime_row(finding->source->runtime))
 			continue;
 		findings_name(findings, finding->object, name, sizeof(name));
-		part[0] = '\0';
-		if (!runtime_is_own_file(finding->source->runtime, name))
-			snprintf(part, sizeof(part), "where it runs %s, ", row->name);
-		snprintf(text, sizeof(text), "%s: %sshown are %s (%s: %s)", name, part, row->shown,
-			 row->name, row->help);
+		if (finding->source->version) {
+			explain_script(findings, finding, name, text);
+		} else {
+			if (finding->samples == 0 && findings->samples > 0)
+				continue;
+			explain_shown(finding, name, text);
+		}
 		add(context, text);
 	}
 }

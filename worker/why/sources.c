@@ -22,6 +22,7 @@
 #include "worker/process/object.h"
 #include "worker/process/process.h"
 #include "worker/process/table.h"
+#include "worker/runtime/runtime.h"
 
 /* ---- one object ---- */
 
@@ -133,12 +134,21 @@ static int open_image(const struct object *object, struct image **ret_image)
 	return -EMFILE;
 }
 
+static void describe_runtime(const struct object *object, struct source *source)
+{
+	source->runtime = object->runtime;
+	source->runtime_error = object->runtime_error;
+	if (!object->setup)
+		return;
+	source->version = object->setup->layout.cpython.version;
+	source->is_described = object->setup->layout.cpython.is_described;
+}
+
 static struct source describe(const struct resources *resources, const struct object *object,
 			      uint64_t deadline)
 {
 	struct source source = {
 		.object = object->profile_id,
-		.runtime = object->runtime,
 		.anonymous = object->anonymous,
 		.kernels = object->bytes != NULL,
 		.is_private = is_private(object),
@@ -146,6 +156,7 @@ static struct source describe(const struct resources *resources, const struct ob
 	};
 	struct image *image;
 
+	describe_runtime(object, &source);
 	if (object->table)
 		source.rows = object->table->rows;
 	if (object->anonymous)
@@ -271,6 +282,8 @@ static void name_process(const struct resources *resources, const struct process
 
 	process_name(process, name);
 	sources->name = add_string(resources, REDACT_COMM, name);
+	sources->grant = process->grant.state;
+	sources->grant_error = process->grant.error;
 	sources->ended = process_state_is_ended(process->state);
 	sources->listed = process_state_is_complete(process->state);
 }

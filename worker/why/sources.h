@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "ipc/time.h"
+#include "worker/process/process.h"
 
 struct resources;
 
@@ -58,6 +59,10 @@ struct source {
 	uint64_t rows;	   /* of the unwind table */
 	int error;	   /* why the object was not read, a negative errno; 0: it was */
 	uint32_t runtime;  /* enum runtime of base/runtimes.h */
+	/* why BPF cannot walk the runtime's frames: -ENOENT, keyhole knows none; 0: it can */
+	int runtime_error;
+	uint32_t version;  /* of the runtime, as Py_Version; 0: not known */
+	bool is_described; /* the runtime itself told the layout of its memory */
 	bool anonymous;	   /* memory without a file */
 	bool kernels;	   /* the vDSO: nobody installs anything for it */
 	bool is_private;   /* not everybody may read the file */
@@ -72,6 +77,8 @@ struct sources {
 	uint32_t pid;	    /* 0: no process is known */
 	uint32_t name;	    /* a string of the profile; 0: none */
 	bool ended, listed; /* listed: all mappings are known */
+	enum grant_state grant;
+	int grant_error; /* GRANT_REFUSED: a negative errno */
 	struct source *items;
 	size_t count;
 };
