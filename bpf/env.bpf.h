@@ -131,31 +131,41 @@ INLINE struct record *record_of(struct scratch *scratch)
 	return ring ? (struct record *)(ring + at) : NULL;
 }
 
-/* Stores a word behind the kernel frames of the record under way. */
-INLINE int store_word(u64 number, u64 word)
+#define RECORD_WORDS_MAX (RECORD_FRAMES_MAX + RECORD_KERNEL_FRAMES_MAX + RECORD_RUNTIME_WORDS_MAX)
+
+/* Stores the walk's next frame behind the kernel frames. */
+INLINE int walk_emit(struct walk *walk, u64 frame)
 {
 	struct scratch *scratch = scratch_state();
 
 	if (!scratch)
 		return 1;
 	struct record *record = record_of(scratch);
-	u64 at = (u64)scratch->sample.record.kernel_frames + number;
+	u64 at = (u64)scratch->sample.record.kernel_frames + walk->frames;
 
 	if (!record)
 		return 1;
-	at = BOUND(at, RECORD_FRAMES_MAX + RECORD_KERNEL_FRAMES_MAX + RECORD_RUNTIME_WORDS_MAX);
-	((u64 *)(record + 1))[at] = word;
+	at = BOUND(at, RECORD_FRAMES_MAX + RECORD_KERNEL_FRAMES_MAX);
+	((u64 *)(record + 1))[at] = frame;
 	return 0;
 }
 
-INLINE int walk_emit(struct walk *walk, u64 frame)
+/* The second word may be one that no record has in the end. */
+INLINE int walk_store(struct walk *walk, u32 number, u64 first, u64 second)
 {
-	return store_word(walk->frames, frame);
-}
+	struct scratch *scratch = scratch_state();
 
-INLINE int walk_store(struct walk *walk, u32 at, u64 word)
-{
-	return store_word((u64)walk->frames + at, word);
+	if (!scratch)
+		return 1;
+	struct record *record = record_of(scratch);
+	u64 at = (u64)scratch->sample.record.kernel_frames + walk->frames + number;
+
+	if (!record)
+		return 1;
+	at = BOUND(at, RECORD_WORDS_MAX - 1);
+	((u64 *)(record + 1))[at] = first;
+	((u64 *)(record + 1))[at + 1] = second;
+	return 0;
 }
 
 INLINE u64 walk_thread_pointer(void)

@@ -5,7 +5,8 @@
  * bpf/walk/walk.bpf.h.
  * The includer supplies the environment of bpf/walk/step.bpf.h, and:
  *   walk_thread_pointer()          of the current task
- *   walk_store(walk, at, word)     stores word number `at` behind the user frames; 0 when stored
+ *   walk_store(walk, at, first, second)  stores words number `at` and behind it, behind the user
+ *                                  frames; 0 when stored
  *   walk_tell(code, fingerprint)   tells the worker of code that is new, as walk->list.config says
  *
  * The worker, which writes the config, may have been taken over. So the config makes BPF read any
@@ -19,6 +20,7 @@
 #include "bpf/walk/table.bpf.h"
 #include "bpf/walk/walk.bpf.h"
 
+#define RUNTIME_BELOW	 1024u /* bytes below a frame that are read with it */
 #define MARK_FRAME_SHIFT 48
 #define MARK_ADDRESS	 ((1ull << MARK_FRAME_SHIFT) - 1)
 
@@ -66,7 +68,7 @@ GLOBAL int runtime_read_word(u64 address)
 
 	if (!walk || !runtime_is_address(address))
 		return 1;
-	walk->reads++;
+	walk->list.reads++;
 	return walk_read(&walk->list.word, 8, address);
 }
 
@@ -78,8 +80,39 @@ GLOBAL int runtime_read(u64 bytes, u64 address)
 	if (!walk || !runtime_is_address(address))
 		return 1;
 	bytes = BOUND(bytes, sizeof(walk->list.memory) + 1);
-	walk->reads++;
+	walk->list.reads++;
 	return walk_read(walk->list.memory, bytes, address);
+}
+
+/*
+ * Reads a frame into the window, with memory below it: there the frames of callers often are. So a
+ * read serves several frames. Returns 0 when the window has the frame.
+ */
+INLINE int runtime_read_node(struct walk *walk, u64 bytes, u64 node)
+{
+	u64 page = node & ~4095ull, from = node - RUNTIME_BELOW;
+
+	if (!runtime_is_address(node))
+		return 1;
+	if (node >= walk->window_start && node + bytes - walk->window_start <= walk->window_bytes)
+		return 0;
+	if (from < page)
+		from = page;
+	walk->list.reads++;
+	walk->window_start = from;
+	walk->window_bytes = node + bytes - from;
+	return walk_read_window(walk->window_bytes, from);
+}
+
+/* Returns a word of a frame in the window. */
+INLINE u64 runtime_node_u64(const struct walk *walk, u64 node, u32 at)
+{
+	return walk->window[(node - walk->window_start + at) >> 3 & (WALK_WINDOW_BYTES / 8 - 1)];
+}
+
+INLINE u32 runtime_node_u32(const struct walk *walk, u64 node, u32 at)
+{
+	return runtime_node_u64(walk, node, at) >> (at & 4) * 8;
 }
 
 INLINE u64 runtime_u64(const struct runtime_list *list, u32 at)
@@ -170,11 +203,6 @@ INLINE int runtime_end(struct runtime_list *list, u32 result)
 	return 1;
 }
 
-INLINE int runtime_store(struct walk *walk, u64 word)
-{
-	return walk_store(walk, walk->list.words, word) || !++walk->list.words;
-}
-
 /* Returns a fingerprint of the code whose bytes are in list->memory. */
 INLINE u32 runtime_fingerprint(struct runtime_list *list)
 {
@@ -208,16 +236,21 @@ GLOBAL int runtime_frame(u64 code, u64 instruction)
 		return RUNTIME_CUT_READ;
 	struct runtime_list *list = &walk->list;
 
-	if (runtime_read(list->code_bytes, code))
-		return RUNTIME_CUT_READ;
-	u32 fingerprint = runtime_fingerprint(list);
 	u64 offset = runtime_offset(list, code, instruction);
+	struct runtime_code *known = &list->known[code >> 5 & (RUNTIME_CODES - 1)];
 
-	if (runtime_store(walk, RUNTIME_WORD_FRAME | code) ||
-	    runtime_store(walk, offset << 32 | fingerprint))
+	if (known->code != code) {
+		if (runtime_read(list->code_bytes, code))
+			return RUNTIME_CUT_READ;
+		known->fingerprint = runtime_fingerprint(list);
+		known->code = code;
+		walk_tell(walk, code, known->fingerprint);
+	}
+	if (walk_store(walk, list->words, RUNTIME_WORD_FRAME | code,
+		       offset << 32 | known->fingerprint))
 		return RUNTIME_CUT_DEPTH;
+	list->words += 2;
 	list->open = 1;
-	walk_tell(walk, code, fingerprint);
 	return 0;
 }
 
@@ -266,7 +299,7 @@ GLOBAL int runtime_border(u64 node)
 	if (!walk->list.open)
 		return 0;
 	walk->list.open = 0;
-	return runtime_store(walk, RUNTIME_WORD_BORDER | frame);
+	return walk_store(walk, walk->list.words++, RUNTIME_WORD_BORDER | frame, 0);
 }
 
 /* Takes one frame of the list. Returns 0 to go on, or 1 at the end. */
@@ -287,15 +320,15 @@ GLOBAL int runtime_step(void)
 		return runtime_end(list, RUNTIME_CUT_DEPTH);
 	if (walk_work(walk) >= walk->look_at && walk_late())
 		return runtime_end(list, RUNTIME_CUT_BUDGET);
-	if (runtime_read(config->node_bytes, node))
+	if (runtime_read_node(walk, BOUND((u64)config->node_bytes, RUNTIME_NODE_BYTES + 1), node))
 		return runtime_end(list, RUNTIME_CUT_READ);
-	list->node = runtime_u64(list, config->previous);
-	code = runtime_u64(list, config->code) & config->code_mask;
-	instruction = runtime_u64(list, config->instruction);
+	list->node = runtime_node_u64(walk, node, config->previous);
+	code = runtime_node_u64(walk, node, config->code) & config->code_mask;
+	instruction = runtime_node_u64(walk, node, config->instruction);
 	if (config->flags & RUNTIME_INDEX)
-		instruction = runtime_u32(list, config->instruction);
-	is_border =
-		(runtime_u32(list, config->border) & config->border_mask) == config->border_value;
+		instruction = runtime_node_u32(walk, node, config->instruction);
+	is_border = (runtime_node_u32(walk, node, config->border) & config->border_mask) ==
+		    config->border_value;
 	if (!is_border || config->flags & RUNTIME_BORDER_SHOW)
 		r = runtime_frame(code, instruction);
 	if (r)
@@ -348,6 +381,10 @@ GLOBAL int runtime_begin(void)
 	struct runtime_list *list = &walk->list;
 
 	list->words = list->open = list->activations = 0;
+	walk->window_bytes = 0;
+	NOT_UNROLLED
+	for (u32 i = 0; i < RUNTIME_CODES; i++)
+		list->known[i].code = 0;
 	if (runtime_take_config(walk))
 		return runtime_end(list, RUNTIME_NONE_MET);
 	list->code_bytes = runtime_code_bytes(&list->config);

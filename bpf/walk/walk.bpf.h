@@ -64,6 +64,7 @@ enum walk_register {
  */
 #define WALK_CLOCK_FRAMES 16u
 #define WALK_READ_FRAMES  7u
+#define WALK_LIST_FRAMES  2u /* a read of an interpreter's memory, where others were just before */
 #define WALK_MISS_FRAMES  (WALK_CLOCK_FRAMES - 1)
 
 /*
@@ -93,22 +94,27 @@ static const u8 walk_slot_register[RULE_SLOTS] = {REG_RBP, REG_RBX, REG_R12,
 
 /* State of the walk over an interpreter's list, runtime.bpf.h. */
 #define RUNTIME_MEMORY_WORDS 32u
+#define RUNTIME_CODES	     16u
+struct runtime_code {
+	u64 code, fingerprint;
+};
 struct runtime_list {
 	struct runtime_config config;	  /* a copy: the worker may change its own */
 	u64 bias;			  /* of the interpreter's object */
 	u64 node;			  /* the next frame, 0: none */
 	u64 anchor;			  /* of the next activation */
 	u64 word;			  /* the last one that was read */
-	u64 memory[RUNTIME_MEMORY_WORDS]; /* of a frame, or of code */
+	u64 memory[RUNTIME_MEMORY_WORDS]; /* of code */
 	u32 on;				  /* flag: the walk is in the list */
 	u32 open;			  /* flag: frames without a border behind them */
 	u32 words;			  /* stored */
 	u32 code_bytes;			  /* to read of each code */
 	u32 activations;		  /* so far */
 	u32 told;			  /* events about code that this sample may still send */
-	u32 result;			  /* enum runtime_result */
+	u32 reads;			  /* of the process's memory */
+	struct runtime_code known[RUNTIME_CODES]; /* code that this walk has met */
+	u32 result;				  /* enum runtime_result */
 };
-_Static_assert(RUNTIME_NODE_BYTES <= RUNTIME_MEMORY_WORDS * 8, "a frame fits");
 
 /* State of one walk, in a per-CPU value. A flag is 0 or 1. */
 struct walk {
@@ -192,7 +198,7 @@ struct walk {
 /* Returns the work so far, in frames with a cached rule and their words in the window. */
 static inline u64 walk_work(const struct walk *walk)
 {
-	return walk->frames + WALK_READ_FRAMES * walk->reads +
+	return walk->frames + WALK_READ_FRAMES * walk->reads + WALK_LIST_FRAMES * walk->list.reads +
 	       WALK_MISS_FRAMES * (walk->misses + walk->fallbacks);
 }
 
@@ -220,7 +226,7 @@ static inline void walk_init(struct walk *walk)
 	walk->code_start = walk->code_end = 0;
 	walk->area_levels = 0;
 	walk->marks = 0;
-	walk->list.on = walk->list.words = 0;
+	walk->list.on = walk->list.words = walk->list.reads = 0;
 	walk->list.result = RUNTIME_NONE_MET;
 	walk->copy_bytes = 0;
 	walk->window_start = 0;

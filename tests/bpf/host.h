@@ -138,11 +138,12 @@ static HOST_UNUSED int walk_emit(struct walk *walk, u64 frame)
 	return 0;
 }
 
-static HOST_UNUSED int walk_store(struct walk *walk, u32 at, u64 word)
+static HOST_UNUSED int walk_store(struct walk *walk, u32 at, u64 first, u64 second)
 {
 	(void)walk;
-	assert(at < RECORD_RUNTIME_WORDS_MAX);
-	host.word[at] = word;
+	assert(at + 1 < RECORD_RUNTIME_WORDS_MAX);
+	host.word[at] = first;
+	host.word[at + 1] = second;
 	return 0;
 }
 

@@ -398,9 +398,12 @@ static int walk_emit(struct walk *walk, u64 frame)
 	return 0;
 }
 
-static int walk_store(struct walk *walk, u32 at, u64 word)
+static int walk_store(struct walk *walk, u32 at, u64 first, u64 second)
 {
-	((u64 *)(record_of(&sampler.scratch) + 1))[walk->frames + at] = word;
+	u64 *words = (u64 *)(record_of(&sampler.scratch) + 1) + walk->frames + at;
+
+	words[0] = first;
+	words[1] = second;
 	return 0;
 }
 
