@@ -17,8 +17,11 @@
 #include "bpf/maps.bpf.h"
 #include "bpf/walk/runtime.bpf.h"
 
-#define TOLD_CODE_FOR_BITS 38 /* ns, 275 s: then code is told again, for a worker that forgot it */
-#define TOLD_CODE_SAMPLE   8u /* events in one sample; later samples tell of the rest */
+#define TOLD_CODE_FOR_BITS 38  /* ns, 275 s: then code is told again, for a worker that forgot it */
+#define TOLD_CODE_SAMPLE   32u /* events in one sample; later samples tell of the rest */
+#define TOLD_CODE_ALWAYS   8u  /* of them, whatever the time is */
+/* ns of a walk's budget: with less left, no further event is sent */
+#define TOLD_CODE_LEAVES_NS 15000ull
 
 /* Takes the bytes of an event from a budget. Two CPUs at once may take them once. */
 INLINE int grant_take(struct grant *grant, u64 bytes)
@@ -170,6 +173,9 @@ GLOBAL int tell_code(u64 code, u64 fingerprint)
 	struct grant *grant = bpf_map_lookup_elem(&grants, &family);
 
 	if (!told || *told == mark || !grant)
+		return 0;
+	if (scratch->walk.list.told <= TOLD_CODE_SAMPLE - TOLD_CODE_ALWAYS &&
+	    bpf_ktime_get_ns() + TOLD_CODE_LEAVES_NS > scratch->walk.deadline)
 		return 0;
 	if (!send_code(scratch, grant, code, fingerprint))
 		return 0;

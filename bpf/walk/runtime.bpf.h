@@ -316,7 +316,7 @@ GLOBAL int runtime_step(void)
 
 	if (!node)
 		return runtime_end(list, RUNTIME_WHOLE);
-	if (list->words + 3 > RECORD_RUNTIME_WORDS_MAX)
+	if (list->words + 4 > RECORD_RUNTIME_WORDS_MAX)
 		return runtime_end(list, RUNTIME_CUT_DEPTH);
 	if (walk_work(walk) >= walk->look_at && walk_late())
 		return runtime_end(list, RUNTIME_CUT_BUDGET);

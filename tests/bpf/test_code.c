@@ -45,6 +45,7 @@ static int setup(void **state)
 	sampler.scratch.sample.record.pid = 77;
 	sampler.scratch.sample.record.generation = 4712;
 	list->told = TOLD_CODE_SAMPLE;
+	sampler.scratch.walk.deadline = ~0ull;
 	list->config.part[0] = RUNTIME_CODE_ITSELF;
 	list->config.part[1] = list->config.part[3] = AT_NAME;
 	list->config.part[2] = AT_FILE;
@@ -139,6 +140,17 @@ static void test_code__not_without_room(void **state)
 	assert_int_equal(tell_code(CODE, 9), 1);
 }
 
+static void test_code__not_without_time(void **state)
+{
+	(void)state;
+	sampler.scratch.walk.deadline = sampler.now + TOLD_CODE_LEAVES_NS - 1;
+	for (u32 i = 0; i < TOLD_CODE_ALWAYS; i++)
+		assert_int_equal(tell_code(CODE, i), 1);
+	assert_int_equal(tell_code(CODE, 9), 0);
+	sampler.scratch.walk.deadline += 1000; /* the clock moves with each look */
+	assert_int_equal(tell_code(CODE, 9), 1);
+}
+
 static void test_code__pointers_that_lead_nowhere(void **state)
 {
 	struct runtime_list *list = &sampler.scratch.walk.list;
@@ -187,6 +199,7 @@ int main(void)
 		cmocka_unit_test_setup(test_code__a_last_part_of_any_size, setup),
 		cmocka_unit_test_setup(test_code__each_is_told_once, setup),
 		cmocka_unit_test_setup(test_code__not_without_room, setup),
+		cmocka_unit_test_setup(test_code__not_without_time, setup),
 		cmocka_unit_test_setup(test_code__pointers_that_lead_nowhere, setup),
 		cmocka_unit_test_setup(test_code__a_grant_is_a_budget, setup),
 	};

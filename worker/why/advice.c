@@ -272,7 +272,7 @@ static void explain_grant(const struct sources *sources, const char *name, char 
 		snprintf(ret_text, size, "its memory was not asked for in time");
 	else if (sources->grant_error == -EPERM)
 		snprintf(ret_text, size, "a line `deny memory` of the policy forbids it");
-	else if (sources->grant_error == -ENOKEY)
+	else if (sources->grant_error == -EOPNOTSUPP)
 		snprintf(ret_text, size, "a line `runtime %.*s` in the policy file grants it",
 			 (int)strcspn(name, "0123456789.-"), name);
 	else
