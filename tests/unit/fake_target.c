@@ -81,6 +81,13 @@ static void answer_segment(struct fake_target *fake, const struct target_request
 		abort();
 }
 
+static void answer_grant(struct fake_target *fake, const struct target_request *request,
+			 struct target_reply *reply)
+{
+	(void)request;
+	reply->error = fake->grant_error;
+}
+
 void fake_target_answer(struct fake_target *fake)
 {
 	static void (*const answers[TARGET_KIND_COUNT])(
@@ -88,6 +95,7 @@ void fake_target_answer(struct fake_target *fake)
 		[TARGET_MAPS] = answer_maps,
 		[TARGET_OBJECT] = answer_object,
 		[TARGET_SEGMENT] = answer_segment,
+		[TARGET_GRANT] = answer_grant,
 	};
 
 	while (fake->count > 0) {
