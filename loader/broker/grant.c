@@ -20,7 +20,7 @@
 
 #define PATH_BYTES 32
 
-/* The rules and the checks ask for this about a process. */
+/* A process, as the rules ask about it. */
 struct subject {
 	uint64_t device, inode; /* of the program */
 	uint32_t uid;
@@ -167,29 +167,41 @@ static int check_process(struct granter *granter, uint32_t pid)
 
 /* ---- the mapping --------------------------------------------------------------------------- */
 
-static int check_file(const struct mapped *mapped, struct message_object_reply *ret_reply)
+static int check_file(const struct mapped *mapped, struct statx *ret_status,
+		      struct message_object_reply *ret_reply)
 {
 	guard_fd int fd = mapped_open(mapped);
-	struct statx status;
 	int r;
 
 	if (fd < 0)
 		return fd;
-	r = mapped_identify(fd, &status, ret_reply);
+	r = mapped_identify(fd, ret_status, ret_reply);
 	if (r < 0)
 		return r;
-	return check_set_id(&status);
+	return check_set_id(ret_status);
 }
 
-static int check_name(const struct granter *granter, const struct mapped *mapped)
+/* Takes away the kernel's word about a file without a name, as that of an upgraded package is. */
+static void cut_deleted(char *path, const struct statx *status)
+{
+	static const char word[] = " (deleted)";
+	const size_t length = strlen(path), tail = sizeof(word) - 1;
+
+	if (status->stx_nlink == 0 && length > tail && strcmp(path + length - tail, word) == 0)
+		path[length - tail] = '\0';
+}
+
+static int check_name(const struct granter *granter, const struct mapped *mapped,
+		      const struct statx *status)
 {
 	char path[PATH_MAX];
 	int r = mapped_name(mapped, path);
 
 	if (r < 0)
 		return r;
+	cut_deleted(path, status);
 	if (!is_runtime(granter, path))
-		return -ENOTSUP;
+		return -EOPNOTSUPP;
 	return 0;
 }
 
@@ -197,17 +209,18 @@ static int check_mapping(const struct granter *granter, const struct message_gra
 			 struct message_object_reply *ret_reply)
 {
 	const struct mapped mapped = {request->pid, request->thread, request->start, request->end};
+	struct statx status;
 	int r;
 
 	if (!mapped_is_valid(&mapped))
 		return -EINVAL;
-	r = check_file(&mapped, ret_reply);
+	r = check_file(&mapped, &status, ret_reply);
 	if (r < 0)
 		return r;
 	r = mapped_check_code(&mapped);
 	if (r < 0)
 		return r;
-	return check_name(granter, &mapped);
+	return check_name(granter, &mapped, &status);
 }
 
 /* ---- the grant ----------------------------------------------------------------------------- */

@@ -37,7 +37,7 @@ int grant_take_rule(struct granter *granter, const struct message_grant_rule *ru
  *   -ESRCH    the process is of another generation, or starts a program
  *   -EACCES   a deny rule covers the process; the mapping is no code; its file is not a regular
  *             one, or open for writing; the file or the program has a set-id bit
- *   -ENOTSUP  the file's name is not that of a runtime
+ *   -EOPNOTSUPP  the file's name is not that of a runtime
  *   -EPERM    a rule of the policy denies the memory of the process
  *   others    as of grant_table_make_room()
  */

@@ -222,6 +222,26 @@ static void test_deny__a_program_that_is_starting(void **state)
 	assert_true(denied());
 }
 
+/* Without a rule as well: the broker must not take the new program's mappings for the old one's. */
+static void test_deny__an_exec_leaves_its_mark(void **state)
+{
+	u64 mm, number;
+
+	(void)state;
+	assert_false(denied());
+	mm = sampler.generation.mm;
+	number = sampler.generation.number;
+	on_rename(&sampler.task, "another");
+	assert_int_equal(sampler.generation.mm, mm);
+	sampler.task.mm = &other_memory;
+	on_rename(&sampler.task, "python3");
+	assert_int_equal(sampler.generation.mm, MM_OF_EXEC);
+	assert_int_equal(sampler.generation.number, number);
+	on_exec(&sampler.task);
+	assert_int_equal(sampler.generation.mm, (u64)(uintptr_t)&other_memory);
+	assert_int_not_equal(sampler.generation.number, number);
+}
+
 static void test_deny__children(void **state)
 {
 	struct task_struct child;
@@ -428,6 +448,7 @@ int main(void)
 		TEST(by_executable),
 		TEST(by_a_new_name),
 		TEST(a_program_that_is_starting),
+		TEST(an_exec_leaves_its_mark),
 		TEST(children),
 		TEST(until_the_very_end),
 		TEST(kernel_threads_are_nobodys),

@@ -410,6 +410,44 @@ static void test_odd_objects(struct peer *peer)
 	end_of(peer, WAIT_MS);
 }
 
+static int ask_grant(struct peer *peer, const struct message_grant *request)
+{
+	struct message reply;
+	int r;
+
+	r = channel_send(&peer->worker, MESSAGE_GRANT, request, sizeof(*request), -1);
+	r = r ? r : channel_wait(&peer->worker, WAIT_MS, &reply);
+	if (r != 1)
+		return r < 0 ? r : -EPROTO;
+	return reply.GRANT_REPLY.error;
+}
+
+/* The first process has generation 1, and runs no file that is a runtime's. */
+static void test_odd_grants(struct peer *peer)
+{
+	static const struct message_grant odd[] = {
+		{1, 4096, 8192, 0, 0},	   {1, 4096, 8192, 1u << 22, 1},
+		{1, 4096, 8192, ~0u, 1},   {1, 8192, 4096, 1, 1},
+		{1, 4096, 4096, 1, 1},	   {1, 4097, 8192, 1, 1},
+		{1, 4096, 8193, 1, 1},	   {1, 0, ~0ull & ~4095ull, 1, 1},
+		{1, 0, 0, 1, 1},	   {1, ~4095ull, ~0ull, 1, 1},
+		{1, 4096, 8192, 1, 0},	   {1, 4096, 8192, 1, ~0u},
+		{0, 4096, 8192, 1, 1},	   {2, 4096, 8192, 1, 1},
+		{~0ull, 4096, 8192, 1, 1}, {1, 4096, 8192, 4194303, 1},
+	};
+	unsigned int granted = 0;
+
+	start(peer);
+	equip(peer);
+	for (size_t i = 0; i < sizeof(odd) / sizeof(*odd); i++)
+		granted += ask_grant(peer, &odd[i]) >= 0;
+	tap(granted == 0 && end_of(peer, 50) == -1,
+	    "keyhole-broker: refuses %zu odd requests for memory and goes on",
+	    sizeof(odd) / sizeof(*odd));
+	forget(peer);
+	end_of(peer, WAIT_MS);
+}
+
 int main(void)
 {
 	static struct peer broker, exporter;
@@ -428,6 +466,7 @@ int main(void)
 	test_deaf(&broker);
 	test_deaf(&exporter);
 	test_odd_objects(&broker);
+	test_odd_grants(&broker);
 	spawner_stop(&broker.spawner);
 	spawner_stop(&exporter.spawner);
 	return tap_end();

@@ -177,7 +177,8 @@ def peers():
     for target, name in ((BROKER, "broker"), (EXPORTER, "exporter")):
         for kind, variant in (("LOG", "GOOD"), ("STOP", "GOOD"), ("MAPS", "OVERSIZED"),
                               ("MAPS", "MANY_FDS"), ("MAPS", "EMPTY"), ("PROFILE", "TWO_FDS"),
-                              ("OBJECT", "SHORT"), ("SEGMENT", "LONG")):
+                              ("OBJECT", "SHORT"), ("SEGMENT", "LONG"), ("GRANT", "SHORT"),
+                              ("GRANT", "LONG"), ("GRANT", "SURPLUS_FD")):
             yield Scenario(f"{kind} to {name}, {variant}", RUN, MESSAGE,
                            "passed_on", target=target, kind=kind,
                            variant=VARIANTS[variant])

@@ -39,21 +39,27 @@ static int processes = -1; /* those that BPF would follow; it alone writes the r
 
 void follow(pid_t pid, uint32_t denied)
 {
-	struct generation generation = {.number = 1, .denied = denied};
+	const struct generation generation = {.number = 1, .family = 1, .denied = denied};
+
+	follow_as(pid, &generation);
+}
+
+void follow_as(pid_t pid, const struct generation *generation)
+{
 	union bpf_attr attr;
 
 	if (processes < 0) {
 		memset(&attr, 0, sizeof(attr));
 		attr.map_type = BPF_MAP_TYPE_HASH;
 		attr.key_size = 4;
-		attr.value_size = sizeof(generation);
-		attr.max_entries = 64;
+		attr.value_size = sizeof(*generation);
+		attr.max_entries = 512;
 		processes = (int)syscall(SYS_bpf, BPF_MAP_CREATE, &attr, sizeof(attr));
 	}
 	memset(&attr, 0, sizeof(attr));
 	attr.map_fd = (uint32_t)processes;
 	attr.key = (uintptr_t)&pid;
-	attr.value = (uintptr_t)&generation;
+	attr.value = (uintptr_t)generation;
 	assert_int_equal(syscall(SYS_bpf, BPF_MAP_UPDATE_ELEM, &attr, sizeof(attr)), 0);
 }
 
@@ -85,11 +91,21 @@ void give_map(struct child *child, int map, uint32_t index)
 
 void start_broker_at(struct child *child, int map, uint32_t first)
 {
+	start_ruled_broker(child, map, first, NULL);
+}
+
+void start_ruled_broker(struct child *child, int map, uint32_t first,
+			const struct message_grant_rule *rule)
+{
 	follow(getpid(), 0);
 	child_start(child, ROLE_BROKER);
 	give_map(child, map, first);
 	child_give(child, MESSAGE_PROCESS_MAP, processes);
 	child_give(child, MESSAGE_GRANT_MAP, grant_map());
+	if (rule)
+		assert_int_equal(
+			channel_send(&child->loader, MESSAGE_GRANT_RULE, rule, sizeof(*rule), -1),
+			0);
 	child_give_peer(child, MESSAGE_REQUEST_PEER);
 }
 
@@ -145,6 +161,14 @@ int ask_object(struct child *child, const struct message_object *object,
 	assert_int_equal(channel_send(&child->worker, MESSAGE_OBJECT, object, sizeof(*object), -1),
 			 0);
 	return receive_reply(child, MESSAGE_OBJECT_REPLY, ret_message);
+}
+
+int ask_grant(struct child *child, const struct message_grant *grant)
+{
+	struct message message;
+
+	assert_int_equal(channel_send(&child->worker, MESSAGE_GRANT, grant, sizeof(*grant), -1), 0);
+	return receive_reply(child, MESSAGE_GRANT_REPLY, &message);
 }
 
 int ask_segment(struct child *child, uint32_t index, int *ret_fd)

@@ -5,20 +5,28 @@
 
 #include "tests/privsep/child.h"
 
+struct generation;
+
 /* An array that can be mapped, or one of maps like `inner`. Keys have 4 bytes. */
 int bpf_array(uint32_t type, uint32_t value_size, uint32_t entries, int inner);
 
 /* Makes an empty map of segments. */
 int segment_map(void);
-int grant_map(void);
 void give_map(struct child *child, int map, uint32_t index);
 
-/* Sets an entry in the map of processes that every broker here gets. */
+/* Sets an entry in the map of processes that every broker here gets: generation and family 1. */
 void follow(pid_t pid, uint32_t denied);
+void follow_as(pid_t pid, const struct generation *generation);
+
+/* Returns the map of grants that every broker here gets. */
+int grant_map(void);
 
 /* first: the segment that the worker asks for first, 0: behind all that there are. */
 void start_broker_at(struct child *child, int map, uint32_t first);
 void start_broker(struct child *child, int map);
+/* Starts with a rule about memory; NULL: none. */
+void start_ruled_broker(struct child *child, int map, uint32_t first,
+			const struct message_grant_rule *rule);
 /* Starts with an audit stream, whose end the caller owns. */
 void start_audited_broker(struct child *child, int map, struct channel *ret_auditor);
 
@@ -31,5 +39,6 @@ int ask_maps(struct child *child, uint32_t pid, int *ret_fd);
 int ask_object(struct child *child, const struct message_object *object,
 	       struct message *ret_message);
 int ask_segment(struct child *child, uint32_t index, int *ret_fd);
+int ask_grant(struct child *child, const struct message_grant *grant);
 
 #endif

@@ -33,6 +33,8 @@ static void test_broker__counts_each_operation(void **state)
 {
 	const struct message_object absent = {
 		.start = 0x1000, .end = 0x2000, .pid = (uint32_t)getpid()};
+	const struct message_grant unknown = {
+		.generation = 2, .start = 0x1000, .end = 0x2000, .pid = (uint32_t)getpid()};
 	struct channel auditor;
 	struct sums sums = {0};
 	struct message message;
@@ -49,6 +51,8 @@ static void test_broker__counts_each_operation(void **state)
 		assert_int_equal(ask_maps(&child, PROCESS_PID_MAX, &fd), -ENOENT);
 	for (int i = 0; i < 5; i++)
 		assert_int_equal(ask_object(&child, &absent, &message), -ENOENT);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(ask_grant(&child, &unknown), -ESRCH);
 	assert_int_equal(ask_segment(&child, SEGMENT_MAX, &fd), -EINVAL);
 	assert_int_equal(ask_segment(&child, 0, &fd), 0);
 	close(fd);
@@ -58,6 +62,8 @@ static void test_broker__counts_each_operation(void **state)
 	assert_int_equal(sums.granted[MESSAGE_MAPS], 70);
 	assert_int_equal(sums.count[MESSAGE_OBJECT], 5);
 	assert_int_equal(sums.refused[MESSAGE_OBJECT], 5);
+	assert_int_equal(sums.count[MESSAGE_GRANT], 3);
+	assert_int_equal(sums.granted[MESSAGE_GRANT], 0);
 	assert_int_equal(sums.count[MESSAGE_SEGMENT], 2);
 	assert_int_equal(sums.granted[MESSAGE_SEGMENT], 1);
 	channel_release(&child.worker);

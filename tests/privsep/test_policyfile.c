@@ -78,6 +78,33 @@ static void test_policyfile__rows_become_keys(void **state)
 	close(rules.keys);
 }
 
+/* Rules about memory go to the brokers, and BPF's table has none of them. */
+static void test_policyfile__rules_about_memory(void **state)
+{
+	struct stat status;
+	struct rules rules;
+
+	(void)state;
+	assert_int_equal(stat("/usr/bin/env", &status), 0);
+	assert_int_equal(read_rules("runtime mypython\ndeny memory executable /usr/bin/env\n"
+				    "deny memory comm abc\ndeny memory uid 5\n",
+				    &rules),
+			 EXIT_DONE);
+	assert_int_equal(rules.said.kinds, 0);
+	assert_int_equal(lseek(rules.keys, 0, SEEK_END), 0);
+	assert_int_equal(rules.memory_count, 4);
+	assert_int_equal(rules.memory[0].key[0], DENY_UID);
+	assert_int_equal(rules.memory[0].key[1], 5);
+	assert_int_equal(rules.memory[1].key[0], DENY_COMM);
+	assert_memory_equal(&rules.memory[1].key[1], "abc\0\0\0\0\0\0\0\0\0\0\0\0", 16);
+	assert_int_equal(rules.memory[2].key[0], DENY_EXECUTABLE);
+	assert_int_equal(rules.memory[2].key[2], status.st_ino);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(rules.memory[i].name[0], 0);
+	assert_string_equal(rules.memory[3].name, "mypython");
+	close(rules.keys);
+}
+
 static void test_policyfile__as_many_rules_as_there_may_be(void **state)
 {
 	static char text[20000];
@@ -304,6 +331,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_policyfile__rows_become_keys),
+		cmocka_unit_test(test_policyfile__rules_about_memory),
 		cmocka_unit_test(test_policyfile__as_many_rules_as_there_may_be),
 		cmocka_unit_test(test_policyfile__errors_are_no_rules),
 		cmocka_unit_test(test_policyfile__hidden_names_are_not_asked_for),

@@ -84,9 +84,8 @@ static void answer_segment(struct fake_target *fake, const struct target_request
 static void answer_grant(struct fake_target *fake, const struct target_request *request,
 			 struct target_reply *reply)
 {
-	(void)fake;
 	(void)request;
-	reply->error = 0;
+	reply->error = fake->grant_error;
 }
 
 void fake_target_answer(struct fake_target *fake)

@@ -19,7 +19,7 @@ struct fake_target {
 	struct target_identity identity; /* inode 0: that of the mapping's start >> 12 */
 	bool opened;	  /* objects were opened within the last minute: they are identified only */
 	int object_error; /* 0, or instead of an object */
-	int segment_error;
+	int segment_error, grant_error;
 };
 
 void fake_target_init(struct fake_target *fake);

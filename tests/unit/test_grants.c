@@ -58,12 +58,22 @@ static void test_grants__removed_files(void **state)
 	assert_true(grant_is_by_name("/usr/bin/python3.11 (deleted)"));
 }
 
+static void test_grants__other_names(void **state)
+{
+	(void)state;
+	assert_true(grant_fits_name("/opt/mypython3.12", "mypython"));
+	assert_true(grant_fits_name("mypython", "mypython"));
+	assert_false(grant_fits_name("/opt/mypythons", "mypython"));
+	assert_false(grant_fits_name("/mypython/x", "mypython"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_grants__runtimes),
 		cmocka_unit_test(test_grants__nothing_else),
 		cmocka_unit_test(test_grants__removed_files),
+		cmocka_unit_test(test_grants__other_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -58,6 +58,25 @@ static void test_policyfile__each_kind_of_line(void **state)
 	assert_int_equal(rows.row[7].mode, NAMES_HASH);
 }
 
+static void test_policyfile__lines_about_memory(void **state)
+{
+	(void)state;
+	assert_int_equal(parse("runtime my-python_3.1+\n"
+			       "deny  memory\texecutable /usr/bin/x\n"
+			       "deny memory comm sshd\n"
+			       "deny memory comm ssh agent\n"
+			       "deny memory uid 7\n"
+			       "deny comm memory\n"),
+			 0);
+	assert_int_equal(rows.count, 6);
+	check_row(0, ROW_COMM, 6, 0, "memory");
+	check_row(1, ROW_MEMORY_UID, 5, 7, "7");
+	check_row(2, ROW_MEMORY_COMM, 4, 0, "ssh agent");
+	check_row(3, ROW_MEMORY_COMM, 3, 0, "sshd");
+	check_row(4, ROW_MEMORY_EXECUTABLE, 2, 0, "/usr/bin/x");
+	check_row(5, ROW_RUNTIME, 1, 0, "my-python_3.1+");
+}
+
 static void test_policyfile__nothing_is_no_rule(void **state)
 {
 	static const char *const texts[] = {
@@ -102,6 +121,21 @@ static void test_policyfile__what_is_refused(void **state)
 		"max-frequency",
 		"max-frequency 0",
 		"max-frequency 10001",
+		"deny memory",
+		"deny memory 5",
+		"deny memory uid",
+		"deny memory uid x",
+		"deny memory cgroup /x",
+		"deny memory comm",
+		"deny memory executable x",
+		"deny memory memory uid 5",
+		"deny memory a-word-that-is-longer-than-any-word-of-a-rule-may-ever-be 5",
+		"runtime",
+		"runtime x",
+		"runtime a/b",
+		"runtime a b",
+		"runtime python*",
+		"runtime thirty-two-letters-are-too-many-",
 		"names",
 		"names comm",
 		"names comm rot13",
@@ -254,6 +288,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_policyfile__each_kind_of_line),
 		cmocka_unit_test(test_policyfile__a_further_file_only_adds),
+		cmocka_unit_test(test_policyfile__lines_about_memory),
 		cmocka_unit_test(test_policyfile__nothing_is_no_rule),
 		cmocka_unit_test(test_policyfile__what_is_refused),
 		cmocka_unit_test(test_policyfile__a_nul_is_no_end),

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The permissions of one mapping, in a list that comes in pieces and has names of the target's. */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "loader/broker/maps_line.h"
+
+static const char list[] =
+	"00400000-00401000 r--p 00000000 fe:00 11 /usr/bin/python3.11\n"
+	"00401000-00402000 r-xp 00001000 fe:00 11 /usr/bin/python3.11\n"
+	"7f0000000000-7f0000001000 r--s 00000000 fe:00 12 /srv/x\\01200500000-00501000 r-xp \n"
+	"7f0000001000-7f0000002000 rwxp 00000000 00:00 0 00600000-00601000 r-xp 0 fe:00 1 /a\n"
+	"ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0                  [vsyscall]\n";
+
+enum finding {
+	ABSENT,
+	DATA,
+	CODE
+};
+
+/* Looks through the list in pieces of so many bytes. */
+static enum finding look(const char *text, uint64_t start, uint64_t end, size_t piece)
+{
+	const size_t size = strlen(text);
+	struct maps_line line;
+
+	maps_line_init(&line, start, end);
+	for (size_t at = 0; at < size; at += piece) {
+		const size_t left = size - at;
+
+		if (maps_line_take(&line, text + at, left < piece ? left : piece))
+			return maps_line_is_code(&line) ? CODE : DATA;
+	}
+	return ABSENT;
+}
+
+static void check(const char *text, uint64_t start, uint64_t end, enum finding expected)
+{
+	for (size_t piece = 1; piece <= 80; piece++)
+		assert_int_equal(look(text, start, end, piece), expected);
+	assert_int_equal(look(text, start, end, 4096), expected);
+}
+
+static void test_maps_line__each_line(void **state)
+{
+	(void)state;
+	check(list, 0x400000, 0x401000, DATA);
+	check(list, 0x401000, 0x402000, CODE);
+	check(list, 0x7f0000000000, 0x7f0000001000, DATA);
+	check(list, 0x7f0000001000, 0x7f0000002000, CODE);
+	check(list, 0xffffffffff600000, 0xffffffffff601000, CODE);
+}
+
+static void test_maps_line__no_such_line(void **state)
+{
+	(void)state;
+	check(list, 0x400000, 0x402000, ABSENT);
+	check(list, 0x401000, 0x401000, ABSENT);
+	check(list, 0x0, 0x1000, ABSENT);
+	check(list, 0x1000, 0x402000, ABSENT);
+	check("", 0x400000, 0x401000, ABSENT);
+	check("\n\n", 0x400000, 0x401000, ABSENT);
+}
+
+/* A target chooses the names, and the kernel escapes the end of a line in them. */
+static void test_maps_line__names_are_no_lines(void **state)
+{
+	(void)state;
+	check(list, 0x500000, 0x501000, ABSENT);
+	check(list, 0x600000, 0x601000, ABSENT);
+}
+
+static void test_maps_line__columns_that_are_cut(void **state)
+{
+	(void)state;
+	check("00400000-00401000 r-xp", 0x400000, 0x401000, ABSENT);
+	check("00400000-00401000 r-xp ", 0x400000, 0x401000, CODE);
+	check("00400000-00401000 r-xpp", 0x400000, 0x401000, DATA);
+	check("00400000-00401000 r-", 0x400000, 0x401000, ABSENT);
+	check("00400000-00401000 r-x\n00400000-00401000 r--p ", 0x400000, 0x401000, DATA);
+}
+
+/* As the running kernel writes it: this function is code, the list above is data. */
+static void test_maps_line__of_this_process(void **state)
+{
+	static char text[1 << 20];
+	const uint64_t places[] = {(uintptr_t)test_maps_line__of_this_process, (uintptr_t)list};
+	int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	size_t size = 0;
+	ssize_t got;
+
+	(void)state;
+	assert_true(fd >= 0);
+	while ((got = read(fd, text + size, sizeof(text) - 1 - size)) > 0)
+		size += (size_t)got;
+	close(fd);
+	for (int i = 0; i < 2; i++) {
+		unsigned long long start = 0, end = 0;
+		const char *at = text;
+
+		while (!(start <= places[i] && places[i] < end)) {
+			assert_int_equal(sscanf(at, "%llx-%llx", &start, &end), 2);
+			at = strchr(at, '\n') + 1;
+		}
+		check(text, start, end, i == 0 ? CODE : DATA);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_maps_line__each_line),
+		cmocka_unit_test(test_maps_line__no_such_line),
+		cmocka_unit_test(test_maps_line__names_are_no_lines),
+		cmocka_unit_test(test_maps_line__columns_that_are_cut),
+		cmocka_unit_test(test_maps_line__of_this_process),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
