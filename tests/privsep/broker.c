@@ -94,7 +94,7 @@ void start_broker_at(struct child *child, int map, uint32_t first)
 	start_ruled_broker(child, map, first, NULL);
 }
 
-void start_ruled_broker(struct child *child, int map, uint32_t first,
+void begin_ruled_broker(struct child *child, int map, uint32_t first,
 			const struct message_grant_rule *rule)
 {
 	follow(getpid(), 0);
@@ -106,6 +106,12 @@ void start_ruled_broker(struct child *child, int map, uint32_t first,
 		assert_int_equal(
 			channel_send(&child->loader, MESSAGE_GRANT_RULE, rule, sizeof(*rule), -1),
 			0);
+}
+
+void start_ruled_broker(struct child *child, int map, uint32_t first,
+			const struct message_grant_rule *rule)
+{
+	begin_ruled_broker(child, map, first, rule);
 	child_give_peer(child, MESSAGE_REQUEST_PEER);
 }
 

@@ -24,7 +24,9 @@ int grant_map(void);
 /* first: the segment that the worker asks for first, 0: behind all that there are. */
 void start_broker_at(struct child *child, int map, uint32_t first);
 void start_broker(struct child *child, int map);
-/* Starts with a rule about memory; NULL: none. */
+/* Start with a rule about memory; NULL: none. The first one gives no channel to a worker. */
+void begin_ruled_broker(struct child *child, int map, uint32_t first,
+			const struct message_grant_rule *rule);
 void start_ruled_broker(struct child *child, int map, uint32_t first,
 			const struct message_grant_rule *rule);
 /* Starts with an audit stream, whose end the caller owns. */
