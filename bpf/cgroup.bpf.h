@@ -15,6 +15,7 @@
 
 #include "bpf/config.bpf.h"
 #include "bpf/env.bpf.h"
+#include "bpf/events.bpf.h"
 #include "bpf/kernel.h"
 
 #define TOLD_FACTOR 0x9e3779b97f4a7c15ull
@@ -115,7 +116,7 @@ GLOBAL int tell_path(void)
 		return 0;
 	if (*told == told_mark(id))
 		return 1;
-	if (bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) > EVENT_RING_BYTES / 2)
+	if (events_half_full())
 		return 0;
 	struct event_cgroup *path = bpf_ringbuf_reserve(&events, sizeof(*path), 0);
 

@@ -14,6 +14,7 @@
 #include "bpf/cgroup.bpf.h"
 #include "bpf/config.bpf.h"
 #include "bpf/env.bpf.h"
+#include "bpf/events.bpf.h"
 #include "bpf/maps.bpf.h"
 #include "bpf/walk/runtime.bpf.h"
 
@@ -47,7 +48,7 @@ INLINE u64 part_address(struct runtime_list *list, u32 number, u64 code)
 
 	if (at == RUNTIME_CODE_ITSELF)
 		return code;
-	return list->memory[at >> 3 & (RUNTIME_MEMORY_WORDS - 1)];
+	return runtime_u64(list, at);
 }
 
 /*
@@ -113,27 +114,19 @@ INLINE u64 last_bytes(struct runtime_list *list, u64 code)
 
 /* ---- events ---- */
 
-/* Sends an event about code, whose last part has `last` bytes. Returns 0 without room. */
-INLINE int send_short(struct scratch *scratch, u64 code, u64 fingerprint, u64 last)
+/*
+ * Sends an event of so many bytes about code, whose last part has `last` bytes. Inlined: the kernel
+ * wants constant sizes. Returns 0 without room.
+ */
+INLINE int send_event(struct scratch *scratch, u64 code, u64 fingerprint, u64 last, const u32 bytes)
 {
-	struct event_code *event = bpf_ringbuf_reserve(&events, EVENT_CODE_SHORT_BYTES, 0);
+	struct event_code *event = bpf_ringbuf_reserve(&events, bytes, 0);
+	const u32 limit = bytes - __builtin_offsetof(struct event_code, data) - CODE_PART_3;
 
 	if (!event)
 		return 0;
 	fill_code(event, scratch, code, fingerprint);
-	event->bytes[3] = READ_PART(event->data + CODE_PART_3, last, LAST_SHORT, event->address[3]);
-	bpf_ringbuf_submit(event, BPF_RB_NO_WAKEUP);
-	return 1;
-}
-
-INLINE int send_long(struct scratch *scratch, u64 code, u64 fingerprint, u64 last)
-{
-	struct event_code *event = bpf_ringbuf_reserve(&events, sizeof(*event), 0);
-
-	if (!event)
-		return 0;
-	fill_code(event, scratch, code, fingerprint);
-	event->bytes[3] = READ_PART(event->data + CODE_PART_3, last, LAST_LONG, event->address[3]);
+	event->bytes[3] = READ_PART(event->data + CODE_PART_3, last, limit, event->address[3]);
 	bpf_ringbuf_submit(event, BPF_RB_NO_WAKEUP);
 	return 1;
 }
@@ -149,15 +142,15 @@ INLINE u64 code_mark(u64 family, u64 code, u64 fingerprint)
 
 INLINE int send_code(struct scratch *scratch, struct grant *grant, u64 code, u64 fingerprint)
 {
+	const u32 small = EVENT_CODE_SHORT_BYTES, large = sizeof(struct event_code);
 	u64 last = last_bytes(&scratch->walk.list, code);
 
-	if (bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) > EVENT_RING_BYTES / 2)
+	if (events_half_full())
 		return 0;
 	if (last <= LAST_SHORT)
-		return grant_take(grant, EVENT_CODE_SHORT_BYTES) &&
-		       send_short(scratch, code, fingerprint, last);
-	return grant_take(grant, sizeof(struct event_code)) &&
-	       send_long(scratch, code, fingerprint, last);
+		return grant_take(grant, small) &&
+		       send_event(scratch, code, fingerprint, last, small);
+	return grant_take(grant, large) && send_event(scratch, code, fingerprint, last, large);
 }
 
 /* Tells of code whose bytes are in list->memory, unless an event has told of it lately. */
@@ -170,9 +163,13 @@ GLOBAL int tell_code(u64 code, u64 fingerprint)
 	u64 family = scratch->sample.family, mark = code_mark(family, code, fingerprint);
 	u32 place = mark >> (64 - TOLD_CODE_BITS);
 	u64 *told = bpf_map_lookup_elem(&told_code, &place);
+
+	/* mostly */
+	if (!told || *told == mark)
+		return 0;
 	struct grant *grant = bpf_map_lookup_elem(&grants, &family);
 
-	if (!told || *told == mark || !grant)
+	if (!grant)
 		return 0;
 	if (scratch->walk.list.told <= TOLD_CODE_SAMPLE - TOLD_CODE_ALWAYS &&
 	    bpf_ktime_get_ns() + TOLD_CODE_LEAVES_NS > scratch->walk.deadline)

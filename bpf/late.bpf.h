@@ -18,6 +18,7 @@
 #include "bpf/abi.h"
 #include "bpf/config.bpf.h"
 #include "bpf/env.bpf.h"
+#include "bpf/events.bpf.h"
 
 #define LATE_UNKNOWN KERNEL_FRAME(KERNEL_RANGE_UNKNOWN, 0)
 #define LATE_FACTOR  0x9e3779b97f4a7c15ull
@@ -52,8 +53,7 @@ INLINE u32 late_id(const struct scratch *scratch)
  */
 INLINE s64 late_tell(struct scratch *scratch, u64 address, u64 now)
 {
-	if (now >= scratch->names_until ||
-	    bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) > EVENT_RING_BYTES / 2)
+	if (now >= scratch->names_until || events_half_full())
 		return -1;
 	for (u32 i = 0; i < EVENT_NAME_WORDS; i++)
 		scratch->name[i] = 0;

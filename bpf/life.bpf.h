@@ -17,6 +17,7 @@
 #include "bpf/config.bpf.h"
 #include "bpf/deny.bpf.h"
 #include "bpf/env.bpf.h"
+#include "bpf/events.bpf.h"
 #include "bpf/kernel.h"
 
 /* ---- filter ---- */
@@ -93,7 +94,7 @@ INLINE int wakes_worker(u32 kind, u64 now)
 {
 	if (kind == EVENT_SEEN || kind == EVENT_EXEC || kind == EVENT_WAKE || kind == EVENT_WAITS)
 		return !worker_looks_soon(now);
-	return bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) > EVENT_RING_BYTES / 2;
+	return events_half_full();
 }
 
 INLINE u32 session_of(struct task_struct *task)

@@ -720,10 +720,15 @@ GLOBAL int end_sample(u32 reason, u64 began)
 {
 	struct scratch *scratch = scratch_state();
 	struct counters *count = counters_now();
-	struct record *record = scratch ? record_of(scratch) : NULL;
 
-	if (!count || !record)
+	if (!scratch || !count)
 		return 0;
+	struct record *record = record_of(scratch);
+
+	if (!record) {
+		give_up(scratch, count);
+		return 0;
+	}
 	if (reason != REASON_cut_not_ready || !keeps(scratch, began)) {
 		commit(scratch, record, count, reason);
 		if (scratch->kept || scratch->unkept)
@@ -740,12 +745,8 @@ GLOBAL int end_sample(u32 reason, u64 began)
 }
 
 /* Walks the sample, and ends it. */
-INLINE void finish(void *ctx, struct scratch *scratch, struct counters *count, u64 began)
+INLINE void finish(void *ctx, struct scratch *scratch, u64 began)
 {
-	if (!record_of(scratch)) {
-		give_up(scratch, count);
-		return;
-	}
 	scratch->began = began;
 	walk_init(&scratch->walk);
 	if (scratch->sample.record.kernel_frames)
@@ -770,7 +771,7 @@ int on_sample(void *ctx)
 				  : !leaves_out(ctx) && take_now(ctx, scratch, count, now);
 
 		if (taken)
-			finish(ctx, scratch, count, now);
+			finish(ctx, scratch, now);
 		/* the verifier must see a count, not a flag that the compiler makes of it */
 		asm volatile("" : "+r"(round));
 	}

@@ -7,7 +7,8 @@
  *   walk_thread_pointer()          of the current task
  *   walk_store(walk, at, first, second)  stores words number `at` and behind it, behind the user
  *                                  frames; 0 when stored
- *   walk_tell(code, fingerprint)   tells the worker of code that is new, as walk->list.config says
+ *   walk_tell(walk, code, fingerprint)  tells the worker of code that is new, as the list's config
+ *                                  says
  *
  * The worker, which writes the config, may have been taken over. So the config makes BPF read any
  * memory of the process. The caller has made sure that the process has a grant.
