@@ -277,7 +277,7 @@ static enum exit_status open_events(struct recording *rec)
 	int r;
 
 	/* a command maps its libraries while it is sampled */
-	if (rec->options->given.flags & (OPTIONS_SOME | OPTIONS_CGROUP) && !rec->options->command)
+	if (rec->options->given.flags & OPTIONS_FEW && !rec->options->command)
 		watermark = EVENTS_WAKE_AT_HALF;
 	r = events_open(rec->programs.cpus, sampling, rec->programs.sampler, watermark, events);
 

@@ -318,7 +318,7 @@ static bool wants_quiet(const struct worker *worker)
 {
 	if (!session_is_noisy(worker->session))
 		return false;
-	return worker->roused || !(worker->regions.config.flags & (OPTIONS_SOME | OPTIONS_CGROUP));
+	return worker->roused || !(worker->regions.config.flags & OPTIONS_FEW);
 }
 
 /* Adds those that no turn has added since they fired. */

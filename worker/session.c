@@ -120,7 +120,7 @@ static bool read_streams(struct session *session, uint64_t now)
 				session->parts.sideband_count);
 
 	/* where some processes are wanted, most records are of others */
-	if (session->parts.config.flags & (OPTIONS_SOME | OPTIONS_CGROUP))
+	if (session->parts.config.flags & OPTIONS_FEW)
 		busy = stream_events(session->stream) != events;
 	if (busy)
 		session->busy = true;
