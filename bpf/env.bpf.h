@@ -90,11 +90,15 @@ INLINE int walk_read(void *to, u64 bytes, u64 address)
 /* Reads the walk's copy of the stack, of which the verifier knows nothing: a kernel address. */
 INLINE int walk_read_copy(struct walk *walk, void *to, u64 bytes, u64 address)
 {
-	u64 at = address - walk->copy_start;
+	NOT_UNROLLED
+	for (u32 i = 0; i < STACK_COPIES; i++) {
+		const struct stack_copy *copy = &walk->copy[i];
+		u64 at = address - copy->start;
 
-	if (at >= walk->copy_bytes || bytes > walk->copy_bytes - at)
-		return 1;
-	return bpf_probe_read_kernel(to, bytes, (void *)(walk->copy_at + at)) != 0;
+		if (at < copy->bytes && bytes <= copy->bytes - at)
+			return bpf_probe_read_kernel(to, bytes, (void *)(copy->at + at)) != 0;
+	}
+	return 1;
 }
 
 /* Returns the first of KEPT_PROBES places of an address among those of struct kept. */

@@ -27,42 +27,69 @@
 
 /* ---- the copy ---- */
 
-/*
- * Copies the stack from sample->copy_start up to an end, as far as there is room. The number of
- * bytes is in memory only: a known range would cost the verifier states.
- */
-INLINE void copy_stack(struct kept *slot, struct sample *sample, u64 end)
+/* Returns where to begin the copy of a stack. */
+INLINE u64 copy_start(u64 sp)
 {
-	volatile u64 *copied = &sample->copy_bytes;
+	u64 from = sp - WALK_RED_ZONE, word;
 
+	/* the page below may never have been touched */
+	if ((from ^ sp) & ~(KEPT_PIECE - 1ull))
+		from = sp & ~(KEPT_PIECE - 1ull);
+	/* a fault may be about to make the lowest page */
+	if (bpf_probe_read_user(&word, sizeof(word), (void *)sp))
+		from = (sp | (KEPT_PIECE - 1ull)) + 1;
+	return from;
+}
+
+/*
+ * Makes a copy of the stack of a kept sample, as far as there is room behind its first `before`
+ * bytes. The number of bytes is in memory only: a known range would cost the verifier states.
+ */
+GLOBAL int copy_stack(u32 number, u32 which, u64 before, u64 sp)
+{
+	struct kept *slot = bpf_map_lookup_elem(&kept, &number);
+
+	if (!slot)
+		return 0;
+	struct stack_copy *copy = &slot->sample.copy[BOUND((u64)which, STACK_COPIES)];
+	struct mm_struct *mm = BPF_CORE_READ(task_now(), mm);
+	u64 top = BPF_CORE_READ(mm, start_stack), end = ~0ull;
+	volatile u64 *copied = &copy->bytes;
+
+	sp &= ~7ull;
+	if (top >= sp)
+		end = top + 8;
+	copy->start = copy_start(sp);
+	copy->at = number_of(slot->stack) + before;
+	*copied = 0;
+	if (copy->start >= end)
+		return 0;
 	NOT_UNROLLED
 	for (u32 i = 0; i < KEPT_PIECES; i++) {
-		u64 done = BOUND(*copied, KEPT_STACK_BYTES - KEPT_PIECE + 1);
-		u64 at = *(volatile u64 *)&sample->copy_start + done;
+		u64 done = *copied, to = before + done, at = *(volatile u64 *)&copy->start + done;
 		u64 bytes = KEPT_PIECE - (at & (KEPT_PIECE - 1));
 
 		if (bytes > end - at)
 			bytes = end - at;
 		bytes = BOUND(bytes, KEPT_PIECE + 1);
-		if (!bytes || bpf_probe_read_user((u8 *)slot->stack + done, bytes, (void *)at))
+		if (!bytes || to > KEPT_STACK_BYTES - KEPT_PIECE)
+			break;
+		to = BOUND(to, KEPT_STACK_BYTES - KEPT_PIECE + 1);
+		if (bpf_probe_read_user((u8 *)slot->stack + to, bytes, (void *)at))
 			break;
 		*copied = done + bytes;
 	}
+	return 0;
 }
 
-/* Remembers a word of the copy if it is an address behind a call, or that of a signal return. */
-GLOBAL int keep_call(u32 number, u64 word)
+/* Remembers a word, or its like with flags, as one about which walk_copy_calls() says yes. */
+GLOBAL int keep_word(u32 number, u64 word)
 {
 	struct kept *slot = bpf_map_lookup_elem(&kept, &number);
-	u64 code[2] = {0, 0};
-
-	if (!slot || bpf_probe_read_user(code, sizeof(code), (void *)(word - 8)))
-		return 0;
-	if (code[1] == SIGRETURN_CODE)
-		word |= KEPT_SIGRETURN;
-	else if (!walk_is_call(code[0]))
-		return 0;
 	u32 place = kept_place(word);
+
+	if (!slot)
+		return 0;
 
 	NOT_UNROLLED
 	for (u32 i = 0; i < KEPT_PROBES; i++) {
@@ -76,6 +103,50 @@ GLOBAL int keep_call(u32 number, u64 word)
 	return 0;
 }
 
+/* Words from a handler's return address to the registers in the ucontext_t: see walk_signal(). */
+#define KEPT_CONTEXT_SP 21u
+#define KEPT_CONTEXT_PC 22u
+
+/*
+ * Keeps what the walk needs to leave a signal's frame: the interrupted pc, and the interrupted
+ * stack if that is another one. The copy of the handler's stack then ends behind the registers.
+ */
+INLINE void keep_signal(u32 number, struct kept *slot, u32 at)
+{
+	u64 pc = slot->stack[(at + KEPT_CONTEXT_PC) & (KEPT_STACK_BYTES / 8 - 1)];
+	u64 sp = slot->stack[(at + KEPT_CONTEXT_SP) & (KEPT_STACK_BYTES / 8 - 1)];
+	u64 used = ((u64)at + KEPT_CONTEXT_PC + 1) * 8;
+	struct stack_copy *copy = slot->sample.copy;
+
+	if (walk_executable(pc))
+		keep_word(number, pc | KEPT_SAVED_PC);
+	if (sp - copy->start < copy->bytes || copy[1].bytes || used > copy->bytes)
+		return;
+	copy->bytes = used;
+	copy_stack(number, 1, used, sp);
+}
+
+/* Remembers a word of the copy if it is an address behind a call, or that of a signal return. */
+GLOBAL int keep_call(u32 number, u32 at)
+{
+	struct kept *slot = bpf_map_lookup_elem(&kept, &number);
+	u64 code[2] = {0, 0};
+
+	if (!slot)
+		return 0;
+	u64 word = slot->stack[at & (KEPT_STACK_BYTES / 8 - 1)];
+
+	if (bpf_probe_read_user(code, sizeof(code), (void *)(word - 8)))
+		return 0;
+	if (code[1] == SIGRETURN_CODE) {
+		keep_word(number, word | KEPT_SIGRETURN);
+		keep_signal(number, slot, at);
+	} else if (walk_is_call(code[0])) {
+		keep_word(number, word);
+	}
+	return 0;
+}
+
 /*
  * Returns whether a word may be an address of the program's code, or of a library. Libraries lie
  * below the main stack, but above the stacks of most threads. Each other word would cost a read, or
@@ -85,7 +156,7 @@ INLINE int may_be_code(const struct sample *sample, u64 word)
 {
 	if (word - sample->code_start < sample->code_end - sample->code_start)
 		return 1;
-	if (word - sample->copy_start < sample->copy_bytes)
+	if (word - sample->copy[0].start < sample->copy[0].bytes)
 		return 0;
 	return word - KEPT_LIBRARIES < WALK_ADDRESS_END - KEPT_LIBRARIES;
 }
@@ -103,17 +174,20 @@ GLOBAL int keep_line(u32 number, u32 first)
 		u64 word = slot->stack[(first + i) & (KEPT_STACK_BYTES / 8 - 1)];
 
 		if (may_be_code(&slot->sample, word))
-			keep_call(number, word);
+			keep_call(number, first + i);
 	}
 	return 0;
 }
 
 /* Remembers which words of the copy are behind calls, as long as the time lasts. */
-INLINE void keep_calls(u32 number, u64 bytes)
+INLINE void keep_calls(u32 number, const struct kept *slot)
 {
+	const volatile struct stack_copy *copy = slot->sample.copy;
+
 	NOT_UNROLLED
 	for (u32 i = 0; i < KEPT_LINES; i++) {
-		if (i * KEPT_LINE_WORDS * 8 >= bytes || walk_late())
+		/* a line may add a copy */
+		if (i * KEPT_LINE_WORDS * 8 >= copy[0].bytes + copy[1].bytes || walk_late())
 			break;
 		keep_line(number, i * KEPT_LINE_WORDS);
 	}
@@ -165,31 +239,18 @@ GLOBAL int keep_sample(void)
 
 	if (!slot)
 		return 0;
-	u64 sp = sample->regs[PT_RSP] & ~7ull, from = sp - WALK_RED_ZONE, end = ~0ull;
 	struct mm_struct *mm = BPF_CORE_READ(task_now(), mm);
-	u64 top = BPF_CORE_READ(mm, start_stack), word;
 
-	/* the page below may never have been touched */
-	if ((from ^ sp) & ~(KEPT_PIECE - 1ull))
-		from = sp & ~(KEPT_PIECE - 1ull);
-	if (top >= sp)
-		end = top + 8;
-	/* a fault may be about to make the lowest page */
-	if (bpf_probe_read_user(&word, sizeof(word), (void *)sp))
-		from = (sp | (KEPT_PIECE - 1ull)) + 1;
-	if (from >= end)
-		return 0;
 	sample->code_start = BPF_CORE_READ(mm, start_code);
 	sample->code_end = BPF_CORE_READ(mm, end_code);
 	sample->epoch = worker_epoch;
-	sample->copy_start = from;
-	sample->copy_bytes = 0;
-	sample->copy_at = number_of(slot->stack);
-	copy_stack(slot, sample, end);
-	if (!sample->copy_bytes)
-		return 0;
 	bpf_probe_read_kernel(&slot->sample, sizeof(*sample), sample);
-	keep_calls(number, sample->copy_bytes);
+	copy_stack(number, 0, 0, sample->regs[PT_RSP]);
+	if (!*(volatile u64 *)&slot->sample.copy[0].bytes) {
+		wipe(slot);
+		return 0;
+	}
+	keep_calls(number, slot);
 	*(volatile u64 *)&slot->taken = 1;
 	if (bpf_map_push_elem(&kept_queue, &number, 0)) {
 		wipe(slot);

@@ -120,7 +120,7 @@ GLOBAL int walk_executable(u64 address)
 	if (!bpf_core_field_exists(mm->mm_rb))
 		return 0;
 	/* a copy has the bounds of the program alone */
-	if (walk->copy_bytes || walk->area_levels >= AREA_LEVELS_WALK)
+	if (walk_has_copy(walk) || walk->area_levels >= AREA_LEVELS_WALK)
 		return 0;
 	area = find_area(walk, mm, address);
 	if (!area || !(BPF_CORE_READ(area, vm_flags) & VM_EXEC))

@@ -78,7 +78,7 @@ GLOBAL int walk_executable(u64 address)
 	if (address - walk->code_start < walk->code_end - walk->code_start)
 		return 1;
 	/* a copy has the bounds of the program alone */
-	if (walk->copy_bytes)
+	if (walk_has_copy(walk))
 		return 0;
 	bpf_find_vma(task, address, remember_code, NULL, 0);
 	if (address - walk->code_start < walk->code_end - walk->code_start)

@@ -207,10 +207,10 @@ struct sample {
 	struct record record;
 	u64 family, base_number, born; /* as in struct generation */
 	u64 base_pid;
-	u64 epoch;			     /* of the worker for which the sample was kept */
-	u64 regs[24];			     /* struct pt_regs of user mode */
-	u64 copy_start, copy_bytes, copy_at; /* as in struct walk */
-	u64 code_start, code_end;	     /* of the program, as the kernel has it */
+	u64 epoch;			      /* of the worker for which the sample was kept */
+	u64 regs[24];			      /* struct pt_regs of user mode */
+	struct stack_copy copy[STACK_COPIES]; /* as in struct walk */
+	u64 code_start, code_end;	      /* of the program, as the kernel has it */
 	u64 kernel[RECORD_KERNEL_FRAMES_MAX + 1];
 };
 

@@ -281,9 +281,8 @@ INLINE u32 user_part(void *ctx, struct scratch *scratch, u64 began)
 	if (reason == REASON_end_no_user || reason == REASON_end_exec || reason == REASON_cut_exec)
 		return reason;
 	set_registers(walk, sample->regs);
-	walk->copy_start = sample->copy_start;
-	walk->copy_bytes = sample->copy_bytes;
-	walk->copy_at = sample->copy_at;
+	walk->copy[0] = sample->copy[0];
+	walk->copy[1] = sample->copy[1];
 	walk->code_start = sample->code_start;
 	walk->code_end = sample->code_end;
 	walk->deadline = began + walk_budget_ns;
@@ -433,7 +432,8 @@ INLINE void take(void *ctx, struct scratch *scratch, u64 id, struct task_struct 
 		record->kernel_frames = kernel_part(ctx, scratch, &flags, now);
 	record->flags = flags;
 	record->reason = REASON_end_no_user;
-	sample->copy_bytes = sample->code_start = sample->code_end = 0;
+	sample->copy[0].bytes = sample->copy[1].bytes = 0;
+	sample->code_start = sample->code_end = 0;
 	if (sample_filter.hides & FILTER_NO_USER)
 		return;
 	if (generation)
@@ -720,15 +720,10 @@ GLOBAL int end_sample(u32 reason, u64 began)
 {
 	struct scratch *scratch = scratch_state();
 	struct counters *count = counters_now();
+	struct record *record = scratch ? record_of(scratch) : NULL;
 
-	if (!scratch || !count)
+	if (!count || !record)
 		return 0;
-	struct record *record = record_of(scratch);
-
-	if (!record) {
-		give_up(scratch, count);
-		return 0;
-	}
 	if (reason != REASON_cut_not_ready || !keeps(scratch, began)) {
 		commit(scratch, record, count, reason);
 		if (scratch->kept || scratch->unkept)
@@ -745,8 +740,12 @@ GLOBAL int end_sample(u32 reason, u64 began)
 }
 
 /* Walks the sample, and ends it. */
-INLINE void finish(void *ctx, struct scratch *scratch, u64 began)
+INLINE void finish(void *ctx, struct scratch *scratch, struct counters *count, u64 began)
 {
+	if (!record_of(scratch)) {
+		give_up(scratch, count);
+		return;
+	}
 	scratch->began = began;
 	walk_init(&scratch->walk);
 	if (scratch->sample.record.kernel_frames)
@@ -771,7 +770,7 @@ int on_sample(void *ctx)
 				  : !leaves_out(ctx) && take_now(ctx, scratch, count, now);
 
 		if (taken)
-			finish(ctx, scratch, now);
+			finish(ctx, scratch, count, now);
 		/* the verifier must see a count, not a flag that the compiler makes of it */
 		asm volatile("" : "+r"(round));
 	}

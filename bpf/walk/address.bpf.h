@@ -40,7 +40,7 @@ INLINE int walk_after_call(struct walk *walk, u64 address)
 {
 	if (address < 8 || address >= WALK_ADDRESS_END)
 		return 0;
-	if (walk->copy_bytes)
+	if (walk_has_copy(walk))
 		return walk_copy_calls(address);
 	return walk_read_code(address - 8) ? walk_executable(address) : walk_is_call(walk->code);
 }
@@ -48,13 +48,23 @@ INLINE int walk_after_call(struct walk *walk, u64 address)
 /* mov $15, %rax; sysc.. : the code to which a signal handler returns (glibc, musl) */
 #define SIGRETURN_CODE 0x0f0000000fc0c748ull
 
-#define KEPT_SIGRETURN (1ull << 63) /* of an address, which walk_copy_calls() is asked about */
+/* flags of an address, which walk_copy_calls() is asked about */
+#define KEPT_SIGRETURN (1ull << 63)
+#define KEPT_SAVED_PC  (1ull << 62)
 
 INLINE int walk_is_sigreturn(struct walk *walk, u64 address)
 {
-	if (walk->copy_bytes)
+	if (walk_has_copy(walk))
 		return walk_copy_calls(address | KEPT_SIGRETURN);
 	return walk_read_code(address) ? walk_executable(address) : walk->code == SIGRETURN_CODE;
+}
+
+/* Returns whether a saved pc, which may be at any instruction, is that of code. */
+INLINE int walk_is_saved_pc(struct walk *walk, u64 address)
+{
+	if (walk_has_copy(walk) && walk_copy_calls(address | KEPT_SAVED_PC))
+		return 1;
+	return walk_executable(address);
 }
 
 /*

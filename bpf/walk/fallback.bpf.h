@@ -93,7 +93,7 @@ GLOBAL int walk_call(u64 address)
 
 	if (!walk || address < 8 || !walk_is_mapped(walk, address))
 		return CALL_NONE;
-	if (walk->copy_bytes)
+	if (walk_has_copy(walk))
 		return walk_copy_calls(address) ? CALL_ANYWHERE : CALL_NONE;
 	/* walk_after_call() says when code cannot be read */
 	if (walk_read_code(address - 8))

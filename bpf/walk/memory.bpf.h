@@ -30,7 +30,7 @@ GLOBAL int walk_read_window(u64 bytes, u64 from)
 	if (!walk)
 		return 1;
 	bytes = BOUND(bytes, WALK_WINDOW_BYTES + 1);
-	if (walk->copy_bytes)
+	if (walk_has_copy(walk))
 		return walk_read_copy(walk, walk->window, bytes, from);
 	return walk_read(walk->window, bytes, from);
 }
@@ -42,7 +42,7 @@ GLOBAL int walk_read_word(u64 address)
 
 	if (!walk)
 		return 1;
-	if (walk->copy_bytes)
+	if (walk_has_copy(walk))
 		return walk_read_copy(walk, &walk->word, 8, address);
 	return walk_read(&walk->word, 8, address);
 }
@@ -52,7 +52,7 @@ GLOBAL int walk_read_code(u64 address)
 {
 	struct walk *walk = walk_state();
 
-	if (!walk || walk->copy_bytes)
+	if (!walk || walk_has_copy(walk))
 		return 1;
 	return walk_read(&walk->code, 8, address);
 }

@@ -5,7 +5,8 @@
  *   walk_read(to, bytes, address)  reads user memory; 0 when all bytes were read
  *   walk_read_copy(walk, to, bytes, address)  the same from the walk's copy of the stack
  *   walk_copy_calls(address)       whether the address was behind a call when the copy was taken;
- *                                  with KEPT_SIGRETURN, whether it was that of a signal return
+ *                                  with KEPT_SIGRETURN, whether it was that of a signal return;
+ *                                  with KEPT_SAVED_PC, whether a signal interrupted code there
  *   walk_executable(address)       whether the kernel has the address as executable
  *   walk_cache()                   the rule caches, or NULL
  *   walk_clock()                   CLOCK_MONOTONIC, ns
@@ -34,9 +35,8 @@ INLINE int walk_is_code(struct walk *walk, u64 address)
 {
 	if (walk->exact == WALK_PC)
 		return 1;
-	/* a saved pc may be at any instruction */
 	if (walk->exact == WALK_PC_SAVED)
-		return walk_executable(address);
+		return walk_is_saved_pc(walk, address);
 	walk->called = walk_after_call(walk, address);
 	return walk->called || walk_is_sigreturn(walk, address) || walk_executable(address);
 }

@@ -92,6 +92,12 @@ enum walk_exact {
 static const u8 walk_slot_register[RULE_SLOTS] = {REG_RBP, REG_RBX, REG_R12,
 						  REG_R13, REG_R14, REG_R15};
 
+/* A copy of the stack memory [start, start + bytes), at kernel address `at`. */
+struct stack_copy {
+	u64 start, bytes, at;
+};
+#define STACK_COPIES 2u /* a signal handler may have a stack of its own */
+
 /* State of the walk over an interpreter's list, runtime.bpf.h. */
 #define RUNTIME_MEMORY_WORDS 32u
 #define RUNTIME_CODES	     16u
@@ -157,11 +163,8 @@ struct walk {
 	u32 area_levels;	  /* levels of area trees searched so far; kernel_for.bpf.h */
 	u32 called;		  /* flag: the return address in question is behind a call */
 
-	/*
-	 * The stack as a copy, and no other memory: the copy of [copy_start, copy_start +
-	 * copy_bytes) is at kernel address copy_at. copy_bytes 0: the walk reads user memory.
-	 */
-	u64 copy_start, copy_bytes, copy_at;
+	/* The stack as copies, and no other memory. Without a first copy, the walk reads memory. */
+	struct stack_copy copy[STACK_COPIES];
 
 	/* the last reads of a word of the stack and of 8 bytes of code */
 	u64 word, code;
@@ -202,6 +205,11 @@ static inline u64 walk_work(const struct walk *walk)
 	       WALK_MISS_FRAMES * (walk->misses + walk->fallbacks);
 }
 
+static inline int walk_has_copy(const struct walk *walk)
+{
+	return walk->copy[0].bytes != 0;
+}
+
 /* Returns why the walk ended: a root that a guess led to is no proven root. */
 static inline u32 walk_result(const struct walk *walk)
 {
@@ -228,7 +236,7 @@ static inline void walk_init(struct walk *walk)
 	walk->marks = 0;
 	walk->list.on = walk->list.words = walk->list.reads = 0;
 	walk->list.result = RUNTIME_NONE_MET;
-	walk->copy_bytes = 0;
+	walk->copy[0].bytes = walk->copy[1].bytes = 0;
 	walk->window_start = 0;
 	walk->window_bytes = 0;
 	walk->look_at = WALK_CLOCK_FRAMES;

@@ -112,11 +112,14 @@ static HOST_UNUSED int walk_read(void *to, u64 bytes, u64 address)
 /* A copy has the same bytes as the memory. */
 static HOST_UNUSED int walk_read_copy(struct walk *walk, void *to, u64 bytes, u64 address)
 {
-	u64 at = address - walk->copy_start;
+	for (u32 i = 0; i < STACK_COPIES; i++) {
+		const struct stack_copy *copy = &walk->copy[i];
+		u64 at = address - copy->start;
 
-	if (at >= walk->copy_bytes || bytes > walk->copy_bytes - at)
-		return 1;
-	return walk_read(to, bytes, address);
+		if (at < copy->bytes && bytes <= copy->bytes - at)
+			return walk_read(to, bytes, address);
+	}
+	return 1;
 }
 
 static HOST_UNUSED int walk_copy_calls(u64 address)

@@ -357,12 +357,16 @@ static int walk_read(void *to, u64 bytes, u64 address)
 
 static int walk_read_copy(struct walk *walk, void *to, u64 bytes, u64 address)
 {
-	u64 at = address - walk->copy_start;
+	for (u32 i = 0; i < STACK_COPIES; i++) {
+		const struct stack_copy *copy = &walk->copy[i];
+		u64 at = address - copy->start;
 
-	if (at >= walk->copy_bytes || bytes > walk->copy_bytes - at)
-		return 1;
-	memcpy(to, (const void *)(walk->copy_at + at), bytes);
-	return 0;
+		if (at >= copy->bytes || bytes > copy->bytes - at)
+			continue;
+		memcpy(to, (const void *)(copy->at + at), bytes);
+		return 0;
+	}
+	return 1;
 }
 
 static u32 kept_place(u64 address)
@@ -382,7 +386,9 @@ static int walk_copy_calls(u64 address)
 
 static int walk_executable(u64 address)
 {
-	return 0;
+	const struct mm_struct *mm = sampler.task.mm;
+
+	return mm && address >= mm->start_code && address < mm->end_code;
 }
 
 static struct record *record_of(struct scratch *scratch)

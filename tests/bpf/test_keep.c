@@ -94,8 +94,8 @@ static void test_keep__waits_with_its_stack(void **state)
 
 	const struct kept *slot = &sampler.kept[sampler.queue[0]];
 
-	assert_int_equal(slot->sample.copy_start, STACK + 1024 - WALK_RED_ZONE);
-	assert_int_equal(slot->sample.copy_bytes, WALK_RED_ZONE + 1024 + 8);
+	assert_int_equal(slot->sample.copy[0].start, STACK + 1024 - WALK_RED_ZONE);
+	assert_int_equal(slot->sample.copy[0].bytes, WALK_RED_ZONE + 1024 + 8);
 	assert_int_equal(slot->stack[WALK_RED_ZONE / 8], 0x5ec0de);
 }
 
@@ -161,6 +161,33 @@ static void test_keep__knows_the_calls(void **state)
 	address_space.start_code = address_space.end_code = 0;
 }
 
+/* A handler at STACK + 1024 has a stack of its own; the signal has interrupted STACK + 512. */
+static void test_keep__follows_a_signal_to_the_stack_below(void **state)
+{
+	const struct kept *slot = &sampler.kept[0];
+	u64 code = SIGRETURN_CODE, end_of_frame = WALK_RED_ZONE + 23 * 8;
+
+	(void)state;
+	address_space.start_code = STACK;
+	address_space.end_code = STACK + 256;
+	memcpy((u8 *)stack + 64, &code, sizeof(code));
+	stack[1024 / 8] = STACK + 64;
+	stack[1024 / 8 + 21] = STACK + 512;
+	stack[1024 / 8 + 22] = STACK + 100;
+	stack[512 / 8] = 0x5ec0de;
+	tick();
+	assert_int_equal(kept_count, 1);
+	assert_int_equal(slot->sample.copy[0].bytes, end_of_frame);
+	assert_int_equal(slot->sample.copy[1].start, STACK + 512 - WALK_RED_ZONE);
+	assert_int_equal(slot->sample.copy[1].bytes, WALK_RED_ZONE + 2048 + 8 - 512);
+	assert_int_equal(slot->sample.copy[1].at, (u64)slot->stack + end_of_frame);
+	assert_int_equal(slot->stack[(end_of_frame + WALK_RED_ZONE) / 8], 0x5ec0de);
+	sampler.scratch.kept = 1;
+	assert_true(walk_copy_calls((STACK + 64) | KEPT_SIGRETURN));
+	assert_true(walk_copy_calls((STACK + 100) | KEPT_SAVED_PC));
+	address_space.start_code = address_space.end_code = 0;
+}
+
 static void test_keep__has_so_many_places(void **state)
 {
 	(void)state;
@@ -208,8 +235,8 @@ static void test_keep__begins_above_an_unreadable_page(void **state)
 	sampler.regs[PT_RSP] = STACK - 8;
 	tick();
 	assert_int_equal(kept_count, 1);
-	assert_int_equal(slot->sample.copy_start, STACK);
-	assert_int_equal(slot->sample.copy_bytes, 2048 + 8);
+	assert_int_equal(slot->sample.copy[0].start, STACK);
+	assert_int_equal(slot->sample.copy[0].bytes, 2048 + 8);
 }
 
 /* At low rates an interrupt that kept a sample also walks one, with a budget of its own. */
@@ -251,6 +278,7 @@ int main(void)
 		TEST(is_walked_when_its_mappings_are_there),
 		TEST(other_mappings_do_not_serve),
 		TEST(knows_the_calls),
+		TEST(follows_a_signal_to_the_stack_below),
 		TEST(has_so_many_places),
 		TEST(not_without_a_stack),
 		TEST(no_more_at_the_end),

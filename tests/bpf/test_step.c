@@ -287,8 +287,8 @@ static void test_step__copy_of_the_stack(void **state)
 	memcpy(host.walk.reg, scene.reg, sizeof(scene.reg));
 	host.walk.address = scene.pc;
 	host.walk.deadline = 1000;
-	host.walk.copy_start = SP - 8;
-	host.walk.copy_bytes = 64;
+	host.walk.copy[0].start = SP - 8;
+	host.walk.copy[0].bytes = 64;
 	host.called = RETURN(1);
 	host_walk();
 	assert_int_equal(host.walk.reason, REASON_cut_not_a_call);
