@@ -109,7 +109,8 @@ GLOBAL int keep_word(u32 number, u64 word)
 
 /*
  * Keeps what the walk needs to leave a signal's frame: the interrupted pc, and the interrupted
- * stack if that is another one. The copy of the handler's stack then ends behind the registers.
+ * stack if that is another one. A full copy of the handler's stack makes room behind the registers.
+ * The word may be of a handler that has returned: so a copy with room loses nothing.
  */
 INLINE void keep_signal(u32 number, struct kept *slot, u32 at)
 {
@@ -118,12 +119,14 @@ INLINE void keep_signal(u32 number, struct kept *slot, u32 at)
 	u64 used = ((u64)at + KEPT_CONTEXT_PC + 1) * 8;
 	struct stack_copy *copy = slot->sample.copy;
 
-	if (walk_executable(pc))
-		keep_word(number, pc | KEPT_SAVED_PC);
-	if (sp - copy->start < copy->bytes || copy[1].bytes || used > copy->bytes)
+	if (used > copy->bytes || !walk_executable(pc))
 		return;
-	copy->bytes = used;
-	copy_stack(number, 1, used, sp);
+	keep_word(number, pc | KEPT_SAVED_PC);
+	if (sp - copy->start < copy->bytes || copy[1].bytes)
+		return;
+	if (copy->bytes > KEPT_STACK_BYTES - KEPT_PIECE)
+		copy->bytes = used;
+	copy_stack(number, 1, copy->bytes, sp);
 }
 
 /* Remembers a word of the copy if it is an address behind a call, or that of a signal return. */
@@ -140,7 +143,8 @@ GLOBAL int keep_call(u32 number, u32 at)
 		return 0;
 	if (code[1] == SIGRETURN_CODE) {
 		keep_word(number, word | KEPT_SIGRETURN);
-		keep_signal(number, slot, at);
+		if (slot->sample.copy[0].start + at * 8ull >= slot->sample.regs[PT_RSP])
+			keep_signal(number, slot, at);
 	} else if (walk_is_call(code[0])) {
 		keep_word(number, word);
 	}

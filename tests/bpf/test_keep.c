@@ -161,30 +161,72 @@ static void test_keep__knows_the_calls(void **state)
 	address_space.start_code = address_space.end_code = 0;
 }
 
-/* A handler at STACK + 1024 has a stack of its own; the signal has interrupted STACK + 512. */
-static void test_keep__follows_a_signal_to_the_stack_below(void **state)
+/* A handler at an address of the stack, which has interrupted code at STACK + 512. */
+static void put_signal(u64 at)
 {
-	const struct kept *slot = &sampler.kept[0];
-	u64 code = SIGRETURN_CODE, end_of_frame = WALK_RED_ZONE + 23 * 8;
+	u64 code = SIGRETURN_CODE;
 
-	(void)state;
 	address_space.start_code = STACK;
 	address_space.end_code = STACK + 256;
 	memcpy((u8 *)stack + 64, &code, sizeof(code));
-	stack[1024 / 8] = STACK + 64;
-	stack[1024 / 8 + 21] = STACK + 512;
-	stack[1024 / 8 + 22] = STACK + 100;
+	stack[at / 8] = STACK + 64;
+	stack[at / 8 + 21] = STACK + 512;
+	stack[at / 8 + 22] = STACK + 100;
 	stack[512 / 8] = 0x5ec0de;
+}
+
+static void test_keep__follows_a_signal_to_the_stack_below(void **state)
+{
+	const struct kept *slot = &sampler.kept[0];
+	u64 first = WALK_RED_ZONE + 1024 + 8;
+
+	(void)state;
+	put_signal(1024);
 	tick();
 	assert_int_equal(kept_count, 1);
-	assert_int_equal(slot->sample.copy[0].bytes, end_of_frame);
+	assert_int_equal(slot->sample.copy[0].bytes, first);
 	assert_int_equal(slot->sample.copy[1].start, STACK + 512 - WALK_RED_ZONE);
 	assert_int_equal(slot->sample.copy[1].bytes, WALK_RED_ZONE + 2048 + 8 - 512);
-	assert_int_equal(slot->sample.copy[1].at, (u64)slot->stack + end_of_frame);
-	assert_int_equal(slot->stack[(end_of_frame + WALK_RED_ZONE) / 8], 0x5ec0de);
+	assert_int_equal(slot->sample.copy[1].at, (u64)slot->stack + first);
+	assert_int_equal(slot->stack[(first + WALK_RED_ZONE) / 8], 0x5ec0de);
 	sampler.scratch.kept = 1;
 	assert_true(walk_copy_calls((STACK + 64) | KEPT_SIGRETURN));
 	assert_true(walk_copy_calls((STACK + 100) | KEPT_SAVED_PC));
+	address_space.start_code = address_space.end_code = 0;
+}
+
+/* Words below the stack pointer are of a handler that has returned. */
+static void test_keep__follows_no_signal_of_before(void **state)
+{
+	const struct kept *slot = &sampler.kept[0];
+
+	(void)state;
+	put_signal(1024 - 8);
+	tick();
+	assert_int_equal(kept_count, 1);
+	assert_int_equal(slot->sample.copy[1].bytes, 0);
+	address_space.start_code = address_space.end_code = 0;
+}
+
+/* The handler's stack fills the copy: what is above the signal's frame makes room. */
+static void test_keep__makes_room_for_the_stack_below(void **state)
+{
+	static u64 large[32 * 1024 / 8];
+	const struct kept *slot = &sampler.kept[0];
+	u64 end_of_frame = WALK_RED_ZONE + 23 * 8;
+
+	(void)state;
+	put_signal(1024);
+	memcpy(large, stack, sizeof(stack));
+	sampler.user = large;
+	sampler.user_bytes = sizeof(large);
+	address_space.start_stack = STACK + sizeof(large) - 8;
+	tick();
+	assert_int_equal(kept_count, 1);
+	assert_int_equal(slot->sample.copy[0].bytes, end_of_frame);
+	assert_int_equal(slot->sample.copy[1].at, (u64)slot->stack + end_of_frame);
+	assert_true(slot->sample.copy[1].bytes > 8192);
+	assert_int_equal(slot->stack[(end_of_frame + WALK_RED_ZONE) / 8], 0x5ec0de);
 	address_space.start_code = address_space.end_code = 0;
 }
 
@@ -279,6 +321,8 @@ int main(void)
 		TEST(other_mappings_do_not_serve),
 		TEST(knows_the_calls),
 		TEST(follows_a_signal_to_the_stack_below),
+		TEST(follows_no_signal_of_before),
+		TEST(makes_room_for_the_stack_below),
 		TEST(has_so_many_places),
 		TEST(not_without_a_stack),
 		TEST(no_more_at_the_end),
