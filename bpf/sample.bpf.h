@@ -12,22 +12,22 @@
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/abi.h"
-#include "bpf/code.bpf.h"
 #include "bpf/config.bpf.h"
 #include "bpf/env.bpf.h"
 #include "bpf/kernel.h"
-#include "bpf/late.bpf.h"
-#include "bpf/life.bpf.h"
 #include "bpf/maps.bpf.h"
 
 #ifdef OBSERVER
-#include OBSERVER /* in test builds: sees each walk begin and each sample end */
+#include OBSERVER /* in test builds: sees each walk begin, each look at the clock and each end */
 #else
 #define observe_walk(ctx, scratch)
 #define observe_sample(scratch, record, reason)
 #endif
 
+#include "bpf/code.bpf.h"
 #include "bpf/keep.bpf.h"
+#include "bpf/late.bpf.h"
+#include "bpf/life.bpf.h"
 #include "bpf/walk/step.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
