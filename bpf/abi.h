@@ -272,7 +272,7 @@ struct runtime_root {
 #define RUNTIME_INDEX	    1u /* `instruction` is a u32, no pointer */
 #define RUNTIME_BORDER_SHOW 2u /* a border is a frame too, the outermost one of its activation */
 #define RUNTIME_ANCHOR_NODE 4u /* the border itself is on the stack, in the frame of the loop */
-/* Anchors are a list of their own, one for each activation; neither: each loop has one frame. */
+/* Anchors are a list of their own, one for each activation. Neither: the list has no borders. */
 #define RUNTIME_ANCHOR_LIST 8u
 
 struct runtime_config {

@@ -272,13 +272,10 @@ INLINE u64 runtime_mark_of(struct walk *walk, u64 address)
 INLINE u64 runtime_activation(struct walk *walk, u64 node)
 {
 	struct runtime_list *list = &walk->list;
-	u32 flags = list->config.flags;
 	u64 anchor = list->anchor;
 
-	if (flags & RUNTIME_ANCHOR_NODE)
+	if (list->config.flags & RUNTIME_ANCHOR_NODE)
 		return runtime_mark_of(walk, node);
-	if (!(flags & RUNTIME_ANCHOR_LIST))
-		return list->activations++;
 	if (!anchor || runtime_read_word(anchor + list->config.anchor_previous))
 		list->anchor = 0;
 	else
@@ -381,7 +378,7 @@ GLOBAL int runtime_begin(void)
 		return 1;
 	struct runtime_list *list = &walk->list;
 
-	list->words = list->open = list->activations = 0;
+	list->words = list->open = 0;
 	walk->window_bytes = 0;
 	NOT_UNROLLED
 	for (u32 i = 0; i < RUNTIME_CODES; i++)

@@ -115,7 +115,6 @@ struct runtime_list {
 	u32 open;			  /* flag: frames without a border behind them */
 	u32 words;			  /* stored */
 	u32 code_bytes;			  /* to read of each code */
-	u32 activations;		  /* so far */
 	u32 told;			  /* events about code that this sample may still send */
 	u32 reads;			  /* of the process's memory */
 	struct runtime_code known[RUNTIME_CODES]; /* code that this walk has met */

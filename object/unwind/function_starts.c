@@ -26,11 +26,10 @@ static size_t lower_bound(const uint64_t *pcs, size_t count, uint64_t value)
 	return low;
 }
 
-int unwind_function_starts(struct image *image, const uint64_t *pcs, size_t count,
-			   uint64_t *ret_starts)
+int unwind_function_ranges(struct image *image, const uint64_t *pcs, size_t count,
+			   uint64_t *ret_starts, uint64_t *ret_ends)
 {
 	struct frame_section *section guard_free = malloc(sizeof(*section));
-	uint64_t *ends guard_free = calloc(count + 1, sizeof(*ends));
 	struct image_bytes bytes;
 	struct frame_fde fde;
 	uint64_t base = text_base(image), start = 0, end = 0;
@@ -38,10 +37,10 @@ int unwind_function_starts(struct image *image, const uint64_t *pcs, size_t coun
 
 	if (r < 0)
 		return r;
-	if (!section || !ends)
+	if (!section)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++)
-		ret_starts[i] = 0;
+		ret_starts[i] = ret_ends[i] = 0;
 	frame_section_init(section, bytes.bytes, bytes.size, bytes.address);
 	/* finds the last start before a pc, which then holds for the pcs behind it */
 	while (frame_next(section, &fde)) {
@@ -51,16 +50,28 @@ int unwind_function_starts(struct image *image, const uint64_t *pcs, size_t coun
 		    !text_holds(image, base, fde.start, fde.end))
 			continue;
 		ret_starts[at] = fde.start;
-		ends[at] = fde.end;
+		ret_ends[at] = fde.end;
 	}
 	for (size_t i = 0; i < count; i++) {
-		if (ends[i] > 0) {
+		if (ret_ends[i] > 0) {
 			start = ret_starts[i];
-			end = ends[i];
+			end = ret_ends[i];
 		}
-		ret_starts[i] = 0;
-		if (pcs[i] < end)
-			ret_starts[i] = start;
+		ret_starts[i] = ret_ends[i] = 0;
+		if (pcs[i] >= end)
+			continue;
+		ret_starts[i] = start;
+		ret_ends[i] = end;
 	}
 	return 0;
+}
+
+int unwind_function_starts(struct image *image, const uint64_t *pcs, size_t count,
+			   uint64_t *ret_starts)
+{
+	uint64_t *ends guard_free = calloc(count + 1, sizeof(*ends));
+
+	if (!ends)
+		return -ENOMEM;
+	return unwind_function_ranges(image, pcs, count, ret_starts, ends);
 }

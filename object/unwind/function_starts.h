@@ -14,5 +14,8 @@ struct image;
  */
 int unwind_function_starts(struct image *image, const uint64_t *pcs, size_t count,
 			   uint64_t *ret_starts);
+/* The same; also writes the ends. */
+int unwind_function_ranges(struct image *image, const uint64_t *pcs, size_t count,
+			   uint64_t *ret_starts, uint64_t *ret_ends);
 
 #endif

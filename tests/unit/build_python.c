@@ -178,6 +178,12 @@ static void add_version(struct build_python *python, uint32_t version)
 }
 
 /* push %rbx; call; mov %rax,%rbx; call; lea VERSION(%rip),%rcx; lea FORMAT(%rip),%rdx; call */
+void build_python_3_9(struct build_python *python)
+{
+	build_python_3_10(python);
+	build_python_bytes(python, VERSION, "3.9.18", 7);
+}
+
 void build_python_3_10(struct build_python *python)
 {
 	build_python_init(python, 0x300);

@@ -48,6 +48,83 @@ static void expect_root(const struct runtime_root *root, const struct runtime_ro
 
 /* ---- versions ---- */
 
+/* Adds unwind information of ranges of text: pairs of a start and a size, up to a size of 0. */
+static void add_frames(struct build_cfi *frames, const uint64_t (*ranges)[2])
+{
+	const size_t cie = build_cfi_usual_cie(frames);
+
+	for (; (*ranges)[1] > 0; ranges++)
+		build_cfi_fde(frames, cie, (*ranges)[0], (*ranges)[1],
+			      (struct build_cfi_code){NULL, 0});
+	python.eh_frame = frames->bytes;
+	python.eh_frame_size = frames->size;
+}
+
+/*
+ * The loop jumps to its cold part, and to a function, which calls the loop and jumps within itself.
+ * The cold part jumps back into the loop.
+ */
+static void build_loop(void)
+{
+	static const unsigned char loop[64] = {
+		0x0f, 0x84, 0xfb, 0x04, 0, 0, /* 0x1306: je 0x1801 */
+		0xe9, 0xf5, 0x05, 0,	0,    /* 0x130b: jmp 0x1900 */
+		0xe9, 0x10, 0,	  0,	0,    /* 0x1310: jmp 0x1320 */
+	};
+	static const unsigned char part[32] = {
+		0x90, 0x90, 0xe9, 0x09, 0xfb, 0xff, 0xff, /* 0x1807: jmp 0x1310 */
+	};
+	static const unsigned char other[32] = {
+		0xe9, 0xfb, 0xf9, 0xff, 0xff, /* 0x1905: jmp 0x1300 */
+		0xe9, 0x04, 0,	  0,	0,    /* 0x190a: jmp 0x190e */
+	};
+
+	build_python_3_9(&python);
+	build_python_function(&python, "_PyEval_EvalFrameDefault", 0x1300, loop, sizeof(loop));
+	build_python_bytes(&python, 0x1800, part, sizeof(part));
+	build_python_bytes(&python, 0x1900, other, sizeof(other));
+}
+
+static void test_cpython_config__3_9(void **state)
+{
+	static const uint64_t ranges[][2] = {{0x1300, 64}, {0x1800, 32}, {0x1900, 32}, {0, 0}};
+	const struct runtime_config *config = &setup.config;
+	struct build_cfi frames = {0};
+	uint64_t place;
+
+	(void)state;
+	build_loop();
+	add_frames(&frames, ranges);
+	assert_int_equal(configure(), 0);
+	build_cfi_release(&frames);
+	expect_root(&config->root[0],
+		    &(struct runtime_root){KEY, RUNTIME_AT_KEY, 2, {0, 24, 0, 0}});
+	assert_int_equal(config->anchor.start, RUNTIME_AT_NOTHING);
+	assert_int_equal(config->flags, RUNTIME_INDEX);
+	assert_int_equal(config->border_mask, 0);
+	assert_int_equal(config->border_value, 1);
+	assert_int_equal(config->instruction, 104);
+	place = setup.loop[0].start;
+	assert_int_equal(setup.loop[0].end, place + 64);
+	assert_int_equal(setup.loop[1].start, place + 0x500);
+	assert_int_equal(setup.loop[1].end, place + 0x520);
+	assert_int_equal(setup.loop[2].end, 0);
+	assert_true(runtime_is_loop(&setup, place + 63));
+	assert_true(runtime_is_loop(&setup, place + 0x500));
+	assert_false(runtime_is_loop(&setup, place + 64));
+	assert_false(runtime_is_loop(&setup, place + 0x600));
+}
+
+/* Without the loop, or its unwind information, nothing ties functions to the stack. */
+static void test_cpython_config__3_9_without_loop(void **state)
+{
+	(void)state;
+	build_python_3_9(&python);
+	assert_int_equal(configure(), -ENOTSUP);
+	build_loop();
+	assert_int_equal(configure(), -ENOTSUP);
+}
+
 static void test_cpython_config__3_10(void **state)
 {
 	const struct runtime_config *config = &setup.config;
@@ -225,14 +302,12 @@ static void test_cpython_config__texts_of_versions(void **state)
 /* Parses an interpreter that has one function with unwind information. */
 static void parse(struct parser_result *ret_result)
 {
+	static const uint64_t ranges[][2] = {{PYTHON_TEXT, 64}, {0, 0}};
 	struct parser_job job = {.fd = -1};
 	struct build_cfi frames = {0};
 	unsigned char *file;
 
-	build_cfi_fde(&frames, build_cfi_usual_cie(&frames), PYTHON_TEXT, 64,
-		      (struct build_cfi_code){NULL, 0});
-	python.eh_frame = frames.bytes;
-	python.eh_frame_size = frames.size;
+	add_frames(&frames, ranges);
 	file = build_python_finish(&python, &job.size);
 	job.bytes = file;
 	parser_run(&job, NULL, ret_result);
@@ -315,6 +390,8 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test(test_cpython_config__##name)
 	const struct CMUnitTest tests[] = {
+		TEST(3_9),
+		TEST(3_9_without_loop),
 		TEST(3_10),
 		TEST(3_11),
 		TEST(3_12),

@@ -184,6 +184,74 @@ static void test_scripts__of_no_border(void **state)
 		   "[cut: depth]");
 }
 
+/* ---- functions that the frames of a loop have one by one ---- */
+
+#define OTHER (LOOP + 0x1000) /* in the interpreter, not in the loop */
+
+/* Three frames of the loop, and one of another function. Then come functions of a list. */
+static void of_loop(struct rig *rig, unsigned int functions, unsigned int reason, u8 result,
+		    const char *wanted)
+{
+	u64 frames[] = {LOOP | FRAME_EXACT,
+			OTHER,
+			LOOP + 0x10,
+			LOOP + 0x20,
+			BUILD_FRAME(CODE, 7, 2),
+			BUILD_FRAME(CODE, 7, 0),
+			BUILD_FRAME(CODE + 0x100000, 9, 0),
+			BUILD_FRAME(CODE + 0x100000, 9, 0)};
+	struct record *record;
+
+	rig->parts.config.flags |= OPTIONS_NATIVE_FRAMES;
+	rig_restart(rig, 1);
+	start(rig);
+	find_object(rig, "/usr/bin/python3.11")->setup->loop[0] =
+		(struct runtime_range){0x100, 0x140};
+	tell(rig, 5, 100, &work);
+	tell(rig, 5, 100, &module);
+	record = rig_sample_scripts(rig, 5, 100, frames, 4, (uint16_t)(2 * functions));
+	record->reason = (u8)reason;
+	record->runtime = result;
+	check(rig, wanted);
+}
+
+static void test_scripts__of_loop(void **state)
+{
+	of_loop(*state, 3, REASON_end_root, RUNTIME_WHOLE,
+		"python3.11+0x100;Work.run;python3.11+0x10ff;python3.11+0x10f;Work.run;"
+		"python3.11+0x11f;<module>");
+}
+
+/* The innermost frame of the loop has just begun, or is about to end. */
+static void test_scripts__of_loop_bare(void **state)
+{
+	of_loop(*state, 2, REASON_end_root, RUNTIME_WHOLE,
+		"python3.11+0x100;python3.11+0x10ff;python3.11+0x10f;Work.run;"
+		"python3.11+0x11f;Work.run");
+}
+
+static void test_scripts__of_loop_early(void **state)
+{
+	of_loop(*state, 4, REASON_end_root, RUNTIME_WHOLE,
+		"python3.11+0x100;Work.run;Work.run;python3.11+0x10ff;python3.11+0x10f;<module>;"
+		"python3.11+0x11f;<module>");
+}
+
+/* The outermost frames or functions lack: only the innermost ones can be tied. */
+static void test_scripts__of_loop_cut(void **state)
+{
+	of_loop(*state, 2, REASON_end_root, RUNTIME_CUT_READ,
+		"python3.11+0x100;Work.run;python3.11+0x10ff;python3.11+0x10f;Work.run;"
+		"python3.11+0x11f");
+}
+
+static void test_scripts__of_loop_cut_stack(void **state)
+{
+	of_loop(*state, 4, REASON_cut_depth, RUNTIME_WHOLE,
+		"python3.11+0x100;Work.run;python3.11+0x10ff;python3.11+0x10f;Work.run;"
+		"python3.11+0x11f;<module>;<module>;[cut: depth]");
+}
+
 /* The event may be in another ring, or be lost. */
 static void test_scripts__told_late_or_never(void **state)
 {
@@ -296,6 +364,11 @@ int main(void)
 		RIG_TEST(test_scripts__beside_native_frames),
 		RIG_TEST(test_scripts__none),
 		RIG_TEST(test_scripts__of_no_border),
+		RIG_TEST(test_scripts__of_loop),
+		RIG_TEST(test_scripts__of_loop_bare),
+		RIG_TEST(test_scripts__of_loop_early),
+		RIG_TEST(test_scripts__of_loop_cut),
+		RIG_TEST(test_scripts__of_loop_cut_stack),
 		RIG_TEST(test_scripts__told_late_or_never),
 		RIG_TEST(test_scripts__counts),
 		RIG_TEST(test_scripts__of_families),

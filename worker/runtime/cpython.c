@@ -6,6 +6,7 @@
 
 #include "object/elf/exported.h"
 #include "object/elf/image.h"
+#include "worker/runtime/cpython_loop.h"
 #include "worker/runtime/cpython_thread.h"
 #include "worker/runtime/cpython_version.h"
 
@@ -157,6 +158,13 @@ static void set_border(struct runtime_config *config, uint16_t offset, uint32_t 
 	config->border_value = value << shift;
 }
 
+/* Nothing on the stack says which frames of 3.9 belong to which frames of the loop. */
+static void set_no_border(struct runtime_config *config)
+{
+	config->border_mask = 0;
+	config->border_value = 1;
+}
+
 /* Include/internal/pycore_frame.h; Python/ceval.c: where frames of the loop begin. */
 static void set_activations(struct runtime_config *config, const struct cpython_layout *layout)
 {
@@ -165,6 +173,11 @@ static void set_activations(struct runtime_config *config, const struct cpython_
 	if (minor >= 12) {
 		config->flags = RUNTIME_ANCHOR_NODE;
 		set_border(config, layout->frame_owner, OWNED_BY_C);
+		return;
+	}
+	if (minor < 10) {
+		config->flags = RUNTIME_INDEX;
+		set_no_border(config);
 		return;
 	}
 	config->flags = RUNTIME_BORDER_SHOW | RUNTIME_ANCHOR_LIST;
@@ -228,15 +241,14 @@ static int configure(struct image *image, struct runtime_setup *ret_setup)
 		r = find_layout(image, &exported, &setup.layout.cpython);
 	if (r < 0)
 		return r;
-	/* 3.9 has no anchors: each native frame of the loop has one frame of the list. */
-	if (MINOR(setup.layout.cpython.version) < 10)
-		return -ENOTSUP;
 	set_frames(&setup.config, &setup.layout.cpython);
 	set_code(&setup.config, &setup.layout.cpython);
 	if (!is_code_known(&setup.layout.cpython) || !is_possible(&setup.config) ||
 	    setup.config.node_bytes > RUNTIME_NODE_BYTES)
 		return -ENOTSUP;
 	r = set_roots(image, &exported, &setup.layout.cpython, &setup.config);
+	if (r == 0 && MINOR(setup.layout.cpython.version) < 10)
+		r = cpython_loop_find(image, &exported, setup.loop);
 	if (r == 0)
 		*ret_setup = setup;
 	return r;

@@ -32,6 +32,14 @@ enum runtime runtime_recognise(struct image *image)
 	return RUNTIME_NONE;
 }
 
+bool runtime_is_loop(const struct runtime_setup *setup, uint64_t place)
+{
+	for (size_t i = 0; i < RUNTIME_LOOP_RANGES; i++)
+		if (place - setup->loop[i].start < setup->loop[i].end - setup->loop[i].start)
+			return true;
+	return false;
+}
+
 int runtime_configure(enum runtime runtime, struct image *image, struct runtime_setup *ret_setup)
 {
 	for (size_t i = 0; i < sizeof(handlers) / sizeof(handlers[0]); i++)

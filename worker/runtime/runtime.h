@@ -7,15 +7,29 @@
 #ifndef KEYHOLE_WORKER_RUNTIME_RUNTIME_H
 #define KEYHOLE_WORKER_RUNTIME_RUNTIME_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/runtimes.h"
 #include "bpf/abi.h"
 #include "worker/runtime/cpython_layout.h"
 
 struct image;
 
+/* A range of code, in bytes of the file. */
+struct runtime_range {
+	uint64_t start, end;
+};
+#define RUNTIME_LOOP_RANGES 4u
+
 /* That which an image says of the runtime in it. */
 struct runtime_setup {
 	struct runtime_config config;
+	/*
+	 * The code of a loop that is called for each function, where nothing ties the list to the
+	 * stack. Each of its frames then has one frame of the list. All 0: the list has borders.
+	 */
+	struct runtime_range loop[RUNTIME_LOOP_RANGES];
 	union {
 		struct cpython_layout cpython;
 	} layout; /* for decoding what BPF tells of code */
@@ -29,6 +43,9 @@ struct runtime_handler {
 	 */
 	int (*configure)(struct image *image, struct runtime_setup *ret_setup);
 };
+
+/* Returns whether a place in the file is in the code of the loop. */
+bool runtime_is_loop(const struct runtime_setup *setup, uint64_t place);
 
 /* Returns the first row of base/runtimes.def that fits. A file's name says nothing. */
 enum runtime runtime_recognise(struct image *image);

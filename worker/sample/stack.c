@@ -11,6 +11,7 @@
 #include "worker/process/object.h"
 #include "worker/process/process.h"
 #include "worker/runtime/functions.h"
+#include "worker/runtime/runtime.h"
 #include "worker/sample/runtime_words.h"
 
 _Static_assert(RECORD_KERNEL_FRAMES_MAX + RECORD_FRAMES_MAX + RECORD_RUNTIME_WORDS_MAX / 2 + 3 <=
@@ -187,7 +188,10 @@ static void push_user(struct stack *stack, const struct process *process, const 
 struct scripts {
 	struct runtime_words words;
 	uint64_t family, time;
-	bool hides; /* the interpreter's own frames */
+	bool hides;   /* the interpreter's own frames */
+	bool by_loop; /* each frame of the loop has one function: runtime_setup.loop */
+	size_t early; /* functions that have no frame of the loop any more */
+	size_t bare;  /* innermost frames of the loop that have no function yet */
 };
 
 static void scripts_init(struct scripts *scripts, struct stack *stack,
@@ -225,6 +229,39 @@ static bool is_hidden(const struct scripts *scripts, const struct process *proce
 	       runtime_is_own_file(mapping->object->runtime, base_name(mapping->object->name));
 }
 
+static bool is_of_loop(const struct process *process, const struct record *head, u64 frame)
+{
+	const struct mapping *mapping = stack_mapping(process, head, frame);
+
+	return mapping && mapping->object && mapping->object->setup &&
+	       runtime_is_loop(mapping->object->setup,
+			       frame_pc(frame) + mapping->offset - mapping->start);
+}
+
+/*
+ * Ties functions to frames of the loop where nothing else does. The loop links its function into
+ * the list a little after it begins, and out of the list a little before it ends. So where both are
+ * whole, the outermost function belongs to the outermost frame.
+ */
+static void tie_to_loop(struct scripts *scripts, const struct process *process,
+			const struct record *head, const u64 *frames)
+{
+	const size_t functions = scripts->words.frames;
+	size_t loops = 0;
+
+	if (functions == 0 || runtime_words_border(&scripts->words) != RUNTIME_WORDS_NO_BORDER)
+		return;
+	for (unsigned int i = 0; i < head->user_frames; i++)
+		loops += is_of_loop(process, head, frames[i]);
+	scripts->by_loop = loops > 0;
+	if (profile_reason(head->reason)->class == CLASS_CUT || head->runtime != RUNTIME_WHOLE)
+		return;
+	if (loops > functions)
+		scripts->bare = loops - functions;
+	else
+		scripts->early = functions - loops;
+}
+
 static void push_script(struct stack *stack, const struct scripts *scripts,
 			const struct runtime_frame *frame)
 {
@@ -255,6 +292,25 @@ static void push_scripts(struct stack *stack, struct scripts *scripts, uint32_t 
 			push_script(stack, scripts, &frame);
 }
 
+static void push_next_script(struct stack *stack, struct scripts *scripts)
+{
+	struct runtime_frame frame;
+
+	if (runtime_words_next(&scripts->words, &frame))
+		push_script(stack, scripts, &frame);
+}
+
+/* Pushes the function of a frame of the loop. */
+static void push_of_loop(struct stack *stack, struct scripts *scripts)
+{
+	for (; scripts->early > 0; scripts->early--)
+		push_next_script(stack, scripts);
+	if (scripts->bare > 0)
+		scripts->bare--;
+	else
+		push_next_script(stack, scripts);
+}
+
 /* ---- all ---- */
 
 /* Pushes a marker before the first frame to which the walk guessed the way. */
@@ -265,6 +321,7 @@ static void push_all_user(struct stack *stack, const struct process *process,
 	bool marked = false;
 
 	scripts_init(&scripts, stack, process, head, frames + head->user_frames);
+	tie_to_loop(&scripts, process, head, frames);
 	for (unsigned int i = 0; i < head->user_frames; i++) {
 		if (frames[i] & FRAME_GUESSED && !marked) {
 			push_marker(stack, &stack->guessed, "[guessed]");
@@ -272,7 +329,10 @@ static void push_all_user(struct stack *stack, const struct process *process,
 		}
 		if (!is_hidden(&scripts, process, head, frames[i]))
 			push_user(stack, process, head, frames[i]);
-		push_scripts(stack, &scripts, i);
+		if (!scripts.by_loop)
+			push_scripts(stack, &scripts, i);
+		else if (is_of_loop(process, head, frames[i]))
+			push_of_loop(stack, &scripts);
 	}
 	push_scripts(stack, &scripts, RUNTIME_WORDS_NO_BORDER);
 }

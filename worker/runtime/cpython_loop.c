@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/runtime/cpython_loop.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "base/reader.h"
+#include "ipc/guard.h"
+#include "object/elf/exported.h"
+#include "object/elf/image.h"
+#include "object/unwind/function_starts.h"
+
+#define CODE_BYTES_MAX	 (1u << 20)
+#define JUMPS_MAX	 4096u
+#define PARTS_TRIED_MAX	 64u
+#define NEAR_JUMP	 0xe9u /* jmp rel32 */
+#define TWO_BYTE_OPCODE	 0x0fu
+#define NEAR_BRANCH	 0x80u /* jcc rel32: 0f 80 to 0f 8f */
+#define NEAR_BRANCH_MASK 0xf0u
+
+/* The bytes of a function or a part. */
+struct code {
+	uint64_t address;
+	size_t size;
+	unsigned char *bytes; /* owned */
+};
+
+static void release_code(struct code *code)
+{
+	free(code->bytes);
+}
+#define guard_code __attribute__((cleanup(release_code)))
+
+static int read_code(struct image *image, uint64_t start, uint64_t size, struct code *ret_code)
+{
+	struct image_place place;
+
+	if (size == 0 || size > CODE_BYTES_MAX || image_address_place(image, start, &place) < 0 ||
+	    place.size < size)
+		return -ENOTSUP;
+	ret_code->bytes = malloc(size);
+	if (!ret_code->bytes)
+		return -ENOMEM;
+	ret_code->address = start;
+	ret_code->size = image_read(image, place.offset, ret_code->bytes, size);
+	return 0;
+}
+
+/*
+ * Returns where a jump leads that begins at a place of the code, or 0: no jump begins there. The
+ * code is not decoded: so a place may be within an instruction.
+ */
+static uint64_t jump_target(const struct code *code, size_t at)
+{
+	struct reader reader;
+	uint8_t opcode;
+	uint64_t target;
+
+	reader_init(&reader, code->bytes, code->size);
+	reader_seek(&reader, at);
+	opcode = reader_u8(&reader);
+	if (opcode == TWO_BYTE_OPCODE) {
+		if ((reader_u8(&reader) & NEAR_BRANCH_MASK) != NEAR_BRANCH)
+			return 0;
+	} else if (opcode != NEAR_JUMP) {
+		return 0;
+	}
+	target = (uint64_t)(int32_t)reader_u32(&reader);
+	if (reader_failed(&reader))
+		return 0;
+	return target + code->address + reader_offset(&reader);
+}
+
+static bool is_within(uint64_t address, const struct code *code)
+{
+	return address - code->address < code->size;
+}
+
+static int by_value(const void *left, const void *right)
+{
+	const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	if (a < b)
+		return -1;
+	return a > b;
+}
+
+/* Writes where the jumps out of a function lead, ascending. Returns how many. */
+static size_t jumps_out(const struct code *function, uint64_t targets[JUMPS_MAX])
+{
+	size_t count = 0;
+
+	for (size_t at = 0; at < function->size && count < JUMPS_MAX; at++) {
+		const uint64_t target = jump_target(function, at);
+
+		if (target != 0 && !is_within(target, function))
+			targets[count++] = target;
+	}
+	qsort(targets, count, sizeof(*targets), by_value);
+	return count;
+}
+
+/* Returns whether code jumps into the middle of a function, as no other function does. */
+static bool jumps_into(const struct code *code, const struct code *function)
+{
+	for (size_t at = 0; at < code->size; at++) {
+		const uint64_t target = jump_target(code, at);
+
+		if (target != function->address && is_within(target, function))
+			return true;
+	}
+	return false;
+}
+
+/* Makes a range of offsets in the file out of addresses. */
+static int set_range(struct image *image, uint64_t start, uint64_t end,
+		     struct runtime_range *ret_range)
+{
+	struct image_place place;
+
+	if (image_address_place(image, start, &place) < 0)
+		return -ENOTSUP;
+	ret_range->start = place.offset;
+	ret_range->end = place.offset + (end - start);
+	return 0;
+}
+
+/* Adds the range of an FDE if it is a part of the function. */
+static int try_part(struct image *image, const struct code *function, uint64_t start, uint64_t end,
+		    struct runtime_range ranges[RUNTIME_LOOP_RANGES], size_t *count)
+{
+	struct code part guard_code = {0};
+	int r;
+
+	if (*count >= RUNTIME_LOOP_RANGES || is_within(start, function))
+		return 0;
+	r = read_code(image, start, end - start, &part);
+	if (r == -ENOTSUP)
+		return 0;
+	if (r < 0)
+		return r;
+	if (!jumps_into(&part, function))
+		return 0;
+	return set_range(image, start, end, &ranges[(*count)++]);
+}
+
+static int find_parts(struct image *image, const struct code *function,
+		      struct runtime_range ranges[RUNTIME_LOOP_RANGES])
+{
+	uint64_t *targets guard_free = calloc(JUMPS_MAX, sizeof(*targets));
+	uint64_t *starts guard_free = calloc(JUMPS_MAX, sizeof(*starts));
+	uint64_t *ends guard_free = calloc(JUMPS_MAX, sizeof(*ends));
+	size_t jumps, count = 1, tried = 0;
+	int r;
+
+	if (!targets || !starts || !ends)
+		return -ENOMEM;
+	jumps = jumps_out(function, targets);
+	r = unwind_function_ranges(image, targets, jumps, starts, ends);
+	if (r < 0)
+		return -ENOTSUP;
+	for (size_t i = 0; i < jumps && tried < PARTS_TRIED_MAX; i++) {
+		if (starts[i] == 0 || (i > 0 && starts[i] == starts[i - 1]))
+			continue;
+		tried++;
+		r = try_part(image, function, starts[i], ends[i], ranges, &count);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+int cpython_loop_find(struct image *image, const struct exported *exported,
+		      struct runtime_range ret_ranges[RUNTIME_LOOP_RANGES])
+{
+	struct runtime_range ranges[RUNTIME_LOOP_RANGES] = {0};
+	struct code function guard_code = {0};
+	struct exported_symbol symbol;
+	int r;
+
+	if (!exported_find(exported, "_PyEval_EvalFrameDefault", &symbol))
+		return -ENOTSUP;
+	r = read_code(image, symbol.address, symbol.size, &function);
+	if (r == 0)
+		r = set_range(image, symbol.address, symbol.address + symbol.size, &ranges[0]);
+	if (r == 0)
+		r = find_parts(image, &function, ranges);
+	for (size_t i = 0; i < RUNTIME_LOOP_RANGES && r == 0; i++)
+		ret_ranges[i] = ranges[i];
+	return r;
+}
