@@ -274,6 +274,7 @@ struct runtime_root {
 #define RUNTIME_ANCHOR_NODE 4u /* the border itself is on the stack, in the frame of the loop */
 /* Anchors are a list of their own, one for each activation. Neither: the list has no borders. */
 #define RUNTIME_ANCHOR_LIST 8u
+#define RUNTIME_APART	    16u /* frames are not side by side: each has a read of its own */
 
 struct runtime_config {
 	struct runtime_root

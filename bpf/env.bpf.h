@@ -172,6 +172,13 @@ INLINE int walk_store(struct walk *walk, u32 number, u64 first, u64 second)
 	return 0;
 }
 
+INLINE int walk_has_grant(void)
+{
+	struct scratch *scratch = scratch_state();
+
+	return scratch && bpf_map_lookup_elem(&grants, &scratch->sample.family);
+}
+
 INLINE u64 walk_thread_pointer(void)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();

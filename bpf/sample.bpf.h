@@ -256,13 +256,12 @@ GLOBAL int find_mappings(void)
 INLINE void runtime_part(struct scratch *scratch)
 {
 	struct runtime_list *list = &scratch->walk.list;
-	u64 family = scratch->sample.family;
 
 	list->told = TOLD_CODE_SAMPLE;
 	/* a kept sample is walked later, and maybe by another process's interrupt */
 	if (scratch->kept)
 		list->result = RUNTIME_NOT_NOW;
-	else if (!bpf_map_lookup_elem(&grants, &family))
+	else if (!walk_has_grant())
 		list->result = RUNTIME_NOT_GRANTED;
 	else if (!runtime_begin())
 		walk_all();
@@ -287,6 +286,7 @@ INLINE u32 user_part(void *ctx, struct scratch *scratch, u64 began)
 	walk->code_end = sample->code_end;
 	walk->deadline = began + walk_budget_ns;
 	walk->looked = began;
+	walk->reserve = walk_budget_ns / 2;
 	walk->extension = walk_extension_ns - scratch->late;
 	walk->forgiving = walk_extension_ns ? WALK_STALLS : 0;
 	if (sample->record.kernel_frames)

@@ -5,6 +5,7 @@
  * bpf/walk/walk.bpf.h.
  * The includer supplies the environment of bpf/walk/step.bpf.h, and:
  *   walk_thread_pointer()          of the current task
+ *   walk_has_grant()               whether the sample's process has one
  *   walk_store(walk, at, first, second)  stores words number `at` and behind it, behind the user
  *                                  frames; 0 when stored
  *   walk_tell(walk, code, fingerprint)  tells the worker of code that is new, as the list's config
@@ -21,9 +22,15 @@
 #include "bpf/walk/table.bpf.h"
 #include "bpf/walk/walk.bpf.h"
 
-#define RUNTIME_BELOW	 1024u /* bytes below a frame that are read with it */
-#define MARK_FRAME_SHIFT 48
-#define MARK_ADDRESS	 ((1ull << MARK_FRAME_SHIFT) - 1)
+#define RUNTIME_BELOW 1024u /* bytes below a frame that are read with it */
+/*
+ * Where an interpreter's loop calls itself for each function, its frames can take the whole time of
+ * a walk. So behind so many of them the stack leaves a part of the time to the list, which says
+ * more.
+ */
+#define RUNTIME_MARKS_MANY 256u
+#define MARK_FRAME_SHIFT   48
+#define MARK_ADDRESS	   ((1ull << MARK_FRAME_SHIFT) - 1)
 
 /* Thread-specific data: nptl/pthread_getspecific.c of glibc 2.31 to 2.42, musl 1.2 */
 #define GLIBC_KEYS	32u    /* in the thread's own block; other keys are not supported */
@@ -52,6 +59,10 @@ GLOBAL int runtime_mark(u64 cfa, u64 address)
 		walk->marked = address;
 	walk->mark[at] = (cfa & MARK_ADDRESS) | frame << MARK_FRAME_SHIFT;
 	walk->marks = at + 1;
+	if (walk->marks == RUNTIME_MARKS_MANY && walk_has_grant()) {
+		walk->deadline -= walk->reserve;
+		walk->reserved = walk->reserve;
+	}
 	return 0;
 }
 
@@ -97,7 +108,9 @@ INLINE int runtime_read_node(struct walk *walk, u64 bytes, u64 node)
 		return 1;
 	if (node >= walk->window_start && node + bytes - walk->window_start <= walk->window_bytes)
 		return 0;
-	if (from < page)
+	if (walk->list.config.flags & RUNTIME_APART)
+		from = node;
+	else if (from < page)
 		from = page;
 	walk->list.reads++;
 	walk->window_start = from;
@@ -379,6 +392,7 @@ GLOBAL int runtime_begin(void)
 	struct runtime_list *list = &walk->list;
 
 	list->words = list->open = 0;
+	walk->deadline += walk->reserved;
 	walk->window_bytes = 0;
 	NOT_UNROLLED
 	for (u32 i = 0; i < RUNTIME_CODES; i++)

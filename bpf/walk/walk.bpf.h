@@ -138,6 +138,8 @@ struct walk {
 	u64 guessed;	  /* FRAME_GUESSED if the walk guessed that `address` is next, or 0 */
 	u64 guesses;	  /* FRAME_GUESSED if the walk has guessed, or 0 */
 	u64 deadline;	  /* CLOCK_MONOTONIC, ns */
+	u64 reserve;	  /* ns of the budget that a list gets, behind many frames of its loop */
+	u64 reserved;	  /* ns by which the deadline is earlier for it now */
 	u64 looked;	  /* CLOCK_MONOTONIC, ns: the last look at the clock */
 	u64 look_at;	  /* walk_work() at which to look at the clock again */
 	u64 extension;	  /* ns by which the deadline may move once, or 0 */
@@ -233,6 +235,7 @@ static inline void walk_init(struct walk *walk)
 	walk->code_start = walk->code_end = 0;
 	walk->area_levels = 0;
 	walk->marks = 0;
+	walk->reserved = 0;
 	walk->list.on = walk->list.words = walk->list.reads = 0;
 	walk->list.result = RUNTIME_NONE_MET;
 	walk->copy[0].bytes = walk->copy[1].bytes = 0;

@@ -150,6 +150,11 @@ static HOST_UNUSED int walk_store(struct walk *walk, u32 at, u64 first, u64 seco
 	return 0;
 }
 
+static HOST_UNUSED int walk_has_grant(void)
+{
+	return 1;
+}
+
 static HOST_UNUSED u64 walk_thread_pointer(void)
 {
 	return host.thread;

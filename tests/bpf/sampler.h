@@ -413,6 +413,11 @@ static int walk_store(struct walk *walk, u32 at, u64 first, u64 second)
 	return 0;
 }
 
+static int walk_has_grant(void)
+{
+	return bpf_map_lookup_elem(&grants, &sampler.scratch.sample.family) != NULL;
+}
+
 static u64 walk_thread_pointer(void)
 {
 	return sampler.task.thread.fsbase;

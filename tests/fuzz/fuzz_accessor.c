@@ -11,7 +11,7 @@
 #include "worker/runtime/instruction.h"
 #include "worker/runtime/runtime.h"
 
-#define CODE_BYTES_MAX 0x280u /* of the functions that are there */
+#define CODE_BYTES_MAX 0x920u /* of the functions that are there */
 #define DATA_BYTES_MAX 0xc00u
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "object/elf/image.h"
+#include "tests/unit/build_cfi.h"
 #include "tests/unit/build_elf.h"
 #include "worker/runtime/cpython_layout.h"
 
@@ -178,6 +179,35 @@ static void add_version(struct build_python *python, uint32_t version)
 }
 
 /* push %rbx; call; mov %rax,%rbx; call; lea VERSION(%rip),%rcx; lea FORMAT(%rip),%rdx; call */
+/*
+ * Adds the loop, which jumps to its cold part, and to a function. The function calls the loop and
+ * jumps within itself. The cold part jumps back into the loop.
+ */
+static void add_loop(struct build_python *python)
+{
+	static struct build_cfi frames;
+
+	build_python_function(python, "_PyEval_EvalFrameDefault", 0x1300,
+			      BYTES(0x0f, 0x84, 0xfb, 0x04, 0, 0,    /* 0x1306: je 0x1801 */
+				    0xe9, 0xf5, 0x05, 0, 0,	     /* 0x130b: jmp 0x1900 */
+				    0xe9, 0x10, 0, 0, 0, [63] = 0)); /* 0x1310: jmp 0x1320 */
+	build_python_bytes(
+		python, 0x1800,
+		BYTES(0x90, 0x90, 0xe9, 0x09, 0xfb, 0xff, 0xff)); /* 0x1807: jmp 0x1310 */
+	build_python_bytes(python, 0x1900,
+			   BYTES(0xe9, 0xfb, 0xf9, 0xff, 0xff, /* 0x1905: jmp 0x1300 */
+				 0xe9, 0x04, 0, 0, 0));	       /* 0x190a: jmp 0x190e */
+	if (frames.size == 0) {
+		const size_t cie = build_cfi_usual_cie(&frames);
+
+		build_cfi_fde(&frames, cie, 0x1300, 64, (struct build_cfi_code){NULL, 0});
+		build_cfi_fde(&frames, cie, 0x1800, 32, (struct build_cfi_code){NULL, 0});
+		build_cfi_fde(&frames, cie, 0x1900, 32, (struct build_cfi_code){NULL, 0});
+	}
+	python->eh_frame = frames.bytes;
+	python->eh_frame_size = frames.size;
+}
+
 void build_python_3_9(struct build_python *python)
 {
 	build_python_3_10(python);
@@ -188,6 +218,7 @@ void build_python_3_10(struct build_python *python)
 {
 	build_python_init(python, 0x300);
 	add_key_by_pointer(python);
+	add_loop(python);
 	build_python_bytes(python, VERSION, "3.10.13", 8);
 	build_python_bytes(python, FORMAT, "%.80s (%.80s) %.80s", 20);
 	build_python_function(python, "Py_GetVersion", 0x1200,

@@ -46,7 +46,6 @@ unsigned char *build_python_finish(const struct build_python *python, size_t *re
 struct image *build_python_image(const struct build_python *python);
 
 /* Some interpreters. 3.11: a static one; 3.12, 3.14: libraries, which have both roots. */
-/* The first one lacks the loop, _PyEval_EvalFrameDefault. */
 void build_python_3_9(struct build_python *python);
 void build_python_3_10(struct build_python *python);
 void build_python_3_11(struct build_python *python);

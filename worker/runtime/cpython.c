@@ -15,6 +15,7 @@
 #define STACK_TAGS	  3u /* _PyStackRef, 3.14 on: Py_TAG_BITS */
 #define OWNED_BY_C	  3u /* FRAME_OWNED_BY_CSTACK; from 3.14 on FRAME_OWNED_BY_INTERPRETER */
 #define IS_ENTRY	  1u
+#define LOOP_FOR_EACH	  10u /* 3.10: the last version whose loop calls itself for each function */
 
 #define MINOR(version) ((version) >> 16 & 0xff)
 
@@ -158,9 +159,10 @@ static void set_border(struct runtime_config *config, uint16_t offset, uint32_t 
 	config->border_value = value << shift;
 }
 
-/* Nothing on the stack says which frames of 3.9 belong to which frames of the loop. */
+/* Until 3.10 the loop calls itself for each function: runtime_setup.loop. */
 static void set_no_border(struct runtime_config *config)
 {
+	config->flags = RUNTIME_INDEX | RUNTIME_APART;
 	config->border_mask = 0;
 	config->border_value = 1;
 }
@@ -170,22 +172,16 @@ static void set_activations(struct runtime_config *config, const struct cpython_
 {
 	const uint32_t minor = MINOR(layout->version);
 
-	if (minor >= 12) {
+	if (minor <= LOOP_FOR_EACH) {
+		set_no_border(config);
+	} else if (minor == 11) {
+		config->flags = RUNTIME_BORDER_SHOW | RUNTIME_ANCHOR_LIST;
+		config->anchor_previous = layout->cframe_previous;
+		set_border(config, layout->frame_is_entry, IS_ENTRY);
+	} else {
 		config->flags = RUNTIME_ANCHOR_NODE;
 		set_border(config, layout->frame_owner, OWNED_BY_C);
-		return;
 	}
-	if (minor < 10) {
-		config->flags = RUNTIME_INDEX;
-		set_no_border(config);
-		return;
-	}
-	config->flags = RUNTIME_BORDER_SHOW | RUNTIME_ANCHOR_LIST;
-	config->anchor_previous = layout->cframe_previous;
-	if (minor == 11)
-		set_border(config, layout->frame_is_entry, IS_ENTRY);
-	else
-		config->flags |= RUNTIME_INDEX; /* each frame has its own activation: mask 0 */
 }
 
 static uint16_t end_of_frame(const struct runtime_config *config)
@@ -247,7 +243,7 @@ static int configure(struct image *image, struct runtime_setup *ret_setup)
 	    setup.config.node_bytes > RUNTIME_NODE_BYTES)
 		return -ENOTSUP;
 	r = set_roots(image, &exported, &setup.layout.cpython, &setup.config);
-	if (r == 0 && MINOR(setup.layout.cpython.version) < 10)
+	if (r == 0 && MINOR(setup.layout.cpython.version) <= LOOP_FOR_EACH)
 		r = cpython_loop_find(image, &exported, setup.loop);
 	if (r == 0)
 		*ret_setup = setup;

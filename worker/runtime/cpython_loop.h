@@ -10,8 +10,8 @@ struct image;
 
 /*
  * Finds the function, and the parts of it that the compiler has put elsewhere (GCC's .cold). A part
- * has no symbol in a stripped image: it has FDEs of its own, the function jumps to it, and it jumps
- * into the middle of the function. Returns 0 or -ENOTSUP, -ENOMEM.
+ * has no symbol in a stripped image. It has an FDE of its own. The function jumps to it, and it
+ * jumps into the middle of the function. Returns 0 or -ENOTSUP, -ENOMEM.
  */
 int cpython_loop_find(struct image *image, const struct exported *exported,
 		      struct runtime_range ret_ranges[RUNTIME_LOOP_RANGES]);
