@@ -294,6 +294,14 @@ leaky-build: all
 check-canary: $(EXECUTABLES) $(CANARY_PROGRAMS) leaky-build
 	@$(RUN) canary tests/canary/run.sh
 
+# ---- runtimes ---------------------------------------------------------------------------------
+
+# Fetches interpreters. RUNTIMES_ALSO: further ones of this machine.
+.PHONY: check-runtimes
+check-runtimes: $(EXECUTABLES)
+	@$(RUN) runtimes tests/runtimes/run.sh; r=$$?; \
+		sed -n 's/^# |/ /p' $(BUILD)/results/runtimes/run.tap; exit $$r
+
 # ---- fuzzers ----------------------------------------------------------------------------------
 
 fuzz_objects  = $(patsubst $(BUILD)/obj/%,$(BUILD)/fuzz/obj/%,$(1))
@@ -356,7 +364,7 @@ check-asan:
 
 # All suites with all that is in them; goes on after a failure. Root; the machine should have nothing
 # else to do. FUZZ_SECONDS for each fuzzer, SOAK_SECONDS for soak.
-ALL_CHECKS := $(CHECKS) check-asan check-privsep check-escape check-canary check-e2e check-pmu \
+ALL_CHECKS := $(CHECKS) check-asan check-privsep check-escape check-canary check-e2e check-runtimes check-pmu \
 	check-package check-systemd check-kernels check-hostile check-fuzz soak evidence
 .PHONY: check-all
 check-all: check-builds

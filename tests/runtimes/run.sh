@@ -1,0 +1,116 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# tests/runtimes/run.sh: profiles of programs in each interpreter that can be had, compared with what the
+# interpreter says of itself and with py-spy. One TAP stream. Interpreters stay in
+# ${XDG_CACHE_HOME:-~/.cache}/keyhole/runtimes. RUNTIMES_ALSO names further ones of this machine.
+
+cd "$(dirname "$0")/../.." || exit 1
+build=$(realpath "${BUILD:-build}")
+cache=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/keyhole/runtimes
+here=tests/runtimes
+export PYTHONDONTWRITEBYTECODE=1 LC_ALL=C
+unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND
+
+if [ "$(id -u)" != 0 ]; then
+	echo '1..0 # SKIP needs root: sudo make check-runtimes' | tee /dev/stderr
+	exit 77
+fi
+dir=$(mktemp -d /tmp/keyhole-runtimes.XXXXXX)
+program=
+finish() {
+	[ -z "$program" ] || kill "$program" 2>/dev/null
+	rm -rf "$dir"
+}
+trap finish EXIT
+number=0 failed=0 ran=0 py_spy='' py_spy_why=''
+
+# inside ROOT COMMAND...: execs the command in a file system of its own, in the same pid namespace. The
+# root is a mount, as that of a container is.
+inside() {
+	local root=$1
+	shift
+	[ "$root" != / ] || exec "$@"
+	mkdir -p "$root"/{proc,dev,tmp}
+	# shellcheck disable=SC2016
+	exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C unshare -m --propagation private sh -c \
+		'mount --bind "$0" "$0" && mount --rbind /proc "$0/proc" && mount --rbind /dev "$0/dev" &&
+			exec chroot "$0" "$@"' "$root" "$@"
+}
+
+until_ready() {	# FILE
+	local tries
+	for ((tries = 0; tries < 200; tries++)); do
+		[ ! -e "$1" ] || return 0
+		kill -0 "$program" 2>/dev/null || return 1
+		sleep 0.1
+	done
+	return 1
+}
+
+# profile ROOT PYTHON: leaves profile.pb.gz, report.json, py-spy.raw and notes in $dir.
+profile() {
+	local work=$dir root=$1 theirs
+	rm -f "$dir"/*
+	[ "$root" = / ] || work=$(mktemp -d "$root/tmp/runtimes.XXXXXX")
+	cp $here/workloads/calls.py "$work"
+	(inside "$root" "$2" "${work#"${root%/}"}/calls.py" "${work#"${root%/}"}/report.json") >"$dir/out" 2>&1 &
+	program=$!
+	until_ready "$work/report.json.ready" || return 1
+	# at once: which of two threads gets on is a matter of phases
+	theirs=
+	if [ -n "$py_spy" ]; then
+		timeout 60 "$py_spy" record -F -r 199 -d 5 -f raw -o "$dir/py-spy.raw" -p "$program" \
+			>"$dir/py-spy.out" 2>&1 &
+		theirs=$!
+	fi
+	timeout 60 "$build/keyhole" record -F 499 -d 4 -f pprof -o "$dir/profile.pb.gz" -p "$program" \
+		>"$dir/notes" 2>&1 || return 1
+	if [ -n "$theirs" ] && ! wait "$theirs"; then
+		rm -f "$dir/py-spy.raw"
+	fi
+	kill "$program"
+	wait "$program" || return 1
+	program=
+	[ "$root" = / ] || { mv "$work/report.json" "$dir" && rm -rf "$work"; }
+}
+
+compare() {
+	local theirs=
+	[ ! -s "$dir/py-spy.raw" ] || theirs=$dir/py-spy.raw
+	# shellcheck disable=SC2086
+	python3 $here/compare.py "$dir/profile.pb.gz" "$dir/report.json" $theirs
+}
+
+# one NAME ROOT PROGRAM
+one() {
+	number=$((number + 1))
+	if [ "$2" = - ]; then
+		echo "ok $number - $1 # SKIP $3"
+		return
+	fi
+	ran=$((ran + 1))
+	if profile "$2" "$3" && compare; then
+		echo "ok $number - $1"
+		return
+	fi
+	[ -z "$program" ] || kill "$program" 2>/dev/null
+	program=
+	sed 's/^/# /' "$dir"/{out,notes} 2>/dev/null
+	echo "not ok $number - $1"
+	failed=1
+}
+
+$here/install.sh "$cache" >"$cache.list" || exit 1
+echo '# | version     samples  no names   complete  functions      calls     leaves     py-spy'
+while IFS=$'\t' read -r name root path <&3; do
+	if [ "$name" = py-spy ]; then
+		[ "$root" = - ] && py_spy_why=$path || py_spy=$path
+		continue
+	fi
+	one "$name" "$root" "$path"
+done 3<"$cache.list"
+[ -z "$py_spy_why" ] || echo "# | no comparison with py-spy: $py_spy_why"
+echo "1..$number"
+[ "$ran" -gt 0 ] || { echo '# no interpreter ran'; exit 1; }
+exit $failed
