@@ -159,21 +159,14 @@ static void set_border(struct runtime_config *config, uint16_t offset, uint32_t 
 	config->border_value = value << shift;
 }
 
-/* Until 3.10 the loop calls itself for each function: runtime_setup.loop. */
-static void set_no_border(struct runtime_config *config)
-{
-	config->flags = RUNTIME_INDEX | RUNTIME_APART;
-	config->border_mask = 0;
-	config->border_value = 1;
-}
-
 /* Include/internal/pycore_frame.h; Python/ceval.c: where frames of the loop begin. */
 static void set_activations(struct runtime_config *config, const struct cpython_layout *layout)
 {
 	const uint32_t minor = MINOR(layout->version);
 
 	if (minor <= LOOP_FOR_EACH) {
-		set_no_border(config);
+		config->flags = RUNTIME_INDEX | RUNTIME_APART;
+		config->border_value = 1; /* of no bits: no frame is a border */
 	} else if (minor == 11) {
 		config->flags = RUNTIME_BORDER_SHOW | RUNTIME_ANCHOR_LIST;
 		config->anchor_previous = layout->cframe_previous;

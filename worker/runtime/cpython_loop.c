@@ -22,6 +22,7 @@
 /* The bytes of a function or a part. */
 struct code {
 	uint64_t address;
+	uint64_t place; /* in the file */
 	size_t size;
 	unsigned char *bytes; /* owned */
 };
@@ -43,6 +44,7 @@ static int read_code(struct image *image, uint64_t start, uint64_t size, struct 
 	if (!ret_code->bytes)
 		return -ENOMEM;
 	ret_code->address = start;
+	ret_code->place = place.offset;
 	ret_code->size = image_read(image, place.offset, ret_code->bytes, size);
 	return 0;
 }
@@ -113,17 +115,9 @@ static bool jumps_into(const struct code *code, const struct code *function)
 	return false;
 }
 
-/* Makes a range of offsets in the file out of addresses. */
-static int set_range(struct image *image, uint64_t start, uint64_t end,
-		     struct runtime_range *ret_range)
+static struct runtime_range range_of(const struct code *code)
 {
-	struct image_place place;
-
-	if (image_address_place(image, start, &place) < 0)
-		return -ENOTSUP;
-	ret_range->start = place.offset;
-	ret_range->end = place.offset + (end - start);
-	return 0;
+	return (struct runtime_range){code->place, code->place + code->size};
 }
 
 /* Adds the range of an FDE if it is a part of the function. */
@@ -140,9 +134,9 @@ static int try_part(struct image *image, const struct code *function, uint64_t s
 		return 0;
 	if (r < 0)
 		return r;
-	if (!jumps_into(&part, function))
-		return 0;
-	return set_range(image, start, end, &ranges[(*count)++]);
+	if (jumps_into(&part, function))
+		ranges[(*count)++] = range_of(&part);
+	return 0;
 }
 
 static int find_parts(struct image *image, const struct code *function,
@@ -182,10 +176,10 @@ int cpython_loop_find(struct image *image, const struct exported *exported,
 	if (!exported_find(exported, "_PyEval_EvalFrameDefault", &symbol))
 		return -ENOTSUP;
 	r = read_code(image, symbol.address, symbol.size, &function);
-	if (r == 0)
-		r = set_range(image, symbol.address, symbol.address + symbol.size, &ranges[0]);
-	if (r == 0)
-		r = find_parts(image, &function, ranges);
+	if (r < 0)
+		return r;
+	ranges[0] = range_of(&function);
+	r = find_parts(image, &function, ranges);
 	for (size_t i = 0; i < RUNTIME_LOOP_RANGES && r == 0; i++)
 		ret_ranges[i] = ranges[i];
 	return r;

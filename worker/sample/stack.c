@@ -157,10 +157,16 @@ const struct mapping *stack_mapping(const struct process *process, const struct 
 	return mappings_find(process->mappings, frame_pc(frame), head->time);
 }
 
-static void push_user(struct stack *stack, const struct process *process, const struct record *head,
+/* Returns where a frame is in the file of its mapping. */
+static uint64_t frame_place(const struct mapping *mapping, u64 frame)
+{
+	return frame_pc(frame) + mapping->offset - mapping->start;
+}
+
+/* mapping: of the frame, or NULL. */
+static void push_user(struct stack *stack, const struct mapping *mapping, const struct record *head,
 		      u64 frame)
 {
-	const struct mapping *mapping = stack_mapping(process, head, frame);
 	struct object *object;
 	uint64_t address = frame_pc(frame);
 	enum profile_kind kind = KIND_ANON;
@@ -175,7 +181,7 @@ static void push_user(struct stack *stack, const struct process *process, const 
 		object->sampled = head->time;
 	if (!object->anonymous) {
 		kind = KIND_NATIVE;
-		address += mapping->offset - mapping->start;
+		address = frame_place(mapping, frame);
 	}
 	push_address(stack, &object->profile_id,
 		     redact_name(stack->parts.redact, REDACT_PATH, object->name, text), kind,
@@ -217,25 +223,18 @@ static const char *base_name(const char *path)
 }
 
 /* Returns whether a frame is one of the interpreter's own, which its functions stand for. */
-static bool is_hidden(const struct scripts *scripts, const struct process *process,
-		      const struct record *head, u64 frame)
+static bool is_hidden(const struct scripts *scripts, const struct mapping *mapping)
 {
-	const struct mapping *mapping;
-
 	if (!scripts->hides)
 		return false;
-	mapping = stack_mapping(process, head, frame);
 	return mapping && mapping->object && language_of_runtime(mapping->object->runtime) &&
 	       runtime_is_own_file(mapping->object->runtime, base_name(mapping->object->name));
 }
 
-static bool is_of_loop(const struct process *process, const struct record *head, u64 frame)
+static bool is_of_loop(const struct mapping *mapping, u64 frame)
 {
-	const struct mapping *mapping = stack_mapping(process, head, frame);
-
 	return mapping && mapping->object && mapping->object->setup &&
-	       runtime_is_loop(mapping->object->setup,
-			       frame_pc(frame) + mapping->offset - mapping->start);
+	       runtime_is_loop(mapping->object->setup, frame_place(mapping, frame));
 }
 
 /*
@@ -252,7 +251,7 @@ static void tie_to_loop(struct scripts *scripts, const struct process *process,
 	if (functions == 0 || runtime_words_border(&scripts->words) != RUNTIME_WORDS_NO_BORDER)
 		return;
 	for (unsigned int i = 0; i < head->user_frames; i++)
-		loops += is_of_loop(process, head, frames[i]);
+		loops += is_of_loop(stack_mapping(process, head, frames[i]), frames[i]);
 	scripts->by_loop = loops > 0;
 	if (profile_reason(head->reason)->class == CLASS_CUT || head->runtime != RUNTIME_WHOLE)
 		return;
@@ -323,15 +322,17 @@ static void push_all_user(struct stack *stack, const struct process *process,
 	scripts_init(&scripts, stack, process, head, frames + head->user_frames);
 	tie_to_loop(&scripts, process, head, frames);
 	for (unsigned int i = 0; i < head->user_frames; i++) {
+		const struct mapping *mapping = stack_mapping(process, head, frames[i]);
+
 		if (frames[i] & FRAME_GUESSED && !marked) {
 			push_marker(stack, &stack->guessed, "[guessed]");
 			marked = true;
 		}
-		if (!is_hidden(&scripts, process, head, frames[i]))
-			push_user(stack, process, head, frames[i]);
+		if (!is_hidden(&scripts, mapping))
+			push_user(stack, mapping, head, frames[i]);
 		if (!scripts.by_loop)
 			push_scripts(stack, &scripts, i);
-		else if (is_of_loop(process, head, frames[i]))
+		else if (is_of_loop(mapping, frames[i]))
 			push_of_loop(stack, &scripts);
 	}
 	push_scripts(stack, &scripts, RUNTIME_WORDS_NO_BORDER);
