@@ -93,10 +93,10 @@ INLINE int walk_read_copy(struct walk *walk, void *to, u64 bytes, u64 address)
 	NOT_UNROLLED
 	for (u32 i = 0; i < STACK_COPIES; i++) {
 		const struct stack_copy *copy = &walk->copy[i];
-		u64 at = address - copy->start;
+		u64 from = copy->at + (address - copy->start);
 
-		if (at < copy->bytes && bytes <= copy->bytes - at)
-			return bpf_probe_read_kernel(to, bytes, (void *)(copy->at + at)) != 0;
+		if (stack_copy_holds(copy, bytes, address))
+			return bpf_probe_read_kernel(to, bytes, (void *)from) != 0;
 	}
 	return 1;
 }
@@ -172,11 +172,19 @@ INLINE int walk_store(struct walk *walk, u32 number, u64 first, u64 second)
 	return 0;
 }
 
-INLINE int walk_has_grant(void)
+INLINE int has_grant(struct scratch *scratch)
+{
+	return bpf_map_lookup_elem(&grants, &scratch->sample.family) != NULL;
+}
+
+/* A kept sample's list is not read. */
+INLINE u64 walk_list_time(void)
 {
 	struct scratch *scratch = scratch_state();
 
-	return scratch && bpf_map_lookup_elem(&grants, &scratch->sample.family);
+	if (!scratch || scratch->kept || !has_grant(scratch))
+		return 0;
+	return walk_budget_ns / 2;
 }
 
 INLINE u64 walk_thread_pointer(void)

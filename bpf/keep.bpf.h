@@ -122,7 +122,7 @@ INLINE void keep_signal(u32 number, struct kept *slot, u32 at)
 	if (used > copy->bytes || !walk_executable(pc))
 		return;
 	keep_word(number, pc | KEPT_SAVED_PC);
-	if (sp - copy->start < copy->bytes || copy[1].bytes)
+	if (stack_copy_holds(copy, 8, sp) || copy[1].bytes)
 		return;
 	if (copy->bytes > KEPT_STACK_BYTES - KEPT_PIECE)
 		copy->bytes = used;
@@ -160,7 +160,8 @@ INLINE int may_be_code(const struct sample *sample, u64 word)
 {
 	if (word - sample->code_start < sample->code_end - sample->code_start)
 		return 1;
-	if (word - sample->copy[0].start < sample->copy[0].bytes)
+	if (stack_copy_holds(&sample->copy[0], 1, word) ||
+	    stack_copy_holds(&sample->copy[1], 1, word))
 		return 0;
 	return word - KEPT_LIBRARIES < WALK_ADDRESS_END - KEPT_LIBRARIES;
 }

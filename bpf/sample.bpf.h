@@ -261,7 +261,7 @@ INLINE void runtime_part(struct scratch *scratch)
 	/* a kept sample is walked later, and maybe by another process's interrupt */
 	if (scratch->kept)
 		list->result = RUNTIME_NOT_NOW;
-	else if (!walk_has_grant())
+	else if (!has_grant(scratch))
 		list->result = RUNTIME_NOT_GRANTED;
 	else if (!runtime_begin())
 		walk_all();
@@ -286,7 +286,6 @@ INLINE u32 user_part(void *ctx, struct scratch *scratch, u64 began)
 	walk->code_end = sample->code_end;
 	walk->deadline = began + walk_budget_ns;
 	walk->looked = began;
-	walk->reserve = walk_budget_ns / 2;
 	walk->extension = walk_extension_ns - scratch->late;
 	walk->forgiving = walk_extension_ns ? WALK_STALLS : 0;
 	if (sample->record.kernel_frames)

@@ -5,7 +5,8 @@
  * bpf/walk/walk.bpf.h.
  * The includer supplies the environment of bpf/walk/step.bpf.h, and:
  *   walk_thread_pointer()          of the current task
- *   walk_has_grant()               whether the sample's process has one
+ *   walk_list_time()               ns of the walk that the list gets, behind many frames of its
+ *                                  interpreter
  *   walk_store(walk, at, first, second)  stores words number `at` and behind it, behind the user
  *                                  frames; 0 when stored
  *   walk_tell(walk, code, fingerprint)  tells the worker of code that is new, as the list's config
@@ -59,9 +60,9 @@ GLOBAL int runtime_mark(u64 cfa, u64 address)
 		walk->marked = address;
 	walk->mark[at] = (cfa & MARK_ADDRESS) | frame << MARK_FRAME_SHIFT;
 	walk->marks = at + 1;
-	if (walk->marks == RUNTIME_MARKS_MANY && walk_has_grant()) {
-		walk->deadline -= walk->reserve;
-		walk->reserved = walk->reserve;
+	if (walk->marks == RUNTIME_MARKS_MANY) {
+		walk->reserved = walk_list_time();
+		walk->deadline -= walk->reserved;
 	}
 	return 0;
 }

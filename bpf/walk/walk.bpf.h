@@ -138,8 +138,7 @@ struct walk {
 	u64 guessed;	  /* FRAME_GUESSED if the walk guessed that `address` is next, or 0 */
 	u64 guesses;	  /* FRAME_GUESSED if the walk has guessed, or 0 */
 	u64 deadline;	  /* CLOCK_MONOTONIC, ns */
-	u64 reserve;	  /* ns of the budget that a list gets, behind many frames of its loop */
-	u64 reserved;	  /* ns by which the deadline is earlier for it now */
+	u64 reserved;	  /* ns by which the deadline is earlier now, for the list */
 	u64 looked;	  /* CLOCK_MONOTONIC, ns: the last look at the clock */
 	u64 look_at;	  /* walk_work() at which to look at the clock again */
 	u64 extension;	  /* ns by which the deadline may move once, or 0 */
@@ -204,6 +203,13 @@ static inline u64 walk_work(const struct walk *walk)
 {
 	return walk->frames + WALK_READ_FRAMES * walk->reads + WALK_LIST_FRAMES * walk->list.reads +
 	       WALK_MISS_FRAMES * (walk->misses + walk->fallbacks);
+}
+
+static inline int stack_copy_holds(const struct stack_copy *copy, u64 bytes, u64 address)
+{
+	u64 at = address - copy->start;
+
+	return at < copy->bytes && bytes <= copy->bytes - at;
 }
 
 static inline int walk_has_copy(const struct walk *walk)

@@ -39,6 +39,7 @@ struct host {
 	u64 frame[RECORD_FRAMES_MAX];
 	u64 word[RECORD_RUNTIME_WORDS_MAX]; /* of a runtime's frames */
 	u64 thread;			    /* pointer */
+	u64 list_time;			    /* ns: walk_list_time() */
 	u64 told;			    /* the last code */
 	u64 missed;			    /* the last word of the last read that failed */
 };
@@ -112,13 +113,9 @@ static HOST_UNUSED int walk_read(void *to, u64 bytes, u64 address)
 /* A copy has the same bytes as the memory. */
 static HOST_UNUSED int walk_read_copy(struct walk *walk, void *to, u64 bytes, u64 address)
 {
-	for (u32 i = 0; i < STACK_COPIES; i++) {
-		const struct stack_copy *copy = &walk->copy[i];
-		u64 at = address - copy->start;
-
-		if (at < copy->bytes && bytes <= copy->bytes - at)
+	for (u32 i = 0; i < STACK_COPIES; i++)
+		if (stack_copy_holds(&walk->copy[i], bytes, address))
 			return walk_read(to, bytes, address);
-	}
 	return 1;
 }
 
@@ -150,9 +147,9 @@ static HOST_UNUSED int walk_store(struct walk *walk, u32 at, u64 first, u64 seco
 	return 0;
 }
 
-static HOST_UNUSED int walk_has_grant(void)
+static HOST_UNUSED u64 walk_list_time(void)
 {
-	return 1;
+	return host.list_time;
 }
 
 static HOST_UNUSED u64 walk_thread_pointer(void)

@@ -359,11 +359,11 @@ static int walk_read_copy(struct walk *walk, void *to, u64 bytes, u64 address)
 {
 	for (u32 i = 0; i < STACK_COPIES; i++) {
 		const struct stack_copy *copy = &walk->copy[i];
-		u64 at = address - copy->start;
+		u64 from = copy->at + (address - copy->start);
 
-		if (at >= copy->bytes || bytes > copy->bytes - at)
+		if (!stack_copy_holds(copy, bytes, address))
 			continue;
-		memcpy(to, (const void *)(copy->at + at), bytes);
+		memcpy(to, (const void *)from, bytes);
 		return 0;
 	}
 	return 1;
@@ -413,9 +413,14 @@ static int walk_store(struct walk *walk, u32 at, u64 first, u64 second)
 	return 0;
 }
 
-static int walk_has_grant(void)
+static int has_grant(struct scratch *scratch)
 {
-	return bpf_map_lookup_elem(&grants, &sampler.scratch.sample.family) != NULL;
+	return bpf_map_lookup_elem(&grants, &scratch->sample.family) != NULL;
+}
+
+static u64 walk_list_time(void)
+{
+	return 0;
 }
 
 static u64 walk_thread_pointer(void)

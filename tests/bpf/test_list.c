@@ -184,10 +184,46 @@ static void test_list__no_borders(void **state)
 	config.border_value = 1;
 	node(0, 1, 0, NODE(1));
 	HEAP_WORD(NODE(0) + AT_PLACE) = 0xbad00000007ull;
-	node(1, 2, 0, 0);
-	assert_int_equal(walk_list(), 4);
+	node(1, 2, 0, NODE(2));
+	node(2, 3, 0, 0);
+	assert_int_equal(walk_list(), 6);
+	assert_int_equal(host.word[0], FRAME(CODE(1)));
 	assert_int_equal(OFFSET(host.word[1]), 7);
-	assert_int_equal(host.word[2] & RUNTIME_WORD_FRAME, RUNTIME_WORD_FRAME);
+	assert_int_equal(host.word[2], FRAME(CODE(2)));
+	assert_int_equal(host.word[4], FRAME(CODE(3)));
+}
+
+/* The window has the memory below a frame, unless frames are not side by side. */
+static void test_list__frames_apart(void **state)
+{
+	(void)state;
+	node(0, 1, 0, 0);
+	walk_list();
+	assert_int_equal(host.walk.window_start, HEAP);
+	config.flags |= RUNTIME_APART;
+	walk_list();
+	assert_int_equal(host.walk.window_start, NODE(0));
+	assert_int_equal(host.walk.window_bytes, config.node_bytes);
+}
+
+/* Behind many frames of the interpreter the list gets a part of the time. */
+static void test_list__has_time_of_its_own(void **state)
+{
+	(void)state;
+	walk_init(&host.walk);
+	host.walk.frames = 1;
+	host.walk.deadline = 1000;
+	host.list_time = 300;
+	for (u32 i = 1; i < RUNTIME_MARKS_MANY; i++)
+		runtime_mark(SP + 8 * i, scene.pc);
+	assert_int_equal(host.walk.deadline, 1000);
+	runtime_mark(SP + 8 * RUNTIME_MARKS_MANY, scene.pc);
+	assert_int_equal(host.walk.deadline, 700);
+	runtime_mark(SP + 8 * RUNTIME_MARKS_MANY + 8, scene.pc);
+	assert_int_equal(host.walk.deadline, 700);
+	runtime_begin();
+	assert_int_equal(host.walk.deadline, 1000);
+	host.list_time = 0;
 }
 
 static void test_list__roots(void **state)
@@ -251,6 +287,8 @@ int main(void)
 		cmocka_unit_test_setup(test_list__a_border_without_frames, setup),
 		cmocka_unit_test_setup(test_list__anchors_in_a_list, setup),
 		cmocka_unit_test_setup(test_list__no_borders, setup),
+		cmocka_unit_test_setup(test_list__frames_apart, setup),
+		cmocka_unit_test_setup(test_list__has_time_of_its_own, setup),
 		cmocka_unit_test_setup(test_list__roots, setup),
 		cmocka_unit_test_setup(test_list__damage, setup),
 	};
