@@ -178,7 +178,6 @@ static void add_version(struct build_python *python, uint32_t version)
 	build_python_bytes(python, VARIABLE, &version, sizeof(version));
 }
 
-/* push %rbx; call; mov %rax,%rbx; call; lea VERSION(%rip),%rcx; lea FORMAT(%rip),%rdx; call */
 /*
  * Adds the loop, which jumps to its cold part, and to a function. The function calls the loop and
  * jumps within itself. The cold part jumps back into the loop.
@@ -214,6 +213,7 @@ void build_python_3_9(struct build_python *python)
 	build_python_bytes(python, VERSION, "3.9.18", 7);
 }
 
+/* push %rbx; call; mov %rax,%rbx; call; lea VERSION(%rip),%rcx; lea FORMAT(%rip),%rdx; call */
 void build_python_3_10(struct build_python *python)
 {
 	build_python_init(python, 0x300);

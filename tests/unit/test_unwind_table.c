@@ -526,7 +526,9 @@ static void test_unwind_table__function_starts(void **state)
 				TEXT + 0x40, TEXT + 0x50,  TEXT + 0x5f, TEXT + 0x60,
 				TEXT + 0x7f, TEXT + 0x300, UINT64_MAX};
 	const u64 starts[] = {0, TEXT, TEXT, 0, TEXT + 0x40, TEXT + 0x50, TEXT + 0x50, 0, 0, 0, 0};
-	uint64_t found[sizeof(pcs) / sizeof(*pcs)];
+	const u64 ends[] = {0, TEXT + 0x20, TEXT + 0x20, 0, TEXT + 0x80, TEXT + 0x60, TEXT + 0x60,
+			    0, 0,	    0,		 0};
+	uint64_t found[sizeof(pcs) / sizeof(*pcs)], found_ends[sizeof(pcs) / sizeof(*pcs)];
 	struct image *image;
 
 	(void)state;
@@ -539,6 +541,11 @@ static void test_unwind_table__function_starts(void **state)
 	assert_int_equal(unwind_function_starts(image, pcs, sizeof(pcs) / sizeof(*pcs), found), 0);
 	for (size_t i = 0; i < sizeof(pcs) / sizeof(*pcs); i++)
 		assert_true(found[i] == starts[i]);
+	assert_int_equal(
+		unwind_function_ranges(image, pcs, sizeof(pcs) / sizeof(*pcs), found, found_ends),
+		0);
+	for (size_t i = 0; i < sizeof(pcs) / sizeof(*pcs); i++)
+		assert_true(found[i] == starts[i] && found_ends[i] == ends[i]);
 	assert_int_equal(unwind_function_starts(image, NULL, 0, NULL), 0);
 	image_close(image);
 }
