@@ -350,6 +350,19 @@ GLOBAL int runtime_step(void)
 	return 0;
 }
 
+/* The kernel calls a step of the loop through a pointer, which costs as much as some frames. */
+#define RUNTIME_FRAMES_STEP 8u
+
+/* Takes some frames of the list. Returns 0 to go on, or 1 at the end. */
+INLINE int runtime_steps(void)
+{
+	NOT_UNROLLED
+	for (u32 i = 0; i < RUNTIME_FRAMES_STEP; i++)
+		if (runtime_step())
+			return 1;
+	return 0;
+}
+
 /* ---- begin ---- */
 
 /* Copies the config of the marked frames' mapping. Returns 0 when there is one. */
