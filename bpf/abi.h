@@ -275,6 +275,11 @@ struct runtime_root {
 /* Anchors are a list of their own, one for each activation. Neither: the list has no borders. */
 #define RUNTIME_ANCHOR_LIST 8u
 #define RUNTIME_APART	    16u /* frames are not side by side: each has a read of its own */
+/*
+ * Threads have copies of the instructions. The u64 at `copies` in code is the address of a length
+ * and of the copies' addresses. The u32 at `copy` in a frame chooses one; 0 is the code's own.
+ */
+#define RUNTIME_COPIES 32u
 
 struct runtime_config {
 	struct runtime_root
@@ -291,8 +296,8 @@ struct runtime_config {
 	u16 fingerprint[4], name;
 	/* BPF tells of new code: parts at pointers at these offsets in code, or CODE_ITSELF. */
 	u16 part[RUNTIME_PARTS];
-	u16 last_size; /* offset in the last part of a u64, the size of what follows; 0: none */
-	u16 pad[2];
+	u16 last_size;	  /* offset in the last part of a u64, the size of what follows; 0: none */
+	u16 copies, copy; /* RUNTIME_COPIES */
 };
 _Static_assert(sizeof(struct runtime_config) == 152, "struct runtime_config");
 

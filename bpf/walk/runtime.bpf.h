@@ -232,26 +232,48 @@ INLINE u32 runtime_fingerprint(struct runtime_list *list)
 	return hash >> 32;
 }
 
-/* Returns the offset or index of the instruction that a frame is at, or RUNTIME_OFFSET_NONE. */
-INLINE u32 runtime_offset(const struct runtime_list *list, u64 code, u64 instruction)
+/* Returns the address of one copy of the instructions of code, or 0. */
+GLOBAL u64 runtime_copy(u64 code, u64 number)
 {
-	u64 offset = instruction - code - list->config.instructions;
+	struct walk *walk = walk_state();
+
+	if (!walk || runtime_read_word(code + walk->list.config.copies))
+		return 0;
+	if (runtime_read_word(walk->list.word + 8 + number * 8))
+		return 0;
+	return walk->list.word;
+}
+
+/* Returns the offset or index of the instruction that a frame is at, or RUNTIME_OFFSET_NONE. */
+INLINE u32 runtime_offset(const struct runtime_list *list, struct runtime_code *known,
+			  u64 instruction, u32 number)
+{
+	u64 first = known->code + list->config.instructions;
 
 	if (list->config.flags & RUNTIME_INDEX)
 		return instruction;
-	return offset < RUNTIME_OFFSET_NONE ? offset : RUNTIME_OFFSET_NONE;
+	if (number && number != known->number) {
+		known->copy = runtime_copy(known->code, number);
+		known->number = number;
+	}
+	if (number)
+		first = known->copy;
+	if (!first || instruction - first >= RUNTIME_OFFSET_NONE)
+		return RUNTIME_OFFSET_NONE;
+	return instruction - first;
 }
 
-/* Stores a frame, whose code is at an address. Returns 0, or the result that ends the walk. */
-GLOBAL int runtime_frame(u64 code, u64 instruction)
+/*
+ * Stores a frame, whose code is at an address. number: of the copy of the instructions. Returns 0,
+ * or the result that ends the walk.
+ */
+GLOBAL int runtime_frame(u64 code, u64 instruction, u32 number)
 {
 	struct walk *walk = walk_state();
 
 	if (!walk)
 		return RUNTIME_CUT_READ;
 	struct runtime_list *list = &walk->list;
-
-	u64 offset = runtime_offset(list, code, instruction);
 	struct runtime_code *known = &list->known[code >> 5 & (RUNTIME_CODES - 1)];
 
 	if (known->code != code) {
@@ -259,8 +281,11 @@ GLOBAL int runtime_frame(u64 code, u64 instruction)
 			return RUNTIME_CUT_READ;
 		known->fingerprint = runtime_fingerprint(list);
 		known->code = code;
+		known->number = 0;
 		walk_tell(walk, code, known->fingerprint);
 	}
+	u64 offset = runtime_offset(list, known, instruction, number);
+
 	if (walk_store(walk, list->words, RUNTIME_WORD_FRAME | code,
 		       offset << 32 | known->fingerprint))
 		return RUNTIME_CUT_DEPTH;
@@ -324,6 +349,7 @@ GLOBAL int runtime_step(void)
 	struct runtime_list *list = &walk->list;
 	const struct runtime_config *config = &list->config;
 	u64 node = list->node, code, instruction;
+	u32 number = 0;
 	int is_border, r = 0;
 
 	if (!node)
@@ -339,10 +365,12 @@ GLOBAL int runtime_step(void)
 	instruction = runtime_node_u64(walk, node, config->instruction);
 	if (config->flags & RUNTIME_INDEX)
 		instruction = runtime_node_u32(walk, node, config->instruction);
+	if (config->flags & RUNTIME_COPIES)
+		number = runtime_node_u32(walk, node, config->copy);
 	is_border = (runtime_node_u32(walk, node, config->border) & config->border_mask) ==
 		    config->border_value;
 	if (!is_border || config->flags & RUNTIME_BORDER_SHOW)
-		r = runtime_frame(code, instruction);
+		r = runtime_frame(code, instruction, number);
 	if (r)
 		return runtime_end(list, r);
 	if (is_border && runtime_border(node))

@@ -102,7 +102,10 @@ struct stack_copy {
 #define RUNTIME_MEMORY_WORDS 32u
 #define RUNTIME_CODES	     16u
 struct runtime_code {
-	u64 code, fingerprint;
+	u64 code;
+	u32 fingerprint;
+	u32 number; /* of the copy of its instructions, 0: its own */
+	u64 copy;   /* its address */
 };
 struct runtime_list {
 	struct runtime_config config;	  /* a copy: the worker may change its own */

@@ -193,6 +193,30 @@ static void test_list__no_borders(void **state)
 	assert_int_equal(host.word[4], FRAME(CODE(3)));
 }
 
+/* A thread's own copy of the instructions; a copy that is not there leaves the place unknown. */
+static void test_list__copies_of_instructions(void **state)
+{
+	(void)state;
+	config.flags |= RUNTIME_COPIES;
+	config.copies = 48;
+	config.copy = AT_KIND + 4;
+	HEAP_WORD(CODE(1) + 48) = CODE(4);
+	HEAP_WORD(CODE(4) + 8 + 2 * 8) = CODE(5);
+	node(0, 1, 10, NODE(1));
+	node(1, 1, 0, NODE(2));
+	HEAP_WORD(NODE(1) + AT_PLACE) = CODE(5) + 20;
+	HEAP_WORD(NODE(1) + AT_KIND) |= 2ull << 32;
+	node(2, 2, 30, 0);
+	HEAP_WORD(NODE(2) + AT_KIND) |= 2ull << 32;
+	assert_int_equal(walk_list(), 6);
+	assert_int_equal(OFFSET(host.word[1]), 10);
+	assert_int_equal(host.word[2], FRAME(CODE(1)));
+	assert_int_equal(OFFSET(host.word[3]), 20);
+	assert_int_equal(host.word[4], FRAME(CODE(2)));
+	assert_int_equal(OFFSET(host.word[5]), RUNTIME_OFFSET_NONE);
+	assert_int_equal(host.walk.list.result, RUNTIME_WHOLE);
+}
+
 /* The window has the memory below a frame, unless frames are not side by side. */
 static void test_list__frames_apart(void **state)
 {
@@ -287,6 +311,7 @@ int main(void)
 		cmocka_unit_test_setup(test_list__a_border_without_frames, setup),
 		cmocka_unit_test_setup(test_list__anchors_in_a_list, setup),
 		cmocka_unit_test_setup(test_list__no_borders, setup),
+		cmocka_unit_test_setup(test_list__copies_of_instructions, setup),
 		cmocka_unit_test_setup(test_list__frames_apart, setup),
 		cmocka_unit_test_setup(test_list__has_time_of_its_own, setup),
 		cmocka_unit_test_setup(test_list__roots, setup),

@@ -62,6 +62,29 @@ maven() {
 	fi
 }
 
+# source_without_lock VERSION: built of Debian's source without a global lock. Debian has no package of such a build.
+source_without_lock() {
+	local version=$1 name=python${1%.*} tree=$folder/source-$1 log=$folder/source-$1.log
+	if [ ! -e "$tree/done" ]; then
+		rm -rf "$tree" && mkdir -p "$tree"
+		if [ -z "$mirror" ]; then
+			echo 'apt knows no Debian mirror' >"$log"
+		else
+			curl -sSfL "$mirror/pool/main/p/$name/${name}_$version.orig.tar.xz" 2>"$log" |
+				tar xJ -C "$tree" 2>>"$log" &&
+				(unset MAKEFLAGS MFLAGS && cd "$tree/Python-$version" &&
+					./configure -q --disable-gil --disable-test-modules --without-ensurepip \
+						--prefix="$tree/usr" && make -s -j"$(nproc)" && make -s install) \
+					>>"$log" 2>&1 && touch "$tree/done"
+		fi
+	fi
+	if [ -e "$tree/done" ]; then
+		printf '%s\t/\t%s\n' "$version without lock" "$tree/usr/bin/${name}t"
+	else
+		printf '%s\t-\t%s\n' "$version without lock" "$(why "$log")"
+	fi
+}
+
 py_spy() {
 	local log=$folder/py-spy.log
 	if [ ! -x "$folder/py-spy" ]; then
@@ -86,3 +109,5 @@ debian trixie python3.13
 debian sid python3.14 python3.15
 maven 3.10.2 1.5.7
 maven 3.12.1 1.5.10
+source_without_lock 3.13.5
+source_without_lock 3.14.4

@@ -136,6 +136,17 @@ static void test_cpython_code__texts_of_all_widths(void **state)
 	assert_name("");
 }
 
+static void test_cpython_code__a_state_whose_first_field_is_larger(void **state)
+{
+	static const uint16_t two[] = {0x65e5, 0x672c, 'x'};
+
+	(void)state;
+	layout.text_state_shift = 6;
+	put_text(FILE_, ONE << 6, 4, "a.py", 4);
+	put_text(NAME, TWO << 6 | 1, 3, two, sizeof(two));
+	assert_name("\u65e5\u672cx");
+}
+
 /* A mark takes the place of a number that is no character, and of a NUL. */
 static void test_cpython_code__characters_that_are_none(void **state)
 {
@@ -234,6 +245,7 @@ int main(void)
 		TEST(function),
 		TEST(name_of_an_old_version),
 		TEST(texts_of_all_widths),
+		TEST(a_state_whose_first_field_is_larger),
 		TEST(characters_that_are_none),
 		TEST(long_texts_are_cut),
 		TEST(damaged_objects),

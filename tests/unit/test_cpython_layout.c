@@ -53,6 +53,29 @@ static void test_cpython_layout__describes_itself(void **state)
 	assert_int_equal(layout.thread_base_frame, 216 / 8);
 }
 
+/* Objects have a larger head, and from 3.14 on a text has a larger state. */
+static void test_cpython_layout__without_a_global_lock(void **state)
+{
+	struct cpython_layout with, without;
+
+	(void)state;
+	assert_int_equal(read_size(BYTES, &with), 0);
+	assert_false(with.is_without_lock);
+	assert_int_equal(with.text_state_shift, 0);
+	words[2] = 1;
+	assert_int_equal(read_size(BYTES, &without), 0);
+	assert_true(without.is_without_lock);
+	assert_int_equal(without.code_flags, with.code_flags + 16);
+	assert_int_equal(without.code_keyword_only, with.code_keyword_only + 16);
+	assert_int_equal(without.text_state_shift, 6);
+	assert_int_equal(without.code_copies, 392 / 8);
+	assert_int_equal(without.frame_copy, 304 / 8);
+	words[1] = CPYTHON_VERSION(3, 13);
+	assert_int_equal(read_size(BYTES, &without), 0);
+	assert_int_equal(without.text_state_shift, 0);
+	assert_int_equal(without.frame_copy, CPYTHON_NONE);
+}
+
 /* An unknown interpreter is reported, never guessed. */
 static void test_cpython_layout__unknown_interpreters(void **state)
 {
@@ -67,7 +90,7 @@ static void test_cpython_layout__unknown_interpreters(void **state)
 		assert_int_equal(read_size(BYTES, &layout), -ENOTSUP);
 	}
 	words[1] = CPYTHON_VERSION(3, 14);
-	words[2] = 1; /* without a global lock */
+	words[2] = 2; /* neither with a global lock nor without one */
 	assert_int_equal(read_size(BYTES, &layout), -ENOTSUP);
 	words[0] = 0;
 	assert_int_equal(read_size(BYTES, &layout), -ENOENT);
@@ -121,6 +144,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_cpython_layout__describes_itself, setup),
+		cmocka_unit_test_setup(test_cpython_layout__without_a_global_lock, setup),
 		cmocka_unit_test_setup(test_cpython_layout__unknown_interpreters, setup),
 		cmocka_unit_test_setup(test_cpython_layout__damaged_description, setup),
 		cmocka_unit_test_setup(test_cpython_layout__older_versions, setup),

@@ -77,7 +77,8 @@ static bool is_possible(const struct runtime_config *config)
 	if (!is_pointer_place(config->previous, config->node_bytes) ||
 	    !is_pointer_place(config->code, config->node_bytes) ||
 	    !is_pointer_place(config->instruction & ~4u, config->node_bytes) ||
-	    config->border + 4 > config->node_bytes || config->instruction % 4 != 0)
+	    config->border + 4 > config->node_bytes || config->instruction % 4 != 0 ||
+	    config->copy % 4 != 0 || config->copies % POINTER != 0)
 		return false;
 	for (size_t i = 0; i < 4; i++)
 		if (config->fingerprint[i] % 4 != 0 || config->fingerprint[i] >= config->name)
@@ -183,6 +184,8 @@ static uint16_t end_of_frame(const struct runtime_config *config)
 
 	if (config->code > end)
 		end = config->code;
+	if (config->copy > end)
+		end = config->copy;
 	if (config->instruction > end)
 		end = config->instruction;
 	if (config->border > end)
@@ -199,6 +202,11 @@ static void set_frames(struct runtime_config *config, const struct cpython_layou
 	config->code = layout->frame_code;
 	config->instruction = layout->frame_instruction;
 	set_activations(config, layout);
+	if (layout->is_without_lock && layout->frame_copy != CPYTHON_NONE) {
+		config->flags |= RUNTIME_COPIES;
+		config->copies = layout->code_copies;
+		config->copy = layout->frame_copy;
+	}
 	if (!(config->flags & RUNTIME_INDEX))
 		config->instructions = layout->code_start;
 	config->node_bytes = end_of_frame(config);

@@ -11,7 +11,7 @@
 
 /* ---- text ---- */
 
-/* PyASCIIObject.state, the same bits from 3.9 to 3.15 */
+/* PyASCIIObject.state, the same bits from 3.9 to 3.15, but for text_state_shift */
 #define TEXT_KIND_SHIFT 2
 #define TEXT_KIND_MASK	7u
 #define TEXT_COMPACT	(1u << 5)
@@ -38,6 +38,7 @@ static int find_text(const struct cpython_layout *layout, const struct memory *m
 		r = memory_word(memory, address + layout->text_length, &length);
 	if (r < 0)
 		return r;
+	state >>= layout->text_state_shift;
 	if (!(state & TEXT_COMPACT) || length > INT64_MAX)
 		return -EBADMSG;
 	*ret_text = (struct text){

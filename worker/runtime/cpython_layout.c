@@ -17,6 +17,14 @@
 #define COMPACT_BYTES	  16u /* utf8_length, utf8 */
 #define COMPACT_BYTES_OLD 24u /* until 3.11: and wstr_length */
 
+/*
+ * Without a global lock: PyObject has more fields (Include/object.h, Py_GIL_DISABLED). From 3.14
+ * on, `interned` is a byte in place of two bits (Include/cpython/unicodeobject.h).
+ */
+#define HEAD_MORE_BYTES	   16u
+#define STATE_MORE_BITS	   6u
+#define MINOR_STATE_LARGER 14u
+
 struct row {
 	size_t field; /* offset in struct cpython_layout */
 	bool is_fixed;
@@ -75,6 +83,16 @@ static void complete(struct cpython_layout *layout, uint32_t version)
 	layout->text_compact = layout->text_ascii + COMPACT_BYTES;
 	if (minor < 12)
 		layout->text_compact = layout->text_ascii + COMPACT_BYTES_OLD;
+}
+
+/* Mends what no interpreter describes, for one that has no global lock. */
+static void complete_without_lock(struct cpython_layout *layout)
+{
+	layout->is_without_lock = true;
+	layout->code_flags += HEAD_MORE_BYTES;
+	layout->code_keyword_only += HEAD_MORE_BYTES;
+	if (minor_of(layout->version) >= MINOR_STATE_LARGER)
+		layout->text_state_shift = STATE_MORE_BITS;
 }
 
 int cpython_layout_find(uint32_t version, struct cpython_layout *ret_layout)
@@ -144,12 +162,14 @@ int cpython_layout_read(const void *bytes, size_t size, struct cpython_layout *r
 	if (reader_failed(&reader))
 		return -EBADMSG;
 	if (version > UINT32_MAX || !is_known((uint32_t)version) ||
-	    minor_of((uint32_t)version) < MINOR_DESCRIBED || is_without_lock)
+	    minor_of((uint32_t)version) < MINOR_DESCRIBED || is_without_lock > 1)
 		return -ENOTSUP;
 	r = read_offsets(bytes, size, minor_of((uint32_t)version), &layout);
 	if (r < 0)
 		return r;
 	complete(&layout, (uint32_t)version);
+	if (is_without_lock)
+		complete_without_lock(&layout);
 	*ret_layout = layout;
 	return 0;
 }

@@ -22,8 +22,10 @@ struct cpython_layout {
 	uint32_t version; /* as Py_Version */
 	enum cpython_lines lines;
 	uint32_t text_compact;	   /* offset of the characters of a text that is not ASCII */
+	uint32_t text_state_shift; /* bits of `interned` that other builds lack */
 	uint32_t instruction_unit; /* bytes; frame_instruction 3.10: an index in such units */
 	bool is_described;	   /* by the interpreter itself */
+	bool is_without_lock;	   /* built with --disable-gil */
 #define O(field, v9, v10, v11, v12, v13, v14, v15) uint16_t field;
 #define F					   O
 #include "worker/runtime/cpython_layout.def"
@@ -38,7 +40,7 @@ int cpython_layout_find(uint32_t version, struct cpython_layout *ret_layout);
  * Reads the layout that an interpreter has of itself, at the start of its section .PyRuntime.
  *   0          done
  *   -ENOENT    it describes nothing there: 3.12 or before
- *   -ENOTSUP   an unknown version, or an interpreter without a global lock
+ *   -ENOTSUP   an unknown version
  *   -EBADMSG   what it says is not possible
  */
 int cpython_layout_read(const void *bytes, size_t size, struct cpython_layout *ret_layout);
