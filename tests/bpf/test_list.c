@@ -231,23 +231,43 @@ static void test_list__frames_apart(void **state)
 }
 
 /* Behind many frames of the interpreter the list gets a part of the time. */
-static void test_list__has_time_of_its_own(void **state)
+/* Returns the deadline after many marks. */
+static u64 mark_many(u64 now, u64 deadline)
 {
-	(void)state;
 	walk_init(&host.walk);
 	host.walk.frames = 1;
-	host.walk.deadline = 1000;
-	host.list_time = 300;
+	host.walk.deadline = deadline;
+	host.clock = host.walk.looked = now;
 	for (u32 i = 1; i < RUNTIME_MARKS_MANY; i++)
 		runtime_mark(SP + 8 * i, scene.pc);
-	assert_int_equal(host.walk.deadline, 1000);
+	assert_int_equal(host.walk.deadline, deadline);
 	runtime_mark(SP + 8 * RUNTIME_MARKS_MANY, scene.pc);
-	assert_int_equal(host.walk.deadline, 700);
+	deadline = host.walk.deadline;
 	runtime_mark(SP + 8 * RUNTIME_MARKS_MANY + 8, scene.pc);
-	assert_int_equal(host.walk.deadline, 700);
+	assert_int_equal(host.walk.deadline, deadline);
+	return deadline;
+}
+
+static void test_list__has_time_of_its_own(void **state)
+{
+	const u64 now = 2 * WALK_EXTEND_EVERY_NS;
+
+	(void)state;
+	host.list_time = 3000;
+	assert_int_equal(mark_many(now, now + 1000), now - 2000);
 	runtime_begin();
-	assert_int_equal(host.walk.deadline, 1000);
+	assert_int_equal(host.walk.deadline, now + 1000);
+
+	/* a walk that is extended leaves half as much again */
+	assert_int_equal(mark_many(now, now + 1000), now - 2000);
+	host.walk.extension = 5000;
+	assert_int_equal(walk_late(), 0);
+	assert_int_equal(host.walk.deadline, now + 3000);
+	runtime_begin();
+	assert_int_equal(host.walk.deadline, now + 7500);
+
 	host.list_time = 0;
+	assert_int_equal(mark_many(now, now + 1000), now + 1000);
 }
 
 static void test_list__roots(void **state)
@@ -288,7 +308,7 @@ static void test_list__damage(void **state)
 {
 	(void)state;
 	node(0, 1, 10, NODE(0)); /* a circle */
-	assert_int_equal(walk_list(), RECORD_FRAMES_MAX * 2 + 2);
+	assert_int_equal(walk_list(), RECORD_RUNTIME_WORDS_MAX - 2);
 	assert_int_equal(host.walk.list.result, RUNTIME_CUT_DEPTH);
 	node(0, 1, 10, 0x123456789000);
 	assert_int_equal(walk_list(), 2);
