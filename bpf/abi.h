@@ -402,6 +402,7 @@ enum runtime_result {
 	RUNTIME_NONE_MET, /* no frame of an interpreter, or one that is not known */
 	RUNTIME_WHOLE,
 	RUNTIME_NOT_GRANTED,
+	RUNTIME_DENIED,	   /* by a rule about the process's cgroup */
 	RUNTIME_OVERDRAWN, /* as much as the grant allows was taken: grant.listed */
 	RUNTIME_NOT_NOW,   /* a kept sample, whose process goes on meanwhile */
 	RUNTIME_NO_ROOT,   /* the thread runs no code of the program */
@@ -489,6 +490,8 @@ enum deny_kind {
 	DENY_COMM,   /* first, second: bytes of a prefix, NUL padded */
 	DENY_EXECUTABLE, /* first: device as the kernel numbers it, second: inode */
 	DENY_PROCESS,	 /* no key: TARGET_EXCLUDED */
+	/* Denies no process, but walks over lists: the grant of a family is not for this cgroup. */
+	DENY_MEMORY_CGROUP, /* first: as DENY_CGROUP */
 	DENY_KINDS
 };
 /*
@@ -502,7 +505,7 @@ struct deny_key {
 	u64 kind, first, second;
 };
 #define DENY_BIT(kind)	   (1u << (kind))
-#define DENY_KEYS_MAX	   256u
+#define DENY_KEYS_MAX	   320u
 #define DENY_DEVICE_MINORS 20 /* bits: MINORBITS of include/linux/kdev_t.h */
 
 #define MM_OF_EXEC 1ull /* no address */

@@ -12,6 +12,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/abi.h"
+#include "bpf/deny.bpf.h"
 #include "bpf/env.bpf.h"
 #include "bpf/maps.bpf.h"
 
@@ -50,6 +51,8 @@ GLOBAL int grant_begin_list(void)
 
 	if (!grant)
 		return RUNTIME_NOT_GRANTED;
+	if (denies_memory())
+		return RUNTIME_DENIED;
 	if (!account_has(&grant->listed, GRANT_LISTED_KEPT, LIST_COST_MAX))
 		return RUNTIME_OVERDRAWN;
 	return RUNTIME_WHOLE;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A worker that was taken over and wants to read the heap of a target. It leads the walk over a
- * runtime's list to secret words: of a victim that has no grant, and of one that may get a grant.
+ * runtime's list to secret words. One victim has no grant, and the other one may get a grant.
  * The worker knows where everything lies (struct attack, written into the file), but not the words.
  *
  * Output goes to standard error, which KEYHOLE_DEBUG_STDERR=1 connects to the test:
@@ -45,7 +45,7 @@
 #define STALE_NS    (NS_PER_SECOND / 8)
 #define LONG_NS	    (8 * NS_PER_SECOND)
 
-/* What the test says. */
+/* The test writes this. */
 struct attack {
 	struct victim victim[VICTIMS];
 	uint64_t start[VICTIMS], end[VICTIMS]; /* of the mapping of the program's code */
@@ -102,7 +102,7 @@ static uint64_t leaf_rule(const struct victim *victim, uint64_t slot)
 	return RULE_MAKE(RULE_SP, 0, 0, (s64)(slot - victim->sp + 8), RULE_FLAG_RUNTIME);
 }
 
-/* The last address behind a call that lies in its page: so the walk reads few words of the stack. */
+/* The last address behind a call in its page: so the walk reads few words of the stack. */
 static uint64_t last_of_page(const struct victim *victim)
 {
 	const uint64_t page = (victim->code + TAKEN_OVER_PAGE - 1) & ~(TAKEN_OVER_PAGE - 1ull);

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Observer of a test build (make OBSERVER=): a sampler whose grants allow lists THRIFT times less.
  * One CPU then reaches in seconds what many CPUs reach at high rates.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""unanswered.py FILE SECONDS: works in functions whose name and code a debugger cannot read: they
+"""unanswered.py FILE SECONDS: works in functions whose name and code a debugger cannot read. They
 are where FILE is mapped, of which no page was read yet. Says "ready" when that is so."""
 import ctypes
 import os
