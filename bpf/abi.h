@@ -402,8 +402,10 @@ enum runtime_result {
 	RUNTIME_NONE_MET, /* no frame of an interpreter, or one that is not known */
 	RUNTIME_WHOLE,
 	RUNTIME_NOT_GRANTED,
-	RUNTIME_NOT_NOW, /* a kept sample, whose process goes on meanwhile */
-	RUNTIME_NO_ROOT, /* the thread runs no code of the program */
+	RUNTIME_DENIED,	   /* by a rule about the process's cgroup */
+	RUNTIME_OVERDRAWN, /* as much as the grant allows was taken: grant.listed */
+	RUNTIME_NOT_NOW,   /* a kept sample, whose process goes on meanwhile */
+	RUNTIME_NO_ROOT,   /* the thread runs no code of the program */
 	RUNTIME_CUT_READ,
 	RUNTIME_CUT_DEPTH,
 	RUNTIME_CUT_BUDGET
@@ -488,6 +490,8 @@ enum deny_kind {
 	DENY_COMM,   /* first, second: bytes of a prefix, NUL padded */
 	DENY_EXECUTABLE, /* first: device as the kernel numbers it, second: inode */
 	DENY_PROCESS,	 /* no key: TARGET_EXCLUDED */
+	/* Denies no process, but walks over lists: the grant of a family is not for this cgroup. */
+	DENY_MEMORY_CGROUP, /* first: as DENY_CGROUP */
 	DENY_KINDS
 };
 /*
@@ -501,7 +505,7 @@ struct deny_key {
 	u64 kind, first, second;
 };
 #define DENY_BIT(kind)	   (1u << (kind))
-#define DENY_KEYS_MAX	   256u
+#define DENY_KEYS_MAX	   320u
 #define DENY_DEVICE_MINORS 20 /* bits: MINORBITS of include/linux/kdev_t.h */
 
 #define MM_OF_EXEC 1ull /* no address */
@@ -635,18 +639,31 @@ struct event_code {
 #define EVENT_CODE_SHORT_BYTES (sizeof(struct event_code) - CODE_BYTES + CODE_SHORT_END)
 _Static_assert(sizeof(struct event_code) == 10392, "struct event_code");
 
-/* The value of a family that has a grant. The broker makes it, and BPF alone changes it. */
+/*
+ * The value of a family that has a grant. The broker makes it, and BPF alone changes it.
+ *
+ * An account bounds what comes out of the family's memory. It is the time until which all that was
+ * taken is paid for (CLOCK_MONOTONIC, ns): each byte costs some ns. A new account is 0. Payments
+ * that were not used are kept, up to the bytes that may be taken at once.
+ *
+ *   told    bytes of events about code: 4 MiB at once, 0.98 MB a second (58.6 MB a minute)
+ *   listed  bytes of words of lists, and 8 for each list: 32 MiB at once, 15.6 MB a second
+ *           (937.5 MB a minute)
+ *
+ * CPUs that look at once may each take one more event or list.
+ */
 struct grant {
-	u64 bytes;    /* that may still be told */
-	u64 filled;   /* CLOCK_MONOTONIC, ns: when bytes were added last */
+	u64 told, listed;
 	u32 uid;      /* of the process that was looked at */
 	u32 stranger; /* 1: it was outside the first process's user namespace */
 };
-#define GRANT_BYTES	 (4u << 20) /* at once */
-#define GRANT_BYTE_NS	 1024u	    /* for one byte more */
-#define GRANTS_MAX	 1024u
-#define GRANTS_USER	 (GRANTS_MAX / 4) /* of one user */
-#define GRANTS_STRANGERS (GRANTS_MAX / 2) /* of all strangers: they may have many user ids */
+#define GRANT_TOLD_BYTES   (4u << 20) /* at once */
+#define GRANT_TOLD_NS	   1024u      /* for a byte */
+#define GRANT_LISTED_BYTES (32u << 20)
+#define GRANT_LISTED_NS	   64u
+#define GRANTS_MAX	   1024u
+#define GRANTS_USER	   (GRANTS_MAX / 4) /* of one user */
+#define GRANTS_STRANGERS   (GRANTS_MAX / 2) /* of all strangers: they may have many user ids */
 
 #ifndef EVENT_RING_BYTES
 #define EVENT_RING_BYTES (1u << 18)

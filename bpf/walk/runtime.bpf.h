@@ -421,7 +421,33 @@ INLINE u32 runtime_code_bytes(const struct runtime_config *config)
 	for (u32 i = 0; i < RUNTIME_PARTS; i++)
 		if (config->part[i] != RUNTIME_CODE_ITSELF && config->part[i] > last)
 			last = config->part[i];
+	NOT_UNROLLED
+	for (u32 i = 0; i < 4; i++)
+		if (config->fingerprint[i] > last)
+			last = config->fingerprint[i];
 	return last + 8;
+}
+
+/*
+ * Returns whether all fields lie in what the walk reads. Behind that, buffers have bytes of an
+ * earlier walk, perhaps of a process without a grant.
+ */
+INLINE int runtime_is_within(struct runtime_list *list)
+{
+	const struct runtime_config *config = &list->config;
+	u32 last = config->previous;
+
+	if (config->code > last)
+		last = config->code;
+	if (config->instruction > last)
+		last = config->instruction;
+	if (config->border > last)
+		last = config->border;
+	if (config->flags & RUNTIME_COPIES && config->copy > last)
+		last = config->copy;
+	list->code_bytes = runtime_code_bytes(config);
+	return (last & ~7u) + 8 <= config->node_bytes && config->node_bytes <= RUNTIME_NODE_BYTES &&
+	       list->code_bytes <= sizeof(list->memory);
 }
 
 /* Begins the walk over the list. Returns 0 when there is a frame to take, with list->result. */
@@ -439,9 +465,8 @@ GLOBAL int runtime_begin(void)
 	NOT_UNROLLED
 	for (u32 i = 0; i < RUNTIME_CODES; i++)
 		list->known[i].code = 0;
-	if (runtime_take_config(walk))
+	if (runtime_take_config(walk) || !runtime_is_within(list))
 		return runtime_end(list, RUNTIME_NONE_MET);
-	list->code_bytes = runtime_code_bytes(&list->config);
 	list->node = runtime_follow(0);
 	if (!list->node)
 		list->node = runtime_follow(1);

@@ -304,6 +304,40 @@ static void test_list__roots(void **state)
 	assert_int_equal(walk_list(), 2);
 }
 
+/* Buffers have words of an earlier walk behind that which is read: perhaps of another process. */
+static void test_list__no_field_outside_of_what_is_read(void **state)
+{
+	u16 *const of_frames[] = {&config.previous, &config.code, &config.instruction,
+				  &config.border, &config.copy};
+	u16 *const of_code[] = {&config.name, &config.fingerprint[3], &config.part[2]};
+
+	(void)state;
+	config.flags |= RUNTIME_COPIES;
+	node(0, 1, 10, 0);
+	for (u32 i = 0; i < 5; i++) {
+		const u16 kept = *of_frames[i];
+
+		*of_frames[i] = config.node_bytes;
+		assert_int_equal(walk_list(), 0);
+		assert_int_equal(host.walk.list.result, RUNTIME_NONE_MET);
+		*of_frames[i] = config.node_bytes - 4;
+		walk_list();
+		assert_int_not_equal(host.walk.list.result, RUNTIME_NONE_MET);
+		*of_frames[i] = kept;
+	}
+	for (u32 i = 0; i < 3; i++) {
+		const u16 kept = *of_code[i];
+
+		*of_code[i] = RUNTIME_MEMORY_WORDS * 8 - 7;
+		assert_int_equal(walk_list(), 0);
+		*of_code[i] = RUNTIME_MEMORY_WORDS * 8 - 8;
+		assert_int_equal(walk_list(), 2);
+		*of_code[i] = kept;
+	}
+	config.node_bytes = RUNTIME_NODE_BYTES + 8;
+	assert_int_equal(walk_list(), 0);
+}
+
 static void test_list__damage(void **state)
 {
 	(void)state;
@@ -335,6 +369,7 @@ int main(void)
 		cmocka_unit_test_setup(test_list__frames_apart, setup),
 		cmocka_unit_test_setup(test_list__has_time_of_its_own, setup),
 		cmocka_unit_test_setup(test_list__roots, setup),
+		cmocka_unit_test_setup(test_list__no_field_outside_of_what_is_read, setup),
 		cmocka_unit_test_setup(test_list__damage, setup),
 	};
 

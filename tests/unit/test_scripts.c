@@ -281,7 +281,7 @@ static void test_scripts__counts(void **state)
 	rig_settle(rig);
 	session_finish(rig->session);
 	session_summary(rig->session, &summary);
-	assert_int_equal(summary.limit[LIMIT_grants], 1);
+	assert_int_equal(summary.limit[LIMIT_grants], 3);
 	assert_int_equal(summary.limit[LIMIT_lists], 5);
 	assert_int_equal(summary.limit[LIMIT_functions], 1);
 }
