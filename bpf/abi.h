@@ -258,8 +258,15 @@ enum runtime_start {
 	RUNTIME_AT_KEY_MUSL, /* the same with musl */
 	RUNTIME_AT_MODULE,   /* thread-local memory; the u64 at `pc` is the module's number, and */
 	RUNTIME_AT_MODULE_MUSL, /* the next u64 is an offset in the module's memory */
-	RUNTIME_AT_OFFSET	/* the u64 at `pc` is an offset from the thread pointer */
+	RUNTIME_AT_OFFSET,	/* the u64 at `pc` is an offset from the thread pointer */
+	/*
+	 * The u64 behind `pc` is such an offset, which is negative. Or it is the address of a
+	 * module's number and of an offset, as with RUNTIME_AT_MODULE. x86-64 ABI: TLSDESC
+	 */
+	RUNTIME_AT_DESCRIPTOR,
+	RUNTIME_AT_DESCRIPTOR_MUSL
 };
+#define RUNTIME_STARTS (RUNTIME_AT_DESCRIPTOR_MUSL + 1)
 
 /* The way to a pointer: value = start; then, for each step, value = *(u64 *)(value + offset). */
 struct runtime_root {

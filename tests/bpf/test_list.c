@@ -282,13 +282,63 @@ static void test_list__roots(void **state)
 	HEAP_WORD(HEAP + 0x380 + 3 * 16) = HEAP + 0x20;
 	HEAP_WORD(HEAP + 0x20 + 8 + 16) = HEAP + 0x200;
 	assert_int_equal(walk_list(), 2);
+	config.root[0].start = RUNTIME_AT_MODULE_MUSL;
+	assert_int_equal(walk_list(), 0);
+	HEAP_WORD(HEAP + 0x380 + 3 * 8) = HEAP + 0x20;
+	assert_int_equal(walk_list(), 2);
+}
+
+/* The keys behind the first 32 have blocks of their own. */
+static void test_list__keys_in_blocks(void **state)
+{
+	const u64 key = SCENE_TEXT - SCENE_BIAS + 0x1800, place = key + SCENE_BIAS;
+
+	(void)state;
+	node(0, 1, 10, 0);
+	config.root[0] = (struct runtime_root){
+		.start = RUNTIME_AT_KEY, .pc = key, .steps = 2, .offset = {0, 16}};
+	HEAP_WORD(THREAD + 0x510 + 2 * 8) = HEAP + 0x700;
+	HEAP_WORD(HEAP + 0x700 + 5 * 16 + 8) = HEAP + 0x200;
+	memcpy(scene_code(place), &(u64){2 * 32 + 5}, 8);
+	assert_int_equal(walk_list(), 2);
+	memcpy(scene_code(place), &(u64){3 * 32 + 5}, 8);
+	assert_int_equal(walk_list(), 0);
+	HEAP_WORD(THREAD + 0x510 + 32 * 8) = HEAP + 0x700;
+	memcpy(scene_code(place), &(u64){32 * 32 + 5}, 8);
+	assert_int_equal(walk_list(), 0);
+}
+
+static void test_list__descriptors(void **state)
+{
+	const u64 pair = SCENE_TEXT - SCENE_BIAS + 0x1800, place = pair + SCENE_BIAS;
+
+	(void)state;
+	node(0, 1, 10, 0);
+	config.root[0] = (struct runtime_root){
+		.start = RUNTIME_AT_DESCRIPTOR, .pc = pair, .steps = 2, .offset = {8, 16}};
+	/* an offset */
+	memcpy(scene_code(place), (u64[]){0x1234, -0x40ull}, 16);
+	HEAP_WORD(THREAD - 0x40 + 8) = HEAP + 0x200;
+	assert_int_equal(walk_list(), 2);
+	/* module 3 at offset 24 */
+	memcpy(scene_code(place), (u64[]){0x1234, HEAP + 0x300}, 16);
+	HEAP_WORD(HEAP + 0x300) = 3;
+	HEAP_WORD(HEAP + 0x308) = 24;
+	HEAP_WORD(THREAD + 8) = HEAP + 0x380;
+	HEAP_WORD(HEAP + 0x380 + 3 * 16) = HEAP + 0x20;
+	HEAP_WORD(HEAP + 0x20 + 24 + 8) = HEAP + 0x200;
+	assert_int_equal(walk_list(), 2);
+	config.root[0].start = RUNTIME_AT_DESCRIPTOR_MUSL;
+	assert_int_equal(walk_list(), 0);
+	HEAP_WORD(HEAP + 0x380 + 3 * 8) = HEAP + 0x20;
+	assert_int_equal(walk_list(), 2);
 }
 
 static void test_list__damage(void **state)
 {
 	(void)state;
 	node(0, 1, 10, NODE(0)); /* a circle */
-	assert_int_equal(walk_list(), RECORD_FRAMES_MAX * 2 + 2);
+	assert_int_equal(walk_list(), RECORD_RUNTIME_WORDS_MAX - 2);
 	assert_int_equal(host.walk.list.result, RUNTIME_CUT_DEPTH);
 	node(0, 1, 10, 0x123456789000);
 	assert_int_equal(walk_list(), 2);
@@ -315,6 +365,8 @@ int main(void)
 		cmocka_unit_test_setup(test_list__frames_apart, setup),
 		cmocka_unit_test_setup(test_list__has_time_of_its_own, setup),
 		cmocka_unit_test_setup(test_list__roots, setup),
+		cmocka_unit_test_setup(test_list__keys_in_blocks, setup),
+		cmocka_unit_test_setup(test_list__descriptors, setup),
 		cmocka_unit_test_setup(test_list__damage, setup),
 	};
 

@@ -41,7 +41,7 @@ static void must(int good)
 
 static void check_root(const struct runtime_root *root)
 {
-	must(root->start <= RUNTIME_AT_OFFSET && root->steps <= RUNTIME_STEPS_MAX);
+	must(root->start < RUNTIME_STARTS && root->steps <= RUNTIME_STEPS_MAX);
 	must(root->start == RUNTIME_AT_NOTHING || root->steps > 0);
 }
 

@@ -48,6 +48,9 @@ static int root_of(const struct accessor_value *value, bool musl, struct runtime
 	case ACCESSOR_MODULE:
 		root.start = musl ? RUNTIME_AT_MODULE_MUSL : RUNTIME_AT_MODULE;
 		break;
+	case ACCESSOR_THREAD_DESCRIPTOR:
+		root.start = musl ? RUNTIME_AT_DESCRIPTOR_MUSL : RUNTIME_AT_DESCRIPTOR;
+		break;
 	default:
 		return -ENOTSUP;
 	}
