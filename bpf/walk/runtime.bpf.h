@@ -199,6 +199,18 @@ INLINE u64 runtime_descriptor_place(struct runtime_list *list, u64 thread, u64 a
 	return runtime_module_place(list, thread, at, start);
 }
 
+/* Returns the state of the thread that holds a lock, or 0: this thread does not. */
+INLINE u64 runtime_holder(struct runtime_list *list, u64 thread, u64 at)
+{
+	if (runtime_read_word(at))
+		return 0;
+	u64 state = list->word;
+
+	if (runtime_read_word(state + list->config.holder) || list->word != thread)
+		return 0;
+	return state;
+}
+
 /* Returns the start of a root, or 0. */
 INLINE u64 runtime_start(struct runtime_list *list, const struct runtime_root *root)
 {
@@ -209,6 +221,8 @@ INLINE u64 runtime_start(struct runtime_list *list, const struct runtime_root *r
 		return at;
 	if (start == RUNTIME_AT_THREAD)
 		return thread;
+	if (start == RUNTIME_AT_HOLDER)
+		return runtime_holder(list, thread, at);
 	if (start == RUNTIME_AT_DESCRIPTOR || start == RUNTIME_AT_DESCRIPTOR_MUSL)
 		return runtime_descriptor_place(list, thread, at, start);
 	if (start == RUNTIME_AT_NOTHING || runtime_read_word(at & ~7ull))
@@ -220,8 +234,6 @@ INLINE u64 runtime_start(struct runtime_list *list, const struct runtime_root *r
 	return runtime_module_place(list, thread, at, start);
 }
 
-#define RUNTIME_ROOTS 3u /* the third one is that of the anchors */
-
 /* Follows a root of the config. Returns the pointer to which it leads, or 0. */
 GLOBAL u64 runtime_follow(u32 number)
 {
@@ -230,13 +242,14 @@ GLOBAL u64 runtime_follow(u32 number)
 	if (!walk)
 		return 0;
 	struct runtime_list *list = &walk->list;
-	const struct runtime_root *root = &list->config.root[BOUND((u64)number, RUNTIME_ROOTS)];
+	const struct runtime_root *root = &list->config.root[number & 1];
 	u64 value = runtime_start(list, root);
 
 	NOT_UNROLLED
 	for (u32 i = 0; i < RUNTIME_STEPS_MAX && i < root->steps; i++) {
 		if (!value || runtime_read_word(value + (s64)root->offset[i]))
 			return 0;
+		list->anchor = value;
 		value = list->word;
 	}
 	return value;
@@ -480,9 +493,6 @@ GLOBAL int runtime_begin(void)
 		list->node = runtime_follow(1);
 	if (!list->node)
 		return runtime_end(list, RUNTIME_NO_ROOT);
-	list->anchor = 0;
-	if (list->config.flags & RUNTIME_ANCHOR_LIST)
-		list->anchor = runtime_follow(2);
 	list->result = RUNTIME_CUT_DEPTH; /* until another end */
 	list->on = 1;
 	return 0;
