@@ -644,12 +644,13 @@ struct event_code {
 	struct event event;
 	u64 code;
 	u64 fingerprint; /* as in the words of a frame: 32 bits */
+	u64 marked;	 /* an address of the interpreter's code */
 	u64 address[RUNTIME_PARTS];
 	u64 bytes[RUNTIME_PARTS];
 	u8 data[CODE_BYTES]; /* part 0, from CODE_PART_1 on part 1, and so on */
 };
 #define EVENT_CODE_SHORT_BYTES (sizeof(struct event_code) - CODE_BYTES + CODE_SHORT_END)
-_Static_assert(sizeof(struct event_code) == 10392, "struct event_code");
+_Static_assert(sizeof(struct event_code) == 10400, "struct event_code");
 
 /* The value of a family that has a grant. The broker makes it, and BPF alone changes it. */
 struct grant {
