@@ -8,6 +8,7 @@
 #include "bpf/abi.h"
 
 #define BUILD_CODE_TABLE_MAX 64u
+#define BUILD_CODE_MARKED    0x10000100ull /* in the interpreter */
 
 struct build_code {
 	uint64_t address, fingerprint;

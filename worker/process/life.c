@@ -264,26 +264,26 @@ void life_event(struct life *life, const struct event *event)
 
 /* ---- code ---- */
 
-/* Returns the layout of the interpreter that a process maps, or NULL. */
-static const struct cpython_layout *find_layout(const struct process *process)
+/* Returns the layout of the interpreter whose code is at an address, or NULL. */
+static const struct cpython_layout *find_layout(const struct process *process,
+						const struct event_code *event)
 {
-	for (size_t i = 0; i < process->mappings->open_count; i++) {
-		const struct object *object = process->mappings->open[i].object;
+	const struct mapping *mapping;
 
-		if (object && object->setup)
-			return &object->setup->layout.cpython;
-	}
-	return NULL;
+	if (!process || !process->mappings)
+		return NULL;
+	mapping = mappings_find(process->mappings, event->marked, event->event.time);
+	if (!mapping || !mapping->object || !mapping->object->setup)
+		return NULL;
+	return &mapping->object->setup->layout.cpython;
 }
 
 /* Reads the event. Returns false without an interpreter that the worker knows. */
 static bool read_code(const struct process *process, const struct event_code *event,
 		      struct told *ret_told)
 {
-	const struct cpython_layout *layout = NULL;
+	const struct cpython_layout *layout = find_layout(process, event);
 
-	if (process && process->mappings)
-		layout = find_layout(process);
 	return layout && told_read(layout, event, ret_told) == 0;
 }
 
