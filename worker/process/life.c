@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "worker/process/life.h"
 
+#include <errno.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 #include "worker/process/mapping.h"
 #include "worker/process/object.h"
 #include "worker/process/process.h"
+#include "worker/process/publisher.h"
 #include "worker/process/roster.h"
 #include "worker/runtime/functions.h"
 #include "worker/runtime/runtime.h"
@@ -264,27 +266,42 @@ void life_event(struct life *life, const struct event *event)
 
 /* ---- code ---- */
 
-/* Returns the layout of the interpreter that a process maps, or NULL. */
-static const struct cpython_layout *find_layout(const struct process *process)
+/* Reads the event as one of the interpreter in a mapping. -ENOENT: there is none. */
+static int read_as(const struct mapping *mapping, const struct event_code *event,
+		   struct told *ret_told)
 {
-	for (size_t i = 0; i < process->mappings->open_count; i++) {
-		const struct object *object = process->mappings->open[i].object;
+	const struct object *object = mapping->object;
+	struct cpython_types types;
+	uint64_t bias;
 
-		if (object && object->setup)
-			return &object->setup->layout.cpython;
-	}
-	return NULL;
+	if (!object || !object->setup || !publisher_bias(mapping, &bias))
+		return -ENOENT;
+	types = object->setup->types;
+	types.code += bias;
+	types.text += bias;
+	types.bytes += bias;
+	return told_read(&object->setup->layout.cpython, &types, event, ret_told);
 }
 
-/* Reads the event. Returns false without an interpreter that the worker knows. */
-static bool read_code(const struct process *process, const struct event_code *event,
-		      struct told *ret_told)
+/*
+ * Reads the event. Types tell whose code it is, where a process maps several interpreters. Returns
+ * as told_read(), or -ENOENT without an interpreter that the worker knows.
+ */
+static int read_code(const struct process *process, const struct event_code *event,
+		     struct told *ret_told)
 {
-	const struct cpython_layout *layout = NULL;
+	int r, result = -ENOENT;
 
-	if (process && process->mappings)
-		layout = find_layout(process);
-	return layout && told_read(layout, event, ret_told) == 0;
+	if (!process || !process->mappings)
+		return -ENOENT;
+	for (size_t i = 0; i < process->mappings->open_count; i++) {
+		r = read_as(&process->mappings->open[i], event, ret_told);
+		if (r == 0)
+			return 0;
+		if (r != -ENOENT)
+			result = r;
+	}
+	return result;
 }
 
 void life_code(struct life *life, const struct event_code *event)
@@ -296,13 +313,17 @@ void life_code(struct life *life, const struct event_code *event)
 	};
 	struct process *process = find(life, &event->event);
 	struct told told;
+	int r;
 
 	if (!life->parts->functions)
 		return;
 	if (process)
 		set_family(process, key.family);
-	if (read_code(process, event, &told))
+	r = read_code(process, event, &told);
+	if (r == 0)
 		functions_tell(life->parts->functions, &key, &told, event->event.time);
+	else if (r == -EPROTO)
+		functions_doubt(life->parts->functions, &key, event->event.time);
 	else
 		life->unread++;
 }
