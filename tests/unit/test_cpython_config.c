@@ -153,7 +153,7 @@ static void test_cpython_config__3_12(void **state)
 	assert_int_equal(config->border, 68);
 	assert_int_equal(config->border_mask, 0xff0000);
 	assert_int_equal(config->border_value, 0x30000);
-	assert_int_equal(config->instructions, 200);
+	assert_int_equal(config->instructions, 192);
 }
 
 static void test_cpython_config__3_14(void **state)
