@@ -13,24 +13,31 @@ why() {	# LOG: its last line
 	tail -n 1 "$1" 2>/dev/null | tr '\t' ' '
 }
 
-# debian SUITE PACKAGE...: unpacked and not configured; no program of it runs here.
+# unpack SUITE TREE PACKAGE...: unpacked and not configured, with what the packages need.
+unpack() {
+	local suite=$1 tree=$2 log=$2.log
+	shift 2
+	[ ! -e "$tree/done" ] || return 0
+	rm -rf "$tree"
+	if ! command -v mmdebstrap >/dev/null; then
+		echo 'mmdebstrap is not installed' >"$log"
+	elif [ -z "$mirror" ]; then
+		echo 'apt knows no Debian mirror' >"$log"
+	else
+		mmdebstrap --quiet --mode=root --variant=extract \
+			--hook-dir=/usr/share/mmdebstrap/hooks/merged-usr \
+			--aptopt='Apt::Install-Recommends "false"' --aptopt='Acquire::Check-Valid-Until "false"' \
+			--include="$(IFS=,; echo "$*")" "$suite" "$tree" \
+			"deb $mirror $suite main" >"$log" 2>&1 && touch "$tree/done"
+	fi
+	[ -e "$tree/done" ]
+}
+
+# debian SUITE PACKAGE...: no program of it runs here.
 debian() {
 	local suite=$1 tree=$folder/$1 log=$folder/$1.log package
 	shift
-	if [ ! -e "$tree/done" ]; then
-		rm -rf "$tree"
-		if ! command -v mmdebstrap >/dev/null; then
-			echo 'mmdebstrap is not installed' >"$log"
-		elif [ -z "$mirror" ]; then
-			echo 'apt knows no Debian mirror' >"$log"
-		else
-			mmdebstrap --quiet --mode=root --variant=extract \
-				--hook-dir=/usr/share/mmdebstrap/hooks/merged-usr \
-				--aptopt='Apt::Install-Recommends "false"' --aptopt='Acquire::Check-Valid-Until "false"' \
-				--include="$(IFS=,; echo "base-files,dash,coreutils,$*")" "$suite" "$tree" \
-				"deb $mirror $suite main" >"$log" 2>&1 && touch "$tree/done"
-		fi
-	fi
+	unpack "$suite" "$tree" base-files dash coreutils "$@"
 	for package in "$@"; do
 		if [ -e "$tree/done" ]; then
 			printf '%s\t%s\t%s\n' "$package of $suite" "$tree" "/usr/bin/$package"
@@ -98,6 +105,9 @@ py_spy() {
 		printf 'py-spy\t-\t%s\n' "$(why "$log")"
 	fi
 }
+
+# layouts.sh has use for the functions alone.
+[ "${BASH_SOURCE[0]}" = "$0" ] || return 0
 
 py_spy
 printf '%s\t/\t%s\n' 'this machine' "$(python3 -c 'import sys; print(sys.executable)')"

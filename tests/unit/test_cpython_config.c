@@ -174,7 +174,7 @@ static void test_cpython_config__3_12(void **state)
 	assert_int_equal(config->border, 68);
 	assert_int_equal(config->border_mask, 0xff0000);
 	assert_int_equal(config->border_value, 0x30000);
-	assert_int_equal(config->instructions, 200);
+	assert_int_equal(config->instructions, 192);
 }
 
 static void test_cpython_config__3_14(void **state)
@@ -244,6 +244,26 @@ static void test_cpython_config__unknown_versions(void **state)
 	assert_int_equal(configure(), -ENOTSUP);
 	build_python_init(&python, 0x300);
 	assert_int_equal(configure(), -ENOTSUP);
+}
+
+/* Nothing else tells whether a process has what the layout says. */
+static void test_cpython_config__without_types(void **state)
+{
+	static const char *const types[] = {"PyCode_Type", "PyUnicode_Type", "PyBytes_Type"};
+
+	(void)state;
+	build_python_3_12(&python);
+	assert_int_equal(configure(), 0);
+	assert_int_equal(setup.types.code, PYTHON_TYPES);
+	assert_int_equal(setup.types.text, PYTHON_TYPES + PYTHON_TYPE_BYTES);
+	assert_int_equal(setup.types.bytes, PYTHON_TYPES + 2 * PYTHON_TYPE_BYTES);
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		build_python_3_12(&python);
+		for (size_t j = 1; j < python.symbols; j++)
+			if (strcmp(python.name[j], types[i]) == 0)
+				python.name[j] = "other";
+		assert_int_equal(configure(), -ENOTSUP);
+	}
 }
 
 /* An interpreter that describes what BPF cannot read, or structures that nobody has seen. */
@@ -381,6 +401,7 @@ int main(void)
 		TEST(3_14),
 		TEST(one_root),
 		TEST(unknown_versions),
+		TEST(without_types),
 		TEST(impossible_descriptions),
 		TEST(texts_of_versions),
 		TEST(rules_are_marked),

@@ -65,6 +65,16 @@ static void set_python(const struct rig *rig, const char *name)
 	assert_non_null(object->setup);
 	assert_int_equal(
 		cpython_layout_find(CPYTHON_VERSION(3, 11), &object->setup->layout.cpython), 0);
+	object->setup->types = build_code_types;
+	object->setup->types.code -= BUILD_CODE_IMAGE;
+	object->setup->types.text -= BUILD_CODE_IMAGE;
+	object->setup->types.bytes -= BUILD_CODE_IMAGE;
+	assert_int_equal(object->segment_count, 0);
+	object->segments = calloc(1, sizeof(*object->segments));
+	assert_non_null(object->segments);
+	object->segment_count = 1;
+	object->segments[0] = (struct image_segment){
+		.file_size = 0x4000, .memory_size = 0x4000, .executable = true};
 }
 
 static void start_with(struct rig *rig, const char *maps)
@@ -359,6 +369,42 @@ static void test_scripts__of_hostile_targets(void **state)
 	check(rig, "_speed.so+0x100;[function, name not read]");
 }
 
+/* The process maps the interpreter elsewhere, or its code is no object of the interpreter. */
+static void test_scripts__that_are_unverified(void **state)
+{
+	struct rig *rig = *state;
+	const u64 frames[] = {EXTENSION | FRAME_EXACT, BUILD_FRAME(CODE, 7, 2),
+			      BUILD_FRAME(CODE + 0x100000, 9, 0), BUILD_BORDER(0)};
+	struct event_code event = build_code(5, 100, 100, &work);
+	struct message_summary summary;
+
+	start(rig);
+	rig_sample_scripts(rig, 5, 100, frames, 1, 5);
+	rig_settle(rig);
+	tell(rig, 5, 100, &module);
+	event.data[8]++;
+	rig_code(rig, &event);
+	rig_sample_scripts(rig, 5, 100, frames, 1, 5);
+	check(rig, "_speed.so+0x100;[function, not verified];<module>");
+	session_summary(rig->session, &summary);
+	assert_int_equal(summary.limit[LIMIT_unverified], 2);
+	assert_int_equal(summary.limit[LIMIT_functions], 0);
+}
+
+static void test_scripts__of_an_interpreter_at_another_base(void **state)
+{
+	struct rig *rig = *state;
+	const u64 frames[] = {EXTENSION | FRAME_EXACT, BUILD_FRAME(CODE, 7, 2), BUILD_BORDER(0)};
+	struct event_code event = build_code(5, 100, 100, &work);
+
+	start_with(rig, "10004000-10008000 r-xp 00000000 08:01 65540 /usr/bin/python3.11\n"
+			"20000000-20004000 r-xp 00000000 08:01 131072 /usr/lib/_speed.so\n");
+	event.marked += 0x4000;
+	rig_code(rig, &event);
+	rig_sample_scripts(rig, 5, 100, frames, 1, 3);
+	check(rig, "_speed.so+0x100;[function, not verified]");
+}
+
 static const uint8_t dropped[NAMES_KINDS] = {[NAMES_FUNCTION] = NAMES_DROP};
 
 static void test_scripts__with_dropped_names(void **state)
@@ -392,6 +438,8 @@ int main(void)
 		RIG_TEST(test_scripts__of_families),
 		RIG_TEST(test_scripts__of_a_family_that_is_told),
 		RIG_TEST(test_scripts__of_hostile_targets),
+		RIG_TEST(test_scripts__that_are_unverified),
+		RIG_TEST(test_scripts__of_an_interpreter_at_another_base),
 		RIG_TEST_NAMES(test_scripts__with_dropped_names, dropped),
 	};
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "worker/process/life.h"
 
+#include <errno.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 #include "worker/process/mapping.h"
 #include "worker/process/object.h"
 #include "worker/process/process.h"
+#include "worker/process/publisher.h"
 #include "worker/process/roster.h"
 #include "worker/runtime/functions.h"
 #include "worker/runtime/runtime.h"
@@ -264,27 +266,28 @@ void life_event(struct life *life, const struct event *event)
 
 /* ---- code ---- */
 
-/* Returns the layout of the interpreter whose code is at an address, or NULL. */
-static const struct cpython_layout *find_layout(const struct process *process,
-						const struct event_code *event)
+/*
+ * Reads the event as one of the interpreter whose code the stack has. Returns as told_read(), or
+ * -ENOENT without an interpreter that the worker knows.
+ */
+static int read_code(const struct process *process, const struct event_code *event,
+		     struct told *ret_told)
 {
 	const struct mapping *mapping;
+	struct cpython_types types;
+	uint64_t bias;
 
 	if (!process || !process->mappings)
-		return NULL;
+		return -ENOENT;
 	mapping = mappings_find(process->mappings, event->marked, event->event.time);
-	if (!mapping || !mapping->object || !mapping->object->setup)
-		return NULL;
-	return &mapping->object->setup->layout.cpython;
-}
-
-/* Reads the event. Returns false without an interpreter that the worker knows. */
-static bool read_code(const struct process *process, const struct event_code *event,
-		      struct told *ret_told)
-{
-	const struct cpython_layout *layout = find_layout(process, event);
-
-	return layout && told_read(layout, event, ret_told) == 0;
+	if (!mapping || !mapping->object || !mapping->object->setup ||
+	    !publisher_bias(mapping, &bias))
+		return -ENOENT;
+	types = mapping->object->setup->types;
+	types.code += bias;
+	types.text += bias;
+	types.bytes += bias;
+	return told_read(&mapping->object->setup->layout.cpython, &types, event, ret_told);
 }
 
 void life_code(struct life *life, const struct event_code *event)
@@ -296,13 +299,17 @@ void life_code(struct life *life, const struct event_code *event)
 	};
 	struct process *process = find(life, &event->event);
 	struct told told;
+	int r;
 
 	if (!life->parts->functions)
 		return;
 	if (process)
 		set_family(process, key.family);
-	if (read_code(process, event, &told))
+	r = read_code(process, event, &told);
+	if (r == 0)
 		functions_tell(life->parts->functions, &key, &told, event->event.time);
+	else if (r == -EPROTO)
+		functions_doubt(life->parts->functions, &key, event->event.time);
 	else
 		life->unread++;
 }
