@@ -316,7 +316,7 @@ rows() {	# KERNEL FOLDER
 printf '# | %-7s %-10s %8s %8s %8s %8s %8s %9s %9s\n' kernel object verified largest 'load ms' \
 	scaled samples complete 'of all' >"$top/table"
 
-# What the walk over the frames of runtimes takes of an object. All runtimes share it.
+# The share of an object that walks the frames of runtimes. All runtimes have the same walk.
 runtime_row() {	# OBJECT
 	local all
 	all=$(figures "$top/native/load" "$1" | cut -d' ' -f1)
