@@ -26,7 +26,7 @@ FIELDS = {
                      13: ("PyThreadState.current_frame", "thread_state.current_frame")},
     "thread_base_frame": {15: ("PyThreadState.base_frame", "thread_state.base_frame")},
     "cframe_frame": {11: "_PyCFrame.current_frame", 13: None},
-    "thread_cframe": {11: "PyThreadState.cframe", 13: None},
+    "thread_id": {9: "PyThreadState.thread_id", 12: None},
     "cframe_previous": {11: "_PyCFrame.previous", 13: None},
     "frame_code": {9: "PyFrameObject.f_code", 11: "_PyInterpreterFrame.f_code",
                    13: ("_PyInterpreterFrame.f_executable", "interpreter_frame.executable")},
