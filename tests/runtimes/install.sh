@@ -184,6 +184,8 @@ for version in 3.14 3.15; do
 	have "python$version of sid, sub-interpreters" "$tree" interpreters "/usr/bin/python$version"
 done
 
+have 'python3.15 of sid, code made at run time' "$tree" calls 'env PYTHON_JIT=1 /usr/bin/python3.15'
+
 get debian bookworm bookworm python3.11 libpython3.11 uwsgi-core uwsgi-plugin-python3 apache2-bin \
 	libapache2-mod-wsgi-py3
 have 'python3.11 of bookworm' "$tree" calls /usr/bin/python3.11

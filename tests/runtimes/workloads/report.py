@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an interpreter says of the functions that it runs, for compare.py.
+"""Notes for compare.py the functions that an interpreter says it runs.
 
 run() lets one thread note the stacks of the others. Functions note themselves, too, when they run first:
 note(). Where no other thread can see the stacks, as with two interpreters, that is all.

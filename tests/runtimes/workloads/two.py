@@ -17,7 +17,7 @@ def other_inner():
 """
 FILE = "<string>"
 NOTED = 2  # turns
-# What the other interpreter would say.
+# The other interpreter would say this.
 STACK = [("<module>", FILE), ("other_inner", FILE), ("other_burn", FILE)]
 CALLS = [("<module>", FILE, 1, "other_inner"), ("other_inner", FILE, 7, "other_burn")]
 LINES = {("other_burn", FILE): {1, 2, 3, 4}, ("other_inner", FILE): {6, 7}, ("<module>", FILE): {1}}
