@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A thread of a running process. <sys/wait.h> and bpf/walk/walk.bpf.h name registers alike. */
+#ifndef KEYHOLE_TESTS_BPF_LIVE_THREAD_H
+#define KEYHOLE_TESTS_BPF_LIVE_THREAD_H
+
+#include <stdint.h>
+
+/* Gets the thread pointer, by stopping the thread for a moment. Returns 0 or a negative errno. */
+int live_thread_pointer(int thread, uint64_t *ret_pointer);
+
+#endif
