@@ -15,6 +15,7 @@
 #include "bpf/config.bpf.h"
 #include "bpf/env.bpf.h"
 #include "bpf/events.bpf.h"
+#include "bpf/grant.bpf.h"
 #include "bpf/maps.bpf.h"
 #include "bpf/walk/runtime.bpf.h"
 
@@ -23,21 +24,6 @@
 #define TOLD_CODE_ALWAYS   8u  /* of them, whatever the time is */
 /* ns of a walk's budget: with less left, no further event is sent */
 #define TOLD_CODE_LEAVES_NS 15000ull
-
-/* Takes the bytes of an event from a budget. Two CPUs at once may take them once. */
-INLINE int grant_take(struct grant *grant, u64 bytes)
-{
-	u64 now = bpf_ktime_get_ns();
-
-	grant->bytes += (now - grant->filled) / GRANT_BYTE_NS;
-	grant->filled = now;
-	if (grant->bytes > GRANT_BYTES)
-		grant->bytes = GRANT_BYTES;
-	if (grant->bytes < bytes)
-		return 0;
-	grant->bytes -= bytes;
-	return 1;
-}
 
 /* ---- parts ---- */
 
@@ -83,6 +69,7 @@ INLINE void fill_code(struct event_code *event, struct scratch *scratch, u64 cod
 	event->event.parent_generation = scratch->sample.family;
 	event->code = code;
 	event->fingerprint = fingerprint;
+	event->marked = scratch->walk.marked;
 	NOT_UNROLLED
 	for (u32 i = 0; i < RUNTIME_PARTS; i++)
 		event->address[i] = part_address(list, i, code);
@@ -148,9 +135,9 @@ INLINE int send_code(struct scratch *scratch, struct grant *grant, u64 code, u64
 	if (events_half_full())
 		return 0;
 	if (last <= LAST_SHORT)
-		return grant_take(grant, small) &&
+		return grant_tell(grant, small) &&
 		       send_event(scratch, code, fingerprint, last, small);
-	return grant_take(grant, large) && send_event(scratch, code, fingerprint, last, large);
+	return grant_tell(grant, large) && send_event(scratch, code, fingerprint, last, large);
 }
 
 /* Tells of code whose bytes are in list->memory, unless an event has told of it lately. */
@@ -167,7 +154,7 @@ GLOBAL int tell_code(u64 code, u64 fingerprint)
 	/* mostly */
 	if (!told || *told == mark)
 		return 0;
-	struct grant *grant = bpf_map_lookup_elem(&grants, &family);
+	struct grant *grant = grant_of(scratch);
 
 	if (!grant)
 		return 0;

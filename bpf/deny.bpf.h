@@ -78,27 +78,30 @@ INLINE int excludes_cgroup(u64 id)
 /* No cgroup has an address below this one: a number up to here is a verdict. */
 #define CGROUP_EXCLUDED (DENIED_RULE + 1)
 
-/* Returns the cgroup above, a verdict (the number of a rule, CGROUP_EXCLUDED), or 0 at the root. */
-GLOBAL u64 cgroup_above(u64 number)
+/*
+ * Returns the cgroup above, a verdict (the number of a rule of a kind, CGROUP_EXCLUDED), or 0 at
+ * the root.
+ */
+GLOBAL u64 cgroup_above(u64 number, u64 kind)
 {
 	struct cgroup *cgroup = (void *)number;
 	struct cgroup_subsys_state *above = BPF_CORE_READ(cgroup, self.parent);
 	u64 id = BPF_CORE_READ(cgroup, kn, id);
-	u32 rule = rule_number(DENY_CGROUP, id, 0);
+	u32 rule = rule_number(kind, id, 0);
 
 	if (rule)
 		return rule;
-	if (excludes_cgroup(id))
+	if (kind == DENY_CGROUP && excludes_cgroup(id))
 		return CGROUP_EXCLUDED;
 	return above ? (u64)above - bpf_core_field_offset(struct cgroup, self) : 0;
 }
 
-INLINE u32 denies_cgroup(struct task_struct *task)
+INLINE u32 denies_cgroup(struct task_struct *task, const u64 kind)
 {
 	u64 cgroup = (u64)BPF_CORE_READ(task, cgroups, dfl_cgrp);
 
 	for (u32 i = 0; i < DENY_CGROUP_DEPTH && cgroup > CGROUP_EXCLUDED; i++)
-		cgroup = cgroup_above(cgroup);
+		cgroup = cgroup_above(cgroup, kind);
 	if (cgroup <= DENIED_RULE)
 		return cgroup;
 	return DENIED_OTHERWISE;
@@ -151,8 +154,16 @@ GLOBAL u32 denies_task(u64 number, u64 first, u64 second, u32 kinds)
 	if (!rule && kinds & DENY_BIT(DENY_EXECUTABLE))
 		rule = denies_executable(task);
 	if (!rule && kinds & DENY_BIT(DENY_CGROUP))
-		rule = denies_cgroup(task);
+		rule = denies_cgroup(task, DENY_CGROUP);
 	return rule;
+}
+
+/* Returns whether a rule keeps lists of the current task from being read. */
+GLOBAL u32 denies_memory(void)
+{
+	if (!(deny_kinds & DENY_BIT(DENY_MEMORY_CGROUP)))
+		return 0;
+	return denies_cgroup((void *)bpf_get_current_task(), DENY_MEMORY_CGROUP);
 }
 
 /* Returns an address as a scalar: a global function takes no such pointer. */

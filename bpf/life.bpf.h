@@ -517,7 +517,7 @@ int BPF_PROG(on_move, struct cgroup *to, const char *path, struct task_struct *t
 	struct generation *known;
 
 	if (deny_kinds)
-		denied = denies_cgroup(task);
+		denied = denies_cgroup(task, DENY_CGROUP);
 	if (denied) {
 		deny(pid, task_mm(task), 0, denied, 1);
 		return 0;

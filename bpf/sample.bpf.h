@@ -25,6 +25,7 @@
 #endif
 
 #include "bpf/code.bpf.h"
+#include "bpf/grant.bpf.h"
 #include "bpf/keep.bpf.h"
 #include "bpf/late.bpf.h"
 #include "bpf/life.bpf.h"
@@ -259,12 +260,12 @@ INLINE void runtime_part(struct scratch *scratch)
 
 	list->told = TOLD_CODE_SAMPLE;
 	/* a kept sample is walked later, and maybe by another process's interrupt */
-	if (scratch->kept)
-		list->result = RUNTIME_NOT_NOW;
-	else if (!has_grant(scratch))
-		list->result = RUNTIME_NOT_GRANTED;
-	else if (!runtime_begin())
+	list->result = scratch->kept ? RUNTIME_NOT_NOW : grant_begin_list();
+	if (list->result != RUNTIME_WHOLE)
+		return;
+	if (!runtime_begin())
 		walk_all();
+	grant_end_list();
 }
 
 /* In this time the dynamic linker still maps: a missing mapping is on its way to the worker. */

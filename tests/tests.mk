@@ -281,7 +281,7 @@ check-package: package other-version $(EXECUTABLES)
 
 # `leaky` is the control: its sampler tells what it must not (tests/canary/leak.bpf.h).
 CANARY          := $(BUILD)/canary
-CANARY_PROGRAMS := $(addprefix $(CANARY)/,target victim load search watch keyhole-worker)
+CANARY_PROGRAMS := $(addprefix $(CANARY)/,target victim load search watch hostile-worker list-worker)
 
 $(CANARY)/target $(CANARY)/victim $(CANARY)/load: $(CANARY)/%: $(BUILD)/obj/tests/canary/%.o
 	$(call say,LINK)mkdir -p $(@D) && $(CC) $(LDFLAGS) -pie -o $@ $^ -lpthread
@@ -290,16 +290,20 @@ $(CANARY)/search $(CANARY)/watch: $(CANARY)/%: $(BUILD)/obj/tests/canary/%.o \
 		$(BUILD)/obj/tests/canary/place.o
 	$(call say,LINK)mkdir -p $(@D) && $(CC) $(LDFLAGS) -pie -o $@ $^ -lpthread
 
-$(CANARY)/keyhole-worker: $(BUILD)/obj/tests/canary/hostile_worker.o $(WORKER_ARCHIVES) \
-		$(PROTO_ARCHIVE) $(SHARED_ARCHIVES)
+$(CANARY)/hostile-worker $(CANARY)/list-worker: $(CANARY)/%-worker: \
+		$(BUILD)/obj/tests/canary/%_worker.o $(BUILD)/obj/tests/canary/taken_over.o \
+		$(WORKER_ARCHIVES) $(PROTO_ARCHIVE) $(SHARED_ARCHIVES)
 	$(call say,LINK)mkdir -p $(@D) && $(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ \
 		$(call group,$^ $(WORKER_LIBS))
 
-.PHONY: leaky-build check-canary
+.PHONY: leaky-build thrifty-build check-canary
 leaky-build: all
 	+@$(call variant,leaky,OBSERVER=tests/canary/leak.bpf.h recording)
+# grants that allow little: their accounts are reached
+thrifty-build: all
+	+@$(call variant,thrifty,OBSERVER=tests/canary/thrifty.bpf.h recording)
 
-check-canary: $(EXECUTABLES) $(CANARY_PROGRAMS) leaky-build
+check-canary: $(EXECUTABLES) $(CANARY_PROGRAMS) leaky-build thrifty-build
 	@$(RUN) canary tests/canary/run.sh
 
 # ---- runtimes ---------------------------------------------------------------------------------

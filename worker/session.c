@@ -548,7 +548,9 @@ static void count_samples(const struct session *session, struct message_summary 
 	summary->limit[LIMIT_early] = counts.early;
 	summary->limit[LIMIT_kernel_stack] = counts.kernel_cut;
 	summary->limit[LIMIT_kernel_ranges] = counts.kernel_unknown;
-	summary->limit[LIMIT_grants] = counts.runtime[RUNTIME_NOT_GRANTED];
+	summary->limit[LIMIT_grants] = counts.runtime[RUNTIME_NOT_GRANTED] +
+				       counts.runtime[RUNTIME_DENIED] +
+				       counts.runtime[RUNTIME_OVERDRAWN];
 	summary->limit[LIMIT_lists] = counts.malformed + counts.runtime[RUNTIME_NOT_NOW] +
 				      counts.runtime[RUNTIME_CUT_READ] +
 				      counts.runtime[RUNTIME_CUT_DEPTH] +

@@ -38,6 +38,8 @@ static const char *key_of_executable(const struct stat *status, const struct sta
 /* Returns the kind of key that a kind of row has. */
 static u64 kind_of_key(uint32_t kind)
 {
+	if (kind == ROW_MEMORY_CGROUP)
+		return DENY_MEMORY_CGROUP;
 	if (kind == ROW_MEMORY_UID)
 		return DENY_UID;
 	if (kind == ROW_MEMORY_COMM)
@@ -62,7 +64,7 @@ const char *key_of_row(const struct policy_row *row, int fd, struct deny_key *re
 		return NULL;
 	if (fstat(fd, &status) || fstatfs(fd, &system))
 		return strerror(errno);
-	if (row->kind == ROW_CGROUP)
+	if (row->kind == ROW_CGROUP || row->kind == ROW_MEMORY_CGROUP)
 		return key_of_cgroup(&status, &system, ret_key);
 	if (row->kind == ROW_MEMORY_EXECUTABLE) /* stat() is what the broker compares with */
 		return key_of_file(&status, ret_key);

@@ -16,7 +16,7 @@ _Static_assert((int)ROW_UID == DENY_UID && (int)ROW_CGROUP == DENY_CGROUP &&
 static inline bool row_has_path(const struct policy_row *row)
 {
 	return row->kind == ROW_CGROUP || row->kind == ROW_EXECUTABLE ||
-	       row->kind == ROW_MEMORY_EXECUTABLE;
+	       row->kind == ROW_MEMORY_CGROUP || row->kind == ROW_MEMORY_EXECUTABLE;
 }
 
 /*

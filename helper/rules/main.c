@@ -152,7 +152,7 @@ static int send_grant_rule(const struct policy_row *row)
 	return channel_send(&policy.loader, MESSAGE_POLICY_GRANT, &rule, sizeof(rule), -1);
 }
 
-static int add_key(const struct policy_row *row)
+static int add_key(const struct policy_row *row, struct message_policy_keys *keys)
 {
 	struct policy_rule rule = {{0}, ""};
 	int r = make_key(row, rule.key);
@@ -162,6 +162,7 @@ static int add_key(const struct policy_row *row)
 	snprintf(rule.text, sizeof(rule.text), "%s%s", policy_words[row->kind], row->text);
 	if (write(policy.keys, &rule, sizeof(rule)) != sizeof(rule))
 		return -EIO;
+	keys->kinds |= DENY_BIT(rule.key[0]);
 	return 0;
 }
 
@@ -179,8 +180,7 @@ static int take_rows(struct message_policy_keys *keys)
 		} else if (row->kind >= ROW_MEMORY_UID) {
 			r = send_grant_rule(row);
 		} else {
-			keys->kinds |= DENY_BIT(row->kind);
-			r = add_key(row);
+			r = add_key(row, keys);
 		}
 	}
 	if (r)

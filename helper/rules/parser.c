@@ -177,6 +177,7 @@ const char *const policy_words[ROW_KINDS] = {
 	[ROW_EXECUTABLE] = "deny executable ",
 	[ROW_FREQUENCY] = "max-frequency ",
 	[ROW_NAMES] = "names ",
+	[ROW_MEMORY_CGROUP] = "deny memory cgroup ",
 	[ROW_MEMORY_UID] = "deny memory uid ",
 	[ROW_MEMORY_COMM] = "deny memory comm ",
 	[ROW_MEMORY_EXECUTABLE] = "deny memory executable ",
@@ -190,6 +191,7 @@ static const char *(*const parsers[])(struct line *line) = {
 	[ROW_EXECUTABLE] = parse_path,
 	[ROW_FREQUENCY] = parse_frequency,
 	[ROW_NAMES] = parse_names,
+	[ROW_MEMORY_CGROUP] = parse_path,
 	[ROW_MEMORY_UID] = parse_uid,
 	[ROW_MEMORY_COMM] = parse_comm,
 	[ROW_MEMORY_EXECUTABLE] = parse_path,
@@ -255,9 +257,8 @@ static const char *parse_rule(struct line *line)
 		if (!strcmp(words, policy_words[kind]))
 			return parse_row(line, kind);
 	if (deny)
-		return "not a kind of rule: uid, cgroup, comm or executable; memory uid, memory "
-		       "comm "
-		       "or memory executable";
+		return "not a kind of rule: uid, cgroup, comm or executable, or memory and one "
+		       "of these";
 	return "not a rule";
 }
 

@@ -20,9 +20,10 @@ enum policy_row_kind {
 	ROW_CGROUP,
 	ROW_COMM,
 	ROW_EXECUTABLE,
-	ROW_FREQUENCY,	/* value: Hz */
-	ROW_NAMES,	/* value: enum names_kind; mode */
-	ROW_MEMORY_UID, /* as the rows of deny rules */
+	ROW_FREQUENCY,	   /* value: Hz */
+	ROW_NAMES,	   /* value: enum names_kind; mode */
+	ROW_MEMORY_CGROUP, /* BPF's rule, and the next ones are the broker's */
+	ROW_MEMORY_UID,	   /* as the rows of deny rules */
 	ROW_MEMORY_COMM,
 	ROW_MEMORY_EXECUTABLE,
 	ROW_RUNTIME, /* a name as of policy/grants.def */
@@ -40,7 +41,7 @@ extern const char *const policy_words[ROW_KINDS];
 #define DENY_RULES_MAX	  64u	 /* of each kind */
 #define POLICY_FILE_BYTES 65536u /* larger files are refused */
 #define POLICY_HASH_BYTES 65	 /* SHA-256 in hex, with its NUL */
-#define POLICY_ROWS_MAX	  (8 * DENY_RULES_MAX + 1 + NAMES_KINDS)
+#define POLICY_ROWS_MAX	  (9 * DENY_RULES_MAX + 1 + NAMES_KINDS)
 
 struct policy_rows {
 	struct policy_row row[POLICY_ROWS_MAX]; /* by kind, then text; without equal ones */

@@ -247,5 +247,5 @@ int grant_check(struct granter *granter, const struct message_grant *request,
 
 int grant_commit(const struct granter *granter)
 {
-	return grant_table_add(&granter->table, granter->family, &granter->owner, time_now());
+	return grant_table_add(&granter->table, granter->family, &granter->owner);
 }

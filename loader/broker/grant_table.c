@@ -152,12 +152,9 @@ int grant_table_make_room(struct grant_table *table, uint64_t family,
 }
 
 int grant_table_add(const struct grant_table *table, uint64_t family,
-		    const struct charge_group *owner, uint64_t now)
+		    const struct charge_group *owner)
 {
-	const struct grant grant = {.bytes = GRANT_BYTES,
-				    .filled = now,
-				    .uid = uid_of(owner),
-				    .stranger = owner->stranger};
+	const struct grant grant = {.uid = uid_of(owner), .stranger = owner->stranger};
 	int r = entry_write(table->grants, &family, &grant, BPF_NOEXIST);
 
 	if (r == -EEXIST)

@@ -26,10 +26,10 @@ int grant_table_make_room(struct grant_table *table, uint64_t family,
 			  const struct charge_group *owner, uint64_t now);
 
 /*
- * Adds the family with a full budget. A family that is there keeps what is left of its own.
- * Returns 0 or a negative errno.
+ * Adds the family with new accounts. A family that is there keeps its own. Returns 0 or a negative
+ * errno.
  */
 int grant_table_add(const struct grant_table *table, uint64_t family,
-		    const struct charge_group *owner, uint64_t now);
+		    const struct charge_group *owner);
 
 #endif

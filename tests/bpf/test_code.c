@@ -39,7 +39,7 @@ static int setup(void **state)
 	sampler.user_start = HEAP;
 	sampler.user_bytes = sizeof(heap);
 	sampler.now = 5 * SECOND;
-	grant = (struct grant){.bytes = GRANT_BYTES, .filled = sampler.now};
+	grant = (struct grant){0};
 	sampler.grant = &grant;
 	sampler.scratch.sample.family = FAMILY;
 	sampler.scratch.sample.record.pid = 77;
@@ -62,8 +62,10 @@ static void test_code__parts(void **state)
 	const struct event_code *code = &sampler.code;
 
 	(void)state;
+	sampler.scratch.walk.marked = 0x400123;
 	assert_int_equal(tell_code(CODE, 9), 1);
 	assert_int_equal(sampler.codes, 1);
+	assert_int_equal(code->marked, 0x400123);
 	assert_int_equal(code->event.kind, EVENT_CODE);
 	assert_int_equal(code->event.pid, 77);
 	assert_int_equal(code->event.generation, 4712);
@@ -181,15 +183,50 @@ static void test_code__a_grant_is_a_budget(void **state)
 	u64 code = CODE;
 
 	(void)state;
-	assert_int_equal(tell_all(&code), GRANT_BYTES / EVENT_CODE_SHORT_BYTES);
+	assert_int_equal(tell_all(&code), GRANT_TOLD_BYTES / EVENT_CODE_SHORT_BYTES);
 	sampler.now += SECOND;
 	assert_in_range(tell_all(&code), 440, 446);
 	/* what is not used is kept, up to a limit */
 	sampler.now += 1000 * SECOND;
-	assert_int_equal(tell_all(&code), GRANT_BYTES / EVENT_CODE_SHORT_BYTES);
+	assert_int_equal(tell_all(&code), GRANT_TOLD_BYTES / EVENT_CODE_SHORT_BYTES);
 	sampler.now += 1000 * SECOND;
 	sampler.grant = NULL;
 	assert_int_equal(tell_all(&code), 0);
+}
+
+#define LIST_BYTES (8 * RECORD_RUNTIME_WORDS_MAX + 8)
+
+/* Takes lists until none may be taken. Returns their number. */
+static u32 take_lists(u32 words, int end)
+{
+	u32 lists = 0;
+	int r;
+
+	sampler.scratch.walk.list.words = words;
+	while ((r = grant_begin_list()) == RUNTIME_WHOLE && lists < 10000000) {
+		grant_end_list();
+		lists++;
+	}
+	assert_int_equal(r, end);
+	return lists;
+}
+
+static void test_code__lists_have_a_budget_of_their_own(void **state)
+{
+	u64 code = CODE;
+
+	(void)state;
+	assert_int_equal(take_lists(RECORD_RUNTIME_WORDS_MAX, RUNTIME_OVERDRAWN),
+			 GRANT_LISTED_BYTES / LIST_BYTES);
+	assert_int_equal(tell_all(&code), GRANT_TOLD_BYTES / EVENT_CODE_SHORT_BYTES);
+	sampler.now += SECOND;
+	assert_in_range(take_lists(RECORD_RUNTIME_WORDS_MAX, RUNTIME_OVERDRAWN), 846, 849);
+	/* a list of no words tells something, too */
+	sampler.now += 1000 * SECOND;
+	assert_in_range(take_lists(0, RUNTIME_OVERDRAWN), (GRANT_LISTED_BYTES - LIST_BYTES) / 8 - 1,
+			(GRANT_LISTED_BYTES - LIST_BYTES) / 8 + 16000);
+	sampler.grant = NULL;
+	assert_int_equal(take_lists(0, RUNTIME_NOT_GRANTED), 0);
 }
 
 int main(void)
@@ -202,6 +239,7 @@ int main(void)
 		cmocka_unit_test_setup(test_code__not_without_time, setup),
 		cmocka_unit_test_setup(test_code__pointers_that_lead_nowhere, setup),
 		cmocka_unit_test_setup(test_code__a_grant_is_a_budget, setup),
+		cmocka_unit_test_setup(test_code__lists_have_a_budget_of_their_own, setup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -141,6 +141,26 @@ static void test_deny__deeper_than_anybody_looks(void **state)
 	assert_true(denied());
 }
 
+/* A rule about memory is about lists alone. */
+static void test_deny__memory_by_cgroup(void **state)
+{
+	(void)state;
+	assert_false(denies_memory());
+	rule(DENY_MEMORY_CGROUP, 101, 0);
+	assert_false(denied());
+	assert_true(denies_memory());
+	setup(NULL);
+	rule(DENY_CGROUP, 1000, 0);
+	rule(DENY_MEMORY_CGROUP, 104, 0); /* one below it */
+	assert_false(denies_memory());
+	css.dfl_cgrp = &groups[4];
+	assert_true(denies_memory());
+	setup(NULL);
+	rule(DENY_MEMORY_CGROUP, 1000, 0);
+	css.dfl_cgrp = &groups[DENY_CGROUP_DEPTH];
+	assert_true(denies_memory());
+}
+
 static void test_deny__by_prefix_of_comm(void **state)
 {
 	static const struct {
@@ -444,6 +464,7 @@ int main(void)
 		TEST(by_uid),
 		TEST(by_cgroup_above),
 		TEST(deeper_than_anybody_looks),
+		TEST(memory_by_cgroup),
 		TEST(by_prefix_of_comm),
 		TEST(by_executable),
 		TEST(by_a_new_name),

@@ -23,11 +23,12 @@ HZ = 997
 SECONDS = 120       # at most
 KINDS = ("random", "small", "called", "code", "pointer")
 SLOTS, CODE, REGISTERS = 16, 1024, 8
-VICTIM = struct.Struct("<2I5Q5Q3Q")
+VICTIM = struct.Struct("<2I5Q5Q4Q")
 SECRETS = struct.Struct(f"<{len(KINDS) * SLOTS + SLOTS + REGISTERS + CODE}Q")
 DEFAULT_HZ = 99
 FRAMES_MAX = 1024   # bpf/abi.h
 SAMPLES_KEPT = 0.99
+NODES, NODE_WORDS, NODE_SECRETS = 4096, 8, 5
 
 
 def read_all(fd, size):
@@ -41,16 +42,19 @@ def read_all(fd, size):
 
 
 class Victim:
-    def __init__(self, build, cpu):
+    def __init__(self, build, cpu, program=None):
         ours, theirs = os.pipe()
-        program = os.path.join(build, "canary", "victim")
+        program = program or os.path.join(build, "canary", "victim")
         self.process = subprocess.Popen([program, str(theirs), str(SECONDS + 10)],
                                         pass_fds=[theirs])
         os.sched_setaffinity(self.process.pid, {cpu})
         os.close(theirs)
         self.told = read_all(ours, VICTIM.size)
         words = SECRETS.unpack(read_all(ours, SECRETS.size))
+        nodes = struct.unpack(f"<{NODES * NODE_WORDS}Q", read_all(ours, NODES * NODE_WORDS * 8))
         os.close(ours)
+        self.nodes = [word for i, word in enumerate(nodes)
+                      if i % NODE_WORDS >= NODE_WORDS - NODE_SECRETS]
         self.kinds = {kind: words[i * SLOTS:(i + 1) * SLOTS] for i, kind in enumerate(KINDS)}
         words = words[len(KINDS) * SLOTS:]
         self.signal, self.registers = words[:SLOTS], words[SLOTS:SLOTS + REGISTERS]
@@ -91,9 +95,10 @@ class Report:
 
 
 class Recording:
-    def __init__(self, build, folder, victim, control):
-        self.control, self.report, self.others = control, Report(), []
-        self.done, self.clock = False, []
+    def __init__(self, build, folder, worker, written, control, report, hz=HZ):
+        """worker: built for this test; written: bytes that it gets"""
+        self.control, self.report, self.others = control, report, []
+        self.done, self.clock, self.hz = False, [], hz
         for name in ("keyhole", "keyhole-broker", "keyhole-exporter", "keyhole-kernel-symbols",
                      "keyhole-options", "keyhole-output", "keyhole-audit",
                      "keyhole-rules", "keyhole-debug-reader"):
@@ -101,14 +106,14 @@ class Recording:
         # the loader looks for the others beside itself
         os.unlink(os.path.join(folder, "keyhole"))
         shutil.copy(os.path.join(build, "keyhole"), folder)
-        image = bytearray(open(os.path.join(build, "canary", "keyhole-worker"), "rb").read())
+        image = bytearray(open(worker, "rb").read())
         at = image.index(b"canary-victim\0") + 16
-        image[at:at + VICTIM.size] = victim.written(control)
+        image[at:at + len(written)] = written
         worker = os.path.join(folder, "keyhole-worker")
         with open(worker, "wb") as file:
             file.write(image)
         os.chmod(worker, 0o755)
-        command = [os.path.join(folder, "keyhole"), "record", "-F", str(HZ), "-d", str(SECONDS),
+        command = [os.path.join(folder, "keyhole"), "record", "-F", str(hz), "-d", str(SECONDS),
                    "-o", os.path.join(folder, "p.folded")]
         environment = {"PATH": "/usr/bin:/bin", "KEYHOLE_DEBUG_STDERR": "1"}
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, text=True,
@@ -144,15 +149,18 @@ class Recording:
     def kept(self, phase):
         """Samples of the control beside those that its CPU time is worth."""
         count, begun, ended = self.report.controls[phase]
-        return count / ((self.used(ended) - self.used(begun)) * HZ / 1e9)
+        return count / ((self.used(ended) - self.used(begun)) * self.hz / 1e9)
 
 
 class Tap:
     failed = 0
 
+    def __init__(self, part):
+        self.part = part
+
     def __call__(self, good, text):
         self.failed += not good
-        print(("ok" if good else "not ok") + f" - hostile: {text}", flush=True)
+        print(("ok" if good else "not ok") + f" - {self.part}: {text}", flush=True)
 
 
 def minute(words, samples):
@@ -202,7 +210,7 @@ def main():
     if os.geteuid():
         print("not root", file=sys.stderr)
         return 77
-    build, tap = os.path.abspath(sys.argv[1]), Tap()
+    build, tap = os.path.abspath(sys.argv[1]), Tap("hostile")
     cpus = sorted(os.sched_getaffinity(0))
     victim = Victim(build, cpus[0])
     control = subprocess.Popen([os.path.join(build, "canary", "victim"), "spin", str(SECONDS + 10)])
@@ -210,7 +218,9 @@ def main():
     try:
         with tempfile.TemporaryDirectory(prefix="keyhole-canary.") as folder:
             os.chmod(folder, 0o755)
-            recording = Recording(build, folder, victim, control.pid)
+            recording = Recording(build, folder, os.path.join(build, "canary", "hostile-worker"),
+                                  victim.written(control.pid),
+                                  control.pid, Report())
             begun = time.monotonic()
             recording.follow()
             print(f"# {time.monotonic() - begun:.0f} s")

@@ -25,10 +25,10 @@
 #include "bpf/abi.h"
 #include "ipc/channel.h"
 #include "ipc/time.h"
-#include "policy/policy.h"
-#include "tests/canary/victim.h"
 #include "base/map.h"
 #include "profile/profile.h"
+#include "tests/canary/taken_over.h"
+#include "tests/canary/victim.h"
 #include "worker/regions.h"
 #include "worker/sample/ring.h"
 
@@ -490,48 +490,14 @@ static _Noreturn void attack(void)
 	}
 }
 
-/* ---- the honest part ---- */
-
-static void be_equipped(void)
-{
-	struct message message;
-	int r;
-
-	do {
-		if (channel_wait(&loader, 10000, &message) != 1)
-			_exit(1);
-		r = 0;
-		if (message.head.type == MESSAGE_CONFIG)
-			r = regions_configure(&regions, &message.CONFIG);
-		else if (message.head.type == MESSAGE_DESCRIPTOR)
-			r = regions_add(&regions, &message.DESCRIPTOR, message.fd);
-		if (r < 0)
-			_exit(1);
-	} while (message.head.type != MESSAGE_START);
-	if (regions_complete(&regions))
-		_exit(1);
-	for (uint32_t i = 0; i < regions.config.cpus; i++)
-		ring_init(&rings[i], (char *)regions.rings + (size_t)i * regions.config.ring_bytes,
-			  regions.config.ring_bytes,
-			  &((struct ring_tails *)regions.tails)->tail[i]);
-}
-
 int main(void)
 {
-	struct policy_layers layers;
-
-	channel_init(&loader, CHANNEL_FD, PARTY_WORKER, PARTY_LOADER);
-	regions_init(&regions, PAGE);
 	setvbuf(stderr, NULL, _IOLBF, 0);
 	for (size_t i = 0; i < sizeof(victim); i++)
 		((char *)&victim)[i] = ((const volatile char *)&written.victim)[i];
-	policy_confine(ROLE_WORKER, &layers);
 	seen = map_new();
-	if (!seen || channel_send_ready(&loader, layers.lacking, layers.proven))
+	if (!seen)
 		return 1;
-	be_equipped();
-	if (channel_send_bare(&loader, MESSAGE_RUNNING, -1))
-		return 1;
-	loader.phase = PHASE_RUN;
+	taken_over_begin(&loader, &regions, rings);
 	attack();
 }

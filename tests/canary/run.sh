@@ -18,7 +18,8 @@ if [ -n "$SANITIZE" ]; then
 	exit 77
 fi
 failed=0
-for part in canary hostile; do
+for part in canary hostile lists; do
 	tests/canary/$part.py "$build" || failed=1
 done
+tests/canary/lists.py "$build" thrifty || failed=1
 exit $failed

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * victim FD SECONDS: spins in a function below a stack full of secrets, and writes struct victim
- * and struct victim_secrets to FD. victim spin SECONDS: only spins.
+ * victim FD SECONDS: spins in a function below a stack full of secrets, and writes struct victim,
+ * struct victim_secrets and its nodes to FD. victim spin SECONDS: only spins.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -50,6 +50,7 @@ struct stack {
 	uint64_t code[VICTIM_CODE], end, pointer;
 };
 
+static struct secret_node nodes[VICTIM_NODES];
 static struct victim told;
 static struct victim_secrets secrets;
 static int told_fd, seconds;
@@ -135,14 +136,32 @@ static void fill(struct stack *stack)
 		secrets.registers[i] = i & 1 ? small_word() : random_word();
 }
 
+static void fill_nodes(void)
+{
+	for (unsigned int i = 0; i < VICTIM_NODES; i++) {
+		nodes[i].next = (uint64_t)&nodes[(i + VICTIM_NODES - 1) % VICTIM_NODES];
+		nodes[i].same = (uint64_t)nodes;
+		nodes[i].own = (uint64_t)&nodes[i];
+		for (unsigned int k = 0; k < 5; k++)
+			nodes[i].secret[k] = random_word();
+	}
+	told.nodes = (uint64_t)nodes;
+}
+
+static void tell_bytes(const void *from, size_t bytes)
+{
+	if (write(told_fd, from, bytes) != (ssize_t)bytes)
+		abort();
+}
+
 static void *tell(void *unused)
 {
 	while (!victim_sp)
 		usleep(1000);
 	told.sp = victim_sp;
-	if (write(told_fd, &told, sizeof(told)) != sizeof(told) ||
-	    write(told_fd, &secrets, sizeof(secrets)) != sizeof(secrets))
-		abort();
+	tell_bytes(&told, sizeof(told));
+	tell_bytes(&secrets, sizeof(secrets));
+	tell_bytes(nodes, sizeof(nodes));
 	close(told_fd);
 	sleep((unsigned int)seconds);
 	victim_stop = 1;
@@ -185,6 +204,7 @@ int main(int argc, char **argv)
 	told.leaf_end = (uint64_t)victim_leaf_end;
 	told.text = (uint64_t)victim_leaf & ~0xffffull;
 	told.restorer = find_restorer();
+	fill_nodes();
 	if (pthread_create(&thread, NULL, tell, NULL))
 		return 1;
 	run();

@@ -32,6 +32,15 @@ struct fake_signal {
 	uint64_t restorer, before[20], sp, pc, after[3];
 };
 
+/* Frames of a list: secrets beside pointers that lead the walk. Each line is one node. */
+#define VICTIM_NODES 4096u
+struct secret_node {
+	uint64_t next; /* the node before; the first one leads to the last */
+	uint64_t same; /* the first node */
+	uint64_t own;  /* this node */
+	uint64_t secret[5];
+};
+
 struct victim {
 	uint32_t pid, control;
 	uint64_t sp, leaf, leaf_end; /* of the innermost function, which spins */
@@ -40,6 +49,7 @@ struct victim {
 	uint64_t signal;	     /* of struct fake_signal [VICTIM_SLOTS] */
 	uint64_t code;		     /* of VICTIM_CODE addresses in a row, each behind a call */
 	uint64_t pointer;	     /* of a word that holds slot[SECRET_RANDOM] */
+	uint64_t nodes;		     /* of struct secret_node [VICTIM_NODES] */
 };
 
 /* In its registers: random and small ones by turns. DWARF numbers, in this order. */

@@ -41,7 +41,7 @@ static void must(int good)
 
 static void check_root(const struct runtime_root *root)
 {
-	must(root->start <= RUNTIME_AT_OFFSET && root->steps <= RUNTIME_STEPS_MAX);
+	must(root->start < RUNTIME_STARTS && root->steps <= RUNTIME_STEPS_MAX);
 	must(root->start == RUNTIME_AT_NOTHING || root->steps > 0);
 }
 
@@ -50,7 +50,6 @@ static void check(const struct runtime_config *config)
 {
 	check_root(&config->root[0]);
 	check_root(&config->root[1]);
-	check_root(&config->anchor);
 	must(config->node_bytes <= RUNTIME_NODE_BYTES);
 	must(config->previous + 8u <= config->node_bytes &&
 	     config->code + 8u <= config->node_bytes);

@@ -51,6 +51,18 @@ static void take_config(const u8 **data, size_t *size, struct runtime_config *co
 	config->node_bytes = plain;
 	config->previous &= 0x78;
 	config->code_mask |= ~7ull;
+	if (plain < 128)
+		return;
+	config->node_bytes = RUNTIME_NODE_BYTES;
+	config->code &= 0x78;
+	config->instruction &= 0x7c;
+	config->border &= 0x7c;
+	config->copy &= 0x7c;
+	config->name &= 0xf8;
+	for (u32 i = 0; i < 4; i++) {
+		config->fingerprint[i] &= 0xf8;
+		config->part[i] &= 0xf8;
+	}
 }
 
 static void check_words(void)

@@ -294,17 +294,18 @@ static void test_grant__a_budget_that_stays(void **state)
 	start_broker(&child, segments);
 	assert_int_equal(ask_grant(&child, &request), 0);
 	assert_int_equal(entry_read(grant_map(), &family, &grant), 0);
-	assert_int_equal(grant.bytes, GRANT_BYTES);
+	assert_int_equal(grant.told, 0);
+	assert_int_equal(grant.listed, 0);
 	assert_int_equal(grant.uid, USER_ID);
-	assert_true(grant.filled > 0);
-	grant.bytes = 5;
+	grant.told = grant.listed = 5;
 	assert_int_equal(entry_write(grant_map(), &family, &grant, BPF_ANY), 0);
 	assert_int_equal(ask_grant(&child, &request), 0);
 	child_stop(&child);
 	start_broker(&child, segments);
 	assert_int_equal(ask_grant(&child, &request), 0);
 	assert_int_equal(entry_read(grant_map(), &family, &grant), 0);
-	assert_int_equal(grant.bytes, 5);
+	assert_int_equal(grant.told, 5);
+	assert_int_equal(grant.listed, 5);
 	child_stop(&child);
 	end_copy(pid);
 	unlink(path);
@@ -315,7 +316,7 @@ static void test_grant__a_budget_that_stays(void **state)
 /* Fills in grants of a user. The first `alive` families have a process. */
 static void fill_grants(uint32_t count, uint32_t alive, uint32_t uid)
 {
-	const struct grant grant = {.bytes = 1, .uid = uid};
+	const struct grant grant = {.told = 1, .uid = uid};
 
 	forget_grants();
 	for (uint64_t i = 0; i < count; i++) {

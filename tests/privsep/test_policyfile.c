@@ -78,7 +78,7 @@ static void test_policyfile__rows_become_keys(void **state)
 	close(rules.keys);
 }
 
-/* Rules about memory go to the brokers, and BPF's table has none of them. */
+/* Rules about memory go to the brokers, and BPF's table has those about cgroups alone. */
 static void test_policyfile__rules_about_memory(void **state)
 {
 	struct stat status;

@@ -9,6 +9,7 @@
 #include "worker/runtime/cpython_layout.h"
 
 #define BUILD_CODE_TABLE_MAX 64u
+#define BUILD_CODE_MARKED    0x10000100ull /* in the interpreter */
 
 /* The interpreter, and its types there. */
 #define BUILD_CODE_IMAGE 0x10000000ull

@@ -96,7 +96,6 @@ static void test_cpython_config__3_10(void **state)
 	expect_root(&config->root[0],
 		    &(struct runtime_root){KEY, RUNTIME_AT_KEY, 2, {0, 24, 0, 0}});
 	assert_int_equal(config->root[1].start, RUNTIME_AT_NOTHING);
-	assert_int_equal(config->anchor.start, RUNTIME_AT_NOTHING);
 	assert_int_equal(config->flags, RUNTIME_INDEX | RUNTIME_APART);
 	assert_int_equal(config->border_mask, 0);
 	assert_int_equal(config->border_value, 1);
@@ -121,9 +120,6 @@ static void test_cpython_config__3_11(void **state)
 	expect_root(
 		&config->root[0],
 		&(struct runtime_root){PYTHON_RUNTIME + 0x254, RUNTIME_AT_KEY, 3, {0, 56, 8, 0}});
-	expect_root(
-		&config->anchor,
-		&(struct runtime_root){PYTHON_RUNTIME + 0x254, RUNTIME_AT_KEY, 2, {0, 56, 0, 0}});
 	assert_int_equal(config->flags, RUNTIME_BORDER_SHOW | RUNTIME_ANCHOR_LIST);
 	assert_int_equal(config->border, 68);
 	assert_int_equal(config->border_mask, 0xff);
@@ -134,6 +130,32 @@ static void test_cpython_config__3_11(void **state)
 	assert_int_equal(config->name, 128);
 	assert_memory_equal(config->fingerprint, fingerprint, sizeof(fingerprint));
 	assert_memory_equal(config->part, parts, sizeof(parts));
+}
+
+/* The first root is right in sub-interpreters: mov _PyRuntime+0x240(%rip),%rax; ret */
+static void test_cpython_config__3_11_holder(void **state)
+{
+	static const unsigned char code[] = {0x48, 0x8b, 0x05, 0x39, 0x2b, 0, 0, 0xc3};
+	const struct runtime_config *config = &setup.config;
+
+	(void)state;
+	build_python_3_11(&python);
+	build_python_function(&python, "_PyThreadState_UncheckedGet", PYTHON_TEXT + 0xf00, code,
+			      sizeof(code));
+	assert_int_equal(configure(), 0);
+	expect_root(&config->root[0],
+		    &(struct runtime_root){
+			    PYTHON_RUNTIME + 0x240, RUNTIME_AT_HOLDER, 2, {56, 8, 0, 0}});
+	expect_root(
+		&config->root[1],
+		&(struct runtime_root){PYTHON_RUNTIME + 0x254, RUNTIME_AT_KEY, 3, {0, 56, 8, 0}});
+	assert_int_equal(config->holder, 152);
+	/* elsewhere than in _PyRuntime */
+	python.symbol[1].st_size = 0x258;
+	build_python_bytes(&python, PYTHON_TEXT + 0xf00, "\x48\x8b\x05\x51\x2b\x00\x00", 7);
+	assert_int_equal(configure(), 0);
+	assert_int_equal(config->root[0].start, RUNTIME_AT_KEY);
+	assert_int_equal(config->root[1].start, RUNTIME_AT_NOTHING);
 }
 
 /* The first root is right in sub-interpreters, the second one without the lock. */
@@ -148,7 +170,6 @@ static void test_cpython_config__3_12(void **state)
 		    &(struct runtime_root){VARIABLE, RUNTIME_AT_MODULE, 3, {8, 56, 0, 0}});
 	expect_root(&config->root[1],
 		    &(struct runtime_root){KEY, RUNTIME_AT_KEY, 3, {0, 56, 0, 0}});
-	assert_int_equal(config->anchor.start, RUNTIME_AT_NOTHING);
 	assert_int_equal(config->flags, RUNTIME_ANCHOR_NODE);
 	assert_int_equal(config->border, 68);
 	assert_int_equal(config->border_mask, 0xff0000);
@@ -375,6 +396,7 @@ int main(void)
 		TEST(without_loop),
 		TEST(3_10),
 		TEST(3_11),
+		TEST(3_11_holder),
 		TEST(3_12),
 		TEST(3_14),
 		TEST(one_root),

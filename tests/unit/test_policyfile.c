@@ -66,15 +66,17 @@ static void test_policyfile__lines_about_memory(void **state)
 			       "deny memory comm sshd\n"
 			       "deny memory comm ssh agent\n"
 			       "deny memory uid 7\n"
+			       "deny memory cgroup /sys/fs/cgroup/a\n"
 			       "deny comm memory\n"),
 			 0);
-	assert_int_equal(rows.count, 6);
-	check_row(0, ROW_COMM, 6, 0, "memory");
-	check_row(1, ROW_MEMORY_UID, 5, 7, "7");
-	check_row(2, ROW_MEMORY_COMM, 4, 0, "ssh agent");
-	check_row(3, ROW_MEMORY_COMM, 3, 0, "sshd");
-	check_row(4, ROW_MEMORY_EXECUTABLE, 2, 0, "/usr/bin/x");
-	check_row(5, ROW_RUNTIME, 1, 0, "my-python_3.1+");
+	assert_int_equal(rows.count, 7);
+	check_row(0, ROW_COMM, 7, 0, "memory");
+	check_row(1, ROW_MEMORY_CGROUP, 6, 0, "/sys/fs/cgroup/a");
+	check_row(2, ROW_MEMORY_UID, 5, 7, "7");
+	check_row(3, ROW_MEMORY_COMM, 4, 0, "ssh agent");
+	check_row(4, ROW_MEMORY_COMM, 3, 0, "sshd");
+	check_row(5, ROW_MEMORY_EXECUTABLE, 2, 0, "/usr/bin/x");
+	check_row(6, ROW_RUNTIME, 1, 0, "my-python_3.1+");
 }
 
 static void test_policyfile__nothing_is_no_rule(void **state)
@@ -125,7 +127,8 @@ static void test_policyfile__what_is_refused(void **state)
 		"deny memory 5",
 		"deny memory uid",
 		"deny memory uid x",
-		"deny memory cgroup /x",
+		"deny memory cgroup x",
+		"deny memory cgroup /x/",
 		"deny memory comm",
 		"deny memory executable x",
 		"deny memory memory uid 5",

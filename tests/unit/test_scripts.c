@@ -18,7 +18,9 @@
 
 #define ALONE	  "10000000-10004000 r-xp 00000000 08:01 65536 /usr/bin/python3.11\n"
 #define MAPS	  ALONE "20000000-20004000 r-xp 00000000 08:01 131072 /usr/lib/_speed.so\n"
-#define LOOP	  0x10000100ull /* in the interpreter */
+#define LOOP	  BUILD_CODE_MARKED
+#define BOTH	  MAPS "30000000-30004000 r-xp 00000000 08:01 196608 /usr/lib/libpython3.9.so.1.0\n"
+#define SECOND	  0x30000100ull /* in the other interpreter */
 #define EXTENSION 0x20000100ull
 #define CODE	  0x7f0000010000ull
 
@@ -143,6 +145,21 @@ static void test_scripts__stand_for_the_interpreter(void **state)
 	assert_int_equal(profile_object_get(profile, function->object)->kind, KIND_SCRIPT);
 	assert_int_equal(profile_object_get(profile, function->object)->runtime, RUNTIME_CPYTHON);
 	assert_int_equal(naming_failed(profile), 0);
+}
+
+/* The list is that of the innermost interpreter, and no frame of the other one gives way. */
+static void test_scripts__of_two_interpreters(void **state)
+{
+	struct rig *rig = *state;
+	const u64 frames[] = {EXTENSION | FRAME_EXACT, LOOP,	       SECOND, LOOP + 0x10,
+			      BUILD_FRAME(CODE, 7, 0), BUILD_BORDER(1)};
+	struct event_code event = build_code(5, 100, 100, &work);
+
+	start_with(rig, BOTH);
+	set_python(rig, "/usr/lib/libpython3.9.so.1.0");
+	rig_code(rig, &event);
+	rig_sample_scripts(rig, 5, 100, frames, 4, 3);
+	check(rig, "_speed.so+0x100;Work.run;libpython3.9.so.1.0+0xff");
 }
 
 static void test_scripts__beside_native_frames(void **state)
@@ -291,7 +308,7 @@ static void test_scripts__counts(void **state)
 	rig_settle(rig);
 	session_finish(rig->session);
 	session_summary(rig->session, &summary);
-	assert_int_equal(summary.limit[LIMIT_grants], 1);
+	assert_int_equal(summary.limit[LIMIT_grants], 3);
 	assert_int_equal(summary.limit[LIMIT_lists], 5);
 	assert_int_equal(summary.limit[LIMIT_functions], 1);
 }
@@ -378,10 +395,12 @@ static void test_scripts__of_an_interpreter_at_another_base(void **state)
 {
 	struct rig *rig = *state;
 	const u64 frames[] = {EXTENSION | FRAME_EXACT, BUILD_FRAME(CODE, 7, 2), BUILD_BORDER(0)};
+	struct event_code event = build_code(5, 100, 100, &work);
 
-	start_with(rig, "10004000-10008000 r-xp 00000000 08:01 65536 /usr/bin/python3.11\n"
+	start_with(rig, "10004000-10008000 r-xp 00000000 08:01 65540 /usr/bin/python3.11\n"
 			"20000000-20004000 r-xp 00000000 08:01 131072 /usr/lib/_speed.so\n");
-	tell(rig, 5, 100, &work);
+	event.marked += 0x4000;
+	rig_code(rig, &event);
 	rig_sample_scripts(rig, 5, 100, frames, 1, 3);
 	check(rig, "_speed.so+0x100;[function, not verified]");
 }
@@ -405,6 +424,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		RIG_TEST(test_scripts__stand_for_the_interpreter),
+		RIG_TEST(test_scripts__of_two_interpreters),
 		RIG_TEST(test_scripts__beside_native_frames),
 		RIG_TEST(test_scripts__none),
 		RIG_TEST(test_scripts__of_no_border),

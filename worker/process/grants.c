@@ -43,6 +43,13 @@ bool grants_want(const struct process *process)
 	return find_runtime(process) != NULL;
 }
 
+void grants_note_denied(struct process *process)
+{
+	process->grant.state = GRANT_REFUSED;
+	process->grant.error = -EPERM;
+	process->grant.tries = GRANT_TRIES; /* the broker has nothing to add */
+}
+
 /* ---- answers ---- */
 
 /* Returns whether the answer says nothing about forks of the process, which may live on. */

@@ -26,6 +26,8 @@ struct grants {
 
 /* Returns whether a turn is to ask for the process: its mappings are published. */
 bool grants_want(const struct process *process);
+/* BPF itself refuses to read the memory, by a rule about the process's cgroup. */
+void grants_note_denied(struct process *process);
 /* Asks for processes that are awake. */
 void grants_turn(struct grants *grants, uint64_t now);
 

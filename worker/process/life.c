@@ -266,42 +266,28 @@ void life_event(struct life *life, const struct event *event)
 
 /* ---- code ---- */
 
-/* Reads the event as one of the interpreter in a mapping. -ENOENT: there is none. */
-static int read_as(const struct mapping *mapping, const struct event_code *event,
-		   struct told *ret_told)
-{
-	const struct object *object = mapping->object;
-	struct cpython_types types;
-	uint64_t bias;
-
-	if (!object || !object->setup || !publisher_bias(mapping, &bias))
-		return -ENOENT;
-	types = object->setup->types;
-	types.code += bias;
-	types.text += bias;
-	types.bytes += bias;
-	return told_read(&object->setup->layout.cpython, &types, event, ret_told);
-}
-
 /*
- * Reads the event. Types tell whose code it is, where a process maps several interpreters. Returns
- * as told_read(), or -ENOENT without an interpreter that the worker knows.
+ * Reads the event as one of the interpreter whose code the stack has. Returns as told_read(), or
+ * -ENOENT without an interpreter that the worker knows.
  */
 static int read_code(const struct process *process, const struct event_code *event,
 		     struct told *ret_told)
 {
-	int r, result = -ENOENT;
+	const struct mapping *mapping;
+	struct cpython_types types;
+	uint64_t bias;
 
 	if (!process || !process->mappings)
 		return -ENOENT;
-	for (size_t i = 0; i < process->mappings->open_count; i++) {
-		r = read_as(&process->mappings->open[i], event, ret_told);
-		if (r == 0)
-			return 0;
-		if (r != -ENOENT)
-			result = r;
-	}
-	return result;
+	mapping = mappings_find(process->mappings, event->marked, event->event.time);
+	if (!mapping || !mapping->object || !mapping->object->setup ||
+	    !publisher_bias(mapping, &bias))
+		return -ENOENT;
+	types = mapping->object->setup->types;
+	types.code += bias;
+	types.text += bias;
+	types.bytes += bias;
+	return told_read(&mapping->object->setup->layout.cpython, &types, event, ret_told);
 }
 
 void life_code(struct life *life, const struct event_code *event)

@@ -112,8 +112,9 @@ static int lead_to_frame(struct runtime_root *root, const struct cpython_layout 
 }
 
 /*
- * Until 3.11 the state of a thread is where its key says. Later versions also have a variable,
- * which is right for sub-interpreters, but is 0 in a thread that has released the lock.
+ * A thread that has released the lock has its state where its key says. That is the state of the
+ * thread's first interpreter alone. Until 3.11 one variable has the state that holds the lock,
+ * whichever thread's this is. Later versions have a variable of each thread.
  */
 static int find_thread(struct image *image, const struct exported *exported, uint32_t minor,
 		       struct runtime_config *config)
@@ -121,8 +122,9 @@ static int find_thread(struct image *image, const struct exported *exported, uin
 	int r, own;
 
 	if (minor < 12)
-		return cpython_thread_own(image, exported, &config->root[0]);
-	r = cpython_thread_current(image, exported, &config->root[0]);
+		r = cpython_thread_holder(image, exported, &config->root[0]);
+	else
+		r = cpython_thread_current(image, exported, &config->root[0]);
 	own = cpython_thread_own(image, exported, &config->root[1]);
 	if (r < 0 && own == 0) {
 		config->root[0] = config->root[1];
@@ -139,10 +141,6 @@ static int set_roots(struct image *image, const struct exported *exported,
 
 	if (r < 0)
 		return r;
-	if (config->flags & RUNTIME_ANCHOR_LIST) {
-		config->anchor = config->root[0];
-		r = add_step(&config->anchor, layout->thread_cframe);
-	}
 	for (size_t i = 0; i < 2 && r == 0; i++)
 		r = lead_to_frame(&config->root[i], layout);
 	return r;
@@ -226,6 +224,7 @@ static void set_code(struct runtime_config *config, const struct cpython_layout 
 	config->part[2] = layout->code_file;
 	config->part[3] = layout->code_lines;
 	config->last_size = layout->bytes_size;
+	config->holder = layout->thread_id;
 }
 
 /* ---- types ---- */

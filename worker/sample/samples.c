@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/redact.h"
+#include "worker/process/grants.h"
 #include "worker/process/mapping.h"
 #include "worker/process/object.h"
 #include "worker/process/process.h"
@@ -311,6 +312,8 @@ static bool resolve(struct samples *samples, struct held *held, uint64_t turn, u
 	}
 	if (!may_wait)
 		count_hurried(samples, held, turn, hurry, is_unanswered(process, missing));
+	if (process && head->runtime == RUNTIME_DENIED)
+		grants_note_denied(process);
 	enter(samples, held, process);
 	return true;
 }

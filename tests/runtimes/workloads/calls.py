@@ -18,8 +18,7 @@ import threading
 import time
 
 PERIOD = 0.002  # seconds
-# Before 3.11 each function has some frames on the stack: the time of a walk ends after some dozen.
-DEPTH = 250 if sys.version_info >= (3, 11) else 20
+DEPTH = 250
 stopped = threading.Event()
 
 

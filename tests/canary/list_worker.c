@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A worker that was taken over and wants to read the heap of a target. It leads the walk over a
+ * runtime's list to secret words. One victim has no grant, and the other one may get a grant.
+ * The worker knows where everything lies (struct attack, written into the file), but not the words.
+ *
+ * Output goes to standard error, which KEYHOLE_DEBUG_STDERR=1 connects to the test:
+ *   P name		     a phase begins, or all is done
+ *   G claim error	     the broker's answer
+ *   B phase victim lists listed told ns   bytes of words and of told code that came out
+ *   W phase victim hex	     32 bits as the place of an instruction in a list
+ *   T phase victim hex	     a word of told code
+ *   R phase victim result samples
+ *   C name count from to    records of the control process between two moments
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/map.h"
+#include "ipc/time.h"
+#include "tests/canary/taken_over.h"
+#include "tests/canary/victim.h"
+#include "worker/sample/event_ring.h"
+
+#define ADDRESS_END (1ull << 47)
+#define VICTIMS	    2u
+#define SAFE	    0u /* the victim without a grant, */
+#define GRANTED	    1u /* and the other one */
+#define RESULTS	    (RUNTIME_CUT_BUDGET + 1u)
+#define CHUNK	    1024u  /* words: the chunk, */
+#define DIRECTORY   2048u  /* its directory, */
+#define PLAN	    16384u /* and what a victim's mapping has */
+#define PLAN_WORDS  1024u
+#define PLANS	    16u
+#define TEXT_PAGES  (64u * 64u) /* 1 MiB */
+#define CONFIG_AT   64u
+#define BLOCK_AT    128u
+#define SHOWN	    100000u /* words that are printed of a phase */
+#define SHORT_NS    (1 * NS_PER_SECOND)
+#define STALE_NS    (NS_PER_SECOND / 8)
+#define LONG_NS	    (8 * NS_PER_SECOND)
+
+/* The test writes this. */
+struct attack {
+	struct victim victim[VICTIMS];
+	uint64_t start[VICTIMS], end[VICTIMS]; /* of the mapping of the program's code */
+	uint64_t data, data_end;	       /* a mapping of the second one that is no code */
+};
+
+/* Not const: the compiler must read the words of the file. */
+static volatile struct {
+	char marker[16];
+	struct attack attack;
+} written = {"canary-victim", {{{0}}, {0}, {0}, 0, 0}};
+
+static struct attack attack;
+static struct channel loader, broker;
+static struct regions regions;
+static struct ring rings[ABI_MAX_CPUS];
+static struct event_ring events;
+static const char *phase;
+static uint64_t begun, controls, shown;
+static struct {
+	uint64_t generation, version, lists, listed, told, results[RESULTS];
+	struct map *seen;
+} got[VICTIMS];
+
+/* ---- tables ---- */
+
+static u32 *at(uint32_t word)
+{
+	return (u32 *)regions.segments[0] + word;
+}
+
+static void put64(uint32_t word, uint64_t value)
+{
+	memcpy(at(word), &value, sizeof(value));
+}
+
+/* One chunk whose only row is rule 0, and a directory that names this chunk everywhere. */
+static void write_common(void)
+{
+	u16 *half = (u16 *)at(CHUNK);
+
+	for (uint32_t i = 0; i <= CHUNK_PAGES; i++)
+		half[i] = 1;
+	half[CHUNK_ESCAPES_AT] = 0;
+	half[CHUNK_ROWS_AT] = 1;
+	half[CHUNK_HEAD_U16] = 0;
+	for (uint32_t i = 0; i < TEXT_PAGES / CHUNK_PAGES; i++)
+		*at(DIRECTORY + i) = CHUNK;
+}
+
+/* The leaf's caller is wherever an address behind a call lies on the stack. */
+static uint64_t leaf_rule(const struct victim *victim, uint64_t slot)
+{
+	return RULE_MAKE(RULE_SP, 0, 0, (s64)(slot - victim->sp + 8), RULE_FLAG_RUNTIME);
+}
+
+/* The last address behind a call in its page: so the walk reads few words of the stack. */
+static uint64_t last_of_page(const struct victim *victim)
+{
+	const uint64_t page = (victim->code + TAKEN_OVER_PAGE - 1) & ~(TAKEN_OVER_PAGE - 1ull);
+
+	return page - 8;
+}
+
+/* Publishes two mappings: the leaf, whose caller ends the stack, and all else. */
+static void publish(uint32_t number, uint64_t slot, const struct runtime_config *config)
+{
+	static uint32_t area;
+	const struct victim *victim = &attack.victim[number];
+	struct process_table *table = regions.processes;
+	struct process_slot *place = &table->slot[process_slot_hash(victim->pid)];
+	const uint32_t plan = PLAN + area++ % PLANS * PLAN_WORDS;
+	const uint64_t edge[] = {0, victim->leaf, victim->leaf_end, ADDRESS_END};
+
+	put64(plan, leaf_rule(victim, slot));
+	put64(plan + 32, RULE_MAKE(RULE_END, 0, 0, 0, 0));
+	memcpy(at(plan + CONFIG_AT), config, sizeof(*config));
+	for (uint32_t i = 0; i < 3; i++) {
+		const struct mapping_entry entry = {.start = edge[i],
+						    .end = edge[i + 1],
+						    .bias = i == 1 ? victim->leaf : victim->text,
+						    .pages = TEXT_PAGES,
+						    .directory = DIRECTORY,
+						    .dictionary = i == 1 ? plan : plan + 32,
+						    .flags = MAPPING_HAS_TABLE,
+						    .runtime = plan + CONFIG_AT};
+
+		put64(plan + BLOCK_AT + 2 * i, edge[i]);
+		memcpy(at(plan + BLOCK_AT + 16 * (i + 1)), &entry, sizeof(entry));
+	}
+	__atomic_store_n(&place->block,
+			 process_slot_block(plan + BLOCK_AT, 3, ++got[number].version & 0x3ffffff),
+			 __ATOMIC_SEQ_CST);
+	__atomic_store_n(&place->key, process_slot_key(victim->pid, got[number].generation),
+			 __ATOMIC_SEQ_CST);
+}
+
+/* A list over all nodes, of which each frame shows 32 bits. code: where nodes have a pointer. */
+static struct runtime_config over_nodes(uint32_t number, uint16_t code, uint16_t secret)
+{
+	const struct victim *victim = &attack.victim[number];
+
+	return (struct runtime_config){
+		.root = {{.start = RUNTIME_AT_PC, .pc = victim->nodes - victim->leaf}},
+		.code_mask = ~0ull,
+		.border_value = 1, /* of no bits */
+		.node_bytes = sizeof(struct secret_node),
+		.previous = offsetof(struct secret_node, next),
+		.code = code,
+		.instruction = secret,
+		.flags = RUNTIME_INDEX,
+		.fingerprint = {24, 28, 32, 36},
+		.name = offsetof(struct secret_node, next),
+		.part = {RUNTIME_CODE_ITSELF, 8, 8, RUNTIME_CODE_ITSELF},
+		.last_size = 24, /* a secret: mostly more than fits */
+	};
+}
+
+#define SAME offsetof(struct secret_node, same)
+#define OWN  offsetof(struct secret_node, own)
+
+/* ---- what comes out ---- */
+
+static int victim_of(uint32_t pid)
+{
+	for (uint32_t i = 0; i < VICTIMS; i++)
+		if (attack.victim[i].pid == pid)
+			return (int)i;
+	return -1;
+}
+
+static void show(char kind, uint32_t number, uint64_t word)
+{
+	if (!got[number].seen || shown >= SHOWN || map_get(got[number].seen, word + 1))
+		return;
+	map_put(got[number].seen, word + 1, got);
+	shown++;
+	fprintf(stderr, "%c %s %u %" PRIx64 "\n", kind, phase, number, word);
+}
+
+static void take_words(uint32_t number, const struct record *head, const u64 *words)
+{
+	got[number].lists += head->runtime_words != 0;
+	got[number].listed += 8ull * head->runtime_words;
+	for (uint32_t i = 0; i + 1 < head->runtime_words; i++)
+		if (words[i] & RUNTIME_WORD_FRAME)
+			show('W', number, words[++i] >> 32);
+}
+
+static void take(const struct record *head, const u64 *frames)
+{
+	const int number = victim_of(head->pid);
+
+	controls += head->pid == attack.victim[0].control && head->time >= begun;
+	if (number < 0)
+		return;
+	got[number].generation = head->generation;
+	if (head->time < begun)
+		return;
+	if (head->runtime < RESULTS)
+		got[number].results[head->runtime]++;
+	take_words((uint32_t)number, head, frames + head->kernel_frames + head->user_frames);
+}
+
+static void take_code(const struct event_code *code)
+{
+	const int number = victim_of(code->event.pid);
+	uint64_t word;
+
+	if (number < 0 || code->event.time < begun)
+		return;
+	for (uint32_t i = 0; i < RUNTIME_PARTS; i++)
+		got[number].told += code->bytes[i];
+	for (uint32_t i = 0; i < CODE_PART_1; i += sizeof(word)) {
+		memcpy(&word, code->data + i, sizeof(word));
+		show('T', (uint32_t)number, word);
+	}
+}
+
+static void drain(void)
+{
+	struct record head;
+	struct event event;
+	const u64 *frames;
+
+	for (uint32_t i = 0; i < regions.config.cpus; i++) {
+		while (ring_next(&rings[i], &head, &frames))
+			take(&head, frames);
+		ring_publish(&rings[i]);
+	}
+	while (event_ring_next(&events, &event))
+		if (events.has_code)
+			take_code(&events.code);
+}
+
+/* ---- phases ---- */
+
+static void obey(void)
+{
+	struct message message;
+
+	if (channel_receive(&loader, &message) != 0)
+		_exit(0);
+}
+
+static void begin(const char *name)
+{
+	drain();
+	phase = name;
+	shown = controls = 0;
+	for (uint32_t i = 0; i < VICTIMS; i++) {
+		map_free(got[i].seen);
+		got[i].seen = map_new();
+		got[i].lists = got[i].listed = got[i].told = 0;
+		memset(got[i].results, 0, sizeof(got[i].results));
+	}
+	begun = time_now();
+	fprintf(stderr, "P %s\n", name);
+}
+
+static void wait_for(uint64_t ns)
+{
+	const uint64_t until = time_now() + ns;
+
+	while (time_now() < until) {
+		poll(NULL, 0, 1);
+		drain();
+		obey();
+	}
+}
+
+static void end(void)
+{
+	const uint64_t now = time_now();
+
+	for (uint32_t i = 0; i < VICTIMS; i++) {
+		fprintf(stderr, "B %s %u %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", phase,
+			i, got[i].lists, got[i].listed, got[i].told, now - begun);
+		for (uint32_t k = 0; k < RESULTS; k++)
+			if (got[i].results[k])
+				fprintf(stderr, "R %s %u %u %" PRIu64 "\n", phase, i, k,
+					got[i].results[k]);
+	}
+	fprintf(stderr, "C %s %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", phase, controls, begun, now);
+}
+
+/* ---- claims ---- */
+
+static void claim(const char *name, struct message_grant grant)
+{
+	struct message message;
+
+	if (channel_send(&broker, MESSAGE_GRANT, &grant, sizeof(grant), -1) ||
+	    channel_wait(&broker, 10000, &message) != 1)
+		_exit(1);
+	fprintf(stderr, "G %s %d\n", name, message.GRANT_REPLY.error);
+}
+
+static struct message_grant grant_of(uint32_t number)
+{
+	return (struct message_grant){.generation = got[number].generation,
+				      .start = attack.start[number],
+				      .end = attack.end[number],
+				      .pid = attack.victim[number].pid,
+				      .thread = attack.victim[number].pid};
+}
+
+/* Claims that are wrong, each in one thing. None may be granted. */
+static void lie(void)
+{
+	struct message_grant grant = grant_of(SAFE);
+
+	claim("its-own-file", grant);
+	grant.generation = got[GRANTED].generation;
+	claim("the-generation-of-another", grant);
+	grant = grant_of(GRANTED);
+	grant.pid = grant.thread = attack.victim[SAFE].pid;
+	claim("the-mapping-of-another", grant);
+	grant.generation = got[SAFE].generation;
+	claim("the-mapping-of-another-in-its-generation", grant);
+	grant = grant_of(GRANTED);
+	grant.thread = attack.victim[SAFE].pid;
+	claim("the-thread-of-another", grant);
+	grant = grant_of(GRANTED);
+	grant.generation++;
+	claim("the-next-generation", grant);
+	grant = grant_of(GRANTED);
+	grant.generation--;
+	claim("the-last-generation", grant);
+	grant = grant_of(GRANTED);
+	grant.end += TAKEN_OVER_PAGE;
+	claim("a-longer-mapping", grant);
+	grant = grant_of(GRANTED);
+	grant.start = attack.data;
+	grant.end = attack.data_end;
+	claim("a-mapping-of-data", grant);
+}
+
+/* ---- attacks ---- */
+
+static void read_both(const char *name, uint16_t code, uint64_t ns)
+{
+	begin(name);
+	for (uint32_t i = 0; i < VICTIMS; i++) {
+		const struct runtime_config config = over_nodes(i, code, 24);
+
+		publish(i, attack.victim[i].slot[SECRET_CALLED], &config);
+	}
+	wait_for(ns);
+	end();
+}
+
+/*
+ * The list of the granted victim shows what is behind its own bytes: words of an earlier walk, of
+ * the other victim. Fields of frames, and then those of code, lie there.
+ */
+static void read_stale(void)
+{
+	struct runtime_config config = over_nodes(GRANTED, SAME, 24);
+
+	begin("stale");
+	publish(SAFE, attack.victim[SAFE].slot[SECRET_CALLED], &config);
+	for (uint32_t at_byte = 128; at_byte < 2048; at_byte += 60) {
+		config.instruction = (uint16_t)at_byte;
+		publish(GRANTED, last_of_page(&attack.victim[GRANTED]), &config);
+		wait_for(STALE_NS);
+	}
+	end();
+}
+
+static _Noreturn void run(void)
+{
+	write_common();
+	begin("idle");
+	while (!got[SAFE].generation || !got[GRANTED].generation)
+		wait_for(NS_PER_SECOND / 100);
+	wait_for(SHORT_NS);
+	end();
+	read_both("ungranted", SAME, SHORT_NS);
+	read_both("ungranted-code", OWN, SHORT_NS);
+	lie();
+	read_both("refused", OWN, SHORT_NS);
+	claim("what-is-true", grant_of(GRANTED));
+	read_both("told", OWN, LONG_NS);
+	read_both("listed", SAME, LONG_NS);
+	read_stale();
+	fprintf(stderr, "P done\n");
+	while (true) {
+		poll(NULL, 0, 100);
+		obey();
+	}
+}
+
+int main(void)
+{
+	setvbuf(stderr, NULL, _IOLBF, 0);
+	for (size_t i = 0; i < sizeof(attack); i++)
+		((char *)&attack)[i] = ((const volatile char *)&written.attack)[i];
+	taken_over_begin(&loader, &regions, rings);
+	event_ring_init(&events, regions.event_consumer, regions.event_producer, TAKEN_OVER_PAGE,
+			EVENT_RING_BYTES);
+	channel_init(&broker, regions.broker_fd, PARTY_WORKER, PARTY_BROKER);
+	broker.phase = PHASE_RUN;
+	run();
+}
