@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Walks the list of a memory image, or of a live process, and names its functions as BPF and the worker
- * do. `host` has the walk's state; host.read_at reads.
+ * Walks the list of a memory image, or of a live process, and names its functions as BPF and the
+ * worker do. `host` has the walk's state; host.read_at reads.
  */
 #ifndef KEYHOLE_TESTS_BPF_IMAGE_WALK_H
 #define KEYHOLE_TESTS_BPF_IMAGE_WALK_H

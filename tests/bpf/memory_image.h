@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A memory image: what the walk over an interpreter's list, and the naming, read of a stopped thread,
- * and what the interpreter said of that thread's stack. tests/runtimes/record_image.c makes images.
+ * A memory image: what the walk over an interpreter's list, and the naming, read of a thread, and
+ * what the interpreter said of its stack. tests/runtimes/record_image.c makes images.
  *
- * The file is little endian: a struct memory_image_head, the struct runtime_config, so many frames and
- * lines. A frame is a u32 line, u16 sizes of name and file, and both texts. A line is a u64 address and
- * MEMORY_IMAGE_LINE bytes. Lines are sorted by address.
+ * The file is little endian: a struct memory_image_head, the struct runtime_config, so many frames
+ * and lines. A frame is a u32 line, u16 sizes of name and file, and both texts. A line is a u64
+ * address and MEMORY_IMAGE_LINE bytes. Lines are sorted by address.
  */
 #ifndef KEYHOLE_TESTS_BPF_MEMORY_IMAGE_H
 #define KEYHOLE_TESTS_BPF_MEMORY_IMAGE_H
@@ -57,7 +57,10 @@ void memory_image_release(struct memory_image *image);
 /* Writes the file. Returns 0 or a negative errno. */
 int memory_image_write(const struct memory_image *image, const char *path);
 
-/* Sets a word, in an image that is being made. Words that were not set are 0. 0, -ENOSPC or -ENOMEM. */
+/*
+ * Sets a word in an image that is being made. Words that were not set are 0. Returns 0, -ENOSPC or
+ * -ENOMEM.
+ */
 int memory_image_keep(struct memory_image *image, uint64_t address, uint64_t word);
 /* Reads bytes as the kernel does: all, or none. Returns 0 or -EFAULT. */
 int memory_image_read(const struct memory_image *image, void *to, size_t size, uint64_t address);

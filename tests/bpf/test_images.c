@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_images [FOLDER]: memory images of interpreters, and what these said of their stacks. The walk
- * over the list and the naming must find the same functions and lines. FOLDER has the files of
- * images.tar.xz; without it, that is where make unpacks them.
+ * test_images [FOLDER]: memory images of interpreters, and what these said of their stacks. The
+ * walk over the list and the naming must find the same functions and lines. FOLDER has the files of
+ * images.tar.xz; by default it is the one in which make unpacks them.
  */
 #include <dirent.h>
 #include <errno.h>

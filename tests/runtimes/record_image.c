@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * record_image PID REPORT FOLDER: records the memory that the walk and the naming read of a thread of
- * workloads/image.py, beside what the interpreter said in REPORT. The image is written only if both
- * agree. The thread stands still. FOLDER/VERSION-KIND is the image, of REPORT-KIND. Root.
+ * record_image PID REPORT FOLDER: records a thread of workloads/image.py. An image has the memory
+ * that the walk and the naming read, and what the interpreter said in REPORT-KIND. Both must agree.
+ * The image is FOLDER/VERSION-KIND. Root.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -26,8 +26,8 @@ struct told {
 };
 
 /*
- * Reads the event by the layout of the interpreter, whose types have these addresses in the process.
- * A function without a readable line table has no lines.
+ * Reads the event by the layout of the interpreter, whose types have these addresses in the
+ * process. A function without a readable line table has no lines.
  *   0         done
  *   -EFAULT   the event lacks a name
  *   -EBADMSG  what it has cannot be
