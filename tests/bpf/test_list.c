@@ -138,6 +138,13 @@ static void test_list__fingerprints_tell_functions_apart(void **state)
 	HEAP_WORD(CODE(1) + 8) = 1ull << 32;
 	walk_list();
 	assert_int_not_equal(second, host.word[1]);
+	/* its lines are elsewhere */
+	config.part[3] = AT_NAME + 8;
+	walk_list();
+	second = host.word[1];
+	HEAP_WORD(CODE(1) + AT_NAME + 8) = HEAP;
+	walk_list();
+	assert_int_not_equal(second, host.word[1]);
 }
 
 /* The base frame of CPython 3.15 is such a border. */
