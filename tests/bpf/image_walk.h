@@ -16,6 +16,16 @@
 
 #define IMAGE_FAMILY 1u
 
+/* Marks frames side by side from the stack pointer on: border numbers then tell addresses. */
+#define IMAGE_FRAME_BYTES 64u
+static HOST_UNUSED void image_mark(const struct memory_image *image)
+{
+	for (u32 i = 1; i < RECORD_FRAMES_MAX; i++) {
+		host.walk.frames++;
+		runtime_mark(image->head.stack + i * IMAGE_FRAME_BYTES, image->head.pc);
+	}
+}
+
 /* Walks the list of the image's thread. Returns the number of words in host.word. */
 static HOST_UNUSED u32 image_walk(const struct memory_image *image)
 {
@@ -31,9 +41,8 @@ static HOST_UNUSED u32 image_walk(const struct memory_image *image)
 	host.walk.block = build_block(&host.build, &entry, 1);
 	host.walk.mappings = 1;
 	walk_init(&host.walk);
-	host.walk.frames = 1;
 	host.walk.deadline = ~0ull;
-	runtime_mark(pc, pc);
+	image_mark(image);
 	if (runtime_begin() == 0)
 		for (u32 i = 0; i <= RECORD_FRAMES_MAX && !walk_step(); i++)
 			;

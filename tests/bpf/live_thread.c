@@ -7,7 +7,7 @@
 #include <sys/user.h>
 #include <sys/wait.h>
 
-int live_thread_pointer(int thread, uint64_t *ret_pointer)
+int live_thread_pointers(int thread, uint64_t *ret_pointer, uint64_t *ret_stack)
 {
 	struct user_regs_struct regs = {0};
 	int r = 0;
@@ -19,5 +19,6 @@ int live_thread_pointer(int thread, uint64_t *ret_pointer)
 		r = -errno;
 	ptrace(PTRACE_DETACH, thread, NULL, NULL);
 	*ret_pointer = regs.fs_base;
+	*ret_stack = regs.rsp;
 	return r;
 }

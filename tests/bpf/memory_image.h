@@ -16,7 +16,7 @@
 #include "bpf/abi.h"
 #include "worker/runtime/cpython_layout.h"
 
-#define MEMORY_IMAGE_MAGIC	 0x31676d696d656b6bull /* "kkemimg1" */
+#define MEMORY_IMAGE_MAGIC	 0x32676d696d656b6bull /* "kkemimg2" */
 #define MEMORY_IMAGE_LINE	 64u		       /* bytes */
 #define MEMORY_IMAGE_LINES_MAX	 8192u
 #define MEMORY_IMAGE_FRAMES_MAX	 256u
@@ -29,6 +29,7 @@ struct memory_image_head {
 	uint64_t bias;		    /* of the interpreter's mapping */
 	uint64_t pc;		    /* an address in it */
 	uint64_t thread;	    /* pointer */
+	uint64_t stack;		    /* pointer */
 	uint64_t runtime;	    /* address of _PyRuntime */
 	struct cpython_types types; /* in the process */
 	uint32_t frames, lines;

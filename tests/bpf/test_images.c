@@ -18,8 +18,9 @@
 
 #include "tests/bpf/image_walk.h"
 
-#define IMAGES_MAX 64
-#define FILE_BYTES (1u << 20)
+#define IMAGES_MAX    64
+#define FILE_BYTES    (1u << 20)
+#define BORDERS_LEAST 5 /* by_sort() and the like call from C */
 
 static struct memory_image image;
 static struct functions *functions;
@@ -87,6 +88,33 @@ static void test_images__functions_and_lines(void **state)
 		}
 	assert_true(count > 50);
 	assert_int_equal(count, image.head.frames);
+}
+
+/* Each activation of the interpreter's loop is on the stack, the outer ones behind the inner ones. */
+static void test_images__borders(void **state)
+{
+	const u32 words = image_walk(&image);
+	u32 borders = 0;
+	u64 last = 0;
+
+	(void)state;
+	for (u32 i = 0; i < words; i++) {
+		const u64 frame = host.word[i] & 0xffff;
+
+		if (host.word[i] & RUNTIME_WORD_FRAME) {
+			i++;
+			continue;
+		}
+		if (frame == RUNTIME_BORDER_NOWHERE) /* the base frame of 3.15 */
+			break;
+		assert_true(frame > last);
+		last = frame;
+		borders++;
+	}
+	if (image.config.flags & (RUNTIME_ANCHOR_NODE | RUNTIME_ANCHOR_LIST))
+		assert_true(borders > BORDERS_LEAST);
+	else
+		assert_int_equal(borders, 0);
 }
 
 /* The recorded config is one of today's layout. */
@@ -191,9 +219,7 @@ static const struct {
 	{                                  \
 #test, test_images__##test \
 	}
-	TEST(functions_and_lines),
-	TEST(layout),
-	TEST(types),
+	TEST(functions_and_lines), TEST(borders), TEST(layout), TEST(types),
 	TEST(lines_that_are_gone),
 };
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))

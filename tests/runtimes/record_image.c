@@ -222,7 +222,7 @@ int main(int argc, char **argv)
 						.config_bytes = sizeof(image.config)};
 	thread = read_report(argv[2]);
 	find_interpreter();
-	errno = -live_thread_pointer(thread, &image.head.thread);
+	errno = -live_thread_pointers(thread, &image.head.thread, &image.head.stack);
 	must(errno == 0, "thread");
 	host.read_at = read_and_keep;
 	must(read_and_keep(description, sizeof(description), image.head.runtime) == 0,
