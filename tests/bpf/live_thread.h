@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * Gets the thread pointer and the stack pointer, by stopping the thread for a moment. Returns 0 or a
- * negative errno.
+ * Gets the thread pointer and the stack pointer, by stopping the thread for a moment. Returns 0 or
+ * a negative errno.
  */
 int live_thread_pointers(int thread, uint64_t *ret_pointer, uint64_t *ret_stack);
 

@@ -90,7 +90,7 @@ static void test_images__functions_and_lines(void **state)
 	assert_int_equal(count, image.head.frames);
 }
 
-/* Each activation of the interpreter's loop is on the stack, the outer ones behind the inner ones. */
+/* Activations of the interpreter's loop are on the stack, the outer ones behind the inner ones. */
 static void test_images__borders(void **state)
 {
 	const u32 words = image_walk(&image);

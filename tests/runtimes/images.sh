@@ -57,11 +57,14 @@ record() {
 
 mkdir "$dir/images"
 tests/runtimes/install.sh "$cache" >"$dir/list" || exit 1
-while IFS=$'\t' read -r name root path <&3; do
+while IFS=$'\t' read -r name root rest <&3; do
+	program=${rest##*$'\t'}	# the last column
 	[ "$name" != py-spy ] || continue
 	if [ "$root" = - ]; then
-		echo "$name: $path"
-	elif ! record "$name" "$root" "$path"; then
+		echo "$name: $rest"
+	elif [ "${program#* }" != "$program" ]; then
+		echo "$name: more than a program"
+	elif ! record "$name" "$root" "$program"; then
 		failed=1
 	fi
 done 3<"$dir/list"

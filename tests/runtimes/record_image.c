@@ -195,6 +195,21 @@ static bool agrees(struct functions *functions)
 	return count == image.head.frames && host.walk.list.result == RUNTIME_WHOLE;
 }
 
+/* Returns what tells builds of one version apart. */
+static const char *variant(void)
+{
+	const u32 start = image.config.root[0].start;
+
+	if (is_without_lock)
+		return "t";
+	if (start == RUNTIME_AT_MODULE_MUSL || start == RUNTIME_AT_KEY_MUSL ||
+	    start == RUNTIME_AT_DESCRIPTOR_MUSL)
+		return "-musl";
+	if (start == RUNTIME_AT_DESCRIPTOR)
+		return "-descriptors";
+	return "";
+}
+
 static void write_image(const char *folder, const char *kind)
 {
 	const u32 version = image.head.version;
@@ -202,7 +217,7 @@ static void write_image(const char *folder, const char *kind)
 
 	must(kind != NULL, "kind");
 	snprintf(path, sizeof(path), "%s/%u.%u.%u%s%s", folder, version >> 24, version >> 16 & 0xff,
-		 version >> 8 & 0xff, is_without_lock ? "t" : "", kind);
+		 version >> 8 & 0xff, variant(), kind);
 	errno = -memory_image_write(&image, path);
 	must(errno == 0, path);
 }

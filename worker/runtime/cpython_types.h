@@ -14,7 +14,8 @@ struct image;
 bool cpython_types_find(const struct exported *exported, struct cpython_types *ret_types);
 /*
  * Finds the copies of the types in a program that uses a shared interpreter. The dynamic linker
- * makes them (R_X86_64_COPY), and then the interpreter's objects are of the copies. 0: there is none.
+ * makes them (R_X86_64_COPY), and then the interpreter's objects are of the copies. 0: there is
+ * none.
  */
 void cpython_types_copied(struct image *image, struct cpython_types *ret_types);
 /* Returns the types in a process: bias is to be added to addresses of the image. */
