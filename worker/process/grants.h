@@ -25,8 +25,8 @@ struct grants {
 };
 
 /*
- * Returns whether a turn is to ask for the process: a known mapping is that of a runtime. Others may
- * be unknown yet, and none published: a process of some ms has no time to lose.
+ * Returns whether a turn is to ask for the process: a known mapping is that of a runtime. Others
+ * may be unknown yet, and none published: a process of some ms has no time to lose.
  */
 bool grants_want(const struct process *process);
 /* BPF itself refuses to read the memory, by a rule about the process's cgroup. */
