@@ -360,8 +360,8 @@ GLOBAL int walk_leave_last(void)
 		at = sp + 8;
 	else if ((code & CODE_ADD_RSP) != CODE_ADD_RSP_RET)
 		return 2;
-	if (walk_read_pair(walk, at - 8) || walk_call_behind(walk->pair[1]) == CALL_NONE)
-		return 2;
+	if (walk_read_pair(walk, at - 8))
+		return walk_end(walk, REASON_cut_read);
 	if ((code & 0xffff) == CODE_POP_RBP_RET)
 		walk->reg[REG_RBP] = walk->pair[0];
 	walk->word = walk->pair[1];

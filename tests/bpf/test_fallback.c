@@ -114,9 +114,13 @@ static void test_fallback__the_last_instructions_of_a_frame(void **state)
 	WORD(SP + 40) = RETURN(2);
 	frame(SP + 80, 0, RETURN(3));
 	EXPECT(end_frame_pointer, EXACT(scene.pc), RETURN(1), RETURN(2), RETURN(3));
-	/* where the word is no return address, the code is something else */
+	/* no return address */
 	WORD(SP + 40) = SP;
-	EXPECT(cut_no_rule, EXACT(scene.pc), RETURN(1));
+	EXPECT(cut_not_a_call, EXACT(scene.pc), RETURN(1));
+	/* the end of the stack */
+	CODE(scene.pc, "\x48\x83\xc4\x78\xc3");
+	SP = SCENE_STACK_END - 0x78;
+	EXPECT(cut_read, EXACT(scene.pc));
 }
 
 /* add $-8,%rsp; add $12,%rsp; the same without ret; pop %rbx; ret */
