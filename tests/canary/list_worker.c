@@ -40,9 +40,10 @@
 #define TEXT_PAGES  (64u * 64u) /* 1 MiB */
 #define CONFIG_AT   64u
 #define BLOCK_AT    128u
-#define SHOWN	    100000u /* words that are printed of a phase */
-#define SHORT_NS    (1 * NS_PER_SECOND)
-#define STALE_NS    (NS_PER_SECOND / 8)
+#define SHOWN	    100000u		 /* words that are printed of a phase */
+#define SAMPLES	    200u		 /* of each victim in a phase, at least, */
+#define STALE_STEP  30u			 /* and of each step of the last phase */
+#define PATIENCE_NS (20 * NS_PER_SECOND) /* with which they are waited for */
 #define LONG_NS	    (8 * NS_PER_SECOND)
 
 /* The test writes this. */
@@ -266,15 +267,32 @@ static void begin(const char *name)
 	fprintf(stderr, "P %s\n", name);
 }
 
-static void wait_for(uint64_t ns)
+static uint64_t samples_of(uint32_t number)
 {
-	const uint64_t until = time_now() + ns;
+	uint64_t sum = 0;
 
-	while (time_now() < until) {
-		poll(NULL, 0, 1);
-		drain();
-		obey();
-	}
+	for (uint32_t i = 0; i < RESULTS; i++)
+		sum += got[number].results[i];
+	return sum;
+}
+
+static void look(void)
+{
+	poll(NULL, 0, 1);
+	drain();
+	obey();
+}
+
+/* Waits for so long and for so many more samples of each victim. */
+static void wait_for(uint64_t ns, uint64_t samples)
+{
+	const uint64_t safe = samples_of(SAFE) + samples, granted = samples_of(GRANTED) + samples,
+		       start = time_now();
+
+	while (time_now() < start + PATIENCE_NS &&
+	       (time_now() < start + ns || samples_of(SAFE) < safe ||
+		samples_of(GRANTED) < granted))
+		look();
 }
 
 static void end(void)
@@ -354,7 +372,7 @@ static void read_both(const char *name, uint16_t code, uint64_t ns)
 
 		publish(i, attack.victim[i].slot[SECRET_CALLED], &config);
 	}
-	wait_for(ns);
+	wait_for(ns, SAMPLES);
 	end();
 }
 
@@ -371,7 +389,7 @@ static void read_stale(void)
 	for (uint32_t at_byte = 128; at_byte < 2048; at_byte += 60) {
 		config.instruction = (uint16_t)at_byte;
 		publish(GRANTED, last_of_page(&attack.victim[GRANTED]), &config);
-		wait_for(STALE_NS);
+		wait_for(0, STALE_STEP);
 	}
 	end();
 }
@@ -381,13 +399,13 @@ static _Noreturn void run(void)
 	write_common();
 	begin("idle");
 	while (!got[SAFE].generation || !got[GRANTED].generation)
-		wait_for(NS_PER_SECOND / 100);
-	wait_for(SHORT_NS);
+		look();
+	wait_for(NS_PER_SECOND, SAMPLES);
 	end();
-	read_both("ungranted", SAME, SHORT_NS);
-	read_both("ungranted-code", OWN, SHORT_NS);
+	read_both("ungranted", SAME, 0);
+	read_both("ungranted-code", OWN, 0);
 	lie();
-	read_both("refused", OWN, SHORT_NS);
+	read_both("refused", OWN, 0);
 	claim("what-is-true", grant_of(GRANTED));
 	read_both("told", OWN, LONG_NS);
 	read_both("listed", SAME, LONG_NS);

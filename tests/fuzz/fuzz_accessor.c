@@ -8,6 +8,7 @@
 
 #include "object/elf/image.h"
 #include "tests/unit/build_python.h"
+#include "worker/runtime/cpython_types.h"
 #include "worker/runtime/instruction.h"
 #include "worker/runtime/runtime.h"
 
@@ -73,6 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct build_python python;
 	struct runtime_setup setup;
+	struct cpython_types copies;
 	struct image *image;
 	size_t used;
 	int r;
@@ -89,6 +91,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		       data + used, size - used);
 	image = build_python_image(&python);
 	r = runtime_configure(RUNTIME_CPYTHON, image, &setup);
+	cpython_types_copied(image, &copies);
 	image_close(image);
 	if (r == 0)
 		check(&setup.config);

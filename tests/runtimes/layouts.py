@@ -25,8 +25,8 @@ FIELDS = {
     "thread_frame": {9: "PyThreadState.frame", 11: "PyThreadState.cframe",
                      13: ("PyThreadState.current_frame", "thread_state.current_frame")},
     "thread_base_frame": {15: ("PyThreadState.base_frame", "thread_state.base_frame")},
-    "cframe_frame": {11: "_PyCFrame.current_frame", 13: None},
     "thread_id": {9: "PyThreadState.thread_id", 12: None},
+    "cframe_frame": {11: "_PyCFrame.current_frame", 13: None},
     "cframe_previous": {11: "_PyCFrame.previous", 13: None},
     "frame_code": {9: "PyFrameObject.f_code", 11: "_PyInterpreterFrame.f_code",
                    13: ("_PyInterpreterFrame.f_executable", "interpreter_frame.executable")},
@@ -180,7 +180,7 @@ def read_description(path):
 
 # ---- the worker's tables ----
 
-ROW = re.compile(r"^([OF])\((\w+),\s*(.*)\)$", re.M)
+ROW = re.compile(r"^([OF])\((\w+),\s*([^()]*)\)", re.M)
 
 
 def read_def():
@@ -244,7 +244,7 @@ class Package:
         more = HEAD_MORE if self.lock != "lock" else 0
         for name in set(FIELDS) ^ set(rows):
             found.append(f"{name} is in one table alone")
-        for field in FIELDS:
+        for field in set(FIELDS) & set(rows):
             kind, values = rows[field]
             ours, theirs = values[self.minor - FIRST], column[field]
             if kind == "F" and theirs != NONE:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makes events about code, as BPF reads it from CPython 3.11, which a process maps at an address. */
+/* Makes events about code, as BPF reads it from CPython 3.11 at BUILD_CODE_IMAGE. */
 #ifndef KEYHOLE_TESTS_UNIT_BUILD_CODE_H
 #define KEYHOLE_TESTS_UNIT_BUILD_CODE_H
 

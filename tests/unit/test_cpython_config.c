@@ -18,6 +18,7 @@
 #include "worker/process/parser.h"
 #include "worker/process/segments.h"
 #include "worker/process/table.h"
+#include "worker/runtime/cpython_types.h"
 #include "worker/runtime/cpython_version.h"
 #include "worker/runtime/runtime.h"
 
@@ -266,6 +267,28 @@ static void test_cpython_config__without_types(void **state)
 	}
 }
 
+/* Only a relocation makes what a program exports a copy. */
+static void test_cpython_config__copied_types(void **state)
+{
+	struct cpython_types types;
+	struct image *image;
+
+	(void)state;
+	build_python_3_12(&python);
+	build_python_relocation(&python, PYTHON_TYPES + PYTHON_TYPE_BYTES, R_X86_64_COPY, 3, 0);
+	build_python_relocation(&python, PYTHON_TYPES + 2 * PYTHON_TYPE_BYTES, R_X86_64_GLOB_DAT, 4,
+				0);
+	image = build_python_image(&python);
+	cpython_types_copied(image, &types);
+	image_close(image);
+	assert_int_equal(types.code, 0);
+	assert_int_equal(types.text, PYTHON_TYPES + PYTHON_TYPE_BYTES);
+	assert_int_equal(types.bytes, 0);
+	types = cpython_types_at(&types, 0x1000);
+	assert_int_equal(types.code, 0);
+	assert_int_equal(types.text, PYTHON_TYPES + PYTHON_TYPE_BYTES + 0x1000);
+}
+
 /* An interpreter that describes what BPF cannot read, or structures that nobody has seen. */
 static void test_cpython_config__impossible_descriptions(void **state)
 {
@@ -402,6 +425,7 @@ int main(void)
 		TEST(one_root),
 		TEST(unknown_versions),
 		TEST(without_types),
+		TEST(copied_types),
 		TEST(impossible_descriptions),
 		TEST(texts_of_versions),
 		TEST(rules_are_marked),

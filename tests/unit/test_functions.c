@@ -268,7 +268,7 @@ static void test_functions__events_about_other_objects(void **state)
 	assert_int_equal(told.table_size, 0);
 }
 
-/* Such an event leaves a key without a name, until another event tells of code there. */
+/* An event about no code leaves a key without a name, until another event tells of code there. */
 static void test_functions__are_unverified(void **state)
 {
 	struct function function;

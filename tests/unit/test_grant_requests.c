@@ -74,6 +74,19 @@ static void test_grant_requests__once_a_program(void **state)
 	assert_int_equal(asked(rig), 1);
 }
 
+/* A process may end before all that it maps is known. */
+static void test_grant_requests__while_others_are_unknown(void **state)
+{
+	struct rig *rig = *state;
+
+	start(rig, 5, 100);
+	build_mmap(&rig->build, ++rig->now, 5, 0x30000000, 0x1000, 0, 4711, PROT_EXEC,
+		   "/lib/other.so");
+	rig_turn(rig);
+	assert_true(find(rig, 5, 100)->mappings->unsettled);
+	assert_int_equal(asked(rig), 1);
+}
+
 static void test_grant_requests__not_of_other_programs(void **state)
 {
 	struct rig *rig = *state;
@@ -165,6 +178,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		RIG_TEST(test_grant_requests__once_a_program),
+		RIG_TEST(test_grant_requests__while_others_are_unknown),
 		RIG_TEST(test_grant_requests__not_of_other_programs),
 		RIG_TEST(test_grant_requests__of_slow_groups),
 		RIG_TEST(test_grant_requests__a_refusal_holds),

@@ -15,6 +15,7 @@
 #include "worker/process/object.h"
 #include "worker/runtime/runtime.h"
 #include "worker/runtime/cpython_layout.h"
+#include "worker/runtime/cpython_types.h"
 
 #define ALONE	  "10000000-10004000 r-xp 00000000 08:01 65536 /usr/bin/python3.11\n"
 #define MAPS	  ALONE "20000000-20004000 r-xp 00000000 08:01 131072 /usr/lib/_speed.so\n"
@@ -55,6 +56,16 @@ static struct object *find_object(const struct rig *rig, const char *name)
 	return NULL;
 }
 
+static void set_segment(struct object *object)
+{
+	assert_int_equal(object->segment_count, 0);
+	object->segments = calloc(1, sizeof(*object->segments));
+	assert_non_null(object->segments);
+	object->segment_count = 1;
+	object->segments[0] = (struct image_segment){
+		.file_size = 0x4000, .memory_size = 0x4000, .executable = true};
+}
+
 /* Makes an object an interpreter, as the parse thread does. */
 static void set_python(const struct rig *rig, const char *name)
 {
@@ -65,16 +76,8 @@ static void set_python(const struct rig *rig, const char *name)
 	assert_non_null(object->setup);
 	assert_int_equal(
 		cpython_layout_find(CPYTHON_VERSION(3, 11), &object->setup->layout.cpython), 0);
-	object->setup->types = build_code_types;
-	object->setup->types.code -= BUILD_CODE_IMAGE;
-	object->setup->types.text -= BUILD_CODE_IMAGE;
-	object->setup->types.bytes -= BUILD_CODE_IMAGE;
-	assert_int_equal(object->segment_count, 0);
-	object->segments = calloc(1, sizeof(*object->segments));
-	assert_non_null(object->segments);
-	object->segment_count = 1;
-	object->segments[0] = (struct image_segment){
-		.file_size = 0x4000, .memory_size = 0x4000, .executable = true};
+	object->setup->types = cpython_types_at(&build_code_types, -BUILD_CODE_IMAGE);
+	set_segment(object);
 }
 
 static void start_with(struct rig *rig, const char *maps)
@@ -405,6 +408,29 @@ static void test_scripts__of_an_interpreter_at_another_base(void **state)
 	check(rig, "_speed.so+0x100;[function, not verified]");
 }
 
+/* The dynamic linker has put one of the types, or all of them, into the program. */
+static void test_scripts__of_copied_types(void **state)
+{
+	struct rig *rig = *state;
+	const u64 frames[] = {EXTENSION | FRAME_EXACT, BUILD_FRAME(CODE, 7, 2),
+			      BUILD_FRAME(CODE + 0x100000, 9, 0), BUILD_BORDER(0)};
+	struct object *program;
+	struct runtime_setup *setup;
+
+	start(rig);
+	setup = find_object(rig, "/usr/bin/python3.11")->setup;
+	program = find_object(rig, "/usr/lib/_speed.so");
+	set_segment(program);
+	setup->types.text += 8;
+	program->copies.text = BUILD_TEXT_TYPE - 0x20000000;
+	tell(rig, 5, 100, &work);
+	setup->types = (struct cpython_types){1, 2, 3};
+	program->copies = cpython_types_at(&build_code_types, -0x20000000ull);
+	tell(rig, 5, 100, &module);
+	rig_sample_scripts(rig, 5, 100, frames, 1, 5);
+	check(rig, "_speed.so+0x100;Work.run;<module>");
+}
+
 static const uint8_t dropped[NAMES_KINDS] = {[NAMES_FUNCTION] = NAMES_DROP};
 
 static void test_scripts__with_dropped_names(void **state)
@@ -440,6 +466,7 @@ int main(void)
 		RIG_TEST(test_scripts__of_hostile_targets),
 		RIG_TEST(test_scripts__that_are_unverified),
 		RIG_TEST(test_scripts__of_an_interpreter_at_another_base),
+		RIG_TEST(test_scripts__of_copied_types),
 		RIG_TEST_NAMES(test_scripts__with_dropped_names, dropped),
 	};
 

@@ -38,8 +38,6 @@ bool grants_want(const struct process *process)
 		return false;
 	if (!process_state_is_complete(process->state) || process_state_is_ended(process->state))
 		return false;
-	if (process->mappings->unsettled || process->mappings->dirty)
-		return false;
 	return find_runtime(process) != NULL;
 }
 

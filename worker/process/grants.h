@@ -25,7 +25,10 @@ struct grants {
 	uint64_t given, refused; /* counts of requests */
 };
 
-/* Returns whether a turn is to ask for the process: its mappings are published. */
+/*
+ * Returns whether a turn is to ask for the process: a known mapping is that of a runtime. Others
+ * may be unknown yet, and none published: a process of some ms has no time to lose.
+ */
 bool grants_want(const struct process *process);
 /* BPF itself refuses to read the memory, by a rule about the process's cgroup. */
 void grants_note_denied(struct process *process);

@@ -14,6 +14,7 @@
 #include "worker/process/process.h"
 #include "worker/process/publisher.h"
 #include "worker/process/roster.h"
+#include "worker/runtime/cpython_types.h"
 #include "worker/runtime/functions.h"
 #include "worker/runtime/runtime.h"
 #include "worker/runtime/told.h"
@@ -266,6 +267,24 @@ void life_event(struct life *life, const struct event *event)
 
 /* ---- code ---- */
 
+/* Puts the copies that a program has of types in their places. Returns false without any. */
+static bool use_copies(const struct process *process, struct cpython_types *types)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < process->mappings->open_count; i++) {
+		const struct mapping *mapping = &process->mappings->open[i];
+		struct cpython_types copies;
+		uint64_t bias;
+
+		if (!mapping->object || !publisher_bias(mapping, &bias))
+			continue;
+		copies = cpython_types_at(&mapping->object->copies, bias);
+		found |= cpython_types_replace(types, &copies);
+	}
+	return found;
+}
+
 /*
  * Reads the event as one of the interpreter whose code the stack has. Returns as told_read(), or
  * -ENOENT without an interpreter that the worker knows.
@@ -273,9 +292,11 @@ void life_event(struct life *life, const struct event *event)
 static int read_code(const struct process *process, const struct event_code *event,
 		     struct told *ret_told)
 {
+	const struct runtime_setup *setup;
 	const struct mapping *mapping;
 	struct cpython_types types;
 	uint64_t bias;
+	int r;
 
 	if (!process || !process->mappings)
 		return -ENOENT;
@@ -283,11 +304,12 @@ static int read_code(const struct process *process, const struct event_code *eve
 	if (!mapping || !mapping->object || !mapping->object->setup ||
 	    !publisher_bias(mapping, &bias))
 		return -ENOENT;
-	types = mapping->object->setup->types;
-	types.code += bias;
-	types.text += bias;
-	types.bytes += bias;
-	return told_read(&mapping->object->setup->layout.cpython, &types, event, ret_told);
+	setup = mapping->object->setup;
+	types = cpython_types_at(&setup->types, bias);
+	r = told_read(&setup->layout.cpython, &types, event, ret_told);
+	if (r == -EPROTO && use_copies(process, &types))
+		r = told_read(&setup->layout.cpython, &types, event, ret_told);
+	return r;
 }
 
 void life_code(struct life *life, const struct event_code *event)

@@ -8,6 +8,7 @@
 #include "object/elf/image.h"
 #include "worker/runtime/cpython_loop.h"
 #include "worker/runtime/cpython_thread.h"
+#include "worker/runtime/cpython_types.h"
 #include "worker/runtime/cpython_version.h"
 
 #define DESCRIPTION_BYTES 1024u
@@ -227,28 +228,6 @@ static void set_code(struct runtime_config *config, const struct cpython_layout 
 	config->holder = layout->thread_id;
 }
 
-/* ---- types ---- */
-
-static bool find_types(const struct exported *exported, struct cpython_types *ret_types)
-{
-	const struct {
-		const char *name;
-		uint64_t *address;
-	} rows[] = {
-		{"PyCode_Type", &ret_types->code},
-		{"PyUnicode_Type", &ret_types->text},
-		{"PyBytes_Type", &ret_types->bytes},
-	};
-	struct exported_symbol symbol;
-
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		if (!exported_find(exported, rows[i].name, &symbol))
-			return false;
-		*rows[i].address = symbol.address;
-	}
-	return true;
-}
-
 static int configure(struct image *image, struct runtime_setup *ret_setup)
 {
 	struct runtime_setup setup = {0};
@@ -261,7 +240,7 @@ static int configure(struct image *image, struct runtime_setup *ret_setup)
 		return r;
 	set_frames(&setup.config, &setup.layout.cpython);
 	set_code(&setup.config, &setup.layout.cpython);
-	if (!find_types(&exported, &setup.types) || !is_code_known(&setup.layout.cpython) ||
+	if (!cpython_types_find(&exported, &setup.types) || !is_code_known(&setup.layout.cpython) ||
 	    !is_possible(&setup.config) || setup.config.node_bytes > RUNTIME_NODE_BYTES)
 		return -ENOTSUP;
 	r = set_roots(image, &exported, &setup.layout.cpython, &setup.config);
