@@ -266,8 +266,8 @@ enum runtime_start {
 	RUNTIME_AT_DESCRIPTOR,
 	RUNTIME_AT_DESCRIPTOR_MUSL,
 	/*
-	 * What the u64 at `pc` points to, the state of the thread that holds a lock. The u64 at
-	 * `holder` in it has to be the thread pointer.
+	 * The u64 at `pc` is the address of the state of the thread that holds a lock. The u64 at
+	 * `holder` in this state has to be the thread pointer.
 	 */
 	RUNTIME_AT_HOLDER
 };
