@@ -11,7 +11,7 @@
 #include "worker/runtime/told.h"
 
 /* Offsets beyond this one are of a frame that has not begun: an index of -1, or one unit less. */
-#define INSTRUCTION_MAX 0x7fffffffu
+#define INSTRUCTION_MAX (RUNTIME_OFFSET_NONE - 1)
 
 struct family {
 	uint64_t number;
