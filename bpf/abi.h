@@ -258,8 +258,20 @@ enum runtime_start {
 	RUNTIME_AT_KEY_MUSL, /* the same with musl */
 	RUNTIME_AT_MODULE,   /* thread-local memory; the u64 at `pc` is the module's number, and */
 	RUNTIME_AT_MODULE_MUSL, /* the next u64 is an offset in the module's memory */
-	RUNTIME_AT_OFFSET	/* the u64 at `pc` is an offset from the thread pointer */
+	RUNTIME_AT_OFFSET,	/* the u64 at `pc` is an offset from the thread pointer */
+	/*
+	 * The u64 behind `pc` is such an offset, which is negative. Or it is the address of a
+	 * module's number and of an offset, as with RUNTIME_AT_MODULE. x86-64 ABI: TLSDESC
+	 */
+	RUNTIME_AT_DESCRIPTOR,
+	RUNTIME_AT_DESCRIPTOR_MUSL,
+	/*
+	 * The u64 at `pc` is the address of the state of the thread that holds a lock. The u64 at
+	 * `holder` in this state has to be the thread pointer.
+	 */
+	RUNTIME_AT_HOLDER
 };
+#define RUNTIME_STARTS (RUNTIME_AT_HOLDER + 1)
 
 /* The way to a pointer: value = start; then, for each step, value = *(u64 *)(value + offset). */
 struct runtime_root {
@@ -272,7 +284,10 @@ struct runtime_root {
 #define RUNTIME_INDEX	    1u /* `instruction` is a u32, no pointer */
 #define RUNTIME_BORDER_SHOW 2u /* a border is a frame too, the outermost one of its activation */
 #define RUNTIME_ANCHOR_NODE 4u /* the border itself is on the stack, in the frame of the loop */
-/* Anchors are a list of their own, one for each activation. Neither: the list has no borders. */
+/*
+ * Anchors are a list of their own, one for each activation. The last step of the root starts at the
+ * innermost one. Neither: the list has no borders.
+ */
 #define RUNTIME_ANCHOR_LIST 8u
 #define RUNTIME_APART	    16u /* frames are not side by side: each has a read of its own */
 /*
@@ -283,9 +298,8 @@ struct runtime_root {
 
 struct runtime_config {
 	struct runtime_root
-		root[2];	    /* of the innermost frame; the second if the first leads to 0 */
-	struct runtime_root anchor; /* of the innermost anchor: RUNTIME_ANCHOR_LIST */
-	u64 code_mask;		    /* of a pointer to code, whose other bits are tags */
+		root[2]; /* of the innermost frame; the second if the first leads to 0 */
+	u64 code_mask;	 /* of a pointer to code, whose other bits are tags */
 	u32 border_mask, border_value; /* a border: the masked u32 at `border` is this value */
 	u16 node_bytes;		       /* of a frame, at most RUNTIME_NODE_BYTES. Offsets in it: */
 	u16 previous, code, instruction, border;
@@ -298,8 +312,10 @@ struct runtime_config {
 	u16 part[RUNTIME_PARTS];
 	u16 last_size;	  /* offset in the last part of a u64, the size of what follows; 0: none */
 	u16 copies, copy; /* RUNTIME_COPIES */
+	u16 holder;	  /* RUNTIME_AT_HOLDER */
+	u16 pad[3];
 };
-_Static_assert(sizeof(struct runtime_config) == 152, "struct runtime_config");
+_Static_assert(sizeof(struct runtime_config) == 128, "struct runtime_config");
 
 /* ---- records in the sample rings ------------------------------------------------------------
  *
@@ -633,12 +649,13 @@ struct event_code {
 	struct event event;
 	u64 code;
 	u64 fingerprint; /* as in the words of a frame: 32 bits */
+	u64 marked;	 /* an address of the interpreter's code */
 	u64 address[RUNTIME_PARTS];
 	u64 bytes[RUNTIME_PARTS];
 	u8 data[CODE_BYTES]; /* part 0, from CODE_PART_1 on part 1, and so on */
 };
 #define EVENT_CODE_SHORT_BYTES (sizeof(struct event_code) - CODE_BYTES + CODE_SHORT_END)
-_Static_assert(sizeof(struct event_code) == 10392, "struct event_code");
+_Static_assert(sizeof(struct event_code) == 10400, "struct event_code");
 
 /*
  * The value of a family that has a grant. The broker makes it, and BPF alone changes it.

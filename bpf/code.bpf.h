@@ -69,6 +69,7 @@ INLINE void fill_code(struct event_code *event, struct scratch *scratch, u64 cod
 	event->event.parent_generation = scratch->sample.family;
 	event->code = code;
 	event->fingerprint = fingerprint;
+	event->marked = scratch->walk.marked;
 	NOT_UNROLLED
 	for (u32 i = 0; i < RUNTIME_PARTS; i++)
 		event->address[i] = part_address(list, i, code);

@@ -184,7 +184,7 @@ INLINE u64 walk_list_time(void)
 
 	if (!scratch || scratch->kept || !has_grant(scratch))
 		return 0;
-	return walk_budget_ns / 2;
+	return walk_budget_ns / 4 * 3;
 }
 
 INLINE u64 walk_thread_pointer(void)

@@ -184,8 +184,8 @@ struct message_stop {
 	struct message_waited waited;
 };
 
-#define SUMMARY_REASONS 28
-#define SUMMARY_LIMITS	28
+#define SUMMARY_REASONS 26
+#define SUMMARY_LIMITS	30
 #define SUMMARY_OBJECTS 3
 struct summary_object {
 	uint64_t samples;

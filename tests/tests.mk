@@ -62,8 +62,16 @@ BESIDE := JOBS=$$(nproc) $(RUN)
 check-unit: $(call test_programs,unit)
 	@$(BESIDE) unit $^
 
-check-bpf-host: $(call test_programs,bpf)
+check-bpf-host: $(call test_programs,bpf) | $(BUILD)/images/done
 	@$(BESIDE) bpf $^
+
+# Memory images of interpreters; `memory-images` records them anew, as root.
+$(BUILD)/images/done: tests/bpf/images.tar.xz
+	$(call say,UNPACK)rm -rf $(@D) && mkdir -p $(@D) && tar -xJf $< -C $(@D) && touch $@
+
+.PHONY: memory-images
+memory-images: $(BUILD)/tests/runtimes/record_image
+	@BUILD='$(BUILD)' tests/runtimes/images.sh
 
 MODEL_ARCHIVES := $(call archives,$(MODEL_FOLDERS)) $(PROTO_ARCHIVE)
 $(BUILD)/page/make_page: $(BUILD)/obj/tests/page/make_page.o $(MODEL_ARCHIVES)
@@ -303,7 +311,7 @@ check-canary: $(EXECUTABLES) $(CANARY_PROGRAMS) leaky-build thrifty-build
 # Fetches interpreters. RUNTIMES_ALSO: further ones of this machine.
 .PHONY: check-runtimes
 check-runtimes: $(EXECUTABLES)
-	@$(RUN) runtimes tests/runtimes/run.sh; r=$$?; \
+	@$(RUN) runtimes tests/runtimes/run.sh tests/runtimes/layouts.sh; r=$$?; \
 		sed -n 's/^# |/ /p' $(BUILD)/results/runtimes/run.tap; exit $$r
 
 # ---- fuzzers ----------------------------------------------------------------------------------
@@ -334,12 +342,12 @@ $(BUILD)/tests/fuzz/%: $(BUILD)/fuzz/obj/tests/fuzz/%.o $(FUZZ_ARCHIVE)
 		-o $@ $< $(call group,$(FUZZ_ARCHIVE)) $(WORKER_LIBS)
 
 .PHONY: check-fuzz check-fuzz-replay fuzz-corpus
-check-fuzz: $(FUZZERS)
+check-fuzz: $(FUZZERS) $(BUILD)/images/done
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) TEST_SECONDS=$$(($(words $(FUZZERS)) * $(FUZZ_SECONDS) + 300)) \
 		$(RUN) fuzz tests/fuzz/run.sh
 
 # The inputs that are known, and no new ones.
-check-fuzz-replay: $(FUZZERS)
+check-fuzz-replay: $(FUZZERS) $(BUILD)/images/done
 	@FUZZ_SECONDS=0 $(RUN) fuzz tests/fuzz/run.sh
 
 # Keeps small inputs of those that `make check-fuzz` has found.

@@ -563,6 +563,7 @@ static void count_functions(const struct session *session, struct message_summar
 
 	functions_counts(session->functions, &counts);
 	summary->limit[LIMIT_functions] = counts.untold + counts.refused;
+	summary->limit[LIMIT_unverified] = counts.unverified;
 }
 
 static void count_runtimes(const struct session *session, struct message_summary *summary)

@@ -79,11 +79,11 @@ static void log_names(const struct session_totals *totals)
 /* Nothing is said where nothing is interpreted. */
 static void log_functions(const struct functions_counts *counts)
 {
-	if (counts->told + counts->untold + counts->refused == 0)
+	if (counts->told + counts->untold + counts->unverified + counts->refused == 0)
 		return;
 	log_info("functions: %" PRIu64 " told, %" PRIu64 " told again, %" PRIu64
-		 " not told, %" PRIu64 " refused",
-		 counts->told, counts->again, counts->untold, counts->refused);
+		 " not told, %" PRIu64 " refused; %" PRIu64 " frames unverified",
+		 counts->told, counts->again, counts->untold, counts->refused, counts->unverified);
 }
 
 static void log_lines(const struct source_lines_counts *counts)

@@ -5,6 +5,7 @@
  *
  * A step is proven by one of these:
  *   - the instruction at the pc returns, or begins a function that sets a frame pointer up;
+ *   - the code at the address gives the frame up and returns;
  *   - the call in front of the return address leads to the code that the walk leaves, and what the
  *     called function does first agrees with the way;
  *   - no other word of the frame can be the return address of that code.
@@ -338,6 +339,35 @@ INLINE int walk_read_pair(struct walk *walk, u64 bp)
 	return failed;
 }
 
+#define CODE_POP_RBP_RET 0xc35du
+#define CODE_ADD_RSP_RET 0xc300c48348ull /* add $n, %rsp; ret; n is a positive multiple of 8 */
+#define CODE_ADD_RSP	 0xff87ffffffull
+
+/*
+ * Leaves a frame whose code is about to give the frame up and to return. The code behind the
+ * call in CPython's trampolines for perf does so. Returns 0 to go on, 1 at the end of the walk, or
+ * 2 where the code is other code.
+ */
+GLOBAL int walk_leave_last(void)
+{
+	struct walk *walk = walk_state();
+
+	if (!walk || walk->reg[REG_RSP] & 7 || walk_read_code(walk->address))
+		return 2;
+	u64 code = walk->code, sp = walk->reg[REG_RSP], at = sp + (code >> 24 & 0x78);
+
+	if ((code & 0xffff) == CODE_POP_RBP_RET)
+		at = sp + 8;
+	else if ((code & CODE_ADD_RSP) != CODE_ADD_RSP_RET)
+		return 2;
+	if (walk_read_pair(walk, at - 8))
+		return walk_end(walk, REASON_cut_read);
+	if ((code & 0xffff) == CODE_POP_RBP_RET)
+		walk->reg[REG_RBP] = walk->pair[0];
+	walk->word = walk->pair[1];
+	return walk_leave_word(walk, at, 0);
+}
+
 /*
  * Leaves by the frame pointer, or by walk->word, at rsp. leaf_call: where the call before that word
  * leads; leaf: the function that this call proves to be the walk's, or 0.
@@ -359,6 +389,10 @@ INLINE int walk_leave_frame(struct walk *walk, u32 leaf_call, u64 leaf)
 		return walk_leave_word(walk, sp, 0);
 	ends = ends && leaf_call == CALL_NONE;
 	if (call == CALL_NONE && !ends) {
+		int last = walk_leave_last();
+
+		if (last < 2)
+			return last;
 		if (leaf_call == CALL_NONE || leaf_call == CALL_PUSHED)
 			return walk_end(walk, REASON_cut_no_rule);
 		return walk_leave_word(walk, sp, FRAME_GUESSED);

@@ -29,6 +29,7 @@ GLOBAL int walk_late(void)
 		walk->extended_at = now - since + WALK_EXTEND_EVERY_NS;
 		walk->deadline += walk->extension;
 		walk->extension = 0;
+		walk->reserved += walk->reserved / 2; /* the list has a part of it, too */
 	}
 	return now > walk->deadline;
 }

@@ -82,13 +82,13 @@ static bool find_in(const unsigned char *bytes, size_t count, uint64_t address,
 	return false;
 }
 
-int dynamic_relocation(struct image *image, uint64_t address,
-		       struct dynamic_relocation *ret_relocation)
+static int find_in_section(struct image *image, const char *section, uint64_t address,
+			   struct dynamic_relocation *ret_relocation)
 {
 	unsigned char bytes[BATCH * sizeof(Elf64_Rela)];
 	struct image_place place;
 	uint64_t left;
-	int r = image_section_place(image, ".rela.dyn", &place);
+	int r = image_section_place(image, section, &place);
 
 	if (r < 0)
 		return -ENOENT;
@@ -105,4 +105,15 @@ int dynamic_relocation(struct image *image, uint64_t address,
 		left -= count;
 	}
 	return -ENOENT;
+}
+
+/* The linker of binutils puts the descriptors of thread-local memory into .rela.plt. */
+int dynamic_relocation(struct image *image, uint64_t address,
+		       struct dynamic_relocation *ret_relocation)
+{
+	int r = find_in_section(image, ".rela.dyn", address, ret_relocation);
+
+	if (r == -ENOENT)
+		r = find_in_section(image, ".rela.plt", address, ret_relocation);
+	return r;
 }

@@ -31,11 +31,12 @@ struct host {
 	struct rule_cache cache;
 	struct build build;
 	struct host_region region[HOST_REGIONS];
-	u64 clock, clock_step;		/* the clock moves at each look */
-	u64 executable, executable_end; /* what the kernel says is */
-	bool (*executable_at)(u64);	/* the same, in place of that range */
-	bool cold;			/* nothing is ever found in a cache */
-	u64 called;			/* the only address of a copy that is behind a call */
+	u64 clock, clock_step;		  /* the clock moves at each look */
+	u64 executable, executable_end;	  /* what the kernel says is */
+	bool (*executable_at)(u64);	  /* the same, in place of that range */
+	int (*read_at)(void *, u64, u64); /* in place of the regions: 0, or -errno */
+	bool cold;			  /* nothing is ever found in a cache */
+	u64 called;			  /* the only address of a copy that is behind a call */
 	u64 frame[RECORD_FRAMES_MAX];
 	u64 word[RECORD_RUNTIME_WORDS_MAX]; /* of a runtime's frames */
 	u64 thread;			    /* pointer */
@@ -96,6 +97,8 @@ __attribute__((no_sanitize("address"))) static void host_copy(void *to, const vo
 static HOST_UNUSED int walk_read(void *to, u64 bytes, u64 address)
 {
 	assert(bytes <= WALK_WINDOW_BYTES);
+	if (host.read_at && host.read_at(to, bytes, address) == 0)
+		return 0;
 	for (u32 i = 0; i < HOST_REGIONS; i++) {
 		const struct host_region *region = &host.region[i];
 		u64 at = address - region->start;

@@ -62,8 +62,10 @@ static void test_code__parts(void **state)
 	const struct event_code *code = &sampler.code;
 
 	(void)state;
+	sampler.scratch.walk.marked = 0x400123;
 	assert_int_equal(tell_code(CODE, 9), 1);
 	assert_int_equal(sampler.codes, 1);
+	assert_int_equal(code->marked, 0x400123);
 	assert_int_equal(code->event.kind, EVENT_CODE);
 	assert_int_equal(code->event.pid, 77);
 	assert_int_equal(code->event.generation, 4712);

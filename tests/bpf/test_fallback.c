@@ -100,6 +100,45 @@ static void test_fallback__garbage_in_rbp(void **state)
 	bad_frame_pointer(state, good, 0, good);
 }
 
+/* CPython's trampolines for perf: code at run time, whose callers use rbp for anything. */
+static void test_fallback__the_last_instructions_of_a_frame(void **state)
+{
+	(void)state;
+	BP = 0x12345;
+	/* add $24,%rsp; ret */
+	CODE(scene.pc, "\x48\x83\xc4\x18\xc3");
+	WORD(SP + 24) = RETURN(1);
+	/* pop %rbp; ret */
+	CODE(RETURN(1), "\x5d\xc3");
+	WORD(SP + 32) = SP + 80;
+	WORD(SP + 40) = RETURN(2);
+	frame(SP + 80, 0, RETURN(3));
+	EXPECT(end_frame_pointer, EXACT(scene.pc), RETURN(1), RETURN(2), RETURN(3));
+	/* no return address */
+	WORD(SP + 40) = SP;
+	EXPECT(cut_not_a_call, EXACT(scene.pc), RETURN(1));
+	/* the end of the stack */
+	CODE(scene.pc, "\x48\x83\xc4\x78\xc3");
+	SP = SCENE_STACK_END - 0x78;
+	EXPECT(cut_read, EXACT(scene.pc));
+}
+
+/* add $-8,%rsp; add $12,%rsp; the same without ret; pop %rbx; ret */
+static void test_fallback__other_last_instructions(void **state)
+{
+	static const char *const others[] = {"\x48\x83\xc4\xf8\xc3", "\x48\x83\xc4\x0c\xc3",
+					     "\x48\x83\xc4\x08\x90", "\x5b\xc3"};
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		scene_setup(state);
+		BP = 0x12345;
+		code(scene.pc, others[i], 5);
+		WORD(SP + 8) = WORD(SP - 8) = RETURN(1);
+		EXPECT(cut_no_rule, EXACT(scene.pc));
+		scene_teardown(state);
+	}
+}
+
 /* A leaf that has no frame: rbp is its caller's. */
 static void test_fallback__leaf_that_is_called_directly(void **state)
 {
@@ -598,6 +637,8 @@ int main(void)
 		TEST(no_room_for_the_table),
 		TEST(frame_at_the_stack_pointer),
 		TEST(garbage_in_rbp),
+		TEST(the_last_instructions_of_a_frame),
+		TEST(other_last_instructions),
 		TEST(leaf_that_is_called_directly),
 		TEST(leaf_that_returns),
 		TEST(leaf_at_the_beginning_of_a_frame),

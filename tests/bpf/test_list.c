@@ -138,6 +138,13 @@ static void test_list__fingerprints_tell_functions_apart(void **state)
 	HEAP_WORD(CODE(1) + 8) = 1ull << 32;
 	walk_list();
 	assert_int_not_equal(second, host.word[1]);
+	/* its lines are elsewhere */
+	config.part[3] = AT_NAME + 8;
+	walk_list();
+	second = host.word[1];
+	HEAP_WORD(CODE(1) + AT_NAME + 8) = HEAP;
+	walk_list();
+	assert_int_not_equal(second, host.word[1]);
 }
 
 /* The base frame of CPython 3.15 is such a border. */
@@ -163,10 +170,11 @@ static void test_list__anchors_in_a_list(void **state)
 	(void)state;
 	config.flags = RUNTIME_ANCHOR_LIST | RUNTIME_BORDER_SHOW;
 	config.border_mask = config.border_value = 0;
-	config.anchor =
-		(struct runtime_root){.start = RUNTIME_AT_THREAD, .steps = 2, .offset = {-8, 24}};
+	config.root[0] = (struct runtime_root){
+		.start = RUNTIME_AT_THREAD, .steps = 3, .offset = {-8, 24, 16}};
 	config.anchor_previous = 8;
 	HEAP_WORD(HEAP + 0x218) = SP + 64 + 24;
+	WORD(SP + 64 + 40) = NODE(0);
 	WORD(SP + 64 + 32) = HEAP; /* the last one, in no frame */
 	node(0, 1, 10, NODE(1));
 	node(1, 2, 20, 0);
@@ -235,23 +243,43 @@ static void test_list__frames_apart(void **state)
 }
 
 /* Behind many frames of the interpreter the list gets a part of the time. */
-static void test_list__has_time_of_its_own(void **state)
+/* Returns the deadline after many marks. */
+static u64 mark_many(u64 now, u64 deadline)
 {
-	(void)state;
 	walk_init(&host.walk);
 	host.walk.frames = 1;
-	host.walk.deadline = 1000;
-	host.list_time = 300;
+	host.walk.deadline = deadline;
+	host.clock = host.walk.looked = now;
 	for (u32 i = 1; i < RUNTIME_MARKS_MANY; i++)
 		runtime_mark(SP + 8 * i, scene.pc);
-	assert_int_equal(host.walk.deadline, 1000);
+	assert_int_equal(host.walk.deadline, deadline);
 	runtime_mark(SP + 8 * RUNTIME_MARKS_MANY, scene.pc);
-	assert_int_equal(host.walk.deadline, 700);
+	deadline = host.walk.deadline;
 	runtime_mark(SP + 8 * RUNTIME_MARKS_MANY + 8, scene.pc);
-	assert_int_equal(host.walk.deadline, 700);
+	assert_int_equal(host.walk.deadline, deadline);
+	return deadline;
+}
+
+static void test_list__has_time_of_its_own(void **state)
+{
+	const u64 now = 2 * WALK_EXTEND_EVERY_NS;
+
+	(void)state;
+	host.list_time = 3000;
+	assert_int_equal(mark_many(now, now + 1000), now - 2000);
 	runtime_begin();
-	assert_int_equal(host.walk.deadline, 1000);
+	assert_int_equal(host.walk.deadline, now + 1000);
+
+	/* a walk that is extended leaves half as much again */
+	assert_int_equal(mark_many(now, now + 1000), now - 2000);
+	host.walk.extension = 5000;
+	assert_int_equal(walk_late(), 0);
+	assert_int_equal(host.walk.deadline, now + 3000);
+	runtime_begin();
+	assert_int_equal(host.walk.deadline, now + 7500);
+
 	host.list_time = 0;
+	assert_int_equal(mark_many(now, now + 1000), now + 1000);
 }
 
 static void test_list__roots(void **state)
@@ -285,6 +313,81 @@ static void test_list__roots(void **state)
 	HEAP_WORD(THREAD + 8) = HEAP + 0x380;
 	HEAP_WORD(HEAP + 0x380 + 3 * 16) = HEAP + 0x20;
 	HEAP_WORD(HEAP + 0x20 + 8 + 16) = HEAP + 0x200;
+	assert_int_equal(walk_list(), 2);
+	config.root[0].start = RUNTIME_AT_MODULE_MUSL;
+	assert_int_equal(walk_list(), 0);
+	HEAP_WORD(HEAP + 0x380 + 3 * 8) = HEAP + 0x20;
+	assert_int_equal(walk_list(), 2);
+}
+
+/* The keys behind the first 32 have blocks of their own. */
+static void test_list__keys_in_blocks(void **state)
+{
+	const u64 key = SCENE_TEXT - SCENE_BIAS + 0x1800, place = key + SCENE_BIAS;
+
+	(void)state;
+	node(0, 1, 10, 0);
+	config.root[0] = (struct runtime_root){
+		.start = RUNTIME_AT_KEY, .pc = key, .steps = 2, .offset = {0, 16}};
+	HEAP_WORD(THREAD + 0x510 + 2 * 8) = HEAP + 0x700;
+	HEAP_WORD(HEAP + 0x700 + 5 * 16 + 8) = HEAP + 0x200;
+	memcpy(scene_code(place), &(u64){2 * 32 + 5}, 8);
+	assert_int_equal(walk_list(), 2);
+	memcpy(scene_code(place), &(u64){3 * 32 + 5}, 8);
+	assert_int_equal(walk_list(), 0);
+	HEAP_WORD(THREAD + 0x510 + 32 * 8) = HEAP + 0x700;
+	memcpy(scene_code(place), &(u64){32 * 32 + 5}, 8);
+	assert_int_equal(walk_list(), 0);
+}
+
+/* The first root counts where this thread holds the lock. */
+static void test_list__holder(void **state)
+{
+	const u64 word = SCENE_TEXT - SCENE_BIAS + 0x1800, place = word + SCENE_BIAS;
+
+	(void)state;
+	config.root[1] = config.root[0];
+	config.root[0] = (struct runtime_root){
+		.start = RUNTIME_AT_HOLDER, .pc = word, .steps = 1, .offset = {16}};
+	config.holder = 24;
+	memcpy(scene_code(place), &(u64){HEAP + 0x300}, 8);
+	HEAP_WORD(HEAP + 0x310) = NODE(1);
+	HEAP_WORD(HEAP + 0x318) = THREAD;
+	node(0, 1, 10, 0);
+	node(1, 2, 20, 0);
+	assert_int_equal(walk_list(), 2);
+	assert_int_equal(host.word[0], FRAME(CODE(2)));
+	HEAP_WORD(HEAP + 0x318) = THREAD + 0x1000;
+	assert_int_equal(walk_list(), 2);
+	assert_int_equal(host.word[0], FRAME(CODE(1)));
+	memcpy(scene_code(place), &(u64){0}, 8);
+	assert_int_equal(walk_list(), 2);
+	assert_int_equal(host.word[0], FRAME(CODE(1)));
+}
+
+static void test_list__descriptors(void **state)
+{
+	const u64 pair = SCENE_TEXT - SCENE_BIAS + 0x1800, place = pair + SCENE_BIAS;
+
+	(void)state;
+	node(0, 1, 10, 0);
+	config.root[0] = (struct runtime_root){
+		.start = RUNTIME_AT_DESCRIPTOR, .pc = pair, .steps = 2, .offset = {8, 16}};
+	/* an offset */
+	memcpy(scene_code(place), (u64[]){0x1234, -0x40ull}, 16);
+	HEAP_WORD(THREAD - 0x40 + 8) = HEAP + 0x200;
+	assert_int_equal(walk_list(), 2);
+	/* module 3 at offset 24 */
+	memcpy(scene_code(place), (u64[]){0x1234, HEAP + 0x300}, 16);
+	HEAP_WORD(HEAP + 0x300) = 3;
+	HEAP_WORD(HEAP + 0x308) = 24;
+	HEAP_WORD(THREAD + 8) = HEAP + 0x380;
+	HEAP_WORD(HEAP + 0x380 + 3 * 16) = HEAP + 0x20;
+	HEAP_WORD(HEAP + 0x20 + 24 + 8) = HEAP + 0x200;
+	assert_int_equal(walk_list(), 2);
+	config.root[0].start = RUNTIME_AT_DESCRIPTOR_MUSL;
+	assert_int_equal(walk_list(), 0);
+	HEAP_WORD(HEAP + 0x380 + 3 * 8) = HEAP + 0x20;
 	assert_int_equal(walk_list(), 2);
 }
 
@@ -354,6 +457,9 @@ int main(void)
 		cmocka_unit_test_setup(test_list__has_time_of_its_own, setup),
 		cmocka_unit_test_setup(test_list__roots, setup),
 		cmocka_unit_test_setup(test_list__no_field_outside_of_what_is_read, setup),
+		cmocka_unit_test_setup(test_list__keys_in_blocks, setup),
+		cmocka_unit_test_setup(test_list__holder, setup),
+		cmocka_unit_test_setup(test_list__descriptors, setup),
 		cmocka_unit_test_setup(test_list__damage, setup),
 	};
 

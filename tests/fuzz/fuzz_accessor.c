@@ -8,6 +8,7 @@
 
 #include "object/elf/image.h"
 #include "tests/unit/build_python.h"
+#include "worker/runtime/cpython_types.h"
 #include "worker/runtime/instruction.h"
 #include "worker/runtime/runtime.h"
 
@@ -41,7 +42,7 @@ static void must(int good)
 
 static void check_root(const struct runtime_root *root)
 {
-	must(root->start <= RUNTIME_AT_OFFSET && root->steps <= RUNTIME_STEPS_MAX);
+	must(root->start < RUNTIME_STARTS && root->steps <= RUNTIME_STEPS_MAX);
 	must(root->start == RUNTIME_AT_NOTHING || root->steps > 0);
 }
 
@@ -50,7 +51,6 @@ static void check(const struct runtime_config *config)
 {
 	check_root(&config->root[0]);
 	check_root(&config->root[1]);
-	check_root(&config->anchor);
 	must(config->node_bytes <= RUNTIME_NODE_BYTES);
 	must(config->previous + 8u <= config->node_bytes &&
 	     config->code + 8u <= config->node_bytes);
@@ -74,6 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct build_python python;
 	struct runtime_setup setup;
+	struct cpython_types copies;
 	struct image *image;
 	size_t used;
 	int r;
@@ -90,6 +91,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		       data + used, size - used);
 	image = build_python_image(&python);
 	r = runtime_configure(RUNTIME_CPYTHON, image, &setup);
+	cpython_types_copied(image, &copies);
 	image_close(image);
 	if (r == 0)
 		check(&setup.config);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,20 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* Makes the event pass: the types are those that it has where objects begin. */
+static struct cpython_types take_types(const struct cpython_layout *layout,
+				       struct event_code *event)
+{
+	const uint8_t *data = event->data + layout->object_type;
+	struct cpython_types types;
+
+	memcpy(&types.code, data, 8);
+	memcpy(&types.text, data + CODE_PART_1, 8);
+	memcpy(&types.bytes, data + CODE_PART_3, 8);
+	memcpy(event->data + CODE_PART_2 + layout->object_type, &types.text, 8);
+	return types;
+}
+
 /* The first byte is the version, the second one an instruction; an event follows. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -16,6 +31,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct event_code event = {.code = 0};
 	struct function_key key = {.family = 1};
 	struct cpython_layout layout;
+	struct cpython_types types;
 	struct function function;
 	struct told told;
 
@@ -26,12 +42,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	memcpy(&event, data + 2, size - 2);
 	key.code = event.code;
-	if (told_read(&layout, &event, &told) == 0) {
+	types = take_types(&layout, &event);
+	if (told_read(&layout, &types, &event, &told) == 0) {
 		functions_tell(functions, &key, &told, 1);
 		if (!functions_get(functions,
 				   FUNCTION_OF(functions_place(functions, &key, data[1], 2)),
 				   &function) ||
 		    strcmp(function.name, told.code.name) != 0)
+			abort();
+		types.code++;
+		if (told_read(&layout, &types, &event, &told) != -EPROTO)
 			abort();
 	}
 	functions_free(functions);

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # tests/fuzz/run.sh: runs each fuzzer for FUZZ_SECONDS, one for each CPU at a time. Prints TAP.
-# Inputs are tests/fuzz/seeds/NAME, tests/fuzz/corpus.tar.xz and the findings of earlier runs.
+# Inputs are tests/fuzz/seeds/NAME, tests/fuzz/corpus.tar.xz and the findings of earlier runs. Memory images
+# of interpreters (tests/bpf/images.tar.xz) are inputs of fuzz_image_list.
 # FUZZ_SECONDS=0 replays these inputs and makes no new ones.
 # tests/fuzz/run.sh keep: makes corpus.tar.xz of the findings.
 
@@ -22,6 +23,7 @@ if [ "$1" = one ]; then
 	set -- "$2" "$corpus"
 	[ ! -d "$build/fuzz/kept/$name" ] || set -- "$@" "$build/fuzz/kept/$name"
 	[ ! -d "tests/fuzz/seeds/$name" ] || set -- "$@" "tests/fuzz/seeds/$name"
+	[ "$name" != fuzz_image_list ] || set -- "$@" "$build/images"
 	[ ! -d "$build/fuzz/seeds" ] || set -- "$@" "$build/fuzz/seeds"
 	if "$@" $stop -timeout=10 -rss_limit_mb=1024 -max_len=65536 \
 		-artifact_prefix="$build/fuzz/$name." -print_final_stats=1 >"$log" 2>&1; then

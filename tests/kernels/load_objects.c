@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * load_objects TIMES OBJECT...: loads each BPF object file so often in each mode of its filter. The
- * running kernel verifies each load, and the program says what that took. Lines of standard output:
+ * running kernel verifies each load, and the program says what that took.
+ * load_objects functions OBJECT: loads it once, and says how the instructions are distributed.
+ * Lines of standard output:
  *   calibration NANOSECONDS                                    of a fixed piece of work, at best
  *   object FILE MODE MILLISECONDS NANOSECONDS ok|ERRNO         all of it, of median speed;
  *                                                              calibration just then
  *   program FILE MODE NAME INSTRUCTIONS MICROSECONDS BYTES     verified, so long, translated
+ *   function NAME INSTRUCTIONS                                 of a global function, verified in
+ *                                                              all programs that call it
  * The last lines of a refused program's log go to standard error.
  */
 #include <bpf/bpf.h>
@@ -26,7 +30,9 @@
 #define FILTER_MODES   3 /* enum filter_mode of bpf/abi.h */
 #define LOADS_MAX      9
 #define LOG_STATISTICS 4u /* BPF_LOG_STATS of include/linux/bpf_verifier.h */
-#define LOG_BYTES      65536
+#define LOG_ALL	       2u /* BPF_LOG_LEVEL2: a line for each instruction */
+#define LOG_BYTES      65536u
+#define LOG_ALL_BYTES  (64u << 20)
 #define LOG_TAIL       1500
 #define PROGRAMS_MAX   16
 
@@ -120,7 +126,9 @@ struct attempt {
 	const char *file, *name;
 	int mode, count;
 	const struct bpf_program *program[PROGRAMS_MAX];
-	char log[PROGRAMS_MAX][LOG_BYTES];
+	uint32_t log_level;
+	size_t log_bytes;
+	char *log[PROGRAMS_MAX]; /* each lives as long as this program */
 };
 
 /* The time of a load, and of the calibration just before it. */
@@ -185,8 +193,12 @@ static int prepare(struct bpf_object *object, struct attempt *attempt)
 		if (attempt->count == PROGRAMS_MAX)
 			return -E2BIG;
 		bpf_program__set_autoload(program, true);
-		bpf_program__set_log_level(program, LOG_STATISTICS);
-		bpf_program__set_log_buf(program, attempt->log[attempt->count], LOG_BYTES);
+		if (!attempt->log[attempt->count])
+			attempt->log[attempt->count] = calloc(1, attempt->log_bytes);
+		if (!attempt->log[attempt->count])
+			return -ENOMEM;
+		bpf_program__set_log_level(program, attempt->log_level);
+		bpf_program__set_log_buf(program, attempt->log[attempt->count], attempt->log_bytes);
 		attempt->log[attempt->count][0] = 0;
 		attempt->program[attempt->count++] = program;
 	}
@@ -258,12 +270,13 @@ static int compare_timings(const void *left, const void *right)
 
 static int load_in_mode(const char *file, int mode, int times)
 {
-	static struct attempt attempt;
+	static struct attempt attempt = {.log_level = LOG_STATISTICS, .log_bytes = LOG_BYTES};
 	struct timing timing[LOADS_MAX] = {0}, *median = &timing[times / 2];
 	const char *slash = strrchr(file, '/');
 	int r = 0;
 
-	attempt = (struct attempt){.file = file, .mode = mode};
+	attempt.file = file;
+	attempt.mode = mode;
 	attempt.name = slash ? slash + 1 : file;
 	timing[times - 1].last = true;
 	for (int i = 0; !r && i < times; i++)
@@ -272,6 +285,74 @@ static int load_in_mode(const char *file, int mode, int times)
 	printf("object %s %d %.2f %" PRIu64 " %s\n", attempt.name, mode,
 	       (double)median->took / NS_PER_MS, median->calibration,
 	       r ? strerrorname_np(-r) : "ok");
+	return r;
+}
+
+/* ---- by function ---- */
+
+#define FUNCTIONS_MAX 256
+
+struct function {
+	char name[64];
+	unsigned long instructions;
+};
+
+static struct function functions[FUNCTIONS_MAX];
+
+/* Returns the function of a name, which is new if need be. */
+static struct function *find_function(const char *name, size_t length)
+{
+	struct function *function = functions;
+
+	if (length >= sizeof(function->name))
+		return NULL;
+	while (function->name[0] &&
+	       (strncmp(function->name, name, length) != 0 || function->name[length]))
+		function++;
+	if (function == &functions[FUNCTIONS_MAX - 1])
+		return NULL;
+	memcpy(function->name, name, length);
+	return function;
+}
+
+/* "12: (b7) r1 = 0" */
+static bool is_instruction(const char *line)
+{
+	const size_t digits = strspn(line, "0123456789");
+
+	return digits > 0 && strncmp(line + digits, ": (", 3) == 0;
+}
+
+/* Counts the instructions in the log of a program. The program itself comes first. */
+static void count_instructions(char *log)
+{
+	static const char begin[] = "Validating ";
+	struct function *function = NULL;
+	char *rest = log, *line;
+
+	while ((line = strsep(&rest, "\n")) != NULL) {
+		if (strncmp(line, begin, strlen(begin)) == 0) {
+			line += strlen(begin);
+			function = find_function(line, strcspn(line, "("));
+		} else if (function && is_instruction(line)) {
+			function->instructions++;
+		}
+	}
+}
+
+static int print_functions(const char *file)
+{
+	static struct attempt attempt = {.log_level = LOG_ALL, .log_bytes = LOG_ALL_BYTES};
+	struct timing timing = {0};
+	int r;
+
+	attempt.file = attempt.name = file;
+	attempt.mode = FILTER_MODES - 1;
+	r = load(&attempt, &timing);
+	for (int i = 0; r == 0 && i < attempt.count; i++)
+		count_instructions(attempt.log[i]);
+	for (int i = 0; functions[i].name[0]; i++)
+		printf("function %s %lu\n", functions[i].name, functions[i].instructions);
 	return r;
 }
 
@@ -284,11 +365,13 @@ int main(int argc, char **argv)
 {
 	int times = argc > 1 ? (int)strtol(argv[1], NULL, 10) : 1;
 
-	if (times < 1 || times > LOADS_MAX)
-		return 2;
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	libbpf_set_print(print);
 	find_newer_helpers();
+	if (argc == 3 && strcmp(argv[1], "functions") == 0)
+		return print_functions(argv[2]) ? 1 : 0;
+	if (times < 1 || times > LOADS_MAX)
+		return 2;
 	printf("calibration %" PRIu64 "\n", calibrate(10 * CALIBRATIONS).best);
 	for (int i = 2; i < argc; i++)
 		for (int mode = 0; mode < FILTER_MODES; mode++)

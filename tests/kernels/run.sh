@@ -316,6 +316,19 @@ rows() {	# KERNEL FOLDER
 printf '# | %-7s %-10s %8s %8s %8s %8s %8s %9s %9s\n' kernel object verified largest 'load ms' \
 	scaled samples complete 'of all' >"$top/table"
 
+# The share of an object that walks the frames of runtimes. All runtimes have the same walk.
+runtime_row() {	# OBJECT
+	local all
+	all=$(figures "$top/native/load" "$1" | cut -d' ' -f1)
+	"$loader" functions "$build/bpf/$1.bpf.o" 2>>"$top/native/load.log" |
+		awk -v object="$1" -v all="$all" '$2 ~ /^runtime_|^tell_code$/ { sum += $3; list = list " " $2 " " $3 }
+			END {
+				printf "%s: %d of %d instructions, %.1f %% of the time to load:%s\n",
+					object, sum, all, 100 * sum / all, list
+				exit !sum
+			}'
+}
+
 # ---- run --------------------------------------------------------------------------------------
 
 load_natively() {
@@ -341,6 +354,9 @@ if result 'native: objects' load_natively; then
 		result "native: $object" check_load native $object "$top/native"
 	done
 	rows native "$top/native"
+	for object in walk_loop walk_for; do
+		result "native: $object: runtimes" runtime_row $object
+	done
 fi
 
 load_on() {	# KERNEL FILE|- REASON

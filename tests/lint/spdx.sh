@@ -5,7 +5,7 @@
 
 failed=0
 files=$(find . -path ./.git -prune -o -path "./${BUILD:-build}" -prune -o -type f -print |
-	grep -vE '^\./(LICENSE|LICENSES/.*|\.gitignore|.*\.md|.*/PROTOCOL|\.clang-format|.*/seeds/.*|tests/fuzz/corpus\.tar\.xz)$')
+	grep -vE '^\./(LICENSE|LICENSES/.*|\.gitignore|.*\.md|.*/PROTOCOL|\.clang-format|.*/seeds/.*|tests/(fuzz/corpus|bpf/images)\.tar\.xz)$')
 for file in $files; do
 	case $file in
 	./bpf/*) want=GPL-2.0-only ;;

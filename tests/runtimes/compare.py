@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """compare.py PROFILE REPORT [PY_SPY]: how far a profile agrees with what an interpreter says of itself.
 
-PROFILE is of pprof, REPORT of workloads/calls.py, PY_SPY in the raw format. Prints a row of figures,
+PROFILE is of pprof, REPORT of workloads/report.py, PY_SPY in the raw format. Prints a row of figures,
 and what disagrees. Ends with 1 below a bound.
 """
 
@@ -15,9 +15,11 @@ import pprof  # noqa: E402
 
 OBSERVER = "observe"
 COMPLETE, FUNCTIONS, CALLS, LINES, OTHER = 99.0, 99.0, 99.0, 99.0, 98.0  # percent
-SHOWN = 4
+SHOWN = 90.0  # of samples in an interpreter; the first ones come before the grant
+ORDER = 95.0  # the rest is at the beginning and the end of what a function calls
+EXAMPLES = 4
 SCRIPT_MAPPING = "[python]"
-OWN_FILES = "calls.py", "<made>"
+INTERPRETERS = "python", "libpython"
 
 Frame = collections.namedtuple("Frame", "name file line")
 
@@ -63,9 +65,44 @@ class Share:
         if self.percent() >= self.bound:
             return True
         print("# %s: %.2f %%, bound %.1f %%" % (self.name, self.percent(), self.bound))
-        for example, count in self.bad.most_common(SHOWN):
+        for example, count in self.bad.most_common(EXAMPLES):
             print("#   %d of %s" % (count, example))
         return False
+
+
+def is_interpreter(profile, sample):
+    """Returns whether a sample has a frame of an interpreter."""
+    files = (profile.mappings.get(profile.locations[number]["mapping"], {}).get("file") or ""
+             for number in sample["locations"])
+    return any(base(file).startswith(INTERPRETERS) for file in files)
+
+
+def names_of(profile, sample):
+    """Returns the names of all frames, outermost first; a file's name is that of a frame without one."""
+    names = []
+    for number in reversed(sample["locations"]):
+        location = profile.locations[number]
+        file = profile.mappings.get(location["mapping"], {}).get("file") or ""
+        functions = location["functions"][:1]
+        names.append([base(file)] + [profile.functions[one]["name"] for one in functions])
+    return names
+
+
+def is_in_order(names, wanted):
+    """Returns whether frames have the wanted names, or names that begin so, in this order."""
+    left = iter(names)
+    return all(any(any(one.startswith(want) for one in frame) for frame in left) for want in wanted)
+
+
+def compare_orders(profile, samples, orders):
+    """Returns the share of samples whose native frames are where they belong."""
+    share = Share("order", ORDER)
+    for sample, frames, count in samples:
+        for leaf, wanted in orders:
+            if frames[-1].name == leaf:
+                names = names_of(profile, sample)
+                share.add(is_in_order(names, wanted), count, ";".join(name[-1] for name in names[-12:]))
+    return share
 
 
 def stack_text(frames):
@@ -89,10 +126,10 @@ def compare(samples, report):
     roots = {stack[0] for stack in stacks}
     complete, functions = Share("complete", COMPLETE), Share("functions", FUNCTIONS)
     called, of_leaf = Share("lines of calls", CALLS), Share("lines of leaves", LINES)
-    for frames, count in samples:
+    for _, frames, count in samples:
         names = tuple((frame.name, frame.file) for frame in frames)
         complete.add(names[0] in roots, count, stack_text(frames))
-        if names[-1][1] in OWN_FILES:
+        if names[-1][1] in report["files"]:
             functions.add(names in begun, count, stack_text(frames))
         if names not in begun:
             continue
@@ -121,11 +158,11 @@ def of_py_spy(path):
     return beginnings(stacks)
 
 
-def compare_py_spy(samples, path):
+def compare_py_spy(samples, files, path):
     theirs, share = of_py_spy(path), Share("py-spy", OTHER)
-    for frames, count in samples:
+    for _, frames, count in samples:
         names = tuple((short(frame.name), frame.file) for frame in frames)
-        if names[-1][1] in OWN_FILES:
+        if names[-1][1] in files:
             share.add(names in theirs, count, stack_text(frames))
     return share
 
@@ -134,23 +171,22 @@ def main():
     profile = pprof.Profile(sys.argv[1])
     with open(sys.argv[2], encoding="utf-8") as file:
         report = json.load(file)
-    samples, none = [], 0
+    samples, shown = [], Share("shown", report.get("shown", SHOWN))
     for sample in profile.samples:
-        frames = frames_of(profile, sample)
+        frames, count = frames_of(profile, sample), sample["values"][0]
         if any(frame.name == OBSERVER for frame in frames):
             continue
         if frames:
-            samples.append((frames, sample["values"][0]))
-        else:
-            none += sample["values"][0]
-    total = sum(count for _, count in samples)
-    shares = list(compare(samples, report))
-    if len(sys.argv) > 3:
-        shares.append(compare_py_spy(samples, sys.argv[3]))
-    print("# | %-10s %8d %9d  %s" % (report["version"], total, none, "  ".join(
-        "%9.2f" % share.percent() for share in shares)))
-    good = [share.holds() for share in shares]
-    sys.exit(0 if all(good) and total > 0 else 1)
+            samples.append((sample, frames, count))
+        if frames or is_interpreter(profile, sample):
+            shown.add(bool(frames), count, ";".join(name[-1] for name in names_of(profile, sample)[-12:]))
+    shares = [shown, *compare(samples, report)]
+    shares.append(compare_orders(profile, samples, report["orders"]) if "orders" in report else None)
+    shares.append(compare_py_spy(samples, report["files"], sys.argv[3]) if len(sys.argv) > 3 else None)
+    print("# | %-8s %8d  %s" % (report["version"], sum(count for _, _, count in samples), "  ".join(
+        "%9s" % ("%.2f" % share.percent() if share else "-") for share in shares)))
+    good = [share.holds() for share in shares if share]
+    sys.exit(0 if all(good) and samples else 1)
 
 
 main()

@@ -28,9 +28,14 @@ static void must(int good)
 
 void build_python_init(struct build_python *python, uint64_t size)
 {
+	static const char *const types[] = {"PyCode_Type", "PyUnicode_Type", "PyBytes_Type"};
+
 	memset(python, 0, sizeof(*python));
 	python->symbols = 1;
 	build_python_symbol(python, "_PyRuntime", PYTHON_RUNTIME, size);
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		build_python_symbol(python, types[i], PYTHON_TYPES + i * PYTHON_TYPE_BYTES,
+				    PYTHON_TYPE_BYTES);
 }
 
 uint32_t build_python_symbol(struct build_python *python, const char *name, uint64_t address,
@@ -252,7 +257,7 @@ void build_python_3_12(struct build_python *python)
 static const uint16_t description[][2] = {
 	{208, 72},  {256, 8},	{264, 0},   {272, 56}, {288, 74}, {320, 112},
 	{328, 120}, {336, 128}, {344, 136}, {352, 68}, {360, 52}, {384, 208},
-	{600, 16},  {608, 32},	{624, 32},  {632, 16}, {640, 40},
+	{408, 8},   {600, 16},	{608, 32},  {624, 32}, {632, 16}, {640, 40},
 };
 
 void build_python_3_14(struct build_python *python)

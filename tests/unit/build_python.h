@@ -12,6 +12,8 @@
 #define PYTHON_DATA	   0x4000u
 #define PYTHON_DATA_SIZE   0x1000u
 #define PYTHON_RUNTIME	   0x4800u /* _PyRuntime, in the data */
+#define PYTHON_TYPES	   0x4c00u /* PyCode_Type, PyUnicode_Type, PyBytes_Type */
+#define PYTHON_TYPE_BYTES  0x100u
 #define PYTHON_SYMBOLS	   16u
 #define PYTHON_RELOCATIONS 8u
 
@@ -29,7 +31,7 @@ struct build_python {
 	size_t eh_frame_size;
 };
 
-/* Nothing but _PyRuntime, of `size` bytes. */
+/* Nothing but _PyRuntime, of `size` bytes, and the types. */
 void build_python_init(struct build_python *python, uint64_t size);
 /* Returns the symbol's number. */
 uint32_t build_python_symbol(struct build_python *python, const char *name, uint64_t address,

@@ -136,6 +136,32 @@ static void test_accessor__dynamic(void **state)
 	assert_int_equal(find_dynamic(R_X86_64_TPOFF64, &root), -ENOTSUP);
 }
 
+/* A library whose compiler uses descriptors, -mtls-dialect=gnu2. */
+static void test_accessor__descriptor(void **state)
+{
+	struct runtime_root root;
+
+	(void)state;
+	/* sub $8,%rsp; lea WORD(%rip),%rax; call *(%rax); mov %fs:8(%rax),%rax; add $8,%rsp; ret */
+	assert_int_equal(VARIABLE(R_X86_64_TLSDESC, 0x48, 0x83, 0xec, 8, 0x48, 0x8d, 0x05, 0x15,
+				  0x30, 0, 0, 0xff, 0x10, 0x64, 0x48, 0x8b, 0x40, 8, 0x48, 0x83,
+				  0xc4, 8, 0xc3),
+			 0);
+	expect(&root, RUNTIME_AT_DESCRIPTOR, WORD, 8);
+	python.needs = "libc.so";
+	assert_int_equal(find(cpython_thread_current, &root), 0);
+	expect(&root, RUNTIME_AT_DESCRIPTOR_MUSL, WORD, 8);
+	/* a call of another function */
+	python.relocation[0].r_info = ELF64_R_INFO(0, R_X86_64_RELATIVE);
+	assert_int_equal(find(cpython_thread_current, &root), -ENOTSUP);
+	/* mov %fs:0,%rdx; lea WORD(%rip),%rax; call *(%rax); add %rdx,%rax; mov (%rax),%rax; ret */
+	assert_int_equal(VARIABLE(R_X86_64_TLSDESC, 0x64, 0x48, 0x8b, 0x14, 0x25, 0, 0, 0, 0, 0x48,
+				  0x8d, 0x05, 0x10, 0x30, 0, 0, 0xff, 0x10, 0x48, 0x01, 0xd0, 0x48,
+				  0x8b, 0, 0xc3),
+			 0);
+	expect(&root, RUNTIME_AT_DESCRIPTOR, WORD, 0);
+}
+
 static void test_accessor__others_are_refused(void **state)
 {
 	struct runtime_root root;
@@ -230,6 +256,7 @@ int main(void)
 		TEST(local_exec),
 		TEST(initial_exec),
 		TEST(dynamic),
+		TEST(descriptor),
 		TEST(others_are_refused),
 		TEST(key),
 		TEST(key_elsewhere_is_refused),

@@ -29,6 +29,7 @@
 static unsigned char process[BYTES];
 static struct cpython_layout layout;
 static struct memory memory;
+static const struct cpython_types types = {.code = 0x500, .text = 0x600, .bytes = 0x700};
 
 static void put(uint64_t address, const void *bytes, size_t size)
 {
@@ -61,6 +62,10 @@ static int setup(void **state)
 	(void)state;
 	memset(process, 0, sizeof(process));
 	assert_int_equal(cpython_layout_find(CPYTHON_VERSION(3, 11), &layout), 0);
+	put_word(CODE + layout.object_type, types.code);
+	put_word(NAME + layout.object_type, types.text);
+	put_word(FILE_ + layout.object_type, types.text);
+	put_word(TABLE + layout.object_type, types.bytes);
 	put_word(CODE + layout.code_qualified, NAME);
 	put_word(CODE + layout.code_file, FILE_);
 	put_word(CODE + layout.code_lines, TABLE);
@@ -109,6 +114,55 @@ static void test_cpython_code__function(void **state)
 	assert_int_equal(read_line(0), 40);
 	assert_int_equal(read_line(2), 41);
 	assert_int_equal(read_line(4), -ENOENT);
+}
+
+static int check_types(void)
+{
+	return cpython_code_check(&layout, &types, &memory, CODE);
+}
+
+/* Any of four objects may be another one; nothing but a line table may be missing. */
+static void test_cpython_code__types(void **state)
+{
+	const uint64_t objects[] = {CODE, NAME, FILE_, TABLE};
+	const uint16_t pointers[] = {layout.code_qualified, layout.code_file};
+
+	(void)state;
+	assert_int_equal(check_types(), 0);
+	for (size_t i = 0; i < sizeof(objects) / sizeof(*objects); i++) {
+		uint64_t type;
+
+		assert_int_equal(memory_word(&memory, objects[i] + layout.object_type, &type), 0);
+		put_word(objects[i] + layout.object_type, type + 8);
+		assert_int_equal(check_types(), -EPROTO);
+		put_word(objects[i] + layout.object_type, type);
+	}
+	put_word(CODE + layout.code_lines, 8);
+	assert_int_equal(check_types(), 0);
+	put_word(CODE + layout.code_lines, NAME);
+	assert_int_equal(check_types(), -EPROTO);
+	put_word(CODE + layout.code_lines, ~0ull);
+	assert_int_equal(check_types(), 0);
+	for (size_t i = 0; i < sizeof(pointers) / sizeof(*pointers); i++) {
+		put_word(CODE + pointers[i], ~0ull);
+		assert_int_equal(check_types(), -EFAULT);
+		put_word(CODE + pointers[i], NAME);
+	}
+	memory = (struct memory){0};
+	assert_int_equal(check_types(), -EFAULT);
+}
+
+/* Without a global lock an object has its type further behind. */
+static void test_cpython_code__types_elsewhere(void **state)
+{
+	(void)state;
+	layout.object_type = 24;
+	assert_int_equal(check_types(), -EPROTO);
+	put_word(CODE + 24, types.code);
+	put_word(NAME + 24, types.text);
+	put_word(FILE_ + 24, types.text);
+	put_word(TABLE + 24, types.bytes);
+	assert_int_equal(check_types(), 0);
 }
 
 static void test_cpython_code__name_of_an_old_version(void **state)
@@ -243,6 +297,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(function),
+		TEST(types),
+		TEST(types_elsewhere),
 		TEST(name_of_an_old_version),
 		TEST(texts_of_all_widths),
 		TEST(a_state_whose_first_field_is_larger),

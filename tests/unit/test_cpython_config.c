@@ -18,6 +18,7 @@
 #include "worker/process/parser.h"
 #include "worker/process/segments.h"
 #include "worker/process/table.h"
+#include "worker/runtime/cpython_types.h"
 #include "worker/runtime/cpython_version.h"
 #include "worker/runtime/runtime.h"
 
@@ -96,7 +97,6 @@ static void test_cpython_config__3_10(void **state)
 	expect_root(&config->root[0],
 		    &(struct runtime_root){KEY, RUNTIME_AT_KEY, 2, {0, 24, 0, 0}});
 	assert_int_equal(config->root[1].start, RUNTIME_AT_NOTHING);
-	assert_int_equal(config->anchor.start, RUNTIME_AT_NOTHING);
 	assert_int_equal(config->flags, RUNTIME_INDEX | RUNTIME_APART);
 	assert_int_equal(config->border_mask, 0);
 	assert_int_equal(config->border_value, 1);
@@ -121,9 +121,6 @@ static void test_cpython_config__3_11(void **state)
 	expect_root(
 		&config->root[0],
 		&(struct runtime_root){PYTHON_RUNTIME + 0x254, RUNTIME_AT_KEY, 3, {0, 56, 8, 0}});
-	expect_root(
-		&config->anchor,
-		&(struct runtime_root){PYTHON_RUNTIME + 0x254, RUNTIME_AT_KEY, 2, {0, 56, 0, 0}});
 	assert_int_equal(config->flags, RUNTIME_BORDER_SHOW | RUNTIME_ANCHOR_LIST);
 	assert_int_equal(config->border, 68);
 	assert_int_equal(config->border_mask, 0xff);
@@ -134,6 +131,32 @@ static void test_cpython_config__3_11(void **state)
 	assert_int_equal(config->name, 128);
 	assert_memory_equal(config->fingerprint, fingerprint, sizeof(fingerprint));
 	assert_memory_equal(config->part, parts, sizeof(parts));
+}
+
+/* The first root is right in sub-interpreters: mov _PyRuntime+0x240(%rip),%rax; ret */
+static void test_cpython_config__3_11_holder(void **state)
+{
+	static const unsigned char code[] = {0x48, 0x8b, 0x05, 0x39, 0x2b, 0, 0, 0xc3};
+	const struct runtime_config *config = &setup.config;
+
+	(void)state;
+	build_python_3_11(&python);
+	build_python_function(&python, "_PyThreadState_UncheckedGet", PYTHON_TEXT + 0xf00, code,
+			      sizeof(code));
+	assert_int_equal(configure(), 0);
+	expect_root(&config->root[0],
+		    &(struct runtime_root){
+			    PYTHON_RUNTIME + 0x240, RUNTIME_AT_HOLDER, 2, {56, 8, 0, 0}});
+	expect_root(
+		&config->root[1],
+		&(struct runtime_root){PYTHON_RUNTIME + 0x254, RUNTIME_AT_KEY, 3, {0, 56, 8, 0}});
+	assert_int_equal(config->holder, 152);
+	/* elsewhere than in _PyRuntime */
+	python.symbol[1].st_size = 0x258;
+	build_python_bytes(&python, PYTHON_TEXT + 0xf00, "\x48\x8b\x05\x51\x2b\x00\x00", 7);
+	assert_int_equal(configure(), 0);
+	assert_int_equal(config->root[0].start, RUNTIME_AT_KEY);
+	assert_int_equal(config->root[1].start, RUNTIME_AT_NOTHING);
 }
 
 /* The first root is right in sub-interpreters, the second one without the lock. */
@@ -148,12 +171,11 @@ static void test_cpython_config__3_12(void **state)
 		    &(struct runtime_root){VARIABLE, RUNTIME_AT_MODULE, 3, {8, 56, 0, 0}});
 	expect_root(&config->root[1],
 		    &(struct runtime_root){KEY, RUNTIME_AT_KEY, 3, {0, 56, 0, 0}});
-	assert_int_equal(config->anchor.start, RUNTIME_AT_NOTHING);
 	assert_int_equal(config->flags, RUNTIME_ANCHOR_NODE);
 	assert_int_equal(config->border, 68);
 	assert_int_equal(config->border_mask, 0xff0000);
 	assert_int_equal(config->border_value, 0x30000);
-	assert_int_equal(config->instructions, 200);
+	assert_int_equal(config->instructions, 192);
 }
 
 static void test_cpython_config__3_14(void **state)
@@ -223,6 +245,48 @@ static void test_cpython_config__unknown_versions(void **state)
 	assert_int_equal(configure(), -ENOTSUP);
 	build_python_init(&python, 0x300);
 	assert_int_equal(configure(), -ENOTSUP);
+}
+
+/* Nothing else tells whether a process has what the layout says. */
+static void test_cpython_config__without_types(void **state)
+{
+	static const char *const types[] = {"PyCode_Type", "PyUnicode_Type", "PyBytes_Type"};
+
+	(void)state;
+	build_python_3_12(&python);
+	assert_int_equal(configure(), 0);
+	assert_int_equal(setup.types.code, PYTHON_TYPES);
+	assert_int_equal(setup.types.text, PYTHON_TYPES + PYTHON_TYPE_BYTES);
+	assert_int_equal(setup.types.bytes, PYTHON_TYPES + 2 * PYTHON_TYPE_BYTES);
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		build_python_3_12(&python);
+		for (size_t j = 1; j < python.symbols; j++)
+			if (strcmp(python.name[j], types[i]) == 0)
+				python.name[j] = "other";
+		assert_int_equal(configure(), -ENOTSUP);
+	}
+}
+
+/* Only a relocation makes what a program exports a copy. */
+static void test_cpython_config__copied_types(void **state)
+{
+	struct cpython_types types;
+	struct image *image;
+
+	(void)state;
+	build_python_3_12(&python);
+	build_python_relocation(&python, PYTHON_TYPES + PYTHON_TYPE_BYTES, R_X86_64_COPY, 3, 0);
+	build_python_relocation(&python, PYTHON_TYPES + 2 * PYTHON_TYPE_BYTES, R_X86_64_GLOB_DAT, 4,
+				0);
+	image = build_python_image(&python);
+	cpython_types_copied(image, &types);
+	image_close(image);
+	assert_int_equal(types.code, 0);
+	assert_int_equal(types.text, PYTHON_TYPES + PYTHON_TYPE_BYTES);
+	assert_int_equal(types.bytes, 0);
+	types = cpython_types_at(&types, 0x1000);
+	assert_int_equal(types.code, 0);
+	assert_int_equal(types.text, PYTHON_TYPES + PYTHON_TYPE_BYTES + 0x1000);
 }
 
 /* An interpreter that describes what BPF cannot read, or structures that nobody has seen. */
@@ -355,10 +419,13 @@ int main(void)
 		TEST(without_loop),
 		TEST(3_10),
 		TEST(3_11),
+		TEST(3_11_holder),
 		TEST(3_12),
 		TEST(3_14),
 		TEST(one_root),
 		TEST(unknown_versions),
+		TEST(without_types),
+		TEST(copied_types),
 		TEST(impossible_descriptions),
 		TEST(texts_of_versions),
 		TEST(rules_are_marked),

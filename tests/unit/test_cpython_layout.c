@@ -43,6 +43,7 @@ static void test_cpython_layout__describes_itself(void **state)
 	assert_int_equal(layout.thread_frame, 208 / 8);
 	assert_int_equal(layout.frame_owner, 288 / 8);
 	assert_int_equal(layout.code_start, 384 / 8);
+	assert_int_equal(layout.object_type, 408 / 8);
 	assert_int_equal(layout.text_ascii, 640 / 8);
 	assert_int_equal(layout.text_compact, 640 / 8 + 16);
 	assert_int_equal(layout.cframe_frame, CPYTHON_NONE);

@@ -37,7 +37,7 @@ static int setup(void **state)
 
 	(void)state;
 	if (cpython_layout_find(CPYTHON_VERSION(3, 11), &layout) < 0 ||
-	    told_read(&layout, &event, &told) < 0)
+	    told_read(&layout, &build_code_types, &event, &told) < 0)
 		return -1;
 	functions = functions_new();
 	return functions ? 0 : -1;
@@ -216,7 +216,7 @@ static void test_functions__events_with_cut_tables(void **state)
 	(void)state;
 	code.table_size = 100000;
 	event = build_code(5, 100, 100, &code);
-	assert_int_equal(told_read(&layout, &event, &told), 0);
+	assert_int_equal(told_read(&layout, &build_code_types, &event, &told), 0);
 	assert_true(told.is_cut);
 	assert_true(told.table_size <= sizeof(told.table));
 	functions_tell(functions, &key, &told, 1);
@@ -234,18 +234,83 @@ static void test_functions__events_without_a_part(void **state)
 
 	(void)state;
 	event.bytes[3] = CODE_BYTES; /* more than its place has */
-	assert_int_equal(told_read(&layout, &event, &told), 0);
+	assert_int_equal(told_read(&layout, &build_code_types, &event, &told), 0);
 	assert_int_equal(told.table_size, 0);
 	functions_tell(functions, &key, &told, 1);
 	assert_int_equal(line_at(&key, 2), 0);
 	event.bytes[1] = 0;
-	assert_int_equal(told_read(&layout, &event, &told), -EFAULT);
+	assert_int_equal(told_read(&layout, &build_code_types, &event, &told), -EFAULT);
 	event = build_code(5, 100, 100, &outer);
 	event.bytes[0] = ~0ull;
-	assert_int_equal(told_read(&layout, &event, &told), -EFAULT);
+	assert_int_equal(told_read(&layout, &build_code_types, &event, &told), -EFAULT);
 	event = build_code(5, 100, 100, &outer);
 	event.address[2] = ~0ull;
-	assert_int_equal(told_read(&layout, &event, &told), -EFAULT);
+	assert_int_equal(told_read(&layout, &build_code_types, &event, &told), -EFAULT);
+}
+
+/* A word in place of a type; a line table that is not there has no type either. */
+static void test_functions__events_about_other_objects(void **state)
+{
+	static const size_t parts[] = {0, CODE_PART_1, CODE_PART_2, CODE_PART_3};
+	static const uint64_t wrong[] = {0, ~0ull, BUILD_CODE_TYPE + 8, BUILD_CODE_TYPE - 1};
+	struct event_code event;
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++)
+		for (size_t j = 0; j < sizeof(wrong) / sizeof(*wrong); j++) {
+			event = build_code(5, 100, 100, &outer);
+			memcpy(event.data + parts[i] + layout.object_type, &wrong[j], 8);
+			assert_int_equal(told_read(&layout, &build_code_types, &event, &told),
+					 -EPROTO);
+		}
+	event.bytes[3] = 0;
+	assert_int_equal(told_read(&layout, &build_code_types, &event, &told), 0);
+	assert_int_equal(told.table_size, 0);
+}
+
+/* An event about no code leaves a key without a name, until another event tells of code there. */
+static void test_functions__are_unverified(void **state)
+{
+	struct function function;
+	struct functions_counts counts;
+	uint64_t number = number_of(&key);
+
+	(void)state;
+	number_of(&key);
+	functions_doubt(functions, &key, 1);
+	functions_doubt(functions, &key, 1);
+	assert_int_equal(number_of(&key), number);
+	assert_true(functions_unverified(functions, number));
+	assert_false(functions_get(functions, number, &function));
+	functions_counts(functions, &counts);
+	assert_int_equal(counts.untold, 0);
+	assert_int_equal(counts.unverified, 3);
+	assert_int_equal(functions_unverified_frames(functions, key.family), 3);
+	assert_int_equal(functions_unverified_frames(functions, key.family + 1), 0);
+	functions_tell(functions, &key, &told, 1);
+	assert_int_equal(number_of(&key), number);
+	assert_false(functions_unverified(functions, number));
+	functions_counts(functions, &counts);
+	assert_int_equal(counts.unverified, 0);
+	/* earlier samples keep the name */
+	functions_doubt(functions, &key, 1);
+	assert_true(functions_get(functions, number, &function));
+	assert_int_not_equal(number_of(&key), number);
+	assert_true(functions_unverified(functions, number_of(&key)));
+	assert_int_equal(functions_unverified_frames(functions, key.family), 2);
+}
+
+/* There is no room for a function more: its frames are not counted, but nothing else happens. */
+static void test_functions__doubts_are_bounded(void **state)
+{
+	struct function_key other = key;
+
+	(void)state;
+	for (uint32_t i = 0; i < FUNCTIONS_FAMILY_MAX + 2; i++, other.code += 8)
+		functions_doubt(functions, &other, 1);
+	assert_int_equal(functions_count(functions), FUNCTIONS_FAMILY_MAX);
+	functions_forget(functions, 2);
+	assert_int_equal(functions_count(functions), 0);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(test_functions__##name, setup, teardown)
@@ -262,6 +327,9 @@ int main(void)
 		TEST(bytes_of_a_family_are_bounded),
 		TEST(events_with_cut_tables),
 		TEST(events_without_a_part),
+		TEST(events_about_other_objects),
+		TEST(are_unverified),
+		TEST(doubts_are_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

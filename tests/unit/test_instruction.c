@@ -54,21 +54,28 @@ static const struct {
 	{{0x31, 0xc0}, {INSTRUCTION_MOVE, 0, false, false, {0xff, false, 0}, 0, 2}},
 	{{0x31, 0xc8}, {.kind = INSTRUCTION_LOSE, .reg = 0, .size = 2}},
 	{{0x33, 0xc1}, {.kind = INSTRUCTION_LOSE, .reg = 0, .size = 2}},
-	/* sub $8,%rsp; add $0x10,%rax; add 0x100(%rip),%rax; cmpq $0,0x248(%rax); test %eax,%eax */
+	/* sub $8,%rsp; add $0x10,%rax; add 0x100(%rip),%rax */
 	{{0x48, 0x83, 0xec, 8}, {.kind = INSTRUCTION_LOSE, .reg = 4, .size = 4}},
 	{{0x48, 0x83, 0xc0, 0x10}, {INSTRUCTION_ADD, 0, true, false, {0xff, false, 16}, 0, 4}},
 	{{0x48, 0x03, 0x05, 0, 1, 0, 0},
 	 {INSTRUCTION_ADD_FROM, 0, true, false, {0xff, false, 0x1107}, 0, 7}},
+	/* add %rdx,%rax; add %edx,%eax; add %rdx,(%rax); cmpq $0,0x248(%rax); test %eax,%eax */
+	{{0x48, 0x01, 0xd0}, {INSTRUCTION_ADD, 0, true, false, {2, false, 0}, 0, 3}},
+	{{0x01, 0xd0}, {.kind = INSTRUCTION_LOSE, .reg = 0, .size = 2}},
+	{{0x48, 0x01, 0x10}, {.kind = INSTRUCTION_OTHER, .size = 3}},
 	{{0x48, 0x83, 0xb8, 0x48, 2, 0, 0, 0}, {.kind = INSTRUCTION_OTHER, .size = 8}},
 	{{0x85, 0xc0}, {.kind = INSTRUCTION_OTHER, .size = 2}},
-	/* je; je; jmp; jmp; call; call *; jmp *; ret */
+	/* je; je; jmp; jmp; call; call * of three sorts; jmp *; ret */
 	{{0x74, 0x10}, {.kind = INSTRUCTION_BRANCH, .target = 0x1012, .size = 2}},
 	{{0x0f, 0x84, 0, 1, 0, 0}, {.kind = INSTRUCTION_BRANCH, .target = 0x1106, .size = 6}},
 	{{0xeb, 0xfe}, {.kind = INSTRUCTION_JUMP, .target = 0x1000, .size = 2}},
 	{{0xe9, 0, 1, 0, 0}, {.kind = INSTRUCTION_JUMP, .target = 0x1105, .size = 5}},
 	{{0x66, 0x66, 0x48, 0xe8, 0, 1, 0, 0},
 	 {.kind = INSTRUCTION_CALL, .target = 0x1108, .size = 8}},
-	{{0xff, 0x15, 0, 0, 0, 0}, {.kind = INSTRUCTION_CALL, .size = 6}},
+	{{0xff, 0x15, 0, 0, 0, 0},
+	 {INSTRUCTION_CALL_AT, 2, false, false, {0xff, false, 0x1006}, 0, 6}},
+	{{0xff, 0x10}, {INSTRUCTION_CALL_AT, 2, false, false, {0, false, 0}, 0, 2}},
+	{{0xff, 0xd0}, {.kind = INSTRUCTION_CALL, .size = 2}},
 	{{0xff, 0x25, 0, 0, 0, 0}, {.kind = INSTRUCTION_JUMP, .size = 6}},
 	{{0xc3}, {.kind = INSTRUCTION_RETURN, .size = 1}},
 };
@@ -81,7 +88,7 @@ static bool has_target(enum instruction_kind kind)
 static bool has_operand(enum instruction_kind kind)
 {
 	return kind == INSTRUCTION_MOVE || kind == INSTRUCTION_LOAD || kind == INSTRUCTION_ADD ||
-	       kind == INSTRUCTION_ADD_FROM;
+	       kind == INSTRUCTION_ADD_FROM || kind == INSTRUCTION_CALL_AT;
 }
 
 static void compare(const struct instruction *found, const struct instruction *expected)

@@ -15,10 +15,13 @@
 #include "worker/process/object.h"
 #include "worker/runtime/runtime.h"
 #include "worker/runtime/cpython_layout.h"
+#include "worker/runtime/cpython_types.h"
 
 #define ALONE	  "10000000-10004000 r-xp 00000000 08:01 65536 /usr/bin/python3.11\n"
 #define MAPS	  ALONE "20000000-20004000 r-xp 00000000 08:01 131072 /usr/lib/_speed.so\n"
-#define LOOP	  0x10000100ull /* in the interpreter */
+#define LOOP	  BUILD_CODE_MARKED
+#define BOTH	  MAPS "30000000-30004000 r-xp 00000000 08:01 196608 /usr/lib/libpython3.9.so.1.0\n"
+#define SECOND	  0x30000100ull /* in the other interpreter */
 #define EXTENSION 0x20000100ull
 #define CODE	  0x7f0000010000ull
 
@@ -53,6 +56,16 @@ static struct object *find_object(const struct rig *rig, const char *name)
 	return NULL;
 }
 
+static void set_segment(struct object *object)
+{
+	assert_int_equal(object->segment_count, 0);
+	object->segments = calloc(1, sizeof(*object->segments));
+	assert_non_null(object->segments);
+	object->segment_count = 1;
+	object->segments[0] = (struct image_segment){
+		.file_size = 0x4000, .memory_size = 0x4000, .executable = true};
+}
+
 /* Makes an object an interpreter, as the parse thread does. */
 static void set_python(const struct rig *rig, const char *name)
 {
@@ -63,6 +76,8 @@ static void set_python(const struct rig *rig, const char *name)
 	assert_non_null(object->setup);
 	assert_int_equal(
 		cpython_layout_find(CPYTHON_VERSION(3, 11), &object->setup->layout.cpython), 0);
+	object->setup->types = cpython_types_at(&build_code_types, -BUILD_CODE_IMAGE);
+	set_segment(object);
 }
 
 static void start_with(struct rig *rig, const char *maps)
@@ -133,6 +148,21 @@ static void test_scripts__stand_for_the_interpreter(void **state)
 	assert_int_equal(profile_object_get(profile, function->object)->kind, KIND_SCRIPT);
 	assert_int_equal(profile_object_get(profile, function->object)->runtime, RUNTIME_CPYTHON);
 	assert_int_equal(naming_failed(profile), 0);
+}
+
+/* The list is that of the innermost interpreter, and no frame of the other one gives way. */
+static void test_scripts__of_two_interpreters(void **state)
+{
+	struct rig *rig = *state;
+	const u64 frames[] = {EXTENSION | FRAME_EXACT, LOOP,	       SECOND, LOOP + 0x10,
+			      BUILD_FRAME(CODE, 7, 0), BUILD_BORDER(1)};
+	struct event_code event = build_code(5, 100, 100, &work);
+
+	start_with(rig, BOTH);
+	set_python(rig, "/usr/lib/libpython3.9.so.1.0");
+	rig_code(rig, &event);
+	rig_sample_scripts(rig, 5, 100, frames, 4, 3);
+	check(rig, "_speed.so+0x100;Work.run;libpython3.9.so.1.0+0xff");
 }
 
 static void test_scripts__beside_native_frames(void **state)
@@ -342,6 +372,65 @@ static void test_scripts__of_hostile_targets(void **state)
 	check(rig, "_speed.so+0x100;[function, name not read]");
 }
 
+/* The process maps the interpreter elsewhere, or its code is no object of the interpreter. */
+static void test_scripts__that_are_unverified(void **state)
+{
+	struct rig *rig = *state;
+	const u64 frames[] = {EXTENSION | FRAME_EXACT, BUILD_FRAME(CODE, 7, 2),
+			      BUILD_FRAME(CODE + 0x100000, 9, 0), BUILD_BORDER(0)};
+	struct event_code event = build_code(5, 100, 100, &work);
+	struct message_summary summary;
+
+	start(rig);
+	rig_sample_scripts(rig, 5, 100, frames, 1, 5);
+	rig_settle(rig);
+	tell(rig, 5, 100, &module);
+	event.data[8]++;
+	rig_code(rig, &event);
+	rig_sample_scripts(rig, 5, 100, frames, 1, 5);
+	check(rig, "_speed.so+0x100;[function, not verified];<module>");
+	session_summary(rig->session, &summary);
+	assert_int_equal(summary.limit[LIMIT_unverified], 2);
+	assert_int_equal(summary.limit[LIMIT_functions], 0);
+}
+
+static void test_scripts__of_an_interpreter_at_another_base(void **state)
+{
+	struct rig *rig = *state;
+	const u64 frames[] = {EXTENSION | FRAME_EXACT, BUILD_FRAME(CODE, 7, 2), BUILD_BORDER(0)};
+	struct event_code event = build_code(5, 100, 100, &work);
+
+	start_with(rig, "10004000-10008000 r-xp 00000000 08:01 65540 /usr/bin/python3.11\n"
+			"20000000-20004000 r-xp 00000000 08:01 131072 /usr/lib/_speed.so\n");
+	event.marked += 0x4000;
+	rig_code(rig, &event);
+	rig_sample_scripts(rig, 5, 100, frames, 1, 3);
+	check(rig, "_speed.so+0x100;[function, not verified]");
+}
+
+/* The dynamic linker has put one of the types, or all of them, into the program. */
+static void test_scripts__of_copied_types(void **state)
+{
+	struct rig *rig = *state;
+	const u64 frames[] = {EXTENSION | FRAME_EXACT, BUILD_FRAME(CODE, 7, 2),
+			      BUILD_FRAME(CODE + 0x100000, 9, 0), BUILD_BORDER(0)};
+	struct object *program;
+	struct runtime_setup *setup;
+
+	start(rig);
+	setup = find_object(rig, "/usr/bin/python3.11")->setup;
+	program = find_object(rig, "/usr/lib/_speed.so");
+	set_segment(program);
+	setup->types.text += 8;
+	program->copies.text = BUILD_TEXT_TYPE - 0x20000000;
+	tell(rig, 5, 100, &work);
+	setup->types = (struct cpython_types){1, 2, 3};
+	program->copies = cpython_types_at(&build_code_types, -0x20000000ull);
+	tell(rig, 5, 100, &module);
+	rig_sample_scripts(rig, 5, 100, frames, 1, 5);
+	check(rig, "_speed.so+0x100;Work.run;<module>");
+}
+
 static const uint8_t dropped[NAMES_KINDS] = {[NAMES_FUNCTION] = NAMES_DROP};
 
 static void test_scripts__with_dropped_names(void **state)
@@ -361,6 +450,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		RIG_TEST(test_scripts__stand_for_the_interpreter),
+		RIG_TEST(test_scripts__of_two_interpreters),
 		RIG_TEST(test_scripts__beside_native_frames),
 		RIG_TEST(test_scripts__none),
 		RIG_TEST(test_scripts__of_no_border),
@@ -374,6 +464,9 @@ int main(void)
 		RIG_TEST(test_scripts__of_families),
 		RIG_TEST(test_scripts__of_a_family_that_is_told),
 		RIG_TEST(test_scripts__of_hostile_targets),
+		RIG_TEST(test_scripts__that_are_unverified),
+		RIG_TEST(test_scripts__of_an_interpreter_at_another_base),
+		RIG_TEST(test_scripts__of_copied_types),
 		RIG_TEST_NAMES(test_scripts__with_dropped_names, dropped),
 	};
 

@@ -13,6 +13,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/runtimes.h"
 #include "bpf/abi.h"
 #include "tests/unit/session_rig.h"
 #include "worker/why/why.h"
@@ -289,6 +290,36 @@ static void check_advice(const struct source *about, uint32_t reason, bool named
 	profile_free(profile);
 }
 
+/* Shown are all functions but those of code that is none. */
+static void test_why__unverified_frames(void **state)
+{
+	struct source source = {.rules = RULES_EH_FRAME,
+				.names = NAMES_SYMTAB,
+				.lines = LINES_DWARF,
+				.runtime = RUNTIME_CPYTHON,
+				.version = 0x030b02f0};
+	struct sources sources = {
+		.pid = 7, .listed = true, .grant = GRANT_GIVEN, .items = &source, .count = 1};
+	struct profile *profile = profile_new();
+	uint32_t frame;
+	char *text;
+
+	(void)state;
+	source.object = add_object(profile, "/usr/bin/python3.11", "0123456789abcdef", KIND_NATIVE);
+	source.mappings = 1;
+	frame = add_frame(profile, source.object, 1, true);
+	add_sample(profile, 7, REASON_end_root, 10, &frame, 1);
+	text = render(profile, &sources);
+	assert_non_null(strstr(text, "functions are\n    shown\n"));
+	free(text);
+	sources.unverified = 12;
+	text = render(profile, &sources);
+	assert_non_null(strstr(
+		text, "are\n    shown, but 12 frames are unverified: no objects of its types\n"));
+	free(text);
+	profile_free(profile);
+}
+
 #define NO_RULE "cut_no_rule: no unwind rule and no usable frame pointer\n"
 
 static void test_why__advice_on_rules(void **state)
@@ -518,6 +549,7 @@ int main(void)
 		cmocka_unit_test(test_why__marks_are_no_mappings),
 		cmocka_unit_test(test_why__without_samples),
 		cmocka_unit_test(test_why__a_kernel_thread),
+		cmocka_unit_test(test_why__unverified_frames),
 		cmocka_unit_test(test_why__advice_on_rules),
 		cmocka_unit_test(test_why__advice_on_cpu_time),
 		cmocka_unit_test(test_why__advice_on_names_and_lines),

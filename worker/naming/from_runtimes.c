@@ -13,7 +13,8 @@
 #include "worker/runtime/functions.h"
 #include "worker/sample/samples.h"
 
-#define NOT_READ "[function, name not read]"
+#define NOT_READ     "[function, name not read]"
+#define NOT_VERIFIED "[function, not verified]"
 
 struct script_names {
 	const struct resources *resources;
@@ -72,6 +73,14 @@ static void set_function(struct script_names *names, const struct place *place,
 	names->named++;
 }
 
+/* Returns what stands for the name of a function that has none. */
+static const char *name_of_none(const struct script_names *names, const struct place *place)
+{
+	if (functions_unverified(names->resources->functions, FUNCTION_OF(place->address)))
+		return NOT_VERIFIED;
+	return NOT_READ;
+}
+
 static void name_place(struct script_names *names, const struct place *place)
 {
 	struct profile *profile = names->resources->profile;
@@ -84,7 +93,7 @@ static void name_place(struct script_names *names, const struct place *place)
 	if (functions_get(names->resources->functions, FUNCTION_OF(place->address), &told))
 		set_function(names, place, &told);
 	else
-		place_set_name(profile, place, names->object, NOT_READ, 0, false);
+		place_set_name(profile, place, names->object, name_of_none(names, place), 0, false);
 }
 
 uint64_t names_from_runtimes(const struct resources *resources, const struct groups *groups,

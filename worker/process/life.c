@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "worker/process/life.h"
 
+#include <errno.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -11,7 +12,9 @@
 #include "worker/process/mapping.h"
 #include "worker/process/object.h"
 #include "worker/process/process.h"
+#include "worker/process/publisher.h"
 #include "worker/process/roster.h"
+#include "worker/runtime/cpython_types.h"
 #include "worker/runtime/functions.h"
 #include "worker/runtime/runtime.h"
 #include "worker/runtime/told.h"
@@ -264,27 +267,49 @@ void life_event(struct life *life, const struct event *event)
 
 /* ---- code ---- */
 
-/* Returns the layout of the interpreter that a process maps, or NULL. */
-static const struct cpython_layout *find_layout(const struct process *process)
+/* Puts the copies that a program has of types in their places. Returns false without any. */
+static bool use_copies(const struct process *process, struct cpython_types *types)
 {
-	for (size_t i = 0; i < process->mappings->open_count; i++) {
-		const struct object *object = process->mappings->open[i].object;
+	bool found = false;
 
-		if (object && object->setup)
-			return &object->setup->layout.cpython;
+	for (size_t i = 0; i < process->mappings->open_count; i++) {
+		const struct mapping *mapping = &process->mappings->open[i];
+		struct cpython_types copies;
+		uint64_t bias;
+
+		if (!mapping->object || !publisher_bias(mapping, &bias))
+			continue;
+		copies = cpython_types_at(&mapping->object->copies, bias);
+		found |= cpython_types_replace(types, &copies);
 	}
-	return NULL;
+	return found;
 }
 
-/* Reads the event. Returns false without an interpreter that the worker knows. */
-static bool read_code(const struct process *process, const struct event_code *event,
-		      struct told *ret_told)
+/*
+ * Reads the event as one of the interpreter whose code the stack has. Returns as told_read(), or
+ * -ENOENT without an interpreter that the worker knows.
+ */
+static int read_code(const struct process *process, const struct event_code *event,
+		     struct told *ret_told)
 {
-	const struct cpython_layout *layout = NULL;
+	const struct runtime_setup *setup;
+	const struct mapping *mapping;
+	struct cpython_types types;
+	uint64_t bias;
+	int r;
 
-	if (process && process->mappings)
-		layout = find_layout(process);
-	return layout && told_read(layout, event, ret_told) == 0;
+	if (!process || !process->mappings)
+		return -ENOENT;
+	mapping = mappings_find(process->mappings, event->marked, event->event.time);
+	if (!mapping || !mapping->object || !mapping->object->setup ||
+	    !publisher_bias(mapping, &bias))
+		return -ENOENT;
+	setup = mapping->object->setup;
+	types = cpython_types_at(&setup->types, bias);
+	r = told_read(&setup->layout.cpython, &types, event, ret_told);
+	if (r == -EPROTO && use_copies(process, &types))
+		r = told_read(&setup->layout.cpython, &types, event, ret_told);
+	return r;
 }
 
 void life_code(struct life *life, const struct event_code *event)
@@ -296,13 +321,17 @@ void life_code(struct life *life, const struct event_code *event)
 	};
 	struct process *process = find(life, &event->event);
 	struct told told;
+	int r;
 
 	if (!life->parts->functions)
 		return;
 	if (process)
 		set_family(process, key.family);
-	if (read_code(process, event, &told))
+	r = read_code(process, event, &told);
+	if (r == 0)
 		functions_tell(life->parts->functions, &key, &told, event->event.time);
+	else if (r == -EPROTO)
+		functions_doubt(life->parts->functions, &key, event->event.time);
 	else
 		life->unread++;
 }

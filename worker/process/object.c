@@ -462,6 +462,7 @@ static void finish(struct objects *objects, struct object *object, struct parser
 	object->runtime = result->runtime;
 	object->runtime_error = result->runtime_error;
 	object->setup = result->setup;
+	object->copies = result->copies;
 	result->setup = NULL;
 	if (result->build_id[0])
 		object->build_id = strdup(result->build_id);

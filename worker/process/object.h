@@ -12,6 +12,7 @@
 
 #include "base/chain.h"
 #include "base/runtimes.h"
+#include "worker/runtime/cpython_layout.h"
 #include "worker/target/target.h"
 
 struct cpython_layout;
@@ -63,6 +64,7 @@ struct object {
 	enum runtime runtime;
 	int runtime_error;	     /* of runtime_configure() */
 	struct runtime_setup *setup; /* of the runtime; NULL: none */
+	struct cpython_types copies; /* that a program has of a runtime's types; 0: none */
 	struct table *table;	     /* READY */
 	struct unwind_table *source;
 	uint64_t opened;     /* time, 0: not a file */

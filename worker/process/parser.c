@@ -15,6 +15,7 @@
 #include "worker/process/journal.h"
 #include "worker/process/queue.h"
 #include "object/unwind/unwind_table.h"
+#include "worker/runtime/cpython_types.h"
 #include "worker/runtime/runtime.h"
 
 #define PRIORITY_NORMAL 0
@@ -109,6 +110,8 @@ void parser_run(const struct parser_job *job, struct pace *pace, struct parser_r
 	keep_segments(image, ret_result);
 	keep_build_id(image, ret_result);
 	ret_result->runtime = runtime_recognise(image);
+	if (ret_result->runtime == RUNTIME_NONE)
+		cpython_types_copied(image, &ret_result->copies);
 	ret_result->table_error =
 		unwind_table_build_paced(image, pace, &ret_result->table, &damaged);
 	if (ret_result->table_error < 0)

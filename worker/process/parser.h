@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/runtimes.h"
+#include "worker/runtime/cpython_layout.h"
 #include "object/elf/image.h"
 #include "ipc/time.h"
 #include "worker/target/target.h"
@@ -65,6 +66,7 @@ struct parser_result {
 	enum runtime runtime;
 	int runtime_error;	     /* why there is no setup: -ENOENT, -ENOTSUP, … */
 	struct runtime_setup *setup; /* of the runtime, owned; NULL: BPF does not walk its frames */
+	struct cpython_types copies; /* that a program has of a runtime's types */
 	char build_id[2 * IMAGE_BUILD_ID_MAX + 1];
 };
 

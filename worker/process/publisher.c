@@ -59,23 +59,33 @@ static uint32_t publisher_flags(const struct object *object)
 	return 0;
 }
 
+bool publisher_bias(const struct mapping *mapping, uint64_t *ret_bias)
+{
+	const struct object *object = mapping->object;
+	const struct image_segment *segment =
+		image_segment_of(object->segments, object->segment_count, mapping->offset,
+				 mapping->end - mapping->start);
+
+	if (!segment)
+		return false;
+	*ret_bias = mapping->start - mapping->offset + segment->file_offset - segment->address;
+	return true;
+}
+
 void publisher_entry(const struct mapping *mapping, struct mapping_entry *ret_entry)
 {
 	const struct object *object = mapping->object;
-	const struct image_segment *segment;
+	uint64_t bias;
 
 	*ret_entry = (struct mapping_entry){.start = mapping->start, .end = mapping->end};
 	ret_entry->flags = publisher_flags(object);
 	if (!object || object->state < OBJECT_READY)
 		return;
-	segment = image_segment_of(object->segments, object->segment_count, mapping->offset,
-				   mapping->end - mapping->start);
-	if (!object->table || !segment) {
+	if (!object->table || !publisher_bias(mapping, &bias)) {
 		ret_entry->flags &= ~MAPPING_HAS_TABLE;
 		return;
 	}
-	ret_entry->bias =
-		mapping->start - mapping->offset + segment->file_offset - segment->address;
+	ret_entry->bias = bias;
 	ret_entry->first_page = object->table->first_page;
 	ret_entry->pages = object->table->pages;
 	ret_entry->directory = object->table->directory;

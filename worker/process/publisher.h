@@ -52,6 +52,11 @@ struct publisher_counts { /* processes that at least once had no slot, or no roo
 };
 void publisher_counts(const struct publisher *publisher, struct publisher_counts *ret_counts);
 
+/*
+ * Gets what is to be added to an address of the mapping's object, which is parsed. False: the
+ * mapping shows no segment of it.
+ */
+bool publisher_bias(const struct mapping *mapping, uint64_t *ret_bias);
 /* Makes the words about one mapping for BPF. */
 void publisher_entry(const struct mapping *mapping, struct mapping_entry *ret_entry);
 

@@ -109,9 +109,17 @@ static struct accessor_value thread_place(struct accessor_value offset)
 		offset.base = ACCESSOR_THREAD;
 	else if (offset.base == ACCESSOR_OFFSET)
 		offset.base = ACCESSOR_THREAD_OFFSET;
+	else if (offset.base == ACCESSOR_DESCRIPTOR)
+		offset.base = ACCESSOR_THREAD_DESCRIPTOR;
 	else
 		return unknown;
 	return offset;
+}
+
+/* Returns whether a value is an offset that is known when the program runs. */
+static bool is_offset(const struct accessor_value *value)
+{
+	return value->base == ACCESSOR_OFFSET || value->base == ACCESSOR_DESCRIPTOR;
 }
 
 static struct accessor_value load(struct accessor *accessor, const struct instruction *instruction)
@@ -120,7 +128,7 @@ static struct accessor_value load(struct accessor *accessor, const struct instru
 
 	if (instruction->segment)
 		place = thread_place(place);
-	if (place.base == ACCESSOR_UNKNOWN || place.base == ACCESSOR_OFFSET || place.loaded)
+	if (place.base == ACCESSOR_UNKNOWN || is_offset(&place) || place.loaded)
 		return unknown;
 	/* The word at the thread pointer is the thread pointer itself: the x86-64 ABI of TLS. */
 	if (place.base == ACCESSOR_THREAD && place.number == 0 && instruction->segment)
@@ -136,9 +144,9 @@ static struct accessor_value sum(struct accessor_value left, struct accessor_val
 {
 	if (right.base == ACCESSOR_NUMBER && !right.loaded)
 		return moved(left, right.number);
-	if (left.base == ACCESSOR_THREAD && !left.loaded && right.base == ACCESSOR_OFFSET)
+	if (left.base == ACCESSOR_THREAD && !left.loaded && is_offset(&right))
 		return thread_place(moved(right, left.number));
-	if (right.base == ACCESSOR_THREAD && !right.loaded && left.base == ACCESSOR_OFFSET)
+	if (right.base == ACCESSOR_THREAD && !right.loaded && is_offset(&left))
 		return thread_place(moved(left, right.number));
 	return unknown;
 }
@@ -156,23 +164,36 @@ static void set(struct accessor *accessor, const struct instruction *instruction
 	accessor->reg[instruction->reg] = value;
 }
 
-/* Lets the function that was called return; it may be the one that finds thread-local memory. */
+static bool is_relocated_as(struct accessor *accessor, const struct accessor_value *place,
+			    uint32_t type)
+{
+	struct dynamic_relocation relocation;
+
+	if (place->base != ACCESSOR_NUMBER || place->loaded)
+		return false;
+	return find_relocation(accessor, place->number, &relocation) && relocation.type == type;
+}
+
+/*
+ * Lets the function that was called return; it may be one that finds thread-local memory. That of a
+ * descriptor keeps all registers but one.
+ */
 static void end_call(struct accessor *accessor)
 {
 	static const uint8_t lost[] = {0, 1, 2, 6, 7, 8, 9, 10, 11};
 	const struct accessor_value argument = accessor->reg[ACCESSOR_RDI];
-	struct dynamic_relocation relocation;
 
 	accessor->in_call = false;
+	if (is_relocated_as(accessor, &accessor->called_at, R_X86_64_TLSDESC)) {
+		accessor->reg[ACCESSOR_RAX] = (struct accessor_value){
+			.base = ACCESSOR_DESCRIPTOR, .pc = accessor->called_at.number};
+		return;
+	}
 	for (size_t i = 0; i < sizeof(lost); i++)
 		accessor->reg[lost[i]] = unknown;
-	if (argument.base != ACCESSOR_NUMBER || argument.loaded)
-		return;
-	if (!find_relocation(accessor, argument.number, &relocation) ||
-	    relocation.type != R_X86_64_DTPMOD64)
-		return;
-	accessor->reg[ACCESSOR_RAX] =
-		(struct accessor_value){.base = ACCESSOR_MODULE, .pc = argument.number};
+	if (is_relocated_as(accessor, &argument, R_X86_64_DTPMOD64))
+		accessor->reg[ACCESSOR_RAX] =
+			(struct accessor_value){.base = ACCESSOR_MODULE, .pc = argument.number};
 }
 
 static void note_branch(struct accessor *accessor, uint64_t target)
@@ -237,7 +258,12 @@ static int step(struct accessor *accessor)
 	if (r < 0)
 		return r;
 	accessor->pc += instruction.size;
+	accessor->called_at = unknown;
 	switch (instruction.kind) {
+	case INSTRUCTION_CALL_AT:
+		accessor->called_at = operand_value(accessor, &instruction);
+		accessor->in_call = true;
+		return ACCESSOR_CALL;
 	case INSTRUCTION_CALL:
 		accessor->in_call = true;
 		return ACCESSOR_CALL;

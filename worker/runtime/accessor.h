@@ -25,11 +25,13 @@ enum {
 
 enum accessor_base {
 	ACCESSOR_UNKNOWN,
-	ACCESSOR_NUMBER,	/* a number, or an address of the image */
-	ACCESSOR_THREAD,	/* the thread pointer */
-	ACCESSOR_OFFSET,	/* what the word at `pc` has when the program runs */
-	ACCESSOR_THREAD_OFFSET, /* the thread pointer and that word */
-	ACCESSOR_MODULE,	/* thread-local memory: the two words at `pc` say where */
+	ACCESSOR_NUMBER,	    /* a number, or an address of the image */
+	ACCESSOR_THREAD,	    /* the thread pointer */
+	ACCESSOR_OFFSET,	    /* what the word at `pc` has when the program runs */
+	ACCESSOR_THREAD_OFFSET,	    /* the thread pointer and that word */
+	ACCESSOR_MODULE,	    /* thread-local memory: the two words at `pc` say where */
+	ACCESSOR_DESCRIPTOR,	    /* the offset that the descriptor at `pc` stands for: TLSDESC */
+	ACCESSOR_THREAD_DESCRIPTOR, /* the thread pointer and that offset */
 };
 
 /* base + number; or, when `loaded`, what is at that place in memory. */
@@ -55,7 +57,8 @@ struct accessor {
 	struct accessor_value reg[ACCESSOR_REGISTERS];
 	unsigned int steps, relocations;
 	bool in_call;
-	uint64_t other; /* the way that the first branch did not take; 0: none */
+	struct accessor_value called_at; /* where the address of the called function is */
+	uint64_t other;			 /* the way that the first branch did not take; 0: none */
 	struct accessor_value other_reg[ACCESSOR_REGISTERS];
 };
 

@@ -8,6 +8,7 @@
 #include "object/elf/image.h"
 #include "worker/runtime/cpython_loop.h"
 #include "worker/runtime/cpython_thread.h"
+#include "worker/runtime/cpython_types.h"
 #include "worker/runtime/cpython_version.h"
 
 #define DESCRIPTION_BYTES 1024u
@@ -112,8 +113,9 @@ static int lead_to_frame(struct runtime_root *root, const struct cpython_layout 
 }
 
 /*
- * Until 3.11 the state of a thread is where its key says. Later versions also have a variable,
- * which is right for sub-interpreters, but is 0 in a thread that has released the lock.
+ * A thread that has released the lock has its state where its key says. That is the state of the
+ * thread's first interpreter alone. Until 3.11 one variable has the state that holds the lock,
+ * whichever thread's this is. Later versions have a variable of each thread.
  */
 static int find_thread(struct image *image, const struct exported *exported, uint32_t minor,
 		       struct runtime_config *config)
@@ -121,8 +123,9 @@ static int find_thread(struct image *image, const struct exported *exported, uin
 	int r, own;
 
 	if (minor < 12)
-		return cpython_thread_own(image, exported, &config->root[0]);
-	r = cpython_thread_current(image, exported, &config->root[0]);
+		r = cpython_thread_holder(image, exported, &config->root[0]);
+	else
+		r = cpython_thread_current(image, exported, &config->root[0]);
 	own = cpython_thread_own(image, exported, &config->root[1]);
 	if (r < 0 && own == 0) {
 		config->root[0] = config->root[1];
@@ -139,10 +142,6 @@ static int set_roots(struct image *image, const struct exported *exported,
 
 	if (r < 0)
 		return r;
-	if (config->flags & RUNTIME_ANCHOR_LIST) {
-		config->anchor = config->root[0];
-		r = add_step(&config->anchor, layout->thread_cframe);
-	}
 	for (size_t i = 0; i < 2 && r == 0; i++)
 		r = lead_to_frame(&config->root[i], layout);
 	return r;
@@ -226,6 +225,7 @@ static void set_code(struct runtime_config *config, const struct cpython_layout 
 	config->part[2] = layout->code_file;
 	config->part[3] = layout->code_lines;
 	config->last_size = layout->bytes_size;
+	config->holder = layout->thread_id;
 }
 
 static int configure(struct image *image, struct runtime_setup *ret_setup)
@@ -240,8 +240,8 @@ static int configure(struct image *image, struct runtime_setup *ret_setup)
 		return r;
 	set_frames(&setup.config, &setup.layout.cpython);
 	set_code(&setup.config, &setup.layout.cpython);
-	if (!is_code_known(&setup.layout.cpython) || !is_possible(&setup.config) ||
-	    setup.config.node_bytes > RUNTIME_NODE_BYTES)
+	if (!cpython_types_find(&exported, &setup.types) || !is_code_known(&setup.layout.cpython) ||
+	    !is_possible(&setup.config) || setup.config.node_bytes > RUNTIME_NODE_BYTES)
 		return -ENOTSUP;
 	r = set_roots(image, &exported, &setup.layout.cpython, &setup.config);
 	if (r == 0 && MINOR(setup.layout.cpython.version) <= LOOP_FOR_EACH)

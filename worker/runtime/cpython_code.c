@@ -143,6 +143,57 @@ int cpython_text(const struct cpython_layout *layout, const struct memory *memor
 	return 0;
 }
 
+/* ---- types ---- */
+
+static uint16_t offset_of_name(const struct cpython_layout *layout)
+{
+	if (layout->code_qualified != CPYTHON_NONE)
+		return layout->code_qualified;
+	return layout->code_name;
+}
+
+static int check_type(const struct cpython_layout *layout, const struct memory *memory,
+		      uint64_t object, uint64_t wanted)
+{
+	uint64_t type;
+	int r = memory_word(memory, object + layout->object_type, &type);
+
+	if (r < 0)
+		return r;
+	if (type != wanted)
+		return -EPROTO;
+	return 0;
+}
+
+/* Checks the object to which the pointer at an address leads. */
+static int check_type_at(const struct cpython_layout *layout, const struct memory *memory,
+			 uint64_t address, uint64_t wanted)
+{
+	uint64_t object;
+	int r = memory_word(memory, address, &object);
+
+	if (r < 0)
+		return r;
+	return check_type(layout, memory, object, wanted);
+}
+
+int cpython_code_check(const struct cpython_layout *layout, const struct cpython_types *types,
+		       const struct memory *memory, uint64_t address)
+{
+	int r = check_type(layout, memory, address, types->code);
+
+	if (r == 0)
+		r = check_type_at(layout, memory, address + offset_of_name(layout), types->text);
+	if (r == 0)
+		r = check_type_at(layout, memory, address + layout->code_file, types->text);
+	if (r < 0)
+		return r;
+	r = check_type_at(layout, memory, address + layout->code_lines, types->bytes);
+	if (r == -EFAULT)
+		return 0;
+	return r;
+}
+
 /* ---- code ---- */
 
 static int read_text_at(const struct cpython_layout *layout, const struct memory *memory,
@@ -154,13 +205,6 @@ static int read_text_at(const struct cpython_layout *layout, const struct memory
 	if (r < 0)
 		return r;
 	return cpython_text(layout, memory, text, ret_text, size);
-}
-
-static uint16_t offset_of_name(const struct cpython_layout *layout)
-{
-	if (layout->code_qualified != CPYTHON_NONE)
-		return layout->code_qualified;
-	return layout->code_name;
 }
 
 int cpython_code_read(const struct cpython_layout *layout, const struct memory *memory,

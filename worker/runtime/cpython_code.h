@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 struct cpython_layout;
+struct cpython_types;
 struct memory;
 
 #define CPYTHON_NAME_BYTES 256u /* with a NUL; a longer text is cut */
@@ -22,6 +23,13 @@ struct cpython_code {
 	char file[CPYTHON_FILE_BYTES]; /* as the compiler was told, maybe "<string>" */
 	uint32_t first_line;
 };
+
+/*
+ * Checks that the code, its name, its file and its line table are objects of the types of the
+ * process. A line table that is not there is none. Returns -EPROTO for an object of another type.
+ */
+int cpython_code_check(const struct cpython_layout *layout, const struct cpython_types *types,
+		       const struct memory *memory, uint64_t address);
 
 int cpython_code_read(const struct cpython_layout *layout, const struct memory *memory,
 		      uint64_t address, struct cpython_code *ret_code);

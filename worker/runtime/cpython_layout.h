@@ -33,6 +33,14 @@ struct cpython_layout {
 #undef O
 };
 
+/*
+ * Addresses of the types whose objects tell of a function: in an image, or in a process. An object
+ * of another type is not what its place says.
+ */
+struct cpython_types {
+	uint64_t code, text, bytes;
+};
+
 /* Finds the layout of a version that does not describe itself. 0, or -ENOTSUP. */
 int cpython_layout_find(uint32_t version, struct cpython_layout *ret_layout);
 

@@ -9,9 +9,10 @@
 #include "object/elf/exported.h"
 #include "worker/runtime/accessor.h"
 
-#define EVENTS_MAX 8u
-#define KEY_AT	   4u /* in Py_tss_t: int _is_initialized; pthread_key_t _key */
-#define KEY_BYTES  4u
+#define EVENTS_MAX    8u
+#define KEY_AT	      4u /* in Py_tss_t: int _is_initialized; pthread_key_t _key */
+#define KEY_BYTES     4u
+#define POINTER_BYTES 8u
 
 /* Functions that return _Py_tss_tstate. Python/pystate.c */
 static const char *const getters[] = {
@@ -19,6 +20,9 @@ static const char *const getters[] = {
 	"PyThreadState_GetUnchecked",
 	"_PyThreadState_UncheckedGet",
 };
+
+/* The function that returns the state of this thread, with the lock or without. */
+static const char own[] = "PyGILState_GetThisThreadState";
 
 static bool is_musl(struct image *image)
 {
@@ -48,6 +52,9 @@ static int root_of(const struct accessor_value *value, bool musl, struct runtime
 	case ACCESSOR_MODULE:
 		root.start = musl ? RUNTIME_AT_MODULE_MUSL : RUNTIME_AT_MODULE;
 		break;
+	case ACCESSOR_THREAD_DESCRIPTOR:
+		root.start = musl ? RUNTIME_AT_DESCRIPTOR_MUSL : RUNTIME_AT_DESCRIPTOR;
+		break;
 	default:
 		return -ENOTSUP;
 	}
@@ -56,35 +63,71 @@ static int root_of(const struct accessor_value *value, bool musl, struct runtime
 }
 
 /* Evaluates a function to its end. */
-static int returned(struct image *image, const struct exported *exported, uint64_t pc,
-		    struct runtime_root *ret_root)
+static int returned(struct image *image, const struct exported *exported, const char *function,
+		    struct accessor_value *ret_value)
 {
+	struct exported_symbol symbol;
 	struct accessor accessor;
 	int r = 0;
 
-	accessor_init(&accessor, image, exported, pc);
+	if (!exported_find(exported, function, &symbol))
+		return -ENOTSUP;
+
+	accessor_init(&accessor, image, exported, symbol.address);
 	for (unsigned int i = 0; i < EVENTS_MAX && r >= 0 && r != ACCESSOR_RETURN; i++)
 		r = accessor_next(&accessor);
 	if (r != ACCESSOR_RETURN)
 		return -ENOTSUP;
-	return root_of(&accessor.reg[ACCESSOR_RAX], is_musl(image), ret_root);
+	*ret_value = accessor.reg[ACCESSOR_RAX];
+	return 0;
+}
+
+static int find_variable(struct image *image, const struct exported *exported, const char *function,
+			 struct runtime_root *ret_root)
+{
+	struct accessor_value value;
+	int r = returned(image, exported, function, &value);
+
+	if (r < 0)
+		return r;
+	return root_of(&value, is_musl(image), ret_root);
 }
 
 int cpython_thread_current(struct image *image, const struct exported *exported,
 			   struct runtime_root *ret_root)
 {
-	struct exported_symbol symbol;
-
-	for (size_t i = 0; i < sizeof(getters) / sizeof(getters[0]); i++) {
-		if (!exported_find(exported, getters[i], &symbol))
-			continue;
-		if (returned(image, exported, symbol.address, ret_root) == 0)
+	for (size_t i = 0; i < sizeof(getters) / sizeof(getters[0]); i++)
+		if (find_variable(image, exported, getters[i], ret_root) == 0)
 			return 0;
-	}
 	return -ENOTSUP;
 }
 
-/* ---- the key ---- */
+/* ---- variables in _PyRuntime ---- */
+
+static bool is_inside(const struct exported_symbol *runtime, uint64_t address, uint64_t size)
+{
+	const uint64_t inside = address - runtime->address;
+
+	return address >= runtime->address && runtime->size >= size &&
+	       inside <= runtime->size - size && address % size == 0;
+}
+
+int cpython_thread_holder(struct image *image, const struct exported *exported,
+			  struct runtime_root *ret_root)
+{
+	struct exported_symbol runtime;
+	struct accessor_value value;
+	int r = returned(image, exported, "_PyThreadState_UncheckedGet", &value);
+
+	if (r < 0)
+		return r;
+	if (value.base != ACCESSOR_NUMBER || !value.loaded ||
+	    !exported_find(exported, "_PyRuntime", &runtime) ||
+	    !is_inside(&runtime, value.number, POINTER_BYTES))
+		return -ENOTSUP;
+	*ret_root = (struct runtime_root){.pc = value.number, .start = RUNTIME_AT_HOLDER};
+	return 0;
+}
 
 /*
  * Returns the address of the key that an argument stands for, or 0. The argument is the key itself,
@@ -92,15 +135,13 @@ int cpython_thread_current(struct image *image, const struct exported *exported,
  */
 static uint64_t key_of(const struct accessor_value *argument, const struct exported_symbol *runtime)
 {
-	uint64_t address = argument->number, inside;
+	uint64_t address = argument->number;
 
 	if (argument->base != ACCESSOR_NUMBER)
 		return 0;
 	if (!argument->loaded)
 		address += KEY_AT;
-	inside = address - runtime->address;
-	if (address < runtime->address || runtime->size < KEY_BYTES ||
-	    inside > runtime->size - KEY_BYTES || address % KEY_BYTES != 0)
+	if (!is_inside(runtime, address, KEY_BYTES))
 		return 0;
 	return address;
 }
@@ -128,11 +169,11 @@ int cpython_thread_own(struct image *image, const struct exported *exported,
 	struct exported_symbol runtime, symbol;
 	struct accessor accessor;
 
-	if (!exported_find(exported, "_PyRuntime", &runtime) ||
-	    !exported_find(exported, "PyGILState_GetThisThreadState", &symbol))
-		return -ENOTSUP;
-	if (returned(image, exported, symbol.address, ret_root) == 0)
+	if (find_variable(image, exported, own, ret_root) == 0)
 		return 0;
+	if (!exported_find(exported, "_PyRuntime", &runtime) ||
+	    !exported_find(exported, own, &symbol))
+		return -ENOTSUP;
 	accessor_init(&accessor, image, exported, symbol.address);
 	root.pc = find_key(&accessor, &runtime);
 	if (root.pc == 0)

@@ -15,6 +15,12 @@ struct image;
 int cpython_thread_current(struct image *image, const struct exported *exported,
 			   struct runtime_root *ret_root);
 /*
+ * Finds the variable that has the state of the thread which holds the lock, until 3.11. Returns 0
+ * or -ENOTSUP.
+ */
+int cpython_thread_holder(struct image *image, const struct exported *exported,
+			  struct runtime_root *ret_root);
+/*
  * Finds the state that a thread has with and without the lock: the first one of the thread. Until
  * 3.14 it is the value of a key of pthreads. Returns 0 or -ENOTSUP.
  */

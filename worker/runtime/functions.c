@@ -16,6 +16,7 @@
 struct family {
 	uint64_t number;
 	size_t count, bytes;
+	uint64_t unverified; /* frames, as in struct functions_counts */
 };
 
 /* One piece of memory: name, file and line table behind the head. */
@@ -35,10 +36,12 @@ struct entry {
 	struct function_key key;
 	struct family *family;
 	uint64_t number;
-	uint64_t used;	   /* time */
-	struct text *text; /* NULL: no event has told of it */
-	bool is_old;	   /* another function has the key now */
-	bool is_untold;	   /* a sample was first, and no event has come since */
+	uint64_t used;	    /* time */
+	struct text *text;  /* NULL: no event has told of it */
+	bool is_old;	    /* another function has the key now */
+	bool is_untold;	    /* a sample was first, and no event has come since */
+	bool is_unverified; /* what an event told is no code of the interpreter */
+	uint64_t frames;    /* that functions_place() has met */
 };
 
 struct functions {
@@ -273,6 +276,25 @@ static void fill(struct functions *functions, struct entry *entry, const struct 
 	functions->counts.told++;
 }
 
+static void end_untold(struct functions *functions, struct entry *entry)
+{
+	functions->counts.untold -= entry->is_untold;
+	entry->is_untold = false;
+}
+
+static void count_unverified(struct functions *functions, struct entry *entry, uint64_t frames)
+{
+	functions->counts.unverified += frames;
+	entry->family->unverified += frames;
+}
+
+static void end_unverified(struct functions *functions, struct entry *entry)
+{
+	if (entry->is_unverified)
+		count_unverified(functions, entry, -entry->frames);
+	entry->is_unverified = false;
+}
+
 void functions_tell(struct functions *functions, const struct function_key *key,
 		    const struct told *told, uint64_t time)
 {
@@ -291,10 +313,30 @@ void functions_tell(struct functions *functions, const struct function_key *key,
 		functions->counts.again++;
 	else
 		fill(functions, entry, told);
-	if (entry->is_untold && entry->text) {
-		entry->is_untold = false;
-		functions->counts.untold--;
+	if (entry->text) {
+		end_untold(functions, entry);
+		end_unverified(functions, entry);
 	}
+}
+
+void functions_doubt(struct functions *functions, const struct function_key *key, uint64_t time)
+{
+	struct entry *entry = find(functions, key);
+
+	if (entry && entry->text) {
+		retire(functions, entry);
+		entry = NULL;
+	}
+	if (!entry)
+		entry = add(functions, key);
+	if (!entry)
+		return;
+	entry->used = time;
+	end_untold(functions, entry);
+	if (entry->is_unverified)
+		return;
+	entry->is_unverified = true;
+	count_unverified(functions, entry, entry->frames);
 }
 
 /* ---- what samples ask ---- */
@@ -350,6 +392,9 @@ uint64_t functions_place(struct functions *functions, const struct function_key 
 		return FUNCTION_PLACE(0, FUNCTION_LINE_UNTOLD);
 	if (entry->used < time)
 		entry->used = time;
+	entry->frames++;
+	if (entry->is_unverified)
+		count_unverified(functions, entry, 1);
 	return FUNCTION_PLACE(entry->number, line_of(entry, instruction));
 }
 
@@ -362,6 +407,22 @@ bool functions_get(const struct functions *functions, uint64_t number,
 		return false;
 	*ret_function = entry->text->function;
 	return true;
+}
+
+bool functions_unverified(const struct functions *functions, uint64_t number)
+{
+	const struct entry *entry = map_get(functions->numbers, number);
+
+	return entry && entry->is_unverified;
+}
+
+uint64_t functions_unverified_frames(const struct functions *functions, uint64_t family_number)
+{
+	const struct family *family = map_get(functions->families, family_number);
+
+	if (!family)
+		return 0;
+	return family->unverified;
 }
 
 /* ---- all ---- */

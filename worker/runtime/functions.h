@@ -53,6 +53,7 @@ struct function {
 struct functions_counts {
 	uint64_t told, again; /* events: of new functions, and of known ones */
 	uint64_t untold;      /* functions that samples have met, and no event told of */
+	uint64_t unverified;  /* frames of functions that functions_doubt() has named */
 	uint64_t refused;     /* for want of room or memory: functions, events */
 };
 
@@ -62,6 +63,8 @@ void functions_free(struct functions *functions);
 /* Takes what an event told at a time. Another name for the same key is another function. */
 void functions_tell(struct functions *functions, const struct function_key *key,
 		    const struct told *told, uint64_t time);
+/* Notes that what an event told of a key is no code of the interpreter: the key has no name. */
+void functions_doubt(struct functions *functions, const struct function_key *key, uint64_t time);
 /*
  * Returns the place of an instruction, as an event or an index has it. The place has line 0 where
  * the line is not known, and number 0 where there is no room for the function.
@@ -71,6 +74,10 @@ uint64_t functions_place(struct functions *functions, const struct function_key 
 /* Gets the function of a number, valid until the next event. False: no event has told of it. */
 bool functions_get(const struct functions *functions, uint64_t number,
 		   struct function *ret_function);
+/* Returns whether the function of a number has no name since functions_doubt(). */
+bool functions_unverified(const struct functions *functions, uint64_t number);
+/* Returns how many frames of a family are of such functions, as far as these are not forgotten. */
+uint64_t functions_unverified_frames(const struct functions *functions, uint64_t family);
 /* Forgets the functions that neither a sample nor an event has met since a time. */
 void functions_forget(struct functions *functions, uint64_t since);
 size_t functions_count(const struct functions *functions);

@@ -216,6 +216,18 @@ static int decode_add(struct decoder *decoder)
 	return 0;
 }
 
+static int decode_add_to(struct decoder *decoder)
+{
+	read_operand(decoder);
+	if (decoder->memory)
+		return 0;
+	turn_around(decoder);
+	decoder->instruction->kind = INSTRUCTION_LOSE;
+	if (decoder->instruction->wide)
+		decoder->instruction->kind = INSTRUCTION_ADD;
+	return 0;
+}
+
 static int decode_address(struct decoder *decoder)
 {
 	read_operand(decoder);
@@ -310,7 +322,9 @@ static int decode_branch8(struct decoder *decoder)
 static int decode_indirect(struct decoder *decoder)
 {
 	read_operand(decoder);
-	if ((decoder->reg & 7) == 2)
+	if ((decoder->reg & 7) == 2 && decoder->memory)
+		decoder->instruction->kind = INSTRUCTION_CALL_AT;
+	else if ((decoder->reg & 7) == 2)
 		decoder->instruction->kind = INSTRUCTION_CALL;
 	else if ((decoder->reg & 7) == 4)
 		decoder->instruction->kind = INSTRUCTION_JUMP;
@@ -329,6 +343,7 @@ static const struct {
 	unsigned int first, last;
 	decode *decode;
 } opcodes[] = {
+	{0x01, 0x01, decode_add_to},
 	{0x03, 0x03, decode_add},
 	{0x31, 0x31, decode_xor},
 	{0x33, 0x33, decode_xor},

@@ -20,6 +20,7 @@ enum instruction_kind {
 	INSTRUCTION_ADD,      /* reg = reg + operand */
 	INSTRUCTION_ADD_FROM, /* reg = reg + what is at operand */
 	INSTRUCTION_CALL,     /* target, 0: not known here */
+	INSTRUCTION_CALL_AT,  /* calls the function whose address is at operand */
 	INSTRUCTION_JUMP,     /* the same */
 	INSTRUCTION_BRANCH,   /* to the target or not */
 	INSTRUCTION_RETURN,

@@ -32,7 +32,8 @@ struct runtime_setup {
 	struct runtime_range loop[RUNTIME_LOOP_RANGES];
 	union {
 		struct cpython_layout cpython;
-	} layout; /* for decoding what BPF tells of code */
+	} layout;		    /* for decoding what BPF tells of code */
+	struct cpython_types types; /* addresses in the image, for checking that */
 };
 
 struct runtime_handler {

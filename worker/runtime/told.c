@@ -17,15 +17,17 @@ static void add_parts(struct memory *memory, const struct event_code *event)
 				   (size_t)event->bytes[i]);
 }
 
-int told_read(const struct cpython_layout *layout, const struct event_code *event,
-	      struct told *ret_told)
+int told_read(const struct cpython_layout *layout, const struct cpython_types *types,
+	      const struct event_code *event, struct told *ret_told)
 {
 	struct memory memory = {0};
 	int r;
 
 	_Static_assert(RUNTIME_PARTS <= MEMORY_RANGES_MAX, "there is a range for each part");
 	add_parts(&memory, event);
-	r = cpython_code_read(layout, &memory, event->code, &ret_told->code);
+	r = cpython_code_check(layout, types, &memory, event->code);
+	if (r == 0)
+		r = cpython_code_read(layout, &memory, event->code, &ret_told->code);
 	if (r < 0)
 		return r;
 	ret_told->lines = layout->lines;

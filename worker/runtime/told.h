@@ -12,6 +12,7 @@
 #include "worker/runtime/cpython_lines.h"
 
 struct cpython_layout;
+struct cpython_types;
 
 #define TOLD_TABLE_BYTES (CODE_BYTES - CODE_PART_3)
 
@@ -25,10 +26,14 @@ struct told {
 };
 
 /*
- * Reads the event by the layout of the interpreter. A function without a readable line table has no
- * lines. Returns 0, -EFAULT: the event lacks a name, or -EBADMSG.
+ * Reads the event by the layout of the interpreter, whose types have these addresses in the
+ * process. A function without a readable line table has no lines.
+ *   0         done
+ *   -EFAULT   the event lacks a name
+ *   -EBADMSG  what it has cannot be
+ *   -EPROTO   an object is of another type: the layout is wrong, or this is no code
  */
-int told_read(const struct cpython_layout *layout, const struct event_code *event,
-	      struct told *ret_told);
+int told_read(const struct cpython_layout *layout, const struct cpython_types *types,
+	      const struct event_code *event, struct told *ret_told);
 
 #endif

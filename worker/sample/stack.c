@@ -194,11 +194,25 @@ static void push_user(struct stack *stack, const struct mapping *mapping, const 
 struct scripts {
 	struct runtime_words words;
 	uint64_t family, time;
-	bool hides;   /* the interpreter's own frames */
+	const struct object *owner; /* the interpreter; a process may have several */
+	bool hides;		    /* the interpreter's own frames */
 	bool by_loop; /* each frame of the loop has one function: runtime_setup.loop */
 	size_t early; /* functions that have no frame of the loop any more */
 	size_t bare;  /* innermost frames of the loop that have no function yet */
 };
+
+/* Returns the object whose list BPF has walked: that of the innermost frame of an interpreter. */
+static const struct object *find_owner(const struct process *process, const struct record *head,
+				       const u64 *frames)
+{
+	for (unsigned int i = 0; i < head->user_frames; i++) {
+		const struct mapping *mapping = stack_mapping(process, head, frames[i]);
+
+		if (mapping && mapping->object && mapping->object->setup)
+			return mapping->object;
+	}
+	return NULL;
+}
 
 static void scripts_init(struct scripts *scripts, struct stack *stack,
 			 const struct process *process, const struct record *head, const u64 *words)
@@ -211,6 +225,8 @@ static void scripts_init(struct scripts *scripts, struct stack *stack,
 	if (!runtime_words_init(&scripts->words, words, count))
 		stack->malformed++;
 	scripts->hides = scripts->words.frames > 0 && !stack->parts.native_frames;
+	if (scripts->words.frames > 0)
+		scripts->owner = find_owner(process, head, words - head->user_frames);
 }
 
 static const char *base_name(const char *path)
@@ -227,13 +243,15 @@ static bool is_hidden(const struct scripts *scripts, const struct mapping *mappi
 {
 	if (!scripts->hides)
 		return false;
-	return mapping && mapping->object && language_of_runtime(mapping->object->runtime) &&
+	return mapping && mapping->object && mapping->object == scripts->owner &&
+	       language_of_runtime(mapping->object->runtime) &&
 	       runtime_is_own_file(mapping->object->runtime, base_name(mapping->object->name));
 }
 
-static bool is_of_loop(const struct mapping *mapping, u64 frame)
+static bool is_of_loop(const struct scripts *scripts, const struct mapping *mapping, u64 frame)
 {
-	return mapping && mapping->object && mapping->object->setup &&
+	return mapping && mapping->object && mapping->object == scripts->owner &&
+	       mapping->object->setup &&
 	       runtime_is_loop(mapping->object->setup, frame_place(mapping, frame));
 }
 
@@ -251,7 +269,7 @@ static void tie_to_loop(struct scripts *scripts, const struct process *process,
 	if (functions == 0 || runtime_words_border(&scripts->words) != RUNTIME_WORDS_NO_BORDER)
 		return;
 	for (unsigned int i = 0; i < head->user_frames; i++)
-		loops += is_of_loop(stack_mapping(process, head, frames[i]), frames[i]);
+		loops += is_of_loop(scripts, stack_mapping(process, head, frames[i]), frames[i]);
 	scripts->by_loop = loops > 0;
 	if (profile_reason(head->reason)->class == CLASS_CUT || head->runtime != RUNTIME_WHOLE)
 		return;
@@ -332,7 +350,7 @@ static void push_all_user(struct stack *stack, const struct process *process,
 			push_user(stack, mapping, head, frames[i]);
 		if (!scripts.by_loop)
 			push_scripts(stack, &scripts, i);
-		else if (is_of_loop(mapping, frames[i]))
+		else if (is_of_loop(&scripts, mapping, frames[i]))
 			push_of_loop(stack, &scripts);
 	}
 	push_scripts(stack, &scripts, RUNTIME_WORDS_NO_BORDER);

@@ -280,6 +280,16 @@ static void explain_grant(const struct sources *sources, const char *name, char 
 			 strerror(-sources->grant_error));
 }
 
+/* Writes how many frames have no name, as their code is not what the layout says; or nothing. */
+static void explain_unverified(const struct sources *sources, char *ret_text, size_t size)
+{
+	ret_text[0] = '\0';
+	if (sources->unverified > 0)
+		snprintf(ret_text, size,
+			 ", but %" PRIu64 " frames are unverified: no objects of its types",
+			 sources->unverified);
+}
+
 /* Says whether the program's functions are shown, and if not, why. */
 static void explain_script(const struct findings *findings, const struct finding *finding,
 			   const char *name, char *ret_text)
@@ -295,8 +305,9 @@ static void explain_script(const struct findings *findings, const struct finding
 		 source->version >> 24, source->version >> 16 & 0xff, source->version >> 8 & 0xff,
 		 layout);
 	if (findings->sources->grant == GRANT_GIVEN) {
-		snprintf(ret_text, ADVICE_BYTES, "%s: %s: the program's functions are shown", name,
-			 version);
+		explain_unverified(findings->sources, why, sizeof(why));
+		snprintf(ret_text, ADVICE_BYTES, "%s: %s: the program's functions are shown%s",
+			 name, version, why);
 		return;
 	}
 	explain_grant(findings->sources, name, why, sizeof(why));

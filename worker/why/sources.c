@@ -22,6 +22,7 @@
 #include "worker/process/object.h"
 #include "worker/process/process.h"
 #include "worker/process/table.h"
+#include "worker/runtime/functions.h"
 #include "worker/runtime/runtime.h"
 
 /* ---- one object ---- */
@@ -284,6 +285,9 @@ static void name_process(const struct resources *resources, const struct process
 	sources->name = add_string(resources, REDACT_COMM, name);
 	sources->grant = process->grant.state;
 	sources->grant_error = process->grant.error;
+	if (resources->functions)
+		sources->unverified =
+			functions_unverified_frames(resources->functions, process->family);
 	sources->ended = process_state_is_ended(process->state);
 	sources->listed = process_state_is_complete(process->state);
 }

@@ -78,7 +78,8 @@ struct sources {
 	uint32_t name;	    /* a string of the profile; 0: none */
 	bool ended, listed; /* listed: all mappings are known */
 	enum grant_state grant;
-	int grant_error; /* GRANT_REFUSED: a negative errno */
+	int grant_error;     /* GRANT_REFUSED: a negative errno */
+	uint64_t unverified; /* frames without a name, of the process's family: functions_doubt() */
 	struct source *items;
 	size_t count;
 };

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/bpf/memory_image.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/reader.h"
+
+/* ---- lines ---- */
+
+/* Returns the number of lines before an address. */
+static uint32_t place_of(const struct memory_image *image, uint64_t address)
+{
+	uint32_t first = 0, end = image->head.lines;
+
+	while (first < end) {
+		const uint32_t middle = first + (end - first) / 2;
+
+		if (image->line[middle].address < address)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	return first;
+}
+
+static struct memory_image_line *find(const struct memory_image *image, uint64_t address)
+{
+	const uint32_t at = place_of(image, address);
+
+	if (at == image->head.lines || image->line[at].address != address)
+		return NULL;
+	return &image->line[at];
+}
+
+/* Adds a line of zeros. Returns NULL without room. */
+static struct memory_image_line *add(struct memory_image *image, uint64_t address)
+{
+	const uint32_t at = place_of(image, address), count = image->head.lines;
+
+	if (count == MEMORY_IMAGE_LINES_MAX)
+		return NULL;
+	memmove(&image->line[at + 1], &image->line[at], (count - at) * sizeof(*image->line));
+	image->line[at] = (struct memory_image_line){.address = address};
+	image->head.lines++;
+	return &image->line[at];
+}
+
+int memory_image_keep(struct memory_image *image, uint64_t address, uint64_t word)
+{
+	const uint64_t inside = address % MEMORY_IMAGE_LINE;
+	struct memory_image_line *line;
+
+	if (!image->line)
+		image->line = calloc(MEMORY_IMAGE_LINES_MAX, sizeof(*image->line));
+	if (!image->line)
+		return -ENOMEM;
+	line = find(image, address - inside);
+	if (!line)
+		line = add(image, address - inside);
+	if (!line)
+		return -ENOSPC;
+	memcpy(line->bytes + inside, &word, sizeof(word));
+	return 0;
+}
+
+int memory_image_read(const struct memory_image *image, void *to, size_t size, uint64_t address)
+{
+	unsigned char *next = to;
+
+	while (size > 0) {
+		const uint64_t inside = address % MEMORY_IMAGE_LINE;
+		const struct memory_image_line *line = find(image, address - inside);
+		size_t some = MEMORY_IMAGE_LINE - inside;
+
+		if (!line)
+			return -EFAULT;
+		if (some > size)
+			some = size;
+		memcpy(next, line->bytes + inside, some);
+		next += some;
+		address += some;
+		size -= some;
+	}
+	return 0;
+}
+
+int memory_image_layout(const struct memory_image *image, struct cpython_layout *ret_layout)
+{
+	unsigned char bytes[MEMORY_IMAGE_DESCRIPTION];
+	int r = memory_image_read(image, bytes, sizeof(bytes), image->head.runtime);
+
+	if (r == 0)
+		r = cpython_layout_read(bytes, sizeof(bytes), ret_layout);
+	if (r == -EFAULT || r == -ENOENT)
+		r = cpython_layout_find(image->head.version, ret_layout);
+	return r;
+}
+
+/* ---- files ---- */
+
+static void parse_text(struct reader *reader, size_t size, char *ret_text, size_t room)
+{
+	const void *bytes = reader_bytes(reader, size);
+
+	ret_text[0] = '\0';
+	if (size >= room)
+		reader_fail(reader);
+	else if (bytes)
+		memcpy(ret_text, bytes, size);
+	if (bytes && size < room)
+		ret_text[size] = '\0';
+}
+
+static void parse_frame(struct reader *reader, struct memory_image_frame *frame)
+{
+	uint16_t name, file;
+
+	frame->line = reader_u32(reader);
+	name = reader_u16(reader);
+	file = reader_u16(reader);
+	parse_text(reader, name, frame->name, sizeof(frame->name));
+	parse_text(reader, file, frame->file, sizeof(frame->file));
+}
+
+static void parse_line(struct reader *reader, struct memory_image *image, uint32_t number)
+{
+	struct memory_image_line *line = &image->line[number];
+	const void *bytes;
+
+	line->address = reader_u64(reader);
+	bytes = reader_bytes(reader, MEMORY_IMAGE_LINE);
+	if (bytes)
+		memcpy(line->bytes, bytes, MEMORY_IMAGE_LINE);
+	if (line->address % MEMORY_IMAGE_LINE != 0 ||
+	    (number > 0 && line->address <= line[-1].address))
+		reader_fail(reader);
+}
+
+static int parse_head(struct reader *reader, struct memory_image *image)
+{
+	const void *head = reader_bytes(reader, sizeof(image->head)), *config;
+
+	if (!head)
+		return -EBADMSG;
+	memcpy(&image->head, head, sizeof(image->head));
+	if (image->head.magic != MEMORY_IMAGE_MAGIC || image->head.lines > MEMORY_IMAGE_LINES_MAX ||
+	    image->head.frames > MEMORY_IMAGE_FRAMES_MAX)
+		return -EBADMSG;
+	if (image->head.config_bytes != sizeof(image->config))
+		return -ESTALE;
+	config = reader_bytes(reader, sizeof(image->config));
+	if (!config)
+		return -EBADMSG;
+	memcpy(&image->config, config, sizeof(image->config));
+	return 0;
+}
+
+int memory_image_parse(const void *bytes, size_t size, struct memory_image *ret_image)
+{
+	struct reader reader;
+	int r;
+
+	*ret_image = (struct memory_image){.frame = NULL};
+	reader_init(&reader, bytes, size);
+	r = parse_head(&reader, ret_image);
+	if (r < 0)
+		return r;
+	ret_image->frame = calloc(ret_image->head.frames + 1, sizeof(*ret_image->frame));
+	ret_image->line = calloc(ret_image->head.lines + 1, sizeof(*ret_image->line));
+	if (!ret_image->frame || !ret_image->line)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < ret_image->head.frames && !reader_failed(&reader); i++)
+		parse_frame(&reader, &ret_image->frame[i]);
+	for (uint32_t i = 0; i < ret_image->head.lines && !reader_failed(&reader); i++)
+		parse_line(&reader, ret_image, i);
+	if (reader_failed(&reader))
+		return -EBADMSG;
+	return 0;
+}
+
+void memory_image_release(struct memory_image *image)
+{
+	free(image->frame);
+	free(image->line);
+	image->frame = NULL;
+	image->line = NULL;
+}
+
+static void write_frame(const struct memory_image_frame *frame, FILE *file)
+{
+	const uint16_t sizes[] = {(uint16_t)strlen(frame->name), (uint16_t)strlen(frame->file)};
+
+	fwrite(&frame->line, sizeof(frame->line), 1, file);
+	fwrite(sizes, sizeof(sizes), 1, file);
+	fwrite(frame->name, sizes[0], 1, file);
+	fwrite(frame->file, sizes[1], 1, file);
+}
+
+int memory_image_write(const struct memory_image *image, const char *path)
+{
+	FILE *file = fopen(path, "w");
+
+	if (!file)
+		return -errno;
+	fwrite(&image->head, sizeof(image->head), 1, file);
+	fwrite(&image->config, sizeof(image->config), 1, file);
+	for (uint32_t i = 0; i < image->head.frames; i++)
+		write_frame(&image->frame[i], file);
+	fwrite(image->line, sizeof(*image->line), image->head.lines, file);
+	if (fclose(file) != 0)
+		return -EIO;
+	return 0;
+}

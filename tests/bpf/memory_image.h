@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A memory image: what the walk over an interpreter's list, and the naming, read of a thread, and
+ * what the interpreter said of its stack. tests/runtimes/record_image.c makes images.
+ *
+ * The file is little endian: a struct memory_image_head, the struct runtime_config, so many frames
+ * and lines. A frame is a u32 line, u16 sizes of name and file, and both texts. A line is a u64
+ * address and MEMORY_IMAGE_LINE bytes. Lines are sorted by address.
+ */
+#ifndef KEYHOLE_TESTS_BPF_MEMORY_IMAGE_H
+#define KEYHOLE_TESTS_BPF_MEMORY_IMAGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/abi.h"
+#include "worker/runtime/cpython_layout.h"
+
+#define MEMORY_IMAGE_MAGIC	 0x32676d696d656b6bull /* "kkemimg2" */
+#define MEMORY_IMAGE_LINE	 64u		       /* bytes */
+#define MEMORY_IMAGE_LINES_MAX	 8192u
+#define MEMORY_IMAGE_FRAMES_MAX	 256u
+#define MEMORY_IMAGE_DESCRIPTION 1024u /* bytes at `runtime` */
+
+struct memory_image_head {
+	uint64_t magic;
+	uint32_t config_bytes;	    /* another one: the image is to be recorded again */
+	uint32_t version;	    /* as Py_Version */
+	uint64_t bias;		    /* of the interpreter's mapping */
+	uint64_t pc;		    /* an address in it */
+	uint64_t thread;	    /* pointer */
+	uint64_t stack;		    /* pointer */
+	uint64_t runtime;	    /* address of _PyRuntime */
+	struct cpython_types types; /* in the process */
+	uint32_t frames, lines;
+};
+
+struct memory_image_frame {
+	uint32_t line;
+	char name[256], file[256];
+};
+
+struct memory_image_line {
+	uint64_t address;
+	unsigned char bytes[MEMORY_IMAGE_LINE];
+};
+
+struct memory_image {
+	struct memory_image_head head;
+	struct runtime_config config;
+	struct memory_image_frame *frame; /* innermost first; owned, as the lines are */
+	struct memory_image_line *line;
+};
+
+/* Copies what is in a file. Returns 0, -EBADMSG, -ESTALE: config_bytes; -ENOMEM. */
+int memory_image_parse(const void *bytes, size_t size, struct memory_image *ret_image);
+void memory_image_release(struct memory_image *image);
+/* Writes the file. Returns 0 or a negative errno. */
+int memory_image_write(const struct memory_image *image, const char *path);
+
+/*
+ * Sets a word in an image that is being made. Words that were not set are 0. Returns 0, -ENOSPC or
+ * -ENOMEM.
+ */
+int memory_image_keep(struct memory_image *image, uint64_t address, uint64_t word);
+/* Reads bytes as the kernel does: all, or none. Returns 0 or -EFAULT. */
+int memory_image_read(const struct memory_image *image, void *to, size_t size, uint64_t address);
+
+/* Finds the layout of the interpreter by its description or its version. 0 or a negative errno. */
+int memory_image_layout(const struct memory_image *image, struct cpython_layout *ret_layout);
+
+#endif

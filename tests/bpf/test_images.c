@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_images [FOLDER]: memory images of interpreters, and what these said of their stacks. The
+ * walk over the list and the naming must find the same functions and lines. FOLDER has the files of
+ * images.tar.xz; by default it is the one in which make unpacks them.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/bpf/image_walk.h"
+
+#define IMAGES_MAX    64
+#define FILE_BYTES    (1u << 20)
+#define BORDERS_LEAST 5 /* by_sort() and the like call from C */
+
+static struct memory_image image;
+static struct functions *functions;
+
+/* ---- an image ---- */
+
+static int read_image(void *to, u64 bytes, u64 address)
+{
+	return memory_image_read(&image, to, bytes, address);
+}
+
+static int setup(void **state)
+{
+	static unsigned char bytes[FILE_BYTES];
+	FILE *file = fopen(*state, "r");
+	size_t size;
+	int r;
+
+	if (!file)
+		return -1;
+	size = fread(bytes, 1, sizeof(bytes), file);
+	fclose(file);
+	r = memory_image_parse(bytes, size, &image);
+	if (r == -ESTALE)
+		print_error("struct runtime_config has changed: make memory-images\n");
+	functions = functions_new();
+	host.read_at = read_image;
+	return r < 0 || !functions;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	memory_image_release(&image);
+	functions_free(functions);
+	return 0;
+}
+
+/* ---- tests ---- */
+
+static void expect_frame(const struct memory_image_frame *said, const struct runtime_frame *frame)
+{
+	struct function function;
+	u32 line;
+
+	assert_int_equal(image_name(&image, functions, frame, &function, &line), 0);
+	assert_string_equal(function.name, said->name);
+	assert_string_equal(function.file, said->file);
+	assert_int_equal(line, said->line);
+}
+
+static void test_images__functions_and_lines(void **state)
+{
+	struct runtime_words words;
+	struct runtime_frame frame;
+	u32 count = 0;
+
+	(void)state;
+	assert_true(runtime_words_init(&words, host.word, image_walk(&image)));
+	assert_int_equal(host.walk.list.result, RUNTIME_WHOLE);
+	while (!runtime_words_end(&words))
+		while (runtime_words_next(&words, &frame)) {
+			assert_true(count < image.head.frames);
+			expect_frame(&image.frame[count++], &frame);
+		}
+	assert_true(count > 50);
+	assert_int_equal(count, image.head.frames);
+}
+
+/* Activations of the interpreter's loop are on the stack, the outer ones behind the inner ones. */
+static void test_images__borders(void **state)
+{
+	const u32 words = image_walk(&image);
+	u32 borders = 0;
+	u64 last = 0;
+
+	(void)state;
+	for (u32 i = 0; i < words; i++) {
+		const u64 frame = host.word[i] & 0xffff;
+
+		if (host.word[i] & RUNTIME_WORD_FRAME) {
+			i++;
+			continue;
+		}
+		if (frame == RUNTIME_BORDER_NOWHERE) /* the base frame of 3.15 */
+			break;
+		assert_true(frame > last);
+		last = frame;
+		borders++;
+	}
+	if (image.config.flags & (RUNTIME_ANCHOR_NODE | RUNTIME_ANCHOR_LIST))
+		assert_true(borders > BORDERS_LEAST);
+	else
+		assert_int_equal(borders, 0);
+}
+
+/* The recorded config is one of today's layout. */
+static void test_images__layout(void **state)
+{
+	const struct runtime_config *config = &image.config;
+	struct cpython_layout layout;
+
+	(void)state;
+	assert_int_equal(memory_image_layout(&image, &layout), 0);
+	assert_int_equal(layout.version, image.head.version);
+	assert_int_equal(config->previous, layout.frame_previous);
+	assert_int_equal(config->code, layout.frame_code);
+	assert_int_equal(config->instruction, layout.frame_instruction);
+	assert_int_equal(config->part[2], layout.code_file);
+	assert_int_equal(config->part[3], layout.code_lines);
+	assert_int_equal(config->last_size, layout.bytes_size);
+	assert_int_equal(config->fingerprint[3], layout.code_first_line);
+	if (config->flags & RUNTIME_COPIES)
+		assert_int_equal(config->copies, layout.code_copies);
+	if (!(config->flags & RUNTIME_INDEX))
+		assert_int_equal(config->instructions, layout.code_start);
+}
+
+static int name_first(void)
+{
+	struct runtime_words words;
+	struct runtime_frame frame;
+	struct function function;
+	u32 line;
+
+	runtime_words_init(&words, host.word, image_walk(&image));
+	if (!runtime_words_next(&words, &frame))
+		return -ENOENT;
+	return image_name(&image, functions, &frame, &function, &line);
+}
+
+/* One wrong type is enough for an event that has no name. */
+static void test_images__types(void **state)
+{
+	uint64_t *const types[] = {&image.head.types.code, &image.head.types.text,
+				   &image.head.types.bytes};
+
+	(void)state;
+	assert_int_equal(name_first(), 0);
+	for (size_t i = 0; i < 3; i++) {
+		*types[i] += 8;
+		assert_int_equal(name_first(), -EPROTO);
+		*types[i] -= 8;
+	}
+}
+
+/* Returns how many frames the words have, as far as there is room for them. */
+static u32 take_frames(struct runtime_frame *frames, u32 count)
+{
+	struct runtime_words words;
+	u32 found = 0;
+
+	assert_true(runtime_words_init(&words, host.word, count));
+	while (!runtime_words_end(&words))
+		while (runtime_words_next(&words, &frames[found]))
+			assert_true(++found < MEMORY_IMAGE_FRAMES_MAX);
+	return found;
+}
+
+/* With each line of the memory gone in turn, a walk finds the first frames of the list, or none. */
+static void test_images__lines_that_are_gone(void **state)
+{
+	static struct runtime_frame whole[MEMORY_IMAGE_FRAMES_MAX], part[MEMORY_IMAGE_FRAMES_MAX];
+	const u32 frames = take_frames(whole, image_walk(&image));
+	u32 ends = 0;
+
+	(void)state;
+	for (u32 i = 0; i < image.head.lines; i++) {
+		u32 found;
+
+		image.line[i].address++;
+		found = take_frames(part, image_walk(&image));
+		image.line[i].address--;
+		ends += found < frames;
+		assert_in_range(found, 0, frames);
+		for (u32 at = 0; at < found; at++) {
+			assert_int_equal(part[at].code, whole[at].code);
+			assert_int_equal(part[at].fingerprint, whole[at].fingerprint);
+		}
+	}
+	assert_true(ends > frames);
+}
+
+/* ---- files ---- */
+
+static int is_image(const struct dirent *entry)
+{
+	return entry->d_name[0] >= '0' && entry->d_name[0] <= '9';
+}
+
+static const struct {
+	const char *name;
+	CMUnitTestFunction test;
+} kinds[] = {
+#define TEST(test)                         \
+	{                                  \
+#test, test_images__##test \
+	}
+	TEST(functions_and_lines), TEST(borders), TEST(layout), TEST(types),
+	TEST(lines_that_are_gone),
+};
+#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
+
+/* Adds the tests of an image. */
+static bool add_tests(const char *folder, const char *name, struct CMUnitTest tests[static KINDS])
+{
+	char *path, *title;
+
+	if (asprintf(&path, "%s/%s", folder, name) < 0)
+		return false;
+	for (size_t i = 0; i < KINDS; i++) {
+		if (asprintf(&title, "%s: %s", name, kinds[i].name) < 0)
+			return false;
+		tests[i] = (struct CMUnitTest){title, kinds[i].test, setup, teardown, path};
+	}
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	static struct CMUnitTest tests[IMAGES_MAX * KINDS];
+	const char *build = getenv("BUILD");
+	struct dirent **entries;
+	char folder[256];
+	int count;
+
+	snprintf(folder, sizeof(folder), "%s/images", build ? build : "build");
+	if (argc > 1)
+		snprintf(folder, sizeof(folder), "%s", argv[1]);
+	count = scandir(folder, &entries, is_image, alphasort);
+	if (count <= 0 || count > IMAGES_MAX) {
+		fprintf(stderr, "%s: %d images\n", folder, count);
+		return 1;
+	}
+	for (int i = 0; i < count; i++)
+		if (!add_tests(folder, entries[i]->d_name, &tests[i * KINDS]))
+			return 1;
+	return _cmocka_run_group_tests("images", tests, (size_t)count * KINDS, NULL, NULL);
+}

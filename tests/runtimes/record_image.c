@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * record_image PID REPORT FOLDER: records a thread of workloads/image.py. An image has the memory
+ * that the walk and the naming read, and what the interpreter said in REPORT-KIND. Both must agree.
+ * The image is FOLDER/VERSION-KIND. Root.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "object/elf/exported.h"
+#include "object/elf/image.h"
+#include "tests/bpf/image_walk.h"
+#include "tests/bpf/live_thread.h"
+#include "worker/runtime/runtime.h"
+
+static struct memory_image image;
+static bool is_without_lock;
+static pid_t process;
+
+static void must(int good, const char *what)
+{
+	if (good)
+		return;
+	fprintf(stderr, "record_image: %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+/* ---- the process ---- */
+
+static int read_process(void *to, u64 bytes, u64 address)
+{
+	const struct iovec here = {to, bytes}, there = {(void *)address, bytes};
+
+	if (process_vm_readv(process, &here, 1, &there, 1, 0) != (ssize_t)bytes)
+		return -EFAULT;
+	return 0;
+}
+
+/* Reads memory, and keeps the words in which it is. Other words of a line are 0. */
+static int read_and_keep(void *to, u64 bytes, u64 address)
+{
+	int r = read_process(to, bytes, address);
+	u64 word;
+
+	if (r < 0)
+		return r;
+	for (u64 at = address & ~7ull; at < address + bytes; at += sizeof(word)) {
+		must(read_process(&word, sizeof(word), at) == 0, "a word");
+		must(memory_image_keep(&image, at, word) == 0, "room");
+	}
+	return 0;
+}
+
+/* ---- the interpreter ---- */
+
+static u64 bias_of(struct image *elf, u64 start, u64 end, u64 offset)
+{
+	const struct image_segment *segments;
+	const size_t count = image_segments(elf, &segments);
+	const struct image_segment *segment =
+		image_segment_of(segments, count, offset, end - start);
+
+	must(segment != NULL, "segment");
+	return start - offset + segment->file_offset - segment->address;
+}
+
+static void describe(struct image *elf, u64 bias)
+{
+	struct exported_symbol runtime;
+	struct runtime_setup setup;
+	struct exported exported;
+
+	errno = -runtime_configure(RUNTIME_CPYTHON, elf, &setup);
+	must(errno == 0, "configure");
+	must(exported_open(elf, &exported) == 0 && exported_find(&exported, "_PyRuntime", &runtime),
+	     "_PyRuntime");
+	image.config = setup.config;
+	image.head.version = setup.layout.cpython.version;
+	is_without_lock = setup.layout.cpython.is_without_lock;
+	image.head.bias = bias;
+	image.head.runtime = runtime.address + bias;
+	image.head.types = setup.types;
+	image.head.types.code += bias;
+	image.head.types.text += bias;
+	image.head.types.bytes += bias;
+}
+
+/* Describes the interpreter if a mapping is its code. */
+static bool is_interpreter(u64 start, u64 end, u64 offset)
+{
+	char path[128];
+	struct image *elf;
+	bool is_one = false;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", process, start, end);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	if (image_open(fd, &elf) == 0) {
+		is_one = runtime_recognise(elf) == RUNTIME_CPYTHON;
+		if (is_one)
+			describe(elf, bias_of(elf, start, end, offset));
+		image_close(elf);
+	}
+	close(fd);
+	image.head.pc = start;
+	return is_one;
+}
+
+static void find_interpreter(void)
+{
+	char path[64], line[4096];
+	u64 start, end, offset;
+	char executable;
+	FILE *maps;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", process);
+	maps = fopen(path, "r");
+	must(maps != NULL, path);
+	while (fgets(line, sizeof(line), maps))
+		if (sscanf(line, "%llx-%llx %*2c%c%*c %llx", &start, &end, &executable, &offset) ==
+			    4 &&
+		    executable == 'x' && is_interpreter(start, end, offset)) {
+			fclose(maps);
+			return;
+		}
+	errno = ENOENT;
+	must(0, "no interpreter");
+}
+
+/* ---- what the interpreter said ---- */
+
+static void read_frame(char *line, struct memory_image_frame *frame)
+{
+	char *file = strchr(line, '\t'), *name = file ? strchr(file + 1, '\t') : NULL;
+
+	must(name != NULL && strlen(name) < sizeof(frame->name), "report");
+	frame->line = (u32)strtoul(line, NULL, 10);
+	snprintf(frame->file, sizeof(frame->file), "%.*s", (int)(name - file - 1), file + 1);
+	snprintf(frame->name, sizeof(frame->name), "%s", name + 1);
+	frame->name[strcspn(frame->name, "\n")] = '\0';
+}
+
+/* Returns the thread. */
+static pid_t read_report(const char *path)
+{
+	FILE *report = fopen(path, "r");
+	char line[1024];
+	pid_t thread;
+
+	must(report && fgets(line, sizeof(line), report), path);
+	thread = (pid_t)strtol(line, NULL, 10);
+	image.frame = calloc(MEMORY_IMAGE_FRAMES_MAX, sizeof(*image.frame));
+	must(image.frame != NULL, "memory");
+	while (fgets(line, sizeof(line), report)) {
+		must(image.head.frames < MEMORY_IMAGE_FRAMES_MAX, "frames");
+		read_frame(line, &image.frame[image.head.frames++]);
+	}
+	fclose(report);
+	return thread;
+}
+
+/* ---- all ---- */
+
+/* Returns whether the walk finds what the interpreter said. */
+static bool agrees(struct functions *functions)
+{
+	struct runtime_words words;
+	struct runtime_frame frame;
+	struct function function;
+	u32 count = 0, line = 0;
+
+	runtime_words_init(&words, host.word, image_walk(&image));
+	while (!runtime_words_end(&words))
+		while (runtime_words_next(&words, &frame)) {
+			const struct memory_image_frame *said = &image.frame[count];
+			int r = image_name(&image, functions, &frame, &function, &line);
+
+			if (r < 0 || count++ == image.head.frames || line != said->line ||
+			    strcmp(function.name, said->name) != 0) {
+				fprintf(stderr, "record_image: frame %u: %d, %s:%u, not %s:%u\n",
+					count, r, r < 0 ? "" : function.name, line, said->name,
+					said->line);
+				return false;
+			}
+		}
+	fprintf(stderr, "record_image: %u of %u frames, result %u, %u lines\n", count,
+		image.head.frames, host.walk.list.result, image.head.lines);
+	return count == image.head.frames && host.walk.list.result == RUNTIME_WHOLE;
+}
+
+/* Returns what tells builds of one version apart. */
+static const char *variant(void)
+{
+	const u32 start = image.config.root[0].start;
+
+	if (is_without_lock)
+		return "t";
+	if (start == RUNTIME_AT_MODULE_MUSL || start == RUNTIME_AT_KEY_MUSL ||
+	    start == RUNTIME_AT_DESCRIPTOR_MUSL)
+		return "-musl";
+	if (start == RUNTIME_AT_DESCRIPTOR)
+		return "-descriptors";
+	return "";
+}
+
+static void write_image(const char *folder, const char *kind)
+{
+	const u32 version = image.head.version;
+	char path[256];
+
+	must(kind != NULL, "kind");
+	snprintf(path, sizeof(path), "%s/%u.%u.%u%s%s", folder, version >> 24, version >> 16 & 0xff,
+		 version >> 8 & 0xff, variant(), kind);
+	errno = -memory_image_write(&image, path);
+	must(errno == 0, path);
+}
+
+int main(int argc, char **argv)
+{
+	unsigned char description[MEMORY_IMAGE_DESCRIPTION];
+	struct functions *functions = functions_new();
+	pid_t thread;
+
+	if (argc != 4 || !functions) {
+		fprintf(stderr, "usage: record_image PID REPORT FOLDER\n");
+		return 2;
+	}
+	process = (pid_t)strtol(argv[1], NULL, 10);
+	image.head = (struct memory_image_head){.magic = MEMORY_IMAGE_MAGIC,
+						.config_bytes = sizeof(image.config)};
+	thread = read_report(argv[2]);
+	find_interpreter();
+	errno = -live_thread_pointers(thread, &image.head.thread, &image.head.stack);
+	must(errno == 0, "thread");
+	host.read_at = read_and_keep;
+	must(read_and_keep(description, sizeof(description), image.head.runtime) == 0,
+	     "_PyRuntime");
+	if (!agrees(functions))
+		return 1;
+	write_image(argv[3], strrchr(argv[2], '-'));
+	memory_image_release(&image);
+	functions_free(functions);
+	return 0;
+}
