@@ -10,7 +10,7 @@
 #include "worker/runtime/cpython_lines.h"
 #include "worker/runtime/told.h"
 
-/* Offsets beyond this one are of a frame that has not begun: an index of -1, or one unit less. */
+/* Offsets beyond this one are of a frame that has not begun: RUNTIME_OFFSET_NONE, and more. */
 #define INSTRUCTION_MAX (RUNTIME_OFFSET_NONE - 1)
 
 struct family {
