@@ -87,9 +87,13 @@ INLINE void fill_code(struct event_code *event, struct scratch *scratch, u64 cod
 /* Returns the size of the last part, as the code says. Without a size, that is a short part. */
 INLINE u64 last_bytes(struct runtime_list *list, u64 code)
 {
-	u32 at = list->config.last_size;
+	u32 at = list->config.last_size, count = list->config.last_count;
 	u64 bytes;
 
+	if (count) {
+		bytes = (u64)runtime_u32(list, count) * list->config.last_unit;
+		return bytes > LAST_LONG ? LAST_LONG : bytes;
+	}
 	if (!at || runtime_read_word(part_address(list, RUNTIME_PARTS - 1, code) + at))
 		return LAST_SHORT;
 	bytes = list->word;

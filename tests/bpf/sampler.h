@@ -428,6 +428,16 @@ static u64 walk_thread_pointer(void)
 	return sampler.task.thread.fsbase;
 }
 
+static u64 walk_leaf_stack(void)
+{
+	return sampler.scratch.sample.regs[PT_RSP];
+}
+
+static void walk_leaf(struct walk *walk)
+{
+	memcpy(walk->window, sampler.scratch.sample.regs, (PT_ORIG_RAX + 1) * 8);
+}
+
 static int tell_code(u64 code, u64 fingerprint);
 
 static void walk_tell(struct walk *walk, u64 code, u32 fingerprint)
