@@ -37,6 +37,7 @@ struct runtime_setup {
 	 * stack. Each of its frames then has one frame of the list. All 0: the list has borders.
 	 */
 	struct runtime_range loop[RUNTIME_LOOP_RANGES];
+	bool has_groups; /* each frame of the loop has the frames up to a border, not just one */
 	union {
 		struct cpython_layout cpython;
 	} layout;		    /* for decoding what BPF tells of code */
