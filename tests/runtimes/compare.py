@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """compare.py PROFILE REPORT [PY_SPY]: how far a profile agrees with what an interpreter says of itself.
 
-PROFILE is of pprof, REPORT of workloads/calls.py, PY_SPY in the raw format. Prints a row of figures,
+PROFILE is of pprof, REPORT of workloads/calls.py or calls.lua, PY_SPY in the raw format. Prints a row of figures,
 and what disagrees. Ends with 1 below a bound.
 """
 
@@ -16,8 +16,8 @@ import pprof  # noqa: E402
 OBSERVER = "observe"
 COMPLETE, FUNCTIONS, CALLS, LINES, OTHER = 99.0, 99.0, 99.0, 99.0, 98.0  # percent
 SHOWN = 4
-SCRIPT_MAPPING = "[python]"
-OWN_FILES = "calls.py", "<made>"
+SCRIPT_MAPPINGS = "[python]", "[lua]"
+OWN_FILES = "calls.py", "<made>", "calls.lua", "made"
 
 Frame = collections.namedtuple("Frame", "name file line")
 
@@ -31,7 +31,7 @@ def frames_of(profile, sample):
     frames = []
     for number in reversed(sample["locations"]):
         location = profile.locations[number]
-        if profile.mappings.get(location["mapping"], {}).get("file") != SCRIPT_MAPPING:
+        if profile.mappings.get(location["mapping"], {}).get("file") not in SCRIPT_MAPPINGS:
             continue
         if not location["functions"]:
             frames.append(Frame("?", "?", 0))

@@ -33,10 +33,10 @@ unpack() {
 	[ -e "$tree/done" ]
 }
 
-# debian SUITE PACKAGE...: no program of it runs here.
+# debian SUITE TREE PACKAGE...: no program of it runs here.
 debian() {
-	local suite=$1 tree=$folder/$1 log=$folder/$1.log package
-	shift
+	local suite=$1 tree=$folder/$2 log=$folder/$2.log package
+	shift 2
 	unpack "$suite" "$tree" base-files dash coreutils "$@"
 	for package in "$@"; do
 		if [ -e "$tree/done" ]; then
@@ -114,9 +114,13 @@ printf '%s\t/\t%s\n' 'this machine' "$(python3 -c 'import sys; print(sys.executa
 for program in $RUNTIMES_ALSO; do
 	printf '%s\t/\t%s\n' "$program" "$program"
 done
-debian bullseye python3.9
-debian trixie python3.13
-debian sid python3.14 python3.15
+debian bullseye bullseye python3.9
+debian trixie trixie python3.13
+debian sid sid python3.14 python3.15
+debian bullseye lua-bullseye lua5.3 lua5.4
+debian bookworm lua-bookworm lua5.4
+debian trixie lua-trixie lua5.1 lua5.2 lua5.3 lua5.4
+debian sid lua-sid lua5.4 lua5.5
 maven 3.10.2 1.5.7
 maven 3.12.1 1.5.10
 source_without_lock 3.13.5

@@ -48,18 +48,19 @@ until_ready() {	# FILE
 	return 1
 }
 
-# profile ROOT PYTHON: leaves profile.pb.gz, report.json, py-spy.raw and notes in $dir.
+# profile ROOT INTERPRETER: leaves profile.pb.gz, report.json, py-spy.raw and notes in $dir.
 profile() {
-	local work=$dir root=$1 theirs
+	local work=$dir root=$1 script=calls.py theirs
+	[[ $2 != */lua* ]] || script=calls.lua
 	rm -f "$dir"/*
 	[ "$root" = / ] || work=$(mktemp -d "$root/tmp/runtimes.XXXXXX")
-	cp $here/workloads/calls.py "$work"
-	(inside "$root" "$2" "${work#"${root%/}"}/calls.py" "${work#"${root%/}"}/report.json") >"$dir/out" 2>&1 &
+	cp "$here/workloads/$script" "$work"
+	(inside "$root" "$2" "${work#"${root%/}"}/$script" "${work#"${root%/}"}/report.json") >"$dir/out" 2>&1 &
 	program=$!
 	until_ready "$work/report.json.ready" || return 1
 	# at once: which of two threads gets on is a matter of phases
 	theirs=
-	if [ -n "$py_spy" ]; then
+	if [ -n "$py_spy" ] && [ $script = calls.py ]; then
 		timeout 60 "$py_spy" record -F -r 199 -d 5 -f raw -o "$dir/py-spy.raw" -p "$program" \
 			>"$dir/py-spy.out" 2>&1 &
 		theirs=$!
@@ -70,7 +71,8 @@ profile() {
 		rm -f "$dir/py-spy.raw"
 	fi
 	kill "$program"
-	wait "$program" || return 1
+	# a script in Lua has its report already, and dies
+	wait "$program" || [ $? = 143 ] || return 1
 	program=
 	[ "$root" = / ] || { mv "$work/report.json" "$dir" && rm -rf "$work"; }
 }

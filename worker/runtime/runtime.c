@@ -6,9 +6,11 @@
 
 #include "object/elf/exported.h"
 #include "worker/runtime/cpython.h"
+#include "worker/runtime/lua.h"
 
 static const struct runtime_handler *const handlers[] = {
 	&cpython_handler,
+	&lua_handler,
 };
 
 static bool exports_one(const struct exported *exported, const struct runtime_row *row)

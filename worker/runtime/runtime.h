@@ -13,6 +13,7 @@
 #include "base/runtimes.h"
 #include "bpf/abi.h"
 #include "worker/runtime/cpython_layout.h"
+#include "worker/runtime/lua_layout.h"
 
 struct image;
 struct memory;
@@ -40,6 +41,7 @@ struct runtime_setup {
 	bool has_groups; /* each frame of the loop has the frames up to a border, not just one */
 	union {
 		struct cpython_layout cpython;
+		struct lua_layout lua;
 	} layout;		    /* for decoding what BPF tells of code */
 	struct cpython_types types; /* addresses in the image, for checking that */
 };
