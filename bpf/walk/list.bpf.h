@@ -94,7 +94,8 @@ GLOBAL int runtime_read(u64 bytes, u64 address)
 
 /*
  * Reads a frame into the window, with memory below it: there the frames of callers often are. So a
- * read serves several frames. Returns 0 when the window has the frame.
+ * read serves several frames. A frame far from the one before is read alone. Returns 0 when the
+ * window has the frame.
  */
 INLINE int runtime_read_node(struct walk *walk, u64 bytes, u64 node)
 {
@@ -104,7 +105,8 @@ INLINE int runtime_read_node(struct walk *walk, u64 bytes, u64 node)
 		return 1;
 	if (node >= walk->window_start && node + bytes - walk->window_start <= walk->window_bytes)
 		return 0;
-	if (walk->list.config.flags & RUNTIME_APART)
+	if (walk->list.config.flags & RUNTIME_APART ||
+	    (walk->window_bytes && walk->window_start - node > RUNTIME_BELOW))
 		from = node;
 	else if (from < page)
 		from = page;
