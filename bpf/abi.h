@@ -330,6 +330,45 @@ struct runtime_state {
 };
 #define RUNTIME_STATE_BYTES 256u
 
+/*
+ * RUNTIME_NAMES: a function has no name of its own, but the code of its caller has one. The
+ * instruction of the call has the number of a register. The last instruction before it that has
+ * this register says where a text is: in an array of the caller's code.
+ */
+#define RUNTIME_NAMES	   2048u
+#define RUNTIME_FORMS	   6u
+#define RUNTIME_TEXT_BYTES 64u
+
+enum runtime_source {
+	RUNTIME_OF_NOTHING,
+	RUNTIME_OF_CONSTANTS, /* elements of 16 bytes, which begin with a pointer to the text */
+	RUNTIME_OF_UPVALUES,  /* the same of `upvalue_bytes` */
+	/*
+	 * Variables: elements of 16 bytes, a pointer and two u32. These are the first instruction
+	 * where the variable is there, and the first one where it is gone. The index counts those
+	 * that are there.
+	 */
+	RUNTIME_OF_VARIABLES
+};
+
+/* How instructions with an opcode name what they put into the register. */
+struct runtime_form {
+	u8 opcode, source; /* enum runtime_source */
+	u8 shift, bits;	   /* of the index into the array */
+	u8 needs;	   /* the number of a bit that has to be set; 0: none */
+	u8 pad[3];
+};
+
+struct runtime_names {
+	u32 tail_mask; /* bits at `tail` in a frame: the function took the place of another one */
+	u16 tail;
+	u16 constants, upvalues, upvalue_bytes, variables, variable_count; /* offsets in code */
+	u8 opcode_bits; /* the register follows, 8 bits */
+	u8 call, jump;	/* opcodes; jumps have no register */
+	u8 pad;
+	struct runtime_form form[RUNTIME_FORMS];
+};
+
 struct runtime_config {
 	struct runtime_root
 		root[2]; /* of the innermost frame; the second if the first leads to 0 */
@@ -362,9 +401,9 @@ struct runtime_config {
 	u16 last_unit;	/* bytes of one */
 	u32 call_mask, call_value; /* RUNTIME_BORDER_CALLER */
 	struct runtime_state state;
-	u16 pad[2];
+	struct runtime_names names; /* RUNTIME_NAMES */
 };
-_Static_assert(sizeof(struct runtime_config) == 184, "struct runtime_config");
+_Static_assert(sizeof(struct runtime_config) == 248, "struct runtime_config");
 
 /* ---- records in the sample rings ------------------------------------------------------------
  *
@@ -700,10 +739,12 @@ struct event_code {
 	u64 marked;	 /* an address of the interpreter's code */
 	u64 address[RUNTIME_PARTS];
 	u64 bytes[RUNTIME_PARTS];
-	u8 data[CODE_BYTES]; /* part 0, from CODE_PART_1 on part 1, and so on */
+	u64 name; /* address of the text that a caller has as its name; 0: none */
+	u8 text[RUNTIME_TEXT_BYTES]; /* what is there */
+	u8 data[CODE_BYTES];	     /* part 0, from CODE_PART_1 on part 1, and so on */
 };
 #define EVENT_CODE_SHORT_BYTES (sizeof(struct event_code) - CODE_BYTES + CODE_SHORT_END)
-_Static_assert(sizeof(struct event_code) == 10400, "struct event_code");
+_Static_assert(sizeof(struct event_code) == 10472, "struct event_code");
 
 /*
  * The value of a family that has a grant. The broker makes it, and BPF alone changes it.

@@ -212,6 +212,13 @@ INLINE void walk_leaf(struct walk *walk)
 
 int tell_code(u64 code, u64 fingerprint); /* code.bpf.h */
 
+int is_told(u64 code, u64 fingerprint); /* code.bpf.h */
+
+INLINE int walk_told(struct walk *walk, u64 code, u32 fingerprint)
+{
+	return !walk->list.told || is_told(code, fingerprint);
+}
+
 INLINE void walk_tell(struct walk *walk, u64 code, u32 fingerprint)
 {
 	if (walk->list.told)

@@ -14,6 +14,7 @@
  *   walk_leaf_stack()              the leaf's stack pointer
  *   walk_tell(walk, code, fingerprint)  tells the worker of code that is new, as the list's config
  *                                  says
+ *   walk_told(walk, code, fingerprint)  returns whether nobody has to be told of code
  *
  * The worker, which writes the config, may have been taken over. So the config makes BPF read any
  * memory of the process. The caller has made sure that the process has a grant.
@@ -24,6 +25,7 @@
 #include "bpf/walk/late.bpf.h"
 #include "bpf/walk/list.bpf.h"
 #include "bpf/walk/memory.bpf.h"
+#include "bpf/walk/name.bpf.h"
 #include "bpf/walk/state.bpf.h"
 #include "bpf/walk/table.bpf.h"
 #include "bpf/walk/walk.bpf.h"
@@ -233,7 +235,12 @@ GLOBAL int runtime_frame(u64 code, u64 instruction, u32 number)
 			known->copy = runtime_u64(list, list->config.instructions);
 		if (!list->words && list->config.count)
 			instruction = runtime_leaf_instruction(instruction, known->copy);
-		walk_tell(walk, code, known->fingerprint);
+		if (!list->may_name) {
+			walk_tell(walk, code, known->fingerprint);
+		} else if (!walk_told(walk, code, known->fingerprint)) {
+			list->unnamed = code;
+			list->fingerprint = known->fingerprint;
+		}
 	}
 	u64 offset = runtime_offset(list, known, instruction, number);
 
@@ -278,7 +285,7 @@ GLOBAL int runtime_border(u64 node)
 }
 
 /* Takes a frame of a list with states. Returns 0 to go on, or 1 at the end. */
-GLOBAL int runtime_state_step(u64 code, u64 instruction, u32 is_border)
+GLOBAL int runtime_state_step(u64 node, u64 code, u64 instruction, u32 is_border, u32 is_tail)
 {
 	struct walk *walk = walk_state();
 
@@ -290,9 +297,16 @@ GLOBAL int runtime_state_step(u64 code, u64 instruction, u32 is_border)
 
 	if (code && flags & RUNTIME_OBJECT)
 		code = runtime_object(code);
+	if (list->unnamed) {
+		/* this frame comes again when its caller's name is known */
+		list->node = node;
+		runtime_ask(list, code, instruction);
+		return 0;
+	}
 	if (list->instruction)
 		instruction = list->instruction;
 	list->instruction = 0;
+	list->may_name = flags & RUNTIME_NAMES && !is_tail;
 	if (flags & RUNTIME_BORDER_CALLER && runtime_is_border_of(code, instruction) &&
 	    runtime_border(0))
 		return runtime_end(list, RUNTIME_CUT_DEPTH);
@@ -311,6 +325,10 @@ INLINE int runtime_list_end(struct runtime_list *list)
 {
 	if (list->config.root[0].start != RUNTIME_AT_SCAN)
 		return runtime_end(list, RUNTIME_WHOLE);
+	if (list->unnamed) {
+		runtime_ask(list, 0, 0);
+		return 0;
+	}
 	return list->state ? runtime_leave_state() : runtime_scan();
 }
 
@@ -351,7 +369,9 @@ GLOBAL int runtime_step(void)
 			code = 0;
 		if (config->flags & RUNTIME_ARRAY)
 			list->node = node == list->end ? 0 : node - config->node_bytes;
-		return runtime_state_step(code, instruction, is_border);
+		return runtime_state_step(node, code, instruction, is_border,
+					  runtime_node_u32(walk, node, config->names.tail) &
+						  config->names.tail_mask);
 	}
 	if (!is_border || config->flags & RUNTIME_BORDER_SHOW)
 		r = runtime_frame(code, instruction, number);
@@ -366,12 +386,15 @@ GLOBAL int runtime_step(void)
 #define RUNTIME_FRAMES_STEP 8u
 
 /* Takes some frames of the list. Returns 0 to go on, or 1 at the end. */
-INLINE int runtime_steps(void)
+INLINE int runtime_steps(struct walk *walk)
 {
 	NOT_UNROLLED
-	for (u32 i = 0; i < RUNTIME_FRAMES_STEP; i++)
-		if (runtime_step())
+	for (u32 i = 0; i < RUNTIME_FRAMES_STEP; i++) {
+		if (walk->list.asks)
+			runtime_name_step();
+		else if (runtime_step())
 			return 1;
+	}
 	return 0;
 }
 
@@ -429,6 +452,8 @@ INLINE int runtime_is_within(struct runtime_list *list)
 		last = config->border;
 	if (config->shown > last)
 		last = config->shown;
+	if (config->names.tail > last)
+		last = config->names.tail;
 	if (config->flags & RUNTIME_COPIES && config->copy > last)
 		last = config->copy;
 	list->code_bytes = runtime_code_bytes(config);
@@ -454,7 +479,8 @@ GLOBAL int runtime_begin(void)
 	if (runtime_take_config(walk) || !runtime_is_within(list))
 		return runtime_end(list, RUNTIME_NONE_MET);
 	list->result = RUNTIME_CUT_DEPTH; /* until another end */
-	list->node = list->state = 0;
+	list->node = list->state = list->unnamed = list->name = 0;
+	list->may_name = list->asks = 0;
 	list->on = 1;
 	if (list->config.root[0].start == RUNTIME_AT_SCAN)
 		return runtime_begin_scan(walk);

@@ -137,6 +137,17 @@ struct runtime_list {
 	u64 nearest;
 	u64 end;	 /* RUNTIME_ARRAY: the outermost frame */
 	u64 instruction; /* RUNTIME_ARRAY: of the innermost frame, until it is taken */
+	/* RUNTIME_NAMES */
+	u64 unnamed;	 /* code that no event has told of, whose caller comes next; 0: none */
+	u64 caller;	 /* of `unnamed`: its code; 0: none */
+	u64 called_at;	 /* its instruction */
+	u64 name;	 /* of the code that is told of now; 0: none */
+	u32 fingerprint; /* of `unnamed` */
+	u32 asks;	 /* enum runtime_asks: what is to be done for `unnamed` */
+	u32 call;	 /* the instruction of the call */
+	u32 count, some; /* instructions or variables, and how many were read, or are left */
+	u32 back;	 /* the next one to look at */
+	u32 may_name;	 /* flag: the next frame's caller may have a name for it */
 	u32 is_main;	 /* flag: `found` is the main state */
 	struct runtime_object
 		object[RUNTIME_CODES]; /* RUNTIME_OBJECT: those that this walk has met */

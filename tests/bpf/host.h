@@ -44,6 +44,8 @@ struct host {
 	u64 leaf[RUNTIME_SCAN_WORDS];	    /* registers */
 	u64 leaf_stack;			    /* its stack pointer */
 	u64 told;			    /* the last code */
+	u64 told_name;			    /* of it */
+	u64 told_before;		    /* code that walk_told() knows */
 	u64 missed;			    /* the last word of the last read that failed */
 };
 
@@ -172,11 +174,18 @@ static HOST_UNUSED void walk_leaf(struct walk *walk)
 	memcpy(walk->window, host.leaf, sizeof(host.leaf));
 }
 
-static HOST_UNUSED void walk_tell(struct walk *walk, u64 code, u32 fingerprint)
+static HOST_UNUSED int walk_told(struct walk *walk, u64 code, u32 fingerprint)
 {
 	(void)walk;
 	(void)fingerprint;
+	return code == host.told_before;
+}
+
+static HOST_UNUSED void walk_tell(struct walk *walk, u64 code, u32 fingerprint)
+{
+	(void)fingerprint;
 	host.told = code;
+	host.told_name = walk->list.name;
 }
 
 #include "bpf/walk/step.bpf.h"

@@ -440,6 +440,13 @@ static void walk_leaf(struct walk *walk)
 
 static int tell_code(u64 code, u64 fingerprint);
 
+static int is_told(u64 code, u64 fingerprint);
+
+static int walk_told(struct walk *walk, u64 code, u32 fingerprint)
+{
+	return !walk->list.told || is_told(code, fingerprint);
+}
+
 static void walk_tell(struct walk *walk, u64 code, u32 fingerprint)
 {
 	if (walk->list.told)

@@ -14,9 +14,10 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "e2e"))
 import pprof  # noqa: E402
 
 OBSERVER = "observe"
-COMPLETE, FUNCTIONS, CALLS, LINES, OTHER = 99.0, 99.0, 99.0, 99.0, 98.0  # percent
+COMPLETE, FUNCTIONS, CALLS, LINES, OTHER, NAMES = 99.0, 99.0, 99.0, 99.0, 98.0, 85.0  # percent
 SHOWN = 4
-SCRIPT_MAPPINGS = "[python]", "[lua]"
+LUA_MAPPING = "[lua]"
+SCRIPT_MAPPINGS = "[python]", LUA_MAPPING
 OWN_FILES = "calls.py", "<made>", "calls.lua", "made"
 
 Frame = collections.namedtuple("Frame", "name file line")
@@ -26,8 +27,18 @@ def base(path):
     return path.rsplit("/", 1)[-1]
 
 
-def frames_of(profile, sample):
-    """Returns the functions of a sample's program, outermost first."""
+def lua_name(function, names):
+    """Returns the name of a function that no caller has named. Adds the name that it has to its names."""
+    if function["line"] == 0:
+        return "main chunk"
+    own = "function <%s:%d>" % (base(function["file"]), function["line"])
+    if function["name"] != own:
+        names[own].add(function["name"])
+    return own
+
+
+def frames_of(profile, sample, names):
+    """Returns the functions of a sample's program, outermost first. Fills in the names of Lua's functions."""
     frames = []
     for number in reversed(sample["locations"]):
         location = profile.locations[number]
@@ -37,7 +48,10 @@ def frames_of(profile, sample):
             frames.append(Frame("?", "?", 0))
             continue
         function = profile.functions[location["functions"][0]]
-        frames.append(Frame(function["name"], base(function["file"]), location["lines"][0]))
+        name = function["name"]
+        if profile.mappings[location["mapping"]]["file"] == LUA_MAPPING:
+            name = lua_name(function, names)
+        frames.append(Frame(name, base(function["file"]), location["lines"][0]))
     return frames
 
 
@@ -130,13 +144,22 @@ def compare_py_spy(samples, path):
     return share
 
 
+def compare_names(names, report):
+    """Returns the share of Lua's functions with a name that some caller has, of all that callers name."""
+    share = Share("names", NAMES)
+    for function, said in report["names"].items():
+        found = names[function]
+        share.add(bool(found) and found <= set(said), 1, "%s: %s, not %s" % (function, found, said))
+    return share
+
+
 def main():
     profile = pprof.Profile(sys.argv[1])
     with open(sys.argv[2], encoding="utf-8") as file:
         report = json.load(file)
-    samples, none = [], 0
+    samples, none, names = [], 0, collections.defaultdict(set)
     for sample in profile.samples:
-        frames = frames_of(profile, sample)
+        frames = frames_of(profile, sample, names)
         if any(frame.name == OBSERVER for frame in frames):
             continue
         if frames:
@@ -145,6 +168,8 @@ def main():
             none += sample["values"][0]
     total = sum(count for _, count in samples)
     shares = list(compare(samples, report))
+    if "names" in report:
+        shares.append(compare_names(names, report))
     if len(sys.argv) > 3:
         shares.append(compare_py_spy(samples, sys.argv[3]))
     print("# | %-10s %8d %9d  %s" % (report["version"], total, none, "  ".join(

@@ -43,10 +43,12 @@ int main(void)
 #if LUA_VERSION_NUM == 501
 	ROW(frame_previous, NONE)
 	AT(frame_place, CallInfo, savedpc)
+	AT(frame_tail_calls, CallInfo, tailcalls)
 	ROW(frame_status, NONE)
 #else
 	AT(frame_previous, CallInfo, previous)
 	AT(frame_place, CallInfo, u.l.savedpc)
+	ROW(frame_tail_calls, NONE)
 	AT(frame_status, CallInfo, callstatus)
 #endif
 	AT(closure_code, LClosure, p)
@@ -61,6 +63,15 @@ int main(void)
 	ROW(code_anchors, NONE)
 	ROW(code_anchors_count, NONE)
 #endif
+	AT(code_constants, Proto, k)
+	AT(code_upvalues, Proto, upvalues)
+#if LUA_VERSION_NUM == 501
+	ROW(code_upvalue_bytes, sizeof(TString *))
+#else
+	ROW(code_upvalue_bytes, sizeof(Upvaldesc))
+#endif
+	AT(code_variables, Proto, locvars)
+	AT(code_variables_count, Proto, sizelocvars)
 	AT(code_source, Proto, source)
 	AT(code_first_line, Proto, linedefined)
 	AT(code_last_line, Proto, lastlinedefined)

@@ -10,6 +10,7 @@
 #define SOURCE	0x7f0000020000ull
 #define ANCHORS 0x7f0000030000ull
 #define LINES	0x7f0000040000ull
+#define CALLED	0x7f0000050000ull
 
 #define TYPE_AT	      8u
 #define TEXT_SHORT_AT 11u
@@ -55,6 +56,17 @@ static void put_source(struct event_code *event, const struct lua_layout *layout
 	event->bytes[1] = CODE_PART_2 - CODE_PART_1;
 }
 
+static void put_called(struct event_code *event, const char *called)
+{
+	size_t size = strlen(called);
+
+	if (size > RUNTIME_TEXT_BYTES - TEXT_AT)
+		size = RUNTIME_TEXT_BYTES - TEXT_AT;
+	event->name = CALLED;
+	event->text[TEXT_SHORT_AT] = (u8)size;
+	memcpy(event->text + TEXT_AT, called, size);
+}
+
 struct event_code build_lua(const struct lua_layout *layout, const struct build_lua *code)
 {
 	struct event_code event = {.event = {.kind = EVENT_CODE}, .code = BUILD_LUA_CODE};
@@ -69,6 +81,8 @@ struct event_code build_lua(const struct lua_layout *layout, const struct build_
 	put_part(&event, 3, layout->code_lines, LINES);
 	put(&event, CODE_PART_3, code->lines, code->lines_bytes);
 	event.bytes[3] = code->lines_bytes;
+	if (code->called)
+		put_called(&event, code->called);
 	if (layout->code_anchors == LUA_NONE)
 		return event;
 	put_number(&event, layout->code_anchors_count, code->anchors_count);

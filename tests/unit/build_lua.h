@@ -20,6 +20,7 @@ struct build_lua {
 	uint32_t lines_bytes, lines_count;
 	uint32_t anchors[BUILD_LUA_ANCHORS][2]; /* instruction, line */
 	uint32_t anchors_count;
+	const char *called; /* what the caller calls it; NULL: no caller does */
 };
 #define BUILD_LUA_CODE 0x7f0000010000ull
 

@@ -74,6 +74,37 @@ static void test_lua_code__names(void **state)
 	       "[string \"return '0123456789012345678901234567890123456789012345678901...\"]");
 }
 
+static void expect_called(const char *called, const char *name)
+{
+	const struct build_lua code = {.source = "@a", .first_line = 7, .called = called};
+	const struct build_lua main = {.source = "@a", .called = called};
+
+	for (size_t i = 0; i < VERSIONS; i++) {
+		set_version(versions[i]);
+		assert_int_equal(tell(&code), 0);
+		assert_string_equal(told.code.name, name);
+		/* a file stays one, whoever calls it */
+		assert_int_equal(tell(&main), 0);
+		assert_string_equal(told.code.name, "main chunk");
+	}
+}
+
+static void test_lua_code__names_of_callers(void **state)
+{
+	(void)state;
+	expect_called("leaf", "leaf");
+	expect_called("größe", "größe");
+	expect_called("012345678901234567890123456789012345678",
+		      "012345678901234567890123456789012345678");
+	/* no names: Lua's own, texts that are keys of tables, and those that do not fit */
+	expect_called("(for state)", "function <a:7>");
+	expect_called("a key", "function <a:7>");
+	expect_called("line\nfeed", "function <a:7>");
+	expect_called("\033[31m", "function <a:7>");
+	expect_called("", "function <a:7>");
+	expect_called("0123456789012345678901234567890123456789", "function <a:7>");
+}
+
 /* A source of any size is cut, and never runs into other memory. */
 static void test_lua_code__long_names(void **state)
 {
@@ -201,6 +232,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lua_code__names),
+		cmocka_unit_test(test_lua_code__names_of_callers),
 		cmocka_unit_test(test_lua_code__long_names),
 		cmocka_unit_test(test_lua_code__lines_by_number),
 		cmocka_unit_test(test_lua_code__lines_by_differences),

@@ -43,7 +43,11 @@ static void test_lua_config__5_4(void **state)
 	assert_int_equal(config->root[0].start, RUNTIME_AT_SCAN);
 	assert_int_equal(config->state.bytes, 96);
 	assert_int_equal(config->state.handler, 88);
-	assert_int_equal(config->flags, RUNTIME_POINTED | RUNTIME_OBJECT | RUNTIME_BORDER_SHOW);
+	assert_int_equal(config->flags,
+			 RUNTIME_POINTED | RUNTIME_OBJECT | RUNTIME_BORDER_SHOW | RUNTIME_NAMES);
+	assert_int_equal(config->names.call, 68);
+	assert_int_equal(config->names.tail, 60);
+	assert_int_equal(config->names.tail_mask, 1u << 21);
 	/* callstatus is a u16 at 62: CIST_C is clear, and CIST_FRESH set */
 	assert_int_equal(config->shown, 60);
 	assert_int_equal(config->shown_mask, 1u << 17);
@@ -61,7 +65,11 @@ static void test_lua_config__5_1(void **state)
 	(void)state;
 	assert_int_equal(configure("$Lua: Lua 5.1.5 Copyright", "lua_call", LARGE), 0);
 	assert_int_equal(config->flags, RUNTIME_POINTED | RUNTIME_OBJECT | RUNTIME_BORDER_SHOW |
-						RUNTIME_ARRAY | RUNTIME_BORDER_CALLER);
+						RUNTIME_ARRAY | RUNTIME_BORDER_CALLER |
+						RUNTIME_NAMES);
+	assert_int_equal(config->names.call, 28);
+	assert_int_equal(config->names.tail, 36);
+	assert_int_equal(config->names.tail_mask, ~0u);
 	assert_int_equal(config->node_bytes, 40);
 	assert_int_equal(config->shown_mask, 0);
 	assert_int_equal(config->border_mask & config->border_value, 0);

@@ -248,7 +248,8 @@ static bool is_same(const struct text *text, const struct told *told)
 {
 	return text->function.first_line == told->code.first_line &&
 	       text->lines.size == told->lines.size &&
-	       strcmp(text->function.name, told->code.name) == 0 &&
+	       (told->handler->has_callers_names ||
+		strcmp(text->function.name, told->code.name) == 0) &&
 	       strcmp(text->function.file, told->code.file) == 0 &&
 	       memcmp(text->lines.table, told->table, told->lines.size) == 0;
 }

@@ -9,6 +9,7 @@
 #include "worker/runtime/loop.h"
 #include "worker/runtime/lua_code.h"
 #include "worker/runtime/lua_layout.h"
+#include "worker/runtime/lua_names.h"
 
 #define IDENT_BYTES 64u /* of lua_ident, which begin with the version */
 #define POINTER	    8u
@@ -157,6 +158,7 @@ static int configure(struct image *image, struct runtime_setup *ret_setup)
 	set_states(&setup.config, layout);
 	set_frames(&setup.config, layout);
 	set_code(&setup.config, layout);
+	lua_names_set(&setup.config, layout);
 	if (LUA_MINOR(layout->version) == MINOR_WITH_ARRAY)
 		caller = "lua_call";
 	r = loop_called_by(image, &exported, caller, setup.loop);
@@ -167,6 +169,7 @@ static int configure(struct image *image, struct runtime_setup *ret_setup)
 
 const struct runtime_handler lua_handler = {
 	.runtime = RUNTIME_LUA,
+	.has_callers_names = true,
 	.configure = configure,
 	.read_code = lua_code_read,
 	.find_line = lua_code_line,

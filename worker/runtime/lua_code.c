@@ -22,6 +22,7 @@
 #define TEXT_SHORT_AT 11u /* shrlen, negative in a long string */
 
 #define SOURCE_BYTES 256u
+#define CALLED_BYTES (RUNTIME_TEXT_BYTES - TEXT_AT) /* of a caller's name, with its NUL */
 #define CHUNK_LINE   60u /* characters of a chunk's first line: LUA_IDSIZE */
 
 /* Finds the characters of a text. */
@@ -90,6 +91,35 @@ static void write_name(const struct told_code *code, const char *source, char *r
 	else
 		snprintf(ret_name, size, "function <%.*s:%u>", (int)size - 32, file,
 			 code->first_line);
+}
+
+/* Returns whether a text can be a name: Lua's own, as "(for state)", are none. */
+static bool is_name(const char *text)
+{
+	if (text[0] == '\0' || text[0] == '(')
+		return false;
+	for (; *text; text++)
+		if ((unsigned char)*text <= ' ' || *text == 0x7f)
+			return false;
+	return true;
+}
+
+/* Replaces the name by that which the caller has for the function, if there is one. */
+static void take_callers_name(const struct lua_layout *layout, const struct memory *memory,
+			      uint64_t address, struct told_code *code)
+{
+	char text[CALLED_BYTES] = "";
+	size_t size;
+
+	if (code->first_line == 0 || address == 0 || find_text(layout, memory, &address) < 0)
+		return;
+	size = memory_left(memory, address);
+	if (size > sizeof(text))
+		size = sizeof(text);
+	if (memory_read(memory, address, text, size) < 0 || !memchr(text, '\0', size))
+		return;
+	if (is_name(text))
+		snprintf(code->name, sizeof(code->name), "%s", text);
 }
 
 static int read_names(const struct lua_layout *layout, const struct memory *memory, uint64_t code,
@@ -197,12 +227,13 @@ static int read_lines(const struct lua_layout *layout, const struct memory *memo
 int lua_code_read(const struct runtime_setup *setup, const struct cpython_types *types,
 		  const struct memory *memory, uint64_t code, struct told *ret_told)
 {
-	(void)types;
 	const struct lua_layout *layout = &setup->layout.lua;
 	int r = read_names(layout, memory, code, &ret_told->code);
 
+	(void)types;
 	if (r < 0)
 		return r;
+	take_callers_name(layout, memory, ret_told->called, &ret_told->code);
 	r = read_lines(layout, memory, code, ret_told);
 	if (r < 0)
 		ret_told->lines.size = ret_told->lines.unit = 0;

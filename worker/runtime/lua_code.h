@@ -3,8 +3,8 @@
  * Reads what an event tells of a function of Lua (Proto), as struct runtime_handler says. The bytes
  * are from a process, which may be hostile.
  *
- * A function has no name of its own. It is named as debug.traceback() names one of no known name:
- * "main chunk", or "function <script.lua:12>".
+ * A function has no name of its own. The name is the one that its caller has for it, or as
+ * debug.traceback() names a function without a name: "main chunk", "function <script.lua:12>".
  */
 #ifndef KEYHOLE_WORKER_RUNTIME_LUA_CODE_H
 #define KEYHOLE_WORKER_RUNTIME_LUA_CODE_H

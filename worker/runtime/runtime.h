@@ -48,6 +48,7 @@ struct runtime_setup {
 
 struct runtime_handler {
 	enum runtime runtime;
+	bool has_callers_names; /* a function has a name of each caller; the first one stays */
 	/*
 	 * Makes the setup of an image that was recognised. Returns 0, or -ENOTSUP: an unknown
 	 * version, or one whose frames cannot be found. Nothing is guessed from another version.

@@ -23,8 +23,11 @@ int told_read(const struct runtime_setup *setup, const struct cpython_types *typ
 	struct memory memory = {0};
 	int r;
 
-	_Static_assert(RUNTIME_PARTS <= MEMORY_RANGES_MAX, "there is a range for each part");
+	_Static_assert(RUNTIME_PARTS < MEMORY_RANGES_MAX, "there is a range for each part");
 	add_parts(&memory, event);
+	ret_told->called = event->name;
+	if (event->name)
+		memory_add(&memory, event->name, event->text, sizeof(event->text));
 	ret_told->handler = setup->handler;
 	ret_told->lines = (struct told_lines){.table = ret_told->table};
 	r = setup->handler->read_code(setup, types, &memory, event->code, ret_told);

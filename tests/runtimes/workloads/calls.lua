@@ -24,7 +24,7 @@ end
 
 -- ---- what the interpreter says ----------------------------------------------------------------
 
-local stacks, calls, functions = {}, {}, {}
+local stacks, calls, functions, names = {}, {}, {}, {}
 local resumed_by = {}	-- coroutine: the one that resumed it
 local MAIN = {}
 
@@ -68,6 +68,11 @@ local function add_frames(stack, get)
 					quote(called.name))] = true
 			end
 			functions[name .. "\n" .. file] = info.func
+			if info.what == "Lua" and info.name and info.namewhat ~= "metamethod" and
+				info.namewhat ~= "for iterator" and info.namewhat ~= "hook" then
+				names[name] = names[name] or {}
+				names[name][quote(info.name)] = true
+			end
 			stack[#stack + 1] = {name = name, file = file}
 		end
 		level = level + 1
@@ -77,7 +82,7 @@ end
 local function observe()
 	local stack, thread = {}, running()
 	add_frames(stack, function(level)
-		return debug.getinfo(level + 4, "Slf")	-- this one, add_frames(), observe(), the hook's function
+		return debug.getinfo(level + 4, "Slnf")	-- this one, add_frames(), observe(), the hook's function
 	end)
 	while resumed_by[thread] do
 		thread = resumed_by[thread]
@@ -86,7 +91,7 @@ local function observe()
 		else
 			local inner = thread
 			add_frames(stack, function(level)
-				return debug.getinfo(inner, level, "Slf")
+				return debug.getinfo(inner, level, "Slnf")
 			end)
 		end
 	end
@@ -348,10 +353,18 @@ local function lines_of()
 	return "[" .. table.concat(list, ",\n") .. "]"
 end
 
+local function names_of()
+	local list = {}
+	for name, set in pairs(names) do
+		list[#list + 1] = quote(name) .. ":" .. keys(set)
+	end
+	return "{" .. table.concat(list, ",\n") .. "}"
+end
+
 local function write()
 	local file = assert(io.open(report, "w"))
-	file:write(('{"version":%s,"stacks":%s,"calls":%s,"lines":%s}'):format(quote(_VERSION), keys(stacks),
-		keys(calls), lines_of()))
+	file:write(('{"version":%s,"stacks":%s,"calls":%s,"lines":%s,"names":%s}'):format(quote(_VERSION),
+		keys(stacks), keys(calls), lines_of(), names_of()))
 	file:close()
 end
 
@@ -378,7 +391,7 @@ local function main()
 	if _VERSION == "Lua 5.1" then
 		local thread, frames = coroutine.create(run), {}
 		for level = 1, 2 do
-			frames[level - 1] = debug.getinfo(level, "Slf")
+			frames[level - 1] = debug.getinfo(level, "Slnf")
 		end
 		MAIN.get = function(level)
 			return frames[level]
@@ -389,7 +402,7 @@ local function main()
 	else
 		local thread = coroutine.running()
 		MAIN.get = function(level)
-			return debug.getinfo(thread, level, "Slf")
+			return debug.getinfo(thread, level, "Slnf")
 		end
 		run()
 	end
