@@ -266,8 +266,8 @@ enum runtime_start {
 	RUNTIME_AT_DESCRIPTOR,
 	RUNTIME_AT_DESCRIPTOR_MUSL,
 	/*
-	 * What the u64 at `pc` points to, the state of the thread that holds a lock. The u64 at
-	 * `holder` in it has to be the thread pointer.
+	 * The u64 at `pc` is the address of the state of the thread that holds a lock. The u64 at
+	 * `holder` in this state has to be the thread pointer.
 	 */
 	RUNTIME_AT_HOLDER,
 	RUNTIME_AT_SCAN /* a state of the program: see struct runtime_state */
@@ -495,12 +495,13 @@ static inline u64 record_commit(u64 position, u64 bytes)
  * Words of a runtime's list, innermost frame first. A frame is two words. The first one has the
  * address of the code. The second one has the fingerprint in its low half and the offset of the
  * instruction, or its index, in the high half. A border is one word. The frames between it and the
- * border before belong to the user frame of this number, or to none.
+ * border before belong to the user frame of this number, or to none. No word looks like an address
+ * of the kernel.
  */
 #define RUNTIME_WORD_FRAME     (1ull << 61)
 #define RUNTIME_WORD_BORDER    (1ull << 60)
 #define RUNTIME_BORDER_NOWHERE 0xffffu
-#define RUNTIME_OFFSET_NONE    0xffffffffu
+#define RUNTIME_OFFSET_NONE    0x7fffffffu
 
 enum runtime_result {
 	RUNTIME_NONE_MET, /* no frame of an interpreter, or one that is not known */

@@ -344,9 +344,9 @@ INLINE int walk_read_pair(struct walk *walk, u64 bp)
 #define CODE_ADD_RSP	 0xff87ffffffull
 
 /*
- * Leaves a frame whose code is about to give the frame up and to return, as that of CPython's
- * trampolines for perf is behind the call. Returns 1 at the end of the walk, 0 to go on, or 2 where
- * the code is other code.
+ * Leaves a frame whose code is about to give the frame up and to return. The code behind the
+ * call in CPython's trampolines for perf does so. Returns 0 to go on, 1 at the end of the walk, or
+ * 2 where the code is other code.
  */
 GLOBAL int walk_leave_last(void)
 {

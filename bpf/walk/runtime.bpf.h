@@ -200,7 +200,7 @@ INLINE u32 runtime_offset(const struct runtime_list *list, struct runtime_code *
 	u64 first = known->code + list->config.instructions;
 
 	if (list->config.flags & RUNTIME_INDEX)
-		return instruction;
+		return instruction < RUNTIME_OFFSET_NONE ? instruction : RUNTIME_OFFSET_NONE;
 	if (number && number != known->number) {
 		known->copy = runtime_copy(known->code, number);
 		known->number = number;

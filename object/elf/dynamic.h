@@ -20,7 +20,7 @@ struct dynamic_relocation {
 	uint32_t type, symbol; /* R_X86_64_*; number in .dynsym, 0: none */
 	int64_t addend;
 };
-/* Finds the relocation of the word at an address, in .rela.dyn or .rela.plt. Returns 0 or -ENOENT. */
+/* Finds the relocation of the word at an address, in .rela.dyn or .rela.plt. 0, or -ENOENT. */
 int dynamic_relocation(struct image *image, uint64_t address,
 		       struct dynamic_relocation *ret_relocation);
 

@@ -199,6 +199,10 @@ static void test_list__no_borders(void **state)
 	assert_int_equal(OFFSET(host.word[1]), 7);
 	assert_int_equal(host.word[2], FRAME(CODE(2)));
 	assert_int_equal(host.word[4], FRAME(CODE(3)));
+	HEAP_WORD(NODE(0) + AT_PLACE) = 0xffffffffull;
+	assert_int_equal(walk_list(), 6);
+	assert_int_equal(OFFSET(host.word[1]), RUNTIME_OFFSET_NONE);
+	assert_int_equal(host.word[1] >> 63, 0);
 }
 
 /* A thread's own copy of the instructions; a copy that is not there leaves the place unknown. */

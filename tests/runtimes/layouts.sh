@@ -53,39 +53,34 @@ by_headers() {
 	done
 }
 
-# of_maven MINOR LIST: the headers beside the interpreter.
+# of_maven MINOR VERSION OF_THE_PACKAGE: the headers beside the interpreter.
 of_maven() {
-	local name root path minor=$1
-	IFS=$'\t' read -r name root path <<<"$2"
-	if [ "$root" = - ]; then
-		row "3.$minor" - '' '' '' "$path"
+	if maven "$2" "$3"; then
+		row "3.$1" headers "$1" lock "$tree $tree/include/python3.$1" "Maven's $2"
 	else
-		path=${path%/bin/*}
-		row "3.$minor" headers "$minor" lock "$path $path/include/python3.$minor" "Maven's ${name% of Maven}"
+		row "3.$1" - '' '' '' "$reason"
 	fi
 }
 
-# of_source MINOR LIST: a build without a global lock.
+# of_source MINOR VERSION: a build without a global lock.
 of_source() {
-	local name root path minor=$1
-	IFS=$'\t' read -r name root path <<<"$2"
-	if [ "$root" = - ]; then
-		row "3.${minor}t" - '' '' '' "$path"
+	if built "$2" t; then
+		row "3.${1}t" headers "$1" none "$tree/bin/python3.${1}t $tree/include/python3.${1}t" \
+			"Debian's source $2"
 	else
-		row "3.${minor}t" headers "$minor" none "$path ${path%/bin/*}/include/python3.${minor}t" \
-			"Debian's source ${name% without lock}"
+		row "3.${1}t" - '' '' '' "$reason"
 	fi
 }
 
 packages() {
 	by_debug bullseye 9
-	of_maven 10 "$(maven 3.10.2 1.5.7)"
+	of_maven 10 3.10.2 1.5.7
 	by_debug bookworm 11
-	of_maven 12 "$(maven 3.12.1 1.5.10)"
+	of_maven 12 3.12.1 1.5.10
 	by_headers trixie 13
 	by_headers sid 14 15
-	of_source 13 "$(source_without_lock 3.13.5)"
-	of_source 14 "$(source_without_lock 3.14.4)"
+	of_source 13 3.13.5
+	of_source 14 3.14.4
 }
 
 list=$(mktemp) || exit 1

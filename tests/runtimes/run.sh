@@ -4,11 +4,13 @@
 # tests/runtimes/run.sh: profiles of programs in each interpreter that can be had, compared with what the
 # interpreter says of itself and with py-spy. One TAP stream. Interpreters stay in
 # ${XDG_CACHE_HOME:-~/.cache}/keyhole/runtimes. RUNTIMES_ALSO names further ones of this machine.
+# tests/runtimes/run.sh [TEXT]: those whose name has the text.
 
 cd "$(dirname "$0")/../.." || exit 1
 build=$(realpath "${BUILD:-build}")
 cache=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/keyhole/runtimes
 here=tests/runtimes
+SECONDS_EACH=3
 export PYTHONDONTWRITEBYTECODE=1 LC_ALL=C
 unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND
 
@@ -23,7 +25,7 @@ finish() {
 	rm -rf "$dir"
 }
 trap finish EXIT
-number=0 failed=0 ran=0 py_spy=''
+only=$1 number=0 failed=0 ran=0 py_spy=''
 
 # inside ROOT COMMAND...: execs the command in a file system of its own, in the same pid namespace. The
 # root is a mount, as that of a container is.
@@ -48,28 +50,35 @@ until_ready() {	# FILE
 	return 1
 }
 
-# profile ROOT INTERPRETER: leaves profile.pb.gz, report.json, py-spy.raw and notes in $dir.
+# profile ROOT WORKLOAD COMMAND: leaves profile.pb.gz, report.json, py-spy.raw and notes in $dir.
 profile() {
-	local work=$dir root=$1 script=calls.py theirs
-	[[ $2 != */lua* ]] || script=calls.lua
-	rm -f "$dir"/*
+	local work=$dir root=$1 script=$2.py theirs folder pid processes=()
+	[[ $2 != *.* ]] || script=$2
+	rm -rf "${dir:?}"/*
 	[ "$root" = / ] || work=$(mktemp -d "$root/tmp/runtimes.XXXXXX")
-	cp "$here/workloads/$script" "$work"
-	(inside "$root" "$2" "${work#"${root%/}"}/$script" "${work#"${root%/}"}/report.json") >"$dir/out" 2>&1 &
+	cp $here/workloads/*.{py,lua} "$work"
+	folder=${work#"${root%/}"}
+	# shellcheck disable=SC2086
+	(inside "$root" $3 "$folder/$script" "$folder/report.json") >"$dir/out" 2>&1 &
 	program=$!
 	until_ready "$work/report.json.ready" || return 1
+	for pid in $(cat "$work/report.json.ready"); do	# of the workload, where there are others
+		processes+=(-p "$pid")
+	done
+	[ ${#processes[@]} -gt 0 ] || processes=(-p "$program")
 	# at once: which of two threads gets on is a matter of phases
 	theirs=
-	if [ -n "$py_spy" ] && [ $script = calls.py ]; then
-		timeout 60 "$py_spy" record -F -r 199 -d 5 -f raw -o "$dir/py-spy.raw" -p "$program" \
+	if [ -n "$py_spy" ] && [ "$2" = calls ] && [ "${3#* }" = "$3" ]; then
+		timeout 60 "$py_spy" record -F -r 199 -d $((SECONDS_EACH + 1)) -f raw -o "$dir/py-spy.raw" -p "$program" \
 			>"$dir/py-spy.out" 2>&1 &
 		theirs=$!
 	fi
-	timeout 60 "$build/keyhole" record -F 499 -d 4 -f pprof -o "$dir/profile.pb.gz" -p "$program" \
+	timeout 60 "$build/keyhole" record -F 499 -d $SECONDS_EACH -f pprof -o "$dir/profile.pb.gz" "${processes[@]}" \
 		>"$dir/notes" 2>&1 || return 1
 	if [ -n "$theirs" ] && ! wait "$theirs"; then
 		rm -f "$dir/py-spy.raw"
 	fi
+	: >"$work/report.json.stop"
 	kill "$program"
 	# a script in Lua has its report already, and dies
 	wait "$program" || [ $? = 143 ] || return 1
@@ -84,7 +93,7 @@ compare() {
 	python3 $here/compare.py "$dir/profile.pb.gz" "$dir/report.json" $theirs
 }
 
-# one NAME ROOT PROGRAM
+# one NAME ROOT WORKLOAD COMMAND
 one() {
 	number=$((number + 1))
 	if [ "$2" = - ]; then
@@ -92,7 +101,7 @@ one() {
 		return
 	fi
 	ran=$((ran + 1))
-	if profile "$2" "$3" && compare; then
+	if profile "$2" "$3" "$4" && compare; then
 		echo "ok $number - $1"
 		return
 	fi
@@ -104,12 +113,12 @@ one() {
 }
 
 $here/install.sh "$cache" >"$cache.list" || exit 1
-echo '# | version     samples  no names   complete  functions      calls     leaves     py-spy'
-while IFS=$'\t' read -r name root path <&3; do
+echo '# | version   samples      shown   complete  functions      calls     leaves      order     py-spy      names'
+while IFS=$'\t' read -r name root workload command <&3; do
 	if [ "$name" = py-spy ] && [ "$root" != - ]; then
-		py_spy=$path
-	else
-		one "$name" "$root" "$path"
+		py_spy=$command
+	elif [[ $name == *$only* ]]; then
+		one "$name" "$root" "$workload" "$command"
 	fi
 done 3<"$cache.list"
 echo "1..$number"

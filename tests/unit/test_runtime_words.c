@@ -32,8 +32,9 @@ static void check_border(struct runtime_words *words)
 
 static void test_runtime_words__groups(void **state)
 {
-	const u64 list[] = {BUILD_FRAME(0x7f0000001000, 0xdeadbeef, 8), BUILD_FRAME(0x2000, 2, ~0u),
-			    BUILD_BORDER(3), BUILD_FRAME(0x3000, 3, 0)};
+	const u64 list[] = {BUILD_FRAME(0x7f0000001000, 0xdeadbeef, 8),
+			    BUILD_FRAME(0x2000, 2, RUNTIME_OFFSET_NONE), BUILD_BORDER(3),
+			    BUILD_FRAME(0x3000, 3, 0)};
 	struct runtime_words words;
 
 	(void)state;

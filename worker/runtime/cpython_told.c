@@ -6,8 +6,8 @@
 #include "worker/runtime/runtime.h"
 #include "worker/runtime/told.h"
 
-/* Offsets beyond this one are of a frame that has not begun: an index of -1, or one unit less. */
-#define INSTRUCTION_MAX 0x7fffffffu
+/* Offsets beyond this one are of a frame that has not begun: RUNTIME_OFFSET_NONE, and more. */
+#define INSTRUCTION_MAX (RUNTIME_OFFSET_NONE - 1)
 
 int cpython_told_read(const struct runtime_setup *setup, const struct cpython_types *types,
 		      const struct memory *memory, uint64_t code, struct told *ret_told)

@@ -363,7 +363,7 @@ end
 
 local function write()
 	local file = assert(io.open(report, "w"))
-	file:write(('{"version":%s,"stacks":%s,"calls":%s,"lines":%s,"names":%s}'):format(quote(_VERSION),
+	file:write(('{"version":%s,"stacks":%s,"calls":%s,"lines":%s,"names":%s,"files":["calls.lua","made"]}'):format(quote(_VERSION),
 		keys(stacks), keys(calls), lines_of(), names_of()))
 	file:close()
 end
