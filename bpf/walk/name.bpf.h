@@ -13,7 +13,7 @@
 #define RUNTIME_BACK	  32u /* instructions up to a call that are looked at, with the call */
 #define RUNTIME_VARIABLES 64u /* that are looked at */
 
-/* What the next step does for code that waits for its name: list->asks. */
+/* The next step for code that waits for its name: list->asks. */
 enum runtime_asks {
 	ASKS_NOTHING,
 	ASKS_CALL,     /* reads the caller's instructions up to the call */

@@ -9,9 +9,8 @@
 
 /*
  * lopcodes.h: numbers of instructions, and where their fields are. Until 5.3 an instruction has 6
- * bits of opcode, 8 of register A, 9 of C and 9 of B; the highest bit of C says that the rest is
- * the number of a constant. From 5.4 on it has 7 bits of opcode, 8 of A, the bit k, 8 of B and 8
- * of C.
+ * bits of opcode, 8 of register A, 9 of C and 9 of B. The highest bit of C says that the rest is
+ * the number of a constant. From 5.4 on it has 7 bits of opcode, 8 of A, k, 8 of B and 8 of C.
  */
 struct table {
 	uint8_t opcode_bits, call, jump;
