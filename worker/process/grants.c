@@ -4,13 +4,13 @@
 #include <errno.h>
 #include <stddef.h>
 
-#include "base/runtimes.h"
 #include "ipc/time.h"
 #include "worker/process/mapping.h"
 #include "worker/process/object.h"
 #include "worker/process/process.h"
 #include "worker/process/roster.h"
 #include "worker/process/tracker_parts.h"
+#include "worker/runtime/runtime.h"
 #include "worker/target/target.h"
 
 /* Returns a mapping of a runtime that was not asked about last, or NULL. */
@@ -21,7 +21,7 @@ static const struct mapping *find_runtime(const struct process *process)
 	for (size_t i = 0; i < mappings->open_count; i++) {
 		const struct mapping *mapping = &mappings->open[i];
 
-		if (!mapping->object || mapping->object->runtime != RUNTIME_CPYTHON)
+		if (!mapping->object || !runtime_has_handler(mapping->object->runtime))
 			continue;
 		if (mapping->start != process->grant.start)
 			return mapping;

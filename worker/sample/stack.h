@@ -47,6 +47,7 @@ struct stack {
 	bool failed;					 /* the last stack_make() had no memory */
 	uint32_t location[PROFILE_STACK_MAX];		 /* of the last stack_make() */
 	size_t depth;
+	u64 words[RECORD_RUNTIME_WORDS_MAX]; /* of a record: those that are tied anew */
 };
 
 void stack_init(struct stack *stack, const struct stack_parts *parts);
