@@ -33,6 +33,7 @@ void stack_use(struct stack *stack, struct profile *profile)
 	memset(stack->script_object, 0, sizeof(stack->script_object));
 	stack->kernel_cut = 0;
 	stack->guessed = 0;
+	stack->list_cut = 0;
 }
 
 /* ---- locations ---- */
@@ -200,6 +201,7 @@ struct scripts {
 	bool hides;		    /* the interpreter's own frames */
 	bool by_loop;  /* each frame of the loop has one function: runtime_setup.loop */
 	bool by_group; /* each one has a group: runtime_setup.has_groups */
+	bool is_cut;   /* further functions are not known, and no marker says so yet */
 	size_t early;  /* functions that have no frame of the loop any more */
 	size_t bare;   /* innermost frames of the loop that have no function yet */
 };
@@ -236,6 +238,12 @@ static uint32_t any_runtime(const struct process *process)
 static bool is_whole(const struct record *head)
 {
 	return profile_reason(head->reason)->class != CLASS_CUT && head->runtime == RUNTIME_WHOLE;
+}
+
+static bool is_list_cut(const struct record *head)
+{
+	return head->runtime == RUNTIME_CUT_READ || head->runtime == RUNTIME_CUT_DEPTH ||
+	       head->runtime == RUNTIME_CUT_BUDGET;
 }
 
 static const char *base_name(const char *path)
@@ -303,6 +311,7 @@ static void scripts_init(struct scripts *scripts, struct stack *stack,
 	if (!runtime_words_init(&scripts->words, words, head->runtime_words))
 		stack->malformed++;
 	scripts->hides = scripts->words.frames > 0 && !stack->parts.native_frames;
+	scripts->is_cut = scripts->words.frames > 0 && is_list_cut(head);
 }
 
 /*
@@ -379,6 +388,27 @@ static void push_of_loop(struct stack *stack, struct scripts *scripts)
 		push_next_script(stack, scripts);
 }
 
+/*
+ * Pushes the innermost functions of an activation, when the list was cut before its border. Which
+ * frame of the interpreter is the loop's is not known then, so they come before the next one.
+ */
+static void push_begun(struct stack *stack, struct scripts *scripts, const struct mapping *mapping)
+{
+	if (!scripts->is_cut || scripts->by_loop || !mapping || mapping->object != scripts->owner ||
+	    runtime_words_border(&scripts->words) != RUNTIME_WORDS_NO_BORDER)
+		return;
+	push_scripts(stack, scripts, RUNTIME_WORDS_NO_BORDER);
+}
+
+/* Pushes a marker behind the last function of a list that was cut. */
+static void push_list_cut(struct stack *stack, struct scripts *scripts)
+{
+	if (!scripts->is_cut || !runtime_words_end(&scripts->words))
+		return;
+	push_marker(stack, &stack->list_cut, "[cut: functions]");
+	scripts->is_cut = false;
+}
+
 /* ---- all ---- */
 
 /* Pushes a marker before the first frame to which the walk guessed the way. */
@@ -397,14 +427,17 @@ static void push_all_user(struct stack *stack, const struct process *process,
 			push_marker(stack, &stack->guessed, "[guessed]");
 			marked = true;
 		}
+		push_begun(stack, &scripts, mapping);
 		if (!is_hidden(&scripts, mapping))
 			push_user(stack, mapping, head, frames[i]);
 		if (!scripts.by_loop)
 			push_scripts(stack, &scripts, i);
 		else if (is_of_loop(&scripts, mapping, frames[i]))
 			push_of_loop(stack, &scripts);
+		push_list_cut(stack, &scripts);
 	}
 	push_scripts(stack, &scripts, RUNTIME_WORDS_NO_BORDER);
+	push_list_cut(stack, &scripts);
 }
 
 static void push_cut(struct stack *stack, unsigned int reason)

@@ -41,11 +41,11 @@ struct stack {
 	uint32_t kernel_object[STACK_KERNEL_RANGES];
 	uint32_t unknown_object;
 	uint32_t script_object[RUNTIME_COUNT];
-	uint32_t kernel_cut, guessed, cut[REASON_COUNT]; /* locations */
-	uint64_t kernel_unknown;			 /* count of frames in no range */
-	uint64_t malformed;				 /* count of lists of a runtime */
-	bool failed;					 /* the last stack_make() had no memory */
-	uint32_t location[PROFILE_STACK_MAX];		 /* of the last stack_make() */
+	uint32_t kernel_cut, guessed, list_cut, cut[REASON_COUNT]; /* locations */
+	uint64_t kernel_unknown;				   /* count of frames in no range */
+	uint64_t malformed;					   /* count of lists of a runtime */
+	bool failed;			      /* the last stack_make() had no memory */
+	uint32_t location[PROFILE_STACK_MAX]; /* of the last stack_make() */
 	size_t depth;
 	u64 words[RECORD_RUNTIME_WORDS_MAX]; /* of a record: those that are tied anew */
 };
