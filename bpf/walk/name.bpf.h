@@ -74,15 +74,16 @@ INLINE int runtime_name_by(struct walk *walk, u32 word)
 	u32 opcode = runtime_opcode(names, word), source = 0;
 	u64 index = 0, at;
 
+	/* without branches: each would double the verifier's states */
 	NOT_UNROLLED
 	for (u32 i = 0; i < RUNTIME_FORMS; i++) {
 		const struct runtime_form *form = &names->form[i];
+		u64 other = (form->opcode ^ opcode) | !form->source;
+		u64 needed = form->needs & 31, has = word >> needed & 1;
+		u64 fits = (other - 1) >> 63 & ((needed - 1) >> 63 | has), mask = 0 - fits;
 
-		if (!form->source || form->opcode != opcode ||
-		    (form->needs && !(word >> (form->needs & 31) & 1)))
-			continue;
-		source = form->source;
-		index = word >> (form->shift & 31) & ((1u << (form->bits & 31)) - 1);
+		source |= form->source & mask;
+		index |= word >> (form->shift & 31) & ((1u << (form->bits & 31)) - 1) & mask;
 	}
 	if (source == RUNTIME_OF_CONSTANTS)
 		at = runtime_u64(list, names->constants) + index * 16;
