@@ -307,7 +307,7 @@ GLOBAL int runtime_state_step(u64 node, u64 code, u64 instruction, u32 is_border
 		instruction = list->instruction;
 	list->instruction = 0;
 	list->may_name = flags & RUNTIME_NAMES && !is_tail;
-	if (flags & RUNTIME_BORDER_CALLER && runtime_is_border_of(code, instruction) &&
+	if (flags & RUNTIME_BORDER_CALLER && runtime_is_border_of(list, code, instruction) &&
 	    runtime_border(0))
 		return runtime_end(list, RUNTIME_CUT_DEPTH);
 	if (!code)
