@@ -131,7 +131,7 @@ int cpython_text(const struct cpython_layout *layout, const struct memory *memor
 		 char *ret_text, size_t size)
 {
 	unsigned char data[TOLD_FILE_BYTES * UTF8_BYTES_MAX];
-	struct text text;
+	struct text text = {0};
 	int r = find_text(layout, memory, address, TOLD_FILE_BYTES, &text);
 
 	if (r == 0)
