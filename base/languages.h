@@ -15,4 +15,9 @@ const struct language *language_of_runtime(uint32_t runtime);
 /* Returns the row whose functions an object of this name holds, or NULL. */
 const struct language *language_of_object(const char *name);
 
+/* Returns the row for code that the runtime makes while the program runs, whatever it is. */
+const struct language *language_of_made(uint32_t runtime);
+/* Returns the row whose code an object of this name holds, or NULL. */
+const struct language *language_of_made_object(const char *name);
+
 #endif
