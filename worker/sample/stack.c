@@ -7,6 +7,7 @@
 #include "base/languages.h"
 #include "base/redact.h"
 #include "worker/kernel/kernel_symbols.h"
+#include "worker/made/names.h"
 #include "worker/process/mapping.h"
 #include "worker/process/object.h"
 #include "worker/process/process.h"
@@ -30,6 +31,7 @@ void stack_use(struct stack *stack, struct profile *profile)
 	memset(stack->cut, 0, sizeof(stack->cut));
 	stack->unknown_object = 0;
 	memset(stack->script_object, 0, sizeof(stack->script_object));
+	memset(stack->made_object, 0, sizeof(stack->made_object));
 	stack->kernel_cut = 0;
 	stack->guessed = 0;
 }
@@ -188,6 +190,24 @@ static void push_user(struct stack *stack, const struct mapping *mapping, const 
 		     address);
 }
 
+/* Pushes a function of code made at run time, by its number in made_names. */
+static void push_made(struct stack *stack, const struct process *process, uint32_t number)
+{
+	const uint32_t runtime = made_names_runtime(process);
+
+	push_address(stack, &stack->made_object[runtime], language_of_made(runtime)->object,
+		     KIND_ANON, number);
+}
+
+/* Returns the number of the function that a frame in code made at run time is in, or 0. */
+static uint32_t find_made(const struct stack *stack, const struct process *process,
+			  const struct mapping *mapping, u64 frame)
+{
+	if (!stack->parts.made || !mapping || !mapping->object || !mapping->object->anonymous)
+		return 0;
+	return made_names_find(stack->parts.made, process, frame_pc(frame));
+}
+
 /* ---- runtimes ---- */
 
 /* The functions of a record's runtime, as far as they are pushed. */
@@ -246,6 +266,12 @@ static bool is_hidden(const struct scripts *scripts, const struct mapping *mappi
 	return mapping && mapping->object && mapping->object == scripts->owner &&
 	       language_of_runtime(mapping->object->runtime) &&
 	       runtime_is_own_file(mapping->object->runtime, base_name(mapping->object->name));
+}
+
+/* Returns whether code made at run time calls a function of Python that stands beside it. */
+static bool is_stub(const struct scripts *scripts, const struct stack *stack, uint32_t made)
+{
+	return scripts->hides && made_names_is_stub(stack->parts.made, made);
 }
 
 static bool is_of_loop(const struct scripts *scripts, const struct mapping *mapping, u64 frame)
@@ -328,25 +354,49 @@ static void push_of_loop(struct stack *stack, struct scripts *scripts)
 		push_next_script(stack, scripts);
 }
 
+/* ---- guesses ---- */
+
+/* Returns whether the code that a guess left proves the way, which follows the frame pointer. */
+static bool is_kept(const struct stack *stack, const struct process *process, u64 from, u64 to)
+{
+	if (!(to & FRAME_BY_POINTER) || !stack->parts.made || !process)
+		return false;
+	return made_names_keeps_frames(stack->parts.made, process, frame_pc(from),
+				       from & FRAME_EXACT);
+}
+
+/* Returns the number of the first frame to which the way is a guess, or that of all. */
+static unsigned int find_guess(const struct stack *stack, const struct process *process,
+			       const struct record *head, const u64 *frames)
+{
+	for (unsigned int i = 0; i < head->user_frames; i++)
+		if (frames[i] & FRAME_GUESSED &&
+		    (i == 0 || !is_kept(stack, process, frames[i - 1], frames[i])))
+			return i;
+	return head->user_frames;
+}
+
 /* ---- all ---- */
 
 /* Pushes a marker before the first frame to which the walk guessed the way. */
 static void push_all_user(struct stack *stack, const struct process *process,
 			  const struct record *head, const u64 *frames)
 {
+	const unsigned int guess = find_guess(stack, process, head, frames);
 	struct scripts scripts;
-	bool marked = false;
 
+	stack->proven = guess == head->user_frames;
 	scripts_init(&scripts, stack, process, head, frames + head->user_frames);
 	tie_to_loop(&scripts, process, head, frames);
 	for (unsigned int i = 0; i < head->user_frames; i++) {
 		const struct mapping *mapping = stack_mapping(process, head, frames[i]);
+		const uint32_t made = find_made(stack, process, mapping, frames[i]);
 
-		if (frames[i] & FRAME_GUESSED && !marked) {
+		if (i == guess)
 			push_marker(stack, &stack->guessed, "[guessed]");
-			marked = true;
-		}
-		if (!is_hidden(&scripts, mapping))
+		if (made && !is_stub(&scripts, stack, made))
+			push_made(stack, process, made);
+		if (!made && !is_hidden(&scripts, mapping))
 			push_user(stack, mapping, head, frames[i]);
 		if (!scripts.by_loop)
 			push_scripts(stack, &scripts, i);
