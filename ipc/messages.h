@@ -310,9 +310,13 @@ struct message_grant_rule {
 /* key[0] of a rule that is no deny rule: no process's file of names of code is opened. */
 #define GRANT_RULE_NO_CODE_FILES UINT64_MAX
 
-/* Asks for /tmp/perf-PID.map, in which a process names the code that it makes at run time. */
+/*
+ * Asks for the file in which a process names the code that it makes at run time. Start and end 0
+ * stand for /tmp/perf-PID.map, other bounds for a mapped jit-PID.dump.
+ */
 struct message_code_file {
 	uint64_t generation; /* of the process, as BPF told */
+	uint64_t start, end; /* as the kernel lists the mapping */
 	uint32_t pid, thread;
 };
 

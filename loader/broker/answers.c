@@ -128,6 +128,7 @@ static int check_generation(int processes, uint32_t pid, uint64_t number)
 int answer_code_file(const struct answerer *answerer, const struct message_code_file *request,
 		     struct message_object_reply *ret_reply, int *ret_fd)
 {
+	const struct mapped mapped = {request->pid, request->thread, request->start, request->end};
 	guard_fd int path = -1, fd = -1;
 	int r;
 
@@ -136,7 +137,7 @@ int answer_code_file(const struct answerer *answerer, const struct message_code_
 	r = check_generation(answerer->processes, request->pid, request->generation);
 	if (r < 0)
 		return r;
-	path = code_file_open(answerer->mounts, request->pid, request->thread, ret_reply);
+	path = code_file_open(answerer->mounts, &mapped, ret_reply);
 	if (path < 0)
 		return path;
 	fd = reopen(path);

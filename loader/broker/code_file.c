@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,6 +105,35 @@ static int open_file(struct mounts *mounts, uint32_t pid, uint32_t thread, uint3
 	return open_part(mounts, pid, folder, name, O_NOFOLLOW);
 }
 
+/*
+ * Opens a mapped file, whose link the kernel makes, and which is open for writing in the process.
+ * Its name must be that of a dump of this process.
+ */
+static int open_dump(struct mounts *mounts, const struct mapped *mapped, uint32_t inner)
+{
+	char name[PATH_BYTES], path[PATH_MAX];
+	const char *last;
+	guard_fd int fd = -1;
+	int r;
+
+	if (!mapped_is_valid(mapped))
+		return -EINVAL;
+	fd = mapped_open_any(mapped);
+	if (fd < 0)
+		return fd;
+	r = mapped_name(mapped, path);
+	if (r < 0)
+		return r;
+	snprintf(name, sizeof(name), "/jit-%u.dump", inner);
+	last = strrchr(path, '/');
+	if (!last || strcmp(last, name) != 0)
+		return -EACCES;
+	r = mounts_check(mounts, mapped->pid, fd);
+	if (r < 0)
+		return r;
+	return take_fd(&fd);
+}
+
 /* Another name may stand in for a file that the process cannot write to. */
 static int check_file(int fd, const struct code_file_owner *owner,
 		      struct message_object_reply *ret_reply)
@@ -118,16 +148,19 @@ static int check_file(int fd, const struct code_file_owner *owner,
 	return 0;
 }
 
-int code_file_open(struct mounts *mounts, uint32_t pid, uint32_t thread,
+int code_file_open(struct mounts *mounts, const struct mapped *mapped,
 		   struct message_object_reply *ret_reply)
 {
 	struct code_file_owner owner;
 	guard_fd int fd = -1;
-	int r = look_at_process(pid, thread, &owner);
+	int r = look_at_process(mapped->pid, mapped->thread, &owner);
 
 	if (r < 0)
 		return r;
-	fd = open_file(mounts, pid, thread, owner.pid);
+	if (mapped->start || mapped->end)
+		fd = open_dump(mounts, mapped, owner.pid);
+	else
+		fd = open_file(mounts, mapped->pid, mapped->thread, owner.pid);
 	if (fd < 0)
 		return fd;
 	r = check_file(fd, &owner, ret_reply);

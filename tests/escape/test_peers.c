@@ -465,8 +465,11 @@ static int ask_code_file(struct peer *peer, const struct message_code_file *requ
 static void test_odd_code_files(struct peer *peer)
 {
 	static const struct message_code_file odd[] = {
-		{1, 0, 0}, {1, 1u << 22, 1}, {1, ~0u, 1},   {1, 1, 0},	     {1, 1, ~0u},
-		{0, 1, 1}, {2, 1, 1},	     {~0ull, 1, 1}, {1, 4194303, 1},
+		{1, 0, 0, 0, 0},       {1, 0, 0, 1u << 22, 1},	   {1, 0, 0, ~0u, 1},
+		{1, 0, 0, 1, 0},       {1, 0, 0, 1, ~0u},	   {0, 0, 0, 1, 1},
+		{2, 0, 0, 1, 1},       {~0ull, 0, 0, 1, 1},	   {1, 0, 0, 4194303, 1},
+		{1, 8192, 4096, 1, 1}, {1, 4096, 4096, 1, 1},	   {1, 4097, 8192, 1, 1},
+		{1, 4096, 8192, 1, 1}, {1, ~4095ull, ~0ull, 1, 1}, {1, 0, ~0ull & ~4095ull, 1, 1},
 	};
 	unsigned int granted = 0;
 

@@ -51,11 +51,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	file = map_file_new(fd, &all);
 	if (!file || pwrite(fd, data, first, 0) != (ssize_t)first)
 		abort();
-	map_file_read(file, PLENTY);
+	map_file_read(file, PLENTY, UINT64_MAX);
 	look(file);
 	if (pwrite(fd, data + first, size - first, size % 3 == 0 ? 0 : (off_t)first) < 0)
 		abort();
-	map_file_read(file, PLENTY);
+	map_file_read(file, PLENTY, UINT64_MAX);
 	look(file);
 	map_file_free(file);
 	if (all != 0)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -17,6 +18,7 @@
 #include "tests/privsep/privsep.h"
 
 #define OTHER_ID 64008
+#define PAGE	 4096u
 
 struct target {
 	pid_t pid;
@@ -59,18 +61,25 @@ static void write_map(const char *path, uid_t uid)
 	close(fd);
 }
 
-static int ask_generation(struct child *child, pid_t pid, uint64_t generation, int *ret_fd)
+static int ask_file(struct child *child, const struct message_code_file *request, int *ret_fd)
 {
-	const struct message_code_file request = {generation, (uint32_t)pid, (uint32_t)pid};
 	struct message message;
 
 	assert_int_equal(
-		channel_send(&child->worker, MESSAGE_CODE_FILE, &request, sizeof(request), -1), 0);
+		channel_send(&child->worker, MESSAGE_CODE_FILE, request, sizeof(*request), -1), 0);
 	assert_int_equal(channel_wait(&child->worker, CHILD_WAIT_MS, &message), 1);
 	assert_int_equal(message.head.type, MESSAGE_CODE_FILE_REPLY);
 	assert_int_equal(message.head.reply_to, child->worker.sent);
 	*ret_fd = message.fd;
 	return message.CODE_FILE_REPLY.error;
+}
+
+static int ask_generation(struct child *child, pid_t pid, uint64_t generation, int *ret_fd)
+{
+	const struct message_code_file request = {
+		.generation = generation, .pid = (uint32_t)pid, .thread = (uint32_t)pid};
+
+	return ask_file(child, &request, ret_fd);
 }
 
 static int ask(struct child *child, const struct target *target)
@@ -319,6 +328,61 @@ static void test_code_file__namespaces(void **state)
 	close(map);
 }
 
+/* ---- dumps ---- */
+
+/* Maps a file as a program maps its dump. Returns the address. */
+static uint64_t map_dump(const char *path)
+{
+	const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	void *at;
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, "1 1 x\n", 6), 6);
+	at = mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	assert_true(at != MAP_FAILED);
+	close(fd);
+	return (uint64_t)(uintptr_t)at;
+}
+
+static int ask_dump(struct child *child, uint64_t start, int *ret_fd)
+{
+	const uint32_t pid = (uint32_t)getpid();
+	const struct message_code_file request = {1, start, start + PAGE, pid, pid};
+
+	return ask_file(child, &request, ret_fd);
+}
+
+static void test_code_file__dumps(void **state)
+{
+	char folder[] = "/tmp/keyhole-dump-XXXXXX", path[96], other[96];
+	struct child child;
+	int map = segment_map(), fd;
+	uint64_t start;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/jit-%d.dump", folder, (int)getpid());
+	snprintf(other, sizeof(other), "%s/jit-%d.dump", folder, (int)getppid());
+	start_broker(&child, map);
+	start = map_dump(other); /* the dump of another process */
+	assert_int_equal(ask_dump(&child, start, &fd), -EACCES);
+	start = map_dump(path);
+	assert_int_equal(ask_dump(&child, start, &fd), 0);
+	check_opened(fd);
+	assert_int_equal(ask_dump(&child, start + PAGE / 2, &fd), -EINVAL);
+	assert_int_equal(ask_dump(&child, start + 64 * PAGE, &fd), -ENOENT);
+	assert_int_equal(unlink(other), 0);
+	assert_int_equal(link(path, other), 0); /* a second name */
+	assert_int_equal(ask_dump(&child, start, &fd), -EACCES);
+	assert_int_equal(unlink(other), 0);
+	assert_int_equal(chown(path, USER_ID, USER_ID), 0);
+	assert_int_equal(ask_dump(&child, start, &fd), -EACCES);
+	child_stop(&child);
+	unlink(path);
+	rmdir(folder);
+	close(map);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -327,6 +391,7 @@ int main(void)
 		cmocka_unit_test(test_code_file__refuses_other_files),
 		cmocka_unit_test(test_code_file__policy),
 		cmocka_unit_test(test_code_file__namespaces),
+		cmocka_unit_test(test_code_file__dumps),
 	};
 
 	privsep_need_root();

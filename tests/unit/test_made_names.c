@@ -16,6 +16,7 @@
 #include "base/runtimes.h"
 #include "ipc/time.h"
 #include "profile/profile.h"
+#include "tests/unit/build_jitdump.h"
 #include "tests/unit/session_rig.h"
 #include "worker/made/names.h"
 #include "worker/process/mapping.h"
@@ -248,6 +249,55 @@ static void test_made_names__execs(void **state)
 	assert_string_equal(object_of(rig, 1), "[anon]");
 }
 
+/* A program writes its dump late: after the sample, and after its end. */
+static void test_made_names__late_in_a_dump(void **state)
+{
+	static struct build_jitdump dump;
+	struct rig *rig = *state;
+
+	build_jitdump_begin(&dump, 0);
+	build_jitdump_load(&dump, 1, MADE, 16, "early");
+	assert_int_equal(write(out, dump.bytes, dump.size), dump.size);
+	rig->fake.code = path;
+	start(rig, 5, 100);
+	sample(rig, MADE);
+	rig_settle(rig);
+	sample(rig, MADE + 0x100);
+	rig_settle(rig);
+	sample(rig, MADE + 0x200);
+	rig_settle(rig);
+	rig_event(rig, EVENT_EXIT, 5, 100, 0, 0);
+	rig->now += 10 * NS_PER_SECOND;
+	rig_settle(rig);
+	dump.size = 0;
+	build_jitdump_load(&dump, 2, MADE + 0x100, 16, "late");
+	assert_int_equal(write(out, dump.bytes, dump.size), dump.size);
+	assert_int_equal(session_finish(rig->session), 0);
+	check_function(rig, 0, "early", "", 0);
+	check_function(rig, 1, "late", "", 0);
+	assert_false(function_of(rig, 2)->named);
+	assert_string_equal(
+		profile_string_get(session_profile(rig->session), function_of(rig, 2)->name),
+		"[anon]");
+}
+
+/* The mapping of a dump is what the target is asked for. */
+static void test_made_names__asks_for_a_dump(void **state)
+{
+	struct rig *rig = *state;
+
+	rig->fake.object_error = -EACCES; /* as of every dump, which is open for writing */
+	rig_seen(rig, 5, 100,
+		 MAPS "30000000-30001000 r-xp 00000000 08:01 131072 /srv/jit-17.dump\n",
+		 "/proc/self/exe");
+	rig_settle(rig);
+	sample(rig, MADE);
+	rig_turn(rig);
+	assert_int_equal(asked(rig), 1);
+	assert_int_equal(rig->fake.requests[0].start, 0x30000000);
+	assert_int_equal(rig->fake.requests[0].end, 0x30001000);
+}
+
 struct guess {
 	uint32_t runtime;
 	u64 from, to;	 /* frames */
@@ -333,6 +383,8 @@ int main(void)
 		TEST(forks),
 		TEST(execs),
 		TEST(prove_guesses),
+		TEST(late_in_a_dump),
+		TEST(asks_for_a_dump),
 		cmocka_unit_test_setup_teardown(test_made_names__dropped, setup_dropping, teardown),
 	};
 

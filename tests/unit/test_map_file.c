@@ -66,14 +66,14 @@ static void check_name(uint64_t address, const char *wanted)
 static void test_map_file__grows(void **state)
 {
 	(void)state;
-	assert_int_equal(map_file_read(file, PLENTY), 0);
+	assert_int_equal(map_file_read(file, PLENTY, UINT64_MAX), 0);
 	put("1000 100 one\n2000 10 tw");
-	assert_int_equal(map_file_read(file, PLENTY), 0);
+	assert_int_equal(map_file_read(file, PLENTY, UINT64_MAX), 0);
 	check_name(0x10ff, "one");
 	check_name(0x1100, NULL);
 	check_name(0x2000, NULL);
 	put("o\n1080 8 JS:*three /a.js:1:1\n");
-	assert_int_equal(map_file_read(file, PLENTY), 0);
+	assert_int_equal(map_file_read(file, PLENTY, UINT64_MAX), 0);
 	check_name(0x2000, "two");
 	check_name(0x1080, "JS:three /a.js:1:1");
 	check_name(0x1088, "one"); /* the rest behind it */
@@ -91,9 +91,9 @@ static void test_map_file__lines_that_are_none(void **state)
 	memcpy(line, "\n1000 10 ", 9);
 	line[sizeof(line) - 1] = '\0';
 	put(line);
-	assert_int_equal(map_file_read(file, PLENTY), 0);
+	assert_int_equal(map_file_read(file, PLENTY, UINT64_MAX), 0);
 	put("more of it\n2000 10 two\n8000000000000 10 high\n3000 ffffffff large\n");
-	assert_int_equal(map_file_read(file, PLENTY), 0);
+	assert_int_equal(map_file_read(file, PLENTY, UINT64_MAX), 0);
 	check_name(0x1000, "one");
 	check_name(0x2000, "two");
 	check_name(0x3000, NULL);
@@ -104,9 +104,9 @@ static void test_map_file__cut_short(void **state)
 {
 	(void)state;
 	put("1000 10 one\n2000 10 two\n3000 10 three\n");
-	assert_int_equal(map_file_read(file, PLENTY), 0);
+	assert_int_equal(map_file_read(file, PLENTY, UINT64_MAX), 0);
 	assert_int_equal(ftruncate(out, 12), 0);
-	assert_int_equal(map_file_read(file, PLENTY), 0);
+	assert_int_equal(map_file_read(file, PLENTY, UINT64_MAX), 0);
 	assert_int_equal(map_file_restarts(file), 1);
 	check_name(0x1000, "one");
 	check_name(0x2000, NULL);
@@ -117,11 +117,11 @@ static void test_map_file__written_anew(void **state)
 {
 	(void)state;
 	put("1000 10 one\n2000 10 two, whose name is not short\n");
-	assert_int_equal(map_file_read(file, PLENTY), 0);
+	assert_int_equal(map_file_read(file, PLENTY, UINT64_MAX), 0);
 	assert_int_equal(ftruncate(out, 0), 0);
 	assert_int_equal(lseek(out, 0, SEEK_SET), 0);
 	put("4000 10 four, and this line is long, too, as it is to be\n1000 10 other\n");
-	assert_int_equal(map_file_read(file, PLENTY), 0);
+	assert_int_equal(map_file_read(file, PLENTY, UINT64_MAX), 0);
 	assert_int_equal(map_file_restarts(file), 1);
 	check_name(0x1000, "other");
 	check_name(0x2000, NULL);
@@ -135,7 +135,7 @@ static void test_map_file__changed_behind_a_range(void **state)
 
 	(void)state;
 	put("1000 10 one\n");
-	assert_int_equal(map_file_read(file, PLENTY), 0);
+	assert_int_equal(map_file_read(file, PLENTY, UINT64_MAX), 0);
 	assert_true(map_file_find(file, 0x1000, &range));
 	assert_int_equal(pwrite(out, "5", 1, 0), 1);
 	assert_int_equal(map_file_name(file, &range, name), -ESTALE);
@@ -147,9 +147,9 @@ static void test_map_file__removed(void **state)
 {
 	(void)state;
 	put("1000 10 one\n");
-	assert_int_equal(map_file_read(file, PLENTY), 0);
+	assert_int_equal(map_file_read(file, PLENTY, UINT64_MAX), 0);
 	assert_int_equal(unlink(path), 0);
-	assert_int_equal(map_file_read(file, PLENTY), -ESTALE);
+	assert_int_equal(map_file_read(file, PLENTY, UINT64_MAX), -ESTALE);
 	check_name(0x1000, "one");
 }
 
@@ -162,7 +162,7 @@ static void test_map_file__sparse(void **state)
 	put("1000 10 one\n");
 	assert_int_equal(ftruncate(out, 10ll << 30), 0);
 	for (; r == 1 && turns < 1000; turns++)
-		r = map_file_read(file, PLENTY);
+		r = map_file_read(file, PLENTY, UINT64_MAX);
 	assert_int_equal(r, 0);
 	assert_in_range(turns, MAP_FILE_BYTES_MAX / PLENTY, 2 * MAP_FILE_BYTES_MAX / PLENTY);
 	assert_in_range(map_file_bytes(file), MAP_FILE_BYTES_MAX, MAP_FILE_BYTES_MAX + PLENTY);
@@ -180,7 +180,7 @@ static void test_map_file__cut_again_and_again(void **state)
 		assert_int_equal(ftruncate(out, 0), 0);
 		assert_int_equal(pwrite(out, text, sizeof(text) - (size_t)(i % 2), 0),
 				 (ssize_t)sizeof(text) - i % 2);
-		assert_true(map_file_read(file, PLENTY) >= 0);
+		assert_true(map_file_read(file, PLENTY, UINT64_MAX) >= 0);
 	}
 	assert_in_range(map_file_bytes(file), MAP_FILE_BYTES_MAX, MAP_FILE_BYTES_MAX + PLENTY);
 }
@@ -196,7 +196,7 @@ static void test_map_file__too_many_ranges(void **state)
 		fprintf(stream, "%x 8 f%u\n", 0x1000 + i * 16, i);
 	fclose(stream);
 	while (r == 1)
-		r = map_file_read(file, PLENTY);
+		r = map_file_read(file, PLENTY, UINT64_MAX);
 	assert_int_equal(r, 0);
 	assert_in_range(all, MAP_FILE_RANGES_MAX - 2, MAP_FILE_RANGES_MAX);
 	assert_in_range(map_file_refused(file), 1000, 1002);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A perf-PID.map that is read while its program goes on writing. No byte is read twice, unless the
- * file was cut short or written anew: then all of it is read again. Names stay in the file until
- * somebody asks for one.
+ * A perf-PID.map or jit-PID.dump, which is read while its program goes on writing. No byte is read
+ * twice, unless the file was cut short or written anew: then all of it is read again. Names stay in
+ * the file until somebody asks for one.
  */
 #ifndef KEYHOLE_WORKER_MADE_MAP_FILE_H
 #define KEYHOLE_WORKER_MADE_MAP_FILE_H
@@ -29,11 +29,13 @@ struct map_file *map_file_new(int fd, size_t *all);
 void map_file_free(struct map_file *file); /* NULL is fine */
 
 /*
- * Reads at most `most` bytes more. Returns 1 when more is there, 0 when all is read or
- * MAP_FILE_BYTES_MAX is reached, or a negative errno. -ESTALE: the file has no name any more, so
+ * Reads at most `most` bytes more, and of a timed file only what is not younger than `until`.
+ * Returns 1 when more is there, 0 when all is read or MAP_FILE_BYTES_MAX is reached, or a negative
+ * errno. -ESTALE: the file has no name any more, so
  * that the process may have another one.
  */
-int map_file_read(struct map_file *file, size_t most);
+int map_file_read(struct map_file *file, size_t most, uint64_t until);
+bool map_file_is_timed(const struct map_file *file);  /* once something was read */
 uint64_t map_file_bytes(const struct map_file *file); /* read so far */
 /* Returns the number of lines that are no line of a map, or found no room. */
 uint64_t map_file_refused(const struct map_file *file);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/intern.h"
 #include "base/map.h"
 #include "base/runtimes.h"
@@ -24,12 +25,20 @@ struct maker {
 	int error;	     /* of the last answer */
 	uint64_t after, gap; /* when to ask again */
 	struct map_file *file;
-	uint64_t looked; /* when the file was read last */
+	uint64_t looked; /* the file was read as it was then */
+	uint64_t wanted; /* the time of the youngest sample */
 	bool behind;	 /* more is to be read */
 	/* Numbers by the place of a range, until the file is read anew. */
 	struct map *numbers;
 	unsigned int restarts;
+	bool is_pending; /* an address waits for a name */
 };
+
+/* An address whose name may still come: programs write a dump late. */
+struct pending {
+	uint64_t generation, address;
+};
+#define PENDING_BIT (1u << 31) /* of a number: the rest is an index */
 
 struct made_names {
 	struct target *target;
@@ -38,7 +47,10 @@ struct made_names {
 	struct map *makers; /* by generation */
 	struct intern *text;
 	size_t ranges, files, text_bytes;
-	size_t left; /* bytes to read before the next turn */
+	struct pending *pending;
+	size_t pending_count, pending_capacity;
+	struct map *pending_numbers; /* numbers by a mix of both fields */
+	size_t left;		     /* bytes to read before the next turn */
 	uint64_t answers, tidied;
 	struct made_counts counts;
 };
@@ -58,7 +70,8 @@ struct made_names *made_names_new(struct target *target, const struct processes 
 	names->left = MADE_TURN_BYTES;
 	names->makers = map_new();
 	names->text = intern_new();
-	if (!names->makers || !names->text) {
+	names->pending_numbers = map_new();
+	if (!names->makers || !names->text || !names->pending_numbers) {
 		made_names_free(names);
 		return NULL;
 	}
@@ -94,7 +107,9 @@ void made_names_free(struct made_names *names)
 	while (names->makers && map_next(names->makers, &cursor, &key, &maker))
 		free_maker(names, maker);
 	map_free(names->makers);
+	map_free(names->pending_numbers);
 	intern_free(names->text);
+	free(names->pending);
 	free(names);
 }
 
@@ -156,12 +171,14 @@ static void forget_numbers(struct maker *maker)
 static void read_file(struct made_names *names, struct maker *maker, uint64_t now)
 {
 	const uint64_t before = map_file_bytes(maker->file);
-	int r = map_file_read(maker->file, at_most(names->left, MADE_FILE_BYTES));
+	int r = map_file_read(maker->file, at_most(names->left, MADE_FILE_BYTES), maker->wanted);
 	const uint64_t bytes = map_file_bytes(maker->file) - before;
 
 	names->left -= at_most(names->left, bytes);
 	maker->behind = r == 1;
 	maker->looked = now;
+	if (map_file_is_timed(maker->file))
+		maker->looked = maker->wanted;
 	if (bytes > 0)
 		names->answers++;
 	forget_numbers(maker);
@@ -203,11 +220,33 @@ static void on_answer(void *context, uint64_t key, struct target_reply *reply)
 	read_file(names, maker, now);
 }
 
+/*
+ * Returns the mapping of jit-PID.dump, or NULL. A program maps the file executable for profilers to
+ * see: only so does it get into a list of mappings.
+ */
+static const struct mapping *find_dump(const struct process *process)
+{
+	static const char start[] = "jit-", end[] = ".dump";
+	const struct mappings *mappings = process->mappings;
+
+	for (size_t i = 0; mappings && i < mappings->open_count; i++) {
+		const struct object *object = mappings->open[i].object;
+		const char *name = object ? strrchr(object->name, '/') : NULL;
+
+		if (!name || strncmp(name + 1, start, sizeof(start) - 1) != 0)
+			continue;
+		if (strcmp(name + strlen(name) - (sizeof(end) - 1), end) == 0)
+			return &mappings->open[i];
+	}
+	return NULL;
+}
+
 /* Returns whether an answer is under way. */
 static bool ask(struct made_names *names, struct maker *maker, const struct process *process,
 		uint64_t now)
 {
-	const struct target_request request = {
+	const struct mapping *dump = find_dump(process);
+	struct target_request request = {
 		.kind = TARGET_CODE,
 		.process = process_asked(process),
 		.generation = process->generation,
@@ -222,6 +261,10 @@ static bool ask(struct made_names *names, struct maker *maker, const struct proc
 		return false;
 	if (target_is_slow(names->target, &request.process))
 		return false;
+	if (dump) {
+		request.start = dump->start;
+		request.end = dump->end;
+	}
 	if (names->target->ask(names->target, &request) < 0) {
 		put_off(maker, -EAGAIN, now);
 		return false;
@@ -239,6 +282,8 @@ bool made_names_want(struct made_names *names, const struct process *process, ui
 		maker = add_maker(names, process);
 	if (!maker)
 		return false;
+	if (maker->wanted < time)
+		maker->wanted = time;
 	if (!maker->file)
 		return ask(names, maker, process, now);
 	if (maker->looked < time && !maker->behind)
@@ -260,7 +305,8 @@ static void tidy(struct made_names *names, uint64_t now)
 	while (map_next(names->makers, &cursor, &key, &value)) {
 		struct maker *maker = value;
 
-		if (processes_find(names->processes, maker->pid, maker->generation))
+		if (maker->is_pending ||
+		    processes_find(names->processes, maker->pid, maker->generation))
 			continue;
 		map_remove(names->makers, key);
 		free_maker(names, maker);
@@ -351,18 +397,76 @@ static uint32_t look_up(struct made_names *names, const struct process *process,
 	return number;
 }
 
+/* Returns a number for an address in the code of a dump that has no name yet, or 0. */
+static uint32_t add_pending(struct made_names *names, uint64_t generation, uint64_t address)
+{
+	const uint64_t key = (generation * 0x9e3779b97f4a7c15ull) ^ address;
+	struct maker *maker = find_maker(names, generation);
+	const struct pending *known;
+	uint32_t number;
+
+	if (!maker || !maker->file || !map_file_is_timed(maker->file))
+		return 0;
+	number = (uint32_t)(uintptr_t)map_get(names->pending_numbers, key);
+	if (number) {
+		known = &names->pending[number & ~PENDING_BIT];
+		return known->generation == generation && known->address == address ? number : 0;
+	}
+	if (names->pending_count >= MADE_PENDING_MAX ||
+	    ARRAY_RESERVE(names->pending, names->pending_capacity, names->pending_count + 1) < 0)
+		return 0;
+	number = PENDING_BIT | (uint32_t)names->pending_count;
+	if (map_put(names->pending_numbers, key, (void *)(uintptr_t)number) < 0)
+		return 0;
+	names->pending[names->pending_count++] = (struct pending){generation, address};
+	maker->is_pending = true;
+	return number;
+}
+
 uint32_t made_names_find(struct made_names *names, const struct process *process, uint64_t address)
 {
-	const uint32_t number = look_up(names, process, address);
+	uint32_t number = look_up(names, process, address);
 
+	if (number == 0)
+		number = add_pending(names, process->generation, address);
 	names->counts.without += number == 0;
 	return number;
+}
+
+void made_names_settle(struct made_names *names)
+{
+	size_t cursor = 0, left = MADE_SETTLE_BYTES;
+	uint64_t key;
+	void *value;
+
+	while (map_next(names->makers, &cursor, &key, &value)) {
+		struct maker *maker = value;
+		int r = maker->is_pending && maker->file;
+
+		for (; r == 1 && left > 0; left -= MADE_FILE_BYTES)
+			r = map_file_read(maker->file, MADE_FILE_BYTES, UINT64_MAX);
+		if (maker->file)
+			forget_numbers(maker);
+		maker->is_pending = false;
+	}
+}
+
+uint32_t made_names_settled(struct made_names *names, uint32_t number)
+{
+	const struct pending *pending;
+
+	if (!(number & PENDING_BIT))
+		return number;
+	pending = &names->pending[number & ~PENDING_BIT];
+	return find_in(names, pending->generation, pending->address);
 }
 
 const char *made_names_get(const struct made_names *names, uint32_t number)
 {
 	size_t bytes;
 
+	if (number & PENDING_BIT)
+		return "";
 	return intern_get(names->text, number, &bytes);
 }
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Names of code that programs make at run time. A program that wants its code named writes
- * /tmp/perf-PID.map while it runs. The target opens that file when the process is first sampled in
- * such code, and the names are read as samples ask for them.
+ * /tmp/perf-PID.map while it runs, or jit-PID.dump. The target opens that file when the process is
+ * first sampled in such code, and the names are read as samples ask for them.
  *
- * The file has no times. So a sample gets the name that its address has last when the sample is
- * resolved, which is a fraction of a second later.
+ * A map has no times. So a sample gets the name that its address has last when the sample is
+ * resolved, which is a fraction of a second later. A dump has times, and is read up to the time of
+ * the sample. Programs write a dump late: an address without a name gets its name at the end.
  */
 #ifndef KEYHOLE_WORKER_MADE_NAMES_H
 #define KEYHOLE_WORKER_MADE_NAMES_H
@@ -25,8 +26,10 @@ struct target;
 #define MADE_PROCESSES_MAX 4096		/* that were sampled in such code */
 #define MADE_RANGES_MAX	   1048576u	/* of all files */
 #define MADE_TEXT_MAX	   (32u << 20)	/* bytes of names of all functions that were sampled */
+#define MADE_PENDING_MAX   65536u	/* addresses whose names may still come */
 #define MADE_TURN_BYTES	   (1u << 20)	/* read of all files between two turns */
 #define MADE_FILE_BYTES	   (256u << 10) /* of one of them */
+#define MADE_SETTLE_BYTES  (64u << 20)	/* read of all files at the end */
 #define MADE_GAP_FIRST	   (NS_PER_SECOND / 4) /* after a refusal; then doubled */
 #define MADE_GAP_MAX	   (8 * NS_PER_SECOND)
 
@@ -52,8 +55,15 @@ void made_names_turn(struct made_names *names, uint64_t now);
 /* Counts what came: a sample that waits need not look again before the next change. */
 uint64_t made_names_answers(const struct made_names *names);
 
-/* Returns the number of the function at an address, as of now; 0: not known. */
+/*
+ * Returns the number of the function at an address, as of now; 0: not known. In the code of a dump
+ * the number may stand for the address alone, which gets its function later.
+ */
 uint32_t made_names_find(struct made_names *names, const struct process *process, uint64_t address);
+/* Reads what dumps have got meanwhile. Call it once all samples have their numbers. */
+void made_names_settle(struct made_names *names);
+/* Returns the number of the function for which a number stands, or 0: the name has not come. */
+uint32_t made_names_settled(struct made_names *names, uint32_t number);
 /* Returns the name of a number: raw. */
 const char *made_names_get(const struct made_names *names, uint32_t number);
 /* Returns whether it is one of CPython's stubs for perf, which stand for a function of Python. */

@@ -15,6 +15,8 @@
 #include "worker/naming/sources.h"
 #include "worker/sample/samples.h"
 
+#define NAME_OF_NONE "[anon]" /* as the object is called whose code nobody names */
+
 struct naming_made {
 	const struct resources *resources;
 	uint32_t object;
@@ -76,19 +78,24 @@ static void name_place(struct naming_made *naming, const struct place *place)
 	struct profile_object *object = profile_object_get(profile, naming->object);
 	struct profile_function function = {
 		.object = naming->object,
-		.start = place->address,
 		.named = true,
 	};
+	const uint32_t number =
+		made_names_settled(naming->resources->made, (uint32_t)place->address);
 	struct made_name name;
 	char text[REDACT_BYTES];
 
 	/* the numbers go on */
 	if (object->limit <= place->address)
 		object->limit = place->address + 1;
-	split(naming->resources->redact,
-	      made_names_get(naming->resources->made, (uint32_t)place->address), &name);
+	if (number == 0) {
+		place_set_name(profile, place, naming->object, NAME_OF_NONE, 0, false);
+		return;
+	}
+	function.start = number;
+	split(naming->resources->redact, made_names_get(naming->resources->made, number), &name);
 	function.line = name.line;
-	function.name = add_name(naming, name.name, place->address);
+	function.name = add_name(naming, name.name, number);
 	function.system_name = function.name;
 	if (name.file[0])
 		function.file = add_string(
@@ -104,6 +111,8 @@ uint64_t names_from_made(const struct resources *resources, const struct groups 
 {
 	struct naming_made naming = {.resources = resources};
 
+	if (resources->made)
+		made_names_settle(resources->made);
 	for (uint32_t runtime = 0; runtime < RUNTIME_COUNT && resources->made; runtime++) {
 		const uint32_t object = samples_made_object(resources->samples, runtime);
 

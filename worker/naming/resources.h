@@ -28,8 +28,8 @@ struct resources {
 	struct samples *samples;
 	const struct kernel_symbols *symbols; /* NULL: none */
 	const struct late_names *late_names;
-	struct functions *functions;   /* NULL: none */
-	const struct made_names *made; /* NULL: none */
+	struct functions *functions; /* NULL: none */
+	struct made_names *made;     /* NULL: none */
 	const struct redact *redact;
 	struct symbol_cache *cache;
 	struct debug_peer *debug_files; /* NULL: none */

@@ -72,6 +72,8 @@ static int send_code_file(struct broker *broker, const struct target_request *re
 {
 	const struct message_code_file file = {
 		.generation = request->generation,
+		.start = request->start,
+		.end = request->end,
 		.pid = request->process.pid,
 		.thread = request->process.thread,
 	};

@@ -50,7 +50,7 @@ struct target_request {
 	struct target_process process; /* all but TARGET_SEGMENT */
 	uint32_t index;		       /* TARGET_SEGMENT */
 	bool want_fd;		       /* TARGET_OBJECT */
-	uint64_t start, end;	       /* TARGET_OBJECT, TARGET_GRANT */
+	uint64_t start, end;	       /* TARGET_OBJECT, TARGET_GRANT; TARGET_CODE: or 0, 0 */
 	uint64_t generation;	       /* TARGET_GRANT, TARGET_CODE */
 	void (*done)(void *context, uint64_t key, struct target_reply *reply);
 	void *context;
