@@ -22,7 +22,7 @@ struct process;
 struct processes;
 struct target;
 
-#define MADE_FILES_MAX	   64		/* open at once */
+#define MADE_FILES_MAX	   128		/* open at once */
 #define MADE_PROCESSES_MAX 4096		/* that were sampled in such code */
 #define MADE_RANGES_MAX	   1048576u	/* of all files */
 #define MADE_TEXT_MAX	   (32u << 20)	/* bytes of names of all functions that were sampled */
