@@ -18,7 +18,7 @@ static const struct language rows[] = {
 static const struct language made_rows[] = {
 #define M(runtime, name, object, suffix, frame_type) \
 	{RUNTIME_##runtime, name, object, suffix, frame_type},
-#include "base/languages.def"
+#include "base/made_languages.def"
 #undef M
 };
 #define MADE_ROWS (sizeof(made_rows) / sizeof(*made_rows))

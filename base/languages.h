@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rows of base/languages.def. */
+/* The rows of base/languages.def and base/made_languages.def. */
 #ifndef KEYHOLE_BASE_LANGUAGES_H
 #define KEYHOLE_BASE_LANGUAGES_H
 

@@ -269,9 +269,10 @@ enum runtime_start {
 	 * The u64 at `pc` is the address of the state of the thread that holds a lock. The u64 at
 	 * `holder` in this state has to be the thread pointer.
 	 */
-	RUNTIME_AT_HOLDER
+	RUNTIME_AT_HOLDER,
+	RUNTIME_AT_SCAN /* a state of the program: see struct runtime_state */
 };
-#define RUNTIME_STARTS (RUNTIME_AT_HOLDER + 1)
+#define RUNTIME_STARTS (RUNTIME_AT_SCAN + 1)
 
 /* The way to a pointer: value = start; then, for each step, value = *(u64 *)(value + offset). */
 struct runtime_root {
@@ -295,6 +296,78 @@ struct runtime_root {
  * and of the copies' addresses. The u32 at `copy` in a frame chooses one; 0 is the code's own.
  */
 #define RUNTIME_COPIES 32u
+/* Frames are an array: the caller's is before a frame, up to the state's `end`. */
+#define RUNTIME_ARRAY	64u
+#define RUNTIME_POINTED 128u /* `instructions` in code is a pointer to them */
+/* `code` leads to a pointer to an object, and the object has the pointer to code. */
+#define RUNTIME_OBJECT 256u
+/*
+ * No frame says that it is a border. A frame is one if the caller is not of the program. It is one,
+ * too, if no call led to it: the masked u32 before the caller's instruction is not `call_value`.
+ */
+#define RUNTIME_BORDER_CALLER 512u
+#define RUNTIME_MAIN_WITHIN   1024u /* the main state lies in what all states share */
+
+/*
+ * RUNTIME_AT_SCAN: the program has states, one for each of its coroutines, and no variable leads
+ * to the one that runs. Registers and words of the stack point to it. A state has a pointer to what
+ * all states of the program share, which leads to the main state.
+ *
+ * A state that runs has handlers of errors on the stack. They are a list, innermost first. The
+ * first word of a handler is the address of the next one, or 0. Behind the outermost handler the
+ * stack is that of the state that resumed this one.
+ */
+struct runtime_state {
+	u16 bytes; /* of a state, at most RUNTIME_STATE_BYTES; 0: none. Offsets in it: */
+	u16 type;  /* of a byte */
+	u16 type_value;
+	u16 shared, handler;
+	u16 handler_bytes; /* of a handler, in which words may be stale */
+	u16 frame;	   /* the innermost one */
+	u16 instruction;   /* RUNTIME_ARRAY: of that frame */
+	u16 end;	   /* RUNTIME_ARRAY: the outermost frame, which has no code */
+	u16 main;	   /* offset in what is shared, of a pointer to the main state */
+};
+#define RUNTIME_STATE_BYTES 256u
+
+/*
+ * RUNTIME_NAMES: a function has no name of its own, but the code of its caller has one. The
+ * instruction of the call has the number of a register. The last instruction before it that has
+ * this register says where a text is: in an array of the caller's code.
+ */
+#define RUNTIME_NAMES	   2048u
+#define RUNTIME_FORMS	   6u
+#define RUNTIME_TEXT_BYTES 64u
+
+enum runtime_source {
+	RUNTIME_OF_NOTHING,
+	RUNTIME_OF_CONSTANTS, /* elements of 16 bytes, which begin with a pointer to the text */
+	RUNTIME_OF_UPVALUES,  /* the same of `upvalue_bytes` */
+	/*
+	 * Variables: elements of 16 bytes, a pointer and two u32. These are the first instruction
+	 * where the variable is there, and the first one where it is gone. The index counts those
+	 * that are there.
+	 */
+	RUNTIME_OF_VARIABLES
+};
+
+/* How instructions with an opcode name what they put into the register. */
+struct runtime_form {
+	u8 opcode, source; /* enum runtime_source */
+	u8 shift, bits;	   /* of the index into the array */
+	u8 needs;	   /* the number of a bit that has to be set; 0: none */
+	u8 pad[3];
+};
+
+struct runtime_names {
+	u32 tail_mask; /* bits at `tail` in a frame: the function took the place of another one */
+	u16 tail;
+	u16 constants, upvalues, upvalue_bytes, variables, variable_count; /* offsets in code */
+	u8 opcode_bits; /* the register follows, 8 bits */
+	u8 call, jump;	/* opcodes; jumps have no register */
+	u8 pad;
+	struct runtime_form form[RUNTIME_FORMS];
+};
 
 struct runtime_config {
 	struct runtime_root
@@ -313,9 +386,24 @@ struct runtime_config {
 	u16 last_size;	  /* offset in the last part of a u64, the size of what follows; 0: none */
 	u16 copies, copy; /* RUNTIME_COPIES */
 	u16 holder;	  /* RUNTIME_AT_HOLDER */
-	u16 pad[3];
+	/* RUNTIME_OBJECT: the masked u32 at `object_type` in the object tells that it has code */
+	u16 object_type, object_code;
+	u32 object_mask, object_value;
+	/* A frame of the program: the masked u32 at `shown` in a frame has this value. */
+	u32 shown_mask, shown_value;
+	u16 shown;
+	/*
+	 * RUNTIME_POINTED: offset in code of a u32, how many instructions of 4 bytes there are. At
+	 * a leaf a register may point to one, which is newer than that of the frame. 0: none.
+	 */
+	u16 count;
+	u16 last_count; /* offset in code of a u32, how many elements the last part has; 0: none */
+	u16 last_unit;	/* bytes of one */
+	u32 call_mask, call_value; /* RUNTIME_BORDER_CALLER */
+	struct runtime_state state;
+	struct runtime_names names; /* RUNTIME_NAMES */
 };
-_Static_assert(sizeof(struct runtime_config) == 128, "struct runtime_config");
+_Static_assert(sizeof(struct runtime_config) == 248, "struct runtime_config");
 
 /* ---- records in the sample rings ------------------------------------------------------------
  *
@@ -654,10 +742,12 @@ struct event_code {
 	u64 marked;	 /* an address of the interpreter's code */
 	u64 address[RUNTIME_PARTS];
 	u64 bytes[RUNTIME_PARTS];
-	u8 data[CODE_BYTES]; /* part 0, from CODE_PART_1 on part 1, and so on */
+	u64 name; /* address of the text that a caller has as its name; 0: none */
+	u8 text[RUNTIME_TEXT_BYTES]; /* what is there */
+	u8 data[CODE_BYTES];	     /* part 0, from CODE_PART_1 on part 1, and so on */
 };
 #define EVENT_CODE_SHORT_BYTES (sizeof(struct event_code) - CODE_BYTES + CODE_SHORT_END)
-_Static_assert(sizeof(struct event_code) == 10400, "struct event_code");
+_Static_assert(sizeof(struct event_code) == 10472, "struct event_code");
 
 /*
  * The value of a family that has a grant. The broker makes it, and BPF alone changes it.

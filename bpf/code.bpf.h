@@ -70,6 +70,8 @@ INLINE void fill_code(struct event_code *event, struct scratch *scratch, u64 cod
 	event->code = code;
 	event->fingerprint = fingerprint;
 	event->marked = scratch->walk.marked;
+	event->name = list->name;
+	READ_PART(event->text, RUNTIME_TEXT_BYTES, RUNTIME_TEXT_BYTES, event->name);
 	NOT_UNROLLED
 	for (u32 i = 0; i < RUNTIME_PARTS; i++)
 		event->address[i] = part_address(list, i, code);
@@ -87,9 +89,13 @@ INLINE void fill_code(struct event_code *event, struct scratch *scratch, u64 cod
 /* Returns the size of the last part, as the code says. Without a size, that is a short part. */
 INLINE u64 last_bytes(struct runtime_list *list, u64 code)
 {
-	u32 at = list->config.last_size;
+	u32 at = list->config.last_size, count = list->config.last_count;
 	u64 bytes;
 
+	if (count) {
+		bytes = (u64)runtime_u32(list, count) * list->config.last_unit;
+		return bytes > LAST_LONG ? LAST_LONG : bytes;
+	}
 	if (!at || runtime_read_word(part_address(list, RUNTIME_PARTS - 1, code) + at))
 		return LAST_SHORT;
 	bytes = list->word;
@@ -138,6 +144,20 @@ INLINE int send_code(struct scratch *scratch, struct grant *grant, u64 code, u64
 		return grant_tell(grant, small) &&
 		       send_event(scratch, code, fingerprint, last, small);
 	return grant_tell(grant, large) && send_event(scratch, code, fingerprint, last, large);
+}
+
+/* Returns whether an event has told of code lately. */
+GLOBAL int is_told(u64 code, u64 fingerprint)
+{
+	struct scratch *scratch = scratch_state();
+
+	if (!scratch)
+		return 1;
+	u64 mark = code_mark(scratch->sample.family, code, fingerprint);
+	u32 place = mark >> (64 - TOLD_CODE_BITS);
+	u64 *told = bpf_map_lookup_elem(&told_code, &place);
+
+	return !told || *told == mark;
 }
 
 /* Tells of code whose bytes are in list->memory, unless an event has told of it lately. */

@@ -194,7 +194,30 @@ INLINE u64 walk_thread_pointer(void)
 	return BPF_CORE_READ(task, thread.fsbase);
 }
 
+INLINE u64 walk_leaf_stack(void)
+{
+	struct scratch *scratch = scratch_state();
+
+	return scratch ? scratch->sample.regs[PT_RSP] : 0;
+}
+
+/* struct pt_regs begins with the registers that calls preserve. */
+INLINE void walk_leaf(struct walk *walk)
+{
+	struct scratch *scratch = scratch_state();
+
+	if (scratch)
+		__builtin_memcpy(walk->window, scratch->sample.regs, (PT_ORIG_RAX + 1) * 8);
+}
+
 int tell_code(u64 code, u64 fingerprint); /* code.bpf.h */
+
+int is_told(u64 code, u64 fingerprint); /* code.bpf.h */
+
+INLINE int walk_told(struct walk *walk, u64 code, u32 fingerprint)
+{
+	return !walk->list.told || is_told(code, fingerprint);
+}
 
 INLINE void walk_tell(struct walk *walk, u64 code, u32 fingerprint)
 {

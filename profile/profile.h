@@ -24,8 +24,8 @@ enum profile_kind {
 	KIND_NATIVE,
 	KIND_KERNEL,
 	/*
-	 * executable memory without a file, as code that is made at run time; base/languages.def
-	 * has the objects of such code that has names
+	 * executable memory without a file, as code that is made at run time;
+	 * base/made_languages.def has the objects of such code that has names
 	 */
 	KIND_ANON,
 	KIND_SCRIPT, /* functions of a language that is interpreted: base/languages.def */

@@ -15,7 +15,7 @@ GLOBAL int walk_late(void)
 
 	if (!walk)
 		return 1;
-	u64 now = walk_clock(), since = now - walk->extended_at;
+	u64 now = walk_clock(), since = now - walk->extended_at, wait = WALK_EXTEND_EVERY_NS;
 
 	walk->look_at = walk_work(walk) + WALK_CLOCK_FRAMES;
 	if (now - walk->looked > WALK_STALL_NS && walk->forgiving) {
@@ -23,7 +23,10 @@ GLOBAL int walk_late(void)
 		walk->deadline += now - walk->looked;
 	}
 	walk->looked = now;
-	if (now > walk->deadline && walk->extension && since >= WALK_EXTEND_EVERY_NS) {
+	/* a stack that leaves time to a list leaves half of the extensions to lists, too */
+	if (walk->reserved && !walk->list.on)
+		wait *= WALK_EXTENSIONS / 2;
+	if (now > walk->deadline && walk->extension && since >= wait) {
 		if (since > WALK_EXTENSIONS * WALK_EXTEND_EVERY_NS)
 			since = WALK_EXTENSIONS * WALK_EXTEND_EVERY_NS;
 		walk->extended_at = now - since + WALK_EXTEND_EVERY_NS;

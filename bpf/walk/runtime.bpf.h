@@ -9,8 +9,12 @@
  *                                  interpreter
  *   walk_store(walk, at, first, second)  stores words number `at` and behind it, behind the user
  *                                  frames; 0 when stored
+ *   walk_leaf(walk)                puts the leaf's registers in the first RUNTIME_SCAN_WORDS of the
+ *                                  window, those that calls preserve first
+ *   walk_leaf_stack()              the leaf's stack pointer
  *   walk_tell(walk, code, fingerprint)  tells the worker of code that is new, as the list's config
  *                                  says
+ *   walk_told(walk, code, fingerprint)  returns whether nobody has to be told of code
  *
  * The worker, which writes the config, may have been taken over. So the config makes BPF read any
  * memory of the process. The caller has made sure that the process has a grant.
@@ -19,19 +23,12 @@
 #define KEYHOLE_BPF_WALK_RUNTIME_BPF_H
 
 #include "bpf/walk/late.bpf.h"
+#include "bpf/walk/list.bpf.h"
 #include "bpf/walk/memory.bpf.h"
+#include "bpf/walk/name.bpf.h"
+#include "bpf/walk/state.bpf.h"
 #include "bpf/walk/table.bpf.h"
 #include "bpf/walk/walk.bpf.h"
-
-#define RUNTIME_BELOW 1024u /* bytes below a frame that are read with it */
-/*
- * Where an interpreter's loop calls itself for each function, its frames can take the whole time of
- * a walk. Behind so many of them the stack leaves most of the time to the list, which says more.
- * CPython 3.10 has five frames for each function: they take 0.45 us, a frame of its list 0.1.
- */
-#define RUNTIME_MARKS_MANY 256u
-#define MARK_FRAME_SHIFT   48
-#define MARK_ADDRESS	   ((1ull << MARK_FRAME_SHIFT) - 1)
 
 /* Thread-specific data: nptl/pthread_getspecific.c of glibc 2.31 to 2.42, musl 1.2 */
 #define GLIBC_KEYS	32u    /* in a block */
@@ -44,104 +41,6 @@
 #define THREAD_DTV_AT	8u
 #define GLIBC_DTV_BYTES 16u
 #define MUSL_DTV_BYTES	8u
-
-/* ---- marks ---- */
-
-/*
- * Marks the frame at an address, which the walk has just left to its caller at cfa. This is a
- * global function: the verifier sees it once.
- */
-GLOBAL int runtime_mark(u64 cfa, u64 address)
-{
-	struct walk *walk = walk_state();
-
-	if (!walk)
-		return 0;
-	u64 frame = walk->frames - 1, at = BOUND((u64)walk->marks, RECORD_FRAMES_MAX);
-
-	if (!walk->marks)
-		walk->marked = address;
-	walk->mark[at] = (cfa & MARK_ADDRESS) | frame << MARK_FRAME_SHIFT;
-	walk->marks = at + 1;
-	if (walk->marks == RUNTIME_MARKS_MANY) {
-		walk->reserved = walk_list_time();
-		walk->deadline -= walk->reserved;
-	}
-	return 0;
-}
-
-/* ---- reading ---- */
-
-INLINE int runtime_is_address(u64 address)
-{
-	return !(address & 7) && address - 4096 < WALK_ADDRESS_END - 4096;
-}
-
-/* Reads a word of the process into list->word. Returns 0 when the word was read. */
-GLOBAL int runtime_read_word(u64 address)
-{
-	struct walk *walk = walk_state();
-
-	if (!walk || !runtime_is_address(address))
-		return 1;
-	walk->list.reads++;
-	return walk_read(&walk->list.word, 8, address);
-}
-
-/* Reads bytes of the process into list->memory. Returns 0 when all were read. */
-GLOBAL int runtime_read(u64 bytes, u64 address)
-{
-	struct walk *walk = walk_state();
-
-	if (!walk || !runtime_is_address(address))
-		return 1;
-	bytes = BOUND(bytes, sizeof(walk->list.memory) + 1);
-	walk->list.reads++;
-	return walk_read(walk->list.memory, bytes, address);
-}
-
-/*
- * Reads a frame into the window, with memory below it: there the frames of callers often are. So a
- * read serves several frames. Returns 0 when the window has the frame.
- */
-INLINE int runtime_read_node(struct walk *walk, u64 bytes, u64 node)
-{
-	u64 page = node & ~4095ull, from = node - RUNTIME_BELOW;
-
-	if (!runtime_is_address(node))
-		return 1;
-	if (node >= walk->window_start && node + bytes - walk->window_start <= walk->window_bytes)
-		return 0;
-	if (walk->list.config.flags & RUNTIME_APART)
-		from = node;
-	else if (from < page)
-		from = page;
-	walk->list.reads++;
-	walk->window_start = from;
-	walk->window_bytes = node + bytes - from;
-	return walk_read_window(walk->window_bytes, from);
-}
-
-/* Returns a word of a frame in the window. */
-INLINE u64 runtime_node_u64(const struct walk *walk, u64 node, u32 at)
-{
-	return walk->window[(node - walk->window_start + at) >> 3 & (WALK_WINDOW_BYTES / 8 - 1)];
-}
-
-INLINE u32 runtime_node_u32(const struct walk *walk, u64 node, u32 at)
-{
-	return runtime_node_u64(walk, node, at) >> (at & 4) * 8;
-}
-
-INLINE u64 runtime_u64(const struct runtime_list *list, u32 at)
-{
-	return list->memory[at >> 3 & (RUNTIME_MEMORY_WORDS - 1)];
-}
-
-INLINE u32 runtime_u32(const struct runtime_list *list, u32 at)
-{
-	return runtime_u64(list, at) >> (at & 4) * 8;
-}
 
 /* ---- roots ---- */
 
@@ -257,13 +156,6 @@ GLOBAL u64 runtime_follow(u32 number)
 
 /* ---- frames ---- */
 
-INLINE int runtime_end(struct runtime_list *list, u32 result)
-{
-	list->result = result;
-	list->on = 0;
-	return 1;
-}
-
 INLINE u64 runtime_mix(u64 hash, u64 value)
 {
 	hash = (hash ^ value) * 0x9e3779b97f4a7c15ull;
@@ -313,7 +205,7 @@ INLINE u32 runtime_offset(const struct runtime_list *list, struct runtime_code *
 		known->copy = runtime_copy(known->code, number);
 		known->number = number;
 	}
-	if (number)
+	if (number || list->config.flags & RUNTIME_POINTED)
 		first = known->copy;
 	if (!first || instruction - first >= RUNTIME_OFFSET_NONE)
 		return RUNTIME_OFFSET_NONE;
@@ -339,7 +231,16 @@ GLOBAL int runtime_frame(u64 code, u64 instruction, u32 number)
 		known->fingerprint = runtime_fingerprint(list);
 		known->code = code;
 		known->number = 0;
-		walk_tell(walk, code, known->fingerprint);
+		if (list->config.flags & RUNTIME_POINTED)
+			known->copy = runtime_u64(list, list->config.instructions);
+		if (!list->words && list->config.count)
+			instruction = runtime_leaf_instruction(instruction, known->copy);
+		if (!list->may_name) {
+			walk_tell(walk, code, known->fingerprint);
+		} else if (!walk_told(walk, code, known->fingerprint)) {
+			list->unnamed = code;
+			list->fingerprint = known->fingerprint;
+		}
 	}
 	u64 offset = runtime_offset(list, known, instruction, number);
 
@@ -351,19 +252,6 @@ GLOBAL int runtime_frame(u64 code, u64 instruction, u32 number)
 	return 0;
 }
 
-/* Returns the mark of the frame that has an address of the stack, or the number of marks. */
-INLINE u64 runtime_mark_of(struct walk *walk, u64 address)
-{
-	u64 base = 0, marks = BOUND((u64)walk->marks, RECORD_FRAMES_MAX + 1), n = marks, cfa;
-
-	TABLE_SEARCH(walk, base, n, 10, RECORD_FRAMES_MAX, walk->mark[mid] & MARK_ADDRESS, address);
-	base = BOUND(base, RECORD_FRAMES_MAX);
-	cfa = walk->mark[base] & MARK_ADDRESS;
-	if (cfa <= address)
-		return base + 1;
-	return cfa - address <= WALK_REACH ? base : marks;
-}
-
 /* Finds the mark of the activation that ends at a border. */
 INLINE u64 runtime_activation(struct walk *walk, u64 node)
 {
@@ -371,12 +259,12 @@ INLINE u64 runtime_activation(struct walk *walk, u64 node)
 	u64 anchor = list->anchor;
 
 	if (list->config.flags & RUNTIME_ANCHOR_NODE)
-		return runtime_mark_of(walk, node);
+		return runtime_mark_of(node);
 	if (!anchor || runtime_read_word(anchor + list->config.anchor_previous))
 		list->anchor = 0;
 	else
 		list->anchor = list->word;
-	return runtime_mark_of(walk, anchor);
+	return runtime_mark_of(anchor);
 }
 
 /* Stores a border behind frames. Returns 0, or 1 without room. */
@@ -396,6 +284,54 @@ GLOBAL int runtime_border(u64 node)
 	return walk_store(walk, walk->list.words++, RUNTIME_WORD_BORDER | frame, 0);
 }
 
+/* Takes a frame of a list with states. Returns 0 to go on, or 1 at the end. */
+GLOBAL int runtime_state_step(u64 node, u64 code, u64 instruction, u32 is_border, u32 is_tail)
+{
+	struct walk *walk = walk_state();
+
+	if (!walk)
+		return 1;
+	struct runtime_list *list = &walk->list;
+	u32 flags = list->config.flags;
+	int r;
+
+	if (code && flags & RUNTIME_OBJECT)
+		code = runtime_object(code);
+	if (list->unnamed) {
+		/* this frame comes again when its caller's name is known */
+		list->node = node;
+		runtime_ask(list, code, instruction);
+		return 0;
+	}
+	if (list->instruction)
+		instruction = list->instruction;
+	list->instruction = 0;
+	list->may_name = flags & RUNTIME_NAMES && !is_tail;
+	if (flags & RUNTIME_BORDER_CALLER && runtime_is_border_of(code, instruction) &&
+	    runtime_border(0))
+		return runtime_end(list, RUNTIME_CUT_DEPTH);
+	if (!code)
+		return 0;
+	r = runtime_frame(code, instruction, 0);
+	if (r)
+		return runtime_end(list, r);
+	if (is_border && runtime_border(0))
+		return runtime_end(list, RUNTIME_CUT_DEPTH);
+	return 0;
+}
+
+/* Goes on where a list of frames has ended. Returns 0 to go on, or 1 at the end. */
+INLINE int runtime_list_end(struct runtime_list *list)
+{
+	if (list->config.root[0].start != RUNTIME_AT_SCAN)
+		return runtime_end(list, RUNTIME_WHOLE);
+	if (list->unnamed) {
+		runtime_ask(list, 0, 0);
+		return 0;
+	}
+	return list->state ? runtime_leave_state() : runtime_scan();
+}
+
 /* Takes one frame of the list. Returns 0 to go on, or 1 at the end. */
 GLOBAL int runtime_step(void)
 {
@@ -409,12 +345,12 @@ GLOBAL int runtime_step(void)
 	u32 number = 0;
 	int is_border, r = 0;
 
-	if (!node)
-		return runtime_end(list, RUNTIME_WHOLE);
 	if (list->words + 4 > RECORD_RUNTIME_WORDS_MAX)
 		return runtime_end(list, RUNTIME_CUT_DEPTH);
 	if (walk_work(walk) >= walk->look_at && walk_late())
 		return runtime_end(list, RUNTIME_CUT_BUDGET);
+	if (!node)
+		return runtime_list_end(list);
 	if (runtime_read_node(walk, BOUND((u64)config->node_bytes, RUNTIME_NODE_BYTES + 1), node))
 		return runtime_end(list, RUNTIME_CUT_READ);
 	list->node = runtime_node_u64(walk, node, config->previous);
@@ -426,6 +362,17 @@ GLOBAL int runtime_step(void)
 		number = runtime_node_u32(walk, node, config->copy);
 	is_border = (runtime_node_u32(walk, node, config->border) & config->border_mask) ==
 		    config->border_value;
+	if (list->state) {
+		u32 shown = runtime_node_u32(walk, node, config->shown) & config->shown_mask;
+
+		if (shown != config->shown_value || node == list->end)
+			code = 0;
+		if (config->flags & RUNTIME_ARRAY)
+			list->node = node == list->end ? 0 : node - config->node_bytes;
+		return runtime_state_step(node, code, instruction, is_border,
+					  runtime_node_u32(walk, node, config->names.tail) &
+						  config->names.tail_mask);
+	}
 	if (!is_border || config->flags & RUNTIME_BORDER_SHOW)
 		r = runtime_frame(code, instruction, number);
 	if (r)
@@ -439,12 +386,15 @@ GLOBAL int runtime_step(void)
 #define RUNTIME_FRAMES_STEP 8u
 
 /* Takes some frames of the list. Returns 0 to go on, or 1 at the end. */
-INLINE int runtime_steps(void)
+INLINE int runtime_steps(struct walk *walk)
 {
 	NOT_UNROLLED
-	for (u32 i = 0; i < RUNTIME_FRAMES_STEP; i++)
-		if (runtime_step())
+	for (u32 i = 0; i < RUNTIME_FRAMES_STEP; i++) {
+		if (walk->list.asks)
+			runtime_name_step();
+		else if (runtime_step())
 			return 1;
+	}
 	return 0;
 }
 
@@ -500,6 +450,10 @@ INLINE int runtime_is_within(struct runtime_list *list)
 		last = config->instruction;
 	if (config->border > last)
 		last = config->border;
+	if (config->shown > last)
+		last = config->shown;
+	if (config->names.tail > last)
+		last = config->names.tail;
 	if (config->flags & RUNTIME_COPIES && config->copy > last)
 		last = config->copy;
 	list->code_bytes = runtime_code_bytes(config);
@@ -524,13 +478,17 @@ GLOBAL int runtime_begin(void)
 		list->known[i].code = 0;
 	if (runtime_take_config(walk) || !runtime_is_within(list))
 		return runtime_end(list, RUNTIME_NONE_MET);
+	list->result = RUNTIME_CUT_DEPTH; /* until another end */
+	list->node = list->state = list->unnamed = list->name = 0;
+	list->may_name = list->asks = 0;
+	list->on = 1;
+	if (list->config.root[0].start == RUNTIME_AT_SCAN)
+		return runtime_begin_scan(walk);
 	list->node = runtime_follow(0);
 	if (!list->node)
 		list->node = runtime_follow(1);
 	if (!list->node)
 		return runtime_end(list, RUNTIME_NO_ROOT);
-	list->result = RUNTIME_CUT_DEPTH; /* until another end */
-	list->on = 1;
 	return 0;
 }
 

@@ -101,11 +101,15 @@ struct stack_copy {
 /* State of the walk over an interpreter's list, runtime.bpf.h. */
 #define RUNTIME_MEMORY_WORDS 32u
 #define RUNTIME_CODES	     16u
+#define RUNTIME_SCAN_WORDS   16u /* that a step of a search looks at */
 struct runtime_code {
 	u64 code;
 	u32 fingerprint;
 	u32 number; /* of the copy of its instructions, 0: its own */
 	u64 copy;   /* its address */
+};
+struct runtime_object {
+	u64 address, code;
 };
 struct runtime_list {
 	struct runtime_config config;	  /* a copy: the worker may change its own */
@@ -120,6 +124,34 @@ struct runtime_list {
 	u32 code_bytes;			  /* to read of each code */
 	u32 told;			  /* events about code that this sample may still send */
 	u32 reads;			  /* of the process's memory */
+	/* RUNTIME_AT_SCAN */
+	u64 at;		 /* the next words of the stack to look at; 0: those of registers */
+	u64 stack;	 /* below this address there are no such words, */
+	u64 stack_end;	 /* nor from here on */
+	u64 state;	 /* whose frames are taken; 0: the next one is looked for */
+	u64 last;	 /* the state before */
+	u64 unprotected; /* a main state that has no handler; 0: none was met */
+	u64 near;	 /* up to here a better state may follow */
+	u64 found;	 /* the best state so far; 0: none */
+	/* the innermost handler of `found`; of `state`, as far as its list was climbed */
+	u64 nearest;
+	u64 end;	 /* RUNTIME_ARRAY: the outermost frame */
+	u64 instruction; /* RUNTIME_ARRAY: of the innermost frame, until it is taken */
+	/* RUNTIME_NAMES */
+	u64 unnamed;	 /* code that no event has told of, whose caller comes next; 0: none */
+	u64 caller;	 /* of `unnamed`: its code; 0: none */
+	u64 called_at;	 /* its instruction */
+	u64 name;	 /* of the code that is told of now; 0: none */
+	u32 fingerprint; /* of `unnamed` */
+	u32 asks;	 /* enum runtime_asks: what is to be done for `unnamed` */
+	u32 call;	 /* the instruction of the call */
+	u32 count, some; /* instructions or variables, and how many were read, or are left */
+	u32 back;	 /* the next one to look at */
+	u32 may_name;	 /* flag: the next frame's caller may have a name for it */
+	u32 is_main;	 /* flag: `found` is the main state */
+	struct runtime_object
+		object[RUNTIME_CODES]; /* RUNTIME_OBJECT: those that this walk has met */
+	u64 slots, slots_bytes; /* which of the process's words the window's upper half has */
 	struct runtime_code known[RUNTIME_CODES]; /* code that this walk has met */
 	u32 result;				  /* enum runtime_result */
 };

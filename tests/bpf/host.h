@@ -41,7 +41,11 @@ struct host {
 	u64 word[RECORD_RUNTIME_WORDS_MAX]; /* of a runtime's frames */
 	u64 thread;			    /* pointer */
 	u64 list_time;			    /* ns: walk_list_time() */
+	u64 leaf[RUNTIME_SCAN_WORDS];	    /* registers */
+	u64 leaf_stack;			    /* its stack pointer */
 	u64 told;			    /* the last code */
+	u64 told_name;			    /* of it */
+	u64 told_before;		    /* code that walk_told() knows */
 	u64 missed;			    /* the last word of the last read that failed */
 };
 
@@ -160,11 +164,28 @@ static HOST_UNUSED u64 walk_thread_pointer(void)
 	return host.thread;
 }
 
-static HOST_UNUSED void walk_tell(struct walk *walk, u64 code, u32 fingerprint)
+static HOST_UNUSED u64 walk_leaf_stack(void)
+{
+	return host.leaf_stack;
+}
+
+static HOST_UNUSED void walk_leaf(struct walk *walk)
+{
+	memcpy(walk->window, host.leaf, sizeof(host.leaf));
+}
+
+static HOST_UNUSED int walk_told(struct walk *walk, u64 code, u32 fingerprint)
 {
 	(void)walk;
 	(void)fingerprint;
+	return code == host.told_before;
+}
+
+static HOST_UNUSED void walk_tell(struct walk *walk, u64 code, u32 fingerprint)
+{
+	(void)fingerprint;
 	host.told = code;
+	host.told_name = walk->list.name;
 }
 
 #include "bpf/walk/step.bpf.h"

@@ -10,6 +10,7 @@
 
 #include "tests/bpf/host.h"
 #include "tests/bpf/memory_image.h"
+#include "worker/runtime/cpython.h"
 #include "worker/runtime/functions.h"
 #include "worker/runtime/told.h"
 #include "worker/sample/runtime_words.h"
@@ -120,14 +121,14 @@ static HOST_UNUSED int image_name(const struct memory_image *image, struct funct
 		.family = IMAGE_FAMILY, .code = frame->code, .fingerprint = frame->fingerprint};
 	static struct event_code event;
 	static struct told told;
-	struct cpython_layout layout;
+	struct runtime_setup setup = {.handler = &cpython_handler};
 	u64 place;
-	int r = memory_image_layout(image, &layout);
+	int r = memory_image_layout(image, &setup.layout.cpython);
 
 	if (r < 0)
 		return r;
 	image_event(image, frame->code, frame->fingerprint, &event);
-	r = told_read(&layout, &image->head.types, &event, &told);
+	r = told_read(&setup, &image->head.types, &event, &told);
 	if (r < 0)
 		return r;
 	functions_tell(functions, &key, &told, 1);

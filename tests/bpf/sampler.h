@@ -428,7 +428,24 @@ static u64 walk_thread_pointer(void)
 	return sampler.task.thread.fsbase;
 }
 
+static u64 walk_leaf_stack(void)
+{
+	return sampler.scratch.sample.regs[PT_RSP];
+}
+
+static void walk_leaf(struct walk *walk)
+{
+	memcpy(walk->window, sampler.scratch.sample.regs, (PT_ORIG_RAX + 1) * 8);
+}
+
 static int tell_code(u64 code, u64 fingerprint);
+
+static int is_told(u64 code, u64 fingerprint);
+
+static int walk_told(struct walk *walk, u64 code, u32 fingerprint)
+{
+	return !walk->list.told || is_told(code, fingerprint);
+}
 
 static void walk_tell(struct walk *walk, u64 code, u32 fingerprint)
 {

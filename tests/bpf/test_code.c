@@ -80,6 +80,44 @@ static void test_code__parts(void **state)
 	}
 }
 
+/* The last part has elements, which the code counts. */
+static void test_code__a_last_part_of_elements(void **state)
+{
+	struct runtime_list *list = &sampler.scratch.walk.list;
+
+	(void)state;
+	list->config.last_count = 12;
+	list->config.last_unit = 4;
+	list->memory[1] = 25ull << 32;
+	assert_int_equal(tell_code(CODE, 1), 1);
+	assert_int_equal(sampler.code_bytes, EVENT_CODE_SHORT_BYTES);
+	assert_int_equal(sampler.code.bytes[3], 100);
+	list->memory[1] = (u64)LAST_SHORT << 32;
+	assert_int_equal(tell_code(CODE, 2), 1);
+	assert_int_equal(sampler.code_bytes, sizeof(struct event_code));
+	list->memory[1] = ~0ull;
+	assert_int_equal(tell_code(CODE, 3), 1);
+	assert_int_equal(sampler.code.bytes[3], LAST_LONG);
+}
+
+static void test_code__with_the_name_that_a_caller_has(void **state)
+{
+	struct runtime_list *list = &sampler.scratch.walk.list;
+	const struct event_code *code = &sampler.code;
+
+	(void)state;
+	list->name = FILE_NAME - 64;
+	assert_int_equal(is_told(CODE, 9), 0);
+	assert_int_equal(tell_code(CODE, 9), 1);
+	assert_int_equal(is_told(CODE, 9), 1);
+	assert_int_equal(is_told(CODE, 10), 0);
+	assert_int_equal(code->name, FILE_NAME - 64);
+	assert_memory_equal(code->text, heap + (FILE_NAME - 64 - HEAP), RUNTIME_TEXT_BYTES);
+	list->name = 0;
+	assert_int_equal(tell_code(CODE, 11), 1);
+	assert_int_equal(code->name, 0);
+}
+
 static void put_size(u64 size)
 {
 	memset(heap + 0x1000, 0, 64);
@@ -180,12 +218,13 @@ static u32 tell_all(u64 *code)
 
 static void test_code__a_grant_is_a_budget(void **state)
 {
+	const u64 a_second = SECOND / GRANT_TOLD_NS / EVENT_CODE_SHORT_BYTES;
 	u64 code = CODE;
 
 	(void)state;
 	assert_int_equal(tell_all(&code), GRANT_TOLD_BYTES / EVENT_CODE_SHORT_BYTES);
 	sampler.now += SECOND;
-	assert_in_range(tell_all(&code), 440, 446);
+	assert_in_range(tell_all(&code), a_second - 2, a_second + 4);
 	/* what is not used is kept, up to a limit */
 	sampler.now += 1000 * SECOND;
 	assert_int_equal(tell_all(&code), GRANT_TOLD_BYTES / EVENT_CODE_SHORT_BYTES);
@@ -234,6 +273,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_code__parts, setup),
 		cmocka_unit_test_setup(test_code__a_last_part_of_any_size, setup),
+		cmocka_unit_test_setup(test_code__a_last_part_of_elements, setup),
+		cmocka_unit_test_setup(test_code__with_the_name_that_a_caller_has, setup),
 		cmocka_unit_test_setup(test_code__each_is_told_once, setup),
 		cmocka_unit_test_setup(test_code__not_without_room, setup),
 		cmocka_unit_test_setup(test_code__not_without_time, setup),

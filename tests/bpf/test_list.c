@@ -262,7 +262,7 @@ static u64 mark_many(u64 now, u64 deadline)
 
 static void test_list__has_time_of_its_own(void **state)
 {
-	const u64 now = 2 * WALK_EXTEND_EVERY_NS;
+	const u64 now = WALK_EXTENSIONS * WALK_EXTEND_EVERY_NS;
 
 	(void)state;
 	host.list_time = 3000;
@@ -277,6 +277,15 @@ static void test_list__has_time_of_its_own(void **state)
 	assert_int_equal(host.walk.deadline, now + 3000);
 	runtime_begin();
 	assert_int_equal(host.walk.deadline, now + 7500);
+
+	/* some of the extensions are for lists alone */
+	assert_int_equal(mark_many(now, now + 1000), now - 2000);
+	host.walk.extension = 5000;
+	host.walk.extended_at = now - 2 * WALK_EXTEND_EVERY_NS;
+	assert_int_equal(walk_late(), 1);
+	host.walk.list.on = 1;
+	assert_int_equal(walk_late(), 0);
+	assert_int_equal(host.walk.deadline, now + 3000);
 
 	host.list_time = 0;
 	assert_int_equal(mark_many(now, now + 1000), now + 1000);

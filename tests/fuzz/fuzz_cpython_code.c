@@ -7,6 +7,7 @@
 #include "worker/runtime/cpython_code.h"
 #include "worker/runtime/cpython_layout.h"
 #include "worker/runtime/memory.h"
+#include "worker/runtime/told.h"
 
 #define TABLE_BYTES 1024u
 
@@ -39,7 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	unsigned char table[TABLE_BYTES];
 	struct memory memory = {0};
 	struct cpython_layout layout;
-	struct cpython_code code;
+	struct told_code code;
 	size_t bytes;
 
 	if (size < 2 || cpython_layout_find(CPYTHON_VERSION(3, 9 + data[0] % 4), &layout) < 0)

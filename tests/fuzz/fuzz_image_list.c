@@ -30,8 +30,8 @@ static void name_all(struct functions *functions)
 	while (!runtime_words_end(&words))
 		while (runtime_words_next(&words, &frame) && count++ < NAMED_MAX)
 			if (image_name(&image, functions, &frame, &function, &line) == 0)
-				assert(strlen(function.name) < CPYTHON_NAME_BYTES &&
-				       strlen(function.file) < CPYTHON_FILE_BYTES &&
+				assert(strlen(function.name) < TOLD_NAME_BYTES &&
+				       strlen(function.file) < TOLD_FILE_BYTES &&
 				       line < FUNCTION_LINE_UNTOLD);
 }
 

@@ -38,6 +38,21 @@ static void take_words(const u8 **data, size_t *size, u64 *words, size_t count)
 		words[i] = word(words[i]);
 }
 
+/* Offsets of words that a state has; those that do not fit stay as they are. */
+static void lead_to_states(struct runtime_config *config)
+{
+	struct runtime_state *state = &config->state;
+
+	config->root[0].start = RUNTIME_AT_SCAN;
+	state->bytes = 64;
+	state->type &= 0x3c;
+	state->type_value &= 0xff;
+	state->shared &= 0x38;
+	state->handler &= 0x38;
+	state->frame &= 0x38;
+	state->main &= 0x38;
+}
+
 static void take_config(const u8 **data, size_t *size, struct runtime_config *config)
 {
 	u8 plain = 0;
@@ -51,6 +66,8 @@ static void take_config(const u8 **data, size_t *size, struct runtime_config *co
 	config->node_bytes = plain;
 	config->previous &= 0x78;
 	config->code_mask |= ~7ull;
+	if (plain & 4)
+		lead_to_states(config);
 	if (plain < 128)
 		return;
 	config->node_bytes = RUNTIME_NODE_BYTES;
@@ -96,6 +113,8 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	memcpy(build_at(&host.build, at), &config, sizeof(config));
 	entry.runtime = at;
 	host.thread = HEAP;
+	host.leaf_stack = STACK;
+	memcpy(host.leaf, heap, sizeof(host.leaf));
 	host.walk.block = build_block(&host.build, &entry, 1);
 	host.walk.mappings = 1;
 	walk_init(&host.walk);

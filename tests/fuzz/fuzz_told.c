@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "worker/runtime/cpython_layout.h"
+#include "worker/runtime/cpython.h"
 #include "worker/runtime/functions.h"
 #include "worker/runtime/told.h"
 
@@ -30,20 +30,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct functions *functions = functions_new();
 	struct event_code event = {.code = 0};
 	struct function_key key = {.family = 1};
-	struct cpython_layout layout;
+	struct runtime_setup setup = {.handler = &cpython_handler};
 	struct cpython_types types;
 	struct function function;
 	struct told told;
 
 	if (!functions || size < 2 || size - 2 > sizeof(event) ||
-	    cpython_layout_find(CPYTHON_VERSION(3, 9 + data[0] % 4), &layout) < 0) {
+	    cpython_layout_find(CPYTHON_VERSION(3, 9 + data[0] % 4), &setup.layout.cpython) < 0) {
 		functions_free(functions);
 		return 0;
 	}
 	memcpy(&event, data + 2, size - 2);
 	key.code = event.code;
-	types = take_types(&layout, &event);
-	if (told_read(&layout, &types, &event, &told) == 0) {
+	types = take_types(&setup.layout.cpython, &event);
+	if (told_read(&setup, &types, &event, &told) == 0) {
 		functions_tell(functions, &key, &told, 1);
 		if (!functions_get(functions,
 				   FUNCTION_OF(functions_place(functions, &key, data[1], 2)),
@@ -51,7 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		    strcmp(function.name, told.code.name) != 0)
 			abort();
 		types.code++;
-		if (told_read(&layout, &types, &event, &told) != -EPROTO)
+		if (told_read(&setup, &types, &event, &told) != -EPROTO)
 			abort();
 	}
 	functions_free(functions);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """compare.py PROFILE REPORT [PY_SPY]: how far a profile agrees with what an interpreter says of itself.
 
-PROFILE is of pprof, REPORT of workloads/report.py, PY_SPY in the raw format. Prints a row of figures,
+PROFILE is of pprof, REPORT of workloads/report.py or calls.lua, PY_SPY in the raw format. Prints a row of figures,
 and what disagrees. Ends with 1 below a bound.
 """
 
@@ -15,11 +15,13 @@ import pprof  # noqa: E402
 
 OBSERVER = "observe"
 COMPLETE, FUNCTIONS, CALLS, LINES, OTHER = 99.0, 99.0, 99.0, 99.0, 98.0  # percent
+NAMES = 85.0  # of functions; the rest is met first below a caller that has no name for it
 SHOWN = 90.0  # of samples in an interpreter; the first ones come before the grant
 ORDER = 95.0  # the rest is at the beginning and the end of what a function calls
 EXAMPLES = 4
-SCRIPT_MAPPING = "[python]"
-INTERPRETERS = "python", "libpython"
+LUA_MAPPING = "[lua]"
+SCRIPT_MAPPINGS = "[python]", LUA_MAPPING
+INTERPRETERS = "python", "libpython", "lua"
 
 Frame = collections.namedtuple("Frame", "name file line")
 
@@ -28,18 +30,31 @@ def base(path):
     return path.rsplit("/", 1)[-1]
 
 
-def frames_of(profile, sample):
-    """Returns the functions of a sample's program, outermost first."""
+def lua_name(function, called):
+    """Returns the name that a function of Lua has without its callers. Adds the name that it has."""
+    if function["line"] == 0:
+        return "main chunk"
+    own = "function <%s:%d>" % (base(function["file"]), function["line"])
+    if function["name"] != own:
+        called[own].add(function["name"])
+    return own
+
+
+def frames_of(profile, sample, called):
+    """Returns the functions of a sample's program, outermost first. called: the names of Lua's functions."""
     frames = []
     for number in reversed(sample["locations"]):
         location = profile.locations[number]
-        if profile.mappings.get(location["mapping"], {}).get("file") != SCRIPT_MAPPING:
+        if profile.mappings.get(location["mapping"], {}).get("file") not in SCRIPT_MAPPINGS:
             continue
         if not location["functions"]:
             frames.append(Frame("?", "?", 0))
             continue
         function = profile.functions[location["functions"][0]]
-        frames.append(Frame(function["name"], base(function["file"]), location["lines"][0]))
+        name = function["name"]
+        if profile.mappings[location["mapping"]]["file"] == LUA_MAPPING:
+            name = lua_name(function, called)
+        frames.append(Frame(name, base(function["file"]), location["lines"][0]))
     return frames
 
 
@@ -167,13 +182,23 @@ def compare_py_spy(samples, files, path):
     return share
 
 
+def compare_names(called, report):
+    """Returns the share of Lua's functions with a name that some caller has, of all that callers name."""
+    share = Share("names", NAMES)
+    for function, said in report["names"].items():
+        found = called[function]
+        share.add(bool(found) and found <= set(said), 1, "%s: %s, not %s" % (function, found, said))
+    return share
+
+
 def main():
     profile = pprof.Profile(sys.argv[1])
     with open(sys.argv[2], encoding="utf-8") as file:
         report = json.load(file)
     samples, shown = [], Share("shown", report.get("shown", SHOWN))
+    called = collections.defaultdict(set)
     for sample in profile.samples:
-        frames, count = frames_of(profile, sample), sample["values"][0]
+        frames, count = frames_of(profile, sample, called), sample["values"][0]
         if any(frame.name == OBSERVER for frame in frames):
             continue
         if frames:
@@ -183,6 +208,7 @@ def main():
     shares = [shown, *compare(samples, report)]
     shares.append(compare_orders(profile, samples, report["orders"]) if "orders" in report else None)
     shares.append(compare_py_spy(samples, report["files"], sys.argv[3]) if len(sys.argv) > 3 else None)
+    shares.append(compare_names(called, report) if "names" in report else None)
     print("# | %-8s %8d  %s" % (report["version"], sum(count for _, _, count in samples), "  ".join(
         "%9s" % ("%.2f" % share.percent() if share else "-") for share in shares)))
     good = [share.holds() for share in shares if share]

@@ -59,7 +59,7 @@ mkdir "$dir/images"
 tests/runtimes/install.sh "$cache" >"$dir/list" || exit 1
 while IFS=$'\t' read -r name root rest <&3; do
 	program=${rest##*$'\t'}	# the last column
-	[ "$name" != py-spy ] || continue
+	[[ $name != py-spy && $program != */lua* ]] || continue
 	if [ "$root" = - ]; then
 		echo "$name: $rest"
 	elif [ "${program#* }" != "$program" ]; then

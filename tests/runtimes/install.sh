@@ -233,3 +233,16 @@ have '3.13.5 with musl' / calls "$tree/bin/python3.13"
 get packages
 have 'this machine, C and numpy below' / below "env OPENBLAS_NUM_THREADS=1 PYTHONPATH=$tree $own"
 have 'this machine, greenlets' / greenlets "env PYTHONPATH=$tree $own"
+
+get debian lua-bullseye bullseye lua5.3 lua5.4
+have 'lua5.3 of bullseye' "$tree" calls.lua /usr/bin/lua5.3
+have 'lua5.4 of bullseye' "$tree" calls.lua /usr/bin/lua5.4
+get debian lua-bookworm bookworm lua5.4
+have 'lua5.4 of bookworm' "$tree" calls.lua /usr/bin/lua5.4
+get debian lua-trixie trixie lua5.1 lua5.2 lua5.3 lua5.4
+for version in 5.1 5.2 5.3 5.4; do
+	have "lua$version of trixie" "$tree" calls.lua "/usr/bin/lua$version"
+done
+get debian lua-sid sid lua5.4 lua5.5
+have 'lua5.4 of sid' "$tree" calls.lua /usr/bin/lua5.4
+have 'lua5.5 of sid' "$tree" calls.lua /usr/bin/lua5.5

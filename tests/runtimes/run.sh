@@ -52,13 +52,14 @@ until_ready() {	# FILE
 
 # profile ROOT WORKLOAD COMMAND: leaves profile.pb.gz, report.json, py-spy.raw and notes in $dir.
 profile() {
-	local work=$dir root=$1 theirs folder pid processes=()
+	local work=$dir root=$1 script=$2.py theirs folder pid processes=()
+	[[ $2 != *.* ]] || script=$2
 	rm -rf "${dir:?}"/*
 	[ "$root" = / ] || work=$(mktemp -d "$root/tmp/runtimes.XXXXXX")
-	cp $here/workloads/*.py "$work"
+	cp $here/workloads/*.{py,lua} "$work"
 	folder=${work#"${root%/}"}
 	# shellcheck disable=SC2086
-	(inside "$root" $3 "$folder/$2.py" "$folder/report.json") >"$dir/out" 2>&1 &
+	(inside "$root" $3 "$folder/$script" "$folder/report.json") >"$dir/out" 2>&1 &
 	program=$!
 	until_ready "$work/report.json.ready" || return 1
 	for pid in $(cat "$work/report.json.ready"); do	# of the workload, where there are others
@@ -79,7 +80,8 @@ profile() {
 	fi
 	: >"$work/report.json.stop"
 	kill "$program"
-	wait "$program" || return 1
+	# a script in Lua has its report already, and dies
+	wait "$program" || [ $? = 143 ] || return 1
 	program=
 	[ "$root" = / ] || { mv "$work/report.json" "$dir" && rm -rf "$work"; }
 }
@@ -111,7 +113,7 @@ one() {
 }
 
 $here/install.sh "$cache" >"$cache.list" || exit 1
-echo '# | version   samples      shown   complete  functions      calls     leaves      order     py-spy'
+echo '# | version   samples      shown   complete  functions      calls     leaves      order     py-spy      names'
 while IFS=$'\t' read -r name root workload command <&3; do
 	if [ "$name" = py-spy ] && [ "$root" != - ]; then
 		py_spy=$command

@@ -13,6 +13,7 @@
 #include "worker/runtime/cpython_layout.h"
 #include "worker/runtime/cpython_lines.h"
 #include "worker/runtime/memory.h"
+#include "worker/runtime/told.h"
 
 #define AT	    0x7f0000000000ull
 #define BYTES	    0x40000
@@ -78,7 +79,7 @@ static int setup(void **state)
 	return memory_add(&memory, AT, process, sizeof(process));
 }
 
-static int read_code(struct cpython_code *ret_code)
+static int read_code(struct told_code *ret_code)
 {
 	return cpython_code_read(&layout, &memory, CODE, ret_code);
 }
@@ -96,7 +97,7 @@ static int64_t read_line(uint32_t offset)
 
 static void assert_name(const char *wanted)
 {
-	struct cpython_code code;
+	struct told_code code;
 
 	assert_int_equal(read_code(&code), 0);
 	assert_string_equal(code.name, wanted);
@@ -104,7 +105,7 @@ static void assert_name(const char *wanted)
 
 static void test_cpython_code__function(void **state)
 {
-	struct cpython_code code;
+	struct told_code code;
 
 	(void)state;
 	assert_int_equal(read_code(&code), 0);
@@ -219,25 +220,25 @@ static void test_cpython_code__characters_that_are_none(void **state)
 /* A cut text ends with a whole character. */
 static void test_cpython_code__long_texts_are_cut(void **state)
 {
-	static uint16_t letters[4 * CPYTHON_NAME_BYTES];
-	struct cpython_code code;
+	static uint16_t letters[4 * TOLD_NAME_BYTES];
+	struct told_code code;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(letters) / sizeof(*letters); i++)
 		letters[i] = 0x65e5;
 	put_text(NAME, TWO, sizeof(letters) / sizeof(*letters), letters, sizeof(letters));
 	assert_int_equal(read_code(&code), 0);
-	assert_int_equal(strlen(code.name), (CPYTHON_NAME_BYTES - 1) / 3 * 3);
+	assert_int_equal(strlen(code.name), (TOLD_NAME_BYTES - 1) / 3 * 3);
 	/* longer than any memory */
 	put_word(NAME + layout.text_length, INT64_MAX);
 	assert_int_equal(read_code(&code), 0);
-	assert_int_equal(strlen(code.name), (CPYTHON_NAME_BYTES - 1) / 3 * 3);
+	assert_int_equal(strlen(code.name), (TOLD_NAME_BYTES - 1) / 3 * 3);
 }
 
 static void test_cpython_code__damaged_objects(void **state)
 {
 	const uint32_t kinds[] = {0, 3, 5, 7};
-	struct cpython_code code;
+	struct told_code code;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
@@ -269,7 +270,7 @@ static void test_cpython_code__damaged_lines(void **state)
 static void test_cpython_code__cut_bytes(void **state)
 {
 	unsigned char table[TABLE_BYTES];
-	struct cpython_code code;
+	struct told_code code;
 	size_t size;
 
 	(void)state;

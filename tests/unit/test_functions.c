@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "tests/unit/build_code.h"
+#include "worker/runtime/cpython.h"
 #include "worker/runtime/cpython_layout.h"
 #include "worker/runtime/functions.h"
 #include "worker/runtime/told.h"
@@ -17,7 +18,7 @@
 #define CODE 0x7f0000010000ull
 
 static struct functions *functions;
-static struct cpython_layout layout;
+static struct runtime_setup setup_of = {.handler = &cpython_handler};
 static struct told told;
 /* lines 40 for two bytes, and 41 for six */
 static const struct build_code outer = {
@@ -36,8 +37,9 @@ static int setup(void **state)
 	struct event_code event = build_code(5, 100, 100, &outer);
 
 	(void)state;
-	if (cpython_layout_find(CPYTHON_VERSION(3, 11), &layout) < 0 ||
-	    told_read(&layout, &build_code_types, &event, &told) < 0)
+	if (cpython_layout_find(CPYTHON_VERSION(3, 11), &setup_of.layout.cpython) < 0)
+		return -1;
+	if (told_read(&setup_of, &build_code_types, &event, &told) < 0)
 		return -1;
 	functions = functions_new();
 	return functions ? 0 : -1;
@@ -193,7 +195,7 @@ static void test_functions__bytes_of_a_family_are_bounded(void **state)
 	(void)state;
 	memset(told.code.name, 'n', sizeof(told.code.name) - 1);
 	memset(told.code.file, 'f', sizeof(told.code.file) - 1);
-	told.table_size = sizeof(told.table);
+	told.lines.size = sizeof(told.table);
 	for (; i * 1920ull < FUNCTIONS_FAMILY_BYTES; i++, other.code += 8)
 		functions_tell(functions, &other, &told, 1);
 	functions_tell(functions, &other, &told, 1);
@@ -216,14 +218,14 @@ static void test_functions__events_with_cut_tables(void **state)
 	(void)state;
 	code.table_size = 100000;
 	event = build_code(5, 100, 100, &code);
-	assert_int_equal(told_read(&layout, &build_code_types, &event, &told), 0);
-	assert_true(told.is_cut);
-	assert_true(told.table_size <= sizeof(told.table));
+	assert_int_equal(told_read(&setup_of, &build_code_types, &event, &told), 0);
+	assert_true(told.lines.is_cut);
+	assert_true(told.lines.size <= sizeof(told.table));
 	functions_tell(functions, &key, &told, 1);
 	assert_int_equal(line_at(&key, 2), 41);
 	/* 3.9 has no end of the last line: behind the cut there is none */
-	told.lines = CPYTHON_LNOTAB;
-	told.code.first_line = 1;
+	told.lines.format = CPYTHON_LNOTAB;
+	told.code.first_line = told.lines.first_line = 1;
 	functions_tell(functions, &key, &told, 1);
 	assert_int_equal(line_at(&key, 100000), 0);
 }
@@ -234,18 +236,18 @@ static void test_functions__events_without_a_part(void **state)
 
 	(void)state;
 	event.bytes[3] = CODE_BYTES; /* more than its place has */
-	assert_int_equal(told_read(&layout, &build_code_types, &event, &told), 0);
-	assert_int_equal(told.table_size, 0);
+	assert_int_equal(told_read(&setup_of, &build_code_types, &event, &told), 0);
+	assert_int_equal(told.lines.size, 0);
 	functions_tell(functions, &key, &told, 1);
 	assert_int_equal(line_at(&key, 2), 0);
 	event.bytes[1] = 0;
-	assert_int_equal(told_read(&layout, &build_code_types, &event, &told), -EFAULT);
+	assert_int_equal(told_read(&setup_of, &build_code_types, &event, &told), -EFAULT);
 	event = build_code(5, 100, 100, &outer);
 	event.bytes[0] = ~0ull;
-	assert_int_equal(told_read(&layout, &build_code_types, &event, &told), -EFAULT);
+	assert_int_equal(told_read(&setup_of, &build_code_types, &event, &told), -EFAULT);
 	event = build_code(5, 100, 100, &outer);
 	event.address[2] = ~0ull;
-	assert_int_equal(told_read(&layout, &build_code_types, &event, &told), -EFAULT);
+	assert_int_equal(told_read(&setup_of, &build_code_types, &event, &told), -EFAULT);
 }
 
 /* A word in place of a type; a line table that is not there has no type either. */
@@ -259,13 +261,14 @@ static void test_functions__events_about_other_objects(void **state)
 	for (size_t i = 0; i < 4; i++)
 		for (size_t j = 0; j < sizeof(wrong) / sizeof(*wrong); j++) {
 			event = build_code(5, 100, 100, &outer);
-			memcpy(event.data + parts[i] + layout.object_type, &wrong[j], 8);
-			assert_int_equal(told_read(&layout, &build_code_types, &event, &told),
+			memcpy(event.data + parts[i] + setup_of.layout.cpython.object_type,
+			       &wrong[j], 8);
+			assert_int_equal(told_read(&setup_of, &build_code_types, &event, &told),
 					 -EPROTO);
 		}
 	event.bytes[3] = 0;
-	assert_int_equal(told_read(&layout, &build_code_types, &event, &told), 0);
-	assert_int_equal(told.table_size, 0);
+	assert_int_equal(told_read(&setup_of, &build_code_types, &event, &told), 0);
+	assert_int_equal(told.lines.size, 0);
 }
 
 /* An event about no code leaves a key without a name, until another event tells of code there. */

@@ -99,6 +99,30 @@ static void test_grant_requests__not_of_other_programs(void **state)
 	assert_int_equal(find(rig, 5, 100)->grant.state, GRANT_NOT_ASKED);
 }
 
+static bool is_any_slow(const struct target *target, const struct target_process *process)
+{
+	(void)process;
+	return target->slowed > 0;
+}
+
+/* A group that let the broker wait once keeps its functions: its requests are made one by one. */
+static void test_grant_requests__of_slow_groups(void **state)
+{
+	struct rig *rig = *state;
+
+	rig->fake.target.is_slow = is_any_slow;
+	start(rig, 5, 100);
+	rig_seen(rig, 6, 200, MAPPING, "/proc/self/exe");
+	rig->fake.target.slowed++;
+	rig_turn(rig);
+	assert_int_equal(asked(rig), 1);
+	wake(rig, 6);
+	rig_settle(rig);
+	assert_int_equal(asked(rig), 2);
+	assert_int_equal(find(rig, 5, 100)->grant.state, GRANT_GIVEN);
+	assert_int_equal(find(rig, 6, 200)->grant.state, GRANT_GIVEN);
+}
+
 static void test_grant_requests__a_refusal_holds(void **state)
 {
 	struct rig *rig = *state;
@@ -156,6 +180,7 @@ int main(void)
 		RIG_TEST(test_grant_requests__once_a_program),
 		RIG_TEST(test_grant_requests__while_others_are_unknown),
 		RIG_TEST(test_grant_requests__not_of_other_programs),
+		RIG_TEST(test_grant_requests__of_slow_groups),
 		RIG_TEST(test_grant_requests__a_refusal_holds),
 		RIG_TEST(test_grant_requests__a_busy_broker_is_asked_again),
 		RIG_TEST(test_grant_requests__a_child_of_a_process_that_is_gone),

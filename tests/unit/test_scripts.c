@@ -13,7 +13,7 @@
 #include "tests/unit/build_code.h"
 #include "tests/unit/session_rig.h"
 #include "worker/process/object.h"
-#include "worker/runtime/runtime.h"
+#include "worker/runtime/cpython.h"
 #include "worker/runtime/cpython_layout.h"
 #include "worker/runtime/cpython_types.h"
 
@@ -74,6 +74,7 @@ static void set_python(const struct rig *rig, const char *name)
 	object->runtime = RUNTIME_CPYTHON;
 	object->setup = calloc(1, sizeof(*object->setup));
 	assert_non_null(object->setup);
+	object->setup->handler = &cpython_handler;
 	assert_int_equal(
 		cpython_layout_find(CPYTHON_VERSION(3, 11), &object->setup->layout.cpython), 0);
 	object->setup->types = cpython_types_at(&build_code_types, -BUILD_CODE_IMAGE);

@@ -4,13 +4,13 @@
 #include <errno.h>
 #include <stddef.h>
 
-#include "base/runtimes.h"
 #include "ipc/time.h"
 #include "worker/process/mapping.h"
 #include "worker/process/object.h"
 #include "worker/process/process.h"
 #include "worker/process/roster.h"
 #include "worker/process/tracker_parts.h"
+#include "worker/runtime/runtime.h"
 #include "worker/target/target.h"
 
 /* Returns a mapping of a runtime that was not asked about last, or NULL. */
@@ -21,7 +21,7 @@ static const struct mapping *find_runtime(const struct process *process)
 	for (size_t i = 0; i < mappings->open_count; i++) {
 		const struct mapping *mapping = &mappings->open[i];
 
-		if (!mapping->object || mapping->object->runtime != RUNTIME_CPYTHON)
+		if (!mapping->object || !runtime_has_handler(mapping->object->runtime))
 			continue;
 		if (mapping->start != process->grant.start)
 			return mapping;
@@ -85,18 +85,32 @@ static void take_answer(struct grants *grants, struct process *process, uint64_t
 }
 
 /* key: the generation of the process, whose forks wait for the same answer. */
-static void on_answer(void *context, uint64_t key, struct target_reply *reply)
+static void take_reply(struct grants *grants, uint64_t key, const struct target_reply *reply)
 {
-	struct grants *grants = context;
 	struct process *process;
 	size_t cursor = 0;
 
-	grants->under_way--;
 	grants->given += reply->error == 0;
 	grants->refused += reply->error != 0;
 	grants->roster->changed = true;
 	while ((process = processes_next(grants->roster->processes, &cursor)) != NULL)
 		take_answer(grants, process, key, reply->error);
+}
+
+static void on_answer(void *context, uint64_t key, struct target_reply *reply)
+{
+	struct grants *grants = context;
+
+	grants->under_way--;
+	take_reply(grants, key, reply);
+}
+
+static void on_answer_apart(void *context, uint64_t key, struct target_reply *reply)
+{
+	struct grants *grants = context;
+
+	grants->apart--;
+	take_reply(grants, key, reply);
 }
 
 /* ---- questions ---- */
@@ -106,7 +120,7 @@ static bool ask(struct grants *grants, struct process *process, uint64_t now)
 {
 	struct target *target = grants->parts->target;
 	const struct mapping *mapping = find_runtime(process);
-	const struct target_request request = {
+	struct target_request request = {
 		.kind = TARGET_GRANT,
 		.process = process_asked(process),
 		.start = mapping->start,
@@ -117,11 +131,16 @@ static bool ask(struct grants *grants, struct process *process, uint64_t now)
 		.key = process->generation,
 	};
 
-	if (now < process->grant.after || target_is_slow(target, &request.process))
+	const bool apart = target_is_slow(target, &request.process);
+
+	if (now < process->grant.after || (apart && grants->apart >= GRANTS_APART))
 		return false;
+	if (apart)
+		request.done = on_answer_apart;
 	if (target->ask(target, &request) < 0)
 		return false;
-	grants->under_way++;
+	grants->under_way += !apart;
+	grants->apart += apart;
 	process->grant.state = GRANT_ASKED;
 	process->grant.tries++;
 	process->grant.asker = process->generation;

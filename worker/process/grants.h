@@ -14,12 +14,13 @@ struct roster;
 struct tracker_parts;
 
 #define GRANTS_AT_ONCE 4 /* requests under way: those for mappings and objects wait behind them */
+#define GRANTS_APART   1 /* of groups whose requests wait apart, beside those */
 #define GRANT_TRIES    4 /* for a process: when the broker is busy, and for further mappings */
 
 struct grants {
 	const struct tracker_parts *parts; /* borrowed, as the next one */
 	struct roster *roster;
-	unsigned int under_way;
+	unsigned int under_way, apart;
 	bool later;		 /* a process waits for a later turn */
 	uint64_t given, refused; /* counts of requests */
 };

@@ -306,9 +306,9 @@ static int read_code(const struct process *process, const struct event_code *eve
 		return -ENOENT;
 	setup = mapping->object->setup;
 	types = cpython_types_at(&setup->types, bias);
-	r = told_read(&setup->layout.cpython, &types, event, ret_told);
+	r = told_read(setup, &types, event, ret_told);
 	if (r == -EPROTO && use_copies(process, &types))
-		r = told_read(&setup->layout.cpython, &types, event, ret_told);
+		r = told_read(setup, &types, event, ret_told);
 	return r;
 }
 

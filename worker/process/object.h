@@ -15,7 +15,6 @@
 #include "worker/runtime/cpython_layout.h"
 #include "worker/target/target.h"
 
-struct cpython_layout;
 struct image_segment;
 struct objects;
 struct parser;

@@ -6,10 +6,11 @@
 
 #include "object/elf/exported.h"
 #include "object/elf/image.h"
-#include "worker/runtime/cpython_loop.h"
 #include "worker/runtime/cpython_thread.h"
+#include "worker/runtime/cpython_told.h"
 #include "worker/runtime/cpython_types.h"
 #include "worker/runtime/cpython_version.h"
+#include "worker/runtime/loop.h"
 
 #define DESCRIPTION_BYTES 1024u
 #define POINTER		  8u
@@ -245,7 +246,9 @@ static int configure(struct image *image, struct runtime_setup *ret_setup)
 		return -ENOTSUP;
 	r = set_roots(image, &exported, &setup.layout.cpython, &setup.config);
 	if (r == 0 && MINOR(setup.layout.cpython.version) <= LOOP_FOR_EACH)
-		r = cpython_loop_find(image, &exported, setup.loop);
+		r = loop_of_symbol(image, &exported, "_PyEval_EvalFrameDefault", setup.loop);
+	setup.version = setup.layout.cpython.version;
+	setup.is_described = setup.layout.cpython.is_described;
 	if (r == 0)
 		*ret_setup = setup;
 	return r;
@@ -254,4 +257,6 @@ static int configure(struct image *image, struct runtime_setup *ret_setup)
 const struct runtime_handler cpython_handler = {
 	.runtime = RUNTIME_CPYTHON,
 	.configure = configure,
+	.read_code = cpython_told_read,
+	.find_line = cpython_told_line,
 };

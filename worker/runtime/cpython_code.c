@@ -8,6 +8,7 @@
 #include "base/reader.h"
 #include "worker/runtime/cpython_layout.h"
 #include "worker/runtime/memory.h"
+#include "worker/runtime/told.h"
 
 /* ---- text ---- */
 
@@ -129,9 +130,9 @@ static int cut_text(const struct memory *memory, struct text *text)
 int cpython_text(const struct cpython_layout *layout, const struct memory *memory, uint64_t address,
 		 char *ret_text, size_t size)
 {
-	unsigned char data[CPYTHON_FILE_BYTES * UTF8_BYTES_MAX];
+	unsigned char data[TOLD_FILE_BYTES * UTF8_BYTES_MAX];
 	struct text text;
-	int r = find_text(layout, memory, address, CPYTHON_FILE_BYTES, &text);
+	int r = find_text(layout, memory, address, TOLD_FILE_BYTES, &text);
 
 	if (r == 0)
 		r = cut_text(memory, &text);
@@ -208,7 +209,7 @@ static int read_text_at(const struct cpython_layout *layout, const struct memory
 }
 
 int cpython_code_read(const struct cpython_layout *layout, const struct memory *memory,
-		      uint64_t address, struct cpython_code *ret_code)
+		      uint64_t address, struct told_code *ret_code)
 {
 	int r = read_text_at(layout, memory, address + offset_of_name(layout), ret_code->name,
 			     sizeof(ret_code->name));

@@ -14,15 +14,7 @@
 struct cpython_layout;
 struct cpython_types;
 struct memory;
-
-#define CPYTHON_NAME_BYTES 256u /* with a NUL; a longer text is cut */
-#define CPYTHON_FILE_BYTES 512u
-
-struct cpython_code {
-	char name[CPYTHON_NAME_BYTES]; /* qualified, as far as the version has such a name */
-	char file[CPYTHON_FILE_BYTES]; /* as the compiler was told, maybe "<string>" */
-	uint32_t first_line;
-};
+struct told_code;
 
 /*
  * Checks that the code, its name, its file and its line table are objects of the types of the
@@ -32,7 +24,7 @@ int cpython_code_check(const struct cpython_layout *layout, const struct cpython
 		       const struct memory *memory, uint64_t address);
 
 int cpython_code_read(const struct cpython_layout *layout, const struct memory *memory,
-		      uint64_t address, struct cpython_code *ret_code);
+		      uint64_t address, struct told_code *ret_code);
 
 /*
  * Reads the line table for cpython_line(): at most `size` bytes, and no more than are there.

@@ -7,11 +7,8 @@
 #include "base/chain.h"
 #include "base/hash.h"
 #include "base/map.h"
-#include "worker/runtime/cpython_lines.h"
+#include "worker/runtime/runtime.h"
 #include "worker/runtime/told.h"
-
-/* Offsets beyond this one are of a frame that has not begun: RUNTIME_OFFSET_NONE, and more. */
-#define INSTRUCTION_MAX (RUNTIME_OFFSET_NONE - 1)
 
 struct family {
 	uint64_t number;
@@ -23,11 +20,8 @@ struct family {
 struct text {
 	size_t bytes; /* with the head */
 	struct function function;
-	enum cpython_lines lines;
-	uint32_t instruction_unit;
-	bool is_cut;
-	const unsigned char *table;
-	size_t table_size;
+	const struct runtime_handler *handler;
+	struct told_lines lines;
 	char data[];
 };
 
@@ -232,7 +226,7 @@ static void remove_entry(struct functions *functions, struct entry *entry)
 static struct text *make_text(const struct told *told)
 {
 	const size_t name = strlen(told->code.name) + 1, file = strlen(told->code.file) + 1;
-	const size_t bytes = sizeof(struct text) + name + file + told->table_size;
+	const size_t bytes = sizeof(struct text) + name + file + told->lines.size;
 	struct text *text = malloc(bytes);
 
 	if (!text)
@@ -240,25 +234,24 @@ static struct text *make_text(const struct told *told)
 	*text = (struct text){
 		.bytes = bytes,
 		.function = {text->data, text->data + name, told->code.first_line},
+		.handler = told->handler,
 		.lines = told->lines,
-		.instruction_unit = told->instruction_unit,
-		.is_cut = told->is_cut,
-		.table = (unsigned char *)text->data + name + file,
-		.table_size = told->table_size,
 	};
+	text->lines.table = (unsigned char *)text->data + name + file;
 	memcpy(text->data, told->code.name, name);
 	memcpy(text->data + name, told->code.file, file);
-	memcpy(text->data + name + file, told->table, told->table_size);
+	memcpy(text->data + name + file, told->table, told->lines.size);
 	return text;
 }
 
 static bool is_same(const struct text *text, const struct told *told)
 {
 	return text->function.first_line == told->code.first_line &&
-	       text->table_size == told->table_size &&
-	       strcmp(text->function.name, told->code.name) == 0 &&
+	       text->lines.size == told->lines.size &&
+	       (told->handler->has_callers_names ||
+		strcmp(text->function.name, told->code.name) == 0) &&
 	       strcmp(text->function.file, told->code.file) == 0 &&
-	       memcmp(text->table, told->table, told->table_size) == 0;
+	       memcmp(text->lines.table, told->table, told->lines.size) == 0;
 }
 
 static void fill(struct functions *functions, struct entry *entry, const struct told *told)
@@ -341,30 +334,13 @@ void functions_doubt(struct functions *functions, const struct function_key *key
 
 /* ---- what samples ask ---- */
 
-static uint32_t find_line(const struct text *text, uint32_t instruction)
-{
-	int64_t line;
-
-	if (instruction > INSTRUCTION_MAX / text->instruction_unit)
-		return text->function.first_line;
-	instruction *= text->instruction_unit;
-	if (text->is_cut &&
-	    !cpython_lines_reach(text->lines, text->table, text->table_size, instruction))
-		return 0;
-	line = cpython_line(text->lines, text->table, text->table_size, text->function.first_line,
-			    instruction);
-	if (line < 0)
-		return 0;
-	return (uint32_t)line;
-}
-
 static uint32_t line_of(const struct entry *entry, uint32_t instruction)
 {
 	uint32_t line;
 
 	if (!entry->text)
 		return FUNCTION_LINE_UNTOLD;
-	line = find_line(entry->text, instruction);
+	line = entry->text->handler->find_line(&entry->text->lines, instruction);
 	if (line >= FUNCTION_LINE_UNTOLD)
 		return 0;
 	return line;

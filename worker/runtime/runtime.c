@@ -6,9 +6,11 @@
 
 #include "object/elf/exported.h"
 #include "worker/runtime/cpython.h"
+#include "worker/runtime/lua.h"
 
 static const struct runtime_handler *const handlers[] = {
 	&cpython_handler,
+	&lua_handler,
 };
 
 static bool exports_one(const struct exported *exported, const struct runtime_row *row)
@@ -40,10 +42,28 @@ bool runtime_is_loop(const struct runtime_setup *setup, uint64_t place)
 	return false;
 }
 
-int runtime_configure(enum runtime runtime, struct image *image, struct runtime_setup *ret_setup)
+static const struct runtime_handler *find_handler(enum runtime runtime)
 {
 	for (size_t i = 0; i < sizeof(handlers) / sizeof(handlers[0]); i++)
 		if (handlers[i]->runtime == runtime)
-			return handlers[i]->configure(image, ret_setup);
-	return -ENOENT;
+			return handlers[i];
+	return NULL;
+}
+
+bool runtime_has_handler(enum runtime runtime)
+{
+	return find_handler(runtime) != NULL;
+}
+
+int runtime_configure(enum runtime runtime, struct image *image, struct runtime_setup *ret_setup)
+{
+	const struct runtime_handler *handler = find_handler(runtime);
+	int r;
+
+	if (!handler)
+		return -ENOENT;
+	r = handler->configure(image, ret_setup);
+	if (r == 0)
+		ret_setup->handler = handler;
+	return r;
 }

@@ -13,8 +13,13 @@
 #include "base/runtimes.h"
 #include "bpf/abi.h"
 #include "worker/runtime/cpython_layout.h"
+#include "worker/runtime/lua_layout.h"
 
 struct image;
+struct memory;
+struct runtime_handler;
+struct told;
+struct told_lines;
 
 /* A range of code, in bytes of the file. */
 struct runtime_range {
@@ -25,24 +30,37 @@ struct runtime_range {
 /* That which an image says of the runtime in it. */
 struct runtime_setup {
 	struct runtime_config config;
+	const struct runtime_handler *handler;
+	uint32_t version;  /* as Py_Version: major, minor, micro in a byte each, and one more */
+	bool is_described; /* the runtime itself tells the layout of its memory */
 	/*
 	 * The code of a loop that is called for each function, where nothing ties the list to the
 	 * stack. Each of its frames then has one frame of the list. All 0: the list has borders.
 	 */
 	struct runtime_range loop[RUNTIME_LOOP_RANGES];
+	bool has_groups; /* each frame of the loop has the frames up to a border, not just one */
 	union {
 		struct cpython_layout cpython;
+		struct lua_layout lua;
 	} layout;		    /* for decoding what BPF tells of code */
 	struct cpython_types types; /* addresses in the image, for checking that */
 };
 
 struct runtime_handler {
 	enum runtime runtime;
+	bool has_callers_names; /* a function has a name of each caller; the first one stays */
 	/*
 	 * Makes the setup of an image that was recognised. Returns 0, or -ENOTSUP: an unknown
 	 * version, or one whose frames cannot be found. Nothing is guessed from another version.
 	 */
 	int (*configure)(struct image *image, struct runtime_setup *ret_setup);
+	/* Fills in code and lines of what an event told, but not their first line: told_read(). */
+	int (*read_code)(const struct runtime_setup *setup, const struct cpython_types *types,
+			 const struct memory *memory, uint64_t code, struct told *ret_told);
+	/*
+	 * Returns the line of an instruction, as frames of the runtime have it, or 0: not known.
+	 */
+	uint32_t (*find_line)(const struct told_lines *lines, uint32_t instruction);
 };
 
 /* Returns whether a place in the file is in the code of the loop. */
@@ -50,6 +68,8 @@ bool runtime_is_loop(const struct runtime_setup *setup, uint64_t place);
 
 /* Returns the first row of base/runtimes.def that fits. A file's name says nothing. */
 enum runtime runtime_recognise(struct image *image);
+/* Returns whether the functions of the runtime's programs can be shown. */
+bool runtime_has_handler(enum runtime runtime);
 /* Does as runtime_handler.configure; -ENOENT: the runtime has no handler. */
 int runtime_configure(enum runtime runtime, struct image *image, struct runtime_setup *ret_setup);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "worker/runtime/told.h"
 
-#include "worker/runtime/cpython_layout.h"
 #include "worker/runtime/memory.h"
+#include "worker/runtime/runtime.h"
 
 static const size_t places[RUNTIME_PARTS + 1] = {
 	0, CODE_PART_1, CODE_PART_2, CODE_PART_3, CODE_BYTES,
@@ -17,26 +17,20 @@ static void add_parts(struct memory *memory, const struct event_code *event)
 				   (size_t)event->bytes[i]);
 }
 
-int told_read(const struct cpython_layout *layout, const struct cpython_types *types,
+int told_read(const struct runtime_setup *setup, const struct cpython_types *types,
 	      const struct event_code *event, struct told *ret_told)
 {
 	struct memory memory = {0};
 	int r;
 
-	_Static_assert(RUNTIME_PARTS <= MEMORY_RANGES_MAX, "there is a range for each part");
+	_Static_assert(RUNTIME_PARTS < MEMORY_RANGES_MAX, "there is a range for each part");
 	add_parts(&memory, event);
-	r = cpython_code_check(layout, types, &memory, event->code);
-	if (r == 0)
-		r = cpython_code_read(layout, &memory, event->code, &ret_told->code);
-	if (r < 0)
-		return r;
-	ret_told->lines = layout->lines;
-	ret_told->instruction_unit = layout->instruction_unit;
-	ret_told->table_size = 0;
-	r = cpython_code_lines(layout, &memory, event->code, ret_told->table, TOLD_TABLE_BYTES,
-			       &ret_told->table_size);
-	ret_told->is_cut = r != 0;
-	if (r < 0)
-		ret_told->table_size = 0;
-	return 0;
+	ret_told->called = event->name;
+	if (event->name)
+		memory_add(&memory, event->name, event->text, sizeof(event->text));
+	ret_told->handler = setup->handler;
+	ret_told->lines = (struct told_lines){.table = ret_told->table};
+	r = setup->handler->read_code(setup, types, &memory, event->code, ret_told);
+	ret_told->lines.first_line = ret_told->code.first_line;
+	return r;
 }

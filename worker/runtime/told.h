@@ -8,32 +8,47 @@
 #include <stdint.h>
 
 #include "bpf/abi.h"
-#include "worker/runtime/cpython_code.h"
-#include "worker/runtime/cpython_lines.h"
 
-struct cpython_layout;
 struct cpython_types;
+struct runtime_handler;
+struct runtime_setup;
 
 #define TOLD_TABLE_BYTES (CODE_BYTES - CODE_PART_3)
+#define TOLD_NAME_BYTES	 256u /* with a NUL; a longer text is cut */
+#define TOLD_FILE_BYTES	 512u
+
+struct told_code {
+	char name[TOLD_NAME_BYTES]; /* qualified, as far as the version has such a name */
+	char file[TOLD_FILE_BYTES]; /* as the compiler was told, maybe "<string>" */
+	uint32_t first_line;
+};
+
+/* The lines of a function, which its runtime's handler finds. */
+struct told_lines {
+	uint32_t format, unit; /* as the handler uses them */
+	uint32_t first_line;   /* of told_code */
+	bool is_cut;	       /* the table's end is not there */
+	const unsigned char *table;
+	size_t size;
+};
 
 struct told {
-	struct cpython_code code;
-	enum cpython_lines lines;
-	uint32_t instruction_unit;
-	bool is_cut; /* the table: see cpython_lines_reach() */
-	size_t table_size;
+	const struct runtime_handler *handler;
+	uint64_t called; /* address of the text that a caller has as its name; 0: none */
+	struct told_code code;
+	struct told_lines lines; /* whose table is the following one */
 	unsigned char table[TOLD_TABLE_BYTES];
 };
 
 /*
- * Reads the event by the layout of the interpreter, whose types have these addresses in the
- * process. A function without a readable line table has no lines.
+ * Reads the event as the handler of the interpreter's setup does. types: addresses in the process,
+ * for CPython. A function without a readable line table has no lines.
  *   0         done
  *   -EFAULT   the event lacks a name
  *   -EBADMSG  what it has cannot be
  *   -EPROTO   an object is of another type: the layout is wrong, or this is no code
  */
-int told_read(const struct cpython_layout *layout, const struct cpython_types *types,
+int told_read(const struct runtime_setup *setup, const struct cpython_types *types,
 	      const struct event_code *event, struct told *ret_told);
 
 #endif

@@ -13,6 +13,7 @@
 #include "worker/process/process.h"
 #include "worker/runtime/functions.h"
 #include "worker/runtime/runtime.h"
+#include "worker/sample/activations.h"
 #include "worker/sample/runtime_words.h"
 
 _Static_assert(RECORD_KERNEL_FRAMES_MAX + RECORD_FRAMES_MAX + RECORD_RUNTIME_WORDS_MAX / 2 + 3 <=
@@ -215,11 +216,18 @@ struct scripts {
 	struct runtime_words words;
 	uint64_t family, time;
 	const struct object *owner; /* the interpreter; a process may have several */
+	uint32_t runtime;	    /* enum runtime */
 	bool hides;		    /* the interpreter's own frames */
-	bool by_loop; /* each frame of the loop has one function: runtime_setup.loop */
-	size_t early; /* functions that have no frame of the loop any more */
-	size_t bare;  /* innermost frames of the loop that have no function yet */
+	bool by_loop;  /* each frame of the loop has one function: runtime_setup.loop */
+	bool by_group; /* each one has a group: runtime_setup.has_groups */
+	size_t early;  /* functions that have no frame of the loop any more */
+	size_t bare;   /* innermost frames of the loop that have no function yet */
 };
+
+static bool is_interpreter(const struct mapping *mapping)
+{
+	return mapping && mapping->object && mapping->object->setup;
+}
 
 /* Returns the object whose list BPF has walked: that of the innermost frame of an interpreter. */
 static const struct object *find_owner(const struct process *process, const struct record *head,
@@ -228,25 +236,26 @@ static const struct object *find_owner(const struct process *process, const stru
 	for (unsigned int i = 0; i < head->user_frames; i++) {
 		const struct mapping *mapping = stack_mapping(process, head, frames[i]);
 
-		if (mapping && mapping->object && mapping->object->setup)
+		if (is_interpreter(mapping))
 			return mapping->object;
 	}
 	return NULL;
 }
 
-static void scripts_init(struct scripts *scripts, struct stack *stack,
-			 const struct process *process, const struct record *head, const u64 *words)
+/* Returns the runtime of a list whose owner is not known: one that the process has. */
+static uint32_t any_runtime(const struct process *process)
 {
-	const size_t count = stack->parts.functions ? head->runtime_words : 0;
+	const struct mappings *mappings = process ? process->mappings : NULL;
 
-	*scripts = (struct scripts){.family = head->generation, .time = head->time};
-	if (process)
-		scripts->family = process->family;
-	if (!runtime_words_init(&scripts->words, words, count))
-		stack->malformed++;
-	scripts->hides = scripts->words.frames > 0 && !stack->parts.native_frames;
-	if (scripts->words.frames > 0)
-		scripts->owner = find_owner(process, head, words - head->user_frames);
+	for (size_t i = 0; mappings && i < mappings->open_count; i++)
+		if (is_interpreter(&mappings->open[i]))
+			return mappings->open[i].object->runtime;
+	return RUNTIME_CPYTHON;
+}
+
+static bool is_whole(const struct record *head)
+{
+	return profile_reason(head->reason)->class != CLASS_CUT && head->runtime == RUNTIME_WHOLE;
 }
 
 static const char *base_name(const char *path)
@@ -281,6 +290,47 @@ static bool is_of_loop(const struct scripts *scripts, const struct mapping *mapp
 	       runtime_is_loop(mapping->object->setup, frame_place(mapping, frame));
 }
 
+/* Returns the words of a record whose borders say to which frame of the loop they belong. */
+static const u64 *tie_groups(struct stack *stack, const struct scripts *scripts,
+			     const struct process *process, const struct record *head,
+			     const u64 *frames)
+{
+	uint16_t loops[RECORD_FRAMES_MAX];
+	size_t count = 0;
+
+	for (unsigned int i = 0; i < head->user_frames; i++)
+		if (is_of_loop(scripts, stack_mapping(process, head, frames[i]), frames[i]))
+			loops[count++] = (uint16_t)i;
+	memcpy(stack->words, frames + head->user_frames, head->runtime_words * sizeof(u64));
+	activations_tie(stack->words, head->runtime_words, loops, count, is_whole(head));
+	return stack->words;
+}
+
+static void scripts_init(struct scripts *scripts, struct stack *stack,
+			 const struct process *process, const struct record *head,
+			 const u64 *frames)
+{
+	const u64 *words = frames + head->user_frames;
+
+	*scripts = (struct scripts){.family = head->generation, .time = head->time};
+	if (!stack->parts.functions || head->runtime_words == 0)
+		return;
+	if (process)
+		scripts->family = process->family;
+	scripts->owner = find_owner(process, head, frames);
+	if (scripts->owner) {
+		scripts->runtime = scripts->owner->runtime;
+		scripts->by_group = scripts->owner->setup->has_groups;
+	} else {
+		scripts->runtime = any_runtime(process);
+	}
+	if (scripts->by_group)
+		words = tie_groups(stack, scripts, process, head, frames);
+	if (!runtime_words_init(&scripts->words, words, head->runtime_words))
+		stack->malformed++;
+	scripts->hides = scripts->words.frames > 0 && !stack->parts.native_frames;
+}
+
 /*
  * Ties functions to frames of the loop where nothing else does. The loop links its function into
  * the list a little after it begins, and out of the list a little before it ends. So where both are
@@ -292,12 +342,13 @@ static void tie_to_loop(struct scripts *scripts, const struct process *process,
 	const size_t functions = scripts->words.frames;
 	size_t loops = 0;
 
-	if (functions == 0 || runtime_words_border(&scripts->words) != RUNTIME_WORDS_NO_BORDER)
+	if (functions == 0 || scripts->by_group ||
+	    runtime_words_border(&scripts->words) != RUNTIME_WORDS_NO_BORDER)
 		return;
 	for (unsigned int i = 0; i < head->user_frames; i++)
 		loops += is_of_loop(scripts, stack_mapping(process, head, frames[i]), frames[i]);
 	scripts->by_loop = loops > 0;
-	if (profile_reason(head->reason)->class == CLASS_CUT || head->runtime != RUNTIME_WHOLE)
+	if (!is_whole(head))
 		return;
 	if (loops > functions)
 		scripts->bare = loops - functions;
@@ -308,8 +359,8 @@ static void tie_to_loop(struct scripts *scripts, const struct process *process,
 static void push_script(struct stack *stack, const struct scripts *scripts,
 			const struct runtime_frame *frame)
 {
-	const struct language *language = language_of_runtime(RUNTIME_CPYTHON);
-	uint32_t *object = &stack->script_object[RUNTIME_CPYTHON];
+	const struct language *language = language_of_runtime(scripts->runtime);
+	uint32_t *object = &stack->script_object[scripts->runtime];
 	const struct function_key key = {
 		.family = scripts->family,
 		.code = frame->code,
@@ -321,7 +372,7 @@ static void push_script(struct stack *stack, const struct scripts *scripts,
 		stack, object, language->object, KIND_SCRIPT,
 		functions_place(stack->parts.functions, &key, frame->instruction, scripts->time));
 	if (is_new && *object)
-		profile_object_get(stack->parts.profile, *object)->runtime = RUNTIME_CPYTHON;
+		profile_object_get(stack->parts.profile, *object)->runtime = scripts->runtime;
 }
 
 /* Pushes the functions that belong to the user frames up to a number. */
@@ -386,7 +437,7 @@ static void push_all_user(struct stack *stack, const struct process *process,
 	struct scripts scripts;
 
 	stack->proven = guess == head->user_frames;
-	scripts_init(&scripts, stack, process, head, frames + head->user_frames);
+	scripts_init(&scripts, stack, process, head, frames);
 	tie_to_loop(&scripts, process, head, frames);
 	for (unsigned int i = 0; i < head->user_frames; i++) {
 		const struct mapping *mapping = stack_mapping(process, head, frames[i]);

@@ -51,6 +51,7 @@ struct stack {
 	bool proven;			      /* no guess is left in the last stack_make() */
 	uint32_t location[PROFILE_STACK_MAX]; /* of the last stack_make() */
 	size_t depth;
+	u64 words[RECORD_RUNTIME_WORDS_MAX]; /* of a record: those that are tied anew */
 };
 
 void stack_init(struct stack *stack, const struct stack_parts *parts);

@@ -142,8 +142,8 @@ static void describe_runtime(const struct object *object, struct source *source)
 	source->runtime_error = object->runtime_error;
 	if (!object->setup)
 		return;
-	source->version = object->setup->layout.cpython.version;
-	source->is_described = object->setup->layout.cpython.is_described;
+	source->version = object->setup->version;
+	source->is_described = object->setup->is_described;
 }
 
 static struct source describe(const struct resources *resources, const struct object *object,

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The states of a program, to which no variable leads (RUNTIME_AT_SCAN), and the way from their
+ * frames to code. Pure C. The includer supplies the environment that bpf/walk/runtime.bpf.h names.
+ */
+#ifndef KEYHOLE_BPF_WALK_STATE_BPF_H
+#define KEYHOLE_BPF_WALK_STATE_BPF_H
+
+#include "bpf/walk/list.bpf.h"
+#include "bpf/walk/memory.bpf.h"
+#include "bpf/walk/walk.bpf.h"
+
+/* ---- the search ---- */
+
+#define RUNTIME_SCAN_NEAR 256u /* bytes of the stack that may have the state at their end */
+
+/*
+ * Looks at a word that may be the address of a state that runs. Its handlers are above the words
+ * that the walk has looked at. Notes the state whose handlers are the innermost ones: stale words,
+ * and those of a garbage collector, lead to outer states. A main state may have no handler: it
+ * counts if no other state is found.
+ */
+GLOBAL int runtime_try_state(u64 address)
+{
+	struct walk *walk = walk_state();
+
+	if (!walk)
+		return 0;
+	struct runtime_list *list = &walk->list;
+	const struct runtime_state *config = &list->config.state;
+	u64 main, shared, handler, seen = list->at ? list->at : list->stack;
+
+	if (address == list->found || address == list->last ||
+	    address - list->stack < list->stack_end - list->stack ||
+	    runtime_read(config->bytes, address))
+		return 0;
+	if ((runtime_u32(list, config->type) & 0xff) != config->type_value)
+		return 0;
+	handler = runtime_u64(list, config->handler);
+	shared = runtime_u64(list, config->shared);
+	if (handler && (handler < seen || handler >= list->nearest))
+		return 0;
+	main = shared + config->main;
+	if (!(list->config.flags & RUNTIME_MAIN_WITHIN)) {
+		if (runtime_read_word(main))
+			return 0;
+		main = list->word;
+	}
+	if (main != address && (runtime_read_word(main + config->shared) || list->word != shared))
+		return 0;
+	if (handler) {
+		list->found = address;
+		list->nearest = handler;
+		list->is_main = main == address;
+	} else if (main == address) {
+		list->unprotected = address;
+	}
+	return 0;
+}
+
+/* Takes the state that was found. Returns 0 to go on, or 1 at the end. */
+GLOBAL int runtime_take_state(void)
+{
+	struct walk *walk = walk_state();
+
+	if (!walk)
+		return 1;
+	struct runtime_list *list = &walk->list;
+	const struct runtime_state *config = &list->config.state;
+
+	if (!list->found) {
+		list->found = list->unprotected;
+		list->is_main = 1;
+	}
+	if (!list->found || runtime_read(config->bytes, list->found))
+		return runtime_end(list, list->last ? RUNTIME_WHOLE : RUNTIME_NO_ROOT);
+	list->state = list->found;
+	list->node = runtime_u64(list, config->frame);
+	list->end = list->instruction = 0;
+	if (list->config.flags & RUNTIME_ARRAY) {
+		list->end = runtime_u64(list, config->end);
+		list->instruction = runtime_u64(list, config->instruction);
+	}
+	return 0;
+}
+
+/* Begins to look for a state in the stack from an address on; 0: in registers first. */
+INLINE void runtime_look_from(struct runtime_list *list, u64 address, u64 near)
+{
+	list->state = list->found = 0;
+	list->nearest = list->stack_end;
+	list->at = address;
+	list->near = near;
+}
+
+/* Looks at some words for the next state. Returns 0 to go on, or 1 at the end. */
+GLOBAL int runtime_scan(void)
+{
+	struct walk *walk = walk_state();
+
+	if (!walk)
+		return 1;
+	struct runtime_list *list = &walk->list;
+	u64 at = list->at;
+
+	if (list->found && (at >= list->near || at >= list->nearest))
+		return runtime_take_state();
+	walk->window_bytes = list->slots_bytes = 0;
+	if (!at)
+		walk_leaf(walk);
+	else if (at >= list->stack_end || walk_read_window(RUNTIME_SCAN_WORDS * 8, at))
+		return runtime_take_state();
+	NOT_UNROLLED
+	for (u32 i = 0; i < RUNTIME_SCAN_WORDS; i++)
+		runtime_try_state(walk->window[i]);
+	list->at = at ? at + RUNTIME_SCAN_WORDS * 8 : list->stack;
+	return 0;
+}
+
+/*
+ * Leaves the state whose frames are taken: climbs to its outermost handler, and stores a border.
+ * Returns 0 to go on, or 1 at the end.
+ */
+GLOBAL int runtime_leave_state(void)
+{
+	struct walk *walk = walk_state();
+
+	if (!walk)
+		return 1;
+	struct runtime_list *list = &walk->list;
+
+	if (list->is_main)
+		return runtime_end(list, RUNTIME_WHOLE);
+	if (runtime_read_word(list->nearest))
+		return runtime_end(list, RUNTIME_CUT_READ);
+	if (list->word) {
+		/* so it comes to an end */
+		if (list->word <= list->nearest || list->word >= list->stack_end)
+			return runtime_end(list, RUNTIME_CUT_READ);
+		list->nearest = list->word;
+		return 0;
+	}
+	u64 mark = runtime_mark_of(list->nearest), frame = RUNTIME_BORDER_NOWHERE;
+
+	if (mark < walk->marks)
+		frame = walk->mark[BOUND(mark, RECORD_FRAMES_MAX)] >> MARK_FRAME_SHIFT;
+	u64 behind = list->nearest + list->config.state.handler_bytes;
+
+	list->open = 0;
+	list->last = list->state;
+	runtime_look_from(list, behind & ~7ull, behind + RUNTIME_SCAN_NEAR);
+	if (walk_store(walk, list->words++, RUNTIME_WORD_BORDER | frame, 0))
+		return runtime_end(list, RUNTIME_CUT_DEPTH);
+	return 0;
+}
+
+/* Begins the search for states: in registers, and near the innermost marked frame. */
+INLINE int runtime_begin_scan(struct walk *walk)
+{
+	struct runtime_list *list = &walk->list;
+	u64 innermost = walk->mark[0] & MARK_ADDRESS, last = walk->marks - 1;
+
+	/* states, objects and code may be shorter than their fields: nothing of an earlier walk */
+	__builtin_memset(list->memory, 0, sizeof(list->memory));
+	list->last = list->unprotected = list->slots_bytes = 0;
+	NOT_UNROLLED
+	for (u32 i = 0; i < RUNTIME_CODES; i++)
+		list->object[i].address = 0;
+	list->stack = walk_leaf_stack() & ~7ull;
+	list->stack_end = walk->mark[BOUND(last, RECORD_FRAMES_MAX)] & MARK_ADDRESS;
+	if (list->stack + RUNTIME_SCAN_NEAR < innermost)
+		list->stack = innermost - RUNTIME_SCAN_NEAR;
+	runtime_look_from(list, 0, innermost + RUNTIME_SCAN_NEAR);
+	return 0;
+}
+
+/* ---- frames ---- */
+
+#define RUNTIME_SLOTS_AT    (RUNTIME_BELOW + RUNTIME_NODE_BYTES) /* in the window, behind frames */
+#define RUNTIME_SLOTS_BYTES (WALK_WINDOW_BYTES - RUNTIME_SLOTS_AT)
+
+/*
+ * Reads a word near those that were read before: callers have theirs below. Reads what is below the
+ * word with it, as far as its page goes. Returns 0 when list->word has the word.
+ */
+GLOBAL int runtime_read_slot(u64 address)
+{
+	struct walk *walk = walk_state();
+
+	if (!walk || !runtime_is_address(address))
+		return 1;
+	struct runtime_list *list = &walk->list;
+	u64 at = address - list->slots, page = address & ~4095ull;
+
+	if (at >= list->slots_bytes) {
+		u64 from = address + 8 - RUNTIME_SLOTS_BYTES;
+
+		if (from < page)
+			from = page;
+		at = address - from;
+		list->reads++;
+		list->slots = from;
+		list->slots_bytes = at + 8;
+		if (walk_read(&walk->window[RUNTIME_SLOTS_AT / 8],
+			      BOUND(at + 8, RUNTIME_SLOTS_BYTES + 1), from)) {
+			list->slots_bytes = 0;
+			return 1;
+		}
+	}
+	list->word = walk->window[(RUNTIME_SLOTS_AT + at) >> 3 & (WALK_WINDOW_BYTES / 8 - 1)];
+	return 0;
+}
+
+/*
+ * Follows the way of RUNTIME_OBJECT from a frame to its code. Returns the code, or 0: the frame is
+ * none of the program.
+ */
+GLOBAL u64 runtime_object(u64 address)
+{
+	struct walk *walk = walk_state();
+
+	if (!walk || runtime_read_slot(address))
+		return 0;
+	struct runtime_list *list = &walk->list;
+	const struct runtime_config *config = &list->config;
+	struct runtime_object *known = &list->object[list->word >> 5 & (RUNTIME_CODES - 1)];
+
+	if (known->address == list->word)
+		return known->code;
+	if (runtime_read(config->object_code + 8, list->word) ||
+	    (runtime_u32(list, config->object_type) & config->object_mask) != config->object_value)
+		return 0;
+	known->address = list->word;
+	known->code = runtime_u64(list, config->object_code);
+	return known->code;
+}
+
+/* Returns whether the frame before is a border, as its caller says: RUNTIME_BORDER_CALLER. */
+GLOBAL int runtime_is_border_of(u64 code, u64 instruction)
+{
+	struct walk *walk = walk_state();
+
+	if (!walk || !walk->list.open)
+		return 0;
+	u64 at = instruction - 4;
+
+	if (!code || runtime_read_word(at & ~7ull))
+		return 1;
+	return ((u32)(walk->list.word >> (at & 4) * 8) & walk->list.config.call_mask) !=
+	       walk->list.config.call_value;
+}
+
+/*
+ * Returns the instruction that the innermost frame is at: a register may have a newer one than the
+ * frame. list->memory has the code.
+ */
+GLOBAL u64 runtime_leaf_instruction(u64 instruction, u64 first)
+{
+	struct walk *walk = walk_state();
+
+	if (!walk)
+		return instruction;
+	u64 bytes = runtime_u32(&walk->list, walk->list.config.count) * 4ull;
+
+	walk->window_bytes = 0;
+	walk_leaf(walk);
+	NOT_UNROLLED
+	for (u32 i = 0; i < RUNTIME_SCAN_WORDS; i++)
+		if (walk->window[i] - first - 1 < bytes)
+			return walk->window[i];
+	return instruction;
+}
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "worker/runtime/lua.h"
+#include "worker/runtime/lua_layout.h"
+#include "worker/runtime/told.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const uint32_t versions[] = {LUA_VERSION(1, 5), LUA_VERSION(2, 4), LUA_VERSION(3, 6),
+				    LUA_VERSION(4, 2), LUA_VERSION(4, 7), LUA_VERSION(5, 1)};
+
+/* The first byte is the version, the second one an instruction; an event follows. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct runtime_setup setup = {.handler = &lua_handler};
+	struct event_code event = {.code = 0};
+	struct told told;
+
+	if (size < 2 || size - 2 > sizeof(event) ||
+	    lua_layout_find(versions[data[0] % 6], &setup.layout.lua) < 0)
+		return 0;
+	memcpy(&event, data + 2, size - 2);
+	if (told_read(&setup, NULL, &event, &told) < 0)
+		return 0;
+	if (!memchr(told.code.name, 0, sizeof(told.code.name)) ||
+	    !memchr(told.code.file, 0, sizeof(told.code.file)) ||
+	    told.lines.size > sizeof(told.table))
+		abort();
+	for (uint32_t i = 0; i < 8; i++)
+		if (told.handler->find_line(&told.lines, 4u * data[1] + i) > INT32_MAX)
+			abort();
+	told.handler->find_line(&told.lines, UINT32_MAX);
+	return 0;
+}

@@ -1,0 +1,411 @@
+-- SPDX-License-Identifier: Apache-2.0
+--
+-- calls.lua REPORT: functions that call each other in ways that are known, until a signal ends it.
+--
+-- At first a hook notes what the interpreter says of all functions, and REPORT gets that as JSON: stacks,
+-- outermost function first; calls, as (caller, line, called function); lines of each function. Then
+-- REPORT.ready is there, and the same goes on without the hook. Runs in Lua 5.1 to 5.5.
+
+local load = loadstring or load
+local report = arg[1]
+local ROUNDS, STEP, DEPTH = 5, 31, 100
+local observed = true
+
+local function burn(rounds)
+	local total = 0
+	rounds = rounds or 3000
+	for i = 1, observed and rounds / 200 or rounds do
+		total = total +
+			i %
+			7
+	end
+	return total
+end
+
+-- ---- what the interpreter says ----------------------------------------------------------------
+
+local stacks, calls, functions, names = {}, {}, {}, {}
+local resumed_by = {}	-- coroutine: the one that resumed it
+local MAIN = {}
+
+local function running()
+	local thread, is_main = coroutine.running()
+	if not thread or is_main then
+		return MAIN
+	end
+	return thread
+end
+
+local function base(path)
+	return path:match("([^/]*)$")
+end
+
+local function name_of(info)
+	local file = info.source:sub(1, 1) == "@" and base(info.source:sub(2)) or info.short_src
+	if info.what == "main" then
+		return "main chunk", file
+	end
+	return ("function <%s:%d>"):format(file, info.linedefined), file
+end
+
+local function quote(text)
+	return '"' .. text:gsub('[\\"]', "\\%0") .. '"'
+end
+
+-- Adds the frames of a thread, innermost first.
+local function add_frames(stack, get)
+	local level = 0
+	while true do
+		local info = get(level)
+		if not info then
+			return
+		end
+		if info.what == "Lua" or info.what == "main" then
+			local name, file = name_of(info)
+			local called = stack[#stack]
+			if called then
+				calls[("[%s,%s,%d,%s]"):format(quote(name), quote(file), info.currentline,
+					quote(called.name))] = true
+			end
+			functions[name .. "\n" .. file] = info.func
+			if info.what == "Lua" and info.name and info.namewhat ~= "metamethod" and
+				info.namewhat ~= "for iterator" and info.namewhat ~= "hook" then
+				names[name] = names[name] or {}
+				names[name][quote(info.name)] = true
+			end
+			stack[#stack + 1] = {name = name, file = file}
+		end
+		level = level + 1
+	end
+end
+
+local function observe()
+	local stack, thread = {}, running()
+	add_frames(stack, function(level)
+		return debug.getinfo(level + 4, "Slnf")	-- this one, add_frames(), observe(), the hook's function
+	end)
+	while resumed_by[thread] do
+		thread = resumed_by[thread]
+		if thread == MAIN then
+			add_frames(stack, MAIN.get)
+		else
+			local inner = thread
+			add_frames(stack, function(level)
+				return debug.getinfo(inner, level, "Slnf")
+			end)
+		end
+	end
+	local texts = {}
+	for i = #stack, 1, -1 do
+		texts[#texts + 1] = ("[%s,%s]"):format(quote(stack[i].name), quote(stack[i].file))
+	end
+	stacks["[" .. table.concat(texts, ",") .. "]"] = true
+end
+
+local function hook()
+	if observed then
+		debug.sethook(observe, "", STEP)
+	end
+end
+
+-- Runs a function in a coroutine, which the hook knows.
+local function make(f)
+	burn()
+	local thread = coroutine.create(function(...)
+		hook()
+		burn()
+		return f(...)
+	end)
+	return function(...)
+		resumed_by[thread] = running()
+		local ok, result = coroutine.resume(thread, ...)
+		assert(ok, result)
+		return result
+	end
+end
+
+-- ---- functions --------------------------------------------------------------------------------
+
+local Class = {}
+Class.__index = Class
+
+function Class:method()
+	local r = burn()
+	return r
+end
+
+function Class.static()
+	local r = Class:method()
+	return r
+end
+
+function by_global()
+	local r = Class.static()
+	return r
+end
+
+local function by_tail()
+	return by_global()
+end
+
+local operators = setmetatable({}, {
+	__index = function(t, k)
+		local r = burn()
+		return r
+	end,
+	__newindex = function(t, k, v)
+		local r = burn()
+	end,
+	__add = function(a, b)
+		local r = by_global()
+		return r
+	end,
+	__lt = function(a, b)
+		local r = burn()
+		return r > 0
+	end,
+	__concat = function(a, b)
+		local r = burn()
+		return "x"
+	end,
+	__call = function(self, n)
+		local r = burn(n)
+		return r
+	end,
+	__tostring = function(self)
+		local r = burn()
+		return "operators"
+	end,
+})
+
+local function by_operators()
+	local r = operators.something
+	operators.other = 1
+	r = operators + 1
+	r = operators < operators
+	r = operators .. "y"
+	r = operators(2000)
+	r = tostring(operators)
+	return r
+end
+
+local function by_iterator()
+	local sum = 0
+	for v in function(_, last)
+		local r = burn()
+		if not last then
+			return r
+		end
+	end do
+		sum = sum + v
+		burn()
+	end
+	return sum
+end
+
+local function by_sort()
+	local t = {3, 1, 2}
+	table.sort(t, function(a, b)
+		burn()
+		return a < b
+	end)
+	return t
+end
+
+local function by_gsub()
+	local r = string.gsub("ab", "%w", function(c)
+		by_sort()
+		return c
+	end)
+	return r
+end
+
+local function by_pcall()
+	local ok, r = pcall(function()
+		local r = by_gsub()
+		error("wrong")
+	end)
+	ok, r = xpcall(function()
+		error("wrong again")
+	end, function(message)
+		local r = burn()
+		return message
+	end)
+	return r
+end
+
+local function recursive(depth)
+	if depth == 0 then
+		local r = burn(30000)
+		return r
+	end
+	local r = recursive(depth - 1)
+	return r
+end
+
+local function in_coroutine()
+	local inner = make(function()
+		burn()
+		coroutine.yield()
+		local r = by_gsub()
+		return r
+	end)
+	burn()
+	inner()
+	coroutine.yield()
+	inner()
+	local r = burn()
+	return r
+end
+
+local function by_coroutine()
+	local resume = make(in_coroutine)
+	resume()
+	burn()
+	resume()
+	local r = burn()
+	return r
+end
+
+-- From 5.2 on a coroutine may yield within pcall().
+local function by_protected_coroutine()
+	local resume = make(function()
+		local ok = pcall(function()
+			burn()
+			if _VERSION ~= "Lua 5.1" then
+				coroutine.yield()
+			end
+			local r = burn()
+		end)
+		local r = burn()
+		return r
+	end)
+	resume()
+	if _VERSION ~= "Lua 5.1" then
+		resume()
+	end
+end
+
+-- Finished and suspended coroutines are in sight of the ones that run.
+local function by_others()
+	local idle, done = coroutine.create(by_sort), make(burn)
+	done()
+	local resume = make(function(a, b)
+		coroutine.yield()
+		local r = burn()
+		return coroutine.status(a)
+	end)
+	resume(idle, done)
+	burn()
+	resume()
+end
+
+local function by_garbage()
+	for i = 1, 50 do
+		local r = coroutine.create(burn)
+		r = {i, tostring(i), function() return r end}
+	end
+	collectgarbage("step")
+	burn()
+end
+
+local made = load("local work = ...\n\nlocal r = work()\nreturn r", "=made")
+
+local function by_made()
+	local r = made(burn)
+	return r
+end
+
+local WORK = {by_global, by_tail, by_operators, by_iterator, by_sort, by_gsub, by_pcall, function()
+	local r = recursive(DEPTH)
+	return r
+end, by_coroutine, by_protected_coroutine, by_others, by_garbage, by_made}
+
+local function work()
+	for i = 1, #WORK do
+		local one = WORK[i]
+		one()
+	end
+end
+
+-- ---- the report -------------------------------------------------------------------------------
+
+local function keys(set)
+	local list = {}
+	for key in pairs(set) do
+		list[#list + 1] = key
+	end
+	table.sort(list)
+	return "[" .. table.concat(list, ",\n") .. "]"
+end
+
+local function lines_of()
+	local list = {}
+	for key, f in pairs(functions) do
+		local name, file = key:match("^(.*)\n(.*)$")
+		local info = debug.getinfo(f, "SL")
+		local lines = {info.linedefined}
+		for line in pairs(info.activelines) do
+			lines[#lines + 1] = line
+		end
+		list[#list + 1] = ("[%s,%s,[%s]]"):format(quote(name), quote(file), table.concat(lines, ","))
+	end
+	return "[" .. table.concat(list, ",\n") .. "]"
+end
+
+local function names_of()
+	local list = {}
+	for name, set in pairs(names) do
+		list[#list + 1] = quote(name) .. ":" .. keys(set)
+	end
+	return "{" .. table.concat(list, ",\n") .. "}"
+end
+
+local function write()
+	local file = assert(io.open(report, "w"))
+	file:write(('{"version":%s,"stacks":%s,"calls":%s,"lines":%s,"names":%s,"files":["calls.lua","made"]}'):format(quote(_VERSION),
+		keys(stacks), keys(calls), lines_of(), names_of()))
+	file:close()
+end
+
+local function finish()
+	observed = false
+	debug.sethook()
+	write()
+	assert(io.open(report .. ".ready", "w")):close()
+end
+
+local function run()
+	hook()
+	for round = 1, math.huge do
+		work()
+		if round == ROUNDS then
+			finish()
+		end
+	end
+end
+
+-- In 5.1 a coroutine cannot ask about the main thread: so all runs in a coroutine, and the frames of the
+-- main thread stay the same.
+local function main()
+	if _VERSION == "Lua 5.1" then
+		local thread, frames = coroutine.create(run), {}
+		for level = 1, 2 do
+			frames[level - 1] = debug.getinfo(level, "Slnf")
+		end
+		MAIN.get = function(level)
+			return frames[level]
+		end
+		resumed_by[thread] = MAIN
+		frames[0].currentline = debug.getinfo(1, "l").currentline + 1
+		assert(coroutine.resume(thread))
+	else
+		local thread = coroutine.running()
+		MAIN.get = function(level)
+			return debug.getinfo(thread, level, "Slnf")
+		end
+		run()
+	end
+end
+
+main()

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Finds the code of an interpreter's loop, one function, in an image that may be stripped. The
+ * compiler has put parts of a function elsewhere (GCC's .cold). A part has no symbol, but an FDE of
+ * its own. The function jumps to it, and it jumps into the middle of the function.
+ */
+#ifndef KEYHOLE_WORKER_RUNTIME_LOOP_H
+#define KEYHOLE_WORKER_RUNTIME_LOOP_H
+
+#include <stdint.h>
+
+#include "worker/runtime/runtime.h"
+
+struct exported;
+struct image;
+
+/*
+ * Finds the parts of an exported function, itself first. Returns 0, -ENOTSUP or -ENOMEM, as all of
+ * these do.
+ */
+int loop_of_symbol(struct image *image, const struct exported *exported, const char *name,
+		   struct runtime_range ret_ranges[RUNTIME_LOOP_RANGES]);
+
+/*
+ * Finds the largest function that an exported one reaches, and its parts. The way there has at most
+ * LOOP_CALLS calls or jumps, whose targets the code names. -ENOTSUP also if the function is no
+ * larger than LOOP_BYTES_MIN.
+ */
+#define LOOP_CALLS     3u
+#define LOOP_BYTES_MIN 3000u
+int loop_called_by(struct image *image, const struct exported *exported, const char *name,
+		   struct runtime_range ret_ranges[RUNTIME_LOOP_RANGES]);
+
+#endif
