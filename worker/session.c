@@ -431,7 +431,8 @@ uint64_t session_turn(struct session *session)
 		resolved = at_most(samples_oldest(session->samples), now);
 		if (tracker_turn(session->tracker, now, resolved))
 			soon = true;
-		made_names_turn(session->made, now);
+		if (made_names_turn(session->made, now))
+			soon = true;
 		samples_resolve(session->samples, session->turn, now);
 	}
 	if (soon)

@@ -50,7 +50,8 @@ struct made_names {
 	struct pending *pending;
 	size_t pending_count, pending_capacity;
 	struct map *pending_numbers; /* numbers by a mix of both fields */
-	size_t left;		     /* bytes to read before the next turn */
+	size_t left;		     /* bytes that may be read now */
+	uint64_t since;		     /* when `left` grew last */
 	uint64_t answers, tidied;
 	struct made_counts counts;
 };
@@ -67,7 +68,8 @@ struct made_names *made_names_new(struct target *target, const struct processes 
 	names->target = target;
 	names->processes = processes;
 	names->clock = clock;
-	names->left = MADE_TURN_BYTES;
+	names->left = MADE_BYTES_AHEAD;
+	names->since = clock();
 	names->makers = map_new();
 	names->text = intern_new();
 	names->pending_numbers = map_new();
@@ -313,20 +315,34 @@ static void tidy(struct made_names *names, uint64_t now)
 	}
 }
 
-void made_names_turn(struct made_names *names, uint64_t now)
+/* Adds what may be read for the time that has passed, in whole milliseconds. */
+static void earn(struct made_names *names, uint64_t now)
+{
+	uint64_t passed = (now - names->since) / NS_PER_MS;
+
+	names->since += passed * NS_PER_MS;
+	if (passed > 1000)
+		passed = 1000;
+	names->left = at_most(names->left + passed * (MADE_BYTES_RATE / 1000), MADE_BYTES_AHEAD);
+}
+
+bool made_names_turn(struct made_names *names, uint64_t now)
 {
 	size_t cursor = 0;
 	uint64_t key;
 	void *value;
+	bool behind = false;
 
-	names->left = MADE_TURN_BYTES;
+	earn(names, now);
 	while (names->files > 0 && map_next(names->makers, &cursor, &key, &value)) {
 		struct maker *maker = value;
 
 		if (maker->behind)
 			read_file(names, maker, now);
+		behind |= maker->behind;
 	}
 	tidy(names, now);
+	return behind && names->left >= MADE_FILE_BYTES;
 }
 
 uint64_t made_names_answers(const struct made_names *names)

@@ -27,8 +27,9 @@ struct target;
 #define MADE_RANGES_MAX	   1048576u	/* of all files */
 #define MADE_TEXT_MAX	   (32u << 20)	/* bytes of names of all functions that were sampled */
 #define MADE_PENDING_MAX   65536u	/* addresses whose names may still come */
-#define MADE_TURN_BYTES	   (1u << 20)	/* read of all files between two turns */
-#define MADE_FILE_BYTES	   (256u << 10) /* of one of them */
+#define MADE_BYTES_RATE	   (4u << 20)	/* read of all files in a second */
+#define MADE_BYTES_AHEAD   (4u << 20)	/* of that at once */
+#define MADE_FILE_BYTES	   (256u << 10) /* of one file at once */
 #define MADE_SETTLE_BYTES  (64u << 20)	/* read of all files at the end */
 #define MADE_GAP_FIRST	   (NS_PER_SECOND / 4) /* after a refusal; then doubled */
 #define MADE_GAP_MAX	   (8 * NS_PER_SECOND)
@@ -50,8 +51,8 @@ void made_names_free(struct made_names *names); /* NULL is fine */
  */
 bool made_names_want(struct made_names *names, const struct process *process, uint64_t time,
 		     uint64_t now);
-/* Reads on, and forgets processes that are gone. */
-void made_names_turn(struct made_names *names, uint64_t now);
+/* Reads on, and forgets processes that are gone. True: more is to be read soon. */
+bool made_names_turn(struct made_names *names, uint64_t now);
 /* Counts what came: a sample that waits need not look again before the next change. */
 uint64_t made_names_answers(const struct made_names *names);
 
