@@ -180,6 +180,24 @@ static void test_scripts__beside_native_frames(void **state)
 	check(rig, "python3.11+0x100;Work.run;python3.11+0x10f");
 }
 
+/* The list ended before the border of the second activation. */
+static void test_scripts__of_a_list_that_is_cut(void **state)
+{
+	struct rig *rig = *state;
+	const u64 frames[] = {LOOP | FRAME_EXACT, EXTENSION + 0x10,
+			      LOOP + 0x10,	  LOOP + 0x20,
+			      EXTENSION + 0x20,	  BUILD_FRAME(CODE, 7, 2),
+			      BUILD_BORDER(0),	  BUILD_FRAME(CODE + 0x100000, 9, 0)};
+	struct record *record;
+
+	start(rig);
+	tell(rig, 5, 100, &work);
+	tell(rig, 5, 100, &module);
+	record = rig_sample_scripts(rig, 5, 100, frames, 5, 5);
+	record->runtime = RUNTIME_CUT_BUDGET;
+	check(rig, "Work.run;_speed.so+0x10f;<module>;[cut: functions];_speed.so+0x11f");
+}
+
 /* Without functions of its program a stack keeps the frames of the interpreter. */
 static void test_scripts__none(void **state)
 {
@@ -273,7 +291,7 @@ static void test_scripts__of_loop_cut(void **state)
 {
 	of_loop(*state, 2, REASON_end_root, RUNTIME_CUT_READ,
 		"python3.11+0x100;Work.run;python3.11+0x10ff;python3.11+0x10f;Work.run;"
-		"python3.11+0x11f");
+		"[cut: functions];python3.11+0x11f");
 }
 
 static void test_scripts__of_loop_cut_stack(void **state)
@@ -453,6 +471,7 @@ int main(void)
 		RIG_TEST(test_scripts__stand_for_the_interpreter),
 		RIG_TEST(test_scripts__of_two_interpreters),
 		RIG_TEST(test_scripts__beside_native_frames),
+		RIG_TEST(test_scripts__of_a_list_that_is_cut),
 		RIG_TEST(test_scripts__none),
 		RIG_TEST(test_scripts__of_no_border),
 		RIG_TEST(test_scripts__of_loop),

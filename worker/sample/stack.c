@@ -14,6 +14,8 @@
 #include "worker/runtime/functions.h"
 #include "worker/runtime/runtime.h"
 #include "worker/sample/activations.h"
+#include "worker/sample/frame.h"
+#include "worker/sample/guesses.h"
 #include "worker/sample/runtime_words.h"
 
 _Static_assert(RECORD_KERNEL_FRAMES_MAX + RECORD_FRAMES_MAX + RECORD_RUNTIME_WORDS_MAX / 2 + 3 <=
@@ -35,6 +37,7 @@ void stack_use(struct stack *stack, struct profile *profile)
 	memset(stack->made_object, 0, sizeof(stack->made_object));
 	stack->kernel_cut = 0;
 	stack->guessed = 0;
+	stack->list_cut = 0;
 }
 
 /* ---- locations ---- */
@@ -141,17 +144,6 @@ static void push_kernel(struct stack *stack, u64 frame, bool leaf)
 
 /* ---- user ---- */
 
-/* Returns a byte of the instruction that a frame is at. A return address may be the first one of
- * another function, so that the byte before it counts. */
-static uint64_t frame_pc(u64 frame)
-{
-	uint64_t address = FRAME_ADDRESS(frame);
-
-	if (frame & FRAME_EXACT)
-		return address;
-	return address - 1;
-}
-
 const struct mapping *stack_mapping(const struct process *process, const struct record *head,
 				    u64 frame)
 {
@@ -220,6 +212,7 @@ struct scripts {
 	bool hides;		    /* the interpreter's own frames */
 	bool by_loop;  /* each frame of the loop has one function: runtime_setup.loop */
 	bool by_group; /* each one has a group: runtime_setup.has_groups */
+	bool is_cut;   /* further functions are not known, and no marker says so yet */
 	size_t early;  /* functions that have no frame of the loop any more */
 	size_t bare;   /* innermost frames of the loop that have no function yet */
 };
@@ -256,6 +249,12 @@ static uint32_t any_runtime(const struct process *process)
 static bool is_whole(const struct record *head)
 {
 	return profile_reason(head->reason)->class != CLASS_CUT && head->runtime == RUNTIME_WHOLE;
+}
+
+static bool is_list_cut(const struct record *head)
+{
+	return head->runtime == RUNTIME_CUT_READ || head->runtime == RUNTIME_CUT_DEPTH ||
+	       head->runtime == RUNTIME_CUT_BUDGET;
 }
 
 static const char *base_name(const char *path)
@@ -329,6 +328,7 @@ static void scripts_init(struct scripts *scripts, struct stack *stack,
 	if (!runtime_words_init(&scripts->words, words, head->runtime_words))
 		stack->malformed++;
 	scripts->hides = scripts->words.frames > 0 && !stack->parts.native_frames;
+	scripts->is_cut = scripts->words.frames > 0 && is_list_cut(head);
 }
 
 /*
@@ -405,26 +405,25 @@ static void push_of_loop(struct stack *stack, struct scripts *scripts)
 		push_next_script(stack, scripts);
 }
 
-/* ---- guesses ---- */
-
-/* Returns whether the code that a guess left proves the way, which follows the frame pointer. */
-static bool is_kept(const struct stack *stack, const struct process *process, u64 from, u64 to)
+/*
+ * Pushes the innermost functions of an activation, when the list was cut before its border. Which
+ * frame of the interpreter is the loop's is not known then, so they come before the next one.
+ */
+static void push_begun(struct stack *stack, struct scripts *scripts, const struct mapping *mapping)
 {
-	if (!(to & FRAME_BY_POINTER) || !stack->parts.made || !process)
-		return false;
-	return made_names_keeps_frames(stack->parts.made, process, frame_pc(from),
-				       from & FRAME_EXACT);
+	if (!scripts->is_cut || scripts->by_loop || !mapping || mapping->object != scripts->owner ||
+	    runtime_words_border(&scripts->words) != RUNTIME_WORDS_NO_BORDER)
+		return;
+	push_scripts(stack, scripts, RUNTIME_WORDS_NO_BORDER);
 }
 
-/* Returns the number of the first frame to which the way is a guess, or that of all. */
-static unsigned int find_guess(const struct stack *stack, const struct process *process,
-			       const struct record *head, const u64 *frames)
+/* Pushes a marker behind the last function of a list that was cut. */
+static void push_list_cut(struct stack *stack, struct scripts *scripts)
 {
-	for (unsigned int i = 0; i < head->user_frames; i++)
-		if (frames[i] & FRAME_GUESSED &&
-		    (i == 0 || !is_kept(stack, process, frames[i - 1], frames[i])))
-			return i;
-	return head->user_frames;
+	if (!scripts->is_cut || !runtime_words_end(&scripts->words))
+		return;
+	push_marker(stack, &stack->list_cut, "[cut: functions]");
+	scripts->is_cut = false;
 }
 
 /* ---- all ---- */
@@ -433,7 +432,7 @@ static unsigned int find_guess(const struct stack *stack, const struct process *
 static void push_all_user(struct stack *stack, const struct process *process,
 			  const struct record *head, const u64 *frames)
 {
-	const unsigned int guess = find_guess(stack, process, head, frames);
+	const unsigned int guess = guesses_find(stack->parts.made, process, head, frames);
 	struct scripts scripts;
 
 	stack->proven = guess == head->user_frames;
@@ -445,6 +444,7 @@ static void push_all_user(struct stack *stack, const struct process *process,
 
 		if (i == guess)
 			push_marker(stack, &stack->guessed, "[guessed]");
+		push_begun(stack, &scripts, mapping);
 		if (made && !is_stub(&scripts, stack, made))
 			push_made(stack, process, made);
 		if (!made && !is_hidden(&scripts, mapping))
@@ -453,8 +453,10 @@ static void push_all_user(struct stack *stack, const struct process *process,
 			push_scripts(stack, &scripts, i);
 		else if (is_of_loop(&scripts, mapping, frames[i]))
 			push_of_loop(stack, &scripts);
+		push_list_cut(stack, &scripts);
 	}
 	push_scripts(stack, &scripts, RUNTIME_WORDS_NO_BORDER);
+	push_list_cut(stack, &scripts);
 }
 
 static void push_cut(struct stack *stack, unsigned int reason)
