@@ -467,6 +467,17 @@ void made_names_settle(struct made_names *names)
 	}
 }
 
+void made_names_begin(struct made_names *names)
+{
+	size_t cursor = 0;
+	uint64_t key;
+	void *value;
+
+	while (map_next(names->pending_numbers, &cursor, &key, &value))
+		map_remove(names->pending_numbers, key);
+	names->pending_count = 0;
+}
+
 uint32_t made_names_settled(struct made_names *names, uint32_t number)
 {
 	const struct pending *pending;

@@ -63,6 +63,8 @@ uint64_t made_names_answers(const struct made_names *names);
 uint32_t made_names_find(struct made_names *names, const struct process *process, uint64_t address);
 /* Reads what dumps have got meanwhile. Call it once all samples have their numbers. */
 void made_names_settle(struct made_names *names);
+/* Forgets numbers of addresses: from now on, another profile gets others. */
+void made_names_begin(struct made_names *names);
 /* Returns the number of the function for which a number stands, or 0: the name has not come. */
 uint32_t made_names_settled(struct made_names *names, uint32_t number);
 /* Returns the name of a number: raw. */

@@ -433,6 +433,8 @@ uint64_t samples_oldest(const struct samples *samples)
 void samples_use(struct samples *samples, struct profile *profile)
 {
 	samples->parts.profile = profile;
+	if (samples->parts.made)
+		made_names_begin(samples->parts.made);
 	stack_use(&samples->stack, profile);
 }
 
