@@ -441,6 +441,7 @@ enum sample_reason {
 
 #define RECORD_FLAG_KERNEL_MODE 1u /* the sample hit kernel mode */
 #define RECORD_FLAG_KERNEL_CUT	2u /* the kernel stack did not fit or could not be read */
+#define RECORD_FLAG_LIST_FIRST	4u /* the runtime's words come before the user frames */
 
 struct record {
 	u64 commit;

@@ -137,7 +137,7 @@ INLINE struct record *record_of(struct scratch *scratch)
 
 #define RECORD_WORDS_MAX (RECORD_FRAMES_MAX + RECORD_KERNEL_FRAMES_MAX + RECORD_RUNTIME_WORDS_MAX)
 
-/* Stores the walk's next frame behind the kernel frames. */
+/* Stores the walk's next frame behind the kernel frames, or behind a list that came first. */
 INLINE int walk_emit(struct walk *walk, u64 frame)
 {
 	struct scratch *scratch = scratch_state();
@@ -145,11 +145,11 @@ INLINE int walk_emit(struct walk *walk, u64 frame)
 	if (!scratch)
 		return 1;
 	struct record *record = record_of(scratch);
-	u64 at = (u64)scratch->sample.record.kernel_frames + walk->frames;
+	u64 at = (u64)scratch->sample.record.kernel_frames + walk->before + walk->frames;
 
 	if (!record)
 		return 1;
-	at = BOUND(at, RECORD_FRAMES_MAX + RECORD_KERNEL_FRAMES_MAX);
+	at = BOUND(at, RECORD_WORDS_MAX);
 	((u64 *)(record + 1))[at] = frame;
 	return 0;
 }

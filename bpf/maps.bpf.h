@@ -250,13 +250,15 @@ struct scratch {
 	u64 late; /* ns from the interrupt to the walk under way, or 0 */
 	u64 due;  /* CLOCK_MONOTONIC, ns: the next sample's time, at one per sample_interval_ns */
 	u32 cpu;
-	u32 range;	/* of the last kernel frame, where the next one is sought first */
-	u32 epoch;	/* to which head belongs */
-	u32 waited_for; /* flag: the sample cannot wait for the worker's next look */
-	u32 unkept;	/* of the generation of the sample under way */
-	u32 kept;	/* the place of a kept sample under way and 1, or 0 */
-	u32 kept_next;	/* the CPU's place that is tried next */
-	u64 woke;	/* CLOCK_MONOTONIC, ns: the last time that a sample woke the worker */
+	u32 range;	  /* of the last kernel frame, where the next one is sought first */
+	u32 epoch;	  /* to which head belongs */
+	u32 waited_for;	  /* flag: the sample cannot wait for the worker's next look */
+	u32 unkept;	  /* of the generation of the sample under way */
+	u32 kept;	  /* the place of a kept sample under way and 1, or 0 */
+	u32 kept_next;	  /* the CPU's place that is tried next */
+	u64 woke;	  /* CLOCK_MONOTONIC, ns: the last time that a sample woke the worker */
+	u64 deep;	  /* generation of a process whose interpreter had a deep recursion, or 0 */
+	u64 deep_address; /* of this interpreter's code */
 	struct walk walk;
 	struct sample sample;
 	u64 names_until; /* CLOCK_MONOTONIC, ns: end of the time for names in this sample */

@@ -23,8 +23,8 @@ GLOBAL int walk_late(void)
 		walk->deadline += now - walk->looked;
 	}
 	walk->looked = now;
-	/* a stack that leaves time to a list leaves half of the extensions to lists, too */
-	if (walk->reserved && !walk->list.on)
+	/* the stack of a deep recursion leaves half of the extensions to lists */
+	if ((walk->reserved || walk->is_list_first) && !walk->list.on)
 		wait *= WALK_EXTENSIONS / 2;
 	if (now > walk->deadline && walk->extension && since >= wait) {
 		if (since > WALK_EXTENSIONS * WALK_EXTEND_EVERY_NS)

@@ -44,16 +44,15 @@ INLINE u32 runtime_opcode(const struct runtime_names *names, u32 word)
 }
 
 /* Reads the caller's code, and its instructions up to the call. Returns what the next step does. */
-GLOBAL int runtime_read_call(void)
+INLINE int runtime_read_call(struct walk *walk)
 {
-	struct walk *walk = walk_state();
-
-	if (!walk || runtime_read(walk->list.code_bytes, walk->list.caller))
-		return ASKS_TELL;
 	struct runtime_list *list = &walk->list;
 	const struct runtime_names *names = &list->config.names;
-	u64 first = runtime_u64(list, list->config.instructions), at = list->called_at;
+	u64 first, at = list->called_at;
 
+	if (runtime_read(list->code_bytes, list->caller))
+		return ASKS_TELL;
+	first = runtime_u64(list, list->config.instructions);
 	if (at <= first)
 		return ASKS_TELL;
 	list->count = (at - first) / 4;
@@ -68,26 +67,23 @@ GLOBAL int runtime_read_call(void)
 }
 
 /* Finds the name by an instruction that has the register. Returns what the next step does. */
-GLOBAL int runtime_name_by(u32 word)
+INLINE int runtime_name_by(struct walk *walk, u32 word)
 {
-	struct walk *walk = walk_state();
-
-	if (!walk)
-		return ASKS_TELL;
 	struct runtime_list *list = &walk->list;
 	const struct runtime_names *names = &list->config.names;
 	u32 opcode = runtime_opcode(names, word), source = 0;
 	u64 index = 0, at;
 
+	/* without branches: each would double the verifier's states */
 	NOT_UNROLLED
 	for (u32 i = 0; i < RUNTIME_FORMS; i++) {
 		const struct runtime_form *form = &names->form[i];
+		u64 other = (form->opcode ^ opcode) | !form->source;
+		u64 needed = form->needs & 31, has = word >> needed & 1;
+		u64 fits = (other - 1) >> 63 & ((needed - 1) >> 63 | has), mask = 0 - fits;
 
-		if (!form->source || form->opcode != opcode ||
-		    (form->needs && !(word >> (form->needs & 31) & 1)))
-			continue;
-		source = form->source;
-		index = word >> (form->shift & 31) & ((1u << (form->bits & 31)) - 1);
+		source |= form->source & mask;
+		index |= word >> (form->shift & 31) & ((1u << (form->bits & 31)) - 1) & mask;
 	}
 	if (source == RUNTIME_OF_CONSTANTS)
 		at = runtime_u64(list, names->constants) + index * 16;
@@ -124,7 +120,7 @@ INLINE int runtime_look_back(struct walk *walk)
 	word = runtime_instruction(walk, list->some - list->back);
 	if (!((word ^ list->call) >> (names->opcode_bits & 31) & 0xff) &&
 	    runtime_opcode(names, word) != names->jump)
-		return runtime_name_by(word);
+		return runtime_name_by(walk, word);
 	list->back++;
 	return ASKS_BACK;
 }
@@ -160,7 +156,7 @@ GLOBAL int runtime_name_step(void)
 	u32 asks = list->asks;
 
 	if (asks == ASKS_CALL) {
-		list->asks = runtime_read_call();
+		list->asks = runtime_read_call(walk);
 	} else if (asks == ASKS_BACK) {
 		list->asks = runtime_look_back(walk);
 	} else if (asks == ASKS_VARIABLE) {

@@ -307,7 +307,7 @@ GLOBAL int runtime_state_step(u64 node, u64 code, u64 instruction, u32 is_border
 		instruction = list->instruction;
 	list->instruction = 0;
 	list->may_name = flags & RUNTIME_NAMES && !is_tail;
-	if (flags & RUNTIME_BORDER_CALLER && runtime_is_border_of(code, instruction) &&
+	if (flags & RUNTIME_BORDER_CALLER && runtime_is_border_of(list, code, instruction) &&
 	    runtime_border(0))
 		return runtime_end(list, RUNTIME_CUT_DEPTH);
 	if (!code)
@@ -398,7 +398,26 @@ INLINE int runtime_steps(struct walk *walk)
 	return 0;
 }
 
-/* ---- begin ---- */
+/* ---- begin and end ---- */
+
+/* Returns 0 when the walk of the stack comes behind the list that has ended. */
+INLINE int runtime_leave_list(struct walk *walk)
+{
+	if (!walk->is_list_first)
+		return 1;
+	walk->before = walk->list.words;
+	walk->deadline += walk->reserved;
+	walk->reserved = 0;
+	walk->window_bytes = 0;
+	return 0;
+}
+
+/* Returns whether nothing ties the list to frames of the stack, so that it may come first. */
+INLINE int runtime_may_be_first(const struct runtime_list *list)
+{
+	return !(list->config.flags & (RUNTIME_ANCHOR_NODE | RUNTIME_ANCHOR_LIST)) &&
+	       list->config.root[0].start != RUNTIME_AT_SCAN;
+}
 
 /* Copies the config of the marked frames' mapping. Returns 0 when there is one. */
 INLINE int runtime_take_config(struct walk *walk)

@@ -59,13 +59,8 @@ GLOBAL int runtime_try_state(u64 address)
 }
 
 /* Takes the state that was found. Returns 0 to go on, or 1 at the end. */
-GLOBAL int runtime_take_state(void)
+INLINE int runtime_take_state(struct runtime_list *list)
 {
-	struct walk *walk = walk_state();
-
-	if (!walk)
-		return 1;
-	struct runtime_list *list = &walk->list;
 	const struct runtime_state *config = &list->config.state;
 
 	if (!list->found) {
@@ -102,14 +97,16 @@ GLOBAL int runtime_scan(void)
 		return 1;
 	struct runtime_list *list = &walk->list;
 	u64 at = list->at;
+	u32 ends =
+		at >= list->stack_end || (list->found && (at >= list->near || at >= list->nearest));
 
-	if (list->found && (at >= list->near || at >= list->nearest))
-		return runtime_take_state();
 	walk->window_bytes = list->slots_bytes = 0;
 	if (!at)
 		walk_leaf(walk);
-	else if (at >= list->stack_end || walk_read_window(RUNTIME_SCAN_WORDS * 8, at))
-		return runtime_take_state();
+	else if (!ends)
+		ends = walk_read_window(RUNTIME_SCAN_WORDS * 8, at);
+	if (ends)
+		return runtime_take_state(list);
 	NOT_UNROLLED
 	for (u32 i = 0; i < RUNTIME_SCAN_WORDS; i++)
 		runtime_try_state(walk->window[i]);
@@ -183,14 +180,13 @@ INLINE int runtime_begin_scan(struct walk *walk)
  * Reads a word near those that were read before: callers have theirs below. Reads what is below the
  * word with it, as far as its page goes. Returns 0 when list->word has the word.
  */
-GLOBAL int runtime_read_slot(u64 address)
+INLINE int runtime_read_slot(struct walk *walk, u64 address)
 {
-	struct walk *walk = walk_state();
-
-	if (!walk || !runtime_is_address(address))
-		return 1;
 	struct runtime_list *list = &walk->list;
 	u64 at = address - list->slots, page = address & ~4095ull;
+
+	if (!runtime_is_address(address))
+		return 1;
 
 	if (at >= list->slots_bytes) {
 		u64 from = address + 8 - RUNTIME_SLOTS_BYTES;
@@ -219,7 +215,7 @@ GLOBAL u64 runtime_object(u64 address)
 {
 	struct walk *walk = walk_state();
 
-	if (!walk || runtime_read_slot(address))
+	if (!walk || runtime_read_slot(walk, address))
 		return 0;
 	struct runtime_list *list = &walk->list;
 	const struct runtime_config *config = &list->config;
@@ -236,18 +232,16 @@ GLOBAL u64 runtime_object(u64 address)
 }
 
 /* Returns whether the frame before is a border, as its caller says: RUNTIME_BORDER_CALLER. */
-GLOBAL int runtime_is_border_of(u64 code, u64 instruction)
+INLINE int runtime_is_border_of(const struct runtime_list *list, u64 code, u64 instruction)
 {
-	struct walk *walk = walk_state();
-
-	if (!walk || !walk->list.open)
-		return 0;
 	u64 at = instruction - 4;
 
+	if (!list->open)
+		return 0;
 	if (!code || runtime_read_word(at & ~7ull))
 		return 1;
-	return ((u32)(walk->list.word >> (at & 4) * 8) & walk->list.config.call_mask) !=
-	       walk->list.config.call_value;
+	return ((u32)(list->word >> (at & 4) * 8) & list->config.call_mask) !=
+	       list->config.call_value;
 }
 
 /*

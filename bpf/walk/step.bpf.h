@@ -383,7 +383,7 @@ GLOBAL int walk_step(void)
 	u32 reason;
 
 	if (walk->list.on)
-		return runtime_steps(walk);
+		return runtime_steps(walk) && runtime_leave_list(walk);
 	if (walk->frames >= RECORD_FRAMES_MAX)
 		return walk_end(walk, REASON_cut_depth);
 	if (walk_work(walk) >= walk->look_at && walk_late())

@@ -224,6 +224,8 @@ struct walk {
 	u64 mark[RECORD_FRAMES_MAX];
 	u64 marked; /* the address of the first one */
 	u32 marks;
+	u32 is_list_first; /* flag: the walk takes the list before the stack */
+	u32 before;	   /* words of the list before the frames */
 	struct runtime_list list;
 
 	/* a copy of the stack bytes [window_start, window_start + window_bytes) */
@@ -276,6 +278,7 @@ static inline void walk_init(struct walk *walk)
 	walk->code_start = walk->code_end = 0;
 	walk->area_levels = 0;
 	walk->marks = 0;
+	walk->is_list_first = walk->before = 0;
 	walk->reserved = 0;
 	walk->list.on = walk->list.words = walk->list.reads = 0;
 	walk->list.result = RUNTIME_NONE_MET;

@@ -400,7 +400,7 @@ static struct record *record_of(struct scratch *scratch)
 
 static int walk_emit(struct walk *walk, u64 frame)
 {
-	((u64 *)(record_of(&sampler.scratch) + 1))[walk->frames] = frame;
+	((u64 *)(record_of(&sampler.scratch) + 1))[walk->before + walk->frames] = frame;
 	return 0;
 }
 

@@ -291,6 +291,40 @@ static void test_list__has_time_of_its_own(void **state)
 	assert_int_equal(mark_many(now, now + 1000), now + 1000);
 }
 
+/* A list without borders may come before the stack, whose walk then begins. */
+static void test_list__before_the_stack(void **state)
+{
+	(void)state;
+	config.flags = RUNTIME_APART;
+	config.border_mask = 0;
+	config.border_value = 1;
+	node(0, 1, 10, NODE(1));
+	node(1, 2, 20, 0);
+	assert_int_equal(walk_list(), 4);
+	assert_true(runtime_may_be_first(&host.walk.list));
+	assert_int_equal(runtime_begin(), 0);
+	host.walk.is_list_first = 1;
+	host.walk.deadline = 1000;
+	host.walk.reserved = 100;
+	host.walk.frames = host.walk.marks = 0;
+	while (host.walk.list.on)
+		assert_int_equal(walk_step(), 0);
+	assert_int_equal(host.walk.list.result, RUNTIME_WHOLE);
+	assert_int_equal(host.walk.before, 4);
+	assert_int_equal(host.walk.deadline, 1100);
+	assert_int_equal(host.walk.frames, 0);
+	/* marks reserve no time for a list that is taken */
+	host.list_time = 300;
+	host.walk.frames = 1;
+	for (u32 i = 0; i < RUNTIME_MARKS_MANY; i++)
+		runtime_mark(SP + 8 * i, scene.pc);
+	assert_int_equal(host.walk.deadline, 1100);
+	host.list_time = 0;
+	config.flags = RUNTIME_ANCHOR_NODE;
+	walk_list();
+	assert_false(runtime_may_be_first(&host.walk.list));
+}
+
 static void test_list__roots(void **state)
 {
 	const u64 key = SCENE_TEXT - SCENE_BIAS + 0x1800, place = key + SCENE_BIAS;
@@ -464,6 +498,7 @@ int main(void)
 		cmocka_unit_test_setup(test_list__copies_of_instructions, setup),
 		cmocka_unit_test_setup(test_list__frames_apart, setup),
 		cmocka_unit_test_setup(test_list__has_time_of_its_own, setup),
+		cmocka_unit_test_setup(test_list__before_the_stack, setup),
 		cmocka_unit_test_setup(test_list__roots, setup),
 		cmocka_unit_test_setup(test_list__no_field_outside_of_what_is_read, setup),
 		cmocka_unit_test_setup(test_list__keys_in_blocks, setup),

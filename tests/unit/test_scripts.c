@@ -180,6 +180,20 @@ static void test_scripts__beside_native_frames(void **state)
 	check(rig, "python3.11+0x100;Work.run;python3.11+0x10f");
 }
 
+static void test_scripts__before_the_stack(void **state)
+{
+	struct rig *rig = *state;
+	const u64 frames[] = {BUILD_FRAME(CODE, 7, 2), BUILD_BORDER(1), EXTENSION | FRAME_EXACT,
+			      LOOP, EXTENSION + 0x20};
+	struct record *record;
+
+	start(rig);
+	tell(rig, 5, 100, &work);
+	record = rig_sample_scripts(rig, 5, 100, frames, 3, 3);
+	record->flags = RECORD_FLAG_LIST_FIRST;
+	check(rig, "_speed.so+0x100;Work.run;_speed.so+0x11f");
+}
+
 /* The list ended before the border of the second activation. */
 static void test_scripts__of_a_list_that_is_cut(void **state)
 {
@@ -471,6 +485,7 @@ int main(void)
 		RIG_TEST(test_scripts__stand_for_the_interpreter),
 		RIG_TEST(test_scripts__of_two_interpreters),
 		RIG_TEST(test_scripts__beside_native_frames),
+		RIG_TEST(test_scripts__before_the_stack),
 		RIG_TEST(test_scripts__of_a_list_that_is_cut),
 		RIG_TEST(test_scripts__none),
 		RIG_TEST(test_scripts__of_no_border),

@@ -385,6 +385,21 @@ static void resolve_all(struct samples *samples, uint64_t turn, uint64_t now, en
 	samples->records = records;
 }
 
+/* Copies the words of a record: frames of the kernel, of the user, then words of a list. */
+static void copy_words(u64 *to, const struct record *head, const u64 *from)
+{
+	const u64 *frames = from + head->kernel_frames, *list = frames + head->user_frames;
+
+	if (head->flags & RECORD_FLAG_LIST_FIRST) {
+		list = frames;
+		frames = list + head->runtime_words;
+	}
+	memcpy(to, from, head->kernel_frames * sizeof(*to));
+	to += head->kernel_frames;
+	memcpy(to, frames, head->user_frames * sizeof(*to));
+	memcpy(to + head->user_frames, list, head->runtime_words * sizeof(*to));
+}
+
 void samples_hold(struct samples *samples, const struct record *head, const u64 *frames,
 		  uint64_t turn, uint64_t now)
 {
@@ -404,7 +419,7 @@ void samples_hold(struct samples *samples, const struct record *head, const u64 
 	held = (struct held *)(samples->buffer + samples->used);
 	*held = (struct held){
 		.bytes = bytes, .turn = turn, .since = now, .answers = UINT64_MAX, .head = *head};
-	memcpy(held->frame, frames, frame_bytes);
+	copy_words(held->frame, head, frames);
 	keep_oldest(samples, held);
 	samples->used += bytes;
 	samples->records++;
