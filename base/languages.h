@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rows of base/languages.def. */
+/* The rows of base/languages.def and base/made_languages.def. */
 #ifndef KEYHOLE_BASE_LANGUAGES_H
 #define KEYHOLE_BASE_LANGUAGES_H
 
@@ -14,5 +14,10 @@ struct language {
 const struct language *language_of_runtime(uint32_t runtime);
 /* Returns the row whose functions an object of this name holds, or NULL. */
 const struct language *language_of_object(const char *name);
+
+/* Returns the row for code that the runtime makes while the program runs, whatever it is. */
+const struct language *language_of_made(uint32_t runtime);
+/* Returns the row whose code an object of this name holds, or NULL. */
+const struct language *language_of_made_object(const char *name);
 
 #endif

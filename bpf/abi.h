@@ -473,7 +473,8 @@ static inline u64 record_commit(u64 position, u64 bytes)
 /*
  * A user frame has the address in the low 48 bits (user addresses are below 2^47). FRAME_EXACT
  * marks a pc (of a leaf, or of code that a signal interrupted); other addresses are return
- * addresses. FRAME_GUESSED marks a frame to which the walk guessed the way.
+ * addresses. FRAME_GUESSED marks a frame to which the walk guessed the way. With FRAME_BY_POINTER
+ * the guess follows the frame pointer, and the leaf's stack pointer points to no return address.
  *
  * A kernel frame has an offset in the low 32 bits: from the start of kernel text or of a module.
  * The number of the range is above. Number 0 is the kernel, and n is the n-th range of the kernel
@@ -482,6 +483,7 @@ static inline u64 record_commit(u64 position, u64 bytes)
  */
 #define FRAME_EXACT		    (1ull << 63)
 #define FRAME_GUESSED		    (1ull << 62)
+#define FRAME_BY_POINTER	    (1ull << 61)
 #define FRAME_ADDRESS(frame)	    ((frame)&0xffffffffffffull)
 #define KERNEL_FRAME(range, offset) ((u64)(range) << 32 | (u32)(offset))
 #define KERNEL_FRAME_RANGE(frame)   ((u32)((frame) >> 32) & 0xffff)

@@ -307,6 +307,19 @@ struct message_grant_rule {
 	char name[GRANT_NAME_BYTES];
 };
 
+/* key[0] of a rule that is no deny rule: no process's file of names of code is opened. */
+#define GRANT_RULE_NO_CODE_FILES UINT64_MAX
+
+/*
+ * Asks for the file in which a process names the code that it makes at run time. Start and end 0
+ * stand for /tmp/perf-PID.map, other bounds for a mapped jit-PID.dump.
+ */
+struct message_code_file {
+	uint64_t generation; /* of the process, as BPF told */
+	uint64_t start, end; /* as the kernel lists the mapping */
+	uint32_t pid, thread;
+};
+
 struct message_segment {
 	uint32_t index; /* SEGMENT: the next free segment; SEGMENT_GIVEN: the one that is given */
 };
@@ -314,7 +327,7 @@ struct message_segment {
 struct message_audit {
 	struct message_object_reply answer; /* known fields are set, also with an error */
 	uint32_t pid;			    /* 0: a segment */
-	uint16_t request;		    /* enum message_type: MAPS, OBJECT, SEGMENT or GRANT */
+	uint16_t request;		    /* enum message_type: a request of the worker */
 	uint16_t granted;		    /* 1: a descriptor was given, or memory may be read */
 };
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/languages.h"
 #include "base/array.h"
 #include "base/intern.h"
 #include "base/map.h"
@@ -214,6 +215,17 @@ enum profile_kind profile_location_kind(const struct profile *profile, uint32_t 
 	if (!object)
 		return KIND_NATIVE;
 	return object->kind;
+}
+
+const struct language *profile_location_language(const struct profile *profile, uint32_t id)
+{
+	const struct profile_object *object = profile_location_object(profile, id);
+
+	if (object && object->kind == KIND_SCRIPT)
+		return language_of_runtime(object->runtime);
+	if (object && object->kind == KIND_ANON)
+		return language_of_made_object(profile_string_get(profile, object->name));
+	return NULL;
 }
 
 size_t profile_location_lines(const struct profile *profile, uint32_t id,

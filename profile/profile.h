@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct language;
+
 #define PROFILE_FAILED	  UINT32_MAX
 #define PROFILE_STACK_MAX 2400 /* locations */
 #define PROFILE_LINES_MAX 64   /* of a location: inlined functions and the function around them */
@@ -21,7 +23,11 @@
 enum profile_kind {
 	KIND_NATIVE,
 	KIND_KERNEL,
-	KIND_ANON,   /* executable memory without a file, as code that is made at run time */
+	/*
+	 * executable memory without a file, as code that is made at run time;
+	 * base/made_languages.def has the objects of such code that has names
+	 */
+	KIND_ANON,
 	KIND_SCRIPT, /* functions of a language that is interpreted: base/languages.def */
 	KIND_MARKER  /* "[cut: ...]" and the like */
 };
@@ -193,6 +199,8 @@ struct profile_location *profile_location_get(const struct profile *profile, uin
 const struct profile_object *profile_location_object(const struct profile *profile, uint32_t id);
 /* Returns the kind of the location's object. A location without an object is KIND_NATIVE. */
 enum profile_kind profile_location_kind(const struct profile *profile, uint32_t id);
+/* Returns the language of the code that a location is in, or NULL: native code, the kernel. */
+const struct language *profile_location_language(const struct profile *profile, uint32_t id);
 uint32_t profile_locations(const struct profile *profile);
 /*
  * Gets the lines that a location is shown as, and returns their number, at least 1. Inlined

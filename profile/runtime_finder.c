@@ -46,14 +46,14 @@ static bool is_in_runtime(const struct runtime_finder *finder, uint32_t id)
 	       has_own_function(profile, location, object->runtime);
 }
 
-/* Returns whether the stack has functions of a program that a runtime interprets. */
+/* Returns whether the stack has functions of a program that a runtime runs. */
 static bool has_script(const struct profile *profile, uint32_t stack)
 {
 	const uint32_t *locations;
 	size_t depth = profile_stack_get(profile, stack, &locations);
 
 	for (size_t i = 0; i < depth; i++)
-		if (profile_location_kind(profile, locations[i]) == KIND_SCRIPT)
+		if (profile_location_language(profile, locations[i]))
 			return true;
 	return false;
 }

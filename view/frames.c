@@ -56,15 +56,11 @@ static uint32_t language_name(const struct filling *filling, uint32_t location)
 		[KIND_ANON] = "made at run time", [KIND_SCRIPT] = "interpreted",
 		[KIND_MARKER] = PROFILE_UNKNOWN,
 	};
-	const enum profile_kind kind = profile_location_kind(filling->profile, location);
-	const struct language *language = NULL;
+	const struct language *language = profile_location_language(filling->profile, location);
 
-	if (kind == KIND_SCRIPT)
-		language = language_of_runtime(
-			profile_location_object(filling->profile, location)->runtime);
 	if (language)
 		return add_name(filling->frames, language->name);
-	return add_name(filling->frames, names[kind]);
+	return add_name(filling->frames, names[profile_location_kind(filling->profile, location)]);
 }
 
 /* Names the line of a source, or the function where no source is known. */

@@ -30,6 +30,7 @@
 #include "worker/session.h"
 #include "worker/totals.h"
 #include "worker/kernel/kernel_symbols.h"
+#include "worker/made/names.h"
 #include "worker/target/lanes.h"
 #include "worker/naming/debug_peer.h"
 #include "worker/vdso.h"
@@ -46,7 +47,7 @@
 #define OBJECT_DESCRIPTORS_MAX 4096
 #endif
 #ifndef DESCRIPTORS_OWN
-#define DESCRIPTORS_OWN 64 /* kept for descriptors other than objects */
+#define DESCRIPTORS_OWN (64 + MADE_FILES_MAX) /* kept for descriptors other than objects */
 #endif
 
 struct worker {

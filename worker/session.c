@@ -14,6 +14,7 @@
 #include "profile/profile.h"
 #include "worker/kernel/kernel_symbols.h"
 #include "worker/kernel/late_names.h"
+#include "worker/made/names.h"
 #include "worker/sample/cgroups.h"
 #include "worker/naming/debug_peer.h"
 #include "worker/naming/resources.h"
@@ -59,6 +60,7 @@ struct session {
 	struct late_names *late_names;
 	struct cgroups *cgroups;
 	struct functions *functions;
+	struct made_names *made;
 	struct redact redact;
 	uint64_t turn;	    /* counts turns */
 	uint64_t last_turn; /* CLOCK_MONOTONIC, ns; 0: none yet */
@@ -169,6 +171,10 @@ static int init_process(struct session *session)
 	session->tracker = tracker_new(&tracker);
 	if (!session->tracker)
 		return -ENOMEM;
+	session->made =
+		made_names_new(parts->target, tracker_processes(session->tracker), parts->clock);
+	if (!session->made)
+		return -ENOMEM;
 	return 0;
 }
 
@@ -215,6 +221,7 @@ static int init_samples(struct session *session)
 	samples.late_names = session->late_names;
 	samples.cgroups = session->cgroups;
 	samples.functions = session->functions;
+	samples.made = session->made;
 	/* `keyhole why` is about native frames */
 	samples.native_frames = config->flags & (OPTIONS_NATIVE_FRAMES | OPTIONS_WHY);
 	session->samples = samples_new(&samples);
@@ -234,6 +241,7 @@ static void init_product(struct session *session)
 	resources->symbols = parts->symbols;
 	resources->late_names = session->late_names;
 	resources->functions = session->functions;
+	resources->made = session->made;
 	resources->redact = &session->redact;
 	resources->cache = session->cache;
 	resources->debug_files = parts->debug_files;
@@ -350,6 +358,7 @@ void session_free(struct session *session)
 	comm_filter_free(session->comm);
 	product_release(&session->product);
 	profile_free(session->resources.profile);
+	made_names_free(session->made);
 	tracker_free(session->tracker);
 	functions_free(session->functions);
 	publisher_free(session->publisher);
@@ -421,6 +430,8 @@ uint64_t session_turn(struct session *session)
 	if (!stream_behind(session->stream)) {
 		resolved = at_most(samples_oldest(session->samples), now);
 		if (tracker_turn(session->tracker, now, resolved))
+			soon = true;
+		if (made_names_turn(session->made, now))
 			soon = true;
 		samples_resolve(session->samples, session->turn, now);
 	}
@@ -560,10 +571,13 @@ static void count_samples(const struct session *session, struct message_summary 
 static void count_functions(const struct session *session, struct message_summary *summary)
 {
 	struct functions_counts counts;
+	struct made_counts made;
 
 	functions_counts(session->functions, &counts);
 	summary->limit[LIMIT_functions] = counts.untold + counts.refused;
 	summary->limit[LIMIT_unverified] = counts.unverified;
+	made_names_counts(session->made, &made);
+	summary->limit[LIMIT_made] = made.refused;
 }
 
 static void count_runtimes(const struct session *session, struct message_summary *summary)

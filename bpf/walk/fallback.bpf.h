@@ -369,6 +369,31 @@ GLOBAL int walk_leave_last(void)
 }
 
 /*
+ * Returns whether the code before an address has taken the return address off the stack. V8's
+ * functions do that to drop their arguments: pop %r10, lea (%rsp,%rcx,8), %rsp. True also where the
+ * code cannot be read.
+ */
+INLINE int walk_moves_return(struct walk *walk)
+{
+	if (walk_read_code(walk->address - 8))
+		return 1;
+	return walk->code >> 48 == 0x5a41 || walk->code >> 32 == 0xcc248d48;
+}
+
+/*
+ * Returns the flags of a guess that follows the frame pointer. Where code keeps frame pointers, the
+ * guess is right unless the leaf has no frame. Then its return address is at rsp, or was moved.
+ */
+INLINE u64 walk_pointer_guess(struct walk *walk, u32 leaf_call)
+{
+	if (!walk->exact)
+		return FRAME_GUESSED | FRAME_BY_POINTER;
+	if (walk->reg[REG_RSP] & 7 || leaf_call != CALL_NONE || walk_moves_return(walk))
+		return FRAME_GUESSED;
+	return FRAME_GUESSED | FRAME_BY_POINTER;
+}
+
+/*
  * Leaves by the frame pointer, or by walk->word, at rsp. leaf_call: where the call before that word
  * leads; leaf: the function that this call proves to be the walk's, or 0.
  */
@@ -403,6 +428,8 @@ INLINE int walk_leave_frame(struct walk *walk, u32 leaf_call, u64 leaf)
 		return walk_end(walk, guessed ? REASON_cut_no_rule : REASON_end_frame_pointer);
 	if (guessed && call == CALL_ELSEWHERE && leaf_call)
 		return walk_leave_word(walk, sp, FRAME_GUESSED);
+	if (guessed)
+		guessed = walk_pointer_guess(walk, leaf_call);
 	walk->reg[REG_RBP] = pair[0];
 	walk->valid = 1u << REG_RBP | 1u << REG_RSP;
 	walk->chained = 1;

@@ -47,7 +47,8 @@ static int on_audit(struct auditor *auditor, const struct message_audit *audit)
 	static const uint8_t known[MESSAGE_COUNT] = {[MESSAGE_MAPS] = 1 + OPERATION_MAPS,
 						     [MESSAGE_OBJECT] = 1 + OPERATION_OBJECT,
 						     [MESSAGE_SEGMENT] = 1 + OPERATION_SEGMENT,
-						     [MESSAGE_GRANT] = 1 + OPERATION_GRANT};
+						     [MESSAGE_GRANT] = 1 + OPERATION_GRANT,
+						     [MESSAGE_CODE_FILE] = 1 + OPERATION_CODE_FILE};
 	const struct message_object_reply *answer = &audit->answer;
 	struct operations operation = {.device = answer->device,
 				       .inode = answer->inode,

@@ -57,6 +57,23 @@ static void take_objects(struct summary *sum, const struct message_summary *work
 	}
 }
 
+/*
+ * Returns how many samples BPF emitted for a reason. The worker proves some of the guesses, which
+ * BPF has counted as guesses.
+ */
+static uint64_t emitted_for(const struct counted *counted, const struct message_summary *worker,
+			    unsigned int reason)
+{
+	const uint64_t proven =
+		min(counted->reason[REASON_guess_root], worker->reason[REASON_end_named]);
+
+	if (reason == REASON_guess_root)
+		return counted->reason[reason] - proven;
+	if (reason == REASON_end_named)
+		return counted->reason[reason] + proven;
+	return counted->reason[reason];
+}
+
 void summary_make(const struct counted *counted, const struct message_summary *worker, bool by_name,
 		  struct summary *ret_summary)
 {
@@ -67,7 +84,7 @@ void summary_make(const struct counted *counted, const struct message_summary *w
 	sum.counted = counted->counted;
 	sum.restarted = counted->restarted;
 	for (unsigned int i = 0; i < REASON_COUNT; i++) {
-		uint64_t emitted = counted->reason[i];
+		uint64_t emitted = emitted_for(counted, worker, i);
 
 		sum.reason[i] = emitted;
 		if (reasons[i].class != LOST)

@@ -137,13 +137,15 @@ static int make_key(const struct policy_row *row, uint64_t ret_key[3])
 	return 0;
 }
 
-/* Sends a rule about memory, which the loader passes on to each broker. */
+/* Sends a rule about memory or files, which the loader passes on to each broker. */
 static int send_grant_rule(const struct policy_row *row)
 {
 	struct message_grant_rule rule = {0};
 	int r = 0;
 
-	if (row->kind == ROW_RUNTIME)
+	if (row->kind == ROW_PERF_MAPS)
+		rule.key[0] = GRANT_RULE_NO_CODE_FILES;
+	else if (row->kind == ROW_RUNTIME)
 		memcpy(rule.name, row->text, sizeof(rule.name));
 	else
 		r = make_key(row, rule.key);

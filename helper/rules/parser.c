@@ -170,6 +170,14 @@ static const char *parse_runtime(struct line *line)
 	return NULL;
 }
 
+static const char *parse_perf_maps(struct line *line)
+{
+	line->row.mode = is_word(line->rest, "yes");
+	if (!line->row.mode && !is_word(line->rest, "no"))
+		return "not yes or no";
+	return NULL;
+}
+
 const char *const policy_words[ROW_KINDS] = {
 	[ROW_UID] = "deny uid ",
 	[ROW_CGROUP] = "deny cgroup ",
@@ -182,6 +190,7 @@ const char *const policy_words[ROW_KINDS] = {
 	[ROW_MEMORY_COMM] = "deny memory comm ",
 	[ROW_MEMORY_EXECUTABLE] = "deny memory executable ",
 	[ROW_RUNTIME] = "runtime ",
+	[ROW_PERF_MAPS] = "perf-maps ",
 };
 
 static const char *(*const parsers[])(struct line *line) = {
@@ -196,6 +205,7 @@ static const char *(*const parsers[])(struct line *line) = {
 	[ROW_MEMORY_COMM] = parse_comm,
 	[ROW_MEMORY_EXECUTABLE] = parse_path,
 	[ROW_RUNTIME] = parse_runtime,
+	[ROW_PERF_MAPS] = parse_perf_maps,
 };
 
 /* Parses the line behind the words of its kind. A copy of the rest is the text of most rows. */
@@ -345,6 +355,13 @@ static bool is_printable(struct piece text)
 	return true;
 }
 
+/* The default makes no row: the hash is that of a policy without it. */
+static bool is_default(const struct policy_row *row)
+{
+	return (row->kind == ROW_NAMES && row->mode == NAMES_KEEP) ||
+	       (row->kind == ROW_PERF_MAPS && row->mode != 0);
+}
+
 static const char *take_line(struct policy_rows *rows, struct piece text)
 {
 	struct line line = {.rest = text, .row = {.file = rows->file, .line = rows->line}};
@@ -360,10 +377,7 @@ static const char *take_line(struct policy_rows *rows, struct piece text)
 	reason = parse_rule(&line);
 	if (reason)
 		return reason;
-	/*
-	 * "keep" is the default of names, and makes no row: the hash is that of a policy without it
-	 */
-	if (line.row.kind == ROW_NAMES && line.row.mode == NAMES_KEEP)
+	if (is_default(&line.row))
 		return NULL;
 	return add_row(rows, &line.row);
 }

@@ -12,6 +12,7 @@
 #include "bpf/abi.h"
 #include "ipc/guard.h"
 #include "ipc/time.h"
+#include "loader/broker/code_file.h"
 #include "loader/broker/entries.h"
 #include "loader/broker/limits.h"
 #include "loader/broker/mapped.h"
@@ -103,6 +104,49 @@ int answer_object(const struct answerer *answerer, const struct message_object *
 	if (*ret_fd < 0)
 		return *ret_fd;
 	limits_opened(answerer->limits, ret_reply, now);
+	return 0;
+}
+
+/* ---- names of code --------------------------------------------------------------------------- */
+
+/* Returns 0 for a process of that generation that no deny rule covers, or a negative errno. */
+static int check_generation(int processes, uint32_t pid, uint64_t number)
+{
+	struct generation process = {0};
+	int r = check_process(processes, pid);
+
+	if (r < 0)
+		return r;
+	r = entry_read(processes, &pid, &process);
+	if (r == 0 && (process.number != number || process.mm == MM_OF_EXEC))
+		r = -ESRCH;
+	explicit_bzero(&process, sizeof(process)); /* process has an address of the kernel */
+	return r;
+}
+
+/* The second check proves that what was opened is of the program that the request is about. */
+int answer_code_file(const struct answerer *answerer, const struct message_code_file *request,
+		     struct message_object_reply *ret_reply, int *ret_fd)
+{
+	const struct mapped mapped = {request->pid, request->thread, request->start, request->end};
+	guard_fd int path = -1, fd = -1;
+	int r;
+
+	if (answerer->no_code_files)
+		return -EPERM;
+	r = check_generation(answerer->processes, request->pid, request->generation);
+	if (r < 0)
+		return r;
+	path = code_file_open(answerer->mounts, &mapped, ret_reply);
+	if (path < 0)
+		return path;
+	fd = reopen(path);
+	r = check_generation(answerer->processes, request->pid, request->generation);
+	if (r < 0)
+		return r;
+	if (fd < 0)
+		return fd;
+	*ret_fd = take_fd(&fd);
 	return 0;
 }
 

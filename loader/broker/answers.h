@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The broker's answers to the worker's requests. The broker reads nothing of targets but their
- * lists of mounts, and allocates no memory.
+ * The broker's answers to the worker's requests. The broker reads nothing of targets but what the
+ * kernel tells in /proc, and allocates no memory.
  */
 #ifndef KEYHOLE_LOADER_BROKER_ANSWERS_H
 #define KEYHOLE_LOADER_BROKER_ANSWERS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "ipc/messages.h"
@@ -17,6 +18,7 @@ struct answerer {
 	int processes; /* map of struct generation by pid */
 	struct limits *limits;
 	struct mounts *mounts;
+	bool no_code_files; /* by a rule of the policy */
 };
 
 struct segments {
@@ -47,5 +49,13 @@ int answer_segment(struct segments *segments, const struct message_segment *requ
  */
 int answer_object(const struct answerer *answerer, const struct message_object *request,
 		  struct message_object_reply *ret_reply, int *ret_fd);
+
+/*
+ * Does the same for the file in which a process names the code that it makes at run time. -EPERM: a
+ * rule of the policy forbids it. -ESRCH: the process is of another generation, or starts a program.
+ * Others: as above, and as of code_file_open().
+ */
+int answer_code_file(const struct answerer *answerer, const struct message_code_file *request,
+		     struct message_object_reply *ret_reply, int *ret_fd);
 
 #endif

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -29,7 +30,8 @@ struct broker {
 	struct limits limits;
 	struct mounts mounts;
 	struct granter granter;
-	int followed; /* map of struct generation by pid; read-only */
+	bool no_code_files; /* by a rule of the policy */
+	int followed;	    /* map of struct generation by pid; read-only */
 };
 
 static int on_maps(struct broker *broker, const struct message *request,
@@ -42,10 +44,16 @@ static int on_maps(struct broker *broker, const struct message *request,
 	return 0;
 }
 
+static struct answerer answerer_of(struct broker *broker)
+{
+	return (struct answerer){broker->followed, &broker->limits, &broker->mounts,
+				 broker->no_code_files};
+}
+
 static int on_object(struct broker *broker, const struct message *request,
 		     struct message_object_reply *ret_reply, int *ret_fd)
 {
-	const struct answerer answerer = {broker->followed, &broker->limits, &broker->mounts};
+	const struct answerer answerer = answerer_of(broker);
 
 	return answer_object(&answerer, &request->OBJECT, ret_reply, ret_fd);
 }
@@ -74,6 +82,14 @@ static int on_grant(struct broker *broker, const struct message *request,
 	return grant_check(&broker->granter, &request->GRANT, ret_reply);
 }
 
+static int on_code_file(struct broker *broker, const struct message *request,
+			struct message_object_reply *ret_reply, int *ret_fd)
+{
+	const struct answerer answerer = answerer_of(broker);
+
+	return answer_code_file(&answerer, &request->CODE_FILE, ret_reply, ret_fd);
+}
+
 static int commit_grant(struct broker *broker)
 {
 	return grant_commit(&broker->granter);
@@ -92,6 +108,11 @@ static uint32_t pid_of_object(const struct message *request)
 static uint32_t pid_of_grant(const struct message *request)
 {
 	return request->GRANT.pid;
+}
+
+static uint32_t pid_of_code_file(const struct message *request)
+{
+	return request->CODE_FILE.pid;
 }
 
 static uint32_t pid_of_nothing(const struct message *request)
@@ -115,6 +136,7 @@ static const struct service {
 	{MESSAGE_OBJECT, on_object, pid_of_object, sizeof(struct message_object_reply), NULL},
 	{MESSAGE_SEGMENT, on_segment, pid_of_nothing, sizeof(struct message_reply), NULL},
 	{MESSAGE_GRANT, on_grant, pid_of_grant, sizeof(struct message_reply), commit_grant},
+	{MESSAGE_CODE_FILE, on_code_file, pid_of_code_file, sizeof(struct message_reply), NULL},
 };
 
 _Static_assert(offsetof(struct message_object_reply, error) == 0 &&
@@ -195,13 +217,21 @@ static int take_maps(struct broker *broker)
 	return 0;
 }
 
-/* Takes the rules about memory. Returns 1 with the next other message, or a negative errno. */
+static int take_rule(struct broker *broker, const struct message_grant_rule *rule)
+{
+	if (rule->name[0] || rule->key[0] != GRANT_RULE_NO_CODE_FILES)
+		return grant_take_rule(&broker->granter, rule);
+	broker->no_code_files = true;
+	return 0;
+}
+
+/* Takes the rules. Returns 1 with the next other message, or a negative errno. */
 static int take_rules(struct broker *broker, struct message *ret_message)
 {
 	int r = channel_wait(&broker->loader, START_MS, ret_message);
 
 	while (r == 1 && ret_message->head.type == MESSAGE_GRANT_RULE) {
-		r = grant_take_rule(&broker->granter, &ret_message->GRANT_RULE);
+		r = take_rule(broker, &ret_message->GRANT_RULE);
 		if (r == 0)
 			r = channel_wait(&broker->loader, START_MS, ret_message);
 	}

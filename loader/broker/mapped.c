@@ -56,35 +56,50 @@ static int check_mode(const char *path)
  */
 static int open_link(const char *path)
 {
-	int fd;
-	int r = check_mode(path);
+	int fd = open(path, O_PATH | O_CLOEXEC);
 
-	if (r < 0)
-		return r;
-	fd = open(path, O_PATH | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
 	return fd;
 }
 
-int mapped_open(const struct mapped *mapped)
+/* Returns fd, or closes it for another thread than one of the process's. */
+static int check_thread(const struct mapped *mapped, int fd)
 {
 	char path[PATH_BYTES];
 	struct statx thread;
-	guard_fd int fd = -1;
+	guard_fd int opened = fd;
 
-	print_link(mapped, path);
-	fd = open_link(path);
 	/*
-	 * The task folders of a process have no map_files, so the path above has no pid. The last
+	 * The task folders of a process have no map_files, so the path of the link has no pid. This
 	 * question proves that the thread belongs to pid.
 	 */
 	snprintf(path, sizeof(path), "%u/task/%u", mapped->pid, mapped->thread);
 	if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, 0, &thread))
 		return -errno;
-	if (fd < 0)
-		return fd;
-	return take_fd(&fd);
+	if (opened < 0)
+		return opened;
+	return take_fd(&opened);
+}
+
+int mapped_open_any(const struct mapped *mapped)
+{
+	char path[PATH_BYTES];
+
+	print_link(mapped, path);
+	return check_thread(mapped, open_link(path));
+}
+
+int mapped_open(const struct mapped *mapped)
+{
+	char path[PATH_BYTES];
+	int fd;
+
+	print_link(mapped, path);
+	fd = check_mode(path);
+	if (fd == 0)
+		fd = open_link(path);
+	return check_thread(mapped, fd);
 }
 
 int mapped_identify(int fd, struct statx *ret_status, struct message_object_reply *ret_reply)

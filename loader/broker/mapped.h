@@ -22,6 +22,8 @@ bool mapped_is_valid(const struct mapped *mapped);
  * negative errno. -EACCES: the process has the file open for writing.
  */
 int mapped_open(const struct mapped *mapped);
+/* Does the same for a file that the process may have open for writing. */
+int mapped_open_any(const struct mapped *mapped);
 /*
  * Identifies a file by its cached attributes alone: a file system need not answer here either.
  * Returns 0 or a negative errno. -EACCES: no regular file.

@@ -48,23 +48,15 @@ static uint32_t add_clean_text(struct folded *folded, char *clean)
 	return intern_string(folded->texts, clean);
 }
 
-static const char *script_suffix(const struct profile *profile, uint32_t location)
-{
-	const struct language *language =
-		language_of_runtime(profile_location_object(profile, location)->runtime);
-
-	if (!language)
-		return "";
-	return language->suffix;
-}
-
 /* Frames carry the suffixes by which flame graphs colour them. */
 static const char *suffix_of(const struct profile *profile, const struct format_line *line)
 {
+	const struct language *language = profile_location_language(profile, line->location);
+
 	if (line->depth > 0)
 		return "_[i]";
-	if (profile_location_kind(profile, line->location) == KIND_SCRIPT)
-		return script_suffix(profile, line->location);
+	if (language)
+		return language->suffix;
 	if (profile_location_kind(profile, line->location) == KIND_KERNEL)
 		return "_[k]";
 	return "";

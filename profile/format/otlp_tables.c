@@ -21,14 +21,11 @@ static const char *const frame_types[] = {
 
 static const char *frame_type(const struct profile *profile, uint32_t location)
 {
-	const enum profile_kind kind = profile_location_kind(profile, location);
-	const struct language *language = NULL;
+	const struct language *language = profile_location_language(profile, location);
 
-	if (kind == KIND_SCRIPT)
-		language = language_of_runtime(profile_location_object(profile, location)->runtime);
 	if (language)
 		return language->frame_type;
-	return frame_types[kind];
+	return frame_types[profile_location_kind(profile, location)];
 }
 
 /* Indexes of tables, by id of the profile. Id 0 has index 0. */

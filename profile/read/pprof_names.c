@@ -126,6 +126,8 @@ static void set_kind(struct profile_object *object, const char *name)
 	const struct language *language = language_of_object(name);
 
 	object->kind = kind_of(name);
+	if (language_of_made_object(name))
+		object->kind = KIND_ANON;
 	if (!language)
 		return;
 	object->kind = KIND_SCRIPT;

@@ -259,6 +259,41 @@ static void test_fallback__two_ways_out_of_a_leaf(void **state)
 	EXPECT(guess_root, EXACT(scene.pc), GUESS(RETURN(2)), RETURN(3));
 }
 
+/* Walks, and returns whether the guess follows the frame pointer of code that may have a frame. */
+static bool guesses_by_pointer(void)
+{
+	EXPECT(guess_root, EXACT(scene.pc), GUESS(RETURN(2)));
+	return host.frame[1] & FRAME_BY_POINTER;
+}
+
+/* A frame with an old word, which may be a return address as well. */
+static void make_two_ways(u64 old)
+{
+	BP = SP + 64;
+	frame(SP + 64, 0, RETURN(2));
+	WORD(old) = RETURN(1);
+}
+
+static void test_fallback__guess_by_the_frame_pointer(void **state)
+{
+	(void)state;
+	make_two_ways(SP + 24);
+	assert_true(guesses_by_pointer());
+	make_two_ways(SP); /* a leaf without a frame has its return address there */
+	assert_false(guesses_by_pointer());
+}
+
+/* V8's functions drop their arguments with the return address in a register. */
+static void test_fallback__guess_while_the_return_address_moves(void **state)
+{
+	(void)state;
+	make_two_ways(SP + 24);
+	CODE(scene.pc - 2, "\x41\x5a");
+	assert_false(guesses_by_pointer());
+	CODE(scene.pc - 6, "\x41\x5a\x48\x8d\x24\xcc");
+	assert_false(guesses_by_pointer());
+}
+
 /* The call in front of the word leads to other code. */
 static void test_fallback__stale_word_in_code_made_at_run_time(void **state)
 {
@@ -646,6 +681,8 @@ int main(void)
 		TEST(leaf_behind_a_frame),
 		TEST(leaf_behind_its_push),
 		TEST(two_ways_out_of_a_leaf),
+		TEST(guess_by_the_frame_pointer),
+		TEST(guess_while_the_return_address_moves),
 		TEST(stale_word_in_code_made_at_run_time),
 		TEST(tail_call_from_code_with_rules),
 		TEST(frame_pointer_of_a_caller),

@@ -448,6 +448,42 @@ static void test_odd_grants(struct peer *peer)
 	end_of(peer, WAIT_MS);
 }
 
+static int ask_code_file(struct peer *peer, const struct message_code_file *request)
+{
+	struct message reply;
+	int r;
+
+	r = channel_send(&peer->worker, MESSAGE_CODE_FILE, request, sizeof(*request), -1);
+	r = r ? r : channel_wait(&peer->worker, WAIT_MS, &reply);
+	if (r != 1)
+		return r < 0 ? r : -EPROTO;
+	r = reply.CODE_FILE_REPLY.error;
+	message_release(&reply);
+	return r;
+}
+
+static void test_odd_code_files(struct peer *peer)
+{
+	static const struct message_code_file odd[] = {
+		{1, 0, 0, 0, 0},       {1, 0, 0, 1u << 22, 1},	   {1, 0, 0, ~0u, 1},
+		{1, 0, 0, 1, 0},       {1, 0, 0, 1, ~0u},	   {0, 0, 0, 1, 1},
+		{2, 0, 0, 1, 1},       {~0ull, 0, 0, 1, 1},	   {1, 0, 0, 4194303, 1},
+		{1, 8192, 4096, 1, 1}, {1, 4096, 4096, 1, 1},	   {1, 4097, 8192, 1, 1},
+		{1, 4096, 8192, 1, 1}, {1, ~4095ull, ~0ull, 1, 1}, {1, 0, ~0ull & ~4095ull, 1, 1},
+	};
+	unsigned int granted = 0;
+
+	start(peer);
+	equip(peer);
+	for (size_t i = 0; i < sizeof(odd) / sizeof(*odd); i++)
+		granted += ask_code_file(peer, &odd[i]) >= 0;
+	tap(granted == 0 && end_of(peer, 50) == -1,
+	    "keyhole-broker: refuses %zu odd requests for names of code and goes on",
+	    sizeof(odd) / sizeof(*odd));
+	forget(peer);
+	end_of(peer, WAIT_MS);
+}
+
 int main(void)
 {
 	static struct peer broker, exporter;
@@ -467,6 +503,7 @@ int main(void)
 	test_deaf(&exporter);
 	test_odd_objects(&broker);
 	test_odd_grants(&broker);
+	test_odd_code_files(&broker);
 	spawner_stop(&broker.spawner);
 	spawner_stop(&exporter.spawner);
 	return tap_end();

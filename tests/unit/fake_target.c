@@ -88,14 +88,24 @@ static void answer_grant(struct fake_target *fake, const struct target_request *
 	reply->error = fake->grant_error;
 }
 
+static void answer_code(struct fake_target *fake, const struct target_request *request,
+			struct target_reply *reply)
+{
+	(void)request;
+	reply->error = fake->code_error;
+	if (reply->error == 0 && !fake->code)
+		reply->error = -ENOENT;
+	if (reply->error == 0)
+		reply->fd = open(fake->code, O_RDONLY | O_CLOEXEC);
+}
+
 void fake_target_answer(struct fake_target *fake)
 {
 	static void (*const answers[TARGET_KIND_COUNT])(
 		struct fake_target *, const struct target_request *, struct target_reply *) = {
-		[TARGET_MAPS] = answer_maps,
-		[TARGET_OBJECT] = answer_object,
-		[TARGET_SEGMENT] = answer_segment,
-		[TARGET_GRANT] = answer_grant,
+		[TARGET_MAPS] = answer_maps,	   [TARGET_OBJECT] = answer_object,
+		[TARGET_SEGMENT] = answer_segment, [TARGET_GRANT] = answer_grant,
+		[TARGET_CODE] = answer_code,
 	};
 
 	while (fake->count > 0) {

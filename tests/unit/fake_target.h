@@ -19,7 +19,8 @@ struct fake_target {
 	struct target_identity identity; /* inode 0: that of the mapping's start >> 12 */
 	bool opened;	  /* objects were opened within the last minute: they are identified only */
 	int object_error; /* 0, or instead of an object */
-	int segment_error, grant_error;
+	int segment_error, grant_error, code_error;
+	const char *code; /* path of the perf-PID.map to hand out; NULL: -ENOENT */
 };
 
 void fake_target_init(struct fake_target *fake);

@@ -41,6 +41,9 @@ static void test_samples__wait_for_the_next_side_band(void **state)
 	build_mmap(&rig->build, rig->now - 20 * 1000 * 1000, 5, 0x20000000, 0x1000, 0, 0, PROT_EXEC,
 		   "//anon");
 	rig_turn(rig);
+	assert_int_equal(rig->fake.requests[0].kind, TARGET_CODE);
+	fake_target_answer(&rig->fake);
+	rig_turn(rig);
 	assert_int_equal(resolved(rig), 1);
 	session_finish(rig->session);
 	rig_check_stack(rig, 0, "[anon]");

@@ -64,6 +64,28 @@ static void test_summary__guesses_are_apart(void **state)
 	assert_non_null(strstr(print(&sum, false), "\n  guess guess_root: 2  ("));
 }
 
+/* BPF counts as guesses what the worker proves. */
+static void test_summary__proven_guesses_are_complete(void **state)
+{
+	struct counted counted = {.expected = 10, .samples = 10};
+	struct message_summary worker = {0};
+	struct summary sum;
+
+	(void)state;
+	counted.reason[REASON_guess_root] = 10;
+	worker.reason[REASON_guess_root] = 3;
+	worker.reason[REASON_end_named] = 6;
+	summary_make(&counted, &worker, false, &sum);
+	assert_int_equal(sum.complete, 6);
+	assert_int_equal(sum.guessed, 3);
+	assert_int_equal(sum.lost, 1);
+	worker.reason[REASON_end_named] = 1000; /* more than there are */
+	summary_make(&counted, &worker, false, &sum);
+	assert_int_equal(sum.complete, 10);
+	assert_int_equal(sum.guessed, 0);
+	assert_int_equal(sum.lost, 0);
+}
+
 static void test_summary__nothing_is_expected_of_what_is_counted(void **state)
 {
 	struct counted counted = {.counted = true, .samples = 5};
@@ -320,6 +342,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_summary__classes),
 		cmocka_unit_test(test_summary__guesses_are_apart),
+		cmocka_unit_test(test_summary__proven_guesses_are_complete),
 		cmocka_unit_test(test_summary__nothing_is_expected_of_what_is_counted),
 		cmocka_unit_test(test_summary__every_sample_has_one_fate),
 		cmocka_unit_test(test_summary__runtimes),

@@ -19,13 +19,14 @@
 /* The sources in their order. Each gets the places that the sources before it left. */
 static const struct name_source {
 	const char *label; /* for the log */
-	/* NULL for what is no object: names_from_kernel(), names_from_runtimes() */
+	/* NULL for what is no object: name_others() */
 	uint64_t (*name)(struct object_names *names);
 	bool always;	 /* also without an image, and when time is over */
 	bool keeps_time; /* asks the clock itself, at each place */
 } sources[NAMING_SOURCES] = {
 	[NAMED_BY_KERNEL] = {.label = "kernel"},
 	[NAMED_BY_RUNTIMES] = {.label = "runtimes"},
+	[NAMED_BY_MAPS] = {.label = "perf maps"},
 	[NAMED_BY_GO] = {.label = "Go", .name = names_from_go_table, .keeps_time = true},
 	[NAMED_BY_TABLES] = {.label = "tables", .name = names_from_symbols},
 	[NAMED_BY_DEBUGDATA] = {.label = ".gnu_debugdata", .name = names_from_debugdata},
@@ -177,6 +178,7 @@ static void name_others(const struct naming_parts *parts, const struct groups *g
 	counts->named[NAMED_BY_KERNEL] += names_from_kernel(parts->resources, groups);
 	counts->named[NAMED_BY_RUNTIMES] +=
 		names_from_runtimes(parts->resources, groups, &counts->bytes);
+	counts->named[NAMED_BY_MAPS] += names_from_made(parts->resources, groups, &counts->bytes);
 	names_from_markers(parts->resources, groups);
 }
 

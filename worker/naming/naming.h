@@ -15,6 +15,7 @@ struct source_lines_counts;
 enum naming_source {
 	NAMED_BY_KERNEL,
 	NAMED_BY_RUNTIMES,
+	NAMED_BY_MAPS, /* perf-PID.map: code made at run time */
 	NAMED_BY_GO,
 	NAMED_BY_TABLES, /* .symtab, .dynsym */
 	NAMED_BY_DEBUGDATA,

@@ -12,6 +12,7 @@ struct debug_peer;
 struct functions;
 struct kernel_symbols;
 struct late_names;
+struct made_names;
 struct objects;
 struct processes;
 struct profile;
@@ -28,6 +29,7 @@ struct resources {
 	const struct kernel_symbols *symbols; /* NULL: none */
 	const struct late_names *late_names;
 	struct functions *functions; /* NULL: none */
+	struct made_names *made;     /* NULL: none */
 	const struct redact *redact;
 	struct symbol_cache *cache;
 	struct debug_peer *debug_files; /* NULL: none */

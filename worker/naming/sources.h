@@ -30,6 +30,9 @@ uint64_t names_from_kernel(const struct resources *resources, const struct group
 /* For functions of interpreted languages: with their lines. Adds the bytes of their names. */
 uint64_t names_from_runtimes(const struct resources *resources, const struct groups *groups,
 			     uint64_t *bytes);
+/* For code made at run time, as far as its program names it. As above. */
+uint64_t names_from_made(const struct resources *resources, const struct groups *groups,
+			 uint64_t *bytes);
 /* For places that stand for no address of an object. */
 void names_from_markers(const struct resources *resources, const struct groups *groups);
 

@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/redact.h"
+#include "worker/made/names.h"
 #include "worker/process/grants.h"
 #include "worker/process/mapping.h"
 #include "worker/process/object.h"
@@ -36,6 +37,7 @@ struct samples {
 struct missing {
 	bool object;  /* one is being identified */
 	bool mapping; /* an address is in none */
+	bool made;    /* none, but an address is in code made at run time */
 };
 
 /* Why records go before their answers are there. */
@@ -53,6 +55,7 @@ struct samples *samples_new(const struct samples_parts *parts)
 		.late_names = parts->late_names,
 		.redact = parts->redact,
 		.functions = parts->functions,
+		.made = parts->made,
 		.native_frames = parts->native_frames,
 	};
 	struct samples *samples = calloc(1, sizeof(*samples));
@@ -88,6 +91,8 @@ static struct missing look(const struct held *held, const struct process *proces
 			missing.mapping = true;
 		else if (!mapping->object)
 			missing.object = true;
+		else if (mapping->object->anonymous)
+			missing.made = true;
 	}
 	return missing;
 }
@@ -153,6 +158,15 @@ static bool lacks_mapping(const struct record *head, struct missing missing)
 	       (head->reason == REASON_cut_no_mapping || head->reason == REASON_cut_no_room);
 }
 
+/* Asks for names of code made at run time. As ask(). */
+static bool ask_made(struct samples *samples, const struct process *process,
+		     const struct record *head, struct missing missing, uint64_t now)
+{
+	if (!missing.made || !process || !samples->parts.made)
+		return false;
+	return made_names_want(samples->parts.made, process, head->time, now);
+}
+
 /* Asks for the answers that a record lacks. Returns true when the record should wait for one. */
 static bool ask(struct samples *samples, struct process *process, const struct record *head,
 		struct missing missing, uint64_t now)
@@ -170,6 +184,8 @@ static bool ask(struct samples *samples, struct process *process, const struct r
 	if (tracker_doubtful(tracker, process, now))
 		wait = true;
 	if (lacks_mapping(head, missing) && tracker_unknown(tracker, process, now))
+		wait = true;
+	if (ask_made(samples, process, head, missing, now))
 		wait = true;
 	return wait;
 }
@@ -274,19 +290,39 @@ static void count_ruleless(const struct held *held, const struct process *proces
 		object_count_ruleless(mapping->object);
 }
 
-static void enter(struct samples *samples, const struct held *held, const struct process *process)
+/* A root behind guesses that names of code have proven is a proven root. */
+static void prove(struct samples *samples, struct record *head)
 {
-	const struct record *head = &held->head;
+	if (head->reason != REASON_guess_root || !samples->stack.proven)
+		return;
+	count(samples, head, -1ull);
+	head->reason = REASON_end_named;
+	count(samples, head, 1);
+}
+
+static void enter(struct samples *samples, struct held *held, const struct process *process)
+{
+	struct record *head = &held->head;
 
 	if (head->flags & RECORD_FLAG_KERNEL_CUT)
 		samples->counts.kernel_cut++;
 	if (head->runtime < SAMPLES_RUNTIMES)
 		samples->counts.runtime[head->runtime]++;
 	stack_make(&samples->stack, head, held->frame, process);
+	prove(samples, head);
 	if (samples->stack.failed || add_sample(samples, head, process) < 0)
 		fail(samples, head);
 	else
 		count_ruleless(held, process);
+}
+
+static uint64_t count_answers(const struct samples *samples)
+{
+	uint64_t answers = tracker_answers(samples->parts.tracker);
+
+	if (samples->parts.made)
+		answers += made_names_answers(samples->parts.made);
+	return answers;
 }
 
 /* Returns false while the record has to wait. */
@@ -294,7 +330,7 @@ static bool resolve(struct samples *samples, struct held *held, uint64_t turn, u
 		    enum hurry hurry)
 {
 	const struct record *head = &held->head;
-	uint64_t answers = tracker_answers(samples->parts.tracker);
+	uint64_t answers = count_answers(samples);
 	bool may_wait = hurry == HURRY_NOT && now < held->since + SAMPLES_HELD_FOR;
 	struct process *process;
 	struct missing missing;
@@ -310,6 +346,8 @@ static bool resolve(struct samples *samples, struct held *held, uint64_t turn, u
 		filter(samples, head);
 		return true;
 	}
+	if (!may_wait)
+		ask_made(samples, process, head, missing, now);
 	if (!may_wait)
 		count_hurried(samples, held, turn, hurry, is_unanswered(process, missing));
 	if (process && head->runtime == RUNTIME_DENIED)
@@ -410,6 +448,8 @@ uint64_t samples_oldest(const struct samples *samples)
 void samples_use(struct samples *samples, struct profile *profile)
 {
 	samples->parts.profile = profile;
+	if (samples->parts.made)
+		made_names_begin(samples->parts.made);
 	stack_use(&samples->stack, profile);
 }
 
@@ -430,6 +470,13 @@ uint32_t samples_script_object(const struct samples *samples, uint32_t runtime)
 	if (runtime >= RUNTIME_COUNT)
 		return 0;
 	return samples->stack.script_object[runtime];
+}
+
+uint32_t samples_made_object(const struct samples *samples, uint32_t runtime)
+{
+	if (runtime >= RUNTIME_COUNT)
+		return 0;
+	return samples->stack.made_object[runtime];
 }
 
 void samples_counts(const struct samples *samples, struct samples_counts *ret_counts)

@@ -18,6 +18,7 @@ struct cgroups;
 struct comm_filter;
 struct functions;
 struct kernel_symbols;
+struct made_names;
 struct profile;
 struct redact;
 struct samples;
@@ -39,6 +40,7 @@ struct samples_parts { /* all borrowed */
 	const struct redact *redact;
 	struct comm_filter *comm;    /* NULL: every name passes */
 	struct functions *functions; /* NULL: none */
+	struct made_names *made;     /* NULL: none */
 	bool native_frames;	     /* see stack.h */
 };
 
@@ -80,6 +82,8 @@ uint32_t samples_kernel_object(const struct samples *samples, uint32_t range);
 uint32_t samples_unknown_object(const struct samples *samples);
 /* Returns the profile's object of the functions of an enum runtime, 0: none yet. */
 uint32_t samples_script_object(const struct samples *samples, uint32_t runtime);
+/* Returns the same for the named code that an enum runtime has made, RUNTIME_NONE among them. */
+uint32_t samples_made_object(const struct samples *samples, uint32_t runtime);
 void samples_counts(const struct samples *samples, struct samples_counts *ret_counts);
 /* Counts the held records by reason. samples_counts() has them, and the profile does not. */
 void samples_held_reasons(const struct samples *samples, uint64_t ret_reason[REASON_COUNT]);

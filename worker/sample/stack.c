@@ -7,12 +7,15 @@
 #include "base/languages.h"
 #include "base/redact.h"
 #include "worker/kernel/kernel_symbols.h"
+#include "worker/made/names.h"
 #include "worker/process/mapping.h"
 #include "worker/process/object.h"
 #include "worker/process/process.h"
 #include "worker/runtime/functions.h"
 #include "worker/runtime/runtime.h"
 #include "worker/sample/activations.h"
+#include "worker/sample/frame.h"
+#include "worker/sample/guesses.h"
 #include "worker/sample/runtime_words.h"
 
 _Static_assert(RECORD_KERNEL_FRAMES_MAX + RECORD_FRAMES_MAX + RECORD_RUNTIME_WORDS_MAX / 2 + 3 <=
@@ -31,6 +34,7 @@ void stack_use(struct stack *stack, struct profile *profile)
 	memset(stack->cut, 0, sizeof(stack->cut));
 	stack->unknown_object = 0;
 	memset(stack->script_object, 0, sizeof(stack->script_object));
+	memset(stack->made_object, 0, sizeof(stack->made_object));
 	stack->kernel_cut = 0;
 	stack->guessed = 0;
 	stack->list_cut = 0;
@@ -140,17 +144,6 @@ static void push_kernel(struct stack *stack, u64 frame, bool leaf)
 
 /* ---- user ---- */
 
-/* Returns a byte of the instruction that a frame is at. A return address may be the first one of
- * another function, so that the byte before it counts. */
-static uint64_t frame_pc(u64 frame)
-{
-	uint64_t address = FRAME_ADDRESS(frame);
-
-	if (frame & FRAME_EXACT)
-		return address;
-	return address - 1;
-}
-
 const struct mapping *stack_mapping(const struct process *process, const struct record *head,
 				    u64 frame)
 {
@@ -188,6 +181,24 @@ static void push_user(struct stack *stack, const struct mapping *mapping, const 
 	push_address(stack, &object->profile_id,
 		     redact_name(stack->parts.redact, REDACT_PATH, object->name, text), kind,
 		     address);
+}
+
+/* Pushes a function of code made at run time, by its number in made_names. */
+static void push_made(struct stack *stack, const struct process *process, uint32_t number)
+{
+	const uint32_t runtime = made_names_runtime(process);
+
+	push_address(stack, &stack->made_object[runtime], language_of_made(runtime)->object,
+		     KIND_ANON, number);
+}
+
+/* Returns the number of the function that a frame in code made at run time is in, or 0. */
+static uint32_t find_made(const struct stack *stack, const struct process *process,
+			  const struct mapping *mapping, u64 frame)
+{
+	if (!stack->parts.made || !mapping || !mapping->object || !mapping->object->anonymous)
+		return 0;
+	return made_names_find(stack->parts.made, process, frame_pc(frame));
 }
 
 /* ---- runtimes ---- */
@@ -263,6 +274,12 @@ static bool is_hidden(const struct scripts *scripts, const struct mapping *mappi
 	return mapping && mapping->object && mapping->object == scripts->owner &&
 	       language_of_runtime(mapping->object->runtime) &&
 	       runtime_is_own_file(mapping->object->runtime, base_name(mapping->object->name));
+}
+
+/* Returns whether code made at run time calls a function of Python that stands beside it. */
+static bool is_stub(const struct scripts *scripts, const struct stack *stack, uint32_t made)
+{
+	return scripts->hides && made_names_is_stub(stack->parts.made, made);
 }
 
 static bool is_of_loop(const struct scripts *scripts, const struct mapping *mapping, u64 frame)
@@ -415,20 +432,22 @@ static void push_list_cut(struct stack *stack, struct scripts *scripts)
 static void push_all_user(struct stack *stack, const struct process *process,
 			  const struct record *head, const u64 *frames)
 {
+	const unsigned int guess = guesses_find(stack->parts.made, process, head, frames);
 	struct scripts scripts;
-	bool marked = false;
 
+	stack->proven = guess == head->user_frames;
 	scripts_init(&scripts, stack, process, head, frames);
 	tie_to_loop(&scripts, process, head, frames);
 	for (unsigned int i = 0; i < head->user_frames; i++) {
 		const struct mapping *mapping = stack_mapping(process, head, frames[i]);
+		const uint32_t made = find_made(stack, process, mapping, frames[i]);
 
-		if (frames[i] & FRAME_GUESSED && !marked) {
+		if (i == guess)
 			push_marker(stack, &stack->guessed, "[guessed]");
-			marked = true;
-		}
 		push_begun(stack, &scripts, mapping);
-		if (!is_hidden(&scripts, mapping))
+		if (made && !is_stub(&scripts, stack, made))
+			push_made(stack, process, made);
+		if (!made && !is_hidden(&scripts, mapping))
 			push_user(stack, mapping, head, frames[i]);
 		if (!scripts.by_loop)
 			push_scripts(stack, &scripts, i);

@@ -17,6 +17,7 @@
 
 struct functions;
 struct kernel_symbols;
+struct made_names;
 struct mapping;
 struct process;
 struct redact;
@@ -32,6 +33,7 @@ struct stack_parts { /* all borrowed */
 	const struct late_names *late_names;  /* NULL: none */
 	const struct redact *redact;
 	struct functions *functions; /* NULL: none, and runtimes have no frames */
+	struct made_names *made;     /* NULL: none, and code made at run time has no names */
 	bool native_frames; /* the interpreter's own frames stay beside those of its list */
 };
 
@@ -41,10 +43,12 @@ struct stack {
 	uint32_t kernel_object[STACK_KERNEL_RANGES];
 	uint32_t unknown_object;
 	uint32_t script_object[RUNTIME_COUNT];
+	uint32_t made_object[RUNTIME_COUNT]; /* of code made at run time that has names */
 	uint32_t kernel_cut, guessed, list_cut, cut[REASON_COUNT]; /* locations */
 	uint64_t kernel_unknown;				   /* count of frames in no range */
 	uint64_t malformed;					   /* count of lists of a runtime */
 	bool failed;			      /* the last stack_make() had no memory */
+	bool proven;			      /* no guess is left in the last stack_make() */
 	uint32_t location[PROFILE_STACK_MAX]; /* of the last stack_make() */
 	size_t depth;
 	u64 words[RECORD_RUNTIME_WORDS_MAX]; /* of a record: those that are tied anew */

@@ -68,6 +68,19 @@ static int send_grant(struct broker *broker, const struct target_request *reques
 	return channel_send(&broker->channel, MESSAGE_GRANT, &grant, sizeof(grant), -1);
 }
 
+static int send_code_file(struct broker *broker, const struct target_request *request)
+{
+	const struct message_code_file file = {
+		.generation = request->generation,
+		.start = request->start,
+		.end = request->end,
+		.pid = request->process.pid,
+		.thread = request->process.thread,
+	};
+
+	return channel_send(&broker->channel, MESSAGE_CODE_FILE, &file, sizeof(file), -1);
+}
+
 static void read_reply(const struct message *message, struct target_reply *ret_reply)
 {
 	ret_reply->error = message->MAPS_REPLY.error;
@@ -95,6 +108,7 @@ static const struct exchange {
 	[TARGET_OBJECT] = {send_object, MESSAGE_OBJECT, read_object},
 	[TARGET_SEGMENT] = {send_segment, MESSAGE_SEGMENT, read_reply},
 	[TARGET_GRANT] = {send_grant, MESSAGE_GRANT, read_reply},
+	[TARGET_CODE] = {send_code_file, MESSAGE_CODE_FILE, read_reply},
 };
 
 static void answer(struct broker *broker, struct target_reply *reply)

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
+#include "base/languages.h"
 #include "base/runtimes.h"
 #include "profile/profile.h"
 #include "worker/why/findings.h"
@@ -151,9 +152,6 @@ static const struct {
 	 "once, then 10 % of a CPU): give it more time: -d 60"},
 	{GIVEN_UP, 0, "", ": given up: parsing it takes more than 6 s of CPU time"},
 	{NO_ROOM, 0, "", ": no memory for unwind tables is left: record fewer processes at once"},
-	{ANONYMOUS, 0, "",
-	 ": code made at run time (a JIT compiler's): not supported yet; only "
-	 "frame pointers are followed, and it has no names"},
 	{CUT | NO_RULES, GO, "",
 	 ": no unwind rules, frame pointers are followed: build with "
 	 "-fasynchronous-unwind-tables, or with -fno-omit-frame-pointer"},
@@ -241,6 +239,35 @@ static void advise_refused(const struct findings *findings,
 	add(context, text);
 }
 
+/* Returns why code made at run time has no names. */
+static const char *explain_map(const struct sources *sources)
+{
+	if (sources->has_map)
+		return "has no name for this code";
+	if (sources->map_error == -ENOENT)
+		return "the process has not written";
+	if (sources->map_error == -EPERM)
+		return "the policy (perf-maps no) keeps closed";
+	if (sources->map_error == -EACCES)
+		return "was refused: a link, another user's, or on a file system that may not "
+		       "answer";
+	return "was not read";
+}
+
+static void advise_made(const struct findings *findings,
+			void (*add)(void *context, const char *text), void *context)
+{
+	char text[ADVICE_BYTES], names[LIST_BYTES];
+
+	if (list(findings, ANONYMOUS, 0, names) == 0)
+		return;
+	snprintf(text, sizeof(text),
+		 "%s: code made at run time (a JIT compiler's): frame pointers are followed; names "
+		 "come from /tmp/perf-PID.map, which %s",
+		 names, explain_map(findings->sources));
+	add(context, text);
+}
+
 static void explain_reasons(const struct findings *findings,
 			    void (*add)(void *context, const char *text), void *context)
 {
@@ -315,12 +342,19 @@ static void explain_script(const struct findings *findings, const struct finding
 		 version, why);
 }
 
-/* Says that keyhole shows the runtime's functions and not the script's. */
-static void explain_shown(const struct finding *finding, const char *name, char *ret_text)
+/* Says whose functions are shown: the script's where its perf map has names, or the runtime's. */
+static void explain_shown(const struct sources *sources, const struct finding *finding,
+			  const char *name, char *ret_text)
 {
 	const struct runtime_row *row = runtime_row(finding->source->runtime);
 	char part[LIST_BYTES] = "";
 
+	if (sources->has_map && language_of_made(finding->source->runtime)->runtime) {
+		snprintf(ret_text, ADVICE_BYTES,
+			 "%s: the program's functions have the names of its /tmp/perf-PID.map",
+			 name);
+		return;
+	}
 	if (!runtime_is_own_file(finding->source->runtime, name))
 		snprintf(part, sizeof(part), "where it runs %s, ", row->name);
 	if (finding->source->runtime_error != 0 && finding->source->runtime_error != -ENOENT)
@@ -345,7 +379,7 @@ static void advise_runtimes(const struct findings *findings,
 		} else {
 			if (finding->samples == 0 && findings->samples > 0)
 				continue;
-			explain_shown(finding, name, text);
+			explain_shown(findings->sources, finding, name, text);
 		}
 		add(context, text);
 	}
@@ -359,6 +393,7 @@ void advice_give(const struct findings *findings, void (*add)(void *context, con
 	explain_reasons(findings, add, context);
 	advise_runtimes(findings, add, context);
 	advise_refused(findings, add, context);
+	advise_made(findings, add, context);
 	for (size_t i = 0; i < sizeof(advice) / sizeof(advice[0]); i++) {
 		if (list(findings, advice[i].has, advice[i].lacks, names) == 0)
 			continue;

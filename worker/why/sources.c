@@ -15,6 +15,7 @@
 #include "object/symbol/go_table.h"
 #include "object/unwind/unwind_table.h"
 #include "profile/profile.h"
+#include "worker/made/names.h"
 #include "worker/naming/debug_file.h"
 #include "worker/naming/resources.h"
 #include "worker/process/file.h"
@@ -288,6 +289,10 @@ static void name_process(const struct resources *resources, const struct process
 	if (resources->functions)
 		sources->unverified =
 			functions_unverified_frames(resources->functions, process->family);
+	if (resources->made) {
+		sources->has_map = made_names_has(resources->made, process);
+		sources->map_error = made_names_error(resources->made, process);
+	}
 	sources->ended = process_state_is_ended(process->state);
 	sources->listed = process_state_is_complete(process->state);
 }

@@ -78,7 +78,9 @@ struct sources {
 	uint32_t name;	    /* a string of the profile; 0: none */
 	bool ended, listed; /* listed: all mappings are known */
 	enum grant_state grant;
-	int grant_error;     /* GRANT_REFUSED: a negative errno */
+	int grant_error; /* GRANT_REFUSED: a negative errno */
+	bool has_map;	 /* the process's perf-PID.map is read: it names code made at run time */
+	int map_error;	 /* or why it is not; 0: nobody asked */
 	uint64_t unverified; /* frames without a name, of the process's family: functions_doubt() */
 	struct source *items;
 	size_t count;
