@@ -71,8 +71,10 @@ INLINE void fill_code(struct event_code *event, struct scratch *scratch, u64 cod
 	event->fingerprint = fingerprint;
 	event->marked = scratch->walk.marked;
 	event->name = list->name;
-	/* zeros, where there is no name */
-	bpf_probe_read_user(event->text, RUNTIME_TEXT_BYTES, (void *)event->name);
+	/* the memory of an event may have words of an earlier one */
+	__builtin_memset(event->text, 0, RUNTIME_TEXT_BYTES);
+	if (!READ_PART(event->text, RUNTIME_TEXT_BYTES, RUNTIME_TEXT_BYTES, event->name))
+		event->name = 0;
 	NOT_UNROLLED
 	for (u32 i = 0; i < RUNTIME_PARTS; i++)
 		event->address[i] = part_address(list, i, code);

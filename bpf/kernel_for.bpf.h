@@ -148,7 +148,7 @@ GLOBAL int walk_group(void)
 INLINE void walk_all(void)
 {
 	NOT_UNROLLED
-	for (u32 i = 0; i <= RECORD_FRAMES_MAX / WALK_GROUP; i++)
+	for (u32 i = 0; i <= WALK_STEPS_MAX / WALK_GROUP; i++)
 		if (walk_group())
 			break;
 }

@@ -96,7 +96,7 @@ static long walk_loop_body(u32 index, void *unused)
 /* Takes all frames. */
 INLINE void walk_all(void)
 {
-	bpf_loop(RECORD_FRAMES_MAX + 1, walk_loop_body, NULL, 0);
+	bpf_loop(WALK_STEPS_MAX, walk_loop_body, NULL, 0);
 }
 
 #endif

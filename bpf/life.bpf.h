@@ -516,7 +516,7 @@ int BPF_PROG(on_move, struct cgroup *to, const char *path, struct task_struct *t
 	u32 pid = task->tgid, denied = 0;
 	struct generation *known;
 
-	if (deny_kinds)
+	if (deny_kinds & DENY_BIT(DENY_CGROUP))
 		denied = denies_cgroup(task, DENY_CGROUP);
 	if (denied) {
 		deny(pid, task_mm(task), 0, denied, 1);

@@ -95,7 +95,7 @@ struct {
 
 /*
  * Families of processes (struct generation) in which BPF may walk the frames of a runtime. The
- * broker adds and removes entries; BPF changes their budgets.
+ * broker adds and removes entries; BPF changes their accounts.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -257,8 +257,10 @@ struct scratch {
 	u32 kept;	  /* the place of a kept sample under way and 1, or 0 */
 	u32 kept_next;	  /* the CPU's place that is tried next */
 	u64 woke;	  /* CLOCK_MONOTONIC, ns: the last time that a sample woke the worker */
-	u64 deep;	  /* generation of a process whose interpreter had a deep recursion, or 0 */
+	u64 deep;	  /* generation of a process whose interpreter had a deep recursion */
 	u64 deep_address; /* of this interpreter's code */
+	u32 deep_runtime; /* where its config is */
+	u32 deep_left;	  /* further samples that take its list first */
 	struct walk walk;
 	struct sample sample;
 	u64 names_until; /* CLOCK_MONOTONIC, ns: end of the time for names in this sample */

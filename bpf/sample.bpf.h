@@ -276,21 +276,37 @@ INLINE void list_first(struct scratch *scratch)
 {
 	struct walk *walk = &scratch->walk;
 
-	if (scratch->kept || !scratch->sample.record.generation ||
+	if (scratch->kept || !scratch->deep_left ||
 	    scratch->deep != scratch->sample.record.generation)
 		return;
+	scratch->deep_left--;
 	walk->list.told = TOLD_CODE_SAMPLE;
 	if (grant_begin_list() != RUNTIME_WHOLE)
 		return;
 	walk->marked = scratch->deep_address;
 	if (!runtime_begin() && runtime_may_be_first(&walk->list)) {
 		walk->is_list_first = 1;
+		scratch->deep_runtime = walk->mapping_runtime;
 		walk->reserved = walk_budget_ns / 8;
 		walk->deadline -= walk->reserved;
 		return;
 	}
 	walk->list.on = 0;
 	grant_end_list();
+}
+
+#define DEEP_SAMPLES 64u /* after a deep recursion: so many samples take the list first */
+
+/* Takes a list that came first for none where the innermost interpreter is another one. */
+INLINE void check_first(struct scratch *scratch)
+{
+	struct walk *walk = &scratch->walk;
+
+	if (walk->marks &&
+	    (table_find_mapping(walk->marked) || walk->mapping_runtime != scratch->deep_runtime)) {
+		walk->list.result = RUNTIME_NONE_MET;
+		scratch->deep_left = 0;
+	}
 }
 
 /* Walks the stack, and the list of an interpreter whose code the stack has. */
@@ -300,13 +316,17 @@ INLINE void stack_and_list(struct scratch *scratch)
 
 	list_first(scratch);
 	walk_all();
-	if (walk->is_list_first)
+	if (walk->is_list_first) {
 		grant_end_list();
-	else if (walk->marks)
+		check_first(scratch);
+	} else if (walk->marks) {
 		runtime_part(scratch);
-	if (walk->marks >= RUNTIME_MARKS_MANY && runtime_may_be_first(&walk->list)) {
+	}
+	if (walk->marks >= RUNTIME_MARKS_MANY && runtime_may_be_first(&walk->list) &&
+	    walk->list.result != RUNTIME_NONE_MET) {
 		scratch->deep = scratch->sample.record.generation;
 		scratch->deep_address = walk->marked;
+		scratch->deep_left = DEEP_SAMPLES;
 	}
 }
 

@@ -15,7 +15,7 @@ GLOBAL int walk_late(void)
 
 	if (!walk)
 		return 1;
-	u64 now = walk_clock(), since = now - walk->extended_at, wait = WALK_EXTEND_EVERY_NS;
+	u64 now = walk_clock(), since = now - walk->extended_at, wait = WALK_EXTEND_EVERY_NS, part;
 
 	walk->look_at = walk_work(walk) + WALK_CLOCK_FRAMES;
 	if (now - walk->looked > WALK_STALL_NS && walk->forgiving) {
@@ -24,15 +24,19 @@ GLOBAL int walk_late(void)
 	}
 	walk->looked = now;
 	/* the stack of a deep recursion leaves half of the extensions to lists */
-	if ((walk->reserved || walk->is_list_first) && !walk->list.on)
+	if ((walk->reserved || (walk->is_list_first && walk->marks >= RUNTIME_MARKS_MANY)) &&
+	    !walk->list.on)
 		wait *= WALK_EXTENSIONS / 2;
 	if (now > walk->deadline && walk->extension && since >= wait) {
 		if (since > WALK_EXTENSIONS * WALK_EXTEND_EVERY_NS)
 			since = WALK_EXTENSIONS * WALK_EXTEND_EVERY_NS;
 		walk->extended_at = now - since + WALK_EXTEND_EVERY_NS;
-		walk->deadline += walk->extension;
+		part = walk->reserved / 2; /* of the extension, for the list */
+		if (part > walk->extension)
+			part = walk->extension;
+		walk->reserved += part;
+		walk->deadline += walk->extension - part;
 		walk->extension = 0;
-		walk->reserved += walk->reserved / 2; /* the list has a part of it, too */
 	}
 	return now > walk->deadline;
 }

@@ -10,15 +10,9 @@
 #include "bpf/walk/table.bpf.h"
 #include "bpf/walk/walk.bpf.h"
 
-#define RUNTIME_BELOW 1024u /* bytes below a frame that are read with it */
-/*
- * Where an interpreter's loop calls itself for each function, its frames can take the whole time of
- * a walk. Behind so many of them the stack leaves most of the time to the list, which says more.
- * CPython 3.10 has five frames for each function: they take 0.45 us, a frame of its list 0.1.
- */
-#define RUNTIME_MARKS_MANY 256u
-#define MARK_FRAME_SHIFT   48
-#define MARK_ADDRESS	   ((1ull << MARK_FRAME_SHIFT) - 1)
+#define RUNTIME_BELOW	 1024u /* bytes below a frame that are read with it */
+#define MARK_FRAME_SHIFT 48
+#define MARK_ADDRESS	 ((1ull << MARK_FRAME_SHIFT) - 1)
 
 /* ---- marks ---- */
 

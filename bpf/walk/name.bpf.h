@@ -58,7 +58,9 @@ INLINE int runtime_read_call(struct walk *walk)
 	list->count = (at - first) / 4;
 	list->some = list->count < RUNTIME_BACK ? list->count : RUNTIME_BACK;
 	walk->window_bytes = list->slots_bytes = 0;
-	if (walk_read(walk->window, BOUND(list->some * 4ull, RUNTIME_BACK * 4 + 1),
+	list->reads++;
+	if (at >= WALK_ADDRESS_END ||
+	    walk_read(walk->window, BOUND(list->some * 4ull, RUNTIME_BACK * 4 + 1),
 		      at - list->some * 4))
 		return ASKS_TELL;
 	list->call = runtime_instruction(walk, list->some - 1);
@@ -98,7 +100,9 @@ INLINE int runtime_name_by(struct walk *walk, u32 word)
 			list->count = RUNTIME_VARIABLES;
 		list->back = 0;
 		list->some = index;
-		if (walk_read(walk->window, BOUND(list->count * 16ull, RUNTIME_VARIABLES * 16 + 1),
+		list->reads++;
+		if (at >= WALK_ADDRESS_END ||
+		    walk_read(walk->window, BOUND(list->count * 16ull, RUNTIME_VARIABLES * 16 + 1),
 			      at))
 			return ASKS_TELL;
 		return ASKS_VARIABLE;

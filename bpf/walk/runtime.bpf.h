@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The walk over the frames that an interpreter keeps of the program's functions (bpf/abi.h). This
- * walk comes after that of the stack, which has marked the frames of the interpreter. Pure C, see
- * bpf/walk/walk.bpf.h.
+ * walk comes after that of the stack, which has marked the frames of the interpreter. A list that
+ * nothing ties to the stack may come before. Pure C, see bpf/walk/walk.bpf.h.
  * The includer supplies the environment of bpf/walk/step.bpf.h, and:
  *   walk_thread_pointer()          of the current task
  *   walk_list_time()               ns of the walk that the list gets, behind many frames of its
@@ -382,9 +382,6 @@ GLOBAL int runtime_step(void)
 	return 0;
 }
 
-/* The kernel calls a step of the loop through a pointer, which costs as much as some frames. */
-#define RUNTIME_FRAMES_STEP 8u
-
 /* Takes some frames of the list. Returns 0 to go on, or 1 at the end. */
 INLINE int runtime_steps(struct walk *walk)
 {
@@ -490,11 +487,14 @@ GLOBAL int runtime_begin(void)
 	struct runtime_list *list = &walk->list;
 
 	list->words = list->open = 0;
+	list->anchor = 0;
+	/* code, states and objects may be shorter than their fields: nothing of an earlier walk */
+	__builtin_memset(list->memory, 0, sizeof(list->memory));
 	walk->deadline += walk->reserved;
 	walk->window_bytes = 0;
 	NOT_UNROLLED
 	for (u32 i = 0; i < RUNTIME_CODES; i++)
-		list->known[i].code = 0;
+		list->known[i].code = 1; /* no address */
 	if (runtime_take_config(walk) || !runtime_is_within(list))
 		return runtime_end(list, RUNTIME_NONE_MET);
 	list->result = RUNTIME_CUT_DEPTH; /* until another end */

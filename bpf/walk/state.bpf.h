@@ -100,6 +100,7 @@ GLOBAL int runtime_scan(void)
 	u32 ends =
 		at >= list->stack_end || (list->found && (at >= list->near || at >= list->nearest));
 
+	list->reads++; /* of the stack, too: the search has to look at the clock */
 	walk->window_bytes = list->slots_bytes = 0;
 	if (!at)
 		walk_leaf(walk);
@@ -157,12 +158,10 @@ INLINE int runtime_begin_scan(struct walk *walk)
 	struct runtime_list *list = &walk->list;
 	u64 innermost = walk->mark[0] & MARK_ADDRESS, last = walk->marks - 1;
 
-	/* states, objects and code may be shorter than their fields: nothing of an earlier walk */
-	__builtin_memset(list->memory, 0, sizeof(list->memory));
 	list->last = list->unprotected = list->slots_bytes = 0;
 	NOT_UNROLLED
 	for (u32 i = 0; i < RUNTIME_CODES; i++)
-		list->object[i].address = 0;
+		list->object[i].address = 1; /* no address */
 	list->stack = walk_leaf_stack() & ~7ull;
 	list->stack_end = walk->mark[BOUND(last, RECORD_FRAMES_MAX)] & MARK_ADDRESS;
 	if (list->stack + RUNTIME_SCAN_NEAR < innermost)

@@ -270,13 +270,18 @@ static void test_list__has_time_of_its_own(void **state)
 	runtime_begin();
 	assert_int_equal(host.walk.deadline, now + 1000);
 
-	/* a walk that is extended leaves half as much again */
+	/* a walk that is extended leaves half as much again, of the extension */
 	assert_int_equal(mark_many(now, now + 1000), now - 2000);
 	host.walk.extension = 5000;
 	assert_int_equal(walk_late(), 0);
-	assert_int_equal(host.walk.deadline, now + 3000);
+	assert_int_equal(host.walk.deadline, now + 3000 - 1500);
 	runtime_begin();
-	assert_int_equal(host.walk.deadline, now + 7500);
+	assert_int_equal(host.walk.deadline, now + 1000 + 5000);
+	assert_int_equal(mark_many(now, now + 1000), now - 2000);
+	host.walk.extension = 1000;
+	walk_late();
+	runtime_begin();
+	assert_int_equal(host.walk.deadline, now + 1000 + 1000);
 
 	/* some of the extensions are for lists alone */
 	assert_int_equal(mark_many(now, now + 1000), now - 2000);
@@ -285,7 +290,7 @@ static void test_list__has_time_of_its_own(void **state)
 	assert_int_equal(walk_late(), 1);
 	host.walk.list.on = 1;
 	assert_int_equal(walk_late(), 0);
-	assert_int_equal(host.walk.deadline, now + 3000);
+	assert_int_equal(host.walk.deadline, now + 3000 - 1500);
 
 	host.list_time = 0;
 	assert_int_equal(mark_many(now, now + 1000), now + 1000);

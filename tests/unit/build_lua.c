@@ -63,6 +63,7 @@ static void put_called(struct event_code *event, const char *called)
 	if (size > RUNTIME_TEXT_BYTES - TEXT_AT)
 		size = RUNTIME_TEXT_BYTES - TEXT_AT;
 	event->name = CALLED;
+	event->text[TYPE_AT] = 0x14; /* LUA_VLNGSTR: the variant is another bit */
 	event->text[TEXT_SHORT_AT] = (u8)size;
 	memcpy(event->text + TEXT_AT, called, size);
 }

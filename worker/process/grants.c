@@ -41,11 +41,19 @@ bool grants_want(const struct process *process)
 	return find_runtime(process) != NULL;
 }
 
-void grants_note_denied(struct process *process)
+void grants_note(struct process *process, enum runtime_result result)
 {
-	process->grant.state = GRANT_REFUSED;
-	process->grant.error = -EPERM;
-	process->grant.tries = GRANT_TRIES; /* the broker has nothing to add */
+	struct process_grant *grant = &process->grant;
+
+	if (result == RUNTIME_DENIED && grant->state == GRANT_GIVEN) {
+		grant->state = GRANT_REFUSED;
+		grant->error = -EPERM;
+		grant->tries = GRANT_TRIES; /* the broker has nothing to add */
+		grant->is_by_cgroup = true;
+	} else if (result == RUNTIME_WHOLE && grant->is_by_cgroup) {
+		grant->state = GRANT_GIVEN;
+		grant->is_by_cgroup = false;
+	}
 }
 
 /* ---- answers ---- */

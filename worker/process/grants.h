@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "bpf/abi.h"
+
 struct process;
 struct roster;
 struct tracker_parts;
@@ -30,8 +32,11 @@ struct grants {
  * may be unknown yet, and none published: a process of some ms has no time to lose.
  */
 bool grants_want(const struct process *process);
-/* BPF itself refuses to read the memory, by a rule about the process's cgroup. */
-void grants_note_denied(struct process *process);
+/*
+ * Notes the result of a list. BPF itself refuses to read memory by a rule about the process's
+ * cgroup, which the process may leave.
+ */
+void grants_note(struct process *process, enum runtime_result result);
 /* Asks for processes that are awake. */
 void grants_turn(struct grants *grants, uint64_t now);
 

@@ -277,7 +277,8 @@ static bool use_copies(const struct process *process, struct cpython_types *type
 		struct cpython_types copies;
 		uint64_t bias;
 
-		if (!mapping->object || !publisher_bias(mapping, &bias))
+		if (!mapping->object || !cpython_types_any(&mapping->object->copies) ||
+		    !publisher_bias(mapping, &bias))
 			continue;
 		copies = cpython_types_at(&mapping->object->copies, bias);
 		found |= cpython_types_replace(types, &copies);

@@ -32,6 +32,7 @@ enum grant_state {
 struct process_grant {
 	enum grant_state state;
 	int error;	    /* REFUSED: a negative errno */
+	bool is_by_cgroup;  /* REFUSED by a rule about the cgroup, which the process may leave */
 	unsigned int tries; /* questions so far */
 	uint64_t asker;	    /* the generation that was asked about: this one's, or an ancestor's */
 	uint64_t start;	    /* of the mapping that was asked about last, or 0 */

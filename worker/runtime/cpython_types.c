@@ -80,3 +80,8 @@ bool cpython_types_replace(struct cpython_types *types, const struct cpython_typ
 		}
 	return found;
 }
+
+bool cpython_types_any(const struct cpython_types *types)
+{
+	return types->code || types->text || types->bytes;
+}

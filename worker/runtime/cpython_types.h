@@ -20,6 +20,8 @@ bool cpython_types_find(const struct exported *exported, struct cpython_types *r
 void cpython_types_copied(struct image *image, struct cpython_types *ret_types);
 /* Returns the types in a process: bias is to be added to addresses of the image. */
 struct cpython_types cpython_types_at(const struct cpython_types *types, uint64_t bias);
+/* Returns whether there is one. */
+bool cpython_types_any(const struct cpython_types *types);
 /* Takes those of other types that are there. Returns whether there are any. */
 bool cpython_types_replace(struct cpython_types *types, const struct cpython_types *others);
 

@@ -60,7 +60,10 @@ struct functions_counts {
 struct functions *functions_new(void); /* NULL: no memory */
 void functions_free(struct functions *functions);
 
-/* Takes what an event told at a time. Another name for the same key is another function. */
+/*
+ * Takes what an event told at a time. Another name for the same key is another
+ * function, unless callers have names for it.
+ */
 void functions_tell(struct functions *functions, const struct function_key *key,
 		    const struct told *told, uint64_t time);
 /* Notes that what an event told of a key is no code of the interpreter: the key has no name. */

@@ -12,6 +12,7 @@
 #include "object/unwind/function_starts.h"
 
 #define CODE_BYTES_MAX	 (1u << 20)
+#define CALLEES_BYTES	 (8u << 20) /* of all functions that a search for callees reads */
 #define JUMPS_MAX	 4096u
 #define PARTS_TRIED_MAX	 64u
 #define NEAR_CALL	 0xe8u /* call rel32 */
@@ -252,17 +253,20 @@ static int find_functions(struct image *image, struct callees *callees)
 	return 0;
 }
 
-/* Replaces functions by those that they call. */
-static int go_on(struct image *image, struct callees *callees)
+/* Replaces functions by those that they call. left: bytes that may still be read. */
+static int go_on(struct image *image, struct callees *callees, uint64_t *left)
 {
 	size_t count = 0;
 	int r = 0;
 
-	for (size_t i = 0; i < callees->count && r == 0; i++) {
+	for (size_t i = 0; i < callees->count && r == 0 && count < JUMPS_MAX; i++) {
 		struct code function guard_code = {0};
+		const uint64_t bytes = callees->end[i] - callees->start[i];
 
-		r = read_code(image, callees->start[i], callees->end[i] - callees->start[i],
-			      &function);
+		if (bytes > *left)
+			return -ENOTSUP;
+		*left -= bytes;
+		r = read_code(image, callees->start[i], bytes, &function);
 		if (r == 0)
 			count = add_targets(&function, true, callees->target, count);
 		else if (r == -ENOTSUP)
@@ -290,7 +294,7 @@ int loop_called_by(struct image *image, const struct exported *exported, const c
 		   struct runtime_range ret_ranges[RUNTIME_LOOP_RANGES])
 {
 	struct callees callees guard_callees = {0};
-	uint64_t start = 0, size = LOOP_BYTES_MIN;
+	uint64_t start = 0, size = LOOP_BYTES_MIN, left = CALLEES_BYTES;
 	struct exported_symbol symbol;
 	int r = init_callees(&callees);
 
@@ -302,7 +306,7 @@ int loop_called_by(struct image *image, const struct exported *exported, const c
 	callees.end[0] = symbol.address + symbol.size;
 	callees.count = 1;
 	for (unsigned int i = 0; i < LOOP_CALLS && r == 0; i++) {
-		r = go_on(image, &callees);
+		r = go_on(image, &callees, &left);
 		find_largest(&callees, &start, &size);
 	}
 	if (r < 0)

@@ -14,6 +14,8 @@
 
 #define INSTRUCTION_BYTES 4u
 #define TYPE_AT		  8u /* CommonHeader, all versions */
+#define TYPE_MASK	  15u
+#define TYPE_TEXT	  4u /* LUA_TSTRING, without its variant */
 
 /* ---- source ---- */
 
@@ -109,9 +111,12 @@ static void take_callers_name(const struct lua_layout *layout, const struct memo
 			      uint64_t address, struct told_code *code)
 {
 	char text[CALLED_BYTES] = "";
+	uint8_t type;
 	size_t size;
 
-	if (code->first_line == 0 || address == 0 || find_text(layout, memory, &address) < 0)
+	if (code->first_line == 0 || address == 0 ||
+	    memory_read(memory, address + TYPE_AT, &type, sizeof(type)) < 0 ||
+	    (type & TYPE_MASK) != TYPE_TEXT || find_text(layout, memory, &address) < 0)
 		return;
 	size = memory_left(memory, address);
 	if (size > sizeof(text))

@@ -350,8 +350,8 @@ static bool resolve(struct samples *samples, struct held *held, uint64_t turn, u
 		ask_made(samples, process, head, missing, now);
 	if (!may_wait)
 		count_hurried(samples, held, turn, hurry, is_unanswered(process, missing));
-	if (process && head->runtime == RUNTIME_DENIED)
-		grants_note_denied(process);
+	if (process)
+		grants_note(process, head->runtime);
 	enter(samples, held, process);
 	return true;
 }

@@ -312,7 +312,8 @@ static void scripts_init(struct scripts *scripts, struct stack *stack,
 	const u64 *words = frames + head->user_frames;
 
 	*scripts = (struct scripts){.family = head->generation, .time = head->time};
-	if (!stack->parts.functions || head->runtime_words == 0)
+	if (!stack->parts.functions || head->runtime_words == 0 ||
+	    head->runtime == RUNTIME_NONE_MET)
 		return;
 	if (process)
 		scripts->family = process->family;
