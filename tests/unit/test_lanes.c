@@ -336,10 +336,44 @@ static void test_lanes__the_workers_own_time_is_nobodys(void **state)
 {
 	(void)state;
 	for (int i = 0; i < 10; i++) {
+		ask(HOSTILE, 1);
+		ask(GOOD, 2);
+		now += 100 * NS_PER_MS;
+		lanes_spend(lanes, 100 * NS_PER_MS);
+		assert_int_equal(serve(0), 1);
+		assert_int_equal(serve(0), 2);
+		answered = 0;
+	}
+	assert_int_equal(blamed, 0);
+}
+
+static void test_lanes__work_before_a_request_excuses_nobody(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		now += 100 * NS_PER_MS;
 		lanes_spend(lanes, 100 * NS_PER_MS);
 		delay(HOSTILE, 100 * NS_PER_MS);
 	}
-	assert_int_equal(blamed, 0);
+	assert_int_equal(blamed, 1);
+}
+
+/* The work ends a moment after the request was sent. */
+static void test_lanes__work_excuses_for_no_longer_than_since_the_request(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		now += 100 * NS_PER_MS;
+		ask(HOSTILE, 1);
+		ask(GOOD, 2);
+		now += NS_PER_MS;
+		lanes_spend(lanes, 101 * NS_PER_MS);
+		now += 100 * NS_PER_MS;
+		assert_int_equal(serve(0), 1);
+		assert_int_equal(serve(0), 2);
+		answered = 0;
+	}
+	assert_int_equal(blamed, 1);
 }
 
 static void test_lanes__nobody_else_waited(void **state)
@@ -372,6 +406,8 @@ int main(void)
 		TEST(test_lanes__a_tenth_of_the_time_is_free),
 		TEST(test_lanes__swift_answers_cost_nothing),
 		TEST(test_lanes__the_workers_own_time_is_nobodys),
+		TEST(test_lanes__work_before_a_request_excuses_nobody),
+		TEST(test_lanes__work_excuses_for_no_longer_than_since_the_request),
 		TEST(test_lanes__nobody_else_waited),
 	};
 

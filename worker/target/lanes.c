@@ -15,7 +15,7 @@ struct lanes {
 	uint64_t complained[LANES]; /* times of the last complaints, 0: none */
 	uint64_t gaps[LANES];	    /* ns, until the next ones about the same brokers */
 	uint32_t brokers;	    /* that the loader has sent so far */
-	uint64_t own;		    /* ns, of the worker's own work since the last answer */
+	uint64_t own;		    /* ns, of own work while the broker had a request */
 	struct penalties penalties;
 };
 
@@ -191,7 +191,14 @@ static void charge(void *context)
 
 void lanes_spend(struct lanes *lanes, uint64_t nanoseconds)
 {
-	lanes->own += nanoseconds;
+	const struct broker *queue = lanes->queues[LANE_ORDINARY];
+	uint64_t asked;
+
+	if (!broker_under_way(queue))
+		return;
+	/* the request may have been sent in the middle of that work */
+	asked = lanes->parts.clock() - broker_asked_at(queue);
+	lanes->own += asked < nanoseconds ? asked : nanoseconds;
 }
 
 static void watch(struct lanes *lanes, enum broker_lane lane, uint64_t now)

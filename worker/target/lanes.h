@@ -65,7 +65,10 @@ uint64_t lanes_wait(const struct lanes *lanes);
  */
 void lanes_replace(struct lanes *lanes, enum broker_lane lane, int fd);
 
-/* Tells of the worker's own work: during that time an answer may have waited for the worker. */
+/*
+ * Tells of the worker's own work, which has just ended: an answer may have waited for the worker.
+ * Work before the request was sent delayed no answer, and does not count.
+ */
 void lanes_spend(struct lanes *lanes, uint64_t nanoseconds);
 
 uint64_t lanes_refused(const struct lanes *lanes); /* as broker_refused() */
