@@ -150,7 +150,7 @@ static struct address at_port(const char *host, uint32_t port)
 {
 	struct address address = {.port = port, .timeout_ms = TIMEOUT_MS};
 
-	strcpy(address.host, host);
+	snprintf(address.host, sizeof(address.host), "%s", host);
 	return address;
 }
 
@@ -247,7 +247,7 @@ static void test_connector__waits_for_a_proxy_so_long(void **state)
 	struct address address = at_port("collector.example", 4318);
 
 	(void)state;
-	strcpy(address.proxy_host, "127.0.0.1");
+	snprintf(address.proxy_host, sizeof(address.proxy_host), "127.0.0.1");
 	address.proxy_port = port_of(listener);
 	assert_int_equal(refusal(&address), -ETIMEDOUT);
 }
@@ -275,8 +275,10 @@ static int connect_by_proxy(const char *answer, int *ret_server)
 	struct connector connector;
 	int fd;
 
-	strcpy(address.proxy_host, "127.0.0.1");
-	strcpy(address.proxy_credentials, "Aladdin:open sesame"); /* RFC 7617, 2 */
+	snprintf(address.proxy_host, sizeof(address.proxy_host), "127.0.0.1");
+	/* RFC 7617, 2 */
+	snprintf(address.proxy_credentials, sizeof(address.proxy_credentials),
+		 "Aladdin:open sesame");
 	address.proxy_port = port_of(listener);
 	address.timeout_ms = WAIT_MS;
 	begin(&connector, &address);
@@ -302,7 +304,7 @@ static void test_connector__connects_through_a_proxy(void **state)
 	assert_connected(fd, server);
 }
 
-/* What follows the answer is the server's, and stays in the socket. */
+/* The bytes behind the answer are the server's, and stay in the socket. */
 static void test_connector__takes_no_byte_of_the_server(void **state)
 {
 	char text[4] = "";

@@ -17,9 +17,24 @@ static struct destination destination;
 
 static int setup(void **state)
 {
+	static const char *const names[] = {
+		"OTEL_EXPORTER_OTLP_ENDPOINT",
+		"OTEL_EXPORTER_OTLP_PROFILES_ENDPOINT",
+		"OTEL_EXPORTER_OTLP_PROTOCOL",
+		"OTEL_EXPORTER_OTLP_HEADERS",
+		"OTEL_EXPORTER_OTLP_PROFILES_HEADERS",
+		"OTEL_EXPORTER_OTLP_TIMEOUT",
+		"OTEL_EXPORTER_OTLP_PROFILES_TIMEOUT",
+		"OTEL_EXPORTER_OTLP_CERTIFICATE",
+		"https_proxy",
+		"HTTP_PROXY",
+		"no_proxy",
+	};
+
 	(void)state;
 	destination_init(&destination);
-	clearenv();
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		unsetenv(names[i]);
 	return 0;
 }
 
