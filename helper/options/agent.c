@@ -11,7 +11,7 @@
 #include "helper/options/configuration.h"
 #include "helper/options/destination.h"
 #include "helper/options/environment.h"
-#include "helper/options/events.h"
+#include "helper/options/help.h"
 #include "helper/options/record.h"
 #include "helper/options/setters.h"
 #include "helper/options/wanted.h"
@@ -181,12 +181,15 @@ static int send(const struct destination *destination, struct channel *loader)
 	return 0;
 }
 
-int agent_read(int argc, char **argv, struct channel *loader, struct message_options *ret_options)
+int agent_read(int argc, char **argv, FILE *out, struct channel *loader,
+	       struct message_options *ret_options)
 {
 	static struct destination destination;
 	struct line line;
 	int r = read_all(&line, argc, argv, loader, ret_options, &destination);
 
+	if (line.help)
+		help_print_agent(out);
 	if (r != OPTIONS_RECORD)
 		return r;
 	fill_in(ret_options);
@@ -196,5 +199,7 @@ int agent_read(int argc, char **argv, struct channel *loader, struct message_opt
 		return EXIT_USAGE;
 	if (send(&destination, loader))
 		return EXIT_USAGE;
+	if (line.check)
+		return EXIT_DONE;
 	return OPTIONS_RECORD;
 }
