@@ -41,6 +41,23 @@ struct exporter {
 
 /* ---- start ---- */
 
+/* Receives messages up to PROFILE_PEER. */
+static int receive_peer(struct exporter *exporter, struct message *ret_peer)
+{
+	int r;
+
+	for (;;) {
+		r = channel_wait(&exporter->loader, START_MS, ret_peer);
+		if (r < 0)
+			return r;
+		if (ret_peer->head.type == MESSAGE_PROFILE_PEER)
+			return 0;
+		if (ret_peer->head.type != MESSAGE_KEEPER_PEER)
+			return -EPROTO;
+		output_keep_by(&exporter->output, ret_peer->fd);
+	}
+}
+
 static int receive_start(struct exporter *exporter)
 {
 	struct message output, peer;
@@ -51,7 +68,7 @@ static int receive_start(struct exporter *exporter)
 	output_begin(&exporter->output, output.fd);
 	if (output.OUTPUT.phase > PHASE_FINISH)
 		return -EPROTO;
-	r = channel_expect(&exporter->loader, MESSAGE_PROFILE_PEER, START_MS, &peer);
+	r = receive_peer(exporter, &peer);
 	if (r < 0)
 		return r;
 	channel_init(&exporter->worker, peer.fd, PARTY_EXPORTER, PARTY_WORKER);

@@ -533,7 +533,7 @@ static int start_windows(struct worker *worker)
 
 	if (every == 0)
 		return 0;
-	if (worker->regions.config.flags & OPTIONS_DELIVER)
+	if (worker->regions.config.flags & OPTIONS_AGENT)
 		spread = every / SPREAD_PARTS;
 	worker->windows = event_new(worker->base, -1, 0, on_window, worker);
 	if (!worker->windows)
