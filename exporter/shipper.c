@@ -46,7 +46,7 @@ struct shipper {
 	uint64_t finish_at;
 	uint64_t dropped;	/* events that were dropped and told */
 	uint64_t packed_serial; /* of what `packed` has; 0: nothing */
-	struct wire_buffer packed, scratch;
+	struct buffer packed, scratch;
 	struct request request;
 	struct answer answer;
 };
@@ -105,8 +105,8 @@ void shipper_free(struct shipper *shipper)
 	delivery_free(shipper->delivery);
 	credentials_free(shipper->credentials);
 	endpoint_release(&shipper->endpoint);
-	wire_release(&shipper->packed);
-	wire_release(&shipper->scratch);
+	buffer_release(&shipper->packed);
+	buffer_release(&shipper->scratch);
 	answer_release(&shipper->answer);
 	free(shipper);
 }
@@ -274,7 +274,7 @@ static void put_grpc_prefix(struct shipper *shipper)
 	uint8_t prefix[GRPC_PREFIX_BYTES] = {0};
 
 	prefix[0] = shipper->endpoint.compression != CODEC_IDENTITY;
-	wire_put_bytes(&shipper->packed, prefix, sizeof(prefix));
+	buffer_put(&shipper->packed, prefix, sizeof(prefix));
 }
 
 static void set_grpc_length(struct shipper *shipper)
@@ -295,7 +295,7 @@ static int pack(struct shipper *shipper, const struct delivery_part *part)
 		return 0;
 	shipper->packed_serial = 0;
 	shipper->tried_again = false;
-	wire_reset(&shipper->packed, PACKED_MAX);
+	buffer_reset(&shipper->packed, PACKED_MAX);
 	if (is_grpc)
 		put_grpc_prefix(shipper);
 	r = codec_pack(shipper->endpoint.compression, part->bytes, part->size, &shipper->packed);

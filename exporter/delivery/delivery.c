@@ -21,7 +21,7 @@ struct delivery {
 	struct delivery_limits limits;
 	struct backoff backoff;
 	struct window *head, *tail;
-	struct wire_buffer buffer; /* of a part that is not the whole window */
+	struct buffer buffer; /* of a part that is not the whole window */
 	struct delivery_part part;
 	bool prepared;	/* the part is that of the head */
 	bool under_way; /* the part was given out */
@@ -57,7 +57,7 @@ void delivery_free(struct delivery *delivery)
 		window_free(delivery->head);
 		delivery->head = next;
 	}
-	wire_release(&delivery->buffer);
+	buffer_release(&delivery->buffer);
 	free(delivery);
 }
 
@@ -229,7 +229,7 @@ static uint32_t end_of_part(const struct window *window)
 
 static int write_part(struct delivery *delivery, struct window *window)
 {
-	wire_reset(&delivery->buffer, delivery->limits.request_bytes);
+	buffer_reset(&delivery->buffer, delivery->limits.request_bytes);
 	return split_write(window->split, window->first, end_of_part(window), &delivery->buffer);
 }
 

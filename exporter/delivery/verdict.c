@@ -76,7 +76,7 @@ static void say_with(struct verdict *verdict, const char *name, const char *text
 
 /* The data were taken: an answer that cannot be read changes nothing about that. */
 static void judge_success(const struct answer *answer, enum endpoint_protocol protocol,
-			  struct wire_buffer *scratch, struct verdict *verdict)
+			  struct buffer *scratch, struct verdict *verdict)
 {
 	struct reply_partial partial = {0};
 	int r = answer_unpack(answer, protocol, scratch);
@@ -210,7 +210,7 @@ static void judge_code(const struct answer *answer, int code, struct verdict *ve
 			verdict);
 }
 
-static void judge_grpc(const struct answer *answer, int64_t now, struct wire_buffer *scratch,
+static void judge_grpc(const struct answer *answer, int64_t now, struct buffer *scratch,
 		       struct verdict *verdict)
 {
 	if (answer->was_reset) {
@@ -232,7 +232,7 @@ static void judge_grpc(const struct answer *answer, int64_t now, struct wire_buf
 /* ---- HTTP ---- */
 
 /* Returns the text that a refusal came with: a Status, or what a proxy wrote. */
-static void text_of_refusal(const struct answer *answer, struct wire_buffer *scratch,
+static void text_of_refusal(const struct answer *answer, struct buffer *scratch,
 			    struct verdict *verdict, char ret_text[REPLY_TEXT_BYTES])
 {
 	struct reply_status status;
@@ -256,7 +256,7 @@ static bool is_retryable(int status)
 	return status == 429 || (status >= 502 && status <= 504);
 }
 
-static void judge_http(const struct answer *answer, int64_t now, struct wire_buffer *scratch,
+static void judge_http(const struct answer *answer, int64_t now, struct buffer *scratch,
 		       struct verdict *verdict)
 {
 	char text[REPLY_TEXT_BYTES], name[32];
@@ -298,7 +298,7 @@ static void judge_failure(const struct answer *answer, const char *reason, struc
 }
 
 void verdict_of(const struct answer *answer, enum endpoint_protocol protocol, int64_t now,
-		const char *reason, struct wire_buffer *scratch, struct verdict *ret_verdict)
+		const char *reason, struct buffer *scratch, struct verdict *ret_verdict)
 {
 	*ret_verdict = (struct verdict){.outcome = OUTCOME_REFUSED};
 	if (answer->error && !answer->was_reset)

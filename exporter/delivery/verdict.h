@@ -34,6 +34,6 @@ struct verdict {
  * a buffer to unpack into.
  */
 void verdict_of(const struct answer *answer, enum endpoint_protocol protocol, int64_t now,
-		const char *reason, struct wire_buffer *scratch, struct verdict *ret_verdict);
+		const char *reason, struct buffer *scratch, struct verdict *ret_verdict);
 
 #endif

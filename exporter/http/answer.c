@@ -10,15 +10,15 @@
 
 void answer_begin(struct answer *answer)
 {
-	struct wire_buffer body = answer->body;
+	struct buffer body = answer->body;
 
 	*answer = (struct answer){.grpc_status = -1, .body = body};
-	wire_reset(&answer->body, ANSWER_BYTES_MAX + GRPC_PREFIX_BYTES);
+	buffer_reset(&answer->body, ANSWER_BYTES_MAX + GRPC_PREFIX_BYTES);
 }
 
 void answer_release(struct answer *answer)
 {
-	wire_release(&answer->body);
+	buffer_release(&answer->body);
 }
 
 /* ---- headers ---- */
@@ -136,11 +136,11 @@ void answer_header(struct answer *answer, const char *name, size_t name_size, co
 
 int answer_body(struct answer *answer, const void *bytes, size_t size)
 {
-	wire_put_bytes(&answer->body, bytes, size);
+	buffer_put(&answer->body, bytes, size);
 	return answer->body.error;
 }
 
-static int unpack_grpc(const struct answer *answer, struct wire_buffer *buffer)
+static int unpack_grpc(const struct answer *answer, struct buffer *buffer)
 {
 	const uint8_t *bytes = answer->body.bytes;
 	enum codec codec = CODEC_IDENTITY;
@@ -157,9 +157,9 @@ static int unpack_grpc(const struct answer *answer, struct wire_buffer *buffer)
 }
 
 int answer_unpack(const struct answer *answer, enum endpoint_protocol protocol,
-		  struct wire_buffer *buffer)
+		  struct buffer *buffer)
 {
-	wire_reset(buffer, ANSWER_BYTES_MAX);
+	buffer_reset(buffer, ANSWER_BYTES_MAX);
 	if (answer->body.size == 0)
 		return 0;
 	if (protocol == ENDPOINT_GRPC)

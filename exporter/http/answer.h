@@ -12,7 +12,7 @@
 #include "exporter/http/codec.h"
 #include "exporter/http/endpoint.h"
 #include "exporter/otlp/replies.h"
-#include "exporter/otlp/wire.h"
+#include "exporter/otlp/buffer.h"
 
 #define ANSWER_BYTES_MAX   (4u << 20) /* of a body, packed and unpacked */
 #define ANSWER_DETAILS_MAX 4096u
@@ -30,7 +30,7 @@ struct answer {
 	char retry_after[ANSWER_DATE_BYTES], date[ANSWER_DATE_BYTES]; /* "": none came */
 	bool is_protobuf, is_page; /* content-type; a page is HTML */
 	enum codec codec;	   /* of the body, or of gRPC's message */
-	struct wire_buffer body;
+	struct buffer body;
 };
 
 /* Prepares for an answer. The body's memory stays for the next one. */
@@ -47,6 +47,6 @@ int answer_body(struct answer *answer, const void *bytes, size_t size);
  * empty message. Returns 0, or -EBADMSG, -EFBIG, -ENOTSUP (an unknown codec) or -ENOMEM.
  */
 int answer_unpack(const struct answer *answer, enum endpoint_protocol protocol,
-		  struct wire_buffer *buffer);
+		  struct buffer *buffer);
 
 #endif

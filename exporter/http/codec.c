@@ -37,7 +37,7 @@ enum codec codec_find(const char *name, size_t size)
 
 /* ---- gzip ---- */
 
-static int gzip_pack(const void *bytes, size_t size, struct wire_buffer *buffer)
+static int gzip_pack(const void *bytes, size_t size, struct buffer *buffer)
 {
 	uint8_t piece[PIECE_BYTES];
 	z_stream stream = {.next_in = (Bytef *)(uintptr_t)bytes, .avail_in = (uInt)size};
@@ -52,13 +52,13 @@ static int gzip_pack(const void *bytes, size_t size, struct wire_buffer *buffer)
 		stream.next_out = piece;
 		stream.avail_out = sizeof(piece);
 		r = deflate(&stream, Z_FINISH);
-		wire_put_bytes(buffer, piece, sizeof(piece) - stream.avail_out);
+		buffer_put(buffer, piece, sizeof(piece) - stream.avail_out);
 	} while (r == Z_OK && !buffer->error);
 	deflateEnd(&stream);
 	return buffer->error;
 }
 
-static int gzip_unpack(const void *bytes, size_t size, struct wire_buffer *buffer)
+static int gzip_unpack(const void *bytes, size_t size, struct buffer *buffer)
 {
 	uint8_t piece[PIECE_BYTES];
 	z_stream stream = {.next_in = (Bytef *)(uintptr_t)bytes, .avail_in = (uInt)size};
@@ -72,7 +72,7 @@ static int gzip_unpack(const void *bytes, size_t size, struct wire_buffer *buffe
 		stream.next_out = piece;
 		stream.avail_out = sizeof(piece);
 		r = inflate(&stream, Z_NO_FLUSH);
-		wire_put_bytes(buffer, piece, sizeof(piece) - stream.avail_out);
+		buffer_put(buffer, piece, sizeof(piece) - stream.avail_out);
 	} while (r == Z_OK && !buffer->error);
 	inflateEnd(&stream);
 	if (buffer->error)
@@ -86,7 +86,7 @@ static int gzip_unpack(const void *bytes, size_t size, struct wire_buffer *buffe
 
 /* ---- Zstandard ---- */
 
-static int zstd_pack(const void *bytes, size_t size, struct wire_buffer *buffer)
+static int zstd_pack(const void *bytes, size_t size, struct buffer *buffer)
 {
 	uint8_t piece[PIECE_BYTES];
 	ZSTD_CCtx *context = ZSTD_createCCtx();
@@ -103,7 +103,7 @@ static int zstd_pack(const void *bytes, size_t size, struct wire_buffer *buffer)
 		left = ZSTD_compressStream2(context, &out, &in, ZSTD_e_end);
 		if (ZSTD_isError(left))
 			break;
-		wire_put_bytes(buffer, piece, out.pos);
+		buffer_put(buffer, piece, out.pos);
 	} while (left > 0 && !buffer->error);
 	ZSTD_freeCCtx(context);
 	if (ZSTD_isError(left))
@@ -112,7 +112,7 @@ static int zstd_pack(const void *bytes, size_t size, struct wire_buffer *buffer)
 }
 
 static int zstd_unpack_with(ZSTD_DCtx *context, const void *bytes, size_t size,
-			    struct wire_buffer *buffer)
+			    struct buffer *buffer)
 {
 	uint8_t piece[PIECE_BYTES];
 	ZSTD_inBuffer in = {bytes, size, 0};
@@ -126,7 +126,7 @@ static int zstd_unpack_with(ZSTD_DCtx *context, const void *bytes, size_t size,
 		left = ZSTD_decompressStream(context, &out, &in);
 		if (ZSTD_isError(left))
 			return -EBADMSG;
-		wire_put_bytes(buffer, piece, out.pos);
+		buffer_put(buffer, piece, out.pos);
 	} while (left > 0 && (in.pos < in.size || out.pos == out.size) && !buffer->error);
 	if (buffer->error)
 		return buffer->error;
@@ -135,7 +135,7 @@ static int zstd_unpack_with(ZSTD_DCtx *context, const void *bytes, size_t size,
 	return 0;
 }
 
-static int zstd_unpack(const void *bytes, size_t size, struct wire_buffer *buffer)
+static int zstd_unpack(const void *bytes, size_t size, struct buffer *buffer)
 {
 	ZSTD_DCtx *context = ZSTD_createDCtx();
 	int r;
@@ -149,27 +149,27 @@ static int zstd_unpack(const void *bytes, size_t size, struct wire_buffer *buffe
 
 /* ---- all ---- */
 
-static int copy(const void *bytes, size_t size, struct wire_buffer *buffer)
+static int copy(const void *bytes, size_t size, struct buffer *buffer)
 {
-	wire_put_bytes(buffer, bytes, size);
+	buffer_put(buffer, bytes, size);
 	return buffer->error;
 }
 
 static const struct {
-	int (*pack)(const void *bytes, size_t size, struct wire_buffer *buffer);
-	int (*unpack)(const void *bytes, size_t size, struct wire_buffer *buffer);
+	int (*pack)(const void *bytes, size_t size, struct buffer *buffer);
+	int (*unpack)(const void *bytes, size_t size, struct buffer *buffer);
 } codecs[CODECS] = {
 	[CODEC_IDENTITY] = {copy, copy},
 	[CODEC_GZIP] = {gzip_pack, gzip_unpack},
 	[CODEC_ZSTD] = {zstd_pack, zstd_unpack},
 };
 
-int codec_pack(enum codec codec, const void *bytes, size_t size, struct wire_buffer *buffer)
+int codec_pack(enum codec codec, const void *bytes, size_t size, struct buffer *buffer)
 {
 	return codecs[codec].pack(bytes, size, buffer);
 }
 
-int codec_unpack(enum codec codec, const void *bytes, size_t size, struct wire_buffer *buffer)
+int codec_unpack(enum codec codec, const void *bytes, size_t size, struct buffer *buffer)
 {
 	if (codec >= CODECS)
 		return -ENOTSUP;

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "exporter/otlp/wire.h"
+#include "exporter/otlp/buffer.h"
 
 enum codec {
 	CODEC_IDENTITY,
@@ -21,11 +21,11 @@ const char *codec_name(enum codec codec);
 enum codec codec_find(const char *name, size_t size);
 
 /* Appends the compressed bytes to the buffer. Returns 0, -EFBIG (the buffer's limit) or -ENOMEM. */
-int codec_pack(enum codec codec, const void *bytes, size_t size, struct wire_buffer *buffer);
+int codec_pack(enum codec codec, const void *bytes, size_t size, struct buffer *buffer);
 /*
  * Appends what the bytes of a server unpack to. Returns 0, -EBADMSG for bytes that end early, go on or
  * are no such format, -ENOTSUP for CODEC_UNKNOWN, -EFBIG (the buffer's limit) or -ENOMEM.
  */
-int codec_unpack(enum codec codec, const void *bytes, size_t size, struct wire_buffer *buffer);
+int codec_unpack(enum codec codec, const void *bytes, size_t size, struct buffer *buffer);
 
 #endif

@@ -35,9 +35,9 @@ struct h1 {
 	enum state state;
 	struct answer *answer;
 	const struct request *request;
-	struct wire_buffer head; /* of the request */
-	unsigned int sent;	 /* parts of the request: the head, then the body */
-	bool close;		 /* no other request may follow */
+	struct buffer head; /* of the request */
+	unsigned int sent;  /* parts of the request: the head, then the body */
+	bool close;	    /* no other request may follow */
 	bool chunked;
 	uint64_t length; /* of the body, or what is left of it or of a chunk */
 	unsigned int informal;
@@ -61,18 +61,18 @@ static void h1_close(void *session)
 	/* The head has the user's headers. */
 	if (h1->head.bytes)
 		explicit_bzero(h1->head.bytes, h1->head.size);
-	wire_release(&h1->head);
+	buffer_release(&h1->head);
 	free(h1);
 }
 
 /* ---- request ---- */
 
-static void put_text(struct wire_buffer *buffer, const char *text)
+static void put_text(struct buffer *buffer, const char *text)
 {
-	wire_put_bytes(buffer, text, strlen(text));
+	buffer_put(buffer, text, strlen(text));
 }
 
-static void put_header(struct wire_buffer *buffer, const char *name, const char *value)
+static void put_header(struct buffer *buffer, const char *name, const char *value)
 {
 	put_text(buffer, name);
 	put_text(buffer, ": ");
@@ -80,7 +80,7 @@ static void put_header(struct wire_buffer *buffer, const char *name, const char 
 	put_text(buffer, "\r\n");
 }
 
-static void put_head(struct wire_buffer *buffer, const struct request *request)
+static void put_head(struct buffer *buffer, const struct request *request)
 {
 	struct request_headers headers;
 	char length[REQUEST_TEXT_BYTES];
@@ -117,7 +117,7 @@ static int h1_submit(void *session, const struct request *request, struct answer
 	h1->lines_size = 0;
 	answer_begin(answer);
 	begin_answer(h1);
-	wire_reset(&h1->head, HEAD_BYTES);
+	buffer_reset(&h1->head, HEAD_BYTES);
 	put_head(&h1->head, request);
 	return h1->head.error;
 }

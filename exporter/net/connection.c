@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "exporter/http/session.h"
-#include "exporter/net/stream.h"
+#include "exporter/net/transport.h"
 
 #define READ_BYTES 16384u
 #define TURN_READS 64u /* of one turn of the loop: other events wait no longer */
@@ -23,7 +23,7 @@ enum state {
 
 struct connection {
 	const struct endpoint *endpoint;
-	struct stream stream;
+	struct transport transport;
 	const struct session_kind *kind; /* NULL before STATE_IDLE */
 	void *session;
 	struct event *on_read, *on_write;
@@ -46,7 +46,7 @@ int connection_new(struct event_base *base, const struct endpoint *endpoint, int
 {
 	struct connection *connection = calloc(1, sizeof(*connection));
 
-	if (!connection || stream_begin(&connection->stream, fd, tls) < 0) {
+	if (!connection || transport_begin(&connection->transport, fd, tls) < 0) {
 		free(connection);
 		SSL_free(tls);
 		close(fd);
@@ -77,14 +77,14 @@ void connection_free(struct connection *connection)
 		event_free(connection->on_write);
 	if (connection->kind)
 		connection->kind->close(connection->session);
-	stream_release(&connection->stream);
+	transport_release(&connection->transport);
 	free(connection);
 }
 
 const char *connection_reason(const struct connection *connection)
 {
-	if (connection->stream.reason[0])
-		return connection->stream.reason;
+	if (connection->transport.reason[0])
+		return connection->transport.reason;
 	if (connection->reason)
 		return connection->reason;
 	return "closed by the server";
@@ -126,7 +126,7 @@ static void fail(struct connection *connection, int error)
 
 static const struct session_kind *choose_kind(const struct connection *connection)
 {
-	if (stream_speaks(&connection->stream, "h2"))
+	if (transport_speaks(&connection->transport, "h2"))
 		return &session_h2;
 	if (connection->endpoint->protocol == ENDPOINT_HTTP)
 		return &session_h1;
@@ -138,7 +138,7 @@ static const struct session_kind *choose_kind(const struct connection *connectio
 /* Returns whether the connection is through, ready or at its end. */
 static bool shake_hands(struct connection *connection)
 {
-	int r = stream_handshake(&connection->stream);
+	int r = transport_handshake(&connection->transport);
 
 	if (r == -EAGAIN)
 		return false;
@@ -185,8 +185,8 @@ static void write_some(struct connection *connection)
 		}
 		if (connection->pending_size == 0)
 			return;
-		r = stream_write(&connection->stream, connection->pending,
-				 connection->pending_size);
+		r = transport_write(&connection->transport, connection->pending,
+				    connection->pending_size);
 		if (r == -EAGAIN)
 			return;
 		if (r < 0) {
@@ -211,7 +211,7 @@ static void read_some(struct connection *connection)
 	int r;
 
 	for (unsigned int i = 0; i < TURN_READS; i++) {
-		ssize_t got = stream_read(&connection->stream, bytes, sizeof(bytes));
+		ssize_t got = transport_read(&connection->transport, bytes, sizeof(bytes));
 
 		if (got == -EAGAIN)
 			return;
@@ -233,7 +233,7 @@ static void wait_more(struct connection *connection)
 {
 	if (connection->pending_size > 0 && !connection->write_failed)
 		event_add(connection->on_write, NULL);
-	else if (connection->stream.want_write)
+	else if (connection->transport.want_write)
 		event_add(connection->on_write, NULL);
 }
 
@@ -242,7 +242,7 @@ static void wait_more(struct connection *connection)
 static void handshake_turn(struct connection *connection)
 {
 	if (!shake_hands(connection)) {
-		if (connection->stream.want_write)
+		if (connection->transport.want_write)
 			event_add(connection->on_write, NULL);
 		return;
 	}

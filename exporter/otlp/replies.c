@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "exporter/otlp/wire.h"
+#include "exporter/otlp/buffer.h"
 #include "ipc/time.h"
 
 #define RETRY_INFO_NAME "google.rpc.RetryInfo"
@@ -38,14 +38,14 @@ void reply_text(char ret_text[REPLY_TEXT_BYTES], const void *text, size_t size)
 	ret_text[length] = '\0';
 }
 
-static bool is_bytes(const struct wire_field *field, uint32_t number)
+static bool is_bytes(const struct wire *field, uint32_t number)
 {
-	return field->number == number && field->type == WIRE_BYTES;
+	return field->field == number && field->type == WIRE_BYTES;
 }
 
-static bool is_number(const struct wire_field *field, uint32_t number)
+static bool is_number(const struct wire *field, uint32_t number)
 {
-	return field->number == number && field->type == WIRE_VARINT;
+	return field->field == number && field->type == WIRE_VARINT;
 }
 
 static int end_of(const struct reader *reader)
@@ -55,7 +55,7 @@ static int end_of(const struct reader *reader)
 	return 0;
 }
 
-static void keep_text(char ret_text[REPLY_TEXT_BYTES], const struct wire_field *field)
+static void keep_text(char ret_text[REPLY_TEXT_BYTES], const struct wire *field)
 {
 	reply_text(ret_text, field->bytes.position, reader_left(&field->bytes));
 }
@@ -64,7 +64,7 @@ static void keep_text(char ret_text[REPLY_TEXT_BYTES], const struct wire_field *
 
 static int read_partial(struct reader reader, struct reply_partial *partial)
 {
-	struct wire_field field;
+	struct wire field;
 
 	while (wire_next(&reader, &field)) {
 		if (is_number(&field, PARTIAL_REJECTED))
@@ -78,7 +78,7 @@ static int read_partial(struct reader reader, struct reply_partial *partial)
 int reply_read_response(const void *bytes, size_t size, struct reply_partial *ret_partial)
 {
 	struct reader reader;
-	struct wire_field field;
+	struct wire field;
 	int r = 0;
 
 	*ret_partial = (struct reply_partial){0};
@@ -108,7 +108,7 @@ static uint64_t duration_ns(int64_t seconds, int64_t nanos)
 
 static int read_duration(struct reader reader, struct reply_status *status)
 {
-	struct wire_field field;
+	struct wire field;
 	int64_t seconds = 0, nanos = 0;
 
 	while (wire_next(&reader, &field)) {
@@ -124,7 +124,7 @@ static int read_duration(struct reader reader, struct reply_status *status)
 
 static int read_retry_info(struct reader reader, struct reply_status *status)
 {
-	struct wire_field field;
+	struct wire field;
 	int r = 0;
 
 	status->has_retry = true; /* a wait of 0 needs no duration */
@@ -151,7 +151,7 @@ static bool is_retry_info(const struct reader *type)
 static int read_detail(struct reader reader, struct reply_status *status)
 {
 	struct reader value = {0};
-	struct wire_field field;
+	struct wire field;
 	bool retry_info = false;
 
 	reader_init(&value, NULL, 0);
@@ -171,7 +171,7 @@ static int read_detail(struct reader reader, struct reply_status *status)
 int reply_read_status(const void *bytes, size_t size, struct reply_status *ret_status)
 {
 	struct reader reader;
-	struct wire_field field;
+	struct wire field;
 	int r = 0;
 
 	*ret_status = (struct reply_status){0};

@@ -113,8 +113,8 @@ struct split {
 	struct nodes levels[LEVELS];
 	uint32_t *events; /* of each sample, UINT32_MAX at most */
 	struct elements tables[TABLES];
-	struct wire_buffer *buffer; /* of the part that is being written */
-	bool bad;		    /* the part refers to what is not there */
+	struct buffer *buffer; /* of the part that is being written */
+	bool bad;	       /* the part refers to what is not there */
 };
 
 /* ---- looking through ---- */
@@ -142,18 +142,18 @@ static struct reader node_reader(const struct split *split, const struct node *n
 	return reader;
 }
 
-static int add_element(struct split *split, const struct wire_field *field)
+static int add_element(struct split *split, const struct wire *field)
 {
-	if (field->number > TABLES)
+	if (field->field > TABLES)
 		return 0;
 	if (field->type != WIRE_BYTES)
 		return -EBADMSG;
-	return add_node(split, &split->tables[field->number - 1].nodes, &field->bytes, 0);
+	return add_node(split, &split->tables[field->field - 1].nodes, &field->bytes, 0);
 }
 
 static int read_dictionary(struct split *split, struct reader *reader)
 {
-	struct wire_field field;
+	struct wire field;
 	int r;
 
 	while (wire_next(reader, &field)) {
@@ -168,11 +168,11 @@ static int read_dictionary(struct split *split, struct reader *reader)
 static int read_children(struct split *split, enum level level, struct reader *reader,
 			 uint32_t parent)
 {
-	struct wire_field field;
+	struct wire field;
 	int r;
 
 	while (wire_next(reader, &field)) {
-		if (field.number != CHILD_NUMBER)
+		if (field.field != CHILD_NUMBER)
 			continue;
 		if (field.type != WIRE_BYTES)
 			return -EBADMSG;
@@ -189,16 +189,16 @@ static int read_children(struct split *split, enum level level, struct reader *r
 static int read_request(struct split *split)
 {
 	struct reader reader;
-	struct wire_field field;
+	struct wire field;
 	int r = 0;
 
 	reader_init(&reader, split->bytes, split->size);
 	while (r == 0 && wire_next(&reader, &field)) {
-		if (field.number > 2)
+		if (field.field > 2)
 			continue;
 		if (field.type != WIRE_BYTES)
 			return -EBADMSG;
-		if (field.number == 2) {
+		if (field.field == 2) {
 			r = read_dictionary(split, &field.bytes);
 			continue;
 		}
@@ -221,7 +221,7 @@ struct tally {
 	uint64_t values, timestamps;
 };
 
-static void tally_values(struct tally *tally, struct wire_field *field)
+static void tally_values(struct tally *tally, struct wire *field)
 {
 	if (field->type == WIRE_VARINT)
 		tally->values += field->value;
@@ -229,7 +229,7 @@ static void tally_values(struct tally *tally, struct wire_field *field)
 		tally->values += reader_uleb(&field->bytes);
 }
 
-static void tally_timestamps(struct tally *tally, const struct wire_field *field)
+static void tally_timestamps(struct tally *tally, const struct wire *field)
 {
 	if (field->type == WIRE_FIXED64)
 		tally->timestamps++;
@@ -240,13 +240,13 @@ static void tally_timestamps(struct tally *tally, const struct wire_field *field
 static uint32_t count_events(struct reader sample)
 {
 	struct tally tally = {0};
-	struct wire_field field;
+	struct wire field;
 	uint64_t events;
 
 	while (wire_next(&sample, &field))
-		if (field.number == SAMPLE_VALUES)
+		if (field.field == SAMPLE_VALUES)
 			tally_values(&tally, &field);
-		else if (field.number == SAMPLE_TIMESTAMPS)
+		else if (field.field == SAMPLE_TIMESTAMPS)
 			tally_timestamps(&tally, &field);
 	events = tally.timestamps;
 	if (events == 0)
@@ -357,23 +357,24 @@ static uint64_t renumber(struct split *split, enum table which, uint64_t index)
 	return table->number[index];
 }
 
-static void put_indices(struct split *split, enum table table, struct wire_field *field)
+static void put_indices(struct split *split, enum table table, struct wire *field)
 {
 	size_t start;
 
 	if (field->type == WIRE_VARINT) {
-		wire_put_tag(split->buffer, field->number, WIRE_VARINT);
-		wire_put_varint(split->buffer, renumber(split, table, field->value));
+		buffer_put_tag(split->buffer, field->field, WIRE_VARINT);
+		buffer_put_varint(split->buffer, renumber(split, table, field->value));
 		return;
 	}
 	if (field->type != WIRE_BYTES) {
 		split->bad = true;
 		return;
 	}
-	start = wire_open(split->buffer, field->number);
+	start = buffer_open(split->buffer, field->field);
 	while (reader_left(&field->bytes) > 0)
-		wire_put_varint(split->buffer, renumber(split, table, reader_uleb(&field->bytes)));
-	wire_close(split->buffer, start);
+		buffer_put_varint(split->buffer,
+				  renumber(split, table, reader_uleb(&field->bytes)));
+	buffer_close(split->buffer, start);
 	if (reader_failed(&field->bytes))
 		split->bad = true;
 }
@@ -390,10 +391,16 @@ static const struct reference *find_reference(enum kind kind, uint32_t number)
 static void put_message(struct split *split, enum kind kind, struct reader reader,
 			unsigned int depth);
 
-static void put_field(struct split *split, enum kind kind, struct wire_field *field,
-		      unsigned int depth)
+/* A field, and where its bytes begin and end, with the tag. */
+struct span {
+	struct wire field;
+	const uint8_t *begin, *end;
+};
+
+static void put_field(struct split *split, enum kind kind, struct span *span, unsigned int depth)
 {
-	const struct reference *reference = find_reference(kind, field->number);
+	struct wire *field = &span->field;
+	const struct reference *reference = find_reference(kind, field->field);
 	size_t start;
 
 	switch (reference->kind) {
@@ -405,14 +412,14 @@ static void put_field(struct split *split, enum kind kind, struct wire_field *fi
 			split->bad = true;
 			break;
 		}
-		start = wire_open(split->buffer, field->number);
+		start = buffer_open(split->buffer, field->field);
 		put_message(split, (enum kind)reference->target, field->bytes, depth + 1);
-		wire_close(split->buffer, start);
+		buffer_close(split->buffer, start);
 		break;
 	case REFERENCE_CHILDREN:
 		break;
 	default:
-		wire_put_bytes(split->buffer, field->start, field->size);
+		buffer_put(split->buffer, span->begin, (size_t)(span->end - span->begin));
 	}
 }
 
@@ -420,14 +427,18 @@ static void put_field(struct split *split, enum kind kind, struct wire_field *fi
 static void put_message(struct split *split, enum kind kind, struct reader reader,
 			unsigned int depth)
 {
-	struct wire_field field;
+	struct span span;
 
 	if (depth > DEPTH_MAX) {
 		split->bad = true;
 		return;
 	}
-	while (!split->bad && !split->buffer->error && wire_next(&reader, &field))
-		put_field(split, kind, &field, depth);
+	span.begin = reader.position;
+	while (!split->bad && !split->buffer->error && wire_next(&reader, &span.field)) {
+		span.end = reader.position;
+		put_field(split, kind, &span, depth);
+		span.begin = span.end;
+	}
 	if (reader_failed(&reader))
 		split->bad = true;
 }
@@ -459,7 +470,7 @@ static uint32_t ancestor(const struct split *split, uint32_t sample, enum level 
 static uint32_t put_node(struct split *split, enum level level, uint32_t first, uint32_t end)
 {
 	const uint32_t self = ancestor(split, first, level);
-	size_t start = wire_open(split->buffer, level_rows[level].number);
+	size_t start = buffer_open(split->buffer, level_rows[level].number);
 	uint32_t next = first;
 
 	put_message(split, (enum kind)level_rows[level].kind,
@@ -469,20 +480,20 @@ static uint32_t put_node(struct split *split, enum level level, uint32_t first, 
 	while (level < LEVEL_SAMPLE && !split->bad && !split->buffer->error && next < end &&
 	       ancestor(split, next, level) == self)
 		next = put_node(split, level + 1, next, end);
-	wire_close(split->buffer, start);
+	buffer_close(split->buffer, start);
 	return next;
 }
 
 static void put_element(struct split *split, enum table table, enum kind kind, uint32_t index)
 {
 	const struct node *node = &split->tables[table].nodes.items[index];
-	size_t start = wire_open(split->buffer, table + 1u);
+	size_t start = buffer_open(split->buffer, table + 1u);
 
 	if (table == TABLE_STRING)
-		wire_put_bytes(split->buffer, split->bytes + node->at, node->size);
+		buffer_put(split->buffer, split->bytes + node->at, node->size);
 	else
 		put_message(split, kind, node_reader(split, node), 0);
-	wire_close(split->buffer, start);
+	buffer_close(split->buffer, start);
 }
 
 static void put_table(struct split *split, enum table table, enum kind kind)
@@ -497,15 +508,15 @@ static void put_table(struct split *split, enum table table, enum kind kind)
 
 static void put_dictionary(struct split *split)
 {
-	size_t start = wire_open(split->buffer, 2);
+	size_t start = buffer_open(split->buffer, 2);
 
 	for (unsigned int i = 0; i < TABLES; i++)
 		put_table(split, (enum table)table_order[i].table, (enum kind)table_order[i].kind);
-	wire_close(split->buffer, start);
+	buffer_close(split->buffer, start);
 }
 
 /* Forgets the numbers of the last part. */
-static void begin_part(struct split *split, struct wire_buffer *buffer)
+static void begin_part(struct split *split, struct buffer *buffer)
 {
 	split->buffer = buffer;
 	split->bad = false;
@@ -518,7 +529,7 @@ static void begin_part(struct split *split, struct wire_buffer *buffer)
 	}
 }
 
-int split_write(struct split *split, uint32_t first, uint32_t end, struct wire_buffer *buffer)
+int split_write(struct split *split, uint32_t first, uint32_t end, struct buffer *buffer)
 {
 	begin_part(split, buffer);
 	if (end > split_samples(split))

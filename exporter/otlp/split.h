@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "exporter/otlp/wire.h"
+#include "exporter/otlp/buffer.h"
 
 /* Samples, and elements of the tables, of one request: 32 MiB of memory at most. */
 #define SPLIT_ITEMS_MAX (2u << 20)
@@ -38,6 +38,6 @@ uint64_t split_events(const struct split *split, uint32_t first, uint32_t end);
  * error: -EFBIG when the buffer's limit is reached, -EBADMSG for a request that split_new() should
  * have refused but for the references in it, -ENOMEM. After an error the buffer holds no request.
  */
-int split_write(struct split *split, uint32_t first, uint32_t end, struct wire_buffer *buffer);
+int split_write(struct split *split, uint32_t first, uint32_t end, struct buffer *buffer);
 
 #endif
